@@ -1,0 +1,96 @@
+# Rollcall. A bare `make` lists the targets.
+#
+# All builds share one set of flags, so that they share one build cache: the
+# EC2 client alone takes a minute to compile.
+export CGO_ENABLED := 0
+export GOFLAGS     := -trimpath -buildvcs=false
+# CDK without its banners, telemetry and version look-ups.
+export CDK_DISABLE_VERSION_CHECK := 1
+export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
+
+FUNCTIONS := $(notdir $(wildcard functions/*))
+LAMBDA    := -tags lambda.norpc -ldflags '-s -w'
+CDK       := infra/node_modules/.bin/cdk
+TEMPLATE  := infra/Rollcall.template.json
+# Everything but infra, whose compiler bill is CDK's.
+PACKAGES  := ./shared/... ./functions/... ./local/... ./events/...
+
+# Concurrent code that does not need the EC2 client, which takes minutes to
+# compile for the race detector.
+RACE := ./local/pattern ./local/clock ./local/slackstand ./local/cloud/kubeapi ./shared/kube ./shared/run ./shared/slack
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-infra test-cli test-browser build build-local generate synth check-template deploy diff destroy invoke lint race bench fuzz
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: build-local ## play the route story on the local stage (KEEP=1 leaves it up)
+	@go run ./local/demo $(if $(KEEP),-keep) $(DEMO)
+
+test: build-local ## run all tests
+	go test $(PACKAGES)
+	$(MAKE) --no-print-directory test-infra
+
+test-infra: infra/node_modules ## run the tests of the CDK app alone
+	CDK_VALIDATION=false go test ./infra/...
+
+build: ## build the functions for Lambda (arm64)
+	@for f in $(FUNCTIONS); do \
+	  echo "build/arm64/$$f/bootstrap"; \
+	  GOOS=linux GOARCH=arm64 go build $(LAMBDA) -o build/arm64/$$f/bootstrap ./functions/$$f || exit 1; \
+	done
+
+build-local:
+	@echo "building the functions and the stage (a first build compiles the AWS SDK: some minutes)"
+	@for f in $(FUNCTIONS); do \
+	  go build $(LAMBDA) -o build/local/$$f/bootstrap ./functions/$$f || exit 1; \
+	done
+
+generate: ## write every generated file anew
+	go run ./shared/checks/generate
+	go run ./local/wire/gen
+	go run ./events/generate
+	go run ./infra/manifests
+
+synth: build infra/node_modules ## synthesise the CloudFormation template (no AWS account needed)
+	$(CDK) synth --quiet -c slackChannel=C0123456789 $(CONTEXT)
+	@if [ -z "$(SET)" ]; then go run ./infra/normalise -in cdk.out/Rollcall.template.json -out $(TEMPLATE); fi
+
+check-template: infra/node_modules ## check the synthesised template offline (after make synth)
+	go run ./infra/normalise -in cdk.out/Rollcall.template.json -check $(TEMPLATE)
+	node infra/validate.mjs cdk.out/Rollcall.template.json
+	@if command -v cfn-lint >/dev/null; then cfn-lint cdk.out/Rollcall.template.json && echo "cfn-lint: nothing found"; else echo "cfn-lint is not installed: not run"; fi
+
+# make deploy CHANNEL=C0123456789 CLUSTERS=prod,dev SET="joinTime=4m logRetentionDays=90"
+CONTEXT = $(if $(CHANNEL),-c slackChannel=$(CHANNEL)) $(if $(CLUSTERS),-c clusters=$(CLUSTERS)) $(foreach pair,$(SET),-c $(pair))
+
+deploy: build infra/node_modules ## deploy: CHANNEL=C0123456789 [CLUSTERS=prod,dev] [SET="key=value …"]
+	$(CDK) deploy --all $(CONTEXT)
+
+diff: build infra/node_modules ## show what a deployment would change
+	$(CDK) diff --all -c slackChannel=C0123456789 $(CONTEXT)
+
+destroy: build infra/node_modules ## remove the stack (the table and the secret stay)
+	$(CDK) destroy --all -c slackChannel=C0123456789 $(CONTEXT)
+
+invoke: build-local ## run one function by hand: FN=join-check EVENT=events/in/….json [WORLD=…]
+	@go run ./local/invoke -fn "$(FN)" -event "$(EVENT)" $(if $(WORLD),-world "$(WORLD)")
+
+lint: ## gofmt, go vet, staticcheck
+	@test -z "$$(gofmt -l shared functions local events infra)" || { echo "not gofmt-clean:"; gofmt -l shared functions local events infra; exit 1; }
+	go vet $(PACKAGES)
+	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $(PACKAGES)
+
+race: ## run the tests of what works concurrently under the race detector
+	CGO_ENABLED=1 go test -race $(RACE)
+
+bench: ## speed and cost, measured
+	go test -run '^$$' -bench . -benchmem ./shared/... ./local/stage/...
+
+fuzz: ## fuzz every decoder for TIME (default 10s) each
+	@sh local/fuzz.sh $(or $(TIME),10s)
+
+infra/node_modules: infra/package-lock.json
+	cd infra && npm ci --no-audit --no-fund --silent
+	@touch infra/node_modules

@@ -1,0 +1,106 @@
+// Package events holds one sample of each event that Rollcall takes in (in/)
+// and sends out (out/), with the schema of the latter. Its tests route every
+// sample through the patterns of the synthesised template.
+package events
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"rollcall/local/pattern"
+	"rollcall/local/template"
+)
+
+// Sample is one event in a file.
+type Sample struct {
+	File  string
+	Event []byte
+}
+
+// Samples reads the samples of a folder, in the order of their names.
+func Samples(folder string) ([]Sample, error) {
+	names, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	var list []Sample
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Sample{File: filepath.Base(name), Event: data})
+	}
+	return list, nil
+}
+
+// Route tells what an event on the default bus wakes: the function behind each
+// rule that matches it, with the queue in between. Schedules are known by
+// their target, as their events match no pattern.
+func Route(t *template.Template, event []byte) ([]string, error) {
+	var e struct {
+		DetailType string `json:"detail-type"`
+	}
+	if err := json.Unmarshal(event, &e); err != nil {
+		return nil, err
+	}
+	var woken []string
+	for _, rule := range t.Rules {
+		hit := rule.Schedule != "" && e.DetailType == "Scheduled Event"
+		if len(rule.Pattern) > 0 {
+			p, err := pattern.Compile(rule.Pattern)
+			if err != nil {
+				return nil, fmt.Errorf("rule %s: %w", rule.LogicalID, err)
+			}
+			if hit, err = p.Matches(event); err != nil {
+				return nil, fmt.Errorf("rule %s: %w", rule.LogicalID, err)
+			}
+		}
+		if !hit || !rule.Enabled {
+			continue
+		}
+		for _, target := range rule.Targets {
+			woken = append(woken, behind(t, target.ARN))
+		}
+	}
+	slices.Sort(woken)
+	return slices.Compact(woken), nil
+}
+
+// behind names the function that a target reaches.
+func behind(t *template.Template, arn string) string {
+	for _, f := range t.Functions {
+		if f.ARN == arn {
+			return name(f.Name)
+		}
+	}
+	for _, m := range t.Mappings {
+		if m.QueueARN != arn {
+			continue
+		}
+		for _, q := range t.Queues {
+			if q.ARN != arn {
+				continue
+			}
+			text := name(m.FunctionName)
+			if q.Delay > 0 {
+				text += fmt.Sprintf(" (after %s)", strings.TrimSuffix(q.Delay.String(), "0s"))
+			}
+			return text
+		}
+	}
+	return arn
+}
+
+// name is a function's name as its folder has it.
+func name(deployed string) string {
+	_, short, ok := strings.Cut(deployed, "-")
+	if !ok {
+		return deployed
+	}
+	return short
+}

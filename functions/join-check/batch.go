@@ -1,0 +1,121 @@
+package main
+
+import (
+	"slices"
+	"time"
+
+	"rollcall/shared/event"
+	"rollcall/shared/inspect"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/state"
+)
+
+// batch is the launches whose time has come.
+type batch struct {
+	launched map[string]news
+	failed   []string // messages to give back
+}
+
+// news is what the events say of an instance.
+type news struct {
+	account string
+	clock   time.Time // zero when no event knows
+}
+
+func (h handler) open(messages []event.Message) batch {
+	b := batch{launched: map[string]news{}}
+	for _, m := range messages {
+		t, err := event.Parse([]byte(m.Body))
+		if err != nil {
+			h.log.Error("message cannot be read, it goes back to the queue", "message", m.ID, "received", m.Received, "error", err.Error())
+			h.count("MalformedEvents", 1)
+			b.failed = append(b.failed, m.ID)
+			continue
+		}
+		switch t.Kind {
+		case event.LaunchStarted, event.LaunchSucceeded, event.InstanceRunning, event.Reminder:
+			if t.Warm {
+				h.count("WarmPoolInstances", 1)
+				continue
+			}
+			n := b.launched[t.Instance]
+			if t.Account != "" {
+				n.account = t.Account
+			}
+			if clock, ok := t.Clock(); ok && (n.clock.IsZero() || clock.Before(n.clock)) {
+				n.clock = clock
+			}
+			b.launched[t.Instance] = n
+		case event.LaunchFailed:
+			// launch-watch explains it; there is no instance to call.
+		default:
+			h.log.Info("event ignored", "event", t.ID, "type", t.Type, "why", t.Why)
+			h.count("ForeignEvents", 1)
+		}
+	}
+	return b
+}
+
+// roll is the launches of one cluster that are called together.
+type roll struct {
+	account string
+	sweep   bool
+	entries []entry
+	groups  []snapshot.Group
+	failed  []snapshot.Failure
+}
+
+// entry is one launch.
+type entry struct {
+	launch   state.Launch
+	recorded bool
+	// unsure: whether it is recorded has not been looked up.
+	unsure   bool
+	instance *snapshot.Instance // nil: EC2 does not describe it
+}
+
+// rolls sorts the batch by cluster.
+func (b batch) rolls(a inspect.Assignment, known map[string]state.Launch, ids []string, joinTime time.Duration) map[string]roll {
+	all := map[string]roll{}
+	add := func(cluster string, e entry, n news) {
+		r := all[cluster]
+		r.entries = append(r.entries, e)
+		if n.account != "" {
+			r.account = n.account
+		}
+		all[cluster] = r
+	}
+	found := map[string]bool{}
+	for _, id := range slices.Concat(a.Foreign, a.Warm) {
+		found[id] = true
+	}
+	for _, cluster := range a.Names() {
+		for _, in := range a.Clusters[cluster] {
+			found[in.ID] = true
+			l, recorded := known[in.ID]
+			if !recorded {
+				l = fresh(cluster, in, b.launched[in.ID].clock, joinTime)
+			}
+			in = inspect.Recall(in, l)
+			add(cluster, entry{launch: l, recorded: recorded, instance: &in}, b.launched[in.ID])
+		}
+	}
+	for _, id := range ids {
+		if l, recorded := known[id]; recorded && !found[id] {
+			add(l.Cluster, entry{launch: l, recorded: true}, b.launched[id])
+		}
+	}
+	return all
+}
+
+// fresh is the record of a launch that nobody recorded: launch-watch did not
+// see it, or failed.
+func fresh(cluster string, in snapshot.Instance, clock time.Time, joinTime time.Duration) state.Launch {
+	started := in.Launched
+	if started.IsZero() || !clock.IsZero() && clock.Before(started) {
+		started = clock
+	}
+	l := inspect.Record(cluster, inspect.Launch(in, started), joinTime)
+	l.Spot = in.Spot
+	return l
+}

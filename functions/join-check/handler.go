@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"rollcall/shared/bus"
+	"rollcall/shared/event"
+	"rollcall/shared/gather"
+	"rollcall/shared/inspect"
+	"rollcall/shared/report"
+	"rollcall/shared/run"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/state"
+)
+
+// Launches is what join-check remembers by.
+type Launches interface {
+	GetLaunches(ctx context.Context, instances []string) (map[string]state.Launch, error)
+	OpenLaunches(ctx context.Context, cluster string) ([]state.Launch, error)
+	CreateLaunch(ctx context.Context, l state.Launch) (created bool, err error)
+	SaveLaunch(ctx context.Context, l state.Launch) error
+	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
+}
+
+// Reader is how it looks.
+type Reader interface {
+	Clusters(ctx context.Context) ([]string, *snapshot.Failure)
+	Find(ctx context.Context, ids, groups []string) ([]snapshot.Instance, *snapshot.Failure)
+	FindTagged(ctx context.Context, cluster string) ([]snapshot.Instance, *snapshot.Failure)
+	Groups(ctx context.Context, names []string) ([]snapshot.Group, *snapshot.Failure)
+	Read(ctx context.Context, q gather.Query) (*snapshot.Snapshot, error)
+	More(ctx context.Context, s *snapshot.Snapshot, q gather.Query, sources ...snapshot.Source)
+}
+
+// Sender is whom it tells.
+type Sender interface {
+	SendResult(ctx context.Context, o report.Observation) error
+	LookAgain(ctx context.Context, instance string, now time.Time, delay time.Duration) error
+}
+
+var (
+	_ Launches = (*state.Store)(nil)
+	_ Reader   = (*gather.Reader)(nil)
+	_ Sender   = bus.Queues{}
+)
+
+type handler struct {
+	launches Launches
+	reader   Reader
+	send     Sender
+	watches  func(cluster string) bool
+	clusters []string // nil: all of the region
+	region   string
+	joinTime time.Duration
+	giveUp   time.Duration
+	now      func() time.Time
+	log      *slog.Logger
+	count    func(name string, n int)
+}
+
+func build(_ context.Context, e run.Env) (run.Handler, error) {
+	h := handler{
+		launches: state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		reader:   gather.New(e.AWS),
+		send:     bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL},
+		watches:  e.Config.Watches,
+		clusters: e.Config.Clusters,
+		region:   e.Config.Region,
+		joinTime: e.Config.JoinTime,
+		giveUp:   e.Config.GiveUp,
+		now:      e.Now,
+		log:      e.Log,
+		count:    e.Metrics.Count,
+	}
+	return h.handle, nil
+}
+
+// handle takes a batch of launches whose time has come, or a sweep.
+func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
+	if messages, ok := event.Batch(raw); ok {
+		return h.batch(ctx, messages)
+	}
+	t, err := event.Parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	if t.Kind != event.Sweep {
+		return nil, fmt.Errorf("join-check is woken by its queue and its schedule, not by %s", t.Type)
+	}
+	return nil, h.sweep(ctx, t)
+}
+
+// batch calls the roll of the launches in the messages.
+func (h handler) batch(ctx context.Context, messages []event.Message) (any, error) {
+	b := h.open(messages)
+	if len(b.launched) == 0 {
+		return event.Failures(b.failed), nil
+	}
+	ids := slices.Sorted(maps.Keys(b.launched))
+	known, err := h.launches.GetLaunches(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("look up %d launches: %w", len(ids), err)
+	}
+	ids = slices.DeleteFunc(ids, func(id string) bool { return known[id].Standing.Final() })
+	if len(ids) == 0 {
+		return event.Failures(b.failed), nil
+	}
+	instances, failed := h.reader.Find(ctx, ids, nil)
+	if failed != nil {
+		return nil, fmt.Errorf("find the launched instances: %s %s: %s", failed.Call, failed.Reason, failed.Message)
+	}
+	groups, groupsFailed := h.reader.Groups(ctx, inspect.GroupsOf(instances))
+	a := inspect.Assign(instances, groups, h.watches)
+	h.count("ForeignInstances", len(a.Foreign))
+	h.count("WarmPoolInstances", len(a.Warm))
+	// A launch that is known and that EC2 no longer describes belongs to the
+	// cluster that it was recorded for.
+	rolls := b.rolls(a, known, ids, h.joinTime)
+	for _, name := range slices.Sorted(maps.Keys(rolls)) {
+		r := rolls[name]
+		r.groups, r.failed = groups, failures(groupsFailed)
+		if err := h.call(ctx, name, r); err != nil {
+			return nil, fmt.Errorf("call the roll of cluster %s: %w", name, err)
+		}
+	}
+	return event.Failures(b.failed), nil
+}
+
+func failures(list ...*snapshot.Failure) []snapshot.Failure {
+	var all []snapshot.Failure
+	for _, f := range list {
+		if f != nil {
+			all = append(all, *f)
+		}
+	}
+	return all
+}

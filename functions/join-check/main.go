@@ -1,0 +1,11 @@
+// Command join-check calls the roll: see spec.
+package main
+
+import (
+	"rollcall/functions/join-check/spec"
+	"rollcall/shared/run"
+)
+
+func main() {
+	run.Start(spec.Spec(), build)
+}

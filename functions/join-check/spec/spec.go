@@ -1,0 +1,63 @@
+// Package spec describes join-check: what wakes it and what it may do.
+package spec
+
+import (
+	"time"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/config"
+	"rollcall/shared/event"
+	"rollcall/shared/fn"
+	"rollcall/shared/gather"
+	"rollcall/shared/kube"
+	"rollcall/shared/state"
+)
+
+// Spec is what infra deploys.
+func Spec() fn.Spec {
+	return fn.Spec{
+		Name:          "join-check",
+		About:         "Calls the roll: has each launched instance become a Ready node? Says why not, and looks again until it has, is gone, or is given up.",
+		FailureImpact: "Instances that did not join are not reported, unless the cause was visible at launch; open incidents are not closed.",
+		Rules: []fn.Rule{
+			{Name: "launches", Why: "Auto Scaling launches an instance, or fails to", Pattern: event.LaunchPattern},
+			{Name: "running", Why: "Instances without an Auto Scaling group start", Pattern: event.RunningPattern},
+		},
+		Schedules: []fn.Schedule{
+			{Name: "sweep", Why: "Events are best effort: the sweep finds the launches whose events were lost, and gives report its pulse", Every: 5 * time.Minute},
+		},
+		Queue: &fn.Queue{
+			Resource:  fn.JoinQueue,
+			DelayFrom: config.JoinTime,
+			// A burst is looked at together: one list of nodes for all of it.
+			Batch:       500,
+			Window:      20 * time.Second,
+			Concurrency: 2,
+			Attempts:    5,
+			Retention:   24 * time.Hour,
+		},
+		Memory:  256,
+		Timeout: 60 * time.Second,
+		Environment: []fn.Variable{
+			config.Clusters, config.JoinTime, config.GiveUp, config.TableName,
+			config.ResultQueueURL, config.JoinQueueURL, config.LogLevel,
+		},
+		Reads: append(gather.Reads(gather.JoinSources(checks.All())...), state.Reads()...),
+		Grants: []fn.Grant{
+			state.RecordLaunches(),
+			{
+				Sid:       "SendResults",
+				Why:       "What was found goes to report, the only function that talks to people.",
+				Actions:   []string{"sqs:SendMessage"},
+				Resources: []fn.Resource{fn.ResultQueue},
+			},
+			{
+				Sid:       "LookAgain",
+				Why:       "An instance that may still join is looked at again.",
+				Actions:   []string{"sqs:SendMessage"},
+				Resources: []fn.Resource{fn.JoinQueue},
+			},
+		},
+		Kube: kube.Rules(),
+	}
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"rollcall/functions/launch-watch/spec"
+	"rollcall/shared/bus"
+	"rollcall/shared/checks"
+	"rollcall/shared/diagnose"
+	"rollcall/shared/event"
+	"rollcall/shared/gather"
+	"rollcall/shared/inspect"
+	"rollcall/shared/report"
+	"rollcall/shared/run"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/state"
+)
+
+// Launches is what launch-watch remembers by.
+type Launches interface {
+	GetLaunches(ctx context.Context, instances []string) (map[string]state.Launch, error)
+	CreateLaunch(ctx context.Context, l state.Launch) (created bool, err error)
+	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
+}
+
+// Reader is how it looks.
+type Reader interface {
+	Find(ctx context.Context, ids, groups []string) ([]snapshot.Instance, *snapshot.Failure)
+	Groups(ctx context.Context, names []string) ([]snapshot.Group, *snapshot.Failure)
+	Read(ctx context.Context, q gather.Query) (*snapshot.Snapshot, error)
+}
+
+// Sender is whom it tells.
+type Sender interface {
+	SendResult(ctx context.Context, o report.Observation) error
+	LookAgain(ctx context.Context, instance string, now time.Time, delay time.Duration) error
+}
+
+var (
+	_ Launches = (*state.Store)(nil)
+	_ Reader   = (*gather.Reader)(nil)
+	_ Sender   = bus.Queues{}
+)
+
+type handler struct {
+	launches Launches
+	reader   Reader
+	send     Sender
+	watches  func(cluster string) bool
+	region   string
+	joinTime time.Duration
+	now      func() time.Time
+	log      *slog.Logger
+	count    func(name string, n int)
+}
+
+func build(_ context.Context, e run.Env) (run.Handler, error) {
+	h := handler{
+		launches: state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		reader:   gather.New(e.AWS),
+		send:     bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL},
+		watches:  e.Config.Watches,
+		region:   e.Config.Region,
+		joinTime: e.Config.JoinTime,
+		now:      e.Now,
+		log:      e.Log,
+		count:    e.Metrics.Count,
+	}
+	return h.handle, nil
+}
+
+// errNoBatch: launch-watch is woken by its queue alone.
+var errNoBatch = errors.New("the event is not a batch of SQS messages: launch-watch is woken by its queue")
+
+// handle takes a batch of events. A message that cannot be read, or whose
+// launch could not be looked at, goes back to the queue and in the end to the
+// dead-letter queue; the others of its batch do not wait for it.
+func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
+	messages, ok := event.Batch(raw)
+	if !ok {
+		return nil, errNoBatch
+	}
+	b := h.open(messages)
+	if err := h.skipKnown(ctx, &b); err != nil {
+		return nil, err
+	}
+	if b.empty() {
+		return event.Failures(b.failed), nil
+	}
+	if err := h.look(ctx, &b); err != nil {
+		return nil, err
+	}
+	return event.Failures(b.failed), nil
+}
+
+// look finds whose the launches are and looks at each cluster.
+func (h handler) look(ctx context.Context, b *batch) error {
+	instances, failed := h.reader.Find(ctx, b.ids(), b.groups())
+	if failed != nil {
+		// Without the instances nothing can be told apart: the messages come again.
+		return fmt.Errorf("find the launched instances: %s %s: %s", failed.Call, failed.Reason, failed.Message)
+	}
+	if err := h.widen(ctx, b, &instances); err != nil {
+		return err
+	}
+	groups, groupsFailed := h.reader.Groups(ctx, union(inspect.GroupsOf(instances), b.groups()))
+	a := inspect.Assign(instances, groups, h.watches)
+	h.count("ForeignInstances", len(a.Foreign))
+	h.count("WarmPoolInstances", len(a.Warm))
+	b.unseen(instances)
+	cases := h.cases(b, a, groups)
+	for _, name := range sortedKeys(cases) {
+		c := cases[name]
+		if groupsFailed != nil {
+			c.failed = append(c.failed, *groupsFailed)
+		}
+		if err := h.inspect(ctx, name, c); err != nil {
+			return fmt.Errorf("look at cluster %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// inspect looks at one cluster's launches, tells report, and remembers them.
+// Telling comes first: what is remembered is not looked at again, so a crash
+// in between must lead to telling twice (which report notices), not to silence.
+func (h handler) inspect(ctx context.Context, cluster string, c clusterCase) error {
+	now := h.now()
+	s, err := h.reader.Read(ctx, c.query(cluster, h.region, now, gather.LaunchSources(checks.AtLaunch())))
+	if errors.Is(err, gather.ErrNoCluster) {
+		// The tags of other Kubernetes distributions look the same.
+		h.log.WarnContext(ctx, "instances of a cluster that EKS does not have", "cluster", cluster, "instances", len(c.instances))
+		h.count("ForeignInstances", len(c.instances))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	list := checks.AtLaunch()
+	d := diagnose.Rank(list, checks.Eval(list, s), s)
+	launches := c.launches(now, h.joinTime)
+	o := inspect.Observe(spec.Spec().Name, s, d, launches)
+	if err := h.send.SendResult(ctx, o); err != nil {
+		return err
+	}
+	for _, cause := range d.Causes {
+		h.log.InfoContext(ctx, "cause found", "cluster", cluster, "check", cause.Check, "resource", cause.Resource, "instances", len(cause.Instances), "nodegroups", strings.Join(cause.Nodegroups, ","))
+	}
+	for _, f := range o.Blind {
+		h.log.WarnContext(ctx, "could not look", "cluster", cluster, "source", f.Source, "call", f.Call, "reason", f.Reason, "code", f.Code)
+	}
+	return h.remember(ctx, cluster, c, launches, now)
+}
+
+// early is when a launch is first called while its nodegroup has an open
+// incident: a healthy node is Ready in about a minute, and its proof closes
+// the incident.
+const early = time.Minute
+
+func (h handler) remember(ctx context.Context, cluster string, c clusterCase, launches []report.Launch, now time.Time) error {
+	incidents, err := h.launches.Incidents(ctx, cluster)
+	if err != nil {
+		return fmt.Errorf("read the incidents: %w", err)
+	}
+	recorded := 0
+	for _, l := range launches {
+		if l.Standing.Final() {
+			continue
+		}
+		created, err := h.launches.CreateLaunch(ctx, c.record(cluster, l, h.joinTime))
+		if err != nil {
+			return fmt.Errorf("record the launch of %s: %w", l.Instance, err)
+		}
+		if !created {
+			continue
+		}
+		recorded++
+		if waitsFor(incidents, l) {
+			if err := h.send.LookAgain(ctx, l.Instance, now, early); err != nil {
+				return err
+			}
+		}
+	}
+	h.count("Launches", recorded)
+	return nil
+}
+
+// waitsFor tells whether an incident that is not closed waits for a node like
+// this one.
+func waitsFor(incidents []report.Incident, l report.Launch) bool {
+	return slices.ContainsFunc(incidents, func(i report.Incident) bool {
+		return i.State != report.Closed &&
+			(slices.Contains(i.Cause.Nodegroups, l.Nodegroup) || slices.Contains(i.Covers, l.Subnet))
+	})
+}

@@ -1,0 +1,11 @@
+// Command launch-watch looks at every launch at once: see spec.
+package main
+
+import (
+	"rollcall/functions/launch-watch/spec"
+	"rollcall/shared/run"
+)
+
+func main() {
+	run.Start(spec.Spec(), build)
+}

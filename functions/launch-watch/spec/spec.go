@@ -1,0 +1,61 @@
+// Package spec describes launch-watch: what wakes it and what it may do.
+package spec
+
+import (
+	"time"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/config"
+	"rollcall/shared/event"
+	"rollcall/shared/fn"
+	"rollcall/shared/gather"
+	"rollcall/shared/state"
+)
+
+// Spec is what infra deploys.
+func Spec() fn.Spec {
+	return fn.Spec{
+		Name:          "launch-watch",
+		About:         "Looks at every launch at once: can an instance in this subnet become a node?",
+		FailureImpact: "Causes that are visible at launch are told minutes later, by join-check, instead of at once.",
+		Rules: []fn.Rule{
+			{Name: "launches", Why: "Auto Scaling launches an instance, or fails to", Pattern: event.LaunchPattern},
+			{Name: "running", Why: "Instances without an Auto Scaling group start", Pattern: event.RunningPattern},
+			{Name: "ended", Why: "An instance that should become a node ends", Pattern: event.EndedPattern},
+		},
+		Queue: &fn.Queue{
+			Resource: fn.LaunchQueue,
+			// Ten and no window: Lambda hands over the first message at once
+			// (a window can hold it for 20 seconds), and a burst still comes
+			// in batches, of which the first looks at the whole group.
+			Batch: 10,
+			// Two at once keep a burst of a thousand launches from eating the
+			// account's Lambda concurrency and EC2's request buckets.
+			Concurrency: 2,
+			Attempts:    5,
+			Retention:   24 * time.Hour,
+		},
+		Memory:  256,
+		Timeout: 60 * time.Second,
+		Environment: []fn.Variable{
+			config.Clusters, config.JoinTime, config.GiveUp, config.TableName,
+			config.ResultQueueURL, config.JoinQueueURL, config.LogLevel,
+		},
+		Reads: append(gather.Reads(gather.LaunchSources(checks.AtLaunch())...), state.Reads()...),
+		Grants: []fn.Grant{
+			state.RecordLaunches(),
+			{
+				Sid:       "SendResults",
+				Why:       "What was found goes to report, the only function that talks to people.",
+				Actions:   []string{"sqs:SendMessage"},
+				Resources: []fn.Resource{fn.ResultQueue},
+			},
+			{
+				Sid:       "AskForEarlyRollCall",
+				Why:       "After a cause is gone, the next launch is looked at early, so that the incident closes when its proof is there.",
+				Actions:   []string{"sqs:SendMessage"},
+				Resources: []fn.Resource{fn.JoinQueue},
+			},
+		},
+	}
+}

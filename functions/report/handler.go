@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"rollcall/shared/bus"
+	"rollcall/shared/event"
+	"rollcall/shared/report"
+	"rollcall/shared/run"
+	"rollcall/shared/slack"
+	"rollcall/shared/state"
+)
+
+// Records is what report remembers by.
+type Records interface {
+	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
+	SaveIncident(ctx context.Context, inc report.Incident) (report.Incident, error)
+}
+
+// Slack is whom people listen to.
+type Slack interface {
+	Post(ctx context.Context, channel string, m slack.Message) (ts string, err error)
+	Update(ctx context.Context, channel, ts string, m slack.Message) error
+	Reply(ctx context.Context, channel, thread string, m slack.Message) (ts string, err error)
+	Find(ctx context.Context, s slack.Search) (slack.Found, error)
+}
+
+// Bus is whom other people's rules listen to.
+type Bus interface {
+	Tell(ctx context.Context, events []report.Event) error
+}
+
+var (
+	_ Records = (*state.Store)(nil)
+	_ Slack   = (*slack.Client)(nil)
+	_ Bus     = (*bus.Bus)(nil)
+)
+
+type handler struct {
+	incidents Records
+	slack     Slack
+	bus       Bus
+	channel   string
+	policy    report.Policy
+	now       func() time.Time
+	log       *slog.Logger
+	count     func(name string, n int)
+}
+
+func build(_ context.Context, e run.Env) (run.Handler, error) {
+	h := handler{
+		incidents: state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		slack: &session{
+			secret: secretsmanager.NewFromConfig(e.AWS),
+			arn:    e.Config.SlackSecretARN,
+			api:    e.Config.SlackAPI,
+		},
+		bus:     bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName),
+		channel: e.Config.Channel,
+		policy:  report.Policy{ProofTime: e.Config.ProofTime, ReopenTime: e.Config.ReopenTime},
+		now:     e.Now,
+		log:     e.Log,
+		count:   e.Metrics.Count,
+	}
+	return h.handle, nil
+}
+
+// errNoBatch: report is woken by its queue alone.
+var errNoBatch = errors.New("the event is not a batch of SQS messages: report is woken by its queue")
+
+// handle takes a batch of observations. What cannot be decoded, or not be
+// recorded, goes back to the queue and in the end to the dead-letter queue.
+//
+// What is recorded but could not be said or told is not lost: it stands in the
+// record and is tried again with the cluster's next observation, five minutes
+// later at most. It is an error of the function only where waiting does not
+// help, so that the alarm rings.
+func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
+	messages, ok := event.Batch(raw)
+	if !ok {
+		return nil, errNoBatch
+	}
+	clusters, failed := h.sort(messages)
+	p := pass{handler: h}
+	for _, c := range clusters {
+		if err := p.cluster(ctx, c); err != nil {
+			h.log.ErrorContext(ctx, "observations could not be recorded, they go back to the queue", "cluster", c.name, "observations", len(c.observations), "error", err.Error())
+			h.count("RecordFailures", 1)
+			failed = append(failed, c.messages...)
+		}
+	}
+	if len(p.wrong) > 0 {
+		return nil, errors.Join(p.wrong...)
+	}
+	return event.Failures(failed), nil
+}
+
+// clusterBatch is what a batch has of one cluster, in order.
+type clusterBatch struct {
+	name         string
+	observations []report.Observation
+	messages     []string
+}
+
+// sort decodes a batch and sorts it by cluster, in the order of the first
+// message of each. What cannot be decoded goes back alone: Decide does not
+// depend on the order, so the messages behind it need not wait, nor go to the
+// dead-letter queue with it.
+func (h handler) sort(messages []event.Message) (clusters []clusterBatch, failed []string) {
+	for _, m := range messages {
+		obs, err := report.Decode([]byte(m.Body))
+		if err != nil {
+			h.log.Error("message cannot be read, it goes back to the queue", "message", m.ID, "received", m.Received, "error", err.Error())
+			h.count("MalformedObservations", 1)
+			failed = append(failed, m.ID)
+			continue
+		}
+		i := slices.IndexFunc(clusters, func(c clusterBatch) bool { return c.name == obs.Cluster })
+		if i < 0 {
+			clusters = append(clusters, clusterBatch{name: obs.Cluster})
+			i = len(clusters) - 1
+		}
+		clusters[i].observations = append(clusters[i].observations, obs)
+		clusters[i].messages = append(clusters[i].messages, m.ID)
+	}
+	return clusters, failed
+}
+
+// pass is one invocation.
+type pass struct {
+	handler
+	// silent is set when Slack does not answer: the rest of the pass does not
+	// wait for it again.
+	silent bool
+	// wrong is what a person must put right.
+	wrong []error
+}
+
+// attempts bounds how often a cluster is decided anew because another
+// invocation wrote in between. Two at once are rare (the queue gives one group
+// to one invocation), three never seen.
+const attempts = 4
+
+// cluster records what the observations change, then says and tells it.
+func (p *pass) cluster(ctx context.Context, c clusterBatch) error {
+	for attempt := 1; ; attempt++ {
+		out, err := p.record(ctx, c)
+		var conflict *state.Conflict
+		if errors.As(err, &conflict) && attempt < attempts {
+			p.count("LostRaces", 1)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, o := range out {
+			if err := p.deliver(ctx, o); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// record decides, and writes what is to be said before it is said. It gives
+// what is due now, also from earlier passes.
+func (p *pass) record(ctx context.Context, c clusterBatch) ([]outgoing, error) {
+	incidents, err := p.incidents.Incidents(ctx, c.name)
+	if err != nil {
+		return nil, err
+	}
+	now := p.now()
+	changed := map[report.Key]bool{}
+	for _, obs := range c.observations {
+		for _, d := range report.Decide(incidents, obs, now, p.policy) {
+			p.tell(ctx, obs, d)
+			if d.Changed {
+				incidents = replace(incidents, d.Incident)
+				changed[d.Incident.Key] = true
+			}
+		}
+	}
+	var due []outgoing
+	for _, inc := range incidents {
+		o := p.claim(inc, now)
+		if changed[inc.Key] || o.claimed {
+			if o.inc, err = p.incidents.SaveIncident(ctx, o.inc); err != nil {
+				return nil, err
+			}
+		}
+		if o.due() {
+			due = append(due, o)
+		}
+	}
+	return due, nil
+}
+
+func replace(incidents []report.Incident, inc report.Incident) []report.Incident {
+	i := slices.IndexFunc(incidents, func(other report.Incident) bool { return other.Key == inc.Key })
+	if i < 0 {
+		return append(incidents, inc)
+	}
+	incidents[i] = inc
+	return incidents
+}
+
+// tell logs and counts a decision.
+func (p *pass) tell(ctx context.Context, obs report.Observation, d report.Decision) {
+	level := slog.LevelInfo
+	if d.Reason == report.NothingNew {
+		level = slog.LevelDebug
+	}
+	key := d.Incident.Key
+	p.log.Log(ctx, level, "decided", "cluster", key.Cluster, "check", key.Check, "resource", key.Resource,
+		"reason", d.Reason, "state", d.Incident.State, "affected", d.Incident.Affected, "observation", obs.ID, "by", obs.By)
+	switch d.Reason {
+	case report.Opened:
+		p.count("IncidentsOpened", 1)
+	case report.Reopened:
+		p.count("IncidentsReopened", 1)
+	case report.IsProved, report.IsUnproved, report.IsSuperseded, report.IsWithdrawn, report.IsGivenUpOn:
+		p.count("IncidentsClosed", 1)
+	case report.AlreadyApplied:
+		p.count("RepeatedObservations", 1)
+	case report.OutOfDate:
+		p.count("LateObservations", 1)
+	}
+}
+
+// failed keeps an error that the function ends with, so that its alarm rings.
+func (p *pass) failed(ctx context.Context, what string, key report.Key, err error) {
+	p.log.ErrorContext(ctx, what, "cluster", key.Cluster, "check", key.Check, "resource", key.Resource, "error", err.Error())
+	p.wrong = append(p.wrong, fmt.Errorf("%s: %w", what, err))
+}

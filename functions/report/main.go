@@ -1,0 +1,11 @@
+// Command report owns the incidents and is alone in talking to Slack: see spec.
+package main
+
+import (
+	"rollcall/functions/report/spec"
+	"rollcall/shared/run"
+)
+
+func main() {
+	run.Start(spec.Spec(), build)
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+
+	"rollcall/shared/slack"
+)
+
+// session is Slack with the token from the secret. The token is read when it
+// is first needed, and again after Slack refused it: so a secret that is
+// filled in or rotated needs no new deployment, and an empty one keeps nothing
+// from being recorded.
+type session struct {
+	secret slack.SecretReader
+	arn    string
+	api    string
+
+	mu     sync.Mutex
+	client *slack.Client
+}
+
+var _ Slack = (*session)(nil)
+
+func (s *session) open(ctx context.Context) (*slack.Client, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.client != nil {
+		return s.client, nil
+	}
+	token, err := slack.Token(ctx, s.secret, s.arn)
+	if err != nil {
+		return nil, err
+	}
+	s.client, err = slack.NewClient(s.api, token, &http.Client{})
+	return s.client, err
+}
+
+// after forgets the token that Slack does not take.
+func (s *session) after(err error) error {
+	var e *slack.Error
+	if errors.As(err, &e) && e.Kind == slack.Auth {
+		s.mu.Lock()
+		s.client = nil
+		s.mu.Unlock()
+	}
+	return err
+}
+
+// Post sends a new message.
+func (s *session) Post(ctx context.Context, channel string, m slack.Message) (string, error) {
+	c, err := s.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	ts, err := c.Post(ctx, channel, m)
+	return ts, s.after(err)
+}
+
+// Update edits a message.
+func (s *session) Update(ctx context.Context, channel, ts string, m slack.Message) error {
+	c, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	return s.after(c.Update(ctx, channel, ts, m))
+}
+
+// Reply sends a message into a thread.
+func (s *session) Reply(ctx context.Context, channel, thread string, m slack.Message) (string, error) {
+	c, err := s.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	ts, err := c.Reply(ctx, channel, thread, m)
+	return ts, s.after(err)
+}
+
+// Find looks for a message.
+func (s *session) Find(ctx context.Context, search slack.Search) (slack.Found, error) {
+	c, err := s.open(ctx)
+	if err != nil {
+		return slack.Found{}, err
+	}
+	found, err := c.Find(ctx, search)
+	return found, s.after(err)
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"rollcall/shared/slack"
+)
+
+// channel is a Slack in memory: what was said, and how it fails.
+type channel struct {
+	messages []message
+	// fail, if set, decides on each call: an error before it is done, or, with
+	// cut, after it.
+	fail func(call string) (err error, cut bool)
+	// calls are all that were made, in order.
+	calls []string
+}
+
+type message struct {
+	channel, ts, thread string
+	text                string
+	digest              string
+	tag                 slack.Tag
+	edits               int
+}
+
+var _ Slack = (*channel)(nil)
+
+func (c *channel) do(call string, act func()) error {
+	c.calls = append(c.calls, call)
+	if c.fail != nil {
+		if err, cut := c.fail(call); err != nil {
+			if cut {
+				act()
+			}
+			return err
+		}
+	}
+	act()
+	return nil
+}
+
+func (c *channel) add(id, thread string, m slack.Message) (ts string) {
+	ts = fmt.Sprintf("%d.000100", 1700000000+len(c.messages))
+	c.messages = append(c.messages, message{channel: id, ts: ts, thread: thread, text: m.Text, digest: m.Digest(), tag: m.Tag})
+	return ts
+}
+
+func (c *channel) Post(_ context.Context, id string, m slack.Message) (ts string, err error) {
+	err = c.do("post", func() { ts = c.add(id, "", m) })
+	if err != nil {
+		return "", err
+	}
+	return ts, nil
+}
+
+func (c *channel) Reply(_ context.Context, id, thread string, m slack.Message) (ts string, err error) {
+	if c.find(thread) < 0 {
+		return "", &slack.Error{Kind: slack.MessageGone, Method: "chat.postMessage", Code: "thread_not_found"}
+	}
+	err = c.do("reply "+m.Tag.Note, func() { ts = c.add(id, thread, m) })
+	if err != nil {
+		return "", err
+	}
+	return ts, nil
+}
+
+func (c *channel) Update(_ context.Context, _, ts string, m slack.Message) error {
+	i := c.find(ts)
+	if i < 0 {
+		c.calls = append(c.calls, "update")
+		return &slack.Error{Kind: slack.MessageGone, Method: "chat.update", Code: "message_not_found"}
+	}
+	return c.do("update", func() {
+		c.messages[i].text, c.messages[i].digest = m.Text, m.Digest()
+		c.messages[i].edits++
+	})
+}
+
+func (c *channel) Find(_ context.Context, s slack.Search) (found slack.Found, err error) {
+	err = c.do("find "+s.Tag.Note, func() {
+		for _, m := range c.messages {
+			if m.channel == s.Channel && m.thread == s.Thread && m.tag == s.Tag {
+				found.TS = m.ts
+			}
+		}
+	})
+	return found, err
+}
+
+func (c *channel) find(ts string) int {
+	return slices.IndexFunc(c.messages, func(m message) bool { return m.ts == ts })
+}
+
+// posts and notes are what a reader of the channel sees.
+func (c *channel) posts() (list []message) {
+	for _, m := range c.messages {
+		if m.thread == "" {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+func (c *channel) notes() (ids []string) {
+	for _, m := range c.messages {
+		if m.thread != "" {
+			ids = append(ids, m.tag.Note)
+		}
+	}
+	return ids
+}
+
+// view is the channel without the number of edits and without timestamps.
+func (c *channel) view() (lines []string) {
+	for _, m := range c.messages {
+		lines = append(lines, m.tag.Key+" "+m.tag.Note+": "+m.text+" "+m.digest)
+	}
+	return lines
+}
+
+func down(string) (error, bool) {
+	return &slack.Error{Kind: slack.Unavailable, Method: "chat.postMessage", Status: 503}, false
+}
+
+func limited(string) (error, bool) {
+	return &slack.Error{Kind: slack.RateLimited, Method: "chat.postMessage", Status: 429, RetryAfter: time.Hour}, false
+}
+
+func refused(string) (error, bool) {
+	return &slack.Error{Kind: slack.Auth, Method: "chat.postMessage", Code: "invalid_auth"}, false
+}
+
+// cutOff takes the first call of that name and says that it failed.
+func cutOff(name string) func(string) (error, bool) {
+	done := false
+	return func(call string) (error, bool) {
+		if call != name || done {
+			return nil, false
+		}
+		done = true
+		return &slack.Error{Kind: slack.Unavailable, Method: "chat.postMessage"}, true
+	}
+}

@@ -1,0 +1,51 @@
+// Package spec describes report: what wakes it and what it may do.
+package spec
+
+import (
+	"time"
+
+	"rollcall/shared/config"
+	"rollcall/shared/fn"
+	"rollcall/shared/state"
+)
+
+// Spec is what infra deploys.
+func Spec() fn.Spec {
+	return fn.Spec{
+		Name:          "report",
+		About:         "Owns the incidents: decides what to say, says it once in Slack, keeps it up to date, and tells the Rollcall bus.",
+		FailureImpact: "Nothing is said. What was found waits in the results queue, then in its dead-letter queue.",
+		Queue: &fn.Queue{
+			Resource: fn.ResultQueue,
+			// One group per cluster keeps a cluster's findings in order; FIFO
+			// queues take batches of ten without a window.
+			FIFO:        true,
+			Batch:       10,
+			Concurrency: 5,
+			Attempts:    5,
+			Retention:   4 * 24 * time.Hour,
+		},
+		Memory:  256,
+		Timeout: 60 * time.Second,
+		Environment: []fn.Variable{
+			config.Channel, config.SlackSecretARN, config.SlackAPI, config.ProofTime, config.ReopenTime,
+			config.TableName, config.BusName, config.LogLevel,
+		},
+		Reads: state.ReadIncidents(),
+		Grants: []fn.Grant{
+			state.RecordIncidents(),
+			{
+				Sid:       "ReadSlackToken",
+				Why:       "The bot token is read at start and kept in memory only.",
+				Actions:   []string{"secretsmanager:GetSecretValue"},
+				Resources: []fn.Resource{fn.SlackSecret},
+			},
+			{
+				Sid:       "TellTheBus",
+				Why:       "Every opened, changed and resolved incident is an event that anyone's rule can act on.",
+				Actions:   []string{"events:PutEvents"},
+				Resources: []fn.Resource{fn.Bus},
+			},
+		},
+	}
+}

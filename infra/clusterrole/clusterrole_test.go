@@ -1,0 +1,83 @@
+package clusterrole
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/infra/specs"
+	"rollcall/shared/fn"
+)
+
+func TestCommittedManifest(t *testing.T) {
+	want, err := Manifest(specs.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("../../deploy/clusterrole.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("deploy/clusterrole.yaml is stale; run `make generate` (-want +got):\n%s", diff)
+	}
+}
+
+func TestManifest(t *testing.T) {
+	got, err := Manifest([]fn.Spec{
+		{Kube: []fn.KubeRule{
+			{Group: "", Resources: []string{"pods", "nodes"}, Verbs: []string{"list", "get"}},
+			{Group: "storage.k8s.io", Resources: []string{"storageclasses"}, Verbs: []string{"list"}},
+		}},
+		{},
+		{Kube: []fn.KubeRule{{Group: "", Resources: []string{"nodes", "pods"}, Verbs: []string{"get", "list"}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = header + `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: rollcall
+rules:
+  - apiGroups: [""]
+    resources: [nodes, pods]
+    verbs: [get, list]
+  - apiGroups: [storage.k8s.io]
+    resources: [storageclasses]
+    verbs: [list]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: rollcall
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: rollcall
+subjects:
+  - apiGroup: rbac.authorization.k8s.io
+    kind: Group
+    name: rollcall
+`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("manifest (-want +got):\n%s", diff)
+	}
+}
+
+// The rights are to read, and never secrets.
+func TestRightsAreNarrow(t *testing.T) {
+	for _, r := range rules(specs.All()) {
+		for _, verb := range r.Verbs {
+			if verb != "get" && verb != "list" {
+				t.Errorf("verb %q on %v", verb, r.Resources)
+			}
+		}
+		for _, name := range r.Resources {
+			if name == "secrets" || name == "*" {
+				t.Errorf("resource %q", name)
+			}
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"rollcall/infra/settings"
+	"rollcall/shared/fn"
+)
+
+// function is a deployed Spec.
+type function struct {
+	spec   fn.Spec
+	scope  constructs.Construct
+	lambda awslambda.Function
+	role   awsiam.Role
+	// failed keeps the events that did not reach the function or its queue,
+	// and those of its asynchronous invocations that failed.
+	failed awssqs.Queue
+	queue  *queue
+}
+
+// newFunction is the one place where functions are made. It adds nothing that
+// depends on which function it is.
+func newFunction(stack awscdk.Stack, spec fn.Spec, r resources, packages string, chosen settings.Settings) (function, error) {
+	scope := constructs.NewConstruct(stack, jsii.String(camel(spec.Name)))
+	name := chosen.Prefix() + "-" + spec.Name
+	f := function{spec: spec, scope: scope, failed: newDeadLetters(scope, "Failed", name+"-failed", false)}
+	if spec.Queue != nil {
+		own := r.queues[spec.Queue.Resource]
+		f.queue = &own
+	}
+	logs := awslogs.NewLogGroup(scope, jsii.String("Logs"), &awslogs.LogGroupProps{
+		LogGroupName:  jsii.String("/aws/lambda/" + name),
+		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
+	})
+	// The library has names for the numbers of days; the setting is a number.
+	logs.Node().DefaultChild().(awslogs.CfnLogGroup).SetRetentionInDays(jsii.Number(chosen.LogRetentionDays))
+
+	allowed, err := permissions(spec, r, *logs.LogGroupArn(), *f.failed.QueueArn())
+	if err != nil {
+		return function{}, err
+	}
+	f.role = awsiam.NewRole(scope, jsii.String("Role"), &awsiam.RoleProps{
+		Description:    jsii.String("What " + name + " may do, each statement with the reason in functions/" + spec.Name + "/spec"),
+		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
+		InlinePolicies: &map[string]awsiam.PolicyDocument{spec.Name: document(allowed)},
+	})
+	environment, err := r.environment(spec.Environment, chosen)
+	if err != nil {
+		return function{}, err
+	}
+	f.lambda = awslambda.NewFunction(scope, jsii.String("Function"), &awslambda.FunctionProps{
+		FunctionName: jsii.String(name),
+		Description:  jsii.String(spec.About),
+		Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
+		Architecture: awslambda.Architecture_ARM_64(),
+		Handler:      jsii.String("bootstrap"),
+		Code:         awslambda.Code_FromAsset(jsii.String(filepath.Join(packages, spec.Name)), nil),
+		MemorySize:   jsii.Number(int(spec.Memory)),
+		Timeout:      seconds(spec.Timeout),
+		Role:         f.role,
+		Environment:  &environment,
+		LogGroup:     logs,
+		// The function writes JSON itself, metrics among it (EMF): Lambda
+		// must hand its lines on as they are.
+		LoggingFormat: awslambda.LoggingFormat_TEXT,
+		RecursiveLoop: loop(spec),
+	})
+	resource := f.lambda.Node().DefaultChild().(awslambda.CfnFunction)
+	// The local stage finds the program of a function by this.
+	resource.AddMetadata(jsii.String("Rollcall::Folder"), jsii.String("functions/"+spec.Name))
+	// The library waits for policies that it adds to a role afterwards; here
+	// all are inside the role (cfn-lint W3005).
+	resource.AddDeletionOverride(jsii.String("DependsOn"))
+	f.connect()
+	return f, nil
+}
+
+// loop switches Lambda's loop detection off for a function that writes to its
+// own queue on purpose: after 16 rounds Lambda would drop the message
+// (Lambda, "Recursive loop detection"), and looking again is join-check's work.
+func loop(spec fn.Spec) awslambda.RecursiveLoop {
+	if spec.Queue != nil {
+		for _, g := range spec.Grants {
+			if slices.Contains(g.Actions, "sqs:SendMessage") && slices.Contains(g.Resources, spec.Queue.Resource) {
+				return awslambda.RecursiveLoop_ALLOW
+			}
+		}
+	}
+	return awslambda.RecursiveLoop_TERMINATE
+}
+
+// connect makes all that wakes the function, and what happens when that fails.
+func (f function) connect() {
+	if f.queue != nil {
+		source := f.queue.spec
+		awslambda.NewEventSourceMapping(f.scope, jsii.String("Messages"), &awslambda.EventSourceMappingProps{
+			Target:                  f.lambda,
+			EventSourceArn:          f.queue.main.QueueArn(),
+			BatchSize:               jsii.Number(source.Batch),
+			MaxBatchingWindow:       window(source.Window),
+			MaxConcurrency:          jsii.Number(source.Concurrency),
+			ReportBatchItemFailures: jsii.Bool(true),
+		})
+	}
+	awslambda.NewCfnEventInvokeConfig(f.scope, jsii.String("Asynchronous"), &awslambda.CfnEventInvokeConfigProps{
+		FunctionName:             f.lambda.FunctionName(),
+		Qualifier:                jsii.String("$LATEST"),
+		MaximumEventAgeInSeconds: jsii.Number(eventAge(f.spec).Seconds()),
+		MaximumRetryAttempts:     jsii.Number(2),
+		DestinationConfig: &awslambda.CfnEventInvokeConfig_DestinationConfigProperty{
+			OnFailure: &awslambda.CfnEventInvokeConfig_OnFailureProperty{Destination: f.failed.QueueArn()},
+		},
+	})
+	f.addRules()
+}
+
+func window(d time.Duration) awscdk.Duration {
+	if d == 0 {
+		return nil
+	}
+	return seconds(d)
+}
+
+// maxEventAge is Lambda's longest for asynchronous events.
+const maxEventAge = 6 * time.Hour
+
+// eventAge is how long an asynchronous event is worth trying: a sweep is not
+// worth it any more when the next one is due.
+func eventAge(spec fn.Spec) time.Duration {
+	age := maxEventAge
+	for _, s := range spec.Schedules {
+		age = min(age, s.Every)
+	}
+	return age
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
+
+	"rollcall/infra/specs"
+	"rollcall/shared/fn"
+)
+
+// meant is a finding of cdk-nag that is as it should be.
+type meant struct {
+	path      string
+	rule      string
+	appliesTo []string
+	reason    string
+}
+
+func exceptions() []meant {
+	list := []meant{{
+		path: "/Rollcall/SlackToken", rule: "AwsSolutions-SMG4",
+		reason: "Slack's bot tokens have no interface for rotation: an operator makes a new one and puts it in; report reads it again when Slack refuses the old one.",
+	}}
+	for _, spec := range specs.All() {
+		scope := "/Rollcall/" + camel(spec.Name)
+		list = append(list, meant{
+			path: scope + "/Failed/Resource", rule: "AwsSolutions-SQS3",
+			reason: "It is a dead-letter queue: of the function's rules and of its asynchronous invocations, which cdk-nag does not look at. It has an alarm.",
+		})
+		if wide := wideReads(spec); len(wide) > 0 {
+			list = append(list, meant{
+				path: scope + "/Role/Resource", rule: "AwsSolutions-IAM5", appliesTo: wide,
+				reason: "Reads only (TestNoWildcardWrites): EC2 and Auto Scaling have no resources for Describe calls, and which clusters, nodegroups and groups there are is what is to be found out.",
+			})
+		}
+	}
+	return list
+}
+
+// wideReads are the resources with a wildcard that a spec reads, as cdk-nag
+// writes them.
+func wideReads(spec fn.Spec) []string {
+	written := strings.NewReplacer("${Partition}", "<AWS::Partition>", "${Region}", "<AWS::Region>", "${Account}", "<AWS::AccountId>")
+	var list []string
+	for _, r := range spec.Reads {
+		for _, text := range r.Resources {
+			if strings.Contains(text, "*") {
+				list = append(list, "Resource::"+written.Replace(text))
+			}
+		}
+	}
+	return list
+}
+
+// The rules of "AWS Solutions" hold, but for the exceptions, each of which is
+// needed.
+func TestNag(t *testing.T) {
+	dir := t.TempDir()
+	app, err := newApp(dir, map[string]any{
+		"slackChannel": channel,
+		// Findings are read below, one by one; they need not end the synth.
+		"@aws-cdk/core:annotationsInValidationReport": false,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stack := app.Node().FindChild(jsii.String("Rollcall")).(awscdk.Stack)
+	for _, m := range exceptions() {
+		suppression := cdknag.NagPackSuppression{Id: jsii.String(m.rule), Reason: jsii.String(m.reason)}
+		if len(m.appliesTo) > 0 {
+			var list []any
+			for _, text := range m.appliesTo {
+				list = append(list, text)
+			}
+			suppression.AppliesTo = &list
+		}
+		cdknag.NagSuppressions_AddResourceSuppressionsByPath(stack, m.path, &[]*cdknag.NagPackSuppression{&suppression}, jsii.Bool(false))
+	}
+	awscdk.Aspects_Of(app).Add(cdknag.NewAwsSolutionsChecks(&cdknag.NagPackProps{
+		Reports:       jsii.Bool(true),
+		ReportFormats: &[]cdknag.NagReportFormat{cdknag.NagReportFormat_JSON},
+	}), nil)
+	app.Synth(nil)
+
+	data, err := os.ReadFile(filepath.Join(dir, "out", "AwsSolutions--Rollcall-NagReport.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report struct {
+		Lines []struct{ RuleID, ResourceID, Compliance, ExceptionReason, RuleInfo string }
+	}
+	if err := json.Unmarshal(data, &report); err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Lines) < 20 {
+		t.Fatalf("cdk-nag looked at %d things only", len(report.Lines))
+	}
+	used := map[string]bool{}
+	for _, line := range report.Lines {
+		switch line.Compliance {
+		case "Compliant":
+		case "Suppressed":
+			rule, _, _ := strings.Cut(line.RuleID, "[")
+			used[fmt.Sprint("/", line.ResourceID, " ", rule)] = true
+		default:
+			t.Errorf("%s: %s: %s (%s)", line.ResourceID, line.RuleID, line.RuleInfo, line.Compliance)
+		}
+	}
+	for _, m := range exceptions() {
+		if !used[m.path+" "+m.rule] {
+			t.Errorf("%s: the exception for %s is not needed", m.path, m.rule)
+		}
+	}
+}

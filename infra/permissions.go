@@ -1,0 +1,168 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/jsii-runtime-go"
+
+	"rollcall/shared/fn"
+)
+
+// The statements that every function has beside those of its spec.
+const (
+	sidLogs     = "WriteLogs"
+	sidQueue    = "TakeMessages"
+	sidFailures = "KeepFailures"
+	sidDecrypt  = "DecryptSlackToken"
+)
+
+// statement is one statement that allows something.
+type statement struct {
+	sid        string
+	actions    []string
+	resources  []string
+	conditions map[string]map[string][]string
+}
+
+// permissions is all that a function may do: its own log group and queues,
+// and what its spec says.
+func permissions(spec fn.Spec, r resources, logGroup, failed string) ([]statement, error) {
+	list := []statement{
+		{sid: sidLogs, actions: []string{"logs:CreateLogStream", "logs:PutLogEvents"}, resources: []string{logGroup}},
+		{sid: sidFailures, actions: []string{"sqs:SendMessage"}, resources: []string{failed}},
+	}
+	if spec.Queue != nil {
+		own, err := r.arns(spec.Queue.Resource, nil)
+		if err != nil {
+			return nil, err
+		}
+		// What Lambda's poller does in the function's name (AWSLambdaSQSQueueExecutionRole).
+		list = append(list, statement{sid: sidQueue, actions: []string{"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}, resources: own})
+	}
+	reads, err := readStatements(spec.Reads, r)
+	if err != nil {
+		return nil, err
+	}
+	grants, err := grantStatements(spec.Grants, r)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(list, reads...), grants...), nil
+}
+
+func readStatements(reads []fn.Read, r resources) ([]statement, error) {
+	var list []statement
+	count := map[string]int{}
+	for _, read := range reads {
+		s := statement{actions: read.Actions}
+		for _, text := range read.Resources {
+			arns, err := r.readable(text, read.Actions)
+			if err != nil {
+				return nil, fmt.Errorf("read %v: %w", read.Actions, err)
+			}
+			s.resources = append(s.resources, arns...)
+		}
+		if len(s.actions) == 0 || len(s.resources) == 0 {
+			continue
+		}
+		s.sid = readSid(s)
+		if count[s.sid]++; count[s.sid] > 1 {
+			s.sid += fmt.Sprint(count[s.sid])
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// readSid names a statement by its service; those whose actions take no
+// resource are of several services.
+func readSid(s statement) string {
+	if slices.Contains(s.resources, "*") {
+		return "ReadWhatTakesNoResource"
+	}
+	service, _, _ := strings.Cut(s.actions[0], ":")
+	return "Read" + camel(service)
+}
+
+// readable resolves what stands in Read.Resources: "*", the name of one of
+// the stack's resources, or an ARN with places to fill in.
+func (r resources) readable(text string, actions []string) ([]string, error) {
+	if text == "*" {
+		return []string{text}, nil
+	}
+	if !strings.HasPrefix(text, "arn:") {
+		return r.arns(fn.Resource(text), actions)
+	}
+	filled := strings.NewReplacer(
+		"${Partition}", *awscdk.Aws_PARTITION(),
+		"${Region}", *awscdk.Aws_REGION(),
+		"${Account}", *awscdk.Aws_ACCOUNT_ID(),
+	).Replace(text)
+	// What is left of the form ${Name} is a place that nobody fills in; CDK's
+	// own tokens are of the form ${Token[…]}.
+	for rest := filled; ; {
+		_, after, found := strings.Cut(rest, "${")
+		if !found {
+			return []string{filled}, nil
+		}
+		if !strings.HasPrefix(after, "Token[") {
+			return nil, fmt.Errorf("%s: only ${Partition}, ${Region} and ${Account} are filled in", text)
+		}
+		rest = after
+	}
+}
+
+func grantStatements(grants []fn.Grant, r resources) ([]statement, error) {
+	var list []statement
+	for _, g := range grants {
+		s := statement{sid: g.Sid, actions: g.Actions, conditions: g.Conditions}
+		for _, name := range g.Resources {
+			arns, err := r.arns(name, g.Actions)
+			if err != nil {
+				return nil, fmt.Errorf("grant %s: %w", g.Sid, err)
+			}
+			s.resources = append(s.resources, arns...)
+		}
+		list = append(list, s)
+		// A secret under a customer key is read only by who may use the key.
+		if r.secret.key != "" && slices.Contains(g.Resources, fn.SlackSecret) {
+			list = append(list, statement{
+				sid:        sidDecrypt,
+				actions:    []string{"kms:Decrypt"},
+				resources:  []string{r.secret.key},
+				conditions: map[string]map[string][]string{"StringEquals": {"kms:ViaService": {r.secret.service}}},
+			})
+		}
+	}
+	return list, nil
+}
+
+// document is the statements as they are: not merged, so that each keeps its
+// Sid and can be found by it.
+func document(list []statement) awsiam.PolicyDocument {
+	doc := awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Minimize: jsii.Bool(false)})
+	for _, s := range list {
+		props := &awsiam.PolicyStatementProps{
+			Sid:       jsii.String(s.sid),
+			Actions:   jsii.Strings(s.actions...),
+			Resources: jsii.Strings(s.resources...),
+		}
+		if len(s.conditions) > 0 {
+			conditions := map[string]any{}
+			for operator, keys := range s.conditions {
+				values := map[string]any{}
+				for key, list := range keys {
+					values[key] = jsii.Strings(list...)
+				}
+				conditions[operator] = values
+			}
+			props.Conditions = &conditions
+		}
+		doc.AddStatements(awsiam.NewPolicyStatement(props))
+	}
+	return doc
+}

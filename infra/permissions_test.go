@@ -1,0 +1,222 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/infra/specs"
+	"rollcall/shared/fn"
+)
+
+type allowed struct {
+	Sid        string
+	Actions    []string
+	Resources  []string
+	Conditions any
+}
+
+// statementsOf gives what the role of a function allows.
+func statementsOf(t *testing.T, tpl template, spec fn.Spec) []allowed {
+	t.Helper()
+	role := tpl.Resources[to(lambdaOf(t, tpl, spec).Properties["Role"])]
+	if policies, _ := role.Properties["Policies"].([]any); len(policies) != 1 || role.Properties["ManagedPolicyArns"] != nil {
+		t.Fatalf("%s has other policies than its own", role.id)
+	}
+	var list []allowed
+	for _, s := range several(get(role.Properties, "Policies", 0, "PolicyDocument", "Statement")) {
+		if get(s, "Effect") != "Allow" {
+			t.Errorf("%s: %v", role.id, s)
+		}
+		list = append(list, allowed{
+			Sid: flat(get(s, "Sid")), Actions: flats(get(s, "Action")), Resources: flats(get(s, "Resource")), Conditions: get(s, "Condition"),
+		})
+	}
+	return list
+}
+
+func TestNoOtherPolicies(t *testing.T) {
+	tpl := theTemplate(t)
+	for _, kind := range []string{"AWS::IAM::Policy", "AWS::IAM::ManagedPolicy", "AWS::IAM::RolePolicy"} {
+		if got := tpl.all(kind); len(got) > 0 {
+			t.Errorf("%s is not in a function's role", got[0].id)
+		}
+	}
+	if got, want := len(tpl.all("AWS::IAM::Role")), len(specs.All()); got != want {
+		t.Errorf("got %d roles, want one for each of %d functions", got, want)
+	}
+}
+
+// Each statement is one that the stack adds to every function, one that
+// reads, or a grant of the spec: as it stands there.
+func TestPermissionsAreThoseOfTheSpecs(t *testing.T) {
+	tpl := theTemplate(t)
+	for _, spec := range specs.All() {
+		t.Run(spec.Name, func(t *testing.T) {
+			got := map[string]allowed{}
+			var reads []string
+			for _, s := range statementsOf(t, tpl, spec) {
+				switch {
+				case s.Sid == "":
+					t.Errorf("%v has no Sid", s.Actions)
+				case s.Sid == sidLogs || s.Sid == sidFailures || s.Sid == sidQueue:
+				case strings.HasPrefix(s.Sid, "Read") && !slices.ContainsFunc(spec.Grants, func(g fn.Grant) bool { return g.Sid == s.Sid }):
+					reads = append(reads, s.Actions...)
+				default:
+					got[s.Sid] = s
+				}
+			}
+			var wantReads []string
+			for _, r := range spec.Reads {
+				wantReads = append(wantReads, r.Actions...)
+			}
+			slices.Sort(reads)
+			slices.Sort(wantReads)
+			if diff := cmp.Diff(wantReads, reads); diff != "" {
+				t.Errorf("reads (-spec +template):\n%s", diff)
+			}
+			want := map[string]allowed{}
+			for _, g := range spec.Grants {
+				a := allowed{Sid: g.Sid, Actions: g.Actions}
+				if len(g.Conditions) > 0 {
+					a.Conditions = anything(g.Conditions)
+				}
+				for _, name := range g.Resources {
+					a.Resources = append(a.Resources, arnIn(t, tpl, name))
+				}
+				want[g.Sid] = a
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("grants (-spec +template):\n%s", diff)
+			}
+		})
+	}
+}
+
+func anything(conditions map[string]map[string][]string) any {
+	out := map[string]any{}
+	for operator, keys := range conditions {
+		inner := map[string]any{}
+		for key, values := range keys {
+			var list []any
+			for _, v := range values {
+				list = append(list, v)
+			}
+			inner[key] = list
+		}
+		out[operator] = inner
+	}
+	return out
+}
+
+// arnIn is how the template names a resource's ARN.
+func arnIn(t *testing.T, tpl template, name fn.Resource) string {
+	t.Helper()
+	kinds := map[fn.Resource]string{fn.Table: "AWS::DynamoDB::Table", fn.Bus: "AWS::Events::EventBus", fn.SlackSecret: "AWS::SecretsManager::Secret"}
+	if kind, ok := kinds[name]; ok {
+		found := tpl.all(kind)
+		if len(found) != 1 {
+			t.Fatalf("%d resources of %s, want 1", len(found), kind)
+		}
+		if name == fn.SlackSecret {
+			return "${" + found[0].id + "}"
+		}
+		return "${" + found[0].id + ".Arn}"
+	}
+	for _, spec := range specs.All() {
+		if spec.Queue != nil && spec.Queue.Resource == name {
+			return "${" + mainQueue(t, tpl, *spec.Queue).id + ".Arn}"
+		}
+	}
+	t.Fatalf("no resource %s", name)
+	return ""
+}
+
+func TestNoWildcardWrites(t *testing.T) {
+	tpl := theTemplate(t)
+	for _, spec := range specs.All() {
+		for _, s := range statementsOf(t, tpl, spec) {
+			for _, action := range s.Actions {
+				if strings.Contains(action, "*") {
+					t.Errorf("%s, %s: action %s is a wildcard", spec.Name, s.Sid, action)
+				}
+				if specs.IsRead(action) && !strings.HasPrefix(action, "secretsmanager:") {
+					continue
+				}
+				for _, r := range s.Resources {
+					if strings.Contains(r, "*") {
+						t.Errorf("%s, %s: %s on %s", spec.Name, s.Sid, action, r)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestOwnStatements(t *testing.T) {
+	tpl := theTemplate(t)
+	for _, spec := range specs.All() {
+		function := lambdaOf(t, tpl, spec)
+		logs := to(get(function.Properties, "LoggingConfig", "LogGroup"))
+		var failed string
+		for _, c := range tpl.all("AWS::Lambda::EventInvokeConfig") {
+			if to(c.Properties["FunctionName"]) == function.id {
+				failed = to(get(c.Properties, "DestinationConfig", "OnFailure", "Destination"))
+			}
+		}
+		want := map[string]allowed{
+			sidLogs:     {Sid: sidLogs, Actions: []string{"logs:CreateLogStream", "logs:PutLogEvents"}, Resources: []string{"${" + logs + ".Arn}"}},
+			sidFailures: {Sid: sidFailures, Actions: []string{"sqs:SendMessage"}, Resources: []string{"${" + failed + ".Arn}"}},
+		}
+		if spec.Queue != nil {
+			want[sidQueue] = allowed{Sid: sidQueue, Actions: []string{"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}, Resources: []string{arnIn(t, tpl, spec.Queue.Resource)}}
+		}
+		got := map[string]allowed{}
+		for _, s := range statementsOf(t, tpl, spec) {
+			if slices.Contains([]string{sidLogs, sidFailures, sidQueue}, s.Sid) {
+				got[s.Sid] = s
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", spec.Name, diff)
+		}
+	}
+}
+
+func TestTableReadsTakeTheIndex(t *testing.T) {
+	tpl := theTemplate(t)
+	table := arnIn(t, tpl, fn.Table)
+	for _, spec := range specs.All() {
+		for _, s := range statementsOf(t, tpl, spec) {
+			if !slices.Contains(s.Actions, "dynamodb:Query") {
+				continue
+			}
+			if diff := cmp.Diff([]string{table, table + "/index/open"}, s.Resources); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", spec.Name, diff)
+			}
+		}
+	}
+}
+
+func TestOnlyLambdaAssumesTheRoles(t *testing.T) {
+	for _, role := range theTemplate(t).all("AWS::IAM::Role") {
+		for _, s := range several(get(role.Properties, "AssumeRolePolicyDocument", "Statement")) {
+			principal, _ := get(s, "Principal").(map[string]any)
+			if diff := cmp.Diff(map[string]any{"Service": "lambda.amazonaws.com"}, maps.Clone(principal)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", role.id, diff)
+			}
+		}
+	}
+}
+
+func TestReadableRefuses(t *testing.T) {
+	var none resources
+	for _, text := range []string{"arn:${Partition}:eks:${Region}:${Acount}:cluster/*", "tabel"} {
+		if got, err := none.readable(text, nil); err == nil {
+			t.Errorf("%q was resolved to %q", text, got)
+		}
+	}
+}

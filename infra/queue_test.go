@@ -1,0 +1,232 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/infra/specs"
+	"rollcall/shared/fn"
+)
+
+const queueType = "AWS::SQS::Queue"
+
+// deadLetters gives, for each dead-letter queue, what sends to it.
+func deadLetters(tpl template) map[string][]string {
+	dead := map[string][]string{}
+	note := func(queue, from string) {
+		if queue != "" {
+			dead[queue] = append(dead[queue], from)
+		}
+	}
+	for _, q := range tpl.all(queueType) {
+		note(to(get(q.Properties, "RedrivePolicy", "deadLetterTargetArn")), q.id)
+	}
+	for _, r := range tpl.all("AWS::Events::Rule") {
+		note(to(get(r.Properties, "Targets", 0, "DeadLetterConfig", "Arn")), r.id)
+	}
+	for _, c := range tpl.all("AWS::Lambda::EventInvokeConfig") {
+		note(to(get(c.Properties, "DestinationConfig", "OnFailure", "Destination")), to(c.Properties["FunctionName"]))
+	}
+	return dead
+}
+
+func TestNothingIsLostInSilence(t *testing.T) {
+	tpl := theTemplate(t)
+	dead := deadLetters(tpl)
+	var senders []string
+	for queue, from := range dead {
+		senders = append(senders, from...)
+		if got, want := tpl.Resources[queue].Properties["MessageRetentionPeriod"], (14 * 24 * time.Hour).Seconds(); got != want {
+			t.Errorf("%s keeps messages for %v s, want %v", queue, got, want)
+		}
+		if !alarmed(tpl, "ApproximateNumberOfMessagesVisible", queue) {
+			t.Errorf("no alarm on messages in %s", queue)
+		}
+	}
+	for _, kind := range []string{queueType, "AWS::Lambda::Function", "AWS::Events::Rule"} {
+		for _, r := range tpl.all(kind) {
+			if _, isDead := dead[r.id]; !isDead && !slices.Contains(senders, r.id) {
+				t.Errorf("%s has no dead-letter queue", r.id)
+			}
+		}
+	}
+	for _, r := range tpl.all("AWS::Events::Rule") {
+		if get(r.Properties, "Targets", 0, "RetryPolicy", "MaximumEventAgeInSeconds") == nil {
+			t.Errorf("%s has no retry policy", r.id)
+		}
+	}
+}
+
+// alarmed tells whether an alarm watches a metric of the resource.
+func alarmed(tpl template, metric, id string) bool {
+	return slices.ContainsFunc(tpl.all("AWS::CloudWatch::Alarm"), func(a resource) bool {
+		return a.Properties["MetricName"] == metric && to(get(a.Properties, "Dimensions", 0, "Value")) == id
+	})
+}
+
+func TestAlarms(t *testing.T) {
+	tpl := theTemplate(t)
+	for _, spec := range specs.All() {
+		function := lambdaOf(t, tpl, spec)
+		metrics := []string{"Errors", "Throttles"}
+		if len(spec.Schedules) > 0 {
+			metrics = append(metrics, "Invocations")
+		}
+		for _, metric := range metrics {
+			if !alarmed(tpl, metric, function.id) {
+				t.Errorf("no alarm on %s of %s", metric, spec.Name)
+			}
+		}
+		if spec.Queue != nil && !alarmed(tpl, "ApproximateAgeOfOldestMessage", mainQueue(t, tpl, *spec.Queue).id) {
+			t.Errorf("no alarm on the age of messages in %s", spec.Queue.Resource)
+		}
+	}
+	for _, a := range tpl.all("AWS::CloudWatch::Alarm") {
+		text := flat(a.Properties["AlarmDescription"])
+		// CloudWatch, PutMetricAlarm: at most 1024 characters.
+		if len(text) > 1024 || !strings.Contains(text, " Do: ") || !slices.ContainsFunc(specs.All(), func(s fn.Spec) bool { return strings.Contains(text, s.FailureImpact) }) {
+			t.Errorf("%s does not say what is lost and what to do: %q", a.id, text)
+		}
+		for _, key := range []string{"AlarmActions", "OKActions"} {
+			if got := tpl.Resources[to(get(a.Properties, key, 0))].Type; got != "AWS::SNS::Topic" {
+				t.Errorf("%s: %s go to %q, want the topic", a.id, key, got)
+			}
+		}
+	}
+}
+
+func mainQueue(t *testing.T, tpl template, q fn.Queue) resource {
+	t.Helper()
+	for _, r := range tpl.all(queueType) {
+		if r.Properties["QueueName"] == queueName(q) {
+			return r
+		}
+	}
+	t.Fatalf("no queue %s", queueName(q))
+	return resource{}
+}
+
+func TestQueuesAreThoseOfTheSpecs(t *testing.T) {
+	tpl := theTemplate(t)
+	for _, spec := range specs.All() {
+		if spec.Queue == nil {
+			continue
+		}
+		q := mainQueue(t, tpl, *spec.Queue)
+		got := maps.Clone(q.Properties)
+		delete(got, "Tags")
+		dead := tpl.Resources[to(get(got, "RedrivePolicy", "deadLetterTargetArn"))]
+		want := map[string]any{
+			"QueueName":              queueName(*spec.Queue),
+			"MessageRetentionPeriod": spec.Queue.Retention.Seconds(),
+			"VisibilityTimeout":      6*spec.Timeout.Seconds() + spec.Queue.Window.Seconds(),
+			"SqsManagedSseEnabled":   true,
+			"RedrivePolicy": map[string]any{
+				"deadLetterTargetArn": map[string]any{"Fn::GetAtt": []any{dead.id, "Arn"}},
+				"maxReceiveCount":     float64(spec.Queue.Attempts),
+			},
+		}
+		if spec.Queue.DelayFrom != "" {
+			want["DelaySeconds"] = 300.0 // joinTime's default
+		}
+		if spec.Queue.FIFO {
+			want["FifoQueue"] = true
+			want["ContentBasedDeduplication"] = false
+			want["DeduplicationScope"] = "messageGroup"
+			want["FifoThroughputLimit"] = "perMessageGroupId"
+			if dead.Properties["FifoQueue"] != true {
+				t.Errorf("%s: the dead-letter queue of a FIFO queue must be one", q.id)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", q.id, diff)
+		}
+	}
+}
+
+func TestAllQueuesAreEncrypted(t *testing.T) {
+	for _, q := range theTemplate(t).all(queueType) {
+		if q.Properties["SqsManagedSseEnabled"] != true {
+			t.Errorf("%s is not encrypted", q.id)
+		}
+	}
+}
+
+func TestJoinTimeDelaysTheQueue(t *testing.T) {
+	tpl, err := synthesise(map[string]any{"slackChannel": channel, "joinTime": "7m30s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range specs.All() {
+		if spec.Queue == nil || spec.Queue.DelayFrom == "" {
+			continue
+		}
+		if got := mainQueue(t, tpl, *spec.Queue).Properties["DelaySeconds"]; got != 450.0 {
+			t.Errorf("%s: delay: got %v, want 450", spec.Queue.Resource, got)
+		}
+		if got := get(lambdaOf(t, tpl, spec).Properties, "Environment", "Variables", "ROLLCALL_JOIN_TIME"); got != "7m30s" {
+			t.Errorf("%s: join time: got %v, want 7m30s", spec.Name, got)
+		}
+	}
+}
+
+// A queue takes messages from the rules whose target or dead-letter queue it
+// is, from no other, and only over TLS.
+func TestQueuePolicies(t *testing.T) {
+	tpl := theTemplate(t)
+	want := map[string][]string{}
+	for _, q := range tpl.all(queueType) {
+		want[q.id] = nil
+	}
+	for _, r := range tpl.all("AWS::Events::Rule") {
+		for _, q := range []string{to(get(r.Properties, "Targets", 0, "Arn")), to(get(r.Properties, "Targets", 0, "DeadLetterConfig", "Arn"))} {
+			if tpl.Resources[q].Type == queueType {
+				want[q] = append(want[q], r.id)
+			}
+		}
+	}
+	got := map[string][]string{}
+	for _, p := range tpl.all("AWS::SQS::QueuePolicy") {
+		queue := to(get(p.Properties, "Queues", 0))
+		got[queue] = nil
+		secure := false
+		for _, s := range several(get(p.Properties, "PolicyDocument", "Statement")) {
+			if got := to(get(s, "Resource")); got != queue {
+				t.Errorf("%s speaks of %q", p.id, got)
+			}
+			if get(s, "Effect") == "Deny" {
+				secure = secure || get(s, "Condition", "Bool", "aws:SecureTransport") == "false"
+				continue
+			}
+			if get(s, "Principal", "Service") != "events.amazonaws.com" || get(s, "Action") != "sqs:SendMessage" {
+				t.Errorf("%s allows %v to %v", p.id, get(s, "Action"), get(s, "Principal"))
+			}
+			for _, rule := range several(get(s, "Condition", "ArnEquals", "aws:SourceArn")) {
+				got[queue] = append(got[queue], to(rule))
+			}
+		}
+		if !secure {
+			t.Errorf("%s lets messages in without TLS", queue)
+		}
+	}
+	for _, rules := range got {
+		slices.Sort(rules)
+	}
+	for _, rules := range want {
+		slices.Sort(rules)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rules that may send, by queue (-want +got):\n%s", diff)
+	}
+}
+
+func TestVisibility(t *testing.T) {
+	if got, want := visibility(time.Minute, 20*time.Second), 380*time.Second; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/jsii-runtime-go"
+
+	"rollcall/infra/settings"
+	"rollcall/shared/config"
+	"rollcall/shared/fn"
+	"rollcall/shared/state"
+)
+
+// resources are what the functions share, by the names that specs use.
+type resources struct {
+	table  awsdynamodb.Table
+	bus    awsevents.EventBus
+	secret secret
+	queues map[fn.Resource]queue
+}
+
+func newResources(stack awscdk.Stack, chosen settings.Settings, list []fn.Spec) (resources, error) {
+	r := resources{
+		table:  newTable(stack),
+		bus:    newBus(stack, chosen),
+		secret: newSecret(stack, chosen),
+		queues: map[fn.Resource]queue{},
+	}
+	for _, spec := range list {
+		if spec.Queue == nil {
+			continue
+		}
+		delay, err := delayOf(*spec.Queue, chosen)
+		if err != nil {
+			return resources{}, fmt.Errorf("queue %s: %w", spec.Queue.Resource, err)
+		}
+		r.queues[spec.Queue.Resource] = newQueue(stack, chosen.Prefix(), *spec.Queue, spec.Timeout, delay)
+	}
+	return r, nil
+}
+
+func newBus(stack awscdk.Stack, chosen settings.Settings) awsevents.EventBus {
+	return awsevents.NewEventBus(stack, jsii.String("Bus"), &awsevents.EventBusProps{
+		EventBusName: jsii.String(chosen.Prefix()),
+		Description:  jsii.String("Incidents that Rollcall opened, changed or resolved (schema in events/)."),
+	})
+}
+
+// maxDelay is SQS's longest delay (CreateQueue, DelaySeconds).
+const maxDelay = 15 * time.Minute
+
+func delayOf(q fn.Queue, chosen settings.Settings) (time.Duration, error) {
+	if q.DelayFrom == "" {
+		return 0, nil
+	}
+	delay, err := time.ParseDuration(chosen.Environment[q.DelayFrom])
+	if err != nil {
+		return 0, fmt.Errorf("delay from %s: %w", q.DelayFrom, err)
+	}
+	if delay < 0 || delay > maxDelay {
+		return 0, fmt.Errorf("delay from %s: %s is outside 0 to %s", q.DelayFrom, delay, maxDelay)
+	}
+	return delay, nil
+}
+
+// arns resolves a resource for the actions that are to be allowed on it.
+func (r resources) arns(name fn.Resource, actions []string) ([]string, error) {
+	switch name {
+	case fn.Table:
+		arns := []string{*r.table.TableArn()}
+		// Query is the only call that takes an index.
+		if slices.Contains(actions, "dynamodb:Query") {
+			arns = append(arns, *r.table.TableArn()+"/index/"+state.OpenIndex)
+		}
+		return arns, nil
+	case fn.Bus:
+		return []string{*r.bus.EventBusArn()}, nil
+	case fn.SlackSecret:
+		return []string{r.secret.arn}, nil
+	}
+	if q, ok := r.queues[name]; ok {
+		return []string{*q.main.QueueArn()}, nil
+	}
+	return nil, fmt.Errorf("the stack has no resource %q", name)
+}
+
+// environment gives each variable that a function reads its value.
+func (r resources) environment(wanted []fn.Variable, chosen settings.Settings) (map[string]*string, error) {
+	values := map[string]*string{}
+	for _, v := range wanted {
+		value, err := r.value(v, chosen)
+		if err != nil {
+			return nil, err
+		}
+		values[string(v)] = value
+	}
+	return values, nil
+}
+
+func (r resources) value(v fn.Variable, chosen settings.Settings) (*string, error) {
+	switch v {
+	case config.TableName:
+		return r.table.TableName(), nil
+	case config.BusName:
+		return r.bus.EventBusName(), nil
+	case config.SlackSecretARN:
+		return jsii.String(r.secret.arn), nil
+	case config.JoinQueueURL:
+		return r.url(fn.JoinQueue, v)
+	case config.ResultQueueURL:
+		return r.url(fn.ResultQueue, v)
+	}
+	text, ok := chosen.Environment[v]
+	if !ok {
+		return nil, fmt.Errorf("nobody sets %s", v)
+	}
+	return jsii.String(text), nil
+}
+
+func (r resources) url(name fn.Resource, v fn.Variable) (*string, error) {
+	q, ok := r.queues[name]
+	if !ok {
+		return nil, fmt.Errorf("%s: no function reads the queue %s", v, name)
+	}
+	return q.main.QueueUrl(), nil
+}
+
+// camel turns "launch-watch" into "LaunchWatch", the form of construct ids.
+func camel(name string) string {
+	var b strings.Builder
+	for word := range strings.SplitSeq(name, "-") {
+		if word != "" {
+			b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,38 @@
+package settings
+
+import "rollcall/shared/config"
+
+// Key documents one CDK context key.
+type Key struct {
+	Name    string
+	Default string
+	About   string
+}
+
+// The keys that are the stack's own; the others are settings of the functions.
+const (
+	StackName         = "stackName"
+	SlackSecretKMSKey = "slackSecretKmsKeyArn"
+	KubernetesAccess  = "kubernetesAccess"
+	AccessClusters    = "accessClusters"
+	AlarmTopicARN     = "alarmTopicArn"
+	AlarmEmail        = "alarmEmail"
+	LogRetentionDays  = "logRetentionDays"
+)
+
+// Keys are all keys that an operator can set with `-c key=value`.
+func Keys() []Key {
+	var keys []Key
+	for _, s := range config.Settings() {
+		keys = append(keys, Key{Name: s.Context, Default: s.Default, About: s.About})
+	}
+	return append(keys,
+		Key{SlackSecretKMSKey, "", "ARN of the customer key that encrypts slackSecretArn, if one does; report may then decrypt with it, through Secrets Manager only."},
+		Key{KubernetesAccess, string(AccessPolicy), `How join-check may list nodes: "policy" (EKS access policy AmazonAIOpsAssistantPolicy), "group" (Kubernetes group rollcall; apply deploy/clusterrole.yaml in each cluster) or "none" (you grant it yourself).`},
+		Key{AccessClusters, "", "Clusters in which the stack makes the access entry, separated by commas; if not set, those of clusters. With clusters=all the stack cannot know them: name them here, or run the command among the stack's outputs once for each."},
+		Key{AlarmTopicARN, "", "ARN of an SNS topic for alarms. Without it the stack makes one, with its own key."},
+		Key{AlarmEmail, "", "Address that gets the alarms of the stack's own topic (it is asked to confirm)."},
+		Key{LogRetentionDays, "30", "How long logs are kept, one of the numbers of days that CloudWatch Logs accepts."},
+		Key{StackName, "Rollcall", "Name of the stack; in lower case it begins the name of every function and queue, and is the name of the bus."},
+	)
+}

@@ -1,0 +1,206 @@
+// Package settings turns the CDK context into what the stack and the
+// functions are told. What is wrong ends the synth with a sentence, before
+// anything is deployed.
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rollcall/shared/config"
+	"rollcall/shared/fn"
+)
+
+// Access is how functions get their Kubernetes rights.
+type Access string
+
+// The ways; see the key kubernetesAccess.
+const (
+	AccessPolicy Access = "policy"
+	AccessGroup  Access = "group"
+	AccessNone   Access = "none"
+)
+
+// Settings are what an operator chose.
+type Settings struct {
+	StackName string
+	// Environment holds the functions' settings as text, defaults filled in,
+	// but for SlackSecretARN.
+	Environment map[fn.Variable]string
+	// SlackSecretARN is empty when the stack is to make the secret.
+	SlackSecretARN    string
+	SlackSecretKMSKey string
+	Access            Access
+	AccessClusters    []string
+	AlarmTopicARN     string
+	AlarmEmail        string
+	LogRetentionDays  int
+}
+
+// Prefix begins the names of the stack's resources.
+func (s Settings) Prefix() string { return strings.ToLower(s.StackName) }
+
+// Parse reads the CDK context. All that is wrong is said at once.
+func Parse(context map[string]any) (Settings, error) {
+	given, wrong := texts(context)
+	s := Settings{
+		StackName:         given[StackName],
+		SlackSecretARN:    given[contextOf(config.SlackSecretARN)],
+		SlackSecretKMSKey: given[SlackSecretKMSKey],
+		Access:            Access(given[KubernetesAccess]),
+		AlarmTopicARN:     given[AlarmTopicARN],
+		AlarmEmail:        given[AlarmEmail],
+	}
+	bad := func(key, format string, values ...any) {
+		wrong = append(wrong, fmt.Errorf("%s: %w", key, fmt.Errorf(format, values...)))
+	}
+
+	functions, environment, err := functionSettings(given)
+	if err != nil {
+		wrong = append(wrong, err)
+	}
+	s.Environment = environment
+	s.AccessClusters = functions.Clusters
+	if names := given[AccessClusters]; names != "" {
+		if s.AccessClusters, err = clusters(names); err != nil {
+			bad(AccessClusters, "%w", err)
+		}
+	}
+
+	if !stackName.MatchString(s.StackName) {
+		bad(StackName, "%q is not a letter followed by up to 29 letters, digits or hyphens", s.StackName)
+	}
+	if s.SlackSecretARN != "" && !secretARN.MatchString(s.SlackSecretARN) {
+		bad(contextOf(config.SlackSecretARN), "%q is not the whole ARN of a secret (it ends in a hyphen and six characters)", s.SlackSecretARN)
+	}
+	if s.SlackSecretKMSKey != "" && !keyARN.MatchString(s.SlackSecretKMSKey) {
+		bad(SlackSecretKMSKey, "%q is not the ARN of a key (an alias is not enough for a permission)", s.SlackSecretKMSKey)
+	}
+	if s.SlackSecretKMSKey != "" && s.SlackSecretARN == "" {
+		bad(SlackSecretKMSKey, "needs slackSecretArn: the stack's own secret uses the account's key")
+	}
+	if !slices.Contains([]Access{AccessPolicy, AccessGroup, AccessNone}, s.Access) {
+		bad(KubernetesAccess, "%q is not policy, group or none", s.Access)
+	}
+	if s.AlarmTopicARN != "" && !topicARN.MatchString(s.AlarmTopicARN) {
+		bad(AlarmTopicARN, "%q is not the ARN of a topic", s.AlarmTopicARN)
+	}
+	if s.AlarmEmail != "" && !strings.Contains(s.AlarmEmail, "@") {
+		bad(AlarmEmail, "%q is not an email address", s.AlarmEmail)
+	}
+	if s.AlarmEmail != "" && s.AlarmTopicARN != "" {
+		bad(AlarmEmail, "is for the stack's own topic: subscribe the address to %s yourself", s.AlarmTopicARN)
+	}
+	s.LogRetentionDays, err = strconv.Atoi(given[LogRetentionDays])
+	if err != nil || !slices.Contains(retentions, s.LogRetentionDays) {
+		bad(LogRetentionDays, "%q is none of %v", given[LogRetentionDays], retentions)
+	}
+	if len(wrong) > 0 {
+		return Settings{}, errors.Join(wrong...)
+	}
+	return s, nil
+}
+
+var (
+	// stackName is stricter than CloudFormation (128 characters), so that
+	// "<stack>-launch-watch-…" stays within the 64 of a function and a role.
+	stackName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]{0,29}$`)
+	// secretARN wants the six random characters at the end: a permission on
+	// the ARN without them matches nothing.
+	secretARN = regexp.MustCompile(`^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:.+-[A-Za-z0-9]{6}$`)
+	keyARN    = regexp.MustCompile(`^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[A-Za-z0-9-]+$`)
+	topicARN  = regexp.MustCompile(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}$`)
+	// retentions is CloudWatch Logs' own list (PutRetentionPolicy).
+	retentions = []int{1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653}
+)
+
+// ours is what a key of Rollcall looks like. The CLI's and the library's own
+// keys hold a colon, a hyphen or an at sign.
+var ours = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`)
+
+// texts gives every key's text, defaults filled in. A key that is not known is
+// an error: a misspelt setting must not be a default in silence.
+func texts(context map[string]any) (map[string]string, []error) {
+	given := map[string]string{}
+	names := []string{}
+	for _, k := range Keys() {
+		given[k.Name] = k.Default
+		names = append(names, k.Name)
+	}
+	var wrong []error
+	for _, name := range slices.Sorted(maps.Keys(context)) {
+		if !ours.MatchString(name) {
+			continue
+		}
+		if !slices.Contains(names, name) {
+			wrong = append(wrong, fmt.Errorf("%s: is not a setting of Rollcall; there are %s", name, strings.Join(names, ", ")))
+			continue
+		}
+		text, err := textOf(context[name])
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %w", name, err))
+			continue
+		}
+		if text != "" {
+			given[name] = text
+		}
+	}
+	return given, wrong
+}
+
+// textOf takes what `-c` gives (always text) and what cdk.json may hold.
+func textOf(value any) (string, error) {
+	switch v := value.(type) {
+	case nil:
+		return "", nil
+	case string:
+		return strings.TrimSpace(v), nil
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64), nil
+	}
+	return "", fmt.Errorf("%v (%T) is neither a text nor a number", value, value)
+}
+
+// functionSettings has package config judge the functions' settings, so that
+// what is refused at three in the morning is refused here already.
+func functionSettings(given map[string]string) (config.Config, map[fn.Variable]string, error) {
+	environment := map[fn.Variable]string{}
+	var wanted []fn.Variable
+	for _, s := range config.Settings() {
+		if s.Variable == config.SlackSecretARN {
+			continue // the stack knows its secret's ARN only when it is there
+		}
+		wanted = append(wanted, s.Variable)
+		environment[s.Variable] = given[s.Context]
+	}
+	loaded, err := config.Load(func(name string) string { return environment[fn.Variable(name)] }, wanted)
+	return loaded, environment, err
+}
+
+func clusters(names string) ([]string, error) {
+	getenv := func(name string) string {
+		if name == string(config.Clusters) {
+			return names
+		}
+		return ""
+	}
+	loaded, err := config.Load(getenv, []fn.Variable{config.Clusters})
+	if err == nil && loaded.Clusters == nil {
+		err = errors.New(`wants names, not "all": the stack cannot know which clusters there are`)
+	}
+	return loaded.Clusters, err
+}
+
+func contextOf(v fn.Variable) string {
+	for _, s := range config.Settings() {
+		if s.Variable == v {
+			return s.Context
+		}
+	}
+	return ""
+}

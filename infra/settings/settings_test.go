@@ -1,0 +1,165 @@
+package settings
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/config"
+	"rollcall/shared/fn"
+)
+
+func TestDefaults(t *testing.T) {
+	got, err := Parse(map[string]any{"slackChannel": "C0123456789"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Settings{
+		StackName: "Rollcall",
+		Environment: map[fn.Variable]string{
+			config.Clusters:   "all",
+			config.Channel:    "C0123456789",
+			config.SlackAPI:   "https://slack.com/api/",
+			config.JoinTime:   "5m",
+			config.GiveUp:     "2h",
+			config.ProofTime:  "1h",
+			config.ReopenTime: "24h",
+			config.LogLevel:   "info",
+		},
+		Access:           AccessPolicy,
+		LogRetentionDays: 30,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("settings (-want +got):\n%s", diff)
+	}
+	if got := got.Prefix(); got != "rollcall" {
+		t.Errorf("prefix: got %q, want rollcall", got)
+	}
+}
+
+func TestParse(t *testing.T) {
+	tests := []struct {
+		name  string
+		given map[string]any
+		check func(Settings) bool
+	}{
+		{"named clusters get access", map[string]any{"clusters": " b , a"},
+			func(s Settings) bool { return cmp.Equal(s.AccessClusters, []string{"a", "b"}) }},
+		{"access clusters win", map[string]any{"clusters": "a,b", "accessClusters": "c"},
+			func(s Settings) bool { return cmp.Equal(s.AccessClusters, []string{"c"}) }},
+		{"numbers of cdk.json", map[string]any{"logRetentionDays": 90.0},
+			func(s Settings) bool { return s.LogRetentionDays == 90 }},
+		{"numbers of the command line", map[string]any{"logRetentionDays": "365"},
+			func(s Settings) bool { return s.LogRetentionDays == 365 }},
+		{"empty is not set", map[string]any{"joinTime": "", "kubernetesAccess": " "},
+			func(s Settings) bool {
+				return s.Environment[config.JoinTime] == "5m" && s.Access == AccessPolicy
+			}},
+		{"the library's and the CLI's own keys", map[string]any{"@aws-cdk/core:newStyle": true, "aws:cdk:bundling-stacks": []any{"**"}, "cli-telemetry": false},
+			func(s Settings) bool { return s.StackName == "Rollcall" }},
+		{"ARNs of other partitions", map[string]any{"slackSecretArn": "arn:aws-us-gov:secretsmanager:us-gov-west-1:123456789012:secret:ops/slack-AbCdE1"},
+			func(s Settings) bool { return strings.HasSuffix(s.SlackSecretARN, "AbCdE1") }},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			given := map[string]any{"slackChannel": "C0123456789"}
+			maps.Copy(given, test.given)
+			got, err := Parse(given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !test.check(got) {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	const (
+		secret = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:slack-AbCdEf"
+		topic  = "arn:aws:sns:eu-west-1:123456789012:oncall"
+	)
+	tests := []struct {
+		name  string
+		given map[string]any
+		want  string
+	}{
+		{"no channel", map[string]any{"slackChannel": ""}, "ROLLCALL_SLACK_CHANNEL: is not set (set it with `-c slackChannel=…`"},
+		{"a channel's name", map[string]any{"slackChannel": "#alerts"}, `"#alerts" is not a channel id`},
+		{"join time too short", map[string]any{"joinTime": "1s"}, "ROLLCALL_JOIN_TIME: 1s is outside 1m0s to 15m0s (set it with `-c joinTime=…`"},
+		{"join time beyond SQS's delay", map[string]any{"joinTime": "16m"}, "16m0s is outside"},
+		{"no duration", map[string]any{"giveUp": "soon"}, `"soon" is not a duration`},
+		{"a cluster's name", map[string]any{"clusters": "prod,a b"}, `"a b" is not a cluster name`},
+		{"log level", map[string]any{"logLevel": "loud"}, "ROLLCALL_LOG_LEVEL"},
+		{"misspelt", map[string]any{"jointime": "5m"}, "jointime: is not a setting of Rollcall; there are clusters, slackChannel"},
+		{"a list", map[string]any{"clusters": []any{"a"}}, "clusters: [a] ([]interface {}) is neither a text nor a number"},
+		{"access for all", map[string]any{"accessClusters": "all"}, `accessClusters: wants names, not "all"`},
+		{"access for no name", map[string]any{"accessClusters": "a b"}, "accessClusters: "},
+		{"kind of access", map[string]any{"kubernetesAccess": "admin"}, `kubernetesAccess: "admin" is not policy, group or none`},
+		{"a secret's name", map[string]any{"slackSecretArn": "slack"}, `slackSecretArn: "slack" is not the whole ARN`},
+		{"a secret's ARN without its end", map[string]any{"slackSecretArn": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:slack"}, "it ends in a hyphen and six characters"},
+		{"a key's alias", map[string]any{"slackSecretArn": secret, "slackSecretKmsKeyArn": "alias/slack"}, `slackSecretKmsKeyArn: "alias/slack" is not the ARN of a key`},
+		{"a key without a secret", map[string]any{"slackSecretKmsKeyArn": "arn:aws:kms:eu-west-1:123456789012:key/1"}, "needs slackSecretArn"},
+		{"topic", map[string]any{"alarmTopicArn": "oncall"}, `alarmTopicArn: "oncall" is not the ARN of a topic`},
+		{"address", map[string]any{"alarmEmail": "oncall"}, `alarmEmail: "oncall" is not an email address`},
+		{"address and topic", map[string]any{"alarmEmail": "a@b.example", "alarmTopicArn": topic}, "is for the stack's own topic"},
+		{"retention", map[string]any{"logRetentionDays": "31"}, `logRetentionDays: "31" is none of [1 3 5`},
+		{"retention in words", map[string]any{"logRetentionDays": "long"}, `logRetentionDays: "long" is none of`},
+		{"stack's name", map[string]any{"stackName": "my stack"}, `stackName: "my stack" is not`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			given := map[string]any{"slackChannel": "C0123456789"}
+			maps.Copy(given, test.given)
+			got, err := Parse(given)
+			if err == nil {
+				t.Fatalf("got %+v, want an error", got)
+			}
+			if !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %q, want %q in it", err, test.want)
+			}
+		})
+	}
+}
+
+func TestAllThatIsWrongIsSaid(t *testing.T) {
+	_, err := Parse(map[string]any{"joinTime": "1s", "kubernetesAccess": "x", "nosuch": "1"})
+	for _, want := range []string{"slackChannel", "joinTime", "kubernetesAccess", "nosuch"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q in it", err, want)
+		}
+	}
+}
+
+// Every key has a text, and its default is accepted.
+func TestKeys(t *testing.T) {
+	given := map[string]any{}
+	for _, k := range Keys() {
+		if k.About == "" {
+			t.Errorf("%s: nothing is said of it", k.Name)
+		}
+		if _, twice := given[k.Name]; twice {
+			t.Errorf("%s is listed twice", k.Name)
+		}
+		given[k.Name] = k.Default
+	}
+	given["slackChannel"] = "C0123456789"
+	if _, err := Parse(given); err != nil {
+		t.Errorf("the defaults are refused: %v", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("joinTime", "5m")
+	f.Add("clusters", "a,b")
+	f.Add("slackSecretArn", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:slack-AbCdEf")
+	f.Fuzz(func(t *testing.T, key, value string) {
+		s, err := Parse(map[string]any{"slackChannel": "C0123456789", key: value})
+		if err == nil && (s.StackName == "" || s.LogRetentionDays == 0) {
+			t.Errorf("%q=%q: got %+v without an error", key, value, s)
+		}
+	})
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/infra/specs"
+)
+
+func TestTable(t *testing.T) {
+	tables := theTemplate(t).all("AWS::DynamoDB::Table")
+	if len(tables) != 1 {
+		t.Fatalf("%d tables, want 1", len(tables))
+	}
+	if got := tables[0].DeletionPolicy; got != "Retain" {
+		t.Errorf("deletion policy: got %q, want Retain", got)
+	}
+	key := func(name, kind string) any { return map[string]any{"AttributeName": name, "KeyType": kind} }
+	want := map[string]any{
+		"KeySchema":   []any{key("pk", "HASH"), key("sk", "RANGE")},
+		"BillingMode": "PAY_PER_REQUEST",
+		"AttributeDefinitions": []any{
+			map[string]any{"AttributeName": "pk", "AttributeType": "S"},
+			map[string]any{"AttributeName": "sk", "AttributeType": "S"},
+			map[string]any{"AttributeName": "open", "AttributeType": "S"},
+			map[string]any{"AttributeName": "started", "AttributeType": "S"},
+		},
+		"GlobalSecondaryIndexes": []any{map[string]any{
+			"IndexName":  "open",
+			"KeySchema":  []any{key("open", "HASH"), key("started", "RANGE")},
+			"Projection": map[string]any{"ProjectionType": "ALL"},
+		}},
+		"TimeToLiveSpecification":          map[string]any{"AttributeName": "expires", "Enabled": true},
+		"PointInTimeRecoverySpecification": map[string]any{"PointInTimeRecoveryEnabled": true},
+		"SSESpecification":                 map[string]any{"SSEEnabled": true},
+	}
+	got := maps.Clone(tables[0].Properties)
+	delete(got, "Tags")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+}
+
+func TestAlarmTopicIsEncrypted(t *testing.T) {
+	tpl := theTemplate(t)
+	for _, topic := range tpl.all("AWS::SNS::Topic") {
+		key := tpl.Resources[to(topic.Properties["KmsMasterKeyId"])]
+		if key.Type != "AWS::KMS::Key" || key.Properties["EnableKeyRotation"] != true {
+			t.Errorf("%s is not under a key of its own that is rotated", topic.id)
+		}
+		usable := false
+		for _, s := range several(get(key.Properties, "KeyPolicy", "Statement")) {
+			if get(s, "Principal", "Service") == "cloudwatch.amazonaws.com" {
+				usable = true
+				if to(get(s, "Condition", "StringEquals", "aws:SourceAccount")) != "AWS::AccountId" {
+					t.Errorf("%s: any account's alarms may use the key", key.id)
+				}
+			}
+		}
+		if !usable {
+			t.Errorf("%s: CloudWatch cannot use the key", key.id)
+		}
+	}
+}
+
+func TestTheStackMakesAnEmptySecret(t *testing.T) {
+	secrets := theTemplate(t).all("AWS::SecretsManager::Secret")
+	if len(secrets) != 1 {
+		t.Fatalf("%d secrets, want 1", len(secrets))
+	}
+	for _, key := range []string{"SecretString", "GenerateSecretString"} {
+		if secrets[0].Properties[key] != nil {
+			t.Errorf("the secret is made with %s", key)
+		}
+	}
+}
+
+func TestOperatorsOwnResources(t *testing.T) {
+	const (
+		secret = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:slack-AbCdEf"
+		key    = "arn:aws:kms:eu-west-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+		topic  = "arn:aws:sns:eu-west-1:123456789012:oncall"
+	)
+	tpl, err := synthesise(map[string]any{
+		"slackChannel": channel, "slackSecretArn": secret, "slackSecretKmsKeyArn": key, "alarmTopicArn": topic,
+		"stackName": "Second", "logRetentionDays": "90",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"AWS::SecretsManager::Secret", "AWS::SNS::Topic", "AWS::KMS::Key"} {
+		if made := tpl.all(kind); len(made) > 0 {
+			t.Errorf("%s is made beside the operator's", made[0].id)
+		}
+	}
+	if got := flat(get(tpl.all("AWS::CloudWatch::Alarm")[0].Properties, "AlarmActions", 0)); got != topic {
+		t.Errorf("alarms go to %q, want %q", got, topic)
+	}
+	if got := tpl.all("AWS::Events::EventBus")[0].Properties["Name"]; got != "second" {
+		t.Errorf("bus: got %q, want %q", got, "second")
+	}
+	if got := tpl.all("AWS::Logs::LogGroup")[0].Properties["RetentionInDays"]; got != 90.0 {
+		t.Errorf("log retention: got %v, want 90", got)
+	}
+	var found []string
+	for _, role := range tpl.all("AWS::IAM::Role") {
+		for _, s := range several(get(role.Properties, "Policies", 0, "PolicyDocument", "Statement")) {
+			switch get(s, "Sid") {
+			case "ReadSlackToken":
+				found = append(found, flat(get(s, "Resource")))
+			case sidDecrypt:
+				found = append(found, flat(get(s, "Action")), flat(get(s, "Resource")), flats(get(s, "Condition", "StringEquals", "kms:ViaService"))[0])
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{secret, "kms:Decrypt", key, "secretsmanager.eu-west-1.${AWS::URLSuffix}"}, found); diff != "" {
+		t.Errorf("permissions on the secret (-want +got):\n%s", diff)
+	}
+}
+
+func TestAlarmEmail(t *testing.T) {
+	tpl, err := synthesise(map[string]any{"slackChannel": channel, "alarmEmail": "oncall@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	subscriptions := tpl.all("AWS::SNS::Subscription")
+	if len(subscriptions) != 1 || subscriptions[0].Properties["Endpoint"] != "oncall@example.com" {
+		t.Errorf("got %v, want one to the address", subscriptions)
+	}
+}
+
+func TestWrongSettingsFail(t *testing.T) {
+	_, err := synthesise(map[string]any{"slackChannel": channel, "joinTime": "1s"})
+	if want := "ROLLCALL_JOIN_TIME: 1s is outside 1m0s to 15m0s (set it with `-c joinTime=…`"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
+func TestMissingPackagesFail(t *testing.T) {
+	dir := t.TempDir()
+	err := built(specs.All(), dir)
+	for _, spec := range specs.All() {
+		if want := filepath.Join(dir, spec.Name, "bootstrap") + " is missing: run `make build`"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+func TestNoAccountOrRegionInTheTemplate(t *testing.T) {
+	data, err := json.Marshal(theTemplate(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := regexp.MustCompile(`\d{12}|[a-z]{2}-(north|south|east|west|central)[a-z]*-\d`).Find(data); found != nil && string(found) != channel {
+		t.Errorf("the template holds %q", found)
+	}
+}
+
+// The local stage reads the committed template: it must be this one.
+func TestCommittedTemplate(t *testing.T) {
+	data, err := os.ReadFile("Rollcall.template.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var committed template
+	if err := json.Unmarshal(data, &committed); err != nil {
+		t.Fatal(err)
+	}
+	tpl := theTemplate(t)
+	for id, want := range tpl.Resources {
+		if diff := cmp.Diff(unpacked(want), unpacked(committed.Resources[id])); diff != "" {
+			t.Errorf("%s differs from what is synthesised; run `make generate` (-synthesised +committed):\n%s", id, diff)
+		}
+	}
+	for id := range committed.Resources {
+		if _, ok := tpl.Resources[id]; !ok {
+			t.Errorf("%s is in the committed template only; run `make generate`", id)
+		}
+	}
+	if diff := cmp.Diff(tpl.Outputs, committed.Outputs); diff != "" {
+		t.Errorf("outputs; run `make generate` (-synthesised +committed):\n%s", diff)
+	}
+}
+
+// unpacked is a resource without the hash of its package.
+func unpacked(r resource) map[string]any {
+	properties := map[string]any{}
+	for key, value := range r.Properties {
+		if key != "Code" {
+			properties[key] = value
+		}
+	}
+	return map[string]any{
+		"Type": r.Type, "Properties": properties, "Metadata": fmt.Sprint(r.Metadata),
+		"DependsOn": r.DependsOn, "DeletionPolicy": r.DeletionPolicy,
+	}
+}

@@ -1,0 +1,54 @@
+package kubeapi
+
+import "slices"
+
+// Kind is a resource type that is served.
+type Kind struct {
+	Plural, Singular, Kind string
+	Group, Version         string
+	Namespaced             bool
+	Short                  []string
+}
+
+func (k Kind) groupVersion() string {
+	if k.Group == "" {
+		return k.Version
+	}
+	return k.Group + "/" + k.Version
+}
+
+// kinds lists what is served: what a capture of a cluster holds.
+func kinds() []Kind {
+	return []Kind{
+		{Plural: "configmaps", Singular: "configmap", Kind: "ConfigMap", Version: "v1", Namespaced: true, Short: []string{"cm"}},
+		{Plural: "events", Singular: "event", Kind: "Event", Version: "v1", Namespaced: true, Short: []string{"ev"}},
+		{Plural: "nodes", Singular: "node", Kind: "Node", Version: "v1", Short: []string{"no"}},
+		{Plural: "persistentvolumeclaims", Singular: "persistentvolumeclaim", Kind: "PersistentVolumeClaim", Version: "v1", Namespaced: true, Short: []string{"pvc"}},
+		{Plural: "persistentvolumes", Singular: "persistentvolume", Kind: "PersistentVolume", Version: "v1", Short: []string{"pv"}},
+		{Plural: "pods", Singular: "pod", Kind: "Pod", Version: "v1", Namespaced: true, Short: []string{"po"}},
+		{Plural: "serviceaccounts", Singular: "serviceaccount", Kind: "ServiceAccount", Version: "v1", Namespaced: true, Short: []string{"sa"}},
+		{Plural: "daemonsets", Singular: "daemonset", Kind: "DaemonSet", Group: "apps", Version: "v1", Namespaced: true, Short: []string{"ds"}},
+		{Plural: "certificatesigningrequests", Singular: "certificatesigningrequest", Kind: "CertificateSigningRequest",
+			Group: "certificates.k8s.io", Version: "v1", Short: []string{"csr"}},
+	}
+}
+
+func findKind(group, version, plural string) (Kind, bool) {
+	for _, k := range kinds() {
+		if k.Group == group && k.Version == version && k.Plural == plural {
+			return k, true
+		}
+	}
+	return Kind{}, false
+}
+
+// groups lists the API groups beside the core one.
+func groups() []string {
+	var out []string
+	for _, k := range kinds() {
+		if k.Group != "" && !slices.Contains(out, k.Group) {
+			out = append(out, k.Group)
+		}
+	}
+	return out
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/local/stage"
+)
+
+// narrator prints a line for each step and remembers them for the timeline.
+type narrator struct {
+	stage *stage.Stage
+	began time.Time
+	steps []step
+}
+
+type step struct {
+	stage time.Time
+	wall  time.Duration
+	text  string
+}
+
+// say tells a step that has happened.
+func (n *narrator) say(format string, args ...any) {
+	s := step{stage: n.stage.Clock.Now(), wall: time.Since(n.began), text: fmt.Sprintf(format, args...)}
+	n.steps = append(n.steps, s)
+	fmt.Printf("  ✓ %s\n", s.text)
+}
+
+// patience is how long a step may take, in wall time: many times what it
+// takes on a slow machine.
+const patience = 90 * time.Second
+
+// wait waits until something is seen. Meanwhile a line tells what is awaited.
+func (n *narrator) wait(ctx context.Context, what string, seen func() (bool, error)) error {
+	fmt.Printf("  … %s", what)
+	defer fmt.Print("\r\x1b[K")
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		ok, err := seen()
+		if err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+		if ok {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s: not seen within %s: %w", what, patience, ctx.Err())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// timeline prints the story as it went: stage time, and the wall time that it
+// took here.
+func (n *narrator) timeline() {
+	fmt.Print("\nTimeline (stage time, wall time)\n")
+	for _, s := range n.steps {
+		fmt.Printf("  %s  %5.1f s  %s\n", s.stage.Format("15:04:05"), s.wall.Seconds(), s.text)
+	}
+}
+
+// exports is what a shell needs to use the AWS CLI on the stage.
+func exports(s *stage.Stage) string {
+	env := s.AdminEnv()
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		fmt.Fprintf(&b, "  export %s=%s\n", name, env[name])
+	}
+	return b.String()
+}

@@ -1,0 +1,38 @@
+package slackstand
+
+func (s *Server) authTest(params) (answer, error) {
+	return answer{
+		"url": s.url + "/", "team": s.cfg.Workspace, "team_id": teamID, "user": s.cfg.Bot.Name,
+		"user_id": s.cfg.Bot.UserID, "bot_id": s.cfg.Bot.BotID, "is_enterprise_install": false,
+	}, nil
+}
+
+func (s *Server) usersInfo(p params) (answer, error) {
+	if err := p.need("user"); err != nil {
+		return nil, err
+	}
+	id, name, zone, bot := s.cfg.Bot.UserID, s.cfg.Bot.Name, "UTC", true
+	if p["user"] != id {
+		u := s.user(p["user"])
+		if u == nil {
+			return nil, &apiError{code: "user_not_found"}
+		}
+		id, name, zone, bot = u.ID, u.Name, u.Timezone, false
+	}
+	return answer{"user": answer{
+		"id": id, "team_id": teamID, "name": name, "real_name": name, "tz": zone, "is_bot": bot, "deleted": false,
+		"profile": answer{"real_name": name, "display_name": name},
+	}}, nil
+}
+
+func (s *Server) usergroupsUsersList(p params) (answer, error) {
+	if err := p.need("usergroup"); err != nil {
+		return nil, err
+	}
+	for _, g := range s.cfg.Groups {
+		if g.ID == p["usergroup"] {
+			return answer{"users": g.Users}, nil
+		}
+	}
+	return nil, &apiError{code: "no_such_subteam"}
+}

@@ -1,0 +1,36 @@
+package stage
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+
+	"rollcall/local/world"
+)
+
+// account is the world's services side by side, as one value that serves each
+// operation by a method of its name.
+type account struct {
+	world.EC2
+	world.AutoScaling
+	world.EKS
+	world.IAM
+}
+
+// objects lists a cluster's Kubernetes objects.
+func objects(w *world.World) func(cluster, plural string) ([]json.RawMessage, string, error) {
+	return func(cluster, plural string) ([]json.RawMessage, string, error) {
+		o, err := w.Kubernetes(cluster, plural)
+		return o.Items, o.ResourceVersion, err
+	}
+}
+
+// ids makes ids in the form of a UUID that are the same in each run.
+func ids() func() string {
+	var n atomic.Uint64
+	return func() string {
+		text := strconv.FormatUint(n.Add(1), 10)
+		return fmt.Sprintf("00000000-0000-4000-8000-%012s", text)
+	}
+}

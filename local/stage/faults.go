@@ -1,0 +1,44 @@
+package stage
+
+import (
+	"time"
+
+	"rollcall/local/cloud"
+	"rollcall/local/slackstand"
+	"rollcall/local/world"
+)
+
+// callFaults are the world's faults of AWS and Kubernetes calls.
+func callFaults(list []world.Fault, start time.Time) []cloud.FaultRule {
+	var rules []cloud.FaultRule
+	for _, f := range list {
+		if f.Call == "" {
+			continue
+		}
+		r := cloud.FaultRule{
+			Call: f.Call, Deny: f.Deny, Throttle: f.Throttle, Fail: f.Fail,
+			Latency: f.Latency, Reset: f.Reset, Times: f.Times, From: start.Add(f.From),
+		}
+		if f.For > 0 {
+			r.Until = r.From.Add(f.For)
+		}
+		rules = append(rules, r)
+	}
+	return rules
+}
+
+// slackFaults arms the world's faults of Slack, each when its time comes.
+func (s *Stage) slackFaults(list []world.Fault) {
+	for _, f := range list {
+		if f.Slack == nil {
+			continue
+		}
+		s.background(func() {
+			if s.Clock.Sleep(s.ctx, f.Slack.From) == nil {
+				if err := s.Slack.Inject(slackstand.Fault{Status: f.Slack.Status, For: f.Slack.For}); err != nil {
+					s.log.Error("slack fault", "error", err)
+				}
+			}
+		})
+	}
+}

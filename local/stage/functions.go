@@ -1,0 +1,145 @@
+package stage
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"rollcall/local/lambdaruntime"
+	"rollcall/local/router"
+	"rollcall/local/template"
+	"rollcall/local/world"
+)
+
+// startFunctions makes the functions known and lets events wake them.
+func (s *Stage) startFunctions(file *world.File) error {
+	s.Runtime = lambdaruntime.New(lambdaruntime.Options{
+		Clock: s.Clock, NewID: ids(), Region: s.Template.Region, AccountID: s.Template.AccountID,
+		Log: s.line, Observe: s.options.Observe, Send: s.Queues.SendText,
+	})
+	s.onClose(s.Runtime.Close)
+	if s.options.Binaries != "" {
+		// Absolute, as a function's process starts in a folder of its own.
+		folder, err := filepath.Abs(s.options.Binaries)
+		if err != nil {
+			return err
+		}
+		s.options.Binaries = folder
+		for _, f := range s.Template.Functions {
+			if err := s.Runtime.Add(s.function(f)); err != nil {
+				return fmt.Errorf("function %s: %w", f.Name, err)
+			}
+		}
+	}
+	var err error
+	s.Router, err = router.New(router.Options{
+		Template: s.Template, Functions: s.Runtime, Queues: s.Queues, Clock: s.Clock, NewID: ids(),
+		Faults: s.eventFault(file.Faults), Trace: s.traced,
+	})
+	if err != nil {
+		return err
+	}
+	if !s.options.Quiet {
+		s.background(func() { s.Router.Run(s.ctx) })
+		s.slackFaults(file.Faults)
+	}
+	return nil
+}
+
+// function is a function of the template as the runtime runs it.
+func (s *Stage) function(f template.Function) lambdaruntime.Function {
+	out := lambdaruntime.Function{
+		Name: f.Name, ARN: f.ARN, Handler: f.Handler,
+		Binary: filepath.Join(s.options.Binaries, Folder(f), "bootstrap"),
+		Env:    s.environment(f), Timeout: f.Timeout, Memory: f.Memory,
+		MaxRetries: -1, DeadLetterARN: f.DeadLetterARN,
+	}
+	for _, c := range s.Template.InvokeConfigs {
+		if c.FunctionName == f.Name {
+			out.MaxRetries, out.MaxAge, out.OnFailureARN, out.OnSuccessARN = c.MaxRetries, c.MaxAge, c.OnFailureARN, c.OnSuccessARN
+		}
+	}
+	return out
+}
+
+// Folder is the folder of a function below functions/: its deployed name
+// without the stack's prefix.
+func Folder(f template.Function) string {
+	const prefix = "rollcall-"
+	if len(f.Name) > len(prefix) && f.Name[:len(prefix)] == prefix {
+		return f.Name[len(prefix):]
+	}
+	return f.Name
+}
+
+// Function is the function of the template whose folder has the name.
+func (s *Stage) Function(folder string) (template.Function, bool) {
+	i := slices.IndexFunc(s.Template.Functions, func(f template.Function) bool { return Folder(f) == folder })
+	if i < 0 {
+		return template.Function{}, false
+	}
+	return s.Template.Functions[i], true
+}
+
+// line writes one line of a function's log.
+func (s *Stage) line(l lambdaruntime.Line) {
+	if s.options.Out == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Fprintf(s.options.Out, "%s %-12s %s\n", l.Time.Format("15:04:05.000"), l.Function, l.Text)
+}
+
+// putOn puts an event on a bus and keeps it.
+func (s *Stage) putOn(bus string, event json.RawMessage) error {
+	s.mu.Lock()
+	s.events = append(s.events, Put{Wall: time.Now(), Stage: s.Clock.Now(), Bus: bus, Event: event})
+	s.mu.Unlock()
+	_, err := s.Router.Put(event, bus)
+	return err
+}
+
+// Events are the events put so far.
+func (s *Stage) Events() []Put {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.events)
+}
+
+// Trace is what the router did so far.
+func (s *Stage) Trace() []router.Entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.trace)
+}
+
+func (s *Stage) traced(e router.Entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trace = append(s.trace, e)
+	if e.Note != "" {
+		s.log.Info(string(e.Kind), "event", e.Event, "type", e.DetailType, "function", e.Function, "target", e.Target, "note", e.Note)
+	}
+}
+
+// eventFault is what the world's faults do to an event.
+func (s *Stage) eventFault(list []world.Fault) func(router.Event) router.Fault {
+	return func(e router.Event) router.Fault {
+		if s.options.EventFaults != nil {
+			if f := s.options.EventFaults(e); f != (router.Fault{}) {
+				return f
+			}
+		}
+		since := s.Clock.Now().Sub(s.World.Start())
+		for _, f := range list {
+			if f.Event != e.DetailType || since < f.From || f.For > 0 && since > f.From+f.For {
+				continue
+			}
+			return router.Fault{Lose: f.Lose, Copies: max(f.Copies-1, 0), Delay: f.Delay, Reorder: f.Reorder}
+		}
+		return router.Fault{}
+	}
+}

@@ -1,0 +1,50 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"rollcall/local/template"
+)
+
+// createTables makes the template's tables in the emulator.
+func (s *Stage) createTables(ctx context.Context) error {
+	for _, t := range s.Template.Tables {
+		if _, err := s.Table.Client().CreateTable(ctx, createTable(t)); err != nil {
+			return fmt.Errorf("create table %s: %w", t.Name, err)
+		}
+	}
+	return nil
+}
+
+func createTable(t template.Table) *dynamodb.CreateTableInput {
+	in := &dynamodb.CreateTableInput{
+		TableName: aws.String(t.Name), KeySchema: keys(t.Keys), BillingMode: types.BillingModePayPerRequest,
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Attributes)) {
+		in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{
+			AttributeName: aws.String(name), AttributeType: types.ScalarAttributeType(t.Attributes[name]),
+		})
+	}
+	for _, i := range t.GlobalIndexes {
+		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+			IndexName: aws.String(i.Name), KeySchema: keys(i.Keys),
+			Projection: &types.Projection{ProjectionType: types.ProjectionType(i.Projection), NonKeyAttributes: i.NonKey},
+		})
+	}
+	return in
+}
+
+func keys(list []template.Key) []types.KeySchemaElement {
+	var out []types.KeySchemaElement
+	for _, k := range list {
+		out = append(out, types.KeySchemaElement{AttributeName: aws.String(k.Name), KeyType: types.KeyType(k.Type)})
+	}
+	return out
+}

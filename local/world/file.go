@@ -1,0 +1,194 @@
+package world
+
+import (
+	"time"
+
+	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+)
+
+// File is a world as written down.
+type File struct {
+	// Extends names the file, beside this one, that this one changes.
+	Extends string
+	Name    string
+	// About says in one sentence what is special here.
+	About   string
+	Account string
+	Region  string
+	// Time is the stage time at the start.
+	Time        time.Time
+	EC2         EC2File
+	AutoScaling AutoScalingFile
+	EKS         EKSFile
+	IAM         IAMFile
+	// Kubernetes holds, by cluster, what the cluster's API has.
+	Kubernetes map[string]KubernetesFile
+	Nodes      NodeRules
+	Faults     []Fault
+	Timeline   []TimelineEntry
+	Expect     Expect
+}
+
+// EC2File is the EC2 part of a world. Each list is what the describe call of
+// that name prints.
+type EC2File struct {
+	Vpcs []ec2types.Vpc
+	// VpcAttributes by VPC id. DNS support and DNS hostnames are on where
+	// nothing is said, as EKS needs them.
+	VpcAttributes              map[string]VpcAttributes
+	Subnets                    []ec2types.Subnet
+	SubnetCidrReservations     []ec2types.SubnetCidrReservation
+	RouteTables                []ec2types.RouteTable
+	NatGateways                []ec2types.NatGateway
+	InternetGateways           []ec2types.InternetGateway
+	EgressOnlyInternetGateways []ec2types.EgressOnlyInternetGateway
+	VpcEndpoints               []ec2types.VpcEndpoint
+	SecurityGroups             []ec2types.SecurityGroup
+	NetworkAcls                []ec2types.NetworkAcl
+	NetworkInterfaces          []ec2types.NetworkInterface
+	Instances                  []ec2types.Instance
+	Reservations               []ec2types.Reservation
+	InstanceTypes              []ec2types.InstanceTypeInfo
+	Images                     []ec2types.Image
+	LaunchTemplates            []ec2types.LaunchTemplate
+	LaunchTemplateVersions     []ec2types.LaunchTemplateVersion
+	Addresses                  []ec2types.Address
+	PrefixLists                []ec2types.PrefixList
+	ManagedPrefixLists         []ec2types.ManagedPrefixList
+	// PrefixListEntries by prefix list id.
+	PrefixListEntries         map[string][]ec2types.PrefixListEntry
+	DhcpOptions               []ec2types.DhcpOptions
+	Volumes                   []ec2types.Volume
+	VpcPeeringConnections     []ec2types.VpcPeeringConnection
+	TransitGatewayAttachments []ec2types.TransitGatewayAttachment
+	// UserData by instance id, base64 as the API carries it.
+	UserData map[string]string
+	// ConsoleOutput by instance id, plain text.
+	ConsoleOutput map[string]string
+}
+
+// VpcAttributes are the two DNS switches of a VPC.
+type VpcAttributes struct {
+	EnableDnsSupport   *bool
+	EnableDnsHostnames *bool
+}
+
+// AutoScalingFile is the Auto Scaling part of a world.
+type AutoScalingFile struct {
+	AutoScalingGroups []astypes.AutoScalingGroup
+	Activities        []astypes.Activity
+	LifecycleHooks    []astypes.LifecycleHook
+	// WarmPools by group name.
+	WarmPools map[string]astypes.WarmPoolConfiguration
+}
+
+// EKSFile is the EKS part of a world, as `aws eks describe-*` prints it.
+type EKSFile struct {
+	Clusters      []ekstypes.Cluster
+	Nodegroups    []ekstypes.Nodegroup
+	Addons        []ekstypes.Addon
+	AccessEntries []ekstypes.AccessEntry
+	// AccessPolicies is what list-associated-access-policies prints, one item
+	// for each principal.
+	AccessPolicies []AccessPoliciesFile
+}
+
+// AccessPoliciesFile is the access policies of one principal.
+type AccessPoliciesFile struct {
+	ClusterName              string
+	PrincipalArn             string
+	AssociatedAccessPolicies []ekstypes.AssociatedAccessPolicy
+}
+
+// IAMFile is the IAM part of a world.
+type IAMFile struct {
+	Roles            []RoleFile
+	InstanceProfiles []iamtypes.InstanceProfile
+	Policies         []iamtypes.ManagedPolicyDetail
+}
+
+// RoleFile is a role with its policies: what `aws iam get-role` prints and
+// what `get-account-authorization-details` adds to it.
+type RoleFile struct {
+	iamtypes.Role
+	AttachedManagedPolicies []iamtypes.AttachedPolicy
+	RolePolicyList          []iamtypes.PolicyDetail
+	InstanceProfileList     []iamtypes.InstanceProfile
+}
+
+// KubernetesFile is what the Kubernetes API of a cluster has: kubectl's JSON.
+type KubernetesFile struct {
+	// Joined lists instances that are Ready nodes at the start; their Node
+	// objects and the interfaces of the VPC CNI are made from the instance.
+	Joined                 []string
+	Nodes                  []map[string]any
+	Pods                   []map[string]any
+	PersistentVolumes      []map[string]any
+	PersistentVolumeClaims []map[string]any
+	DaemonSets             []map[string]any
+	ServiceAccounts        []map[string]any
+	ConfigMaps             []map[string]any
+	Events                 []map[string]any
+}
+
+// Fault is something that goes wrong outside the account's own rules. The
+// world only carries faults; the stage's servers enforce them.
+type Fault struct {
+	// Call is an operation such as "ec2:DescribeRouteTables" or "ec2:*".
+	Call string
+	// Deny answers UnauthorizedOperation or AccessDenied.
+	Deny bool
+	// Throttle and Fail are the shares (0 to 1) of calls that are throttled
+	// or answered with an internal error.
+	Throttle float64
+	Fail     float64
+	Latency  time.Duration
+	// Reset closes the connection without an answer.
+	Reset bool
+	// Times limits the fault to so many calls; 0 is no limit.
+	Times int
+	// Event is a detail-type.
+	Event   string
+	Lose    bool
+	Copies  int
+	Delay   time.Duration
+	Reorder bool
+	// Slack makes the Slack stand-in answer with this status.
+	Slack *SlackFault
+	// From and For bound the fault in stage time since the start; a zero For
+	// has no end.
+	From time.Duration
+	For  time.Duration
+}
+
+// SlackFault is a time in which Slack does not answer as it should.
+type SlackFault struct {
+	Status int
+	From   time.Duration
+	For    time.Duration
+}
+
+// TimelineEntry is an API call that the world makes by itself.
+type TimelineEntry struct {
+	// At is the stage time since the start.
+	At time.Duration
+	// Call is an operation such as "ec2:CreateRoute".
+	Call string
+	// With is the operation's input.
+	With map[string]any
+}
+
+// Expect is the truth about a world, for the tests that diagnose it.
+type Expect struct {
+	Healthy   bool
+	Incidents []ExpectedIncident
+}
+
+// ExpectedIncident is a cause by its check id and the resources it names.
+type ExpectedIncident struct {
+	Cause     string
+	Resources []string
+}

@@ -1,0 +1,38 @@
+package world
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+)
+
+// ids makes the ids of new resources. The same seed makes the same ids, so a
+// run can be repeated.
+type ids struct{ rng *rand.Rand }
+
+func newIDs(seed uint64) *ids {
+	return &ids{rng: rand.New(rand.NewPCG(seed, 0x726f6c6c63616c6c))}
+}
+
+// hex is n hexadecimal digits.
+func (s *ids) hex(n int) string {
+	b := make([]byte, (n+1)/2)
+	for i := range b {
+		b[i] = byte(s.rng.UintN(256))
+	}
+	return hex.EncodeToString(b)[:n]
+}
+
+// ec2 is an id in EC2's long form: the prefix, a zero and 16 digits.
+func (s *ids) ec2(prefix string) string { return prefix + "-0" + s.hex(16) }
+
+// uuid is an id in the form that Auto Scaling and EventBridge use.
+func (s *ids) uuid() string {
+	return fmt.Sprintf("%s-%s-%s-%s-%s", s.hex(8), s.hex(4), s.hex(4), s.hex(4), s.hex(12))
+}
+
+// mac is a hardware address in the range that EC2 uses in its documentation.
+func (s *ids) mac() string {
+	h := s.hex(10)
+	return fmt.Sprintf("02:%s:%s:%s:%s:%s", h[0:2], h[2:4], h[4:6], h[6:8], h[8:10])
+}

@@ -1,0 +1,195 @@
+package world
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+)
+
+// nodeObject is the Node that a kubelet creates when it registers, as kubectl
+// prints it. It is not Ready yet.
+func (w *World) nodeObject(in *ec2types.Instance) map[string]any {
+	id := aws.ToString(in.InstanceId)
+	name := aws.ToString(in.PrivateDnsName)
+	zone := aws.ToString(in.Placement.AvailabilityZone)
+	arch := "amd64"
+	if in.Architecture == ec2types.ArchitectureValuesArm64 {
+		arch = "arm64"
+	}
+	labels := map[string]any{
+		"beta.kubernetes.io/arch":                  arch,
+		"beta.kubernetes.io/instance-type":         string(in.InstanceType),
+		"beta.kubernetes.io/os":                    "linux",
+		"failure-domain.beta.kubernetes.io/region": w.region,
+		"failure-domain.beta.kubernetes.io/zone":   zone,
+		"k8s.io/cloud-provider-aws":                w.ids.hex(32),
+		"kubernetes.io/arch":                       arch,
+		"kubernetes.io/hostname":                   name,
+		"kubernetes.io/os":                         "linux",
+		"node.kubernetes.io/instance-type":         string(in.InstanceType),
+		"topology.k8s.aws/zone-id":                 aws.ToString(in.Placement.AvailabilityZoneId),
+		"topology.kubernetes.io/region":            w.region,
+		"topology.kubernetes.io/zone":              zone,
+	}
+	kubelet := "v1.34.1-eks-113cf36"
+	if ng := w.nodegroupOf(id); ng != nil {
+		labels["eks.amazonaws.com/nodegroup"] = aws.ToString(ng.NodegroupName)
+		labels["eks.amazonaws.com/nodegroup-image"] = aws.ToString(in.ImageId)
+		labels["eks.amazonaws.com/capacityType"] = string(ng.CapacityType)
+		labels["eks.amazonaws.com/sourceLaunchTemplateId"] = tagValue(in.Tags, "aws:ec2launchtemplate:id")
+		labels["eks.amazonaws.com/sourceLaunchTemplateVersion"] = tagValue(in.Tags, "aws:ec2launchtemplate:version")
+		for k, v := range ng.Labels {
+			labels[k] = v
+		}
+		kubelet = kubeletVersion(aws.ToString(ng.ReleaseVersion), aws.ToString(ng.Version))
+	}
+	cpu, memory, pods := w.nodeCapacity(in)
+	capacity := map[string]any{"cpu": cpu, "ephemeral-storage": "20893676Ki", "hugepages-1Gi": "0", "hugepages-2Mi": "0", "memory": memory, "pods": pods}
+	node := map[string]any{
+		"apiVersion": "v1",
+		"kind":       "Node",
+		"metadata": map[string]any{
+			"annotations": map[string]any{
+				"alpha.kubernetes.io/provided-node-ip":                   aws.ToString(in.PrivateIpAddress),
+				"node.alpha.kubernetes.io/ttl":                           "0",
+				"volumes.kubernetes.io/controller-managed-attach-detach": "true",
+			},
+			"creationTimestamp": kubeTime(w.now),
+			"labels":            labels,
+			"name":              name,
+			"uid":               w.ids.uuid(),
+		},
+		"spec": map[string]any{"providerID": "aws:///" + zone + "/" + id},
+		"status": map[string]any{
+			"addresses": []any{
+				map[string]any{"address": aws.ToString(in.PrivateIpAddress), "type": "InternalIP"},
+				map[string]any{"address": name, "type": "InternalDNS"},
+				map[string]any{"address": name, "type": "Hostname"},
+			},
+			"allocatable": capacity,
+			"capacity":    capacity,
+			"conditions":  []any{},
+			"nodeInfo": map[string]any{
+				"architecture": arch, "bootID": w.ids.uuid(), "containerRuntimeVersion": "containerd://2.1.4",
+				"kernelVersion":    "6.12.46-66.121.amzn2023." + map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[arch],
+				"kubeProxyVersion": kubelet, "kubeletVersion": kubelet, "machineID": "ec2" + w.ids.hex(29), "operatingSystem": "linux",
+				"osImage": "Amazon Linux 2023.9.20251027", "systemUUID": "ec2" + w.ids.uuid()[3:],
+			},
+		},
+	}
+	for _, c := range [][3]string{
+		{"MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"},
+		{"DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"},
+		{"PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"},
+	} {
+		setCondition(node, c[0], "False", c[1], c[2], w.now)
+	}
+	setReady(node, false, "KubeletNotReady", cniMissing, w.now)
+	return node
+}
+
+// setReady writes the Ready condition and the taint that goes with it.
+func setReady(node map[string]any, ready bool, reason, message string, now time.Time) {
+	status := "False"
+	spec, _ := node["spec"].(map[string]any)
+	if ready {
+		status = "True"
+		delete(spec, "taints")
+	} else if spec != nil {
+		spec["taints"] = []any{map[string]any{"effect": "NoSchedule", "key": "node.kubernetes.io/not-ready"}}
+	}
+	setCondition(node, "Ready", status, reason, message, now)
+}
+
+func setCondition(node map[string]any, kind, status, reason, message string, now time.Time) {
+	st, ok := node["status"].(map[string]any)
+	if !ok {
+		return
+	}
+	list, _ := st["conditions"].([]any)
+	for _, item := range list {
+		c, ok := item.(map[string]any)
+		if !ok || c["type"] != kind {
+			continue
+		}
+		if c["status"] != status {
+			c["lastTransitionTime"] = kubeTime(now)
+		}
+		c["status"], c["reason"], c["message"], c["lastHeartbeatTime"] = status, reason, message, kubeTime(now)
+		return
+	}
+	st["conditions"] = append(list, map[string]any{
+		"lastHeartbeatTime": kubeTime(now), "lastTransitionTime": kubeTime(now),
+		"message": message, "reason": reason, "status": status, "type": kind,
+	})
+}
+
+func kubeTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// kubeletVersion makes v1.34.1-eks-113cf36 out of 1.34.1-20251112.
+func kubeletVersion(release, version string) string {
+	v, _, _ := strings.Cut(release, "-")
+	if v == "" {
+		v = version + ".0"
+	}
+	return "v" + v + "-eks-113cf36"
+}
+
+// nodeCapacity is cpu, memory and the pods that the VPC CNI's formula allows:
+// interfaces x (addresses - 1) + 2.
+func (w *World) nodeCapacity(in *ec2types.Instance) (cpu, memory, pods string) {
+	info := w.instanceTypes.get(string(in.InstanceType))
+	if info == nil || info.NetworkInfo == nil || info.VCpuInfo == nil || info.MemoryInfo == nil {
+		return "2", "8000000Ki", "29"
+	}
+	enis, per := aws.ToInt32(info.NetworkInfo.MaximumNetworkInterfaces), aws.ToInt32(info.NetworkInfo.Ipv4AddressesPerInterface)
+	// A node sees about 4% less than the type's memory.
+	kib := aws.ToInt64(info.MemoryInfo.SizeInMiB) * 1024 * 96 / 100
+	return fmt.Sprint(aws.ToInt32(info.VCpuInfo.DefaultVCpus)), fmt.Sprintf("%dKi", kib), fmt.Sprint(enis*(per-1) + 2)
+}
+
+// startCNI gives a node the interfaces that the VPC CNI keeps with its default
+// of one warm interface: the primary one full, and one more full.
+func (w *World) startCNI(name string, in *ec2types.Instance) bool {
+	id := aws.ToString(in.InstanceId)
+	info := w.instanceTypes.get(string(in.InstanceType))
+	enis := w.interfacesOf(id)
+	if info == nil || info.NetworkInfo == nil || len(enis) == 0 {
+		return true
+	}
+	per := int(aws.ToInt32(info.NetworkInfo.Ipv4AddressesPerInterface))
+	primary := enis[0]
+	if missing := per - len(primary.PrivateIpAddresses); missing > 0 {
+		p := w.pools[aws.ToString(primary.SubnetId)]
+		if p == nil {
+			return true
+		}
+		addrs, ok := p.allocate(missing)
+		if !ok {
+			return false
+		}
+		w.addAddresses(primary, addrs, nil)
+	}
+	if len(enis) > 1 || aws.ToInt32(info.NetworkInfo.MaximumNetworkInterfaces) < 2 {
+		return true
+	}
+	tags := []ec2types.Tag{
+		{Key: aws.String("cluster.k8s.amazonaws.com/name"), Value: aws.String(name)},
+		{Key: aws.String("eks:eni:owner"), Value: aws.String("amazon-vpc-cni")},
+		{Key: aws.String("node.k8s.amazonaws.com/createdAt"), Value: aws.String(kubeTime(w.now))},
+		{Key: aws.String("node.k8s.amazonaws.com/instance_id"), Value: aws.String(id)},
+	}
+	eni, err := w.createInterface(interfaceSpec{
+		subnet: aws.ToString(primary.SubnetId), description: "aws-K8S-" + id,
+		groups: instanceGroups(in), tags: tags, secondary: per - 1,
+	})
+	if err != nil {
+		// The warm interface is a reserve: the node works without it.
+		return true
+	}
+	w.attach(eni, id, 1, true)
+	return true
+}

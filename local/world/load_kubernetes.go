@@ -1,0 +1,60 @@
+package world
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+)
+
+// loadKubernetes keeps what the clusters' APIs have and makes the nodes that
+// the file only names.
+func (w *World) loadKubernetes(f *File) error {
+	var errs []error
+	for _, name := range sortedKeys(f.Kubernetes) {
+		k := w.kubernetes[name]
+		if k == nil {
+			errs = append(errs, fmt.Errorf("kubernetes: cluster %q is not in the world", name))
+			continue
+		}
+		from := f.Kubernetes[name]
+		k.objects = map[string][]map[string]any{
+			"pods": from.Pods, "persistentvolumes": from.PersistentVolumes, "persistentvolumeclaims": from.PersistentVolumeClaims,
+			"daemonsets": from.DaemonSets, "serviceaccounts": from.ServiceAccounts, "configmaps": from.ConfigMaps, "events": from.Events,
+		}
+		for i, n := range from.Nodes {
+			spec, _ := n["spec"].(map[string]any)
+			provider, _ := spec["providerID"].(string)
+			id := provider[strings.LastIndex(provider, "/")+1:]
+			if id == "" {
+				errs = append(errs, fmt.Errorf("kubernetes.%s.nodes[%d] has no spec.providerID", name, i))
+				continue
+			}
+			k.nodes.put(id, &n)
+			k.version++
+		}
+		for _, id := range from.Joined {
+			in := w.instances.get(id)
+			if in == nil || w.clusterOf(id) != name {
+				errs = append(errs, fmt.Errorf("kubernetes.%s.joined: %s is not an instance of this cluster", name, id))
+				continue
+			}
+			w.joinAtStart(k, in)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// joinAtStart makes an instance a Ready node since its launch.
+func (w *World) joinAtStart(k *cluster, in *ec2types.Instance) {
+	now := w.now
+	w.now = in.LaunchTime.Add(time.Duration(w.file.Nodes.BootSeconds) * time.Second)
+	node := w.nodeObject(in)
+	w.putNode(k, in, node)
+	w.now = w.now.Add(time.Duration(w.file.Nodes.ReadySeconds) * time.Second)
+	w.startCNI(k.name, in)
+	setReady(node, true, "KubeletReady", "kubelet is posting ready status", w.now)
+	w.now = now
+}

@@ -1,0 +1,181 @@
+package world
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+)
+
+// The times of a healthy node where a world says none: m5.large with the
+// AL2023 image registers after about 40 s and is Ready 15 s later.
+const (
+	defaultRunningSeconds = 8
+	defaultBootSeconds    = 40
+	defaultReadySeconds   = 15
+)
+
+// New makes the world that a file describes. What the file leaves out of a
+// resource and AWS would always show (owner, ARN, state) is filled in.
+func New(file *File, opts Options) (*World, error) {
+	f := clone(*file)
+	f.Account = cmp.Or(f.Account, "111122223333")
+	f.Region = cmp.Or(f.Region, "us-west-2")
+	if f.Time.IsZero() {
+		return nil, fmt.Errorf("world %s: no time", f.Name)
+	}
+	f.Nodes.RunningSeconds = cmp.Or(f.Nodes.RunningSeconds, defaultRunningSeconds)
+	f.Nodes.BootSeconds = cmp.Or(f.Nodes.BootSeconds, defaultBootSeconds)
+	f.Nodes.ReadySeconds = cmp.Or(f.Nodes.ReadySeconds, defaultReadySeconds)
+	log := opts.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	w := &World{
+		log: log, file: &f, start: f.Time, now: f.Time,
+		account: f.Account, region: f.Region, ids: newIDs(opts.Seed),
+		ec2State: newEC2State(), kubernetes: map[string]*cluster{},
+		autoScalingState: autoScalingState{groups: newTable[group](), hooks: newTable[astypes.LifecycleHook]()},
+		eksState: eksState{
+			clusters: newTable[ekstypes.Cluster](), nodegroups: newTable[nodegroup](),
+			addons: newTable[ekstypes.Addon](), accessEntries: newTable[ekstypes.AccessEntry](),
+			accessPolicies: map[string][]ekstypes.AssociatedAccessPolicy{},
+		},
+		iamState: iamState{roles: newTable[RoleFile](), profiles: newTable[iamtypes.InstanceProfile](), policies: newTable[iamtypes.ManagedPolicyDetail]()},
+	}
+	for _, load := range []func(*File) error{
+		w.loadIAM, w.loadNetwork, w.loadTemplates, w.loadClusters, w.loadGroups, w.loadNodegroups,
+		w.loadInstances, w.loadInterfaces, w.loadPrimaries, w.loadGatewayInterfaces,
+		w.loadMembers, w.loadKubernetes, w.loadFreeAddresses,
+	} {
+		if err := load(&f); err != nil {
+			return nil, fmt.Errorf("world %s: %w", f.Name, err)
+		}
+	}
+	if err := w.enterTimeline(f.Timeline); err != nil {
+		return nil, fmt.Errorf("world %s: %w", f.Name, err)
+	}
+	// What the start itself made known is history, not news.
+	w.events = nil
+	w.sink = opts.Events
+	for _, g := range w.groups.all() {
+		w.reconcileLater(g, reconcileTime)
+	}
+	return w, nil
+}
+
+func newEC2State() ec2State {
+	return ec2State{
+		vpcs: newTable[ec2types.Vpc](), vpcAttributes: map[string]VpcAttributes{},
+		subnets: newTable[ec2types.Subnet](), pools: map[string]*pool{}, cidrReservations: newTable[ec2types.SubnetCidrReservation](),
+		routeTables: newTable[ec2types.RouteTable](), natGateways: newTable[ec2types.NatGateway](),
+		internetGateways: newTable[ec2types.InternetGateway](), egressOnlyGateways: newTable[ec2types.EgressOnlyInternetGateway](),
+		endpoints: newTable[ec2types.VpcEndpoint](), securityGroups: newTable[ec2types.SecurityGroup](),
+		networkACLs: newTable[ec2types.NetworkAcl](), interfaces: newTable[ec2types.NetworkInterface](),
+		attached: map[string][]string{}, instances: newTable[ec2types.Instance](),
+		reservations: map[string]ec2types.Reservation{}, reservationOf: map[string]string{},
+		userData: map[string]string{}, console: map[string]string{},
+		instanceTypes: newTable[ec2types.InstanceTypeInfo](), images: newTable[ec2types.Image](),
+		templates: newTable[ec2types.LaunchTemplate](), templateVersions: newTable[ec2types.LaunchTemplateVersion](),
+		addresses: newTable[ec2types.Address](), prefixLists: newTable[ec2types.PrefixList](),
+		managedPrefixLists: newTable[ec2types.ManagedPrefixList](), prefixListEntries: map[string][]ec2types.PrefixListEntry{},
+		dhcpOptions: newTable[ec2types.DhcpOptions](), volumes: newTable[ec2types.Volume](),
+		peerings: newTable[ec2types.VpcPeeringConnection](), transitAttachments: newTable[ec2types.TransitGatewayAttachment](),
+	}
+}
+
+// fill puts a list into a table; name says what a resource without an id is.
+func fill[T any](t *table[T], list []T, name string, id func(*T) *string) error {
+	var errs []error
+	for i := range list {
+		v := &list[i]
+		key := aws.ToString(id(v))
+		switch {
+		case key == "":
+			errs = append(errs, fmt.Errorf("%s[%d] has no id", name, i))
+		case t.get(key) != nil:
+			errs = append(errs, fmt.Errorf("%s[%d]: %s is listed twice", name, i, key))
+		default:
+			t.put(key, v)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// or sets a field that the file left out.
+func or[T any](field **T, v T) {
+	if *field == nil {
+		*field = &v
+	}
+}
+
+// orZero sets an enum or other plain field that the file left out.
+func orZero[T comparable](field *T, v T) {
+	var zero T
+	if *field == zero {
+		*field = v
+	}
+}
+
+func (w *World) arn(service, resource string) string {
+	return fmt.Sprintf("arn:aws:%s:%s:%s:%s", service, w.region, w.account, resource)
+}
+
+// long is how long before the start what was there at the start was made.
+const long = 30 * 24 * time.Hour
+
+func (w *World) loadIAM(f *File) error {
+	for i := range f.IAM.Roles {
+		r := &f.IAM.Roles[i]
+		or(&r.Path, "/")
+		or(&r.Arn, fmt.Sprintf("arn:aws:iam::%s:role%s%s", w.account, *r.Path, aws.ToString(r.RoleName)))
+		or(&r.RoleId, "AROA"+upper(w.ids.hex(17)))
+		or(&r.CreateDate, w.start.Add(-long))
+		or(&r.MaxSessionDuration, 3600)
+	}
+	for i := range f.IAM.InstanceProfiles {
+		p := &f.IAM.InstanceProfiles[i]
+		or(&p.Path, "/")
+		or(&p.Arn, fmt.Sprintf("arn:aws:iam::%s:instance-profile%s%s", w.account, *p.Path, aws.ToString(p.InstanceProfileName)))
+		or(&p.InstanceProfileId, "AIPA"+upper(w.ids.hex(17)))
+		or(&p.CreateDate, w.start.Add(-long))
+	}
+	return errors.Join(
+		fill(w.roles, f.IAM.Roles, "iam.Roles", func(r *RoleFile) *string { return r.RoleName }),
+		fill(w.profiles, f.IAM.InstanceProfiles, "iam.InstanceProfiles", func(p *iamtypes.InstanceProfile) *string { return p.InstanceProfileName }),
+		fill(w.policies, f.IAM.Policies, "iam.Policies", func(p *iamtypes.ManagedPolicyDetail) *string { return p.Arn }),
+		w.completeProfiles(),
+	)
+}
+
+// completeProfiles puts the whole role where a profile only names it.
+func (w *World) completeProfiles() error {
+	for _, p := range w.profiles.all() {
+		for i := range p.Roles {
+			name := aws.ToString(p.Roles[i].RoleName)
+			if r := w.roles.get(name); r != nil {
+				p.Roles[i] = r.Role
+			} else if p.Roles[i].Arn == nil {
+				return fmt.Errorf("iam.InstanceProfiles %s: role %q is not in the world", aws.ToString(p.InstanceProfileName), name)
+			}
+		}
+	}
+	return nil
+}
+
+func upper(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'a' && c <= 'z' {
+			b[i] = c - 'a' + 'A'
+		}
+	}
+	return string(b)
+}

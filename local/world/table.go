@@ -1,0 +1,56 @@
+package world
+
+// table keeps resources by id in the order in which they came, which is the
+// order in which they are described.
+type table[T any] struct {
+	order []string
+	byID  map[string]*T
+}
+
+func newTable[T any]() *table[T] {
+	return &table[T]{byID: map[string]*T{}}
+}
+
+// put adds a resource, or replaces the one with this id in its place.
+func (t *table[T]) put(id string, v *T) {
+	if _, ok := t.byID[id]; !ok {
+		t.order = append(t.order, id)
+	}
+	t.byID[id] = v
+}
+
+// get is nil where there is none.
+func (t *table[T]) get(id string) *T { return t.byID[id] }
+
+func (t *table[T]) remove(id string) {
+	if _, ok := t.byID[id]; !ok {
+		return
+	}
+	delete(t.byID, id)
+	// Ids stay in order until half of them are gone, so that removing many
+	// does not move the rest each time. An id is never used twice.
+	if len(t.order) < 2*len(t.byID)+16 {
+		return
+	}
+	kept := t.order[:0]
+	for _, id := range t.order {
+		if _, ok := t.byID[id]; ok {
+			kept = append(kept, id)
+		}
+	}
+	clear(t.order[len(kept):])
+	t.order = kept
+}
+
+func (t *table[T]) len() int { return len(t.byID) }
+
+// all are the resources in order.
+func (t *table[T]) all() []*T {
+	out := make([]*T, 0, len(t.byID))
+	for _, id := range t.order {
+		if v, ok := t.byID[id]; ok {
+			out = append(out, v)
+		}
+	}
+	return out
+}

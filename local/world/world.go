@@ -1,0 +1,228 @@
+package world
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+)
+
+// Options are what a world needs from outside.
+type Options struct {
+	// Seed decides the ids of new resources.
+	Seed uint64
+	// Events gets every event that the account would put on its default bus,
+	// in order, one at a time. It may call the world's API, but not Advance.
+	// Nil drops the events.
+	Events func(json.RawMessage)
+	// Log gets what happens without a caller to tell, such as a timeline call
+	// that was refused. Nil drops it.
+	Log *slog.Logger
+}
+
+// World is the account. All methods may be called at the same time.
+type World struct {
+	log  *slog.Logger
+	sink func(json.RawMessage)
+
+	// advancing keeps two Advance calls from mixing their steps.
+	advancing sync.Mutex
+
+	mu         sync.Mutex
+	file       *File
+	start      time.Time
+	now        time.Time
+	account    string
+	region     string
+	ids        *ids
+	agenda     agenda
+	events     []json.RawMessage
+	delivering bool
+
+	ec2State
+	autoScalingState
+	eksState
+	iamState
+	kubernetes map[string]*cluster
+}
+
+// ec2State holds what EC2 has.
+type ec2State struct {
+	vpcs               *table[ec2types.Vpc]
+	vpcAttributes      map[string]VpcAttributes
+	subnets            *table[ec2types.Subnet]
+	pools              map[string]*pool
+	cidrReservations   *table[ec2types.SubnetCidrReservation]
+	routeTables        *table[ec2types.RouteTable]
+	natGateways        *table[ec2types.NatGateway]
+	internetGateways   *table[ec2types.InternetGateway]
+	egressOnlyGateways *table[ec2types.EgressOnlyInternetGateway]
+	endpoints          *table[ec2types.VpcEndpoint]
+	securityGroups     *table[ec2types.SecurityGroup]
+	networkACLs        *table[ec2types.NetworkAcl]
+	interfaces         *table[ec2types.NetworkInterface]
+	attached           map[string][]string
+	instances          *table[ec2types.Instance]
+	reservations       map[string]ec2types.Reservation
+	reservationOf      map[string]string
+	userData           map[string]string
+	console            map[string]string
+	instanceTypes      *table[ec2types.InstanceTypeInfo]
+	images             *table[ec2types.Image]
+	templates          *table[ec2types.LaunchTemplate]
+	templateVersions   *table[ec2types.LaunchTemplateVersion]
+	addresses          *table[ec2types.Address]
+	publicIPs          int
+	prefixLists        *table[ec2types.PrefixList]
+	managedPrefixLists *table[ec2types.ManagedPrefixList]
+	prefixListEntries  map[string][]ec2types.PrefixListEntry
+	dhcpOptions        *table[ec2types.DhcpOptions]
+	volumes            *table[ec2types.Volume]
+	peerings           *table[ec2types.VpcPeeringConnection]
+	transitAttachments *table[ec2types.TransitGatewayAttachment]
+}
+
+// autoScalingState holds what Auto Scaling has.
+type autoScalingState struct {
+	groups *table[group]
+	hooks  *table[astypes.LifecycleHook]
+}
+
+// eksState holds what EKS has.
+type eksState struct {
+	clusters      *table[ekstypes.Cluster]
+	nodegroups    *table[nodegroup]
+	addons        *table[ekstypes.Addon]
+	accessEntries *table[ekstypes.AccessEntry]
+	// accessPolicies by cluster and principal.
+	accessPolicies map[string][]ekstypes.AssociatedAccessPolicy
+}
+
+// iamState holds what IAM has.
+type iamState struct {
+	roles    *table[RoleFile]
+	profiles *table[iamtypes.InstanceProfile]
+	policies *table[iamtypes.ManagedPolicyDetail]
+}
+
+// Now is the stage time.
+func (w *World) Now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
+}
+
+// Start is the stage time at which the world began.
+func (w *World) Start() time.Time { return w.start }
+
+// Account is the account's id.
+func (w *World) Account() string { return w.account }
+
+// Region is the account's only region.
+func (w *World) Region() string { return w.region }
+
+// Faults are the file's faults, for the servers that enforce them.
+func (w *World) Faults() []Fault { return clone(w.file.Faults) }
+
+// Expect is the file's truth about the world.
+func (w *World) Expect() Expect { return clone(w.file.Expect) }
+
+// Next is when the next thing is due, if anything is.
+func (w *World) Next() (time.Time, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.agenda.next()
+}
+
+// Advance brings the world to a stage time and does what falls due on the
+// way, each thing at its own time. A time in the past changes nothing.
+func (w *World) Advance(now time.Time) {
+	w.advancing.Lock()
+	defer w.advancing.Unlock()
+	for w.step(now) {
+	}
+	leave := w.enter()
+	if now.After(w.now) {
+		w.now = now
+	}
+	leave()
+}
+
+func (w *World) step(now time.Time) bool {
+	leave := w.enter()
+	d, ok := w.agenda.pop(now)
+	if !ok {
+		leave()
+		return false
+	}
+	if d.at.After(w.now) {
+		w.now = d.at
+	}
+	if d.run != nil {
+		d.run()
+	}
+	leave()
+	if d.call != nil {
+		d.call()
+	}
+	return true
+}
+
+// after enters something that happens that much later than now.
+func (w *World) after(d time.Duration, run func()) {
+	w.agenda.add(due{at: w.now.Add(d), run: run})
+}
+
+// enter locks the world; what it returns unlocks it and hands over the events
+// that arose meanwhile. Every API method begins with `defer w.enter()()`.
+func (w *World) enter() func() {
+	w.mu.Lock()
+	return func() {
+		// One caller at a time hands over, so that events keep their order; a
+		// caller that finds another at it leaves its events to that one. That
+		// also lets the receiver call the world.
+		if w.delivering {
+			w.mu.Unlock()
+			return
+		}
+		w.delivering = true
+		for len(w.events) > 0 {
+			e := w.events[0]
+			w.events = w.events[1:]
+			w.mu.Unlock()
+			if w.sink != nil {
+				w.sink(e)
+			}
+			w.mu.Lock()
+		}
+		w.delivering = false
+		w.mu.Unlock()
+	}
+}
+
+func (w *World) enterTimeline(entries []TimelineEntry) error {
+	var errs []error
+	for _, e := range entries {
+		in, err := e.input()
+		if err == nil {
+			err = w.checkCall(e.Call, in)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("timeline at %s: %w", e.At, err))
+			continue
+		}
+		w.agenda.add(due{at: w.start.Add(e.At), call: func() {
+			if _, err := w.Call(e.Call, in); err != nil {
+				w.log.Warn("timeline call refused", "call", e.Call, "at", e.At.String(), "error", err)
+			}
+		}})
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,51 @@
+// Package awsconf makes the one aws.Config of a function: retries, time
+// limits, and middleware that counts and logs every call.
+package awsconf
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+)
+
+// Limits of one call. A function has a minute for all it does: a service that
+// does not answer must leave time to say so.
+const (
+	connectTimeout  = 3 * time.Second
+	responseTimeout = 10 * time.Second
+	// attempts and maxBackoff let a throttled call ride out about ten seconds
+	// of an empty request bucket (EC2 refills 20 a second, shared by the account).
+	attempts   = 6
+	maxBackoff = 4 * time.Second
+)
+
+// Load reads region, credentials and endpoints as every AWS SDK does, and
+// reports each finished call to calls.
+func Load(ctx context.Context, log *slog.Logger, calls *Calls) (aws.Config, error) {
+	client := awshttp.NewBuildableClient().
+		WithDialerOptions(func(d *net.Dialer) { d.Timeout = connectTimeout }).
+		WithTransportOptions(func(t *http.Transport) { t.ResponseHeaderTimeout = responseTimeout })
+	cfg, err := config.LoadDefaultConfig(ctx,
+		config.WithHTTPClient(client),
+		config.WithAppID("rollcall"),
+		config.WithRetryer(func() aws.Retryer {
+			return retry.NewStandard(func(o *retry.StandardOptions) {
+				o.MaxAttempts = attempts
+				o.MaxBackoff = maxBackoff
+			})
+		}),
+	)
+	if err != nil {
+		return aws.Config{}, fmt.Errorf("load the AWS configuration: %w", err)
+	}
+	cfg.APIOptions = append(cfg.APIOptions, calls.middleware(log))
+	return cfg, nil
+}

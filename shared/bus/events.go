@@ -1,0 +1,157 @@
+// Package bus sends what Rollcall has to tell: finding events to its bus on
+// EventBridge, for anyone, and observations and reminders to its own queues.
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
+
+	"rollcall/shared/report"
+)
+
+// Source is the source of Rollcall's events.
+const Source = "rollcall"
+
+// DetailType is the detail-type of a finding event: "Rollcall Incident Opened".
+func DetailType(kind report.EventKind) string { return "Rollcall Incident " + string(kind) }
+
+// Putter is what telling the bus takes.
+type Putter interface {
+	PutEvents(context.Context, *eventbridge.PutEventsInput, ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error)
+}
+
+var _ Putter = (*eventbridge.Client)(nil)
+
+// Bus sends finding events.
+type Bus struct {
+	client Putter
+	name   string
+}
+
+// New makes a bus of that name or ARN.
+func New(client Putter, name string) *Bus { return &Bus{client: client, name: name} }
+
+// EventBridge's limits of one PutEvents: entries, and bytes of all of them
+// together (256 KB).
+const (
+	maxEntries = 10
+	maxBytes   = 256 << 10
+)
+
+// Tell sends events in their order. An error may come after some were taken;
+// to send them all again does no harm, as each keeps its id.
+func (b *Bus) Tell(ctx context.Context, events []report.Event) error {
+	var entries []types.PutEventsRequestEntry
+	size := 0
+	for _, e := range events {
+		entry, err := b.entry(e)
+		if err != nil {
+			return err
+		}
+		n := sizeOf(entry)
+		if len(entries) == maxEntries || size+n > maxBytes {
+			if err := b.put(ctx, entries); err != nil {
+				return err
+			}
+			entries, size = nil, 0
+		}
+		entries, size = append(entries, entry), size+n
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	return b.put(ctx, entries)
+}
+
+func (b *Bus) entry(e report.Event) (types.PutEventsRequestEntry, error) {
+	detail, err := detail(e)
+	if err != nil {
+		return types.PutEventsRequestEntry{}, fmt.Errorf("event %s: %w", e.ID, err)
+	}
+	entry := types.PutEventsRequestEntry{
+		EventBusName: &b.name,
+		Source:       aws.String(Source),
+		DetailType:   aws.String(DetailType(e.Kind)),
+		Detail:       aws.String(string(detail)),
+		Time:         aws.Time(e.At),
+	}
+	if n := sizeOf(entry); n > maxBytes {
+		return types.PutEventsRequestEntry{}, fmt.Errorf("event %s: %d bytes, EventBridge takes %d", e.ID, n, maxBytes)
+	}
+	return entry, nil
+}
+
+// detail is the event as JSON. One that is too large goes without its longest
+// lists: what happened is worth more than every line of evidence.
+func detail(e report.Event) ([]byte, error) {
+	// The other members of an entry (bus name, source, detail-type, time) take
+	// well under 2 KB.
+	const room = maxBytes - 2<<10
+	text, err := json.Marshal(e)
+	if err != nil || len(text) <= room {
+		return text, err
+	}
+	e.Evidence, e.Instances, e.Blind, e.Covers = nil, nil, nil, nil
+	e.Why, e.Fix.Text, e.Fix.Command = clip(e.Why), clip(e.Fix.Text), ""
+	e.Title = clip(e.Title)
+	return json.Marshal(e)
+}
+
+// clip cuts a text that no person reads to its end.
+func clip(s string) string {
+	const most = 4 << 10
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// sizeOf counts an entry as EventBridge does: 14 bytes for the time, and the
+// texts in UTF-8 ("Calculating PutEvents event entry size").
+func sizeOf(e types.PutEventsRequestEntry) int {
+	n := len(aws.ToString(e.Source)) + len(aws.ToString(e.DetailType)) + len(aws.ToString(e.Detail))
+	if e.Time != nil {
+		n += 14
+	}
+	for _, r := range e.Resources {
+		n += len(r)
+	}
+	return n
+}
+
+func (b *Bus) put(ctx context.Context, entries []types.PutEventsRequestEntry) error {
+	out, err := b.client.PutEvents(ctx, &eventbridge.PutEventsInput{Entries: entries})
+	if err != nil {
+		return fmt.Errorf("put %d events on the bus: %w", len(entries), err)
+	}
+	if out.FailedEntryCount == 0 {
+		return nil
+	}
+	// EventBridge answers 200 and tells of each entry: the failed ones have a code.
+	e := &Refused{Failed: int(out.FailedEntryCount), Of: len(entries)}
+	for _, r := range out.Entries {
+		if code := aws.ToString(r.ErrorCode); code != "" {
+			e.Code, e.Message = code, aws.ToString(r.ErrorMessage)
+			break
+		}
+	}
+	return e
+}
+
+// Refused are events that EventBridge did not take, in an answer that
+// otherwise was well.
+type Refused struct {
+	Failed, Of int
+	// Code and Message are those of the first.
+	Code, Message string
+}
+
+func (e *Refused) Error() string {
+	return fmt.Sprintf("put events on the bus: %d of %d were refused (%s: %s)", e.Failed, e.Of, e.Code, e.Message)
+}

@@ -1,0 +1,91 @@
+package bus
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"rollcall/shared/event"
+	"rollcall/shared/report"
+)
+
+// Queue is what sending to a queue takes.
+type Queue interface {
+	SendMessage(context.Context, *sqs.SendMessageInput, ...func(*sqs.Options)) (*sqs.SendMessageOutput, error)
+}
+
+var _ Queue = (*sqs.Client)(nil)
+
+// Queues sends what detectors find to report, and asks join-check to look
+// again.
+type Queues struct {
+	Client  Queue
+	Results string // URL of the results queue (FIFO)
+	Joins   string // URL of the join queue
+}
+
+// MaxBody is SQS's limit of a message (1 MiB since August 2025).
+const MaxBody = 1 << 20
+
+// SendResult sends an observation. Those of one cluster stay in order; the
+// same observation sent twice within five minutes arrives once.
+func (q Queues) SendResult(ctx context.Context, o report.Observation) error {
+	body, err := json.Marshal(o)
+	if err != nil {
+		return fmt.Errorf("encode the observation of %s: %w", o.Cluster, err)
+	}
+	if len(body) > MaxBody {
+		return fmt.Errorf("the observation of %s is %d bytes, a message may have %d", o.Cluster, len(body), MaxBody)
+	}
+	_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
+		QueueUrl:               aws.String(q.Results),
+		MessageBody:            aws.String(string(body)),
+		MessageGroupId:         aws.String(groupID(o.Cluster)),
+		MessageDeduplicationId: aws.String(digest(o.ID)),
+	})
+	if err != nil {
+		return fmt.Errorf("send the observation of %s to report: %w", o.Cluster, err)
+	}
+	return nil
+}
+
+// maxDelay is the longest that SQS delays a message.
+const maxDelay = 15 * time.Minute
+
+// LookAgain asks join-check to call an instance's roll after the delay.
+func (q Queues) LookAgain(ctx context.Context, instance string, now time.Time, delay time.Duration) error {
+	delay = min(max(delay, 0), maxDelay)
+	body, err := event.LookAgain(instance, now)
+	if err != nil {
+		return fmt.Errorf("encode the roll call of %s: %w", instance, err)
+	}
+	_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
+		QueueUrl:     aws.String(q.Joins),
+		MessageBody:  aws.String(string(body)),
+		DelaySeconds: int32(delay / time.Second),
+	})
+	if err != nil {
+		return fmt.Errorf("ask for another roll call of %s: %w", instance, err)
+	}
+	return nil
+}
+
+// groupID is a cluster as a message group: SQS allows 128 characters, a
+// cluster's name has at most 100.
+func groupID(cluster string) string {
+	if cluster == "" {
+		return "no-cluster"
+	}
+	return cluster
+}
+
+func digest(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:])
+}

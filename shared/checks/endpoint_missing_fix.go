@@ -1,0 +1,87 @@
+package checks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rollcall/shared/path"
+	"rollcall/shared/snapshot"
+)
+
+// fixMissing makes what is missing. A VPC with gateway endpoints only (they
+// cost nothing, so most have one) and a NAT gateway that works is not private
+// by design: there the plain fix is the route that was forgotten.
+func (c *scene) fixMissing(g gap) Fix {
+	fix := Fix{Console: console(c.s, "Endpoints:vpcId="+g.vpc)}
+	first := g.lots[0]
+	nat, why, works := c.toNAT(g.vpc, first.zones(), "")
+	if works && !c.interfaces(g.vpc) && len(g.lots) == 1 {
+		return c.wayOut(first, "create-route", "")
+	}
+	var commands []string
+	for _, a := range g.absent {
+		commands = append(commands, c.make(g, a))
+	}
+	if !slices.Contains(commands, "") {
+		fix.Command = strings.Join(commands, " && ")
+	}
+	fix.Text = "Make what is missing: " + and(path.Names(g.services())) + "."
+	if works {
+		fix.Text += fmt.Sprintf(" Or lead 0.0.0.0/0 of %s to %s (%s).", first.table.ID, nat.ID, strings.TrimPrefix(why, nat.ID+": "))
+	}
+	return fix
+}
+
+// interfaces tells that the VPC has an interface endpoint for a needed service.
+func (c *scene) interfaces(vpc string) bool {
+	return slices.ContainsFunc(path.Needed(), func(service path.Service) bool {
+		return slices.ContainsFunc(c.net.Endpoints(vpc, service), func(e snapshot.Endpoint) bool {
+			return strings.EqualFold(e.Kind, "Interface") && there(e)
+		})
+	})
+}
+
+// make is the command that ends one absence; empty where it takes a decision.
+func (c *scene) make(g gap, a absence) string {
+	region := "--region " + c.s.Region
+	var tables []string
+	for _, l := range g.lots {
+		tables = append(tables, l.table.ID)
+	}
+	switch {
+	case a.service == path.API:
+		return fmt.Sprintf("aws eks update-cluster-config %s --name %s --resources-vpc-config endpointPrivateAccess=true", region, c.s.Cluster.Name)
+	case a.unused.ID != "" && !path.Available(a.unused):
+		return ""
+	case a.unused.ID != "" && strings.EqualFold(a.unused.Kind, "Gateway"):
+		return fmt.Sprintf("aws ec2 modify-vpc-endpoint %s --vpc-endpoint-id %s --add-route-table-ids %s", region, a.unused.ID, strings.Join(tables, " "))
+	case a.unused.ID != "":
+		return fmt.Sprintf("aws ec2 modify-vpc-endpoint %s --vpc-endpoint-id %s --private-dns-enabled", region, a.unused.ID)
+	case c.s.Partition == "aws-cn":
+		return "" // there the names of services differ from service to service
+	case a.service == path.S3:
+		return fmt.Sprintf("aws ec2 create-vpc-endpoint %s --vpc-id %s --vpc-endpoint-type Gateway --service-name com.amazonaws.%s.s3 --route-table-ids %s",
+			region, g.vpc, c.s.Region, strings.Join(tables, " "))
+	}
+	command := fmt.Sprintf("aws ec2 create-vpc-endpoint %s --vpc-id %s --vpc-endpoint-type Interface --service-name com.amazonaws.%s.%s --private-dns-enabled --subnet-ids %s",
+		region, g.vpc, c.s.Region, a.service, strings.Join(g.onePerZone(), " "))
+	if c.s.Cluster.SecurityGroup != "" {
+		command += " --security-group-ids " + c.s.Cluster.SecurityGroup
+	}
+	return command
+}
+
+// onePerZone are subnets for an interface endpoint, which takes one in a zone.
+func (g gap) onePerZone() []string {
+	var ids, zones []string
+	for _, l := range g.lots {
+		for _, s := range l.subnets {
+			if !slices.Contains(zones, s.Zone) {
+				zones = append(zones, s.Zone)
+				ids = append(ids, s.ID)
+			}
+		}
+	}
+	return ids
+}

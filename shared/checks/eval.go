@@ -1,0 +1,62 @@
+package checks
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"rollcall/shared/snapshot"
+)
+
+// Eval runs every check on a snapshot. A check whose needs were not all read
+// is not run: it is Unknown over the whole scope (Covers is empty), with what
+// kept it from looking. So is one that panics. The results are in the order
+// of the list, then by resource; their ids are sorted.
+func Eval(list []Check, s *snapshot.Snapshot) []Result {
+	var results []Result
+	for _, c := range list {
+		findings := run(c, s)
+		for i := range findings {
+			tidy(&findings[i])
+		}
+		slices.SortStableFunc(findings, func(a, b Finding) int {
+			return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Outcome, b.Outcome), slices.Compare(a.Covers, b.Covers))
+		})
+		for _, f := range findings {
+			results = append(results, Result{Check: c.ID, Finding: f})
+		}
+	}
+	return results
+}
+
+func run(c Check, s *snapshot.Snapshot) (findings []Finding) {
+	var blocked []snapshot.Failure
+	for _, source := range c.Needs {
+		if !s.Has(source) {
+			blocked = append(blocked, s.Why(source))
+		}
+	}
+	if len(blocked) > 0 {
+		return []Finding{unknown(s, blocked)}
+	}
+	defer func() {
+		// One broken check must not take the others' findings with it.
+		if fault := recover(); fault != nil {
+			findings = []Finding{unknown(s, []snapshot.Failure{{
+				Source: snapshot.Source("check " + string(c.ID)), Reason: snapshot.Broken, Message: fmt.Sprintf("the check itself broke: %v", fault),
+			}})}
+		}
+	}()
+	return c.Run(s)
+}
+
+func unknown(s *snapshot.Snapshot, blocked []snapshot.Failure) Finding {
+	return Finding{Outcome: Unknown, Resource: s.Cluster.Name, Blocked: blocked}
+}
+
+func tidy(f *Finding) {
+	for _, ids := range []*[]string{&f.Covers, &f.Instances} {
+		slices.Sort(*ids)
+		*ids = slices.Compact(*ids)
+	}
+}

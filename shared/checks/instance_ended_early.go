@@ -1,0 +1,186 @@
+package checks
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/shared/snapshot"
+)
+
+func endedEarly() Check {
+	return Check{
+		ID:         "instance/ended-early",
+		Title:      "The instance ended before it was a node",
+		Confidence: Certain,
+		// Nodes are looked at where they were read: an instance that lived less
+		// than the time to join was no node, whatever Kubernetes says later.
+		Needs:    []snapshot.Source{snapshot.Instances},
+		AtLaunch: true,
+		Cause:    "The instance was stopped or terminated before a node registered for it: Spot took it back, a volume's KMS key cannot be used, a limit was reached, or somebody ended it. A scale-in or a replacement through its group is no fault, and neither is the end of an instance that had been a node.",
+		Fix:      "It depends on the reason that EC2 gives for the state; the finding names it.",
+		Links: []string{
+			"https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_StateReason.html",
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",
+		},
+		Run: runEndedEarly,
+	}
+}
+
+// end is one instance that ended before it joined.
+type end struct {
+	instance *snapshot.Instance
+	lived    time.Duration // zero if it is not known
+	why      ending
+	sure     bool
+}
+
+func runEndedEarly(s *snapshot.Snapshot) []Finding {
+	l := newLedger(s)
+	var well, unseen []string
+	var order []string
+	groups := map[string][]end{}
+	for _, i := range scoped(s) {
+		e, verdict := l.ended(i)
+		switch verdict {
+		case Pass:
+			well = append(well, i.ID)
+		case Unknown:
+			unseen = append(unseen, i.ID)
+		case Fail:
+			key := cmp.Or(i.Owner(), i.ID)
+			if groups[key] == nil {
+				order = append(order, key)
+			}
+			groups[key] = append(groups[key], e)
+		}
+	}
+	var list []Finding
+	if len(well) > 0 {
+		list = append(list, Finding{Outcome: Pass, Resource: s.Cluster.Name, Covers: well})
+	}
+	if len(unseen) > 0 {
+		list = append(list, Finding{
+			Outcome: Unknown, Resource: s.Cluster.Name, Covers: unseen,
+			Blocked: []snapshot.Failure{s.Why(snapshot.Nodes)},
+		})
+	}
+	if lost := l.lost(); len(lost) > 0 {
+		list = append(list, Finding{
+			Outcome: Unknown, Resource: s.Cluster.Name, Covers: lost,
+			Blocked: []snapshot.Failure{{
+				Source: snapshot.Instances, Reason: snapshot.NotRead,
+				Message: "EC2 does not list " + some(lost, 3) + ": too new, or gone for more than an hour",
+			}},
+		})
+	}
+	for _, key := range order {
+		list = append(list, l.endedEarly(key, groups[key]))
+	}
+	return list
+}
+
+// ended judges one instance. The empty outcome is "nothing to say".
+func (l ledger) ended(i *snapshot.Instance) (end, Outcome) {
+	switch {
+	case !i.Ended(), l.warm[i.ID]:
+		return end{}, Pass
+	case l.nodes[i.ID] != nil:
+		return end{}, Pass // it was a node
+	case l.wanted[i.ID]:
+		return end{}, Pass
+	}
+	launch, remembered := l.launches[i.ID]
+	if !remembered {
+		return end{}, "" // nobody waited for it; it may have been a node for months
+	}
+	e := end{instance: i, why: explain(i.StateReason.Code), sure: true}
+	at := i.StateReason.When
+	if at.IsZero() {
+		at = l.s.Time
+	} else {
+		e.lived = at.Sub(launch.Started)
+	}
+	inTime := at.Before(launch.Due)
+	switch {
+	case i.StateReason.Code == userInitiated && !inTime:
+		// A call ended it: a person's, or its group's. Past the time to join
+		// that is what follows from not joining (somebody gave up on it, the
+		// group replaced it), not why it did not join.
+		return end{}, ""
+	case !inTime && !l.s.Has(snapshot.Nodes):
+		return end{}, Unknown
+	case i.StateReason.Code == userInitiated:
+		e.sure = l.s.Has(snapshot.Activities) // else it may be a scale-in
+	}
+	return e, Fail
+}
+
+func (l ledger) endedEarly(key string, ends []end) Finding {
+	f := Finding{Outcome: Fail, Resource: key}
+	counts := map[string]int{}
+	sure := false
+	for _, e := range ends {
+		f.Covers = append(f.Covers, e.instance.ID)
+		counts[e.why.code]++
+		sure = sure || e.sure
+	}
+	if !sure {
+		f.Confidence = Possible
+	}
+	f.Instances = slices.Clone(f.Covers)
+	// The reason that most of them have leads.
+	first := slices.MaxFunc(ends, func(a, b end) int {
+		return cmp.Or(cmp.Compare(counts[a.why.code], counts[b.why.code]), strings.Compare(b.why.code, a.why.code))
+	})
+	f.Title = title("%s ended before %s %s", subject(f.Covers, "instance"), verb(f.Covers, "it was", "they were"), verb(f.Covers, "a node", "nodes"))
+	f.Why = fmt.Sprintf("%s%s: %s.", first.instance.ID, first.after(), first.why.meaning)
+	if message := first.instance.StateReason.Message; message != "" {
+		f.Why += fmt.Sprintf(" EC2: %q.", clip(message))
+	}
+	if len(counts) > 1 {
+		f.Why += fmt.Sprintf(" There are %d different reasons.", len(counts))
+	}
+	const limit = 5
+	for n, e := range ends {
+		if n == limit {
+			f.Evidence = append(f.Evidence, Evidence{What: "Instances", Value: fmt.Sprintf("and %d more", len(ends)-limit)})
+			break
+		}
+		f.Evidence = append(f.Evidence, Evidence{What: e.instance.ID, Value: e.line()})
+		if cause := l.activity[e.instance.ID]; cause != "" {
+			f.Evidence = append(f.Evidence, Evidence{What: "Scaling activity of " + e.instance.ID, Value: clip(cause)})
+		}
+	}
+	f.Fix = Fix{
+		Text:    first.why.next,
+		Console: ec2Console(l.s, "InstanceDetails:instanceId="+first.instance.ID),
+	}
+	return f
+}
+
+func (e end) after() string {
+	text := " is " + e.instance.State
+	if e.lived > 0 {
+		text += fmt.Sprintf(", %s after its launch", e.lived.Round(time.Second))
+	}
+	return text
+}
+
+func (e end) line() string {
+	parts := []string{e.instance.State}
+	if code := e.instance.StateReason.Code; code != "" {
+		parts = append(parts, code)
+	}
+	if e.lived > 0 {
+		parts = append(parts, fmt.Sprintf("lived %s", e.lived.Round(time.Second)))
+	}
+	for _, p := range []string{e.instance.Type, e.instance.Zone} {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	return strings.Join(parts, ", ")
+}

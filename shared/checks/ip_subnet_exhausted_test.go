@@ -1,0 +1,52 @@
+package checks
+
+import (
+	"testing"
+
+	"rollcall/shared/snapshot"
+	"rollcall/shared/snapshot/snapshottest"
+)
+
+// free sets the free addresses of the node's subnet.
+func free(n int) *snapshot.Snapshot {
+	s := snapshottest.PrivateWithNAT()
+	snapshottest.Subnet(s, snapshottest.Private).Free = n
+	return s
+}
+
+func subnetExhaustedCases() []testCase {
+	notReady := func(s *snapshot.Snapshot) { s.Nodes[0].Ready = snapshot.Condition{Status: "False"} }
+	unjoined := func(s *snapshot.Snapshot) { snapshottest.Unjoin(s, snapshottest.Node) }
+	large := func(s *snapshot.Snapshot) {
+		s.InstanceTypes = append(s.InstanceTypes, snapshot.InstanceType{Name: "m5.4xlarge", Interfaces: 8, IPv4PerInterface: 30})
+		snapshottest.Instance(s, snapshottest.Node).Type = "m5.4xlarge"
+	}
+	return []testCase{
+		{"plenty", free(8186), []string{"pass subnet-0private [subnet-0private]"}},
+		{"exactly what the first interface of an m5.large holds", free(10), []string{"pass subnet-0private [subnet-0private]"}},
+		{"one less", free(9), []string{"fail (likely) subnet-0private [subnet-0private] [] subnet-0private has only 9 free addresses"}},
+		{"one", free(1), []string{"fail (likely) subnet-0private [subnet-0private] [] subnet-0private has only 1 free address"}},
+		{"none", free(0), []string{"fail subnet-0private [subnet-0private] [] subnet-0private has no free address"}},
+		{"an m5.4xlarge holds 30", change(free(29), large), []string{"fail (likely) subnet-0private [subnet-0private] [] subnet-0private has only 29 free addresses"}},
+		{"a reserve that does not fit is no fault", change(free(30), large), []string{"pass subnet-0private [subnet-0private]"}},
+		{"it explains a node that registered and is not Ready", change(free(0), notReady), []string{
+			"fail subnet-0private [subnet-0private] [i-0node] subnet-0private has no free address",
+		}},
+		{"it does not explain an instance that did not register: that has its address", change(free(0), unjoined), []string{
+			"fail subnet-0private [subnet-0private] [] subnet-0private has no free address",
+		}},
+		{"in an IPv6 cluster pods take none", change(free(1), func(s *snapshot.Snapshot) { s.Cluster.IPv6 = true }), []string{"pass subnet-0private [subnet-0private]"}},
+		{"routes do not matter", change(free(0), unread(snapshot.RouteTables)), []string{
+			"fail subnet-0private [subnet-0private] [] subnet-0private has no free address",
+		}},
+		{"subnets unread", change(free(0), unread(snapshot.Subnets)), []string{"unknown prod [] subnets: denied"}},
+	}
+}
+
+func TestSubnetExhaustedArithmetic(t *testing.T) {
+	got := failed(t, "ip/subnet-exhausted", free(9))
+	want := "9 free; one more m5.large takes 10: 1 for itself and 9 for pods on its first interface; 10 more are kept warm on a second one"
+	if got := value(t, got, "Addresses of subnet-0private"); got != want {
+		t.Errorf("arithmetic = %q, want %q", got, want)
+	}
+}

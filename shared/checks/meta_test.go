@@ -1,0 +1,219 @@
+package checks
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"rollcall/shared/snapshot"
+	"rollcall/shared/snapshot/snapshottest"
+)
+
+func TestEveryCheckIsWhole(t *testing.T) {
+	ids := map[ID]bool{}
+	for _, c := range All() {
+		if ids[c.ID] {
+			t.Errorf("two checks have the id %q", c.ID)
+		}
+		ids[c.ID] = true
+	}
+	for _, c := range All() {
+		if n := utf8.RuneCountInString(c.Title); n == 0 || n > 70 || strings.HasSuffix(c.Title, ".") {
+			t.Errorf("%s: title %q has %d runes; it needs 1 to 70 and no full stop", c.ID, c.Title, n)
+		}
+		if c.Cause == "" || c.Fix == "" || len(c.Links) == 0 || len(c.Needs) == 0 || c.Run == nil {
+			t.Errorf("%s: lacks a cause, a fix, a link, a need or a function", c.ID)
+		}
+		for _, after := range c.After {
+			if !ids[after] {
+				t.Errorf("%s: After names %q, which is no check", c.ID, after)
+			}
+		}
+		launch := slices.ContainsFunc([]string{"route/", "endpoint/", "ip/", "instance/"}, func(p string) bool { return strings.HasPrefix(string(c.ID), p) })
+		if c.AtLaunch != launch {
+			t.Errorf("%s: AtLaunch is %t, want %t", c.ID, c.AtLaunch, launch)
+		}
+	}
+}
+
+func TestEveryCheckHasCasesForEveryOutcome(t *testing.T) {
+	all := cases()
+	for _, c := range All() {
+		seen := map[Outcome]bool{}
+		for _, tt := range all[c.ID] {
+			for _, r := range evalOne(t, c.ID, tt.world) {
+				seen[r.Outcome] = true
+			}
+		}
+		for _, o := range []Outcome{Pass, Fail, Unknown} {
+			if !seen[o] {
+				t.Errorf("%s: no case in its test ends in %s", c.ID, o)
+			}
+		}
+	}
+}
+
+// A source that was not read makes the checks that need it Unknown, with the
+// permission's name, and never Pass.
+func TestUnreadSourceIsUnknownNeverPass(t *testing.T) {
+	for _, source := range snapshottest.Sources() {
+		for name, world := range healthy() {
+			s := world
+			snapshottest.Without(s, source)
+			for _, c := range All() {
+				if !slices.Contains(c.Needs, source) {
+					continue
+				}
+				results := Eval([]Check{c}, s)
+				if len(results) != 1 || results[0].Outcome != Unknown {
+					t.Errorf("%s, %s, without %s: got %v, want one unknown", name, c.ID, source, lines(results))
+					continue
+				}
+				if got, want := results[0].Blocked[0].Call, "test:Read "+string(source); got != want {
+					t.Errorf("%s without %s: blocked by %q, want %q", c.ID, source, got, want)
+				}
+			}
+		}
+	}
+}
+
+func healthy() map[string]*snapshot.Snapshot {
+	return map[string]*snapshot.Snapshot{
+		"private with NAT": snapshottest.PrivateWithNAT(),
+		"public":           snapshottest.PublicOnly(),
+		"endpoints only":   snapshottest.EndpointsOnly(),
+		"main table":       snapshottest.MainTable(),
+	}
+}
+
+// In a healthy world every check that has anything to judge passes.
+func TestHealthyWorldsPassEverything(t *testing.T) {
+	for name, s := range healthy() {
+		for _, c := range All() {
+			results := Eval([]Check{c}, s)
+			if len(results) == 0 {
+				t.Errorf("%s: %s says nothing", name, c.ID)
+			}
+			for _, r := range results {
+				if r.Outcome != Pass {
+					t.Errorf("%s: %s, want pass", name, lines([]Result{r}))
+				}
+			}
+		}
+	}
+}
+
+// Invariants of findings, over every case of every check.
+func TestFindingsAreWhole(t *testing.T) {
+	for id, list := range cases() {
+		for _, tt := range list {
+			passed := map[string]bool{}
+			results := evalOne(t, id, tt.world)
+			for _, r := range results {
+				if r.Outcome == Pass {
+					for _, cover := range r.Covers {
+						passed[cover] = true
+					}
+				}
+			}
+			for _, r := range results {
+				fault := func(format string, args ...any) {
+					t.Helper()
+					t.Errorf("%s/%s: "+format, append([]any{id, tt.name}, args...)...)
+				}
+				if r.Resource == "" {
+					fault("a finding without a resource")
+				}
+				switch r.Outcome {
+				case Pass:
+					if len(r.Covers) == 0 {
+						fault("a pass that covers nothing")
+					}
+				case Unknown:
+					if len(r.Blocked) == 0 {
+						fault("an unknown without what blocked it")
+					}
+				case Fail:
+					if n := utf8.RuneCountInString(r.Title); n == 0 || n > 70 {
+						fault("title %q has %d runes, want 1 to 70", r.Title, n)
+					}
+					if r.Why == "" || len(r.Evidence) == 0 || r.Fix.Text == "" || !strings.HasPrefix(r.Fix.Console, "https://us-west-2.console.aws.amazon.com/") || len(r.Covers) == 0 {
+						fault("an incomplete failure: %+v", r)
+					}
+					if strings.HasPrefix(r.Fix.Command, "aws ") && !strings.Contains(r.Fix.Command, "--region us-west-2") {
+						fault("the command names no region: %q", r.Fix.Command)
+					}
+					for _, cover := range r.Covers {
+						if passed[cover] {
+							fault("%s both passes and fails", cover)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestEvalRecoversAPanic(t *testing.T) {
+	broken := Check{ID: "test/broken", Run: func(*snapshot.Snapshot) []Finding { panic("index out of range") }}
+	got := lines(Eval([]Check{broken, noEgress()}, snapshottest.PrivateWithNAT()))
+	want := []string{
+		"unknown prod [] check test/broken: broken: the check itself broke: index out of range",
+		"pass rtb-0private [subnet-0private]",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("Eval = %q, want %q", got, want)
+	}
+}
+
+func TestNotAskedForIsUnknownToo(t *testing.T) {
+	s := snapshottest.PrivateWithNAT()
+	delete(s.Read, snapshot.Endpoints)
+	got := lines(Eval([]Check{noEgress()}, s))
+	want := []string{"unknown prod [] vpc endpoints: not read: nobody asked for it"}
+	if !slices.Equal(got, want) {
+		t.Errorf("Eval = %q, want %q", got, want)
+	}
+}
+
+func TestConsoleByPartition(t *testing.T) {
+	for partition, want := range map[string]string{
+		"aws":        "https://us-west-2.console.aws.amazon.com/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId=rtb-1",
+		"aws-cn":     "https://us-west-2.console.amazonaws.cn/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId=rtb-1",
+		"aws-us-gov": "https://us-west-2.console.amazonaws-us-gov.com/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId=rtb-1",
+	} {
+		if got := tableLink(&snapshot.Snapshot{Partition: partition, Region: "us-west-2"}, "rtb-1"); got != want {
+			t.Errorf("%s: %q, want %q", partition, got, want)
+		}
+	}
+}
+
+func TestMarkdownNamesEverything(t *testing.T) {
+	got := Markdown(All(), func(s snapshot.Source) []string { return []string{"test:Read" + string(s)} })
+	for _, c := range All() {
+		for _, want := range []string{"## " + string(c.ID), c.Title, c.Cause, c.Fix, "`test:Read" + string(c.Needs[0]) + "`"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("the catalogue lacks %q", want)
+			}
+		}
+	}
+}
+
+// The words of the committed catalogue are those of the checks. (Whether it
+// is the very output of generate is for make generate to say: it needs the
+// permissions, which this package cannot know.)
+func TestReadmeIsCurrent(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range All() {
+		for _, want := range []string{"## " + string(c.ID), c.Cause, c.Fix} {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("README.md lacks %q: run go run ./shared/checks/generate", want)
+			}
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package checks
+
+import (
+	"fmt"
+	"time"
+
+	"rollcall/shared/snapshot"
+)
+
+func notRegistered() Check {
+	return Check{
+		ID:         "node/not-registered",
+		Title:      "No node registered in time",
+		Confidence: Symptom,
+		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Nodes},
+		After: []ID{
+			"route/no-egress", "route/blackhole", "route/nat-unusable", "route/nat-no-internet", "route/igw-no-public-ip",
+			"endpoint/missing", "instance/ended-early",
+		},
+		Cause: "The instance runs, its time to join is over, and no node has its id. It is a symptom: the kubelet did not start, did not reach the cluster API, or was not let in.",
+		Fix:   "Fix the cause that another check names. Where none does, read the instance's console output and the kubelet's log (over SSM or SSH), and look for the node role's access entry.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html",
+			"https://repost.aws/knowledge-center/eks-worker-nodes-cluster",
+		},
+		Run: func(s *snapshot.Snapshot) []Finding {
+			l := newLedger(s)
+			var registered []string
+			var list []Finding
+			for _, i := range scoped(s) {
+				switch {
+				case l.nodes[i.ID] != nil:
+					registered = append(registered, i.ID)
+				case i.Ended(), l.warm[i.ID], !l.due(i.ID): // not expected, or not yet
+				default:
+					list = append(list, l.notRegistered(i))
+				}
+			}
+			if len(registered) > 0 {
+				list = append(list, Finding{Outcome: Pass, Resource: s.Cluster.Name, Covers: registered})
+			}
+			return list
+		},
+	}
+}
+
+func (l ledger) notRegistered(i *snapshot.Instance) Finding {
+	launch := l.launches[i.ID]
+	waited := l.s.Time.Sub(launch.Started).Round(time.Second)
+	return Finding{
+		Outcome:   Fail,
+		Resource:  i.ID,
+		Covers:    []string{i.ID},
+		Instances: []string{i.ID},
+		Title:     title("%s has not registered as a node", i.ID),
+		Why: fmt.Sprintf("%s (%s) was launched %s ago and should have been a node after %s. No node of %s has its id.",
+			i.ID, i.Type, waited, launch.Due.Sub(launch.Started).Round(time.Second), l.s.Cluster.Name),
+		Evidence: []Evidence{{What: i.ID, Value: fmt.Sprintf("%s, %s, %s, %s; launched %s ago, no node", i.State, i.Type, i.Zone, i.Subnet, waited)}},
+		Fix: Fix{
+			Text:    "Read the console output of " + i.ID + ".",
+			Command: fmt.Sprintf("aws ec2 get-console-output --region %s --latest --output text --instance-id %s", l.s.Region, i.ID),
+			Console: ec2Console(l.s, "InstanceDetails:instanceId="+i.ID),
+		},
+	}
+}

@@ -1,0 +1,83 @@
+package checks
+
+import (
+	"testing"
+
+	"rollcall/shared/snapshot"
+	"rollcall/shared/snapshot/snapshottest"
+)
+
+// deletedNAT is a table that still names a NAT gateway that EC2 no longer describes.
+func deletedNAT() *snapshot.Snapshot {
+	s := change(snapshottest.PrivateWithNAT(), routes(snapshottest.PrivateRTB,
+		snapshottest.Local(), gone(snapshottest.To("0.0.0.0/0", snapshot.ToNATGateway, "nat-0old"))))
+	snapshottest.Unjoin(s, snapshottest.Node)
+	return s
+}
+
+func blackholeCases() []testCase {
+	hole := func(kind snapshot.TargetKind, id string) *snapshot.Snapshot {
+		return change(deletedNAT(), routes(snapshottest.PrivateRTB, snapshottest.Local(), gone(snapshottest.To("0.0.0.0/0", kind, id))))
+	}
+	return []testCase{
+		{"NAT gateway", snapshottest.PrivateWithNAT(), []string{"pass rtb-0private [subnet-0private]"}},
+		{"deleted NAT gateway", deletedNAT(), []string{
+			"fail rtb-0private [subnet-0private] [i-0node] rtb-0private leads to nat-0old, which is gone",
+		}},
+		{"a deleted NAT gateway that can be described is route/nat-unusable", change(deletedNAT(), func(s *snapshot.Snapshot) {
+			s.NATGateways = append(s.NATGateways, snapshot.NATGateway{ID: "nat-0old", VPC: snapshottest.VPC, State: "deleted", Public: true})
+		}), []string{"pass rtb-0private [subnet-0private]"}},
+		{"NAT gateways unread: the row is proof enough", change(deletedNAT(), unread(snapshot.NATGateways)), []string{
+			"fail rtb-0private [subnet-0private] [i-0node] rtb-0private leads to nat-0old, which is gone",
+		}},
+		{"deleted NAT instance", hole(snapshot.ToInterface, "eni-0a"), []string{
+			"fail rtb-0private [subnet-0private] [i-0node] rtb-0private leads to eni-0a, which is gone",
+		}},
+		{"detached internet gateway", hole(snapshot.ToInternetGateway, "igw-0old"), []string{
+			"fail rtb-0private [subnet-0private] [i-0node] rtb-0private leads to igw-0old, which is gone",
+		}},
+		{"endpoints carry all that is needed", change(snapshottest.EndpointsOnly(), func(s *snapshot.Snapshot) {
+			t := snapshottest.Table(s, snapshottest.PrivateRTB)
+			t.Routes = append(t.Routes, gone(snapshottest.To("0.0.0.0/0", snapshot.ToNATGateway, "nat-0old")))
+		}), []string{"pass rtb-0private [subnet-0private]"}},
+		{"a blackhole for other addresses", change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) {
+			t := snapshottest.Table(s, snapshottest.PrivateRTB)
+			t.Routes = append(t.Routes, gone(snapshottest.To("10.99.0.0/16", snapshot.ToPeering, "pcx-0a")))
+		}), []string{"pass rtb-0private [subnet-0private]"}},
+		{"transit gateway", change(snapshottest.PrivateWithNAT(), routes(snapshottest.PrivateRTB, snapshottest.To("0.0.0.0/0", snapshot.ToTransitGateway, "tgw-0a"))), []string{
+			"pass rtb-0private [subnet-0private]",
+		}},
+		{"endpoints unread", change(deletedNAT(), unread(snapshot.Endpoints)), []string{"unknown prod [] vpc endpoints: denied"}},
+	}
+}
+
+func TestBlackholeWordsAndFix(t *testing.T) {
+	got := failed(t, "route/blackhole", deletedNAT())
+	if want := "rtb-0private sends 0.0.0.0/0 to nat-0old, which was deleted or detached: EC2 calls the row a blackhole. Nodes in subnet-0private cannot reach the cluster API, EC2, ECR, S3 and STS."; got.Why != want {
+		t.Errorf("Why = %q, want %q", got.Why, want)
+	}
+	if want := "aws ec2 replace-route --region us-west-2 --route-table-id rtb-0private --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0a"; got.Fix.Command != want {
+		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
+	}
+	if got := value(t, got, "Path to"); got != "subnet-0private → rtb-0private 0.0.0.0/0 → nat-0old: blackhole" {
+		t.Errorf("path = %q", got)
+	}
+}
+
+func TestBlackholeOfAnInternetGateway(t *testing.T) {
+	detached := func(attached string) *snapshot.Snapshot {
+		s := change(deletedNAT(), routes(snapshottest.PrivateRTB, snapshottest.Local(), gone(snapshottest.To("0.0.0.0/0", snapshot.ToInternetGateway, "igw-0old"))))
+		s.InternetGateways[0].Attached = []string{attached}
+		return s
+	}
+	tests := []struct{ attached, command, text string }{
+		{snapshottest.VPC, "aws ec2 replace-route --region us-west-2 --route-table-id rtb-0private --destination-cidr-block 0.0.0.0/0 --gateway-id igw-0a", "igw-0a is attached to vpc-0a"},
+		{"vpc-0other", "", "Attach an internet gateway to vpc-0a (the row names igw-0old), and lead 0.0.0.0/0 of rtb-0private to it."},
+	}
+	for _, tt := range tests {
+		got := failed(t, "route/blackhole", detached(tt.attached)).Fix
+		if got.Command != tt.command || got.Text != tt.text {
+			t.Errorf("attached to %s: Fix = %+v, want %q, %q", tt.attached, got, tt.text, tt.command)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package checks
+
+import (
+	"fmt"
+
+	"rollcall/shared/path"
+	"rollcall/shared/snapshot"
+)
+
+func igwNoPublicIP() Check {
+	return Check{
+		ID:         "route/igw-no-public-ip",
+		Title:      "The way out is an internet gateway, and nodes have no public address",
+		Confidence: Certain,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.Instances},
+		AtLaunch:   true,
+		Cause:      "An internet gateway only carries traffic of addresses that have a public one. The subnet does not assign them, or the launch template turns that off.",
+		Fix:        "Let the subnet (or the launch template's network interface) assign public addresses, or lead 0.0.0.0/0 to a NAT gateway. Then replace the instances: a running one is not given an address.",
+		Links:      []string{"https://docs.aws.amazon.com/vpc/latest/userguide/vpc-igw-internet-access.html"},
+		Run: func(s *snapshot.Snapshot) []Finding {
+			c := look(s)
+			var list []Finding
+			list = append(list, c.blind...)
+			for _, l := range c.lots {
+				list = append(list, c.publicAddresses(l)...)
+			}
+			return list
+		},
+	}
+}
+
+func (c *scene) publicAddresses(l lot) []Finding {
+	if w, away := l.open(); away && rowless(w) {
+		return []Finding{beyond(l, w)}
+	}
+	if len(l.outside()) == 0 || l.internet.Verdict != path.NeedsPublicIP {
+		return []Finding{l.pass()}
+	}
+	var list []Finding
+	for _, subnet := range l.subnets {
+		if f, judged := c.publicAddress(l, subnet); judged {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// publicAddress judges one subnet by its running instances: what they have
+// counts, whatever the subnet's setting is, as a launch template overrides it.
+// Only where there is none does the setting count. An instance that is still
+// pending may not show its address yet, and says nothing.
+func (c *scene) publicAddress(l lot, subnet snapshot.Subnet) (Finding, bool) {
+	var without, waiting []string
+	with := 0
+	for _, i := range c.all[subnet.ID] {
+		switch {
+		case i.PublicIP.IsValid():
+			with++
+		case i.State == "pending":
+			waiting = append(waiting, i.ID)
+		default:
+			without = append(without, i.ID)
+		}
+	}
+	setting := "does not assign them"
+	if subnet.AssignPublicIP {
+		setting = "assigns them"
+	}
+	switch {
+	case len(without) > 0:
+	case with > 0, len(waiting) == 0 && subnet.AssignPublicIP:
+		return Finding{
+			Outcome: Pass, Resource: subnet.ID, Covers: []string{subnet.ID},
+			Evidence: []Evidence{{What: subnet.ID, Value: fmt.Sprintf("%s; public addresses: the subnet %s, %d instances have one", path.Row(l.internet.Row), setting, with)}},
+		}, true
+	case len(waiting) > 0:
+		return Finding{}, false
+	}
+	one := lot{table: l.table, subnets: []snapshot.Subnet{subnet}, paths: l.paths, internet: l.internet}
+	f := Finding{
+		Outcome:   Fail,
+		Resource:  subnet.ID,
+		Covers:    []string{subnet.ID},
+		Instances: c.stranded([]string{subnet.ID}),
+		Resources: l.internet.Resources(),
+		Title:     title("%s gives its nodes no public address", subnet.ID),
+		Why: fmt.Sprintf("%s sends 0.0.0.0/0 to %s, which serves public addresses only, and %s does not assign them. Nodes cannot reach %s.",
+			l.table.ID, l.internet.At, subnet.ID, and(path.Names(l.outside()))),
+		Evidence: append(one.evidence(), Evidence{What: "Public addresses", Value: subnet.ID + " " + setting}),
+		Fix:      c.fixPublicAddress(l, subnet),
+	}
+	if len(without) > 0 {
+		f.Instances = without
+		f.Evidence[len(f.Evidence)-1].Value += fmt.Sprintf("; none on %s", some(without, 5))
+	}
+	if subnet.AssignPublicIP {
+		f.Title = title("instances in %s have no public address", subnet.ID)
+		f.Why = fmt.Sprintf("%s sends 0.0.0.0/0 to %s, which serves public addresses only. %s assigns them, but the launch template's network interface turns that off: %s %s none. Nodes cannot reach %s.",
+			l.table.ID, l.internet.At, subnet.ID, some(without, 3), verb(without, "has", "have"), and(path.Names(l.outside())))
+	}
+	return f, true
+}
+
+func (c *scene) fixPublicAddress(l lot, subnet snapshot.Subnet) Fix {
+	fix := Fix{Console: console(c.s, "SubnetDetails:subnetId="+subnet.ID)}
+	if subnet.AssignPublicIP {
+		fix.Text = "Set AssociatePublicIpAddress to true in the launch template's network interface, or take the interface out of it; then replace the instances."
+		return fix
+	}
+	fix.Text = fmt.Sprintf("Then replace the instances. If %s is meant to be private, associate it with a table that leads to a NAT gateway instead.", subnet.ID)
+	if other, ok := c.sibling(l.table, []string{subnet.Zone}); ok {
+		fix.Text = fmt.Sprintf("Then replace the instances. If %s is meant to be private, associate it with %s, which leads to a NAT gateway, instead.", subnet.ID, other.ID)
+	}
+	fix.Command = fmt.Sprintf("aws ec2 modify-subnet-attribute --region %s --subnet-id %s --map-public-ip-on-launch", c.s.Region, subnet.ID)
+	return fix
+}

@@ -1,0 +1,73 @@
+package checks
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/shared/snapshot"
+	"rollcall/shared/snapshot/snapshottest"
+)
+
+// noPublicIP is a node in a public subnet that assigns no public addresses.
+func noPublicIP() *snapshot.Snapshot {
+	s := snapshottest.PublicOnly()
+	snapshottest.Unjoin(s, snapshottest.Node)
+	snapshottest.Instance(s, snapshottest.Node).PublicIP = netip.Addr{}
+	snapshottest.Subnet(s, snapshottest.Public).AssignPublicIP = false
+	return s
+}
+
+func igwNoPublicIPCases() []testCase {
+	pending := func(s *snapshot.Snapshot) { snapshottest.Instance(s, snapshottest.Node).State = "pending" }
+	nobody := func(s *snapshot.Snapshot) { s.Scope.Instances = nil }
+	assigns := func(s *snapshot.Snapshot) { snapshottest.Subnet(s, snapshottest.Public).AssignPublicIP = true }
+	return []testCase{
+		{"the node has a public address", snapshottest.PublicOnly(), []string{"pass subnet-0public [subnet-0public]"}},
+		{"the launch template gives one, the subnet does not", change(snapshottest.PublicOnly(), func(s *snapshot.Snapshot) {
+			snapshottest.Subnet(s, snapshottest.Public).AssignPublicIP = false
+		}), []string{"pass subnet-0public [subnet-0public]"}},
+		{"a NAT gateway is on the way", snapshottest.PrivateWithNAT(), []string{"pass rtb-0private [subnet-0private]"}},
+		{"neither", noPublicIP(), []string{"fail subnet-0public [subnet-0public] [i-0node] subnet-0public gives its nodes no public address"}},
+		{"the launch template takes it away", change(noPublicIP(), assigns), []string{
+			"fail subnet-0public [subnet-0public] [i-0node] instances in subnet-0public have no public address",
+		}},
+		{"only those without one are named", change(noPublicIP(), func(s *snapshot.Snapshot) {
+			snapshottest.Launch(s, "i-0good", snapshottest.Public, time.Minute)
+			snapshottest.Instance(s, "i-0good").PublicIP = netip.MustParseAddr("203.0.113.10")
+		}), []string{"fail subnet-0public [subnet-0public] [i-0node] subnet-0public gives its nodes no public address"}},
+		{"a pending instance may yet get one", change(noPublicIP(), pending), nil},
+		{"no instance to look at: the subnet's setting counts", change(noPublicIP(), nobody), []string{
+			"fail subnet-0public [subnet-0public] [] subnet-0public gives its nodes no public address",
+		}},
+		{"no instance to look at, and the subnet assigns", change(noPublicIP(), nobody, assigns), []string{"pass subnet-0public [subnet-0public]"}},
+		{"endpoints carry all that is needed", snapshottest.EndpointsOnly(), []string{"pass rtb-0private [subnet-0private]"}},
+		{"instances unread", change(noPublicIP(), unread(snapshot.Instances)), []string{"unknown prod [] instances: denied"}},
+	}
+}
+
+func TestIGWNoPublicIPFix(t *testing.T) {
+	got := failed(t, "route/igw-no-public-ip", noPublicIP())
+	if want := "aws ec2 modify-subnet-attribute --region us-west-2 --subnet-id subnet-0public --map-public-ip-on-launch"; got.Fix.Command != want {
+		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
+	}
+	if want := "associate it with rtb-0private"; !strings.Contains(got.Fix.Text, want) {
+		t.Errorf("Text = %q, want %q in it", got.Fix.Text, want)
+	}
+	if want := "rtb-0public sends 0.0.0.0/0 to igw-0a, which serves public addresses only, and subnet-0public does not assign them. Nodes cannot reach the cluster API, EC2, ECR, S3 and STS."; got.Why != want {
+		t.Errorf("Why = %q, want %q", got.Why, want)
+	}
+}
+
+func TestIGWNoPublicIPOfALaunchTemplate(t *testing.T) {
+	s := noPublicIP()
+	snapshottest.Subnet(s, snapshottest.Public).AssignPublicIP = true
+	got := failed(t, "route/igw-no-public-ip", s)
+	if want := "subnet-0public assigns them, but the launch template's network interface turns that off: i-0node has none."; !strings.Contains(got.Why, want) {
+		t.Errorf("Why = %q, want %q in it", got.Why, want)
+	}
+	if got.Fix.Command != "" || !strings.HasPrefix(got.Fix.Text, "Set AssociatePublicIpAddress") {
+		t.Errorf("Fix = %+v, want words about the launch template and no command", got.Fix)
+	}
+}

@@ -1,0 +1,96 @@
+package checks
+
+import (
+	"fmt"
+	"slices"
+
+	"rollcall/shared/path"
+	"rollcall/shared/snapshot"
+)
+
+func natNoInternet() Check {
+	return Check{
+		ID:         "route/nat-no-internet",
+		Title:      "The NAT gateway itself has no way to the internet",
+		Confidence: Certain,
+		Needs: []snapshot.Source{
+			snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints,
+			snapshot.NATGateways, snapshot.InternetGateways,
+		},
+		AtLaunch: true,
+		Cause:    "The NAT gateway is available, but the route table of its own subnet has no route to an internet gateway: it stands in a private subnet, its subnet lost its association, or its route leads back to itself.",
+		Fix:      "Associate the NAT gateway's subnet with a table whose 0.0.0.0/0 leads to the VPC's internet gateway.",
+		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.html"},
+		Run: func(s *snapshot.Snapshot) []Finding {
+			c := look(s)
+			open := func(w path.Way) bool { return rowless(w) || byNAT(w) }
+			return c.nats(path.NATNoInternet, open, c.natNoInternet)
+		},
+	}
+}
+
+func (c *scene) natNoInternet(f natFault) Finding {
+	nat, _ := c.net.NAT(f.id)
+	ids := f.subnets()
+	finding := Finding{
+		Outcome:   Fail,
+		Resource:  f.id,
+		Covers:    ids,
+		Instances: c.stranded(ids),
+		Resources: f.way.Resources(),
+		Title:     title("%s has no way to the internet", f.id),
+		Why: fmt.Sprintf("%s is available in %s, but %s. Nodes in %s cannot reach %s.",
+			f.id, nat.Subnet, f.way.Reason, some(ids, 3), and(path.Names(f.lost()))),
+		Evidence: f.evidence(),
+		Fix:      c.fixStuckNAT(f, nat),
+	}
+	if table, ok := c.net.Table(nat.Subnet); ok && len(finding.Evidence) > 0 {
+		finding.Evidence = slices.Insert(finding.Evidence, 0, Evidence{
+			What: fmt.Sprintf("Routes of %s, the table of %s", table.ID, nat.Subnet), Value: rows(table.Routes),
+		})
+	}
+	return finding
+}
+
+// fixStuckNAT gives the gateway's subnet a way to the internet gateway. A
+// table that other subnets use too is left alone: they may rely on it.
+func (c *scene) fixStuckNAT(f natFault, nat snapshot.NATGateway) Fix {
+	fix := Fix{Console: console(c.s, "NatGatewayDetails:natGatewayId="+f.id)}
+	table, known := c.net.Table(nat.Subnet)
+	igw, attached := c.net.Gateway(nat.VPC)
+	public, other := c.publicTable(nat.VPC)
+	switch {
+	case !known || !attached:
+		fix.Text = fmt.Sprintf("Attach an internet gateway to %s, and lead 0.0.0.0/0 of the table of %s to it.", nat.VPC, nat.Subnet)
+	case table.Fallback && other:
+		fix.Text = fmt.Sprintf("%s: leads to %s; %s has no association of its own", public.ID, igw.ID, nat.Subnet)
+		fix.Command = fmt.Sprintf("aws ec2 associate-route-table --region %s --route-table-id %s --subnet-id %s", c.s.Region, public.ID, nat.Subnet)
+	case !table.Fallback && slices.Equal(table.Subnets, []string{nat.Subnet}):
+		fix.Text = fmt.Sprintf("%s: attached to %s; only %s uses %s", igw.ID, nat.VPC, nat.Subnet, table.ID)
+		fix.Command = route(c.s, setDefault(table), table.ID, "0.0.0.0/0", "--gateway-id "+igw.ID)
+	default:
+		fix.Text = fmt.Sprintf("Associate %s with a table of its own whose 0.0.0.0/0 leads to %s. Other subnets use %s too, so do not change that.", nat.Subnet, igw.ID, table.ID)
+	}
+	return fix
+}
+
+// publicTable is a table of the VPC that leads to its internet gateway.
+func (c *scene) publicTable(vpc string) (snapshot.RouteTable, bool) {
+	for _, t := range c.s.RouteTables {
+		if t.VPC != vpc || len(t.Subnets) == 0 {
+			continue
+		}
+		if _, known := c.net.Subnet(t.Subnets[0]); known && c.net.Internet(t.Subnets[0]).Verdict == path.NeedsPublicIP {
+			return t, true
+		}
+	}
+	return snapshot.RouteTable{}, false
+}
+
+// setDefault is the action that sets a table's default route.
+func setDefault(t path.Table) string {
+	if slices.ContainsFunc(t.Routes, func(r snapshot.Route) bool { return path.Destination(r) == "0.0.0.0/0" }) {
+		return "replace-route"
+	}
+	return "create-route"
+}

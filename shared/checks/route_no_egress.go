@@ -1,0 +1,169 @@
+package checks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rollcall/shared/path"
+	"rollcall/shared/snapshot"
+)
+
+func noEgress() Check {
+	return Check{
+		ID:         "route/no-egress",
+		Title:      "The subnet has no way out",
+		Confidence: Certain,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
+		AtLaunch:   true,
+		Cause: "The route table in force for the subnet (its own, else the VPC's main table) has no default route, and the VPC has no endpoints for what a node needs. " +
+			"The instance runs, its Auto Scaling activity is successful, the nodegroup is ACTIVE, and no node ever registers.",
+		Fix: "Add 0.0.0.0/0 to a NAT gateway that works (or an internet gateway, where nodes have public addresses), or associate the subnet with the table that its siblings use. Then replace the instances that did not join.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html",
+			"https://docs.aws.amazon.com/vpc/latest/userguide/VPC_Route_Tables.html",
+		},
+		Run: func(s *snapshot.Snapshot) []Finding {
+			c := look(s)
+			return c.each(func(l lot) Finding { return c.noEgress(l) })
+		},
+	}
+}
+
+// each judges every lot, and adds what cannot be judged.
+func (c *scene) each(judge func(lot) Finding) []Finding {
+	list := slices.Clone(c.blind)
+	for _, l := range c.lots {
+		list = append(list, judge(l))
+	}
+	return list
+}
+
+func (c *scene) noEgress(l lot) Finding {
+	outside := l.outside()
+	if len(outside) == 0 || l.internet.Verdict != path.NoRoute {
+		if w, away := l.away(); away {
+			return beyond(l, w)
+		}
+		return l.pass()
+	}
+	if some := c.endpointed(l.table.VPC); len(some) > 0 {
+		// Private by design: endpoint/missing names what is missing.
+		f := l.pass()
+		f.Evidence = []Evidence{{What: l.table.VPC, Value: "has endpoints for " + and(path.Names(some))}}
+		return f
+	}
+	f := Finding{
+		Outcome:    Fail,
+		Confidence: unlessElsewhere(l),
+		Resource:   l.table.ID,
+		Covers:     l.ids(),
+		Instances:  c.stranded(l.ids()),
+		Resources:  append([]string{l.table.ID}, l.ids()...),
+		Title:      title("%s %s no way out", subject(l.ids(), "subnet"), verb(l.ids(), "has", "have")),
+		Why:        c.whyNoEgress(l, outside),
+		Evidence:   l.evidence(),
+		Fix:        c.fixNoEgress(l),
+	}
+	return f
+}
+
+func (c *scene) whyNoEgress(l lot, outside []path.Service) string {
+	where := l.table.ID
+	if l.table.Fallback {
+		where += ", the VPC's main table,"
+	} else if zones := l.zones(); len(zones) > 0 {
+		where += " (" + some(zones, 3) + ")"
+	}
+	has := "has no rows"
+	switch n := len(l.table.Routes); {
+	case n == 1:
+		has = "has only " + path.Row(l.table.Routes[0])
+	case n > 1 && n <= 4:
+		list := make([]string, n)
+		for i, r := range l.table.Routes {
+			list[i] = path.Row(r)
+		}
+		has = "has only " + and(list)
+	case n > 4:
+		has = fmt.Sprintf("has %d rows and none for 0.0.0.0/0", n)
+	}
+	why := fmt.Sprintf("%s %s. Nodes must reach %s; this VPC has no endpoints for them.", where, has, and(path.Names(outside)))
+	if len(l.inside()) > 0 {
+		// Only the cluster API can be inside: there are no endpoints.
+		why += " Only the cluster API is reached privately."
+	}
+	if ways := elsewhere(l.table); len(ways) > 0 {
+		why += fmt.Sprintf(" Unless their names lead to a proxy or to shared endpoints behind %s.", some(ways, 2))
+	}
+	return why
+}
+
+// endpointed are the needed services for which a VPC has an endpoint of any
+// kind and setting, that is there or coming.
+func (c *scene) endpointed(vpc string) []path.Service {
+	var list []path.Service
+	for _, service := range path.Needed() {
+		if slices.ContainsFunc(c.net.Endpoints(vpc, service), there) {
+			list = append(list, service)
+		}
+	}
+	return list
+}
+
+func there(e snapshot.Endpoint) bool {
+	return path.Available(e) || strings.HasPrefix(strings.ToLower(e.State), "pending")
+}
+
+// elsewhere are the targets of a table's rows that lead to other private
+// networks. There, shared endpoints (with a hosted zone of one's own) or a
+// proxy can serve a subnet that has no default route; neither can be seen.
+func elsewhere(t path.Table) []string {
+	var list []string
+	for _, r := range t.Routes {
+		switch r.Target.Kind {
+		case snapshot.ToTransitGateway, snapshot.ToPeering, snapshot.ToVPNGateway, snapshot.ToCoreNetwork, snapshot.ToInterface:
+			if r.State != "blackhole" && !slices.Contains(list, r.Target.ID) {
+				list = append(list, r.Target.ID)
+			}
+		}
+	}
+	return list
+}
+
+func unlessElsewhere(l lot) Confidence {
+	if len(elsewhere(l.table)) > 0 {
+		return Likely
+	}
+	return ""
+}
+
+// fixNoEgress adds the default route, but not to a main table on which other
+// subnets may rely: a subnet that only fell back to it is better associated
+// with the table of its siblings.
+func (c *scene) fixNoEgress(l lot) Fix {
+	if l.table.Fallback {
+		if other, ok := c.sibling(l.table, l.zones()); ok {
+			var commands []string
+			for _, id := range l.ids() {
+				commands = append(commands, fmt.Sprintf("aws ec2 associate-route-table --region %s --route-table-id %s --subnet-id %s", c.s.Region, other.ID, id))
+			}
+			return Fix{
+				Text:    fmt.Sprintf("%s: has a way out, and %s uses it; %s has no association of its own", other.ID, other.Subnets[0], subject(l.ids(), "subnet")),
+				Command: several(commands),
+				Console: tableLink(c.s, other.ID),
+			}
+		}
+	}
+	fix := c.wayOut(l, "create-route", "")
+	if l.table.Main && fix.Command != "" {
+		fix.Text += fmt.Sprintf(". %s is the main table: every subnet without an association of its own uses it", l.table.ID)
+	}
+	return fix
+}
+
+// several joins commands that are all needed, at most five.
+func several(commands []string) string {
+	const limit = 5
+	return strings.Join(commands[:min(len(commands), limit)], " && ")
+}

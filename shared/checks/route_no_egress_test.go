@@ -1,0 +1,175 @@
+package checks
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/snapshot"
+	"rollcall/shared/snapshot/snapshottest"
+)
+
+// isolated is the route story: the subnet's own table has only the local row.
+func isolated() *snapshot.Snapshot {
+	s := change(snapshottest.PrivateWithNAT(), routes(snapshottest.PrivateRTB, snapshottest.Local()))
+	snapshottest.Unjoin(s, snapshottest.Node)
+	return s
+}
+
+// unassociated is a subnet that lost its association and fell back to a main
+// table without a way out; its sibling still has the good one.
+func unassociated() *snapshot.Snapshot {
+	s := snapshottest.PrivateWithNAT()
+	snapshottest.Unjoin(s, snapshottest.Node)
+	s.Subnets = append(s.Subnets, snapshot.Subnet{ID: "subnet-0sibling", VPC: snapshottest.VPC, Zone: snapshottest.Zone, CIDR: netip.MustParsePrefix("10.42.64.0/19"), Free: 100})
+	snapshottest.Table(s, snapshottest.PrivateRTB).Subnets = []string{"subnet-0sibling"}
+	return s
+}
+
+func noEgressCases() []testCase {
+	tgw := snapshottest.To("10.0.0.0/8", snapshot.ToTransitGateway, "tgw-0a")
+	return []testCase{
+		{"NAT gateway", snapshottest.PrivateWithNAT(), []string{"pass rtb-0private [subnet-0private]"}},
+		{"endpoints only", snapshottest.EndpointsOnly(), []string{"pass rtb-0private [subnet-0private]"}},
+		{"only the local row", isolated(), []string{
+			"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out",
+		}},
+		{"fell back to the main table", unassociated(), []string{
+			"fail rtb-0main [subnet-0private] [i-0node] subnet-0private has no way out",
+		}},
+		{"two subnets of one table are one finding", change(isolated(), func(s *snapshot.Snapshot) {
+			snapshottest.Table(s, snapshottest.PrivateRTB).Subnets = []string{snapshottest.Private, snapshottest.Public}
+			snapshottest.Table(s, snapshottest.PublicRTB).Subnets = nil
+			snapshottest.Launch(s, "i-0other", snapshottest.Public, time.Minute)
+		}), []string{
+			"fail rtb-0private [subnet-0private subnet-0public] [i-0node i-0other] 2 subnets have no way out",
+		}},
+		{"a Ready node is not counted among those that cannot join", change(isolated(), func(s *snapshot.Snapshot) {
+			snapshottest.Launch(s, "i-0ready", snapshottest.Private, time.Hour)
+			snapshottest.Join(s, "i-0ready")
+		}), []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out"}},
+		{"a VPC with one endpoint is private by design: endpoint/missing", change(isolated(), func(s *snapshot.Snapshot) {
+			s.Endpoints = snapshottest.EndpointsOnly().Endpoints[:1]
+		}), []string{"pass rtb-0private [subnet-0private]"}},
+		{"only a row to other private networks: a proxy may be there", change(isolated(), routes(snapshottest.PrivateRTB, snapshottest.Local(), tgw)), []string{
+			"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out",
+		}},
+		{"default route through a transit gateway", change(isolated(), routes(snapshottest.PrivateRTB, snapshottest.Local(), snapshottest.To("0.0.0.0/0", snapshot.ToTransitGateway, "tgw-0a"))), []string{
+			"unknown tgw-0a [subnet-0private] route tables: not read: tgw-0a: what is behind the transit gateway is not read",
+		}},
+		{"rows for a part of the internet", change(isolated(), routes(snapshottest.PrivateRTB, snapshottest.Local(), snapshottest.To("52.0.0.0/8", snapshot.ToNATGateway, snapshottest.NAT))), []string{
+			"unknown nat-0a [subnet-0private] route tables: not read: nat-0a: rtb-0private has rows for parts of the internet only (52.0.0.0/8 → nat-0a)",
+		}},
+		{"the default route in two halves", change(isolated(), routes(snapshottest.PrivateRTB, snapshottest.Local(),
+			snapshottest.To("0.0.0.0/1", snapshot.ToNATGateway, snapshottest.NAT), snapshottest.To("128.0.0.0/1", snapshot.ToNATGateway, snapshottest.NAT))), []string{
+			"pass rtb-0private [subnet-0private]",
+		}},
+		{"IPv6 cluster with an IPv6 way out only", change(isolated(), func(s *snapshot.Snapshot) { s.Cluster.IPv6 = true }, routes(snapshottest.PrivateRTB, snapshottest.Local(), snapshottest.To("::/0", snapshot.ToEgressOnly, "eigw-0a"))), []string{
+			"unknown eigw-0a [subnet-0private] route tables: not read: eigw-0a: its only way out is IPv6 (::/0 → eigw-0a)",
+		}},
+		{"no way out, and the cluster's private endpoint in another VPC: the first is enough", change(isolated(), func(s *snapshot.Snapshot) {
+			s.Cluster.VPC, s.Cluster.EndpointPrivate, s.Cluster.EndpointPublic = "vpc-0other", true, false
+		}), []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out"}},
+		{"the cluster's private endpoint in another VPC", change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) {
+			s.Cluster.VPC, s.Cluster.EndpointPrivate, s.Cluster.EndpointPublic = "vpc-0other", true, false
+		}), []string{"unknown vpc-0other [subnet-0private] route tables: not read: vpc-0other: the cluster's private endpoint is in vpc-0other"}},
+		{"no table is known for the subnet", change(unassociated(), func(s *snapshot.Snapshot) { s.RouteTables = s.RouteTables[1:] }), []string{
+			"unknown subnet-0private [subnet-0private] route tables: not read: no route table is associated with subnet-0private, and the main table of vpc-0a is not among those that EC2 lists",
+		}},
+		{"a subnet that EC2 does not list", change(isolated(), func(s *snapshot.Snapshot) {
+			s.Scope = snapshot.Scope{Subnets: []string{"subnet-0gone"}}
+		}), []string{
+			"unknown subnet-0gone [subnet-0gone] subnets: not read: subnet-0gone is not among the subnets that EC2 lists",
+		}},
+		{"instances unread: the scope's subnets are judged all the same", change(isolated(), unread(snapshot.Instances)), []string{
+			"unknown prod [i-0node] instances: denied",
+			"fail rtb-0private [subnet-0private] [] subnet-0private has no way out",
+		}},
+		{"NAT gateways unread", change(isolated(), unread(snapshot.NATGateways)), []string{
+			"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out",
+		}},
+		{"route tables unread", change(isolated(), unread(snapshot.RouteTables)), []string{"unknown prod [] route tables: denied"}},
+	}
+}
+
+func TestNoEgressWords(t *testing.T) {
+	got := failed(t, "route/no-egress", isolated())
+	if want := "rtb-0private (us-west-2a) has only 10.42.0.0/16 → local. Nodes must reach the cluster API, EC2, ECR, S3 and STS; this VPC has no endpoints for them."; got.Why != want {
+		t.Errorf("Why = %q, want %q", got.Why, want)
+	}
+	want := []Evidence{
+		{"Routes of rtb-0private", "10.42.0.0/16 → local"},
+		{"subnet-0private", "10.42.192.0/19, us-west-2a, 8186 free addresses; associated with rtb-0private"},
+		{"Path to the cluster API, EC2, ECR, S3 and STS", "subnet-0private → rtb-0private: no route"},
+	}
+	if diff := cmp.Diff(got.Evidence, want); diff != "" {
+		t.Errorf("Evidence (-got +want):\n%s", diff)
+	}
+
+	private := failed(t, "route/no-egress", change(isolated(), func(s *snapshot.Snapshot) { s.Cluster.EndpointPrivate = true }))
+	if want := "Nodes must reach EC2, ECR, S3 and STS; this VPC has no endpoints for them. Only the cluster API is reached privately."; !strings.HasSuffix(private.Why, want) {
+		t.Errorf("Why = %q, want it to end in %q", private.Why, want)
+	}
+}
+
+func TestNoEgressFix(t *testing.T) {
+	otherZone := func(s *snapshot.Snapshot) {
+		s.NATGateways = append(s.NATGateways, snapshot.NATGateway{ID: "nat-0b", VPC: snapshottest.VPC, Subnet: snapshottest.Public, State: "available", Public: true, Zone: "us-west-2b"})
+	}
+	createNAT := func(id string) string {
+		return "aws ec2 create-route --region us-west-2 --route-table-id rtb-0private --destination-cidr-block 0.0.0.0/0 --nat-gateway-id " + id
+	}
+	link := "https://us-west-2.console.aws.amazon.com/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId="
+	tests := []struct {
+		name  string
+		world *snapshot.Snapshot
+		want  Fix
+	}{
+		{"NAT gateway of the same zone first", change(isolated(), otherZone),
+			Fix{Text: "nat-0a: available, same zone", Command: createNAT("nat-0a"), Console: link + "rtb-0private", Remedy: "add-nat-route"}},
+		{"else one of another zone", change(isolated(), otherZone, func(s *snapshot.Snapshot) { s.NATGateways[0].State = "failed" }),
+			Fix{Text: "nat-0b: available, in us-west-2b", Command: createNAT("nat-0b"), Console: link + "rtb-0private", Remedy: "add-nat-route"}},
+		{"a NAT gateway without internet is no fix", change(isolated(), routes(snapshottest.PublicRTB, snapshottest.Local())),
+			Fix{Text: "vpc-0a has no NAT gateway that works. Make one in a public subnet and lead 0.0.0.0/0 of rtb-0private to it, or make VPC endpoints for what nodes need.", Console: link + "rtb-0private"}},
+		{"the internet gateway where the subnet gives public addresses", change(isolated(), func(s *snapshot.Snapshot) {
+			s.NATGateways = nil
+			snapshottest.Subnet(s, snapshottest.Private).AssignPublicIP = true
+		}), Fix{
+			Text:    "igw-0a is attached to vpc-0a, and subnet-0private gives public addresses",
+			Command: "aws ec2 create-route --region us-west-2 --route-table-id rtb-0private --destination-cidr-block 0.0.0.0/0 --gateway-id igw-0a",
+			Console: link + "rtb-0private",
+		}},
+		{"a subnet that fell back is associated, and the main table left alone", unassociated(), Fix{
+			Text:    "rtb-0private: has a way out, and subnet-0sibling uses it; subnet-0private has no association of its own",
+			Command: "aws ec2 associate-route-table --region us-west-2 --route-table-id rtb-0private --subnet-id subnet-0private",
+			Console: link + "rtb-0private",
+		}},
+		{"a main table says whom it is for", change(snapshottest.MainTable(), routes(snapshottest.MainRTB, snapshottest.Local())), Fix{
+			Text:    "nat-0a: available, same zone. rtb-0main is the main table: every subnet without an association of its own uses it",
+			Command: "aws ec2 create-route --region us-west-2 --route-table-id rtb-0main --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0a",
+			Console: link + "rtb-0main", Remedy: "add-nat-route",
+		}},
+		{"NAT gateways unread", change(isolated(), unread(snapshot.NATGateways)), Fix{
+			Text: "Lead 0.0.0.0/0 of rtb-0private to a NAT gateway that works. Which there are could not be read.", Console: link + "rtb-0private",
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(failed(t, "route/no-egress", tt.world).Fix, tt.want); diff != "" {
+				t.Errorf("Fix (-got +want):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The Pass that closes an incident shows the row that was added.
+func TestNoEgressPassShowsTheRow(t *testing.T) {
+	results := evalOne(t, "route/no-egress", snapshottest.PrivateWithNAT())
+	want := []Evidence{{What: "rtb-0private", Value: "0.0.0.0/0 → nat-0a"}}
+	if diff := cmp.Diff(results[0].Evidence, want); diff != "" {
+		t.Errorf("Evidence (-got +want):\n%s", diff)
+	}
+}

@@ -1,0 +1,164 @@
+// Package config holds every setting of the functions: its name, its bounds,
+// its default and what it means. Nothing else reads the environment.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/shared/fn"
+)
+
+// The environment variables. infra sets the addresses; an operator sets the
+// others as CDK context (README, "Deploy").
+const (
+	Clusters       fn.Variable = "ROLLCALL_CLUSTERS"
+	Channel        fn.Variable = "ROLLCALL_SLACK_CHANNEL"
+	SlackSecretARN fn.Variable = "ROLLCALL_SLACK_SECRET_ARN"
+	SlackAPI       fn.Variable = "ROLLCALL_SLACK_API_URL"
+	JoinTime       fn.Variable = "ROLLCALL_JOIN_TIME"
+	GiveUp         fn.Variable = "ROLLCALL_GIVE_UP"
+	ProofTime      fn.Variable = "ROLLCALL_PROOF_TIME"
+	ReopenTime     fn.Variable = "ROLLCALL_REOPEN_TIME"
+	LogLevel       fn.Variable = "ROLLCALL_LOG_LEVEL"
+	TableName      fn.Variable = "ROLLCALL_TABLE"
+	BusName        fn.Variable = "ROLLCALL_BUS"
+	JoinQueueURL   fn.Variable = "ROLLCALL_JOIN_QUEUE_URL"
+	ResultQueueURL fn.Variable = "ROLLCALL_RESULT_QUEUE_URL"
+)
+
+// Setting documents one variable that an operator may set. The README's table
+// and the CDK app are made from this list.
+type Setting struct {
+	Variable fn.Variable
+	// Context is the CDK context key that sets it.
+	Context string
+	Default string
+	About   string
+}
+
+// Settings are what an operator can set, in the order of the README.
+func Settings() []Setting {
+	return []Setting{
+		{Clusters, "clusters", "all", `Clusters to watch: "all" in this region, or names separated by commas.`},
+		{Channel, "slackChannel", "", "Id of the Slack channel, like C0123456789. Required."},
+		{SlackSecretARN, "slackSecretArn", "", "ARN of the Secrets Manager secret whose value is the Slack bot token (xoxb-…). Without it the stack makes an empty secret to fill in."},
+		{SlackAPI, "slackApiUrl", "https://slack.com/api/", "Where Slack's Web API is; GovSlack has another address."},
+		{JoinTime, "joinTime", "5m", "How long after its launch an instance should be a Ready node (1m to 15m)."},
+		{GiveUp, "giveUp", "2h", "How long an instance that has not joined is looked at again (10m to 24h)."},
+		{ProofTime, "proofTime", "1h", "How long an incident whose cause is gone waits for a node to prove it before it is closed without proof (10m to 24h)."},
+		{ReopenTime, "reopenTime", "24h", "An incident that comes back within this time is reopened instead of posted anew (0 to 168h)."},
+		{LogLevel, "logLevel", "info", "debug, info, warn or error."},
+	}
+}
+
+// Config is what the functions are told by their environment.
+type Config struct {
+	// Clusters is nil when every cluster of the region is watched.
+	Clusters       []string
+	Channel        string
+	SlackSecretARN string
+	SlackAPI       string
+	JoinTime       time.Duration
+	GiveUp         time.Duration
+	ProofTime      time.Duration
+	ReopenTime     time.Duration
+	LogLevel       slog.Level
+	TableName      string
+	BusName        string
+	JoinQueueURL   string
+	ResultQueueURL string
+	Region         string
+	// Clock is the stage's clock; the zero Clock is the wall clock.
+	Clock Clock
+}
+
+// Watches tells whether a cluster is among those that the operator chose.
+func (c Config) Watches(cluster string) bool {
+	return c.Clusters == nil || slices.Contains(c.Clusters, cluster)
+}
+
+// Load reads the variables that a function's Spec names, and no others. All
+// that is wrong is said at once: a missing or malformed setting is an error
+// that names the variable, the CDK context key that sets it, and what it
+// may be.
+func Load(getenv func(string) string, wanted []fn.Variable) (Config, error) {
+	c := Config{Region: getenv("AWS_REGION")}
+	var wrong []error
+	clock, err := parseClock(getenv(string(StageClock)))
+	if err != nil {
+		wrong = append(wrong, fmt.Errorf("%s: %w", StageClock, err))
+	}
+	c.Clock = clock
+	for _, v := range wanted {
+		text := strings.TrimSpace(getenv(string(v)))
+		if text == "" {
+			text = defaultOf(v)
+		}
+		if err := c.set(v, text); err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %w%s", v, err, hint(v)))
+		}
+	}
+	if len(wrong) > 0 {
+		return Config{}, fmt.Errorf("settings: %w", errors.Join(wrong...))
+	}
+	return c, nil
+}
+
+var errMissing = errors.New("is not set")
+
+func (c *Config) set(v fn.Variable, text string) (err error) {
+	switch v {
+	case Clusters:
+		c.Clusters, err = parseClusters(text)
+	case Channel:
+		c.Channel, err = parseChannel(text)
+	case SlackSecretARN:
+		c.SlackSecretARN, err = required(text)
+	case SlackAPI:
+		c.SlackAPI, err = parseURL(text)
+	case JoinTime:
+		c.JoinTime, err = parseDuration(text, time.Minute, 15*time.Minute)
+	case GiveUp:
+		c.GiveUp, err = parseDuration(text, 10*time.Minute, 24*time.Hour)
+	case ProofTime:
+		c.ProofTime, err = parseDuration(text, 10*time.Minute, 24*time.Hour)
+	case ReopenTime:
+		c.ReopenTime, err = parseDuration(text, 0, 168*time.Hour)
+	case LogLevel:
+		err = c.LogLevel.UnmarshalText([]byte(text))
+	case TableName:
+		c.TableName, err = required(text)
+	case BusName:
+		c.BusName, err = required(text)
+	case JoinQueueURL:
+		c.JoinQueueURL, err = parseURL(text)
+	case ResultQueueURL:
+		c.ResultQueueURL, err = parseURL(text)
+	default:
+		err = errors.New("is not a setting of Rollcall")
+	}
+	return err
+}
+
+func defaultOf(v fn.Variable) string {
+	for _, s := range Settings() {
+		if s.Variable == v {
+			return s.Default
+		}
+	}
+	return ""
+}
+
+func hint(v fn.Variable) string {
+	for _, s := range Settings() {
+		if s.Variable == v {
+			return fmt.Sprintf(" (set it with `-c %s=…` when deploying: %s)", s.Context, s.About)
+		}
+	}
+	return " (the stack sets it: deploy again)"
+}

@@ -1,0 +1,81 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+func required(text string) (string, error) {
+	if text == "" {
+		return "", errMissing
+	}
+	return text, nil
+}
+
+// clusterName is EKS's own rule for a cluster's name (CreateCluster).
+var clusterName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$`)
+
+func parseClusters(text string) ([]string, error) {
+	if text == "" {
+		return nil, errMissing
+	}
+	if text == "all" {
+		return nil, nil
+	}
+	var names []string
+	for name := range strings.SplitSeq(text, ",") {
+		name = strings.TrimSpace(name)
+		if !clusterName.MatchString(name) {
+			return nil, fmt.Errorf("%q is not a cluster name", name)
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// channelID is the form of Slack's ids of public (C), private (G) and direct
+// (D) channels. Names do not work: chat.update takes only ids.
+var channelID = regexp.MustCompile(`^[CGD][A-Z0-9]{2,30}$`)
+
+func parseChannel(text string) (string, error) {
+	if text == "" {
+		return "", errMissing
+	}
+	if !channelID.MatchString(text) {
+		return "", fmt.Errorf("%q is not a channel id (open the channel's details in Slack and copy the id at the bottom)", text)
+	}
+	return text, nil
+}
+
+func parseURL(text string) (string, error) {
+	if text == "" {
+		return "", errMissing
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
+		return "", fmt.Errorf("%q is not an http(s) address", text)
+	}
+	return text, nil
+}
+
+func parseDuration(text string, least, most time.Duration) (time.Duration, error) {
+	if text == "" {
+		return 0, errMissing
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a duration like 90s, 5m or 2h", text)
+	}
+	if d < least || d > most {
+		return 0, fmt.Errorf("%s is outside %s to %s", d, least, most)
+	}
+	return d, nil
+}
+
+var errClock = errors.New(`want "<RFC 3339 time>,<wall clock nanoseconds>,<rate>"`)

@@ -1,0 +1,164 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"rollcall/shared/checks"
+)
+
+// causes are the faults that stand for themselves, in order.
+func (r *ranking) causes() []Cause {
+	var list []Cause
+	for _, f := range r.faults {
+		if len(f.behind) == 0 {
+			list = append(list, r.cause(f))
+		}
+	}
+	list = append(list, r.bySymptom()...)
+	slices.SortStableFunc(list, func(a, b Cause) int {
+		return cmp.Or(
+			cmp.Compare(rank(a.Confidence), rank(b.Confidence)),
+			cmp.Compare(len(b.Instances), len(a.Instances)),
+			cmp.Compare(len(b.Covers), len(a.Covers)),
+			cmp.Compare(r.order[a.Check], r.order[b.Check]),
+			cmp.Compare(a.Resource, b.Resource),
+		)
+	})
+	return list
+}
+
+// rank orders the confidences, strongest first.
+func rank(c checks.Confidence) int {
+	order := []checks.Confidence{checks.Certain, checks.Likely, checks.Possible, checks.Symptom, checks.Advice}
+	if i := slices.Index(order, c); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
+func (r *ranking) cause(f *fault) Cause {
+	return Cause{
+		Check: f.Check, Confidence: f.confidence,
+		Resource: f.Resource, Covers: f.Covers, Resources: f.Resources,
+		Title: f.Title, Why: f.Why, Evidence: bounded(f.Evidence), Fix: f.Fix,
+		Nodegroups: r.nodegroups(f.Instances, f.Covers), Instances: f.Instances,
+		Contributing: f.contributing, Symptoms: f.signs, Hidden: f.hidden,
+	}
+}
+
+// nodegroups are those of the instances, else those that launch into the
+// subnets that are covered.
+func (r *ranking) nodegroups(instances, covers []string) []string {
+	var names []string
+	for _, id := range instances {
+		if owner := r.owners[id]; owner != "" {
+			names = append(names, owner)
+		}
+	}
+	if len(instances) == 0 {
+		for _, g := range r.s.Nodegroups {
+			if slices.ContainsFunc(g.Subnets, func(id string) bool { return slices.Contains(covers, id) }) {
+				names = append(names, g.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// bySymptom makes causes of the symptoms that nothing explains: one for each
+// check and nodegroup, so that a burst is one message.
+func (r *ranking) bySymptom() []Cause {
+	type key struct {
+		check checks.ID
+		owner string
+	}
+	var order []key
+	groups := map[key][]*fault{}
+	for _, f := range r.spare {
+		k := key{check: f.Check, owner: f.Resource}
+		for _, id := range f.Instances {
+			if owner := r.owners[id]; owner != "" {
+				k.owner = owner
+				break
+			}
+		}
+		if groups[k] == nil {
+			order = append(order, k)
+		}
+		groups[k] = append(groups[k], f)
+	}
+	var list []Cause
+	for _, k := range order {
+		list = append(list, r.symptom(k.owner, groups[k]))
+	}
+	return list
+}
+
+// symptom is the cause that stands for a nodegroup's symptoms. Its words are
+// those of the first, and say how many there are.
+func (r *ranking) symptom(owner string, group []*fault) Cause {
+	c := r.cause(group[0])
+	c.Resource = owner
+	if len(group) == 1 {
+		return c
+	}
+	c.Covers, c.Instances, c.Evidence, c.Resources = nil, nil, nil, nil
+	for _, f := range group {
+		c.Covers = append(c.Covers, f.Covers...)
+		c.Instances = append(c.Instances, f.Instances...)
+		c.Evidence = append(c.Evidence, f.Evidence...)
+	}
+	slices.Sort(c.Covers)
+	slices.Sort(c.Instances)
+	c.Evidence = bounded(c.Evidence)
+	c.Nodegroups = r.nodegroups(c.Instances, c.Covers)
+	c.Title = cut(fmt.Sprintf("%d instances of %s: %s", len(group), owner, lower(r.checks[c.Check].Title)), maxTitle)
+	c.Why = fmt.Sprintf("%s The same is true of %d more.", c.Why, len(group)-1)
+	return c
+}
+
+// A diagnosis travels in a queue's message (SQS takes 1 MiB), and ends in a
+// Slack thread: evidence is for a person to read.
+const (
+	maxEvidence = 30
+	maxValue    = 1000 // runes
+	maxTitle    = 70   // runes
+)
+
+func bounded(list []checks.Evidence) []checks.Evidence {
+	if len(list) == 0 {
+		return nil
+	}
+	more := len(list) - maxEvidence
+	list = slices.Clone(list[:min(len(list), maxEvidence)])
+	for i := range list {
+		list[i].Value = cut(list[i].Value, maxValue)
+	}
+	if more > 0 {
+		list = append(list, checks.Evidence{What: "More", Value: fmt.Sprintf("%d more lines were left out", more)})
+	}
+	return list
+}
+
+func cut(text string, limit int) string {
+	runes := []rune(text)
+	if len(runes) <= limit {
+		return text
+	}
+	return string(runes[:limit-1]) + "…"
+}
+
+// lower makes a title the end of another sentence.
+func lower(title string) string {
+	runes := []rune(title)
+	if len(runes) == 0 {
+		return ""
+	}
+	if runes[0] >= 'A' && runes[0] <= 'Z' {
+		runes[0] += 'a' - 'A'
+	}
+	return string(runes)
+}

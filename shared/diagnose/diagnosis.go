@@ -1,0 +1,59 @@
+// Package diagnose ranks what the checks found: what is the cause, what only
+// contributes, what is hidden behind a cause, and what is a symptom of it.
+package diagnose
+
+import (
+	"rollcall/shared/checks"
+	"rollcall/shared/snapshot"
+)
+
+// Diagnosis is what a set of results says of a cluster.
+type Diagnosis struct {
+	// Causes are ordered: the first is what a person should fix first.
+	Causes []Cause `json:"causes,omitempty"`
+	// Passed tells which resources a check found well, so that an incident
+	// can be closed.
+	Passed []Passed `json:"passed,omitempty"`
+	// Unknown are the checks that could not look.
+	Unknown []Unknown `json:"unknown,omitempty"`
+}
+
+// Cause is one cause and all that it explains.
+type Cause struct {
+	Check      checks.ID         `json:"check"`
+	Confidence checks.Confidence `json:"confidence"`
+	// Resource, Covers, Title, Why, Evidence and Fix are the finding's.
+	Resource  string            `json:"resource"`
+	Covers    []string          `json:"covers"`
+	Resources []string          `json:"resources,omitempty"`
+	Title     string            `json:"title"`
+	Why       string            `json:"why"`
+	Evidence  []checks.Evidence `json:"evidence,omitempty"`
+	Fix       checks.Fix        `json:"fix,omitzero"`
+
+	Nodegroups   []string    `json:"nodegroups,omitempty"`
+	Instances    []string    `json:"instances,omitempty"`
+	Contributing []checks.ID `json:"contributing,omitempty"`
+	Symptoms     []checks.ID `json:"symptoms,omitempty"`
+	Hidden       []Hidden    `json:"hidden,omitempty"`
+}
+
+// Hidden is a failed check that a cause explains away.
+type Hidden struct {
+	Check   checks.ID `json:"check"`
+	Because checks.ID `json:"because"`
+}
+
+// Passed is a check that found resources well.
+type Passed struct {
+	Check    checks.ID         `json:"check"`
+	Covers   []string          `json:"covers"`
+	Evidence []checks.Evidence `json:"evidence,omitempty"`
+}
+
+// Unknown is a check that could not look.
+type Unknown struct {
+	Check   checks.ID          `json:"check"`
+	Covers  []string           `json:"covers,omitempty"`
+	Blocked []snapshot.Failure `json:"blocked"`
+}

@@ -1,0 +1,236 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/snapshot"
+)
+
+// Rank turns the results of checks into causes.
+//
+//   - A failed check whose After names another failed check, for the same
+//     instances or subnets, is hidden behind that one.
+//   - A likely or possible finding none of whose instances has failed yet is
+//     advice; one whose instances are all explained by certain causes only
+//     contributes to them.
+//   - A symptom belongs to every cause that has its instance. Symptoms that
+//     no cause explains become causes themselves, one for each nodegroup.
+//
+// The causes are ordered by confidence, then by how many instances and
+// subnets they have, then by the catalogue's order. Rank is pure: the same
+// input gives the same bytes.
+func Rank(list []checks.Check, results []checks.Result, s *snapshot.Snapshot) Diagnosis {
+	r := newRanking(list, s)
+	var d Diagnosis
+	for _, res := range results {
+		switch res.Outcome {
+		case checks.Pass:
+			d.Passed = append(d.Passed, Passed{Check: res.Check, Covers: res.Covers, Evidence: bounded(res.Evidence)})
+		case checks.Unknown:
+			d.Unknown = addUnknown(d.Unknown, res)
+		case checks.Fail:
+			r.add(res)
+		}
+	}
+	r.weigh()
+	r.hide()
+	r.contribute()
+	r.attach()
+	d.Causes = r.causes()
+	return d
+}
+
+// ranking is Rank at work.
+type ranking struct {
+	checks map[checks.ID]checks.Check
+	order  map[checks.ID]int
+	owners map[string]string // instance to nodegroup
+	ended  map[string]bool
+	s      *snapshot.Snapshot
+
+	// faults are what failed and is no symptom; symptoms is the rest.
+	faults   []*fault
+	symptoms []*fault
+	// spare are the symptoms that no cause explains.
+	spare []*fault
+}
+
+// fault is a failed finding and its place among the others.
+type fault struct {
+	checks.Result
+	confidence checks.Confidence
+	has        map[string]bool // its instances and what it covers
+	// behind are the faults that explain it away or that it contributes to;
+	// such a fault is no cause of its own.
+	behind []*fault
+
+	contributing []checks.ID
+	signs        []checks.ID
+	hidden       []Hidden
+}
+
+func newRanking(list []checks.Check, s *snapshot.Snapshot) *ranking {
+	r := &ranking{
+		checks: map[checks.ID]checks.Check{}, order: map[checks.ID]int{},
+		owners: make(map[string]string, len(s.Instances)), ended: map[string]bool{}, s: s,
+	}
+	for i, c := range list {
+		r.checks[c.ID] = c
+		r.order[c.ID] = i
+	}
+	for _, i := range s.Instances {
+		r.owners[i.ID] = i.Owner()
+		if i.Ended() {
+			r.ended[i.ID] = true
+		}
+	}
+	return r
+}
+
+func (r *ranking) add(res checks.Result) {
+	f := &fault{Result: res, confidence: cmp.Or(res.Confidence, r.checks[res.Check].Confidence)}
+	if f.confidence == checks.Symptom {
+		r.symptoms = append(r.symptoms, f)
+		return
+	}
+	f.has = make(map[string]bool, len(res.Instances)+len(res.Covers))
+	for _, id := range res.Instances {
+		f.has[id] = true
+	}
+	for _, id := range res.Covers {
+		f.has[id] = true
+	}
+	r.faults = append(r.faults, f)
+}
+
+// weigh makes advice of likely and possible findings that explain nothing:
+// where every node is Ready, or still has time, they accuse nobody.
+func (r *ranking) weigh() {
+	failed := make(map[string]bool, len(r.symptoms))
+	for _, f := range r.symptoms {
+		for _, id := range f.Instances {
+			failed[id] = true
+		}
+	}
+	for _, f := range r.faults {
+		if f.confidence != checks.Likely && f.confidence != checks.Possible {
+			continue
+		}
+		if !slices.ContainsFunc(f.Instances, func(id string) bool { return failed[id] || r.ended[id] }) {
+			f.confidence = checks.Advice
+		}
+	}
+}
+
+// hide puts faults behind those that explain them away.
+func (r *ranking) hide() {
+	for _, f := range r.faults {
+		var by []*fault
+		for _, other := range r.faults {
+			if other != f && other.confidence != checks.Advice && slices.Contains(r.checks[f.Check].After, other.Check) && !slices.Contains(other.behind, f) {
+				by = append(by, other)
+			}
+		}
+		if by = explainers(f, by); len(by) == 0 {
+			continue
+		}
+		f.behind = by
+		for _, other := range by {
+			h := Hidden{Check: f.Check, Because: other.Check}
+			if !slices.Contains(other.hidden, h) {
+				other.hidden = append(other.hidden, h)
+			}
+		}
+	}
+}
+
+// contribute puts the weaker faults behind certain causes that explain all
+// of their instances.
+func (r *ranking) contribute() {
+	var certain []*fault
+	for _, f := range r.faults {
+		if f.confidence == checks.Certain && len(f.behind) == 0 {
+			certain = append(certain, f)
+		}
+	}
+	for _, f := range r.faults {
+		if f.confidence != checks.Likely && f.confidence != checks.Possible || len(f.behind) > 0 {
+			continue
+		}
+		f.behind = explainers(f, certain)
+		for _, other := range f.behind {
+			other.contributing = with(other.contributing, f.Check)
+		}
+	}
+}
+
+// explainers are those of the others that share something with a fault, if
+// together they have all of its instances, or all that it covers.
+func explainers(f *fault, others []*fault) []*fault {
+	all := func(ids []string) bool {
+		for _, id := range ids {
+			if !slices.ContainsFunc(others, func(o *fault) bool { return o.has[id] }) {
+				return false
+			}
+		}
+		return len(ids) > 0
+	}
+	if !all(f.Instances) && !all(f.Covers) {
+		return nil
+	}
+	var by []*fault
+	for _, o := range others {
+		if slices.ContainsFunc(f.Instances, func(id string) bool { return o.has[id] }) ||
+			slices.ContainsFunc(f.Covers, func(id string) bool { return o.has[id] }) {
+			by = append(by, o)
+		}
+	}
+	return by
+}
+
+// attach gives each symptom to the causes that have its instance.
+func (r *ranking) attach() {
+	of := map[string][]*fault{}
+	for _, f := range r.faults {
+		if len(f.behind) > 0 || f.confidence == checks.Advice {
+			continue
+		}
+		for _, id := range f.Instances {
+			of[id] = append(of[id], f)
+		}
+	}
+	for _, f := range r.symptoms {
+		explained := len(f.Instances) > 0
+		for _, id := range f.Instances {
+			explained = explained && len(of[id]) > 0
+			for _, cause := range of[id] {
+				cause.signs = with(cause.signs, f.Check)
+			}
+		}
+		if !explained {
+			r.spare = append(r.spare, f)
+		}
+	}
+}
+
+func with(list []checks.ID, id checks.ID) []checks.ID {
+	if slices.Contains(list, id) {
+		return list
+	}
+	return append(list, id)
+}
+
+// addUnknown adds a check that could not look; what one check says with the
+// same failures again and again is one entry.
+func addUnknown(list []Unknown, res checks.Result) []Unknown {
+	i := slices.IndexFunc(list, func(u Unknown) bool {
+		return u.Check == res.Check && slices.Equal(u.Blocked, res.Blocked)
+	})
+	if i < 0 {
+		return append(list, Unknown{Check: res.Check, Covers: slices.Clone(res.Covers), Blocked: res.Blocked})
+	}
+	list[i].Covers = slices.Compact(slices.Sorted(slices.Values(append(list[i].Covers, res.Covers...))))
+	return list
+}

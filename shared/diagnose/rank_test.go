@@ -1,0 +1,215 @@
+package diagnose
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/snapshot"
+)
+
+// catalogue is a small one: two certain causes, of which the second is
+// explained by the first, a weak one and a symptom.
+func catalogue() []checks.Check {
+	return []checks.Check{
+		{ID: "a/cause", Confidence: checks.Certain},
+		{ID: "b/after-a", Confidence: checks.Certain, After: []checks.ID{"a/cause"}},
+		{ID: "c/likely", Confidence: checks.Likely},
+		{ID: "d/symptom", Confidence: checks.Symptom, Title: "No node registered in time"},
+		{ID: "e/advice", Confidence: checks.Advice},
+	}
+}
+
+func fail(check checks.ID, resource string, covers, instances []string) checks.Result {
+	return checks.Result{Check: check, Finding: checks.Finding{
+		Outcome: checks.Fail, Resource: resource, Covers: covers, Instances: instances, Title: resource + " is broken",
+	}}
+}
+
+func sign(id string) checks.Result { return fail("d/symptom", id, []string{id}, []string{id}) }
+
+func ids(list ...string) []string { return list }
+
+// line is a cause on one line.
+func line(c Cause) string {
+	text := fmt.Sprintf("%s %s %s %v", c.Confidence, c.Check, c.Resource, c.Instances)
+	if len(c.Nodegroups) > 0 {
+		text += fmt.Sprintf(" of %v", c.Nodegroups)
+	}
+	if len(c.Contributing) > 0 {
+		text += fmt.Sprintf(" contributing %v", c.Contributing)
+	}
+	if len(c.Symptoms) > 0 {
+		text += fmt.Sprintf(" symptoms %v", c.Symptoms)
+	}
+	if len(c.Hidden) > 0 {
+		text += fmt.Sprintf(" hidden %v", c.Hidden)
+	}
+	return text
+}
+
+func TestRank(t *testing.T) {
+	tests := []struct {
+		name    string
+		results []checks.Result
+		want    []string
+	}{
+		{"nothing failed", nil, nil},
+		{"a symptom belongs to its cause",
+			[]checks.Result{sign("i-1"), fail("a/cause", "rtb-1", ids("subnet-1"), ids("i-1"))},
+			[]string{"certain a/cause rtb-1 [i-1] of [workers] symptoms [d/symptom]"}},
+		{"a symptom without a cause is one of its own, by nodegroup",
+			[]checks.Result{sign("i-1"), sign("i-2"), sign("i-9")},
+			[]string{"symptom d/symptom workers [i-1 i-2] of [workers]", "symptom d/symptom i-9 [i-9]"}},
+		{"only what is not explained is left over",
+			[]checks.Result{fail("a/cause", "rtb-1", ids("subnet-1"), ids("i-1")), sign("i-1"), sign("i-2")},
+			[]string{"certain a/cause rtb-1 [i-1] of [workers] symptoms [d/symptom]", "symptom d/symptom workers [i-2] of [workers]"}},
+		{"After hides",
+			[]checks.Result{fail("a/cause", "rtb-1", ids("subnet-1"), ids("i-1")), fail("b/after-a", "vpc-1", ids("subnet-1"), ids("i-1"))},
+			[]string{"certain a/cause rtb-1 [i-1] of [workers] hidden [{b/after-a a/cause}]"}},
+		{"After hides only what it explains in full",
+			[]checks.Result{fail("a/cause", "rtb-1", ids("subnet-1"), ids("i-1")), fail("b/after-a", "vpc-1", ids("subnet-1", "subnet-2"), ids("i-1", "i-2"))},
+			[]string{"certain b/after-a vpc-1 [i-1 i-2] of [workers]", "certain a/cause rtb-1 [i-1] of [workers]"}},
+		{"a likely finding where nothing failed yet is advice",
+			[]checks.Result{fail("c/likely", "subnet-1", ids("subnet-1"), ids("i-1"))},
+			[]string{"advice c/likely subnet-1 [i-1] of [workers]"}},
+		{"a likely finding explains what failed",
+			[]checks.Result{fail("c/likely", "subnet-1", ids("subnet-1"), ids("i-1")), sign("i-1")},
+			[]string{"likely c/likely subnet-1 [i-1] of [workers] symptoms [d/symptom]"}},
+		{"a likely finding beside a certain one contributes",
+			[]checks.Result{fail("c/likely", "subnet-1", ids("subnet-1"), ids("i-1")), sign("i-1"), fail("a/cause", "rtb-1", ids("subnet-1"), ids("i-1"))},
+			[]string{"certain a/cause rtb-1 [i-1] of [workers] contributing [c/likely] symptoms [d/symptom]"}},
+		{"an instance that ended has failed",
+			[]checks.Result{fail("c/likely", "subnet-1", ids("subnet-1"), ids("i-ended"))},
+			[]string{"likely c/likely subnet-1 [i-ended] of [workers]"}},
+		{"order: confidence, then how many, then the catalogue, then the name",
+			[]checks.Result{
+				fail("e/advice", "nat-1", ids("subnet-1", "subnet-2", "subnet-3"), nil),
+				fail("b/after-a", "vpc-1", ids("subnet-9"), ids("i-7")),
+				fail("a/cause", "rtb-2", ids("subnet-3"), ids("i-4")),
+				fail("a/cause", "rtb-1", ids("subnet-2"), ids("i-3")),
+				fail("a/cause", "rtb-3", ids("subnet-4"), ids("i-5", "i-6")),
+			},
+			[]string{
+				"certain a/cause rtb-3 [i-5 i-6]", "certain a/cause rtb-1 [i-3]", "certain a/cause rtb-2 [i-4]",
+				"certain b/after-a vpc-1 [i-7]", "advice e/advice nat-1 [] of [spare]",
+			}},
+	}
+	s := &snapshot.Snapshot{
+		Instances: []snapshot.Instance{
+			{ID: "i-1", Tags: map[string]string{"eks:nodegroup-name": "workers"}},
+			{ID: "i-2", Tags: map[string]string{"eks:nodegroup-name": "workers"}},
+			{ID: "i-ended", State: "terminated", Tags: map[string]string{"eks:nodegroup-name": "workers"}},
+		},
+		Nodegroups: []snapshot.Nodegroup{{Name: "spare", Subnets: []string{"subnet-3"}}, {Name: "elsewhere", Subnets: []string{"subnet-8"}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for _, c := range Rank(catalogue(), tt.results, s).Causes {
+				got = append(got, line(c))
+			}
+			if diff := cmp.Diff(got, tt.want); diff != "" {
+				t.Errorf("causes (-got +want):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRankConfidenceOfTheFindingWins(t *testing.T) {
+	weak := fail("a/cause", "rtb-1", ids("subnet-1"), ids("i-1"))
+	weak.Confidence = checks.Possible
+	d := Rank(catalogue(), []checks.Result{weak, sign("i-1")}, &snapshot.Snapshot{})
+	if len(d.Causes) != 1 || d.Causes[0].Confidence != checks.Possible {
+		t.Errorf("causes = %+v, want one that is possible", d.Causes)
+	}
+}
+
+func TestSymptomsOfAGroupAreOneMessage(t *testing.T) {
+	var results []checks.Result
+	s := &snapshot.Snapshot{}
+	long := strings.Repeat("n", 63) // the longest name of a nodegroup
+	for i := range 100 {
+		r := sign(fmt.Sprintf("i-%03d", i))
+		r.Why = r.Resource + " is not there."
+		r.Evidence = []checks.Evidence{{What: r.Resource, Value: strings.Repeat("x", 5000)}}
+		results = append(results, r)
+		s.Instances = append(s.Instances, snapshot.Instance{ID: r.Resource, Tags: map[string]string{"eks:nodegroup-name": long}})
+	}
+	d := Rank(catalogue(), results, s)
+	if len(d.Causes) != 1 {
+		t.Fatalf("%d causes, want 1", len(d.Causes))
+	}
+	c := d.Causes[0]
+	if n := len([]rune(c.Title)); n > 70 || !strings.HasPrefix(c.Title, "100 instances of nnn") {
+		t.Errorf("Title = %q with %d runes, want at most 70 and the count", c.Title, n)
+	}
+	if want := "i-000 is not there. The same is true of 99 more."; c.Why != want {
+		t.Errorf("Why = %q, want %q", c.Why, want)
+	}
+	if len(c.Instances) != 100 || len(c.Covers) != 100 || c.Resource != long {
+		t.Errorf("%d instances, %d covers, resource %q", len(c.Instances), len(c.Covers), c.Resource)
+	}
+	if len(c.Evidence) != maxEvidence+1 || len([]rune(c.Evidence[0].Value)) != maxValue {
+		t.Errorf("%d lines of evidence, the first with %d runes, want %d and %d", len(c.Evidence), len([]rune(c.Evidence[0].Value)), maxEvidence+1, maxValue)
+	}
+}
+
+func TestPassedAndUnknown(t *testing.T) {
+	denied := []snapshot.Failure{{Source: snapshot.RouteTables, Reason: snapshot.Denied, Call: "ec2:DescribeRouteTables"}}
+	unknown := func(check checks.ID, covers ...string) checks.Result {
+		return checks.Result{Check: check, Finding: checks.Finding{Outcome: checks.Unknown, Covers: covers, Blocked: denied}}
+	}
+	got := Rank(catalogue(), []checks.Result{
+		{Check: "a/cause", Finding: checks.Finding{Outcome: checks.Pass, Covers: ids("subnet-1"), Evidence: []checks.Evidence{{What: "rtb-1", Value: "0.0.0.0/0 → nat-1"}}}},
+		unknown("a/cause", "subnet-3"), unknown("a/cause", "subnet-2", "subnet-3"), unknown("b/after-a"),
+	}, &snapshot.Snapshot{})
+	want := Diagnosis{
+		Passed: []Passed{{Check: "a/cause", Covers: ids("subnet-1"), Evidence: []checks.Evidence{{What: "rtb-1", Value: "0.0.0.0/0 → nat-1"}}}},
+		Unknown: []Unknown{
+			{Check: "a/cause", Covers: ids("subnet-2", "subnet-3"), Blocked: denied},
+			{Check: "b/after-a", Blocked: denied},
+		},
+	}
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Errorf("Rank (-got +want):\n%s", diff)
+	}
+}
+
+// A diagnosis travels as JSON and comes back as it was.
+func TestDiagnosisRoundTrip(t *testing.T) {
+	r := fail("a/cause", "rtb-1", ids("subnet-1"), ids("i-1"))
+	r.Fix = checks.Fix{Text: "t", Command: "c", Console: "l", Remedy: "r"}
+	want := Rank(catalogue(), []checks.Result{r, sign("i-1"), fail("b/after-a", "vpc-1", ids("subnet-1"), ids("i-1"))}, &snapshot.Snapshot{})
+	text, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Diagnosis
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Errorf("round trip (-got +want):\n%s", diff)
+	}
+}
+
+// The order in which results come does not matter but for ties that the
+// catalogue breaks.
+func TestRankIsStable(t *testing.T) {
+	results := []checks.Result{
+		fail("a/cause", "rtb-1", ids("subnet-1"), ids("i-1")), fail("a/cause", "rtb-2", ids("subnet-2"), ids("i-2")),
+		fail("c/likely", "subnet-1", ids("subnet-1"), ids("i-1")), sign("i-1"), sign("i-2"), sign("i-3"),
+	}
+	want := Rank(catalogue(), results, &snapshot.Snapshot{})
+	slices.Reverse(results)
+	got := Rank(catalogue(), results, &snapshot.Snapshot{})
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Errorf("reversed results (-got +want):\n%s", diff)
+	}
+}

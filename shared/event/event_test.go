@@ -1,0 +1,247 @@
+package event
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const samples = "../../events/in"
+
+func sample(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(samples, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func at(text string) time.Time {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+func TestParseSamples(t *testing.T) {
+	const group = "eks-new_nodegroup_2-e2ca4e02-248f-cb7e-45a7-6fa9b0230007"
+	base := Trigger{Account: "111122223333", Region: "us-west-2"}
+	with := func(change func(*Trigger)) Trigger { t := base; change(&t); return t }
+	want := map[string]Trigger{
+		"autoscaling-launch-lifecycle-action.json": with(func(t *Trigger) {
+			t.ID, t.Kind, t.Source, t.Type = "6a7e8feb-b491-4cf7-a9f1-bf3703467718", LaunchStarted, "aws.autoscaling", "EC2 Instance-launch Lifecycle Action"
+			t.Time, t.Instance, t.Group = at("2026-11-20T14:59:06Z"), "i-0ef3c1b2a4d5968f1", group
+		}),
+		"autoscaling-launch-lifecycle-action-warm-pool.json": with(func(t *Trigger) {
+			t.ID, t.Kind, t.Source, t.Type = "18b2ec17-3e9b-4c15-8024-ff2e8ce8786a", LaunchStarted, "aws.autoscaling", "EC2 Instance-launch Lifecycle Action"
+			t.Time, t.Instance, t.Group, t.Warm = at("2026-11-20T14:59:06Z"), "i-0aa4c1b2a4d5968f2", group, true
+		}),
+		"autoscaling-launch-successful.json": with(func(t *Trigger) {
+			t.ID, t.Kind, t.Source, t.Type = "3e3c153a-8339-4e30-8c35-687ebef853fe", LaunchSucceeded, "aws.autoscaling", "EC2 Instance Launch Successful"
+			t.Time, t.Instance, t.Group = at("2026-11-20T15:29:12Z"), "i-0ef3c1b2a4d5968f1", group
+			t.Activity, t.Subnet, t.Zone = "59864e62-e212-6604-627d-5ac06f09f7ec", "subnet-0ab1c2d3e4f506172", "us-west-2a"
+			t.Cause = "At 2026-11-20T14:59:00Z a user request update of AutoScalingGroup constraints to min: 0, max: 1, desired: 1 changing the desired capacity from 0 to 1.  At 2026-11-20T14:59:04Z an instance was started in response to a difference between desired and actual capacity, increasing the capacity from 0 to 1."
+		}),
+		"autoscaling-launch-unsuccessful.json": with(func(t *Trigger) {
+			t.ID, t.Kind, t.Source, t.Type = "5f06afa4-3b7a-4d44-a4f0-12d84d2f9a3f", LaunchFailed, "aws.autoscaling", "EC2 Instance Launch Unsuccessful"
+			t.Time, t.Group, t.Activity = at("2026-11-20T14:59:36Z"), group, "87654321-4321-4321-4321-210987654321"
+			t.Subnet, t.Zone = "subnet-0ab1c2d3e4f506172", "us-west-2a"
+			t.Message = "There are not enough free addresses in subnet 'subnet-0ab1c2d3e4f506172' to satisfy the requested number of instances. Launching EC2 instance failed."
+			t.Cause = "At 2026-11-20T14:59:28Z an instance was started in response to a difference between desired and actual capacity, increasing the capacity from 0 to 1."
+		}),
+		"ec2-state-running.json": with(func(t *Trigger) {
+			t.ID, t.Kind, t.Source, t.Type = "7bf73129-1428-4cd3-a780-95db273d1602", InstanceRunning, "aws.ec2", "EC2 Instance State-change Notification"
+			t.Time, t.Instance, t.State = at("2026-11-20T14:59:14Z"), "i-0ef3c1b2a4d5968f1", "running"
+		}),
+		"ec2-state-terminated.json": with(func(t *Trigger) {
+			t.ID, t.Kind, t.Source, t.Type = "7bf73129-1428-4cd3-a780-95db273d1603", InstanceEnded, "aws.ec2", "EC2 Instance State-change Notification"
+			t.Time, t.Instance, t.State = at("2026-11-20T14:59:58Z"), "i-0ef3c1b2a4d5968f1", "terminated"
+		}),
+		"schedule-rule.json": with(func(t *Trigger) {
+			t.ID, t.Kind, t.Source, t.Type, t.Time = "53dc4d37-cffa-4f76-80c9-8b7d4a4d2eaa", Sweep, "aws.events", "Scheduled Event", at("2026-11-20T15:00:00Z")
+		}),
+		"schedule-scheduler.json": with(func(t *Trigger) {
+			t.ID, t.Kind, t.Source, t.Type, t.Time = "a1b2c3d4-cffa-4f76-80c9-8b7d4a4d2eab", Sweep, "aws.scheduler", "Scheduled Event", at("2026-11-20T15:00:00Z")
+		}),
+	}
+	files, err := os.ReadDir(samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		w, ok := want[f.Name()]
+		if !ok {
+			t.Errorf("%s has no expectation in this test", f.Name())
+			continue
+		}
+		got, err := Parse(sample(t, f.Name()))
+		if err != nil {
+			t.Errorf("Parse(%s): %v", f.Name(), err)
+			continue
+		}
+		if diff := cmp.Diff(w, got); diff != "" {
+			t.Errorf("Parse(%s) (-want +got):\n%s", f.Name(), diff)
+		}
+		delete(want, f.Name())
+	}
+	for name := range want {
+		t.Errorf("no sample %s", name)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	lifecycle := string(sample(t, "autoscaling-launch-lifecycle-action.json"))
+	failed := string(sample(t, "autoscaling-launch-unsuccessful.json"))
+	state := string(sample(t, "ec2-state-running.json"))
+	tests := []struct {
+		name, event, say string
+	}{
+		{"no JSON", "hello", "the envelope"},
+		{"empty", "", "the envelope"},
+		{"an array", "[]", "the envelope"},
+		{"null", "null", "source or detail-type is missing"},
+		{"another JSON", `{"hello":"world"}`, "source or detail-type is missing"},
+		{"no time", `{"source":"aws.ec2","detail-type":"x"}`, "time is missing"},
+		{"no detail", strings.Replace(lifecycle, `"detail":`, `"other":`, 1), "detail is missing"},
+		{"detail of another form", strings.Replace(state, `{"instance-id": "i-0ef3c1b2a4d5968f1", "state": "running"}`, `"running"`, 1), "EC2 Instance State-change Notification"},
+		{"no group", strings.Replace(lifecycle, "AutoScalingGroupName\": \"eks", "Other\": \"eks", 1), "AutoScalingGroupName is missing"},
+		{"no instance", strings.Replace(lifecycle, `"EC2InstanceId"`, `"Other"`, 1), "EC2InstanceId is missing"},
+		{"state without instance", strings.Replace(state, `"instance-id"`, `"other"`, 1), "instance-id is missing"},
+		{"failure without activity", strings.Replace(failed, `"ActivityId"`, `"Other"`, 1), "neither ActivityId nor EC2InstanceId"},
+	}
+	for _, test := range tests {
+		got, err := Parse([]byte(test.event))
+		var malformed *Malformed
+		if !errors.As(err, &malformed) {
+			t.Errorf("%s: got %+v, error %v; want a Malformed error", test.name, got, err)
+			continue
+		}
+		if !strings.Contains(err.Error(), test.say) {
+			t.Errorf("%s: error %q does not say %q", test.name, err, test.say)
+		}
+	}
+}
+
+func TestParseForeign(t *testing.T) {
+	lifecycle := string(sample(t, "autoscaling-launch-lifecycle-action.json"))
+	state := string(sample(t, "ec2-state-running.json"))
+	for name, event := range map[string]string{
+		"another source":       strings.Replace(state, "aws.ec2", "aws.s3", 1),
+		"a termination":        strings.Replace(lifecycle, "EC2 Instance-launch Lifecycle Action", "EC2 Instance-terminate Lifecycle Action", 1),
+		"a test notification":  strings.Replace(lifecycle, "autoscaling:EC2_INSTANCE_LAUNCHING", "autoscaling:TEST_NOTIFICATION", 1),
+		"a state on the way":   strings.Replace(state, `"running"`, `"pending"`, 1),
+		"another type of ec2":  strings.Replace(state, "EC2 Instance State-change Notification", "EBS Volume Notification", 1),
+		"another of ours":      strings.Replace(strings.Replace(state, "aws.ec2", "rollcall", 1), "EC2 Instance State-change Notification", "Rollcall Incident Opened", 1),
+		"another of schedules": strings.Replace(string(sample(t, "schedule-rule.json")), "Scheduled Event", "Other", 1),
+	} {
+		got, err := Parse([]byte(event))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got.Kind != Foreign || got.Why == "" {
+			t.Errorf("%s: got kind %q, why %q; want a foreign event with its reason", name, got.Kind, got.Why)
+		}
+	}
+}
+
+func TestClock(t *testing.T) {
+	for name, want := range map[string]bool{
+		"autoscaling-launch-lifecycle-action.json": true,
+		"ec2-state-running.json":                   true,
+		"autoscaling-launch-successful.json":       false, // half an hour late
+		"ec2-state-terminated.json":                false,
+	} {
+		trigger, err := Parse(sample(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		clock, got := trigger.Clock()
+		if got != want || got && !clock.Equal(trigger.Time) {
+			t.Errorf("%s: Clock() = %v, %v; want known %v", name, clock, got, want)
+		}
+	}
+}
+
+func TestLookAgainIsRead(t *testing.T) {
+	now := at("2026-11-20T15:00:00Z")
+	body, err := LookAgain("i-0ef3c1b2a4d5968f1", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Parse(body)
+	want := Trigger{ID: "look/i-0ef3c1b2a4d5968f1", Kind: Reminder, Source: "rollcall", Type: "Rollcall Look Again", Time: now, Instance: "i-0ef3c1b2a4d5968f1"}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("Parse(LookAgain) error %v (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestBatch(t *testing.T) {
+	raw := `{"Records":[
+		{"messageId":"a","body":"one","attributes":{"ApproximateReceiveCount":"3"},"eventSource":"aws:sqs"},
+		{"messageId":"b","body":"two","attributes":{},"eventSource":"aws:sqs"}]}`
+	got, ok := Batch([]byte(raw))
+	want := []Message{{"a", "one", 3}, {"b", "two", 1}}
+	if diff := cmp.Diff(want, got); !ok || diff != "" {
+		t.Errorf("Batch = %v (-want +got):\n%s", ok, diff)
+	}
+	for _, other := range []string{"", "{}", `{"Records":[]}`, `{"Records":[{"eventSource":"aws:sns"}]}`, string(sample(t, "schedule-rule.json"))} {
+		if _, ok := Batch([]byte(other)); ok {
+			t.Errorf("Batch(%q) is taken for SQS messages", other)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	files, err := os.ReadDir(samples)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		f.Add(sample(f, file.Name()))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		got, err := Parse(raw)
+		if err != nil {
+			var malformed *Malformed
+			if !errors.As(err, &malformed) {
+				t.Fatalf("error %v is not Malformed", err)
+			}
+			return
+		}
+		switch got.Kind {
+		case LaunchStarted, LaunchSucceeded, InstanceRunning, InstanceEnded, Reminder:
+			if got.Instance == "" {
+				t.Fatalf("%s without an instance: %+v", got.Kind, got)
+			}
+		case LaunchFailed:
+			if got.Activity == "" && got.Instance == "" {
+				t.Fatalf("a failure of nothing: %+v", got)
+			}
+		case Sweep:
+		case Foreign:
+			if got.Why == "" {
+				t.Fatalf("foreign without a reason: %+v", got)
+			}
+		default:
+			t.Fatalf("kind %q", got.Kind)
+		}
+	})
+}
+
+func FuzzBatch(f *testing.F) {
+	f.Add([]byte(`{"Records":[{"messageId":"a","body":"one","attributes":{"ApproximateReceiveCount":"3"},"eventSource":"aws:sqs"}]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		messages, ok := Batch(raw)
+		if ok != (len(messages) > 0) {
+			t.Fatalf("ok %v with %d messages", ok, len(messages))
+		}
+	})
+}

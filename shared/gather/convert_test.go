@@ -1,0 +1,65 @@
+package gather
+
+import (
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"rollcall/shared/kube"
+)
+
+// TestHalfAnswers holds that answers with nothing in them are read as nothing.
+func TestHalfAnswers(t *testing.T) {
+	if got := instance(ec2types.Instance{}); got.State != "" || got.PrivateIP.IsValid() {
+		t.Errorf("instance: %+v", got)
+	}
+	subnet(ec2types.Subnet{})
+	vpcOf(ec2types.Vpc{})
+	routeTable(ec2types.RouteTable{Routes: []ec2types.Route{{}}, Associations: []ec2types.RouteTableAssociation{{}}})
+	natGateway(ec2types.NatGateway{})
+	internetGateway(ec2types.InternetGateway{Attachments: []ec2types.InternetGatewayAttachment{{}}})
+	endpoint(ec2types.VpcEndpoint{})
+	group(types.AutoScalingGroup{Instances: []types.Instance{{}}, Tags: []types.TagDescription{{}}})
+	activity(types.Activity{})
+	nodegroup(ekstypes.Nodegroup{})
+	if _, err := cluster(ekstypes.Cluster{}); err != nil {
+		t.Errorf("cluster: %v", err)
+	}
+	node(kube.Node{})
+}
+
+func TestInstanceOf(t *testing.T) {
+	for id, want := range map[string]string{
+		"aws:///us-west-2a/i-0ef3":     "i-0ef3",
+		"aws:///us-west-2a/fargate-ip": "",
+		"eks-hybrid:///us-west-2/mi-1": "",
+		"i-0ef3":                       "",
+		"":                             "",
+	} {
+		if got := instanceOf(id); got != want {
+			t.Errorf("instanceOf(%q) = %q, want %q", id, got, want)
+		}
+	}
+}
+
+func TestClusterOf(t *testing.T) {
+	for _, test := range []struct {
+		tags map[string]string
+		want string
+	}{
+		{map[string]string{"eks:cluster-name": "prod", "kubernetes.io/cluster/other": "owned"}, "prod"},
+		{map[string]string{"aws:eks:cluster-name": "prod"}, "prod"},
+		{map[string]string{"kubernetes.io/cluster/b": "owned", "kubernetes.io/cluster/a": "shared"}, "a"},
+		{map[string]string{"k8s.io/cluster-autoscaler/prod": "owned", "k8s.io/cluster-autoscaler/enabled": "true"}, "prod"},
+		{map[string]string{"k8s.io/cluster-autoscaler/enabled": "true"}, ""},
+		{map[string]string{"k8s.io/cluster-autoscaler/node-template/label/x": "y"}, ""},
+		{map[string]string{"kubernetes.io/cluster/": "owned"}, ""},
+		{nil, ""},
+	} {
+		if got, ok := ClusterOf(test.tags); got != test.want || ok != (test.want != "") {
+			t.Errorf("ClusterOf(%v) = %q, %v; want %q", test.tags, got, ok, test.want)
+		}
+	}
+}

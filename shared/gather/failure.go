@@ -1,0 +1,86 @@
+package gather
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/aws/smithy-go"
+
+	"rollcall/shared/kube"
+	"rollcall/shared/snapshot"
+)
+
+// failure says why a call failed, by the service's code and never by its text.
+func failure(source snapshot.Source, call string, err error) *snapshot.Failure {
+	f := &snapshot.Failure{Source: source, Call: call, Reason: snapshot.Broken}
+	var (
+		api    smithy.APIError
+		status *kube.StatusError
+		dns    *net.DNSError
+		op     *net.OpError
+		ca     x509.UnknownAuthorityError
+		host   x509.HostnameError
+		nerr   net.Error
+	)
+	switch {
+	case errors.As(err, &api):
+		f.Code, f.Message = api.ErrorCode(), plain(api.ErrorMessage())
+		f.Reason = reasonOf(f.Code, api.ErrorFault())
+	case errors.As(err, &status):
+		f.Code, f.Message = status.Reason, status.Message
+		f.Reason = reasonOfStatus(status.Code)
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &nerr) && nerr.Timeout():
+		f.Reason, f.Message = snapshot.TimedOut, "no answer in time"
+	case errors.As(err, &ca), errors.As(err, &host):
+		f.Message = "the certificate is not the cluster's"
+	case errors.As(err, &dns):
+		f.Reason, f.Message = snapshot.Unreachable, "the name "+dns.Name+" does not resolve"
+	case errors.As(err, &op):
+		f.Reason, f.Message = snapshot.Unreachable, "no connection"
+	default:
+		f.Message = "the answer could not be read"
+	}
+	return f
+}
+
+// Codes: EC2 "Common client error codes"; Auto Scaling and EKS "Common errors".
+func reasonOf(code string, fault smithy.ErrorFault) snapshot.Reason {
+	switch code {
+	case "UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "AuthFailure",
+		"UnrecognizedClientException", "InvalidClientTokenId", "ExpiredToken", "ExpiredTokenException", "OptInRequired":
+		return snapshot.Denied
+	case "RequestLimitExceeded", "Throttling", "ThrottlingException", "ThrottledException", "TooManyRequestsException",
+		"RequestThrottled", "RequestThrottledException", "EC2ThrottledException", "SlowDown", "BandwidthLimitExceeded":
+		return snapshot.Throttled
+	case "RequestTimeout", "RequestTimeoutException":
+		return snapshot.TimedOut
+	case "Unavailable", "ServiceUnavailable", "ServiceUnavailableException":
+		return snapshot.Unreachable
+	}
+	return snapshot.Broken
+}
+
+func reasonOfStatus(code int) snapshot.Reason {
+	switch code {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return snapshot.Denied
+	case http.StatusTooManyRequests:
+		return snapshot.Throttled
+	case http.StatusGatewayTimeout:
+		return snapshot.TimedOut
+	case http.StatusServiceUnavailable, http.StatusBadGateway:
+		return snapshot.Unreachable
+	}
+	return snapshot.Broken
+}
+
+// plain drops the encoded blob that EC2 appends to a refusal: it is long, and
+// holds the caller's whole request.
+func plain(message string) string {
+	message, _, _ = strings.Cut(message, " Encoded authorization failure message:")
+	return message
+}

@@ -1,0 +1,90 @@
+package gather
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/shared/snapshot"
+)
+
+func routeTable(t types.RouteTable) snapshot.RouteTable {
+	out := snapshot.RouteTable{
+		ID:   aws.ToString(t.RouteTableId),
+		VPC:  aws.ToString(t.VpcId),
+		Name: tags(t.Tags)["Name"],
+	}
+	for _, a := range t.Associations {
+		// An association on its way out no longer routes.
+		if a.AssociationState != nil && a.AssociationState.State != types.RouteTableAssociationStateCodeAssociated {
+			continue
+		}
+		if aws.ToBool(a.Main) {
+			out.Main = true
+		}
+		if id := aws.ToString(a.SubnetId); id != "" {
+			out.Subnets = append(out.Subnets, id)
+		}
+	}
+	slices.Sort(out.Subnets)
+	for _, r := range t.Routes {
+		out.Routes = append(out.Routes, route(r))
+	}
+	return out
+}
+
+func route(r types.Route) snapshot.Route {
+	out := snapshot.Route{
+		Destination: prefix(r.DestinationCidrBlock),
+		PrefixList:  aws.ToString(r.DestinationPrefixListId),
+		Target:      target(r),
+		State:       string(r.State),
+		Origin:      string(r.Origin),
+	}
+	if !out.Destination.IsValid() {
+		out.Destination = prefix(r.DestinationIpv6CidrBlock)
+	}
+	return out
+}
+
+// target tells where a route leads. GatewayId carries several kinds, which
+// only the id's prefix tells apart.
+func target(r types.Route) snapshot.Target {
+	gateway := aws.ToString(r.GatewayId)
+	eni, instance := aws.ToString(r.NetworkInterfaceId), aws.ToString(r.InstanceId)
+	switch {
+	case gateway == "local":
+		return snapshot.Target{Kind: snapshot.ToLocal, ID: "local"}
+	case r.NatGatewayId != nil:
+		return snapshot.Target{Kind: snapshot.ToNATGateway, ID: *r.NatGatewayId}
+	case r.TransitGatewayId != nil:
+		return snapshot.Target{Kind: snapshot.ToTransitGateway, ID: *r.TransitGatewayId}
+	case r.VpcPeeringConnectionId != nil:
+		return snapshot.Target{Kind: snapshot.ToPeering, ID: *r.VpcPeeringConnectionId}
+	case r.EgressOnlyInternetGatewayId != nil:
+		return snapshot.Target{Kind: snapshot.ToEgressOnly, ID: *r.EgressOnlyInternetGatewayId}
+	case r.CarrierGatewayId != nil:
+		return snapshot.Target{Kind: snapshot.ToCarrierGateway, ID: *r.CarrierGatewayId}
+	case r.LocalGatewayId != nil:
+		return snapshot.Target{Kind: snapshot.ToLocalGateway, ID: *r.LocalGatewayId}
+	case r.CoreNetworkArn != nil:
+		return snapshot.Target{Kind: snapshot.ToCoreNetwork, ID: *r.CoreNetworkArn}
+	case eni != "" || instance != "":
+		return snapshot.Target{Kind: snapshot.ToInterface, ID: eni, Instance: instance}
+	}
+	for p, kind := range map[string]snapshot.TargetKind{
+		"igw-":  snapshot.ToInternetGateway,
+		"vgw-":  snapshot.ToVPNGateway,
+		"vpce-": snapshot.ToEndpoint,
+		"eigw-": snapshot.ToEgressOnly,
+		"nat-":  snapshot.ToNATGateway,
+		"tgw-":  snapshot.ToTransitGateway,
+	} {
+		if strings.HasPrefix(gateway, p) {
+			return snapshot.Target{Kind: kind, ID: gateway}
+		}
+	}
+	return snapshot.Target{Kind: snapshot.ToUnknown, ID: gateway}
+}

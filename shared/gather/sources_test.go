@@ -1,0 +1,7 @@
+package gather
+
+import "rollcall/shared/fn"
+
+func interfaceActions() []string {
+	return append(fn.Actions[Network]("ec2"), fn.Actions[InstanceTypes]("ec2")...)
+}

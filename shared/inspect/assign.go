@@ -1,0 +1,107 @@
+// Package inspect is the path that launches take in every detector, whether
+// an event or a sweep brought them: whose is the instance, what is seen of its
+// cluster, what do the checks say, and what does report need to know.
+package inspect
+
+import (
+	"maps"
+	"slices"
+
+	"rollcall/shared/gather"
+	"rollcall/shared/snapshot"
+)
+
+// groupTag is the tag by which Auto Scaling marks its instances.
+const groupTag = "aws:autoscaling:groupName"
+
+// nodegroupTag is the tag that EKS puts on the instances of a managed node group.
+const nodegroupTag = "eks:nodegroup-name"
+
+// GroupOf is the Auto Scaling group that an instance belongs to, or "".
+func GroupOf(in snapshot.Instance) string { return in.Tags[groupTag] }
+
+// NodegroupOf is the nodegroup that an instance belongs to: the managed node
+// group, else Karpenter's node pool, else eksctl's group, else the Auto
+// Scaling group; "" for none of these.
+func NodegroupOf(in snapshot.Instance) string {
+	for _, key := range []string{nodegroupTag, "karpenter.sh/nodepool", "alpha.eksctl.io/nodegroup-name", groupTag} {
+		if v := in.Tags[key]; v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// Assignment says whose each instance is.
+type Assignment struct {
+	// Clusters holds the instances of each watched cluster.
+	Clusters map[string][]snapshot.Instance
+	// Foreign are instances of no cluster that is watched.
+	Foreign []string
+	// Warm are instances in a warm pool: they are not expected to join.
+	Warm []string
+}
+
+// Names are the clusters' names, sorted.
+func (a Assignment) Names() []string { return slices.Sorted(maps.Keys(a.Clusters)) }
+
+// Assign tells which watched cluster each instance belongs to, by its own
+// tags, else by those of its group. Instances of warm pools are set aside:
+// Auto Scaling lists them only in the pool.
+func Assign(instances []snapshot.Instance, groups []snapshot.Group, watches func(cluster string) bool) Assignment {
+	a := Assignment{Clusters: map[string][]snapshot.Instance{}}
+	byName := map[string]snapshot.Group{}
+	for _, g := range groups {
+		byName[g.Name] = g
+	}
+	for _, in := range instances {
+		group := byName[GroupOf(in)]
+		cluster, ok := gather.ClusterOf(in.Tags)
+		if !ok {
+			cluster, ok = gather.ClusterOf(group.Tags)
+		}
+		switch {
+		case !ok || !watches(cluster):
+			a.Foreign = append(a.Foreign, in.ID)
+		case slices.Contains(group.Warm, in.ID):
+			a.Warm = append(a.Warm, in.ID)
+		default:
+			a.Clusters[cluster] = append(a.Clusters[cluster], in)
+		}
+	}
+	return a
+}
+
+// GroupsOf are the names of the instances' Auto Scaling groups, sorted.
+func GroupsOf(instances []snapshot.Instance) []string {
+	return distinct(instances, GroupOf)
+}
+
+// ManagedOf are the names of the instances' managed node groups, sorted.
+func ManagedOf(instances []snapshot.Instance) []string {
+	return distinct(instances, func(in snapshot.Instance) string { return in.Tags[nodegroupTag] })
+}
+
+// SubnetsOf are the instances' subnets, sorted.
+func SubnetsOf(instances []snapshot.Instance) []string {
+	return distinct(instances, func(in snapshot.Instance) string { return in.Subnet })
+}
+
+// IDs are the instances' ids, in their order.
+func IDs(instances []snapshot.Instance) []string {
+	ids := make([]string, 0, len(instances))
+	for _, in := range instances {
+		ids = append(ids, in.ID)
+	}
+	return ids
+}
+
+func distinct(instances []snapshot.Instance, of func(snapshot.Instance) string) []string {
+	set := map[string]bool{}
+	for _, in := range instances {
+		if v := of(in); v != "" {
+			set[v] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}

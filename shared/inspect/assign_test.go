@@ -1,0 +1,63 @@
+package inspect
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/snapshot"
+)
+
+func in(id string, tags ...string) snapshot.Instance {
+	m := map[string]string{}
+	for i := 0; i < len(tags); i += 2 {
+		m[tags[i]] = tags[i+1]
+	}
+	return snapshot.Instance{ID: id, Tags: m}
+}
+
+func TestAssign(t *testing.T) {
+	groups := []snapshot.Group{
+		{Name: "self-managed", Tags: map[string]string{"kubernetes.io/cluster/prod": "owned"}},
+		{Name: "pool", WarmPool: true, Warm: []string{"i-warm"}, Tags: map[string]string{"eks:cluster-name": "prod"}},
+		{Name: "web", Tags: map[string]string{"app": "web"}},
+	}
+	instances := []snapshot.Instance{
+		in("i-managed", "eks:cluster-name", "prod", "kubernetes.io/cluster/other", "owned"),
+		in("i-karpenter", "kubernetes.io/cluster/prod", "owned", "karpenter.sh/nodepool", "default"),
+		in("i-by-group", "aws:autoscaling:groupName", "self-managed"),
+		in("i-warm", "aws:autoscaling:groupName", "pool", "eks:cluster-name", "prod"),
+		in("i-out-of-pool", "aws:autoscaling:groupName", "pool", "eks:cluster-name", "prod"),
+		in("i-web", "aws:autoscaling:groupName", "web"),
+		in("i-unwatched", "eks:cluster-name", "sandbox"),
+		in("i-autoscaler-only", "k8s.io/cluster-autoscaler/enabled", "true"),
+		in("i-bare"),
+	}
+	a := Assign(instances, groups, func(c string) bool { return c == "prod" })
+	got := map[string][]string{"foreign": a.Foreign, "warm": a.Warm}
+	for cluster, list := range a.Clusters {
+		got[cluster] = IDs(list)
+	}
+	want := map[string][]string{
+		"prod":    {"i-managed", "i-karpenter", "i-by-group", "i-out-of-pool"},
+		"warm":    {"i-warm"},
+		"foreign": {"i-web", "i-unwatched", "i-autoscaler-only", "i-bare"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Assign (-want +got):\n%s", diff)
+	}
+}
+
+func TestNodegroupOf(t *testing.T) {
+	for want, instance := range map[string]snapshot.Instance{
+		"workers": in("i-1", "eks:nodegroup-name", "workers", "aws:autoscaling:groupName", "eks-workers-1"),
+		"default": in("i-1", "karpenter.sh/nodepool", "default"),
+		"ng":      in("i-1", "alpha.eksctl.io/nodegroup-name", "ng", "aws:autoscaling:groupName", "eksctl-ng"),
+		"asg":     in("i-1", "aws:autoscaling:groupName", "asg"),
+		"":        in("i-1"),
+	} {
+		if got := NodegroupOf(instance); got != want {
+			t.Errorf("NodegroupOf(%v) = %q, want %q", instance.Tags, got, want)
+		}
+	}
+}

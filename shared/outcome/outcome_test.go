@@ -1,0 +1,62 @@
+package outcome
+
+import (
+	"testing"
+	"time"
+
+	"rollcall/shared/snapshot"
+)
+
+var (
+	launched = time.Date(2026, 11, 20, 14, 59, 0, 0, time.UTC)
+	due      = launched.Add(5 * time.Minute)
+	running  = &snapshot.Instance{ID: "i-1", State: "running"}
+	ended    = &snapshot.Instance{ID: "i-1", State: "terminated", StateReason: snapshot.StateReason{Code: "Server.SpotInstanceTermination", When: launched.Add(2 * time.Minute)}}
+	isReady  = &snapshot.Node{Instance: "i-1", Created: launched.Add(40 * time.Second), Ready: snapshot.Condition{Status: "True", Since: launched.Add(58 * time.Second)}}
+	notReady = &snapshot.Node{Instance: "i-1", Ready: snapshot.Condition{Status: "False", Reason: "KubeletNotReady"}}
+	tainted  = &snapshot.Node{Instance: "i-1", Ready: snapshot.Condition{Status: "True"}, Uninitialized: true}
+)
+
+func TestDecide(t *testing.T) {
+	tests := []struct {
+		name   string
+		before Standing
+		after  time.Duration // since the launch
+		seen   Seen
+		want   Standing
+		reason Reason
+		blind  bool
+	}{
+		{"not due", Waiting, time.Minute, Seen{true, running, true, nil}, Waiting, NotDue, false},
+		{"joined early", Waiting, time.Minute, Seen{true, running, true, isReady}, Joined, NodeReady, false},
+		{"joined late", Missed, time.Hour, Seen{true, running, true, isReady}, Joined, NodeReady, false},
+		{"joined, EC2 unseen", Waiting, 6 * time.Minute, Seen{false, nil, true, isReady}, Joined, NodeReady, false},
+		{"never registered", Waiting, 5 * time.Minute, Seen{true, running, true, nil}, Missed, NeverSeen, false},
+		{"not Ready", Waiting, 6 * time.Minute, Seen{true, running, true, notReady}, Missed, NotReady, false},
+		{"Ready but not initialised", Waiting, 6 * time.Minute, Seen{true, running, true, tainted}, Missed, Uninitialized, false},
+		{"ended before it was due", Waiting, 3 * time.Minute, Seen{true, ended, true, nil}, Gone, InstanceEnded, false},
+		{"ended, nodes unseen", Waiting, 3 * time.Minute, Seen{true, ended, false, nil}, Gone, InstanceEnded, false},
+		{"was Ready, then ended", Waiting, 3 * time.Minute, Seen{true, ended, true, isReady}, Joined, NodeReady, false},
+		{"new and not described yet", Waiting, 10 * time.Second, Seen{true, nil, true, nil}, Waiting, NotDue, false},
+		{"old and not described any more", Missed, 90 * time.Minute, Seen{true, nil, true, nil}, Gone, InstanceLost, false},
+		{"given up", Missed, 3 * time.Hour, Seen{true, running, true, nil}, GivenUp, TooOld, false},
+		{"nodes unseen, due", Waiting, 6 * time.Minute, Seen{true, running, false, nil}, Missed, NodesUnseen, true},
+		{"nodes unseen, not due", Waiting, time.Minute, Seen{true, running, false, nil}, Waiting, NodesUnseen, true},
+		{"EC2 unseen is not gone", Waiting, 6 * time.Minute, Seen{false, nil, true, nil}, Missed, EC2Unseen, true},
+		{"final stays", Joined, time.Hour, Seen{true, ended, true, nil}, Joined, WasReady, false},
+		{"gone stays", Gone, time.Hour, Seen{true, running, true, isReady}, Gone, InstanceEnded, false},
+	}
+	for _, test := range tests {
+		got := Decide(Launch{Started: launched, Due: due, Standing: test.before}, test.seen, launched.Add(test.after), Policy{GiveUp: 2 * time.Hour})
+		if got.Standing != test.want || got.Reason != test.reason || got.Blind != test.blind {
+			t.Errorf("%s: got %q because %q, blind %v; want %q because %q, blind %v", test.name, got.Standing, got.Reason, got.Blind, test.want, test.reason, test.blind)
+		}
+	}
+}
+
+func TestDecideTakesTheNodesTimes(t *testing.T) {
+	got := Decide(Launch{Started: launched, Due: due}, Seen{true, running, true, isReady}, due, Policy{GiveUp: time.Hour})
+	if !got.Ready.Equal(isReady.Ready.Since) || !got.Registered.Equal(isReady.Created) {
+		t.Errorf("ready %v registered %v; want the node's own %v and %v", got.Ready, got.Registered, isReady.Ready.Since, isReady.Created)
+	}
+}

@@ -1,0 +1,75 @@
+package path
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/snapshot"
+	w "rollcall/shared/snapshot/snapshottest"
+)
+
+func TestNeeds(t *testing.T) {
+	nat := "internet: reaches"
+	tests := []struct {
+		name  string
+		world *snapshot.Snapshot
+		want  map[Service]string
+	}{
+		{"NAT gateway", w.PrivateWithNAT(), map[Service]string{API: nat, EC2: nat, ECRAPI: nat, ECRDKR: nat, S3: nat, STS: nat}},
+		{"private API endpoint wins over NAT", change(w.PrivateWithNAT(), func(s *snapshot.Snapshot) { s.Cluster.EndpointPrivate = true }),
+			map[Service]string{API: "private endpoint of the cluster: reaches", EC2: nat, ECRAPI: nat, ECRDKR: nat, S3: nat, STS: nat}},
+		{"interface endpoint wins over NAT by name, gateway endpoint by prefix list", change(w.PrivateWithNAT(), func(s *snapshot.Snapshot) {
+			all := w.EndpointsOnly().Endpoints
+			s.Endpoints = []snapshot.Endpoint{all[0], all[4]}
+		}), map[Service]string{API: nat, EC2: "interface endpoint: reaches", ECRAPI: nat, ECRDKR: nat, S3: "gateway endpoint: reaches", STS: nat}},
+		{"without private DNS an interface endpoint does not win", change(w.PrivateWithNAT(), func(s *snapshot.Snapshot) {
+			s.Endpoints = w.EndpointsOnly().Endpoints[:1]
+			s.Endpoints[0].PrivateDNS = false
+		}), map[Service]string{API: nat, EC2: nat, ECRAPI: nat, ECRDKR: nat, S3: nat, STS: nat}},
+		{"a gateway endpoint of another table does not win", change(w.PrivateWithNAT(), func(s *snapshot.Snapshot) {
+			s.Endpoints = w.EndpointsOnly().Endpoints[4:]
+			s.Endpoints[0].RouteTables = []string{w.PublicRTB}
+		}), map[Service]string{API: nat, EC2: nat, ECRAPI: nat, ECRDKR: nat, S3: nat, STS: nat}},
+		{"a cluster in another VPC, private only", change(w.PrivateWithNAT(), func(s *snapshot.Snapshot) {
+			s.Cluster.VPC, s.Cluster.EndpointPrivate, s.Cluster.EndpointPublic = "vpc-0other", true, false
+		}), map[Service]string{API: "private endpoint of the cluster: leaves view", EC2: nat, ECRAPI: nat, ECRDKR: nat, S3: nat, STS: nat}},
+		{"a cluster in another VPC, public too", change(w.PrivateWithNAT(), func(s *snapshot.Snapshot) {
+			s.Cluster.VPC, s.Cluster.EndpointPrivate = "vpc-0other", true
+		}), map[Service]string{API: nat, EC2: nat, ECRAPI: nat, ECRDKR: nat, S3: nat, STS: nat}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			paths, ok := New(tt.world).Needs(w.Private)
+			if !ok {
+				t.Fatal("Needs does not know the table")
+			}
+			got := map[Service]string{}
+			for _, p := range paths {
+				got[p.Service] = fmt.Sprintf("%s: %s", p.Means, p.Verdict)
+			}
+			if diff := cmp.Diff(got, tt.want); diff != "" {
+				t.Errorf("Needs (-got +want):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestNamesJoinECR(t *testing.T) {
+	tests := []struct{ got, want []string }{
+		{Names(Needed()), []string{"the cluster API", "EC2", "ECR", "S3", "STS"}},
+		{Names([]Service{ECRDKR, STS}), []string{"ECR (dkr)", "STS"}},
+		{Names([]Service{ECRAPI}), []string{"ECR (api)"}},
+	}
+	for _, tt := range tests {
+		if diff := cmp.Diff(tt.got, tt.want); diff != "" {
+			t.Errorf("Names (-got +want):\n%s", diff)
+		}
+	}
+}
+
+func change(s *snapshot.Snapshot, f func(*snapshot.Snapshot)) *snapshot.Snapshot {
+	f(s)
+	return s
+}

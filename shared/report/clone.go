@@ -1,0 +1,21 @@
+package report
+
+import "slices"
+
+// clone is a copy whose lists can be changed. What a decision replaces as a
+// whole (evidence, facts) is shared.
+func (inc Incident) clone() Incident {
+	inc.Covers = slices.Clone(inc.Covers)
+	inc.Launches = slices.Clone(inc.Launches)
+	inc.More = slices.Clone(inc.More)
+	inc.Verdicts = slices.Clone(inc.Verdicts)
+	inc.Joins = slices.Clone(inc.Joins)
+	inc.Applied = slices.Clone(inc.Applied)
+	inc.Said.Notes = slices.Clone(inc.Said.Notes)
+	inc.Untold = slices.Clone(inc.Untold)
+	if inc.Proof != nil {
+		proof := *inc.Proof
+		inc.Proof = &proof
+	}
+	return inc
+}

@@ -1,0 +1,110 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+)
+
+// precedence is the order in which reasons count when there are several.
+func precedence() []Reason {
+	return []Reason{
+		Opened, Reopened, IsProved, IsUnproved, IsSuperseded, IsWithdrawn, IsGivenUpOn,
+		FailedAgain, CauseGone, HasMissed, MoreAffected, BetterKnown, NotYet,
+	}
+}
+
+// conclude makes the decision, and puts what is to be said and told into the
+// record's outbox.
+func (d *desk) conclude(f *draft) (decision Decision, touched bool) {
+	switch {
+	case f.repeated:
+		return Decision{Incident: f.Incident, Reason: AlreadyApplied}, true
+	case !f.changed && f.late:
+		return Decision{Incident: f.Incident, Reason: OutOfDate}, true
+	case !f.changed:
+		return Decision{}, false
+	}
+	f.Applied = append(f.Applied, d.obs.ID)
+	f.Applied = f.Applied[max(0, len(f.Applied)-maxApplied):]
+	top := NothingNew
+	for _, r := range slices.Backward(precedence()) {
+		if slices.Contains(f.reasons, r) {
+			top = r
+		}
+	}
+	if f.State == Closed && f.Number > 0 {
+		// Gone and proved at once: the ending says both.
+		f.reasons = slices.DeleteFunc(f.reasons, func(r Reason) bool { return r == CauseGone })
+	}
+	if top.event() != "" {
+		f.Changed = d.now
+	}
+	for _, r := range f.reasons {
+		if r.noted() && (r != HasMissed || !f.notedMissed()) {
+			d.note(f, r)
+		}
+	}
+	d.tellBus(f, top)
+	f.Said.Behind = f.Number > 0
+	return Decision{Incident: f.Incident, Reason: top, Changed: true}, true
+}
+
+// tellBus tells of the top reason; an incident that opened and ended with one
+// observation has two things to tell.
+func (d *desk) tellBus(f *draft, top Reason) {
+	f.tell(top, d.now)
+	if end := f.Ending.reason(); f.State == Closed && top != end && slices.Contains(f.reasons, end) {
+		f.tell(end, d.now)
+	}
+}
+
+// notedMissed tells whether the thread knows since the incident last opened
+// that the roll call was missed: the second miss only changes the numbers.
+func (f *draft) notedMissed() bool {
+	for _, n := range slices.Backward(f.Said.Notes) {
+		switch n.Reason {
+		case HasMissed:
+			return true
+		case Opened, Reopened:
+			return false
+		}
+	}
+	return false
+}
+
+// maxNotes bounds the record of an incident whose cause comes and goes. The
+// oldest notes are forgotten once they are said.
+const maxNotes = 50
+
+func (d *desk) note(f *draft, r Reason) {
+	times := 1
+	for _, n := range f.Said.Notes {
+		if n.Reason == r {
+			times = max(times, n.Times+1)
+		}
+	}
+	n := Note{ID: string(r), Times: times, At: d.now, Reason: r}
+	if times > 1 {
+		n.ID = fmt.Sprintf("%s-%d", r, times)
+	}
+	switch r {
+	case Opened, Reopened:
+		n.Count = f.Affected
+		for _, l := range first(f.Launches, MaxNamed) {
+			n.Instances = append(n.Instances, l.Instance)
+		}
+		n.Evidence, n.Facts, n.Blind = f.Cause.Evidence, f.Facts, f.Blind
+	case HasMissed:
+		n.Count, n.Instances = len(f.missed), first(f.missed, MaxNamed)
+		n.Facts, n.Blind = d.obs.Facts, d.obs.Blind
+	case FailedAgain:
+		n.Evidence = f.Cause.Evidence
+	case CauseGone, IsProved, IsUnproved:
+		n.Evidence, n.Launch = f.ClearedBy, f.Proof
+	}
+	n.Then = f.then()
+	f.Said.Notes = append(f.Said.Notes, n)
+	for len(f.Said.Notes) > maxNotes && f.Said.Notes[0].TS != "" {
+		f.Said.Notes = f.Said.Notes[1:]
+	}
+}

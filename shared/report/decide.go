@@ -1,0 +1,131 @@
+package report
+
+import (
+	"slices"
+	"time"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/diagnose"
+)
+
+// Policy is what an operator may set.
+type Policy struct {
+	// ProofTime is how long an incident whose cause is gone waits for proof.
+	ProofTime time.Duration
+	// ReopenTime is how long a closed incident is reopened, not said anew.
+	ReopenTime time.Duration
+}
+
+// maxApplied is how many observations a record remembers. The queue drops
+// repeats for five minutes (SQS FIFO); what it repeats later is among these,
+// and would change nothing anyway but the count of a pending incident.
+const maxApplied = 32
+
+// Decide tells what an observation makes of the cluster's incidents. It gives
+// a decision for each incident that the observation or the passing of time
+// touches, in the order of previous, then the new ones.
+//
+// Observations may come late, twice, or not at all. So each subnet or instance
+// has its own newest verdict, a launch never goes back, and an observation
+// from before what is known changes nothing.
+func Decide(previous []Incident, obs Observation, now time.Time, policy Policy) []Decision {
+	d := desk{obs: obs, now: now, policy: policy}
+	for _, inc := range previous {
+		if inc.Key.Cluster != obs.Cluster {
+			continue
+		}
+		f := &draft{Incident: inc.clone(), repeated: slices.Contains(inc.Applied, obs.ID)}
+		if !f.repeated {
+			d.follow(f)
+		}
+		d.drafts = append(d.drafts, f)
+	}
+	for _, cause := range d.causes() {
+		d.take(cause)
+	}
+	for _, f := range d.drafts {
+		if !f.repeated {
+			d.look(f)
+		}
+	}
+	for _, f := range d.drafts {
+		if !f.repeated {
+			d.settle(f)
+		}
+	}
+	// Last, because an incident can be superseded by any other.
+	for _, f := range d.drafts {
+		if !f.repeated {
+			d.supersede(f)
+		}
+	}
+	var decisions []Decision
+	for _, f := range d.drafts {
+		if decision, touched := d.conclude(f); touched {
+			decisions = append(decisions, decision)
+		}
+	}
+	return decisions
+}
+
+// desk is one observation on its way through the incidents.
+type desk struct {
+	obs    Observation
+	now    time.Time
+	policy Policy
+	drafts []*draft
+}
+
+// draft is an incident as it may become.
+type draft struct {
+	Incident
+	reasons []Reason
+	// missed are the launches that missed roll call now.
+	missed   []string
+	changed  bool
+	repeated bool
+	late     bool
+}
+
+func (f *draft) because(r Reason) {
+	f.changed = true
+	if !slices.Contains(f.reasons, r) {
+		f.reasons = append(f.reasons, r)
+	}
+}
+
+func (f *draft) symptom() bool { return f.Cause.Confidence == checks.Symptom }
+func (f *draft) blind() bool   { return f.Key.Check == CannotLook }
+
+// explains tells whether an incident can be the reason why instances did not
+// join, so that their symptoms need no message of their own. A mere
+// possibility is told beside the symptom, not instead of it.
+func (f *draft) explains() bool {
+	return !f.blind() && (f.Cause.Confidence == checks.Certain || f.Cause.Confidence == checks.Likely)
+}
+
+// causes are the diagnosis's causes and what could not be looked at; symptoms
+// come last, when it is known what explains them.
+func (d *desk) causes() []diagnose.Cause {
+	causes := slices.Concat(d.obs.Diagnosis.Causes, blindCauses(d.obs))
+	slices.SortStableFunc(causes, func(a, b diagnose.Cause) int {
+		return symptomsLast(a) - symptomsLast(b)
+	})
+	return causes
+}
+
+func symptomsLast(c diagnose.Cause) int {
+	if c.Confidence == checks.Symptom {
+		return 1
+	}
+	return 0
+}
+
+func (d *desk) find(key Key) *draft {
+	for _, f := range d.drafts {
+		if f.Key == key {
+			return f
+		}
+	}
+	return nil
+}

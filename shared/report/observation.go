@@ -1,0 +1,82 @@
+package report
+
+import (
+	"time"
+
+	"rollcall/shared/diagnose"
+	"rollcall/shared/outcome"
+	"rollcall/shared/snapshot"
+)
+
+// Observation is what a detector saw of one cluster at one time: the body of
+// a message on the results queue. Detectors never talk to Slack.
+type Observation struct {
+	// Format is the version of this type; a newer one than ours is refused
+	// and waits in the dead-letter queue for the deployment that knows it.
+	Format  int       `json:"format"`
+	ID      string    `json:"id"`
+	By      string    `json:"by"` // the function
+	At      time.Time `json:"at"`
+	Account string    `json:"account"`
+	Region  string    `json:"region"`
+	// Partition is "aws", "aws-cn" or "aws-us-gov".
+	Partition string `json:"partition"`
+	Cluster   string `json:"cluster"`
+
+	// Diagnosis is what the checks said.
+	Diagnosis diagnose.Diagnosis `json:"diagnosis"`
+	// Launches are the launches looked at, and how each stands now.
+	Launches []Launch `json:"launches,omitempty"`
+	// Facts is what a person would look up next, in the thread: the
+	// nodegroup's status, the scaling activity, what could not be seen.
+	Facts []Fact `json:"facts,omitempty"`
+	// Blind are the sources that could not be read, whichever check needed them.
+	Blind []snapshot.Failure `json:"blind,omitempty"`
+	// Read are the sources that were read in full: the proof that a missing
+	// permission is there now. That nothing is said of a source is no proof.
+	Read []snapshot.Source `json:"read,omitempty"`
+	// Absent are subnets and instances that were asked for, by a source that
+	// was read in full, and do not exist any more.
+	Absent []string `json:"absent,omitempty"`
+	// Sweep is set on the observations of a sweep. They come for every
+	// watched cluster even when nothing is wrong: time passes with them.
+	Sweep bool `json:"sweep,omitempty"`
+}
+
+// Format is the version of Observation that this code writes and reads.
+const Format = 1
+
+// Launch is how one launch stands.
+type Launch struct {
+	Instance   string    `json:"instance"`
+	Nodegroup  string    `json:"nodegroup,omitempty"`
+	Group      string    `json:"group,omitempty"` // Auto Scaling group
+	Subnet     string    `json:"subnet,omitempty"`
+	Zone       string    `json:"zone,omitempty"`
+	Type       string    `json:"type,omitempty"`
+	Started    time.Time `json:"started"`
+	Standing   Standing  `json:"standing"`
+	Registered time.Time `json:"registered,omitzero"`
+	Ready      time.Time `json:"ready,omitzero"`
+	// Ended is when and why a gone instance went.
+	Ended    time.Time `json:"ended,omitzero"`
+	EndedWhy string    `json:"endedWhy,omitempty"`
+}
+
+// Standing is how a launch stands.
+type Standing = outcome.Standing
+
+// The standings. Waiting and Missed may still change.
+const (
+	Waiting = outcome.Waiting
+	Missed  = outcome.Missed
+	Joined  = outcome.Joined
+	Gone    = outcome.Gone
+	GivenUp = outcome.GivenUp
+)
+
+// Fact is one line for the thread.
+type Fact struct {
+	What  string `json:"what"`
+	Value string `json:"value"`
+}

@@ -1,0 +1,90 @@
+package report
+
+// Reason is why something is said, or is not. It stands in the logs, in the
+// metrics, in the thread's notes and in the finding events.
+type Reason string
+
+// The reasons, most telling first: when an observation changes several things
+// about an incident, its decision carries the first of them.
+const (
+	Opened      Reason = "opened"
+	Reopened    Reason = "reopened"     // it was closed, and is back
+	FailedAgain Reason = "failed-again" // the cause was gone, and is back before the proof came
+	// The endings.
+	IsProved     Reason = "proved"
+	IsUnproved   Reason = "unproved"
+	IsSuperseded Reason = "superseded"
+	IsWithdrawn  Reason = "withdrawn"
+	IsGivenUpOn  Reason = "given-up"
+
+	CauseGone    Reason = "cleared"
+	HasMissed    Reason = "missed" // the predicted came true: an instance missed roll call
+	MoreAffected Reason = "more-affected"
+	BetterKnown  Reason = "better-known" // the cause's words or evidence changed
+
+	// The rest is said to nobody.
+	NothingNew     Reason = "nothing-new"
+	NotYet         Reason = "not-yet"         // seen too few times to be said
+	OutOfDate      Reason = "out-of-date"     // newer is known
+	AlreadyApplied Reason = "already-applied" // the queue delivered it twice
+)
+
+// Decision is what an observation makes of one incident.
+type Decision struct {
+	Incident Incident
+	Reason   Reason
+	// Changed tells that the record is to be saved. What is to be said and
+	// told stands in the record itself: Said.Notes and Untold.
+	Changed bool
+}
+
+// EventKind is what a finding event tells. It is the end of its detail-type:
+// "Rollcall Incident Opened".
+type EventKind string
+
+// The kinds.
+const (
+	EventOpened   EventKind = "Opened"
+	EventReopened EventKind = "Reopened"
+	EventChanged  EventKind = "Changed"
+	EventResolved EventKind = "Resolved"
+)
+
+// event is what the bus is told for a reason; empty for nothing.
+func (r Reason) event() EventKind {
+	switch r {
+	case Opened:
+		return EventOpened
+	case Reopened:
+		return EventReopened
+	case IsProved, IsUnproved, IsSuperseded, IsWithdrawn, IsGivenUpOn:
+		return EventResolved
+	case CauseGone, FailedAgain, HasMissed, MoreAffected, BetterKnown:
+		return EventChanged
+	}
+	return ""
+}
+
+// noted tells whether a reason is worth a reply in the thread. The others
+// only change the message.
+func (r Reason) noted() bool {
+	switch r {
+	case MoreAffected, BetterKnown:
+		return false
+	}
+	return r.event() != ""
+}
+
+func (e Ending) reason() Reason {
+	switch e {
+	case Proved:
+		return IsProved
+	case Unproved:
+		return IsUnproved
+	case Superseded:
+		return IsSuperseded
+	case GivenUpOn:
+		return IsGivenUpOn
+	}
+	return IsWithdrawn
+}

@@ -1,0 +1,261 @@
+package report
+
+import (
+	"slices"
+	"time"
+
+	"rollcall/shared/checks"
+)
+
+// endedEarly is about instances that are gone: nothing of it can pass later.
+const endedEarly checks.ID = "instance/ended-early"
+
+// follow takes in how the affected launches stand now. A closed incident
+// follows them too: its message counts them.
+func (d *desk) follow(f *draft) {
+	f.missed, f.changed = f.update(d.obs.Launches)
+	if len(f.missed) > 0 && f.State != Closed {
+		f.because(HasMissed)
+	}
+}
+
+// look takes in what an observation says of an incident besides its cause and
+// its launches: what passed, what exists no more, who joined.
+func (d *desk) look(f *draft) {
+	if f.State == Closed {
+		d.rest(f)
+		return
+	}
+	d.passes(f)
+	f.drop()
+	for _, l := range d.obs.Launches {
+		if l.Standing == Joined && f.matches(l) {
+			if l.Ready.IsZero() {
+				l.Ready = d.obs.At
+			}
+			f.changed = f.join(l) || f.changed
+		}
+	}
+}
+
+// rest is all that a closed incident takes in, as long as it can be reopened:
+// what passes still, so that a failure from before, delivered late, does not
+// reopen it; and that the streak of a fleeting fault is broken.
+func (d *desk) rest(f *draft) {
+	if d.now.Sub(f.Resolved) > d.policy.ReopenTime {
+		return
+	}
+	d.passes(f)
+	if f.blind() && f.Times > 0 && d.read(f) {
+		f.Times, f.changed = 0, true
+	}
+}
+
+// passes takes in what was found well, or gone, of what the incident covers.
+func (d *desk) passes(f *draft) {
+	found := func(cover string, what Found) {
+		if slices.Contains(f.Covers, cover) && f.find(cover, what, d.obs.At) {
+			f.changed = true
+		}
+	}
+	for _, p := range d.obs.Diagnosis.Passed {
+		if p.Check != f.Key.Check {
+			continue
+		}
+		for _, cover := range p.Covers {
+			found(cover, Passing)
+		}
+		if f.State != Closed && len(p.Evidence) > 0 && slices.ContainsFunc(p.Covers, func(c string) bool { return slices.Contains(f.Covers, c) }) && !d.obs.At.Before(f.Seen) {
+			f.ClearedBy = p.Evidence
+		}
+	}
+	for _, c := range d.obs.Diagnosis.Causes {
+		// The same check fails for it because of another resource now: a
+		// subnet was given another route table.
+		if c.Check == f.Key.Check && c.Resource != f.Key.Resource {
+			for _, cover := range c.Covers {
+				found(cover, Passing)
+			}
+		}
+	}
+	for _, id := range d.obs.Absent {
+		found(id, Absent)
+	}
+	if f.symptom() {
+		for _, l := range d.obs.Launches {
+			switch l.Standing {
+			case Joined:
+				found(l.Instance, Passing)
+			case Gone:
+				found(l.Instance, Absent)
+			}
+		}
+	}
+	if f.blind() && d.read(f) {
+		found(f.Key.Resource, Passing)
+	}
+}
+
+// find records a verdict and tells whether it was the newest. Of two at the
+// same time the failure counts.
+func (f *draft) find(of string, found Found, at time.Time) bool {
+	i, known := slices.BinarySearchFunc(f.Verdicts, of, func(v Verdict, of string) int {
+		switch {
+		case v.Of < of:
+			return -1
+		case v.Of > of:
+			return 1
+		}
+		return 0
+	})
+	if !known {
+		f.Verdicts = slices.Insert(f.Verdicts, i, Verdict{Of: of, Found: found, At: at})
+		f.Covers = union(f.Covers, []string{of})
+		return true
+	}
+	have := f.Verdicts[i]
+	if at.Before(have.At) || at.Equal(have.At) && (found != Failing || have.Found == Failing) {
+		return false
+	}
+	f.Verdicts[i] = Verdict{Of: of, Found: found, At: at}
+	return true
+}
+
+func (f *draft) verdict(of string) (Verdict, bool) {
+	for _, v := range f.Verdicts {
+		if v.Of == of {
+			return v, true
+		}
+	}
+	return Verdict{}, false
+}
+
+// oneOff tells that all that the incident is about has ended: no later look
+// can find it well, only another launch can show that it was not the rule.
+func (f *draft) oneOff() bool {
+	if f.Key.Check == endedEarly {
+		return true
+	}
+	if f.symptom() || f.blind() {
+		return false
+	}
+	for _, cover := range f.Covers {
+		if l, kept := f.launch(cover); !kept || l.Standing != Gone {
+			return false
+		}
+	}
+	return len(f.Covers) > 0
+}
+
+// gaveUp tells that a symptom's instance is no longer looked at: it holds no
+// incident open, as nothing more will be heard of it.
+func (f *draft) gaveUp(cover string) bool {
+	l, kept := f.launch(cover)
+	return kept && l.Standing == GivenUp && f.symptom()
+}
+
+// settle moves an incident on: cause gone, back, proved, or out of time.
+func (d *desk) settle(f *draft) {
+	switch f.State {
+	case Open, Cleared, Pending:
+	default:
+		return
+	}
+	failing, absent, gaveUp := 0, 0, 0
+	var last time.Time
+	for _, v := range f.Verdicts {
+		switch {
+		case f.gaveUp(v.Of):
+			gaveUp++
+		case v.Found == Failing:
+			failing++
+		case v.Found == Absent:
+			absent++
+		}
+		if v.At.After(last) {
+			last = v.At
+		}
+	}
+	if failing > 0 && f.oneOff() {
+		switch proof, proved := f.proof(); {
+		case proved:
+			d.prove(f, proof)
+		case d.now.Sub(f.Seen) >= d.policy.ProofTime:
+			d.end(f, Unproved)
+		}
+		return
+	}
+	switch {
+	case failing > 0 && f.State == Cleared:
+		f.State, f.Cleared, f.ClearedBy = Open, time.Time{}, nil
+		f.because(FailedAgain)
+		return
+	case failing > 0:
+		return
+	case f.State == Pending:
+		// Never said, so there is nothing to take back.
+		f.State, f.Ending, f.Resolved, f.Times = Closed, Withdrawn, d.now, 0
+		f.because(NotYet)
+		return
+	case gaveUp > 0:
+		d.end(f, GivenUpOn)
+		return
+	case absent == len(f.Verdicts):
+		d.end(f, Withdrawn)
+		return
+	case f.blind():
+		f.Cleared = last
+		d.end(f, Proved)
+		return
+	case f.State == Open:
+		f.State, f.Cleared, f.Blind = Cleared, last, d.obs.Blind
+		f.because(CauseGone)
+	}
+	switch proof, proved := f.proof(); {
+	case proved:
+		d.prove(f, proof)
+	case d.now.Sub(f.Cleared) >= d.policy.ProofTime:
+		d.end(f, Unproved)
+	}
+}
+
+// supersede closes an incident whose unfinished launches are all explained by
+// another one: a symptom at once, a cause when it is gone.
+func (d *desk) supersede(f *draft) {
+	if f.blind() || !(f.State == Cleared || f.State == Open && f.symptom()) {
+		return
+	}
+	var waiting []string
+	for _, l := range f.Launches {
+		if l.unfinished() {
+			waiting = append(waiting, l.Instance)
+		}
+	}
+	if len(waiting) == 0 {
+		return
+	}
+	for _, o := range d.drafts {
+		// A symptom that is gone gives way to the next one: registered, not Ready.
+		next := f.symptom() && f.State == Cleared && o.symptom()
+		if o == f || o.State != Open || !o.explains() && !next {
+			continue
+		}
+		if !slices.ContainsFunc(waiting, func(id string) bool { return !o.affects(id) }) {
+			f.Settled = d.obs.At
+			d.end(f, Superseded)
+			return
+		}
+	}
+}
+
+func (d *desk) prove(f *draft, proof Launch) {
+	f.Proof = &proof
+	f.Settled = proof.Ready
+	d.end(f, Proved)
+}
+
+func (d *desk) end(f *draft, how Ending) {
+	f.State, f.Ending, f.Resolved = Closed, how, d.now
+	f.Times, f.Joins = 0, nil
+	f.because(how.reason())
+}

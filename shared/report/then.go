@@ -1,0 +1,61 @@
+package report
+
+import "time"
+
+// then is what a note has to remember of the incident.
+func (inc *Incident) then() *Then {
+	t := &Then{
+		State: inc.State, Number: inc.Number,
+		Began: inc.Began, Cleared: inc.Cleared, Resolved: inc.Resolved, Ending: inc.Ending,
+		Affected: inc.Affected, Cause: inc.Cause, ClearedBy: inc.ClearedBy, Proof: inc.Proof,
+	}
+	t.Cause.Evidence = nil // the note has it, where it is worth showing
+	if len(inc.Launches) > 0 {
+		t.Stood = map[Standing][]string{}
+	}
+	for _, l := range inc.Launches {
+		t.Stood[l.Standing] = append(t.Stood[l.Standing], l.Instance)
+	}
+	return t
+}
+
+// AsOf is the incident as it was when a note was made. What is known of each
+// launch now is kept, but for what had not happened then.
+func (inc Incident) AsOf(n Note) Incident {
+	t := n.Then
+	if t == nil {
+		return inc
+	}
+	now := inc.clone()
+	inc.State, inc.Number, inc.Changed = t.State, t.Number, n.At
+	inc.Began, inc.Cleared, inc.Resolved, inc.Ending = t.Began, t.Cleared, t.Resolved, t.Ending
+	inc.Affected, inc.Cause, inc.ClearedBy, inc.Proof = t.Affected, t.Cause, t.ClearedBy, t.Proof
+	inc.Cause.Evidence, inc.Facts, inc.Blind = n.Evidence, n.Facts, n.Blind
+	inc.Launches, inc.More = nil, nil
+	for standing, ids := range t.Stood {
+		for _, id := range ids {
+			l := Launch{Instance: id}
+			if known, kept := now.launch(id); kept {
+				l = *known
+			}
+			l.Standing = standing
+			if standing != Joined {
+				l.Ready = time.Time{}
+			}
+			if standing != Gone {
+				l.Ended, l.EndedWhy = time.Time{}, ""
+			}
+			if l.Registered.After(n.At) {
+				l.Registered = time.Time{}
+			}
+			inc.affect(l)
+		}
+	}
+	inc.Affected = t.Affected
+	return inc
+}
+
+// Sent is the note after Slack took it: its facts are not needed any more.
+func (n Note) Sent(ts string) Note {
+	return Note{ID: n.ID, At: n.At, Reason: n.Reason, Times: n.Times, TS: ts}
+}

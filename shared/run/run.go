@@ -1,0 +1,153 @@
+// Package run is the frame around every function: settings, clients, logger
+// and metrics are made here once, and each invocation gets a deadline, a
+// summary line, and a report if it panics.
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"rollcall/shared/awsconf"
+	"rollcall/shared/config"
+	"rollcall/shared/fn"
+)
+
+// Env is what a function is given.
+type Env struct {
+	Config  config.Config
+	AWS     aws.Config
+	Log     *slog.Logger
+	Metrics *Metrics
+	Now     func() time.Time
+}
+
+// Handler does one invocation.
+type Handler func(ctx context.Context, raw json.RawMessage) (any, error)
+
+// Build makes a function's handler from what it is given.
+type Build func(ctx context.Context, env Env) (Handler, error)
+
+// margin is kept from the deadline, so that a function that runs out of time
+// can still say so and give its messages back.
+const margin = 2 * time.Second
+
+// Start runs a function in Lambda; it does not return.
+func Start(spec fn.Spec, build Build) {
+	f := New(spec, build, os.Getenv, os.Stdout)
+	// Built before the first event, while Lambda gives the start its full
+	// processor. What is wrong is said now, and again with each event until
+	// it is put right.
+	f.prepare(context.Background())
+	lambda.StartWithOptions(f.Invoke)
+}
+
+// Function is a function with its frame.
+type Function struct {
+	spec    fn.Spec
+	build   Build
+	getenv  func(string) string
+	log     *slog.Logger
+	level   *slog.LevelVar
+	metrics *Metrics
+	calls   awsconf.Calls
+	handler Handler
+	now     func() time.Time
+}
+
+// New frames a function. Logs and metrics go to out as JSON lines.
+func New(spec fn.Spec, build Build, getenv func(string) string, out *os.File) *Function {
+	level := new(slog.LevelVar)
+	log := slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level})).With("function", spec.Name)
+	return &Function{
+		spec: spec, build: build, getenv: getenv, log: log, level: level,
+		metrics: NewMetrics(spec.Name, out),
+		now:     config.Clock{}.Now,
+	}
+}
+
+// prepare makes the handler once. It is tried again with each invocation
+// while it fails, so that a secret that is filled in later needs no new
+// deployment.
+func (f *Function) prepare(ctx context.Context) error {
+	if f.handler != nil {
+		return nil
+	}
+	c, err := config.Load(f.getenv, f.spec.Environment)
+	if err != nil {
+		return err
+	}
+	f.level.Set(c.LogLevel)
+	f.now = c.Clock.Now
+	cfg, err := awsconf.Load(ctx, f.log, &f.calls)
+	if err != nil {
+		return err
+	}
+	handler, err := f.build(ctx, Env{Config: c, AWS: cfg, Log: f.log, Metrics: f.metrics, Now: f.now})
+	if err != nil {
+		return fmt.Errorf("prepare %s: %w", f.spec.Name, err)
+	}
+	f.handler = handler
+	return nil
+}
+
+// Invoke does one invocation. An error makes Lambda try again, and in the end
+// puts the event into the dead-letter queue.
+func (f *Function) Invoke(ctx context.Context, raw json.RawMessage) (answer any, err error) {
+	began := time.Now()
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-margin))
+		defer cancel()
+	}
+	log := f.log
+	if lc, ok := lambdacontext.FromContext(ctx); ok {
+		log = log.With("request", lc.AwsRequestID)
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			f.metrics.Count("Panics", 1)
+			log.Error("panic", "value", fmt.Sprint(p), "stack", string(debug.Stack()))
+			f.finish(log, began, fmt.Errorf("panic: %v", p))
+			panic(p) // the process cannot be trusted any more: Lambda starts a new one
+		}
+		f.finish(log, began, err)
+	}()
+	if err := f.prepare(ctx); err != nil {
+		return nil, err
+	}
+	return f.handler(ctx, raw)
+}
+
+// finish writes the summary line and the metrics of an invocation.
+func (f *Function) finish(log *slog.Logger, began time.Time, err error) {
+	calls, failed := f.calls.Take()
+	attrs := []any{"took", time.Since(began).Round(time.Millisecond).String(), "calls", calls}
+	if len(failed) > 0 {
+		attrs = append(attrs, "failedCalls", failed)
+	}
+	for name, n := range f.metrics.counts() {
+		attrs = append(attrs, name, n)
+	}
+	total := 0
+	for _, n := range calls {
+		total += n
+	}
+	f.metrics.Count("AwsCalls", total)
+	f.metrics.Duration("Took", time.Since(began))
+	if err != nil {
+		log.Error("failed", append(attrs, "error", err.Error())...)
+		f.metrics.Count("Failures", 1)
+	} else {
+		log.Info("done", attrs...)
+	}
+	f.metrics.Flush(f.now())
+}

@@ -1,0 +1,59 @@
+package slack
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// ids finds the ids of AWS resources in text. The left part of the match is
+// the kind, which says where the console shows it.
+var ids = regexp.MustCompile(`\b(i|subnet|rtb|nat|igw|eigw|vpce|vpc|sg|eni|acl|tgw|pcx|vgw|eipalloc|lt|ami|vol)-[0-9a-f]{3,17}\b`)
+
+// codes finds what is set in monospace: ids, and permissions such as
+// ec2:DescribeRouteTables.
+var codes = regexp.MustCompile(ids.String() + `|\b[a-z][a-z0-9-]+:[A-Z][a-z]+[A-Z][A-Za-z]+\b`)
+
+var region = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-\d$`)
+
+// place is where an account's resources are.
+type place struct{ partition, region string }
+
+// console is the page of one resource in the AWS console; empty if there is none.
+func (p place) console(id string) string {
+	domain := map[string]string{
+		"aws":        "console.aws.amazon.com",
+		"aws-cn":     "console.amazonaws.cn",
+		"aws-us-gov": "console.amazonaws-us-gov.com",
+	}[p.partition]
+	kind, _, _ := strings.Cut(id, "-")
+	page := map[string]string{
+		"i":      "ec2/home#InstanceDetails:instanceId=",
+		"sg":     "ec2/home#SecurityGroup:groupId=",
+		"eni":    "ec2/home#NetworkInterface:networkInterfaceId=",
+		"vol":    "ec2/home#VolumeDetails:volumeId=",
+		"subnet": "vpcconsole/home#SubnetDetails:subnetId=",
+		"rtb":    "vpcconsole/home#RouteTableDetails:RouteTableId=",
+		"nat":    "vpcconsole/home#NatGatewayDetails:natGatewayId=",
+		"igw":    "vpcconsole/home#InternetGateway:internetGatewayId=",
+		"vpce":   "vpcconsole/home#EndpointDetails:vpcEndpointId=",
+		"vpc":    "vpcconsole/home#VpcDetails:VpcId=",
+		"acl":    "vpcconsole/home#NetworkAclDetails:networkAclId=",
+		"tgw":    "vpcconsole/home#TransitGatewayDetails:transitGatewayId=",
+	}[kind]
+	if domain == "" || page == "" || ids.FindString(id) != id || !region.MatchString(p.region) {
+		return ""
+	}
+	path, fragment, _ := strings.Cut(page, "#")
+	return "https://" + p.region + "." + domain + "/" + path + "?region=" + p.region + "#" + fragment + id
+}
+
+// web passes an https address of a sane length, and nothing else.
+func web(address string) string {
+	const maxURL = 3000 // of a button or link, docs.slack.dev/reference/block-kit
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || length(address) > maxURL {
+		return ""
+	}
+	return u.String()
+}

@@ -1,0 +1,221 @@
+package slack
+
+import (
+	"strings"
+	"time"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
+)
+
+// The colours of the first line. Each also stands beside words that say the same.
+const (
+	red    = "🔴" // nodes do not join, and it is known or certain
+	orange = "🟠" // nodes may not join, or nobody is affected yet
+	blue   = "🔵" // advice
+	yellow = "🟡" // the cause is gone, the proof is awaited
+	green  = "✅"
+	white  = "⚪" // closed without a proof
+)
+
+// headline is the first line of the message: colour, place, what, why.
+func headline(i report.Incident) string {
+	colour, what := verdict(i)
+	return colour + " " + where(i) + " · " + what
+}
+
+// where names the cluster and its nodegroups.
+func where(i report.Incident) string {
+	names := i.Cause.Nodegroups
+	for _, l := range i.Launches {
+		names = append(names[:len(names):len(names)], l.Nodegroup)
+	}
+	place := clip(oneLine(i.Key.Cluster), 60)
+	if groups := few(distinct(names...), 2, 40); groups != "" {
+		place += " / " + groups
+	}
+	return place
+}
+
+// title is what the cause is, as the end of a sentence.
+func title(i report.Incident) string {
+	if t := oneLine(i.Cause.Title); t != "" {
+		return strings.TrimSuffix(clip(t, 160), ".")
+	}
+	return strings.TrimSpace(clip(oneLine(string(i.Key.Check)+" "+i.Key.Resource), 160))
+}
+
+func verdict(i report.Incident) (colour, what string) {
+	switch i.State {
+	case report.Cleared:
+		return yellow, "cause is gone, waiting for a node to prove it" + colon(change(i.ClearedBy))
+	case report.Closed:
+		return closed(i)
+	}
+	colour, what = failing(i, tallyOf(i))
+	if i.Number > 1 {
+		fact, cause, _ := strings.Cut(what, ": ")
+		what = fact + ", for the " + ordinal(i.Number) + " time" + colon(cause)
+	}
+	return colour, what
+}
+
+// failing is the verdict on an incident that is open.
+func failing(i report.Incident, t tally) (colour, what string) {
+	switch confidence := i.Cause.Confidence; {
+	case i.Key.Check == report.CannotLook:
+		return orange, title(i)
+	case i.Key.Check == "instance/ended-early":
+		return red, title(i) // its title says who and what
+	case confidence == checks.Advice:
+		return blue, "worth fixing" + colon(title(i))
+	case t.all == 0:
+		return nobody(i, confidence)
+	case t.out() == 0:
+		return orange, count(t.all, "instance") + " joined all the same, but " + title(i)
+	case t.early():
+		return predicted(i, t, confidence)
+	default:
+		return missed(i, t, confidence)
+	}
+}
+
+// nobody is for a cause that no launch has met yet.
+func nobody(i report.Incident, c checks.Confidence) (colour, what string) {
+	switch c {
+	case checks.Certain:
+		return orange, "new instances cannot join" + colon(title(i))
+	case checks.Likely:
+		return orange, "new instances will probably not join" + colon(title(i))
+	case checks.Possible:
+		return orange, "new instances may not join" + colon(title(i))
+	}
+	return orange, title(i)
+}
+
+// predicted is for launches that are not due yet.
+func predicted(i report.Incident, t tally, c checks.Confidence) (colour, what string) {
+	switch c {
+	case checks.Certain:
+		return red, t.who() + " will not be able to join" + colon(title(i))
+	case checks.Likely:
+		return orange, t.who() + " will probably not join" + colon(title(i))
+	case checks.Possible:
+		return orange, t.who() + " may not join" + colon(title(i))
+	}
+	if len(i.Blind) > 0 {
+		return orange, "cannot judge " + count(t.out(), "new instance") + ": " + unseen(i)
+	}
+	return orange, t.who() + pick(t.out() == 1, " has", " have") + " not joined yet" + colon(title(i))
+}
+
+// missed is for launches that were due and are not Ready nodes.
+func missed(i report.Incident, t tally, c checks.Confidence) (colour, what string) {
+	fact := t.who() + pick(t.out() == 1, " has", " have") + " not joined"
+	if t.ended() {
+		fact = t.who() + " ended before joining"
+	}
+	switch {
+	case c == checks.Certain:
+		return red, t.who() + " cannot join" + colon(title(i))
+	case c == checks.Likely:
+		return red, fact + ", likely cause" + colon(title(i))
+	case c == checks.Possible:
+		return red, fact + ", possible cause" + colon(title(i))
+	case len(i.Blind) > 0:
+		return red, fact + ", cause unknown: " + unseen(i)
+	}
+	return red, fact + ", no cause found" + colon(title(i))
+}
+
+func closed(i report.Incident) (colour, what string) {
+	switch i.Ending {
+	case report.Proved:
+		if i.Key.Check == report.CannotLook {
+			return green, clip(oneLine(i.Key.Resource), 80) + " works again after " + span(outage(i))
+		}
+		what = "joined again after " + span(outage(i)) + colon(change(i.ClearedBy))
+		if i.Proof != nil {
+			what += "; " + proof(*i.Proof)
+		}
+		return green, what
+	case report.Unproved:
+		return white, "cause is gone, no launch came to prove it" + colon(change(i.ClearedBy))
+	case report.Superseded:
+		return white, "closed, another cause explains it and has its own message"
+	case report.Withdrawn:
+		return white, "closed, what this was about no longer exists"
+	case report.GivenUpOn:
+		// Not green and not white: nothing got better, only the looking stopped.
+		return red, count(i.Affected, "instance") + " never joined, no longer looked at" + colon(title(i))
+	}
+	return white, "closed" + colon(title(i))
+}
+
+// outage is from the first affected launch to the first Ready node, or from
+// the first refused look to the first that worked.
+func outage(i report.Incident) time.Duration {
+	if i.Proof != nil && !i.Proof.Ready.IsZero() {
+		return i.Proof.Ready.Sub(i.Began)
+	}
+	if i.Key.Check == report.CannotLook && !i.Cleared.IsZero() {
+		return i.Cleared.Sub(i.Began)
+	}
+	return i.Resolved.Sub(i.Began)
+}
+
+// proof says which launch showed that the cause is gone.
+func proof(l report.Launch) string {
+	if d, ok := joinTime(l); ok {
+		return clip(oneLine(l.Instance), 40) + " Ready " + span(d) + " after launch"
+	}
+	return clip(oneLine(l.Instance), 40) + " is Ready"
+}
+
+// change is what made the cause go away, if it can be said in a few words:
+// "rtb-0cd2 has 0.0.0.0/0 → nat-0aa4".
+func change(list []checks.Evidence) string {
+	const longest = 120
+	if len(list) != 1 {
+		return ""
+	}
+	what, value := oneLine(list[0].What), strings.TrimSpace(clean(list[0].Value))
+	if what == "" || value == "" || length(what+value) > longest || strings.Contains(value, "\n") {
+		return ""
+	}
+	switch {
+	case strings.HasPrefix(value, "has "):
+		return what + " " + value
+	case ids.FindString(what) == what && strings.ContainsAny(value[:1], "0123456789:"):
+		return what + " has " + value // a row of a route table
+	}
+	return what + ": " + value
+}
+
+// unseen names the sources that could not be read.
+func unseen(i report.Incident) string {
+	return "could not look at " + few(sources(i.Blind), 3, 40)
+}
+
+func sources(failures []snapshot.Failure) []string {
+	names := make([]string, len(failures))
+	for n, f := range failures {
+		names[n] = string(f.Source)
+	}
+	return distinct(names...)
+}
+
+func colon(s string) string {
+	if s == "" {
+		return ""
+	}
+	return ": " + s
+}
+
+func pick(yes bool, a, b string) string {
+	if yes {
+		return a
+	}
+	return b
+}

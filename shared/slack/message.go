@@ -1,0 +1,80 @@
+// Package slack says incidents in Slack: it renders them (pure functions of an
+// incident) and sends them (a thin client over slack-go).
+//
+// Messages are made of rich_text blocks only. Text in them is never parsed, so
+// nothing that comes from AWS can mention people or break the layout, and times
+// are shown in each reader's own zone.
+package slack
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+
+	slackgo "github.com/slack-go/slack"
+
+	"rollcall/shared/report"
+)
+
+// Message is one message, or one reply in a thread, ready to be sent.
+type Message struct {
+	// Text is one line for notifications and for clients that cannot show
+	// blocks. It is escaped for Slack.
+	Text   string
+	Blocks []slackgo.Block
+	// Tag marks the message in Slack, so that Find can tell it again.
+	Tag Tag
+}
+
+// Tag is the metadata that every message of Rollcall carries.
+type Tag struct {
+	// Key names the incident (see KeyOf).
+	Key string
+	// Note is the reply's id; empty for the incident's own message.
+	Note string
+}
+
+// EventType is the metadata's event_type.
+const EventType = "rollcall_incident"
+
+// The fields of the metadata's payload.
+const (
+	payloadKey  = "key"
+	payloadNote = "note"
+)
+
+// KeyOf writes an incident's key as one string.
+func KeyOf(k report.Key) string {
+	return strings.Join([]string{k.Cluster, string(k.Check), k.Resource}, "|")
+}
+
+func (t Tag) metadata() slackgo.SlackMetadata {
+	return slackgo.SlackMetadata{
+		EventType:    EventType,
+		EventPayload: map[string]any{payloadKey: t.Key, payloadNote: t.Note},
+	}
+}
+
+// matches tells whether a message's metadata is this tag.
+func (t Tag) matches(m slackgo.SlackMetadata) bool {
+	key, _ := m.EventPayload[payloadKey].(string)
+	note, _ := m.EventPayload[payloadNote].(string)
+	return m.EventType == EventType && key == t.Key && note == t.Note
+}
+
+// Digest is a hash of what a reader would see: two messages with the same
+// digest need no edit.
+func (m Message) Digest() string {
+	blocks, err := json.Marshal(m.Blocks)
+	if err != nil {
+		// Our blocks hold strings and numbers only; a digest that never
+		// matches costs one edit too many, not a lost one.
+		return "unknown: " + err.Error()
+	}
+	h := sha256.New()
+	h.Write([]byte(m.Text))
+	h.Write([]byte{0})
+	h.Write(blocks)
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}

@@ -1,0 +1,134 @@
+package slack
+
+import (
+	"slices"
+	"strings"
+
+	slackgo "github.com/slack-go/slack"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/report"
+)
+
+// RenderNote is one reply in the incident's thread. It says what was known at
+// the note's time, from what the note keeps. A reason that it does not know
+// gives a plain update.
+func RenderNote(i report.Incident, n report.Note) Message {
+	top := noteLine(i, n)
+	return Message{
+		Text: notification(top),
+		Blocks: fit(func(room int) []slackgo.Block {
+			p := newPage(place{i.Partition, i.Region}, n.At, room)
+			p.add(p.line().prose(top).section())
+			switch n.Reason {
+			case report.CauseGone, report.IsProved, report.IsUnproved:
+				if change(n.Evidence) == "" {
+					p.evidence("Found now", n.Evidence)
+				}
+			default:
+				p.evidence("Evidence", n.Evidence)
+			}
+			if n.Reason != report.HasMissed {
+				p.named(i, n)
+			}
+			p.facts(n.Facts)
+			if n.Reason == report.Opened || n.Reason == report.Reopened {
+				p.also(i)
+			}
+			if i.Key.Check != report.CannotLook {
+				p.blind(n.Blind)
+			}
+			return p.blocks
+		}),
+		Tag: Tag{Key: KeyOf(i.Key), Note: n.ID},
+	}
+}
+
+// noteLine is the first line of a reply.
+func noteLine(i report.Incident, n report.Note) string {
+	switch n.Reason {
+	case report.Opened:
+		return "What Rollcall looked at:"
+	case report.Reopened:
+		return "It is back, the " + ordinal(max(i.Number, 2)) + " time. What Rollcall looked at:"
+	case report.FailedAgain:
+		return "The cause is back, before a node could prove that it was gone."
+	case report.HasMissed:
+		if n.Count == 0 || len(n.Instances) == 0 {
+			return "Missed roll call: due and not a Ready node."
+		}
+		return count(n.Count, "instance") + " missed roll call: " +
+			pick(n.Count == 1, "it is due and not a Ready node: ", "they are due and not Ready nodes: ") + missing(n) + "."
+	case report.CauseGone:
+		return sentence("The cause is gone"+colon(change(n.Evidence))) + " Waiting for a node to prove it."
+	case report.IsProved:
+		if i.Key.Check == report.CannotLook {
+			return clip(oneLine(i.Key.Resource), 80) + " works again. What it hides is judged again from now on."
+		}
+		line := sentence("The cause is gone" + colon(change(n.Evidence)))
+		if n.Launch != nil {
+			line += " " + sentence(proof(*n.Launch))
+		}
+		return line + " Resolved after " + span(outage(i)) + "."
+	case report.IsUnproved:
+		return sentence("The cause is gone"+colon(change(n.Evidence))) + " No instance was launched since that could prove it, so this closes without a proof. It opens again if the cause comes back."
+	case report.IsSuperseded:
+		return "Closed: another cause explains these instances now. It has a message of its own."
+	case report.IsWithdrawn:
+		return "Closed: what this was about no longer exists."
+	case report.IsGivenUpOn:
+		return "Still not a node, and no longer looked at (setting giveUp). Terminate what is not needed; a new launch is looked at anew."
+	}
+	return "Update: " + headline(i)
+}
+
+// missing names who missed roll call.
+func missing(n report.Note) string {
+	const most = 5
+	names := slices.Clone(n.Instances[:min(len(n.Instances), most)])
+	for k, name := range names {
+		names[k] = clip(oneLine(name), 40)
+	}
+	if left := max(n.Count, len(n.Instances)) - len(names); left > 0 {
+		return strings.Join(names, ", ") + " and " + number(left) + " more"
+	}
+	return few(names, most, 40)
+}
+
+// named lists the instances that a note is about.
+func (p *page) named(i report.Incident, n report.Note) {
+	var list []report.Launch
+	for _, id := range n.Instances {
+		at := slices.IndexFunc(i.Launches, func(l report.Launch) bool { return l.Instance == id })
+		if at < 0 {
+			list = append(list, report.Launch{Instance: id})
+			continue
+		}
+		list = append(list, i.Launches[at])
+	}
+	p.roll(list, n.Count)
+}
+
+// also names the checks that belong to this cause, so that nobody hunts them.
+func (p *page) also(i report.Incident) {
+	names := func(list []checks.ID) []string {
+		s := make([]string, len(list))
+		for n, id := range list {
+			s[n] = string(id)
+		}
+		return s
+	}
+	var hidden []checks.ID
+	for _, h := range i.Cause.Hidden {
+		hidden = append(hidden, h.Check)
+	}
+	var parts []slackgo.RichTextElement
+	add := func(label string, list []string) {
+		if len(list) > 0 {
+			parts = append(parts, p.label(label).plain(few(list, 8, 60)+".").section())
+		}
+	}
+	add("Explained by this", distinct(append(names(i.Cause.Symptoms), names(hidden)...)...))
+	add("Makes it worse", distinct(names(i.Cause.Contributing)...))
+	p.add(parts...)
+}

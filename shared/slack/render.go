@@ -1,0 +1,188 @@
+package slack
+
+import (
+	"strings"
+
+	slackgo "github.com/slack-go/slack"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/report"
+)
+
+// maxWhy is for one or two sentences; whoever writes more is cut.
+const maxWhy = 800
+
+// Render is the incident's message as it should stand in the channel now. It
+// is a pure function: the same incident gives the same message.
+func Render(i report.Incident) Message {
+	top := headline(i)
+	return Message{
+		Text: notification(top),
+		Blocks: fit(func(room int) []slackgo.Block {
+			p := newPage(place{i.Partition, i.Region}, i.Changed, room)
+			p.add(p.line().strong(top).section())
+			switch i.State {
+			case report.Cleared:
+				p.cleared(i)
+			case report.Closed:
+				p.closed(i)
+			default:
+				p.open(i)
+			}
+			p.footer(i)
+			return p.blocks
+		}),
+		Tag: Tag{Key: KeyOf(i.Key)},
+	}
+}
+
+// open is the body while the cause is there.
+func (p *page) open(i report.Incident) {
+	if i.Cause.Why != "" {
+		p.add(p.label(whyLabel(i)).prose(sentence(clip(i.Cause.Why, maxWhy))).section())
+	}
+	p.since(i)
+	switch {
+	case i.Key.Check == report.CannotLook:
+		p.evidence("", i.Cause.Evidence)
+	case i.Cause.Confidence != checks.Certain:
+		// Where the cause is certain, what was not seen is for the thread.
+		p.blind(i.Blind)
+	}
+	p.do(i.Cause.Fix)
+}
+
+// whyLabel says how sure the reason is.
+func whyLabel(i report.Incident) string {
+	switch {
+	case i.Key.Check == report.CannotLook:
+		return "So"
+	case i.Cause.Confidence == checks.Likely:
+		return "Likely because"
+	case i.Cause.Confidence == checks.Possible:
+		return "Possibly because"
+	case i.Cause.Confidence == checks.Symptom:
+		return "Seen"
+	}
+	return "Why"
+}
+
+func (p *page) since(i report.Incident) {
+	l := p.label("Since").clock(i.Began)
+	if f, ok := first(i.Launches); ok {
+		l.plain(pick(len(i.Launches) == 1 && i.Affected <= 1, ", ", ", first ")).prose(f.Instance)
+		if f.Zone != "" {
+			l.plain(" in " + clip(oneLine(f.Zone), 40))
+		}
+	}
+	l.plain(".")
+	if parts := tallyOf(i).parts(); parts != nil {
+		l.plain(" So far " + strings.Join(parts, ", ") + ".")
+	}
+	p.add(l.section())
+}
+
+// do is the fix. A command is shown whole or not at all: half a command must
+// not be pasted.
+func (p *page) do(fix checks.Fix) {
+	if fix.Text == "" && fix.Command == "" {
+		return
+	}
+	command := strings.TrimSpace(clean(fix.Command))
+	text := strings.TrimSpace(fix.Text)
+	l := p.label("Do")
+	switch {
+	case command == "":
+		l.prose(sentence(text))
+	case text == "":
+		l.plain("run this:")
+	case strings.HasSuffix(text, "."):
+		l.prose(text)
+	default: // why it is this command: "nat-0aa4: available, same zone"
+		l.plain("run this (").prose(text).plain("):")
+	}
+	switch {
+	case command == "":
+		p.add(l.section())
+	case length(command) > p.room:
+		p.add(l.plain(" The command is too long for this message.").section())
+	default:
+		p.add(l.section(), pre(command))
+	}
+}
+
+// cleared is the body while a proof is awaited.
+func (p *page) cleared(i report.Incident) {
+	p.add(p.label("Was").prose(sentence(capital(title(i)))).plain(" From ").clock(i.Began).plain(" to ").clock(i.Cleared).plain(".").section())
+	if change(i.ClearedBy) == "" {
+		p.evidence("Found now", i.ClearedBy)
+	}
+	t := tallyOf(i)
+	l := p.label("Next").plain("This closes when an instance in the same place becomes a Ready node.")
+	out := t.missed + t.givenUp
+	command := replace(i)
+	if out == 0 || command == "" {
+		p.add(l.section())
+		return
+	}
+	l.plain(" " + count(out, "instance") + " launched before the change " + pick(out == 1, "is still not a Ready node", "are still not Ready nodes") +
+		". " + pick(out == 1, "If it stays out, replace it:", "If they stay out, replace them one by one:"))
+	p.add(l.section(), pre(command))
+}
+
+// replace is the command that makes the Auto Scaling group launch another
+// instance in the place of the first that is stuck.
+func replace(i report.Incident) string {
+	for _, l := range byStart(i.Launches) {
+		stuck := l.Standing == report.Missed || l.Standing == report.GivenUp
+		if stuck && l.Group != "" && ids.FindString(l.Instance) == l.Instance && region.MatchString(i.Region) {
+			return "aws autoscaling terminate-instance-in-auto-scaling-group --region " + i.Region +
+				" --instance-id " + l.Instance + " --no-should-decrement-desired-capacity"
+		}
+	}
+	return ""
+}
+
+// closed is the body of an incident that is over: what it was, and how long.
+func (p *page) closed(i report.Incident) {
+	l := p.label("Was").prose(sentence(capital(title(i))))
+	if t := tallyOf(i); t.all > 0 {
+		l.plain(" It kept " + count(t.all, "instance") + " waiting")
+		if parts := t.parts(); parts != nil {
+			l.plain(": " + strings.Join(parts, ", "))
+		}
+		l.plain(".")
+	}
+	p.add(l.section())
+	if i.Key.Check == report.CannotLook {
+		p.add(p.label("When").plain("from ").clock(i.Began).plain(" to ").clock(i.Cleared).plain(".").section())
+		return
+	}
+	l = p.label("When").plain("began ").clock(i.Began)
+	if !i.Cleared.IsZero() {
+		l.plain(", cause gone ").clock(i.Cleared)
+	}
+	if i.Proof != nil && !i.Proof.Ready.IsZero() {
+		l.plain(", first Ready node ").clock(i.Proof.Ready)
+	} else {
+		l.plain(", closed ").clock(i.Resolved)
+	}
+	p.add(l.plain(".").section())
+}
+
+// footer is the way to the console and the check's name.
+func (p *page) footer(i report.Incident) {
+	address := web(i.Cause.Fix.Console)
+	if address == "" {
+		address = p.place.console(i.Key.Resource)
+	}
+	l := p.line()
+	if address != "" {
+		// A link and not a button: Slack puts a warning sign beside a button
+		// whose click nobody acknowledges (slackapi/node-slack-sdk issue 869).
+		l.link(address, "Open in console", nil).plain(" · ")
+	}
+	muted := &slackgo.RichTextSectionTextStyle{Italic: true}
+	l.styled(clip(oneLine(string(i.Key.Check)), 60), muted)
+	p.add(l.section())
+}

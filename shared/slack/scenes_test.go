@@ -1,0 +1,258 @@
+package slack
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/diagnose"
+	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
+)
+
+// scene is an incident as it may stand, with the replies that its thread has.
+type scene struct {
+	name     string
+	incident report.Incident
+	notes    []report.Note
+}
+
+// began is the launch of the route story.
+var began = time.Date(2026, 3, 14, 14, 59, 3, 0, time.UTC)
+
+func launch(n int, s report.Standing) report.Launch {
+	return report.Launch{
+		Instance: fmt.Sprintf("i-0ef3%013x", 0x3a5b0000+n*0x11), Nodegroup: "workers", Group: "eks-workers-a1b2", Subnet: "subnet-0ab1c2d3e4f5a6b7c",
+		Zone: "us-west-2a", Type: "m5.large", Started: began.Add(time.Duration(n) * time.Second), Standing: s,
+	}
+}
+
+func launches(n int, s report.Standing) []report.Launch {
+	list := make([]report.Launch, n)
+	for i := range list {
+		list[i] = launch(i, s)
+	}
+	return list
+}
+
+func names(list []report.Launch) []string {
+	ids := make([]string, len(list))
+	for i, l := range list {
+		ids[i] = l.Instance
+	}
+	return ids
+}
+
+// noEgress is the cause of the route story.
+func noEgress() diagnose.Cause {
+	return diagnose.Cause{
+		Check: "route/no-egress", Confidence: checks.Certain,
+		Resource: "rtb-0cd2e3f4a5b6c7d8e", Covers: []string{"subnet-0ab1c2d3e4f5a6b7c"},
+		Title: "subnet-0ab1c2d3e4f5a6b7c has no way out",
+		Why:   "rtb-0cd2e3f4a5b6c7d8e (us-west-2a) has only 10.42.0.0/16 → local. Nodes must reach the cluster API, EC2, ECR, S3 and STS; this VPC has no endpoints for them.",
+		Evidence: []checks.Evidence{
+			{What: "Routes of rtb-0cd2e3f4a5b6c7d8e", Value: "10.42.0.0/16 → local"},
+			{What: "subnet-0ab1c2d3e4f5a6b7c", Value: "10.42.192.0/19, us-west-2a, 8186 free addresses; associated with rtb-0cd2e3f4a5b6c7d8e"},
+			{What: "Path to cluster API, EC2, ECR (api), ECR (dkr), S3 and STS", Value: "no route of rtb-0cd2e3f4a5b6c7d8e matches"},
+			{What: "Endpoints", Value: "none"},
+		},
+		Fix: checks.Fix{
+			Text:    "nat-0aa4b5c6d7e8f9a0b: available, same zone",
+			Command: "aws ec2 create-route --region us-west-2 --route-table-id rtb-0cd2e3f4a5b6c7d8e --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0aa4b5c6d7e8f9a0b",
+			Console: "https://us-west-2.console.aws.amazon.com/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId=rtb-0cd2e3f4a5b6c7d8e",
+			Remedy:  "add-nat-route",
+		},
+		Nodegroups: []string{"workers"},
+		Hidden:     []diagnose.Hidden{{Check: "node/not-registered", Because: "route/no-egress"}},
+	}
+}
+
+func incident(c diagnose.Cause, list []report.Launch) report.Incident {
+	return report.Incident{
+		Key:     report.Key{Cluster: "prod", Check: c.Check, Resource: c.Resource},
+		Account: "111122223333", Region: "us-west-2", Partition: "aws",
+		State: report.Open, Number: 1, Began: began, Opened: began.Add(2 * time.Second), Changed: began.Add(2 * time.Second),
+		Cause: c, Covers: c.Covers, Launches: list, Affected: len(list),
+	}
+}
+
+// with changes a copy of an incident.
+func with(i report.Incident, changes ...func(*report.Incident)) report.Incident {
+	for _, c := range changes {
+		c(&i)
+	}
+	return i
+}
+
+func clearedBy() []checks.Evidence {
+	return []checks.Evidence{{What: "rtb-0cd2e3f4a5b6c7d8e", Value: "0.0.0.0/0 → nat-0aa4b5c6d7e8f9a0b"}}
+}
+
+func clearedAt(i *report.Incident) {
+	i.State, i.Cleared, i.ClearedBy = report.Cleared, began.Add(12*time.Minute), clearedBy()
+	i.Changed = i.Cleared
+}
+
+func provedAt(i *report.Incident) {
+	clearedAt(i)
+	started := began.Add(13 * time.Minute)
+	i.State, i.Ending, i.Resolved = report.Closed, report.Proved, began.Add(14*time.Minute+time.Second)
+	i.Changed = i.Resolved
+	i.Proof = &report.Launch{
+		Instance: "i-0f15a2b3c4d5e6f70", Nodegroup: "workers", Subnet: "subnet-0ab1c2d3e4f5a6b7c", Zone: "us-west-2a", Type: "m5.large",
+		Started: started, Registered: started.Add(41 * time.Second), Ready: started.Add(58 * time.Second), Standing: report.Joined,
+	}
+}
+
+func ended(how report.Ending) func(*report.Incident) {
+	return func(i *report.Incident) {
+		clearedAt(i)
+		i.State, i.Ending, i.Resolved = report.Closed, how, began.Add(72*time.Minute)
+		i.Changed = i.Resolved
+	}
+}
+
+func denied() []snapshot.Failure {
+	return []snapshot.Failure{{
+		Source: snapshot.RouteTables, Reason: snapshot.Denied, Call: "ec2:DescribeRouteTables", Code: "UnauthorizedOperation",
+		Message: "You are not authorized to perform this operation.",
+	}}
+}
+
+func facts() []report.Fact {
+	return []report.Fact{
+		{What: "Nodegroup workers", Value: "ACTIVE, no health issue, desired 12, ON_DEMAND"},
+		{What: "Scaling activity", Value: "Successful at 14:59:03 UTC: Launching a new EC2 instance: i-0ef3a5b0000"},
+		{What: "Instance", Value: "running, both status checks ok"},
+	}
+}
+
+func note(i report.Incident, why report.Reason, at time.Time) report.Note {
+	n := report.Note{ID: string(why), Reason: why, Times: 1, At: at}
+	switch why {
+	case report.Opened, report.Reopened:
+		n.Count, n.Instances, n.Evidence, n.Facts = i.Affected, names(i.Launches), i.Cause.Evidence, facts()
+		n.Blind = i.Blind
+	case report.HasMissed:
+		n.Count, n.Instances = i.Affected, names(i.Launches)
+	case report.CauseGone, report.IsUnproved:
+		n.Evidence = clearedBy()
+	case report.IsProved:
+		n.Evidence, n.Launch = i.ClearedBy, i.Proof
+	}
+	return n
+}
+
+func notRegistered() diagnose.Cause {
+	return diagnose.Cause{
+		Check: "node/not-registered", Confidence: checks.Symptom, Resource: launch(0, "").Instance,
+		Title: launch(0, "").Instance + " has not registered as a node",
+		Why:   launch(0, "").Instance + " has been running for 5 min 2 s; no node of the cluster has its provider id.",
+		Evidence: []checks.Evidence{
+			{What: "instance", Value: "running since 14:59:03 UTC"},
+			{What: "nodes", Value: "14 in the cluster, none with this provider id"},
+		},
+		Fix: checks.Fix{
+			Text:    "Read the instance's console output for what the bootstrap said.",
+			Command: "aws ec2 get-console-output --region us-west-2 --latest --output text --instance-id " + launch(0, "").Instance,
+		},
+		Nodegroups: []string{"workers"},
+	}
+}
+
+func cannotLook() diagnose.Cause {
+	return diagnose.Cause{
+		Check: report.CannotLook, Confidence: checks.Possible, Resource: "ec2:DescribeRouteTables",
+		Title:    "cannot look at the route tables: ec2:DescribeRouteTables is denied",
+		Why:      "Whether instances can join cannot be told as long as this is not read. What depends on it is not judged, and nothing is called well.",
+		Evidence: []checks.Evidence{{What: "Checks that could not judge", Value: "endpoint/missing, route/blackhole, route/no-egress"}, {What: "Error code", Value: "UnauthorizedOperation"}},
+		Fix:      checks.Fix{Text: "Allow ec2:DescribeRouteTables to Rollcall's functions: deploy the stack again if the permission is missing in their roles, else look for a permissions boundary or a service control policy that denies it."},
+	}
+}
+
+// scenes are what the goldens show.
+func scenes() []scene {
+	likely := noEgress()
+	likely.Check, likely.Confidence = "ip/subnet-exhausted", checks.Likely
+	likely.Resource, likely.Title = "subnet-0ab1c2d3e4f5a6b7c", "subnet-0ab1c2d3e4f5a6b7c has 3 free addresses"
+	likely.Why = "A node of m5.large takes 20 addresses at its start (2 interfaces of 10); 3 of 251 are free."
+	likely.Fix = checks.Fix{Text: "Free addresses in subnet-0ab1c2d3e4f5a6b7c, or add a larger subnet to the nodegroup."}
+	possible := likely
+	possible.Confidence = checks.Possible
+
+	mixed := launches(12, report.Missed)
+	for n := range mixed[:3] {
+		mixed[n].Standing, mixed[n].Ready = report.Joined, mixed[n].Started.Add(4*time.Minute)
+	}
+	mixed[11].Standing, mixed[11].Ended, mixed[11].EndedWhy = report.Gone, began.Add(6*time.Minute), "Server.SpotInstanceTermination: Spot instance termination"
+
+	joined := launches(2, report.Joined)
+	for n := range joined {
+		joined[n].Ready = joined[n].Started.Add(7 * time.Minute)
+	}
+
+	ended1 := launches(1, report.Gone)
+	ended1[0].Ended, ended1[0].EndedWhy = began.Add(40*time.Second), "Client.InvalidKMSKey.InvalidState: The KMS key provided is in an incorrect state"
+	early := diagnose.Cause{
+		Check: "instance/ended-early", Confidence: checks.Certain, Resource: ended1[0].Instance,
+		Title: ended1[0].Instance + " ended before it was a node",
+		Why:   ended1[0].Instance + " was terminated 40 s after its launch. EC2 gives the reason Client.InvalidKMSKey.InvalidState: The KMS key provided is in an incorrect state.",
+		Fix:   checks.Fix{Text: "Enable the KMS key of the launch template's volumes, or use another one."}, Nodegroups: []string{"workers"},
+	}
+
+	predicted := incident(noEgress(), launches(1, report.Waiting))
+	missed := with(incident(noEgress(), launches(12, report.Missed)), func(i *report.Incident) { i.Changed = began.Add(5 * time.Minute) })
+	nobody := incident(noEgress(), nil)
+	symptomBlind := with(incident(notRegistered(), launches(1, report.Missed)), func(i *report.Incident) { i.Blind = denied() })
+	sight := with(incident(cannotLook(), nil), func(i *report.Incident) { i.Blind = denied() })
+	proved := with(missed, provedAt)
+	again := with(incident(noEgress(), launches(1, report.Missed)), func(i *report.Incident) { i.Number = 2 })
+
+	longNames := with(incident(noEgress(), launches(3, report.Missed)), func(i *report.Incident) {
+		i.Key.Cluster = "payments-production-eu-central-1-blue-2026-with-a-name-as-long-as-eks-allows-it-to-be-0123456789"
+		i.Cause.Nodegroups = []string{
+			"general-purpose-spot-diversified-m5-m6i-m7i-zone-a-0123456789", "gpu-inference", "general-purpose-on-demand", "batch", "ingress",
+		}
+	})
+	hostile := with(incident(noEgress(), launches(1, report.Missed)), func(i *report.Incident) {
+		i.Cause.Title = "subnet-0ab1 <!channel> *bold* `x` has no way out & more"
+		i.Cause.Why = "It said: <@U012AB3CD> <!here> @channel <https://evil.example|AWS console> ```x``` \u202egnihsihp\u202c &lt;b&gt; line one\nline two."
+		i.Cause.Evidence = []checks.Evidence{{What: "```\n<!channel>", Value: "``` <@U012AB3CD>\n\x1b[31mred\x00"}}
+		i.Cause.Fix.Text = "see <https://evil.example|here>."
+	})
+	huge := with(incident(noEgress(), launches(report.MaxLaunches, report.Missed)), func(i *report.Incident) {
+		i.Affected = 1200
+		for n := range 300 {
+			i.Cause.Evidence = append(i.Cause.Evidence, checks.Evidence{What: fmt.Sprintf("route %d", n), Value: fmt.Sprintf("10.%d.0.0/16 → pcx-0%012x", n%250, n)})
+		}
+		i.Cause.Why = strings.Repeat("This VPC has a great many routes. ", 200)
+	})
+
+	return []scene{
+		{"predicted", predicted, []report.Note{note(predicted, report.Opened, predicted.Opened)}},
+		{"missed", missed, []report.Note{note(missed, report.Opened, missed.Opened), note(missed, report.HasMissed, began.Add(5*time.Minute))}},
+		{"some-joined", incident(noEgress(), mixed), nil},
+		{"all-joined", incident(noEgress(), joined), nil},
+		{"nobody-yet", nobody, []report.Note{note(nobody, report.Opened, nobody.Opened)}},
+		{"cleared", with(missed, clearedAt), []report.Note{note(missed, report.CauseGone, began.Add(12*time.Minute)), note(missed, report.FailedAgain, began.Add(13*time.Minute))}},
+		{"cleared-before-due", with(predicted, clearedAt), nil},
+		{"proved", proved, []report.Note{note(proved, report.IsProved, proved.Resolved)}},
+		{"unproved", with(missed, ended(report.Unproved)), []report.Note{note(missed, report.IsUnproved, began.Add(72*time.Minute))}},
+		{"superseded", with(incident(notRegistered(), launches(1, report.Missed)), ended(report.Superseded)), []report.Note{note(missed, report.IsSuperseded, began.Add(72*time.Minute))}},
+		{"withdrawn", with(missed, ended(report.Withdrawn), func(i *report.Incident) { i.Cleared, i.ClearedBy = time.Time{}, nil }), []report.Note{note(missed, report.IsWithdrawn, began.Add(72*time.Minute))}},
+		{"given-up", with(incident(notRegistered(), launches(1, report.GivenUp)), ended(report.GivenUpOn)), []report.Note{note(missed, report.IsGivenUpOn, began.Add(2*time.Hour))}},
+		{"reopened", again, []report.Note{note(again, report.Reopened, began)}},
+		{"symptom", incident(notRegistered(), launches(1, report.Missed)), nil},
+		{"symptom-blind", symptomBlind, []report.Note{note(symptomBlind, report.Opened, symptomBlind.Opened)}},
+		{"cannot-look", sight, []report.Note{note(sight, report.Opened, sight.Opened)}},
+		{"can-look-again", with(sight, ended(report.Proved), func(i *report.Incident) { i.ClearedBy = nil }), []report.Note{note(sight, report.IsProved, began)}},
+		{"likely", incident(likely, launches(4, report.Missed)), nil},
+		{"possible-early", incident(possible, launches(4, report.Waiting)), nil},
+		{"ended-early", incident(early, ended1), []report.Note{note(incident(early, ended1), report.Opened, began.Add(time.Minute))}},
+		{"long-names", longNames, nil},
+		{"hostile", hostile, []report.Note{note(hostile, report.Opened, hostile.Opened)}},
+		{"huge", huge, []report.Note{note(huge, report.Opened, huge.Opened)}},
+		{"unknown-note", predicted, []report.Note{{ID: "something-new", Reason: "something-new", At: began}}},
+	}
+}

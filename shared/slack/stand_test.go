@@ -1,0 +1,193 @@
+package slack
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/local/slackstand"
+	"rollcall/shared/report"
+)
+
+// stand starts the stand-in for Slack, with one channel.
+func stand(t *testing.T, cfg slackstand.Config) (*slackstand.Server, *Client) {
+	t.Helper()
+	cfg.Token = secretToken
+	if cfg.Channels == nil {
+		cfg.Channels = []slackstand.Channel{{ID: "C0000000001", Name: "alerts"}}
+	}
+	s, err := slackstand.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	c, err := NewClient(s.APIURL(), secretToken, &http.Client{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, c
+}
+
+// TestScenesAreTaken: the stand-in, which is as strict as Slack, takes every
+// message of every scene.
+func TestScenesAreTaken(t *testing.T) {
+	s, c := stand(t, slackstand.Config{})
+	for _, sc := range scenes() {
+		postScene(t, c, "C0000000001", sc)
+	}
+	if got, want := len(s.Messages("C0000000001")), len(scenes()); got != want {
+		t.Errorf("%d messages in the channel, want %d", got, want)
+	}
+}
+
+func postScene(t *testing.T, c *Client, channel string, sc scene) {
+	t.Helper()
+	ts, err := c.Post(t.Context(), channel, Render(sc.incident))
+	if err != nil {
+		t.Fatalf("%s: %v", sc.name, err)
+	}
+	for _, n := range sc.notes {
+		if _, err := c.Reply(t.Context(), channel, ts, RenderNote(sc.incident, n)); err != nil {
+			t.Fatalf("%s, %s: %v", sc.name, n.ID, err)
+		}
+	}
+}
+
+// TestOneMessageForAnIncident: posted, found after a crash, edited, and closed
+// in place.
+func TestOneMessageForAnIncident(t *testing.T) {
+	s, c := stand(t, slackstand.Config{})
+	const channel = "C0000000001"
+	i := incident(noEgress(), launches(1, report.Waiting))
+	since := time.Now()
+
+	search := Search{Channel: channel, Tag: Render(i).Tag, Since: since}
+	if found, err := c.Find(t.Context(), search); err != nil || found.TS != "" || found.Unsure != nil {
+		t.Fatalf("before the post Find gave %+v, %v", found, err)
+	}
+	other := i
+	other.Key.Resource = "rtb-0ffffffff"
+	if _, err := c.Post(t.Context(), channel, Render(other)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Inject(slackstand.Fault{Method: "chat.postMessage", Times: 1, Reset: true, Applied: true}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.Post(t.Context(), channel, Render(i))
+	var e *Error
+	if !errors.As(err, &e) || e.Kind != Unavailable {
+		t.Fatalf("the answer was lost, and Post gave %v, want Unavailable", err)
+	}
+	found, err := c.Find(t.Context(), search)
+	if err != nil || found.TS == "" {
+		t.Fatalf("after the lost answer Find gave %+v, %v, want the message", found, err)
+	}
+
+	n := note(i, report.Opened, i.Opened)
+	reply, err := c.Reply(t.Context(), channel, found.TS, RenderNote(i, n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inThread := Search{Channel: channel, Thread: found.TS, Tag: RenderNote(i, n).Tag, Since: since}
+	if got, err := c.Find(t.Context(), inThread); err != nil || got.TS != reply {
+		t.Errorf("Find in the thread gave %+v, %v, want %q", got, err, reply)
+	}
+	inThread.Tag.Note = "missed"
+	if got, err := c.Find(t.Context(), inThread); err != nil || got.TS != "" {
+		t.Errorf("Find of a reply that is not there gave %+v, %v", got, err)
+	}
+
+	closed := with(i, provedAt)
+	if err := c.Update(t.Context(), channel, found.TS, Render(closed)); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := c.Find(t.Context(), search); err != nil || again != found {
+		t.Errorf("after the edit Find gave %+v, %v, want %+v", again, err, found)
+	}
+	var texts []string
+	for _, m := range s.Messages(channel) {
+		texts = append(texts, m.Text)
+	}
+	if diff := cmp.Diff(texts, []string{Render(other).Text, Render(closed).Text}); diff != "" {
+		t.Errorf("messages (-got +want):\n%s", diff)
+	}
+	if err := c.Update(t.Context(), channel, "1.000001", Render(closed)); !errors.As(err, &e) || e.Kind != MessageGone {
+		t.Errorf("an edit of a message that is not there gave %v, want MessageGone", err)
+	}
+}
+
+// TestFindAmongMany turns pages.
+func TestFindAmongMany(t *testing.T) {
+	_, c := stand(t, slackstand.Config{})
+	const channel = "C0000000001"
+	i := incident(noEgress(), nil)
+	want, err := c.Post(t.Context(), channel, Render(i))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 250 {
+		if _, err := c.Post(t.Context(), channel, hello()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := c.Find(t.Context(), Search{Channel: channel, Tag: Render(i).Tag, Since: time.Now().Add(-time.Hour)})
+	if err != nil || got.TS != want {
+		t.Errorf("Find gave %+v, %v, want %q", got, err, want)
+	}
+	got, err = c.Find(t.Context(), Search{Channel: channel, Tag: Render(i).Tag, Since: time.Now().Add(time.Hour)})
+	if err != nil || got.TS != "" {
+		t.Errorf("Find of later messages gave %+v, %v, want none", got, err)
+	}
+}
+
+func TestWithoutScopeOrInvitation(t *testing.T) {
+	_, c := stand(t, slackstand.Config{Scopes: []string{"chat:write"}})
+	found, err := c.Find(t.Context(), Search{Channel: "C0000000001", Tag: hello().Tag})
+	if err != nil || found.Unsure == nil || found.Unsure.Scope != "channels:history" {
+		t.Errorf("Find gave %+v, %v, want Unsure", found, err)
+	}
+	_, c = stand(t, slackstand.Config{Channels: []slackstand.Channel{{ID: "C2", Name: "absent", BotAbsent: true}}})
+	var e *Error
+	if _, err := c.Post(t.Context(), "C2", hello()); !errors.As(err, &e) || e.Kind != Channel || !strings.Contains(err.Error(), "invite the bot") {
+		t.Errorf("Post into a channel without the bot gave %v, want Channel", err)
+	}
+	if _, err := c.Post(t.Context(), "C3", hello()); !errors.As(err, &e) || e.Kind != Channel {
+		t.Errorf("Post into no channel gave %v, want Channel", err)
+	}
+}
+
+// TestGallery posts every scene for people to look at: with ROLLCALL_GALLERY
+// naming a file it writes the page's address there, and keeps the page up until
+// the file is deleted.
+func TestGallery(t *testing.T) {
+	file := os.Getenv("ROLLCALL_GALLERY")
+	s, c := stand(t, slackstand.Config{Now: func() time.Time { return began.Add(20 * time.Minute) }})
+	only := os.Getenv("ROLLCALL_GALLERY_SCENES")
+	for _, sc := range scenes() {
+		if only == "" || strings.Contains(","+only+",", ","+sc.name+",") {
+			postScene(t, c, "C0000000001", sc)
+		}
+	}
+	if file == "" {
+		return
+	}
+	if err := os.WriteFile(file, []byte(s.URL()+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for range tick.C {
+		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
+			return
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package slack
+
+import (
+	"testing"
+	"time"
+
+	"rollcall/shared/checks"
+)
+
+func TestCount(t *testing.T) {
+	for _, tt := range []struct {
+		n    int
+		noun string
+		want string
+	}{
+		{0, "instance", "0 instances"}, {1, "instance", "1 instance"}, {12, "instance", "12 instances"},
+		{1200, "instance", "1,200 instances"}, {1234567, "more line", "1,234,567 more lines"}, {1, "more line", "1 more line"},
+		{-1200, "instance", "-1,200 instances"}, {-120, "instance", "-120 instances"},
+	} {
+		if got := count(tt.n, tt.noun); got != tt.want {
+			t.Errorf("count(%d, %q) = %q, want %q", tt.n, tt.noun, got, tt.want)
+		}
+	}
+}
+
+func TestSpan(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Second:                         "0 s",
+		58 * time.Second:                     "58 s",
+		119*time.Second + 400e6:              "119 s",
+		119*time.Second + 600e6:              "2 min",
+		14*time.Minute + time.Second:         "14 min",
+		2 * time.Hour:                        "2 h",
+		2*time.Hour + 5*time.Minute:          "2 h 5 min",
+		47*time.Hour + 29*time.Minute + 59e9: "47 h 30 min",
+		48 * time.Hour:                       "2 d",
+		76 * time.Hour:                       "3 d 4 h",
+	} {
+		if got := span(d); got != want {
+			t.Errorf("span(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestOrdinal(t *testing.T) {
+	for n, want := range map[int]string{1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 12: "12th", 13: "13th", 21: "21st", 112: "112th"} {
+		if got := ordinal(n); got != want {
+			t.Errorf("ordinal(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestFew(t *testing.T) {
+	for _, tt := range []struct {
+		names []string
+		want  string
+	}{
+		{nil, ""}, {[]string{"a"}, "a"}, {[]string{"a", "b"}, "a and b"}, {[]string{"a", "b", "c"}, "a, b and 1 more"},
+		{[]string{"a-very-long-name"}, "a-very-lo…"},
+	} {
+		if got := few(tt.names, 2, 10); got != tt.want {
+			t.Errorf("few(%q) = %q, want %q", tt.names, got, tt.want)
+		}
+	}
+}
+
+func TestChange(t *testing.T) {
+	for _, tt := range []struct {
+		list []checks.Evidence
+		want string
+	}{
+		{nil, ""},
+		{[]checks.Evidence{{What: "rtb-0cd2", Value: "0.0.0.0/0 → nat-0aa4"}}, "rtb-0cd2 has 0.0.0.0/0 → nat-0aa4"},
+		{[]checks.Evidence{{What: "rtb-0cd2", Value: "no internet needed: endpoints for EC2 and S3"}}, "rtb-0cd2: no internet needed: endpoints for EC2 and S3"},
+		{[]checks.Evidence{{What: "vpc-0cd2", Value: "has endpoints for EC2"}}, "vpc-0cd2 has endpoints for EC2"},
+		{[]checks.Evidence{{What: "Addresses of subnet-0ab1", Value: "20 free"}}, "Addresses of subnet-0ab1: 20 free"},
+		{[]checks.Evidence{{What: "rtb-0cd2", Value: "a\nb"}}, ""},
+		{[]checks.Evidence{{What: "rtb-0cd2"}}, ""},
+		{[]checks.Evidence{{What: "a", Value: "b"}, {What: "c", Value: "d"}}, ""},
+	} {
+		if got := change(tt.list); got != tt.want {
+			t.Errorf("change(%v) = %q, want %q", tt.list, got, tt.want)
+		}
+	}
+}
+
+func TestConsole(t *testing.T) {
+	for _, tt := range []struct {
+		place place
+		id    string
+		want  string
+	}{
+		{place{"aws", "us-west-2"}, "rtb-0cd2", "https://us-west-2.console.aws.amazon.com/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId=rtb-0cd2"},
+		{place{"aws-cn", "cn-north-1"}, "i-0ef3", "https://cn-north-1.console.amazonaws.cn/ec2/home?region=cn-north-1#InstanceDetails:instanceId=i-0ef3"},
+		{place{"aws-us-gov", "us-gov-west-1"}, "subnet-0ab1", "https://us-gov-west-1.console.amazonaws-us-gov.com/vpcconsole/home?region=us-gov-west-1#SubnetDetails:subnetId=subnet-0ab1"},
+		{place{"aws", "evil.example/"}, "rtb-0cd2", ""},
+		{place{"", "us-west-2"}, "rtb-0cd2", ""},
+		{place{"aws", "us-west-2"}, "prod/workers", ""},
+		{place{"aws", "us-west-2"}, "rtb-0cd2&x=y", ""},
+		{place{"aws", "us-west-2"}, "", ""},
+	} {
+		if got := tt.place.console(tt.id); got != tt.want {
+			t.Errorf("%v.console(%q) = %q, want %q", tt.place, tt.id, got, tt.want)
+		}
+	}
+}
+
+func TestWeb(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"https://us-west-2.console.aws.amazon.com/vpcconsole/home?region=us-west-2#X:y=z": true,
+		"http://console.aws.amazon.com/": false,
+		"javascript:alert(1)":            false,
+		"https://user@host/":             false,
+		"https://":                       false,
+		"":                               false,
+	} {
+		want := ""
+		if ok {
+			want = address
+		}
+		if got := web(address); got != want {
+			t.Errorf("web(%q) = %q, want %q", address, got, want)
+		}
+	}
+}
+
+// TestDigest: the same for what reads the same, another for what does not.
+func TestDigest(t *testing.T) {
+	i := incident(noEgress(), launches(2, "missed"))
+	same := i
+	same.Version, same.Applied, same.Seen = 7, []string{"x"}, began.Add(time.Hour)
+	if a, b := Render(i).Digest(), Render(same).Digest(); a != b {
+		t.Errorf("digests %q and %q of one message differ", a, b)
+	}
+	if got, want := Render(i).Digest(), Render(i).Digest(); got != want {
+		t.Errorf("digest %q, then %q", got, want)
+	}
+	other := i
+	other.Affected = 3
+	if a, b := Render(i).Digest(), Render(other).Digest(); a == b {
+		t.Errorf("one digest %q for two messages", a)
+	}
+}

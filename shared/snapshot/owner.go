@@ -1,0 +1,47 @@
+package snapshot
+
+// The tags that tell which group an instance belongs to. EC2 Auto Scaling and
+// EKS set the first two on every instance that they launch, Karpenter the third.
+const (
+	groupTag     = "aws:autoscaling:groupName"
+	nodegroupTag = "eks:nodegroup-name"
+	nodepoolTag  = "karpenter.sh/nodepool"
+)
+
+// Owner is the name of what launched the instance: its EKS nodegroup, else
+// its Karpenter node pool, else its Auto Scaling group, else empty.
+func (i Instance) Owner() string {
+	for _, tag := range []string{nodegroupTag, nodepoolTag, groupTag} {
+		if name := i.Tags[tag]; name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// Ended tells that the instance has stopped or is about to.
+func (i Instance) Ended() bool {
+	switch i.State {
+	case "shutting-down", "terminated", "stopping", "stopped":
+		return true
+	}
+	return false
+}
+
+// Joined tells that the node can take pods: Ready, and initialised by the
+// cloud provider.
+func (n Node) Joined() bool { return n.Ready.Status == "True" && !n.Uninitialized }
+
+// Has tells that a source was read in full.
+func (s *Snapshot) Has(source Source) bool {
+	_, failed := s.Failures[source]
+	return s.Read[source] && !failed
+}
+
+// Why is why a source that was needed is not there.
+func (s *Snapshot) Why(source Source) Failure {
+	if f, ok := s.Failures[source]; ok {
+		return f
+	}
+	return Failure{Source: source, Reason: NotRead, Message: "nobody asked for it"}
+}

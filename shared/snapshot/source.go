@@ -1,0 +1,48 @@
+package snapshot
+
+// Source is one thing that can be looked at, with one or a few calls. A
+// check says which sources it needs; what could not be read makes it Unknown.
+type Source string
+
+// The sources.
+const (
+	Clusters         Source = "cluster"
+	Instances        Source = "instances"
+	InstanceTypes    Source = "instance types"
+	Subnets          Source = "subnets"
+	VPCs             Source = "vpcs"
+	RouteTables      Source = "route tables"
+	NATGateways      Source = "nat gateways"
+	InternetGateways Source = "internet gateways"
+	Endpoints        Source = "vpc endpoints"
+	Groups           Source = "auto scaling groups"
+	Activities       Source = "scaling activities"
+	Nodegroups       Source = "nodegroups"
+	Nodes            Source = "nodes"
+)
+
+// Reason is why a source could not be read.
+type Reason string
+
+// The reasons.
+const (
+	Denied      Reason = "denied"      // a permission is missing
+	Throttled   Reason = "throttled"   // the service asked us to slow down, and retries ran out
+	TimedOut    Reason = "timed out"   // no answer in time
+	Unreachable Reason = "unreachable" // no connection
+	Broken      Reason = "broken"      // an answer that is not understood, or a fault of the service
+	NotRead     Reason = "not read"    // nobody asked for it
+)
+
+// Failure is a source that could not be read, in words that an operator can
+// act on.
+type Failure struct {
+	Source Source `json:"source"`
+	Reason Reason `json:"reason"`
+	// Call is the permission's name where there is one, e.g. "ec2:DescribeRouteTables".
+	Call string `json:"call"`
+	// Code is the service's error code, e.g. "UnauthorizedOperation".
+	Code string `json:"code,omitempty"`
+	// Message is what the service said, free of request ids and encoded blobs.
+	Message string `json:"message,omitempty"`
+}

@@ -1,0 +1,36 @@
+package state
+
+import "rollcall/shared/fn"
+
+// Reads is what reading the table needs.
+func Reads() []fn.Read { return read(fn.Actions[Reader]("dynamodb")) }
+
+// ReadIncidents is what reading incidents alone needs.
+func ReadIncidents() []fn.Read { return read(fn.Actions[Querier]("dynamodb")) }
+
+func read(actions []string) []fn.Read {
+	return []fn.Read{{Actions: actions, Resources: []string{string(fn.Table)}}}
+}
+
+// RecordLaunches lets a function write launch records and nothing else: the
+// table's partition keys begin with the kind of the record.
+func RecordLaunches() fn.Grant {
+	return write("RecordLaunches", "Each launch is recorded once, whichever event or sweep brought it, until its outcome is known.", launchPrefix)
+}
+
+// RecordIncidents lets a function write incidents and nothing else.
+func RecordIncidents() fn.Grant {
+	return write("RecordIncidents", "What was said, where, and what is still to be said outlives the function.", incidentPrefix)
+}
+
+func write(sid, why, prefix string) fn.Grant {
+	return fn.Grant{
+		Sid:       sid,
+		Why:       why,
+		Actions:   fn.Actions[Writer]("dynamodb"),
+		Resources: []fn.Resource{fn.Table},
+		Conditions: map[string]map[string][]string{
+			"ForAllValues:StringLike": {"dynamodb:LeadingKeys": {prefix + "*"}},
+		},
+	}
+}

@@ -1,0 +1,25 @@
+package state
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/fn"
+)
+
+// The permissions are the client's operations, and the conditions are the keys
+// that the store really writes.
+func TestGrants(t *testing.T) {
+	if diff := cmp.Diff([]fn.Read{{Actions: []string{"dynamodb:BatchGetItem", "dynamodb:Query"}, Resources: []string{string(fn.Table)}}}, Reads()); diff != "" {
+		t.Errorf("reads (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"dynamodb:Query"}, ReadIncidents()[0].Actions); diff != "" {
+		t.Errorf("reading incidents (-want +got):\n%s", diff)
+	}
+	for grant, prefix := range map[string]string{RecordLaunches().Conditions["ForAllValues:StringLike"]["dynamodb:LeadingKeys"][0]: launchPrefix, RecordIncidents().Conditions["ForAllValues:StringLike"]["dynamodb:LeadingKeys"][0]: incidentPrefix} {
+		if grant != prefix+"*" {
+			t.Errorf("a grant is for %q, the store writes %q", grant, prefix)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"rollcall/shared/report"
+)
+
+// keepClosed is how long a closed incident is kept: well over the longest
+// reopen time (168 hours) and the queue's retention, so that nothing late
+// meets an empty place.
+const keepClosed = 30 * 24 * time.Hour
+
+// Incidents reads all incidents of a cluster, by check and resource. If some
+// were written by a newer version of Rollcall, it gives the others and an
+// error with *NewerFormat in it.
+func (s *Store) Incidents(ctx context.Context, cluster string) ([]report.Incident, error) {
+	items, err := s.query(ctx, &dynamodb.QueryInput{
+		KeyConditionExpression:    aws.String("#pk = :pk"),
+		ExpressionAttributeNames:  map[string]string{"#pk": attrPK},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(incidentPrefix + cluster)},
+		// What was just written must be seen: it says what was already said.
+		ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the incidents of %s: %w", cluster, err)
+	}
+	var incidents []report.Incident
+	var wrong []error
+	for _, attributes := range items {
+		var inc report.Incident
+		there, err := s.decode(attributes, report.Format, &inc)
+		if err != nil {
+			wrong = append(wrong, err)
+		}
+		if there {
+			incidents = append(incidents, inc)
+		}
+	}
+	if len(wrong) > 0 {
+		return incidents, fmt.Errorf("read the incidents of %s: %w", cluster, errors.Join(wrong...))
+	}
+	return incidents, nil
+}
+
+// SaveIncident writes an incident over the version that was read, and gives it
+// with its new version. It fails with *Conflict if that version is not the
+// newest any more.
+func (s *Store) SaveIncident(ctx context.Context, inc report.Incident) (report.Incident, error) {
+	over := inc.Version
+	inc.Version++
+	it := item{
+		pk: incidentPrefix + inc.Key.Cluster, sk: string(inc.Key.Check) + "#" + inc.Key.Resource,
+		kind: "incident", format: inc.Format, version: inc.Version, body: inc,
+	}
+	if inc.State == report.Closed {
+		it.expires = inc.Resolved.Add(keepClosed)
+	}
+	if err := s.put(ctx, it, over); err != nil {
+		return report.Incident{}, err
+	}
+	return inc, nil
+}
