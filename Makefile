@@ -20,7 +20,7 @@ PACKAGES  := ./shared/... ./functions/... ./local/... ./events/...
 RACE := ./local/pattern ./local/clock ./local/slackstand ./local/cloud/kubeapi ./shared/kube ./shared/run ./shared/slack
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-infra test-cli test-browser build build-local generate synth check-template deploy diff destroy invoke lint race bench fuzz
+.PHONY: help demo test test-infra test-cli test-moto build build-local generate synth check-template deploy diff destroy invoke lint race bench fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,12 +28,18 @@ help: ## list the targets
 demo: build-local ## play the route story on the local stage (KEEP=1 leaves it up)
 	@go run ./local/demo $(if $(KEEP),-keep) $(DEMO)
 
-test: build-local ## run all tests
+test: ## run all tests
 	go test $(PACKAGES)
-	$(MAKE) --no-print-directory test-infra
+	@$(MAKE) --no-print-directory test-infra
 
-test-infra: infra/node_modules ## run the tests of the CDK app alone
+test-infra: ## run the tests of the CDK app alone
 	CDK_VALIDATION=false go test ./infra/...
+
+test-cli: build-local ## run the AWS CLI and kubectl against the stage (both must be installed)
+	go test -tags cli -count=1 ./local/clitest
+
+test-moto: ## ask moto and the stage the same things (moto_server must be installed)
+	go test -tags moto -count=1 -run Moto ./local/clitest
 
 build: ## build the functions for Lambda (arm64)
 	@for f in $(FUNCTIONS); do \
@@ -52,6 +58,7 @@ generate: ## write every generated file anew
 	go run ./local/wire/gen
 	go run ./events/generate
 	go run ./infra/manifests
+	go run ./infra/settings/generate
 
 synth: build infra/node_modules ## synthesise the CloudFormation template (no AWS account needed)
 	$(CDK) synth --quiet -c slackChannel=C0123456789 $(CONTEXT)
@@ -74,8 +81,8 @@ diff: build infra/node_modules ## show what a deployment would change
 destroy: build infra/node_modules ## remove the stack (the table and the secret stay)
 	$(CDK) destroy --all -c slackChannel=C0123456789 $(CONTEXT)
 
-invoke: build-local ## run one function by hand: FN=join-check EVENT=events/in/….json [WORLD=…]
-	@go run ./local/invoke -fn "$(FN)" -event "$(EVENT)" $(if $(WORLD),-world "$(WORLD)")
+invoke: build-local ## run one function by hand: FN=join-check EVENT=events/in/….json [WORLD=…] [AT=…]
+	@go run ./local/invoke -fn "$(FN)" -event "$(EVENT)" $(if $(WORLD),-world "$(WORLD)") $(if $(AT),-at "$(AT)")
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l shared functions local events infra)" || { echo "not gofmt-clean:"; gofmt -l shared functions local events infra; exit 1; }

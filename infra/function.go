@@ -46,14 +46,17 @@ func newFunction(stack awscdk.Stack, spec fn.Spec, r resources, packages string,
 	// The library has names for the numbers of days; the setting is a number.
 	logs.Node().DefaultChild().(awslogs.CfnLogGroup).SetRetentionInDays(jsii.Number(chosen.LogRetentionDays))
 
-	allowed, err := permissions(spec, r, *logs.LogGroupArn(), *f.failed.QueueArn())
+	statements, err := permissions(spec, r, *logs.LogGroupArn(), *f.failed.QueueArn())
 	if err != nil {
 		return function{}, err
+	}
+	if inVPC(spec, chosen) {
+		statements = append(statements, interfaceStatements(spec, name, chosen.VPC)...)
 	}
 	f.role = awsiam.NewRole(scope, jsii.String("Role"), &awsiam.RoleProps{
 		Description:    jsii.String("What " + name + " may do, each statement with the reason in functions/" + spec.Name + "/spec"),
 		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
-		InlinePolicies: &map[string]awsiam.PolicyDocument{spec.Name: document(allowed)},
+		InlinePolicies: &map[string]awsiam.PolicyDocument{spec.Name: document(statements)},
 	})
 	environment, err := r.environment(spec.Environment, chosen)
 	if err != nil {
@@ -79,6 +82,9 @@ func newFunction(stack awscdk.Stack, spec fn.Spec, r resources, packages string,
 	resource := f.lambda.Node().DefaultChild().(awslambda.CfnFunction)
 	// The local stage finds the program of a function by this.
 	resource.AddMetadata(jsii.String("Rollcall::Folder"), jsii.String("functions/"+spec.Name))
+	if inVPC(spec, chosen) {
+		enter(resource, chosen.VPC)
+	}
 	// The library waits for policies that it adds to a role afterwards; here
 	// all are inside the role (cfn-lint W3005).
 	resource.AddDeletionOverride(jsii.String("DependsOn"))

@@ -20,9 +20,10 @@ const (
 	sidDecrypt  = "DecryptSlackToken"
 )
 
-// statement is one statement that allows something.
+// statement is one statement that allows something, or denies it.
 type statement struct {
 	sid        string
+	deny       bool
 	actions    []string
 	resources  []string
 	conditions map[string]map[string][]string
@@ -36,12 +37,12 @@ func permissions(spec fn.Spec, r resources, logGroup, failed string) ([]statemen
 		{sid: sidFailures, actions: []string{"sqs:SendMessage"}, resources: []string{failed}},
 	}
 	if spec.Queue != nil {
-		own, err := r.arns(spec.Queue.Resource, nil)
+		own, err := r.arn(spec.Queue.Resource)
 		if err != nil {
 			return nil, err
 		}
 		// What Lambda's poller does in the function's name (AWSLambdaSQSQueueExecutionRole).
-		list = append(list, statement{sid: sidQueue, actions: []string{"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}, resources: own})
+		list = append(list, statement{sid: sidQueue, actions: []string{"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}, resources: []string{own}})
 	}
 	reads, err := readStatements(spec.Reads, r)
 	if err != nil {
@@ -60,11 +61,11 @@ func readStatements(reads []fn.Read, r resources) ([]statement, error) {
 	for _, read := range reads {
 		s := statement{actions: read.Actions}
 		for _, text := range read.Resources {
-			arns, err := r.readable(text, read.Actions)
+			arn, err := r.readable(text)
 			if err != nil {
 				return nil, fmt.Errorf("read %v: %w", read.Actions, err)
 			}
-			s.resources = append(s.resources, arns...)
+			s.resources = append(s.resources, arn)
 		}
 		if len(s.actions) == 0 || len(s.resources) == 0 {
 			continue
@@ -90,12 +91,12 @@ func readSid(s statement) string {
 
 // readable resolves what stands in Read.Resources: "*", the name of one of
 // the stack's resources, or an ARN with places to fill in.
-func (r resources) readable(text string, actions []string) ([]string, error) {
+func (r resources) readable(text string) (string, error) {
 	if text == "*" {
-		return []string{text}, nil
+		return text, nil
 	}
 	if !strings.HasPrefix(text, "arn:") {
-		return r.arns(fn.Resource(text), actions)
+		return r.arn(fn.Resource(text))
 	}
 	filled := strings.NewReplacer(
 		"${Partition}", *awscdk.Aws_PARTITION(),
@@ -107,10 +108,10 @@ func (r resources) readable(text string, actions []string) ([]string, error) {
 	for rest := filled; ; {
 		_, after, found := strings.Cut(rest, "${")
 		if !found {
-			return []string{filled}, nil
+			return filled, nil
 		}
 		if !strings.HasPrefix(after, "Token[") {
-			return nil, fmt.Errorf("%s: only ${Partition}, ${Region} and ${Account} are filled in", text)
+			return "", fmt.Errorf("%s: only ${Partition}, ${Region} and ${Account} are filled in", text)
 		}
 		rest = after
 	}
@@ -121,11 +122,11 @@ func grantStatements(grants []fn.Grant, r resources) ([]statement, error) {
 	for _, g := range grants {
 		s := statement{sid: g.Sid, actions: g.Actions, conditions: g.Conditions}
 		for _, name := range g.Resources {
-			arns, err := r.arns(name, g.Actions)
+			arn, err := r.arn(name)
 			if err != nil {
 				return nil, fmt.Errorf("grant %s: %w", g.Sid, err)
 			}
-			s.resources = append(s.resources, arns...)
+			s.resources = append(s.resources, arn)
 		}
 		list = append(list, s)
 		// A secret under a customer key is read only by who may use the key.
@@ -150,6 +151,9 @@ func document(list []statement) awsiam.PolicyDocument {
 			Sid:       jsii.String(s.sid),
 			Actions:   jsii.Strings(s.actions...),
 			Resources: jsii.Strings(s.resources...),
+		}
+		if s.deny {
+			props.Effect = awsiam.Effect_DENY
 		}
 		if len(s.conditions) > 0 {
 			conditions := map[string]any{}

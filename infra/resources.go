@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -69,25 +68,22 @@ func delayOf(q fn.Queue, chosen settings.Settings) (time.Duration, error) {
 	return delay, nil
 }
 
-// arns resolves a resource for the actions that are to be allowed on it.
-func (r resources) arns(name fn.Resource, actions []string) ([]string, error) {
+// arn resolves the name of a resource.
+func (r resources) arn(name fn.Resource) (string, error) {
 	switch name {
 	case fn.Table:
-		arns := []string{*r.table.TableArn()}
-		// Query is the only call that takes an index.
-		if slices.Contains(actions, "dynamodb:Query") {
-			arns = append(arns, *r.table.TableArn()+"/index/"+state.OpenIndex)
-		}
-		return arns, nil
+		return *r.table.TableArn(), nil
+	case fn.TableIndex:
+		return *r.table.TableArn() + "/index/" + state.OpenIndex, nil
 	case fn.Bus:
-		return []string{*r.bus.EventBusArn()}, nil
+		return *r.bus.EventBusArn(), nil
 	case fn.SlackSecret:
-		return []string{r.secret.arn}, nil
+		return r.secret.arn, nil
 	}
 	if q, ok := r.queues[name]; ok {
-		return []string{*q.main.QueueArn()}, nil
+		return *q.main.QueueArn(), nil
 	}
-	return nil, fmt.Errorf("the stack has no resource %q", name)
+	return "", fmt.Errorf("the stack has no resource %q", name)
 }
 
 // environment gives each variable that a function reads its value.

@@ -20,6 +20,8 @@ type batch struct {
 type news struct {
 	account string
 	clock   time.Time // zero when no event knows
+	// messages brought it.
+	messages []string
 }
 
 func (h handler) open(messages []event.Message) batch {
@@ -45,6 +47,7 @@ func (h handler) open(messages []event.Message) batch {
 			if clock, ok := t.Clock(); ok && (n.clock.IsZero() || clock.Before(n.clock)) {
 				n.clock = clock
 			}
+			n.messages = append(n.messages, m.ID)
 			b.launched[t.Instance] = n
 		case event.LaunchFailed:
 			// launch-watch explains it; there is no instance to call.
@@ -54,6 +57,15 @@ func (h handler) open(messages []event.Message) batch {
 		}
 	}
 	return b
+}
+
+// unsure gives back the messages of instances of which nobody can say whose
+// they are while the groups cannot be read.
+func (h handler) unsure(b *batch, ids []string) {
+	for _, id := range ids {
+		h.log.Warn("whose the instance is cannot be told without its group, its messages go back to the queue", "instance", id)
+		b.failed = append(b.failed, b.launched[id].messages...)
+	}
 }
 
 // roll is the launches of one cluster that are called together.
@@ -74,9 +86,11 @@ type entry struct {
 	instance *snapshot.Instance // nil: EC2 does not describe it
 }
 
-// rolls sorts the batch by cluster.
-func (b batch) rolls(a inspect.Assignment, known map[string]state.Launch, ids []string, joinTime time.Duration) map[string]roll {
-	all := map[string]roll{}
+// rolls sorts the batch by cluster. Unknown are instances that neither EC2 nor
+// our records know: minutes after their launch they have ended long ago, and
+// nobody can say whose they were.
+func (b batch) rolls(a inspect.Assignment, known map[string]state.Launch, ids []string, joinTime time.Duration) (all map[string]roll, unknown []string) {
+	all = map[string]roll{}
 	add := func(cluster string, e entry, n news) {
 		r := all[cluster]
 		r.entries = append(r.entries, e)
@@ -86,7 +100,7 @@ func (b batch) rolls(a inspect.Assignment, known map[string]state.Launch, ids []
 		all[cluster] = r
 	}
 	found := map[string]bool{}
-	for _, id := range slices.Concat(a.Foreign, a.Warm) {
+	for _, id := range slices.Concat(a.Foreign, a.Warm, a.Unsure) {
 		found[id] = true
 	}
 	for _, cluster := range a.Names() {
@@ -101,11 +115,16 @@ func (b batch) rolls(a inspect.Assignment, known map[string]state.Launch, ids []
 		}
 	}
 	for _, id := range ids {
-		if l, recorded := known[id]; recorded && !found[id] {
+		l, recorded := known[id]
+		switch {
+		case found[id]:
+		case recorded:
 			add(l.Cluster, entry{launch: l, recorded: true}, b.launched[id])
+		default:
+			unknown = append(unknown, id)
 		}
 	}
-	return all
+	return all, unknown
 }
 
 // fresh is the record of a launch that nobody recorded: launch-watch did not

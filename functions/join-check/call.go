@@ -54,7 +54,7 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 		h.reader.More(ctx, s, q, gather.JoinSources(list)...)
 		d = diagnose.Rank(list, checks.Eval(list, s), s)
 	}
-	o := inspect.Observe(spec.Spec().Name, s, d, told(r.entries, verdicts))
+	o := inspect.Observe(spec.Name, s, d, told(r.entries, verdicts))
 	o.Sweep = r.sweep
 	if err := h.send.SendResult(ctx, o); err != nil {
 		return err
@@ -243,7 +243,9 @@ func (h handler) remember(ctx context.Context, r roll, verdicts []outcome.Verdic
 		if v.Standing != outcome.Waiting || r.sweep && e.recorded {
 			continue // the sweep looks again at those that missed it; others have their message
 		}
-		delay := l.Due.Sub(now)
+		// SQS counts whole seconds, and takes zero for the queue's own delay,
+		// which is the whole time to join: better a second late than early.
+		delay := l.Due.Sub(now).Truncate(time.Second) + time.Second
 		if incidentOpen {
 			delay = min(delay, soon)
 		}

@@ -16,6 +16,7 @@ import (
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/inspect"
+	"rollcall/shared/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
 	"rollcall/shared/snapshot"
@@ -110,7 +111,11 @@ func (h handler) batch(ctx context.Context, messages []event.Message) (any, erro
 	if err != nil {
 		return nil, fmt.Errorf("look up %d launches: %w", len(ids), err)
 	}
-	ids = slices.DeleteFunc(ids, func(id string) bool { return known[id].Standing.Final() })
+	// One that was called and missed it is the sweep's from then on: the other
+	// events of the same launch come a little later, and bring no news.
+	ids = slices.DeleteFunc(ids, func(id string) bool {
+		return known[id].Standing.Final() || known[id].Standing == outcome.Missed
+	})
 	if len(ids) == 0 {
 		return event.Failures(b.failed), nil
 	}
@@ -119,12 +124,15 @@ func (h handler) batch(ctx context.Context, messages []event.Message) (any, erro
 		return nil, fmt.Errorf("find the launched instances: %s %s: %s", failed.Call, failed.Reason, failed.Message)
 	}
 	groups, groupsFailed := h.reader.Groups(ctx, inspect.GroupsOf(instances))
-	a := inspect.Assign(instances, groups, h.watches)
+	a := inspect.Assign(instances, inspect.Evidence{Groups: groups, GroupsUnread: groupsFailed != nil, Recorded: known, Watches: h.watches})
 	h.count("ForeignInstances", len(a.Foreign))
 	h.count("WarmPoolInstances", len(a.Warm))
-	// A launch that is known and that EC2 no longer describes belongs to the
-	// cluster that it was recorded for.
-	rolls := b.rolls(a, known, ids, h.joinTime)
+	h.unsure(&b, a.Unsure)
+	rolls, unknown := b.rolls(a, known, ids, h.joinTime)
+	if len(unknown) > 0 {
+		h.log.WarnContext(ctx, "EC2 does not describe these instances, and no launch of theirs is recorded", "instances", unknown)
+		h.count("UnknownInstances", len(unknown))
+	}
 	for _, name := range slices.Sorted(maps.Keys(rolls)) {
 		r := rolls[name]
 		r.groups, r.failed = groups, failures(groupsFailed)

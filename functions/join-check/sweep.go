@@ -53,32 +53,40 @@ func (h handler) sweepCluster(ctx context.Context, cluster string, t event.Trigg
 	var groupsFailed *snapshot.Failure
 	r.groups, groupsFailed = h.reader.Groups(ctx, inspect.GroupsOf(live))
 	r.failed = append(r.failed, failures(groupsFailed)...)
-	a := inspect.Assign(live, r.groups, func(name string) bool { return name == cluster })
-	r.entries = h.sweepEntries(cluster, a.Clusters[cluster], open)
+	recorded := map[string]state.Launch{}
+	for _, l := range open {
+		recorded[l.Instance] = l
+	}
+	a := inspect.Assign(live, inspect.Evidence{
+		Groups: r.groups, GroupsUnread: groupsFailed != nil, Recorded: recorded,
+		Watches: func(name string) bool { return name == cluster },
+	})
+	// An instance in a warm pool is not expected to join, nor is it gone.
+	for _, id := range a.Warm {
+		delete(recorded, id)
+	}
+	r.entries = h.sweepEntries(cluster, a.Clusters[cluster], recorded)
 	return h.call(ctx, cluster, r)
 }
 
 // sweepEntries pairs instances with the open launches. Whether the others have
 // a record is looked up only for those that are not Ready nodes.
-func (h handler) sweepEntries(cluster string, instances []snapshot.Instance, open []state.Launch) []entry {
+func (h handler) sweepEntries(cluster string, instances []snapshot.Instance, open map[string]state.Launch) []entry {
 	var entries []entry
-	byID := map[string]state.Launch{}
-	for _, l := range open {
-		byID[l.Instance] = l
-	}
+	seen := map[string]bool{}
 	for _, in := range instances {
-		e := entry{instance: &in}
-		if l, ok := byID[in.ID]; ok {
-			e.launch, e.recorded = l, true
+		seen[in.ID] = true
+		if l, ok := open[in.ID]; ok {
 			in = inspect.Recall(in, l)
-			delete(byID, in.ID)
-		} else {
-			e.launch, e.unsure = fresh(cluster, in, in.Launched, h.joinTime), true
+			entries = append(entries, entry{launch: l, recorded: true, instance: &in})
+			continue
 		}
-		entries = append(entries, e)
+		entries = append(entries, entry{launch: fresh(cluster, in, in.Launched, h.joinTime), unsure: true, instance: &in})
 	}
-	for _, l := range byID {
-		entries = append(entries, entry{launch: l, recorded: true})
+	for id, l := range open {
+		if !seen[id] {
+			entries = append(entries, entry{launch: l, recorded: true})
+		}
 	}
 	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.launch.Instance, b.launch.Instance) })
 	return entries

@@ -8,10 +8,6 @@ import (
 	"time"
 
 	"rollcall/shared/event"
-	"rollcall/shared/gather"
-	"rollcall/shared/inspect"
-	"rollcall/shared/outcome"
-	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )
@@ -23,10 +19,16 @@ type batch struct {
 	// ended are instances that have stopped or are terminated.
 	ended map[string]news
 	// failures are launches without an instance, by activity.
-	failures map[string]event.Trigger
+	failures map[string]failure
 	// failed are messages to give back.
 	failed []string
 	known  map[string]state.Launch
+}
+
+// failure is a launch that came to nothing, as its event tells it.
+type failure struct {
+	event.Trigger
+	message string
 }
 
 // news is what the events say of an instance.
@@ -34,6 +36,7 @@ type news struct {
 	group   string
 	account string
 	clock   time.Time // zero when no event knows
+	latest  time.Time // of its events
 	// messages brought it.
 	messages []string
 }
@@ -44,7 +47,7 @@ func (b batch) empty() bool {
 
 // open reads the messages. Several events of one instance are one launch.
 func (h handler) open(messages []event.Message) batch {
-	b := batch{launched: map[string]news{}, ended: map[string]news{}, failures: map[string]event.Trigger{}}
+	b := batch{launched: map[string]news{}, ended: map[string]news{}, failures: map[string]failure{}}
 	for _, m := range messages {
 		t, err := event.Parse([]byte(m.Body))
 		if err != nil {
@@ -62,7 +65,7 @@ func (h handler) open(messages []event.Message) batch {
 			log.Info("launch into a warm pool: not expected to join")
 			h.count("WarmPoolInstances", 1)
 		case t.Kind == event.LaunchFailed:
-			b.failures[t.Activity+t.Instance] = t
+			b.failures[t.Activity+t.Instance] = failure{t, m.ID}
 		case t.Kind == event.InstanceEnded:
 			merge(b.ended, t, m.ID)
 		case t.Kind == event.LaunchStarted, t.Kind == event.LaunchSucceeded, t.Kind == event.InstanceRunning:
@@ -83,6 +86,9 @@ func merge(all map[string]news, t event.Trigger, message string) {
 	}
 	if clock, ok := t.Clock(); ok && (n.clock.IsZero() || clock.Before(n.clock)) {
 		n.clock = clock
+	}
+	if t.Time.After(n.latest) {
+		n.latest = t.Time
 	}
 	n.messages = append(n.messages, message)
 	all[t.Instance] = n
@@ -119,21 +125,59 @@ func (b batch) groups() []string {
 	for _, n := range b.launched {
 		names = append(names, n.group)
 	}
-	for _, t := range b.failures {
-		names = append(names, t.Group)
+	for _, f := range b.failures {
+		names = append(names, f.Group)
 	}
 	return union(names, nil)
 }
 
-// unseen gives back the messages of instances that EC2 does not describe yet:
-// its API lags behind its events by some seconds.
-func (b *batch) unseen(found []snapshot.Instance) {
-	for id, n := range b.launched {
-		if !slices.ContainsFunc(found, func(in snapshot.Instance) bool { return in.ID == id }) {
-			b.failed = append(b.failed, n.messages...)
-			delete(b.launched, id)
+// visible is how long EC2 may take to describe a new instance: its API lags
+// behind its events by seconds; AWS advises to ask again for some minutes.
+const visible = 5 * time.Minute
+
+// unseen gives back the messages of instances that EC2 does not describe yet.
+// What it still does not describe minutes after the event has ended long ago:
+// there is nothing to look at.
+func (h handler) unseen(b *batch, found []snapshot.Instance) {
+	for _, id := range sortedKeys(b.launched) {
+		if slices.ContainsFunc(found, func(in snapshot.Instance) bool { return in.ID == id }) {
+			continue
+		}
+		n := b.launched[id]
+		delete(b.launched, id)
+		if h.now().Sub(n.latest) > visible {
+			h.log.Warn("EC2 does not describe the instance of an old event", "instance", id, "event", n.latest)
+			h.count("UnknownInstances", 1)
+			continue
+		}
+		h.log.Info("EC2 does not describe the instance yet, its messages go back to the queue", "instance", id)
+		b.failed = append(b.failed, n.messages...)
+	}
+}
+
+// unsure gives back the messages of instances of which nobody can say whose
+// they are while the groups cannot be read.
+func (h handler) unsure(b *batch, ids []string) {
+	for _, id := range ids {
+		n, ok := b.launched[id]
+		if !ok {
+			continue // found beside the others: its own event comes
+		}
+		h.log.Warn("whose the instance is cannot be told without its group, its messages go back to the queue", "instance", id, "group", n.group)
+		b.failed = append(b.failed, n.messages...)
+	}
+}
+
+// named counts those of the instances that the events themselves named: the
+// others of their group come with events of their own.
+func (b batch) named(ids []string) int {
+	n := 0
+	for _, id := range ids {
+		if _, ok := b.launched[id]; ok {
+			n++
 		}
 	}
+	return n
 }
 
 // widen keeps, of the instances found by group, the young ones that nobody
@@ -163,123 +207,6 @@ func (h handler) widen(ctx context.Context, b *batch, instances *[]snapshot.Inst
 		return seen || !slices.Contains(others, in.ID)
 	})
 	return nil
-}
-
-// clusterCase is what there is to look at in one cluster.
-type clusterCase struct {
-	account   string
-	instances []snapshot.Instance
-	groups    []snapshot.Group
-	subnets   []string // of launches that failed
-	failed    []snapshot.Failure
-	news      map[string]news
-	known     map[string]state.Launch
-}
-
-// cases sorts the batch by cluster.
-func (h handler) cases(b *batch, a inspect.Assignment, groups []snapshot.Group) map[string]clusterCase {
-	all := map[string]clusterCase{}
-	for name, list := range a.Clusters {
-		c := clusterCase{news: map[string]news{}, known: b.known}
-		for _, in := range list {
-			c.instances = append(c.instances, inspect.Recall(in, b.known[in.ID]))
-			n, ok := b.launched[in.ID]
-			if !ok {
-				n = b.ended[in.ID]
-			}
-			c.news[in.ID] = n
-			if n.account != "" {
-				c.account = n.account
-			}
-		}
-		all[name] = c
-	}
-	for _, t := range b.failures {
-		i := slices.IndexFunc(groups, func(g snapshot.Group) bool { return g.Name == t.Group })
-		if i < 0 {
-			h.count("ForeignInstances", 1)
-			continue
-		}
-		cluster, ok := gather.ClusterOf(groups[i].Tags)
-		if !ok || !h.watches(cluster) {
-			h.count("ForeignInstances", 1)
-			continue
-		}
-		c := all[cluster]
-		c.account = t.Account
-		if t.Subnet != "" {
-			c.subnets = append(c.subnets, t.Subnet)
-		} else {
-			c.subnets = append(c.subnets, groups[i].Subnets...)
-		}
-		all[cluster] = c
-	}
-	for name, c := range all {
-		for _, g := range groups {
-			if cluster, ok := gather.ClusterOf(g.Tags); ok && cluster == name || slices.Contains(inspect.GroupsOf(c.instances), g.Name) {
-				c.groups = append(c.groups, g)
-			}
-		}
-		all[name] = c
-	}
-	return all
-}
-
-func (c clusterCase) query(cluster, region string, now time.Time, sources []snapshot.Source) gather.Query {
-	q := gather.Query{
-		Account: c.account, Region: region, Time: now, Cluster: cluster,
-		Scope: snapshot.Scope{
-			Instances: inspect.IDs(c.instances),
-			Subnets:   union(inspect.SubnetsOf(c.instances), c.subnets),
-		},
-		Instances: c.instances, Groups: c.groups, Failed: c.failed,
-		Nodegroups: inspect.ManagedOf(c.instances), Sources: sources,
-	}
-	for _, in := range c.instances {
-		if q.VPC == "" {
-			q.VPC = in.VPC
-		}
-		started := c.started(in)
-		q.Launches = append(q.Launches, snapshot.Launch{Instance: in.ID, Started: started, Due: started})
-	}
-	return q
-}
-
-// started is when the launch began: what is remembered, else the earliest of
-// EC2's own launch time and the events that know.
-func (c clusterCase) started(in snapshot.Instance) time.Time {
-	if l, ok := c.known[in.ID]; ok {
-		return l.Started
-	}
-	t := in.Launched
-	if clock := c.news[in.ID].clock; t.IsZero() || !clock.IsZero() && clock.Before(t) {
-		t = clock
-	}
-	return t
-}
-
-// launches tells how each launch stands: there is no node yet to look for.
-func (c clusterCase) launches(now time.Time, joinTime time.Duration) []report.Launch {
-	var list []report.Launch
-	for _, in := range c.instances {
-		started := c.started(in)
-		v := outcome.Decide(
-			outcome.Launch{Started: started, Due: started.Add(joinTime)},
-			outcome.Seen{EC2Read: true, Instance: &in}, now, outcome.Policy{GiveUp: joinTime})
-		l := inspect.Launch(in, started)
-		if v.Standing == outcome.Gone {
-			l.Standing, l.Ended, l.EndedWhy = v.Standing, v.Ended, v.EndedWhy
-		}
-		list = append(list, l)
-	}
-	return list
-}
-
-func (c clusterCase) record(cluster string, l report.Launch, joinTime time.Duration) state.Launch {
-	r := inspect.Record(cluster, l, joinTime)
-	i := slices.IndexFunc(c.instances, func(in snapshot.Instance) bool { return in.ID == l.Instance })
-	r.Spot = c.instances[i].Spot
-	return r
 }
 
 func union(a, b []string) []string {

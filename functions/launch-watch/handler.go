@@ -114,11 +114,12 @@ func (h handler) look(ctx context.Context, b *batch) error {
 		return err
 	}
 	groups, groupsFailed := h.reader.Groups(ctx, union(inspect.GroupsOf(instances), b.groups()))
-	a := inspect.Assign(instances, groups, h.watches)
-	h.count("ForeignInstances", len(a.Foreign))
-	h.count("WarmPoolInstances", len(a.Warm))
-	b.unseen(instances)
-	cases := h.cases(b, a, groups)
+	a := inspect.Assign(instances, inspect.Evidence{Groups: groups, GroupsUnread: groupsFailed != nil, Recorded: b.known, Watches: h.watches})
+	h.count("ForeignInstances", b.named(a.Foreign))
+	h.count("WarmPoolInstances", b.named(a.Warm))
+	h.unseen(b, instances)
+	h.unsure(b, a.Unsure)
+	cases := h.cases(b, a, groups, groupsFailed != nil)
 	for _, name := range sortedKeys(cases) {
 		c := cases[name]
 		if groupsFailed != nil {
@@ -136,7 +137,7 @@ func (h handler) look(ctx context.Context, b *batch) error {
 // in between must lead to telling twice (which report notices), not to silence.
 func (h handler) inspect(ctx context.Context, cluster string, c clusterCase) error {
 	now := h.now()
-	s, err := h.reader.Read(ctx, c.query(cluster, h.region, now, gather.LaunchSources(checks.AtLaunch())))
+	s, err := h.reader.Read(ctx, c.query(cluster, h.region, now, h.joinTime, gather.LaunchSources(checks.AtLaunch())))
 	if errors.Is(err, gather.ErrNoCluster) {
 		// The tags of other Kubernetes distributions look the same.
 		h.log.WarnContext(ctx, "instances of a cluster that EKS does not have", "cluster", cluster, "instances", len(c.instances))
@@ -149,7 +150,7 @@ func (h handler) inspect(ctx context.Context, cluster string, c clusterCase) err
 	list := checks.AtLaunch()
 	d := diagnose.Rank(list, checks.Eval(list, s), s)
 	launches := c.launches(now, h.joinTime)
-	o := inspect.Observe(spec.Spec().Name, s, d, launches)
+	o := inspect.Observe(spec.Name, s, d, launches)
 	if err := h.send.SendResult(ctx, o); err != nil {
 		return err
 	}
@@ -175,7 +176,7 @@ func (h handler) remember(ctx context.Context, cluster string, c clusterCase, la
 	recorded := 0
 	for _, l := range launches {
 		if l.Standing.Final() {
-			continue
+			continue // join-check records how it ended: it sees whether it had been a node
 		}
 		created, err := h.launches.CreateLaunch(ctx, c.record(cluster, l, h.joinTime))
 		if err != nil {

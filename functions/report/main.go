@@ -7,5 +7,5 @@ import (
 )
 
 func main() {
-	run.Start(spec.Spec(), build)
+	run.Start(spec.Name, spec.Environment(), build)
 }

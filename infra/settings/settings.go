@@ -37,6 +37,7 @@ type Settings struct {
 	SlackSecretKMSKey string
 	Access            Access
 	AccessClusters    []string
+	VPC               VPC
 	AlarmTopicARN     string
 	AlarmEmail        string
 	LogRetentionDays  int
@@ -71,6 +72,10 @@ func Parse(context map[string]any) (Settings, error) {
 			bad(AccessClusters, "%w", err)
 		}
 	}
+
+	var wrongVPC []error
+	s.VPC, wrongVPC = vpc(given[VPCSubnetIDs], given[VPCSecurityGroupIDs])
+	wrong = append(wrong, wrongVPC...)
 
 	if !stackName.MatchString(s.StackName) {
 		bad(StackName, "%q is not a letter followed by up to 29 letters, digits or hyphens", s.StackName)

@@ -155,6 +155,7 @@ func TestKeys(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add("joinTime", "5m")
 	f.Add("clusters", "a,b")
+	f.Add("vpcSubnetIds", "subnet-0123456789abcdef0")
 	f.Add("slackSecretArn", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:slack-AbCdEf")
 	f.Fuzz(func(t *testing.T, key, value string) {
 		s, err := Parse(map[string]any{"slackChannel": "C0123456789", key: value})

@@ -23,6 +23,9 @@ type shell struct {
 	env    []string
 }
 
+// home stands for the shell's folder in what is printed.
+const home = "/home/oncall"
+
 // commandTime is how long one command may take. The AWS CLI is Python and
 // takes seconds to start on a busy machine.
 const commandTime = 60 * time.Second
@@ -47,7 +50,7 @@ func newShell(t *testing.T, cli string, admin map[string]string) *shell {
 		"HOME":                        s.folder,
 		"AWS_CONFIG_FILE":             filepath.Join(s.folder, "aws-config"),
 		"AWS_SHARED_CREDENTIALS_FILE": filepath.Join(s.folder, "aws-credentials"),
-		"KUBECONFIG":                  filepath.Join(s.folder, "kubeconfig"),
+		"KUBECONFIG":                  filepath.Join(s.folder, ".kube", "config"),
 		"LC_ALL":                      "C.UTF-8",
 		"TZ":                          "UTC",
 	})
@@ -66,13 +69,14 @@ func (s *shell) run(ctx context.Context, command string) (string, int, error) {
 	c.Dir, c.Env, c.WaitDelay = s.folder, s.env, time.Second
 	out, err := c.CombinedOutput()
 	var exit *exec.ExitError
+	text := strings.ReplaceAll(string(out), s.folder, home)
 	if errors.As(err, &exit) && ctx.Err() == nil {
-		return string(out), exit.ExitCode(), nil
+		return text, exit.ExitCode(), nil
 	}
 	if err != nil {
-		return string(out), 0, fmt.Errorf("%s: %w", command, err)
+		return text, 0, fmt.Errorf("%s: %w", command, err)
 	}
-	return string(out), 0, nil
+	return text, 0, nil
 }
 
 // tool is a CLI found on this machine.

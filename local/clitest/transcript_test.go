@@ -39,13 +39,13 @@ func render(entries []entry) string {
 	return b.String()
 }
 
-// varying is what differs from run to run: times, ages, ports, new ids, and
-// the folder of the run.
+// varying is what differs from run to run: times, ages, ports and new ids.
 var varying = []struct {
 	what *regexp.Regexp
 	mask string
 }{
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)`), "TIME"},
+	{regexp.MustCompile(`(will not be able to|cannot) join`), "JOIN"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:PORT"},
 	{regexp.MustCompile(`\bi-[0-9a-f]{17}\b`), "INSTANCE"},
 	{regexp.MustCompile(`\b10(\.\d+){3}\b`), "ADDRESS"},
@@ -54,7 +54,6 @@ var varying = []struct {
 	{regexp.MustCompile(`\d+(\.\d+)? (s|min)\b`), "SPAN"},
 	{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "UUID"},
 	{regexp.MustCompile(`k8s-aws-v1\.[\w-]+`), "TOKEN"},
-	{regexp.MustCompile(`\S*/kubeconfig\b`), "KUBECONFIG"},
 	{regexp.MustCompile(` +`), " "},
 }
 

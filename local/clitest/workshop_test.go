@@ -72,7 +72,9 @@ func play(t *testing.T, cli tool) []entry {
 	var entries []entry
 	for _, st := range workshop {
 		if st.slack != "" {
-			entries = append(entries, entry{say: st.say, output: awaitSlack(t, s, st.slack)})
+			e := entry{say: st.say, output: awaitSlack(t, s, st.slack)}
+			t.Logf("Slack: %s", e.output)
+			entries = append(entries, e)
 			continue
 		}
 		command := fill(st.run, known)
@@ -85,9 +87,7 @@ func play(t *testing.T, cli tool) []entry {
 			}
 			continue
 		}
-		if !st.hidden {
-			entries = append(entries, entry{say: fill(st.say, known), command: command, output: output})
-		}
+		entries = append(entries, entry{say: st.say, command: command, output: output})
 	}
 	return entries
 }

@@ -55,6 +55,7 @@ type Config struct {
 
 // Cloud is a running simulated AWS.
 type Cloud struct {
+	secrets  sync.RWMutex // over cfg.Secrets
 	cfg      Config
 	wire     *wire.Server
 	keys     directory

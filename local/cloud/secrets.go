@@ -24,6 +24,8 @@ func SecretARN(region, account, name string) string {
 const currentStage = "AWSCURRENT"
 
 func (c *Cloud) getSecretValue(_ context.Context, _ *wire.Call, in *secretsmanager.GetSecretValueInput) (*secretsmanager.GetSecretValueOutput, error) {
+	c.secrets.RLock()
+	defer c.secrets.RUnlock()
 	name, ok := c.findSecret(aws.ToString(in.SecretId))
 	if !ok {
 		return nil, wire.Errorf("ResourceNotFoundException", "Secrets Manager can't find the specified secret.")
@@ -41,6 +43,13 @@ func (c *Cloud) getSecretValue(_ context.Context, _ *wire.Call, in *secretsmanag
 		ARN: aws.String(SecretARN(c.cfg.Region, c.cfg.Account, name)), Name: aws.String(name),
 		SecretString: aws.String(c.cfg.Secrets[name]), VersionId: aws.String(version), VersionStages: []string{currentStage},
 	}, nil
+}
+
+// SetSecret gives a secret another value, as an operator does who fills it in.
+func (c *Cloud) SetSecret(name, value string) {
+	c.secrets.Lock()
+	defer c.secrets.Unlock()
+	c.cfg.Secrets[name] = value
 }
 
 // findSecret finds a secret by its name, its ARN, or its ARN without the six

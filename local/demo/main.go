@@ -20,7 +20,7 @@ import (
 const usage = `Plays the route story on the local stage: a nodegroup in a new subnet whose
 route table has only the local route.
 
-  go run ./local/demo [-keep] [-rate N]
+  go run ./local/demo [-keep] [-rate N] [-pictures DIR]
 
 It needs the functions' binaries (make build-local) and Node. No AWS account is
 touched. Exit status: 0 all was seen, 1 something was not, 2 wrong use.
@@ -33,6 +33,7 @@ type options struct {
 	template string
 	binaries string
 	logs     string
+	pictures string
 }
 
 func main() {
@@ -42,6 +43,7 @@ func main() {
 	flag.StringVar(&o.template, "template", "infra/Rollcall.template.json", "the synthesised template")
 	flag.StringVar(&o.binaries, "binaries", "build/local", "folder of the functions' binaries")
 	flag.StringVar(&o.logs, "logs", "out/demo.log", "file for the functions' logs")
+	flag.StringVar(&o.pictures, "pictures", "", "folder for pictures of the Slack page (needs Chromium)")
 	flag.Usage = func() {
 		fmt.Fprint(flag.CommandLine.Output(), usage)
 		flag.PrintDefaults()
@@ -80,7 +82,7 @@ func run(ctx context.Context, o options) error {
 	}
 	defer s.Close()
 	fmt.Printf("  Slack page   %s\n  AWS endpoint %s\n\n", s.Slack.URL(), s.Cloud.Endpoint())
-	n := &narrator{stage: s, began: began}
+	n := &narrator{stage: s, began: began, pictures: o.pictures}
 	err = route(ctx, s, n)
 	n.timeline()
 	if err == nil {

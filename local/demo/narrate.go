@@ -4,7 +4,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +20,8 @@ type narrator struct {
 	stage *stage.Stage
 	began time.Time
 	steps []step
+	// pictures is where pictures of the page go; none if it is empty.
+	pictures string
 }
 
 type step struct {
@@ -37,8 +43,12 @@ const patience = 90 * time.Second
 
 // wait waits until something is seen. Meanwhile a line tells what is awaited.
 func (n *narrator) wait(ctx context.Context, what string, seen func() (bool, error)) error {
-	fmt.Printf("  … %s", what)
-	defer fmt.Print("\r\x1b[K")
+	if terminal() {
+		fmt.Printf("  … %s", what)
+		defer fmt.Print("\r\x1b[K") // the step's own line takes its place
+	} else {
+		fmt.Printf("  … %s\n", what)
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
@@ -57,6 +67,12 @@ func (n *narrator) wait(ctx context.Context, what string, seen func() (bool, err
 	}
 }
 
+// terminal tells whether a person watches, or a log.
+func terminal() bool {
+	info, err := os.Stdout.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
 // timeline prints the story as it went: stage time, and the wall time that it
 // took here.
 func (n *narrator) timeline() {
@@ -64,6 +80,20 @@ func (n *narrator) timeline() {
 	for _, s := range n.steps {
 		fmt.Printf("  %s  %5.1f s  %s\n", s.stage.Format("15:04:05"), s.wall.Seconds(), s.text)
 	}
+}
+
+// picture takes a picture of the page, wide or narrow.
+func (n *narrator) picture(ctx context.Context, name, query string, width, height int) error {
+	if n.pictures == "" {
+		return nil
+	}
+	file := filepath.Join(n.pictures, name+".png")
+	shot := exec.CommandContext(ctx, "go", "run", "./local/slackstand/shot", "--width", strconv.Itoa(width), "--height", strconv.Itoa(height),
+		n.stage.Slack.URL()+"/?static=1"+query, file)
+	if out, err := shot.CombinedOutput(); err != nil {
+		return fmt.Errorf("take the picture %s: %w: %s", file, err, out)
+	}
+	return nil
 }
 
 // exports is what a shell needs to use the AWS CLI on the stage.

@@ -55,7 +55,7 @@ func route(ctx context.Context, s *stage.Stage, n *narrator) error {
 	if err := st.mends(ctx, n); err != nil {
 		return err
 	}
-	return st.ends(n)
+	return st.ends(ctx, n)
 }
 
 // setting looks at the world before anything happens: all seems well.
@@ -142,6 +142,9 @@ func (st *story) missed(ctx context.Context, n *narrator) error {
 		return errors.New("the group has no scaling activity")
 	}
 	n.say("the same message, edited: %s", firstLine(everything(st.stage.Slack.Messages(stage.Channel)[0])))
+	if err := n.picture(ctx, "before", "", 1200, 560); err != nil {
+		return err
+	}
 	n.say("meanwhile AWS says: nodegroup %s, %d health issues, scaling activity %s", ng.Nodegroup.Status, len(ng.Nodegroup.Health.Issues), activities.Activities[0].StatusCode)
 	return nil
 }
@@ -188,8 +191,8 @@ func (st *story) mends(ctx context.Context, n *narrator) error {
 }
 
 // ends waits for the message to close itself.
-func (st *story) ends(n *narrator) error {
-	if err := n.wait(context.Background(), "waiting for the message to be resolved", func() (bool, error) {
+func (st *story) ends(ctx context.Context, n *narrator) error {
+	if err := n.wait(ctx, "waiting for the message to be resolved", func() (bool, error) {
 		text := everything(st.stage.Slack.Messages(stage.Channel)[0])
 		return strings.Contains(text, "joined again after"), st.alone()
 	}); err != nil {
@@ -198,6 +201,15 @@ func (st *story) ends(n *narrator) error {
 	m := st.stage.Slack.Messages(stage.Channel)[0]
 	n.say("the same message, resolved: %s", firstLine(everything(m)))
 	n.say("one message, edited %d times, %d replies in its thread", len(m.Versions), len(m.Replies))
+	thread := "&thread=" + m.TS
+	for _, p := range []struct {
+		name, query   string
+		width, height int
+	}{{"after", "", 1200, 460}, {"thread", thread, 1280, 1500}, {"narrow", "", 390, 700}} {
+		if err := n.picture(ctx, p.name, p.query, p.width, p.height); err != nil {
+			return err
+		}
+	}
 	return st.alone()
 }
 

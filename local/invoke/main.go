@@ -1,74 +1,131 @@
 // Command invoke runs one function by hand: its real binary, on one event,
-// against a world, and prints its logs, its calls and its result.
+// against a world, and prints its logs, its calls, what it sent and its result.
 package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/signal"
-	"sort"
 	"strings"
 	"syscall"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
-
 	"rollcall/local/lambdaruntime"
 	"rollcall/local/stage"
-	"rollcall/local/template"
+	"rollcall/local/wire"
 )
 
-const usage = `Runs one function on one event and prints its logs, calls and result.
+const usage = `Runs one function by hand and prints its logs, its calls, what it sent and its
+result. The function is the real binary; AWS, Kubernetes and Slack are the local
+stage's, in the state of a world.
 
-  make invoke FN=launch-watch EVENT=events/in/autoscaling-launch-lifecycle-action.json [WORLD=…]
+  make invoke FN=launch-watch EVENT=events/in/autoscaling-launch-lifecycle-action.json
+  make invoke FN=join-check EVENT=events/in/ec2-state-running.json AT=2026-11-20T15:10:00Z
+  make invoke FN=join-check EVENT=events/in/schedule-scheduler.json WORLD=local/worlds/not-ready.yaml
+  make invoke FN=report EVENT=local/invoke/testdata/observation.json
 
-An EventBridge event for a function that reads a queue is put into a message,
-as the queue would. Exit status: 0 the function succeeded, 1 it failed, gave
-messages back, or could not run, 2 wrong use.
+An event for a function that reads a queue is put into a message, as the queue
+would, whatever it holds. A schedule, or a whole batch ("Records"), is given as it
+is. Exit status: 0 the function succeeded; 1 it failed, gave its message back, or
+could not run; 2 wrong use.
 
 `
 
 type options struct {
 	function, event, world, template, binaries string
+	at                                         time.Time
 }
 
+// misuse is an error of the person who typed the command.
+type misuse struct{ error }
+
 func main() {
-	var o options
-	flag.StringVar(&o.function, "fn", "", "function: launch-watch, join-check or report")
-	flag.StringVar(&o.event, "event", "", "file that holds the event")
-	flag.StringVar(&o.world, "world", "local/worlds/samples.yaml", "world to run it in")
-	flag.StringVar(&o.template, "template", "infra/Rollcall.template.json", "the synthesised template")
-	flag.StringVar(&o.binaries, "binaries", "build/local", "folder of the functions' binaries")
-	flag.Usage = func() {
-		fmt.Fprint(flag.CommandLine.Output(), usage)
-		flag.PrintDefaults()
+	o, err := parse(os.Args[1:], os.Stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return
 	}
-	flag.Parse()
-	if o.function == "" || o.event == "" || flag.NArg() > 0 {
-		flag.Usage()
-		os.Exit(2)
+	if err != nil {
+		os.Exit(2) // parse has said why
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	ok, err := run(ctx, o)
+	ok, err := run(ctx, o, os.Stdout)
+	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "invoke:", err)
 	}
-	if err != nil || !ok {
-		stop()
-		os.Exit(1)
-	}
+	os.Exit(status(ok, err))
 }
 
-func run(ctx context.Context, o options) (bool, error) {
+func status(ok bool, err error) int {
+	var m misuse
+	switch {
+	case errors.As(err, &m):
+		return 2
+	case err != nil || !ok:
+		return 1
+	}
+	return 0
+}
+
+// parse reads the command line and says on out what is wrong with it.
+func parse(args []string, out io.Writer) (options, error) {
+	var o options
+	var at string
+	flags := flag.NewFlagSet("invoke", flag.ContinueOnError)
+	flags.SetOutput(out)
+	flags.StringVar(&o.function, "fn", "", "function: the name of its folder in functions/")
+	flags.StringVar(&o.event, "event", "", "file that holds the event")
+	flags.StringVar(&o.world, "world", "local/worlds/samples.yaml", "world to run it in")
+	flags.StringVar(&at, "at", "", "stage time to run at, e.g. 2026-11-20T15:10:00Z (default: when the world starts)")
+	flags.StringVar(&o.template, "template", "infra/Rollcall.template.json", "the synthesised template")
+	flags.StringVar(&o.binaries, "binaries", "build/local", "folder of the functions' binaries (make build-local)")
+	flags.Usage = func() {
+		fmt.Fprint(out, usage)
+		flags.PrintDefaults()
+	}
+	if err := flags.Parse(args); err != nil {
+		return o, err // the flag package has told it
+	}
+	wrong := ""
+	switch {
+	case flags.NArg() > 0:
+		wrong = fmt.Sprintf("%q is not expected", flags.Arg(0))
+	case o.function == "":
+		wrong = "which function? FN=… (-fn) is missing"
+	case o.event == "":
+		wrong = "on which event? EVENT=… (-event) is missing"
+	}
+	if at != "" && wrong == "" {
+		var err error
+		if o.at, err = time.Parse(time.RFC3339, at); err != nil {
+			wrong = fmt.Sprintf("AT=%s (-at) is not a time such as 2026-11-20T15:10:00Z", at)
+		}
+	}
+	if wrong != "" {
+		fmt.Fprintf(out, "invoke: %s; -help tells more\n", wrong)
+		return o, misuse{errors.New(wrong)}
+	}
+	return o, nil
+}
+
+// run invokes the function and prints what happened. It tells whether the
+// function succeeded.
+func run(ctx context.Context, o options, out io.Writer) (bool, error) {
 	raw, err := os.ReadFile(o.event)
 	if err != nil {
-		return false, err
+		return false, misuse{fmt.Errorf("read the event: %w", err)}
 	}
-	s, err := stage.Start(ctx, stage.Options{World: o.world, Template: o.template, Binaries: o.binaries, Quiet: true, Out: os.Stdout})
+	if _, err := os.Stat(o.world); err != nil {
+		return false, misuse{fmt.Errorf("read the world: %w", err)}
+	}
+	s, err := stage.Start(ctx, stage.Options{
+		World: o.world, Template: o.template, Binaries: o.binaries, At: o.at, Quiet: true, Out: &logs{out: out},
+	})
 	if err != nil {
 		return false, fmt.Errorf("start the stage: %w", err)
 	}
@@ -79,101 +136,46 @@ func run(ctx context.Context, o options) (bool, error) {
 		for _, f := range s.Template.Functions {
 			names = append(names, stage.Folder(f))
 		}
-		return false, fmt.Errorf("no function %q in the template; it has %s", o.function, strings.Join(names, ", "))
+		return false, misuse{fmt.Errorf("no function %q in the template; it has %s", o.function, strings.Join(names, ", "))}
 	}
-	payload, err := wrap(raw, f, s.Template, time.Now())
+	now := s.Clock.Now()
+	payload, how, err := wrap(raw, f, s.Template, now)
 	if err != nil {
-		return false, err
+		return false, misuse{err}
 	}
-	fmt.Printf("== logs\n")
+	fmt.Fprintf(out, "%s on %s, %s\nworld %s at %s\n\nLogs\n", stage.Folder(f), o.event, how, o.world, now.UTC().Format("2006-01-02 15:04:05 MST"))
 	result, err := s.Runtime.Invoke(ctx, f.Name, payload)
 	if err != nil {
-		return false, err
+		return false, fmt.Errorf("invoke %s: %w", f.Name, err)
 	}
-	show(ctx, s, result)
-	return succeeded(result), nil
+	// What the process wrote last comes through a pipe, after its answer.
+	s.Runtime.Close()
+	return succeeded(result), show(ctx, out, s, f, result)
 }
 
-// wrap puts an event into a message where the function reads a queue. An
-// event that is a batch of messages already is left as it is, and so is a
-// schedule, which comes directly.
-func wrap(raw []byte, f template.Function, t *template.Template, now time.Time) ([]byte, error) {
-	var e struct {
-		Records    []json.RawMessage
-		DetailType string `json:"detail-type"`
+// show prints what the function did.
+func show(ctx context.Context, out io.Writer, s *stage.Stage, f function, result lambdaruntime.Result) error {
+	calls := s.Cloud.Calls()
+	for _, c := range s.Slack.Calls() {
+		calls = append(calls, wire.Call{Service: "slack", Operation: c.Method, Code: c.Error, Status: http.StatusOK})
 	}
-	if json.Unmarshal(raw, &e) == nil && (len(e.Records) > 0 || e.DetailType == "Scheduled Event") {
-		return raw, nil
-	}
-	for _, m := range t.Mappings {
-		if m.FunctionName != f.Name {
-			continue
-		}
-		ms := fmt.Sprint(now.UnixMilli())
-		return json.Marshal(events.SQSEvent{Records: []events.SQSMessage{{
-			MessageId: "by-hand", Body: string(raw), EventSource: "aws:sqs", EventSourceARN: m.QueueARN, AWSRegion: t.Region,
-			Attributes: map[string]string{"ApproximateReceiveCount": "1", "SentTimestamp": ms, "ApproximateFirstReceiveTimestamp": ms},
-		}}})
-	}
-	return raw, nil
-}
-
-func show(ctx context.Context, s *stage.Stage, result lambdaruntime.Result) {
-	fmt.Printf("\n== calls\n")
-	counts := map[string]int{}
-	for _, c := range s.Cloud.Calls() {
-		line := c.Action()
-		if c.Code != "" {
-			line += " -> " + c.Code
-		}
-		counts[line]++
-	}
-	var lines []string
-	for line, n := range counts {
-		lines = append(lines, fmt.Sprintf("%4d  %s", n, line))
-	}
-	sort.Slice(lines, func(i, j int) bool { return lines[i][6:] < lines[j][6:] })
-	fmt.Println(strings.Join(lines, "\n"))
+	fmt.Fprintf(out, "\nCalls: %d\n%s", len(calls), table(calls))
 	for _, q := range s.Template.Queues {
-		depth, err := s.Queues.Depth(q.ARN)
-		if err != nil || depth.Visible+depth.Delayed == 0 {
-			continue
+		if err := showQueue(ctx, out, s, q); err != nil {
+			return err
 		}
-		fmt.Printf("\n== sent to %s (%d now, %d after a delay)\n", q.Name, depth.Visible, depth.Delayed)
-		if depth.Visible == 0 {
-			continue
-		}
-		messages, err := s.Queues.Receive(ctx, q.ARN, depth.Visible, 0)
-		if err != nil {
-			fmt.Println(err)
-		}
-		for _, m := range messages {
-			fmt.Println(indent(m.Body))
+	}
+	for _, p := range s.Events() {
+		if p.Bus != "default" {
+			fmt.Fprintf(out, "\nEvent on the bus %s\n%s\n", p.Bus, indent(string(p.Event)))
 		}
 	}
 	for _, m := range s.Slack.Messages(stage.Channel) {
-		fmt.Printf("\n== said in Slack\n%s\n", m.Text)
+		fmt.Fprintf(out, "\nSaid in Slack\n  %s\n", m.Text)
+		for _, reply := range m.Replies {
+			fmt.Fprintf(out, "    in its thread: %s\n", reply.Text)
+		}
 	}
-	fmt.Printf("\n== result (%s, %d MB)\n%s\n", result.Duration.Round(time.Millisecond), result.MaxMemoryMB, indent(string(result.Payload)))
-}
-
-// succeeded tells that the function ended well and gave no message back.
-func succeeded(r lambdaruntime.Result) bool {
-	if r.FunctionError != "" {
-		return false
-	}
-	var answer events.SQSEventResponse
-	return json.Unmarshal(r.Payload, &answer) != nil || len(answer.BatchItemFailures) == 0
-}
-
-func indent(text string) string {
-	var v any
-	if json.Unmarshal([]byte(text), &v) != nil {
-		return text
-	}
-	out, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return text
-	}
-	return string(out)
+	fmt.Fprintf(out, "\n%s\n%s\n", verdict(result, f.Memory), indent(string(result.Payload)))
+	return nil
 }

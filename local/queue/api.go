@@ -147,6 +147,7 @@ func present(m *message, in *sqs.ReceiveMessageInput) types.Message {
 	for _, n := range in.MessageSystemAttributeNames {
 		wanted[string(n)] = true
 	}
+	//lint:ignore SA1019 the AWS CLI v1 and older SDKs still send it
 	for _, n := range in.AttributeNames {
 		wanted[string(n)] = true
 	}

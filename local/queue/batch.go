@@ -53,7 +53,7 @@ func batchID(id string) bool {
 
 func failedEntry(id *string, e *wire.Error) types.BatchResultErrorEntry {
 	// Entries carry the codes of the query protocol also over JSON.
-	return types.BatchResultErrorEntry{Id: id, Code: aws.String(QueryCode(e.Code)), Message: aws.String(e.Message), SenderFault: true}
+	return types.BatchResultErrorEntry{Id: id, Code: aws.String(wire.SQSQueryCode(e.Code)), Message: aws.String(e.Message), SenderFault: true}
 }
 
 // SendMessageBatch sends up to ten messages; each succeeds or fails alone.

@@ -199,20 +199,3 @@ func noQueue() *wire.Error {
 	return &wire.Error{Code: "QueueDoesNotExist", Status: 400,
 		Message: "The specified queue does not exist."}
 }
-
-// QueryCode returns the code that SQS sends beside the JSON one, in the
-// header x-amzn-query-error, for clients of its old query protocol.
-func QueryCode(code string) string {
-	switch code {
-	case "QueueDoesNotExist":
-		return "AWS.SimpleQueueService.NonExistentQueue"
-	case "BatchEntryIdsNotDistinct", "BatchRequestTooLong", "EmptyBatchRequest", "InvalidBatchEntryId",
-		"MessageNotInflight", "PurgeQueueInProgress", "TooManyEntriesInBatchRequest", "UnsupportedOperation":
-		return "AWS.SimpleQueueService." + code
-	case "InvalidParameterValueException":
-		return "InvalidParameterValue"
-	case "MissingRequiredParameterException":
-		return "MissingParameter"
-	}
-	return code
-}

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,6 +41,9 @@ type Options struct {
 	// of the template, built for this machine. Without it no function runs:
 	// a test then calls handlers itself.
 	Binaries string
+	// At is the stage time to start at, in place of the world's own: what is
+	// due in between happens first.
+	At time.Time
 	// Rate is how much faster than the wall clock the stage runs.
 	Rate float64
 	// Quiet stops rules, schedules and queues from waking functions.
@@ -52,6 +56,10 @@ type Options struct {
 	Log *slog.Logger
 	// Observe takes each finished invocation.
 	Observe func(lambdaruntime.Invocation)
+	// SlackToken is what Secrets Manager holds instead of the right token.
+	SlackToken *string
+	// CallFaults go beside the world's own faults of calls.
+	CallFaults []cloud.FaultRule
 	// EventFaults goes over the world's own event faults.
 	EventFaults func(router.Event) router.Fault
 }
@@ -110,13 +118,21 @@ func Start(ctx context.Context, o Options) (_ *Stage, err error) {
 	if s.World, err = world.New(file, world.Options{Seed: 1, Events: s.put, Log: o.Log}); err != nil {
 		return nil, fmt.Errorf("make the world: %w", err)
 	}
-	s.Clock = clock.New(s.World.Start(), time.Now(), o.Rate)
+	start := s.World.Start()
+	if !o.At.IsZero() {
+		if o.At.Before(start) {
+			return nil, fmt.Errorf("start at %s: the world starts at %s", o.At.Format(time.RFC3339), start.Format(time.RFC3339))
+		}
+		start = o.At
+	}
+	s.Clock = clock.New(start, time.Now(), o.Rate)
 	if err := s.startServers(ctx, file); err != nil {
 		return nil, err
 	}
 	if err := s.startFunctions(file); err != nil {
 		return nil, err
 	}
+	s.World.Advance(start)
 	s.background(s.drive)
 	return s, nil
 }
@@ -179,13 +195,16 @@ func (s *Stage) startCloud(file *world.File) error {
 	secrets := map[string]string{}
 	for _, secret := range s.Template.Secrets {
 		secrets[secret.Name] = SlackToken
+		if s.options.SlackToken != nil {
+			secrets[secret.Name] = *s.options.SlackToken
+		}
 	}
 	s.Cloud, err = cloud.Start(s.ctx, cloud.Config{
 		Account: file.Account, Region: file.Region,
 		World: w, Queues: s.Queues, Identities: identities, Secrets: secrets,
 		Events:   func(_ context.Context, bus string, event json.RawMessage) error { return s.putOn(bus, event) },
 		DynamoDB: db, Clusters: s.World.Clusters(), Objects: objects(s.World),
-		Faults: cloud.NewFaultRules(callFaults(file.Faults, s.World.Start()), s.Clock.Now),
+		Faults: cloud.NewFaultRules(slices.Concat(callFaults(file.Faults, s.World.Start()), s.options.CallFaults), s.Clock.Now),
 		Now:    s.Clock.Now, Wall: time.Now, Log: s.log,
 	})
 	if err != nil {

@@ -85,9 +85,9 @@ func errorAnswer(svc service, call *Call, e *Error) answer {
 	return newAnswer(svc, call, status, x.buf.Bytes())
 }
 
-// sqsQueryCode is the code that an error of SQS had in its old query protocol.
+// SQSQueryCode is the code that an error of SQS had in its old query protocol.
 // SQS sends it in a header beside the new one, and clients report it.
-func sqsQueryCode(code string) string {
+func SQSQueryCode(code string) string {
 	switch code {
 	case "QueueDoesNotExist":
 		return "AWS.SimpleQueueService.NonExistentQueue"
@@ -123,7 +123,7 @@ func jsonError(svc service, call *Call, status int, e *Error) answer {
 		if status >= 500 {
 			fault = "Receiver"
 		}
-		a.header.Set("X-Amzn-Query-Error", sqsQueryCode(e.Code)+";"+fault)
+		a.header.Set("X-Amzn-Query-Error", SQSQueryCode(e.Code)+";"+fault)
 	}
 	return a
 }

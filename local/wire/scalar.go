@@ -23,7 +23,7 @@ func setScalar(v reflect.Value, text string) error {
 	if v.Type() == reflect.TypeFor[time.Time]() {
 		t, err := time.Parse(time.RFC3339, text)
 		if err != nil {
-			return errors.New("It must be a date in ISO 8601 form")
+			return errors.New("it must be a date in ISO 8601 form")
 		}
 		v.Set(reflect.ValueOf(t))
 		return nil
@@ -34,19 +34,19 @@ func setScalar(v reflect.Value, text string) error {
 	case reflect.Bool:
 		b, err := strconv.ParseBool(text)
 		if err != nil {
-			return errors.New("It must be true or false")
+			return errors.New("it must be true or false")
 		}
 		v.SetBool(b)
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		i, err := strconv.ParseInt(text, 10, v.Type().Bits())
 		if err != nil {
-			return errors.New("It must be a whole number")
+			return errors.New("it must be a whole number")
 		}
 		v.SetInt(i)
 	case reflect.Float32, reflect.Float64:
 		f, err := strconv.ParseFloat(text, v.Type().Bits())
 		if err != nil {
-			return errors.New("It must be a number")
+			return errors.New("it must be a number")
 		}
 		v.SetFloat(f)
 	case reflect.Slice:
@@ -55,7 +55,7 @@ func setScalar(v reflect.Value, text string) error {
 		}
 		b, err := base64.StdEncoding.DecodeString(text)
 		if err != nil {
-			return errors.New("It must be base64")
+			return errors.New("it must be base64")
 		}
 		v.SetBytes(b)
 	default:

@@ -42,8 +42,6 @@ func (t *table[T]) remove(id string) {
 	t.order = kept
 }
 
-func (t *table[T]) len() int { return len(t.byID) }
-
 // all are the resources in order.
 func (t *table[T]) all() []*T {
 	out := make([]*T, 0, len(t.byID))

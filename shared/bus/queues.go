@@ -60,7 +60,8 @@ const maxDelay = 15 * time.Minute
 
 // LookAgain asks join-check to call an instance's roll after the delay.
 func (q Queues) LookAgain(ctx context.Context, instance string, now time.Time, delay time.Duration) error {
-	delay = min(max(delay, 0), maxDelay)
+	// Rounded up, and never 0: without DelaySeconds the queue's own delay counts.
+	delay = min(max(delay+time.Second-1, time.Second), maxDelay)
 	body, err := event.LookAgain(instance, now)
 	if err != nil {
 		return fmt.Errorf("encode the roll call of %s: %w", instance, err)

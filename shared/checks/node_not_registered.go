@@ -46,16 +46,17 @@ func notRegistered() Check {
 
 func (l ledger) notRegistered(i *snapshot.Instance) Finding {
 	launch := l.launches[i.ID]
-	waited := l.s.Time.Sub(launch.Started).Round(time.Second)
+	launched := launch.Started.UTC().Format(time.TimeOnly + " UTC")
 	return Finding{
 		Outcome:   Fail,
 		Resource:  i.ID,
 		Covers:    []string{i.ID},
 		Instances: []string{i.ID},
 		Title:     title("%s has not registered as a node", i.ID),
-		Why: fmt.Sprintf("%s (%s) was launched %s ago and should have been a node after %s. No node of %s has its id.",
-			i.ID, i.Type, waited, launch.Due.Sub(launch.Started).Round(time.Second), l.s.Cluster.Name),
-		Evidence: []Evidence{{What: i.ID, Value: fmt.Sprintf("%s, %s, %s, %s; launched %s ago, no node", i.State, i.Type, i.Zone, i.Subnet, waited)}},
+		// When, never how long ago: the words must not change with each look.
+		Why: fmt.Sprintf("%s (%s) should have been a node %s after its launch at %s. No node of %s has its id.",
+			i.ID, i.Type, minutes(launch.Due.Sub(launch.Started)), launched, l.s.Cluster.Name),
+		Evidence: []Evidence{{What: i.ID, Value: fmt.Sprintf("%s, %s, %s, %s; launched %s, no node", i.State, i.Type, i.Zone, i.Subnet, launched)}},
 		Fix: Fix{
 			Text:    "Read the console output of " + i.ID + ".",
 			Command: fmt.Sprintf("aws ec2 get-console-output --region %s --latest --output text --instance-id %s", l.s.Region, i.ID),

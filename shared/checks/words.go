@@ -3,6 +3,7 @@ package checks
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // and joins names for a sentence: "a, b and c".
@@ -38,6 +39,14 @@ func verb(ids []string, one, many string) string {
 		return one
 	}
 	return many
+}
+
+// minutes writes a span as people say it: "5 min", "90 s".
+func minutes(d time.Duration) string {
+	if d%time.Minute == 0 {
+		return fmt.Sprintf("%d min", d/time.Minute)
+	}
+	return fmt.Sprintf("%d s", d.Round(time.Second)/time.Second)
 }
 
 // title cuts a title to the 70 runes that a message's first line has room for.

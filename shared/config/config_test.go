@@ -147,7 +147,7 @@ func TestClock(t *testing.T) {
 	if got < time.Minute || got > 10*time.Minute {
 		t.Errorf("a second at rate 60 is %s, want about a minute", got)
 	}
-	if d := (Clock{}).Now().Sub(time.Now()); d > time.Second || d < -time.Second {
+	if d := time.Until((Clock{}).Now()); d > time.Second || d < -time.Second {
 		t.Errorf("the zero clock is %s off the wall clock", d)
 	}
 	for _, bad := range []string{"x", "a,b,c", "2026-11-20T14:41:00Z,0,0", "2026-11-20T14:41:00Z,0,-1", "2026-11-20T14:41:00Z,x,1", "2026-11-20T14:41:00Z,0,NaN"} {

@@ -89,6 +89,7 @@ type Resource string
 // The stack's resources.
 const (
 	Table       Resource = "table"
+	TableIndex  Resource = "table-index" // the table's index over launches without an outcome
 	Bus         Resource = "bus"
 	LaunchQueue Resource = "launches"
 	JoinQueue   Resource = "joins"
@@ -99,8 +100,8 @@ const (
 // Read is a group of read-only actions on the same resources.
 type Read struct {
 	Actions []string
-	// Resources are ARNs with ${Partition}, ${Region} and ${Account} filled
-	// in by infra; "*" where the action takes no resource (all EC2 and Auto
+	// Resources are names of the stack's resources, or ARNs with ${Partition},
+	// ${Region} and ${Account} filled in by infra; "*" where the action takes no resource (all EC2 and Auto
 	// Scaling Describe calls).
 	Resources []string
 }

@@ -14,9 +14,13 @@ import (
 	"rollcall/shared/snapshot"
 )
 
+// ClusterList lists the names of EKS clusters.
+type ClusterList interface {
+	ListClusters(context.Context, *eks.ListClustersInput, ...func(*eks.Options)) (*eks.ListClustersOutput, error)
+}
+
 // Clusters describes EKS clusters.
 type Clusters interface {
-	ListClusters(context.Context, *eks.ListClustersInput, ...func(*eks.Options)) (*eks.ListClustersOutput, error)
 	DescribeCluster(context.Context, *eks.DescribeClusterInput, ...func(*eks.Options)) (*eks.DescribeClusterOutput, error)
 }
 
@@ -26,8 +30,9 @@ type Nodegroups interface {
 }
 
 var (
-	_ Clusters   = (*eks.Client)(nil)
-	_ Nodegroups = (*eks.Client)(nil)
+	_ ClusterList = (*eks.Client)(nil)
+	_ Clusters    = (*eks.Client)(nil)
+	_ Nodegroups  = (*eks.Client)(nil)
 )
 
 // ErrNoCluster is returned for a cluster that EKS does not have: the tags of
@@ -37,7 +42,7 @@ var ErrNoCluster = errors.New("EKS has no cluster of this name in this region")
 // Clusters lists the names of the region's clusters.
 func (r *Reader) Clusters(ctx context.Context) ([]string, *snapshot.Failure) {
 	var names []string
-	p := eks.NewListClustersPaginator(r.clusters, &eks.ListClustersInput{})
+	p := eks.NewListClustersPaginator(r.clusterList, &eks.ListClustersInput{})
 	for p.HasMorePages() {
 		page, err := p.NextPage(ctx)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/aws/smithy-go"
@@ -15,17 +16,24 @@ import (
 )
 
 // failure says why a call failed, by the service's code and never by its text.
+// Where a source takes several calls, the error knows which one it was; else
+// it is the given one.
 func failure(source snapshot.Source, call string, err error) *snapshot.Failure {
 	f := &snapshot.Failure{Source: source, Call: call, Reason: snapshot.Broken}
 	var (
+		op     *smithy.OperationError
 		api    smithy.APIError
 		status *kube.StatusError
 		dns    *net.DNSError
-		op     *net.OpError
+		conn   *net.OpError
 		ca     x509.UnknownAuthorityError
 		host   x509.HostnameError
 		nerr   net.Error
+		sent   *url.Error // whatever else kept the HTTP client from an answer
 	)
+	if errors.As(err, &op) {
+		f.Call = action(op)
+	}
 	switch {
 	case errors.As(err, &api):
 		f.Code, f.Message = api.ErrorCode(), plain(api.ErrorMessage())
@@ -39,12 +47,20 @@ func failure(source snapshot.Source, call string, err error) *snapshot.Failure {
 		f.Message = "the certificate is not the cluster's"
 	case errors.As(err, &dns):
 		f.Reason, f.Message = snapshot.Unreachable, "the name "+dns.Name+" does not resolve"
-	case errors.As(err, &op):
+	case errors.As(err, &conn):
 		f.Reason, f.Message = snapshot.Unreachable, "no connection"
+	case errors.As(err, &sent):
+		f.Reason, f.Message = snapshot.Unreachable, "the connection was cut before the answer"
 	default:
 		f.Message = "the answer could not be read"
 	}
 	return f
+}
+
+// action is an operation as IAM names it. For the services that are read here
+// IAM's prefix is the service's id in lower case, without spaces.
+func action(op *smithy.OperationError) string {
+	return strings.ToLower(strings.ReplaceAll(op.Service(), " ", "")) + ":" + op.Operation()
 }
 
 // Codes: EC2 "Common client error codes"; Auto Scaling and EKS "Common errors".

@@ -32,10 +32,18 @@ type Reader struct {
 	network       Network
 	groups        Groups
 	activities    Activities
+	clusterList   ClusterList
 	clusters      Clusters
 	nodegroups    Nodegroups
 	presigner     kube.Presigner
+	patience      time.Duration
 }
+
+// patience is how long one source may take. A throttled call rides out about
+// ten seconds (package awsconf); with the cluster, its nodes and its network
+// one after the other, a function of a minute still has time to say what did
+// not answer.
+const patience = 14 * time.Second
 
 // New makes a reader.
 func New(cfg aws.Config) *Reader {
@@ -43,59 +51,15 @@ func New(cfg aws.Config) *Reader {
 	return &Reader{
 		instances: e, instanceTypes: e, network: e,
 		groups: a, activities: a,
-		clusters: k, nodegroups: k,
+		clusterList: k, clusters: k, nodegroups: k,
 		presigner: sts.NewPresignClient(sts.NewFromConfig(cfg)),
+		patience:  patience,
 	}
 }
 
 // parallel bounds the calls at once: enough to be done in a second, few
 // enough to leave the account's request buckets to others.
 const parallel = 6
-
-// Find reads the instances with the given ids, and the live ones of the given
-// Auto Scaling groups.
-func (r *Reader) Find(ctx context.Context, ids, groups []string) ([]snapshot.Instance, *snapshot.Failure) {
-	var found []snapshot.Instance
-	if len(groups) > 0 {
-		list, err := r.byFilter(ctx, "tag:aws:autoscaling:groupName", groups, live())
-		if err != nil {
-			return nil, failure(snapshot.Instances, call(snapshot.Instances), err)
-		}
-		found = list
-	}
-	missing := slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
-		return slices.ContainsFunc(found, func(in snapshot.Instance) bool { return in.ID == id })
-	})
-	if len(missing) > 0 {
-		list, err := r.byID(ctx, missing)
-		if err != nil {
-			return nil, failure(snapshot.Instances, call(snapshot.Instances), err)
-		}
-		found = append(found, list...)
-	}
-	return sorted(found, func(in snapshot.Instance) string { return in.ID }), nil
-}
-
-// FindTagged reads the live instances that carry the cluster's tag.
-func (r *Reader) FindTagged(ctx context.Context, cluster string) ([]snapshot.Instance, *snapshot.Failure) {
-	list, err := r.byFilter(ctx, "tag-key", []string{"kubernetes.io/cluster/" + cluster}, live())
-	if err != nil {
-		return nil, failure(snapshot.Instances, call(snapshot.Instances), err)
-	}
-	return sorted(list, func(in snapshot.Instance) string { return in.ID }), nil
-}
-
-// Groups reads Auto Scaling groups by name.
-func (r *Reader) Groups(ctx context.Context, names []string) ([]snapshot.Group, *snapshot.Failure) {
-	if len(names) == 0 {
-		return nil, nil
-	}
-	list, err := r.readGroups(ctx, names)
-	if err != nil {
-		return nil, failure(snapshot.Groups, call(snapshot.Groups), err)
-	}
-	return sorted(list, func(g snapshot.Group) string { return g.Name }), nil
-}
 
 // Query is what a look at a cluster is about.
 type Query struct {
@@ -131,7 +95,7 @@ func (r *Reader) Read(ctx context.Context, q Query) (*snapshot.Snapshot, error) 
 		delete(s.Read, f.Source)
 	}
 	// The cluster first: its VPC says where to look, its endpoint whom to ask.
-	c, err := r.readCluster(ctx, q.Cluster)
+	c, err := r.patientCluster(ctx, q.Cluster)
 	switch {
 	case errors.Is(err, ErrNoCluster):
 		return nil, err
@@ -143,6 +107,12 @@ func (r *Reader) Read(ctx context.Context, q Query) (*snapshot.Snapshot, error) 
 	}
 	r.More(ctx, s, q, q.Sources...)
 	return s, nil
+}
+
+func (r *Reader) patientCluster(ctx context.Context, name string) (snapshot.Cluster, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	defer cancel()
+	return r.readCluster(ctx, name)
 }
 
 // More reads further sources into a snapshot; what was read or has failed
@@ -164,6 +134,8 @@ func (r *Reader) More(ctx context.Context, s *snapshot.Snapshot, q Query, source
 			continue
 		}
 		g.Go(func() error {
+			ctx, cancel := context.WithTimeout(ctx, r.patience)
+			defer cancel()
 			keep, err := r.read(ctx, source, vpc, s.Cluster, clusterRead, q)
 			mu.Lock()
 			defer mu.Unlock()

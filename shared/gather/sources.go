@@ -40,8 +40,7 @@ func Reads(sources ...snapshot.Source) []fn.Read {
 	for _, s := range sources {
 		switch s {
 		case snapshot.Clusters:
-			clusters = append(clusters, "eks:DescribeCluster")
-			anything = append(anything, "eks:ListClusters") // takes no resource
+			clusters = append(clusters, Permissions(s)...)
 		case snapshot.Nodegroups:
 			nodegroups = append(nodegroups, Permissions(s)...)
 		default:
@@ -61,6 +60,11 @@ func Reads(sources ...snapshot.Source) []fn.Read {
 		}
 	}
 	return reads
+}
+
+// ListClusters is the permission of Reader.Clusters.
+func ListClusters() fn.Read {
+	return fn.Read{Actions: fn.Actions[ClusterList]("eks"), Resources: []string{"*"}} // takes no resource
 }
 
 // Permissions names the calls that read a source. For the network each source
@@ -106,18 +110,25 @@ func networkCall(s snapshot.Source) string {
 	return ""
 }
 
-// call is the permission named when a source could not be read.
+// call is the permission named when a source could not be read. The names are
+// written out: Permissions finds them by reflection, and a function that calls
+// it would carry every method of every SDK client. A test holds the two together.
 func call(s snapshot.Source) string {
 	switch s {
-	case snapshot.Nodes:
-		return "kubernetes: list nodes"
 	case snapshot.Clusters:
 		return "eks:DescribeCluster"
+	case snapshot.Nodegroups:
+		return "eks:DescribeNodegroup"
+	case snapshot.Instances:
+		return "ec2:DescribeInstances"
+	case snapshot.InstanceTypes:
+		return "ec2:DescribeInstanceTypes"
 	case snapshot.Groups:
 		return "autoscaling:DescribeAutoScalingGroups"
+	case snapshot.Activities:
+		return "autoscaling:DescribeScalingActivities"
+	case snapshot.Nodes:
+		return "kubernetes: list nodes"
 	}
-	if p := Permissions(s); len(p) > 0 {
-		return p[0]
-	}
-	return string(s)
+	return networkCall(s)
 }

@@ -9,6 +9,7 @@ import (
 
 	"rollcall/shared/gather"
 	"rollcall/shared/snapshot"
+	"rollcall/shared/state"
 )
 
 // groupTag is the tag by which Auto Scaling marks its instances.
@@ -40,18 +41,32 @@ type Assignment struct {
 	Foreign []string
 	// Warm are instances in a warm pool: they are not expected to join.
 	Warm []string
+	// Unsure are instances of which only their group could tell whose they
+	// are, and the groups could not be read.
+	Unsure []string
 }
 
 // Names are the clusters' names, sorted.
 func (a Assignment) Names() []string { return slices.Sorted(maps.Keys(a.Clusters)) }
 
-// Assign tells which watched cluster each instance belongs to, by its own
-// tags, else by those of its group. Instances of warm pools are set aside:
-// Auto Scaling lists them only in the pool.
-func Assign(instances []snapshot.Instance, groups []snapshot.Group, watches func(cluster string) bool) Assignment {
+// Evidence is what tells whose an instance is, beside its own tags.
+type Evidence struct {
+	Groups []snapshot.Group
+	// GroupsUnread tells that the groups could not be read.
+	GroupsUnread bool
+	// Recorded are the launches that are remembered: EC2 takes the tags off a
+	// terminated instance some time before it forgets the instance.
+	Recorded map[string]state.Launch
+	Watches  func(cluster string) bool
+}
+
+// Assign tells which watched cluster each instance belongs to: by its own
+// tags, else by those of its group, else by its record. Instances of warm
+// pools are set aside: Auto Scaling lists them only in the pool.
+func Assign(instances []snapshot.Instance, e Evidence) Assignment {
 	a := Assignment{Clusters: map[string][]snapshot.Instance{}}
 	byName := map[string]snapshot.Group{}
-	for _, g := range groups {
+	for _, g := range e.Groups {
 		byName[g.Name] = g
 	}
 	for _, in := range instances {
@@ -60,8 +75,14 @@ func Assign(instances []snapshot.Instance, groups []snapshot.Group, watches func
 		if !ok {
 			cluster, ok = gather.ClusterOf(group.Tags)
 		}
+		if !ok {
+			cluster = e.Recorded[in.ID].Cluster
+			ok = cluster != ""
+		}
 		switch {
-		case !ok || !watches(cluster):
+		case !ok && e.GroupsUnread && GroupOf(in) != "":
+			a.Unsure = append(a.Unsure, in.ID)
+		case !ok || !e.Watches(cluster):
 			a.Foreign = append(a.Foreign, in.ID)
 		case slices.Contains(group.Warm, in.ID):
 			a.Warm = append(a.Warm, in.ID)

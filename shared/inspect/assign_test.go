@@ -1,11 +1,15 @@
 package inspect
 
 import (
+	"net/netip"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"rollcall/shared/snapshot"
+	"rollcall/shared/state"
 )
 
 func in(id string, tags ...string) snapshot.Instance {
@@ -33,7 +37,7 @@ func TestAssign(t *testing.T) {
 		in("i-autoscaler-only", "k8s.io/cluster-autoscaler/enabled", "true"),
 		in("i-bare"),
 	}
-	a := Assign(instances, groups, func(c string) bool { return c == "prod" })
+	a := Assign(instances, Evidence{Groups: groups, Watches: func(c string) bool { return c == "prod" }})
 	got := map[string][]string{"foreign": a.Foreign, "warm": a.Warm}
 	for cluster, list := range a.Clusters {
 		got[cluster] = IDs(list)
@@ -45,6 +49,37 @@ func TestAssign(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Assign (-want +got):\n%s", diff)
+	}
+	if len(a.Unsure) > 0 {
+		t.Errorf("unsure of %q, and every group was read", a.Unsure)
+	}
+}
+
+// Nothing is called foreign because a look failed.
+func TestAssignWithoutTheGroups(t *testing.T) {
+	a := Assign([]snapshot.Instance{
+		in("i-tagged", "eks:cluster-name", "prod", "aws:autoscaling:groupName", "pool"),
+		in("i-by-group", "aws:autoscaling:groupName", "self-managed"),
+		in("i-bare"),
+	}, Evidence{GroupsUnread: true, Watches: func(string) bool { return true }})
+	want := Assignment{
+		Clusters: map[string][]snapshot.Instance{"prod": {in("i-tagged", "eks:cluster-name", "prod", "aws:autoscaling:groupName", "pool")}},
+		Unsure:   []string{"i-by-group"},
+		Foreign:  []string{"i-bare"},
+	}
+	if diff := cmp.Diff(want, a, cmpopts.EquateComparable(netip.Addr{})); diff != "" {
+		t.Errorf("Assign (-want +got):\n%s", diff)
+	}
+}
+
+// EC2 takes the tags off a terminated instance before it forgets it.
+func TestAssignByRecord(t *testing.T) {
+	a := Assign([]snapshot.Instance{in("i-ended"), in("i-other")}, Evidence{
+		Recorded: map[string]state.Launch{"i-ended": {Instance: "i-ended", Cluster: "prod"}},
+		Watches:  func(string) bool { return true },
+	})
+	if got := IDs(a.Clusters["prod"]); !slices.Equal(got, []string{"i-ended"}) || !slices.Equal(a.Foreign, []string{"i-other"}) {
+		t.Errorf("prod %q, foreign %q; want the recorded one in its cluster", got, a.Foreign)
 	}
 }
 

@@ -40,9 +40,10 @@ type Build func(ctx context.Context, env Env) (Handler, error)
 // can still say so and give its messages back.
 const margin = 2 * time.Second
 
-// Start runs a function in Lambda; it does not return.
-func Start(spec fn.Spec, build Build) {
-	f := New(spec, build, os.Getenv, os.Stdout)
+// Start runs a function in Lambda; it does not return. The variables are those
+// that the function's Spec names.
+func Start(name string, variables []fn.Variable, build Build) {
+	f := New(name, variables, build, os.Getenv, os.Stdout)
 	// Built before the first event, while Lambda gives the start its full
 	// processor. What is wrong is said now, and again with each event until
 	// it is put right.
@@ -52,24 +53,25 @@ func Start(spec fn.Spec, build Build) {
 
 // Function is a function with its frame.
 type Function struct {
-	spec    fn.Spec
-	build   Build
-	getenv  func(string) string
-	log     *slog.Logger
-	level   *slog.LevelVar
-	metrics *Metrics
-	calls   awsconf.Calls
-	handler Handler
-	now     func() time.Time
+	name      string
+	variables []fn.Variable
+	build     Build
+	getenv    func(string) string
+	log       *slog.Logger
+	level     *slog.LevelVar
+	metrics   *Metrics
+	calls     awsconf.Calls
+	handler   Handler
+	now       func() time.Time
 }
 
 // New frames a function. Logs and metrics go to out as JSON lines.
-func New(spec fn.Spec, build Build, getenv func(string) string, out *os.File) *Function {
+func New(name string, variables []fn.Variable, build Build, getenv func(string) string, out *os.File) *Function {
 	level := new(slog.LevelVar)
-	log := slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level})).With("function", spec.Name)
+	log := slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level})).With("function", name)
 	return &Function{
-		spec: spec, build: build, getenv: getenv, log: log, level: level,
-		metrics: NewMetrics(spec.Name, out),
+		name: name, variables: variables, build: build, getenv: getenv, log: log, level: level,
+		metrics: NewMetrics(name, out),
 		now:     config.Clock{}.Now,
 	}
 }
@@ -81,7 +83,7 @@ func (f *Function) prepare(ctx context.Context) error {
 	if f.handler != nil {
 		return nil
 	}
-	c, err := config.Load(f.getenv, f.spec.Environment)
+	c, err := config.Load(f.getenv, f.variables)
 	if err != nil {
 		return err
 	}
@@ -93,7 +95,7 @@ func (f *Function) prepare(ctx context.Context) error {
 	}
 	handler, err := f.build(ctx, Env{Config: c, AWS: cfg, Log: f.log, Metrics: f.metrics, Now: f.now})
 	if err != nil {
-		return fmt.Errorf("prepare %s: %w", f.spec.Name, err)
+		return fmt.Errorf("prepare %s: %w", f.name, err)
 	}
 	f.handler = handler
 	return nil

@@ -27,8 +27,7 @@ func function(t *testing.T, env map[string]string, build Build) (*Function, func
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { out.Close() })
-	spec := fn.Spec{Name: "test", Environment: []fn.Variable{config.TableName, config.LogLevel}}
-	f := New(spec, build, func(name string) string { return env[name] }, out)
+	f := New("test", []fn.Variable{config.TableName, config.LogLevel}, build, func(name string) string { return env[name] }, out)
 	return f, func() []map[string]any {
 		t.Helper()
 		if _, err := out.Seek(0, io.SeekStart); err != nil {

@@ -66,6 +66,10 @@ func failing(i report.Incident, t tally) (colour, what string) {
 	switch confidence := i.Cause.Confidence; {
 	case i.Key.Check == report.CannotLook:
 		return orange, title(i)
+	case i.Key.Check == "instance/ended-early" && t.gone > 1:
+		// The newest finding is of the last one; a group that keeps trying
+		// makes many.
+		return red, count(t.gone, "instance") + " ended before they were nodes"
 	case i.Key.Check == "instance/ended-early":
 		return red, title(i) // its title says who and what
 	case confidence == checks.Advice:

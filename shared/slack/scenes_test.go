@@ -250,6 +250,7 @@ func scenes() []scene {
 		{"likely", incident(likely, launches(4, report.Missed)), nil},
 		{"possible-early", incident(possible, launches(4, report.Waiting)), nil},
 		{"ended-early", incident(early, ended1), []report.Note{note(incident(early, ended1), report.Opened, began.Add(time.Minute))}},
+		{"ended-early-many", incident(early, launches(7, report.Gone)), nil},
 		{"long-names", longNames, nil},
 		{"hostile", hostile, []report.Note{note(hostile, report.Opened, hostile.Opened)}},
 		{"huge", huge, []report.Note{note(huge, report.Opened, huge.Opened)}},

@@ -2,14 +2,19 @@ package state
 
 import "rollcall/shared/fn"
 
-// Reads is what reading the table needs.
-func Reads() []fn.Read { return read(fn.Actions[Reader]("dynamodb")) }
+// Reads is what reading the table and its index needs.
+func Reads() []fn.Read { return read(fn.Actions[Reader]("dynamodb"), fn.Table, fn.TableIndex) }
 
-// ReadIncidents is what reading incidents alone needs.
-func ReadIncidents() []fn.Read { return read(fn.Actions[Querier]("dynamodb")) }
+// ReadIncidents is what reading incidents alone needs: no launch is in reach
+// through the index.
+func ReadIncidents() []fn.Read { return read(fn.Actions[Querier]("dynamodb"), fn.Table) }
 
-func read(actions []string) []fn.Read {
-	return []fn.Read{{Actions: actions, Resources: []string{string(fn.Table)}}}
+func read(actions []string, from ...fn.Resource) []fn.Read {
+	var names []string
+	for _, r := range from {
+		names = append(names, string(r))
+	}
+	return []fn.Read{{Actions: actions, Resources: names}}
 }
 
 // RecordLaunches lets a function write launch records and nothing else: the

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"slices"
+	"time"
+
+	"rollcall/shared/gather"
+	"rollcall/shared/inspect"
+	"rollcall/shared/outcome"
+	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/state"
+)
+
+// clusterCase is what there is to look at in one cluster.
+type clusterCase struct {
+	account   string
+	instances []snapshot.Instance
+	groups    []snapshot.Group
+	subnets   []string // of launches that failed
+	failed    []snapshot.Failure
+	news      map[string]news
+	known     map[string]state.Launch
+}
+
+// cases sorts the batch by cluster.
+func (h handler) cases(b *batch, a inspect.Assignment, groups []snapshot.Group, groupsUnread bool) map[string]clusterCase {
+	all := map[string]clusterCase{}
+	for name, list := range a.Clusters {
+		c := clusterCase{news: map[string]news{}, known: b.known}
+		for _, in := range list {
+			c.instances = append(c.instances, inspect.Recall(in, b.known[in.ID]))
+			n, ok := b.launched[in.ID]
+			if !ok {
+				n = b.ended[in.ID]
+			}
+			c.news[in.ID] = n
+			if n.account != "" {
+				c.account = n.account
+			}
+		}
+		all[name] = c
+	}
+	for _, id := range sortedKeys(b.failures) {
+		f := b.failures[id]
+		i := slices.IndexFunc(groups, func(g snapshot.Group) bool { return g.Name == f.Group })
+		if i < 0 && groupsUnread {
+			h.log.Warn("whose the failed launch is cannot be told without its group, its message goes back to the queue", "group", f.Group)
+			b.failed = append(b.failed, f.message)
+			continue
+		}
+		cluster, ok := "", false
+		if i >= 0 {
+			cluster, ok = gather.ClusterOf(groups[i].Tags)
+		}
+		if !ok || !h.watches(cluster) {
+			h.count("ForeignInstances", 1)
+			continue
+		}
+		h.log.Info("a launch failed", "cluster", cluster, "group", f.Group, "message", f.Message)
+		h.count("FailedLaunches", 1)
+		c := all[cluster]
+		c.account = f.Account
+		if f.Subnet != "" {
+			c.subnets = append(c.subnets, f.Subnet)
+		} else {
+			c.subnets = append(c.subnets, groups[i].Subnets...)
+		}
+		all[cluster] = c
+	}
+	for name, c := range all {
+		for _, g := range groups {
+			if cluster, ok := gather.ClusterOf(g.Tags); ok && cluster == name || slices.Contains(inspect.GroupsOf(c.instances), g.Name) {
+				c.groups = append(c.groups, g)
+			}
+		}
+		all[name] = c
+	}
+	return all
+}
+
+func (c clusterCase) query(cluster, region string, now time.Time, joinTime time.Duration, sources []snapshot.Source) gather.Query {
+	q := gather.Query{
+		Account: c.account, Region: region, Time: now, Cluster: cluster,
+		Scope: snapshot.Scope{
+			Instances: inspect.IDs(c.instances),
+			Subnets:   union(inspect.SubnetsOf(c.instances), c.subnets),
+		},
+		Instances: c.instances, Groups: c.groups, Failed: c.failed,
+		Nodegroups: inspect.ManagedOf(c.instances), Sources: sources,
+	}
+	for _, in := range c.instances {
+		if q.VPC == "" {
+			q.VPC = in.VPC
+		}
+		started := c.started(in)
+		q.Launches = append(q.Launches, snapshot.Launch{Instance: in.ID, Started: started, Due: started.Add(joinTime)})
+	}
+	return q
+}
+
+// started is when the launch began: what is remembered, else the earliest of
+// EC2's own launch time and the events that know.
+func (c clusterCase) started(in snapshot.Instance) time.Time {
+	if l, ok := c.known[in.ID]; ok {
+		return l.Started
+	}
+	t := in.Launched
+	if clock := c.news[in.ID].clock; t.IsZero() || !clock.IsZero() && clock.Before(t) {
+		t = clock
+	}
+	return t
+}
+
+// launches tells how each launch stands: there is no node yet to look for.
+func (c clusterCase) launches(now time.Time, joinTime time.Duration) []report.Launch {
+	var list []report.Launch
+	for _, in := range c.instances {
+		started := c.started(in)
+		v := outcome.Decide(
+			outcome.Launch{Started: started, Due: started.Add(joinTime)},
+			outcome.Seen{EC2Read: true, Instance: &in}, now, outcome.Policy{GiveUp: joinTime})
+		l := inspect.Launch(in, started)
+		if v.Standing == outcome.Gone {
+			l.Standing, l.Ended, l.EndedWhy = v.Standing, v.Ended, v.EndedWhy
+		}
+		list = append(list, l)
+	}
+	return list
+}
+
+func (c clusterCase) record(cluster string, l report.Launch, joinTime time.Duration) state.Launch {
+	r := inspect.Record(cluster, l, joinTime)
+	i := slices.IndexFunc(c.instances, func(in snapshot.Instance) bool { return in.ID == l.Instance })
+	r.Spot = c.instances[i].Spot
+	return r
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/report"
+)
+
+var update = flag.Bool("update", false, "write testdata/observation.json anew")
+
+func TestParse(t *testing.T) {
+	sample := options{function: "report", event: "e.json", world: "local/worlds/samples.yaml", template: "infra/Rollcall.template.json", binaries: "build/local"}
+	later := sample
+	later.at = time.Date(2026, 11, 20, 15, 10, 0, 0, time.UTC)
+	tests := map[string]struct {
+		args []string
+		want options
+		says string // on the way out; empty for a good command line
+	}{
+		"function and event": {args: []string{"-fn", "report", "-event", "e.json"}, want: sample},
+		"later":              {args: []string{"-fn", "report", "-event", "e.json", "-at", "2026-11-20T15:10:00Z"}, want: later},
+		"no function":        {args: []string{"-fn", "", "-event", "e.json"}, says: "FN=… (-fn) is missing"},
+		"no event":           {args: []string{"-fn", "report"}, says: "EVENT=… (-event) is missing"},
+		"one word too many":  {args: []string{"-fn", "report", "-event", "e.json", "x"}, says: `"x" is not expected`},
+		"no time":            {args: []string{"-fn", "report", "-event", "e.json", "-at", "noon"}, says: "AT=noon (-at) is not a time"},
+		"unknown option":     {args: []string{"-funktion", "report"}, says: "flag provided but not defined"},
+		"help":               {args: []string{"-help"}, says: "Exit status: 0 the function succeeded"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			got, err := parse(tt.args, &out)
+			if tt.says == "" {
+				if d := cmp.Diff(got, tt.want, cmp.AllowUnexported(options{})); d != "" || err != nil || out.Len() > 0 {
+					t.Errorf("%v, says %q; got -, want +:\n%s", err, out.String(), d)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(out.String(), tt.says) {
+				t.Errorf("got %v, says %q, want an error that says %q", err, out.String(), tt.says)
+			}
+		})
+	}
+}
+
+func TestStatus(t *testing.T) {
+	tests := map[string]struct {
+		ok   bool
+		err  error
+		want int
+	}{
+		"well":      {true, nil, 0},
+		"not well":  {false, nil, 1},
+		"an error":  {true, errors.New("x"), 1},
+		"wrong use": {false, misuse{errors.New("x")}, 2},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := status(tt.ok, tt.err); got != tt.want {
+				t.Errorf("got %d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+// built builds the functions for this machine, once.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "rollcall-invoke-")
+	if err != nil {
+		return "", err
+	}
+	for _, name := range []string{"launch-watch", "join-check", "report"} {
+		build := exec.Command("go", "build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", filepath.Join(dir, name, "bootstrap"), "rollcall/functions/"+name)
+		if out, err := build.CombinedOutput(); err != nil {
+			return dir, errors.Join(err, errors.New(string(out)))
+		}
+	}
+	return dir, nil
+})
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if dir, _ := built(); dir != "" {
+		os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// here are the options for a run from this folder.
+func here(t *testing.T, function, event string) options {
+	t.Helper()
+	binaries, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return options{
+		function: function, event: event, binaries: binaries,
+		world: "../worlds/samples.yaml", template: "../../infra/Rollcall.template.json",
+	}
+}
+
+func TestRun(t *testing.T) {
+	const launched = "../../events/in/autoscaling-launch-lifecycle-action.json"
+	broken := filepath.Join(t.TempDir(), "broken.json")
+	if err := os.WriteFile(broken, []byte(`{"detail":`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	missed := here(t, "join-check", launched)
+	missed.at = time.Date(2026, 11, 20, 15, 10, 0, 0, time.UTC)
+	denied := here(t, "launch-watch", launched)
+	denied.world = "testdata/denied.yaml"
+	tests := map[string]struct {
+		o    options
+		ok   bool
+		want []string
+		not  []string
+	}{
+		"launch-watch names the cause": {here(t, "launch-watch", launched), true,
+			[]string{"as a message of the queue rollcall-launches", "cause found .*check=route/no-egress", "     1  ec2:DescribeRouteTables\n", "Sent to rollcall-results.fifo\n  {", "Result: succeeded in "}, nil},
+		"join-check waits": {here(t, "join-check", launched), true,
+			[]string{"     1  kubernetes:list nodes\n", "Sent to rollcall-joins: 1 to be delivered later", `"standing": "waiting"`}, []string{"missed roll call"}},
+		"join-check later": {missed, true,
+			[]string{"at 2026-11-20 15:10:00 UTC", "missed roll call .*instance=i-0ef3c1b2a4d5968f1", `"standing": "missed"`}, nil},
+		"join-check on a schedule": {here(t, "join-check", "../../events/in/schedule-scheduler.json"), true, []string{"schedule-scheduler.json, as it is\n"}, nil},
+		"report posts": {here(t, "report", "testdata/observation.json"), true,
+			[]string{`     \d  slack:chat.postMessage\n`, "Event on the bus rollcall\n", `"detail-type": "Rollcall Incident Opened"`, "Said in Slack\n  🔴 eks-workshop / new_nodegroup_2 · 1 instance will not be able to join"}, nil},
+		"report gives back":     {here(t, "report", broken), false, []string{`\(it is not JSON\)`, "ERROR  message cannot be read", "GAVE BACK 1 of its messages"}, nil},
+		"not for this function": {here(t, "report", "../../events/in/schedule-scheduler.json"), false, []string{`FAILED \(Unhandled\)`, `"errorMessage"`}, nil},
+		"denied":                {denied, true, []string{`     1  ec2:DescribeRouteTables +1 × UnauthorizedOperation\n`}, []string{"cause found .*check=route/no-egress"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			ok, err := run(t.Context(), tt.o, &out)
+			if err != nil || ok != tt.ok {
+				t.Errorf("got %t, %v, want %t", ok, err, tt.ok)
+			}
+			for _, want := range tt.want {
+				if !regexp.MustCompile(want).Match(out.Bytes()) {
+					t.Errorf("want a match of %q in:\n%s", want, &out)
+				}
+			}
+			for _, not := range append(tt.not, "RequestId:") {
+				if regexp.MustCompile(not).Match(out.Bytes()) {
+					t.Errorf("want no match of %q in:\n%s", not, &out)
+				}
+			}
+		})
+	}
+}
+
+func TestRunMisuse(t *testing.T) {
+	noWorld := here(t, "report", "testdata/observation.json")
+	noWorld.world = "none.yaml"
+	tests := map[string]struct {
+		o    options
+		want string
+	}{
+		"no such function": {here(t, "rapport", "testdata/observation.json"), `no function "rapport" in the template; it has join-check, launch-watch, report`},
+		"no such event":    {here(t, "report", "none.json"), "read the event: open none.json"},
+		"no such world":    {noWorld, "read the world: stat none.yaml"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := run(t.Context(), tt.o, &bytes.Buffer{})
+			if status(false, err) != 2 || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want the misuse %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// TestObservation holds that the sample is what launch-watch sends today.
+func TestObservation(t *testing.T) {
+	var out bytes.Buffer
+	if _, err := run(t.Context(), here(t, "launch-watch", "../../events/in/autoscaling-launch-lifecycle-action.json"), &out); err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(out.String(), "Sent to rollcall-results.fifo\n")
+	sent, _, _ := strings.Cut(rest, "\n\nResult:")
+	got := strings.ReplaceAll(strings.TrimPrefix(sent, "  "), "\n  ", "\n") + "\n"
+	// The moment of the look differs from run to run.
+	got = regexp.MustCompile(`2026-11-20T14:59:14\.\d+Z`).ReplaceAllString(got, "2026-11-20T14:59:14Z")
+	if *update {
+		if err := os.WriteFile("testdata/observation.json", []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile("testdata/observation.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(got, string(want)); d != "" {
+		t.Errorf("testdata/observation.json is not what launch-watch sends (got -, want +); go test ./local/invoke -update writes it anew:\n%s", d)
+	}
+	if _, err := report.Decode(want); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/local/lambdaruntime"
+	"rollcall/local/template"
+)
+
+var (
+	noon   = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	sample = &template.Template{
+		Region:   "us-west-2",
+		Mappings: []template.EventSourceMapping{{FunctionName: "reader", QueueARN: "arn:q"}, {FunctionName: "ordered", QueueARN: "arn:q.fifo"}},
+		Queues:   []template.Queue{{Name: "q", ARN: "arn:q"}, {Name: "q.fifo", ARN: "arn:q.fifo", FIFO: true}},
+	}
+)
+
+func TestWrap(t *testing.T) {
+	tests := map[string]struct {
+		function, raw string
+		body          string // of the message; empty where the event goes as it is
+		attributes    map[string]string
+		how           string
+		fails         bool
+	}{
+		"event for a reader":           {function: "reader", raw: `{"detail-type": "x"}`, body: `{"detail-type": "x"}`, how: "as a message of the queue q"},
+		"observation for an ordered":   {function: "ordered", raw: `{"cluster": "c"}`, body: `{"cluster": "c"}`, how: "as a message of the queue q.fifo", attributes: map[string]string{"MessageGroupId": "c", "MessageDeduplicationId": "by-hand", "SequenceNumber": "18850000000000000000"}},
+		"batch":                        {function: "reader", raw: `{"Records": [{"body": "x"}]}`, how: "as it is"},
+		"empty batch":                  {function: "reader", raw: `{"Records": []}`, body: `{"Records": []}`, how: "as a message of the queue q"},
+		"schedule":                     {function: "reader", raw: `{"detail-type": "Scheduled Event"}`, how: "as it is"},
+		"no queue":                     {function: "direct", raw: `{"detail-type": "x"}`, how: "as it is"},
+		"not JSON for a reader":        {function: "reader", raw: `{"a":`, body: `{"a":`, how: "as a message of the queue q (it is not JSON)"},
+		"not JSON without a queue":     {function: "direct", raw: `{"a":`, fails: true},
+		"nothing":                      {function: "reader", raw: "", how: "as a message of the queue q (it is not JSON)"},
+		"another shape under Records":  {function: "reader", raw: `{"Records": 1}`, body: `{"Records": 1}`, how: "as a message of the queue q"},
+		"a number":                     {function: "reader", raw: "1", body: "1", how: "as a message of the queue q"},
+		"a schedule that is not whole": {function: "reader", raw: `{"detail-type": "Scheduled Event"`, body: `{"detail-type": "Scheduled Event"`, how: "as a message of the queue q (it is not JSON)"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, how, err := wrap([]byte(tt.raw), function{Name: tt.function}, sample, noon)
+			if (err != nil) != tt.fails {
+				t.Fatalf("got error %v, want one: %t", err, tt.fails)
+			}
+			if how != tt.how {
+				t.Errorf("got %q, want %q", how, tt.how)
+			}
+			if tt.fails {
+				return
+			}
+			if tt.how == "as it is" {
+				if string(got) != tt.raw {
+					t.Errorf("got %q, want %q", got, tt.raw)
+				}
+				return
+			}
+			var batch events.SQSEvent
+			if err := json.Unmarshal(got, &batch); err != nil || len(batch.Records) != 1 {
+				t.Fatalf("got %s, %v, want one message", got, err)
+			}
+			m := batch.Records[0]
+			attributes := map[string]string{"ApproximateReceiveCount": "1", "SentTimestamp": "1795176000000", "ApproximateFirstReceiveTimestamp": "1795176000000"}
+			for k, v := range tt.attributes {
+				attributes[k] = v
+			}
+			want := events.SQSMessage{MessageId: "by-hand", Body: tt.body, EventSource: "aws:sqs", EventSourceARN: m.EventSourceARN, AWSRegion: "us-west-2", Attributes: attributes}
+			if d := cmp.Diff(m, want, cmp.Comparer(func(a, b map[string]events.SQSMessageAttribute) bool { return len(a) == len(b) })); d != "" {
+				t.Errorf("message (got -, want +):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	tests := map[string]struct {
+		result lambdaruntime.Result
+		ok     bool
+		want   string
+	}{
+		"well":             {lambdaruntime.Result{Payload: []byte(`{"batchItemFailures":[]}`), Duration: 41 * time.Millisecond, Init: 7 * time.Millisecond, MaxMemoryMB: 29}, true, "Result: succeeded in 41ms (start 7ms), 29 of 256 MB"},
+		"another answer":   {lambdaruntime.Result{Payload: []byte(`"done"`), MaxMemoryMB: -1}, true, "Result: succeeded in 0s (start 0s)"},
+		"no answer":        {lambdaruntime.Result{MaxMemoryMB: -1}, true, "Result: succeeded in 0s (start 0s)"},
+		"messages go back": {lambdaruntime.Result{Payload: []byte(`{"batchItemFailures":[{"itemIdentifier":"by-hand"}]}`), MaxMemoryMB: -1}, false, "Result: GAVE BACK 1 of its messages in 0s (start 0s)"},
+		"fails":            {lambdaruntime.Result{FunctionError: "Unhandled", Payload: []byte(`{"errorMessage":"no"}`), MaxMemoryMB: 300}, false, "Result: FAILED (Unhandled) in 0s (start 0s), 300 of 256 MB"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := succeeded(tt.result); got != tt.ok {
+				t.Errorf("got succeeded %t, want %t", got, tt.ok)
+			}
+			if got := verdict(tt.result, 256); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,200 @@
+package stage
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"rollcall/local/slackstand"
+	"rollcall/shared/report"
+	"rollcall/shared/state"
+)
+
+// built builds the functions as they are deployed, but for this machine.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "rollcall-functions-")
+	if err != nil {
+		return "", err
+	}
+	for _, name := range []string{"launch-watch", "join-check", "report"} {
+		build := exec.Command("go", "build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", filepath.Join(dir, name, "bootstrap"), "rollcall/functions/"+name)
+		if out, err := build.CombinedOutput(); err != nil {
+			return dir, &exec.Error{Name: string(out), Err: err}
+		}
+	}
+	return dir, nil
+})
+
+func TestMain(m *testing.M) {
+	dir, err := built()
+	if err != nil {
+		slog.Error("build the functions", "error", err)
+		os.Exit(1)
+	}
+	// Stages wait most of the time: more of them than processors at once.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		slog.Error("set the number of parallel tests", "error", err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// running is a stage under test.
+type running struct {
+	*Stage
+	t   *testing.T
+	out *logs
+}
+
+// logs keeps what the functions wrote.
+type logs struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logs) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logs) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// start starts a stage for a world of local/worlds.
+func start(t *testing.T, name string, change ...func(*Options)) *running {
+	t.Helper()
+	dir, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := &logs{}
+	o := Options{
+		World: "../worlds/" + name + ".yaml", Template: "../../infra/Rollcall.template.json", Binaries: dir,
+		Rate: 100, Out: out, Log: slog.New(slog.NewTextHandler(out, nil)),
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	s, err := Start(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &running{s, t, out}
+	t.Cleanup(func() {
+		s.Close()
+		if t.Failed() {
+			text := out.String()
+			if len(text) > 400_000 {
+				text = "…" + text[len(text)-400_000:]
+			}
+			t.Logf("the functions' logs:\n%s", text)
+		}
+	})
+	return r
+}
+
+// scale sets the desired size of the route story's new nodegroup.
+func (r *running) scale(desired, most int32) {
+	r.t.Helper()
+	_, err := eks.NewFromConfig(r.AsAdmin()).UpdateNodegroupConfig(context.Background(), &eks.UpdateNodegroupConfigInput{
+		ClusterName: aws.String("eks-workshop"), NodegroupName: aws.String("new_nodegroup_2"),
+		ScalingConfig: &types.NodegroupScalingConfig{MinSize: aws.Int32(0), MaxSize: aws.Int32(most), DesiredSize: aws.Int32(desired)},
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// until waits until something is so; in wall time, with much to spare.
+func (r *running) until(what string, seen func() bool) {
+	r.t.Helper()
+	deadline := time.Now().Add(60 * time.Second)
+	for !seen() {
+		if time.Now().After(deadline) {
+			r.t.Fatalf("%s: not seen by %s of stage time", what, r.Clock.Now().Format(time.TimeOnly))
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// pass lets a span of stage time go by.
+func (r *running) pass(d time.Duration) {
+	r.t.Helper()
+	if err := r.Clock.Sleep(context.Background(), d); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// messages are the channel's messages.
+func (r *running) messages() []slackstand.Message { return r.Slack.Messages(Channel) }
+
+// says tells whether there is one message, with all of the texts in it.
+func (r *running) says(texts ...string) func() bool {
+	return func() bool {
+		m := r.messages()
+		if len(m) != 1 {
+			return false
+		}
+		all := whole(m[0])
+		for _, text := range texts {
+			if !strings.Contains(all, text) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// whole is all that a message says.
+func whole(m slackstand.Message) string {
+	all := m.Text + "\n" + string(m.Blocks)
+	for _, reply := range m.Replies {
+		all += "\n" + reply.Text + "\n" + string(reply.Blocks)
+	}
+	return strings.ReplaceAll(all, `\u003e`, ">")
+}
+
+// incidents are the incidents of the workshop's cluster.
+func (r *running) incidents() []report.Incident {
+	r.t.Helper()
+	store := state.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
+	list, err := store.Incidents(context.Background(), "eks-workshop")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return list
+}
+
+// queued counts the messages of a queue, by its deployed name.
+func (r *running) queued(name string) int {
+	r.t.Helper()
+	for _, q := range r.Template.Queues {
+		if q.Name == name {
+			d, err := r.Queues.Depth(q.ARN)
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			return d.Visible + d.InFlight + d.Delayed
+		}
+	}
+	r.t.Fatalf("no queue %s", name)
+	return 0
+}

@@ -1,0 +1,191 @@
+package stage
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/go-cmp/cmp"
+
+	joincheck "rollcall/functions/join-check/spec"
+	"rollcall/local/template"
+	"rollcall/shared/event"
+)
+
+// TestCalledIsGranted holds that least privilege is true in both directions:
+// the real binaries make every call that the committed template lets them
+// make, and no other.
+func TestCalledIsGranted(t *testing.T) {
+	t.Parallel()
+	r := start(t, "route", func(o *Options) { o.Quiet, o.Rate = true, 20 })
+	r.playAll()
+	called := map[string]map[string]bool{}
+	cluster := map[string][]string{}
+	for _, c := range r.Cloud.Calls() {
+		if c.Code != "" {
+			t.Errorf("%s called %s: %s; the calls of this test are all to succeed", c.Caller, c.Action(), c.Code)
+		}
+		if c.Service == "kubernetes" {
+			cluster[c.Caller] = append(cluster[c.Caller], c.Operation)
+			continue
+		}
+		if called[c.Caller] == nil {
+			called[c.Caller] = map[string]bool{}
+		}
+		called[c.Caller][c.Action()] = true
+	}
+	for _, f := range r.Template.Functions {
+		if diff := cmp.Diff(granted(r.Template.Policy(f.Name)), slices.Sorted(maps.Keys(called[f.Name]))); diff != "" {
+			t.Errorf("%s: calls (-granted +called):\n%s", f.Name, diff)
+		}
+		var want []string
+		if Folder(f) == joincheck.Name {
+			for _, rule := range joincheck.Spec().Kube {
+				for _, verb := range rule.Verbs {
+					for _, resource := range rule.Resources {
+						want = append(want, verb+" "+resource)
+					}
+				}
+			}
+		}
+		slices.Sort(cluster[f.Name])
+		if diff := cmp.Diff(want, slices.Compact(cluster[f.Name])); diff != "" {
+			t.Errorf("%s: calls to Kubernetes (-granted +called):\n%s", f.Name, diff)
+		}
+	}
+}
+
+// granted are the actions that a function's own code may take. Left out are
+// the statements by which Lambda itself acts in the function's name: it writes
+// the log, takes messages from the queue, and puts an event that failed into
+// the dead-letter queue.
+func granted(policy []template.Statement) []string {
+	var list []string
+	for _, s := range policy {
+		if s.Effect != "Allow" || slices.Contains([]string{"WriteLogs", "TakeMessages", "KeepFailures"}, s.SID) {
+			continue
+		}
+		list = append(list, s.Actions...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// playAll wakes each function with what makes it use all of its code: a
+// launch, a warm pool, a launch that waits, one that missed the roll, a sweep,
+// and an incident that is opened.
+func (r *running) playAll() {
+	r.t.Helper()
+	r.call("autoscaling:PutWarmPool", `{"AutoScalingGroupName":"eks-new_nodegroup_2-e2ca4e02-248f-cb7e-45a7-6fa9b0230007","MinSize":1}`)
+	r.call("eks:UpdateNodegroupConfig", `{"clusterName":"eks-workshop","nodegroupName":"new_nodegroup_2","scalingConfig":{"minSize":0,"maxSize":1,"desiredSize":1}}`)
+	r.until("the launch", func() bool { return len(r.launches()) > 0 })
+	// The queue is read by nobody here, so what one function sends is handed to
+	// the next by hand.
+	r.invoke("launch-watch", r.batch("", r.launches()...))
+	r.invoke("report", r.results()...)
+	r.invoke("join-check", r.batch("", r.launches()...), r.sweep())
+	r.invoke("report", r.results()...)
+	// The second launch finds an incident that is open, and is called early.
+	r.call("eks:UpdateNodegroupConfig", `{"clusterName":"eks-workshop","nodegroupName":"new_nodegroup_2","scalingConfig":{"minSize":0,"maxSize":2,"desiredSize":2}}`)
+	before := len(r.launches())
+	r.until("the second launch", func() bool { return len(r.launches()) > before })
+	r.invoke("launch-watch", r.batch("", r.launches()[before:]...))
+}
+
+func (r *running) call(op, input string) {
+	r.t.Helper()
+	if _, err := r.World.Call(op, json.RawMessage(input)); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// launches are the events of launches so far.
+func (r *running) launches() []string {
+	r.t.Helper()
+	var list []string
+	for _, p := range r.Events() {
+		e, err := event.Parse(p.Event)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if e.Kind == event.LaunchStarted && !e.Warm {
+			list = append(list, string(p.Event))
+		}
+	}
+	return list
+}
+
+// results takes what waits for report, as one invocation for each message.
+func (r *running) results() []string {
+	r.t.Helper()
+	const name = "rollcall-results.fifo"
+	i := slices.IndexFunc(r.Template.Queues, func(q template.Queue) bool { return q.Name == name })
+	if i < 0 {
+		r.t.Fatalf("the template has no queue %s", name)
+	}
+	arn := r.Template.Queues[i].ARN
+	var list []string
+	for r.queued(name) > 0 {
+		messages, err := r.Queues.Receive(context.Background(), arn, 10, 0)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		for _, m := range messages {
+			list = append(list, r.batch("eks-workshop", m.Body))
+		}
+		if err := r.Queues.Delete(arn, messages...); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	return list
+}
+
+// batch is the invocation by which Lambda hands over messages.
+func (r *running) batch(group string, bodies ...string) string {
+	r.t.Helper()
+	var e events.SQSEvent
+	for i, body := range bodies {
+		m := events.SQSMessage{MessageId: fmt.Sprint(i), Body: body, EventSource: "aws:sqs", Attributes: map[string]string{"ApproximateReceiveCount": "1"}}
+		if group != "" {
+			m.Attributes["MessageGroupId"] = group
+		}
+		e.Records = append(e.Records, m)
+	}
+	raw, err := json.Marshal(e)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func (r *running) sweep() string {
+	return fmt.Sprintf(`{"version":"0","id":"sweep","detail-type":"Scheduled Event","source":"aws.events","account":%q,"time":%q,"region":%q,"resources":[],"detail":{}}`,
+		r.Template.AccountID, r.Clock.Now().UTC().Format(time.RFC3339), r.Template.Region)
+}
+
+// invoke gives a function events, each of which is to succeed in full.
+func (r *running) invoke(folder string, list ...string) {
+	r.t.Helper()
+	f, ok := r.Function(folder)
+	if !ok {
+		r.t.Fatalf("the template has no function %s", folder)
+	}
+	if len(list) == 0 {
+		r.t.Fatalf("there is nothing for %s", folder)
+	}
+	for _, raw := range list {
+		result, err := r.Runtime.Invoke(context.Background(), f.Name, []byte(raw))
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if result.FunctionError != "" || strings.Contains(string(result.Payload), "itemIdentifier") {
+			r.t.Fatalf("%s: %s", folder, result.Payload)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package stagetest
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go/middleware"
+
+	"rollcall/local/template"
+)
+
+// call is one call of the handler, with what it asked for.
+type call struct {
+	action string
+	input  any
+	failed bool
+}
+
+// record keeps each call as the SDK's client was asked to make it.
+func (b *Bench) record(stack *middleware.Stack) error {
+	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("StagetestCalls",
+		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+			out, meta, err := next.HandleInitialize(ctx, in)
+			service := strings.ToLower(strings.ReplaceAll(awsmiddleware.GetServiceID(ctx), " ", ""))
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.calls = append(b.calls, call{service + ":" + awsmiddleware.GetOperationName(ctx), in.Parameters, err != nil})
+			return out, meta, err
+		}), middleware.After)
+}
+
+func (b *Bench) recorded() []call {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.calls)
+}
+
+// checkCalls holds every call against the role's policy.
+func (b *Bench) checkCalls() {
+	b.t.Helper()
+	for _, c := range b.recorded() {
+		if c.action == "sts:GetCallerIdentity" {
+			continue // needs no permission; it is only signed, for the cluster's API
+		}
+		ok, err := b.allowed(c.action, c.input)
+		if err != nil {
+			b.t.Errorf("the policy of %s: %v", b.Function.Name, err)
+		}
+		if !ok {
+			resource, keys := b.resource(c.input)
+			b.t.Errorf("%s called %s on %s with %v, and its policy does not allow that", b.Function.Name, c.action, resource, keys)
+		}
+	}
+}
+
+// allowed tells whether the function's role may make a call.
+func (b *Bench) allowed(action string, input any) (bool, error) {
+	resource, keys := b.resource(input)
+	return template.Allows(b.Template.Policy(b.Function.Name), action, resource, keys)
+}
+
+// resource is what IAM sees of a call: the resource, and the condition keys
+// that policies here look at (AWS service authorization reference).
+func (b *Bench) resource(input any) (string, map[string][]string) {
+	arn := func(service, rest string) string {
+		return "arn:aws:" + service + ":" + b.Template.Region + ":" + b.Template.AccountID + ":" + rest
+	}
+	switch in := input.(type) {
+	case *dynamodb.PutItemInput:
+		return arn("dynamodb", "table/"+aws.ToString(in.TableName)), leading(in.Item["pk"])
+	case *dynamodb.QueryInput:
+		if in.IndexName != nil {
+			return arn("dynamodb", "table/"+aws.ToString(in.TableName)+"/index/"+*in.IndexName), nil
+		}
+		return arn("dynamodb", "table/"+aws.ToString(in.TableName)), leading(in.ExpressionAttributeValues[":pk"])
+	case *dynamodb.BatchGetItemInput:
+		for table := range in.RequestItems {
+			return arn("dynamodb", "table/"+table), nil
+		}
+	case *sqs.SendMessageInput:
+		url := aws.ToString(in.QueueUrl)
+		return arn("sqs", url[strings.LastIndex(url, "/")+1:]), nil
+	case *eks.DescribeClusterInput:
+		return arn("eks", "cluster/"+aws.ToString(in.Name)), nil
+	case *eks.DescribeNodegroupInput:
+		return arn("eks", "nodegroup/"+aws.ToString(in.ClusterName)+"/"+aws.ToString(in.NodegroupName)+"/id"), nil
+	}
+	return "*", nil // describe calls of EC2 and Auto Scaling, and eks:ListClusters, take no resource
+}
+
+func leading(key types.AttributeValue) map[string][]string {
+	text, ok := key.(*types.AttributeValueMemberS)
+	if !ok {
+		return nil
+	}
+	return map[string][]string{"dynamodb:LeadingKeys": {text.Value}}
+}

@@ -1,0 +1,66 @@
+package stagetest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	joincheck "rollcall/functions/join-check/spec"
+	launchwatch "rollcall/functions/launch-watch/spec"
+	report "rollcall/functions/report/spec"
+	"rollcall/shared/fn"
+	"rollcall/shared/run"
+)
+
+// TestPolicies holds what the roles keep apart: who writes which records, who
+// speaks to whom.
+func TestPolicies(t *testing.T) {
+	cluster := &eks.DescribeClusterInput{Name: aws.String("prod")}
+	benches := map[string]*Bench{}
+	for _, s := range []fn.Spec{launchwatch.Spec(), joincheck.Spec(), report.Spec()} {
+		benches[s.Name] = Start(t, s, idle, Options{Settings: map[string]string{"ROLLCALL_SLACK_SECRET_ARN": "arn"}})
+	}
+	put := func(key string) *dynamodb.PutItemInput {
+		return &dynamodb.PutItemInput{TableName: aws.String(benches[report.Name].Template.Tables[0].Name), Item: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: key}}}
+	}
+	send := func(queue string) *sqs.SendMessageInput {
+		return &sqs.SendMessageInput{QueueUrl: aws.String("https://sqs.us-west-2.amazonaws.com/111122223333/" + queue)}
+	}
+	for _, test := range []struct {
+		action string
+		input  any
+		may    []string
+	}{
+		{"dynamodb:PutItem", put("launch#i-1"), []string{"launch-watch", "join-check"}},
+		{"dynamodb:PutItem", put("incident#prod"), []string{"report"}},
+		{"dynamodb:PutItem", put("other#1"), nil},
+		{"dynamodb:DeleteItem", put("launch#i-1"), nil},
+		{"sqs:SendMessage", send("rollcall-results.fifo"), []string{"launch-watch", "join-check"}},
+		{"sqs:SendMessage", send("rollcall-joins"), []string{"launch-watch", "join-check"}},
+		{"sqs:SendMessage", send("rollcall-launches"), nil},
+		{"ec2:DescribeInstances", &ec2.DescribeInstancesInput{}, []string{"launch-watch", "join-check"}},
+		{"ec2:CreateRoute", &ec2.CreateRouteInput{}, nil},
+		{"eks:DescribeCluster", cluster, []string{"launch-watch", "join-check"}},
+		{"eks:ListClusters", &eks.ListClustersInput{}, []string{"join-check"}},
+	} {
+		for name, b := range benches {
+			want := false
+			for _, may := range test.may {
+				want = want || may == name
+			}
+			got, err := b.allowed(test.action, test.input)
+			resource, keys := b.resource(test.input)
+			if err != nil || got != want {
+				t.Errorf("%s may %s on %s with %v: %v (%v), want %v", name, test.action, resource, keys, got, err, want)
+			}
+		}
+	}
+}
+
+func idle(context.Context, run.Env) (run.Handler, error) { return nil, nil }

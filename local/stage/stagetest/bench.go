@@ -1,0 +1,222 @@
+// Package stagetest plays the local stage to one function's handler in a
+// test: the handler is the real one with real SDK clients, in its own role;
+// time stands still until the test moves it. Whatever the handler calls is
+// held against the role's policy in the committed template.
+package stagetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"rollcall/local/cloud"
+	"rollcall/local/stage"
+	"rollcall/local/template"
+	"rollcall/shared/config"
+	"rollcall/shared/fn"
+	"rollcall/shared/run"
+	"rollcall/shared/state"
+)
+
+// Names in the worlds that extend route.yaml.
+const (
+	Cluster   = "eks-workshop"
+	Nodegroup = "new_nodegroup_2"
+	Group     = "eks-new_nodegroup_2-e2ca4e02-248f-cb7e-45a7-6fa9b0230007"
+	Subnet    = "subnet-0c30000000000000d"
+	Table     = "rtb-0cd20000000000002"
+)
+
+// Options say what to play.
+type Options struct {
+	// World is a file of local/worlds; route.yaml if it is empty.
+	World string
+	// Over is YAML that changes the world.
+	Over string
+	// Faults go wrong with the function's calls.
+	Faults []cloud.FaultRule
+	// Settings are put over the function's environment.
+	Settings map[string]string
+}
+
+// prefix is the stack's, which begins the deployed names.
+const prefix = "rollcall-"
+
+// Bench is a stage with one function's handler on it.
+type Bench struct {
+	*stage.Stage
+	Function template.Function
+	// Store reads and writes the table as an administrator.
+	Store *state.Store
+
+	t       testing.TB
+	handler run.Handler
+	http    *http.Client
+	metrics *run.Metrics
+	numbers *bytes.Buffer
+
+	mu      sync.Mutex
+	calls   []call
+	counted int // of the cloud's calls
+	logs    bytes.Buffer
+}
+
+// Start starts a stage and builds the function's handler. The test's end ends
+// it, and fails if the handler made a call that its policy does not allow.
+func Start(t testing.TB, spec fn.Spec, build run.Build, o Options) *Bench {
+	t.Helper()
+	root := root(t)
+	for i := range o.Faults {
+		o.Faults[i].Caller = prefix + spec.Name
+	}
+	s, err := stage.Start(t.Context(), stage.Options{
+		World: world(t, root, o), Template: filepath.Join(root, "infra/Rollcall.template.json"),
+		Quiet: true, CallFaults: o.Faults,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	b := &Bench{Stage: s, t: t, numbers: &bytes.Buffer{}}
+	var ok bool
+	if b.Function, ok = s.Function(spec.Name); !ok || b.Function.Name != prefix+spec.Name {
+		t.Fatalf("the template has no function %q", prefix+spec.Name)
+	}
+	env := func(name string) string {
+		if v, set := o.Settings[name]; set {
+			return v
+		}
+		if name == "AWS_REGION" {
+			return s.Template.Region
+		}
+		return b.Function.Environment[name]
+	}
+	c, err := config.Load(env, spec.Environment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.metrics = run.NewMetrics(spec.Name, b.numbers)
+	b.handler, err = build(t.Context(), run.Env{
+		Config: c, AWS: b.client(), Metrics: b.metrics, Now: b.Now,
+		Log: slog.New(slog.NewTextHandler(locked{b}, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Store = state.New(dynamodb.NewFromConfig(s.AsAdmin(), func(o *dynamodb.Options) { o.HTTPClient = b.http }), c.TableName)
+	t.Cleanup(b.checkCalls)
+	return b
+}
+
+// client is the function's SDK configuration. It retries once and at once: a
+// fault that is to be met is met.
+func (b *Bench) client() aws.Config {
+	cfg := b.AsFunction(b.Function)
+	cfg.Retryer = func() aws.Retryer {
+		return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = 2, time.Millisecond })
+	}
+	cfg.APIOptions = append(cfg.APIOptions, b.record)
+	// A transport of its own, whose connections are closed before the stage
+	// is: the stage waits for those that were opened and never used.
+	transport := &http.Transport{}
+	b.http = &http.Client{Transport: transport}
+	b.t.Cleanup(transport.CloseIdleConnections)
+	cfg.HTTPClient = b.http
+	return cfg
+}
+
+// Now is the time on this stage.
+func (b *Bench) Now() time.Time { return b.World.Now() }
+
+// Advance moves the time.
+func (b *Bench) Advance(d time.Duration) { b.World.Advance(b.Now().Add(d)) }
+
+// Scale asks for so many instances in the nodegroup, and lets Auto Scaling
+// launch them: they are running, and their launch hook waits.
+func (b *Bench) Scale(n int) {
+	b.t.Helper()
+	b.Call("eks:UpdateNodegroupConfig", fmt.Sprintf(`{"clusterName":%q,"nodegroupName":%q,"scalingConfig":{"minSize":0,"maxSize":%d,"desiredSize":%d}}`, Cluster, Nodegroup, max(n, 1), n))
+	b.Advance(20 * time.Second)
+}
+
+// Call makes a call to the world, such as "ec2:CreateRoute".
+func (b *Bench) Call(op, input string) {
+	b.t.Helper()
+	if _, err := b.World.Call(op, json.RawMessage(input)); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// Handle gives the handler an event.
+func (b *Bench) Handle(raw json.RawMessage) (any, error) {
+	ctx, cancel := context.WithTimeout(b.t.Context(), b.Function.Timeout)
+	defer cancel()
+	return b.handler(ctx, raw)
+}
+
+// locked writes the handler's log.
+type locked struct{ *Bench }
+
+func (l locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.logs.Write(p)
+}
+
+// Logs is what the handler has logged.
+func (b *Bench) Logs() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.logs.String()
+}
+
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			t.Fatal("no go.mod above the test")
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+func world(t testing.TB, root string, o Options) string {
+	t.Helper()
+	if o.World == "" {
+		o.World = "route.yaml"
+	}
+	file := filepath.Join(root, "local/worlds", o.World)
+	if o.Over == "" {
+		return file
+	}
+	dir := t.TempDir()
+	base, err := filepath.Rel(dir, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := filepath.Join(dir, "world.yaml")
+	text := fmt.Sprintf("extends: %s\nname: test\nabout: Made by a test.\n%s", base, o.Over)
+	if err := os.WriteFile(over, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return over
+}

@@ -1,0 +1,223 @@
+package stagetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"rollcall/local/template"
+	"rollcall/shared/event"
+	"rollcall/shared/report"
+	"rollcall/shared/state"
+)
+
+// Batch is the invocation by which Lambda hands over messages; the first has
+// the id m0.
+func Batch(bodies ...string) json.RawMessage {
+	var e events.SQSEvent
+	for i, body := range bodies {
+		e.Records = append(e.Records, events.SQSMessage{
+			MessageId: fmt.Sprintf("m%d", i), Body: body, EventSource: "aws:sqs",
+			Attributes: map[string]string{"ApproximateReceiveCount": "1"},
+		})
+	}
+	raw, err := json.Marshal(e)
+	if err != nil {
+		panic(err) // strings only: cannot happen
+	}
+	return raw
+}
+
+// Send gives the handler a batch, and returns the messages that it gave back.
+func (b *Bench) Send(bodies ...string) []string {
+	b.t.Helper()
+	back, err := b.TrySend(bodies...)
+	if err != nil {
+		b.t.Fatalf("the batch failed: %v", err)
+	}
+	return back
+}
+
+// TrySend is Send for a batch that may fail.
+func (b *Bench) TrySend(bodies ...string) ([]string, error) {
+	b.t.Helper()
+	out, err := b.Handle(Batch(bodies...))
+	if err != nil {
+		return nil, err
+	}
+	answer, ok := out.(event.Answer)
+	if !ok {
+		b.t.Fatalf("the handler answered %#v, want the messages to give back", out)
+	}
+	var ids []string
+	for _, f := range answer.Failures {
+		ids = append(ids, f.ID)
+	}
+	return ids, nil
+}
+
+// News are the events on the default bus so far that tell of launches, ends
+// and failed launches, in order, but for those of the given number at the
+// beginning.
+func (b *Bench) News(after int) []string {
+	b.t.Helper()
+	var list []string
+	for _, p := range b.Events() {
+		t, err := event.Parse(p.Event)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		if p.Bus == "default" && t.Kind != event.Foreign {
+			list = append(list, string(p.Event))
+		}
+	}
+	return list[min(after, len(list)):]
+}
+
+// Instance is the instance that an event is about.
+func (b *Bench) Instance(body string) string {
+	b.t.Helper()
+	t, err := event.Parse([]byte(body))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return t.Instance
+}
+
+// Observations takes what was sent to report since the last time.
+func (b *Bench) Observations() []report.Observation {
+	b.t.Helper()
+	i := slices.IndexFunc(b.Template.Queues, func(q template.Queue) bool { return q.FIFO && q.DeadLetterARN != "" })
+	if i < 0 {
+		b.t.Fatal("the template has no results queue")
+	}
+	arn := b.Template.Queues[i].ARN
+	var list []report.Observation
+	for {
+		depth, err := b.Queues.Depth(arn)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		if depth.Visible == 0 {
+			return list
+		}
+		messages, err := b.Queues.Receive(b.t.Context(), arn, depth.Visible, 0)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		for _, m := range messages {
+			o, err := report.Decode([]byte(m.Body))
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			list = append(list, o)
+		}
+		if err := b.Queues.Delete(arn, messages...); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// Observation is the one that was sent since the last time.
+func (b *Bench) Observation() report.Observation {
+	b.t.Helper()
+	list := b.Observations()
+	if len(list) != 1 {
+		b.t.Fatalf("%d observations were sent, want 1", len(list))
+	}
+	return list[0]
+}
+
+// Reminders are the instances that are to be looked at again, and when.
+func (b *Bench) Reminders() map[string]time.Duration {
+	b.t.Helper()
+	asked := map[string]time.Duration{}
+	for _, c := range b.recorded() {
+		in, ok := c.input.(*sqs.SendMessageInput)
+		if !ok || c.failed {
+			continue
+		}
+		if t, err := event.Parse([]byte(*in.MessageBody)); err == nil && t.Kind == event.Reminder {
+			asked[t.Instance] = time.Duration(in.DelaySeconds) * time.Second
+		}
+	}
+	return asked
+}
+
+// Counts takes the handler's counts since the last time.
+func (b *Bench) Counts() map[string]int {
+	b.t.Helper()
+	b.numbers.Reset()
+	b.metrics.Flush(b.Now())
+	counts := map[string]int{}
+	var line map[string]json.RawMessage
+	if b.numbers.Len() == 0 {
+		return counts
+	}
+	if err := json.Unmarshal(bytes.TrimSpace(b.numbers.Bytes()), &line); err != nil {
+		b.t.Fatal(err)
+	}
+	for name, value := range line {
+		var n float64
+		if json.Unmarshal(value, &n) == nil && n != 0 {
+			counts[name] = int(n)
+		}
+	}
+	return counts
+}
+
+// Launch is the record of a launch; ok is false when there is none.
+func (b *Bench) Launch(id string) (l state.Launch, ok bool) {
+	b.t.Helper()
+	list, err := b.Store.GetLaunches(b.t.Context(), []string{id})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	l, ok = list[id]
+	return l, ok
+}
+
+// Calls takes how often each operation was called since the last time.
+func (b *Bench) Calls() map[string]int {
+	counts := map[string]int{}
+	for _, c := range b.Cloud.Calls()[b.counted:] {
+		b.counted++
+		if c.Caller == b.Function.Name {
+			counts[c.Action()]++
+		}
+	}
+	return counts
+}
+
+// Total is the number of calls in the counts, and how they are made up.
+func Total(counts map[string]int) (int, string) {
+	n := 0
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		n += counts[name]
+		parts = append(parts, fmt.Sprintf("%s %d", name, counts[name]))
+	}
+	return n, strings.Join(parts, ", ")
+}
+
+// Sweep is the event of the schedule.
+func (b *Bench) Sweep() json.RawMessage {
+	return json.RawMessage(fmt.Sprintf(`{"version":"0","id":"sweep","detail-type":"Scheduled Event","source":"aws.events","account":%q,"time":%q,"region":%q,"resources":[],"detail":{}}`,
+		b.Template.AccountID, b.Now().UTC().Format(time.RFC3339), b.Template.Region))
+}
+
+// Causes are the checks that explain an observation, with their resources.
+func Causes(o report.Observation) map[string]string {
+	causes := map[string]string{}
+	for _, c := range o.Diagnosis.Causes {
+		causes[string(c.Check)] = c.Resource
+	}
+	return causes
+}

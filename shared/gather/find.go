@@ -1,0 +1,53 @@
+package gather
+
+import (
+	"context"
+	"slices"
+
+	"rollcall/shared/snapshot"
+)
+
+// Find reads the instances with the given ids, and the live ones of the given
+// Auto Scaling groups.
+func (r *Reader) Find(ctx context.Context, ids, groups []string) ([]snapshot.Instance, *snapshot.Failure) {
+	var found []snapshot.Instance
+	if len(groups) > 0 {
+		list, err := r.byFilter(ctx, "tag:aws:autoscaling:groupName", groups, live())
+		if err != nil {
+			return nil, failure(snapshot.Instances, call(snapshot.Instances), err)
+		}
+		found = list
+	}
+	missing := slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		return slices.ContainsFunc(found, func(in snapshot.Instance) bool { return in.ID == id })
+	})
+	if len(missing) > 0 {
+		list, err := r.byID(ctx, missing)
+		if err != nil {
+			return nil, failure(snapshot.Instances, call(snapshot.Instances), err)
+		}
+		found = append(found, list...)
+	}
+	return sorted(found, func(in snapshot.Instance) string { return in.ID }), nil
+}
+
+// FindTagged reads the live instances that carry the cluster's tag.
+func (r *Reader) FindTagged(ctx context.Context, cluster string) ([]snapshot.Instance, *snapshot.Failure) {
+	list, err := r.byFilter(ctx, "tag-key", []string{"kubernetes.io/cluster/" + cluster}, live())
+	if err != nil {
+		return nil, failure(snapshot.Instances, call(snapshot.Instances), err)
+	}
+	return sorted(list, func(in snapshot.Instance) string { return in.ID }), nil
+}
+
+// Groups reads Auto Scaling groups by name.
+func (r *Reader) Groups(ctx context.Context, names []string) ([]snapshot.Group, *snapshot.Failure) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	list, err := r.readGroups(ctx, names)
+	if err != nil {
+		return nil, failure(snapshot.Groups, call(snapshot.Groups), err)
+	}
+	return sorted(list, func(g snapshot.Group) string { return g.Name }), nil
+}

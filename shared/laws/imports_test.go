@@ -1,0 +1,112 @@
+package laws
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	awsService = "github.com/aws/aws-sdk-go-v2/service/"
+	slackSDK   = "github.com/slack-go/slack"
+)
+
+// TestWhoTalks holds that the world outside is spoken to in few places: reads
+// in gather and kube, writes in slack, state and bus. Each package stands here
+// with the clients that it may use; those that are not named use none.
+func TestWhoTalks(t *testing.T) {
+	want := map[string][]string{
+		"shared/gather":  {"autoscaling", "ec2", "eks", "net", "net/http", "sts"},
+		"shared/kube":    {"net", "net/http", "sts"},
+		"shared/slack":   {"net", "net/http", "secretsmanager", "slack"},
+		"shared/state":   {"dynamodb"},
+		"shared/bus":     {"eventbridge", "sqs"},
+		"shared/awsconf": {"net", "net/http"},
+		// The functions make the clients of state, bus and slack, and hand
+		// them over.
+		"functions/launch-watch": {"dynamodb", "sqs"},
+		"functions/join-check":   {"dynamodb", "sqs"},
+		"functions/report":       {"dynamodb", "eventbridge", "net/http", "secretsmanager"},
+	}
+	got := map[string][]string{}
+	for _, p := range packages(t) {
+		for _, path := range p.Imports {
+			if name, ok := client(path); ok && !slices.Contains(got[p.name()], name) {
+				got[p.name()] = append(got[p.name()], name)
+			}
+		}
+		slices.Sort(got[p.name()])
+		if got[p.name()] == nil {
+			delete(got, p.name())
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("clients by package (-may +does):\n%s", diff)
+	}
+}
+
+// client is the short name of a package through which one can reach outside.
+func client(path string) (string, bool) {
+	switch {
+	case path == "net", path == "net/http":
+		return path, true
+	case path == slackSDK:
+		return "slack", true
+	case strings.HasPrefix(path, awsService):
+		service, rest, _ := strings.Cut(strings.TrimPrefix(path, awsService), "/")
+		return service, rest != "types" // types alone reach nobody
+	}
+	return "", false
+}
+
+// TestDeployedCodeStandsAlone holds that neither the local stage nor CDK is in
+// a function.
+func TestDeployedCodeStandsAlone(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, dep := range p.Deps {
+			for _, forbidden := range []string{module + "/local", module + "/infra", "github.com/aws/aws-cdk-go", "github.com/aws/jsii-runtime-go", "testing"} {
+				if within(dep, forbidden) && !testHelper(p.name()) {
+					t.Errorf("%s depends on %s", p.name(), dep)
+				}
+			}
+		}
+	}
+}
+
+// testHelper tells that a package is for tests alone; no function may hold it.
+func testHelper(name string) bool { return name == "shared/snapshot/snapshottest" }
+
+func TestNoFunctionHoldsTestHelpers(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, dep := range p.Deps {
+			if strings.HasPrefix(p.name(), "functions/") && testHelper(strings.TrimPrefix(dep, module+"/")) {
+				t.Errorf("%s depends on %s", p.name(), dep)
+			}
+		}
+	}
+}
+
+// TestReportAloneHoldsTheSlackToken: detectors never talk to Slack, and could
+// not if they wanted to.
+func TestReportAloneHoldsTheSlackToken(t *testing.T) {
+	forbidden := []string{module + "/shared/slack", slackSDK, awsService + "secretsmanager"}
+	seen := false
+	for _, p := range packages(t) {
+		for _, dep := range p.Deps {
+			if !slices.ContainsFunc(forbidden, func(f string) bool { return within(dep, f) }) {
+				continue
+			}
+			switch {
+			case p.name() == "functions/report":
+				seen = true
+			case strings.HasPrefix(p.name(), "functions/"):
+				t.Errorf("%s depends on %s", p.name(), dep)
+			}
+		}
+	}
+	if !seen {
+		t.Error("functions/report does not depend on the Slack client either: this test looks for the wrong thing")
+	}
+}
