@@ -86,8 +86,9 @@ invoke: build-local ## run one function by hand: FN=join-check EVENT=events/in/â
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l shared functions local events infra)" || { echo "not gofmt-clean:"; gofmt -l shared functions local events infra; exit 1; }
-	go vet $(PACKAGES)
-	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $(PACKAGES)
+	go vet $(PACKAGES) ./infra/...
+	go vet -tags cli ./local/clitest && go vet -tags moto ./local/clitest
+	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $(PACKAGES) ./infra/...
 
 race: ## run the tests of what works concurrently under the race detector
 	CGO_ENABLED=1 go test -race $(RACE)

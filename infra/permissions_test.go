@@ -199,7 +199,7 @@ func TestTableReads(t *testing.T) {
 		}
 	}
 	want := map[string][]string{
-		"launch-watch": {table, table + "/index/open"},
+		"launch-watch": {table},
 		"join-check":   {table, table + "/index/open"},
 		"report":       {table},
 	}

@@ -177,16 +177,16 @@ func TestCommittedTemplate(t *testing.T) {
 	tpl := theTemplate(t)
 	for id, want := range tpl.Resources {
 		if diff := cmp.Diff(unpacked(want), unpacked(committed.Resources[id])); diff != "" {
-			t.Errorf("%s differs from what is synthesised; run `make generate` (-synthesised +committed):\n%s", id, diff)
+			t.Errorf("%s differs from what is synthesised; run `make synth` (-synthesised +committed):\n%s", id, diff)
 		}
 	}
 	for id := range committed.Resources {
 		if _, ok := tpl.Resources[id]; !ok {
-			t.Errorf("%s is in the committed template only; run `make generate`", id)
+			t.Errorf("%s is in the committed template only; run `make synth`", id)
 		}
 	}
 	if diff := cmp.Diff(tpl.Outputs, committed.Outputs); diff != "" {
-		t.Errorf("outputs; run `make generate` (-synthesised +committed):\n%s", diff)
+		t.Errorf("outputs; run `make synth` (-synthesised +committed):\n%s", diff)
 	}
 }
 

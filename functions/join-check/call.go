@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"rollcall/functions/join-check/spec"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
@@ -229,31 +231,35 @@ func waiting(incidents []report.Incident) bool {
 // proof should not wait for the next sweep.
 const soon = time.Minute
 
+// writers bounds the writes at once: a burst of a thousand launches is recorded
+// in some seconds, and the table is not flooded.
+const writers = 16
+
 // remember writes how each launch stands, and calls those that are not due
 // yet again.
 func (h handler) remember(ctx context.Context, r roll, verdicts []outcome.Verdict, incidentOpen bool, now time.Time) error {
+	var g errgroup.Group
+	g.SetLimit(writers)
 	for i, e := range r.entries {
 		v := verdicts[i]
-		l := e.launch
-		l.Standing, l.Registered, l.Ready, l.Ended, l.EndedWhy = v.Standing, v.Registered, v.Ready, v.Ended, v.EndedWhy
-		l.Looks++
-		if err := h.save(ctx, e.recorded, l); err != nil {
-			return fmt.Errorf("record the launch of %s: %w", l.Instance, err)
-		}
-		if v.Standing != outcome.Waiting || r.sweep && e.recorded {
-			continue // the sweep looks again at those that missed it; others have their message
-		}
-		// SQS counts whole seconds, and takes zero for the queue's own delay,
-		// which is the whole time to join: better a second late than early.
-		delay := l.Due.Sub(now).Truncate(time.Second) + time.Second
-		if incidentOpen {
-			delay = min(delay, soon)
-		}
-		if err := h.send.LookAgain(ctx, l.Instance, now, delay); err != nil {
-			return err
-		}
+		g.Go(func() error {
+			l := e.launch
+			l.Standing, l.Registered, l.Ready, l.Ended, l.EndedWhy = v.Standing, v.Registered, v.Ready, v.Ended, v.EndedWhy
+			l.Looks++
+			if err := h.save(ctx, e.recorded, l); err != nil {
+				return fmt.Errorf("record the launch of %s: %w", l.Instance, err)
+			}
+			if v.Standing != outcome.Waiting || r.sweep && e.recorded {
+				return nil // the sweep looks again at those that missed it; others have their message
+			}
+			delay := l.Due.Sub(now)
+			if incidentOpen {
+				delay = min(delay, soon)
+			}
+			return h.send.LookAgain(ctx, l.Instance, now, delay)
+		})
 	}
-	return nil
+	return g.Wait()
 }
 
 // save writes a launch. Losing the race against another invocation is fine:

@@ -8,10 +8,12 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"golang.org/x/sync/errgroup"
 
 	"rollcall/functions/launch-watch/spec"
 	"rollcall/shared/bus"
@@ -168,31 +170,43 @@ func (h handler) inspect(ctx context.Context, cluster string, c clusterCase) err
 // the incident.
 const early = time.Minute
 
+// writers bounds the writes at once: a burst of a thousand launches is recorded
+// in some seconds, and the table is not flooded.
+const writers = 16
+
 func (h handler) remember(ctx context.Context, cluster string, c clusterCase, launches []report.Launch, now time.Time) error {
 	incidents, err := h.launches.Incidents(ctx, cluster)
 	if err != nil {
 		return fmt.Errorf("read the incidents: %w", err)
 	}
-	recorded := 0
+	var (
+		recorded atomic.Int64
+		g        errgroup.Group
+	)
+	g.SetLimit(writers)
 	for _, l := range launches {
 		if l.Standing.Final() {
 			continue // join-check records how it ended: it sees whether it had been a node
 		}
-		created, err := h.launches.CreateLaunch(ctx, c.record(cluster, l, h.joinTime))
-		if err != nil {
-			return fmt.Errorf("record the launch of %s: %w", l.Instance, err)
-		}
-		if !created {
-			continue
-		}
-		recorded++
-		if waitsFor(incidents, l) {
-			if err := h.send.LookAgain(ctx, l.Instance, now, early); err != nil {
-				return err
+		g.Go(func() error {
+			created, err := h.launches.CreateLaunch(ctx, c.record(cluster, l, h.joinTime))
+			if err != nil {
+				return fmt.Errorf("record the launch of %s: %w", l.Instance, err)
 			}
-		}
+			if !created {
+				return nil
+			}
+			recorded.Add(1)
+			if !waitsFor(incidents, l) {
+				return nil
+			}
+			return h.send.LookAgain(ctx, l.Instance, now, early)
+		})
 	}
-	h.count("Launches", recorded)
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	h.count("Launches", int(recorded.Load()))
 	return nil
 }
 

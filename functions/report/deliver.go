@@ -161,7 +161,7 @@ func (p *pass) say(ctx context.Context, o *outgoing) (changed bool) {
 			continue
 		}
 		ts, err := p.sayNote(ctx, o, *n)
-		if gone(err) {
+		if p.lost(said.Channel, err) {
 			// The thread went with its message: the next pass begins another.
 			said.TS, said.Digest, said.Behind = "", "", true
 			return true
@@ -187,10 +187,10 @@ func (p *pass) sayMessage(ctx context.Context, o *outgoing) error {
 	}
 	if said.TS != "" {
 		err := p.slack.Update(ctx, said.Channel, said.TS, *o.message)
-		if !gone(err) {
+		if !p.lost(said.Channel, err) {
 			return p.shown(o, "SlackUpdates", err)
 		}
-		// Somebody deleted it. The incident is not over, so it is said anew.
+		// The incident is not over, so it is said anew.
 		p.log.WarnContext(ctx, "the message is gone, it is posted anew", "cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource)
 		said.TS, said.Sending = "", p.now()
 		if o.inc, err = p.incidents.SaveIncident(ctx, o.inc); err != nil {
@@ -204,10 +204,11 @@ func (p *pass) sayMessage(ctx context.Context, o *outgoing) error {
 	return p.shown(o, "SlackPosts", err)
 }
 
-// gone tells that somebody deleted the message.
-func gone(err error) bool {
+// lost tells that a message cannot be reached any more: somebody deleted it,
+// or it is in a channel that was archived or left, and another one is set now.
+func (p *pass) lost(channel string, err error) bool {
 	var e *slack.Error
-	return errors.As(err, &e) && e.Kind == slack.MessageGone
+	return errors.As(err, &e) && (e.Kind == slack.MessageGone || e.Kind == slack.Channel && channel != p.channel)
 }
 
 // shown records that the message is as it should be.

@@ -43,7 +43,7 @@ func run(in, out, check string) error {
 			return fmt.Errorf("read the committed template: %w", err)
 		}
 		if line, same := compare(committed, normal); !same {
-			return fmt.Errorf("%s is not what is synthesised, from line %d on: run `make generate`", check, line)
+			return fmt.Errorf("%s is not what is synthesised, from line %d on: run `make synth`", check, line)
 		}
 	}
 	if out != "" {

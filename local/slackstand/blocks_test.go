@@ -29,6 +29,9 @@ func TestBlockLimits(t *testing.T) {
 		return `[{"type":"actions","elements":[{"type":"button","text":{"type":"plain_text","text":"Go"}` + rest + `}]}]`
 	}
 	field := `{"type":"mrkdwn","text":"x"}`
+	item := func(items string) string {
+		return `[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[` + items + `]}]}]`
+	}
 	tests := map[string]struct{ blocks, want string }{
 		"50 blocks":              {many(50, `{"type":"divider"}`), ""},
 		"51 blocks":              {many(51, `{"type":"divider"}`), "no more than 50 items allowed [json-pointer:/blocks]"},
@@ -62,6 +65,20 @@ func TestBlockLimits(t *testing.T) {
 			"missing required field: deny [json-pointer:/blocks/0/elements/0/confirm]"},
 		"image without alt": {`[{"type":"image","image_url":"http://x/y.png"}]`, "missing required field: alt_text [json-pointer:/blocks/0]"},
 		"rich text":         {`[{"type":"rich_text","elements":[{"type":"rich_text_list","style":"bullet","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"x"}]}]}]}]`, ""},
+		"rich text typo":    {item(`{"type":"text","text":"x","stile":{"bold":true}}`), "invalid additional property: stile [json-pointer:/blocks/0/elements/0/elements/0]"},
+		"rich style typo":   {item(`{"type":"text","text":"x","style":{"blod":true}}`), "invalid additional property: blod [json-pointer:/blocks/0/elements/0/elements/0/style]"},
+		"rich style":        {item(`{"type":"text","text":"x","style":{"bold":1}}`), "must be a boolean [json-pointer:/blocks/0/elements/0/elements/0/style/bold]"},
+		"rich style shape":  {item(`{"type":"text","text":"x","style":"bold"}`), "must be an object [json-pointer:/blocks/0/elements/0/elements/0/style]"},
+		"rich link to":      {item(`{"type":"link","text":"x"}`), "missing required field: url [json-pointer:/blocks/0/elements/0/elements/0]"},
+		"rich date":         {item(`{"type":"date","timestamp":1700000000,"format":"{time}","fallback":"then"}`), ""},
+		"rich date as text": {item(`{"type":"date","timestamp":"1700000000","format":"{time}"}`), "must be an integer [json-pointer:/blocks/0/elements/0/elements/0/timestamp]"},
+		"rich broadcast":    {item(`{"type":"broadcast","range":"all"}`), "must be a valid enum value [json-pointer:/blocks/0/elements/0/elements/0/range]"},
+		"rich people": {item(`{"type":"user","user_id":"U1"},{"type":"usergroup","usergroup_id":"S1"},{"type":"channel","channel_id":"C1"},` +
+			`{"type":"emoji","name":"wave"},{"type":"color","value":"#fff"},{"type":"broadcast","range":"here"}`), ""},
+		"rich list of text": {`[{"type":"rich_text","elements":[{"type":"rich_text_list","style":"bullet","elements":[{"type":"text","text":"x"}]}]}]`,
+			"unsupported type: text [json-pointer:/blocks/0/elements/0/elements/0/type]"},
+		"rich border":       {`[{"type":"rich_text","elements":[{"type":"rich_text_quote","elements":[],"border":2}]}]`, "must be a valid enum value [json-pointer:/blocks/0/elements/0/border]"},
+		"rich preformatted": {`[{"type":"rich_text","elements":[{"type":"rich_text_preformatted","elements":[{"type":"emoji","name":"x"}],"border":0}]}]`, "unsupported type: emoji [json-pointer:/blocks/0/elements/0/elements/0/type]"},
 		"rich text of what": {`[{"type":"rich_text","elements":[{"type":"rich_text_song"}]}]`, "unsupported type: rich_text_song [json-pointer:/blocks/0/elements/0/type]"},
 	}
 	for name, tt := range tests {

@@ -227,7 +227,7 @@ func (s *Server) chatUpdate(p params) (answer, error) {
 		return nil, &apiError{code: "no_text"}
 	}
 	s.edit(c, m, to)
-	return answer{"channel": c.ID, "ts": m.TS, "text": m.Text, "message": s.wire(c, m, true)}, nil
+	return answer{"channel": c.ID, "ts": m.TS, "text": m.Text, "message": s.wireContent(m, true)}, nil
 }
 
 // edit changes m and tells the pages. The lock is held.

@@ -97,7 +97,12 @@ func (s *Server) conversationsHistory(p params) (answer, error) {
 		return nil, err
 	}
 	slices.Reverse(list)
-	return s.listMessages(c, list, p, limit)
+	a, err := s.listMessages(c, list, p, limit)
+	if err != nil {
+		return nil, err
+	}
+	a["pin_count"] = 0
+	return a, nil
 }
 
 func (s *Server) conversationsReplies(p params) (answer, error) {
@@ -138,7 +143,7 @@ func (s *Server) listMessages(c *channel, list []*Message, p params, limit int) 
 		out[i] = s.wire(c, m, p.flag("include_all_metadata"))
 	}
 	return answer{
-		"messages": out, "has_more": next != "", "pin_count": 0,
+		"messages": out, "has_more": next != "",
 		"response_metadata": answer{"next_cursor": next},
 	}, nil
 }

@@ -234,39 +234,3 @@ func confirm(v *validator, at string, value any) {
 		"style":   {false, oneOf("primary", "danger")},
 	})
 }
-
-// richText checks the types of a rich_text element and of what is in it.
-func richText(v *validator, at string, value any) {
-	o, ok := value.(map[string]any)
-	if !ok {
-		v.fail(at, "must be an object")
-		return
-	}
-	switch o["type"] {
-	case "rich_text_section", "rich_text_preformatted", "rich_text_quote":
-		list(0, 1<<20, richItem)(v, at+"/elements", o["elements"])
-	case "rich_text_list":
-		oneOf("bullet", "ordered")(v, at+"/style", o["style"])
-		list(0, 1<<20, richText)(v, at+"/elements", o["elements"])
-	default:
-		v.fail(at+"/type", "unsupported type: %v", o["type"])
-	}
-}
-
-// richItem is a piece of a rich_text section.
-func richItem(v *validator, at string, value any) {
-	o, ok := value.(map[string]any)
-	if !ok {
-		v.fail(at, "must be an object")
-		return
-	}
-	switch o["type"] {
-	case "text":
-		text(1, maxBlocksSize)(v, at+"/text", o["text"])
-	case "link":
-		text(1, maxURL)(v, at+"/url", o["url"])
-	case "emoji", "user", "usergroup", "channel", "broadcast", "date", "color":
-	default:
-		v.fail(at+"/type", "unsupported type: %v", o["type"])
-	}
-}

@@ -8,9 +8,11 @@ import (
 // teamID is the workspace's id.
 const teamID = "T0STAGE001"
 
-// wire writes a message as the Web API does.
-func (s *Server) wire(c *channel, m *Message, metadata bool) answer {
-	a := answer{"type": "message", "user": m.User, "ts": m.TS, "text": m.Text, "team": teamID}
+// wireContent writes what a message says. That is all of it that chat.update
+// answers: its type in npm @slack/web-api, which is made from real answers, has
+// neither a timestamp nor a thread.
+func (s *Server) wireContent(m *Message, metadata bool) answer {
+	a := answer{"type": "message", "user": m.User, "text": m.Text, "team": teamID}
 	if m.Bot {
 		a["bot_id"], a["app_id"] = s.cfg.Bot.BotID, s.cfg.Bot.AppID
 		a["bot_profile"] = answer{
@@ -36,6 +38,13 @@ func (s *Server) wire(c *channel, m *Message, metadata bool) answer {
 		}
 		a["files"], a["upload"] = files, true
 	}
+	return a
+}
+
+// wire writes a message as the Web API does.
+func (s *Server) wire(c *channel, m *Message, metadata bool) answer {
+	a := s.wireContent(m, metadata)
+	a["ts"] = m.TS
 	if len(m.Reactions) > 0 {
 		list := make([]answer, len(m.Reactions))
 		for i, r := range m.Reactions {

@@ -34,23 +34,28 @@ type Queues struct {
 const MaxBody = 1 << 20
 
 // SendResult sends an observation. Those of one cluster stay in order; the
-// same observation sent twice within five minutes arrives once.
+// same observation sent twice within five minutes arrives once. One that is
+// too large for a message goes in parts: of an error, some may have been taken,
+// and to send them all again does no harm.
 func (q Queues) SendResult(ctx context.Context, o report.Observation) error {
-	body, err := json.Marshal(o)
+	parts, err := o.Split(MaxBody)
 	if err != nil {
-		return fmt.Errorf("encode the observation of %s: %w", o.Cluster, err)
+		return err
 	}
-	if len(body) > MaxBody {
-		return fmt.Errorf("the observation of %s is %d bytes, a message may have %d", o.Cluster, len(body), MaxBody)
-	}
-	_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
-		QueueUrl:               aws.String(q.Results),
-		MessageBody:            aws.String(string(body)),
-		MessageGroupId:         aws.String(groupID(o.Cluster)),
-		MessageDeduplicationId: aws.String(digest(o.ID)),
-	})
-	if err != nil {
-		return fmt.Errorf("send the observation of %s to report: %w", o.Cluster, err)
+	for _, part := range parts {
+		body, err := json.Marshal(part)
+		if err != nil {
+			return fmt.Errorf("encode the observation of %s: %w", o.Cluster, err)
+		}
+		_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
+			QueueUrl:               aws.String(q.Results),
+			MessageBody:            aws.String(string(body)),
+			MessageGroupId:         aws.String(groupID(o.Cluster)),
+			MessageDeduplicationId: aws.String(digest(part.ID)),
+		})
+		if err != nil {
+			return fmt.Errorf("send the observation of %s to report: %w", o.Cluster, err)
+		}
 	}
 	return nil
 }

@@ -32,6 +32,10 @@ func endpointMissing() Check {
 				w, away := l.away()
 				switch shut := len(l.outside()) > 0 && l.internet.Verdict == path.NoRoute; {
 				case shut && len(c.endpointed(l.table.VPC)) > 0:
+					if f, excused := c.excusedGap(l); excused {
+						list = append(list, f)
+						continue
+					}
 					gaps = c.widen(gaps, l)
 				case shut: // no endpoints at all is route/no-egress
 					list = append(list, l.pass())
@@ -89,6 +93,8 @@ func (c *scene) absence(service path.Service, l lot) absence {
 	}
 	for _, e := range c.net.Endpoints(l.table.VPC, service) {
 		switch {
+		case path.Available(a.unused) && strings.EqualFold(a.unused.Kind, "Gateway"):
+			// It takes no more than a row: nothing else about S3 is better known.
 		case !path.Available(e):
 			a.unused, a.because = e, e.ID+" is "+e.State
 		case strings.EqualFold(e.Kind, "Gateway"):
@@ -122,7 +128,7 @@ func (c *scene) endpointMissing(g gap) Finding {
 	first := g.lots[0]
 	f := Finding{
 		Outcome:    Fail,
-		Confidence: g.confidence(),
+		Confidence: c.gapConfidence(g),
 		Resource:   g.vpc,
 		Covers:     ids,
 		Instances:  c.stranded(ids),
@@ -152,19 +158,36 @@ func (c *scene) endpointMissing(g gap) Finding {
 	return f
 }
 
-// confidence is weaker where names may lead to what cannot be seen: endpoints
-// behind another network, or a hosted zone of one's own in front of an
-// endpoint with private DNS off.
-func (g gap) confidence() Confidence {
-	for _, l := range g.lots {
-		if len(elsewhere(l.table)) > 0 {
-			return Likely
+// excusedGap is the finding on a lot that may be served by what cannot be seen.
+func (c *scene) excusedGap(l lot) (Finding, bool) {
+	doubt := c.gapDoubt(l)
+	if doubt == "" {
+		return Finding{}, false
+	}
+	return c.excused(l, doubt)
+}
+
+// gapDoubt is why a lot may be well although endpoints are missing: what is
+// behind another network, or a hosted zone of one's own in front of endpoints
+// with private DNS off.
+func (c *scene) gapDoubt(l lot) string {
+	if doubt := c.doubt(l); doubt != "" {
+		return doubt
+	}
+	var own []string
+	for _, service := range l.outside() {
+		a := c.absence(service, l)
+		if !path.Available(a.unused) || !strings.EqualFold(a.unused.Kind, "Interface") {
+			return ""
 		}
+		own = append(own, a.unused.ID)
 	}
-	ownZone := func(a absence) bool {
-		return path.Available(a.unused) && strings.EqualFold(a.unused.Kind, "Interface")
-	}
-	if !slices.ContainsFunc(g.absent, func(a absence) bool { return !ownZone(a) }) {
+	return fmt.Sprintf("a hosted zone of your own may lead to %s", some(own, 2))
+}
+
+// gapConfidence is weaker where names may lead to what cannot be seen.
+func (c *scene) gapConfidence(g gap) Confidence {
+	if slices.ContainsFunc(g.lots, func(l lot) bool { return c.gapDoubt(l) != "" }) {
 		return Likely
 	}
 	return ""

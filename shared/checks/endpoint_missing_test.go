@@ -45,6 +45,11 @@ func endpointMissingCases() []testCase {
 		{"the S3 endpoint is not in the table", change(lacking(), noS3Row), []string{
 			"fail vpc-0a [subnet-0private] [i-0node] rtb-0private does not lead to the endpoint for S3",
 		}},
+		{"nor is there private DNS for the VPC on the interface endpoint beside it", change(lacking(), noS3Row, func(s *snapshot.Snapshot) {
+			s.Endpoints = append(s.Endpoints, snapshot.Endpoint{ID: "vpce-0s3z", VPC: snapshottest.VPC, Service: "com.amazonaws.us-west-2.s3", Kind: "Interface", State: "available"})
+		}), []string{
+			"fail vpc-0a [subnet-0private] [i-0node] rtb-0private does not lead to the endpoint for S3",
+		}},
 		{"private DNS off: a zone of one's own may stand in for it", change(lacking(), endpointWith("vpce-0ec2", func(e *snapshot.Endpoint) { e.PrivateDNS = false })), []string{
 			"fail (likely) vpc-0a [subnet-0private] [i-0node] vpc-0a has no usable endpoint for EC2",
 		}},

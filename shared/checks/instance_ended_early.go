@@ -64,7 +64,7 @@ func runEndedEarly(s *snapshot.Snapshot) []Finding {
 	if len(unseen) > 0 {
 		list = append(list, Finding{
 			Outcome: Unknown, Resource: s.Cluster.Name, Covers: unseen,
-			Blocked: []snapshot.Failure{s.Why(snapshot.Nodes)},
+			Blocked: l.unseen(),
 		})
 	}
 	if lost := l.lost(); len(lost) > 0 {
@@ -112,10 +112,23 @@ func (l ledger) ended(i *snapshot.Instance) (end, Outcome) {
 		return end{}, ""
 	case !inTime && !l.s.Has(snapshot.Nodes):
 		return end{}, Unknown
+	case i.StateReason.Code == userInitiated && l.s.Has(snapshot.Activities) && !l.reaches(i):
+		return end{}, Unknown
 	case i.StateReason.Code == userInitiated:
 		e.sure = l.s.Has(snapshot.Activities) // else it may be a scale-in
 	}
 	return e, Fail
+}
+
+// unseen is what keeps ends from being judged.
+func (l ledger) unseen() []snapshot.Failure {
+	if !l.s.Has(snapshot.Nodes) {
+		return []snapshot.Failure{l.s.Why(snapshot.Nodes)}
+	}
+	return []snapshot.Failure{{
+		Source: snapshot.Activities, Reason: snapshot.NotRead,
+		Message: "the scaling activities that were read do not go back to the launch: it may be a scale-in",
+	}}
 }
 
 func (l ledger) endedEarly(key string, ends []end) Finding {

@@ -17,6 +17,9 @@ func ended(code string, after time.Duration) *snapshot.Snapshot {
 	i := snapshottest.Instance(s, snapshottest.Node)
 	i.State, i.Subnet = "terminated", ""
 	i.StateReason = snapshot.StateReason{Code: code, Message: code + ": what EC2 says", When: i.Launched.Add(after)}
+	s.Activities = []snapshot.Activity{{
+		ID: "a-0", Group: "eks-workers", Instance: snapshottest.Node, About: "Launching a new EC2 instance: i-0node", Started: i.Launched,
+	}}
 	return s
 }
 
@@ -44,6 +47,16 @@ func endedEarlyCases() []testCase {
 		{"somebody ended it at once; a scale-in cannot be told apart", change(ended(user, time.Minute), unread(snapshot.Activities)), []string{
 			"fail (possible) workers [i-0node] [i-0node] i-0node ended before it was a node",
 		}},
+		{"somebody ended it, or a scale-in that is not among the newest activities", change(ended(user, time.Minute), func(s *snapshot.Snapshot) {
+			s.Activities[0].Instance, s.Activities[0].Started = "i-0other", s.Time.Add(-time.Minute)
+		}), []string{"unknown prod [i-0node] scaling activities: not read: the scaling activities that were read do not go back to the launch: it may be a scale-in"}},
+		{"ended with its group, which has no activities any more", change(ended(user, time.Minute), func(s *snapshot.Snapshot) { s.Activities = nil }), []string{
+			"unknown prod [i-0node] scaling activities: not read: the scaling activities that were read do not go back to the launch: it may be a scale-in",
+		}},
+		{"somebody ended an instance that has no group", change(ended(user, time.Minute), func(s *snapshot.Snapshot) {
+			s.Activities = nil
+			snapshottest.Instance(s, snapshottest.Node).Tags = map[string]string{"karpenter.sh/nodepool": "workers"}
+		}), fail},
 		{"scale-in", change(ended(user, time.Minute), terminating(scaleIn)), pass},
 		{"replaced through its group", change(ended(user, time.Minute), terminating("At 2026-11-20T14:52:00Z instance i-0node was taken out of service in response to a user request.")), pass},
 		{"its group saw that somebody had ended it", change(ended(user, time.Minute), terminating("At 2026-11-20T14:52:00Z an instance was taken out of service in response to an EC2 health check indicating it has been terminated or stopped.")), fail},

@@ -87,6 +87,10 @@ func (c *scene) smallest(subnet string, types map[string]snapshot.InstanceType) 
 // it from registering. Those that did register and are not Ready (or whose
 // pods have no network) are what the finding explains.
 func (c *scene) freeIn(subnet snapshot.Subnet, t snapshot.InstanceType) Finding {
+	if !subnet.CIDR.IsValid() {
+		// EC2 says "0 free" of a subnet that has IPv6 addresses only.
+		return Finding{Outcome: Pass, Resource: subnet.ID, Covers: []string{subnet.ID}, Evidence: []Evidence{{What: subnet.ID, Value: "has no IPv4 range"}}}
+	}
 	d := ipam.AtStart(t)
 	if c.s.Cluster.IPv6 {
 		d = ipam.Demand{Own: 1, First: 1} // pods have IPv6 addresses

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"net/netip"
 	"testing"
 
 	"rollcall/shared/snapshot"
@@ -36,6 +37,10 @@ func subnetExhaustedCases() []testCase {
 			"fail subnet-0private [subnet-0private] [] subnet-0private has no free address",
 		}},
 		{"in an IPv6 cluster pods take none", change(free(1), func(s *snapshot.Snapshot) { s.Cluster.IPv6 = true }), []string{"pass subnet-0private [subnet-0private]"}},
+		{"a subnet with IPv6 addresses only has no IPv4 address to run out of", change(free(0), func(s *snapshot.Snapshot) {
+			n := snapshottest.Subnet(s, snapshottest.Private)
+			n.CIDR, n.IPv6 = netip.Prefix{}, []netip.Prefix{netip.MustParsePrefix("2600:1f14::/64")}
+		}), []string{"pass subnet-0private [subnet-0private]"}},
 		{"routes do not matter", change(free(0), unread(snapshot.RouteTables)), []string{
 			"fail subnet-0private [subnet-0private] [] subnet-0private has no free address",
 		}},

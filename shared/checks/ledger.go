@@ -35,8 +35,9 @@ func newLedger(s *snapshot.Snapshot) ledger {
 		l.instances[s.Instances[i].ID] = &s.Instances[i]
 	}
 	for i := range s.Nodes {
-		if id := s.Nodes[i].Instance; id != "" {
-			l.nodes[id] = &s.Nodes[i]
+		n := &s.Nodes[i]
+		if have := l.nodes[n.Instance]; n.Instance != "" && (have == nil || better(n, have)) {
+			l.nodes[n.Instance] = n
 		}
 	}
 	for _, launch := range s.Launches {
@@ -62,6 +63,29 @@ func newLedger(s *snapshot.Snapshot) ledger {
 		}
 	}
 	return l
+}
+
+// better tells which of two nodes of one instance counts: one that registered
+// anew under another name leaves its old node behind for a while.
+func better(n, than *snapshot.Node) bool {
+	if n.Joined() != than.Joined() {
+		return n.Joined()
+	}
+	return n.Created.After(than.Created)
+}
+
+// reaches tells that the activities that were read go back far enough to hold
+// the end of an instance: without a group of its own there is none, and with
+// one they go back to its launch. Only the newest are read, and those of a
+// group that is gone are gone too.
+func (l ledger) reaches(i *snapshot.Instance) bool {
+	group := i.Tags["aws:autoscaling:groupName"]
+	if group == "" || l.activity[i.ID] != "" {
+		return true
+	}
+	return slices.ContainsFunc(l.s.Activities, func(a snapshot.Activity) bool {
+		return a.Group == group && (a.Instance == i.ID || !a.Started.After(i.Launched))
+	})
 }
 
 // askedFor tells a scale-in, a replacement through the group and an instance

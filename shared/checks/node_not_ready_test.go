@@ -26,6 +26,11 @@ func notReadyCases() []testCase {
 		{"Ready, and not initialised", change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) { s.Nodes[0].Uninitialized = true }), fail},
 		{"not due", change(unready(down), func(s *snapshot.Snapshot) { s.Launches[0].Due = s.Time.Add(time.Second) }), nil},
 		{"never registered is node/not-registered", missed(), nil},
+		{"it registered anew, its old node is still there", change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) {
+			old := s.Nodes[0]
+			old.Name, old.Created, old.Ready = "zz-old", old.Created.Add(-time.Hour), down
+			s.Nodes = append(s.Nodes, old)
+		}), []string{"pass prod [i-0node]"}},
 		{"stopped under it", change(unready(down), func(s *snapshot.Snapshot) { s.Instances[0].State = "stopped" }), fail},
 		{"terminated: the node goes too", change(unready(down), func(s *snapshot.Snapshot) { s.Instances[0].State = "terminated" }), nil},
 		{"instances unread", change(unready(down), unread(snapshot.Instances)), fail},

@@ -2,6 +2,7 @@ package checks
 
 import (
 	"fmt"
+	"slices"
 
 	"rollcall/shared/path"
 	"rollcall/shared/snapshot"
@@ -47,8 +48,10 @@ func (c *scene) publicAddresses(l lot) []Finding {
 
 // publicAddress judges one subnet by its running instances: what they have
 // counts, whatever the subnet's setting is, as a launch template overrides it.
-// Only where there is none does the setting count. An instance that is still
-// pending may not show its address yet, and says nothing.
+// Where there is none, a subnet that assigns addresses is well, and of one that
+// does not it is not known what the launch template does. An instance that is
+// still pending may not show its address yet, and says nothing. In an IPv6
+// cluster a way out over IPv6 may do.
 func (c *scene) publicAddress(l lot, subnet snapshot.Subnet) (Finding, bool) {
 	var without, waiting []string
 	with := 0
@@ -75,6 +78,11 @@ func (c *scene) publicAddress(l lot, subnet snapshot.Subnet) (Finding, bool) {
 		}, true
 	case len(waiting) > 0:
 		return Finding{}, false
+	default:
+		return c.unsettled(subnet, "no instance runs there, and what the launch template assigns is not read"), true
+	}
+	if c.s.Cluster.IPv6 && slices.ContainsFunc(l.table.Routes, sixOut) {
+		return c.unsettled(subnet, "the nodes may take the way out over IPv6"), true
 	}
 	one := lot{table: l.table, subnets: []snapshot.Subnet{subnet}, paths: l.paths, internet: l.internet}
 	f := Finding{
@@ -89,16 +97,27 @@ func (c *scene) publicAddress(l lot, subnet snapshot.Subnet) (Finding, bool) {
 		Evidence: append(one.evidence(), Evidence{What: "Public addresses", Value: subnet.ID + " " + setting}),
 		Fix:      c.fixPublicAddress(l, subnet),
 	}
-	if len(without) > 0 {
-		f.Instances = without
-		f.Evidence[len(f.Evidence)-1].Value += fmt.Sprintf("; none on %s", some(without, 5))
-	}
+	f.Instances = slices.DeleteFunc(f.Instances, func(id string) bool { return !slices.Contains(without, id) })
+	f.Evidence[len(f.Evidence)-1].Value += fmt.Sprintf("; none on %s", some(without, 5))
 	if subnet.AssignPublicIP {
 		f.Title = title("instances in %s have no public address", subnet.ID)
 		f.Why = fmt.Sprintf("%s sends 0.0.0.0/0 to %s, which serves public addresses only. %s assigns them, but the launch template's network interface turns that off: %s %s none. Nodes cannot reach %s.",
 			l.table.ID, l.internet.At, subnet.ID, some(without, 3), verb(without, "has", "have"), and(path.Names(l.outside())))
 	}
 	return f, true
+}
+
+// sixOut tells that a row is a default route over IPv6 that works.
+func sixOut(r snapshot.Route) bool {
+	return r.Destination.IsValid() && r.Destination.Addr().Is6() && r.Destination.Bits() == 0 && r.State != "blackhole"
+}
+
+// unsettled is the Unknown for a subnet whose public addresses cannot be judged.
+func (c *scene) unsettled(subnet snapshot.Subnet, why string) Finding {
+	return Finding{
+		Outcome: Unknown, Resource: subnet.ID, Covers: []string{subnet.ID},
+		Blocked: []snapshot.Failure{{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: subnet.ID + ": " + why}},
+	}
 }
 
 func (c *scene) fixPublicAddress(l lot, subnet snapshot.Subnet) Fix {

@@ -38,9 +38,18 @@ func igwNoPublicIPCases() []testCase {
 			snapshottest.Instance(s, "i-0good").PublicIP = netip.MustParseAddr("203.0.113.10")
 		}), []string{"fail subnet-0public [subnet-0public] [i-0node] subnet-0public gives its nodes no public address"}},
 		{"a pending instance may yet get one", change(noPublicIP(), pending), nil},
-		{"no instance to look at: the subnet's setting counts", change(noPublicIP(), nobody), []string{
-			"fail subnet-0public [subnet-0public] [] subnet-0public gives its nodes no public address",
+		{"no instance to look at: the launch template may give one", change(noPublicIP(), nobody), []string{
+			"unknown subnet-0public [subnet-0public] instances: not read: subnet-0public: no instance runs there, and what the launch template assigns is not read",
 		}},
+		{"a Ready node is not among those that cannot join", change(noPublicIP(), func(s *snapshot.Snapshot) {
+			snapshottest.Launch(s, "i-0ready", snapshottest.Public, time.Hour)
+			snapshottest.Join(s, "i-0ready")
+		}), []string{"fail subnet-0public [subnet-0public] [i-0node] subnet-0public gives its nodes no public address"}},
+		{"IPv6 cluster with a way out over IPv6", change(noPublicIP(), func(s *snapshot.Snapshot) {
+			s.Cluster.IPv6 = true
+			t := snapshottest.Table(s, snapshottest.PublicRTB)
+			t.Routes = append(t.Routes, snapshottest.To("::/0", snapshot.ToInternetGateway, snapshottest.IGW))
+		}), []string{"unknown subnet-0public [subnet-0public] instances: not read: subnet-0public: the nodes may take the way out over IPv6"}},
 		{"no instance to look at, and the subnet assigns", change(noPublicIP(), nobody, assigns), []string{"pass subnet-0public [subnet-0public]"}},
 		{"endpoints carry all that is needed", snapshottest.EndpointsOnly(), []string{"pass rtb-0private [subnet-0private]"}},
 		{"instances unread", change(noPublicIP(), unread(snapshot.Instances)), []string{"unknown prod [] instances: denied"}},

@@ -53,9 +53,16 @@ func (c *scene) noEgress(l lot) Finding {
 		f.Evidence = []Evidence{{What: l.table.VPC, Value: "has endpoints for " + and(path.Names(some))}}
 		return f
 	}
+	var confidence Confidence
+	if doubt := c.doubt(l); doubt != "" {
+		if f, excused := c.excused(l, doubt); excused {
+			return f
+		}
+		confidence = Likely
+	}
 	f := Finding{
 		Outcome:    Fail,
-		Confidence: unlessElsewhere(l),
+		Confidence: confidence,
 		Resource:   l.table.ID,
 		Covers:     l.ids(),
 		Instances:  c.stranded(l.ids()),
@@ -93,8 +100,8 @@ func (c *scene) whyNoEgress(l lot, outside []path.Service) string {
 		// Only the cluster API can be inside: there are no endpoints.
 		why += " Only the cluster API is reached privately."
 	}
-	if ways := elsewhere(l.table); len(ways) > 0 {
-		why += fmt.Sprintf(" Unless their names lead to a proxy or to shared endpoints behind %s.", some(ways, 2))
+	if doubt := c.doubt(l); doubt != "" {
+		why += fmt.Sprintf(" That is all that can be seen: %s.", doubt)
 	}
 	return why
 }
@@ -113,29 +120,6 @@ func (c *scene) endpointed(vpc string) []path.Service {
 
 func there(e snapshot.Endpoint) bool {
 	return path.Available(e) || strings.HasPrefix(strings.ToLower(e.State), "pending")
-}
-
-// elsewhere are the targets of a table's rows that lead to other private
-// networks. There, shared endpoints (with a hosted zone of one's own) or a
-// proxy can serve a subnet that has no default route; neither can be seen.
-func elsewhere(t path.Table) []string {
-	var list []string
-	for _, r := range t.Routes {
-		switch r.Target.Kind {
-		case snapshot.ToTransitGateway, snapshot.ToPeering, snapshot.ToVPNGateway, snapshot.ToCoreNetwork, snapshot.ToInterface:
-			if r.State != "blackhole" && !slices.Contains(list, r.Target.ID) {
-				list = append(list, r.Target.ID)
-			}
-		}
-	}
-	return list
-}
-
-func unlessElsewhere(l lot) Confidence {
-	if len(elsewhere(l.table)) > 0 {
-		return Likely
-	}
-	return ""
 }
 
 // fixNoEgress adds the default route, but not to a main table on which other

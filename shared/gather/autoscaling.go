@@ -32,8 +32,9 @@ const (
 	// names as one call takes.
 	groupPage = 100
 	// newest is how many of a group's activities are read: they come newest
-	// first, and those of the last launches are what matters.
-	newest = 20
+	// first, and those of the last launches are what matters. It is the most
+	// that one call gives.
+	newest = 100
 )
 
 func (r *Reader) readGroups(ctx context.Context, names []string) ([]snapshot.Group, error) {

@@ -35,6 +35,9 @@ func failure(source snapshot.Source, call string, err error) *snapshot.Failure {
 		f.Call = action(op)
 	}
 	switch {
+	case errors.Is(err, errClusterBlind), errors.Is(err, errNoVPC), errors.Is(err, errNoEndpoint):
+		// Nobody was asked: what kept us from asking has a failure of its own.
+		f.Reason, f.Message = snapshot.NotRead, err.Error()
 	case errors.As(err, &api):
 		f.Code, f.Message = api.ErrorCode(), plain(api.ErrorMessage())
 		f.Reason = reasonOf(f.Code, api.ErrorFault())

@@ -228,7 +228,9 @@ func sorted[T any](list []T, id func(T) string) []T {
 func typesOf(list []snapshot.Instance) []string {
 	var names []string
 	for _, in := range list {
-		names = append(names, in.Type)
+		if in.Type != "" { // EC2 refuses the whole call for one name that it does not know
+			names = append(names, in.Type)
+		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

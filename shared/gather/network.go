@@ -154,7 +154,7 @@ func endpoint(e types.VpcEndpoint) snapshot.Endpoint {
 		Kind:    string(e.VpcEndpointType),
 		// EC2 answers "available" where the SDK's enum says "Available".
 		State:       strings.ToLower(string(e.State)),
-		PrivateDNS:  aws.ToBool(e.PrivateDnsEnabled),
+		PrivateDNS:  aws.ToBool(e.PrivateDnsEnabled) && !inboundOnly(e),
 		Subnets:     slices.Sorted(slices.Values(e.SubnetIds)),
 		RouteTables: slices.Sorted(slices.Values(e.RouteTableIds)),
 		Policy:      aws.ToString(e.PolicyDocument),
@@ -164,6 +164,13 @@ func endpoint(e types.VpcEndpoint) snapshot.Endpoint {
 	}
 	slices.Sort(out.Groups)
 	return out
+}
+
+// inboundOnly tells that an endpoint's private names are for inbound resolver
+// endpoints only, as is the default for S3 beside a gateway endpoint: nodes in
+// the VPC get S3's public addresses.
+func inboundOnly(e types.VpcEndpoint) bool {
+	return e.DnsOptions != nil && aws.ToBool(e.DnsOptions.PrivateDnsOnlyForInboundResolverEndpoint)
 }
 
 func natGateway(g types.NatGateway) snapshot.NATGateway {

@@ -17,8 +17,7 @@ func routeTable(t types.RouteTable) snapshot.RouteTable {
 		Name: tags(t.Tags)["Name"],
 	}
 	for _, a := range t.Associations {
-		// An association on its way out no longer routes.
-		if a.AssociationState != nil && a.AssociationState.State != types.RouteTableAssociationStateCodeAssociated {
+		if !routes(a) {
 			continue
 		}
 		if aws.ToBool(a.Main) {
@@ -33,6 +32,20 @@ func routeTable(t types.RouteTable) snapshot.RouteTable {
 		out.Routes = append(out.Routes, route(r))
 	}
 	return out
+}
+
+// routes tells that an association is in force, or about to be. One on its way
+// out no longer routes; a state newer than this code is taken for a good one,
+// so that no subnet is judged by a main table that it may not use.
+func routes(a types.RouteTableAssociation) bool {
+	if a.AssociationState == nil {
+		return true
+	}
+	switch a.AssociationState.State {
+	case types.RouteTableAssociationStateCodeDisassociating, types.RouteTableAssociationStateCodeDisassociated, types.RouteTableAssociationStateCodeFailed:
+		return false
+	}
+	return true
 }
 
 func route(r types.Route) snapshot.Route {

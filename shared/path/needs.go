@@ -109,7 +109,7 @@ func (n *Network) local(p Path, subnet string, table Table, ranges []netip.Prefi
 	hops := []Hop{{ID: subnet}, {ID: table.ID, Note: mainNote(table), Row: "local"}}
 	p.Way = Way{Verdict: Reaches, At: end.ID, Hops: append(hops, end)}
 	for _, row := range table.Routes {
-		if row.Target.Kind == snapshot.ToLocal || !n.insideVPC(row.Destination, table) {
+		if row.Target.Kind == snapshot.ToLocal || !n.insideVPC(row.Destination, table) && !n.replacesLocal(row, subnet, table) {
 			continue
 		}
 		if len(ranges) > 0 && !slices.ContainsFunc(ranges, row.Destination.Overlaps) {
@@ -133,6 +133,18 @@ func (n *Network) insideVPC(p netip.Prefix, table Table) bool {
 		return local.Target.Kind == snapshot.ToLocal && local.Destination.IsValid() &&
 			local.Destination.Bits() < p.Bits() && local.Destination.Contains(p.Addr())
 	})
+}
+
+// replacesLocal tells that a row stands in the place of the local one: it
+// holds the subnet itself, and no local row does (VPC user guide, "Replace or
+// restore the target for a local route").
+func (n *Network) replacesLocal(row snapshot.Route, subnet string, table Table) bool {
+	own := n.subnets[subnet].CIDR
+	if !own.IsValid() || !row.Destination.IsValid() || row.Destination.Bits() == 0 || !contains(row.Destination, own) {
+		return false
+	}
+	best, found := covering(table.Routes, own, nil)
+	return found && best.Target.Kind != snapshot.ToLocal && best.Destination == row.Destination
 }
 
 func (n *Network) cidrs(subnets []string) []netip.Prefix {

@@ -32,6 +32,13 @@ func TestNeeds(t *testing.T) {
 			s.Endpoints = w.EndpointsOnly().Endpoints[4:]
 			s.Endpoints[0].RouteTables = []string{w.PublicRTB}
 		}), map[Service]string{API: nat, EC2: nat, ECRAPI: nat, ECRDKR: nat, S3: nat, STS: nat}},
+		{"the local row leads to a middlebox", change(w.EndpointsOnly(), func(s *snapshot.Snapshot) {
+			t := w.Table(s, w.PrivateRTB)
+			t.Routes[0] = w.To("10.42.0.0/16", snapshot.ToEndpoint, "vpce-0fw")
+		}), map[Service]string{
+			API: "private endpoint of the cluster: leaves view", EC2: "interface endpoint: leaves view", ECRAPI: "interface endpoint: leaves view",
+			ECRDKR: "interface endpoint: leaves view", S3: "gateway endpoint: reaches", STS: "interface endpoint: leaves view",
+		}},
 		{"a cluster in another VPC, private only", change(w.PrivateWithNAT(), func(s *snapshot.Snapshot) {
 			s.Cluster.VPC, s.Cluster.EndpointPrivate, s.Cluster.EndpointPublic = "vpc-0other", true, false
 		}), map[Service]string{API: "private endpoint of the cluster: leaves view", EC2: nat, ECRAPI: nat, ECRDKR: nat, S3: nat, STS: nat}},

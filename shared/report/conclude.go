@@ -40,6 +40,10 @@ func (d *desk) conclude(f *draft) (decision Decision, touched bool) {
 		f.Changed = d.now
 	}
 	for _, r := range f.reasons {
+		if n := f.unsentMissed(d.now); r == HasMissed && n != nil {
+			n.Count += len(f.missed)
+			continue
+		}
 		if r.noted() && (r != HasMissed || !f.notedMissed()) {
 			d.note(f, r)
 		}
@@ -96,7 +100,7 @@ func (d *desk) note(f *draft, r Reason) {
 		n.Evidence, n.Facts, n.Blind = f.Cause.Evidence, f.Facts, f.Blind
 	case HasMissed:
 		n.Count, n.Instances = len(f.missed), first(f.missed, MaxNamed)
-		n.Facts, n.Blind = d.obs.Facts, d.obs.Blind
+		n.Facts, n.Blind = bounded(d.obs.Facts), d.obs.Blind
 	case FailedAgain:
 		n.Evidence = f.Cause.Evidence
 	case CauseGone, IsProved, IsUnproved:

@@ -128,8 +128,8 @@ const (
 )
 
 // MaxLaunches is how many affected launches an incident keeps by name: an
-// item of the table may hold 400 KB (DynamoDB), a launch takes about 300 bytes.
-const MaxLaunches = 500
+// item of the table may hold 400 KB (DynamoDB), a launch takes about 400 bytes.
+const MaxLaunches = 300
 
 // Said is what Slack has been told.
 type Said struct {

@@ -10,15 +10,6 @@ import (
 // endedEarly is about instances that are gone: nothing of it can pass later.
 const endedEarly checks.ID = "instance/ended-early"
 
-// follow takes in how the affected launches stand now. A closed incident
-// follows them too: its message counts them.
-func (d *desk) follow(f *draft) {
-	f.missed, f.changed = f.update(d.obs.Launches)
-	if len(f.missed) > 0 && f.State != Closed {
-		f.because(HasMissed)
-	}
-}
-
 // look takes in what an observation says of an incident besides its cause and
 // its launches: what passed, what exists no more, who joined.
 func (d *desk) look(f *draft) {
@@ -88,6 +79,8 @@ func (d *desk) passes(f *draft) {
 				found(l.Instance, Passing)
 			case Gone:
 				found(l.Instance, Absent)
+			case GivenUp:
+				f.release(l.Instance)
 			}
 		}
 	}
@@ -110,7 +103,9 @@ func (f *draft) find(of string, found Found, at time.Time) bool {
 	})
 	if !known {
 		f.Verdicts = slices.Insert(f.Verdicts, i, Verdict{Of: of, Found: found, At: at})
-		f.Covers = union(f.Covers, []string{of})
+		if i, covered := slices.BinarySearch(f.Covers, of); !covered {
+			f.Covers = slices.Insert(f.Covers, i, of)
+		}
 		return true
 	}
 	have := f.Verdicts[i]
@@ -152,6 +147,18 @@ func (f *draft) oneOff() bool {
 func (f *draft) gaveUp(cover string) bool {
 	l, kept := f.launch(cover)
 	return kept && l.Standing == GivenUp && f.symptom()
+}
+
+// release lets go of a launch that was given up and is not kept by name: how
+// it stands is not remembered, and it must not hold the incident open for ever.
+// It stays counted.
+func (f *draft) release(id string) {
+	if _, kept := f.launch(id); kept || !slices.Contains(f.Covers, id) || !f.affects(id) {
+		return
+	}
+	f.Verdicts = slices.DeleteFunc(f.Verdicts, func(v Verdict) bool { return v.Of == id })
+	f.Covers = slices.DeleteFunc(f.Covers, func(c string) bool { return c == id })
+	f.changed = true
 }
 
 // settle moves an incident on: cause gone, back, proved, or out of time.

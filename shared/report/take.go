@@ -124,7 +124,9 @@ func (d *desk) refresh(f *draft, cause diagnose.Cause) {
 	added := d.fail(f, cause)
 	switch {
 	case f.State == Pending:
-		f.Times++
+		if !d.obs.At.Equal(known) { // the parts of one look are one
+			f.Times++
+		}
 		f.because(NotYet)
 		if f.Times >= blindAfter || !fleeting(f.Blind) {
 			f.Began = earlier(f.Began, d.obs.At)
@@ -165,7 +167,7 @@ func (d *desk) fail(f *draft, cause diagnose.Cause) (added int) {
 	cause.Covers, cause.Instances = f.Covers, nil // Launches has them
 	f.Cause = cause
 	if len(d.obs.Facts) > 0 {
-		f.Facts = d.obs.Facts
+		f.Facts = bounded(d.obs.Facts)
 	}
 	f.Blind = d.obs.Blind
 	if f.blind() {

@@ -10,6 +10,7 @@ func (inc *Incident) then() *Then {
 		Affected: inc.Affected, Cause: inc.Cause, ClearedBy: inc.ClearedBy, Proof: inc.Proof,
 	}
 	t.Cause.Evidence = nil // the note has it, where it is worth showing
+	t.Cause.Covers = nil   // and this no note shows
 	if len(inc.Launches) > 0 {
 		t.Stood = map[Standing][]string{}
 	}

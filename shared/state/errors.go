@@ -70,6 +70,10 @@ func (e *TooLarge) Unwrap() error { return e.cause }
 // maxItem is DynamoDB's limit of an item: 400 KB, names of attributes included.
 const maxItem = 400 << 10
 
+// maxBody leaves room in an item for the other attributes and their names:
+// keys of at most 3 KB, and a few numbers.
+const maxBody = maxItem - 16<<10
+
 // classify gives DynamoDB's errors the types that callers decide on.
 func classify(err error, it item, bytes int) error {
 	var failed *types.ConditionalCheckFailedException

@@ -52,10 +52,12 @@ func (s *Store) Incidents(ctx context.Context, cluster string) ([]report.Inciden
 
 // SaveIncident writes an incident over the version that was read, and gives it
 // with its new version. It fails with *Conflict if that version is not the
-// newest any more.
+// newest any more. Of one that is too large for an item of the table details
+// are left out; what it gives is what it wrote.
 func (s *Store) SaveIncident(ctx context.Context, inc report.Incident) (report.Incident, error) {
 	over := inc.Version
 	inc.Version++
+	inc = inc.Fit(maxBody)
 	it := item{
 		pk: incidentPrefix + inc.Key.Cluster, sk: string(inc.Key.Check) + "#" + inc.Key.Resource,
 		kind: "incident", format: inc.Format, version: inc.Version, body: inc,

@@ -52,7 +52,7 @@ func Spec() fn.Spec {
 		Memory:      256,
 		Timeout:     60 * time.Second,
 		Environment: Environment(),
-		Reads:       append(gather.Reads(gather.LaunchSources(checks.AtLaunch())...), state.Reads()...),
+		Reads:       append(gather.Reads(gather.LaunchSources(checks.AtLaunch())...), state.ReadRecords()...),
 		Grants: []fn.Grant{
 			state.RecordLaunches(),
 			{

@@ -1,0 +1,14 @@
+// Package kubetest holds what reads Kubernetes, and what plays it, against a
+// real kube-apiserver with a real etcd: the reader (shared/kube), the rights
+// that it needs (deploy/clusterrole.yaml) and the stage's own Kubernetes API
+// (local/cloud/kubeapi) must agree with it. The tests are opt-in, by the build
+// tag kube:
+//
+//	make test-kube
+//
+// The two servers are built from their Go modules, once, and kept in the
+// user's cache folder. A first run takes some minutes and a gigabyte of build
+// cache, and needs a Go module proxy; later ones take half a minute. Servers
+// that cannot be built or started are a failure, not a skip. Nothing is left
+// behind but the two binaries.
+package kubetest

@@ -1,0 +1,73 @@
+//go:build kube
+
+package kubetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"rollcall/local/cloud/kubeapi"
+	"rollcall/local/wire"
+	"rollcall/shared/kube"
+)
+
+// startStage starts the stage's API with the objects that are in a real one.
+func startStage(t *testing.T, real *place) *place {
+	t.Helper()
+	now := time.Now
+	authority, err := kubeapi.NewAuthority(now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := map[string][]json.RawMessage{"nodes": real.objects(t, "/api/v1/nodes")}
+	server := httptest.NewUnstartedServer(kubeapi.New(kubeapi.Config{
+		Version:      "1.36",
+		Authenticate: authenticate,
+		Objects:      func(plural string) ([]json.RawMessage, string, error) { return objects[plural], "42", nil },
+		Faults:       wire.FaultFunc(func(context.Context, *wire.Call) error { return nil }),
+		Record:       func(wire.Call) {},
+		Now:          now, Wall: now,
+	}))
+	server.EnableHTTP2 = true
+	if server.TLS, err = authority.ServerTLS(); err != nil {
+		t.Fatal(err)
+	}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return newPlace(t, "stage", server.URL, authority.PEM())
+}
+
+// authenticate knows the callers of the token file. The one in the manifest's
+// group has the rights that the manifest is made from, as on the stage.
+func authenticate(_ context.Context, token string) (kubeapi.User, error) {
+	switch token {
+	case adminToken:
+		all := []string{"*"}
+		return kubeapi.User{Name: "admin", Rules: []kubeapi.Rule{{Groups: all, Resources: all, Verbs: all}}}, nil
+	case rollcallToken:
+		user := kubeapi.User{Name: "arn:aws:iam::123456789012:role/join-check"}
+		for _, r := range kube.Rules() {
+			user.Rules = append(user.Rules, kubeapi.Rule{Groups: []string{r.Group}, Resources: r.Resources, Verbs: r.Verbs})
+		}
+		return user, nil
+	case strangerToken:
+		return kubeapi.User{Name: "arn:aws:iam::123456789012:role/stranger"}, nil
+	}
+	return kubeapi.User{}, errors.New("unknown token")
+}
+
+// objects lists the objects at a path as they are, on one page.
+func (p *place) objects(t *testing.T, path string) []json.RawMessage {
+	t.Helper()
+	var list struct{ Items []json.RawMessage }
+	got := p.ask(t, adminToken, http.MethodGet, path, nil)
+	if err := json.Unmarshal(got.body, &list); got.code != http.StatusOK || err != nil {
+		t.Fatalf("%s: %s: %d %v", p.name, path, got.code, err)
+	}
+	return list.Items
+}

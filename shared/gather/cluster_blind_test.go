@@ -1,0 +1,42 @@
+package gather
+
+import (
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+
+	"rollcall/local/wire"
+	"rollcall/shared/snapshot"
+)
+
+// What is not asked for because the cluster could not be read is not said to
+// have failed: the one permission that is missing is.
+func TestClusterThatCannotBeRead(t *testing.T) {
+	r, _ := reader(t, func(s *wire.Server) {
+		wire.Handle(s, "eks", "DescribeCluster", answer(func(*eks.DescribeClusterInput) (*eks.DescribeClusterOutput, error) {
+			return nil, &wire.Error{Code: "AccessDeniedException", Status: 403, Message: "not allowed"}
+		}))
+	})
+	s, err := r.Read(t.Context(), query(snapshot.Nodes, snapshot.Subnets))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for source, want := range map[snapshot.Source]snapshot.Reason{
+		snapshot.Clusters: snapshot.Denied, snapshot.Nodes: snapshot.NotRead, snapshot.Subnets: snapshot.NotRead,
+	} {
+		if got := s.Failures[source]; got.Reason != want || got.Message == "" {
+			t.Errorf("%s: %q (%s), want %q and why", source, got.Reason, got.Message, want)
+		}
+		if s.Has(source) {
+			t.Errorf("%s counts as read", source)
+		}
+	}
+}
+
+// An instance whose type EC2 left out does not keep the others' from being read.
+func TestTypesOfHalfAnInstance(t *testing.T) {
+	got := typesOf([]snapshot.Instance{{ID: "i-1"}, {ID: "i-2", Type: "m5.large"}, {ID: "i-3", Type: "m5.large"}})
+	if len(got) != 1 || got[0] != "m5.large" {
+		t.Errorf("types are %q, want m5.large alone", got)
+	}
+}

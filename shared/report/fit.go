@@ -1,0 +1,122 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Fit gives the incident with as little left out as makes its record at most
+// limit bytes: first the details of what nobody has been told for long, then
+// those of the rest. What happened, how often, and to how many always stays.
+func (inc Incident) Fit(limit int) Incident {
+	if inc.size() <= limit {
+		return inc
+	}
+	inc = inc.clone()
+	for _, shorten := range []func(*Incident){
+		func(i *Incident) { i.shortenUntold(2) },
+		func(i *Incident) { i.shortenNotes(3) },
+		func(i *Incident) { i.fewerUntold(50) },
+		func(i *Incident) { i.shortenUntold(0) },
+		func(i *Incident) { i.shortenNotes(0) },
+		func(i *Incident) { i.shortenLaunches() },
+		func(i *Incident) { i.Cause.Evidence, i.ClearedBy = first(i.Cause.Evidence, 5), first(i.ClearedBy, 5) },
+		func(i *Incident) { i.Facts = first(i.Facts, 5) },
+		func(i *Incident) { i.fewerNotes(10) },
+		func(i *Incident) { i.fewerUntold(10) },
+	} {
+		shorten(&inc)
+		if inc.size() <= limit {
+			return inc
+		}
+	}
+	return inc
+}
+
+// size is of the record. What cannot be encoded has none: writing it tells.
+func (inc Incident) size() int {
+	body, err := json.Marshal(inc)
+	if err != nil {
+		return 0
+	}
+	return len(body)
+}
+
+// shortenUntold leaves out the lists of all but the newest events. An event
+// says how many instances there are without naming them.
+func (inc *Incident) shortenUntold(whole int) {
+	for i := range max(0, len(inc.Untold)-whole) {
+		e := &inc.Untold[i]
+		e.Evidence, e.Instances, e.Covers, e.Blind = nil, nil, nil, nil
+	}
+}
+
+// fewerUntold forgets changes, oldest first: who missed one is told by the
+// next how things stand. What opened and ended is told.
+func (inc *Incident) fewerUntold(most int) {
+	inc.Untold = forgetFirst(inc.Untold, most, func(e Event) bool { return e.Kind == EventChanged })
+}
+
+// shortenNotes leaves out the lists of all but the newest unsent notes.
+func (inc *Incident) shortenNotes(whole int) {
+	for _, n := range slices.Backward(inc.Said.Notes) {
+		if n.TS == "" {
+			whole--
+		}
+		if whole >= 0 || n.TS != "" {
+			continue
+		}
+		i := slices.IndexFunc(inc.Said.Notes, func(o Note) bool { return o.ID == n.ID })
+		note := &inc.Said.Notes[i]
+		note.Evidence, note.Facts, note.Blind, note.Instances = nil, nil, nil, first(note.Instances, 5)
+		if note.Then != nil {
+			then := *note.Then
+			then.Stood, then.ClearedBy = nil, nil
+			note.Then = &then
+		}
+	}
+}
+
+// fewerNotes forgets unsent notes about what comes and goes, oldest first; the
+// message itself says how things stand.
+func (inc *Incident) fewerNotes(most int) {
+	inc.Said.Notes = forgetFirst(inc.Said.Notes, most, func(n Note) bool {
+		return n.TS == "" && (n.Reason == CauseGone || n.Reason == FailedAgain || n.Reason == HasMissed)
+	})
+}
+
+// forgetFirst drops members that may go, the first first, until at most so
+// many are left.
+func forgetFirst[T any](list []T, most int, may func(T) bool) []T {
+	over := len(list) - most
+	return slices.DeleteFunc(list, func(x T) bool {
+		if over <= 0 || !may(x) {
+			return false
+		}
+		over--
+		return true
+	})
+}
+
+// shortenLaunches cuts why instances ended, to what a message shows.
+func (inc *Incident) shortenLaunches() {
+	const longest = 120 // runes
+	for i := range inc.Launches {
+		if why := []rune(inc.Launches[i].EndedWhy); len(why) > longest {
+			inc.Launches[i].EndedWhy = string(why[:longest-1]) + "…"
+		}
+	}
+}
+
+// maxFacts is how many facts are kept: a thread shows twenty. A cluster may
+// have 450 nodegroups, each with its own.
+const maxFacts = 30
+
+// bounded is at most maxFacts facts, and how many there were.
+func bounded(facts []Fact) []Fact {
+	if len(facts) <= maxFacts {
+		return facts
+	}
+	return append(first(facts, maxFacts), Fact{What: "More", Value: fmt.Sprintf("%d more were left out", len(facts)-maxFacts)})
+}
