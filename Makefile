@@ -20,10 +20,10 @@ PACKAGES  := ./shared/... ./functions/... ./local/... ./events/...
 RACE := ./local/pattern ./local/clock ./local/slackstand ./local/cloud/kubeapi ./shared/kube ./shared/run ./shared/slack
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-infra test-cli test-moto build build-local generate synth check-template deploy diff destroy invoke lint race bench fuzz
+.PHONY: help demo test test-infra test-cli test-moto test-slack test-kube build build-local generate synth check-template deploy diff destroy invoke lint race bench fuzz
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: build-local ## play the route story on the local stage (KEEP=1 leaves it up)
 	@go run ./local/demo $(if $(KEEP),-keep) $(DEMO)
@@ -40,6 +40,12 @@ test-cli: build-local ## run the AWS CLI and kubectl against the stage (both mus
 
 test-moto: ## ask moto and the stage the same things (moto_server must be installed)
 	go test -tags moto -count=1 -run Moto ./local/clitest
+
+test-slack: ## ask Slack's own types and client for a second opinion (needs npm)
+	go test -tags slacktypes -count=1 ./local/slacktypes
+
+test-kube: ## hold the Kubernetes reader against a real API server (builds one: five minutes)
+	go test -tags kube -count=1 -timeout 40m ./local/kubetest
 
 build: ## build the functions for Lambda (arm64)
 	@for f in $(FUNCTIONS); do \
@@ -88,6 +94,7 @@ lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l shared functions local events infra)" || { echo "not gofmt-clean:"; gofmt -l shared functions local events infra; exit 1; }
 	go vet $(PACKAGES) ./infra/...
 	go vet -tags cli ./local/clitest && go vet -tags moto ./local/clitest
+	go vet -tags slacktypes ./local/slacktypes && go vet -tags kube ./local/kubetest
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $(PACKAGES) ./infra/...
 
 race: ## run the tests of what works concurrently under the race detector

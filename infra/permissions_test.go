@@ -199,9 +199,8 @@ func TestTableReads(t *testing.T) {
 		}
 	}
 	want := map[string][]string{
-		"launch-watch": {table},
-		"join-check":   {table, table + "/index/open"},
-		"report":       {table},
+		"join-check": {table, table + "/index/open"},
+		"report":     {table},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("what may be queried (-want +got):\n%s", diff)

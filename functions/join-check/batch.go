@@ -35,7 +35,13 @@ func (h handler) open(messages []event.Message) batch {
 			continue
 		}
 		switch t.Kind {
-		case event.LaunchStarted, event.LaunchSucceeded, event.InstanceRunning, event.Reminder:
+		case event.Reminder:
+			for _, id := range t.Instances {
+				n := b.launched[id]
+				n.messages = append(n.messages, m.ID)
+				b.launched[id] = n
+			}
+		case event.LaunchStarted, event.LaunchSucceeded, event.InstanceRunning:
 			if t.Warm {
 				h.count("WarmPoolInstances", 1)
 				continue

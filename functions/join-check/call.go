@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -40,7 +42,7 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 	if err != nil {
 		return err
 	}
-	if r.entries, err = h.lookUp(ctx, stillExpected(r.entries, s)); err != nil {
+	if r.entries, err = h.lookUp(ctx, stillExpected(r.entries, s, h.giveUp)); err != nil {
 		return err
 	}
 	// From here on only those who are waited for matter.
@@ -62,7 +64,7 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 		return err
 	}
 	h.tell(ctx, cluster, r.entries, verdicts, o)
-	return h.remember(ctx, r, verdicts, waiting(incidents), now)
+	return h.remember(ctx, r, verdicts, now)
 }
 
 func (h handler) query(cluster string, r roll, now time.Time) gather.Query {
@@ -92,12 +94,15 @@ func (h handler) query(cluster string, r roll, now time.Time) gather.Query {
 // stillExpected sets aside what needs no record: instances that are Ready
 // nodes and were never waited for. Where the nodes could not be read nothing
 // is known of them, and they are not all recorded as missing.
-func stillExpected(entries []entry, s *snapshot.Snapshot) []entry {
+//
+// Instances that were there long before Rollcall, and are no nodes, are left
+// alone too: a bastion may carry the cluster's tag.
+func stillExpected(entries []entry, s *snapshot.Snapshot, giveUp time.Duration) []entry {
 	return slices.DeleteFunc(slices.Clone(entries), func(e entry) bool {
 		if !e.unsure {
 			return false
 		}
-		if !s.Read[snapshot.Nodes] {
+		if !s.Read[snapshot.Nodes] || s.Time.Sub(e.launch.Started) > giveUp {
 			return true
 		}
 		n := nodeOf(s, e.launch.Instance)
@@ -147,12 +152,21 @@ func decide(entries []entry, s *snapshot.Snapshot, now time.Time, p outcome.Poli
 	return verdicts
 }
 
+// nodeOf is the node of an instance. One that registered anew under another
+// name leaves its old node behind for a while: the joined one counts, else the
+// newest.
 func nodeOf(s *snapshot.Snapshot, instance string) *snapshot.Node {
-	i := slices.IndexFunc(s.Nodes, func(n snapshot.Node) bool { return n.Instance == instance })
-	if i < 0 {
-		return nil
+	var found *snapshot.Node
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if n.Instance != instance {
+			continue
+		}
+		if found == nil || n.Joined() && !found.Joined() || n.Joined() == found.Joined() && n.Created.After(found.Created) {
+			found = n
+		}
 	}
-	return &s.Nodes[i]
+	return found
 }
 
 // scope is what the checks judge: launches that missed the roll or ended
@@ -223,12 +237,9 @@ func (h handler) tell(ctx context.Context, cluster string, entries []entry, verd
 	}
 }
 
-func waiting(incidents []report.Incident) bool {
-	return slices.ContainsFunc(incidents, func(i report.Incident) bool { return i.State != report.Closed })
-}
-
-// soon is how soon a launch is called again while an incident is open: its
-// proof should not wait for the next sweep.
+// soon is how soon a launch that is not due yet is called again. Most nodes are
+// Ready within two minutes: the sooner their outcome is known, the sooner an
+// incident has its proof, and the fewer end unseen.
 const soon = time.Minute
 
 // writers bounds the writes at once: a burst of a thousand launches is recorded
@@ -237,29 +248,45 @@ const writers = 16
 
 // remember writes how each launch stands, and calls those that are not due
 // yet again.
-func (h handler) remember(ctx context.Context, r roll, verdicts []outcome.Verdict, incidentOpen bool, now time.Time) error {
-	var g errgroup.Group
+func (h handler) remember(ctx context.Context, r roll, verdicts []outcome.Verdict, now time.Time) error {
+	var (
+		mu    sync.Mutex
+		again = map[time.Duration][]string{} // by when
+		g     errgroup.Group
+	)
 	g.SetLimit(writers)
 	for i, e := range r.entries {
 		v := verdicts[i]
 		g.Go(func() error {
 			l := e.launch
-			l.Standing, l.Registered, l.Ready, l.Ended, l.EndedWhy = v.Standing, v.Registered, v.Ready, v.Ended, v.EndedWhy
-			l.Looks++
-			if err := h.save(ctx, e.recorded, l); err != nil {
-				return fmt.Errorf("record the launch of %s: %w", l.Instance, err)
+			waits := v.Standing == outcome.Waiting
+			if !waits || !e.recorded {
+				l.Standing, l.Registered, l.Ready, l.Ended, l.EndedWhy = v.Standing, v.Registered, v.Ready, v.Ended, v.EndedWhy
+				l.Looks++
+				if err := h.save(ctx, e.recorded, l); err != nil {
+					return fmt.Errorf("record the launch of %s: %w", l.Instance, err)
+				}
 			}
-			if v.Standing != outcome.Waiting || r.sweep && e.recorded {
-				return nil // the sweep looks again at those that missed it; others have their message
+			// The sweep looks again at those that missed it, and leaves those
+			// that wait to the message that they have.
+			if !waits || r.sweep && e.recorded {
+				return nil
 			}
-			delay := l.Due.Sub(now)
-			if incidentOpen {
-				delay = min(delay, soon)
-			}
-			return h.send.LookAgain(ctx, l.Instance, now, delay)
+			mu.Lock()
+			defer mu.Unlock()
+			delay := min(l.Due.Sub(now), soon)
+			again[delay] = append(again[delay], l.Instance)
+			return nil
 		})
 	}
-	return g.Wait()
+	failed := g.Wait()
+	for _, delay := range slices.Sorted(maps.Keys(again)) {
+		slices.Sort(again[delay])
+		if err := h.send.LookAgain(ctx, again[delay], now, delay); err != nil {
+			return errors.Join(failed, err)
+		}
+	}
+	return failed
 }
 
 // save writes a launch. Losing the race against another invocation is fine:

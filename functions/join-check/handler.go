@@ -45,7 +45,7 @@ type Reader interface {
 // Sender is whom it tells.
 type Sender interface {
 	SendResult(ctx context.Context, o report.Observation) error
-	LookAgain(ctx context.Context, instance string, now time.Time, delay time.Duration) error
+	LookAgain(ctx context.Context, instances []string, now time.Time, delay time.Duration) error
 }
 
 var (

@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -32,7 +32,6 @@ import (
 type Launches interface {
 	GetLaunches(ctx context.Context, instances []string) (map[string]state.Launch, error)
 	CreateLaunch(ctx context.Context, l state.Launch) (created bool, err error)
-	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
 }
 
 // Reader is how it looks.
@@ -45,7 +44,7 @@ type Reader interface {
 // Sender is whom it tells.
 type Sender interface {
 	SendResult(ctx context.Context, o report.Observation) error
-	LookAgain(ctx context.Context, instance string, now time.Time, delay time.Duration) error
+	LookAgain(ctx context.Context, instances []string, now time.Time, delay time.Duration) error
 }
 
 var (
@@ -165,9 +164,10 @@ func (h handler) inspect(ctx context.Context, cluster string, c clusterCase) err
 	return h.remember(ctx, cluster, c, launches, now)
 }
 
-// early is when a launch is first called while its nodegroup has an open
-// incident: a healthy node is Ready in about a minute, and its proof closes
-// the incident.
+// early is when the roll of a launch is first called. A healthy node is Ready
+// in about a minute: then its outcome is known, an incident that waits for it
+// closes, and if it is reclaimed a little later nobody takes it for one that
+// never joined.
 const early = time.Minute
 
 // writers bounds the writes at once: a burst of a thousand launches is recorded
@@ -175,12 +175,9 @@ const early = time.Minute
 const writers = 16
 
 func (h handler) remember(ctx context.Context, cluster string, c clusterCase, launches []report.Launch, now time.Time) error {
-	incidents, err := h.launches.Incidents(ctx, cluster)
-	if err != nil {
-		return fmt.Errorf("read the incidents: %w", err)
-	}
 	var (
-		recorded atomic.Int64
+		mu       sync.Mutex
+		recorded []string
 		g        errgroup.Group
 	)
 	g.SetLimit(writers)
@@ -193,28 +190,23 @@ func (h handler) remember(ctx context.Context, cluster string, c clusterCase, la
 			if err != nil {
 				return fmt.Errorf("record the launch of %s: %w", l.Instance, err)
 			}
-			if !created {
-				return nil
+			if created {
+				mu.Lock()
+				defer mu.Unlock()
+				recorded = append(recorded, l.Instance)
 			}
-			recorded.Add(1)
-			if !waitsFor(incidents, l) {
-				return nil
-			}
-			return h.send.LookAgain(ctx, l.Instance, now, early)
+			return nil
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return err
+	failed := g.Wait()
+	// Those that were recorded are asked for even when others could not be:
+	// their messages come again and will find them known.
+	if len(recorded) > 0 {
+		slices.Sort(recorded)
+		if err := h.send.LookAgain(ctx, recorded, now, early); err != nil {
+			return errors.Join(failed, err)
+		}
 	}
-	h.count("Launches", int(recorded.Load()))
-	return nil
-}
-
-// waitsFor tells whether an incident that is not closed waits for a node like
-// this one.
-func waitsFor(incidents []report.Incident, l report.Launch) bool {
-	return slices.ContainsFunc(incidents, func(i report.Incident) bool {
-		return i.State != report.Closed &&
-			(slices.Contains(i.Cause.Nodegroups, l.Nodegroup) || slices.Contains(i.Covers, l.Subnet))
-	})
+	h.count("Launches", len(recorded))
+	return failed
 }

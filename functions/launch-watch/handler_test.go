@@ -213,27 +213,11 @@ func TestEndedBeforeItWasSeen(t *testing.T) {
 	}
 }
 
-// TestIncidentOpen: while a nodegroup has an incident, the next launch is
-// called early, as its node may be the proof that closes it.
-func TestIncidentOpen(t *testing.T) {
+// TestEarlyRollCall: the roll of a new launch is first called after a minute.
+func TestEarlyRollCall(t *testing.T) {
 	b := bench(t, stagetest.Options{World: "samples.yaml"})
-	_, err := b.Store.SaveIncident(t.Context(), report.Incident{
-		Format: report.Format, Key: report.Key{Cluster: stagetest.Cluster, Check: "route/no-egress", Resource: stagetest.Table},
-		State: report.Open, Covers: []string{stagetest.Subnet},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	b.Send(sample(t, "ec2-state-running.json"))
 	if diff := cmp.Diff(map[string]time.Duration{sampled: early}, b.Reminders()); diff != "" {
 		t.Errorf("reminders (-want +got):\n%s", diff)
-	}
-}
-
-func TestNoIncidentNoReminder(t *testing.T) {
-	b := bench(t, stagetest.Options{World: "samples.yaml"})
-	b.Send(sample(t, "ec2-state-running.json"))
-	if got := b.Reminders(); len(got) > 0 {
-		t.Errorf("reminders %v; the join queue has the launch's own event", got)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -107,12 +106,17 @@ func goTool(ctx context.Context, dir string, stdout, stderr io.Writer, args ...s
 	var said bytes.Buffer
 	c := exec.CommandContext(ctx, "go", args...)
 	c.Dir, c.Stdout, c.Stderr = dir, stdout, io.MultiWriter(stderr, &said)
-	c.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-mod=mod -trimpath -buildvcs=false")
-	// The compilers that are still running write into a folder that go removes.
+	// An interrupted go command leaves its temporary folder behind: it goes
+	// with ours.
+	c.Env = append(os.Environ(), "GOTMPDIR="+dir, "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-mod=mod -trimpath -buildvcs=false")
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = time.Minute
-	if err := c.Run(); err != nil {
-		return fmt.Errorf("%w\n%s", errors.Join(ctx.Err(), err), tail(said.Bytes()))
+	err := c.Run()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return fmt.Errorf("%w\n%s", err, tail(said.Bytes()))
 	}
 	return nil
 }

@@ -7,8 +7,9 @@
 //	make test-kube
 //
 // The two servers are built from their Go modules, once, and kept in the
-// user's cache folder. A first run takes some minutes and a gigabyte of build
-// cache, and needs a Go module proxy; later ones take half a minute. Servers
-// that cannot be built or started are a failure, not a skip. Nothing is left
-// behind but the two binaries.
+// user's cache folder. A first run takes some minutes and two gigabytes of build
+// cache, and needs a Go module proxy; later ones take less than half a minute.
+// Servers that cannot be built or started are a failure, not a skip. Nothing is
+// left behind but the two binaries. How far a build is shows only when go test
+// is started in this folder, or with -v.
 package kubetest

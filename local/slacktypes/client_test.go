@@ -94,7 +94,7 @@ func TestClient(t *testing.T) {
 		if diff := cmp.Diff(m.said(t), want); diff != "" {
 			t.Errorf("%s in the history (-got +want):\n%s", name, diff)
 		}
-		// The mark is for edits of the text alone: docs.slack.dev/reference/methods/chat.update.
+		// An edit with blocks leaves no mark; see the doc of slackstand.
 		if m.Edited != nil || m.Type != "message" || m.BotID == "" || m.Replies != len(list)-1 {
 			t.Errorf("%s: got %+v", name, m)
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -63,24 +64,30 @@ func (q Queues) SendResult(ctx context.Context, o report.Observation) error {
 // maxDelay is the longest that SQS delays a message.
 const maxDelay = 15 * time.Minute
 
-// LookAgain asks join-check to call an instance's roll after the delay.
-func (q Queues) LookAgain(ctx context.Context, instance string, now time.Time, delay time.Duration) error {
+// LookAgain asks join-check to call the roll of instances after the delay.
+func (q Queues) LookAgain(ctx context.Context, instances []string, now time.Time, delay time.Duration) error {
 	// Rounded up, and never 0: without DelaySeconds the queue's own delay counts.
 	delay = min(max(delay+time.Second-1, time.Second), maxDelay)
-	body, err := event.LookAgain(instance, now)
-	if err != nil {
-		return fmt.Errorf("encode the roll call of %s: %w", instance, err)
-	}
-	_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
-		QueueUrl:     aws.String(q.Joins),
-		MessageBody:  aws.String(string(body)),
-		DelaySeconds: int32(delay / time.Second),
-	})
-	if err != nil {
-		return fmt.Errorf("ask for another roll call of %s: %w", instance, err)
+	for some := range slices.Chunk(instances, maxReminded) {
+		body, err := event.LookAgain(some, now)
+		if err != nil {
+			return fmt.Errorf("encode the roll call of %d instances: %w", len(some), err)
+		}
+		_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
+			QueueUrl:     aws.String(q.Joins),
+			MessageBody:  aws.String(string(body)),
+			DelaySeconds: int32(delay / time.Second),
+		})
+		if err != nil {
+			return fmt.Errorf("ask for another roll call of %d instances: %w", len(some), err)
+		}
 	}
 	return nil
 }
+
+// maxReminded is how many instances one reminder is of: 25 KB, and a burst of a
+// thousand is one message.
+const maxReminded = 1000
 
 // groupID is a cluster as a message group: SQS allows 128 characters, a
 // cluster's name has at most 100.

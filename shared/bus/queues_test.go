@@ -77,7 +77,7 @@ func TestSendResultTellsOfARefusedPart(t *testing.T) {
 func TestLookAgainKeepsToTheQueuesDelays(t *testing.T) {
 	for delay, want := range map[time.Duration]int32{-time.Minute: 1, time.Minute: 60, time.Hour: 900} {
 		q := &queue{}
-		if err := (Queues{Client: q, Joins: "joins"}).LookAgain(t.Context(), "i-1", time.Time{}.AddDate(2026, 0, 0), delay); err != nil {
+		if err := (Queues{Client: q, Joins: "joins"}).LookAgain(t.Context(), []string{"i-1"}, time.Time{}.AddDate(2026, 0, 0), delay); err != nil {
 			t.Fatal(err)
 		}
 		if got := q.sent[0].DelaySeconds; got != want {

@@ -116,6 +116,8 @@ func (l ledger) ended(i *snapshot.Instance) (end, Outcome) {
 		return end{}, Unknown
 	case i.StateReason.Code == userInitiated:
 		e.sure = l.s.Has(snapshot.Activities) // else it may be a scale-in
+	case !l.s.Has(snapshot.Nodes) && !e.why.neverRan:
+		e.sure = false // it may have been a node for a minute
 	}
 	return e, Fail
 }

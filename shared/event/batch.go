@@ -1,6 +1,9 @@
 package event
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // The form of an SQS invocation, as far as it is read. The types of
 // aws-lambda-go would bring net/http into a package that only decodes.
@@ -50,7 +53,8 @@ type Failed struct {
 // Failures is the answer that gives the named messages back, and no others.
 func Failures(ids []string) Answer {
 	a := Answer{Failures: make([]Failed, 0, len(ids))} // never nil: it would be written as null
-	for _, id := range ids {
+	// A message may have failed for several of its instances.
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
 		a.Failures = append(a.Failures, Failed{id})
 	}
 	return a

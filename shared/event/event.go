@@ -46,10 +46,12 @@ type Trigger struct {
 	Time    time.Time
 
 	Instance string
-	Group    string // Auto Scaling group
-	Activity string
-	Subnet   string
-	Zone     string
+	// Instances are those of a Reminder, which is of many.
+	Instances []string
+	Group     string // Auto Scaling group
+	Activity  string
+	Subnet    string
+	Zone      string
 	// State is EC2's word for an instance's state.
 	State string
 	// Message is the activity's status message.

@@ -172,12 +172,13 @@ func TestClock(t *testing.T) {
 
 func TestLookAgainIsRead(t *testing.T) {
 	now := at("2026-11-20T15:00:00Z")
-	body, err := LookAgain("i-0ef3c1b2a4d5968f1", now)
+	ids := []string{"i-0ef3c1b2a4d5968f1", "i-0ef3c1b2a4d5968f2"}
+	body, err := LookAgain(ids, now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := Parse(body)
-	want := Trigger{ID: "look/i-0ef3c1b2a4d5968f1", Kind: Reminder, Source: "rollcall", Type: "Rollcall Look Again", Time: now, Instance: "i-0ef3c1b2a4d5968f1"}
+	want := Trigger{ID: "look/2026-11-20T15:00:00Z", Kind: Reminder, Source: "rollcall", Type: "Rollcall Look Again", Time: now, Instances: ids}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("Parse(LookAgain) error %v (-want +got):\n%s", err, diff)
 	}
@@ -217,7 +218,11 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		switch got.Kind {
-		case LaunchStarted, LaunchSucceeded, InstanceRunning, InstanceEnded, Reminder:
+		case Reminder:
+			if len(got.Instances) == 0 {
+				t.Fatalf("a reminder of nobody: %+v", got)
+			}
+		case LaunchStarted, LaunchSucceeded, InstanceRunning, InstanceEnded:
 			if got.Instance == "" {
 				t.Fatalf("%s without an instance: %+v", got.Kind, got)
 			}

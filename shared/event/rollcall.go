@@ -3,6 +3,7 @@ package event
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -12,16 +13,16 @@ const source = "rollcall"
 const lookAgain = "Rollcall Look Again"
 
 type lookDetail struct {
-	Instance string `json:"instance"`
+	Instances []string `json:"instances"`
 }
 
-// LookAgain is the message by which Rollcall reminds itself of an instance.
-func LookAgain(instance string, now time.Time) ([]byte, error) {
-	detail, err := json.Marshal(lookDetail{instance})
+// LookAgain is the message by which Rollcall reminds itself of instances.
+func LookAgain(instances []string, now time.Time) ([]byte, error) {
+	detail, err := json.Marshal(lookDetail{instances})
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(envelope{Version: "0", ID: "look/" + instance, DetailType: lookAgain, Source: source, Time: now.UTC(), Detail: detail})
+	return json.Marshal(envelope{Version: "0", ID: "look/" + now.UTC().Format(time.RFC3339Nano), DetailType: lookAgain, Source: source, Time: now.UTC(), Detail: detail})
 }
 
 func own(t *Trigger, raw json.RawMessage) error {
@@ -33,9 +34,9 @@ func own(t *Trigger, raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	if d.Instance == "" {
-		return &Malformed{What: t.Type, Err: errors.New("instance is missing")}
+	if len(d.Instances) == 0 || slices.Contains(d.Instances, "") {
+		return &Malformed{What: t.Type, Err: errors.New("instances are missing")}
 	}
-	t.Kind, t.Instance = Reminder, d.Instance
+	t.Kind, t.Instances = Reminder, d.Instances
 	return nil
 }

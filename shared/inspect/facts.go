@@ -45,8 +45,10 @@ func access(c snapshot.Cluster) string {
 		return "public and private"
 	case c.EndpointPrivate:
 		return "private only"
+	case c.EndpointPublic:
+		return "public only"
 	}
-	return "public only"
+	return "access not told"
 }
 
 func health(issues []snapshot.Issue) string {

@@ -5,8 +5,8 @@ import "rollcall/shared/fn"
 // Reads is what reading the table and its index needs.
 func Reads() []fn.Read { return read(fn.Actions[Reader]("dynamodb"), fn.Table, fn.TableIndex) }
 
-// ReadRecords is what reading records by their keys needs, without the index.
-func ReadRecords() []fn.Read { return read(fn.Actions[Reader]("dynamodb"), fn.Table) }
+// ReadLaunches is what reading launches by their ids needs.
+func ReadLaunches() []fn.Read { return read(fn.Actions[Getter]("dynamodb"), fn.Table) }
 
 // ReadIncidents is what reading incidents alone needs: no launch is in reach
 // through the index.

@@ -34,6 +34,11 @@ const (
 // Reader is what reading the table takes.
 type Reader interface {
 	Querier
+	Getter
+}
+
+// Getter is what reading records by their keys takes.
+type Getter interface {
 	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
 }
 

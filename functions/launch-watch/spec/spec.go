@@ -52,7 +52,7 @@ func Spec() fn.Spec {
 		Memory:      256,
 		Timeout:     60 * time.Second,
 		Environment: Environment(),
-		Reads:       append(gather.Reads(gather.LaunchSources(checks.AtLaunch())...), state.ReadRecords()...),
+		Reads:       append(gather.Reads(gather.LaunchSources(checks.AtLaunch())...), state.ReadLaunches()...),
 		Grants: []fn.Grant{
 			state.RecordLaunches(),
 			{
@@ -62,8 +62,8 @@ func Spec() fn.Spec {
 				Resources: []fn.Resource{fn.ResultQueue},
 			},
 			{
-				Sid:       "AskForEarlyRollCall",
-				Why:       "After a cause is gone, the next launch is looked at early, so that the incident closes when its proof is there.",
+				Sid:       "AskForRollCall",
+				Why:       "The roll of each launch is first called after a minute: its outcome is known early, and a node that joins and is reclaimed soon is not taken for one that never joined.",
 				Actions:   []string{"sqs:SendMessage"},
 				Resources: []fn.Resource{fn.JoinQueue},
 			},

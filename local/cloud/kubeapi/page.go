@@ -28,10 +28,13 @@ func paginate(objects []object, version string, query url.Values) (page, *Status
 	limit := 0
 	if text := query.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
-		if err != nil || n < 0 {
+		if err != nil {
 			return page{}, badRequest("limit: %q is not a valid limit", text)
 		}
-		limit = n
+		limit = max(n, 0)
+	}
+	if query.Get("resourceVersion") == "0" && query.Get("continue") == "" {
+		limit = 0 // the API server lists what is in its cache, all of it
 	}
 	if text := query.Get("continue"); text != "" {
 		var token continueToken

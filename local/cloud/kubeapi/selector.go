@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -15,6 +16,8 @@ const (
 	opNotIn
 	opExists
 	opNotExists
+	opGreater
+	opLess
 )
 
 // requirement is one term of a label selector.
@@ -25,7 +28,7 @@ type requirement struct {
 }
 
 // matches follows the API's rules: a label that is not there satisfies != and
-// notin.
+// notin, and > and < compare whole numbers.
 func (r requirement) matches(labels map[string]string) bool {
 	v, ok := labels[r.key]
 	switch r.op {
@@ -35,6 +38,11 @@ func (r requirement) matches(labels map[string]string) bool {
 		return !ok || !slices.Contains(r.values, v)
 	case opExists:
 		return ok
+	case opGreater, opLess:
+		have, err := strconv.ParseInt(v, 10, 64)
+		// parseTerm has made sure of the number.
+		bound, _ := strconv.ParseInt(r.values[0], 10, 64)
+		return ok && err == nil && (r.op == opGreater && have > bound || r.op == opLess && have < bound)
 	}
 	return !ok
 }
@@ -46,7 +54,8 @@ var (
 )
 
 // parseSelector reads a label selector: terms separated by commas, each
-// key=value, key==value, key!=value, key in (a,b), key notin (a,b), key, !key.
+// key=value, key==value, key!=value, key in (a,b), key notin (a,b), key, !key,
+// key>1, key<1.
 func parseSelector(text string) ([]requirement, error) {
 	var out []requirement
 	for _, term := range splitTerms(text) {
@@ -101,6 +110,10 @@ func parseTerm(term string) (requirement, error) {
 		r = requirement{key, opIn, []string{strings.TrimPrefix(value, "=")}}
 	} else if key, ok := strings.CutPrefix(term, "!"); ok {
 		r = requirement{key: key, op: opNotExists}
+	} else if key, value, ok := strings.Cut(term, ">"); ok {
+		r = requirement{key, opGreater, []string{value}}
+	} else if key, value, ok := strings.Cut(term, "<"); ok {
+		r = requirement{key, opLess, []string{value}}
 	} else {
 		r = requirement{key: term, op: opExists}
 	}
@@ -112,6 +125,9 @@ func parseTerm(term string) (requirement, error) {
 		r.values[i] = strings.TrimSpace(r.values[i])
 		if !labelValue.MatchString(r.values[i]) {
 			return r, fmt.Errorf("unable to parse requirement: invalid label value %q", r.values[i])
+		}
+		if _, err := strconv.ParseInt(r.values[i], 10, 64); err != nil && (r.op == opGreater || r.op == opLess) {
+			return r, fmt.Errorf("unable to parse requirement: %q is not a whole number", r.values[i])
 		}
 	}
 	return r, nil

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // raw makes an object with labels ("a=1,b=").
@@ -27,9 +25,9 @@ func raw(t testing.TB, namespace, name, labels string) json.RawMessage {
 
 func TestLabelSelector(t *testing.T) {
 	nodes := []json.RawMessage{
-		raw(t, "", "c", "eks.amazonaws.com/nodegroup=spot,zone=us-west-2c"),
-		raw(t, "", "a", "eks.amazonaws.com/nodegroup=workers,zone=us-west-2a"),
-		raw(t, "", "b", "zone=us-west-2b,special="),
+		raw(t, "", "c", "eks.amazonaws.com/nodegroup=spot,zone=us-west-2c,i=9"),
+		raw(t, "", "a", "eks.amazonaws.com/nodegroup=workers,zone=us-west-2a,i=10"),
+		raw(t, "", "b", "zone=us-west-2b,special=,i=x"),
 	}
 	tests := []struct {
 		selector, want string
@@ -47,6 +45,10 @@ func TestLabelSelector(t *testing.T) {
 		{"special=", "b"},
 		{"zone,!special", "a c"},
 		{"zone=nowhere", ""},
+		{"i>9", "a"},
+		{"i > 8", "a c"},
+		{"i<10", "c"},
+		{"nothing<10", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.selector, func(t *testing.T) {
@@ -70,7 +72,7 @@ func TestLabelSelector(t *testing.T) {
 }
 
 func TestBrokenSelectors(t *testing.T) {
-	for _, text := range []string{",", "a,", "a in b", "a=b c", "-a", "a=(", "a in (b", "=x", "a in (b c)", "über=1"} {
+	for _, text := range []string{",", "a,", "a in b", "a=b c", "-a", "a=(", "a in (b", "=x", "a in (b c)", "über=1", "a>b", "a<", ">1"} {
 		if rs, err := parseSelector(text); err == nil {
 			t.Errorf("selector %q was read as %+v, want an error", text, rs)
 		}
@@ -99,36 +101,4 @@ func FuzzParseSelector(f *testing.F) {
 			r.matches(map[string]string{"a": "b"})
 		}
 	})
-}
-
-func TestParsePath(t *testing.T) {
-	type want struct{ verb, plural, namespace, name string }
-	tests := []struct {
-		path string
-		want *want
-	}{
-		{"/api/v1/nodes", &want{"list", "nodes", "", ""}},
-		{"/api/v1/nodes/ip-10-0-0-1.ec2.internal", &want{"get", "nodes", "", "ip-10-0-0-1.ec2.internal"}},
-		{"/api/v1/pods", &want{"list", "pods", "", ""}},
-		{"/api/v1/namespaces/kube-system/pods/a%20b", &want{"get", "pods", "kube-system", "a b"}},
-		{"/apis/apps/v1/namespaces/kube-system/daemonsets", &want{"list", "daemonsets", "kube-system", ""}},
-		{"/api/v1/pods/x", nil},
-		{"/api/v1/namespaces/x/nodes", nil},
-		{"/api/v1/secrets", nil},
-		{"/api/v1/nodes/x/proxy", nil},
-		{"/apis/apps/v1", nil},
-		{"/", nil},
-	}
-	for _, tt := range tests {
-		r, ok := parsePath(tt.path)
-		if ok != (tt.want != nil) {
-			t.Errorf("%s: understood = %v, want %v", tt.path, ok, tt.want != nil)
-			continue
-		}
-		if ok {
-			if diff := cmp.Diff(want{r.verb, r.kind.Plural, r.namespace, r.name}, *tt.want, cmp.AllowUnexported(want{})); diff != "" {
-				t.Errorf("%s (-got +want):\n%s", tt.path, diff)
-			}
-		}
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,9 +32,9 @@ type Config struct {
 	// Objects lists all objects of a kind by its plural, and the version of
 	// the list.
 	Objects func(plural string) (items []json.RawMessage, version string, err error)
-	// Faults is asked before each list and get.
+	// Faults is asked before each request for a resource.
 	Faults wire.Faults
-	// Record gets each list and get when it has ended.
+	// Record gets each request for a resource when it has ended.
 	Record func(wire.Call)
 	// Now is the clock of ages, in the time of the objects. Wall is the
 	// clock of the call record.
@@ -66,20 +67,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if status != nil && status.Code == 0 {
 		panic(http.ErrAbortHandler) // a connection reset: no answer at all
 	}
-	code := http.StatusOK
+	code, contentType := http.StatusOK, "application/json"
 	if status != nil {
-		code, body = status.Code, status.body()
+		code = status.Code
+		body, contentType = status.body()
 	}
-	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(code)
 	// A client that has gone away is not our failure.
 	_, _ = w.Write(body)
 }
 
 func (s *Server) answer(r *http.Request, call *wire.Call) ([]byte, *Status) {
-	req, known := parsePath(r.URL.EscapedPath())
-	if known {
-		call.Operation = req.verb + " " + req.kind.Plural
+	req, ofResource := parseRequest(r.Method, r.URL.EscapedPath(), r.URL.Query())
+	if ofResource {
+		call.Operation = req.verb + " " + req.target()
 	}
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok {
@@ -90,20 +92,29 @@ func (s *Server) answer(r *http.Request, call *wire.Call) ([]byte, *Status) {
 		return nil, unauthorized()
 	}
 	call.Principal, call.Caller = user.Principal, user.Principal.Name
-	if r.Method != http.MethodGet {
-		return nil, methodNotAllowed()
-	}
-	if !known {
+	if !ofResource {
 		// Everybody who is authenticated may look at what there is.
-		if d := discovery(r.URL.Path, s.cfg.Version); d != nil {
+		if d := discovery(r.URL.Path, s.cfg.Version); d != nil && r.Method == http.MethodGet {
 			return marshal(d)
 		}
-		return nil, notFoundPath()
+		return nil, noPath()
 	}
 	if status := s.fault(r.Context(), user, req, call); status != nil {
 		return nil, status
 	}
-	return s.read(r, user, req)
+	// Who may not, does not learn what there is.
+	wanted := Attributes{Verb: req.verb, Group: req.group, Resource: req.target(), Namespace: req.namespace}
+	switch {
+	case !slices.ContainsFunc(user.Rules, func(rule Rule) bool { return rule.Allows(wanted) }):
+		return nil, forbidden(user.Name, req)
+	case !req.served && req.group != "" && !slices.Contains(groups(), req.group):
+		return nil, noPath()
+	case !req.served:
+		return nil, noResource()
+	case req.verb != "get" && req.verb != "list":
+		return nil, methodNotAllowed()
+	}
+	return s.read(r, req)
 }
 
 // fault asks the faults. A fault comes in Kubernetes's own words.
@@ -126,21 +137,10 @@ func (s *Server) fault(ctx context.Context, user User, req request, call *wire.C
 	return internalError(err)
 }
 
-func (s *Server) read(r *http.Request, user User, req request) ([]byte, *Status) {
+func (s *Server) read(r *http.Request, req request) ([]byte, *Status) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return nil, badRequest("the query string is not valid")
-	}
-	if watch := query.Get("watch"); watch == "true" || watch == "1" {
-		return nil, methodNotAllowed()
-	}
-	wanted := Attributes{Verb: req.verb, Group: req.kind.Group, Resource: req.kind.Plural, Namespace: req.namespace}
-	allowed := false
-	for _, rule := range user.Rules {
-		allowed = allowed || rule.Allows(wanted)
-	}
-	if !allowed {
-		return nil, forbidden(user.Name, req)
 	}
 	labels, err := parseSelector(query.Get("labelSelector"))
 	if err != nil {

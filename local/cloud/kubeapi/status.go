@@ -7,7 +7,8 @@ import (
 )
 
 // Status is the Kubernetes API's error answer. It is an error, so that the
-// decisions of this package can return it.
+// decisions of this package can return it. One without a reason is no answer of
+// the API, but of the server before it: plain text.
 type Status struct {
 	Code    int
 	Reason  string
@@ -17,13 +18,16 @@ type Status struct {
 // Error returns the message.
 func (s *Status) Error() string { return s.Message }
 
-func (s *Status) body() []byte {
+func (s *Status) body() (body []byte, contentType string) {
+	if s.Reason == "" {
+		return []byte(s.Message + "\n"), "text/plain; charset=utf-8"
+	}
 	// The struct holds only strings and an integer.
-	body, _ := json.Marshal(map[string]any{
+	body, _ = json.Marshal(map[string]any{
 		"kind": "Status", "apiVersion": "v1", "metadata": struct{}{}, "status": "Failure",
 		"message": s.Message, "reason": s.Reason, "code": s.Code,
 	})
-	return body
+	return body, "application/json"
 }
 
 func unauthorized() *Status {
@@ -40,16 +44,22 @@ func forbidden(user string, r request) *Status {
 	if r.name != "" {
 		name = fmt.Sprintf(" %q", r.name)
 	}
-	target := r.kind.Plural
-	if r.kind.Group != "" {
-		target += "." + r.kind.Group
+	resource := r.resource
+	if r.group != "" {
+		resource += "." + r.group
 	}
 	return &Status{http.StatusForbidden, "Forbidden", fmt.Sprintf("%s%s is forbidden: User %q cannot %s resource %q in API group %q %s",
-		target, name, user, r.verb, r.kind.Plural, r.kind.Group, where)}
+		resource, name, user, r.verb, r.target(), r.group, where)}
 }
 
-func notFoundPath() *Status {
+// noResource is for a resource that an API group does not have.
+func noResource() *Status {
 	return &Status{http.StatusNotFound, "NotFound", "the server could not find the requested resource"}
+}
+
+// noPath is for a path, or an API group, that is not there.
+func noPath() *Status {
+	return &Status{Code: http.StatusNotFound, Message: "404 page not found"}
 }
 
 func notFound(k Kind, name string) *Status {

@@ -145,7 +145,9 @@ func (b *Bench) Reminders() map[string]time.Duration {
 			continue
 		}
 		if t, err := event.Parse([]byte(*in.MessageBody)); err == nil && t.Kind == event.Reminder {
-			asked[t.Instance] = time.Duration(in.DelaySeconds) * time.Second
+			for _, id := range t.Instances {
+				asked[id] = time.Duration(in.DelaySeconds) * time.Second
+			}
 		}
 	}
 	return asked

@@ -1,0 +1,121 @@
+//go:build kube
+
+package kubetest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"gopkg.in/yaml.v3"
+
+	"rollcall/shared/kube"
+)
+
+// bindingTime is how long the authorizer may take to learn of a binding, by a
+// watch of its own. It takes milliseconds.
+const bindingTime = 15 * time.Second
+
+// testRights applies the manifest. Before, Rollcall may nothing.
+func testRights(t *testing.T, real *place) {
+	const message = `nodes is forbidden: User "arn:aws:iam::123456789012:role/join-check" cannot list resource "nodes" in API group "" at the cluster scope`
+	if diff := cmp.Diff(real.refusal(t, rollcallToken), kube.StatusError{Code: 403, Reason: "Forbidden", Message: message}); diff != "" {
+		t.Errorf("before the manifest is applied (-got +want):\n%s", diff)
+	}
+	applyManifest(t, real)
+	for until := time.Now().Add(bindingTime); ; time.Sleep(50 * time.Millisecond) {
+		_, err := real.nodes(t.Context(), rollcallToken)
+		if err == nil {
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatalf("the manifest's rights do not let Rollcall list the nodes: %v", err)
+		}
+	}
+	for _, r := range []struct {
+		method, target string
+		code           int
+	}{
+		{http.MethodGet, "/api/v1/nodes?limit=1", 200},
+		{http.MethodGet, "/api/v1/nodes/bare", 403},
+		{http.MethodGet, "/api/v1/nodes?watch=true", 403},
+		{http.MethodGet, "/api/v1/pods", 403},
+		{http.MethodGet, "/api/v1/secrets", 403},
+		{http.MethodGet, "/api/v1/namespaces/kube-system/configmaps", 403},
+		{http.MethodPatch, "/api/v1/nodes/bare", 403},
+		{http.MethodDelete, "/api/v1/nodes/bare", 403},
+		{http.MethodDelete, "/api/v1/nodes", 403},
+	} {
+		got := real.ask(t, rollcallToken, r.method, r.target, nil)
+		if got.code != r.code || r.code == 403 && got.status().Reason != "Forbidden" {
+			t.Errorf("%s %s = %d %q, want %d", r.method, r.target, got.code, got.status().Reason, r.code)
+		}
+	}
+	// The API's own list of what the callers may: Rollcall's is longer by what
+	// its reader asks for, and by nothing else.
+	want := rules(t, real, strangerToken)
+	for _, r := range kube.Rules() {
+		want = append(want, rule{Verbs: r.Verbs, APIGroups: []string{r.Group}, Resources: r.Resources})
+	}
+	byText := cmpopts.SortSlices(func(a, b rule) bool { return fmt.Sprint(a) < fmt.Sprint(b) })
+	if diff := cmp.Diff(rules(t, real, rollcallToken), want, byText); diff != "" {
+		t.Errorf("what Rollcall may (-got +want):\n%s", diff)
+	}
+}
+
+// rule is one of the API's own list of a caller's rights.
+type rule struct{ Verbs, APIGroups, Resources, ResourceNames []string }
+
+func rules(t *testing.T, real *place, token string) []rule {
+	t.Helper()
+	got := real.ask(t, token, http.MethodPost, "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+		map[string]any{"spec": map[string]any{"namespace": "default"}})
+	var review struct {
+		Status struct {
+			ResourceRules []rule
+			Incomplete    bool
+		}
+	}
+	if err := json.Unmarshal(got.body, &review); err != nil || got.code != http.StatusCreated || review.Status.Incomplete {
+		t.Fatalf("list the rights of %s: %d %s %v", token, got.code, got.body, err)
+	}
+	return review.Status.ResourceRules
+}
+
+// applyManifest creates what the file that the README tells people to apply
+// holds.
+func applyManifest(t *testing.T, real *place) {
+	t.Helper()
+	file, err := os.Open("../../deploy/clusterrole.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	paths := map[string]string{"ClusterRole": "clusterroles", "ClusterRoleBinding": "clusterrolebindings"}
+	for documents := yaml.NewDecoder(file); ; {
+		var object map[string]any
+		if err := documents.Decode(&object); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		kind, _ := object["kind"].(string)
+		if paths[kind] == "" {
+			t.Fatalf("the manifest holds the kind %q", kind)
+		}
+		if err := real.create(t.Context(), "/apis/rbac.authorization.k8s.io/v1/"+paths[kind], object); err != nil {
+			t.Fatal(err)
+		}
+		delete(paths, kind)
+	}
+	if len(paths) != 0 {
+		t.Fatalf("the manifest lacks %v", paths)
+	}
+}
