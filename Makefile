@@ -45,7 +45,7 @@ test-slack: ## ask Slack's own types and client for a second opinion (needs npm)
 	go test -tags slacktypes -count=1 ./local/slacktypes
 
 test-kube: ## hold the Kubernetes reader against a real API server (builds one: five minutes)
-	go test -tags kube -count=1 -timeout 40m ./local/kubetest
+	cd local/kubetest && go test -tags kube -count=1 -timeout 40m
 
 build: ## build the functions for Lambda (arm64)
 	@for f in $(FUNCTIONS); do \
