@@ -54,7 +54,7 @@ build: ## build the functions for Lambda (arm64)
 	done
 
 build-local:
-	@echo "building the functions and the stage (a first build compiles the AWS SDK: some minutes)"
+	@echo "building the functions and the stage (a first build compiles the AWS SDK: a minute or two)"
 	@for f in $(FUNCTIONS); do \
 	  go build $(LAMBDA) -o build/local/$$f/bootstrap ./functions/$$f || exit 1; \
 	done

@@ -126,7 +126,7 @@ func (r *running) scale(desired, most int32) {
 // until waits until something is so; in wall time, with much to spare.
 func (r *running) until(what string, seen func() bool) {
 	r.t.Helper()
-	deadline := time.Now().Add(60 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for !seen() {
 		if time.Now().After(deadline) {
 			r.t.Fatalf("%s: not seen by %s of stage time", what, r.Clock.Now().Format(time.TimeOnly))
