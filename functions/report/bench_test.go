@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -76,7 +77,7 @@ var start = time.Date(2026, 11, 20, 14, 59, 0, 0, time.UTC)
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	table := strings.NewReplacer("/", "-", " ", "-", ",", "-").Replace(t.Name())
+	table := "test-" + strconv.FormatInt(time.Now().UnixNano(), 36) // its own, also when a test runs twice
 	if err := server.CreateTable(t.Context(), table); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -41,12 +42,7 @@ var start = time.Date(2026, 11, 20, 14, 59, 0, 0, time.UTC)
 // open makes a store on a table of its own, whose time is now.
 func open(t *testing.T, now *time.Time) *Store {
 	t.Helper()
-	table := strings.Map(func(r rune) rune {
-		if r == '/' || r == ' ' {
-			return '-'
-		}
-		return r
-	}, t.Name())
+	table := "test-" + strconv.FormatInt(time.Now().UnixNano(), 36) // its own, also when a test runs twice
 	if err := server.CreateTable(t.Context(), table); err != nil {
 		t.Fatal(err)
 	}
