@@ -1,5 +1,7 @@
 // Package clusterrole makes the Kubernetes manifest of the functions' rights
-// in a watched cluster, for access by group (setting kubernetesAccess).
+// in a watched cluster, for access by group (setting kubernetesAccess): a
+// ClusterRole for what belongs to no namespace, and a Role in each namespace
+// in which something is read.
 package clusterrole
 
 import (
@@ -8,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"rollcall/shared/fn"
 )
@@ -22,7 +24,8 @@ const header = `# The Kubernetes rights of Rollcall, for kubernetesAccess=group:
 `
 
 type metadata struct {
-	Name string `yaml:"name"`
+	Name      string `yaml:"name"`
+	Namespace string `yaml:"namespace,omitempty"`
 }
 
 type role struct {
@@ -35,6 +38,7 @@ type role struct {
 type rule struct {
 	APIGroups []string `yaml:"apiGroups,flow"`
 	Resources []string `yaml:"resources,flow"`
+	Names     []string `yaml:"resourceNames,flow,omitempty"`
 	Verbs     []string `yaml:"verbs,flow"`
 }
 
@@ -54,25 +58,17 @@ type roleRef struct {
 
 type subject = roleRef
 
-// Manifest is the ClusterRole and its binding, as YAML.
+// Manifest is the roles and their bindings, as YAML.
 func Manifest(list []fn.Spec) ([]byte, error) {
-	const rbac = "rbac.authorization.k8s.io"
-	name := metadata{Name: Group}
 	var out bytes.Buffer
 	out.WriteString(header)
 	enc := yaml.NewEncoder(&out)
 	enc.SetIndent(2)
-	documents := []any{
-		role{APIVersion: rbac + "/v1", Kind: "ClusterRole", Metadata: name, Rules: rules(list)},
-		binding{
-			APIVersion: rbac + "/v1", Kind: "ClusterRoleBinding", Metadata: name,
-			RoleRef:  roleRef{APIGroup: rbac, Kind: "ClusterRole", Name: Group},
-			Subjects: []subject{{APIGroup: rbac, Kind: "Group", Name: Group}},
-		},
-	}
-	for _, d := range documents {
-		if err := enc.Encode(d); err != nil {
-			return nil, fmt.Errorf("encode manifest: %w", err)
+	for _, namespace := range namespaces(list) {
+		for _, d := range grant(namespace, rules(list, namespace)) {
+			if err := enc.Encode(d); err != nil {
+				return nil, fmt.Errorf("encode manifest: %w", err)
+			}
 		}
 	}
 	if err := enc.Close(); err != nil {
@@ -81,15 +77,52 @@ func Manifest(list []fn.Spec) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// rules is what any of the functions needs, once, in a fixed order.
-func rules(list []fn.Spec) []rule {
+// grant is a role and its binding, in a namespace or, without one, for the
+// whole cluster.
+func grant(namespace string, rules []rule) []any {
+	const rbac = "rbac.authorization.k8s.io"
+	scope := "Cluster"
+	if namespace != "" {
+		scope = ""
+	}
+	name := metadata{Name: Group, Namespace: namespace}
+	return []any{
+		role{APIVersion: rbac + "/v1", Kind: scope + "Role", Metadata: name, Rules: rules},
+		binding{
+			APIVersion: rbac + "/v1", Kind: scope + "RoleBinding", Metadata: name,
+			RoleRef:  roleRef{APIGroup: rbac, Kind: scope + "Role", Name: Group},
+			Subjects: []subject{{APIGroup: rbac, Kind: "Group", Name: Group}},
+		},
+	}
+}
+
+// namespaces are those in which something is read; the empty one, for the
+// whole cluster, is always the first.
+func namespaces(list []fn.Spec) []string {
+	names := []string{""}
+	for _, spec := range list {
+		for _, k := range spec.Kube {
+			names = append(names, k.Namespace)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// rules is what any of the functions needs in a namespace, once, in a fixed
+// order.
+func rules(list []fn.Spec, namespace string) []rule {
 	rules := []rule{}
 	seen := map[string]bool{}
 	for _, spec := range list {
 		for _, k := range spec.Kube {
+			if k.Namespace != namespace {
+				continue
+			}
 			r := rule{
 				APIGroups: []string{k.Group},
 				Resources: slices.Sorted(slices.Values(k.Resources)),
+				Names:     slices.Sorted(slices.Values(k.Names)),
 				Verbs:     slices.Sorted(slices.Values(k.Verbs)),
 			}
 			if key := fmt.Sprint(r); !seen[key] {

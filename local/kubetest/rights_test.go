@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"rollcall/shared/kube"
 )
@@ -46,6 +46,16 @@ func testRights(t *testing.T, real *place) {
 		{http.MethodGet, "/api/v1/nodes?limit=1", 200},
 		{http.MethodGet, "/api/v1/nodes/bare", 403},
 		{http.MethodGet, "/api/v1/nodes?watch=true", 403},
+		{http.MethodGet, "/apis/certificates.k8s.io/v1/certificatesigningrequests", 200},
+		{http.MethodGet, "/api/v1/namespaces/default/events?fieldSelector=involvedObject.kind%3DNode", 200},
+		{http.MethodGet, "/api/v1/namespaces/kube-system/pods?labelSelector=k8s-app%3Daws-node", 200},
+		{http.MethodGet, "/apis/apps/v1/namespaces/kube-system/daemonsets/aws-node", 404},
+		{http.MethodGet, "/api/v1/namespaces/kube-system/serviceaccounts/aws-node", 404},
+		{http.MethodGet, "/api/v1/namespaces/kube-system/configmaps/aws-auth", 404},
+		{http.MethodGet, "/api/v1/namespaces/kube-system/configmaps/other", 403},
+		{http.MethodGet, "/api/v1/namespaces/kube-system/serviceaccounts/default", 403},
+		{http.MethodGet, "/api/v1/namespaces/kube-system/events", 403},
+		{http.MethodGet, "/api/v1/namespaces/default/pods", 403},
 		{http.MethodGet, "/api/v1/pods", 403},
 		{http.MethodGet, "/api/v1/secrets", 403},
 		{http.MethodGet, "/api/v1/namespaces/kube-system/configmaps", 403},
@@ -58,25 +68,29 @@ func testRights(t *testing.T, real *place) {
 			t.Errorf("%s %s = %d %q, want %d", r.method, r.target, got.code, got.status().Reason, r.code)
 		}
 	}
-	// The API's own list of what the callers may: Rollcall's is longer by what
-	// its reader asks for, and by nothing else.
-	want := rules(t, real, strangerToken)
-	for _, r := range kube.Rules() {
-		want = append(want, rule{Verbs: r.Verbs, APIGroups: []string{r.Group}, Resources: r.Resources})
-	}
-	byText := cmpopts.SortSlices(func(a, b rule) bool { return fmt.Sprint(a) < fmt.Sprint(b) })
-	if diff := cmp.Diff(rules(t, real, rollcallToken), want, byText); diff != "" {
-		t.Errorf("what Rollcall may (-got +want):\n%s", diff)
+	// The API's own list of what the callers may in a namespace: Rollcall's is
+	// longer by what its reader asks for, and by nothing else.
+	for _, namespace := range []string{"default", "kube-system", "kube-public"} {
+		want := rules(t, real, strangerToken, namespace)
+		for _, r := range kube.Rules() {
+			if r.Namespace == "" || r.Namespace == namespace {
+				want = append(want, rule{Verbs: r.Verbs, APIGroups: []string{r.Group}, Resources: r.Resources, ResourceNames: r.Names})
+			}
+		}
+		byText := cmpopts.SortSlices(func(a, b rule) bool { return fmt.Sprint(a) < fmt.Sprint(b) })
+		if diff := cmp.Diff(rules(t, real, rollcallToken, namespace), want, byText); diff != "" {
+			t.Errorf("what Rollcall may in %s (-got +want):\n%s", namespace, diff)
+		}
 	}
 }
 
 // rule is one of the API's own list of a caller's rights.
 type rule struct{ Verbs, APIGroups, Resources, ResourceNames []string }
 
-func rules(t *testing.T, real *place, token string) []rule {
+func rules(t *testing.T, real *place, token, namespace string) []rule {
 	t.Helper()
 	got := real.ask(t, token, http.MethodPost, "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
-		map[string]any{"spec": map[string]any{"namespace": "default"}})
+		map[string]any{"spec": map[string]any{"namespace": namespace}})
 	var review struct {
 		Status struct {
 			ResourceRules []rule
@@ -98,7 +112,10 @@ func applyManifest(t *testing.T, real *place) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	paths := map[string]string{"ClusterRole": "clusterroles", "ClusterRoleBinding": "clusterrolebindings"}
+	paths := map[string]string{
+		"ClusterRole": "clusterroles", "ClusterRoleBinding": "clusterrolebindings", "Role": "roles", "RoleBinding": "rolebindings",
+	}
+	applied := map[string]bool{}
 	for documents := yaml.NewDecoder(file); ; {
 		var object map[string]any
 		if err := documents.Decode(&object); errors.Is(err, io.EOF) {
@@ -110,12 +127,16 @@ func applyManifest(t *testing.T, real *place) {
 		if paths[kind] == "" {
 			t.Fatalf("the manifest holds the kind %q", kind)
 		}
-		if err := real.create(t.Context(), "/apis/rbac.authorization.k8s.io/v1/"+paths[kind], object); err != nil {
+		path := "/apis/rbac.authorization.k8s.io/v1/"
+		if meta, _ := object["metadata"].(map[string]any); meta["namespace"] != nil {
+			path += fmt.Sprintf("namespaces/%s/", meta["namespace"])
+		}
+		if err := real.create(t.Context(), path+paths[kind], object); err != nil {
 			t.Fatal(err)
 		}
-		delete(paths, kind)
+		applied[kind] = true
 	}
-	if len(paths) != 0 {
-		t.Fatalf("the manifest lacks %v", paths)
+	if len(applied) != len(paths) {
+		t.Fatalf("the manifest holds only %v", applied)
 	}
 }

@@ -45,3 +45,21 @@ func (s *Snapshot) Why(source Source) Failure {
 	}
 	return Failure{Source: source, Reason: NotRead, Message: "nobody asked for it"}
 }
+
+// Lacks is why a single item of a source is not there although the source was
+// read: the user data of one instance, one role.
+func (s *Snapshot) Lacks(source Source, key string) (Failure, bool) {
+	f, lacks := s.Missing[source][key]
+	return f, lacks
+}
+
+// Lack notes that a single item of a source could not be read.
+func (s *Snapshot) Lack(source Source, key string, f Failure) {
+	if s.Missing == nil {
+		s.Missing = map[Source]map[string]Failure{}
+	}
+	if s.Missing[source] == nil {
+		s.Missing[source] = map[string]Failure{}
+	}
+	s.Missing[source][key] = f
+}

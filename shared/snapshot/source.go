@@ -19,7 +19,43 @@ const (
 	Activities       Source = "scaling activities"
 	Nodegroups       Source = "nodegroups"
 	Nodes            Source = "nodes"
+
+	SecurityGroups    Source = "security groups"
+	NetworkACLs       Source = "network acls"
+	VPCDNS            Source = "vpc attributes" // VPCAttributes
+	DHCP              Source = "dhcp options"
+	EgressOnly        Source = "egress-only internet gateways"
+	PrefixListEntries Source = "prefix lists"
+	Peerings          Source = "vpc peering connections"
+	TransitGateways   Source = "transit gateways" // Attachments and TransitRoutes
+	Interfaces        Source = "network interfaces"
+	Statuses          Source = "instance status"
+	UserDataOf        Source = "user data"
+	Consoles          Source = "console output"
+	Images            Source = "images"
+	LaunchTemplates   Source = "launch templates"
+	Profiles          Source = "instance profiles"
+	Roles             Source = "iam roles"
+	Access            Source = "access entries"
+	PodIdentities     Source = "pod identity associations"
+	Addons            Source = "add-ons"
+	AWSNode           Source = "aws-node" // CNI
+	Pods              Source = "pods"
+	AWSAuthMap        Source = "aws-auth"
+	CSRs              Source = "certificate signing requests"
+	NodeEventsOf      Source = "node events"
 )
+
+// All are all sources.
+func All() []Source {
+	return []Source{
+		Clusters, Instances, InstanceTypes, Subnets, VPCs, RouteTables, NATGateways, InternetGateways, Endpoints,
+		Groups, Activities, Nodegroups, Nodes,
+		SecurityGroups, NetworkACLs, VPCDNS, DHCP, EgressOnly, PrefixListEntries, Peerings, TransitGateways, Interfaces,
+		Statuses, UserDataOf, Consoles, Images, LaunchTemplates, Profiles, Roles,
+		Access, PodIdentities, Addons, AWSNode, Pods, AWSAuthMap, CSRs, NodeEventsOf,
+	}
+}
 
 // Reason is why a source could not be read.
 type Reason string

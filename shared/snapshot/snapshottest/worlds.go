@@ -32,13 +32,7 @@ const (
 func Now() time.Time { return time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC) }
 
 // Sources are all sources, which the worlds have read in full.
-func Sources() []snapshot.Source {
-	return []snapshot.Source{
-		snapshot.Clusters, snapshot.Instances, snapshot.InstanceTypes, snapshot.Subnets, snapshot.VPCs,
-		snapshot.RouteTables, snapshot.NATGateways, snapshot.InternetGateways, snapshot.Endpoints,
-		snapshot.Groups, snapshot.Activities, snapshot.Nodegroups, snapshot.Nodes,
-	}
-}
+func Sources() []snapshot.Source { return snapshot.All() }
 
 // PrivateWithNAT is the usual VPC: a private subnet whose table leads to a
 // NAT gateway in a public subnet, and one Ready node in the private one. The
@@ -50,9 +44,12 @@ func PrivateWithNAT() *snapshot.Snapshot {
 		Failures: map[snapshot.Source]snapshot.Failure{},
 		Cluster: snapshot.Cluster{
 			Name: ClusterName, Status: "ACTIVE", Version: "1.35", VPC: VPC, EndpointPublic: true,
-			SecurityGroup: "sg-0cluster",
+			SecurityGroup: ClusterGroup, PublicAccessCIDRs: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")},
+			ARN: "arn:aws:eks:us-west-2:123456789012:cluster/prod", Endpoint: Endpoint, CA: []byte(CA),
+			Subnets: []string{Private, Public}, ServiceCIDR: netip.MustParsePrefix("172.20.0.0/16"),
+			AuthMode: "API_AND_CONFIG_MAP", Created: Now().Add(-60 * 24 * time.Hour), Role: "arn:aws:iam::123456789012:role/cluster",
 		},
-		VPCs: []snapshot.VPC{{ID: VPC, CIDRs: []netip.Prefix{netip.MustParsePrefix("10.42.0.0/16")}}},
+		VPCs: []snapshot.VPC{{ID: VPC, CIDRs: []netip.Prefix{netip.MustParsePrefix("10.42.0.0/16")}, DHCP: DHCP, Owner: "123456789012"}},
 		Subnets: []snapshot.Subnet{
 			{ID: Private, VPC: VPC, Zone: Zone, CIDR: netip.MustParsePrefix("10.42.192.0/19"), Free: 8186},
 			{ID: Public, VPC: VPC, Zone: Zone, CIDR: netip.MustParsePrefix("10.42.0.0/19"), Free: 8180, AssignPublicIP: true},
@@ -67,9 +64,16 @@ func PrivateWithNAT() *snapshot.Snapshot {
 			PublicIPs: []netip.Addr{netip.MustParseAddr("203.0.113.7")},
 		}},
 		InternetGateways: []snapshot.InternetGateway{{ID: IGW, Attached: []string{VPC}}},
-		InstanceTypes:    []snapshot.InstanceType{{Name: "m5.large", Interfaces: 3, IPv4PerInterface: 10}},
-		Nodegroups:       []snapshot.Nodegroup{{Name: Nodegroup, Cluster: ClusterName, Status: "ACTIVE", Subnets: []string{Private}}},
+		InstanceTypes: []snapshot.InstanceType{{
+			Name: "m5.large", Interfaces: 3, IPv4PerInterface: 10, IPv6PerInterface: 10, Architectures: []string{"x86_64"}, CPUs: 2, Hypervisor: "nitro",
+		}},
+		Nodegroups: []snapshot.Nodegroup{{
+			Name: Nodegroup, Cluster: ClusterName, Status: "ACTIVE", Subnets: []string{Private}, Groups: []string{"eks-" + Nodegroup},
+			Max: 3, Desired: 1, Role: NodeRole, AMIType: "AL2023_x86_64_STANDARD", Version: "1.35", Release: "1.35.0-20261112",
+			Types: []string{"m5.large"}, Created: Now().Add(-50 * 24 * time.Hour),
+		}},
 	}
+	furnish(s)
 	for _, source := range Sources() {
 		s.Read[source] = true
 	}
@@ -98,12 +102,12 @@ func EndpointsOnly() *snapshot.Snapshot {
 	for _, service := range []string{"ec2", "ecr.api", "ecr.dkr", "sts"} {
 		s.Endpoints = append(s.Endpoints, snapshot.Endpoint{
 			ID: "vpce-0" + service, VPC: VPC, Service: "com.amazonaws." + Region + "." + service,
-			Kind: "Interface", State: "available", PrivateDNS: true, Subnets: []string{Private},
+			Kind: "Interface", State: "available", PrivateDNS: true, Subnets: []string{Private}, Groups: []string{EndpointGroup}, Policy: AllowAll,
 		})
 	}
 	s.Endpoints = append(s.Endpoints, snapshot.Endpoint{
 		ID: "vpce-0s3", VPC: VPC, Service: "com.amazonaws." + Region + ".s3",
-		Kind: "Gateway", State: "available", RouteTables: []string{PrivateRTB},
+		Kind: "Gateway", State: "available", RouteTables: []string{PrivateRTB}, Policy: AllowAll,
 	})
 	return s
 }
@@ -158,9 +162,20 @@ func Launch(s *snapshot.Snapshot, id, subnet string, ago time.Duration) {
 	started := s.Time.Add(-ago)
 	s.Instances = append(s.Instances, snapshot.Instance{
 		ID: id, Type: "m5.large", State: "running", Launched: started, Subnet: subnet, VPC: VPC, Zone: Zone,
-		PrivateIP: netip.MustParseAddr("10.42.192.10"),
-		Tags:      map[string]string{"eks:nodegroup-name": Nodegroup, "aws:autoscaling:groupName": "eks-" + Nodegroup},
+		PrivateIP: netip.MustParseAddr("10.42.192.10"), PrivateDNS: "ip-10-42-192-10.us-west-2.compute.internal",
+		Architecture: "x86_64", AMI: AMI, Groups: []string{ClusterGroup}, Profile: ProfileARN, SourceCheck: true,
+		Metadata: snapshot.Metadata{Endpoint: "enabled", HopLimit: 2, Tokens: "required"},
+		Template: snapshot.TemplateRef{ID: Template, Version: "1"},
+		Tags: map[string]string{
+			"eks:nodegroup-name": Nodegroup, "eks:cluster-name": ClusterName, "kubernetes.io/cluster/" + ClusterName: "owned",
+			"aws:autoscaling:groupName": "eks-" + Nodegroup, "aws:ec2launchtemplate:id": Template, "aws:ec2launchtemplate:version": "1",
+		},
 	})
+	s.Statuses = append(s.Statuses, snapshot.InstanceStatus{Instance: id, System: "ok", OS: "ok"})
+	if len(s.UserData) == 0 {
+		s.UserData = []snapshot.UserData{{From: id, Data: []byte(NodeConfig)}}
+	}
+	s.UserData[0].Instances = append(s.UserData[0].Instances, id)
 	s.Launches = append(s.Launches, snapshot.Launch{Instance: id, Started: started, Due: started.Add(5 * time.Minute)})
 	s.Scope.Instances = append(s.Scope.Instances, id)
 	if !slices.Contains(s.Scope.Subnets, subnet) {
@@ -172,13 +187,24 @@ func Launch(s *snapshot.Snapshot, id, subnet string, ago time.Duration) {
 func Join(s *snapshot.Snapshot, id string) {
 	s.Nodes = append(s.Nodes, snapshot.Node{
 		Name: id + ".internal", Instance: id, Created: s.Time.Add(-time.Minute),
-		Ready: snapshot.Condition{Status: "True", Reason: "KubeletReady"},
+		Ready:   snapshot.Condition{Status: "True", Reason: "KubeletReady"},
+		Kubelet: "v1.35.0-eks-1234567", MaxPods: 29,
+		Conditions: map[string]snapshot.Condition{"Ready": {Status: "True", Reason: "KubeletReady"}},
+		Labels:     map[string]string{"kubernetes.io/arch": "amd64"},
+	})
+	s.Pods = append(s.Pods, snapshot.Pod{
+		Namespace: "kube-system", Name: "aws-node-" + id, Node: id + ".internal", Phase: "Running",
+		Containers: []snapshot.Container{{Name: "aws-node", Ready: true, State: "running"}},
 	})
 }
 
 // Unjoin takes the node of an instance away.
 func Unjoin(s *snapshot.Snapshot, id string) {
 	s.Nodes = slices.DeleteFunc(s.Nodes, func(n snapshot.Node) bool { return n.Instance == id })
+	s.Pods = slices.DeleteFunc(s.Pods, func(p snapshot.Pod) bool { return p.Node == id+".internal" })
+	if !slices.ContainsFunc(s.Consoles, func(c snapshot.Console) bool { return c.Instance == id }) {
+		s.Consoles = append(s.Consoles, snapshot.Console{Instance: id, Text: Boot, At: s.Time})
+	}
 }
 
 // Move puts an instance into another subnet, which replaces the scope's.
@@ -221,5 +247,7 @@ func Without(s *snapshot.Snapshot, source snapshot.Source) {
 		s.Nodegroups = nil
 	case snapshot.Nodes:
 		s.Nodes = nil
+	default:
+		unfurnish(s, source)
 	}
 }

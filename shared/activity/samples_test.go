@@ -1,0 +1,159 @@
+package activity
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
+
+// sample is a text of the field: where it stands, and the check that it
+// points to; empty for texts that tell nothing.
+type sample struct {
+	Text   string `json:"text"`
+	Source string `json:"source"`
+	Want   string `json:"want"`
+}
+
+func samples(t testing.TB) []sample {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/samples.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []sample
+	if err := json.Unmarshal(raw, &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list) < 120 {
+		t.Fatalf("%d samples: too few to hold anything", len(list))
+	}
+	return list
+}
+
+func TestSamplesPointToTheirChecks(t *testing.T) {
+	for _, s := range samples(t) {
+		check, meaning, next, ok := Point(s.Text)
+		if s.Want == "" {
+			// "A fault inside EC2" is told, and is no class.
+			if ok && !strings.Contains(s.Text, "Server.InternalError") {
+				t.Errorf("%s\n%q points to %s, want nothing", s.Source, s.Text, check)
+			}
+			continue
+		}
+		if check != s.Want || !ok {
+			t.Errorf("%s\n%q points to %s, want %s", s.Source, s.Text, check, s.Want)
+		}
+		if meaning == "" || next == "" {
+			t.Errorf("%q: no meaning or no next step", s.Text)
+		}
+	}
+}
+
+// A text of a failed launch is the same to Classify.
+func TestSamplesOfLaunchesClassify(t *testing.T) {
+	for _, s := range samples(t) {
+		want := Class(s.Want)
+		if !want.Launch() {
+			continue
+		}
+		if got := Classify(s.Text).Class; got != want {
+			t.Errorf("%q is %s, want %s", s.Text, got, want)
+		}
+	}
+}
+
+// Every class that a text can tell has samples in several wordings.
+func TestEveryClassHasSamples(t *testing.T) {
+	count := map[Class]int{}
+	for _, s := range samples(t) {
+		count[Class(s.Want)]++
+	}
+	for _, r := range table() {
+		if least := 3; r.class != Unclassified && r.class != Suspended && count[r.class] < least {
+			t.Errorf("%s has %d samples, want %d", r.class, count[r.class], least)
+		}
+	}
+}
+
+// However a text is quoted, wrapped, indented or escaped, it says the same.
+func TestFormDoesNotMatter(t *testing.T) {
+	forms := map[string]func(string) string{
+		"upper case":    strings.ToUpper,
+		"wrapped":       func(s string) string { return strings.ReplaceAll(s, " ", "\n  ") },
+		"quoted":        func(s string) string { return "> " + strings.ReplaceAll(s, "\n", "\n> ") },
+		"terraform box": func(s string) string { return "│ " + strings.ReplaceAll(s, "\n", "\n│ ") + "\n╵" },
+		"escaped JSON":  func(s string) string { raw, _ := json.Marshal(s); return string(raw) },
+		"escaped twice": func(s string) string {
+			raw, _ := json.Marshal(s)
+			raw, _ = json.Marshal(string(raw))
+			return string(raw)
+		},
+		"curly quotes":   func(s string) string { return strings.ReplaceAll(s, "'", "’") },
+		"among noise":    func(s string) string { return strings.Repeat("a line of a log\n", 50) + s + "\nand more" },
+		"markdown":       func(s string) string { return "```\n" + s + "\n```" },
+		"invalid UTF-8":  func(s string) string { return "\xff\xfe" + s + "\x80" },
+		"carriage lines": func(s string) string { return strings.ReplaceAll(s, " ", "\r\n") },
+	}
+	for name, form := range forms {
+		for _, r := range table() {
+			if name == "upper case" && len(r.texts) == 0 {
+				continue // codes are as they are written
+			}
+			if got := Classify(form(r.sample)).Class; got != r.class {
+				t.Errorf("%s: %q is %s, want %s", name, form(r.sample), got, r.class)
+			}
+		}
+	}
+}
+
+// The samples in the tables are matched by their own rows, and have sources.
+func TestRowsMatchTheirSamples(t *testing.T) {
+	for i, r := range table() {
+		got, ok := match(r.sample, table())
+		if !ok || got.sample != r.sample {
+			t.Errorf("row %d (%s): its sample %q is matched by the row of %q", i, r.class, r.sample, got.sample)
+		}
+		if r.source == "" {
+			t.Errorf("row %d (%s) has no source", i, r.class)
+		}
+		for _, phrase := range r.texts {
+			if phrase != normal(phrase) {
+				t.Errorf("phrase %q is not in the form that texts are brought into: %q", phrase, normal(phrase))
+			}
+		}
+	}
+	for _, list := range [][]sign{foreign(), signs(), issueTexts()} {
+		for _, s := range list {
+			got, ok := signOf(s.sample, list)
+			if !ok || got.class != s.class || s.source == "" || s.meaning == "" || s.next == "" {
+				t.Errorf("%s: its sample %q points to %q", s.class, s.sample, got.class)
+			}
+		}
+	}
+}
+
+// Where two classes fit one text, the table's order decides, and each such
+// pair of the field is known.
+func TestClaimsOfTwoClassesAreKnown(t *testing.T) {
+	known := map[[2]Class]bool{
+		// A fleet that tried several ways is cured by the limit.
+		{SpotLimit, UnsupportedType}: true,
+		// "Client.InternalError" comes with "Server.InternalError" as code.
+		{KMSKey, Unclassified}: true,
+		// Fleets end with "UnfulfillableCapacity" whatever the reason was.
+		{Profile, InsufficientCapacity}: true, {Template, InsufficientCapacity}: true,
+		// Auto Scaling wraps what is wrong with a launch template.
+		{Profile, Template}: true, {AMI, Template}: true,
+		// A Marketplace product that is not subscribed to is an opt-in too.
+		{AMI, AccountValidation}: true,
+	}
+	for _, s := range samples(t) {
+		winner := Classify(s.Text).Class
+		for _, r := range table() {
+			if r.class != winner && (r.hasCode(s.Text) || r.hasText(normal(s.Text))) && !known[[2]Class{winner, r.class}] {
+				t.Errorf("%q is %s, and %s claims it too", s.Text, winner, r.class)
+			}
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package activity
+
+// table is what is known of failed launches, in the order in which a text is
+// asked. Limits of the account come before shortages: a text that tells of
+// both (a fleet that tried several ways) is cured by the limit. Sources are
+// public issues and AWS documentation; "code search" marks a text that was
+// found in a public repository's file whose address is not known. The samples
+// beside those of the tests are in testdata/samples.json.
+func table() []row {
+	const (
+		launchDoc = "https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html"
+		amiDoc    = "https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-ami.html"
+	)
+	return []row{
+		{class: AccountValidation, codes: []string{"PendingVerification"},
+			texts:  []string{"is being validated, and you will not be able to launch", "account is currently being verified"},
+			sample: "Your request for accessing resources in this region is being validated, and you will not be able to launch additional resources in this region until the validation is complete.", source: "https://github.com/appvia/kore/issues/585"},
+		{class: AccountValidation, codes: []string{"Blocked"}, texts: []string{"account is currently blocked"}, meaning: "AWS has blocked the account",
+			sample: "This account is currently blocked and not recognized as a valid account. Launching EC2 instance failed.", source: "https://github.com/thecodeteam/labs/issues/43"},
+		{class: AccountValidation, texts: []string{"you are not subscribed to this service"}, meaning: "the account is not signed up for EC2",
+			sample: "You are not subscribed to this service. Please see https://aws.amazon.com/.", source: launchDoc},
+
+		{class: ServiceRole, codes: []string{"ServiceLinkedRoleCreationNotPermitted"}, texts: []string{"permission to create the service-linked role"},
+			meaning: "the service-linked role for Spot does not exist, and the launcher may not create it",
+			sample:  "AuthFailure.ServiceLinkedRoleCreationNotPermitted: The provided credentials do not have permission to create the service-linked role for EC2 Spot Instances.", source: "https://github.com/eksctl-io/eksctl/issues/6064"},
+		{class: ServiceRole, texts: []string{"when attempting to assume role"}, meaning: "Auto Scaling may not assume its service-linked role: it was deleted, or is too new",
+			sample: "Access denied when attempting to assume role arn:aws:iam::111122223333:role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling. Validating load balancer configuration failed.", source: "https://github.com/pelias-deprecated/kubernetes/issues/32"},
+		{class: ServiceRole, texts: []string{"authentication failure. launching ec2 instance failed"}, meaning: "EC2 does not know the service-linked role of Auto Scaling: it was deleted, or is seconds old",
+			sample: "Authentication Failure. Launching EC2 instance failed.", source: "code search: a Terraform module's comment on the first apply in an account"},
+
+		{class: KMSKey, codes: []string{"InvalidKMSKey.*", "KMSKeyNotAccessibleFault"}, texts: []string{"kms key provided is in an incorrect state"}, meaning: "the KMS key of an encrypted volume is disabled, pending deletion, gone, or may not be used",
+			sample: "Client.InvalidKMSKey.InvalidState: The KMS key provided is in an incorrect state", source: "https://github.com/aws/karpenter-provider-aws/issues/5039"},
+		{class: KMSKey, codes: []string{"Client.InternalError"}, texts: []string{"client error on launch"}, meaning: "the launch failed on the client's side, nearly always because the KMS key of an encrypted volume may not be used",
+			sample: "Client.InternalError: Client error on launch", source: "https://github.com/aws-quickstart/quickstart-redhat-openshift/issues/130"},
+		{class: KMSKey, texts: []string{"encrypted with an inaccessible aws kms key"},
+			sample: "One or more of the attached Amazon EBS volumes are encrypted with an inaccessible AWS KMS key.", source: "https://github.com/aws/aws-cdk/issues/34491"},
+
+		{class: FleetLimit, codes: []string{"MaxFleetCountExceeded", "MaxSpotFleetRequestCountExceeded"}, texts: []string{"quota for maximum fleet requests", "quota for maximum spot fleet requests"},
+			sample: "You've reached your quota for maximum Fleet Requests for this account. Launching EC2 instance failed.", source: "https://github.com/terraform-aws-modules/terraform-aws-eks/issues/2149"},
+		{class: SpotLimit, codes: []string{"MaxSpotInstanceCountExceeded"}, texts: []string{"max spot instance count exceeded"},
+			sample: "Placing Spot instance request. Status Reason: Max spot instance count exceeded. Placing Spot instance request failed.", source: "https://github.com/aws/aws-parallelcluster/issues/340"},
+		{class: VCPULimit, codes: []string{"VcpuLimitExceeded"}, texts: []string{"more vcpu capacity than your current vcpu limit"},
+			sample: "You have requested more vCPU capacity than your current vCPU limit of 384 allows for the instance bucket that the specified instance type belongs to. Please visit http://aws.amazon.com/contact-us/ec2-request to request an adjustment to this limit. Launching EC2 instance failed.", source: "https://github.com/kubernetes/kops/pull/15778"},
+		{class: VCPULimit, codes: []string{"InstanceLimitExceeded"}, texts: []string{"requested more instances…than your current instance limit", "your quota allows for…more running instance", "instance(s) are already running. launching ec2 instance failed"}, meaning: "the account's limit of running instances is reached",
+			sample: "You have requested more instances (7) than your current instance limit of 6 allows for the specified instance type. Please visit http://aws.amazon.com/contact-us/ec2-request to request an adjustment to this limit. Launching EC2 instance failed.", source: "https://github.com/kubernetes/autoscaler/issues/1263"},
+		{class: VolumeLimit, codes: []string{"VolumeLimitExceeded", "MaxIOPSLimitExceeded"}, texts: []string{"volume limit exceeded", "maximum number of active volumes", "exceeded your maximum…storage limit"},
+			sample: "Instance became unhealthy while waiting for instance to be in InService state. Termination Reason: Client.VolumeLimitExceeded: Volume limit exceeded", source: "code search: a Kubernetes autoscaler's list of Auto Scaling messages"},
+		{class: SpotPrice, codes: []string{"SpotMaxPriceTooLow"}, texts: []string{"lower than the minimum required spot request fulfillment price", "spot bid price is less than spot market price", "status code is price-too-low"},
+			sample: "Could not launch Spot Instances. SpotMaxPriceTooLow - Your Spot request price of 0.24156000000000002 is lower than the minimum required Spot request fulfillment price of 0.6034. Launching EC2 instance failed.", source: "https://github.com/redhat-developer/mapt/issues/576"},
+
+		{class: SubnetFull, codes: []string{"InsufficientFreeAddressesInSubnet", "InsufficientFreeAddresses"}, texts: []string{"not enough free addresses in", "does not have enough free addresses to satisfy"},
+			sample: "There are not enough free addresses in subnet 'subnet-66d3dd2c' to satisfy the requested number of instances. Launching EC2 instance failed.", source: "https://github.com/PrairieLearn/PrairieLearn/issues/3271"},
+		{class: SecurityGroup, codes: []string{"InvalidGroup.*", "InvalidGroupId.*", "InvalidSecurityGroupID.*"}, texts: []string{"the security group…does not exist"},
+			sample: "The security group 'sg-00000000' does not exist. Launching EC2 instance failed.", source: launchDoc},
+		{class: SecurityGroup, texts: []string{"security group…and subnet…belong to different networks", "security groups in the launch…not linked to the vpc"}, meaning: "a security group of the launch template belongs to another VPC than the subnet",
+			sample: "Security group sg-01048a5f724140078 and subnet subnet-a78bf4fc belong to different networks.", source: "https://github.com/QT-DevOps/DevOpsIssues/issues/256"},
+
+		{class: AMI, codes: []string{"InvalidAMIID.*", "AmiIdNotFound"}, texts: []string{"image id…does not exist", "the ami id…does not exist"}, meaning: "the AMI does not exist: deregistered, of another region, or never there",
+			sample: "The image id '[ami-02c7e84c65fcfecee]' does not exist. Launching EC2 instance failed.", source: "code search: a test of the AWS provider of Cluster API"},
+		{class: AMI, texts: []string{"not authorized for images"}, meaning: "the AMI is private and not shared with this account (or no longer is)",
+			sample: "AuthFailure: Not authorized for images: [ami-03a5b89a2fbe7dd3d]", source: "https://github.com/Orange-Cyberdefense/GOAD/issues/304"},
+		{class: AMI, texts: []string{"architecture…does not match the architecture"}, meaning: "the AMI is for another processor architecture than the instance type",
+			sample: "The requested instance type's architecture (x86_64) does not match the architecture in the manifest for ami-0ef72f9111fdc5f97 (arm64). Launching EC2 instance failed.", source: "https://github.com/pulumi/pulumi-eks/issues/110"},
+		{class: AMI, texts: []string{"is pending, and cannot be run", "is disabled, and cannot be run"}, meaning: "the AMI is pending or disabled, and cannot be run",
+			sample: "AMI 'ami-00000000' is disabled, and cannot be run. Launching EC2 instance failed.", source: amiDoc},
+		{class: AMI, texts: []string{"marketplace product you need to accept terms"}, meaning: "the AMI is a Marketplace product whose terms this account has not accepted",
+			sample: "In order to use this AWS Marketplace product you need to accept terms and subscribe. To do so please visit https://aws.amazon.com/marketplace/pp?sku=14onryp2ljrzlajty34nw8o2z. Launching EC2 instance failed.", source: "https://github.com/ansible/ansible/issues/43375"},
+		{class: AMI, texts: []string{"image is not eligible for free tier", "virtualization type…may only be used with", "using an ami that is enabled for ena", "parameter amiidlist cannot be empty"}, meaning: "the AMI cannot be run with this type, or by this account",
+			sample: "The specified image is not eligible for Free Tier. For a list of Free Tier images, run 'describe-images' with the filter 'free-tier-eligible=true'.", source: "https://github.com/bitnami/vms/issues/1838"},
+
+		{class: Profile, codes: []string{"IamInstanceProfileNotFound"}, texts: []string{"invalid iam instance profile", "parameter iaminstanceprofile"},
+			sample: "You must use a valid fully-formed launch template. Value (eks-d8c6d9f9-90bb-c537-cb25-40c5255cf213) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name", source: "https://github.com/terraform-aws-modules/terraform-aws-eks/issues/2926"},
+		{class: UnsupportedType, codes: []string{"Ec2InstanceTypeDoesNotExist"}, texts: []string{"requested instance type…is not supported in your requested availability zone", "requested availability zone is no longer supported"}, meaning: "the instance type is not offered in this zone",
+			sample: "InvalidFleetConfiguration - Your requested instance type (c5.large) is not supported in your requested Availability Zone (us-east-1e).", source: "https://github.com/compiler-explorer/infra/issues/601"},
+		{class: UnsupportedType, texts: []string{"instance type is not eligible for free tier"}, meaning: "the account is on the Free plan, which launches Free Tier types only",
+			sample: "Could not launch On-Demand Instances. InvalidParameterCombination - The specified instance type is not eligible for Free Tier. For a list of Free Tier instance types, run 'describe-instance-types' with the filter 'free-tier-eligible=true'. Launching EC2 instance failed.", source: "https://github.com/LinkedInLearning/learning-terraform-3087701/issues/345"},
+		{class: UnsupportedType, texts: []string{"placement groups may not be used with instances of type", "invalid value…for instancetype"},
+			sample: "Placement groups may not be used with instances of type 'm1.large'. Launching EC2 instance failed.", source: launchDoc},
+
+		{class: Template, codes: []string{"InvalidKeyPair.*"}, texts: []string{"the key pair…does not exist"}, meaning: "the key pair that the launch template names does not exist",
+			sample: "You must use a valid fully-formed launch template. The key pair 'ppp-stg_key_pair' does not exist", source: "https://github.com/Guimove/terraform-aws-bastion/issues/173"},
+		{class: Template, codes: []string{"InvalidBlockDeviceMapping", "InvalidSnapshot.*", "InvalidUserData.*"}, texts: []string{"volume of size…is smaller than", "invalid device name", "parameter virtualname is invalid", "ebs block device mappings not supported", "user data is limited to"}, meaning: "a volume or the user data of the launch template is not as EC2 takes it",
+			sample: "Could not launch Spot Instances. InvalidBlockDeviceMapping - Volume of size 22GB is smaller than  snapshot 'snap-0b5c5ea11d58e1fec', expect size >= 30GB. Launching EC2 instance failed.", source: "https://github.com/DNXLabs/terraform-aws-ecs/pull/24"},
+		{class: Template, codes: []string{"InvalidSubnetID.*"}, texts: []string{"the subnet id…does not exist"}, meaning: "the subnet that the group names does not exist",
+			sample: "Error launching source instance: InvalidSubnetID.NotFound: The subnet ID 'subnet-ed4ddcb6' does not exist", source: "https://github.com/terraform-aws-modules/terraform-aws-ec2-instance/issues/20"},
+		{class: Template, codes: []string{"InvalidLaunchTemplateId.*", "InvalidLaunchTemplateName.*", "InvalidLaunchTemplateVersion.*", "Ec2LaunchTemplateNotFound", "SourceEc2LaunchTemplateNotFound"},
+			texts: []string{"specified launch template…does not exist", "launch template associated with this auto scaling group cannot be found", "invalid launch template"}, meaning: "the launch template or its version does not exist, or does not parse",
+			sample: "InvalidLaunchTemplateId.NotFound: The specified launch template, with template ID lt-019c5be5798f24ca7, does not exist.", source: "https://github.com/aws/karpenter-provider-aws/pull/5665"},
+
+		{class: Throttled, codes: []string{"RequestLimitExceeded", "Throttling", "ThrottlingException", "AutoScalingGroupRateLimitExceeded"}, texts: []string{"request limit exceeded", "rate exceeded"},
+			sample: "Request limit exceeded. Account 111122223333 has been throttled on ec2:RunInstances because it exceeded its request rate limit.", source: "https://github.com/CloudSnorkel/cdk-github-runners/issues/946"},
+		{class: Suspended, texts: []string{"suspensionreason", "user suspended at", "administrative suspension", "administratively suspended"},
+			sample: "suspensionReason: 'User suspended at 2016-01-12T22:59:46Z'", source: "code search: a deployment tool's test of suspended processes"},
+		{class: Unauthorized, codes: []string{"UnauthorizedOperation"}, texts: []string{"you are not authorized to perform this operation", "not authorized to use launch template", "is not authorized to perform: ec2:", "is not authorized to perform: iam:passrole"},
+			sample: "UnauthorizedOperation: You are not authorized to perform this operation. Encoded authorization failure message: g4oZPBqZ4Bni8dE5dGjxYTnOZ", source: "https://github.com/aws/karpenter-provider-aws/issues/7370"},
+
+		{class: InsufficientCapacity, codes: []string{"InsufficientInstanceCapacity", "InsufficientCapacity", "InsufficientCapacityOnHost", "InsufficientHostCapacity", "InsufficientReservedInstanceCapacity", "SpotInstanceCapacityNotAvailable"},
+			texts:  []string{"do not have sufficient…capacity", "no spot capacity available", "insufficient capacity", "capacity-not-available", "capacity-oversubscribed"},
+			sample: "We currently do not have sufficient g4dn.8xlarge capacity in the Availability Zone you requested (us-east-1a). Our system will be working on provisioning additional capacity.", source: "https://github.com/ITISFoundation/osparc-simcore/issues/3629"},
+		{class: InsufficientCapacity, codes: []string{"ReservationCapacityExceeded"}, texts: []string{"reservation does not have sufficient compatible and available capacity", "capacity block reservation…is not active yet"}, meaning: "the capacity reservation that the launch template names is used up, or not active yet",
+			sample: "The requested reservation does not have sufficient compatible and available capacity for this request.", source: "https://github.com/scylladb/scylla-cluster-tests/issues/8839"},
+
+		{class: UnsupportedType, weak: true, codes: []string{"Unsupported"}, texts: []string{"requested configuration is currently not supported"}, meaning: "the instance type, the zone and the launch template's options do not go together",
+			sample: "The requested configuration is currently not supported. Please check the documentation for supported configurations. Launching EC2 instance failed.", source: "https://github.com/gruntwork-io/intro-to-terraform/issues/6"},
+		{class: InsufficientCapacity, weak: true, codes: []string{"UnfulfillableCapacity"}, texts: []string{"unable to fulfill capacity due to your request configuration"}, meaning: "no pool of the request has capacity (mostly Spot): its types, zones and price leave none",
+			sample: "Could not launch Spot Instances. UnfulfillableCapacity - Unable to fulfill capacity due to your request configuration. Please adjust your request and try again. Launching EC2 instance failed.", source: "https://github.com/buildkite/elastic-ci-stack-for-aws/issues/851"},
+		{class: AccountValidation, weak: true, codes: []string{"OptInRequired", "AutoScalingGroupOptInRequired"}, meaning: "the account is not signed up for EC2",
+			sample: "OptInRequired: The AWS Access Key Id needs a subscription for the service", source: "https://github.com/aws-amplify/amplify-js/issues/2796"},
+		{class: Template, weak: true, texts: []string{"fully-formed launch template"}, meaning: "Auto Scaling cannot use the launch template as it is",
+			sample: "You must use a valid fully-formed launch template. Value () for parameter groupId is invalid. The value cannot be empty", source: "https://github.com/ryanmurakami/hbfl/issues/58"},
+		{class: Unclassified, weak: true, codes: []string{"Server.InternalError"}, texts: []string{"internal error on launch"}, meaning: "a fault inside EC2 ended the launch; where it repeats, a KMS key that the launcher may not use",
+			sample: "Instance became unhealthy while waiting for instance to be in InService state. Termination Reason: Server.InternalError: Internal error on launch", source: "https://github.com/cloudcaptainsh/cloudcaptain/issues/204"},
+	}
+}

@@ -1,0 +1,115 @@
+// Package activity tells from texts and codes why a launch failed: the status
+// messages of Auto Scaling, the error codes and state reasons of EC2, the
+// health issues of EKS, and what people paste of them into tickets.
+//
+// Nothing else in Rollcall judges an error by its text. Auto Scaling gives no
+// code for a failed launch, only a sentence.
+package activity
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Class is the id of the check that a text points to, e.g. "launch/kms-key".
+type Class string
+
+// The classes of failed launches, as the catalogue of checks names them.
+const (
+	InsufficientCapacity Class = "launch/insufficient-capacity"
+	SpotLimit            Class = "launch/spot-limit"
+	SpotPrice            Class = "launch/spot-price"
+	VCPULimit            Class = "launch/vcpu-limit"
+	FleetLimit           Class = "launch/fleet-limit"
+	SubnetFull           Class = "launch/subnet-full"
+	KMSKey               Class = "launch/kms-key"
+	Template             Class = "launch/template"
+	AMI                  Class = "launch/ami"
+	SecurityGroup        Class = "launch/security-group"
+	Profile              Class = "launch/profile"
+	Unauthorized         Class = "launch/unauthorized"
+	UnsupportedType      Class = "launch/unsupported-type"
+	VolumeLimit          Class = "launch/volume-limit"
+	Throttled            Class = "launch/throttled"
+	Suspended            Class = "launch/suspended"
+	AccountValidation    Class = "launch/account-validation"
+	ServiceRole          Class = "launch/service-role"
+	Unclassified         Class = "launch/unclassified"
+)
+
+// Launch tells that the class is one of a failed launch.
+func (c Class) Launch() bool { return strings.HasPrefix(string(c), "launch/") }
+
+// Verdict is what a text or a code says.
+type Verdict struct {
+	Class   Class
+	Meaning string // begins in lower case, ends without a full stop
+	Next    string // one or two sentences
+	// Named are the resources that the text names.
+	Named Named
+	// Text is the text itself, bounded, without encoded blobs.
+	Text string
+	// NeverRan tells that an instance that ended for this did not get as far
+	// as a node could have.
+	NeverRan bool
+}
+
+// Classify tells why a launch failed. Codes count before sentences. A text
+// that nothing fits is Unclassified and is shown as it is.
+func Classify(text string) Verdict {
+	v := Verdict{Class: Unclassified, Text: Clean(text), NeverRan: true}
+	if m, ok := match(text, table()); ok {
+		v.Class, v.Meaning = m.class, m.meaning
+	}
+	v.Named = named(text)
+	w := words(v.Class)
+	if v.Meaning == "" {
+		v.Meaning = w.meaning
+	}
+	v.Next = w.next
+	return v
+}
+
+// Bounds of what is looked at and of what is shown. The longest status message
+// seen has 700 bytes; a ticket may hold a whole log.
+const (
+	maxLooked = 64 << 10 // bytes
+	maxShown  = 500      // runes
+)
+
+// Clean is a text that can be shown: valid, in one line, without the encoded
+// blob of an authorization failure, and bounded.
+func Clean(text string) string {
+	text = strings.ToValidUTF8(bound(text), "")
+	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' && r != '\r' {
+			return -1
+		}
+		return r
+	}, text)), " ")
+	text = cutBlob(text)
+	if utf8.RuneCountInString(text) > maxShown {
+		text = string([]rune(text)[:maxShown-1]) + "…"
+	}
+	return text
+}
+
+// cutBlob takes the encoded message out: it is up to 10 KB long, tells nothing
+// by itself, and holds the caller's identity.
+func cutBlob(text string) string {
+	const mark = "Encoded authorization failure message:"
+	from := strings.Index(text, mark)
+	if from < 0 {
+		return text
+	}
+	rest := strings.TrimLeft(text[from+len(mark):], " ")
+	end := strings.IndexFunc(rest, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_' || r == '*' || r == '…')
+	})
+	if end < 0 {
+		end = len(rest)
+	}
+	return text[:from] + "(encoded message left out)" + rest[end:]
+}
+
+func bound(text string) string { return text[:min(len(text), maxLooked)] }

@@ -1,0 +1,185 @@
+package console
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// ids are what a reading names.
+func ids(r Reading) []string {
+	var list []string
+	for _, m := range r.Matches {
+		list = append(list, m.ID)
+	}
+	return list
+}
+
+// Every row is found by its own sample, in a start that came far enough, and
+// by nothing less than it asks for.
+func TestEveryRowFindsItsSample(t *testing.T) {
+	seen := map[string]bool{}
+	for _, row := range table() {
+		if seen[row.id] {
+			t.Errorf("two rows are called %q", row.id)
+		}
+		seen[row.id] = true
+		times := max(row.least, 1)
+		text := start + strings.Repeat(row.sample+"\r\n", times)
+		got := Read(text)
+		if len(got.Matches) != 1 || got.Matches[0].ID != row.id {
+			t.Errorf("%s: its sample is read as %q", row.id, ids(got))
+			continue
+		}
+		if m := got.Matches[0]; m.Times != times || m.Certain == row.guess || m.Title != row.title || m.Means != row.means || m.Next != row.next || m.Check != row.check {
+			t.Errorf("%s: match %+v is not its row", row.id, m)
+		}
+		if times > 1 {
+			if got := Read(start + strings.Repeat(row.sample+"\n", times-1)); len(got.Matches) > 0 {
+				t.Errorf("%s: found after %d lines, wants %d", row.id, times-1, times)
+			}
+		}
+		if got := Read(text + kernel + "\n[  OK  ] Reached target Basic System.\n"); len(got.Matches) > 0 {
+			t.Errorf("%s: still there after another start: %q", row.id, ids(got))
+		}
+		registered := Read(text + "kubelet[1]: \"Successfully registered node\" node=\"n\"\n")
+		if (len(registered.Matches) > 0) != row.late && row.phase != inKernel {
+			t.Errorf("%s: late is %t, but after the node registered: %q", row.id, row.late, ids(registered))
+		}
+	}
+}
+
+func TestRowsHaveWords(t *testing.T) {
+	for _, row := range table() {
+		if n := utf8.RuneCountInString(row.title); n == 0 || n > 48 || strings.HasSuffix(row.title, ".") {
+			t.Errorf("%s: title %q has %d runes, want 1 to 48 and no full stop", row.id, row.title, n)
+		}
+		if !strings.HasSuffix(row.means, ".") || !strings.HasSuffix(row.next, ".") {
+			t.Errorf("%s: meaning and next step are sentences", row.id)
+		}
+		for _, choice := range append(row.all, row.none) {
+			for _, part := range choice {
+				if part != strings.ToLower(part) || part == "" {
+					t.Errorf("%s: fragment %q can never be in a line in lower case", row.id, part)
+				}
+			}
+		}
+	}
+}
+
+const (
+	kernel = "[    0.000000] Linux version 6.1.112-124.190.amzn2023.x86_64 (mockbuild@ip-10-0-35-65) (gcc 11.4.1)"
+	start  = kernel + "\n[  OK  ] Reached target Basic System.\n"
+)
+
+func TestRead(t *testing.T) {
+	const (
+		timeout  = `kubelet[2]: "Unable to register node with API server" err="Post \"https://A.gr7.us-west-2.eks.amazonaws.com/api/v1/nodes\": dial tcp 10.0.0.1:443: i/o timeout"` + "\n"
+		refused  = `kubelet[2]: failed to list *v1.Node: Get "https://A.gr7.us-west-2.eks.amazonaws.com/": dial tcp 10.0.0.1:443: connect: connection refused` + "\n"
+		unauth   = "kubelet[2]: E1 reflector.go:123] Failed to list *v1.Service: Unauthorized\n"
+		notFound = "kubelet[2]: E1 kubelet.go:2272] node \"ip-10-0-1-36.internal\" not found\n"
+		fatal    = `nodeadm[1]: {"level":"fatal","caller":"nodeadm/main.go:36","msg":"Command failed","error":"exit status 1"}` + "\n"
+		panicked = "[    1.2] Kernel panic - not syncing: Attempted to kill init!\n"
+	)
+	tests := []struct {
+		name  string
+		text  string
+		stage Stage
+		want  []string
+	}{
+		{"nothing", "", Silent, nil},
+		{"only line ends and colours", "\x1b[2J\r\n\r\n \t\n", Silent, nil},
+		{"a line that is nothing known", "hello", Kernel, nil},
+		{"one timeout", start + timeout, Kubelet, nil},
+		{"timeouts that last", start + strings.Repeat(timeout, 3), Kubelet, []string{"api-timeout"}},
+		{"timeouts, then it registered", start + strings.Repeat(timeout, 9) + "kubelet[2]: \"Successfully registered node\" node=\"n\"\n", Registered, nil},
+		{"timeouts, then it is refused: the last state counts", start + strings.Repeat(timeout, 9) + strings.Repeat(unauth, 2), Kubelet, []string{"kubelet-unauthorized"}},
+		{"refused, then timeouts", start + strings.Repeat(unauth, 9) + strings.Repeat(timeout, 3), Kubelet, []string{"api-timeout"}},
+		{"timeouts, then one answer that is not counted yet", start + strings.Repeat(timeout, 9) + unauth, Kubelet, nil},
+		{"a few refused connections", start + strings.Repeat(refused, 4), Kubelet, nil},
+		{"node not found is said by every new node", start + strings.Repeat(notFound, 200), Kubelet, nil},
+		{"nodeadm reads user data, and its own name is not in the line", start + `{"level":"info","caller":"init/init.go:57","msg":"Loading configuration..","configSource":"imds://user-data"}` + "\n", Bootstrap, nil},
+		{"nodeadm failed", start + fatal, Bootstrap, []string{"nodeadm-failed"}},
+		{"nodeadm failed, tried again and got through", start + fatal + "[  OK  ] Finished nodeadm-config.service - EKS Nodeadm Config.\n", Bootstrap, nil},
+		{"nodeadm failed, and its unit with it", start + fatal + "[FAILED] Failed to start nodeadm-config.service - EKS Nodeadm Config.\n[DEPEND] Dependency failed for nodeadm-run.service - EKS Nodeadm Run.\n", Bootstrap, []string{"nodeadm-failed", "nodeadm-unit"}},
+		{"an earlier start failed", start + fatal + start, System, nil},
+		{"a panic, and the next start has said nothing yet", start + panicked + kernel + "\n", Kernel, []string{"kernel-panic"}},
+		{"a panic, and the next start is well", start + panicked + start, System, nil},
+		{"a guess comes after what is certain", start + "write /x: no space left on device\n" + fatal, Bootstrap, []string{"nodeadm-failed", "disk-full"}},
+		{"the first line is cut", "level\":\"fatal\",\"caller\":\"nodeadm/main.go:36\",\"msg\":\"Command failed\",\"error\":\"Name is missing in cluster configuration\"}\n", Bootstrap, []string{"nodeadm-incomplete"}},
+		{"colours in the words", start + "[\x1b[0;1;31mFAILED\x1b[0m] Failed to start \x1b[0;1;39mnodeadm-co…service\x1b[0m - EKS Nodeadm Config.\r\n", System, []string{"nodeadm-unit"}},
+		{"not UTF-8", start + "\xff\xfeKernel panic\xff - not syncing: x\x80\n", System, []string{"kernel-panic"}},
+		{"64 KB of one line", strings.Repeat("x", 64<<10), Kernel, nil},
+		{"more than EC2 gives: the end counts", strings.Repeat("x\n", maxText/2) + start + fatal, Bootstrap, []string{"nodeadm-failed"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := Read(tt.text)
+			if diff := cmp.Diff(ids(got), tt.want); diff != "" {
+				t.Errorf("matches (-got +want):\n%s", diff)
+			}
+			if got.Stage != tt.stage {
+				t.Errorf("it came as far as %s, want %s", got.Stage, tt.stage)
+			}
+		})
+	}
+}
+
+func TestHealthyConsolesHaveNoMatch(t *testing.T) {
+	for name, text := range healthy() {
+		r := Read(text)
+		if len(r.Matches) > 0 {
+			t.Errorf("%s: %+v", name, r.Matches)
+		}
+		if r.Stage < Bootstrap {
+			t.Errorf("%s: it came only as far as %s", name, r.Stage)
+		}
+		// Cut anywhere at its beginning, as EC2 does, it stays healthy.
+		for i := range text {
+			if r := Read(text[i:]); len(r.Matches) > 0 {
+				t.Fatalf("%s, from byte %d: %+v", name, i, r.Matches)
+			}
+		}
+	}
+}
+
+func TestLinesHoldNoSecrets(t *testing.T) {
+	key := "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY12"
+	line := start + "Exited with error on line 358 --creds AWS:eyJwYXlsb2FkIjoi password=hunter2 " + key + " arn:aws:iam::123456789012:role/workers /var/lib/cloud/instance/scripts/part-001\n"
+	got := Read(line).Matches[0].Line
+	want := "Exited with error on line 358 --creds AWS:… password=… … arn:aws:iam::123456789012:role/workers /var/lib/cloud/instance/scripts/part-001"
+	if got != want {
+		t.Errorf("Line = %q, want %q", got, want)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, row := range table() {
+		f.Add(start + row.sample)
+	}
+	for _, text := range healthy() {
+		f.Add(text)
+	}
+	f.Add("\x1b[31;")
+	f.Add("\x1b]0;title\x07grub rescue>\r\r\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		r := Read(text)
+		if r.Stage < Silent || r.Stage > Registered {
+			t.Errorf("stage %d", r.Stage)
+		}
+		if r.Stage == Silent && len(r.Matches) > 0 {
+			t.Errorf("nothing was said, and %v found", r.Matches)
+		}
+		for _, m := range r.Matches {
+			if m.ID == "" || m.Line == "" || m.Times < 1 || !utf8.ValidString(m.Line) || strings.ContainsAny(m.Line, "\r\n\x1b") {
+				t.Errorf("match %+v", m)
+			}
+		}
+		// Whatever was said before, a start that gets through is well.
+		if again := Read(text + "\n" + start + "kubelet[1]: \"Successfully registered node\"\n"); again.Stage != Registered || len(again.Matches) > 0 {
+			t.Errorf("after a good start: %v, %+v", again.Stage, again.Matches)
+		}
+	})
+}

@@ -1,0 +1,113 @@
+package snapshot
+
+import "time"
+
+// Profile is an instance profile.
+type Profile struct {
+	ARN   string
+	Name  string
+	Roles []string // ARNs; EC2 allows one
+}
+
+// Role is an IAM role with all its policies.
+type Role struct {
+	ARN      string
+	Name     string
+	Path     string // "/" for none
+	Trust    string // JSON
+	Policies []Policy
+	// Boundary is its permissions boundary, if it has one.
+	Boundary *Policy
+}
+
+// Policy is an IAM policy's default version, or an inline policy.
+type Policy struct {
+	Name     string
+	ARN      string // empty for an inline policy
+	Document string // JSON
+}
+
+// AccessEntry is an access entry of a cluster.
+type AccessEntry struct {
+	Principal string // ARN
+	Type      string // STANDARD, EC2_LINUX, EC2_WINDOWS, EC2, FARGATE_LINUX, HYBRID_LINUX, HYPERPOD_LINUX
+	Username  string
+	Groups    []string
+}
+
+// PodIdentity ties a service account to a role.
+type PodIdentity struct {
+	Namespace      string
+	ServiceAccount string
+	Role           string // ARN
+}
+
+// Addon is an EKS add-on of a cluster.
+type Addon struct {
+	Name    string
+	Version string
+	Status  string // ACTIVE, DEGRADED, CREATE_FAILED, …
+	Issues  []Issue
+	Role    string // ARN of its service account's role, if it has one
+}
+
+// AWSAuth is the ConfigMap kube-system/aws-auth.
+type AWSAuth struct {
+	MapRoles string // YAML
+	MapUsers string
+}
+
+// CNI is the DaemonSet aws-node and its service account.
+type CNI struct {
+	// Env is the environment of the container aws-node.
+	Env   map[string]string
+	Image string
+	// Desired and Ready are its numbers of pods.
+	Desired, Ready int
+	// Role is the service account's annotation eks.amazonaws.com/role-arn.
+	Role string
+}
+
+// Pod is a pod of aws-node.
+type Pod struct {
+	Namespace  string
+	Name       string
+	Node       string // name; empty when it is not scheduled
+	Phase      string
+	Message    string
+	Containers []Container // init containers first
+}
+
+// Container is the state of a pod's container.
+type Container struct {
+	Name     string
+	Init     bool
+	Ready    bool
+	Restarts int
+	// State is waiting, running or terminated, with its Reason and Message.
+	State    string
+	Reason   string
+	Message  string
+	ExitCode int
+	// Last is why it ended the last time; empty for never.
+	Last        string
+	LastMessage string
+}
+
+// CSR is a certificate signing request.
+type CSR struct {
+	Name     string
+	Signer   string // kubernetes.io/kubelet-serving, …
+	Username string
+	Created  time.Time
+	Approved bool
+	Denied   bool
+}
+
+// NodeEvent is a Kubernetes event about a node.
+type NodeEvent struct {
+	Node    string
+	Reason  string // RegisteredNode, NodeReady, NodeNotReady, …
+	Message string
+	Last    time.Time
+}

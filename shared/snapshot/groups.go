@@ -1,0 +1,83 @@
+package snapshot
+
+import "time"
+
+// Group is an Auto Scaling group.
+type Group struct {
+	Name      string
+	Min       int
+	Max       int
+	Desired   int
+	Subnets   []string
+	Zones     []string
+	Instances []GroupInstance
+	// WarmPool tells that the group has one; Warm are the instances in it.
+	WarmPool bool
+	Warm     []string
+	Tags     map[string]string
+
+	Template    TemplateRef
+	Types       []string // of a mixed instances policy's overrides
+	Suspended   []Suspended
+	ServiceRole string // ARN of the service-linked role
+	Created     time.Time
+}
+
+// Suspended is a process of a group that is suspended.
+type Suspended struct {
+	Process string // Launch, Terminate, AZRebalance, …
+	Reason  string
+}
+
+// GroupInstance is an instance as its group sees it.
+type GroupInstance struct {
+	ID        string
+	Lifecycle string // Pending, Pending:Wait, InService, Warmed:Stopped, …
+	Health    string
+}
+
+// Activity is a scaling activity.
+type Activity struct {
+	ID      string
+	Group   string
+	Status  string // Successful, Failed, InProgress, …
+	Message string
+	Cause   string
+	About   string // the description
+	Started time.Time
+	Ended   time.Time
+	Subnet  string
+	Zone    string
+	// Instance is the instance named in the description, if any.
+	Instance string
+}
+
+// Nodegroup is an EKS managed node group.
+type Nodegroup struct {
+	Name    string
+	Cluster string
+	Status  string
+	Issues  []Issue
+	Subnets []string
+	Groups  []string // Auto Scaling groups
+	Min     int
+	Max     int
+	Desired int
+	Spot    bool
+
+	Role     string // ARN of the node role
+	AMIType  string // AL2023_x86_64_STANDARD, CUSTOM, …
+	Release  string // AMI release version
+	Version  string // Kubernetes version
+	Template TemplateRef
+	Types    []string
+	Labels   map[string]string
+	Created  time.Time
+}
+
+// Issue is a health issue of a nodegroup, a cluster or an add-on.
+type Issue struct {
+	Code      string
+	Message   string
+	Resources []string
+}

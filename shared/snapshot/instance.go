@@ -1,0 +1,69 @@
+package snapshot
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Instance is an EC2 instance.
+type Instance struct {
+	ID           string
+	Type         string
+	State        string // pending, running, shutting-down, terminated, stopping, stopped
+	StateReason  StateReason
+	Launched     time.Time
+	Subnet       string // empty once terminated
+	VPC          string
+	Zone         string
+	PrivateIP    netip.Addr
+	PublicIP     netip.Addr
+	PrivateDNS   string
+	Architecture string
+	AMI          string
+	Spot         bool
+	Groups       []string // security groups of its primary interface
+	Profile      string   // ARN of its instance profile
+	Tags         map[string]string
+
+	IPv6        []netip.Addr
+	Windows     bool
+	SourceCheck bool // source/destination check of its primary interface
+	Metadata    Metadata
+	Template    TemplateRef // the launch template that it came from, if any
+	Transition  string      // the state transition reason, as EC2 writes it
+	Interfaces  []string    // ids, the primary one first
+}
+
+// Metadata is how an instance's metadata service is set.
+type Metadata struct {
+	Endpoint string // enabled, disabled; empty when EC2 does not say
+	HopLimit int    // 0 when EC2 does not say
+	Tokens   string // optional, required
+}
+
+// TemplateRef names a version of a launch template.
+type TemplateRef struct {
+	ID      string
+	Name    string
+	Version string // a number, $Latest or $Default
+}
+
+// StateReason is why an instance is in its state.
+type StateReason struct {
+	Code    string // e.g. Client.UserInitiatedShutdown
+	Message string
+	// When is the time in the state transition reason; zero if EC2 gives none.
+	When time.Time
+}
+
+// InstanceType is what a type can carry.
+type InstanceType struct {
+	Name             string
+	Interfaces       int // most network interfaces of the default card
+	IPv4PerInterface int
+	IPv6PerInterface int
+	Architectures    []string // x86_64, arm64, …
+	CPUs             int      // vCPUs by default
+	Hypervisor       string   // nitro, xen; empty for bare metal
+	BareMetal        bool
+}

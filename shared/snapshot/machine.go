@@ -1,0 +1,73 @@
+package snapshot
+
+import "time"
+
+// InstanceStatus is what EC2's own status checks say of an instance.
+type InstanceStatus struct {
+	Instance string
+	// System and OS are ok, impaired, initializing, insufficient-data or
+	// not-applicable.
+	System string
+	OS     string
+	Events []ScheduledEvent
+}
+
+// ScheduledEvent is something that EC2 will do to an instance.
+type ScheduledEvent struct {
+	Code        string // instance-stop, instance-retirement, instance-reboot, system-reboot, system-maintenance
+	Description string // begins with [Completed] or [Canceled] once it is over
+	NotBefore   time.Time
+}
+
+// UserData is the user data that some instances were started with. Instances
+// that come from the same version of a launch template share one entry.
+type UserData struct {
+	Instances []string
+	From      string // what it was read from: an instance's id, or "lt-0abc version 3"
+	// Data is what the instance metadata service would give: base64 is taken
+	// off, gzip is not. Empty means that there is none.
+	Data []byte
+}
+
+// Console is what an instance wrote to its serial console.
+type Console struct {
+	Instance string
+	Text     string
+	At       time.Time // when EC2 took it; zero when it does not say
+}
+
+// Image is an Amazon machine image. One that EC2 does not list was
+// deregistered, or is no longer shared with this account.
+type Image struct {
+	ID           string
+	Name         string
+	Architecture string
+	State        string // available, disabled, deregistered, …
+	OwnerAlias   string // amazon, for public images of EKS
+	Owner        string
+	Public       bool
+	Windows      bool
+	Created      time.Time
+	Deprecated   time.Time // zero for none
+}
+
+// LaunchTemplate is one version of a launch template.
+type LaunchTemplate struct {
+	ID      string
+	Name    string
+	Version string // the number
+	Default bool
+	Latest  bool
+	Image   string
+	Type    string
+	// Groups are the security groups that it sets, on whichever interface.
+	Groups   []string
+	UserData []byte // base64 is taken off
+	Metadata Metadata
+	Profile  string // name or ARN of the instance profile
+	// KeepsInterface tells that it keeps the primary interface on termination.
+	KeepsInterface bool
+	// PublicIP is what it says of a public address: "true", "false" or empty.
+	PublicIP string
+	KMSKeys  []string
+}

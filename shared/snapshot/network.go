@@ -1,0 +1,139 @@
+package snapshot
+
+import "net/netip"
+
+// SecurityGroup is a security group with its rules.
+type SecurityGroup struct {
+	ID      string
+	VPC     string
+	Name    string
+	Ingress []Rule
+	Egress  []Rule
+	Tags    map[string]string
+}
+
+// Rule is one rule of a security group. It admits a packet whose peer is in
+// any of its CIDRs, prefix lists or groups.
+type Rule struct {
+	// Protocol is "-1" for all, "tcp", "udp", "icmp", "icmpv6", or a number.
+	Protocol string
+	// From and To are the ports, both included; -1 and -1 for all.
+	From, To    int
+	CIDRs       []netip.Prefix // IPv4 and IPv6
+	PrefixLists []string
+	// Groups are the security groups referred to.
+	Groups []string
+}
+
+// NetworkACL is a network ACL. A subnet has exactly one.
+type NetworkACL struct {
+	ID      string
+	VPC     string
+	Default bool
+	Subnets []string
+	Entries []ACLEntry // sorted by direction, then number
+}
+
+// ACLEntry is one rule of a network ACL: the lowest number that matches decides.
+type ACLEntry struct {
+	Number int // 32767 is the last, which denies
+	Egress bool
+	Allow  bool
+	// Protocol is "-1" for all, or a number ("6" is TCP, "17" UDP).
+	Protocol string
+	// From and To are the ports, both included; 0 and 65535 for all.
+	From, To int
+	CIDR     netip.Prefix
+}
+
+// VPCAttributes are a VPC's two DNS switches.
+type VPCAttributes struct {
+	VPC          string
+	DNSSupport   bool
+	DNSHostnames bool
+}
+
+// DHCPOptions is a set of DHCP options.
+type DHCPOptions struct {
+	ID string
+	// DomainNames are the values of domain-name; one value may hold several
+	// names with spaces between.
+	DomainNames []string
+	// DomainNameServers are addresses, or "AmazonProvidedDNS".
+	DomainNameServers []string
+}
+
+// EgressOnlyGateway is an egress-only internet gateway (IPv6).
+type EgressOnlyGateway struct {
+	ID       string
+	Attached []string // VPCs
+}
+
+// PrefixList is a prefix list and its entries.
+type PrefixList struct {
+	ID    string
+	Name  string // com.amazonaws.us-west-2.s3, or a customer's
+	CIDRs []netip.Prefix
+}
+
+// Peering is a VPC peering connection.
+type Peering struct {
+	ID    string
+	State string // active, pending-acceptance, deleted, …
+	// Requester and Accepter are its two ends.
+	Requester, Accepter PeerVPC
+}
+
+// PeerVPC is one end of a peering connection.
+type PeerVPC struct {
+	VPC     string
+	Account string
+	Region  string
+	CIDRs   []netip.Prefix
+}
+
+// Attachment is an attachment of a transit gateway.
+type Attachment struct {
+	ID      string
+	Gateway string
+	// Kind is vpc, vpn, direct-connect-gateway, peering, …
+	Kind string
+	// Resource is what is attached: a VPC's id for a vpc attachment; Owner is
+	// that resource's account.
+	Resource string
+	Owner    string
+	State    string // available, …
+	// Table is the transit gateway route table that the attachment uses;
+	// empty when it uses none or this account may not see it.
+	Table string
+}
+
+// TransitRoute is a row of a transit gateway's route table.
+type TransitRoute struct {
+	Table       string
+	Destination netip.Prefix
+	State       string // active, blackhole
+	// Attachments are where it leads; Resources what is attached there.
+	Attachments []string
+	Resources   []string
+}
+
+// Interface is a network interface.
+type Interface struct {
+	ID               string
+	VPC              string
+	Subnet           string
+	Zone             string
+	Description      string
+	Status           string // available, in-use, …
+	Kind             string // interface, nat_gateway, vpc_endpoint, …
+	RequesterManaged bool
+	Groups           []string
+	SourceCheck      bool
+	Instance         string // that it is attached to
+	PrivateIPs       []netip.Addr
+	Prefixes         []netip.Prefix // delegated, IPv4
+	PublicIP         netip.Addr
+	IPv6             []netip.Addr
+	Tags             map[string]string
+}
