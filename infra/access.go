@@ -10,10 +10,16 @@ import (
 	"rollcall/infra/settings"
 )
 
-// assistantPolicy is the narrowed of EKS's access policies that can list
+// assistantPolicy is the narrowest of EKS's access policies that can list
 // nodes: it reads, and has no secrets. (AmazonEKSViewPolicy has no nodes.)
-func assistantPolicy() string {
-	return "arn:" + *awscdk.Aws_PARTITION() + ":eks::aws:cluster-access-policy/AmazonAIOpsAssistantPolicy"
+func assistantPolicy() string { return accessPolicy("AmazonAIOpsAssistantPolicy") }
+
+// viewPolicy reads service accounts, which tell whose role aws-node uses; it is
+// given for the namespace kube-system alone. It has no secrets either.
+func viewPolicy() string { return accessPolicy("AmazonEKSViewPolicy") }
+
+func accessPolicy(name string) string {
+	return "arn:" + *awscdk.Aws_PARTITION() + ":eks::aws:cluster-access-policy/" + name
 }
 
 // admit makes an EKS access entry in each named cluster, for each function
@@ -35,10 +41,10 @@ func admit(chosen settings.Settings, functions []function) {
 				"Tags":         []any{map[string]any{"Key": tagKey, "Value": tagValue}},
 			}
 			if chosen.Access == settings.AccessPolicy {
-				properties["AccessPolicies"] = []any{map[string]any{
-					"PolicyArn":   assistantPolicy(),
-					"AccessScope": map[string]any{"Type": "cluster"},
-				}}
+				properties["AccessPolicies"] = []any{
+					map[string]any{"PolicyArn": assistantPolicy(), "AccessScope": map[string]any{"Type": "cluster"}},
+					map[string]any{"PolicyArn": viewPolicy(), "AccessScope": map[string]any{"Type": "namespace", "Namespaces": []any{"kube-system"}}},
+				}
 			} else {
 				properties["KubernetesGroups"] = []any{clusterrole.Group}
 			}
@@ -57,6 +63,8 @@ func accessCommand(chosen settings.Settings, role string) string {
 	case settings.AccessGroup:
 		return create + " --kubernetes-groups " + clusterrole.Group + " && kubectl apply -f deploy/clusterrole.yaml"
 	default:
-		return create + fmt.Sprintf(" && aws eks associate-access-policy --cluster-name CLUSTER --principal-arn %s --policy-arn %s --access-scope type=cluster", role, assistantPolicy())
+		associate := " && aws eks associate-access-policy --cluster-name CLUSTER --principal-arn %s --policy-arn %s --access-scope %s"
+		return create + fmt.Sprintf(associate, role, assistantPolicy(), "type=cluster") +
+			fmt.Sprintf(associate, role, viewPolicy(), "type=namespace,namespaces=kube-system")
 	}
 }

@@ -10,10 +10,16 @@ import (
 )
 
 func TestAccessEntries(t *testing.T) {
-	policy := []any{map[string]any{
-		"AccessScope": map[string]any{"Type": "cluster"},
-		"PolicyArn":   "arn:${AWS::Partition}:eks::aws:cluster-access-policy/AmazonAIOpsAssistantPolicy",
-	}}
+	policy := []any{
+		map[string]any{
+			"AccessScope": map[string]any{"Type": "cluster"},
+			"PolicyArn":   "arn:${AWS::Partition}:eks::aws:cluster-access-policy/AmazonAIOpsAssistantPolicy",
+		},
+		map[string]any{
+			"AccessScope": map[string]any{"Type": "namespace", "Namespaces": []any{"kube-system"}},
+			"PolicyArn":   "arn:${AWS::Partition}:eks::aws:cluster-access-policy/AmazonEKSViewPolicy",
+		},
+	}
 	type entry struct {
 		Role, Cluster    string
 		Policies, Groups any

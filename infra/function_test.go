@@ -80,8 +80,10 @@ func TestEnvironment(t *testing.T) {
 		if diff := cmp.Diff(want, slices.Sorted(maps.Keys(variables))); diff != "" {
 			t.Errorf("%s: variables (-spec +template):\n%s", spec.Name, diff)
 		}
-		if _, ok := variables[string(config.StageClock)]; ok {
-			t.Errorf("%s: %s is for the local stage only", spec.Name, config.StageClock)
+		for _, v := range []fn.Variable{config.StageClock, config.StageDoors} {
+			if _, ok := variables[string(v)]; ok {
+				t.Errorf("%s: %s is for the local stage only", spec.Name, v)
+			}
 		}
 		for name, value := range variables {
 			text := flat(value)

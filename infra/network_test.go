@@ -86,10 +86,11 @@ func TestInterfaceStatements(t *testing.T) {
 		{Sid: "DeleteInterfacesForLambda", Effect: "Allow", Actions: []string{"ec2:DeleteNetworkInterface"}, Resources: []string{ec2 + "*/*"}},
 		{
 			Sid: "InterfacesAreNotForCode", Effect: "Deny",
-			// Not DescribeSubnets, which join-check reads itself.
+			// Neither DescribeSubnets nor DescribeNetworkInterfaces, which
+			// join-check reads itself.
 			Actions: []string{
 				"ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface",
-				"ec2:DescribeNetworkInterfaces", "ec2:UnassignPrivateIpAddresses",
+				"ec2:UnassignPrivateIpAddresses",
 			},
 			Resources: []string{"*"}, Key: "lambda:SourceFunctionArn", Values: []string{lambdas + "function:rollcall-join-check"},
 		},

@@ -6,6 +6,7 @@ import (
 
 	"rollcall/shared/event"
 	"rollcall/shared/inspect"
+	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )
@@ -81,6 +82,8 @@ type roll struct {
 	entries []entry
 	groups  []snapshot.Group
 	failed  []snapshot.Failure
+	// incidents are those of the cluster.
+	incidents []report.Incident
 }
 
 // entry is one launch.
@@ -88,7 +91,10 @@ type entry struct {
 	launch   state.Launch
 	recorded bool
 	// unsure: whether it is recorded has not been looked up.
-	unsure   bool
+	unsure bool
+	// silent ones are looked at and not called: nobody waits for them any
+	// more, or nobody can tell whether they are nodes.
+	silent   bool
 	instance *snapshot.Instance // nil: EC2 does not describe it
 }
 
@@ -140,7 +146,5 @@ func fresh(cluster string, in snapshot.Instance, clock time.Time, joinTime time.
 	if started.IsZero() || !clock.IsZero() && clock.Before(started) {
 		started = clock
 	}
-	l := inspect.Record(cluster, inspect.Launch(in, started), joinTime)
-	l.Spot = in.Spot
-	return l
+	return inspect.Record(cluster, in, inspect.Launch(in, started), joinTime)
 }

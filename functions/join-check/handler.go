@@ -32,14 +32,23 @@ type Launches interface {
 	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
 }
 
-// Reader is how it looks.
+// Reader reads AWS and Kubernetes.
 type Reader interface {
-	Clusters(ctx context.Context) ([]string, *snapshot.Failure)
 	Find(ctx context.Context, ids, groups []string) ([]snapshot.Instance, *snapshot.Failure)
-	FindTagged(ctx context.Context, cluster string) ([]snapshot.Instance, *snapshot.Failure)
 	Groups(ctx context.Context, names []string) ([]snapshot.Group, *snapshot.Failure)
 	Read(ctx context.Context, q gather.Query) (*snapshot.Snapshot, error)
 	More(ctx context.Context, s *snapshot.Snapshot, q gather.Query, sources ...snapshot.Source)
+}
+
+// Searcher finds what no event told of.
+type Searcher interface {
+	Clusters(ctx context.Context) ([]string, *snapshot.Failure)
+	// FindTaggedAll gives those of every state, as long as EC2 describes them.
+	FindTaggedAll(ctx context.Context, cluster string) ([]snapshot.Instance, *snapshot.Failure)
+	FindGrouped(ctx context.Context, groups []string) ([]snapshot.Instance, *snapshot.Failure)
+	GroupsOf(ctx context.Context, cluster string) ([]snapshot.Group, *snapshot.Failure)
+	FindIn(ctx context.Context, vpc string) ([]snapshot.Instance, *snapshot.Failure)
+	UserData(ctx context.Context, instances []snapshot.Instance) ([]snapshot.UserData, *snapshot.Failure)
 }
 
 // Sender is whom it tells.
@@ -51,12 +60,14 @@ type Sender interface {
 var (
 	_ Launches = (*state.Store)(nil)
 	_ Reader   = (*gather.Reader)(nil)
+	_ Searcher = (*gather.Reader)(nil)
 	_ Sender   = bus.Queues{}
 )
 
 type handler struct {
 	launches Launches
 	reader   Reader
+	search   Searcher
 	send     Sender
 	watches  func(cluster string) bool
 	clusters []string // nil: all of the region
@@ -69,9 +80,11 @@ type handler struct {
 }
 
 func build(_ context.Context, e run.Env) (run.Handler, error) {
+	reader := gather.New(e.AWS).Through(e.Config.Doors.Of)
 	h := handler{
 		launches: state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
-		reader:   gather.New(e.AWS),
+		reader:   reader,
+		search:   reader,
 		send:     bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL},
 		watches:  e.Config.Watches,
 		clusters: e.Config.Clusters,
@@ -136,6 +149,9 @@ func (h handler) batch(ctx context.Context, messages []event.Message) (any, erro
 	for _, name := range slices.Sorted(maps.Keys(rolls)) {
 		r := rolls[name]
 		r.groups, r.failed = groups, failures(groupsFailed)
+		if r.incidents, err = h.launches.Incidents(ctx, name); err != nil {
+			return nil, fmt.Errorf("read the incidents of cluster %s: %w", name, err)
+		}
 		if err := h.call(ctx, name, r); err != nil {
 			return nil, fmt.Errorf("call the roll of cluster %s: %w", name, err)
 		}

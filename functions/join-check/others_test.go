@@ -66,7 +66,7 @@ func TestWarmPool(t *testing.T) {
 		t.Errorf("record %+v, want that it is left alone", l)
 	}
 	for _, o := range b.Observations() {
-		if len(o.Launches) > 0 || len(o.Diagnosis.Causes) > 0 {
+		if len(o.Launches) > 0 || len(stagetest.Causes(o)) > 0 {
 			t.Errorf("launches %+v, causes %v of warm instances", o.Launches, stagetest.Causes(o))
 		}
 	}

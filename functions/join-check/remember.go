@@ -34,6 +34,9 @@ func (h handler) remember(ctx context.Context, r roll, verdicts []outcome.Verdic
 	)
 	g.SetLimit(writers)
 	for i, e := range r.entries {
+		if e.silent {
+			continue
+		}
 		v := verdicts[i]
 		g.Go(func() error {
 			l := e.launch

@@ -9,6 +9,7 @@ import (
 
 	"rollcall/shared/event"
 	"rollcall/shared/inspect"
+	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )
@@ -20,7 +21,7 @@ import (
 func (h handler) sweep(ctx context.Context, t event.Trigger) error {
 	names := h.clusters
 	if names == nil {
-		list, failed := h.reader.Clusters(ctx)
+		list, failed := h.search.Clusters(ctx)
 		if failed != nil {
 			return fmt.Errorf("list the clusters: %s %s: %s", failed.Call, failed.Reason, failed.Message)
 		}
@@ -41,23 +42,25 @@ func (h handler) sweepCluster(ctx context.Context, cluster string, t event.Trigg
 	if err != nil {
 		return fmt.Errorf("read the open launches: %w", err)
 	}
-	live, failed := h.reader.FindTagged(ctx, cluster)
-	r := roll{account: t.Account, sweep: true, failed: failures(failed)}
-	if failed == nil {
-		// Launches that are waited for and no longer live: EC2 still tells for
-		// an hour how they ended.
-		ended, f := h.reader.Find(ctx, missingFrom(live, open), nil)
-		r.failed = append(r.failed, failures(f)...)
-		live = append(live, ended...)
+	r := roll{account: t.Account, sweep: true}
+	if r.incidents, err = h.launches.Incidents(ctx, cluster); err != nil {
+		return fmt.Errorf("read the incidents: %w", err)
 	}
 	var groupsFailed *snapshot.Failure
-	r.groups, groupsFailed = h.reader.Groups(ctx, inspect.GroupsOf(live))
-	r.failed = append(r.failed, failures(groupsFailed)...)
+	r.groups, groupsFailed = h.search.GroupsOf(ctx, cluster)
+	all, failed := h.findInstances(ctx, cluster, open, r)
+	r.failed = append(r.failed, failures(groupsFailed, failed)...)
+	if failed == nil && groupsFailed == nil {
+		var more []snapshot.Group
+		more, groupsFailed = h.reader.Groups(ctx, otherGroups(all, r.groups))
+		r.groups = append(r.groups, more...)
+		r.failed = append(r.failed, failures(groupsFailed)...)
+	}
 	recorded := map[string]state.Launch{}
 	for _, l := range open {
 		recorded[l.Instance] = l
 	}
-	a := inspect.Assign(live, inspect.Evidence{
+	a := inspect.Assign(all, inspect.Evidence{
 		Groups: r.groups, GroupsUnread: groupsFailed != nil, Recorded: recorded,
 		Watches: func(name string) bool { return name == cluster },
 	})
@@ -67,6 +70,49 @@ func (h handler) sweepCluster(ctx context.Context, cluster string, t event.Trigg
 	}
 	r.entries = h.sweepEntries(cluster, a.Clusters[cluster], recorded)
 	return h.call(ctx, cluster, r)
+}
+
+// findInstances reads the cluster's instances in every state (EC2 tells for an
+// hour how one ended): by its tag, by their group, those that are waited for,
+// and those of which an incident is still open.
+func (h handler) findInstances(ctx context.Context, cluster string, open []state.Launch, r roll) ([]snapshot.Instance, *snapshot.Failure) {
+	all, failed := h.search.FindTaggedAll(ctx, cluster)
+	if failed != nil {
+		return nil, failed
+	}
+	var names []string
+	for _, g := range r.groups {
+		names = append(names, g.Name)
+	}
+	grouped, failed := h.search.FindGrouped(ctx, names)
+	if failed != nil {
+		return nil, failed
+	}
+	all = join(all, grouped)
+	more, failed := h.reader.Find(ctx, missingFrom(all, open, r.incidents), nil)
+	return join(all, more), failed
+}
+
+// join adds the instances that are not there yet.
+func join(all, more []snapshot.Instance) []snapshot.Instance {
+	have := make(map[string]bool, len(all))
+	for _, in := range all {
+		have[in.ID] = true
+	}
+	for _, in := range more {
+		if !have[in.ID] {
+			all = append(all, in)
+		}
+	}
+	return all
+}
+
+// otherGroups are the instances' groups that are not read yet: a group can
+// lack the cluster's tag that its instances carry.
+func otherGroups(instances []snapshot.Instance, read []snapshot.Group) []string {
+	return slices.DeleteFunc(inspect.GroupsOf(instances), func(name string) bool {
+		return slices.ContainsFunc(read, func(g snapshot.Group) bool { return g.Name == name })
+	})
 }
 
 // sweepEntries pairs instances with the open launches. Whether the others have
@@ -92,13 +138,15 @@ func (h handler) sweepEntries(cluster string, instances []snapshot.Instance, ope
 	return entries
 }
 
-// missingFrom are the open launches whose instances are not among the live.
-func missingFrom(live []snapshot.Instance, open []state.Launch) []string {
+// missingFrom are the launches that are waited for, and the instances that open
+// incidents are about, that are not among those that were found.
+func missingFrom(found []snapshot.Instance, open []state.Launch, incidents []report.Incident) []string {
 	var ids []string
 	for _, l := range open {
-		if !slices.ContainsFunc(live, func(in snapshot.Instance) bool { return in.ID == l.Instance }) {
-			ids = append(ids, l.Instance)
-		}
+		ids = append(ids, l.Instance)
 	}
-	return ids
+	ids = unique(append(ids, covered(incidents, instanceID)...))
+	return slices.DeleteFunc(ids, func(id string) bool {
+		return slices.ContainsFunc(found, func(in snapshot.Instance) bool { return in.ID == id })
+	})
 }

@@ -17,7 +17,8 @@ type clusterCase struct {
 	account   string
 	instances []snapshot.Instance
 	groups    []snapshot.Group
-	subnets   []string // of launches that failed
+	subnets   []string            // of launches that failed
+	told      []snapshot.Activity // of those that failed
 	failed    []snapshot.Failure
 	news      map[string]news
 	known     map[string]state.Launch
@@ -61,6 +62,7 @@ func (h handler) cases(b *batch, a inspect.Assignment, groups []snapshot.Group, 
 		h.count("FailedLaunches", 1)
 		c := all[cluster]
 		c.account = f.Account
+		c.told = append(c.told, heard(f.Trigger))
 		if f.Subnet != "" {
 			c.subnets = append(c.subnets, f.Subnet)
 		} else {
@@ -130,8 +132,6 @@ func (c clusterCase) launches(now time.Time, joinTime time.Duration) []report.La
 }
 
 func (c clusterCase) record(cluster string, l report.Launch, joinTime time.Duration) state.Launch {
-	r := inspect.Record(cluster, l, joinTime)
 	i := slices.IndexFunc(c.instances, func(in snapshot.Instance) bool { return in.ID == l.Instance })
-	r.Spot = c.instances[i].Spot
-	return r
+	return inspect.Record(cluster, c.instances[i], l, joinTime)
 }

@@ -39,6 +39,7 @@ type Reader interface {
 	Find(ctx context.Context, ids, groups []string) ([]snapshot.Instance, *snapshot.Failure)
 	Groups(ctx context.Context, names []string) ([]snapshot.Group, *snapshot.Failure)
 	Read(ctx context.Context, q gather.Query) (*snapshot.Snapshot, error)
+	UserData(ctx context.Context, instances []snapshot.Instance) ([]snapshot.UserData, *snapshot.Failure)
 }
 
 // Sender is whom it tells.
@@ -68,7 +69,7 @@ type handler struct {
 func build(_ context.Context, e run.Env) (run.Handler, error) {
 	h := handler{
 		launches: state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
-		reader:   gather.New(e.AWS),
+		reader:   gather.New(e.AWS).Through(e.Config.Doors.Of),
 		send:     bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL},
 		watches:  e.Config.Watches,
 		region:   e.Config.Region,
@@ -115,7 +116,11 @@ func (h handler) look(ctx context.Context, b *batch) error {
 		return err
 	}
 	groups, groupsFailed := h.reader.Groups(ctx, union(inspect.GroupsOf(instances), b.groups()))
-	a := inspect.Assign(instances, inspect.Evidence{Groups: groups, GroupsUnread: groupsFailed != nil, Recorded: b.known, Watches: h.watches})
+	evidence := inspect.Evidence{Groups: groups, GroupsUnread: groupsFailed != nil, Recorded: b.known, Watches: h.watches}
+	a := inspect.Assign(instances, evidence)
+	if evidence.Named = h.named(ctx, b, instances, groups, a.Foreign); len(evidence.Named) > 0 {
+		a = inspect.Assign(instances, evidence)
+	}
 	h.count("ForeignInstances", b.named(a.Foreign))
 	h.count("WarmPoolInstances", b.named(a.Warm))
 	h.unseen(b, instances)
@@ -148,6 +153,7 @@ func (h handler) inspect(ctx context.Context, cluster string, c clusterCase) err
 	if err != nil {
 		return err
 	}
+	hear(s, c.told)
 	list := checks.AtLaunch()
 	d := diagnose.Rank(list, checks.Eval(list, s), s)
 	launches := c.launches(now, h.joinTime)

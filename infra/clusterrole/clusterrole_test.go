@@ -29,6 +29,7 @@ func TestManifest(t *testing.T) {
 		{Kube: []fn.KubeRule{
 			{Group: "", Resources: []string{"pods", "nodes"}, Verbs: []string{"list", "get"}},
 			{Group: "storage.k8s.io", Resources: []string{"storageclasses"}, Verbs: []string{"list"}},
+			{Namespace: "kube-system", Group: "", Resources: []string{"configmaps"}, Names: []string{"aws-auth"}, Verbs: []string{"get"}},
 		}},
 		{},
 		{Kube: []fn.KubeRule{{Group: "", Resources: []string{"nodes", "pods"}, Verbs: []string{"get", "list"}}}},
@@ -60,23 +61,54 @@ subjects:
   - apiGroup: rbac.authorization.k8s.io
     kind: Group
     name: rollcall
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata:
+  name: rollcall
+  namespace: kube-system
+rules:
+  - apiGroups: [""]
+    resources: [configmaps]
+    resourceNames: [aws-auth]
+    verbs: [get]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata:
+  name: rollcall
+  namespace: kube-system
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: Role
+  name: rollcall
+subjects:
+  - apiGroup: rbac.authorization.k8s.io
+    kind: Group
+    name: rollcall
 `
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("manifest (-want +got):\n%s", diff)
 	}
 }
 
-// The rights are to read, and never secrets.
+// The rights are to read, and never secrets; a config map may hold anything,
+// so only the one that is read is named.
 func TestRightsAreNarrow(t *testing.T) {
-	for _, r := range rules(specs.All()) {
-		for _, verb := range r.Verbs {
-			if verb != "get" && verb != "list" {
-				t.Errorf("verb %q on %v", verb, r.Resources)
+	for _, namespace := range namespaces(specs.All()) {
+		for _, r := range rules(specs.All(), namespace) {
+			for _, verb := range r.Verbs {
+				if verb != "get" && verb != "list" {
+					t.Errorf("verb %q on %v", verb, r.Resources)
+				}
 			}
-		}
-		for _, name := range r.Resources {
-			if name == "secrets" || name == "*" {
-				t.Errorf("resource %q", name)
+			for _, name := range r.Resources {
+				if name == "secrets" || name == "*" {
+					t.Errorf("resource %q", name)
+				}
+				if name == "configmaps" && (len(r.Names) == 0 || namespace == "") {
+					t.Errorf("all config maps of %q may be read", namespace)
+				}
 			}
 		}
 	}

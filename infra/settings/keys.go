@@ -31,7 +31,7 @@ func Keys() []Key {
 	}
 	return append(keys,
 		Key{SlackSecretKMSKey, "", "ARN of the customer key that encrypts slackSecretArn, if one does; report may then decrypt with it, through Secrets Manager only."},
-		Key{KubernetesAccess, string(AccessPolicy), `How join-check may list nodes: "policy" (EKS access policy AmazonAIOpsAssistantPolicy), "group" (Kubernetes group rollcall; apply deploy/clusterrole.yaml in each cluster) or "none" (you grant it yourself).`},
+		Key{KubernetesAccess, string(AccessPolicy), `How join-check may read in clusters: "policy" (EKS access policies AmazonAIOpsAssistantPolicy, and AmazonEKSViewPolicy for kube-system), "group" (Kubernetes group rollcall; apply deploy/clusterrole.yaml in each cluster) or "none" (you grant it yourself).`},
 		Key{AccessClusters, "", "Clusters in which the stack makes the access entry, separated by commas; if not set, those of clusters. With clusters=all the stack cannot know them: name them here, or run the command among the stack's outputs once for each."},
 		Key{VPCSubnetIDs, "", "Private subnets in which join-check runs, separated by commas, best two or more in different zones. Needed when a watched cluster's API has a private endpoint only. From there it must reach the APIs of EC2, Auto Scaling, EKS, SQS and DynamoDB through a NAT gateway or VPC endpoints."},
 		Key{VPCSecurityGroupIDs, "", "Security groups of join-check in those subnets, separated by commas. They must let it out to port 443, and the clusters' security groups must let them in on port 443."},

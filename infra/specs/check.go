@@ -167,7 +167,7 @@ func checkQueue(q fn.Queue, rules int) []error {
 }
 
 // readVerbs begin the names of the calls that change nothing.
-var readVerbs = []string{"Describe", "Get", "List", "BatchGet", "Query"}
+var readVerbs = []string{"Search", "Describe", "Get", "List", "BatchGet", "Query"}
 
 // IsRead tells whether an IAM action only reads, by its verb.
 func IsRead(action string) bool {

@@ -38,6 +38,10 @@ type Config struct {
 	// Clusters get a Kubernetes API each. Objects lists what is in one.
 	Clusters []string
 	Objects  func(cluster, plural string) (items []json.RawMessage, version string, err error)
+	// Endpoints tells DescribeCluster to answer with the endpoint and the
+	// authority that World has, which are not those of the listener: who wants
+	// to reach it asks Kubernetes.
+	Endpoints bool
 	// Groups are the rules that the Kubernetes groups of access entries have
 	// through role bindings in the clusters.
 	Groups map[string][]kubeapi.Rule

@@ -47,7 +47,7 @@ func (c *Cloud) register() {
 // authority are those of the listener that serves its Kubernetes API.
 func (c *Cloud) describeCluster(_ context.Context, _ *wire.Call, in *eks.DescribeClusterInput) (*eks.DescribeClusterOutput, error) {
 	out, err := c.cfg.World.DescribeCluster(in)
-	if err != nil || out == nil || out.Cluster == nil {
+	if err != nil || out == nil || out.Cluster == nil || c.cfg.Endpoints {
 		return out, err
 	}
 	k, ok := c.clusters[aws.ToString(out.Cluster.Name)]

@@ -28,7 +28,7 @@ func samples() []sample {
 			// An ordinary EC2 node. The reader leaves out the most of it.
 			object: `{"metadata":{"name":"ip-10-42-0-9.us-west-2.compute.internal","labels":{"eks.amazonaws.com/nodegroup":"workers","special":""},"annotations":{"node.alpha.kubernetes.io/ttl":"0"}},
 				"spec":{"providerID":"aws:///us-west-2a/i-0ef3c1b2a4d5968f1","podCIDR":"10.42.0.0/24"},
-				"status":{"capacity":{"cpu":"2","memory":"7934Mi"},"addresses":[{"type":"InternalIP","address":"10.42.0.9"}],"nodeInfo":{"kubeletVersion":"v1.33.1-eks-1","osImage":"Amazon Linux 2023"},
+				"status":{"capacity":{"cpu":"2","memory":"7934Mi","pods":"29"},"addresses":[{"type":"InternalIP","address":"10.42.0.9"}],"nodeInfo":{"kubeletVersion":"v1.33.1-eks-1","osImage":"Amazon Linux 2023"},
 				"conditions":[{"type":"MemoryPressure","status":"False","reason":"KubeletHasSufficientMemory","message":"kubelet has sufficient memory available","lastHeartbeatTime":"2026-11-20T15:05:00Z","lastTransitionTime":"2026-11-20T15:00:40Z"},
 					{"type":"Ready","status":"True","reason":"KubeletReady","message":"kubelet is posting ready status","lastHeartbeatTime":"2026-11-20T15:05:00Z","lastTransitionTime":"2026-11-20T15:00:58Z"}]}}`,
 			want: func(n *kube.Node) {
@@ -36,6 +36,8 @@ func samples() []sample {
 				n.Metadata.Labels = map[string]string{"eks.amazonaws.com/nodegroup": "workers", "special": ""}
 				n.Spec.ProviderID = "aws:///us-west-2a/i-0ef3c1b2a4d5968f1"
 				n.Status.NodeInfo.KubeletVersion = "v1.33.1-eks-1"
+				n.Status.Addresses = []kube.Address{{Type: "InternalIP", Address: "10.42.0.9"}}
+				n.Status.Capacity.Pods = "29"
 				n.Status.Conditions = []kube.Condition{
 					{Type: "MemoryPressure", Status: "False", Reason: "KubeletHasSufficientMemory", Message: "kubelet has sufficient memory available", LastTransitionTime: at("15:00:40")},
 					{Type: "Ready", Status: "True", Reason: "KubeletReady", Message: "kubelet is posting ready status", LastTransitionTime: at("15:00:58")},

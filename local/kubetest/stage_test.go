@@ -13,6 +13,7 @@ import (
 
 	"rollcall/local/cloud/kubeapi"
 	"rollcall/local/wire"
+	"rollcall/shared/fn"
 	"rollcall/shared/kube"
 )
 
@@ -52,13 +53,21 @@ func authenticate(_ context.Context, token string) (kubeapi.User, error) {
 	case rollcallToken:
 		user := kubeapi.User{Name: "arn:aws:iam::123456789012:role/join-check"}
 		for _, r := range kube.Rules() {
-			user.Rules = append(user.Rules, kubeapi.Rule{Groups: []string{r.Group}, Resources: r.Resources, Verbs: r.Verbs})
+			user.Rules = append(user.Rules, kubeapi.Rule{Groups: []string{r.Group}, Resources: r.Resources, Verbs: r.Verbs, Names: r.Names, Namespaces: namespacesOf(r)})
 		}
 		return user, nil
 	case strangerToken:
 		return kubeapi.User{Name: "arn:aws:iam::123456789012:role/stranger"}, nil
 	}
 	return kubeapi.User{}, errors.New("unknown token")
+}
+
+// namespacesOf are the namespaces of a rule, none for the whole cluster.
+func namespacesOf(r fn.KubeRule) []string {
+	if r.Namespace == "" {
+		return nil
+	}
+	return []string{r.Namespace}
 }
 
 // objects lists the objects at a path as they are, on one page.

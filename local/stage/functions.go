@@ -14,7 +14,7 @@ import (
 )
 
 // startFunctions makes the functions known and lets events wake them.
-func (s *Stage) startFunctions(file *world.File) error {
+func (s *Stage) startFunctions(set set) error {
 	s.Runtime = lambdaruntime.New(lambdaruntime.Options{
 		Clock: s.Clock, NewID: ids(), Region: s.Template.Region, AccountID: s.Template.AccountID,
 		Log: s.line, Observe: s.options.Observe, Send: s.Queues.SendText,
@@ -36,14 +36,14 @@ func (s *Stage) startFunctions(file *world.File) error {
 	var err error
 	s.Router, err = router.New(router.Options{
 		Template: s.Template, Functions: s.Runtime, Queues: s.Queues, Clock: s.Clock, NewID: ids(),
-		Faults: s.eventFault(file.Faults), Trace: s.traced,
+		Faults: s.eventFault(set.faults, set.start), Trace: s.traced,
 	})
 	if err != nil {
 		return err
 	}
 	if !s.options.Quiet {
 		s.background(func() { s.Router.Run(s.ctx) })
-		s.slackFaults(file.Faults)
+		s.slackFaults(set.faults)
 	}
 	return nil
 }
@@ -126,14 +126,14 @@ func (s *Stage) traced(e router.Entry) {
 }
 
 // eventFault is what the world's faults do to an event.
-func (s *Stage) eventFault(list []world.Fault) func(router.Event) router.Fault {
+func (s *Stage) eventFault(list []world.Fault, start time.Time) func(router.Event) router.Fault {
 	return func(e router.Event) router.Fault {
 		if s.options.EventFaults != nil {
 			if f := s.options.EventFaults(e); f != (router.Fault{}) {
 				return f
 			}
 		}
-		since := s.Clock.Now().Sub(s.World.Start())
+		since := s.Clock.Now().Sub(start)
 		for _, f := range list {
 			if f.Event != e.DetailType || since < f.From || f.For > 0 && since > f.From+f.For {
 				continue

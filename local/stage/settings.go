@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"encoding/json"
 	"maps"
 
 	"rollcall/local/cloud"
@@ -41,6 +42,29 @@ func (s *Stage) environment(f template.Function) map[string]string {
 	if _, reads := env[string(config.SlackSecretARN)]; reads && len(s.Template.Secrets) > 0 {
 		env[string(config.SlackSecretARN)] = cloud.SecretARN(s.Template.Region, s.Template.AccountID, s.Template.Secrets[0].Name)
 	}
+	if doors := s.doors(); doors != "" {
+		env[string(config.StageDoors)] = doors
+	}
 	maps.Copy(env, s.options.Settings)
 	return env
+}
+
+// doors tells the functions where the Kubernetes APIs of a capture's clusters
+// are, which EKS describes as they were, and those of a world that says how its
+// clusters are described.
+func (s *Stage) doors() string {
+	if len(s.behindDoors) == 0 {
+		return ""
+	}
+	doors := config.Doors{}
+	for _, name := range s.behindDoors {
+		if endpoint, ca, ok := s.Cloud.Kubernetes(name); ok {
+			doors[name] = config.Door{Endpoint: endpoint, CA: ca}
+		}
+	}
+	text, err := json.Marshal(doors)
+	if err != nil { // strings and bytes
+		s.log.Error("write the doors", "error", err)
+	}
+	return string(text)
 }

@@ -17,11 +17,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/eks"
-	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
-
+	"rollcall/local/capture"
 	"rollcall/local/clock"
 	"rollcall/local/cloud"
+	"rollcall/local/cloud/kubeapi"
 	"rollcall/local/dynamo"
 	"rollcall/local/lambdaruntime"
 	"rollcall/local/queue"
@@ -35,6 +34,8 @@ import (
 type Options struct {
 	// World is the path of the world file.
 	World string
+	// Capture is played in place of a world: an account that stands still.
+	Capture *capture.Capture
 	// Template is the path of the synthesised template.
 	Template string
 	// Binaries is the folder that holds <function>/bootstrap for each function
@@ -60,13 +61,18 @@ type Options struct {
 	SlackToken *string
 	// CallFaults go beside the world's own faults of calls.
 	CallFaults []cloud.FaultRule
+	// Rights is the path of a manifest of Kubernetes rights. The functions then
+	// are in its group (kubernetesAccess=group), in place of having the access
+	// policy, which leaves out some of what they can read.
+	Rights string
 	// EventFaults goes over the world's own event faults.
 	EventFaults func(router.Event) router.Fault
 }
 
 // Stage is a running stage.
 type Stage struct {
-	Clock    *clock.Clock
+	Clock *clock.Clock
+	// World is nil where a capture is played.
 	World    *world.World
 	Cloud    *cloud.Cloud
 	Slack    *slackstand.Server
@@ -82,6 +88,9 @@ type Stage struct {
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
 	closers []func()
+	// behindDoors are the clusters that are not described with the stage's own
+	// endpoint.
+	behindDoors []string
 
 	mu     sync.Mutex
 	events []Put
@@ -111,14 +120,11 @@ func Start(ctx context.Context, o Options) (_ *Stage, err error) {
 			s.Close()
 		}
 	}()
-	file, err := world.Load(o.World)
+	set, err := s.open()
 	if err != nil {
-		return nil, fmt.Errorf("load the world: %w", err)
+		return nil, err
 	}
-	if s.World, err = world.New(file, world.Options{Seed: 1, Events: s.put, Log: o.Log}); err != nil {
-		return nil, fmt.Errorf("make the world: %w", err)
-	}
-	start := s.World.Start()
+	start := set.start
 	if !o.At.IsZero() {
 		if o.At.Before(start) {
 			return nil, fmt.Errorf("start at %s: the world starts at %s", o.At.Format(time.RFC3339), start.Format(time.RFC3339))
@@ -126,31 +132,36 @@ func Start(ctx context.Context, o Options) (_ *Stage, err error) {
 		start = o.At
 	}
 	s.Clock = clock.New(start, time.Now(), o.Rate)
-	if err := s.startServers(ctx, file); err != nil {
+	if err := s.startServers(ctx, set); err != nil {
 		return nil, err
 	}
-	if err := s.startFunctions(file); err != nil {
+	if set.described {
+		s.behindDoors = set.clusters
+	}
+	if err := s.startFunctions(set); err != nil {
 		return nil, err
 	}
-	s.World.Advance(start)
-	s.background(s.drive)
+	if s.World != nil {
+		s.World.Advance(start)
+		s.background(s.drive)
+	}
 	return s, nil
 }
 
 // startServers starts what the functions call.
-func (s *Stage) startServers(ctx context.Context, file *world.File) error {
+func (s *Stage) startServers(ctx context.Context, set set) error {
 	source, err := os.ReadFile(s.options.Template)
 	if err != nil {
 		return fmt.Errorf("read the template: %w", err)
 	}
-	s.Template, err = template.Parse(source, template.Options{AccountID: file.Account, Region: file.Region})
+	s.Template, err = template.Parse(source, template.Options{AccountID: set.account, Region: set.region})
 	if err != nil {
 		return fmt.Errorf("read the template: %w", err)
 	}
 	s.Slack, err = slackstand.New(slackstand.Config{
 		Token: SlackToken, Workspace: "Rollcall stage",
 		Bot:      slackstand.Bot{Name: "Rollcall"},
-		Channels: []slackstand.Channel{{ID: Channel, Name: "eks-oncall", Topic: "Rollcall on the local stage: " + file.About}},
+		Channels: []slackstand.Channel{{ID: Channel, Name: "eks-oncall", Topic: "Rollcall on the local stage: " + set.about}},
 		Now:      s.Clock.Now,
 	})
 	if err != nil {
@@ -171,7 +182,7 @@ func (s *Stage) startServers(ctx context.Context, file *world.File) error {
 			return fmt.Errorf("queue %s: %w", q.Name, err)
 		}
 	}
-	return s.startCloud(file)
+	return s.startCloud(set)
 }
 
 func queueConfig(q template.Queue) queue.Config {
@@ -182,15 +193,16 @@ func queueConfig(q template.Queue) queue.Config {
 	}
 }
 
-func (s *Stage) startCloud(file *world.File) error {
-	w := account{s.World.EC2(), s.World.AutoScaling(), s.World.EKS(), s.World.IAM()}
+func (s *Stage) startCloud(set set) error {
 	db, err := url.Parse(s.Table.Endpoint())
 	if err != nil {
 		return fmt.Errorf("DynamoDB's address: %w", err)
 	}
-	identities := []cloud.Identity{cloud.AdminIdentity(file.Account, Admin)}
+	identities := []cloud.Identity{cloud.AdminIdentity(set.account, Admin)}
 	for _, f := range s.Template.Functions {
-		identities = append(identities, cloud.RoleIdentity(file.Account, f.Name))
+		who := cloud.RoleIdentity(set.account, f.Name)
+		who.Admin = s.options.Capture != nil // what a capture's taker could not read is refused by the capture itself
+		identities = append(identities, who)
 	}
 	secrets := map[string]string{}
 	for _, secret := range s.Template.Secrets {
@@ -199,44 +211,35 @@ func (s *Stage) startCloud(file *world.File) error {
 			secrets[secret.Name] = *s.options.SlackToken
 		}
 	}
+	group, groups := "", map[string][]kubeapi.Rule{}
+	if s.options.Rights != "" {
+		var rules []kubeapi.Rule
+		if group, rules, err = rightsOf(s.options.Rights); err != nil {
+			return err
+		}
+		groups[group] = rules
+	}
 	s.Cloud, err = cloud.Start(s.ctx, cloud.Config{
-		Account: file.Account, Region: file.Region,
-		World: w, Queues: s.Queues, Identities: identities, Secrets: secrets,
+		Account: set.account, Region: set.region,
+		World: set.api, Queues: s.Queues, Identities: identities, Secrets: secrets,
 		Events:   func(_ context.Context, bus string, event json.RawMessage) error { return s.putOn(bus, event) },
-		DynamoDB: db, Clusters: s.World.Clusters(), Objects: objects(s.World),
-		Faults: cloud.NewFaultRules(slices.Concat(callFaults(file.Faults, s.World.Start()), s.options.CallFaults), s.Clock.Now),
+		DynamoDB: db, Clusters: set.clusters, Objects: set.objects, Endpoints: set.described, Groups: groups,
+		Faults: cloud.NewFaultRules(slices.Concat(callFaults(set.faults, set.start), s.options.CallFaults), s.Clock.Now),
 		Now:    s.Clock.Now, Wall: time.Now, Log: s.log,
 	})
 	if err != nil {
 		return fmt.Errorf("start the simulated AWS: %w", err)
 	}
 	s.onClose(s.Cloud.Close)
-	return s.admit(w)
-}
-
-// nodeReader is the access policy that the deployment's documented command
-// (and its switch kubernetesAccess=policy) gives join-check in each cluster.
-const nodeReader = "arn:aws:eks::aws:cluster-access-policy/AmazonAIOpsAssistantPolicy"
-
-// admit does in every cluster what an operator does once: the stack's
-// JoinCheckAccessCommand.
-func (s *Stage) admit(w account) error {
-	for _, f := range s.Template.Functions {
-		who := cloud.RoleIdentity(s.Template.AccountID, f.Name)
-		for _, cluster := range s.World.Clusters() {
-			_, err := w.CreateAccessEntry(&eks.CreateAccessEntryInput{ClusterName: &cluster, PrincipalArn: &who.RoleARN})
-			if err != nil {
-				return fmt.Errorf("admit %s to cluster %s: %w", f.Name, cluster, err)
-			}
-			policy := nodeReader
-			_, err = w.AssociateAccessPolicy(&eks.AssociateAccessPolicyInput{
-				ClusterName: &cluster, PrincipalArn: &who.RoleARN, PolicyArn: &policy,
-				AccessScope: &ekstypes.AccessScope{Type: ekstypes.AccessScopeTypeCluster},
-			})
-			if err != nil {
-				return fmt.Errorf("admit %s to cluster %s: %w", f.Name, cluster, err)
+	if w, ok := set.api.(account); ok {
+		if !set.described {
+			for _, name := range set.clusters {
+				if endpoint, ca, ok := s.Cloud.Kubernetes(name); ok {
+					s.World.Serve(name, endpoint, ca)
+				}
 			}
 		}
+		return s.admit(w, group)
 	}
 	return nil
 }

@@ -40,6 +40,31 @@ spec:
 	return base64.StdEncoding.EncodeToString([]byte(text))
 }
 
+// Serve tells the world where a cluster's API is served: nodes are started
+// with that endpoint and authority, and DescribeCluster answers with them.
+func (w *World) Serve(cluster, endpoint string, ca []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := w.clusters.get(cluster)
+	if c == nil {
+		return
+	}
+	old := nodeConfig(c)
+	c.Endpoint = aws.String(endpoint)
+	c.CertificateAuthority = &ekstypes.Certificate{Data: aws.String(base64.StdEncoding.EncodeToString(ca))}
+	now := nodeConfig(c)
+	for _, v := range w.templateVersions.all() {
+		if d := v.LaunchTemplateData; d != nil && aws.ToString(d.UserData) == old {
+			d.UserData = aws.String(now)
+		}
+	}
+	for id, data := range w.userData {
+		if data == old {
+			w.userData[id] = now
+		}
+	}
+}
+
 // nodegroupImage is the image of a nodegroup's release: the world's first of
 // the right architecture, or one made up.
 func (w *World) nodegroupImage(ng *nodegroup) string {

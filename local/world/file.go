@@ -30,6 +30,11 @@ type File struct {
 	Faults     []Fault
 	Timeline   []TimelineEntry
 	Expect     Expect
+	// Check is the check that the world is for: it is broken so that this check
+	// names it, or it is the nearest world that this check must not accuse.
+	Check string
+	// Cases are the public reports that the world retells, by their ids.
+	Cases []string
 }
 
 // EC2File is the EC2 part of a world. Each list is what the describe call of
@@ -64,6 +69,11 @@ type EC2File struct {
 	Volumes                   []ec2types.Volume
 	VpcPeeringConnections     []ec2types.VpcPeeringConnection
 	TransitGatewayAttachments []ec2types.TransitGatewayAttachment
+	// TransitGatewayRoutes by transit gateway route table.
+	TransitGatewayRoutes map[string][]ec2types.TransitGatewayRoute
+	// InstanceStatuses are what describe-instance-status prints of instances
+	// that are not well or have events; of the others all is said to be ok.
+	InstanceStatuses []ec2types.InstanceStatus
 	// UserData by instance id, base64 as the API carries it.
 	UserData map[string]string
 	// ConsoleOutput by instance id, plain text.
@@ -81,6 +91,9 @@ type AutoScalingFile struct {
 	AutoScalingGroups []astypes.AutoScalingGroup
 	Activities        []astypes.Activity
 	LifecycleHooks    []astypes.LifecycleHook
+	// Still keeps the groups from starting and ending instances by themselves:
+	// what came of that is in the activities.
+	Still bool
 	// WarmPools by group name.
 	WarmPools map[string]astypes.WarmPoolConfiguration
 }
@@ -94,6 +107,8 @@ type EKSFile struct {
 	// AccessPolicies is what list-associated-access-policies prints, one item
 	// for each principal.
 	AccessPolicies []AccessPoliciesFile
+	// PodIdentityAssociations is what describe-pod-identity-association prints.
+	PodIdentityAssociations []ekstypes.PodIdentityAssociation
 }
 
 // AccessPoliciesFile is the access policies of one principal.
@@ -132,6 +147,8 @@ type KubernetesFile struct {
 	ServiceAccounts        []map[string]any
 	ConfigMaps             []map[string]any
 	Events                 []map[string]any
+	// CertificateSigningRequests belong to no namespace.
+	CertificateSigningRequests []map[string]any
 }
 
 // Fault is something that goes wrong outside the account's own rules. The
@@ -183,12 +200,23 @@ type TimelineEntry struct {
 
 // Expect is the truth about a world, for the tests that diagnose it.
 type Expect struct {
-	Healthy   bool
+	// Healthy worlds have no incident but advice.
+	Healthy bool
+	// Unknown worlds cannot be told: something that is needed cannot be read.
+	Unknown bool
+	// Incidents are all causes that must be named, the first one first.
 	Incidents []ExpectedIncident
+	// Advice are the checks that may advise something.
+	Advice []string
 }
 
 // ExpectedIncident is a cause by its check id and the resources it names.
 type ExpectedIncident struct {
 	Cause     string
 	Resources []string
+	// Or are other causes that are as right.
+	Or []string
+	// Hidden and Contributing are checks that must stand behind the cause.
+	Hidden       []string
+	Contributing []string
 }

@@ -26,7 +26,7 @@ func match[T any](list []*T, want []ec2types.Filter, known filters[T], tags func
 		}
 		var kept []*T
 		for _, v := range list {
-			if admits(values(v), f.Values) {
+			if Admits(values(v), f.Values) {
 				kept = append(kept, v)
 			}
 		}
@@ -64,7 +64,9 @@ func filterValues[T any](name string, known filters[T], tags func(*T) []ec2types
 	return nil, wire.Errorf("InvalidParameterValue", "The filter '%s' is invalid", name)
 }
 
-func admits(have, want []string) bool {
+// Admits tells whether a filter with the values want admits a resource that has
+// the values have: "*" stands for any text and "?" for one character.
+func Admits(have, want []string) bool {
 	for _, w := range want {
 		for _, h := range have {
 			if wildcard(w, h) {

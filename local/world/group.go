@@ -157,6 +157,9 @@ func (w *World) reconcileLater(g *group, d time.Duration) {
 
 // reconcile starts or ends instances until the group has what it should.
 func (w *World) reconcile(g *group) {
+	if w.file.AutoScaling.Still {
+		return
+	}
 	have, want := g.capacity(), int(aws.ToInt32(g.DesiredCapacity))
 	switch {
 	case have < want:

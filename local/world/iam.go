@@ -119,6 +119,9 @@ func (w *World) policy(arn *string) (*iamtypes.ManagedPolicyDetail, error) {
 	if p := w.policies.get(aws.ToString(arn)); p != nil {
 		return p, nil
 	}
+	if p := managedPolicy(aws.ToString(arn)); p != nil {
+		return p, nil
+	}
 	return nil, errNoEntity("Policy %s does not exist or is not attachable.", aws.ToString(arn))
 }
 

@@ -76,6 +76,7 @@ func (w *World) launch(spec instanceSpec) (*ec2types.Instance, error) {
 		ImageId:               aws.String(spec.image),
 		InstanceType:          ec2types.InstanceType(spec.instanceType),
 		LaunchTime:            aws.Time(w.now.Truncate(time.Second)),
+		MetadataOptions:       metadataOptions(),
 		Monitoring:            &ec2types.Monitoring{State: ec2types.MonitoringStateDisabled},
 		Placement:             &ec2types.Placement{AvailabilityZone: subnet.AvailabilityZone, AvailabilityZoneId: subnet.AvailabilityZoneId, Tenancy: ec2types.TenancyDefault, GroupName: aws.String("")},
 		PlatformDetails:       aws.String("Linux/UNIX"),

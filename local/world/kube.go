@@ -38,7 +38,7 @@ func (w *World) Clusters() []string {
 
 // Kubernetes lists the objects of a cluster by their plural in lower case:
 // nodes, pods, persistentvolumes, persistentvolumeclaims, daemonsets,
-// serviceaccounts, configmaps, events.
+// serviceaccounts, configmaps, events, certificatesigningrequests.
 func (w *World) Kubernetes(clusterName, plural string) (Objects, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

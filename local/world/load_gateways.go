@@ -19,6 +19,9 @@ func (w *World) loadGatewayInterfaces(*File) error {
 	var errs []error
 	for _, n := range w.natGateways.all() {
 		id := aws.ToString(n.NatGatewayId)
+		if n.AvailabilityMode == ec2types.AvailabilityModeRegional {
+			continue // it stands in no subnet
+		}
 		if (n.State != ec2types.NatGatewayStateAvailable && n.State != ec2types.NatGatewayStatePending) || (len(n.NatGatewayAddresses) > 0 && listed[aws.ToString(n.NatGatewayAddresses[0].NetworkInterfaceId)]) {
 			continue
 		}

@@ -78,6 +78,9 @@ func (w *World) loadClusters(f *File) error {
 		}
 		w.addons.put(nodegroupKey(aws.ToString(a.ClusterName), aws.ToString(a.AddonName)), a)
 	}
+	for i := range f.EKS.PodIdentityAssociations {
+		w.putPodIdentity(&f.EKS.PodIdentityAssociations[i])
+	}
 	for i := range f.EKS.AccessEntries {
 		w.putAccessEntry(&f.EKS.AccessEntries[i])
 	}

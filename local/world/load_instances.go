@@ -61,6 +61,9 @@ func (w *World) completeInstance(in *ec2types.Instance) error {
 	if in.State == nil {
 		in.State = instanceState(ec2types.InstanceStateNameRunning)
 	}
+	if in.MetadataOptions == nil {
+		in.MetadataOptions = metadataOptions()
+	}
 	if in.Monitoring == nil {
 		in.Monitoring = &ec2types.Monitoring{State: ec2types.MonitoringStateDisabled}
 	}
@@ -77,6 +80,14 @@ func (w *World) completeInstance(in *ec2types.Instance) error {
 		return errors.New("no subnet")
 	}
 	return nil
+}
+
+// metadataOptions are those that EKS's launch templates give.
+func metadataOptions() *ec2types.InstanceMetadataOptionsResponse {
+	return &ec2types.InstanceMetadataOptionsResponse{
+		State: ec2types.InstanceMetadataOptionsStateApplied, HttpEndpoint: ec2types.InstanceMetadataEndpointStateEnabled,
+		HttpTokens: ec2types.HttpTokensStateRequired, HttpPutResponseHopLimit: aws.Int32(2),
+	}
 }
 
 // resume has what was under way at the start go on.

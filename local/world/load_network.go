@@ -50,12 +50,28 @@ func (w *World) loadNetwork(f *File) error {
 		or(&p.PrivateDnsEnabled, p.VpcEndpointType == ec2types.VpcEndpointTypeInterface)
 		or(&p.RequesterManaged, false)
 		or(&p.CreationTimestamp, w.start.Add(-long))
+		// EC2 gives every endpoint that is made without a policy this one.
+		or(&p.PolicyDocument, `{"Statement":[{"Action":"*","Effect":"Allow","Principal":"*","Resource":"*"}]}`)
 	}
 	for i := range e.DhcpOptions {
 		or(&e.DhcpOptions[i].OwnerId, w.account)
 	}
 	for id, list := range e.PrefixListEntries {
 		w.prefixListEntries[id] = list
+	}
+	for table, list := range e.TransitGatewayRoutes {
+		for i := range list {
+			orZero(&list[i].State, ec2types.TransitGatewayRouteStateActive)
+			orZero(&list[i].Type, ec2types.TransitGatewayRouteTypeStatic)
+		}
+		w.transitRoutes[table] = list
+	}
+	for i := range e.TransitGatewayAttachments {
+		a := &e.TransitGatewayAttachments[i]
+		or(&a.ResourceOwnerId, w.account)
+		or(&a.TransitGatewayOwnerId, w.account)
+		orZero(&a.State, ec2types.TransitGatewayAttachmentStateAvailable)
+		orZero(&a.ResourceType, ec2types.TransitGatewayAttachmentResourceTypeVpc)
 	}
 	return errors.Join(
 		fill(w.vpcs, e.Vpcs, "ec2.Vpcs", func(v *ec2types.Vpc) *string { return v.VpcId }),

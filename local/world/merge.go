@@ -62,6 +62,8 @@ func identity(list string) string {
 		return "nodegroupName"
 	case "addons":
 		return "addonName"
+	case "podidentityassociations":
+		return "associationId"
 	case "accessentries":
 		return "principalArn"
 	case "roles":

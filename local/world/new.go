@@ -46,7 +46,7 @@ func New(file *File, opts Options) (*World, error) {
 		eksState: eksState{
 			clusters: newTable[ekstypes.Cluster](), nodegroups: newTable[nodegroup](),
 			addons: newTable[ekstypes.Addon](), accessEntries: newTable[ekstypes.AccessEntry](),
-			accessPolicies: map[string][]ekstypes.AssociatedAccessPolicy{},
+			accessPolicies: map[string][]ekstypes.AssociatedAccessPolicy{}, podIdentities: newTable[ekstypes.PodIdentityAssociation](),
 		},
 		iamState: iamState{roles: newTable[RoleFile](), profiles: newTable[iamtypes.InstanceProfile](), policies: newTable[iamtypes.ManagedPolicyDetail]()},
 	}
@@ -88,6 +88,7 @@ func newEC2State() ec2State {
 		managedPrefixLists: newTable[ec2types.ManagedPrefixList](), prefixListEntries: map[string][]ec2types.PrefixListEntry{},
 		dhcpOptions: newTable[ec2types.DhcpOptions](), volumes: newTable[ec2types.Volume](),
 		peerings: newTable[ec2types.VpcPeeringConnection](), transitAttachments: newTable[ec2types.TransitGatewayAttachment](),
+		transitRoutes: map[string][]ec2types.TransitGatewayRoute{},
 	}
 }
 

@@ -1,12 +1,12 @@
 package world
 
 import (
-	"net/netip"
 	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 )
 
 // PathFault is why a node cannot reach a service it needs to join. The world
@@ -39,6 +39,16 @@ const (
 	// PathAPIPublicCIDRs: the public endpoint does not admit the address that
 	// the node leaves from.
 	PathAPIPublicCIDRs PathFault = "api-public-cidrs"
+	// PathACL: a network ACL on the way denies 443, or the answers.
+	PathACL PathFault = "network-acl"
+	// PathNoNames: the VPC's resolver is off, and there is no other.
+	PathNoNames PathFault = "no-names"
+	// PathNATInstance: the instance that should forward does not, or may not.
+	PathNATInstance PathFault = "nat-instance"
+	// PathNoIPv6: an IPv6 cluster's subnet has no IPv6 range or way out.
+	PathNoIPv6 PathFault = "no-ipv6"
+	// PathPolicy: the endpoint's policy does not allow what nodes do.
+	PathPolicy PathFault = "endpoint-policy"
 	// PathNoAccess: the cluster does not know the node's role.
 	PathNoAccess PathFault = "no-access-entry"
 )
@@ -71,6 +81,11 @@ func (w *World) paths(instance string) []Path {
 	for _, service := range []string{"ec2", "ecr.api", "ecr.dkr", "sts", "s3"} {
 		out = append(out, w.servicePath(in, service))
 	}
+	if w.nameless(in) {
+		for i := range out {
+			out[i] = Path{Service: out[i].Service, Via: aws.ToString(in.VpcId), Fault: PathNoNames}
+		}
+	}
 	return append(out, w.accessPath(in, name))
 }
 
@@ -96,7 +111,7 @@ func (w *World) servicePath(in *ec2types.Instance, service string) Path {
 		if e.VpcEndpointType == ec2types.VpcEndpointTypeGateway {
 			table := w.tableFor(in)
 			if table != nil && slices.Contains(e.RouteTableIds, aws.ToString(table.RouteTableId)) {
-				return Path{Service: service, Via: id, Fault: w.egressFault(in, nil)}
+				return Path{Service: service, Via: id, Fault: first(policyFault(e, service), w.egressFault(in, nil), w.aclToInternet(in, nil))}
 			}
 			continue
 		}
@@ -110,7 +125,7 @@ func (w *World) servicePath(in *ec2types.Instance, service string) Path {
 		case !w.admits(securityGroupIDs(e.Groups), in):
 			p.Fault = PathEndpointClosed
 		default:
-			p.Fault = w.egressFault(in, securityGroupIDs(e.Groups))
+			p.Fault = first(policyFault(e, service), w.egressFault(in, securityGroupIDs(e.Groups)), w.aclInside(in, e.SubnetIds))
 		}
 		return p
 	}
@@ -124,18 +139,21 @@ func (w *World) apiPath(in *ec2types.Instance, name string) Path {
 		return Path{Service: "api", Fault: PathNoRoute}
 	}
 	v := c.ResourcesVpcConfig
+	if n := c.KubernetesNetworkConfig; n != nil && n.IpFamily == ekstypes.IpFamilyIpv6 && !w.leavesBySix(in) {
+		return Path{Service: "api", Via: aws.ToString(in.SubnetId), Fault: PathNoIPv6}
+	}
 	if v.EndpointPrivateAccess && aws.ToString(v.VpcId) == aws.ToString(in.VpcId) {
 		groups := append([]string{aws.ToString(v.ClusterSecurityGroupId)}, v.SecurityGroupIds...)
 		p := Path{Service: "api", Via: name}
 		if !w.admits(groups, in) {
 			p.Fault = PathAPIClosed
 		} else {
-			p.Fault = w.egressFault(in, groups)
+			p.Fault = first(w.egressFault(in, groups), w.aclInside(in, v.SubnetIds))
 		}
 		return p
 	}
 	if !v.EndpointPublicAccess {
-		return Path{Service: "api", Via: name, Fault: PathNoRoute}
+		return w.abroad(in, name, v)
 	}
 	p := w.internetPath(in, "api")
 	if p.Fault == "" && len(v.PublicAccessCidrs) > 0 && !anyContains(v.PublicAccessCidrs, w.leavesFrom(in)) {
@@ -144,122 +162,12 @@ func (w *World) apiPath(in *ec2types.Instance, name string) Path {
 	return p
 }
 
-// internetAddress stands for the services' public addresses.
-func internetAddress() netip.Addr { return netip.AddrFrom4([4]byte{52, 94, 0, 1}) }
-
-func (w *World) internetPath(in *ec2types.Instance, service string) Path {
-	r, table := w.routeFor(in)
-	p := Path{Service: service, Via: table}
-	switch {
-	case r == nil:
-		p.Fault = PathNoRoute
-	case r.State == ec2types.RouteStateBlackhole:
-		p.Fault = PathBlackhole
-	case r.NatGatewayId != nil:
-		p.Via = *r.NatGatewayId
-		p.Fault = w.natFault(*r.NatGatewayId)
-	case strings.HasPrefix(aws.ToString(r.GatewayId), "igw-"):
-		p.Via = *r.GatewayId
-		switch {
-		case !w.gatewayAttached(*r.GatewayId, aws.ToString(in.VpcId)):
-			p.Fault = PathGatewayDetached
-		case aws.ToString(in.PublicIpAddress) == "":
-			p.Fault = PathNoPublicIP
+// first is the first fault that there is.
+func first(faults ...PathFault) PathFault {
+	for _, f := range faults {
+		if f != "" {
+			return f
 		}
-	default:
-		p.Fault = PathUnknownTarget
-	}
-	if p.Fault == "" {
-		p.Fault = w.egressFault(in, nil)
-	}
-	return p
-}
-
-func (w *World) natFault(id string) PathFault {
-	n := w.natGateways.get(id)
-	if n == nil || n.State != ec2types.NatGatewayStateAvailable || n.ConnectivityType == ec2types.ConnectivityTypePrivate {
-		return PathNATUnusable
-	}
-	table := w.tableOfSubnet(aws.ToString(n.SubnetId), aws.ToString(n.VpcId))
-	r := winner(table, internetAddress())
-	if r == nil || r.State == ec2types.RouteStateBlackhole || !strings.HasPrefix(aws.ToString(r.GatewayId), "igw-") ||
-		!w.gatewayAttached(*r.GatewayId, aws.ToString(n.VpcId)) {
-		return PathNATNoInternet
 	}
 	return ""
-}
-
-// leavesFrom is the address that the internet sees.
-func (w *World) leavesFrom(in *ec2types.Instance) string {
-	r, _ := w.routeFor(in)
-	if r == nil || r.NatGatewayId == nil {
-		return aws.ToString(in.PublicIpAddress)
-	}
-	if n := w.natGateways.get(*r.NatGatewayId); n != nil && len(n.NatGatewayAddresses) > 0 {
-		return aws.ToString(n.NatGatewayAddresses[0].PublicIp)
-	}
-	return ""
-}
-
-func (w *World) gatewayAttached(id, vpc string) bool {
-	g := w.internetGateways.get(id)
-	return g != nil && slices.ContainsFunc(g.Attachments, func(a ec2types.InternetGatewayAttachment) bool {
-		return aws.ToString(a.VpcId) == vpc && (a.State == "available" || a.State == ec2types.AttachmentStatusAttached)
-	})
-}
-
-func (w *World) routeFor(in *ec2types.Instance) (*ec2types.Route, string) {
-	table := w.tableFor(in)
-	if table == nil {
-		return nil, ""
-	}
-	return winner(table, internetAddress()), aws.ToString(table.RouteTableId)
-}
-
-func (w *World) tableFor(in *ec2types.Instance) *ec2types.RouteTable {
-	return w.tableOfSubnet(aws.ToString(in.SubnetId), aws.ToString(in.VpcId))
-}
-
-// tableOfSubnet is the table associated with a subnet, else the VPC's main.
-func (w *World) tableOfSubnet(subnet, vpc string) *ec2types.RouteTable {
-	var main *ec2types.RouteTable
-	for _, t := range w.routeTables.all() {
-		for _, a := range t.Associations {
-			if aws.ToString(a.SubnetId) == subnet && subnet != "" {
-				return t
-			}
-			if aws.ToBool(a.Main) && aws.ToString(t.VpcId) == vpc {
-				main = t
-			}
-		}
-	}
-	return main
-}
-
-// winner is the route with the longest prefix for an address.
-func winner(t *ec2types.RouteTable, to netip.Addr) *ec2types.Route {
-	if t == nil {
-		return nil
-	}
-	var best *ec2types.Route
-	bits := -1
-	for i := range t.Routes {
-		r := &t.Routes[i]
-		p, err := netip.ParsePrefix(aws.ToString(r.DestinationCidrBlock))
-		if err == nil && p.Contains(to) && p.Bits() > bits {
-			best, bits = r, p.Bits()
-		}
-	}
-	return best
-}
-
-func anyContains(cidrs []string, addr string) bool {
-	a, err := netip.ParseAddr(addr)
-	if err != nil {
-		return false
-	}
-	return slices.ContainsFunc(cidrs, func(c string) bool {
-		p, err := netip.ParsePrefix(c)
-		return err == nil && p.Contains(a)
-	})
 }

@@ -64,7 +64,30 @@ func TestPaths(t *testing.T) {
 		"a longer prefix wins": {"healthy-nat", func(w *World) {
 			t := w.routeTables.get(storyTable)
 			t.Routes = append(t.Routes, ec2types.Route{DestinationCidrBlock: aws.String("52.0.0.0/8"), TransitGatewayId: aws.String("tgw-1"), State: ec2types.RouteStateActive})
-		}, Path{"ec2", storyTable, PathUnknownTarget}},
+		}, Path{"ec2", "tgw-1", PathUnknownTarget}},
+		"a network ACL that lets out 443 and not the answers in": {"healthy-nat", func(w *World) {
+			deny(w, false, linuxPort)
+		}, Path{"api", "eks-workshop", PathACL}},
+		"a network ACL that denies another port": {"healthy-nat", func(w *World) { deny(w, true, 80) }, Path{}},
+		"names, with Amazon's resolver off": {"healthy-nat", func(w *World) {
+			w.vpcAttributes["vpc-0a1b2c3d4e5f60718"] = VpcAttributes{EnableDnsSupport: aws.Bool(false)}
+		}, Path{"api", "vpc-0a1b2c3d4e5f60718", PathNoNames}},
+		"names, with a resolver of one's own": {"healthy-nat", func(w *World) {
+			w.vpcAttributes["vpc-0a1b2c3d4e5f60718"] = VpcAttributes{EnableDnsSupport: aws.Bool(false)}
+			w.dhcpOptions.get("dopt-0f1e2d3c4b5a69788").DhcpConfigurations = []ec2types.DhcpConfiguration{{
+				Key: aws.String("domain-name-servers"), Values: []ec2types.AttributeValue{{Value: aws.String("10.42.0.53")}},
+			}}
+		}, Path{}},
+		"an endpoint's policy": {"healthy-endpoints", func(w *World) {
+			w.endpoints.get("vpce-0a0000000000000e3").PolicyDocument = aws.String(`{"Statement": [{"Effect": "Allow", "Action": ["ecr:Put*"], "Resource": "*"}]}`)
+		}, Path{"ecr.dkr", "vpce-0a0000000000000e3", PathPolicy}},
+		"an IPv6 cluster in a subnet without IPv6": {"healthy-nat", func(w *World) {
+			w.clusters.get("eks-workshop").KubernetesNetworkConfig.IpFamily = ekstypes.IpFamilyIpv6
+		}, Path{"api", storySubnet, PathNoIPv6}},
+		"peering is no way to the internet": {"healthy-nat", func(w *World) {
+			r := &w.routeTables.get(storyTable).Routes[1]
+			r.NatGatewayId, r.VpcPeeringConnectionId = nil, aws.String("pcx-1")
+		}, Path{"ec2", storyTable, PathNoRoute}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -81,6 +104,50 @@ func TestPaths(t *testing.T) {
 			}
 			if got := readiness(t, w, id); got != want {
 				t.Errorf("Ready: got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// deny puts a rule for one port before all others of the default network ACL.
+func deny(w *World, egress bool, port int32) {
+	acl := w.networkACLs.get("acl-0f60000000000000a")
+	acl.Entries = append(acl.Entries, ec2types.NetworkAclEntry{
+		RuleNumber: aws.Int32(1), Egress: aws.Bool(egress), Protocol: aws.String("6"), RuleAction: ec2types.RuleActionDeny,
+		CidrBlock: aws.String("0.0.0.0/0"), PortRange: &ec2types.PortRange{From: aws.Int32(port), To: aws.Int32(port)},
+	})
+}
+
+// TestFarPaths follows the corpus' worlds in which the way leads through other
+// VPCs and instances.
+func TestFarPaths(t *testing.T) {
+	const node, edge = "i-0a700000000000001", "i-0b900000000000001"
+	tests := map[string]struct {
+		instance string
+		want     Path
+	}{
+		"base-transit":                       {node, Path{}},
+		"route-no-egress-transit":            {node, Path{"ec2", "tgw-rtb-0a500000000000001", PathNoRoute}},
+		"route-no-egress-transit-back":       {node, Path{"ec2", "nat-0e900000000000001", PathNoRoute}},
+		"route-nat-unusable-transit":         {node, Path{"ec2", "nat-0e900000000000001", PathNATUnusable}},
+		"base-nat-instance":                  {node, Path{}},
+		"route-nat-instance-source-check":    {node, Path{"ec2", "eni-0b800000000000001", PathNATInstance}},
+		"base-other-vpc":                     {edge, Path{}},
+		"route-api-private-unreachable":      {edge, Path{"api", "eks-workshop", PathNoRoute}},
+		"route-api-private-unreachable-back": {edge, Path{"api", "eks-workshop", PathNoRoute}},
+		"base-ipv6":                          {node, Path{}},
+		"nacl-return-nat-closed":             {node, Path{"ec2", storyNAT, PathACL}},
+		"endpoint-policy-denies-s3":          {node, Path{"s3", "vpce-0a0000000000000f3", PathPolicy}},
+		"endpoint-policy-denies-s3-healthy":  {node, Path{}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			w, _ := open(t, "corpus/"+name)
+			if len(w.Paths(tt.instance)) == 0 {
+				t.Fatal("no paths")
+			}
+			if got, _ := broken(w.Paths(tt.instance)); got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
 	}

@@ -87,6 +87,7 @@ type ec2State struct {
 	volumes            *table[ec2types.Volume]
 	peerings           *table[ec2types.VpcPeeringConnection]
 	transitAttachments *table[ec2types.TransitGatewayAttachment]
+	transitRoutes      map[string][]ec2types.TransitGatewayRoute
 }
 
 // autoScalingState holds what Auto Scaling has.
@@ -103,6 +104,7 @@ type eksState struct {
 	accessEntries *table[ekstypes.AccessEntry]
 	// accessPolicies by cluster and principal.
 	accessPolicies map[string][]ekstypes.AssociatedAccessPolicy
+	podIdentities  *table[ekstypes.PodIdentityAssociation]
 }
 
 // iamState holds what IAM has.

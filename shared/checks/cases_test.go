@@ -2,6 +2,7 @@ package checks
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -20,20 +21,16 @@ type testCase struct {
 	want  []string
 }
 
-// cases are every check's cases; each check has them in its own file.
+// cases are every check's cases. Each group has its own list, and each check
+// its cases in its own file.
 func cases() map[ID][]testCase {
-	return map[ID][]testCase{
-		"route/no-egress":        noEgressCases(),
-		"route/blackhole":        blackholeCases(),
-		"route/nat-unusable":     natUnusableCases(),
-		"route/nat-no-internet":  natNoInternetCases(),
-		"route/igw-no-public-ip": igwNoPublicIPCases(),
-		"endpoint/missing":       endpointMissingCases(),
-		"ip/subnet-exhausted":    subnetExhaustedCases(),
-		"instance/ended-early":   endedEarlyCases(),
-		"node/not-registered":    notRegisteredCases(),
-		"node/not-ready":         notReadyCases(),
+	all := map[ID][]testCase{}
+	for _, group := range []map[ID][]testCase{
+		routeCases(), endpointCases(), filterCases(), dnsCases(), iamCases(), instanceCases(), launchCases(), clusterCases(), nodeCases(), addressCases(),
+	} {
+		maps.Copy(all, group)
 	}
+	return all
 }
 
 func TestChecks(t *testing.T) {

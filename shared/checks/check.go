@@ -41,9 +41,15 @@ type Check struct {
 	Confidence Confidence
 	// Needs is what must have been read: anything less makes the result Unknown.
 	Needs []snapshot.Source
+	// Uses are read too, where they can be: they decide only for some
+	// resources, and where one is missing the finding on those says so.
+	Uses []snapshot.Source
 	// After are the checks that explain this one away when they fail for the
 	// same instances.
 	After []ID
+	// Adds are checks whose cause this one only adds facts to, when both fail
+	// for the same resource: it then contributes, however certain it is.
+	Adds []ID
 	// AtLaunch tells that the check can judge before the node had time to join.
 	AtLaunch bool
 	// Cause and Fix are the catalogue's words, for any resource.

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,12 +11,16 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// elsewhere are the targets of a table's rows that lead to other private
+// elsewhere are the targets of a lot's rows that lead to other private
 // networks. There, shared endpoints (with a hosted zone of one's own) or a
-// proxy can serve a subnet that has no default route; neither can be seen.
-func elsewhere(t path.Table) []string {
+// proxy can serve a subnet that has no default route; neither can be seen. A
+// default route into a peering connection is a mistake, and no such row.
+func (l lot) elsewhere() []string {
 	var list []string
-	for _, r := range t.Routes {
+	for _, r := range l.table.Routes {
+		if r.Target.Kind == snapshot.ToPeering && !rowless(l.internet) && r.Target.ID == l.internet.Row.Target.ID {
+			continue
+		}
 		switch r.Target.Kind {
 		case snapshot.ToTransitGateway, snapshot.ToPeering, snapshot.ToVPNGateway, snapshot.ToCoreNetwork, snapshot.ToInterface:
 			if r.State != "blackhole" && !slices.Contains(list, r.Target.ID) {
@@ -24,6 +29,47 @@ func elsewhere(t path.Table) []string {
 		}
 	}
 	return list
+}
+
+// proxied is where the user data of a lot's instances, or of the launch
+// template that made them, names a proxy: it can stand in the same VPC, and
+// then needs no route.
+func (c *scene) proxied(l lot) string {
+	mentions := func(data []byte) bool { return bytes.Contains(bytes.ToLower(data), []byte("https_proxy")) }
+	for _, u := range c.s.UserData {
+		if mentions(u.Data) && overlap(u.Instances, c.stranded(l.ids())) {
+			return u.From
+		}
+	}
+	for _, t := range c.s.LaunchTemplates {
+		if mentions(t.UserData) && slices.ContainsFunc(l.ids(), func(subnet string) bool {
+			from := func(i *snapshot.Instance) bool { return i.Template.ID == t.ID && i.Template.Version == t.Version }
+			return slices.ContainsFunc(c.here[subnet], from) || slices.ContainsFunc(c.fell[subnet], from)
+		}) {
+			return t.ID
+		}
+	}
+	return ""
+}
+
+// overlap tells that two lists have an id in common.
+func overlap(a, b []string) bool {
+	has := make(map[string]bool, len(a))
+	for _, id := range a {
+		has[id] = true
+	}
+	return slices.ContainsFunc(b, func(id string) bool { return has[id] })
+}
+
+// template is the version of the launch template that an instance came from.
+func (c *scene) template(i *snapshot.Instance) (snapshot.LaunchTemplate, bool) {
+	k := slices.IndexFunc(c.s.LaunchTemplates, func(t snapshot.LaunchTemplate) bool {
+		return t.ID != "" && t.ID == i.Template.ID && t.Version == i.Template.Version
+	})
+	if k < 0 {
+		return snapshot.LaunchTemplate{}, false
+	}
+	return c.s.LaunchTemplates[k], true
 }
 
 // shared tells that a lot's subnets are another account's. Its endpoints serve
@@ -39,11 +85,17 @@ func (c *scene) shared(l lot) bool {
 
 // doubt is why a lot may be well although no way can be seen; empty for none.
 func (c *scene) doubt(l lot) string {
-	if ways := elsewhere(l.table); len(ways) > 0 {
+	if ways := l.elsewhere(); len(ways) > 0 {
 		return fmt.Sprintf("a proxy or shared endpoints may be behind %s", some(ways, 2))
 	}
 	if c.shared(l) {
 		return fmt.Sprintf("%s is another account's, whose endpoints cannot be seen from this one", l.table.VPC)
+	}
+	if from := c.proxied(l); from != "" {
+		return "the user data names a proxy (" + from + ")"
+	}
+	if c.s.Cluster.IPv6 && slices.ContainsFunc(l.table.Routes, sixOut) {
+		return "the nodes may take the way out over IPv6"
 	}
 	return ""
 }

@@ -71,10 +71,10 @@ func TestDoubt(t *testing.T) {
 		{"hub, its launch is overdue", "route/no-egress", change(hub(), late), []string{"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out"}},
 		{"hub, a later launch joined", "route/no-egress", change(hub(), replaced), []string{"pass rtb-0private [subnet-0private]"}},
 		{"hub, broken since its node joined", "route/no-egress", change(hub(), brokenSince), []string{"fail (likely) rtb-0private [subnet-0private] [i-0next] subnet-0private has no way out"}},
-		{"hosted zone of one's own, joined", "endpoint/missing", ownZone(), []string{"pass rtb-0private [subnet-0private]"}},
-		{"hosted zone of one's own, may yet join", "endpoint/missing", change(ownZone(), young(snapshottest.Node)), []string{unknown + "a hosted zone of your own may lead to vpce-0ec2, vpce-0ecr.api and 2 more"}},
-		{"hosted zone of one's own, overdue", "endpoint/missing", change(ownZone(), late), []string{
-			"fail (likely) vpc-0a [subnet-0private] [i-0node] vpc-0a has no usable endpoint for EC2, ECR and STS",
+		{"hosted zone of one's own, joined", "endpoint/private-dns-off", ownZone(), []string{"pass rtb-0private [subnet-0private]"}},
+		{"hosted zone of one's own, may yet join", "endpoint/private-dns-off", change(ownZone(), young(snapshottest.Node)), []string{unknown + "a hosted zone of your own may lead to vpce-0ec2, vpce-0ecr.api and 2 more"}},
+		{"hosted zone of one's own, overdue", "endpoint/private-dns-off", change(ownZone(), late), []string{
+			"fail (likely) vpce-0ec2 [subnet-0private] [i-0node] 4 endpoints for EC2, ECR and STS have private DNS off",
 		}},
 		{"shared VPC: its owner's endpoints cannot be seen", "route/no-egress", change(isolated(), abroad, young(snapshottest.Node)), []string{
 			unknown + "vpc-0a is another account's, whose endpoints cannot be seen from this one",

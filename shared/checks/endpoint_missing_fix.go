@@ -52,11 +52,7 @@ func (c *scene) make(g gap, a absence) string {
 	switch {
 	case a.service == path.API:
 		return fmt.Sprintf("aws eks update-cluster-config %s --name %s --resources-vpc-config endpointPrivateAccess=true", region, c.s.Cluster.Name)
-	case a.unused.ID != "" && !path.Available(a.unused):
-		return ""
-	case a.unused.ID != "" && strings.EqualFold(a.unused.Kind, "Gateway"):
-		return fmt.Sprintf("aws ec2 modify-vpc-endpoint %s --vpc-endpoint-id %s --add-route-table-ids %s", region, a.unused.ID, strings.Join(tables, " "))
-	case a.unused.ID != "":
+	case a.lack == nameless:
 		return fmt.Sprintf("aws ec2 modify-vpc-endpoint %s --vpc-endpoint-id %s --private-dns-enabled", region, a.unused.ID)
 	case c.s.Partition == "aws-cn":
 		return "" // there the names of services differ from service to service

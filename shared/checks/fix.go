@@ -3,6 +3,7 @@ package checks
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"rollcall/shared/path"
 	"rollcall/shared/snapshot"
@@ -35,9 +36,22 @@ func tableLink(s *snapshot.Snapshot, id string) string {
 	return console(s, "RouteTableDetails:RouteTableId="+id)
 }
 
+// farTableLink is a link to a route table, or to a transit gateway's.
+func farTableLink(s *snapshot.Snapshot, id string) string {
+	if strings.HasPrefix(id, "tgw-") {
+		return console(s, "TransitGatewayRouteTables:transitGatewayRouteTableId="+id)
+	}
+	return tableLink(s, id)
+}
+
 // route is the command that sets a row of a route table.
 func route(s *snapshot.Snapshot, action, table, destination, target string) string {
 	return fmt.Sprintf("aws ec2 %s --region %s --route-table-id %s --destination-cidr-block %s %s", action, s.Region, table, destination, target)
+}
+
+// route6 is the command that sets a row for IPv6.
+func route6(s *snapshot.Snapshot, action, table, target string) string {
+	return fmt.Sprintf("aws ec2 %s --region %s --route-table-id %s --destination-ipv6-cidr-block ::/0 %s", action, s.Region, table, target)
 }
 
 // toNAT is the best NAT gateway of a VPC that works, and why it is the best.

@@ -7,8 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/activity"
 	"rollcall/shared/snapshot"
 )
+
+// userInitiated is the code both of a person's call and of a group's scale-in.
+const userInitiated = activity.UserInitiated
 
 func endedEarly() Check {
 	return Check{
@@ -17,9 +21,11 @@ func endedEarly() Check {
 		Confidence: Certain,
 		// Nodes are looked at where they were read: an instance that lived less
 		// than the time to join was no node, whatever Kubernetes says later.
-		Needs:    []snapshot.Source{snapshot.Instances},
+		Needs: []snapshot.Source{snapshot.Instances},
+		// What an instance died of while it started is a failed launch.
+		After:    failedLaunches(),
 		AtLaunch: true,
-		Cause:    "The instance was stopped or terminated before a node registered for it: Spot took it back, a volume's KMS key cannot be used, a limit was reached, or somebody ended it. A scale-in or a replacement through its group is no fault, and neither is the end of an instance that had been a node.",
+		Cause:    "The instance was stopped or terminated before a node registered for it: Spot took it back, its own operating system shut it down, or somebody ended it. One that EC2 could not bring up is a failed launch (launch/…). A scale-in or a replacement through its group is no fault, and neither is the end of an instance that had been a node.",
 		Fix:      "It depends on the reason that EC2 gives for the state; the finding names it.",
 		Links: []string{
 			"https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_StateReason.html",
@@ -33,8 +39,9 @@ func endedEarly() Check {
 type end struct {
 	instance *snapshot.Instance
 	lived    time.Duration // zero if it is not known
-	why      ending
+	why      activity.Verdict
 	sure     bool
+	likely   bool // something else may be the cause
 }
 
 func runEndedEarly(s *snapshot.Snapshot) []Finding {
@@ -87,16 +94,20 @@ func (l ledger) ended(i *snapshot.Instance) (end, Outcome) {
 	switch {
 	case !i.Ended(), l.warm[i.ID]:
 		return end{}, Pass
-	case l.nodes[i.ID] != nil:
-		return end{}, Pass // it was a node
+	case l.wasNode(i):
+		return end{}, Pass
 	case l.wanted[i.ID]:
 		return end{}, Pass
+	}
+	why := activity.ClassifyReason(i.StateReason.Code, i.StateReason.Message)
+	if why.Class.Launch() && l.s.Has(snapshot.Groups) && l.s.Has(snapshot.Activities) {
+		return end{}, "" // launch/… tells it, or tells that it is over
 	}
 	launch, remembered := l.launches[i.ID]
 	if !remembered {
 		return end{}, "" // nobody waited for it; it may have been a node for months
 	}
-	e := end{instance: i, why: explain(i.StateReason.Code), sure: true}
+	e := end{instance: i, why: why, sure: true}
 	at := i.StateReason.When
 	if at.IsZero() {
 		at = l.s.Time
@@ -107,8 +118,14 @@ func (l ledger) ended(i *snapshot.Instance) (end, Outcome) {
 	switch {
 	case i.StateReason.Code == userInitiated && !inTime:
 		// A call ended it: a person's, or its group's. Past the time to join
-		// that is what follows from not joining (somebody gave up on it, the
-		// group replaced it), not why it did not join.
+		// that is mostly what follows from not joining (somebody gave up on it,
+		// the group replaced it), so any cause that is found counts more.
+		if !l.never(i, at) {
+			return end{}, ""
+		}
+		e.likely = true
+		return e, Fail
+	case !inTime && !why.NeverRan && l.served(i, at.Sub(launch.Due)):
 		return end{}, ""
 	case !inTime && !l.s.Has(snapshot.Nodes):
 		return end{}, Unknown
@@ -116,10 +133,33 @@ func (l ledger) ended(i *snapshot.Instance) (end, Outcome) {
 		return end{}, Unknown
 	case i.StateReason.Code == userInitiated:
 		e.sure = l.s.Has(snapshot.Activities) // else it may be a scale-in
-	case !l.s.Has(snapshot.Nodes) && !e.why.neverRan:
+	case !l.s.Has(snapshot.Nodes) && !e.why.NeverRan:
 		e.sure = false // it may have been a node for a minute
 	}
+	if _, unread := l.s.Failures[snapshot.NodeEventsOf]; !why.NeverRan && (!inTime && unread || l.perhapsNode(i, at)) {
+		e.sure = false // its node is gone with it, and the events that would tell cannot be read or told apart
+	}
 	return e, Fail
+}
+
+// kept is how long Kubernetes keeps events (kube-apiserver, --event-ttl).
+const kept = time.Hour
+
+// served tells of an instance that ended past its time to join that it must be
+// taken to have been a node: its group took it out of service, or it lived so
+// long that no event of its joining is left. Its node went with it.
+func (l ledger) served(i *snapshot.Instance, beyond time.Duration) bool {
+	return l.activity[i.ID] != "" || beyond > kept
+}
+
+// never tells that nothing shows an instance to have been a node, although all
+// that would is there: the nodes, its group's activities and the events of the
+// time since its launch.
+func (l ledger) never(i *snapshot.Instance, until time.Time) bool {
+	if !l.s.Has(snapshot.Nodes) || !l.s.Has(snapshot.NodeEventsOf) || !l.s.Has(snapshot.Activities) {
+		return false
+	}
+	return l.s.Time.Sub(l.launches[i.ID].Started) <= kept && l.activity[i.ID] == "" && l.reaches(i) && !l.perhapsNode(i, until)
 }
 
 // unseen is what keeps ends from being judged.
@@ -136,22 +176,26 @@ func (l ledger) unseen() []snapshot.Failure {
 func (l ledger) endedEarly(key string, ends []end) Finding {
 	f := Finding{Outcome: Fail, Resource: key}
 	counts := map[string]int{}
-	sure := false
+	sure, weak := false, true
 	for _, e := range ends {
 		f.Covers = append(f.Covers, e.instance.ID)
-		counts[e.why.code]++
+		counts[e.why.Meaning]++
 		sure = sure || e.sure
+		weak = weak && e.likely
 	}
-	if !sure {
+	switch {
+	case !sure:
 		f.Confidence = Possible
+	case weak:
+		f.Confidence = Likely
 	}
 	f.Instances = slices.Clone(f.Covers)
 	// The reason that most of them have leads.
 	first := slices.MaxFunc(ends, func(a, b end) int {
-		return cmp.Or(cmp.Compare(counts[a.why.code], counts[b.why.code]), strings.Compare(b.why.code, a.why.code))
+		return cmp.Or(cmp.Compare(counts[a.why.Meaning], counts[b.why.Meaning]), strings.Compare(b.why.Meaning, a.why.Meaning))
 	})
 	f.Title = title("%s ended before %s %s", subject(f.Covers, "instance"), verb(f.Covers, "it was", "they were"), verb(f.Covers, "a node", "nodes"))
-	f.Why = fmt.Sprintf("%s%s: %s.", first.instance.ID, first.after(), first.why.meaning)
+	f.Why = fmt.Sprintf("%s%s: %s.", first.instance.ID, first.after(), first.why.Meaning)
 	if message := first.instance.StateReason.Message; message != "" {
 		f.Why += fmt.Sprintf(" EC2: %q.", clip(message))
 	}
@@ -170,7 +214,7 @@ func (l ledger) endedEarly(key string, ends []end) Finding {
 		}
 	}
 	f.Fix = Fix{
-		Text:    first.why.next,
+		Text:    first.why.Next,
 		Console: ec2Console(l.s, "InstanceDetails:instanceId="+first.instance.ID),
 	}
 	return f

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,19 @@ func ended(code string, after time.Duration) *snapshot.Snapshot {
 	return s
 }
 
+// event adds an event about a node some time ago.
+func event(reason, node string, ago time.Duration) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		s.NodeEvents = append(s.NodeEvents, snapshot.NodeEvent{Node: node, Reason: reason, Last: s.Time.Add(-ago)})
+	}
+}
+
+// forget takes the names away that EC2 forgets of terminated instances.
+func forget(s *snapshot.Snapshot) {
+	i := snapshottest.Instance(s, snapshottest.Node)
+	i.PrivateDNS, i.PrivateIP = "", netip.Addr{}
+}
+
 func terminating(cause string) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) {
 		s.Activities = []snapshot.Activity{{
@@ -40,7 +54,21 @@ func endedEarlyCases() []testCase {
 		{"running", snapshottest.PrivateWithNAT(), pass},
 		{"Spot took it back", ended(spot, 2*time.Minute), fail},
 		{"Spot took it back past its time to join", ended(spot, 8*time.Minute), fail},
-		{"KMS key", ended("Client.InvalidKMSKey.InvalidState", 10*time.Second), fail},
+		{"KMS key: launch/kms-key tells it", ended("Client.InvalidKMSKey.InvalidState", 10*time.Second), nil},
+		{"KMS key, and activities unread", change(ended("Client.InvalidKMSKey.InvalidState", 10*time.Second), unread(snapshot.Activities)), fail},
+		{"an event says that it was a node", change(ended(spot, 4*time.Minute), event("RegisteredNode", "ip-10-42-192-10.us-west-2.compute.internal", 7*time.Minute)), pass},
+		{"an event says so, by the name that is made of its id", change(ended(spot, 4*time.Minute), event("RemovingNode", "i-0node.us-west-2.compute.internal", 5*time.Minute)), pass},
+		{"the event is of the one that had the address before", change(ended(spot, 4*time.Minute), event("RegisteredNode", "ip-10-42-192-10.us-west-2.compute.internal", 20*time.Minute)), fail},
+		{"some node registered meanwhile, and EC2 has forgotten the name", change(ended(spot, 4*time.Minute), forget, event("RegisteredNode", "ip-10-42-192-99.us-west-2.compute.internal", 7*time.Minute)), []string{
+			"fail (possible) workers [i-0node] [i-0node] i-0node ended before it was a node",
+		}},
+		{"past its time, events could not be read", change(ended(spot, 8*time.Minute), unread(snapshot.NodeEventsOf)), []string{
+			"fail (possible) workers [i-0node] [i-0node] i-0node ended before it was a node",
+		}},
+		{"past its time its group took it out of service: it served", change(ended(spot, 8*time.Minute), terminating("At 2026-11-20T14:58:00Z an instance was taken out of service in response to an EC2 instance termination notice.")), nil},
+		{"it lived for hours: no event is left to tell", change(ended(spot, 8*time.Minute), func(s *snapshot.Snapshot) {
+			s.Launches[0].Started, s.Launches[0].Due = s.Time.Add(-3*time.Hour), s.Time.Add(-3*time.Hour+5*time.Minute)
+		}), nil},
 		{"stopped", change(ended("Client.InstanceInitiatedShutdown", time.Minute), func(s *snapshot.Snapshot) { s.Instances[0].State = "stopped" }), fail},
 		{"it was a node", change(ended(spot, 8*time.Minute), func(s *snapshot.Snapshot) { snapshottest.Join(s, snapshottest.Node) }), pass},
 		{"somebody ended it at once", ended(user, time.Minute), fail},
@@ -60,7 +88,10 @@ func endedEarlyCases() []testCase {
 		{"scale-in", change(ended(user, time.Minute), terminating(scaleIn)), pass},
 		{"replaced through its group", change(ended(user, time.Minute), terminating("At 2026-11-20T14:52:00Z instance i-0node was taken out of service in response to a user request.")), pass},
 		{"its group saw that somebody had ended it", change(ended(user, time.Minute), terminating("At 2026-11-20T14:52:00Z an instance was taken out of service in response to an EC2 health check indicating it has been terminated or stopped.")), fail},
-		{"ended by a call after it had missed its time: a consequence", ended(user, 8*time.Minute), nil},
+		{"ended by a call after it had missed its time: nothing shows that it was a node", ended(user, 8*time.Minute),
+			[]string{"fail (likely) workers [i-0node] [i-0node] i-0node ended before it was a node"}},
+		{"ended by a call after it had missed its time, events unread", change(ended(user, 8*time.Minute), unread(snapshot.NodeEventsOf)), nil},
+		{"ended by a call after it had missed its time, by its group", change(ended(user, 8*time.Minute), terminating("At 2026-11-20T14:52:00Z an instance was taken out of service in response to an EC2 health check indicating it has been terminated or stopped.")), nil},
 		{"nobody waited for it", change(ended(spot, time.Minute), func(s *snapshot.Snapshot) { s.Launches = nil }), nil},
 		{"in a warm pool", change(ended(user, time.Minute), func(s *snapshot.Snapshot) {
 			s.Groups = []snapshot.Group{{Name: "eks-workers", Warm: []string{snapshottest.Node}}}
@@ -81,30 +112,21 @@ func endedEarlyCases() []testCase {
 }
 
 func TestEndedEarlyWords(t *testing.T) {
-	got := failed(t, "instance/ended-early", ended("Client.InvalidKMSKey.InvalidState", 10*time.Second))
-	want := `i-0node is terminated, 10s after its launch: the KMS key of an encrypted volume cannot be used. EC2: "Client.InvalidKMSKey.InvalidState: what EC2 says".`
+	got := failed(t, "instance/ended-early", ended("Server.SpotInstanceTermination", 10*time.Second))
+	want := `i-0node is terminated, 10s after its launch: EC2 took the Spot capacity back. EC2: "Server.SpotInstanceTermination: what EC2 says".`
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
-	if want := "AWSServiceRoleForAutoScaling"; !strings.Contains(got.Fix.Text, want) {
+	if want := "More instance types and zones"; !strings.Contains(got.Fix.Text, want) {
 		t.Errorf("Fix = %q, want %q in it", got.Fix.Text, want)
 	}
 }
 
-func TestExplain(t *testing.T) {
-	tests := map[string]string{
-		"Server.SpotInstanceTermination":      "EC2 took the Spot capacity back",
-		"Client.InvalidKMSKey.DisabledState":  "the KMS key of an encrypted volume cannot be used",
-		"Client.InternalError":                "the launch failed on the client's side, nearly always because the KMS key of an encrypted volume may not be used",
-		"Client.VolumeLimitExceeded":          "the account's limit for EBS volumes is reached",
-		"Server.InsufficientInstanceCapacity": "EC2 had no capacity of this type in the zone",
-		"Client.SomethingNew":                 "EC2 says Client.SomethingNew",
-		"Client.InternalErrorOfAnotherKind":   "EC2 says Client.InternalErrorOfAnotherKind",
-		"":                                    "EC2 gives no reason",
-	}
-	for code, want := range tests {
-		if got := explain(code); got.meaning != want || got.next == "" {
-			t.Errorf("explain(%q) = %q, %q, want %q and a next step", code, got.meaning, got.next, want)
-		}
+// Where nothing can be read of the group, what EC2 says of the instance still
+// names the cause.
+func TestEndedEarlyKnowsFailedLaunches(t *testing.T) {
+	got := failed(t, "instance/ended-early", change(ended("Client.InvalidKMSKey.InvalidState", 10*time.Second), unread(snapshot.Activities)))
+	if want := "AWSServiceRoleForAutoScaling"; !strings.Contains(got.Fix.Text, want) {
+		t.Errorf("Fix = %q, want %q in it", got.Fix.Text, want)
 	}
 }

@@ -14,8 +14,13 @@ func subnetExhausted() Check {
 		ID:         "ip/subnet-exhausted",
 		Title:      "The subnet has not enough free addresses for one more node",
 		Confidence: Certain,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.Instances, snapshot.InstanceTypes},
-		AtLaunch:   true,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.Instances},
+		// What one more node takes matters only where little is free.
+		Uses: []snapshot.Source{snapshot.InstanceTypes},
+		// A failed launch that names the subnet is the cause; the arithmetic is
+		// here.
+		Adds:     []ID{"launch/subnet-full"},
+		AtLaunch: true,
 		Cause: "A launch takes one address; the VPC CNI then fills the first interface with addresses for pods, and keeps a second interface in reserve. With no free address nothing starts, and the pods of nodes that started get none: such a node registers, and may be Ready. " +
 			"With fewer than the first interface holds, that is likely, unless the CNI has other settings (custom networking, prefix delegation, smaller warm targets, IPv6), which are not read.",
 		Fix: "Free addresses (leaked network interfaces, unused load balancers), launch into another subnet, or add a secondary CIDR with new subnets. Lower WARM_ENI_TARGET or set WARM_IP_TARGET where nodes hold more than they use.",
@@ -42,7 +47,7 @@ func (c *scene) freeAddresses() []Finding {
 	for _, t := range c.s.InstanceTypes {
 		types[t.Name] = t
 	}
-	ids := slices.Clone(c.s.Scope.Subnets)
+	ids := slices.Concat(c.s.Scope.Subnets, c.s.Scope.Launchable)
 	for id := range c.all {
 		ids = append(ids, id)
 	}
@@ -77,6 +82,10 @@ func (c *scene) smallest(subnet string, types map[string]snapshot.InstanceType) 
 	})
 }
 
+// mostFirst is more than the first interface of any type takes (EC2 user guide,
+// "Maximum IP addresses per network interface": 50 at most).
+const mostFirst = 64
+
 // freeIn holds the rule:
 //
 //	no free address            Fail, certain: no launch, no pod address
@@ -90,6 +99,9 @@ func (c *scene) freeIn(subnet snapshot.Subnet, t snapshot.InstanceType) Finding 
 	if !subnet.CIDR.IsValid() {
 		// EC2 says "0 free" of a subnet that has IPv6 addresses only.
 		return Finding{Outcome: Pass, Resource: subnet.ID, Covers: []string{subnet.ID}, Evidence: []Evidence{{What: subnet.ID, Value: "has no IPv4 range"}}}
+	}
+	if subnet.Free > 0 && subnet.Free < mostFirst && !c.s.Cluster.IPv6 && !c.s.Has(snapshot.InstanceTypes) {
+		return Finding{Outcome: Unknown, Resource: subnet.ID, Covers: []string{subnet.ID}, Blocked: []snapshot.Failure{c.s.Why(snapshot.InstanceTypes)}}
 	}
 	d := ipam.AtStart(t)
 	if c.s.Cluster.IPv6 {

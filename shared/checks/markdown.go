@@ -26,6 +26,9 @@ func Markdown(list []Check, permissions func(snapshot.Source) []string) string {
 		fmt.Fprintf(&b, "**%s.** Confidence: %s.\n\n", c.Title, c.Confidence)
 		fmt.Fprintf(&b, "Cause: %s\n\nFix: %s\n\n", c.Cause, c.Fix)
 		fmt.Fprintf(&b, "Needs: %s.\n", needs(c.Needs, permissions))
+		if len(c.Uses) > 0 {
+			fmt.Fprintf(&b, "\nUses, where they decide: %s.\n", needs(c.Uses, permissions))
+		}
 		if len(c.After) > 0 {
 			ids := make([]string, len(c.After))
 			for i, id := range c.After {

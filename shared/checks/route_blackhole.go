@@ -12,62 +12,56 @@ func blackholeRoute() Check {
 		ID:         "route/blackhole",
 		Title:      "The winning route leads to something that is gone",
 		Confidence: Certain,
-		// NAT gateways are not needed: where they were read, one that EC2
-		// still describes is route/nat-unusable; where not, the row's own
-		// state is proof enough.
+		// The targets are not needed: where they were read, one that EC2 still
+		// describes has a check of its own; where not, the row's own state is
+		// proof enough.
 		Needs:    []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		After:    []ID{"route/nat-unusable"},
+		After:    []ID{"route/nat-unusable", "route/igw-detached", "route/nat-instance-source-check"},
 		AtLaunch: true,
-		Cause:    "The row that wins for a service that nodes need is a blackhole: its NAT gateway, interface, instance or attachment was deleted or detached, and the row was left behind.",
+		Cause:    "The row that wins for a service that nodes need is a blackhole: its NAT gateway, interface, instance, peering connection or attachment was deleted, and the row was left behind. So is a row of a transit gateway's table.",
 		Fix:      "Lead the row to a target that exists: a NAT gateway that works, or the internet gateway that is attached to this VPC.",
 		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/WorkWithRouteTables.html"},
 		Run: func(s *snapshot.Snapshot) []Finding {
 			c := look(s)
-			return c.each(func(l lot) Finding { return c.blackhole(l) })
+			return c.ways(wayCheck{fault: path.Blackhole, id: inTable, open: rowless, say: c.intoNothing})
 		},
 	}
 }
 
-func (c *scene) blackhole(l lot) Finding {
-	for _, p := range l.paths {
-		if p.Verdict == path.Blackhole {
-			return c.intoNothing(l, p)
-		}
-	}
-	if w, away := l.away(); away && rowless(w) {
-		return beyond(l, w)
-	}
-	return l.pass()
-}
-
-func (c *scene) intoNothing(l lot, p path.Path) Finding {
-	var lost []path.Service
-	for _, other := range l.paths {
-		if other.Verdict == path.Blackhole {
-			lost = append(lost, other.Service)
-		}
+func (c *scene) intoNothing(f wayFault) Finding {
+	l, p := f.lots[0], f.way
+	subnets := f.subnets()
+	finding := Finding{
+		Outcome:   Fail,
+		Resource:  f.id,
+		Covers:    subnets,
+		Instances: c.stranded(subnets),
+		Resources: p.Resources(),
+		Title:     title("%s leads to %s, which is gone", f.id, p.At),
+		Evidence:  f.evidence(),
+		Fix:       c.leadElsewhere(l, p),
 	}
 	what := "which was deleted or detached: EC2 calls the row a blackhole"
 	if p.Reason != "blackhole" {
 		what = "but " + p.Reason
+		finding.Title = title("%s leads to %s, which passes nothing", f.id, p.At)
 	}
-	return Finding{
-		Outcome:   Fail,
-		Resource:  l.table.ID,
-		Covers:    l.ids(),
-		Instances: c.stranded(l.ids()),
-		Resources: p.Resources(),
-		Title:     title("%s leads to %s, which is gone", l.table.ID, p.At),
-		Why: fmt.Sprintf("%s sends %s to %s, %s. Nodes in %s cannot reach %s.",
-			l.table.ID, path.Destination(p.Row), p.At, what, some(l.ids(), 3), and(path.Names(lost))),
-		Evidence: l.evidence(),
-		Fix:      c.fixBlackhole(l, p),
+	lost := and(path.Names(f.lost()))
+	finding.Why = fmt.Sprintf("%s sends %s to %s, %s. Nodes in %s cannot reach %s.", l.table.ID, path.Destination(p.Row), p.At, what, some(subnets, 3), lost)
+	if f.id != l.table.ID {
+		finding.Why = fmt.Sprintf("The way out of %s leads by %s to %s, %s. Nodes in %s cannot reach %s.",
+			some(f.tables(), 3), p.Row.Target.ID, p.At, what, some(subnets, 3), lost)
+		finding.Fix = Fix{Text: fmt.Sprintf("Lead the row of %s to a target that exists.", f.id), Console: farTableLink(c.s, f.id)}
 	}
+	if p.At == f.id {
+		finding.Title = title("%s has a blackhole for the internet", f.id)
+	}
+	return finding
 }
 
-// fixBlackhole leads the row that is a blackhole elsewhere. Only a default
-// route can be led to any NAT gateway.
-func (c *scene) fixBlackhole(l lot, p path.Path) Fix {
+// leadElsewhere leads the row that was taken to something that works. Only a
+// default route can be led to any NAT gateway.
+func (c *scene) leadElsewhere(l lot, p path.Path) Fix {
 	switch {
 	case p.Row.Target.Kind == snapshot.ToInternetGateway:
 		return c.toGateway(l, p)
@@ -75,7 +69,7 @@ func (c *scene) fixBlackhole(l lot, p path.Path) Fix {
 		return c.wayOut(l, "replace-route", p.At)
 	}
 	return Fix{
-		Text:    fmt.Sprintf("Lead %s of %s to a target that exists, or delete the row.", path.Destination(p.Row), l.table.ID),
+		Text:    fmt.Sprintf("Lead %s of %s to a target that works, or delete the row.", path.Destination(p.Row), l.table.ID),
 		Console: tableLink(c.s, l.table.ID),
 	}
 }

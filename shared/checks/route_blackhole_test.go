@@ -33,7 +33,7 @@ func blackholeCases() []testCase {
 		{"deleted NAT instance", hole(snapshot.ToInterface, "eni-0a"), []string{
 			"fail rtb-0private [subnet-0private] [i-0node] rtb-0private leads to eni-0a, which is gone",
 		}},
-		{"detached internet gateway", hole(snapshot.ToInternetGateway, "igw-0old"), []string{
+		{"deleted internet gateway", hole(snapshot.ToInternetGateway, "igw-0old"), []string{
 			"fail rtb-0private [subnet-0private] [i-0node] rtb-0private leads to igw-0old, which is gone",
 		}},
 		{"endpoints carry all that is needed", change(snapshottest.EndpointsOnly(), func(s *snapshot.Snapshot) {
@@ -47,6 +47,19 @@ func blackholeCases() []testCase {
 		{"transit gateway", change(snapshottest.PrivateWithNAT(), routes(snapshottest.PrivateRTB, snapshottest.To("0.0.0.0/0", snapshot.ToTransitGateway, "tgw-0a"))), []string{
 			"pass rtb-0private [subnet-0private]",
 		}},
+		{"peering connection that nobody accepted", change(isolated(), routes(snapshottest.PrivateRTB, snapshottest.Local(), snapshottest.To("0.0.0.0/0", snapshot.ToPeering, "pcx-0a")), func(s *snapshot.Snapshot) {
+			s.Peerings = []snapshot.Peering{{ID: "pcx-0a", State: "pending-acceptance"}}
+		}), []string{"fail rtb-0private [subnet-0private] [i-0node] rtb-0private leads to pcx-0a, which passes nothing"}},
+		{"transit gateway's table has a blackhole", hubbed(func(h *hubWorld) { h.rows[1].State = "blackhole" }), []string{
+			"fail tgw-rtb-0spoke [subnet-0private] [i-0node] tgw-rtb-0spoke has a blackhole for the internet",
+		}},
+		{"transit gateway's attachment is gone", hubbed(func(h *hubWorld) { h.attachments[1].State = "deleted" }), []string{
+			"fail rtb-0private [subnet-0private] [i-0node] rtb-0private leads to tgw-attach-0spoke, which passes nothing",
+		}},
+		{"firewall endpoint that failed", change(isolated(), routes(snapshottest.PrivateRTB, snapshottest.Local(), snapshottest.To("0.0.0.0/0", snapshot.ToEndpoint, "vpce-0fw")), func(s *snapshot.Snapshot) {
+			s.Endpoints = []snapshot.Endpoint{{ID: "vpce-0fw", VPC: snapshottest.VPC, Kind: "GatewayLoadBalancer", State: "failed"}}
+		}), []string{"fail rtb-0private [subnet-0private] [i-0node] rtb-0private leads to vpce-0fw, which passes nothing"}},
+		{"a detached internet gateway that can be described is route/igw-detached", detached(), []string{"pass rtb-0public [subnet-0public]"}},
 		{"endpoints unread", change(deletedNAT(), unread(snapshot.Endpoints)), []string{"unknown prod [] vpc endpoints: denied"}},
 	}
 }

@@ -14,6 +14,7 @@ func igwNoPublicIP() Check {
 		Title:      "The way out is an internet gateway, and nodes have no public address",
 		Confidence: Certain,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.Instances},
+		Uses:       []snapshot.Source{snapshot.LaunchTemplates}, // which may turn public addresses off
 		AtLaunch:   true,
 		Cause:      "An internet gateway only carries traffic of addresses that have a public one. The subnet does not assign them, or the launch template turns that off.",
 		Fix:        "Let the subnet (or the launch template's network interface) assign public addresses, or lead 0.0.0.0/0 to a NAT gateway. Then replace the instances: a running one is not given an address.",
@@ -65,6 +66,9 @@ func (c *scene) publicAddress(l lot, subnet snapshot.Subnet) (Finding, bool) {
 			without = append(without, i.ID)
 		}
 	}
+	if with == 0 && len(without) == 0 && len(waiting) == 0 {
+		without = c.neverHad(subnet)
+	}
 	setting := "does not assign them"
 	if subnet.AssignPublicIP {
 		setting = "assigns them"
@@ -84,7 +88,12 @@ func (c *scene) publicAddress(l lot, subnet snapshot.Subnet) (Finding, bool) {
 	if c.s.Cluster.IPv6 && slices.ContainsFunc(l.table.Routes, sixOut) {
 		return c.unsettled(subnet, "the nodes may take the way out over IPv6"), true
 	}
-	one := lot{table: l.table, subnets: []snapshot.Subnet{subnet}, paths: l.paths, internet: l.internet}
+	if l.proven() {
+		f := l.works()
+		f.Resource, f.Covers = subnet.ID, []string{subnet.ID}
+		return f, true
+	}
+	one := lot{s: l.s, table: l.table, subnets: []snapshot.Subnet{subnet}, paths: l.paths, internet: l.internet}
 	f := Finding{
 		Outcome:   Fail,
 		Resource:  subnet.ID,
@@ -99,12 +108,28 @@ func (c *scene) publicAddress(l lot, subnet snapshot.Subnet) (Finding, bool) {
 	}
 	f.Instances = slices.DeleteFunc(f.Instances, func(id string) bool { return !slices.Contains(without, id) })
 	f.Evidence[len(f.Evidence)-1].Value += fmt.Sprintf("; none on %s", some(without, 5))
+	if l.witness != "" {
+		f.Confidence = Likely
+	}
 	if subnet.AssignPublicIP {
 		f.Title = title("instances in %s have no public address", subnet.ID)
 		f.Why = fmt.Sprintf("%s sends 0.0.0.0/0 to %s, which serves public addresses only. %s assigns them, but the launch template's network interface turns that off: %s %s none. Nodes cannot reach %s.",
 			l.table.ID, l.internet.At, subnet.ID, some(without, 3), verb(without, "has", "have"), and(path.Names(l.outside())))
 	}
 	return f, true
+}
+
+// neverHad are the instances that ended and, by their launch template and the
+// subnet's setting, never had a public address; EC2 forgets it when they end.
+// Nil when that is not sure of all of them.
+func (c *scene) neverHad(subnet snapshot.Subnet) []string {
+	for _, i := range c.fell[subnet.ID] {
+		t, known := c.template(i)
+		if !known || t.PublicIP == "true" || t.PublicIP == "" && subnet.AssignPublicIP {
+			return nil
+		}
+	}
+	return ids(c.fell[subnet.ID])
 }
 
 // sixOut tells that a row is a default route over IPv6 that works.

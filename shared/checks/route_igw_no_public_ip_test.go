@@ -22,6 +22,10 @@ func noPublicIP() *snapshot.Snapshot {
 func igwNoPublicIPCases() []testCase {
 	pending := func(s *snapshot.Snapshot) { snapshottest.Instance(s, snapshottest.Node).State = "pending" }
 	nobody := func(s *snapshot.Snapshot) { s.Scope.Instances = nil }
+	ended := func(s *snapshot.Snapshot) {
+		i := snapshottest.Instance(s, snapshottest.Node)
+		i.State, i.Subnet, i.StateReason.Code = "terminated", snapshottest.Public, "Client.UserInitiatedShutdown"
+	}
 	assigns := func(s *snapshot.Snapshot) { snapshottest.Subnet(s, snapshottest.Public).AssignPublicIP = true }
 	return []testCase{
 		{"the node has a public address", snapshottest.PublicOnly(), []string{"pass subnet-0public [subnet-0public]"}},
@@ -45,6 +49,18 @@ func igwNoPublicIPCases() []testCase {
 			snapshottest.Launch(s, "i-0ready", snapshottest.Public, time.Hour)
 			snapshottest.Join(s, "i-0ready")
 		}), []string{"fail subnet-0public [subnet-0public] [i-0node] subnet-0public gives its nodes no public address"}},
+		{"it ended, and its launch template gave none", change(noPublicIP(), ended), []string{
+			"fail subnet-0public [subnet-0public] [i-0node] subnet-0public gives its nodes no public address",
+		}},
+		{"it ended, and its launch template gave one", change(noPublicIP(), ended, func(s *snapshot.Snapshot) { s.LaunchTemplates[0].PublicIP = "true" }), []string{
+			"unknown subnet-0public [subnet-0public] instances: not read: subnet-0public: no instance runs there, and what the launch template assigns is not read",
+		}},
+		{"it ended, and launch templates are unread", change(noPublicIP(), ended, unread(snapshot.LaunchTemplates)), []string{
+			"unknown subnet-0public [subnet-0public] instances: not read: subnet-0public: no instance runs there, and what the launch template assigns is not read",
+		}},
+		{"its nodes are Ready: they are proven", change(noPublicIP(), func(s *snapshot.Snapshot) { snapshottest.Join(s, snapshottest.Node) }), []string{
+			"pass subnet-0public [subnet-0public]",
+		}},
 		{"IPv6 cluster with a way out over IPv6", change(noPublicIP(), func(s *snapshot.Snapshot) {
 			s.Cluster.IPv6 = true
 			t := snapshottest.Table(s, snapshottest.PublicRTB)

@@ -23,13 +23,15 @@ func natNoInternet() Check {
 		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.html"},
 		Run: func(s *snapshot.Snapshot) []Finding {
 			c := look(s)
-			open := func(w path.Way) bool { return rowless(w) || byNAT(w) }
-			return c.nats(path.NATNoInternet, open, c.natNoInternet)
+			return c.ways(wayCheck{
+				fault: path.NATNoInternet, id: atEnd, say: c.natNoInternet,
+				open: func(w path.Way) bool { return rowless(w) || byNAT(w) },
+			})
 		},
 	}
 }
 
-func (c *scene) natNoInternet(f natFault) Finding {
+func (c *scene) natNoInternet(f wayFault) Finding {
 	nat, _ := c.net.NAT(f.id)
 	ids := f.subnets()
 	finding := Finding{
@@ -54,7 +56,7 @@ func (c *scene) natNoInternet(f natFault) Finding {
 
 // fixStuckNAT gives the gateway's subnet a way to the internet gateway. A
 // table that other subnets use too is left alone: they may rely on it.
-func (c *scene) fixStuckNAT(f natFault, nat snapshot.NATGateway) Fix {
+func (c *scene) fixStuckNAT(f wayFault, nat snapshot.NATGateway) Fix {
 	fix := Fix{Console: console(c.s, "NatGatewayDetails:natGatewayId="+f.id)}
 	table, known := c.net.Table(nat.Subnet)
 	igw, attached := c.net.Gateway(nat.VPC)

@@ -54,7 +54,7 @@ func TestNATNoInternetFix(t *testing.T) {
 			t := snapshottest.Table(s, snapshottest.PublicRTB)
 			t.Subnets = append(t.Subnets, "subnet-0else")
 		}), "", "Associate subnet-0public with a table of its own"},
-		{"a lost association is made again", change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) {
+		{"a lost association is made again", change(snapshottest.PrivateWithNAT(), late, func(s *snapshot.Snapshot) {
 			t := snapshottest.Table(s, snapshottest.PublicRTB)
 			t.Subnets = []string{"subnet-0else"}
 			s.Subnets = append(s.Subnets, snapshot.Subnet{ID: "subnet-0else", VPC: snapshottest.VPC})

@@ -19,7 +19,7 @@ func natUnusable() Check {
 		Links:      []string{"https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.html"},
 		Run: func(s *snapshot.Snapshot) []Finding {
 			c := look(s)
-			return c.nats(path.NATUnusable, c.natOpen, c.natUnusable)
+			return c.ways(wayCheck{fault: path.NATUnusable, id: atEnd, open: c.natOpen, say: c.natUnusable})
 		},
 	}
 }
@@ -32,7 +32,7 @@ func (c *scene) natOpen(w path.Way) bool {
 	return rowless(w) || byNAT(w) && !(seen && nat.Public)
 }
 
-func (c *scene) natUnusable(f natFault) Finding {
+func (c *scene) natUnusable(f wayFault) Finding {
 	nat, _ := c.net.NAT(f.id)
 	state := path.NATState(nat.State)
 	if nat.State == "available" {
@@ -54,7 +54,7 @@ func (c *scene) natUnusable(f natFault) Finding {
 	}
 }
 
-func (c *scene) fixNAT(f natFault, nat snapshot.NATGateway) Fix {
+func (c *scene) fixNAT(f wayFault, nat snapshot.NATGateway) Fix {
 	fix := Fix{Console: console(c.s, "NatGatewayDetails:natGatewayId="+f.id)}
 	var commands []string
 	for _, l := range f.lots {

@@ -65,7 +65,7 @@ func natUnusableCases() []testCase {
 		{"public and available, its way out through a firewall", change(snapshottest.PrivateWithNAT(), routes(snapshottest.PublicRTB, snapshottest.To("0.0.0.0/0", snapshot.ToEndpoint, "vpce-0fw"))), []string{
 			"pass rtb-0private [subnet-0private]",
 		}},
-		{"of another account (shared VPC)", change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) { s.NATGateways = nil }), []string{
+		{"of another account (shared VPC)", change(snapshottest.PrivateWithNAT(), late, func(s *snapshot.Snapshot) { s.NATGateways = nil }), []string{
 			"unknown nat-0a [subnet-0private] route tables: not read: nat-0a: this account cannot see it",
 		}},
 		{"endpoints carry all that is needed", change(snapshottest.EndpointsOnly(), func(s *snapshot.Snapshot) {

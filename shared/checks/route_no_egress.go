@@ -25,52 +25,68 @@ func noEgress() Check {
 		},
 		Run: func(s *snapshot.Snapshot) []Finding {
 			c := look(s)
-			return c.each(func(l lot) Finding { return c.noEgress(l) })
+			return c.ways(wayCheck{
+				fault: path.NoRoute, id: inTable, excuse: c.noEgressExcuse, say: c.noEgress,
+				open: func(path.Way) bool { return true },
+			})
 		},
 	}
 }
 
-// each judges every lot, and adds what cannot be judged.
-func (c *scene) each(judge func(lot) Finding) []Finding {
-	list := slices.Clone(c.blind)
-	for _, l := range c.lots {
-		list = append(list, judge(l))
-	}
-	return list
-}
-
-func (c *scene) noEgress(l lot) Finding {
-	outside := l.outside()
-	if len(outside) == 0 || l.internet.Verdict != path.NoRoute {
-		if w, away := l.away(); away {
-			return beyond(l, w)
-		}
-		return l.pass()
-	}
-	if some := c.endpointed(l.table.VPC); len(some) > 0 {
-		// Private by design: endpoint/missing names what is missing.
+// noEgressExcuse is the finding on a lot without a way out that is not accused.
+func (c *scene) noEgressExcuse(l lot) (Finding, bool) {
+	if some := c.endpointed(l.table.VPC); len(some) > 0 && rowless(l.internet) {
+		// Private by design: endpoint/* names what is missing.
 		f := l.pass()
 		f.Evidence = []Evidence{{What: l.table.VPC, Value: "has endpoints for " + and(path.Names(some))}}
+		return f, true
+	}
+	if doubt := c.doubt(l); doubt != "" {
+		return c.excused(l, doubt)
+	}
+	return Finding{}, false
+}
+
+func (c *scene) noEgress(fault wayFault) Finding {
+	l, subnets := fault.lots[0], fault.subnets()
+	f := Finding{
+		Outcome:   Fail,
+		Resource:  fault.id,
+		Covers:    subnets,
+		Instances: c.stranded(subnets),
+		Resources: append([]string{l.table.ID}, subnets...),
+		Title:     title("%s %s no way out", subject(subnets, "subnet"), verb(subnets, "has", "have")),
+		Evidence:  fault.evidence(),
+	}
+	if slices.ContainsFunc(fault.lots, func(l lot) bool { return c.doubt(l) != "" }) {
+		f.Confidence = Likely
+	}
+	if rowless(l.internet) {
+		f.Why = c.whyNoEgress(l, l.outside())
+		f.Fix = c.fixNoEgress(l)
 		return f
 	}
-	var confidence Confidence
+	return c.wrongWay(f, fault)
+}
+
+// wrongWay completes the finding on lots whose default route leads somewhere
+// that is no way to the internet: a peering connection, a transit gateway
+// whose table has no row for it, a VPC whose answers do not come back.
+func (c *scene) wrongWay(f Finding, fault wayFault) Finding {
+	l, way := fault.lots[0], fault.way.Way
+	f.Resources = way.Resources()
+	f.Why = fmt.Sprintf("%s sends %s to %s, but %s. Nodes must reach %s.",
+		some(fault.tables(), 3), path.Destination(way.Row), way.Row.Target.ID, way.Reason, and(path.Names(fault.lost())))
 	if doubt := c.doubt(l); doubt != "" {
-		if f, excused := c.excused(l, doubt); excused {
-			return f
-		}
-		confidence = Likely
+		f.Why += fmt.Sprintf(" That is all that can be seen: %s.", doubt)
 	}
-	f := Finding{
-		Outcome:    Fail,
-		Confidence: confidence,
-		Resource:   l.table.ID,
-		Covers:     l.ids(),
-		Instances:  c.stranded(l.ids()),
-		Resources:  append([]string{l.table.ID}, l.ids()...),
-		Title:      title("%s %s no way out", subject(l.ids(), "subnet"), verb(l.ids(), "has", "have")),
-		Why:        c.whyNoEgress(l, outside),
-		Evidence:   l.evidence(),
-		Fix:        c.fixNoEgress(l),
+	if fault.id == l.table.ID {
+		f.Fix = c.leadElsewhere(l, fault.way)
+		return f
+	}
+	f.Fix = Fix{
+		Text:    fmt.Sprintf("Add the row that is missing in %s, or lead %s of %s elsewhere.", fault.id, path.Destination(way.Row), some(fault.tables(), 3)),
+		Console: farTableLink(c.s, fault.id),
 	}
 	return f
 }

@@ -68,14 +68,54 @@ func noEgressCases() []testCase {
 			"pass rtb-0private [subnet-0private]",
 		}},
 		{"IPv6 cluster with an IPv6 way out only", change(isolated(), func(s *snapshot.Snapshot) { s.Cluster.IPv6 = true }, routes(snapshottest.PrivateRTB, snapshottest.Local(), snapshottest.To("::/0", snapshot.ToEgressOnly, "eigw-0a"))), []string{
-			"unknown eigw-0a [subnet-0private] route tables: not read: eigw-0a: its only way out is IPv6 (::/0 → eigw-0a)",
+			"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out",
 		}},
 		{"no way out, and the cluster's private endpoint in another VPC: the first is enough", change(isolated(), func(s *snapshot.Snapshot) {
 			s.Cluster.VPC, s.Cluster.EndpointPrivate, s.Cluster.EndpointPublic = "vpc-0other", true, false
 		}), []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out"}},
-		{"the cluster's private endpoint in another VPC", change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) {
+		{"the cluster's private endpoint in another VPC is route/api-private-unreachable", change(snapshottest.PrivateWithNAT(), late, func(s *snapshot.Snapshot) {
 			s.Cluster.VPC, s.Cluster.EndpointPrivate, s.Cluster.EndpointPublic = "vpc-0other", true, false
-		}), []string{"unknown vpc-0other [subnet-0private] route tables: not read: vpc-0other: the cluster's private endpoint is in vpc-0other"}},
+		}), []string{"pass rtb-0private [subnet-0private]"}},
+		{"default route into a peering connection", change(isolated(), routes(snapshottest.PrivateRTB, snapshottest.Local(), snapshottest.To("0.0.0.0/0", snapshot.ToPeering, "pcx-0a"))), []string{
+			"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out",
+		}},
+		{"default route into a peering connection, and one endpoint", change(isolated(), routes(snapshottest.PrivateRTB, snapshottest.Local(), snapshottest.To("0.0.0.0/0", snapshot.ToPeering, "pcx-0a")), func(s *snapshot.Snapshot) {
+			s.Endpoints = snapshottest.EndpointsOnly().Endpoints[:1]
+		}), []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out"}},
+		{"a transit gateway's table without a row for the internet", hubbed(func(h *hubWorld) { h.rows = h.rows[:1] }), []string{
+			"fail (likely) tgw-rtb-0spoke [subnet-0private] [i-0node] subnet-0private has no way out",
+		}},
+		{"the hub's table does not lead back", hubbed(func(h *hubWorld) { h.public.Routes = h.public.Routes[:2] }), []string{
+			"fail (likely) rtb-0hubpublic [subnet-0private] [i-0node] subnet-0private has no way out",
+		}},
+		{"a transit gateway that leads out", hubbed(func(*hubWorld) {}), []string{"pass rtb-0private [subnet-0private]"}},
+		{"a prefix list of one's own holds the default route", change(isolated(), func(s *snapshot.Snapshot) {
+			s.PrefixLists = append(s.PrefixLists, snapshot.PrefixList{ID: "pl-0mine", CIDRs: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}})
+		}, routes(snapshottest.PrivateRTB, snapshottest.Local(), listed("pl-0mine"))), []string{"pass rtb-0private [subnet-0private]"}},
+		{"a prefix list of private ranges is no way out", change(isolated(), func(s *snapshot.Snapshot) {
+			s.PrefixLists = append(s.PrefixLists, snapshot.PrefixList{ID: "pl-0mine", CIDRs: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}})
+		}, routes(snapshottest.PrivateRTB, snapshottest.Local(), listed("pl-0mine"))), []string{
+			"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out",
+		}},
+		{"the user data names a proxy", change(isolated(), func(s *snapshot.Snapshot) {
+			s.UserData[0].Data = []byte("#!/bin/bash\nexport HTTPS_PROXY=http://10.42.1.5:3128\n")
+		}), []string{
+			"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out",
+		}},
+		{"only the local row, and its nodes are Ready: a proxy in the VPC", change(snapshottest.PrivateWithNAT(), routes(snapshottest.PrivateRTB, snapshottest.Local())), []string{
+			"pass rtb-0private [subnet-0private]",
+		}},
+		{"only the local row, and its nodes are Ready by the private API", change(snapshottest.PrivateWithNAT(), routes(snapshottest.PrivateRTB, snapshottest.Local()), func(s *snapshot.Snapshot) {
+			s.Cluster.EndpointPrivate = true
+		}), []string{"fail (likely) rtb-0private [subnet-0private] [] subnet-0private has no way out"}},
+		{"an instance that ended meanwhile is named too", change(isolated(), func(s *snapshot.Snapshot) {
+			i := snapshottest.Instance(s, snapshottest.Node)
+			i.State, i.Subnet, i.StateReason.Code = "terminated", "", "Client.UserInitiatedShutdown"
+		}), []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out"}},
+		{"an instance that EC2 took back is not", change(isolated(), func(s *snapshot.Snapshot) {
+			i := snapshottest.Instance(s, snapshottest.Node)
+			i.State, i.StateReason.Code = "terminated", "Server.SpotInstanceTermination"
+		}), []string{"fail rtb-0private [subnet-0private] [] subnet-0private has no way out"}},
 		{"no table is known for the subnet", change(unassociated(), func(s *snapshot.Snapshot) { s.RouteTables = s.RouteTables[1:] }), []string{
 			"unknown subnet-0private [subnet-0private] route tables: not read: no route table is associated with subnet-0private, and the main table of vpc-0a is not among those that EC2 lists",
 		}},
@@ -147,7 +187,7 @@ func TestNoEgressFix(t *testing.T) {
 			Command: "aws ec2 associate-route-table --region us-west-2 --route-table-id rtb-0private --subnet-id subnet-0private",
 			Console: link + "rtb-0private",
 		}},
-		{"a main table says whom it is for", change(snapshottest.MainTable(), routes(snapshottest.MainRTB, snapshottest.Local())), Fix{
+		{"a main table says whom it is for", change(snapshottest.MainTable(), late, routes(snapshottest.MainRTB, snapshottest.Local())), Fix{
 			Text:    "nat-0a: available, same zone. rtb-0main is the main table: every subnet without an association of its own uses it",
 			Command: "aws ec2 create-route --region us-west-2 --route-table-id rtb-0main --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0a",
 			Console: link + "rtb-0main", Remedy: "add-nat-route",

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -75,6 +76,8 @@ type Config struct {
 	Region         string
 	// Clock is the stage's clock; the zero Clock is the wall clock.
 	Clock Clock
+	// Doors are the stage's ways to the clusters; nil outside the stage.
+	Doors Doors
 }
 
 // Watches tells whether a cluster is among those that the operator chose.
@@ -94,6 +97,9 @@ func Load(getenv func(string) string, wanted []fn.Variable) (Config, error) {
 		wrong = append(wrong, fmt.Errorf("%s: %w", StageClock, err))
 	}
 	c.Clock = clock
+	if c.Doors, err = parseDoors(getenv(string(StageDoors))); err != nil {
+		wrong = append(wrong, fmt.Errorf("%s: %w", StageDoors, err))
+	}
 	for _, v := range wanted {
 		text := strings.TrimSpace(getenv(string(v)))
 		if text == "" {
@@ -124,7 +130,11 @@ func (c *Config) set(v fn.Variable, text string) (err error) {
 	case JoinTime:
 		c.JoinTime, err = parseDuration(text, time.Minute, 15*time.Minute)
 	case GiveUp:
-		c.GiveUp, err = parseDuration(text, 10*time.Minute, 24*time.Hour)
+		most := 24 * time.Hour
+		if c.Clock != (Clock{}) {
+			most = math.MaxInt64 // the stage may look at what was taken long ago
+		}
+		c.GiveUp, err = parseDuration(text, 10*time.Minute, most)
 	case ProofTime:
 		c.ProofTime, err = parseDuration(text, 10*time.Minute, 24*time.Hour)
 	case ReopenTime:

@@ -92,12 +92,13 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		{JoinQueueURL, "", []string{"ROLLCALL_JOIN_QUEUE_URL", "is not set"}},
 		{"ROLLCALL_NONSENSE", "1", []string{"is not a setting of Rollcall"}},
 		{StageClock, "now", []string{"ROLLCALL_STAGE_CLOCK"}},
+		{StageDoors, "open", []string{"ROLLCALL_STAGE_DOORS"}},
 	}
 	for _, test := range tests {
 		m := good()
 		m[string(test.variable)] = test.value
 		wanted := all
-		if test.variable != StageClock {
+		if test.variable != StageClock && test.variable != StageDoors {
 			wanted = append([]fn.Variable{test.variable}, all...)
 		}
 		_, err := Load(env(m), wanted)

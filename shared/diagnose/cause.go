@@ -48,8 +48,8 @@ func (r *ranking) cause(f *fault) Cause {
 	}
 }
 
-// nodegroups are those of the instances, else those that launch into the
-// subnets that are covered.
+// nodegroups are those of the instances, else those whose groups are covered
+// or that launch into the subnets that are covered.
 func (r *ranking) nodegroups(instances, covers []string) []string {
 	var names []string
 	for _, id := range instances {
@@ -59,8 +59,14 @@ func (r *ranking) nodegroups(instances, covers []string) []string {
 	}
 	if len(instances) == 0 {
 		for _, g := range r.s.Nodegroups {
-			if slices.ContainsFunc(g.Subnets, func(id string) bool { return slices.Contains(covers, id) }) {
+			if slices.ContainsFunc(slices.Concat(g.Subnets, g.Groups), func(id string) bool { return slices.Contains(covers, id) }) {
 				names = append(names, g.Name)
+			}
+		}
+		// The nodegroups are read only where their instances are in trouble.
+		for _, g := range r.s.Groups {
+			if slices.ContainsFunc(append(slices.Clone(g.Subnets), g.Name), func(id string) bool { return slices.Contains(covers, id) }) {
+				names = append(names, cmp.Or(g.Tags["eks:nodegroup-name"], g.Tags["alpha.eksctl.io/nodegroup-name"], g.Name))
 			}
 		}
 	}
@@ -127,6 +133,12 @@ const (
 	maxValue    = 1000 // runes
 	maxTitle    = 70   // runes
 )
+
+// maxPassed is how much of a pass is told: what an incident that it closes
+// shows. There are dozens of passes in each diagnosis.
+const maxPassed = 2
+
+func first(list []checks.Evidence) []checks.Evidence { return list[:min(len(list), maxPassed)] }
 
 func bounded(list []checks.Evidence) []checks.Evidence {
 	if len(list) == 0 {

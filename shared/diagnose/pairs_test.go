@@ -138,6 +138,26 @@ func TestTwoFaults(t *testing.T) {
 			Causes:   []string{"route/nat-unusable " + w.NAT},
 			Symptoms: []checks.ID{"node/not-registered"},
 		}},
+		{"no way out, in an IPv6 cluster without a way out over IPv6 either", list{noWayOut, func(s *snapshot.Snapshot) {
+			s.Cluster.IPv6 = true
+			w.Subnet(s, w.Private).IPv6 = []netip.Prefix{netip.MustParsePrefix("2600:1f14:0:ab00::/64")}
+		}}, said{
+			Causes: []string{none},
+			Hidden: []Hidden{{Check: "route/ipv6-no-egress", Because: "route/no-egress"}},
+			// The role lacks what the network plugin needs for IPv6.
+			Contributing: []checks.ID{"iam/role-policies"},
+			Symptoms:     []checks.ID{"node/not-registered"},
+		}},
+		{"no way out, and the public endpoint admits others only", list{noWayOut, func(s *snapshot.Snapshot) {
+			s.Cluster.PublicAccessCIDRs = []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}
+		}}, said{Causes: []string{none}, Symptoms: []checks.ID{"node/not-registered"}}},
+		{"default route into a peering connection, in a VPC with one endpoint", list{func(s *snapshot.Snapshot) {
+			w.Table(s, w.PrivateRTB).Routes = []snapshot.Route{w.Local(), w.To("0.0.0.0/0", snapshot.ToPeering, "pcx-0a")}
+		}, endpointFor("ec2")}, said{
+			Causes:   []string{none},
+			Hidden:   []Hidden{{Check: "endpoint/missing", Because: "route/no-egress"}},
+			Symptoms: []checks.ID{"node/not-registered"},
+		}},
 		{"stuck NAT gateway and a full subnet", list{natStuck, full}, said{
 			Causes:   []string{"route/nat-no-internet " + w.NAT, "ip/subnet-exhausted " + w.Private},
 			Symptoms: []checks.ID{"node/not-registered"},
@@ -152,7 +172,8 @@ func TestTwoFaults(t *testing.T) {
 			w.Launch(s, "i-0z", "subnet-0z", 10*time.Minute)
 			s.Nodes = append(s.Nodes, snapshot.Node{Name: "z", Instance: "i-0z", Ready: snapshot.Condition{Status: "False"}})
 		}}, said{
-			Causes:   []string{"route/blackhole " + w.PrivateRTB, "ip/subnet-exhausted subnet-0z"},
+			// The other subnet's gateway is in another zone: advice.
+			Causes:   []string{"route/blackhole " + w.PrivateRTB, "ip/subnet-exhausted subnet-0z", "route/cross-zone-nat rtb-0z"},
 			Symptoms: []checks.ID{"node/not-registered", "node/not-ready"},
 		}},
 	}

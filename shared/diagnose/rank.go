@@ -12,6 +12,8 @@ import (
 //
 //   - A failed check whose After names another failed check, for the same
 //     instances or subnets, is hidden behind that one.
+//   - A failed check whose Adds names another failed check of the same
+//     resource contributes to that one.
 //   - A likely or possible finding none of whose instances has failed yet is
 //     advice; one whose instances are all explained by certain causes only
 //     contributes to them.
@@ -27,7 +29,7 @@ func Rank(list []checks.Check, results []checks.Result, s *snapshot.Snapshot) Di
 	for _, res := range results {
 		switch res.Outcome {
 		case checks.Pass:
-			d.Passed = append(d.Passed, Passed{Check: res.Check, Covers: res.Covers, Evidence: bounded(res.Evidence)})
+			d.Passed = append(d.Passed, Passed{Check: res.Check, Covers: res.Covers, Evidence: bounded(first(res.Evidence))})
 		case checks.Unknown:
 			d.Unknown = addUnknown(d.Unknown, res)
 		case checks.Fail:
@@ -36,6 +38,7 @@ func Rank(list []checks.Check, results []checks.Result, s *snapshot.Snapshot) Di
 	}
 	r.weigh()
 	r.hide()
+	r.merge()
 	r.contribute()
 	r.attach()
 	d.Causes = r.causes()
@@ -65,6 +68,10 @@ type fault struct {
 	// behind are the faults that explain it away or that it contributes to;
 	// such a fault is no cause of its own.
 	behind []*fault
+
+	// early tells that it is not certain, and that all its instances still
+	// have time to join.
+	early bool
 
 	contributing []checks.ID
 	signs        []checks.ID
@@ -106,8 +113,15 @@ func (r *ranking) add(res checks.Result) {
 }
 
 // weigh makes advice of likely and possible findings that explain nothing:
-// where every node is Ready, or still has time, they accuse nobody.
+// where every node is Ready, they accuse nobody. Of an instance that still has
+// time to join only what is certain is told.
 func (r *ranking) weigh() {
+	waiting := make(map[string]bool, len(r.s.Launches))
+	for _, l := range r.s.Launches {
+		if r.s.Time.Before(l.Due) && !r.ended[l.Instance] {
+			waiting[l.Instance] = true
+		}
+	}
 	failed := make(map[string]bool, len(r.symptoms))
 	for _, f := range r.symptoms {
 		for _, id := range f.Instances {
@@ -120,8 +134,10 @@ func (r *ranking) weigh() {
 		}
 		if !slices.ContainsFunc(f.Instances, func(id string) bool { return failed[id] || r.ended[id] }) {
 			f.confidence = checks.Advice
+			f.early = len(f.Instances) > 0 && !slices.ContainsFunc(f.Instances, func(id string) bool { return !waiting[id] })
 		}
 	}
+	r.faults = slices.DeleteFunc(r.faults, func(f *fault) bool { return f.early })
 }
 
 // hide puts faults behind those that explain them away.
@@ -129,7 +145,8 @@ func (r *ranking) hide() {
 	for _, f := range r.faults {
 		var by []*fault
 		for _, other := range r.faults {
-			if other != f && other.confidence != checks.Advice && slices.Contains(r.checks[f.Check].After, other.Check) && !slices.Contains(other.behind, f) {
+			if other != f && strong(other, f) &&
+				slices.Contains(r.checks[f.Check].After, other.Check) && !slices.Contains(other.behind, f) {
 				by = append(by, other)
 			}
 		}
@@ -141,6 +158,36 @@ func (r *ranking) hide() {
 			h := Hidden{Check: f.Check, Because: other.Check}
 			if !slices.Contains(other.hidden, h) {
 				other.hidden = append(other.hidden, h)
+			}
+		}
+	}
+}
+
+// strong tells that a fault may hide another one: a likely cause can be what a
+// certain sign of it points to (a line of the console), a mere possibility
+// cannot.
+func strong(other, than *fault) bool {
+	return rank(other.confidence) <= max(rank(checks.Likely), rank(than.confidence)) && other.confidence != checks.Advice
+}
+
+// merge puts faults behind those of the same resource that they add facts to.
+// What the fault keeps from working, the cause does.
+func (r *ranking) merge() {
+	for _, f := range r.faults {
+		if len(f.behind) > 0 {
+			continue
+		}
+		for _, other := range r.faults {
+			if other == f || len(other.behind) > 0 || !slices.Contains(r.checks[f.Check].Adds, other.Check) ||
+				other.Resource != f.Resource && !slices.Contains(other.Resources, f.Resource) {
+				continue
+			}
+			f.behind = append(f.behind, other)
+			other.contributing = with(other.contributing, f.Check)
+			other.Evidence = append(slices.Clone(other.Evidence), f.Evidence...)
+			other.Instances = slices.Compact(slices.Sorted(slices.Values(slices.Concat(other.Instances, f.Instances))))
+			for _, id := range f.Instances {
+				other.has[id] = true
 			}
 		}
 	}

@@ -130,6 +130,21 @@ func TestRankConfidenceOfTheFindingWins(t *testing.T) {
 	}
 }
 
+// A cause that has no instances is told with the nodegroups of its groups.
+func TestNodegroupsOfGroups(t *testing.T) {
+	s := &snapshot.Snapshot{Groups: []snapshot.Group{
+		{Name: "eks-workers-1", Subnets: []string{"subnet-1"}, Tags: map[string]string{"eks:nodegroup-name": "workers"}},
+		{Name: "self-managed", Subnets: []string{"subnet-1"}},
+		{Name: "elsewhere", Subnets: []string{"subnet-2"}},
+	}}
+	for covered, want := range map[string]string{"eks-workers-1": "[workers]", "subnet-1": "[self-managed workers]", "subnet-9": "[]"} {
+		d := Rank(catalogue(), []checks.Result{fail("a/cause", "x", ids(covered), nil)}, s)
+		if len(d.Causes) != 1 || fmt.Sprint(d.Causes[0].Nodegroups) != want {
+			t.Errorf("%s: %+v, want one cause of %s", covered, d.Causes, want)
+		}
+	}
+}
+
 func TestSymptomsOfAGroupAreOneMessage(t *testing.T) {
 	var results []checks.Result
 	s := &snapshot.Snapshot{}

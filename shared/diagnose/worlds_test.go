@@ -45,11 +45,57 @@ func faults() []struct {
 			return s
 		}},
 		{"NAT gateway deleted long ago", "route/blackhole", routes(w.PrivateRTB, w.Local(), blackhole(w.To("0.0.0.0/0", snapshot.ToNATGateway, "nat-0old")))},
-		{"internet gateway detached", "route/blackhole", func() *snapshot.Snapshot {
+		{"internet gateway deleted", "route/blackhole", func() *snapshot.Snapshot {
 			s := w.PublicOnly()
+			s.InternetGateways = nil
 			w.Table(s, w.PublicRTB).Routes[1].State = "blackhole"
 			return s
 		}},
+		{"internet gateway detached", "route/igw-detached", func() *snapshot.Snapshot {
+			s := w.PublicOnly()
+			s.InternetGateways[0].Attached = nil
+			w.Table(s, w.PublicRTB).Routes[1].State = "blackhole"
+			return s
+		}},
+		{"internet gateway of the NAT gateway's subnet detached", "route/igw-detached", func() *snapshot.Snapshot {
+			s := w.PrivateWithNAT()
+			s.InternetGateways[0].Attached = nil
+			return s
+		}},
+		{"NAT instance with its source check on", "route/nat-instance-source-check", func() *snapshot.Snapshot {
+			s := routes(w.PrivateRTB, w.Local(), w.To("0.0.0.0/0", snapshot.ToInterface, "eni-0nat"))()
+			s.Interfaces = append(s.Interfaces, snapshot.Interface{ID: "eni-0nat", VPC: w.VPC, Subnet: w.Public, Status: "in-use", Kind: "interface", Instance: "i-0nat", SourceCheck: true})
+			return s
+		}},
+		{"NAT instance stopped", "route/nat-instance-source-check", func() *snapshot.Snapshot {
+			s := routes(w.PrivateRTB, w.Local(), blackhole(w.To("0.0.0.0/0", snapshot.ToInterface, "eni-0nat")))()
+			s.Interfaces = append(s.Interfaces, snapshot.Interface{ID: "eni-0nat", VPC: w.VPC, Subnet: w.Public, Status: "in-use", Kind: "interface", Instance: "i-0nat"})
+			return s
+		}},
+		{"the public endpoint does not admit the NAT gateway", "route/api-public-cidr", func() *snapshot.Snapshot {
+			s := w.PrivateWithNAT()
+			s.Cluster.PublicAccessCIDRs = []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}
+			return s
+		}},
+		{"the private endpoint is in a VPC that no route leads to", "route/api-private-unreachable", func() *snapshot.Snapshot {
+			s := w.PrivateWithNAT()
+			s.Cluster.VPC, s.Cluster.EndpointPublic, s.Cluster.EndpointPrivate = "vpc-0cluster", false, true
+			s.Cluster.Subnets, s.Interfaces = nil, nil
+			s.VPCs = append(s.VPCs, snapshot.VPC{ID: "vpc-0cluster", CIDRs: []netip.Prefix{netip.MustParsePrefix("10.99.0.0/16")}})
+			return s
+		}},
+		{"IPv6 cluster without a way out over IPv6", "route/ipv6-no-egress", func() *snapshot.Snapshot {
+			s := w.PrivateWithNAT()
+			s.Cluster.IPv6 = true
+			w.Subnet(s, w.Private).IPv6 = []netip.Prefix{netip.MustParsePrefix("2600:1f14:0:ab00::/64")}
+			return s
+		}},
+		{"IPv6 cluster, a subnet without an IPv6 range", "route/ipv6-no-egress", func() *snapshot.Snapshot {
+			s := w.PrivateWithNAT()
+			s.Cluster.IPv6 = true
+			return s
+		}},
+		{"default route into a peering connection", "route/no-egress", routes(w.PrivateRTB, w.Local(), w.To("0.0.0.0/0", snapshot.ToPeering, "pcx-0a"))},
 		{"NAT gateway just deleted", "route/nat-unusable", func() *snapshot.Snapshot {
 			s := routes(w.PrivateRTB, w.Local(), blackhole(toNAT))()
 			s.NATGateways[0].State = "deleted"
@@ -72,7 +118,7 @@ func faults() []struct {
 			s.Endpoints = slices.DeleteFunc(s.Endpoints, func(e snapshot.Endpoint) bool { return e.ID == "vpce-0sts" })
 			return s
 		}},
-		{"S3 endpoint not in the table", "endpoint/missing", func() *snapshot.Snapshot {
+		{"S3 endpoint not in the table", "endpoint/s3-route-missing", func() *snapshot.Snapshot {
 			s := w.EndpointsOnly()
 			w.Table(s, w.PrivateRTB).Routes = []snapshot.Route{w.Local()}
 			s.Endpoints[4].RouteTables = nil
@@ -145,9 +191,14 @@ func TestHealthyWorldsHaveNoCause(t *testing.T) {
 // that needed it passes nothing.
 func TestNoFalseAlarmWhenBlind(t *testing.T) {
 	worlds := []func() *snapshot.Snapshot{w.PrivateWithNAT, w.PublicOnly, w.EndpointsOnly, w.MainTable}
-	for _, world := range worlds {
-		for _, a := range w.Sources() {
-			for _, b := range w.Sources() {
+	for n, world := range worlds {
+		for i, a := range w.Sources() {
+			for j, b := range w.Sources() {
+				// Pairs in the first world alone, and of the network and the
+				// cluster, which come first: of all there are seven hundred.
+				if j < i || i != j && (n > 0 || j >= 13) {
+					continue
+				}
 				s := world()
 				w.Without(s, a)
 				w.Without(s, b)

@@ -118,9 +118,13 @@ type Grant struct {
 	Conditions map[string]map[string][]string
 }
 
-// KubeRule is one rule of the ClusterRole that a function needs.
+// KubeRule is one rule of the role that a function needs in each cluster.
 type KubeRule struct {
+	// Namespace narrows it to the objects in one; empty is the whole cluster.
+	Namespace string
 	Group     string
 	Resources []string
-	Verbs     []string
+	// Names narrow it to these objects; none is all of them.
+	Names []string
+	Verbs []string
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"encoding/json"
 
@@ -40,28 +39,59 @@ const (
 func (r *Reader) readGroups(ctx context.Context, names []string) ([]snapshot.Group, error) {
 	var all []snapshot.Group
 	for chunk := range slices.Chunk(names, groupPage) {
-		p := autoscaling.NewDescribeAutoScalingGroupsPaginator(r.groups, &autoscaling.DescribeAutoScalingGroupsInput{
-			AutoScalingGroupNames: chunk, MaxRecords: aws.Int32(groupPage),
-		})
-		for p.HasMorePages() {
-			page, err := p.NextPage(ctx)
-			if err != nil {
-				return nil, fmt.Errorf("describe auto scaling groups: %w", err)
-			}
-			all = append(all, each(page.AutoScalingGroups, group)...)
-		}
-	}
-	for i := range all {
-		if !all[i].WarmPool {
-			continue
-		}
-		warm, err := r.readWarmPool(ctx, all[i].Name)
+		list, err := r.describeGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: chunk})
 		if err != nil {
 			return nil, err
 		}
-		all[i].Warm = warm
+		all = append(all, list...)
+	}
+	return r.warmed(ctx, all)
+}
+
+// readGroupsOf reads the groups tagged as a cluster's. Filters of one call
+// must all hold, so the two ways of tagging take a call each.
+func (r *Reader) readGroupsOf(ctx context.Context, cluster string) ([]snapshot.Group, error) {
+	var all []snapshot.Group
+	for _, filter := range []types.Filter{
+		{Name: aws.String("tag-key"), Values: []string{"kubernetes.io/cluster/" + cluster, "k8s.io/cluster/" + cluster}},
+		{Name: aws.String("tag:eks:cluster-name"), Values: []string{cluster}},
+	} {
+		list, err := r.describeGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{Filters: []types.Filter{filter}})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	return r.warmed(ctx, unique(all, func(g snapshot.Group) string { return g.Name }))
+}
+
+func (r *Reader) describeGroups(ctx context.Context, input *autoscaling.DescribeAutoScalingGroupsInput) ([]snapshot.Group, error) {
+	input.MaxRecords = aws.Int32(groupPage)
+	var all []snapshot.Group
+	p := autoscaling.NewDescribeAutoScalingGroupsPaginator(r.groups, input)
+	for p.HasMorePages() {
+		page, err := p.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("describe auto scaling groups: %w", err)
+		}
+		all = append(all, each(page.AutoScalingGroups, group)...)
 	}
 	return all, nil
+}
+
+// warmed adds the instances in the groups' warm pools.
+func (r *Reader) warmed(ctx context.Context, groups []snapshot.Group) ([]snapshot.Group, error) {
+	for i := range groups {
+		if !groups[i].WarmPool {
+			continue
+		}
+		warm, err := r.readWarmPool(ctx, groups[i].Name)
+		if err != nil {
+			return nil, err
+		}
+		groups[i].Warm = warm
+	}
+	return groups, nil
 }
 
 func (r *Reader) readWarmPool(ctx context.Context, name string) ([]string, error) {
@@ -92,34 +122,6 @@ func (r *Reader) readActivities(ctx context.Context, groups []string) ([]snapsho
 		all = append(all, each(out.Activities, activity)...)
 	}
 	return all, nil
-}
-
-func group(g types.AutoScalingGroup) snapshot.Group {
-	out := snapshot.Group{
-		Name:     aws.ToString(g.AutoScalingGroupName),
-		Min:      int(aws.ToInt32(g.MinSize)),
-		Max:      int(aws.ToInt32(g.MaxSize)),
-		Desired:  int(aws.ToInt32(g.DesiredCapacity)),
-		Zones:    slices.Sorted(slices.Values(g.AvailabilityZones)),
-		WarmPool: g.WarmPoolConfiguration != nil,
-		Tags:     map[string]string{},
-	}
-	for s := range strings.SplitSeq(aws.ToString(g.VPCZoneIdentifier), ",") {
-		if s = strings.TrimSpace(s); s != "" {
-			out.Subnets = append(out.Subnets, s)
-		}
-	}
-	slices.Sort(out.Subnets)
-	for _, in := range g.Instances {
-		out.Instances = append(out.Instances, snapshot.GroupInstance{
-			ID: aws.ToString(in.InstanceId), Lifecycle: string(in.LifecycleState), Health: aws.ToString(in.HealthStatus),
-		})
-	}
-	slices.SortFunc(out.Instances, func(a, b snapshot.GroupInstance) int { return strings.Compare(a.ID, b.ID) })
-	for _, t := range g.Tags {
-		out.Tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
-	}
-	return out
 }
 
 // instanceIn finds the id in "Launching a new EC2 instance: i-0ef3c1b2a4d5968f1":

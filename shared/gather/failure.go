@@ -30,20 +30,34 @@ func failure(source snapshot.Source, call string, err error) *snapshot.Failure {
 		host   x509.HostnameError
 		nerr   net.Error
 		sent   *url.Error // whatever else kept the HTTP client from an answer
+		asked  askedError
+		many   *kube.TooManyError
+		named  unreadError
 	)
+	if errors.As(err, &asked) {
+		f.Call = asked.call
+	}
 	if errors.As(err, &op) {
 		f.Call = action(op)
 	}
 	switch {
-	case errors.Is(err, errClusterBlind), errors.Is(err, errNoVPC), errors.Is(err, errNoEndpoint):
+	case errors.Is(err, errClusterBlind), errors.Is(err, errNoVPC), errors.Is(err, errNoEndpoint), errors.Is(err, errNotGranted), errors.As(err, &named):
 		// Nobody was asked: what kept us from asking has a failure of its own.
 		f.Reason, f.Message = snapshot.NotRead, err.Error()
+	case errors.As(err, &many):
+		f.Reason, f.Message = snapshot.NotRead, many.Error()
+	case errors.Is(err, errTooMany):
+		f.Reason, f.Message = snapshot.NotRead, errTooMany.Error()
+	case errors.Is(err, errRoleChanged):
+		f.Message = errRoleChanged.Error()
 	case errors.As(err, &api):
 		f.Code, f.Message = api.ErrorCode(), plain(api.ErrorMessage())
 		f.Reason = reasonOf(f.Code, api.ErrorFault())
 	case errors.As(err, &status):
 		f.Code, f.Message = status.Reason, status.Message
-		f.Reason = reasonOfStatus(status.Code)
+		if f.Reason = reasonOfStatus(status.Code); status.Reason == notCaptured {
+			f.Reason = snapshot.NotRead
+		}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &nerr) && nerr.Timeout():
 		f.Reason, f.Message = snapshot.TimedOut, "no answer in time"
 	case errors.As(err, &ca), errors.As(err, &host):
@@ -66,6 +80,10 @@ func action(op *smithy.OperationError) string {
 	return strings.ToLower(strings.ReplaceAll(op.Service(), " ", "")) + ":" + op.Operation()
 }
 
+// notCaptured is the answer to a call that nobody made when a capture was
+// taken (package local/capture). AWS and Kubernetes have no such code.
+const notCaptured = "NotCaptured"
+
 // Codes: EC2 "Common client error codes"; Auto Scaling and EKS "Common errors".
 func reasonOf(code string, fault smithy.ErrorFault) snapshot.Reason {
 	switch code {
@@ -79,6 +97,8 @@ func reasonOf(code string, fault smithy.ErrorFault) snapshot.Reason {
 		return snapshot.TimedOut
 	case "Unavailable", "ServiceUnavailable", "ServiceUnavailableException":
 		return snapshot.Unreachable
+	case notCaptured:
+		return snapshot.NotRead
 	}
 	return snapshot.Broken
 }

@@ -51,3 +51,53 @@ func (r *Reader) Groups(ctx context.Context, names []string) ([]snapshot.Group, 
 	}
 	return sorted(list, func(g snapshot.Group) string { return g.Name }), nil
 }
+
+// FindTaggedAll reads the instances that carry the cluster's tag in whatever
+// state: EC2 describes one that has ended for about an hour, with its tags.
+func (r *Reader) FindTaggedAll(ctx context.Context, cluster string) ([]snapshot.Instance, *snapshot.Failure) {
+	list, err := r.byFilter(ctx, "tag-key", []string{"kubernetes.io/cluster/" + cluster})
+	if err != nil {
+		return nil, failure(snapshot.Instances, call(snapshot.Instances), err)
+	}
+	return sorted(list, func(in snapshot.Instance) string { return in.ID }), nil
+}
+
+// FindIn reads the instances of a VPC in whatever state, tagged or not. One
+// that is terminated has left its VPC: of those only FindTaggedAll and Find
+// know.
+func (r *Reader) FindIn(ctx context.Context, vpc string) ([]snapshot.Instance, *snapshot.Failure) {
+	if vpc == "" {
+		return nil, failure(snapshot.Instances, call(snapshot.Instances), errNoVPC)
+	}
+	list, err := r.byFilter(ctx, "vpc-id", []string{vpc})
+	if err != nil {
+		return nil, failure(snapshot.Instances, call(snapshot.Instances), err)
+	}
+	return sorted(list, func(in snapshot.Instance) string { return in.ID }), nil
+}
+
+// GroupsOf reads the Auto Scaling groups that are tagged as the cluster's: by
+// the tags of Kubernetes, which self-managed groups carry, and by that of EKS.
+func (r *Reader) GroupsOf(ctx context.Context, cluster string) ([]snapshot.Group, *snapshot.Failure) {
+	if cluster == "" {
+		return nil, nil
+	}
+	list, err := r.readGroupsOf(ctx, cluster)
+	if err != nil {
+		return nil, failure(snapshot.Groups, call(snapshot.Groups), err)
+	}
+	return list, nil
+}
+
+// FindGrouped reads the instances of Auto Scaling groups in whatever state:
+// one that has ended keeps the tag of its group for about an hour.
+func (r *Reader) FindGrouped(ctx context.Context, groups []string) ([]snapshot.Instance, *snapshot.Failure) {
+	if len(groups) == 0 {
+		return nil, nil
+	}
+	list, err := r.byFilter(ctx, "tag:"+groupTag, groups)
+	if err != nil {
+		return nil, failure(snapshot.Instances, call(snapshot.Instances), err)
+	}
+	return sorted(list, func(in snapshot.Instance) string { return in.ID }), nil
+}

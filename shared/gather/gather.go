@@ -7,17 +7,18 @@
 package gather
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"golang.org/x/sync/errgroup"
 
@@ -27,34 +28,73 @@ import (
 
 // Reader reads AWS and Kubernetes.
 type Reader struct {
-	instances     Instances
-	instanceTypes InstanceTypes
-	network       Network
-	groups        Groups
-	activities    Activities
+	instances          Instances
+	instanceTypes      InstanceTypes
+	instanceAttributes InstanceAttributes
+	statuses           Statuses
+	consoles           Consoles
+	images             Images
+	launchTemplates    LaunchTemplates
+
+	network     Network
+	filters     Filters
+	attributes  Attributes
+	options     Options
+	prefixLists PrefixLists
+	peerings    Peerings
+	transit     Transit
+	interfaces  Interfaces
+
+	groups     Groups
+	activities Activities
+
 	clusterList   ClusterList
 	clusters      Clusters
+	nodegroupList NodegroupList
 	nodegroups    Nodegroups
-	presigner     kube.Presigner
-	patience      time.Duration
+	addons        Addons
+	accessEntries AccessEntries
+	podIdentities PodIdentities
+
+	profiles Profiles
+	roles    Roles
+
+	presigner kube.Presigner
+	patience  time.Duration
+	// door is another way to a cluster, on the local stage alone.
+	door func(cluster string) (endpoint string, ca []byte, ok bool)
 }
 
 // patience is how long one source may take. A throttled call rides out about
-// ten seconds (package awsconf); with the cluster, its nodes and its network
+// ten seconds (package awsconf); with the cluster, its nodes and all the rest
 // one after the other, a function of a minute still has time to say what did
 // not answer.
 const patience = 14 * time.Second
 
+// rounds is how many times its patience a reader gives to all the sources of
+// one call of More, which may come in several waves.
+const rounds = 2
+
 // New makes a reader.
 func New(cfg aws.Config) *Reader {
-	e, a, k := ec2.NewFromConfig(cfg), autoscaling.NewFromConfig(cfg), eks.NewFromConfig(cfg)
+	e, a, k, i := ec2.NewFromConfig(cfg), autoscaling.NewFromConfig(cfg), eks.NewFromConfig(cfg), iam.NewFromConfig(cfg)
 	return &Reader{
-		instances: e, instanceTypes: e, network: e,
+		instances: e, instanceTypes: e, instanceAttributes: e, statuses: e, consoles: e, images: e, launchTemplates: e,
+		network: e, filters: e, attributes: e, options: e, prefixLists: e, peerings: e, transit: e, interfaces: e,
 		groups: a, activities: a,
-		clusterList: k, clusters: k, nodegroups: k,
+		clusterList: k, clusters: k, nodegroupList: k, nodegroups: k, addons: k, accessEntries: k, podIdentities: k,
+		profiles: i, roles: i,
 		presigner: sts.NewPresignClient(sts.NewFromConfig(cfg)),
 		patience:  patience,
 	}
+}
+
+// Through makes the reader reach the Kubernetes APIs of those clusters that
+// have a door through it, whatever endpoint EKS tells: the local stage's way
+// (config.StageDoors).
+func (r *Reader) Through(door func(cluster string) (endpoint string, ca []byte, ok bool)) *Reader {
+	r.door = door
+	return r
 }
 
 // parallel bounds the calls at once: enough to be done in a second, few
@@ -74,9 +114,11 @@ type Query struct {
 	Instances []snapshot.Instance
 	Groups    []snapshot.Group
 	Failed    []snapshot.Failure
-	// Nodegroups are those whose state a person would look up.
-	Nodegroups []string
-	Launches   []snapshot.Launch
+	// Nodegroups are those whose state a person would look up. With
+	// AllNodegroups a nil list means all of the cluster's.
+	Nodegroups    []string
+	AllNodegroups bool
+	Launches      []snapshot.Launch
 	// Sources are what to read beside the instances and groups.
 	Sources []snapshot.Source
 }
@@ -115,121 +157,92 @@ func (r *Reader) patientCluster(ctx context.Context, name string) (snapshot.Clus
 	return r.readCluster(ctx, name)
 }
 
-// More reads further sources into a snapshot; what was read or has failed
-// already is left as it is.
+// More reads further sources into a snapshot, and those without which they
+// cannot be read; what was read or has failed already is left as it is.
 func (r *Reader) More(ctx context.Context, s *snapshot.Snapshot, q Query, sources ...snapshot.Source) {
-	vpc := s.Cluster.VPC
-	if vpc == "" {
-		vpc = q.VPC
-	}
-	clusterRead := s.Read[snapshot.Clusters]
-	var (
-		mu   sync.Mutex
-		g    errgroup.Group
-		done []func()
-	)
-	g.SetLimit(parallel)
-	for _, source := range sources {
-		if _, failed := s.Failures[source]; failed || s.Read[source] {
-			continue
+	ctx, cancel := context.WithTimeout(ctx, rounds*r.patience)
+	defer cancel()
+	l := &look{r: r, q: q, vpcs: vpcsOf(s, q), s: s}
+	var wanted [waves][]snapshot.Source
+	for _, source := range with(sources) {
+		if _, failed := s.Failures[source]; !failed && !s.Read[source] {
+			wanted[wave(source)] = append(wanted[wave(source)], source)
 		}
-		g.Go(func() error {
-			ctx, cancel := context.WithTimeout(ctx, r.patience)
-			defer cancel()
-			keep, err := r.read(ctx, source, vpc, s.Cluster, clusterRead, q)
-			mu.Lock()
-			defer mu.Unlock()
-			done = append(done, func() {
-				if err != nil {
-					s.Failures[source] = *failure(source, call(source), err)
-					return
-				}
-				keep(s)
-				s.Read[source] = true
-			})
-			return nil // each source keeps its own error
-		})
 	}
-	_ = g.Wait()
-	for _, keep := range done {
-		keep()
+	if f, down := l.s.Failures[snapshot.Nodes]; down && ofAll(f) {
+		for i, list := range wanted {
+			wanted[i] = slices.DeleteFunc(list, func(source snapshot.Source) bool {
+				if ofKubernetes(source) {
+					l.s.Failures[source] = snapshot.Failure{Source: source, Reason: f.Reason, Call: f.Call, Code: f.Code, Message: f.Message}
+				}
+				return ofKubernetes(source)
+			})
+		}
+	}
+	if slices.ContainsFunc(slices.Concat(wanted[:]...), ofKubernetes) {
+		l.kubernetes = r.connect(ctx, s.Cluster, s.Read[snapshot.Clusters])
+		defer l.kubernetes.close()
+	}
+	for _, list := range wanted {
+		l.readAll(ctx, list)
 	}
 	for i := range s.NATGateways {
 		s.NATGateways[i].Zone = zoneOf(s.Subnets, s.NATGateways[i].Subnet)
 	}
 }
 
-var (
-	errNoVPC        = errors.New("the cluster's VPC is not known")
-	errClusterBlind = errors.New("the cluster could not be read")
-)
-
-// read reads one source and returns how to keep it.
-func (r *Reader) read(ctx context.Context, source snapshot.Source, vpc string, c snapshot.Cluster, clusterRead bool, q Query) (func(*snapshot.Snapshot), error) {
-	switch source {
-	case snapshot.InstanceTypes:
-		list, err := r.readInstanceTypes(ctx, typesOf(q.Instances))
-		return keep(list, err, func(t snapshot.InstanceType) string { return t.Name }, func(s *snapshot.Snapshot) *[]snapshot.InstanceType { return &s.InstanceTypes })
-	case snapshot.Activities:
-		list, err := r.readActivities(ctx, namesOf(q.Groups))
-		return keep(list, err, nil, func(s *snapshot.Snapshot) *[]snapshot.Activity { return &s.Activities })
-	case snapshot.Nodegroups:
-		list, err := r.readNodegroups(ctx, q.Cluster, q.Nodegroups)
-		return keep(list, err, func(n snapshot.Nodegroup) string { return n.Name }, func(s *snapshot.Snapshot) *[]snapshot.Nodegroup { return &s.Nodegroups })
-	case snapshot.Nodes:
-		if !clusterRead {
-			return nil, errClusterBlind
+// readAll reads sources at the same time, and then keeps what was read.
+func (l *look) readAll(ctx context.Context, sources []snapshot.Source) {
+	stores := make([]store, len(sources))
+	errs := make([]error, len(sources))
+	var g errgroup.Group
+	g.SetLimit(parallel)
+	for i, source := range sources {
+		g.Go(func() error {
+			ctx, cancel := context.WithTimeout(ctx, l.r.patience)
+			defer cancel()
+			stores[i], errs[i] = l.read(ctx, source)
+			return nil // each source keeps its own error
+		})
+	}
+	_ = g.Wait()
+	for i, source := range sources {
+		if errs[i] != nil {
+			l.s.Failures[source] = *failure(source, call(source), errs[i])
+			continue
 		}
-		list, err := r.readNodes(ctx, c)
-		return keep(list, err, func(n snapshot.Node) string { return n.Name }, func(s *snapshot.Snapshot) *[]snapshot.Node { return &s.Nodes })
+		stores[i](l.s)
+		l.s.Read[source] = true
 	}
-	if vpc == "" {
-		return nil, errNoVPC
-	}
-	switch source {
-	case snapshot.Subnets:
-		list, err := r.readSubnets(ctx, vpc)
-		return keep(list, err, func(x snapshot.Subnet) string { return x.ID }, func(s *snapshot.Snapshot) *[]snapshot.Subnet { return &s.Subnets })
-	case snapshot.VPCs:
-		list, err := r.readVPCs(ctx, vpc)
-		return keep(list, err, func(x snapshot.VPC) string { return x.ID }, func(s *snapshot.Snapshot) *[]snapshot.VPC { return &s.VPCs })
-	case snapshot.RouteTables:
-		list, err := r.readRouteTables(ctx, vpc)
-		return keep(list, err, func(x snapshot.RouteTable) string { return x.ID }, func(s *snapshot.Snapshot) *[]snapshot.RouteTable { return &s.RouteTables })
-	case snapshot.NATGateways:
-		list, err := r.readNATGateways(ctx, vpc)
-		return keep(list, err, func(x snapshot.NATGateway) string { return x.ID }, func(s *snapshot.Snapshot) *[]snapshot.NATGateway { return &s.NATGateways })
-	case snapshot.InternetGateways:
-		list, err := r.readInternetGateways(ctx, vpc)
-		return keep(list, err, func(x snapshot.InternetGateway) string { return x.ID }, func(s *snapshot.Snapshot) *[]snapshot.InternetGateway { return &s.InternetGateways })
-	case snapshot.Endpoints:
-		list, err := r.readEndpoints(ctx, vpc)
-		return keep(list, err, func(x snapshot.Endpoint) string { return x.ID }, func(s *snapshot.Snapshot) *[]snapshot.Endpoint { return &s.Endpoints })
-	}
-	return nil, errors.New("no reader for " + string(source))
 }
 
-// keep returns what stores a list, sorted, in its place.
-func keep[T any](list []T, err error, id func(T) string, place func(*snapshot.Snapshot) *[]T) (func(*snapshot.Snapshot), error) {
-	if err != nil {
-		return nil, err
+// vpcsOf are the VPCs to look into: the cluster's, and others in which nodes
+// of the scope are, as self-managed nodes can be.
+func vpcsOf(s *snapshot.Snapshot, q Query) []string {
+	ids := []string{cmp.Or(s.Cluster.VPC, q.VPC)}
+	if ids[0] == "" {
+		return nil
 	}
-	if id != nil {
-		list = sorted(list, id)
+	for _, i := range s.Instances {
+		if i.VPC != "" && slices.Contains(s.Scope.Instances, i.ID) && !slices.Contains(ids, i.VPC) && len(ids) <= maxFurther {
+			ids = append(ids, i.VPC)
+		}
 	}
-	return func(s *snapshot.Snapshot) { *place(s) = list }, nil
+	return ids
 }
 
-func sorted[T any](list []T, id func(T) string) []T {
-	slices.SortFunc(list, func(a, b T) int { return strings.Compare(id(a), id(b)) })
-	return list
-}
-
-func typesOf(list []snapshot.Instance) []string {
+// typesOf are the instances' types. Where no instance is looked at, those that
+// the groups name tell what one more node would take.
+func typesOf(list []snapshot.Instance, groups []snapshot.Group) []string {
 	var names []string
 	for _, in := range list {
 		if in.Type != "" { // EC2 refuses the whole call for one name that it does not know
 			names = append(names, in.Type)
+		}
+	}
+	if len(names) == 0 {
+		for _, g := range groups {
+			names = append(names, g.Types...)
 		}
 	}
 	slices.Sort(names)

@@ -1,36 +1,14 @@
 package gather
 
 import (
-	"context"
-	"errors"
+	"net/netip"
+	"slices"
+	"strconv"
 	"strings"
 
 	"rollcall/shared/kube"
 	"rollcall/shared/snapshot"
 )
-
-// errNoEndpoint: a cluster that is being made has no endpoint yet.
-var errNoEndpoint = errors.New("the cluster has no endpoint")
-
-func (r *Reader) readNodes(ctx context.Context, c snapshot.Cluster) ([]snapshot.Node, error) {
-	if c.Endpoint == "" {
-		return nil, errNoEndpoint
-	}
-	token, err := kube.Token(ctx, r.presigner, c.Name)
-	if err != nil {
-		return nil, err
-	}
-	client, err := kube.New(c.Endpoint, c.CA, token)
-	if err != nil {
-		return nil, err
-	}
-	defer client.Close()
-	nodes, err := client.Nodes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return each(nodes, node), nil
-}
 
 const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized"
 
@@ -46,10 +24,25 @@ func node(n kube.Node) snapshot.Node {
 		if t.Key == uninitialized {
 			out.Uninitialized = true
 		}
+		out.Taints = append(out.Taints, t.Key)
 	}
+	slices.Sort(out.Taints)
+	out.Taints = slices.Compact(out.Taints) // one key can have several effects
 	for _, c := range n.Status.Conditions {
-		if c.Type == "Ready" {
-			out.Ready = snapshot.Condition{Status: c.Status, Reason: c.Reason, Message: c.Message, Since: c.LastTransitionTime}
+		if out.Conditions == nil {
+			out.Conditions = map[string]snapshot.Condition{}
+		}
+		out.Conditions[c.Type] = snapshot.Condition{Status: c.Status, Reason: c.Reason, Message: c.Message, Since: c.LastTransitionTime}
+	}
+	out.Ready = out.Conditions["Ready"]
+	if pods, err := strconv.Atoi(n.Status.Capacity.Pods); err == nil {
+		out.MaxPods = pods
+	}
+	for _, a := range n.Status.Addresses {
+		ip, err := netip.ParseAddr(a.Address)
+		// A dual-stack node has one of each family; the first is its own.
+		if a.Type == "InternalIP" && err == nil && !out.InternalIP.IsValid() {
+			out.InternalIP = ip
 		}
 	}
 	return out

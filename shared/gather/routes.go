@@ -85,7 +85,7 @@ func target(r types.Route) snapshot.Target {
 	case r.CoreNetworkArn != nil:
 		return snapshot.Target{Kind: snapshot.ToCoreNetwork, ID: *r.CoreNetworkArn}
 	case eni != "" || instance != "":
-		return snapshot.Target{Kind: snapshot.ToInterface, ID: eni, Instance: instance}
+		return snapshot.Target{Kind: snapshot.ToInterface, ID: eni, Instance: instance, Owner: aws.ToString(r.InstanceOwnerId)}
 	}
 	for p, kind := range map[string]snapshot.TargetKind{
 		"igw-":  snapshot.ToInternetGateway,

@@ -5,19 +5,20 @@ import (
 	"slices"
 
 	"rollcall/shared/checks"
-	"rollcall/shared/fn"
 	"rollcall/shared/snapshot"
 )
 
 // LaunchSources is what a look at a launch reads: what its checks need, and
-// what tells whose instance it is.
+// what tells whose instance it is. Nothing of it is Kubernetes': who looks at
+// launches has no access to clusters. Nor has a launch written a console yet.
 func LaunchSources(list []checks.Check) []snapshot.Source {
-	return union(list, snapshot.Instances, snapshot.Clusters, snapshot.Groups, snapshot.Activities, snapshot.Nodegroups)
+	all := union(list, snapshot.Instances, snapshot.Clusters, snapshot.Groups, snapshot.Activities, snapshot.Nodegroups, snapshot.UserDataOf)
+	return slices.DeleteFunc(all, func(s snapshot.Source) bool { return ofKubernetes(s) || s == snapshot.Consoles })
 }
 
 // JoinSources is what a roll call reads: what its checks need, and the nodes.
 func JoinSources(list []checks.Check) []snapshot.Source {
-	return union(list, snapshot.Instances, snapshot.Clusters, snapshot.Groups, snapshot.Activities, snapshot.Nodegroups, snapshot.Nodes)
+	return union(list, snapshot.Instances, snapshot.Clusters, snapshot.Groups, snapshot.Activities, snapshot.Nodegroups, snapshot.UserDataOf, snapshot.Nodes)
 }
 
 func union(list []checks.Check, more ...snapshot.Source) []snapshot.Source {
@@ -26,70 +27,23 @@ func union(list []checks.Check, more ...snapshot.Source) []snapshot.Source {
 		set[s] = true
 	}
 	for _, c := range list {
-		for _, s := range c.Needs {
+		for _, s := range with(slices.Concat(c.Needs, c.Uses)) {
 			set[s] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(set))
 }
 
-// Reads is the permissions that reading the sources takes. They come from the
-// interfaces that the reader calls, so the policy cannot say more or less.
-func Reads(sources ...snapshot.Source) []fn.Read {
-	var anything, clusters, nodegroups []string
-	for _, s := range sources {
-		switch s {
-		case snapshot.Clusters:
-			clusters = append(clusters, Permissions(s)...)
-		case snapshot.Nodegroups:
-			nodegroups = append(nodegroups, Permissions(s)...)
-		default:
-			anything = append(anything, Permissions(s)...)
+// call is the permission named when a source could not be read. The names are
+// written out: Permissions finds them by reflection, and a function that calls
+// it would carry every method of every SDK client. A test holds the two together.
+func call(s snapshot.Source) string {
+	for _, name := range []func(snapshot.Source) string{networkCall, machineCall, managedCall, kubernetesCall} {
+		if call := name(s); call != "" {
+			return call
 		}
 	}
-	var reads []fn.Read
-	for _, r := range []fn.Read{
-		{Actions: anything, Resources: []string{"*"}}, // Describe calls of EC2 and Auto Scaling take no resource
-		{Actions: clusters, Resources: []string{"arn:${Partition}:eks:${Region}:${Account}:cluster/*"}},
-		{Actions: nodegroups, Resources: []string{"arn:${Partition}:eks:${Region}:${Account}:nodegroup/*/*/*"}},
-	} {
-		if len(r.Actions) > 0 {
-			slices.Sort(r.Actions)
-			r.Actions = slices.Compact(r.Actions)
-			reads = append(reads, r)
-		}
-	}
-	return reads
-}
-
-// ListClusters is the permission of Reader.Clusters.
-func ListClusters() fn.Read {
-	return fn.Read{Actions: fn.Actions[ClusterList]("eks"), Resources: []string{"*"}} // takes no resource
-}
-
-// Permissions names the calls that read a source. For the network each source
-// has one call of the interface; a test holds that every call has its source.
-func Permissions(s snapshot.Source) []string {
-	switch s {
-	case snapshot.Clusters:
-		return fn.Actions[Clusters]("eks")
-	case snapshot.Nodegroups:
-		return fn.Actions[Nodegroups]("eks")
-	case snapshot.Instances:
-		return fn.Actions[Instances]("ec2")
-	case snapshot.InstanceTypes:
-		return fn.Actions[InstanceTypes]("ec2")
-	case snapshot.Groups:
-		return fn.Actions[Groups]("autoscaling")
-	case snapshot.Activities:
-		return fn.Actions[Activities]("autoscaling")
-	case snapshot.Nodes:
-		return nil // Kubernetes: kube.Rules
-	}
-	if call := networkCall(s); call != "" {
-		return []string{call}
-	}
-	return nil
+	return ""
 }
 
 func networkCall(s snapshot.Source) string {
@@ -104,31 +58,88 @@ func networkCall(s snapshot.Source) string {
 		return "ec2:DescribeNatGateways"
 	case snapshot.InternetGateways:
 		return "ec2:DescribeInternetGateways"
+	case snapshot.EgressOnly:
+		return "ec2:DescribeEgressOnlyInternetGateways"
 	case snapshot.Endpoints:
 		return "ec2:DescribeVpcEndpoints"
+	case snapshot.SecurityGroups:
+		return "ec2:DescribeSecurityGroups"
+	case snapshot.NetworkACLs:
+		return "ec2:DescribeNetworkAcls"
+	case snapshot.VPCDNS:
+		return "ec2:DescribeVpcAttribute"
+	case snapshot.DHCP:
+		return "ec2:DescribeDhcpOptions"
+	case snapshot.PrefixListEntries:
+		return "ec2:DescribeManagedPrefixLists"
+	case snapshot.Peerings:
+		return "ec2:DescribeVpcPeeringConnections"
+	case snapshot.TransitGateways:
+		return "ec2:DescribeTransitGatewayAttachments"
+	case snapshot.Interfaces:
+		return "ec2:DescribeNetworkInterfaces"
 	}
 	return ""
 }
 
-// call is the permission named when a source could not be read. The names are
-// written out: Permissions finds them by reflection, and a function that calls
-// it would carry every method of every SDK client. A test holds the two together.
-func call(s snapshot.Source) string {
+func machineCall(s snapshot.Source) string {
+	switch s {
+	case snapshot.Instances:
+		return "ec2:DescribeInstances"
+	case snapshot.InstanceTypes:
+		return "ec2:DescribeInstanceTypes"
+	case snapshot.Statuses:
+		return "ec2:DescribeInstanceStatus"
+	case snapshot.UserDataOf:
+		return "ec2:DescribeInstanceAttribute"
+	case snapshot.Consoles:
+		return "ec2:GetConsoleOutput"
+	case snapshot.Images:
+		return "ec2:DescribeImages"
+	case snapshot.LaunchTemplates:
+		return "ec2:DescribeLaunchTemplateVersions"
+	case snapshot.Groups:
+		return "autoscaling:DescribeAutoScalingGroups"
+	case snapshot.Activities:
+		return "autoscaling:DescribeScalingActivities"
+	}
+	return ""
+}
+
+func managedCall(s snapshot.Source) string {
 	switch s {
 	case snapshot.Clusters:
 		return "eks:DescribeCluster"
 	case snapshot.Nodegroups:
 		return "eks:DescribeNodegroup"
-	case snapshot.Instances:
-		return "ec2:DescribeInstances"
-	case snapshot.InstanceTypes:
-		return "ec2:DescribeInstanceTypes"
-	case snapshot.Groups:
-		return "autoscaling:DescribeAutoScalingGroups"
-	case snapshot.Activities:
-		return "autoscaling:DescribeScalingActivities"
+	case snapshot.Addons:
+		return "eks:ListAddons"
+	case snapshot.Access:
+		return "eks:ListAccessEntries"
+	case snapshot.PodIdentities:
+		return "eks:ListPodIdentityAssociations"
+	case snapshot.Profiles:
+		return "iam:GetInstanceProfile"
+	case snapshot.Roles:
+		return "iam:GetRole"
+	}
+	return ""
+}
+
+func kubernetesCall(s snapshot.Source) string {
+	switch s {
 	case snapshot.Nodes:
 		return "kubernetes: list nodes"
+	case snapshot.AWSNode:
+		return "kubernetes: get daemonset aws-node in kube-system"
+	case snapshot.Pods:
+		return "kubernetes: list pods in kube-system"
+	case snapshot.AWSAuthMap:
+		return "kubernetes: get configmap aws-auth in kube-system"
+	case snapshot.CSRs:
+		return "kubernetes: list certificatesigningrequests"
+	case snapshot.NodeEventsOf:
+		return "kubernetes: list events in default"
 	}
-	return networkCall(s)
+	return ""
 }

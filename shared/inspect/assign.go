@@ -4,6 +4,7 @@
 package inspect
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -57,7 +58,10 @@ type Evidence struct {
 	// Recorded are the launches that are remembered: EC2 takes the tags off a
 	// terminated instance some time before it forgets the instance.
 	Recorded map[string]state.Launch
-	Watches  func(cluster string) bool
+	// Named are clusters by instance, as the user data of instances without
+	// tags names them.
+	Named   map[string]string
+	Watches func(cluster string) bool
 }
 
 // Assign tells which watched cluster each instance belongs to: by its own
@@ -76,7 +80,7 @@ func Assign(instances []snapshot.Instance, e Evidence) Assignment {
 			cluster, ok = gather.ClusterOf(group.Tags)
 		}
 		if !ok {
-			cluster = e.Recorded[in.ID].Cluster
+			cluster = cmp.Or(e.Recorded[in.ID].Cluster, e.Named[in.ID])
 			ok = cluster != ""
 		}
 		switch {

@@ -70,11 +70,31 @@ func activity(a snapshot.Activity) string {
 	return text
 }
 
-// Blind are the sources that could not be read, sorted.
+// Blind are the sources that could not be read, sorted; one of those that the
+// same answer kept from being read.
 func Blind(s *snapshot.Snapshot) []snapshot.Failure {
 	var list []snapshot.Failure
-	for _, source := range slices.Sorted(maps.Keys(s.Failures)) {
-		list = append(list, s.Failures[source])
+	told := map[snapshot.Failure]bool{}
+	sources := slices.Sorted(maps.Keys(s.Failures))
+	// Of what the Kubernetes API kept from being read the nodes matter most.
+	slices.SortStableFunc(sources, func(a, b snapshot.Source) int { return isNodes(b) - isNodes(a) })
+	for _, source := range sources {
+		f := s.Failures[source]
+		key := f
+		key.Source = ""
+		if f.Reason == snapshot.NotRead || told[key] {
+			continue // nobody was asked: what kept us from asking has a failure of its own
+		}
+		told[key] = true
+		list = append(list, f)
 	}
+	slices.SortStableFunc(list, func(a, b snapshot.Failure) int { return strings.Compare(string(a.Source), string(b.Source)) })
 	return list
+}
+
+func isNodes(s snapshot.Source) int {
+	if s == snapshot.Nodes {
+		return 1
+	}
+	return 0
 }

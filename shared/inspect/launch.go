@@ -1,6 +1,8 @@
 package inspect
 
 import (
+	"maps"
+	"strings"
 	"time"
 
 	"rollcall/shared/outcome"
@@ -18,23 +20,93 @@ func Launch(in snapshot.Instance, started time.Time) report.Launch {
 	}
 }
 
-// Record is a launch as it is remembered.
-func Record(cluster string, l report.Launch, joinTime time.Duration) state.Launch {
+// Record is a launch as it is remembered, with what the instance was started
+// with.
+func Record(cluster string, in snapshot.Instance, l report.Launch, joinTime time.Duration) state.Launch {
 	return state.Launch{
 		Instance: l.Instance, Cluster: cluster, Nodegroup: l.Nodegroup, Group: l.Group,
-		Subnet: l.Subnet, Zone: l.Zone, Type: l.Type,
+		Subnet: l.Subnet, Zone: l.Zone, Type: l.Type, Spot: in.Spot,
 		Started: l.Started, Due: l.Started.Add(joinTime), Standing: l.Standing,
 		Registered: l.Registered, Ready: l.Ready, Ended: l.Ended, EndedWhy: l.EndedWhy,
+		Machine: machine(in),
 	}
 }
 
-// Recall fills in what EC2 forgets of an instance that has ended: where it was.
+// machine is what is worth keeping of an instance; nil for one that has ended
+// already, of which EC2 tells little.
+func machine(in snapshot.Instance) *state.Machine {
+	if in.VPC == "" {
+		return nil
+	}
+	m := &state.Machine{
+		VPC: in.VPC, PrivateIP: in.PrivateIP, PublicIP: in.PublicIP, PrivateDNS: in.PrivateDNS,
+		Architecture: in.Architecture, AMI: in.AMI, Groups: in.Groups, Profile: in.Profile,
+		Template: in.Template.ID, Version: in.Template.Version,
+		Metadata: in.Metadata.Endpoint, HopLimit: in.Metadata.HopLimit,
+	}
+	for key, value := range in.Tags {
+		if owner(key) {
+			if m.Tags == nil {
+				m.Tags = map[string]string{}
+			}
+			m.Tags[key] = value
+		}
+	}
+	return m
+}
+
+// owner tells a tag that says whose an instance is; the others are nobody's
+// business here.
+func owner(key string) bool {
+	for _, prefix := range []string{"aws:", "eks:", "kubernetes.io/cluster/", "k8s.io/", "karpenter.", "alpha.eksctl.io/"} {
+		if strings.HasPrefix(key, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// Recall fills in what EC2 forgets of an instance that has ended: where it
+// was, and what it was started with.
 func Recall(in snapshot.Instance, l state.Launch) snapshot.Instance {
-	if in.Subnet == "" {
-		in.Subnet = l.Subnet
+	fill(&in.Subnet, l.Subnet)
+	fill(&in.Zone, l.Zone)
+	fill(&in.Type, l.Type)
+	m := l.Machine
+	if m == nil || !in.Ended() {
+		return in
 	}
-	if in.Zone == "" {
-		in.Zone = l.Zone
+	fill(&in.VPC, m.VPC)
+	fill(&in.PrivateDNS, m.PrivateDNS)
+	fill(&in.Architecture, m.Architecture)
+	fill(&in.AMI, m.AMI)
+	fill(&in.Profile, m.Profile)
+	fill(&in.Template.ID, m.Template)
+	fill(&in.Template.Version, m.Version)
+	fill(&in.Metadata.Endpoint, m.Metadata)
+	if in.Metadata.HopLimit == 0 {
+		in.Metadata.HopLimit = m.HopLimit
 	}
+	if !in.PrivateIP.IsValid() {
+		in.PrivateIP = m.PrivateIP
+	}
+	if !in.PublicIP.IsValid() {
+		in.PublicIP = m.PublicIP
+	}
+	if len(in.Groups) == 0 {
+		in.Groups = m.Groups
+	}
+	tags := maps.Clone(m.Tags)
+	if tags == nil {
+		tags = map[string]string{}
+	}
+	maps.Copy(tags, in.Tags)
+	in.Tags = tags
 	return in
+}
+
+func fill(have *string, remembered string) {
+	if *have == "" {
+		*have = remembered
+	}
 }

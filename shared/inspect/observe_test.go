@@ -1,10 +1,12 @@
 package inspect
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"rollcall/shared/diagnose"
 	"rollcall/shared/outcome"
@@ -87,15 +89,22 @@ func TestAccess(t *testing.T) {
 }
 
 func TestRecord(t *testing.T) {
-	l := Launch(snapshot.Instance{
-		ID: "i-1", Subnet: "subnet-a", Zone: "us-west-2a", Type: "m5.large",
-		Tags: map[string]string{groupTag: "asg", nodegroupTag: "workers"},
-	}, began)
+	in := snapshot.Instance{
+		ID: "i-1", Subnet: "subnet-a", Zone: "us-west-2a", Type: "m5.large", VPC: "vpc-a", AMI: "ami-a", Spot: true,
+		Groups: []string{"sg-a"}, Profile: "arn:aws:iam::111122223333:instance-profile/nodes",
+		Template: snapshot.TemplateRef{ID: "lt-a", Version: "3"}, Metadata: snapshot.Metadata{Endpoint: "enabled", HopLimit: 2},
+		Tags: map[string]string{groupTag: "asg", nodegroupTag: "workers", "team": "somebody's business"},
+	}
+	l := Launch(in, began)
 	want := state.Launch{
 		Instance: "i-1", Cluster: "prod", Nodegroup: "workers", Group: "asg", Subnet: "subnet-a", Zone: "us-west-2a", Type: "m5.large",
-		Started: began, Due: began.Add(5 * time.Minute), Standing: outcome.Waiting,
+		Spot: true, Started: began, Due: began.Add(5 * time.Minute), Standing: outcome.Waiting,
+		Machine: &state.Machine{
+			VPC: "vpc-a", AMI: "ami-a", Groups: []string{"sg-a"}, Profile: in.Profile, Template: "lt-a", Version: "3",
+			Metadata: "enabled", HopLimit: 2, Tags: map[string]string{groupTag: "asg", nodegroupTag: "workers"},
+		},
 	}
-	if diff := cmp.Diff(want, Record("prod", l, 5*time.Minute)); diff != "" {
+	if diff := cmp.Diff(want, Record("prod", in, l, 5*time.Minute), cmpopts.EquateComparable(netip.Addr{})); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}
 }
@@ -113,5 +122,29 @@ func TestRecall(t *testing.T) {
 		if got.Subnet != test.want.Subnet || got.Zone != test.want.Zone {
 			t.Errorf("Recall = %q in %q, want %q in %q", got.Subnet, got.Zone, test.want.Subnet, test.want.Zone)
 		}
+	}
+}
+
+// TestRecallTheMachine: what keeps an instance from joining is explained after
+// it is gone, by what it was started with; what EC2 still says counts.
+func TestRecallTheMachine(t *testing.T) {
+	in := snapshot.Instance{
+		ID: "i-1", State: "running", Subnet: "subnet-a", Zone: "us-west-2a", Type: "m5.large", VPC: "vpc-a", AMI: "ami-a",
+		Groups: []string{"sg-a"}, Profile: "arn:p", PublicIP: netip.MustParseAddr("203.0.113.9"), PrivateIP: netip.MustParseAddr("10.0.0.9"),
+		Template: snapshot.TemplateRef{ID: "lt-a", Version: "3"}, Metadata: snapshot.Metadata{Endpoint: "disabled", HopLimit: 1},
+		Tags: map[string]string{"eks:cluster-name": "prod", "eks:nodegroup-name": "workers"},
+	}
+	record := Record("prod", in, Launch(in, began), time.Minute)
+	ended := snapshot.Instance{ID: "i-1", State: "terminated", AMI: "ami-still-told", Tags: map[string]string{"eks:nodegroup-name": "renamed"}}
+	want := in
+	want.State, want.AMI = "terminated", "ami-still-told"
+	want.Tags = map[string]string{"eks:cluster-name": "prod", "eks:nodegroup-name": "renamed"}
+	if diff := cmp.Diff(want, Recall(ended, record), cmpopts.EquateComparable(netip.Addr{})); diff != "" {
+		t.Errorf("recalled (-want +got):\n%s", diff)
+	}
+	// A live instance tells for itself: a group that was taken away is gone.
+	live := snapshot.Instance{ID: "i-1", State: "running", Subnet: "subnet-a", Zone: "us-west-2a", Type: "m5.large"}
+	if diff := cmp.Diff(live, Recall(live, record), cmpopts.EquateComparable(netip.Addr{})); diff != "" {
+		t.Errorf("a live instance was changed (-want +got):\n%s", diff)
 	}
 }

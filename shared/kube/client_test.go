@@ -192,7 +192,7 @@ func FuzzNodeList(f *testing.F) {
 	f.Add([]byte(`{"metadata":{},"items":[` + item(1) + `]}`))
 	f.Add([]byte(`{"items":null}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		var list nodeList
+		var list page[Node]
 		_ = json.Unmarshal(raw, &list) // must not panic
 	})
 }

@@ -2,11 +2,6 @@ package kube
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"net/http"
-	"net/url"
-	"strconv"
 	"time"
 )
 
@@ -23,7 +18,11 @@ type Node struct {
 	} `json:"spec"`
 	Status struct {
 		Conditions []Condition `json:"conditions"`
-		NodeInfo   struct {
+		Addresses  []Address   `json:"addresses"`
+		Capacity   struct {
+			Pods string `json:"pods"`
+		} `json:"capacity"`
+		NodeInfo struct {
 			KubeletVersion string `json:"kubeletVersion"`
 		} `json:"nodeInfo"`
 	} `json:"status"`
@@ -35,6 +34,12 @@ type Taint struct {
 	Effect string `json:"effect"`
 }
 
+// Address is an address of a node.
+type Address struct {
+	Type    string `json:"type"` // InternalIP, Hostname, …
+	Address string `json:"address"`
+}
+
 // Condition is a condition of a node.
 type Condition struct {
 	Type               string    `json:"type"`
@@ -44,39 +49,7 @@ type Condition struct {
 	LastTransitionTime time.Time `json:"lastTransitionTime"`
 }
 
-type nodeList struct {
-	Metadata struct {
-		Continue string `json:"continue"`
-	} `json:"metadata"`
-	Items []Node `json:"items"`
-}
-
-// Nodes lists all nodes. A list that changed so long that its pages expired
-// is begun again, once.
+// Nodes lists all nodes.
 func (c *Client) Nodes(ctx context.Context) ([]Node, error) {
-	nodes, err := c.nodes(ctx)
-	var s *StatusError
-	if errors.As(err, &s) && s.Code == http.StatusGone {
-		nodes, err = c.nodes(ctx)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("list nodes: %w", err)
-	}
-	return nodes, nil
-}
-
-func (c *Client) nodes(ctx context.Context) ([]Node, error) {
-	var all []Node
-	query := url.Values{"limit": {strconv.Itoa(pageSize)}}
-	for {
-		var page nodeList
-		if err := c.get(ctx, "/api/v1/nodes", query, &page); err != nil {
-			return nil, err
-		}
-		all = append(all, page.Items...)
-		if page.Metadata.Continue == "" {
-			return all, nil
-		}
-		query.Set("continue", page.Metadata.Continue)
-	}
+	return list[Node](ctx, c, "nodes", "/api/v1/nodes", nil, 0)
 }

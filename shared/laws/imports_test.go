@@ -18,7 +18,7 @@ const (
 // with the clients that it may use; those that are not named use none.
 func TestWhoTalks(t *testing.T) {
 	want := map[string][]string{
-		"shared/gather":  {"autoscaling", "ec2", "eks", "net", "net/http", "sts"},
+		"shared/gather":  {"autoscaling", "ec2", "eks", "iam", "net", "net/http", "sts"},
 		"shared/kube":    {"net", "net/http", "sts"},
 		"shared/slack":   {"net", "net/http", "secretsmanager", "slack"},
 		"shared/state":   {"dynamodb"},

@@ -9,25 +9,25 @@ import (
 
 // nat judges a row that leads to a NAT gateway. A gateway that EC2 still
 // describes is judged by its state; the row's own state counts when it is gone.
-func (n *Network) nat(row snapshot.Route, hops []Hop, through []string) Way {
+func (n *Network) nat(row snapshot.Route, hops []Hop, w walk) Way {
 	id := row.Target.ID
 	nat, seen := n.nats[id]
 	if !seen {
 		hops = append(hops, Hop{ID: id})
 		switch {
 		case row.State == blackhole:
-			return Way{Verdict: Blackhole, At: id, Hops: hops, Reason: "blackhole"}
+			return Way{Verdict: Blackhole, At: id, Hops: hops, Reason: blackhole}
 		case !n.s.Has(snapshot.NATGateways):
-			return Way{Verdict: LeavesView, At: id, Hops: hops, Reason: "the NAT gateways were not read"}
+			return Way{Verdict: LeavesView, At: id, Hops: hops, Reason: "the NAT gateways were not read", Unread: snapshot.NATGateways}
 		}
 		return Way{Verdict: LeavesView, At: id, Hops: hops, Reason: "this account cannot see it"}
 	}
 	if nat.State == "available" && row.State == blackhole {
-		return Way{Verdict: Blackhole, At: id, Hops: append(hops, n.natHop(nat)), Reason: "blackhole"}
+		return Way{Verdict: Blackhole, At: id, Hops: append(hops, n.natHop(nat)), Reason: blackhole}
 	}
-	w := n.onward(nat, through)
-	w.Hops = append(hops, w.Hops...)
-	return w
+	way := n.onward(nat, w)
+	way.Hops = append(hops, way.Hops...)
+	return way
 }
 
 func (n *Network) natHop(nat snapshot.NATGateway) Hop {
@@ -35,15 +35,15 @@ func (n *Network) natHop(nat snapshot.NATGateway) Hop {
 	if !nat.Public {
 		note += ", private"
 	}
-	if zone := n.zone(nat); zone != "" {
+	if zone := n.Zone(nat); zone != "" {
 		note += ", " + zone
 	}
 	return Hop{ID: nat.ID, Note: note}
 }
 
-// onward follows the way from a NAT gateway to the internet. It begins with
-// the gateway's own hop.
-func (n *Network) onward(nat snapshot.NATGateway, through []string) Way {
+// onward follows the way on from a NAT gateway. It begins with the gateway's
+// own hop.
+func (n *Network) onward(nat snapshot.NATGateway, w walk) Way {
 	here := []Hop{n.natHop(nat)}
 	bad := func(v Verdict, reason string) Way {
 		return Way{Verdict: v, At: nat.ID, Reason: reason, Hops: here}
@@ -55,21 +55,41 @@ func (n *Network) onward(nat snapshot.NATGateway, through []string) Way {
 		}
 		return bad(NATUnusable, reason)
 	}
-	if slices.Contains(through, nat.ID) {
+	if slices.Contains(w.passed, nat.ID) {
 		return bad(NATNoInternet, "its own subnet's route leads back to it")
 	}
-	through = append(slices.Clone(through), nat.ID)
-	next := n.after(nat, through)
+	if table, ok := n.standsIn(nat); ok {
+		if back, broken := n.backFrom(table, w); broken {
+			back.Hops = here
+			return back
+		}
+	}
+	w = w.past(nat.ID)
+	w.source, w.via = n.subnets[nat.Subnet].CIDR, "" // it translates
+	next := n.after(nat, w)
 	next.Hops = append(here, next.Hops...)
-	if !nat.Public {
+	switch {
+	case w.vpc != "":
+		return next
+	case !nat.Public:
 		return n.private(nat, next)
 	}
+	return n.public(nat, next)
+}
+
+// public judges a public NAT gateway by the way out of its own subnet.
+func (n *Network) public(nat snapshot.NATGateway, next Way) Way {
 	switch next.Verdict {
 	case NeedsPublicIP: // a public NAT gateway has one
-		next.Verdict, next.Reason = Reaches, ""
+		next.Verdict, next.From = Reaches, nat.PublicIPs
 		return next
-	case LeavesView:
-		return next
+	case LeavesView, Detached, NATInstance:
+		return next // the fault, or the doubt, is the next hop's
+	case Reaches:
+		if next.Row.Target.Kind != snapshot.ToNATGateway {
+			return next // a transit gateway, or an appliance, takes it out
+		}
+		next.Reason = fmt.Sprintf("its own subnet's route leads to %s and not to an internet gateway", next.Row.Target.ID)
 	case NoRoute:
 		next.Reason = fmt.Sprintf("the table of its own subnet (%s) has no way to an internet gateway", next.At)
 	case Blackhole:
@@ -80,7 +100,7 @@ func (n *Network) onward(nat snapshot.NATGateway, through []string) Way {
 	if next.At == nat.ID {
 		next.Reason = "its own subnet's route leads back to it"
 	}
-	next.Verdict, next.At = NATNoInternet, nat.ID
+	next.Verdict, next.At, next.From = NATNoInternet, nat.ID, nil
 	return next
 }
 
@@ -95,32 +115,46 @@ func NATState(state string) string {
 	return "is " + state
 }
 
-// after is the way out of the place where a NAT gateway stands.
-func (n *Network) after(nat snapshot.NATGateway, through []string) Way {
-	if nat.RouteTable == "" && nat.Subnet == "" {
-		return Way{Verdict: LeavesView, At: nat.ID, Reason: "its route table is not known"}
-	}
+// standsIn is the route table in force where a NAT gateway stands: that of its
+// subnet, or the own one of a regional gateway, which has no subnet.
+func (n *Network) standsIn(nat snapshot.NATGateway) (Table, bool) {
 	if nat.RouteTable == "" {
-		return n.internet(nat.Subnet, through)
+		return n.Table(nat.Subnet)
 	}
-	// A regional NAT gateway has its own table and no subnet.
 	table, ok := n.tables[nat.RouteTable]
 	if !ok {
-		return Way{Verdict: LeavesView, At: nat.RouteTable, Reason: "this route table was not read"}
+		return Table{}, false
 	}
-	return n.out(Table{RouteTable: *table}, nil, through)
+	return Table{RouteTable: *table}, true
+}
+
+// after is the way out of the place where a NAT gateway stands.
+func (n *Network) after(nat snapshot.NATGateway, w walk) Way {
+	table, ok := n.standsIn(nat)
+	switch {
+	case nat.RouteTable == "" && nat.Subnet == "":
+		return Way{Verdict: LeavesView, At: nat.ID, Reason: "its route table is not known"}
+	case nat.RouteTable == "":
+		return n.from(nat.Subnet, w)
+	case !ok:
+		return Way{Verdict: LeavesView, At: nat.RouteTable, Reason: "this route table was not read", Unread: n.unread(snapshot.RouteTables)}
+	}
+	return n.out(table, nil, w)
 }
 
 // private judges a private NAT gateway, which has no public address: only
 // another NAT gateway or something beyond view can take its traffic out.
 func (n *Network) private(nat snapshot.NATGateway, next Way) Way {
 	switch next.Verdict {
-	case Reaches, LeavesView:
+	case Reaches, LeavesView, Detached, NATInstance:
 		return next
 	case NATUnusable, NATNoInternet:
 		if next.At != nat.ID {
 			return next // the fault is the other gateway's
 		}
+	}
+	if next.Table != "" && next.At == next.Table && n.tables[next.Table] == nil {
+		return next // the transit gateway's table is to blame
 	}
 	next.Verdict, next.At = NATUnusable, nat.ID
 	next.Reason = "it is a private NAT gateway, and nothing behind it leads to the internet"

@@ -28,18 +28,20 @@ type Path struct {
 }
 
 // Needs are the paths from a subnet to everything that a node needs, in the
-// order of Needed. It is false when the subnet's route table is not known.
-func (n *Network) Needs(subnet string) ([]Path, bool) {
+// order of Needed, and to what else some nodes need. It is false when the
+// subnet's route table is not known.
+func (n *Network) Needs(subnet string, more ...Service) ([]Path, bool) {
 	table, ok := n.Table(subnet)
 	if !ok {
 		return nil, false
 	}
 	internet := n.Internet(subnet)
-	paths := make([]Path, 0, len(Needed()))
-	for _, service := range Needed() {
+	services := append(Needed(), more...)
+	paths := make([]Path, 0, len(services))
+	for _, service := range services {
 		p, ok := n.inside(service, subnet, table)
 		if !ok {
-			p = Path{Means: ByInternet, Way: internet}
+			p = Path{Means: ByInternet, Way: n.outside(service, subnet, table, internet)}
 		}
 		p.Service = service
 		paths = append(paths, p)
@@ -74,10 +76,32 @@ func (n *Network) inside(service Service, subnet string, table Table) (Path, boo
 		w.Row = row
 		w.Hops[1].Row = Destination(row)
 		if row.State == blackhole {
-			w.Verdict, w.Reason = Blackhole, "blackhole"
+			w.Verdict, w.Reason = Blackhole, blackhole
 		}
 	}
 	return Path{Means: ByGateway, Way: w}, true
+}
+
+// outside is the way to a service's public addresses. S3 has a prefix list of
+// its own, and a row for it that leads to no gateway endpoint (to a firewall,
+// say) wins over the default route.
+func (n *Network) outside(service Service, subnet string, table Table, internet Way) Way {
+	if service != S3 {
+		return internet
+	}
+	for _, row := range table.Routes {
+		if row.PrefixList == "" || !strings.HasSuffix(n.names[row.PrefixList], "."+n.s.Region+".s3") || n.gatewayEndpoint(row.Target.ID) {
+			continue
+		}
+		hops := []Hop{{ID: subnet}, {ID: table.ID, Note: mainNote(table), Row: Destination(row)}}
+		way := n.hop(table, row, hops, walk{to: halves()[:1], source: n.subnets[subnet].CIDR})
+		way.Row = row
+		if way.Table == "" {
+			way.Table = table.ID
+		}
+		return way
+	}
+	return internet
 }
 
 // api is the path to the cluster's private endpoint. With private access on,
@@ -87,19 +111,15 @@ func (n *Network) api(subnet string, table Table) (Path, bool) {
 	if !c.EndpointPrivate {
 		return Path{}, false
 	}
-	p := Path{Means: ByPrivateAPI}
-	hop := Hop{ID: c.Name, Note: "private endpoint"}
-	if c.VPC != "" && table.VPC != "" && c.VPC != table.VPC {
-		if c.EndpointPublic {
-			return Path{}, false // outside the cluster's VPC the name is public
-		}
-		p.Way = Way{
-			Verdict: LeavesView, At: c.VPC, Hops: []Hop{{ID: subnet}, {ID: table.ID, Note: mainNote(table)}},
-			Reason: fmt.Sprintf("the cluster's private endpoint is in %s", c.VPC),
-		}
-		return p, true
+	if c.VPC == "" || table.VPC == "" || c.VPC == table.VPC {
+		return n.local(Path{Means: ByPrivateAPI}, subnet, table, nil, Hop{ID: c.Name, Note: "private endpoint"}), true
 	}
-	return n.local(p, subnet, table, nil, hop), true
+	if c.EndpointPublic {
+		// The private hosted zone serves the cluster's VPC alone: outside of
+		// it the name leads to the public addresses.
+		return Path{}, false
+	}
+	return Path{Means: ByPrivateAPI, Way: n.abroad(subnet, table)}, true
 }
 
 // local ends a path inside the VPC. Rows more specific than the local one

@@ -32,6 +32,10 @@ func TestNeeds(t *testing.T) {
 			s.Endpoints = w.EndpointsOnly().Endpoints[4:]
 			s.Endpoints[0].RouteTables = []string{w.PublicRTB}
 		}), map[Service]string{API: nat, EC2: nat, ECRAPI: nat, ECRDKR: nat, S3: nat, STS: nat}},
+		{"a row for S3's prefix list that leads to no gateway endpoint", change(w.PrivateWithNAT(), func(s *snapshot.Snapshot) {
+			t := w.Table(s, w.PrivateRTB)
+			t.Routes = append(t.Routes, snapshot.Route{PrefixList: "pl-0s3", State: "active", Target: snapshot.Target{Kind: snapshot.ToEndpoint, ID: "vpce-0fw"}})
+		}), map[Service]string{API: nat, EC2: nat, ECRAPI: nat, ECRDKR: nat, S3: "internet: leaves view", STS: nat}},
 		{"the local row leads to a middlebox", change(w.EndpointsOnly(), func(s *snapshot.Snapshot) {
 			t := w.Table(s, w.PrivateRTB)
 			t.Routes[0] = w.To("10.42.0.0/16", snapshot.ToEndpoint, "vpce-0fw")

@@ -25,6 +25,12 @@ type Network struct {
 	nats      map[string]snapshot.NATGateway
 	igws      map[string]snapshot.InternetGateway
 	endpoints map[string][]snapshot.Endpoint // by VPC, in the snapshot's order
+
+	eigws    map[string]snapshot.EgressOnlyGateway
+	peers    map[string]snapshot.Peering
+	transits map[string][]snapshot.TransitRoute // by transit gateway route table
+	lists    Lists
+	names    map[string]string // of prefix lists
 }
 
 // New indexes the network of a snapshot.
@@ -38,7 +44,14 @@ func New(s *snapshot.Snapshot) *Network {
 		nats:      map[string]snapshot.NATGateway{},
 		igws:      map[string]snapshot.InternetGateway{},
 		endpoints: map[string][]snapshot.Endpoint{},
+
+		eigws:    map[string]snapshot.EgressOnlyGateway{},
+		peers:    map[string]snapshot.Peering{},
+		transits: map[string][]snapshot.TransitRoute{},
+		lists:    Lists{},
+		names:    map[string]string{},
 	}
+	n.further()
 	for _, subnet := range s.Subnets {
 		n.subnets[subnet.ID] = subnet
 	}
@@ -62,6 +75,25 @@ func New(s *snapshot.Snapshot) *Network {
 		n.endpoints[e.VPC] = append(n.endpoints[e.VPC], e)
 	}
 	return n
+}
+
+// further indexes what only some ways lead through.
+func (n *Network) further() {
+	for _, g := range n.s.EgressOnly {
+		n.eigws[g.ID] = g
+	}
+	for _, p := range n.s.Peerings {
+		n.peers[p.ID] = p
+	}
+	for _, r := range n.s.TransitRoutes {
+		n.transits[r.Table] = append(n.transits[r.Table], r)
+	}
+	for _, l := range n.s.PrefixLists {
+		n.names[l.ID] = l.Name
+		if _, lacks := n.s.Lacks(snapshot.PrefixListEntries, l.ID); !lacks {
+			n.lists[l.ID] = l.CIDRs
+		}
+	}
 }
 
 // Table is the route table in force for a subnet.
@@ -101,10 +133,10 @@ func (n *Network) NAT(id string) (snapshot.NATGateway, bool) {
 func (n *Network) WorkingNATs(vpc, zone string) []snapshot.NATGateway {
 	var list []snapshot.NATGateway
 	for _, nat := range n.s.NATGateways {
-		if nat.VPC != vpc || !nat.Public || n.onward(nat, nil).Verdict != Reaches {
+		if nat.VPC != vpc || !nat.Public || n.onward(nat, walk{to: halves()}).Verdict != Reaches {
 			continue
 		}
-		nat.Zone = n.zone(nat)
+		nat.Zone = n.Zone(nat)
 		list = append(list, nat)
 	}
 	slices.SortStableFunc(list, func(a, b snapshot.NATGateway) int {
@@ -120,8 +152,9 @@ func (n *Network) WorkingNATs(vpc, zone string) []snapshot.NATGateway {
 	return list
 }
 
-// zone is a NAT gateway's zone; empty for a regional one.
-func (n *Network) zone(nat snapshot.NATGateway) string {
+// Zone is a NAT gateway's zone; empty for a regional one, and where it is not
+// known.
+func (n *Network) Zone(nat snapshot.NATGateway) string {
 	if nat.Zone != "" {
 		return nat.Zone
 	}

@@ -50,16 +50,16 @@ func TestInternet(t *testing.T) {
 		{"internet gateway of another VPC", func(s *snapshot.Snapshot) {
 			private(to(snapshot.ToInternetGateway, w.IGW))(s)
 			s.InternetGateways[0].Attached = []string{"vpc-0other"}
-		}, Blackhole, w.IGW, "subnet-0private → rtb-0private 0.0.0.0/0 → igw-0a: it is not attached to vpc-0a"},
+		}, Detached, w.IGW, "subnet-0private → rtb-0private 0.0.0.0/0 → igw-0a: it is not attached to vpc-0a"},
 		{"deleted NAT gateway", private(dead), Blackhole, "nat-0old", "subnet-0private → rtb-0private 0.0.0.0/0 → nat-0old: blackhole"},
 		{"transit gateway", private(to(snapshot.ToTransitGateway, "tgw-0a")), LeavesView, "tgw-0a",
 			"subnet-0private → rtb-0private 0.0.0.0/0 → tgw-0a (transit gateway): what is behind the transit gateway is not read"},
 		{"a target of a kind newer than this code", private(to(snapshot.ToUnknown, "new-0a")), LeavesView, "new-0a",
 			"subnet-0private → rtb-0private 0.0.0.0/0 → new-0a (unknown target): what is behind the unknown target is not read"},
 		{"halves that differ", private(w.To("0.0.0.0/1", snapshot.ToNATGateway, w.NAT), to(snapshot.ToTransitGateway, "tgw-0a")), LeavesView, w.PrivateRTB,
-			"subnet-0private → rtb-0private 0.0.0.0/0: it sends the two halves of the internet different ways"},
+			"subnet-0private → rtb-0private: it sends parts of the internet different ways"},
 		{"a prefix list whose entries are not read", private(w.Local(), snapshot.Route{PrefixList: "pl-0a", State: "active", Target: snapshot.Target{Kind: snapshot.ToTransitGateway, ID: "tgw-0a"}}), LeavesView, "tgw-0a",
-			"subnet-0private → rtb-0private: rtb-0private has rows for parts of the internet only (pl-0a → tgw-0a)"},
+			"subnet-0private → rtb-0private: the entries of the prefix list are not read (pl-0a → tgw-0a)"},
 		{"NAT gateways in a ring", func(s *snapshot.Snapshot) {
 			s.NATGateways = append(s.NATGateways, snapshot.NATGateway{ID: "nat-0b", VPC: w.VPC, Subnet: w.Private, State: "available", Public: true})
 			w.Table(s, w.PublicRTB).Routes = []snapshot.Route{to(snapshot.ToNATGateway, "nat-0b")}

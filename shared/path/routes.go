@@ -87,11 +87,21 @@ func halves() []netip.Prefix {
 	}
 }
 
+// globalUnicast is the range from which all public IPv6 addresses are given
+// out (IANA, "IPv6 Global Unicast Address Space").
+func globalUnicast() netip.Prefix {
+	return netip.PrefixFrom(netip.AddrFrom16([16]byte{0x20}), 3)
+}
+
 // public tells that a row is for addresses of the internet, and not only for
-// private ones (RFC 1918, RFC 6598, link-local).
+// private ones (RFC 1918, RFC 6598, link-local; for IPv6 what is no global
+// unicast address, among it the NAT64 range 64:ff9b::/96).
 func public(p netip.Prefix) bool {
-	if !p.IsValid() || !p.Addr().Is4() {
+	if !p.IsValid() {
 		return false
+	}
+	if p.Addr().Is6() {
+		return p.Overlaps(globalUnicast())
 	}
 	for _, private := range []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16"} {
 		if contains(netip.MustParsePrefix(private), p) {

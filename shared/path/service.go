@@ -11,6 +11,8 @@ const (
 	ECRDKR Service = "ecr.dkr"
 	S3     Service = "s3"
 	STS    Service = "sts"
+	// EKS is needed by bootstraps that ask it about the cluster.
+	EKS Service = "eks"
 )
 
 // Needed is what every node needs: the cluster API to register, EC2 and STS
@@ -34,6 +36,8 @@ func (s Service) Name() string {
 		return "S3"
 	case STS:
 		return "STS"
+	case EKS:
+		return "EKS"
 	}
 	return string(s)
 }

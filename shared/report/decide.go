@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"rollcall/shared/checks"
@@ -97,6 +98,13 @@ func (f *draft) because(r Reason) {
 func (f *draft) symptom() bool { return f.Cause.Confidence == checks.Symptom }
 func (f *draft) blind() bool   { return f.Key.Check == CannotLook }
 
+// ByItself tells that an incident is about what EKS says of itself: that it
+// says otherwise now is all the proof there is, and no node is waited for.
+func (inc Incident) ByItself() bool {
+	group, _, _ := strings.Cut(string(inc.Key.Check), "/")
+	return group == "addon" || group == "cluster"
+}
+
 // explains tells whether an incident can be the reason why instances did not
 // join, so that their symptoms need no message of their own. A mere
 // possibility is told beside the symptom, not instead of it.
@@ -105,9 +113,11 @@ func (f *draft) explains() bool {
 }
 
 // causes are the diagnosis's causes and what could not be looked at; symptoms
-// come last, when it is known what explains them.
+// come last, when it is known what explains them. Advice is no incident:
+// nothing failed because of it, and nobody is to be called for it.
 func (d *desk) causes() []diagnose.Cause {
 	causes := slices.Concat(d.obs.Diagnosis.Causes, blindCauses(d.obs))
+	causes = slices.DeleteFunc(causes, func(c diagnose.Cause) bool { return c.Confidence == checks.Advice })
 	slices.SortStableFunc(causes, func(a, b diagnose.Cause) int {
 		return symptomsLast(a) - symptomsLast(b)
 	})

@@ -55,6 +55,18 @@ func TestDecide(t *testing.T) {
 			{name: "still failing", minute: 15, obs: observe(route("i-1")), want: reasons{theRoute: NothingNew}},
 			{name: "passed", minute: 16, obs: observe(passed("route/no-egress", subnet)), want: reasons{theRoute: CauseGone}},
 		}, "opened cleared", "Opened Changed"},
+		{"advice alone calls nobody", []step{
+			{name: "launch", obs: observe(likely(checks.Advice), launched("i-1", 0, Waiting))},
+		}, "", ""},
+		{"a likely cause is acquitted by a node that joined in spite of it", []step{
+			{name: "missed", minute: 5, obs: observe(likely(checks.Likely, "i-1"), launched("i-1", 0, Missed)), want: reasons{theOptions: Opened}, state: states{theOptions: Open}},
+			{name: "another launch is not due", minute: 6, obs: observe(likely(checks.Advice), launched("i-2", 6, Waiting))},
+			{name: "it joined", minute: 8, obs: observe(likely(checks.Advice), launched("i-2", 6, Joined)), want: reasons{theOptions: IsProved}, state: states{theOptions: Closed}},
+		}, "opened proved", "Opened Resolved"},
+		{"an add-on is well when EKS says so", []step{
+			{name: "degraded", obs: observe(degraded()), want: reasons{theAddon: Opened}, state: states{theAddon: Open}},
+			{name: "active", minute: 14, obs: observe(passed("addon/degraded", "vpc-cni")), want: reasons{theAddon: IsProved}, state: states{theAddon: Closed}},
+		}, "opened proved", "Opened Resolved"},
 		{"a healthy subnet of the nodegroup proves nothing", []step{
 			opened, gone,
 			{name: "elsewhere", minute: 14, obs: observe(launched("i-2", 12, Joined), inSubnet("subnet-well"))},

@@ -23,6 +23,10 @@ var start = time.Date(2026, 11, 20, 14, 59, 0, 0, time.UTC)
 
 func at(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }
 
+var theAddon = Key{Cluster: cluster, Check: "addon/degraded", Resource: "vpc-cni"}
+
+var theOptions = Key{Cluster: cluster, Check: "dns/dhcp-options", Resource: "dopt-0a"}
+
 var policy = Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}
 
 // step is one observation in the life of an incident, and what it should make.
@@ -50,6 +54,23 @@ func route(instances ...string) func(*Observation) {
 		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
 			Check: "route/no-egress", Confidence: checks.Certain, Resource: table, Covers: []string{subnet},
 			Title: subnet + " has no way out", Why: table + " has only 10.42.0.0/16 → local.", Nodegroups: []string{"workers"}, Instances: instances,
+		})
+	}
+}
+
+// likely is a cause that explains instances only if they failed.
+func likely(confidence checks.Confidence, instances ...string) func(*Observation) {
+	return func(o *Observation) {
+		route(instances...)(o)
+		c := &o.Diagnosis.Causes[len(o.Diagnosis.Causes)-1]
+		c.Check, c.Resource, c.Confidence = "dns/dhcp-options", "dopt-0a", confidence
+	}
+}
+
+func degraded() func(*Observation) {
+	return func(o *Observation) {
+		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
+			Check: "addon/degraded", Confidence: checks.Certain, Resource: "vpc-cni", Covers: []string{"vpc-cni"}, Title: "add-on vpc-cni is DEGRADED",
 		})
 	}
 }

@@ -27,6 +27,27 @@ func (d *desk) look(f *draft) {
 			f.changed = f.join(l) || f.changed
 		}
 	}
+	d.acquit(f)
+}
+
+// acquit clears a likely cause by a node that joined in spite of it. The check
+// still finds what it found, but only as advice now: it was not the reason.
+// Advice without such a node says nothing, as long as those that it would
+// explain are not overdue.
+func (d *desk) acquit(f *draft) {
+	if _, joined := f.proof(); !joined {
+		return
+	}
+	for _, c := range d.obs.Diagnosis.Causes {
+		if c.Confidence != checks.Advice || c.Check != f.Key.Check || c.Resource != f.Key.Resource {
+			continue
+		}
+		for _, cover := range c.Covers {
+			if slices.Contains(f.Covers, cover) && f.find(cover, Passing, d.obs.At) {
+				f.changed = true
+			}
+		}
+	}
 }
 
 // rest is all that a closed incident takes in, as long as it can be reopened:
@@ -210,7 +231,7 @@ func (d *desk) settle(f *draft) {
 	case absent == len(f.Verdicts):
 		d.end(f, Withdrawn)
 		return
-	case f.blind():
+	case f.blind(), f.ByItself():
 		f.Cleared = last
 		d.end(f, Proved)
 		return

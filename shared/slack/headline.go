@@ -3,6 +3,7 @@ package slack
 import (
 	"strings"
 	"time"
+	"unicode"
 
 	"rollcall/shared/checks"
 	"rollcall/shared/report"
@@ -73,7 +74,7 @@ func failing(i report.Incident, t tally) (colour, what string) {
 	case i.Key.Check == "instance/ended-early":
 		return red, title(i) // its title says who and what
 	case confidence == checks.Advice:
-		return blue, "worth fixing" + colon(title(i))
+		return blue, "worth fixing" + colon(continued(title(i)))
 	case t.all == 0:
 		return nobody(i, confidence)
 	case t.out() == 0:
@@ -85,15 +86,22 @@ func failing(i report.Incident, t tally) (colour, what string) {
 	}
 }
 
-// nobody is for a cause that no launch has met yet.
+// nobody is for a cause that no launch has met yet. What is no cause of a
+// failed join, but a failure of its own, says so itself.
 func nobody(i report.Incident, c checks.Confidence) (colour, what string) {
+	switch group, _, _ := strings.Cut(string(i.Key.Check), "/"); group {
+	case "launch":
+		return red, title(i)
+	case "addon", "cluster", "ip":
+		return orange, title(i)
+	}
 	switch c {
 	case checks.Certain:
-		return orange, "new instances cannot join" + colon(title(i))
+		return orange, "new instances cannot join" + colon(continued(title(i)))
 	case checks.Likely:
-		return orange, "new instances will probably not join" + colon(title(i))
+		return orange, "new instances will probably not join" + colon(continued(title(i)))
 	case checks.Possible:
-		return orange, "new instances may not join" + colon(title(i))
+		return orange, "new instances may not join" + colon(continued(title(i)))
 	}
 	return orange, title(i)
 }
@@ -102,16 +110,16 @@ func nobody(i report.Incident, c checks.Confidence) (colour, what string) {
 func predicted(i report.Incident, t tally, c checks.Confidence) (colour, what string) {
 	switch c {
 	case checks.Certain:
-		return red, t.who() + " will not be able to join" + colon(title(i))
+		return red, t.who() + " will not be able to join" + colon(continued(title(i)))
 	case checks.Likely:
-		return orange, t.who() + " will probably not join" + colon(title(i))
+		return orange, t.who() + " will probably not join" + colon(continued(title(i)))
 	case checks.Possible:
-		return orange, t.who() + " may not join" + colon(title(i))
+		return orange, t.who() + " may not join" + colon(continued(title(i)))
 	}
 	if len(i.Blind) > 0 {
 		return orange, "cannot judge " + count(t.out(), "new instance") + ": " + unseen(i)
 	}
-	return orange, t.who() + pick(t.out() == 1, " has", " have") + " not joined yet" + colon(title(i))
+	return orange, t.who() + pick(t.out() == 1, " has", " have") + " not joined yet" + colon(continued(title(i)))
 }
 
 // missed is for launches that were due and are not Ready nodes.
@@ -122,15 +130,15 @@ func missed(i report.Incident, t tally, c checks.Confidence) (colour, what strin
 	}
 	switch {
 	case c == checks.Certain:
-		return red, t.who() + " cannot join" + colon(title(i))
+		return red, t.who() + " cannot join" + colon(continued(title(i)))
 	case c == checks.Likely:
-		return red, fact + ", likely cause" + colon(title(i))
+		return red, fact + ", likely cause" + colon(continued(title(i)))
 	case c == checks.Possible:
-		return red, fact + ", possible cause" + colon(title(i))
+		return red, fact + ", possible cause" + colon(continued(title(i)))
 	case len(i.Blind) > 0:
 		return red, fact + ", cause unknown: " + unseen(i)
 	}
-	return red, fact + ", no cause found" + colon(title(i))
+	return red, fact + ", no cause found" + colon(continued(title(i)))
 }
 
 func closed(i report.Incident) (colour, what string) {
@@ -138,6 +146,9 @@ func closed(i report.Incident) (colour, what string) {
 	case report.Proved:
 		if i.Key.Check == report.CannotLook {
 			return green, clip(oneLine(i.Key.Resource), 80) + " works again after " + span(outage(i))
+		}
+		if i.ByItself() {
+			return green, "well again after " + span(outage(i)) + colon(change(i.ClearedBy))
 		}
 		what = "joined again after " + span(outage(i)) + colon(change(i.ClearedBy))
 		if i.Proof != nil {
@@ -152,9 +163,9 @@ func closed(i report.Incident) (colour, what string) {
 		return white, "closed, what this was about no longer exists"
 	case report.GivenUpOn:
 		// Not green and not white: nothing got better, only the looking stopped.
-		return red, count(i.Affected, "instance") + " never joined, no longer looked at" + colon(title(i))
+		return red, count(i.Affected, "instance") + " never joined, no longer looked at" + colon(continued(title(i)))
 	}
-	return white, "closed" + colon(title(i))
+	return white, "closed" + colon(continued(title(i)))
 }
 
 // outage is from the first affected launch to the first Ready node, or from
@@ -163,7 +174,7 @@ func outage(i report.Incident) time.Duration {
 	if i.Proof != nil && !i.Proof.Ready.IsZero() {
 		return i.Proof.Ready.Sub(i.Began)
 	}
-	if i.Key.Check == report.CannotLook && !i.Cleared.IsZero() {
+	if (i.Key.Check == report.CannotLook || i.ByItself()) && !i.Cleared.IsZero() {
 		return i.Cleared.Sub(i.Began)
 	}
 	return i.Resolved.Sub(i.Began)
@@ -215,6 +226,16 @@ func colon(s string) string {
 		return ""
 	}
 	return ": " + s
+}
+
+// continued makes a sentence the end of another: "User data of lt-1" begins
+// small, "STS" and ids stay.
+func continued(s string) string {
+	r := []rune(s)
+	if len(r) > 1 && unicode.IsUpper(r[0]) && unicode.IsLower(r[1]) {
+		r[0] = unicode.ToLower(r[0])
+	}
+	return string(r)
 }
 
 func pick(yes bool, a, b string) string {

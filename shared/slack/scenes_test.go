@@ -229,7 +229,26 @@ func scenes() []scene {
 		i.Cause.Why = strings.Repeat("This VPC has a great many routes. ", 200)
 	})
 
+	addon := incident(diagnose.Cause{
+		Check: "addon/degraded", Confidence: checks.Certain, Resource: "vpc-cni", Title: "Add-on vpc-cni is DEGRADED: AccessDenied",
+		Why:      "EKS says that the add-on vpc-cni v1.20.4-eksbuild.1 is DEGRADED. AccessDenied: it may not do what it must.",
+		Evidence: []checks.Evidence{{What: "AccessDenied", Value: "aws-node may not call ec2:AssignPrivateIpAddresses"}},
+		Fix:      checks.Fix{Text: "Give the add-on's role the policy AmazonEKS_CNI_Policy.", Command: "aws eks describe-addon --region us-west-2 --cluster-name prod --addon-name vpc-cni --query addon.[status,health]"},
+	}, nil)
+	refused := incident(diagnose.Cause{
+		Check: "launch/vcpu-limit", Confidence: checks.Certain, Resource: "L-1216C47A", Title: "workers cannot launch: the quota of on-demand vCPUs is used up",
+		Why:        "EC2 refused 4 launches of eks-workers: You have requested more vCPU capacity than your current vCPU limit of 32 allows.",
+		Evidence:   []checks.Evidence{{What: "Scaling activity", Value: "14:59:03 Failed: You have requested more vCPU capacity than your current vCPU limit of 32 allows for the instance bucket that the specified instance type belongs to."}},
+		Fix:        checks.Fix{Text: "Ask for a higher quota L-1216C47A, or launch types of another bucket.", Command: "aws service-quotas request-service-quota-increase --region us-west-2 --service-code ec2 --quota-code L-1216C47A --desired-value 64"},
+		Nodegroups: []string{"workers"},
+	}, nil)
+
 	return []scene{
+		{"addon", addon, []report.Note{note(addon, report.Opened, addon.Opened)}},
+		{"addon-well", with(addon, ended(report.Proved), func(i *report.Incident) {
+			i.ClearedBy = []checks.Evidence{{What: "vpc-cni", Value: "is ACTIVE"}}
+		}), nil},
+		{"launch-refused", refused, []report.Note{note(refused, report.Opened, refused.Opened)}},
 		{"predicted", predicted, []report.Note{note(predicted, report.Opened, predicted.Opened)}},
 		{"missed", missed, []report.Note{note(missed, report.Opened, missed.Opened), note(missed, report.HasMissed, began.Add(5*time.Minute))}},
 		{"some-joined", incident(noEgress(), mixed), nil},

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"net/netip"
 	"time"
 
 	"rollcall/shared/outcome"
@@ -28,10 +29,30 @@ type Launch struct {
 	Ready      time.Time        `json:"ready,omitzero"`
 	Ended      time.Time        `json:"ended,omitzero"`
 	EndedWhy   string           `json:"endedWhy,omitempty"`
+	// Machine is what the instance was started with. EC2 forgets most of it
+	// when the instance ends; what keeps it from joining is explained from here.
+	Machine *Machine `json:"machine,omitempty"`
 	// Looks is how often its roll was called.
 	Looks int `json:"looks,omitempty"`
 	// Version is of the record as it was read; SaveLaunch writes only over this one.
 	Version int `json:"version"`
+}
+
+// Machine is what EC2 said of an instance while it was there.
+type Machine struct {
+	VPC          string            `json:"vpc,omitempty"`
+	PrivateIP    netip.Addr        `json:"privateIp,omitzero"`
+	PublicIP     netip.Addr        `json:"publicIp,omitzero"`
+	PrivateDNS   string            `json:"privateDns,omitempty"`
+	Architecture string            `json:"architecture,omitempty"`
+	AMI          string            `json:"ami,omitempty"`
+	Groups       []string          `json:"groups,omitempty"` // security groups
+	Profile      string            `json:"profile,omitempty"`
+	Template     string            `json:"template,omitempty"` // launch template id
+	Version      string            `json:"templateVersion,omitempty"`
+	Metadata     string            `json:"metadata,omitempty"` // its endpoint: enabled, disabled
+	HopLimit     int               `json:"hopLimit,omitempty"`
+	Tags         map[string]string `json:"tags,omitempty"` // those that tell whose it is
 }
 
 // keepLaunches is how long a launch is remembered after it started: the

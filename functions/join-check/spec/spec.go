@@ -10,7 +10,6 @@ import (
 	"rollcall/shared/event"
 	"rollcall/shared/fn"
 	"rollcall/shared/gather"
-	"rollcall/shared/kube"
 	"rollcall/shared/state"
 )
 
@@ -74,6 +73,6 @@ func Spec() fn.Spec {
 				Resources: []fn.Resource{fn.JoinQueue},
 			},
 		},
-		Kube: kube.Rules(),
+		Kube: gather.KubeRules(gather.JoinSources(checks.All())...),
 	}
 }

@@ -30,7 +30,7 @@ type Config struct {
 	// Authenticate tells who a bearer token belongs to. Any error is a 401.
 	Authenticate func(ctx context.Context, token string) (User, error)
 	// Objects lists all objects of a kind by its plural, and the version of
-	// the list.
+	// the list. An error that is a *Status is the answer.
 	Objects func(plural string) (items []json.RawMessage, version string, err error)
 	// Faults is asked before each request for a resource.
 	Faults wire.Faults
@@ -103,7 +103,7 @@ func (s *Server) answer(r *http.Request, call *wire.Call) ([]byte, *Status) {
 		return nil, status
 	}
 	// Who may not, does not learn what there is.
-	wanted := Attributes{Verb: req.verb, Group: req.group, Resource: req.target(), Namespace: req.namespace}
+	wanted := Attributes{Verb: req.verb, Group: req.group, Resource: req.target(), Namespace: req.namespace, Name: req.name}
 	switch {
 	case !slices.ContainsFunc(user.Rules, func(rule Rule) bool { return rule.Allows(wanted) }):
 		return nil, forbidden(user.Name, req)
@@ -151,6 +151,10 @@ func (s *Server) read(r *http.Request, req request) ([]byte, *Status) {
 		return nil, badRequest("%s", err)
 	}
 	items, version, err := s.cfg.Objects(req.kind.Plural)
+	var status *Status
+	if errors.As(err, &status) {
+		return nil, status
+	}
 	if err != nil {
 		return nil, internalError(err)
 	}

@@ -9,7 +9,9 @@ import (
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+	awsiam "github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go/middleware"
 
@@ -87,12 +89,62 @@ func (b *Bench) resource(input any) (string, map[string][]string) {
 	case *sqs.SendMessageInput:
 		url := aws.ToString(in.QueueUrl)
 		return arn("sqs", url[strings.LastIndex(url, "/")+1:]), nil
-	case *eks.DescribeClusterInput:
-		return arn("eks", "cluster/"+aws.ToString(in.Name)), nil
-	case *eks.DescribeNodegroupInput:
-		return arn("eks", "nodegroup/"+aws.ToString(in.ClusterName)+"/"+aws.ToString(in.NodegroupName)+"/id"), nil
 	}
-	return "*", nil // describe calls of EC2 and Auto Scaling, and eks:ListClusters, take no resource
+	if resource, narrowed := b.read(input, arn); narrowed {
+		return resource, nil
+	}
+	return "*", nil // the other describe calls of EC2 and Auto Scaling, and eks:ListClusters, take no resource
+}
+
+// read is the resource of the reading calls that are about one thing.
+func (b *Bench) read(input any, arn func(service, rest string) string) (string, bool) {
+	iam := func(rest string) string { return "arn:aws:iam::" + b.Template.AccountID + ":" + rest }
+	switch in := input.(type) {
+	case *ec2.DescribeInstanceAttributeInput:
+		return arn("ec2", "instance/"+aws.ToString(in.InstanceId)), true
+	case *ec2.GetConsoleOutputInput:
+		return arn("ec2", "instance/"+aws.ToString(in.InstanceId)), true
+	case *ec2.DescribeVpcAttributeInput:
+		return arn("ec2", "vpc/"+aws.ToString(in.VpcId)), true
+	case *ec2.GetManagedPrefixListEntriesInput:
+		return arn("ec2", "prefix-list/"+aws.ToString(in.PrefixListId)), true
+	case *ec2.SearchTransitGatewayRoutesInput:
+		return arn("ec2", "transit-gateway-route-table/"+aws.ToString(in.TransitGatewayRouteTableId)), true
+	case *eks.DescribeClusterInput:
+		return arn("eks", "cluster/"+aws.ToString(in.Name)), true
+	case *eks.ListNodegroupsInput:
+		return arn("eks", "cluster/"+aws.ToString(in.ClusterName)), true
+	case *eks.ListAddonsInput:
+		return arn("eks", "cluster/"+aws.ToString(in.ClusterName)), true
+	case *eks.ListAccessEntriesInput:
+		return arn("eks", "cluster/"+aws.ToString(in.ClusterName)), true
+	case *eks.ListPodIdentityAssociationsInput:
+		return arn("eks", "cluster/"+aws.ToString(in.ClusterName)), true
+	case *eks.DescribeNodegroupInput:
+		return arn("eks", "nodegroup/"+aws.ToString(in.ClusterName)+"/"+aws.ToString(in.NodegroupName)+"/id"), true
+	case *eks.DescribeAddonInput:
+		return arn("eks", "addon/"+aws.ToString(in.ClusterName)+"/"+aws.ToString(in.AddonName)+"/id"), true
+	case *eks.DescribeAccessEntryInput:
+		principal := aws.ToString(in.PrincipalArn)
+		return arn("eks", "access-entry/"+aws.ToString(in.ClusterName)+"/role/"+b.Template.AccountID+"/"+principal[strings.LastIndex(principal, "/")+1:]+"/id"), true
+	case *eks.DescribePodIdentityAssociationInput:
+		return arn("eks", "podidentityassociation/"+aws.ToString(in.ClusterName)+"/"+aws.ToString(in.AssociationId)), true
+	case *awsiam.GetInstanceProfileInput:
+		return iam("instance-profile/" + aws.ToString(in.InstanceProfileName)), true
+	case *awsiam.GetRoleInput:
+		return iam("role/" + aws.ToString(in.RoleName)), true
+	case *awsiam.GetRolePolicyInput:
+		return iam("role/" + aws.ToString(in.RoleName)), true
+	case *awsiam.ListRolePoliciesInput:
+		return iam("role/" + aws.ToString(in.RoleName)), true
+	case *awsiam.ListAttachedRolePoliciesInput:
+		return iam("role/" + aws.ToString(in.RoleName)), true
+	case *awsiam.GetPolicyInput:
+		return aws.ToString(in.PolicyArn), true
+	case *awsiam.GetPolicyVersionInput:
+		return aws.ToString(in.PolicyArn), true
+	}
+	return "", false
 }
 
 func leading(key types.AttributeValue) map[string][]string {

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"rollcall/local/template"
+	"rollcall/shared/checks"
 	"rollcall/shared/event"
 	"rollcall/shared/report"
 	"rollcall/shared/state"
@@ -219,7 +220,9 @@ func (b *Bench) Sweep() json.RawMessage {
 func Causes(o report.Observation) map[string]string {
 	causes := map[string]string{}
 	for _, c := range o.Diagnosis.Causes {
-		causes[string(c.Check)] = c.Resource
+		if c.Confidence != checks.Advice {
+			causes[string(c.Check)] = c.Resource
+		}
 	}
 	return causes
 }

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"rollcall/shared/outcome"
+	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
+)
+
+// stillExpected sets aside what needs no record: instances that are Ready
+// nodes and were never waited for, and those that ended after they had been
+// nodes. Instances that were there long before Rollcall, and are no nodes, are
+// left alone too: a bastion may carry the cluster's tag. Where the nodes could
+// not be read nobody knows which are nodes: they are looked at, and not all
+// recorded as missing. What an open incident is about is looked at whatever it
+// is: it may be well now.
+func stillExpected(entries []entry, s *snapshot.Snapshot, incidents []report.Incident, giveUp time.Duration) []entry {
+	about := covered(incidents, instanceID)
+	nodes := make(map[string]*snapshot.Node, len(s.Nodes))
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; nodes[n.Instance] == nil || n.Joined() {
+			nodes[n.Instance] = n
+		}
+	}
+	var list []entry
+	for _, e := range entries {
+		if e.unsure {
+			n := nodes[e.launch.Instance]
+			settled := s.Time.Sub(e.launch.Started) > giveUp || n != nil && (n.Joined() || e.instance.Ended())
+			if settled && !slices.Contains(about, e.launch.Instance) {
+				continue
+			}
+			e.silent = settled || !s.Read[snapshot.Nodes]
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// lookUp reads the records of the few that may have one. Of those whose
+// outcome is known only what an open incident is about is looked at again.
+func (h handler) lookUp(ctx context.Context, entries []entry, incidents []report.Incident) ([]entry, error) {
+	var ids []string
+	for _, e := range entries {
+		if e.unsure {
+			ids = append(ids, e.launch.Instance)
+		}
+	}
+	if len(ids) == 0 {
+		return entries, nil
+	}
+	known, err := h.launches.GetLaunches(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("look up %d launches: %w", len(ids), err)
+	}
+	about := covered(incidents, instanceID)
+	var list []entry
+	for _, e := range entries {
+		if l, ok := known[e.launch.Instance]; ok && e.unsure {
+			e.launch, e.recorded = l, true
+			if l.Standing.Final() {
+				e.silent = true
+				if !slices.Contains(about, l.Instance) {
+					continue
+				}
+			}
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+func decide(entries []entry, s *snapshot.Snapshot, now time.Time, p outcome.Policy) []outcome.Verdict {
+	verdicts := make([]outcome.Verdict, len(entries))
+	for i, e := range entries {
+		verdicts[i] = outcome.Decide(
+			outcome.Launch{Started: e.launch.Started, Due: e.launch.Due, Standing: e.launch.Standing},
+			outcome.Seen{
+				EC2Read: s.Read[snapshot.Instances], Instance: e.instance,
+				NodesRead: s.Read[snapshot.Nodes], Node: nodeOf(s, e.launch.Instance),
+			}, now, p)
+	}
+	return verdicts
+}
+
+// nodeOf is the node of an instance. One that registered anew under another
+// name leaves its old node behind for a while: the joined one counts, else the
+// newest.
+func nodeOf(s *snapshot.Snapshot, instance string) *snapshot.Node {
+	var found *snapshot.Node
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if n.Instance != instance {
+			continue
+		}
+		if found == nil || n.Joined() && !found.Joined() || n.Joined() == found.Joined() && n.Created.After(found.Created) {
+			found = n
+		}
+	}
+	return found
+}

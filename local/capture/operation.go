@@ -1,0 +1,85 @@
+package capture
+
+import (
+	"reflect"
+
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+)
+
+// operations are the files that a capture may hold, by the first part of their
+// name, with the type of what they hold. Kubernetes' objects are kept as they
+// are: their type is nil.
+func operations() map[string]reflect.Type {
+	return map[string]reflect.Type{
+		"sts-get-caller-identity": reflect.TypeFor[sts.GetCallerIdentityOutput](),
+
+		"ec2-describe-instances":                     reflect.TypeFor[ec2.DescribeInstancesOutput](),
+		"ec2-describe-instance-status":               reflect.TypeFor[ec2.DescribeInstanceStatusOutput](),
+		"ec2-describe-instance-types":                reflect.TypeFor[ec2.DescribeInstanceTypesOutput](),
+		"ec2-describe-instance-attribute":            reflect.TypeFor[ec2.DescribeInstanceAttributeOutput](),
+		"ec2-get-console-output":                     reflect.TypeFor[ec2.GetConsoleOutputOutput](),
+		"ec2-describe-subnets":                       reflect.TypeFor[ec2.DescribeSubnetsOutput](),
+		"ec2-describe-vpcs":                          reflect.TypeFor[ec2.DescribeVpcsOutput](),
+		"ec2-describe-vpc-attribute":                 reflect.TypeFor[ec2.DescribeVpcAttributeOutput](),
+		"ec2-describe-route-tables":                  reflect.TypeFor[ec2.DescribeRouteTablesOutput](),
+		"ec2-describe-nat-gateways":                  reflect.TypeFor[ec2.DescribeNatGatewaysOutput](),
+		"ec2-describe-internet-gateways":             reflect.TypeFor[ec2.DescribeInternetGatewaysOutput](),
+		"ec2-describe-egress-only-internet-gateways": reflect.TypeFor[ec2.DescribeEgressOnlyInternetGatewaysOutput](),
+		"ec2-describe-vpc-endpoints":                 reflect.TypeFor[ec2.DescribeVpcEndpointsOutput](),
+		"ec2-describe-security-groups":               reflect.TypeFor[ec2.DescribeSecurityGroupsOutput](),
+		"ec2-describe-network-acls":                  reflect.TypeFor[ec2.DescribeNetworkAclsOutput](),
+		"ec2-describe-dhcp-options":                  reflect.TypeFor[ec2.DescribeDhcpOptionsOutput](),
+		"ec2-describe-network-interfaces":            reflect.TypeFor[ec2.DescribeNetworkInterfacesOutput](),
+		"ec2-describe-volumes":                       reflect.TypeFor[ec2.DescribeVolumesOutput](),
+		"ec2-describe-images":                        reflect.TypeFor[ec2.DescribeImagesOutput](),
+		"ec2-describe-managed-prefix-lists":          reflect.TypeFor[ec2.DescribeManagedPrefixListsOutput](),
+		"ec2-get-managed-prefix-list-entries":        reflect.TypeFor[ec2.GetManagedPrefixListEntriesOutput](),
+		"ec2-describe-launch-template-versions":      reflect.TypeFor[ec2.DescribeLaunchTemplateVersionsOutput](),
+		"ec2-describe-vpc-peering-connections":       reflect.TypeFor[ec2.DescribeVpcPeeringConnectionsOutput](),
+		"ec2-describe-transit-gateway-attachments":   reflect.TypeFor[ec2.DescribeTransitGatewayAttachmentsOutput](),
+		"ec2-describe-transit-gateway-route-tables":  reflect.TypeFor[ec2.DescribeTransitGatewayRouteTablesOutput](),
+		"ec2-search-transit-gateway-routes":          reflect.TypeFor[ec2.SearchTransitGatewayRoutesOutput](),
+		"ec2-get-subnet-cidr-reservations":           reflect.TypeFor[ec2.GetSubnetCidrReservationsOutput](),
+
+		"autoscaling-describe-auto-scaling-groups": reflect.TypeFor[autoscaling.DescribeAutoScalingGroupsOutput](),
+		"autoscaling-describe-scaling-activities":  reflect.TypeFor[autoscaling.DescribeScalingActivitiesOutput](),
+
+		"eks-list-clusters":                     reflect.TypeFor[eks.ListClustersOutput](),
+		"eks-describe-cluster":                  reflect.TypeFor[eks.DescribeClusterOutput](),
+		"eks-list-nodegroups":                   reflect.TypeFor[eks.ListNodegroupsOutput](),
+		"eks-describe-nodegroup":                reflect.TypeFor[eks.DescribeNodegroupOutput](),
+		"eks-list-addons":                       reflect.TypeFor[eks.ListAddonsOutput](),
+		"eks-describe-addon":                    reflect.TypeFor[eks.DescribeAddonOutput](),
+		"eks-list-access-entries":               reflect.TypeFor[eks.ListAccessEntriesOutput](),
+		"eks-describe-access-entry":             reflect.TypeFor[eks.DescribeAccessEntryOutput](),
+		"eks-list-pod-identity-associations":    reflect.TypeFor[eks.ListPodIdentityAssociationsOutput](),
+		"eks-describe-pod-identity-association": reflect.TypeFor[eks.DescribePodIdentityAssociationOutput](),
+		"eks-list-updates":                      reflect.TypeFor[eks.ListUpdatesOutput](),
+		"eks-describe-update":                   reflect.TypeFor[eks.DescribeUpdateOutput](),
+
+		"iam-get-instance-profile":        reflect.TypeFor[iam.GetInstanceProfileOutput](),
+		"iam-get-role":                    reflect.TypeFor[iam.GetRoleOutput](),
+		"iam-list-attached-role-policies": reflect.TypeFor[iam.ListAttachedRolePoliciesOutput](),
+		"iam-list-role-policies":          reflect.TypeFor[iam.ListRolePoliciesOutput](),
+		"iam-get-role-policy":             reflect.TypeFor[iam.GetRolePolicyOutput](),
+		"iam-get-policy-version":          reflect.TypeFor[iam.GetPolicyVersionOutput](),
+
+		// AWS Health's events are not served yet: no function asks for them.
+		"health-describe-events": nil,
+
+		"kubectl-get-nodes":                   nil,
+		"kubectl-get-pods":                    nil,
+		"kubectl-get-pv":                      nil,
+		"kubectl-get-pvc":                     nil,
+		"kubectl-get-daemonset-aws-node":      nil,
+		"kubectl-get-serviceaccount-aws-node": nil,
+		"kubectl-get-configmap-aws-auth":      nil,
+		"kubectl-get-csr":                     nil,
+		"kubectl-get-events":                  nil,
+		"kubectl-get-eniconfigs":              nil,
+	}
+}

@@ -1,0 +1,149 @@
+package capture
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// layouts are the forms in which the CLI's versions, kubectl and people write
+// a time. One without an offset is UTC.
+func layouts() []string {
+	return []string{
+		time.RFC3339Nano, "2006-01-02T15:04:05.999999999-0700", "2006-01-02T15:04:05.999999999-07",
+		"2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999 -0700", "2006-01-02 15:04:05.999999999 MST",
+		"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999",
+		"2006-01-02T15:04Z07:00", time.RFC1123, time.RFC1123Z, time.DateOnly,
+	}
+}
+
+// epochs bound what is taken for a time in seconds: 2001 to 2100. Larger
+// numbers up to a thousand times that are milliseconds.
+const (
+	minEpoch = 1e9
+	maxEpoch = 4.2e9
+)
+
+// timeOf reads a time: text of AWS CLI v2 and kubectl, a number of v1.
+func timeOf(src any) (time.Time, error) {
+	switch v := src.(type) {
+	case string:
+		text := strings.TrimSpace(v)
+		for _, layout := range layouts() {
+			if t, err := time.Parse(layout, text); err == nil {
+				return t.UTC(), nil
+			}
+		}
+		if t, ok := epoch(text); ok {
+			return t, nil
+		}
+		return time.Time{}, fmt.Errorf("%q is not a time", v)
+	case json.Number:
+		if t, ok := epoch(v.String()); ok {
+			return t, nil
+		}
+		f, err := v.Float64()
+		if err == nil && math.Abs(f) < minEpoch {
+			return time.Unix(int64(f), 0).UTC(), nil
+		}
+		return time.Time{}, fmt.Errorf("%s is not a time in seconds", v)
+	}
+	return time.Time{}, fmt.Errorf("want a time, got %s", kindOf(src))
+}
+
+func epoch(text string) (time.Time, bool) {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return time.Time{}, false
+	}
+	if f >= minEpoch*1000 && f <= maxEpoch*1000 {
+		f /= 1000
+	}
+	if !(f >= minEpoch && f <= maxEpoch) {
+		return time.Time{}, false
+	}
+	sec, frac := math.Modf(f)
+	return time.Unix(int64(sec), int64(math.Round(frac*1e6))*1000).UTC(), true
+}
+
+// moments collects the times that a tree holds, so that a capture without
+// time.txt has one.
+type moments struct {
+	// happened is the newest time under a name that only the past has;
+	// others are the rest, of which some may be planned.
+	happened time.Time
+	others   []time.Time
+}
+
+var (
+	// timeName is a field that holds a time, in AWS's and Kubernetes' names.
+	timeName = regexp.MustCompile(`(?i)(time|timestamp|date|since)$|At$|^at$|^NotBefore|^NotAfter`)
+	// plannedName is a field whose time is to come: scheduled events of an
+	// instance, an image's deprecation, the end of support, expiries, leases.
+	plannedName = regexp.MustCompile(`(?i)notbefore|notafter|deadline|deprecat|support|retire|expir|until|schedul|planned|next|maintenance|validto|endofl|deletion`)
+	// happenedName is a field whose time is never to come.
+	happenedName = regexp.MustCompile(`(?i)^(launchtime|lastheartbeattime|lasttransitiontime|creationtimestamp|createdat|createtime|created[a-z]*time|modifiedat|attachtime|attachedtime|firsttimestamp|lasttimestamp|starttime|timestamp|startedat|finishedat|time|eventtime)$`)
+)
+
+// add walks a tree.
+func (m *moments) add(v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			m.add(item)
+		}
+	case map[string]any:
+		for key, item := range v {
+			switch item.(type) {
+			case string, json.Number:
+				m.take(key, item)
+			default:
+				// What is planned is planned as a whole.
+				if !plannedName.MatchString(key) {
+					m.add(item)
+				}
+			}
+		}
+	}
+}
+
+func (m *moments) take(key string, item any) {
+	if !timeName.MatchString(key) || plannedName.MatchString(key) {
+		return
+	}
+	t, err := timeOf(item)
+	if err != nil || t.Unix() < minEpoch {
+		return
+	}
+	if !happenedName.MatchString(key) {
+		m.others = append(m.others, t)
+		return
+	}
+	if t.After(m.happened) {
+		m.happened = t
+	}
+}
+
+// newest is the newest time that is past: a time that may be planned counts
+// only if it is not later than now.
+func (m *moments) newest(now time.Time) time.Time {
+	newest := m.happened
+	for _, t := range m.others {
+		if t.After(newest) && !t.After(now) {
+			newest = t
+		}
+	}
+	if !newest.IsZero() {
+		return newest
+	}
+	for _, t := range m.others {
+		if newest.IsZero() || t.After(newest) {
+			newest = t
+		}
+	}
+	return newest
+}

@@ -1,0 +1,108 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"go.yaml.in/yaml/v3"
+
+	"rollcall/local/cloud"
+	"rollcall/local/cloud/kubeapi"
+)
+
+// manifestObject is what is read of an object of a manifest of rights.
+type manifestObject struct {
+	Kind     string
+	Metadata struct{ Namespace string }
+	Rules    []struct {
+		APIGroups     []string `yaml:"apiGroups"`
+		Resources     []string
+		Verbs         []string
+		ResourceNames []string `yaml:"resourceNames"`
+	}
+	Subjects []struct{ Kind, Name string }
+}
+
+// rightsOf reads a manifest that gives one Kubernetes group its rights, as
+// kubectl apply would. All roles of such a manifest are that group's.
+func rightsOf(path string) (group string, rules []kubeapi.Rule, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", nil, fmt.Errorf("read the Kubernetes rights: %w", err)
+	}
+	defer file.Close()
+	for objects := yaml.NewDecoder(file); ; {
+		var o manifestObject
+		if err := objects.Decode(&o); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return "", nil, fmt.Errorf("read the Kubernetes rights in %s: %w", path, err)
+		}
+		for _, r := range o.Rules {
+			rule := kubeapi.Rule{Groups: r.APIGroups, Resources: r.Resources, Verbs: r.Verbs, Names: r.ResourceNames}
+			if o.Metadata.Namespace != "" {
+				rule.Namespaces = []string{o.Metadata.Namespace}
+			}
+			rules = append(rules, rule)
+		}
+		for _, s := range o.Subjects {
+			if s.Kind != "Group" || group != "" && s.Name != group {
+				return "", nil, fmt.Errorf("the Kubernetes rights in %s are not one group's: %s %s", path, s.Kind, s.Name)
+			}
+			group = s.Name
+		}
+	}
+	if group == "" || len(rules) == 0 {
+		return "", nil, fmt.Errorf("the Kubernetes rights in %s are nobody's, or none", path)
+	}
+	return group, rules, nil
+}
+
+// readers are the access policies that the deployment's documented command
+// (and its switch kubernetesAccess=policy) gives join-check in each cluster.
+func readers() []eks.AssociateAccessPolicyInput {
+	policy := func(name string, scope ekstypes.AccessScope) eks.AssociateAccessPolicyInput {
+		arn := "arn:aws:eks::aws:cluster-access-policy/" + name
+		return eks.AssociateAccessPolicyInput{PolicyArn: &arn, AccessScope: &scope}
+	}
+	return []eks.AssociateAccessPolicyInput{
+		policy("AmazonAIOpsAssistantPolicy", ekstypes.AccessScope{Type: ekstypes.AccessScopeTypeCluster}),
+		policy("AmazonEKSViewPolicy", ekstypes.AccessScope{Type: ekstypes.AccessScopeTypeNamespace, Namespaces: []string{"kube-system"}}),
+	}
+}
+
+// admit does in every cluster what an operator does once: the stack's
+// JoinCheckAccessCommand. It is with the access policies where there is no
+// group.
+func (s *Stage) admit(w account, group string) error {
+	for _, f := range s.Template.Functions {
+		role := cloud.RoleIdentity(s.Template.AccountID, f.Name).RoleARN
+		for _, cluster := range s.World.Clusters() {
+			if err := admitTo(w, cluster, role, group); err != nil {
+				return fmt.Errorf("admit %s to cluster %s: %w", f.Name, cluster, err)
+			}
+		}
+	}
+	return nil
+}
+
+func admitTo(w account, cluster, role, group string) error {
+	entry := &eks.CreateAccessEntryInput{ClusterName: &cluster, PrincipalArn: &role}
+	if group != "" {
+		entry.KubernetesGroups = []string{group}
+	}
+	if _, err := w.CreateAccessEntry(entry); err != nil || group != "" {
+		return err
+	}
+	for _, in := range readers() {
+		in.ClusterName, in.PrincipalArn = &cluster, &role
+		if _, err := w.AssociateAccessPolicy(&in); err != nil {
+			return err
+		}
+	}
+	return nil
+}

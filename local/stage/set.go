@@ -1,0 +1,63 @@
+package stage
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"rollcall/local/cloud"
+	"rollcall/local/world"
+)
+
+// set is what is played: a world, or a capture.
+type set struct {
+	account, region, about string
+	start                  time.Time
+	api                    cloud.World
+	clusters               []string // with a Kubernetes API
+	objects                func(cluster, plural string) ([]json.RawMessage, string, error)
+	faults                 []world.Fault
+	// described tells that clusters are described with the endpoint and the
+	// authority that the set gives them, which are not the stage's: what nodes
+	// were started with can be held against them. The functions reach the
+	// Kubernetes APIs through doors.
+	described bool
+}
+
+// open reads what is to be played.
+func (s *Stage) open() (set, error) {
+	if s.options.Capture != nil {
+		return s.openCapture(), nil
+	}
+	file, err := world.Load(s.options.World)
+	if err != nil {
+		return set{}, fmt.Errorf("load the world: %w", err)
+	}
+	if s.World, err = world.New(file, world.Options{Seed: 1, Events: s.put, Log: s.log}); err != nil {
+		return set{}, fmt.Errorf("make the world: %w", err)
+	}
+	return set{
+		account: file.Account, region: file.Region, about: file.About, start: s.World.Start(),
+		api:      account{s.World.EC2(), s.World.AutoScaling(), s.World.EKS(), s.World.IAM()},
+		clusters: s.World.Clusters(), objects: objects(s.World), faults: file.Faults,
+		described: slices.ContainsFunc(file.EKS.Clusters, func(c ekstypes.Cluster) bool { return c.Endpoint != nil }),
+	}, nil
+}
+
+func (s *Stage) openCapture() set {
+	c := s.options.Capture
+	api := c.API()
+	return set{
+		account: c.Account, region: c.Region, about: "the capture " + c.Dir, start: c.Time, api: api, described: true,
+		// A cluster that was not described has no endpoint to go to.
+		clusters: slices.DeleteFunc(slices.Clone(c.Clusters), func(name string) bool {
+			out, err := api.DescribeCluster(&eks.DescribeClusterInput{Name: &name})
+			return err != nil || out.Cluster == nil
+		}),
+		objects: c.Objects,
+	}
+}

@@ -1,0 +1,123 @@
+package checks
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"rollcall/shared/snapshot"
+)
+
+func addonDegraded() Check {
+	return Check{
+		ID:         "addon/degraded",
+		Title:      "An add-on that nodes or volumes need is not healthy",
+		Confidence: Certain,
+		Needs:      []snapshot.Source{snapshot.Addons},
+		After:      append(certainCauses(), "ip/subnet-exhausted", "iam/cni-role-policies", "node/cni-not-ready", "instance/console-error", "cluster/health"),
+		Cause:      "EKS reports the add-on vpc-cni, kube-proxy, coredns, a CSI driver or the Pod Identity agent as degraded, failed or with issues. Without the first two a node does not become Ready. An add-on that lacks pods in a cluster without nodes is a symptom of that.",
+		Fix:        "It depends on the issue's code, which the finding names.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/eks-add-ons.html",
+			"https://docs.aws.amazon.com/eks/latest/APIReference/API_AddonIssue.html",
+		},
+		Run: func(s *snapshot.Snapshot) []Finding {
+			l := newLedger(s)
+			var list []Finding
+			for _, a := range s.Addons {
+				switch {
+				case !slices.Contains(neededAddons(), a.Name):
+				case addonBad(a):
+					list = append(list, l.addonDegraded(a))
+				case a.Status == "ACTIVE":
+					list = append(list, Finding{Outcome: Pass, Resource: a.Name, Covers: []string{a.Name}, Evidence: []Evidence{{What: a.Name, Value: "is " + a.Status}}})
+				case a.Status == "CREATING", a.Status == "UPDATING", a.Status == "DELETING": // on its way
+				default:
+					list = append(list, Finding{
+						Outcome: Unknown, Resource: a.Name, Covers: []string{a.Name},
+						Blocked: []snapshot.Failure{{Source: snapshot.Addons, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of %s is not understood", a.Status, a.Name)}},
+					})
+				}
+			}
+			if !slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return slices.Contains(neededAddons(), a.Name) }) {
+				// EKS manages none of them: none is degraded.
+				list = append(list, Finding{Outcome: Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}})
+			}
+			return list
+		},
+	}
+}
+
+// neededAddons are those that nodes, names, volumes or pods' roles hang on.
+func neededAddons() []string {
+	return []string{"vpc-cni", "kube-proxy", "coredns", "aws-ebs-csi-driver", "aws-efs-csi-driver", "eks-pod-identity-agent"}
+}
+
+func addonBad(a snapshot.Addon) bool {
+	switch a.Status {
+	case "DEGRADED", "CREATE_FAILED", "UPDATE_FAILED", "DELETE_FAILED":
+		return true
+	}
+	return len(a.Issues) > 0
+}
+
+func (l ledger) addonDegraded(a snapshot.Addon) Finding {
+	f := Finding{
+		Outcome: Fail, Resource: a.Name, Covers: []string{a.Name},
+		Title:    title("add-on %s is %s", a.Name, cmp.Or(a.Status, "not healthy")),
+		Why:      fmt.Sprintf("EKS says that the add-on %s %s is %s.", a.Name, a.Version, cmp.Or(a.Status, "not healthy")),
+		Evidence: append([]Evidence{{What: a.Name, Value: cmp.Or(a.Version, "no version") + ", status " + cmp.Or(a.Status, "not said")}}, issueEvidence(a.Issues)...),
+		Fix: Fix{
+			Text:    "Read the issues of the add-on, and update it again.",
+			Command: fmt.Sprintf("aws eks describe-addon --region %s --cluster-name %s --addon-name %s --query addon.[status,health]", l.s.Region, l.s.Cluster.Name, a.Name),
+			Console: clusterConsole(l.s),
+		},
+	}
+	if len(a.Issues) > 0 {
+		first := a.Issues[0]
+		m := explainIssue(addonIssues(), first)
+		f.Title = title("add-on %s is %s: %s", a.Name, cmp.Or(a.Status, "not healthy"), cmp.Or(first.Code, "no code"))
+		f.Why += fmt.Sprintf(" %s: %s.", cmp.Or(first.Code, "It gives no code"), m.meaning)
+		f.Fix.Text = m.next
+	}
+	if a.Name == "vpc-cni" || a.Name == "kube-proxy" {
+		f.Instances = l.notReadyYet()
+	}
+	if slices.ContainsFunc(a.Issues, func(i snapshot.Issue) bool { return i.Code == "InsufficientNumberOfReplicas" }) {
+		l.forLackOfNodes(&f)
+	}
+	return f
+}
+
+// forLackOfNodes weakens the finding that an add-on lacks pods: where there is
+// no Ready node, its pods have nowhere to run, and the add-on is not at fault.
+func (l ledger) forLackOfNodes(f *Finding) {
+	switch {
+	case !l.s.Has(snapshot.Nodes):
+		f.Confidence = Possible
+		f.Why += " Whether there is a node for its pods could not be read."
+	case !slices.ContainsFunc(l.s.Nodes, func(n snapshot.Node) bool { return n.Joined() }):
+		f.Confidence = Symptom
+		f.Why += " The cluster has no Ready node: its pods have nowhere to run."
+		f.Fix.Text = "Nothing is wrong with the add-on: it recovers with the first Ready node."
+		// It belongs to what keeps these from joining.
+		f.Instances = nil
+		for _, id := range l.s.Scope.Instances {
+			if i := l.instances[id]; l.due(id) && i != nil && !i.Ended() && !l.warm[id] {
+				f.Instances = append(f.Instances, id)
+			}
+		}
+	}
+}
+
+// notReadyYet are the instances of the scope that registered, should be Ready
+// and are not.
+func (l ledger) notReadyYet() []string {
+	var list []string
+	for _, id := range l.s.Scope.Instances {
+		if n := l.nodes[id]; n != nil && !n.Joined() && l.due(id) && !l.terminated(id) {
+			list = append(list, id)
+		}
+	}
+	return list
+}

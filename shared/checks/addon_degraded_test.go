@@ -1,0 +1,68 @@
+package checks
+
+import (
+	"strings"
+	"testing"
+
+	"rollcall/shared/snapshot"
+	"rollcall/shared/snapshot/snapshottest"
+)
+
+// addonIs replaces the worlds' add-ons by one.
+func addonIs(name, status string, codes ...string) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		a := snapshot.Addon{Name: name, Version: "v1.2.3-eksbuild.1", Status: status}
+		for _, code := range codes {
+			a.Issues = append(a.Issues, snapshot.Issue{Code: code, Message: "about " + code})
+		}
+		s.Addons = []snapshot.Addon{a}
+	}
+}
+
+func addonDegradedCases() []testCase {
+	const few = "InsufficientNumberOfReplicas"
+	return []testCase{
+		{"active", snapshottest.PrivateWithNAT(), []string{"pass coredns [coredns]", "pass kube-proxy [kube-proxy]", "pass vpc-cni [vpc-cni]"}},
+		{"none is managed", change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) { s.Addons = nil }), []string{"pass prod [prod]"}},
+		{"degraded, all nodes Ready", change(snapshottest.PrivateWithNAT(), addonIs("vpc-cni", "DEGRADED", "AccessDenied")), []string{
+			"fail vpc-cni [vpc-cni] [] add-on vpc-cni is DEGRADED: AccessDenied",
+		}},
+		{"degraded, a node is not Ready", change(missed(), notReadyNode("x"), addonIs("kube-proxy", "DEGRADED", "ConfigurationConflict")), []string{
+			"fail kube-proxy [kube-proxy] [i-0node] add-on kube-proxy is DEGRADED: ConfigurationConflict",
+		}},
+		{"a driver explains no node", change(missed(), notReadyNode("x"), addonIs("aws-ebs-csi-driver", "DEGRADED", "AddonPermissionFailure")), []string{
+			"fail aws-ebs-csi-driver [aws-ebs-csi-driver] [] add-on aws-ebs-csi-driver is DEGRADED: AddonPermissionFailure",
+		}},
+		{"failed without an issue", change(snapshottest.PrivateWithNAT(), addonIs("coredns", "CREATE_FAILED")), []string{"fail coredns [coredns] [] add-on coredns is CREATE_FAILED"}},
+		{"active with an issue that nobody knows", change(snapshottest.PrivateWithNAT(), addonIs("coredns", "ACTIVE", "Gremlins")), []string{"fail coredns [coredns] [] add-on coredns is ACTIVE: Gremlins"}},
+		{"too few pods, and a Ready node", change(snapshottest.PrivateWithNAT(), addonIs("coredns", "DEGRADED", few)), []string{
+			"fail coredns [coredns] [] add-on coredns is DEGRADED: InsufficientNumberOfReplicas",
+		}},
+		{"too few pods for lack of nodes", change(missed(), addonIs("coredns", "DEGRADED", few)), []string{
+			"fail (symptom) coredns [coredns] [i-0node] add-on coredns is DEGRADED: InsufficientNumberOfReplicas",
+		}},
+		{"too few pods, nodes unread", change(missed(), addonIs("coredns", "DEGRADED", few), unread(snapshot.Nodes)), []string{
+			"fail (possible) coredns [coredns] [] add-on coredns is DEGRADED: InsufficientNumberOfReplicas",
+		}},
+		{"on its way", change(snapshottest.PrivateWithNAT(), addonIs("coredns", "UPDATING")), nil},
+		{"a status that nobody knows", change(snapshottest.PrivateWithNAT(), addonIs("coredns", "PONDERING")), []string{
+			`unknown coredns [coredns] add-ons: broken: the status "PONDERING" of coredns is not understood`,
+		}},
+		{"an add-on that no node needs", change(snapshottest.PrivateWithNAT(), addonIs("adot", "DEGRADED")), []string{"pass prod [prod]"}},
+		{"unread", change(snapshottest.PrivateWithNAT(), unread(snapshot.Addons)), []string{"unknown prod [] add-ons: denied"}},
+	}
+}
+
+func TestAddonDegradedWords(t *testing.T) {
+	got := failed(t, "addon/degraded", change(snapshottest.PrivateWithNAT(), addonIs("vpc-cni", "DEGRADED", "ConfigurationConflict")))
+	want := "EKS says that the add-on vpc-cni v1.2.3-eksbuild.1 is DEGRADED. ConfigurationConflict: somebody else changed a field that the add-on owns."
+	if got.Why != want {
+		t.Errorf("Why = %q, want %q", got.Why, want)
+	}
+	if v := value(t, got, "ConfigurationConflict"); v != "about ConfigurationConflict" {
+		t.Errorf("evidence = %q", v)
+	}
+	if !strings.Contains(got.Fix.Text, "--resolve-conflicts") {
+		t.Errorf("Fix = %q", got.Fix.Text)
+	}
+}

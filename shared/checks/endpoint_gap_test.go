@@ -1,0 +1,100 @@
+package checks
+
+import (
+	"strings"
+	"testing"
+
+	"rollcall/shared/snapshot"
+	"rollcall/shared/snapshot/snapshottest"
+)
+
+func nameOff(e *snapshot.Endpoint) { e.PrivateDNS = false }
+
+func zonesOff(s *snapshot.Snapshot) { s.VPCAttributes[0].DNSHostnames = false }
+
+func endpointPrivateDNSOffCases() []testCase {
+	return []testCase{
+		{"on", snapshottest.EndpointsOnly(), []string{"pass rtb-0private [subnet-0private]"}},
+		{"off: a zone of one's own may stand in for it", change(lacking(), endpointWith("vpce-0ec2", nameOff)), []string{
+			"fail (likely) vpce-0ec2 [subnet-0private] [i-0node] vpce-0ec2 for EC2 has private DNS off",
+		}},
+		{"off, and no zone can work", change(lacking(), endpointWith("vpce-0ec2", nameOff), zonesOff), []string{
+			"fail vpce-0ec2 [subnet-0private] [i-0node] vpce-0ec2 for EC2 has private DNS off",
+		}},
+		{"two of them", change(lacking(), endpointWith("vpce-0sts", nameOff), endpointWith("vpce-0ecr.api", nameOff), zonesOff), []string{
+			"fail vpce-0ecr.api [subnet-0private] [i-0node] 2 endpoints for ECR (api) and STS have private DNS off",
+		}},
+		{"off, and a NAT gateway leads to the service", change(unjoined(snapshottest.PrivateWithNAT()), func(s *snapshot.Snapshot) {
+			s.Endpoints = snapshottest.EndpointsOnly().Endpoints[:1]
+			s.Endpoints[0].PrivateDNS = false
+		}), []string{"pass rtb-0private [subnet-0private]"}},
+		{"unread", change(lacking(), unread(snapshot.Endpoints)), []string{"unknown prod [] vpc endpoints: denied"}},
+	}
+}
+
+func endpointNotAvailableCases() []testCase {
+	state := func(id, state string) func(*snapshot.Snapshot) {
+		return endpointWith(id, func(e *snapshot.Endpoint) { e.State = state })
+	}
+	return []testCase{
+		{"available", snapshottest.EndpointsOnly(), []string{"pass rtb-0private [subnet-0private]"}},
+		{"pending", change(lacking(), state("vpce-0ec2", "pending")), []string{"fail vpce-0ec2 [subnet-0private] [i-0node] vpce-0ec2 for EC2 is not available"}},
+		{"rejected and failed", change(lacking(), state("vpce-0ec2", "Rejected"), state("vpce-0sts", "failed")), []string{
+			"fail vpce-0ec2 [subnet-0private] [i-0node] 2 endpoints for EC2 and STS are not available",
+		}},
+		{"the gateway endpoint", change(lacking(), state("vpce-0s3", "deleting")), []string{"fail vpce-0s3 [subnet-0private] [i-0node] vpce-0s3 for S3 is not available"}},
+		{"a state that is not known", change(lacking(), state("vpce-0ec2", "")), []string{"fail vpce-0ec2 [subnet-0private] [i-0node] vpce-0ec2 for EC2 is not available"}},
+		{"beside one that is", change(lacking(), func(s *snapshot.Snapshot) {
+			s.Endpoints = append(s.Endpoints, snapshot.Endpoint{ID: "vpce-0old", VPC: snapshottest.VPC, Service: "com.amazonaws.us-west-2.ec2", Kind: "Interface", State: "deleted", PrivateDNS: true})
+		}), []string{"pass rtb-0private [subnet-0private]"}},
+		{"unread", change(lacking(), unread(snapshot.Endpoints)), []string{"unknown prod [] vpc endpoints: denied"}},
+	}
+}
+
+func endpointS3RouteMissingCases() []testCase {
+	const fail = "fail vpce-0s3 [subnet-0private] [i-0node] rtb-0private does not lead to vpce-0s3 for S3"
+	return []testCase{
+		{"in the table", snapshottest.EndpointsOnly(), []string{"pass rtb-0private [subnet-0private]"}},
+		{"not in the table", change(lacking(), noS3Row), []string{fail}},
+		{"nor is there private DNS for the VPC on the interface endpoint beside it", change(lacking(), noS3Row, func(s *snapshot.Snapshot) {
+			s.Endpoints = append(s.Endpoints, snapshot.Endpoint{ID: "vpce-0s3z", VPC: snapshottest.VPC, Service: "com.amazonaws.us-west-2.s3", Kind: "Interface", State: "available"})
+		}), []string{fail}},
+		{"associated, and there is no row", change(lacking(), routes(snapshottest.PrivateRTB, snapshottest.Local())), []string{
+			strings.Replace(fail, "fail", "fail (likely)", 1),
+		}},
+		{"no endpoint for S3 at all is another matter", change(lacking("vpce-0s3"), routes(snapshottest.PrivateRTB, snapshottest.Local())), []string{"pass rtb-0private [subnet-0private]"}},
+		{"a NAT gateway leads to S3", change(unjoined(snapshottest.PrivateWithNAT()), func(s *snapshot.Snapshot) {
+			s.Endpoints = snapshottest.EndpointsOnly().Endpoints[4:]
+			s.Endpoints[0].RouteTables = nil
+		}), []string{"pass rtb-0private [subnet-0private]"}},
+		{"unread", change(lacking(), unread(snapshot.Endpoints)), []string{"unknown prod [] vpc endpoints: denied"}},
+	}
+}
+
+func TestGapFixes(t *testing.T) {
+	const modify = "aws ec2 modify-vpc-endpoint --region us-west-2 --vpc-endpoint-id "
+	tests := []struct {
+		name    string
+		check   ID
+		world   *snapshot.Snapshot
+		command string
+		why     string
+	}{
+		{"private DNS off", "endpoint/private-dns-off", change(lacking(), endpointWith("vpce-0ec2", nameOff)), modify + "vpce-0ec2 --private-dns-enabled", "vpce-0ec2 has private DNS off"},
+		{"not in the table", "endpoint/s3-route-missing", change(lacking(), noS3Row), modify + "vpce-0s3 --add-route-table-ids rtb-0private", "vpce-0s3 is not in rtb-0private"},
+		{"pending: wait", "endpoint/not-available", change(lacking(), endpointWith("vpce-0ec2", func(e *snapshot.Endpoint) { e.State = "pending" })), "", "vpce-0ec2 is pending"},
+		{"failed", "endpoint/not-available", change(lacking(), endpointWith("vpce-0ec2", func(e *snapshot.Endpoint) { e.State = "failed" })),
+			"aws ec2 describe-vpc-endpoints --region us-west-2 --vpc-endpoint-ids vpce-0ec2 --query 'VpcEndpoints[].[VpcEndpointId,State,LastError]'", "vpce-0ec2 is failed"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := failed(t, tt.check, tt.world)
+			if got.Fix.Command != tt.command {
+				t.Errorf("Command = %q, want %q", got.Fix.Command, tt.command)
+			}
+			if !strings.Contains(got.Why, tt.why) {
+				t.Errorf("Why = %q, want %q in it", got.Why, tt.why)
+			}
+		})
+	}
+}

@@ -1,0 +1,41 @@
+package checks
+
+import (
+	"fmt"
+	"strings"
+
+	"rollcall/shared/snapshot"
+)
+
+func endpointS3RouteMissing() Check {
+	return Check{
+		ID:         "endpoint/s3-route-missing",
+		Title:      "The route table does not lead to the gateway endpoint for S3",
+		Confidence: Certain,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
+		After:      []ID{"route/no-egress", "route/blackhole", "route/nat-unusable", "route/nat-no-internet", "route/igw-no-public-ip"},
+		AtLaunch:   true,
+		Cause: "The subnet has no way to the internet, and the VPC's gateway endpoint for S3 is not in the subnet's route table. " +
+			"ECR keeps image layers in S3: the node can log in to the registry and cannot pull.",
+		Fix: "Add the route table to the gateway endpoint.",
+		Links: []string{
+			"https://docs.aws.amazon.com/vpc/latest/privatelink/gateway-endpoints.html",
+			"https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html",
+		},
+		Run: func(s *snapshot.Snapshot) []Finding {
+			c := look(s)
+			return c.gaps(unrouted, func(g gap) Finding {
+				endpoint := g.absent[0].unused.ID
+				var tables []string
+				for _, l := range g.lots {
+					tables = adding(tables, l.table.ID)
+				}
+				return c.finding(g, endpoint, title("%s %s not lead to %s for %s", some(tables, 1), verb(tables, "does", "do"), endpoint, g.absent[0].service.Name()), Fix{
+					Text:    fmt.Sprintf("Add %s to %s.", and(tables), endpoint),
+					Command: fmt.Sprintf("aws ec2 modify-vpc-endpoint --region %s --vpc-endpoint-id %s --add-route-table-ids %s", s.Region, endpoint, strings.Join(tables, " ")),
+					Console: console(s, "Endpoints:vpcId="+g.vpc),
+				})
+			})
+		},
+	}
+}

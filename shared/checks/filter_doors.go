@@ -1,0 +1,131 @@
+package checks
+
+import (
+	"bytes"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"rollcall/shared/firewall"
+	"rollcall/shared/path"
+	"rollcall/shared/snapshot"
+)
+
+// door is one place where the far end of a path answers: an interface of an
+// endpoint or of the control plane, in its subnet, or the internet. Which one
+// of several a connection meets is not known.
+type door struct {
+	subnet string // empty for the internet
+	ranges []netip.Prefix
+}
+
+// end is the last stop of a path: where the connection ends. It is false when
+// the path leaves what is read before that.
+func (g *ground) end(p path.Path) (path.Stop, bool) {
+	stops := g.net.Stops(p)
+	if len(stops) == 0 || !stops[len(stops)-1].Ends {
+		return path.Stop{}, false
+	}
+	return stops[len(stops)-1], true
+}
+
+// doors are the doors of a path's end.
+func (g *ground) doors(p path.Path, stop path.Stop) []door {
+	if len(stop.Subnets) == 0 {
+		return []door{{ranges: g.reach(p, stop)}}
+	}
+	var doors []door
+	for _, id := range stop.Subnets {
+		d := door{subnet: id}
+		subnet, known := g.net.Subnet(id)
+		if known {
+			for _, r := range stop.Ranges {
+				if subnet.CIDR.IsValid() && subnet.CIDR.Overlaps(r) && r.Bits() >= subnet.CIDR.Bits() {
+					d.ranges = append(d.ranges, r)
+				}
+			}
+			if len(d.ranges) == 0 && subnet.CIDR.IsValid() {
+				d.ranges = []netip.Prefix{subnet.CIDR}
+			}
+		}
+		doors = append(doors, d)
+	}
+	return doors
+}
+
+// reach is what a stop without a subnet answers on. "Everywhere" means the
+// public addresses, and for a gateway endpoint those of its prefix list. Nodes
+// have IPv4 addresses in every cluster; IPv6 counts where there is nothing else.
+func (g *ground) reach(p path.Path, stop path.Stop) []netip.Prefix {
+	if p.Means == path.ByGateway && p.Row.PrefixList != "" && g.s.Has(snapshot.PrefixListEntries) {
+		for _, l := range g.s.PrefixLists {
+			if l.ID == p.Row.PrefixList && len(l.CIDRs) > 0 {
+				return l.CIDRs
+			}
+		}
+	}
+	var four, six []netip.Prefix
+	for _, r := range stop.Ranges {
+		switch {
+		case !r.IsValid():
+		case r.Addr().Is6() && r.Bits() == 0:
+			six = append(six, firewall.Internet6()...)
+		case r.Addr().Is6():
+			six = append(six, r)
+		case r.Bits() == 0:
+			four = append(four, firewall.Internet()...)
+		default:
+			four = append(four, r)
+		}
+	}
+	if len(four) > 0 {
+		return four
+	}
+	return six
+}
+
+// endsPublic tells that a path ends at public addresses.
+func endsPublic(p path.Path) bool { return p.Means == path.ByInternet || p.Means == path.ByGateway }
+
+// nodeAddress is the address that a node talks from.
+func nodeAddress(i *snapshot.Instance) (netip.Prefix, bool) {
+	a := i.PrivateIP
+	if !a.IsValid() && len(i.IPv6) > 0 {
+		a = i.IPv6[0]
+	}
+	if !a.IsValid() {
+		return netip.Prefix{}, false
+	}
+	return netip.PrefixFrom(a, a.BitLen()), true
+}
+
+// vpcRanges are the IPv4 ranges of a VPC, as far as they were read.
+func (g *ground) vpcRanges(id string) []netip.Prefix {
+	for _, v := range g.s.VPCs {
+		if v.ID == id {
+			return v.CIDRs
+		}
+	}
+	return nil
+}
+
+// proxied tells that the user data of one of the instances speaks of a proxy:
+// then nodes may need no way of their own to public addresses.
+func (g *ground) proxied(list []*snapshot.Instance) bool {
+	return slices.ContainsFunc(g.s.UserData, func(u snapshot.UserData) bool {
+		return slices.ContainsFunc(list, func(i *snapshot.Instance) bool { return slices.Contains(u.Instances, i.ID) }) &&
+			(bytes.Contains(u.Data, []byte("HTTPS_PROXY")) || bytes.Contains(u.Data, []byte("https_proxy")))
+	})
+}
+
+// tenOf writes what a person would have looked up, at most ten.
+func tenOf(list []string) string {
+	const limit = 10
+	if more := len(list) - limit; more > 0 {
+		list = append(slices.Clone(list[:limit]), "and more")
+	}
+	if len(list) == 0 {
+		return "none"
+	}
+	return strings.Join(list, "; ")
+}

@@ -1,0 +1,8 @@
+package checks
+
+// addressChecks are the checks of ip: addresses.
+func addressChecks() []Check {
+	return []Check{
+		subnetExhausted(),
+	}
+}

@@ -1,0 +1,10 @@
+package checks
+
+// dnsChecks are the checks of dns: whether names resolve.
+func dnsChecks() []Check {
+	return walking(
+		dnsSupportOff(),
+		dnsHostnamesOff(),
+		dhcpOptions(),
+	)
+}

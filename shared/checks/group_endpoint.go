@@ -1,0 +1,13 @@
+package checks
+
+// endpointChecks are the checks of endpoint: VPC endpoints for what nodes need.
+func endpointChecks() []Check {
+	return walking(
+		endpointMissing(),
+		endpointSecurityGroup(),
+		endpointPrivateDNSOff(),
+		endpointNotAvailable(),
+		endpointS3RouteMissing(),
+		endpointPolicyDenies(),
+	)
+}

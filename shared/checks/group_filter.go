@@ -1,0 +1,12 @@
+package checks
+
+// filterChecks are the checks of sg, nacl: what lets packets through.
+func filterChecks() []Check {
+	return walking(
+		nodeEgress(),
+		clusterIngress(),
+		kubeletIngress(),
+		naclEgress(),
+		naclReturn(),
+	)
+}

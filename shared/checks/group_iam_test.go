@@ -1,0 +1,51 @@
+package checks
+
+import (
+	"rollcall/shared/snapshot"
+	"rollcall/shared/snapshot/snapshottest"
+)
+
+// iamCases are the cases of iamChecks.
+func iamCases() map[ID][]testCase {
+	return map[ID][]testCase{
+		"iam/profile-missing":          profileMissingCases(),
+		"iam/role-policies":            rolePoliciesCases(),
+		"iam/role-trust":               roleTrustCases(),
+		"iam/access-missing":           accessMissingCases(),
+		"iam/access-wrong-arn":         accessWrongARNCases(),
+		"iam/sts-endpoint":             stsEndpointCases(),
+		"iam/sts-region-deactivated":   stsRegionDeactivatedCases(),
+		"iam/access-wrong-type":        accessWrongTypeCases(),
+		"iam/access-duplicate-mapping": accessDuplicateMappingCases(),
+		"iam/aws-auth-invalid":         awsAuthInvalidCases(),
+		"iam/cni-role-policies":        cniRolePoliciesCases(),
+	}
+}
+
+// outsider is a healthy world whose node did not join, with changes.
+func outsider(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
+	return change(missed(), changes...)
+}
+
+// readyComrade is a Ready node of the same group.
+func readyComrade(s *snapshot.Snapshot) {
+	snapshottest.Launch(s, "i-0ready", snapshottest.Private, 0)
+	snapshottest.Join(s, "i-0ready")
+}
+
+// iamDeleted makes an item of a source one that IAM no longer has.
+func iamDeleted(source snapshot.Source, key string) func(*snapshot.Snapshot) {
+	return lackOf(source, key, snapshot.Broken, noSuchEntity)
+}
+
+func lackOf(source snapshot.Source, key string, reason snapshot.Reason, code string) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		s.Lack(source, key, snapshot.Failure{Source: source, Reason: reason, Call: "iam:Get", Code: code})
+		switch source {
+		case snapshot.Profiles:
+			s.Profiles = nil
+		case snapshot.Roles:
+			s.Roles = nil
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package checks
+
+import (
+	"fmt"
+	"slices"
+
+	"rollcall/shared/snapshot"
+)
+
+func profileMissing() Check {
+	return Check{
+		ID:         "iam/profile-missing",
+		Title:      "The instance has no role",
+		Confidence: Certain,
+		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Profiles},
+		AtLaunch:   true,
+		Cause:      "The instance was started without an instance profile, or its profile was deleted, holds no role, or holds a role that was deleted. Without credentials the kubelet cannot prove to the cluster who it is.",
+		Fix:        "Put the node role into the instance profile, name the profile in the launch template, and replace the instances.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html",
+			"https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_use_switch-role-ec2_instance-profiles.html",
+		},
+		Run: func(s *snapshot.Snapshot) []Finding {
+			suspects, well := newLedger(s).suspects()
+			var list []Finding
+			var lost []loss
+			var good []*snapshot.Instance
+			for _, i := range suspects {
+				if i.Profile == "" && i.Ended() {
+					continue // EC2 forgets the profile of an instance that has ended
+				}
+				l, why := lossOf(s, i)
+				switch {
+				case why != nil:
+					list = append(list, Finding{Outcome: Unknown, Resource: i.ID, Covers: []string{i.ID}, Blocked: []snapshot.Failure{*why}})
+				case l.kind == "":
+					good = append(good, i)
+				default:
+					lost = l.in(lost)
+				}
+			}
+			list = together(list)
+			for _, l := range lost {
+				list = append(list, l.finding(s))
+			}
+			if good = append(good, well...); len(good) > 0 {
+				list = append(list, Finding{Outcome: Pass, Resource: s.Cluster.Name, Covers: ids(good)})
+			}
+			return list
+		},
+	}
+}
+
+// loss is how instances came to have no role.
+type loss struct {
+	kind      string // empty for none
+	resource  string
+	profile   string
+	role      string // that was deleted
+	instances []*snapshot.Instance
+}
+
+// The kinds.
+const (
+	noProfile      = "no instance profile"
+	profileDeleted = "profile deleted"
+	profileEmpty   = "profile empty"
+	roleDeleted    = "role deleted"
+)
+
+// lossOf tells how an instance came to have no role, or what kept from
+// telling.
+func lossOf(s *snapshot.Snapshot, i *snapshot.Instance) (loss, *snapshot.Failure) {
+	l := loss{instances: []*snapshot.Instance{i}, resource: i.Profile, profile: i.Profile}
+	if i.Profile == "" {
+		l.kind, l.resource = noProfile, i.ID
+		if i.Template.ID != "" {
+			l.resource = i.Template.ID // which started them all like this
+		}
+		return l, nil
+	}
+	p, read := profileOf(s, i.Profile)
+	lack, lacks := s.Lacks(snapshot.Profiles, i.Profile)
+	switch {
+	case lacks && lack.Code == noSuchEntity:
+		l.kind = profileDeleted
+	case lacks:
+		return l, &lack
+	case !read:
+		return l, &snapshot.Failure{Source: snapshot.Profiles, Reason: snapshot.NotRead, Message: i.Profile + " is not among the instance profiles that were read"}
+	case len(p.Roles) == 0:
+		l.kind = profileEmpty
+	default:
+		// IAM lets nobody delete a role that is in a profile, but the profile
+		// may have been read before.
+		if f, lacks := s.Lacks(snapshot.Roles, p.Roles[0]); lacks && f.Code == noSuchEntity {
+			l.kind, l.role = roleDeleted, p.Roles[0]
+		}
+	}
+	return l, nil
+}
+
+// in adds a loss to the one of the same kind and resource.
+func (l loss) in(list []loss) []loss {
+	i := slices.IndexFunc(list, func(o loss) bool { return o.kind == l.kind && o.resource == l.resource })
+	if i < 0 {
+		return append(list, l)
+	}
+	list[i].instances = append(list[i].instances, l.instances...)
+	return list
+}
+
+func (l loss) finding(s *snapshot.Snapshot) Finding {
+	who := ids(l.instances)
+	f := Finding{
+		Outcome: Fail, Resource: l.resource, Covers: who, Instances: who,
+		Fix: Fix{Console: ec2Console(s, "InstanceDetails:instanceId="+who[0])},
+	}
+	if l.resource != who[0] {
+		f.Resources = append([]string{l.resource}, who[:min(len(who), 5)]...)
+	}
+	profile := lastPart(l.profile)
+	switch l.kind {
+	case noProfile:
+		f.Title = title("%s %s no instance profile", subject(who, "instance"), verb(who, "has", "have"))
+		f.Why = fmt.Sprintf("%s %s started without an instance profile, so %s no role and no credentials. The kubelet cannot prove to %s who it is.",
+			some(who, 3), verb(who, "was", "were"), verb(who, "it has", "they have"), s.Cluster.Name)
+		f.Evidence = []Evidence{{What: subject(who, "instance"), Value: "EC2 lists no IamInstanceProfile"}}
+		f.Fix.Text = "Name an instance profile with the node role in the launch template, and replace the instances. To give one to a running instance:"
+		f.Fix.Command = fmt.Sprintf("aws ec2 associate-iam-instance-profile --region %s --instance-id %s --iam-instance-profile Name=<profile>", s.Region, who[0])
+	case profileDeleted:
+		f.Title = title("instance profile %s was deleted", profile)
+		f.Why = fmt.Sprintf("%s %s started with %s, which IAM no longer has. There are no credentials for %s.", some(who, 3), verb(who, "was", "were"), l.profile, verb(who, "it", "them"))
+		f.Evidence = []Evidence{{What: l.profile, Value: "iam:GetInstanceProfile: " + noSuchEntity}}
+		f.Fix.Text = "Make the profile again with the node role in it, and replace the instances: a running one keeps the profile that is gone."
+		f.Fix.Command = fmt.Sprintf("aws iam create-instance-profile --region %s --instance-profile-name %s", s.Region, profile)
+	case profileEmpty:
+		f.Title = title("instance profile %s holds no role", profile)
+		f.Why = fmt.Sprintf("%s has no role in it, so %s %s no credentials and cannot prove to %s who %s.", l.profile, some(who, 3), verb(who, "has", "have"), s.Cluster.Name, verb(who, "it is", "they are"))
+		f.Evidence = []Evidence{{What: l.profile, Value: "no roles"}}
+		f.Fix.Text = "Put the node role into the profile."
+		f.Fix.Command = fmt.Sprintf("aws iam add-role-to-instance-profile --region %s --instance-profile-name %s --role-name <node role>", s.Region, profile)
+	case roleDeleted:
+		f.Title = title("node role %s was deleted", lastPart(l.role))
+		f.Why = fmt.Sprintf("%s holds %s, which IAM no longer has. %s no credentials.", profile, l.role, some(who, 3)+verb(who, " gets", " get"))
+		f.Evidence = []Evidence{{What: l.role, Value: "iam:GetRole: " + noSuchEntity}, {What: l.profile, Value: "holds " + l.role}}
+		f.Resources = append([]string{l.role}, f.Resources...)
+		f.Fix.Text = "Make the role again with its trust and its policies, put it into the profile again, and make its access entry again: an entry is for the very role that was deleted, not for its name."
+		f.Fix.Console = roleLink(s, l.role)
+	}
+	return f
+}

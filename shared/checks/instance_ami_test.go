@@ -1,0 +1,58 @@
+package checks
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/shared/snapshot"
+	"rollcall/shared/snapshot/snapshottest"
+)
+
+func imageUnfitCases() []testCase {
+	noImage := func(s *snapshot.Snapshot) { s.Images = nil }
+	gone := []string{"fail ami-0al2023 [i-0node] [i-0node] ami-0al2023 does not fit: EC2 does not list it: it was deregistered, …"}
+	arm := func(s *snapshot.Snapshot) { s.Images[0].Architecture = "arm64" }
+	return []testCase{
+		{"Ready", snapshottest.PrivateWithNAT(), []string{"pass prod [i-0node]"}},
+		{"Ready, and its image is gone", change(snapshottest.PrivateWithNAT(), noImage), []string{"pass prod [i-0node]"}},
+		{"fits", missed(), []string{"pass prod [i-0node]"}},
+		{"not listed", change(missed(), noImage), gone},
+		{"disabled", change(missed(), func(s *snapshot.Snapshot) { s.Images[0].State = "disabled" }), []string{
+			"fail ami-0al2023 [i-0node] [i-0node] ami-0al2023 does not fit: its state is disabled",
+		}},
+		{"another architecture", change(missed(), arm), []string{
+			"fail ami-0al2023 [i-0node] [i-0node] ami-0al2023 does not fit: it is for arm64, and m5.large has x86_64",
+		}},
+		{"another architecture, the type's unknown", change(missed(), arm, unread(snapshot.InstanceTypes)), []string{"pass prod [i-0node]"}},
+		{"another Kubernetes", change(missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.36-v1")), []string{
+			"fail ami-0al2023 [i-0node] [i-0node] ami-0al2023 does not fit: Kubernetes 1.36 is newer than the control p…",
+		}},
+		{"Amazon Linux 2", change(missed(), imageNamed("amazon-eks-node-1.32-v20251120")), []string{
+			"fail ami-0al2023 [i-0node] [i-0node] ami-0al2023 does not fit: it is an EKS image with Amazon Linux 2, who…",
+		}},
+		{"Amazon Linux 2 before its end", change(missed(), imageNamed("amazon-eks-node-1.32-v20251120"), func(s *snapshot.Snapshot) { s.Time = endOfAL2().Add(-time.Second) }), []string{"pass prod [i-0node]"}},
+		{"deprecated alone does no harm", change(missed(), func(s *snapshot.Snapshot) { s.Images[0].Deprecated = s.Time.Add(-time.Hour) }), []string{"pass prod [i-0node]"}},
+		{"two types, one image: one finding", change(missed(), noImage, launchedToo("i-0second", 10*time.Minute), func(s *snapshot.Snapshot) { snapshottest.Instance(s, "i-0second").Type = "m6i.large" }), []string{
+			"fail ami-0al2023 [i-0node i-0second] [i-0node i-0second] ami-0al2023 does not fit: EC2 does not list it: it was deregistered, …",
+		}},
+		{"this image could not be read", change(missed(), noImage, func(s *snapshot.Snapshot) {
+			s.Lack(snapshot.Images, snapshottest.AMI, snapshot.Failure{Source: snapshot.Images, Reason: snapshot.Throttled, Call: "ec2:DescribeImages"})
+		}), []string{"unknown ami-0al2023 [i-0node] images: throttled"}},
+		{"EC2 names no image", change(missed(), func(s *snapshot.Snapshot) { s.Instances[0].AMI = "" }), []string{"unknown prod [i-0node] instances: broken: EC2 names no image"}},
+		{"unread", change(missed(), unread(snapshot.Images)), []string{"unknown prod [] images: denied"}},
+	}
+}
+
+func TestImageUnfitWords(t *testing.T) {
+	got := failed(t, "instance/ami", change(missed(), imageNamed("amazon-eks-node-1.30-v20241109"), func(s *snapshot.Snapshot) { s.Images[0].Deprecated = s.Time.Add(-time.Hour) }))
+	if !strings.Contains(got.Why, "Kubernetes 1.30 is too old") || !strings.Contains(got.Why, "26 November 2025") {
+		t.Errorf("Why = %q, want both reasons", got.Why)
+	}
+	if len(got.Evidence) != 2 || !strings.HasPrefix(got.Evidence[1].Value, "deprecated since 2026-11-20") {
+		t.Errorf("evidence = %v, want that it is deprecated", got.Evidence)
+	}
+	if want := "/aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/standard/recommended/image_id"; !strings.Contains(got.Fix.Command, want) {
+		t.Errorf("Command = %q, want the image for %s", got.Fix.Command, want)
+	}
+}

@@ -1,0 +1,79 @@
+package checks
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rollcall/shared/snapshot"
+)
+
+// consoleCause is one failure of one group.
+type consoleCause struct {
+	owner  string
+	hits   []consoleHit
+	unread []*snapshot.Instance // of the same template, and no node either
+}
+
+func (c *consoleCause) row() string { return c.hits[0].match.ID }
+
+func (c *consoleCause) all() []string {
+	var list []string
+	for _, h := range c.hits {
+		list = append(list, h.instance.ID)
+	}
+	return append(list, ids(c.unread)...)
+}
+
+// leads tells that no other failure of the same owner has more instances. An
+// incident is known by its check and resource: only one can have the owner's.
+func (c *consoleCause) leads(all []*consoleCause) bool {
+	return !slices.ContainsFunc(all, func(other *consoleCause) bool {
+		if other == c || other.owner != c.owner {
+			return false
+		}
+		return cmp.Or(cmp.Compare(len(c.all()), len(other.all())), cmp.Compare(other.row(), c.row())) < 0
+	})
+}
+
+func (l ledger) consoleError(c *consoleCause, leads bool) Finding {
+	first := c.hits[0]
+	all := c.all()
+	resource := c.owner
+	if !leads {
+		resource = slices.Min(all)
+	}
+	f := Finding{
+		Outcome: Fail, Resource: resource, Covers: all, Instances: slices.Clone(all),
+		Title: title("%s: %s", subject(all, "instance"), first.match.Title),
+		Why:   fmt.Sprintf("The console of %s tells: %s (%s). %s", first.instance.ID, first.match.Title, first.match.ID, first.match.Means),
+		Fix:   l.fixConsole(first),
+	}
+	if !first.match.Certain {
+		f.Confidence = Likely
+	}
+	const limit = 3
+	for n, h := range c.hits {
+		if n == limit {
+			break
+		}
+		f.Evidence = append(f.Evidence, Evidence{What: "Console of " + h.instance.ID, Value: clip(h.match.Line)})
+	}
+	if len(all) > 1 {
+		f.Evidence = append(f.Evidence, Evidence{What: "Consoles", Value: fmt.Sprintf("%d of %d were read; all of them say it", len(c.hits), len(all))})
+	}
+	return f
+}
+
+func (l ledger) fixConsole(h consoleHit) Fix {
+	fix := Fix{
+		Text:    strings.ReplaceAll(h.match.Next, "<region>", l.s.Region),
+		Command: fmt.Sprintf("aws ec2 get-console-output --region %s --latest --output text --instance-id %s", l.s.Region, h.instance.ID),
+		Console: ec2Console(l.s, "InstanceDetails:instanceId="+h.instance.ID),
+	}
+	if h.match.Check != "" {
+		fix.Text += " See " + h.match.Check + "."
+	}
+	return fix
+}

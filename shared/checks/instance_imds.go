@@ -1,0 +1,78 @@
+package checks
+
+import (
+	"fmt"
+
+	"rollcall/shared/snapshot"
+)
+
+func imds() Check {
+	return Check{
+		ID:         "instance/imds",
+		Title:      "The instance's metadata service is off or out of reach",
+		Confidence: Certain,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances},
+		AtLaunch:   true,
+		Cause:      "The metadata service is off: the instance cannot read its user data, its identity or its role's credentials, so nothing of the bootstrap works. Or tokens are required and may take one hop only: pods that are not on the host's network get no answer, and with it no region and no credentials.",
+		Fix:        "Switch the metadata service on, with a hop limit of 2 where pods need it, in the launch template and on the instances.",
+		Links: []string{
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-options.html",
+			"https://docs.aws.amazon.com/eks/latest/best-practices/identity-and-access-management.html",
+		},
+		Run: runIMDS,
+	}
+}
+
+func runIMDS(s *snapshot.Snapshot) []Finding {
+	st := newStarts(s)
+	suspects, well := st.suspects()
+	passed := ids(well)
+	blind := map[snapshot.Failure][]string{}
+	off, near := newGrouped(st), newGrouped(st)
+	for _, i := range suspects {
+		m := i.Metadata
+		switch {
+		case m.Endpoint == "disabled":
+			off.add(i)
+		case m.Endpoint != "enabled":
+			why := snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "EC2 does not say whether the metadata service is on"}
+			blind[why] = append(blind[why], i.ID)
+		case m.HopLimit == 1 && m.Tokens != "optional":
+			// The limit counts for the answer with the token only: where
+			// requests without one are allowed, pods use those.
+			near.add(i)
+		default:
+			passed = append(passed, i.ID)
+		}
+	}
+	var list []Finding
+	if len(passed) > 0 {
+		list = append(list, Finding{Outcome: Pass, Resource: s.Cluster.Name, Covers: passed})
+	}
+	list = append(list, unlooked(s, blind)...)
+	for origin, of := range off.all() {
+		list = append(list, st.metadata(origin, of, "",
+			fmt.Sprintf("the metadata service of %s is off", subject(of, "instance")),
+			fmt.Sprintf("%s cannot read %s user data, identity and role's credentials: nothing of the bootstrap works.", subject(of, "instance"), verb(of, "its", "their")),
+			Evidence{What: "HttpEndpoint", Value: "disabled"}, "--http-endpoint enabled"))
+	}
+	for origin, of := range near.all() {
+		list = append(list, st.metadata(origin, of, Possible,
+			fmt.Sprintf("metadata of %s is out of pods' reach", subject(of, "instance")),
+			"Tokens are required and their hop limit is 1: pods that are not on the host's network get no answer. Those that ask for the region, the instance or the role's credentials fail; the kubelet and the network plugin are on the host's network and do not.",
+			Evidence{What: "HttpPutResponseHopLimit, HttpTokens", Value: "1, required"}, "--http-put-response-hop-limit 2"))
+	}
+	return list
+}
+
+func (st *starts) metadata(origin string, of []string, sure Confidence, says, why string, evidence Evidence, option string) Finding {
+	return Finding{
+		Outcome: Fail, Confidence: sure, Resource: origin, Covers: of, Instances: of,
+		Title: title("%s", says), Why: why, Evidence: []Evidence{evidence},
+		Fix: Fix{
+			Text:    fmt.Sprintf("Set it on %s, and in a new version of the launch template for those to come.", subject(of, "instance")),
+			Command: fmt.Sprintf("aws ec2 modify-instance-metadata-options --region %s --instance-id %s %s", st.s.Region, of[0], option),
+			Console: ec2Console(st.s, "InstanceDetails:instanceId="+of[0]),
+		},
+	}
+}

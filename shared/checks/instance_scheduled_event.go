@@ -1,0 +1,99 @@
+package checks
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"rollcall/shared/snapshot"
+)
+
+func scheduledEvent() Check {
+	return Check{
+		ID:         "instance/scheduled-event",
+		Title:      "EC2 has scheduled the instance's end, stop or reboot",
+		Confidence: Likely,
+		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Nodes, snapshot.Statuses},
+		Cause:      "EC2 plans to retire, stop or reboot the instance. It retires and stops those whose host is failing, and such a host may not carry a node any more. A reboot or maintenance that is still to come explains nothing yet.",
+		Fix:        "Let the group replace the instance before the date.",
+		Links:      []string{"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitoring-instances-status-check_sched.html"},
+		Run: func(s *snapshot.Snapshot) []Finding {
+			l := newLedger(s)
+			suspects, well := l.suspects()
+			planned := map[string][]snapshot.ScheduledEvent{}
+			for _, status := range s.Statuses {
+				for _, e := range status.Events {
+					if !eventOver(e) {
+						planned[status.Instance] = append(planned[status.Instance], e)
+					}
+				}
+			}
+			var list []Finding
+			for _, i := range suspects {
+				events := planned[i.ID]
+				if len(events) == 0 {
+					well = append(well, i)
+					continue
+				}
+				list = append(list, l.scheduledEvent(i, events))
+			}
+			if len(well) > 0 {
+				list = append(list, Finding{Outcome: Pass, Resource: s.Cluster.Name, Covers: ids(well)})
+			}
+			return list
+		},
+	}
+}
+
+// eventOver tells that an event is done with. EC2 says so at the beginning of the
+// description, and leaves the event in the answer for up to a week (API
+// reference, InstanceStatusEvent).
+func eventOver(e snapshot.ScheduledEvent) bool {
+	return strings.HasPrefix(e.Description, "[Completed]") || strings.HasPrefix(e.Description, "[Canceled]")
+}
+
+// ofFailingHost tells that EC2 plans this for a host that is failing.
+func ofFailingHost(e snapshot.ScheduledEvent) bool {
+	return e.Code == "instance-retirement" || e.Code == "instance-stop"
+}
+
+func (l ledger) scheduledEvent(i *snapshot.Instance, events []snapshot.ScheduledEvent) Finding {
+	first := events[0]
+	sure := false
+	f := Finding{
+		Outcome: Fail, Resource: i.ID, Covers: []string{i.ID}, Instances: []string{i.ID},
+		Fix: Fix{
+			Text:    "Let the group replace " + i.ID + " before the date.",
+			Command: fmt.Sprintf("aws autoscaling terminate-instance-in-auto-scaling-group --region %s --no-should-decrement-desired-capacity --instance-id %s", l.s.Region, i.ID),
+			Console: ec2Console(l.s, "InstanceDetails:instanceId="+i.ID),
+		},
+	}
+	if i.Tags["aws:autoscaling:groupName"] == "" {
+		f.Fix.Command = fmt.Sprintf("aws ec2 terminate-instances --region %s --instance-ids %s", l.s.Region, i.ID)
+	}
+	for _, e := range events {
+		f.Evidence = append(f.Evidence, Evidence{What: i.ID, Value: fmt.Sprintf("%s, not before %s: %s", cmp.Or(e.Code, "event without a code"), atUTC(e.NotBefore), clip(cmp.Or(e.Description, "no description")))})
+		// A reboot that has begun takes the start with it.
+		began := !e.NotBefore.IsZero() && !l.s.Time.Before(e.NotBefore)
+		if (ofFailingHost(e) || began) && !sure {
+			first, sure = e, true
+		}
+	}
+	if !sure {
+		f.Confidence = Advice
+	}
+	f.Title = title("%s: EC2 has scheduled %s", i.ID, cmp.Or(first.Code, "an event"))
+	f.Why = fmt.Sprintf("EC2 has scheduled %s of %s, not before %s.", cmp.Or(first.Code, "an event"), i.ID, atUTC(first.NotBefore))
+	if ofFailingHost(first) {
+		f.Why += " It does so where the host is failing."
+	}
+	return f
+}
+
+func atUTC(t time.Time) string {
+	if t.IsZero() {
+		return "a time that EC2 does not give"
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}

@@ -1,0 +1,150 @@
+package checks
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"rollcall/shared/snapshot"
+)
+
+func versionSkew() Check {
+	return Check{
+		ID:         "instance/version-skew",
+		Title:      "The kubelet's version does not go with the control plane's",
+		Confidence: Certain,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.Images},
+		Cause:      "A kubelet may not be newer than the control plane, and at most three minor versions older (two, before 1.25). The version is the node's own, or the one in the name of an EKS image.",
+		Fix:        "Start an image of the control plane's version, or upgrade the control plane first.",
+		Links: []string{
+			"https://kubernetes.io/releases/version-skew-policy/",
+			"https://docs.aws.amazon.com/eks/latest/userguide/update-managed-node-group.html",
+		},
+		Run: runVersionSkew,
+	}
+}
+
+// versioned are the instances of one owner that did not join, and the version
+// of the first one's kubelet.
+type versioned struct {
+	owner     string
+	kubelet   minor
+	instances []string
+	sure      bool
+	evidence  []Evidence
+}
+
+func runVersionSkew(s *snapshot.Snapshot) []Finding {
+	plane := minorOf(s.Cluster.Version)
+	if plane == 0 {
+		return []Finding{{
+			Outcome: Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name},
+			Blocked: []snapshot.Failure{{Source: snapshot.Clusters, Reason: snapshot.Broken, Message: fmt.Sprintf("the version %q of the cluster is not understood", s.Cluster.Version)}},
+		}}
+	}
+	l := newLedger(s)
+	images := imagesByID(s)
+	suspects, well := l.suspects()
+	var untold []string
+	groups := map[string]*versioned{}
+	var order []string
+	for _, i := range suspects {
+		kubelet, e := l.kubeletOf(i, images)
+		switch {
+		case kubelet == 0 && l.imageGone(i, images): // instance/ami says so
+		case kubelet == 0 && l.due(i.ID):
+			untold = append(untold, i.ID)
+		case kubelet == 0:
+		case skew(kubelet, plane) == "":
+			well = append(well, i)
+		default:
+			owner := cmp.Or(i.Owner(), i.ID)
+			g := groups[owner]
+			if g == nil {
+				g = &versioned{owner: owner, kubelet: kubelet, evidence: []Evidence{{What: s.Cluster.Name, Value: "control plane " + s.Cluster.Version}}}
+				groups[owner] = g
+				order = append(order, owner)
+			}
+			if !slices.Contains(g.evidence, e) {
+				g.evidence = append(g.evidence, e)
+			}
+			g.instances = append(g.instances, i.ID)
+			// A kubelet that is a little too new often works all the same:
+			// it is no cause before the node has failed, and a name is only
+			// as good as who gave it.
+			image := images[i.AMI]
+			g.sure = g.sure || l.due(i.ID) && (l.nodes[i.ID] != nil || image.OwnerAlias == "amazon")
+		}
+	}
+	var list []Finding
+	if len(well) > 0 {
+		list = append(list, Finding{Outcome: Pass, Resource: s.Cluster.Name, Covers: ids(well)})
+	}
+	if len(untold) > 0 {
+		list = append(list, Finding{
+			Outcome: Unknown, Resource: s.Cluster.Name, Covers: untold,
+			Blocked: []snapshot.Failure{{Source: snapshot.Images, Reason: snapshot.NotRead, Message: "neither a node nor the image's name tells the kubelet's version of " + some(untold, 3)}},
+		})
+	}
+	for _, key := range order {
+		list = append(list, l.versionSkew(groups[key], plane))
+	}
+	return list
+}
+
+// imageGone tells that EC2 was asked for an instance's image and lists none.
+func (l ledger) imageGone(i *snapshot.Instance, images map[string]snapshot.Image) bool {
+	_, known := images[i.AMI]
+	_, lacks := l.s.Lacks(snapshot.Images, i.AMI)
+	return i.AMI != "" && !known && !lacks
+}
+
+// kubeletOf is the version of an instance's kubelet and where it stands: the
+// node's own word, else the image's name, else the managed nodegroup's version.
+func (l ledger) kubeletOf(i *snapshot.Instance, images map[string]snapshot.Image) (minor, Evidence) {
+	if n := l.nodes[i.ID]; n != nil {
+		if m := minorOf(n.Kubelet); m > 0 {
+			return m, Evidence{What: n.Name, Value: "kubelet " + n.Kubelet}
+		}
+	}
+	if image, known := images[i.AMI]; known {
+		if m := minorOfImage(image.Name); m > 0 {
+			return m, Evidence{What: i.AMI, Value: image.Name}
+		}
+	}
+	for _, g := range l.s.Nodegroups {
+		// A group of custom images has no version of its own.
+		if g.Name == i.Tags["eks:nodegroup-name"] && g.AMIType != "CUSTOM" && g.AMIType != "" {
+			if m := minorOf(g.Version); m > 0 {
+				return m, Evidence{What: g.Name, Value: "nodegroup version " + g.Version}
+			}
+		}
+	}
+	return 0, Evidence{}
+}
+
+func (l ledger) versionSkew(g *versioned, plane minor) Finding {
+	f := Finding{
+		Outcome: Fail, Resource: g.owner, Covers: g.instances, Instances: append([]string(nil), g.instances...),
+		Resources: []string{l.s.Cluster.Name},
+		Title:     title("%s: kubelet %s beside control plane %s", subject(g.instances, "instance"), g.kubelet, plane),
+		Why:       fmt.Sprintf("%s of %s.", skew(g.kubelet, plane), l.s.Cluster.Name),
+		Evidence:  g.evidence,
+		Fix: Fix{
+			Text:    fmt.Sprintf("Start an image of Kubernetes %s.", plane),
+			Console: clusterConsole(l.s),
+		},
+	}
+	if !g.sure {
+		f.Confidence = Likely
+	}
+	if g.kubelet > plane {
+		f.Fix.Text += " Or upgrade the control plane first."
+	}
+	for _, n := range l.s.Nodegroups {
+		if n.Name == g.owner && n.AMIType != "CUSTOM" && g.kubelet < plane {
+			f.Fix.Command = fmt.Sprintf("aws eks update-nodegroup-version --region %s --cluster-name %s --nodegroup-name %s --kubernetes-version %s", l.s.Region, l.s.Cluster.Name, n.Name, plane)
+		}
+	}
+	return f
+}

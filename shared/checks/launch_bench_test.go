@@ -1,0 +1,23 @@
+package checks
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"rollcall/shared/snapshot/snapshottest"
+)
+
+// A burst of a thousand failed launches beside a thousand nodes: all launch
+// checks together.
+func BenchmarkFailedLaunches(b *testing.B) {
+	s := snapshottest.PrivateWithNAT()
+	for n := range 1000 {
+		fails(s, "Max spot instance count exceeded. Launching EC2 instance failed.", time.Duration(n)*time.Second)
+		snapshottest.Launch(s, fmt.Sprintf("i-0%04d", n), snapshottest.Public, 2*time.Hour)
+	}
+	list := launchChecks()
+	for b.Loop() {
+		Eval(list, s)
+	}
+}

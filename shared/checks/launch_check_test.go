@@ -1,0 +1,184 @@
+package checks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/shared/snapshot"
+	"rollcall/shared/snapshot/snapshottest"
+)
+
+const workersGroup = "eks-" + snapshottest.Nodegroup
+
+// attempted is a world whose group could not launch, ten minutes ago.
+func attempted(message string, changes ...func(*snapshot.Activity)) *snapshot.Snapshot {
+	s := snapshottest.PrivateWithNAT()
+	fails(s, message, 10*time.Minute, changes...)
+	return s
+}
+
+// fails adds a failed launch of the group in the private subnet.
+func fails(s *snapshot.Snapshot, message string, ago time.Duration, changes ...func(*snapshot.Activity)) {
+	a := snapshot.Activity{
+		ID: fmt.Sprintf("a-%d", len(s.Activities)), Group: workersGroup, Status: "Failed", Message: message,
+		About: "Launching a new EC2 instance.  Status Reason: " + message, Started: s.Time.Add(-ago), Ended: s.Time.Add(-ago + time.Second),
+		Subnet: snapshottest.Private, Zone: snapshottest.Zone,
+	}
+	for _, change := range changes {
+		change(&a)
+	}
+	s.Activities = append(s.Activities, a)
+	// The world's node was launched ten minutes ago too; it is to be older than
+	// what failed.
+	snapshottest.Instance(s, snapshottest.Node).Launched = s.Time.Add(-24 * time.Hour)
+}
+
+func addGroup(s *snapshot.Snapshot, name string) {
+	s.Groups = append(s.Groups, snapshot.Group{Name: name, Subnets: []string{snapshottest.Private}, Max: 3})
+}
+
+// launchOutcomes are the cases that every check of failed launches must hold,
+// for a text of its class: fail is the finding.
+func launchOutcomes(text, fail string) []testCase {
+	pass := []string{"pass prod [eks-workers]"}
+	both := []string{fail, "pass prod [eks-others]"}
+	if strings.Fields(fail)[1] > "prod" { // findings are ordered by resource
+		slices.Reverse(both)
+	}
+	return []testCase{
+		{"no failed launch", snapshottest.PrivateWithNAT(), pass},
+		{"its text", attempted(text), []string{fail}},
+		{"no message, and the text in the description", attempted(text, func(a *snapshot.Activity) { a.Message = "" }), []string{fail}},
+		{"a text of another class", attempted(another(text)), pass},
+		{"an hour ago", change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) { fails(s, text, 61*time.Minute) }), pass},
+		{"of a group that is not the cluster's", attempted(text, func(a *snapshot.Activity) { a.Group = "other" }), pass},
+		{"it ended an instance", attempted(text, func(a *snapshot.Activity) { a.About = "Terminating EC2 instance: i-0other" }), pass},
+		{"called off", attempted(text, func(a *snapshot.Activity) { a.Status = "Cancelled" }), pass},
+		{"still under way", attempted(text, func(a *snapshot.Activity) { a.Status = "InProgress" }), pass},
+		{"a status newer than this program", attempted(text, func(a *snapshot.Activity) { a.Status = "Wobbling" }), []string{
+			`unknown eks-workers [eks-workers] scaling activities: broken: a scaling activity of eks-workers (Wobbling, 14:50:00 UTC) cannot be told to have succeeded`,
+		}},
+		{"no status at all", attempted(text, func(a *snapshot.Activity) { a.Status = "" }), []string{
+			`unknown eks-workers [eks-workers] scaling activities: broken: a scaling activity of eks-workers (no status, 14:50:00 UTC) cannot be told to have succeeded`,
+		}},
+		{"without a time", attempted(text, func(a *snapshot.Activity) { a.Started, a.Ended = time.Time{}, time.Time{} }), []string{
+			`unknown eks-workers [eks-workers] scaling activities: broken: a scaling activity of eks-workers (Failed, an unknown time) cannot be told to have succeeded`,
+		}},
+		{"a later launch in the subnet succeeded", change(attempted(text), func(s *snapshot.Snapshot) {
+			fails(s, "", 5*time.Minute, func(a *snapshot.Activity) {
+				a.Status, a.About, a.Instance = "Successful", "Launching a new EC2 instance: i-0new", "i-0new"
+			})
+		}), pass},
+		{"a later launch in another subnet succeeded", change(attempted(text), func(s *snapshot.Snapshot) {
+			fails(s, "", 5*time.Minute, func(a *snapshot.Activity) {
+				a.Status, a.About, a.Instance, a.Subnet = "Successful", "Launching a new EC2 instance: i-0new", "i-0new", "subnet-0other"
+			})
+		}), []string{fail}},
+		{"a later instance runs there, its activity still open", change(attempted(text), func(s *snapshot.Snapshot) {
+			snapshottest.Launch(s, "i-0new", snapshottest.Private, 2*time.Minute)
+		}), pass},
+		{"it failed, then succeeded, then failed again", change(attempted(text), func(s *snapshot.Snapshot) {
+			fails(s, "", 5*time.Minute, func(a *snapshot.Activity) { a.Status, a.About = "Successful", "Launching a new EC2 instance: i-0new" })
+			fails(s, text, time.Minute)
+		}), []string{fail}},
+		{"another group is well", change(attempted(text), func(s *snapshot.Snapshot) { addGroup(s, "eks-others") }), both},
+		{"one group's activities could not be read", change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) {
+			s.Lack(snapshot.Activities, workersGroup, snapshot.Failure{Source: snapshot.Activities, Reason: snapshot.Throttled, Call: "autoscaling:DescribeScalingActivities"})
+		}), []string{"unknown eks-workers [eks-workers] scaling activities: throttled"}},
+		{"activities unread", change(attempted(text), unread(snapshot.Activities)), []string{"unknown prod [] scaling activities: denied"}},
+		{"groups unread", change(attempted(text), unread(snapshot.Groups)), []string{"unknown prod [] auto scaling groups: denied"}},
+	}
+}
+
+// another is a text of a class that the given one is not.
+func another(text string) string {
+	const limit, none = "VcpuLimitExceeded", "Max spot instance count exceeded. Launching EC2 instance failed."
+	if strings.Contains(text, "vCPU") {
+		return none
+	}
+	return limit
+}
+
+// Two groups that one quota stops are one finding, and so are a thousand
+// launches of one group; the words are the same however many there are.
+func TestOneFindingForOneCause(t *testing.T) {
+	const text = "You have requested more vCPU capacity than your current vCPU limit of 8 allows for the instance bucket that the specified instance type belongs to. Launching EC2 instance failed."
+	s := attempted(text)
+	once := failed(t, "launch/vcpu-limit", s)
+	addGroup(s, "eks-others")
+	s.Nodegroups = append(s.Nodegroups, snapshot.Nodegroup{Name: "others", Groups: []string{"eks-others"}, Types: []string{"c5.large", "r5.large"}})
+	for n := range 1000 {
+		fails(s, text, time.Duration(n)*time.Second, func(a *snapshot.Activity) {
+			if n%2 == 0 {
+				a.Group = "eks-others"
+			}
+		})
+	}
+	got := failed(t, "launch/vcpu-limit", s)
+	if got.Resource != "L-1216C47A" || fmt.Sprint(got.Covers) != "[eks-others eks-workers]" {
+		t.Errorf("%s covers %v", got.Resource, got.Covers)
+	}
+	if want := "1001, from 14:43:21 UTC to 15:00:00 UTC"; value(t, got, "Failed launches") != want {
+		t.Errorf("Failed launches: %q, want %q", value(t, got, "Failed launches"), want)
+	}
+	if len(got.Evidence) > 4 {
+		t.Errorf("evidence repeats itself: %v", got.Evidence)
+	}
+	s.Groups, s.Activities = s.Groups[:1], s.Activities[:1]
+	for n := range 50 {
+		fails(s, text, time.Duration(n)*time.Second)
+	}
+	if many := failed(t, "launch/vcpu-limit", s); many.Why != once.Why || many.Title != once.Title || many.Fix != once.Fix {
+		t.Errorf("the words change with how many failed:\n%q\n%q", once.Why, many.Why)
+	}
+}
+
+func TestLaunchWords(t *testing.T) {
+	const text = "There are not enough free addresses in subnet 'subnet-0private' to satisfy the requested number of instances. Launching EC2 instance failed."
+	got := failed(t, "launch/subnet-full", attempted(text))
+	want := `No instance of workers could be started in subnet-0private: the subnet has no free address left for the instance. AWS says: "` + text + `".`
+	if got.Why != want {
+		t.Errorf("Why = %q, want %q", got.Why, want)
+	}
+	if want := "aws ec2 describe-network-interfaces --region us-west-2 --filters Name=subnet-id,Values=subnet-0private Name=status,Values=available"; got.Fix.Command != want {
+		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
+	}
+	if want := "14:50:00 UTC Failed: " + text; value(t, got, "Scaling activity of eks-workers") != want {
+		t.Errorf("evidence %q, want %q", value(t, got, "Scaling activity of eks-workers"), want)
+	}
+}
+
+// Names of groups may hold anything: commands can be pasted, links work.
+func TestGroupNamesAreQuoted(t *testing.T) {
+	const odd = "my group's; rm -rf /"
+	s := attempted("The moon is wrong.", func(a *snapshot.Activity) { a.Group = odd })
+	addGroup(s, odd)
+	got := failed(t, "launch/unclassified", s)
+	if want := `--auto-scaling-group-name 'my group'\''s; rm -rf /' --max-items`; !strings.Contains(got.Fix.Command, want) {
+		t.Errorf("Command = %q, want %q in it", got.Fix.Command, want)
+	}
+	if strings.ContainsAny(got.Fix.Console, " ';") && !strings.Contains(got.Fix.Console, "id=my%20group") {
+		t.Errorf("Console = %q", got.Fix.Console)
+	}
+}
+
+// What the world's launches are of no harm to: nothing breaks on nil fields.
+func TestEmptyActivitiesBreakNothing(t *testing.T) {
+	s := snapshottest.PrivateWithNAT()
+	s.Activities = []snapshot.Activity{{}, {Group: workersGroup}, {Group: workersGroup, About: "Launching a new EC2 instance"}, {Group: workersGroup, Status: "Failed"}}
+	for _, c := range launchChecks() {
+		for _, r := range Eval([]Check{c}, s) {
+			if r.Outcome == Unknown && r.Blocked[0].Source != snapshot.Activities {
+				t.Errorf("%s: %v", c.ID, r.Blocked)
+			}
+		}
+	}
+	got := lines(Eval([]Check{launchUnclassified()}, s))
+	want := `unknown eks-workers [eks-workers] scaling activities: broken: a scaling activity of eks-workers (Failed, an unknown time) cannot be told to have succeeded`
+	if len(got) != 1 || got[0] != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -1,0 +1,32 @@
+package checks
+
+import (
+	"strings"
+
+	"rollcall/shared/activity"
+)
+
+func launchInsufficientCapacity() Check {
+	return launchCheck(launchSpec{
+		class: activity.InsufficientCapacity,
+		title: "EC2 has no capacity for what the group launches",
+		cause: "EC2 (or the capacity reservation that the launch template names) has no free capacity of the instance type in the zone, or no Spot pool of the request has any. Auto Scaling tries again by itself.",
+		fix:   "Allow more instance types and zones: capacity is short by type and zone. Where it must be this type, wait, or reserve capacity.",
+		links: []string{
+			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/troubleshooting-launch.html",
+		},
+		headline: "EC2 has no capacity",
+		repair:   otherZones,
+	})
+}
+
+// otherZones shows which zones offer the type at all.
+func otherZones(a *attempts, f launchFault) Fix {
+	types := a.types(f.list[0])
+	if len(types) == 0 {
+		return Fix{}
+	}
+	return Fix{Command: a.command("ec2", "describe-instance-type-offerings", "--location-type", "availability-zone",
+		"--filters", "Name=instance-type,Values="+strings.Join(types, ","), "--query", "InstanceTypeOfferings[].[InstanceType,Location]", "--output", "table")}
+}

@@ -1,0 +1,8 @@
+package checks
+
+func launchKMSKeyCases() []testCase {
+	return launchOutcomes(
+		"One or more of the attached Amazon EBS volumes are encrypted with an inaccessible AWS KMS key.",
+		"fail eks-workers [eks-workers] [] workers cannot launch: a volume's KMS key cannot be used",
+	)
+}

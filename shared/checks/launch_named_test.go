@@ -1,0 +1,20 @@
+package checks
+
+import (
+	"slices"
+	"testing"
+
+	"rollcall/shared/activity"
+)
+
+// What the text of a failed launch names is among the resources.
+func TestNamedResources(t *testing.T) {
+	f := launchFault{resource: "lt-0a1b2c3d", list: []attempt{
+		{group: "g", subnet: "subnet-1", verdict: activity.Verdict{Named: activity.Named{AMI: "ami-1", SecurityGroup: "sg-1", Profile: "nodes"}}},
+		{group: "g", subnet: "subnet-1", verdict: activity.Verdict{Named: activity.Named{Key: "arn:aws:kms:us-west-2:111122223333:key/1"}}},
+	}}
+	want := []string{"lt-0a1b2c3d", "g", "subnet-1", "ami-1", "sg-1", "nodes", "arn:aws:kms:us-west-2:111122223333:key/1"}
+	if got := f.resources(); !slices.Equal(got, want) {
+		t.Errorf("resources %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,24 @@
+package checks
+
+import "rollcall/shared/activity"
+
+func launchProfile() Check {
+	return launchCheck(launchSpec{
+		class: activity.Profile,
+		title: "The instance profile of the launch template does not exist",
+		cause: "The launch template names an instance profile that does not exist, or that was made seconds ago and that EC2 does not know yet.",
+		fix:   "Create the instance profile with the node role in it, or let the launch template name one that exists.",
+		links: []string{
+			"https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_use_switch-role-ec2_instance-profiles.html",
+		},
+		headline: "its instance profile does not exist",
+		resource: func(_ *attempts, t attempt) string { return t.verdict.Named.Profile },
+		repair: func(a *attempts, f launchFault) Fix {
+			name := f.list[0].verdict.Named.Profile
+			if name == "" {
+				return showTemplate(a, f)
+			}
+			return Fix{Command: a.command("iam", "get-instance-profile", "--instance-profile-name", name)}
+		},
+	})
+}

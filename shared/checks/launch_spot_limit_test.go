@@ -1,0 +1,8 @@
+package checks
+
+func launchSpotLimitCases() []testCase {
+	return launchOutcomes(
+		"Could not launch Spot Instances. MaxSpotInstanceCountExceeded - Max spot instance count exceeded. Launching EC2 instance failed.",
+		"fail L-34B43A08 [eks-workers] [] workers cannot launch: the quota of Spot vCPUs is used up",
+	)
+}

@@ -1,0 +1,36 @@
+package checks
+
+import (
+	"fmt"
+
+	"rollcall/shared/activity"
+)
+
+func launchSubnetFull() Check {
+	return launchCheck(launchSpec{
+		class: activity.SubnetFull,
+		title: "The subnet has no free address for another instance",
+		cause: "EC2 found no free address in the subnet when the group launched into it. ip/subnet-exhausted then says how many are free and what a node takes.",
+		fix:   "Free addresses (leaked network interfaces, unused load balancers), let the group launch into another subnet, or add a secondary CIDR with new subnets.",
+		links: []string{
+			"https://docs.aws.amazon.com/eks/latest/best-practices/ip-opt.html",
+		},
+		headline: "the subnet has no free address",
+		resource: func(_ *attempts, t attempt) string { return t.subnet },
+		repair:   freeAddresses,
+	})
+}
+
+// freeAddresses lists what holds addresses of the subnet without use.
+func freeAddresses(a *attempts, f launchFault) Fix {
+	subnets := f.subnets()
+	if len(subnets) == 0 {
+		return Fix{}
+	}
+	return Fix{
+		Text: fmt.Sprintf("Delete what holds addresses of %s without use (the command lists interfaces that nothing is attached to), or let the group launch into another subnet.", subnets[0]),
+		Command: a.command("ec2", "describe-network-interfaces", "--filters",
+			"Name=subnet-id,Values="+subnets[0], "Name=status,Values=available"),
+		Console: console(a.s, "SubnetDetails:subnetId="+subnets[0]),
+	}
+}

@@ -1,0 +1,8 @@
+package checks
+
+func launchUnclassifiedCases() []testCase {
+	return launchOutcomes(
+		"The moon is in the wrong house. Launching EC2 instance failed.",
+		"fail eks-workers [eks-workers] [] workers cannot launch: the reason is in the text",
+	)
+}

@@ -1,0 +1,8 @@
+package checks
+
+func launchUnsupportedTypeCases() []testCase {
+	return launchOutcomes(
+		"Your requested instance type (m5.large) is not supported in your requested Availability Zone (us-west-2d). Launching EC2 instance failed.",
+		"fail eks-workers [eks-workers] [] workers cannot launch: the instance type is not supported there",
+	)
+}

@@ -1,0 +1,45 @@
+package checks
+
+import (
+	"fmt"
+	"slices"
+
+	"rollcall/shared/firewall"
+	"rollcall/shared/snapshot"
+)
+
+// fix adds rules before those that deny.
+func (f *fence) fix(s *snapshot.Snapshot) Fix {
+	fix := Fix{Console: console(s, "NetworkAclDetails:networkAclId="+f.acl.ID)}
+	acl := f.acl
+	acl.Entries = slices.Clone(acl.Entries)
+	var commands []string
+	for _, h := range f.hits {
+		before := 32767
+		for _, e := range h.verdict.By {
+			before = min(before, e.Number)
+		}
+		number, free := firewall.Free(acl, h.egress, before)
+		if !free {
+			fix.Text = fmt.Sprintf("No rule number is free below rule %d of %s: change that rule, or number the rules anew, so that %s passes.", before, f.acl.ID, and(f.denied()))
+			return fix
+		}
+		acl.Entries = append(acl.Entries, snapshot.ACLEntry{Number: number, Egress: h.egress})
+		commands = append(commands, allowEntry(s, acl.ID, number, h.crossing))
+	}
+	fix.Text = fmt.Sprintf("Let it through %s: %s.", f.acl.ID, and(f.denied()))
+	fix.Command = several(commands)
+	return fix
+}
+
+func allowEntry(s *snapshot.Snapshot, acl string, number int, c crossing) string {
+	direction, block := "--ingress", "--cidr-block"
+	if c.egress {
+		direction = "--egress"
+	}
+	if c.cidr.Addr().Is6() {
+		block = "--ipv6-cidr-block"
+	}
+	return fmt.Sprintf("aws ec2 create-network-acl-entry --region %s --network-acl-id %s %s --rule-number %d --protocol tcp --port-range From=%d,To=%d %s %s --rule-action allow",
+		s.Region, acl, direction, number, c.ports.From, c.ports.To, block, c.cidr)
+}

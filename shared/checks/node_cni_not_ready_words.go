@@ -1,0 +1,76 @@
+package checks
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rollcall/shared/snapshot"
+)
+
+// awsNode is what all such failures hang on.
+const awsNode = "kube-system/aws-node"
+
+// cniNotReady is one finding over all nodes: what most of them have leads.
+func (l ledger) cniNotReady(list []trouble) Finding {
+	counts := map[string]int{}
+	for _, t := range list {
+		counts[t.what]++
+	}
+	first := slices.MaxFunc(list, func(a, b trouble) int {
+		return cmp.Or(cmp.Compare(one(a.sure), one(b.sure)), cmp.Compare(counts[a.what], counts[b.what]), strings.Compare(b.what+b.id, a.what+a.id))
+	})
+	f := Finding{Outcome: Fail, Resource: awsNode}
+	const limit = 5
+	for n, t := range list {
+		f.Covers = append(f.Covers, t.id)
+		if n < limit {
+			f.Evidence = append(f.Evidence, Evidence{What: t.node.Name, Value: t.said})
+		}
+	}
+	if len(list) > limit {
+		f.Evidence = append(f.Evidence, Evidence{What: "Nodes", Value: fmt.Sprintf("and %d more", len(list)-limit)})
+	}
+	f.Evidence = append(f.Evidence, Evidence{What: first.node.Name, Value: "Ready is " + cmp.Or(first.node.Ready.Status, "not reported") + ": " + clip(first.node.Ready.Message)})
+	f.Instances = slices.Clone(f.Covers)
+	f.Resources = []string{first.node.Name}
+	if !first.sure {
+		// Another plugin may be meant to do it, or the pod may still come up.
+		f.Confidence = Likely
+	}
+	f.Title = title("%s: aws-node does not come up (%s)", subject(f.Covers, "node"), first.what)
+	f.Why = fmt.Sprintf("%s registered, and its network is not ready: %s.", first.node.Name, first.said)
+	f.Fix = Fix{
+		Text:    "Read the pod's events and its log.",
+		Command: "kubectl -n kube-system get pods -l k8s-app=aws-node -o wide --field-selector spec.nodeName=" + first.node.Name,
+		Console: ec2Console(l.s, "InstanceDetails:instanceId="+first.id),
+	}
+	switch {
+	case l.s.CNI == nil:
+		f.Title = title("%s: no network plugin; there is no DaemonSet aws-node", subject(f.Covers, "node"))
+		f.Fix.Text = "Install the add-on vpc-cni. Where another network plugin is meant to do it, look at that one's pods on the node."
+		f.Fix.Command = fmt.Sprintf("aws eks create-addon --region %s --cluster-name %s --addon-name vpc-cni", l.s.Region, l.s.Cluster.Name)
+	case first.pod == nil:
+		f.Fix.Text = "Look at why the DaemonSet puts no pod on the node: its node selector, affinity and tolerations, and a quota of pods."
+		f.Fix.Command = "kubectl -n kube-system describe daemonset aws-node"
+	case strings.Contains(first.what, "Image"), strings.HasPrefix(first.what, "ErrImage"):
+		f.Fix.Text = "The image cannot be pulled: look at the node's way to ECR and S3, the node role's ECR actions, and the image's registry and region."
+		f.Fix.Command = describePod(first.pod)
+	default:
+		f.Fix.Text = "Read the log: mostly the plugin cannot reach EC2's API, lacks an IAM action, or finds no free address."
+		f.Fix.Command = describePod(first.pod) + fmt.Sprintf(" && kubectl -n %s logs %s -c aws-node --tail 50", cmp.Or(first.pod.Namespace, "kube-system"), first.pod.Name)
+	}
+	return f
+}
+
+func describePod(p *snapshot.Pod) string {
+	return fmt.Sprintf("kubectl -n %s describe pod %s", cmp.Or(p.Namespace, "kube-system"), p.Name)
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}

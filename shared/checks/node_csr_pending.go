@@ -1,0 +1,113 @@
+package checks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/shared/snapshot"
+)
+
+func csrPending() Check {
+	return Check{
+		ID:         "node/csr-pending",
+		Title:      "The kubelet's serving certificate is not approved",
+		Confidence: Possible,
+		Needs:      []snapshot.Source{snapshot.Nodes, snapshot.CSRs},
+		After:      []ID{"iam/access-duplicate-mapping"},
+		Cause:      "The kubelet asked for a serving certificate and nobody approved it. The node joins all the same; logs, exec and webhooks to it fail with a TLS error. EKS approves only what a node asks for under its own name: a node role that is mapped twice asks under another one.",
+		Fix:        "Map the node role once, with the user name system:node:{{EC2PrivateDNSName}}. What is pending can be approved by hand once.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/cert-signing.html",
+			"https://github.com/awslabs/amazon-eks-ami/issues/610",
+		},
+		Run: runCSRPending,
+	}
+}
+
+// EKS approves serving certificates within seconds. A request that waits this
+// long is not on its way any more.
+const csrWait = 5 * time.Minute
+
+// nodeUser is how the user name of a node begins.
+const nodeUser = "system:node:"
+
+func runCSRPending(s *snapshot.Snapshot) []Finding {
+	l := newLedger(s)
+	pending := stuckCSRs(s)
+	var list []Finding
+	var well []string
+	for _, id := range s.Scope.Instances {
+		n := l.nodes[id]
+		if n == nil || l.terminated(id) {
+			continue
+		}
+		csr, stuck := pending[nodeUser+n.Name]
+		if !stuck {
+			well = append(well, id)
+			continue
+		}
+		// It keeps no node from joining: nothing is explained by it.
+		list = append(list, l.csrPending(id, csr, subject([]string{id}, "node")))
+	}
+	if len(well) > 0 {
+		list = append(list, Finding{Outcome: Pass, Resource: s.Cluster.Name, Covers: well})
+	}
+	for _, user := range strangers(pending) {
+		csr := pending[user]
+		f := l.csrPending(user, csr, user)
+		f.Covers = []string{s.Cluster.Name}
+		f.Title = title("A kubelet asks for its certificate as %s", user)
+		f.Why = fmt.Sprintf("%s asks for a kubelet's serving certificate as %s, which is no node's name: the node role is mapped to that user too. Nobody approves it.", csr.Name, user)
+		f.Fix.Text = fmt.Sprintf("Take away the mapping of the node role to %s (access entry or aws-auth), and replace the node.", user)
+		list = append(list, f)
+	}
+	return list
+}
+
+// stuckCSRs are the newest serving requests by user, where those still wait.
+func stuckCSRs(s *snapshot.Snapshot) map[string]snapshot.CSR {
+	newest := map[string]snapshot.CSR{}
+	for _, c := range s.CSRs {
+		if c.Signer != "kubernetes.io/kubelet-serving" || c.Username == "" {
+			continue
+		}
+		if have, ok := newest[c.Username]; !ok || c.Created.After(have.Created) {
+			newest[c.Username] = c
+		}
+	}
+	for user, c := range newest {
+		// A request without a date is never old.
+		if c.Approved || c.Denied || c.Created.IsZero() || s.Time.Sub(c.Created) < csrWait {
+			delete(newest, user)
+		}
+	}
+	return newest
+}
+
+// strangers are the users that are no nodes.
+func strangers(pending map[string]snapshot.CSR) []string {
+	var list []string
+	for user := range pending {
+		if !strings.HasPrefix(user, nodeUser) {
+			list = append(list, user)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (l ledger) csrPending(resource string, csr snapshot.CSR, who string) Finding {
+	return Finding{
+		Outcome: Fail, Resource: resource, Covers: []string{resource},
+		Title:    title("%s waits for its serving certificate", who),
+		Why:      fmt.Sprintf("%s has waited for approval since %s. Until then logs, exec and webhooks to the node fail with a TLS error.", csr.Name, csr.Created.UTC().Format(time.TimeOnly+" UTC")),
+		Evidence: []Evidence{{What: csr.Name, Value: fmt.Sprintf("%s, requested by %s, pending", csr.Signer, csr.Username)}},
+		Fix: Fix{
+			Text:    "Look at how the node role is mapped: EKS approves only requests under the node's own name. Approve this one by hand if the node is yours.",
+			Command: "kubectl certificate approve " + csr.Name,
+			Console: clusterConsole(l.s),
+		},
+	}
+}

@@ -1,0 +1,48 @@
+package checks
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/shared/snapshot"
+)
+
+// wasNode tells that an instance has a node, or had one: Kubernetes keeps
+// events about a node for an hour after the node itself is gone.
+func (l ledger) wasNode(i *snapshot.Instance) bool {
+	return l.nodes[i.ID] != nil || slices.ContainsFunc(l.s.NodeEvents, func(e snapshot.NodeEvent) bool {
+		return joining(e.Reason) && names(e.Node, i) && !e.Last.Before(i.Launched)
+	})
+}
+
+// joining tells the reasons of events that only a registered node has.
+func joining(reason string) bool {
+	switch reason {
+	case "RegisteredNode", "NodeReady", "NodeNotReady", "NodeSchedulable", "NodeNotSchedulable", "RemovingNode", "DeletingNode":
+		return true
+	}
+	return false
+}
+
+// names tells that a node's name is that of an instance: its private DNS name,
+// or one that is made of its id (resource names).
+func names(node string, i *snapshot.Instance) bool {
+	host, _, _ := strings.Cut(node, ".")
+	return node != "" && (node == i.PrivateDNS || host == i.ID ||
+		i.PrivateIP.Is4() && host == "ip-"+strings.ReplaceAll(i.PrivateIP.String(), ".", "-"))
+}
+
+// perhapsNode tells that some node registered while the instance lived, and
+// that neither the nodes nor the other instances have its name: EC2 forgets
+// the private name of an instance that it has terminated.
+func (l ledger) perhapsNode(i *snapshot.Instance, until time.Time) bool {
+	if i.PrivateDNS != "" {
+		return false
+	}
+	return slices.ContainsFunc(l.s.NodeEvents, func(e snapshot.NodeEvent) bool {
+		return joining(e.Reason) && !e.Last.Before(i.Launched) && !e.Last.After(until) &&
+			!slices.ContainsFunc(l.s.Nodes, func(n snapshot.Node) bool { return n.Name == e.Node }) &&
+			!slices.ContainsFunc(l.s.Instances, func(other snapshot.Instance) bool { return names(e.Node, &other) })
+	})
+}

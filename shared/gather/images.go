@@ -1,0 +1,73 @@
+package gather
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/shared/snapshot"
+)
+
+// Images describes machine images.
+type Images interface {
+	DescribeImages(context.Context, *ec2.DescribeImagesInput, ...func(*ec2.Options)) (*ec2.DescribeImagesOutput, error)
+}
+
+// images reads the images of the scope's instances and of the launch
+// templates. A filter rather than the id parameter: one that was deregistered
+// would make EC2 refuse the whole request.
+func (l *look) images(ctx context.Context) (store, error) {
+	var ids []string
+	for _, in := range l.inScope() {
+		ids = append(ids, in.AMI)
+	}
+	for _, t := range l.s.LaunchTemplates {
+		ids = append(ids, t.Image)
+	}
+	// A launch template may name a parameter in place of an image.
+	ids = slices.DeleteFunc(distinct(ids), func(id string) bool { return !strings.HasPrefix(id, "ami-") })
+	var list []snapshot.Image
+	for chunk := range slices.Chunk(ids, maxFilterValues) {
+		p := ec2.NewDescribeImagesPaginator(l.r.images, &ec2.DescribeImagesInput{
+			Filters: anyOf("image-id", chunk), IncludeDeprecated: aws.Bool(true), IncludeDisabled: aws.Bool(true),
+		})
+		more, err := pages(ctx, "images", p.HasMorePages, p.NextPage, func(out *ec2.DescribeImagesOutput) []snapshot.Image {
+			return each(out.Images, image)
+		})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	list = unique(list, func(i snapshot.Image) string { return i.ID })
+	return func(s *snapshot.Snapshot) { s.Images = list }, nil
+}
+
+func image(i types.Image) snapshot.Image {
+	return snapshot.Image{
+		ID:           aws.ToString(i.ImageId),
+		Name:         aws.ToString(i.Name),
+		Architecture: string(i.Architecture),
+		State:        string(i.State),
+		OwnerAlias:   aws.ToString(i.ImageOwnerAlias),
+		Owner:        aws.ToString(i.OwnerId),
+		Public:       aws.ToBool(i.Public),
+		Windows:      windows(i.Platform, i.PlatformDetails),
+		Created:      instant(i.CreationDate),
+		Deprecated:   instant(i.DeprecationTime),
+	}
+}
+
+// instant reads a time that EC2 gives as text, "2026-11-12T01:02:03.000Z".
+func instant(text *string) time.Time {
+	t, err := time.Parse(time.RFC3339, aws.ToString(text))
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}

@@ -1,0 +1,103 @@
+package gather
+
+import (
+	"context"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/shared/snapshot"
+)
+
+// Interfaces describes network interfaces.
+type Interfaces interface {
+	DescribeNetworkInterfaces(context.Context, *ec2.DescribeNetworkInterfacesInput, ...func(*ec2.Options)) (*ec2.DescribeNetworkInterfacesOutput, error)
+}
+
+// interfaces reads the control plane's interfaces, which EKS describes as its
+// own, those that routes lead to, and those in which transit gateways stand.
+// A VPC can have tens of thousands: never all of them.
+func (l *look) interfaces(ctx context.Context) (store, error) {
+	list, err := l.r.readInterfaces(ctx, append(in("vpc-id", l.vpcs[0]), in("description", "Amazon EKS "+l.s.Cluster.Name)...))
+	if err != nil {
+		return nil, err
+	}
+	for chunk := range slices.Chunk(targets(l.s, snapshot.ToInterface), maxFilterValues) {
+		more, err := l.r.readInterfaces(ctx, anyOf("network-interface-id", chunk))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	if vpcs := attachedVPCs(l.s); len(vpcs) > 0 {
+		more, err := l.r.readInterfaces(ctx, append(anyOf("vpc-id", vpcs), in("interface-type", string(types.NetworkInterfaceTypeTransitGateway))...))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	list = unique(list, func(x snapshot.Interface) string { return x.ID })
+	return func(s *snapshot.Snapshot) { s.Interfaces = list }, nil
+}
+
+// attachedVPCs are the VPCs with a transit gateway whose subnets were read.
+func attachedVPCs(s *snapshot.Snapshot) []string {
+	var ids []string
+	for _, a := range s.Attachments {
+		if a.Kind == string(types.TransitGatewayAttachmentResourceTypeVpc) && slices.ContainsFunc(s.Subnets, func(x snapshot.Subnet) bool { return x.VPC == a.Resource }) {
+			ids = append(ids, a.Resource)
+		}
+	}
+	return distinct(ids)
+}
+
+func (r *Reader) readInterfaces(ctx context.Context, filters []types.Filter) ([]snapshot.Interface, error) {
+	p := ec2.NewDescribeNetworkInterfacesPaginator(r.interfaces, &ec2.DescribeNetworkInterfacesInput{Filters: filters})
+	return pages(ctx, "network interfaces", p.HasMorePages, p.NextPage, func(out *ec2.DescribeNetworkInterfacesOutput) []snapshot.Interface {
+		return each(out.NetworkInterfaces, networkInterface)
+	})
+}
+
+func networkInterface(n types.NetworkInterface) snapshot.Interface {
+	out := snapshot.Interface{
+		ID:               aws.ToString(n.NetworkInterfaceId),
+		VPC:              aws.ToString(n.VpcId),
+		Subnet:           aws.ToString(n.SubnetId),
+		Zone:             aws.ToString(n.AvailabilityZone),
+		Description:      aws.ToString(n.Description),
+		Status:           string(n.Status),
+		Kind:             string(n.InterfaceType),
+		RequesterManaged: aws.ToBool(n.RequesterManaged),
+		SourceCheck:      aws.ToBool(n.SourceDestCheck),
+		Tags:             tags(n.TagSet),
+	}
+	for _, g := range n.Groups {
+		out.Groups = append(out.Groups, aws.ToString(g.GroupId))
+	}
+	slices.Sort(out.Groups)
+	if n.Attachment != nil {
+		out.Instance = aws.ToString(n.Attachment.InstanceId)
+	}
+	if n.Association != nil {
+		out.PublicIP = address(n.Association.PublicIp)
+	}
+	for _, a := range n.PrivateIpAddresses {
+		if ip := address(a.PrivateIpAddress); ip.IsValid() {
+			out.PrivateIPs = append(out.PrivateIPs, ip)
+		}
+	}
+	if ip := address(n.PrivateIpAddress); ip.IsValid() && !slices.Contains(out.PrivateIPs, ip) {
+		out.PrivateIPs = append(out.PrivateIPs, ip)
+	}
+	for _, b := range n.Ipv4Prefixes {
+		out.Prefixes = appendValid(out.Prefixes, prefix(b.Ipv4Prefix))
+	}
+	for _, a := range n.Ipv6Addresses {
+		if ip := address(a.Ipv6Address); ip.IsValid() {
+			out.IPv6 = append(out.IPv6, ip)
+		}
+	}
+	return out
+}

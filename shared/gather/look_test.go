@@ -1,0 +1,249 @@
+package gather
+
+import (
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/snapshot"
+)
+
+// crowded is a world in which there is something to read of every source: an
+// instance that has not joined, behind a transit gateway.
+const crowded = `
+ec2:
+  Vpcs:
+    - {VpcId: vpc-0e9, CidrBlock: 10.9.0.0/16}
+  Subnets:
+    - {SubnetId: subnet-0e9a, VpcId: vpc-0e9, AvailabilityZone: us-west-2a, CidrBlock: 10.9.0.0/24}
+  InternetGateways:
+    - {InternetGatewayId: igw-0e9, Attachments: [{State: available, VpcId: vpc-0e9}]}
+    - {InternetGatewayId: igw-0loose}
+  EgressOnlyInternetGateways:
+    - {EgressOnlyInternetGatewayId: eigw-01, Attachments: [{State: attached, VpcId: vpc-0a1b2c3d4e5f60718}]}
+  NatGateways:
+    - {NatGatewayId: nat-0e9, SubnetId: subnet-0e9a, VpcId: vpc-0e9, NatGatewayAddresses: [{PublicIp: 203.0.113.99}]}
+  RouteTables:
+    - RouteTableId: rtb-0e9
+      VpcId: vpc-0e9
+      Associations: [{Main: true}]
+      Routes: [{DestinationCidrBlock: 10.9.0.0/16, GatewayId: local}, {DestinationCidrBlock: 0.0.0.0/0, GatewayId: igw-0e9}]
+    - RouteTableId: rtb-0b200000000000abc
+      Routes:
+        - {DestinationCidrBlock: 10.42.0.0/16, GatewayId: local}
+        - {DestinationCidrBlock: 0.0.0.0/0, TransitGatewayId: tgw-01}
+        - {DestinationCidrBlock: 10.8.0.0/16, VpcPeeringConnectionId: pcx-01}
+        - {DestinationCidrBlock: 10.7.0.0/16, NetworkInterfaceId: eni-0aa}
+        - {DestinationPrefixListId: pl-68a54001, GatewayId: vpce-01}
+  NetworkInterfaces:
+    - {NetworkInterfaceId: eni-0aa, SubnetId: subnet-0b20000000000000a, VpcId: vpc-0a1b2c3d4e5f60718, Description: firewall, PrivateIpAddress: 10.42.96.9, SourceDestCheck: false}
+    - {NetworkInterfaceId: eni-0bb, SubnetId: subnet-0b20000000000000a, VpcId: vpc-0a1b2c3d4e5f60718, Description: Amazon EKS eks-workshop, PrivateIpAddress: 10.42.96.10, RequesterManaged: true}
+    - {NetworkInterfaceId: eni-0tgw, SubnetId: subnet-0e9a, VpcId: vpc-0e9, InterfaceType: transit_gateway, Description: Network Interface for Transit Gateway Attachment tgw-attach-02, RequesterManaged: true}
+    - {NetworkInterfaceId: eni-0else, SubnetId: subnet-0e9a, VpcId: vpc-0e9, Description: somebody's}
+    - {NetworkInterfaceId: eni-0dd, SubnetId: subnet-0b20000000000000a, VpcId: vpc-0a1b2c3d4e5f60718, InterfaceType: transit_gateway, Description: Network Interface for Transit Gateway Attachment tgw-attach-01, PrivateIpAddress: 10.42.96.12, RequesterManaged: true}
+    - {NetworkInterfaceId: eni-0cc, SubnetId: subnet-0b20000000000000a, VpcId: vpc-0a1b2c3d4e5f60718, Description: somebody's, PrivateIpAddress: 10.42.96.11}
+  VpcPeeringConnections:
+    - {VpcPeeringConnectionId: pcx-01, Status: {Code: active}, RequesterVpcInfo: {VpcId: vpc-0a1b2c3d4e5f60718, OwnerId: "111122223333"}, AccepterVpcInfo: {VpcId: vpc-0c8, OwnerId: "444455556666", CidrBlock: 10.8.0.0/16, Region: us-east-1}}
+    - {VpcPeeringConnectionId: pcx-02, Status: {Code: active}}
+  TransitGatewayAttachments:
+    - {TransitGatewayAttachmentId: tgw-attach-01, TransitGatewayId: tgw-01, ResourceId: vpc-0a1b2c3d4e5f60718, Association: {TransitGatewayRouteTableId: tgw-rtb-01, State: associated}}
+    - {TransitGatewayAttachmentId: tgw-attach-02, TransitGatewayId: tgw-01, ResourceId: vpc-0e9, Association: {TransitGatewayRouteTableId: tgw-rtb-02, State: associated}}
+    - {TransitGatewayAttachmentId: tgw-attach-03, TransitGatewayId: tgw-99, ResourceId: vpc-0f0}
+  TransitGatewayRoutes:
+    tgw-rtb-02:
+      - {DestinationCidrBlock: 10.42.0.0/16, TransitGatewayAttachments: [{TransitGatewayAttachmentId: tgw-attach-01, ResourceId: vpc-0a1b2c3d4e5f60718, ResourceType: vpc}]}
+    tgw-rtb-01:
+      - {DestinationCidrBlock: 0.0.0.0/0, TransitGatewayAttachments: [{TransitGatewayAttachmentId: tgw-attach-02, ResourceId: vpc-0e9, ResourceType: vpc}]}
+      - {DestinationCidrBlock: 10.6.0.0/16, State: blackhole}
+  SecurityGroups:
+    - GroupId: sg-0e50000000000000f
+      IpPermissionsEgress: [{IpProtocol: tcp, FromPort: 443, ToPort: 443, PrefixListIds: [{PrefixListId: pl-68a54001}], Ipv6Ranges: [{CidrIpv6: "::/0"}]}]
+  Instances:
+    - {InstanceId: i-0d0000000000000c3, IamInstanceProfile: {Arn: "arn:aws:iam::111122223333:instance-profile/eks-2ac4941f-d51b-87e0-30e3-fe83f3d78e7f"}}
+  UserData: {i-0d0000000000000c3: IyEvYmluL2Jhc2gK}
+  ConsoleOutput: {i-0d0000000000000c3: "nodeadm: failed", i-0d0000000000000a1: "of a Ready node"}
+eks:
+  podIdentityAssociations:
+    - {clusterName: eks-workshop, associationId: a-01, serviceAccount: aws-node, roleArn: "arn:aws:iam::111122223333:role/net/cni"}
+    - {clusterName: eks-workshop, associationId: a-02, serviceAccount: ebs-csi-controller-sa, roleArn: "arn:aws:iam::111122223333:role/ebs"}
+    - {clusterName: eks-workshop, associationId: a-03, namespace: shop, serviceAccount: aws-node, roleArn: "arn:aws:iam::111122223333:role/shop"}
+  accessEntries:
+    - {clusterName: eks-workshop, principalArn: "arn:aws:iam::111122223333:role/other/new_nodegroup_2", type: STANDARD}
+    - {clusterName: eks-workshop, principalArn: "arn:aws:iam::111122223333:role/people", type: STANDARD}
+iam:
+  Roles:
+    - RoleName: cni
+      Path: /net/
+      AssumeRolePolicyDocument: {Statement: [{Effect: Allow, Principal: {Service: pods.eks.amazonaws.com}, Action: ["sts:AssumeRole", "sts:TagSession"]}]}
+      PermissionsBoundary: {PermissionsBoundaryArn: "arn:aws:iam::111122223333:policy/edge", PermissionsBoundaryType: Policy}
+      AttachedManagedPolicies: [{PolicyName: edge, PolicyArn: "arn:aws:iam::111122223333:policy/edge"}]
+      RolePolicyList: [{PolicyName: own, PolicyDocument: {Statement: [{Effect: Deny, Action: "ec2:CreateTags", Resource: "*", Condition: {StringEquals: {"aws:RequestTag/a+b": "100% sure"}}}]}}]
+  Policies:
+    - {Arn: "arn:aws:iam::111122223333:policy/edge", PolicyName: edge, DefaultVersionId: v2, PolicyVersionList: [{VersionId: v1, Document: {Statement: []}}, {VersionId: v2, IsDefaultVersion: true, Document: {Statement: [{Effect: Allow, Action: "*", Resource: "*"}]}}]}
+kubernetes:
+  eks-workshop:
+    joined: [i-0d0000000000000a1, i-0d0000000000000b2]
+    daemonSets:
+      - {metadata: {name: aws-node, namespace: kube-system}, spec: {template: {spec: {containers: [{name: aws-eks-nodeagent, image: agent}, {name: aws-node, image: "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:v1.20.4", env: [{name: WARM_ENI_TARGET, value: "1"}, {name: MY_NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}]}]}}}, status: {desiredNumberScheduled: 3, numberReady: 2}}
+      - {metadata: {name: kube-proxy, namespace: kube-system}}
+    serviceAccounts:
+      - {metadata: {name: aws-node, namespace: kube-system, annotations: {"eks.amazonaws.com/role-arn": "arn:aws:iam::111122223333:role/irsa"}}}
+    configMaps:
+      - {metadata: {name: aws-auth, namespace: kube-system}, data: {mapRoles: "- rolearn: x\n"}}
+    pods:
+      - metadata: {name: aws-node-2, namespace: kube-system, labels: {k8s-app: aws-node}}
+        spec: {nodeName: n2}
+        status: {phase: Running, initContainerStatuses: [{name: aws-vpc-cni-init, state: {terminated: {reason: Completed, exitCode: 0}}}], containerStatuses: [{name: aws-node, restartCount: 4, state: {waiting: {reason: CrashLoopBackOff, message: back-off}}, lastState: {terminated: {reason: Error, exitCode: 1, message: no ipamd}}}]}
+      - {metadata: {name: coredns-1, namespace: kube-system, labels: {k8s-app: kube-dns}}}
+    certificateSigningRequests:
+      - {metadata: {name: csr-1, creationTimestamp: "2026-11-20T14:50:00Z"}, spec: {signerName: kubernetes.io/kubelet-serving, username: "system:node:n2"}}
+      - {metadata: {name: csr-2}, spec: {signerName: kubernetes.io/kubelet-serving}, status: {conditions: [{type: Approved}]}}
+    events:
+      - {metadata: {name: e2, namespace: default}, involvedObject: {kind: Node, name: n2}, reason: NodeNotReady, lastTimestamp: "2026-11-20T14:56:00Z"}
+      - {metadata: {name: e1, namespace: default}, involvedObject: {kind: Node, name: n2}, reason: RegisteredNode, eventTime: "2026-11-20T14:55:00.123456Z", lastTimestamp: null}
+      - {metadata: {name: e3, namespace: default}, involvedObject: {kind: Pod, name: p}, reason: Scheduled}
+`
+
+const (
+	workshopVPC = "vpc-0a1b2c3d4e5f60718"
+	stranded    = "i-0d0000000000000c3"
+)
+
+// whole is a look at one instance of the crowded world, at everything.
+func whole(t *testing.T, p *place) (*snapshot.Snapshot, Query) {
+	t.Helper()
+	instances, failed := p.FindIn(t.Context(), workshopVPC)
+	if failed != nil {
+		t.Fatal(failed)
+	}
+	groups, failed := p.GroupsOf(t.Context(), "eks-workshop")
+	if failed != nil {
+		t.Fatal(failed)
+	}
+	now := p.world.Now()
+	q := Query{
+		Account: "111122223333", Region: "us-west-2", Time: now, Cluster: "eks-workshop",
+		Scope: snapshot.Scope{Instances: []string{stranded, "i-0d0000000000000a1"}}, Instances: instances, Groups: groups, AllNodegroups: true,
+		Launches: []snapshot.Launch{{Instance: stranded, Due: now.Add(-time.Minute)}},
+		Sources:  snapshot.All(),
+	}
+	s, err := p.Read(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, q
+}
+
+// same compares what was read with what is wanted of it.
+func same[T any](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, addresses); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func TestLookAtEverything(t *testing.T) {
+	s, _ := whole(t, open(t, crowded))
+	for source, f := range s.Failures {
+		t.Errorf("%s: %+v", source, f)
+	}
+	for _, source := range snapshot.All() {
+		if !s.Has(source) {
+			t.Errorf("%s was not read", source)
+		}
+	}
+	prefix := netip.MustParsePrefix
+	same(t, "attributes", s.VPCAttributes, []snapshot.VPCAttributes{{VPC: workshopVPC, DNSSupport: true, DNSHostnames: true}})
+	same(t, "DHCP options", s.DHCPOptions, []snapshot.DHCPOptions{{ID: "dopt-0f1e2d3c4b5a69788", DomainNames: []string{"us-west-2.compute.internal"}, DomainNameServers: []string{"AmazonProvidedDNS"}}})
+	same(t, "egress-only gateways", s.EgressOnly, []snapshot.EgressOnlyGateway{{ID: "eigw-01", Attached: []string{workshopVPC}}})
+	same(t, "internet gateways", s.InternetGateways, []snapshot.InternetGateway{{ID: "igw-0d40000000000000e", Attached: []string{workshopVPC}}, {ID: "igw-0e9", Attached: []string{"vpc-0e9"}}, {ID: "igw-0loose"}})
+	same(t, "prefix lists", s.PrefixLists, []snapshot.PrefixList{{ID: "pl-68a54001", Name: "com.amazonaws.us-west-2.s3", CIDRs: []netip.Prefix{prefix("52.92.128.0/17"), prefix("3.5.76.0/22"), prefix("52.218.128.0/17")}}})
+	same(t, "peerings", s.Peerings, []snapshot.Peering{{ID: "pcx-01", State: "active",
+		Requester: snapshot.PeerVPC{VPC: workshopVPC, Account: "111122223333"},
+		Accepter:  snapshot.PeerVPC{VPC: "vpc-0c8", Account: "444455556666", Region: "us-east-1", CIDRs: []netip.Prefix{prefix("10.8.0.0/16")}}}})
+	same(t, "attachments", s.Attachments, []snapshot.Attachment{
+		{ID: "tgw-attach-01", Gateway: "tgw-01", Kind: "vpc", Resource: workshopVPC, Owner: "111122223333", State: "available", Table: "tgw-rtb-01"},
+		{ID: "tgw-attach-02", Gateway: "tgw-01", Kind: "vpc", Resource: "vpc-0e9", Owner: "111122223333", State: "available", Table: "tgw-rtb-02"},
+	})
+	same(t, "transit routes", s.TransitRoutes, []snapshot.TransitRoute{
+		{Table: "tgw-rtb-01", Destination: prefix("0.0.0.0/0"), State: "active", Attachments: []string{"tgw-attach-02"}, Resources: []string{"vpc-0e9"}},
+		{Table: "tgw-rtb-01", Destination: prefix("10.6.0.0/16"), State: "blackhole"},
+		{Table: "tgw-rtb-02", Destination: prefix("10.42.0.0/16"), State: "active", Attachments: []string{"tgw-attach-01"}, Resources: []string{workshopVPC}},
+	})
+	same(t, "NAT gateways", names(s.NATGateways, func(n snapshot.NATGateway) string { return n.ID + " " + n.Zone }), []string{"nat-0aa40000000000001 us-west-2a", "nat-0e9 us-west-2a"})
+	if !slices.ContainsFunc(s.RouteTables, func(r snapshot.RouteTable) bool { return r.ID == "rtb-0e9" }) {
+		t.Error("the route table behind the transit gateway was not read")
+	}
+	same(t, "interfaces", names(s.Interfaces, func(x snapshot.Interface) string { return x.ID }), []string{"eni-0aa", "eni-0bb", "eni-0dd", "eni-0tgw"})
+	g := s.SecurityGroups[slices.IndexFunc(s.SecurityGroups, func(g snapshot.SecurityGroup) bool { return g.ID == "sg-0e50000000000000f" })]
+	same(t, "egress", g.Egress, []snapshot.Rule{{Protocol: "tcp", From: 443, To: 443, CIDRs: []netip.Prefix{prefix("::/0")}, PrefixLists: []string{"pl-68a54001"}}})
+	same(t, "ingress", g.Ingress, []snapshot.Rule{{Protocol: "-1", From: -1, To: -1, Groups: []string{g.ID}}})
+	acl := s.NetworkACLs[0]
+	same(t, "entries", acl.Entries, []snapshot.ACLEntry{
+		{Number: 100, Allow: true, Protocol: "-1", To: 65535, CIDR: prefix("0.0.0.0/0")}, {Number: 32767, Protocol: "-1", To: 65535, CIDR: prefix("0.0.0.0/0")},
+		{Number: 100, Egress: true, Allow: true, Protocol: "-1", To: 65535, CIDR: prefix("0.0.0.0/0")}, {Number: 32767, Egress: true, Protocol: "-1", To: 65535, CIDR: prefix("0.0.0.0/0")},
+	})
+
+	same(t, "statuses", names(s.Statuses, func(x snapshot.InstanceStatus) string { return x.Instance + " " + x.System }), []string{"i-0d0000000000000a1 ok", stranded + " ok"})
+	same(t, "user data", s.UserData, []snapshot.UserData{{Instances: []string{"i-0d0000000000000a1", stranded}, From: stranded, Data: []byte("#!/bin/bash\n")}})
+	same(t, "consoles", names(s.Consoles, func(c snapshot.Console) string { return c.Instance + ": " + c.Text }), []string{stranded + ": nodeadm: failed"})
+	same(t, "images", names(s.Images, func(i snapshot.Image) string { return i.ID + " " + i.OwnerAlias }), []string{"ami-0a1e2d3c4b5a69788 amazon"})
+	if len(s.LaunchTemplates) == 0 || s.LaunchTemplates[0].Image != "ami-0a1e2d3c4b5a69788" {
+		t.Errorf("launch templates %+v, want those of the groups", s.LaunchTemplates)
+	}
+
+	same(t, "nodegroups", names(s.Nodegroups, func(n snapshot.Nodegroup) string { return n.Name }), []string{"default", "new_nodegroup_2"})
+	same(t, "profiles", names(s.Profiles, func(p snapshot.Profile) string { return p.Name + " " + strings.Join(p.Roles, ",") }), []string{"eks-2ac4941f-d51b-87e0-30e3-fe83f3d78e7f arn:aws:iam::111122223333:role/eksctl-eks-workshop-NodeInstanceRole"})
+	same(t, "principals", names(s.Principals, nameOf), []string{"eksctl-eks-workshop-NodeInstanceRole", "new_nodegroup_2", "new_nodegroup_2", "people"})
+	same(t, "access entries", names(s.AccessEntries, func(e snapshot.AccessEntry) string { return e.Principal + " " + e.Type }), []string{
+		"arn:aws:iam::111122223333:role/eksctl-eks-workshop-NodeInstanceRole EC2_LINUX", "arn:aws:iam::111122223333:role/new_nodegroup_2 EC2_LINUX",
+		"arn:aws:iam::111122223333:role/other/new_nodegroup_2 STANDARD"})
+	same(t, "pod identities", s.PodIdentities, []snapshot.PodIdentity{{Namespace: "kube-system", ServiceAccount: "aws-node", Role: "arn:aws:iam::111122223333:role/net/cni"}, {Namespace: "kube-system", ServiceAccount: "ebs-csi-controller-sa"}})
+	same(t, "add-ons", names(s.Addons, func(a snapshot.Addon) string { return a.Name + " " + a.Status }), []string{"coredns ACTIVE", "kube-proxy ACTIVE", "vpc-cni ACTIVE"})
+
+	same(t, "CNI", s.CNI, &snapshot.CNI{Env: map[string]string{"WARM_ENI_TARGET": "1", "MY_NODE_NAME": ""}, Image: "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:v1.20.4", Desired: 3, Ready: 2, Role: "arn:aws:iam::111122223333:role/irsa"})
+	same(t, "aws-auth", s.AWSAuth, &snapshot.AWSAuth{MapRoles: "- rolearn: x\n"})
+	same(t, "pods", s.Pods, []snapshot.Pod{{Namespace: "kube-system", Name: "aws-node-2", Node: "n2", Phase: "Running", Containers: []snapshot.Container{
+		{Name: "aws-vpc-cni-init", Init: true, State: "terminated", Reason: "Completed"},
+		{Name: "aws-node", Restarts: 4, State: "waiting", Reason: "CrashLoopBackOff", Message: "back-off", ExitCode: 1, Last: "Error", LastMessage: "no ipamd"},
+	}}})
+	same(t, "CSRs", s.CSRs, []snapshot.CSR{{Name: "csr-1", Signer: "kubernetes.io/kubelet-serving", Username: "system:node:n2", Created: time.Date(2026, 11, 20, 14, 50, 0, 0, time.UTC)}, {Name: "csr-2", Signer: "kubernetes.io/kubelet-serving", Approved: true}})
+	same(t, "events", names(s.NodeEvents, func(e snapshot.NodeEvent) string { return e.Node + " " + e.Reason + " " + e.Last.Format(time.TimeOnly) }), []string{"n2 RegisteredNode 14:55:00", "n2 NodeNotReady 14:56:00"})
+	same(t, "nodes", len(s.Nodes), 2)
+	same(t, "missing", slices.Sorted(maps.Keys(s.Missing)), []snapshot.Source{snapshot.Roles})
+}
+
+// TestRolesOfALook holds what is read of a role, and that one that does not
+// exist is told apart from one that could not be read.
+func TestRolesOfALook(t *testing.T) {
+	s, _ := whole(t, open(t, crowded))
+	const account = "arn:aws:iam::111122223333:"
+	edge := snapshot.Policy{Name: "edge", ARN: account + "policy/edge", Document: `{"Statement":[{"Action":"*","Effect":"Allow","Resource":"*"}]}`}
+	i := slices.IndexFunc(s.Roles, func(r snapshot.Role) bool { return r.Name == "cni" })
+	if i < 0 {
+		t.Fatalf("roles %+v lack cni", s.Roles)
+	}
+	same(t, "role", s.Roles[i], snapshot.Role{
+		ARN: account + "role/net/cni", Name: "cni", Path: "/net/", Boundary: &edge,
+		Trust: `{"Statement":[{"Action":["sts:AssumeRole","sts:TagSession"],"Effect":"Allow","Principal":{"Service":"pods.eks.amazonaws.com"}}]}`,
+		Policies: []snapshot.Policy{edge, {Name: "own",
+			Document: `{"Statement":[{"Action":"ec2:CreateTags","Condition":{"StringEquals":{"aws:RequestTag/a+b":"100% sure"}},"Effect":"Deny","Resource":"*"}]}`}},
+	})
+	same(t, "roles", names(s.Roles, func(r snapshot.Role) string {
+		return r.Name + " " + strings.Join(names(r.Policies, func(p snapshot.Policy) string { return p.Name }), " ")
+	}), []string{
+		"eksctl-eks-workshop-NodeInstanceRole AmazonEC2ContainerRegistryReadOnly AmazonEKSWorkerNodePolicy AmazonEKS_CNI_Policy AmazonSSMManagedInstanceCore",
+		"cni edge own",
+		"new_nodegroup_2 AmazonEC2ContainerRegistryReadOnly AmazonEKSWorkerNodePolicy AmazonEKS_CNI_Policy AmazonSSMManagedInstanceCore",
+	})
+	if f, lacks := s.Lacks(snapshot.Roles, account+"role/irsa"); !lacks || f.Code != "NoSuchEntity" || f.Call != "iam:GetRole" {
+		t.Errorf("the role that does not exist: %+v", f)
+	}
+}
+
+func names[T any](list []T, name func(T) string) []string { return each(list, name) }

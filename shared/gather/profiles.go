@@ -1,0 +1,76 @@
+package gather
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/iam/types"
+
+	"rollcall/shared/snapshot"
+)
+
+// Profiles gets instance profiles.
+type Profiles interface {
+	GetInstanceProfile(context.Context, *iam.GetInstanceProfileInput, ...func(*iam.Options)) (*iam.GetInstanceProfileOutput, error)
+}
+
+// maxProfiles bounds the instance profiles that are read in one look.
+const maxProfiles = 10
+
+// profiles reads the instance profiles of the scope's instances.
+func (l *look) profiles(ctx context.Context) (store, error) {
+	var arns []string
+	for _, in := range l.inScope() {
+		arns = append(arns, in.Profile)
+	}
+	var list []snapshot.Profile
+	lacks := map[string]snapshot.Failure{}
+	for i, arn := range distinct(arns) {
+		if i >= maxProfiles {
+			lacks[arn] = skipped(snapshot.Profiles, fmt.Sprintf("%d other instance profiles were read in this look", maxProfiles))
+			continue
+		}
+		out, err := l.r.profiles.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: aws.String(nameOf(arn))})
+		if err != nil {
+			f := *failure(snapshot.Profiles, call(snapshot.Profiles), err)
+			if f.Reason == snapshot.Denied {
+				return nil, err
+			}
+			lacks[arn] = f
+			continue
+		}
+		if out.InstanceProfile == nil {
+			lacks[arn] = *failure(snapshot.Profiles, call(snapshot.Profiles), fmt.Errorf("get instance profile %s: the answer holds none", arn))
+			continue
+		}
+		p := profile(*out.InstanceProfile)
+		p.ARN = arn // as the instance has it, which is how it is looked for
+		list = append(list, p)
+	}
+	list = sorted(list, func(p snapshot.Profile) string { return p.ARN })
+	return func(s *snapshot.Snapshot) {
+		s.Profiles = list
+		lackAll(s, snapshot.Profiles, lacks)
+	}, nil
+}
+
+func profile(p types.InstanceProfile) snapshot.Profile {
+	out := snapshot.Profile{ARN: aws.ToString(p.Arn), Name: aws.ToString(p.InstanceProfileName)}
+	for _, r := range p.Roles {
+		out.Roles = append(out.Roles, aws.ToString(r.Arn))
+	}
+	slices.Sort(out.Roles)
+	return out
+}
+
+// nameOf is the name at the end of the ARN of a role or an instance profile,
+// after its path.
+func nameOf(arn string) string { return arn[strings.LastIndex(arn, "/")+1:] }
+
+func skipped(source snapshot.Source, why string) snapshot.Failure {
+	return snapshot.Failure{Source: source, Reason: snapshot.NotRead, Call: call(source), Message: why}
+}

@@ -1,0 +1,232 @@
+package gather
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+
+	"rollcall/shared/snapshot"
+)
+
+// Roles gets roles and their policies.
+type Roles interface {
+	GetRole(context.Context, *iam.GetRoleInput, ...func(*iam.Options)) (*iam.GetRoleOutput, error)
+	ListAttachedRolePolicies(context.Context, *iam.ListAttachedRolePoliciesInput, ...func(*iam.Options)) (*iam.ListAttachedRolePoliciesOutput, error)
+	GetPolicy(context.Context, *iam.GetPolicyInput, ...func(*iam.Options)) (*iam.GetPolicyOutput, error)
+	GetPolicyVersion(context.Context, *iam.GetPolicyVersionInput, ...func(*iam.Options)) (*iam.GetPolicyVersionOutput, error)
+	ListRolePolicies(context.Context, *iam.ListRolePoliciesInput, ...func(*iam.Options)) (*iam.ListRolePoliciesOutput, error)
+	GetRolePolicy(context.Context, *iam.GetRolePolicyInput, ...func(*iam.Options)) (*iam.GetRolePolicyOutput, error)
+}
+
+// maxRoles bounds the roles that are read in one look.
+const maxRoles = 10
+
+// errRoleChanged: something that IAM has just listed is not there any more.
+// Its code would be taken for the role's own end, so it is not passed on.
+var errRoleChanged = errors.New("the role changed while it was read")
+
+// roles reads the node roles, and the role that aws-node has for itself.
+func (l *look) roles(ctx context.Context) (store, error) {
+	reading := roleReading{r: l.r, managed: map[string]snapshot.Policy{}}
+	var list []snapshot.Role
+	lacks := map[string]snapshot.Failure{}
+	for i, arn := range rolesNamed(l.s) {
+		if i >= maxRoles {
+			lacks[arn] = skipped(snapshot.Roles, fmt.Sprintf("%d other roles were read in this look", maxRoles))
+			continue
+		}
+		if owner := accountOf(arn); owner != "" && l.q.Account != "" && owner != l.q.Account {
+			lacks[arn] = skipped(snapshot.Roles, "the role belongs to account "+owner)
+			continue
+		}
+		role, err := reading.role(ctx, arn)
+		if err != nil {
+			f := *failure(snapshot.Roles, call(snapshot.Roles), err)
+			if f.Reason == snapshot.Denied {
+				return nil, err
+			}
+			lacks[arn] = f
+			continue
+		}
+		list = append(list, role)
+	}
+	list = sorted(list, func(r snapshot.Role) string { return r.ARN })
+	return func(s *snapshot.Snapshot) {
+		s.Roles = list
+		lackAll(s, snapshot.Roles, lacks)
+	}, nil
+}
+
+// rolesNamed are the roles that matter, those of nodes first.
+func rolesNamed(s *snapshot.Snapshot) []string {
+	nodes := nodeRoles(s)
+	var own []string
+	for _, p := range s.PodIdentities {
+		if p.ServiceAccount == awsNode {
+			own = append(own, p.Role)
+		}
+	}
+	if s.CNI != nil {
+		own = append(own, s.CNI.Role)
+	}
+	for _, a := range s.Addons {
+		if a.Name == "vpc-cni" {
+			own = append(own, a.Role)
+		}
+	}
+	own = slices.DeleteFunc(distinct(own), func(arn string) bool { return slices.Contains(nodes, arn) })
+	return append(nodes, own...)
+}
+
+// nodeRoles are the roles of the scope's instances and of the node groups.
+func nodeRoles(s *snapshot.Snapshot) []string {
+	var arns []string
+	for _, p := range s.Profiles {
+		arns = append(arns, p.Roles...)
+	}
+	for _, n := range s.Nodegroups {
+		arns = append(arns, n.Role)
+	}
+	return distinct(arns)
+}
+
+// accountOf is the account in an ARN, empty for what is none.
+func accountOf(arn string) string {
+	parts := strings.SplitN(arn, ":", 6)
+	if len(parts) < 6 {
+		return ""
+	}
+	return parts[4]
+}
+
+// roleReading reads roles and remembers the managed policies, which most roles
+// share.
+type roleReading struct {
+	r       *Reader
+	managed map[string]snapshot.Policy
+}
+
+func (g roleReading) role(ctx context.Context, arn string) (snapshot.Role, error) {
+	name := aws.String(nameOf(arn))
+	out, err := g.r.roles.GetRole(ctx, &iam.GetRoleInput{RoleName: name})
+	if err != nil {
+		return snapshot.Role{}, fmt.Errorf("get role %s: %w", *name, err)
+	}
+	if out.Role == nil {
+		return snapshot.Role{}, fmt.Errorf("get role %s: the answer holds none", *name)
+	}
+	role := snapshot.Role{ARN: arn, Name: *name, Path: aws.ToString(out.Role.Path)}
+	if role.Trust, err = document(out.Role.AssumeRolePolicyDocument); err != nil {
+		return role, fmt.Errorf("trust policy of role %s: %w", *name, err)
+	}
+	if b := out.Role.PermissionsBoundary; b != nil && aws.ToString(b.PermissionsBoundaryArn) != "" {
+		boundary, err := g.policy(ctx, *b.PermissionsBoundaryArn)
+		if err != nil {
+			return role, fmt.Errorf("boundary of role %s: %w", *name, err)
+		}
+		role.Boundary = &boundary
+	}
+	attached, err := g.attached(ctx, name)
+	if err != nil {
+		return role, err
+	}
+	inline, err := g.inline(ctx, name)
+	if err != nil {
+		return role, err
+	}
+	role.Policies = append(attached, inline...)
+	return role, nil
+}
+
+func (g roleReading) attached(ctx context.Context, role *string) ([]snapshot.Policy, error) {
+	var list []snapshot.Policy
+	p := iam.NewListAttachedRolePoliciesPaginator(g.r.roles, &iam.ListAttachedRolePoliciesInput{RoleName: role})
+	for p.HasMorePages() {
+		page, err := p.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("list the policies attached to %s: %w", *role, changed(err))
+		}
+		for _, a := range page.AttachedPolicies {
+			policy, err := g.policy(ctx, aws.ToString(a.PolicyArn))
+			if err != nil {
+				return nil, fmt.Errorf("policy of role %s: %w", *role, err)
+			}
+			list = append(list, policy)
+		}
+	}
+	return sorted(list, func(p snapshot.Policy) string { return p.ARN }), nil
+}
+
+// policy reads the default version of a managed policy.
+func (g roleReading) policy(ctx context.Context, arn string) (snapshot.Policy, error) {
+	if p, ok := g.managed[arn]; ok {
+		return p, nil
+	}
+	out, err := g.r.roles.GetPolicy(ctx, &iam.GetPolicyInput{PolicyArn: aws.String(arn)})
+	if err != nil {
+		return snapshot.Policy{}, fmt.Errorf("get policy %s: %w", arn, changed(err))
+	}
+	if out.Policy == nil {
+		return snapshot.Policy{}, fmt.Errorf("get policy %s: the answer holds none", arn)
+	}
+	version, err := g.r.roles.GetPolicyVersion(ctx, &iam.GetPolicyVersionInput{PolicyArn: aws.String(arn), VersionId: out.Policy.DefaultVersionId})
+	if err != nil {
+		return snapshot.Policy{}, fmt.Errorf("get policy version of %s: %w", arn, changed(err))
+	}
+	p := snapshot.Policy{ARN: arn, Name: nameOf(arn)}
+	if version.PolicyVersion == nil {
+		return p, fmt.Errorf("get policy version of %s: the answer holds none", arn)
+	}
+	if p.Document, err = document(version.PolicyVersion.Document); err != nil {
+		return p, fmt.Errorf("policy %s: %w", arn, err)
+	}
+	g.managed[arn] = p
+	return p, nil
+}
+
+func (g roleReading) inline(ctx context.Context, role *string) ([]snapshot.Policy, error) {
+	var list []snapshot.Policy
+	p := iam.NewListRolePoliciesPaginator(g.r.roles, &iam.ListRolePoliciesInput{RoleName: role})
+	for p.HasMorePages() {
+		page, err := p.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("list the inline policies of %s: %w", *role, changed(err))
+		}
+		for _, name := range page.PolicyNames {
+			out, err := g.r.roles.GetRolePolicy(ctx, &iam.GetRolePolicyInput{RoleName: role, PolicyName: aws.String(name)})
+			if err != nil {
+				return nil, fmt.Errorf("get policy %s of role %s: %w", name, *role, changed(err))
+			}
+			text, err := document(out.PolicyDocument)
+			if err != nil {
+				return nil, fmt.Errorf("policy %s of role %s: %w", name, *role, err)
+			}
+			list = append(list, snapshot.Policy{Name: name, Document: text})
+		}
+	}
+	return sorted(list, func(p snapshot.Policy) string { return p.Name }), nil
+}
+
+// changed hides that something listed before does not exist.
+func changed(err error) error {
+	if gone(err) {
+		return errRoleChanged
+	}
+	return err
+}
+
+// document decodes a policy, which IAM gives as URL-encoded JSON (RFC 3986: a
+// plus sign is itself).
+func document(text *string) (string, error) {
+	decoded, err := url.PathUnescape(aws.ToString(text))
+	if err != nil {
+		return "", fmt.Errorf("decode the policy document: %w", err)
+	}
+	return decoded, nil
+}

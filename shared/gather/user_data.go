@@ -1,0 +1,159 @@
+package gather
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/smithy-go"
+
+	"rollcall/shared/snapshot"
+)
+
+// InstanceAttributes describes attributes of instances.
+type InstanceAttributes interface {
+	DescribeInstanceAttribute(context.Context, *ec2.DescribeInstanceAttributeInput, ...func(*ec2.Options)) (*ec2.DescribeInstanceAttributeOutput, error)
+}
+
+const (
+	// maxUserData bounds how many different user data are read in one look.
+	maxUserData = 10
+	// maxTries is how many instances of one kind are asked for theirs: those
+	// that end meanwhile have none to give.
+	maxTries = 3
+	// groupTag is set by EC2 Auto Scaling on what it launches.
+	groupTag = "aws:autoscaling:groupName"
+)
+
+// origin is what decides an instance's user data.
+type origin struct {
+	template, version, group string
+	// image tells the launch configurations that a group has had apart.
+	image string
+	// instance is set for one that nobody else can stand for.
+	instance string
+}
+
+func originOf(in snapshot.Instance) origin {
+	o := origin{template: in.Template.ID, version: in.Template.Version, group: in.Tags[groupTag]}
+	if o.template == "" {
+		o.image = in.AMI
+		if o.group == "" {
+			o.instance = in.ID
+		}
+	}
+	return o
+}
+
+// userData reads the user data once for each origin of the instances that have
+// not joined: EC2 gives it of one instance at a time.
+func (l *look) userData(ctx context.Context) (store, error) {
+	suspects := map[origin][]snapshot.Instance{}
+	var order []origin
+	for _, in := range l.suspects() {
+		o := originOf(in)
+		if suspects[o] == nil {
+			order = append(order, o)
+		}
+		suspects[o] = append(suspects[o], in)
+	}
+	sharing := map[origin][]string{}
+	for _, in := range l.inScope() {
+		o := originOf(in)
+		sharing[o] = append(sharing[o], in.ID)
+	}
+	var list []snapshot.UserData
+	lacks := map[string]snapshot.Failure{}
+	for i, o := range order {
+		if i >= maxUserData {
+			for _, in := range suspects[o] {
+				lacks[in.ID] = skipped(snapshot.UserDataOf, fmt.Sprintf("the user data of %d other kinds of instance were read in this look", maxUserData))
+			}
+			continue
+		}
+		got, err := l.r.userDataOfAny(ctx, suspects[o])
+		if err != nil {
+			f := *failure(snapshot.UserDataOf, call(snapshot.UserDataOf), err)
+			if f.Reason == snapshot.Denied {
+				return nil, err
+			}
+			for _, in := range suspects[o] {
+				lacks[in.ID] = f
+			}
+			continue
+		}
+		got.Instances = slices.Sorted(slices.Values(sharing[o]))
+		list = append(list, got)
+	}
+	list = sorted(list, func(u snapshot.UserData) string { return u.From })
+	return func(s *snapshot.Snapshot) {
+		s.UserData = list
+		lackAll(s, snapshot.UserDataOf, lacks)
+	}, nil
+}
+
+// userDataOfAny asks one instance after the other until one has an answer.
+func (r *Reader) userDataOfAny(ctx context.Context, of []snapshot.Instance) (snapshot.UserData, error) {
+	var err error
+	for _, in := range of[:min(len(of), maxTries)] {
+		var data []byte
+		data, err = r.readUserData(ctx, in.ID)
+		if err == nil {
+			return snapshot.UserData{From: in.ID, Data: data}, nil
+		}
+		if !ended(err) {
+			break
+		}
+	}
+	return snapshot.UserData{}, err
+}
+
+func (r *Reader) readUserData(ctx context.Context, id string) ([]byte, error) {
+	out, err := r.instanceAttributes.DescribeInstanceAttribute(ctx, &ec2.DescribeInstanceAttributeInput{
+		InstanceId: aws.String(id), Attribute: types.InstanceAttributeNameUserData,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("describe the user data of %s: %w", id, err)
+	}
+	if out.UserData == nil {
+		return nil, nil
+	}
+	data, err := base64.StdEncoding.DecodeString(aws.ToString(out.UserData.Value))
+	if err != nil {
+		return nil, fmt.Errorf("decode the user data of %s: %w", id, err)
+	}
+	return data, nil
+}
+
+// ended tells a refusal because the instance is gone, or going.
+func ended(err error) bool {
+	var api smithy.APIError
+	return gone(err) || errors.As(err, &api) && api.ErrorCode() == "IncorrectInstanceState"
+}
+
+// UserData reads the user data of instances that may be of any cluster, or of
+// none, within the bounds of one look. What could not be read is left out;
+// the failure is that of a look which could read nothing at all.
+func (r *Reader) UserData(ctx context.Context, instances []snapshot.Instance) ([]snapshot.UserData, *snapshot.Failure) {
+	s := &snapshot.Snapshot{Instances: instances}
+	for _, in := range instances {
+		s.Scope.Instances = append(s.Scope.Instances, in.ID)
+	}
+	l := &look{r: r, s: s, q: Query{Instances: instances, Scope: s.Scope}}
+	keep, err := l.userData(ctx)
+	if err != nil {
+		return nil, failure(snapshot.UserDataOf, call(snapshot.UserDataOf), err)
+	}
+	keep(s)
+	if lacks := s.Missing[snapshot.UserDataOf]; len(s.UserData) == 0 && len(lacks) > 0 {
+		f := lacks[slices.Min(slices.Collect(maps.Keys(lacks)))]
+		return nil, &f
+	}
+	return s.UserData, nil
+}
