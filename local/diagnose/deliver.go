@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"rollcall/local/router"
+	"rollcall/local/template"
+	"rollcall/shared/config"
+	"rollcall/shared/report"
+)
+
+// playEvent puts the capture's event on the default bus. The template's rules
+// take it to their queues, and what waits there goes to the functions. What a
+// queue holds back for later (the roll call of a launch) is the sweep's.
+func (r *run) playEvent(ctx context.Context) error {
+	if r.event == nil {
+		return nil
+	}
+	var e struct{ Time time.Time }
+	if json.Unmarshal(r.event, &e) == nil && !e.Time.IsZero() && r.stage.Clock.Now().Sub(e.Time) > history {
+		fmt.Fprintf(r.notes, "note: event.json is of %s, more than an hour before the capture: it is not played\n", e.Time.UTC().Format(time.RFC3339))
+		return nil
+	}
+	if _, err := r.stage.Router.Put(r.event, "default"); err != nil {
+		return misuse{fmt.Errorf("event.json: %w", err)}
+	}
+	matched := false
+	for _, t := range r.stage.Trace() {
+		matched = matched || t.Kind == router.Delivered
+	}
+	if !matched {
+		fmt.Fprintln(r.notes, "note: no rule of Rollcall takes the event of event.json")
+	}
+	for _, m := range r.stage.Template.Mappings {
+		if err := r.pump(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pump gives what waits in a queue to the detector that reads it.
+func (r *run) pump(ctx context.Context, m template.EventSourceMapping) error {
+	for _, f := range r.stage.Template.Functions {
+		if f.Name != m.FunctionName && f.ARN != m.FunctionName {
+			continue
+		}
+		if f, ok := r.detector(f.ARN); ok {
+			batch, err := r.drain(ctx, m.QueueARN)
+			if err != nil || len(batch) == 0 {
+				return err
+			}
+			raw, err := json.Marshal(events.SQSEvent{Records: batch})
+			if err != nil {
+				return fmt.Errorf("write the batch: %w", err)
+			}
+			return r.invoke(ctx, f, raw)
+		}
+	}
+	return nil
+}
+
+// drain takes all messages that a queue gives now.
+func (r *run) drain(ctx context.Context, arn string) ([]events.SQSMessage, error) {
+	var all []events.SQSMessage
+	for {
+		depth, err := r.stage.Queues.Depth(arn)
+		if err != nil {
+			return nil, fmt.Errorf("queue %s: %w", arn, err)
+		}
+		if depth.Visible == 0 {
+			return all, nil
+		}
+		batch, err := r.stage.Queues.Receive(ctx, arn, depth.Visible, 0)
+		if err != nil {
+			return nil, fmt.Errorf("receive from %s: %w", arn, err)
+		}
+		for _, m := range batch {
+			all = append(all, events.SQSMessage{
+				MessageId: m.ID, ReceiptHandle: m.Receipt, Body: m.Body, Attributes: m.System,
+				EventSource: "aws:sqs", EventSourceARN: arn, AWSRegion: r.stage.Template.Region,
+			})
+		}
+		if err := r.stage.Queues.Delete(arn, batch...); err != nil {
+			return nil, fmt.Errorf("delete from %s: %w", arn, err)
+		}
+	}
+}
+
+// collect reads what the functions reported.
+func (r *run) collect(ctx context.Context) error {
+	for _, q := range r.stage.Template.Queues {
+		if !r.isResults(q) {
+			continue
+		}
+		messages, err := r.drain(ctx, q.ARN)
+		if err != nil {
+			return err
+		}
+		for _, m := range messages {
+			o, err := report.Decode([]byte(m.Body))
+			if err != nil {
+				return err
+			}
+			r.seen = append(r.seen, o)
+		}
+	}
+	return nil
+}
+
+// isResults tells the queue to which the detectors send.
+func (r *run) isResults(q template.Queue) bool {
+	for _, f := range r.stage.Template.Functions {
+		if f.Environment[string(config.ResultQueueURL)] == q.URL {
+			return true
+		}
+	}
+	return false
+}

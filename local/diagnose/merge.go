@@ -1,0 +1,134 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/diagnose"
+	"rollcall/shared/outcome"
+	"rollcall/shared/report"
+)
+
+// merge makes one result of all that the functions saw. What a later look saw
+// wins: it is what report would have made of them.
+func merge(seen []report.Observation, broken []Unknown, waits func(cluster string) bool) Result {
+	r := Result{Incidents: []Incident{}, Unknown: []Unknown{}}
+	for _, o := range seen {
+		l := standing(seen, o.Cluster)
+		for _, c := range o.Diagnosis.Causes {
+			if i, ok := incident(o, c, l); ok {
+				r.add(i)
+			}
+		}
+	}
+	slices.SortStableFunc(r.Incidents, func(a, b Incident) int {
+		return cmp.Or(cmp.Compare(rank(a.Confidence), rank(b.Confidence)), cmp.Compare(len(b.Instances), len(a.Instances)))
+	})
+	r.Unknown = append(unknowns(seen, waits), broken...)
+	r.Healthy = r.status() == healthyStatus
+	return r
+}
+
+// rank orders the confidences as package diagnose does, strongest first.
+func rank(confidence string) int {
+	order := []checks.Confidence{checks.Certain, checks.Likely, checks.Possible, checks.Symptom, checks.Advice}
+	if i := slices.Index(order, checks.Confidence(confidence)); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
+// standing is how each launch of a cluster stands in the end.
+func standing(seen []report.Observation, cluster string) map[string]report.Launch {
+	all := map[string]report.Launch{}
+	for _, o := range seen {
+		if o.Cluster != cluster {
+			continue
+		}
+		for _, l := range o.Launches {
+			all[l.Instance] = l
+		}
+	}
+	return all
+}
+
+// incident is a cause as the result tells it; false if it is about instances
+// that have all joined: what kept them from it is over.
+func incident(o report.Observation, c diagnose.Cause, launches map[string]report.Launch) (Incident, bool) {
+	instances := slices.DeleteFunc(slices.Clone(c.Instances), func(id string) bool {
+		return launches[id].Standing == outcome.Joined
+	})
+	if len(c.Instances) > 0 && len(instances) == 0 && c.Confidence != checks.Advice {
+		return Incident{}, false
+	}
+	i := Incident{
+		Cause: string(c.Check), Confidence: string(cmp.Or(c.Confidence, checks.Certain)), Cluster: o.Cluster,
+		Resources: resources(c), Nodegroups: list(c.Nodegroups), Instances: list(instances), Title: c.Title,
+		Evidence: []Evidence{}, Fix: Fix{Text: c.Fix.Text, Command: c.Fix.Command, Remedy: c.Fix.Remedy},
+		Contributing: []string{}, Symptoms: []string{}, Hidden: []Hidden{},
+		why: c.Why, resource: c.Resource, console: c.Fix.Console, by: o.By,
+	}
+	for _, e := range c.Evidence {
+		i.Evidence = append(i.Evidence, Evidence(e))
+	}
+	for _, id := range c.Contributing {
+		i.Contributing = append(i.Contributing, string(id))
+	}
+	for _, id := range c.Symptoms {
+		i.Symptoms = append(i.Symptoms, string(id))
+	}
+	for _, h := range c.Hidden {
+		i.Hidden = append(i.Hidden, Hidden{string(h.Check), string(h.Because)})
+	}
+	return i, true
+}
+
+// resources are what a cause is about, the one that a fix would change first.
+// The instances that it keeps from joining are told beside them; where the
+// instance is what is wrong, they are among them too.
+func resources(c diagnose.Cause) []string {
+	group, _, _ := strings.Cut(string(c.Check), "/")
+	own := group == "instance" || group == "node" || c.Check == "iam/profile-missing"
+	all := []string{}
+	for _, id := range slices.Concat([]string{c.Resource}, c.Covers, c.Resources) {
+		if id == "" || slices.Contains(all, id) || !own && id != c.Resource && slices.Contains(c.Instances, id) {
+			continue
+		}
+		all = append(all, id)
+	}
+	return all
+}
+
+// list is never null in JSON.
+func list(ids []string) []string { return append([]string{}, ids...) }
+
+// add joins an incident to the same one of another function or another event.
+func (r *Result) add(i Incident) {
+	k := slices.IndexFunc(r.Incidents, func(x Incident) bool {
+		return x.Cluster == i.Cluster && x.Cause == i.Cause && x.resource == i.resource
+	})
+	if k < 0 {
+		r.Incidents = append(r.Incidents, i)
+		return
+	}
+	// The later look has the words; the earlier one may have seen more.
+	old := r.Incidents[k]
+	i.Resources = both(i.Resources, old.Resources)
+	i.Nodegroups = both(i.Nodegroups, old.Nodegroups)
+	i.Instances = both(i.Instances, old.Instances)
+	i.Contributing = both(i.Contributing, old.Contributing)
+	i.Symptoms = both(i.Symptoms, old.Symptoms)
+	i.Hidden = both(i.Hidden, old.Hidden)
+	r.Incidents[k] = i
+}
+
+func both[T comparable](first, more []T) []T {
+	for _, v := range more {
+		if !slices.Contains(first, v) {
+			first = append(first, v)
+		}
+	}
+	return first
+}

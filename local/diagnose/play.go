@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"rollcall/local/capture"
+	"rollcall/local/stage"
+	"rollcall/local/template"
+	"rollcall/local/world"
+	"rollcall/shared/config"
+	"rollcall/shared/report"
+)
+
+// settled is how long after its start a world is looked at: its launches are
+// past their join time by then.
+const settled = 12 * time.Minute
+
+// standstill is the rate of the stage's clock. Nothing in what is looked at may
+// change while it is looked at; a rate of zero is not one.
+const standstill = 1e-3
+
+// history is how old an event may be to be played: what came of it is in the
+// capture.
+const history = time.Hour
+
+// run is one run of the functions over a world or a capture.
+type run struct {
+	stage *stage.Stage
+	// capture is nil for a world.
+	capture *capture.Capture
+	// event is what a capture says to play first.
+	event json.RawMessage
+	// notes are for the person at the keyboard.
+	notes io.Writer
+	// seen is what the functions reported, in order.
+	seen []report.Observation
+	// broken are functions that failed.
+	broken []Unknown
+}
+
+// look runs the functions over the subject.
+func look(ctx context.Context, o options, notes io.Writer) (Result, error) {
+	so := stage.Options{
+		Quiet: true, Rate: standstill,
+		// An instance may have failed days ago; the stage takes any time.
+		Settings: map[string]string{string(config.GiveUp): time.Duration(math.MaxInt64).String()},
+		Log:      slog.New(slog.NewTextHandler(notes, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	}
+	if o.verbose {
+		so.Out = notes
+	}
+	if err := open(o, &so, notes); err != nil {
+		return Result{}, err
+	}
+	dir, err := root()
+	if err != nil {
+		return Result{}, err
+	}
+	if so.Binaries, err = build(ctx, dir, notes); err != nil {
+		return Result{}, err
+	}
+	so.Template = filepath.Join(dir, "infra", "Rollcall.template.json")
+	so.Rights = filepath.Join(dir, "deploy", "clusterrole.yaml")
+	// The stage finds its parts from the current folder upwards.
+	if err := os.Chdir(dir); err != nil {
+		return Result{}, fmt.Errorf("go to the repository: %w", err)
+	}
+	r := run{notes: notes, capture: so.Capture}
+	if so.Capture != nil {
+		r.event = so.Capture.Event
+	}
+	if r.stage, err = stage.Start(ctx, so); err != nil {
+		return Result{}, fmt.Errorf("start the stage: %w", err)
+	}
+	defer r.stage.Close()
+	if err := r.play(ctx); err != nil {
+		return Result{}, err
+	}
+	return merge(r.seen, r.broken, r.waits), nil
+}
+
+// open reads the subject into the stage's options.
+func open(o options, so *stage.Options, notes io.Writer) error {
+	path, err := absolute(o.subject)
+	if err != nil {
+		return misuse{err}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return misuse{fmt.Errorf("%s: there is no such folder or file", o.subject)}
+	}
+	if !info.IsDir() {
+		file, err := world.Load(path)
+		if err != nil {
+			return misuse{fmt.Errorf("it is no world: %w", err)}
+		}
+		so.World, so.At = path, file.Time.Add(settled)
+		if !o.at.IsZero() {
+			so.At = o.at
+		}
+		if so.At.Before(file.Time) {
+			return misuse{fmt.Errorf("-at %s: the world starts at %s", so.At.Format(time.RFC3339), file.Time.Format(time.RFC3339))}
+		}
+		return nil
+	}
+	if so.Capture, err = capture.Open(path, time.Now()); err != nil {
+		return err
+	}
+	for _, w := range so.Capture.Warnings {
+		fmt.Fprintln(notes, "note:", w)
+	}
+	if !o.at.IsZero() {
+		so.Capture.Time = o.at
+	}
+	return nil
+}
+
+// play gives the functions the event, if there is one, and then the sweep that
+// each of them has.
+func (r *run) play(ctx context.Context) error {
+	if err := r.playEvent(ctx); err != nil {
+		return err
+	}
+	for _, f := range r.swept() {
+		sweep, err := json.Marshal(map[string]any{
+			"version": "0", "id": "a1b2c3d4-0000-4000-8000-000000000000", "detail-type": "Scheduled Event", "source": "aws.events",
+			"account": r.stage.Template.AccountID, "region": r.stage.Template.Region,
+			"time": r.stage.Clock.Now().UTC().Format(time.RFC3339), "resources": []string{}, "detail": map[string]any{},
+		})
+		if err != nil {
+			return fmt.Errorf("write the sweep: %w", err)
+		}
+		if err := r.invoke(ctx, f, sweep); err != nil {
+			return err
+		}
+	}
+	return r.collect(ctx)
+}
+
+// swept are the detectors that the template wakes on a schedule, each once.
+func (r *run) swept() []template.Function {
+	var arns []string
+	for _, rule := range r.stage.Template.Rules {
+		if rule.Schedule == "" || !rule.Enabled {
+			continue
+		}
+		for _, t := range rule.Targets {
+			arns = append(arns, t.ARN)
+		}
+	}
+	for _, s := range r.stage.Template.Schedules {
+		if s.Enabled {
+			arns = append(arns, s.Target.ARN)
+		}
+	}
+	var list []template.Function
+	for _, f := range r.stage.Template.Functions {
+		if _, ok := r.detector(f.ARN); ok && slices.Contains(arns, f.ARN) {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// detector is a function that reports what it sees. Those that speak, act or
+// clean up have no business with a diagnosis.
+func (r *run) detector(arn string) (template.Function, bool) {
+	for _, f := range r.stage.Template.Functions {
+		if f.ARN == arn {
+			_, reports := f.Environment[string(config.ResultQueueURL)]
+			return f, reports
+		}
+	}
+	return template.Function{}, false
+}
+
+// invoke runs a function. That it failed is part of the result: what it would
+// have looked at is not known.
+func (r *run) invoke(ctx context.Context, f template.Function, event []byte) error {
+	result, err := r.stage.Runtime.Invoke(ctx, f.Name, event)
+	if err != nil {
+		return fmt.Errorf("run %s: %w", f.Name, err)
+	}
+	if result.FunctionError == "" {
+		return nil
+	}
+	var answer struct{ ErrorMessage string }
+	if json.Unmarshal(result.Payload, &answer) != nil || answer.ErrorMessage == "" {
+		answer.ErrorMessage = string(result.Payload)
+	}
+	r.broken = append(r.broken, Unknown{Check: "", Resource: stage.Folder(f), Reason: "the function failed: " + answer.ErrorMessage})
+	return nil
+}

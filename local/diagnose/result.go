@@ -1,0 +1,80 @@
+package main
+
+// Result is what -json prints; result.schema.json describes it.
+type Result struct {
+	Healthy   bool       `json:"healthy"`
+	Incidents []Incident `json:"incidents"`
+	// Unknown is what was needed and could not be looked at.
+	Unknown []Unknown `json:"unknown"`
+}
+
+// Incident is one cause and all that it explains. The first is what a person
+// should fix first.
+type Incident struct {
+	Cause        string     `json:"cause"`
+	Confidence   string     `json:"confidence"`
+	Cluster      string     `json:"cluster"`
+	Resources    []string   `json:"resources"`
+	Nodegroups   []string   `json:"nodegroups"`
+	Instances    []string   `json:"instances"`
+	Title        string     `json:"title"`
+	Evidence     []Evidence `json:"evidence"`
+	Fix          Fix        `json:"fix"`
+	Contributing []string   `json:"contributing"`
+	Symptoms     []string   `json:"symptoms"`
+	Hidden       []Hidden   `json:"hidden"`
+
+	// What the words for a person take from the finding beside this.
+	why, resource, console string
+	by                     string // the function
+}
+
+// Evidence is one thing that a person would have looked up.
+type Evidence struct {
+	What  string `json:"what"`
+	Value string `json:"value"`
+}
+
+// Fix is what to do about it.
+type Fix struct {
+	Text    string `json:"text"`
+	Command string `json:"command"`
+	Remedy  string `json:"remedy"`
+}
+
+// Hidden is a failed check that a cause explains away.
+type Hidden struct {
+	Check   string `json:"check"`
+	Because string `json:"because"`
+}
+
+// Unknown is a check that could not look. Without a check it is a function
+// that failed, named as the resource.
+type Unknown struct {
+	Check    string `json:"check"`
+	Resource string `json:"resource"`
+	Reason   string `json:"reason"`
+}
+
+// status is the exit status.
+func (r Result) status() int {
+	causes, symptoms := 0, 0
+	for _, i := range r.Incidents {
+		switch i.Confidence {
+		case "advice":
+		case "symptom":
+			symptoms++
+		default:
+			causes++
+		}
+	}
+	switch {
+	case causes > 0:
+		return causesStatus
+	case len(r.Unknown) > 0:
+		return unsureStatus
+	case symptoms > 0:
+		return causesStatus
+	}
+	return healthyStatus
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/shared/gather"
+)
+
+// joinTime is the time in which an instance of a capture must have joined: it
+// is too short a history to learn another from.
+const joinTime = 5 * time.Minute
+
+// waits tells whether a cluster may have an instance that should be a node by
+// now. Where its nodes could not be read this decides whether they were needed.
+// What cannot be read may be anything.
+func (r *run) waits(cluster string) bool {
+	out, err := r.describeInstances()
+	if err != nil {
+		return true
+	}
+	for _, reservation := range out.Reservations {
+		for _, in := range reservation.Instances {
+			tags := map[string]string{}
+			for _, t := range in.Tags {
+				tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
+			}
+			if of, ok := gather.ClusterOf(tags); ok && of != cluster {
+				continue
+			}
+			ended := in.State != nil && in.State.Name != ec2types.InstanceStateNameRunning && in.State.Name != ec2types.InstanceStateNamePending
+			if !ended && r.stage.Clock.Now().Sub(aws.ToTime(in.LaunchTime)) >= joinTime {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (r *run) describeInstances() (*ec2.DescribeInstancesOutput, error) {
+	if r.capture != nil {
+		return r.capture.API().DescribeInstances(&ec2.DescribeInstancesInput{})
+	}
+	return r.stage.World.EC2().DescribeInstances(&ec2.DescribeInstancesInput{})
+}
