@@ -20,7 +20,7 @@ PACKAGES  := ./shared/... ./functions/... ./local/... ./events/...
 RACE := ./local/pattern ./local/clock ./local/slackstand ./local/cloud/kubeapi ./shared/kube ./shared/run ./shared/slack
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-infra test-cli test-moto test-slack test-kube build build-local generate synth check-template deploy diff destroy invoke lint race bench fuzz
+.PHONY: help demo test test-infra test-cli test-moto test-slack test-kube corpus runbook build build-local generate synth check-template deploy diff destroy invoke lint race bench fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,7 +36,8 @@ test-infra: ## run the tests of the CDK app alone
 	CDK_VALIDATION=false go test ./infra/...
 
 test-cli: build-local ## run the AWS CLI and kubectl against the stage (both must be installed)
-	go test -tags cli -count=1 ./local/clitest
+	go test -tags cli -count=1 -timeout 60m ./local/clitest
+	go test -tags cli -count=1 -timeout 60m -run TestScript ./local/diagnose
 
 test-moto: ## ask moto and the stage the same things (moto_server must be installed)
 	go test -tags moto -count=1 -run Moto ./local/clitest
@@ -87,13 +88,19 @@ diff: build infra/node_modules ## show what a deployment would change
 destroy: build infra/node_modules ## remove the stack (the table and the secret stay)
 	$(CDK) destroy --all -c slackChannel=C0123456789 $(CONTEXT)
 
+corpus: ## diagnose every world of the corpus, and print expected against found (RUN=route)
+	@go run ./local/corpus -run "$(RUN)"
+
+runbook: ## write docs/runbook.md anew: AWS's own runbook beside Rollcall, on the corpus
+	go run ./local/runbook
+
 invoke: build-local ## run one function by hand: FN=join-check EVENT=events/in/….json [WORLD=…] [AT=…]
 	@go run ./local/invoke -fn "$(FN)" -event "$(EVENT)" $(if $(WORLD),-world "$(WORLD)") $(if $(AT),-at "$(AT)")
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l shared functions local events infra)" || { echo "not gofmt-clean:"; gofmt -l shared functions local events infra; exit 1; }
 	go vet $(PACKAGES) ./infra/...
-	go vet -tags cli ./local/clitest && go vet -tags moto ./local/clitest
+	go vet -tags cli ./local/clitest ./local/diagnose && go vet -tags moto ./local/clitest
 	go vet -tags slacktypes ./local/slacktypes && go vet -tags kube ./local/kubetest
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $(PACKAGES) ./infra/...
 

@@ -1,0 +1,134 @@
+package worldgen
+
+import (
+	"github.com/aws/aws-sdk-go-v2/aws"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+)
+
+// zonal tells that a NAT gateway of the nodes' VPC takes them out.
+func zonal() func(*World) bool { return of(NATPerZone, OneNAT, Mixed) }
+
+// ownNAT is a NAT gateway of the VPC, in a subnet or not.
+func ownNAT() func(*World) bool { return of(NATPerZone, OneNAT, Mixed, RegionalNAT) }
+
+// firstNAT is the NAT gateway behind the first route table.
+func (w *World) firstNAT() *ec2types.NatGateway {
+	return w.nat(*defaultRoute(w.table(w.Tables[0])).NatGatewayId)
+}
+
+// dropDefault takes the way out of a route table.
+func dropDefault(t *ec2types.RouteTable) {
+	t.Routes = without(t.Routes, func(r ec2types.Route) bool { return aws.ToString(r.DestinationCidrBlock) == "0.0.0.0/0" })
+}
+
+func (w *World) firstDefault() *ec2types.Route { return defaultRoute(w.table(w.Tables[0])) }
+
+func routeFaults() []Fault {
+	fourOnly := not(inIPv6)
+	natState := func(state ec2types.NatGatewayState, hole bool) func(*World) {
+		return func(w *World) {
+			w.firstNAT().State = state
+			if hole {
+				w.firstDefault().State = ec2types.RouteStateBlackhole
+			}
+		}
+	}
+	return []Fault{
+		{Name: "no default route", Check: "route/no-egress", reach: keepsTable, applies: both(fourOnly, of(Public, NATPerZone, OneNAT, RegionalNAT, NATInstance, Transit)),
+			breaks: func(w *World) { dropDefault(w.table(w.Tables[0])) }},
+		{Name: "no way out at all", Check: "route/no-egress", Or: []string{"route/ipv6-no-egress"}, reach: keepsTable, applies: both(inIPv6, of(Public, NATPerZone, OneNAT)),
+			breaks: func(w *World) {
+				t := w.table(w.Tables[0])
+				dropDefault(t)
+				t.Routes = without(t.Routes, func(r ec2types.Route) bool { return aws.ToString(r.DestinationIpv6CidrBlock) == "::/0" })
+			}},
+		{Name: "the subnets lost their table", Check: "route/no-egress", reach: keepsTable, applies: both(fourOnly, of(Public, NATPerZone, OneNAT), func(w *World) bool { return !w.Shape.MainTable }),
+			breaks: func(w *World) {
+				// What is left is the main table, which has no way out.
+				w.table(w.Tables[0]).Associations = nil
+			}},
+		{Name: "NAT gateway deleted long ago", Check: "route/blackhole", reach: keepsTable, applies: both(fourOnly, ownNAT()), breaks: func(w *World) {
+			r := w.firstDefault()
+			r.NatGatewayId, r.State = aws.String("nat-0dead"), ec2types.RouteStateBlackhole
+		}},
+		{Name: "internet gateway deleted", Check: "route/blackhole", applies: both(fourOnly, of(Public)), breaks: func(w *World) {
+			w.File.EC2.InternetGateways = without(w.File.EC2.InternetGateways, func(g ec2types.InternetGateway) bool { return *g.InternetGatewayId == w.gateway })
+			for i := range w.File.EC2.RouteTables {
+				if r := defaultRoute(&w.File.EC2.RouteTables[i]); r != nil && aws.ToString(r.GatewayId) == w.gateway {
+					r.State = ec2types.RouteStateBlackhole
+				}
+			}
+		}},
+		{Name: "the transit gateway's row is a blackhole", Check: "route/blackhole", applies: of(Transit), breaks: func(w *World) {
+			for _, list := range w.File.EC2.TransitGatewayRoutes {
+				for i := range list {
+					if *list[i].DestinationCidrBlock == "0.0.0.0/0" {
+						list[i].State = ec2types.TransitGatewayRouteStateBlackhole
+						list[i].TransitGatewayAttachments = nil
+					}
+				}
+			}
+		}},
+		{Name: "NAT instance gone", Check: "route/blackhole", applies: of(NATInstance), breaks: func(w *World) {
+			r := w.firstDefault()
+			w.File.EC2.Instances = without(w.File.EC2.Instances, func(i ec2types.Instance) bool { return *i.InstanceId == *r.InstanceId })
+			w.File.EC2.NetworkInterfaces = without(w.File.EC2.NetworkInterfaces, func(n ec2types.NetworkInterface) bool { return *n.NetworkInterfaceId == *r.NetworkInterfaceId })
+			r.State, r.InstanceId, r.InstanceOwnerId = ec2types.RouteStateBlackhole, nil, nil
+		}},
+		{Name: "NAT gateway failed", Check: "route/nat-unusable", reach: keepsTable, applies: both(fourOnly, ownNAT()), breaks: natState(ec2types.NatGatewayStateFailed, false)},
+		{Name: "NAT gateway just deleted", Check: "route/nat-unusable", reach: keepsTable, applies: both(fourOnly, ownNAT()), breaks: natState(ec2types.NatGatewayStateDeleted, true)},
+		{Name: "NAT gateway pending", Check: "route/nat-unusable", reach: keepsTable, applies: both(fourOnly, ownNAT()), breaks: natState(ec2types.NatGatewayStatePending, false)},
+		{Name: "private NAT gateway", Check: "route/nat-unusable", reach: keepsTable, applies: both(fourOnly, zonal()), breaks: func(w *World) {
+			n := w.firstNAT()
+			n.ConnectivityType = ec2types.ConnectivityTypePrivate
+			n.NatGatewayAddresses = nil
+		}},
+		{Name: "NAT gateway's subnet without a way out", Check: "route/nat-no-internet", applies: both(fourOnly, of(NATPerZone, OneNAT, Mixed, Transit)), breaks: func(w *World) {
+			for i := range w.File.EC2.RouteTables {
+				if r := defaultRoute(&w.File.EC2.RouteTables[i]); r != nil && r.GatewayId != nil {
+					dropDefault(&w.File.EC2.RouteTables[i])
+				}
+			}
+		}},
+		{Name: "the regional NAT gateway's table without a way out", Check: "route/nat-no-internet", applies: of(RegionalNAT), breaks: func(w *World) {
+			dropDefault(w.table(*w.nat(w.nats[0]).RouteTableId))
+		}},
+		{Name: "no public addresses", Check: "route/igw-no-public-ip", applies: both(fourOnly, of(Public)), breaks: func(w *World) {
+			for _, id := range w.Subnets {
+				w.subnet(id).MapPublicIpOnLaunch = aws.Bool(false)
+			}
+			w.young(func(i *ec2types.Instance) { i.PublicIpAddress = nil })
+		}},
+		{Name: "internet gateway detached", Check: "route/igw-detached", applies: both(fourOnly, of(Public, NATPerZone, OneNAT, Mixed, RegionalNAT, NATInstance)), breaks: func(w *World) {
+			find(w.File.EC2.InternetGateways, func(g *ec2types.InternetGateway) bool { return *g.InternetGatewayId == w.gateway }).Attachments = nil
+			for i := range w.File.EC2.RouteTables {
+				if r := defaultRoute(&w.File.EC2.RouteTables[i]); r != nil && aws.ToString(r.GatewayId) == w.gateway {
+					r.State = ec2types.RouteStateBlackhole
+				}
+			}
+		}},
+		{Name: "NAT instance checks its packets", Check: "route/nat-instance-source-check", applies: of(NATInstance), breaks: func(w *World) {
+			w.natInterface().SourceDestCheck = aws.Bool(true)
+		}},
+		{Name: "NAT instance stopped", Check: "route/nat-instance-source-check", applies: of(NATInstance), breaks: func(w *World) {
+			w.instance(*w.firstDefault().InstanceId).State = &ec2types.InstanceState{Name: ec2types.InstanceStateNameStopped, Code: aws.Int32(80)}
+			w.firstDefault().State = ec2types.RouteStateBlackhole
+		}},
+		{Name: "the public endpoint admits others only", Check: "route/api-public-cidr", applies: both(of(Public, NATPerZone, OneNAT, Mixed, RegionalNAT, Transit, NATInstance), func(w *World) bool { return w.Shape.Access == PublicAPI }),
+			breaks: func(w *World) { w.eks().ResourcesVpcConfig.PublicAccessCidrs = []string{"198.51.100.0/24"} }},
+		{Name: "no IPv6 way out", Check: "route/ipv6-no-egress", reach: keepsTable, applies: both(inIPv6, of(Public, NATPerZone, OneNAT, Mixed)), breaks: func(w *World) {
+			t := w.table(w.Tables[0])
+			t.Routes = without(t.Routes, func(r ec2types.Route) bool { return aws.ToString(r.DestinationIpv6CidrBlock) == "::/0" })
+		}},
+		{Name: "subnets without an IPv6 range", Check: "route/ipv6-no-egress", applies: inIPv6, breaks: func(w *World) {
+			for _, id := range w.Subnets {
+				w.subnet(id).Ipv6CidrBlockAssociationSet = nil
+			}
+		}},
+	}
+}
+
+func (w *World) natInterface() *ec2types.NetworkInterface {
+	id := *w.firstDefault().NetworkInterfaceId
+	return find(w.File.EC2.NetworkInterfaces, func(n *ec2types.NetworkInterface) bool { return *n.NetworkInterfaceId == id })
+}

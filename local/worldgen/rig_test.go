@@ -1,0 +1,101 @@
+package worldgen
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"rollcall/local/cloud"
+	"rollcall/local/world"
+	"rollcall/shared/checks"
+	"rollcall/shared/diagnose"
+	"rollcall/shared/gather"
+	"rollcall/shared/inspect"
+	"rollcall/shared/snapshot"
+)
+
+// account is the world's API in one: EC2 and the others share no operation.
+type accountAPI struct {
+	world.EC2
+	world.AutoScaling
+	world.EKS
+	world.IAM
+}
+
+// joinTime is how long a node has until it is missed.
+const joinTime = 5 * time.Minute
+
+// seen is what a look at a world gave.
+type seen struct {
+	snapshot  *snapshot.Snapshot
+	diagnosis diagnose.Diagnosis
+}
+
+// look serves a world over HTTP as AWS and Kubernetes, reads it with the
+// functions' own reader, and diagnoses it: the way that join-check goes, for
+// the instances in question.
+func look(t *testing.T, w *World, scope []string) seen {
+	t.Helper()
+	made, err := world.New(w.File, world.Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	admin := cloud.AdminIdentity(account, "test")
+	served, err := cloud.Start(ctx, cloud.Config{
+		Account: account, Region: region, Identities: []cloud.Identity{admin},
+		World:    accountAPI{made.EC2(), made.AutoScaling(), made.EKS(), made.IAM()},
+		Clusters: made.Clusters(), Endpoints: true,
+		Objects: func(name, plural string) ([]json.RawMessage, string, error) {
+			list, err := made.Kubernetes(name, plural)
+			return list.Items, list.ResourceVersion, err
+		},
+		MinLatency: time.Microsecond, Now: made.Now, Wall: time.Now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer served.Close()
+	transport := &http.Transport{MaxIdleConnsPerHost: 8}
+	defer transport.CloseIdleConnections()
+	reader := gather.New(aws.Config{
+		Region: region, BaseEndpoint: aws.String(served.Endpoint()), HTTPClient: &http.Client{Transport: transport},
+		Credentials: credentials.NewStaticCredentialsProvider(admin.AccessKeyID, admin.SecretAccessKey, ""),
+		Retryer:     func() aws.Retryer { return retry.AddWithMaxAttempts(retry.NewStandard(), 2) },
+	}).Through(served.Kubernetes)
+	all := slices.Concat(w.Young, w.Veterans)
+	instances, failed := reader.Find(ctx, all, nil)
+	if failed != nil {
+		t.Fatal(failed)
+	}
+	groups, failed := reader.Groups(ctx, inspect.GroupsOf(instances))
+	if failed != nil {
+		t.Fatal(failed)
+	}
+	list := checks.All()
+	q := gather.Query{
+		Account: account, Region: region, Time: made.Now(), Cluster: cluster, VPC: w.vpc, Instances: instances, Groups: groups,
+		Nodegroups: inspect.ManagedOf(instances), Sources: gather.JoinSources(list),
+		Scope: snapshot.Scope{Instances: scope, Launchable: w.Subnets},
+	}
+	for _, in := range instances {
+		q.Launches = append(q.Launches, snapshot.Launch{Instance: in.ID, Started: in.Launched, Due: in.Launched.Add(joinTime)})
+		if slices.Contains(scope, in.ID) {
+			q.Scope.Subnets = append(q.Scope.Subnets, in.Subnet)
+		}
+	}
+	// The nodes first: what is read of an instance depends on whether it is one.
+	s, err := reader.Read(ctx, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seen{s, diagnose.Rank(list, checks.Eval(list, s), s)}
+}

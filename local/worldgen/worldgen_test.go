@@ -1,0 +1,54 @@
+package worldgen
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/local/world"
+)
+
+// TestSeedDecides holds that a seed gives the same world again, and that the
+// world survives being written down.
+func TestSeedDecides(t *testing.T) {
+	for seed := range uint64(20) {
+		w := New(seed)
+		first, err := w.YAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := New(seed).YAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(first), string(again)); diff != "" {
+			t.Errorf("seed %d (-first +again):\n%s", seed, diff)
+		}
+		file, err := world.Parse("generated", first)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		w.File = file
+		read, err := w.YAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(first), string(read)); diff != "" {
+			t.Errorf("seed %d (-written +read):\n%s", seed, diff)
+		}
+	}
+}
+
+// TestFaultsAreMany holds how many checks have a fault of their own here.
+func TestFaultsAreMany(t *testing.T) {
+	checks, names := map[string]bool{}, map[string]bool{}
+	for _, f := range Faults() {
+		if names[f.Name] {
+			t.Errorf("two faults are called %q", f.Name)
+		}
+		names[f.Name], checks[f.Check] = true, true
+	}
+	if len(checks) < 55 {
+		t.Errorf("faults for %d checks, want 55", len(checks))
+	}
+}
