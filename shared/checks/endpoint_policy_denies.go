@@ -44,15 +44,7 @@ func runEndpointPolicyDenies(s *snapshot.Snapshot) []Finding {
 	var v verdicts
 	var found []*gate
 	name := s.Cluster.Name
-	for _, p := range g.posts {
-		v.pass(name, ids(p.well))
-		if len(p.suspects) == 0 {
-			continue
-		}
-		if len(p.blocked) > 0 {
-			v.unknown(name, ids(p.suspects), p.blocked...)
-			continue
-		}
+	for _, p := range g.open(&v, name) {
 		failed := false
 		var blocked []snapshot.Failure
 		for _, w := range p.usable() {

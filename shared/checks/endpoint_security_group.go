@@ -45,15 +45,7 @@ func runEndpointSecurityGroup(s *snapshot.Snapshot) []Finding {
 	var v verdicts
 	var found []*guarded
 	name := s.Cluster.Name
-	for _, p := range g.posts {
-		v.pass(name, ids(p.well))
-		if len(p.suspects) == 0 {
-			continue
-		}
-		if len(p.blocked) > 0 {
-			v.unknown(name, ids(p.suspects), p.blocked...)
-			continue
-		}
+	for _, p := range g.open(&v, name) {
 		var out, blind []*snapshot.Instance
 		var why []snapshot.Failure
 		var rules []Evidence

@@ -179,3 +179,20 @@ func adding[T comparable](list []T, more ...T) []T {
 	}
 	return list
 }
+
+// open are the posts that are to be judged: those with suspects of which all
+// is known that must be. Ready nodes pass, and the rest is Unknown.
+func (g *ground) open(v *verdicts, name string) []*post {
+	var list []*post
+	for _, p := range g.posts {
+		v.pass(name, ids(p.well))
+		switch {
+		case len(p.suspects) == 0:
+		case len(p.blocked) > 0:
+			v.unknown(name, ids(p.suspects), p.blocked...)
+		default:
+			list = append(list, p)
+		}
+	}
+	return list
+}

@@ -33,15 +33,7 @@ func runClusterIngress(s *snapshot.Snapshot) []Finding {
 	var v verdicts
 	var found []*barred
 	name := s.Cluster.Name
-	for _, p := range g.posts {
-		v.pass(name, ids(p.well))
-		if len(p.suspects) == 0 {
-			continue
-		}
-		if len(p.blocked) > 0 {
-			v.unknown(name, ids(p.suspects), p.blocked...)
-			continue
-		}
+	for _, p := range g.open(&v, name) {
 		i := slices.IndexFunc(p.paths, func(w path.Path) bool { return w.Service == path.API })
 		if i < 0 || p.paths[i].Means != path.ByPrivateAPI {
 			v.pass(name, ids(p.suspects), Evidence{What: "Path to the cluster API", Value: "not by the private endpoint"})
