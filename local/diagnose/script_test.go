@@ -26,7 +26,7 @@ var keep = flag.String("keep", "", "folder in which to leave the captures")
 func TestScript(t *testing.T) {
 	for _, name := range []string{"healthy-nat", "samples"} {
 		t.Run(name, func(t *testing.T) {
-			file := filepath.Join("../worlds", name+".yaml")
+			file := filepath.Join(here(t), "..", "worlds", name+".yaml")
 			dir := filepath.Join(t.TempDir(), "capture")
 			if *keep != "" {
 				dir = filepath.Join(*keep, name)
@@ -52,13 +52,13 @@ func take(t *testing.T, file, dir string) {
 	}
 	at := w.Time.Add(settled)
 	s, err := stage.Start(context.Background(), stage.Options{
-		World: file, At: at, Template: "../../infra/Rollcall.template.json", Quiet: true, Rate: standstill,
+		World: file, At: at, Template: filepath.Join(here(t), "..", "..", "infra", "Rollcall.template.json"), Quiet: true, Rate: standstill,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	c := exec.Command("sh", "../capture.sh", "--region", s.Template.Region, "--out", dir)
+	c := exec.Command("sh", filepath.Join(here(t), "..", "capture.sh"), "--region", s.Template.Region, "--out", dir)
 	home := t.TempDir()
 	c.Env = append(os.Environ(), "HOME="+home, "KUBECONFIG="+filepath.Join(home, "config"), "AWS_CONFIG_FILE="+filepath.Join(home, "aws"))
 	for name, value := range s.AdminEnv() {
