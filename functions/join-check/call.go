@@ -33,7 +33,14 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 		return err
 	}
 	if r.sweep {
-		r.entries = append(r.entries, h.unnamed(ctx, s, r)...)
+		more, failed := h.unnamed(ctx, s, r)
+		r.entries = append(r.entries, more...)
+		// Not asked for is no fault of ours; anything else is, and makes this
+		// look blind to it.
+		if failed != nil && failed.Reason != snapshot.NotRead {
+			s.Failures[failed.Source] = *failed
+			delete(s.Read, failed.Source)
+		}
 	}
 	if r.entries, err = h.lookUp(ctx, stillExpected(r.entries, s, r.incidents, h.giveUp), r.incidents); err != nil {
 		return err

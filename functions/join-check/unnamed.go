@@ -13,15 +13,15 @@ import (
 // unnamed finds the instances of the cluster's VPC that do not carry its usual
 // tag: by another tag, by their group, or by nothing but their user data. An
 // instance of the last kind becomes a node only by luck, and no event rule can
-// tell it from any other (instance/cluster-tag).
-func (h handler) unnamed(ctx context.Context, s *snapshot.Snapshot, r roll) []entry {
+// tell it from any other (instance/cluster-tag). What kept it from looking is
+// told with those that it found all the same.
+func (h handler) unnamed(ctx context.Context, s *snapshot.Snapshot, r roll) ([]entry, *snapshot.Failure) {
 	if s.Cluster.VPC == "" || !s.Read[snapshot.Clusters] {
-		return nil
+		return nil, nil
 	}
 	list, failed := h.search.FindIn(ctx, s.Cluster.VPC)
 	if failed != nil {
-		h.log.WarnContext(ctx, "could not look for instances without tags", "cluster", s.Cluster.Name, "call", failed.Call, "reason", failed.Reason)
-		return nil
+		return nil, failed
 	}
 	known := map[string]bool{}
 	for _, e := range r.entries {
@@ -34,27 +34,26 @@ func (h handler) unnamed(ctx context.Context, s *snapshot.Snapshot, r roll) []en
 		return known[in.ID] || in.Ended() || s.Time.Sub(in.Launched) > h.giveUp
 	})
 	evidence := inspect.Evidence{Groups: r.groups, Watches: func(name string) bool { return name == s.Cluster.Name }}
-	evidence.Named = h.named(ctx, s.Cluster.Name, list, r.groups)
+	evidence.Named, failed = h.named(ctx, list, r.groups)
 	var entries []entry
 	for _, in := range inspect.Assign(list, evidence).Clusters[s.Cluster.Name] {
 		entries = append(entries, entry{launch: fresh(s.Cluster.Name, in, in.Launched, h.joinTime), unsure: true, instance: &in})
 	}
-	return entries
+	return entries, failed
 }
 
 // named asks the user data of instances that no tag names.
-func (h handler) named(ctx context.Context, cluster string, list []snapshot.Instance, groups []snapshot.Group) map[string]string {
+func (h handler) named(ctx context.Context, list []snapshot.Instance, groups []snapshot.Group) (map[string]string, *snapshot.Failure) {
 	strangers := slices.DeleteFunc(slices.Clone(list), func(in snapshot.Instance) bool {
 		_, tagged := gather.ClusterOf(in.Tags)
 		return tagged || slices.ContainsFunc(groups, func(g snapshot.Group) bool { return g.Name == inspect.GroupOf(in) })
 	})
 	if len(strangers) == 0 {
-		return nil
+		return nil, nil
 	}
 	data, failed := h.search.UserData(ctx, strangers)
 	if failed != nil {
-		h.log.WarnContext(ctx, "could not read the user data of instances without tags", "cluster", cluster, "call", failed.Call, "reason", failed.Reason)
-		return nil
+		return nil, failed
 	}
 	clusters := map[string]string{}
 	for _, d := range data {
@@ -64,5 +63,5 @@ func (h handler) named(ctx context.Context, cluster string, list []snapshot.Inst
 			}
 		}
 	}
-	return clusters
+	return clusters, nil
 }

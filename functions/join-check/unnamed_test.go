@@ -5,10 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/local/cloud"
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/outcome"
 	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
 )
 
 // strangers are instances that no tag names: the user data of the first names
@@ -40,6 +42,19 @@ func TestUnnamed(t *testing.T) {
 	}
 	if want := []string{"i-0aaaaaaaaaaaaaaa1"}; !slices.Equal(missed, want) {
 		t.Errorf("missed roll call: %q, want %q", missed, want)
+	}
+}
+
+// TestUnnamedBlind: whose instances without tags are could not be asked, and
+// that is told.
+func TestUnnamedBlind(t *testing.T) {
+	b := bench(t, stagetest.Options{World: "healthy-nat.yaml", Over: unnamedWorld, Faults: []cloud.FaultRule{{Call: "ec2:DescribeInstanceAttribute", Deny: true}}})
+	b.Advance(6 * time.Minute)
+	o := sweep(t, b)
+	if !slices.ContainsFunc(o.Blind, func(f snapshot.Failure) bool {
+		return f.Call == "ec2:DescribeInstanceAttribute" && f.Reason == snapshot.Denied
+	}) {
+		t.Errorf("blind %+v, want ec2:DescribeInstanceAttribute", o.Blind)
 	}
 }
 
