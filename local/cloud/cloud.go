@@ -35,6 +35,8 @@ type Config struct {
 	Events EventSink
 	// DynamoDB is where a DynamoDB emulator listens. Nil serves no DynamoDB.
 	DynamoDB *url.URL
+	// Meter, if any, counts what the calls of DynamoDB take.
+	Meter *Meter
 	// Clusters get a Kubernetes API each. Objects lists what is in one.
 	Clusters []string
 	Objects  func(cluster, plural string) (items []json.RawMessage, version string, err error)
@@ -50,6 +52,9 @@ type Config struct {
 	// MinLatency is the least time an AWS call takes. Zero is 2 ms: see
 	// wire.Config.
 	MinLatency time.Duration
+	// Observe gets each AWS call of a known caller; see wire.Config. Nil is
+	// nobody.
+	Observe func(call wire.Call, in, out any, err error)
 	// Now is stage time: of events and of ages. Wall is the clock of
 	// signatures, certificates and the call record.
 	Now, Wall func() time.Time
@@ -88,7 +93,7 @@ func Start(ctx context.Context, cfg Config) (*Cloud, error) {
 	}
 	var err error
 	c.wire, err = wire.New(wire.Config{
-		Principals: c.keys.principal, Faults: cfg.Faults, MinLatency: latency, Now: cfg.Wall, Log: cfg.Log,
+		Principals: c.keys.principal, Faults: cfg.Faults, MinLatency: latency, Now: cfg.Wall, Log: cfg.Log, Observe: cfg.Observe,
 	})
 	if err != nil {
 		return nil, err

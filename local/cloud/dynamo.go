@@ -9,10 +9,13 @@ import (
 // signature's form and not at its value, so requests go as they came.
 func (c *Cloud) dynamoDB() http.Handler {
 	target := c.cfg.DynamoDB
-	return &httputil.ReverseProxy{
+	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
 			r.Out.Host = target.Host
+			if c.cfg.Meter != nil {
+				c.cfg.Meter.ask(r.Out)
+			}
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			c.cfg.Log.Error("DynamoDB emulator did not answer", "error", err)
@@ -22,4 +25,8 @@ func (c *Cloud) dynamoDB() http.Handler {
 			_, _ = w.Write([]byte(`{"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError","message":"the DynamoDB emulator did not answer"}`))
 		},
 	}
+	if c.cfg.Meter != nil {
+		proxy.ModifyResponse = c.cfg.Meter.take
+	}
+	return proxy
 }

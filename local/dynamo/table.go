@@ -34,12 +34,16 @@ func (s *Server) CreateTable(ctx context.Context, name string) error {
 	_, err := client.CreateTable(ctx, &dynamodb.CreateTableInput{
 		TableName:            &name,
 		BillingMode:          types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{word("pk"), word("sk"), word("open"), word("started")},
+		AttributeDefinitions: []types.AttributeDefinition{word("pk"), word("sk"), word("open"), word("started"), word("day"), word("began")},
 		KeySchema:            []types.KeySchemaElement{key("pk", types.KeyTypeHash), key("sk", types.KeyTypeRange)},
 		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
 			IndexName:  aws.String("open"),
 			KeySchema:  []types.KeySchemaElement{key("open", types.KeyTypeHash), key("started", types.KeyTypeRange)},
 			Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+		}, {
+			IndexName:  aws.String("ended"),
+			KeySchema:  []types.KeySchemaElement{key("day", types.KeyTypeHash), key("began", types.KeyTypeRange)},
+			Projection: &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"past", "expires", "format"}},
 		}},
 	})
 	if err != nil {

@@ -46,8 +46,8 @@ func (c Call) Action() string {
 }
 
 // maxCalls bounds the record of a stage that is left running. The largest
-// planned run, 10,000 deletes and the reads around them, is far below.
-const maxCalls = 200_000
+// planned run, 10,000 launches and all reads and writes for them, is far below.
+const maxCalls = 1_000_000
 
 // callLog keeps the newest calls in the order in which they ended.
 type callLog struct {

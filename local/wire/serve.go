@@ -37,12 +37,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		err = s.refuse(r.Context(), req, call)
 	}
 	var a answer
+	var said exchange
 	switch {
 	case err == nil && req.svc.protocol == passOnly:
 		a = s.pass(req, call)
 	case err == nil:
 		var body []byte
-		if body, err = s.answer(r.Context(), req, call); err == nil {
+		if body, err = s.answer(r.Context(), req, call, &said); err == nil {
 			a = newAnswer(req.svc, call, http.StatusOK, body)
 		}
 	}
@@ -54,10 +55,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e := s.classify(req.svc, call, err)
 		a = errorAnswer(req.svc, call, e)
 		call.Code = e.Code
+		said.out, err = nil, e
 	}
 	s.record(call, a.status, call.Code)
+	if s.cfg.Observe != nil && call.Caller != "" {
+		s.cfg.Observe(*call, said.in, said.out, err)
+	}
 	a.write(w)
 }
+
+// exchange is what a call said and was told, as far as it came.
+type exchange struct{ in, out any }
 
 // record ends a call.
 func (s *Server) record(call *Call, status int, code string) {
@@ -182,7 +190,7 @@ func (s *Server) refuse(ctx context.Context, req request, call *Call) error {
 }
 
 // answer reads the input, runs the handler and writes the output.
-func (s *Server) answer(ctx context.Context, req request, call *Call) (body []byte, err error) {
+func (s *Server) answer(ctx context.Context, req request, call *Call, said *exchange) (body []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -193,6 +201,7 @@ func (s *Server) answer(ctx context.Context, req request, call *Call) (body []by
 	if err := s.decode(req, in); err != nil {
 		return nil, err
 	}
+	said.in = in
 	if isDryRun(in) {
 		return nil, &Error{Code: "DryRunOperation", Status: 412,
 			Message: "Request would have succeeded, but DryRun flag is set."}
@@ -201,6 +210,7 @@ func (s *Server) answer(ctx context.Context, req request, call *Call) (body []by
 	if err != nil {
 		return nil, err
 	}
+	said.out = out
 	return s.encode(ctx, req.svc, call, out)
 }
 

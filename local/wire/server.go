@@ -25,6 +25,10 @@ type Config struct {
 	// drop the connection ("use of closed network connection", aws-sdk-go-v2
 	// issue 2737). AWS itself is never so fast.
 	MinLatency time.Duration
+	// Observe gets each call of somebody who is known, before the answer goes
+	// out: the input where it could be read, the output of a success, else the
+	// error. Nil is nobody.
+	Observe func(call Call, in, out any, err error)
 	// Now is the clock of the call record. Nil is time.Now.
 	Now func() time.Time
 	// Log gets what a client must not see: handlers' unexpected errors. Nil

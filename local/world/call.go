@@ -24,10 +24,15 @@ func (w *World) Call(op string, input json.RawMessage) (any, error) {
 		return nil, err
 	}
 	out := method.Call([]reflect.Value{in})
+	made := APICall{Operation: op, CallerARN: w.file.Trail.Caller, Input: in.Interface()}
 	if err, ok := out[1].Interface().(error); ok && err != nil {
+		made.Err = err
+		w.Record(made)
 		return nil, fmt.Errorf("call %s: %w", op, err)
 	}
-	return out[0].Interface(), nil
+	made.Output = out[0].Interface()
+	w.Record(made)
+	return made.Output, nil
 }
 
 // checkCall says whether a call could be made: the operation exists and the

@@ -1,8 +1,6 @@
 package world
 
 import (
-	"slices"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
@@ -116,79 +114,4 @@ func (s EKS) DescribeNodegroup(in *eks.DescribeNodegroupInput) (*eks.DescribeNod
 		return nil, err
 	}
 	return &eks.DescribeNodegroupOutput{Nodegroup: ptr(clone(n.Nodegroup))}, nil
-}
-
-// ListUpdates lists the updates of a nodegroup; this world updates nothing
-// else.
-func (s EKS) ListUpdates(in *eks.ListUpdatesInput) (*eks.ListUpdatesOutput, error) {
-	defer s.w.enter()()
-	if _, err := s.w.eksCluster(in.Name); err != nil {
-		return nil, err
-	}
-	var all []string
-	if in.NodegroupName != nil {
-		n, err := s.w.eksNodegroup(in.Name, in.NodegroupName)
-		if err != nil {
-			return nil, err
-		}
-		for _, u := range slices.Backward(n.updates) {
-			all = append(all, aws.ToString(u.Id))
-		}
-	}
-	list, next, err := names(all, in.MaxResults, in.NextToken)
-	if err != nil {
-		return nil, err
-	}
-	return &eks.ListUpdatesOutput{UpdateIds: list, NextToken: next}, nil
-}
-
-// DescribeUpdate shows an update of a nodegroup.
-func (s EKS) DescribeUpdate(in *eks.DescribeUpdateInput) (*eks.DescribeUpdateOutput, error) {
-	defer s.w.enter()()
-	if in.NodegroupName != nil {
-		n, err := s.w.eksNodegroup(in.Name, in.NodegroupName)
-		if err != nil {
-			return nil, err
-		}
-		for _, u := range n.updates {
-			if aws.ToString(u.Id) == aws.ToString(in.UpdateId) {
-				return &eks.DescribeUpdateOutput{Update: ptr(clone(*u))}, nil
-			}
-		}
-	} else if _, err := s.w.eksCluster(in.Name); err != nil {
-		return nil, err
-	}
-	return nil, errEKSMissing("No update found for ID: %s", aws.ToString(in.UpdateId))
-}
-
-// ListAddons lists a cluster's add-ons.
-func (s EKS) ListAddons(in *eks.ListAddonsInput) (*eks.ListAddonsOutput, error) {
-	defer s.w.enter()()
-	if _, err := s.w.eksCluster(in.ClusterName); err != nil {
-		return nil, err
-	}
-	var all []string
-	for _, a := range s.w.addons.all() {
-		if aws.ToString(a.ClusterName) == *in.ClusterName {
-			all = append(all, *a.AddonName)
-		}
-	}
-	list, next, err := names(all, in.MaxResults, in.NextToken)
-	if err != nil {
-		return nil, err
-	}
-	return &eks.ListAddonsOutput{Addons: list, NextToken: next}, nil
-}
-
-// DescribeAddon shows an add-on.
-func (s EKS) DescribeAddon(in *eks.DescribeAddonInput) (*eks.DescribeAddonOutput, error) {
-	defer s.w.enter()()
-	if _, err := s.w.eksCluster(in.ClusterName); err != nil {
-		return nil, err
-	}
-	a := s.w.addons.get(nodegroupKey(*in.ClusterName, aws.ToString(in.AddonName)))
-	if a == nil {
-		return nil, errEKSMissing("No addon: %s found in cluster: %s", aws.ToString(in.AddonName), *in.ClusterName)
-	}
-	return &eks.DescribeAddonOutput{Addon: ptr(clone(*a))}, nil
 }

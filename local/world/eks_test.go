@@ -58,7 +58,7 @@ func TestNodegroupUpdate(t *testing.T) {
 	}
 }
 
-func TestNewNodegroupFailsAfterFifteenMinutes(t *testing.T) {
+func TestNewNodegroupFailsAfterTwentyMinutes(t *testing.T) {
 	tests := map[string]struct {
 		world string
 		want  string
@@ -81,18 +81,18 @@ func TestNewNodegroupFailsAfterFifteenMinutes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.Advance(w.Start().Add(14 * time.Minute))
+			w.Advance(w.Start().Add(19 * time.Minute))
 			if got := w.nodegroups.get("eks-workshop/new_nodegroup_2").Status; tt.world == "route" && got != "CREATING" {
-				t.Errorf("after 14 min: got %s, want CREATING", got)
+				t.Errorf("after 19 min: got %s, want CREATING", got)
 			}
-			w.Advance(w.Start().Add(16 * time.Minute))
+			w.Advance(w.Start().Add(21 * time.Minute))
 			n := w.nodegroups.get("eks-workshop/new_nodegroup_2")
 			got := string(n.Status)
 			for _, i := range n.Health.Issues {
 				got += " " + string(i.Code)
 			}
 			if got != tt.want {
-				t.Errorf("after 16 min: got %q, want %q", got, tt.want)
+				t.Errorf("after 21 min: got %q, want %q", got, tt.want)
 			}
 		})
 	}

@@ -24,22 +24,22 @@ func (s EKS) UpdateNodegroupConfig(in *eks.UpdateNodegroupConfigInput) (*eks.Upd
 	if err != nil {
 		return nil, err
 	}
-	switch n.Status {
-	case ekstypes.NodegroupStatusActive, ekstypes.NodegroupStatusDegraded:
-	default:
-		return nil, &wire.Error{Code: "ResourceInUseException", Message: "Nodegroup cannot be updated as it is currently not in Active State", Status: 409}
+	if err := n.updatable(); err != nil {
+		return nil, err
 	}
 	size, err := newSize(n.ScalingConfig, in.ScalingConfig)
 	if err != nil {
 		return nil, err
 	}
-	u := &ekstypes.Update{
-		Id: aws.String(w.ids.uuid()), Type: ekstypes.UpdateTypeConfigUpdate, Status: ekstypes.UpdateStatusInProgress,
-		CreatedAt: aws.Time(w.now), Errors: []ekstypes.ErrorDetail{}, Params: updateParams(in),
-	}
+	u := w.newUpdate(ekstypes.UpdateTypeConfigUpdate)
+	u.Params = append(u.Params, updateParams(in)...)
 	n.updates = append(n.updates, u)
 	before := n.Status
-	n.Status = ekstypes.NodegroupStatusUpdating
+	w.setNodegroup(n, ekstypes.NodegroupStatusUpdating)
+	if f := w.takeFault(aws.ToString(n.ClusterName), aws.ToString(n.NodegroupName), "", string(u.Type)); f != nil {
+		w.endUpdateFailed(n, u, f, before)
+		return &eks.UpdateNodegroupConfigOutput{Update: ptr(clone(*u))}, nil
+	}
 	n.ScalingConfig = &size
 	if l := in.Labels; l != nil {
 		if n.Labels == nil {
@@ -54,9 +54,9 @@ func (s EKS) UpdateNodegroupConfig(in *eks.UpdateNodegroupConfigInput) (*eks.Upd
 		n.UpdateConfig = clone(in.UpdateConfig)
 	}
 	warm := clone(in.WarmPoolConfig)
-	w.after(updateTime, func() {
+	w.after(w.file.EKS.Rules.UpdateTime, func() {
 		u.Status = ekstypes.UpdateStatusSuccessful
-		n.Status, n.ModifiedAt = before, aws.Time(w.now)
+		w.endUpdate(n, before)
 		for _, g := range w.groupsOf(n) {
 			if err := w.resize(g, size.MinSize, size.MaxSize, size.DesiredSize); err != nil {
 				w.log.Warn("nodegroup size refused by its group", "group", g.name(), "error", err)
@@ -65,6 +65,37 @@ func (s EKS) UpdateNodegroupConfig(in *eks.UpdateNodegroupConfigInput) (*eks.Upd
 		}
 	})
 	return &eks.UpdateNodegroupConfigOutput{Update: ptr(clone(*u))}, nil
+}
+
+// updatable says whether an update of the nodegroup may begin.
+func (ng *nodegroup) updatable() error {
+	switch ng.Status {
+	case ekstypes.NodegroupStatusActive, ekstypes.NodegroupStatusDegraded:
+		return nil
+	}
+	return &wire.Error{Code: "ResourceInUseException", Message: "Nodegroup cannot be updated as it is currently not in Active State", Status: 409}
+}
+
+// endUpdate gives a nodegroup its status of before the update back, unless
+// something else has given it another meanwhile.
+func (w *World) endUpdate(ng *nodegroup, before ekstypes.NodegroupStatus) {
+	if ng.Status != ekstypes.NodegroupStatusUpdating {
+		return
+	}
+	degraded := ng.degraded
+	w.setNodegroup(ng, before)
+	if before == ekstypes.NodegroupStatusDegraded {
+		ng.degraded = degraded
+	}
+}
+
+// endUpdateFailed ends an update that the world says fails: nothing of it
+// stays.
+func (w *World) endUpdateFailed(ng *nodegroup, u *ekstypes.Update, f *UpdateFault, before ekstypes.NodegroupStatus) {
+	w.after(f.After, func() {
+		failUpdate(u, f.Errors)
+		w.endUpdate(ng, before)
+	})
 }
 
 func (w *World) applyWarmPool(n *nodegroup, g *group, c *ekstypes.WarmPoolConfig) {

@@ -24,14 +24,19 @@ type envelope struct {
 
 // emit puts an event on the account's default bus.
 func (w *World) emit(source, detailType string, resources []string, detail any) {
-	b, err := json.Marshal(envelope{
-		Version: "0", ID: w.ids.uuid(), DetailType: detailType, Source: source,
-		Account: w.account, Time: w.now.UTC().Format(time.RFC3339), Region: w.region,
-		Resources: resources, Detail: detail,
+	w.put(envelope{
+		ID: w.ids.uuid(), DetailType: detailType, Source: source,
+		Time: w.now.UTC().Format(time.RFC3339), Resources: resources, Detail: detail,
 	})
+}
+
+// put completes an event and puts it on the bus.
+func (w *World) put(e envelope) {
+	e.Version, e.Account, e.Region = "0", w.account, w.region
+	b, err := json.Marshal(e)
 	if err != nil {
 		// The details are structs of strings; this cannot fail in service.
-		w.log.Error("event not written", "detail-type", detailType, "error", err)
+		w.log.Error("event not written", "detail-type", e.DetailType, "error", err)
 		return
 	}
 	w.events = append(w.events, b)
@@ -48,6 +53,33 @@ type stateChange struct {
 
 func (w *World) emitState(id, state string) {
 	w.emit("aws.ec2", "EC2 Instance State-change Notification", []string{w.instanceARN(id)}, stateChange{id, state})
+}
+
+// spotARN is the form that the two Spot warnings carry: the zone where other
+// events have the region, and no account.
+func (w *World) spotARN(id string) string {
+	zone := w.region
+	if in := w.instances.get(id); in != nil && in.Placement != nil {
+		zone = aws.ToString(in.Placement.AvailabilityZone)
+	}
+	return fmt.Sprintf("arn:aws:ec2:%s:instance/%s", zone, id)
+}
+
+type interruptionWarning struct {
+	InstanceID     string `json:"instance-id"`
+	InstanceAction string `json:"instance-action"`
+}
+
+func (w *World) emitInterruption(id string) {
+	w.emit("aws.ec2", "EC2 Spot Instance Interruption Warning", []string{w.spotARN(id)}, interruptionWarning{id, "terminate"})
+}
+
+type rebalanceRecommendation struct {
+	InstanceID string `json:"instance-id"`
+}
+
+func (w *World) emitRebalance(id string) {
+	w.emit("aws.ec2", "EC2 Instance Rebalance Recommendation", []string{w.spotARN(id)}, rebalanceRecommendation{id})
 }
 
 type lifecycleAction struct {

@@ -27,8 +27,10 @@ type File struct {
 	// Kubernetes holds, by cluster, what the cluster's API has.
 	Kubernetes map[string]KubernetesFile
 	Nodes      NodeRules
+	Spot       SpotFile
 	Faults     []Fault
 	Timeline   []TimelineEntry
+	Trail      TrailRules
 	Expect     Expect
 	// Check is the check that the world is for: it is broken so that this check
 	// names it, or it is the nearest world that this check must not accuse.
@@ -109,6 +111,10 @@ type EKSFile struct {
 	AccessPolicies []AccessPoliciesFile
 	// PodIdentityAssociations is what describe-pod-identity-association prints.
 	PodIdentityAssociations []ekstypes.PodIdentityAssociation
+	Rules                   EKSRules
+	Changes                 []EKSChange
+	UpdateFaults            []UpdateFault
+	Stacks                  []NodegroupStack
 }
 
 // AccessPoliciesFile is the access policies of one principal.

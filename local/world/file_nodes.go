@@ -12,6 +12,9 @@ type NodeRules struct {
 	RunningSeconds int
 	// BootSeconds is the time from launch to the Node object; 40 where 0.
 	BootSeconds int
+	// BootSpreadSeconds is how much longer than BootSeconds the slowest node
+	// takes; each takes its own share of it.
+	BootSpreadSeconds float64
 	// ReadySeconds is the time from there to Ready; 15 where 0.
 	ReadySeconds int
 	// Retry makes a node whose path was broken try again until it works. It

@@ -42,6 +42,9 @@ type group struct {
 	next  time.Time
 	waits map[string]*hookWait
 	warm  []astypes.Instance
+	// leaving are the instances that capacity rebalancing replaces, by their
+	// replacements. They count no longer.
+	leaving map[string]string
 	// launched are the instances that the group ever launched, in order.
 	launched []string
 }
@@ -78,13 +81,24 @@ func (g *group) dropMember(id string) {
 	g.Instances = slices.DeleteFunc(g.Instances, func(i astypes.Instance) bool { return aws.ToString(i.InstanceId) == id })
 	g.warm = slices.DeleteFunc(g.warm, func(i astypes.Instance) bool { return aws.ToString(i.InstanceId) == id })
 	delete(g.waits, id)
+	delete(g.leaving, id)
+}
+
+// isReplaced tells that capacity rebalancing has launched a successor.
+func (g *group) isReplaced(id string) bool {
+	for _, old := range g.leaving {
+		if old == id {
+			return true
+		}
+	}
+	return false
 }
 
 // capacity is how many instances count: those that are not on their way out.
 func (g *group) capacity() int {
 	n := 0
 	for _, i := range g.Instances {
-		if !strings.HasPrefix(string(i.LifecycleState), "Terminat") {
+		if !strings.HasPrefix(string(i.LifecycleState), "Terminat") && !g.isReplaced(aws.ToString(i.InstanceId)) {
 			n++
 		}
 	}
@@ -222,7 +236,7 @@ func (w *World) chooseVictim(g *group) string {
 	}
 	best, bestCount := "", -1
 	for _, i := range g.Instances {
-		if strings.HasPrefix(string(i.LifecycleState), "Terminat") || aws.ToBool(i.ProtectedFromScaleIn) {
+		if strings.HasPrefix(string(i.LifecycleState), "Terminat") || aws.ToBool(i.ProtectedFromScaleIn) || g.isReplaced(aws.ToString(i.InstanceId)) {
 			continue
 		}
 		if n := count[aws.ToString(i.AvailabilityZone)]; n > bestCount {

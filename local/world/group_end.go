@@ -97,9 +97,11 @@ func (w *World) launchCancelled(g *group, id string) {
 		w.emitActivity("EC2 Instance Launch Unsuccessful", g, a, "Cancelled")
 		w.nodegroupLaunchFailed(g, message)
 	}
+	if !g.isReplaced(id) {
+		g.replacing++
+	}
 	g.dropMember(id)
 	g.failures++
-	g.replacing++
 	w.reconcileLater(g, min(retryTime<<min(g.failures-1, 10), retryTimeMax))
 }
 
@@ -115,8 +117,10 @@ func (w *World) replaceEnded(g *group, id string) {
 	w.record(g, a)
 	w.finish(a, astypes.ScalingActivityStatusCodeSuccessful, "")
 	w.emitActivity("EC2 Instance Terminate Successful", g, a, "InProgress")
+	if !g.isReplaced(id) {
+		g.replacing++
+	}
 	g.dropMember(id)
-	g.replacing++
 	w.reconcileLater(g, reconcileTime)
 }
 

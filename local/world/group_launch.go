@@ -56,6 +56,7 @@ func (w *World) launchInSubnet(g *group, subnet, cause string, warm bool) bool {
 	var in *ec2types.Instance
 	if err == nil {
 		in, err = w.launch(spec)
+		err = g.asFleet(spec.spot, err)
 	}
 	if err != nil {
 		w.launchFailed(g, a, err)
@@ -78,6 +79,7 @@ func (w *World) launchInSubnet(g *group, subnet, cause string, warm bool) bool {
 		g.warm = append(g.warm, member)
 	} else {
 		g.Instances = append(g.Instances, member)
+		w.watchJoin(g, id)
 	}
 	if w.hookFor(g, transitionLaunching) != nil {
 		w.after(hookTime, func() { w.waitInHook(g, id, transitionLaunching, "EC2", destination) })
@@ -107,6 +109,10 @@ func (w *World) launchFailed(g *group, a *activity, err error) {
 	var we *wire.Error
 	if errors.As(err, &we) {
 		message = we.Message
+	}
+	var fleet *fleetError
+	if errors.As(err, &fleet) {
+		message = fleet.Error()
 	}
 	message += " Launching EC2 instance failed."
 	a.Description = aws.String("Launching a new EC2 instance.  Status Reason: " + message)
@@ -151,30 +157,8 @@ func (w *World) groupSpec(g *group, subnet string) (instanceSpec, error) {
 		}
 		spec.profileARN, spec.profileID = aws.ToString(profile.Arn), aws.ToString(profile.InstanceProfileId)
 	}
-	spec.spot = d.InstanceMarketOptions != nil && d.InstanceMarketOptions.MarketType == ec2types.MarketTypeSpot
-	w.mixedType(g, &spec)
 	spec.tags = groupTags(g, v)
-	return spec, nil
-}
-
-// mixedType picks the type out of a mixed instances policy: the first for on
-// demand, which is EC2's "prioritized" strategy, any of them for Spot.
-func (w *World) mixedType(g *group, spec *instanceSpec) {
-	m := g.MixedInstancesPolicy
-	if m == nil {
-		return
-	}
-	if d := m.InstancesDistribution; d != nil && d.OnDemandPercentageAboveBaseCapacity != nil {
-		spec.spot = aws.ToInt32(d.OnDemandPercentageAboveBaseCapacity) == 0
-	}
-	if m.LaunchTemplate == nil || len(m.LaunchTemplate.Overrides) == 0 {
-		return
-	}
-	i := 0
-	if spec.spot {
-		i = w.ids.rng.IntN(len(m.LaunchTemplate.Overrides))
-	}
-	spec.instanceType = aws.ToString(m.LaunchTemplate.Overrides[i].InstanceType)
+	return spec, w.choosePool(g, d, &spec)
 }
 
 func groupTags(g *group, v *ec2types.LaunchTemplateVersion) []ec2types.Tag {
@@ -221,5 +205,6 @@ func (w *World) inService(g *group, id string) {
 	g.failures = 0
 	w.finish(a, astypes.ScalingActivityStatusCodeSuccessful, "")
 	w.emitActivity("EC2 Instance Launch Successful", g, a, "InProgress")
+	w.endReplaced(g, id)
 	w.nodegroupLaunched(g)
 }

@@ -3,7 +3,10 @@ package world
 import (
 	"encoding/hex"
 	"fmt"
+	"hash/fnv"
+	"math"
 	"math/rand/v2"
+	"strings"
 )
 
 // ids makes the ids of new resources. The same seed makes the same ids, so a
@@ -35,4 +38,16 @@ func (s *ids) uuid() string {
 func (s *ids) mac() string {
 	h := s.hex(10)
 	return fmt.Sprintf("02:%s:%s:%s:%s:%s", h[0:2], h[2:4], h[4:6], h[6:8], h[8:10])
+}
+
+// chance is a number from 0 to 1 that some words decide: the same words give
+// the same number, whatever else happens in the world.
+func chance(words ...string) float64 {
+	h := fnv.New64a()
+	h.Write([]byte(strings.Join(words, "/")))
+	// FNV leaves the high bits of similar words alike; one multiplication mixes
+	// them (Fibonacci hashing).
+	mixed := h.Sum64()
+	mixed = (mixed ^ mixed>>32) * 0x9e3779b97f4a7c15
+	return float64(mixed>>11) / float64(uint64(math.MaxUint64)>>11)
 }

@@ -116,6 +116,9 @@ func (w *World) launch(spec instanceSpec) (*ec2types.Instance, error) {
 	w.reserve(in, spec.requesterID)
 	w.emitState(id, "pending")
 	w.after(w.runningTime(), func() { w.becomeRunning(id) })
+	if spec.spot {
+		w.reclaimLater(in)
+	}
 	return in, nil
 }
 
@@ -175,6 +178,9 @@ func (w *World) terminate(id string, by ec2types.StateReason) {
 	in.StateReason = &by
 	if strings.HasPrefix(aws.ToString(by.Code), "Client.User") {
 		in.StateTransitionReason = aws.String("User initiated (" + w.now.UTC().Format("2006-01-02 15:04:05 GMT") + ")")
+	}
+	if code := aws.ToString(by.Code); code == spotTermination {
+		in.StateTransitionReason = aws.String(code + " (" + w.now.UTC().Format("2006-01-02 15:04:05 GMT") + ")")
 	}
 	w.emitState(id, "shutting-down")
 	w.after(shutdownTime, func() { w.becomeTerminated(id) })

@@ -19,6 +19,8 @@ type cluster struct {
 	objects map[string][]map[string]any
 	// version is the resource version of the newest change.
 	version int64
+	// events are when each event that the world made was told, oldest first.
+	events []time.Time
 }
 
 // Objects is a list as the Kubernetes API keeps it.
@@ -101,8 +103,14 @@ func (w *World) registerLater(id string) {
 	if g := w.groupOf(id); g != nil && w.warmMember(g, id) != nil {
 		return
 	}
-	at := in.LaunchTime.Add(time.Duration(w.file.Nodes.BootSeconds) * time.Second)
+	at := in.LaunchTime.Add(time.Duration(w.file.Nodes.BootSeconds)*time.Second + w.bootSpread(id))
 	w.after(at.Sub(w.now), func() { w.register(id) })
+}
+
+// bootSpread is how much longer than the fastest a node boots: no two do it in
+// the same time.
+func (w *World) bootSpread(id string) time.Duration {
+	return time.Duration(w.file.Nodes.BootSpreadSeconds*chance(id)) * time.Second
 }
 
 // register makes the Node object if the instance can reach what it needs.
@@ -125,7 +133,9 @@ func (w *World) register(id string) {
 		}
 		return
 	}
-	w.putNode(k, in, w.nodeObject(in))
+	node := w.nodeObject(in)
+	w.putNode(k, in, node)
+	k.tell(node, "node-controller", "RegisteredNode", fmt.Sprintf("Node %v event: Registered Node %[1]v in Controller", aws.ToString(in.PrivateDnsName)), w.now)
 	w.after(time.Duration(w.file.Nodes.ReadySeconds)*time.Second, func() { w.ready(id) })
 }
 
@@ -133,8 +143,7 @@ func (w *World) register(id string) {
 const joinRetryTime = 30 * time.Second
 
 // ready starts the VPC CNI on a registered node; the node is Ready when the
-// CNI has its first interface's addresses. Taking none where there are too few
-// is a short form of what the real CNI does, which takes single addresses.
+// CNI has an address for pods.
 func (w *World) ready(id string) {
 	in := w.instances.get(id)
 	k, n := w.nodeOf(id)
@@ -146,14 +155,17 @@ func (w *World) ready(id string) {
 		k.touch(*n)
 		return
 	}
-	if !w.startCNI(k.name, in) {
+	if !w.startCNI(k, in) {
 		setReady(*n, false, "KubeletNotReady", cniMissing, w.now)
 		k.touch(*n)
+		k.cniCrashes(in, *n, w.now)
 		w.after(joinRetryTime, func() { w.ready(id) })
 		return
 	}
+	k.cniRuns(*n, w.now)
 	setReady(*n, true, "KubeletReady", "kubelet is posting ready status", w.now)
 	k.touch(*n)
+	k.tell(*n, "kubelet", "NodeReady", fmt.Sprintf("Node %s status is now: NodeReady", aws.ToString(in.PrivateDnsName)), w.now)
 	w.nodeJoined(id)
 }
 
@@ -170,7 +182,7 @@ func (w *World) nodeJoined(id string) {
 		w.completeHook(g, id, "CONTINUE")
 	}
 	if ng := w.nodegroupOf(id); ng != nil {
-		w.nodegroupJoined(ng)
+		w.nodegroupJoined(ng, id)
 	}
 }
 
@@ -183,6 +195,7 @@ func (w *World) putNode(k *cluster, in *ec2types.Instance, node map[string]any) 
 // controller does.
 func (w *World) removeNode(id string) {
 	if k, n := w.nodeOf(id); n != nil {
+		k.dropCNIPod(*n)
 		k.nodes.remove(id)
 		k.version++
 	}

@@ -44,7 +44,8 @@ func (w *World) nodeObject(in *ec2types.Instance) map[string]any {
 		for k, v := range ng.Labels {
 			labels[k] = v
 		}
-		kubelet = kubeletVersion(aws.ToString(ng.ReleaseVersion), aws.ToString(ng.Version))
+		r := ng.joining()
+		kubelet = kubeletVersion(r.release, r.version)
 	}
 	cpu, memory, pods := w.nodeCapacity(in)
 	capacity := map[string]any{"cpu": cpu, "ephemeral-storage": "20893676Ki", "hugepages-1Gi": "0", "hugepages-2Mi": "0", "memory": memory, "pods": pods}
@@ -149,47 +150,4 @@ func (w *World) nodeCapacity(in *ec2types.Instance) (cpu, memory, pods string) {
 	// A node sees about 4% less than the type's memory.
 	kib := aws.ToInt64(info.MemoryInfo.SizeInMiB) * 1024 * 96 / 100
 	return fmt.Sprint(aws.ToInt32(info.VCpuInfo.DefaultVCpus)), fmt.Sprintf("%dKi", kib), fmt.Sprint(enis*(per-1) + 2)
-}
-
-// startCNI gives a node the interfaces that the VPC CNI keeps with its default
-// of one warm interface: the primary one full, and one more full.
-func (w *World) startCNI(name string, in *ec2types.Instance) bool {
-	id := aws.ToString(in.InstanceId)
-	info := w.instanceTypes.get(string(in.InstanceType))
-	enis := w.interfacesOf(id)
-	if info == nil || info.NetworkInfo == nil || len(enis) == 0 {
-		return true
-	}
-	per := int(aws.ToInt32(info.NetworkInfo.Ipv4AddressesPerInterface))
-	primary := enis[0]
-	if missing := per - len(primary.PrivateIpAddresses); missing > 0 {
-		p := w.pools[aws.ToString(primary.SubnetId)]
-		if p == nil {
-			return true
-		}
-		addrs, ok := p.allocate(missing)
-		if !ok {
-			return false
-		}
-		w.addAddresses(primary, addrs, nil)
-	}
-	if len(enis) > 1 || aws.ToInt32(info.NetworkInfo.MaximumNetworkInterfaces) < 2 {
-		return true
-	}
-	tags := []ec2types.Tag{
-		{Key: aws.String("cluster.k8s.amazonaws.com/name"), Value: aws.String(name)},
-		{Key: aws.String("eks:eni:owner"), Value: aws.String("amazon-vpc-cni")},
-		{Key: aws.String("node.k8s.amazonaws.com/createdAt"), Value: aws.String(kubeTime(w.now))},
-		{Key: aws.String("node.k8s.amazonaws.com/instance_id"), Value: aws.String(id)},
-	}
-	eni, err := w.createInterface(interfaceSpec{
-		subnet: aws.ToString(primary.SubnetId), description: "aws-K8S-" + id,
-		groups: instanceGroups(in), tags: tags, secondary: per - 1,
-	})
-	if err != nil {
-		// The warm interface is a reserve: the node works without it.
-		return true
-	}
-	w.attach(eni, id, 1, true)
-	return true
 }

@@ -40,7 +40,7 @@ func (w *World) loadTemplates(f *File) error {
 
 func (w *World) addTemplateVersion(v *ec2types.LaunchTemplateVersion) {
 	id := aws.ToString(v.LaunchTemplateId)
-	w.templateVersions.put(fmt.Sprintf("%s/%d", id, aws.ToInt64(v.VersionNumber)), v)
+	w.templateVersions.put(templateKey(id, aws.ToInt64(v.VersionNumber)), v)
 	t := w.templates.get(id)
 	if t == nil {
 		t = &ec2types.LaunchTemplate{

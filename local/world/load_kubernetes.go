@@ -55,7 +55,7 @@ func (w *World) joinAtStart(k *cluster, in *ec2types.Instance) {
 	node := w.nodeObject(in)
 	w.putNode(k, in, node)
 	w.now = w.now.Add(time.Duration(w.file.Nodes.ReadySeconds) * time.Second)
-	w.startCNI(k.name, in)
+	w.startCNI(k, in)
 	setReady(node, true, "KubeletReady", "kubelet is posting ready status", w.now)
 	w.now = now
 }

@@ -71,6 +71,9 @@ func (w *World) completeNodegroupGroup(ng *nodegroup, c *ekstypes.Cluster) error
 			g.MinSize, g.MaxSize, g.DesiredCapacity = ng.ScalingConfig.MinSize, ng.ScalingConfig.MaxSize, ng.ScalingConfig.DesiredSize
 			g.CreatedTime = ng.CreatedAt
 			g.VPCZoneIdentifier = aws.String(strings.Join(ng.Subnets, ","))
+			// EKS turns capacity rebalancing on for Spot (EKS user guide, "Managed
+			// node group capacity types").
+			g.CapacityRebalance = aws.Bool(ng.CapacityType == ekstypes.CapacityTypesSpot)
 			w.completeGroup(g)
 		}
 		w.nodegroupTags(ng, g)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -34,26 +35,31 @@ func New(file *File, opts Options) (*World, error) {
 	f.Nodes.RunningSeconds = cmp.Or(f.Nodes.RunningSeconds, defaultRunningSeconds)
 	f.Nodes.BootSeconds = cmp.Or(f.Nodes.BootSeconds, defaultBootSeconds)
 	f.Nodes.ReadySeconds = cmp.Or(f.Nodes.ReadySeconds, defaultReadySeconds)
+	f.EKS.Rules = completeEKSRules(f.EKS.Rules)
+	f.Trail.Delay = cmp.Or(f.Trail.Delay, trailTime)
 	log := opts.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
 	w := &World{
 		log: log, file: &f, start: f.Time, now: f.Time,
-		account: f.Account, region: f.Region, ids: newIDs(opts.Seed),
+		account: f.Account, region: f.Region, seed: strconv.FormatUint(opts.Seed, 10), ids: newIDs(opts.Seed),
+		// Ids of their own, so that a call that is told makes no other id differ.
+		trailIDs: newIDs(opts.Seed ^ trailSeed),
 		ec2State: newEC2State(), kubernetes: map[string]*cluster{},
 		autoScalingState: autoScalingState{groups: newTable[group](), hooks: newTable[astypes.LifecycleHook]()},
 		eksState: eksState{
 			clusters: newTable[ekstypes.Cluster](), nodegroups: newTable[nodegroup](),
 			addons: newTable[ekstypes.Addon](), accessEntries: newTable[ekstypes.AccessEntry](),
 			accessPolicies: map[string][]ekstypes.AssociatedAccessPolicy{}, podIdentities: newTable[ekstypes.PodIdentityAssociation](),
+			addonUpdates: map[string][]*ekstypes.Update{}, updateFaults: f.EKS.UpdateFaults,
 		},
-		iamState: iamState{roles: newTable[RoleFile](), profiles: newTable[iamtypes.InstanceProfile](), policies: newTable[iamtypes.ManagedPolicyDetail]()},
+		iamState: iamState{roles: newTable[RoleFile](), profiles: newTable[iamtypes.InstanceProfile](), policies: newTable[iamtypes.ManagedPolicyDetail](), deletedRoles: map[string]bool{}},
 	}
 	for _, load := range []func(*File) error{
 		w.loadIAM, w.loadNetwork, w.loadTemplates, w.loadClusters, w.loadGroups, w.loadNodegroups,
 		w.loadInstances, w.loadInterfaces, w.loadPrimaries, w.loadGatewayInterfaces,
-		w.loadMembers, w.loadKubernetes, w.loadFreeAddresses,
+		w.loadMembers, w.loadKubernetes, w.loadFreeAddresses, w.checkSpot,
 	} {
 		if err := load(&f); err != nil {
 			return nil, fmt.Errorf("world %s: %w", f.Name, err)
@@ -62,9 +68,13 @@ func New(file *File, opts Options) (*World, error) {
 	if err := w.enterTimeline(f.Timeline); err != nil {
 		return nil, fmt.Errorf("world %s: %w", f.Name, err)
 	}
+	if err := w.enterChanges(f.EKS.Changes); err != nil {
+		return nil, fmt.Errorf("world %s: %w", f.Name, err)
+	}
 	// What the start itself made known is history, not news.
 	w.events = nil
 	w.sink = opts.Events
+	w.reclaimAtTimes()
 	for _, g := range w.groups.all() {
 		w.reconcileLater(g, reconcileTime)
 	}
@@ -79,7 +89,7 @@ func newEC2State() ec2State {
 		internetGateways: newTable[ec2types.InternetGateway](), egressOnlyGateways: newTable[ec2types.EgressOnlyInternetGateway](),
 		endpoints: newTable[ec2types.VpcEndpoint](), securityGroups: newTable[ec2types.SecurityGroup](),
 		networkACLs: newTable[ec2types.NetworkAcl](), interfaces: newTable[ec2types.NetworkInterface](),
-		attached: map[string][]string{}, instances: newTable[ec2types.Instance](),
+		poolLaunches: map[*PoolFile]int{}, attached: map[string][]string{}, instances: newTable[ec2types.Instance](),
 		reservations: map[string]ec2types.Reservation{}, reservationOf: map[string]string{},
 		userData: map[string]string{}, console: map[string]string{},
 		instanceTypes: newTable[ec2types.InstanceTypeInfo](), images: newTable[ec2types.Image](),

@@ -8,22 +8,18 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 )
 
-const (
-	// creationTime is how long EKS waits for the nodes of a new nodegroup.
-	creationTime = 15 * time.Minute
-	// nodegroupHealthTime is how long EKS takes to show a failed launch as an
-	// issue of the nodegroup.
-	nodegroupHealthTime = 5 * time.Minute
-	// updateTime is how long a change of a nodegroup's configuration takes.
-	updateTime = 3 * time.Second
-)
-
 // nodegroup is a managed nodegroup with its updates.
 type nodegroup struct {
 	ekstypes.Nodegroup
 	updates []*ekstypes.Update
-	// failing is set while the group's last launch failed.
-	failing bool
+	// failing is what the group's launches fail with, nil while they work.
+	failing *ekstypes.Issue
+	// rolling is what a rolling update brings, nil without one.
+	rolling *release
+	// degraded is when it last became DEGRADED.
+	degraded time.Time
+	// stacked is the last status that its stack told of.
+	stacked string
 }
 
 func nodegroupKey(cluster, name string) string { return cluster + "/" + name }
@@ -55,50 +51,83 @@ func (w *World) groupsOf(ng *nodegroup) []*group {
 	return out
 }
 
-// watchCreation ends the wait for the nodes of a nodegroup that is CREATING.
+// setNodegroup gives a nodegroup a status. EKS sends no event of it; the
+// stack, if it has one, tells of what it waits for.
+func (w *World) setNodegroup(ng *nodegroup, status ekstypes.NodegroupStatus) {
+	before := ng.Status
+	ng.Status, ng.ModifiedAt = status, aws.Time(w.now)
+	if status == ekstypes.NodegroupStatusDegraded && before != status {
+		ng.degraded = w.now
+	}
+	w.tellStack(ng, before)
+}
+
+// watchCreation brings a nodegroup that is CREATING to its end: ACTIVE when
+// its nodes are Ready, CREATE_FAILED when EKS has waited long enough.
 func (w *World) watchCreation(ng *nodegroup) {
 	if ng.Status != ekstypes.NodegroupStatusCreating {
 		return
 	}
-	deadline := aws.ToTime(ng.CreatedAt).Add(creationTime)
-	w.after(max(deadline.Sub(w.now), 0), func() {
-		if ng.Status != ekstypes.NodegroupStatusCreating {
-			return
-		}
-		var missing []string
-		for _, g := range w.groupsOf(ng) {
-			for _, i := range g.Instances {
-				if id := aws.ToString(i.InstanceId); !w.isReady(id) {
-					missing = append(missing, id)
-				}
-			}
-		}
-		ng.Status = ekstypes.NodegroupStatusActive
-		if len(missing) > 0 {
-			ng.Status = ekstypes.NodegroupStatusCreateFailed
-			w.addIssue(ng, ekstypes.NodegroupIssueCodeNodeCreationFailure, "Instances failed to join the kubernetes cluster", missing)
-		}
-		ng.ModifiedAt = aws.Time(w.now)
-	})
+	since := w.now.Sub(aws.ToTime(ng.CreatedAt))
+	w.after(max(w.file.EKS.Rules.CreateTime-since, 0), func() { w.nodegroupJoined(ng, "") })
+	w.after(max(w.file.EKS.Rules.JoinTimeout-since, 0), func() { w.creationTimedOut(ng) })
 }
 
-// nodegroupJoined makes a new nodegroup ACTIVE once its nodes are Ready.
-func (w *World) nodegroupJoined(ng *nodegroup) {
+// creationTimedOut judges a nodegroup that is still CREATING. Instances that
+// never came to be have made-up ids, as EKS gives them.
+func (w *World) creationTimedOut(ng *nodegroup) {
 	if ng.Status != ekstypes.NodegroupStatusCreating {
 		return
 	}
+	var missing []string
 	for _, g := range w.groupsOf(ng) {
-		if g.capacity() < int(aws.ToInt32(g.DesiredCapacity)) {
-			return
-		}
 		for _, i := range g.Instances {
-			if !w.isReady(aws.ToString(i.InstanceId)) {
-				return
+			if id := aws.ToString(i.InstanceId); !w.isReady(id) {
+				missing = append(missing, id)
 			}
 		}
+		for n := int(aws.ToInt32(g.DesiredCapacity)) - g.capacity(); n > 0; n-- {
+			missing = append(missing, "DUMMY_"+w.ids.uuid())
+		}
 	}
-	ng.Status = ekstypes.NodegroupStatusActive
-	ng.ModifiedAt = aws.Time(w.now)
+	if len(missing) == 0 {
+		w.setNodegroup(ng, ekstypes.NodegroupStatusActive)
+		return
+	}
+	if ng.failing != nil {
+		ng.addIssue(*ng.failing)
+	}
+	ng.addIssue(notJoined(missing))
+	w.setNodegroup(ng, ekstypes.NodegroupStatusCreateFailed)
+}
+
+// nodegroupJoined makes a new nodegroup ACTIVE once its nodes are Ready, and
+// takes DEGRADED back where the node that has just become Ready (id) was
+// launched since: to EKS that is the scale-out that worked.
+func (w *World) nodegroupJoined(ng *nodegroup, id string) {
+	switch ng.Status {
+	case ekstypes.NodegroupStatusDegraded:
+		in := w.instances.get(id)
+		// EC2 knows the launch to the second.
+		if in != nil && !aws.ToTime(in.LaunchTime).Before(ng.degraded.Truncate(time.Second)) {
+			w.clearIssues(ng)
+		}
+	case ekstypes.NodegroupStatusCreating:
+		if w.now.Sub(aws.ToTime(ng.CreatedAt)) < w.file.EKS.Rules.CreateTime {
+			return
+		}
+		for _, g := range w.groupsOf(ng) {
+			if g.capacity() < int(aws.ToInt32(g.DesiredCapacity)) {
+				return
+			}
+			for _, i := range g.Instances {
+				if !w.isReady(aws.ToString(i.InstanceId)) {
+					return
+				}
+			}
+		}
+		w.setNodegroup(ng, ekstypes.NodegroupStatusActive)
+	}
 }
 
 func (w *World) isReady(id string) bool {
@@ -116,45 +145,27 @@ func (w *World) isReady(id string) bool {
 	return false
 }
 
-func (w *World) addIssue(ng *nodegroup, code ekstypes.NodegroupIssueCode, message string, ids []string) {
-	ng.Health = &ekstypes.NodegroupHealth{Issues: []ekstypes.Issue{{Code: code, Message: aws.String(message), ResourceIds: ids}}}
-}
-
-// nodegroupLaunchFailed shows a failed launch as an issue of the nodegroup if
-// no launch works until EKS looks.
-func (w *World) nodegroupLaunchFailed(g *group, message string) {
-	ng := w.nodegroupOfGroup(g)
-	if ng == nil || ng.failing {
+// watchJoin looks, when EKS has waited long enough, whether a launched
+// instance has become a Ready node.
+func (w *World) watchJoin(g *group, id string) {
+	if w.nodegroupOfGroup(g) == nil {
 		return
 	}
-	ng.failing = true
-	code, text := ekstypes.NodegroupIssueCodeAsgInstanceLaunchFailures, message
-	if strings.Contains(message, "not enough free addresses") {
-		code = ekstypes.NodegroupIssueCodeInsufficientFreeAddresses
-		text = "Amazon AutoScaling was unable to launch instances because there are not enough free addresses in the subnet associated with your AutoScaling group(s)."
-	}
-	ids := []string{g.name()}
-	w.after(nodegroupHealthTime, func() {
-		if !ng.failing || ng.Status != ekstypes.NodegroupStatusActive {
-			return
-		}
-		ng.Status = ekstypes.NodegroupStatusDegraded
-		w.addIssue(ng, code, text, ids)
-		ng.ModifiedAt = aws.Time(w.now)
-	})
+	w.after(w.file.EKS.Rules.JoinTimeout, func() { w.joinTimedOut(g, id) })
 }
 
-// nodegroupLaunched clears what failed launches left: EKS takes DEGRADED back
-// only after a launch that worked.
-func (w *World) nodegroupLaunched(g *group) {
-	ng := w.nodegroupOfGroup(g)
-	if ng == nil {
+func (w *World) joinTimedOut(g *group, id string) {
+	ng, m := w.nodegroupOfGroup(g), g.member(id)
+	if ng == nil || m == nil || strings.HasPrefix(string(m.LifecycleState), "Terminat") || w.isReady(id) {
 		return
 	}
-	ng.failing = false
-	if ng.Status == ekstypes.NodegroupStatusDegraded {
-		ng.Status = ekstypes.NodegroupStatusActive
-		ng.Health = &ekstypes.NodegroupHealth{Issues: []ekstypes.Issue{}}
-		ng.ModifiedAt = aws.Time(w.now)
+	switch ng.Status {
+	case ekstypes.NodegroupStatusActive, ekstypes.NodegroupStatusDegraded:
+		ng.addIssue(notJoined([]string{id}))
+		w.setNodegroup(ng, ekstypes.NodegroupStatusDegraded)
+	case ekstypes.NodegroupStatusUpdating:
+		// A rolling update judges its own instances; after any other the
+		// instance is still to be judged.
+		w.after(time.Minute, func() { w.joinTimedOut(g, id) })
 	}
 }

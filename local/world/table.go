@@ -1,19 +1,28 @@
 package world
 
+import "slices"
+
 // table keeps resources by id in the order in which they came, which is the
 // order in which they are described.
 type table[T any] struct {
 	order []string
 	byID  map[string]*T
+	// gone are removed ids that are still in order.
+	gone map[string]bool
 }
 
 func newTable[T any]() *table[T] {
-	return &table[T]{byID: map[string]*T{}}
+	return &table[T]{byID: map[string]*T{}, gone: map[string]bool{}}
 }
 
 // put adds a resource, or replaces the one with this id in its place.
 func (t *table[T]) put(id string, v *T) {
 	if _, ok := t.byID[id]; !ok {
+		if t.gone[id] {
+			// A name that is used again comes last, once.
+			t.order = slices.DeleteFunc(t.order, func(other string) bool { return other == id })
+			delete(t.gone, id)
+		}
 		t.order = append(t.order, id)
 	}
 	t.byID[id] = v
@@ -27,8 +36,9 @@ func (t *table[T]) remove(id string) {
 		return
 	}
 	delete(t.byID, id)
+	t.gone[id] = true
 	// Ids stay in order until half of them are gone, so that removing many
-	// does not move the rest each time. An id is never used twice.
+	// does not move the rest each time.
 	if len(t.order) < 2*len(t.byID)+16 {
 		return
 	}
@@ -40,6 +50,7 @@ func (t *table[T]) remove(id string) {
 	}
 	clear(t.order[len(kept):])
 	t.order = kept
+	clear(t.gone)
 }
 
 // all are the resources in order.

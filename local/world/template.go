@@ -8,6 +8,9 @@ import (
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 )
 
+// templateKey is where a version of a launch template is kept.
+func templateKey(id string, version int64) string { return id + "/" + strconv.FormatInt(version, 10) }
+
 // templateVersion is a version of a launch template by id or name; the version
 // is a number, "$Default", "$Latest" or empty for the default.
 func (w *World) templateVersion(id, name, version string) *ec2types.LaunchTemplateVersion {

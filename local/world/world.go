@@ -41,7 +41,9 @@ type World struct {
 	now        time.Time
 	account    string
 	region     string
+	seed       string
 	ids        *ids
+	trailIDs   *ids
 	agenda     agenda
 	events     []json.RawMessage
 	delivering bool
@@ -80,6 +82,8 @@ type ec2State struct {
 	templateVersions   *table[ec2types.LaunchTemplateVersion]
 	addresses          *table[ec2types.Address]
 	publicIPs          int
+	// poolLaunches counts the launches in the pools that EC2 reclaims by age.
+	poolLaunches       map[*PoolFile]int
 	prefixLists        *table[ec2types.PrefixList]
 	managedPrefixLists *table[ec2types.ManagedPrefixList]
 	prefixListEntries  map[string][]ec2types.PrefixListEntry
@@ -105,6 +109,10 @@ type eksState struct {
 	// accessPolicies by cluster and principal.
 	accessPolicies map[string][]ekstypes.AssociatedAccessPolicy
 	podIdentities  *table[ekstypes.PodIdentityAssociation]
+	// addonUpdates by cluster and add-on, oldest first.
+	addonUpdates map[string][]*ekstypes.Update
+	// updateFaults are those that no update has met yet.
+	updateFaults []UpdateFault
 }
 
 // iamState holds what IAM has.
@@ -112,6 +120,8 @@ type iamState struct {
 	roles    *table[RoleFile]
 	profiles *table[iamtypes.InstanceProfile]
 	policies *table[iamtypes.ManagedPolicyDetail]
+	// deletedRoles are the names of roles that were there once.
+	deletedRoles map[string]bool
 }
 
 // Now is the stage time.

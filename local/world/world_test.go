@@ -178,6 +178,11 @@ func FuzzCall(f *testing.F) {
 	f.Add("ec2:RunInstances", []byte(`{"MinCount": 1, "MaxCount": 2, "SubnetId": "subnet-0c30000000000000d", "InstanceType": "m5.large"}`))
 	f.Add("autoscaling:SetDesiredCapacity", []byte(`{"DesiredCapacity": -1}`))
 	f.Add("eks:UpdateNodegroupConfig", []byte(`{"clusterName": "eks-workshop", "nodegroupName": "default", "scalingConfig": {"maxSize": 7}}`))
+	f.Add("eks:CreateNodegroup", []byte(`{"clusterName": "eks-workshop", "nodegroupName": "n", "nodeRole": "arn:aws:iam::111122223333:role/new_nodegroup_2", "subnets": ["subnet-0c30000000000000d"], "scalingConfig": {"minSize": 0, "maxSize": 2, "desiredSize": 1}}`))
+	f.Add("eks:UpdateNodegroupVersion", []byte(`{"clusterName": "eks-workshop", "nodegroupName": "default", "version": "1.35"}`))
+	f.Add("eks:DeleteNodegroup", []byte(`{"clusterName": "eks-workshop", "nodegroupName": "default"}`))
+	f.Add("eks:UpdateAddon", []byte(`{"clusterName": "eks-workshop", "addonName": "vpc-cni", "configurationValues": "{}"}`))
+	f.Add("ec2:DeleteSubnet", []byte(`{"SubnetId": "subnet-0c30000000000000d"}`))
 	file, err := Load(filepath.Join("..", "worlds", "route.yaml"))
 	if err != nil {
 		f.Fatal(err)

@@ -232,6 +232,7 @@ func TestRouteStory(t *testing.T) {
 		"5s EC2 Instance State-change Notification pending",
 		"6s EC2 Instance-launch Lifecycle Action ",
 		"13s EC2 Instance State-change Notification running",
+		"0s AWS API Call via CloudTrail ", // of the call, told 30 s later
 		"36s EC2 Instance Launch Successful ",
 		"8m0s EC2 Instance State-change Notification shutting-down",
 		"8m2s EC2 Instance State-change Notification pending",

@@ -1,0 +1,134 @@
+package world
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+)
+
+// cniCooldown is how long the CNI leaves a subnet alone that had no address
+// for it (ipamd's insufficientCidrErrorCooldown).
+const cniCooldown = 2 * time.Minute
+
+// startCNI has the VPC CNI take the addresses that it keeps on a node, as many
+// as the subnet gives. It is false where there is not one address for pods: the
+// CNI then does not come up. A node that got fewer than it wants asks again.
+func (w *World) startCNI(k *cluster, in *ec2types.Instance) bool {
+	wants := w.cniWants(k, in)
+	if len(wants) == 0 {
+		return true
+	}
+	// What the world lists on a node beside the first interface stays as it is.
+	if len(w.interfacesOf(aws.ToString(in.InstanceId))) > 1 {
+		wants = wants[:1]
+	}
+	got, short := w.takeSlots(k, in, wants)
+	if got > 0 && short {
+		w.refillLater(k, aws.ToString(in.InstanceId))
+	}
+	return got > 0
+}
+
+// cniWants is how many slots each of a node's interfaces should have; empty
+// where the world does not know the type.
+func (w *World) cniWants(k *cluster, in *ec2types.Instance) []int {
+	info := w.instanceTypes.get(string(in.InstanceType))
+	if info == nil || info.NetworkInfo == nil || len(w.interfacesOf(aws.ToString(in.InstanceId))) == 0 {
+		return nil
+	}
+	return k.cniSettings().wants(int(aws.ToInt32(info.NetworkInfo.MaximumNetworkInterfaces)), int(aws.ToInt32(info.NetworkInfo.Ipv4AddressesPerInterface)))
+}
+
+// refillLater has the CNI ask again for what it could not get.
+func (w *World) refillLater(k *cluster, id string) {
+	w.after(cniCooldown, func() {
+		in := w.instances.get(id)
+		if _, n := w.nodeOf(id); n == nil || in == nil || ended(in) {
+			return
+		}
+		if _, short := w.takeSlots(k, in, w.cniWants(k, in)); short {
+			w.refillLater(k, id)
+		}
+	})
+}
+
+// takeSlots fills a node's interfaces in turn, attaching those that are not
+// there. It says how many slots the node has, and whether it wants more.
+func (w *World) takeSlots(k *cluster, in *ec2types.Instance, wants []int) (got int, short bool) {
+	prefixes := k.cniSettings().prefixes
+	enis := w.interfacesOf(aws.ToString(in.InstanceId))
+	for i, want := range wants {
+		if i == len(enis) {
+			eni := w.addInterface(k, in, i)
+			if eni == nil {
+				return got, true
+			}
+			enis = append(enis, eni)
+		}
+		n := w.fillInterface(enis[i], want, prefixes)
+		got += n
+		if n < want {
+			return got, true
+		}
+	}
+	return got, false
+}
+
+// fillInterface gives an interface so many slots beside its own address, and
+// says how many it has then. EC2 refuses a request for more than is free; the
+// CNI then asks for one at a time.
+func (w *World) fillInterface(eni *ec2types.NetworkInterface, want int, prefixes bool) int {
+	p := w.pools[aws.ToString(eni.SubnetId)]
+	if p == nil {
+		return want
+	}
+	have := func() int {
+		if prefixes {
+			return len(eni.Ipv4Prefixes)
+		}
+		return len(eni.PrivateIpAddresses) - 1
+	}
+	if n := want - have(); n > 0 && !w.assign(p, eni, n, prefixes) {
+		for have() < want && w.assign(p, eni, 1, prefixes) {
+		}
+	}
+	return have()
+}
+
+// assign adds addresses or prefixes to an interface, all or none.
+func (w *World) assign(p *pool, eni *ec2types.NetworkInterface, n int, prefixes bool) bool {
+	var addrs []netip.Addr
+	var blocks []netip.Prefix
+	ok := false
+	if prefixes {
+		blocks, ok = p.allocatePrefixes(n)
+	} else {
+		addrs, ok = p.allocate(n)
+	}
+	if ok {
+		w.addAddresses(eni, addrs, blocks)
+	}
+	return ok
+}
+
+// addInterface attaches a further interface to a node, with its own address
+// alone; nil where the subnet has none. It goes with the instance.
+func (w *World) addInterface(k *cluster, in *ec2types.Instance, index int) *ec2types.NetworkInterface {
+	id := aws.ToString(in.InstanceId)
+	eni, err := w.createInterface(interfaceSpec{
+		subnet: aws.ToString(in.SubnetId), description: "aws-K8S-" + id, groups: instanceGroups(in),
+		tags: []ec2types.Tag{
+			{Key: aws.String("cluster.k8s.amazonaws.com/name"), Value: aws.String(k.name)},
+			{Key: aws.String("eks:eni:owner"), Value: aws.String("amazon-vpc-cni")},
+			{Key: aws.String("node.k8s.amazonaws.com/createdAt"), Value: aws.String(kubeTime(w.now))},
+			{Key: aws.String("node.k8s.amazonaws.com/instance_id"), Value: aws.String(id)},
+		},
+	})
+	if err != nil {
+		return nil
+	}
+	w.attach(eni, id, int32(index), true)
+	return eni
+}

@@ -1,0 +1,101 @@
+package world
+
+import (
+	"strconv"
+)
+
+// cniSettings are the settings of the DaemonSet aws-node that decide how many
+// addresses a node takes.
+type cniSettings struct {
+	warmInterfaces int // WARM_ENI_TARGET
+	warmAddresses  int // WARM_IP_TARGET, 0 where it is not set
+	minAddresses   int // MINIMUM_IP_TARGET, 0 where it is not set
+	warmPrefixes   int // WARM_PREFIX_TARGET
+	prefixes       bool
+}
+
+// cniSettings reads what the cluster's aws-node runs with. What it does not
+// say, and a cluster whose world lists no aws-node, has the CNI's defaults.
+func (k *cluster) cniSettings() cniSettings {
+	s := cniSettings{warmInterfaces: 1, warmPrefixes: 1}
+	for _, d := range k.objects["daemonsets"] {
+		if meta, ok := d["metadata"].(map[string]any); !ok || meta["name"] != "aws-node" {
+			continue
+		}
+		containers, _ := at(d, "spec", "template", "spec", "containers").([]any)
+		for _, item := range containers {
+			c, _ := item.(map[string]any)
+			if c["name"] != "aws-node" {
+				continue
+			}
+			list, _ := c["env"].([]any)
+			for _, item := range list {
+				e, _ := item.(map[string]any)
+				name, _ := e["name"].(string)
+				value, _ := e["value"].(string)
+				s.set(name, value)
+			}
+		}
+	}
+	return s
+}
+
+func (s *cniSettings) set(name, value string) {
+	if name == "ENABLE_PREFIX_DELEGATION" {
+		s.prefixes = value == "true"
+		return
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 0 {
+		return // the CNI keeps its default then
+	}
+	switch name {
+	case "WARM_ENI_TARGET":
+		s.warmInterfaces = n
+	case "WARM_IP_TARGET":
+		s.warmAddresses = n
+	case "MINIMUM_IP_TARGET":
+		s.minAddresses = n
+	case "WARM_PREFIX_TARGET":
+		s.warmPrefixes = n
+	}
+}
+
+// at is what lies at a path of keys.
+func at(v any, keys ...string) any {
+	for _, key := range keys {
+		m, _ := v.(map[string]any)
+		v = m[key]
+	}
+	return v
+}
+
+// firstPods is how many pods come to a node as soon as it takes pods. One is
+// enough to have the CNI attach its warm interface: with it, the first one is
+// no longer a whole interface in reserve.
+const firstPods = 1
+
+// wants is how many slots (addresses, or prefixes of sixteen) each of a node's
+// interfaces has beside its own address. It is the CNI's rule: the targets for
+// addresses take the place of that for interfaces where they are set.
+func (s cniSettings) wants(interfaces, perInterface int) []int {
+	slots := max(perInterface-1, 0)
+	total := 0
+	switch byAddress := max(s.minAddresses, s.warmAddresses+firstPods); {
+	case s.warmAddresses == 0 && s.minAddresses == 0 && s.prefixes:
+		total = s.warmPrefixes + (firstPods+prefixAddresses-1)/prefixAddresses
+	case s.warmAddresses == 0 && s.minAddresses == 0:
+		total = slots * (s.warmInterfaces + firstPods)
+	case s.prefixes:
+		total = (byAddress + prefixAddresses - 1) / prefixAddresses
+	default:
+		total = byAddress
+	}
+	var list []int
+	for total > 0 && slots > 0 && len(list) < interfaces {
+		n := min(total, slots)
+		list = append(list, n)
+		total -= n
+	}
+	return list
+}

@@ -1,0 +1,237 @@
+package world
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/google/go-cmp/cmp"
+)
+
+// workers is a nodegroup in a subnet with a way out.
+func workers(desired int32) *eks.CreateNodegroupInput {
+	return &eks.CreateNodegroupInput{
+		ClusterName: aws.String("eks-workshop"), NodegroupName: aws.String("workers"),
+		NodeRole: aws.String("arn:aws:iam::111122223333:role/new_nodegroup_2"), Subnets: []string{"subnet-0b20000000000000a"},
+		InstanceTypes: []string{"m5.large"}, Labels: map[string]string{"team": "a"},
+		ScalingConfig: &ekstypes.NodegroupScalingConfig{MinSize: aws.Int32(0), MaxSize: aws.Int32(4), DesiredSize: aws.Int32(desired)},
+	}
+}
+
+func create(t *testing.T, w *World, in *eks.CreateNodegroupInput) *ekstypes.Nodegroup {
+	t.Helper()
+	out, err := w.EKS().CreateNodegroup(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Nodegroup
+}
+
+func TestCreateNodegroup(t *testing.T) {
+	w, _ := open(t, "healthy-nat")
+	n := create(t, w, workers(2))
+	if n.Status != ekstypes.NodegroupStatusCreating || *n.ReleaseVersion == "" || len(n.Resources.AutoScalingGroups) != 1 {
+		t.Fatalf("got %+v", n)
+	}
+	name := *n.Resources.AutoScalingGroups[0].Name
+	if !strings.HasPrefix(name, "eks-workers-") || len(name) != len("eks-workers-")+36 {
+		t.Errorf("group: got %q", name)
+	}
+	hooks, err := w.AutoScaling().DescribeLifecycleHooks(&autoscaling.DescribeLifecycleHooksInput{AutoScalingGroupName: &name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, h := range hooks.LifecycleHooks {
+		got = append(got, *h.LifecycleHookName+" "+itoa(*h.HeartbeatTimeout)+" "+*h.DefaultResult)
+	}
+	if diff := cmp.Diff(got, []string{"Launch-LC-Hook 1800 CONTINUE", "Terminate-LC-Hook 1800 CONTINUE"}); diff != "" {
+		t.Errorf("hooks (-got +want):\n%s", diff)
+	}
+	w.Advance(w.Start().Add(time.Minute))
+	if got := standing(t, w, "workers"); got != "CREATING" {
+		t.Errorf("after 1 min: got %q", got)
+	}
+	w.Advance(w.Start().Add(2 * time.Minute))
+	if got := standing(t, w, "workers"); got != "ACTIVE" {
+		t.Errorf("after 2 min: got %q", got)
+	}
+	if _, err := w.EKS().CreateNodegroup(workers(2)); code(t, err) != "ResourceInUseException" {
+		t.Errorf("twice: got %v", err)
+	}
+}
+
+func TestCreateNodegroupWithoutNodes(t *testing.T) {
+	w, _ := open(t, "healthy-nat")
+	create(t, w, workers(0))
+	w.Advance(w.Start().Add(time.Minute))
+	if got := standing(t, w, "workers"); got != "ACTIVE" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestCreateNodegroupRefuses(t *testing.T) {
+	w, _ := open(t, "healthy-nat")
+	tests := map[string]func(*eks.CreateNodegroupInput){
+		"no name":        func(in *eks.CreateNodegroupInput) { in.NodegroupName = nil },
+		"no role":        func(in *eks.CreateNodegroupInput) { in.NodeRole = nil },
+		"unknown role":   func(in *eks.CreateNodegroupInput) { in.NodeRole = aws.String("arn:aws:iam::111122223333:role/x") },
+		"no subnet":      func(in *eks.CreateNodegroupInput) { in.Subnets = nil },
+		"unknown subnet": func(in *eks.CreateNodegroupInput) { in.Subnets = []string{"subnet-x"} },
+		"unknown type":   func(in *eks.CreateNodegroupInput) { in.InstanceTypes = []string{"x9.large"} },
+		"no such size":   func(in *eks.CreateNodegroupInput) { in.ScalingConfig.MinSize = aws.Int32(3) },
+		"unknown version": func(in *eks.CreateNodegroupInput) {
+			in.LaunchTemplate = &ekstypes.LaunchTemplateSpecification{Id: aws.String("lt-x")}
+		},
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := workers(1)
+			change(in)
+			if _, err := w.EKS().CreateNodegroup(in); code(t, err) != "InvalidParameterException" {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestDeleteNodegroup(t *testing.T) {
+	w, _ := open(t, "healthy-nat")
+	group := *create(t, w, workers(2)).Resources.AutoScalingGroups[0].Name
+	w.Advance(w.Start().Add(3 * time.Minute))
+	template := *w.groups.get(group).templateSpec().LaunchTemplateId
+	in := &eks.DeleteNodegroupInput{ClusterName: aws.String("eks-workshop"), NodegroupName: aws.String("workers")}
+	out, err := w.EKS().DeleteNodegroup(in)
+	if err != nil || out.Nodegroup.Status != ekstypes.NodegroupStatusDeleting {
+		t.Fatalf("got %v, %v", out, err)
+	}
+	if _, err := w.EKS().DeleteNodegroup(in); code(t, err) != "ResourceInUseException" {
+		t.Errorf("twice: got %v", err)
+	}
+	w.Advance(w.Now().Add(2 * time.Minute))
+	if got := standing(t, w, "workers"); got != "ResourceNotFoundException" {
+		t.Errorf("got %q", got)
+	}
+	if w.groups.get(group) != nil || w.templates.get(template) != nil || w.hooks.get(hookKey(group, launchHook)) != nil {
+		t.Error("the group, its template or its hook is still there")
+	}
+	create(t, w, workers(0))
+	list, err := w.EKS().ListNodegroups(&eks.ListNodegroupsInput{ClusterName: aws.String("eks-workshop")})
+	if diff := cmp.Diff(list.Nodegroups, []string{"default", "new_nodegroup_2", "workers"}); diff != "" || err != nil {
+		t.Errorf("made again (-got +want):\n%s %v", diff, err)
+	}
+}
+
+func TestDeleteFailed(t *testing.T) {
+	tests := map[string]struct {
+		before func(*World, *nodegroup)
+		wait   time.Duration
+		want   string
+	}{
+		"an interface in the security group": {func(w *World, ng *nodegroup) {
+			ng.Resources.RemoteAccessSecurityGroup = aws.String("sg-0aa00000000000001")
+			w.securityGroups.put("sg-0aa00000000000001", &ec2types.SecurityGroup{GroupId: aws.String("sg-0aa00000000000001"), VpcId: aws.String("vpc-0a1b2c3d4e5f60718")})
+			_, err := w.EC2().CreateNetworkInterface(&ec2.CreateNetworkInterfaceInput{SubnetId: aws.String(storySubnet), Groups: []string{"sg-0aa00000000000001"}})
+			if err != nil {
+				t.Error(err)
+			}
+		}, 3 * time.Minute, "DELETE_FAILED Ec2SecurityGroupDeletionFailure[sg]"},
+		"a suspended process": {func(w *World, ng *nodegroup) {
+			_, err := w.AutoScaling().SuspendProcesses(&autoscaling.SuspendProcessesInput{AutoScalingGroupName: ng.Resources.AutoScalingGroups[0].Name, ScalingProcesses: []string{"Terminate"}})
+			if err != nil {
+				t.Error(err)
+			}
+		}, 21 * time.Minute, "DELETE_FAILED NodeTerminationFailure[i]"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			w, _ := open(t, "healthy-nat")
+			create(t, w, workers(1))
+			w.Advance(w.Start().Add(3 * time.Minute))
+			tt.before(w, w.nodegroups.get("eks-workshop/workers"))
+			if _, err := w.EKS().DeleteNodegroup(&eks.DeleteNodegroupInput{ClusterName: aws.String("eks-workshop"), NodegroupName: aws.String("workers")}); err != nil {
+				t.Fatal(err)
+			}
+			w.Advance(w.Now().Add(tt.wait))
+			if got := standing(t, w, "workers"); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestDegradedByWhatIsLost(t *testing.T) {
+	const role, profile = "new_nodegroup_2", "eks-e2ca4e02-248f-cb7e-45a7-6fa9b0230007"
+	unprofile := func(w *World) error {
+		_, err := w.IAM().RemoveRoleFromInstanceProfile(&iam.RemoveRoleFromInstanceProfileInput{RoleName: aws.String(role), InstanceProfileName: aws.String(profile)})
+		return err
+	}
+	tests := map[string]struct {
+		lose func(*World) error
+		want string
+	}{
+		"the role": {func(w *World) error {
+			in := &iam.DeleteRoleInput{RoleName: aws.String(role)}
+			if _, err := w.IAM().DeleteRole(in); code(t, err) != "DeleteConflict" {
+				t.Errorf("a role in use: got %v", err)
+			}
+			if err := unprofile(w); err != nil {
+				return err
+			}
+			for len(w.roles.get(role).AttachedManagedPolicies) > 0 {
+				p := w.roles.get(role).AttachedManagedPolicies[0].PolicyArn
+				if _, err := w.IAM().DetachRolePolicy(&iam.DetachRolePolicyInput{RoleName: aws.String(role), PolicyArn: p}); err != nil {
+					return err
+				}
+			}
+			_, err := w.IAM().DeleteRole(in)
+			return err
+		}, "DEGRADED IamNodeRoleNotFound[new_nodegroup_2]"},
+		"the profile": {func(w *World) error {
+			if err := unprofile(w); err != nil {
+				return err
+			}
+			_, err := w.IAM().DeleteInstanceProfile(&iam.DeleteInstanceProfileInput{InstanceProfileName: aws.String(profile)})
+			return err
+		}, "DEGRADED IamInstanceProfileNotFound[eks]"},
+		"the subnet": {func(w *World) error {
+			_, err := w.EC2().DeleteSubnet(&ec2.DeleteSubnetInput{SubnetId: aws.String(storySubnet)})
+			return err
+		}, "DEGRADED Ec2SubnetNotFound[subnet]"},
+		"the template": {func(w *World) error {
+			_, err := w.EC2().DeleteLaunchTemplate(&ec2.DeleteLaunchTemplateInput{LaunchTemplateId: w.groups.get(storyGroup).templateSpec().LaunchTemplateId})
+			return err
+		}, "DEGRADED Ec2LaunchTemplateNotFound[lt]"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			w, _ := open(t, "route")
+			if err := tt.lose(w); err != nil {
+				t.Fatal(err)
+			}
+			w.Advance(w.Start().Add(4 * time.Minute))
+			if got := standing(t, w, "new_nodegroup_2"); got != "ACTIVE" {
+				t.Errorf("after 4 min: got %q", got)
+			}
+			w.Advance(w.Start().Add(6 * time.Minute))
+			if got := standing(t, w, "new_nodegroup_2"); got != tt.want {
+				t.Errorf("after 6 min: got %q, want %q", got, tt.want)
+			}
+			if got := standing(t, w, "default"); got != "ACTIVE" {
+				t.Errorf("the other nodegroup: got %q", got)
+			}
+			scale(t, w, 1)
+			w.Advance(w.Start().Add(50 * time.Minute))
+			if got := standing(t, w, "new_nodegroup_2"); !strings.HasPrefix(got, tt.want) {
+				t.Errorf("much later: got %q, want %q to stand", got, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,210 @@
+package world
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/google/go-cmp/cmp"
+)
+
+// eventsAbout are the events about an instance, with their time since the start.
+func eventsAbout(t *testing.T, w *World, events []json.RawMessage, id string) []string {
+	t.Helper()
+	var list []string
+	for _, e := range events {
+		var env struct {
+			Kind   string `json:"detail-type"`
+			Time   time.Time
+			Detail struct {
+				State string
+				ID    string `json:"instance-id"`
+				EC2   string `json:"EC2InstanceId"`
+			}
+		}
+		if err := json.Unmarshal(e, &env); err != nil {
+			t.Fatal(err)
+		}
+		if env.Detail.ID == id || env.Detail.EC2 == id {
+			list = append(list, strings.TrimSpace(fmt.Sprintf("%s %s %s", env.Time.Sub(w.Start()), env.Kind, env.Detail.State)))
+		}
+	}
+	return list
+}
+
+func TestReclaimedBeforeItJoins(t *testing.T) {
+	w, events := withSpot(t, 1, SpotFile{Pools: []PoolFile{{Type: "t3.medium", Reclaim: &Reclaim{After: 70 * time.Second, Rebalance: 10 * time.Minute, Times: 1}}}},
+		func(f *File) { f.Nodes.BootSeconds = 120 })
+	g := w.groupsOf(w.nodegroups.get("eks-workshop/small-a"))[0]
+	g.CapacityRebalance = aws.Bool(false)
+	scaleGroups(t, w, 1, "small-a")
+	w.Advance(w.Start().Add(20 * time.Second))
+	id := membersOf(t, w, "small-a")[0]
+	w.Advance(w.Start().Add(10 * time.Minute))
+	want := []string{
+		"5s EC2 Instance State-change Notification pending",
+		"6s EC2 Instance-launch Lifecycle Action",
+		"13s EC2 Instance State-change Notification running",
+		"14s EC2 Instance Rebalance Recommendation",
+		"14s EC2 Spot Instance Interruption Warning",
+		"1m15s EC2 Instance State-change Notification shutting-down",
+		"1m15s EC2 Instance Launch Unsuccessful",
+		"1m35s EC2 Instance State-change Notification terminated",
+	}
+	if diff := cmp.Diff(eventsAbout(t, w, *events, id), want); diff != "" {
+		t.Errorf("events (-got +want):\n%s", diff)
+	}
+	in := w.instances.get(id)
+	if *in.StateReason.Code != "Server.SpotInstanceTermination" || *in.StateReason.Message != "Server.SpotInstanceTermination: Spot instance termination" ||
+		*in.StateTransitionReason != "Server.SpotInstanceTermination (2026-11-20 14:59:15 GMT)" {
+		t.Errorf("reason %v, transition %q", *in.StateReason, *in.StateTransitionReason)
+	}
+	if got := told(t, *events, "EC2 Instance Launch Unsuccessful")[0]["StatusMessage"]; got != "Instance became unhealthy while waiting for instance to be in InService state. Termination Reason: Server.SpotInstanceTermination: Spot instance termination" {
+		t.Errorf("the launch says %q", got)
+	}
+	if readiness(t, w, id) != "" {
+		t.Error("the reclaimed instance is a node")
+	}
+	// Only the first launch of the pool is taken back.
+	if ids := membersOf(t, w, "small-a"); len(ids) != 1 || ids[0] == id || readiness(t, w, ids[0]) != "True" {
+		t.Errorf("the group has %q, want one that joined", ids)
+	}
+}
+
+func TestWarningsHaveTheirShape(t *testing.T) {
+	w, events := withSpot(t, 1, SpotFile{Pools: []PoolFile{{Reclaim: &Reclaim{After: 5 * time.Minute, Rebalance: 4 * time.Minute}}}})
+	w.groupsOf(w.nodegroups.get("eks-workshop/small-a"))[0].CapacityRebalance = aws.Bool(false)
+	scaleGroups(t, w, 1, "small-a")
+	w.Advance(w.Start().Add(4 * time.Minute))
+	id := membersOf(t, w, "small-a")[0]
+	var got []string
+	for _, e := range *events {
+		var env map[string]any
+		if err := json.Unmarshal(e, &env); err != nil {
+			t.Fatal(err)
+		}
+		if kind := env["detail-type"].(string); strings.Contains(kind, "Warning") || strings.Contains(kind, "Rebalance") {
+			detail, err := json.Marshal(env["detail"])
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, fmt.Sprintf("%s %s %s %s", env["time"], kind, env["resources"], detail))
+		}
+	}
+	want := []string{
+		"2026-11-20T14:59:05Z EC2 Instance Rebalance Recommendation [arn:aws:ec2:us-west-2a:instance/" + id + `] {"instance-id":"` + id + `"}`,
+		"2026-11-20T15:01:05Z EC2 Spot Instance Interruption Warning [arn:aws:ec2:us-west-2a:instance/" + id + `] {"instance-action":"terminate","instance-id":"` + id + `"}`,
+	}
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Errorf("warnings (-got +want):\n%s", diff)
+	}
+}
+
+func TestEachInstanceHasItsOwnTime(t *testing.T) {
+	w, _ := open(t, "spot-reclaimed")
+	w.Advance(w.Start().Add(30 * time.Minute))
+	lives := map[time.Duration]bool{}
+	for _, in := range w.instances.all() {
+		zone := aws.ToString(in.Placement.AvailabilityZone)
+		if in.InstanceLifecycle != "spot" || in.InstanceType != "c5.4xlarge" || zone != "us-west-2b" {
+			if in.StateReason != nil && *in.StateReason.Code == spotTermination {
+				t.Errorf("%s in %s was taken back", in.InstanceType, zone)
+			}
+			continue
+		}
+		if !ended(in) {
+			continue
+		}
+		_, when, _ := strings.Cut(aws.ToString(in.StateTransitionReason), "(")
+		end, err := time.Parse("2006-01-02 15:04:05 GMT)", when)
+		if err != nil {
+			t.Fatal(err)
+		}
+		life := end.Sub(*in.LaunchTime)
+		if lives[life] = true; life < time.Minute || life > 150*time.Second {
+			t.Errorf("%s lived %s, want 60 to 150 s", *in.InstanceId, life)
+		}
+		if readiness(t, w, *in.InstanceId) != "" {
+			t.Errorf("%s joined", *in.InstanceId)
+		}
+	}
+	if len(lives) < 3 {
+		t.Errorf("lives %v, want several", lives)
+	}
+}
+
+func TestWholePoolTakenBack(t *testing.T) {
+	w, events := withSpot(t, 1, SpotFile{Pools: []PoolFile{{Type: "t3.medium", Reclaim: &Reclaim{At: []time.Duration{10 * time.Minute}}}}})
+	scaleGroups(t, w, 2, "small-a", "small-b")
+	w.Advance(w.Start().Add(8*time.Minute - time.Second))
+	before := append(membersOf(t, w, "small-a"), membersOf(t, w, "small-b")...)
+	w.Advance(w.Start().Add(9 * time.Minute))
+	if got := len(told(t, *events, "EC2 Spot Instance Interruption Warning")); got != 4 {
+		t.Errorf("%d warnings two minutes before, want 4", got)
+	}
+	w.Advance(w.Start().Add(15 * time.Minute))
+	for _, id := range before {
+		if in := w.instances.get(id); !ended(in) || *in.StateReason.Code != spotTermination {
+			t.Errorf("%s is %s", id, in.State.Name)
+		}
+	}
+	if got := len(membersOf(t, w, "small-a")); got != 2 {
+		t.Errorf("the group has %d instances after that, want 2 new ones", got)
+	}
+}
+
+// Capacity rebalancing launches first and ends the old one when the new one
+// serves; the group never has fewer than it should.
+func TestCapacityRebalancing(t *testing.T) {
+	w, events := withSpot(t, 1, SpotFile{Pools: []PoolFile{{Type: "t3.medium", Reclaim: &Reclaim{After: 20 * time.Minute, Rebalance: 12 * time.Minute, Times: 1}}}})
+	g := w.groupsOf(w.nodegroups.get("eks-workshop/small-a"))[0]
+	if !aws.ToBool(g.CapacityRebalance) {
+		t.Fatal("EKS did not turn capacity rebalancing on for Spot")
+	}
+	scaleGroups(t, w, 1, "small-a")
+	w.Advance(w.Start().Add(3 * time.Minute))
+	old := membersOf(t, w, "small-a")[0]
+	w.Advance(w.Start().Add(8*time.Minute + 10*time.Second))
+	if got := membersOf(t, w, "small-a"); len(got) != 2 || got[0] != old {
+		t.Fatalf("at the recommendation the group has %q, want the old one and one more", got)
+	}
+	w.Advance(w.Start().Add(12 * time.Minute))
+	now := membersOf(t, w, "small-a")
+	if len(now) != 1 || now[0] == old || readiness(t, w, now[0]) != "True" {
+		t.Fatalf("after it the group has %q, want the new node", now)
+	}
+	if in := w.instances.get(old); *in.StateReason.Code != "Client.UserInitiatedShutdown" {
+		t.Errorf("the old one ended by %s", *in.StateReason.Code)
+	}
+	if n := len(told(t, *events, "EC2 Spot Instance Interruption Warning")); n != 0 {
+		t.Errorf("%d interruption warnings of an instance that had gone", n)
+	}
+	var causes []string
+	for _, a := range activities(t, w, g.name()) {
+		_, cause, _ := strings.Cut(*a.Cause, "Z ")
+		causes = append(causes, cause)
+	}
+	want := []string{
+		"an instance was taken out of service in response to an EC2 instance rebalance recommendation.",
+		"an instance was launched in response to an EC2 instance rebalance recommendation for instance " + old + ".",
+	}
+	if diff := cmp.Diff(causes[:2], want); diff != "" {
+		t.Errorf("causes (-got +want):\n%s", diff)
+	}
+}
+
+// An old instance that is taken back before its replacement serves leaves the
+// group with that one, and no third is launched.
+func TestTakenBackWhileBeingReplaced(t *testing.T) {
+	w, _ := withSpot(t, 1, SpotFile{Pools: []PoolFile{{Type: "t3.medium", Reclaim: &Reclaim{After: 5 * time.Minute, Rebalance: 130 * time.Second, Times: 1}}}},
+		func(f *File) { f.Nodes.BootSeconds = 200 })
+	scaleGroups(t, w, 1, "small-a")
+	w.Advance(w.Start().Add(15 * time.Minute))
+	g := w.groupsOf(w.nodegroups.get("eks-workshop/small-a"))[0]
+	if len(g.launched) != 2 || len(g.Instances) != 1 || *g.Instances[0].InstanceId != g.launched[1] {
+		t.Errorf("launched %q, has %d; want two launched and the second there", g.launched, len(g.Instances))
+	}
+}
