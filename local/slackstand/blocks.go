@@ -116,7 +116,7 @@ func blockSchema(kind string) schema {
 	case "image":
 		return schema{
 			"image_url":  {false, text(1, maxImageURL)},
-			"slack_file": {false, anything},
+			"slack_file": {false, slackFile},
 			"alt_text":   {true, text(1, maxAltText)},
 			"title":      {false, plainText(1, maxAltText)},
 		}

@@ -45,6 +45,9 @@ func (s *Server) parseContent(p params) (content, error) {
 		if err != nil {
 			return c, err
 		}
+		if err := s.checkPictures(blocks); err != nil {
+			return c, err
+		}
 		c.blocks = blocks
 	}
 	if text := p["attachments"]; text != "" {

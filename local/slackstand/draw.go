@@ -19,6 +19,7 @@ type block struct {
 	Accessory *block          `json:"accessory"`
 	Elements  []block         `json:"elements"`
 	ImageURL  string          `json:"image_url"`
+	SlackFile *fileObj        `json:"slack_file"`
 	AltText   string          `json:"alt_text"`
 	Title     *textObj        `json:"title"`
 	URL       string          `json:"url"`
@@ -136,7 +137,7 @@ func drawBlock(b block, who names) string {
 		if b.Title != nil {
 			title = `<div class="b-title">` + b.Title.html(who) + `</div>`
 		}
-		return `<figure class="b-image">` + title + `<img src="` + imageURL(b.ImageURL) + `" alt="` + html.EscapeString(b.AltText) + `"></figure>`
+		return `<figure class="b-image">` + title + drawPicture(b) + `</figure>`
 	case "rich_text":
 		return `<div class="b-rich">` + drawRich(b.Elements, who) + `</div>`
 	}

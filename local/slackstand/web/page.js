@@ -214,7 +214,10 @@ window.addEventListener("popstate", () => load(location.href, false));
 draw(document);
 document.querySelectorAll(".scroll").forEach((el) => {
   const pictured = "static" in document.body.dataset && el.closest("#pane");
-  if (el.querySelector("[data-list]") && !location.hash && !pictured) toEnd(el);
+  if (!el.querySelector("[data-list]") || location.hash || pictured) return;
+  toEnd(el);
+  // Pictures have no height before they are there.
+  el.querySelectorAll("img").forEach((img) => img.addEventListener("load", () => toEnd(el), { once: true }));
 });
 if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView({ block: "center" });
 
