@@ -56,6 +56,7 @@ type Activity struct {
 type Nodegroup struct {
 	Name    string
 	Cluster string
+	ARN     string
 	Status  string
 	Issues  []Issue
 	Subnets []string
@@ -73,6 +74,23 @@ type Nodegroup struct {
 	Types    []string
 	Labels   map[string]string
 	Created  time.Time
+	Modified time.Time
+	// Since is when Rollcall first saw the nodegroup in this status; zero where
+	// it does not remember the nodegroup.
+	Since time.Time
+	// Updates are its latest updates, the newest first, of source Updates.
+	Updates []Update
+}
+
+// Update is one update of a nodegroup.
+type Update struct {
+	ID      string
+	Type    string // ConfigUpdate, VersionUpdate, …
+	Status  string // InProgress, Failed, Cancelled, Successful
+	Created time.Time
+	// Params are what it was to change, as "DesiredSize=3".
+	Params []string
+	Errors []Issue
 }
 
 // Issue is a health issue of a nodegroup, a cluster or an add-on.
@@ -80,4 +98,7 @@ type Issue struct {
 	Code      string
 	Message   string
 	Resources []string
+	// Since is when Rollcall first saw a nodegroup's issue; zero where it does
+	// not remember it.
+	Since time.Time
 }

@@ -36,4 +36,15 @@ type Launch struct {
 	Started  time.Time
 	// Due is when the instance should have become a Ready node.
 	Due time.Time
+	// Samples is from how many earlier launches of its nodegroup Due was
+	// learned; 0 where it is the setting.
+	Samples int
+	// Usual is within what 95 of 100 of those were Ready; 0 where it is not known.
+	Usual time.Duration
+	// Noticed is when EC2 warned that it would take the instance back, and
+	// Rebalance when it said that this is likely; zero for no such event.
+	Noticed   time.Time
+	Rebalance time.Time
+	// Cause is the check that explained the launch when it was last looked at.
+	Cause string
 }

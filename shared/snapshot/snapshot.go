@@ -10,7 +10,10 @@ import (
 
 // Snapshot is one look at one cluster.
 type Snapshot struct {
-	Time      time.Time
+	Time time.Time
+	// Taken is when the look ended; zero where nobody noted it. What a subnet
+	// has left changes while one looks: it had that by then at the latest.
+	Taken     time.Time
 	Account   string
 	Region    string
 	Partition string // "aws", "aws-cn", "aws-us-gov"
@@ -76,6 +79,11 @@ type Snapshot struct {
 
 	// Launches is what Rollcall itself remembers of the instances in Scope.
 	Launches []Launch
+	// History is the cluster's launches of the time that was asked for, those
+	// whose outcome is still open among them, oldest first. Samples are what
+	// its subnets had in that time, by subnet, then by time.
+	History []Past
+	Samples []Sample
 }
 
 // Scope names what to look at. Checks judge only what is in scope; the rest

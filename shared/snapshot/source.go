@@ -44,6 +44,11 @@ const (
 	AWSAuthMap        Source = "aws-auth"
 	CSRs              Source = "certificate signing requests"
 	NodeEventsOf      Source = "node events"
+
+	Updates Source = "nodegroup updates" // Nodegroup.Updates
+	// LaunchHistory is History and Samples: Rollcall's own table, which gather
+	// does not read and All does not name.
+	LaunchHistory Source = "launch history"
 )
 
 // All are all sources.
@@ -54,6 +59,7 @@ func All() []Source {
 		SecurityGroups, NetworkACLs, VPCDNS, DHCP, EgressOnly, PrefixListEntries, Peerings, TransitGateways, Interfaces,
 		Statuses, UserDataOf, Consoles, Images, LaunchTemplates, Profiles, Roles,
 		Access, PodIdentities, Addons, AWSNode, Pods, AWSAuthMap, CSRs, NodeEventsOf,
+		Updates,
 	}
 }
 

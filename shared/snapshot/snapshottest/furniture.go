@@ -138,6 +138,10 @@ func unfurnish(s *snapshot.Snapshot, source snapshot.Source) {
 		s.AccessEntries, s.Principals = nil, nil
 	case snapshot.PodIdentities:
 		s.PodIdentities = nil
+	case snapshot.Updates:
+		for i := range s.Nodegroups {
+			s.Nodegroups[i].Updates = nil
+		}
 	case snapshot.Addons:
 		s.Addons = nil
 	case snapshot.AWSNode:

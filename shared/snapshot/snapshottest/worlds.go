@@ -32,7 +32,7 @@ const (
 func Now() time.Time { return time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC) }
 
 // Sources are all sources, which the worlds have read in full.
-func Sources() []snapshot.Source { return snapshot.All() }
+func Sources() []snapshot.Source { return append(snapshot.All(), snapshot.LaunchHistory) }
 
 // PrivateWithNAT is the usual VPC: a private subnet whose table leads to a
 // NAT gateway in a public subnet, and one Ready node in the private one. The
