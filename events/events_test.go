@@ -32,8 +32,18 @@ func TestEverySampleWakesWhatItShould(t *testing.T) {
 		"autoscaling-launch-unsuccessful.json":               launch,
 		"ec2-state-running.json":                             launch,
 		"ec2-state-terminated.json":                          {"launch-watch"},
-		"schedule-rule.json":                                 {"join-check"},
-		"schedule-scheduler.json":                            {"join-check"},
+		"ec2-spot-interruption.json":                         {"launch-watch"},
+		"ec2-rebalance-recommendation.json":                  {"launch-watch"},
+		"health-ec2-scheduled-change.json":                   {"launch-watch"},
+		"eks-call-create-nodegroup.json":                     {"nodegroup-watch"},
+		"eks-call-update-nodegroup-config.json":              {"nodegroup-watch"},
+		"eks-call-delete-nodegroup.json":                     {"nodegroup-watch"},
+		"eks-call-refused.json":                              nil,
+		"eks-addon-health-degraded.json":                     {"nodegroup-watch"},
+		"cloudformation-nodegroup-create-failed.json":        {"nodegroup-watch"},
+		"schedule-rule.json":                                 {"join-check", "nodegroup-watch", "spot-report"},
+		"schedule-scheduler.json":                            {"join-check", "nodegroup-watch", "spot-report"},
+		"spot-report-wanted.json":                            {"spot-report"},
 	}
 	samples, err := Samples("in")
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,6 +25,18 @@ func TestAccessEntries(t *testing.T) {
 		Role, Cluster    string
 		Policies, Groups any
 	}
+	// Each function that reads in clusters is admitted to each of them.
+	admitted := func(list ...entry) []entry {
+		var all []entry
+		for _, spec := range specs.All() {
+			for _, e := range list {
+				if e.Role = spec.Name; len(spec.Kube) > 0 {
+					all = append(all, e)
+				}
+			}
+		}
+		return all
+	}
 	tests := []struct {
 		name    string
 		context map[string]any
@@ -32,13 +45,13 @@ func TestAccessEntries(t *testing.T) {
 	}{
 		{"all clusters: the stack cannot know them", map[string]any{}, nil, "associate-access-policy"},
 		{"named clusters", map[string]any{"clusters": "b,a"},
-			[]entry{{"join-check", "a", policy, nil}, {"join-check", "b", policy, nil}}, "associate-access-policy"},
+			admitted(entry{"", "a", policy, nil}, entry{"", "b", policy, nil}), "associate-access-policy"},
 		{"all clusters, some named for access", map[string]any{"accessClusters": "prod"},
-			[]entry{{"join-check", "prod", policy, nil}}, "associate-access-policy"},
+			admitted(entry{"", "prod", policy, nil}), "associate-access-policy"},
 		{"by group", map[string]any{"clusters": "prod", "kubernetesAccess": "group"},
-			[]entry{{"join-check", "prod", nil, []any{"rollcall"}}}, "--kubernetes-groups rollcall && kubectl apply -f deploy/clusterrole.yaml"},
+			admitted(entry{"", "prod", nil, []any{"rollcall"}}), "--kubernetes-groups rollcall && kubectl apply -f deploy/clusterrole.yaml"},
 		{"names that differ in a hyphen", map[string]any{"clusters": "a-b,ab", "kubernetesAccess": "group"},
-			[]entry{{"join-check", "a-b", nil, []any{"rollcall"}}, {"join-check", "ab", nil, []any{"rollcall"}}}, "create-access-entry"},
+			admitted(entry{"", "a-b", nil, []any{"rollcall"}}, entry{"", "ab", nil, []any{"rollcall"}}), "create-access-entry"},
 		{"none", map[string]any{"clusters": "prod", "kubernetesAccess": "none"}, nil, "create-access-entry"},
 	}
 	for _, test := range tests {
@@ -64,6 +77,9 @@ func TestAccessEntries(t *testing.T) {
 					e.Policies = list
 				}
 				got = append(got, e)
+			}
+			for _, list := range [][]entry{test.want, got} {
+				slices.SortFunc(list, func(a, b entry) int { return strings.Compare(a.Role+"/"+a.Cluster, b.Role+"/"+b.Cluster) })
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("entries (-want +got):\n%s", diff)

@@ -15,7 +15,7 @@ func output(stack awscdk.Stack, chosen settings.Settings, r resources, a alarms,
 	say("TableName", "State: launches and incidents", r.table.TableName())
 	say("BusName", "Every opened, changed or resolved incident is an event on this bus", r.bus.EventBusName())
 	say("AlarmTopicArn", "Alarms are published here: subscribe whoever is on call", jsii.String(a.topic))
-	say("SlackSecretArn", "Where the Slack bot token is", jsii.String(r.secret.arn))
+	say("SlackSecretArn", "Where the Slack bot token is. Its app needs the bot scopes chat:write, channels:history (groups:history in a private channel) and files:write (pictures of reports)", jsii.String(r.secret.arn))
 	if r.secret.made {
 		say("SlackSecretCommand", "Puts the Slack bot token in (read from the terminal: not in the shell's history, not in the list of processes)",
 			jsii.String(`read -rsp "Slack bot token: " T && printf %s "$T" | aws secretsmanager put-secret-value --secret-id `+r.secret.arn+` --secret-string file:///dev/stdin; unset T`))

@@ -75,6 +75,8 @@ func (r resources) arn(name fn.Resource) (string, error) {
 		return *r.table.TableArn(), nil
 	case fn.TableIndex:
 		return *r.table.TableArn() + "/index/" + state.OpenIndex, nil
+	case fn.EndedIndex:
+		return *r.table.TableArn() + "/index/" + state.EndedIndex, nil
 	case fn.Bus:
 		return *r.bus.EventBusArn(), nil
 	case fn.SlackSecret:
@@ -111,6 +113,8 @@ func (r resources) value(v fn.Variable, chosen settings.Settings) (*string, erro
 		return r.url(fn.JoinQueue, v)
 	case config.ResultQueueURL:
 		return r.url(fn.ResultQueue, v)
+	case config.NodegroupQueueURL:
+		return r.url(fn.NodegroupQueue, v)
 	}
 	text, ok := chosen.Environment[v]
 	if !ok {

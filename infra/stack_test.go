@@ -32,11 +32,17 @@ func TestTable(t *testing.T) {
 			map[string]any{"AttributeName": "sk", "AttributeType": "S"},
 			map[string]any{"AttributeName": "open", "AttributeType": "S"},
 			map[string]any{"AttributeName": "started", "AttributeType": "S"},
+			map[string]any{"AttributeName": "day", "AttributeType": "S"},
+			map[string]any{"AttributeName": "began", "AttributeType": "S"},
 		},
 		"GlobalSecondaryIndexes": []any{map[string]any{
 			"IndexName":  "open",
 			"KeySchema":  []any{key("open", "HASH"), key("started", "RANGE")},
 			"Projection": map[string]any{"ProjectionType": "ALL"},
+		}, map[string]any{
+			"IndexName":  "ended",
+			"KeySchema":  []any{key("day", "HASH"), key("began", "RANGE")},
+			"Projection": map[string]any{"ProjectionType": "INCLUDE", "NonKeyAttributes": []any{"past", "expires", "format"}},
 		}},
 		"TimeToLiveSpecification":          map[string]any{"AttributeName": "expires", "Enabled": true},
 		"PointInTimeRecoverySpecification": map[string]any{"PointInTimeRecoveryEnabled": true},

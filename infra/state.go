@@ -33,5 +33,13 @@ func newTable(stack awscdk.Stack) awsdynamodb.Table {
 		SortKey:        text("started"),
 		ProjectionType: awsdynamodb.ProjectionType_ALL,
 	})
+	table.AddGlobalSecondaryIndex(&awsdynamodb.GlobalSecondaryIndexProps{
+		IndexName:      jsii.String(state.EndedIndex),
+		PartitionKey:   text("day"),
+		SortKey:        text("began"),
+		ProjectionType: awsdynamodb.ProjectionType_INCLUDE,
+		// The keys come with it; "past" is a launch in a few words.
+		NonKeyAttributes: jsii.Strings("past", "expires", "format"),
+	})
 	return table
 }

@@ -145,7 +145,10 @@ for c in $clusters; do
     names eks describe-nodegroup --cluster-name "$c" --nodegroup-name "$n" --query nodegroup.launchTemplate.id >>"$work/templates"
     names eks describe-nodegroup --cluster-name "$c" --nodegroup-name "$n" --query 'nodegroup.resources.autoScalingGroups[].name' >>"$work/groups"
     take "eks-list-updates.$k.$(key "$n")" eks list-updates --name "$c" --nodegroup-name "$n"
-    for u in $(names eks list-updates --name "$c" --nodegroup-name "$n" --query 'updateIds[]' | head -n 10); do
+    # The newest are at one end of the list; EKS does not say at which.
+    aws --region "$region" --output text eks list-updates --name "$c" --nodegroup-name "$n" --query 'updateIds[]' 2>/dev/null |
+      tr '\t ' '\n\n' | sed '/^$/d; /^None$/d' >"$work/updates"
+    for u in $({ head -n 6 "$work/updates"; tail -n 6 "$work/updates"; } | sort -u); do
       take "eks-describe-update.$k.$(key "$n").$(key "$u")" eks describe-update --name "$c" --nodegroup-name "$n" --update-id "$u"
     done
   done

@@ -6,6 +6,7 @@ import (
 
 	"rollcall/shared/event"
 	"rollcall/shared/inspect"
+	"rollcall/shared/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
@@ -21,6 +22,10 @@ type batch struct {
 type news struct {
 	account string
 	clock   time.Time // zero when no event knows
+	// reminded tells that one of the messages is a reminder of ours: the next
+	// one follows from it. Events are not followed, or each would have a chain
+	// of reminders of its own.
+	reminded bool
 	// messages brought it.
 	messages []string
 }
@@ -39,7 +44,7 @@ func (h handler) open(messages []event.Message) batch {
 		case event.Reminder:
 			for _, id := range t.Instances {
 				n := b.launched[id]
-				n.messages = append(n.messages, m.ID)
+				n.messages, n.reminded = append(n.messages, m.ID), true
 				b.launched[id] = n
 			}
 		case event.LaunchStarted, event.LaunchSucceeded, event.InstanceRunning:
@@ -84,6 +89,12 @@ type roll struct {
 	failed  []snapshot.Failure
 	// incidents are those of the cluster.
 	incidents []report.Incident
+	// learned is how long launches have to join.
+	learned inspect.Learned
+	// lost are nodes that had joined and have ended soon after.
+	lost []entry
+	// joins are those that teach how long joining takes, by nodegroup.
+	joins map[string][]outcome.Join
 }
 
 // entry is one launch.
@@ -94,18 +105,22 @@ type entry struct {
 	unsure bool
 	// silent ones are looked at and not called: nobody waits for them any
 	// more, or nobody can tell whether they are nodes.
-	silent   bool
+	silent bool
+	// reminded: a reminder of ours brought it.
+	reminded bool
 	instance *snapshot.Instance // nil: EC2 does not describe it
 }
 
 // rolls sorts the batch by cluster. Unknown are instances that neither EC2 nor
 // our records know: minutes after their launch they have ended long ago, and
 // nobody can say whose they were.
-func (b batch) rolls(a inspect.Assignment, known map[string]state.Launch, ids []string, joinTime time.Duration) (all map[string]roll, unknown []string) {
+func (b batch) rolls(a inspect.Assignment, known map[string]state.Launch, ids []string, learned map[string]inspect.Learned) (all map[string]roll, unknown []string) {
 	all = map[string]roll{}
 	add := func(cluster string, e entry, n news) {
 		r := all[cluster]
+		e.reminded = n.reminded
 		r.entries = append(r.entries, e)
+		r.learned = learned[cluster]
 		if n.account != "" {
 			r.account = n.account
 		}
@@ -120,7 +135,7 @@ func (b batch) rolls(a inspect.Assignment, known map[string]state.Launch, ids []
 			found[in.ID] = true
 			l, recorded := known[in.ID]
 			if !recorded {
-				l = fresh(cluster, in, b.launched[in.ID].clock, joinTime)
+				l = fresh(cluster, in, b.launched[in.ID].clock, learned[cluster])
 			}
 			in = inspect.Recall(in, l)
 			add(cluster, entry{launch: l, recorded: recorded, instance: &in}, b.launched[in.ID])
@@ -141,10 +156,10 @@ func (b batch) rolls(a inspect.Assignment, known map[string]state.Launch, ids []
 
 // fresh is the record of a launch that nobody recorded: launch-watch did not
 // see it, or failed.
-func fresh(cluster string, in snapshot.Instance, clock time.Time, joinTime time.Duration) state.Launch {
+func fresh(cluster string, in snapshot.Instance, clock time.Time, learned inspect.Learned) state.Launch {
 	started := in.Launched
 	if started.IsZero() || !clock.IsZero() && clock.Before(started) {
 		started = clock
 	}
-	return inspect.Record(cluster, in, inspect.Launch(in, started), joinTime)
+	return inspect.Record(cluster, in, inspect.Launch(in, started), learned.Allow(inspect.NodegroupOf(in)))
 }

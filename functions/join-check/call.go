@@ -42,7 +42,7 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 			delete(s.Read, failed.Source)
 		}
 	}
-	if r.entries, err = h.lookUp(ctx, stillExpected(r.entries, s, r.incidents, h.giveUp), r.incidents); err != nil {
+	if r.entries, r.lost, err = h.lookUp(ctx, stillExpected(r.entries, s, r.incidents, h.giveUp), r.incidents); err != nil {
 		return err
 	}
 	// From here on the snapshot holds only what is called.
@@ -54,8 +54,13 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 	var d diagnose.Diagnosis
 	if list := toRun(r, s.Scope); len(list) > 0 {
 		q.Scope, q.Launches = s.Scope, s.Launches
+		if len(s.Scope.Instances)+len(s.Scope.Subnets) > 0 {
+			q.Types = h.recollect(ctx, s)
+		}
 		h.reader.More(ctx, s, q, gather.JoinSources(list)...)
+		s.Taken = h.now()
 		d = diagnose.Rank(list, checks.Eval(list, s), s)
+		hadJoined(r.entries, verdicts, s)
 	}
 	o := inspect.Observe(spec.Name, s, d, told(r.entries, verdicts))
 	o.Sweep = r.sweep
@@ -64,16 +69,17 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 		return err
 	}
 	h.tell(ctx, cluster, r.entries, verdicts, o)
-	return h.remember(ctx, r, verdicts, now)
+	r.joins = joins(r.entries, verdicts, s)
+	return errors.Join(h.remember(ctx, s, d, r, verdicts), h.aftermath(ctx, s, r))
 }
 
-// toRun are the checks that have something to judge: all of them when an
-// instance is in trouble or a subnet is suspected; in a sweep at least those
+// toRun are the checks that have something to judge: all that explain
+// launches when an instance is in trouble or a subnet is suspected; in a sweep at least those
 // that watch the cluster itself.
 func toRun(r roll, sc snapshot.Scope) []checks.Check {
 	switch {
 	case len(sc.Instances)+len(sc.Subnets) > 0:
-		return checks.All()
+		return checks.OfLaunches()
 	case r.sweep:
 		return checks.Standing()
 	}

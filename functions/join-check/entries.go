@@ -11,9 +11,13 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// stillExpected sets aside what needs no record: instances that are Ready
-// nodes and were never waited for, and those that ended after they had been
-// nodes. Instances that were there long before Rollcall, and are no nodes, are
+// unrecorded is how young a Ready node is of which it is asked whether its launch
+// has a record: where its events were lost, no one else makes it. Later the
+// sweeps of an hour have asked.
+const unrecorded = time.Hour
+
+// stillExpected sets aside what needs no record: instances that have long been
+// Ready nodes, and those that ended after they had been nodes. Instances that were there long before Rollcall, and are no nodes, are
 // left alone too: a bastion may carry the cluster's tag. Where the nodes could
 // not be read nobody knows which are nodes: they are looked at, and not all
 // recorded as missing. What an open incident is about is looked at whatever it
@@ -30,7 +34,8 @@ func stillExpected(entries []entry, s *snapshot.Snapshot, incidents []report.Inc
 	for _, e := range entries {
 		if e.unsure {
 			n := nodes[e.launch.Instance]
-			settled := s.Time.Sub(e.launch.Started) > giveUp || n != nil && (n.Joined() || e.instance.Ended())
+			age := s.Time.Sub(e.launch.Started)
+			settled := age > giveUp || n != nil && (e.instance.Ended() || n.Joined() && age > unrecorded)
 			if settled && !slices.Contains(about, e.launch.Instance) {
 				continue
 			}
@@ -43,7 +48,8 @@ func stillExpected(entries []entry, s *snapshot.Snapshot, incidents []report.Inc
 
 // lookUp reads the records of the few that may have one. Of those whose
 // outcome is known only what an open incident is about is looked at again.
-func (h handler) lookUp(ctx context.Context, entries []entry, incidents []report.Incident) ([]entry, error) {
+// Nodes that had joined, and have ended soon after, are set aside as lost.
+func (h handler) lookUp(ctx context.Context, entries []entry, incidents []report.Incident) (list, lost []entry, err error) {
 	var ids []string
 	for _, e := range entries {
 		if e.unsure {
@@ -51,17 +57,19 @@ func (h handler) lookUp(ctx context.Context, entries []entry, incidents []report
 		}
 	}
 	if len(ids) == 0 {
-		return entries, nil
+		return entries, nil, nil
 	}
 	known, err := h.launches.GetLaunches(ctx, ids)
 	if err != nil {
-		return nil, fmt.Errorf("look up %d launches: %w", len(ids), err)
+		return nil, nil, fmt.Errorf("look up %d launches: %w", len(ids), err)
 	}
 	about := covered(incidents, instanceID)
-	var list []entry
 	for _, e := range entries {
 		if l, ok := known[e.launch.Instance]; ok && e.unsure {
 			e.launch, e.recorded = l, true
+			if losing(l, e.instance) {
+				lost = append(lost, e)
+			}
 			if l.Standing.Final() {
 				e.silent = true
 				if !slices.Contains(about, l.Instance) {
@@ -71,7 +79,7 @@ func (h handler) lookUp(ctx context.Context, entries []entry, incidents []report
 		}
 		list = append(list, e)
 	}
-	return list, nil
+	return list, lost, nil
 }
 
 func decide(entries []entry, s *snapshot.Snapshot, now time.Time, p outcome.Policy) []outcome.Verdict {

@@ -32,6 +32,15 @@ type Launches interface {
 	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
 }
 
+// Memory is what it has seen of the past, and what it learns.
+type Memory interface {
+	History(ctx context.Context, cluster string, since time.Time) ([]snapshot.Past, error)
+	Samples(ctx context.Context, subnet string, since time.Time) ([]snapshot.Sample, error)
+	RecordSamples(ctx context.Context, samples []snapshot.Sample) error
+	JoinTimes(ctx context.Context, cluster string) (map[string]state.JoinTimes, error)
+	SaveJoinTimes(ctx context.Context, cluster string, t state.JoinTimes) error
+}
+
 // Reader reads AWS and Kubernetes.
 type Reader interface {
 	Find(ctx context.Context, ids, groups []string) ([]snapshot.Instance, *snapshot.Failure)
@@ -59,6 +68,7 @@ type Sender interface {
 
 var (
 	_ Launches = (*state.Store)(nil)
+	_ Memory   = (*state.Store)(nil)
 	_ Reader   = (*gather.Reader)(nil)
 	_ Searcher = (*gather.Reader)(nil)
 	_ Sender   = bus.Queues{}
@@ -66,6 +76,7 @@ var (
 
 type handler struct {
 	launches Launches
+	memory   Memory
 	reader   Reader
 	search   Searcher
 	send     Sender
@@ -81,8 +92,10 @@ type handler struct {
 
 func build(_ context.Context, e run.Env) (run.Handler, error) {
 	reader := gather.New(e.AWS).Through(e.Config.Doors.Of)
+	store := state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
 	h := handler{
-		launches: state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		launches: store,
+		memory:   store,
 		reader:   reader,
 		search:   reader,
 		send:     bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL},
@@ -141,7 +154,11 @@ func (h handler) batch(ctx context.Context, messages []event.Message) (any, erro
 	h.count("ForeignInstances", len(a.Foreign))
 	h.count("WarmPoolInstances", len(a.Warm))
 	h.unsure(&b, a.Unsure)
-	rolls, unknown := b.rolls(a, known, ids, h.joinTime)
+	learned := map[string]inspect.Learned{}
+	for _, cluster := range a.Names() {
+		learned[cluster] = h.learn(ctx, cluster)
+	}
+	rolls, unknown := b.rolls(a, known, ids, learned)
 	if len(unknown) > 0 {
 		h.log.WarnContext(ctx, "EC2 does not describe these instances, and no launch of theirs is recorded", "instances", unknown)
 		h.count("UnknownInstances", len(unknown))

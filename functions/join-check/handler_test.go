@@ -210,19 +210,39 @@ func TestMalformedAloneIsGivenBack(t *testing.T) {
 	}
 }
 
-// TestLostRace: two invocations look at one launch; the second to write has
-// nothing to add.
+// TestLostRace: two invocations look at one launch; the second to write adds
+// what it knows to what the first has written.
 func TestLostRace(t *testing.T) {
 	counts := map[string]int{}
-	h := handler{launches: late{}, count: func(name string, n int) { counts[name] += n }}
-	if err := h.save(t.Context(), true, state.Launch{Instance: "i-1"}); err != nil || counts["LostRaces"] != 1 {
+	first := state.Launch{Instance: "i-1", Standing: outcome.Waiting, Version: 2}
+	first.Learn(outcome.Facts{Noticed: time.Unix(100, 0)})
+	table := &late{have: first}
+	h := handler{launches: table, count: func(name string, n int) { counts[name] += n }}
+	mine := state.Launch{Instance: "i-1", Standing: outcome.Missed, Version: 1}
+	mine.Learn(outcome.Facts{Missed: time.Unix(200, 0)})
+	if err := h.save(t.Context(), true, mine); err != nil || counts["LostRaces"] != 1 {
 		t.Errorf("error %v, counts %v; want one lost race and no error", err, counts)
+	}
+	if got := table.have; got.Noticed.IsZero() || got.Missed.IsZero() || got.Standing != outcome.Missed || got.Version != 3 {
+		t.Errorf("record %+v, want what both knew", got)
 	}
 }
 
-// late has always been overtaken.
-type late struct{ Launches }
+// late is a table that holds a newer version than was read.
+type late struct {
+	Launches
+	have state.Launch
+}
 
-func (late) SaveLaunch(context.Context, state.Launch) error {
-	return fmt.Errorf("save: %w", &state.Conflict{Record: "i-1", Over: 1})
+func (l *late) GetLaunches(context.Context, []string) (map[string]state.Launch, error) {
+	return map[string]state.Launch{l.have.ID(): l.have}, nil
+}
+
+func (l *late) SaveLaunch(_ context.Context, with state.Launch) error {
+	if with.Version != l.have.Version {
+		return fmt.Errorf("save: %w", &state.Conflict{Record: "i-1", Over: with.Version})
+	}
+	with.Version++
+	l.have = with
+	return nil
 }

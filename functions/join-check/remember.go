@@ -11,7 +11,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"rollcall/shared/diagnose"
+	"rollcall/shared/inspect"
 	"rollcall/shared/outcome"
+	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )
 
@@ -24,13 +27,18 @@ const soon = time.Minute
 // in some seconds, and the table is not flooded.
 const writers = 16
 
-// remember writes how each launch stands, and calls those that are not due
-// yet again.
-func (h handler) remember(ctx context.Context, r roll, verdicts []outcome.Verdict, now time.Time) error {
+// step is what a reminder is rounded up to: a burst is one message, not one for
+// each launch.
+const step = 5 * time.Second
+
+// remember writes what is known of each launch, and calls those that are not
+// due yet again.
+func (h handler) remember(ctx context.Context, s *snapshot.Snapshot, d diagnose.Diagnosis, r roll, verdicts []outcome.Verdict) error {
 	var (
 		mu    sync.Mutex
 		again = map[time.Duration][]string{} // by when
 		g     errgroup.Group
+		why   = roots(d.Causes, s.Time)
 	)
 	g.SetLimit(writers)
 	for i, e := range r.entries {
@@ -42,20 +50,22 @@ func (h handler) remember(ctx context.Context, r roll, verdicts []outcome.Verdic
 			l := e.launch
 			waits := v.Standing == outcome.Waiting
 			if !waits || !e.recorded {
-				l.Standing, l.Registered, l.Ready, l.Ended, l.EndedWhy = v.Standing, v.Registered, v.Ready, v.Ended, v.EndedWhy
+				l.Standing = v.Standing
 				l.Looks++
+				inspect.Had(s, &l)
+				l.Learn(known(e, v, s, why[l.Instance]))
 				if err := h.save(ctx, e.recorded, l); err != nil {
 					return fmt.Errorf("record the launch of %s: %w", l.Instance, err)
 				}
 			}
 			// The sweep looks again at those that missed it, and leaves those
 			// that wait to the message that they have.
-			if !waits || r.sweep && e.recorded {
+			if !waits || e.recorded && (r.sweep || !e.reminded) {
 				return nil
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			delay := min(l.Due.Sub(now), soon)
+			delay := min(l.Due.Sub(s.Time)+step-1, soon).Truncate(step)
 			again[delay] = append(again[delay], l.Instance)
 			return nil
 		})
@@ -63,25 +73,53 @@ func (h handler) remember(ctx context.Context, r roll, verdicts []outcome.Verdic
 	failed := g.Wait()
 	for _, delay := range slices.Sorted(maps.Keys(again)) {
 		slices.Sort(again[delay])
-		if err := h.send.LookAgain(ctx, again[delay], now, delay); err != nil {
+		if err := h.send.LookAgain(ctx, again[delay], s.Time, delay); err != nil {
 			return errors.Join(failed, err)
 		}
 	}
 	return failed
 }
 
-// save writes a launch. Losing the race against another invocation is fine:
-// that one saw at least as much, and the next look will agree.
+// races is how often a record is read again that somebody else has written.
+const races = 3
+
+// save writes a launch. Over a record that another invocation has written
+// meanwhile what is known is added: facts only add up.
 func (h handler) save(ctx context.Context, recorded bool, l state.Launch) error {
 	if !recorded {
-		_, err := h.launches.CreateLaunch(ctx, l)
-		return err
+		created, err := h.launches.CreateLaunch(ctx, l)
+		if err != nil || created {
+			return err
+		}
+	} else {
+		err := h.launches.SaveLaunch(ctx, l)
+		var conflict *state.Conflict
+		if !errors.As(err, &conflict) {
+			return err
+		}
 	}
-	err := h.launches.SaveLaunch(ctx, l)
-	var conflict *state.Conflict
-	if errors.As(err, &conflict) {
+	for range races {
 		h.count("LostRaces", 1)
-		return nil
+		list, err := h.launches.GetLaunches(ctx, []string{l.ID()})
+		if err != nil {
+			return fmt.Errorf("read it again: %w", err)
+		}
+		other, ok := list[l.ID()]
+		if !ok {
+			return nil // expired
+		}
+		changed := other.Learn(l.Known())
+		if !other.Standing.Final() && other.Standing != l.Standing && l.Standing == outcome.Missed {
+			other.Standing, changed = l.Standing, true
+		}
+		if !changed {
+			return nil
+		}
+		err = h.launches.SaveLaunch(ctx, other)
+		var conflict *state.Conflict
+		if !errors.As(err, &conflict) {
+			return err
+		}
 	}
-	return err
+	return nil // the next look will agree: the launch is open, or its end is known
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/inspect"
 	"rollcall/shared/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -92,7 +93,7 @@ func absent(s *snapshot.Snapshot, r roll) []string {
 func launches(entries []entry) []snapshot.Launch {
 	list := make([]snapshot.Launch, 0, len(entries))
 	for _, e := range entries {
-		list = append(list, snapshot.Launch{Instance: e.launch.Instance, Started: e.launch.Started, Due: e.launch.Due})
+		list = append(list, inspect.Remembered(e.launch))
 	}
 	return list
 }

@@ -42,7 +42,7 @@ func (h handler) sweepCluster(ctx context.Context, cluster string, t event.Trigg
 	if err != nil {
 		return fmt.Errorf("read the open launches: %w", err)
 	}
-	r := roll{account: t.Account, sweep: true}
+	r := roll{account: t.Account, sweep: true, learned: h.learn(ctx, cluster)}
 	if r.incidents, err = h.launches.Incidents(ctx, cluster); err != nil {
 		return fmt.Errorf("read the incidents: %w", err)
 	}
@@ -68,7 +68,7 @@ func (h handler) sweepCluster(ctx context.Context, cluster string, t event.Trigg
 	for _, id := range a.Warm {
 		delete(recorded, id)
 	}
-	r.entries = h.sweepEntries(cluster, a.Clusters[cluster], recorded)
+	r.entries = sweepEntries(cluster, a.Clusters[cluster], recorded, r.learned)
 	return h.call(ctx, cluster, r)
 }
 
@@ -117,7 +117,7 @@ func otherGroups(instances []snapshot.Instance, read []snapshot.Group) []string 
 
 // sweepEntries pairs instances with the open launches. Whether the others have
 // a record is looked up only for those that are not Ready nodes.
-func (h handler) sweepEntries(cluster string, instances []snapshot.Instance, open map[string]state.Launch) []entry {
+func sweepEntries(cluster string, instances []snapshot.Instance, open map[string]state.Launch, learned inspect.Learned) []entry {
 	var entries []entry
 	seen := map[string]bool{}
 	for _, in := range instances {
@@ -127,7 +127,7 @@ func (h handler) sweepEntries(cluster string, instances []snapshot.Instance, ope
 			entries = append(entries, entry{launch: l, recorded: true, instance: &in})
 			continue
 		}
-		entries = append(entries, entry{launch: fresh(cluster, in, in.Launched, h.joinTime), unsure: true, instance: &in})
+		entries = append(entries, entry{launch: fresh(cluster, in, in.Launched, learned), unsure: true, instance: &in})
 	}
 	for id, l := range open {
 		if !seen[id] {

@@ -37,7 +37,7 @@ func (h handler) unnamed(ctx context.Context, s *snapshot.Snapshot, r roll) ([]e
 	evidence.Named, failed = h.named(ctx, list, r.groups)
 	var entries []entry
 	for _, in := range inspect.Assign(list, evidence).Clusters[s.Cluster.Name] {
-		entries = append(entries, entry{launch: fresh(s.Cluster.Name, in, in.Launched, h.joinTime), unsure: true, instance: &in})
+		entries = append(entries, entry{launch: fresh(s.Cluster.Name, in, in.Launched, r.learned), unsure: true, instance: &in})
 	}
 	return entries, failed
 }

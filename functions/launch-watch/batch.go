@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"rollcall/shared/event"
+	"rollcall/shared/inspect"
+	"rollcall/shared/outcome"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )
@@ -16,8 +18,12 @@ import (
 type batch struct {
 	// launched holds the first news of each instance.
 	launched map[string]news
-	// ended are instances that have stopped or are terminated.
+	// ended are instances that have stopped or are terminated, lost those of
+	// them that had joined not long before.
 	ended map[string]news
+	lost  map[string]news
+	// noticed are instances of which EC2 says beforehand that it ends them.
+	noticed map[string]news
 	// failures are launches without an instance, by activity.
 	failures map[string]failure
 	// failed are messages to give back.
@@ -37,17 +43,21 @@ type news struct {
 	account string
 	clock   time.Time // zero when no event knows
 	latest  time.Time // of its events
+	// facts are what EC2 said of its end beforehand. With early there is no news
+	// of its launch yet.
+	facts outcome.Facts
+	early bool
 	// messages brought it.
 	messages []string
 }
 
 func (b batch) empty() bool {
-	return len(b.launched)+len(b.ended)+len(b.failures) == 0
+	return len(b.launched)+len(b.ended)+len(b.lost)+len(b.failures) == 0
 }
 
 // open reads the messages. Several events of one instance are one launch.
 func (h handler) open(messages []event.Message) batch {
-	b := batch{launched: map[string]news{}, ended: map[string]news{}, failures: map[string]failure{}}
+	b := batch{launched: map[string]news{}, ended: map[string]news{}, lost: map[string]news{}, noticed: map[string]news{}, failures: map[string]failure{}}
 	for _, m := range messages {
 		t, err := event.Parse([]byte(m.Body))
 		if err != nil {
@@ -70,6 +80,11 @@ func (h handler) open(messages []event.Message) batch {
 			merge(b.ended, t, m.ID)
 		case t.Kind == event.LaunchStarted, t.Kind == event.LaunchSucceeded, t.Kind == event.InstanceRunning:
 			merge(b.launched, t, m.ID)
+		case t.Kind == event.Interruption, t.Kind == event.Rebalance, t.Kind == event.Maintenance:
+			for _, id := range t.Instances {
+				t.Instance = id
+				merge(b.noticed, t, m.ID)
+			}
 		default:
 			log.Info("event ignored", "why", "not about a launch")
 			h.count("ForeignEvents", 1)
@@ -90,33 +105,44 @@ func merge(all map[string]news, t event.Trigger, message string) {
 	if t.Time.After(n.latest) {
 		n.latest = t.Time
 	}
+	if f, ok := inspect.Notice(t); ok {
+		n.facts = outcome.Merge(n.facts, f)
+	}
 	n.messages = append(n.messages, message)
 	all[t.Instance] = n
 }
 
 // skipKnown leaves out launches that were looked at already, and ends of
-// instances that nobody waits for.
+// instances that nobody waits for. Notices are taken down.
 func (h handler) skipKnown(ctx context.Context, b *batch) error {
-	ids := append(slices.Collect(maps.Keys(b.launched)), slices.Collect(maps.Keys(b.ended))...)
-	if len(ids) == 0 {
+	ids := slices.Concat(slices.Collect(maps.Keys(b.launched)), slices.Collect(maps.Keys(b.ended)), slices.Collect(maps.Keys(b.noticed)))
+	for _, f := range b.failures {
+		ids = append(ids, f.Instance)
+	}
+	if ids = union(ids, nil); len(ids) == 0 {
 		return nil
 	}
-	slices.Sort(ids)
-	known, err := h.launches.GetLaunches(ctx, slices.Compact(ids))
+	known, err := h.launches.GetLaunches(ctx, ids)
 	if err != nil {
 		return fmt.Errorf("look up %d launches: %w", len(ids), err)
 	}
 	b.known = known
 	maps.DeleteFunc(b.launched, func(id string, _ news) bool { _, ok := known[id]; return ok })
-	maps.DeleteFunc(b.ended, func(id string, _ news) bool {
+	maps.DeleteFunc(b.ended, func(id string, n news) bool {
 		l, ok := known[id]
+		if ok && losing(l, n.latest) {
+			b.lost[id] = n
+		}
 		return !ok || l.Standing.Final()
 	})
-	return nil
+	if err := h.ends(ctx, b); err != nil {
+		return err
+	}
+	return h.notices(ctx, b)
 }
 
 func (b batch) ids() []string {
-	return union(slices.Collect(maps.Keys(b.launched)), slices.Collect(maps.Keys(b.ended)))
+	return union(slices.Concat(slices.Collect(maps.Keys(b.launched)), slices.Collect(maps.Keys(b.lost))), slices.Collect(maps.Keys(b.ended)))
 }
 
 // groups are the Auto Scaling groups that launched or failed to.

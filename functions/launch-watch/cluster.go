@@ -81,7 +81,7 @@ func (h handler) cases(b *batch, a inspect.Assignment, groups []snapshot.Group, 
 	return all
 }
 
-func (c clusterCase) query(cluster, region string, now time.Time, joinTime time.Duration, sources []snapshot.Source) gather.Query {
+func (c clusterCase) query(cluster, region string, now time.Time, learned inspect.Learned, sources []snapshot.Source) gather.Query {
 	q := gather.Query{
 		Account: c.account, Region: region, Time: now, Cluster: cluster,
 		Scope: snapshot.Scope{
@@ -95,10 +95,21 @@ func (c clusterCase) query(cluster, region string, now time.Time, joinTime time.
 		if q.VPC == "" {
 			q.VPC = in.VPC
 		}
-		started := c.started(in)
-		q.Launches = append(q.Launches, snapshot.Launch{Instance: in.ID, Started: started, Due: started.Add(joinTime)})
+		q.Launches = append(q.Launches, inspect.Remembered(c.record(cluster, in, learned)))
 	}
 	return q
+}
+
+// record is what is remembered of an instance's launch, or will be.
+func (c clusterCase) record(cluster string, in snapshot.Instance, learned inspect.Learned) state.Launch {
+	l, ok := c.known[in.ID]
+	if !ok {
+		l = inspect.Record(cluster, in, inspect.Launch(in, c.started(in)), learned.Allow(inspect.NodegroupOf(in)))
+	}
+	if facts := c.news[in.ID].facts; facts != (outcome.Facts{}) {
+		l.Learn(facts)
+	}
+	return l
 }
 
 // started is when the launch began: what is remembered, else the earliest of
@@ -115,23 +126,18 @@ func (c clusterCase) started(in snapshot.Instance) time.Time {
 }
 
 // launches tells how each launch stands: there is no node yet to look for.
-func (c clusterCase) launches(now time.Time, joinTime time.Duration) []report.Launch {
+func (c clusterCase) launches(cluster string, now time.Time, learned inspect.Learned) []report.Launch {
 	var list []report.Launch
 	for _, in := range c.instances {
-		started := c.started(in)
+		r := c.record(cluster, in, learned)
 		v := outcome.Decide(
-			outcome.Launch{Started: started, Due: started.Add(joinTime)},
-			outcome.Seen{EC2Read: true, Instance: &in}, now, outcome.Policy{GiveUp: joinTime})
-		l := inspect.Launch(in, started)
+			outcome.Launch{Started: r.Started, Due: r.Due},
+			outcome.Seen{EC2Read: true, Instance: &in}, now, outcome.Policy{GiveUp: r.Due.Sub(r.Started)})
+		l := inspect.Launch(in, r.Started)
 		if v.Standing == outcome.Gone {
 			l.Standing, l.Ended, l.EndedWhy = v.Standing, v.Ended, v.EndedWhy
 		}
 		list = append(list, l)
 	}
 	return list
-}
-
-func (c clusterCase) record(cluster string, l report.Launch, joinTime time.Duration) state.Launch {
-	i := slices.IndexFunc(c.instances, func(in snapshot.Instance) bool { return in.ID == l.Instance })
-	return inspect.Record(cluster, c.instances[i], l, joinTime)
 }

@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"golang.org/x/sync/errgroup"
 
 	"rollcall/functions/launch-watch/spec"
 	"rollcall/shared/bus"
@@ -32,6 +29,9 @@ import (
 type Launches interface {
 	GetLaunches(ctx context.Context, instances []string) (map[string]state.Launch, error)
 	CreateLaunch(ctx context.Context, l state.Launch) (created bool, err error)
+	SaveLaunch(ctx context.Context, l state.Launch) error
+	JoinTimes(ctx context.Context, cluster string) (map[string]state.JoinTimes, error)
+	RecordSamples(ctx context.Context, samples []snapshot.Sample) error
 }
 
 // Reader is how it looks.
@@ -112,6 +112,10 @@ func (h handler) look(ctx context.Context, b *batch) error {
 		// Without the instances nothing can be told apart: the messages come again.
 		return fmt.Errorf("find the launched instances: %s %s: %s", failed.Call, failed.Reason, failed.Message)
 	}
+	instances, err := h.lose(ctx, b, h.young(b, instances))
+	if err != nil {
+		return err
+	}
 	if err := h.widen(ctx, b, &instances); err != nil {
 		return err
 	}
@@ -143,7 +147,11 @@ func (h handler) look(ctx context.Context, b *batch) error {
 // in between must lead to telling twice (which report notices), not to silence.
 func (h handler) inspect(ctx context.Context, cluster string, c clusterCase) error {
 	now := h.now()
-	s, err := h.reader.Read(ctx, c.query(cluster, h.region, now, h.joinTime, gather.LaunchSources(checks.AtLaunch())))
+	learned, err := inspect.Learn(ctx, h.launches, cluster, h.joinTime, now)
+	if err != nil {
+		h.log.WarnContext(ctx, "could not read how long nodes take to join: the setting counts", "cluster", cluster, "error", err.Error())
+	}
+	s, err := h.reader.Read(ctx, c.query(cluster, h.region, now, learned, gather.LaunchSources(checks.AtLaunch())))
 	if errors.Is(err, gather.ErrNoCluster) {
 		// The tags of other Kubernetes distributions look the same.
 		h.log.WarnContext(ctx, "instances of a cluster that EKS does not have", "cluster", cluster, "instances", len(c.instances))
@@ -153,10 +161,11 @@ func (h handler) inspect(ctx context.Context, cluster string, c clusterCase) err
 	if err != nil {
 		return err
 	}
+	s.Taken = h.now()
 	hear(s, c.told)
 	list := checks.AtLaunch()
 	d := diagnose.Rank(list, checks.Eval(list, s), s)
-	launches := c.launches(now, h.joinTime)
+	launches := c.launches(cluster, now, learned)
 	o := inspect.Observe(spec.Name, s, d, launches)
 	if err := h.send.SendResult(ctx, o); err != nil {
 		return err
@@ -167,52 +176,9 @@ func (h handler) inspect(ctx context.Context, cluster string, c clusterCase) err
 	for _, f := range o.Blind {
 		h.log.WarnContext(ctx, "could not look", "cluster", cluster, "source", f.Source, "call", f.Call, "reason", f.Reason, "code", f.Code)
 	}
-	return h.remember(ctx, cluster, c, launches, now)
-}
-
-// early is when the roll of a launch is first called. A healthy node is Ready
-// in about a minute: then its outcome is known, an incident that waits for it
-// closes, and if it is reclaimed a little later nobody takes it for one that
-// never joined.
-const early = time.Minute
-
-// writers bounds the writes at once: a burst of a thousand launches is recorded
-// in some seconds, and the table is not flooded.
-const writers = 16
-
-func (h handler) remember(ctx context.Context, cluster string, c clusterCase, launches []report.Launch, now time.Time) error {
-	var (
-		mu       sync.Mutex
-		recorded []string
-		g        errgroup.Group
-	)
-	g.SetLimit(writers)
-	for _, l := range launches {
-		if l.Standing.Final() {
-			continue // join-check records how it ended: it sees whether it had been a node
-		}
-		g.Go(func() error {
-			created, err := h.launches.CreateLaunch(ctx, c.record(cluster, l, h.joinTime))
-			if err != nil {
-				return fmt.Errorf("record the launch of %s: %w", l.Instance, err)
-			}
-			if created {
-				mu.Lock()
-				defer mu.Unlock()
-				recorded = append(recorded, l.Instance)
-			}
-			return nil
-		})
+	if err := h.launches.RecordSamples(ctx, inspect.Samples(s, s.Scope.Subnets)); err != nil {
+		// They only tell later how full a subnet was: no launch waits for them.
+		h.log.WarnContext(ctx, "could not record what the subnets had", "cluster", cluster, "error", err.Error())
 	}
-	failed := g.Wait()
-	// Those that were recorded are asked for even when others could not be:
-	// their messages come again and will find them known.
-	if len(recorded) > 0 {
-		slices.Sort(recorded)
-		if err := h.send.LookAgain(ctx, recorded, now, early); err != nil {
-			return errors.Join(failed, err)
-		}
-	}
-	h.count("Launches", len(recorded))
-	return failed
+	return errors.Join(h.remember(ctx, s, c, launches, learned), h.refused(ctx, s, c, learned))
 }

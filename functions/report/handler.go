@@ -29,6 +29,7 @@ type Records interface {
 
 // Slack is whom people listen to.
 type Slack interface {
+	Upload(ctx context.Context, f slack.File) (id string, err error)
 	Post(ctx context.Context, channel string, m slack.Message) (ts string, err error)
 	Update(ctx context.Context, channel, ts string, m slack.Message) error
 	Reply(ctx context.Context, channel, thread string, m slack.Message) (ts string, err error)
@@ -41,13 +42,15 @@ type Bus interface {
 }
 
 var (
-	_ Records = (*state.Store)(nil)
-	_ Slack   = (*slack.Client)(nil)
-	_ Bus     = (*bus.Bus)(nil)
+	_ Records   = (*state.Store)(nil)
+	_ Summaries = (*state.Store)(nil)
+	_ Slack     = (*slack.Client)(nil)
+	_ Bus       = (*bus.Bus)(nil)
 )
 
 type handler struct {
 	incidents Records
+	postings  Summaries
 	slack     Slack
 	bus       Bus
 	channel   string
@@ -58,8 +61,9 @@ type handler struct {
 }
 
 func build(_ context.Context, e run.Env) (run.Handler, error) {
+	store := state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
 	h := handler{
-		incidents: state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		incidents: store, postings: store,
 		slack: &session{
 			secret: secretsmanager.NewFromConfig(e.AWS),
 			arn:    e.Config.SlackSecretARN,
@@ -93,8 +97,8 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	clusters, failed := h.sort(messages)
 	p := pass{handler: h}
 	for _, c := range clusters {
-		if err := p.cluster(ctx, c); err != nil {
-			h.log.ErrorContext(ctx, "observations could not be recorded, they go back to the queue", "cluster", c.name, "observations", len(c.observations), "error", err.Error())
+		if err := errors.Join(p.cluster(ctx, c), p.summarise(ctx, c)); err != nil {
+			h.log.ErrorContext(ctx, "results could not be recorded, they go back to the queue", "cluster", c.name, "observations", len(c.observations), "summaries", len(c.summaries), "error", err.Error())
 			h.count("RecordFailures", 1)
 			failed = append(failed, c.messages...)
 		}
@@ -109,6 +113,7 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 type clusterBatch struct {
 	name         string
 	observations []report.Observation
+	summaries    []report.Summary
 	messages     []string
 }
 
@@ -118,19 +123,23 @@ type clusterBatch struct {
 // dead-letter queue with it.
 func (h handler) sort(messages []event.Message) (clusters []clusterBatch, failed []string) {
 	for _, m := range messages {
-		obs, err := report.Decode([]byte(m.Body))
+		result, err := report.DecodeMessage([]byte(m.Body))
 		if err != nil {
 			h.log.Error("message cannot be read, it goes back to the queue", "message", m.ID, "received", m.Received, "error", err.Error())
 			h.count("MalformedObservations", 1)
 			failed = append(failed, m.ID)
 			continue
 		}
-		i := slices.IndexFunc(clusters, func(c clusterBatch) bool { return c.name == obs.Cluster })
+		i := slices.IndexFunc(clusters, func(c clusterBatch) bool { return c.name == result.Cluster() })
 		if i < 0 {
-			clusters = append(clusters, clusterBatch{name: obs.Cluster})
+			clusters = append(clusters, clusterBatch{name: result.Cluster()})
 			i = len(clusters) - 1
 		}
-		clusters[i].observations = append(clusters[i].observations, obs)
+		if result.Summary != nil {
+			clusters[i].summaries = append(clusters[i].summaries, *result.Summary)
+		} else {
+			clusters[i].observations = append(clusters[i].observations, *result.Observation)
+		}
 		clusters[i].messages = append(clusters[i].messages, m.ID)
 	}
 	return clusters, failed

@@ -59,6 +59,16 @@ func (s *session) Post(ctx context.Context, channel string, m slack.Message) (st
 	return ts, s.after(err)
 }
 
+// Upload gives Slack a picture.
+func (s *session) Upload(ctx context.Context, f slack.File) (string, error) {
+	c, err := s.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	id, err := c.Upload(ctx, f)
+	return id, s.after(err)
+}
+
 // Update edits a message.
 func (s *session) Update(ctx context.Context, channel, ts string, m slack.Message) error {
 	c, err := s.open(ctx)

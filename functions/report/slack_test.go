@@ -12,6 +12,7 @@ import (
 // channel is a Slack in memory: what was said, and how it fails.
 type channel struct {
 	messages []message
+	files    []slack.File
 	// fail, if set, decides on each call: an error before it is done, or, with
 	// cut, after it.
 	fail func(call string) (err error, cut bool)
@@ -55,6 +56,17 @@ func (c *channel) Post(_ context.Context, id string, m slack.Message) (ts string
 		return "", err
 	}
 	return ts, nil
+}
+
+func (c *channel) Upload(_ context.Context, f slack.File) (id string, err error) {
+	err = c.do("upload", func() {
+		c.files = append(c.files, f)
+		id = fmt.Sprintf("F%09d", len(c.files))
+	})
+	if err != nil {
+		return "", err
+	}
+	return id, nil
 }
 
 func (c *channel) Reply(_ context.Context, id, thread string, m slack.Message) (ts string, err error) {

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"rollcall/local/world"
 	"rollcall/shared/checks"
+	"rollcall/shared/snapshot"
 )
 
 const dir = "../worlds/corpus"
@@ -33,11 +36,45 @@ func TestEveryCheckHasItsWorlds(t *testing.T) {
 	}
 	for _, check := range checks.All() {
 		id := string(check.ID)
+		if slices.ContainsFunc(c.Remembered, func(r remembered) bool { return r.Check == id }) {
+			if broken[id] {
+				t.Errorf("%s has a broken world: it need not be left out", id)
+			}
+			continue
+		}
 		if !broken[id] {
 			t.Errorf("%s has no broken world", id)
 		}
 		if !healthy[id] {
 			t.Errorf("%s has no healthy world beside its broken one", id)
+		}
+	}
+}
+
+// TestWhatIsLeftOutIsShownElsewhere holds that only checks that need the
+// history of launches are left out of the corpus, and that what shows each of
+// them is there.
+func TestWhatIsLeftOutIsShownElsewhere(t *testing.T) {
+	c, err := read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range c.Remembered {
+		i := slices.IndexFunc(checks.All(), func(c checks.Check) bool { return string(c.ID) == r.Check })
+		if i < 0 || !slices.Contains(checks.All()[i].Needs, snapshot.LaunchHistory) {
+			t.Errorf("%s is no check that needs the history of launches", r.Check)
+		}
+		if r.Why == "" || len(r.Proof) == 0 {
+			t.Errorf("%s: why it is left out, or where it is shown, is not said", r.Check)
+		}
+		for _, name := range r.Proof {
+			path := filepath.Join(dir, "..", name+".yaml")
+			if strings.Contains(name, "/") {
+				path = filepath.Join("..", "..", name)
+			}
+			if _, err := os.Stat(path); err != nil {
+				t.Errorf("%s is to be shown by %s: %v", r.Check, name, err)
+			}
 		}
 	}
 }

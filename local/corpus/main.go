@@ -89,6 +89,7 @@ func run(ctx context.Context, o options, out, errs io.Writer) (wrong int, err er
 	print(out, verdicts)
 	if o.run == "" {
 		printUnseen(out, c.Unseen)
+		printRemembered(out, c.Remembered)
 	}
 	for _, v := range verdicts {
 		if v.Wrong != "" {

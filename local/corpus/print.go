@@ -128,3 +128,15 @@ func printUnseen(out io.Writer, list []unseen) {
 	}
 	w.Flush()
 }
+
+func printRemembered(out io.Writer, list []remembered) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintln(out, "\nChecks of what Rollcall remembers, which these worlds cannot show, and what does:")
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, r := range list {
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", r.Check, r.Why, strings.Join(r.Proof, ", "))
+	}
+	w.Flush()
+}

@@ -17,6 +17,8 @@ type corpus struct {
 	// Cases are the ids of all reports that were looked at.
 	Cases  []string
 	Unseen []unseen
+	// Remembered are the checks that no world that stands still can show.
+	Remembered []remembered
 }
 
 // subject is one world of the corpus.
@@ -31,6 +33,14 @@ type subject struct {
 // Rollcall does not judge yet.
 type unseen struct {
 	ID, URL, Why string
+}
+
+// remembered is a check of what Rollcall itself remembers: the corpus has no
+// history of launches. Proof are the worlds that show it on the running stage,
+// and files in which made-up histories do.
+type remembered struct {
+	Check, Why string
+	Proof      []string
 }
 
 // casesFile lists the reports; every other file of the folder is a world.
@@ -68,12 +78,13 @@ func readCases(path string, c *corpus) error {
 		return fmt.Errorf("read the reports: %w", err)
 	}
 	var file struct {
-		All    []string
-		Unseen []unseen
+		All        []string
+		Unseen     []unseen
+		Remembered []remembered
 	}
 	if err := yaml.Unmarshal(raw, &file); err != nil {
 		return fmt.Errorf("read the reports in %s: %w", path, err)
 	}
-	c.Cases, c.Unseen = file.All, file.Unseen
+	c.Cases, c.Unseen, c.Remembered = file.All, file.Unseen, file.Remembered
 	return nil
 }

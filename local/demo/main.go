@@ -1,4 +1,4 @@
-// Command demo plays a story on the local stage and ends with exit status 0
+// Command demo plays stories on the local stage and ends with exit status 0
 // only if everything that must be seen was seen.
 package main
 
@@ -7,20 +7,26 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
 	"rollcall/local/stage"
 )
 
-const usage = `Plays the route story on the local stage: a nodegroup in a new subnet whose
-route table has only the local route.
+const usage = `Plays a story on the local stage:
 
-  go run ./local/demo [-keep] [-rate N] [-pictures DIR]
+  route  a nodegroup in a new subnet whose route table has only the local route
+  spot   four Spot nodegroups started at once in one small subnet, and two
+         worlds that look like it and have another cause
+  all    both
+
+  go run ./local/demo [-story NAME] [-keep] [-rate N] [-pictures DIR]
 
 It needs the functions' binaries (make build-local) and Node. No AWS account is
 touched. Exit status: 0 all was seen, 1 something was not, 2 wrong use.
@@ -28,6 +34,7 @@ touched. Exit status: 0 all was seen, 1 something was not, 2 wrong use.
 `
 
 type options struct {
+	story    string
 	keep     bool
 	rate     float64
 	template string
@@ -36,10 +43,44 @@ type options struct {
 	pictures string
 }
 
+// play is a story: a world on a stage of its own, and what happens on it.
+type play struct {
+	name  string
+	world string
+	// rate is how many times faster than the wall clock it runs if nobody says
+	// otherwise.
+	rate float64
+	act  func(context.Context, *stage.Stage, *narrator) error
+	// then are stories played after it, that belong to it.
+	then []play
+}
+
+func plays() []play {
+	return []play{
+		{name: "route", world: "route", rate: 20, act: route},
+		{name: "spot", world: "spot", rate: 60, act: spot, then: []play{
+			{name: "spot, reclaimed", world: "spot-reclaimed", rate: 60, act: reclaimed},
+			{name: "spot, no route", world: "spot-route", rate: 60, act: unrouted},
+		}},
+	}
+}
+
+// chosen are the plays of a name; none where there is no such story.
+func chosen(name string) []play {
+	var list []play
+	for _, p := range plays() {
+		if name == p.name || name == "all" {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
 func main() {
 	var o options
-	flag.BoolVar(&o.keep, "keep", false, "leave the stage up afterwards, until Ctrl-C")
-	flag.Float64Var(&o.rate, "rate", 20, "how many times faster than the wall clock the stage runs")
+	flag.StringVar(&o.story, "story", "route", "the story to play: route, spot or all")
+	flag.BoolVar(&o.keep, "keep", false, "leave the last story's stage up afterwards, until Ctrl-C")
+	flag.Float64Var(&o.rate, "rate", 0, "how many times faster than the wall clock the stage runs; 0 takes the story's own")
 	flag.StringVar(&o.template, "template", "infra/Rollcall.template.json", "the synthesised template")
 	flag.StringVar(&o.binaries, "binaries", "build/local", "folder of the functions' binaries")
 	flag.StringVar(&o.logs, "logs", "out/demo.log", "file for the functions' logs")
@@ -49,7 +90,10 @@ func main() {
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	if flag.NArg() > 0 || o.rate <= 0 {
+	if flag.NArg() > 0 || o.rate < 0 || len(chosen(o.story)) == 0 {
+		if len(chosen(o.story)) == 0 {
+			fmt.Fprintf(os.Stderr, "demo: there is no story %q\n\n", o.story)
+		}
 		flag.Usage()
 		os.Exit(2)
 	}
@@ -63,6 +107,11 @@ func main() {
 }
 
 func run(ctx context.Context, o options) error {
+	if o.pictures != "" {
+		if err := os.MkdirAll(o.pictures, 0o755); err != nil {
+			return err
+		}
+	}
 	if err := os.MkdirAll(filepath.Dir(o.logs), 0o755); err != nil {
 		return err
 	}
@@ -71,30 +120,73 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer logs.Close()
+	list := chosen(o.story)
+	for i, p := range list {
+		if err := perform(ctx, o, p, logs, o.keep && i == len(list)-1); err != nil {
+			if errors.Is(err, context.Canceled) {
+				return errors.New("interrupted")
+			}
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	return nil
+}
+
+// perform plays a story, and what belongs to it on stages of their own. The
+// story's own stage stays up until all is told, and on if it is to be kept.
+func perform(ctx context.Context, o options, p play, logs io.Writer, keep bool) error {
 	began := time.Now()
-	fmt.Printf("Rollcall on the local stage, %g times as fast as the clock\n\n", o.rate)
-	s, err := stage.Start(ctx, stage.Options{
-		World: "local/worlds/route.yaml", Template: o.template, Binaries: o.binaries,
-		Rate: o.rate, Out: logs, Log: slog.New(slog.NewTextHandler(logs, nil)),
-	})
+	n := &narrator{began: began, pictures: o.pictures}
+	s, err := o.raise(ctx, p, n, logs)
 	if err != nil {
-		return fmt.Errorf("start the stage: %w", err)
+		return err
 	}
 	defer s.Close()
-	fmt.Printf("  Slack page   %s\n  AWS endpoint %s\n\n", s.Slack.URL(), s.Cloud.Endpoint())
-	n := &narrator{stage: s, began: began, pictures: o.pictures}
-	err = route(ctx, s, n)
+	err = p.act(ctx, s, n)
+	for _, next := range p.then {
+		if err != nil {
+			break
+		}
+		err = o.interlude(ctx, next, n, logs)
+	}
 	n.timeline()
 	if err == nil {
 		fmt.Printf("\nAll of it was seen, in %.1f s. The page: %s\n", time.Since(began).Seconds(), s.Slack.URL())
 	}
-	if o.keep {
+	if keep {
 		fmt.Printf("\nThe stage stays up: %s\nUse the AWS CLI against it:\n\n%s\nCtrl-C ends it.\n", s.Slack.URL(), exports(s))
 		<-ctx.Done()
-		return err
-	}
-	if errors.Is(err, context.Canceled) {
-		return errors.New("interrupted")
 	}
 	return err
+}
+
+func (o options) interlude(ctx context.Context, p play, n *narrator, logs io.Writer) error {
+	s, err := o.raise(ctx, p, n, logs)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := p.act(ctx, s, n); err != nil {
+		return fmt.Errorf("%s: %w", p.name, err)
+	}
+	return nil
+}
+
+// raise starts a story's stage, which the narrator tells of from now on.
+func (o options) raise(ctx context.Context, p play, n *narrator, logs io.Writer) (*stage.Stage, error) {
+	rate := p.rate
+	if o.rate > 0 {
+		rate = o.rate
+	}
+	s, err := stage.Start(ctx, stage.Options{
+		World: "local/worlds/" + p.world + ".yaml", Template: o.template, Binaries: o.binaries,
+		Rate: rate, Out: logs, Log: slog.New(slog.NewTextHandler(logs, nil)),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start the stage: %w", err)
+	}
+	n.stage, n.play = s, p.name
+	fmt.Printf("%s on the local stage, %g times as fast as the clock\n\n  Slack page   %s\n  AWS endpoint %s\n\n",
+		strings.ToUpper(p.name[:1])+p.name[1:], rate, s.Slack.URL(), s.Cloud.Endpoint())
+	return s, nil
 }

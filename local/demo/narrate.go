@@ -18,6 +18,8 @@ import (
 // narrator prints a line for each step and remembers them for the timeline.
 type narrator struct {
 	stage *stage.Stage
+	// play is the story that the stage is for.
+	play  string
 	began time.Time
 	steps []step
 	// pictures is where pictures of the page go; none if it is empty.
@@ -25,6 +27,7 @@ type narrator struct {
 }
 
 type step struct {
+	play  string
 	stage time.Time
 	wall  time.Duration
 	text  string
@@ -32,7 +35,7 @@ type step struct {
 
 // say tells a step that has happened.
 func (n *narrator) say(format string, args ...any) {
-	s := step{stage: n.stage.Clock.Now(), wall: time.Since(n.began), text: fmt.Sprintf(format, args...)}
+	s := step{play: n.play, stage: n.stage.Clock.Now(), wall: time.Since(n.began), text: fmt.Sprintf(format, args...)}
 	n.steps = append(n.steps, s)
 	fmt.Printf("  ✓ %s\n", s.text)
 }
@@ -77,7 +80,10 @@ func terminal() bool {
 // took here.
 func (n *narrator) timeline() {
 	fmt.Print("\nTimeline (stage time, wall time)\n")
-	for _, s := range n.steps {
+	for i, s := range n.steps {
+		if i > 0 && s.play != n.steps[i-1].play {
+			fmt.Printf("  %s, on a stage of its own\n", s.play)
+		}
 		fmt.Printf("  %s  %5.1f s  %s\n", s.stage.Format("15:04:05"), s.wall.Seconds(), s.text)
 	}
 }

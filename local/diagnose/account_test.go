@@ -99,7 +99,7 @@ func TestAccounts(t *testing.T) {
 	symptom := said{1, []string{"node/not-registered symptom"}, nil, ""}
 	blind := func(unknown string) said { return said{2, []string{"node/not-registered symptom"}, nil, unknown} }
 	windows := all(set(instances, it+".Platform", `"windows"`), set(instances, it+".PlatformDetails", `"Windows"`), set(images, "Images.+", `{"ImageId": "ami-0win", "Name": "Windows_Server-2022-English-Full-EKS_Optimized-1.34-2026.11.12", "OwnerId": "957547624766", "ImageOwnerAlias": "amazon", "Platform": "windows", "Architecture": "x86_64", "State": "available", "CreationDate": "2026-11-12T20:00:00.000Z"}`),
-		set(instances, it+".ImageId", `"ami-0win"`), set(nodegroup, "nodegroup.amiType", `"WINDOWS_FULL_2022_x86_64"`), set(entryFile, "accessEntry.type", `"EC2_WINDOWS"`), set(entryFile, "accessEntry.kubernetesGroups", `["eks:kube-proxy-windows", "system:nodes"]`),
+		set(instances, it+".ImageId", `"ami-0win"`), set(groupFile, "nodegroup.amiType", `"WINDOWS_FULL_2022_x86_64"`), set(entryFile, "accessEntry.type", `"EC2_WINDOWS"`), set(entryFile, "accessEntry.kubernetesGroups", `["eks:kube-proxy-windows", "system:nodes"]`),
 		userData("<powershell>\n[string]$EKSBootstrapScriptFile = \"$env:ProgramFiles\\Amazon\\EKS\\Start-EKSBootstrap.ps1\"\n& $EKSBootstrapScriptFile -EKSClusterName \"eks-workshop\" 3>&1 4>&1 5>&1 6>&1\n</powershell>\n"),
 		wrote("2026/11/20 15:00:10Z: Windows is Ready to use\n"))
 	karpenter := all(tags("karpenter.sh/nodepool", "default", "karpenter.sh/nodeclaim", "default-x7x2k", "kubernetes.io/cluster/eks-workshop", "owned", "eks:eks-cluster-name", cluster), with(activities+".json", `{"Activities": []}`), set(groups, everyGroup+".Instances", `[]`), set(groups, everyGroup+".DesiredCapacity", "0"))
@@ -118,7 +118,7 @@ func TestAccounts(t *testing.T) {
 		"Windows":                       {symptom, []change{noNode(), windows}},
 		"Windows, wrong cluster":        {one("instance/user-data"), []change{noNode(), windows, inUserData("eks-workshop", "eks-other")}},
 		"Windows, entry for Linux":      {said{1, []string{"iam/access-wrong-type possible"}, nil, ""}, []change{noNode(), windows, set(entryFile, "accessEntry.type", `"EC2_LINUX"`)}},
-		"Bottlerocket, wrong CA":        {one("instance/user-data"), []change{noNode(), set(images, "Images.0.Name", `"bottlerocket-aws-k8s-1.34-x86_64-v1.50.0-abcdef"`), set(nodegroup, "nodegroup.amiType", `"BOTTLEROCKET_x86_64"`), userData(tomlData)}},
+		"Bottlerocket, wrong CA":        {one("instance/user-data"), []change{noNode(), set(images, "Images.0.Name", `"bottlerocket-aws-k8s-1.34-x86_64-v1.50.0-abcdef"`), set(groupFile, "nodegroup.amiType", `"BOTTLEROCKET_x86_64"`), userData(tomlData)}},
 		"Karpenter":                     {symptom, []change{noNode(), karpenter}},
 		"Karpenter, no way out":         {one("route/no-egress", table), []change{noNode(), noWayOut(), karpenter}},
 		"by its group's tags":           {one("route/no-egress", table), []change{noNode(), noWayOut(), tags("aws:autoscaling:groupName", asg, "aws:ec2launchtemplate:id", lt, "aws:ec2launchtemplate:version", "1")}},

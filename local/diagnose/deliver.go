@@ -92,7 +92,7 @@ func (r *run) drain(ctx context.Context, arn string) ([]events.SQSMessage, error
 	}
 }
 
-// collect reads what the functions reported.
+// collect reads what the functions found.
 func (r *run) collect(ctx context.Context) error {
 	for _, q := range r.stage.Template.Queues {
 		if !r.isResults(q) {
@@ -103,11 +103,14 @@ func (r *run) collect(ctx context.Context) error {
 			return err
 		}
 		for _, m := range messages {
-			o, err := report.Decode([]byte(m.Body))
+			said, err := report.DecodeMessage([]byte(m.Body))
 			if err != nil {
 				return err
 			}
-			r.seen = append(r.seen, o)
+			// A summary counts what was; it finds nothing.
+			if said.Observation != nil {
+				r.seen = append(r.seen, *said.Observation)
+			}
 		}
 	}
 	return nil

@@ -275,6 +275,10 @@ func TestHelpAndMessages(t *testing.T) {
 		"a launch refused": {[]string{"-message", "You are not authorized to perform this operation. Encoded authorization failure message: abc. Launching EC2 instance failed."}, 0, "launch/unauthorized"},
 		"several lines":    {[]string{"-message", "[   14.1] systemd[1]: Started kubelet.service\n[   20.1] kubelet[1800]: E1120 15:00:01.123456    1800 kubelet_node_status.go:96] \"Unable to register node with API server\" err=\"Unauthorized\"\n"}, 0, "iam/access-missing"},
 		"kubelet's word":   {[]string{"-message", "kubelet: Unauthorized"}, 0, "iam/access-missing"},
+		"a health issue":   {[]string{"-message", "Nodegroup ng-eks-A failed to stabilize: [{Code: AccessDenied,Message: The aws-auth ConfigMap in your cluster is invalid }]"}, 0, "nodegroup/health\n  EKS or the nodes are not let in"},
+		"a code alone":     {[]string{"-message", "Ec2LaunchTemplateVersionMismatch"}, 0, "nodegroup/health\n  the group launches another version"},
+		"of an update":     {[]string{"-message", "error waiting for EKS Node Group (prod:workers) version update: unexpected state 'Failed', wanted target 'Successful'. last error: i-0123: IpNotAvailable: no address"}, 0, "nodegroup/update-failed\n  a subnet has no free address"},
+		"somebody else's":  {[]string{"-message", "An error occurred (AccessDenied) when calling the PutObject operation: Access Denied"}, 2, "launch/unclassified"},
 		"unknown message":  {[]string{"-message", "The moon is in the wrong house."}, 2, "launch/unclassified"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -32,7 +32,7 @@ const (
 	groups     = "autoscaling-describe-auto-scaling-groups"
 	activities = "autoscaling-describe-scaling-activities"
 	described  = "eks-describe-cluster.eks-workshop"
-	nodegroup  = "eks-describe-nodegroup.eks-workshop.new_nodegroup_2"
+	groupFile  = "eks-describe-nodegroup.eks-workshop.new_nodegroup_2"
 	nodes      = "kubectl-get-nodes.eks-workshop"
 	templates  = "ec2-describe-launch-template-versions"
 

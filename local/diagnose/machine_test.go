@@ -93,11 +93,11 @@ func TestEveryMachineCheck(t *testing.T) {
 		"STS off":                {one("iam/sts-region-deactivated"), []change{wrote("[    0.0] Linux version 6\n[   11.0] cloud-init[1]: nodeadm: operation error STS: GetCallerIdentity, https response error StatusCode: 403, api error RegionDisabledException: STS is not activated in this region for account:111122223333. Your account administrator can activate STS in this region using the IAM Console.\n")}},
 		"wrong cluster":          {one("instance/user-data", lt), []change{inUserData("name: eks-workshop", "name: eks-wrkshop")}},
 		"wrong endpoint":         {one("instance/user-data", lt), []change{inUserData("0123456789ABCDEF0123456789ABCDEF", "D5E11EBFCBD8AF710C5793CEC35243E1")}},
-		"a forbidden label":      {one("instance/forbidden-node-label"), []change{set(nodegroup, "nodegroup.labels", `{"node-role.kubernetes.io/worker": "true"}`)}},
+		"a forbidden label":      {one("instance/forbidden-node-label"), []change{set(groupFile, "nodegroup.labels", `{"node-role.kubernetes.io/worker": "true"}`)}},
 		"metadata off":           {one("instance/imds", young), []change{set(instances, it+".MetadataOptions.HttpEndpoint", `"disabled"`)}},
 		"no cluster tag":         {likely("instance/cluster-tag", young), []change{selfManaged()}},
 		"no cluster tag, by ASG": {said{1, []string{"node/not-registered symptom"}, nil, ""}, []change{selfManagedWith(`{"Key": "kubernetes.io/cluster/eks-workshop", "Value": "owned"}`)}},
-		"AMI of another version": {one("instance/version-skew", cluster), []change{set(images, "Images.0.Name", `"amazon-eks-node-al2023-x86_64-standard-1.36-v20261112"`), set(nodegroup, "nodegroup.amiType", `"CUSTOM"`)}},
+		"AMI of another version": {one("instance/version-skew", cluster), []change{set(images, "Images.0.Name", `"amazon-eks-node-al2023-x86_64-standard-1.36-v20261112"`), set(groupFile, "nodegroup.amiType", `"CUSTOM"`)}},
 		"AMI for ARM":            {likely("instance/ami", image), []change{set(images, "Images.0.Architecture", `"arm64"`)}},
 		"status impaired":        {likely("instance/status-check", young), []change{set(statuses, "InstanceStatuses.InstanceId="+young+".InstanceStatus.Status", `"impaired"`)}},
 		"retirement":             {likely("instance/scheduled-event", young), []change{set(statuses, "InstanceStatuses.InstanceId="+young+".Events", `[{"InstanceEventId": "instance-event-0d59937288b749b32", "Code": "instance-retirement", "Description": "The instance is running on degraded hardware", "NotBefore": "2026-11-20T16:00:00.000Z"}]`)}},
@@ -140,6 +140,6 @@ func selfManagedWith(tag string) change {
 		}
 		set(groups, "AutoScalingGroups.AutoScalingGroupName="+asg+".Tags", `[]`)(t, dir)
 		cut("eks-list-nodegroups.eks-workshop", "nodegroups", "new_nodegroup_2")(t, dir)
-		without(nodegroup+".json")(t, dir)
+		without(groupFile+".json")(t, dir)
 	}
 }

@@ -26,7 +26,7 @@ func unknowns(seen []report.Observation, waits func(cluster string) bool) []Unkn
 		absent := absentOf(launches, o.At)
 		for _, u := range o.Diagnosis.Unknown {
 			for _, f := range u.Blocked {
-				if !needed(u, absent, gone(launches)) && !(tells(f.Source) && u.Check == missed && waits(o.Cluster)) {
+				if remembered(u, f) || !needed(u, absent, gone(launches)) && !(tells(f.Source) && u.Check == missed && waits(o.Cluster)) {
 					continue
 				}
 				add(Unknown{Check: string(u.Check), Resource: cmp.Or(strings.Join(u.Covers, " "), o.Cluster), Reason: reason(f)})
@@ -52,7 +52,7 @@ func tells(s snapshot.Source) bool {
 // ofInstances are the groups of checks that look for what keeps an instance
 // from joining. Where all have joined nobody needs them.
 func ofInstances() []string {
-	return []string{"route", "endpoint", "sg", "nacl", "dns", "iam", "instance", "node"}
+	return []string{"route", "endpoint", "sg", "nacl", "dns", "iam", "instance", "node", "spot"}
 }
 
 // gone are the launches that ended before they were seen as nodes.
@@ -71,7 +71,7 @@ func gone(launches map[string]report.Launch) []report.Launch {
 // the rest, and nobody waits for it.
 func needed(u diagnose.Unknown, absent, gone []report.Launch) bool {
 	group, _, _ := strings.Cut(string(u.Check), "/")
-	if u.Check == "instance/ended-early" {
+	if u.Check == "instance/ended-early" || u.Check == "spot/reclaimed-before-join" {
 		absent = gone
 	}
 	if !slices.Contains(ofInstances(), group) {
@@ -87,6 +87,21 @@ func needed(u diagnose.Unknown, absent, gone []report.Launch) bool {
 	return slices.ContainsFunc(absent, func(l report.Launch) bool {
 		return slices.Contains(subjects, l.Instance) || slices.Contains(subjects, l.Subnet)
 	})
+}
+
+// remembered tells that a check could not look into what Rollcall itself
+// remembers. A capture is one moment: it has no history of launches, and
+// whoever took it could not have asked for one. What is short now (an empty
+// subnet, a refused launch) other checks tell. The pools of Spot are judged by
+// days of that history, and never explain why one instance is not a node.
+//
+// Nor is it told that nobody read the updates of nodegroups because the
+// nodegroups themselves were not read: that is told already. (Updates that
+// nobody captured are silent, package gather says why; a call that was refused
+// is told.)
+func remembered(u diagnose.Unknown, f snapshot.Failure) bool {
+	return f.Source == snapshot.LaunchHistory || f.Source == snapshot.Updates && f.Reason == snapshot.NotRead ||
+		slices.ContainsFunc(checks.OfPools(), func(c checks.Check) bool { return c.ID == u.Check })
 }
 
 // items are the instances and subnets among the ids.

@@ -2,16 +2,26 @@ package main
 
 import (
 	"cmp"
+	"slices"
 	"strings"
+	"unicode"
 
 	"rollcall/shared/activity"
 	"rollcall/shared/console"
+	"rollcall/shared/nodegroup"
 )
 
 // point tells the check that a text points to, what the text means and what to
 // do next: a message of AWS, or a line of a console.
 func point(text string) (check, meaning, next string, ok bool) {
-	return activity.Point(text, consoleLine)
+	check, meaning, next, ok = activity.Point(text, consoleLine, nodegroupCode)
+	if check == "nodegroup/health" {
+		// The words that the finding itself has.
+		if c, m, n, known := nodegroupCode(text); known {
+			return c, m, n, true
+		}
+	}
+	return check, meaning, next, ok
 }
 
 // retried is how often a line must stand in a console before those failures
@@ -25,4 +35,30 @@ func consoleLine(text string) (check, meaning, next string, ok bool) {
 	}
 	m := r.Matches[0]
 	return cmp.Or(m.Check, "instance/console-error"), m.Means, m.Next, true
+}
+
+// nodegroupCode knows EKS's own codes, as its console, its API, CloudFormation
+// and Terraform quote them: of a nodegroup's health issue, or of why an update
+// failed.
+func nodegroupCode(text string) (check, meaning, next string, ok bool) {
+	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	for i, word := range words {
+		quoted := i > 0 && slices.Contains([]string{"code", "errorcode"}, strings.ToLower(words[i-1]))
+		if len(words) > 1 && !quoted && common(word) {
+			continue
+		}
+		if c := nodegroup.OfIssue(word); c.Known {
+			return "nodegroup/health", c.Meaning, c.Next, true
+		}
+		if c := nodegroup.OfUpdate(word); c.Known {
+			return "nodegroup/update-failed", c.Meaning, c.Next, true
+		}
+	}
+	return "", "", "", false
+}
+
+// common are codes that other services use too, and words that any text may
+// hold: in a longer text they count only where it calls them a code.
+func common(code string) bool {
+	return slices.Contains([]string{"AccessDenied", "LimitExceeded", "InternalFailure", "OperationNotPermitted", "Unknown"}, code)
 }

@@ -24,7 +24,7 @@ var keep = flag.String("keep", "", "folder in which to leave the captures")
 // TestScript takes captures of worlds with the AWS CLI and kubectl, and holds
 // that a capture's diagnosis is its world's. Both tools must be installed.
 func TestScript(t *testing.T) {
-	for _, name := range []string{"healthy-nat", "samples"} {
+	for _, name := range []string{"healthy-nat", "samples", "nodegroup-update-failed"} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(here(t), "..", "worlds", name+".yaml")
 			dir := filepath.Join(t.TempDir(), "capture")

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"rollcall/local/wire"
 	"rollcall/local/world"
 )
 
@@ -23,6 +24,20 @@ func objects(w *world.World) func(cluster, plural string) ([]json.RawMessage, st
 	return func(cluster, plural string) ([]json.RawMessage, string, error) {
 		o, err := w.Kubernetes(cluster, plural)
 		return o.Items, o.ResourceVersion, err
+	}
+}
+
+// recorder has the world record calls as CloudTrail does. A capture stands
+// still and records nothing.
+func (s *Stage) recorder() func(call wire.Call, in, out any, err error) {
+	if s.World == nil {
+		return nil
+	}
+	return func(call wire.Call, in, out any, err error) {
+		s.World.Record(world.APICall{
+			Operation: call.Action(), CallerARN: call.Principal.ARN, AccessKeyID: call.AccessKeyID,
+			RequestID: call.RequestID, Input: in, Output: out, Err: err,
+		})
 	}
 }
 

@@ -14,8 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	joincheck "rollcall/functions/join-check/spec"
+	nodegroupwatch "rollcall/functions/nodegroup-watch/spec"
+	spotreport "rollcall/functions/spot-report/spec"
 	"rollcall/local/template"
 	"rollcall/shared/event"
+	"rollcall/shared/fn"
 )
 
 // TestCalledIsGranted holds that least privilege is true in both directions:
@@ -47,8 +50,11 @@ func TestCalledIsGranted(t *testing.T) {
 			t.Errorf("%s: calls (-granted +called):\n%s", f.Name, diff)
 		}
 		var want []string
-		if Folder(f) == joincheck.Name {
-			for _, rule := range joincheck.Spec().Kube {
+		for _, spec := range []fn.Spec{joincheck.Spec(), nodegroupwatch.Spec(), spotreport.Spec()} {
+			if Folder(f) != spec.Name {
+				continue
+			}
+			for _, rule := range spec.Kube {
 				for _, verb := range rule.Verbs {
 					for _, resource := range rule.Resources {
 						want = append(want, verb+" "+resource)
@@ -82,7 +88,7 @@ func granted(policy []template.Statement) []string {
 
 // playAll wakes each function with what makes it use all of its code: a
 // launch, a warm pool, a launch that waits, one that missed the roll, a sweep,
-// and an incident that is opened.
+// a nodegroup that is degraded, and an incident that is opened.
 func (r *running) playAll() {
 	r.t.Helper()
 	r.call("autoscaling:PutWarmPool", `{"AutoScalingGroupName":"eks-new_nodegroup_2-e2ca4e02-248f-cb7e-45a7-6fa9b0230007","MinSize":1}`)
@@ -90,6 +96,7 @@ func (r *running) playAll() {
 	r.until("the launch", func() bool { return len(r.launches()) > 0 })
 	// The queue is read by nobody here, so what one function sends is handed to
 	// the next by hand.
+	r.invoke("nodegroup-watch", r.sweep())
 	r.invoke("launch-watch", r.batch("", r.launches()...))
 	r.invoke("report", r.results()...)
 	r.invoke("join-check", r.batch("", r.launches()...), r.sweep())
@@ -99,6 +106,7 @@ func (r *running) playAll() {
 	before := len(r.launches())
 	r.until("the second launch", func() bool { return len(r.launches()) > before })
 	r.invoke("join-check", r.batch("", r.launches()[before:]...))
+	r.invoke("spot-report", r.sweep())
 }
 
 func (r *running) call(op, input string) {

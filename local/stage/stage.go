@@ -65,6 +65,8 @@ type Options struct {
 	// are in its group (kubernetesAccess=group), in place of having the access
 	// policy, which leaves out some of what they can read.
 	Rights string
+	// Meter, if any, counts what the calls of DynamoDB take.
+	Meter *cloud.Meter
 	// EventFaults goes over the world's own event faults.
 	EventFaults func(router.Event) router.Fault
 }
@@ -223,9 +225,9 @@ func (s *Stage) startCloud(set set) error {
 		Account: set.account, Region: set.region,
 		World: set.api, Queues: s.Queues, Identities: identities, Secrets: secrets,
 		Events:   func(_ context.Context, bus string, event json.RawMessage) error { return s.putOn(bus, event) },
-		DynamoDB: db, Clusters: set.clusters, Objects: set.objects, Endpoints: set.described, Groups: groups,
+		DynamoDB: db, Meter: s.options.Meter, Clusters: set.clusters, Objects: set.objects, Endpoints: set.described, Groups: groups,
 		Faults: cloud.NewFaultRules(slices.Concat(callFaults(set.faults, set.start), s.options.CallFaults), s.Clock.Now),
-		Now:    s.Clock.Now, Wall: time.Now, Log: s.log,
+		Now:    s.Clock.Now, Wall: time.Now, Log: s.log, Observe: s.recorder(),
 	})
 	if err != nil {
 		return fmt.Errorf("start the simulated AWS: %w", err)

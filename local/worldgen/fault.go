@@ -27,7 +27,7 @@ const (
 
 // Faults are all single faults.
 func Faults() []Fault {
-	return slices.Concat(routeFaults(), endpointFaults(), filterFaults(), nameFaults(), roleFaults(), accessFaults(), startFaults(), instanceFaults(), nodeFaults(), launchFaults())
+	return slices.Concat(routeFaults(), endpointFaults(), filterFaults(), nameFaults(), roleFaults(), accessFaults(), startFaults(), instanceFaults(), nodeFaults(), launchFaults(), nodegroupFaults())
 }
 
 // Applies tells that a world has what the fault breaks.

@@ -61,11 +61,11 @@ func instanceFaults() []Fault {
 			w.eks().CreatedAt = aws.Time(w.now().Add(-Age + time.Minute))
 			w.eks().ResourcesVpcConfig.SubnetIds = w.private
 		}},
-		{Name: "Spot took them back", Check: "instance/ended-early", applies: func(w *World) bool { return w.Shape.Spot }, breaks: func(w *World) {
+		{Name: "their own system shut them down", Check: "instance/ended-early", applies: always, breaks: func(w *World) {
 			w.young(func(i *ec2types.Instance) {
 				i.State = &ec2types.InstanceState{Name: ec2types.InstanceStateNameTerminated, Code: aws.Int32(48)}
-				i.StateReason = &ec2types.StateReason{Code: aws.String("Server.SpotInstanceTermination"), Message: aws.String("Server.SpotInstanceTermination: Spot instance termination")}
-				i.StateTransitionReason = aws.String(fmt.Sprintf("Server.SpotInstanceTermination (%s GMT)", i.LaunchTime.Add(90*time.Second).UTC().Format(time.DateTime)))
+				i.StateReason = &ec2types.StateReason{Code: aws.String("Client.InstanceInitiatedShutdown"), Message: aws.String("Client.InstanceInitiatedShutdown: Instance initiated shutdown")}
+				i.StateTransitionReason = aws.String(fmt.Sprintf("User initiated (%s GMT)", i.LaunchTime.Add(90*time.Second).UTC().Format(time.DateTime)))
 			})
 			if g := w.scalingGroup(); g != nil {
 				g.Instances, g.DesiredCapacity = nil, aws.Int32(0)

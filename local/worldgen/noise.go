@@ -17,7 +17,7 @@ import (
 // noise is what real accounts have beside what matters: things that look
 // broken, or like a cause, and are neither.
 func (w *World) noise() []func() {
-	return []func(){w.oldBlackhole, w.oldGateways, w.extraGroup, w.otherPeople, w.otherPolicies, w.recoveredLaunch, w.scaledIn, w.otherEndpoints, w.otherCluster}
+	return []func(){w.oldBlackhole, w.oldGateways, w.extraGroup, w.otherPeople, w.otherPolicies, w.recoveredLaunch, w.scaledIn, w.otherEndpoints, w.otherCluster, w.stickyStatus}
 }
 
 // makeNoise adds some of it.
@@ -153,4 +153,12 @@ func (w *World) otherCluster() {
 		Tags: []ec2types.Tag{tag("kubernetes.io/cluster/"+name, "owned")},
 	})
 	w.File.Kubernetes[name] = world.KubernetesFile{}
+}
+
+// stickyStatus is a nodegroup that EKS still calls degraded, for an instance
+// that is long gone: all that it wants are Ready nodes.
+func (w *World) stickyStatus() {
+	if len(w.Veterans) > 0 {
+		w.saysOf("base", ekstypes.NodegroupStatusDegraded, nodegroupIssue("NodeCreationFailure", "Instances failed to join the kubernetes cluster", "i-0dead00000000beef"))
+	}
 }

@@ -50,6 +50,9 @@ type World struct {
 	range4                     netip.Prefix
 	range6                     netip.Prefix
 	ids                        int
+	// wait is how long after its time the world is looked at: what EKS is asked
+	// to do has come to its end by then.
+	wait time.Duration
 }
 
 // New generates the healthy world of a seed.

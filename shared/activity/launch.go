@@ -26,24 +26,35 @@ const (
 	Failed    Status = "failed"
 	Pending   Status = "pending"
 	Canceled  Status = "canceled"
-	Unknown   Status = "unknown" // a code newer than this program, or none
+	TakenBack Status = "taken back" // EC2 took the new Spot instance before it was in service
+	Unknown   Status = "unknown"    // a code newer than this program, or none
 )
 
 // StatusOf reads the status code of an activity that launches. Auto Scaling
 // says Cancelled both when an activity was called off, which is no failure,
 // and when the instance died before it was in service: then the message holds
-// its termination reason.
+// its termination reason. Its event calls both a failed launch. One whose
+// reason is that EC2 took the instance back was no failed launch: under a
+// launch hook (EKS sets one) the instance had run for minutes.
 func StatusOf(code, message string) Status {
+	reason, died := termination(message)
 	switch code {
 	case "Successful":
 		return Succeeded
 	case "Failed":
+		if died && tookBack(reason) {
+			return TakenBack
+		}
 		return Failed
 	case "Cancelled":
-		if died(message) {
-			return Failed
+		switch {
+		case !died || strings.HasPrefix(reason, "Client.User"):
+			// Who terminates an instance that starts has called it off.
+			return Canceled
+		case tookBack(reason):
+			return TakenBack
 		}
-		return Canceled
+		return Failed
 	case "PendingSpotBidPlacement", "WaitingForSpotInstanceRequestId", "WaitingForSpotInstanceId", "WaitingForInstanceId",
 		"PreInService", "InProgress", "WaitingForELBConnectionDraining", "MidLifecycleAction", "WaitingForInstanceWarmup",
 		"WaitingForConnectionDraining", "WaitingForInPlaceUpdateToStart", "WaitingForInPlaceUpdateToFinalize", "InPlaceUpdateInProgress":
@@ -53,12 +64,19 @@ func StatusOf(code, message string) Status {
 	return Unknown
 }
 
-// died tells that an instance was terminated before it was in service, for a
-// reason of EC2's. Client.UserInitiatedShutdown is not one: who terminates an
-// instance that starts has called it off.
-func died(message string) bool {
-	_, reason, ok := strings.Cut(message, "Termination Reason:")
-	return ok && !strings.HasPrefix(strings.TrimSpace(reason), "Client.User")
+// termination is why an instance was terminated before it was in service, in
+// EC2's words; they begin with its code.
+func termination(message string) (reason string, ok bool) {
+	_, reason, ok = strings.Cut(message, "Termination Reason:")
+	return strings.TrimSpace(reason), ok
+}
+
+// tookBack tells that a reason begins with a code of EC2's for Spot capacity
+// that it wants back.
+func tookBack(reason string) bool {
+	code := reason[:len(reason)-len(strings.TrimLeftFunc(reason, partOfCode))]
+	r, known := reasonOf(strings.TrimSuffix(code, "."))
+	return known && r.class == reclaimed
 }
 
 // Reason is the text that tells why a launch failed: the status message, else

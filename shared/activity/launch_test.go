@@ -27,6 +27,8 @@ func TestLaunching(t *testing.T) {
 
 func TestStatusOf(t *testing.T) {
 	const died = "Instance became unhealthy while waiting for instance to be in InService state. Termination Reason: Client.InternalError: Client error on launch"
+	// Auto Scaling's sentence with EC2's own message of such an instance.
+	const takenBack = "Instance became unhealthy while waiting for instance to be in InService state. Termination Reason: Server.SpotInstanceTermination: Spot instance termination"
 	tests := []struct {
 		code, message string
 		want          Status
@@ -36,6 +38,17 @@ func TestStatusOf(t *testing.T) {
 		{"Cancelled", "", Canceled},
 		{"Cancelled", died, Failed},
 		{"Cancelled", "Termination Reason: Client.UserInitiatedShutdown: User initiated shutdown", Canceled},
+		{"Cancelled", takenBack, TakenBack},
+		{"Failed", takenBack, TakenBack}, // as the event "EC2 Instance Launch Unsuccessful" is taken down
+		{"Cancelled", "Termination Reason: Server.SpotInstanceTermination", TakenBack},
+		{"Cancelled", "Termination Reason: Server.SpotInstanceTermination.", TakenBack},
+		{"Cancelled", "Termination Reason: Server.SpotInstanceShutdown: x", TakenBack},
+		{"Cancelled", "Termination Reason: Server.SpotInstanceTerminationOfAnotherKind", Failed},
+		{"Cancelled", "Termination Reason: Server.InternalError: Internal error on launch", Failed},
+		{"Cancelled", "Termination Reason: Client.InvalidKMSKey.InvalidState: The KMS key provided is in an incorrect state", Failed},
+		{"Cancelled", "Termination Reason:", Failed},
+		{"Failed", "Server.SpotInstanceTermination", Failed}, // no instance died
+		{"Successful", takenBack, Succeeded},
 		{"InProgress", "", Pending},
 		{"MidLifecycleAction", "", Pending},
 		{"", "", Unknown},

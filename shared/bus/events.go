@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
@@ -47,13 +48,22 @@ const (
 // Tell sends events in their order. An error may come after some were taken;
 // to send them all again does no harm, as each keeps its id.
 func (b *Bus) Tell(ctx context.Context, events []report.Event) error {
-	var entries []types.PutEventsRequestEntry
-	size := 0
+	list := make([]types.PutEventsRequestEntry, 0, len(events))
 	for _, e := range events {
 		entry, err := b.entry(e)
 		if err != nil {
 			return err
 		}
+		list = append(list, entry)
+	}
+	return b.send(ctx, list)
+}
+
+// send puts entries on the bus, as many at once as EventBridge takes.
+func (b *Bus) send(ctx context.Context, list []types.PutEventsRequestEntry) error {
+	var entries []types.PutEventsRequestEntry
+	size := 0
+	for _, entry := range list {
 		n := sizeOf(entry)
 		if len(entries) == maxEntries || size+n > maxBytes {
 			if err := b.put(ctx, entries); err != nil {
@@ -74,17 +84,22 @@ func (b *Bus) entry(e report.Event) (types.PutEventsRequestEntry, error) {
 	if err != nil {
 		return types.PutEventsRequestEntry{}, fmt.Errorf("event %s: %w", e.ID, err)
 	}
-	entry := types.PutEventsRequestEntry{
-		EventBusName: &b.name,
-		Source:       aws.String(Source),
-		DetailType:   aws.String(DetailType(e.Kind)),
-		Detail:       aws.String(string(detail)),
-		Time:         aws.Time(e.At),
-	}
+	entry := b.pack(DetailType(e.Kind), detail, e.At)
 	if n := sizeOf(entry); n > maxBytes {
 		return types.PutEventsRequestEntry{}, fmt.Errorf("event %s: %d bytes, EventBridge takes %d", e.ID, n, maxBytes)
 	}
 	return entry, nil
+}
+
+// pack makes an entry for the bus.
+func (b *Bus) pack(detailType string, detail []byte, at time.Time) types.PutEventsRequestEntry {
+	return types.PutEventsRequestEntry{
+		EventBusName: &b.name,
+		Source:       aws.String(Source),
+		DetailType:   aws.String(detailType),
+		Detail:       aws.String(string(detail)),
+		Time:         aws.Time(at),
+	}
 }
 
 // detail is the event as JSON. One that is too large goes without its longest

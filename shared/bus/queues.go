@@ -29,6 +29,8 @@ type Queues struct {
 	Client  Queue
 	Results string // URL of the results queue (FIFO)
 	Joins   string // URL of the join queue
+	// Nodegroups is the URL of the queue of nodegroups to look at.
+	Nodegroups string
 }
 
 // MaxBody is SQS's limit of a message (1 MiB since August 2025).
@@ -66,8 +68,6 @@ const maxDelay = 15 * time.Minute
 
 // LookAgain asks join-check to call the roll of instances after the delay.
 func (q Queues) LookAgain(ctx context.Context, instances []string, now time.Time, delay time.Duration) error {
-	// Rounded up, and never 0: without DelaySeconds the queue's own delay counts.
-	delay = min(max(delay+time.Second-1, time.Second), maxDelay)
 	for some := range slices.Chunk(instances, maxReminded) {
 		body, err := event.LookAgain(some, now)
 		if err != nil {
@@ -76,13 +76,19 @@ func (q Queues) LookAgain(ctx context.Context, instances []string, now time.Time
 		_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
 			QueueUrl:     aws.String(q.Joins),
 			MessageBody:  aws.String(string(body)),
-			DelaySeconds: int32(delay / time.Second),
+			DelaySeconds: seconds(delay),
 		})
 		if err != nil {
 			return fmt.Errorf("ask for another roll call of %d instances: %w", len(some), err)
 		}
 	}
 	return nil
+}
+
+// seconds is a delay as SQS takes it: rounded up, and never 0, as without
+// DelaySeconds the queue's own delay counts.
+func seconds(delay time.Duration) int32 {
+	return int32(min(max(delay+time.Second-1, time.Second), maxDelay) / time.Second)
 }
 
 // maxReminded is how many instances one reminder is of: 25 KB, and a burst of a

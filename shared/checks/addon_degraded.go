@@ -64,7 +64,7 @@ func addonBad(a snapshot.Addon) bool {
 func (l ledger) addonDegraded(a snapshot.Addon) Finding {
 	f := Finding{
 		Outcome: Fail, Resource: a.Name, Covers: []string{a.Name},
-		Title:    title("add-on %s is %s", a.Name, cmp.Or(a.Status, "not healthy")),
+		Title:    title("add-on %s %s", a.Name, fares(a.Status)),
 		Why:      fmt.Sprintf("EKS says that the add-on %s %s is %s.", a.Name, a.Version, cmp.Or(a.Status, "not healthy")),
 		Evidence: append([]Evidence{{What: a.Name, Value: cmp.Or(a.Version, "no version") + ", status " + cmp.Or(a.Status, "not said")}}, issueEvidence(a.Issues)...),
 		Fix: Fix{
@@ -76,7 +76,7 @@ func (l ledger) addonDegraded(a snapshot.Addon) Finding {
 	if len(a.Issues) > 0 {
 		first := a.Issues[0]
 		m := explainIssue(addonIssues(), first)
-		f.Title = title("add-on %s is %s: %s", a.Name, cmp.Or(a.Status, "not healthy"), cmp.Or(first.Code, "no code"))
+		f.Title = title("add-on %s %s: %s", a.Name, fares(a.Status), cmp.Or(spoken(first.Code), "no code"))
 		f.Why += fmt.Sprintf(" %s: %s.", cmp.Or(first.Code, "It gives no code"), m.meaning)
 		f.Fix.Text = m.next
 	}

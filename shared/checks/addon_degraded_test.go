@@ -25,24 +25,24 @@ func addonDegradedCases() []testCase {
 		{"active", snapshottest.PrivateWithNAT(), []string{"pass coredns [coredns]", "pass kube-proxy [kube-proxy]", "pass vpc-cni [vpc-cni]"}},
 		{"none is managed", change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) { s.Addons = nil }), []string{"pass prod [prod]"}},
 		{"degraded, all nodes Ready", change(snapshottest.PrivateWithNAT(), addonIs("vpc-cni", "DEGRADED", "AccessDenied")), []string{
-			"fail vpc-cni [vpc-cni] [] add-on vpc-cni is DEGRADED: AccessDenied",
+			"fail vpc-cni [vpc-cni] [] add-on vpc-cni is degraded: access denied",
 		}},
 		{"degraded, a node is not Ready", change(missed(), notReadyNode("x"), addonIs("kube-proxy", "DEGRADED", "ConfigurationConflict")), []string{
-			"fail kube-proxy [kube-proxy] [i-0node] add-on kube-proxy is DEGRADED: ConfigurationConflict",
+			"fail kube-proxy [kube-proxy] [i-0node] add-on kube-proxy is degraded: configuration conflict",
 		}},
 		{"a driver explains no node", change(missed(), notReadyNode("x"), addonIs("aws-ebs-csi-driver", "DEGRADED", "AddonPermissionFailure")), []string{
-			"fail aws-ebs-csi-driver [aws-ebs-csi-driver] [] add-on aws-ebs-csi-driver is DEGRADED: AddonPermissionFailure",
+			"fail aws-ebs-csi-driver [aws-ebs-csi-driver] [] add-on aws-ebs-csi-driver is degraded: addon permission failure",
 		}},
-		{"failed without an issue", change(snapshottest.PrivateWithNAT(), addonIs("coredns", "CREATE_FAILED")), []string{"fail coredns [coredns] [] add-on coredns is CREATE_FAILED"}},
-		{"active with an issue that nobody knows", change(snapshottest.PrivateWithNAT(), addonIs("coredns", "ACTIVE", "Gremlins")), []string{"fail coredns [coredns] [] add-on coredns is ACTIVE: Gremlins"}},
+		{"failed without an issue", change(snapshottest.PrivateWithNAT(), addonIs("coredns", "CREATE_FAILED")), []string{"fail coredns [coredns] [] add-on coredns could not be created"}},
+		{"active with an issue that nobody knows", change(snapshottest.PrivateWithNAT(), addonIs("coredns", "ACTIVE", "Gremlins")), []string{"fail coredns [coredns] [] add-on coredns has an issue: gremlins"}},
 		{"too few pods, and a Ready node", change(snapshottest.PrivateWithNAT(), addonIs("coredns", "DEGRADED", few)), []string{
-			"fail coredns [coredns] [] add-on coredns is DEGRADED: InsufficientNumberOfReplicas",
+			"fail coredns [coredns] [] add-on coredns is degraded: insufficient number of replicas",
 		}},
 		{"too few pods for lack of nodes", change(missed(), addonIs("coredns", "DEGRADED", few)), []string{
-			"fail (symptom) coredns [coredns] [i-0node] add-on coredns is DEGRADED: InsufficientNumberOfReplicas",
+			"fail (symptom) coredns [coredns] [i-0node] add-on coredns is degraded: insufficient number of replicas",
 		}},
 		{"too few pods, nodes unread", change(missed(), addonIs("coredns", "DEGRADED", few), unread(snapshot.Nodes)), []string{
-			"fail (possible) coredns [coredns] [] add-on coredns is DEGRADED: InsufficientNumberOfReplicas",
+			"fail (possible) coredns [coredns] [] add-on coredns is degraded: insufficient number of replicas",
 		}},
 		{"on its way", change(snapshottest.PrivateWithNAT(), addonIs("coredns", "UPDATING")), nil},
 		{"a status that nobody knows", change(snapshottest.PrivateWithNAT(), addonIs("coredns", "PONDERING")), []string{

@@ -25,7 +25,7 @@ func endedEarly() Check {
 		// What an instance died of while it started is a failed launch.
 		After:    failedLaunches(),
 		AtLaunch: true,
-		Cause:    "The instance was stopped or terminated before a node registered for it: Spot took it back, its own operating system shut it down, or somebody ended it. One that EC2 could not bring up is a failed launch (launch/…). A scale-in or a replacement through its group is no fault, and neither is the end of an instance that had been a node.",
+		Cause:    "The instance was stopped or terminated before a node registered for it: its own operating system shut it down, or somebody ended it. One that EC2 could not bring up is a failed launch (launch/…). What Spot took back is spot/reclaimed-before-join. A scale-in or a replacement through its group is no fault, and neither is the end of an instance that had been a node.",
 		Fix:      "It depends on the reason that EC2 gives for the state; the finding names it.",
 		Links: []string{
 			"https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_StateReason.html",
@@ -96,10 +96,10 @@ func (l ledger) ended(i *snapshot.Instance) (end, Outcome) {
 		return end{}, Pass
 	case l.wasNode(i):
 		return end{}, Pass
-	case l.wanted[i.ID]:
+	case l.wanted[i.ID], l.takenBack(i):
 		return end{}, Pass
 	}
-	why := activity.ClassifyReason(i.StateReason.Code, i.StateReason.Message)
+	why := l.reason(i)
 	if why.Class.Launch() && l.s.Has(snapshot.Groups) && l.s.Has(snapshot.Activities) {
 		return end{}, "" // launch/… tells it, or tells that it is over
 	}

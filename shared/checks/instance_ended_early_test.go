@@ -46,31 +46,33 @@ func terminating(cause string) func(*snapshot.Snapshot) {
 }
 
 func endedEarlyCases() []testCase {
-	const user, spot = "Client.UserInitiatedShutdown", "Server.SpotInstanceTermination"
+	const user, itself = "Client.UserInitiatedShutdown", "Client.InstanceInitiatedShutdown"
 	fail := []string{"fail workers [i-0node] [i-0node] i-0node ended before it was a node"}
 	pass := []string{"pass prod [i-0node]"}
 	const scaleIn = "At 2026-11-20T14:52:00Z an instance was taken out of service in response to a difference between desired and actual capacity, shrinking the capacity from 1 to 0."
 	return []testCase{
 		{"running", snapshottest.PrivateWithNAT(), pass},
-		{"Spot took it back", ended(spot, 2*time.Minute), fail},
-		{"Spot took it back past its time to join", ended(spot, 8*time.Minute), fail},
+		{"its own system", ended(itself, 2*time.Minute), fail},
+		{"Spot took it back", ended("Server.SpotInstanceTermination", 2*time.Minute), pass},
+		{"ended by a call after EC2's warning", change(ended(user, 3*time.Minute), noticed(90*time.Second)), pass},
+		{"its own system, past its time to join", ended(itself, 8*time.Minute), fail},
 		{"KMS key: launch/kms-key tells it", ended("Client.InvalidKMSKey.InvalidState", 10*time.Second), nil},
 		{"KMS key, and activities unread", change(ended("Client.InvalidKMSKey.InvalidState", 10*time.Second), unread(snapshot.Activities)), fail},
-		{"an event says that it was a node", change(ended(spot, 4*time.Minute), event("RegisteredNode", "ip-10-42-192-10.us-west-2.compute.internal", 7*time.Minute)), pass},
-		{"an event says so, by the name that is made of its id", change(ended(spot, 4*time.Minute), event("RemovingNode", "i-0node.us-west-2.compute.internal", 5*time.Minute)), pass},
-		{"the event is of the one that had the address before", change(ended(spot, 4*time.Minute), event("RegisteredNode", "ip-10-42-192-10.us-west-2.compute.internal", 20*time.Minute)), fail},
-		{"some node registered meanwhile, and EC2 has forgotten the name", change(ended(spot, 4*time.Minute), forget, event("RegisteredNode", "ip-10-42-192-99.us-west-2.compute.internal", 7*time.Minute)), []string{
+		{"an event says that it was a node", change(ended(itself, 4*time.Minute), event("RegisteredNode", "ip-10-42-192-10.us-west-2.compute.internal", 7*time.Minute)), pass},
+		{"an event says so, by the name that is made of its id", change(ended(itself, 4*time.Minute), event("RemovingNode", "i-0node.us-west-2.compute.internal", 5*time.Minute)), pass},
+		{"the event is of the one that had the address before", change(ended(itself, 4*time.Minute), event("RegisteredNode", "ip-10-42-192-10.us-west-2.compute.internal", 20*time.Minute)), fail},
+		{"some node registered meanwhile, and EC2 has forgotten the name", change(ended(itself, 4*time.Minute), forget, event("RegisteredNode", "ip-10-42-192-99.us-west-2.compute.internal", 7*time.Minute)), []string{
 			"fail (possible) workers [i-0node] [i-0node] i-0node ended before it was a node",
 		}},
-		{"past its time, events could not be read", change(ended(spot, 8*time.Minute), unread(snapshot.NodeEventsOf)), []string{
+		{"past its time, events could not be read", change(ended(itself, 8*time.Minute), unread(snapshot.NodeEventsOf)), []string{
 			"fail (possible) workers [i-0node] [i-0node] i-0node ended before it was a node",
 		}},
-		{"past its time its group took it out of service: it served", change(ended(spot, 8*time.Minute), terminating("At 2026-11-20T14:58:00Z an instance was taken out of service in response to an EC2 instance termination notice.")), nil},
-		{"it lived for hours: no event is left to tell", change(ended(spot, 8*time.Minute), func(s *snapshot.Snapshot) {
+		{"past its time its group took it out of service: it served", change(ended(itself, 8*time.Minute), terminating("At 2026-11-20T14:58:00Z an instance was taken out of service in response to an EC2 instance termination notice.")), nil},
+		{"it lived for hours: no event is left to tell", change(ended(itself, 8*time.Minute), func(s *snapshot.Snapshot) {
 			s.Launches[0].Started, s.Launches[0].Due = s.Time.Add(-3*time.Hour), s.Time.Add(-3*time.Hour+5*time.Minute)
 		}), nil},
 		{"stopped", change(ended("Client.InstanceInitiatedShutdown", time.Minute), func(s *snapshot.Snapshot) { s.Instances[0].State = "stopped" }), fail},
-		{"it was a node", change(ended(spot, 8*time.Minute), func(s *snapshot.Snapshot) { snapshottest.Join(s, snapshottest.Node) }), pass},
+		{"it was a node", change(ended(itself, 8*time.Minute), func(s *snapshot.Snapshot) { snapshottest.Join(s, snapshottest.Node) }), pass},
 		{"somebody ended it at once", ended(user, time.Minute), fail},
 		{"somebody ended it at once; a scale-in cannot be told apart", change(ended(user, time.Minute), unread(snapshot.Activities)), []string{
 			"fail (possible) workers [i-0node] [i-0node] i-0node ended before it was a node",
@@ -92,32 +94,32 @@ func endedEarlyCases() []testCase {
 			[]string{"fail (likely) workers [i-0node] [i-0node] i-0node ended before it was a node"}},
 		{"ended by a call after it had missed its time, events unread", change(ended(user, 8*time.Minute), unread(snapshot.NodeEventsOf)), nil},
 		{"ended by a call after it had missed its time, by its group", change(ended(user, 8*time.Minute), terminating("At 2026-11-20T14:52:00Z an instance was taken out of service in response to an EC2 health check indicating it has been terminated or stopped.")), nil},
-		{"nobody waited for it", change(ended(spot, time.Minute), func(s *snapshot.Snapshot) { s.Launches = nil }), nil},
+		{"nobody waited for it", change(ended(itself, time.Minute), func(s *snapshot.Snapshot) { s.Launches = nil }), nil},
 		{"in a warm pool", change(ended(user, time.Minute), func(s *snapshot.Snapshot) {
 			s.Groups = []snapshot.Group{{Name: "eks-workers", Warm: []string{snapshottest.Node}}}
 		}), pass},
-		{"two of one group are one finding", change(ended(spot, time.Minute), func(s *snapshot.Snapshot) {
+		{"two of one group are one finding", change(ended(itself, time.Minute), func(s *snapshot.Snapshot) {
 			snapshottest.Launch(s, "i-0two", snapshottest.Private, 4*time.Minute)
 			i := snapshottest.Instance(s, "i-0two")
-			i.State, i.StateReason = "shutting-down", snapshot.StateReason{Code: spot}
+			i.State, i.StateReason = "shutting-down", snapshot.StateReason{Code: itself}
 		}), []string{"fail workers [i-0node i-0two] [i-0node i-0two] 2 instances ended before they were nodes"}},
-		{"nodes unread, ended in time: it may have been a node", change(ended(spot, time.Minute), unread(snapshot.Nodes)),
+		{"nodes unread, ended in time: it may have been a node", change(ended(itself, time.Minute), unread(snapshot.Nodes)),
 			[]string{"fail (possible) workers [i-0node] [i-0node] i-0node ended before it was a node"}},
-		{"nodes unread, ended past its time", change(ended(spot, 8*time.Minute), unread(snapshot.Nodes)), []string{"unknown prod [i-0node] nodes: denied"}},
+		{"nodes unread, ended past its time", change(ended(itself, 8*time.Minute), unread(snapshot.Nodes)), []string{"unknown prod [i-0node] nodes: denied"}},
 		{"EC2 does not list it", change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) { s.Instances = nil }), []string{
 			"unknown prod [i-0node] instances: not read: EC2 does not list i-0node: too new, or gone for more than an hour",
 		}},
-		{"instances unread", change(ended(spot, time.Minute), unread(snapshot.Instances)), []string{"unknown prod [] instances: denied"}},
+		{"instances unread", change(ended(itself, time.Minute), unread(snapshot.Instances)), []string{"unknown prod [] instances: denied"}},
 	}
 }
 
 func TestEndedEarlyWords(t *testing.T) {
-	got := failed(t, "instance/ended-early", ended("Server.SpotInstanceTermination", 10*time.Second))
-	want := `i-0node is terminated, 10s after its launch: EC2 took the Spot capacity back. EC2: "Server.SpotInstanceTermination: what EC2 says".`
+	got := failed(t, "instance/ended-early", ended("Client.InstanceInitiatedShutdown", 10*time.Second))
+	want := `i-0node is terminated, 10s after its launch: its own operating system shut it down. EC2: "Client.InstanceInitiatedShutdown: what EC2 says".`
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
-	if want := "More instance types and zones"; !strings.Contains(got.Fix.Text, want) {
+	if want := "Read the console output"; !strings.Contains(got.Fix.Text, want) {
 		t.Errorf("Fix = %q, want %q in it", got.Fix.Text, want)
 	}
 }

@@ -20,6 +20,7 @@ func subnetExhausted() Check {
 		// A failed launch that names the subnet is the cause; the arithmetic is
 		// here.
 		Adds:     []ID{"launch/subnet-full"},
+		After:    []ID{"spot/burst-exceeds-subnet"},
 		AtLaunch: true,
 		Cause: "A launch takes one address; the VPC CNI then fills the first interface with addresses for pods, and keeps a second interface in reserve. With no free address nothing starts, and the pods of nodes that started get none: such a node registers, and may be Ready. " +
 			"With fewer than the first interface holds, that is likely, unless the CNI has other settings (custom networking, prefix delegation, smaller warm targets, IPv6), which are not read.",

@@ -44,6 +44,10 @@ func TestInstancesThatDiedWhileTheyStarted(t *testing.T) {
 		{"it runs", snapshottest.PrivateWithNAT(), pass},
 		{"it was a node", change(stillborn("Client.InternalError", ""), func(s *snapshot.Snapshot) { snapshottest.Join(s, snapshottest.Node) }), pass},
 		{"ended for another reason", stillborn("Server.SpotInstanceTermination", ""), pass},
+		{"EC2 took it back under its launch hook", change(stillborn("Server.SpotInstanceTermination", ""), func(s *snapshot.Snapshot) {
+			cancelled(s)
+			s.Activities[0].Message = "Instance became unhealthy while waiting for instance to be in InService state. Termination Reason: Server.SpotInstanceTermination: Spot instance termination"
+		}), pass},
 		{"a later one runs", change(stillborn("Client.InternalError", ""), func(s *snapshot.Snapshot) {
 			snapshottest.Instance(s, snapshottest.Node).Subnet = snapshottest.Private
 			snapshottest.Launch(s, "i-0new", snapshottest.Private, 2*time.Minute)
@@ -123,6 +127,22 @@ func TestRecoveryWithoutASubnet(t *testing.T) {
 		over := fmt.Sprint(lines(evalOne(t, "launch/insufficient-capacity", s))) == "[pass prod [eks-workers]]"
 		if over != tt.over {
 			t.Errorf("failed in %q, succeeded in %q: over is %v", tt.zone, tt.later, over)
+		}
+	}
+}
+
+// EC2 took the instance back under its launch hook: no launch failed.
+func TestTakenBackUnderItsHookIsNoFailedLaunch(t *testing.T) {
+	s := stillborn("Server.SpotInstanceTermination", "")
+	a := &s.Activities[0]
+	for _, status := range []string{"Cancelled", "Failed"} {
+		a.Status, a.Message = status, "Instance became unhealthy while waiting for instance to be in InService state. Termination Reason: Server.SpotInstanceTermination: Spot instance termination"
+		for _, c := range launchChecks() {
+			for _, r := range Eval([]Check{c}, s) {
+				if r.Outcome != Pass {
+					t.Errorf("%s, %s: %+v", status, c.ID, r)
+				}
+			}
 		}
 	}
 }

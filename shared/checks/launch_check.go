@@ -20,6 +20,8 @@ type launchSpec struct {
 	links []string
 	// headline ends the finding's title: "workers cannot launch: …".
 	headline string
+	// says is a more exact end, where the texts give one; nil for none.
+	says func(launchFault) string
 	// resource is what a fix would change; empty for the group itself.
 	resource func(*attempts, attempt) string
 	// repair is the command and the link; the text is the class's unless it
@@ -129,7 +131,10 @@ func (a *attempts) cannotLaunch(spec launchSpec, f launchFault) Finding {
 		Fix:       spec.repair(a, f),
 	}
 	if first.verdict.Text != "" {
-		finding.Why += fmt.Sprintf(" AWS says: %q.", first.verdict.Text)
+		finding.Why += fmt.Sprintf(" AWS says: %q.", strings.TrimSuffix(first.verdict.Text, "."))
+	}
+	if spec.says != nil {
+		finding.Title = title("%s cannot launch: %s", subject(names, "group"), cmp.Or(spec.says(f), spec.headline))
 	}
 	finding.Fix.Text = cmp.Or(finding.Fix.Text, first.verdict.Next)
 	finding.Fix.Command = cmp.Or(finding.Fix.Command, a.showActivities(f))

@@ -139,7 +139,7 @@ func TestOneFindingForOneCause(t *testing.T) {
 func TestLaunchWords(t *testing.T) {
 	const text = "There are not enough free addresses in subnet 'subnet-0private' to satisfy the requested number of instances. Launching EC2 instance failed."
 	got := failed(t, "launch/subnet-full", attempted(text))
-	want := `No instance of workers could be started in subnet-0private: the subnet has no free address left for the instance. AWS says: "` + text + `".`
+	want := `No instance of workers could be started in subnet-0private: the subnet has no free address left for the instance. AWS says: "` + strings.TrimSuffix(text, ".") + `".`
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}

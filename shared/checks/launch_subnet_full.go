@@ -7,7 +7,7 @@ import (
 )
 
 func launchSubnetFull() Check {
-	return launchCheck(launchSpec{
+	c := launchCheck(launchSpec{
 		class: activity.SubnetFull,
 		title: "The subnet has no free address for another instance",
 		cause: "EC2 found no free address in the subnet when the group launched into it. ip/subnet-exhausted then says how many are free and what a node takes.",
@@ -19,6 +19,8 @@ func launchSubnetFull() Check {
 		resource: func(_ *attempts, t attempt) string { return t.subnet },
 		repair:   freeAddresses,
 	})
+	c.After = []ID{"spot/burst-exceeds-subnet"}
+	return c
 }
 
 // freeAddresses lists what holds addresses of the subnet without use.

@@ -2,6 +2,7 @@ package checks
 
 import (
 	"cmp"
+	"slices"
 
 	"rollcall/shared/activity"
 )
@@ -18,15 +19,42 @@ func launchTemplate() Check {
 		},
 		headline: "the launch template does not fit",
 		resource: func(a *attempts, t attempt) string {
+			if id := t.lostSubnet(); id != "" {
+				return id
+			}
 			template, _ := a.templateOf(t.group)
 			return cmp.Or(t.verdict.Named.Template, template.ID)
+		},
+		says: func(f launchFault) string {
+			if id := f.list[0].lostSubnet(); id != "" {
+				return id + " does not exist"
+			}
+			return ""
 		},
 		repair: showTemplate,
 	})
 }
 
-// showTemplate shows the version that the group launches from.
+// lostSubnet is the subnet that does not exist, where it is the subnet that the
+// text names.
+func (t attempt) lostSubnet() string {
+	n := t.verdict.Named
+	if n.Template != "" || n.Snapshot != "" || n.Subnet == "" {
+		return ""
+	}
+	return n.Subnet
+}
+
+// showTemplate shows the version that the group launches from. Where a subnet
+// is gone the group is at fault, not the template; EKS changes no nodegroup's
+// subnets.
 func showTemplate(a *attempts, f launchFault) Fix {
+	if f.list[0].lostSubnet() != "" {
+		if slices.ContainsFunc(f.list, func(t attempt) bool { return a.groups[t.group].Tags["eks:nodegroup-name"] != "" }) {
+			return Fix{Text: "The subnets of a managed nodegroup cannot be changed: make a new nodegroup in subnets that exist, and delete this one."}
+		}
+		return Fix{Text: "Let the group launch into subnets that exist."}
+	}
 	template, _ := a.templateOf(f.list[0].group)
 	if template.ID == "" {
 		return Fix{}

@@ -1,8 +1,25 @@
 package checks
 
+import (
+	"strings"
+	"testing"
+)
+
 func launchTemplateCases() []testCase {
-	return launchOutcomes(
+	return append(launchOutcomes(
 		"You must use a valid fully-formed launch template. The key pair 'ops' does not exist",
 		"fail lt-0a [eks-workers] [] workers cannot launch: the launch template does not fit",
-	)
+	), testCase{"the subnet was deleted", attempted(lostSubnetText), []string{
+		"fail subnet-0dead [eks-workers] [] workers cannot launch: subnet-0dead does not exist",
+	}})
+}
+
+const lostSubnetText = "The subnet ID 'subnet-0dead' does not exist Launching EC2 instance failed."
+
+// Nobody can correct the launch template when the subnet is gone.
+func TestLostSubnetIsNotTheTemplates(t *testing.T) {
+	f := failed(t, "launch/template", attempted(lostSubnetText))
+	if !strings.Contains(f.Fix.Text, "make a new nodegroup") || !strings.Contains(f.Fix.Command, "describe-scaling-activities") {
+		t.Errorf("fix %+v", f.Fix)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/activity"
 	"rollcall/shared/snapshot"
 )
 
@@ -48,7 +49,7 @@ func newLedger(s *snapshot.Snapshot) ledger {
 			continue
 		}
 		l.activity[a.Instance] = a.Cause
-		if askedFor(a.Cause) {
+		if activity.Asked(a.Cause) {
 			l.wanted[a.Instance] = true
 		}
 	}
@@ -85,15 +86,6 @@ func (l ledger) reaches(i *snapshot.Instance) bool {
 	}
 	return slices.ContainsFunc(l.s.Activities, func(a snapshot.Activity) bool {
 		return a.Group == group && (a.Instance == i.ID || !a.Started.After(i.Launched))
-	})
-}
-
-// askedFor tells a scale-in, a replacement through the group and an instance
-// refresh from the rest (health checks, failed launches). Auto Scaling gives no
-// code for why, only sentences: "…shrinking the capacity from 1 to 0."
-func askedFor(cause string) bool {
-	return slices.ContainsFunc([]string{"shrinking the capacity", "in response to a user request", "instance refresh"}, func(part string) bool {
-		return strings.Contains(cause, part)
 	})
 }
 

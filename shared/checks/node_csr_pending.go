@@ -40,7 +40,7 @@ func runCSRPending(s *snapshot.Snapshot) []Finding {
 	var well []string
 	for _, id := range s.Scope.Instances {
 		n := l.nodes[id]
-		if n == nil || l.terminated(id) {
+		if n == nil || l.terminated(id) || l.leaving(id) {
 			continue
 		}
 		csr, stuck := pending[nodeUser+n.Name]

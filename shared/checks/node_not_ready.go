@@ -27,7 +27,7 @@ func notReady() Check {
 			for _, id := range s.Scope.Instances {
 				n := l.nodes[id]
 				switch {
-				case n == nil, l.terminated(id):
+				case n == nil, l.terminated(id), l.leaving(id):
 				case n.Joined():
 					ready = append(ready, id)
 				case l.due(id):

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -31,7 +32,7 @@ func notRegistered() Check {
 				switch {
 				case l.nodes[i.ID] != nil:
 					registered = append(registered, i.ID)
-				case i.Ended(), l.warm[i.ID], !l.due(i.ID): // not expected, or not yet
+				case i.Ended(), l.warm[i.ID], !l.due(i.ID), l.takenBack(i): // not expected, or not yet, or not any more
 				default:
 					list = append(list, l.notRegistered(i))
 				}
@@ -54,8 +55,8 @@ func (l ledger) notRegistered(i *snapshot.Instance) Finding {
 		Instances: []string{i.ID},
 		Title:     title("%s has not registered as a node", i.ID),
 		// When, never how long ago: the words must not change with each look.
-		Why: fmt.Sprintf("%s (%s) should have been a node %s after its launch at %s. No node of %s has its id.",
-			i.ID, i.Type, minutes(launch.Due.Sub(launch.Started)), launched, l.s.Cluster.Name),
+		Why: fmt.Sprintf("%s (%s) should have been a node %s after its launch at %s. No node of %s has its id.%s",
+			i.ID, i.Type, minutes(launch.Due.Sub(launch.Started)), launched, l.s.Cluster.Name, learned(i, launch)),
 		Evidence: []Evidence{{What: i.ID, Value: fmt.Sprintf("%s, %s, %s, %s; launched %s, no node", i.State, i.Type, i.Zone, i.Subnet, launched)}},
 		Fix: Fix{
 			Text:    "Read the console output of " + i.ID + ".",
@@ -63,4 +64,14 @@ func (l ledger) notRegistered(i *snapshot.Instance) Finding {
 			Console: ec2Console(l.s, "InstanceDetails:instanceId="+i.ID),
 		},
 	}
+}
+
+// learned says from what the time to join was learned; nothing where it is the
+// setting.
+func learned(i *snapshot.Instance, launch snapshot.Launch) string {
+	if launch.Samples == 0 || launch.Usual <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" 95 of 100 nodes of %s are Ready within %s (%d joins); it had %s.",
+		cmp.Or(i.Owner(), "its nodegroup"), precisely(launch.Usual), launch.Samples, precisely(launch.Due.Sub(launch.Started)))
 }

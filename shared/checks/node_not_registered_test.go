@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -43,5 +44,16 @@ func TestNotRegisteredWords(t *testing.T) {
 	got := failed(t, "node/not-registered", missed())
 	if want := "i-0node (m5.large) should have been a node 5 min after its launch at 14:50:00 UTC. No node of prod has its id."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
+	}
+}
+
+func TestNotRegisteredSaysWhatWasLearned(t *testing.T) {
+	s := snapshottest.PrivateWithNAT()
+	snapshottest.Unjoin(s, snapshottest.Node)
+	s.Launches[0].Samples, s.Launches[0].Usual = 192, 80*time.Second
+	s.Launches[0].Due = s.Launches[0].Started.Add(2 * time.Minute)
+	got := failed(t, "node/not-registered", s)
+	if want := "95 of 100 nodes of workers are Ready within 1 min 20 s (192 joins); it had 2 min."; !strings.HasSuffix(got.Why, want) {
+		t.Errorf("Why = %q, want %q at its end", got.Why, want)
 	}
 }

@@ -28,7 +28,7 @@ func uninitialized() Check {
 			for _, id := range s.Scope.Instances {
 				n := l.nodes[id]
 				switch {
-				case n == nil, l.terminated(id):
+				case n == nil, l.terminated(id), l.leaving(id):
 				case !n.Uninitialized:
 					well = append(well, id)
 				case l.due(id):

@@ -4,7 +4,8 @@ import "rollcall/shared/snapshot"
 
 // suspects are the instances of the scope that have not joined and could
 // have: what they run with may be to blame. Instances that wait in a warm
-// pool, that ended as somebody asked, or that EC2 itself took back are none.
+// pool, that ended as somebody asked, or that EC2 itself took back, or is about
+// to, are none: spot/reclaimed-before-join tells of these.
 // One that ended otherwise, and never was a node, still is: it was perhaps
 // ended because it did not join. Well are the Ready nodes: nothing kept them.
 func (l ledger) suspects() (suspects, well []*snapshot.Instance) {
@@ -13,7 +14,7 @@ func (l ledger) suspects() (suspects, well []*snapshot.Instance) {
 		switch {
 		case n != nil && n.Joined():
 			well = append(well, i)
-		case l.warm[i.ID], l.wanted[i.ID]:
+		case l.warm[i.ID], l.wanted[i.ID], l.takenBack(i):
 		case !i.Ended():
 			suspects = append(suspects, i)
 		case n == nil && (i.StateReason.Code == userInitiated || i.StateReason.Code == ""):

@@ -46,3 +46,31 @@ func (l ledger) perhapsNode(i *snapshot.Instance, until time.Time) bool {
 			!slices.ContainsFunc(l.s.Instances, func(other snapshot.Instance) bool { return names(e.Node, &other) })
 	})
 }
+
+// until is when an instance cannot have registered any more: its end, and a
+// little for clocks that differ.
+func until(s *snapshot.Snapshot, i *snapshot.Instance) time.Time {
+	const apart = 5 * time.Second
+	if at := i.StateReason.When; i.Ended() && !at.IsZero() && at.Before(s.Time) {
+		return at.Add(apart)
+	}
+	return s.Time
+}
+
+// Trace is what Kubernetes' events still tell of an instance whose node is gone
+// with it: when it registered and was Ready, where they say so. Perhaps tells
+// that some node registered meanwhile of which nobody knows whose it was.
+func Trace(s *snapshot.Snapshot, i *snapshot.Instance) (registered, ready time.Time, perhaps bool) {
+	for _, e := range s.NodeEvents {
+		if !names(e.Node, i) || e.Last.Before(i.Launched) {
+			continue
+		}
+		switch e.Reason {
+		case "RegisteredNode":
+			registered = e.Last
+		case "NodeReady":
+			ready = e.Last
+		}
+	}
+	return registered, ready, ready.IsZero() && newLedger(s).perhapsNode(i, until(s, i))
+}

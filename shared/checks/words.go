@@ -49,6 +49,19 @@ func minutes(d time.Duration) string {
 	return fmt.Sprintf("%d s", d.Round(time.Second)/time.Second)
 }
 
+// precisely writes a span in minutes and seconds: "50 s", "1 min 20 s", "2 min".
+func precisely(d time.Duration) string {
+	d = d.Round(time.Second)
+	whole, rest := d/time.Minute, d%time.Minute/time.Second
+	switch {
+	case whole == 0:
+		return fmt.Sprintf("%d s", rest)
+	case rest == 0:
+		return fmt.Sprintf("%d min", whole)
+	}
+	return fmt.Sprintf("%d min %d s", whole, rest)
+}
+
 // title cuts a title to the 70 runes that a message's first line has room for.
 func title(format string, args ...any) string {
 	const limit = 70

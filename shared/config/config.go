@@ -25,11 +25,14 @@ const (
 	GiveUp         fn.Variable = "ROLLCALL_GIVE_UP"
 	ProofTime      fn.Variable = "ROLLCALL_PROOF_TIME"
 	ReopenTime     fn.Variable = "ROLLCALL_REOPEN_TIME"
+	ReportHour     fn.Variable = "ROLLCALL_REPORT_HOUR"
 	LogLevel       fn.Variable = "ROLLCALL_LOG_LEVEL"
 	TableName      fn.Variable = "ROLLCALL_TABLE"
 	BusName        fn.Variable = "ROLLCALL_BUS"
 	JoinQueueURL   fn.Variable = "ROLLCALL_JOIN_QUEUE_URL"
 	ResultQueueURL fn.Variable = "ROLLCALL_RESULT_QUEUE_URL"
+
+	NodegroupQueueURL fn.Variable = "ROLLCALL_NODEGROUP_QUEUE_URL"
 )
 
 // Setting documents one variable that an operator may set. The README's table
@@ -49,10 +52,11 @@ func Settings() []Setting {
 		{Channel, "slackChannel", "", "Id of the Slack channel, like C0123456789. Required."},
 		{SlackSecretARN, "slackSecretArn", "", "ARN of the Secrets Manager secret whose value is the Slack bot token (xoxb-…). Without it the stack makes an empty secret to fill in."},
 		{SlackAPI, "slackApiUrl", "https://slack.com/api/", "Where Slack's Web API is; GovSlack has another address."},
-		{JoinTime, "joinTime", "5m", "How long after its launch an instance should be a Ready node (1m to 15m)."},
+		{JoinTime, "joinTime", "5m", "How long after its launch an instance should be a Ready node (1m to 15m), until 20 launches of its nodegroup have joined: from then on their own times decide (95 of 100, and a margin)."},
 		{GiveUp, "giveUp", "2h", "How long an instance that has not joined is looked at again (10m to 24h)."},
 		{ProofTime, "proofTime", "1h", "How long an incident whose cause is gone waits for a node to prove it before it is closed without proof (10m to 24h)."},
 		{ReopenTime, "reopenTime", "24h", "An incident that comes back within this time is reopened instead of posted anew (0 to 168h)."},
+		{ReportHour, "reportHour", "8", "From which hour of the day (UTC, 0 to 23) the daily Spot report is sent; it is about the 24 hours before that hour."},
 		{LogLevel, "logLevel", "info", "debug, info, warn or error."},
 	}
 }
@@ -68,12 +72,16 @@ type Config struct {
 	GiveUp         time.Duration
 	ProofTime      time.Duration
 	ReopenTime     time.Duration
+	ReportHour     int // of the day, UTC
 	LogLevel       slog.Level
 	TableName      string
 	BusName        string
 	JoinQueueURL   string
 	ResultQueueURL string
-	Region         string
+
+	NodegroupQueueURL string
+
+	Region string
 	// Clock is the stage's clock; the zero Clock is the wall clock.
 	Clock Clock
 	// Doors are the stage's ways to the clusters; nil outside the stage.
@@ -139,6 +147,8 @@ func (c *Config) set(v fn.Variable, text string) (err error) {
 		c.ProofTime, err = parseDuration(text, 10*time.Minute, 24*time.Hour)
 	case ReopenTime:
 		c.ReopenTime, err = parseDuration(text, 0, 168*time.Hour)
+	case ReportHour:
+		c.ReportHour, err = parseHour(text)
 	case LogLevel:
 		err = c.LogLevel.UnmarshalText([]byte(text))
 	case TableName:
@@ -149,6 +159,8 @@ func (c *Config) set(v fn.Variable, text string) (err error) {
 		c.JoinQueueURL, err = parseURL(text)
 	case ResultQueueURL:
 		c.ResultQueueURL, err = parseURL(text)
+	case NodegroupQueueURL:
+		c.NodegroupQueueURL, err = parseURL(text)
 	default:
 		err = errors.New("is not a setting of Rollcall")
 	}

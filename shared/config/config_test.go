@@ -16,7 +16,7 @@ func env(m map[string]string) func(string) string {
 	return func(name string) string { return m[name] }
 }
 
-var all = []fn.Variable{Clusters, Channel, SlackSecretARN, SlackAPI, JoinTime, GiveUp, ProofTime, ReopenTime, LogLevel, TableName, BusName, JoinQueueURL, ResultQueueURL}
+var all = []fn.Variable{Clusters, Channel, SlackSecretARN, SlackAPI, JoinTime, GiveUp, ProofTime, ReopenTime, ReportHour, LogLevel, TableName, BusName, JoinQueueURL, ResultQueueURL}
 
 func good() map[string]string {
 	return map[string]string{
@@ -37,7 +37,7 @@ func TestLoadDefaults(t *testing.T) {
 	}
 	want := Config{
 		Channel: "C0123456789", SlackSecretARN: "arn:aws:secretsmanager:us-west-2:111122223333:secret:slack",
-		SlackAPI: "https://slack.com/api/", JoinTime: 5 * time.Minute, GiveUp: 2 * time.Hour, ProofTime: time.Hour, ReopenTime: 24 * time.Hour,
+		SlackAPI: "https://slack.com/api/", JoinTime: 5 * time.Minute, GiveUp: 2 * time.Hour, ProofTime: time.Hour, ReopenTime: 24 * time.Hour, ReportHour: 8,
 		TableName: "Rollcall", BusName: "rollcall", Region: "us-west-2",
 		JoinQueueURL:   "https://sqs.us-west-2.amazonaws.com/111122223333/joins",
 		ResultQueueURL: "https://sqs.us-west-2.amazonaws.com/111122223333/results.fifo",
@@ -86,6 +86,8 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		{JoinTime, "20m", []string{"outside 1m0s to 15m0s"}},
 		{GiveUp, "1s", []string{"outside 10m0s to 24h0m0s"}},
 		{ReopenTime, "-1h", []string{"outside 0s to 168h0m0s"}},
+		{ReportHour, "24", []string{`"24" is not an hour of the day (0 to 23)`, "-c reportHour="}},
+		{ReportHour, "8h", []string{`"8h" is not an hour`}},
 		{LogLevel, "loud", []string{"ROLLCALL_LOG_LEVEL"}},
 		{SlackAPI, "slack.com", []string{"is not an http(s) address"}},
 		{TableName, "", []string{"ROLLCALL_TABLE", "is not set", "deploy again"}},

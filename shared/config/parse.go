@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -79,3 +80,12 @@ func parseDuration(text string, least, most time.Duration) (time.Duration, error
 }
 
 var errClock = errors.New(`want "<RFC 3339 time>,<wall clock nanoseconds>,<rate>"`)
+
+// parseHour reads an hour of the day.
+func parseHour(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > 23 {
+		return 0, fmt.Errorf("%q is not an hour of the day (0 to 23)", text)
+	}
+	return n, nil
+}

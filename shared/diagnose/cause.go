@@ -59,7 +59,7 @@ func (r *ranking) nodegroups(instances, covers []string) []string {
 	}
 	if len(instances) == 0 {
 		for _, g := range r.s.Nodegroups {
-			if slices.ContainsFunc(slices.Concat(g.Subnets, g.Groups), func(id string) bool { return slices.Contains(covers, id) }) {
+			if slices.ContainsFunc(slices.Concat(g.Subnets, g.Groups, []string{g.Name}), func(id string) bool { return slices.Contains(covers, id) }) {
 				names = append(names, g.Name)
 			}
 		}

@@ -79,7 +79,7 @@ func TestFailedLaunches(t *testing.T) {
 		{"a KMS key, and what its group does cannot be read", list{died("Client.InternalError"), func(s *snapshot.Snapshot) { w.Without(s, snapshot.Activities) }}, said{
 			Causes: []string{"instance/ended-early " + w.Nodegroup},
 		}},
-		{"Spot took it back", list{reclaimed}, said{Causes: []string{"instance/ended-early " + w.Nodegroup}}},
+		{"Spot took it back", list{reclaimed}, said{Causes: []string{"spot/reclaimed-before-join " + w.Nodegroup}}},
 		{"suspended", list{joined, func(s *snapshot.Snapshot) {
 			s.Groups[0].Suspended = []snapshot.Suspended{{Process: "Launch"}}
 		}}, said{Causes: []string{"launch/suspended eks-" + w.Nodegroup}}},

@@ -116,14 +116,15 @@ func TestTwoFaults(t *testing.T) {
 			Symptoms: []checks.ID{"node/not-ready"},
 		}},
 		{"reclaimed in a subnet without a way out", list{noWayOut, reclaimed}, said{
-			Causes: []string{"instance/ended-early " + w.Nodegroup, none},
+			// What EC2 takes back accuses nobody, and hides nothing of the subnet.
+			Causes: []string{none, "spot/reclaimed-before-join " + w.Nodegroup},
 		}},
 		{"one reclaimed, one waiting in a subnet without a way out", list{noWayOut, reclaimed, another}, said{
-			Causes:   []string{none, "instance/ended-early " + w.Nodegroup},
+			Causes:   []string{none, "spot/reclaimed-before-join " + w.Nodegroup},
 			Symptoms: []checks.ID{"node/not-registered"},
 		}},
 		{"reclaimed in a full subnet", list{full, reclaimed}, said{
-			Causes: []string{"instance/ended-early " + w.Nodegroup, "ip/subnet-exhausted " + w.Private},
+			Causes: []string{"ip/subnet-exhausted " + w.Private, "spot/reclaimed-before-join " + w.Nodegroup},
 		}},
 		{"blackhole in a VPC with one endpoint", list{hole, endpointFor("ec2")}, said{
 			// The way out is there and broken: not private by design.

@@ -17,8 +17,9 @@ import (
 //   - A likely or possible finding none of whose instances has failed yet is
 //     advice; one whose instances are all explained by certain causes only
 //     contributes to them.
-//   - A symptom belongs to every cause that has its instance. Symptoms that
-//     no cause explains become causes themselves, one for each nodegroup.
+//   - A symptom belongs to every cause that has its instance, or, where it
+//     names none, a resource of it. Symptoms that no cause explains become
+//     causes themselves, one for each nodegroup.
 //
 // The causes are ordered by confidence, then by how many instances and
 // subnets they have, then by the catalogue's order. Rank is pure: the same
@@ -41,6 +42,7 @@ func Rank(list []checks.Check, results []checks.Result, s *snapshot.Snapshot) Di
 	r.merge()
 	r.contribute()
 	r.attach()
+	r.unite()
 	d.Causes = r.causes()
 	return d
 }
@@ -146,7 +148,7 @@ func (r *ranking) hide() {
 		var by []*fault
 		for _, other := range r.faults {
 			if other != f && strong(other, f) &&
-				slices.Contains(r.checks[f.Check].After, other.Check) && !slices.Contains(other.behind, f) {
+				slices.Contains(r.checks[f.Check].After, other.Check) && (f.Behind == nil || slices.Contains(f.Behind, other.Check)) && !slices.Contains(other.behind, f) {
 				by = append(by, other)
 			}
 		}
@@ -235,31 +237,6 @@ func explainers(f *fault, others []*fault) []*fault {
 		}
 	}
 	return by
-}
-
-// attach gives each symptom to the causes that have its instance.
-func (r *ranking) attach() {
-	of := map[string][]*fault{}
-	for _, f := range r.faults {
-		if len(f.behind) > 0 || f.confidence == checks.Advice {
-			continue
-		}
-		for _, id := range f.Instances {
-			of[id] = append(of[id], f)
-		}
-	}
-	for _, f := range r.symptoms {
-		explained := len(f.Instances) > 0
-		for _, id := range f.Instances {
-			explained = explained && len(of[id]) > 0
-			for _, cause := range of[id] {
-				cause.signs = with(cause.signs, f.Check)
-			}
-		}
-		if !explained {
-			r.spare = append(r.spare, f)
-		}
-	}
 }
 
 func with(list []checks.ID, id checks.ID) []checks.ID {

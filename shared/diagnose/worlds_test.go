@@ -124,11 +124,11 @@ func faults() []struct {
 			s.Endpoints[4].RouteTables = nil
 			return s
 		}},
-		{"Spot took it back", "instance/ended-early", func() *snapshot.Snapshot {
+		{"its own system shut it down", "instance/ended-early", func() *snapshot.Snapshot {
 			s := w.PrivateWithNAT()
 			i := w.Instance(s, w.Node)
 			i.State, i.Subnet = "terminated", ""
-			i.StateReason = snapshot.StateReason{Code: "Server.SpotInstanceTermination", When: i.Launched.Add(time.Minute)}
+			i.StateReason = snapshot.StateReason{Code: "Client.InstanceInitiatedShutdown", When: i.Launched.Add(time.Minute)}
 			return s
 		}},
 		{"subnet full", "ip/subnet-exhausted", func() *snapshot.Snapshot {

@@ -5,31 +5,44 @@ import (
 	"errors"
 )
 
-// stateChange is aws.ec2@EC2InstanceStateChangeNotification.
-type stateChange struct {
+// ec2Detail is the detail of aws.ec2@EC2InstanceStateChangeNotification,
+// …SpotInstanceInterruptionWarning and …InstanceRebalanceRecommendation. The
+// ARN of the last two has the zone in the region's place and no account, so ids
+// are never taken from "resources".
+type ec2Detail struct {
 	InstanceID string `json:"instance-id"`
 	State      string `json:"state"`
+	Action     string `json:"instance-action"` // terminate, stop, hibernate
 }
 
 func ec2(t *Trigger, raw json.RawMessage) error {
-	if t.Type != "EC2 Instance State-change Notification" {
-		foreign(t, "not a state change")
+	switch t.Type {
+	case "EC2 Instance State-change Notification":
+	case "EC2 Spot Instance Interruption Warning":
+		t.Kind = Interruption
+	case "EC2 Instance Rebalance Recommendation":
+		t.Kind = Rebalance
+	default:
+		foreign(t, "neither a state change nor a warning")
 		return nil
 	}
-	d, err := detail[stateChange](t, raw)
+	d, err := detail[ec2Detail](t, raw)
 	if err != nil {
 		return err
 	}
 	if d.InstanceID == "" {
 		return &Malformed{What: t.Type, Err: errors.New("instance-id is missing")}
 	}
-	t.Instance, t.State = d.InstanceID, d.State
-	switch d.State {
-	case "running":
-		t.Kind = InstanceRunning
-	case "terminated", "stopped":
-		t.Kind = InstanceEnded
+	t.Instance = d.InstanceID
+	switch {
+	case t.Kind != "":
+		t.Instances, t.Call = []string{d.InstanceID}, d.Action
+	case d.State == "running":
+		t.Kind, t.State = InstanceRunning, d.State
+	case d.State == "terminated", d.State == "stopped":
+		t.Kind, t.State = InstanceEnded, d.State
 	default:
+		t.State = d.State
 		foreign(t, "a state on the way: "+d.State)
 	}
 	return nil

@@ -27,6 +27,19 @@ const (
 	InstanceRunning Kind = "instance running"
 	// InstanceEnded: the instance has stopped or is terminated.
 	InstanceEnded Kind = "instance ended"
+	// Interruption: EC2 will take the Spot instance back in two minutes.
+	Interruption Kind = "interruption"
+	// Rebalance: EC2 says that the Spot instance is likely to be taken back.
+	Rebalance Kind = "rebalance recommendation"
+	// Maintenance: EC2 has something planned for instances (AWS Health).
+	Maintenance Kind = "maintenance"
+	// NodegroupCalled: somebody called EKS about a nodegroup (CloudTrail), or
+	// CloudFormation tells of one.
+	NodegroupCalled Kind = "nodegroup called"
+	// AddonHealth: an add-on became degraded, or is well again.
+	AddonHealth Kind = "add-on health"
+	// Asked: a person asks for a report now.
+	Asked Kind = "asked"
 	// Reminder: Rollcall asked itself to look at the instance again.
 	Reminder Kind = "reminder"
 	// Sweep: time to look at everything.
@@ -60,6 +73,16 @@ type Trigger struct {
 	// Warm is set when the instance goes into a warm pool, where it is not
 	// expected to join.
 	Warm bool
+	// Cluster, Nodegroup, Addon and Update are those of an EKS event, as far as
+	// it names them.
+	Cluster   string
+	Nodegroup string
+	Addon     string
+	Update    string
+	// Hours is how far back the report that was Asked for goes.
+	Hours int
+	// Call is what was called, e.g. "UpdateNodegroupConfig".
+	Call string
 	// Why says why a Foreign event is none of ours.
 	Why string
 }
@@ -111,7 +134,8 @@ func Parse(raw []byte) (Trigger, error) {
 	if e.Source == "" || e.DetailType == "" {
 		return Trigger{}, &Malformed{What: "the envelope", Err: errors.New("source or detail-type is missing; is this an EventBridge event?")}
 	}
-	if e.Time.IsZero() {
+	// A person who asks by hand need not say when.
+	if e.Time.IsZero() && !(e.Source == source && e.DetailType == asked) {
 		return Trigger{}, &Malformed{What: "the envelope", Err: errors.New("time is missing")}
 	}
 	t := Trigger{
@@ -124,6 +148,12 @@ func Parse(raw []byte) (Trigger, error) {
 		err = autoscaling(&t, e.Detail)
 	case "aws.ec2":
 		err = ec2(&t, e.Detail)
+	case "aws.eks":
+		err = eks(&t, e.Detail, e.Resources)
+	case "aws.cloudformation":
+		err = cloudformation(&t, e.Detail)
+	case "aws.health":
+		err = health(&t, e.Detail)
 	case "aws.events", "aws.scheduler":
 		schedule(&t)
 	case source:

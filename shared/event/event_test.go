@@ -64,6 +64,51 @@ func TestParseSamples(t *testing.T) {
 			t.ID, t.Kind, t.Source, t.Type = "7bf73129-1428-4cd3-a780-95db273d1603", InstanceEnded, "aws.ec2", "EC2 Instance State-change Notification"
 			t.Time, t.Instance, t.State = at("2026-11-20T14:59:58Z"), "i-0ef3c1b2a4d5968f1", "terminated"
 		}),
+		"ec2-spot-interruption.json": with(func(t *Trigger) {
+			t.ID, t.Kind, t.Source, t.Type = "1e5527d7-bb36-4607-3370-4164db56a40e", Interruption, "aws.ec2", "EC2 Spot Instance Interruption Warning"
+			t.Time, t.Instance, t.Call = at("2026-11-20T14:59:40Z"), "i-0ef3c1b2a4d5968f1", "terminate"
+			t.Instances = []string{t.Instance}
+		}),
+		"ec2-rebalance-recommendation.json": with(func(t *Trigger) {
+			t.ID, t.Kind, t.Source, t.Type = "5d5555d5-dd55-5555-5555-5555dd55d55d", Rebalance, "aws.ec2", "EC2 Instance Rebalance Recommendation"
+			t.Time, t.Instance = at("2026-11-20T14:59:30Z"), "i-0ef3c1b2a4d5968f1"
+			t.Instances = []string{t.Instance}
+		}),
+		"health-ec2-scheduled-change.json": with(func(t *Trigger) {
+			t.ID, t.Kind, t.Source, t.Type = "7bf73129-1428-4cd3-a780-95db273d1699", Maintenance, "aws.health", "AWS Health Event"
+			t.Time, t.Call = at("2026-11-20T14:59:35Z"), "AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED"
+			t.Instances = []string{"i-0ef3c1b2a4d5968f1"}
+		}),
+		"eks-call-create-nodegroup.json": with(func(t *Trigger) {
+			t.ID, t.Kind, t.Source, t.Type = "c1d4b3a2-62ab-4e1a-9f79-81ce5b2b7d31", NodegroupCalled, "aws.eks", "AWS API Call via CloudTrail"
+			t.Time, t.Cluster, t.Nodegroup, t.Call, t.State = at("2026-11-20T14:58:02Z"), "eks-workshop", "new_nodegroup_2", "CreateNodegroup", "CREATING"
+		}),
+		"eks-call-update-nodegroup-config.json": with(func(t *Trigger) {
+			t.ID, t.Kind, t.Source, t.Type = "c1d4b3a2-62ab-4e1a-9f79-81ce5b2b7d32", NodegroupCalled, "aws.eks", "AWS API Call via CloudTrail"
+			t.Time, t.Cluster, t.Nodegroup, t.Call = at("2026-11-20T14:58:02Z"), "eks-workshop", "new_nodegroup_2", "UpdateNodegroupConfig"
+			t.Update = "7d3f5b0a-8c1e-3f5d-9d64-2d9b8f7a6c10"
+		}),
+		"eks-call-delete-nodegroup.json": with(func(t *Trigger) {
+			t.ID, t.Kind, t.Source, t.Type = "c1d4b3a2-62ab-4e1a-9f79-81ce5b2b7d33", NodegroupCalled, "aws.eks", "AWS API Call via CloudTrail"
+			t.Time, t.Cluster, t.Nodegroup, t.Call, t.State = at("2026-11-20T14:58:02Z"), "eks-workshop", "new_nodegroup_2", "DeleteNodegroup", "DELETING"
+		}),
+		"eks-call-refused.json": with(func(t *Trigger) {
+			t.ID, t.Kind, t.Source, t.Type = "c1d4b3a2-62ab-4e1a-9f79-81ce5b2b7d34", Foreign, "aws.eks", "AWS API Call via CloudTrail"
+			t.Time, t.Call, t.Why = at("2026-11-20T14:58:02Z"), "CreateNodegroup", "EKS refused the call: ResourceInUseException"
+		}),
+		"eks-addon-health-degraded.json": with(func(t *Trigger) {
+			t.ID, t.Kind, t.Source, t.Type = "5d4e0b1c-2a6f-4c7d-8e9f-0a1b2c3d4e5f", AddonHealth, "aws.eks", "EKS Addon Health Degraded"
+			t.Time, t.Cluster, t.Addon = at("2026-11-20T15:02:11Z"), "eks-workshop", "vpc-cni"
+		}),
+		"cloudformation-nodegroup-create-failed.json": with(func(t *Trigger) {
+			t.ID, t.Kind, t.Source, t.Type = "0f9e8d7c-6b5a-4c3d-9e1f-2a3b4c5d6e7f", NodegroupCalled, "aws.cloudformation", "CloudFormation Resource Status Change"
+			t.Time, t.Cluster, t.Nodegroup, t.Call, t.State = at("2026-11-20T15:19:40Z"), "eks-workshop", "new_nodegroup_2", "CloudFormation Resource Status Change", "CREATE_FAILED"
+			t.Message = "Nodegroup new_nodegroup_2 failed to stabilize: [{Code: NodeCreationFailure,Message: Instances failed to join the kubernetes cluster,ResourceIds: [i-0ef3c1b2a4d5968f1]}]"
+		}),
+		"spot-report-wanted.json": with(func(t *Trigger) {
+			t.ID, t.Kind, t.Source, t.Type = "5b0f8c1e-27a4-4d3b-9d61-0c8f4e2a7b19", Asked, "rollcall", "Rollcall Spot Report Wanted"
+			t.Time, t.Cluster, t.Hours = at("2026-11-20T15:00:00Z"), "eks-workshop", 24
+		}),
 		"schedule-rule.json": with(func(t *Trigger) {
 			t.ID, t.Kind, t.Source, t.Type, t.Time = "53dc4d37-cffa-4f76-80c9-8b7d4a4d2eaa", Sweep, "aws.events", "Scheduled Event", at("2026-11-20T15:00:00Z")
 		}),
@@ -219,7 +264,7 @@ func FuzzParse(f *testing.F) {
 		}
 		switch got.Kind {
 		case Reminder:
-			if len(got.Instances) == 0 {
+			if len(got.Instances) == 0 && (got.Cluster == "" || got.Nodegroup == "") {
 				t.Fatalf("a reminder of nobody: %+v", got)
 			}
 		case LaunchStarted, LaunchSucceeded, InstanceRunning, InstanceEnded:
@@ -230,7 +275,19 @@ func FuzzParse(f *testing.F) {
 			if got.Activity == "" && got.Instance == "" {
 				t.Fatalf("a failure of nothing: %+v", got)
 			}
-		case Sweep:
+		case Interruption, Rebalance, Maintenance:
+			if len(got.Instances) == 0 {
+				t.Fatalf("%s of nobody: %+v", got.Kind, got)
+			}
+		case NodegroupCalled:
+			if got.Cluster == "" || got.Nodegroup == "" {
+				t.Fatalf("a call about no nodegroup: %+v", got)
+			}
+		case Asked:
+			if got.Hours < 1 || got.Hours > mostHours {
+				t.Fatalf("asked for %d hours", got.Hours)
+			}
+		case Sweep, AddonHealth:
 		case Foreign:
 			if got.Why == "" {
 				t.Fatalf("foreign without a reason: %+v", got)

@@ -26,4 +26,40 @@ const (
   "detail-type": ["EC2 Instance State-change Notification"],
   "detail": {"state": ["terminated", "stopped"]}
 }`
+	// NoticePattern tells that EC2 takes a Spot instance back, or is likely to.
+	// Only those that we wait for, or that have just joined, matter.
+	NoticePattern = `{
+  "source": ["aws.ec2"],
+  "detail-type": ["EC2 Spot Instance Interruption Warning", "EC2 Instance Rebalance Recommendation"]
+}`
+	// MaintenancePattern tells that EC2 plans something for instances.
+	MaintenancePattern = `{
+  "source": ["aws.health"],
+  "detail-type": ["AWS Health Event"],
+  "detail": {"service": ["EC2"], "eventTypeCategory": ["scheduledChange"]}
+}`
+	// EKSCallPattern is each call that changes a nodegroup, as CloudTrail tells
+	// of it (a trail that logs management events is needed). Refused calls are
+	// left out: they change nothing.
+	EKSCallPattern = `{
+  "source": ["aws.eks"],
+  "detail-type": ["AWS API Call via CloudTrail"],
+  "detail": {
+    "eventSource": ["eks.amazonaws.com"],
+    "eventName": ["CreateNodegroup", "UpdateNodegroupConfig", "UpdateNodegroupVersion", "DeleteNodegroup"],
+    "errorCode": [{"exists": false}]
+  }
+}`
+	// AddonPattern is what EKS itself tells of an add-on's health.
+	AddonPattern = `{
+  "source": ["aws.eks"],
+  "detail-type": ["EKS Addon Health Degraded", "EKS Addon Health Restored", "EKS Addon Creation Failed", "EKS Addon Update Failed"]
+}`
+	// NodegroupResourcePattern is what CloudFormation tells of the nodegroups of
+	// its stacks (eksctl's and CDK's among them).
+	NodegroupResourcePattern = `{
+  "source": ["aws.cloudformation"],
+  "detail-type": ["CloudFormation Resource Status Change"],
+  "detail": {"resource-type": ["AWS::EKS::Nodegroup"]}
+}`
 )

@@ -10,7 +10,10 @@ import (
 // source is how our own messages are told from AWS's.
 const source = "rollcall"
 
-const lookAgain = "Rollcall Look Again"
+const (
+	lookAgain = "Rollcall Look Again"
+	asked     = "Rollcall Spot Report Wanted"
+)
 
 type lookDetail struct {
 	Instances []string `json:"instances"`
@@ -26,8 +29,14 @@ func LookAgain(instances []string, now time.Time) ([]byte, error) {
 }
 
 func own(t *Trigger, raw json.RawMessage) error {
-	if t.Type != lookAgain {
-		foreign(t, "our own, but not a reminder")
+	switch t.Type {
+	case lookAgain:
+	case lookAtNodegroup:
+		return ownNodegroup(t, raw)
+	case asked:
+		return wanted(t, raw)
+	default:
+		foreign(t, "our own, but nothing that we act on")
 		return nil
 	}
 	d, err := detail[lookDetail](t, raw)

@@ -90,11 +90,14 @@ type Resource string
 const (
 	Table       Resource = "table"
 	TableIndex  Resource = "table-index" // the table's index over launches without an outcome
+	EndedIndex  Resource = "ended-index" // the table's index over launches with one
 	Bus         Resource = "bus"
 	LaunchQueue Resource = "launches"
 	JoinQueue   Resource = "joins"
 	ResultQueue Resource = "results"
-	SlackSecret Resource = "slack-secret"
+	// NodegroupQueue holds the nodegroups to look at.
+	NodegroupQueue Resource = "nodegroups"
+	SlackSecret    Resource = "slack-secret"
 )
 
 // Read is a group of read-only actions on the same resources.

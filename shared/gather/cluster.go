@@ -67,6 +67,7 @@ func nodegroup(n types.Nodegroup) snapshot.Nodegroup {
 	out := snapshot.Nodegroup{
 		Name:    aws.ToString(n.NodegroupName),
 		Cluster: aws.ToString(n.ClusterName),
+		ARN:     aws.ToString(n.NodegroupArn),
 		Status:  string(n.Status),
 		Subnets: n.Subnets,
 		Spot:    n.CapacityType == types.CapacityTypesSpot,
@@ -77,7 +78,7 @@ func nodegroup(n types.Nodegroup) snapshot.Nodegroup {
 		Version: aws.ToString(n.Version),
 		Types:   n.InstanceTypes,
 		Labels:  n.Labels,
-		Created: aws.ToTime(n.CreatedAt),
+		Created: aws.ToTime(n.CreatedAt), Modified: aws.ToTime(n.ModifiedAt),
 	}
 	if t := n.LaunchTemplate; t != nil {
 		out.Template = snapshot.TemplateRef{ID: aws.ToString(t.Id), Name: aws.ToString(t.Name), Version: aws.ToString(t.Version)}

@@ -52,6 +52,7 @@ type Reader struct {
 	clusters      Clusters
 	nodegroupList NodegroupList
 	nodegroups    Nodegroups
+	updates       Updates
 	addons        Addons
 	accessEntries AccessEntries
 	podIdentities PodIdentities
@@ -82,7 +83,7 @@ func New(cfg aws.Config) *Reader {
 		instances: e, instanceTypes: e, instanceAttributes: e, statuses: e, consoles: e, images: e, launchTemplates: e,
 		network: e, filters: e, attributes: e, options: e, prefixLists: e, peerings: e, transit: e, interfaces: e,
 		groups: a, activities: a,
-		clusterList: k, clusters: k, nodegroupList: k, nodegroups: k, addons: k, accessEntries: k, podIdentities: k,
+		clusterList: k, clusters: k, nodegroupList: k, nodegroups: k, updates: k, addons: k, accessEntries: k, podIdentities: k,
 		profiles: i, roles: i,
 		presigner: sts.NewPresignClient(sts.NewFromConfig(cfg)),
 		patience:  patience,
@@ -118,7 +119,13 @@ type Query struct {
 	// AllNodegroups a nil list means all of the cluster's.
 	Nodegroups    []string
 	AllNodegroups bool
-	Launches      []snapshot.Launch
+	// Types are instance types to describe beside those of the instances and
+	// groups: those of launches that are history.
+	Types []string
+	// Updated are the nodegroups whose updates are read, where they are asked
+	// for; nil means all that are read.
+	Updated  []string
+	Launches []snapshot.Launch
 	// Sources are what to read beside the instances and groups.
 	Sources []snapshot.Source
 }

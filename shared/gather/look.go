@@ -46,7 +46,7 @@ func unread(source snapshot.Source) error { return unreadError{source} }
 func wave(source snapshot.Source) int {
 	switch source {
 	case snapshot.DHCP, snapshot.TransitGateways, snapshot.UserDataOf, snapshot.Consoles, snapshot.LaunchTemplates,
-		snapshot.Roles, snapshot.Access:
+		snapshot.Roles, snapshot.Access, snapshot.Updates:
 		return 1
 	case snapshot.PrefixListEntries, snapshot.Peerings, snapshot.Interfaces, snapshot.Images:
 		return 2 // after the route tables behind transit gateways, and the launch templates
@@ -79,6 +79,8 @@ func namedBy(source snapshot.Source) []snapshot.Source {
 		return []snapshot.Source{snapshot.RouteTables}
 	case snapshot.Roles, snapshot.Access:
 		return []snapshot.Source{snapshot.Profiles}
+	case snapshot.Updates:
+		return []snapshot.Source{snapshot.Nodegroups}
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ func (l *look) machines(source snapshot.Source) func(context.Context) (store, er
 	switch source {
 	case snapshot.InstanceTypes:
 		return func(ctx context.Context) (store, error) {
-			list, err := l.r.readInstanceTypes(ctx, typesOf(l.s.Instances, l.s.Groups))
+			list, err := l.r.readInstanceTypes(ctx, distinct(append(typesOf(l.s.Instances, l.s.Groups), l.q.Types...)))
 			return keep(list, err, func(t snapshot.InstanceType) string { return t.Name }, func(s *snapshot.Snapshot) *[]snapshot.InstanceType { return &s.InstanceTypes })
 		}
 	case snapshot.Activities:

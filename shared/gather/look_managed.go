@@ -22,6 +22,8 @@ func (l *look) managed(source snapshot.Source) func(context.Context) (store, err
 			list, err := l.r.readNodegroups(ctx, l.q.Cluster, names)
 			return keep(list, err, func(n snapshot.Nodegroup) string { return n.Name }, func(s *snapshot.Snapshot) *[]snapshot.Nodegroup { return &s.Nodegroups })
 		}
+	case snapshot.Updates:
+		return l.updates
 	case snapshot.Addons:
 		return func(ctx context.Context) (store, error) {
 			list, err := l.r.readAddons(ctx, l.q.Cluster)

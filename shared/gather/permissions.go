@@ -57,6 +57,9 @@ func resourcesOf(action string) []string {
 		return []string{eks + "cluster/*"}
 	case "eks:DescribeNodegroup":
 		return []string{eks + "nodegroup/*/*/*"}
+	case "eks:ListUpdates", "eks:DescribeUpdate":
+		// The reference names the cluster as well as the nodegroup.
+		return []string{eks + "cluster/*", eks + "nodegroup/*/*/*"}
 	case "eks:DescribeAddon":
 		return []string{eks + "addon/*/*/*"}
 	case "eks:DescribeAccessEntry":
@@ -121,6 +124,8 @@ func Permissions(s snapshot.Source) []string {
 		return fn.Actions[Clusters]("eks")
 	case snapshot.Nodegroups:
 		return fn.Actions[Nodegroups]("eks")
+	case snapshot.Updates:
+		return fn.Actions[Updates]("eks")
 	case snapshot.Addons:
 		return fn.Actions[Addons]("eks")
 	case snapshot.Access:

@@ -31,6 +31,7 @@ func union(list []checks.Check, more ...snapshot.Source) []snapshot.Source {
 			set[s] = true
 		}
 	}
+	delete(set, snapshot.LaunchHistory) // of our own table, not of AWS
 	return slices.Sorted(maps.Keys(set))
 }
 
@@ -112,6 +113,8 @@ func managedCall(s snapshot.Source) string {
 		return "eks:DescribeCluster"
 	case snapshot.Nodegroups:
 		return "eks:DescribeNodegroup"
+	case snapshot.Updates:
+		return "eks:ListUpdates"
 	case snapshot.Addons:
 		return "eks:ListAddons"
 	case snapshot.Access:

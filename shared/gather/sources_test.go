@@ -21,7 +21,7 @@ func clients() []string {
 		fn.Actions[Network]("ec2"), fn.Actions[Filters]("ec2"), fn.Actions[Attributes]("ec2"), fn.Actions[Options]("ec2"),
 		fn.Actions[PrefixLists]("ec2"), fn.Actions[Peerings]("ec2"), fn.Actions[Transit]("ec2"), fn.Actions[Interfaces]("ec2"),
 		fn.Actions[Groups]("autoscaling"), fn.Actions[Activities]("autoscaling"),
-		fn.Actions[Clusters]("eks"), fn.Actions[Nodegroups]("eks"), fn.Actions[Addons]("eks"),
+		fn.Actions[Clusters]("eks"), fn.Actions[Nodegroups]("eks"), fn.Actions[Updates]("eks"), fn.Actions[Addons]("eks"),
 		fn.Actions[AccessEntries]("eks"), fn.Actions[PodIdentities]("eks"),
 		fn.Actions[Profiles]("iam"), fn.Actions[Roles]("iam"),
 	))
@@ -103,6 +103,7 @@ func TestReadsAreNarrow(t *testing.T) {
 		{Resources: []string{"arn:${Partition}:eks" + here + "access-entry/*/*/*/*/*"}, Actions: []string{"eks:DescribeAccessEntry"}},
 		{Resources: []string{"arn:${Partition}:eks" + here + "addon/*/*/*"}, Actions: []string{"eks:DescribeAddon"}},
 		{Resources: []string{"arn:${Partition}:eks" + here + "cluster/*"}, Actions: []string{"eks:DescribeCluster", "eks:ListAccessEntries", "eks:ListAddons", "eks:ListPodIdentityAssociations"}},
+		{Resources: []string{"arn:${Partition}:eks" + here + "cluster/*", "arn:${Partition}:eks" + here + "nodegroup/*/*/*"}, Actions: []string{"eks:DescribeUpdate", "eks:ListUpdates"}},
 		{Resources: []string{"arn:${Partition}:eks" + here + "nodegroup/*/*/*"}, Actions: []string{"eks:DescribeNodegroup"}},
 		{Resources: []string{"arn:${Partition}:eks" + here + "podidentityassociation/*/*"}, Actions: []string{"eks:DescribePodIdentityAssociation"}},
 		{Resources: []string{"arn:${Partition}:iam::${Account}:instance-profile/*"}, Actions: []string{"iam:GetInstanceProfile"}},

@@ -33,7 +33,7 @@ func Facts(s *snapshot.Snapshot) []report.Fact {
 				continue
 			}
 			told++
-			facts = append(facts, report.Fact{What: "Scaling activity", Value: activity(a)})
+			facts = append(facts, report.Fact{What: "Scaling activity", Value: scaling(a)})
 		}
 	}
 	return facts
@@ -57,12 +57,12 @@ func health(issues []snapshot.Issue) string {
 	}
 	var texts []string
 	for _, i := range issues {
-		texts = append(texts, i.Code+": "+i.Message)
+		texts = append(texts, strings.TrimSuffix(i.Code+": "+i.Message, "."))
 	}
 	return strings.Join(texts, "; ")
 }
 
-func activity(a snapshot.Activity) string {
+func scaling(a snapshot.Activity) string {
 	text := fmt.Sprintf("%s %s: %s", a.Started.UTC().Format(time.TimeOnly), a.Status, a.About)
 	if a.Message != "" && !strings.Contains(a.About, a.Message) {
 		text += " (" + a.Message + ")"

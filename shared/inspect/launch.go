@@ -22,13 +22,21 @@ func Launch(in snapshot.Instance, started time.Time) report.Launch {
 
 // Record is a launch as it is remembered, with what the instance was started
 // with.
-func Record(cluster string, in snapshot.Instance, l report.Launch, joinTime time.Duration) state.Launch {
+func Record(cluster string, in snapshot.Instance, l report.Launch, allowed outcome.Allowance) state.Launch {
 	return state.Launch{
 		Instance: l.Instance, Cluster: cluster, Nodegroup: l.Nodegroup, Group: l.Group,
 		Subnet: l.Subnet, Zone: l.Zone, Type: l.Type, Spot: in.Spot,
-		Started: l.Started, Due: l.Started.Add(joinTime), Standing: l.Standing,
+		Started: l.Started, Due: l.Started.Add(allowed.For), Usual: allowed.Usual, Samples: allowed.Samples, Standing: l.Standing,
 		Registered: l.Registered, Ready: l.Ready, Ended: l.Ended, EndedWhy: l.EndedWhy,
 		Machine: machine(in),
+	}
+}
+
+// Remembered is what the checks are told of a launch.
+func Remembered(l state.Launch) snapshot.Launch {
+	return snapshot.Launch{
+		Instance: l.Instance, Started: l.Started, Due: l.Due, Samples: l.Samples, Usual: l.Usual,
+		Noticed: l.Noticed, Rebalance: l.Rebalance, Cause: l.Root,
 	}
 }
 

@@ -104,7 +104,7 @@ func TestRecord(t *testing.T) {
 			Metadata: "enabled", HopLimit: 2, Tags: map[string]string{groupTag: "asg", nodegroupTag: "workers"},
 		},
 	}
-	if diff := cmp.Diff(want, Record("prod", in, l, 5*time.Minute), cmpopts.EquateComparable(netip.Addr{})); diff != "" {
+	if diff := cmp.Diff(want, Record("prod", in, l, outcome.Allowance{For: 5 * time.Minute}), cmpopts.EquateComparable(netip.Addr{})); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}
 }
@@ -134,7 +134,7 @@ func TestRecallTheMachine(t *testing.T) {
 		Template: snapshot.TemplateRef{ID: "lt-a", Version: "3"}, Metadata: snapshot.Metadata{Endpoint: "disabled", HopLimit: 1},
 		Tags: map[string]string{"eks:cluster-name": "prod", "eks:nodegroup-name": "workers"},
 	}
-	record := Record("prod", in, Launch(in, began), time.Minute)
+	record := Record("prod", in, Launch(in, began), outcome.Allowance{For: time.Minute})
 	ended := snapshot.Instance{ID: "i-1", State: "terminated", AMI: "ami-still-told", Tags: map[string]string{"eks:nodegroup-name": "renamed"}}
 	want := in
 	want.State, want.AMI = "terminated", "ami-still-told"

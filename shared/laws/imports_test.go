@@ -26,9 +26,11 @@ func TestWhoTalks(t *testing.T) {
 		"shared/awsconf": {"net", "net/http"},
 		// The functions make the clients of state, bus and slack, and hand
 		// them over.
-		"functions/launch-watch": {"dynamodb", "sqs"},
-		"functions/join-check":   {"dynamodb", "sqs"},
-		"functions/report":       {"dynamodb", "eventbridge", "net/http", "secretsmanager"},
+		"functions/launch-watch":    {"dynamodb", "sqs"},
+		"functions/join-check":      {"dynamodb", "sqs"},
+		"functions/nodegroup-watch": {"dynamodb", "eventbridge", "sqs"},
+		"functions/spot-report":     {"dynamodb", "sqs"},
+		"functions/report":          {"dynamodb", "eventbridge", "net/http", "secretsmanager"},
 	}
 	got := map[string][]string{}
 	for _, p := range packages(t) {
@@ -108,5 +110,28 @@ func TestReportAloneHoldsTheSlackToken(t *testing.T) {
 	}
 	if !seen {
 		t.Error("functions/report does not depend on the Slack client either: this test looks for the wrong thing")
+	}
+}
+
+// TestSpotReportAloneDraws: the fonts and the drawing make a function half as
+// large again, and it starts more slowly.
+func TestSpotReportAloneDraws(t *testing.T) {
+	forbidden := []string{module + "/shared/chart", "gonum.org/v1/plot", "codeberg.org/go-fonts"}
+	seen := false
+	for _, p := range packages(t) {
+		for _, dep := range p.Deps {
+			if !slices.ContainsFunc(forbidden, func(f string) bool { return within(dep, f) }) {
+				continue
+			}
+			switch {
+			case p.name() == "functions/spot-report":
+				seen = true
+			case p.name() != "shared/chart":
+				t.Errorf("%s depends on %s", p.name(), dep)
+			}
+		}
+	}
+	if !seen {
+		t.Error("functions/spot-report does not draw either: this test looks for the wrong thing")
 	}
 }

@@ -98,11 +98,12 @@ func (f *draft) because(r Reason) {
 func (f *draft) symptom() bool { return f.Cause.Confidence == checks.Symptom }
 func (f *draft) blind() bool   { return f.Key.Check == CannotLook }
 
-// ByItself tells that an incident is about what EKS says of itself: that it
-// says otherwise now is all the proof there is, and no node is waited for.
+// ByItself tells that an incident is about what EKS says of itself, or about a
+// Spot pool over days: that it is otherwise now is all the proof there is, and
+// no node is waited for.
 func (inc Incident) ByItself() bool {
 	group, _, _ := strings.Cut(string(inc.Key.Check), "/")
-	return group == "addon" || group == "cluster"
+	return group == "addon" || group == "cluster" || group == "nodegroup" || inc.Key.Check == "spot/pool-failing"
 }
 
 // explains tells whether an incident can be the reason why instances did not

@@ -67,6 +67,11 @@ func TestDecide(t *testing.T) {
 			{name: "degraded", obs: observe(degraded()), want: reasons{theAddon: Opened}, state: states{theAddon: Open}},
 			{name: "active", minute: 14, obs: observe(passed("addon/degraded", "vpc-cni")), want: reasons{theAddon: IsProved}, state: states{theAddon: Closed}},
 		}, "opened proved", "Opened Resolved"},
+		{"a Spot pool is well when it works again, or is left", []step{
+			{name: "fails", obs: observe(poolFails()), want: reasons{thePool: Opened}, state: states{thePool: Open}},
+			{name: "another pool is well", minute: 60, obs: observe(passed("spot/pool-failing", "m5.large/us-west-2b"))},
+			{name: "works", minute: 120, obs: observe(passed("spot/pool-failing", "c5.large/us-west-2b")), want: reasons{thePool: IsProved}, state: states{thePool: Closed}},
+		}, "opened proved", "Opened Resolved"},
 		{"a healthy subnet of the nodegroup proves nothing", []step{
 			opened, gone,
 			{name: "elsewhere", minute: 14, obs: observe(launched("i-2", 12, Joined), inSubnet("subnet-well"))},

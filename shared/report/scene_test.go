@@ -75,6 +75,16 @@ func degraded() func(*Observation) {
 	}
 }
 
+var thePool = Key{Cluster: cluster, Check: "spot/pool-failing", Resource: "c5.large/us-west-2b"}
+
+func poolFails() func(*Observation) {
+	return func(o *Observation) {
+		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
+			Check: "spot/pool-failing", Confidence: checks.Certain, Resource: "c5.large/us-west-2b", Covers: []string{"c5.large/us-west-2b"}, Title: "Spot pool c5.large/us-west-2b fails",
+		})
+	}
+}
+
 func otherTable(instances ...string) func(*Observation) {
 	return func(o *Observation) {
 		route(instances...)(o)

@@ -247,35 +247,6 @@ func (d *desk) settle(f *draft) {
 	}
 }
 
-// supersede closes an incident whose unfinished launches are all explained by
-// another one: a symptom at once, a cause when it is gone.
-func (d *desk) supersede(f *draft) {
-	if f.blind() || !(f.State == Cleared || f.State == Open && f.symptom()) {
-		return
-	}
-	var waiting []string
-	for _, l := range f.Launches {
-		if l.unfinished() {
-			waiting = append(waiting, l.Instance)
-		}
-	}
-	if len(waiting) == 0 {
-		return
-	}
-	for _, o := range d.drafts {
-		// A symptom that is gone gives way to the next one: registered, not Ready.
-		next := f.symptom() && f.State == Cleared && o.symptom()
-		if o == f || o.State != Open || !o.explains() && !next {
-			continue
-		}
-		if !slices.ContainsFunc(waiting, func(id string) bool { return !o.affects(id) }) {
-			f.Settled = d.obs.At
-			d.end(f, Superseded)
-			return
-		}
-	}
-}
-
 func (d *desk) prove(f *draft, proof Launch) {
 	f.Proof = &proof
 	f.Settled = proof.Ready

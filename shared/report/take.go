@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"rollcall/shared/checks"
@@ -191,6 +192,10 @@ func (d *desk) launch(id string) Launch {
 // incidents that explain it: those that stand, and for a while those that
 // ended well, since an instance that came too early may never join by itself.
 func (d *desk) explained(cause diagnose.Cause) bool {
+	if cause.Check == subnetExhausted {
+		// A sweep sees that the subnet is empty; why, a look at its launches has told.
+		return slices.ContainsFunc(d.drafts, func(f *draft) bool { return f.saysBetter(cause.Check, cause.Resource) })
+	}
 	if cause.Confidence != checks.Symptom {
 		return false
 	}
@@ -200,12 +205,18 @@ func (d *desk) explained(cause diagnose.Cause) bool {
 	}
 	for _, id := range ids {
 		if !slices.ContainsFunc(d.drafts, func(f *draft) bool {
-			return f.explains() && f.affects(id) && d.holds(f)
+			return (f.explains() || f.nearer(cause)) && f.affects(id) && d.holds(f)
 		}) {
 			return false
 		}
 	}
 	return len(ids) > 0
+}
+
+// nearer tells that an incident is a symptom of the instances themselves, and
+// the cause what EKS says of their nodegroup: one message is enough.
+func (f *draft) nearer(cause diagnose.Cause) bool {
+	return f.symptom() && !f.ByItself() && strings.HasPrefix(string(cause.Check), "nodegroup/")
 }
 
 func (d *desk) holds(f *draft) bool {

@@ -16,6 +16,8 @@ import (
 // Client sends messages. It is safe for concurrent use.
 type Client struct {
 	api *slackgo.Client
+	// files takes the bytes of files, which go to an address of their own.
+	files *transport
 	// sleep waits, or returns the context's error.
 	sleep func(context.Context, time.Duration) error
 }
@@ -30,10 +32,12 @@ func NewClient(api, token string, base *http.Client) (*Client, error) {
 	if u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {
 		return nil, fmt.Errorf("address of Slack's API: %q would send the token in the clear", api)
 	}
+	calls := newTransport(base, token)
 	return &Client{
 		api: slackgo.New(token,
 			slackgo.OptionAPIURL(strings.TrimRight(u.String(), "/")+"/"),
-			slackgo.OptionHTTPClient(newTransport(base, token))),
+			slackgo.OptionHTTPClient(calls)),
+		files: calls,
 		sleep: sleep,
 	}, nil
 }
@@ -43,9 +47,14 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Post sends a new message and returns its timestamp, its id in Slack.
+// Post sends a new message and returns its timestamp, its id in Slack. One
+// with a picture that Slack has not taken in yet is sent a second time.
 func (c *Client) Post(ctx context.Context, channel string, m Message) (ts string, err error) {
-	return c.send(ctx, channel, m)
+	ts, err = c.send(ctx, channel, m)
+	if notTakenIn(m, err) && c.sleep(ctx, takingIn) == nil {
+		return c.send(ctx, channel, m)
+	}
+	return ts, err
 }
 
 // Reply sends a message into a thread and returns its timestamp.

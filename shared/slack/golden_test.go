@@ -91,6 +91,10 @@ func read(messages []Message) string {
 			fmt.Fprintf(&b, "\n--- reply %d\n", n)
 		}
 		for _, block := range m.Blocks {
+			if image, ok := block.(*slackgo.ImageBlock); ok {
+				fmt.Fprintf(&b, "(picture %s)\n", image.SlackFile.ID)
+				continue
+			}
 			for _, e := range block.(*slackgo.RichTextBlock).Elements {
 				b.WriteString(readPart(e))
 			}

@@ -26,17 +26,30 @@ func headline(i report.Incident) string {
 	return colour + " " + where(i) + " · " + what
 }
 
-// where names the cluster and its nodegroups.
+// where names the cluster and its nodegroups: those of the affected launches,
+// or, where none is affected or known by it, all that the cause is about.
 func where(i report.Incident) string {
-	names := i.Cause.Nodegroups
+	var names []string
 	for _, l := range i.Launches {
-		names = append(names[:len(names):len(names)], l.Nodegroup)
+		names = append(names, l.Nodegroup)
+	}
+	if len(distinct(names...)) == 0 {
+		names = i.Cause.Nodegroups
 	}
 	place := clip(oneLine(i.Key.Cluster), 60)
-	if groups := few(distinct(names...), 2, 40); groups != "" {
+	if groups := affected(distinct(names...)); groups != "" {
 		place += " / " + groups
 	}
 	return place
+}
+
+// affected names four nodegroups if their names are short, else two.
+func affected(names []string) string {
+	const most, room = 4, 48
+	if len(names) <= most && length(strings.Join(names, ", ")) <= room {
+		return few(names, most, room)
+	}
+	return few(names, 2, 40)
 }
 
 // title is what the cause is, as the end of a sentence.
@@ -77,6 +90,10 @@ func failing(i report.Incident, t tally) (colour, what string) {
 		return blue, "worth fixing" + colon(continued(title(i)))
 	case t.all == 0:
 		return nobody(i, confidence)
+	case confidence == checks.Certain && t.joined == 0 && strings.HasPrefix(string(i.Key.Check), "launch/"):
+		// Each instance was one try of the group to launch: their number grows
+		// with the hours, and is not how many nodes are missing.
+		return red, title(i) + ", " + count(t.all, "failed launch") + " so far"
 	case t.out() == 0:
 		return orange, count(t.all, "instance") + " joined all the same, but " + title(i)
 	case t.early():
@@ -92,7 +109,7 @@ func nobody(i report.Incident, c checks.Confidence) (colour, what string) {
 	switch group, _, _ := strings.Cut(string(i.Key.Check), "/"); group {
 	case "launch":
 		return red, title(i)
-	case "addon", "cluster", "ip":
+	case "addon", "cluster", "nodegroup", "ip":
 		return orange, title(i)
 	}
 	switch c {
@@ -200,7 +217,7 @@ func change(list []checks.Evidence) string {
 		return ""
 	}
 	switch {
-	case strings.HasPrefix(value, "has "):
+	case strings.HasPrefix(value, "has "), strings.HasPrefix(value, "is "):
 		return what + " " + value
 	case ids.FindString(what) == what && strings.ContainsAny(value[:1], "0123456789:"):
 		return what + " has " + value // a row of a route table

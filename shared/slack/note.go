@@ -73,7 +73,7 @@ func noteLine(i report.Incident, n report.Note) string {
 	case report.IsUnproved:
 		return sentence("The cause is gone"+colon(change(n.Evidence))) + " No instance was launched since that could prove it, so this closes without a proof. It opens again if the cause comes back."
 	case report.IsSuperseded:
-		return "Closed: another cause explains these instances now. It has a message of its own."
+		return "Closed: another cause explains this now. It has a message of its own."
 	case report.IsWithdrawn:
 		return "Closed: what this was about no longer exists."
 	case report.IsGivenUpOn:

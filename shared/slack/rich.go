@@ -124,14 +124,20 @@ func (l *line) link(address, text string, style *slackgo.RichTextSectionTextStyl
 
 // clock appends a time: in the reader's own zone where Slack can, else in UTC.
 func (l *line) clock(t time.Time) *line {
+	if l.page.asOf.Sub(t) > 12*time.Hour {
+		return l.dated(t)
+	}
+	return l.date(t, "{time}")
+}
+
+// dated appends a time with its date.
+func (l *line) dated(t time.Time) *line { return l.date(t, "{date_short_pretty} at {time}") }
+
+func (l *line) date(t time.Time, format string) *line {
 	if t.IsZero() || t.Unix() < 0 {
 		return l.plain("an unknown time")
 	}
 	fallback := t.UTC().Format("2006-01-02 15:04") + " UTC"
-	format := "{time}"
-	if l.page.asOf.Sub(t) > 12*time.Hour {
-		format = "{date_short_pretty} at {time}"
-	}
 	l.items = append(l.items, slackgo.NewRichTextSectionDateElement(t.Unix(), format, nil, &fallback))
 	return l
 }

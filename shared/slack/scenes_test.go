@@ -230,7 +230,7 @@ func scenes() []scene {
 	})
 
 	addon := incident(diagnose.Cause{
-		Check: "addon/degraded", Confidence: checks.Certain, Resource: "vpc-cni", Title: "Add-on vpc-cni is DEGRADED: AccessDenied",
+		Check: "addon/degraded", Confidence: checks.Certain, Resource: "vpc-cni", Title: "add-on vpc-cni is degraded: access denied",
 		Why:      "EKS says that the add-on vpc-cni v1.20.4-eksbuild.1 is DEGRADED. AccessDenied: it may not do what it must.",
 		Evidence: []checks.Evidence{{What: "AccessDenied", Value: "aws-node may not call ec2:AssignPrivateIpAddresses"}},
 		Fix:      checks.Fix{Text: "Give the add-on's role the policy AmazonEKS_CNI_Policy.", Command: "aws eks describe-addon --region us-west-2 --cluster-name prod --addon-name vpc-cni --query addon.[status,health]"},
@@ -243,7 +243,27 @@ func scenes() []scene {
 		Nodegroups: []string{"workers"},
 	}, nil)
 
+	quota := incident(diagnose.Cause{
+		Check: "nodegroup/health", Confidence: checks.Certain, Resource: "workers", Title: "nodegroup workers is degraded: instance limit exceeded",
+		Why:        "EKS reports InstanceLimitExceeded: the account may not run more instances of this kind.",
+		Evidence:   []checks.Evidence{{What: "workers", Value: "DEGRADED, min 1 max 6 desired 4"}, {What: "InstanceLimitExceeded", Value: "Your account is currently unable to launch more instances of type m5.24xlarge"}},
+		Fix:        checks.Fix{Text: "Ask for a higher quota of running vCPUs (Service Quotas, EC2), or end instances.", Command: "aws eks describe-nodegroup --region us-west-2 --cluster-name prod --nodegroup-name workers --query 'nodegroup.[status,health]'"},
+		Nodegroups: []string{"workers"},
+	}, nil)
+	update := incident(diagnose.Cause{
+		Check: "nodegroup/update-failed", Confidence: checks.Certain, Resource: "workers", Title: "nodegroup workers failed to update: pod eviction failure",
+		Why:        "The version update of workers that began at 2026-11-20 14:20 UTC failed. EKS reports PodEvictionFailure: pods could not be moved off the old nodes in time, most often for a disruption budget that allows none to go.",
+		Evidence:   []checks.Evidence{{What: "Update 7d3f5b0a-8c1e-3f5d-9d64-2d9b8f7a6c10", Value: "VersionUpdate of 2026-11-20 14:20:00: Failed"}, {What: "PodEvictionFailure", Value: "Reached max retries while trying to evict pods from nodes in node group workers"}},
+		Fix:        checks.Fix{Text: "Find the budget (kubectl get pdb -A, ALLOWED DISRUPTIONS 0), give its pods another replica, and update again; or update with --force, which ends them.", Command: "kubectl get pdb --all-namespaces"},
+		Nodegroups: []string{"workers"},
+	}, nil)
+
 	return []scene{
+		{"nodegroup-quota", quota, []report.Note{note(quota, report.Opened, quota.Opened)}},
+		{"nodegroup-well", with(quota, ended(report.Proved), func(i *report.Incident) {
+			i.ClearedBy = []checks.Evidence{{What: "workers", Value: "EKS still says DEGRADED; i-0f15a6b7c8d9e0f1a, started later (15:10:04 UTC), is a Ready node"}}
+		}), nil},
+		{"nodegroup-update", update, []report.Note{note(update, report.Opened, update.Opened)}},
 		{"addon", addon, []report.Note{note(addon, report.Opened, addon.Opened)}},
 		{"addon-well", with(addon, ended(report.Proved), func(i *report.Incident) {
 			i.ClearedBy = []checks.Evidence{{What: "vpc-cni", Value: "is ACTIVE"}}

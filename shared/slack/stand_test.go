@@ -180,7 +180,13 @@ func TestGallery(t *testing.T) {
 	if file == "" {
 		return
 	}
-	if err := os.WriteFile(file, []byte(s.URL()+"\n"), 0o600); err != nil {
+	hold(t, file, s.URL())
+}
+
+// hold writes a page's address to a file, and waits until the file is deleted.
+func hold(t *testing.T, file, url string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(url+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	tick := time.NewTicker(200 * time.Millisecond)

@@ -17,7 +17,10 @@ func count(n int, noun string) string {
 }
 
 func plural(noun string) string {
-	if strings.HasSuffix(noun, "y") {
+	switch {
+	case strings.HasSuffix(noun, "ch"):
+		return noun + "es"
+	case strings.HasSuffix(noun, "y") && !strings.HasSuffix(noun, "ay"):
 		return strings.TrimSuffix(noun, "y") + "ies"
 	}
 	return noun + "s"

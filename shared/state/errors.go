@@ -3,6 +3,7 @@ package state
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
@@ -37,6 +38,17 @@ type NewerFormat struct {
 
 func (e *NewerFormat) Error() string {
 	return fmt.Sprintf("record %s has format %d, this version of Rollcall knows up to %d: deploy the newer version again", e.Record, e.Written, e.Known)
+}
+
+// OlderLeftOut is a history of more launches than are read: what is beside it
+// is all that began since a time.
+type OlderLeftOut struct {
+	Since time.Time
+	Most  int
+}
+
+func (e *OlderLeftOut) Error() string {
+	return fmt.Sprintf("there are more than %d launches: those from before %s are left out", e.Most, e.Since.UTC().Format(time.RFC3339))
 }
 
 // AtLimit is a table, or an account, that takes no more for now.

@@ -17,9 +17,14 @@ func TestGrants(t *testing.T) {
 	if diff := cmp.Diff([]fn.Read{{Actions: []string{"dynamodb:Query"}, Resources: []string{"table"}}}, ReadIncidents()); diff != "" {
 		t.Errorf("reading incidents (-want +got):\n%s", diff)
 	}
-	for grant, prefix := range map[string]string{RecordLaunches().Conditions["ForAllValues:StringLike"]["dynamodb:LeadingKeys"][0]: launchPrefix, RecordIncidents().Conditions["ForAllValues:StringLike"]["dynamodb:LeadingKeys"][0]: incidentPrefix} {
-		if grant != prefix+"*" {
-			t.Errorf("a grant is for %q, the store writes %q", grant, prefix)
+	if diff := cmp.Diff([]fn.Read{{Actions: []string{"dynamodb:Query"}, Resources: []string{"table", "table-index", "ended-index"}}}, ReadHistory()); diff != "" {
+		t.Errorf("reading the history (-want +got):\n%s", diff)
+	}
+	for prefix, grant := range map[string]fn.Grant{
+		launchPrefix: RecordLaunches(), incidentPrefix: RecordIncidents(), joinTimePrefix: RecordJoinTimes(), samplePrefix: RecordSamples(),
+	} {
+		if got := grant.Conditions["ForAllValues:StringLike"]["dynamodb:LeadingKeys"][0]; got != prefix+"*" {
+			t.Errorf("a grant is for %q, the store writes %q", got, prefix)
 		}
 	}
 }

@@ -2,13 +2,7 @@ package state
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"rollcall/shared/report"
 )
@@ -22,32 +16,7 @@ const keepClosed = 30 * 24 * time.Hour
 // were written by a newer version of Rollcall, it gives the others and an
 // error with *NewerFormat in it.
 func (s *Store) Incidents(ctx context.Context, cluster string) ([]report.Incident, error) {
-	items, err := s.query(ctx, &dynamodb.QueryInput{
-		KeyConditionExpression:    aws.String("#pk = :pk"),
-		ExpressionAttributeNames:  map[string]string{"#pk": attrPK},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(incidentPrefix + cluster)},
-		// What was just written must be seen: it says what was already said.
-		ConsistentRead: aws.Bool(true),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the incidents of %s: %w", cluster, err)
-	}
-	var incidents []report.Incident
-	var wrong []error
-	for _, attributes := range items {
-		var inc report.Incident
-		there, err := s.decode(attributes, report.Format, &inc)
-		if err != nil {
-			wrong = append(wrong, err)
-		}
-		if there {
-			incidents = append(incidents, inc)
-		}
-	}
-	if len(wrong) > 0 {
-		return incidents, fmt.Errorf("read the incidents of %s: %w", cluster, errors.Join(wrong...))
-	}
-	return incidents, nil
+	return partition[report.Incident](ctx, s, incidentPrefix+cluster, report.Format, "the incidents of "+cluster)
 }
 
 // SaveIncident writes an incident over the version that was read, and gives it

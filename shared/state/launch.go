@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rollcall/shared/outcome"
+	"rollcall/shared/snapshot"
 )
 
 // LaunchFormat is the version of Launch that this code writes and reads.
@@ -13,7 +14,10 @@ const LaunchFormat = 1
 // Launch is what is remembered of one launch, from its first event until 90
 // days after it.
 type Launch struct {
-	Instance  string `json:"instance"`
+	Instance string `json:"instance"`
+	// Activity is the scaling activity of a refused launch that came to no
+	// instance: then Instance is empty.
+	Activity  string `json:"activity,omitempty"`
 	Cluster   string `json:"cluster"`
 	Nodegroup string `json:"nodegroup,omitempty"`
 	Group     string `json:"group,omitempty"` // Auto Scaling group
@@ -29,6 +33,42 @@ type Launch struct {
 	Ready      time.Time        `json:"ready,omitzero"`
 	Ended      time.Time        `json:"ended,omitzero"`
 	EndedWhy   string           `json:"endedWhy,omitempty"`
+
+	// EndedCode is EC2's code beside EndedWhy. Of a node that had joined both,
+	// and Ended, are there only where it was lost within an hour.
+	EndedCode string `json:"endedCode,omitempty"`
+	// EndedBy is the cause of the scaling activity that ended it.
+	EndedBy     string    `json:"endedBy,omitempty"`
+	Alive       time.Time `json:"alive,omitzero"`
+	Over        time.Time `json:"over,omitzero"`
+	Forgotten   time.Time `json:"forgotten,omitzero"`
+	Noticed     time.Time `json:"noticed,omitzero"`
+	Rebalance   time.Time `json:"rebalance,omitzero"`
+	Maintenance time.Time `json:"maintenance,omitzero"`
+	Missed      time.Time `json:"missed,omitzero"`
+	// Root is the check that explained it when it had missed roll call.
+	Root     string    `json:"root,omitempty"`
+	RootSure bool      `json:"rootSure,omitempty"`
+	RootAt   time.Time `json:"rootAt,omitzero"`
+	Refused  string    `json:"refused,omitempty"`
+	GaveUp   time.Time `json:"gaveUp,omitzero"`
+	Blind    string    `json:"blind,omitempty"`
+	Unseen   string    `json:"unseen,omitempty"`
+	// Usual and Samples are from what Due was learned (outcome.Allowance); both
+	// are zero where it is the setting.
+	Usual   time.Duration `json:"usual,omitempty"`
+	Samples int           `json:"samples,omitempty"`
+
+	// End, Cause and Why are what the facts above come to; End is empty while
+	// the launch is open.
+	End   snapshot.End `json:"end,omitempty"`
+	Cause string       `json:"cause,omitempty"`
+	Why   string       `json:"why,omitempty"`
+	// Free is how many addresses its subnet had left at FreeAt, when the launch
+	// was first looked at.
+	Free   int       `json:"free,omitempty"`
+	FreeAt time.Time `json:"freeAt,omitzero"`
+
 	// Machine is what the instance was started with. EC2 forgets most of it
 	// when the instance ends; what keeps it from joining is explained from here.
 	Machine *Machine `json:"machine,omitempty"`

@@ -10,12 +10,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"rollcall/shared/snapshot"
 )
 
 // batchSize is DynamoDB's limit of keys in a BatchGetItem.
 const batchSize = 100
 
-// GetLaunches reads the launches of some instances, by instance id. Those that
+// GetLaunches reads the launches of some instances, by instance id; those of
+// refused launches without one by the id of their scaling activity. Those that
 // are not known are not in the map.
 func (s *Store) GetLaunches(ctx context.Context, instances []string) (map[string]Launch, error) {
 	// DynamoDB refuses a batch that names a key twice.
@@ -35,7 +38,7 @@ func (s *Store) GetLaunches(ctx context.Context, instances []string) (map[string
 			return nil, fmt.Errorf("read %d launches: %w", len(instances), err)
 		}
 		for _, l := range list {
-			launches[l.Instance] = l
+			launches[l.ID()] = l
 		}
 	}
 	return launches, nil
@@ -75,6 +78,15 @@ func (s *Store) batchGet(ctx context.Context, keys []map[string]types.AttributeV
 // oldest first. What was written in the last second may be missing: an index
 // follows its table.
 func (s *Store) OpenLaunches(ctx context.Context, cluster string) ([]Launch, error) {
+	launches, err := s.openLaunches(ctx, cluster)
+	if err != nil {
+		return nil, err
+	}
+	return launches, nil
+}
+
+// openLaunches gives those that it can read beside an error about the others.
+func (s *Store) openLaunches(ctx context.Context, cluster string) ([]Launch, error) {
 	items, err := s.query(ctx, &dynamodb.QueryInput{
 		IndexName:                 aws.String(OpenIndex),
 		KeyConditionExpression:    aws.String("#open = :cluster"),
@@ -86,24 +98,26 @@ func (s *Store) OpenLaunches(ctx context.Context, cluster string) ([]Launch, err
 	}
 	launches, err := s.launches(items)
 	if err != nil {
-		return nil, fmt.Errorf("read the open launches of %s: %w", cluster, err)
+		return launches, fmt.Errorf("read the open launches of %s: %w", cluster, err)
 	}
 	return launches, nil
 }
 
+// launches gives those that it can read beside an error about the others.
 func (s *Store) launches(items []map[string]types.AttributeValue) ([]Launch, error) {
 	var launches []Launch
+	var wrong []error
 	for _, attributes := range items {
 		var l Launch
 		there, err := s.decode(attributes, LaunchFormat, &l)
 		if err != nil {
-			return nil, err
+			wrong = append(wrong, err)
 		}
 		if there {
 			launches = append(launches, l)
 		}
 	}
-	return launches, nil
+	return launches, errors.Join(wrong...)
 }
 
 // CreateLaunch records a launch unless it is recorded already, whichever event
@@ -122,7 +136,7 @@ func (s *Store) CreateLaunch(ctx context.Context, l Launch) (created bool, err e
 // *Conflict if that version is not the newest any more.
 func (s *Store) SaveLaunch(ctx context.Context, l Launch) error {
 	if l.Version == 0 {
-		return fmt.Errorf("save the launch of %s: it was never read", l.Instance)
+		return fmt.Errorf("save the launch of %s: it was never read", l.ID())
 	}
 	return s.putLaunch(ctx, l)
 }
@@ -131,12 +145,19 @@ func (s *Store) putLaunch(ctx context.Context, l Launch) error {
 	over := l.Version
 	l.Version++
 	it := item{
-		pk: launchPrefix + l.Instance, sk: launchSort,
+		pk: launchPrefix + l.ID(), sk: launchSort,
 		kind: "launch", format: LaunchFormat, version: l.Version, body: l,
 		expires: l.Started.Add(keepLaunches),
 	}
 	if !l.Standing.Final() {
 		it.open, it.started = l.Cluster, l.Started
+	}
+	if l.End != snapshot.Open {
+		past, err := encodePast(l.Past())
+		if err != nil {
+			return fmt.Errorf("encode the launch of %s: %w", l.ID(), err)
+		}
+		it.day, it.began, it.past = dayOf(l.Cluster, l.Started), l.Started, past
 	}
 	return s.put(ctx, it, over)
 }

@@ -27,11 +27,12 @@ type Store struct {
 	table  string
 	now    func() time.Time
 	wait   func(context.Context, time.Duration) error
+	most   int // launches of a history
 }
 
 // New makes a store that lives in the wall clock's time.
 func New(client Client, table string) *Store {
-	return &Store{client: client, table: table, now: time.Now, wait: wait}
+	return &Store{client: client, table: table, now: time.Now, wait: wait, most: MaxHistory}
 }
 
 // At is the same store in another clock's time: what has expired there counts
@@ -54,6 +55,10 @@ type item struct {
 	// open and started put the item into the index OpenIndex; empty: not in it.
 	open    string
 	started time.Time
+	// day, began and past put it into the index EndedIndex; empty: not in it.
+	day   string
+	began time.Time
+	past  string
 }
 
 // The table's attributes. "expires" is the one that DynamoDB's time to live
@@ -67,10 +72,17 @@ const (
 	attrBody    = "body"
 	attrOpen    = "open"
 	attrStarted = "started"
+	attrDay     = "day"
+	attrBegan   = "began"
+	attrPast    = "past"
 )
 
 // sortable is a time as text that sorts as the times do.
 const sortable = "2006-01-02T15:04:05.000Z"
+
+// anyVersion lets put write over whatever is there: for what says the same
+// whoever writes it.
+const anyVersion = -1
 
 // put writes an item over exactly the given version of it: 0 means that there
 // must be none. What has expired counts as none: DynamoDB may take days to
@@ -94,6 +106,11 @@ func (s *Store) put(ctx context.Context, it item, over int) error {
 		attributes[attrOpen] = text(it.open)
 		attributes[attrStarted] = text(it.started.UTC().Format(sortable))
 	}
+	if it.day != "" {
+		attributes[attrDay] = text(it.day)
+		attributes[attrBegan] = text(it.began.UTC().Format(sortable))
+		attributes[attrPast] = text(it.past)
+	}
 	in := &dynamodb.PutItemInput{
 		TableName:                 &s.table,
 		Item:                      attributes,
@@ -101,7 +118,10 @@ func (s *Store) put(ctx context.Context, it item, over int) error {
 		ExpressionAttributeValues: map[string]types.AttributeValue{":over": number(int64(over))},
 		ConditionExpression:       aws.String("#version = :over"),
 	}
-	if over == 0 {
+	switch over {
+	case anyVersion:
+		in.ConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues = nil, nil, nil
+	case 0:
 		in.ConditionExpression = aws.String("attribute_not_exists(#pk) OR #expires <= :now")
 		in.ExpressionAttributeNames = map[string]string{"#pk": attrPK, "#expires": attrExpires}
 		in.ExpressionAttributeValues = map[string]types.AttributeValue{":now": number(s.now().Unix())}
@@ -121,25 +141,11 @@ func number(n int64) types.AttributeValue {
 // decode reads an item's record into into. It tells false for what is there
 // no more, and *NewerFormat for what a newer version of Rollcall wrote.
 func (s *Store) decode(attributes map[string]types.AttributeValue, format int, into any) (bool, error) {
-	pk, _ := attributes[attrPK].(*types.AttributeValueMemberS)
-	sk, _ := attributes[attrSK].(*types.AttributeValueMemberS)
+	name, there, err := s.there(attributes, format)
+	if err != nil || !there {
+		return false, err
+	}
 	body, hasBody := attributes[attrBody].(*types.AttributeValueMemberS)
-	if pk == nil || sk == nil {
-		return false, errNotOurs
-	}
-	name := pk.Value + " " + sk.Value
-	if expires, ok, err := integer(attributes[attrExpires]); err != nil {
-		return false, fmt.Errorf("record %s: %s: %w", name, attrExpires, err)
-	} else if ok && expires <= s.now().Unix() {
-		return false, nil
-	}
-	written, ok, err := integer(attributes[attrFormat])
-	if err != nil || !ok {
-		return false, fmt.Errorf("record %s: no format: %w", name, errNotOurs)
-	}
-	if written > int64(format) {
-		return false, &NewerFormat{Record: name, Written: int(written), Known: format}
-	}
 	if !hasBody {
 		return false, fmt.Errorf("record %s: no body: %w", name, errNotOurs)
 	}
@@ -147,6 +153,30 @@ func (s *Store) decode(attributes map[string]types.AttributeValue, format int, i
 		return false, fmt.Errorf("record %s: %w", name, err)
 	}
 	return true, nil
+}
+
+// there tells whether an item counts: it has not expired, and its format is
+// known.
+func (s *Store) there(attributes map[string]types.AttributeValue, format int) (name string, there bool, err error) {
+	pk, _ := attributes[attrPK].(*types.AttributeValueMemberS)
+	sk, _ := attributes[attrSK].(*types.AttributeValueMemberS)
+	if pk == nil || sk == nil {
+		return "", false, errNotOurs
+	}
+	name = pk.Value + " " + sk.Value
+	if expires, ok, err := integer(attributes[attrExpires]); err != nil {
+		return name, false, fmt.Errorf("record %s: %s: %w", name, attrExpires, err)
+	} else if ok && expires <= s.now().Unix() {
+		return name, false, nil
+	}
+	written, ok, err := integer(attributes[attrFormat])
+	if err != nil || !ok {
+		return name, false, fmt.Errorf("record %s: no format: %w", name, errNotOurs)
+	}
+	if written > int64(format) {
+		return name, false, &NewerFormat{Record: name, Written: int(written), Known: format}
+	}
+	return name, true, nil
 }
 
 var errNotOurs = errors.New("the table holds an item that Rollcall did not write")

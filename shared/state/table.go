@@ -9,12 +9,22 @@
 // absent, whether DynamoDB has deleted it or not.
 //
 //	kind      pk                   sk                  read by
-//	launch    launch#<instance>    launch              GetLaunches: batch get by instance id
+//	launch    launch#<instance>    launch              GetLaunches: batch get by instance id, or by the id of
+//	          launch#<activity>                        the scaling activity of a refused launch without one
 //	                                                   OpenLaunches: index "open", key open = <cluster>,
 //	                                                   sorted by launch time; the attribute is there only
 //	                                                   while the outcome is unknown, so the index stays small.
 //	                                                   It projects all attributes.
+//	                                                   History: index "ended", key day = <cluster>#<UTC day of
+//	                                                   the launch>, sorted by "began"; the attributes are there
+//	                                                   once the outcome is known. One query for each day, of
+//	                                                   about 450 bytes a launch ("past" and the keys), the
+//	                                                   newest day first, until MaxHistory; and OpenLaunches.
+//	jointime  jointime#<cluster>   <nodegroup>         JoinTimes: query by pk, once for each cluster and batch
+//	sample    sample#<subnet>      <minute>            Samples: query by pk, from a minute on
 //	incident  incident#<cluster>   <check>#<resource>  Incidents: query by pk
+//	nodegroup nodegroup#<cluster>  <nodegroup>         Nodegroups: query by pk
+//	summary   summary#<cluster>    <id>                Postings: query by pk
 package state
 
 import (
@@ -26,9 +36,15 @@ import (
 const (
 	launchPrefix   = "launch#"
 	incidentPrefix = "incident#"
+	joinTimePrefix = "jointime#"
+	samplePrefix   = "sample#"
 	// OpenIndex is the sparse index over launches without an outcome: its
 	// partition key is "open" (the cluster), its sort key "started".
 	OpenIndex = "open"
+	// EndedIndex is the sparse index over launches with an outcome: its
+	// partition key is "day" (the cluster and the UTC day of the launch), its
+	// sort key "began". It projects "past", the launch in short, alone.
+	EndedIndex = "ended"
 )
 
 // Reader is what reading the table takes.

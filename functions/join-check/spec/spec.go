@@ -54,12 +54,15 @@ func Spec() fn.Spec {
 		Timeout:     60 * time.Second,
 		Environment: Environment(),
 		Reads: slices.Concat(
-			gather.Reads(gather.JoinSources(checks.All())...),
+			gather.Reads(gather.JoinSources(checks.OfLaunches())...),
 			[]fn.Read{gather.ListClusters()}, // the sweep's
 			state.Reads(),
+			state.ReadHistory(),
 		),
 		Grants: []fn.Grant{
 			state.RecordLaunches(),
+			state.RecordJoinTimes(),
+			state.RecordSamples(),
 			{
 				Sid:       "SendResults",
 				Why:       "What was found goes to report, the only function that talks to people.",
@@ -73,6 +76,6 @@ func Spec() fn.Spec {
 				Resources: []fn.Resource{fn.JoinQueue},
 			},
 		},
-		Kube: gather.KubeRules(gather.JoinSources(checks.All())...),
+		Kube: gather.KubeRules(gather.JoinSources(checks.OfLaunches())...),
 	}
 }

@@ -2,6 +2,7 @@
 package spec
 
 import (
+	"slices"
 	"time"
 
 	"rollcall/shared/checks"
@@ -36,6 +37,8 @@ func Spec() fn.Spec {
 			{Name: "launches", Why: "Auto Scaling launches an instance, or fails to", Pattern: event.LaunchPattern},
 			{Name: "running", Why: "Instances without an Auto Scaling group start", Pattern: event.RunningPattern},
 			{Name: "ended", Why: "An instance that should become a node ends", Pattern: event.EndedPattern},
+			{Name: "notices", Why: "EC2 takes a Spot instance back, or is likely to: what tells a reclaimed instance from a broken one", Pattern: event.NoticePattern},
+			{Name: "maintenance", Why: "EC2 plans to stop or retire an instance: what tells such an end from a broken node", Pattern: event.MaintenancePattern},
 		},
 		Queue: &fn.Queue{
 			Resource: fn.LaunchQueue,
@@ -52,9 +55,10 @@ func Spec() fn.Spec {
 		Memory:      256,
 		Timeout:     60 * time.Second,
 		Environment: Environment(),
-		Reads:       append(gather.Reads(gather.LaunchSources(checks.AtLaunch())...), state.ReadLaunches()...),
+		Reads:       slices.Concat(gather.Reads(gather.LaunchSources(checks.AtLaunch())...), state.ReadLaunches(), state.ReadJoinTimes()),
 		Grants: []fn.Grant{
 			state.RecordLaunches(),
+			state.RecordSamples(),
 			{
 				Sid:       "SendResults",
 				Why:       "What was found goes to report, the only function that talks to people.",

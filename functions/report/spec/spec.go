@@ -45,6 +45,7 @@ func Spec() fn.Spec {
 		Reads:       state.ReadIncidents(),
 		Grants: []fn.Grant{
 			state.RecordIncidents(),
+			state.RecordSummaries(),
 			{
 				Sid:       "ReadSlackToken",
 				Why:       "The bot token is read at start and kept in memory only.",

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	awsiam "github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go/middleware"
@@ -31,6 +32,9 @@ func (b *Bench) record(stack *middleware.Stack) error {
 		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
 			out, meta, err := next.HandleInitialize(ctx, in)
 			service := strings.ToLower(strings.ReplaceAll(awsmiddleware.GetServiceID(ctx), " ", ""))
+			if service == "eventbridge" {
+				service = "events" // IAM's name for it
+			}
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			b.calls = append(b.calls, call{service + ":" + awsmiddleware.GetOperationName(ctx), in.Parameters, err != nil})
@@ -89,6 +93,10 @@ func (b *Bench) resource(input any) (string, map[string][]string) {
 	case *sqs.SendMessageInput:
 		url := aws.ToString(in.QueueUrl)
 		return arn("sqs", url[strings.LastIndex(url, "/")+1:]), nil
+	case *eventbridge.PutEventsInput:
+		for _, e := range in.Entries {
+			return arn("events", "event-bus/"+aws.ToString(e.EventBusName)), nil
+		}
 	}
 	if resource, narrowed := b.read(input, arn); narrowed {
 		return resource, nil
@@ -122,6 +130,10 @@ func (b *Bench) read(input any, arn func(service, rest string) string) (string, 
 		return arn("eks", "cluster/"+aws.ToString(in.ClusterName)), true
 	case *eks.DescribeNodegroupInput:
 		return arn("eks", "nodegroup/"+aws.ToString(in.ClusterName)+"/"+aws.ToString(in.NodegroupName)+"/id"), true
+	case *eks.ListUpdatesInput:
+		return arn("eks", "nodegroup/"+aws.ToString(in.Name)+"/"+aws.ToString(in.NodegroupName)+"/id"), true
+	case *eks.DescribeUpdateInput:
+		return arn("eks", "nodegroup/"+aws.ToString(in.Name)+"/"+aws.ToString(in.NodegroupName)+"/id"), true
 	case *eks.DescribeAddonInput:
 		return arn("eks", "addon/"+aws.ToString(in.ClusterName)+"/"+aws.ToString(in.AddonName)+"/id"), true
 	case *eks.DescribeAccessEntryInput:

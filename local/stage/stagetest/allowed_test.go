@@ -13,7 +13,9 @@ import (
 
 	joincheck "rollcall/functions/join-check/spec"
 	launchwatch "rollcall/functions/launch-watch/spec"
+	nodegroupwatch "rollcall/functions/nodegroup-watch/spec"
 	report "rollcall/functions/report/spec"
+	spotreport "rollcall/functions/spot-report/spec"
 	"rollcall/shared/fn"
 	"rollcall/shared/run"
 )
@@ -23,7 +25,7 @@ import (
 func TestPolicies(t *testing.T) {
 	cluster := &eks.DescribeClusterInput{Name: aws.String("prod")}
 	benches := map[string]*Bench{}
-	for _, s := range []fn.Spec{launchwatch.Spec(), joincheck.Spec(), report.Spec()} {
+	for _, s := range []fn.Spec{launchwatch.Spec(), joincheck.Spec(), nodegroupwatch.Spec(), report.Spec(), spotreport.Spec()} {
 		benches[s.Name] = Start(t, s, idle, Options{Settings: map[string]string{"ROLLCALL_SLACK_SECRET_ARN": "arn"}})
 	}
 	put := func(key string) *dynamodb.PutItemInput {
@@ -39,15 +41,20 @@ func TestPolicies(t *testing.T) {
 	}{
 		{"dynamodb:PutItem", put("launch#i-1"), []string{"launch-watch", "join-check"}},
 		{"dynamodb:PutItem", put("incident#prod"), []string{"report"}},
+		{"dynamodb:PutItem", put("jointime#prod"), []string{"join-check"}},
+		{"dynamodb:PutItem", put("nodegroup#prod"), []string{"nodegroup-watch"}},
+		{"dynamodb:PutItem", put("summary#prod"), []string{"report"}},
+		{"dynamodb:PutItem", put("sample#subnet-1"), []string{"launch-watch", "join-check", "spot-report"}},
 		{"dynamodb:PutItem", put("other#1"), nil},
 		{"dynamodb:DeleteItem", put("launch#i-1"), nil},
-		{"sqs:SendMessage", send("rollcall-results.fifo"), []string{"launch-watch", "join-check"}},
+		{"sqs:SendMessage", send("rollcall-results.fifo"), []string{"launch-watch", "join-check", "nodegroup-watch", "spot-report"}},
 		{"sqs:SendMessage", send("rollcall-joins"), []string{"launch-watch", "join-check"}},
+		{"sqs:SendMessage", send("rollcall-nodegroups"), []string{"nodegroup-watch"}},
 		{"sqs:SendMessage", send("rollcall-launches"), nil},
-		{"ec2:DescribeInstances", &ec2.DescribeInstancesInput{}, []string{"launch-watch", "join-check"}},
+		{"ec2:DescribeInstances", &ec2.DescribeInstancesInput{}, []string{"launch-watch", "join-check", "nodegroup-watch"}},
 		{"ec2:CreateRoute", &ec2.CreateRouteInput{}, nil},
-		{"eks:DescribeCluster", cluster, []string{"launch-watch", "join-check"}},
-		{"eks:ListClusters", &eks.ListClustersInput{}, []string{"join-check"}},
+		{"eks:DescribeCluster", cluster, []string{"launch-watch", "join-check", "nodegroup-watch", "spot-report"}},
+		{"eks:ListClusters", &eks.ListClustersInput{}, []string{"join-check", "nodegroup-watch", "spot-report"}},
 	} {
 		for name, b := range benches {
 			want := false

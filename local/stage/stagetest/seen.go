@@ -92,15 +92,28 @@ func (b *Bench) Instance(body string) string {
 	return t.Instance
 }
 
-// Observations takes what was sent to report since the last time.
+// Observations takes what was sent to report since the last time, but for
+// summaries.
 func (b *Bench) Observations() []report.Observation {
+	b.t.Helper()
+	var list []report.Observation
+	for _, m := range b.Results() {
+		if m.Observation != nil {
+			list = append(list, *m.Observation)
+		}
+	}
+	return list
+}
+
+// Results takes all that was sent to report since the last time.
+func (b *Bench) Results() []report.Message {
 	b.t.Helper()
 	i := slices.IndexFunc(b.Template.Queues, func(q template.Queue) bool { return q.FIFO && q.DeadLetterARN != "" })
 	if i < 0 {
 		b.t.Fatal("the template has no results queue")
 	}
 	arn := b.Template.Queues[i].ARN
-	var list []report.Observation
+	var list []report.Message
 	for {
 		depth, err := b.Queues.Depth(arn)
 		if err != nil {
@@ -114,7 +127,7 @@ func (b *Bench) Observations() []report.Observation {
 			b.t.Fatal(err)
 		}
 		for _, m := range messages {
-			o, err := report.Decode([]byte(m.Body))
+			o, err := report.DecodeMessage([]byte(m.Body))
 			if err != nil {
 				b.t.Fatal(err)
 			}

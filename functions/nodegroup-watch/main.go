@@ -1,0 +1,11 @@
+// Command nodegroup-watch makes the event that EKS does not send: see spec.
+package main
+
+import (
+	"rollcall/functions/nodegroup-watch/spec"
+	"rollcall/shared/run"
+)
+
+func main() {
+	run.Start(spec.Name, spec.Environment(), build)
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/local/slackstand"
+	"rollcall/shared/chart"
+	"rollcall/shared/slack"
+	"rollcall/shared/spot"
+)
+
+// TestSummaryInSlack: with the real client, on the stand-in for Slack, the
+// picture is in the message, and without files:write the message says so.
+func TestSummaryInSlack(t *testing.T) {
+	for name, test := range map[string]struct {
+		scopes []string
+		says   string
+		picture,
+		alarm bool
+	}{
+		"all scopes":     {nil, "", true, false},
+		"no files:write": {[]string{"chat:write", "channels:history"}, "files:write", false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := slackstand.New(slackstand.Config{Token: "xoxb-1", Scopes: test.scopes, Channels: []slackstand.Channel{{ID: "C0123456789", Name: "alerts"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			b := newBench(t)
+			client, err := slack.NewClient(s.APIURL(), "xoxb-1", &http.Client{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.slack = client
+			sum := daily(31)
+			sum.Spot.Pools = []spot.Pool{{Type: "m5.large", Zone: "us-west-2a", Spot: true, Funnel: spot.Funnel{Requested: 412, NotJoined: 31, Joined: 381}}}
+			if sum.Chart, err = chart.Spot(sum.Spot, nil, chart.ForSlack()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.tell(0, sum); (err != nil) != test.alarm {
+				t.Errorf("the function ends with %v", err)
+			}
+			b.now = b.now.Add(time.Minute)
+			if _, err := b.tell(1); err != nil {
+				t.Fatal(err)
+			}
+			list := s.Messages("C0123456789")
+			if len(list) != 1 || len(list[0].Replies) != 1 {
+				t.Fatalf("messages %+v, want one with its details", list)
+			}
+			blocks := string(list[0].Blocks)
+			if got := strings.Contains(blocks, "slack_file"); got != test.picture || !strings.Contains(blocks, test.says) {
+				t.Errorf("with a picture: %v, want %v; blocks %s", got, test.picture, blocks)
+			}
+		})
+	}
+}

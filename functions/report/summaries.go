@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"rollcall/shared/report"
+	"rollcall/shared/state"
+)
+
+// Summaries is what report remembers summaries by.
+type Summaries interface {
+	Postings(ctx context.Context, cluster string) ([]report.Posting, error)
+	SavePosting(ctx context.Context, p report.Posting) (report.Posting, error)
+}
+
+// summarise records a cluster's new summaries, then says what is due, also
+// from earlier passes. A summary that is recorded already is not recorded
+// again, nor said again.
+func (p *pass) summarise(ctx context.Context, c clusterBatch) error {
+	for attempt := 1; ; attempt++ {
+		err := p.summariseOnce(ctx, c)
+		var conflict *state.Conflict
+		if errors.As(err, &conflict) && attempt < attempts {
+			p.count("LostRaces", 1)
+			continue
+		}
+		return err
+	}
+}
+
+func (p *pass) summariseOnce(ctx context.Context, c clusterBatch) error {
+	list, err := p.postings.Postings(ctx, c.name)
+	if err != nil {
+		return err
+	}
+	for _, s := range c.summaries {
+		if slices.ContainsFunc(list, func(known report.Posting) bool { return known.Summary.ID == s.ID }) {
+			p.count("RepeatedSummaries", 1)
+			continue
+		}
+		saved, err := p.postings.SavePosting(ctx, report.Posting{Summary: s})
+		if err != nil {
+			return err
+		}
+		p.log.InfoContext(ctx, "summary", "cluster", c.name, "summary", s.ID, "by", s.By, "failed", s.Failed(), "launches", s.Spot.Spot.Requested)
+		list = append(list, saved)
+	}
+	for _, post := range list {
+		if !post.Due() || p.silent {
+			continue
+		}
+		if err := p.post(ctx, post); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wrongly keeps an error that the function ends with, so that its alarm rings.
+func (p *pass) wrongly(ctx context.Context, what string, s report.Summary, err error) {
+	p.log.ErrorContext(ctx, what, "cluster", s.Cluster, "summary", s.ID, "error", err.Error())
+	p.wrong = append(p.wrong, fmt.Errorf("%s: summary %s: %w", what, s.ID, err))
+}

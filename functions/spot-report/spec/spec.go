@@ -1,0 +1,60 @@
+// Package spec describes spot-report: what wakes it and what it may do.
+package spec
+
+import (
+	"slices"
+	"time"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/config"
+	"rollcall/shared/event"
+	"rollcall/shared/fn"
+	"rollcall/shared/gather"
+	"rollcall/shared/state"
+)
+
+// Name is the function's name.
+const Name = "spot-report"
+
+// Environment is what the function reads of its environment. The function
+// itself uses only this and Name: Spec derives permissions from interfaces by
+// reflection, which would make the linker keep every method of every SDK
+// client (44 MB instead of 12).
+func Environment() []fn.Variable {
+	return []fn.Variable{config.Clusters, config.ReportHour, config.TableName, config.ResultQueueURL, config.LogLevel}
+}
+
+// Spec is what infra deploys.
+func Spec() fn.Spec {
+	sources := gather.PoolSources(checks.OfPools())
+	return fn.Spec{
+		Name:          Name,
+		About:         "Weighs the history of Spot launches: judges the pools every hour, and once a day says in Slack what fails where, why, and what to change.",
+		FailureImpact: "Spot pools that fail are not named, and there is no daily Spot report. Launches are watched all the same.",
+		Rules: []fn.Rule{
+			{Name: "asked", Why: "Somebody wants a Spot report now", Pattern: event.AskedPattern},
+		},
+		Schedules: []fn.Schedule{
+			{Name: "hourly", Why: "Pools are judged every hour, and the subnets' addresses noted; one of these runs makes the daily report", Every: time.Hour},
+		},
+		// Drawing takes a processor: at 1,769 MiB Lambda gives a whole one.
+		Memory:      1024,
+		Timeout:     5 * time.Minute,
+		Environment: Environment(),
+		Reads: slices.Concat(
+			gather.Reads(sources...),
+			[]fn.Read{gather.ListClusters(), gather.ListNodegroups()},
+			state.ReadHistory(),
+		),
+		Grants: []fn.Grant{
+			state.RecordSamples(),
+			{
+				Sid:       "SendResults",
+				Why:       "What was found goes to report, the only function that talks to people.",
+				Actions:   []string{"sqs:SendMessage"},
+				Resources: []fn.Resource{fn.ResultQueue},
+			},
+		},
+		Kube: gather.KubeRules(sources...),
+	}
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestChosenStories(t *testing.T) {
+	tests := map[string][]string{"route": {"route"}, "spot": {"spot"}, "all": {"route", "spot"}, "": nil, "ips": nil}
+	for name, want := range tests {
+		var got []string
+		for _, p := range chosen(name) {
+			got = append(got, p.name)
+		}
+		if diff := cmp.Diff(got, want); diff != "" {
+			t.Errorf("story %q (-got +want):\n%s", name, diff)
+		}
+	}
+}
+
+// Each story's world is there.
+func TestStoriesHaveWorlds(t *testing.T) {
+	for _, p := range plays() {
+		for _, q := range append([]play{p}, p.then...) {
+			if _, err := os.Stat("../worlds/" + q.world + ".yaml"); err != nil {
+				t.Errorf("%s: %v", q.name, err)
+			}
+			if q.act == nil || q.rate <= 0 {
+				t.Errorf("%s has no act or no rate", q.name)
+			}
+		}
+	}
+}

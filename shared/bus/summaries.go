@@ -1,0 +1,36 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"rollcall/shared/report"
+)
+
+// SendSummary sends a summary to report, in order with the cluster's
+// observations. The same summary sent twice within five minutes arrives once;
+// what comes later report knows by its id.
+func (q Queues) SendSummary(ctx context.Context, s report.Summary) error {
+	s, err := s.Fit(report.MaxSummary)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("encode the summary %s: %w", s.ID, err)
+	}
+	_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
+		QueueUrl:               aws.String(q.Results),
+		MessageBody:            aws.String(string(body)),
+		MessageGroupId:         aws.String(groupID(s.Cluster)),
+		MessageDeduplicationId: aws.String(digest(s.ID)),
+	})
+	if err != nil {
+		return fmt.Errorf("send the summary %s to report: %w", s.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package checks
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rollcall/shared/nodegroup"
+	"rollcall/shared/snapshot"
+)
+
+func nodegroupHealth() Check {
+	return Check{
+		ID:         "nodegroup/health",
+		Title:      "EKS reports a health issue of a nodegroup",
+		Confidence: Certain,
+		Needs:      []snapshot.Source{snapshot.Nodegroups},
+		Uses:       []snapshot.Source{snapshot.Subnets},
+		After:      behindNodegroups(),
+		Cause:      "EKS lists a health issue of a managed nodegroup. All codes have a class, a meaning and a next step here. That instances did not join, or could not be launched, is a symptom: where their own cause is found, that is told. EKS keeps some issues long after they are over; a later launch that joined, or as many Ready nodes as are wanted, outweighs those.",
+		Fix:        "It depends on the issue's code, which the finding names.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/APIReference/API_Issue.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html#troubleshoot-managed-node-groups",
+		},
+		Run: func(s *snapshot.Snapshot) []Finding {
+			r := newRoster(s)
+			var list []Finding
+			for _, n := range s.Nodegroups {
+				list = append(list, r.health(n))
+			}
+			return list
+		},
+	}
+}
+
+func (r roster) health(n snapshot.Nodegroup) Finding {
+	f := Finding{Outcome: Pass, Resource: n.Name, Covers: []string{n.Name}}
+	if len(n.Issues) == 0 {
+		f.Evidence = []Evidence{{What: n.Name, Value: "is " + cmp.Or(n.Status, "without a status") + ", without a health issue"}}
+		return f
+	}
+	issues, disproof := r.standing(n)
+	if len(issues) == 0 {
+		f.Evidence = stillSays(n, disproof)
+		return f
+	}
+	first := issues[0]
+	code := nodegroup.OfIssue(first.Code)
+	f.Outcome = Fail
+	f.Title = fitting("nodegroup ", fmt.Sprintf("%s %s: %s", n.Name, fares(n.Status), cmp.Or(spoken(first.Code), "it has no code")))
+	f.Why = reported(code, first)
+	if more := codesOf(issues[1:]); len(more) > 0 {
+		f.Why += fmt.Sprintf(" It reports %s too.", some(more, 3))
+	}
+	f.Evidence = append([]Evidence{{What: n.Name, Value: fmt.Sprintf("%s, min %d max %d desired %d", cmp.Or(n.Status, "no status"), n.Min, n.Max, n.Desired)}}, issueEvidence(issues)...)
+	f.Fix = Fix{Text: code.Next, Command: cmp.Or(code.Command, describeNodegroup(r.s, n.Name)), Console: nodegroupLink(r.s, n.Name)}
+	if r.onlyShow(n, issues) {
+		r.asSymptom(&f, n, issues)
+		return f
+	}
+	if nearer := nearerThan(first.Code); nearer != nil && r.onlyShow(n, slices.DeleteFunc(slices.Clone(issues), func(i snapshot.Issue) bool { return i.Code == first.Code })) {
+		f.Behind, f.Instances = nearer, r.waiting(n)
+	}
+	return f
+}
+
+// fares is a status in words, as the end of a sentence about a nodegroup.
+func fares(status string) string {
+	switch status {
+	case nodegroup.CreateFailed:
+		return "could not be created"
+	case nodegroup.DeleteFailed:
+		return "could not be deleted"
+	case nodegroup.Degraded:
+		return "is degraded"
+	case nodegroup.Active, "":
+		return "has an issue"
+	}
+	return "is " + status
+}
+
+// fitting is a title with its first word, or without where that is too long.
+func fitting(first, rest string) string {
+	if whole := title("%s%s", first, rest); whole == first+rest {
+		return whole
+	}
+	return title("%s", rest)
+}
+
+// reported is what EKS reports, in sentences: the code as it is, for whoever
+// looks it up, what it means, and what it names.
+func reported(c nodegroup.Code, i snapshot.Issue) string {
+	text := "EKS reports " + cmp.Or(i.Code, "an issue without a code")
+	switch {
+	case c.Known:
+		text += ": " + c.Meaning
+	case i.Code != "":
+		text += ", a code that Rollcall does not know"
+	}
+	if named := slices.DeleteFunc(slices.Clone(i.Resources), func(id string) bool { return strings.HasPrefix(id, "DUMMY_") }); len(named) > 0 {
+		text += " (" + some(named, 3) + ")"
+	}
+	if text += "."; i.Message != "" && (!c.Known || c.Class == nodegroup.Other) {
+		text += fmt.Sprintf(" Its message: %q.", strings.TrimSuffix(clip(i.Message), "."))
+	}
+	return text
+}
+
+// nearerThan are the checks that find, in what they read, the very thing that a
+// code complains of: the same fault under two names, where they find it for the
+// nodegroup's instances. Nil for a code of which no check finds the reason.
+func nearerThan(code string) []ID {
+	switch code {
+	case "AccessDenied":
+		return []ID{"iam/access-missing", "iam/access-wrong-arn", "iam/access-wrong-type", "iam/aws-auth-invalid"}
+	case "Ec2SubnetInvalidConfiguration":
+		return []ID{"route/igw-no-public-ip"}
+	case "Ec2SubnetMissingIpv6Assignment":
+		return []ID{"route/ipv6-no-egress"}
+	case "IamNodeRoleNotFound", "IamInstanceProfileNotFound":
+		return []ID{"iam/profile-missing"}
+	case "KubernetesLabelInvalid":
+		return []ID{"instance/forbidden-node-label"}
+	}
+	return nil
+}
+
+// waiting are a nodegroup's instances of the scope that should be Ready nodes
+// and are not. Where the nodes could not be read nobody knows them.
+func (r roster) waiting(n snapshot.Nodegroup) []string {
+	if !r.s.Has(snapshot.Nodes) {
+		return nil
+	}
+	var list []string
+	for _, in := range r.members(n) {
+		if slices.Contains(r.s.Scope.Instances, in.ID) && r.due(in.ID) && !r.joined(in.ID) {
+			list = append(list, in.ID)
+		}
+	}
+	return list
+}
+
+// onlyShow tells that all issues are how something else shows.
+func (r roster) onlyShow(n snapshot.Nodegroup, issues []snapshot.Issue) bool {
+	return !slices.ContainsFunc(issues, func(i snapshot.Issue) bool { return !r.shows(n, i) })
+}
+
+func codesOf(list []snapshot.Issue) []string {
+	var codes []string
+	for _, i := range list {
+		codes = append(codes, cmp.Or(i.Code, "no code"))
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}

@@ -1,0 +1,101 @@
+package checks
+
+import (
+	"fmt"
+	"slices"
+
+	"rollcall/shared/ipam"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/spot"
+)
+
+// burstLook is what bursts are judged with.
+type burstLook struct {
+	s        *snapshot.Snapshot
+	l        ledger
+	subnets  map[string]snapshot.Subnet
+	past     map[string]snapshot.Past
+	suspects map[string]bool
+	settings ipam.Settings
+}
+
+func newBurstLook(s *snapshot.Snapshot) *burstLook {
+	b := &burstLook{
+		s: s, l: newLedger(s), subnets: map[string]snapshot.Subnet{}, past: map[string]snapshot.Past{}, suspects: map[string]bool{},
+		settings: ipam.SettingsOf(s.CNI),
+	}
+	for _, n := range s.Subnets {
+		b.subnets[n.ID] = n
+	}
+	for _, p := range s.History {
+		b.past[p.ID] = p
+	}
+	suspects, _ := b.l.suspects()
+	for _, i := range suspects {
+		if i.Ended() || b.l.due(i.ID) {
+			b.suspects[i.ID] = true
+		}
+	}
+	return b
+}
+
+// sufferers are those of a burst that an empty subnet would explain:
+// instances of the scope that registered and are not Ready (an instance has
+// its own address, which is all that registering takes), and launches that EC2
+// refused for want of addresses, by group.
+type sufferers struct {
+	instances []string
+	refused   []string
+}
+
+// suffered are the sufferers of a burst. A refusal counts as long as other
+// failed launches do.
+func (b *burstLook) suffered(burst spot.Burst) sufferers {
+	var of sufferers
+	for _, id := range burst.IDs {
+		p := b.past[id]
+		switch {
+		case p.End == snapshot.Refused && b.s.Time.Sub(p.Started) <= counted:
+			of.refused = append(of.refused, p.Group)
+		case b.suspects[id] && (b.l.nodes[id] != nil || !p.Registered.IsZero()):
+			of.instances = append(of.instances, id)
+		}
+	}
+	slices.Sort(of.refused)
+	of.refused = slices.Compact(of.refused)
+	return of
+}
+
+func (b *burstLook) confidence(burst spot.Burst, of sufferers, subnet snapshot.Subnet) Confidence {
+	smallest := mostFirst
+	for _, t := range b.s.InstanceTypes {
+		if slices.ContainsFunc(burst.Terms, func(term spot.Term) bool { return term.Type == t.Name }) {
+			smallest = min(smallest, b.settings.AtStart(t).First)
+		}
+	}
+	switch {
+	case b.s.CNI == nil:
+		return Possible
+	case subnet.ID != "" && subnet.Free == 0, len(of.refused) > 0:
+		return Certain
+	case subnet.ID != "" && subnet.Free < smallest:
+		return Likely
+	}
+	return Possible
+}
+
+// words are the settings that count.
+func (b *burstLook) words() string {
+	st := b.settings
+	switch {
+	case b.s.Cluster.IPv6 || st.IPv6:
+		return "pods have IPv6 addresses"
+	case st.Elsewhere:
+		return "custom networking: pods have addresses in other subnets"
+	case st.Prefixes:
+		return fmt.Sprintf("prefix delegation, WARM_PREFIX_TARGET=%d, WARM_IP_TARGET=%d, MINIMUM_IP_TARGET=%d", st.WarmPrefixes, st.WarmAddresses, st.MinimumAddresses)
+	case st.WarmAddresses > 0 || st.MinimumAddresses > 0:
+		return fmt.Sprintf("WARM_IP_TARGET=%d, MINIMUM_IP_TARGET=%d", st.WarmAddresses, st.MinimumAddresses)
+	}
+	return fmt.Sprintf("WARM_ENI_TARGET=%d", st.WarmInterfaces)
+}

@@ -1,0 +1,33 @@
+package inspect
+
+import (
+	"context"
+	"time"
+
+	"rollcall/shared/outcome"
+	"rollcall/shared/state"
+)
+
+// Learned is how long the launches of one cluster have to join.
+type Learned struct {
+	Times   map[string]state.JoinTimes // by nodegroup
+	Setting time.Duration
+	Now     time.Time
+}
+
+// Allow is how long a launch of a nodegroup has.
+func (l Learned) Allow(nodegroup string) outcome.Allowance {
+	return l.Times[nodegroup].Joins.Allow(l.Setting, l.Now)
+}
+
+// Times reads what was learned.
+type Times interface {
+	JoinTimes(ctx context.Context, cluster string) (map[string]state.JoinTimes, error)
+}
+
+// Learn reads what a cluster's nodegroups have taught. Where it cannot be read
+// the setting counts: what is beside the error is good all the same.
+func Learn(ctx context.Context, from Times, cluster string, setting time.Duration, now time.Time) (Learned, error) {
+	times, err := from.JoinTimes(ctx, cluster)
+	return Learned{Times: times, Setting: setting, Now: now}, err
+}

@@ -1,0 +1,70 @@
+package inspect
+
+import (
+	"cmp"
+	"time"
+
+	"rollcall/shared/activity"
+	"rollcall/shared/outcome"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/state"
+)
+
+// NodegroupOfGroup is the nodegroup whose Auto Scaling group it is: as the
+// group's own tags say, else the group itself.
+func NodegroupOfGroup(g snapshot.Group) string {
+	return cmp.Or(g.Tags[nodegroupTag], g.Tags["karpenter.sh/nodepool"], g.Tags["alpha.eksctl.io/nodegroup-name"], g.Name)
+}
+
+// Refused is the record of a launch that came to nothing, by the scaling
+// activity that tells of it; false for an activity that is none. The same
+// activity is the same record, whether its event or a sweep brought it. One
+// that names an instance is that instance's launch.
+func Refused(cluster string, g snapshot.Group, a snapshot.Activity, allowed outcome.Allowance) (state.Launch, bool) {
+	text := activity.Reason(a.About, a.Message)
+	if a.ID == "" || !activity.Launching(a.About, a.Message) || activity.StatusOf(a.Status, text) != activity.Failed {
+		return state.Launch{}, false
+	}
+	v := activity.Classify(text)
+	if a.Instance != "" && v.Class == activity.Unclassified {
+		return state.Launch{}, false // it was there, and EC2 says how it ended
+	}
+	started := a.Started
+	if started.IsZero() {
+		started = a.Ended
+	}
+	l := state.Launch{
+		Activity: a.ID, Instance: a.Instance, Cluster: cluster, Nodegroup: NodegroupOfGroup(g), Group: g.Name,
+		Subnet: cmp.Or(a.Subnet, v.Named.Subnet), Zone: a.Zone, Started: started, Due: started.Add(allowed.For),
+	}
+	l.Learn(refusal(v, text))
+	return l, true
+}
+
+func refusal(v activity.Verdict, text string) outcome.Facts {
+	return outcome.Facts{Refused: string(v.Class), Reason: outcome.EndReason{Message: activity.Clean(text)}}
+}
+
+// recent is how long a failed launch is looked for among the scaling
+// activities: a sweep comes every five minutes.
+const recent = time.Hour
+
+// RefusedOf are the refused launches of the last hour that the groups' scaling
+// activities tell of, oldest first as they were read.
+func RefusedOf(cluster string, s *snapshot.Snapshot, learned Learned) []state.Launch {
+	groups := map[string]snapshot.Group{}
+	for _, g := range s.Groups {
+		groups[g.Name] = g
+	}
+	var list []state.Launch
+	for _, a := range s.Activities {
+		g, ours := groups[a.Group]
+		if !ours {
+			continue
+		}
+		if l, refused := Refused(cluster, g, a, learned.Allow(NodegroupOfGroup(g))); refused && s.Time.Sub(l.Started) <= recent {
+			list = append(list, l)
+		}
+	}
+	return list
+}

@@ -1,0 +1,54 @@
+package report
+
+import (
+	"time"
+
+	"rollcall/shared/spot"
+)
+
+// Posting is a summary on its way into Slack, from the first sight of it to
+// some weeks after it was said: what is to be said stands here before it is
+// said, and where it was said stands here after.
+type Posting struct {
+	Summary Summary `json:"summary"`
+	// Version counts the writes of this record.
+	Version int `json:"version"`
+	// Done is set when all was said, and what it says is no longer kept.
+	Done bool `json:"done,omitempty"`
+
+	Channel string `json:"channel,omitempty"`
+	// TS is the message's timestamp, its id in Slack; Sending is when it was
+	// about to be sent (see Said).
+	TS      string    `json:"ts,omitempty"`
+	Sending time.Time `json:"sending,omitzero"`
+	// Picture is the chart as it is in Slack.
+	Picture Picture `json:"picture,omitzero"`
+	// DetailsTS and DetailsSending are the same of the reply in its thread.
+	DetailsTS      string    `json:"detailsTs,omitempty"`
+	DetailsSending time.Time `json:"detailsSending,omitzero"`
+}
+
+// Picture is a chart in Slack.
+type Picture struct {
+	// File is Slack's id of the uploaded file.
+	File string `json:"file,omitempty"`
+	// Refusals counts how often Slack did not take a message with it.
+	Refusals int `json:"refusals,omitempty"`
+	// Missing says why the message goes without it, for people.
+	Missing string `json:"missing,omitempty"`
+}
+
+// Due tells that something is still to be said. Where nothing failed there are
+// no details.
+func (p Posting) Due() bool {
+	return !p.Done && (p.TS == "" || p.DetailsTS == "" && !p.Summary.Quiet())
+}
+
+// Said is the posting of which all was said: what it said is in Slack, and
+// need not be kept here.
+func (p Posting) Said() Posting {
+	p.Summary.Chart, p.Summary.Slowest = nil, nil
+	p.Summary.Spot = spot.Report{Cluster: p.Summary.Spot.Cluster, From: p.Summary.Spot.From, To: p.Summary.Spot.To}
+	p.Done, p.Sending, p.DetailsSending = true, time.Time{}, time.Time{}
+	return p
+}

@@ -1,0 +1,142 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"rollcall/shared/spot"
+)
+
+// Summary is a report over a time, for people: the other kind of message on
+// the results queue. Like observations it is made by a function that does not
+// talk to Slack.
+type Summary struct {
+	// Format is the version of this type. It counts from above all formats of
+	// Observation, so that a report function that knows no summaries refuses
+	// one instead of taking it for an observation of nothing.
+	Format int `json:"format"`
+	// Kind tells a summary from an observation, which has none.
+	Kind SummaryKind `json:"kind"`
+	// ID is the same for the same report, however often it is made: what was
+	// said once is not said again.
+	ID        string    `json:"id"`
+	By        string    `json:"by"` // the function
+	At        time.Time `json:"at"`
+	Account   string    `json:"account"`
+	Region    string    `json:"region"`
+	Partition string    `json:"partition"`
+	Cluster   string    `json:"cluster"`
+
+	// Spot is what the history says.
+	Spot spot.Report `json:"spot"`
+	// MorePools is how many pools were left out for want of room.
+	MorePools int `json:"morePools,omitempty"`
+	// Slowest is the pool whose nodes take longest to join; nil if none is known.
+	Slowest *Slowest `json:"slowest,omitempty"`
+	// Chart is a PNG; empty where there is nothing to show.
+	Chart []byte `json:"chart,omitempty"`
+}
+
+// Failed is how many Spot launches came to no node for a reason that somebody
+// should know: nobody ended them on purpose.
+func (s Summary) Failed() int { return Failed(s.Spot.Spot) }
+
+// Failed is how many launches of a funnel came to no node by themselves.
+func Failed(f spot.Funnel) int { return f.NotJoined + f.Reclaimed + f.Refused }
+
+// Quiet tells that nothing failed: one line says it all.
+func (s Summary) Quiet() bool { return s.Failed() == 0 }
+
+// SummaryKind is what a summary is about.
+type SummaryKind string
+
+// SpotSummary is about Spot.
+const SpotSummary SummaryKind = "spot"
+
+// SummaryFormat is the version of Summary that this code writes and reads.
+const SummaryFormat = 101
+
+// Slowest is the pool whose nodes take longest to join.
+type Slowest struct {
+	Type   string        `json:"type"`
+	Zone   string        `json:"zone"`
+	Median time.Duration `json:"median"` // from launch to Ready
+	Joined int           `json:"joined"` // of how many
+}
+
+// MaxSummary is how large a summary may be as JSON: well within a message
+// (SQS: 1 MiB, 256 KiB before August 2025) and an item of the table (400 KB).
+const MaxSummary = 240 << 10
+
+// Fit gives the summary in at most limit bytes: first the pools that do best
+// are left out, then the chart. What is wrong stays.
+func (s Summary) Fit(limit int) (Summary, error) {
+	for {
+		body, err := json.Marshal(s)
+		if err != nil {
+			return s, fmt.Errorf("encode the summary %s: %w", s.ID, err)
+		}
+		const fewPools = 40
+		switch n := len(s.Spot.Pools); {
+		case len(body) <= limit:
+			return s, nil
+		case n > fewPools:
+			keep := max(n/2, fewPools)
+			s.MorePools += n - keep
+			s.Spot.Pools = s.Spot.Pools[:keep]
+		case len(s.Chart) > 0:
+			s.Chart = nil
+		default:
+			return s, fmt.Errorf("the summary %s has %d bytes, it may have %d", s.ID, len(body), limit)
+		}
+	}
+}
+
+// Message is what a message on the results queue holds: one of the two.
+type Message struct {
+	Observation *Observation
+	Summary     *Summary
+}
+
+// Cluster is whom the message is about.
+func (m Message) Cluster() string {
+	if m.Summary != nil {
+		return m.Summary.Cluster
+	}
+	return m.Observation.Cluster
+}
+
+// ErrNoSummary: a message says that it is a summary, and is none.
+var ErrNoSummary = errors.New("it is no summary: id, cluster, time and a known kind are needed")
+
+// DecodeMessage reads a message from the results queue.
+func DecodeMessage(body []byte) (Message, error) {
+	var head struct {
+		Format int             `json:"format"`
+		Kind   json.RawMessage `json:"kind"`
+	}
+	if err := json.Unmarshal(body, &head); err != nil {
+		return Message{}, fmt.Errorf("decode a result: %w", err)
+	}
+	if len(head.Kind) == 0 {
+		obs, err := Decode(body)
+		if err != nil {
+			return Message{}, err
+		}
+		return Message{Observation: &obs}, nil
+	}
+	if head.Format > SummaryFormat {
+		return Message{}, fmt.Errorf("decode a summary: %w (format %d, known %d)", ErrNewerFormat, head.Format, SummaryFormat)
+	}
+	var s Summary
+	if err := json.Unmarshal(body, &s); err != nil {
+		return Message{}, fmt.Errorf("decode a summary: %w", err)
+	}
+	if s.Format != SummaryFormat || s.Kind != SpotSummary || strings.TrimSpace(s.ID) == "" || s.Cluster == "" || s.At.IsZero() {
+		return Message{}, fmt.Errorf("decode a summary: %w", ErrNoSummary)
+	}
+	return Message{Summary: &s}, nil
+}
