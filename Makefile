@@ -20,13 +20,13 @@ PACKAGES  := ./shared/... ./functions/... ./local/... ./events/...
 RACE := ./local/pattern ./local/clock ./local/slackstand ./local/cloud/kubeapi ./shared/kube ./shared/run ./shared/slack
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-infra test-cli test-moto test-slack test-kube corpus runbook build build-local generate synth check-template deploy diff destroy invoke lint race bench fuzz
+.PHONY: help demo test test-infra test-cli test-moto test-slack test-kube corpus runbook load spot-history build build-local generate synth check-template deploy diff destroy invoke lint race bench fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: build-local ## play the route story on the local stage (KEEP=1 leaves it up)
-	@go run ./local/demo $(if $(KEEP),-keep) $(DEMO)
+demo: build-local ## play a story on the local stage (STORY=route, spot or all; KEEP=1 leaves it up)
+	@go run ./local/demo $(if $(STORY),-story $(STORY)) $(if $(KEEP),-keep) $(DEMO)
 
 test: ## run all tests
 	go test $(PACKAGES)
@@ -93,6 +93,12 @@ corpus: ## diagnose every world of the corpus, and print expected against found 
 
 runbook: ## write docs/runbook.md anew: AWS's own runbook beside Rollcall, on the corpus
 	go run ./local/runbook
+
+load: build-local ## 10,000 launches an hour on the stage, their outcomes and their cost; writes docs/load.md (eight minutes)
+	go run ./local/load -page docs/load.md $(LOAD)
+
+spot-history: ## 10,000 simulated histories of Spot pools; writes docs/spot.md (seven minutes)
+	go run ./local/spothistory -histories 10000
 
 invoke: build-local ## run one function by hand: FN=join-check EVENT=events/in/….json [WORLD=…] [AT=…]
 	@go run ./local/invoke -fn "$(FN)" -event "$(EVENT)" $(if $(WORLD),-world "$(WORLD)") $(if $(AT),-at "$(AT)")
