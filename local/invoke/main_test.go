@@ -81,7 +81,7 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, name := range []string{"launch-watch", "join-check", "report", "spot-report"} {
+	for _, name := range []string{"launch-watch", "join-check", "nodegroup-watch", "report", "spot-report"} {
 		build := exec.Command("go", "build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", filepath.Join(dir, name, "bootstrap"), "rollcall/functions/"+name)
 		if out, err := build.CombinedOutput(); err != nil {
 			return dir, errors.Join(err, errors.New(string(out)))

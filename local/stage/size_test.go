@@ -15,7 +15,7 @@ func TestFunctionsAreSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	const most = 20 << 20
-	for _, name := range []string{"launch-watch", "join-check", "report", "spot-report"} {
+	for _, name := range []string{"launch-watch", "join-check", "nodegroup-watch", "report", "spot-report"} {
 		info, err := os.Stat(filepath.Join(dir, name, "bootstrap"))
 		if err != nil {
 			t.Fatal(err)
