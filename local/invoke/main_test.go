@@ -169,7 +169,7 @@ func TestRunMisuse(t *testing.T) {
 		o    options
 		want string
 	}{
-		"no such function": {here(t, "rapport", "testdata/observation.json"), `no function "rapport" in the template; it has join-check, launch-watch, report`},
+		"no such function": {here(t, "rapport", "testdata/observation.json"), `no function "rapport" in the template; it has join-check, launch-watch, nodegroup-watch, report, spot-report`},
 		"no such event":    {here(t, "report", "none.json"), "read the event: open none.json"},
 		"no such world":    {noWorld, "read the world: stat none.yaml"},
 	}
