@@ -2,6 +2,7 @@ package stage
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,7 +114,7 @@ func said(r *running) []diagnose.Cause {
 // missing says which of the expected resources the incident does not name.
 func missing(got []diagnose.Cause, want world.ExpectedIncident) string {
 	for _, c := range got {
-		if string(c.Check) != want.Cause {
+		if string(c.Check) != want.Cause && !slices.Contains(want.Or, string(c.Check)) {
 			continue
 		}
 		named := map[string]bool{c.Resource: true}
