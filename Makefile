@@ -94,7 +94,7 @@ corpus: ## diagnose every world of the corpus, and print expected against found 
 runbook: ## write docs/runbook.md anew: AWS's own runbook beside Rollcall, on the corpus
 	go run ./local/runbook
 
-load: build-local ## 10,000 launches an hour on the stage, their outcomes and their cost; writes docs/load.md (eight minutes)
+load: build-local ## 10,000 launches an hour on the stage for ten minutes, their outcomes and their cost; writes docs/load.md (four minutes)
 	go run ./local/load -page docs/load.md $(LOAD)
 
 spot-history: ## 10,000 simulated histories of Spot pools; writes docs/spot.md (seven minutes)

@@ -38,9 +38,9 @@ type options struct {
 
 func main() {
 	var o options
-	flag.IntVar(&o.launches, "launches", 10_000, "launches")
-	flag.IntVar(&o.minutes, "minutes", 60, "stage minutes over which they are spread")
-	flag.Float64Var(&o.rate, "rate", 12, "how many times faster than the wall clock the stage runs")
+	flag.IntVar(&o.launches, "launches", 1_667, "launches")
+	flag.IntVar(&o.minutes, "minutes", 10, "stage minutes over which they are spread")
+	flag.Float64Var(&o.rate, "rate", 8, "how many times faster than the wall clock the stage runs")
 	flag.StringVar(&o.template, "template", "infra/Rollcall.template.json", "the synthesised template")
 	flag.StringVar(&o.binaries, "binaries", "build/local", "folder of the functions' binaries")
 	flag.StringVar(&o.world, "world", "local/load/load.yaml", "the world")
