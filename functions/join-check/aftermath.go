@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"rollcall/shared/inspect"
 	"rollcall/shared/outcome"
 	"rollcall/shared/snapshot"
@@ -30,21 +32,34 @@ func (h handler) aftermath(ctx context.Context, s *snapshot.Snapshot, r roll) er
 			h.count("JoinTimesUnsaved", 1)
 		}
 	}
-	for _, e := range r.lost {
-		l, f := e.launch, outcome.Merge(end(e.instance), endedBy(e.instance, s))
-		if f.Ended.IsZero() {
-			f.Ended = s.Time
-		}
-		l.Learn(f)
-		if err := h.save(ctx, true, l); err != nil {
-			return fmt.Errorf("record the end of %s: %w", l.Instance, err)
-		}
-		h.count("LostNodes", 1)
+	if err := h.lose(ctx, s, r.lost); err != nil {
+		return err
 	}
 	if !r.sweep || !s.Has(snapshot.Activities) {
 		return nil
 	}
 	return h.refused(ctx, s, r)
+}
+
+// lose records the ends of nodes that had joined.
+func (h handler) lose(ctx context.Context, s *snapshot.Snapshot, lost []entry) error {
+	var g errgroup.Group
+	g.SetLimit(writers)
+	for _, e := range lost {
+		g.Go(func() error {
+			l, f := e.launch, outcome.Merge(end(e.instance), endedBy(e.instance, s))
+			if f.Ended.IsZero() {
+				f.Ended = s.Time
+			}
+			l.Learn(f)
+			if err := h.save(ctx, true, l); err != nil {
+				return fmt.Errorf("record the end of %s: %w", l.Instance, err)
+			}
+			return nil
+		})
+	}
+	h.count("LostNodes", len(lost))
+	return g.Wait()
 }
 
 // refused records the launches of the last hour that came to nothing, and of

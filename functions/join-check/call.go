@@ -32,6 +32,7 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 	if err != nil {
 		return err
 	}
+	s.Taken = h.now()
 	if r.sweep {
 		more, failed := h.unnamed(ctx, s, r)
 		r.entries = append(r.entries, more...)

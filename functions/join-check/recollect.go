@@ -106,7 +106,9 @@ func known(e entry, v outcome.Verdict, s *snapshot.Snapshot, root outcome.Root) 
 			f.GivenUp = s.Time
 		}
 		if seen {
-			f.Missed, f.Alive, f.Root = s.Time, s.Time, root
+			// Missed when the look ended: the nodes are read after the instances, and
+			// the node of one that ended in between is gone.
+			f.Missed, f.Alive, f.Root = s.Taken, s.Time, root
 		} else {
 			f.Blind = blindness(s)
 		}
@@ -203,10 +205,5 @@ func roots(causes []diagnose.Cause, now time.Time) map[string]outcome.Root {
 // losing tells that an instance has ended that had joined not long before, and
 // that nobody has taken it down yet.
 func losing(l state.Launch, in *snapshot.Instance) bool {
-	return in != nil && in.Ended() && l.Standing == outcome.Joined && !l.Ready.IsZero() && l.Ended.IsZero() &&
-		(in.StateReason.When.IsZero() || in.StateReason.When.Sub(l.Ready) <= counted)
+	return in != nil && in.Ended() && l.Losing(in.StateReason.When)
 }
-
-// counted is how long after it joined the end of a node counts for the
-// statistics: capacity that is lost so soon was hardly there.
-const counted = time.Hour

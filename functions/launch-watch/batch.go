@@ -130,7 +130,7 @@ func (h handler) skipKnown(ctx context.Context, b *batch) error {
 	maps.DeleteFunc(b.launched, func(id string, _ news) bool { _, ok := known[id]; return ok })
 	maps.DeleteFunc(b.ended, func(id string, n news) bool {
 		l, ok := known[id]
-		if ok && losing(l, n.latest) {
+		if ok && l.Losing(n.latest) {
 			b.lost[id] = n
 		}
 		return !ok || l.Standing.Final()

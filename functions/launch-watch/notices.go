@@ -5,22 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"rollcall/shared/outcome"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )
-
-// counted is how long after it joined the end of a node, or a warning of it,
-// counts for the statistics: capacity that is lost so soon was hardly there.
-const counted = time.Hour
-
-// losing tells that an end is that of a node that had joined not long before,
-// and that nobody has taken it down yet.
-func losing(l state.Launch, at time.Time) bool {
-	return l.Standing == outcome.Joined && !l.Ready.IsZero() && l.Ended.IsZero() && at.Sub(l.Ready) <= counted
-}
 
 // notices takes down what EC2 says beforehand of an instance's end: it tells a
 // reclaimed instance from a broken one, and opens nothing by itself. An
@@ -32,7 +21,7 @@ func (h handler) notices(ctx context.Context, b *batch) error {
 		n := b.noticed[id]
 		l, known := b.known[id]
 		switch {
-		case known && l.Standing == outcome.Joined && n.latest.Sub(l.Ready) > counted:
+		case known && l.Standing == outcome.Joined && n.latest.Sub(l.Ready) > snapshot.LostWithin:
 			ignored++
 		case known:
 			if err := h.learn(ctx, l, n.facts); err != nil {

@@ -99,9 +99,11 @@ func (r *Reader) readNodegroups(ctx context.Context, cluster string, names []str
 		if err != nil {
 			return nil, fmt.Errorf("describe nodegroup %s: %w", name, err)
 		}
-		if out.Nodegroup != nil {
-			all = append(all, nodegroup(*out.Nodegroup))
+		if out.Nodegroup == nil {
+			// Not that there is none: that would be taken for its deletion.
+			return nil, fmt.Errorf("describe nodegroup %s: %w", name, errHalf)
 		}
+		all = append(all, nodegroup(*out.Nodegroup))
 	}
 	return all, nil
 }

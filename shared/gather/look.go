@@ -30,6 +30,7 @@ var (
 	errNoVPC        = errors.New("the cluster's VPC is not known")
 	errClusterBlind = errors.New("the cluster could not be read")
 	errTooMany      = errors.New("there are more than are read")
+	errHalf         = errors.New("the answer holds nothing")
 )
 
 // unreadError: a source cannot be read because what names its things was not.

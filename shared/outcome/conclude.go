@@ -64,7 +64,7 @@ func (f Facts) over() (end snapshot.End, cause, why string) {
 	if known && v.Class.Launch() {
 		return snapshot.Refused, string(v.Class), f.said(v)
 	}
-	missed := !f.Missed.IsZero()
+	missed := f.missed()
 	switch {
 	case missed:
 	case f.Unseen != "" && !(known && v.NeverRan):
@@ -91,6 +91,13 @@ func (f Facts) over() (end snapshot.End, cause, why string) {
 		return snapshot.NotJoined, f.blame(called), how
 	}
 	return snapshot.Unclear, "", "it ended before it joined, and nobody told why"
+}
+
+// missed tells that it was seen to lack while it was there. A look that was not
+// over when the instance ended proves nothing: its node may have gone with it
+// before the nodes were read.
+func (f Facts) missed() bool {
+	return !f.Missed.IsZero() && (f.Ended.IsZero() || f.Missed.Before(f.Ended)) && (f.Over.IsZero() || f.Missed.Before(f.Over))
 }
 
 // late tells whether its time to join was over when it ended, as far as that is

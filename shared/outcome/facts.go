@@ -37,7 +37,7 @@ type Facts struct {
 	Rebalance   time.Time
 	Maintenance time.Time
 
-	// Missed is when it was first due and seen not to be a Ready node.
+	// Missed is when a look ended that first found it due and no Ready node.
 	Missed time.Time
 	Root   Root
 	// Refused is the class of a launch that came to nothing.

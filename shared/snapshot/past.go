@@ -75,6 +75,10 @@ func (p Past) Joining() (time.Duration, bool) {
 	return p.Ready.Sub(p.Started), true
 }
 
+// LostWithin is how long after it joined the end of a node counts for the
+// statistics: capacity that is lost so soon was hardly there.
+const LostWithin = time.Hour
+
 // Lived is how long a node that joined was there, if it has ended.
 func (p Past) Lived() (time.Duration, bool) {
 	if p.End != Joined || p.Ended.Before(p.Ready) || p.Ready.IsZero() {

@@ -3,7 +3,6 @@ package spot
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"rollcall/shared/ipam"
 	"rollcall/shared/snapshot"
@@ -64,7 +63,7 @@ func (f *Funnel) add(p snapshot.Past) {
 	switch p.End {
 	case snapshot.Joined:
 		f.Joined++
-		if lived, ended := p.Lived(); ended && p.Lost && lived < time.Hour {
+		if lived, ended := p.Lived(); ended && p.Lost && lived < snapshot.LostWithin {
 			f.Lost++
 		}
 	case snapshot.Reclaimed:

@@ -2,6 +2,7 @@ package state
 
 import (
 	"strings"
+	"time"
 
 	"rollcall/shared/outcome"
 	"rollcall/shared/snapshot"
@@ -66,6 +67,13 @@ func (l *Launch) settle() {
 	case l.End != snapshot.Open:
 		l.Standing = outcome.Gone
 	}
+}
+
+// Losing tells that an end at that time is the end of a node that had joined not
+// long before, and that nobody has taken it down yet. A zero time is not known.
+func (l Launch) Losing(at time.Time) bool {
+	return l.Standing == outcome.Joined && !l.Ready.IsZero() && l.Ended.IsZero() &&
+		(at.IsZero() || at.Sub(l.Ready) <= snapshot.LostWithin)
 }
 
 // Past is the launch as the history tells it.
