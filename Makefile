@@ -20,12 +20,12 @@ PACKAGES  := ./shared/... ./functions/... ./local/... ./events/...
 RACE := ./local/pattern ./local/clock ./local/slackstand ./local/cloud/kubeapi ./shared/kube ./shared/run ./shared/slack
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-infra test-cli test-moto test-slack test-kube corpus runbook load spot-history build build-local generate synth check-template deploy diff destroy invoke lint race bench fuzz
+.PHONY: help demo test test-infra test-cli test-moto test-slack test-kube corpus runbook load leaks peers spot-history runway build build-local generate synth check-template deploy diff destroy invoke lint race bench fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: build-local ## play a story on the local stage (STORY=route, spot or all; KEEP=1 leaves it up)
+demo: build-local ## play a story on the local stage (STORY=route, spot, ips or all; KEEP=1 leaves it up)
 	@go run ./local/demo $(if $(STORY),-story $(STORY)) $(if $(KEEP),-keep) $(DEMO)
 
 test: ## run all tests
@@ -97,8 +97,17 @@ runbook: ## write docs/runbook.md anew: AWS's own runbook beside Rollcall, on th
 load: build-local ## 10,000 launches an hour on the stage for ten minutes, their outcomes and their cost; writes docs/load.md (four minutes)
 	go run ./local/load -page docs/load.md $(LOAD)
 
+leaks: build-local ## 10,000 interfaces left behind, deleted under EC2's buckets, by Rollcall and by a script; writes docs/leaks.md (11 minutes)
+	go run ./local/leakload -page docs/leaks.md $(LEAKS)
+
+peers: ## write docs/interfaces.md anew: whose network interfaces each tool would delete
+	go run ./local/peers -page docs/interfaces.md
+
 spot-history: ## 10,000 simulated histories of Spot pools; writes docs/spot.md (seven minutes)
 	go run ./local/spothistory -histories 10000
+
+runway: ## months of simulated subnets against the forecast; writes docs/runway.md (a minute)
+	go run ./local/runway
 
 invoke: build-local ## run one function by hand: FN=join-check EVENT=events/in/….json [WORLD=…] [AT=…]
 	@go run ./local/invoke -fn "$(FN)" -event "$(EVENT)" $(if $(WORLD),-world "$(WORLD)") $(if $(AT),-at "$(AT)")

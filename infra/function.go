@@ -46,7 +46,7 @@ func newFunction(stack awscdk.Stack, spec fn.Spec, r resources, packages string,
 	// The library has names for the numbers of days; the setting is a number.
 	logs.Node().DefaultChild().(awslogs.CfnLogGroup).SetRetentionInDays(jsii.Number(chosen.LogRetentionDays))
 
-	statements, err := permissions(spec, r, *logs.LogGroupArn(), *f.failed.QueueArn())
+	statements, err := permissions(spec, r, chosen, *logs.LogGroupArn(), *f.failed.QueueArn())
 	if err != nil {
 		return function{}, err
 	}

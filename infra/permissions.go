@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 
+	"rollcall/infra/settings"
 	"rollcall/shared/fn"
 )
 
@@ -31,7 +32,7 @@ type statement struct {
 
 // permissions is all that a function may do: its own log group and queues,
 // and what its spec says.
-func permissions(spec fn.Spec, r resources, logGroup, failed string) ([]statement, error) {
+func permissions(spec fn.Spec, r resources, chosen settings.Settings, logGroup, failed string) ([]statement, error) {
 	list := []statement{
 		{sid: sidLogs, actions: []string{"logs:CreateLogStream", "logs:PutLogEvents"}, resources: []string{logGroup}},
 		{sid: sidFailures, actions: []string{"sqs:SendMessage"}, resources: []string{failed}},
@@ -48,11 +49,28 @@ func permissions(spec fn.Spec, r resources, logGroup, failed string) ([]statemen
 	if err != nil {
 		return nil, err
 	}
-	grants, err := grantStatements(spec.Grants, r)
+	all, err := grantsOf(spec, chosen)
+	if err != nil {
+		return nil, err
+	}
+	grants, err := grantStatements(all, r)
 	if err != nil {
 		return nil, err
 	}
 	return append(append(list, reads...), grants...), nil
+}
+
+// grantsOf are a function's writes, those among them that depend on what the
+// operator chose.
+func grantsOf(spec fn.Spec, chosen settings.Settings) ([]fn.Grant, error) {
+	if spec.Chosen == nil {
+		return spec.Grants, nil
+	}
+	more, err := spec.Chosen(func(name string) string { return chosen.Environment[fn.Variable(name)] })
+	if err != nil {
+		return nil, fmt.Errorf("the grants that depend on settings: %w", err)
+	}
+	return slices.Concat(spec.Grants, more), nil
 }
 
 func readStatements(reads []fn.Read, r resources) ([]statement, error) {
@@ -98,6 +116,11 @@ func (r resources) readable(text string) (string, error) {
 	if !strings.HasPrefix(text, "arn:") {
 		return r.arn(fn.Resource(text))
 	}
+	return filled(text)
+}
+
+// filled fills in the places of an ARN.
+func filled(text string) (string, error) {
 	filled := strings.NewReplacer(
 		"${Partition}", *awscdk.Aws_PARTITION(),
 		"${Region}", *awscdk.Aws_REGION(),
@@ -117,16 +140,45 @@ func (r resources) readable(text string) (string, error) {
 	}
 }
 
+// writable resolves what stands in Grant.Resources: never "*".
+func (r resources) writable(name fn.Resource) (string, error) {
+	if strings.HasPrefix(string(name), "arn:") {
+		return filled(string(name))
+	}
+	return r.arn(name)
+}
+
+func filledConditions(conditions map[string]map[string][]string) (map[string]map[string][]string, error) {
+	out := map[string]map[string][]string{}
+	for operator, keys := range conditions {
+		out[operator] = map[string][]string{}
+		for key, values := range keys {
+			for _, v := range values {
+				text, err := filled(v)
+				if err != nil {
+					return nil, err
+				}
+				out[operator][key] = append(out[operator][key], text)
+			}
+		}
+	}
+	return out, nil
+}
+
 func grantStatements(grants []fn.Grant, r resources) ([]statement, error) {
 	var list []statement
 	for _, g := range grants {
-		s := statement{sid: g.Sid, actions: g.Actions, conditions: g.Conditions}
+		s := statement{sid: g.Sid, actions: g.Actions}
 		for _, name := range g.Resources {
-			arn, err := r.arn(name)
+			arn, err := r.writable(name)
 			if err != nil {
 				return nil, fmt.Errorf("grant %s: %w", g.Sid, err)
 			}
 			s.resources = append(s.resources, arn)
+		}
+		var err error
+		if s.conditions, err = filledConditions(g.Conditions); err != nil {
+			return nil, fmt.Errorf("grant %s: %w", g.Sid, err)
 		}
 		list = append(list, s)
 		// A secret under a customer key is read only by who may use the key.

@@ -203,6 +203,8 @@ func TestTableReads(t *testing.T) {
 		"join-check":      {table, table + "/index/ended", table + "/index/open"},
 		"nodegroup-watch": {table},
 		"spot-report":     {table, table + "/index/ended", table + "/index/open"},
+		"subnet-watch":    {table}, // the samples of subnets
+		"eni-cleanup":     {table}, // the sightings, and what was deleted
 		"report":          {table},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

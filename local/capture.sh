@@ -81,6 +81,7 @@ refused() {
   case $text in
     *"Invalid choice"* | *"Unknown options"* | *"invalid choice"*) say "  $1: this CLI does not have the call"; return ;;
     *"must be logged in"*) code=Unauthorized ;;
+    *"have a resource type"*) code=NotFound ;; # the cluster has no such kind: there is none of it
   esac
   [ -n "$code" ] || code=NoAnswer
   message=$(printf %s "$text" | tr '\n' ' ' | sed 's/.*operation[^:]*: //; s/.*Error from server ([A-Za-z]*): //; s/ Encoded authorization failure message:.*//')
@@ -132,7 +133,7 @@ else
 fi
 [ -n "$clusters" ] || say "  there is no cluster, or none may be listed: --cluster names one"
 
-: >"$work/vpcs"; : >"$work/roles"; : >"$work/templates"; : >"$work/groups"
+: >"$work/vpcs"; : >"$work/roles"; : >"$work/templates"; : >"$work/groups"; : >"$work/types"
 for c in $clusters; do
   say "cluster $c"
   k=$(key "$c")
@@ -142,6 +143,7 @@ for c in $clusters; do
   for n in $(names eks list-nodegroups --cluster-name "$c" --query 'nodegroups[]'); do
     take "eks-describe-nodegroup.$k.$(key "$n")" eks describe-nodegroup --cluster-name "$c" --nodegroup-name "$n"
     names eks describe-nodegroup --cluster-name "$c" --nodegroup-name "$n" --query nodegroup.nodeRole >>"$work/roles"
+    names eks describe-nodegroup --cluster-name "$c" --nodegroup-name "$n" --query 'nodegroup.instanceTypes[]' >>"$work/types"
     names eks describe-nodegroup --cluster-name "$c" --nodegroup-name "$n" --query nodegroup.launchTemplate.id >>"$work/templates"
     names eks describe-nodegroup --cluster-name "$c" --nodegroup-name "$n" --query 'nodegroup.resources.autoScalingGroups[].name' >>"$work/groups"
     take "eks-list-updates.$k.$(key "$n")" eks list-updates --name "$c" --nodegroup-name "$n"
@@ -179,6 +181,7 @@ for c in $clusters; do
   kube "kubectl-get-pv.$k" get persistentvolumes
   kube "kubectl-get-pvc.$k" get persistentvolumeclaims --all-namespaces
   kube "kubectl-get-daemonset-aws-node.$k" get daemonset aws-node --namespace kube-system
+  kube "kubectl-get-eniconfigs.$k" get eniconfigs.crd.k8s.amazonaws.com
   kube "kubectl-get-serviceaccount-aws-node.$k" get serviceaccount aws-node --namespace kube-system
   kube "kubectl-get-configmap-aws-auth.$k" get configmap aws-auth --namespace kube-system
   kube "kubectl-get-csr.$k" get certificatesigningrequests
@@ -230,8 +233,6 @@ say "instances"
 # ours gives a field of the instances in the clusters' VPCs.
 ours() { if [ -n "$vpcs" ]; then names ec2 describe-instances --filters "$(in_vpc vpc-id)" --query "$1"; else names ec2 describe-instances --query "$1"; fi; }
 all='Reservations[].Instances[]'
-types=$(ours "$all.InstanceType")
-[ -z "$types" ] || take ec2-describe-instance-types ec2 describe-instance-types --instance-types $types
 images=$(ours "$all.ImageId" | paste -sd, -)
 [ -z "$images" ] || take ec2-describe-images ec2 describe-images --include-deprecated --filters "Name=image-id,Values=$images"
 touch "$work/ready"
@@ -247,8 +248,18 @@ done
 ours "$all.Tags[] | [?Key=='aws:ec2launchtemplate:id'].Value" >>"$work/templates"
 names autoscaling describe-auto-scaling-groups --query 'AutoScalingGroups[].[LaunchTemplate.LaunchTemplateId, MixedInstancesPolicy.LaunchTemplate.LaunchTemplateSpecification.LaunchTemplateId][]' >>"$work/templates"
 begin ec2-describe-launch-template-versions LaunchTemplateVersions
-for t in $(sort -u "$work/templates" | head -n 50); do more ec2 describe-launch-template-versions --launch-template-id "$t"; done
+for t in $(sort -u "$work/templates" | head -n 50); do
+  more ec2 describe-launch-template-versions --launch-template-id "$t"
+  names ec2 describe-launch-template-versions --launch-template-id "$t" --query 'LaunchTemplateVersions[].LaunchTemplateData.InstanceType' >>"$work/types"
+done
 end
+# What runs, and what the groups may launch. A filter takes 200 values, and one
+# that is not offered here is no error.
+ours "$all.InstanceType" >>"$work/types"
+groups=$(sort -u "$work/groups")
+[ -z "$groups" ] || names autoscaling describe-auto-scaling-groups --auto-scaling-group-names $groups --query 'AutoScalingGroups[].MixedInstancesPolicy.LaunchTemplate.Overrides[].InstanceType' >>"$work/types"
+types=$(sort -u "$work/types" | head -n 200 | paste -sd, -)
+[ -z "$types" ] || take ec2-describe-instance-types ec2 describe-instance-types --filters "Name=instance-type,Values=$types"
 
 say "auto scaling"
 take autoscaling-describe-auto-scaling-groups autoscaling describe-auto-scaling-groups

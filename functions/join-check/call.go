@@ -63,6 +63,10 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 		d = diagnose.Rank(list, checks.Eval(list, s), s)
 		hadJoined(r.entries, verdicts, s)
 	}
+	if r.sweep && !s.Has(snapshot.Instances) {
+		// Who should have joined is not known: that nobody is missed says nothing.
+		d.Unknown = append(d.Unknown, diagnose.Unknown{Check: "node/not-registered", Blocked: []snapshot.Failure{s.Why(snapshot.Instances)}})
+	}
 	o := inspect.Observe(spec.Name, s, d, told(r.entries, verdicts))
 	o.Sweep = r.sweep
 	o.Absent = unique(append(o.Absent, absent(s, r)...))

@@ -75,8 +75,11 @@ func absent(s *snapshot.Snapshot, r roll) []string {
 			continue
 		}
 		for _, c := range i.Covers {
-			switch group, _, _ := strings.Cut(string(i.Key.Check), "/"); {
-			case group == "launch" && s.Has(snapshot.Groups):
+			group, _, _ := strings.Cut(string(i.Key.Check), "/")
+			// What explains a refused launch covers its group, beside the subnet.
+			refused := group == "launch" || !subnetID(c) && (i.Key.Check == "ip/leaked-interfaces" || i.Key.Check == "spot/burst-exceeds-subnet")
+			switch {
+			case refused && s.Has(snapshot.Groups):
 				if !slices.ContainsFunc(s.Groups, func(g snapshot.Group) bool { return g.Name == c }) {
 					gone = append(gone, c)
 				}

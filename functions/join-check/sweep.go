@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,25 +15,11 @@ import (
 
 // sweep looks at every watched cluster: events are best effort, so launches
 // whose events were lost are found here, and those that missed the roll are
-// called again. One cluster's trouble does not keep the others from being
-// looked at.
+// called again.
 func (h handler) sweep(ctx context.Context, t event.Trigger) error {
-	names := h.clusters
-	if names == nil {
-		list, failed := h.search.Clusters(ctx)
-		if failed != nil {
-			return fmt.Errorf("list the clusters: %s %s: %s", failed.Call, failed.Reason, failed.Message)
-		}
-		names = list
-	}
-	var errs []error
-	for _, name := range names {
-		if err := h.sweepCluster(ctx, name, t); err != nil {
-			errs = append(errs, fmt.Errorf("sweep cluster %s: %w", name, err))
-		}
-	}
-	h.count("SweptClusters", len(names)-len(errs))
-	return errors.Join(errs...)
+	done, err := inspect.Each(ctx, "sweep", h.clusters, h.search, func(ctx context.Context, name string) error { return h.sweepCluster(ctx, name, t) })
+	h.count("SweptClusters", done)
+	return err
 }
 
 func (h handler) sweepCluster(ctx context.Context, cluster string, t event.Trigger) error {

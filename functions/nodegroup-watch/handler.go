@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
+	"rollcall/shared/inspect"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
@@ -121,23 +121,11 @@ func (h handler) batch(ctx context.Context, messages []event.Message) (any, erro
 }
 
 // sweep looks at every watched cluster: EKS sends no event when a nodegroup
-// degrades. One cluster's trouble does not keep the others from being looked
-// at.
+// degrades.
 func (h handler) sweep(ctx context.Context, t event.Trigger) error {
-	names := h.clusters
-	if names == nil {
-		list, failed := h.reader.Clusters(ctx)
-		if failed != nil {
-			return fmt.Errorf("list the clusters: %s %s: %s", failed.Call, failed.Reason, failed.Message)
-		}
-		names = list
-	}
-	var errs []error
-	for _, name := range names {
-		if err := h.visit(ctx, name, visit{account: t.Account, sweep: true}); err != nil {
-			errs = append(errs, fmt.Errorf("sweep cluster %s: %w", name, err))
-		}
-	}
-	h.count("SweptClusters", len(names)-len(errs))
-	return errors.Join(errs...)
+	done, err := inspect.Each(ctx, "sweep", h.clusters, h.reader, func(ctx context.Context, name string) error {
+		return h.visit(ctx, name, visit{account: t.Account, sweep: true})
+	})
+	h.count("SweptClusters", done)
+	return err
 }

@@ -64,7 +64,7 @@ func (p *pass) claim(inc report.Incident, now time.Time) outgoing {
 }
 
 func (o *outgoing) due() bool {
-	return o.message != nil || len(o.inc.Untold) > 0 ||
+	return o.message != nil || len(o.inc.Untold) > 0 || o.inc.Number > 0 && o.inc.Sketch.Due() ||
 		slices.ContainsFunc(o.inc.Said.Notes, func(n report.Note) bool { return n.TS == "" })
 }
 
@@ -101,6 +101,7 @@ func (p *pass) merge(ctx context.Context, o outgoing) error {
 	}
 	latest := incidents[i]
 	latest.Said = mergeSaid(latest.Said, o.inc.Said)
+	latest.Sketch = mergeSketch(latest.Sketch, o.inc.Sketch)
 	latest.Untold = slices.DeleteFunc(latest.Untold, func(e report.Event) bool {
 		// Told: it was there before, and is not due any more.
 		return e.Sequence <= o.inc.Events && !slices.ContainsFunc(o.inc.Untold, func(due report.Event) bool { return due.ID == e.ID })
@@ -173,7 +174,8 @@ func (p *pass) say(ctx context.Context, o *outgoing) (changed bool) {
 		*n = n.Sent(ts)
 		changed = true
 	}
-	return changed
+	// The picture comes last: it never holds back the words.
+	return p.picture(ctx, o) || changed
 }
 
 func (p *pass) sayMessage(ctx context.Context, o *outgoing) error {

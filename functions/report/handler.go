@@ -151,6 +151,9 @@ type pass struct {
 	// silent is set when Slack does not answer: the rest of the pass does not
 	// wait for it again.
 	silent bool
+	// blank is set when Slack does not take pictures: the rest of the pass does
+	// without.
+	blank bool
 	// wrong is what a person must put right.
 	wrong []error
 }

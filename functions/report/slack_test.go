@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"rollcall/shared/slack"
@@ -25,6 +27,7 @@ type message struct {
 	text                string
 	digest              string
 	tag                 slack.Tag
+	picture             string
 	edits               int
 }
 
@@ -46,7 +49,7 @@ func (c *channel) do(call string, act func()) error {
 
 func (c *channel) add(id, thread string, m slack.Message) (ts string) {
 	ts = fmt.Sprintf("%d.000100", 1700000000+len(c.messages))
-	c.messages = append(c.messages, message{channel: id, ts: ts, thread: thread, text: m.Text, digest: m.Digest(), tag: m.Tag})
+	c.messages = append(c.messages, message{channel: id, ts: ts, thread: thread, text: m.Text, digest: m.Digest(), tag: m.Tag, picture: pictureOf(m)})
 	return ts
 }
 
@@ -87,7 +90,7 @@ func (c *channel) Update(_ context.Context, _, ts string, m slack.Message) error
 		return &slack.Error{Kind: slack.MessageGone, Method: "chat.update", Code: "message_not_found"}
 	}
 	return c.do("update", func() {
-		c.messages[i].text, c.messages[i].digest = m.Text, m.Digest()
+		c.messages[i].text, c.messages[i].digest, c.messages[i].picture = m.Text, m.Digest(), pictureOf(m)
 		c.messages[i].edits++
 	})
 }
@@ -101,6 +104,14 @@ func (c *channel) Find(_ context.Context, s slack.Search) (found slack.Found, er
 		}
 	})
 	return found, err
+}
+
+// pictureOf is the file that a message shows.
+func pictureOf(m slack.Message) string {
+	body, _ := json.Marshal(m.Blocks)
+	_, rest, _ := strings.Cut(string(body), `"slack_file":{"id":"`)
+	id, _, _ := strings.Cut(rest, `"`)
+	return id
 }
 
 func (c *channel) find(ts string) int {

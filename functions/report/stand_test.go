@@ -63,3 +63,42 @@ func TestSummaryInSlack(t *testing.T) {
 		})
 	}
 }
+
+// TestPictureInSlack: an incident's chart is in its message, stays through an
+// edit, and is another one when the addresses are back.
+func TestPictureInSlack(t *testing.T) {
+	s, err := slackstand.New(slackstand.Config{Token: "xoxb-1", Channels: []slackstand.Channel{{ID: "C0123456789", Name: "alerts"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	b := newBench(t)
+	if b.slack, err = slack.NewClient(s.APIURL(), "xoxb-1", &http.Client{}); err != nil {
+		t.Fatal(err)
+	}
+	drawn, err := chart.Spot(spot.Report{Spot: spot.Funnel{Requested: 1}}, nil, chart.ForSlack())
+	if err != nil || len(drawn) == 0 {
+		drawn = []byte("\x89PNG\r\n\x1a\nrest")
+	}
+	pictures := map[string]bool{}
+	for _, step := range []scene{{0, leaking(string(drawn))}, {5, leaking("")}, {14, givenBack(string(drawn))}} {
+		b.must(step.minute, step.obs)
+		list := s.Messages("C0123456789")
+		if len(list) != 1 {
+			t.Fatalf("minute %d: %d messages, want 1", step.minute, len(list))
+		}
+		_, rest, shown := strings.Cut(string(list[0].Blocks), `"slack_file"`)
+		if !shown {
+			t.Fatalf("minute %d: no picture in %s", step.minute, list[0].Blocks)
+		}
+		id, _, _ := strings.Cut(rest, "}")
+		pictures[id] = true
+	}
+	if len(pictures) != 2 {
+		t.Errorf("%d pictures were shown, want 2: %v", len(pictures), pictures)
+	}
+}

@@ -37,6 +37,12 @@ func (p *pass) summariseOnce(ctx context.Context, c clusterBatch) error {
 		return err
 	}
 	for _, s := range c.summaries {
+		if s.Kind == report.CleanupSummary {
+			if list, err = p.cleaned(ctx, list, s); err != nil {
+				return err
+			}
+			continue
+		}
 		if slices.ContainsFunc(list, func(known report.Posting) bool { return known.Summary.ID == s.ID }) {
 			p.count("RepeatedSummaries", 1)
 			continue
@@ -52,7 +58,11 @@ func (p *pass) summariseOnce(ctx context.Context, c clusterBatch) error {
 		if !post.Due() || p.silent {
 			continue
 		}
-		if err := p.post(ctx, post); err != nil {
+		say := p.post
+		if post.Summary.Kind == report.CleanupSummary {
+			say = p.sayCleanup
+		}
+		if err := say(ctx, post); err != nil {
 			return err
 		}
 	}

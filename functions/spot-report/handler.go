@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
+	"rollcall/shared/inspect"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
 	"rollcall/shared/snapshot"
@@ -108,24 +108,11 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 }
 
 // each does something for every watched cluster, or for the one that was named.
-// One cluster's trouble does not keep the others from being looked at.
 func (h handler) each(ctx context.Context, t event.Trigger, do func(context.Context, string, event.Trigger) error) error {
 	names := h.clusters
-	switch {
-	case t.Cluster != "":
+	if t.Cluster != "" {
 		names = []string{t.Cluster}
-	case names == nil:
-		list, failed := h.reader.Clusters(ctx)
-		if failed != nil {
-			return fmt.Errorf("list the clusters: %s %s: %s", failed.Call, failed.Reason, failed.Message)
-		}
-		names = list
 	}
-	var errs []error
-	for _, name := range names {
-		if err := do(ctx, name, t); err != nil {
-			errs = append(errs, fmt.Errorf("report on cluster %s: %w", name, err))
-		}
-	}
-	return errors.Join(errs...)
+	_, err := inspect.Each(ctx, "report on", names, h.reader, func(ctx context.Context, name string) error { return do(ctx, name, t) })
+	return err
 }

@@ -316,6 +316,16 @@ func TestTrouble(t *testing.T) {
 	if len(b.summaries) != 1 || !strings.Contains(strings.Join(b.summaries[0].Spot.Assumed, " "), "newer version") {
 		t.Errorf("records of a newer version: %+v", b.summaries)
 	}
+	// The day is told with what there is; a verdict on a pool is not.
+	if d := b.observations[0].Diagnosis; len(d.Passed) > 0 || len(d.Causes) > 0 || len(d.Unknown) == 0 {
+		t.Errorf("pools were judged by a part of the history: %+v", d)
+	}
+	// Whatever else is wrong is not swallowed with it.
+	b = newBench()
+	b.memory.err = fmt.Errorf("read: %w", errors.Join(&state.NewerFormat{Record: "x", Written: 2, Known: 1}, down))
+	if _, err := b.handle(t.Context(), tick(b.clock)); !errors.Is(err, down) {
+		t.Errorf("a newer record hides that the table is down: %v", err)
+	}
 	b = newBench()
 	b.account.failed = &snapshot.Failure{Source: snapshot.Clusters, Call: "eks:ListClusters", Reason: snapshot.Denied}
 	if _, err := b.handle(t.Context(), tick(b.clock)); err == nil || !strings.Contains(err.Error(), "eks:ListClusters") {

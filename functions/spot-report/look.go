@@ -78,6 +78,10 @@ func (h handler) look(ctx context.Context, cluster string, t event.Trigger, sinc
 		s.Samples = append(s.Samples, samples...)
 	}
 	s.History, s.Read[snapshot.LaunchHistory] = past, true
+	if partial {
+		// The summary counts what there is; no verdict on a pool rests on a part.
+		s.Failures[snapshot.LaunchHistory] = snapshot.Failure{Source: snapshot.LaunchHistory, Reason: snapshot.NotRead, Message: "some launches were recorded by a newer version of Rollcall"}
+	}
 	return l, nil
 }
 
@@ -90,23 +94,41 @@ func (h handler) leftOut(ctx context.Context, cluster string, err error) (from t
 	}
 	h.log.InfoContext(ctx, "there are more launches than are read, older ones are left out", "cluster", cluster, "since", older.Since, "most", older.Most)
 	h.count("HistoryCut", 1)
-	var joined interface{ Unwrap() []error }
-	if !errors.As(err, &joined) {
-		return older.Since, nil
-	}
-	rest := slices.DeleteFunc(slices.Clone(joined.Unwrap()), func(e error) bool { return errors.As(e, &older) })
-	return older.Since, errors.Join(rest...)
+	return older.Since, without(err, func(e error) bool { _, ok := e.(*state.OlderLeftOut); return ok })
 }
 
-// some passes an error that only says that some records are of a newer version.
+// some takes from an error that some records are of a newer version.
 func (h handler) some(ctx context.Context, cluster string, err error) (partial bool, _ error) {
 	var newer *state.NewerFormat
 	if errors.As(err, &newer) {
 		h.log.WarnContext(ctx, "some launches were recorded by a newer version of Rollcall, they are left out", "cluster", cluster, "error", err.Error())
 		h.count("NewerRecords", 1)
-		return true, nil
+		return true, without(err, func(e error) bool { _, ok := e.(*state.NewerFormat); return ok })
 	}
 	return false, err
+}
+
+// without is what an error says beside those that are told: nil for nothing.
+func without(err error, told func(error) bool) error {
+	switch e := err.(type) {
+	case nil:
+		return nil
+	case interface{ Unwrap() []error }:
+		var rest []error
+		for _, one := range e.Unwrap() {
+			rest = append(rest, without(one, told))
+		}
+		return errors.Join(rest...)
+	case interface{ Unwrap() error }:
+		if told(err) {
+			return nil
+		}
+		return without(e.Unwrap(), told)
+	}
+	if told(err) {
+		return nil
+	}
+	return err
 }
 
 // spotSubnets are the subnets of Spot launches, and those into which the same

@@ -49,6 +49,9 @@ type Config struct {
 	Groups map[string][]kubeapi.Rule
 	// Faults is asked before each call, to AWS and to Kubernetes. Nil is none.
 	Faults wire.Faults
+	// Admit is asked before each AWS call that was understood; see wire.Config.
+	// Nil lets all through.
+	Admit func(ctx context.Context, call *wire.Call, in any) error
 	// MinLatency is the least time an AWS call takes. Zero is 2 ms: see
 	// wire.Config.
 	MinLatency time.Duration
@@ -93,7 +96,7 @@ func Start(ctx context.Context, cfg Config) (*Cloud, error) {
 	}
 	var err error
 	c.wire, err = wire.New(wire.Config{
-		Principals: c.keys.principal, Faults: cfg.Faults, MinLatency: latency, Now: cfg.Wall, Log: cfg.Log, Observe: cfg.Observe,
+		Principals: c.keys.principal, Faults: cfg.Faults, Admit: cfg.Admit, MinLatency: latency, Now: cfg.Wall, Log: cfg.Log, Observe: cfg.Observe,
 	})
 	if err != nil {
 		return nil, err

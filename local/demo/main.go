@@ -24,7 +24,9 @@ const usage = `Plays a story on the local stage:
   route  a nodegroup in a new subnet whose route table has only the local route
   spot   four Spot nodegroups started at once in one small subnet, and two
          worlds that look like it and have another cause
-  all    both
+  ips    a nodegroup that scales up and down in a small subnet, whose nodes
+         leave network interfaces behind
+  all    all of them
 
   go run ./local/demo [-story NAME] [-keep] [-rate N] [-pictures DIR]
 
@@ -62,6 +64,7 @@ func plays() []play {
 			{name: "spot, reclaimed", world: "spot-reclaimed", rate: 60, act: reclaimed},
 			{name: "spot, no route", world: "spot-route", rate: 60, act: unrouted},
 		}},
+		{name: "ips", world: "ips", rate: 60, act: ips},
 	}
 }
 
@@ -78,7 +81,7 @@ func chosen(name string) []play {
 
 func main() {
 	var o options
-	flag.StringVar(&o.story, "story", "route", "the story to play: route, spot or all")
+	flag.StringVar(&o.story, "story", "route", "the story to play: route, spot, ips or all")
 	flag.BoolVar(&o.keep, "keep", false, "leave the last story's stage up afterwards, until Ctrl-C")
 	flag.Float64Var(&o.rate, "rate", 0, "how many times faster than the wall clock the stage runs; 0 takes the story's own")
 	flag.StringVar(&o.template, "template", "infra/Rollcall.template.json", "the synthesised template")

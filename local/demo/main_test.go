@@ -8,7 +8,7 @@ import (
 )
 
 func TestChosenStories(t *testing.T) {
-	tests := map[string][]string{"route": {"route"}, "spot": {"spot"}, "all": {"route", "spot"}, "": nil, "ips": nil}
+	tests := map[string][]string{"route": {"route"}, "spot": {"spot"}, "ips": {"ips"}, "all": {"route", "spot", "ips"}, "": nil, "zone": nil}
 	for name, want := range tests {
 		var got []string
 		for _, p := range chosen(name) {

@@ -23,6 +23,7 @@ func merge(seen []report.Observation, broken []Unknown, waits func(cluster strin
 			}
 		}
 	}
+	r.hide()
 	slices.SortStableFunc(r.Incidents, func(a, b Incident) int {
 		return cmp.Or(cmp.Compare(rank(a.Confidence), rank(b.Confidence)), cmp.Compare(len(b.Instances), len(a.Instances)))
 	})
@@ -115,6 +116,10 @@ func (r *Result) add(i Incident) {
 	}
 	// The later look has the words; the earlier one may have seen more.
 	old := r.Incidents[k]
+	if advice := string(checks.Advice); i.Confidence == advice && old.Confidence != advice {
+		// Who has not seen the instances advises only: report makes nothing of it.
+		i, old = old, i
+	}
 	i.Resources = both(i.Resources, old.Resources)
 	i.Nodegroups = both(i.Nodegroups, old.Nodegroups)
 	i.Instances = both(i.Instances, old.Instances)
@@ -122,6 +127,25 @@ func (r *Result) add(i Incident) {
 	i.Symptoms = both(i.Symptoms, old.Symptoms)
 	i.Hidden = both(i.Hidden, old.Hidden)
 	r.Incidents[k] = i
+}
+
+// hide takes out what another function explains: subnet-watch sees no launches,
+// and leaves out what an open incident says of the subnet; here none is open yet.
+func (r *Result) hide() {
+	all := slices.Clone(r.Incidents)
+	r.Incidents = slices.DeleteFunc(r.Incidents, func(i Incident) bool {
+		k := slices.IndexFunc(checks.OfAddresses(), func(c checks.Check) bool { return string(c.ID) == i.Cause })
+		if k < 0 || i.by != "subnet-watch" {
+			return false
+		}
+		c := checks.OfAddresses()[k]
+		return slices.ContainsFunc(all, func(o Incident) bool {
+			explains := slices.Contains(c.After, checks.ID(o.Cause)) || slices.Contains(c.Adds, checks.ID(o.Cause))
+			// Advice explains advice alone.
+			stronger := o.Confidence != string(checks.Advice) || i.Confidence == o.Confidence
+			return explains && stronger && o.Cluster == i.Cluster && o.resource == i.resource
+		})
+	})
 }
 
 func both[T comparable](first, more []T) []T {

@@ -26,7 +26,7 @@ func unknowns(seen []report.Observation, waits func(cluster string) bool) []Unkn
 		absent := absentOf(launches, o.At)
 		for _, u := range o.Diagnosis.Unknown {
 			for _, f := range u.Blocked {
-				if remembered(u, f) || !needed(u, absent, gone(launches)) && !(tells(f.Source) && u.Check == missed && waits(o.Cluster)) {
+				if remembered(u, f) || unasked(u, f, absent) || !needed(u, absent, gone(launches)) && !(tells(f.Source) && u.Check == missed && waits(o.Cluster)) {
 					continue
 				}
 				add(Unknown{Check: string(u.Check), Resource: cmp.Or(strings.Join(u.Covers, " "), o.Cluster), Reason: reason(f)})

@@ -26,6 +26,7 @@ var keep = flag.String("keep", "", "folder in which to leave the captures")
 func TestScript(t *testing.T) {
 	for _, name := range []string{"healthy-nat", "samples", "nodegroup-update-failed"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // each call of the AWS CLI starts a process of its own
 			file := filepath.Join(here(t), "..", "worlds", name+".yaml")
 			dir := filepath.Join(t.TempDir(), "capture")
 			if *keep != "" {

@@ -24,6 +24,7 @@ type environment struct {
 	initFail chan []byte   // the body of an initialisation error
 	work     chan *work
 	dead     chan struct{} // closed when the process has ended
+	version  int           // of the function's configuration
 	exit     error         // why; set before dead is closed
 
 	mu      sync.Mutex
@@ -74,7 +75,9 @@ func (r *Runtime) start(ctx context.Context, f *function, id string) (*environme
 	}()
 	e.cmd = exec.Command(f.Binary)
 	e.cmd.Dir = filepath.Dir(f.Binary)
-	e.cmd.Env = r.variables(f, listener.Addr().String())
+	env, version := f.configuration()
+	e.version = version
+	e.cmd.Env = r.variables(f, env, listener.Addr().String())
 	e.cmd.Stdout, e.cmd.Stderr = e.lines.stream("stdout"), e.lines.stream("stderr")
 	e.cmd.SysProcAttr = childAttributes()
 	// A grandchild that keeps the pipes open must not keep Wait from

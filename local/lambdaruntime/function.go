@@ -10,6 +10,29 @@ type function struct {
 	mu   sync.Mutex
 	free []*environment // wait for an event
 	all  map[*environment]bool
+	// version counts how often the function was configured anew.
+	version int
+}
+
+// configure changes the variables of the processes that start from now on, and
+// ends those that wait for an event.
+func (f *function) configure(env map[string]string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.Env = env
+	f.version++
+	for _, e := range f.free {
+		delete(f.all, e)
+		e.kill()
+	}
+	f.free = nil
+}
+
+// configuration is what a process starts with.
+func (f *function) configuration() (env map[string]string, version int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.Env, f.version
 }
 
 // idle takes a waiting process, the one used last first, as Lambda does; nil
@@ -37,9 +60,16 @@ func (f *function) add(e *environment) {
 	f.all[e] = true
 }
 
+// giveBack keeps a process for the next event, unless its configuration is an
+// old one.
 func (f *function) giveBack(e *environment) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if e.version != f.version {
+		delete(f.all, e)
+		e.kill()
+		return
+	}
 	f.free = append(f.free, e)
 }
 

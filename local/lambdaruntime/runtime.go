@@ -162,6 +162,19 @@ func (r *Runtime) Add(f Function) error {
 	return nil
 }
 
+// Configure gives a function other variables, as an update of its configuration
+// does: what runs ends with the old ones, what starts has the new ones.
+func (r *Runtime) Configure(name string, env map[string]string) error {
+	r.mu.Lock()
+	f := r.functions[name]
+	r.mu.Unlock()
+	if f == nil {
+		return fmt.Errorf("configure %q: %w", name, ErrNoFunction)
+	}
+	f.configure(env)
+	return nil
+}
+
 // Names lists the functions, sorted.
 func (r *Runtime) Names() []string {
 	r.mu.Lock()

@@ -283,6 +283,21 @@ func TestEnvironmentIsNotInherited(t *testing.T) {
 	}
 }
 
+func TestConfigure(t *testing.T) {
+	s := newStage(t, lambdaruntime.Function{Concurrency: 1, Env: map[string]string{"PROBE_OWN": "old"}})
+	first := read(t, s.call(t, `{"Do":"env","Name":"PROBE_OWN"}`))
+	if err := s.Configure("probe", map[string]string{"PROBE_OWN": "new"}); err != nil {
+		t.Fatal(err)
+	}
+	second := read(t, s.call(t, `{"Do":"env","Name":"PROBE_OWN"}`))
+	if first.Value != "old" || second.Value != "new" {
+		t.Errorf("got %q, then %q, want old, then new", first.Value, second.Value)
+	}
+	if err := s.Configure("other", nil); !errors.Is(err, lambdaruntime.ErrNoFunction) {
+		t.Errorf("a function that is not there: %v", err)
+	}
+}
+
 func TestLog(t *testing.T) {
 	s := newStage(t, lambdaruntime.Function{})
 	s.call(t, `{"Do":"log"}`)

@@ -10,7 +10,7 @@ import (
 // the stage, so that a function cannot depend on it. A function's own
 // variables cannot replace the reserved ones, as on Lambda; region and
 // credentials can be given, because the stage's caller is who hands them out.
-func (r *Runtime) variables(f *function, api string) []string {
+func (r *Runtime) variables(f *function, own map[string]string, api string) []string {
 	all := map[string]string{
 		"AWS_REGION":         r.o.Region,
 		"AWS_DEFAULT_REGION": r.o.Region,
@@ -18,7 +18,7 @@ func (r *Runtime) variables(f *function, api string) []string {
 		"TZ":                 ":UTC",
 		"PATH":               "/usr/local/bin:/usr/bin:/bin",
 	}
-	for k, v := range f.Env {
+	for k, v := range own {
 		all[k] = v
 	}
 	for k, v := range map[string]string{

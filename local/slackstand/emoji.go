@@ -66,6 +66,7 @@ func emojis() []emoji {
 		{"arrows_counterclockwise", "🔄", tile("#2f80d8", "M11.6 6.4A4 4 0 004.6 6M4.4 9.6a4 4 0 007 .4M11.8 3.8v2.6H9.2M4.2 12.2V9.6h2.6")},
 		{"chart_with_upwards_trend", "📈", `<rect x="1" y="1" width="14" height="14" rx="2" fill="#f1f3f5" stroke="#c3c9cf"/><path d="M3 12l3.4-4 2.4 2L13 4.4" fill="none" stroke="#dd2e44" stroke-width="1.6"/>`},
 		{"clipboard", "📋", `<rect x="2.6" y="2.2" width="10.8" height="13" rx="1.4" fill="#c1773a"/><rect x="4.2" y="4" width="7.6" height="9.6" fill="#fff"/><rect x="5.4" y="1" width="5.2" height="2.6" rx="1" fill="#8899a6"/>`},
+		{"broom", "🧹", `<path d="M13.8 1.4L8.6 7.4" stroke="#a0623a" stroke-width="1.8" stroke-linecap="round"/><path d="M7.4 6.2l2.6 2.4-2.6 5.8c-2.4.2-4.4-.8-6-2.8z" fill="#f5b93a" stroke="#c98a16" stroke-width=".8" stroke-linejoin="round"/>`},
 		{"tada", "🎉", `<path d="M1.6 14.4L5 5.6l5.4 5.4z" fill="#f5b93a"/><circle cx="9" cy="3" r="1" fill="#dd2e44"/><circle cx="13" cy="6.6" r="1" fill="#2f80d8"/><circle cx="12.4" cy="2.4" r="1.2" fill="#4caf50"/><circle cx="12.6" cy="11" r="1" fill="#8e5bd0"/>`},
 	}
 }

@@ -5,6 +5,7 @@ package slacktypes
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"os/exec"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/slackstand"
+	"rollcall/shared/slack"
 )
 
 const (
@@ -37,6 +39,14 @@ func drive(t *testing.T, scenes map[string][]message) (*slackstand.Server, told)
 			t.Error(err)
 		}
 	})
+	// The picture that the messages show must be there before them.
+	ours, err := slack.NewClient(s.APIURL(), token, &http.Client{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ours.Upload(t.Context(), slack.File{Name: "chart.png", Title: "Free addresses", Data: []byte("\x89PNG\r\n\x1a\nchart")}); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.Inject(slackstand.Fault{Method: "chat.postEphemeral", Times: 1, RetryAfter: time.Second}); err != nil {
 		t.Fatal(err)
 	}

@@ -2,10 +2,12 @@ package stage
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"sync/atomic"
 
+	"rollcall/local/cloud/kubeapi"
 	"rollcall/local/wire"
 	"rollcall/local/world"
 )
@@ -23,6 +25,9 @@ type account struct {
 func objects(w *world.World) func(cluster, plural string) ([]json.RawMessage, string, error) {
 	return func(cluster, plural string) ([]json.RawMessage, string, error) {
 		o, err := w.Kubernetes(cluster, plural)
+		if errors.Is(err, world.ErrNoKind) {
+			return nil, "", kubeapi.NotInstalled()
+		}
 		return o.Items, o.ResourceVersion, err
 	}
 }

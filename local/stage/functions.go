@@ -3,6 +3,7 @@ package stage
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -53,7 +54,7 @@ func (s *Stage) function(f template.Function) lambdaruntime.Function {
 	out := lambdaruntime.Function{
 		Name: f.Name, ARN: f.ARN, Handler: f.Handler,
 		Binary: filepath.Join(s.options.Binaries, Folder(f), "bootstrap"),
-		Env:    s.environment(f), Timeout: f.Timeout, Memory: f.Memory,
+		Env:    s.environment(f), Timeout: s.timeout(f.Timeout), Memory: f.Memory,
 		MaxRetries: -1, DeadLetterARN: f.DeadLetterARN,
 	}
 	for _, c := range s.Template.InvokeConfigs {
@@ -62,6 +63,33 @@ func (s *Stage) function(f template.Function) lambdaruntime.Function {
 		}
 	}
 	return out
+}
+
+func (s *Stage) timeout(d time.Duration) time.Duration {
+	if s.options.StageTimeouts {
+		return s.Clock.Wall(d-s.options.Room) + s.options.Room
+	}
+	return d
+}
+
+// Deploy changes the functions' settings, and the permissions that hang on
+// them, as a deployment with others does. What runs ends with the old settings.
+func (s *Stage) Deploy(settings map[string]string) error {
+	merged := maps.Clone(s.options.Settings)
+	if merged == nil {
+		merged = map[string]string{}
+	}
+	maps.Copy(merged, settings)
+	s.options.Settings = merged
+	if err := s.synthesise(); err != nil {
+		return err
+	}
+	for _, f := range s.Template.Functions {
+		if err := s.Runtime.Configure(f.Name, s.environment(f)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Folder is the folder of a function below functions/: its deployed name

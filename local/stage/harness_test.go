@@ -28,7 +28,7 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, name := range []string{"launch-watch", "join-check", "nodegroup-watch", "report", "spot-report"} {
+	for _, name := range []string{"launch-watch", "join-check", "nodegroup-watch", "report", "spot-report", "subnet-watch", "eni-cleanup"} {
 		build := exec.Command("go", "build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", filepath.Join(dir, name, "bootstrap"), "rollcall/functions/"+name)
 		if out, err := build.CombinedOutput(); err != nil {
 			return dir, &exec.Error{Name: string(out), Err: err}

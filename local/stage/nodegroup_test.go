@@ -3,6 +3,7 @@ package stage
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -180,12 +181,13 @@ func resolutions(m slackstand.Message) (n int) {
 
 // endings are how the incidents stand, without the made-up part of names.
 func (r *running) endings() []string {
+	uuid := regexp.MustCompile(`-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 	var list []string
 	for _, i := range r.incidents() {
 		if i.Number == 0 {
 			continue // never said: it passed by itself
 		}
-		resource, _, _ := strings.Cut(i.Key.Resource, "-e8e9a75b")
+		resource := uuid.ReplaceAllString(i.Key.Resource, "")
 		how := string(i.Ending)
 		if i.State != report.Closed {
 			how = string(i.State)

@@ -16,9 +16,11 @@ import (
 	joincheck "rollcall/functions/join-check/spec"
 	nodegroupwatch "rollcall/functions/nodegroup-watch/spec"
 	spotreport "rollcall/functions/spot-report/spec"
+	subnetwatch "rollcall/functions/subnet-watch/spec"
 	"rollcall/local/template"
 	"rollcall/shared/event"
 	"rollcall/shared/fn"
+	"rollcall/shared/leak"
 )
 
 // TestCalledIsGranted holds that least privilege is true in both directions:
@@ -28,6 +30,7 @@ func TestCalledIsGranted(t *testing.T) {
 	t.Parallel()
 	r := start(t, "../stage/testdata/everything", func(o *Options) {
 		o.Quiet, o.Rate, o.Rights = true, 20, "../../deploy/clusterrole.yaml"
+		o.Settings = map[string]string{"ROLLCALL_CLEANUP": "eks-workshop=delete"}
 	})
 	r.playAll()
 	called := map[string]map[string]bool{}
@@ -46,11 +49,11 @@ func TestCalledIsGranted(t *testing.T) {
 		called[c.Caller][c.Action()] = true
 	}
 	for _, f := range r.Template.Functions {
-		if diff := cmp.Diff(granted(r.Template.Policy(f.Name)), slices.Sorted(maps.Keys(called[f.Name]))); diff != "" {
+		if diff := cmp.Diff(granted(r.Policy(f.Name)), slices.Sorted(maps.Keys(called[f.Name]))); diff != "" {
 			t.Errorf("%s: calls (-granted +called):\n%s", f.Name, diff)
 		}
 		var want []string
-		for _, spec := range []fn.Spec{joincheck.Spec(), nodegroupwatch.Spec(), spotreport.Spec()} {
+		for _, spec := range []fn.Spec{joincheck.Spec(), nodegroupwatch.Spec(), spotreport.Spec(), subnetwatch.Spec()} {
 			if Folder(f) != spec.Name {
 				continue
 			}
@@ -107,6 +110,11 @@ func (r *running) playAll() {
 	r.until("the second launch", func() bool { return len(r.launches()) > before })
 	r.invoke("join-check", r.batch("", r.launches()[before:]...))
 	r.invoke("spot-report", r.sweep())
+	r.invoke("subnet-watch", r.sweep())
+	// What one run has seen another one deletes.
+	r.invoke("eni-cleanup", r.sweep())
+	r.pass(leak.Apart + time.Minute)
+	r.invoke("eni-cleanup", r.sweep())
 }
 
 func (r *running) call(op, input string) {

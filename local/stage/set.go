@@ -37,6 +37,9 @@ func (s *Stage) open() (set, error) {
 	if err != nil {
 		return set{}, fmt.Errorf("load the world: %w", err)
 	}
+	if s.options.Change != nil {
+		s.options.Change(file)
+	}
 	if s.World, err = world.New(file, world.Options{Seed: 1, Events: s.put, Log: s.log}); err != nil {
 		return set{}, fmt.Errorf("make the world: %w", err)
 	}

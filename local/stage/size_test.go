@@ -14,8 +14,8 @@ func TestFunctionsAreSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const most = 20 << 20
-	for _, name := range []string{"launch-watch", "join-check", "nodegroup-watch", "report", "spot-report"} {
+	const most = 24 << 20 // 44 MB where the linker keeps what is not called
+	for _, name := range []string{"launch-watch", "join-check", "nodegroup-watch", "report", "spot-report", "subnet-watch", "eni-cleanup"} {
 		info, err := os.Stat(filepath.Join(dir, name, "bootstrap"))
 		if err != nil {
 			t.Fatal(err)

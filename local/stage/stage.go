@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/url"
 	"os"
@@ -17,7 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"rollcall/local/capture"
 	"rollcall/local/clock"
 	"rollcall/local/cloud"
 	"rollcall/local/cloud/kubeapi"
@@ -29,47 +27,6 @@ import (
 	"rollcall/local/template"
 	"rollcall/local/world"
 )
-
-// Options say what to run.
-type Options struct {
-	// World is the path of the world file.
-	World string
-	// Capture is played in place of a world: an account that stands still.
-	Capture *capture.Capture
-	// Template is the path of the synthesised template.
-	Template string
-	// Binaries is the folder that holds <function>/bootstrap for each function
-	// of the template, built for this machine. Without it no function runs:
-	// a test then calls handlers itself.
-	Binaries string
-	// At is the stage time to start at, in place of the world's own: what is
-	// due in between happens first.
-	At time.Time
-	// Rate is how much faster than the wall clock the stage runs.
-	Rate float64
-	// Quiet stops rules, schedules and queues from waking functions.
-	Quiet bool
-	// Settings are put over the functions' environment.
-	Settings map[string]string
-	// Out takes the functions' logs; nil drops them.
-	Out io.Writer
-	// Log takes what goes wrong in the stage itself; nil drops it.
-	Log *slog.Logger
-	// Observe takes each finished invocation.
-	Observe func(lambdaruntime.Invocation)
-	// SlackToken is what Secrets Manager holds instead of the right token.
-	SlackToken *string
-	// CallFaults go beside the world's own faults of calls.
-	CallFaults []cloud.FaultRule
-	// Rights is the path of a manifest of Kubernetes rights. The functions then
-	// are in its group (kubernetesAccess=group), in place of having the access
-	// policy, which leaves out some of what they can read.
-	Rights string
-	// Meter, if any, counts what the calls of DynamoDB take.
-	Meter *cloud.Meter
-	// EventFaults goes over the world's own event faults.
-	EventFaults func(router.Event) router.Fault
-}
 
 // Stage is a running stage.
 type Stage struct {
@@ -83,6 +40,8 @@ type Stage struct {
 	Template *template.Template
 	Table    *dynamo.Server
 	Runtime  *lambdaruntime.Runtime
+	// Buckets are EC2's request buckets; nil where the stage has none.
+	Buckets *cloud.Buckets
 
 	options Options
 	log     *slog.Logger
@@ -94,9 +53,11 @@ type Stage struct {
 	// endpoint.
 	behindDoors []string
 
-	mu     sync.Mutex
-	events []Put
-	trace  []router.Entry
+	mu sync.Mutex
+	// policies are those that hang on the settings, by function.
+	policies map[string][]template.Statement
+	events   []Put
+	trace    []router.Entry
 }
 
 // Put is an event that was put on a bus.
@@ -139,6 +100,9 @@ func Start(ctx context.Context, o Options) (_ *Stage, err error) {
 	}
 	if set.described {
 		s.behindDoors = set.clusters
+	}
+	if err := s.synthesise(); err != nil {
+		return nil, err
 	}
 	if err := s.startFunctions(set); err != nil {
 		return nil, err
@@ -221,12 +185,14 @@ func (s *Stage) startCloud(set set) error {
 		}
 		groups[group] = rules
 	}
+	s.Buckets = s.buckets()
 	s.Cloud, err = cloud.Start(s.ctx, cloud.Config{
 		Account: set.account, Region: set.region,
 		World: set.api, Queues: s.Queues, Identities: identities, Secrets: secrets,
 		Events:   func(_ context.Context, bus string, event json.RawMessage) error { return s.putOn(bus, event) },
 		DynamoDB: db, Meter: s.options.Meter, Clusters: set.clusters, Objects: set.objects, Endpoints: set.described, Groups: groups,
 		Faults: cloud.NewFaultRules(slices.Concat(callFaults(set.faults, set.start), s.options.CallFaults), s.Clock.Now),
+		Admit:  s.admitCall,
 		Now:    s.Clock.Now, Wall: time.Now, Log: s.log, Observe: s.recorder(),
 	})
 	if err != nil {

@@ -202,6 +202,11 @@ func (s *Server) answer(ctx context.Context, req request, call *Call, said *exch
 		return nil, err
 	}
 	said.in = in
+	if s.cfg.Admit != nil {
+		if err := s.cfg.Admit(ctx, call, in); err != nil {
+			return nil, err
+		}
+	}
 	if isDryRun(in) {
 		return nil, &Error{Code: "DryRunOperation", Status: 412,
 			Message: "Request would have succeeded, but DryRun flag is set."}

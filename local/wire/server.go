@@ -18,6 +18,10 @@ type Config struct {
 	Principals func(accessKeyID string) (Principal, bool)
 	// Faults is asked before each handler. Nil is no faults.
 	Faults Faults
+	// Admit is asked before each handler once the input is read, so that it can
+	// decide by what is asked for: request limits and permissions. It answers as
+	// Faults do. Nil lets all through.
+	Admit func(ctx context.Context, call *Call, in any) error
 	// MinLatency is the least time between a request and its answer. It should
 	// be a millisecond or more when Go SDK clients call over loopback: smithy-go
 	// closes the request body once it sees the answer's headers, and an answer

@@ -2,6 +2,7 @@ package world
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -20,15 +21,17 @@ func (w *World) startCNI(k *cluster, in *ec2types.Instance) bool {
 	if len(wants) == 0 {
 		return true
 	}
+	w.tagPrimary(k, in)
 	// What the world lists on a node beside the first interface stays as it is.
 	if len(w.interfacesOf(aws.ToString(in.InstanceId))) > 1 {
 		wants = wants[:1]
 	}
 	got, short := w.takeSlots(k, in, wants)
-	if got > 0 && short {
+	up := got > 0 || w.file.CNI.ReadyWithoutAddresses
+	if up && short {
 		w.refillLater(k, aws.ToString(in.InstanceId))
 	}
-	return got > 0
+	return up
 }
 
 // cniWants is how many slots each of a node's interfaces should have; empty
@@ -48,7 +51,9 @@ func (w *World) refillLater(k *cluster, id string) {
 		if _, n := w.nodeOf(id); n == nil || in == nil || ended(in) {
 			return
 		}
-		if _, short := w.takeSlots(k, in, w.cniWants(k, in)); short {
+		_, short := w.takeSlots(k, in, w.cniWants(k, in))
+		w.wakePods(k, in)
+		if short {
 			w.refillLater(k, id)
 		}
 	})
@@ -58,7 +63,7 @@ func (w *World) refillLater(k *cluster, id string) {
 // there. It says how many slots the node has, and whether it wants more.
 func (w *World) takeSlots(k *cluster, in *ec2types.Instance, wants []int) (got int, short bool) {
 	prefixes := k.cniSettings().prefixes
-	enis := w.interfacesOf(aws.ToString(in.InstanceId))
+	enis := w.heldBy(aws.ToString(in.InstanceId))
 	for i, want := range wants {
 		if i == len(enis) {
 			eni := w.addInterface(k, in, i)
@@ -119,16 +124,42 @@ func (w *World) addInterface(k *cluster, in *ec2types.Instance, index int) *ec2t
 	id := aws.ToString(in.InstanceId)
 	eni, err := w.createInterface(interfaceSpec{
 		subnet: aws.ToString(in.SubnetId), description: "aws-K8S-" + id, groups: instanceGroups(in),
-		tags: []ec2types.Tag{
-			{Key: aws.String("cluster.k8s.amazonaws.com/name"), Value: aws.String(k.name)},
-			{Key: aws.String("eks:eni:owner"), Value: aws.String("amazon-vpc-cni")},
-			{Key: aws.String("node.k8s.amazonaws.com/createdAt"), Value: aws.String(kubeTime(w.now))},
-			{Key: aws.String("node.k8s.amazonaws.com/instance_id"), Value: aws.String(id)},
-		},
+		tags: w.cniTags(k, id),
 	})
 	if err != nil {
 		return nil
 	}
-	w.attach(eni, id, int32(index), true)
+	// Nodes that were there before the start have theirs.
+	if w.file.CNI.AttachSeconds > 0 && !w.now.Before(w.start) {
+		w.attachLater(k, eni, id, index)
+	} else {
+		w.attach(eni, id, int32(index), true)
+	}
 	return eni
+}
+
+// cniTags are the tags that the CNI gives what it makes: the cluster's name
+// only where aws-node is told it (CLUSTER_NAME).
+func (w *World) cniTags(k *cluster, instance string) []ec2types.Tag {
+	var tags []ec2types.Tag
+	if name := k.cniSettings().cluster; name != "" {
+		tags = append(tags,
+			ec2types.Tag{Key: aws.String("cluster.k8s.amazonaws.com/name"), Value: aws.String(name)},
+			ec2types.Tag{Key: aws.String("eks:eni:owner"), Value: aws.String("amazon-vpc-cni")})
+	}
+	return append(tags,
+		ec2types.Tag{Key: aws.String("node.k8s.amazonaws.com/createdAt"), Value: aws.String(kubeTime(w.now))},
+		ec2types.Tag{Key: aws.String("node.k8s.amazonaws.com/instance_id"), Value: aws.String(instance)})
+}
+
+// tagPrimary tags a node's first interface where it has no tags yet, as ipamd
+// does with all that is attached; without the date, as it did not make it. It
+// is done for those alone that outlive their node: nobody looks at the others.
+func (w *World) tagPrimary(k *cluster, in *ec2types.Instance) {
+	id := aws.ToString(in.InstanceId)
+	for _, eni := range w.interfacesOf(id) {
+		if aws.ToInt32(eni.Attachment.DeviceIndex) == 0 && !aws.ToBool(eni.Attachment.DeleteOnTermination) && len(eni.TagSet) == 0 {
+			eni.TagSet = slices.DeleteFunc(w.cniTags(k, id), func(t ec2types.Tag) bool { return *t.Key == "node.k8s.amazonaws.com/createdAt" })
+		}
+	}
 }

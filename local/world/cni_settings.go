@@ -12,12 +12,13 @@ type cniSettings struct {
 	minAddresses   int // MINIMUM_IP_TARGET, 0 where it is not set
 	warmPrefixes   int // WARM_PREFIX_TARGET
 	prefixes       bool
+	cluster        string // CLUSTER_NAME, empty where it is not set
 }
 
 // cniSettings reads what the cluster's aws-node runs with. What it does not
 // say, and a cluster whose world lists no aws-node, has the CNI's defaults.
 func (k *cluster) cniSettings() cniSettings {
-	s := cniSettings{warmInterfaces: 1, warmPrefixes: 1}
+	s := cniSettings{warmInterfaces: 1, warmPrefixes: 1, cluster: k.name}
 	for _, d := range k.objects["daemonsets"] {
 		if meta, ok := d["metadata"].(map[string]any); !ok || meta["name"] != "aws-node" {
 			continue
@@ -29,6 +30,7 @@ func (k *cluster) cniSettings() cniSettings {
 				continue
 			}
 			list, _ := c["env"].([]any)
+			s.cluster = ""
 			for _, item := range list {
 				e, _ := item.(map[string]any)
 				name, _ := e["name"].(string)
@@ -43,6 +45,10 @@ func (k *cluster) cniSettings() cniSettings {
 func (s *cniSettings) set(name, value string) {
 	if name == "ENABLE_PREFIX_DELEGATION" {
 		s.prefixes = value == "true"
+		return
+	}
+	if name == "CLUSTER_NAME" {
+		s.cluster = value
 		return
 	}
 	n, err := strconv.Atoi(value)

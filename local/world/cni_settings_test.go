@@ -1,6 +1,7 @@
 package world
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,5 +43,27 @@ func TestCNIWants(t *testing.T) {
 				t.Errorf("wants (-got +want):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestENIConfigsAreThereWithTheirDefinition(t *testing.T) {
+	f, err := Load("../worlds/ips.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, installed := range []bool{false, true} {
+		if installed {
+			k := f.Kubernetes["eks-workshop"]
+			k.ENIConfigs = []map[string]any{{"metadata": map[string]any{"name": "us-west-2a"}, "spec": map[string]any{"subnet": "subnet-0e5000000000025aa"}}}
+			f.Kubernetes["eks-workshop"] = k
+		}
+		w, err := New(f, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := w.Kubernetes("eks-workshop", "eniconfigs")
+		if installed != (err == nil) || !installed && !errors.Is(err, ErrNoKind) || installed != (len(o.Items) == 1) {
+			t.Errorf("installed %t: %d objects, %v", installed, len(o.Items), err)
+		}
 	}
 }

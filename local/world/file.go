@@ -27,6 +27,7 @@ type File struct {
 	// Kubernetes holds, by cluster, what the cluster's API has.
 	Kubernetes map[string]KubernetesFile
 	Nodes      NodeRules
+	CNI        CNIRules
 	Spot       SpotFile
 	Faults     []Fault
 	Timeline   []TimelineEntry
@@ -155,6 +156,9 @@ type KubernetesFile struct {
 	Events                 []map[string]any
 	// CertificateSigningRequests belong to no namespace.
 	CertificateSigningRequests []map[string]any
+	// ENIConfigs are those of custom networking. The API does not know the kind
+	// where there are none, as in a cluster without the CRD.
+	ENIConfigs []map[string]any
 }
 
 // Fault is something that goes wrong outside the account's own rules. The

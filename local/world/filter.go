@@ -12,27 +12,28 @@ import (
 // filters says, for one kind of resource, which values a filter looks at.
 type filters[T any] map[string]func(*T) []string
 
-// match keeps the resources that every filter admits. A filter admits a
-// resource if any of its values matches any of the resource's; "*" stands for
-// any text and "?" for one character. tags is nil for untagged kinds.
-func match[T any](list []*T, want []ec2types.Filter, known filters[T], tags func(*T) []ec2types.Tag) ([]*T, error) {
-	for _, f := range want {
-		values, err := filterValues(aws.ToString(f.Name), known, tags)
-		if err != nil {
+// matcher tells whether every filter admits a resource. A filter does if any of
+// its values matches any of the resource's; "*" stands for any text and "?" for
+// one character. tags is nil for untagged kinds.
+func matcher[T any](want []ec2types.Filter, known filters[T], tags func(*T) []ec2types.Tag) (func(*T) bool, error) {
+	values := make([]func(*T) []string, len(want))
+	for i, f := range want {
+		var err error
+		if values[i], err = filterValues(aws.ToString(f.Name), known, tags); err != nil {
 			return nil, err
 		}
 		if len(f.Values) == 0 {
 			return nil, wire.Errorf("InvalidParameterValue", "The filter '%s' has no values", aws.ToString(f.Name))
 		}
-		var kept []*T
-		for _, v := range list {
-			if Admits(values(v), f.Values) {
-				kept = append(kept, v)
+	}
+	return func(v *T) bool {
+		for i, f := range want {
+			if !Admits(values[i](v), f.Values) {
+				return false
 			}
 		}
-		list = kept
-	}
-	return list, nil
+		return true
+	}, nil
 }
 
 func filterValues[T any](name string, known filters[T], tags func(*T) []ec2types.Tag) (func(*T) []string, error) {

@@ -149,6 +149,8 @@ func (w *World) groupSpec(g *group, subnet string) (instanceSpec, error) {
 	if len(d.NetworkInterfaces) > 0 {
 		spec.groups = append(spec.groups, d.NetworkInterfaces[0].Groups...)
 		spec.publicIP = d.NetworkInterfaces[0].AssociatePublicIpAddress
+		keep := d.NetworkInterfaces[0].DeleteOnTermination
+		spec.keepPrimary = keep != nil && !*keep
 	}
 	if p := d.IamInstanceProfile; p != nil {
 		profile := w.profileNamed(aws.ToString(p.Name), aws.ToString(p.Arn))

@@ -37,6 +37,7 @@ func instanceTypeTable() []instanceTypeRow {
 		{"c6i.4xlarge", x, 16, 32768, 8, 30}, {"c6a.4xlarge", x, 16, 32768, 8, 30}, {"m5a.4xlarge", x, 16, 65536, 8, 30},
 		{"r5a.4xlarge", x, 16, 131072, 8, 30}, {"r6i.4xlarge", x, 16, 131072, 8, 30}, {"c6i.large", x, 2, 4096, 3, 10}, {"r5.large", x, 2, 16384, 3, 10},
 		{"r5.xlarge", x, 4, 32768, 4, 15}, {"r5.4xlarge", x, 16, 131072, 8, 30}, {"g4dn.xlarge", x, 4, 16384, 3, 10},
+		{"m5n.large", x, 2, 8192, 3, 10}, {"m6a.large", x, 2, 8192, 3, 10}, {"c5a.large", x, 2, 4096, 3, 10}, {"r6i.large", x, 2, 16384, 3, 10},
 	}
 }
 

@@ -34,7 +34,9 @@ type instanceSpec struct {
 	userData     string
 	spot         bool
 	// publicIP overrides the subnet's own setting where it is not nil.
-	publicIP    *bool
+	publicIP *bool
+	// keepPrimary leaves the first interface behind when the instance ends.
+	keepPrimary bool
 	requesterID string
 }
 
@@ -106,7 +108,7 @@ func (w *World) launch(spec instanceSpec) (*ec2types.Instance, error) {
 	}
 	id := *in.InstanceId
 	w.instances.put(id, in)
-	w.attach(eni, id, 0, true)
+	w.attach(eni, id, 0, !spec.keepPrimary)
 	if public := aws.ToBool(subnet.MapPublicIpOnLaunch); (spec.publicIP == nil && public) || aws.ToBool(spec.publicIP) {
 		w.givePublicIP(in, eni)
 	}
@@ -182,6 +184,7 @@ func (w *World) terminate(id string, by ec2types.StateReason) {
 	if code := aws.ToString(by.Code); code == spotTermination {
 		in.StateTransitionReason = aws.String(code + " (" + w.now.UTC().Format("2006-01-02 15:04:05 GMT") + ")")
 	}
+	w.leaveBehind(id)
 	w.emitState(id, "shutting-down")
 	w.after(shutdownTime, func() { w.becomeTerminated(id) })
 	w.groupInstanceEnding(id)

@@ -2,6 +2,7 @@ package world
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -23,6 +24,13 @@ type cluster struct {
 	events []time.Time
 }
 
+// ErrNoKind is the answer for a kind that the cluster's API does not have,
+// because nobody installed its definition.
+var ErrNoKind = errors.New("the cluster does not have this kind")
+
+// eniConfigs is the plural of the CNI's custom networking.
+const eniConfigs = "eniconfigs"
+
 // Objects is a list as the Kubernetes API keeps it.
 type Objects struct {
 	// ResourceVersion is the version of the whole list.
@@ -40,13 +48,17 @@ func (w *World) Clusters() []string {
 
 // Kubernetes lists the objects of a cluster by their plural in lower case:
 // nodes, pods, persistentvolumes, persistentvolumeclaims, daemonsets,
-// serviceaccounts, configmaps, events, certificatesigningrequests.
+// serviceaccounts, configmaps, events, certificatesigningrequests, eniconfigs. A
+// kind that the cluster does not have is ErrNoKind.
 func (w *World) Kubernetes(clusterName, plural string) (Objects, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	k := w.kubernetes[clusterName]
 	if k == nil {
 		return Objects{}, fmt.Errorf("no cluster %q", clusterName)
+	}
+	if plural == eniConfigs && k.objects[plural] == nil {
+		return Objects{}, ErrNoKind
 	}
 	list := k.objects[plural]
 	if plural == "nodes" {
@@ -163,6 +175,7 @@ func (w *World) ready(id string) {
 		return
 	}
 	k.cniRuns(*n, w.now)
+	w.placePods(k, in, *n)
 	setReady(*n, true, "KubeletReady", "kubelet is posting ready status", w.now)
 	k.touch(*n)
 	k.tell(*n, "kubelet", "NodeReady", fmt.Sprintf("Node %s status is now: NodeReady", aws.ToString(in.PrivateDnsName)), w.now)
@@ -196,6 +209,7 @@ func (w *World) putNode(k *cluster, in *ec2types.Instance, node map[string]any) 
 func (w *World) removeNode(id string) {
 	if k, n := w.nodeOf(id); n != nil {
 		k.dropCNIPod(*n)
+		w.dropPods(k, *n)
 		k.nodes.remove(id)
 		k.version++
 	}

@@ -11,21 +11,31 @@ const eventsKept = time.Hour
 // tell adds an event about a node, as the kubelet and the node controller do,
 // and forgets what is too old. Such events outlive the node.
 func (k *cluster) tell(node map[string]any, component, reason, message string, now time.Time) {
-	meta, ok := node["metadata"].(map[string]any)
+	k.say(node, "Node", component, reason, "Normal", message, now)
+}
+
+// say adds an event about an object.
+func (k *cluster) say(object map[string]any, kind, component, reason, level, message string, now time.Time) {
+	meta, ok := object["metadata"].(map[string]any)
 	if !ok {
 		return
 	}
 	name := fmt.Sprint(meta["name"])
+	// Events about what has no namespace are kept in default.
+	namespace, about := "default", map[string]any{"kind": kind, "name": name, "uid": name}
+	if n, ok := meta["namespace"].(string); ok {
+		namespace, about = n, map[string]any{"kind": kind, "name": name, "namespace": n, "uid": meta["uid"]}
+	}
 	at := kubeTime(now)
 	k.version++
 	k.objects["events"] = append(k.objects["events"], map[string]any{
 		"apiVersion": "v1", "kind": "Event",
 		"metadata": map[string]any{
-			"name": fmt.Sprintf("%s.%016x", name, k.version), "namespace": "default",
+			"name": fmt.Sprintf("%s.%016x", name, k.version), "namespace": namespace,
 			"creationTimestamp": at, "resourceVersion": fmt.Sprint(k.version), "uid": fmt.Sprintf("00000000-0000-4000-8000-%012x", k.version),
 		},
-		"involvedObject": map[string]any{"kind": "Node", "name": name, "uid": name},
-		"reason":         reason, "message": message, "type": "Normal",
+		"involvedObject": about,
+		"reason":         reason, "message": message, "type": level,
 		"source":         map[string]any{"component": component},
 		"firstTimestamp": at, "lastTimestamp": at, "count": 1,
 	})

@@ -23,7 +23,7 @@ func (w *World) loadKubernetes(f *File) error {
 		k.objects = map[string][]map[string]any{
 			"pods": from.Pods, "persistentvolumes": from.PersistentVolumes, "persistentvolumeclaims": from.PersistentVolumeClaims,
 			"daemonsets": from.DaemonSets, "serviceaccounts": from.ServiceAccounts, "configmaps": from.ConfigMaps, "events": from.Events,
-			"certificatesigningrequests": from.CertificateSigningRequests,
+			"certificatesigningrequests": from.CertificateSigningRequests, eniConfigs: from.ENIConfigs,
 		}
 		for i, n := range from.Nodes {
 			spec, _ := n["spec"].(map[string]any)

@@ -128,6 +128,14 @@ func (w *World) loadSubnets(e *EC2File) error {
 		}
 		w.pools[id] = p
 	}
+	for i, r := range e.SubnetCidrReservations {
+		p := w.pools[aws.ToString(r.SubnetId)]
+		if p == nil {
+			errs = append(errs, fmt.Errorf("ec2.SubnetCidrReservations[%d]: subnet %q is not in the world", i, aws.ToString(r.SubnetId)))
+		} else if err := p.reserve(r); err != nil {
+			errs = append(errs, fmt.Errorf("ec2.SubnetCidrReservations[%d]: %w", i, err))
+		}
+	}
 	return errors.Join(append(errs,
 		fill(w.subnets, e.Subnets, "ec2.Subnets", func(v *ec2types.Subnet) *string { return v.SubnetId }),
 		fill(w.cidrReservations, e.SubnetCidrReservations, "ec2.SubnetCidrReservations", func(v *ec2types.SubnetCidrReservation) *string {

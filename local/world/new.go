@@ -89,7 +89,7 @@ func newEC2State() ec2State {
 		internetGateways: newTable[ec2types.InternetGateway](), egressOnlyGateways: newTable[ec2types.EgressOnlyInternetGateway](),
 		endpoints: newTable[ec2types.VpcEndpoint](), securityGroups: newTable[ec2types.SecurityGroup](),
 		networkACLs: newTable[ec2types.NetworkAcl](), interfaces: newTable[ec2types.NetworkInterface](),
-		poolLaunches: map[*PoolFile]int{}, attached: map[string][]string{}, instances: newTable[ec2types.Instance](),
+		poolLaunches: map[*PoolFile]int{}, attached: map[string][]string{}, attaching: map[string][]string{}, instances: newTable[ec2types.Instance](),
 		reservations: map[string]ec2types.Reservation{}, reservationOf: map[string]string{},
 		userData: map[string]string{}, console: map[string]string{},
 		instanceTypes: newTable[ec2types.InstanceTypeInfo](), images: newTable[ec2types.Image](),

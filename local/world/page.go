@@ -2,6 +2,10 @@ package world
 
 import (
 	"encoding/base64"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 
 	"rollcall/local/wire"
@@ -32,41 +36,66 @@ func (s selection[T]) run() ([]*T, *string, error) {
 	if s.size != nil && len(s.ids) > 0 && s.idsBarPaging != "" {
 		return nil, nil, wire.Errorf("InvalidParameterCombination", "The parameter %s cannot be used with the parameter maxResults", s.idsBarPaging)
 	}
-	list := s.table.all()
-	if len(s.ids) > 0 {
-		var missing []string
-		want := make(map[string]bool, len(s.ids))
-		for _, id := range s.ids {
-			want[id] = true
-			if s.table.get(id) == nil {
-				missing = append(missing, id)
-			}
+	var missing []string
+	for _, id := range s.ids {
+		if s.table.get(id) == nil {
+			missing = append(missing, id)
 		}
-		if len(missing) > 0 {
-			return nil, nil, s.missing(missing)
-		}
-		var kept []*T
-		for _, v := range list {
-			if want[*s.id(v)] {
-				kept = append(kept, v)
-			}
-		}
-		list = kept
 	}
-	list, err := match(list, s.filters, s.known, s.tags)
+	if len(missing) > 0 {
+		return nil, nil, s.missing(missing)
+	}
+	admits, err := matcher(s.filters, s.known, s.tags)
 	if err != nil {
 		return nil, nil, err
 	}
 	if s.size != nil && (*s.size < s.min || *s.size > s.max) {
 		return nil, nil, wire.Errorf("InvalidParameterValue", "Value ( %d ) for parameter maxResults is invalid. Expecting a value between %d and %d.", *s.size, s.min, s.max)
 	}
-	n := s.usual
+	n := int(s.usual)
 	if s.size != nil {
-		n = *s.size
+		n = int(*s.size)
 	}
-	return page(list, s.id, s.token, int(n), func() *wire.Error {
-		return wire.Errorf("InvalidNextToken", "The token '%s' is invalid", *s.token)
-	})
+	from := uint64(0)
+	if s.token != nil && *s.token != "" {
+		text, ok := readToken(*s.token)
+		if from, err = strconv.ParseUint(text, 10, 64); !ok || err != nil {
+			return nil, nil, wire.Errorf("InvalidNextToken", "The token '%s' is invalid", *s.token)
+		}
+	}
+	var list []*T
+	for number, v := range s.rows(from) {
+		if !admits(v) {
+			continue
+		}
+		if n > 0 && len(list) == n {
+			next := writeToken(strconv.FormatUint(number, 10))
+			return list, &next, nil
+		}
+		list = append(list, v)
+	}
+	return list, nil, nil
+}
+
+// rows are the resources from a number on: of the ids alone where there are
+// any, without going over the others.
+func (s selection[T]) rows(from uint64) iter.Seq2[uint64, *T] {
+	if len(s.ids) == 0 {
+		return s.table.from(from)
+	}
+	numbers := make(map[uint64]*T, len(s.ids))
+	for _, id := range s.ids {
+		if n := s.table.number(id); n >= from {
+			numbers[n] = s.table.get(id)
+		}
+	}
+	return func(yield func(uint64, *T) bool) {
+		for _, n := range slices.Sorted(maps.Keys(numbers)) {
+			if !yield(n, numbers[n]) {
+				return
+			}
+		}
+	}
 }
 
 // page cuts a list after the item that the token names. A token names an item

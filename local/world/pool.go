@@ -22,6 +22,8 @@ type pool struct {
 	hidden int
 	// cursor is where the search for a free address begins.
 	cursor uint32
+	// kept are the subnet's CIDR reservations.
+	kept []kept
 }
 
 func newPool(cidr string) (*pool, error) {
@@ -78,7 +80,7 @@ func (p *pool) allocate(n int) ([]netip.Addr, bool) {
 	span := p.last() - p.first() + 1
 	for i := uint32(0); i < span && len(out) < n; i++ {
 		a := address(p.first() + (p.cursor-p.first()+i)%span)
-		if !p.used[a] {
+		if !p.used[a] && !p.reserves(a) {
 			out = append(out, a)
 		}
 	}
@@ -96,16 +98,22 @@ func (p *pool) allocate(n int) ([]netip.Addr, bool) {
 
 // allocatePrefix takes one free /28 whose sixteen addresses are all free. The
 // subnet's first and last block hold reserved addresses and are never taken.
+// What is reserved for prefixes goes first, then what nobody reserved.
 func (p *pool) allocatePrefix() (netip.Prefix, bool) {
 	if p.free() < prefixAddresses {
 		return netip.Prefix{}, false
 	}
 	base := number(p.prefix.Addr())
-	for start := base + prefixAddresses; start+prefixAddresses-1 <= p.last(); start += prefixAddresses {
-		if p.blockFree(start) {
+	for _, reserved := range []bool{true, false} {
+		if reserved && len(p.kept) == 0 {
+			continue
+		}
+		for start := base + prefixAddresses; start+prefixAddresses-1 <= p.last(); start += prefixAddresses {
 			block := netip.PrefixFrom(address(start), 28)
-			p.takeBlock(block)
-			return block, true
+			if p.prefixFrom(block, reserved) && p.blockFree(start) {
+				p.takeBlock(block)
+				return block, true
+			}
 		}
 	}
 	return netip.Prefix{}, false

@@ -71,17 +71,20 @@ type ec2State struct {
 	networkACLs        *table[ec2types.NetworkAcl]
 	interfaces         *table[ec2types.NetworkInterface]
 	attached           map[string][]string
-	instances          *table[ec2types.Instance]
-	reservations       map[string]ec2types.Reservation
-	reservationOf      map[string]string
-	userData           map[string]string
-	console            map[string]string
-	instanceTypes      *table[ec2types.InstanceTypeInfo]
-	images             *table[ec2types.Image]
-	templates          *table[ec2types.LaunchTemplate]
-	templateVersions   *table[ec2types.LaunchTemplateVersion]
-	addresses          *table[ec2types.Address]
-	publicIPs          int
+	// attaching are the interfaces that ipamd has made for an instance and not
+	// attached yet.
+	attaching        map[string][]string
+	instances        *table[ec2types.Instance]
+	reservations     map[string]ec2types.Reservation
+	reservationOf    map[string]string
+	userData         map[string]string
+	console          map[string]string
+	instanceTypes    *table[ec2types.InstanceTypeInfo]
+	images           *table[ec2types.Image]
+	templates        *table[ec2types.LaunchTemplate]
+	templateVersions *table[ec2types.LaunchTemplateVersion]
+	addresses        *table[ec2types.Address]
+	publicIPs        int
 	// poolLaunches counts the launches in the pools that EC2 reclaims by age.
 	poolLaunches       map[*PoolFile]int
 	prefixLists        *table[ec2types.PrefixList]

@@ -98,8 +98,30 @@ func look(t *testing.T, w *World, scope []string) seen {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A world that stands still has no history, and that is all of it.
+	// A world that stands still has no launches behind it, and its subnets had
+	// yesterday what they have.
+	s.Samples = level(s, w.Subnets)
 	s.Read[snapshot.LaunchHistory] = true
 	delete(s.Failures, snapshot.LaunchHistory)
+	// What its subnets have, they had all day.
+	for _, n := range s.Subnets {
+		for ago := 24 * time.Hour; ago >= 0; ago -= 5 * time.Minute {
+			s.Samples = append(s.Samples, snapshot.Sample{Subnet: n.ID, At: s.Time.Add(-ago), Free: n.Free})
+		}
+	}
 	return seen{s, diagnose.Rank(list, checks.Eval(list, s), s)}
+}
+
+// level is a day in which some subnets had what they have now, as subnet-watch
+// records it.
+func level(s *snapshot.Snapshot, subnets []string) []snapshot.Sample {
+	const every, day = 5 * time.Minute, 24 * time.Hour
+	var list []snapshot.Sample
+	for _, x := range inspect.Samples(s, subnets) {
+		for age := day; age >= 0; age -= every {
+			x.At = s.Time.Add(-age)
+			list = append(list, x)
+		}
+	}
+	return list
 }

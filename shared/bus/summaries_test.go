@@ -40,3 +40,22 @@ func TestSendSummary(t *testing.T) {
 		t.Error("it was refused, and there is no error")
 	}
 }
+
+// A day's cleanup has one id, and is sent again when something was added.
+func TestSendCleanupSummary(t *testing.T) {
+	s := report.Summary{
+		Format: report.SummaryFormat, Kind: report.CleanupSummary, ID: "cleanup/prod/2026-11-20", At: time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC), Cluster: "prod",
+		Cleanup: &report.Cleanup{Mode: "delete", Left: 3},
+	}
+	q := &queue{}
+	for _, left := range []int{3, 3, 0} {
+		s.Cleanup = &report.Cleanup{Mode: "delete", Left: left}
+		if err := (Queues{Client: q, Results: "results.fifo"}).SendSummary(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id := func(i int) string { return aws.ToString(q.sent[i].MessageDeduplicationId) }
+	if id(0) != id(1) || id(0) == id(2) {
+		t.Errorf("ids %q, %q and %q: the same is one, what was added to is another", id(0), id(1), id(2))
+	}
+}

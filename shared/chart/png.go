@@ -12,7 +12,11 @@ import (
 // png encodes the picture with the 256 colours that it has most of: a chart
 // has a dozen, and shades of them along the letters. That makes it a third as
 // large.
-func (c *canvas) png() ([]byte, error) {
+func (c *canvas) png() ([]byte, error) { return c.pngIn(256) }
+
+// pngIn encodes the picture with as many colours, 256 at most. With few of them
+// the shades along letters are coarser, and it is smaller.
+func (c *canvas) pngIn(colours int) ([]byte, error) {
 	img := c.img.Image()
 	bounds := img.Bounds()
 	pixels := make([]color.RGBA, 0, bounds.Dx()*bounds.Dy())
@@ -32,7 +36,7 @@ func (c *canvas) png() ([]byte, error) {
 	}
 	count[last] += run
 	delete(count, color.RGBA{}) // what was before the first
-	palette := frequent(count)
+	palette := frequent(count, colours)
 	index := make(map[color.RGBA]uint8, len(count))
 	out := image.NewPaletted(bounds, palette)
 	for i, p := range pixels {
@@ -55,10 +59,9 @@ func (c *canvas) png() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// frequent are the colours that there are most of, at most what a palette
-// holds, in an order that does not depend on the map's.
-func frequent(count map[color.RGBA]int) color.Palette {
-	const most = 256
+// frequent are the colours that there are most of, in an order that does not
+// depend on the map's.
+func frequent(count map[color.RGBA]int, most int) color.Palette {
 	all := make([]color.RGBA, 0, len(count))
 	for p := range count {
 		all = append(all, p)

@@ -25,7 +25,18 @@ func All() []Check {
 // OfLaunches is what explains launches: all but what is judged over days, or
 // belongs to nodegroup-watch.
 func OfLaunches() []Check {
-	return without(All(), slices.Concat(nodegroupChecks(), poolChecks()))
+	return without(All(), slices.Concat(nodegroupChecks(), poolChecks(), standingAddresses()))
+}
+
+// OfAddresses is what subnet-watch judges: the subnets' addresses, whether or
+// not anything is launched.
+func OfAddresses() []Check { return addressChecks() }
+
+// standingAddresses are the checks of addresses that explain no launch: they
+// look ahead, or say why something else came to be.
+func standingAddresses() []Check {
+	ids := []ID{"ip/runway", "ip/scale-out-will-not-fit", "ip/fragmented", "ip/leak-cause"}
+	return slices.DeleteFunc(addressChecks(), func(c Check) bool { return !slices.Contains(ids, c.ID) })
 }
 
 // OfHealth is what nodegroup-watch judges in its sweep: what EKS itself says
@@ -43,12 +54,12 @@ func without(list, others []Check) []Check {
 
 // AtLaunch is the checks that can judge a launch at once.
 func AtLaunch() []Check {
-	return slices.DeleteFunc(All(), func(c Check) bool { return !c.AtLaunch })
+	return slices.DeleteFunc(without(All(), standingAddresses()), func(c Check) bool { return !c.AtLaunch })
 }
 
 // Standing is the checks that watch the cluster itself, whether or not an
-// instance is in trouble: its groups, its addresses, and what works and costs.
-// Its health is nodegroup-watch's (OfHealth).
+// instance is in trouble: its groups, and what works and costs. Its health is
+// nodegroup-watch's (OfHealth), its addresses are subnet-watch's (OfAddresses).
 func Standing() []Check {
-	return slices.Concat(launchChecks(), addressChecks(), walking(crossZoneNAT()))
+	return slices.Concat(launchChecks(), walking(crossZoneNAT()))
 }

@@ -52,6 +52,9 @@ type Check struct {
 	Adds []ID
 	// AtLaunch tells that the check can judge before the node had time to join.
 	AtLaunch bool
+	// Ahead tells that the check sees what has not failed yet, or what is so
+	// whether or not an instance fails for it: its findings need none to be told.
+	Ahead bool
 	// Cause and Fix are the catalogue's words, for any resource.
 	Cause string
 	Fix   string
@@ -70,6 +73,9 @@ type Finding struct {
 	// Confidence is set where this finding is weaker than its check: a fact
 	// that the check cannot read could still make it harmless.
 	Confidence Confidence `json:"confidence,omitempty"`
+	// Stands tells that this finding needs no instance that failed for it, as
+	// those of checks that see ahead.
+	Stands bool `json:"-"`
 	// Resource is what the verdict hangs on and what a fix would change:
 	// a route table, a subnet, an instance.
 	Resource string `json:"resource"`

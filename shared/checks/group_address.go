@@ -4,5 +4,10 @@ package checks
 func addressChecks() []Check {
 	return []Check{
 		subnetExhausted(),
+		scaleOutWillNotFit(),
+		fragmented(),
+		runway(),
+		leakedInterfaces(),
+		leakCause(),
 	}
 }

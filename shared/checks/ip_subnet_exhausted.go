@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -14,16 +13,17 @@ func subnetExhausted() Check {
 		ID:         "ip/subnet-exhausted",
 		Title:      "The subnet has not enough free addresses for one more node",
 		Confidence: Certain,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.Instances},
-		// What one more node takes matters only where little is free.
-		Uses: []snapshot.Source{snapshot.InstanceTypes},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets},
+		// What one more node takes matters only where little is free; instances
+		// only where some are looked at; leaks only say what explains it.
+		Uses: []snapshot.Source{snapshot.InstanceTypes, snapshot.Instances, snapshot.AWSNode, snapshot.ENIConfigsOf, snapshot.Unattached, snapshot.CreatorsOf},
 		// A failed launch that names the subnet is the cause; the arithmetic is
 		// here.
 		Adds:     []ID{"launch/subnet-full"},
-		After:    []ID{"spot/burst-exceeds-subnet"},
+		After:    []ID{"spot/burst-exceeds-subnet", "ip/leaked-interfaces"},
 		AtLaunch: true,
-		Cause: "A launch takes one address; the VPC CNI then fills the first interface with addresses for pods, and keeps a second interface in reserve. With no free address nothing starts, and the pods of nodes that started get none: such a node registers, and may be Ready. " +
-			"With fewer than the first interface holds, that is likely, unless the CNI has other settings (custom networking, prefix delegation, smaller warm targets, IPv6), which are not read.",
+		Cause: "A launch takes one address; the VPC CNI then fills the first interface with addresses for pods, and keeps a second interface in reserve (with prefix delegation, whole /28 blocks). With no free address nothing starts, and the pods of nodes that started get none: such a node registers, and may be Ready. " +
+			"With fewer than the first interface holds, that is likely. The settings of aws-node are read where the cluster lets them be read: warm targets, prefix delegation, and with custom networking the pods' own subnets, which are judged too. Else its defaults are taken. With prefix delegation a reservation may hold blocks that the count of free addresses leaves out.",
 		Fix: "Free addresses (leaked network interfaces, unused load balancers), launch into another subnet, or add a secondary CIDR with new subnets. Lower WARM_ENI_TARGET or set WARM_IP_TARGET where nodes hold more than they use.",
 		Links: []string{
 			"https://docs.aws.amazon.com/eks/latest/best-practices/ip-opt.html",
@@ -42,125 +42,115 @@ func subnetExhausted() Check {
 	}
 }
 
-// freeAddresses judges every subnet of the scope, whatever its routes are.
-func (c *scene) freeAddresses() []Finding {
-	types := map[string]snapshot.InstanceType{}
-	for _, t := range c.s.InstanceTypes {
-		types[t.Name] = t
-	}
-	ids := slices.Concat(c.s.Scope.Subnets, c.s.Scope.Launchable)
-	for id := range c.all {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	var list []Finding
-	for _, id := range slices.Compact(ids) {
-		if subnet, known := c.net.Subnet(id); known {
-			list = append(list, c.freeIn(subnet, c.smallest(id, types)))
-		}
-	}
-	return list
-}
-
-// smallest is the type with the smallest demand among the scope's instances
-// in the subnet, else among all types that were read: one more node of the
-// group may be of any of them, and the subnet is not to be accused wrongly.
-func (c *scene) smallest(subnet string, types map[string]snapshot.InstanceType) snapshot.InstanceType {
-	var list []snapshot.InstanceType
-	for _, i := range c.all[subnet] {
-		if t, known := types[i.Type]; known {
-			list = append(list, t)
-		}
-	}
-	if len(list) == 0 {
-		list = slices.Clone(c.s.InstanceTypes)
-	}
-	if len(list) == 0 {
-		return snapshot.InstanceType{}
-	}
-	return slices.MinFunc(list, func(a, b snapshot.InstanceType) int {
-		return cmp.Or(cmp.Compare(ipam.AtStart(a).First, ipam.AtStart(b).First), cmp.Compare(a.Name, b.Name))
-	})
-}
-
-// mostFirst is more than the first interface of any type takes (EC2 user guide,
-// "Maximum IP addresses per network interface": 50 at most).
+// mostFirst is as much as the first interface of any type takes (64 of an
+// r8i.96xlarge, amazon-vpc-cni-k8s, pkg/vpc/vpc_ip_resource_limit.go).
 const mostFirst = 64
 
 // freeIn holds the rule:
 //
 //	no free address            Fail, certain: no launch, no pod address
 //	fewer than First           Fail, likely: a node starts, its pods run short
-//	First or more, or IPv6     Pass: the warm interface can wait
+//	First or more              Pass: the warm interface can wait
+//
+// First is 1 where pods take nothing here: IPv6, custom networking, another
+// plugin. With prefixes it is 1 and a /28; these may come out of a reservation,
+// which the count leaves out: fewer than 17 is then possible, no more, and that
+// an instance is not Ready likely at most.
 //
 // An instance that runs has its own address, so a full subnet does not keep
 // it from registering. Those that did register and are not Ready (or whose
-// pods have no network) are what the finding explains.
-func (c *scene) freeIn(subnet snapshot.Subnet, t snapshot.InstanceType) Finding {
+// pods have no network) are what the finding explains, unless their pods have
+// another subnet to take addresses of.
+func (c *scene) freeIn(n taker, pods podNetwork, t snapshot.InstanceType) Finding {
+	subnet := n.subnet
+	f := Finding{Outcome: Pass, Resource: subnet.ID, Covers: []string{subnet.ID}}
 	if !subnet.CIDR.IsValid() {
 		// EC2 says "0 free" of a subnet that has IPv6 addresses only.
-		return Finding{Outcome: Pass, Resource: subnet.ID, Covers: []string{subnet.ID}, Evidence: []Evidence{{What: subnet.ID, Value: "has no IPv4 range"}}}
+		f.Evidence = []Evidence{{What: subnet.ID, Value: "has no IPv4 range"}}
+		return f
 	}
-	if subnet.Free > 0 && subnet.Free < mostFirst && !c.s.Cluster.IPv6 && !c.s.Has(snapshot.InstanceTypes) {
-		return Finding{Outcome: Unknown, Resource: subnet.ID, Covers: []string{subnet.ID}, Blocked: []snapshot.Failure{c.s.Why(snapshot.InstanceTypes)}}
+	most := n.demand(pods, snapshot.InstanceType{Interfaces: 2, IPv4PerInterface: mostFirst})
+	if subnet.Free > 0 && subnet.Free < most.First && !c.s.Has(snapshot.InstanceTypes) {
+		return Finding{Outcome: Unknown, Resource: subnet.ID, Covers: f.Covers, Blocked: []snapshot.Failure{c.s.Why(snapshot.InstanceTypes)}}
 	}
-	d := ipam.AtStart(t)
-	if c.s.Cluster.IPv6 {
-		d = ipam.Demand{Own: 1, First: 1} // pods have IPv6 addresses
+	d := n.demand(pods, t)
+	f.Evidence = []Evidence{{What: "Addresses of " + subnet.ID, Value: n.sum(d, t)}}
+	if pods.read || pods.IPv6 {
+		f.Evidence = append(f.Evidence, Evidence{What: "Settings of aws-node", Value: pods.words()})
 	}
-	sum := fmt.Sprintf("%d free; one more node needs %d at start", subnet.Free, d.First)
-	if d.First > 1 {
-		sum = fmt.Sprintf("%d free; one more %s takes %d: 1 for itself and %d for pods on its first interface; %d more are kept warm on a second one",
-			subnet.Free, t.Name, d.First, d.First-1, d.Warm)
+	if subnet.Free >= d.First || subnet.Free > 0 && len(n.spare) > 0 {
+		return f
 	}
-	arithmetic := []Evidence{{What: "Addresses of " + subnet.ID, Value: sum}}
-	if subnet.Free >= d.First {
-		return Finding{Outcome: Pass, Resource: subnet.ID, Covers: []string{subnet.ID}, Evidence: arithmetic}
+	f.Outcome = Fail
+	if len(n.spare) == 0 {
+		f.Instances = c.notReadyIn(n.from...)
 	}
-	f := Finding{
-		Outcome:   Fail,
-		Resource:  subnet.ID,
-		Covers:    []string{subnet.ID},
-		Instances: c.notReadyIn(subnet.ID),
-		Resources: []string{subnet.ID, subnet.VPC},
-		Title:     title("%s has no free address", subnet.ID),
-		Why: fmt.Sprintf("%s (%s, %s) has no free address. Nothing more can be launched there, and pods on its nodes get no addresses.",
-			subnet.ID, subnet.CIDR, subnet.Zone),
-		Evidence: append(arithmetic, Evidence{What: subnet.ID, Value: fmt.Sprintf("%s, %s", subnet.CIDR, subnet.Zone)}),
-		Fix: Fix{
-			Text:    fmt.Sprintf("Delete what holds addresses without use (the command lists interfaces that nothing is attached to), or let the group launch into a subnet other than %s.", subnet.ID),
-			Command: fmt.Sprintf("aws ec2 describe-network-interfaces --region %s --filters Name=subnet-id,Values=%s Name=status,Values=available", c.s.Region, subnet.ID),
-			Console: console(c.s, "SubnetDetails:subnetId="+subnet.ID),
-		},
+	f.Resources = []string{subnet.ID, subnet.VPC}
+	f.Evidence = append(f.Evidence, Evidence{What: subnet.ID, Value: fmt.Sprintf("%s, %s", subnet.CIDR, subnet.Zone)})
+	f.Fix = Fix{
+		Text:    fmt.Sprintf("Delete what holds addresses without use (the command lists interfaces that nothing is attached to), or let the group launch into a subnet other than %s.", subnet.ID),
+		Command: fmt.Sprintf("aws ec2 describe-network-interfaces --region %s --filters Name=subnet-id,Values=%s Name=status,Values=available", c.s.Region, subnet.ID),
+		Console: console(c.s, "SubnetDetails:subnetId="+subnet.ID),
 	}
-	if subnet.Free > 0 {
+	if !n.node {
+		f.Fix.Text = fmt.Sprintf("Delete what holds addresses without use (the command lists interfaces that nothing is attached to), or lead pods to a larger subnet than %s with new ENIConfigs, or the subnet tag kubernetes.io/role/cni.", subnet.ID)
+	}
+	if subnet.Free+leakedAddresses(c.s, subnet.ID) < d.First {
+		f.Behind = []ID{"spot/burst-exceeds-subnet"} // giving them back would not cure it
+	}
+	f.Title, f.Why = n.shortage(c, pods, d, t)
+	switch {
+	case d.Blocks > 0 && subnet.Free > 0:
+		f.Confidence = Possible
+	case subnet.Free > 0, d.Blocks > 0 && len(f.Instances) > 0:
 		f.Confidence = Likely
-		f.Title = title("%s has only %d free %s", subnet.ID, subnet.Free, plural(subnet.Free, "address", "addresses"))
-		f.Why = fmt.Sprintf("%s (%s, %s) has %d free, and one more %s takes %d with the VPC CNI's default settings. It would start, and its pods would run short of addresses.",
-			subnet.ID, subnet.CIDR, subnet.Zone, subnet.Free, t.Name, d.First)
+		f.Stands = c.mayGrow(n.from)
 	}
 	return f
 }
 
-// notReadyIn are the scope's instances in a subnet that registered and are
-// not Ready.
-func (c *scene) notReadyIn(subnet string) []string {
-	registered := map[string]bool{}
-	for _, n := range c.s.Nodes {
-		registered[n.Instance] = true
-	}
-	var ids []string
-	for _, i := range c.here[subnet] {
-		if registered[i.ID] {
-			ids = append(ids, i.ID)
-		}
-	}
-	return ids
+// mayGrow tells that a group can still launch a node into one of some subnets:
+// then too little is a fault before somebody suffers of it. Where all groups are
+// as large as they may be, it is how somebody has planned it.
+func (c *scene) mayGrow(subnets []string) bool {
+	return slices.ContainsFunc(c.s.Groups, func(g snapshot.Group) bool {
+		return g.Max > len(g.Instances) && !stopped(g) &&
+			slices.ContainsFunc(subnets, func(id string) bool { return slices.Contains(g.Subnets, id) })
+	})
 }
 
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
+// shortage are the words of a subnet that has too little.
+func (n taker) shortage(c *scene, pods podNetwork, d ipam.Demand, t snapshot.InstanceType) (head, why string) {
+	subnet := n.subnet
+	place := fmt.Sprintf("%s (%s, %s)", subnet.ID, subnet.CIDR, subnet.Zone)
+	if subnet.Free == 0 {
+		why = place + " has no free address. "
+		switch {
+		case !n.node:
+			why += fmt.Sprintf("Pods of nodes in %s take theirs here, and get none.", some(n.from, 3))
+		case len(n.from) == 0 || len(n.spare) > 0:
+			why += "Nothing more can be launched there."
+			if len(n.spare) > 0 {
+				why += fmt.Sprintf(" Pods can still get addresses in %s.", some(n.spare, 3))
+			}
+		case d.Blocks > 0:
+			why += "Nothing more can be launched there, and pods on its nodes get no addresses, unless a CIDR reservation still has prefixes."
+		default:
+			why += "Nothing more can be launched there, and pods on its nodes get no addresses."
+		}
+		return title("%s has no free address", subnet.ID), why
 	}
-	return many
+	head = title("%s has only %d free %s", subnet.ID, subnet.Free, plural(subnet.Free, "address", "addresses"))
+	with := "the VPC CNI's default settings"
+	if pods.read {
+		with = "the settings of aws-node"
+	}
+	why = fmt.Sprintf("%s has %d free, and one more %s takes %d with %s. It would start, and its pods would run short of addresses", place, subnet.Free, t.Name, d.First, with)
+	if !n.node {
+		why = fmt.Sprintf("%s has %d free. Pods of nodes in %s take theirs here, %d for one more %s: they would run short", place, subnet.Free, some(n.from, 3), d.First, t.Name)
+	}
+	if d.Blocks > 0 {
+		return head, why + ", unless a CIDR reservation still has prefixes."
+	}
+	return head, why + "."
 }

@@ -19,7 +19,7 @@ func launchSubnetFull() Check {
 		resource: func(_ *attempts, t attempt) string { return t.subnet },
 		repair:   freeAddresses,
 	})
-	c.After = []ID{"spot/burst-exceeds-subnet"}
+	c.After = []ID{"spot/burst-exceeds-subnet", "ip/leaked-interfaces"}
 	return c
 }
 

@@ -35,7 +35,8 @@ func TestEveryCheckIsWhole(t *testing.T) {
 		group, _, _ := strings.Cut(string(c.ID), "/")
 		switch group {
 		case "route", "endpoint", "sg", "nacl", "dns", "launch", "ip":
-			if !c.AtLaunch {
+			// A trend is judged over days.
+			if c.AtLaunch == (c.ID == "ip/runway") {
 				t.Errorf("%s: judges what is set, not what became of it, and is not AtLaunch", c.ID)
 			}
 		case "node", "addon", "cluster":

@@ -46,6 +46,11 @@ func (r roster) health(n snapshot.Nodegroup) Finding {
 		f.Evidence = stillSays(n, disproof)
 		return f
 	}
+	if r.beingDeleted(n, issues) {
+		f.Outcome = Unknown
+		f.Blocked = []snapshot.Failure{{Source: snapshot.Groups, Reason: snapshot.NotRead, Message: "the groups of " + n.Name + " were gone when they were read: it was deleted in the middle of the look"}}
+		return f
+	}
 	first := issues[0]
 	code := nodegroup.OfIssue(first.Code)
 	f.Outcome = Fail
@@ -64,6 +69,15 @@ func (r roster) health(n snapshot.Nodegroup) Finding {
 		f.Behind, f.Instances = nearer, r.waiting(n)
 	}
 	return f
+}
+
+// beingDeleted tells that a nodegroup's groups ended while it was looked at: it
+// was read before them, and how it was then says nothing any more. A group that
+// somebody deleted beside EKS has an issue of its own.
+func (r roster) beingDeleted(n snapshot.Nodegroup, issues []snapshot.Issue) bool {
+	gone := func(i snapshot.Issue) bool { return i.Code == "AutoScalingGroupNotFound" }
+	return r.s.Has(snapshot.Groups) && len(n.Groups) > 0 && !slices.ContainsFunc(issues, gone) &&
+		!slices.ContainsFunc(r.s.Groups, func(g snapshot.Group) bool { return slices.Contains(n.Groups, g.Name) })
 }
 
 // fares is a status in words, as the end of a sentence about a nodegroup.

@@ -53,6 +53,12 @@ func nodegroupHealthCases() []testCase {
 		{"a quota, and nothing disproves it", change(world(), groupIs("DEGRADED", "InstanceLimitExceeded"), before, wanted(3)), []string{
 			"fail workers [workers] [] nodegroup workers is degraded: instance limit exceeded",
 		}},
+		{"its groups ended in the middle of the look", change(world(), groupIs("DELETING", "InstanceLimitExceeded"), before, wanted(3), func(s *snapshot.Snapshot) { s.Groups = nil }), []string{
+			"unknown workers [workers] auto scaling groups: not read: the groups of workers were gone when they were read: it was deleted in the middle of the look",
+		}},
+		{"its group was deleted beside EKS", change(world(), groupIs("DEGRADED", "AutoScalingGroupNotFound"), before, func(s *snapshot.Snapshot) { s.Groups = nil }), []string{
+			"fail workers [workers] [] nodegroup workers is degraded: ASG not found",
+		}},
 		{"a quota, and a later launch joined", change(world(), groupIs("DEGRADED", "InstanceLimitExceeded"), wanted(3)), []string{"pass workers [workers]"}},
 		{"a quota, and all that are wanted are Ready", change(world(), groupIs("DEGRADED", "InstanceLimitExceeded"), before), []string{"pass workers [workers]"}},
 		{"a quota, and none is wanted", change(world(), groupIs("DEGRADED", "InstanceLimitExceeded"), before, wanted(0)), []string{

@@ -16,7 +16,8 @@ func burstExceedsSubnet() Check {
 		Title:      "Launches of a few minutes need more addresses than the subnet had",
 		Confidence: Certain,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory, snapshot.Subnets, snapshot.InstanceTypes},
-		Uses:       []snapshot.Source{snapshot.AWSNode},
+		Uses:       []snapshot.Source{snapshot.AWSNode, snapshot.Unattached, snapshot.CreatorsOf},
+		After:      []ID{"ip/leaked-interfaces"},
 		Cause: "Each node takes a first interface full of addresses as it starts, and keeps a second one in reserve (other settings of aws-node are read and counted). The launches that began together, by the types actually started, need more than the subnet had before them: the last ones start, register, and get no addresses for pods. " +
 			"It is certain only where the settings of aws-node were read and the subnet is exhausted now, or EC2 refused a launch for it.",
 		Fix: "Give the nodegroups larger subnets, or more of them; start fewer nodes at once; or let nodes take fewer addresses at start (WARM_IP_TARGET and MINIMUM_IP_TARGET, prefix delegation).",
@@ -130,6 +131,9 @@ func (b *burstLook) judge(burst spot.Burst, of sufferers) Finding {
 			Text:    burst.Larger() + " Or let nodes take fewer addresses at start: WARM_IP_TARGET and MINIMUM_IP_TARGET of aws-node, or prefix delegation.",
 			Console: console(b.s, "SubnetDetails:subnetId="+burst.Subnet),
 		},
+	}
+	if leakedAddresses(b.s, burst.Subnet) < short(burst) {
+		f.Behind = []ID{} // without the leak it would have been short of addresses too
 	}
 	return f
 }

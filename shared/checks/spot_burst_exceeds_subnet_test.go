@@ -63,7 +63,7 @@ func burstExceedsSubnetCases() []testCase {
 		{"there is no aws-node", burst(251, func(s *snapshot.Snapshot) { s.CNI = nil }), pass},
 		{"it just fits", burst(480), pass},
 		{"five addresses in reserve fit", burst(251, env("WARM_IP_TARGET", "5")), pass},
-		{"prefixes of 16: 17 each", burst(136, env("ENABLE_PREFIX_DELEGATION", "true")), pass},
+		{"prefixes of 16: one, the next for the first pod, and its own: 33 each", burst(264, env("ENABLE_PREFIX_DELEGATION", "true")), pass},
 		{"custom networking", burst(8, env("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG", "true")), pass},
 		{"pods have IPv6 addresses", burst(8, func(s *snapshot.Snapshot) { s.Cluster.IPv6 = true }), pass},
 		{"all are Ready", burst(251, func(s *snapshot.Snapshot) { s.Nodes[0].Ready = snapshot.Condition{Status: "True"} }), idle},

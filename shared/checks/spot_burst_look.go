@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"fmt"
 	"slices"
 
 	"rollcall/shared/ipam"
@@ -87,15 +86,6 @@ func (b *burstLook) confidence(burst spot.Burst, of sufferers, subnet snapshot.S
 // words are the settings that count.
 func (b *burstLook) words() string {
 	st := b.settings
-	switch {
-	case b.s.Cluster.IPv6 || st.IPv6:
-		return "pods have IPv6 addresses"
-	case st.Elsewhere:
-		return "custom networking: pods have addresses in other subnets"
-	case st.Prefixes:
-		return fmt.Sprintf("prefix delegation, WARM_PREFIX_TARGET=%d, WARM_IP_TARGET=%d, MINIMUM_IP_TARGET=%d", st.WarmPrefixes, st.WarmAddresses, st.MinimumAddresses)
-	case st.WarmAddresses > 0 || st.MinimumAddresses > 0:
-		return fmt.Sprintf("WARM_IP_TARGET=%d, MINIMUM_IP_TARGET=%d", st.WarmAddresses, st.MinimumAddresses)
-	}
-	return fmt.Sprintf("WARM_ENI_TARGET=%d", st.WarmInterfaces)
+	st.IPv6 = st.IPv6 || b.s.Cluster.IPv6
+	return settingsWords(st)
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -28,6 +29,21 @@ func (c Clock) Now() time.Time {
 	}
 	passed := time.Since(c.wall)
 	return c.stage.Add(time.Duration(float64(passed) * c.rate)).UTC()
+}
+
+// Sleep waits for so long, or until the context ends, whose error it gives then.
+func (c Clock) Sleep(ctx context.Context, d time.Duration) error {
+	if c.rate > 0 {
+		d = time.Duration(float64(d) / c.rate)
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
 }
 
 func parseClock(text string) (Clock, error) {

@@ -17,20 +17,26 @@ import (
 // The environment variables. infra sets the addresses; an operator sets the
 // others as CDK context (README, "Deploy").
 const (
-	Clusters       fn.Variable = "ROLLCALL_CLUSTERS"
-	Channel        fn.Variable = "ROLLCALL_SLACK_CHANNEL"
-	SlackSecretARN fn.Variable = "ROLLCALL_SLACK_SECRET_ARN"
-	SlackAPI       fn.Variable = "ROLLCALL_SLACK_API_URL"
-	JoinTime       fn.Variable = "ROLLCALL_JOIN_TIME"
-	GiveUp         fn.Variable = "ROLLCALL_GIVE_UP"
-	ProofTime      fn.Variable = "ROLLCALL_PROOF_TIME"
-	ReopenTime     fn.Variable = "ROLLCALL_REOPEN_TIME"
-	ReportHour     fn.Variable = "ROLLCALL_REPORT_HOUR"
-	LogLevel       fn.Variable = "ROLLCALL_LOG_LEVEL"
-	TableName      fn.Variable = "ROLLCALL_TABLE"
-	BusName        fn.Variable = "ROLLCALL_BUS"
-	JoinQueueURL   fn.Variable = "ROLLCALL_JOIN_QUEUE_URL"
-	ResultQueueURL fn.Variable = "ROLLCALL_RESULT_QUEUE_URL"
+	Clusters        fn.Variable = "ROLLCALL_CLUSTERS"
+	Channel         fn.Variable = "ROLLCALL_SLACK_CHANNEL"
+	SlackSecretARN  fn.Variable = "ROLLCALL_SLACK_SECRET_ARN"
+	SlackAPI        fn.Variable = "ROLLCALL_SLACK_API_URL"
+	JoinTime        fn.Variable = "ROLLCALL_JOIN_TIME"
+	GiveUp          fn.Variable = "ROLLCALL_GIVE_UP"
+	ProofTime       fn.Variable = "ROLLCALL_PROOF_TIME"
+	ReopenTime      fn.Variable = "ROLLCALL_REOPEN_TIME"
+	ReportHour      fn.Variable = "ROLLCALL_REPORT_HOUR"
+	Cleanup         fn.Variable = "ROLLCALL_CLEANUP"
+	CleanupGrace    fn.Variable = "ROLLCALL_CLEANUP_GRACE"
+	CleanupCap      fn.Variable = "ROLLCALL_CLEANUP_CAP"
+	CleanupShare    fn.Variable = "ROLLCALL_CLEANUP_SHARE"
+	CleanupUntagged fn.Variable = "ROLLCALL_CLEANUP_UNTAGGED"
+	RunwayHorizon   fn.Variable = "ROLLCALL_RUNWAY_HORIZON"
+	LogLevel        fn.Variable = "ROLLCALL_LOG_LEVEL"
+	TableName       fn.Variable = "ROLLCALL_TABLE"
+	BusName         fn.Variable = "ROLLCALL_BUS"
+	JoinQueueURL    fn.Variable = "ROLLCALL_JOIN_QUEUE_URL"
+	ResultQueueURL  fn.Variable = "ROLLCALL_RESULT_QUEUE_URL"
 
 	NodegroupQueueURL fn.Variable = "ROLLCALL_NODEGROUP_QUEUE_URL"
 )
@@ -57,6 +63,12 @@ func Settings() []Setting {
 		{ProofTime, "proofTime", "1h", "How long an incident whose cause is gone waits for a node to prove it before it is closed without proof (10m to 24h)."},
 		{ReopenTime, "reopenTime", "24h", "An incident that comes back within this time is reopened instead of posted anew (0 to 168h)."},
 		{ReportHour, "reportHour", "8", "From which hour of the day (UTC, 0 to 23) the daily Spot report is sent; it is about the 24 hours before that hour."},
+		{Cleanup, "cleanup", "report", `What eni-cleanup does with network interfaces that nodes left behind: "report" (only say so), or for each cluster that opts in its mode, separated by commas: "prod=delete,dev=dry-run".`},
+		{CleanupGrace, "cleanupGrace", "30m", "How old an interface must be before it may be deleted (5m to 24h)."},
+		{CleanupCap, "cleanupCap", "1000", "How many interfaces a run of eni-cleanup deletes at most (1 to 5000)."},
+		{CleanupShare, "cleanupShare", "50", "If more than this share of a VPC's interfaces look deletable, in percent (1 to 100), the run deletes none and says so."},
+		{CleanupUntagged, "cleanupUntagged", "none", `VPCs in which interfaces that name no cluster may be deleted too, separated by commas; aws-node without CLUSTER_NAME makes such. Only where all clusters of the VPC are watched.`},
+		{RunwayHorizon, "runwayHorizon", "24h", "How long before a subnet runs out of addresses that is said (1h to 168h)."},
 		{LogLevel, "logLevel", "info", "debug, info, warn or error."},
 	}
 }
@@ -73,11 +85,19 @@ type Config struct {
 	ProofTime      time.Duration
 	ReopenTime     time.Duration
 	ReportHour     int // of the day, UTC
-	LogLevel       slog.Level
-	TableName      string
-	BusName        string
-	JoinQueueURL   string
-	ResultQueueURL string
+	// Cleanups are the modes of those clusters that do more than report.
+	Cleanups     map[string]CleanupMode
+	CleanupGrace time.Duration
+	CleanupCap   int
+	CleanupShare int // percent
+	// CleanupUntagged are VPCs.
+	CleanupUntagged []string
+	RunwayHorizon   time.Duration
+	LogLevel        slog.Level
+	TableName       string
+	BusName         string
+	JoinQueueURL    string
+	ResultQueueURL  string
 
 	NodegroupQueueURL string
 
@@ -149,6 +169,18 @@ func (c *Config) set(v fn.Variable, text string) (err error) {
 		c.ReopenTime, err = parseDuration(text, 0, 168*time.Hour)
 	case ReportHour:
 		c.ReportHour, err = parseHour(text)
+	case Cleanup:
+		c.Cleanups, err = parseCleanup(text)
+	case CleanupGrace:
+		c.CleanupGrace, err = parseDuration(text, 5*time.Minute, 24*time.Hour)
+	case CleanupCap:
+		c.CleanupCap, err = parseNumber(text, 1, 5000)
+	case CleanupShare:
+		c.CleanupShare, err = parseNumber(text, 1, 100)
+	case CleanupUntagged:
+		c.CleanupUntagged, err = parseVPCs(text)
+	case RunwayHorizon:
+		c.RunwayHorizon, err = parseDuration(text, time.Hour, 168*time.Hour)
 	case LogLevel:
 		err = c.LogLevel.UnmarshalText([]byte(text))
 	case TableName:

@@ -13,10 +13,10 @@ import (
 //   - A failed check whose After names another failed check, for the same
 //     instances or subnets, is hidden behind that one.
 //   - A failed check whose Adds names another failed check of the same
-//     resource contributes to that one.
+//     resource, or of one that it names, contributes to that one.
 //   - A likely or possible finding none of whose instances has failed yet is
-//     advice; one whose instances are all explained by certain causes only
-//     contributes to them.
+//     advice, unless its check sees ahead; one whose instances are all
+//     explained by certain causes only contributes to them.
 //   - A symptom belongs to every cause that has its instance, or, where it
 //     names none, a resource of it. Symptoms that no cause explains become
 //     causes themselves, one for each nodegroup.
@@ -115,8 +115,9 @@ func (r *ranking) add(res checks.Result) {
 }
 
 // weigh makes advice of likely and possible findings that explain nothing:
-// where every node is Ready, they accuse nobody. Of an instance that still has
-// time to join only what is certain is told.
+// where every node is Ready, they accuse nobody. What sees ahead explains
+// nothing yet, and stays. Of an instance that still has time to join only what
+// is certain is told.
 func (r *ranking) weigh() {
 	waiting := make(map[string]bool, len(r.s.Launches))
 	for _, l := range r.s.Launches {
@@ -131,7 +132,7 @@ func (r *ranking) weigh() {
 		}
 	}
 	for _, f := range r.faults {
-		if f.confidence != checks.Likely && f.confidence != checks.Possible {
+		if f.confidence != checks.Likely && f.confidence != checks.Possible || r.checks[f.Check].Ahead || f.Stands && len(f.Instances) == 0 {
 			continue
 		}
 		if !slices.ContainsFunc(f.Instances, func(id string) bool { return failed[id] || r.ended[id] }) {
@@ -181,7 +182,7 @@ func (r *ranking) merge() {
 		}
 		for _, other := range r.faults {
 			if other == f || len(other.behind) > 0 || !slices.Contains(r.checks[f.Check].Adds, other.Check) ||
-				other.Resource != f.Resource && !slices.Contains(other.Resources, f.Resource) {
+				other.Resource != f.Resource && !slices.Contains(other.Resources, f.Resource) && !slices.Contains(f.Resources, other.Resource) {
 				continue
 			}
 			f.behind = append(f.behind, other)
@@ -205,7 +206,7 @@ func (r *ranking) contribute() {
 		}
 	}
 	for _, f := range r.faults {
-		if f.confidence != checks.Likely && f.confidence != checks.Possible || len(f.behind) > 0 {
+		if f.confidence != checks.Likely && f.confidence != checks.Possible || len(f.behind) > 0 || r.checks[f.Check].Ahead || f.Stands && len(f.Instances) == 0 {
 			continue
 		}
 		f.behind = explainers(f, certain)

@@ -34,6 +34,9 @@ type Spec struct {
 	Reads []Read
 	// Grants are its writes, each with a reason.
 	Grants []Grant
+	// Chosen, if any, gives further writes, which depend on the settings that
+	// an operator chose: the environment of that deployment.
+	Chosen func(getenv func(string) string) ([]Grant, error)
 	// Kube are the Kubernetes rights that it needs in each watched cluster.
 	Kube []KubeRule
 }
@@ -114,10 +117,12 @@ type Grant struct {
 	// Sid is the statement's id in the policy.
 	Sid string
 	// Why says what would break without it.
-	Why       string
-	Actions   []string
+	Why     string
+	Actions []string
+	// Resources are the stack's resources, or ARNs as in Read.Resources.
 	Resources []Resource
-	// Conditions is operator -> key -> values.
+	// Conditions is operator -> key -> values; in values the places of ARNs
+	// are filled in too.
 	Conditions map[string]map[string][]string
 }
 

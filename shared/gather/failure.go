@@ -33,6 +33,7 @@ func failure(source snapshot.Source, call string, err error) *snapshot.Failure {
 		asked  askedError
 		many   *kube.TooManyError
 		named  unreadError
+		right  notGrantedError
 	)
 	if errors.As(err, &asked) {
 		f.Call = asked.call
@@ -41,9 +42,9 @@ func failure(source snapshot.Source, call string, err error) *snapshot.Failure {
 		f.Call = action(op)
 	}
 	switch {
-	case errors.Is(err, errClusterBlind), errors.Is(err, errNoVPC), errors.Is(err, errNoEndpoint), errors.Is(err, errNotGranted), errors.As(err, &named):
+	case errors.Is(err, errClusterBlind), errors.Is(err, errNoVPC), errors.Is(err, errNoEndpoint), errors.As(err, &right), errors.As(err, &named):
 		// Nobody was asked: what kept us from asking has a failure of its own.
-		f.Reason, f.Message = snapshot.NotRead, err.Error()
+		f.Reason, f.Message, f.Code = snapshot.NotRead, err.Error(), named.code
 	case errors.As(err, &many):
 		f.Reason, f.Message = snapshot.NotRead, many.Error()
 	case errors.Is(err, errTooMany):

@@ -44,6 +44,7 @@ type Reader struct {
 	peerings    Peerings
 	transit     Transit
 	interfaces  Interfaces
+	kept        Reservations
 
 	groups     Groups
 	activities Activities
@@ -62,6 +63,9 @@ type Reader struct {
 
 	presigner kube.Presigner
 	patience  time.Duration
+	// counts are the VPCs whose interfaces were counted; nil where every look
+	// counts for itself (Counting).
+	counts *counts
 	// door is another way to a cluster, on the local stage alone.
 	door func(cluster string) (endpoint string, ca []byte, ok bool)
 }
@@ -76,12 +80,24 @@ const patience = 14 * time.Second
 // one call of More, which may come in several waves.
 const rounds = 2
 
+// counting is how many times its patience a reader gives to counting a VPC's
+// interfaces: 100,000 are a hundred pages, one after the other, and EC2 takes
+// the better part of a second for each.
+const counting = 6
+
+func (r *Reader) patienceFor(source snapshot.Source) time.Duration {
+	if source == snapshot.Usage {
+		return counting * r.patience
+	}
+	return r.patience
+}
+
 // New makes a reader.
 func New(cfg aws.Config) *Reader {
 	e, a, k, i := ec2.NewFromConfig(cfg), autoscaling.NewFromConfig(cfg), eks.NewFromConfig(cfg), iam.NewFromConfig(cfg)
 	return &Reader{
 		instances: e, instanceTypes: e, instanceAttributes: e, statuses: e, consoles: e, images: e, launchTemplates: e,
-		network: e, filters: e, attributes: e, options: e, prefixLists: e, peerings: e, transit: e, interfaces: e,
+		network: e, filters: e, attributes: e, options: e, prefixLists: e, peerings: e, transit: e, interfaces: e, kept: e,
 		groups: a, activities: a,
 		clusterList: k, clusters: k, nodegroupList: k, nodegroups: k, updates: k, addons: k, accessEntries: k, podIdentities: k,
 		profiles: i, roles: i,
@@ -167,14 +183,24 @@ func (r *Reader) patientCluster(ctx context.Context, name string) (snapshot.Clus
 // More reads further sources into a snapshot, and those without which they
 // cannot be read; what was read or has failed already is left as it is.
 func (r *Reader) More(ctx context.Context, s *snapshot.Snapshot, q Query, sources ...snapshot.Source) {
-	ctx, cancel := context.WithTimeout(ctx, rounds*r.patience)
-	defer cancel()
 	l := &look{r: r, q: q, vpcs: vpcsOf(s, q), s: s}
-	var wanted [waves][]snapshot.Source
+	var open []snapshot.Source
 	for _, source := range with(sources) {
 		if _, failed := s.Failures[source]; !failed && !s.Read[source] {
-			wanted[wave(source)] = append(wanted[wave(source)], source)
+			open = append(open, source)
 		}
+	}
+	l.counted = slices.Contains(open, snapshot.Usage)
+	limit := rounds * r.patience
+	if l.counted {
+		limit += r.patienceFor(snapshot.Usage)
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var wanted [waves][]snapshot.Source
+	for _, source := range open {
+		n := turn(source, l.counted)
+		wanted[n] = append(wanted[n], source)
 	}
 	if f, down := l.s.Failures[snapshot.Nodes]; down && ofAll(f) {
 		for i, list := range wanted {
@@ -206,7 +232,11 @@ func (l *look) readAll(ctx context.Context, sources []snapshot.Source) {
 	g.SetLimit(parallel)
 	for i, source := range sources {
 		g.Go(func() error {
-			ctx, cancel := context.WithTimeout(ctx, l.r.patience)
+			patience := l.r.patienceFor(source)
+			if l.counted && source == snapshot.Unattached {
+				patience = l.r.patienceFor(snapshot.Usage) // the same pages
+			}
+			ctx, cancel := context.WithTimeout(ctx, patience)
 			defer cancel()
 			stores[i], errs[i] = l.read(ctx, source)
 			return nil // each source keeps its own error

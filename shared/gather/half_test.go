@@ -81,6 +81,8 @@ func TestHollowAnswers(t *testing.T) {
 	converts(t, pod)
 	converts(t, csr)
 	converts(t, nodeEvent)
+	converts(t, eniConfig)
+	converts(t, func(v types.SubnetCidrReservation) snapshot.Reservation { return reservation("subnet-a", v) })
 	converts(t, func(d kube.DaemonSet) snapshot.CNI { return cni(d, nil) })
 	converts(t, func(a kube.ServiceAccount) snapshot.CNI { return cni(kube.DaemonSet{}, &a) })
 }

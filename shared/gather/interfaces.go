@@ -63,6 +63,7 @@ func (r *Reader) readInterfaces(ctx context.Context, filters []types.Filter) ([]
 func networkInterface(n types.NetworkInterface) snapshot.Interface {
 	out := snapshot.Interface{
 		ID:               aws.ToString(n.NetworkInterfaceId),
+		Account:          aws.ToString(n.OwnerId),
 		VPC:              aws.ToString(n.VpcId),
 		Subnet:           aws.ToString(n.SubnetId),
 		Zone:             aws.ToString(n.AvailabilityZone),
@@ -71,6 +72,7 @@ func networkInterface(n types.NetworkInterface) snapshot.Interface {
 		Kind:             string(n.InterfaceType),
 		RequesterManaged: aws.ToBool(n.RequesterManaged),
 		SourceCheck:      aws.ToBool(n.SourceDestCheck),
+		Attached:         n.Attachment != nil,
 		Tags:             tags(n.TagSet),
 	}
 	for _, g := range n.Groups {

@@ -21,6 +21,13 @@ type look struct {
 	vpcs       []string // the cluster's first
 	s          *snapshot.Snapshot
 	kubernetes session
+	// counted tells that this look counts all interfaces; counts is what it
+	// counted, where the reader does not keep it for a sweep.
+	counted bool
+	counts  counts
+	// uncounted is why the count failed: what failed one source is not tried
+	// again for the other.
+	uncounted error
 }
 
 // store puts what was read into the snapshot, once all readers are done.
@@ -34,29 +41,59 @@ var (
 )
 
 // unreadError: a source cannot be read because what names its things was not.
-type unreadError struct{ source snapshot.Source }
+type unreadError struct {
+	source snapshot.Source
+	// code is notCaptured where nobody asked for that one either.
+	code string
+}
 
 func (e unreadError) Error() string {
 	return fmt.Sprintf("what to ask for is in the %s, which were not read", e.source)
 }
 
-func unread(source snapshot.Source) error { return unreadError{source} }
+func unread(source snapshot.Source) error { return unreadError{source: source} }
+
+// unread tells of a source of addresses whether the one before it was refused,
+// or only not captured: a capture may leave these out.
+func (l *look) unread(source snapshot.Source) error {
+	e := unreadError{source: source}
+	if l.s.Why(source).Code == notCaptured {
+		e.code = notCaptured
+	}
+	return e
+}
 
 // wave orders the sources: those of a later wave ask for what an earlier one
 // has named.
 func wave(source snapshot.Source) int {
 	switch source {
 	case snapshot.DHCP, snapshot.TransitGateways, snapshot.UserDataOf, snapshot.Consoles, snapshot.LaunchTemplates,
-		snapshot.Roles, snapshot.Access, snapshot.Updates:
+		snapshot.Roles, snapshot.Access, snapshot.Updates, snapshot.ENIConfigsOf, snapshot.CreatorsOf:
 		return 1
 	case snapshot.PrefixListEntries, snapshot.Peerings, snapshot.Interfaces, snapshot.Images:
 		return 2 // after the route tables behind transit gateways, and the launch templates
+	case snapshot.CIDRsKept:
+		return 2 // after the ENIConfigs, which name subnets of pods
+	case snapshot.Usage:
+		return 3
 	}
 	return 0
 }
 
+// turn is a source's wave in one look. Where all interfaces are counted, the
+// unattached ones are taken out of the same pages.
+func turn(source snapshot.Source, counted bool) int {
+	switch {
+	case counted && source == snapshot.Unattached:
+		return wave(snapshot.Usage)
+	case counted && source == snapshot.CreatorsOf:
+		return wave(snapshot.Usage) + 1
+	}
+	return wave(source)
+}
+
 // waves is how many there are.
-const waves = 3
+const waves = 5
 
 // with adds the sources that others cannot do without.
 func with(sources []snapshot.Source) []snapshot.Source {
@@ -82,6 +119,14 @@ func namedBy(source snapshot.Source) []snapshot.Source {
 		return []snapshot.Source{snapshot.Profiles}
 	case snapshot.Updates:
 		return []snapshot.Source{snapshot.Nodegroups}
+	case snapshot.CreatorsOf:
+		return []snapshot.Source{snapshot.Unattached}
+	case snapshot.CIDRsKept:
+		return []snapshot.Source{snapshot.Subnets}
+	case snapshot.Usage:
+		return []snapshot.Source{snapshot.Subnets, snapshot.CIDRsKept}
+	case snapshot.ENIConfigsOf:
+		return []snapshot.Source{snapshot.AWSNode}
 	}
 	return nil
 }

@@ -32,6 +32,8 @@ func (l *look) machines(source snapshot.Source) func(context.Context) (store, er
 		return l.images
 	case snapshot.LaunchTemplates:
 		return l.launchTemplates
+	case snapshot.CreatorsOf:
+		return l.creators
 	}
 	return nil
 }

@@ -77,6 +77,12 @@ func (l *look) aroundNetwork(source snapshot.Source) func(context.Context) (stor
 		return l.transit
 	case snapshot.Interfaces:
 		return l.interfaces
+	case snapshot.CIDRsKept:
+		return l.reservations
+	case snapshot.Usage:
+		return l.usage
+	case snapshot.Unattached:
+		return l.unattached
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ kubernetes:
   eks-workshop:
     joined: [i-0d0000000000000a1, i-0d0000000000000b2]
     daemonSets:
-      - {metadata: {name: aws-node, namespace: kube-system}, spec: {template: {spec: {containers: [{name: aws-eks-nodeagent, image: agent}, {name: aws-node, image: "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:v1.20.4", env: [{name: WARM_ENI_TARGET, value: "1"}, {name: MY_NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}]}]}}}, status: {desiredNumberScheduled: 3, numberReady: 2}}
+      - {metadata: {name: aws-node, namespace: kube-system}, spec: {template: {spec: {containers: [{name: aws-eks-nodeagent, image: agent}, {name: aws-node, image: "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:v1.20.4", env: [{name: WARM_ENI_TARGET, value: "1"}, {name: AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG, value: "true"}, {name: MY_NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}]}]}}}, status: {desiredNumberScheduled: 3, numberReady: 2}}
       - {metadata: {name: kube-proxy, namespace: kube-system}}
     serviceAccounts:
       - {metadata: {name: aws-node, namespace: kube-system, annotations: {"eks.amazonaws.com/role-arn": "arn:aws:iam::111122223333:role/irsa"}}}
@@ -103,6 +103,8 @@ kubernetes:
     certificateSigningRequests:
       - {metadata: {name: csr-1, creationTimestamp: "2026-11-20T14:50:00Z"}, spec: {signerName: kubernetes.io/kubelet-serving, username: "system:node:n2"}}
       - {metadata: {name: csr-2}, spec: {signerName: kubernetes.io/kubelet-serving}, status: {conditions: [{type: Approved}]}}
+    ENIConfigs:
+      - {apiVersion: crd.k8s.amazonaws.com/v1alpha1, kind: ENIConfig, metadata: {name: us-west-2a}, spec: {subnet: subnet-0b20000000000000b, securityGroups: [sg-0e50000000000000f]}}
     events:
       - {metadata: {name: e2, namespace: default}, involvedObject: {kind: Node, name: n2}, reason: NodeNotReady, lastTimestamp: "2026-11-20T14:56:00Z"}
       - {metadata: {name: e1, namespace: default}, involvedObject: {kind: Node, name: n2}, reason: RegisteredNode, eventTime: "2026-11-20T14:55:00.123456Z", lastTimestamp: null}
@@ -206,7 +208,7 @@ func TestLookAtEverything(t *testing.T) {
 	same(t, "pod identities", s.PodIdentities, []snapshot.PodIdentity{{Namespace: "kube-system", ServiceAccount: "aws-node", Role: "arn:aws:iam::111122223333:role/net/cni"}, {Namespace: "kube-system", ServiceAccount: "ebs-csi-controller-sa"}})
 	same(t, "add-ons", names(s.Addons, func(a snapshot.Addon) string { return a.Name + " " + a.Status }), []string{"coredns ACTIVE", "kube-proxy ACTIVE", "vpc-cni ACTIVE"})
 
-	same(t, "CNI", s.CNI, &snapshot.CNI{Env: map[string]string{"WARM_ENI_TARGET": "1", "MY_NODE_NAME": ""}, Image: "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:v1.20.4", Desired: 3, Ready: 2, Role: "arn:aws:iam::111122223333:role/irsa"})
+	same(t, "CNI", s.CNI, &snapshot.CNI{Env: map[string]string{"WARM_ENI_TARGET": "1", "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "true", "MY_NODE_NAME": ""}, Image: "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:v1.20.4", Desired: 3, Ready: 2, Role: "arn:aws:iam::111122223333:role/irsa"})
 	same(t, "aws-auth", s.AWSAuth, &snapshot.AWSAuth{MapRoles: "- rolearn: x\n"})
 	same(t, "pods", s.Pods, []snapshot.Pod{{Namespace: "kube-system", Name: "aws-node-2", Node: "n2", Phase: "Running", Containers: []snapshot.Container{
 		{Name: "aws-vpc-cni-init", Init: true, State: "terminated", Reason: "Completed"},
@@ -215,6 +217,7 @@ func TestLookAtEverything(t *testing.T) {
 	same(t, "CSRs", s.CSRs, []snapshot.CSR{{Name: "csr-1", Signer: "kubernetes.io/kubelet-serving", Username: "system:node:n2", Created: time.Date(2026, 11, 20, 14, 50, 0, 0, time.UTC)}, {Name: "csr-2", Signer: "kubernetes.io/kubelet-serving", Approved: true}})
 	same(t, "events", names(s.NodeEvents, func(e snapshot.NodeEvent) string { return e.Node + " " + e.Reason + " " + e.Last.Format(time.TimeOnly) }), []string{"n2 RegisteredNode 14:55:00", "n2 NodeNotReady 14:56:00"})
 	same(t, "nodes", len(s.Nodes), 2)
+	same(t, "ENIConfigs", s.ENIConfigs, []snapshot.ENIConfig{{Name: "us-west-2a", Subnet: "subnet-0b20000000000000b", Groups: []string{"sg-0e50000000000000f"}}})
 	same(t, "missing", slices.Sorted(maps.Keys(s.Missing)), []snapshot.Source{snapshot.Roles})
 }
 

@@ -102,6 +102,8 @@ func kubeResources(s snapshot.Source) []string {
 		return []string{"certificatesigningrequests"}
 	case snapshot.NodeEventsOf:
 		return []string{"events"}
+	case snapshot.ENIConfigsOf:
+		return []string{"eniconfigs"}
 	}
 	return nil
 }
@@ -136,7 +138,7 @@ func Permissions(s snapshot.Source) []string {
 		return fn.Actions[Profiles]("iam")
 	case snapshot.Roles:
 		return fn.Actions[Roles]("iam")
-	case snapshot.Instances:
+	case snapshot.Instances, snapshot.CreatorsOf:
 		return fn.Actions[Instances]("ec2")
 	case snapshot.InstanceTypes:
 		return fn.Actions[InstanceTypes]("ec2")

@@ -54,10 +54,15 @@ func ofAll(f snapshot.Failure) bool {
 	return f.Reason == snapshot.Unreachable || f.Reason == snapshot.TimedOut || f.Reason == snapshot.NotRead || f.Code == "Unauthorized"
 }
 
-// errNotGranted: certificate signing requests can be listed with the rights of
-// deploy/clusterrole.yaml, and by none of EKS's access policies that gives no
-// secrets. Nothing certain hangs on them, so that is no fault of the deployment.
-var errNotGranted = errors.New("listing certificate signing requests takes the rights of deploy/clusterrole.yaml")
+// notGrantedError: certificate signing requests and ENIConfigs can be listed
+// with the rights of deploy/clusterrole.yaml, and by none of EKS's access
+// policies that gives no secrets. Nothing certain hangs on them, so that is no
+// fault of the deployment.
+type notGrantedError struct{ what string }
+
+func (e notGrantedError) Error() string {
+	return "listing " + e.what + " takes the rights of deploy/clusterrole.yaml"
+}
 
 // forbidden tells the refusal of somebody whom the cluster knows.
 func forbidden(err error) bool {
@@ -68,7 +73,7 @@ func forbidden(err error) bool {
 // ofKubernetes tells the sources that are read of the Kubernetes API.
 func ofKubernetes(source snapshot.Source) bool {
 	switch source {
-	case snapshot.Nodes, snapshot.AWSNode, snapshot.Pods, snapshot.AWSAuthMap, snapshot.CSRs, snapshot.NodeEventsOf:
+	case snapshot.Nodes, snapshot.AWSNode, snapshot.Pods, snapshot.AWSAuthMap, snapshot.CSRs, snapshot.NodeEventsOf, snapshot.ENIConfigsOf:
 		return true
 	}
 	return false
@@ -98,7 +103,7 @@ func (l *look) inKubernetes(source snapshot.Source) func(context.Context) (store
 		return func(ctx context.Context) (store, error) {
 			list, err := client.CSRs(ctx)
 			if forbidden(err) {
-				err = errNotGranted
+				err = notGrantedError{"certificate signing requests"}
 			}
 			return keep(each(list, csr), err, func(c snapshot.CSR) string { return c.Name }, func(s *snapshot.Snapshot) *[]snapshot.CSR { return &s.CSRs })
 		}
@@ -109,6 +114,8 @@ func (l *look) inKubernetes(source snapshot.Source) func(context.Context) (store
 		}
 	case snapshot.AWSAuthMap:
 		return func(ctx context.Context) (store, error) { return readAWSAuth(ctx, client) }
+	case snapshot.ENIConfigsOf:
+		return func(ctx context.Context) (store, error) { return l.eniConfigs(ctx, client) }
 	}
 	return func(ctx context.Context) (store, error) { return readCNI(ctx, client) }
 }

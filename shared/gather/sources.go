@@ -77,15 +77,17 @@ func networkCall(s snapshot.Source) string {
 		return "ec2:DescribeVpcPeeringConnections"
 	case snapshot.TransitGateways:
 		return "ec2:DescribeTransitGatewayAttachments"
-	case snapshot.Interfaces:
+	case snapshot.Interfaces, snapshot.Usage, snapshot.Unattached:
 		return "ec2:DescribeNetworkInterfaces"
+	case snapshot.CIDRsKept:
+		return "ec2:GetSubnetCidrReservations"
 	}
 	return ""
 }
 
 func machineCall(s snapshot.Source) string {
 	switch s {
-	case snapshot.Instances:
+	case snapshot.Instances, snapshot.CreatorsOf:
 		return "ec2:DescribeInstances"
 	case snapshot.InstanceTypes:
 		return "ec2:DescribeInstanceTypes"
@@ -143,6 +145,8 @@ func kubernetesCall(s snapshot.Source) string {
 		return "kubernetes: list certificatesigningrequests"
 	case snapshot.NodeEventsOf:
 		return "kubernetes: list events in default"
+	case snapshot.ENIConfigsOf:
+		return "kubernetes: list eniconfigs"
 	}
 	return ""
 }

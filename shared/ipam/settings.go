@@ -2,6 +2,7 @@ package ipam
 
 import (
 	"strconv"
+	"strings"
 
 	"rollcall/shared/snapshot"
 )
@@ -11,7 +12,7 @@ import (
 const prefix = 16
 
 // Settings are those of the VPC CNI that decide how many addresses a node
-// takes as it starts (amazon-vpc-cni-k8s, docs/eni-and-ip-target.md and
+// takes, and where (amazon-vpc-cni-k8s, README, docs/eni-and-ip-target.md and
 // docs/prefix-and-ip-target.md).
 type Settings struct {
 	// WarmInterfaces is WARM_ENI_TARGET: whole interfaces in reserve.
@@ -24,17 +25,33 @@ type Settings struct {
 	// Prefixes is ENABLE_PREFIX_DELEGATION, WarmPrefixes WARM_PREFIX_TARGET.
 	Prefixes     bool
 	WarmPrefixes int
-	// Elsewhere is custom networking: pods have their addresses in another
-	// subnet.
-	Elsewhere bool
+	// Elsewhere is custom networking: pods have their addresses in the subnet of
+	// an ENIConfig. ConfigLabel is the label of a node that names its ENIConfig.
+	Elsewhere   bool
+	ConfigLabel string
+	// Discovery is that the plugin also makes interfaces in other subnets of the
+	// node's zone, where they have the tag for it. ByValue is that the tag's
+	// value counts, and which cluster a subnet is for.
+	Discovery bool
+	ByValue   bool
+	// Cluster is CLUSTER_NAME; empty where it is not set.
+	Cluster string
 	// IPv6 clusters give pods IPv6 addresses.
 	IPv6 bool
 	// MaxInterfaces is MAX_ENI; 0 for as many as the type has.
 	MaxInterfaces int
+	// MaxPods is the kubelet's, which the plugin does not set; 0 for what the
+	// type gives.
+	MaxPods int
 }
 
+// defaultConfigLabel is ENI_CONFIG_LABEL_DEF where it is not set.
+const defaultConfigLabel = "k8s.amazonaws.com/eniConfig"
+
 // Defaults are those of an aws-node that nobody changed.
-func Defaults() Settings { return Settings{WarmInterfaces: 1, WarmPrefixes: 1} }
+func Defaults() Settings {
+	return Settings{WarmInterfaces: 1, WarmPrefixes: 1, ConfigLabel: defaultConfigLabel, Discovery: true, ByValue: true}
+}
 
 // SettingsOf reads them from aws-node; without it they are the defaults. What
 // is no number counts as not set, as it does in the plugin.
@@ -50,59 +67,53 @@ func SettingsOf(cni *snapshot.CNI) Settings {
 		}
 		return n
 	}
-	on := func(name string) bool {
+	on := func(name string, otherwise bool) bool {
 		set, err := strconv.ParseBool(cni.Env[name])
-		return err == nil && set
+		if err != nil {
+			return otherwise
+		}
+		return set
 	}
 	s.WarmInterfaces = number("WARM_ENI_TARGET", 0, 1)
 	s.WarmAddresses = number("WARM_IP_TARGET", 1, 0)
 	s.MinimumAddresses = number("MINIMUM_IP_TARGET", 1, 0)
 	s.WarmPrefixes = number("WARM_PREFIX_TARGET", 1, 1)
 	s.MaxInterfaces = number("MAX_ENI", 1, 0)
-	s.Prefixes = on("ENABLE_PREFIX_DELEGATION")
-	s.Elsewhere = on("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG")
-	s.IPv6 = on("ENABLE_IPv6")
+	s.Prefixes = on("ENABLE_PREFIX_DELEGATION", false)
+	s.Elsewhere = on("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG", false)
+	s.IPv6 = on("ENABLE_IPv6", false)
+	if label := cni.Env["ENI_CONFIG_LABEL_DEF"]; label != "" {
+		s.ConfigLabel = label
+	}
+	// Subnet discovery came with 1.18.0; that the tag's value and the cluster
+	// count, with 1.22.1 (amazon-vpc-cni-k8s, CHANGELOG).
+	s.Discovery = on("ENABLE_SUBNET_DISCOVERY", true) && !before(cni.Image, 1, 18, 0)
+	s.ByValue = !before(cni.Image, 1, 22, 1)
+	s.Cluster = cni.Env["CLUSTER_NAME"]
 	return s
 }
 
-// AtStart is the demand of one node of a type.
-func (s Settings) AtStart(t snapshot.InstanceType) Demand {
-	each := max(1, t.IPv4PerInterface)
-	interfaces := max(1, t.Interfaces)
-	if s.MaxInterfaces > 0 {
-		interfaces = min(interfaces, s.MaxInterfaces)
+// before tells that an image is of an earlier version. One whose version cannot
+// be read counts as a current one.
+func before(image string, version ...int) bool {
+	_, tag, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":v")
+	tag, _, _ = strings.Cut(tag, "-")
+	parts := strings.Split(tag, ".")
+	if len(parts) != len(version) {
+		return false
 	}
-	wanted := max(s.WarmAddresses, s.MinimumAddresses)
-	switch {
-	// Pods take nothing of the node's own subnet: its first interface has its
-	// primary address alone.
-	case s.IPv6, s.Elsewhere:
-		return Demand{Own: 1, First: 1}
-	// Only the Nitro hypervisor and bare metal have prefixes; elsewhere the
-	// plugin falls back to single addresses.
-	case s.Prefixes && (t.Hypervisor == "nitro" || t.Hypervisor == "" || t.BareMetal):
-		blocks := s.WarmPrefixes
-		if wanted > 0 {
-			blocks = (wanted + prefix - 1) / prefix
+	for i, want := range version {
+		n, err := strconv.Atoi(parts[i])
+		if err != nil {
+			return false
 		}
-		return filled(blocks, prefix, each-1, interfaces)
-	case wanted > 0:
-		return filled(wanted, 1, each-1, interfaces)
+		if n != want {
+			return n < want
+		}
 	}
-	d := Demand{Own: 1, First: each}
-	d.Warm = each * min(s.WarmInterfaces, interfaces-1)
-	return d
+	return false
 }
 
-// filled is the demand of a node that takes a number of slots for pods, each
-// of some addresses. Every interface has one address of its own beside them.
-func filled(wanted, size, slots, interfaces int) Demand {
-	first := min(wanted, slots)
-	d := Demand{Own: 1, First: 1 + first*size}
-	for wanted -= first; wanted > 0 && slots > 0 && interfaces > 1; interfaces-- {
-		next := min(wanted, slots)
-		d.Warm += 1 + next*size
-		wanted -= next
-	}
-	return d
-}
+// OwnOnly are settings with which a node takes its own address alone: another
+// plugin gives pods theirs, and where is not known.
+func OwnOnly() Settings { return Settings{IPv6: true} }

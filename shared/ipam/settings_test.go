@@ -8,46 +8,41 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func TestSettingsAtStart(t *testing.T) {
-	xlarge4 := snapshot.InstanceType{Name: "m5.4xlarge", Interfaces: 8, IPv4PerInterface: 30, Hypervisor: "nitro"}
-	large := snapshot.InstanceType{Name: "m5.large", Interfaces: 3, IPv4PerInterface: 10, Hypervisor: "nitro"}
-	xen := snapshot.InstanceType{Name: "m4.large", Interfaces: 2, IPv4PerInterface: 10, Hypervisor: "xen"}
-	tests := []struct {
-		name string
-		of   snapshot.InstanceType
-		env  map[string]string
-		want Demand
-	}{
-		{"aws-node says nothing", xlarge4, nil, Demand{1, 30, 30}},
-		{"the manifest's own settings", xlarge4, map[string]string{"WARM_ENI_TARGET": "1", "WARM_PREFIX_TARGET": "1", "ENABLE_PREFIX_DELEGATION": "false"}, Demand{1, 30, 30}},
-		{"nothing in reserve", xlarge4, map[string]string{"WARM_ENI_TARGET": "0"}, Demand{1, 30, 0}},
-		{"two interfaces in reserve", large, map[string]string{"WARM_ENI_TARGET": "2"}, Demand{1, 10, 20}},
-		{"never more interfaces than the type has", large, map[string]string{"WARM_ENI_TARGET": "9"}, Demand{1, 10, 20}},
-		{"nor than MAX_ENI", large, map[string]string{"WARM_ENI_TARGET": "9", "MAX_ENI": "2"}, Demand{1, 10, 10}},
-		{"five addresses in reserve", xlarge4, map[string]string{"WARM_IP_TARGET": "5"}, Demand{1, 6, 0}},
-		{"at least twelve: 9 on the first interface, 3 and its own on a second", large, map[string]string{"WARM_IP_TARGET": "2", "MINIMUM_IP_TARGET": "12"}, Demand{1, 10, 4}},
-		{"a minimum alone counts too", large, map[string]string{"MINIMUM_IP_TARGET": "4"}, Demand{1, 5, 0}},
-		{"more than the type can hold", large, map[string]string{"WARM_IP_TARGET": "500"}, Demand{1, 10, 20}},
-		{"one prefix", xlarge4, map[string]string{"ENABLE_PREFIX_DELEGATION": "true"}, Demand{1, 17, 0}},
-		{"three prefixes", xlarge4, map[string]string{"ENABLE_PREFIX_DELEGATION": "true", "WARM_PREFIX_TARGET": "3"}, Demand{1, 49, 0}},
-		{"addresses in reserve, in whole prefixes", xlarge4, map[string]string{"ENABLE_PREFIX_DELEGATION": "true", "WARM_IP_TARGET": "17"}, Demand{1, 33, 0}},
-		{"Xen has no prefixes", xen, map[string]string{"ENABLE_PREFIX_DELEGATION": "true"}, Demand{1, 10, 10}},
-		{"pods in another subnet", xlarge4, map[string]string{"AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "true"}, Demand{1, 1, 0}},
-		{"pods with IPv6 addresses", xlarge4, map[string]string{"ENABLE_IPv6": "true"}, Demand{1, 1, 0}},
-		{"what is no number is not set", large, map[string]string{"WARM_ENI_TARGET": "many", "WARM_IP_TARGET": "-1", "MAX_ENI": "0"}, Demand{1, 10, 10}},
-		{"a type that nothing is known of", snapshot.InstanceType{}, map[string]string{"WARM_IP_TARGET": "8"}, Demand{1, 1, 0}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(SettingsOf(&snapshot.CNI{Env: tt.env}).AtStart(tt.of), tt.want); diff != "" {
-				t.Errorf("AtStart (-got +want):\n%s", diff)
-			}
-		})
-	}
-}
-
 func TestSettingsWithoutTheCNI(t *testing.T) {
 	if diff := cmp.Diff(SettingsOf(nil), Defaults()); diff != "" {
 		t.Errorf("SettingsOf(nil) (-got +want):\n%s", diff)
+	}
+}
+
+func TestSettingsOf(t *testing.T) {
+	with := func(change func(*Settings)) Settings {
+		s := Defaults()
+		change(&s)
+		return s
+	}
+	const image = "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni"
+	tests := []struct {
+		name string
+		cni  snapshot.CNI
+		want Settings
+	}{
+		{"nothing said", snapshot.CNI{Image: image + ":v1.23.1-eksbuild.1"}, Defaults()},
+		{"before the tag's value counted", snapshot.CNI{Image: image + ":v1.22.0-eksbuild.1"}, with(func(s *Settings) { s.ByValue = false })},
+		{"from then on", snapshot.CNI{Image: image + ":v1.22.1"}, Defaults()},
+		{"before other subnets were looked for", snapshot.CNI{Image: image + ":v1.17.9"}, with(func(s *Settings) { s.Discovery, s.ByValue = false, false })},
+		{"a version that is none", snapshot.CNI{Image: image + ":v1.latest.0"}, Defaults()},
+		{"no version", snapshot.CNI{Image: image + "@sha256:0123"}, Defaults()},
+		{"a registry with a port", snapshot.CNI{Image: "registry:5000/cni:v1.17.0"}, with(func(s *Settings) { s.Discovery, s.ByValue = false, false })},
+		{"switched off", snapshot.CNI{Env: map[string]string{"ENABLE_SUBNET_DISCOVERY": "False"}}, with(func(s *Settings) { s.Discovery = false })},
+		{"a value that is none leaves it on", snapshot.CNI{Env: map[string]string{"ENABLE_SUBNET_DISCOVERY": "maybe"}}, Defaults()},
+		{"custom networking by zone", snapshot.CNI{Env: map[string]string{"AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "1", "ENI_CONFIG_LABEL_DEF": "topology.kubernetes.io/zone", "CLUSTER_NAME": "prod"}},
+			with(func(s *Settings) { s.Elsewhere, s.ConfigLabel, s.Cluster = true, "topology.kubernetes.io/zone", "prod" })},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(SettingsOf(&tt.cni), tt.want); diff != "" {
+				t.Errorf("SettingsOf (-got +want):\n%s", diff)
+			}
+		})
 	}
 }

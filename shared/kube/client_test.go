@@ -196,3 +196,39 @@ func FuzzNodeList(f *testing.F) {
 		_ = json.Unmarshal(raw, &list) // must not panic
 	})
 }
+
+// A cluster that does not know the kind has none; a refusal is no such answer.
+func TestENIConfigs(t *testing.T) {
+	for name, test := range map[string]struct {
+		code  int
+		body  string
+		want  int
+		fails bool
+	}{
+		"two":            {200, `{"items":[{"metadata":{"name":"us-west-2a"},"spec":{"subnet":"subnet-a","securityGroups":["sg-a"]}},{"metadata":{"name":"us-west-2b"}}]}`, 2, false},
+		"no such kind":   {404, `404 page not found`, 0, false},
+		"refused":        {403, `{"reason":"Forbidden","message":"eniconfigs is forbidden"}`, 0, true},
+		"half an answer": {200, `{"items":[{"metadata":`, 0, true},
+	} {
+		c := server(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/apis/crd.k8s.amazonaws.com/v1alpha1/eniconfigs" {
+				t.Errorf("asked for %s", r.URL.Path)
+			}
+			w.WriteHeader(test.code)
+			fmt.Fprint(w, test.body)
+		})
+		list, err := c.ENIConfigs(context.Background())
+		if len(list) != test.want || (err != nil) != test.fails {
+			t.Errorf("%s: %+v, %v", name, list, err)
+		}
+	}
+}
+
+func FuzzENIConfigList(f *testing.F) {
+	f.Add([]byte(`{"metadata":{},"items":[{"metadata":{"name":"us-west-2a"},"spec":{"subnet":"subnet-a","securityGroups":["sg-a"]}}]}`))
+	f.Add([]byte(`{"items":[{"spec":{"securityGroups":null}}]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var list page[ENIConfig]
+		_ = json.Unmarshal(raw, &list) // must not panic
+	})
+}

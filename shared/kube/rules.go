@@ -9,7 +9,8 @@ func Rules() []fn.KubeRule {
 	return []fn.KubeRule{
 		{Group: "", Resources: []string{"nodes"}, Verbs: []string{"list"}},
 		{Group: "certificates.k8s.io", Resources: []string{"certificatesigningrequests"}, Verbs: []string{"list"}},
-		{Namespace: "default", Group: "", Resources: []string{"events"}, Verbs: []string{"list"}}, // about nodes
+		{Group: "crd.k8s.amazonaws.com", Resources: []string{"eniconfigs"}, Verbs: []string{"list"}}, // where custom networking is on
+		{Namespace: "default", Group: "", Resources: []string{"events"}, Verbs: []string{"list"}},    // about nodes
 		{Namespace: "kube-system", Group: "", Resources: []string{"pods"}, Verbs: []string{"list"}},
 		{Namespace: "kube-system", Group: "apps", Resources: []string{"daemonsets"}, Names: []string{"aws-node"}, Verbs: []string{"get"}},
 		{Namespace: "kube-system", Group: "", Resources: []string{"serviceaccounts"}, Names: []string{"aws-node"}, Verbs: []string{"get"}},

@@ -24,12 +24,15 @@ func TestWhoTalks(t *testing.T) {
 		"shared/state":   {"dynamodb"},
 		"shared/bus":     {"eventbridge", "sqs"},
 		"shared/awsconf": {"net", "net/http"},
+		"shared/remedy":  {"ec2"}, // what changes things in AWS
 		// The functions make the clients of state, bus and slack, and hand
 		// them over.
 		"functions/launch-watch":    {"dynamodb", "sqs"},
 		"functions/join-check":      {"dynamodb", "sqs"},
 		"functions/nodegroup-watch": {"dynamodb", "eventbridge", "sqs"},
 		"functions/spot-report":     {"dynamodb", "sqs"},
+		"functions/subnet-watch":    {"dynamodb", "sqs"},
+		"functions/eni-cleanup":     {"dynamodb", "eventbridge", "sqs"},
 		"functions/report":          {"dynamodb", "eventbridge", "net/http", "secretsmanager"},
 	}
 	got := map[string][]string{}
@@ -113,9 +116,9 @@ func TestReportAloneHoldsTheSlackToken(t *testing.T) {
 	}
 }
 
-// TestSpotReportAloneDraws: the fonts and the drawing make a function half as
-// large again, and it starts more slowly.
-func TestSpotReportAloneDraws(t *testing.T) {
+// TestTwoFunctionsAloneDraw: the fonts and the drawing make a function half as
+// large again, and it starts more slowly. Who draws is woken by a schedule.
+func TestTwoFunctionsAloneDraw(t *testing.T) {
 	forbidden := []string{module + "/shared/chart", "gonum.org/v1/plot", "codeberg.org/go-fonts"}
 	seen := false
 	for _, p := range packages(t) {
@@ -124,7 +127,7 @@ func TestSpotReportAloneDraws(t *testing.T) {
 				continue
 			}
 			switch {
-			case p.name() == "functions/spot-report":
+			case p.name() == "functions/spot-report", p.name() == "functions/subnet-watch":
 				seen = true
 			case p.name() != "shared/chart":
 				t.Errorf("%s depends on %s", p.name(), dep)

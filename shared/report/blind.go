@@ -70,6 +70,9 @@ func blindedChecks(f snapshot.Failure, obs Observation) []string {
 	return ids
 }
 
+// deletes is the one call among those that fail that reads nothing.
+const deletes = "ec2:DeleteNetworkInterface"
+
 func blindCause(f snapshot.Failure, blinded []string) diagnose.Cause {
 	c := diagnose.Cause{
 		Check:      CannotLook,
@@ -79,6 +82,10 @@ func blindCause(f snapshot.Failure, blinded []string) diagnose.Cause {
 	}
 	c.Title = fmt.Sprintf("cannot look at the %s: %s %s", f.Source, sight(f), happened(f.Reason))
 	c.Why = "Whether instances can join cannot be told as long as this is not read. What depends on it is not judged, and nothing is called well."
+	if f.Call == deletes {
+		c.Title = fmt.Sprintf("cannot delete leaked interfaces: %s %s", sight(f), happened(f.Reason))
+		c.Why = "Network interfaces of dead nodes keep their addresses as long as EC2 does not delete them. What Rollcall says of nodes does not hang on it."
+	}
 	if len(blinded) > 0 {
 		c.Evidence = append(c.Evidence, checks.Evidence{What: "Checks that could not judge", Value: strings.Join(blinded, ", ")})
 	}

@@ -13,6 +13,11 @@ func (inc Incident) clone() Incident {
 	inc.Applied = slices.Clone(inc.Applied)
 	inc.Said.Notes = slices.Clone(inc.Said.Notes)
 	inc.Untold = slices.Clone(inc.Untold)
+	inc.Effects = slices.Clone(inc.Effects)
+	if inc.Sketch != nil {
+		sketch := *inc.Sketch
+		inc.Sketch = &sketch
+	}
 	if inc.Proof != nil {
 		proof := *inc.Proof
 		inc.Proof = &proof

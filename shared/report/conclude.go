@@ -44,9 +44,12 @@ func (d *desk) conclude(f *draft) (decision Decision, touched bool) {
 			n.Count += len(f.missed)
 			continue
 		}
-		if r.noted() && (r != HasMissed || !f.notedMissed()) {
+		if r.noted() && (r != HasMissed || !f.notedMissed()) && !f.hovers(r) {
 			d.note(f, r)
 		}
+	}
+	if !slices.Contains(f.reasons, Opened) && !slices.Contains(f.reasons, Reopened) { // else the message says it from the start
+		f.Said.Notes = append(f.Said.Notes, f.joined...)
 	}
 	d.tellBus(f, top)
 	f.Said.Behind = f.Number > 0
@@ -74,6 +77,17 @@ func (f *draft) notedMissed() bool {
 		}
 	}
 	return false
+}
+
+// mostComings is how often the thread is told that a subnet's addresses are
+// short again, or well again. The message always says how things stand, and for
+// which time.
+const mostComings = 3
+
+// hovers tells that an incident of addresses comes and goes, as a subnet does
+// that is always nearly full: the thread has been told often enough.
+func (f *draft) hovers(r Reason) bool {
+	return ofAddresses(f.Key.Check) && f.Number > mostComings && (r == Reopened || r == IsProved || r == IsSuperseded)
 }
 
 // maxNotes bounds the record of an incident whose cause comes and goes. The

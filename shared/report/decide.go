@@ -41,7 +41,13 @@ func Decide(previous []Incident, obs Observation, now time.Time, policy Policy) 
 		}
 		d.drafts = append(d.drafts, f)
 	}
-	for _, cause := range d.causes() {
+	causes := d.causes()
+	for _, cause := range causes {
+		if f := d.find(Key{Cluster: obs.Cluster, Check: cause.Check, Resource: cause.Resource}); f != nil && !f.repeated && f.State != Closed {
+			d.relate(f, cause)
+		}
+	}
+	for _, cause := range causes {
 		d.take(cause)
 	}
 	for _, f := range d.drafts {
@@ -55,9 +61,15 @@ func Decide(previous []Incident, obs Observation, now time.Time, policy Policy) 
 		}
 	}
 	// Last, because an incident can be superseded by any other.
+	d.gather()
 	for _, f := range d.drafts {
 		if !f.repeated {
 			d.supersede(f)
+		}
+	}
+	for _, f := range d.drafts {
+		if !f.repeated {
+			d.draw(f)
 		}
 	}
 	var decisions []Decision
@@ -86,6 +98,8 @@ type draft struct {
 	changed  bool
 	repeated bool
 	late     bool
+	// joined are notes on what belongs to it from now on.
+	joined []Note
 }
 
 func (f *draft) because(r Reason) {
@@ -98,11 +112,14 @@ func (f *draft) because(r Reason) {
 func (f *draft) symptom() bool { return f.Cause.Confidence == checks.Symptom }
 func (f *draft) blind() bool   { return f.Key.Check == CannotLook }
 
-// ByItself tells that an incident is about what EKS says of itself, or about a
-// Spot pool over days: that it is otherwise now is all the proof there is, and
-// no node is waited for.
+// ByItself tells that an incident is about what EKS says of itself, about a
+// Spot pool over days, or about a subnet's addresses that nobody lacked yet:
+// that it is otherwise now is all the proof there is, and no node is waited for.
 func (inc Incident) ByItself() bool {
 	group, _, _ := strings.Cut(string(inc.Key.Check), "/")
+	if group == "ip" && inc.Key.Check != subnetExhausted {
+		return inc.Affected == 0
+	}
 	return group == "addon" || group == "cluster" || group == "nodegroup" || inc.Key.Check == "spot/pool-failing"
 }
 
@@ -120,16 +137,9 @@ func (d *desk) causes() []diagnose.Cause {
 	causes := slices.Concat(d.obs.Diagnosis.Causes, blindCauses(d.obs))
 	causes = slices.DeleteFunc(causes, func(c diagnose.Cause) bool { return c.Confidence == checks.Advice })
 	slices.SortStableFunc(causes, func(a, b diagnose.Cause) int {
-		return symptomsLast(a) - symptomsLast(b)
+		return addressesFirst(a) - addressesFirst(b)
 	})
 	return causes
-}
-
-func symptomsLast(c diagnose.Cause) int {
-	if c.Confidence == checks.Symptom {
-		return 1
-	}
-	return 0
 }
 
 func (d *desk) find(key Key) *draft {

@@ -15,6 +15,8 @@ func (inc Incident) Fit(limit int) Incident {
 	}
 	inc = inc.clone()
 	for _, shorten := range []func(*Incident){
+		// A picture is drawn again in five minutes.
+		func(i *Incident) { i.Sketch = i.Sketch.without() },
 		func(i *Incident) { i.shortenUntold(2) },
 		func(i *Incident) { i.shortenNotes(3) },
 		func(i *Incident) { i.fewerUntold(50) },

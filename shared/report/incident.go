@@ -63,6 +63,13 @@ type Incident struct {
 	Before time.Time `json:"before,omitzero"`
 	// Times counts the observations in which a pending incident was seen.
 	Times int `json:"times,omitempty"`
+	// Effects are failures of other checks that belong to this one: a subnet that
+	// leaks addresses runs out of them, refuses launches, starves nodes.
+	Effects []Effect `json:"effects,omitempty"`
+	// By is the incident that a superseded one gave way to.
+	By *Key `json:"by,omitempty"`
+	// Sketch is the picture in its message.
+	Sketch *Sketch `json:"sketch,omitempty"`
 	// ClearedBy is evidence of what changed: the route that is there now.
 	ClearedBy []checks.Evidence  `json:"clearedBy,omitempty"`
 	Facts     []Fact             `json:"facts,omitempty"`
@@ -161,6 +168,8 @@ type Note struct {
 	TS      string    `json:"ts,omitempty"`
 	Sending time.Time `json:"sending,omitzero"`
 
+	// Says is what a failure that belongs to the incident says.
+	Says string `json:"says,omitempty"`
 	// Instances are those that the note is about, at most MaxNamed of the Count.
 	Instances []string `json:"instances,omitempty"`
 	Count     int      `json:"count,omitempty"`

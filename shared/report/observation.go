@@ -38,6 +38,8 @@ type Observation struct {
 	// Absent are subnets and instances that were asked for, by a source that
 	// was read in full, and do not exist any more.
 	Absent []string `json:"absent,omitempty"`
+	// Charts are pictures for messages about the subnets that they are of.
+	Charts []Chart `json:"charts,omitempty"`
 	// Sweep is set on the observations of a sweep. They come for every
 	// watched cluster even when nothing is wrong: time passes with them.
 	Sweep bool `json:"sweep,omitempty"`
@@ -74,6 +76,15 @@ const (
 	Gone    = outcome.Gone
 	GivenUp = outcome.GivenUp
 )
+
+// Chart is a small picture.
+type Chart struct {
+	// Of is the subnet whose free addresses it shows.
+	Of  string `json:"of"`
+	PNG []byte `json:"png"`
+	// Alt says in words what it shows.
+	Alt string `json:"alt"`
+}
 
 // Fact is one line for the thread.
 type Fact struct {

@@ -13,8 +13,14 @@ type Posting struct {
 	Summary Summary `json:"summary"`
 	// Version counts the writes of this record.
 	Version int `json:"version"`
-	// Done is set when all was said, and what it says is no longer kept.
+	// Done is set when all was said, and what it says is no longer kept. It is
+	// always set for cleanups: a report function that knows none leaves them
+	// alone.
 	Done bool `json:"done,omitempty"`
+	// Behind is set for a cleanup whose message is to be posted or edited, Digest
+	// is of the message as it was last sent.
+	Behind bool   `json:"behind,omitempty"`
+	Digest string `json:"digest,omitempty"`
 
 	Channel string `json:"channel,omitempty"`
 	// TS is the message's timestamp, its id in Slack; Sending is when it was
@@ -41,6 +47,9 @@ type Picture struct {
 // Due tells that something is still to be said. Where nothing failed there are
 // no details.
 func (p Posting) Due() bool {
+	if p.Summary.Kind == CleanupSummary {
+		return p.Behind
+	}
 	return !p.Done && (p.TS == "" || p.DetailsTS == "" && !p.Summary.Quiet())
 }
 

@@ -22,6 +22,9 @@ const (
 	MoreAffected Reason = "more-affected"
 	BetterKnown  Reason = "better-known" // the cause's words or evidence changed
 
+	// HasJoined is of notes alone: another check's failure belongs to this.
+	HasJoined Reason = "joined"
+
 	// The rest is said to nobody.
 	NothingNew     Reason = "nothing-new"
 	NotYet         Reason = "not-yet"         // seen too few times to be said

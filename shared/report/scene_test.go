@@ -230,3 +230,24 @@ func stateOf(incidents []Incident, key Key) State {
 	}
 	return ""
 }
+
+// permute calls with each order of n.
+func permute(n int, f func(order []int)) {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	var step func(k int)
+	step = func(k int) {
+		if k == n {
+			f(order)
+			return
+		}
+		for i := k; i < n; i++ {
+			order[k], order[i] = order[i], order[k]
+			step(k + 1)
+			order[k], order[i] = order[i], order[k]
+		}
+	}
+	step(0)
+}

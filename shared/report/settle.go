@@ -18,6 +18,7 @@ func (d *desk) look(f *draft) {
 		return
 	}
 	d.passes(f)
+	d.recover(f)
 	f.drop()
 	for _, l := range d.obs.Launches {
 		if l.Standing == Joined && f.matches(l) {
@@ -80,8 +81,19 @@ func (d *desk) passes(f *draft) {
 		if f.State != Closed && len(p.Evidence) > 0 && slices.ContainsFunc(p.Covers, func(c string) bool { return slices.Contains(f.Covers, c) }) && !d.obs.At.Before(f.Seen) {
 			f.ClearedBy = p.Evidence
 		}
+		// Whoever first saw that the leak is gone may not know what came back.
+		late := f.State == Closed && f.Key.Check == leakedInterfaces && len(f.ClearedBy) == 0 && !d.obs.At.Before(f.Cleared)
+		if late && len(p.Evidence) > 0 && slices.Contains(p.Covers, f.Key.Resource) {
+			f.ClearedBy, f.changed = p.Evidence, true
+		}
 	}
 	for _, c := range d.obs.Diagnosis.Causes {
+		if f.onlyAdvises(c) {
+			found(c.Resource, Passing)
+			if f.State != Closed && !d.obs.At.Before(f.Seen) {
+				f.ClearedBy = []checks.Evidence{{What: Left, Value: c.Title}}
+			}
+		}
 		// The same check fails for it because of another resource now: a
 		// subnet was given another route table.
 		if c.Check == f.Key.Check && c.Resource != f.Key.Resource {

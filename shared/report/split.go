@@ -16,6 +16,10 @@ import (
 // One that is small enough stays as it is. The parts have the same time, so
 // that they count as one look.
 func (obs Observation) Split(limit int) ([]Observation, error) {
+	obs, err := obs.FewerCharts(min(limit, MaxCharted))
+	if err != nil {
+		return nil, err
+	}
 	ids := obs.instances()
 	for n := 1; ; n *= 2 {
 		parts := obs.parts(ids, n)
@@ -34,6 +38,26 @@ func (obs Observation) Split(limit int) ([]Observation, error) {
 			return nil, fmt.Errorf("a part of the observation of %s has %d bytes, a message may have %d", obs.Cluster, largest, limit)
 		}
 	}
+}
+
+// MaxCharted is how large an observation may become by its charts: well within
+// a message (SQS: 1 MiB, 256 KiB before August 2025).
+const MaxCharted = 240 << 10
+
+// FewerCharts leaves out as many charts, the last ones first, as make the
+// observation's JSON at most limit bytes; all of them if that is not enough.
+func (obs Observation) FewerCharts(limit int) (Observation, error) {
+	for len(obs.Charts) > 0 {
+		body, err := json.Marshal(obs)
+		if err != nil {
+			return obs, fmt.Errorf("encode the observation of %s: %w", obs.Cluster, err)
+		}
+		if len(body) <= limit {
+			break
+		}
+		obs.Charts = obs.Charts[:len(obs.Charts)-1]
+	}
+	return obs, nil
 }
 
 // instances are all that the observation tells of, sorted.
@@ -75,7 +99,7 @@ func (obs Observation) part(k int, own, instance func(string) bool) Observation 
 	p := obs
 	if k > 0 {
 		p.ID = fmt.Sprintf("%s#%d", obs.ID, k+1)
-		p.Facts, p.Absent = nil, nil
+		p.Facts, p.Absent, p.Charts = nil, nil, nil
 	}
 	keep := func(list []string, other bool) []string {
 		var kept []string

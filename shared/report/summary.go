@@ -36,6 +36,8 @@ type Summary struct {
 	MorePools int `json:"morePools,omitempty"`
 	// Slowest is the pool whose nodes take longest to join; nil if none is known.
 	Slowest *Slowest `json:"slowest,omitempty"`
+	// Cleanup is what a cleanup summary is about; nil for others.
+	Cleanup *Cleanup `json:"cleanup,omitempty"`
 	// Chart is a PNG; empty where there is nothing to show.
 	Chart []byte `json:"chart,omitempty"`
 }
@@ -53,10 +55,15 @@ func (s Summary) Quiet() bool { return s.Failed() == 0 }
 // SummaryKind is what a summary is about.
 type SummaryKind string
 
-// SpotSummary is about Spot.
-const SpotSummary SummaryKind = "spot"
+// The kinds.
+const (
+	SpotSummary    SummaryKind = "spot"
+	CleanupSummary SummaryKind = "cleanup"
+)
 
-// SummaryFormat is the version of Summary that this code writes and reads.
+// SummaryFormat is the version of Summary that this code writes and reads. A
+// new kind needs no new one: a report function that does not know the kind
+// refuses the message.
 const SummaryFormat = 101
 
 // Slowest is the pool whose nodes take longest to join.
@@ -93,6 +100,11 @@ func (s Summary) Fit(limit int) (Summary, error) {
 			return s, fmt.Errorf("the summary %s has %d bytes, it may have %d", s.ID, len(body), limit)
 		}
 	}
+}
+
+// known tells a summary of a kind that this code knows, with what it is about.
+func (s Summary) known() bool {
+	return s.Kind == SpotSummary || s.Kind == CleanupSummary && s.Cleanup != nil
 }
 
 // Message is what a message on the results queue holds: one of the two.
@@ -135,7 +147,7 @@ func DecodeMessage(body []byte) (Message, error) {
 	if err := json.Unmarshal(body, &s); err != nil {
 		return Message{}, fmt.Errorf("decode a summary: %w", err)
 	}
-	if s.Format != SummaryFormat || s.Kind != SpotSummary || strings.TrimSpace(s.ID) == "" || s.Cluster == "" || s.At.IsZero() {
+	if s.Format != SummaryFormat || !s.known() || strings.TrimSpace(s.ID) == "" || s.Cluster == "" || s.At.IsZero() {
 		return Message{}, fmt.Errorf("decode a summary: %w", ErrNoSummary)
 	}
 	return Message{Summary: &s}, nil

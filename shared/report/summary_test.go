@@ -118,6 +118,7 @@ func TestPosting(t *testing.T) {
 // Whatever can be decoded can be stored and read again.
 func FuzzDecodeMessage(f *testing.F) {
 	f.Add(encoded(f, summary(2, 20)))
+	f.Add(encoded(f, cleaned(0, &CleanupStop{Candidates: 1}, 3)))
 	f.Add([]byte(`{"format":101,"kind":"spot","id":"x","cluster":"c","at":"2026-11-20T14:59:00Z","spot":{"pools":[{}],"bursts":[{}],"explanations":[{}]}}`))
 	f.Add([]byte(`{"format":1,"id":"x","cluster":"c","at":"2026-11-20T14:59:00Z"}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -130,6 +131,11 @@ func FuzzDecodeMessage(f *testing.F) {
 		}
 		if m.Summary == nil {
 			return
+		}
+		for _, p := range m.Summary.Parts() {
+			if len(Renew([]Posting{{Summary: p}}, *m.Summary)) > 2 {
+				t.Fatalf("more than two messages of %+v", m.Summary)
+			}
 		}
 		again, err := DecodeMessage(encoded(t, m.Summary))
 		if err != nil || again.Summary == nil || again.Summary.ID != m.Summary.ID {

@@ -10,9 +10,8 @@ import (
 // supersede closes an incident whose unfinished launches are all explained by
 // another one: a symptom at once, a cause when it is gone.
 func (d *desk) supersede(f *draft) {
-	if d.saidBetter(f) {
-		f.Settled = d.obs.At
-		d.end(f, Superseded)
+	if o := d.saidBetter(f); o != nil {
+		d.giveWay(f, o)
 		return
 	}
 	if f.blind() || !(f.State == Cleared || f.State == Open && f.symptom()) {
@@ -34,23 +33,41 @@ func (d *desk) supersede(f *draft) {
 			continue
 		}
 		if !slices.ContainsFunc(waiting, func(id string) bool { return !o.affects(id) }) {
-			f.Settled = d.obs.At
-			d.end(f, Superseded)
+			d.giveWay(f, o)
 			return
 		}
 	}
 }
 
-// saidBetter tells that what an incident says is now said more exactly by
-// another one of the same resource: a status for which EKS gave no issue at
-// first, and now does; an empty subnet, and then the burst that emptied it.
-func (d *desk) saidBetter(f *draft) bool {
-	if f.State != Open || !f.ByItself() && !f.ofAddresses() || !f.Seen.Before(d.obs.At) {
-		return false
+// giveWay closes an incident because another one says what it said.
+func (d *desk) giveWay(f, o *draft) {
+	f.Settled = d.obs.At
+	by := o.Key
+	f.By = &by
+	d.end(f, Superseded)
+}
+
+// saidBetter is the incident that now says more exactly what another one says
+// of the same resource: a status for which EKS gave no issue at first, and now
+// does; an empty subnet, and then the burst that emptied it.
+func (d *desk) saidBetter(f *draft) *draft {
+	if o := d.stillShort(f); o != nil {
+		d.inherit(o, f)
+		return o
 	}
-	return slices.ContainsFunc(d.drafts, func(o *draft) bool {
-		return o != f && o.Seen.Equal(d.obs.At) && o.saysBetter(f.Key.Check, f.Key.Resource)
-	})
+	if o := d.starvedBy(f); o != nil {
+		return o
+	}
+	if f.State != Open {
+		return nil
+	}
+	for _, o := range d.drafts {
+		newer := f.ByItself() && f.Seen.Before(d.obs.At) && o.Seen.Equal(d.obs.At) && o.saysBetter(f.Key.Check, f.Key.Resource)
+		if o != f && o.State == Open && (newer || o.beats(f)) {
+			return o
+		}
+	}
+	return nil
 }
 
 // saysBetter tells that an open incident says of a resource what a check finds
@@ -59,8 +76,3 @@ func (f *draft) saysBetter(check checks.ID, resource string) bool {
 	return f.State == Open && slices.Contains(f.Covers, resource) &&
 		slices.ContainsFunc(f.Cause.Hidden, func(h diagnose.Hidden) bool { return h.Check == check })
 }
-
-// ofAddresses tells that an incident is about a subnet's addresses.
-func (f *draft) ofAddresses() bool { return f.Key.Check == subnetExhausted }
-
-const subnetExhausted checks.ID = "ip/subnet-exhausted"

@@ -86,7 +86,7 @@ func (d *desk) reopen(f *draft, cause diagnose.Cause) {
 	d.forget(f)
 	f.Before = f.Resolved
 	f.Launches, f.More, f.Affected = nil, nil, 0
-	f.Joins, f.Proof, f.ClearedBy = nil, nil, nil
+	f.Joins, f.Proof, f.ClearedBy, f.Effects, f.By = nil, nil, nil, nil, nil
 	f.Cleared, f.Resolved, f.Ending = time.Time{}, time.Time{}, ""
 	f.Began = d.obs.At
 	d.fail(f, cause)
@@ -143,6 +143,7 @@ func (d *desk) refresh(f *draft, cause diagnose.Cause) {
 // fail takes in what a failed cause says, and counts the newly affected
 // launches.
 func (d *desk) fail(f *draft, cause diagnose.Cause) (added int) {
+	d.relate(f, cause)
 	for _, cover := range cause.Covers {
 		if f.find(cover, Failing, d.obs.At) {
 			f.changed = true
@@ -192,9 +193,8 @@ func (d *desk) launch(id string) Launch {
 // incidents that explain it: those that stand, and for a while those that
 // ended well, since an instance that came too early may never join by itself.
 func (d *desk) explained(cause diagnose.Cause) bool {
-	if cause.Check == subnetExhausted {
-		// A sweep sees that the subnet is empty; why, a look at its launches has told.
-		return slices.ContainsFunc(d.drafts, func(f *draft) bool { return f.saysBetter(cause.Check, cause.Resource) })
+	if d.belongs(cause) || d.feed(cause) {
+		return true
 	}
 	if cause.Confidence != checks.Symptom {
 		return false

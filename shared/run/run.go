@@ -28,6 +28,8 @@ type Env struct {
 	Log     *slog.Logger
 	Metrics *Metrics
 	Now     func() time.Time
+	// Sleep waits in the time that Now tells, or until the context ends.
+	Sleep func(context.Context, time.Duration) error
 }
 
 // Handler does one invocation.
@@ -93,7 +95,7 @@ func (f *Function) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	handler, err := f.build(ctx, Env{Config: c, AWS: cfg, Log: f.log, Metrics: f.metrics, Now: f.now})
+	handler, err := f.build(ctx, Env{Config: c, AWS: cfg, Log: f.log, Metrics: f.metrics, Now: f.now, Sleep: c.Clock.Sleep})
 	if err != nil {
 		return fmt.Errorf("prepare %s: %w", f.name, err)
 	}

@@ -62,9 +62,12 @@ func (c *Client) Reply(ctx context.Context, channel, thread string, m Message) (
 	return c.send(ctx, channel, m, slackgo.MsgOptionTS(thread))
 }
 
-// Update replaces what a message says.
+// Update replaces what a message says. It waits for a picture as Post does.
 func (c *Client) Update(ctx context.Context, channel, ts string, m Message) error {
 	_, err := c.send(ctx, channel, m, slackgo.MsgOptionUpdate(ts))
+	if notTakenIn(m, err) && c.sleep(ctx, takingIn) == nil {
+		_, err = c.send(ctx, channel, m, slackgo.MsgOptionUpdate(ts))
+	}
 	return err
 }
 

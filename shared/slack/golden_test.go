@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	slackgo "github.com/slack-go/slack"
+
+	"rollcall/shared/report"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -135,4 +137,12 @@ func readItems(items []slackgo.RichTextSectionElement) string {
 		}
 	}
 	return b.String()
+}
+
+// reasons are all that a note can have.
+func reasons() []report.Reason {
+	return []report.Reason{
+		report.Opened, report.Reopened, report.FailedAgain, report.IsProved, report.IsUnproved, report.IsSuperseded,
+		report.IsWithdrawn, report.CauseGone, report.HasMissed, report.MoreAffected, report.BetterKnown, report.HasJoined,
+	}
 }

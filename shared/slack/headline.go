@@ -63,6 +63,9 @@ func title(i report.Incident) string {
 func verdict(i report.Incident) (colour, what string) {
 	switch i.State {
 	case report.Cleared:
+		if well := addressesAre(i); well != "" {
+			return yellow, well + ", waiting for a node to prove it" + colon(cameBack(i))
+		}
 		return yellow, "cause is gone, waiting for a node to prove it" + colon(change(i.ClearedBy))
 	case report.Closed:
 		return closed(i)
@@ -109,7 +112,12 @@ func nobody(i report.Incident, c checks.Confidence) (colour, what string) {
 	switch group, _, _ := strings.Cut(string(i.Key.Check), "/"); group {
 	case "launch":
 		return red, title(i)
-	case "addon", "cluster", "nodegroup", "ip":
+	case "ip":
+		if worse(i) {
+			return red, title(i) + pick(i.Key.Check == leakCheck, ", and too few are left", "")
+		}
+		return orange, title(i)
+	case "addon", "cluster", "nodegroup":
 		return orange, title(i)
 	}
 	switch c {
@@ -164,6 +172,13 @@ func closed(i report.Incident) (colour, what string) {
 		if i.Key.Check == report.CannotLook {
 			return green, clip(oneLine(i.Key.Resource), 80) + " works again after " + span(outage(i))
 		}
+		if addressesAre(i) != "" {
+			what = addressesWell(i)
+			if i.Proof != nil {
+				what += "; " + proof(*i.Proof)
+			}
+			return green, what
+		}
 		if i.ByItself() {
 			return green, "well again after " + span(outage(i)) + colon(change(i.ClearedBy))
 		}
@@ -173,9 +188,12 @@ func closed(i report.Incident) (colour, what string) {
 		}
 		return green, what
 	case report.Unproved:
+		if well := addressesAre(i); well != "" {
+			return white, well + ", no launch came to prove it" + colon(cameBack(i))
+		}
 		return white, "cause is gone, no launch came to prove it" + colon(change(i.ClearedBy))
 	case report.Superseded:
-		return white, "closed, another cause explains it and has its own message"
+		return white, "closed, " + gaveWay(i)
 	case report.Withdrawn:
 		return white, "closed, what this was about no longer exists"
 	case report.GivenUpOn:

@@ -52,6 +52,12 @@ func problems(m Message) []string {
 		list = append(list, "size "+number(n))
 	}
 	for _, b := range m.Blocks {
+		if image, is := b.(*slackgo.ImageBlock); is {
+			if image.SlackFile == nil || image.SlackFile.ID == "" || image.AltText == "" || length(image.AltText) > maxAlt {
+				list = append(list, "a picture without a file or a text")
+			}
+			continue
+		}
 		block := b.(*slackgo.RichTextBlock)
 		if len(block.Elements) == 0 {
 			list = append(list, "an empty block")
@@ -194,7 +200,7 @@ func (w wild) facts() []report.Fact {
 func (w wild) incident() report.Incident {
 	pick := func(list ...string) string { return list[w.IntN(len(list))] }
 	i := report.Incident{
-		Key:    report.Key{Cluster: w.text(200), Check: checks.ID(pick("route/no-egress", string(report.CannotLook), w.text(200))), Resource: w.text(200)},
+		Key:    report.Key{Cluster: w.text(200), Check: checks.ID(pick("route/no-egress", string(report.CannotLook), "ip/leaked-interfaces", "ip/runway", w.text(200))), Resource: w.text(200)},
 		Region: pick("us-west-2", "eu-central-1", w.text(30)), Partition: pick("aws", "aws-cn", "aws-us-gov", w.text(10)),
 		State: report.State(pick("open", "cleared", "closed", "pending", "odd")), Ending: report.Ending(pick("proved", "unproved", "superseded", "withdrawn", "", "odd")),
 		Number: w.IntN(5), Began: w.time(), Changed: w.time(), Cleared: w.time(), Resolved: w.time(),
@@ -204,6 +210,13 @@ func (w wild) incident() report.Incident {
 			Fix: checks.Fix{Text: w.text(4000), Command: w.text(8000), Console: pick("", "https://console.aws.amazon.com/"+strings.Repeat("a", w.IntN(4000)), "javascript:alert(1)", w.text(90))},
 		},
 		Affected: w.IntN(5000), ClearedBy: w.evidence(), Blind: w.blind(),
+	}
+	if w.IntN(2) == 0 {
+		i.Sketch = &report.Sketch{File: pick("", "F0123456789"), Alt: w.text(5000)}
+		i.By = &report.Key{Check: checks.ID(pick("ip/leaked-interfaces", "ip/subnet-exhausted", w.text(50))), Resource: w.text(90)}
+	}
+	for range w.IntN(12) {
+		i.Effects = append(i.Effects, report.Effect{Check: checks.ID(pick("ip/runway", "launch/subnet-full", w.text(30))), Title: w.text(900), Since: w.time(), Last: w.time(), Told: w.time(), Apart: w.IntN(2) == 0})
 	}
 	for range w.IntN(400) {
 		i.Launches = append(i.Launches, w.launch())
@@ -222,7 +235,7 @@ func (w wild) incident() report.Incident {
 			continue
 		}
 		n := report.Note{
-			ID: string(r) + "-2", Reason: r, At: w.time(), Count: w.IntN(3000), Evidence: w.evidence(), Facts: w.facts(), Launch: i.Proof, Blind: w.blind(),
+			ID: string(r) + "-2", Reason: r, Says: w.text(900), At: w.time(), Count: w.IntN(3000), Evidence: w.evidence(), Facts: w.facts(), Launch: i.Proof, Blind: w.blind(),
 		}
 		for range w.IntN(report.MaxNamed) {
 			n.Instances = append(n.Instances, w.text(60))
@@ -230,14 +243,6 @@ func (w wild) incident() report.Incident {
 		i.Said.Notes = append(i.Said.Notes, n)
 	}
 	return i
-}
-
-// reasons are all that a note can have.
-func reasons() []report.Reason {
-	return []report.Reason{
-		report.Opened, report.Reopened, report.FailedAgain, report.IsProved, report.IsUnproved, report.IsSuperseded,
-		report.IsWithdrawn, report.CauseGone, report.HasMissed, report.MoreAffected, report.BetterKnown,
-	}
 }
 
 // TestSayWhatIsLeftOut: what does not fit is counted, and a command is whole

@@ -53,6 +53,8 @@ func noteLine(i report.Incident, n report.Note) string {
 		return "It is back, the " + ordinal(max(i.Number, 2)) + " time. What Rollcall looked at:"
 	case report.FailedAgain:
 		return "The cause is back, before a node could prove that it was gone."
+	case report.HasJoined:
+		return sentence("This belongs here too" + colon(continued(clip(oneLine(n.Says), 160))))
 	case report.HasMissed:
 		if n.Count == 0 || len(n.Instances) == 0 {
 			return "Missed roll call: due and not a Ready node."
@@ -60,26 +62,37 @@ func noteLine(i report.Incident, n report.Note) string {
 		return count(n.Count, "instance") + " missed roll call: " +
 			pick(n.Count == 1, "it is due and not a Ready node: ", "they are due and not Ready nodes: ") + missing(n) + "."
 	case report.CauseGone:
-		return sentence("The cause is gone"+colon(change(n.Evidence))) + " Waiting for a node to prove it."
+		return gone(i, n) + " Waiting for a node to prove it."
 	case report.IsProved:
 		if i.Key.Check == report.CannotLook {
 			return clip(oneLine(i.Key.Resource), 80) + " works again. What it hides is judged again from now on."
 		}
-		line := sentence("The cause is gone" + colon(change(n.Evidence)))
+		line := gone(i, n)
 		if n.Launch != nil {
 			line += " " + sentence(proof(*n.Launch))
 		}
 		return line + " Resolved after " + span(outage(i)) + "."
 	case report.IsUnproved:
-		return sentence("The cause is gone"+colon(change(n.Evidence))) + " No instance was launched since that could prove it, so this closes without a proof. It opens again if the cause comes back."
+		return gone(i, n) + " No instance was launched since that could prove it, so this closes without a proof. It opens again if the cause comes back."
 	case report.IsSuperseded:
-		return "Closed: another cause explains this now. It has a message of its own."
+		if i.By == nil || !ofSubnet(i) && i.By.Check != leakCheck {
+			return "Closed: another cause explains this now. It has a message of its own."
+		}
+		return sentence("Closed: " + gaveWay(i))
 	case report.IsWithdrawn:
 		return "Closed: what this was about no longer exists."
 	case report.IsGivenUpOn:
 		return "Still not a node, and no longer looked at (setting giveUp). Terminate what is not needed; a new launch is looked at anew."
 	}
 	return "Update: " + headline(i)
+}
+
+// gone says what is well now.
+func gone(i report.Incident, n report.Note) string {
+	if well := addressesAre(i); well != "" && cameBack(i) != "" {
+		return sentence(capital(well) + colon(cameBack(i)))
+	}
+	return sentence("The cause is gone" + colon(change(n.Evidence)))
 }
 
 // missing names who missed roll call.

@@ -41,7 +41,9 @@ func (p *page) open(i report.Incident) {
 	if i.Cause.Why != "" {
 		p.add(p.label(whyLabel(i)).prose(sentence(clip(i.Cause.Why, maxWhy))).section())
 	}
+	p.sketch(i.Sketch)
 	p.since(i)
+	p.effects(i)
 	switch {
 	case i.Key.Check == report.CannotLook:
 		p.evidence("", i.Cause.Evidence)
@@ -57,6 +59,8 @@ func whyLabel(i report.Incident) string {
 	switch {
 	case i.Key.Check == report.CannotLook:
 		return "So"
+	case stated(i):
+		return "Why"
 	case i.Cause.Confidence == checks.Likely:
 		return "Likely because"
 	case i.Cause.Confidence == checks.Possible:
@@ -117,6 +121,7 @@ func (p *page) cleared(i report.Incident) {
 	if change(i.ClearedBy) == "" {
 		p.evidence("Found now", i.ClearedBy)
 	}
+	p.sketch(i.Sketch)
 	t := tallyOf(i)
 	l := p.label("Next").plain("This closes when an instance in the same place becomes a Ready node.")
 	out := t.missed + t.givenUp
@@ -145,7 +150,7 @@ func replace(i report.Incident) string {
 
 // closed is the body of an incident that is over: what it was, and how long.
 func (p *page) closed(i report.Incident) {
-	l := p.label("Was").prose(sentence(capital(title(i))))
+	l := p.label("Was").prose(sentence(capital(was(i))))
 	if t := tallyOf(i); t.all > 0 {
 		l.plain(" It kept " + count(t.all, "instance") + " waiting")
 		if parts := t.parts(); parts != nil {
@@ -154,9 +159,16 @@ func (p *page) closed(i report.Incident) {
 		l.plain(".")
 	}
 	p.add(l.section())
-	if i.Key.Check == report.CannotLook {
+	byItself := addressesAre(i) != "" && i.Ending == report.Proved && i.Proof == nil
+	if byItself {
+		p.sketch(i.Sketch)
+	}
+	if i.Key.Check == report.CannotLook || byItself {
 		p.add(p.label("When").plain("from ").clock(i.Began).plain(" to ").clock(i.Cleared).plain(".").section())
 		return
+	}
+	if i.Ending != report.Superseded && i.Ending != report.Withdrawn {
+		p.sketch(i.Sketch)
 	}
 	l = p.label("When").plain("began ").clock(i.Began)
 	if !i.Cleared.IsZero() {

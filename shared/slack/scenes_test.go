@@ -258,7 +258,7 @@ func scenes() []scene {
 		Nodegroups: []string{"workers"},
 	}, nil)
 
-	return []scene{
+	return append(addressScenes(), []scene{
 		{"nodegroup-quota", quota, []report.Note{note(quota, report.Opened, quota.Opened)}},
 		{"nodegroup-well", with(quota, ended(report.Proved), func(i *report.Incident) {
 			i.ClearedBy = []checks.Evidence{{What: "workers", Value: "EKS still says DEGRADED; i-0f15a6b7c8d9e0f1a, started later (15:10:04 UTC), is a Ready node"}}
@@ -294,5 +294,5 @@ func scenes() []scene {
 		{"hostile", hostile, []report.Note{note(hostile, report.Opened, hostile.Opened)}},
 		{"huge", huge, []report.Note{note(huge, report.Opened, huge.Opened)}},
 		{"unknown-note", predicted, []report.Note{{ID: "something-new", Reason: "something-new", At: began}}},
-	}
+	}...)
 }

@@ -51,6 +51,14 @@ func TestScenesAreTaken(t *testing.T) {
 
 func postScene(t *testing.T, c *Client, channel string, sc scene) {
 	t.Helper()
+	if s := sc.incident.Sketch; s != nil && s.File != "" {
+		id, err := c.Upload(t.Context(), File{Name: "addresses.png", Title: "Free addresses", Alt: s.Alt, Data: dummy(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := *s
+		shown.File, sc.incident.Sketch = id, &shown
+	}
 	ts, err := c.Post(t.Context(), channel, Render(sc.incident))
 	if err != nil {
 		t.Fatalf("%s: %v", sc.name, err)

@@ -35,6 +35,13 @@ func SummaryTag(id, note string) Tag { return Tag{Key: "summary|" + id, Note: no
 // RenderSummary is a summary's message, with its picture or the reason why it
 // has none.
 func RenderSummary(s report.Summary, picture report.Picture) Message {
+	if s.Kind == report.CleanupSummary {
+		c := report.Cleanup{}
+		if s.Cleanup != nil {
+			c = *s.Cleanup
+		}
+		return renderCleanup(s, c)
+	}
 	top := summaryLine(s)
 	return Message{
 		Text: notification(top),

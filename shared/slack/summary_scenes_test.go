@@ -185,7 +185,7 @@ func summaryScenes() []summaryScene {
 	many := told(forty...)
 	many.Spot.Explanations, many.Spot.Change = burst.Spot.Explanations[1:], []string{"Add types: workers-spot has 4 pools."}
 	picture := report.Picture{File: "F0STAGE0001"}
-	return []summaryScene{
+	return append([]summaryScene{
 		{"burst", burst, baseLine(burstSubnet, 251, theBurst()), picture},
 		{"burst-without-picture", burst, nil, report.Picture{Missing: "the Slack app lacks the scope files:write; add it and install the app again"}},
 		{"reclaimed", reclaimed, baseLine(burstSubnet, 251), picture},
@@ -199,5 +199,5 @@ func summaryScenes() []summaryScene {
 		{"hostile", hostile, nil, picture},
 		{"40-pools", many, nil, picture},
 		{"huge", huge, nil, picture},
-	}
+	}, cleanupScenes()...)
 }

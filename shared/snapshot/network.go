@@ -121,6 +121,7 @@ type TransitRoute struct {
 // Interface is a network interface.
 type Interface struct {
 	ID               string
+	Account          string // that owns it
 	VPC              string
 	Subnet           string
 	Zone             string
@@ -130,6 +131,7 @@ type Interface struct {
 	RequesterManaged bool
 	Groups           []string
 	SourceCheck      bool
+	Attached         bool   // to an instance, or to something of AWS's own
 	Instance         string // that it is attached to
 	PrivateIPs       []netip.Addr
 	Prefixes         []netip.Prefix // delegated, IPv4

@@ -77,6 +77,25 @@ type Snapshot struct {
 	// NodeEvents are the Kubernetes events about nodes.
 	NodeEvents []NodeEvent
 
+	// Uses is how the subnets of the cluster's VPC are used, and Idle the
+	// interfaces in it that nothing is attached to; Creators are the instances
+	// that the VPC CNI made those on, whether or not EC2 still knows them.
+	Uses     []Use
+	Idle     []Interface
+	Creators []Creator
+	// Tenants are the clusters that any interface of the VPC names, attached or
+	// not: they come with Uses, and are there only where all were counted.
+	Tenants      []string
+	Reservations []Reservation
+	ENIConfigs   []ENIConfig
+	// Returned is what eni-cleanup gave back in the last hour, by subnet: of our
+	// own table, no source.
+	Returned []Returned
+	// Cleanup and Horizon are settings: what eni-cleanup may do, and how long
+	// before a subnet runs out of addresses that is said (zero: a day).
+	Cleanup Cleanup
+	Horizon time.Duration
+
 	// Launches is what Rollcall itself remembers of the instances in Scope.
 	Launches []Launch
 	// History is the cluster's launches of the time that was asked for, those

@@ -46,6 +46,15 @@ const (
 	NodeEventsOf      Source = "node events"
 
 	Updates Source = "nodegroup updates" // Nodegroup.Updates
+
+	// Usage is Uses: every interface of the cluster's VPC is counted, none kept.
+	Usage Source = "use of addresses"
+	// Unattached is Idle, and CreatorsOf is Creators: the instances that made
+	// those interfaces.
+	Unattached   Source = "unattached network interfaces"
+	CreatorsOf   Source = "creators of network interfaces"
+	CIDRsKept    Source = "subnet cidr reservations" // Reservations
+	ENIConfigsOf Source = "eniconfigs"               // ENIConfigs, of custom networking
 	// LaunchHistory is History and Samples: Rollcall's own table, which gather
 	// does not read and All does not name.
 	LaunchHistory Source = "launch history"
@@ -60,6 +69,7 @@ func All() []Source {
 		Statuses, UserDataOf, Consoles, Images, LaunchTemplates, Profiles, Roles,
 		Access, PodIdentities, Addons, AWSNode, Pods, AWSAuthMap, CSRs, NodeEventsOf,
 		Updates,
+		Usage, Unattached, CreatorsOf, CIDRsKept, ENIConfigsOf,
 	}
 }
 

@@ -14,6 +14,9 @@ func ReadHistory() []fn.Read {
 // ReadJoinTimes is what reading the learned join times needs.
 func ReadJoinTimes() []fn.Read { return read(fn.Actions[Querier]("dynamodb"), fn.Table) }
 
+// ReadSamples is what reading the samples of subnets needs.
+func ReadSamples() []fn.Read { return read(fn.Actions[Querier]("dynamodb"), fn.Table) }
+
 // ReadLaunches is what reading launches by their ids needs.
 func ReadLaunches() []fn.Read { return read(fn.Actions[Getter]("dynamodb"), fn.Table) }
 

@@ -22,6 +22,7 @@ func TestGrants(t *testing.T) {
 	}
 	for prefix, grant := range map[string]fn.Grant{
 		launchPrefix: RecordLaunches(), incidentPrefix: RecordIncidents(), joinTimePrefix: RecordJoinTimes(), samplePrefix: RecordSamples(),
+		sightingPrefix: RecordSightings(), auditPrefix: RecordAudits(), pacePrefix: RecordCleanups()[0], cleanupPrefix: RecordCleanups()[1],
 	} {
 		if got := grant.Conditions["ForAllValues:StringLike"]["dynamodb:LeadingKeys"][0]; got != prefix+"*" {
 			t.Errorf("a grant is for %q, the store writes %q", got, prefix)

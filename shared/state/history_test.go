@@ -214,9 +214,9 @@ func TestSamples(t *testing.T) {
 	if got, err = s.Samples(t.Context(), "subnet-1", start.Add(2*time.Minute)); err != nil || len(got) != 1 {
 		t.Errorf("since two minutes: %v, %v", got, err)
 	}
-	now = start.Add(keepLaunches + time.Hour)
+	now = start.Add(keepSamples + time.Hour)
 	if got, err = s.Samples(t.Context(), "subnet-1", start); err != nil || len(got) != 0 {
-		t.Errorf("90 days later: %v, %v", got, err)
+		t.Errorf("8 days later, not rolled up: %v, %v", got, err)
 	}
 }
 

@@ -21,10 +21,19 @@
 //	                                                   about 450 bytes a launch ("past" and the keys), the
 //	                                                   newest day first, until MaxHistory; and OpenLaunches.
 //	jointime  jointime#<cluster>   <nodegroup>         JoinTimes: query by pk, once for each cluster and batch
-//	sample    sample#<subnet>      <minute>            Samples: query by pk, from a minute on
+//	sample    sample#<subnet>      <minute>            Samples: query by pk, from a minute on; 8 days are kept
+//	          sample#<subnet>      <hour>              Samples: query by pk, from an hour until the oldest whole
+//	          #hours                                   hour of samples; CatchUp: the last one. 90 days are kept
 //	incident  incident#<cluster>   <check>#<resource>  Incidents: query by pk
 //	nodegroup nodegroup#<cluster>  <nodegroup>         Nodegroups: query by pk
 //	summary   summary#<cluster>    <id>                Postings: query by pk
+//	sighting  sighting#<VPC>       <interface>         Sightings: query by pk, once for each VPC and run. What is
+//	                                                   written ahead of a delete is in it.
+//	audit     audit#<cluster>      <time>#<interface>  Audits, Returned: query by pk, from a time on. Never
+//	                                                   written over, kept for a year.
+//	cleanup   cleanup#<cluster>    <day>               CleanupsTold: query by pk
+//	pace      pace#<account>       pace                Pace: query by pk
+//	          #<region>
 package state
 
 import (

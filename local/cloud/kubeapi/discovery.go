@@ -4,7 +4,7 @@ import "strings"
 
 // discovery answers the paths by which a client learns what is served. It
 // returns nil for other paths.
-func discovery(path, version string) any {
+func discovery(path, version string, kinds []Kind) any {
 	switch strings.Trim(path, "/") {
 	case "version":
 		major, minor, _ := strings.Cut(version, ".")
@@ -13,35 +13,46 @@ func discovery(path, version string) any {
 		return map[string]any{"kind": "APIVersions", "versions": []string{"v1"}, "serverAddressByClientCIDRs": []any{}}
 	case "apis":
 		list := []any{}
-		for _, g := range groups() {
-			list = append(list, apiGroup(g))
+		for _, g := range groups(kinds) {
+			list = append(list, apiGroup(g, kinds))
 		}
 		return map[string]any{"kind": "APIGroupList", "apiVersion": "v1", "groups": list}
 	case "api/v1":
-		return resourceList("", "v1")
+		return resourceList("", "v1", kinds)
 	}
-	for _, g := range groups() {
+	for _, g := range groups(kinds) {
 		switch strings.Trim(path, "/") {
 		case "apis/" + g:
-			group := apiGroup(g)
+			group := apiGroup(g, kinds)
 			group["kind"], group["apiVersion"] = "APIGroup", "v1"
 			return group
-		case "apis/" + g + "/v1":
-			return resourceList(g, "v1")
+		case "apis/" + g + "/" + versionOf(g, kinds):
+			return resourceList(g, versionOf(g, kinds), kinds)
 		}
 	}
 	return nil
 }
 
-func apiGroup(name string) map[string]any {
-	version := map[string]string{"groupVersion": name + "/v1", "version": "v1"}
+// versionOf is the one version in which a group is served.
+func versionOf(group string, kinds []Kind) string {
+	for _, k := range kinds {
+		if k.Group == group {
+			return k.Version
+		}
+	}
+	return "v1"
+}
+
+func apiGroup(name string, kinds []Kind) map[string]any {
+	v := versionOf(name, kinds)
+	version := map[string]string{"groupVersion": name + "/" + v, "version": v}
 	return map[string]any{"name": name, "versions": []any{version}, "preferredVersion": version}
 }
 
-func resourceList(group, version string) any {
+func resourceList(group, version string, kinds []Kind) any {
 	resources := []any{}
 	groupVersion := version
-	for _, k := range kinds() {
+	for _, k := range kinds {
 		if k.Group != group || k.Version != version {
 			continue
 		}

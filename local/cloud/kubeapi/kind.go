@@ -8,6 +8,8 @@ type Kind struct {
 	Group, Version         string
 	Namespaced             bool
 	Short                  []string
+	// Custom kinds are there only in clusters with their definition.
+	Custom bool
 }
 
 func (k Kind) groupVersion() string {
@@ -30,6 +32,7 @@ func kinds() []Kind {
 		{Plural: "daemonsets", Singular: "daemonset", Kind: "DaemonSet", Group: "apps", Version: "v1", Namespaced: true, Short: []string{"ds"}},
 		{Plural: "certificatesigningrequests", Singular: "certificatesigningrequest", Kind: "CertificateSigningRequest",
 			Group: "certificates.k8s.io", Version: "v1", Short: []string{"csr"}},
+		{Plural: "eniconfigs", Singular: "eniconfig", Kind: "ENIConfig", Group: "crd.k8s.amazonaws.com", Version: "v1alpha1", Custom: true},
 	}
 }
 
@@ -42,10 +45,10 @@ func findKind(group, version, plural string) (Kind, bool) {
 	return Kind{}, false
 }
 
-// groups lists the API groups beside the core one.
-func groups() []string {
+// groups lists the API groups of kinds beside the core one.
+func groups(kinds []Kind) []string {
 	var out []string
-	for _, k := range kinds() {
+	for _, k := range kinds {
 		if k.Group != "" && !slices.Contains(out, k.Group) {
 			out = append(out, k.Group)
 		}

@@ -94,7 +94,7 @@ func (s *Server) answer(r *http.Request, call *wire.Call) ([]byte, *Status) {
 	call.Principal, call.Caller = user.Principal, user.Principal.Name
 	if !ofResource {
 		// Everybody who is authenticated may look at what there is.
-		if d := discovery(r.URL.Path, s.cfg.Version); d != nil && r.Method == http.MethodGet {
+		if d := discovery(r.URL.Path, s.cfg.Version, s.kinds()); d != nil && r.Method == http.MethodGet {
 			return marshal(d)
 		}
 		return nil, noPath()
@@ -107,7 +107,7 @@ func (s *Server) answer(r *http.Request, call *wire.Call) ([]byte, *Status) {
 	switch {
 	case !slices.ContainsFunc(user.Rules, func(rule Rule) bool { return rule.Allows(wanted) }):
 		return nil, forbidden(user.Name, req)
-	case !req.served && req.group != "" && !slices.Contains(groups(), req.group):
+	case !req.served && req.group != "" && !slices.Contains(groups(kinds()), req.group):
 		return nil, noPath()
 	case !req.served:
 		return nil, noResource()
@@ -115,6 +115,18 @@ func (s *Server) answer(r *http.Request, call *wire.Call) ([]byte, *Status) {
 		return nil, methodNotAllowed()
 	}
 	return s.read(r, req)
+}
+
+// kinds lists what this cluster serves.
+func (s *Server) kinds() []Kind {
+	return slices.DeleteFunc(kinds(), func(k Kind) bool {
+		var status *Status
+		if !k.Custom {
+			return false
+		}
+		_, _, err := s.cfg.Objects(k.Plural)
+		return errors.As(err, &status)
+	})
 }
 
 // fault asks the faults. A fault comes in Kubernetes's own words.

@@ -57,6 +57,11 @@ func noResource() *Status {
 	return &Status{http.StatusNotFound, "NotFound", "the server could not find the requested resource"}
 }
 
+// NotInstalled is the answer for a kind whose definition nobody installed. For
+// a group of which nothing is installed, the API server answers as for any path
+// that it does not have.
+func NotInstalled() *Status { return noPath() }
+
 // noPath is for a path, or an API group, that is not there.
 func noPath() *Status {
 	return &Status{Code: http.StatusNotFound, Message: "404 page not found"}

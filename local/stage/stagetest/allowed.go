@@ -24,12 +24,16 @@ type call struct {
 	action string
 	input  any
 	failed bool
+	// keys are the condition keys that hang on what the call is about, as it
+	// was before the call.
+	keys map[string][]string
 }
 
 // record keeps each call as the SDK's client was asked to make it.
 func (b *Bench) record(stack *middleware.Stack) error {
 	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("StagetestCalls",
 		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+			keys := b.about(in.Parameters)
 			out, meta, err := next.HandleInitialize(ctx, in)
 			service := strings.ToLower(strings.ReplaceAll(awsmiddleware.GetServiceID(ctx), " ", ""))
 			if service == "eventbridge" {
@@ -37,7 +41,7 @@ func (b *Bench) record(stack *middleware.Stack) error {
 			}
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			b.calls = append(b.calls, call{service + ":" + awsmiddleware.GetOperationName(ctx), in.Parameters, err != nil})
+			b.calls = append(b.calls, call{service + ":" + awsmiddleware.GetOperationName(ctx), in.Parameters, err != nil, keys})
 			return out, meta, err
 		}), middleware.After)
 }
@@ -55,21 +59,50 @@ func (b *Bench) checkCalls() {
 		if c.action == "sts:GetCallerIdentity" {
 			continue // needs no permission; it is only signed, for the cluster's API
 		}
-		ok, err := b.allowed(c.action, c.input)
+		if c.keys != nil && len(c.keys) == 0 {
+			continue // it was about what is not there: nothing tells what IAM would see
+		}
+		ok, err := b.allowed(c.action, c.input, c.keys)
 		if err != nil {
 			b.t.Errorf("the policy of %s: %v", b.Function.Name, err)
 		}
 		if !ok {
 			resource, keys := b.resource(c.input)
+			if c.keys != nil {
+				keys = c.keys
+			}
 			b.t.Errorf("%s called %s on %s with %v, and its policy does not allow that", b.Function.Name, c.action, resource, keys)
 		}
 	}
 }
 
 // allowed tells whether the function's role may make a call.
-func (b *Bench) allowed(action string, input any) (bool, error) {
+func (b *Bench) allowed(action string, input any, about map[string][]string) (bool, error) {
 	resource, keys := b.resource(input)
-	return template.Allows(b.Template.Policy(b.Function.Name), action, resource, keys)
+	if about != nil {
+		keys = about
+	}
+	return template.Allows(b.Policy(b.Function.Name), action, resource, keys)
+}
+
+// about gives the tags and the VPC of a network interface that is to be
+// deleted, as IAM does; nil for other calls.
+func (b *Bench) about(input any) map[string][]string {
+	in, ok := input.(*ec2.DeleteNetworkInterfaceInput)
+	if !ok {
+		return nil
+	}
+	keys := map[string][]string{}
+	out, err := b.World.EC2().DescribeNetworkInterfaces(&ec2.DescribeNetworkInterfacesInput{NetworkInterfaceIds: []string{aws.ToString(in.NetworkInterfaceId)}})
+	if err != nil || len(out.NetworkInterfaces) != 1 {
+		return keys
+	}
+	n := out.NetworkInterfaces[0]
+	keys["ec2:Vpc"] = []string{"arn:aws:ec2:" + b.Template.Region + ":" + b.Template.AccountID + ":vpc/" + aws.ToString(n.VpcId)}
+	for _, tag := range n.TagSet {
+		keys["aws:ResourceTag/"+aws.ToString(tag.Key)] = []string{aws.ToString(tag.Value)}
+	}
+	return keys
 }
 
 // resource is what IAM sees of a call: the resource, and the condition keys
@@ -108,6 +141,8 @@ func (b *Bench) resource(input any) (string, map[string][]string) {
 func (b *Bench) read(input any, arn func(service, rest string) string) (string, bool) {
 	iam := func(rest string) string { return "arn:aws:iam::" + b.Template.AccountID + ":" + rest }
 	switch in := input.(type) {
+	case *ec2.DeleteNetworkInterfaceInput:
+		return arn("ec2", "network-interface/"+aws.ToString(in.NetworkInterfaceId)), true
 	case *ec2.DescribeInstanceAttributeInput:
 		return arn("ec2", "instance/"+aws.ToString(in.InstanceId)), true
 	case *ec2.GetConsoleOutputInput:

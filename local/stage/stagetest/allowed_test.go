@@ -11,11 +11,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	enicleanup "rollcall/functions/eni-cleanup/spec"
 	joincheck "rollcall/functions/join-check/spec"
 	launchwatch "rollcall/functions/launch-watch/spec"
 	nodegroupwatch "rollcall/functions/nodegroup-watch/spec"
 	report "rollcall/functions/report/spec"
 	spotreport "rollcall/functions/spot-report/spec"
+	subnetwatch "rollcall/functions/subnet-watch/spec"
 	"rollcall/shared/fn"
 	"rollcall/shared/run"
 )
@@ -25,7 +27,7 @@ import (
 func TestPolicies(t *testing.T) {
 	cluster := &eks.DescribeClusterInput{Name: aws.String("prod")}
 	benches := map[string]*Bench{}
-	for _, s := range []fn.Spec{launchwatch.Spec(), joincheck.Spec(), nodegroupwatch.Spec(), report.Spec(), spotreport.Spec()} {
+	for _, s := range []fn.Spec{launchwatch.Spec(), joincheck.Spec(), nodegroupwatch.Spec(), report.Spec(), spotreport.Spec(), subnetwatch.Spec(), enicleanup.Spec()} {
 		benches[s.Name] = Start(t, s, idle, Options{Settings: map[string]string{"ROLLCALL_SLACK_SECRET_ARN": "arn"}})
 	}
 	put := func(key string) *dynamodb.PutItemInput {
@@ -44,24 +46,30 @@ func TestPolicies(t *testing.T) {
 		{"dynamodb:PutItem", put("jointime#prod"), []string{"join-check"}},
 		{"dynamodb:PutItem", put("nodegroup#prod"), []string{"nodegroup-watch"}},
 		{"dynamodb:PutItem", put("summary#prod"), []string{"report"}},
-		{"dynamodb:PutItem", put("sample#subnet-1"), []string{"launch-watch", "join-check", "spot-report"}},
+		{"dynamodb:PutItem", put("sample#subnet-1"), []string{"launch-watch", "join-check", "spot-report", "subnet-watch"}},
+		{"dynamodb:PutItem", put("sighting#vpc-1"), []string{"eni-cleanup"}},
+		{"dynamodb:PutItem", put("audit#prod"), []string{"eni-cleanup"}},
+		{"dynamodb:PutItem", put("pace#111122223333#us-west-2"), []string{"eni-cleanup"}},
+		{"dynamodb:PutItem", put("cleanup#prod"), []string{"eni-cleanup"}},
 		{"dynamodb:PutItem", put("other#1"), nil},
 		{"dynamodb:DeleteItem", put("launch#i-1"), nil},
-		{"sqs:SendMessage", send("rollcall-results.fifo"), []string{"launch-watch", "join-check", "nodegroup-watch", "spot-report"}},
+		{"sqs:SendMessage", send("rollcall-results.fifo"), []string{"launch-watch", "join-check", "nodegroup-watch", "spot-report", "subnet-watch", "eni-cleanup"}},
 		{"sqs:SendMessage", send("rollcall-joins"), []string{"launch-watch", "join-check"}},
 		{"sqs:SendMessage", send("rollcall-nodegroups"), []string{"nodegroup-watch"}},
 		{"sqs:SendMessage", send("rollcall-launches"), nil},
-		{"ec2:DescribeInstances", &ec2.DescribeInstancesInput{}, []string{"launch-watch", "join-check", "nodegroup-watch"}},
+		{"ec2:DescribeInstances", &ec2.DescribeInstancesInput{}, []string{"launch-watch", "join-check", "nodegroup-watch", "subnet-watch", "eni-cleanup"}},
+		// Nobody has opted in: the template has no such permission.
+		{"ec2:DeleteNetworkInterface", &ec2.DeleteNetworkInterfaceInput{NetworkInterfaceId: aws.String("eni-1")}, nil},
 		{"ec2:CreateRoute", &ec2.CreateRouteInput{}, nil},
-		{"eks:DescribeCluster", cluster, []string{"launch-watch", "join-check", "nodegroup-watch", "spot-report"}},
-		{"eks:ListClusters", &eks.ListClustersInput{}, []string{"join-check", "nodegroup-watch", "spot-report"}},
+		{"eks:DescribeCluster", cluster, []string{"launch-watch", "join-check", "nodegroup-watch", "spot-report", "subnet-watch", "eni-cleanup"}},
+		{"eks:ListClusters", &eks.ListClustersInput{}, []string{"join-check", "nodegroup-watch", "spot-report", "subnet-watch", "eni-cleanup"}},
 	} {
 		for name, b := range benches {
 			want := false
 			for _, may := range test.may {
 				want = want || may == name
 			}
-			got, err := b.allowed(test.action, test.input)
+			got, err := b.allowed(test.action, test.input, nil)
 			resource, keys := b.resource(test.input)
 			if err != nil || got != want {
 				t.Errorf("%s may %s on %s with %v: %v (%v), want %v", name, test.action, resource, keys, got, err, want)

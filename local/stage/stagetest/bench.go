@@ -63,6 +63,7 @@ type Bench struct {
 
 	t       testing.TB
 	handler run.Handler
+	env     run.Env
 	http    *http.Client
 	metrics *run.Metrics
 	numbers *bytes.Buffer
@@ -83,7 +84,7 @@ func Start(t testing.TB, spec fn.Spec, build run.Build, o Options) *Bench {
 	}
 	s, err := stage.Start(t.Context(), stage.Options{
 		World: world(t, root, o), Template: filepath.Join(root, "infra/Rollcall.template.json"),
-		Quiet: true, CallFaults: o.Faults,
+		Quiet: true, CallFaults: o.Faults, Settings: o.Settings,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -108,10 +109,11 @@ func Start(t testing.TB, spec fn.Spec, build run.Build, o Options) *Bench {
 		t.Fatal(err)
 	}
 	b.metrics = run.NewMetrics(spec.Name, b.numbers)
-	b.handler, err = build(t.Context(), run.Env{
-		Config: c, AWS: b.client(), Metrics: b.metrics, Now: b.Now,
+	b.env = run.Env{
+		Config: c, AWS: b.client(), Metrics: b.metrics, Now: b.Now, Sleep: b.sleep,
 		Log: slog.New(slog.NewTextHandler(locked{b}, nil)),
-	})
+	}
+	b.handler, err = build(t.Context(), b.env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,6 +141,15 @@ func (b *Bench) client() aws.Config {
 
 // Now is the time on this stage.
 func (b *Bench) Now() time.Time { return b.World.Now() }
+
+// Env is what the handler was built with.
+func (b *Bench) Env() run.Env { return b.env }
+
+// sleep lets the time pass at once.
+func (b *Bench) sleep(ctx context.Context, d time.Duration) error {
+	b.Advance(d)
+	return ctx.Err()
+}
 
 // Advance moves the time.
 func (b *Bench) Advance(d time.Duration) { b.World.Advance(b.Now().Add(d)) }

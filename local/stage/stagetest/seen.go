@@ -170,23 +170,39 @@ func (b *Bench) Reminders() map[string]time.Duration {
 // Counts takes the handler's counts since the last time.
 func (b *Bench) Counts() map[string]int {
 	b.t.Helper()
+	counts, _ := b.Numbers()
+	return counts
+}
+
+// Numbers takes the handler's counts since the last time, and what it gauged of
+// each subnet.
+func (b *Bench) Numbers() (counts map[string]int, gauges map[string]map[string]float64) {
+	b.t.Helper()
 	b.numbers.Reset()
 	b.metrics.Flush(b.Now())
-	counts := map[string]int{}
-	var line map[string]json.RawMessage
-	if b.numbers.Len() == 0 {
-		return counts
-	}
-	if err := json.Unmarshal(bytes.TrimSpace(b.numbers.Bytes()), &line); err != nil {
-		b.t.Fatal(err)
-	}
-	for name, value := range line {
-		var n float64
-		if json.Unmarshal(value, &n) == nil && n != 0 {
-			counts[name] = int(n)
+	counts, gauges = map[string]int{}, map[string]map[string]float64{}
+	for text := range bytes.Lines(b.numbers.Bytes()) {
+		var line map[string]json.RawMessage
+		if err := json.Unmarshal(text, &line); err != nil {
+			b.t.Fatal(err)
+		}
+		var subnet string
+		_ = json.Unmarshal(line["subnet"], &subnet) // none: the function's own
+		for name, value := range line {
+			var n float64
+			switch {
+			case json.Unmarshal(value, &n) != nil:
+			case subnet == "" && n != 0:
+				counts[name] = int(n)
+			case subnet != "":
+				if gauges[subnet] == nil {
+					gauges[subnet] = map[string]float64{}
+				}
+				gauges[subnet][name] = n
+			}
 		}
 	}
-	return counts
+	return counts, gauges
 }
 
 // Launch is the record of a launch; ok is false when there is none.

@@ -154,6 +154,16 @@ func unfurnish(s *snapshot.Snapshot, source snapshot.Source) {
 		s.CSRs = nil
 	case snapshot.NodeEventsOf:
 		s.NodeEvents = nil
+	case snapshot.Usage:
+		s.Uses, s.Tenants = nil, nil
+	case snapshot.Unattached:
+		s.Idle = nil
+	case snapshot.CreatorsOf:
+		s.Creators = nil
+	case snapshot.CIDRsKept:
+		s.Reservations = nil
+	case snapshot.ENIConfigsOf:
+		s.ENIConfigs = nil
 	}
 }
 

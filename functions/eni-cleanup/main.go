@@ -1,0 +1,11 @@
+// Command eni-cleanup deletes what dead nodes left behind: see spec.
+package main
+
+import (
+	"rollcall/functions/eni-cleanup/spec"
+	"rollcall/shared/run"
+)
+
+func main() {
+	run.Start(spec.Name, spec.Environment(), build)
+}

@@ -1,0 +1,63 @@
+package spec
+
+import (
+	"maps"
+	"slices"
+
+	"rollcall/shared/config"
+	"rollcall/shared/fn"
+	"rollcall/shared/leak"
+)
+
+// Deletes is the permission to delete, as the settings have it: none where no
+// cluster is in mode dry-run or delete. EC2 itself then refuses what is not
+// the VPC CNI's, or of another cluster, whatever a fault in our code asks for.
+//
+// Both condition keys count for a network interface that is deleted:
+// aws:ResourceTag in AWS's own policies (AmazonWorkSpacesWebServiceRolePolicy,
+// AmazonEKSServiceRolePolicy), ec2:Vpc by the service authorization reference
+// of EC2, as mirrored in udondan/iam-floyd (ec2.ts, ifVpc).
+func Deletes(getenv func(string) string) ([]fn.Grant, error) {
+	c, err := config.Load(getenv, chosen())
+	if err != nil {
+		return nil, err
+	}
+	var clusters []string
+	for _, name := range slices.Sorted(maps.Keys(c.Cleanups)) {
+		if c.CleanupOf(name) != config.Report {
+			clusters = append(clusters, name)
+		}
+	}
+	if len(clusters) == 0 {
+		return nil, nil
+	}
+	const tag = "aws:ResourceTag/"
+	grant := fn.Grant{
+		Sid:     "DeleteLeakedInterfaces",
+		Why:     "Interfaces of dead nodes give their addresses back. EC2's dry run takes the permission too.",
+		Actions: []string{"ec2:DeleteNetworkInterface"},
+		// An interface has its id only when it is there.
+		Resources: []fn.Resource{"arn:${Partition}:ec2:${Region}:${Account}:network-interface/*"},
+		Conditions: map[string]map[string][]string{
+			"StringLike":   {tag + leak.TagInstance: {"i-*"}},
+			"StringEquals": {tag + leak.TagCluster: clusters},
+		},
+	}
+	grants := []fn.Grant{grant}
+	if len(c.CleanupUntagged) == 0 {
+		return grants, nil
+	}
+	var vpcs []string
+	for _, id := range c.CleanupUntagged {
+		// A shared VPC bears its owner's account.
+		vpcs = append(vpcs, "arn:${Partition}:ec2:${Region}:*:vpc/"+id)
+	}
+	grant.Sid = "DeleteLeakedInterfacesWithoutCluster"
+	grant.Why = "The VPC CNI without CLUSTER_NAME names no cluster; the operator opted these VPCs in."
+	grant.Conditions = map[string]map[string][]string{
+		"StringLike": {tag + leak.TagInstance: {"i-*"}},
+		"Null":       {tag + leak.TagCluster: {"true"}},
+		"ArnLike":    {"ec2:Vpc": vpcs},
+	}
+	return append(grants, grant), nil
+}

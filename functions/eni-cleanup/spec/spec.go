@@ -1,0 +1,81 @@
+// Package spec describes eni-cleanup: what wakes it and what it may do.
+package spec
+
+import (
+	"slices"
+	"time"
+
+	"rollcall/shared/config"
+	"rollcall/shared/fn"
+	"rollcall/shared/gather"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/state"
+)
+
+// Name is the function's name.
+const Name = "eni-cleanup"
+
+// Environment is what the function reads of its environment. The function
+// itself uses only this and Name: Spec derives permissions from interfaces by
+// reflection, which would make the linker keep every method of every SDK
+// client.
+func Environment() []fn.Variable {
+	return append(chosen(),
+		config.Clusters, config.CleanupGrace, config.CleanupCap, config.CleanupShare,
+		config.TableName, config.BusName, config.ResultQueueURL, config.LogLevel)
+}
+
+// chosen are the settings on which depends what the function may delete.
+func chosen() []fn.Variable { return []fn.Variable{config.Cleanup, config.CleanupUntagged} }
+
+// reads are those of the interfaces of a VPC and of who made them. Interfaces
+// are described again just before they are deleted. The reservations that a
+// count of addresses goes by are asked for by subnet, and no subnet is in this
+// function's scope: it needs no count of what is free.
+func reads() []fn.Read {
+	list := gather.Reads(snapshot.Clusters, snapshot.Usage, snapshot.Unattached, snapshot.CreatorsOf, snapshot.Subnets, snapshot.Interfaces, snapshot.Instances)
+	for i := range list {
+		list[i].Actions = slices.DeleteFunc(list[i].Actions, func(a string) bool { return a == "ec2:GetSubnetCidrReservations" })
+	}
+	return list
+}
+
+// Spec is what infra deploys.
+func Spec() fn.Spec {
+	return fn.Spec{
+		Name:          Name,
+		About:         "Deletes network interfaces that the VPC CNI left behind on nodes that are gone, where an operator has opted in, and says how many addresses came back.",
+		FailureImpact: "Network interfaces of dead nodes keep their addresses, and subnets may run out of them.",
+		Schedules: []fn.Schedule{
+			{Name: "sweep", Why: "What nodes left behind is looked for every 15 minutes, and deleted if an earlier run saw it too", Every: 15 * time.Minute},
+		},
+		Memory: 512,
+		// All that Lambda allows: of thousands of interfaces a run deletes as long
+		// as it may, and EC2's bucket keeps no more than 20 seconds' worth until
+		// the next one. It stops deleting well before that begins (package main).
+		Timeout:     15 * time.Minute,
+		Environment: Environment(),
+		Reads: slices.Concat(
+			reads(),
+			[]fn.Read{gather.ListClusters()},
+			state.ReadCleanups(),
+		),
+		Grants: append([]fn.Grant{
+			state.RecordSightings(),
+			state.RecordAudits(),
+			{
+				Sid:       "TellTheBus",
+				Why:       "Each delete is an event, for anyone's rules.",
+				Actions:   []string{"events:PutEvents"},
+				Resources: []fn.Resource{fn.Bus},
+			},
+			{
+				Sid:       "SendResults",
+				Why:       "What came back goes to report, the only function that talks to people.",
+				Actions:   []string{"sqs:SendMessage"},
+				Resources: []fn.Resource{fn.ResultQueue},
+			},
+		}, state.RecordCleanups()...),
+		Chosen: Deletes,
+	}
+}

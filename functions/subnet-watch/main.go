@@ -1,0 +1,11 @@
+// Command subnet-watch watches what subnets have left: see spec.
+package main
+
+import (
+	"rollcall/functions/subnet-watch/spec"
+	"rollcall/shared/run"
+)
+
+func main() {
+	run.Start(spec.Name, spec.Environment(), build)
+}

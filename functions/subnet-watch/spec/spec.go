@@ -1,0 +1,61 @@
+// Package spec describes subnet-watch: what wakes it and what it may do.
+package spec
+
+import (
+	"slices"
+	"time"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/config"
+	"rollcall/shared/fn"
+	"rollcall/shared/gather"
+	"rollcall/shared/state"
+)
+
+// Name is the function's name.
+const Name = "subnet-watch"
+
+// Environment is what the function reads of its environment. The function
+// itself uses only this and Name: Spec derives permissions from interfaces by
+// reflection, which would make the linker keep every method of every SDK
+// client (44 MB instead of 12).
+func Environment() []fn.Variable {
+	return []fn.Variable{
+		config.Clusters, config.TableName, config.ResultQueueURL, config.LogLevel,
+		// What it says of eni-cleanup, and of the time that is left.
+		config.Cleanup, config.CleanupGrace, config.CleanupUntagged, config.RunwayHorizon,
+	}
+}
+
+// Spec is what infra deploys.
+func Spec() fn.Spec {
+	sources := gather.AddressSources(checks.OfAddresses())
+	return fn.Spec{
+		Name:          Name,
+		About:         "Watches the addresses of the subnets in which nodes are launched: what is left, what holds them, when they run out, and whether the groups still fit.",
+		FailureImpact: "Subnets that run out of addresses, and interfaces that dead nodes left behind, are not told before launches fail for it; the metrics of subnets stop.",
+		Schedules: []fn.Schedule{
+			{Name: "sweep", Why: "AWS sends no event when a subnet runs out of addresses: only a look tells", Every: 5 * time.Minute},
+		},
+		// An interface is counted and forgotten: 100,000 of them take no more than
+		// one page. What is idle is kept, with a week of samples.
+		Memory:      512,
+		Timeout:     2 * time.Minute,
+		Environment: Environment(),
+		Reads: slices.Concat(
+			gather.Reads(sources...),
+			[]fn.Read{gather.ListClusters(), gather.ListNodegroups()},
+			state.ReadSamples(), // and the incidents, by the same right
+		),
+		Grants: []fn.Grant{
+			state.RecordSamples(),
+			{
+				Sid:       "SendResults",
+				Why:       "What was found goes to report, the only function that talks to people.",
+				Actions:   []string{"sqs:SendMessage"},
+				Resources: []fn.Resource{fn.ResultQueue},
+			},
+		},
+		Kube: gather.KubeRules(sources...),
+	}
+}

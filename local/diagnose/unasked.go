@@ -1,0 +1,31 @@
+package main
+
+import (
+	"slices"
+
+	"rollcall/local/capture"
+	"rollcall/shared/checks"
+	"rollcall/shared/diagnose"
+	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
+)
+
+// unasked tells that a check of addresses could not look because nobody asked,
+// or because no call would tell: the interfaces, the reservations and the
+// ENIConfigs of a capture may be left out, and of a group that chooses its types
+// by what they have nobody knows which it will launch. These checks look ahead,
+// or say why addresses are gone; that one is short of them a subnet's own count
+// tells, with which EC2 answers for the subnet itself. Where pods take their
+// addresses in other subnets, which ones must be known once an instance is
+// missing.
+//
+// A call that was refused is told, and so is what hangs on it.
+func unasked(u diagnose.Unknown, f snapshot.Failure, absent []report.Launch) bool {
+	if !slices.ContainsFunc(checks.OfAddresses(), func(c checks.Check) bool { return c.ID == u.Check }) {
+		return false
+	}
+	if f.Reason != snapshot.NotRead || f.Call != "" && f.Code != capture.NotCaptured {
+		return false
+	}
+	return u.Check != "ip/subnet-exhausted" || f.Source == snapshot.ENIConfigsOf && len(absent) == 0
+}

@@ -1,0 +1,69 @@
+package stage
+
+import (
+	"io"
+	"log/slog"
+	"time"
+
+	"rollcall/local/capture"
+	"rollcall/local/cloud"
+	"rollcall/local/lambdaruntime"
+	"rollcall/local/router"
+	"rollcall/local/world"
+)
+
+// Options say what to run.
+type Options struct {
+	// World is the path of the world file.
+	World string
+	// Capture is played in place of a world: an account that stands still.
+	Capture *capture.Capture
+	// Template is the path of the synthesised template.
+	Template string
+	// Binaries is the folder that holds <function>/bootstrap for each function
+	// of the template, built for this machine. Without it no function runs:
+	// a test then calls handlers itself.
+	Binaries string
+	// At is the stage time to start at, in place of the world's own: what is
+	// due in between happens first.
+	At time.Time
+	// Rate is how much faster than the wall clock the stage runs.
+	Rate float64
+	// Quiet stops rules, schedules and queues from waking functions.
+	Quiet bool
+	// Settings are put over the functions' environment.
+	Settings map[string]string
+	// Out takes the functions' logs; nil drops them.
+	Out io.Writer
+	// Log takes what goes wrong in the stage itself; nil drops it.
+	Log *slog.Logger
+	// Observe takes each finished invocation.
+	Observe func(lambdaruntime.Invocation)
+	// SlackToken is what Secrets Manager holds instead of the right token.
+	SlackToken *string
+	// CallFaults go beside the world's own faults of calls.
+	CallFaults []cloud.FaultRule
+	// Rights is the path of a manifest of Kubernetes rights. The functions then
+	// are in its group (kubernetesAccess=group), in place of having the access
+	// policy, which leaves out some of what they can read.
+	Rights string
+	// Unlimited leaves out EC2's request buckets.
+	Unlimited bool
+	// Rivals call EC2 beside the functions, and take from the same buckets.
+	Rivals []cloud.Rival
+	// StageTimeouts has the functions' timeouts pass in stage time: a function of
+	// 15 minutes then has a minute and a half on a stage that runs ten times as
+	// fast as the clock. Without it they pass in wall time, as a function's own
+	// work does.
+	StageTimeouts bool
+	// Room is what functions keep free before their timeout, of which they know in
+	// wall time. It is left to them whole: with StageTimeouts what comes before it
+	// passes in stage time, and the room itself in wall time.
+	Room time.Duration
+	// Change, if any, changes the world before it begins.
+	Change func(*world.File)
+	// Meter, if any, counts what the calls of DynamoDB take.
+	Meter *cloud.Meter
+	// EventFaults goes over the world's own event faults.
+	EventFaults func(router.Event) router.Fault
+}

@@ -1,0 +1,108 @@
+package gather
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"golang.org/x/sync/errgroup"
+
+	"rollcall/shared/snapshot"
+)
+
+// Reservations lists the CIDR reservations of a subnet.
+type Reservations interface {
+	GetSubnetCidrReservations(context.Context, *ec2.GetSubnetCidrReservationsInput, ...func(*ec2.Options)) (*ec2.GetSubnetCidrReservationsOutput, error)
+}
+
+// roleCNI is the tag of subnets from which the VPC CNI may take addresses for
+// pods beside the node's own (amazon-vpc-cni-k8s, subnet discovery).
+const roleCNI = "kubernetes.io/role/cni"
+
+// reservations reads the reservations of the subnets in which nodes may be
+// launched, and of those of pods: a call for each.
+func (l *look) reservations(ctx context.Context) (store, error) {
+	if !l.s.Has(snapshot.Subnets) {
+		return nil, unread(snapshot.Subnets)
+	}
+	subnets := l.addressed()
+	lists := make([][]snapshot.Reservation, len(subnets))
+	failures := make([]error, len(subnets))
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(parallel)
+	for i, subnet := range subnets {
+		g.Go(func() error {
+			list, err := l.r.readReservations(gctx, subnet.ID)
+			if err != nil && l.shared(subnet) {
+				failures[i] = err // its owner may have them to itself
+				return nil
+			}
+			lists[i] = list
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	list := unique(slices.Concat(lists...), func(r snapshot.Reservation) string { return r.Subnet + " " + r.ID })
+	return func(s *snapshot.Snapshot) {
+		s.Reservations = list
+		for i, err := range failures {
+			if err != nil {
+				s.Lack(snapshot.CIDRsKept, subnets[i].ID, *failure(snapshot.CIDRsKept, call(snapshot.CIDRsKept), err))
+			}
+		}
+	}, nil
+}
+
+// addressed are the subnets whose addresses nodes and their pods take.
+func (l *look) addressed() []snapshot.Subnet {
+	return slices.DeleteFunc(slices.Clone(l.s.Subnets), func(n snapshot.Subnet) bool {
+		_, ofPods := n.Tags[roleCNI]
+		ofConfig := slices.ContainsFunc(l.s.ENIConfigs, func(c snapshot.ENIConfig) bool { return c.Subnet == n.ID })
+		return !n.CIDR.IsValid() || !ofPods && !ofConfig && !slices.Contains(l.s.Scope.Launchable, n.ID)
+	})
+}
+
+// shared tells that a subnet is another account's: its ARN names the owner.
+func (l *look) shared(n snapshot.Subnet) bool {
+	const account = 4
+	parts := strings.Split(n.ARN, ":")
+	return len(parts) > account && l.s.Account != "" && parts[account] != "" && parts[account] != l.s.Account
+}
+
+func (r *Reader) readReservations(ctx context.Context, subnet string) ([]snapshot.Reservation, error) {
+	var list []snapshot.Reservation
+	input := &ec2.GetSubnetCidrReservationsInput{SubnetId: aws.String(subnet)}
+	for {
+		out, err := r.kept.GetSubnetCidrReservations(ctx, input)
+		if err != nil {
+			return nil, fmt.Errorf("get the cidr reservations of %s: %w", subnet, err)
+		}
+		for _, v := range out.SubnetIpv4CidrReservations {
+			if !prefix(v.Cidr).IsValid() {
+				return nil, fmt.Errorf("get the cidr reservations of %s: %w", subnet, errHalf)
+			}
+			list = append(list, reservation(subnet, v))
+		}
+		more, err := turnPage(&input.NextToken, out.NextToken)
+		if err != nil {
+			return nil, fmt.Errorf("get the cidr reservations of %s: %w", subnet, err)
+		}
+		if !more {
+			return list, nil
+		}
+	}
+}
+
+// reservation takes a type that is not known for the one that gives nothing.
+func reservation(subnet string, v types.SubnetCidrReservation) snapshot.Reservation {
+	return snapshot.Reservation{
+		ID: aws.ToString(v.SubnetCidrReservationId), Subnet: subnet, CIDR: prefix(v.Cidr),
+		Explicit: v.ReservationType != types.SubnetCidrReservationTypePrefix,
+	}
+}

@@ -1,0 +1,37 @@
+package gather
+
+import (
+	"strings"
+
+	"rollcall/shared/leak"
+	"rollcall/shared/snapshot"
+)
+
+// holds tells that an interface proves that an instance of the account is
+// there. Another account's instance is unknown to our EC2 and lives all the
+// same (shared VPCs), so it proves nothing of what EC2 should know.
+func (l *look) holds(i snapshot.Interface) bool {
+	account := l.s.Account
+	if part := strings.Split(l.s.Cluster.ARN, ":"); account == "" && len(part) > 4 {
+		account = part[4]
+	}
+	return i.Attached && i.Instance != "" && (account == "" || i.Account == "" || i.Account == account)
+}
+
+// tenantsOf are the clusters that an interface names: in the VPC CNI's tag, in
+// that which Kubernetes' controllers and older VPC CNIs give, and in the
+// description of the control plane's own (EKS user guide, "View Amazon EKS
+// networking requirements": "Amazon EKS" and the cluster's name). An empty name
+// is nobody's.
+func tenantsOf(i snapshot.Interface) []string {
+	names := []string{i.Tags[leak.TagCluster]}
+	for key := range i.Tags {
+		if name, ok := strings.CutPrefix(key, "kubernetes.io/cluster/"); ok {
+			names = append(names, name)
+		}
+	}
+	if name, ok := strings.CutPrefix(i.Description, "Amazon EKS "); ok && i.RequesterManaged {
+		names = append(names, name)
+	}
+	return distinct(names)
+}

@@ -1,0 +1,181 @@
+package slack
+
+import (
+	"slices"
+	"strings"
+
+	slackgo "github.com/slack-go/slack"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/report"
+)
+
+// The checks of a subnet's addresses that end in words of their own.
+const (
+	leakCheck     checks.ID = "ip/leaked-interfaces"
+	runwayCheck   checks.ID = "ip/runway"
+	blocksCheck   checks.ID = "ip/fragmented"
+	scaleOutCheck checks.ID = "ip/scale-out-will-not-fit"
+	leakReason    checks.ID = "ip/leak-cause"
+)
+
+// ofSubnet tells that an incident is about the addresses of its resource.
+func ofSubnet(i report.Incident) bool { return strings.HasPrefix(string(i.Key.Check), "ip/") }
+
+// addressesAre says in which way a subnet is well again; empty for checks
+// without words of their own.
+func addressesAre(i report.Incident) string {
+	subnet := clip(oneLine(i.Key.Resource), 40)
+	switch i.Key.Check {
+	case leakCheck:
+		return subnet + " has its addresses back"
+	case runwayCheck:
+		return subnet + " no longer runs out"
+	case blocksCheck:
+		return subnet + " has free /28 blocks again"
+	case scaleOutCheck:
+		return "what may be launched into " + subnet + " fits again"
+	}
+	return ""
+}
+
+// addressesWell is the end of an incident about a subnet's addresses.
+func addressesWell(i report.Incident) string {
+	left := slices.IndexFunc(i.ClearedBy, func(e checks.Evidence) bool { return e.What == report.Left })
+	if left >= 0 {
+		return "no longer pressing after " + span(outage(i)) + colon(clip(oneLine(i.ClearedBy[left].Value), 120))
+	}
+	what := addressesAre(i)
+	if i.Key.Check != runwayCheck { // how long it was foreseen tells nobody anything
+		what += " after " + span(outage(i))
+	}
+	return what + colon(cameBack(i))
+}
+
+// cameBack is what the passed check says of the subnet: "31 addresses, 12
+// interfaces of 4 dead nodes".
+func cameBack(i report.Incident) string {
+	for _, e := range i.ClearedBy {
+		value := strings.TrimSpace(clean(e.Value))
+		if e.What == i.Key.Resource && value != "" && length(value) <= 120 && !strings.Contains(value, "\n") {
+			value = strings.Replace(value, " addresses back; ", " addresses, ", 1)
+			return strings.Replace(value, " address back; ", " address, ", 1)
+		}
+	}
+	return ""
+}
+
+// was is what was wrong. Of what a leak held, the last look before its end saw
+// only what a cleanup had left; the first line has the sum.
+func was(i report.Incident) string {
+	if i.Key.Check == leakCheck && cameBack(i) != "" {
+		return "interfaces of dead nodes held them"
+	}
+	return title(i)
+}
+
+// gaveWay says why another message says it now.
+func gaveWay(i report.Incident) string {
+	const other = "has its own message"
+	if i.By == nil {
+		return "another cause explains it and " + other
+	}
+	subnet := clip(oneLine(i.By.Resource), 40)
+	short := !strings.HasPrefix(string(i.By.Check), "ip/") || i.By.Check == "ip/subnet-exhausted"
+	switch {
+	case i.By.Check == leakCheck && i.Key.Check == runwayCheck:
+		return "interfaces of dead nodes in " + subnet + " are part of it; that " + other
+	case i.By.Check == leakCheck:
+		return "interfaces of dead nodes hold the addresses of " + subnet + "; that " + other
+	case i.Key.Check == runwayCheck:
+		return "it came as foreseen, " + subnet + " has too few addresses now; that " + other
+	case i.Key.Check == leakCheck && !i.Cleared.IsZero() && short:
+		return "the leaked addresses are back, and " + subnet + " still has too few; that " + other
+	case i.Key.Check == leakCheck && short:
+		return subnet + " is too small even without its leak; that " + other
+	}
+	return "another cause explains it and " + other
+}
+
+// stated tells that the reason is a fact, however likely it is that it matters:
+// interfaces that are there, addresses that were counted.
+func stated(i report.Incident) bool {
+	return i.Key.Check == leakCheck || i.Key.Check == runwayCheck || i.Key.Check == scaleOutCheck
+}
+
+// worse tells that a subnet's trouble has reached launches or nodes. What is
+// only foreseen has not, and what lets a leak stay is no effect of it.
+func worse(i report.Incident) bool {
+	ahead := []checks.ID{runwayCheck, leakCheck, scaleOutCheck, leakReason}
+	return slices.ContainsFunc(i.Effects, func(e report.Effect) bool { return e.Here() && !slices.Contains(ahead, e.Check) })
+}
+
+// mostEffects is how many effects a message lists.
+const mostEffects = 5
+
+// effects are other failures that belong to the incident, in the order in which
+// they came: what a person would else meet one by one.
+func (p *page) effects(i report.Incident) {
+	var list []report.Effect
+	for _, e := range i.Effects {
+		// What was foreseen has come: worth a line only with when it was said.
+		foreseen := (e.Check == runwayCheck || e.Check == scaleOutCheck) && e.Title == "" && worse(i)
+		if e.Here() && e.Check != leakReason && !foreseen && effectWords(e) != "" {
+			list = append(list, e)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b report.Effect) int {
+		switch {
+		case a.Since.IsZero() != b.Since.IsZero():
+			return pickInt(a.Since.IsZero(), 1, -1)
+		}
+		return a.Since.Compare(b.Since)
+	})
+	var lines []*line
+	for _, e := range list[:min(len(list), mostEffects)] {
+		l := p.line()
+		if !e.Since.IsZero() {
+			l.clock(e.Since).plain("\u2002")
+		}
+		lines = append(lines, l.prose(clip(effectWords(e), min(160, p.room))))
+	}
+	if left := len(list) - len(lines); left > 0 {
+		lines = append(lines, p.line().plain("… and "+number(left)+" more"))
+	}
+	if len(lines) > 0 {
+		p.add(p.heading("What came of it"), bullets(lines...))
+	}
+}
+
+// effectWords is what an effect says; of one that was never seen by itself,
+// what its check says.
+func effectWords(e report.Effect) string {
+	if t := oneLine(e.Title); t != "" {
+		return t // it begins with a time, or with a name
+	}
+	for _, c := range checks.All() {
+		if c.ID == e.Check {
+			return c.Title
+		}
+	}
+	return ""
+}
+
+func pickInt(yes bool, a, b int) int {
+	if yes {
+		return a
+	}
+	return b
+}
+
+// sketch shows the subnet's chart.
+func (p *page) sketch(s *report.Sketch) {
+	if s == nil || s.File == "" {
+		return
+	}
+	alt := clip(oneLine(s.Alt), maxAlt)
+	if alt == "" {
+		alt = "Free addresses of the subnet over time"
+	}
+	p.blocks = append(p.blocks, slackgo.NewImageBlockSlackFile(&slackgo.SlackFileObject{ID: s.File}, alt, "", nil))
+}

@@ -1,0 +1,93 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"rollcall/shared/fn"
+	"rollcall/shared/leak"
+	"rollcall/shared/snapshot"
+)
+
+// An audit record has the key audit#<cluster>, <time>#<interface>.
+const auditPrefix = "audit#"
+
+// keepAudits is how long audit records are kept.
+const keepAudits = 366 * 24 * time.Hour
+
+func auditKey(a leak.Audit) string { return a.At.UTC().Format(sortable) + "#" + a.Interface }
+
+// RecordAudit writes the record of a delete, once: it gives the record that is
+// there then, and whether this call wrote it. An audit record is never written
+// over.
+func (s *Store) RecordAudit(ctx context.Context, a leak.Audit) (_ leak.Audit, created bool, _ error) {
+	a.Format = leak.AuditFormat
+	err := s.put(ctx, item{
+		pk: auditPrefix + a.Cluster, sk: auditKey(a),
+		kind: "audit record", format: a.Format, version: 1, body: a, expires: a.At.Add(keepAudits),
+	}, 0)
+	var taken *Conflict
+	if !errors.As(err, &taken) {
+		return a, err == nil, err
+	}
+	list, err := s.audits(ctx, a.Cluster, "#sk = :from", auditKey(a))
+	if err != nil {
+		return leak.Audit{}, false, err
+	}
+	if len(list) == 0 {
+		// It expired in between: nobody asks for what is a year old.
+		return leak.Audit{}, false, fmt.Errorf("the audit record %s is gone: %w", auditKey(a), taken)
+	}
+	return list[0], false, nil
+}
+
+// Audits reads the audit records of a cluster since a time, oldest first.
+func (s *Store) Audits(ctx context.Context, cluster string, since time.Time) ([]leak.Audit, error) {
+	return s.audits(ctx, cluster, "#sk >= :from", since.UTC().Format(sortable))
+}
+
+// Returned is what was given back to the subnets of a cluster since a time.
+func (s *Store) Returned(ctx context.Context, cluster string, since time.Time) ([]snapshot.Returned, error) {
+	list, err := s.Audits(ctx, cluster, since)
+	if err != nil {
+		return nil, err
+	}
+	return leak.Returned(list, leak.Deleted), nil
+}
+
+func (s *Store) audits(ctx context.Context, cluster, where, from string) ([]leak.Audit, error) {
+	items, err := s.query(ctx, &dynamodb.QueryInput{
+		KeyConditionExpression:   aws.String("#pk = :pk AND " + where),
+		ExpressionAttributeNames: map[string]string{"#pk": attrPK, "#sk": attrSK},
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":pk": text(auditPrefix + cluster), ":from": text(from),
+		},
+		ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the audit records of %s: %w", cluster, err)
+	}
+	var list []leak.Audit
+	for _, attributes := range items {
+		var a leak.Audit
+		there, err := s.decode(attributes, leak.AuditFormat, &a)
+		if err != nil {
+			return nil, fmt.Errorf("read the audit records of %s: %w", cluster, err)
+		}
+		if there {
+			list = append(list, a)
+		}
+	}
+	return list, nil
+}
+
+// RecordAudits lets a function write audit records and nothing else.
+func RecordAudits() fn.Grant {
+	return write("RecordAudits", "Every delete leaves a record of what was deleted, why, and by which run.", auditPrefix)
+}
