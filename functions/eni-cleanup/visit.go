@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -137,8 +138,10 @@ func (v *visit) settle(ctx context.Context) error {
 	if failed != nil {
 		return fmt.Errorf("look what came of %d deletes: %s %s: %s", len(open), failed.Call, failed.Reason, failed.Message)
 	}
+	// What the look has just seen is there, whatever a second answer leaves out:
+	// an audit of a delete that was none would be false for ever.
 	there := map[string]bool{}
-	for _, i := range list {
+	for _, i := range slices.Concat(list, v.homes[0].Idle) {
 		there[i.ID] = true
 	}
 	var done []finished

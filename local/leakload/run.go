@@ -65,12 +65,6 @@ func raise(ctx context.Context, o options, folder string, leaked, inUse int, log
 		g.Close()
 		return nil, fmt.Errorf("the template has no function %s", folder)
 	}
-	if folder == "eni-cleanup" {
-		if err := permit(g.Stage, g.function.RoleARN, settings); err != nil {
-			g.Close()
-			return nil, fmt.Errorf("permit deletes: %w", err)
-		}
-	}
 	return g, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"rollcall/shared/ipam"
 	"rollcall/shared/leak"
 	"rollcall/shared/snapshot"
 )
@@ -122,7 +123,7 @@ func (l leaks) weight(kept []snapshot.Interface) Confidence {
 		held[i.Subnet] += len(i.PrivateIPs)
 	}
 	for _, n := range l.s.Subnets {
-		if h := held[n.ID]; h > muchLeaked || n.CIDR.IsValid() && h*100 > shareLeaked*size(n) {
+		if h := held[n.ID]; h > muchLeaked || n.CIDR.IsValid() && h*100 > shareLeaked*ipam.Usable(n.CIDR) {
 			return Likely
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"rollcall/shared/activity"
+	"rollcall/shared/ipam"
 	"rollcall/shared/leak"
 	"rollcall/shared/snapshot"
 )
@@ -96,16 +97,13 @@ func (l leaks) judge(n snapshot.Subnet, here *leaked) Finding {
 		f.Instances = l.unready(n.ID)
 		f.Covers = append(f.Covers, l.refused(n, held, w.count)...)
 		l.explain(&f, n, here, w)
-	case held > muchLeaked, n.CIDR.IsValid() && held*100 > shareLeaked*size(n):
+	case held > muchLeaked, n.CIDR.IsValid() && held*100 > shareLeaked*ipam.Usable(n.CIDR):
 		f.Confidence = Likely
 	default:
 		f.Confidence = Advice
 	}
 	return f
 }
-
-// size is how many addresses a subnet can give: AWS keeps five.
-func size(n snapshot.Subnet) int { return max(1<<(32-n.CIDR.Bits())-5, 0) }
 
 // launchable tells that the cluster launches nodes in a subnet, or has its
 // pods' addresses there.

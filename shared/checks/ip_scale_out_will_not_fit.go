@@ -105,8 +105,7 @@ func judgeFit(s *snapshot.Snapshot, fit ipam.Fit, pods podNetwork) Finding {
 }
 
 // fitsWithout tells that all would fit once what dead nodes left behind is
-// deleted. Groups are read before subnets: a node that is wanted may have been
-// launched in between, and have its first address.
+// deleted. What is wanted may have its first address, as for Imminent.
 func fitsWithout(fit ipam.Fit, here *leaked) bool {
 	if here == nil {
 		return false

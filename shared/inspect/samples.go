@@ -3,13 +3,10 @@ package inspect
 import (
 	"slices"
 
+	"rollcall/shared/ipam"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )
-
-// reserved is how many addresses of a subnet AWS keeps (VPC user guide, "Subnet
-// CIDR blocks").
-const reserved = 5
 
 // Samples are what some subnets have now, if they were read.
 func Samples(s *snapshot.Snapshot, subnets []string) []snapshot.Sample {
@@ -23,18 +20,10 @@ func Samples(s *snapshot.Snapshot, subnets []string) []snapshot.Sample {
 	var list []snapshot.Sample
 	for _, subnet := range s.Subnets {
 		if slices.Contains(subnets, subnet.ID) {
-			list = append(list, snapshot.Sample{Subnet: subnet.ID, At: at, Free: subnet.Free, Total: total(subnet)})
+			list = append(list, snapshot.Sample{Subnet: subnet.ID, At: at, Free: subnet.Free, Total: ipam.Usable(subnet.CIDR)})
 		}
 	}
 	return list
-}
-
-// total is how many addresses a subnet can give; 0 where its block is not known.
-func total(s snapshot.Subnet) int {
-	if !s.CIDR.IsValid() || !s.CIDR.Addr().Is4() {
-		return 0
-	}
-	return max(1<<(32-s.CIDR.Bits())-reserved, 0)
 }
 
 // Had notes in a launch what its subnet has when it is first looked at.

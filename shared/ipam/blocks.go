@@ -58,4 +58,14 @@ func number(a netip.Addr) uint32 {
 	return binary.BigEndian.Uint32(b[:])
 }
 
+// Usable is how many addresses a subnet can give: its block without the five that
+// AWS keeps (VPC user guide, "Subnet CIDR blocks"); 0 where it has no IPv4 block.
+func Usable(cidr netip.Prefix) int {
+	if !cidr.IsValid() || !cidr.Addr().Is4() {
+		return 0
+	}
+	const kept = 5
+	return max(size(cidr)-kept, 0)
+}
+
 func size(cidr netip.Prefix) int { return 1 << (32 - cidr.Bits()) }

@@ -127,9 +127,13 @@ func (f Fit) Judge() Verdict { return f.judge(f.Start().Least, f.Blocks()) }
 
 // Imminent tells that this is no matter of a far maximum: what is wanted now
 // does not fit, or there is room for less than two nodes of a group in use.
+//
+// Groups are read before subnets: a node that is wanted may have been launched in
+// between, and have its first address.
 func (f Fit) Imminent() bool {
 	addresses, blocks := f.Owed, 0
 	for _, t := range f.Terms {
+		f.Subnet.Free += t.Wanted
 		addresses += t.Wanted * t.Start.Least
 		blocks += t.Wanted * t.Blocks
 	}

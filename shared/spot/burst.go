@@ -3,7 +3,6 @@ package spot
 import (
 	"cmp"
 	"fmt"
-	"net/netip"
 	"slices"
 	"time"
 
@@ -144,7 +143,7 @@ func (b *bursts) term(name string, n int) Term {
 // what the plugin took meanwhile.
 func (b *bursts) had(out *Burst, list []*snapshot.Past, before time.Time) {
 	if n, known := b.subnets[out.Subnet]; known {
-		out.Total = size(n.CIDR)
+		out.Total = ipam.Usable(n.CIDR)
 	}
 	samples := b.samples[out.Subnet]
 	for i := len(samples) - 1; i >= 0; i-- {
@@ -171,14 +170,6 @@ func (b *bursts) had(out *Burst, list []*snapshot.Past, before time.Time) {
 	if out.Total > 0 {
 		out.Had = min(out.Had, out.Total)
 	}
-}
-
-// size is how many addresses a subnet can give.
-func size(cidr netip.Prefix) int {
-	if !cidr.IsValid() || !cidr.Addr().Is4() {
-		return 0
-	}
-	return max(0, 1<<(32-cidr.Bits())-reserved)
 }
 
 // assumed says what was taken in place of what was not read.
