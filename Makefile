@@ -20,12 +20,12 @@ PACKAGES  := ./shared/... ./functions/... ./local/... ./events/...
 RACE := ./local/pattern ./local/clock ./local/slackstand ./local/cloud/kubeapi ./shared/kube ./shared/run ./shared/slack
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-infra test-cli test-moto test-slack test-kube corpus runbook load leaks peers spot-history runway build build-local generate synth check-template deploy diff destroy invoke lint race bench fuzz
+.PHONY: help demo test test-infra test-cli test-moto test-slack test-press test-kube corpus runbook load outage leaks peers spot-history runway build build-local generate synth check-template deploy diff destroy invoke lint race bench fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: build-local ## play a story on the local stage (STORY=route, spot, ips or all; KEEP=1 leaves it up)
+demo: build-local ## play the four stories on the local stage (STORY=route, spot, ips or zone plays one; KEEP=1 leaves it up)
 	@go run ./local/demo $(if $(STORY),-story $(STORY)) $(if $(KEEP),-keep) $(DEMO)
 
 test: ## run all tests
@@ -44,6 +44,9 @@ test-moto: ## ask moto and the stage the same things (moto_server must be instal
 
 test-slack: ## ask Slack's own types and client for a second opinion (needs npm)
 	go test -tags slacktypes -count=1 ./local/slacktypes
+
+test-press: ## press the buttons of the Slack page with a real browser (needs Chromium)
+	go test -tags chromium -count=1 -timeout 20m ./local/slackpress
 
 test-kube: ## hold the Kubernetes reader against a real API server (builds one: five minutes)
 	cd local/kubetest && go test -tags kube -count=1 -timeout 40m
@@ -67,8 +70,9 @@ generate: ## write every generated file anew
 	go run ./infra/manifests
 	go run ./infra/settings/generate
 
+# With every function that there is: the stage and the tests see all of them.
 synth: build infra/node_modules ## synthesise the CloudFormation template (no AWS account needed)
-	$(CDK) synth --quiet -c slackChannel=C0123456789 $(CONTEXT)
+	$(CDK) synth --quiet -c slackChannel=C0123456789 $(if $(findstring slackActions=,$(SET)),,-c slackActions=on) $(CONTEXT)
 	@if [ -z "$(SET)" ]; then go run ./infra/normalise -in cdk.out/Rollcall.template.json -out $(TEMPLATE); fi
 
 check-template: infra/node_modules ## check the synthesised template offline (after make synth)
@@ -97,6 +101,9 @@ runbook: ## write docs/runbook.md anew: AWS's own runbook beside Rollcall, on th
 load: build-local ## 10,000 launches an hour on the stage for ten minutes, their outcomes and their cost; writes docs/load.md (four minutes)
 	go run ./local/load -page docs/load.md $(LOAD)
 
+outage: ## Slack is away for an hour with 300 incidents open: what the channel is afterwards (docs/slack.md)
+	go test ./functions/report -count=1 -run 'TestOutage$$' -args -outage.faults 300 -outage.page $(CURDIR)/docs/slack.md
+
 leaks: build-local ## 10,000 interfaces left behind, deleted under EC2's buckets, by Rollcall and by a script; writes docs/leaks.md (11 minutes)
 	go run ./local/leakload -page docs/leaks.md $(LEAKS)
 
@@ -117,6 +124,7 @@ lint: ## gofmt, go vet, staticcheck
 	go vet $(PACKAGES) ./infra/...
 	go vet -tags cli ./local/clitest ./local/diagnose && go vet -tags moto ./local/clitest
 	go vet -tags slacktypes ./local/slacktypes && go vet -tags kube ./local/kubetest
+	go vet -tags chromium ./local/slackpress
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $(PACKAGES) ./infra/...
 
 race: ## run the tests of what works concurrently under the race detector

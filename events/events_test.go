@@ -41,8 +41,8 @@ func TestEverySampleWakesWhatItShould(t *testing.T) {
 		"eks-call-refused.json":                              nil,
 		"eks-addon-health-degraded.json":                     {"nodegroup-watch"},
 		"cloudformation-nodegroup-create-failed.json":        {"nodegroup-watch"},
-		"schedule-rule.json":                                 {"eni-cleanup", "join-check", "nodegroup-watch", "spot-report", "subnet-watch"},
-		"schedule-scheduler.json":                            {"eni-cleanup", "join-check", "nodegroup-watch", "spot-report", "subnet-watch"},
+		"schedule-rule.json":                                 {"eni-cleanup", "join-check", "nodegroup-watch", "spot-report", "subnet-watch", "zone-watch"},
+		"schedule-scheduler.json":                            {"eni-cleanup", "join-check", "nodegroup-watch", "spot-report", "subnet-watch", "zone-watch"},
 		"spot-report-wanted.json":                            {"spot-report"},
 	}
 	samples, err := Samples("in")
@@ -52,12 +52,44 @@ func TestEverySampleWakesWhatItShould(t *testing.T) {
 	tmpl := committed(t)
 	got := map[string][]string{}
 	for _, s := range samples {
-		if got[s.File], err = Route(tmpl, s.Event); err != nil {
+		if got[s.File], err = Route(tmpl, "default", s.Event); err != nil {
 			t.Fatalf("%s: %v", s.File, err)
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("woken (-want +got):\n%s", diff)
+	}
+}
+
+// What Rollcall tells its own bus wakes its own functions by rules like anybody's.
+func TestWhatIsWokenByTheOwnBus(t *testing.T) {
+	tmpl := committed(t)
+	wanted := func(check string) string {
+		return `{"source":"rollcall","detail-type":"Rollcall Check Wanted","detail":{"cluster":"prod","check":"` + check + `","resource":"x"}}`
+	}
+	for name, test := range map[string]struct {
+		event string
+		want  []string
+	}{
+		"a route":      {wanted("route/no-egress"), []string{"join-check"}},
+		"a node":       {wanted("node/not-registered"), []string{"join-check"}},
+		"a nodegroup":  {wanted("nodegroup/status"), []string{"nodegroup-watch"}},
+		"an add-on":    {wanted("addon/degraded"), []string{"nodegroup-watch"}},
+		"a subnet":     {wanted("ip/leaked-interfaces"), []string{"subnet-watch"}},
+		"another one":  {wanted("iproute/x"), nil},
+		"another's":    {strings.Replace(wanted("route/no-egress"), "rollcall", "somebody", 1), nil},
+		"another wish": {strings.Replace(wanted("route/no-egress"), "Check Wanted", "Check Unwanted", 1), nil},
+	} {
+		got, err := Route(tmpl, Own(tmpl), []byte(test.event))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s wakes (-want +got):\n%s", name, diff)
+		}
+		if got, err := Route(tmpl, "default", []byte(test.event)); err != nil || len(got) > 0 {
+			t.Errorf("%s on the default bus wakes %v, %v", name, got, err)
+		}
 	}
 }
 
@@ -69,7 +101,7 @@ func TestForeignEventsWakeNobody(t *testing.T) {
 		"a termination":       `{"source":"aws.autoscaling","detail-type":"EC2 Instance Terminate Successful","detail":{}}`,
 		"our own":             `{"source":"rollcall","detail-type":"Rollcall Incident Opened","detail":{}}`,
 	} {
-		got, err := Route(tmpl, []byte(event))
+		got, err := Route(tmpl, "default", []byte(event))
 		if err != nil || len(got) > 0 {
 			t.Errorf("%s wakes %q, %v; want nobody", name, got, err)
 		}

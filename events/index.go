@@ -22,14 +22,14 @@ func Index(t *template.Template, in, out string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		woken, err := Route(t, s.Event)
+		woken, err := Route(t, "default", s.Event)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", s.File, err)
 		}
 		fmt.Fprintf(&b, "| [%s](in/%s) | `%s` | %s | %s |\n", s.File, s.File, e.Source, e.DetailType, strings.Join(woken, ", "))
 	}
 	b.WriteString("\nRun one by hand: `make invoke FN=launch-watch EVENT=events/in/autoscaling-launch-lifecycle-action.json`\n")
-	b.WriteString("\n## Sent out\n\nOn the `rollcall` bus. The schemas are in [schema](schema).\n\n| sample | source | detail-type |\n|---|---|---|\n")
+	b.WriteString("\n## Sent out\n\nOn the `rollcall` bus, where Rollcall's own rules wake functions too. The schemas are in [schema](schema).\n\n| sample | source | detail-type | wakes |\n|---|---|---|---|\n")
 	if samples, err = Samples(out); err != nil {
 		return "", err
 	}
@@ -38,7 +38,11 @@ func Index(t *template.Template, in, out string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "| [%s](out/%s) | `%s` | %s |\n", s.File, s.File, e.Source, e.DetailType)
+		woken, err := Route(t, Own(t), s.Event)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", s.File, err)
+		}
+		fmt.Fprintf(&b, "| [%s](out/%s) | `%s` | %s | %s |\n", s.File, s.File, e.Source, e.DetailType, strings.Join(woken, ", "))
 	}
 	return b.String(), nil
 }

@@ -38,10 +38,10 @@ func Samples(folder string) ([]Sample, error) {
 	return list, nil
 }
 
-// Route tells what an event on the default bus wakes: the function behind each
+// Route tells what an event on a bus (its name, "default") wakes: the function behind each
 // rule that matches it, with the queue in between. Schedules are known by
 // their target, as their events match no pattern.
-func Route(t *template.Template, event []byte) ([]string, error) {
+func Route(t *template.Template, bus string, event []byte) ([]string, error) {
 	var e struct {
 		DetailType string `json:"detail-type"`
 	}
@@ -50,6 +50,9 @@ func Route(t *template.Template, event []byte) ([]string, error) {
 	}
 	var woken []string
 	for _, rule := range t.Rules {
+		if rule.Bus != bus {
+			continue
+		}
 		hit := rule.Schedule != "" && e.DetailType == "Scheduled Event"
 		if len(rule.Pattern) > 0 {
 			p, err := pattern.Compile(rule.Pattern)
@@ -69,6 +72,14 @@ func Route(t *template.Template, event []byte) ([]string, error) {
 	}
 	slices.Sort(woken)
 	return slices.Compact(woken), nil
+}
+
+// Own is the name of the stack's bus, on which Rollcall tells what it found.
+func Own(t *template.Template) string {
+	if len(t.Buses) != 1 {
+		return ""
+	}
+	return t.Buses[0].Name
 }
 
 // behind names the function that a target reaches.

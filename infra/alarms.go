@@ -105,15 +105,19 @@ func (a alarms) watch(f function) {
 	loss := "Meanwhile: " + f.spec.FailureImpact
 	byName := map[string]*string{"FunctionName": f.lambda.FunctionName()}
 
+	again, most := "; what was in work is tried again", "the account's Lambda concurrency is used up. %s Do: find what uses it (CloudWatch, ConcurrentExecutions by function) or ask for a higher quota."
+	if f.spec.URL != nil { // it is called by somebody who waits
+		again, most = "", "more call its address at once than are let in. %s Do: see the alarm on its refusals, and who calls (its log)."
+	}
 	a.add(alarm{
 		id:          id + "Errors",
-		description: fmt.Sprintf("%s failed in two of three periods of five minutes. %s Do: read the log group /aws/lambda/%s; what was in work is tried again.", name, loss, name),
+		description: fmt.Sprintf("%s failed in two of three periods of five minutes. %s Do: read the log group /aws/lambda/%s%s.", name, loss, name, again),
 		namespace:   "AWS/Lambda", metric: "Errors", statistic: "Sum", dimensions: byName,
 		period: alarmPeriod, threshold: 1, datapoints: 2, periods: 3,
 	})
 	a.add(alarm{
 		id:          id + "Throttles",
-		description: fmt.Sprintf("%s is not let run: the account's Lambda concurrency is used up. %s Do: find what uses it (CloudWatch, ConcurrentExecutions by function) or ask for a higher quota.", name, loss),
+		description: fmt.Sprintf("%s is not let run: "+most, name, loss),
 		namespace:   "AWS/Lambda", metric: "Throttles", statistic: "Sum", dimensions: byName,
 		period: alarmPeriod, threshold: 1, datapoints: 3, periods: 3,
 	})
@@ -123,6 +127,15 @@ func (a alarms) watch(f function) {
 			description: fmt.Sprintf("%s has not run for %s. %s Do: see whether its schedule is enabled, and the alarm on its throttles.", name, span(missedTicks*every), loss),
 			namespace:   "AWS/Lambda", metric: "Invocations", statistic: "Sum", dimensions: byName,
 			period: every, threshold: 1, below: true, datapoints: missedTicks, periods: missedTicks,
+		})
+	}
+	for _, own := range f.spec.Alarms {
+		a.add(alarm{
+			id:          id + own.Metric,
+			description: fmt.Sprintf("%s: %s %s Do: %s", name, own.Why, loss, own.Do),
+			// The functions' own figures, as package run writes them.
+			namespace: "Rollcall", metric: own.Metric, statistic: "Sum", dimensions: map[string]*string{"function": jsii.String(f.spec.Name)},
+			period: alarmPeriod, threshold: float64(own.AtLeast), datapoints: 1, periods: 1,
 		})
 	}
 	a.dead(id+"FailedLetters", f.failed, fmt.Sprintf("Events did not reach %s, or it failed on them. %s Do: read the messages in %s-failed (the error stands in each), mend the cause, then send again those that still matter and purge the queue.", name, loss, name))

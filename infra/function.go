@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
@@ -23,10 +24,14 @@ type function struct {
 	scope  constructs.Construct
 	lambda awslambda.Function
 	role   awsiam.Role
+	// url is its address on the internet; nil for none.
+	url *string
 	// failed keeps the events that did not reach the function or its queue,
 	// and those of its asynchronous invocations that failed.
 	failed awssqs.Queue
 	queue  *queue
+	// bus is the stack's, for rules on it.
+	bus awsevents.EventBus
 }
 
 // newFunction is the one place where functions are made. It adds nothing that
@@ -34,7 +39,7 @@ type function struct {
 func newFunction(stack awscdk.Stack, spec fn.Spec, r resources, packages string, chosen settings.Settings) (function, error) {
 	scope := constructs.NewConstruct(stack, jsii.String(camel(spec.Name)))
 	name := chosen.Prefix() + "-" + spec.Name
-	f := function{spec: spec, scope: scope, failed: newDeadLetters(scope, "Failed", name+"-failed", false)}
+	f := function{spec: spec, scope: scope, bus: r.bus, failed: newDeadLetters(scope, "Failed", name+"-failed", false)}
 	if spec.Queue != nil {
 		own := r.queues[spec.Queue.Resource]
 		f.queue = &own
@@ -89,6 +94,12 @@ func newFunction(stack awscdk.Stack, spec fn.Spec, r resources, packages string,
 	// all are inside the role (cfn-lint W3005).
 	resource.AddDeletionOverride(jsii.String("DependsOn"))
 	f.connect()
+	if spec.URL != nil {
+		f.url = f.open()
+		if most := spec.URL.Concurrency; most > 0 {
+			resource.SetReservedConcurrentExecutions(jsii.Number(most))
+		}
+	}
 	return f, nil
 }
 

@@ -19,6 +19,7 @@ const (
 	sidQueue    = "TakeMessages"
 	sidFailures = "KeepFailures"
 	sidDecrypt  = "DecryptSlackToken"
+	sidSigning  = "DecryptSigningSecret"
 )
 
 // statement is one statement that allows something, or denies it.
@@ -182,13 +183,18 @@ func grantStatements(grants []fn.Grant, r resources) ([]statement, error) {
 		}
 		list = append(list, s)
 		// A secret under a customer key is read only by who may use the key.
-		if r.secret.key != "" && slices.Contains(g.Resources, fn.SlackSecret) {
-			list = append(list, statement{
-				sid:        sidDecrypt,
-				actions:    []string{"kms:Decrypt"},
-				resources:  []string{r.secret.key},
-				conditions: map[string]map[string][]string{"StringEquals": {"kms:ViaService": {r.secret.service}}},
-			})
+		for _, own := range []struct {
+			secret fn.Resource
+			sid    string
+		}{{fn.SlackSecret, sidDecrypt}, {fn.SigningSecret, sidSigning}} {
+			if s := r.secrets[own.secret]; s.key != "" && slices.Contains(g.Resources, own.secret) {
+				list = append(list, statement{
+					sid:        own.sid,
+					actions:    []string{"kms:Decrypt"},
+					resources:  []string{s.key},
+					conditions: map[string]map[string][]string{"StringEquals": {"kms:ViaService": {s.service}}},
+				})
+			}
 		}
 	}
 	return list, nil

@@ -115,14 +115,17 @@ func anything(conditions map[string]map[string][]string) any {
 // arnIn is how the template names a resource's ARN.
 func arnIn(t *testing.T, tpl template, name fn.Resource) string {
 	t.Helper()
-	kinds := map[fn.Resource]string{fn.Table: "AWS::DynamoDB::Table", fn.Bus: "AWS::Events::EventBus", fn.SlackSecret: "AWS::SecretsManager::Secret"}
+	if id, ok := map[fn.Resource]string{fn.SlackSecret: "SlackToken", fn.SigningSecret: "SlackSigningSecret"}[name]; ok {
+		if tpl.Resources[id].Type != "AWS::SecretsManager::Secret" {
+			t.Fatalf("%s is no secret", id)
+		}
+		return "${" + id + "}"
+	}
+	kinds := map[fn.Resource]string{fn.Table: "AWS::DynamoDB::Table", fn.Bus: "AWS::Events::EventBus"}
 	if kind, ok := kinds[name]; ok {
 		found := tpl.all(kind)
 		if len(found) != 1 {
 			t.Fatalf("%d resources of %s, want 1", len(found), kind)
-		}
-		if name == fn.SlackSecret {
-			return "${" + found[0].id + "}"
 		}
 		return "${" + found[0].id + ".Arn}"
 	}
@@ -203,9 +206,12 @@ func TestTableReads(t *testing.T) {
 		"join-check":      {table, table + "/index/ended", table + "/index/open"},
 		"nodegroup-watch": {table},
 		"spot-report":     {table, table + "/index/ended", table + "/index/open"},
-		"subnet-watch":    {table}, // the samples of subnets
-		"eni-cleanup":     {table}, // the sightings, and what was deleted
+		"subnet-watch":    {table},                                                // the samples of subnets
+		"eni-cleanup":     {table},                                                // the sightings, and what was deleted
+		"remediate":       {table},                                                // the incidents, the deeds, the sightings
+		"zone-watch":      {table, table + "/index/ended", table + "/index/open"}, // what became of launches
 		"report":          {table},
+		"change-check":    {table, table + "/index/ended", table + "/index/open"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("what may be queried (-want +got):\n%s", diff)

@@ -18,18 +18,18 @@ import (
 
 // resources are what the functions share, by the names that specs use.
 type resources struct {
-	table  awsdynamodb.Table
-	bus    awsevents.EventBus
-	secret secret
-	queues map[fn.Resource]queue
+	table   awsdynamodb.Table
+	bus     awsevents.EventBus
+	secrets map[fn.Resource]secret
+	queues  map[fn.Resource]queue
 }
 
 func newResources(stack awscdk.Stack, chosen settings.Settings, list []fn.Spec) (resources, error) {
 	r := resources{
-		table:  newTable(stack),
-		bus:    newBus(stack, chosen),
-		secret: newSecret(stack, chosen),
-		queues: map[fn.Resource]queue{},
+		table:   newTable(stack),
+		bus:     newBus(stack, chosen),
+		secrets: newSecrets(stack, chosen, list),
+		queues:  map[fn.Resource]queue{},
 	}
 	for _, spec := range list {
 		if spec.Queue == nil {
@@ -79,8 +79,9 @@ func (r resources) arn(name fn.Resource) (string, error) {
 		return *r.table.TableArn() + "/index/" + state.EndedIndex, nil
 	case fn.Bus:
 		return *r.bus.EventBusArn(), nil
-	case fn.SlackSecret:
-		return r.secret.arn, nil
+	}
+	if s, ok := r.secrets[name]; ok {
+		return s.arn, nil
 	}
 	if q, ok := r.queues[name]; ok {
 		return *q.main.QueueArn(), nil
@@ -108,13 +109,19 @@ func (r resources) value(v fn.Variable, chosen settings.Settings) (*string, erro
 	case config.BusName:
 		return r.bus.EventBusName(), nil
 	case config.SlackSecretARN:
-		return jsii.String(r.secret.arn), nil
+		return r.secretARN(fn.SlackSecret, v)
+	case config.SigningARN:
+		return r.secretARN(fn.SigningSecret, v)
 	case config.JoinQueueURL:
 		return r.url(fn.JoinQueue, v)
 	case config.ResultQueueURL:
 		return r.url(fn.ResultQueue, v)
 	case config.NodegroupQueueURL:
 		return r.url(fn.NodegroupQueue, v)
+	case config.ChangeQueueURL:
+		return r.url(fn.ChangeQueue, v)
+	case config.RemedyQueueURL:
+		return r.url(fn.RemedyQueue, v)
 	}
 	text, ok := chosen.Environment[v]
 	if !ok {
@@ -129,6 +136,14 @@ func (r resources) url(name fn.Resource, v fn.Variable) (*string, error) {
 		return nil, fmt.Errorf("%s: no function reads the queue %s", v, name)
 	}
 	return q.main.QueueUrl(), nil
+}
+
+func (r resources) secretARN(name fn.Resource, v fn.Variable) (*string, error) {
+	s, ok := r.secrets[name]
+	if !ok {
+		return nil, fmt.Errorf("%s: the stack has no secret %s", v, name)
+	}
+	return jsii.String(s.arn), nil
 }
 
 // camel turns "launch-watch" into "LaunchWatch", the form of construct ids.

@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/jsii-runtime-go"
+
+	"rollcall/shared/fn"
 )
 
 const (
@@ -19,22 +21,28 @@ const (
 )
 
 // addRules makes the rules and schedules, whose events go to the function's
-// queue if it has one and they are no schedules, else to the function.
+// queue if it has one and they are neither schedules nor Direct, else to the
+// function.
 func (f function) addRules() {
 	var toQueue, all []*string
 	for _, r := range f.spec.Rules {
-		target := f.lambda.FunctionArn()
-		if f.queue != nil {
+		target, queued := f.lambda.FunctionArn(), f.queue != nil && !r.Direct
+		if queued {
 			target = f.queue.main.QueueArn()
+		}
+		var on *string // the default bus
+		if r.Bus == fn.Bus {
+			on = f.bus.EventBusName()
 		}
 		rule := awsevents.NewCfnRule(f.scope, jsii.String(camel(r.Name)+"Rule"), &awsevents.CfnRuleProps{
 			Description:  jsii.String(r.Why),
+			EventBusName: on,
 			EventPattern: pattern(r.Pattern),
 			State:        jsii.String("ENABLED"),
 			Targets:      f.target(target, deliveryAge),
 		})
 		all = append(all, rule.AttrArn())
-		if f.queue != nil {
+		if queued {
 			toQueue = append(toQueue, rule.AttrArn())
 		} else {
 			f.letInvoke(camel(r.Name), rule.AttrArn())

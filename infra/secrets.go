@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -9,9 +10,11 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"rollcall/infra/settings"
+	"rollcall/shared/config"
+	"rollcall/shared/fn"
 )
 
-// secret is where the Slack bot token is. The stack never knows the token.
+// secret is where something secret is. The stack never knows what.
 type secret struct {
 	arn string
 	// made tells that the stack made it, empty.
@@ -22,17 +25,28 @@ type secret struct {
 	service string
 }
 
-// newSecret refers to the operator's secret, or makes one without a value:
-// until it is filled in, report says that the token is missing.
-func newSecret(stack awscdk.Stack, chosen settings.Settings) secret {
-	if arn := chosen.SlackSecretARN; arn != "" {
+// newSecrets refers to the operator's secrets, or makes those without a value:
+// until they are filled in, the functions say what is missing. The signing
+// secret is there where a function reads it.
+func newSecrets(stack awscdk.Stack, chosen settings.Settings, list []fn.Spec) map[fn.Resource]secret {
+	secrets := map[fn.Resource]secret{
+		fn.SlackSecret: newSecret(stack, "SlackToken", chosen.SlackSecretARN, chosen.SlackSecretKMSKey,
+			"Slack bot token (xoxb-...) of Rollcall. Made empty: put the token in with put-secret-value."),
+	}
+	if slices.ContainsFunc(list, func(s fn.Spec) bool { return slices.Contains(s.Environment, config.SigningARN) }) {
+		secrets[fn.SigningSecret] = newSecret(stack, "SlackSigningSecret", chosen.SigningSecretARN, chosen.SlackSecretKMSKey,
+			"Signing Secret of Rollcall's Slack app (Basic Information, App Credentials). Made empty: put it in with put-secret-value.")
+	}
+	return secrets
+}
+
+func newSecret(stack awscdk.Stack, id, arn, key, about string) secret {
+	if arn != "" {
 		// arn:<partition>:secretsmanager:<region>:…; settings.Parse checked it.
 		region := strings.Split(arn, ":")[3]
-		return secret{arn: arn, key: chosen.SlackSecretKMSKey, service: fmt.Sprintf("secretsmanager.%s.%s", region, *awscdk.Aws_URL_SUFFIX())}
+		return secret{arn: arn, key: key, service: fmt.Sprintf("secretsmanager.%s.%s", region, *awscdk.Aws_URL_SUFFIX())}
 	}
-	made := awssecretsmanager.NewCfnSecret(stack, jsii.String("SlackToken"), &awssecretsmanager.CfnSecretProps{
-		Description: jsii.String("Slack bot token (xoxb-...) of Rollcall. Made empty: put the token in with put-secret-value."),
-	})
+	made := awssecretsmanager.NewCfnSecret(stack, jsii.String(id), &awssecretsmanager.CfnSecretProps{Description: jsii.String(about)})
 	made.ApplyRemovalPolicy(awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE, nil)
 	return secret{arn: *made.Ref(), made: true}
 }

@@ -28,6 +28,9 @@ const (
 func NewStack(app awscdk.App, list []fn.Spec, packages string) error {
 	context, _ := app.Node().GetAllContext(nil).(map[string]any)
 	chosen, err := settings.Parse(context)
+	if err == nil {
+		list = specs.Deployed(list, chosen.Environment)
+	}
 	if err := errors.Join(err, specs.Check(list), built(list, packages)); err != nil {
 		return err
 	}

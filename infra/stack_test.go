@@ -77,14 +77,19 @@ func TestAlarmTopicIsEncrypted(t *testing.T) {
 	}
 }
 
-func TestTheStackMakesAnEmptySecret(t *testing.T) {
+func TestTheStackMakesEmptySecrets(t *testing.T) {
 	secrets := theTemplate(t).all("AWS::SecretsManager::Secret")
-	if len(secrets) != 1 {
-		t.Fatalf("%d secrets, want 1", len(secrets))
+	if len(secrets) != 2 {
+		t.Fatalf("%d secrets, want the token and the signing secret", len(secrets))
 	}
-	for _, key := range []string{"SecretString", "GenerateSecretString"} {
-		if secrets[0].Properties[key] != nil {
-			t.Errorf("the secret is made with %s", key)
+	for _, s := range secrets {
+		for _, key := range []string{"SecretString", "GenerateSecretString"} {
+			if s.Properties[key] != nil {
+				t.Errorf("%s is made with %s", s.id, key)
+			}
+		}
+		if s.DeletionPolicy != "RetainExceptOnCreate" {
+			t.Errorf("%s is deleted with the stack", s.id)
 		}
 	}
 }
@@ -92,11 +97,12 @@ func TestTheStackMakesAnEmptySecret(t *testing.T) {
 func TestOperatorsOwnResources(t *testing.T) {
 	const (
 		secret = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:slack-AbCdEf"
+		signs  = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:signing-AbCdEf"
 		key    = "arn:aws:kms:eu-west-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 		topic  = "arn:aws:sns:eu-west-1:123456789012:oncall"
 	)
 	tpl, err := synthesise(map[string]any{
-		"slackChannel": channel, "slackSecretArn": secret, "slackSecretKmsKeyArn": key, "alarmTopicArn": topic,
+		"slackChannel": channel, "slackSecretArn": secret, "slackSigningSecretArn": signs, "slackSecretKmsKeyArn": key, "alarmTopicArn": topic,
 		"stackName": "Second", "logRetentionDays": "90",
 	})
 	if err != nil {
@@ -120,14 +126,17 @@ func TestOperatorsOwnResources(t *testing.T) {
 	for _, role := range tpl.all("AWS::IAM::Role") {
 		for _, s := range several(get(role.Properties, "Policies", 0, "PolicyDocument", "Statement")) {
 			switch get(s, "Sid") {
-			case "ReadSlackToken":
+			case "ReadSlackToken", "ReadSigningSecret":
 				found = append(found, flat(get(s, "Resource")))
-			case sidDecrypt:
+			case sidDecrypt, sidSigning:
 				found = append(found, flat(get(s, "Action")), flat(get(s, "Resource")), flats(get(s, "Condition", "StringEquals", "kms:ViaService"))[0])
 			}
 		}
 	}
-	if diff := cmp.Diff([]string{secret, "kms:Decrypt", key, "secretsmanager.eu-west-1.${AWS::URLSuffix}"}, found); diff != "" {
+	if diff := cmp.Diff([]string{
+		secret, "kms:Decrypt", key, "secretsmanager.eu-west-1.${AWS::URLSuffix}",
+		signs, "kms:Decrypt", key, "secretsmanager.eu-west-1.${AWS::URLSuffix}",
+	}, found); diff != "" {
 		t.Errorf("permissions on the secret (-want +got):\n%s", diff)
 	}
 }

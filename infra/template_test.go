@@ -81,6 +81,8 @@ func newApp(dir string, given map[string]any) (awscdk.App, error) {
 	if err := json.Unmarshal(data, &settings); err != nil {
 		return nil, err
 	}
+	// With every function that there is, as `make synth` does.
+	settings.Context["slackActions"] = "on"
 	maps.Copy(settings.Context, given)
 	for _, spec := range specs.All() {
 		folder := filepath.Join(dir, "packages", spec.Name)

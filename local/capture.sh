@@ -208,7 +208,7 @@ else
   take ec2-describe-nat-gateways ec2 describe-nat-gateways
   take ec2-describe-instances ec2 describe-instances
 fi
-for what in internet-gateways egress-only-internet-gateways dhcp-options managed-prefix-lists vpc-peering-connections transit-gateway-attachments transit-gateway-route-tables volumes; do
+for what in internet-gateways egress-only-internet-gateways dhcp-options managed-prefix-lists vpc-peering-connections transit-gateway-attachments transit-gateway-route-tables volumes availability-zones; do
   take "ec2-describe-$what" ec2 "describe-$what"
 done
 take ec2-describe-instance-status ec2 describe-instance-status --include-all-instances

@@ -18,6 +18,7 @@ import (
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/leak"
+	"rollcall/shared/plan"
 	"rollcall/shared/remedy"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
@@ -59,18 +60,26 @@ type Deleter interface {
 // Teller tells the bus.
 type Teller interface {
 	TellInterfaces(ctx context.Context, events []leak.Event) error
+	Tell(ctx context.Context, events []report.Event) error
+}
+
+// Desk has the incidents, which report alone writes.
+type Desk interface {
+	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
 }
 
 // Sender tells report.
 type Sender interface {
 	SendResult(ctx context.Context, o report.Observation) error
 	SendSummary(ctx context.Context, s report.Summary) error
+	SendDeed(ctx context.Context, d report.DeedTold) error
 }
 
 var (
 	_ Reader  = (*gather.Reader)(nil)
 	_ Memory  = (*state.Store)(nil)
 	_ Notes   = (*state.Store)(nil)
+	_ Desk    = (*state.Store)(nil)
 	_ Deleter = remedy.Interfaces{}
 	_ Teller  = (*bus.Bus)(nil)
 	_ Sender  = bus.Queues{}
@@ -85,6 +94,8 @@ type settings struct {
 	limit    int // of deletes in a run
 	share    int // percent
 	untagged []string
+	// remedied is what the remedy delete-leaked-interfaces may do in a cluster.
+	remedied func(cluster string) plan.Policy
 }
 
 type handler struct {
@@ -92,6 +103,7 @@ type handler struct {
 	reader Reader
 	memory Memory
 	notes  Notes
+	desk   Desk
 	delete Deleter
 	bus    Teller
 	send   Sender
@@ -108,7 +120,7 @@ func build(_ context.Context, e run.Env) (run.Handler, error) {
 func assemble(e run.Env, r Reader) handler {
 	store := state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
 	return handler{
-		settings: chosen(e.Config), reader: r, memory: store, notes: store,
+		settings: chosen(e.Config), reader: r, memory: store, notes: store, desk: store,
 		delete: remedy.NewInterfaces(e.AWS),
 		bus:    bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName),
 		send:   bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL},
@@ -121,6 +133,7 @@ func chosen(c config.Config) settings {
 		clusters: c.Clusters, region: c.Region,
 		modes: func(cluster string) leak.Mode { return leak.Mode(c.CleanupOf(cluster)) },
 		grace: c.CleanupGrace, limit: c.CleanupCap, share: c.CleanupShare, untagged: c.CleanupUntagged,
+		remedied: func(cluster string) plan.Policy { return c.RemedyOf(cluster, plan.DeleteLeakedInterfaces) },
 	}
 }
 
@@ -130,7 +143,7 @@ func chosen(c config.Config) settings {
 // which nobody deletes: more room is time lost.
 const room = 20 * time.Second
 
-// handle takes the schedule. VPCs come one after the other: the cap and EC2's
+// handle takes the schedule, or an approval of what it may delete. VPCs come one after the other: the cap and EC2's
 // bucket are for all of them. One VPC's trouble does not keep the others from
 // being cleaned up.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
@@ -138,9 +151,18 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Kind != event.Sweep {
-		return nil, fmt.Errorf("eni-cleanup is woken by its schedule, not by %s", t.Type)
+	switch {
+	case t.Kind == event.Sweep:
+		return nil, h.everywhere(ctx, t, nil, nil)
+	case t.Kind == event.IncidentTold && t.Told == string(report.EventApproved):
+		return nil, h.approved(ctx, t)
 	}
+	return nil, fmt.Errorf("eni-cleanup is woken by its schedule and by approvals, not by %s", t.Type)
+}
+
+// everywhere cleans up in all VPCs, or in those alone that are wanted, and only
+// the interfaces that are named, if any are.
+func (h handler) everywhere(ctx context.Context, t event.Trigger, wanted func(place) bool, only map[string]bool) error {
 	work := ctx
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -149,13 +171,16 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	}
 	places, err := h.places(ctx, t)
 	errs := []error{err}
-	r := &tour{handler: h, work: work, id: cmp.Or(t.ID, h.now().UTC().Format(time.RFC3339Nano)), left: h.limit}
+	r := &tour{handler: h, work: work, id: cmp.Or(t.ID, h.now().UTC().Format(time.RFC3339Nano)), left: h.limit, only: only}
 	for _, p := range places {
+		if wanted != nil && !wanted(p) {
+			continue
+		}
 		if err := r.clean(ctx, p); err != nil {
 			errs = append(errs, fmt.Errorf("clean up in %s: %w", p.vpc, err))
 		}
 	}
-	return nil, errors.Join(append(errs, r.rest(ctx))...)
+	return errors.Join(append(errs, r.rest(ctx))...)
 }
 
 // tour is one run over all VPCs.
@@ -165,6 +190,8 @@ type tour struct {
 	work context.Context
 	id   string
 	left int // of the cap
+	// only are the interfaces that the run is about; nil: all.
+	only map[string]bool
 	// pace is nil until the first delete.
 	pace *pacer
 	// account is whose bucket it is.

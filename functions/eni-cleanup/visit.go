@@ -54,7 +54,7 @@ func (r *tour) clean(ctx context.Context, p place) error {
 	}
 	v.plan = leak.Decide(r.judge(p), v.sightings, leak.Rules{
 		Began: began, Ended: ended, Modes: r.modes, Untagged: v.untaggedMode(),
-		Cap: r.left, Interfaces: interfaces(p.homes[0]), Share: r.share, Asked: asked,
+		Cap: r.left, Interfaces: interfaces(p.homes[0]), Share: r.share, Asked: asked, Only: r.only,
 	})
 	r.left -= len(v.plan.Delete) + len(v.plan.Ask)
 	errs := []error{v.remember(ctx)}

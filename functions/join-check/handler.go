@@ -111,7 +111,8 @@ func build(_ context.Context, e run.Env) (run.Handler, error) {
 	return h.handle, nil
 }
 
-// handle takes a batch of launches whose time has come, or a sweep.
+// handle takes a batch of launches whose time has come, a sweep, or the
+// wish that a cluster be looked at now.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	if messages, ok := event.Batch(raw); ok {
 		return h.batch(ctx, messages)
@@ -120,10 +121,17 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Kind != event.Sweep {
-		return nil, fmt.Errorf("join-check is woken by its queue and its schedule, not by %s", t.Type)
+	switch t.Kind {
+	case event.Sweep:
+		return nil, h.sweep(ctx, t)
+	case event.CheckWanted:
+		if !h.watches(t.Cluster) {
+			h.count("ForeignClusters", 1)
+			return nil, nil
+		}
+		return nil, h.sweepCluster(ctx, t.Cluster, t)
 	}
-	return nil, h.sweep(ctx, t)
+	return nil, fmt.Errorf("join-check is woken by its queue, its schedule and by wishes, not by %s", t.Type)
 }
 
 // batch calls the roll of the launches in the messages.

@@ -90,7 +90,8 @@ func newHandler(e run.Env) handler {
 	}
 }
 
-// handle takes a batch of events and reminders, or a sweep.
+// handle takes a batch of events and reminders, a sweep, or the wish that
+// a cluster be looked at now.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	if messages, ok := event.Batch(raw); ok {
 		return h.batch(ctx, messages)
@@ -99,10 +100,17 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Kind != event.Sweep {
-		return nil, fmt.Errorf("nodegroup-watch is woken by its queue and its schedule, not by %s", t.Type)
+	switch t.Kind {
+	case event.Sweep:
+		return nil, h.sweep(ctx, t)
+	case event.CheckWanted:
+		if !h.watches(t.Cluster) {
+			h.count("ForeignClusters", 1)
+			return nil, nil
+		}
+		return nil, h.visit(ctx, t.Cluster, visit{account: t.Account, sweep: true})
 	}
-	return nil, h.sweep(ctx, t)
+	return nil, fmt.Errorf("nodegroup-watch is woken by its queue, its schedule and by wishes, not by %s", t.Type)
 }
 
 // batch looks at what the messages are about, each cluster once. The messages

@@ -279,6 +279,20 @@ func TestDeleted(t *testing.T) {
 	}
 }
 
+// TestDeletedBeforeTheFirstSweep: the call that deletes a nodegroup is word
+// enough to look at it while it goes, and so to tell of its end.
+func TestDeletedBeforeTheFirstSweep(t *testing.T) {
+	b := bench(t, healthy)
+	b.degrade("new_nodegroup_2", "DELETING", "")
+	b.Send(sample(t, "eks-call-delete-nodegroup.json"))
+	if diff := cmp.Diff([]string{"1 first-seen >DELETING by DeleteNodegroup"}, told(b)); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+	if r, known := b.NodegroupRecord("new_nodegroup_2"); !known || r.Again.IsZero() {
+		t.Errorf("record %+v: it is not followed", r)
+	}
+}
+
 // TestAddonEvent: an add-on's event is answered by a look at the add-ons.
 func TestAddonEvent(t *testing.T) {
 	b := bench(t, healthy)

@@ -37,28 +37,28 @@ func (p *pass) cleaned(ctx context.Context, list []report.Posting, s report.Summ
 // record alone.
 func (p *pass) sayCleanup(ctx context.Context, post report.Posting) error {
 	m := slack.RenderSummary(post.Summary, report.Picture{})
-	if post.TS != "" && post.Channel == p.channel && post.Digest == m.Digest() {
+	if post.TS != "" && post.Channel == p.summariesOf(post.Summary.Cluster) && post.Digest == m.Digest() {
 		post.Behind = false
 		_, err := p.keep(ctx, post)
 		return err
 	}
 	if post.TS == "" && !post.Sending.IsZero() { // cut off: Slack may have it
-		ts, err := p.search(ctx, slack.Search{Channel: p.channel, Tag: m.Tag, Since: post.Sending})
+		ts, err := p.search(ctx, slack.Search{Channel: p.summariesOf(post.Summary.Cluster), Tag: m.Tag, Since: post.Sending})
 		if err != nil {
 			p.unposted(ctx, post, err)
 			return nil
 		}
-		post.Channel, post.TS = p.channel, ts
+		post.Channel, post.TS = p.summariesOf(post.Summary.Cluster), ts
 	}
 	if post.TS != "" {
 		err := p.slack.Update(ctx, post.Channel, post.TS, m)
 		var e *slack.Error
-		switch moved := post.Channel != p.channel; {
+		switch moved := post.Channel != p.summariesOf(post.Summary.Cluster); {
 		case err == nil:
 			p.count("SlackUpdates", 1)
-		case p.lost(post.Channel, err) && !moved && errors.As(err, &e) && e.Kind == slack.MessageGone:
+		case lost(err, post.Channel, p.summariesOf(post.Summary.Cluster)) && !moved && errors.As(err, &e) && e.Kind == slack.MessageGone:
 			// Somebody deleted it: the rest of the day is not said.
-		case p.lost(post.Channel, err):
+		case lost(err, post.Channel, p.summariesOf(post.Summary.Cluster)):
 			post.TS, post.Digest = "", "" // it is in a channel of before
 		default:
 			p.unposted(ctx, post, err)
@@ -71,7 +71,7 @@ func (p *pass) sayCleanup(ctx context.Context, post report.Posting) error {
 		if post, err = p.postings.SavePosting(ctx, post); err != nil {
 			return err
 		}
-		ts, err := p.slack.Post(ctx, p.channel, m)
+		ts, err := p.slack.Post(ctx, p.summariesOf(post.Summary.Cluster), m)
 		if err != nil {
 			p.unposted(ctx, post, err)
 			if errors.As(err, new(*slack.Error)) && !unsure(err) {
@@ -82,7 +82,7 @@ func (p *pass) sayCleanup(ctx context.Context, post report.Posting) error {
 			return nil
 		}
 		p.count("SlackSummaries", 1)
-		post.Channel, post.TS = p.channel, ts
+		post.Channel, post.TS = p.summariesOf(post.Summary.Cluster), ts
 	}
 	post.Digest, post.Behind, post.Sending = m.Digest(), false, time.Time{}
 	_, err := p.keep(ctx, post)

@@ -16,13 +16,22 @@ type outgoing struct {
 	inc report.Incident
 	// message is set when the message is to be posted or edited.
 	message *slack.Message
-	// claimed tells that the record says now that something is about to be
-	// sent, and must be written before it is.
-	claimed bool
 	// searched are the ids of the notes, and "" for the message itself, that an
 	// earlier pass may have sent before it was cut off.
 	searched []string
+	// answered are the presses that need no more attention.
+	answered []string
+	// begun are those that begin has marked, tried those that were sent, or may
+	// have been.
+	begun, tried []string
+	// released tells that marks were taken back, unmarked why none could be made.
+	released bool
+	unmarked error
 }
+
+// heardLate is from when on a call counts from when Slack took it, as it was
+// away: people are called again the set time after they could hear it.
+const heardLate = 2 * time.Minute
 
 // claim finds what is due, and marks in the record what is about to be sent
 // for the first time: whoever finds the mark and no timestamp asks Slack
@@ -34,7 +43,7 @@ func (p *pass) claim(inc report.Incident, now time.Time) outgoing {
 		return o // pending: nobody is to know yet
 	}
 	if said.Behind {
-		m := slack.Render(inc)
+		m := slack.Render(inc, p.shows())
 		if m.Digest() == said.Digest {
 			said.Behind = false
 		} else {
@@ -46,13 +55,14 @@ func (p *pass) claim(inc report.Incident, now time.Time) outgoing {
 			return
 		}
 		if sending.IsZero() {
-			*sending = now
-			o.claimed = true
-			return
+			return // begin marks it, just before it is sent
 		}
 		o.searched = append(o.searched, id)
 	}
 	if o.message != nil {
+		if said.TS == "" && said.Sending.IsZero() {
+			said.Channel = p.channelOf(inc) // and there it is looked for, should this pass be cut off
+		}
 		mark("", said.TS, &said.Sending)
 	}
 	said.Notes = slices.Clone(said.Notes)
@@ -64,23 +74,33 @@ func (p *pass) claim(inc report.Incident, now time.Time) outgoing {
 }
 
 func (o *outgoing) due() bool {
-	return o.message != nil || len(o.inc.Untold) > 0 || o.inc.Number > 0 && o.inc.Sketch.Due() ||
+	return o.message != nil || len(o.inc.Untold) > 0 || len(o.inc.Acts) > 0 || o.inc.Number > 0 && o.inc.Sketch.Due() ||
 		slices.ContainsFunc(o.inc.Said.Notes, func(n report.Note) bool { return n.TS == "" })
 }
 
-// deliver tells the bus and Slack, and records what they took. Whatever they
-// did not take stays in the record.
+// deliver writes the audit, tells the bus and Slack, answers who pressed, and
+// records what they took. Whatever they did not take stays in the record.
 func (p *pass) deliver(ctx context.Context, o outgoing) error {
+	pressed := slices.Clone(o.inc.Acts)
+	audited, err := p.audit(ctx, pressed)
+	if err != nil {
+		return err
+	}
 	told := p.tellBus(ctx, &o)
 	said := p.say(ctx, &o)
-	if !told && !said {
+	if o.unmarked != nil {
+		return o.unmarked // nothing was sent: the messages come again
+	}
+	o.answered = answered(pressed, p.answer(ctx, pressed))
+	o.inc.Acts = unanswered(o.inc.Acts, pressed, o.answered)
+	if !told && !said && !audited && len(o.answered) == 0 && !o.released {
 		return nil
 	}
 	// Slack has it: that must be recorded even if time is running out. The
 	// frame keeps two seconds for this.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 1500*time.Millisecond)
 	defer cancel()
-	_, err := p.incidents.SaveIncident(ctx, o.inc)
+	_, err = p.incidents.SaveIncident(ctx, o.inc)
 	var conflict *state.Conflict
 	for attempt := 1; errors.As(err, &conflict) && attempt < attempts; attempt++ {
 		p.count("LostRaces", 1)
@@ -102,6 +122,10 @@ func (p *pass) merge(ctx context.Context, o outgoing) error {
 	latest := incidents[i]
 	latest.Said = mergeSaid(latest.Said, o.inc.Said)
 	latest.Sketch = mergeSketch(latest.Sketch, o.inc.Sketch)
+	latest.Acts = unanswered(latest.Acts, o.inc.Acts, o.answered)
+	if o.inc.Called.After(latest.Called) {
+		latest.Called = o.inc.Called
+	}
 	latest.Untold = slices.DeleteFunc(latest.Untold, func(e report.Event) bool {
 		// Told: it was there before, and is not due any more.
 		return e.Sequence <= o.inc.Events && !slices.ContainsFunc(o.inc.Untold, func(due report.Event) bool { return due.ID == e.ID })
@@ -143,9 +167,10 @@ func (p *pass) tellBus(ctx context.Context, o *outgoing) bool {
 
 // say brings Slack up to date: the message first, as the notes hang on it.
 func (p *pass) say(ctx context.Context, o *outgoing) (changed bool) {
-	if p.silent {
+	if p.silent || !p.begin(ctx, o) {
 		return false
 	}
+	defer o.release()
 	if o.message != nil {
 		if err := p.sayMessage(ctx, o); err != nil {
 			return p.unsaid(ctx, o, &o.inc.Said.Sending, err)
@@ -161,8 +186,12 @@ func (p *pass) say(ctx context.Context, o *outgoing) (changed bool) {
 		if n.TS != "" {
 			continue
 		}
+		if p.late() { // the rest is for the next pass
+			return changed
+		}
+		o.tried = append(o.tried, n.ID)
 		ts, err := p.sayNote(ctx, o, *n)
-		if p.lost(said.Channel, err) {
+		if lost(err, said.Channel, p.channelOf(o.inc)) {
 			// The thread went with its message: the next pass begins another.
 			said.TS, said.Digest, said.Behind = "", "", true
 			return true
@@ -171,7 +200,10 @@ func (p *pass) say(ctx context.Context, o *outgoing) (changed bool) {
 			p.unsaid(ctx, o, &n.Sending, err)
 			return true
 		}
-		*n = n.Sent(ts)
+		if now := p.now(); len(n.Mention) > 0 && now.Sub(o.inc.Called) >= heardLate {
+			o.inc.Called = now
+		}
+		*n = p.sent(o.inc, *n, ts)
 		changed = true
 	}
 	// The picture comes last: it never holds back the words.
@@ -180,37 +212,33 @@ func (p *pass) say(ctx context.Context, o *outgoing) (changed bool) {
 
 func (p *pass) sayMessage(ctx context.Context, o *outgoing) error {
 	said := &o.inc.Said
+	if said.Channel == "" { // an earlier version of Rollcall began to send it
+		said.Channel = p.channel
+	}
 	if said.TS == "" && slices.Contains(o.searched, "") {
-		ts, err := p.search(ctx, slack.Search{Channel: p.channel, Tag: o.message.Tag, Since: said.Sending})
+		ts, err := p.search(ctx, slack.Search{Channel: said.Channel, Tag: o.message.Tag, Since: said.Sending})
 		if err != nil {
 			return err
 		}
-		said.Channel, said.TS = p.channel, ts
+		said.TS = ts
 	}
 	if said.TS != "" {
 		err := p.slack.Update(ctx, said.Channel, said.TS, *o.message)
-		if !p.lost(said.Channel, err) {
+		if !lost(err, said.Channel, p.channelOf(o.inc)) {
 			return p.shown(o, "SlackUpdates", err)
 		}
 		// The incident is not over, so it is said anew.
 		p.log.WarnContext(ctx, "the message is gone, it is posted anew", "cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource)
-		said.TS, said.Sending = "", p.now()
+		said.TS, said.Channel, said.Sending = "", p.channelOf(o.inc), p.now()
 		if o.inc, err = p.incidents.SaveIncident(ctx, o.inc); err != nil {
 			return err
 		}
 	}
-	ts, err := p.slack.Post(ctx, p.channel, *o.message)
+	ts, err := p.slack.Post(ctx, said.Channel, *o.message)
 	if err == nil {
-		said.Channel, said.TS = p.channel, ts
+		said.TS = ts
 	}
 	return p.shown(o, "SlackPosts", err)
-}
-
-// lost tells that a message cannot be reached any more: somebody deleted it,
-// or it is in a channel that was archived or left, and another one is set now.
-func (p *pass) lost(channel string, err error) bool {
-	var e *slack.Error
-	return errors.As(err, &e) && (e.Kind == slack.MessageGone || e.Kind == slack.Channel && channel != p.channel)
 }
 
 // shown records that the message is as it should be.
@@ -233,7 +261,11 @@ func (p *pass) sayNote(ctx context.Context, o *outgoing, n report.Note) (ts stri
 			return ts, err
 		}
 	}
-	ts, err = p.slack.Reply(ctx, said.Channel, said.TS, m)
+	if len(n.Mention) > 0 {
+		ts, err = p.slack.Broadcast(ctx, said.Channel, said.TS, m)
+	} else {
+		ts, err = p.slack.Reply(ctx, said.Channel, said.TS, m)
+	}
 	if err == nil {
 		p.count("SlackNotes", 1)
 	}
@@ -253,23 +285,4 @@ func (p *pass) search(ctx context.Context, s slack.Search) (ts string, err error
 		p.count("SlackFound", 1)
 	}
 	return found.TS, nil
-}
-
-// unsaid deals with what Slack did not take, and tells whether the record is
-// to be written. sending is the mark of what was tried.
-func (p *pass) unsaid(ctx context.Context, o *outgoing, sending *time.Time, err error) (changed bool) {
-	p.count("SlackFailures", 1)
-	var e *slack.Error
-	if errors.As(err, &e) && e.Kind != slack.Unavailable && !sending.IsZero() {
-		// Slack answered, so it is certain that nothing was sent.
-		*sending = time.Time{}
-		changed = true
-	}
-	if e != nil && e.Retryable() || errors.Is(err, context.DeadlineExceeded) {
-		p.silent = true
-		p.log.WarnContext(ctx, "Slack was not told, it will be with the next observation", "cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource, "error", err.Error())
-		return changed
-	}
-	p.failed(ctx, "Slack was not told, and waiting does not help", o.inc.Key, err)
-	return changed
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"rollcall/shared/audience"
 	"rollcall/shared/bus"
 	"rollcall/shared/event"
 	"rollcall/shared/report"
@@ -29,11 +31,28 @@ type Records interface {
 
 // Slack is whom people listen to.
 type Slack interface {
-	Upload(ctx context.Context, f slack.File) (id string, err error)
 	Post(ctx context.Context, channel string, m slack.Message) (ts string, err error)
 	Update(ctx context.Context, channel, ts string, m slack.Message) error
 	Reply(ctx context.Context, channel, thread string, m slack.Message) (ts string, err error)
+	Broadcast(ctx context.Context, channel, thread string, m slack.Message) (ts string, err error)
 	Find(ctx context.Context, s slack.Search) (slack.Found, error)
+}
+
+// Files is who takes pictures and texts.
+type Files interface {
+	Upload(ctx context.Context, f slack.File) (id string, err error)
+	Share(ctx context.Context, channel, thread string, f slack.File) (id string, err error)
+}
+
+// People is who tells one person something, and knows who is in a user group.
+type People interface {
+	Ephemeral(ctx context.Context, channel, user, thread string, m slack.Message) error
+	GroupMembers(ctx context.Context, group string) ([]string, error)
+}
+
+// Audit is where presses are recorded for good.
+type Audit interface {
+	RecordAct(ctx context.Context, a report.ActRecord) (created bool, err error)
 }
 
 // Bus is whom other people's rules listen to.
@@ -44,45 +63,65 @@ type Bus interface {
 var (
 	_ Records   = (*state.Store)(nil)
 	_ Summaries = (*state.Store)(nil)
+	_ Audit     = (*state.Store)(nil)
 	_ Slack     = (*slack.Client)(nil)
+	_ Files     = (*slack.Client)(nil)
+	_ People    = (*slack.Client)(nil)
 	_ Bus       = (*bus.Bus)(nil)
 )
 
 type handler struct {
 	incidents Records
 	postings  Summaries
+	acts      Audit
 	slack     Slack
+	files     Files
+	people    People
 	bus       Bus
 	channel   string
+	approvers []string // Slack's ids of users and user groups
 	policy    report.Policy
 	now       func() time.Time
 	log       *slog.Logger
 	count     func(name string, n int)
+	// actions tells that Slack's buttons are answered, so that messages have them.
+	actions bool
+	again   Again
 }
+
+// shows is what messages depend on beside their incidents.
+func (h handler) shows() slack.Options { return slack.Options{Actions: h.actions, Now: h.now()} }
 
 func build(_ context.Context, e run.Env) (run.Handler, error) {
 	store := state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
-	h := handler{
-		incidents: store, postings: store,
-		slack: &session{
-			secret: secretsmanager.NewFromConfig(e.AWS),
-			arn:    e.Config.SlackSecretARN,
-			api:    e.Config.SlackAPI,
-		},
-		bus:     bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName),
-		channel: e.Config.Channel,
-		policy:  report.Policy{ProofTime: e.Config.ProofTime, ReopenTime: e.Config.ReopenTime},
-		now:     e.Now,
-		log:     e.Log,
-		count:   e.Metrics.Count,
+	client := &session{
+		secret: secretsmanager.NewFromConfig(e.AWS),
+		arn:    e.Config.SlackSecretARN,
+		api:    e.Config.SlackAPI,
 	}
+	h := handler{
+		incidents: store, postings: store, acts: store,
+		slack: client, files: client, people: client,
+		bus:       bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName),
+		channel:   e.Config.Channel,
+		approvers: e.Config.Approvers,
+		actions:   e.Config.SlackActions,
+		policy: report.Policy{
+			ProofTime: e.Config.ProofTime, ReopenTime: e.Config.ReopenTime, RemindAfter: e.Config.RemindAfter,
+			Routes: e.Config.Routes, TagKeys: audience.TagKeys(e.Config.Routes), Channel: e.Config.Channel,
+		},
+		now:   e.Now,
+		log:   e.Log,
+		count: e.Metrics.Count,
+	}
+	h.again = bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL}
 	return h.handle, nil
 }
 
 // errNoBatch: report is woken by its queue alone.
 var errNoBatch = errors.New("the event is not a batch of SQS messages: report is woken by its queue")
 
-// handle takes a batch of observations. What cannot be decoded, or not be
+// handle takes a batch of what was observed, pressed, planned and done. What cannot be decoded, or not be
 // recorded, goes back to the queue and in the end to the dead-letter queue.
 //
 // What is recorded but could not be said or told is not lost: it stands in the
@@ -96,13 +135,16 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	}
 	clusters, failed := h.sort(messages)
 	p := pass{handler: h}
-	for _, c := range clusters {
+	for i, c := range clusters {
+		p.take(ctx, c.name, len(clusters)-i)
 		if err := errors.Join(p.cluster(ctx, c), p.summarise(ctx, c)); err != nil {
-			h.log.ErrorContext(ctx, "results could not be recorded, they go back to the queue", "cluster", c.name, "observations", len(c.observations), "summaries", len(c.summaries), "error", err.Error())
+			h.log.ErrorContext(ctx, "results could not be recorded, they go back to the queue", "cluster", c.name, "results", len(c.results), "summaries", len(c.summaries), "error", err.Error())
 			h.count("RecordFailures", 1)
 			failed = append(failed, c.messages...)
 		}
 	}
+	p.attach(ctx)
+	p.resume(ctx)
 	if len(p.wrong) > 0 {
 		return nil, errors.Join(p.wrong...)
 	}
@@ -111,10 +153,10 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 
 // clusterBatch is what a batch has of one cluster, in order.
 type clusterBatch struct {
-	name         string
-	observations []report.Observation
-	summaries    []report.Summary
-	messages     []string
+	name      string
+	results   []report.Message // all but summaries
+	summaries []report.Summary
+	messages  []string
 }
 
 // sort decodes a batch and sorts it by cluster, in the order of the first
@@ -138,7 +180,7 @@ func (h handler) sort(messages []event.Message) (clusters []clusterBatch, failed
 		if result.Summary != nil {
 			clusters[i].summaries = append(clusters[i].summaries, *result.Summary)
 		} else {
-			clusters[i].observations = append(clusters[i].observations, *result.Observation)
+			clusters[i].results = append(clusters[i].results, result)
 		}
 		clusters[i].messages = append(clusters[i].messages, m.ID)
 	}
@@ -151,9 +193,21 @@ type pass struct {
 	// silent is set when Slack does not answer: the rest of the pass does not
 	// wait for it again.
 	silent bool
+	// turn is the cluster whose turn it is to be said, until when it ends (zero is
+	// never), unfinished those whose turn ended before all was said.
+	turn       string
+	until      time.Time
+	unfinished []string
 	// blank is set when Slack does not take pictures: the rest of the pass does
 	// without.
 	blank bool
+	// deaf is set when Slack did not answer who is in a user group: no other group
+	// is asked for.
+	deaf bool
+	// owing are the clusters in whose threads files are still to be shared.
+	owing []string
+	// groups are the user groups that were read.
+	groups map[string]members
 	// wrong is what a person must put right.
 	wrong []error
 }
@@ -163,10 +217,11 @@ type pass struct {
 // to one invocation), three never seen.
 const attempts = 4
 
-// cluster records what the observations change, then says and tells it.
+// cluster records what the messages change, then says and tells it. What
+// another invocation wrote in between is decided on anew.
 func (p *pass) cluster(ctx context.Context, c clusterBatch) error {
 	for attempt := 1; ; attempt++ {
-		out, err := p.record(ctx, c)
+		out, strays, err := p.record(ctx, c)
 		var conflict *state.Conflict
 		if errors.As(err, &conflict) && attempt < attempts {
 			p.count("LostRaces", 1)
@@ -175,46 +230,52 @@ func (p *pass) cluster(ctx context.Context, c clusterBatch) error {
 		if err != nil {
 			return err
 		}
-		for _, o := range out {
+		for _, o := range oldestFirst(out) {
 			if err := p.deliver(ctx, o); err != nil {
 				return err
 			}
 		}
-		return nil
+		return p.answerStrays(ctx, strays)
 	}
 }
 
 // record decides, and writes what is to be said before it is said. It gives
 // what is due now, also from earlier passes.
-func (p *pass) record(ctx context.Context, c clusterBatch) ([]outgoing, error) {
+func (p *pass) record(ctx context.Context, c clusterBatch) (due []outgoing, strays []report.ActRecord, _ error) {
 	incidents, err := p.incidents.Incidents(ctx, c.name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	now := p.now()
 	changed := map[report.Key]bool{}
-	for _, obs := range c.observations {
-		for _, d := range report.Decide(incidents, obs, now, p.policy) {
-			p.tell(ctx, obs, d)
+	take := func(list ...report.Decision) {
+		for _, d := range list {
 			if d.Changed {
 				incidents = replace(incidents, d.Incident)
 				changed[d.Incident.Key] = true
 			}
 		}
 	}
-	var due []outgoing
+	for _, m := range c.results {
+		strays = append(strays, stray(m, incidents, now)...)
+		take(p.apply(ctx, incidents, m, now)...)
+	}
 	for _, inc := range incidents {
+		take(report.Tick(inc, now, p.routed()))
+	}
+	for _, inc := range incidents {
+		p.owes(inc)
 		o := p.claim(inc, now)
-		if changed[inc.Key] || o.claimed {
+		if changed[inc.Key] {
 			if o.inc, err = p.incidents.SaveIncident(ctx, o.inc); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		if o.due() {
 			due = append(due, o)
 		}
 	}
-	return due, nil
+	return due, strays, nil
 }
 
 func replace(incidents []report.Incident, inc report.Incident) []report.Incident {
@@ -224,29 +285,6 @@ func replace(incidents []report.Incident, inc report.Incident) []report.Incident
 	}
 	incidents[i] = inc
 	return incidents
-}
-
-// tell logs and counts a decision.
-func (p *pass) tell(ctx context.Context, obs report.Observation, d report.Decision) {
-	level := slog.LevelInfo
-	if d.Reason == report.NothingNew {
-		level = slog.LevelDebug
-	}
-	key := d.Incident.Key
-	p.log.Log(ctx, level, "decided", "cluster", key.Cluster, "check", key.Check, "resource", key.Resource,
-		"reason", d.Reason, "state", d.Incident.State, "affected", d.Incident.Affected, "observation", obs.ID, "by", obs.By)
-	switch d.Reason {
-	case report.Opened:
-		p.count("IncidentsOpened", 1)
-	case report.Reopened:
-		p.count("IncidentsReopened", 1)
-	case report.IsProved, report.IsUnproved, report.IsSuperseded, report.IsWithdrawn, report.IsGivenUpOn:
-		p.count("IncidentsClosed", 1)
-	case report.AlreadyApplied:
-		p.count("RepeatedObservations", 1)
-	case report.OutOfDate:
-		p.count("LateObservations", 1)
-	}
 }
 
 // failed keeps an error that the function ends with, so that its alarm rings.

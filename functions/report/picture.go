@@ -33,7 +33,7 @@ func (p *pass) picture(ctx context.Context, o *outgoing) (changed bool) {
 	shown.File, shown.Next, shown.Refusals, shown.Missing = s.Next, "", 0, ""
 	inc := o.inc
 	inc.Sketch = &shown
-	m := slack.Render(inc)
+	m := slack.Render(inc, p.shows())
 	err := p.slack.Update(ctx, said.Channel, said.TS, m)
 	var e *slack.Error
 	switch {
@@ -41,7 +41,7 @@ func (p *pass) picture(ctx context.Context, o *outgoing) (changed bool) {
 		p.count("SlackUpdates", 1)
 		*o.inc.Sketch = shown
 		said.Digest = m.Digest()
-	case p.lost(said.Channel, err):
+	case lost(err, said.Channel, p.channelOf(o.inc)):
 		said.TS, said.Digest, said.Behind = "", "", true
 	case errors.As(err, &e) && e.Code == "invalid_blocks" && s.Refusals+1 < mostRefusals:
 		s.Refusals++ // Slack has not taken it in yet
@@ -62,7 +62,7 @@ func (p *pass) give(ctx context.Context, o *outgoing, s *report.Sketch) bool {
 	limited, cancel := context.WithTimeout(ctx, uploading)
 	defer cancel()
 	name := "addresses-" + o.inc.Key.Resource + "-" + s.At.UTC().Format("20060102-1504") + ".png"
-	id, err := p.slack.Upload(limited, slack.File{Name: name, Title: "Free addresses of " + o.inc.Key.Resource, Alt: s.Alt, Data: s.PNG})
+	id, err := p.files.Upload(limited, slack.File{Name: name, Title: "Free addresses of " + o.inc.Key.Resource, Alt: s.Alt, Data: s.PNG})
 	if err == nil {
 		p.count("SlackPictures", 1)
 		s.PNG, s.Next = nil, id

@@ -42,24 +42,24 @@ func (p *pass) postMessage(ctx context.Context, post *report.Posting) (said bool
 	}
 	m := slack.RenderSummary(post.Summary, post.Picture)
 	if cut { // an earlier pass was cut off: Slack may have it
-		ts, err := p.search(ctx, slack.Search{Channel: p.channel, Tag: m.Tag, Since: post.Sending})
+		ts, err := p.search(ctx, slack.Search{Channel: p.summariesOf(post.Summary.Cluster), Tag: m.Tag, Since: post.Sending})
 		if err != nil {
 			p.unposted(ctx, *post, err)
 			return false, nil
 		}
-		post.Channel, post.TS = p.channel, ts
+		post.Channel, post.TS = p.summariesOf(post.Summary.Cluster), ts
 	}
 	if post.TS == "" {
 		post.Sending = p.now()
 		if *post, err = p.postings.SavePosting(ctx, *post); err != nil {
 			return false, err
 		}
-		ts, err := p.slack.Post(ctx, p.channel, m)
+		ts, err := p.slack.Post(ctx, p.summariesOf(post.Summary.Cluster), m)
 		if err != nil {
 			return false, p.refused(ctx, *post, err)
 		}
 		p.count("SlackSummaries", 1)
-		post.Channel, post.TS = p.channel, ts
+		post.Channel, post.TS = p.summariesOf(post.Summary.Cluster), ts
 	}
 	*post, err = p.keep(ctx, *post)
 	return true, err
@@ -72,7 +72,7 @@ func (p *pass) upload(ctx context.Context, post *report.Posting) (ok bool) {
 		return true
 	}
 	name := "spot-" + post.Summary.Cluster + "-" + post.Summary.Spot.To.UTC().Format("2006-01-02") + ".png"
-	id, err := p.slack.Upload(ctx, slack.File{
+	id, err := p.files.Upload(ctx, slack.File{
 		Name: name, Title: "Spot in " + post.Summary.Cluster, Alt: slack.RenderSummary(post.Summary, report.Picture{}).Text, Data: post.Summary.Chart,
 	})
 	if err == nil {
@@ -121,7 +121,7 @@ func (p *pass) postDetails(ctx context.Context, post *report.Posting) (said bool
 	m := slack.RenderSummaryDetails(post.Summary)
 	if !post.DetailsSending.IsZero() {
 		ts, err := p.search(ctx, slack.Search{Channel: post.Channel, Thread: post.TS, Tag: m.Tag, Since: post.DetailsSending})
-		if err != nil && !p.lost(post.Channel, err) {
+		if err != nil && !lost(err, post.Channel, p.summariesOf(post.Summary.Cluster)) {
 			p.unposted(ctx, *post, err)
 			return false, nil
 		}
@@ -139,7 +139,7 @@ func (p *pass) postDetails(ctx context.Context, post *report.Posting) (said bool
 		p.count("SlackNotes", 1)
 		post.DetailsTS = ts
 		return true, nil
-	case p.lost(post.Channel, err):
+	case lost(err, post.Channel, p.summariesOf(post.Summary.Cluster)):
 		// Somebody deleted the message: nobody wants its details.
 		return true, nil
 	}

@@ -22,7 +22,11 @@ type session struct {
 	client *slack.Client
 }
 
-var _ Slack = (*session)(nil)
+var (
+	_ Slack  = (*session)(nil)
+	_ Files  = (*session)(nil)
+	_ People = (*session)(nil)
+)
 
 func (s *session) open(ctx context.Context) (*slack.Client, error) {
 	s.mu.Lock()
@@ -69,6 +73,16 @@ func (s *session) Upload(ctx context.Context, f slack.File) (string, error) {
 	return id, s.after(err)
 }
 
+// Share shows a file in a thread.
+func (s *session) Share(ctx context.Context, channel, thread string, f slack.File) (string, error) {
+	c, err := s.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	id, err := c.Share(ctx, channel, thread, f)
+	return id, s.after(err)
+}
+
 // Update edits a message.
 func (s *session) Update(ctx context.Context, channel, ts string, m slack.Message) error {
 	c, err := s.open(ctx)
@@ -86,6 +100,35 @@ func (s *session) Reply(ctx context.Context, channel, thread string, m slack.Mes
 	}
 	ts, err := c.Reply(ctx, channel, thread, m)
 	return ts, s.after(err)
+}
+
+// Broadcast sends a message into a thread and shows it in the channel.
+func (s *session) Broadcast(ctx context.Context, channel, thread string, m slack.Message) (string, error) {
+	c, err := s.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	ts, err := c.Broadcast(ctx, channel, thread, m)
+	return ts, s.after(err)
+}
+
+// Ephemeral tells one person something.
+func (s *session) Ephemeral(ctx context.Context, channel, user, thread string, m slack.Message) error {
+	c, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	return s.after(c.Ephemeral(ctx, channel, user, thread, m))
+}
+
+// GroupMembers are the users of a user group.
+func (s *session) GroupMembers(ctx context.Context, group string) ([]string, error) {
+	c, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	users, err := c.GroupMembers(ctx, group)
+	return users, s.after(err)
 }
 
 // Find looks for a message.

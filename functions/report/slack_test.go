@@ -15,6 +15,9 @@ import (
 type channel struct {
 	messages []message
 	files    []slack.File
+	shared   []slack.File // in threads
+	answers  []string
+	members  map[string][]string // of user groups
 	// fail, if set, decides on each call: an error before it is done, or, with
 	// cut, after it.
 	fail func(call string) (err error, cut bool)
@@ -29,9 +32,14 @@ type message struct {
 	tag                 slack.Tag
 	picture             string
 	edits               int
+	broadcast           bool
 }
 
-var _ Slack = (*channel)(nil)
+var (
+	_ Slack  = (*channel)(nil)
+	_ Files  = (*channel)(nil)
+	_ People = (*channel)(nil)
+)
 
 func (c *channel) do(call string, act func()) error {
 	c.calls = append(c.calls, call)
@@ -72,6 +80,14 @@ func (c *channel) Upload(_ context.Context, f slack.File) (id string, err error)
 	return id, nil
 }
 
+func (c *channel) Share(_ context.Context, _, thread string, f slack.File) (id string, err error) {
+	err = c.do("share", func() { c.shared = append(c.shared, f) })
+	if err != nil {
+		return "", err
+	}
+	return thread + "/" + f.Name, nil
+}
+
 func (c *channel) Reply(_ context.Context, id, thread string, m slack.Message) (ts string, err error) {
 	if c.find(thread) < 0 {
 		return "", &slack.Error{Kind: slack.MessageGone, Method: "chat.postMessage", Code: "thread_not_found"}
@@ -81,6 +97,25 @@ func (c *channel) Reply(_ context.Context, id, thread string, m slack.Message) (
 		return "", err
 	}
 	return ts, nil
+}
+
+func (c *channel) Broadcast(ctx context.Context, id, thread string, m slack.Message) (ts string, err error) {
+	if ts, err = c.Reply(ctx, id, thread, m); err == nil {
+		c.messages[c.find(ts)].broadcast = true
+	}
+	return ts, err
+}
+
+func (c *channel) Ephemeral(_ context.Context, id, user, thread string, m slack.Message) error {
+	return c.do("ephemeral "+user, func() { c.answers = append(c.answers, user+": "+m.Text) })
+}
+
+func (c *channel) GroupMembers(_ context.Context, group string) (users []string, err error) {
+	err = c.do("members "+group, func() { users = c.members[group] })
+	if err != nil {
+		return nil, err
+	}
+	return users, nil
 }
 
 func (c *channel) Update(_ context.Context, _, ts string, m slack.Message) error {

@@ -39,7 +39,7 @@ func TestSummaryInSlack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.slack = client
+			b.slack, b.files, b.people = client, client, client
 			sum := daily(31)
 			sum.Spot.Pools = []spot.Pool{{Type: "m5.large", Zone: "us-west-2a", Spot: true, Funnel: spot.Funnel{Requested: 412, NotJoined: 31, Joined: 381}}}
 			if sum.Chart, err = chart.Spot(sum.Spot, nil, chart.ForSlack()); err != nil {
@@ -77,9 +77,11 @@ func TestPictureInSlack(t *testing.T) {
 		}
 	})
 	b := newBench(t)
-	if b.slack, err = slack.NewClient(s.APIURL(), "xoxb-1", &http.Client{}); err != nil {
+	client, err := slack.NewClient(s.APIURL(), "xoxb-1", &http.Client{})
+	if err != nil {
 		t.Fatal(err)
 	}
+	b.slack, b.files, b.people = client, client, client
 	drawn, err := chart.Spot(spot.Report{Spot: spot.Funnel{Requested: 1}}, nil, chart.ForSlack())
 	if err != nil || len(drawn) == 0 {
 		drawn = []byte("\x89PNG\r\n\x1a\nrest")

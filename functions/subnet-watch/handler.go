@@ -55,6 +55,7 @@ type handler struct {
 	// reader gives a reader for one sweep: it counts each VPC once.
 	reader   func() Reader
 	send     Sender
+	watches  func(cluster string) bool
 	clusters []string // nil: all of the region
 	region   string
 	// cleanup is what eni-cleanup may do in a cluster, in its VPC.
@@ -72,6 +73,7 @@ func build(_ context.Context, e run.Env) (run.Handler, error) {
 		history:  state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
 		reader:   func() Reader { return reader.Counting() },
 		send:     bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL},
+		watches:  e.Config.Watches,
 		clusters: e.Config.Clusters,
 		region:   e.Config.Region,
 		cleanup:  cleanup(e.Config),
@@ -84,16 +86,25 @@ func build(_ context.Context, e run.Env) (run.Handler, error) {
 	return h.handle, nil
 }
 
-// handle takes the schedule, which comes every five minutes.
+// handle takes the schedule, which comes every five minutes, or the wish
+// that a cluster be looked at now.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	t, err := event.Parse(raw)
 	if err != nil {
 		return nil, err
 	}
-	if t.Kind != event.Sweep {
-		return nil, fmt.Errorf("subnet-watch is woken by its schedule, not by %s", t.Type)
-	}
 	reader := h.reader()
+	switch t.Kind {
+	case event.Sweep:
+	case event.CheckWanted:
+		if !h.watches(t.Cluster) {
+			h.count("ForeignClusters", 1)
+			return nil, nil
+		}
+		return nil, h.watch(ctx, reader, t.Cluster, t.Account)
+	default:
+		return nil, fmt.Errorf("subnet-watch is woken by its schedule and by wishes, not by %s", t.Type)
+	}
 	done, err := inspect.Each(ctx, "watch the subnets of", h.clusters, reader, func(ctx context.Context, cluster string) error {
 		return h.watch(ctx, reader, cluster, t.Account)
 	})

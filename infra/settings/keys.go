@@ -30,11 +30,11 @@ func Keys() []Key {
 		keys = append(keys, Key{Name: s.Context, Default: s.Default, About: s.About})
 	}
 	return append(keys,
-		Key{SlackSecretKMSKey, "", "ARN of the customer key that encrypts slackSecretArn, if one does; report may then decrypt with it, through Secrets Manager only."},
-		Key{KubernetesAccess, string(AccessPolicy), `How join-check, nodegroup-watch, subnet-watch and spot-report may read in clusters: "policy" (EKS access policies AmazonAIOpsAssistantPolicy, and AmazonEKSViewPolicy for kube-system), "group" (Kubernetes group rollcall; apply deploy/clusterrole.yaml in each cluster) or "none" (you grant it yourself).`},
+		Key{SlackSecretKMSKey, "", "ARN of the customer key that encrypts slackSecretArn and slackSigningSecretArn, if one does; report and slack-actions may then decrypt with it, through Secrets Manager only."},
+		Key{KubernetesAccess, string(AccessPolicy), `How join-check, nodegroup-watch, subnet-watch, zone-watch, remediate and spot-report may read in clusters: "policy" (EKS access policies AmazonAIOpsAssistantPolicy, and AmazonEKSViewPolicy for kube-system), "group" (Kubernetes group rollcall; apply deploy/clusterrole.yaml in each cluster) or "none" (you grant it yourself).`},
 		Key{AccessClusters, "", "Clusters in which the stack makes the access entry, separated by commas; if not set, those of clusters. With clusters=all the stack cannot know them: name them here, or run the command among the stack's outputs once for each."},
-		Key{VPCSubnetIDs, "", "Private subnets in which join-check, nodegroup-watch, subnet-watch and spot-report run, separated by commas, best two or more in different zones. Needed when a watched cluster's API has a private endpoint only. From there it must reach the APIs of EC2, Auto Scaling, EKS, EventBridge, SQS and DynamoDB through a NAT gateway or VPC endpoints."},
-		Key{VPCSecurityGroupIDs, "", "Security groups of join-check, nodegroup-watch, subnet-watch and spot-report in those subnets, separated by commas. They must let them out to port 443, and the clusters' security groups must let them in on port 443."},
+		Key{VPCSubnetIDs, "", "Private subnets in which join-check, nodegroup-watch, subnet-watch, zone-watch, remediate and spot-report run, separated by commas, best two or more in different zones. Needed when a watched cluster's API has a private endpoint only. From there it must reach the APIs of EC2, Auto Scaling, EKS, EventBridge, SQS and DynamoDB through a NAT gateway or VPC endpoints."},
+		Key{VPCSecurityGroupIDs, "", "Security groups of join-check, nodegroup-watch, subnet-watch, zone-watch, remediate and spot-report in those subnets, separated by commas. They must let them out to port 443, and the clusters' security groups must let them in on port 443."},
 		Key{AlarmTopicARN, "", "ARN of an SNS topic for alarms. Without it the stack makes one, with its own key."},
 		Key{AlarmEmail, "", "Address that gets the alarms of the stack's own topic (it is asked to confirm)."},
 		Key{LogRetentionDays, "30", "How long logs are kept, one of the numbers of days that CloudWatch Logs accepts."},

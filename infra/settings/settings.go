@@ -30,17 +30,19 @@ const (
 type Settings struct {
 	StackName string
 	// Environment holds the functions' settings as text, defaults filled in,
-	// but for SlackSecretARN.
+	// but for the ARNs of secrets.
 	Environment map[fn.Variable]string
 	// SlackSecretARN is empty when the stack is to make the secret.
 	SlackSecretARN    string
 	SlackSecretKMSKey string
-	Access            Access
-	AccessClusters    []string
-	VPC               VPC
-	AlarmTopicARN     string
-	AlarmEmail        string
-	LogRetentionDays  int
+	// SigningSecretARN is empty when the stack is to make that secret.
+	SigningSecretARN string
+	Access           Access
+	AccessClusters   []string
+	VPC              VPC
+	AlarmTopicARN    string
+	AlarmEmail       string
+	LogRetentionDays int
 }
 
 // Prefix begins the names of the stack's resources.
@@ -53,6 +55,7 @@ func Parse(context map[string]any) (Settings, error) {
 		StackName:         given[StackName],
 		SlackSecretARN:    given[contextOf(config.SlackSecretARN)],
 		SlackSecretKMSKey: given[SlackSecretKMSKey],
+		SigningSecretARN:  given[contextOf(config.SigningARN)],
 		Access:            Access(given[KubernetesAccess]),
 		AlarmTopicARN:     given[AlarmTopicARN],
 		AlarmEmail:        given[AlarmEmail],
@@ -83,11 +86,14 @@ func Parse(context map[string]any) (Settings, error) {
 	if s.SlackSecretARN != "" && !secretARN.MatchString(s.SlackSecretARN) {
 		bad(contextOf(config.SlackSecretARN), "%q is not the whole ARN of a secret (it ends in a hyphen and six characters)", s.SlackSecretARN)
 	}
+	if s.SigningSecretARN != "" && !secretARN.MatchString(s.SigningSecretARN) {
+		bad(contextOf(config.SigningARN), "%q is not the whole ARN of a secret (it ends in a hyphen and six characters)", s.SigningSecretARN)
+	}
 	if s.SlackSecretKMSKey != "" && !keyARN.MatchString(s.SlackSecretKMSKey) {
 		bad(SlackSecretKMSKey, "%q is not the ARN of a key (an alias is not enough for a permission)", s.SlackSecretKMSKey)
 	}
-	if s.SlackSecretKMSKey != "" && s.SlackSecretARN == "" {
-		bad(SlackSecretKMSKey, "needs slackSecretArn: the stack's own secret uses the account's key")
+	if s.SlackSecretKMSKey != "" && s.SlackSecretARN == "" && s.SigningSecretARN == "" {
+		bad(SlackSecretKMSKey, "needs slackSecretArn or slackSigningSecretArn: the stack's own secrets use the account's key")
 	}
 	if !slices.Contains([]Access{AccessPolicy, AccessGroup, AccessNone}, s.Access) {
 		bad(KubernetesAccess, "%q is not policy, group or none", s.Access)
@@ -177,8 +183,8 @@ func functionSettings(given map[string]string) (config.Config, map[fn.Variable]s
 	environment := map[fn.Variable]string{}
 	var wanted []fn.Variable
 	for _, s := range config.Settings() {
-		if s.Variable == config.SlackSecretARN {
-			continue // the stack knows its secret's ARN only when it is there
+		if s.Variable == config.SlackSecretARN || s.Variable == config.SigningARN {
+			continue // the stack knows its secrets' ARNs only when they are there
 		}
 		wanted = append(wanted, s.Variable)
 		environment[s.Variable] = given[s.Context]

@@ -82,6 +82,9 @@ func check(s fn.Spec) []error {
 			bad("two rules or schedules are called %s", r.Name)
 		}
 		wakers[r.Name] = true
+		if r.Bus != "" && r.Bus != fn.Bus {
+			bad("rule %s: %s is no bus", r.Name, r.Bus)
+		}
 		var pattern map[string]any
 		if err := json.Unmarshal([]byte(r.Pattern), &pattern); err != nil || len(pattern) == 0 {
 			bad("rule %s: pattern %q is not a JSON object with something in it", r.Name, r.Pattern)
@@ -95,6 +98,17 @@ func check(s fn.Spec) []error {
 		if e.Every < time.Minute || e.Every%time.Minute != 0 {
 			bad("schedule %s: %s is not a whole number of minutes", e.Name, e.Every)
 		}
+	}
+	for _, a := range s.Alarms {
+		if a.Metric == "" || a.AtLeast < 1 || a.Why == "" || a.Do == "" {
+			bad("the alarm on %q does not say on what it rings, why, and what to do", a.Metric)
+		}
+	}
+	if s.URL != nil && (s.URL.Why == "" || s.URL.Concurrency < 0) {
+		bad("the address must say who calls it, and let in none or more at once")
+	}
+	if s.URL != nil && s.Queue != nil {
+		bad("what has an address answers at once: it reads no queue")
 	}
 	sids := map[string]bool{}
 	for _, g := range s.Grants {
@@ -122,9 +136,20 @@ func check(s fn.Spec) []error {
 		}
 	}
 	if s.Queue != nil {
-		wrong = append(wrong, checkQueue(*s.Queue, len(s.Rules))...)
+		wrong = append(wrong, checkQueue(*s.Queue, queued(s.Rules))...)
 	}
 	return wrong
+}
+
+// queued counts the rules that fill the queue.
+func queued(rules []fn.Rule) int {
+	n := 0
+	for _, r := range rules {
+		if !r.Direct {
+			n++
+		}
+	}
+	return n
 }
 
 func checkQueue(q fn.Queue, rules int) []error {
@@ -167,7 +192,7 @@ func checkQueue(q fn.Queue, rules int) []error {
 }
 
 // readVerbs begin the names of the calls that change nothing.
-var readVerbs = []string{"Search", "Describe", "Get", "List", "BatchGet", "Query"}
+var readVerbs = []string{"Search", "Lookup", "Describe", "Get", "List", "BatchGet", "Query"}
 
 // IsRead tells whether an IAM action only reads, by its verb.
 func IsRead(action string) bool {

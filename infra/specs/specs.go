@@ -2,16 +2,28 @@
 package specs
 
 import (
+	"slices"
+
 	"rollcall/shared/fn"
 
+	changecheck "rollcall/functions/change-check/spec"
 	enicleanup "rollcall/functions/eni-cleanup/spec"
 	joincheck "rollcall/functions/join-check/spec"
 	launchwatch "rollcall/functions/launch-watch/spec"
 	nodegroupwatch "rollcall/functions/nodegroup-watch/spec"
+	remediate "rollcall/functions/remediate/spec"
 	report "rollcall/functions/report/spec"
+	slackactions "rollcall/functions/slack-actions/spec"
 	spotreport "rollcall/functions/spot-report/spec"
 	subnetwatch "rollcall/functions/subnet-watch/spec"
+	zonewatch "rollcall/functions/zone-watch/spec"
 )
+
+// Deployed are the functions of a deployment: those that hang on a setting only
+// where it is "on".
+func Deployed(list []fn.Spec, environment map[fn.Variable]string) []fn.Spec {
+	return slices.DeleteFunc(slices.Clone(list), func(s fn.Spec) bool { return s.Only != "" && environment[s.Only] != "on" })
+}
 
 // All is every function, in the order in which an event passes through them.
 // A function that is not listed here is not deployed.
@@ -21,8 +33,12 @@ func All() []fn.Spec {
 		joincheck.Spec(),
 		nodegroupwatch.Spec(),
 		subnetwatch.Spec(),
+		zonewatch.Spec(),
 		spotreport.Spec(),
 		enicleanup.Spec(),
+		remediate.Spec(),
 		report.Spec(),
+		slackactions.Spec(),
+		changecheck.Spec(),
 	}
 }

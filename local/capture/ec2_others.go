@@ -43,6 +43,18 @@ func (a API) DescribeVolumes(in *ec2.DescribeVolumesInput) (*ec2.DescribeVolumes
 	return &ec2.DescribeVolumesOutput{Volumes: list}, err
 }
 
+// DescribeAvailabilityZones answers with those that the capture holds.
+func (a API) DescribeAvailabilityZones(in *ec2.DescribeAvailabilityZonesInput) (*ec2.DescribeAvailabilityZonesOutput, error) {
+	all, err := read[ec2.DescribeAvailabilityZonesOutput](a.c, "ec2-describe-availability-zones")
+	if err != nil {
+		return nil, err
+	}
+	list, err := choice[ec2types.AvailabilityZone]{
+		list: all.AvailabilityZones, ids: in.ZoneNames, id: "ZoneName", missing: "InvalidParameterValue", filters: in.Filters,
+	}.run()
+	return &ec2.DescribeAvailabilityZonesOutput{AvailabilityZones: list}, err
+}
+
 // DescribeImages answers with those that the capture holds.
 func (a API) DescribeImages(in *ec2.DescribeImagesInput) (*ec2.DescribeImagesOutput, error) {
 	all, err := read[ec2.DescribeImagesOutput](a.c, "ec2-describe-images")

@@ -34,6 +34,7 @@ func operations() map[string]reflect.Type {
 		"ec2-describe-network-acls":                  reflect.TypeFor[ec2.DescribeNetworkAclsOutput](),
 		"ec2-describe-dhcp-options":                  reflect.TypeFor[ec2.DescribeDhcpOptionsOutput](),
 		"ec2-describe-network-interfaces":            reflect.TypeFor[ec2.DescribeNetworkInterfacesOutput](),
+		"ec2-describe-availability-zones":            reflect.TypeFor[ec2.DescribeAvailabilityZonesOutput](),
 		"ec2-describe-volumes":                       reflect.TypeFor[ec2.DescribeVolumesOutput](),
 		"ec2-describe-images":                        reflect.TypeFor[ec2.DescribeImagesOutput](),
 		"ec2-describe-managed-prefix-lists":          reflect.TypeFor[ec2.DescribeManagedPrefixListsOutput](),

@@ -46,7 +46,7 @@ func onStage(t *testing.T) *place {
 	p := newPlace(s.AsAdmin())
 	p.vpc, p.subnet, p.table = "vpc-0a1b2c3d4e5f60718", "subnet-0c30000000000000d", "rtb-0cd20000000000002"
 	p.nat, p.gateway = "nat-0aa40000000000001", "igw-0d40000000000000e"
-	p.secret = s.Template.Secrets[0].Name
+	p.secret = s.Template.Secrets[len(s.Template.Secrets)-1].Name
 	for _, q := range s.Template.Queues {
 		if !q.FIFO && q.Delay == 0 && q.DeadLetterARN != "" {
 			p.queue = q.URL

@@ -12,8 +12,8 @@ import (
 )
 
 // Buckets are EC2's request token buckets: one for each API of the account in
-// the region, whoever calls (EC2 API reference, "Request throttling"). They are
-// safe for concurrent use.
+// the region, whoever calls (EC2 API reference, "Request throttling"), and
+// CloudTrail's two lookups a second. They are safe for concurrent use.
 type Buckets struct {
 	now    func() time.Time
 	rivals []Rival
@@ -58,12 +58,20 @@ func NewBuckets(now func() time.Time, rivals ...Rival) *Buckets {
 	return &Buckets{now: now, rivals: rivals, state: map[string]*bucket{}}
 }
 
-// Admit takes a token for a call of EC2, or refuses it as EC2 does.
+// Admit takes a token for a call of EC2 or CloudTrail, or refuses it as they do.
 func (b *Buckets) Admit(_ context.Context, call *wire.Call, in any) error {
-	if call.Service != "ec2" {
+	var name string
+	var limit Limit
+	switch call.Service {
+	case "ec2":
+		name, limit = limitOf(call.Operation, in)
+	case "cloudtrail":
+		// CloudTrail API reference, LookupEvents: two a second for an account in a
+		// region.
+		name, limit = call.Operation, Limit{2, 2}
+	default:
 		return nil
 	}
-	name, limit := limitOf(call.Operation, in)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.bucket(name, limit)

@@ -26,6 +26,8 @@ type Config struct {
 	World World
 	// Queues answers SQS. Nil serves no SQS.
 	Queues Queues
+	// History answers CloudTrail's LookupEvents. Nil serves no CloudTrail.
+	History History
 	// Identities may sign requests; nobody else may.
 	Identities []Identity
 	// Secrets are the values in Secrets Manager by name.

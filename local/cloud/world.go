@@ -38,6 +38,10 @@ func (c *Cloud) register() {
 		c.ops["eventbridge"] = []string{"PutEvents"}
 		wire.Handle(c.wire, "eventbridge", "PutEvents", c.putEvents)
 	}
+	if c.cfg.History != nil {
+		c.ops["cloudtrail"] = []string{"LookupEvents"}
+		wire.HandlePlain(c.wire, "cloudtrail", "LookupEvents", c.lookupEvents)
+	}
 	if c.cfg.DynamoDB != nil {
 		c.wire.Pass("dynamodb", c.dynamoDB())
 	}

@@ -11,8 +11,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
-
-	"rollcall/local/stage"
 )
 
 // explained waits for the one message that names the leak, its addresses and
@@ -27,7 +25,10 @@ func (st *ipsStory) explained(ctx context.Context, n *narrator) error {
 		return fmt.Errorf("%w; the channel says:\n%s", err, st.channel())
 	}
 	n.say("Slack: %s", firstLine(text))
-	if err := n.picture(ctx, "ips-incident", "", 1200, 900); err != nil {
+	if err := n.picture(ctx, "ips-incident", "", 1200, 880); err != nil {
+		return err
+	}
+	if err := n.picture(ctx, "ips-narrow", "", 390, 1240); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(owners, func(id string) bool { return strings.Contains(st.thread(), id) }) {
@@ -35,7 +36,7 @@ func (st *ipsStory) explained(ctx context.Context, n *narrator) error {
 	}
 	// The shortage is in the leak's message, not one of its own.
 	alone := 0
-	for _, m := range st.stage.Slack.Messages(stage.Channel) {
+	for _, m := range shown(st.stage) {
 		if strings.Contains(firstLine(everything(m)), ipsSubnet) {
 			alone++
 		}
@@ -106,7 +107,10 @@ func (st *ipsStory) cured(ctx context.Context, n *narrator) error {
 	}
 	n.say("Slack: %s", firstLine(st.says(ipsSubnet, "✅")))
 	n.say("Slack: %s", firstLine(st.says(fmt.Sprintf("%d addresses back", leaked()*ipsLeft))))
-	return n.picture(ctx, "ips-resolved", "", 1200, 720)
+	if err := n.picture(ctx, "ips-thread", "&thread="+shown(st.stage)[0].TS, 640, 1320); err != nil {
+		return err
+	}
+	return n.picture(ctx, "ips-resolved", "", 1200, 760)
 }
 
 // left are the interfaces that batch's nodes left behind.
@@ -159,7 +163,7 @@ func (st *ipsStory) says(words ...string) string {
 // channel is all that stands in the channel.
 func (st *ipsStory) channel() string {
 	var lines []string
-	for _, m := range st.stage.Slack.Messages(stage.Channel) {
+	for _, m := range shown(st.stage) {
 		lines = append(lines, everything(m))
 	}
 	return strings.Join(lines, "\n")
@@ -168,7 +172,7 @@ func (st *ipsStory) channel() string {
 // thread is all that stands in the channel and in the threads.
 func (st *ipsStory) thread() string {
 	text := st.channel()
-	for _, m := range st.stage.Slack.Messages(stage.Channel) {
+	for _, m := range shown(st.stage) {
 		for _, r := range m.Replies {
 			text += "\n" + everything(r)
 		}

@@ -21,11 +21,14 @@ import (
 
 const usage = `Plays a story on the local stage:
 
-  route  a nodegroup in a new subnet whose route table has only the local route
+  route  a nodegroup in a new subnet whose route table has only the local route;
+         the fix is approved in Slack
   spot   four Spot nodegroups started at once in one small subnet, and two
          worlds that look like it and have another cause
   ips    a nodegroup that scales up and down in a small subnet, whose nodes
          leave network interfaces behind
+  zone   a replaced nodegroup over three zones with two nodes, and a volume in
+         the third
   all    all of them
 
   go run ./local/demo [-story NAME] [-keep] [-rate N] [-pictures DIR]
@@ -53,18 +56,21 @@ type play struct {
 	// otherwise.
 	rate float64
 	act  func(context.Context, *stage.Stage, *narrator) error
+	// settings are the operator's; nil leaves everything at its default.
+	settings func() map[string]string
 	// then are stories played after it, that belong to it.
 	then []play
 }
 
 func plays() []play {
 	return []play{
-		{name: "route", world: "route", rate: 20, act: route},
+		{name: "route", world: "route", rate: 20, act: route, settings: routeSettings},
 		{name: "spot", world: "spot", rate: 60, act: spot, then: []play{
 			{name: "spot, reclaimed", world: "spot-reclaimed", rate: 60, act: reclaimed},
 			{name: "spot, no route", world: "spot-route", rate: 60, act: unrouted},
 		}},
 		{name: "ips", world: "ips", rate: 60, act: ips},
+		{name: "zone", world: "zone", rate: 60, act: zone, settings: zoneSettings},
 	}
 }
 
@@ -81,7 +87,7 @@ func chosen(name string) []play {
 
 func main() {
 	var o options
-	flag.StringVar(&o.story, "story", "route", "the story to play: route, spot, ips or all")
+	flag.StringVar(&o.story, "story", "all", "the story to play: route, spot, ips, zone or all")
 	flag.BoolVar(&o.keep, "keep", false, "leave the last story's stage up afterwards, until Ctrl-C")
 	flag.Float64Var(&o.rate, "rate", 0, "how many times faster than the wall clock the stage runs; 0 takes the story's own")
 	flag.StringVar(&o.template, "template", "infra/Rollcall.template.json", "the synthesised template")
@@ -145,7 +151,9 @@ func perform(ctx context.Context, o options, p play, logs io.Writer, keep bool) 
 		return err
 	}
 	defer s.Close()
-	err = p.act(ctx, s, n)
+	if err = p.act(ctx, s, n); err == nil {
+		err = documented(n)
+	}
 	for _, next := range p.then {
 		if err != nil {
 			break
@@ -172,6 +180,9 @@ func (o options) interlude(ctx context.Context, p play, n *narrator, logs io.Wri
 	if err := p.act(ctx, s, n); err != nil {
 		return fmt.Errorf("%s: %w", p.name, err)
 	}
+	if err := documented(n); err != nil {
+		return fmt.Errorf("%s: %w", p.name, err)
+	}
 	return nil
 }
 
@@ -181,9 +192,13 @@ func (o options) raise(ctx context.Context, p play, n *narrator, logs io.Writer)
 	if o.rate > 0 {
 		rate = o.rate
 	}
+	var settings map[string]string
+	if p.settings != nil {
+		settings = p.settings()
+	}
 	s, err := stage.Start(ctx, stage.Options{
 		World: "local/worlds/" + p.world + ".yaml", Template: o.template, Binaries: o.binaries,
-		Rate: rate, Out: logs, Log: slog.New(slog.NewTextHandler(logs, nil)),
+		Rate: rate, Settings: settings, Out: logs, Log: slog.New(slog.NewTextHandler(logs, nil)),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start the stage: %w", err)

@@ -17,6 +17,7 @@ import (
 
 	"rollcall/local/slackstand"
 	"rollcall/local/stage"
+	"rollcall/shared/config"
 )
 
 // The story's names, from the workshop where it happened.
@@ -38,12 +39,24 @@ type story struct {
 	subnet     string
 	table      string
 	group      string
-	nat        string
 	subnetFree int32
 }
 
-// route plays the route story through AWS's own API, as people do.
+// routeSettings let Rollcall add the route once a person has approved it, and
+// replace what hangs by itself.
+func routeSettings() map[string]string {
+	return map[string]string{
+		string(config.SlackActions): "on", string(config.Approvers): onCall, string(config.RemedyVPCs): "vpc-0a1b2c3d4e5f60718",
+		string(config.Remedies): cluster + "/add-nat-route=approve," + cluster + "/replace-instance=auto",
+	}
+}
+
+// route plays the route story through AWS's own API, as people do, and what
+// they did by hand is approved in Slack.
 func route(ctx context.Context, s *stage.Stage, n *narrator) error {
+	if err := needs(s, "slack-actions", "remediate", "change-check"); err != nil {
+		return err
+	}
 	cfg := s.AsAdmin()
 	st := &story{stage: s, ec2: ec2.NewFromConfig(cfg), eks: eks.NewFromConfig(cfg), groups: autoscaling.NewFromConfig(cfg)}
 	if err := st.setting(ctx, n); err != nil {
@@ -52,7 +65,10 @@ func route(ctx context.Context, s *stage.Stage, n *narrator) error {
 	if err := st.breaks(ctx, n); err != nil {
 		return err
 	}
-	if err := st.mends(ctx, n); err != nil {
+	if err := st.approved(ctx, n); err != nil {
+		return err
+	}
+	if err := st.mended(ctx, n); err != nil {
 		return err
 	}
 	return st.ends(ctx, n)
@@ -107,7 +123,7 @@ func (st *story) breaks(ctx context.Context, n *narrator) error {
 		return err
 	}
 	took := first.Wall.Sub(launched)
-	text := everything(st.stage.Slack.Messages(stage.Channel)[0])
+	text := everything(shown(st.stage)[0])
 	for _, want := range []string{st.table, st.subnet} {
 		if !strings.Contains(text, want) {
 			return fmt.Errorf("the message does not name %s:\n%s", want, text)
@@ -123,9 +139,9 @@ func (st *story) breaks(ctx context.Context, n *narrator) error {
 // missed waits until the same message says that the roll was missed, while
 // everything that a person would look at says that all is well.
 func (st *story) missed(ctx context.Context, n *narrator) error {
-	before := len(st.stage.Slack.Messages(stage.Channel)[0].Versions)
+	before := len(shown(st.stage)[0].Versions)
 	if err := n.wait(ctx, "waiting for the roll call that the node misses (5 minutes of stage time)", func() (bool, error) {
-		m := st.stage.Slack.Messages(stage.Channel)
+		m := shown(st.stage)
 		return len(m[0].Versions) > before && strings.Contains(everything(m[0]), "cannot join"), st.alone()
 	}); err != nil {
 		return err
@@ -141,81 +157,17 @@ func (st *story) missed(ctx context.Context, n *narrator) error {
 	if len(activities.Activities) == 0 {
 		return errors.New("the group has no scaling activity")
 	}
-	n.say("the same message, edited: %s", firstLine(everything(st.stage.Slack.Messages(stage.Channel)[0])))
-	if err := n.picture(ctx, "before", "", 1200, 560); err != nil {
+	n.say("the same message, edited: %s", firstLine(everything(shown(st.stage)[0])))
+	if err := n.picture(ctx, "before", "", 1200, 760); err != nil {
 		return err
 	}
 	n.say("meanwhile AWS says: nodegroup %s, %d health issues, scaling activity %s", ng.Nodegroup.Status, len(ng.Nodegroup.Health.Issues), activities.Activities[0].StatusCode)
 	return nil
 }
 
-// mends adds the route and replaces the instance, which does not try again by
-// itself.
-func (st *story) mends(ctx context.Context, n *narrator) error {
-	nats, err := st.ec2.DescribeNatGateways(ctx, &ec2.DescribeNatGatewaysInput{Filter: filter("state", "available")})
-	if err != nil {
-		return err
-	}
-	if len(nats.NatGateways) == 0 {
-		return errors.New("the world has no NAT gateway")
-	}
-	st.nat = aws.ToString(nats.NatGateways[0].NatGatewayId)
-	text := everything(st.stage.Slack.Messages(stage.Channel)[0])
-	for _, want := range []string{"aws ec2 create-route ", "--route-table-id " + st.table, "--nat-gateway-id " + st.nat} {
-		if !strings.Contains(text, want) {
-			return fmt.Errorf("the message does not offer the command that adds the route, with %q:\n%s", want, text)
-		}
-	}
-	if _, err := st.ec2.CreateRoute(ctx, &ec2.CreateRouteInput{RouteTableId: aws.String(st.table), DestinationCidrBlock: aws.String("0.0.0.0/0"), NatGatewayId: aws.String(st.nat)}); err != nil {
-		return err
-	}
-	n.say("aws ec2 create-route --route-table-id %s … --nat-gateway-id %s", st.table, st.nat)
-	_, instance, err := st.launchEvent()
-	if err != nil {
-		return err
-	}
-	if _, err := st.groups.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{InstanceId: aws.String(instance), ShouldDecrementDesiredCapacity: aws.Bool(false)}); err != nil {
-		return err
-	}
-	n.say("%s is replaced through its group", instance)
-	var node string
-	if err := n.wait(ctx, "waiting for the new node", func() (bool, error) {
-		var err error
-		node, err = st.readyNode(instance)
-		return node != "", err
-	}); err != nil {
-		return err
-	}
-	n.say("node %s is Ready", node)
-	return nil
-}
-
-// ends waits for the message to close itself.
-func (st *story) ends(ctx context.Context, n *narrator) error {
-	if err := n.wait(ctx, "waiting for the message to be resolved", func() (bool, error) {
-		text := everything(st.stage.Slack.Messages(stage.Channel)[0])
-		return strings.Contains(text, "joined again after"), st.alone()
-	}); err != nil {
-		return err
-	}
-	m := st.stage.Slack.Messages(stage.Channel)[0]
-	n.say("the same message, resolved: %s", firstLine(everything(m)))
-	n.say("one message, edited %d times, %d replies in its thread", len(m.Versions), len(m.Replies))
-	thread := "&thread=" + m.TS
-	for _, p := range []struct {
-		name, query   string
-		width, height int
-	}{{"after", "", 1200, 460}, {"thread", thread, 1280, 1500}, {"narrow", "", 390, 700}} {
-		if err := n.picture(ctx, p.name, p.query, p.width, p.height); err != nil {
-			return err
-		}
-	}
-	return st.alone()
-}
-
 // alone holds that the story is told in one message.
 func (st *story) alone() error {
-	if n := len(st.stage.Slack.Messages(stage.Channel)); n != 1 {
+	if n := len(shown(st.stage)); n != 1 {
 		return fmt.Errorf("there are %d messages in the channel, want 1", n)
 	}
 	return nil
@@ -254,38 +206,6 @@ func (st *story) launchEvent() (time.Time, string, error) {
 		}
 	}
 	return time.Time{}, "", errors.New("no launch event was put")
-}
-
-// readyNode is the Ready node of the nodegroup that is not of the old instance.
-func (st *story) readyNode(old string) (string, error) {
-	o, err := st.stage.World.Kubernetes(cluster, "nodes")
-	if err != nil {
-		return "", err
-	}
-	for _, item := range o.Items {
-		var node struct {
-			Metadata struct {
-				Name   string            `json:"name"`
-				Labels map[string]string `json:"labels"`
-			} `json:"metadata"`
-			Spec   struct{ ProviderID string }
-			Status struct {
-				Conditions []struct{ Type, Status string }
-			}
-		}
-		if err := json.Unmarshal(item, &node); err != nil {
-			return "", err
-		}
-		if node.Metadata.Labels["eks.amazonaws.com/nodegroup"] != nodegroup || strings.HasSuffix(node.Spec.ProviderID, "/"+old) {
-			continue
-		}
-		for _, c := range node.Status.Conditions {
-			if c.Type == "Ready" && c.Status == "True" {
-				return node.Metadata.Name, nil
-			}
-		}
-	}
-	return "", nil
 }
 
 func filter(name, value string) []types.Filter {

@@ -132,7 +132,7 @@ func (st *spotStory) burst(ctx context.Context, n *narrator, which int) error {
 	n.say("%d of %d nodes are Ready, %s has none free: %d nodes x %d addresses want %d of %d", ready, launches(), batchSubnet, launches(), each, launches()*each, batchTotal)
 	if which == 1 {
 		n.say("Slack: %s", st.saying(batchSubnet))
-		if err := n.picture(ctx, "spot-incident", "", 1200, 720); err != nil {
+		if err := n.picture(ctx, "spot-incident", "", 1200, 820); err != nil {
 			return err
 		}
 	}

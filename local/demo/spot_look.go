@@ -14,7 +14,6 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"rollcall/local/slackstand"
-	"rollcall/local/stage"
 )
 
 // scale sets the desired size of nodegroups in the same moment.
@@ -116,7 +115,7 @@ func (st *spotStory) warned() string {
 	return ""
 }
 
-func (st *spotStory) messages() []slackstand.Message { return st.stage.Slack.Messages(stage.Channel) }
+func (st *spotStory) messages() []slackstand.Message { return shown(st.stage) }
 
 // says is the newest message whose words fit, empty without one.
 func (st *spotStory) says(fits func(text string) bool) string {

@@ -140,7 +140,7 @@ func TestAccounts(t *testing.T) {
 		"access entries refused":        {blind("iam/access-missing"), []change{noNode(), refused("eks-list-access-entries.eks-workshop AccessDeniedException")}},
 		"throttled":                     {blind("throttled"), []change{noNode(), refused(tables + " RequestLimitExceeded")}},
 		"nodes throttled":               {said{2, nil, nil, "node/not-registered"}, []change{refused(nodes + " TooManyRequests")}},
-		"volumes refused":               {said{}, []change{refused("ec2-describe-volumes UnauthorizedOperation", "kubectl-get-pv.eks-workshop Forbidden", "ec2-describe-images UnauthorizedOperation", tables+" UnauthorizedOperation")}},
+		"volumes refused":               {said{2, nil, nil, "ec2:DescribeVolumes: denied"}, []change{refused("ec2-describe-volumes UnauthorizedOperation", "kubectl-get-pv.eks-workshop Forbidden", "ec2-describe-images UnauthorizedOperation", tables+" UnauthorizedOperation")}},
 		"no role for nobody":            {said{}, []change{refused(roleFile+" AccessDenied", "kubectl-get-configmap-aws-auth.eks-workshop Forbidden")}},
 		"IPv6 without a way":            {one("route/ipv6-no-egress", subnet), []change{noNode(), set(described, "cluster.kubernetesNetworkConfig", `{"ipFamily": "ipv6", "serviceIpv6Cidr": "fd12:3456:789a::/108"}`), inUserData("172.20.0.0/16", "fd12:3456:789a::/108"), changed("iam-get-policy-version.AmazonEKS_CNI_Policy", "ec2:AssignPrivateIpAddresses", "ec2:*")}},
 		"NAT in another zone":           {said{1, []string{"node/not-registered symptom", "route/cross-zone-nat advice"}, nil, ""}, []change{noNode(), set(subnets, "Subnets.SubnetId="+subnet+".AvailabilityZone", `"us-west-2b"`)}},

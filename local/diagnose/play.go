@@ -17,6 +17,7 @@ import (
 	"rollcall/local/template"
 	"rollcall/local/world"
 	"rollcall/shared/config"
+	"rollcall/shared/fn"
 	"rollcall/shared/report"
 )
 
@@ -176,8 +177,8 @@ func (r *run) swept() []template.Function {
 func (r *run) detector(arn string) (template.Function, bool) {
 	for _, f := range r.stage.Template.Functions {
 		if f.ARN == arn {
-			_, reports := f.Environment[string(config.ResultQueueURL)]
-			return f, reports
+			has := func(v fn.Variable) bool { _, ok := f.Environment[string(v)]; return ok }
+			return f, has(config.ResultQueueURL) && has(config.Clusters) && !has(config.RemedyQueueURL) && !has(config.ChangeQueueURL)
 		}
 	}
 	return template.Function{}, false

@@ -10,7 +10,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// unasked tells that a check of addresses could not look because nobody asked,
+// unasked tells that a check of addresses or of zones could not look because nobody asked,
 // or because no call would tell: the interfaces, the reservations and the
 // ENIConfigs of a capture may be left out, and of a group that chooses its types
 // by what they have nobody knows which it will launch. These checks look ahead,
@@ -19,9 +19,15 @@ import (
 // addresses in other subnets, which ones must be known once an instance is
 // missing.
 //
+// The checks of zones look ahead as well: the volumes, claims and pods of a
+// capture may be left out, and no file holds how EC2 says that its zones are.
+//
 // A call that was refused is told, and so is what hangs on it.
 func unasked(u diagnose.Unknown, f snapshot.Failure, absent []report.Launch) bool {
-	if !slices.ContainsFunc(checks.OfAddresses(), func(c checks.Check) bool { return c.ID == u.Check }) {
+	of := func(list []checks.Check) bool {
+		return slices.ContainsFunc(list, func(c checks.Check) bool { return c.ID == u.Check })
+	}
+	if !of(checks.OfAddresses()) && !of(checks.OfZones()) {
 		return false
 	}
 	if f.Reason != snapshot.NotRead || f.Call != "" && f.Code != capture.NotCaptured {

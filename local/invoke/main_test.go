@@ -81,7 +81,12 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, name := range []string{"launch-watch", "join-check", "nodegroup-watch", "report", "spot-report", "subnet-watch", "eni-cleanup"} {
+	all, err := os.ReadDir("../../functions")
+	if err != nil {
+		return "", err
+	}
+	for _, f := range all {
+		name := f.Name()
 		build := exec.Command("go", "build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", filepath.Join(dir, name, "bootstrap"), "rollcall/functions/"+name)
 		if out, err := build.CombinedOutput(); err != nil {
 			return dir, errors.Join(err, errors.New(string(out)))
@@ -169,7 +174,7 @@ func TestRunMisuse(t *testing.T) {
 		o    options
 		want string
 	}{
-		"no such function": {here(t, "rapport", "testdata/observation.json"), `no function "rapport" in the template; it has eni-cleanup, join-check, launch-watch, nodegroup-watch, report, spot-report, subnet-watch`},
+		"no such function": {here(t, "rapport", "testdata/observation.json"), `no function "rapport" in the template; it has change-check, eni-cleanup, join-check, launch-watch, nodegroup-watch, remediate, report, slack-actions, spot-report, subnet-watch, zone-watch`},
 		"no such event":    {here(t, "report", "none.json"), "read the event: open none.json"},
 		"no such world":    {noWorld, "read the world: stat none.yaml"},
 	}

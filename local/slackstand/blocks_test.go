@@ -28,6 +28,12 @@ func TestBlockLimits(t *testing.T) {
 	button := func(rest string) string {
 		return `[{"type":"actions","elements":[{"type":"button","text":{"type":"plain_text","text":"Go"}` + rest + `}]}]`
 	}
+	question := func(s, kind string) string {
+		return `{"title":{"type":"plain_text","text":"t"},"text":{"type":"` + kind + `","text":"` + s + `"},"confirm":{"type":"plain_text","text":"y"},"deny":{"type":"plain_text","text":"n"},"style":"danger"}`
+	}
+	menu := func(option string) string {
+		return `[{"type":"actions","elements":[{"type":"static_select","action_id":"a","placeholder":{"type":"plain_text","text":"Mute for"},"options":[` + option + `]}]}]`
+	}
 	field := `{"type":"mrkdwn","text":"x"}`
 	item := func(items string) string {
 		return `[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[` + items + `]}]}]`
@@ -63,6 +69,17 @@ func TestBlockLimits(t *testing.T) {
 		"6 in overflow":          {`[{"type":"actions","elements":[{"type":"overflow","options":` + many(6, `{"text":{"type":"plain_text","text":"x"},"value":"%d"}`) + `}]}]`, "no more than 5 items allowed [json-pointer:/blocks/0/elements/0/options]"},
 		"confirm lacks deny": {button(`,"confirm":{"title":{"type":"plain_text","text":"t"},"text":{"type":"mrkdwn","text":"x"},"confirm":{"type":"plain_text","text":"y"}}`),
 			"missing required field: deny [json-pointer:/blocks/0/elements/0/confirm]"},
+		"confirm 300":       {button(`,"confirm":` + question(x(300), "plain_text")), ""},
+		"confirm 301":       {button(`,"confirm":` + question(x(301), "plain_text")), "must be less than 301 characters [json-pointer:/blocks/0/elements/0/confirm/text/text]"},
+		"confirm in mrkdwn": {button(`,"confirm":` + question("x", "mrkdwn")), ""},
+		"value 2000":        {button(`,"value":"` + x(2000) + `"`), ""},
+		"value 2001":        {button(`,"value":"` + x(2001) + `"`), "must be less than 2001 characters [json-pointer:/blocks/0/elements/0/value]"},
+		"25 buttons":        {`[{"type":"actions","elements":` + many(25, `{"type":"button","action_id":"%d","text":{"type":"plain_text","text":"x"}}`) + `}]`, ""},
+		"26 buttons":        {`[{"type":"actions","elements":` + many(26, `{"type":"button","action_id":"%d","text":{"type":"plain_text","text":"x"}}`) + `}]`, "no more than 25 items allowed [json-pointer:/blocks/0/elements]"},
+		"select":            {menu(`{"text":{"type":"plain_text","text":"` + x(75) + `"},"value":"` + x(150) + `"}`), ""},
+		"option text 76":    {menu(`{"text":{"type":"plain_text","text":"` + x(76) + `"},"value":"v"}`), "must be less than 76 characters [json-pointer:/blocks/0/elements/0/options/0/text/text]"},
+		"option value 151":  {menu(`{"text":{"type":"plain_text","text":"x"},"value":"` + x(151) + `"}`), "must be less than 151 characters [json-pointer:/blocks/0/elements/0/options/0/value]"},
+		"option in mrkdwn":  {menu(`{"text":{"type":"mrkdwn","text":"x"},"value":"v"}`), "must be a valid enum value [json-pointer:/blocks/0/elements/0/options/0/text/type]"},
 		"image without alt": {`[{"type":"image","image_url":"http://x/y.png"}]`, "missing required field: alt_text [json-pointer:/blocks/0]"},
 		"rich text":         {`[{"type":"rich_text","elements":[{"type":"rich_text_list","style":"bullet","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"x"}]}]}]}]`, ""},
 		"rich text typo":    {item(`{"type":"text","text":"x","stile":{"bold":true}}`), "invalid additional property: stile [json-pointer:/blocks/0/elements/0/elements/0]"},

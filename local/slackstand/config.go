@@ -23,7 +23,8 @@ type Config struct {
 	Bot Bot
 	// Channels are the channels of the workspace.
 	Channels []Channel
-	// Users are its people. The first one is who presses buttons on the page.
+	// Users are its people. The page is the first one's, until another is
+	// chosen there.
 	Users []User
 	// Groups are its user groups.
 	Groups []Group

@@ -16,8 +16,9 @@ type change struct {
 // watcher is an open page. Changes wait in a set, so that a slow page makes
 // nobody else wait and draws a message once for many edits.
 type watcher struct {
-	dirty map[change]bool
-	wake  chan struct{}
+	viewer string
+	dirty  map[change]bool
+	wake   chan struct{}
 }
 
 // changed tells all pages. The lock is held.
@@ -59,7 +60,7 @@ func (s *Server) serveLive(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no streaming", http.StatusInternalServerError)
 		return
 	}
-	me := &watcher{dirty: map[change]bool{}, wake: make(chan struct{}, 1)}
+	me := &watcher{viewer: s.viewer(r).ID, dirty: map[change]bool{}, wake: make(chan struct{}, 1)}
 	s.mu.Lock()
 	s.watchers[me] = true
 	s.mu.Unlock()
@@ -108,7 +109,7 @@ func (s *Server) news(me *watcher) (bannerView, []fragment, error) {
 		if c.banner {
 			continue
 		}
-		fs, err := s.fragments(c)
+		fs, err := s.fragments(c, me.viewer)
 		if err != nil {
 			return bannerView{}, nil, err
 		}
@@ -119,9 +120,12 @@ func (s *Server) news(me *watcher) (bannerView, []fragment, error) {
 
 // fragments draws a changed message wherever it is shown: in the channel, in its
 // thread, and for a reply its parent too, whose summary counts the replies.
-func (s *Server) fragments(c change) ([]fragment, error) {
+func (s *Server) fragments(c change, viewer string) ([]fragment, error) {
 	ch := s.store.byID(c.channel)
 	m := ch.findAny(c.ts)
+	if m != nil && !m.shownTo(viewer) {
+		return nil, nil
+	}
 	inChannel, inThread := "channel:"+ch.ID, "thread:"+ch.ID+":"+c.ts
 	if c.thread != "" {
 		inThread = "thread:" + ch.ID + ":" + c.thread

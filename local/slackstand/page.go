@@ -22,14 +22,16 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // pageView is a whole page.
 type pageView struct {
-	Workspace, App  string
-	Viewer, Initial string
-	Banner          bannerView
-	Static          bool
-	Channels        []Channel
-	Channel         Channel
-	Messages        []messageView
-	Pane            *paneView
+	Workspace, App string
+	Viewer         User
+	Initial        string
+	Users          []User
+	Banner         bannerView
+	Static         bool
+	Channels       []Channel
+	Channel        Channel
+	Messages       []messageView
+	Pane           *paneView
 }
 
 // paneView is what the right-hand side shows: a thread, or a message's history.
@@ -58,10 +60,11 @@ func (s *Server) drawMessage(c *channel, m *Message, thread bool) (string, error
 }
 
 // servePage draws the page: ?channel= chooses the channel, ?thread= opens a
-// thread, ?history= the versions of a message, ?static=1 leaves out live updates.
+// thread, ?history= the versions of a message, ?as= says who looks, ?static=1
+// leaves out live updates.
 func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	v, ok := s.pageView(r.URL.Query())
+	v, ok := s.pageView(r.URL.Query(), s.viewer(r))
 	var b bytes.Buffer
 	var err error
 	if ok {
@@ -83,7 +86,7 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 }
 
 // pageView gathers a page. The lock is held.
-func (s *Server) pageView(q url.Values) (pageView, bool) {
+func (s *Server) pageView(q url.Values, who User) (pageView, bool) {
 	ts := q.Get("thread") + q.Get("history")
 	c := s.store.channels[0]
 	if id := q.Get("channel"); id != "" {
@@ -98,12 +101,12 @@ func (s *Server) pageView(q url.Values) (pageView, bool) {
 		return pageView{}, false
 	}
 	v := pageView{
-		Workspace: s.cfg.Workspace, App: s.cfg.Bot.Name, Viewer: s.cfg.Users[0].Name,
-		Initial: initial(s.cfg.Users[0].Name), Banner: s.bannerView(),
+		Workspace: s.cfg.Workspace, App: s.cfg.Bot.Name, Viewer: who,
+		Initial: initial(who.Name), Users: s.cfg.Users, Banner: s.bannerView(),
 		Static: q.Get("static") != "", Channels: s.cfg.Channels, Channel: c.Channel,
 	}
 	for _, m := range c.messages {
-		if m.ThreadTS == "" || m.Broadcast {
+		if (m.ThreadTS == "" || m.Broadcast) && m.shownTo(who.ID) {
 			v.Messages = append(v.Messages, s.view(c, m, false))
 		}
 	}
@@ -126,7 +129,7 @@ func (s *Server) pageView(q url.Values) (pageView, bool) {
 	v.Pane = &paneView{List: "thread:" + c.ID + ":" + m.TS, Title: "Thread", TS: m.TS, Replies: len(c.replies(m.TS))}
 	v.Pane.Messages = append(v.Pane.Messages, s.view(c, m, true))
 	for _, r := range c.messages {
-		if r.ThreadTS == m.TS {
+		if r.ThreadTS == m.TS && r.shownTo(who.ID) {
 			v.Pane.Messages = append(v.Pane.Messages, s.view(c, r, true))
 		}
 	}

@@ -36,11 +36,15 @@ type Press struct {
 	User string `json:"user"`
 }
 
-// PressError is an answer other than 200 from the interactivity URL.
+// PressError is what Slack shows beside a button: an answer other than 200, or
+// none in time (Status 0).
 type PressError struct{ Status int }
 
 // Error says it as Slack does.
 func (e *PressError) Error() string {
+	if e.Status == 0 {
+		return fmt.Sprintf("the app did not respond within %d seconds", pressTimeout/time.Second)
+	}
 	return fmt.Sprintf("the app responded with status code %d", e.Status)
 }
 
@@ -69,6 +73,9 @@ func (s *Server) Press(ctx context.Context, p Press) error {
 		return fmt.Errorf("slackstand: press %q: %w", p.ActionID, err)
 	}
 	resp, err := http.DefaultClient.Do(req)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("slackstand: press %q: %w", p.ActionID, &PressError{})
+	}
 	if err != nil {
 		return fmt.Errorf("slackstand: press %q: %w", p.ActionID, err)
 	}
@@ -224,9 +231,12 @@ func (s *Server) servePress(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	var unanswered *PressError
 	switch err := s.Press(r.Context(), p); {
 	case errors.Is(err, ErrNoInteractivityURL):
-		writeJSON(w, http.StatusOK, answer{"ok": false, "hint": "No interactivity URL is set, so nothing was sent. Set one to try the buttons."})
+		writeJSON(w, http.StatusOK, answer{"ok": false, "unset": true, "hint": "No interactivity URL is set, so nothing was sent. Set one to try the buttons."})
+	case errors.As(err, &unanswered):
+		writeJSON(w, http.StatusOK, answer{"ok": false, "hint": unanswered.Error()})
 	case err != nil:
 		writeJSON(w, http.StatusOK, answer{"ok": false, "hint": strings.TrimPrefix(err.Error(), "slackstand: ")})
 	default:
@@ -236,13 +246,16 @@ func (s *Server) servePress(w http.ResponseWriter, r *http.Request) {
 
 // serveSay is a line written on the page.
 func (s *Server) serveSay(w http.ResponseWriter, r *http.Request) {
-	said, err := pressFrom[struct{ Channel, Thread, Text string }](r)
+	said, err := pressFrom[struct{ Channel, Thread, Text, User string }](r)
 	if err != nil || strings.TrimSpace(said.Text) == "" {
 		http.Error(w, "channel and text are required", http.StatusBadRequest)
 		return
 	}
+	if said.User == "" {
+		said.User = s.cfg.Users[0].ID
+	}
 	text := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(said.Text)
-	ts, err := s.Say(said.Channel, s.cfg.Users[0].ID, cut(text, maxText), said.Thread)
+	ts, err := s.Say(said.Channel, said.User, cut(text, maxText), said.Thread)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return

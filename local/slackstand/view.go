@@ -35,6 +35,9 @@ type fileView struct {
 	File
 	Image bool
 	Kind  string
+	// Snippet is the beginning of a text, More how many lines follow.
+	Snippet string
+	More    int
 }
 
 type reactionView struct {
@@ -82,7 +85,11 @@ func (s *Server) view(c *channel, m *Message, thread bool) messageView {
 	v.Attachments = s.attachments(m.Attachments)
 	for _, f := range m.Files {
 		kind, _, _ := strings.Cut(f.Mimetype, ";")
-		v.Files = append(v.Files, fileView{f, strings.HasPrefix(f.Mimetype, "image/"), kind})
+		shown := fileView{File: f, Image: strings.HasPrefix(f.Mimetype, "image/"), Kind: kind}
+		if u := s.uploads[f.ID]; u != nil && kind == "text/plain" {
+			shown.Snippet, shown.More = snippet(u.data)
+		}
+		v.Files = append(v.Files, shown)
 	}
 	for _, r := range m.Reactions {
 		v.Reactions = append(v.Reactions, reactionView{template.HTML(withEmoji(":" + r.Name + ":")), len(r.Users)})
@@ -107,6 +114,16 @@ func (s *Server) view(c *channel, m *Message, thread bool) messageView {
 		v.LastReply = template.HTML(clock(timeOf(replies[v.Replies-1].TS), "{ago}"))
 	}
 	return v
+}
+
+// snippet is the first lines of a text, as Slack shows a text file.
+func snippet(data []byte) (head string, more int) {
+	const most = 12
+	lines := strings.Split(strings.TrimRight(strings.ToValidUTF8(string(data), "�"), "\n"), "\n")
+	if len(lines) > most {
+		lines, more = lines[:most], len(lines)-most
+	}
+	return strings.Join(lines, "\n"), more
 }
 
 // body draws the blocks, or the text where there are none.

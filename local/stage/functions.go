@@ -34,6 +34,9 @@ func (s *Stage) startFunctions(set set) error {
 			}
 		}
 	}
+	if err := s.serveURLs(); err != nil {
+		return err
+	}
 	var err error
 	s.Router, err = router.New(router.Options{
 		Template: s.Template, Functions: s.Runtime, Queues: s.Queues, Clock: s.Clock, NewID: ids(),
@@ -55,7 +58,7 @@ func (s *Stage) function(f template.Function) lambdaruntime.Function {
 		Name: f.Name, ARN: f.ARN, Handler: f.Handler,
 		Binary: filepath.Join(s.options.Binaries, Folder(f), "bootstrap"),
 		Env:    s.environment(f), Timeout: s.timeout(f.Timeout), Memory: f.Memory,
-		MaxRetries: -1, DeadLetterARN: f.DeadLetterARN,
+		MaxRetries: -1, DeadLetterARN: f.DeadLetterARN, Concurrency: max(f.ReservedConcurrency, 0),
 	}
 	for _, c := range s.Template.InvokeConfigs {
 		if c.FunctionName == f.Name {

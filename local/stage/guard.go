@@ -7,23 +7,32 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
-
 	"rollcall/local/cloud"
 	"rollcall/local/template"
 	"rollcall/local/wire"
 )
 
-// admitCall decides whether EC2 takes a call: its request buckets first, then IAM.
+// judged tells whether IAM is asked about a call: all of EC2 and CloudTrail, and
+// what changes something in Auto Scaling and EKS. What those two tell is held
+// against the grants by the functions' own tests.
+func judged(service, operation string) bool {
+	switch service {
+	case "ec2", "cloudtrail":
+		return true
+	case "autoscaling", "eks":
+		return !reads(operation)
+	}
+	return false
+}
+
+// admitCall decides whether AWS takes a call: its request buckets first, then IAM.
 func (s *Stage) admitCall(ctx context.Context, call *wire.Call, in any) error {
 	if s.Buckets != nil {
 		if err := s.Buckets.Admit(ctx, call, in); err != nil {
 			return err
 		}
 	}
-	if call.Service != "ec2" || s.World == nil {
+	if !judged(call.Service, call.Operation) || s.World == nil {
 		return nil
 	}
 	i := -1
@@ -46,25 +55,9 @@ func (s *Stage) admitCall(ctx context.Context, call *wire.Call, in any) error {
 	return nil
 }
 
-// things is what IAM knows of the account.
-type things struct {
-	account, region  string
-	networkInterface func(id string) (ec2types.NetworkInterface, bool)
-}
-
-func (s *Stage) things() things {
-	return things{account: s.Template.AccountID, region: s.Template.Region, networkInterface: func(id string) (ec2types.NetworkInterface, bool) {
-		out, err := s.World.EC2().DescribeNetworkInterfaces(&ec2.DescribeNetworkInterfacesInput{NetworkInterfaceIds: []string{id}})
-		if err != nil || len(out.NetworkInterfaces) != 1 {
-			return ec2types.NetworkInterface{}, false
-		}
-		return out.NetworkInterfaces[0], true
-	}}
-}
-
-// mayCall tells whether policies allow a call of EC2. Writes are judged by
-// their resource and its condition keys, as in AWS (service authorization
-// reference, EC2). Reads are judged by their action: which resource each takes
+// mayCall tells whether policies allow a call. Writes are judged by their
+// resource and its condition keys, as in AWS (service authorization reference
+// of each service). Reads are judged by their action: which resource each takes
 // is held by the functions' own tests.
 func mayCall(policy []template.Statement, action string, in any, t things) (bool, error) {
 	_, operation, _ := strings.Cut(action, ":")
@@ -87,58 +80,13 @@ func mayCall(policy []template.Statement, action string, in any, t things) (bool
 	return template.Allows(policy, action, resource, keys)
 }
 
-// Resource is what IAM sees of a write to a network interface at this moment:
-// its ARN and its condition keys. It is false for other calls.
-func (s *Stage) Resource(in any) (arn string, keys map[string][]string, ok bool) {
-	return s.things().resource(in)
-}
-
-func (t things) resource(in any) (arn string, keys map[string][]string, ok bool) {
-	id, ok := interfaceOf(in)
-	if !ok {
-		return "", nil, false
-	}
-	keys = map[string][]string{}
-	if eni, known := t.networkInterface(id); known {
-		for _, tag := range eni.TagSet {
-			for _, prefix := range []string{"aws:ResourceTag/", "ec2:ResourceTag/"} {
-				keys[prefix+aws.ToString(tag.Key)] = []string{aws.ToString(tag.Value)}
-			}
-		}
-		keys["ec2:Vpc"] = []string{t.arn("vpc/" + aws.ToString(eni.VpcId))}
-		keys["ec2:Subnet"] = []string{t.arn("subnet/" + aws.ToString(eni.SubnetId))}
-		keys["ec2:AvailabilityZone"] = []string{aws.ToString(eni.AvailabilityZone)}
-		keys["aws:ResourceAccount"] = []string{aws.ToString(eni.OwnerId)}
-	}
-	return t.arn("network-interface/" + id), keys, true
-}
-
-func (t things) arn(rest string) string {
-	return "arn:aws:ec2:" + t.region + ":" + t.account + ":" + rest
-}
-
 func reads(operation string) bool {
-	for _, verb := range []string{"Describe", "Get", "Search", "List"} {
+	for _, verb := range []string{"Describe", "Get", "Search", "List", "Lookup"} {
 		if strings.HasPrefix(operation, verb) {
 			return true
 		}
 	}
 	return false
-}
-
-// interfaceOf is the network interface that a write is about.
-func interfaceOf(in any) (string, bool) {
-	switch in := in.(type) {
-	case *ec2.DeleteNetworkInterfaceInput:
-		return aws.ToString(in.NetworkInterfaceId), true
-	case *ec2.AttachNetworkInterfaceInput:
-		return aws.ToString(in.NetworkInterfaceId), true
-	case *ec2.AssignPrivateIpAddressesInput:
-		return aws.ToString(in.NetworkInterfaceId), true
-	case *ec2.UnassignPrivateIpAddressesInput:
-		return aws.ToString(in.NetworkInterfaceId), true
-	}
-	return "", false
 }
 
 // buckets are EC2's request buckets, if the stage has them.

@@ -20,6 +20,20 @@ func tagged(pairs ...string) ec2types.NetworkInterface {
 	return eni
 }
 
+// oneInterface is an account that has one network interface, or has lost it.
+type oneInterface struct {
+	describer
+	eni  ec2types.NetworkInterface
+	gone bool
+}
+
+func (o oneInterface) DescribeNetworkInterfaces(*ec2.DescribeNetworkInterfacesInput) (*ec2.DescribeNetworkInterfacesOutput, error) {
+	if o.gone {
+		return nil, errors.New("not found")
+	}
+	return &ec2.DescribeNetworkInterfacesOutput{NetworkInterfaces: []ec2types.NetworkInterface{o.eni}}, nil
+}
+
 // A policy such as eni-cleanup has: the CNI's tag, one cluster, and for one VPC
 // also what names no cluster.
 func cleanupPolicy() []template.Statement {
@@ -66,8 +80,7 @@ func TestMayCall(t *testing.T) {
 			if tt.action == "" {
 				tt.action, tt.in = "ec2:DeleteNetworkInterface", &ec2.DeleteNetworkInterfaceInput{NetworkInterfaceId: aws.String("eni-1")}
 			}
-			got, err := mayCall(cleanupPolicy(), tt.action, tt.in, things{account: "111122223333", region: "us-west-2",
-				networkInterface: func(string) (ec2types.NetworkInterface, bool) { return tt.eni, !tt.gone }})
+			got, err := mayCall(cleanupPolicy(), tt.action, tt.in, things{account: "111122223333", region: "us-west-2", api: oneInterface{eni: tt.eni, gone: tt.gone}})
 			if err != nil || got != tt.want {
 				t.Errorf("allowed: %t (%v), want %t", got, err, tt.want)
 			}

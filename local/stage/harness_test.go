@@ -28,7 +28,12 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, name := range []string{"launch-watch", "join-check", "nodegroup-watch", "report", "spot-report", "subnet-watch", "eni-cleanup"} {
+	folders, err := os.ReadDir("../../functions") // whatever there is
+	if err != nil {
+		return dir, err
+	}
+	for _, folder := range folders {
+		name := folder.Name()
 		build := exec.Command("go", "build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", filepath.Join(dir, name, "bootstrap"), "rollcall/functions/"+name)
 		if out, err := build.CombinedOutput(); err != nil {
 			return dir, &exec.Error{Name: string(out), Err: err}
@@ -126,7 +131,7 @@ func (r *running) scale(desired, most int32) {
 // until waits until something is so; in wall time, with much to spare.
 func (r *running) until(what string, seen func() bool) {
 	r.t.Helper()
-	deadline := time.Now().Add(2 * time.Minute)
+	deadline := time.Now().Add(4 * time.Minute)
 	for !seen() {
 		if time.Now().After(deadline) {
 			r.t.Fatalf("%s: not seen by %s of stage time", what, r.Clock.Now().Format(time.TimeOnly))

@@ -17,6 +17,7 @@ import (
 	nodegroupwatch "rollcall/functions/nodegroup-watch/spec"
 	spotreport "rollcall/functions/spot-report/spec"
 	subnetwatch "rollcall/functions/subnet-watch/spec"
+	zonewatch "rollcall/functions/zone-watch/spec"
 	"rollcall/local/template"
 	"rollcall/shared/event"
 	"rollcall/shared/fn"
@@ -49,11 +50,19 @@ func TestCalledIsGranted(t *testing.T) {
 		called[c.Caller][c.Action()] = true
 	}
 	for _, f := range r.Template.Functions {
-		if diff := cmp.Diff(granted(r.Policy(f.Name)), slices.Sorted(maps.Keys(called[f.Name]))); diff != "" {
+		if Folder(f) == "remediate" {
+			continue // what it may do hangs on settings: its own test holds calls and grants
+		}
+		may := granted(r.Policy(f.Name))
+		if Folder(f) == "report" {
+			// It asks itself to go on only where its time ends: see TestTurns of functions/report.
+			may = slices.DeleteFunc(may, func(a string) bool { return a == "sqs:SendMessage" })
+		}
+		if diff := cmp.Diff(may, slices.Sorted(maps.Keys(called[f.Name]))); diff != "" {
 			t.Errorf("%s: calls (-granted +called):\n%s", f.Name, diff)
 		}
 		var want []string
-		for _, spec := range []fn.Spec{joincheck.Spec(), nodegroupwatch.Spec(), spotreport.Spec(), subnetwatch.Spec()} {
+		for _, spec := range []fn.Spec{joincheck.Spec(), nodegroupwatch.Spec(), spotreport.Spec(), subnetwatch.Spec(), zonewatch.Spec()} {
 			if Folder(f) != spec.Name {
 				continue
 			}
@@ -111,10 +120,24 @@ func (r *running) playAll() {
 	r.invoke("join-check", r.batch("", r.launches()[before:]...))
 	r.invoke("spot-report", r.sweep())
 	r.invoke("subnet-watch", r.sweep())
+	r.invoke("zone-watch", r.sweep())
 	// What one run has seen another one deletes.
 	r.invoke("eni-cleanup", r.sweep())
 	r.pass(leak.Apart + time.Minute)
 	r.invoke("eni-cleanup", r.sweep())
+	// The history of what is open, and report telling the rest of what it knows.
+	inc := r.incidents()[0]
+	r.invoke("change-check", r.batch("", fmt.Sprintf(`{"version":"0","id":"opened","detail-type":"Rollcall Incident Opened","source":"rollcall","account":%q,"time":%q,"region":%q,"resources":[],"detail":{"cluster":%q,"check":%q,"resource":%q}}`,
+		r.Template.AccountID, r.Clock.Now().UTC().Format(time.RFC3339), r.Template.Region, inc.Key.Cluster, inc.Key.Check, inc.Key.Resource)))
+	// A press that is passed on, and one that is refused.
+	for _, press := range []struct {
+		secret string
+		status int
+	}{{SigningSecret, 200}, {"another-secret-0123456789", 401}} {
+		if status, text := r.attempt(forgedPress{body: form("acknowledge", someValue(r.t, ""), ""), secret: press.secret}); status != press.status {
+			r.t.Errorf("a press is answered %d %q, want %d", status, text, press.status)
+		}
+	}
 }
 
 func (r *running) call(op, input string) {

@@ -2,9 +2,11 @@ package stage
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	enicleanup "rollcall/functions/eni-cleanup/spec"
+	remediate "rollcall/functions/remediate/spec"
 	"rollcall/local/template"
 	"rollcall/shared/fn"
 )
@@ -21,38 +23,57 @@ func (s *Stage) Policy(function string) []template.Statement {
 	return s.Template.Policy(function)
 }
 
+// byChoice are the functions whose writes hang on settings.
+func byChoice() []fn.Spec { return []fn.Spec{enicleanup.Spec(), remediate.Spec()} }
+
 // synthesise makes the policies that hang on settings, as infra does.
 func (s *Stage) synthesise() error {
-	spec := enicleanup.Spec()
-	f, ok := s.Function(spec.Name)
-	if !ok {
-		return nil
-	}
-	env := s.environment(f)
-	env["AWS_REGION"] = s.Template.Region
-	grants, err := spec.Chosen(func(name string) string { return env[name] })
-	if err != nil {
-		return fmt.Errorf("the permissions of %s that hang on settings: %w", f.Name, err)
-	}
-	var policy []template.Statement
-	for _, old := range s.Template.Policy(f.Name) {
-		if !chosenIn(old) {
-			policy = append(policy, old)
+	policies := map[string][]template.Statement{}
+	for _, spec := range byChoice() {
+		f, ok := s.Function(spec.Name)
+		if !ok || spec.Chosen == nil {
+			continue
 		}
-	}
-	for _, g := range grants {
-		policy = append(policy, s.statement(g, spec.Name))
+		policy, err := s.chosen(spec, f)
+		if err != nil {
+			return fmt.Errorf("the permissions of %s that hang on settings: %w", f.Name, err)
+		}
+		policies[f.Name] = policy
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.policies = map[string][]template.Statement{f.Name: policy}
+	s.policies = policies
 	return nil
 }
 
-// chosenIn tells that a statement of the template hangs on settings: deletes
-// are the only writes that do.
-func chosenIn(s template.Statement) bool {
-	return len(s.Actions) == 1 && s.Actions[0] == "ec2:DeleteNetworkInterface"
+// chosen is a function's policy of the template, with what the template's own
+// settings gave taken away and what those of here give put in.
+func (s *Stage) chosen(spec fn.Spec, f template.Function) ([]template.Statement, error) {
+	before, err := spec.Chosen(within(f.Environment, s.Template.Region))
+	if err != nil {
+		return nil, fmt.Errorf("the template's settings: %w", err)
+	}
+	now, err := spec.Chosen(within(s.environment(f), s.Template.Region))
+	if err != nil {
+		return nil, err
+	}
+	policy := slices.DeleteFunc(slices.Clone(s.Template.Policy(f.Name)), func(old template.Statement) bool {
+		return slices.ContainsFunc(before, func(g fn.Grant) bool { return g.Sid == old.SID })
+	})
+	for _, g := range now {
+		policy = append(policy, s.statement(g, spec.Name))
+	}
+	return policy, nil
+}
+
+// within reads an environment as a function in a region has it.
+func within(env map[string]string, region string) func(string) string {
+	return func(name string) string {
+		if name == "AWS_REGION" {
+			return region
+		}
+		return env[name]
+	}
 }
 
 func (s *Stage) statement(g fn.Grant, source string) template.Statement {

@@ -22,6 +22,7 @@ func TestRightsOfTheManifest(t *testing.T) {
 	}
 	for _, a := range []kubeapi.Attributes{
 		{Verb: "list", Resource: "nodes"},
+		{Verb: "list", Resource: "pods", Namespace: "default"}, // those that wait
 		{Verb: "list", Group: "certificates.k8s.io", Resource: "certificatesigningrequests"},
 		{Verb: "get", Group: "apps", Resource: "daemonsets", Namespace: "kube-system", Name: "aws-node"},
 	} {
@@ -30,7 +31,8 @@ func TestRightsOfTheManifest(t *testing.T) {
 		}
 	}
 	for _, a := range []kubeapi.Attributes{
-		{Verb: "list", Resource: "pods", Namespace: "default"},
+		{Verb: "list", Resource: "secrets", Namespace: "default"},
+		{Verb: "delete", Resource: "pods", Namespace: "default"},
 		{Verb: "get", Resource: "configmaps", Namespace: "kube-system", Name: "another"},
 		{Verb: "delete", Resource: "nodes"},
 	} {

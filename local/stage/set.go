@@ -18,7 +18,8 @@ type set struct {
 	account, region, about string
 	start                  time.Time
 	api                    cloud.World
-	clusters               []string // with a Kubernetes API
+	history                cloud.History // nil: what is played knows of no CloudTrail
+	clusters               []string      // with a Kubernetes API
 	objects                func(cluster, plural string) ([]json.RawMessage, string, error)
 	faults                 []world.Fault
 	// described tells that clusters are described with the endpoint and the
@@ -46,6 +47,7 @@ func (s *Stage) open() (set, error) {
 	return set{
 		account: file.Account, region: file.Region, about: file.About, start: s.World.Start(),
 		api:      account{s.World.EC2(), s.World.AutoScaling(), s.World.EKS(), s.World.IAM()},
+		history:  s.World.CloudTrail(),
 		clusters: s.World.Clusters(), objects: objects(s.World), faults: file.Faults,
 		described: slices.ContainsFunc(file.EKS.Clusters, func(c ekstypes.Cluster) bool { return c.Endpoint != nil }),
 	}, nil

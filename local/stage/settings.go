@@ -7,6 +7,7 @@ import (
 	"rollcall/local/cloud"
 	"rollcall/local/template"
 	"rollcall/shared/config"
+	"rollcall/shared/fn"
 )
 
 // Names of the stage.
@@ -14,6 +15,8 @@ const (
 	// Channel is the Slack channel of the stage, SlackToken the bot's token.
 	Channel    = "C0STAGE0001"
 	SlackToken = "xoxb-stage-token"
+	// SigningSecret is that of the Slack app.
+	SigningSecret = "57a9e0f51941465ec2e7000000000001"
 	// Admin is the person at the keyboard, with the AWS CLI and kubectl.
 	Admin = "admin"
 )
@@ -38,9 +41,11 @@ func (s *Stage) environment(f template.Function) map[string]string {
 		env[string(config.SlackAPI)] = s.Slack.APIURL()
 		env[string(config.Channel)] = Channel
 	}
-	// The deployed ARN ends in six characters that Secrets Manager chooses.
-	if _, reads := env[string(config.SlackSecretARN)]; reads && len(s.Template.Secrets) > 0 {
-		env[string(config.SlackSecretARN)] = cloud.SecretARN(s.Template.Region, s.Template.AccountID, s.Template.Secrets[0].Name)
+	// The deployed ARNs end in six characters that Secrets Manager chooses.
+	for _, v := range []fn.Variable{config.SlackSecretARN, config.SigningARN} {
+		if secret, ok := s.secretOf(env[string(v)]); ok {
+			env[string(v)] = cloud.SecretARN(s.Template.Region, s.Template.AccountID, secret.Name)
+		}
 	}
 	if doors := s.doors(); doors != "" {
 		env[string(config.StageDoors)] = doors

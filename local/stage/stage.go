@@ -52,6 +52,8 @@ type Stage struct {
 	// behindDoors are the clusters that are not described with the stage's own
 	// endpoint.
 	behindDoors []string
+	// urls are the addresses of functions that have one, by their names.
+	urls map[string]string
 
 	mu sync.Mutex
 	// policies are those that hang on the settings, by function.
@@ -76,7 +78,7 @@ func Start(ctx context.Context, o Options) (_ *Stage, err error) {
 	if o.Rate == 0 {
 		o.Rate = 1
 	}
-	s := &Stage{options: o, log: o.Log}
+	s := &Stage{options: o, log: o.Log, urls: map[string]string{}}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	defer func() {
 		if err != nil {
@@ -125,10 +127,15 @@ func (s *Stage) startServers(ctx context.Context, set set) error {
 		return fmt.Errorf("read the template: %w", err)
 	}
 	s.Slack, err = slackstand.New(slackstand.Config{
-		Token: SlackToken, Workspace: "Rollcall stage",
+		Token: SlackToken, SigningSecret: SigningSecret, Workspace: "Rollcall stage",
 		Bot:      slackstand.Bot{Name: "Rollcall"},
 		Channels: []slackstand.Channel{{ID: Channel, Name: "eks-oncall", Topic: "Rollcall on the local stage: " + set.about}},
-		Now:      s.Clock.Now,
+		Users:    people(), Groups: groups(),
+		Now: s.Clock.Now,
+		// A signature is dated in the time in which the request travels, as AWS's
+		// own are: five minutes of a fast stage would be over before it arrives.
+		// slack-actions judges it in wall time too.
+		SignatureClock: time.Now,
 	})
 	if err != nil {
 		return fmt.Errorf("start the Slack stand-in: %w", err)
@@ -172,10 +179,7 @@ func (s *Stage) startCloud(set set) error {
 	}
 	secrets := map[string]string{}
 	for _, secret := range s.Template.Secrets {
-		secrets[secret.Name] = SlackToken
-		if s.options.SlackToken != nil {
-			secrets[secret.Name] = *s.options.SlackToken
-		}
+		secrets[secret.Name] = s.secretValue(secret)
 	}
 	group, groups := "", map[string][]kubeapi.Rule{}
 	if s.options.Rights != "" {
@@ -188,7 +192,7 @@ func (s *Stage) startCloud(set set) error {
 	s.Buckets = s.buckets()
 	s.Cloud, err = cloud.Start(s.ctx, cloud.Config{
 		Account: set.account, Region: set.region,
-		World: set.api, Queues: s.Queues, Identities: identities, Secrets: secrets,
+		World: set.api, History: set.history, Queues: s.Queues, Identities: identities, Secrets: secrets,
 		Events:   func(_ context.Context, bus string, event json.RawMessage) error { return s.putOn(bus, event) },
 		DynamoDB: db, Meter: s.options.Meter, Clusters: set.clusters, Objects: set.objects, Endpoints: set.described, Groups: groups,
 		Faults: cloud.NewFaultRules(slices.Concat(callFaults(set.faults, set.start), s.options.CallFaults), s.Clock.Now),

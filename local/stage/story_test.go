@@ -26,15 +26,20 @@ const (
 // repair adds the route and replaces the instances that did not join.
 func (r *running) repair() {
 	r.t.Helper()
-	ctx := context.Background()
-	if _, err := ec2.NewFromConfig(r.AsAdmin()).CreateRoute(ctx, &ec2.CreateRouteInput{
+	if _, err := ec2.NewFromConfig(r.AsAdmin()).CreateRoute(context.Background(), &ec2.CreateRouteInput{
 		RouteTableId: aws.String(table), DestinationCidrBlock: aws.String("0.0.0.0/0"), NatGatewayId: aws.String(nat),
 	}); err != nil {
 		r.t.Fatal(err)
 	}
+	r.replaceLaunches()
+}
+
+// replaceLaunches replaces the instances that did not join.
+func (r *running) replaceLaunches() {
+	r.t.Helper()
 	groups := autoscaling.NewFromConfig(r.AsAdmin())
 	for _, l := range r.incidents()[0].Launches {
-		if _, err := groups.TerminateInstanceInAutoScalingGroup(ctx, &autoscaling.TerminateInstanceInAutoScalingGroupInput{
+		if _, err := groups.TerminateInstanceInAutoScalingGroup(context.Background(), &autoscaling.TerminateInstanceInAutoScalingGroupInput{
 			InstanceId: aws.String(l.Instance), ShouldDecrementDesiredCapacity: aws.Bool(false),
 		}); err != nil {
 			r.t.Fatal(err)
@@ -74,9 +79,12 @@ func TestRouteStory(t *testing.T) {
 }
 
 // nothingLost holds that every dead-letter queue is empty.
-func (r *running) nothingLost() {
+func (r *running) nothingLost(but ...string) {
 	r.t.Helper()
 	for _, q := range r.Template.Queues {
+		if slices.Contains(but, q.Name) {
+			continue
+		}
 		if !strings.Contains(q.Name, "dead") && !strings.Contains(q.Name, "failed") {
 			continue
 		}
@@ -106,7 +114,7 @@ func TestSameLaunchFiveTimes(t *testing.T) {
 	}
 	var notes []string
 	for _, reply := range m[0].Replies {
-		notes = append(notes, strings.Fields(reply.Text)[0])
+		notes = append(notes, reply.Text)
 	}
 	slices.Sort(notes)
 	if len(slices.Compact(slices.Clone(notes))) != len(notes) {

@@ -8,6 +8,7 @@ import (
 	"rollcall/local/cloud"
 	"rollcall/local/queue"
 	"rollcall/local/slackstand"
+	"rollcall/shared/config"
 )
 
 // send puts a message into a queue, by its deployed name.
@@ -106,7 +107,8 @@ func TestWrongSlackTokenLosesNothing(t *testing.T) {
 		i := r.incidents()
 		return len(i) == 1 && i[0].Said.TS == ""
 	})
-	r.Cloud.SetSecret(r.Template.Secrets[0].Name, SlackToken)
+	secret, _ := r.SecretFor(config.SlackSecretARN)
+	r.Cloud.SetSecret(secret.Name, SlackToken)
 	r.until("it is said once the token is right", r.says("cannot join", table))
 }
 

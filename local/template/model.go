@@ -22,6 +22,7 @@ type Template struct {
 	Roles         []Role
 	InvokeConfigs []EventInvokeConfig
 	Permissions   []Permission
+	URLs          []URL
 	// Ignored lists the resources that the stage does not run.
 	Ignored []Ignored
 	// Outputs are the stack's outputs by logical name.
@@ -218,4 +219,7 @@ type Permission struct {
 	Action       string
 	Principal    string
 	SourceARN    string
+	// URLAuthType and ViaURL narrow it to calls of the function's address.
+	URLAuthType string
+	ViaURL      bool
 }

@@ -151,6 +151,10 @@ func (r *resolver) values(id string, res resource, name string) (named, error) {
 	switch res.Type {
 	case "AWS::Lambda::Function":
 		n.arn = r.arn("lambda", "function:"+name)
+	case "AWS::Lambda::Url":
+		// The reference is the function's ARN, and the address is Lambda's choice.
+		n.ref = id
+		n.attributes = map[string]string{"FunctionArn": id, "FunctionUrl": "https://" + strings.ToLower(id) + ".lambda-url." + r.o.Region + ".on.aws/"}
 	case "AWS::SQS::Queue":
 		n.arn = r.arn("sqs", name)
 		n.ref = r.o.QueueURL + "/" + r.o.AccountID + "/" + name

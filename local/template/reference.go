@@ -77,6 +77,9 @@ func (t *Template) checkReferences() error {
 			refuse(p.LogicalID, "Properties.FunctionName", "function %q is not in the template", p.FunctionName)
 		}
 	}
+	for _, u := range t.URLs {
+		t.checkURL(u, refuse)
+	}
 	return errors.Join(errs...)
 }
 

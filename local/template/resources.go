@@ -19,6 +19,8 @@ func (t *Template) add(r *resolver, id string, properties map[string]any) ([]att
 		return nil, t.addMapping(id, properties)
 	case "AWS::Lambda::EventInvokeConfig":
 		return nil, t.addInvokeConfig(id, properties)
+	case "AWS::Lambda::Url":
+		return nil, t.addURL(id, n, properties)
 	case "AWS::Lambda::Permission":
 		return nil, t.addPermission(id, properties)
 	case "AWS::SQS::Queue":
@@ -154,15 +156,15 @@ func (t *Template) addInvokeConfig(id string, properties map[string]any) error {
 func (t *Template) addPermission(id string, properties map[string]any) error {
 	var p struct {
 		FunctionName, Action, Principal, SourceArn, SourceAccount string
-		FunctionUrlAuthType                                       inert
-		InvokedViaFunctionUrl                                     inert
+		FunctionUrlAuthType                                       string
+		InvokedViaFunctionUrl                                     flag
 	}
 	if err := decode(id, properties, &p); err != nil {
 		return err
 	}
 	t.Permissions = append(t.Permissions, Permission{
 		LogicalID: id, FunctionName: functionName(p.FunctionName),
-		Action: p.Action, Principal: p.Principal, SourceARN: p.SourceArn,
+		Action: p.Action, Principal: p.Principal, SourceARN: p.SourceArn, URLAuthType: p.FunctionUrlAuthType, ViaURL: bool(p.InvokedViaFunctionUrl),
 	})
 	return nil
 }

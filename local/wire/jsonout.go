@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,6 +21,13 @@ import (
 // reached through the protocol that sends requests: a request whose body is
 // the answer.
 func encodeJSON(ctx context.Context, out any) ([]byte, error) {
+	if plain, ok := out.(json.Marshaler); ok {
+		body, err := plain.MarshalJSON()
+		if err != nil {
+			return nil, fmt.Errorf("write %T: %w", out, err)
+		}
+		return body, nil
+	}
 	shape, ok := out.(smithy.Serializable)
 	if !ok {
 		return nil, fmt.Errorf("%T cannot be written as JSON", out)

@@ -173,8 +173,10 @@ func (s *Server) operation(req request) (string, map[string]string) {
 		op, labels, _ := findRoute(s.names[req.svc.name].routes, req.http.Method, req.http.URL.EscapedPath())
 		return op, labels
 	}
-	op, _ := strings.CutPrefix(req.http.Header.Get("X-Amz-Target"), req.svc.target)
-	return op, nil
+	op := req.http.Header.Get("X-Amz-Target")
+	// CloudTrail's target has a longer form too, which the AWS CLI sends.
+	op = strings.TrimPrefix(op, "com.amazonaws.cloudtrail.v20131101.")
+	return strings.TrimPrefix(op, req.svc.target), nil
 }
 
 // refuse asks the faults, and knows the operations that nobody serves.

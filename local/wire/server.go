@@ -167,6 +167,10 @@ func (s *Server) register(service, operation string, in, out reflect.Type, h han
 	if svc.protocol != awsJSON && !s.names[service].ops[operation] {
 		panic(fmt.Sprintf("wire: %s %s has no wire names: add it to local/wire/gen/operations.txt and run go generate", service, operation))
 	}
+	s.add(service, operation, h)
+}
+
+func (s *Server) add(service, operation string, h handler) {
 	key := service + "." + operation
 	if _, ok := s.handlers[key]; ok {
 		panic("wire: two handlers for " + key)

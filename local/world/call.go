@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,12 +20,17 @@ func (w *World) Services() map[string]any {
 // Call makes an API call by name, such as "ec2:CreateRoute", with its input as
 // JSON in the API's field names.
 func (w *World) Call(op string, input json.RawMessage) (any, error) {
+	return w.callBy("", op, input)
+}
+
+// callBy makes a call in somebody's name.
+func (w *World) callBy(who, op string, input json.RawMessage) (any, error) {
 	method, in, err := w.prepare(op, input)
 	if err != nil {
 		return nil, err
 	}
 	out := method.Call([]reflect.Value{in})
-	made := APICall{Operation: op, CallerARN: w.file.Trail.Caller, Input: in.Interface()}
+	made := APICall{Operation: op, CallerARN: cmp.Or(who, w.file.Trail.Caller), Input: in.Interface()}
 	if err, ok := out[1].Interface().(error); ok && err != nil {
 		made.Err = err
 		w.Record(made)

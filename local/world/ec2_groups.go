@@ -68,7 +68,7 @@ func (s EC2) AuthorizeSecurityGroupIngress(in *ec2.AuthorizeSecurityGroupIngress
 	if len(rules) == 0 {
 		rules = flatRule(in.IpProtocol, in.FromPort, in.ToPort, in.CidrIp)
 	}
-	if err := s.w.authorize(&g.IpPermissions, rules, in.DryRun); err != nil {
+	if err := s.w.authorize(g, &g.IpPermissions, rules, in.DryRun); err != nil {
 		return nil, err
 	}
 	return &ec2.AuthorizeSecurityGroupIngressOutput{Return: aws.Bool(true)}, nil
@@ -85,7 +85,7 @@ func (s EC2) AuthorizeSecurityGroupEgress(in *ec2.AuthorizeSecurityGroupEgressIn
 	if len(rules) == 0 {
 		rules = flatRule(in.IpProtocol, in.FromPort, in.ToPort, in.CidrIp)
 	}
-	if err := s.w.authorize(&g.IpPermissionsEgress, rules, in.DryRun); err != nil {
+	if err := s.w.authorize(g, &g.IpPermissionsEgress, rules, in.DryRun); err != nil {
 		return nil, err
 	}
 	return &ec2.AuthorizeSecurityGroupEgressOutput{Return: aws.Bool(true)}, nil
@@ -183,25 +183,6 @@ func peer(p ec2types.IpPermission) [4]string {
 		key[3] = aws.ToString(p.UserIdGroupPairs[0].GroupId)
 	}
 	return key
-}
-
-func (w *World) authorize(have *[]ec2types.IpPermission, add []ec2types.IpPermission, dry *bool) error {
-	add = split(add)
-	if len(add) == 0 {
-		return wire.Errorf("MissingParameter", "The request must contain the parameter ipPermissions with at least one source or destination")
-	}
-	known := split(*have)
-	for _, p := range add {
-		if slices.ContainsFunc(known, func(k ec2types.IpPermission) bool { return peer(k) == peer(p) }) {
-			return wire.Errorf("InvalidPermission.Duplicate", "the specified rule \"peer: %s, %s, from port: %s, to port: %s, ALLOW\" already exists", peer(p)[3], peer(p)[0], peer(p)[1], peer(p)[2])
-		}
-	}
-	if err := dryRun(dry); err != nil {
-		return err
-	}
-	w.ownPairs(add)
-	*have = append(*have, add...)
-	return nil
 }
 
 func revoke(have *[]ec2types.IpPermission, gone []ec2types.IpPermission, dry *bool) error {

@@ -6,8 +6,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
-
-	"rollcall/local/wire"
 )
 
 // DescribeAddresses lists Elastic IP addresses.
@@ -34,68 +32,6 @@ func (s EC2) DescribeAddresses(in *ec2.DescribeAddressesInput) (*ec2.DescribeAdd
 		return nil, err
 	}
 	return &ec2.DescribeAddressesOutput{Addresses: clones(list)}, nil
-}
-
-// DescribeAvailabilityZones lists the zones in which the world has subnets.
-func (s EC2) DescribeAvailabilityZones(in *ec2.DescribeAvailabilityZonesInput) (*ec2.DescribeAvailabilityZonesOutput, error) {
-	defer s.w.enter()()
-	zones := newTable[ec2types.AvailabilityZone]()
-	for _, sub := range s.w.subnets.all() {
-		name := aws.ToString(sub.AvailabilityZone)
-		if zones.get(name) == nil {
-			zones.put(name, &ec2types.AvailabilityZone{
-				ZoneName: clone(sub.AvailabilityZone), ZoneId: clone(sub.AvailabilityZoneId), RegionName: aws.String(s.w.region),
-				State: ec2types.AvailabilityZoneStateAvailable, OptInStatus: ec2types.AvailabilityZoneOptInStatusOptInNotRequired,
-				GroupName: aws.String(s.w.region + "-zg-1"), NetworkBorderGroup: aws.String(s.w.region), ZoneType: aws.String("availability-zone"),
-			})
-		}
-	}
-	want := slices.Clone(in.Filters)
-	if len(in.ZoneIds) > 0 {
-		want = append(want, ec2types.Filter{Name: aws.String("zone-id"), Values: in.ZoneIds})
-	}
-	list, _, err := selection[ec2types.AvailabilityZone]{
-		table: zones, id: func(v *ec2types.AvailabilityZone) *string { return v.ZoneName }, ids: in.ZoneNames,
-		missing: func(ids []string) *wire.Error {
-			return wire.Errorf("InvalidParameterValue", "Invalid availability zone: [%s]", ids[0])
-		},
-		filters: want,
-		known: filters[ec2types.AvailabilityZone]{
-			"zone-id":     func(v *ec2types.AvailabilityZone) []string { return one(v.ZoneId) },
-			"zone-name":   func(v *ec2types.AvailabilityZone) []string { return one(v.ZoneName) },
-			"region-name": func(v *ec2types.AvailabilityZone) []string { return one(v.RegionName) },
-			"state":       func(v *ec2types.AvailabilityZone) []string { return []string{string(v.State)} },
-			"zone-type":   func(v *ec2types.AvailabilityZone) []string { return one(v.ZoneType) },
-		},
-	}.run()
-	if err != nil {
-		return nil, err
-	}
-	return &ec2.DescribeAvailabilityZonesOutput{AvailabilityZones: clones(list)}, nil
-}
-
-// DescribeVolumes lists volumes.
-func (s EC2) DescribeVolumes(in *ec2.DescribeVolumesInput) (*ec2.DescribeVolumesOutput, error) {
-	defer s.w.enter()()
-	list, next, err := selection[ec2types.Volume]{
-		table: s.w.volumes, id: func(v *ec2types.Volume) *string { return v.VolumeId }, ids: in.VolumeIds,
-		missing: notFound("InvalidVolume.NotFound", "volume"), filters: in.Filters,
-		known: filters[ec2types.Volume]{
-			"volume-id":         func(v *ec2types.Volume) []string { return one(v.VolumeId) },
-			"status":            func(v *ec2types.Volume) []string { return []string{string(v.State)} },
-			"availability-zone": func(v *ec2types.Volume) []string { return one(v.AvailabilityZone) },
-			"encrypted":         func(v *ec2types.Volume) []string { return yesNo(v.Encrypted) },
-			"attachment.instance-id": func(v *ec2types.Volume) []string {
-				return each(v.Attachments, func(a ec2types.VolumeAttachment) *string { return a.InstanceId })
-			},
-		},
-		tags: func(v *ec2types.Volume) []ec2types.Tag { return v.Tags },
-		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage, idsBarPaging: "volumeIds",
-	}.run()
-	if err != nil {
-		return nil, err
-	}
-	return &ec2.DescribeVolumesOutput{Volumes: clones(list), NextToken: next}, nil
 }
 
 // DescribeVpcPeeringConnections lists VPC peerings.

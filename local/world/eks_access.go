@@ -74,11 +74,34 @@ func (s EKS) CreateAccessEntry(in *eks.CreateAccessEntryInput) (*eks.CreateAcces
 	if !strings.HasPrefix(aws.ToString(in.PrincipalArn), "arn:") {
 		return nil, wire.Errorf("InvalidParameterException", "The specified principalArn is invalid: invalid principal.")
 	}
+	if err := checkEntryType(in); err != nil {
+		return nil, err
+	}
 	a := clone(ekstypes.AccessEntry{
 		ClusterName: in.ClusterName, PrincipalArn: in.PrincipalArn, KubernetesGroups: in.KubernetesGroups, Tags: in.Tags, Type: in.Type, Username: in.Username,
 	})
 	s.w.putAccessEntry(&a)
 	return &eks.CreateAccessEntryOutput{AccessEntry: ptr(clone(a))}, nil
+}
+
+// checkEntryType says whether an entry's type fits the rest of it: an entry of
+// nodes has the user name and the groups that EKS gives it, and no others.
+func checkEntryType(in *eks.CreateAccessEntryInput) error {
+	kind := aws.ToString(in.Type)
+	switch kind {
+	case "", "STANDARD":
+		return nil
+	case "EC2_LINUX", "EC2_WINDOWS", "FARGATE_LINUX", "EC2", "HYBRID_LINUX", "HYPERPOD_LINUX":
+	default:
+		return wire.Errorf("InvalidParameterException", "The type %s is not a supported access entry type.", kind)
+	}
+	if !strings.Contains(*in.PrincipalArn, ":role/") {
+		return wire.Errorf("InvalidParameterException", "The type %s only supports IAM roles as principals.", kind)
+	}
+	if len(in.KubernetesGroups) > 0 || in.Username != nil {
+		return wire.Errorf("InvalidParameterException", "The username and kubernetesGroups can't be specified for access entries of type %s.", kind)
+	}
+	return nil
 }
 
 // DeleteAccessEntry makes a principal unknown to a cluster.

@@ -39,7 +39,7 @@ func (s EKS) DeleteNodegroup(in *eks.DeleteNodegroupInput) (*eks.DeleteNodegroup
 		w.endAll(g)
 	}
 	deadline := w.now.Add(w.file.EKS.Rules.JoinTimeout)
-	w.after(deleteTick, func() { w.deleteStep(ng, deadline) })
+	w.after(max(deleteTick, w.file.EKS.Rules.DeleteTime), func() { w.deleteStep(ng, deadline) })
 	return &eks.DeleteNodegroupOutput{Nodegroup: ptr(clone(ng.Nodegroup))}, nil
 }
 

@@ -21,6 +21,7 @@ func completeEKSRules(r EKSRules) EKSRules {
 	return EKSRules{
 		JoinTimeout: cmp.Or(r.JoinTimeout, joinTimeout), HealthDelay: cmp.Or(r.HealthDelay, healthDelay),
 		CreateTime: cmp.Or(r.CreateTime, createTime), UpdateTime: cmp.Or(r.UpdateTime, updateTime),
+		DeleteTime: r.DeleteTime,
 	}
 }
 

@@ -60,6 +60,8 @@ func (s EKS) UpdateNodegroupConfig(in *eks.UpdateNodegroupConfigInput) (*eks.Upd
 		for _, g := range w.groupsOf(n) {
 			if err := w.resize(g, size.MinSize, size.MaxSize, size.DesiredSize); err != nil {
 				w.log.Warn("nodegroup size refused by its group", "group", g.name(), "error", err)
+			} else if in.ScalingConfig != nil {
+				w.groupResized(g)
 			}
 			w.applyWarmPool(n, g, warm)
 		}

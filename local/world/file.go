@@ -67,9 +67,13 @@ type EC2File struct {
 	PrefixLists                []ec2types.PrefixList
 	ManagedPrefixLists         []ec2types.ManagedPrefixList
 	// PrefixListEntries by prefix list id.
-	PrefixListEntries         map[string][]ec2types.PrefixListEntry
-	DhcpOptions               []ec2types.DhcpOptions
-	Volumes                   []ec2types.Volume
+	PrefixListEntries map[string][]ec2types.PrefixListEntry
+	DhcpOptions       []ec2types.DhcpOptions
+	Volumes           []ec2types.Volume
+	// Zones are zones beside those of the subnets.
+	Zones []string
+	// ZoneFaults are times in which zones are not well.
+	ZoneFaults                []ZoneFault
 	VpcPeeringConnections     []ec2types.VpcPeeringConnection
 	TransitGatewayAttachments []ec2types.TransitGatewayAttachment
 	// TransitGatewayRoutes by transit gateway route table.
@@ -150,10 +154,16 @@ type KubernetesFile struct {
 	Pods                   []map[string]any
 	PersistentVolumes      []map[string]any
 	PersistentVolumeClaims []map[string]any
-	DaemonSets             []map[string]any
-	ServiceAccounts        []map[string]any
-	ConfigMaps             []map[string]any
-	Events                 []map[string]any
+	// ProvisionedVolumes has the EBS CSI driver's objects made: a
+	// PersistentVolume and its claim for each EBS volume that bears the driver's
+	// tags and this cluster's, where the file has none of that name.
+	ProvisionedVolumes bool
+	// Sets are workloads whose pods the scheduler of the world places.
+	Sets            []SetFile
+	DaemonSets      []map[string]any
+	ServiceAccounts []map[string]any
+	ConfigMaps      []map[string]any
+	Events          []map[string]any
 	// CertificateSigningRequests belong to no namespace.
 	CertificateSigningRequests []map[string]any
 	// ENIConfigs are those of custom networking. The API does not know the kind
@@ -206,6 +216,8 @@ type TimelineEntry struct {
 	Call string
 	// With is the operation's input.
 	With map[string]any
+	// By is the ARN of who makes it; the trail's caller where empty.
+	By string
 }
 
 // Expect is the truth about a world, for the tests that diagnose it.

@@ -16,6 +16,9 @@ type EKSRules struct {
 	CreateTime time.Duration
 	// UpdateTime is how long a change of configuration takes; 3 s where 0.
 	UpdateTime time.Duration
+	// DeleteTime is the least time that a nodegroup is DELETING, 15 s where 0. EKS
+	// usually needs some minutes.
+	DeleteTime time.Duration
 }
 
 // EKSIssue is an issue of a nodegroup or an add-on. Code may be one that the
@@ -68,13 +71,22 @@ type NodegroupStack struct {
 	LogicalId string
 }
 
-// TrailRules say how API calls come to the event bus.
+// TrailRules say how API calls come to the event bus, and to be found.
 type TrailRules struct {
 	// None is an account without a trail of management events: no call is told.
+	// The event history has it nevertheless, as AWS's does.
 	None bool
 	// Delay is the time from a call to its event; 30 s where 0. CloudTrail
 	// promises nothing, and usually needs less than some minutes.
 	Delay time.Duration
 	// Caller is the ARN that the timeline's calls are made with.
 	Caller string
+	// Lag is the least time from a call to when LookupEvents finds it, 3 minutes
+	// where 0, at once where negative; Spread is how much later the last comes,
+	// 2 minutes where both are 0. Each call takes its own share of it, so a later
+	// call may be found before an earlier one.
+	Lag    time.Duration
+	Spread time.Duration
+	// History are calls of before the start.
+	History []TrailEntry
 }

@@ -37,7 +37,7 @@ func (w *World) endInGroup(g *group, id, cause string) *activity {
 		w.waitInHook(g, id, transitionTerminating, "AutoScalingGroup", "EC2")
 		return a
 	}
-	w.terminate(id, userShutdown())
+	w.endForGroup(id)
 	return a
 }
 
@@ -176,6 +176,7 @@ func (w *World) waitInHook(g *group, id, transition, origin, destination string)
 	w.emitLifecycleAction(g, hook, id, wait.token, origin, destination)
 	w.heartbeat(g, id, hook)
 	if transition == transitionTerminating && g.tag("eks:nodegroup-name") != "" {
+		w.drain(id)
 		w.after(drainTime, func() { w.completeIf(g, id, wait, "CONTINUE") })
 	}
 }
@@ -217,7 +218,7 @@ func (w *World) completeHook(g *group, id, result string) {
 	switch m.LifecycleState {
 	case astypes.LifecycleStateTerminatingWait:
 		m.LifecycleState = astypes.LifecycleStateTerminatingProceed
-		w.terminate(id, userShutdown())
+		w.endForGroup(id)
 	case astypes.LifecycleStatePendingWait:
 		if result == "ABANDON" {
 			w.terminate(id, userShutdown())

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,17 +31,30 @@ func (w *World) launchInGroup(g *group, cause string, warm bool) bool {
 }
 
 // subnetOrder is the group's subnets, those in the zone with the fewest
-// instances first.
+// instances first, and within a zone the emptier ones.
 func (w *World) subnetOrder(g *group) []string {
-	count := map[string]int{}
+	zones, subnets := map[string]int{}, map[string]int{}
 	for _, i := range slices.Concat(g.Instances, g.warm) {
-		if in := w.instances.get(aws.ToString(i.InstanceId)); in != nil {
-			count[aws.ToString(in.SubnetId)]++
+		in := w.instances.get(aws.ToString(i.InstanceId))
+		if in == nil {
+			continue
 		}
+		zones[w.zoneOf(aws.ToString(in.SubnetId))]++
+		subnets[aws.ToString(in.SubnetId)]++
 	}
 	out := g.subnets()
-	slices.SortStableFunc(out, func(a, b string) int { return count[a] - count[b] })
+	slices.SortStableFunc(out, func(a, b string) int {
+		return cmp.Or(zones[w.zoneOf(a)]-zones[w.zoneOf(b)], subnets[a]-subnets[b])
+	})
 	return out
+}
+
+// zoneOf is a subnet's zone.
+func (w *World) zoneOf(subnet string) string {
+	if s := w.subnets.get(subnet); s != nil {
+		return aws.ToString(s.AvailabilityZone)
+	}
+	return ""
 }
 
 func (w *World) launchInSubnet(g *group, subnet, cause string, warm bool) bool {
@@ -65,6 +79,7 @@ func (w *World) launchInSubnet(g *group, subnet, cause string, warm bool) bool {
 	id := *in.InstanceId
 	a.instance = id
 	g.launched = append(g.launched, id)
+	w.groupLaunched(in, spec.groups)
 	a.Description = aws.String("Launching a new EC2 instance: " + id)
 	a.StatusCode = astypes.ScalingActivityStatusCodePreInService
 	a.Progress = aws.Int32(30)

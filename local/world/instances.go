@@ -50,6 +50,9 @@ func (w *World) launch(spec instanceSpec) (*ec2types.Instance, error) {
 	if subnet == nil {
 		return nil, wire.Errorf("InvalidSubnetID.NotFound", "The subnet ID '%s' does not exist", spec.subnet)
 	}
+	if err := w.refusedByZone(aws.ToString(subnet.AvailabilityZone), spec.instanceType); err != nil {
+		return nil, err
+	}
 	if len(spec.groups) == 0 {
 		spec.groups = w.defaultGroup(aws.ToString(subnet.VpcId))
 	}
@@ -203,6 +206,7 @@ func (w *World) becomeTerminated(id string) {
 		}
 	}
 	delete(w.attached, id)
+	w.detachVolumes(id)
 	in.State = instanceState(ec2types.InstanceStateNameTerminated)
 	in.PrivateIpAddress, in.PublicIpAddress = nil, nil
 	in.PrivateDnsName, in.PublicDnsName = aws.String(""), aws.String("")

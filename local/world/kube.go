@@ -22,6 +22,10 @@ type cluster struct {
 	version int64
 	// events are when each event that the world made was told, oldest first.
 	events []time.Time
+	// sets are the pods that the world's scheduler places.
+	sets []*setPod
+	// kubernetesVersion is the cluster's, such as 1.34.
+	kubernetesVersion string
 }
 
 // ErrNoKind is the answer for a kind that the cluster's API does not have,
@@ -180,6 +184,7 @@ func (w *World) ready(id string) {
 	k.touch(*n)
 	k.tell(*n, "kubelet", "NodeReady", fmt.Sprintf("Node %s status is now: NodeReady", aws.ToString(in.PrivateDnsName)), w.now)
 	w.nodeJoined(id)
+	w.schedule(k)
 }
 
 // cniMissing is the kubelet's message while there is no CNI configuration.
@@ -210,8 +215,10 @@ func (w *World) removeNode(id string) {
 	if k, n := w.nodeOf(id); n != nil {
 		k.dropCNIPod(*n)
 		w.dropPods(k, *n)
+		w.dropSetPods(k, *n)
 		k.nodes.remove(id)
 		k.version++
+		w.schedule(k)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 )
 
 // nodeObject is the Node that a kubelet creates when it registers, as kubectl
@@ -34,7 +35,11 @@ func (w *World) nodeObject(in *ec2types.Instance) map[string]any {
 		"topology.kubernetes.io/region":            w.region,
 		"topology.kubernetes.io/zone":              zone,
 	}
+	if len(w.volumes.all()) > 0 {
+		labels["topology.ebs.csi.aws.com/zone"] = zone // the CSI driver's own
+	}
 	kubelet := "v1.34.1-eks-113cf36"
+	var taints []any
 	if ng := w.nodegroupOf(id); ng != nil {
 		labels["eks.amazonaws.com/nodegroup"] = aws.ToString(ng.NodegroupName)
 		labels["eks.amazonaws.com/nodegroup-image"] = aws.ToString(in.ImageId)
@@ -43,6 +48,9 @@ func (w *World) nodeObject(in *ec2types.Instance) map[string]any {
 		labels["eks.amazonaws.com/sourceLaunchTemplateVersion"] = tagValue(in.Tags, "aws:ec2launchtemplate:version")
 		for k, v := range ng.Labels {
 			labels[k] = v
+		}
+		for _, t := range ng.Taints {
+			taints = append(taints, nodegroupTaint(t))
 		}
 		r := ng.joining()
 		kubelet = kubeletVersion(r.release, r.version)
@@ -81,6 +89,9 @@ func (w *World) nodeObject(in *ec2types.Instance) map[string]any {
 			},
 		},
 	}
+	if taints != nil {
+		node["spec"] = map[string]any{"providerID": "aws:///" + zone + "/" + id, "taints": taints}
+	}
 	for _, c := range [][3]string{
 		{"MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"},
 		{"DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"},
@@ -92,15 +103,17 @@ func (w *World) nodeObject(in *ec2types.Instance) map[string]any {
 	return node
 }
 
+// notReady is the taint of a node that is not Ready.
+const notReady = "node.kubernetes.io/not-ready"
+
 // setReady writes the Ready condition and the taint that goes with it.
 func setReady(node map[string]any, ready bool, reason, message string, now time.Time) {
 	status := "False"
-	spec, _ := node["spec"].(map[string]any)
 	if ready {
 		status = "True"
-		delete(spec, "taints")
-	} else if spec != nil {
-		spec["taints"] = []any{map[string]any{"effect": "NoSchedule", "key": "node.kubernetes.io/not-ready"}}
+		untaint(node, notReady)
+	} else {
+		taint(node, notReady, "NoSchedule")
 	}
 	setCondition(node, "Ready", status, reason, message, now)
 }
@@ -150,4 +163,16 @@ func (w *World) nodeCapacity(in *ec2types.Instance) (cpu, memory, pods string) {
 	// A node sees about 4% less than the type's memory.
 	kib := aws.ToInt64(info.MemoryInfo.SizeInMiB) * 1024 * 96 / 100
 	return fmt.Sprint(aws.ToInt32(info.VCpuInfo.DefaultVCpus)), fmt.Sprintf("%dKi", kib), fmt.Sprint(enis*(per-1) + 2)
+}
+
+// nodegroupTaint is a taint of a nodegroup as Kubernetes writes it.
+func nodegroupTaint(t ekstypes.Taint) map[string]any {
+	effect := map[ekstypes.TaintEffect]string{
+		ekstypes.TaintEffectNoSchedule: "NoSchedule", ekstypes.TaintEffectNoExecute: "NoExecute", ekstypes.TaintEffectPreferNoSchedule: "PreferNoSchedule",
+	}[t.Effect]
+	out := map[string]any{"key": aws.ToString(t.Key), "effect": effect}
+	if t.Value != nil {
+		out["value"] = *t.Value
+	}
+	return out
 }

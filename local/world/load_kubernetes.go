@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
@@ -24,6 +25,12 @@ func (w *World) loadKubernetes(f *File) error {
 			"pods": from.Pods, "persistentvolumes": from.PersistentVolumes, "persistentvolumeclaims": from.PersistentVolumeClaims,
 			"daemonsets": from.DaemonSets, "serviceaccounts": from.ServiceAccounts, "configmaps": from.ConfigMaps, "events": from.Events,
 			"certificatesigningrequests": from.CertificateSigningRequests, eniConfigs: from.ENIConfigs,
+		}
+		if c := w.clusters.get(name); c != nil {
+			k.kubernetesVersion = aws.ToString(c.Version)
+		}
+		if from.ProvisionedVolumes {
+			w.provisionVolumes(k)
 		}
 		for i, n := range from.Nodes {
 			spec, _ := n["spec"].(map[string]any)

@@ -37,6 +37,10 @@ func New(file *File, opts Options) (*World, error) {
 	f.Nodes.ReadySeconds = cmp.Or(f.Nodes.ReadySeconds, defaultReadySeconds)
 	f.EKS.Rules = completeEKSRules(f.EKS.Rules)
 	f.Trail.Delay = cmp.Or(f.Trail.Delay, trailTime)
+	if f.Trail.Lag == 0 && f.Trail.Spread == 0 {
+		f.Trail.Spread = lookupSpread
+	}
+	f.Trail.Lag = cmp.Or(f.Trail.Lag, lookupTime)
 	log := opts.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -59,13 +63,16 @@ func New(file *File, opts Options) (*World, error) {
 	for _, load := range []func(*File) error{
 		w.loadIAM, w.loadNetwork, w.loadTemplates, w.loadClusters, w.loadGroups, w.loadNodegroups,
 		w.loadInstances, w.loadInterfaces, w.loadPrimaries, w.loadGatewayInterfaces,
-		w.loadMembers, w.loadKubernetes, w.loadFreeAddresses, w.checkSpot,
+		w.loadMembers, w.loadVolumes, w.loadKubernetes, w.loadFreeAddresses, w.checkSpot, w.loadSets,
 	} {
 		if err := load(&f); err != nil {
 			return nil, fmt.Errorf("world %s: %w", f.Name, err)
 		}
 	}
 	if err := w.enterTimeline(f.Timeline); err != nil {
+		return nil, fmt.Errorf("world %s: %w", f.Name, err)
+	}
+	if err := w.enterHistory(f.Trail.History); err != nil {
 		return nil, fmt.Errorf("world %s: %w", f.Name, err)
 	}
 	if err := w.enterChanges(f.EKS.Changes); err != nil {

@@ -4,17 +4,20 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"slices"
 	"strings"
 	"time"
-
-	"rollcall/local/wire"
 )
 
 const (
 	// trailTime is how long a call takes to become an event; see TrailRules.
 	trailTime = 30 * time.Second
+	// lookupTime and lookupSpread are how long it takes to be found; see
+	// TrailRules. CloudTrail's guide says "within 5 minutes on average".
+	lookupTime   = 3 * time.Minute
+	lookupSpread = 2 * time.Minute
+	// trailKept is how far back CloudTrail's event history goes.
+	trailKept = 90 * 24 * time.Hour
 	// trailSeed sets the ids of recorded calls apart from all others.
 	trailSeed = 0x747261696c
 )
@@ -23,10 +26,13 @@ const (
 type APICall struct {
 	// Operation is the call, such as "eks:CreateNodegroup".
 	Operation string
-	// CallerARN is who made it; empty is a person of the account.
+	// CallerARN is who made it; empty is a person of the account. A service's
+	// principal, such as autoscaling.amazonaws.com, is that service.
 	CallerARN   string
 	AccessKeyID string
-	RequestID   string
+	// InvokedBy is the service that called in the caller's name, if one did.
+	InvokedBy string
+	RequestID string
 	// Input and Output are the SDK's structs; nil where the call was refused
 	// before it was read, or failed.
 	Input, Output any
@@ -34,19 +40,38 @@ type APICall struct {
 	Err error
 }
 
-// trailed are the calls that this world tells of.
+// trailed are the calls that this world tells the bus of.
 func trailed() []string {
 	return []string{"eks:CreateNodegroup", "eks:UpdateNodegroupConfig", "eks:UpdateNodegroupVersion", "eks:DeleteNodegroup"}
 }
 
-// Record puts a call on the bus some time later, as CloudTrail does. Calls
-// that this world does not tell of are passed over.
+// isWrite tells whether a call changes something.
+func isWrite(operation string) bool {
+	service, name, _ := strings.Cut(operation, ":")
+	if !slices.Contains([]string{"ec2", "autoscaling", "eks", "iam"}, service) {
+		return false // queues, tables and events are no management of the account
+	}
+	for _, verb := range []string{"Describe", "Get", "List", "Search", "Lookup"} {
+		if strings.HasPrefix(name, verb) {
+			return false
+		}
+	}
+	return true
+}
+
+// Record keeps a call that changes something, and puts it on the bus some time
+// later, as CloudTrail does. Only calls about nodegroups come to the bus: no
+// others have a rule that would hear them.
 func (w *World) Record(c APICall) {
-	if w.file.Trail.None || !slices.Contains(trailed(), c.Operation) {
+	if !isWrite(c.Operation) {
 		return
 	}
 	defer w.enter()()
 	r := w.trailRecord(c)
+	w.remember(r, nil)
+	if w.file.Trail.None || !slices.Contains(trailed(), c.Operation) {
+		return
+	}
 	e := envelope{
 		ID: w.trailIDs.uuid(), DetailType: "AWS API Call via CloudTrail", Source: "aws.eks",
 		Time: r.EventTime, Resources: []string{}, Detail: r,
@@ -54,102 +79,16 @@ func (w *World) Record(c APICall) {
 	w.after(w.file.Trail.Delay, func() { w.put(e) })
 }
 
-type trailRecord struct {
-	EventVersion       string       `json:"eventVersion"`
-	UserIdentity       userIdentity `json:"userIdentity"`
-	EventTime          string       `json:"eventTime"`
-	EventSource        string       `json:"eventSource"`
-	EventName          string       `json:"eventName"`
-	AWSRegion          string       `json:"awsRegion"`
-	SourceIPAddress    string       `json:"sourceIPAddress"`
-	UserAgent          string       `json:"userAgent"`
-	ErrorCode          string       `json:"errorCode,omitempty"`
-	ErrorMessage       string       `json:"errorMessage,omitempty"`
-	RequestParameters  any          `json:"requestParameters"`
-	ResponseElements   any          `json:"responseElements"`
-	RequestID          string       `json:"requestID"`
-	EventID            string       `json:"eventID"`
-	ReadOnly           bool         `json:"readOnly"`
-	EventType          string       `json:"eventType"`
-	ManagementEvent    bool         `json:"managementEvent"`
-	RecipientAccountID string       `json:"recipientAccountId"`
-	EventCategory      string       `json:"eventCategory"`
-}
-
-func (w *World) trailRecord(c APICall) trailRecord {
-	_, name, _ := strings.Cut(c.Operation, ":")
-	r := trailRecord{
-		EventVersion: "1.11", UserIdentity: w.identityOf(c), EventTime: w.now.UTC().Format(time.RFC3339),
-		EventSource: "eks.amazonaws.com", EventName: name, AWSRegion: w.region,
-		SourceIPAddress: "203.0.113.10", UserAgent: "aws-cli/2.31",
-		RequestID: cmp.Or(c.RequestID, w.trailIDs.uuid()), EventID: w.trailIDs.uuid(),
-		EventType: "AwsApiCall", ManagementEvent: true, RecipientAccountID: w.account, EventCategory: "Management",
-	}
-	if c.Input != nil {
-		parameters := fields(c.Input)
-		// Path parameters keep their name in the path, where a cluster's is name.
-		if cluster, ok := parameters["clusterName"]; ok {
-			parameters["name"] = cluster
-			delete(parameters, "clusterName")
-		}
-		r.RequestParameters = parameters
-	}
-	if c.Err != nil {
-		r.ErrorCode, r.ErrorMessage = "InternalFailure", "An internal failure occurred."
-		var e *wire.Error
-		if errors.As(c.Err, &e) {
-			r.ErrorCode, r.ErrorMessage = e.Code, e.Message
-		}
-		if r.ErrorCode == "AccessDeniedException" {
-			r.ErrorCode = "AccessDenied" // CloudTrail's word for it
-		}
-		return r
-	}
-	if c.Output != nil {
-		r.ResponseElements = fields(c.Output)
-	}
-	return r
-}
-
-type sessionIssuer struct {
-	Type        string `json:"type"`
-	PrincipalID string `json:"principalId"`
-	ARN         string `json:"arn"`
-	AccountID   string `json:"accountId"`
-	UserName    string `json:"userName"`
-}
-
-type sessionContext struct {
-	SessionIssuer sessionIssuer `json:"sessionIssuer"`
-}
-
-type userIdentity struct {
-	Type           string          `json:"type"`
-	PrincipalID    string          `json:"principalId"`
-	ARN            string          `json:"arn"`
-	AccountID      string          `json:"accountId"`
-	AccessKeyID    string          `json:"accessKeyId,omitempty"`
-	UserName       string          `json:"userName,omitempty"`
-	SessionContext *sessionContext `json:"sessionContext,omitempty"`
-}
-
-// identityOf is the caller as CloudTrail writes it.
-func (w *World) identityOf(c APICall) userIdentity {
-	arn := cmp.Or(c.CallerARN, "arn:aws:iam::"+w.account+":user/admin")
-	u := userIdentity{ARN: arn, AccountID: w.account, AccessKeyID: c.AccessKeyID}
-	_, session, assumed := strings.Cut(arn, ":assumed-role/")
-	role, session, _ := strings.Cut(session, "/")
-	switch {
-	case assumed:
-		issuer := sessionIssuer{Type: "Role", ARN: "arn:aws:iam::" + w.account + ":role/" + role, AccountID: w.account, UserName: role}
-		issuer.PrincipalID = "AROA" + strings.ToUpper(sum(issuer.ARN)[:17])
-		u.Type, u.PrincipalID, u.SessionContext = "AssumedRole", issuer.PrincipalID+":"+session, &sessionContext{issuer}
-	case strings.HasSuffix(arn, ":root"):
-		u.Type, u.PrincipalID = "Root", w.account
-	default:
-		u.Type, u.PrincipalID, u.UserName = "IAMUser", "AIDA"+strings.ToUpper(sum(arn)[:17]), lastOf(arn)
-	}
-	return u
+// serviceCall remembers what an AWS service did by itself through a role that
+// is linked to it.
+func (w *World) serviceCall(operation, role, principal string, parameters, response map[string]any) {
+	_, session, _ := strings.Cut(role, "ServiceRoleFor")
+	r := w.trailRecord(APICall{
+		Operation: operation, InvokedBy: principal,
+		CallerARN: "arn:aws:sts::" + w.account + ":assumed-role/" + role + "/" + cmp.Or(session, role),
+	})
+	r.RequestParameters, r.ResponseElements = parameters, response
+	w.remember(r, nil)
 }
 
 func sum(name string) string {

@@ -53,6 +53,8 @@ type World struct {
 	eksState
 	iamState
 	kubernetes map[string]*cluster
+	// history is what CloudTrail remembers, oldest first as it was recorded.
+	history []remembered
 }
 
 // ec2State holds what EC2 has.
@@ -234,7 +236,7 @@ func (w *World) enterTimeline(entries []TimelineEntry) error {
 			continue
 		}
 		w.agenda.add(due{at: w.start.Add(e.At), call: func() {
-			if _, err := w.Call(e.Call, in); err != nil {
+			if _, err := w.callBy(e.By, e.Call, in); err != nil {
 				w.log.Warn("timeline call refused", "call", e.Call, "at", e.At.String(), "error", err)
 			}
 		}})

@@ -23,10 +23,17 @@ const (
 // open loads a world of the repository and collects its events.
 func open(t *testing.T, name string) (*World, *[]json.RawMessage) {
 	t.Helper()
+	return openWith(t, name, func(*File) {})
+}
+
+// openWith opens a world that is changed before it begins.
+func openWith(t *testing.T, name string, change func(*File)) (*World, *[]json.RawMessage) {
+	t.Helper()
 	f, err := Load(filepath.Join("..", "worlds", name+".yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	change(f)
 	var events []json.RawMessage
 	w, err := New(f, Options{Seed: 1, Events: func(e json.RawMessage) { events = append(events, e) }})
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 const Source = "rollcall"
 
 // DetailType is the detail-type of a finding event: "Rollcall Incident Opened".
-func DetailType(kind report.EventKind) string { return "Rollcall Incident " + string(kind) }
+func DetailType(kind report.EventKind) string { return kind.DetailType() }
 
 // Putter is what telling the bus takes.
 type Putter interface {

@@ -21,9 +21,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"rollcall/shared/checks"
-	"rollcall/shared/diagnose"
 	"rollcall/shared/report"
-	"rollcall/shared/snapshot"
 )
 
 var update = flag.Bool("update", false, "write the samples in events/out anew")
@@ -82,64 +80,6 @@ func bus(t *testing.T, e *eventBridge) *Bus {
 	}), "rollcall")
 }
 
-// story is the route story, as report decides it: the events of the samples.
-func story() []report.Event {
-	start := time.Date(2026, 11, 20, 14, 59, 3, 0, time.UTC)
-	at := func(d time.Duration) time.Time { return start.Add(d) }
-	launch := func(id string, started time.Duration, s report.Standing) report.Launch {
-		return report.Launch{
-			Instance: id, Nodegroup: "new_nodegroup_2", Group: "eks-new_nodegroup_2-c8c9d5b6", Subnet: "subnet-0ab1c2d3e4f5a6b7c",
-			Zone: "us-west-2a", Type: "m5.large", Started: at(started), Standing: s,
-		}
-	}
-	route := diagnose.Cause{
-		Check: "route/no-egress", Confidence: checks.Certain, Resource: "rtb-0cd2e3f4a5b6c7d8e",
-		Covers: []string{"subnet-0ab1c2d3e4f5a6b7c"}, Nodegroups: []string{"new_nodegroup_2"}, Instances: []string{"i-0ef3c1b2a4d5968f1"},
-		Title: "subnet-0ab1c2d3e4f5a6b7c has no way out",
-		Why:   "rtb-0cd2e3f4a5b6c7d8e (us-west-2a) has only 10.42.0.0/16 → local.",
-		Evidence: []checks.Evidence{
-			{What: "rtb-0cd2e3f4a5b6c7d8e", Value: "10.42.0.0/16 → local"},
-		},
-		Fix: checks.Fix{
-			Text:    "Add a default route to a NAT gateway.",
-			Command: "aws ec2 create-route --route-table-id rtb-0cd2e3f4a5b6c7d8e --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0aa4b5c6d7e8f9a0b",
-			Console: "https://us-west-2.console.aws.amazon.com/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId=rtb-0cd2e3f4a5b6c7d8e",
-			Remedy:  "add-nat-route",
-		},
-	}
-	failing := diagnose.Diagnosis{Causes: []diagnose.Cause{route}}
-	proved := launch("i-0f15a6b7c8d9e0f1a", 12*time.Minute, report.Joined)
-	proved.Ready = at(12*time.Minute + 58*time.Second)
-	again := route
-	again.Instances = []string{"i-0d77e8f9a0b1c2d3e"}
-
-	var incidents []report.Incident
-	for i, o := range []struct {
-		after    time.Duration
-		d        diagnose.Diagnosis
-		launches []report.Launch
-		blind    []snapshot.Failure
-	}{
-		{time.Second, failing, []report.Launch{launch("i-0ef3c1b2a4d5968f1", 0, report.Waiting)}, nil},
-		{5 * time.Minute, failing, []report.Launch{launch("i-0ef3c1b2a4d5968f1", 0, report.Missed)}, []snapshot.Failure{
-			{Source: snapshot.InternetGateways, Reason: snapshot.Throttled, Call: "ec2:DescribeInternetGateways", Code: "RequestLimitExceeded", Message: "Request limit exceeded."},
-		}},
-		{14 * time.Minute, diagnose.Diagnosis{Passed: []diagnose.Passed{{Check: "route/no-egress", Covers: route.Covers}}}, []report.Launch{proved}, nil},
-		{3 * time.Hour, diagnose.Diagnosis{Causes: []diagnose.Cause{again}}, []report.Launch{launch("i-0d77e8f9a0b1c2d3e", 3*time.Hour-time.Second, report.Waiting)}, nil},
-	} {
-		obs := report.Observation{
-			Format: report.Format, ID: fmt.Sprint(i), By: "join-check", At: at(o.after), Account: "111122223333", Region: "us-west-2", Partition: "aws",
-			Cluster: "eks-workshop", Diagnosis: o.d, Launches: o.launches, Blind: o.blind,
-		}
-		for _, d := range report.Decide(incidents, obs, at(o.after), report.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}) {
-			if d.Incident.Key.Check == route.Check {
-				incidents = []report.Incident{d.Incident}
-			}
-		}
-	}
-	return incidents[0].Untold
-}
-
 const samples = "../../events/out"
 
 // envelope is an event as a rule's target gets it.
@@ -161,8 +101,8 @@ func TestSamplesAreWhatIsSent(t *testing.T) {
 	if err := bus(t, &e).Tell(t.Context(), story()); err != nil {
 		t.Fatal(err)
 	}
-	if len(e.calls) != 1 || len(e.calls[0]) != 4 {
-		t.Fatalf("calls are %v, want one with four events", e.calls)
+	if len(e.calls) != 1 || len(e.calls[0]) != 6 {
+		t.Fatalf("calls are %v, want one with six events", e.calls)
 	}
 	for i, p := range e.calls[0] {
 		var detail report.Event
@@ -176,7 +116,7 @@ func TestSamplesAreWhatIsSent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		file := filepath.Join(samples, "incident-"+strings.ToLower(string(detail.Kind))+".json")
+		file := filepath.Join(samples, strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(p.DetailType, "Rollcall ")), " ", "-")+".json")
 		if *update {
 			if err := os.WriteFile(file, append(want, '\n'), 0o644); err != nil {
 				t.Fatal(err)
@@ -212,6 +152,7 @@ func TestSamplesFollowTheSchema(t *testing.T) {
 	if err != nil || len(files) != 4 {
 		t.Fatalf("samples are %q, %v; want one for each of four kinds", files, err)
 	}
+	files = append(files, filepath.Join(samples, "remedy-approved.json"), filepath.Join(samples, "check-wanted.json"))
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
@@ -240,6 +181,11 @@ func TestSchemaRefuses(t *testing.T) {
 		{"resolved but open", `"state": "closed"`, `"state": "open"`},
 		{"no time", `"began": "2026-`, `"began": "soon-`},
 		{"unknown reason", `"reason": "proved"`, `"reason": "because"`},
+		{"unknown severity", `"severity": "info"`, `"severity": "urgent"`},
+		{"a remedy that nobody knows", `"remedy": "add-nat-route",
+        "partition"`, `"remedy": "reboot",
+        "partition"`},
+		{"no hash", `"hash": "`, `"hash": "x`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			changed := strings.Replace(string(data), test.old, test.new, 1)
@@ -269,7 +215,7 @@ func TestRefusedEventsAreAnError(t *testing.T) {
 	if !errors.As(err, &refused) {
 		t.Fatalf("error is %v, want refused", err)
 	}
-	if diff := cmp.Diff(&Refused{Failed: 1, Of: 4, Code: "ThrottlingException", Message: "no"}, refused); diff != "" {
+	if diff := cmp.Diff(&Refused{Failed: 1, Of: 6, Code: "ThrottlingException", Message: "no"}, refused); diff != "" {
 		t.Errorf("refused (-want +got):\n%s", diff)
 	}
 }

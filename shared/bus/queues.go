@@ -31,6 +31,10 @@ type Queues struct {
 	Joins   string // URL of the join queue
 	// Nodegroups is the URL of the queue of nodegroups to look at.
 	Nodegroups string
+	// Changes is the URL of the queue of incidents whose history is looked up.
+	Changes string
+	// Remedies is the URL of the queue of incidents that remedies may be for.
+	Remedies string
 }
 
 // MaxBody is SQS's limit of a message (1 MiB since August 2025).

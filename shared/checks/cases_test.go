@@ -26,7 +26,7 @@ type testCase struct {
 func cases() map[ID][]testCase {
 	all := map[ID][]testCase{}
 	for _, group := range []map[ID][]testCase{
-		routeCases(), endpointCases(), filterCases(), dnsCases(), iamCases(), instanceCases(), launchCases(), nodegroupCases(), clusterCases(), nodeCases(), addressCases(), spotCases(),
+		routeCases(), endpointCases(), filterCases(), dnsCases(), iamCases(), instanceCases(), launchCases(), nodegroupCases(), clusterCases(), nodeCases(), addressCases(), spotCases(), zoneCases(),
 	} {
 		maps.Copy(all, group)
 	}

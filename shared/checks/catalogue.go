@@ -19,13 +19,14 @@ func All() []Check {
 		addressChecks(),
 		spotChecks(),
 		poolChecks(),
+		zoneChecks(),
 	)
 }
 
-// OfLaunches is what explains launches: all but what is judged over days, or
+// OfLaunches is what explains launches: all but what is judged over days or by zone, or
 // belongs to nodegroup-watch.
 func OfLaunches() []Check {
-	return without(All(), slices.Concat(nodegroupChecks(), poolChecks(), standingAddresses()))
+	return without(All(), slices.Concat(nodegroupChecks(), poolChecks(), standingAddresses(), standingZones()))
 }
 
 // OfAddresses is what subnet-watch judges: the subnets' addresses, whether or
@@ -42,6 +43,15 @@ func standingAddresses() []Check {
 // OfHealth is what nodegroup-watch judges in its sweep: what EKS itself says
 // of nodegroups, the cluster and its add-ons.
 func OfHealth() []Check { return slices.Concat(nodegroupChecks(), clusterChecks()) }
+
+// OfZones is what zone-watch judges: volumes, and the nodes where they live.
+func OfZones() []Check { return zoneChecks() }
+
+// standingZones are the checks of zones that explain no launch. That a zone is
+// in trouble does, and is to be said before a setting is blamed.
+func standingZones() []Check {
+	return slices.DeleteFunc(zoneChecks(), func(c Check) bool { return c.ID == "zone/impaired" })
+}
 
 // OfPools is what spot-report judges: the pools, over days.
 func OfPools() []Check { return poolChecks() }

@@ -86,6 +86,9 @@ type Finding struct {
 	Instances []string `json:"instances,omitempty"`
 	// Resources are the others involved, in the order of the path.
 	Resources []string `json:"resources,omitempty"`
+	// Pods cannot start for it ("namespace/name"), by the scheduler's own word.
+	// At most mostPods are named.
+	Pods []string `json:"pods,omitempty"`
 	// Title ends the first line of the message: "subnet-0ab1 has no way out".
 	Title string `json:"title,omitempty"`
 	// Why is one or two sentences with the facts.

@@ -10,7 +10,10 @@ import (
 )
 
 // Remedies (package remedy) that a fix may name.
-const addNATRoute = "add-nat-route"
+const (
+	addNATRoute            = "add-nat-route"
+	deleteLeakedInterfaces = "delete-leaked-interfaces"
+)
 
 // console is a link into the VPC console, such as "RouteTableDetails:RouteTableId=rtb-0cd2".
 func console(s *snapshot.Snapshot, view string) string {

@@ -168,6 +168,7 @@ func (l leaks) fix(n snapshot.Subnet, here *leaked) Fix {
 	case l.s.Cleanup.Mode == "delete" && len(may) > 0:
 		f.Text = "Nothing: eni-cleanup runs every 15 minutes and deletes them."
 	case len(may) > 0:
+		f.Remedy = deleteLeakedInterfaces
 		f.Text = fmt.Sprintf("Let eni-cleanup delete them: deploy with the setting cleanup=%s=delete. Or delete them by hand; EC2 refuses to delete one that is in use.", l.s.Cluster.Name)
 		f.Command = l.deletes(may)
 	default:

@@ -11,7 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/audience"
 	"rollcall/shared/fn"
+	"rollcall/shared/plan"
 )
 
 // The environment variables. infra sets the addresses; an operator sets the
@@ -32,6 +34,15 @@ const (
 	CleanupShare    fn.Variable = "ROLLCALL_CLEANUP_SHARE"
 	CleanupUntagged fn.Variable = "ROLLCALL_CLEANUP_UNTAGGED"
 	RunwayHorizon   fn.Variable = "ROLLCALL_RUNWAY_HORIZON"
+	Routes          fn.Variable = "ROLLCALL_ROUTES"
+	RemindAfter     fn.Variable = "ROLLCALL_REMIND_AFTER"
+	SlackActions    fn.Variable = "ROLLCALL_SLACK_ACTIONS"
+	SigningARN      fn.Variable = "ROLLCALL_SLACK_SIGNING_SECRET_ARN"
+	Remedies        fn.Variable = "ROLLCALL_REMEDIES"
+	RemedyVPCs      fn.Variable = "ROLLCALL_REMEDY_VPCS"
+	RemedyLimit     fn.Variable = "ROLLCALL_REMEDY_LIMIT"
+	Approvers       fn.Variable = "ROLLCALL_APPROVERS"
+	ApprovalTime    fn.Variable = "ROLLCALL_APPROVAL_TIME"
 	LogLevel        fn.Variable = "ROLLCALL_LOG_LEVEL"
 	TableName       fn.Variable = "ROLLCALL_TABLE"
 	BusName         fn.Variable = "ROLLCALL_BUS"
@@ -39,6 +50,8 @@ const (
 	ResultQueueURL  fn.Variable = "ROLLCALL_RESULT_QUEUE_URL"
 
 	NodegroupQueueURL fn.Variable = "ROLLCALL_NODEGROUP_QUEUE_URL"
+	ChangeQueueURL    fn.Variable = "ROLLCALL_CHANGE_QUEUE_URL"
+	RemedyQueueURL    fn.Variable = "ROLLCALL_REMEDY_QUEUE_URL"
 )
 
 // Setting documents one variable that an operator may set. The README's table
@@ -69,6 +82,15 @@ func Settings() []Setting {
 		{CleanupShare, "cleanupShare", "50", "If more than this share of a VPC's interfaces look deletable, in percent (1 to 100), the run deletes none and says so."},
 		{CleanupUntagged, "cleanupUntagged", "none", `VPCs in which interfaces that name no cluster may be deleted too, separated by commas; aws-node without CLUSTER_NAME makes such. Only where all clusters of the VPC are watched.`},
 		{RunwayHorizon, "runwayHorizon", "24h", "How long before a subnet runs out of addresses that is said (1h to 168h)."},
+		{Routes, "routes", audience.None, `Who hears of what, separated by commas: "prod/critical=C0PAGES0001@S0ONCALL01,all/team:payments=C0PAY000001". Before "=" a cluster (or all), a severity (critical, warning, info) and tags of nodegroups; after it a channel, and behind "@" users (U…), user groups (S…) or here, joined by "+", who are called while it is critical. The first route that fits decides.`},
+		{RemindAfter, "remindAfter", "30m", "When those whom a route names are called again for a critical incident that nobody has acknowledged or muted (5m to 24h, 0 for never); three times at most."},
+		{SlackActions, "slackActions", "off", `"on" deploys slack-actions with a public address for Slack's buttons, and shows the buttons. It answers only what Slack has signed.`},
+		{SigningARN, "slackSigningSecretArn", "", "ARN of the Secrets Manager secret whose value is the Slack app's signing secret. Without it the stack makes an empty secret to fill in."},
+		{Remedies, "remedies", "off", `What Rollcall may fix: for each cluster that opts in and each remedy "approve" or "auto", separated by commas: "prod/add-nat-route=approve,prod/replace-instance=auto". "prod=approve" is all remedies of prod.`},
+		{RemedyVPCs, "remedyVpcs", "none", "VPCs in which remedies may add routes and open endpoints' security groups, separated by commas."},
+		{RemedyLimit, "remedyLimit", "3", "How often a remedy acts in a cluster within an hour (1 to 20)."},
+		{Approvers, "approvers", "none", "Who may approve and refuse remedies: ids of Slack users (U…, W…) and user groups (S…), separated by commas."},
+		{ApprovalTime, "approvalTime", "1h", "How long a remedy's plan may be approved after it was made (5m to 24h)."},
 		{LogLevel, "logLevel", "info", "debug, info, warn or error."},
 	}
 }
@@ -93,13 +115,28 @@ type Config struct {
 	// CleanupUntagged are VPCs.
 	CleanupUntagged []string
 	RunwayHorizon   time.Duration
-	LogLevel        slog.Level
-	TableName       string
-	BusName         string
-	JoinQueueURL    string
-	ResultQueueURL  string
+	// Routes tell who hears of which incident.
+	Routes []audience.Route
+	// RemindAfter is 0 for never.
+	RemindAfter time.Duration
+	// SlackActions tells that messages have buttons.
+	SlackActions bool
+	SigningARN   string
+	// Remedied are the policies by cluster and remedy; what is not in it is off.
+	Remedied       map[string]map[plan.Remedy]plan.Policy
+	RemedyVPCs     []string
+	RemedyLimit    int
+	Approvers      []string
+	ApprovalTime   time.Duration
+	LogLevel       slog.Level
+	TableName      string
+	BusName        string
+	JoinQueueURL   string
+	ResultQueueURL string
 
 	NodegroupQueueURL string
+	ChangeQueueURL    string
+	RemedyQueueURL    string
 
 	Region string
 	// Clock is the stage's clock; the zero Clock is the wall clock.
@@ -181,6 +218,24 @@ func (c *Config) set(v fn.Variable, text string) (err error) {
 		c.CleanupUntagged, err = parseVPCs(text)
 	case RunwayHorizon:
 		c.RunwayHorizon, err = parseDuration(text, time.Hour, 168*time.Hour)
+	case Routes:
+		c.Routes, err = audience.Parse(text)
+	case RemindAfter:
+		c.RemindAfter, err = parseReminder(text)
+	case SlackActions:
+		c.SlackActions, err = parseSwitch(text)
+	case SigningARN:
+		c.SigningARN, err = required(text)
+	case Remedies:
+		c.Remedied, err = parseRemedies(text)
+	case RemedyVPCs:
+		c.RemedyVPCs, err = parseVPCs(text)
+	case RemedyLimit:
+		c.RemedyLimit, err = parseNumber(text, 1, 20)
+	case Approvers:
+		c.Approvers, err = parseApprovers(text)
+	case ApprovalTime:
+		c.ApprovalTime, err = parseDuration(text, 5*time.Minute, 24*time.Hour)
 	case LogLevel:
 		err = c.LogLevel.UnmarshalText([]byte(text))
 	case TableName:
@@ -193,6 +248,10 @@ func (c *Config) set(v fn.Variable, text string) (err error) {
 		c.ResultQueueURL, err = parseURL(text)
 	case NodegroupQueueURL:
 		c.NodegroupQueueURL, err = parseURL(text)
+	case ChangeQueueURL:
+		c.ChangeQueueURL, err = parseURL(text)
+	case RemedyQueueURL:
+		c.RemedyQueueURL, err = parseURL(text)
 	default:
 		err = errors.New("is not a setting of Rollcall")
 	}

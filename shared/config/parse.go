@@ -79,6 +79,14 @@ func parseDuration(text string, least, most time.Duration) (time.Duration, error
 	return d, nil
 }
 
+// parseReminder reads a duration, or 0 for never.
+func parseReminder(text string) (time.Duration, error) {
+	if text == "0" {
+		return 0, nil
+	}
+	return parseDuration(text, 5*time.Minute, 24*time.Hour)
+}
+
 var errClock = errors.New(`want "<RFC 3339 time>,<wall clock nanoseconds>,<rate>"`)
 
 // parseHour reads an hour of the day.

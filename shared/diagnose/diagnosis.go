@@ -31,8 +31,10 @@ type Cause struct {
 	Evidence  []checks.Evidence `json:"evidence,omitempty"`
 	Fix       checks.Fix        `json:"fix,omitzero"`
 
-	Nodegroups   []string    `json:"nodegroups,omitempty"`
-	Instances    []string    `json:"instances,omitempty"`
+	Nodegroups []string `json:"nodegroups,omitempty"`
+	Instances  []string `json:"instances,omitempty"`
+	// Pods cannot start for it.
+	Pods         []string    `json:"pods,omitempty"`
 	Contributing []checks.ID `json:"contributing,omitempty"`
 	Symptoms     []checks.ID `json:"symptoms,omitempty"`
 	Hidden       []Hidden    `json:"hidden,omitempty"`

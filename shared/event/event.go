@@ -40,6 +40,13 @@ const (
 	AddonHealth Kind = "add-on health"
 	// Asked: a person asks for a report now.
 	Asked Kind = "asked"
+	// CheckWanted: somebody wants a cause to be looked at now.
+	CheckWanted Kind = "check wanted"
+	// IncidentTold: Rollcall's own event of an incident that was opened, changed,
+	// resolved, or whose remedy was approved.
+	IncidentTold Kind = "incident told"
+	// StatusChanged: Rollcall's own event of a nodegroup that has changed.
+	StatusChanged Kind = "nodegroup status changed"
 	// Reminder: Rollcall asked itself to look at the instance again.
 	Reminder Kind = "reminder"
 	// Sweep: time to look at everything.
@@ -79,6 +86,15 @@ type Trigger struct {
 	Nodegroup string
 	Addon     string
 	Update    string
+	// Check, Resource and Told are those of an incident: Told is the end of the
+	// detail-type, "Opened".
+	Check    string
+	Resource string
+	Told     string
+	// Opened and Round are those of a Reminder to look again for what was changed
+	// before an incident that was opened then.
+	Opened time.Time
+	Round  int
 	// Hours is how far back the report that was Asked for goes.
 	Hours int
 	// Call is what was called, e.g. "UpdateNodegroupConfig".

@@ -183,7 +183,7 @@ func TestParseForeign(t *testing.T) {
 		"a test notification":  strings.Replace(lifecycle, "autoscaling:EC2_INSTANCE_LAUNCHING", "autoscaling:TEST_NOTIFICATION", 1),
 		"a state on the way":   strings.Replace(state, `"running"`, `"pending"`, 1),
 		"another type of ec2":  strings.Replace(state, "EC2 Instance State-change Notification", "EBS Volume Notification", 1),
-		"another of ours":      strings.Replace(strings.Replace(state, "aws.ec2", "rollcall", 1), "EC2 Instance State-change Notification", "Rollcall Incident Opened", 1),
+		"another of ours":      strings.Replace(strings.Replace(state, "aws.ec2", "rollcall", 1), "EC2 Instance State-change Notification", "Rollcall Something Else", 1),
 		"another of schedules": strings.Replace(string(sample(t, "schedule-rule.json")), "Scheduled Event", "Other", 1),
 	} {
 		got, err := Parse([]byte(event))

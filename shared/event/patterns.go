@@ -6,6 +6,39 @@ package event
 // in its tags, not in the event (only managed nodegroups' names can be told,
 // by their "eks-" prefix), so it is decided after a look, and counted.
 const (
+	// JoinCheckWanted, NodegroupCheckWanted and AddressCheckWanted are wishes to
+	// look at a cause now, by the check's group: each goes to the function whose
+	// sweep judges it.
+	JoinCheckWanted = `{
+  "source": ["rollcall"],
+  "detail-type": ["Rollcall Check Wanted"],
+  "detail": {"check": [
+    {"prefix": "launch/"}, {"prefix": "route/"}, {"prefix": "endpoint/"}, {"prefix": "sg/"}, {"prefix": "nacl/"},
+    {"prefix": "dns/"}, {"prefix": "iam/"}, {"prefix": "instance/"}, {"prefix": "node/"}
+  ]}
+}`
+	NodegroupCheckWanted = `{
+  "source": ["rollcall"],
+  "detail-type": ["Rollcall Check Wanted"],
+  "detail": {"check": [{"prefix": "nodegroup/"}, {"prefix": "addon/"}, {"prefix": "cluster/"}]}
+}`
+	AddressCheckWanted = `{
+  "source": ["rollcall"],
+  "detail-type": ["Rollcall Check Wanted"],
+  "detail": {"check": [{"prefix": "ip/"}]}
+}`
+	// RemedyPattern is what a remedy may follow from: an incident that is open,
+	// and a plan that a person approved.
+	RemedyPattern = `{
+  "source": ["rollcall"],
+  "detail-type": ["Rollcall Incident Opened", "Rollcall Incident Reopened", "Rollcall Incident Changed", "Rollcall Remedy Approved"]
+}`
+	// CleanupPattern is an approval of what eni-cleanup does.
+	CleanupPattern = `{
+  "source": ["rollcall"],
+  "detail-type": ["Rollcall Remedy Approved"],
+  "detail": {"offer": {"plan": {"remedy": ["delete-leaked-interfaces"]}}}
+}`
 	// LaunchPattern is each word that Auto Scaling has for a launch. The
 	// lifecycle action is the early one: "Launch Successful" comes when the
 	// launch hook ends, up to half an hour later for a node that never joins.

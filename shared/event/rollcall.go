@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -33,9 +34,18 @@ func own(t *Trigger, raw json.RawMessage) error {
 	case lookAgain:
 	case lookAtNodegroup:
 		return ownNodegroup(t, raw)
+	case lookForChanges:
+		return ownChanges(t, raw)
 	case asked:
 		return wanted(t, raw)
+	case statusChange:
+		return told(t, raw)
+	case checkWanted, remedyApproved:
+		return told(t, raw)
 	default:
+		if strings.HasPrefix(t.Type, incident) {
+			return told(t, raw)
+		}
 		foreign(t, "our own, but nothing that we act on")
 		return nil
 	}

@@ -17,6 +17,11 @@ type Spec struct {
 	// It is printed in the alarm's description.
 	FailureImpact string
 
+	// URL, if any, is the function's own address on the internet.
+	URL *URL
+	// Only names a setting: the function is deployed where it is "on".
+	Only Variable
+
 	// Rules are the events that wake it, through Queue where there is one,
 	// else directly.
 	Rules []Rule
@@ -24,6 +29,9 @@ type Spec struct {
 	Schedules []Schedule
 	// Queue, if any, is the queue that it alone reads.
 	Queue *Queue
+
+	// Alarms are on its own figures, beside those that every function has.
+	Alarms []Alarm
 
 	Memory  MiB
 	Timeout time.Duration
@@ -44,14 +52,39 @@ type Spec struct {
 // MiB is an amount of memory in mebibytes.
 type MiB int
 
-// Rule is one EventBridge rule on the account's default bus.
+// URL is a function URL without IAM authentication: who calls is known by the
+// signature of the request, which the function checks.
+type URL struct {
+	// Why says who calls it.
+	Why string
+	// Concurrency is how many calls at once are let in: whoever floods the
+	// address must not use up the account's concurrency. 0 is no bound.
+	Concurrency int
+}
+
+// Alarm rings when one of the function's own metrics reaches a sum within five
+// minutes.
+type Alarm struct {
+	// Metric is the name by which the function counts it, AtLeast the sum.
+	Metric  string
+	AtLeast int
+	// Why says what has happened, Do what to do about it.
+	Why, Do string
+}
+
+// Rule is one EventBridge rule, on the account's default bus where Bus is empty.
 type Rule struct {
+	// Bus is the stack's bus for what Rollcall itself tells.
+	Bus Resource
 	// Name is unique within the function: "launches".
 	Name string
 	// Why is the rule's description.
 	Why string
 	// Pattern is the event pattern, EventBridge's own JSON.
 	Pattern string
+	// Direct wakes the function past its Queue: for what must not wait for the
+	// queue's delay, or behind its messages.
+	Direct bool
 }
 
 // Schedule wakes a function at a fixed rate.
@@ -101,6 +134,12 @@ const (
 	// NodegroupQueue holds the nodegroups to look at.
 	NodegroupQueue Resource = "nodegroups"
 	SlackSecret    Resource = "slack-secret"
+	// SigningSecret holds the secret by which Slack signs its requests.
+	SigningSecret Resource = "signing-secret"
+	// RemedyQueue holds the incidents that a remedy may be for.
+	RemedyQueue Resource = "remedies"
+	// ChangeQueue holds the incidents whose history is to be looked up.
+	ChangeQueue Resource = "changes"
 )
 
 // Read is a group of read-only actions on the same resources.

@@ -78,10 +78,14 @@ func nodegroup(n types.Nodegroup) snapshot.Nodegroup {
 		Version: aws.ToString(n.Version),
 		Types:   n.InstanceTypes,
 		Labels:  n.Labels,
+		Tags:    n.Tags,
 		Created: aws.ToTime(n.CreatedAt), Modified: aws.ToTime(n.ModifiedAt),
 	}
 	if t := n.LaunchTemplate; t != nil {
 		out.Template = snapshot.TemplateRef{ID: aws.ToString(t.Id), Name: aws.ToString(t.Name), Version: aws.ToString(t.Version)}
+	}
+	for _, t := range n.Taints {
+		out.Taints = append(out.Taints, snapshot.Taint{Key: aws.ToString(t.Key), Value: aws.ToString(t.Value), Effect: taintEffect(t.Effect)})
 	}
 	if n.Health != nil {
 		for _, i := range n.Health.Issues {
@@ -97,4 +101,17 @@ func nodegroup(n types.Nodegroup) snapshot.Nodegroup {
 		out.Min, out.Max, out.Desired = int(aws.ToInt32(s.MinSize)), int(aws.ToInt32(s.MaxSize)), int(aws.ToInt32(s.DesiredSize))
 	}
 	return out
+}
+
+// taintEffect is an effect as Kubernetes writes it; EKS writes NO_SCHEDULE.
+func taintEffect(e types.TaintEffect) string {
+	switch e {
+	case types.TaintEffectNoSchedule:
+		return "NoSchedule"
+	case types.TaintEffectNoExecute:
+		return "NoExecute"
+	case types.TaintEffectPreferNoSchedule:
+		return "PreferNoSchedule"
+	}
+	return string(e)
 }

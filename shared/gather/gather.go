@@ -35,6 +35,8 @@ type Reader struct {
 	consoles           Consoles
 	images             Images
 	launchTemplates    LaunchTemplates
+	volumes            Volumes
+	zones              Zones
 
 	network     Network
 	filters     Filters
@@ -96,7 +98,7 @@ func (r *Reader) patienceFor(source snapshot.Source) time.Duration {
 func New(cfg aws.Config) *Reader {
 	e, a, k, i := ec2.NewFromConfig(cfg), autoscaling.NewFromConfig(cfg), eks.NewFromConfig(cfg), iam.NewFromConfig(cfg)
 	return &Reader{
-		instances: e, instanceTypes: e, instanceAttributes: e, statuses: e, consoles: e, images: e, launchTemplates: e,
+		instances: e, instanceTypes: e, instanceAttributes: e, statuses: e, consoles: e, images: e, launchTemplates: e, volumes: e, zones: e,
 		network: e, filters: e, attributes: e, options: e, prefixLists: e, peerings: e, transit: e, interfaces: e, kept: e,
 		groups: a, activities: a,
 		clusterList: k, clusters: k, nodegroupList: k, nodegroups: k, updates: k, addons: k, accessEntries: k, podIdentities: k,
@@ -169,6 +171,9 @@ func (r *Reader) Read(ctx context.Context, q Query) (*snapshot.Snapshot, error) 
 	default:
 		s.Cluster = c
 		s.Read[snapshot.Clusters] = true
+		// A reminder names no account; the cluster's own ARN does.
+		s.Account = cmp.Or(s.Account, accountOf(c.ARN))
+		q.Account = s.Account
 	}
 	r.More(ctx, s, q, q.Sources...)
 	return s, nil

@@ -208,6 +208,33 @@ func TestReadUnknownCluster(t *testing.T) {
 	}
 }
 
+// A reminder names no account: the look takes it from the cluster's own ARN,
+// and never another's in place of the one that was named.
+func TestReadKnowsTheAccount(t *testing.T) {
+	named := func(arn string) func(*wire.Server) {
+		return func(s *wire.Server) {
+			wire.Handle(s, "eks", "DescribeCluster", answer(func(*eks.DescribeClusterInput) (*eks.DescribeClusterOutput, error) {
+				return &eks.DescribeClusterOutput{Cluster: &ekstypes.Cluster{Name: aws.String("prod"), Arn: aws.String(arn)}}, nil
+			}))
+		}
+	}
+	const arn = "arn:aws:eks:us-west-2:444455556666:cluster/prod"
+	for name, test := range map[string]struct{ asked, arn, want string }{
+		"not named":        {"", arn, "444455556666"},
+		"named":            {"111122223333", arn, "111122223333"},
+		"not known at all": {"", "", ""},
+		"no ARN":           {"", "prod", ""},
+	} {
+		r, _ := reader(t, named(test.arn))
+		q := query()
+		q.Account = test.asked
+		s, err := r.Read(context.Background(), q)
+		if err != nil || s.Account != test.want {
+			t.Errorf("%s: account %q, %v; want %q", name, s.Account, err, test.want)
+		}
+	}
+}
+
 // TestReadWithoutTheCluster holds that a denied DescribeCluster does not blind
 // the network: the instances tell their VPC.
 func TestReadWithoutTheCluster(t *testing.T) {

@@ -44,6 +44,8 @@ func group(g types.AutoScalingGroup) snapshot.Group {
 	for _, in := range g.Instances {
 		out.Instances = append(out.Instances, snapshot.GroupInstance{
 			ID: aws.ToString(in.InstanceId), Lifecycle: string(in.LifecycleState), Health: aws.ToString(in.HealthStatus),
+			Protected: aws.ToBool(in.ProtectedFromScaleIn),
+			Zone:      aws.ToString(in.AvailabilityZone),
 		})
 	}
 	slices.SortFunc(out.Instances, func(a, b snapshot.GroupInstance) int { return strings.Compare(a.ID, b.ID) })

@@ -68,7 +68,8 @@ func (l *look) unread(source snapshot.Source) error {
 func wave(source snapshot.Source) int {
 	switch source {
 	case snapshot.DHCP, snapshot.TransitGateways, snapshot.UserDataOf, snapshot.Consoles, snapshot.LaunchTemplates,
-		snapshot.Roles, snapshot.Access, snapshot.Updates, snapshot.ENIConfigsOf, snapshot.CreatorsOf:
+		snapshot.Roles, snapshot.Access, snapshot.Updates, snapshot.ENIConfigsOf, snapshot.CreatorsOf,
+		snapshot.VolumesOf: // after the PersistentVolumes, which name volumes
 		return 1
 	case snapshot.PrefixListEntries, snapshot.Peerings, snapshot.Interfaces, snapshot.Images:
 		return 2 // after the route tables behind transit gateways, and the launch templates

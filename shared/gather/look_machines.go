@@ -34,6 +34,13 @@ func (l *look) machines(source snapshot.Source) func(context.Context) (store, er
 		return l.launchTemplates
 	case snapshot.CreatorsOf:
 		return l.creators
+	case snapshot.VolumesOf:
+		return l.volumes
+	case snapshot.ZonesOf:
+		return func(ctx context.Context) (store, error) {
+			list, err := l.r.readZones(ctx)
+			return keep(list, err, func(z snapshot.Zone) string { return z.Name }, func(s *snapshot.Snapshot) *[]snapshot.Zone { return &s.Zones })
+		}
 	}
 	return nil
 }

@@ -19,12 +19,15 @@ func node(n kube.Node) snapshot.Node {
 		Created:  n.Metadata.CreationTimestamp,
 		Kubelet:  n.Status.NodeInfo.KubeletVersion,
 		Labels:   n.Metadata.Labels,
+		Cordoned: n.Spec.Unschedulable,
+		Zone:     zoneOfNode(n),
 	}
 	for _, t := range n.Spec.Taints {
 		if t.Key == uninitialized {
 			out.Uninitialized = true
 		}
 		out.Taints = append(out.Taints, t.Key)
+		out.Repels = append(out.Repels, snapshot.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect})
 	}
 	slices.Sort(out.Taints)
 	out.Taints = slices.Compact(out.Taints) // one key can have several effects
@@ -46,6 +49,21 @@ func node(n kube.Node) snapshot.Node {
 		}
 	}
 	return out
+}
+
+// zoneOfNode is what the node's label says, else its provider id: a node that
+// has just registered has no label yet.
+func zoneOfNode(n kube.Node) string {
+	for _, label := range []string{"topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"} {
+		if zone := n.Metadata.Labels[label]; zone != "" {
+			return zone
+		}
+	}
+	path, ok := strings.CutPrefix(n.Spec.ProviderID, "aws:///")
+	if !ok || instanceOf(n.Spec.ProviderID) == "" {
+		return ""
+	}
+	return path[:strings.Index(path+"/", "/")]
 }
 
 // instanceOf takes the instance id from "aws:///us-west-2a/i-0ef3c1b2a4d5968f1".

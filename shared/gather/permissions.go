@@ -83,27 +83,39 @@ func KubeRules(sources ...snapshot.Source) []fn.KubeRule {
 		read = append(read, kubeResources(s)...)
 	}
 	return slices.DeleteFunc(kube.Rules(), func(r fn.KubeRule) bool {
-		return !slices.ContainsFunc(r.Resources, func(resource string) bool { return slices.Contains(read, resource) })
+		return !slices.ContainsFunc(r.Resources, func(resource string) bool {
+			if r.Namespace != "" {
+				resource += " in " + r.Namespace
+			}
+			return slices.Contains(read, resource)
+		})
 	})
 }
 
-// kubeResources are the Kubernetes resources that a source is read from.
+// kubeResources are the Kubernetes resources that a source is read from, with
+// their namespace where it is one.
 func kubeResources(s snapshot.Source) []string {
 	switch s {
 	case snapshot.Nodes:
 		return []string{"nodes"}
 	case snapshot.AWSNode:
-		return []string{"daemonsets", "serviceaccounts"}
+		return []string{"daemonsets in kube-system", "serviceaccounts in kube-system"}
 	case snapshot.Pods:
-		return []string{"pods"}
+		return []string{"pods in kube-system"}
 	case snapshot.AWSAuthMap:
-		return []string{"configmaps"}
+		return []string{"configmaps in kube-system"}
 	case snapshot.CSRs:
 		return []string{"certificatesigningrequests"}
 	case snapshot.NodeEventsOf:
-		return []string{"events"}
+		return []string{"events in default"}
 	case snapshot.ENIConfigsOf:
 		return []string{"eniconfigs"}
+	case snapshot.PersistentVolumes:
+		return []string{"persistentvolumes"}
+	case snapshot.ClaimsOf:
+		return []string{"persistentvolumeclaims"}
+	case snapshot.WaitingPods:
+		return []string{"pods"}
 	}
 	return nil
 }
@@ -156,6 +168,10 @@ func Permissions(s snapshot.Source) []string {
 		return fn.Actions[PrefixLists]("ec2")
 	case snapshot.TransitGateways:
 		return fn.Actions[Transit]("ec2")
+	case snapshot.VolumesOf:
+		return fn.Actions[Volumes]("ec2")
+	case snapshot.ZonesOf:
+		return fn.Actions[Zones]("ec2")
 	case snapshot.Groups:
 		return fn.Actions[Groups]("autoscaling")
 	case snapshot.Activities:

@@ -15,6 +15,7 @@ func routeTable(t types.RouteTable) snapshot.RouteTable {
 		ID:   aws.ToString(t.RouteTableId),
 		VPC:  aws.ToString(t.VpcId),
 		Name: tags(t.Tags)["Name"],
+		Tags: tags(t.Tags),
 	}
 	for _, a := range t.Associations {
 		if !routes(a) {

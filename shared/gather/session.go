@@ -73,7 +73,8 @@ func forbidden(err error) bool {
 // ofKubernetes tells the sources that are read of the Kubernetes API.
 func ofKubernetes(source snapshot.Source) bool {
 	switch source {
-	case snapshot.Nodes, snapshot.AWSNode, snapshot.Pods, snapshot.AWSAuthMap, snapshot.CSRs, snapshot.NodeEventsOf, snapshot.ENIConfigsOf:
+	case snapshot.Nodes, snapshot.AWSNode, snapshot.Pods, snapshot.AWSAuthMap, snapshot.CSRs, snapshot.NodeEventsOf, snapshot.ENIConfigsOf,
+		snapshot.PersistentVolumes, snapshot.ClaimsOf, snapshot.WaitingPods:
 		return true
 	}
 	return false
@@ -98,6 +99,21 @@ func (l *look) inKubernetes(source snapshot.Source) func(context.Context) (store
 		return func(ctx context.Context) (store, error) {
 			list, err := client.CNIPods(ctx)
 			return keep(each(list, pod), err, func(p snapshot.Pod) string { return p.Namespace + "/" + p.Name }, func(s *snapshot.Snapshot) *[]snapshot.Pod { return &s.Pods })
+		}
+	case snapshot.PersistentVolumes:
+		return func(ctx context.Context) (store, error) {
+			list, err := client.PersistentVolumes(ctx)
+			return keep(each(list, persistentVolume), err, func(p snapshot.PersistentVolume) string { return p.Name }, func(s *snapshot.Snapshot) *[]snapshot.PersistentVolume { return &s.PersistentVolumes })
+		}
+	case snapshot.ClaimsOf:
+		return func(ctx context.Context) (store, error) {
+			list, err := client.PersistentVolumeClaims(ctx)
+			return keep(each(list, claim), err, snapshot.Claim.Key, func(s *snapshot.Snapshot) *[]snapshot.Claim { return &s.Claims })
+		}
+	case snapshot.WaitingPods:
+		return func(ctx context.Context) (store, error) {
+			list, err := client.WaitingPods(ctx)
+			return keep(waitingPods(list), err, snapshot.WaitingPod.Key, func(s *snapshot.Snapshot) *[]snapshot.WaitingPod { return &s.WaitingPods })
 		}
 	case snapshot.CSRs:
 		return func(ctx context.Context) (store, error) {

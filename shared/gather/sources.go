@@ -101,6 +101,10 @@ func machineCall(s snapshot.Source) string {
 		return "ec2:DescribeImages"
 	case snapshot.LaunchTemplates:
 		return "ec2:DescribeLaunchTemplateVersions"
+	case snapshot.VolumesOf:
+		return "ec2:DescribeVolumes"
+	case snapshot.ZonesOf:
+		return "ec2:DescribeAvailabilityZones"
 	case snapshot.Groups:
 		return "autoscaling:DescribeAutoScalingGroups"
 	case snapshot.Activities:
@@ -147,6 +151,12 @@ func kubernetesCall(s snapshot.Source) string {
 		return "kubernetes: list events in default"
 	case snapshot.ENIConfigsOf:
 		return "kubernetes: list eniconfigs"
+	case snapshot.PersistentVolumes:
+		return "kubernetes: list persistentvolumes"
+	case snapshot.ClaimsOf:
+		return "kubernetes: list persistentvolumeclaims"
+	case snapshot.WaitingPods:
+		return "kubernetes: list pods"
 	}
 	return ""
 }

@@ -20,6 +20,7 @@ func clients() []string {
 		fn.Actions[Statuses]("ec2"), fn.Actions[Consoles]("ec2"), fn.Actions[Images]("ec2"), fn.Actions[LaunchTemplates]("ec2"),
 		fn.Actions[Network]("ec2"), fn.Actions[Filters]("ec2"), fn.Actions[Attributes]("ec2"), fn.Actions[Options]("ec2"),
 		fn.Actions[PrefixLists]("ec2"), fn.Actions[Peerings]("ec2"), fn.Actions[Transit]("ec2"), fn.Actions[Interfaces]("ec2"), fn.Actions[Reservations]("ec2"),
+		fn.Actions[Volumes]("ec2"), fn.Actions[Zones]("ec2"),
 		fn.Actions[Groups]("autoscaling"), fn.Actions[Activities]("autoscaling"),
 		fn.Actions[Clusters]("eks"), fn.Actions[Nodegroups]("eks"), fn.Actions[Updates]("eks"), fn.Actions[Addons]("eks"),
 		fn.Actions[AccessEntries]("eks"), fn.Actions[PodIdentities]("eks"),

@@ -13,8 +13,9 @@ type Node struct {
 		Labels            map[string]string `json:"labels"`
 	} `json:"metadata"`
 	Spec struct {
-		ProviderID string  `json:"providerID"`
-		Taints     []Taint `json:"taints"`
+		ProviderID    string  `json:"providerID"`
+		Unschedulable bool    `json:"unschedulable"`
+		Taints        []Taint `json:"taints"`
 	} `json:"spec"`
 	Status struct {
 		Conditions []Condition `json:"conditions"`
@@ -31,6 +32,7 @@ type Node struct {
 // Taint is a taint of a node.
 type Taint struct {
 	Key    string `json:"key"`
+	Value  string `json:"value"`
 	Effect string `json:"effect"`
 }
 

@@ -8,6 +8,9 @@ import "rollcall/shared/fn"
 func Rules() []fn.KubeRule {
 	return []fn.KubeRule{
 		{Group: "", Resources: []string{"nodes"}, Verbs: []string{"list"}},
+		{Group: "", Resources: []string{"pods"}, Verbs: []string{"list"}}, // those that wait, of all namespaces
+		{Group: "", Resources: []string{"persistentvolumes"}, Verbs: []string{"list"}},
+		{Group: "", Resources: []string{"persistentvolumeclaims"}, Verbs: []string{"list"}},
 		{Group: "certificates.k8s.io", Resources: []string{"certificatesigningrequests"}, Verbs: []string{"list"}},
 		{Group: "crd.k8s.amazonaws.com", Resources: []string{"eniconfigs"}, Verbs: []string{"list"}}, // where custom networking is on
 		{Namespace: "default", Group: "", Resources: []string{"events"}, Verbs: []string{"list"}},    // about nodes

@@ -22,6 +22,10 @@ type Rules struct {
 	// Asked are the interfaces that EC2 was asked about today, in the mode
 	// dry-run.
 	Asked map[string]bool
+	// Only narrows the run to these interfaces, where a person or a policy has
+	// approved them; nil is no narrowing. Where it is set, nothing else is acted
+	// on, and every rule holds as ever.
+	Only map[string]bool
 }
 
 // Plan is what a run is to do in a VPC.
@@ -104,7 +108,7 @@ func (r Rules) mode(v Verdict) Mode {
 func (p Plan) hold(v Verdict, sightings map[string]Sighting, r Rules, mode Mode) Reason {
 	s, seen := sightings[v.Interface.ID]
 	switch {
-	case !mode.acts():
+	case !mode.acts(), r.Only != nil && !r.Only[v.Interface.ID]:
 		return NotOptedIn
 	case p.Stopped != nil:
 		return OverShare

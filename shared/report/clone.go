@@ -14,6 +14,8 @@ func (inc Incident) clone() Incident {
 	inc.Said.Notes = slices.Clone(inc.Said.Notes)
 	inc.Untold = slices.Clone(inc.Untold)
 	inc.Effects = slices.Clone(inc.Effects)
+	inc.Offers = slices.Clone(inc.Offers)
+	inc.Acts = slices.Clone(inc.Acts)
 	if inc.Sketch != nil {
 		sketch := *inc.Sketch
 		inc.Sketch = &sketch

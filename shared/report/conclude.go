@@ -1,15 +1,12 @@
 package report
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // precedence is the order in which reasons count when there are several.
 func precedence() []Reason {
 	return []Reason{
 		Opened, Reopened, IsProved, IsUnproved, IsSuperseded, IsWithdrawn, IsGivenUpOn,
-		FailedAgain, CauseGone, HasMissed, MoreAffected, BetterKnown, NotYet,
+		FailedAgain, CauseGone, IsUnhelpful, IsVerified, HasMissed, MoreAffected, BetterKnown, NotYet,
 	}
 }
 
@@ -24,8 +21,7 @@ func (d *desk) conclude(f *draft) (decision Decision, touched bool) {
 	case !f.changed:
 		return Decision{}, false
 	}
-	f.Applied = append(f.Applied, d.obs.ID)
-	f.Applied = f.Applied[max(0, len(f.Applied)-maxApplied):]
+	f.apply(d.obs.ID)
 	top := NothingNew
 	for _, r := range slices.Backward(precedence()) {
 		if slices.Contains(f.reasons, r) {
@@ -44,11 +40,11 @@ func (d *desk) conclude(f *draft) (decision Decision, touched bool) {
 			n.Count += len(f.missed)
 			continue
 		}
-		if r.noted() && (r != HasMissed || !f.notedMissed()) && !f.hovers(r) {
+		if r.noted() && (r != HasMissed || !f.noted(HasMissed)) && !f.hovers(r) {
 			d.note(f, r)
 		}
 	}
-	if !slices.Contains(f.reasons, Opened) && !slices.Contains(f.reasons, Reopened) { // else the message says it from the start
+	if !f.muted(d.now) && !slices.Contains(f.reasons, Opened) && !slices.Contains(f.reasons, Reopened) { // else the message says it from the start
 		f.Said.Notes = append(f.Said.Notes, f.joined...)
 	}
 	d.tellBus(f, top)
@@ -65,20 +61,6 @@ func (d *desk) tellBus(f *draft, top Reason) {
 	}
 }
 
-// notedMissed tells whether the thread knows since the incident last opened
-// that the roll call was missed: the second miss only changes the numbers.
-func (f *draft) notedMissed() bool {
-	for _, n := range slices.Backward(f.Said.Notes) {
-		switch n.Reason {
-		case HasMissed:
-			return true
-		case Opened, Reopened:
-			return false
-		}
-	}
-	return false
-}
-
 // mostComings is how often the thread is told that a subnet's addresses are
 // short again, or well again. The message always says how things stand, and for
 // which time.
@@ -90,20 +72,10 @@ func (f *draft) hovers(r Reason) bool {
 	return ofAddresses(f.Key.Check) && f.Number > mostComings && (r == Reopened || r == IsProved || r == IsSuperseded)
 }
 
-// maxNotes bounds the record of an incident whose cause comes and goes. The
-// oldest notes are forgotten once they are said.
-const maxNotes = 50
-
 func (d *desk) note(f *draft, r Reason) {
-	times := 1
-	for _, n := range f.Said.Notes {
-		if n.Reason == r {
-			times = max(times, n.Times+1)
-		}
-	}
-	n := Note{ID: string(r), Times: times, At: d.now, Reason: r}
-	if times > 1 {
-		n.ID = fmt.Sprintf("%s-%d", r, times)
+	n := f.addNote(r, d.now)
+	if n == nil {
+		return
 	}
 	switch r {
 	case Opened, Reopened:
@@ -119,10 +91,19 @@ func (d *desk) note(f *draft, r Reason) {
 		n.Evidence = f.Cause.Evidence
 	case CauseGone, IsProved, IsUnproved:
 		n.Evidence, n.Launch = f.ClearedBy, f.Proof
+	case IsVerified:
+		n.Evidence, n.Offer = f.ClearedBy, f.last(Helped)
+	case IsUnhelpful:
+		n.Evidence, n.Offer = f.Cause.Evidence, f.last(Unhelpful)
 	}
-	n.Then = f.then()
-	f.Said.Notes = append(f.Said.Notes, n)
-	for len(f.Said.Notes) > maxNotes && f.Said.Notes[0].TS != "" {
-		f.Said.Notes = f.Said.Notes[1:]
+}
+
+// last is the newest offer in a state.
+func (inc *Incident) last(s OfferState) *Offer {
+	for _, o := range slices.Backward(inc.Offers) {
+		if o.State == s {
+			return &o
+		}
 	}
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/audience"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 )
@@ -15,6 +16,13 @@ type Policy struct {
 	ProofTime time.Duration
 	// ReopenTime is how long a closed incident is reopened, not said anew.
 	ReopenTime time.Duration
+	// RemindAfter is after how long people are called again; 0 for never.
+	RemindAfter time.Duration
+	// Routes tell who hears of what. Of nodegroups' tags only TagKeys are kept.
+	Routes  []audience.Route
+	TagKeys []string
+	// Channel is for what no route sends elsewhere.
+	Channel string
 }
 
 // maxApplied is how many observations a record remembers. The queue drops
@@ -57,7 +65,9 @@ func Decide(previous []Incident, obs Observation, now time.Time, policy Policy) 
 	}
 	for _, f := range d.drafts {
 		if !f.repeated {
+			d.verify(f)
 			d.settle(f)
+			d.verify(f) // a node that joined ended the incident
 		}
 	}
 	// Last, because an incident can be superseded by any other.
@@ -113,14 +123,14 @@ func (f *draft) symptom() bool { return f.Cause.Confidence == checks.Symptom }
 func (f *draft) blind() bool   { return f.Key.Check == CannotLook }
 
 // ByItself tells that an incident is about what EKS says of itself, about a
-// Spot pool over days, or about a subnet's addresses that nobody lacked yet:
+// Spot pool over days, about a zone, or about a subnet's addresses that nobody lacked yet:
 // that it is otherwise now is all the proof there is, and no node is waited for.
 func (inc Incident) ByItself() bool {
 	group, _, _ := strings.Cut(string(inc.Key.Check), "/")
 	if group == "ip" && inc.Key.Check != subnetExhausted {
 		return inc.Affected == 0
 	}
-	return group == "addon" || group == "cluster" || group == "nodegroup" || inc.Key.Check == "spot/pool-failing"
+	return group == "zone" || group == "addon" || group == "cluster" || group == "nodegroup" || inc.Key.Check == "spot/pool-failing"
 }
 
 // explains tells whether an incident can be the reason why instances did not

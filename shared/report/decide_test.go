@@ -267,6 +267,19 @@ func TestDecideFacts(t *testing.T) {
 	}
 }
 
+// Whose an incident is stays known, though a look could not tell: remedies and
+// readers of its events go by it.
+func TestDecideKeepsTheAccount(t *testing.T) {
+	nameless := func(o *Observation) { o.Account = "" }
+	incidents := play(t, []step{
+		{name: "launch", minute: 1, obs: observe(route("i-1"), launched("i-1", 0, Waiting)), want: map[Key]Reason{theRoute: Opened}},
+		{name: "a reminder", minute: 5, obs: observe(route("i-1"), launched("i-1", 0, Missed), nameless), want: map[Key]Reason{theRoute: HasMissed}},
+	})
+	if got, want := incidents[0].Account, observe().Account; got != want || want == "" {
+		t.Errorf("account %q, want %q", got, want)
+	}
+}
+
 // A record stays within what the table takes, however large the burst.
 func TestDecideBounds(t *testing.T) {
 	var ids []string

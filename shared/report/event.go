@@ -31,6 +31,8 @@ type Event struct {
 	Resource  string    `json:"resource"`
 
 	State State `json:"state"`
+	// Severity is what people are called by.
+	Severity Severity `json:"severity,omitempty"`
 	// Number counts how often this incident was opened.
 	Number int `json:"number"`
 	// Sequence orders the events of one incident record.
@@ -43,17 +45,20 @@ type Event struct {
 	// LastedSeconds is from Began to Resolved.
 	LastedSeconds int `json:"lastedSeconds,omitempty"`
 
-	Confidence checks.Confidence  `json:"confidence"`
-	Title      string             `json:"title"`
-	Why        string             `json:"why"`
-	Evidence   []checks.Evidence  `json:"evidence,omitempty"`
-	Fix        checks.Fix         `json:"fix,omitzero"`
-	Nodegroups []string           `json:"nodegroups,omitempty"`
-	Covers     []string           `json:"covers,omitempty"`
-	Affected   int                `json:"affected"`
-	Instances  []EventInstance    `json:"instances,omitempty"`
-	Proof      *EventInstance     `json:"proof,omitempty"`
-	Blind      []snapshot.Failure `json:"blind,omitempty"`
+	Confidence checks.Confidence `json:"confidence"`
+	Title      string            `json:"title"`
+	Why        string            `json:"why"`
+	Evidence   []checks.Evidence `json:"evidence,omitempty"`
+	Fix        checks.Fix        `json:"fix,omitzero"`
+	Nodegroups []string          `json:"nodegroups,omitempty"`
+	Covers     []string          `json:"covers,omitempty"`
+	Affected   int               `json:"affected"`
+	Instances  []EventInstance   `json:"instances,omitempty"`
+	Proof      *EventInstance    `json:"proof,omitempty"`
+	// Offer is the approved plan, of an event Approved, or the one that helped, of
+	// an event Resolved.
+	Offer *Offer             `json:"offer,omitempty"`
+	Blind []snapshot.Failure `json:"blind,omitempty"`
 }
 
 // EventInstance is an affected instance in an event.
@@ -96,6 +101,7 @@ func (inc *Incident) event(kind EventKind, reason Reason, at time.Time) Event {
 		Resource:  inc.Key.Resource,
 
 		State:    inc.State,
+		Severity: inc.Severity(),
 		Number:   inc.Number,
 		Sequence: inc.Events,
 		Began:    inc.Began,
@@ -116,6 +122,9 @@ func (inc *Incident) event(kind EventKind, reason Reason, at time.Time) Event {
 	}
 	if inc.State == Closed {
 		e.LastedSeconds = int(inc.Resolved.Sub(inc.Began) / time.Second)
+	}
+	if by, helped := inc.FixedBy(); helped && kind == EventResolved {
+		e.Offer = &by
 	}
 	for _, l := range first(inc.Launches, MaxNamed) {
 		e.Instances = append(e.Instances, inEvent(l))

@@ -20,6 +20,8 @@ func (inc Incident) Fit(limit int) Incident {
 		func(i *Incident) { i.shortenUntold(2) },
 		func(i *Incident) { i.shortenNotes(3) },
 		func(i *Incident) { i.fewerUntold(50) },
+		func(i *Incident) { i.shortenTrail(10) },
+		func(i *Incident) { i.fewerOffers() },
 		func(i *Incident) { i.shortenUntold(0) },
 		func(i *Incident) { i.shortenNotes(0) },
 		func(i *Incident) { i.shortenLaunches() },
@@ -57,7 +59,7 @@ func (inc *Incident) shortenUntold(whole int) {
 // fewerUntold forgets changes, oldest first: who missed one is told by the
 // next how things stand. What opened and ended is told.
 func (inc *Incident) fewerUntold(most int) {
-	inc.Untold = forgetFirst(inc.Untold, most, func(e Event) bool { return e.Kind == EventChanged })
+	inc.Untold = forgetFirst(inc.Untold, most, func(e Event) bool { return e.Kind == EventChanged || e.Kind == EventCheckWanted })
 }
 
 // shortenNotes leaves out the lists of all but the newest unsent notes.
@@ -72,9 +74,10 @@ func (inc *Incident) shortenNotes(whole int) {
 		i := slices.IndexFunc(inc.Said.Notes, func(o Note) bool { return o.ID == n.ID })
 		note := &inc.Said.Notes[i]
 		note.Evidence, note.Facts, note.Blind, note.Instances = nil, nil, nil, first(note.Instances, 5)
+		note.Trail, note.Offer = nil, nil // the message has them
 		if note.Then != nil {
 			then := *note.Then
-			then.Stood, then.ClearedBy = nil, nil
+			then.Stood, then.ClearedBy, then.Launches = nil, nil, nil
 			note.Then = &then
 		}
 	}
@@ -121,4 +124,28 @@ func bounded(facts []Fact) []Fact {
 		return facts
 	}
 	return append(first(facts, maxFacts), Fact{What: "More", Value: fmt.Sprintf("%d more were left out", len(facts)-maxFacts)})
+}
+
+// shortenTrail keeps the newest changes; the others are counted.
+func (inc *Incident) shortenTrail(most int) {
+	if inc.Trail == nil || len(inc.Trail.Changes) <= most {
+		return
+	}
+	trail := *inc.Trail
+	trail.More += len(trail.Changes) - most
+	trail.Changes = first(trail.Changes, most)
+	inc.Trail = &trail
+}
+
+// fewerOffers forgets offers of which nothing can come any more, but for the
+// last one that was decided and what helped.
+func (inc *Incident) fewerOffers() {
+	last := len(inc.Offers) - 1
+	kept := inc.Offers[:0]
+	for i, o := range inc.Offers {
+		if i == last || !o.over() || o.State == Helped {
+			kept = append(kept, o)
+		}
+	}
+	inc.Offers = kept
 }

@@ -74,6 +74,23 @@ type Incident struct {
 	ClearedBy []checks.Evidence  `json:"clearedBy,omitempty"`
 	Facts     []Fact             `json:"facts,omitempty"`
 	Blind     []snapshot.Failure `json:"blind,omitempty"`
+	// Ack, Mute and Offers are what people and remedies did about it.
+	Ack    *Ack    `json:"ack,omitempty"`
+	Mute   *Mute   `json:"mute,omitempty"`
+	Offers []Offer `json:"offers,omitempty"`
+	// Trail is what was changed before it began; nil until it was looked at.
+	Trail *Trail `json:"trail,omitempty"`
+	// Tags are those of the affected nodegroups, by nodegroup: settings choose
+	// channels by them.
+	Tags map[string]map[string]string `json:"tags,omitempty"`
+	// Called is when people were last called for it (mentioned), and Calls how often.
+	Called time.Time `json:"called,omitzero"`
+	Calls  int       `json:"calls,omitempty"`
+	// Asked is when a check of it was last asked for.
+	Asked time.Time `json:"asked,omitzero"`
+	// Acts are presses of which the audit record is still to be written, or the
+	// person to be answered.
+	Acts []ActRecord `json:"acts,omitempty"`
 	// Applied are the ids of the last observations taken in, so that a
 	// message that the queue delivers twice changes nothing.
 	Applied []string `json:"applied,omitempty"`
@@ -152,6 +169,8 @@ type Said struct {
 	// Sending is set, an earlier attempt may have been cut off after Slack
 	// took it, so the channel's history is asked before posting again.
 	Sending time.Time `json:"sending,omitzero"`
+	// Unshared is why Slack does not take files, so that it is logged once.
+	Unshared string `json:"unshared,omitempty"`
 	// Notes are the thread's replies, in order.
 	Notes []Note `json:"notes,omitempty"`
 }
@@ -181,23 +200,35 @@ type Note struct {
 	Launch *Launch `json:"launch,omitempty"`
 	// Blind is what could not be looked at then.
 	Blind []snapshot.Failure `json:"blind,omitempty"`
-	Then  *Then              `json:"then,omitempty"`
+	// Offer is the remedy's plan that it is about, as it was then.
+	Offer *Offer `json:"offer,omitempty"`
+	// Trail is what was changed before the incident began.
+	Trail *Trail `json:"trail,omitempty"`
+	// Mention are whom the note calls: ids of users and user groups, or "here".
+	// It is shown in the channel too.
+	Mention []string `json:"mention,omitempty"`
+	Then    *Then    `json:"then,omitempty"`
+	// Attach is the file with all of it that is still to be shared.
+	Attach *Attach `json:"attach,omitempty"`
 }
 
 // Then is what an incident was when a note was made, as far as a note can
 // show it.
 type Then struct {
-	State     State                 `json:"state"`
-	Number    int                   `json:"number"`
-	Began     time.Time             `json:"began"`
-	Cleared   time.Time             `json:"cleared,omitzero"`
-	Resolved  time.Time             `json:"resolved,omitzero"`
-	Ending    Ending                `json:"ending,omitempty"`
-	Affected  int                   `json:"affected"`
-	Stood     map[Standing][]string `json:"stood,omitempty"` // instances by standing
-	Cause     diagnose.Cause        `json:"cause"`           // without its evidence
-	ClearedBy []checks.Evidence     `json:"clearedBy,omitempty"`
-	Proof     *Launch               `json:"proof,omitempty"`
+	State    State                 `json:"state"`
+	Number   int                   `json:"number"`
+	Began    time.Time             `json:"began"`
+	Cleared  time.Time             `json:"cleared,omitzero"`
+	Resolved time.Time             `json:"resolved,omitzero"`
+	Ending   Ending                `json:"ending,omitempty"`
+	Affected int                   `json:"affected"`
+	Stood    map[Standing][]string `json:"stood,omitempty"` // instances by standing
+	// Launches are those of then, where the incident knows others by now: it
+	// came back before the note was sent. The first MaxNamed.
+	Launches  []Launch          `json:"launches,omitempty"`
+	Cause     diagnose.Cause    `json:"cause"` // without its evidence
+	ClearedBy []checks.Evidence `json:"clearedBy,omitempty"`
+	Proof     *Launch           `json:"proof,omitempty"`
 }
 
 // MaxNamed is how many instances a note or an event names; the count is

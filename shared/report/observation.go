@@ -40,6 +40,8 @@ type Observation struct {
 	Absent []string `json:"absent,omitempty"`
 	// Charts are pictures for messages about the subnets that they are of.
 	Charts []Chart `json:"charts,omitempty"`
+	// Tags are those of the nodegroups that causes and launches name, by nodegroup.
+	Tags map[string]map[string]string `json:"tags,omitempty"`
 	// Sweep is set on the observations of a sweep. They come for every
 	// watched cluster even when nothing is wrong: time passes with them.
 	Sweep bool `json:"sweep,omitempty"`

@@ -25,7 +25,31 @@ const (
 	// HasJoined is of notes alone: another check's failure belongs to this.
 	HasJoined Reason = "joined"
 
+	// What remedies and people do about it: said in the thread.
+	IsProposed  Reason = "proposed"
+	IsApproved  Reason = "approved"
+	IsRefused   Reason = "refused-by" // a person said no to the plan
+	DeedDone    Reason = "remedy-done"
+	DeedFailed  Reason = "remedy-failed" // also: refused, partly done, uncertain
+	IsVerified  Reason = "verified"      // the check passes since the deed
+	IsUnhelpful Reason = "unhelpful"     // and this is when it still fails
+	HasChanges  Reason = "changes"       // what CloudTrail knows
+	// Who is to look is called: at first, and again.
+	IsCalled   Reason = "called"
+	IsReminded Reason = "reminded"
+	// These only change the message.
+	IsAcknowledged Reason = "acknowledged"
+	IsMuted        Reason = "muted"
+	IsUnmuted      Reason = "unmuted" // by a person, or because its time is over
+	IsOutdated     Reason = "outdated"
+	IsExpired      Reason = "expired"
+	IsAsked        Reason = "check-wanted"
+	IsCalmed       Reason = "calmed"  // a call that was not sent yet is taken back
+	IsRenewed      Reason = "renewed" // the same plan was made from a fresh look
+
 	// The rest is said to nobody.
+	PressRefused   Reason = "press-refused" // the answer tells why
+	IsMalformed    Reason = "malformed"     // a plan or deed that is not what it says
 	NothingNew     Reason = "nothing-new"
 	NotYet         Reason = "not-yet"         // seen too few times to be said
 	OutOfDate      Reason = "out-of-date"     // newer is known
@@ -51,7 +75,24 @@ const (
 	EventReopened EventKind = "Reopened"
 	EventChanged  EventKind = "Changed"
 	EventResolved EventKind = "Resolved"
+	// EventApproved: a person approved the plan in Offer. Its detail-type is
+	// "Rollcall Remedy Approved".
+	EventApproved EventKind = "Approved"
+	// EventCheckWanted: somebody wants the cause to be looked at now. Its
+	// detail-type is "Rollcall Check Wanted".
+	EventCheckWanted EventKind = "Check Wanted"
 )
+
+// DetailType is what EventBridge rules know the event by.
+func (k EventKind) DetailType() string {
+	switch k {
+	case EventApproved:
+		return "Rollcall Remedy Approved"
+	case EventCheckWanted:
+		return "Rollcall Check Wanted"
+	}
+	return "Rollcall Incident " + string(k)
+}
 
 // event is what the bus is told for a reason; empty for nothing.
 func (r Reason) event() EventKind {
@@ -62,8 +103,12 @@ func (r Reason) event() EventKind {
 		return EventReopened
 	case IsProved, IsUnproved, IsSuperseded, IsWithdrawn, IsGivenUpOn:
 		return EventResolved
-	case CauseGone, FailedAgain, HasMissed, MoreAffected, BetterKnown:
+	case CauseGone, FailedAgain, HasMissed, MoreAffected, BetterKnown, IsVerified, IsUnhelpful:
 		return EventChanged
+	case IsApproved:
+		return EventApproved
+	case IsAsked:
+		return EventCheckWanted
 	}
 	return ""
 }
@@ -72,8 +117,10 @@ func (r Reason) event() EventKind {
 // only change the message.
 func (r Reason) noted() bool {
 	switch r {
-	case MoreAffected, BetterKnown:
+	case MoreAffected, BetterKnown, IsAsked:
 		return false
+	case IsProposed, IsRefused, DeedDone, DeedFailed, IsVerified, HasChanges, IsCalled, IsReminded:
+		return true
 	}
 	return r.event() != ""
 }

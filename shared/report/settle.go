@@ -228,6 +228,7 @@ func (d *desk) settle(f *draft) {
 	switch {
 	case failing > 0 && f.State == Cleared:
 		f.State, f.Cleared, f.ClearedBy = Open, time.Time{}, nil
+		f.outdate("the cause is back", replaces)
 		f.because(FailedAgain)
 		return
 	case failing > 0:
@@ -249,6 +250,7 @@ func (d *desk) settle(f *draft) {
 		return
 	case f.State == Open:
 		f.State, f.Cleared, f.Blind = Cleared, last, d.obs.Blind
+		f.outdate("the cause is gone", func(o Offer) bool { return !replaces(o) })
 		f.because(CauseGone)
 	}
 	switch proof, proved := f.proof(); {
@@ -268,5 +270,6 @@ func (d *desk) prove(f *draft, proof Launch) {
 func (d *desk) end(f *draft, how Ending) {
 	f.State, f.Ending, f.Resolved = Closed, how, d.now
 	f.Times, f.Joins = 0, nil
+	f.outdate("the incident is over", func(Offer) bool { return true })
 	f.because(how.reason())
 }

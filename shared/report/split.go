@@ -94,6 +94,29 @@ func (obs Observation) parts(ids []string, n int) []Observation {
 	return parts
 }
 
+// tagsOf are the tags of the nodegroups that a part names.
+func (obs Observation) tagsOf() map[string]map[string]string {
+	kept := map[string]map[string]string{}
+	keep := func(name string) {
+		if tags, known := obs.Tags[name]; known {
+			kept[name] = tags
+		}
+	}
+	for _, l := range obs.Launches {
+		keep(l.Nodegroup)
+		keep(l.Group)
+	}
+	for _, c := range obs.Diagnosis.Causes {
+		for _, name := range c.Nodegroups {
+			keep(name)
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	return kept
+}
+
 // part is the k-th part: own tells its instances, instance those of any part.
 func (obs Observation) part(k int, own, instance func(string) bool) Observation {
 	p := obs
@@ -124,6 +147,7 @@ func (obs Observation) part(k int, own, instance func(string) bool) Observation 
 			p.Diagnosis.Causes = append(p.Diagnosis.Causes, c)
 		}
 	}
+	p.Tags = p.tagsOf()
 	p.Diagnosis.Passed = nil
 	for _, passed := range obs.Diagnosis.Passed {
 		if passed.Covers = keep(passed.Covers, k == 0); len(passed.Covers) > 0 {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"rollcall/shared/spot"
@@ -107,48 +106,5 @@ func (s Summary) known() bool {
 	return s.Kind == SpotSummary || s.Kind == CleanupSummary && s.Cleanup != nil
 }
 
-// Message is what a message on the results queue holds: one of the two.
-type Message struct {
-	Observation *Observation
-	Summary     *Summary
-}
-
-// Cluster is whom the message is about.
-func (m Message) Cluster() string {
-	if m.Summary != nil {
-		return m.Summary.Cluster
-	}
-	return m.Observation.Cluster
-}
-
 // ErrNoSummary: a message says that it is a summary, and is none.
 var ErrNoSummary = errors.New("it is no summary: id, cluster, time and a known kind are needed")
-
-// DecodeMessage reads a message from the results queue.
-func DecodeMessage(body []byte) (Message, error) {
-	var head struct {
-		Format int             `json:"format"`
-		Kind   json.RawMessage `json:"kind"`
-	}
-	if err := json.Unmarshal(body, &head); err != nil {
-		return Message{}, fmt.Errorf("decode a result: %w", err)
-	}
-	if len(head.Kind) == 0 {
-		obs, err := Decode(body)
-		if err != nil {
-			return Message{}, err
-		}
-		return Message{Observation: &obs}, nil
-	}
-	if head.Format > SummaryFormat {
-		return Message{}, fmt.Errorf("decode a summary: %w (format %d, known %d)", ErrNewerFormat, head.Format, SummaryFormat)
-	}
-	var s Summary
-	if err := json.Unmarshal(body, &s); err != nil {
-		return Message{}, fmt.Errorf("decode a summary: %w", err)
-	}
-	if s.Format != SummaryFormat || !s.known() || strings.TrimSpace(s.ID) == "" || s.Cluster == "" || s.At.IsZero() {
-		return Message{}, fmt.Errorf("decode a summary: %w", ErrNoSummary)
-	}
-	return Message{Summary: &s}, nil
-}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -37,7 +38,7 @@ func (d *desk) take(cause diagnose.Cause) {
 		f.late = true
 	case f.Number == 0 || d.now.Sub(f.Resolved) > d.policy.ReopenTime:
 		// The record's version goes on, all else is new: it is a new message.
-		f.Incident = Incident{Key: key, Version: f.Version}
+		f.Incident = Incident{Key: key, Version: f.Version, Acts: f.Acts}
 		d.open(f, cause)
 	default:
 		d.reopen(f, cause)
@@ -85,9 +86,13 @@ func (d *desk) reopen(f *draft, cause diagnose.Cause) {
 	}
 	d.forget(f)
 	f.Before = f.Resolved
+	f.keepThen()
 	f.Launches, f.More, f.Affected = nil, nil, 0
 	f.Joins, f.Proof, f.ClearedBy, f.Effects, f.By = nil, nil, nil, nil, nil
 	f.Cleared, f.Resolved, f.Ending = time.Time{}, time.Time{}, ""
+	// A mute is of the cause, and holds until its time; who took on the last
+	// opening did not take on this one. Since the last call it is calm.
+	f.Ack, f.Offers, f.Trail, f.Calls = nil, nil, nil, 0
 	f.Began = d.obs.At
 	d.fail(f, cause)
 	d.say(f, Reopened)
@@ -164,10 +169,11 @@ func (d *desk) fail(f *draft, cause diagnose.Cause) (added int) {
 		return added
 	}
 	f.Seen, f.changed = d.obs.At, true
-	f.Account, f.Region, f.Partition = d.obs.Account, d.obs.Region, d.obs.Partition
+	d.locate(f)
 	cause.Nodegroups = union(f.Cause.Nodegroups, cause.Nodegroups)
 	cause.Covers, cause.Instances = f.Covers, nil // Launches has them
 	f.Cause = cause
+	f.tag(d.obs.Tags, d.policy.TagKeys)
 	if len(d.obs.Facts) > 0 {
 		f.Facts = bounded(d.obs.Facts)
 	}
@@ -176,6 +182,15 @@ func (d *desk) fail(f *draft, cause diagnose.Cause) (added int) {
 		f.Blind = failuresOf(cause, d.obs)
 	}
 	return added
+}
+
+// locate takes in where the cause is. A look that was woken by a reminder does
+// not know its account: what is known stays, or nothing could be planned for the
+// incident until the next sweep.
+func (d *desk) locate(f *draft) {
+	f.Account = cmp.Or(d.obs.Account, f.Account)
+	f.Region = cmp.Or(d.obs.Region, f.Region)
+	f.Partition = cmp.Or(d.obs.Partition, f.Partition)
 }
 
 // launch is what the observation says of an instance, even if it is no more

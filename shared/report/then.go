@@ -1,6 +1,9 @@
 package report
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // then is what a note has to remember of the incident.
 func (inc *Incident) then() *Then {
@@ -20,6 +23,24 @@ func (inc *Incident) then() *Then {
 	return t
 }
 
+// keepThen lets the notes that are still to be sent remember the launches,
+// before the incident forgets them.
+func (inc *Incident) keepThen() {
+	if len(inc.Launches) == 0 {
+		return
+	}
+	inc.Said.Notes = slices.Clone(inc.Said.Notes)
+	for i := range inc.Said.Notes {
+		n := &inc.Said.Notes[i]
+		if n.TS != "" || n.Then == nil || len(n.Then.Launches) > 0 {
+			continue
+		}
+		then := *n.Then
+		then.Launches = first(inc.Launches, MaxNamed)
+		n.Then = &then
+	}
+}
+
 // AsOf is the incident as it was when a note was made. What is known of each
 // launch now is kept, but for what had not happened then.
 func (inc Incident) AsOf(n Note) Incident {
@@ -36,8 +57,11 @@ func (inc Incident) AsOf(n Note) Incident {
 	for standing, ids := range t.Stood {
 		for _, id := range ids {
 			l := Launch{Instance: id}
+			i := slices.IndexFunc(t.Launches, func(kept Launch) bool { return kept.Instance == id })
 			if known, kept := now.launch(id); kept {
 				l = *known
+			} else if i >= 0 {
+				l = t.Launches[i]
 			}
 			l.Standing = standing
 			if standing != Joined {

@@ -174,8 +174,8 @@ func TestFirstLinesOfAddresses(t *testing.T) {
 		"runway-came-true": "⚪ prod / batch and workers · closed, it came as foreseen, " + smallSubnet + " has too few addresses now; that has its own message",
 	}
 	for _, s := range addressScenes() {
-		if w, ok := want[s.name]; ok && Render(s.incident).Text != w {
-			t.Errorf("%s: %s\nwant %s", s.name, Render(s.incident).Text, w)
+		if w, ok := want[s.name]; ok && Render(s.incident, s.options()).Text != w {
+			t.Errorf("%s: %s\nwant %s", s.name, Render(s.incident, s.options()).Text, w)
 		}
 	}
 }
@@ -184,7 +184,7 @@ func TestFirstLinesOfAddresses(t *testing.T) {
 // another one.
 func TestPictureStandsUnderTheReason(t *testing.T) {
 	for _, s := range addressScenes() {
-		text := read([]Message{Render(s.incident)})
+		text := read([]Message{Render(s.incident, s.options())})
 		_, after, shown := strings.Cut(text, "(picture F0STAGE0001)\n")
 		if want := s.incident.Sketch != nil && s.incident.Ending != report.Superseded; shown != want {
 			t.Errorf("%s: shown %v, want %v", s.name, shown, want)

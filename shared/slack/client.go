@@ -97,6 +97,7 @@ func (c *Client) send(ctx context.Context, channel string, m Message, more ...sl
 // patiently calls again while Slack asks to wait and there is time to.
 func (c *Client) patiently(ctx context.Context, call func() error) error {
 	const (
+		// attempts are made without a deadline.
 		attempts = 3
 		// reserve is left for the call itself after the wait.
 		reserve = 2 * time.Second
@@ -106,10 +107,13 @@ func (c *Client) patiently(ctx context.Context, call func() error) error {
 	for n := 1; ; n++ {
 		err := call()
 		var e *Error
-		if !errors.As(err, &e) || e.Kind != RateLimited || n == attempts {
+		if !errors.As(err, &e) || e.Kind != RateLimited || e.RetryAfter > longest {
 			return err
 		}
-		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < e.RetryAfter+reserve || e.RetryAfter > longest {
+		// Others may speak in the same channel and take each turn before us: it is
+		// time that ends this, not a number of attempts.
+		deadline, ends := ctx.Deadline()
+		if ends && time.Until(deadline) < e.RetryAfter+reserve || !ends && n == attempts {
 			return err
 		}
 		if c.sleep(ctx, e.RetryAfter) != nil {

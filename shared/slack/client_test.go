@@ -51,6 +51,9 @@ func every(c *Client, ctx context.Context) map[string]error {
 	errs := map[string]error{}
 	_, errs["Post"] = c.Post(ctx, "C1", hello())
 	_, errs["Reply"] = c.Reply(ctx, "C1", "1.1", hello())
+	_, errs["Broadcast"] = c.Broadcast(ctx, "C1", "1.1", hello())
+	errs["Ephemeral"] = c.Ephemeral(ctx, "C1", "U1", "", hello())
+	_, errs["GroupMembers"] = c.GroupMembers(ctx, "S1")
 	errs["Update"] = c.Update(ctx, "C1", "1.1", hello())
 	_, errs["Find"] = c.Find(ctx, Search{Channel: "C1", Tag: hello().Tag})
 	_, errs["Find in thread"] = c.Find(ctx, Search{Channel: "C1", Thread: "1.1", Tag: hello().Tag})

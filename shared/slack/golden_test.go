@@ -22,10 +22,10 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // TestGolden holds every scene against its two files: the blocks as they are
 // sent, and how they read.
 func TestGolden(t *testing.T) {
-	want := map[string]bool{}
+	want := map[string]bool{"answers.golden.json": true, "answers.txt": true}
 	for _, s := range scenes() {
 		t.Run(s.name, func(t *testing.T) {
-			messages := []Message{Render(s.incident)}
+			messages := []Message{Render(s.incident, s.options())}
 			for _, n := range s.notes {
 				messages = append(messages, RenderNote(s.incident, n))
 			}
@@ -97,12 +97,36 @@ func read(messages []Message) string {
 				fmt.Fprintf(&b, "(picture %s)\n", image.SlackFile.ID)
 				continue
 			}
+			if row, ok := block.(*slackgo.ActionBlock); ok {
+				b.WriteString(readButtons(row))
+				continue
+			}
 			for _, e := range block.(*slackgo.RichTextBlock).Elements {
 				b.WriteString(readPart(e))
 			}
 		}
 	}
 	return b.String()
+}
+
+func readButtons(row *slackgo.ActionBlock) string {
+	var b strings.Builder
+	for _, e := range row.Elements.ElementSet {
+		switch e := e.(type) {
+		case *slackgo.ButtonBlockElement:
+			fmt.Fprintf(&b, "[%s] ", e.Text.Text)
+			if c := e.Confirm; c != nil {
+				fmt.Fprintf(&b, "(asks: %s | %s | %s | %s) ", c.Title.Text, c.Text.Text, c.Confirm.Text, c.Deny.Text)
+			}
+		case *slackgo.SelectBlockElement:
+			fmt.Fprintf(&b, "[%s:", e.Placeholder.Text)
+			for _, o := range e.Options {
+				fmt.Fprintf(&b, " %s", o.Text.Text)
+			}
+			b.WriteString("] ")
+		}
+	}
+	return strings.TrimSpace(b.String()) + "\n"
 }
 
 func readPart(e slackgo.RichTextElement) string {
@@ -129,6 +153,12 @@ func readItems(items []slackgo.RichTextSectionElement) string {
 			b.WriteString(item.Text)
 		case *slackgo.RichTextSectionLinkElement:
 			b.WriteString(item.Text)
+		case *slackgo.RichTextSectionUserElement:
+			b.WriteString("@" + item.UserID)
+		case *slackgo.RichTextSectionUserGroupElement:
+			b.WriteString("@" + item.UsergroupID)
+		case *slackgo.RichTextSectionBroadcastElement:
+			b.WriteString("@" + item.Range)
 		case *slackgo.RichTextSectionDateElement:
 			at := time.Unix(int64(item.Timestamp), 0).UTC()
 			b.WriteString(strings.NewReplacer("{time}", at.Format("15:04"), "{date_short_pretty}", at.Format("Jan 2")).Replace(item.Format))
@@ -144,5 +174,7 @@ func reasons() []report.Reason {
 	return []report.Reason{
 		report.Opened, report.Reopened, report.FailedAgain, report.IsProved, report.IsUnproved, report.IsSuperseded,
 		report.IsWithdrawn, report.CauseGone, report.HasMissed, report.MoreAffected, report.BetterKnown, report.HasJoined,
+		report.IsProposed, report.IsApproved, report.IsRefused, report.DeedDone, report.DeedFailed, report.IsVerified, report.IsUnhelpful,
+		report.HasChanges, report.IsCalled, report.IsReminded,
 	}
 }

@@ -117,6 +117,8 @@ func nobody(i report.Incident, c checks.Confidence) (colour, what string) {
 			return red, title(i) + pick(i.Key.Check == leakCheck, ", and too few are left", "")
 		}
 		return orange, title(i)
+	case "zone":
+		return zoneFails(i, c)
 	case "addon", "cluster", "nodegroup":
 		return orange, title(i)
 	}
@@ -179,10 +181,16 @@ func closed(i report.Incident) (colour, what string) {
 			}
 			return green, what
 		}
+		if ofZone(i) {
+			return green, zoneWell(i)
+		}
 		if i.ByItself() {
 			return green, "well again after " + span(outage(i)) + colon(change(i.ClearedBy))
 		}
 		what = "joined again after " + span(outage(i)) + colon(change(i.ClearedBy))
+		if by := fixer(i); by != "" {
+			what += " (" + by + ")"
+		}
 		if i.Proof != nil {
 			what += "; " + proof(*i.Proof)
 		}

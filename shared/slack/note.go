@@ -14,12 +14,18 @@ import (
 // the note's time, from what the note keeps. A reason that it does not know
 // gives a plain update.
 func RenderNote(i report.Incident, n report.Note) Message {
-	top := noteLine(i, n)
+	top, acted := actLine(i, n)
+	if !acted {
+		top = say(noteLine(i, n))
+	}
 	return Message{
-		Text: notification(top),
+		Text: calling(n.Mention) + notification(top.String()),
 		Blocks: fit(func(room int) []slackgo.Block {
 			p := newPage(place{i.Partition, i.Region}, n.At, room)
-			p.add(p.line().prose(top).section())
+			p.add(p.line().mention(n.Mention).saying(top).section())
+			if acted {
+				p.act(i, n)
+			}
 			switch n.Reason {
 			case report.CauseGone, report.IsProved, report.IsUnproved:
 				if change(n.Evidence) == "" {

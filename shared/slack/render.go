@@ -13,8 +13,8 @@ import (
 const maxWhy = 800
 
 // Render is the incident's message as it should stand in the channel now. It
-// is a pure function: the same incident gives the same message.
-func Render(i report.Incident) Message {
+// is a pure function: the same incident and options give the same message.
+func Render(i report.Incident, o Options) Message {
 	top := headline(i)
 	return Message{
 		Text: notification(top),
@@ -23,12 +23,13 @@ func Render(i report.Incident) Message {
 			p.add(p.line().strong(top).section())
 			switch i.State {
 			case report.Cleared:
-				p.cleared(i)
+				p.cleared(i, o)
 			case report.Closed:
-				p.closed(i)
+				p.closed(i, o)
 			default:
-				p.open(i)
+				p.open(i, o)
 			}
+			p.handle(i, o)
 			p.footer(i)
 			return p.blocks
 		}),
@@ -37,12 +38,14 @@ func Render(i report.Incident) Message {
 }
 
 // open is the body while the cause is there.
-func (p *page) open(i report.Incident) {
+func (p *page) open(i report.Incident, o Options) {
 	if i.Cause.Why != "" {
 		p.add(p.label(whyLabel(i)).prose(sentence(clip(i.Cause.Why, maxWhy))).section())
 	}
 	p.sketch(i.Sketch)
 	p.since(i)
+	p.changed(i.Trail, i.Key.Resource)
+	p.handled(i, o)
 	p.effects(i)
 	switch {
 	case i.Key.Check == report.CannotLook:
@@ -51,7 +54,9 @@ func (p *page) open(i report.Incident) {
 		// Where the cause is certain, what was not seen is for the thread.
 		p.blind(i.Blind)
 	}
-	p.do(i.Cause.Fix)
+	if p.offers(i, o) {
+		p.do(i.Cause.Fix)
+	}
 }
 
 // whyLabel says how sure the reason is.
@@ -116,12 +121,15 @@ func (p *page) do(fix checks.Fix) {
 }
 
 // cleared is the body while a proof is awaited.
-func (p *page) cleared(i report.Incident) {
+func (p *page) cleared(i report.Incident, o Options) {
 	p.add(p.label("Was").prose(sentence(capital(title(i)))).plain(" From ").clock(i.Began).plain(" to ").clock(i.Cleared).plain(".").section())
 	if change(i.ClearedBy) == "" {
 		p.evidence("Found now", i.ClearedBy)
 	}
 	p.sketch(i.Sketch)
+	p.changed(i.Trail, i.Key.Resource)
+	p.handled(i, o)
+	p.offers(i, Options{})
 	t := tallyOf(i)
 	l := p.label("Next").plain("This closes when an instance in the same place becomes a Ready node.")
 	out := t.missed + t.givenUp
@@ -149,7 +157,7 @@ func replace(i report.Incident) string {
 }
 
 // closed is the body of an incident that is over: what it was, and how long.
-func (p *page) closed(i report.Incident) {
+func (p *page) closed(i report.Incident, o Options) {
 	l := p.label("Was").prose(sentence(capital(was(i))))
 	if t := tallyOf(i); t.all > 0 {
 		l.plain(" It kept " + count(t.all, "instance") + " waiting")
@@ -159,6 +167,8 @@ func (p *page) closed(i report.Incident) {
 		l.plain(".")
 	}
 	p.add(l.section())
+	p.changed(i.Trail, i.Key.Resource)
+	p.offers(i, Options{})
 	byItself := addressesAre(i) != "" && i.Ending == report.Proved && i.Proof == nil
 	if byItself {
 		p.sketch(i.Sketch)
@@ -182,19 +192,39 @@ func (p *page) closed(i report.Incident) {
 	p.add(l.plain(".").section())
 }
 
-// footer is the way to the console and the check's name.
+// footer is how urgent it is, the check's name, and the way to the console.
 func (p *page) footer(i report.Incident) {
 	address := web(i.Cause.Fix.Console)
 	if address == "" {
 		address = p.place.console(i.Key.Resource)
 	}
-	l := p.line()
-	if address != "" {
-		// A link and not a button: Slack puts a warning sign beside a button
-		// whose click nobody acknowledges (slackapi/node-slack-sdk issue 869).
-		l.link(address, "Open in console", nil).plain(" · ")
-	}
 	muted := &slackgo.RichTextSectionTextStyle{Italic: true}
-	l.styled(clip(oneLine(string(i.Key.Check)), 60), muted)
+	l := p.line().styled(urgency(i), muted)
+	if check := clip(oneLine(string(i.Key.Check)), 60); check != "" {
+		l.plain(" · ").styled(check, muted)
+	}
+	if address != "" {
+		// A link and not a button: Slack sends a press of a link button too, and
+		// puts a warning sign beside one that nobody acknowledges
+		// (slackapi/node-slack-sdk issue 869).
+		l.plain(" · ").link(address, "Open in console", nil)
+	}
 	p.add(l.section())
+}
+
+// urgency is the colour as a word: nobody has to see colours.
+func urgency(i report.Incident) string {
+	switch colour, _ := verdict(i); colour {
+	case red:
+		return "Critical"
+	case orange:
+		return "Warning"
+	case yellow:
+		return "Cause gone"
+	case green:
+		return "Resolved"
+	case white:
+		return "Closed"
+	}
+	return "Info"
 }

@@ -130,6 +130,22 @@ func (l *line) clock(t time.Time) *line {
 	return l.date(t, "{time}")
 }
 
+// at appends when something happened.
+func (l *line) at(t time.Time) *line {
+	if l.page.asOf.Sub(t) > 12*time.Hour && t.Unix() >= 0 {
+		return l.plain("on ").dated(t)
+	}
+	return l.plain("at ").clock(t)
+}
+
+// until appends a time to come, with its date if it is not soon.
+func (l *line) until(from, to time.Time) *line {
+	if to.Sub(from) > 12*time.Hour {
+		return l.dated(to)
+	}
+	return l.clock(to)
+}
+
 // dated appends a time with its date.
 func (l *line) dated(t time.Time) *line { return l.date(t, "{date_short_pretty} at {time}") }
 

@@ -2,6 +2,7 @@ package slack
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -258,7 +259,7 @@ func scenes() []scene {
 		Nodegroups: []string{"workers"},
 	}, nil)
 
-	return append(addressScenes(), []scene{
+	return append(slices.Concat(addressScenes(), actScenes(), zoneScenes()), []scene{
 		{"nodegroup-quota", quota, []report.Note{note(quota, report.Opened, quota.Opened)}},
 		{"nodegroup-well", with(quota, ended(report.Proved), func(i *report.Incident) {
 			i.ClearedBy = []checks.Evidence{{What: "workers", Value: "EKS still says DEGRADED; i-0f15a6b7c8d9e0f1a, started later (15:10:04 UTC), is a Ready node"}}

@@ -21,6 +21,10 @@ func stand(t *testing.T, cfg slackstand.Config) (*slackstand.Server, *Client) {
 	if cfg.Channels == nil {
 		cfg.Channels = []slackstand.Channel{{ID: "C0000000001", Name: "alerts"}}
 	}
+	if cfg.Users == nil {
+		cfg.Users = []slackstand.User{{ID: "U0ONCALL01", Name: "oncall"}, {ID: "U0DEV00001", Name: "dev"}, {ID: "U0LEAD0001", Name: "lead"}}
+		cfg.Groups = []slackstand.Group{{ID: "S0LEADS001", Handle: "leads", Users: []string{"U0LEAD0001"}}}
+	}
 	s, err := slackstand.New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -59,13 +63,18 @@ func postScene(t *testing.T, c *Client, channel string, sc scene) {
 		shown := *s
 		shown.File, sc.incident.Sketch = id, &shown
 	}
-	ts, err := c.Post(t.Context(), channel, Render(sc.incident))
+	ts, err := c.Post(t.Context(), channel, Render(sc.incident, sc.options()))
 	if err != nil {
 		t.Fatalf("%s: %v", sc.name, err)
 	}
 	for _, n := range sc.notes {
 		if _, err := c.Reply(t.Context(), channel, ts, RenderNote(sc.incident, n)); err != nil {
 			t.Fatalf("%s, %s: %v", sc.name, n.ID, err)
+		}
+		if f, is := Attached(sc.incident, n); is {
+			if _, err := c.Share(t.Context(), channel, ts, f); err != nil {
+				t.Fatalf("%s, %s: %v", sc.name, f.Name, err)
+			}
 		}
 	}
 }
@@ -78,19 +87,19 @@ func TestOneMessageForAnIncident(t *testing.T) {
 	i := incident(noEgress(), launches(1, report.Waiting))
 	since := time.Now()
 
-	search := Search{Channel: channel, Tag: Render(i).Tag, Since: since}
+	search := Search{Channel: channel, Tag: Render(i, Options{}).Tag, Since: since}
 	if found, err := c.Find(t.Context(), search); err != nil || found.TS != "" || found.Unsure != nil {
 		t.Fatalf("before the post Find gave %+v, %v", found, err)
 	}
 	other := i
 	other.Key.Resource = "rtb-0ffffffff"
-	if _, err := c.Post(t.Context(), channel, Render(other)); err != nil {
+	if _, err := c.Post(t.Context(), channel, Render(other, Options{})); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Inject(slackstand.Fault{Method: "chat.postMessage", Times: 1, Reset: true, Applied: true}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := c.Post(t.Context(), channel, Render(i))
+	_, err := c.Post(t.Context(), channel, Render(i, Options{}))
 	var e *Error
 	if !errors.As(err, &e) || e.Kind != Unavailable {
 		t.Fatalf("the answer was lost, and Post gave %v, want Unavailable", err)
@@ -115,7 +124,7 @@ func TestOneMessageForAnIncident(t *testing.T) {
 	}
 
 	closed := with(i, provedAt)
-	if err := c.Update(t.Context(), channel, found.TS, Render(closed)); err != nil {
+	if err := c.Update(t.Context(), channel, found.TS, Render(closed, Options{})); err != nil {
 		t.Fatal(err)
 	}
 	if again, err := c.Find(t.Context(), search); err != nil || again != found {
@@ -125,10 +134,10 @@ func TestOneMessageForAnIncident(t *testing.T) {
 	for _, m := range s.Messages(channel) {
 		texts = append(texts, m.Text)
 	}
-	if diff := cmp.Diff(texts, []string{Render(other).Text, Render(closed).Text}); diff != "" {
+	if diff := cmp.Diff(texts, []string{Render(other, Options{}).Text, Render(closed, Options{}).Text}); diff != "" {
 		t.Errorf("messages (-got +want):\n%s", diff)
 	}
-	if err := c.Update(t.Context(), channel, "1.000001", Render(closed)); !errors.As(err, &e) || e.Kind != MessageGone {
+	if err := c.Update(t.Context(), channel, "1.000001", Render(closed, Options{})); !errors.As(err, &e) || e.Kind != MessageGone {
 		t.Errorf("an edit of a message that is not there gave %v, want MessageGone", err)
 	}
 }
@@ -138,7 +147,7 @@ func TestFindAmongMany(t *testing.T) {
 	_, c := stand(t, slackstand.Config{})
 	const channel = "C0000000001"
 	i := incident(noEgress(), nil)
-	want, err := c.Post(t.Context(), channel, Render(i))
+	want, err := c.Post(t.Context(), channel, Render(i, Options{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,11 +156,11 @@ func TestFindAmongMany(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := c.Find(t.Context(), Search{Channel: channel, Tag: Render(i).Tag, Since: time.Now().Add(-time.Hour)})
+	got, err := c.Find(t.Context(), Search{Channel: channel, Tag: Render(i, Options{}).Tag, Since: time.Now().Add(-time.Hour)})
 	if err != nil || got.TS != want {
 		t.Errorf("Find gave %+v, %v, want %q", got, err, want)
 	}
-	got, err = c.Find(t.Context(), Search{Channel: channel, Tag: Render(i).Tag, Since: time.Now().Add(time.Hour)})
+	got, err = c.Find(t.Context(), Search{Channel: channel, Tag: Render(i, Options{}).Tag, Since: time.Now().Add(time.Hour)})
 	if err != nil || got.TS != "" {
 		t.Errorf("Find of later messages gave %+v, %v, want none", got, err)
 	}

@@ -13,17 +13,28 @@ import (
 	slackgo "github.com/slack-go/slack"
 )
 
-// File is a picture on its way to Slack.
+// File is a picture or a text on its way to Slack.
 type File struct {
 	Name  string // with its ending
 	Title string
-	Alt   string // for those who cannot see it
+	Alt   string // of a picture, for those who cannot see it
 	Data  []byte
 }
 
 // Upload gives Slack a file and returns its id. The file is in no channel: it
 // is seen where a message shows it. It needs the scope files:write.
 func (c *Client) Upload(ctx context.Context, f File) (id string, err error) {
+	return c.put(ctx, f, "", "")
+}
+
+// Share gives Slack a file as a reply in a thread: text is shown there as a
+// snippet that can be opened. It needs the scope files:write. An answer that is
+// lost may share it twice: a file carries no mark that Find knows.
+func (c *Client) Share(ctx context.Context, channel, thread string, f File) (id string, err error) {
+	return c.put(ctx, f, channel, thread)
+}
+
+func (c *Client) put(ctx context.Context, f File, channel, thread string) (id string, err error) {
 	var place *slackgo.GetUploadURLExternalResponse
 	err = c.patiently(ctx, func() error {
 		var err error
@@ -39,7 +50,9 @@ func (c *Client) Upload(ctx context.Context, f File) (id string, err error) {
 	var done *slackgo.CompleteUploadExternalResponse
 	err = c.patiently(ctx, func() error {
 		var err error
-		done, err = c.api.CompleteUploadExternalContext(ctx, slackgo.CompleteUploadExternalParameters{Files: []slackgo.FileSummary{{ID: place.FileID, Title: clip(oneLine(f.Title), maxAlt)}}})
+		done, err = c.api.CompleteUploadExternalContext(ctx, slackgo.CompleteUploadExternalParameters{
+			Files: []slackgo.FileSummary{{ID: place.FileID, Title: clip(oneLine(f.Title), maxAlt)}}, Channel: channel, ThreadTimestamp: thread,
+		})
 		return err
 	})
 	if err != nil {

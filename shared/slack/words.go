@@ -113,7 +113,11 @@ func sentence(s string) string {
 
 // capital writes the first letter large, unless s starts with an id.
 func capital(s string) string {
-	if s == "" || ids.MatchString(strings.Fields(s + " ")[0]) {
+	if strings.TrimSpace(s) == "" {
+		return s
+	}
+	// Ids and names of zones stay as they are.
+	if first := strings.Fields(s)[0]; ids.MatchString(first) || strings.Contains(first, "-") && strings.ContainsAny(first, "0123456789") {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]

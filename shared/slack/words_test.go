@@ -129,15 +129,15 @@ func TestDigest(t *testing.T) {
 	i := incident(noEgress(), launches(2, "missed"))
 	same := i
 	same.Version, same.Applied, same.Seen = 7, []string{"x"}, began.Add(time.Hour)
-	if a, b := Render(i).Digest(), Render(same).Digest(); a != b {
+	if a, b := Render(i, Options{}).Digest(), Render(same, Options{}).Digest(); a != b {
 		t.Errorf("digests %q and %q of one message differ", a, b)
 	}
-	if got, want := Render(i).Digest(), Render(i).Digest(); got != want {
+	if got, want := Render(i, Options{}).Digest(), Render(i, Options{}).Digest(); got != want {
 		t.Errorf("digest %q, then %q", got, want)
 	}
 	other := i
 	other.Affected = 3
-	if a, b := Render(i).Digest(), Render(other).Digest(); a == b {
+	if a, b := Render(i, Options{}).Digest(), Render(other, Options{}).Digest(); a == b {
 		t.Errorf("one digest %q for two messages", a)
 	}
 }

@@ -34,6 +34,9 @@ type GroupInstance struct {
 	ID        string
 	Lifecycle string // Pending, Pending:Wait, InService, Warmed:Stopped, …
 	Health    string
+	// Protected tells that the group must not choose it when it scales in.
+	Protected bool
+	Zone      string
 }
 
 // Activity is a scaling activity.
@@ -73,6 +76,8 @@ type Nodegroup struct {
 	Template TemplateRef
 	Types    []string
 	Labels   map[string]string
+	Tags     map[string]string
+	Taints   []Taint
 	Created  time.Time
 	Modified time.Time
 	// Since is when Rollcall first saw the nodegroup in this status; zero where

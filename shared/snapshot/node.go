@@ -18,7 +18,13 @@ type Node struct {
 	// Conditions are all conditions by type, Ready among them.
 	Conditions map[string]Condition
 	Taints     []string // keys
-	MaxPods    int      // its capacity of pods; 0 when it does not say
+	// Repels are the taints in full.
+	Repels []Taint
+	// Cordoned tells that it takes no new pods.
+	Cordoned bool
+	// Zone is its Availability Zone; empty where it does not say.
+	Zone       string
+	MaxPods    int // its capacity of pods; 0 when it does not say
 	InternalIP netip.Addr
 }
 

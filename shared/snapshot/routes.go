@@ -34,6 +34,7 @@ type RouteTable struct {
 	Subnets []string // explicit associations
 	Routes  []Route
 	Name    string
+	Tags    map[string]string
 }
 
 // Route is one row. Exactly one of Destination and PrefixList is set.

@@ -88,6 +88,14 @@ type Snapshot struct {
 	Tenants      []string
 	Reservations []Reservation
 	ENIConfigs   []ENIConfig
+	// Volumes are the EBS volumes that are the cluster's own: a volume that names
+	// another cluster, or none, is nobody's here.
+	Volumes           []Volume
+	PersistentVolumes []PersistentVolume
+	Claims            []Claim
+	WaitingPods       []WaitingPod
+	Zones             []Zone
+
 	// Returned is what eni-cleanup gave back in the last hour, by subnet: of our
 	// own table, no source.
 	Returned []Returned

@@ -47,6 +47,14 @@ const (
 
 	Updates Source = "nodegroup updates" // Nodegroup.Updates
 
+	// VolumesOf is Volumes: the EBS volumes that Kubernetes made for the cluster,
+	// or that its PersistentVolumes name. ZonesOf is Zones, of the Region.
+	VolumesOf         Source = "volumes"
+	PersistentVolumes Source = "persistent volumes"
+	ClaimsOf          Source = "persistent volume claims"
+	WaitingPods       Source = "waiting pods" // those that no node has taken
+	ZonesOf           Source = "availability zones"
+
 	// Usage is Uses: every interface of the cluster's VPC is counted, none kept.
 	Usage Source = "use of addresses"
 	// Unattached is Idle, and CreatorsOf is Creators: the instances that made
@@ -70,6 +78,7 @@ func All() []Source {
 		Access, PodIdentities, Addons, AWSNode, Pods, AWSAuthMap, CSRs, NodeEventsOf,
 		Updates,
 		Usage, Unattached, CreatorsOf, CIDRsKept, ENIConfigsOf,
+		VolumesOf, PersistentVolumes, ClaimsOf, WaitingPods, ZonesOf,
 	}
 }
 

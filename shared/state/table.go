@@ -31,9 +31,14 @@
 //	                                                   written ahead of a delete is in it.
 //	audit     audit#<cluster>      <time>#<interface>  Audits, Returned: query by pk, from a time on. Never
 //	                                                   written over, kept for a year.
+//	act       act#<cluster>        <time>#<press>      Acts: query by pk, from a time on. Never written over,
+//	                                                   kept for a year.
 //	cleanup   cleanup#<cluster>    <day>               CleanupsTold: query by pk
 //	pace      pace#<account>       pace                Pace: query by pk
 //	          #<region>
+//	press     press#<request>      press               ClaimPress: conditional write alone, kept for an hour
+//	refusal   refusal#             <minute>#<reason>   Refusals: query by pk, from a time on. Never written
+//	          slack-actions        <time>#<request>    over, kept for a year
 package state
 
 import (

@@ -7,10 +7,12 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/fn"
 	"rollcall/shared/leak"
+	"rollcall/shared/plan"
 )
 
 // Deletes is the permission to delete, as the settings have it: none where no
-// cluster is in mode dry-run or delete. EC2 itself then refuses what is not
+// cluster is in mode dry-run or delete, or has the remedy
+// delete-leaked-interfaces. EC2 itself then refuses what is not
 // the VPC CNI's, or of another cluster, whatever a fault in our code asks for.
 //
 // Both condition keys count for a network interface that is deleted:
@@ -28,6 +30,13 @@ func Deletes(getenv func(string) string) ([]fn.Grant, error) {
 			clusters = append(clusters, name)
 		}
 	}
+	for name := range c.Remedied {
+		if c.RemedyOf(name, plan.DeleteLeakedInterfaces) != plan.Off {
+			clusters = append(clusters, name)
+		}
+	}
+	slices.Sort(clusters)
+	clusters = slices.Compact(clusters)
 	if len(clusters) == 0 {
 		return nil, nil
 	}
@@ -44,7 +53,8 @@ func Deletes(getenv func(string) string) ([]fn.Grant, error) {
 		},
 	}
 	grants := []fn.Grant{grant}
-	if len(c.CleanupUntagged) == 0 {
+	// A remedy takes nothing that names no cluster.
+	if len(c.CleanupUntagged) == 0 || !acts(c) {
 		return grants, nil
 	}
 	var vpcs []string
@@ -60,4 +70,14 @@ func Deletes(getenv func(string) string) ([]fn.Grant, error) {
 		"ArnLike":    {"ec2:Vpc": vpcs},
 	}
 	return append(grants, grant), nil
+}
+
+// acts tells that some cluster is in a mode that acts.
+func acts(c config.Config) bool {
+	for name := range c.Cleanups {
+		if c.CleanupOf(name) != config.Report {
+			return true
+		}
+	}
+	return false
 }

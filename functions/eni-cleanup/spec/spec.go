@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rollcall/shared/config"
+	"rollcall/shared/event"
 	"rollcall/shared/fn"
 	"rollcall/shared/gather"
 	"rollcall/shared/snapshot"
@@ -26,7 +27,9 @@ func Environment() []fn.Variable {
 }
 
 // chosen are the settings on which depends what the function may delete.
-func chosen() []fn.Variable { return []fn.Variable{config.Cleanup, config.CleanupUntagged} }
+func chosen() []fn.Variable {
+	return []fn.Variable{config.Cleanup, config.CleanupUntagged, config.Remedies}
+}
 
 // reads are those of the interfaces of a VPC and of who made them. Interfaces
 // are described again just before they are deleted. The reservations that a
@@ -46,6 +49,9 @@ func Spec() fn.Spec {
 		Name:          Name,
 		About:         "Deletes network interfaces that the VPC CNI left behind on nodes that are gone, where an operator has opted in, and says how many addresses came back.",
 		FailureImpact: "Network interfaces of dead nodes keep their addresses, and subnets may run out of them.",
+		Rules: []fn.Rule{
+			{Bus: fn.Bus, Name: "approved", Why: "The deletion of interfaces that were left behind was approved", Pattern: event.CleanupPattern},
+		},
 		Schedules: []fn.Schedule{
 			{Name: "sweep", Why: "What nodes left behind is looked for every 15 minutes, and deleted if an earlier run saw it too", Every: 15 * time.Minute},
 		},

@@ -36,6 +36,7 @@ func Spec() fn.Spec {
 		Rules: []fn.Rule{
 			{Name: "launches", Why: "Auto Scaling launches an instance, or fails to", Pattern: event.LaunchPattern},
 			{Name: "running", Why: "Instances without an Auto Scaling group start", Pattern: event.RunningPattern},
+			{Bus: fn.Bus, Direct: true, Name: "wanted", Why: "Somebody, or a remedy, wants a cause to be looked at now", Pattern: event.JoinCheckWanted},
 		},
 		Schedules: []fn.Schedule{
 			{Name: "sweep", Why: "Events are best effort: the sweep finds the launches whose events were lost, and gives report its pulse", Every: 5 * time.Minute},

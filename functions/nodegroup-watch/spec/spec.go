@@ -44,6 +44,7 @@ func Spec() fn.Spec {
 			{Name: "calls", Why: "Somebody makes, changes or deletes a nodegroup (needs a trail that logs management events)", Pattern: event.EKSCallPattern},
 			{Name: "addons", Why: "EKS says that an add-on is degraded, failed, or well again", Pattern: event.AddonPattern},
 			{Name: "stacks", Why: "CloudFormation makes, changes or deletes a nodegroup", Pattern: event.NodegroupResourcePattern},
+			{Bus: fn.Bus, Direct: true, Name: "wanted", Why: "Somebody, or a remedy, wants a cause to be looked at now", Pattern: event.NodegroupCheckWanted},
 		},
 		Schedules: []fn.Schedule{
 			{Name: "sweep", Why: "EKS sends no event when a nodegroup degrades: only a look tells", Every: 5 * time.Minute},

@@ -19,7 +19,8 @@ const Name = "report"
 func Environment() []fn.Variable {
 	return []fn.Variable{
 		config.Channel, config.SlackSecretARN, config.SlackAPI, config.ProofTime, config.ReopenTime,
-		config.TableName, config.BusName, config.LogLevel,
+		config.Routes, config.RemindAfter, config.SlackActions, config.Approvers,
+		config.TableName, config.BusName, config.ResultQueueURL, config.LogLevel,
 	}
 }
 
@@ -42,15 +43,40 @@ func Spec() fn.Spec {
 		Memory:      256,
 		Timeout:     60 * time.Second,
 		Environment: Environment(),
-		Reads:       state.ReadIncidents(),
+		Alarms: []fn.Alarm{
+			{
+				Metric: "RemediesFailed", AtLeast: 1,
+				Why: "What a person or the policy had approved was not done, or not wholly.",
+				Do:  "read the incident's thread, which says why: the world had changed, a limit was reached, or AWS refused (is the VPC among remedyVpcs?).",
+			},
+			{
+				// People press twice, or too late; nobody does it twenty times.
+				Metric: "PressesRefused", AtLeast: 20,
+				Why: "Twenty presses of buttons were refused within five minutes.",
+				Do:  `read the lines "press-refused" in its log: who pressed what, and why it was refused; nothing was changed.`,
+			},
+			{
+				Metric: "StrayMessages", AtLeast: 5,
+				Why: "Plans, deeds or changes came for incidents that are not there.",
+				Do:  "read the warnings in its log: a function may be of another version, or look at another table.",
+			},
+		},
+		Reads: state.ReadIncidents(),
 		Grants: []fn.Grant{
 			state.RecordIncidents(),
 			state.RecordSummaries(),
+			state.RecordActs(),
 			{
 				Sid:       "ReadSlackToken",
 				Why:       "The bot token is read at start and kept in memory only.",
 				Actions:   []string{"secretsmanager:GetSecretValue"},
 				Resources: []fn.Resource{fn.SlackSecret},
+			},
+			{
+				Sid:       "GoOn",
+				Why:       "Slack takes one message a second: what a minute is too short for goes on in the next.",
+				Actions:   []string{"sqs:SendMessage"},
+				Resources: []fn.Resource{fn.ResultQueue},
 			},
 			{
 				Sid:       "TellTheBus",

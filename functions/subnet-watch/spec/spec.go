@@ -7,6 +7,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
+	"rollcall/shared/event"
 	"rollcall/shared/fn"
 	"rollcall/shared/gather"
 	"rollcall/shared/state"
@@ -34,6 +35,9 @@ func Spec() fn.Spec {
 		Name:          Name,
 		About:         "Watches the addresses of the subnets in which nodes are launched: what is left, what holds them, when they run out, and whether the groups still fit.",
 		FailureImpact: "Subnets that run out of addresses, and interfaces that dead nodes left behind, are not told before launches fail for it; the metrics of subnets stop.",
+		Rules: []fn.Rule{
+			{Bus: fn.Bus, Direct: true, Name: "wanted", Why: "Somebody, or a remedy, wants a cause to be looked at now", Pattern: event.AddressCheckWanted},
+		},
 		Schedules: []fn.Schedule{
 			{Name: "sweep", Why: "AWS sends no event when a subnet runs out of addresses: only a look tells", Every: 5 * time.Minute},
 		},

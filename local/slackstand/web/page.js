@@ -71,10 +71,12 @@ function arrange(list) {
     const special = el.classList.contains("ephemeral") || !list.dataset.list || (thread && i === 1);
     el.classList.toggle("compact", !special && !newDay && last.author === el.dataset.author && at - last.at < 3e5 && !el.querySelector(":scope > .only"));
     last = { at, author: el.dataset.author };
-    if (thread && i === 0 && items.length > 1) {
+    // What only one person sees is no reply: the channel does not count it either.
+    const replies = items.filter((item) => !item.classList.contains("ephemeral")).length - 1;
+    if (thread && i === 0 && replies > 0) {
       const count = document.createElement("li");
       count.className = "count";
-      count.textContent = items.length - 1 + (items.length === 2 ? " reply" : " replies");
+      count.textContent = replies + (replies === 1 ? " reply" : " replies");
       el.after(count);
     }
   });
@@ -160,15 +162,32 @@ const send = (path, body) => fetch(path, {
   method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
 });
 
+// warn puts Slack's sign beside what was pressed in vain.
+function warn(el, why) {
+  const sign = document.createElement("span");
+  sign.className = "warn";
+  sign.textContent = "⚠ " + why;
+  sign.title = why;
+  sign.setAttribute("role", "alert");
+  // The message may have been drawn anew meanwhile; then there is nothing to mark.
+  (el.closest("details") || el).after(sign);
+}
+
 async function press(el, value) {
-  if (el.dataset.confirm && !(await confirmed(el.dataset.confirm))) return;
+  if (el.dataset.confirm && !(await confirmed(el.dataset.confirm))) {
+    if (el.tagName === "SELECT") el.value = "";
+    return;
+  }
   const msg = el.closest(".msg");
   el.classList.add("busy");
+  msg.querySelectorAll(".warn").forEach((old) => old.remove());
   try {
     const answer = await (await send("/press", {
       channel: msg.dataset.channel, ts: msg.dataset.ts, block: el.dataset.block, action: el.dataset.action, value: value || "",
+      user: document.body.dataset.viewer,
     })).json();
-    if (!answer.ok) hint(answer.hint);
+    if (answer.unset) hint(answer.hint);
+    else if (!answer.ok) warn(el, answer.hint);
   } catch {
     hint("The stage did not answer.");
   } finally {
@@ -191,6 +210,13 @@ document.addEventListener("click", (event) => {
   }
 });
 document.addEventListener("change", (event) => {
+  if (event.target.id === "viewer") {
+    document.cookie = "slackstand_viewer=" + encodeURIComponent(event.target.value) + "; path=/; SameSite=Strict";
+    const to = new URL(location.href);
+    to.searchParams.delete("as");
+    location.replace(to);
+    return;
+  }
   const menu = event.target.closest("select[data-action]");
   if (menu && menu.value) press(menu, menu.value);
 });
@@ -199,7 +225,7 @@ document.addEventListener("submit", async (event) => {
   if (!form) return;
   event.preventDefault();
   if (!box.value.trim()) return;
-  const answer = await send("/say", { channel: document.body.dataset.channel, thread: form.dataset.thread, text: box.value });
+  const answer = await send("/say", { channel: document.body.dataset.channel, thread: form.dataset.thread, text: box.value, user: document.body.dataset.viewer });
   if (answer.ok) box.value = "";
   else hint(await answer.text());
 });
@@ -222,16 +248,18 @@ document.querySelectorAll(".scroll").forEach((el) => {
 if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView({ block: "center" });
 
 if (!("static" in document.body.dataset)) {
-  const live = new EventSource("/live");
+  const live = new EventSource("/live?as=" + encodeURIComponent(document.body.dataset.viewer));
   live.addEventListener("open", async () => {
     // Changes were missed before the line was up.
     const page = await load(location.href, false);
     const list = page?.querySelector("#channel .list");
-    if (!list) return;
-    const scroll = document.querySelector("#channel .scroll"), follow = atEnd(scroll);
-    scroll.querySelector(".list").replaceWith(list);
-    draw(scroll);
-    if (follow) toEnd(scroll);
+    if (list) {
+      const scroll = document.querySelector("#channel .scroll"), follow = atEnd(scroll);
+      scroll.querySelector(".list").replaceWith(list);
+      draw(scroll);
+      if (follow) toEnd(scroll);
+    }
+    document.body.dataset.live = "";
   });
   live.addEventListener("fragment", (event) => put(JSON.parse(event.data)));
   live.addEventListener("banner", (event) => {

@@ -88,6 +88,9 @@ func (b *Bench) allowed(action string, input any, about map[string][]string) (bo
 // about gives the tags and the VPC of a network interface that is to be
 // deleted, as IAM does; nil for other calls.
 func (b *Bench) about(input any) map[string][]string {
+	if keys, changed := b.changed(input); changed {
+		return keys
+	}
 	in, ok := input.(*ec2.DeleteNetworkInterfaceInput)
 	if !ok {
 		return nil
@@ -130,6 +133,9 @@ func (b *Bench) resource(input any) (string, map[string][]string) {
 		for _, e := range in.Entries {
 			return arn("events", "event-bus/"+aws.ToString(e.EventBusName)), nil
 		}
+	}
+	if resource, narrowed := b.written(input, arn); narrowed {
+		return resource, nil
 	}
 	if resource, narrowed := b.read(input, arn); narrowed {
 		return resource, nil

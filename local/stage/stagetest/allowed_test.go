@@ -16,8 +16,10 @@ import (
 	launchwatch "rollcall/functions/launch-watch/spec"
 	nodegroupwatch "rollcall/functions/nodegroup-watch/spec"
 	report "rollcall/functions/report/spec"
+	slackactions "rollcall/functions/slack-actions/spec"
 	spotreport "rollcall/functions/spot-report/spec"
 	subnetwatch "rollcall/functions/subnet-watch/spec"
+	zonewatch "rollcall/functions/zone-watch/spec"
 	"rollcall/shared/fn"
 	"rollcall/shared/run"
 )
@@ -27,8 +29,8 @@ import (
 func TestPolicies(t *testing.T) {
 	cluster := &eks.DescribeClusterInput{Name: aws.String("prod")}
 	benches := map[string]*Bench{}
-	for _, s := range []fn.Spec{launchwatch.Spec(), joincheck.Spec(), nodegroupwatch.Spec(), report.Spec(), spotreport.Spec(), subnetwatch.Spec(), enicleanup.Spec()} {
-		benches[s.Name] = Start(t, s, idle, Options{Settings: map[string]string{"ROLLCALL_SLACK_SECRET_ARN": "arn"}})
+	for _, s := range []fn.Spec{launchwatch.Spec(), joincheck.Spec(), nodegroupwatch.Spec(), report.Spec(), spotreport.Spec(), subnetwatch.Spec(), zonewatch.Spec(), enicleanup.Spec(), slackactions.Spec()} {
+		benches[s.Name] = Start(t, s, idle, Options{Settings: map[string]string{"ROLLCALL_SLACK_SECRET_ARN": "arn", "ROLLCALL_SLACK_SIGNING_SECRET_ARN": "arn"}})
 	}
 	put := func(key string) *dynamodb.PutItemInput {
 		return &dynamodb.PutItemInput{TableName: aws.String(benches[report.Name].Template.Tables[0].Name), Item: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: key}}}
@@ -51,18 +53,21 @@ func TestPolicies(t *testing.T) {
 		{"dynamodb:PutItem", put("audit#prod"), []string{"eni-cleanup"}},
 		{"dynamodb:PutItem", put("pace#111122223333#us-west-2"), []string{"eni-cleanup"}},
 		{"dynamodb:PutItem", put("cleanup#prod"), []string{"eni-cleanup"}},
+		{"dynamodb:PutItem", put("press#0123"), []string{"slack-actions"}},
+		{"dynamodb:PutItem", put("refusal#slack-actions"), []string{"slack-actions"}},
 		{"dynamodb:PutItem", put("other#1"), nil},
 		{"dynamodb:DeleteItem", put("launch#i-1"), nil},
-		{"sqs:SendMessage", send("rollcall-results.fifo"), []string{"launch-watch", "join-check", "nodegroup-watch", "spot-report", "subnet-watch", "eni-cleanup"}},
+		{"sqs:SendMessage", send("rollcall-results.fifo"), []string{"launch-watch", "join-check", "nodegroup-watch", "spot-report", "subnet-watch", "zone-watch", "eni-cleanup", "change-check", "slack-actions", "report"}},
+		{"sqs:SendMessage", send("rollcall-changes"), []string{"change-check"}},
 		{"sqs:SendMessage", send("rollcall-joins"), []string{"launch-watch", "join-check"}},
 		{"sqs:SendMessage", send("rollcall-nodegroups"), []string{"nodegroup-watch"}},
 		{"sqs:SendMessage", send("rollcall-launches"), nil},
-		{"ec2:DescribeInstances", &ec2.DescribeInstancesInput{}, []string{"launch-watch", "join-check", "nodegroup-watch", "subnet-watch", "eni-cleanup"}},
+		{"ec2:DescribeInstances", &ec2.DescribeInstancesInput{}, []string{"launch-watch", "join-check", "nodegroup-watch", "subnet-watch", "zone-watch", "eni-cleanup"}},
 		// Nobody has opted in: the template has no such permission.
 		{"ec2:DeleteNetworkInterface", &ec2.DeleteNetworkInterfaceInput{NetworkInterfaceId: aws.String("eni-1")}, nil},
 		{"ec2:CreateRoute", &ec2.CreateRouteInput{}, nil},
-		{"eks:DescribeCluster", cluster, []string{"launch-watch", "join-check", "nodegroup-watch", "spot-report", "subnet-watch", "eni-cleanup"}},
-		{"eks:ListClusters", &eks.ListClustersInput{}, []string{"join-check", "nodegroup-watch", "spot-report", "subnet-watch", "eni-cleanup"}},
+		{"eks:DescribeCluster", cluster, []string{"launch-watch", "join-check", "nodegroup-watch", "spot-report", "subnet-watch", "zone-watch", "eni-cleanup"}},
+		{"eks:ListClusters", &eks.ListClustersInput{}, []string{"join-check", "nodegroup-watch", "spot-report", "subnet-watch", "zone-watch", "eni-cleanup"}},
 	} {
 		for name, b := range benches {
 			want := false

@@ -255,3 +255,11 @@ func Causes(o report.Observation) map[string]string {
 	}
 	return causes
 }
+
+// Wanted is the event by which somebody wants a cause in a cluster to be looked
+// at now.
+func (b *Bench) Wanted(cluster, check, resource string) json.RawMessage {
+	return json.RawMessage(fmt.Sprintf(
+		`{"version":"0","id":"wanted-1","source":"rollcall","detail-type":"Rollcall Check Wanted","account":%q,"region":%q,"time":%q,"detail":{"cluster":%q,"check":%q,"resource":%q}}`,
+		b.Template.AccountID, b.Template.Region, b.Now().UTC().Format(time.RFC3339), cluster, check, resource))
+}

@@ -96,6 +96,13 @@ func furnish(s *snapshot.Snapshot) {
 	for _, name := range []string{"coredns", "kube-proxy", "vpc-cni"} {
 		s.Addons = append(s.Addons, snapshot.Addon{Name: name, Version: "v1.0.0-eksbuild.1", Status: "ACTIVE"})
 	}
+	s.Zones = []snapshot.Zone{{Name: Zone, ID: "usw2-az2", Kind: "availability-zone", State: "available"}}
+	s.Volumes = []snapshot.Volume{{ID: "vol-0web", Zone: Zone, State: "in-use", Type: "gp3", GiB: 8, Attached: []string{Node}, Tags: map[string]string{
+		"kubernetes.io/cluster/" + ClusterName: "owned", "ebs.csi.aws.com/cluster": "true", "CSIVolumeName": "pvc-web",
+		"kubernetes.io/created-for/pvc/namespace": "shop", "kubernetes.io/created-for/pvc/name": "web", "kubernetes.io/created-for/pv/name": "pvc-web",
+	}}}
+	s.PersistentVolumes = []snapshot.PersistentVolume{{Name: "pvc-web", Phase: "Bound", Volume: "vol-0web", Zones: []string{Zone}, Claim: "shop/web", Class: "gp3"}}
+	s.Claims = []snapshot.Claim{{Namespace: "shop", Name: "web", Phase: "Bound", Volume: "pvc-web", Class: "gp3"}}
 	s.CNI = &snapshot.CNI{Image: "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:v1.20.4-eksbuild.1", Desired: 1, Ready: 1, Env: map[string]string{"WARM_ENI_TARGET": "1", "WARM_PREFIX_TARGET": "1", "ENABLE_PREFIX_DELEGATION": "false", "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "false", "CLUSTER_NAME": ClusterName}}
 }
 
@@ -164,6 +171,16 @@ func unfurnish(s *snapshot.Snapshot, source snapshot.Source) {
 		s.Reservations = nil
 	case snapshot.ENIConfigsOf:
 		s.ENIConfigs = nil
+	case snapshot.VolumesOf:
+		s.Volumes = nil
+	case snapshot.PersistentVolumes:
+		s.PersistentVolumes = nil
+	case snapshot.ClaimsOf:
+		s.Claims = nil
+	case snapshot.WaitingPods:
+		s.WaitingPods = nil
+	case snapshot.ZonesOf:
+		s.Zones = nil
 	}
 }
 

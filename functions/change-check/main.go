@@ -1,0 +1,11 @@
+// Command change-check looks up who changed what before an incident: see spec.
+package main
+
+import (
+	"rollcall/functions/change-check/spec"
+	"rollcall/shared/run"
+)
+
+func main() {
+	run.Start(spec.Name, spec.Environment(), build)
+}

@@ -1,0 +1,11 @@
+// Command remediate does what remedies may do: see spec.
+package main
+
+import (
+	"rollcall/functions/remediate/spec"
+	"rollcall/shared/run"
+)
+
+func main() {
+	run.Start(spec.Name, spec.Environment(), build)
+}

@@ -1,0 +1,129 @@
+package spec
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/fn"
+	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+)
+
+func grants(t *testing.T, remedies, vpcs string) []fn.Grant {
+	t.Helper()
+	list, err := Changes(func(name string) string {
+		return map[string]string{"ROLLCALL_REMEDIES": remedies, "ROLLCALL_REMEDY_VPCS": vpcs}[name]
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func actions(list []fn.Grant) []string {
+	var all []string
+	for _, g := range list {
+		all = append(all, g.Actions...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// What the remedies call is what is granted where all of them are on, neither
+// more nor less. The interfaces through which they call are the policy.
+func TestCallsAreGranted(t *testing.T) {
+	want := slices.Concat(
+		fn.Actions[remedy.RouteCreator]("ec2"), fn.Actions[remedy.IngressAuthorizer]("ec2"),
+		fn.Actions[remedy.InstanceEnder]("autoscaling"), fn.Actions[remedy.CapacitySetter]("autoscaling"),
+		fn.Actions[remedy.NodegroupUpdater]("eks"), fn.Actions[remedy.AccessEntryCreator]("eks"),
+	)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, actions(grants(t, "prod=approve", "vpc-0a1b2c3d4e5f60718"))); diff != "" {
+		t.Errorf("actions (-called +granted):\n%s", diff)
+	}
+}
+
+func TestGrantsFollowTheSettings(t *testing.T) {
+	const vpc = "vpc-0a1b2c3d4e5f60718"
+	for _, test := range []struct {
+		name, remedies, vpcs string
+		want                 []string
+	}{
+		{"off", "off", vpc, nil},
+		{"off, by name", "prod=off", vpc, nil},
+		{"routes in no VPC", "prod/add-nat-route=auto", "none", nil},
+		{"routes", "prod/add-nat-route=approve", vpc, []string{"ec2:CreateRoute"}},
+		{"endpoints", "prod/open-endpoint-security-group=auto", vpc, []string{"ec2:AuthorizeSecurityGroupIngress"}},
+		{"instances", "prod/replace-instance=auto", "none", []string{"autoscaling:TerminateInstanceInAutoScalingGroup"}},
+		{"zones", "prod/cover-zones=approve", "none", []string{"autoscaling:SetDesiredCapacity", "eks:UpdateNodegroupConfig"}},
+		{"access entries", "prod/create-access-entry=approve", "none", []string{"eks:CreateAccessEntry"}},
+		{"interfaces are eni-cleanup's", "prod/delete-leaked-interfaces=auto", vpc, nil},
+		{"all but one", "prod=approve,prod/replace-instance=off", "none", []string{"autoscaling:SetDesiredCapacity", "eks:CreateAccessEntry", "eks:UpdateNodegroupConfig"}},
+	} {
+		if diff := cmp.Diff(test.want, actions(grants(t, test.remedies, test.vpcs))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
+// Each is narrowed: by VPC, by the cluster's tag, by its name, or by type.
+func TestGrantsAreNarrow(t *testing.T) {
+	list := grants(t, "prod=approve,dev-eu_1/replace-instance=auto,dev-eu_1/cover-zones=off", "vpc-0a1b2c3d4e5f60718,vpc-0b1b2c3d4e5f60718")
+	sids := map[string]bool{}
+	for _, g := range list {
+		if sids[g.Sid] || strings.ContainsFunc(g.Sid, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9') }) {
+			t.Errorf("statement id %q", g.Sid)
+		}
+		sids[g.Sid] = true
+		if g.Why == "" || len(g.Actions) != 1 {
+			t.Errorf("%s: why %q, actions %v", g.Sid, g.Why, g.Actions)
+		}
+		text := strings.Join(func() (all []string) {
+			for _, r := range g.Resources {
+				all = append(all, string(r))
+			}
+			return all
+		}(), " ")
+		tagged := g.Conditions["StringEquals"]
+		switch g.Actions[0] {
+		case "ec2:CreateRoute", "ec2:AuthorizeSecurityGroupIngress":
+			if diff := cmp.Diff(map[string]map[string][]string{"ArnEquals": {"ec2:Vpc": {
+				"arn:${Partition}:ec2:${Region}:${Account}:vpc/vpc-0a1b2c3d4e5f60718", "arn:${Partition}:ec2:${Region}:${Account}:vpc/vpc-0b1b2c3d4e5f60718",
+			}}}, g.Conditions); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", g.Sid, diff)
+			}
+		case "autoscaling:TerminateInstanceInAutoScalingGroup", "autoscaling:SetDesiredCapacity":
+			if len(tagged) != 1 || tagged["aws:ResourceTag/kubernetes.io/cluster/prod"] == nil && tagged["aws:ResourceTag/kubernetes.io/cluster/dev-eu_1"] == nil {
+				t.Errorf("%s: %v", g.Sid, g.Conditions)
+			}
+		case "eks:UpdateNodegroupConfig":
+			if !strings.HasSuffix(text, ":nodegroup/prod/*/*") {
+				t.Errorf("%s is on %s", g.Sid, text)
+			}
+		case "eks:CreateAccessEntry":
+			if !strings.HasSuffix(text, ":cluster/prod") || !slices.Equal(tagged["eks:accessEntryType"], []string{"EC2_LINUX", "EC2_WINDOWS"}) {
+				t.Errorf("%s is on %s, %v", g.Sid, text, g.Conditions)
+			}
+		default:
+			t.Errorf("%s allows %v", g.Sid, g.Actions)
+		}
+	}
+	if len(list) != 2+4+1 {
+		t.Errorf("%d statements", len(list))
+	}
+}
+
+// Every source that a plan may rest on is read.
+func TestSourcesAreRead(t *testing.T) {
+	all := sources()
+	for _, r := range plan.Remedies() {
+		for _, source := range plan.Sources(r, "") {
+			if !slices.Contains(all, source) {
+				t.Errorf("%s needs %s, which is not read", r, source)
+			}
+		}
+	}
+}

@@ -1,0 +1,100 @@
+// Package spec describes remediate: what wakes it and what it may do.
+package spec
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/config"
+	"rollcall/shared/event"
+	"rollcall/shared/fn"
+	"rollcall/shared/gather"
+	"rollcall/shared/plan"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/state"
+)
+
+// Name is the function's name.
+const Name = "remediate"
+
+// Environment is what the function reads of its environment. The function
+// itself uses only this and Name: Spec derives permissions from interfaces by
+// reflection, which would make the linker keep every method of every SDK
+// client.
+func Environment() []fn.Variable {
+	return append(chosen(),
+		config.Clusters, config.RemedyLimit, config.ApprovalTime, config.JoinTime, config.CleanupGrace,
+		config.TableName, config.BusName, config.ResultQueueURL, config.RemedyQueueURL, config.LogLevel)
+}
+
+// chosen are the settings on which depends what the function may change.
+func chosen() []fn.Variable { return []fn.Variable{config.Remedies, config.RemedyVPCs} }
+
+// sources are what any plan may rest on: a remedy's own, and those of the
+// checks whose causes have one, or whose instances may be replaced.
+func sources() []snapshot.Source {
+	var list []checks.Check
+	for _, c := range checks.All() {
+		if strings.HasPrefix(string(c.ID), "zone/") || c.ID == "ip/leaked-interfaces" {
+			list = append(list, c)
+		}
+	}
+	all := gather.JoinSources(slices.Concat(checks.OfLaunches(), list))
+	for _, r := range plan.Remedies() {
+		all = slices.Concat(all, plan.Sources(r, ""))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Spec is what infra deploys.
+func Spec() fn.Spec {
+	return fn.Spec{
+		Name:          Name,
+		About:         "Plans remedies for incidents, where an operator lets it; does what a person approved, or a policy, once, after a fresh look; and says what came of it.",
+		FailureImpact: "No remedy is offered or done; what was approved waits.",
+		Rules: []fn.Rule{
+			{Bus: fn.Bus, Name: "incidents", Why: "An incident is opened, changed or comes back, or a remedy for it was approved", Pattern: event.RemedyPattern},
+		},
+		Queue: &fn.Queue{
+			Resource: fn.RemedyQueue,
+			// Each message is a look of some seconds and at most one deed.
+			Batch:       1,
+			Concurrency: 2,
+			Attempts:    5,
+			Retention:   24 * time.Hour,
+		},
+		Memory:      256,
+		Timeout:     90 * time.Second,
+		Environment: Environment(),
+		Reads: slices.Concat(
+			gather.Reads(sources()...),
+			[]fn.Read{gather.ListNodegroups()}, // which groups are managed ones, and what they are doing
+			state.ReadDeeds(),
+		),
+		Grants: append(state.RecordDeeds(),
+			fn.Grant{
+				Sid:       "SendResults",
+				Why:       "Plans and what came of them go to report, the only function that talks to people.",
+				Actions:   []string{"sqs:SendMessage"},
+				Resources: []fn.Resource{fn.ResultQueue},
+			},
+			fn.Grant{
+				Sid:       "LookAgain",
+				Why:       "An instance whose cause is gone may join by itself: it is looked at again before it is replaced.",
+				Actions:   []string{"sqs:SendMessage"},
+				Resources: []fn.Resource{fn.RemedyQueue},
+			},
+			fn.Grant{
+				Sid:       "TellTheBus",
+				Why:       "After a remedy the check that found the cause is asked for at once.",
+				Actions:   []string{"events:PutEvents"},
+				Resources: []fn.Resource{fn.Bus},
+			},
+		),
+		Chosen: Changes,
+		Kube:   gather.KubeRules(sources()...),
+	}
+}

@@ -1,0 +1,11 @@
+// Command slack-actions takes what people press in Slack: see spec.
+package main
+
+import (
+	"rollcall/functions/slack-actions/spec"
+	"rollcall/shared/run"
+)
+
+func main() {
+	run.Start(spec.Name, spec.Environment(), build)
+}

@@ -1,0 +1,78 @@
+// Package spec describes slack-actions: what wakes it and what it may do.
+package spec
+
+import (
+	"time"
+
+	"rollcall/shared/config"
+	"rollcall/shared/fn"
+	"rollcall/shared/state"
+)
+
+// Name is the function's name.
+const Name = "slack-actions"
+
+// The figures on which alarms stand.
+const (
+	// NotPassedOn counts presses of Slack that could not be checked or passed on.
+	NotPassedOn = "NotPassedOn"
+	// RefusedRequests counts requests that were refused, also by reason.
+	RefusedRequests = "RefusedRequests"
+)
+
+// Environment is what the function reads of its environment. The function
+// itself uses only this and the names: Spec derives permissions from interfaces
+// by reflection, which would make the linker keep every method of every SDK
+// client (44 MB instead of 12).
+func Environment() []fn.Variable {
+	return []fn.Variable{config.SigningARN, config.SlackAPI, config.TableName, config.ResultQueueURL, config.LogLevel}
+}
+
+// Spec is what infra deploys.
+func Spec() fn.Spec {
+	return fn.Spec{
+		Name:          Name,
+		About:         "Takes what people press in Slack: checks signature, age and form, and passes it on to report, which decides.",
+		FailureImpact: "Buttons in Slack do nothing: nobody can acknowledge, mute or approve. Whoever presses sees a warning sign and presses again later; nothing waits in a queue.",
+		URL: &fn.URL{
+			Why: "Slack calls it when somebody presses a button (Interactivity).",
+			// People press a few buttons a minute, and a call takes a tenth of a second.
+			Concurrency: 10,
+		},
+		Only:   config.SlackActions,
+		Memory: 256,
+		// Its own deadline is shorter: Slack waits for three seconds.
+		Timeout:     10 * time.Second,
+		Environment: Environment(),
+		Alarms: []fn.Alarm{
+			{
+				Metric: NotPassedOn, AtLeast: 1,
+				Why: "A press of Slack's could not be checked or passed on.",
+				Do:  "read its log for the error; is the signing secret filled in (output SlackSigningSecretCommand), are the table and the results queue in order?",
+			},
+			{
+				// Slack's own requests are refused next to never: a person who presses
+				// twice, a message of an older version.
+				Metric: RefusedRequests, AtLeast: 20,
+				Why: "Twenty requests were refused within five minutes.",
+				Do:  `read the lines with "audit":true in its log: "forged" from Slack's addresses means that the signing secret in Secrets Manager is not the app's; from others, that somebody probes the address, which changes nothing (to close it: slackActions=off).`,
+			},
+		},
+		Grants: []fn.Grant{
+			state.RecordPresses(),
+			state.RecordRefusals(),
+			{
+				Sid:       "ReadSigningSecret",
+				Why:       "The secret by which Slack signs is read at the first press and kept in memory only.",
+				Actions:   []string{"secretsmanager:GetSecretValue"},
+				Resources: []fn.Resource{fn.SigningSecret},
+			},
+			{
+				Sid:       "PassPressesOn",
+				Why:       "What was pressed goes to report, which decides whether it is allowed.",
+				Actions:   []string{"sqs:SendMessage"},
+				Resources: []fn.Resource{fn.ResultQueue},
+			},
+		},
+	}
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rollcall/local/slackstand"
+	"rollcall/local/stage"
+	"rollcall/shared/report"
+)
+
+// The people of the stage's Slack: who may approve, and somebody who may not.
+const (
+	onCall = "U0ONCALL01"
+	dev    = "U0DEV00001"
+)
+
+// needs holds that the template has functions.
+func needs(s *stage.Stage, names ...string) error {
+	for _, name := range names {
+		if _, ok := s.Function(name); !ok {
+			return fmt.Errorf("the template has no function %s", name)
+		}
+	}
+	return nil
+}
+
+// only is the channel's only message.
+func only(s *stage.Stage) slackstand.Message {
+	list := shown(s)
+	if len(list) == 0 {
+		return slackstand.Message{}
+	}
+	return list[0]
+}
+
+// offers tells that a message has the button that approves a fix.
+func offers(m slackstand.Message) bool {
+	return strings.Contains(strings.ReplaceAll(string(m.Blocks), " ", ""), `"action_id":"`+string(report.ApprovePlan)+`"`)
+}
+
+// approve presses it as a person would who may.
+func approve(ctx context.Context, s *stage.Stage, m slackstand.Message) error {
+	return s.Slack.Press(ctx, slackstand.Press{Channel: stage.Channel, TS: m.TS, ActionID: string(report.ApprovePlan), User: onCall})
+}
+
+// refusedTo presses it as somebody who may not: he is told so, and nobody else.
+func refusedTo(ctx context.Context, n *narrator, s *stage.Stage, m slackstand.Message, user string) error {
+	before := told(s, user)
+	if err := s.Slack.Press(ctx, slackstand.Press{Channel: stage.Channel, TS: m.TS, ActionID: string(report.ApprovePlan), User: user}); err != nil {
+		return err
+	}
+	if err := n.wait(ctx, "waiting for the answer to "+user, func() (bool, error) { return told(s, user) > before, nil }); err != nil {
+		return err
+	}
+	n.say("%s presses Approve, may not, and is told so: nobody else sees it", user)
+	return nil
+}
+
+// told counts the answers that only one person saw.
+func told(s *stage.Stage, user string) int {
+	count := 0
+	for _, c := range s.Slack.Calls() {
+		if c.Method == "chat.postEphemeral" && c.Error == "" && c.Params["user"] == user {
+			count++
+		}
+	}
+	return count
+}
+
+// called tells that a function made a call, and AWS took it.
+func called(s *stage.Stage, operation, function string) bool {
+	for _, c := range s.Cloud.Calls() {
+		if c.Operation == operation && c.Principal.Name == function && c.Code == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// changed waits until the message says who changed what it is about.
+func changed(ctx context.Context, n *narrator, s *stage.Stage, resource, who string) error {
+	if err := n.wait(ctx, "waiting for what CloudTrail knows", func() (bool, error) {
+		text := everything(only(s))
+		return strings.Contains(text, who) && strings.Contains(text, resource), nil
+	}); err != nil {
+		return err
+	}
+	n.say("the message says who changed %s: %s", resource, who)
+	return nil
+}
+
+// thread is all that is said in a message's thread.
+func thread(m slackstand.Message) string {
+	var b strings.Builder
+	for _, r := range m.Replies {
+		b.WriteString(everything(r) + "\n")
+	}
+	return b.String()
+}
+
+// public counts a thread's replies, without what only one person sees.
+func public(m slackstand.Message) int {
+	count := 0
+	for _, r := range m.Replies {
+		if r.Visible == "" {
+			count++
+		}
+	}
+	return count
+}
+
+// messageWith is the channel's message that says all of it.
+func messageWith(s *stage.Stage, parts ...string) (slackstand.Message, bool) {
+	for _, m := range shown(s) {
+		text := everything(m)
+		if !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(text, p) }) {
+			return m, true
+		}
+	}
+	return slackstand.Message{}, false
+}
+
+// shown are the channel's messages that everybody sees.
+func shown(s *stage.Stage) []slackstand.Message {
+	return slices.DeleteFunc(s.Slack.Messages(stage.Channel), func(m slackstand.Message) bool { return m.Visible != "" })
+}

@@ -1,0 +1,56 @@
+package stage
+
+import (
+	"rollcall/local/slackstand"
+	"rollcall/local/template"
+	"rollcall/shared/config"
+	"rollcall/shared/fn"
+)
+
+// The people of the stage's Slack. Whoever is on call is the first, who presses
+// on the page; the lead is a member of a user group; the developer may approve
+// nothing where the approvers are Approvers.
+const (
+	OnCall = "U0ONCALL01"
+	Dev    = "U0DEV00001"
+	Lead   = "U0LEAD0001"
+	Leads  = "S0LEADS001"
+	// Approvers is the setting approvers by which the first may approve by name,
+	// and the lead through the group.
+	Approvers = OnCall + "," + Leads
+)
+
+func people() []slackstand.User {
+	return []slackstand.User{
+		{ID: OnCall, Name: "oncall", Timezone: "UTC"},
+		{ID: Dev, Name: "dev", Timezone: "Europe/Berlin"},
+		{ID: Lead, Name: "lead", Timezone: "America/New_York"},
+	}
+}
+
+func groups() []slackstand.Group {
+	return []slackstand.Group{{ID: Leads, Handle: "leads", Users: []string{Lead}}}
+}
+
+// SecretFor is the secret of the template to which the functions' variable
+// refers.
+func (s *Stage) SecretFor(v fn.Variable) (template.Secret, bool) {
+	for _, f := range s.Template.Functions {
+		if secret, ok := s.secretOf(f.Environment[string(v)]); ok {
+			return secret, true
+		}
+	}
+	return template.Secret{}, false
+}
+
+// secretValue is what Secrets Manager holds.
+func (s *Stage) secretValue(secret template.Secret) string {
+	signing, ok := s.SecretFor(config.SigningARN)
+	switch {
+	case ok && secret.ARN == signing.ARN:
+		return SigningSecret
+	case s.options.SlackToken != nil:
+		return *s.options.SlackToken
+	}
+	return SlackToken
+}

@@ -1,0 +1,205 @@
+package stage
+
+import (
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+)
+
+// things is what IAM knows of the account.
+type things struct {
+	account, region string
+	api             describer
+}
+
+// describer is how IAM looks at what a call is about.
+type describer interface {
+	DescribeNetworkInterfaces(*ec2.DescribeNetworkInterfacesInput) (*ec2.DescribeNetworkInterfacesOutput, error)
+	DescribeRouteTables(*ec2.DescribeRouteTablesInput) (*ec2.DescribeRouteTablesOutput, error)
+	DescribeSecurityGroups(*ec2.DescribeSecurityGroupsInput) (*ec2.DescribeSecurityGroupsOutput, error)
+	DescribeAutoScalingGroups(*autoscaling.DescribeAutoScalingGroupsInput) (*autoscaling.DescribeAutoScalingGroupsOutput, error)
+	DescribeAutoScalingInstances(*autoscaling.DescribeAutoScalingInstancesInput) (*autoscaling.DescribeAutoScalingInstancesOutput, error)
+	DescribeNodegroup(*eks.DescribeNodegroupInput) (*eks.DescribeNodegroupOutput, error)
+	DescribeCluster(*eks.DescribeClusterInput) (*eks.DescribeClusterOutput, error)
+}
+
+func (s *Stage) things() things {
+	t := things{account: s.Template.AccountID, region: s.Template.Region}
+	if s.World != nil {
+		t.api = account{EC2: s.World.EC2(), AutoScaling: s.World.AutoScaling(), EKS: s.World.EKS(), IAM: s.World.IAM()}
+	}
+	return t
+}
+
+// Resource is what IAM sees of a write at this moment: the ARN of what it is
+// about and its condition keys. It is false for calls that take no resource, or
+// whose resource the stage does not know.
+func (s *Stage) Resource(in any) (arn string, keys map[string][]string, ok bool) {
+	return s.things().resource(in)
+}
+
+func (t things) resource(in any) (arn string, keys map[string][]string, ok bool) {
+	switch in := in.(type) {
+	case *ec2.DeleteNetworkInterfaceInput:
+		return t.networkInterface(in.NetworkInterfaceId)
+	case *ec2.AttachNetworkInterfaceInput:
+		return t.networkInterface(in.NetworkInterfaceId)
+	case *ec2.AssignPrivateIpAddressesInput:
+		return t.networkInterface(in.NetworkInterfaceId)
+	case *ec2.UnassignPrivateIpAddressesInput:
+		return t.networkInterface(in.NetworkInterfaceId)
+	case *ec2.CreateRouteInput:
+		return t.routeTable(in.RouteTableId)
+	case *ec2.ReplaceRouteInput:
+		return t.routeTable(in.RouteTableId)
+	case *ec2.DeleteRouteInput:
+		return t.routeTable(in.RouteTableId)
+	case *ec2.AuthorizeSecurityGroupIngressInput:
+		return t.securityGroup(in.GroupId)
+	case *ec2.AuthorizeSecurityGroupEgressInput:
+		return t.securityGroup(in.GroupId)
+	case *ec2.RevokeSecurityGroupIngressInput:
+		return t.securityGroup(in.GroupId)
+	case *ec2.RevokeSecurityGroupEgressInput:
+		return t.securityGroup(in.GroupId)
+	case *autoscaling.SetDesiredCapacityInput:
+		return t.group(aws.ToString(in.AutoScalingGroupName))
+	case *autoscaling.UpdateAutoScalingGroupInput:
+		return t.group(aws.ToString(in.AutoScalingGroupName))
+	case *autoscaling.TerminateInstanceInAutoScalingGroupInput:
+		return t.group(t.groupOf(in.InstanceId))
+	case *eks.UpdateNodegroupConfigInput:
+		return t.nodegroup(in.ClusterName, in.NodegroupName)
+	case *eks.UpdateNodegroupVersionInput:
+		return t.nodegroup(in.ClusterName, in.NodegroupName)
+	case *eks.DeleteNodegroupInput:
+		return t.nodegroup(in.ClusterName, in.NodegroupName)
+	case *eks.CreateAccessEntryInput:
+		return t.newEntry(in)
+	}
+	return "", nil, false
+}
+
+func (t things) networkInterface(id *string) (string, map[string][]string, bool) {
+	keys := map[string][]string{}
+	if out, err := t.api.DescribeNetworkInterfaces(&ec2.DescribeNetworkInterfacesInput{NetworkInterfaceIds: []string{aws.ToString(id)}}); err == nil && len(out.NetworkInterfaces) == 1 {
+		eni := out.NetworkInterfaces[0]
+		tags(keys, eni.TagSet, "aws:ResourceTag/", "ec2:ResourceTag/")
+		t.ec2Keys(keys, eni.VpcId, eni.OwnerId)
+		keys["ec2:Subnet"] = []string{t.ec2("subnet/" + aws.ToString(eni.SubnetId))}
+		keys["ec2:AvailabilityZone"] = []string{aws.ToString(eni.AvailabilityZone)}
+	}
+	return t.ec2("network-interface/" + aws.ToString(id)), keys, true
+}
+
+func (t things) routeTable(id *string) (string, map[string][]string, bool) {
+	keys := map[string][]string{"ec2:RouteTableID": {aws.ToString(id)}}
+	if out, err := t.api.DescribeRouteTables(&ec2.DescribeRouteTablesInput{RouteTableIds: []string{aws.ToString(id)}}); err == nil && len(out.RouteTables) == 1 {
+		table := out.RouteTables[0]
+		tags(keys, table.Tags, "aws:ResourceTag/", "ec2:ResourceTag/")
+		t.ec2Keys(keys, table.VpcId, table.OwnerId)
+	}
+	return t.ec2("route-table/" + aws.ToString(id)), keys, true
+}
+
+func (t things) securityGroup(id *string) (string, map[string][]string, bool) {
+	keys := map[string][]string{"ec2:SecurityGroupID": {aws.ToString(id)}}
+	if out, err := t.api.DescribeSecurityGroups(&ec2.DescribeSecurityGroupsInput{GroupIds: []string{aws.ToString(id)}}); err == nil && len(out.SecurityGroups) == 1 {
+		group := out.SecurityGroups[0]
+		tags(keys, group.Tags, "aws:ResourceTag/", "ec2:ResourceTag/")
+		t.ec2Keys(keys, group.VpcId, group.OwnerId)
+	}
+	return t.ec2("security-group/" + aws.ToString(id)), keys, true
+}
+
+// ec2Keys are the condition keys that resources of a VPC share. The VPC's ARN
+// bears the account of the VPC's owner, which here is that of the resource.
+func (t things) ec2Keys(keys map[string][]string, vpc, owner *string) {
+	keys["ec2:Region"] = []string{t.region}
+	keys["ec2:Vpc"] = []string{t.ec2("vpc/" + aws.ToString(vpc))}
+	keys["aws:ResourceAccount"] = []string{aws.ToString(owner)}
+}
+
+// groupOf is the Auto Scaling group of an instance: IAM asks about the group.
+func (t things) groupOf(instance *string) string {
+	out, err := t.api.DescribeAutoScalingInstances(&autoscaling.DescribeAutoScalingInstancesInput{InstanceIds: []string{aws.ToString(instance)}})
+	if err != nil || len(out.AutoScalingInstances) != 1 {
+		return ""
+	}
+	return aws.ToString(out.AutoScalingInstances[0].AutoScalingGroupName)
+}
+
+func (t things) group(name string) (string, map[string][]string, bool) {
+	keys := map[string][]string{}
+	out, err := t.api.DescribeAutoScalingGroups(&autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{name}})
+	if name == "" || err != nil || len(out.AutoScalingGroups) != 1 {
+		return "arn:aws:autoscaling:" + t.region + ":" + t.account + ":autoScalingGroup:*:autoScalingGroupName/" + name, keys, true
+	}
+	group := out.AutoScalingGroups[0]
+	for _, tag := range group.Tags {
+		put(keys, tag, "aws:ResourceTag/", "autoscaling:ResourceTag/")
+	}
+	keys["aws:ResourceAccount"] = []string{t.account}
+	return aws.ToString(group.AutoScalingGroupARN), keys, true
+}
+
+func (t things) nodegroup(cluster, name *string) (string, map[string][]string, bool) {
+	keys := map[string][]string{}
+	arn := "arn:aws:eks:" + t.region + ":" + t.account + ":nodegroup/" + aws.ToString(cluster) + "/" + aws.ToString(name) + "/unknown"
+	if out, err := t.api.DescribeNodegroup(&eks.DescribeNodegroupInput{ClusterName: cluster, NodegroupName: name}); err == nil {
+		arn = aws.ToString(out.Nodegroup.NodegroupArn)
+		for key, value := range out.Nodegroup.Tags {
+			keys["aws:ResourceTag/"+key] = []string{value}
+		}
+		keys["aws:ResourceAccount"] = []string{t.account}
+	}
+	return arn, keys, true
+}
+
+// newEntry is an access entry that is to be made: IAM is asked about the
+// cluster, with what the entry would have.
+func (t things) newEntry(in *eks.CreateAccessEntryInput) (string, map[string][]string, bool) {
+	kind := aws.ToString(in.Type)
+	if kind == "" {
+		kind = "STANDARD"
+	}
+	keys := map[string][]string{"eks:principalArn": {aws.ToString(in.PrincipalArn)}, "eks:accessEntryType": {kind}}
+	if len(in.KubernetesGroups) > 0 {
+		keys["eks:kubernetesGroups"] = in.KubernetesGroups
+	}
+	if in.Username != nil {
+		keys["eks:username"] = []string{*in.Username}
+	}
+	for key, value := range in.Tags {
+		keys["aws:RequestTag/"+key] = []string{value}
+		keys["aws:TagKeys"] = append(keys["aws:TagKeys"], key)
+	}
+	if out, err := t.api.DescribeCluster(&eks.DescribeClusterInput{Name: in.ClusterName}); err == nil {
+		for key, value := range out.Cluster.Tags {
+			keys["aws:ResourceTag/"+key] = []string{value}
+		}
+		keys["aws:ResourceAccount"] = []string{t.account}
+	}
+	return "arn:aws:eks:" + t.region + ":" + t.account + ":cluster/" + aws.ToString(in.ClusterName), keys, true
+}
+
+func (t things) ec2(rest string) string {
+	return "arn:aws:ec2:" + t.region + ":" + t.account + ":" + rest
+}
+
+func tags(keys map[string][]string, list []ec2types.Tag, prefixes ...string) {
+	for _, tag := range list {
+		for _, prefix := range prefixes {
+			keys[prefix+aws.ToString(tag.Key)] = []string{aws.ToString(tag.Value)}
+		}
+	}
+}
+
+func put(keys map[string][]string, tag astypes.TagDescription, prefixes ...string) {
+	for _, prefix := range prefixes {
+		keys[prefix+aws.ToString(tag.Key)] = []string{aws.ToString(tag.Value)}
+	}
+}

@@ -1,0 +1,67 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"rollcall/shared/report"
+)
+
+// SendPress passes on what somebody pressed in Slack.
+func (q Queues) SendPress(ctx context.Context, p report.Press) error {
+	p.Format, p.Kind = report.PressFormat, report.PressKind
+	return q.send(ctx, p.Kind, p.Key.Cluster, p.ID, p)
+}
+
+// SendProposal sends a remedy's plan to report.
+func (q Queues) SendProposal(ctx context.Context, p report.Proposal) error {
+	p.Format, p.Kind, p.Cluster = report.ProposalFormat, report.ProposalKind, p.Key.Cluster
+	return q.send(ctx, p.Kind, p.Cluster, p.ID, p)
+}
+
+// SendDeed tells report what a remedy did.
+func (q Queues) SendDeed(ctx context.Context, d report.DeedTold) error {
+	d.Format, d.Kind, d.Cluster = report.DeedFormat, report.DeedKind, d.Key.Cluster
+	return q.send(ctx, d.Kind, d.Cluster, d.ID, d)
+}
+
+// SendChanges sends report what was changed before an incident.
+func (q Queues) SendChanges(ctx context.Context, c report.Changes) error {
+	c.Format, c.Kind, c.Cluster = report.ChangesFormat, report.ChangesKind, c.Key.Cluster
+	return q.send(ctx, c.Kind, c.Cluster, c.ID, c)
+}
+
+// send puts a message behind the others of its cluster. The same message sent
+// twice within five minutes arrives once.
+func (q Queues) send(ctx context.Context, kind, cluster, id string, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode the %s of %s: %w", kind, cluster, err)
+	}
+	_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
+		QueueUrl:               aws.String(q.Results),
+		MessageBody:            aws.String(string(body)),
+		MessageGroupId:         aws.String(groupID(cluster)),
+		MessageDeduplicationId: aws.String(digest(kind + "/" + id)),
+	})
+	if err != nil {
+		return fmt.Errorf("send the %s of %s to report: %w", kind, cluster, err)
+	}
+	return nil
+}
+
+// RemedyAgain asks remediate to take an event up again after the delay.
+func (q Queues) RemedyAgain(ctx context.Context, event string, delay time.Duration) error {
+	_, err := q.Client.SendMessage(ctx, &sqs.SendMessageInput{
+		QueueUrl: aws.String(q.Remedies), MessageBody: aws.String(event), DelaySeconds: seconds(delay),
+	})
+	if err != nil {
+		return fmt.Errorf("ask for another look at a remedy: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"rollcall/shared/plan"
+)
+
+// RemedyOf is what a remedy may do in a cluster.
+func (c Config) RemedyOf(cluster string, r plan.Remedy) plan.Policy {
+	if p, ok := c.Remedied[cluster][r]; ok {
+		return p
+	}
+	return plan.Off
+}
+
+// parseRemedies reads "off", or the policies of clusters by name and remedy.
+// What names a remedy wins over what is for all of a cluster's. There is no way
+// to opt in for all clusters: each opts in.
+func parseRemedies(text string) (map[string]map[plan.Remedy]plan.Policy, error) {
+	if text == string(plan.Off) {
+		return nil, nil
+	}
+	all, named := map[string]plan.Policy{}, map[string]map[plan.Remedy]plan.Policy{}
+	for pair := range strings.SplitSeq(text, ",") {
+		what, policy, ok := strings.Cut(strings.TrimSpace(pair), "=")
+		cluster, remedy, one := strings.Cut(what, "/")
+		r, p := plan.Remedy(remedy), plan.Policy(policy)
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("%q is neither %q nor of the form cluster/remedy=policy", pair, plan.Off)
+		case !clusterName.MatchString(cluster):
+			return nil, fmt.Errorf("%q is not a cluster name", cluster)
+		case one && !slices.Contains(plan.Remedies(), r):
+			return nil, fmt.Errorf("%q is not a remedy: %v", remedy, plan.Remedies())
+		case p != plan.Off && p != plan.Approve && p != plan.Auto:
+			return nil, fmt.Errorf("%q is not a policy: off, approve or auto", policy)
+		}
+		known, twice := all[cluster]
+		if one {
+			if named[cluster] == nil {
+				named[cluster] = map[plan.Remedy]plan.Policy{}
+			}
+			known, twice = named[cluster][r]
+			named[cluster][r] = p
+		} else {
+			all[cluster] = p
+		}
+		if twice && known != p {
+			return nil, fmt.Errorf("%s has two policies, %s and %s", what, known, p)
+		}
+	}
+	policies := map[string]map[plan.Remedy]plan.Policy{}
+	for cluster, p := range all {
+		policies[cluster] = map[plan.Remedy]plan.Policy{}
+		for _, r := range plan.Remedies() {
+			policies[cluster][r] = p
+		}
+	}
+	for cluster, list := range named {
+		if policies[cluster] == nil {
+			policies[cluster] = map[plan.Remedy]plan.Policy{}
+		}
+		for r, p := range list {
+			policies[cluster][r] = p
+		}
+	}
+	return policies, nil
+}
+
+// approver is the form of Slack's ids of users (U, W) and user groups (S).
+var approver = regexp.MustCompile(`^[UWS][A-Z0-9]{2,30}$`)
+
+func parseApprovers(text string) ([]string, error) {
+	if text == "none" {
+		return nil, nil
+	}
+	var list []string
+	for id := range strings.SplitSeq(text, ",") {
+		id = strings.TrimSpace(id)
+		if !approver.MatchString(id) {
+			return nil, fmt.Errorf("%q is not the id of a Slack user (U…, W…) or user group (S…)", id)
+		}
+		list = append(list, id)
+	}
+	slices.Sort(list)
+	return slices.Compact(list), nil
+}
+
+func parseSwitch(text string) (bool, error) {
+	if text != "on" && text != "off" {
+		return false, fmt.Errorf("%q is neither on nor off", text)
+	}
+	return text == "on", nil
+}

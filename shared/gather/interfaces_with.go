@@ -1,0 +1,22 @@
+package gather
+
+import (
+	"context"
+
+	"rollcall/shared/snapshot"
+)
+
+// InterfacesWith describes all network interfaces that have one of the security
+// groups, whatever they are attached to and in whichever VPC.
+func (r *Reader) InterfacesWith(ctx context.Context, groups []string) ([]snapshot.Interface, *snapshot.Failure) {
+	if len(groups) == 0 {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.patience)
+	defer cancel()
+	list, err := r.readInterfaces(ctx, anyOf("group-id", groups))
+	if err != nil {
+		return nil, failure(snapshot.Interfaces, call(snapshot.Interfaces), err)
+	}
+	return list, nil
+}

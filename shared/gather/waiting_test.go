@@ -1,0 +1,72 @@
+package gather
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/kube"
+	"rollcall/shared/snapshot"
+)
+
+const redis = `{"metadata":{"name":"redis-0","namespace":"redash","creationTimestamp":"2026-11-20T14:00:00Z","ownerReferences":[{"kind":"StatefulSet","name":"redis","controller":true}]},
+"spec":{"nodeSelector":{"kubernetes.io/arch":"amd64"},"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"pool","operator":"In","values":["data"]}]}]}}},
+"tolerations":[{"key":"data","operator":"Exists","effect":"NoSchedule"}],
+"volumes":[{"name":"data","persistentVolumeClaim":{"claimName":"redis"}},{"name":"scratch","ephemeral":{"volumeClaimTemplate":{}}},{"name":"config","configMap":{"name":"x"}}]},
+"status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/2 nodes are available: 2 node(s) had volume node affinity conflict.","lastTransitionTime":"2026-11-20T14:00:01Z"}]}}`
+
+func podOf(t *testing.T, text string) kube.WaitingPod {
+	t.Helper()
+	var p kube.WaitingPod
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestWaitingPod(t *testing.T) {
+	pulling := podOf(t, redis)
+	pulling.Spec.NodeName = "ip-10-0-0-1"
+	got := waitingPods([]kube.WaitingPod{pulling, podOf(t, redis)})
+	want := []snapshot.WaitingPod{{
+		Namespace: "redash", Name: "redis-0", Owner: "StatefulSet redis", Created: time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC),
+		Scheduled: snapshot.Condition{Status: "False", Reason: "Unschedulable", Message: "0/2 nodes are available: 2 node(s) had volume node affinity conflict.", Since: time.Date(2026, 11, 20, 14, 0, 1, 0, time.UTC)},
+		Claims:    []string{"redis", "redis-0-scratch"}, Selector: map[string]string{"kubernetes.io/arch": "amd64"},
+		Terms:       []snapshot.NodeTerm{{Labels: []snapshot.Requirement{{Key: "pool", Operator: "In", Values: []string{"data"}}}, Fields: []snapshot.Requirement{}}},
+		Tolerations: []snapshot.Toleration{{Key: "data", Operator: "Exists", Effect: "NoSchedule"}},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("waiting pods (-want +got):\n%s", diff)
+	}
+}
+
+// TestHalfPods: nothing that an answer leaves out breaks the reader.
+func TestHalfPods(t *testing.T) {
+	if p := waitingPod(kube.WaitingPod{}); len(p.Claims) != 0 {
+		t.Errorf("pod %+v", p)
+	}
+	if v := persistentVolume(kube.PersistentVolume{}); v.Volume != "" || v.Zones != nil {
+		t.Errorf("volume %+v", v)
+	}
+	if c := claim(kube.PersistentVolumeClaim{}); c.Volume != "" {
+		t.Errorf("claim %+v", c)
+	}
+}
+
+func FuzzWaitingPods(f *testing.F) {
+	f.Add([]byte(redis))
+	f.Add([]byte(`{"spec":{"volumes":[{}],"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{}}}}}`))
+	f.Add([]byte(`{"spec":{"csi":{"driver":"ebs.csi.aws.com","volumeHandle":"aws:///vol-1"},"nodeAffinity":{"required":{"nodeSelectorTerms":[{}]}}}}`))
+	f.Fuzz(func(_ *testing.T, raw []byte) {
+		var p kube.WaitingPod
+		if json.Unmarshal(raw, &p) == nil {
+			waitingPods([]kube.WaitingPod{p})
+		}
+		var v kube.PersistentVolume
+		if json.Unmarshal(raw, &v) == nil {
+			persistentVolume(v)
+		}
+	})
+}

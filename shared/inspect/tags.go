@@ -1,0 +1,43 @@
+package inspect
+
+import (
+	"maps"
+
+	"rollcall/shared/diagnose"
+	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
+)
+
+// tags are those of the nodegroups that causes and launches name, by nodegroup:
+// channels are chosen by them. A node of an Auto Scaling group without a managed
+// nodegroup goes by that group's.
+func tags(s *snapshot.Snapshot, d diagnose.Diagnosis, launches []report.Launch) map[string]map[string]string {
+	named := map[string]bool{}
+	for _, c := range d.Causes {
+		for _, name := range c.Nodegroups {
+			named[name] = true
+		}
+	}
+	for _, l := range launches {
+		if l.Nodegroup != "" {
+			named[l.Nodegroup] = true
+		} else {
+			named[l.Group] = true
+		}
+	}
+	all := map[string]map[string]string{}
+	for _, g := range s.Groups {
+		if named[g.Name] && len(g.Tags) > 0 {
+			all[g.Name] = maps.Clone(g.Tags)
+		}
+	}
+	for _, n := range s.Nodegroups {
+		if named[n.Name] && len(n.Tags) > 0 {
+			all[n.Name] = maps.Clone(n.Tags)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all
+}

@@ -1,0 +1,196 @@
+package interaction
+
+import (
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// Payload is what somebody did in Slack, docs.slack.dev/reference/interaction-payloads.
+type Payload struct {
+	// Type is Slack's word: block_actions, view_submission, shortcut; or
+	// "ssl_check", by which Slack looks whether the address answers.
+	Type string
+	App  string
+	Team string
+	// User is who did it.
+	User, Name string
+	// Channel and TS are the message's, Thread that of the message above it.
+	Channel, TS, Thread string
+	// ResponseURL takes answers for whoever did it. Whoever has it can write
+	// into the channel: it stands in no log and no record.
+	ResponseURL string
+	Actions     []Action
+	// Blocks are those of the message.
+	Blocks json.RawMessage
+}
+
+// Action is one element that was used.
+type Action struct {
+	ID, Block, Type string
+	Value           string
+	// Option is the value of a menu's choice.
+	Option string
+	// Link tells that it is a button that opened a page: Slack tells the app of
+	// that too, and nothing is to be done.
+	Link bool
+}
+
+// The types that are known by name here.
+const (
+	BlockActions = "block_actions"
+	SSLCheck     = "ssl_check"
+)
+
+// wirePayload are the fields in use of Slack's payload.
+type wirePayload struct {
+	Type string `json:"type"`
+	App  string `json:"api_app_id"`
+	Team struct {
+		ID string `json:"id"`
+	} `json:"team"`
+	User struct {
+		ID       string `json:"id"`
+		Username string `json:"username"`
+		Name     string `json:"name"`
+	} `json:"user"`
+	Channel struct {
+		ID string `json:"id"`
+	} `json:"channel"`
+	Container struct {
+		Type    string `json:"type"`
+		TS      string `json:"message_ts"`
+		Channel string `json:"channel_id"`
+		Thread  string `json:"thread_ts"`
+	} `json:"container"`
+	Message struct {
+		TS     string          `json:"ts"`
+		Thread string          `json:"thread_ts"`
+		Blocks json.RawMessage `json:"blocks"`
+	} `json:"message"`
+	ResponseURL string `json:"response_url"`
+	Actions     []struct {
+		ID     string `json:"action_id"`
+		Block  string `json:"block_id"`
+		Type   string `json:"type"`
+		Value  string `json:"value"`
+		Option struct {
+			Value string `json:"value"`
+		} `json:"selected_option"`
+	} `json:"actions"`
+}
+
+// Parse reads the body of a signed request. A refusal comes with what was
+// understood: to whom it can be told.
+func Parse(body []byte) (Payload, error) {
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return Payload{}, refuse(Malformed, "Slack's form cannot be read")
+	}
+	texts := form["payload"]
+	if len(texts) == 0 && form.Get("ssl_check") == "1" {
+		return Payload{Type: SSLCheck}, nil
+	}
+	if len(texts) != 1 {
+		return Payload{}, refuse(Malformed, "Slack's form does not have one field payload")
+	}
+	var w wirePayload
+	if json.Unmarshal([]byte(texts[0]), &w) != nil {
+		return Payload{}, refuse(Malformed, "Slack's payload cannot be read")
+	}
+	p := Payload{
+		Type: w.Type, App: w.App, Team: w.Team.ID, User: w.User.ID, Name: first(w.User.Username, w.User.Name),
+		Channel: first(w.Container.Channel, w.Channel.ID), TS: first(w.Container.TS, w.Message.TS), Thread: above(first(w.Container.TS, w.Message.TS), first(w.Container.Thread, w.Message.Thread)),
+		ResponseURL: w.ResponseURL, Blocks: w.Message.Blocks,
+	}
+	p.Name = cut(p.Name, maxName)
+	links := linksOf(w.Message.Blocks)
+	for _, a := range w.Actions {
+		p.Actions = append(p.Actions, Action{ID: a.ID, Block: a.Block, Type: a.Type, Value: a.Value, Option: a.Option.Value, Link: links[[2]string{a.Block, a.ID}]})
+	}
+	return p, p.check(w.Container.Type)
+}
+
+// check tells whether it is one use of one element of a message.
+func (p Payload) check(container string) error {
+	switch {
+	case p.Type != BlockActions:
+		return refuse(NotPressed, "Rollcall has buttons in its messages only: no shortcuts, dialogs or commands")
+	case container != "" && container != "message":
+		return refuse(NotPressed, "Rollcall has buttons in its messages only")
+	case !id("UW").MatchString(p.User) || !id("CGD").MatchString(p.Channel) || !timestamp().MatchString(p.TS) || p.Thread != "" && !timestamp().MatchString(p.Thread):
+		return refuse(Malformed, "Slack's payload does not say who pressed what in which message")
+	case len(p.Actions) == 0:
+		return refuse(Malformed, "Slack's payload says that nothing was pressed")
+	case len(p.Actions) > 1:
+		return refuse(SeveralAtOnce, "several things were pressed at once: press one after the other")
+	}
+	return nil
+}
+
+// linksOf are the buttons of a message that open a page, by block and action.
+func linksOf(blocks json.RawMessage) map[[2]string]bool {
+	type element struct {
+		ID  string `json:"action_id"`
+		URL string `json:"url"`
+	}
+	var list []struct {
+		ID        string          `json:"block_id"`
+		Elements  json.RawMessage `json:"elements"`
+		Accessory json.RawMessage `json:"accessory"`
+	}
+	links := map[[2]string]bool{}
+	if json.Unmarshal(blocks, &list) != nil {
+		return links // no blocks, or not of a known form: no element is a link then
+	}
+	for _, b := range list {
+		var elements []element
+		var accessory element
+		if json.Unmarshal(b.Elements, &elements) != nil {
+			elements = nil // a block's elements may be of another kind
+		}
+		if json.Unmarshal(b.Accessory, &accessory) == nil {
+			elements = append(elements, accessory)
+		}
+		for _, e := range elements {
+			if e.ID != "" && e.URL != "" {
+				links[[2]string{b.ID, e.ID}] = true
+			}
+		}
+	}
+	return links
+}
+
+// maxName is the longest name of a person that is kept, in characters: Slack's
+// own limit of a display name.
+const maxName = 80
+
+func id(kinds string) *regexp.Regexp { return regexp.MustCompile(`^[` + kinds + `][A-Z0-9]{2,30}$`) }
+
+func timestamp() *regexp.Regexp { return regexp.MustCompile(`^\d{1,12}\.\d{1,9}$`) }
+
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+func cut(text string, most int) string {
+	runes := []rune(strings.ToValidUTF8(text, "\uFFFD"))
+	return string(runes[:min(len(runes), most)])
+}
+
+// above is the timestamp of the message above a reply. One that stands in the
+// channel and has replies names itself: an answer in its thread would not be
+// seen, for Slack shows what is for one person alone there only where the thread
+// is open (docs.slack.dev/reference/methods/chat.postEphemeral).
+func above(ts, thread string) string {
+	if thread == ts {
+		return ""
+	}
+	return thread
+}

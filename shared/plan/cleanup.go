@@ -1,0 +1,64 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	"rollcall/shared/leak"
+	"rollcall/shared/snapshot"
+)
+
+// NotSeenTwice is that no interface was seen left behind by an earlier run.
+const NotSeenTwice Reason = "not-seen-twice"
+
+// MostInterfaces is how many interfaces one plan names: an approval must be
+// small enough to be kept with its incident. The next plan has the others.
+const MostInterfaces = 200
+
+// cleanup plans to give back what dead nodes left behind in a subnet. It is
+// strict where eni-cleanup may be told to be less so: only what names this
+// cluster. eni-cleanup asks all of its rules again.
+func (l look) cleanup() (*Cleanup, *Refusal) {
+	ground := leak.Ground{
+		Now: l.s.Time, Account: l.s.Account, VPC: l.s.Cluster.VPC, Clusters: []string{l.of.Cluster},
+		Grace: l.s.Cleanup.Grace, Tenants: l.s.Tenants, Creators: map[string]snapshot.Creator{},
+	}
+	for _, c := range l.s.Creators {
+		ground.Creators[c.Instance] = c
+	}
+	var dead []leak.Verdict
+	unseen, here := 0, 0
+	for _, i := range l.s.Idle {
+		if i.Subnet != l.of.Resource {
+			continue
+		}
+		here++
+		v := leak.Judge(i, ground)
+		if v.Why != leak.Leaked || v.Cluster != l.of.Cluster {
+			continue
+		}
+		s, seen := l.of.Sightings[i.ID]
+		if !seen || s.Version == 0 || s.Print == "" || s.Print != leak.Print(i) || l.s.Time.Sub(s.First) < leak.Apart {
+			unseen++
+			continue
+		}
+		dead = append(dead, v)
+	}
+	switch {
+	case len(dead) == 0 && unseen > 0:
+		return nil, refuse(NotSeenTwice, "%d interfaces look left behind in %s, and no earlier run of eni-cleanup has seen them so.", unseen, l.of.Resource)
+	case len(dead) == 0:
+		return nil, refuse(NothingToDo, "None of %d idle interfaces in %s is left behind by a node of %s that is gone.", here, l.of.Resource, l.of.Cluster)
+	}
+	slices.SortFunc(dead, func(a, b leak.Verdict) int {
+		// Those of one node bear the same time.
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Interface.ID, b.Interface.ID))
+	})
+	c := &Cleanup{VPC: l.s.Cluster.VPC, Subnet: l.of.Resource}
+	for _, v := range dead[:min(len(dead), MostInterfaces)] {
+		c.Interfaces = append(c.Interfaces, v.Interface.ID)
+		c.Addresses += leak.Draft(v, leak.Sighting{}, "", l.s.Time).Addresses()
+	}
+	slices.Sort(c.Interfaces)
+	return c, nil
+}

@@ -1,0 +1,108 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Message is what a message on the results queue holds: one of these.
+type Message struct {
+	Observation *Observation
+	Summary     *Summary
+	Press       *Press
+	Proposal    *Proposal
+	Deed        *DeedTold
+	Changes     *Changes
+}
+
+// Cluster is whom the message is about.
+func (m Message) Cluster() string {
+	switch {
+	case m.Summary != nil:
+		return m.Summary.Cluster
+	case m.Press != nil:
+		return m.Press.Key.Cluster
+	case m.Proposal != nil:
+		return m.Proposal.Cluster
+	case m.Deed != nil:
+		return m.Deed.Cluster
+	case m.Changes != nil:
+		return m.Changes.Cluster
+	}
+	return m.Observation.Cluster
+}
+
+// DecodeMessage reads a message from the results queue.
+func DecodeMessage(body []byte) (Message, error) {
+	var head struct {
+		Format int             `json:"format"`
+		Kind   json.RawMessage `json:"kind"`
+	}
+	if err := json.Unmarshal(body, &head); err != nil {
+		return Message{}, fmt.Errorf("decode a result: %w", err)
+	}
+	if len(head.Kind) == 0 {
+		obs, err := Decode(body)
+		if err != nil {
+			return Message{}, err
+		}
+		return Message{Observation: &obs}, nil
+	}
+	var kind string
+	if err := json.Unmarshal(head.Kind, &kind); err != nil {
+		return Message{}, fmt.Errorf("decode a result: %w", err)
+	}
+	switch kind {
+	case PressKind:
+		p, err := decodeTold[Press](body, head.Format, PressFormat, kind)
+		return Message{Press: &p}, errors.Join(err, complete(kind, p.ID, p.Key, p.At))
+	case ProposalKind:
+		p, err := decodeTold[Proposal](body, head.Format, ProposalFormat, kind)
+		return Message{Proposal: &p}, errors.Join(err, complete(kind, p.ID, p.Key, p.At))
+	case DeedKind:
+		d, err := decodeTold[DeedTold](body, head.Format, DeedFormat, kind)
+		return Message{Deed: &d}, errors.Join(err, complete(kind, d.ID, d.Key, d.At))
+	case ChangesKind:
+		c, err := decodeTold[Changes](body, head.Format, ChangesFormat, kind)
+		return Message{Changes: &c}, errors.Join(err, complete(kind, c.ID, c.Key, c.At))
+	}
+	return decodeSummary(body, head.Format)
+}
+
+func decodeTold[T any](body []byte, written, known int, kind string) (T, error) {
+	var v T
+	if written > known {
+		return v, fmt.Errorf("decode a %s: %w (format %d, known %d)", kind, ErrNewerFormat, written, known)
+	}
+	if err := json.Unmarshal(body, &v); err != nil {
+		return v, fmt.Errorf("decode a %s: %w", kind, err)
+	}
+	return v, nil
+}
+
+// ErrUnkeyed: a message names no incident.
+var ErrUnkeyed = errors.New("id, time and the incident's cluster, check and resource are needed")
+
+func complete(kind, id string, key Key, at time.Time) error {
+	if strings.TrimSpace(id) == "" || key.Cluster == "" || key.Check == "" || key.Resource == "" || at.IsZero() {
+		return fmt.Errorf("decode a %s: %w", kind, ErrUnkeyed)
+	}
+	return nil
+}
+
+func decodeSummary(body []byte, format int) (Message, error) {
+	if format > SummaryFormat {
+		return Message{}, fmt.Errorf("decode a summary: %w (format %d, known %d)", ErrNewerFormat, format, SummaryFormat)
+	}
+	var s Summary
+	if err := json.Unmarshal(body, &s); err != nil {
+		return Message{}, fmt.Errorf("decode a summary: %w", err)
+	}
+	if s.Format != SummaryFormat || !s.known() || strings.TrimSpace(s.ID) == "" || s.Cluster == "" || s.At.IsZero() {
+		return Message{}, fmt.Errorf("decode a summary: %w", ErrNoSummary)
+	}
+	return Message{Summary: &s}, nil
+}

@@ -1,0 +1,87 @@
+package report
+
+import (
+	"slices"
+	"time"
+
+	"rollcall/shared/plan"
+)
+
+// rule takes a person's yes or no to a plan. Who may not say it is told nothing
+// of the plan.
+func (inc *Incident) rule(p Press, who Who, now time.Time) (Reason, Answer) {
+	switch who.May {
+	case MayYes:
+	case Nobody:
+		return PressRefused, Answer{Reason: NobodyAllowed}
+	case Unknown:
+		return PressRefused, Answer{Reason: GroupNotRead, Says: who.Says}
+	default:
+		return PressRefused, Answer{Reason: NotAllowed}
+	}
+	o := inc.offered(p.Plan)
+	if o == nil {
+		return PressRefused, Answer{Reason: NoSuchPlan}
+	}
+	if a, decided := inc.decided(o, p, later(now, p.At)); decided {
+		return PressRefused, a
+	}
+	o.By, o.Decided = p.User, now
+	if p.Action == RefusePlan {
+		o.State = RefusedByUs
+		inc.noteOffer(IsRefused, *o, now)
+		return IsRefused, Answer{Reason: AnswerRefused, Remedy: o.Plan.Remedy, State: o.State}
+	}
+	o.State = Approved
+	inc.tellApproved(*o, now)
+	inc.noteOffer(IsApproved, *o, now)
+	return IsApproved, Answer{Reason: AnswerApproved, Remedy: o.Plan.Remedy, State: o.State}
+}
+
+// offered is the newest offer of exactly that plan.
+func (inc *Incident) offered(hash string) *Offer {
+	if hash == "" {
+		return nil
+	}
+	for i := range slices.Backward(inc.Offers) {
+		if inc.Offers[i].Hash == hash {
+			return &inc.Offers[i]
+		}
+	}
+	return nil
+}
+
+// decided tells why an offer cannot be approved or refused any more.
+func (inc *Incident) decided(o *Offer, p Press, now time.Time) (Answer, bool) {
+	a := Answer{Remedy: o.Plan.Remedy, State: o.State}
+	switch {
+	case o.State == Outdated:
+		a.Reason, a.Says = PlanChanged, o.Says
+	case o.State == Expired, o.State == Offered && !now.Before(o.Expires):
+		a.Reason, a.Until = PlanExpired, o.Expires
+	case o.State != Offered:
+		a.Reason, a.By, a.When = AlreadyDecided, o.By, o.Decided
+	case o.Hash != o.Plan.Hash():
+		a.Reason = PlanChanged // the record does not hold what the person saw
+	case p.At.Before(o.Made.Truncate(time.Second)):
+		a.Reason = PlanChanged // the button was of an earlier offer of it
+	case p.Action == ApprovePlan && inc.State == Cleared && o.Plan.Remedy != plan.ReplaceInstance:
+		a.Reason = CauseIsGone
+	default:
+		return Answer{}, false
+	}
+	return a, true
+}
+
+// tellApproved puts the approval into the outbox, with its plan.
+func (inc *Incident) tellApproved(o Offer, at time.Time) {
+	inc.tell(IsApproved, at)
+	inc.Untold[len(inc.Untold)-1].Offer = &o
+}
+
+// noteOffer says in the thread what became of an offer.
+func (inc *Incident) noteOffer(r Reason, o Offer, at time.Time) {
+	if n := inc.addNote(r, at); n != nil {
+		n.Offer = &o
+	}
+}

@@ -1,0 +1,158 @@
+package slack
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"rollcall/shared/plan"
+	"rollcall/shared/report"
+)
+
+// options are those of the scene: what people and remedies do is shown with
+// buttons.
+func (s scene) options() Options {
+	return Options{Actions: strings.HasPrefix(s.name, "act-"), Now: s.incident.Changed}
+}
+
+func oncall() report.User { return report.User{ID: "U0ONCALL01", Name: "oncall"} }
+func dev() report.User    { return report.User{ID: "U0DEV00001", Name: "dev"} }
+
+// thePlan is the route story's.
+func thePlan() plan.Plan {
+	return plan.Plan{
+		Format: plan.Format, Remedy: plan.AddNATRoute, Partition: "aws", Account: "111122223333", Region: "us-west-2",
+		Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0cd2e3f4a5b6c7d8e",
+		Route: &plan.Route{
+			VPC: "vpc-0123456789abcdef0", Table: "rtb-0cd2e3f4a5b6c7d8e", Destination: "0.0.0.0/0", NAT: "nat-0aa4b5c6d7e8f9a0b", NATZone: "us-west-2a",
+			Zones: []string{"us-west-2a"}, Subnets: []string{"subnet-0ab1c2d3e4f5a6b7c"},
+		},
+	}
+}
+
+// offer is the plan in a state.
+func offer(state report.OfferState, changes ...func(*report.Offer)) report.Offer {
+	of := report.Offer{
+		Plan: thePlan(), Hash: thePlan().Hash(), Policy: plan.Approve, State: state,
+		Made: began.Add(5 * time.Second), Expires: began.Add(time.Hour),
+	}
+	switch state {
+	case report.Offered, report.Expired, report.Outdated:
+	default:
+		of.By, of.Decided = oncall(), began.Add(11*time.Minute)
+	}
+	switch state {
+	case report.Acted, report.Helped, report.Unhelpful:
+		of.Deed = deed(of, plan.Done)
+	}
+	switch state {
+	case report.Helped, report.Unhelpful:
+		of.Verified = began.Add(12 * time.Minute)
+	}
+	for _, c := range changes {
+		c(&of)
+	}
+	return of
+}
+
+func deed(of report.Offer, r plan.Result) *plan.Deed {
+	d := &plan.Deed{
+		Format: 1, ID: of.Hash + "-1", Plan: of.Plan, Hash: of.Hash, Policy: of.Policy, ApprovedBy: of.By.ID, Approved: of.Decided,
+		Began: began.Add(11*time.Minute + 2*time.Second), Ended: began.Add(11*time.Minute + 4*time.Second), Result: r,
+	}
+	switch r {
+	case plan.Done:
+		d.Changed, d.Requests = []string{"rtb-0cd2e3f4a5b6c7d8e"}, []string{"8f7a6c10-9d64-4e5f-8c1e-2d9b8f7a6c10"}
+	case plan.Refused:
+		d.Reason, d.Says = "nat-not-available", "nat-0aa4b5c6d7e8f9a0b is failed since 15:09 UTC"
+	case plan.Failed:
+		d.Reason, d.Says, d.Requests = "AccessDenied", "AWS refused ec2:CreateRoute: Rollcall's role is not allowed to do it", []string{"8f7a6c10-9d64-4e5f-8c1e-2d9b8f7a6c10"}
+	}
+	return d
+}
+
+func offers(list ...report.Offer) func(*report.Incident) {
+	return func(i *report.Incident) { i.Offers = list }
+}
+
+func trail() *report.Trail {
+	return &report.Trail{
+		From: began.Add(-40 * time.Minute), To: began, LastGood: "i-0aaa1111bbbb2222c", Open: true,
+		Changes: []report.Change{
+			{ID: "1", At: began.Add(-2 * time.Minute), Call: "DeleteRoute", Resource: "rtb-0cd2e3f4a5b6c7d8e", Actor: "alice", Error: "UnauthorizedOperation"},
+			{ID: "2", At: began.Add(-17 * time.Minute), Call: "AssociateRouteTable", Resource: "subnet-0ab1c2d3e4f5a6b7c", Actor: "ci-deploy", By: "cloudformation.amazonaws.com"},
+			{ID: "3", At: began.Add(-18 * time.Minute), Call: "CreateRouteTable", Resource: "rtb-0cd2e3f4a5b6c7d8e", Actor: "ci-deploy", By: "cloudformation.amazonaws.com"},
+		},
+	}
+}
+
+// actScenes are what people and remedies do about an incident.
+func actScenes() []scene {
+	missed := with(incident(noEgress(), launches(12, report.Missed)), func(i *report.Incident) { i.Changed = began.Add(11 * time.Minute) })
+	told := func(why report.Reason, change func(*report.Note)) report.Note {
+		n := report.Note{ID: string(why), Reason: why, Times: 1, At: began.Add(11 * time.Minute)}
+		if change != nil {
+			change(&n)
+		}
+		return n
+	}
+	taken := func(i *report.Incident) { i.Ack = &report.Ack{By: oncall(), At: began.Add(3 * time.Minute)} }
+	muted := func(i *report.Incident) {
+		i.Mute = &report.Mute{By: dev(), At: began.Add(4 * time.Minute), Until: began.Add(4*time.Minute + 24*time.Hour)}
+	}
+	tried := func(r plan.Result) report.Offer {
+		return offer(report.Acted, func(of *report.Offer) { of.Deed = deed(*of, r) })
+	}
+	auto := func(of *report.Offer) { of.Policy, of.By = plan.Auto, report.User{} }
+	trailed := func(i *report.Incident) { i.Trail = trail() }
+	blindTrail := func(i *report.Incident) {
+		i.Trail = &report.Trail{To: began, Blind: "cloudtrail:LookupEvents AccessDenied"}
+	}
+	often := func(i *report.Incident) {
+		i.Trail = trail()
+		i.Trail.Changes[0].Times, i.Trail.Changes[1].Times, i.Trail.Changes[2].Times = 3, 2, 1
+	}
+	nothing := func(i *report.Incident) { i.Trail = &report.Trail{From: began.Add(-time.Hour), To: began} }
+	proved := with(missed, provedAt, trailed, offers(offer(report.Helped)))
+	stranger := with(missed, offers(offer(report.Offered)), taken, func(i *report.Incident) { i.Ack.By = report.User{ID: "<!channel>", Name: "<!here> & co"} })
+	many := with(missed, func(i *report.Incident) {
+		i.Trail = trail()
+		for n := range 60 {
+			i.Trail.Changes = append(i.Trail.Changes, report.Change{ID: fmt.Sprint(n), At: began.Add(-time.Hour - time.Duration(n)*time.Minute), Call: "ModifySubnetAttribute", Resource: "subnet-0ab1c2d3e4f5a6b7c", Actor: strings.Repeat("long-name-", 9), By: "terraform"})
+		}
+		i.Trail.More = 140
+	})
+	return append(planScenes(told), []scene{
+		{"act-nothing-yet", missed, nil},
+		{"act-offered", with(missed, offers(offer(report.Offered)), trailed), []report.Note{
+			note(missed, report.Opened, missed.Opened), told(report.IsProposed, nil), told(report.HasChanges, nil),
+			told(report.IsReminded, func(n *report.Note) { n.Mention = []string{"S0LEADS001", "U0ONCALL01", "here"} }),
+		}},
+		{"act-acknowledged", with(missed, offers(offer(report.Offered)), taken), []report.Note{told(report.IsCalled, func(n *report.Note) { n.Mention = []string{"S0LEADS001"} })}},
+		{"act-muted", with(missed, offers(offer(report.Offered)), taken, muted), nil},
+		{"act-mute-over", with(missed, muted, func(i *report.Incident) { i.Changed = began.Add(25 * time.Hour) }), nil},
+		{"act-approved", with(missed, offers(offer(report.Approved)), taken), []report.Note{told(report.IsApproved, nil)}},
+		{"act-auto", with(missed, offers(offer(report.Approved, auto))), []report.Note{told(report.IsApproved, nil)}},
+		{"act-refused", with(missed, offers(offer(report.RefusedByUs))), []report.Note{told(report.IsRefused, nil)}},
+		{"act-expired", with(missed, offers(offer(report.Expired))), nil},
+		{"act-expired-unseen", with(missed, offers(offer(report.Offered, func(of *report.Offer) { of.Expires = began.Add(10 * time.Minute) }))), nil},
+		{"act-outdated", with(missed, offers(offer(report.Outdated, func(of *report.Offer) { of.Says = "nat-0aa4b5c6d7e8f9a0b is no longer available" }))), nil},
+		{"act-done", with(missed, offers(tried(plan.Done)), trailed), []report.Note{told(report.IsApproved, nil), told(report.DeedDone, nil)}},
+		{"act-done-auto", with(missed, offers(offer(report.Acted, auto))), []report.Note{told(report.DeedDone, nil)}},
+		{"act-not-done", with(missed, offers(tried(plan.Refused))), []report.Note{told(report.DeedFailed, nil)}},
+		{"act-failed", with(missed, offers(tried(plan.Failed))), []report.Note{told(report.DeedFailed, nil)}},
+		{"act-partly", with(missed, offers(tried(plan.Partly))), []report.Note{told(report.DeedFailed, nil)}},
+		{"act-uncertain", with(missed, offers(tried(plan.Uncertain))), []report.Note{told(report.DeedFailed, nil)}},
+		{"act-unhelpful", with(missed, offers(offer(report.Unhelpful))), []report.Note{told(report.IsUnhelpful, nil)}},
+		{"act-cleared", with(missed, clearedAt, offers(offer(report.Helped)), taken), []report.Note{told(report.IsVerified, nil), note(missed, report.CauseGone, began.Add(12*time.Minute))}},
+		{"act-proved", proved, []report.Note{note(proved, report.IsProved, proved.Resolved)}},
+		{"act-proved-auto", with(proved, offers(offer(report.Helped, auto))), nil},
+		{"act-proved-by-others", with(proved, offers(offer(report.Acted)), func(i *report.Incident) { i.Trail = nil }), nil},
+		{"act-second-offer", with(missed, offers(offer(report.Expired), offer(report.Offered))), nil},
+		{"act-blind-trail", with(missed, blindTrail), []report.Note{told(report.HasChanges, nil)}},
+		{"act-often-changed", with(missed, often), []report.Note{told(report.HasChanges, nil)}},
+		{"act-no-changes", with(missed, nothing), []report.Note{told(report.HasChanges, nil)}},
+		{"act-many-changes", many, []report.Note{told(report.HasChanges, nil)}},
+		{"act-stranger", stranger, nil},
+	}...)
+}

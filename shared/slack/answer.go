@@ -1,0 +1,151 @@
+package slack
+
+import (
+	"strings"
+	"time"
+
+	slackgo "github.com/slack-go/slack"
+
+	"rollcall/shared/report"
+)
+
+// RenderAnswer is what a person is told of their press, and only they: what
+// was done; or that nothing was, why, and what to do instead.
+func RenderAnswer(a report.Answer, now time.Time) Message {
+	p := newPage(place{}, now, rooms[0])
+	l := p.line()
+	if !a.Done() {
+		l.styled("Nothing was done.", &slackgo.RichTextSectionTextStyle{Bold: true}).plain(" ")
+	}
+	l.answer(a)
+	if says := clip(oneLine(a.Says), 400); says != "" {
+		l.plain(" ").prose(sentence(capital(says)))
+	}
+	p.add(l.section())
+	return Message{Text: notification(words(l)), Blocks: p.blocks}
+}
+
+// answer appends the reason as a sentence, and the next step.
+func (l *line) answer(a report.Answer) *line {
+	if done, known := doneWords(a); known {
+		if remedy := clip(oneLine(string(a.Remedy)), 60); remedy != "" && (a.Reason == report.AnswerApproved || a.Reason == report.AnswerRefused) {
+			l.code(remedy).plain(": ")
+		} else {
+			done = capital(done)
+		}
+		l.plain(done)
+		if a.Reason == report.AnswerMuted {
+			l.dated(a.Until).plain(". Nobody is called for it until then. Its message is kept up to date, and its end is said.")
+		}
+		return l
+	}
+	switch a.Reason {
+	case report.NotAllowed:
+		return l.plain("You are not among those who may approve or refuse a remedy here. Ask one of them; who they are stands in the setting approvers. The thread has the commands to do it by hand.")
+	case report.NobodyAllowed:
+		return l.plain("Nobody may approve a remedy yet: the setting approvers names no one. Set it to the ids of users (U…) or user groups (S…) and deploy. The thread has the commands to do it by hand.")
+	case report.GroupNotRead:
+		return l.plain("Whether you may approve could not be looked up, and without that nobody may. Press again in a minute. If it stays so, give the Slack app the scope usergroups:read, or name users instead of groups in the setting approvers.")
+	case report.NoSuchPlan:
+		return l.plain("This incident never had the plan of that button. Press the button of the message as it stands now.")
+	case report.PlanChanged:
+		return l.plain("The plan is not the one that you saw: things have changed since. Read what the message offers now, and approve that.")
+	case report.PlanExpired:
+		return l.plain("The plan could be approved until ").known(a.Until).plain(". Press “Check again”: if the cause is still there, it is offered anew.")
+	case report.AlreadyDecided:
+		return l.decided(a)
+	case report.IncidentClosed:
+		return l.plain("This was closed ").at(a.When).plain(". If it comes back, there will be new buttons.")
+	case report.CauseIsGone:
+		return l.plain("The cause is gone already, so there is nothing to fix. This closes when a node proves it.")
+	case report.IncidentNotFound:
+		return l.plain("Rollcall has no record of this incident, or no longer. The cluster may have left the list of those that are watched; the message stays as it was.")
+	case report.EarlierOpening:
+		return l.plain("That button was of an earlier time. This was opened again ").at(a.When).plain(": press the button of the message as it stands now.")
+	case report.AlreadyTaken:
+		return l.by(a, "Somebody", " acknowledged this").plain(". Talk to them; nobody is reminded any more.")
+	case report.NotMuted:
+		return l.plain("It is not muted: the time is over, or somebody was faster.")
+	case report.AskedJustNow:
+		return l.plain("A check was asked for just now, and its result is on the way. You may ask again from ").known(a.Until).plain(" on.")
+	case report.NoSuchTime:
+		return l.plain("It can be muted for 1, 4 or 24 hours, and for no other time.")
+	case report.UnknownAction:
+		return l.plain("Rollcall does not know this button: the message may be older than this version. What can be done is in the newest message.")
+	}
+	if oneLine(string(a.Reason)) == "" {
+		return l.plain("Why is not known; Rollcall's log has it.")
+	}
+	return l.plain("Reason: ").code(clip(string(a.Reason), 80)).plain(".")
+}
+
+// doneWords are what was done.
+func doneWords(a report.Answer) (string, bool) {
+	switch a.Reason {
+	case report.AnswerApproved:
+		return "approved. Rollcall looks once more whether everything is as it was, and only then acts. The thread says what came of it.", true
+	case report.AnswerRefused:
+		return "refused, Rollcall will not do this. The fix is yours to do; the thread has the commands.", true
+	case report.AnswerAcknowledged:
+		return "It is yours. Nobody is reminded of it any more.", true
+	case report.AnswerMuted:
+		return "Muted until ", true
+	case report.AnswerUnmuted:
+		return "No longer muted.", true
+	case report.AnswerChecking:
+		return "Rollcall looks again now. What it finds will stand in the message.", true
+	}
+	return "", false
+}
+
+// decided says who was faster, and how.
+func (l *line) decided(a report.Answer) *line {
+	switch a.State {
+	case report.RefusedByUs:
+		return l.by(a, "Somebody", " refused this plan").plain(". Who wants it all the same finds the commands in the thread.")
+	case report.Approved, report.Acted, report.Helped, report.Unhelpful:
+		return l.by(a, "The policy auto", " approved this plan").plain(". It is done once only; the thread says what came of it.")
+	}
+	return l.by(a, "Somebody", " decided on this plan").plain(". The message says how.")
+}
+
+// by names who did something, and when: nobody is the subject without a name.
+func (l *line) by(a report.Answer, nobody, did string) *line {
+	if a.By == (report.User{}) {
+		l.plain(nobody)
+	} else {
+		l.person(a.By)
+	}
+	if l.plain(did); !a.When.IsZero() {
+		l.plain(", ").at(a.When)
+	}
+	return l
+}
+
+// known is a time, or that it is not known.
+func (l *line) known(t time.Time) *line {
+	if t.IsZero() {
+		return l.plain("an unknown time")
+	}
+	return l.dated(t)
+}
+
+// words are a line as text alone. It calls nobody: ids of people stay ids.
+func words(l *line) string {
+	var b strings.Builder
+	for _, item := range l.items {
+		switch item := item.(type) {
+		case *slackgo.RichTextSectionTextElement:
+			b.WriteString(item.Text)
+		case *slackgo.RichTextSectionLinkElement:
+			b.WriteString(item.Text)
+		case *slackgo.RichTextSectionUserElement:
+			b.WriteString(item.UserID)
+		case *slackgo.RichTextSectionDateElement:
+			if item.Fallback != nil {
+				b.WriteString(*item.Fallback)
+			}
+		}
+	}
+	return b.String()
+}

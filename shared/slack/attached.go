@@ -1,0 +1,136 @@
+package slack
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/report"
+)
+
+// maxAttached is the longest text of a file, in bytes. Slack shows texts up to
+// 1 MB as snippets; nobody reads more than this of an incident.
+const maxAttached = 256 << 10
+
+// Attached is the whole of what a reply had to shorten, as a text to be shared
+// below it; false where the reply says everything.
+func Attached(i report.Incident, n report.Note) (File, bool) {
+	if !shortened(i, n) {
+		return File{}, false
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%s / %s / %s\n", headline(i), oneLine(i.Key.Cluster), oneLine(string(i.Key.Check)), oneLine(i.Key.Resource))
+	fmt.Fprintf(&b, "%s, %s\n", n.Reason, stamp(n.At))
+	section := func(title string, lines []string) {
+		if len(lines) > 0 {
+			fmt.Fprintf(&b, "\n%s\n%s\n", title, strings.Repeat("-", length(title)))
+			b.WriteString(strings.Join(lines, "\n") + "\n")
+		}
+	}
+	section("Evidence", wholly(n.Evidence))
+	section(fmt.Sprintf("Instances (%d of %d)", len(n.Instances), max(n.Count, len(n.Instances))), instances(i, n))
+	var facts []checks.Evidence
+	for _, f := range n.Facts {
+		facts = append(facts, checks.Evidence{What: f.What, Value: f.Value})
+	}
+	section("Also looked up", wholly(facts))
+	if t := trailOf(i, n); t != nil && n.Reason == report.HasChanges {
+		section("Changes, newest first", history(t))
+	}
+	if of, known := offerOf(i, n); known && n.Reason == report.IsProposed {
+		section("Steps", of.Plan.Steps())
+		section("The same by hand", of.Plan.Commands())
+		section("To take it back", of.Plan.Undo())
+	}
+	text := clean(b.String())
+	if len(text) > maxAttached {
+		text = strings.ToValidUTF8(text[:maxAttached], "") + "\n… cut here: the text is longer than " + number(maxAttached/1024) + " KB.\n"
+	}
+	return File{
+		Name:  "rollcall-" + fileWord(i.Key.Cluster) + "-" + fileWord(n.ID) + ".txt",
+		Title: clip("All of it: "+oneLine(i.Key.Cluster)+", "+oneLine(string(i.Key.Check)), 200),
+		Data:  []byte(text),
+	}, true
+}
+
+// shortened tells that a reply has no room for all that its note holds: the
+// bounds are those of RenderNote in its widest room.
+func shortened(i report.Incident, n report.Note) bool {
+	room := rooms[0]
+	switch n.Reason {
+	case report.HasChanges:
+		t := trailOf(i, n)
+		return t != nil && len(t.Changes) > mostTrail
+	case report.IsProposed:
+		of, known := offerOf(i, n)
+		tooLong := func(list []string) bool { return length(strings.Join(list, "\n")) > room }
+		return known && (tooLong(of.Plan.Commands()) || tooLong(of.Plan.Undo()) || len(of.Plan.Steps()) > mostSteps)
+	}
+	lines := table(n.Evidence)
+	if len(lines) > mostEvidence || length(strings.Join(lines, "\n")) > room || len(n.Instances) > mostInstances || len(n.Facts) > mostFacts {
+		return true
+	}
+	return slices.ContainsFunc(n.Facts, func(f report.Fact) bool { return length(oneLine(f.Value)) > room/8 }) ||
+		slices.ContainsFunc(lines, func(l string) bool { return length(l) > room/2 })
+}
+
+// wholly writes evidence line by line, nothing left out.
+func wholly(list []checks.Evidence) []string {
+	var lines []string
+	for _, e := range list {
+		lines = append(lines, oneLine(e.What)+":")
+		for row := range strings.SplitSeq(strings.TrimSpace(e.Value), "\n") {
+			lines = append(lines, "  "+row)
+		}
+	}
+	return lines
+}
+
+func instances(i report.Incident, n report.Note) []string {
+	var lines []string
+	for _, id := range n.Instances {
+		at := slices.IndexFunc(i.Launches, func(l report.Launch) bool { return l.Instance == id })
+		if at < 0 {
+			lines = append(lines, oneLine(id))
+			continue
+		}
+		l := i.Launches[at]
+		lines = append(lines, strings.Join([]string{oneLine(l.Instance), stamp(l.Started), oneLine(l.Nodegroup), oneLine(l.Type), oneLine(l.Zone), oneLine(l.Subnet), string(l.Standing), oneLine(l.EndedWhy)}, "  "))
+	}
+	return lines
+}
+
+func history(t *report.Trail) []string {
+	var lines []string
+	for _, c := range t.Changes {
+		row := []string{stamp(c.At), oneLine(c.Call), oneLine(c.Resource), oneLine(c.Actor), oneLine(c.Principal)}
+		if c.By != "" {
+			row = append(row, "through "+oneLine(c.By))
+		}
+		if c.Times > 1 {
+			row = append(row, count(c.Times, "time"))
+		}
+		if c.Error != "" {
+			row = append(row, "refused: "+oneLine(c.Error))
+		}
+		lines = append(lines, strings.Join(row, "  "))
+	}
+	if t.More > 0 {
+		lines = append(lines, "and "+count(t.More, "more change")+" that Rollcall did not keep")
+	}
+	return lines
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + " UTC" }
+
+// fileWord is a word that may stand in a file's name.
+func fileWord(s string) string {
+	return clip(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, s), 60)
+}

@@ -1,0 +1,99 @@
+package slack
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+
+	slackgo "github.com/slack-go/slack"
+
+	"rollcall/shared/report"
+)
+
+// Limits of interactive elements, docs.slack.dev/reference/block-kit.
+const (
+	maxConfirmText = 300
+	maxButtonLabel = 75
+)
+
+func label(s string) *slackgo.TextBlockObject {
+	return slackgo.NewTextBlockObject(slackgo.PlainTextType, s, false, false)
+}
+
+func button(a report.Action, words, value string) *slackgo.ButtonBlockElement {
+	return slackgo.NewButtonBlockElement(string(a), value, label(words))
+}
+
+// decide are the buttons of one offer. With no room for its value, none: what
+// cannot be pressed rightly is not offered.
+func (p *page) decide(i report.Incident, of report.Offer, n int) {
+	value, fits := Value{Key: i.Key, Number: i.Number, Plan: of.Hash}.Text()
+	if !fits || of.Hash == "" {
+		return
+	}
+	yes := button(report.ApprovePlan, "Approve this fix", value)
+	yes.Style = slackgo.StylePrimary
+	yes.Confirm = &slackgo.ConfirmationBlockObject{
+		Title: label("Approve this fix?"), Text: label(clip(oneLine(question(of)), maxConfirmText)),
+		Confirm: label("Approve"), Deny: label("Cancel"), Style: slackgo.StylePrimary,
+	}
+	// One block holds an action once, and an incident may have two offers.
+	p.blocks = append(p.blocks, slackgo.NewActionBlock("offer-"+strconv.Itoa(n)+"-"+of.Hash, yes, button(report.RefusePlan, "Refuse", value)))
+}
+
+// question is the plan in one sentence.
+func question(of report.Offer) string {
+	where := ""
+	if of.Plan.Region != "" {
+		where = " (" + clip(oneLine(of.Plan.Region), 40) + ", account " + clip(oneLine(of.Plan.Account), 20) + ")"
+	}
+	text := sentence("Rollcall will " + clip(planTitle(of), 200) + where)
+	if end := final(of); end != "" {
+		text += " " + end
+	}
+	if cost := oneLine(of.Plan.Cost()); cost != "" {
+		text += " " + sentence("Cost: "+cost)
+	}
+	return text
+}
+
+// handle are the buttons of the incident itself.
+func (p *page) handle(i report.Incident, o Options) {
+	value, fits := Value{Key: i.Key, Number: i.Number}.Text()
+	if !o.Actions || !fits || i.State == report.Closed || i.State == report.Pending {
+		return
+	}
+	var elements []slackgo.BlockElement
+	if i.Ack == nil {
+		elements = append(elements, button(report.Acknowledge, "Acknowledge", value))
+	}
+	if o.muted(i) {
+		elements = append(elements, button(report.Unmute, "Unmute", value))
+	} else {
+		elements = append(elements, muteMenu())
+	}
+	// The menu's choice is read with the value of a button beside it, so one is
+	// always there.
+	elements = append(elements, button(report.CheckAgain, "Check again", value))
+	p.blocks = append(p.blocks, slackgo.NewActionBlock(handleID(i), elements...))
+}
+
+func muteMenu() slackgo.BlockElement {
+	var options []*slackgo.OptionBlockObject
+	for _, m := range mutes() {
+		options = append(options, slackgo.NewOptionBlockObject(m.value, label(m.words), nil))
+	}
+	return slackgo.NewOptionsSelectBlockElement(slackgo.OptTypeStatic, label("Mute for"), string(report.MuteFor), options...)
+}
+
+// handleID is another one each time the buttons change: a client keeps what
+// was chosen in a menu as long as the block has the same id.
+func handleID(i report.Incident) string {
+	text, err := json.Marshal([]any{i.Number, i.State, i.Ack, i.Mute, i.Changed.Unix()})
+	if err != nil {
+		return "incident" // a time past the year 9999: the menu keeps its choice
+	}
+	sum := sha256.Sum256(text)
+	return "incident-" + hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,87 @@
+package slack
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/local/slackstand"
+	"rollcall/shared/report"
+)
+
+const alerts = "C0000000001"
+
+func people() slackstand.Config {
+	return slackstand.Config{
+		Users:  []slackstand.User{{ID: "U0ONCALL01", Name: "oncall"}, {ID: "U0DANA0001", Name: "Dana Weber"}},
+		Groups: []slackstand.Group{{ID: "S0ONCALL01", Handle: "platform-oncall", Users: []string{"U0ONCALL01"}}, {ID: "S0EMPTY001", Handle: "nobody"}},
+	}
+}
+
+func TestEphemeralIsSeenByOne(t *testing.T) {
+	s, c := stand(t, people())
+	ts, err := c.Post(t.Context(), alerts, hello())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Ephemeral(t.Context(), alerts, "U0DANA0001", "", Message{Text: "not you"}); err != nil {
+		t.Error(err)
+	}
+	if err := c.Ephemeral(t.Context(), alerts, "U0DANA0001", ts, hello()); err != nil {
+		t.Error(err)
+	}
+	for _, m := range s.Messages(alerts) {
+		if m.TS != ts && m.Visible != "U0DANA0001" {
+			t.Errorf("%q is seen by %q", m.Text, m.Visible)
+		}
+	}
+	var e *Error
+	if err := c.Ephemeral(t.Context(), alerts, "U0NOBODY01", "", Message{Text: "x"}); !errors.As(err, &e) || e.Code != "user_not_in_channel" || e.Retryable() {
+		t.Errorf("to somebody who is not there: %v", err)
+	}
+}
+
+func TestBroadcastIsShownInTheChannel(t *testing.T) {
+	s, c := stand(t, people())
+	ts, err := c.Post(t.Context(), alerts, hello())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Broadcast(t.Context(), alerts, ts, RenderNote(report.Incident{Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0a"}}, report.Note{
+		ID: "called", Reason: report.IsCalled, Mention: []string{"S0ONCALL01", "U0DANA0001", "here"},
+	})); err != nil {
+		t.Fatal(err)
+	}
+	list := s.Messages(alerts)
+	if len(list) != 2 || len(list[0].Replies) != 1 || !list[1].Broadcast || list[1].ThreadTS != ts {
+		t.Fatalf("%d messages, want the reply in the channel too", len(list))
+	}
+	for _, want := range []string{`"usergroup_id":"S0ONCALL01"`, `"user_id":"U0DANA0001"`, `"range":"here"`} {
+		if blocks := string(list[0].Replies[0].Blocks); !strings.Contains(blocks, want) {
+			t.Errorf("no %s in %s", want, blocks)
+		}
+	}
+}
+
+func TestGroupMembers(t *testing.T) {
+	_, c := stand(t, people())
+	got, err := c.GroupMembers(t.Context(), "S0ONCALL01")
+	if diff := cmp.Diff([]string{"U0ONCALL01"}, got); err != nil || diff != "" {
+		t.Errorf("members (-want +got):\n%s%v", diff, err)
+	}
+	if got, err := c.GroupMembers(t.Context(), "S0EMPTY001"); err != nil || len(got) != 0 {
+		t.Errorf("an empty group has %v, %v", got, err)
+	}
+	var e *Error
+	if _, err := c.GroupMembers(t.Context(), "S0NOTHERE1"); !errors.As(err, &e) || e.Kind != Refused || e.Code != "no_such_subteam" {
+		t.Errorf("a group that is not there: %v", err)
+	}
+	cfg := people()
+	cfg.Scopes = []string{"chat:write"}
+	_, c = stand(t, cfg)
+	if _, err := c.GroupMembers(t.Context(), "S0ONCALL01"); !errors.As(err, &e) || e.Kind != Auth || e.Scope != "usergroups:read" || !strings.Contains(err.Error(), "add the scope usergroups:read") {
+		t.Errorf("without the scope: %v", err)
+	}
+}

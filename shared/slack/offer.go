@@ -1,0 +1,245 @@
+package slack
+
+import (
+	"slices"
+	"strings"
+
+	slackgo "github.com/slack-go/slack"
+
+	"rollcall/shared/plan"
+	"rollcall/shared/report"
+)
+
+// planTitle is what a plan does, as the end of a sentence.
+func planTitle(of report.Offer) string {
+	title := strings.TrimSuffix(oneLine(of.Plan.Title()), ".") // its end may be cut, with "…"
+	if title == "" {
+		title = oneLine(string(of.Plan.Remedy))
+	}
+	return continued(clip(title, 200))
+}
+
+// offers say what remedies would do or did, oldest first, and tells whether
+// the plain fix is still for a person to do.
+func (p *page) offers(i report.Incident, o Options) (byHand bool) {
+	byHand = true
+	for n, of := range latest(i) {
+		switch {
+		case o.live(of):
+			p.offered(i, of, n)
+			byHand = false
+		case of.State == report.Offered:
+			// Nobody can approve it here: the fix says what to do.
+		default:
+			p.outcome(of)
+			byHand = byHand && !inHand(of)
+		}
+	}
+	return byHand
+}
+
+// latest is the newest offer of each remedy since the incident was opened.
+func latest(i report.Incident) []report.Offer {
+	var list []report.Offer
+	for n, of := range i.Offers {
+		gone := of.Made.Before(i.Opened) // it was about an earlier time
+		for _, later := range i.Offers[n+1:] {
+			gone = gone || later.Plan.Remedy == of.Plan.Remedy
+		}
+		if !gone {
+			list = append(list, of)
+		}
+	}
+	return list
+}
+
+// inHand tells that the plan is being done, or was and is not judged yet:
+// nobody is to do the same now. Where it helped and the cause is there again,
+// or where only part of it was done, the fix is shown.
+func inHand(of report.Offer) bool {
+	return of.State == report.Approved || of.State == report.Acted && of.Deed != nil && of.Deed.Result == plan.Done
+}
+
+// offered is a plan that waits for a person.
+func (p *page) offered(i report.Incident, of report.Offer, n int) {
+	p.add(p.plan(of, p.label("Fix").plain("Rollcall can ").prose(sentence(planTitle(of))).section())...)
+	p.decide(i, of, n)
+}
+
+// mostSteps is how many steps of a plan are listed.
+const mostSteps = 8
+
+// plan is what is done step by step, what it costs, until when it may be
+// approved, and the same by hand.
+func (p *page) plan(of report.Offer, parts ...slackgo.RichTextElement) []slackgo.RichTextElement {
+	var steps []*line
+	all := of.Plan.Steps()
+	for _, s := range all[:min(len(all), mostSteps)] {
+		if s = clip(oneLine(s), max(p.room/6, 80)); s != "" {
+			steps = append(steps, p.line().prose(s))
+		}
+	}
+	if left := len(all) - mostSteps; left > 0 {
+		steps = append(steps, p.line().plain("… and "+count(left, "more step")))
+	}
+	if cost := clip(oneLine(of.Plan.Cost()), 200); cost != "" {
+		steps = append(steps, p.line().plain("Cost: ").prose(sentence(cost)))
+	}
+	if says := clip(oneLine(of.Says), 300); says != "" && of.State == report.Offered {
+		steps = append(steps, p.line().prose(sentence(says)))
+	}
+	if end := final(of); end != "" {
+		steps = append(steps, p.line().prose(end))
+	}
+	if !of.Expires.IsZero() {
+		steps = append(steps, p.line().plain("It may be approved until ").until(of.Made, of.Expires).plain("."))
+	}
+	if len(steps) > 0 {
+		parts = append(parts, bullets(steps...))
+	}
+	return append(parts, p.commands("The same by hand", of.Plan.Commands())...)
+}
+
+// commands are shown whole or not at all: half a command must not be pasted.
+// Where nothing can be run, the list says so in sentences.
+func (p *page) commands(heading string, list []string) []slackgo.RichTextElement {
+	var run, told []string
+	for _, c := range list {
+		switch c = strings.TrimSpace(clean(c)); {
+		case c == "":
+		case isCommand(c):
+			run = append(run, c)
+		default:
+			told = append(told, clip(oneLine(c), max(p.room/6, 80)))
+		}
+	}
+	if len(told) > mostSteps {
+		told = append(told[:mostSteps], "…")
+	}
+	text := strings.Join(run, "\n")
+	l := p.line().plain(heading + ":")
+	if len(told) > 0 {
+		l.plain(" ").prose(strings.Join(told, " "))
+	}
+	switch {
+	case len(run)+len(told) == 0:
+		return nil
+	case text == "":
+		return []slackgo.RichTextElement{l.section()}
+	case length(text) > p.room:
+		return []slackgo.RichTextElement{l.plain(" " + count(len(run), "command") + ", too long for this message.").section()}
+	}
+	return []slackgo.RichTextElement{l.section(), pre(text)}
+}
+
+// final says that a plan cannot be taken back; empty where commands do it.
+func final(of report.Offer) string {
+	undo := of.Plan.Undo()
+	if len(undo) == 0 || slices.ContainsFunc(undo, isCommand) {
+		return ""
+	}
+	return sentence(clip(oneLine(strings.Join(undo, " ")), 200))
+}
+
+// isCommand tells what can be pasted into a shell from a sentence.
+func isCommand(s string) bool {
+	return strings.HasPrefix(s, "aws ") || strings.HasPrefix(s, "kubectl ")
+}
+
+// outcome is what became of an offer.
+func (p *page) outcome(of report.Offer) {
+	l := p.label("Fix")
+	what := planTitle(of)
+	switch of.State {
+	case report.Approved:
+		if allowedItself(of) {
+			l.plain("Being done now, as the policy auto says: ").prose(sentence(what))
+			break
+		}
+		l.plain("Approved by ").person(of.By).plain(" ").at(of.Decided).plain(", being done: ").prose(sentence(what))
+	case report.RefusedByUs:
+		l.plain("Refused by ").person(of.By).plain(" ").at(of.Decided).plain(": ").prose(sentence(what))
+	case report.Expired:
+		l.plain("Nobody approved in time to ").prose(sentence(what))
+	case report.Outdated:
+		l.plain("No longer offered: ").prose(sentence(what))
+		if says := clip(oneLine(of.Says), 300); says != "" {
+			l.plain(" ").prose(sentence(capital(says)))
+		}
+	case report.Acted, report.Helped, report.Unhelpful:
+		p.done(l, of)
+	default:
+		return
+	}
+	p.add(l.section())
+}
+
+// done is a plan that was carried out, or tried.
+func (p *page) done(l *line, of report.Offer) {
+	what := planTitle(of)
+	if of.Deed == nil {
+		l.plain("Rollcall went to ").prose(what).plain("; what came of it is not known.")
+		return
+	}
+	d := *of.Deed
+	switch d.Result {
+	case plan.Done:
+		l.plain("Done ").at(d.Ended)
+		l.approval(of).plain(": ").prose(sentence(what))
+	case plan.Partly:
+		l.plain("Done in part ").at(d.Ended)
+		l.approval(of).plain(": ").prose(sentence(what)).says(d)
+	case plan.Refused:
+		l.plain("Not done, nothing was changed: ").prose(sentence(what)).says(d)
+	case plan.Failed:
+		l.plain("It failed, nothing was changed: ").prose(sentence(what)).says(d)
+	default:
+		l.plain("No answer says whether this was done: ").prose(sentence(what)).plain(" Look before doing it again.").says(d)
+	}
+	switch of.State {
+	case report.Helped:
+		l.plain(" The check that found it passed ").at(of.Verified).plain(".")
+	case report.Unhelpful:
+		l.plain(" The check that found it still failed ").at(of.Verified).plain(".")
+	case report.Acted:
+		if d.Result == plan.Done || d.Result == plan.Partly {
+			l.plain(" The check that found it is run again.")
+		}
+	}
+}
+
+// approval says who allowed it.
+func (l *line) approval(of report.Offer) *line {
+	if allowedItself(of) {
+		return l.plain(" by Rollcall itself (policy auto)")
+	}
+	return l.plain(", approved by ").person(of.By)
+}
+
+func (l *line) says(d plan.Deed) *line {
+	if s := clip(oneLine(d.Says), 300); s != "" {
+		return l.plain(" ").prose(sentence(capital(s)))
+	}
+	if s := clip(oneLine(d.Reason), 80); s != "" {
+		return l.plain(" Reason: ").code(s).plain(".")
+	}
+	return l
+}
+
+// fixer is who allowed what made the cause go away, for the first line; empty
+// unless the check itself has shown that it helped.
+func fixer(i report.Incident) string {
+	for _, of := range latest(i) {
+		if of.State != report.Helped || of.Deed == nil || of.Deed.Result != plan.Done {
+			continue
+		}
+		switch {
+		case allowedItself(of):
+			return "done by Rollcall"
+		case oneLine(of.By.Name) == "":
+			return "approved in Slack"
+		}
+		return "approved by " + nameOf(of.By)
+	}
+	return ""
+}

@@ -1,0 +1,25 @@
+package slack
+
+import (
+	"time"
+
+	"rollcall/shared/report"
+)
+
+// Options are what a message depends on beside the incident.
+type Options struct {
+	// Actions tells that buttons are answered: slack-actions is deployed.
+	Actions bool
+	// Now is what offers and mutes end by; zero: by what the record says alone.
+	Now time.Time
+}
+
+// live tells that an offer may still be approved.
+func (o Options) live(of report.Offer) bool {
+	return o.Actions && of.State == report.Offered && (of.Expires.IsZero() || o.Now.Before(of.Expires))
+}
+
+// muted tells that nobody is called now.
+func (o Options) muted(i report.Incident) bool {
+	return i.Mute != nil && (o.Now.IsZero() || o.Now.Before(i.Mute.Until))
+}

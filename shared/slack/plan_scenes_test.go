@@ -1,0 +1,37 @@
+package slack
+
+import (
+	"fmt"
+
+	"rollcall/shared/plan"
+	"rollcall/shared/report"
+)
+
+// planScenes show a plan of each remedy as it is offered.
+func planScenes(told func(report.Reason, func(*report.Note)) report.Note) []scene {
+	base := incident(noEgress(), launches(3, report.Missed))
+	var left []string
+	for n := range 60 {
+		left = append(left, fmt.Sprintf("eni-0aa%014x", n))
+	}
+	var list []scene
+	for _, p := range []plan.Plan{
+		{Remedy: plan.ReplaceInstance, Replace: &plan.Replace{Instances: []plan.Replaced{
+			{Instance: "i-0ef3000003a5b0000", Group: "eks-workers-a1b2", Nodegroup: "workers", Zone: "us-west-2a"},
+			{Instance: "i-0ef3000003a5b0011", Group: "eks-workers-a1b2", Nodegroup: "workers", Zone: "us-west-2a"},
+		}}},
+		{Remedy: plan.OpenEndpointSecurityGroup, Open: &plan.Open{VPC: "vpc-0123456789abcdef0", SecurityGroup: "sg-0aaaabbbbccccdddd", Endpoints: []string{"vpce-0123456789abcdef0"}, Port: 443, From: []string{"sg-0eeeeffff00001111"}}},
+		{Remedy: plan.CoverZones, Cover: &plan.Cover{Nodegroup: "workers", From: 2, To: 3, Max: 6, Zones: []string{"us-west-2a", "us-west-2b", "us-west-2c"}, Without: []string{"us-west-2c"}}},
+		{Remedy: plan.DeleteLeakedInterfaces, Cleanup: &plan.Cleanup{VPC: "vpc-0123456789abcdef0", Subnet: "subnet-0ab1c2d3e4f5a6b7c", Interfaces: left, Addresses: 420}},
+		{Remedy: plan.CreateAccessEntry, Access: &plan.Access{Principal: "arn:aws:iam::111122223333:role/eks/nodes/workers-node-role", Type: "EC2_LINUX"}},
+	} {
+		p.Format, p.Partition, p.Account, p.Region, p.Cluster, p.Check, p.Resource = plan.Format, "aws", "111122223333", "us-west-2", "prod", base.Key.Check, base.Key.Resource
+		of := offer(report.Offered, func(of *report.Offer) { of.Plan, of.Hash = p, p.Hash() })
+		done := with(base, offers(offer(report.Acted, func(of *report.Offer) { of.Plan, of.Hash = p, p.Hash() })))
+		list = append(list,
+			scene{"act-plan-" + string(p.Remedy), with(base, offers(of)), []report.Note{told(report.IsProposed, nil)}},
+			scene{"act-plan-" + string(p.Remedy) + "-done", done, []report.Note{told(report.DeedDone, nil)}},
+		)
+	}
+	return list
+}

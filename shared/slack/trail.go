@@ -1,0 +1,114 @@
+package slack
+
+import (
+	"strings"
+
+	slackgo "github.com/slack-go/slack"
+
+	"rollcall/shared/report"
+)
+
+// mostTrail is how many changes a reply lists.
+const mostTrail = 12
+
+// changed is the change that most likely did it, in one line. A call that was
+// refused changed nothing, and that nothing was found is for the thread.
+func (p *page) changed(t *report.Trail, resource string) {
+	if t == nil {
+		return
+	}
+	var made []report.Change
+	for _, c := range t.Changes {
+		if c.Error == "" {
+			made = append(made, c)
+		}
+	}
+	if len(made) == 0 {
+		return
+	}
+	shown := made[0] // the newest
+	for _, c := range made {
+		if c.Resource == resource {
+			shown = c
+			break
+		}
+	}
+	l := p.label("Changed").clock(shown.At).plain(" ")
+	l.change(shown)
+	if left := len(made) - 1 + max(t.More, 0); left > 0 {
+		l.plain("; " + number(left) + " more in the thread")
+	}
+	p.add(l.plain(".").section())
+}
+
+// change is who did what: "ci-deploy created rtb-0cd2 (CreateRouteTable)".
+func (l *line) change(c report.Change) {
+	actor := clip(oneLine(c.Actor), 80)
+	if actor == "" {
+		actor = "somebody"
+	}
+	call, resource := clip(oneLine(c.Call), 80), clip(oneLine(c.Resource), 120)
+	kind := ""
+	if ids.FindString(resource) == resource {
+		kind, _, _ = strings.Cut(resource, "-")
+	}
+	verb, named := did(call, kind, c.Error != "")
+	l.plain(actor + " " + verb + " ").prose(resource)
+	if call != "" && !named {
+		l.plain(" (" + call + ")")
+	}
+	if by := strings.TrimSuffix(clip(oneLine(c.By), 80), ".amazonaws.com"); by != "" {
+		l.plain(" through " + by)
+	}
+	if c.Times > 1 {
+		l.plain(", " + count(c.Times, "time"))
+	}
+}
+
+// trail is everything that CloudTrail knows, for the thread.
+func (p *page) trail(t *report.Trail) {
+	if t == nil {
+		return
+	}
+	l := p.label("Looked")
+	if t.From.IsZero() {
+		l.plain("for changes to what this is about, until ")
+	} else {
+		l.plain("for changes to what this is about, from ").clock(t.From).plain(" to ")
+	}
+	l.clock(t.To)
+	if good := clip(oneLine(t.LastGood), 40); good != "" {
+		l.plain(", since ").prose(good).plain(" joined")
+	}
+	var lines []*line
+	for _, c := range t.Changes[:min(len(t.Changes), mostTrail, max(p.room/60, 4))] {
+		row := p.line().clock(c.At).plain(" ")
+		row.change(c)
+		if code := clip(oneLine(c.Error), 60); code != "" {
+			row.plain(": refused, ").code(code)
+		}
+		lines = append(lines, row)
+	}
+	if left := len(t.Changes) - len(lines) + max(t.More, 0); left > 0 {
+		lines = append(lines, p.line().plain("… and "+count(left, "more change")+" left out here"))
+	}
+	parts := []slackgo.RichTextElement{l.plain(pick(len(lines) > 0, ":", ".")).section()}
+	blind := clip(oneLine(t.Blind), 300)
+	switch {
+	case len(lines) > 0:
+		parts = append(parts, bullets(lines...))
+	case blind != "":
+		// It was not looked at: that nothing is listed says nothing.
+	case t.Open:
+		parts = append(parts, p.line().plain("CloudTrail lists none so far.").section())
+	default:
+		parts = append(parts, p.line().plain("CloudTrail lists none. The cause may be older, or no write call of this account.").section())
+	}
+	if blind != "" {
+		parts = append(parts, p.line().plain("Not seen: ").code(blind).plain(". There may be changes that are not listed.").section())
+	}
+	if t.Open {
+		parts = append(parts, p.line().plain("CloudTrail can be late by some minutes. It is asked again.").section())
+	}
+	p.add(parts...)
+}

@@ -1,0 +1,152 @@
+package slack
+
+import (
+	"strings"
+	"testing"
+
+	slackgo "github.com/slack-go/slack"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/plan"
+	"rollcall/shared/report"
+)
+
+// acts are what people and remedies may have done to an incident.
+func (w wild) acts(i *report.Incident) {
+	if w.IntN(3) == 0 {
+		i.Ack = &report.Ack{By: w.user(), At: w.time()}
+	}
+	if w.IntN(3) == 0 {
+		i.Mute = &report.Mute{By: w.user(), At: w.time(), Until: w.time()}
+	}
+	for range w.IntN(report.MaxOffers + 3) {
+		i.Offers = append(i.Offers, *w.offer())
+	}
+	if w.IntN(2) == 0 {
+		i.Trail = w.trail()
+	}
+	if w.IntN(3) == 0 { // the longest key that AWS allows, and real buttons
+		i.State = report.Open
+		i.Key = report.Key{Cluster: strings.Repeat("c", 100), Check: checks.ID("access/" + strings.Repeat("k", 40)), Resource: "arn:aws:iam::123456789012:role/" + strings.Repeat("p", 511) + "/" + strings.Repeat("r", 64)}
+	}
+}
+
+func (w wild) user() report.User {
+	ids := []string{"U0ONCALL01", "U0DEV00001", "", "channel", "S0LEADS001", "<!here>", "u0oncall01", w.text(60)}
+	return report.User{ID: ids[w.IntN(len(ids))], Name: w.text(200)}
+}
+
+func (w wild) offer() *report.Offer {
+	states := []report.OfferState{report.Offered, report.Offered, report.Approved, report.RefusedByUs, report.Expired, report.Outdated, report.Acted, report.Helped, report.Unhelpful, "odd", ""}
+	remedies := append(plan.Remedies(), "odd", "")
+	p := plan.Plan{Remedy: remedies[w.IntN(len(remedies))], Region: w.text(60), Account: w.text(60), Cluster: w.text(90), Resource: w.text(900)}
+	switch p.Remedy {
+	case plan.AddNATRoute:
+		p.Route = &plan.Route{VPC: w.text(40), Table: w.text(900), Destination: w.text(40), NAT: w.text(90), Zones: w.some(9), Subnets: w.some(60)}
+	case plan.ReplaceInstance:
+		p.Replace = &plan.Replace{}
+		for range w.IntN(60) {
+			p.Replace.Instances = append(p.Replace.Instances, plan.Replaced{Instance: w.text(40), Group: w.text(200), Nodegroup: w.text(90), Zone: w.text(30)})
+		}
+	case plan.OpenEndpointSecurityGroup:
+		p.Open = &plan.Open{VPC: w.text(30), SecurityGroup: w.text(40), Endpoints: w.some(30), Port: w.IntN(99999), From: w.some(60)}
+	case plan.CoverZones:
+		p.Cover = &plan.Cover{Nodegroup: w.text(200), From: w.IntN(9), To: w.IntN(9999), Zones: w.some(9), Without: w.some(9)}
+	case plan.DeleteLeakedInterfaces:
+		p.Cleanup = &plan.Cleanup{VPC: w.text(30), Subnet: w.text(60), Interfaces: w.some(200), Addresses: w.IntN(9999)}
+	case plan.CreateAccessEntry:
+		p.Access = &plan.Access{Principal: w.text(900), Type: w.text(30)}
+	}
+	of := &report.Offer{Plan: p, Hash: p.Hash(), Policy: plan.Policy(w.text(20)), State: states[w.IntN(len(states))], Made: w.time(), Expires: w.time(), By: w.user(), Decided: w.time(), Verified: w.time(), Says: w.text(3000)}
+	if w.IntN(8) == 0 {
+		of.Hash = w.text(50)
+	}
+	if w.IntN(3) > 0 {
+		results := []plan.Result{plan.Done, plan.Refused, plan.Failed, plan.Partly, plan.Uncertain, "", "odd"}
+		of.Deed = &plan.Deed{
+			Plan: p, Hash: of.Hash, Policy: plan.Auto, ApprovedBy: w.text(40), Approved: w.time(), Began: w.time(), Ended: w.time(),
+			Result: results[w.IntN(len(results))], Reason: w.text(300), Says: w.text(5000), Changed: w.some(200), Requests: w.some(60),
+		}
+	}
+	return of
+}
+
+func (w wild) trail() *report.Trail {
+	t := &report.Trail{From: w.time(), To: w.time(), LastGood: w.text(90), More: w.IntN(4000) - 20, Blind: w.text(2000), Open: w.IntN(2) == 0}
+	for range w.IntN(120) {
+		t.Changes = append(t.Changes, report.Change{ID: w.text(30), At: w.time(), Call: w.text(90), Resource: w.text(300), Actor: w.text(200), Principal: w.text(900), By: w.text(90), Error: w.text(90)})
+	}
+	return t
+}
+
+// TestButtonsAreWhole: what a press needs survives where a message is too
+// long, for the longest key that AWS allows, with all that people and remedies
+// do said above.
+func TestButtonsAreWhole(t *testing.T) {
+	long := with(incident(noEgress(), launches(200, report.Missed)), offers(offer(report.Offered)), func(i *report.Incident) {
+		i.Key.Cluster, i.Key.Resource = strings.Repeat("c", 100), "arn:aws:iam::123456789012:role/"+strings.Repeat("p", 511)+"/"+strings.Repeat("r", 64)
+		i.Cause.Why, i.Trail = strings.Repeat("very long words ", 400), trail()
+		i.Cause.Evidence = nil
+	})
+	m := Render(long, Options{Actions: true, Now: began})
+	if list := problems(m); list != nil {
+		t.Fatal(list)
+	}
+	rows := 0
+	for _, b := range m.Blocks {
+		if row, is := b.(*slackgo.ActionBlock); is {
+			rows++
+			if len(row.Elements.ElementSet) < 2 {
+				t.Errorf("a row of %d buttons", len(row.Elements.ElementSet))
+			}
+		}
+	}
+	if rows != 2 {
+		t.Errorf("%d rows of buttons, want those of the offer and those of the incident", rows)
+	}
+}
+
+// TestButtonsWhereTheyBelong: none where nobody answers them, and none on what
+// is over.
+func TestButtonsWhereTheyBelong(t *testing.T) {
+	open := with(incident(noEgress(), nil), offers(offer(report.Offered)))
+	for _, tt := range []struct {
+		name     string
+		incident report.Incident
+		options  Options
+		want     string
+	}{
+		{"off", open, Options{Now: began}, ""},
+		{"open", open, Options{Actions: true, Now: began}, "approve refuse acknowledge mute check"},
+		{"expired", open, Options{Actions: true, Now: began.Add(2e12 * 3)}, "acknowledge mute check"},
+		{"at the moment it expires", open, Options{Actions: true, Now: offer(report.Offered).Expires}, "acknowledge mute check"},
+		{"approved", with(open, offers(offer(report.Approved))), Options{Actions: true, Now: began}, "acknowledge mute check"},
+		{"acknowledged", with(open, offers(), func(i *report.Incident) { i.Ack = &report.Ack{By: oncall(), At: began} }), Options{Actions: true, Now: began}, "mute check"},
+		{"muted", with(open, offers(), func(i *report.Incident) { i.Mute = &report.Mute{By: oncall(), At: began, Until: began.Add(1)} }), Options{Actions: true, Now: began}, "acknowledge unmute check"},
+		{"mute over", with(open, offers(), func(i *report.Incident) { i.Mute = &report.Mute{By: oncall(), At: began, Until: began} }), Options{Actions: true, Now: began}, "acknowledge mute check"},
+		{"closed", with(open, provedAt), Options{Actions: true, Now: began}, ""},
+		{"gone, offer left over", with(open, clearedAt), Options{Actions: true, Now: began}, "acknowledge mute check"},
+		{"a key that does not fit", with(open, func(i *report.Incident) { i.Key.Resource = strings.Repeat("x", 2000) }), Options{Actions: true, Now: began}, ""},
+		{"no key", with(open, func(i *report.Incident) { i.Key.Resource = "" }), Options{Actions: true, Now: began}, ""},
+		{"no hash", with(open, offers(offer(report.Offered, func(of *report.Offer) { of.Hash = "" }))), Options{Actions: true, Now: began}, "acknowledge mute check"},
+	} {
+		var got []string
+		for _, b := range Render(tt.incident, tt.options).Blocks {
+			row, is := b.(*slackgo.ActionBlock)
+			if !is {
+				continue
+			}
+			for _, e := range row.Elements.ElementSet {
+				switch e := e.(type) {
+				case *slackgo.ButtonBlockElement:
+					got = append(got, e.ActionID)
+				case *slackgo.SelectBlockElement:
+					got = append(got, e.ActionID)
+				}
+			}
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, strings.Join(got, " "), tt.want)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package slack
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/plan"
+	"rollcall/shared/report"
+)
+
+// The checks of zones that have words of their own.
+const (
+	gapCheck      checks.ID = "zone/nodegroup-gap"
+	strandedCheck checks.ID = "zone/volume-stranded"
+	impairedCheck checks.ID = "zone/impaired"
+)
+
+// ofZone tells that an incident is about a zone: no instance is kept from
+// joining, pods are kept from starting.
+func ofZone(i report.Incident) bool { return strings.HasPrefix(string(i.Key.Check), "zone/") }
+
+// zoneFails is the verdict on a zone: whether pods wait already decides how
+// urgent it is.
+func zoneFails(i report.Incident, c checks.Confidence) (colour, what string) {
+	colour = pick(i.PodsWait(), red, orange)
+	if i.Key.Check != gapCheck && i.Key.Check != strandedCheck {
+		return colour, title(i)
+	}
+	zones := few(i.Cause.Covers, 3, 40)
+	if zones == "" {
+		return colour, title(i)
+	}
+	if !i.PodsWait() {
+		return colour, title(i) + pick(c == checks.Possible, ", as far as tags tell", "")
+	}
+	pods := i.Cause.Pods
+	who := clip(oneLine(pods[0]), 120)
+	if n := len(pods) - 1; n > 0 {
+		who += " and " + count(n, "more pod")
+	}
+	cannot := pick(c == checks.Certain, " cannot start: ", pick(len(pods) == 1, " has not started, likely cause: ", " have not started, likely cause: "))
+	volume := pick(len(pods) == 1, "its volume is", "their volumes are")
+	if len(i.Cause.Covers) > 1 {
+		volume = pick(len(pods) == 1, "its volumes are", "their volumes are")
+	}
+	it := pick(len(pods) == 1, "it", "them")
+	return colour, who + cannot + volume + " in " + zones + pick(i.Key.Check == gapCheck, ", no node for "+it+" there", ", and no node for "+it+" can come there")
+}
+
+// zoneWell is the end of an incident about a zone: what fixed it, as far as it
+// is known. That a node is there is said only where the check saw one.
+func zoneWell(i report.Incident) string {
+	what := "well again"
+	how := change(i.ClearedBy)
+	switch zone := nodeSeen(i); {
+	case zone != "":
+		what, how = "a node is in "+zone+" again", ""
+	case nodeComes(i) != "":
+		what, how = "a node is on its way to "+nodeComes(i), ""
+	case i.Key.Check == impairedCheck:
+		what, how = clip(oneLine(i.Key.Resource), 40)+" is well again", ""
+	}
+	if raised := coverDone(i); raised != "" {
+		how = raised
+	}
+	what += " after " + span(outage(i)) + colon(how)
+	if by := fixer(i); by != "" {
+		what += " (" + by + ")"
+	}
+	return what
+}
+
+// nodeSeen is the zone of the incident in which the check that passed saw a
+// node: "1 node there, 1 volume". A node on its way is none.
+func nodeSeen(i report.Incident) string {
+	for _, e := range i.ClearedBy {
+		n, rest, _ := strings.Cut(strings.TrimSpace(clean(e.Value)), " ")
+		digits := n != "" && strings.Trim(n, "0123456789") == "" && n != "0"
+		if digits && (strings.HasPrefix(rest, "node there") || strings.HasPrefix(rest, "nodes there")) && slices.Contains(i.Covers, e.What) {
+			return clip(oneLine(e.What), 40)
+		}
+	}
+	return ""
+}
+
+// nodeComes is the zone of the incident to which a node is on its way.
+func nodeComes(i report.Incident) string {
+	for _, e := range i.ClearedBy {
+		if strings.HasPrefix(clean(e.Value), "no node there, 1 on its way") && slices.Contains(i.Covers, e.What) {
+			return clip(oneLine(e.What), 40)
+		}
+	}
+	return ""
+}
+
+// coverDone is what a remedy of ours did that helped: "desired 2 → 3".
+func coverDone(i report.Incident) string {
+	for _, of := range latest(i) {
+		if c := of.Plan.Cover; c != nil && of.State == report.Helped && of.Deed != nil && of.Deed.Result == plan.Done {
+			return fmt.Sprintf("desired %d → %d", c.From, c.To)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,124 @@
+package slack
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/diagnose"
+	"rollcall/shared/plan"
+	"rollcall/shared/report"
+)
+
+// zoneGap is the cause of the zone story.
+func zoneGap() diagnose.Cause {
+	return diagnose.Cause{
+		Check: "zone/nodegroup-gap", Confidence: checks.Certain, Resource: "workers", Covers: []string{"us-west-2c"},
+		Resources: []string{"workers", "eks-workers-a1b2", "us-west-2c", "vol-0c50000000000c0de"}, Pods: []string{"redash/redis-0"},
+		Title: "No node in us-west-2c for vol-0c50000000000c0de (redash/redis)",
+		Why:   "Volume vol-0c50000000000c0de of claim redash/redis lives in us-west-2c; no node there: desired is 2, zones in use are 3. Pod redash/redis-0 waits for it since 15:01:12 UTC.",
+		Evidence: []checks.Evidence{
+			{What: "vol-0c50000000000c0de", Value: "in us-west-2c, claim redash/redis, detached"},
+			{What: "Pod redash/redis-0", Value: "waits since 15:01:12 UTC: 0/2 nodes are available: 2 node(s) had volume node affinity conflict."},
+			{What: "Nodes by zone", Value: "us-west-2a 1, us-west-2b 1, us-west-2c 0"},
+			{What: "Group eks-workers-a1b2", Value: "us-west-2a, us-west-2b, us-west-2c: min 2, desired 2, max 4"},
+		},
+		Fix: checks.Fix{
+			Text:    "Raise the desired count of workers from 2 to 3 (its maximum is 4): Auto Scaling launches where it has fewest, so that each of its zones has a node (none in us-west-2c). For good: one nodegroup per zone, as AWS advises for workloads with EBS volumes.",
+			Command: "aws eks update-nodegroup-config --region us-west-2 --cluster-name prod --nodegroup-name workers --scaling-config desiredSize=3",
+			Remedy:  "cover-zones",
+		},
+		Nodegroups: []string{"workers"},
+	}
+}
+
+// covered is the plan of cover-zones in a state.
+func covered(state report.OfferState) report.Offer {
+	p := plan.Plan{
+		Format: plan.Format, Partition: "aws", Account: "111122223333", Region: "us-west-2", Cluster: "prod", Check: "zone/nodegroup-gap", Resource: "workers",
+		Remedy: plan.CoverZones, Cover: &plan.Cover{Nodegroup: "workers", From: 2, To: 3, Max: 4, Zones: []string{"us-west-2a", "us-west-2b", "us-west-2c"}, Without: []string{"us-west-2c"}},
+	}
+	return offer(state, func(of *report.Offer) {
+		of.Plan, of.Hash = p, p.Hash()
+		if of.Deed != nil {
+			of.Deed.Plan, of.Deed.Hash, of.Deed.Changed = p, p.Hash(), []string{"workers"}
+		}
+	})
+}
+
+func zoneScenes() []scene {
+	open := incident(zoneGap(), nil)
+	idle, advice, many, tags, lost := zoneGap(), zoneGap(), zoneGap(), zoneGap(), zoneGap()
+	idle.Confidence, idle.Pods = checks.Likely, nil
+	idle.Why = "Volume vol-0c50000000000c0de of claim redash/redis lives in us-west-2c; no node there: desired is 2, zones in use are 3. No pod waits for it now."
+	advice.Confidence, advice.Pods, advice.Fix = checks.Advice, nil, checks.Fix{Text: "No claim holds it. If somebody will need it, let workers have a node in every zone; else delete it (take a snapshot first)."}
+	advice.Why = "Volume vol-0c5000000000ff003 of claim redash/trial lives in us-west-2c; no node there: desired is 2, zones in use are 3."
+	advice.Title = "No node in us-west-2c for vol-0c5000000000ff003 (redash/trial)"
+	many.Covers, many.Pods = []string{"us-west-2b", "us-west-2c"}, []string{"redash/redis-0", "shop/db-0", "shop/db-1"}
+	tags.Confidence, tags.Pods = checks.Possible, nil
+	tags.Why = "Volume vol-0c50000000000c0de of claim redash/redis lives in us-west-2c; no node there: desired is 2, zones in use are 3. Its tags say whose it is: whether a claim still holds it, and whether a pod waits for it, is not known."
+	lost.Check, lost.Resource, lost.Title, lost.Fix = "zone/volume-stranded", "us-west-2d", "No node can come to us-west-2d for vol-0c50000000000c0de (redash/redis)", checks.Fix{Text: "Give the cluster a nodegroup with a subnet in us-west-2d."}
+	lost.Covers, lost.Confidence = []string{"us-west-2d"}, checks.Likely
+	lost.Why = "Volume vol-0c50000000000c0de of claim redash/redis lives in us-west-2d; no node is there, and none can come: no group launches in us-west-2d."
+	stuck := diagnose.Cause{
+		Check: "zone/pod-unschedulable", Confidence: checks.Likely, Resource: "us-west-2c", Covers: []string{"us-west-2c"}, Pods: []string{"redash/redis-0"},
+		Title: "redash/redis-0 waits for a node in us-west-2c", Nodegroups: []string{"workers"},
+	}
+	bad := diagnose.Cause{
+		Check: "zone/impaired", Confidence: checks.Certain, Resource: "us-west-2c", Covers: []string{"us-west-2c"}, Title: "us-west-2c (usw2-az3) is in trouble: not your settings",
+		Why: "EC2 says that us-west-2c is impaired.", Fix: checks.Fix{Text: "Do not look for a fault in the settings first."},
+	}
+	over := func(list ...checks.Evidence) func(*report.Incident) {
+		return func(i *report.Incident) {
+			i.State, i.Ending, i.Cleared, i.Resolved, i.ClearedBy = report.Closed, report.Proved, began.Add(12*time.Minute), began.Add(12*time.Minute), list
+			i.Changed = i.Resolved
+		}
+	}
+	node := checks.Evidence{What: "us-west-2c", Value: "1 node there, 1 volume"}
+	solved := with(open, over(node), offers(covered(report.Helped)))
+	return []scene{
+		{"zone-waits", with(open, offers(covered(report.Offered))), []report.Note{note(open, report.Opened, open.Opened)}},
+		{"zone-nobody-waits", incident(idle, nil), nil},
+		{"zone-by-tags", incident(tags, nil), nil},
+		{"zone-advice", incident(advice, nil), nil},
+		{"zone-many", incident(many, nil), nil},
+		{"zone-stranded", incident(lost, nil), nil},
+		{"zone-full", incident(stuck, nil), nil},
+		{"zone-resolved", solved, []report.Note{note(solved, report.IsProved, solved.Resolved)}},
+		{"zone-by-hand", with(open, over(node)), nil},
+		{"zone-on-its-way", with(open, over(checks.Evidence{What: "us-west-2c", Value: "no node there, 1 on its way, 1 volume"})), nil},
+		{"zone-volume-gone", with(open, over()), nil},
+		{"zone-impaired", incident(bad, nil), nil},
+		{"zone-impaired-well", with(incident(bad, nil), over()), nil},
+	}
+}
+
+// TestZoneHeadlines: they are about volumes and pods, never about instances
+// that join, and claim no more than was seen.
+func TestZoneHeadlines(t *testing.T) {
+	want := map[string]string{
+		"zone-waits":         "🔴 prod / workers · redash/redis-0 cannot start: its volume is in us-west-2c, no node for it there",
+		"zone-nobody-waits":  "🟠 prod / workers · No node in us-west-2c for vol-0c50000000000c0de (redash/redis)",
+		"zone-by-tags":       "🟠 prod / workers · No node in us-west-2c for vol-0c50000000000c0de (redash/redis), as far as tags tell",
+		"zone-advice":        "🔵 prod / workers · worth fixing: no node in us-west-2c for vol-0c5000000000ff003 (redash/trial)",
+		"zone-many":          "🔴 prod / workers · redash/redis-0 and 2 more pods cannot start: their volumes are in us-west-2b and us-west-2c, no node for them there",
+		"zone-stranded":      "🔴 prod / workers · redash/redis-0 has not started, likely cause: its volume is in us-west-2d, and no node for it can come there",
+		"zone-full":          "🔴 prod / workers · redash/redis-0 waits for a node in us-west-2c",
+		"zone-resolved":      "✅ prod / workers · a node is in us-west-2c again after 12 min: desired 2 → 3 (approved by @oncall)",
+		"zone-by-hand":       "✅ prod / workers · a node is in us-west-2c again after 12 min",
+		"zone-on-its-way":    "✅ prod / workers · a node is on its way to us-west-2c after 12 min",
+		"zone-volume-gone":   "✅ prod / workers · well again after 12 min",
+		"zone-impaired":      "🟠 prod · us-west-2c (usw2-az3) is in trouble: not your settings",
+		"zone-impaired-well": "✅ prod · us-west-2c is well again after 12 min",
+	}
+	for _, s := range zoneScenes() {
+		got := headline(s.incident)
+		if got != want[s.name] {
+			t.Errorf("%s:\n got %s\nwant %s", s.name, got, want[s.name])
+		}
+		if strings.Contains(got, "join") || strings.Contains(got, "instance") {
+			t.Errorf("%s speaks of instances: %s", s.name, got)
+		}
+	}
+}

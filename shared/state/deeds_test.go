@@ -1,0 +1,108 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"rollcall/shared/plan"
+)
+
+func deed(id string, r plan.Remedy, at time.Time) plan.Deed {
+	return plan.Deed{Format: plan.Format, ID: id, Plan: plan.Plan{Format: plan.Format, Remedy: r, Cluster: "prod"}, Began: at}
+}
+
+func TestDeedIsClaimedOnce(t *testing.T) {
+	now := start
+	s := open(t, &now)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	claims := 0
+	for range 8 {
+		all.Go(func() {
+			there, claimed, err := s.ClaimDeed(t.Context(), deed("a", plan.AddNATRoute, now))
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil || there.ID != "a" || there.Version != 1 {
+				t.Errorf("%+v, %v", there, err)
+			}
+			if claimed {
+				claims++
+			}
+		})
+	}
+	all.Wait()
+	if claims != 1 {
+		t.Errorf("%d claimed it", claims)
+	}
+	list, err := s.Deeds(t.Context(), "prod")
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	list[0].Result, list[0].Ended = plan.Done, now
+	if _, err := s.SaveDeed(t.Context(), list[0]); err != nil {
+		t.Fatal(err)
+	}
+	var taken *Conflict
+	if _, err := s.SaveDeed(t.Context(), list[0]); !errors.As(err, &taken) {
+		t.Errorf("written over what was not read: %v", err)
+	}
+	if there, claimed, err := s.ClaimDeed(t.Context(), deed("a", plan.AddNATRoute, now)); err != nil || claimed || there.Result != plan.Done {
+		t.Errorf("claimed %v, %+v, %v", claimed, there, err)
+	}
+	now = now.Add(keepAudits - time.Hour)
+	if list, _ := s.Deeds(t.Context(), "prod"); len(list) != 1 {
+		t.Error("it is not kept for a year")
+	}
+	if list, _ := s.Deeds(t.Context(), "dev"); len(list) != 0 {
+		t.Error("another cluster's")
+	}
+}
+
+func TestDeedsAreLimited(t *testing.T) {
+	now := start
+	s := open(t, &now)
+	count := func(d plan.Deed) bool {
+		t.Helper()
+		ok, err := s.CountDeed(t.Context(), d, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ok
+	}
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	within := 0
+	for n := range 6 {
+		all.Go(func() {
+			ok, err := s.CountDeed(t.Context(), deed(fmt.Sprint(n), plan.ReplaceInstance, now), 3)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				t.Error(err)
+			}
+			if ok {
+				within++
+			}
+		})
+	}
+	all.Wait()
+	if within != 3 {
+		t.Errorf("%d within a limit of 3", within)
+	}
+	now = now.Add(59 * time.Minute)
+	if count(deed("x", plan.ReplaceInstance, now)) {
+		t.Error("over the limit within the hour")
+	}
+	for n := range 6 {
+		if !count(deed("x", plan.AddNATRoute, now)) {
+			t.Errorf("count %d: another remedy has a limit of its own, and the same deed counts once", n)
+		}
+	}
+	now = now.Add(time.Minute)
+	if !count(deed("x", plan.ReplaceInstance, now)) {
+		t.Error("an hour later")
+	}
+}
