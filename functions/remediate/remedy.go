@@ -38,8 +38,8 @@ func (h handler) remedy(ctx context.Context, inc report.Incident, r plan.Remedy,
 		return h.decline(ctx, inc, *approved, policyOff, "The remedy is switched off by now.")
 	case policy == plan.Off:
 		return h.takeBack(ctx, inc, r, &plan.Refusal{Reason: policyOff, Says: "The remedy is switched off by now."})
-	case byPerson && !approved.Expires.IsZero() && h.now().After(approved.Expires):
-		return h.decline(ctx, inc, *approved, approvalExpired, fmt.Sprintf("The approval was good until %s.", approved.Expires.UTC().Format("15:04:05 UTC")))
+	case byPerson && h.expired(*approved):
+		return h.tooLate(ctx, inc, *approved)
 	}
 	p, no, err := h.plan(ctx, inc, r)
 	if err != nil {
@@ -62,12 +62,22 @@ func (h handler) remedy(ctx context.Context, inc report.Incident, r plan.Remedy,
 			return err
 		}
 		return h.offer(ctx, inc, p, policy, "")
+	case byPerson && h.expired(*approved): // while it was looked
+		return h.tooLate(ctx, inc, *approved)
 	case byPerson:
 		return h.act(ctx, inc, p, approved)
 	case policy == plan.Auto:
 		return h.byPolicy(ctx, inc, p)
 	}
 	return h.offer(ctx, inc, p, policy, "")
+}
+
+func (h handler) expired(o report.Offer) bool {
+	return !o.Expires.IsZero() && h.now().After(o.Expires)
+}
+
+func (h handler) tooLate(ctx context.Context, inc report.Incident, o report.Offer) error {
+	return h.decline(ctx, inc, o, approvalExpired, fmt.Sprintf("The approval was good until %s.", o.Expires.UTC().Format("15:04:05 UTC")))
 }
 
 // byPolicy does a plan that nobody needs to approve. That it is planned is told

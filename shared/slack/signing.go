@@ -2,14 +2,8 @@ package slack
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
 )
 
 // The ways in which a secret can be no signing secret. Neither quotes it.
@@ -21,33 +15,14 @@ var (
 // SigningSecret reads the secret by which Slack signs: either the secret itself,
 // or a JSON object with the field "signingSecret".
 func SigningSecret(ctx context.Context, r SecretReader, arn string) (string, error) {
-	out, err := r.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String(arn)})
-	var missing *types.ResourceNotFoundException
-	if errors.As(err, &missing) {
-		// Also what a secret without any value answers.
-		err = errors.Join(ErrNoSigning, err)
-	}
-	if err != nil {
-		return "", fmt.Errorf("read the signing secret from %s: %w", arn, err)
-	}
-	secret, err := parseSigning(aws.ToString(out.SecretString))
-	if err != nil {
-		return "", fmt.Errorf("read the signing secret from %s: %w", arn, err)
-	}
-	return secret, nil
+	return secretOf(ctx, r, arn, "the signing secret", ErrNoSigning, parseSigning)
 }
 
 // parseSigning finds the signing secret in a secret's text.
 func parseSigning(text string) (string, error) {
-	secret := strings.TrimSpace(text)
-	if strings.HasPrefix(secret, "{") {
-		var fields struct {
-			Secret string `json:"signingSecret"`
-		}
-		if json.Unmarshal([]byte(secret), &fields) != nil {
-			return "", ErrNotSigning // the parser's error would quote it
-		}
-		secret = strings.TrimSpace(fields.Secret)
+	secret, ok := plainOr("signingSecret", text)
+	if !ok {
+		return "", ErrNotSigning
 	}
 	if secret == "" {
 		return "", ErrNoSigning

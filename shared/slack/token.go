@@ -2,22 +2,9 @@ package slack
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
 )
-
-// SecretReader reads a secret.
-type SecretReader interface {
-	GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
-}
-
-var _ SecretReader = (*secretsmanager.Client)(nil)
 
 // The ways in which a secret can be no token. None of them quotes the secret.
 var (
@@ -29,34 +16,14 @@ var (
 // Token reads the bot token from the secret: either the token itself, or a
 // JSON object with the field "token".
 func Token(ctx context.Context, r SecretReader, arn string) (string, error) {
-	out, err := r.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String(arn)})
-	var missing *types.ResourceNotFoundException
-	if errors.As(err, &missing) {
-		// Also what a secret without any value answers.
-		return "", fmt.Errorf("read the Slack token from %s: %w", arn, errors.Join(ErrNoToken, err))
-	}
-	if err != nil {
-		return "", fmt.Errorf("read the Slack token from %s: %w", arn, err)
-	}
-	token, err := parseToken(aws.ToString(out.SecretString))
-	if err != nil {
-		return "", fmt.Errorf("read the Slack token from %s: %w", arn, err)
-	}
-	return token, nil
+	return secretOf(ctx, r, arn, "the Slack token", ErrNoToken, parseToken)
 }
 
 // parseToken finds the token in a secret's text.
 func parseToken(secret string) (string, error) {
-	token := strings.TrimSpace(secret)
-	if strings.HasPrefix(token, "{") {
-		var fields struct {
-			Token string `json:"token"`
-		}
-		if json.Unmarshal([]byte(token), &fields) != nil {
-			// The parser's error would quote the secret.
-			return "", ErrNotToken
-		}
-		token = strings.TrimSpace(fields.Token)
+	token, ok := plainOr("token", secret)
+	if !ok {
+		return "", ErrNotToken
 	}
 	switch {
 	case token == "":

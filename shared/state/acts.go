@@ -3,12 +3,7 @@ package state
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"rollcall/shared/fn"
 	"rollcall/shared/report"
@@ -34,30 +29,8 @@ func (s *Store) RecordAct(ctx context.Context, a report.ActRecord) (created bool
 
 // Acts reads the audit records of presses in a cluster since a time, oldest
 // first.
-func (s *Store) Acts(ctx context.Context, cluster string, since time.Time) ([]report.ActRecord, error) {
-	items, err := s.query(ctx, &dynamodb.QueryInput{
-		KeyConditionExpression:   aws.String("#pk = :pk AND #sk >= :from"),
-		ExpressionAttributeNames: map[string]string{"#pk": attrPK, "#sk": attrSK},
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":pk": text(actPrefix + cluster), ":from": text(since.UTC().Format(sortable)),
-		},
-		ConsistentRead: aws.Bool(true),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the presses of %s: %w", cluster, err)
-	}
-	var list []report.ActRecord
-	for _, attributes := range items {
-		var a report.ActRecord
-		there, err := s.decode(attributes, report.RecordFormat, &a)
-		if err != nil {
-			return nil, fmt.Errorf("read the presses of %s: %w", cluster, err)
-		}
-		if there {
-			list = append(list, a)
-		}
-	}
-	return list, nil
+func (s *Store) Acts(ctx context.Context, cluster string, from time.Time) ([]report.ActRecord, error) {
+	return since[report.ActRecord](ctx, s, actPrefix+cluster, from, report.RecordFormat, "the presses of "+cluster)
 }
 
 // RecordActs lets a function write the audit records of presses and nothing

@@ -6,10 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"rollcall/shared/fn"
 	"rollcall/shared/leak"
 	"rollcall/shared/snapshot"
@@ -36,7 +32,7 @@ func (s *Store) RecordAudit(ctx context.Context, a leak.Audit) (_ leak.Audit, cr
 	if !errors.As(err, &taken) {
 		return a, err == nil, err
 	}
-	list, err := s.audits(ctx, a.Cluster, "#sk = :from", auditKey(a))
+	list, err := oneByOne[leak.Audit](ctx, s, auditPrefix+a.Cluster, "#sk = :from", auditKey(a), leak.AuditFormat, "the audit records of "+a.Cluster)
 	if err != nil {
 		return leak.Audit{}, false, err
 	}
@@ -48,8 +44,8 @@ func (s *Store) RecordAudit(ctx context.Context, a leak.Audit) (_ leak.Audit, cr
 }
 
 // Audits reads the audit records of a cluster since a time, oldest first.
-func (s *Store) Audits(ctx context.Context, cluster string, since time.Time) ([]leak.Audit, error) {
-	return s.audits(ctx, cluster, "#sk >= :from", since.UTC().Format(sortable))
+func (s *Store) Audits(ctx context.Context, cluster string, from time.Time) ([]leak.Audit, error) {
+	return since[leak.Audit](ctx, s, auditPrefix+cluster, from, leak.AuditFormat, "the audit records of "+cluster)
 }
 
 // Returned is what was given back to the subnets of a cluster since a time.
@@ -59,32 +55,6 @@ func (s *Store) Returned(ctx context.Context, cluster string, since time.Time) (
 		return nil, err
 	}
 	return leak.Returned(list, leak.Deleted), nil
-}
-
-func (s *Store) audits(ctx context.Context, cluster, where, from string) ([]leak.Audit, error) {
-	items, err := s.query(ctx, &dynamodb.QueryInput{
-		KeyConditionExpression:   aws.String("#pk = :pk AND " + where),
-		ExpressionAttributeNames: map[string]string{"#pk": attrPK, "#sk": attrSK},
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":pk": text(auditPrefix + cluster), ":from": text(from),
-		},
-		ConsistentRead: aws.Bool(true),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the audit records of %s: %w", cluster, err)
-	}
-	var list []leak.Audit
-	for _, attributes := range items {
-		var a leak.Audit
-		there, err := s.decode(attributes, leak.AuditFormat, &a)
-		if err != nil {
-			return nil, fmt.Errorf("read the audit records of %s: %w", cluster, err)
-		}
-		if there {
-			list = append(list, a)
-		}
-	}
-	return list, nil
 }
 
 // RecordAudits lets a function write audit records and nothing else.

@@ -5,10 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"rollcall/shared/fn"
 	"rollcall/shared/interaction"
 )
@@ -40,30 +36,8 @@ func (s *Store) RecordRefusal(ctx context.Context, r interaction.Record) (bool, 
 }
 
 // Refusals reads the records of refused requests since a time, oldest first.
-func (s *Store) Refusals(ctx context.Context, since time.Time) ([]interaction.Record, error) {
-	items, err := s.query(ctx, &dynamodb.QueryInput{
-		KeyConditionExpression:   aws.String("#pk = :pk AND #sk >= :from"),
-		ExpressionAttributeNames: map[string]string{"#pk": attrPK, "#sk": attrSK},
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":pk": text(refusalKey), ":from": text(since.UTC().Format(sortable)),
-		},
-		ConsistentRead: aws.Bool(true),
-	})
-	if err != nil {
-		return nil, err
-	}
-	var list []interaction.Record
-	for _, attributes := range items {
-		var r interaction.Record
-		there, err := s.decode(attributes, interaction.RecordFormat, &r)
-		if err != nil {
-			return nil, err
-		}
-		if there {
-			list = append(list, r)
-		}
-	}
-	return list, nil
+func (s *Store) Refusals(ctx context.Context, from time.Time) ([]interaction.Record, error) {
+	return since[interaction.Record](ctx, s, refusalKey, from, interaction.RecordFormat, "the refused requests")
 }
 
 // RecordRefusals lets a function write the audit records of refused requests,
