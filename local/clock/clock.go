@@ -5,6 +5,11 @@
 // stage shows Stage, and from there it runs at Rate. Everything that happens
 // on the stage (delays, schedules, visibility timeouts) is reckoned in stage
 // time; only waiting turns it into wall time.
+//
+// Programs work in wall time however fast the stage is, and on a slow machine a
+// look that takes a second would take two minutes of a stage that is 120 times as
+// fast. A patient clock slows down while anybody works, and is fast only while all
+// wait: what happens in which order then hangs far less on the machine.
 package clock
 
 import (
@@ -20,12 +25,13 @@ import (
 // EnvName is the environment variable that carries a clock to a process.
 const EnvName = "ROLLCALL_STAGE_CLOCK"
 
-// Clock is a stage clock. Make one with New, Parse or NewManual.
+// Clock is a stage clock. Make one with New, NewPatient, Parse or NewManual.
 type Clock struct {
-	stage  time.Time
-	wall   time.Time
-	rate   float64
-	manual *manual // nil for a clock that runs
+	stage   time.Time
+	wall    time.Time
+	rate    float64
+	manual  *manual  // nil for a clock that runs
+	patient *patient // nil for one that is a straight line
 }
 
 // New returns a clock that shows stage at the wall time wall and runs rate
@@ -45,19 +51,25 @@ func (c *Clock) Now() time.Time {
 	return c.At(time.Now())
 }
 
-// At returns the stage time at a wall time.
+// At returns the stage time at a wall time; that of a patient clock is right from
+// when somebody last began or ended to work.
 func (c *Clock) At(wall time.Time) time.Time {
+	if c.patient != nil {
+		return c.patient.at(wall)
+	}
 	return c.stage.Add(time.Duration(float64(wall.Sub(c.wall)) * c.rate))
 }
 
-// Rate returns how many times as fast as the wall the stage runs.
+// Rate returns how many times as fast as the wall the stage runs, a patient one
+// while nobody works.
 func (c *Clock) Rate() float64 { return c.rate }
 
 // Until returns how long the stage takes to reach t, in stage time.
 func (c *Clock) Until(t time.Time) time.Duration { return t.Sub(c.Now()) }
 
 // Wall returns how long a span of stage time takes on the wall, rounded up so
-// that who waits that long does not wake just before the moment.
+// that who waits that long does not wake just before the moment. On a patient
+// clock it takes longer if anybody works meanwhile.
 func (c *Clock) Wall(stage time.Duration) time.Duration {
 	return time.Duration(math.Ceil(float64(stage) / c.rate))
 }
@@ -82,6 +94,9 @@ func (c *Clock) NewTimer(d time.Duration) *Timer {
 	ch := make(chan time.Time, 1)
 	if c.manual != nil {
 		return &Timer{C: ch, stop: c.manual.add(d, ch)}
+	}
+	if c.patient != nil {
+		return &Timer{C: ch, stop: c.patient.add(d, ch)}
 	}
 	t := time.AfterFunc(c.Wall(d), func() { ch <- c.Now() })
 	return &Timer{C: ch, stop: t.Stop}
@@ -112,8 +127,12 @@ func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
 // Env returns the clock as the value of EnvName: the stage time at the anchor
 // (RFC 3339 with nanoseconds), the wall time at the anchor (Unix nanoseconds)
 // and the rate, separated by commas. A function process that reads it shows
-// the same time as the stage.
+// the same time as the stage. That of a patient clock is "@" and the path of the
+// file that follows it.
 func (c *Clock) Env() string {
+	if c.patient != nil {
+		return "@" + c.patient.file.Name()
+	}
 	return fmt.Sprintf("%s,%d,%s", c.stage.UTC().Format(time.RFC3339Nano), c.wall.UnixNano(),
 		strconv.FormatFloat(c.rate, 'g', -1, 64))
 }

@@ -101,7 +101,7 @@ func (st *ipsStory) round(ctx context.Context, n *narrator, which int) error {
 	}); err != nil {
 		return err
 	}
-	if err := st.stage.Clock.Sleep(ctx, ipsPause); err != nil {
+	if err := n.pass(ctx, ipsPause); err != nil {
 		return err
 	}
 	if err := st.scale(ctx, 0); err != nil {
@@ -116,7 +116,7 @@ func (st *ipsStory) round(ctx context.Context, n *narrator, which int) error {
 	}
 	n.say("round %d: %d nodes came and went; %d interfaces stay available, with %d addresses: %d free of %d", which, ipsNodes,
 		len(st.left()), len(st.left())*ipsLeft, want, ipsTotal)
-	return st.stage.Clock.Sleep(ctx, ipsPause)
+	return n.pass(ctx, ipsPause)
 }
 
 // shortage scales up once more: nodes are Ready, and their pods wait.

@@ -52,8 +52,8 @@ type options struct {
 type play struct {
 	name  string
 	world string
-	// rate is how many times faster than the wall clock it runs if nobody says
-	// otherwise.
+	// rate is how many times faster than the wall clock it runs, while all wait, if
+	// nobody says otherwise.
 	rate float64
 	act  func(context.Context, *stage.Stage, *narrator) error
 	// settings are the operator's; nil leaves everything at its default.
@@ -62,15 +62,19 @@ type play struct {
 	then []play
 }
 
+// slow is how many times faster than the wall clock a stage runs while functions
+// work, or the story itself does: a look of half a second takes some seconds.
+const slow = 15
+
 func plays() []play {
 	return []play{
-		{name: "route", world: "route", rate: 20, act: route, settings: routeSettings},
-		{name: "spot", world: "spot", rate: 60, act: spot, then: []play{
-			{name: "spot, reclaimed", world: "spot-reclaimed", rate: 60, act: reclaimed},
-			{name: "spot, no route", world: "spot-route", rate: 60, act: unrouted},
+		{name: "route", world: "route", rate: 60, act: route, settings: routeSettings},
+		{name: "spot", world: "spot", rate: 200, act: spot, then: []play{
+			{name: "spot, reclaimed", world: "spot-reclaimed", rate: 200, act: reclaimed},
+			{name: "spot, no route", world: "spot-route", rate: 200, act: unrouted},
 		}},
-		{name: "ips", world: "ips", rate: 60, act: ips},
-		{name: "zone", world: "zone", rate: 60, act: zone, settings: zoneSettings},
+		{name: "ips", world: "ips", rate: 200, act: ips},
+		{name: "zone", world: "zone", rate: 200, act: zone, settings: zoneSettings},
 	}
 }
 
@@ -89,7 +93,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.story, "story", "all", "the story to play: route, spot, ips, zone or all")
 	flag.BoolVar(&o.keep, "keep", false, "leave the last story's stage up afterwards, until Ctrl-C")
-	flag.Float64Var(&o.rate, "rate", 0, "how many times faster than the wall clock the stage runs; 0 takes the story's own")
+	flag.Float64Var(&o.rate, "rate", 0, "how many times faster than the wall clock the stage runs while all wait; 0 takes the story's own")
 	flag.StringVar(&o.template, "template", "infra/Rollcall.template.json", "the synthesised template")
 	flag.StringVar(&o.binaries, "binaries", "build/local", "folder of the functions' binaries")
 	flag.StringVar(&o.logs, "logs", "out/demo.log", "file for the functions' logs")
@@ -164,6 +168,7 @@ func perform(ctx context.Context, o options, p play, logs io.Writer, keep bool) 
 	if err == nil {
 		fmt.Printf("\nAll of it was seen, in %.1f s. The page: %s\n", time.Since(began).Seconds(), s.Slack.URL())
 	}
+	n.rest()
 	if keep {
 		fmt.Printf("\nThe stage stays up: %s\nUse the AWS CLI against it:\n\n%s\nCtrl-C ends it.\n", s.Slack.URL(), exports(s))
 		<-ctx.Done()
@@ -198,13 +203,13 @@ func (o options) raise(ctx context.Context, p play, n *narrator, logs io.Writer)
 	}
 	s, err := stage.Start(ctx, stage.Options{
 		World: "local/worlds/" + p.world + ".yaml", Template: o.template, Binaries: o.binaries,
-		Rate: rate, Settings: settings, Out: logs, Log: slog.New(slog.NewTextHandler(logs, nil)),
+		Rate: rate, Slow: slow, Settings: settings, Out: logs, Log: slog.New(slog.NewTextHandler(logs, nil)),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start the stage: %w", err)
 	}
-	n.stage, n.play = s, p.name
-	fmt.Printf("%s on the local stage, %g times as fast as the clock\n\n  Slack page   %s\n  AWS endpoint %s\n\n",
+	n.stage, n.play, n.rest = s, p.name, s.Clock.Work()
+	fmt.Printf("%s on the local stage, up to %g times as fast as the clock\n\n  Slack page   %s\n  AWS endpoint %s\n\n",
 		strings.ToUpper(p.name[:1])+p.name[1:], rate, s.Slack.URL(), s.Cloud.Endpoint())
 	return s, nil
 }

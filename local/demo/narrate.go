@@ -22,6 +22,9 @@ type narrator struct {
 	play  string
 	began time.Time
 	steps []step
+	// rest lets the stage's time run: telling a story is work too, and only while
+	// it waits does the time fly.
+	rest func()
 	// pictures is where pictures of the page go; none if it is empty.
 	pictures string
 }
@@ -55,6 +58,9 @@ func (n *narrator) wait(ctx context.Context, what string, seen func() (bool, err
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
+		rest := n.stage.Clock.Work()
+		n.rest()
+		n.rest = rest
 		ok, err := seen()
 		if err != nil {
 			return fmt.Errorf("%s: %w", what, err)
@@ -62,12 +68,20 @@ func (n *narrator) wait(ctx context.Context, what string, seen func() (bool, err
 		if ok {
 			return nil
 		}
+		n.rest()
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%s: not seen within %s: %w", what, patience, ctx.Err())
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
+}
+
+// pass lets a span of stage time go by.
+func (n *narrator) pass(ctx context.Context, d time.Duration) error {
+	n.rest()
+	defer func() { n.rest = n.stage.Clock.Work() }()
+	return n.stage.Clock.Sleep(ctx, d)
 }
 
 // terminal tells whether a person watches, or a log.

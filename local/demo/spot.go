@@ -56,7 +56,7 @@ func spot(ctx context.Context, s *stage.Stage, n *narrator) error {
 		if err := st.burst(ctx, n, i+1); err != nil {
 			return err
 		}
-		if err := s.Clock.Sleep(ctx, betweenThem); err != nil {
+		if err := n.pass(ctx, betweenThem); err != nil {
 			return err
 		}
 	}
@@ -116,7 +116,7 @@ func (st *spotStory) burst(ctx context.Context, n *narrator, which int) error {
 		return err
 	}
 	// Each launch has five minutes until its roll call.
-	if err := st.stage.Clock.Sleep(ctx, rollCall-st.stage.Clock.Now().Sub(began)); err != nil {
+	if err := n.pass(ctx, rollCall-st.stage.Clock.Now().Sub(began)); err != nil {
 		return err
 	}
 	if err := n.wait(ctx, "waiting for the message about the nodes that missed the roll call", func() (bool, error) {
@@ -158,7 +158,7 @@ func (st *spotStory) fits(ctx context.Context, n *narrator, what string, groups 
 		return fmt.Errorf("%s: %d addresses are free, want %d - %d x %d = %d", what, free, batchTotal, all, takes, want)
 	}
 	// The time that every launch has until its roll call, and some more.
-	if err := st.stage.Clock.Sleep(ctx, rollCall); err != nil {
+	if err := n.pass(ctx, rollCall); err != nil {
 		return err
 	}
 	if now := st.complaints(); now > before {

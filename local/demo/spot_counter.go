@@ -22,7 +22,7 @@ func reclaimed(ctx context.Context, s *stage.Stage, n *narrator) error {
 	}
 	n.say("another cause: EC2 warns that it takes %s back, before the node is Ready", id)
 	// Some launches more make a history.
-	if err := s.Clock.Sleep(ctx, 2*rollCall); err != nil {
+	if err := n.pass(ctx, 2*rollCall); err != nil {
 		return err
 	}
 	if err := st.others(func(text string) bool {
@@ -50,7 +50,7 @@ func unrouted(ctx context.Context, s *stage.Stage, n *narrator) error {
 	}
 	// The message stands when the first has missed it: the others' roll calls,
 	// of launches within the same minute, may come a minute or two later.
-	if err := s.Clock.Sleep(ctx, 3*time.Minute); err != nil {
+	if err := n.pass(ctx, 3*time.Minute); err != nil {
 		return err
 	}
 	ready := st.ready(spotGroups())

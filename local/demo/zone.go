@@ -65,7 +65,7 @@ func zone(ctx context.Context, s *stage.Stage, n *narrator) error {
 	if err := st.setting(n); err != nil {
 		return err
 	}
-	if err := s.Clock.Sleep(ctx, zoneBefore); err != nil {
+	if err := n.pass(ctx, zoneBefore); err != nil {
 		return err
 	}
 	if err := st.replaced(ctx, n); err != nil {

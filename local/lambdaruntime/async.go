@@ -82,12 +82,12 @@ func decide(res Result, attempt, maxRetries int, age, maxAge time.Duration) verd
 // sleep waits for the next attempt; false when the stage ends.
 func (r *Runtime) sleep(d time.Duration) bool {
 	r.mu.Lock()
-	r.running--
+	r.count(-1)
 	r.backoff++
 	r.mu.Unlock()
 	err := r.o.Clock.Sleep(r.ctx, d)
 	r.mu.Lock()
-	r.running++
+	r.count(1)
 	r.backoff--
 	r.mu.Unlock()
 	return err == nil

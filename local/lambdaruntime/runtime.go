@@ -51,7 +51,8 @@ type Function struct {
 
 // Options are the settings of a Runtime.
 type Options struct {
-	// Clock is the stage clock, for the back-off of retries.
+	// Clock is the stage clock, for the back-off of retries; a patient one
+	// slows down while functions run. Nil is the wall's own.
 	Clock *clock.Clock
 	// NewID makes request ids.
 	NewID func() string
@@ -105,8 +106,9 @@ type Runtime struct {
 
 	mu        sync.Mutex
 	functions map[string]*function
-	running   int // invocations running or waiting for a process
-	backoff   int // asynchronous events that wait for their next attempt
+	running   int    // invocations running or waiting for a process
+	rest      func() // tells the clock that none of them runs
+	backoff   int    // asynchronous events that wait for their next attempt
 	closed    bool
 	tasks     sync.WaitGroup
 }
@@ -121,6 +123,10 @@ var ErrClosed = errors.New("the runtime is closed")
 func New(o Options) *Runtime {
 	if o.InitTimeout == 0 {
 		o.InitTimeout = 10 * time.Second
+	}
+	if o.Clock == nil {
+		now := time.Now()
+		o.Clock = clock.New(now, now, 1)
 	}
 	if o.Log == nil {
 		o.Log = func(Line) {}
@@ -212,16 +218,29 @@ func (r *Runtime) begin(name string) (*function, error) {
 	if !ok {
 		return nil, fmt.Errorf("function %q: %w", name, ErrNoFunction)
 	}
-	r.running++
+	r.count(1)
 	r.tasks.Add(1)
 	return f, nil
 }
 
 func (r *Runtime) end() {
 	r.mu.Lock()
-	r.running--
+	r.count(-1)
 	r.mu.Unlock()
 	r.tasks.Done()
+}
+
+// count counts invocations; while there are any, the clock is told that somebody
+// works. The lock is held.
+func (r *Runtime) count(n int) {
+	before := r.running
+	r.running += n
+	switch {
+	case before == 0:
+		r.rest = r.o.Clock.Work()
+	case r.running == 0:
+		r.rest()
+	}
 }
 
 // Running counts the invocations that run or wait for a process.

@@ -72,7 +72,8 @@ type Router struct {
 	done chan struct{}              // closed when Run has returned
 
 	mu      sync.Mutex
-	pending int // events and deliveries that are not done and not delayed
+	pending int    // events and deliveries that are not done and not delayed
+	rest    func() // tells the clock that none is on its way
 	held    []Event
 	started atomic.Int64 // invocations so far
 }
@@ -180,7 +181,14 @@ func (r *Router) end()   { r.count(-1) }
 func (r *Router) count(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	before := r.pending
 	r.pending += n
+	switch {
+	case before == 0:
+		r.rest = r.o.Clock.Work()
+	case r.pending == 0:
+		r.rest()
+	}
 }
 
 // pause is a Sleep during which the sleeper does not count as busy.

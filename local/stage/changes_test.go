@@ -17,7 +17,7 @@ import (
 func changing(t *testing.T, behind time.Duration, faults ...cloud.FaultRule) *running {
 	t.Helper()
 	r := start(t, "route", func(o *Options) {
-		o.Rate, o.CallFaults = 60, faults
+		o.CallFaults = faults
 		o.Change = func(f *world.File) { f.Trail.Lag, f.Trail.Spread = behind, 0 }
 	})
 	r.scale(1, 1)

@@ -57,9 +57,6 @@ func TestCleanupInTrouble(t *testing.T) {
 	const many, dead = 40, "i-0dead00000000%04x"
 	n := 0
 	r := start(t, "ips", func(o *Options) {
-		// A sweep every 18 seconds: functions work in wall time, and on a slow
-		// machine runs must not pile up, nor outlive what they wrote ahead.
-		o.Rate = 50
 		o.Settings = map[string]string{"ROLLCALL_CLEANUP_SHARE": "100"}
 		o.CallFaults = []cloud.FaultRule{
 			{Call: "ec2:*", Caller: "rollcall-eni-cleanup", Throttle: 0.2},

@@ -16,17 +16,9 @@ import (
 	"rollcall/shared/report"
 )
 
-// brisk is for worlds that last an hour. What comes and goes within minutes may
-// be missed on a busy machine: a look of a second then takes three minutes.
-func brisk(o *Options) { o.Rate = 200 }
-
-// steady is for worlds in which much happens at once.
-func steady(o *Options) { o.Rate = 100 }
-
 // story is what a world must tell.
 type story struct {
 	world string
-	pace  func(*Options)
 	// ends are all incidents in the end: "check resource: ending".
 	ends []string
 	// says are texts of which each message says one in its first line, at some time, and no two the same.
@@ -41,14 +33,14 @@ func stories() []story {
 	const subnet = "subnet-0c30000000000000d has no way out"
 	return []story{
 		{
-			world: "nodegroup-degraded", pace: brisk,
-			says: []string{subnet},
-			ends: []string{"route/no-egress rtb-0cd20000000000002: proved"},
-			told: map[string][]string{"new_nodegroup_2": {"DEGRADED NodeCreationFailure", "ACTIVE"}},
+			world: "nodegroup-degraded",
+			says:  []string{subnet},
+			ends:  []string{"route/no-egress rtb-0cd20000000000002: proved"},
+			told:  map[string][]string{"new_nodegroup_2": {"DEGRADED NodeCreationFailure", "ACTIVE"}},
 		},
 		{
-			world: "nodegroup-create-failed", pace: steady,
-			says: []string{subnet, "subnet-0c30000000000000e does not exist", "KMS key cannot be used"},
+			world: "nodegroup-create-failed",
+			says:  []string{subnet, "subnet-0c30000000000000e does not exist", "KMS key cannot be used"},
 			ends: []string{
 				"launch/kms-key eks-encrypted: withdrawn",
 				"launch/template subnet-0c30000000000000e: withdrawn",
@@ -61,21 +53,21 @@ func stories() []story {
 			},
 		},
 		{
-			world: "nodegroup-unknown-code", pace: brisk,
-			says: []string{"EC2 placement group not found"},
-			ends: []string{"nodegroup/health new_nodegroup_2: proved"},
-			told: map[string][]string{"new_nodegroup_2": {"DEGRADED Ec2PlacementGroupNotFound", "ACTIVE"}},
+			world: "nodegroup-unknown-code",
+			says:  []string{"EC2 placement group not found"},
+			ends:  []string{"nodegroup/health new_nodegroup_2: proved"},
+			told:  map[string][]string{"new_nodegroup_2": {"DEGRADED Ec2PlacementGroupNotFound", "ACTIVE"}},
 		},
 		{
-			world: "nodegroup-update-failed", pace: brisk,
-			says: []string{subnet, "pod eviction failure"},
-			ends: []string{"nodegroup/update-failed default: proved", "route/no-egress rtb-0cd20000000000002: proved"},
-			told: map[string][]string{"new_nodegroup_2": {"UPDATING", "ACTIVE"}, "default": {"ACTIVE"}},
+			world: "nodegroup-update-failed",
+			says:  []string{subnet, "pod eviction failure"},
+			ends:  []string{"nodegroup/update-failed default: proved", "route/no-egress rtb-0cd20000000000002: proved"},
+			told:  map[string][]string{"new_nodegroup_2": {"UPDATING", "ACTIVE"}, "default": {"ACTIVE"}},
 		},
 		{
-			world: "addon-degraded", pace: brisk,
-			says: []string{"add-on vpc-cni is degraded: access denied"},
-			ends: []string{"addon/degraded vpc-cni: proved"},
+			world: "addon-degraded",
+			says:  []string{"add-on vpc-cni is degraded: access denied"},
+			ends:  []string{"addon/degraded vpc-cni: proved"},
 		},
 	}
 }
@@ -112,7 +104,7 @@ func TestNodegroupStoriesWithBadEvents(t *testing.T) {
 
 func (s story) play(t *testing.T, change ...func(*Options)) {
 	t.Helper()
-	r := start(t, s.world, append([]func(*Options){s.pace}, change...)...)
+	r := start(t, s.world, change...)
 	defer func() {
 		if t.Failed() {
 			t.Logf("incidents:\n%s", strings.Join(r.endings(), "\n"))

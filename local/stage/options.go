@@ -29,6 +29,10 @@ type Options struct {
 	At time.Time
 	// Rate is how much faster than the wall clock the stage runs.
 	Rate float64
+	// Slow, if any, is how fast it runs while a function works, an event is on its
+	// way or somebody holds Clock.Work. Stories and tests then hang far less on how
+	// fast the machine is; what measures a load wants the straight line.
+	Slow float64
 	// Quiet stops rules, schedules and queues from waking functions.
 	Quiet bool
 	// Settings are put over the functions' environment.

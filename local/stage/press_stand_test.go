@@ -31,7 +31,6 @@ const remediator = "rollcall-remediate"
 
 // approvable has the route offered to those who may approve it.
 func approvable(o *Options) {
-	o.Rate = 40
 	o.Settings = map[string]string{
 		string(config.SlackActions): "on", string(config.Approvers): Approvers,
 		string(config.Remedies): "eks-workshop/add-nat-route=approve", string(config.RemedyVPCs): "vpc-0a1b2c3d4e5f60718",

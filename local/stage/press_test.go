@@ -110,10 +110,11 @@ func TestTwoApproveAtOnce(t *testing.T) {
 	r.nothingLost()
 }
 
-// TestAnApprovalThatComesTooLate: the plan could be approved for five minutes.
+// TestAnApprovalThatComesTooLate: the plan could be approved for ten minutes. The
+// missed roll call, five minutes after the launch, is the last look that renews it.
 func TestAnApprovalThatComesTooLate(t *testing.T) {
 	t.Parallel()
-	r := start(t, "route", approvable, func(o *Options) { o.Settings[string(config.ApprovalTime)] = "5m" })
+	r := start(t, "route", approvable, func(o *Options) { o.Settings[string(config.ApprovalTime)] = "10m" })
 	good := r.offeredRoute()
 	before, ts := r.routes(), r.messages()[0].TS
 	r.until("the end of its time", func() bool { return r.offer().State == report.Expired && r.button() == "" })
@@ -141,7 +142,7 @@ func TestTheWorldChangedBeforeTheApproval(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := start(t, "route", approvable, func(o *Options) { o.Rate = 30 })
+			r := start(t, "route", approvable)
 			r.offeredRoute()
 			if err := test.change(t.Context(), ec2.NewFromConfig(r.AsAdmin())); err != nil {
 				t.Fatal(err)

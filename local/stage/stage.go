@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -96,7 +97,10 @@ func Start(ctx context.Context, o Options) (_ *Stage, err error) {
 		}
 		start = o.At
 	}
-	s.Clock = clock.New(start, time.Now(), o.Rate)
+	if err := s.startClock(start); err != nil {
+		return nil, err
+	}
+	defer s.Clock.Work()()
 	if err := s.startServers(ctx, set); err != nil {
 		return nil, err
 	}
@@ -114,6 +118,29 @@ func Start(ctx context.Context, o Options) (_ *Stage, err error) {
 		s.background(s.drive)
 	}
 	return s, nil
+}
+
+// startClock starts the stage's time. All that a patient stage needs to be ready
+// is work: it begins at its start, also on a slow machine.
+func (s *Stage) startClock(start time.Time) error {
+	if s.options.Slow == 0 {
+		s.Clock = clock.New(start, time.Now(), s.options.Rate)
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "rollcall-clock-")
+	if err != nil {
+		return fmt.Errorf("start the clock: %w", err)
+	}
+	s.onClose(func() { os.RemoveAll(dir) })
+	if s.Clock, err = clock.NewPatient(start, time.Now(), s.options.Rate, s.options.Slow, filepath.Join(dir, "ahead")); err != nil {
+		return fmt.Errorf("start the clock: %w", err)
+	}
+	s.onClose(func() {
+		if err := s.Clock.Close(); err != nil {
+			s.log.Error("the stage's clock", "error", err)
+		}
+	})
+	return nil
 }
 
 // startServers starts what the functions call.
@@ -241,7 +268,9 @@ func (s *Stage) Close() {
 // drive brings the world to the clock's time, again and again.
 func (s *Stage) drive() {
 	for s.ctx.Err() == nil {
+		done := s.Clock.Work()
 		s.World.Advance(s.Clock.Now())
+		done()
 		wait := 10 * time.Millisecond
 		if next, ok := s.World.Next(); ok {
 			// Calls make new things due, so it never sleeps for long.

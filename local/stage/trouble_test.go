@@ -157,9 +157,10 @@ func TestThrottledCallsAreTriedAgain(t *testing.T) {
 
 func TestTableAtItsLimitLosesNothing(t *testing.T) {
 	t.Parallel()
-	// Twenty seconds of wall time, which is longer than a call is tried again.
-	r := start(t, "route", fast, func(o *Options) {
-		o.CallFaults = []cloud.FaultRule{{Call: "dynamodb:PutItem", Throttle: 1, Until: time.Date(2026, 11, 20, 18, 20, 0, 0, time.UTC)}}
+	// Some tries of each message, six minutes apart, and fewer than the five after
+	// which it is given up.
+	r := start(t, "route", func(o *Options) {
+		o.CallFaults = []cloud.FaultRule{{Call: "dynamodb:PutItem", Throttle: 1, Until: time.Date(2026, 11, 20, 15, 12, 0, 0, time.UTC)}}
 	})
 	r.scale(1, 1)
 	r.until("it is logged", r.logged(`"level":"ERROR"`, "dynamodb"))

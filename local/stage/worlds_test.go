@@ -32,13 +32,7 @@ func TestWorlds(t *testing.T) {
 			for _, cause := range aheadOfChecks(t, file) {
 				t.Skipf("there is no check %s yet", cause)
 			}
-			r := start(t, name, func(o *Options) {
-				if strings.HasPrefix(name, "spot") {
-					// Dozens of nodes start at once: on a slow machine functions would
-					// come later, in stage time, than the burst lasts.
-					o.Rate = 50
-				}
-			})
+			r := start(t, name)
 			if name == "route" {
 				r.scale(1, 1)
 			}

@@ -2,7 +2,10 @@ package config
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"math"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -20,10 +23,14 @@ type Clock struct {
 	stage time.Time // the stage's time at anchor
 	wall  time.Time
 	rate  float64
+	// follows holds the other three while a function works: a stage that is fast only
+	// while all wait writes them before it wakes one.
+	follows *os.File
 }
 
 // Now is the time, in UTC.
 func (c Clock) Now() time.Time {
+	c = c.line()
 	if c.rate == 0 {
 		return time.Now().UTC()
 	}
@@ -31,9 +38,23 @@ func (c Clock) Now() time.Time {
 	return c.stage.Add(time.Duration(float64(passed) * c.rate)).UTC()
 }
 
+// line is the line on which the time runs now. It is the wall's where the stage is
+// gone: nobody is left to be told a time.
+func (c Clock) line() Clock {
+	if c.follows == nil {
+		return c
+	}
+	var b [24]byte
+	if _, err := c.follows.ReadAt(b[:], 0); err != nil {
+		return Clock{}
+	}
+	at := func(i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }
+	return Clock{stage: time.Unix(0, int64(at(0))), wall: time.Unix(0, int64(at(8))), rate: math.Float64frombits(at(16))}
+}
+
 // Sleep waits for so long, or until the context ends, whose error it gives then.
 func (c Clock) Sleep(ctx context.Context, d time.Duration) error {
-	if c.rate > 0 {
+	if c = c.line(); c.rate > 0 {
 		d = time.Duration(float64(d) / c.rate)
 	}
 	t := time.NewTimer(d)
@@ -49,6 +70,13 @@ func (c Clock) Sleep(ctx context.Context, d time.Duration) error {
 func parseClock(text string) (Clock, error) {
 	if text == "" {
 		return Clock{}, nil
+	}
+	if path, ok := strings.CutPrefix(text, "@"); ok {
+		file, err := os.Open(path)
+		if err != nil {
+			return Clock{}, fmt.Errorf("the stage's clock: %w", err)
+		}
+		return Clock{follows: file}, nil
 	}
 	parts := strings.Split(text, ",")
 	if len(parts) != 3 {

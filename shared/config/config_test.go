@@ -94,6 +94,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		{JoinQueueURL, "", []string{"ROLLCALL_JOIN_QUEUE_URL", "is not set"}},
 		{"ROLLCALL_NONSENSE", "1", []string{"is not a setting of Rollcall"}},
 		{StageClock, "now", []string{"ROLLCALL_STAGE_CLOCK"}},
+		{StageClock, "@no/such/file", []string{"ROLLCALL_STAGE_CLOCK", "the stage's clock", "no/such/file"}},
 		{StageDoors, "open", []string{"ROLLCALL_STAGE_DOORS"}},
 	}
 	for _, test := range tests {

@@ -87,7 +87,7 @@ func parseReminder(text string) (time.Duration, error) {
 	return parseDuration(text, 5*time.Minute, 24*time.Hour)
 }
 
-var errClock = errors.New(`want "<RFC 3339 time>,<wall clock nanoseconds>,<rate>"`)
+var errClock = errors.New(`want "<RFC 3339 time>,<wall clock nanoseconds>,<rate>" or "@<file>"`)
 
 // parseHour reads an hour of the day.
 func parseHour(text string) (int, error) {

@@ -52,8 +52,10 @@ func (inc Incident) Severity() Severity {
 		return inc.unmet(group)
 	case group == "launch" && certain && joined == 0:
 		return Critical
+	case joined >= affected && group == "launch":
+		return Warning // they came all the same
 	case joined >= affected:
-		return Warning // they joined all the same
+		return inc.unmet(group) // as if it had met none: what it holds back may be pods
 	case due == 0 && waiting > 0 && !certain:
 		return Warning // not due yet, and they may still join
 	}

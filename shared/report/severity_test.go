@@ -20,6 +20,8 @@ func TestSeverity(t *testing.T) {
 	short.Effects = []Effect{{Check: subnetExhausted, Told: at(1)}}
 	foreseen := with(leakedInterfaces, checks.Certain)
 	foreseen.Effects = []Effect{{Check: runway, Told: at(1)}}
+	starved := with(leakedInterfaces, checks.Certain, Joined, Joined)
+	starved.Effects = short.Effects
 	waited := with("zone/nodegroup-gap", checks.Certain)
 	waited.Cause.Pods = []string{"redash/redis-0"}
 	unlikely, advised := waited, waited
@@ -47,6 +49,9 @@ func TestSeverity(t *testing.T) {
 		"addon degraded":                 {with("addon/degraded", checks.Certain), Warning},
 		"a leak that reached launches":   {short, Critical},
 		"a leak that is only foreseen":   {foreseen, Warning},
+		"nodes joined, and none is left": {starved, Critical},
+		"all joined, of a leak":          {with(leakedInterfaces, checks.Certain, Joined), Warning},
+		"launches that came in the end":  {with("launch/subnet-full", checks.Certain, Joined), Warning},
 		"a pod waits for a zone":         {waited, Critical},
 		"a pod may wait for a zone":      {unlikely, Critical},
 		"a zone, and advice":             {advised, Info},

@@ -99,6 +99,9 @@ func addressScenes() []scene {
 	nobody := with(incident(leaked(checks.Certain), nil), pictured, func(i *report.Incident) {
 		i.Effects = []report.Effect{{Check: "ip/subnet-exhausted", Told: began}}
 	})
+	crowded := with(incident(leaked(checks.Certain), launches(4, report.Joined)), pictured, func(i *report.Incident) {
+		i.Effects = []report.Effect{{Check: "ip/subnet-exhausted", Told: began, Title: empty().Title}}
+	})
 	runsOut := with(incident(foreseen(), nil), pictured)
 	blocks := incident(diagnose.Cause{
 		Check: "ip/fragmented", Confidence: checks.Certain, Resource: smallSubnet, Covers: []string{smallSubnet}, Nodegroups: []string{"workers"},
@@ -118,6 +121,7 @@ func addressScenes() []scene {
 	return []scene{
 		{"leak", leaking, []report.Note{note(leaking, report.Opened, leaking.Opened)}},
 		{"leak-empties-subnet", nobody, nil},
+		{"leak-all-joined", crowded, nil},
 		{"leak-starves-nodes", starving, []report.Note{joined, note(starving, report.HasMissed, began.Add(5*time.Minute))}},
 		{"leak-cleared", with(starving, clearedAt, came(thirtyOne)), []report.Note{note(with(starving, came(thirtyOne)), report.CauseGone, began.Add(12*time.Minute))}},
 		{"leak-proved", proved, []report.Note{note(proved, report.IsProved, proved.Resolved)}},

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -97,6 +98,8 @@ func failing(i report.Incident, t tally) (colour, what string) {
 		// Each instance was one try of the group to launch: their number grows
 		// with the hours, and is not how many nodes are missing.
 		return red, title(i) + ", " + count(t.all, "failed launch") + " so far"
+	case t.out() == 0 && ownFailure(i.Key.Check):
+		return nobody(i, confidence) // who joined is not what it is about
 	case t.out() == 0:
 		return orange, count(t.all, "instance") + " joined all the same, but " + title(i)
 	case t.early():
@@ -104,6 +107,14 @@ func failing(i report.Incident, t tally) (colour, what string) {
 	default:
 		return missed(i, t, confidence)
 	}
+}
+
+// ownFailure tells a check whose finding fails something by itself, whether nodes
+// join or not: a subnet without addresses keeps pods from starting, a zone volumes
+// from being used.
+func ownFailure(check checks.ID) bool {
+	group, _, _ := strings.Cut(string(check), "/")
+	return slices.Contains([]string{"ip", "zone", "addon", "cluster", "nodegroup"}, group)
 }
 
 // nobody is for a cause that no launch has met yet. What is no cause of a
