@@ -44,7 +44,7 @@ func programs(t *testing.T) string {
 func brokenStage(t *testing.T) *stage.Stage {
 	t.Helper()
 	s, err := stage.Start(context.Background(), stage.Options{
-		World: "../worlds/route.yaml", Template: "../../infra/Rollcall.template.json", Binaries: programs(t), Rate: 20,
+		World: "../worlds/route.yaml", Template: "../../infra/Rollcall.template.json", Binaries: programs(t), Rate: 60, Slow: 10,
 		Settings: map[string]string{
 			string(config.SlackActions): "on", string(config.Approvers): stage.Approvers,
 			string(config.Remedies): "eks-workshop/add-nat-route=approve", string(config.RemedyVPCs): "vpc-0a1b2c3d4e5f60718",
