@@ -45,7 +45,7 @@ func (n *narrator) say(format string, args ...any) {
 
 // patience is how long a step may take, in wall time: many times what it
 // takes on a slow machine.
-const patience = 90 * time.Second
+const patience = 4 * time.Minute
 
 // wait waits until something is seen. Meanwhile a line tells what is awaited.
 func (n *narrator) wait(ctx context.Context, what string, seen func() (bool, error)) error {
