@@ -101,8 +101,9 @@ runbook: ## write docs/runbook.md anew: AWS's own runbook beside Rollcall, on th
 load: build-local ## 10,000 launches an hour on the stage for ten minutes, their outcomes and their cost; writes docs/load.md (four minutes)
 	go run ./local/load -page docs/load.md $(LOAD)
 
-outage: ## Slack is away for an hour with 300 incidents open: what the channel is afterwards (docs/slack.md)
+outage: ## Slack is away for an hour with 300 incidents open: what the channel is afterwards (docs/slack.md; a quarter of an hour)
 	go test ./functions/report -count=1 -run 'TestOutage$$' -args -outage.faults 300 -outage.page $(CURDIR)/docs/slack.md
+	go test ./local/stage -count=1 -v -timeout 60m -run 'TestSlackAwayForAnHour$$' -args -outage.causes 300 -outage.page $(CURDIR)/docs/slack.md
 
 leaks: build-local ## 10,000 interfaces left behind, deleted under EC2's buckets, by Rollcall and by a script; writes docs/leaks.md (11 minutes)
 	go run ./local/leakload -page docs/leaks.md $(LEAKS)

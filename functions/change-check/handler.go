@@ -52,8 +52,8 @@ type handler struct {
 	reader  func() Reader
 	send    Sender
 	watches func(cluster string) bool
-	// own are the sessions of the functions of this deployment that change things.
-	own   []string
+	// own are the functions of this deployment that change things.
+	own   []trail.Function
 	now   func() time.Time
 	log   *slog.Logger
 	count func(name string, n int)
@@ -74,13 +74,13 @@ func build(_ context.Context, e run.Env) (run.Handler, error) {
 }
 
 // own are the functions of the same deployment that change things. Lambda names
-// a function's sessions after it.
-func own(name string) []string {
+// a function's sessions after it, and its role has its name too (infra).
+func own(name string) []trail.Function {
 	prefix, ok := strings.CutSuffix(name, spec.Name)
 	if !ok {
 		return nil
 	}
-	return []string{prefix + "remediate", prefix + "eni-cleanup"}
+	return []trail.Function{{Session: prefix + "remediate", Role: "remediate"}, {Session: prefix + "eni-cleanup", Role: "enicleanup"}}
 }
 
 // errNoBatch: change-check is woken by its queue alone.

@@ -314,7 +314,7 @@ func TestOthers(t *testing.T) {
 	if _, err := b.handle(t.Context(), raw); err == nil {
 		t.Error("without the table the message must come back")
 	}
-	if diff := cmp.Diff([]string{"rollcall-remediate", "rollcall-eni-cleanup"}, own("rollcall-change-check")); diff != "" || own("x") != nil {
+	if diff := cmp.Diff([]trail.Function{{Session: "rollcall-remediate", Role: "remediate"}, {Session: "rollcall-eni-cleanup", Role: "enicleanup"}}, own("rollcall-change-check")); diff != "" || own("x") != nil {
 		t.Error(diff)
 	}
 }

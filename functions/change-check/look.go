@@ -69,7 +69,7 @@ func named(l trail.Lookup) trail.Lookup {
 }
 
 // found is what the answers say of an incident.
-func (c incident) found(answers map[trail.Lookup]answer, own []string) report.Trail {
+func (c incident) found(answers map[trail.Lookup]answer, own []trail.Function) report.Trail {
 	t := report.Trail{From: c.window.From, To: c.window.To, LastGood: c.window.LastGood, Blind: c.unread}
 	var records []trail.Record
 	for _, l := range c.lookups {

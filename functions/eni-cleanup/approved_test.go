@@ -140,6 +140,18 @@ func TestApprovalRefused(t *testing.T) {
 		{"the incident is closed", plan.Approve, func(s *stand, i *report.Incident) { i.State, i.Resolved = report.Closed, s.Now() }, ""},
 		{"expired", plan.Approve, func(s *stand, i *report.Incident) { i.Offers[0].Expires = s.Now().Add(-time.Second) }, "approval-expired"},
 		{"another plan", plan.Approve, func(_ *stand, i *report.Incident) { i.Offers[0].Plan.Cleanup.Addresses++ }, "plan-changed"},
+		{"a plan for another subnet", plan.Approve, func(_ *stand, i *report.Incident) {
+			i.Offers[0].Plan.Resource = other
+			i.Offers[0].Hash = i.Offers[0].Plan.Hash()
+		}, "plan-changed"},
+		{"a plan for another cluster", plan.Approve, func(_ *stand, i *report.Incident) {
+			i.Offers[0].Plan.Cluster = "theirs"
+			i.Offers[0].Hash = i.Offers[0].Plan.Hash()
+		}, "plan-changed"},
+		{"in another VPC: a cluster of the same name was there", plan.Approve, func(_ *stand, i *report.Incident) {
+			i.Offers[0].Plan.Cleanup.VPC = "vpc-0ffffffffffffffff"
+			i.Offers[0].Hash = i.Offers[0].Plan.Hash()
+		}, "none-left"},
 		{"by a policy that is off by now", plan.Approve, func(_ *stand, i *report.Incident) { i.Offers[0].Policy = plan.Auto }, "policy-off"},
 		{"the remedy is off", plan.Off, nil, "policy-off"},
 		{"in use by now", plan.Approve, func(s *stand, i *report.Incident) {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -138,6 +140,46 @@ func TestBlind(t *testing.T) {
 	}
 }
 
+// TestBlindKeepsWhatWasSeen: a look that failed proves nothing of what is
+// remembered; the next one that succeeds deletes, and does not begin anew.
+func TestBlindKeepsWhatWasSeen(t *testing.T) {
+	for _, what := range []string{"ec2:DescribeNetworkInterfaces", "ec2:DescribeInstances", "ec2:DescribeSubnets"} {
+		t.Run(what, func(t *testing.T) {
+			s := open(t, stagetest.Options{})
+			id := s.make(s.left())
+			s.sweep()
+			s.Advance(cadence)
+			if _, err := handlerOf(s.Env(), refusing{http.DefaultTransport, what})(t.Context(), s.Sweep()); err != nil {
+				t.Fatal(err)
+			}
+			list, err := s.Store.At(s.Now).Sightings(t.Context(), vpc)
+			if err != nil || len(list) != 1 || !s.there(id) {
+				t.Errorf("sightings %v, %v; it is there: %v", list, err, s.there(id))
+			}
+			s.sweep()
+			if s.there(id) {
+				t.Error("it is seen for the first time again")
+			}
+		})
+	}
+}
+
+// refusing denies one call of EC2.
+type refusing struct {
+	next http.RoundTripper
+	call string
+}
+
+func (r refusing) RoundTrip(req *http.Request) (*http.Response, error) {
+	if action, _ := about(req); "ec2:"+action != r.call {
+		return r.next.RoundTrip(req)
+	}
+	return &http.Response{
+		StatusCode: http.StatusForbidden, Header: http.Header{"Content-Type": {"text/xml"}}, Request: req,
+		Body: io.NopCloser(strings.NewReader(`<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>no</Message></Error></Errors><RequestID>r</RequestID></Response>`)),
+	}, nil
+}
+
 // TestSummary: one for each day, with what came back to each subnet and what
 // the subnet has then; sent again only when something was added.
 func TestSummary(t *testing.T) {
@@ -170,8 +212,8 @@ func TestSummary(t *testing.T) {
 			t.Errorf("subnet %+v", x)
 		}
 	}
-	if len(last.Subnets) != 2 || sum != 15 {
-		t.Errorf("subnets %+v", last.Subnets)
+	if len(last.Subnets) != 2 || sum != 15 || last.Nodes != 1 {
+		t.Errorf("subnets %+v of %d nodes, want one node in two", last.Subnets, last.Nodes)
 	}
 	if back, err := s.Store.At(s.Now).Returned(t.Context(), stagetest.Cluster, s.Now().Add(-2*cadence*10)); err != nil || len(back) != 2 {
 		t.Errorf("returned %+v, %v", back, err)
@@ -182,7 +224,12 @@ func TestSummary(t *testing.T) {
 func TestDryRunAsksOnceADay(t *testing.T) {
 	s := open(t, stagetest.Options{Settings: map[string]string{"ROLLCALL_CLEANUP": stagetest.Cluster + "=dry-run"}})
 	id := s.make(s.left())
-	for range 8 {
+	s.sweep()
+	s.sweep()
+	if list, err := s.Store.At(s.Now).Sightings(t.Context(), vpc); err != nil || len(list) != 1 {
+		t.Errorf("sightings %v, %v: what was asked for is still seen", list, err)
+	}
+	for range 6 {
 		s.sweep()
 	}
 	_, got := s.sent()

@@ -18,6 +18,9 @@ import (
 type place struct {
 	vpc   string
 	homes []*snapshot.Snapshot
+	// blind are the watched clusters that could not be read: each may be in this
+	// VPC.
+	blind []string
 }
 
 func (p place) clusters() []string {
@@ -30,7 +33,8 @@ func (p place) clusters() []string {
 
 // places reads the watched clusters and puts them together by VPC. One that
 // cannot be read is told to be blind; as long as it is, nobody knows which
-// VPC's interfaces without a cluster's name may be its own.
+// VPC's interfaces without a cluster's name may be its own, and its mode counts
+// for those of all VPCs.
 func (h handler) places(ctx context.Context, t event.Trigger) ([]place, error) {
 	names := h.clusters
 	if names == nil {
@@ -41,6 +45,7 @@ func (h handler) places(ctx context.Context, t event.Trigger) ([]place, error) {
 		names = list
 	}
 	var places []place
+	var blind []string
 	var errs []error
 	for _, name := range slices.Sorted(slices.Values(names)) {
 		s, err := h.reader.Read(ctx, gather.Query{Account: t.Account, Region: h.region, Time: h.now(), Cluster: name})
@@ -50,7 +55,7 @@ func (h handler) places(ctx context.Context, t event.Trigger) ([]place, error) {
 			h.count("ForeignClusters", 1)
 			continue
 		case err != nil:
-			errs = append(errs, fmt.Errorf("read cluster %s: %w", name, err))
+			blind, errs = append(blind, name), append(errs, fmt.Errorf("read cluster %s: %w", name, err))
 			continue
 		}
 		// Nobody was asked for instances and groups: that is no proof that
@@ -61,7 +66,7 @@ func (h handler) places(ctx context.Context, t event.Trigger) ([]place, error) {
 			s.Account = part[4]
 		}
 		if !s.Read[snapshot.Clusters] || s.Cluster.VPC == "" {
-			errs = append(errs, h.observe(ctx, s, nil))
+			blind, errs = append(blind, name), append(errs, h.observe(ctx, s, nil))
 			continue
 		}
 		i := slices.IndexFunc(places, func(p place) bool { return p.vpc == s.Cluster.VPC })
@@ -69,6 +74,9 @@ func (h handler) places(ctx context.Context, t event.Trigger) ([]place, error) {
 			i, places = len(places), append(places, place{vpc: s.Cluster.VPC})
 		}
 		places[i].homes = append(places[i].homes, s)
+	}
+	for i := range places {
+		places[i].blind = blind
 	}
 	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.vpc, b.vpc) })
 	return places, errors.Join(errs...)

@@ -95,15 +95,23 @@ func TestWrongClocks(t *testing.T) {
 }
 
 // TestStrangers: an operator who says that all of a VPC is watched is wrong
-// where an interface names another cluster, even one that is attached.
+// where an interface names another cluster, even one that is attached: by the
+// VPC CNI's tag, or in the words of a control plane, which bears none.
 func TestStrangers(t *testing.T) {
+	for name, theirs := range map[string]made{
+		"a node's":          {description: "theirs", tags: map[string]string{leak.TagCluster: "theirs"}, subnet: subnet},
+		"the control plane": {description: "Amazon EKS theirs", subnet: subnet},
+	} {
+		t.Run(name, func(t *testing.T) { strangers(t, theirs) })
+	}
+}
+
+func strangers(t *testing.T, theirs made) {
 	s := open(t, stagetest.Options{Settings: map[string]string{"ROLLCALL_CLEANUP_UNTAGGED": vpc}})
 	m := s.left()
 	delete(m.tags, leak.TagCluster)
 	untagged, named := s.make(m), s.make(s.left())
-	n := s.left()
-	n.description, n.tags = "theirs", map[string]string{leak.TagCluster: "theirs"}
-	stranger := s.make(n)
+	stranger := s.make(theirs)
 	s.taken(stranger)
 	for range 4 {
 		s.sweep()

@@ -88,6 +88,13 @@ func (v *visit) cleanup(name string, from time.Time, audits []leak.Audit) report
 	for _, r := range leak.Returned(that, result) {
 		c.Subnets = append(c.Subnets, report.CleanupSubnet{Subnet: r.Subnet, Interfaces: r.Interfaces, Addresses: r.Addresses, Nodes: r.Nodes})
 	}
+	nodes := map[string]bool{}
+	for _, a := range that {
+		if a.Result == result {
+			nodes[a.Owner] = true
+		}
+	}
+	c.Nodes = len(nodes)
 	slices.SortFunc(c.Subnets, func(a, b report.CleanupSubnet) int { return cmp.Compare(a.Subnet, b.Subnet) })
 	if from != midnight(v.now()) {
 		return c

@@ -68,10 +68,11 @@ func (r *tour) clean(ctx context.Context, p place) error {
 }
 
 // untaggedMode is the mode of interfaces that name no cluster: any of the
-// VPC's may have made them, so that of the most careful.
+// VPC's may have made them, or one of which nobody knows where it is; so that of
+// the most careful.
 func (v *visit) untaggedMode() leak.Mode {
 	var modes []leak.Mode
-	for _, name := range v.clusters() {
+	for _, name := range slices.Concat(v.clusters(), v.blind) {
 		modes = append(modes, v.modes(name))
 	}
 	return leak.Least(modes...)

@@ -32,21 +32,37 @@ func (h handler) draft(inc report.Incident, p plan.Plan, approved *report.Offer)
 	return d
 }
 
-// act does a plan, once: it is counted, written ahead, done, recorded, told.
-func (h handler) act(ctx context.Context, inc report.Incident, p plan.Plan, approved *report.Offer) error {
-	d := h.draft(inc, p, approved)
-	done, err := h.done(ctx, inc, d.ID)
-	if err != nil || done {
-		return err
-	}
-	within, err := h.memory.CountDeed(ctx, d, h.limit)
+// act does what a person approved, unless the limit is reached. An approval that
+// was refused is used up: nothing is done an hour later without them.
+func (h handler) act(ctx context.Context, inc report.Incident, o order, approved *report.Offer) error {
+	d := h.draft(inc, o.plan, approved)
+	room, err := h.memory.CountDeed(ctx, d, h.limit)
 	if err != nil {
 		return err
 	}
-	if !within {
-		says := fmt.Sprintf("%s has acted %d times in %s within the hour, which is its limit (setting remedyLimit).", p.Remedy, h.limit, inc.Key.Cluster)
-		return h.tellDeed(ctx, inc, refusedDeed(d, limitReached, says))
+	if !room.IsZero() {
+		d = refusedDeed(d, limitReached, fmt.Sprintf("%s It is offered again at %s. This approval is used up: it is not done then without another.", h.limitSays(), clock(room)))
+		d.Next = &plan.Next{At: room, Reason: report.LimitReached, Says: h.limitSays()}
+		return h.refuse(ctx, inc, d)
 	}
+	return h.carryOut(ctx, inc, d, o.left)
+}
+
+// refuse records that an approval is not acted upon, and tells it.
+func (h handler) refuse(ctx context.Context, inc report.Incident, d plan.Deed) error {
+	there, claimed, err := h.memory.ClaimDeed(ctx, d)
+	if err != nil {
+		return err
+	}
+	if !claimed {
+		return fmt.Errorf("another run is at %s", d.ID)
+	}
+	return h.tellDeed(ctx, inc, there)
+}
+
+// carryOut does a plan that is counted, once: it is written ahead, done, recorded,
+// told. What one plan leaves is looked at again later.
+func (h handler) carryOut(ctx context.Context, inc report.Incident, d plan.Deed, left int) error {
 	d, claimed, err := h.memory.ClaimDeed(ctx, d)
 	if err != nil {
 		return err
@@ -54,11 +70,14 @@ func (h handler) act(ctx context.Context, inc report.Incident, p plan.Plan, appr
 	if !claimed {
 		return fmt.Errorf("another run is at %s", d.ID)
 	}
-	did := h.do.Do(ctx, p, d.ID)
+	did := h.do.Do(ctx, d.Plan, d.ID)
 	d.Result, d.Reason, d.Says, d.Changed, d.Requests = did.Result, did.Reason, did.Says, did.Changed, did.Requests
 	h.count("Deeds", 1)
 	if d.Result == plan.Uncertain {
 		d = h.find(ctx, inc, d)
+	}
+	if left > 0 && d.Result != plan.Failed {
+		d.Next = h.rest(ctx, d, left)
 	}
 	return h.finish(ctx, inc, d)
 }
@@ -106,20 +125,21 @@ func (h handler) finish(ctx context.Context, inc report.Incident, d plan.Deed) e
 }
 
 // settle finishes what earlier runs left: a deed that was written ahead and
-// has no end, and one that was not told. What was claimed is never done again.
+// has no end, whichever opening of the incident it was in, and one that was not
+// told. What was claimed is never done again.
 func (h handler) settle(ctx context.Context, inc report.Incident) error {
 	list, err := h.memory.Deeds(ctx, inc.Key.Cluster)
 	if err != nil {
 		return err
 	}
 	for _, d := range list {
-		if d.Plan.Check != inc.Key.Check || d.Plan.Resource != inc.Key.Resource || d.Began.Before(inc.Opened) {
+		if d.Plan.Check != inc.Key.Check || d.Plan.Resource != inc.Key.Resource {
 			continue
 		}
 		switch {
-		case !d.Ended.IsZero() && !told(inc, d):
-			err = h.tellDeed(ctx, inc, d)
+		case !d.Ended.IsZero() && (told(inc, d) || dropped(inc, d) || d.Began.Before(inc.Opened)):
 		case !d.Ended.IsZero():
+			err = h.tellDeed(ctx, inc, d)
 		case h.now().Sub(d.Began) < lease:
 			err = fmt.Errorf("a run is at %s", d.ID)
 		default:
@@ -137,4 +157,12 @@ func (h handler) settle(ctx context.Context, inc report.Incident) error {
 // told tells that report knows of a deed.
 func told(inc report.Incident, d plan.Deed) bool {
 	return slices.ContainsFunc(inc.Offers, func(o report.Offer) bool { return o.Deed != nil && o.Deed.ID == d.ID && o.Deed.Result == d.Result })
+}
+
+// dropped tells that report knew of a deed and keeps later ones in its place: what
+// is replaced in many parts has more deeds than an incident keeps.
+func dropped(inc report.Incident, d plan.Deed) bool {
+	return len(inc.Offers) >= report.MaxOffers && slices.ContainsFunc(inc.Offers, func(o report.Offer) bool {
+		return o.Deed != nil && o.Deed.Plan.Remedy == d.Plan.Remedy && o.Deed.Began.After(d.Began)
+	})
 }

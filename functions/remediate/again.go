@@ -23,7 +23,8 @@ func (h handler) takenBack(ctx context.Context, inc report.Incident, p plan.Plan
 	}
 	var last time.Time
 	for _, d := range list {
-		changed := d.Result == plan.Done || d.Result == plan.Partly || d.Result == plan.Uncertain
+		// One without an end may have changed it too.
+		changed := d.Result == plan.Done || d.Result == plan.Partly || d.Result == plan.Uncertain || d.Ended.IsZero()
 		if changed && d.Hash == p.Hash() && h.now().Sub(d.Began) < oneDay && d.Began.After(last) {
 			last = d.Began
 		}

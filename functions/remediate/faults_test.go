@@ -128,6 +128,37 @@ func TestKilledAfterDeed(t *testing.T) {
 	}
 }
 
+// The incident that a run was ended in is over, and opens again before anybody
+// comes back to what the run left: that is still found out, recorded and told,
+// and the policy counts it as done. Somebody has taken it back meanwhile.
+func TestKilledInAnEarlierOpening(t *testing.T) {
+	s := start(t, byItself, stagetest.Options{})
+	d := &doer{Doer: s.h.do, after: func(remedy.Did) remedy.Did { panic("killed") }}
+	s.h.do = d
+	killed(s, opened)
+	s.said()
+	d.after = nil
+	s.Call("ec2:DeleteRoute", `{"RouteTableId":"`+stagetest.Table+`","DestinationCidrBlock":"0.0.0.0/0"}`)
+	s.Advance(30 * time.Minute)
+	inc := s.inc
+	inc.Opened, inc.Number = s.Now(), 2
+	s.save(inc)
+	if n := s.tell("Rollcall Incident Reopened"); n != 0 {
+		t.Fatalf("%d messages came back: %s", n, s.Logs())
+	}
+	list, deeds := s.said()
+	if len(deeds) != 1 || deeds[0].Result != plan.Uncertain || deeds[0].Reason != "interrupted" {
+		t.Errorf("deeds %+v", deeds)
+	}
+	kept, err := s.Store.Deeds(t.Context(), stagetest.Cluster)
+	if err != nil || len(kept) != 1 || kept[0].Ended.IsZero() {
+		t.Errorf("audit %+v, %v", kept, err)
+	}
+	if d.calls != 1 || len(s.routes()) != 1 || len(list) != 1 || list[0].Policy != plan.Approve || list[0].Says == "" {
+		t.Errorf("%d deeds, routes %v, proposals %+v: the policy does not fight whoever took it back", d.calls, s.routes(), list)
+	}
+}
+
 // The answer is lost, and what is so now is looked up.
 func TestLostAnswer(t *testing.T) {
 	s := start(t, byItself, stagetest.Options{})

@@ -33,7 +33,8 @@ type Memory interface {
 	Deeds(ctx context.Context, cluster string) ([]plan.Deed, error)
 	ClaimDeed(ctx context.Context, d plan.Deed) (there plan.Deed, claimed bool, err error)
 	SaveDeed(ctx context.Context, d plan.Deed) (plan.Deed, error)
-	CountDeed(ctx context.Context, d plan.Deed, most int) (within bool, err error)
+	CountDeed(ctx context.Context, d plan.Deed, most int) (room time.Time, err error)
+	RoomForDeeds(ctx context.Context, cluster string, r plan.Remedy, things, most int, now time.Time) (time.Time, error)
 }
 
 // Reader is how it looks.

@@ -16,30 +16,41 @@ import (
 	"rollcall/shared/snapshot"
 )
 
+// order is a plan, and how many things it leaves for another one.
+type order struct {
+	plan plan.Plan
+	left int
+}
+
 // plan makes a remedy's plan from a fresh look.
-func (h handler) plan(ctx context.Context, inc report.Incident, r plan.Remedy) (plan.Plan, *plan.Refusal, error) {
+func (h handler) plan(ctx context.Context, inc report.Incident, r plan.Remedy) (order, *plan.Refusal, error) {
 	of := subject(inc, r)
+	of.Most = h.limit
 	s, err := h.look(ctx, inc, plan.Sources(r, inc.Key.Check), r == plan.CoverZones)
 	if errors.Is(err, gather.ErrNoCluster) {
-		return plan.Plan{}, &plan.Refusal{Reason: plan.Gone, Says: fmt.Sprintf("There is no cluster %s.", inc.Key.Cluster)}, nil
+		return order{}, &plan.Refusal{Reason: plan.Gone, Says: fmt.Sprintf("There is no cluster %s.", inc.Key.Cluster)}, nil
 	}
 	if err != nil {
-		return plan.Plan{}, nil, err
+		return order{}, nil, err
 	}
 	s.Cleanup = snapshot.Cleanup{Mode: "report", Grace: h.grace}
 	switch r {
 	case plan.DeleteLeakedInterfaces:
 		if of.Sightings, err = h.memory.Sightings(ctx, s.Cluster.VPC); err != nil {
-			return plan.Plan{}, nil, err
+			return order{}, nil, err
 		}
 	case plan.OpenEndpointSecurityGroup:
 		var failed *snapshot.Failure
 		if of.Wearers, failed = h.reader.InterfacesWith(ctx, groupsOf(s, inc.Key.Resource)); failed != nil {
-			return plan.Plan{}, &plan.Refusal{Reason: plan.CouldNotLook, Says: fmt.Sprintf("Who has the endpoint's security groups could not be read: %s, %s.", failed.Call, failed.Reason), Blocked: []snapshot.Failure{*failed}}, nil
+			return order{}, &plan.Refusal{Reason: plan.CouldNotLook, Says: fmt.Sprintf("Who has the endpoint's security groups could not be read: %s, %s.", failed.Call, failed.Reason), Blocked: []snapshot.Failure{*failed}}, nil
 		}
 	}
 	p, no := plan.Make(s, of)
-	return p, no, nil
+	o := order{plan: p}
+	if no == nil && r == plan.ReplaceInstance {
+		o.left = plan.Left(s, of)
+	}
+	return o, no, nil
 }
 
 // groupsOf are the security groups of an endpoint.

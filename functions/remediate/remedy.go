@@ -41,10 +41,11 @@ func (h handler) remedy(ctx context.Context, inc report.Incident, r plan.Remedy,
 	case byPerson && h.expired(*approved):
 		return h.tooLate(ctx, inc, *approved)
 	}
-	p, no, err := h.plan(ctx, inc, r)
+	o, no, err := h.plan(ctx, inc, r)
 	if err != nil {
 		return err
 	}
+	p := o.plan
 	if no == nil && p.VPC() != "" && !slices.Contains(h.vpcs, p.VPC()) {
 		no = &plan.Refusal{Reason: notOptedIn, Says: fmt.Sprintf("%s is not among the VPCs in which remedies may change the network (setting remedyVpcs).", p.VPC())}
 	}
@@ -52,8 +53,12 @@ func (h handler) remedy(ctx context.Context, inc report.Incident, r plan.Remedy,
 	switch {
 	case no != nil && !no.Again.IsZero() && approved == nil:
 		return h.send.RemedyAgain(ctx, event, no.Again.Sub(h.now()))
+	case no != nil && byPerson && no.Reason == plan.CouldNotLook:
+		return h.unseen(ctx, inc, *approved, no)
 	case no != nil && byPerson:
 		return h.decline(ctx, inc, *approved, no.Reason, no.Says)
+	case no != nil && h.passes(inc, r, no):
+		return h.tryLater(ctx, inc, r, policy, no)
 	case no != nil:
 		return h.takeBack(ctx, inc, r, no)
 	case byPerson && p.Hash() != approved.Hash:
@@ -65,9 +70,9 @@ func (h handler) remedy(ctx context.Context, inc report.Incident, r plan.Remedy,
 	case byPerson && h.expired(*approved): // while it was looked
 		return h.tooLate(ctx, inc, *approved)
 	case byPerson:
-		return h.act(ctx, inc, p, approved)
+		return h.act(ctx, inc, o, approved)
 	case policy == plan.Auto:
-		return h.byPolicy(ctx, inc, p)
+		return h.byPolicy(ctx, inc, o)
 	}
 	return h.offer(ctx, inc, p, policy, "")
 }
@@ -82,7 +87,8 @@ func (h handler) tooLate(ctx context.Context, inc report.Incident, o report.Offe
 
 // byPolicy does a plan that nobody needs to approve. That it is planned is told
 // first, so that what is done stands in the thread behind it.
-func (h handler) byPolicy(ctx context.Context, inc report.Incident, p plan.Plan) error {
+func (h handler) byPolicy(ctx context.Context, inc report.Incident, o order) error {
+	p := o.plan
 	if last := latest(inc, p.Remedy, report.Approved, report.Acted, report.Helped, report.Unhelpful); last != nil && last.Hash == p.Hash() && p.Remedy == plan.DeleteLeakedInterfaces {
 		return nil
 	}
@@ -94,10 +100,19 @@ func (h handler) byPolicy(ctx context.Context, inc report.Incident, p plan.Plan)
 	} else if before != "" {
 		return h.offer(ctx, inc, p, plan.Approve, before)
 	}
-	if err := h.propose(ctx, inc, p, plan.Auto, ""); err != nil || p.Remedy == plan.DeleteLeakedInterfaces {
-		return err // report wakes eni-cleanup, once the plan is in the incident
+	if p.Remedy == plan.DeleteLeakedInterfaces { // report wakes eni-cleanup, once the plan is in the incident
+		return h.propose(ctx, inc, p, plan.Auto, "")
 	}
-	return h.act(ctx, inc, p, nil)
+	d := h.draft(inc, p, nil)
+	if room, err := h.memory.CountDeed(ctx, d, h.limit); err != nil {
+		return err
+	} else if !room.IsZero() {
+		return h.wait(ctx, inc, report.Proposal{Remedy: p.Remedy, Policy: plan.Auto, Plan: p, Hash: p.Hash(), Reason: report.LimitReached, Says: h.limitSays(), After: room})
+	}
+	if err := h.propose(ctx, inc, p, plan.Auto, ""); err != nil {
+		return err
+	}
+	return h.carryOut(ctx, inc, d, o.left)
 }
 
 func hashOf(p plan.Plan, no *plan.Refusal) string {
@@ -129,6 +144,14 @@ func (h handler) offer(ctx context.Context, inc report.Incident, p plan.Plan, po
 	if last != nil && last.Hash == p.Hash() && !(last.State == report.Offered && h.now().After(last.Expires)) {
 		return nil
 	}
+	if w := latest(inc, p.Remedy, report.Deferred); w != nil && w.Reason == report.LimitReached {
+		if h.now().Before(w.After) {
+			return nil
+		}
+		if w.Hash != "" && says == "" {
+			says = "The limit of an hour has room again. What was approved before was not done, and needs a new yes."
+		}
+	}
 	return h.propose(ctx, inc, p, policy, says)
 }
 
@@ -144,7 +167,7 @@ func (h handler) propose(ctx context.Context, inc report.Incident, p plan.Plan, 
 // stands falls with it. That there is nothing to do, or not any more, is said of
 // an offer alone.
 func (h handler) takeBack(ctx context.Context, inc report.Incident, r plan.Remedy, no *plan.Refusal) error {
-	stands := latest(inc, r, report.Offered) != nil
+	stands := latest(inc, r, report.Offered, report.Deferred) != nil
 	if stands && no.Reason == plan.CouldNotLook {
 		// That it could not be looked is nothing against the plan: once approved,
 		// it is looked at again before anything is done.
@@ -165,7 +188,7 @@ func (h handler) takeBack(ctx context.Context, inc report.Incident, r plan.Remed
 func proposalID(inc report.Incident, r plan.Remedy, what string) string {
 	n := 0
 	for _, o := range inc.Offers {
-		if o.Plan.Remedy == r && o.State != report.Offered && o.State != report.Approved {
+		if o.Plan.Remedy == r && o.State != report.Offered && o.State != report.Approved && o.State != report.Deferred {
 			n++
 		}
 	}

@@ -28,7 +28,9 @@ func (p *pass) who(ctx context.Context, press report.Press) report.Who {
 	switch {
 	case len(p.approvers) == 0:
 		return report.Who{May: report.Nobody}
-	case user == "":
+	case user == "", press.Home != "":
+		// The ids of approvers are those of our own workspace: in another one the
+		// same id may be somebody else's.
 		return report.Who{}
 	case slices.Contains(p.approvers, user):
 		return report.Who{May: report.MayYes}

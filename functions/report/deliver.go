@@ -150,9 +150,14 @@ func mergeSaid(latest, ours report.Said) report.Said {
 	return latest
 }
 
-// tellBus sends the finding events that are due.
+// telling is what must be left of the function's time to tell the bus, which
+// takes it in well under a second.
+const telling = time.Second
+
+// tellBus sends the finding events that are due. Where a slow Slack has left no
+// time they stay in the record: an error would bring back the whole batch.
 func (p *pass) tellBus(ctx context.Context, o *outgoing) bool {
-	if len(o.inc.Untold) == 0 {
+	if deadline, ends := ctx.Deadline(); len(o.inc.Untold) == 0 || ends && time.Until(deadline) < telling {
 		return false
 	}
 	if err := p.bus.Tell(ctx, o.inc.Untold); err != nil {

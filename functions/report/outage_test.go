@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"flag"
+	"io/fs"
 	"os"
 	"regexp"
 	"strings"
@@ -24,7 +26,7 @@ type story struct {
 // read is the channel by cluster, in the order of the messages.
 func (o outage) read() (stories map[string]story, order map[string][]string, twice int) {
 	stories, order = map[string]story{}, map[string][]string{}
-	clock := regexp.MustCompile(`"block_id":"[^"]*"|<!date[^>]*>|\d+:\d\d(:\d\d)?|"fallback":"[^"]*"|"timestamp":\d+|\d+ (s|min|h)\b|\d{10}(\.\d+)?`)
+	clock := regexp.MustCompile(`"block_id":"[^"]*"|<!date[^>]*>|\d+:\d\d(:\d\d)?|"fallback":"[^"]*"|"timestamp":\d+|\d+ (s|min|h)\b|\b\d{10}(\.\d+)?\b`)
 	plain := func(m slackstand.Message) string { return clock.ReplaceAllString(m.Text+string(m.Blocks), "T") }
 	name := regexp.MustCompile(`subnet-[0-9a-f]{17}`)
 	cluster := regexp.MustCompile(`cluster-\d\d`)
@@ -104,7 +106,16 @@ func TestOutage(t *testing.T) {
 	if *outagePage == "" {
 		return
 	}
-	if err := os.WriteFile(*outagePage, []byte(pageOf(page, *outageFaults)), 0o644); err != nil {
+	// What the stage measured stands below, and is the stage's.
+	old, err := os.ReadFile(*outagePage)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	text := pageOf(page, *outageFaults)
+	if i := strings.Index(string(old), "\n## "); i >= 0 {
+		text += string(old[i:])
+	}
+	if err := os.WriteFile(*outagePage, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -106,6 +106,8 @@ func TestApprovalByMembersOnly(t *testing.T) {
 		"nobody at all pressed":       {"", nil, report.NotAllowed},
 		"the group cannot be read":    {oncall, func(b *bench) { b.channel.fail = noScope }, report.GroupNotRead},
 		"named, the group unreadable": {dana, func(b *bench) { b.channel.fail = noScope }, report.AnswerApproved},
+		"a guest with a member's id":  {oncall, nil, report.NotAllowed},
+		"a guest with a named id":     {dana, nil, report.NotAllowed},
 		"a group's id is no user":     {"S0ONCALL01", func(b *bench) { b.approvers = []string{"S0ONCALL02"} }, report.NotAllowed},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -113,9 +115,13 @@ func TestApprovalByMembersOnly(t *testing.T) {
 			if test.change != nil {
 				test.change(b)
 			}
-			b.mustSend(2, b.press(test.user, report.ApprovePlan))
+			p := b.press(test.user, report.ApprovePlan)
+			if strings.HasPrefix(name, "a guest") {
+				p.Home = "T0OTHER001"
+			}
+			b.mustSend(2, p)
 			approved := test.want == report.AnswerApproved
-			if acts := b.acts(); len(acts) != 1 || acts[0].Answer.Reason != test.want || acts[0].User.ID != test.user {
+			if acts := b.acts(); len(acts) != 1 || acts[0].Answer.Reason != test.want || acts[0].User.ID != test.user || (acts[0].Home != "") != strings.HasPrefix(name, "a guest") {
 				t.Errorf("audited is %+v, want %q", acts, test.want)
 			}
 			if got := strings.Contains(b.bus.kinds(), "Approved"); got != approved {

@@ -28,7 +28,7 @@ func (st *ipsStory) explained(ctx context.Context, n *narrator) error {
 	if err := n.picture(ctx, "ips-incident", "", 1200, 880); err != nil {
 		return err
 	}
-	if err := n.picture(ctx, "ips-narrow", "", 390, 1240); err != nil {
+	if err := n.picture(ctx, "ips-narrow", "", 390, 1280); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(owners, func(id string) bool { return strings.Contains(st.thread(), id) }) {

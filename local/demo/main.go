@@ -31,6 +31,7 @@ const usage = `Plays a story on the local stage:
          the third
   all    all of them
 
+  make demo [STORY=NAME] [KEEP=1]
   go run ./local/demo [-story NAME] [-keep] [-rate N] [-pictures DIR]
 
 It needs the functions' binaries (make build-local) and Node. No AWS account is

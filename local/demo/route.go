@@ -158,9 +158,6 @@ func (st *story) missed(ctx context.Context, n *narrator) error {
 		return errors.New("the group has no scaling activity")
 	}
 	n.say("the same message, edited: %s", firstLine(everything(shown(st.stage)[0])))
-	if err := n.picture(ctx, "before", "", 1200, 760); err != nil {
-		return err
-	}
 	n.say("meanwhile AWS says: nodegroup %s, %d health issues, scaling activity %s", ng.Nodegroup.Status, len(ng.Nodegroup.Health.Issues), activities.Activities[0].StatusCode)
 	return nil
 }

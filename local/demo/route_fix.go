@@ -24,10 +24,10 @@ func (st *story) approved(ctx context.Context, n *narrator) error {
 	if err := changed(ctx, n, st.stage, st.table, "ci-deploy"); err != nil {
 		return err
 	}
-	if err := n.picture(ctx, "offered", "", 1200, 760); err != nil {
+	if err := n.picture(ctx, "before", "", 1200, 760); err != nil {
 		return err
 	}
-	if err := n.picture(ctx, "narrow", "", 390, 1060); err != nil {
+	if err := n.picture(ctx, "narrow", "", 390, 1160); err != nil {
 		return err
 	}
 	if err := refusedTo(ctx, n, st.stage, only(st.stage), dev); err != nil {
@@ -104,7 +104,7 @@ func (st *story) ends(ctx context.Context, n *narrator) error {
 	for _, p := range []struct {
 		name, query   string
 		width, height int
-	}{{"after", "", 1200, 680}, {"thread", "&thread=" + m.TS, 640, 2400}} {
+	}{{"after", "", 1200, 680}, {"thread", "&thread=" + m.TS, 640, 2830}} {
 		if err := n.picture(ctx, p.name, p.query, p.width, p.height); err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func reclaimed(ctx context.Context, s *stage.Stage, n *narrator) error {
 	}); err != nil {
 		return err
 	}
-	return st.report(ctx, n, "spot-reclaimed", proof{
+	return st.report(ctx, n, "", proof{
 		says: []string{`did not join, .*taken back by EC2`, `Spot took them back\. EC2 took back \d+ of the \d+ before they joined, .*c5\.4xlarge in us-west-2b`},
 		// The subnet is a /19: it has thousands.
 		ruledOut: []string{`The subnet was too small for the burst: the largest asked [\d,]+ of 8,\d{3} addresses`},
@@ -64,7 +64,7 @@ func unrouted(ctx context.Context, s *stage.Stage, n *narrator) error {
 	}
 	n.say("another cause: %d of %d are Ready, those of two zones. Slack: %s", ready, launches(), firstLine(st.says(names)))
 	out := launches() - ready
-	return st.report(ctx, n, "spot-route", proof{
+	return st.report(ctx, n, "", proof{
 		says: []string{fmt.Sprintf("%d of %d launches did not join, all of them in us-west-2c", out, launches()), badSubnet, `no way out \(route/no-egress\)`},
 		ruledOut: []string{
 			fmt.Sprintf("Spot took them back: EC2 took back none of the %d", out),

@@ -57,12 +57,16 @@ func (st *spotStory) report(ctx context.Context, n *narrator, picture string, wa
 	return st.pictures(ctx, n, picture, m)
 }
 
-// pictures are of the whole report, of its thread, and of what a phone shows.
+// pictures are of the whole report, of its thread, and of what a phone shows; none
+// of a report without a name for them.
 func (st *spotStory) pictures(ctx context.Context, n *narrator, name string, m slackstand.Message) error {
+	if name == "" {
+		return nil
+	}
 	for _, p := range []struct {
 		name, query   string
 		width, height int
-	}{{name, "", 1200, 1150}, {name + "-thread", "&thread=" + m.TS, 640, 2500}, {name + "-narrow", "", 390, 1240}} {
+	}{{name, "", 1200, 1000}, {name + "-thread", "&thread=" + m.TS, 640, 3250}, {name + "-narrow", "", 390, 1160}} {
 		if err := n.picture(ctx, p.name, p.query, p.width, p.height); err != nil {
 			return err
 		}

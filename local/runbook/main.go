@@ -16,7 +16,21 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
+const usage = `Lets AWS's own runbook, as documented, and Rollcall look at each world of the
+corpus, and writes both side by side. Some minutes; run it from the repository's root.
+
+  make runbook
+  go run ./local/runbook [-worlds DIR] [-out FILE]
+
+Exit status: 0 it was written, 1 it could not be, 2 wrong use.
+
+`
+
 func main() {
+	flag.Usage = func() {
+		fmt.Fprint(flag.CommandLine.Output(), usage)
+		flag.PrintDefaults()
+	}
 	worlds := flag.String("worlds", "local/worlds/corpus", "folder of the worlds")
 	out := flag.String("out", "docs/runbook.md", "file to write")
 	flag.Parse()

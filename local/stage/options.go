@@ -9,6 +9,7 @@ import (
 	"rollcall/local/cloud"
 	"rollcall/local/lambdaruntime"
 	"rollcall/local/router"
+	"rollcall/local/slackstand"
 	"rollcall/local/world"
 )
 
@@ -45,6 +46,8 @@ type Options struct {
 	Observe func(lambdaruntime.Invocation)
 	// SlackToken is what Secrets Manager holds instead of the right token.
 	SlackToken *string
+	// Slack are Slack's rate limits, in wall time; zero has none.
+	Slack slackstand.Limits
 	// CallFaults go beside the world's own faults of calls.
 	CallFaults []cloud.FaultRule
 	// Rights is the path of a manifest of Kubernetes rights. The functions then

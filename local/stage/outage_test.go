@@ -2,8 +2,8 @@ package stage
 
 import (
 	"encoding/json"
-	"fmt"
-	"regexp"
+	"flag"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,95 +13,172 @@ import (
 
 	"rollcall/local/queue"
 	"rollcall/local/slackstand"
-	"rollcall/shared/checks"
-	"rollcall/shared/diagnose"
 	"rollcall/shared/report"
 )
 
-// The outage of the stage is small: docs/slack.md has the large one.
-const (
-	outageCauses = 40
-	outageLasts  = time.Hour
-	outageSweep  = 5 * time.Minute
+// The number of incidents, and the page, of "make outage"; a test without them is a
+// smaller one, which takes less than a minute.
+var (
+	outageCauses = flag.Int("outage.causes", 40, "how many incidents open while Slack is away")
+	outagePage   = flag.String("outage.page", "", "write what was measured into this file, and keep Slack's own limits")
 )
 
-// brokenTable is a cause of the outage: it begins, and may end, and come back.
-type brokenTable struct {
-	cluster, table, subnet, instance string
-	begins, gone, back               time.Duration
+// outagePace is how fast the large outage runs while a function works. A minute of a
+// function, which knows the wall's alone, is then five of the stage: one less than
+// the queue's visibility timeout. Slack's limits are those of the stage's time.
+const outagePace = 5
+
+// limited are Slack's own limits: a message a second in a channel and 50 edits a
+// minute. Retry-After is at least a second, in which a stage of that pace is owed as
+// many messages: they come at once.
+func limited(o *Options) {
+	o.Slow = outagePace
+	o.Slack = slackstand.Limits{PostsPerSecond: outagePace, PostBurst: outagePace, UpdatesPerMinute: 50 * outagePace, UpdateBurst: outagePace}
 }
 
-func brokenTables() (list []brokenTable) {
-	for i := range outageCauses {
-		b := brokenTable{
-			cluster: fmt.Sprintf("cluster-%02d", i%2), table: fmt.Sprintf("rtb-%017x", i), subnet: fmt.Sprintf("subnet-%017x", i), instance: fmt.Sprintf("i-%017x", i),
-			begins: time.Duration(i+1) * 75 * time.Second, gone: 100 * time.Hour, back: 100 * time.Hour,
-		}
-		switch i % 4 {
-		case 1:
-			b.gone = b.begins + 12*time.Minute
-		case 2:
-			b.gone, b.back = b.begins+12*time.Minute, b.begins+32*time.Minute
-		case 3:
-			b.gone = outageLasts + 12*time.Minute
-		}
-		list = append(list, b)
+// TestSlackAwayForAnHour plays the same time several times, for the real report
+// and its real queue, table and Slack client: once with Slack there, and with
+// Slack away for the first hour. Afterwards the channel is the same.
+func TestSlackAwayForAnHour(t *testing.T) {
+	t.Parallel()
+	script := newOutage(*outageCauses, 2, outageLasts+20*time.Minute)
+	hows, large := []away{slackIsWell(), slackIsDown()}, *outagePage != ""
+	if large {
+		script = newOutage(*outageCauses, 6, outageDrains)
+		hows = append(hows, slackIsAwayInTurn())
 	}
-	return list
+	results := make([]outageResult, len(hows))
+	t.Run("play", func(t *testing.T) {
+		for i, how := range hows {
+			t.Run(how.name, func(t *testing.T) {
+				t.Parallel()
+				results[i] = playOutage(t, script, how, large)
+			})
+		}
+	})
+	if t.Failed() {
+		return
+	}
+	well := results[0]
+	if well.messages != *outageCauses {
+		t.Errorf("%d messages while Slack is well, want %d", well.messages, *outageCauses)
+	}
+	for i := range results {
+		results[i].compare(t, well)
+	}
+	if !large {
+		return
+	}
+	old, err := os.ReadFile(*outagePage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := outageSection(string(old), script, results)
+	if t.Failed() { // the page says that all is well
+		t.Log(text)
+		return
+	}
+	if err := os.WriteFile(*outagePage, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
-// observed is what join-check sees at a time: all of a cluster in a sweep, else
-// the one that begins then.
-func observed(start time.Time, at time.Duration, cluster string, sweep bool) report.Observation {
-	o := report.Observation{
-		Format: report.Format, ID: fmt.Sprint(cluster, "/", at, "/", sweep), By: "join-check", At: start.Add(at), Sweep: sweep,
-		Account: "111122223333", Region: "us-west-2", Partition: "aws", Cluster: cluster,
-	}
-	for _, b := range brokenTables() {
-		if b.cluster != cluster || at < b.begins || !sweep && at != b.begins {
-			continue
+// compare holds a channel against that of a Slack that was never away.
+func (res *outageResult) compare(t *testing.T, well outageResult) {
+	res.sameOrder = true
+	for cluster, want := range well.channel {
+		got := res.channel[cluster]
+		if !slices.Equal(subjects(want), subjects(got)) {
+			res.sameOrder = false
 		}
-		if at >= b.gone && at < b.back {
-			o.Diagnosis.Passed = append(o.Diagnosis.Passed, diagnose.Passed{Check: "route/no-egress", Covers: []string{b.subnet}})
-			continue
-		}
-		l := report.Launch{Instance: b.instance, Nodegroup: "workers", Group: "eks-workers", Subnet: b.subnet, Zone: "us-west-2a", Type: "m5.large", Started: start.Add(b.begins), Standing: report.Waiting}
-		since := b.begins
-		if at >= b.back {
-			l.Instance, l.Started, since = "i-b"+b.instance[3:], start.Add(b.back), b.back
-		}
-		if at >= since+outageSweep {
-			l.Standing = report.Missed
-		}
-		o.Launches = append(o.Launches, l)
-		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
-			Check: "route/no-egress", Confidence: checks.Certain, Resource: b.table, Covers: []string{b.subnet}, Nodegroups: []string{"workers"},
-			Title: b.subnet + " has no way out", Why: b.table + " has only 10.42.0.0/16 → local.", Instances: []string{l.Instance},
-		})
-	}
-	return o
-}
-
-// tell sends to each stage all that is seen until a time after the outage.
-func tell(stages ...*running) {
-	const step = 75 * time.Second
-	var starts []time.Time
-	for _, r := range stages {
-		starts = append(starts, r.Clock.Now())
-	}
-	for n := 1; time.Duration(n)*step <= outageLasts+20*time.Minute; n++ {
-		at := time.Duration(n) * step
-		for i, r := range stages {
-			r.pass(r.Clock.Until(starts[i].Add(at)))
-			if n <= outageCauses {
-				r.observe(observed(starts[i], at, brokenTables()[n-1].cluster, false))
-			}
-			if at%outageSweep == 0 {
-				r.observe(observed(starts[i], at, "cluster-00", true))
-				r.observe(observed(starts[i], at, "cluster-01", true))
+		for _, subject := range subjects(want) {
+			if !slices.Contains(subjects(got), subject) {
+				res.lost++
 			}
 		}
 	}
+	if diff := cmp.Diff(well.channel, res.channel); diff != "" {
+		t.Errorf("%s: the channel is not what it would have been (-well +away):\n%s", res.how, strings.Join(slices.Collect(strings.Lines(diff))[:min(60, strings.Count(diff, "\n"))], ""))
+	}
+	if res.how != well.how && res.refused < 10 {
+		t.Errorf("%s: Slack refused %d calls: it was not away", res.how, res.refused)
+	}
+	for name, n := range res.invoked.failed {
+		t.Errorf("%s: %s failed %d times", res.how, name, n)
+	}
+	if res.twice > 0 || res.lost > 0 || !res.sameOrder {
+		t.Errorf("%s: %d said twice, %d lost, the same order %t", res.how, res.twice, res.lost, res.sameOrder)
+	}
+	for cluster, stories := range res.channel {
+		if i := slices.IndexFunc(stories, func(story []string) bool { return len(story) == 1 }); i >= 0 {
+			t.Errorf("%s: %s: a thread is empty: %s", res.how, cluster, stories[i][0])
+		}
+	}
+}
+
+// playOutage plays the script on a stage of its own, until all is said.
+func playOutage(t *testing.T, script outageScript, how away, large bool) outageResult {
+	began := time.Now()
+	res := outageResult{how: how.name, invoked: newInvocations()}
+	r := start(t, "healthy-nat", func(o *Options) {
+		// Nobody else has to do with the clusters, as there are none.
+		o.Settings = map[string]string{"ROLLCALL_CLUSTERS": "eks-workshop"}
+		o.Observe = res.invoked.observe
+		if large {
+			limited(o)
+		}
+	})
+	start, looks, steps := r.Clock.Now(), script.looks(), how.steps
+	open, unsaid := 0, 0
+	ask := func() {
+		at := r.Clock.Now().Sub(start)
+		if open, unsaid = r.unsaid(script.clusters); unsaid == 0 && at >= outageLasts && res.drained == 0 {
+			res.drained = at - outageLasts
+		}
+	}
+	tell := func() {
+		ask()
+		t.Logf("%s: %s of stage time, %d incidents, %d not wholly said, %d messages, %s on the wall", how.name, r.Clock.Now().Sub(start).Round(time.Second), open, unsaid, len(r.messages()), time.Since(began).Round(time.Second))
+	}
+	for len(looks) > 0 {
+		next := looks[0].at
+		if len(steps) > 0 {
+			next = min(next, steps[0].from)
+		}
+		for large && next > outageLasts && res.drained == 0 && r.Clock.Until(start.Add(next)) > outageAsk {
+			r.pass(outageAsk)
+			ask()
+		}
+		r.pass(r.Clock.Until(start.Add(next)))
+		for len(steps) > 0 && steps[0].from <= next {
+			if err := r.Slack.Inject(steps[0].fault); err != nil {
+				t.Fatal(err)
+			}
+			steps = steps[1:]
+		}
+		for len(looks) > 0 && looks[0].at <= next {
+			r.observe(script.observed(start, looks[0]))
+			looks = looks[1:]
+		}
+		if next%outageSweep == 0 {
+			tell()
+		}
+	}
+	// The last sweep is told of, and what is left is said without another.
+	for range 120 {
+		r.pass(10 * time.Second)
+		if open, unsaid = r.unsaid(script.clusters); unsaid == 0 && r.queued("rollcall-results.fifo") == 0 {
+			break
+		}
+	}
+	tell()
+	if unsaid > 0 {
+		t.Errorf("%d of %d incidents are not wholly said", unsaid, open)
+	}
+	r.measure(&res, start.Add(outageLasts))
+	r.nothingLost()
+	res.took = time.Since(began)
+	return res
 }
 
 func (r *running) observe(o report.Observation) {
@@ -111,76 +188,4 @@ func (r *running) observe(o report.Observation) {
 		r.t.Fatal(err)
 	}
 	r.send("rollcall-results.fifo", queue.Outgoing{Body: string(body), Group: o.Cluster, Dedup: o.ID})
-}
-
-// said is the channel as a reader sees it, times aside: each cluster's
-// messages in their order, each with its thread.
-func (r *running) said() map[string][][]string {
-	when := regexp.MustCompile(`"block_id":"[^"]*"|<!date[^>]*>|\d+:\d\d(:\d\d)?|"fallback":"[^"]*"|"timestamp":\d+|\d+ (s|min|h)\b|\d{10}(\.\d+)?`)
-	plain := func(m slackstand.Message) string { return when.ReplaceAllString(m.Text+string(m.Blocks), "T") }
-	cluster := regexp.MustCompile(`cluster-\d\d`)
-	all := map[string][][]string{}
-	for _, m := range r.messages() {
-		story := []string{plain(m)}
-		for _, reply := range m.Replies {
-			story = append(story, plain(reply))
-		}
-		of := cluster.FindString(m.Text)
-		all[of] = append(all[of], story)
-	}
-	return all
-}
-
-// TestSlackAwayForAnHour plays the same 80 minutes twice, for the real
-// report and its real queue, table and Slack client: once with Slack there, once
-// with Slack away for the first hour. Afterwards the channel is the same.
-func TestSlackAwayForAnHour(t *testing.T) {
-	t.Parallel()
-	hour := func(o *Options) {
-		// Nobody else has to do with the clusters, as there are none.
-		o.Settings = map[string]string{"ROLLCALL_CLUSTERS": "eks-workshop"}
-	}
-	well, away := start(t, "healthy-nat", hour), start(t, "healthy-nat", hour)
-	for _, f := range []slackstand.Fault{
-		{Method: "chat.postMessage", Reset: true, Applied: true, Times: 1}, // taken, and the answer lost
-		{Method: "chat.*", Status: 503, For: outageLasts},
-	} {
-		if err := away.Slack.Inject(f); err != nil {
-			t.Fatal(err)
-		}
-	}
-	tell(well, away)
-	diff := ""
-	for range 120 {
-		well.pass(10 * time.Second)
-		away.pass(10 * time.Second)
-		if diff = cmp.Diff(well.said(), away.said()); diff == "" && len(well.messages()) == outageCauses {
-			break
-		}
-	}
-	if diff != "" {
-		t.Errorf("the channel is not what it would have been (-well +away):\n%s", strings.Join(slices.Collect(strings.Lines(diff))[:min(60, strings.Count(diff, "\n"))], ""))
-	}
-	if n := len(well.messages()); n != outageCauses {
-		t.Errorf("%d messages while Slack is well, want %d", n, outageCauses)
-	}
-	refused := 0
-	for _, c := range away.Slack.Calls() {
-		if c.Fault != "" {
-			refused++
-		}
-	}
-	if refused < 10 {
-		t.Errorf("Slack refused %d calls: it was not away", refused)
-	}
-	for _, r := range []*running{well, away} {
-		for of, stories := range r.said() {
-			for _, story := range stories {
-				if replies := story[1:]; len(replies) == 0 || len(slices.Compact(slices.Sorted(slices.Values(replies)))) != len(replies) {
-					t.Errorf("%s: a thread that is empty, or says a thing twice: %q", of, replies)
-				}
-			}
-		}
-		r.nothingLost()
-	}
 }

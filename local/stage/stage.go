@@ -157,7 +157,7 @@ func (s *Stage) startServers(ctx context.Context, set set) error {
 		Token: SlackToken, SigningSecret: SigningSecret, Workspace: "Rollcall stage",
 		Bot:      slackstand.Bot{Name: "Rollcall"},
 		Channels: []slackstand.Channel{{ID: Channel, Name: "eks-oncall", Topic: "Rollcall on the local stage: " + set.about}},
-		Users:    people(), Groups: groups(),
+		Users:    people(), Groups: groups(), Limits: s.options.Slack,
 		Now: s.Clock.Now,
 		// A signature is dated in the time in which the request travels, as AWS's
 		// own are: five minutes of a fast stage would be over before it arrives.

@@ -149,8 +149,8 @@ func schema(t *testing.T) *jsonschema.Schema {
 func TestSamplesFollowTheSchema(t *testing.T) {
 	s := schema(t)
 	files, err := filepath.Glob(filepath.Join(samples, "incident-*.json"))
-	if err != nil || len(files) != 4 {
-		t.Fatalf("samples are %q, %v; want one for each of four kinds", files, err)
+	if err != nil || len(files) != 5 {
+		t.Fatalf("samples are %q, %v; want one for each of four kinds, and one of what is due", files, err)
 	}
 	files = append(files, filepath.Join(samples, "remedy-approved.json"), filepath.Join(samples, "check-wanted.json"))
 	for _, file := range files {

@@ -74,7 +74,7 @@ func leakedInterfacesCases() []testCase {
 	const (
 		well   = "pass prod [eks-workers prod subnet-0private subnet-0public]"
 		others = "pass prod [prod subnet-0public]"
-		hold   = "subnet-0private [subnet-0private] [] subnet-0private: dead nodes hold "
+		hold   = "subnet-0private [subnet-0private] [] 1 dead node holds "
 	)
 	world := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 		return change(w.PrivateWithNAT(), changes...)
@@ -82,32 +82,32 @@ func leakedInterfacesCases() []testCase {
 	notReady := func(s *snapshot.Snapshot) { s.Nodes[0].Ready = snapshot.Condition{Status: "False"} }
 	return []testCase{
 		{"none", world(), []string{well}},
-		{"a few in a large subnet are advice", world(leftBehind(3)), []string{others, "fail (advice) " + hold + "30 addresses"}},
-		{"more than fifty addresses", world(leftBehind(6)), []string{others, "fail (likely) " + hold + "60 addresses"}},
-		{"a tenth of the subnet", world(slash24(200), leftBehind(3)), []string{others, "fail (likely) " + hold + "30 addresses"}},
-		{"EC2 has forgotten the owner", world(leftBehind(6), creator("")), []string{others, "fail (likely) " + hold + "60 addresses"}},
-		{"with theirs a node can start", world(slash24(3), leftBehind(1)), []string{others, "fail " + hold + "10 addresses"}},
-		{"with theirs none can start either", world(slash24(3), leftBehind(1, func(i *snapshot.Interface) { i.PrivateIPs = i.PrivateIPs[:3] })), []string{others, "fail (advice) " + hold + "3 addresses"}},
+		{"a few in a large subnet are advice", world(leftBehind(3)), []string{others, "fail (advice) " + hold + "30 addresses of subnet-0private"}},
+		{"more than fifty addresses", world(leftBehind(6)), []string{others, "fail (likely) " + hold + "60 addresses of subnet-0private"}},
+		{"a tenth of the subnet", world(slash24(200), leftBehind(3)), []string{others, "fail (likely) " + hold + "30 addresses of subnet-0private"}},
+		{"EC2 has forgotten the owner", world(leftBehind(6), creator("")), []string{others, "fail (likely) " + hold + "60 addresses of subnet-0private"}},
+		{"with theirs a node can start", world(slash24(3), leftBehind(1)), []string{others, "fail " + hold + "10 addresses of subnet-0private"}},
+		{"with theirs none can start either", world(slash24(3), leftBehind(1, func(i *snapshot.Interface) { i.PrivateIPs = i.PrivateIPs[:3] })), []string{others, "fail (advice) " + hold + "3 addresses of subnet-0private"}},
 		{"it explains a node that registered and is not Ready", world(slash24(0), leftBehind(1), notReady), []string{
-			others, "fail subnet-0private [subnet-0private] [i-0node] subnet-0private: dead nodes hold 10 addresses",
+			others, "fail subnet-0private [subnet-0private] [i-0node] 1 dead node holds 10 addresses of subnet-0private",
 		}},
-		{"settings of aws-node unread: certain only where nothing is free", world(slash24(3), leftBehind(1), unread(snapshot.AWSNode)), []string{others, "fail (advice) " + hold + "10 addresses"}},
-		{"and nothing is", world(slash24(0), leftBehind(1), unread(snapshot.AWSNode)), []string{others, "fail " + hold + "10 addresses"}},
-		{"types unread: enough for any type", world(slash24(0), leftBehind(7), unread(snapshot.InstanceTypes)), []string{others, "fail " + hold + "70 addresses"}},
-		{"types unread: not enough for any", world(slash24(0), leftBehind(1), unread(snapshot.InstanceTypes)), []string{others, "fail (advice) " + hold + "10 addresses"}},
-		{"custom networking: a node takes one address here", world(slash24(3), leftBehind(1), setCNI("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG", "true")), []string{others, "fail (advice) " + hold + "10 addresses"}},
+		{"settings of aws-node unread: certain only where nothing is free", world(slash24(3), leftBehind(1), unread(snapshot.AWSNode)), []string{others, "fail (advice) " + hold + "10 addresses of subnet-0private"}},
+		{"and nothing is", world(slash24(0), leftBehind(1), unread(snapshot.AWSNode)), []string{others, "fail " + hold + "10 addresses of subnet-0private"}},
+		{"types unread: enough for any type", world(slash24(0), leftBehind(7), unread(snapshot.InstanceTypes)), []string{others, "fail " + hold + "70 addresses of subnet-0private"}},
+		{"types unread: not enough for any", world(slash24(0), leftBehind(1), unread(snapshot.InstanceTypes)), []string{others, "fail (advice) " + hold + "10 addresses of subnet-0private"}},
+		{"custom networking: a node takes one address here", world(slash24(3), leftBehind(1), setCNI("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG", "true")), []string{others, "fail (advice) " + hold + "10 addresses of subnet-0private"}},
 		{"custom networking: its pods are here", world(slash24(3), leftBehind(1), setCNI("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG", "true"), func(s *snapshot.Snapshot) {
 			s.ENIConfigs = []snapshot.ENIConfig{{Name: "us-west-2a", Subnet: w.Private}}
-		}), []string{others, "fail " + hold + "10 addresses"}},
-		{"prefix delegation: single addresses give back no block", world(slash24(3), leftBehind(2), setCNI("ENABLE_PREFIX_DELEGATION", "true")), []string{others, "fail (advice) " + hold + "20 addresses"}},
+		}), []string{others, "fail " + hold + "10 addresses of subnet-0private"}},
+		{"prefix delegation: single addresses give back no block", world(slash24(3), leftBehind(2), setCNI("ENABLE_PREFIX_DELEGATION", "true")), []string{others, "fail (advice) " + hold + "20 addresses of subnet-0private"}},
 		{"prefix delegation: a prefix does", world(slash24(3), leftBehind(1, func(i *snapshot.Interface) {
 			i.PrivateIPs, i.Prefixes = i.PrivateIPs[:1], []netip.Prefix{netip.MustParsePrefix("10.42.192.32/28")}
-		}), setCNI("ENABLE_PREFIX_DELEGATION", "true")), []string{others, "fail " + hold + "17 addresses"}},
+		}), setCNI("ENABLE_PREFIX_DELEGATION", "true")), []string{others, "fail " + hold + "17 addresses of subnet-0private"}},
 		{"where nothing is launched nothing is short", world(leftBehind(1, func(i *snapshot.Interface) { i.Subnet = w.Public }), func(s *snapshot.Snapshot) { w.Subnet(s, w.Public).Free = 0 }), []string{
-			"pass prod [eks-workers prod subnet-0private]", "fail (advice) subnet-0public [subnet-0public] [] subnet-0public: dead nodes hold 10 addresses",
+			"pass prod [eks-workers prod subnet-0private]", "fail (advice) subnet-0public [subnet-0public] [] 1 dead node holds 10 addresses of subnet-0public",
 		}},
-		{"no cluster named: this one's", world(leftBehind(6, tagged(leak.TagCluster, ""))), []string{others, "fail (likely) " + hold + "60 addresses"}},
-		{"no date: its owner is dead all the same", world(leftBehind(6, tagged(leak.TagCreated, "yesterday"))), []string{others, "fail (likely) " + hold + "60 addresses"}},
+		{"no cluster named: this one's", world(leftBehind(6, tagged(leak.TagCluster, ""))), []string{others, "fail (likely) " + hold + "60 addresses of subnet-0private"}},
+		{"no date: its owner is dead all the same", world(leftBehind(6, tagged(leak.TagCreated, "yesterday"))), []string{others, "fail (likely) " + hold + "60 addresses of subnet-0private"}},
 		{"another cluster's", world(leftBehind(6, tagged(leak.TagCluster, "dev"))), []string{well}},
 		{"owner runs", world(leftBehind(6), creator("running")), []string{well}},
 		{"owner is stopped", world(leftBehind(6), creator("stopped")), []string{well}},
@@ -160,11 +160,30 @@ func TestLeakedInterfacesSayWhatBecomesOfThem(t *testing.T) {
 	if want := "for id in eni-00 eni-01 eni-02 eni-03; do aws ec2 delete-network-interface --region us-west-2 --network-interface-id $id; done"; r.Fix.Command != want {
 		t.Errorf("command = %q, want %q", r.Fix.Command, want)
 	}
-	if got, want := value(t, mixed("delete", true), "eni-cleanup"), "on: deletes 6 of them, once it has seen them twice; not 1 (no date)"; got != want {
+	if got, want := value(t, mixed("delete", true), "eni-cleanup"), "on: deletes 6 of them, once it has seen them twice; 2 name no cluster, and go only where all clusters of the VPC are watched and in mode delete; not 1 (no date)"; got != want {
 		t.Errorf("cleanup on: %q, want %q", got, want)
 	}
 	if r := mixed("delete", false); strings.Contains(r.Fix.Command, "delete") || !strings.HasPrefix(r.Fix.Text, "Nothing: eni-cleanup runs") {
 		t.Errorf("cleanup on: %+v", r.Fix)
+	}
+}
+
+// What names no cluster may be that of one which nobody watches, whatever the
+// operator opted in: no command that is to be pasted deletes it, and no button.
+func TestWhatNamesNoClusterIsNotToBePasted(t *testing.T) {
+	opted := func(n int) Result {
+		return failed(t, "ip/leaked-interfaces", change(w.PrivateWithNAT(), slash24(3), leftBehind(n), leftBehind(2, tagged(leak.TagCluster, "")),
+			func(s *snapshot.Snapshot) {
+				s.Cleanup = snapshot.Cleanup{Mode: "report", Grace: 30 * time.Minute, Untagged: true}
+			}))
+	}
+	r := opted(4)
+	if want := "for id in eni-00 eni-01 eni-02 eni-03; do aws ec2 delete-network-interface --region us-west-2 --network-interface-id $id; done"; r.Fix.Command != want || r.Fix.Remedy != deleteLeakedInterfaces {
+		t.Errorf("beside others: %+v, want the command %q", r.Fix, want)
+	}
+	r = opted(0)
+	if strings.Contains(r.Fix.Command, "delete") || r.Fix.Remedy != "" || !strings.Contains(r.Fix.Text, "watch all clusters of vpc-0a") {
+		t.Errorf("by themselves: %+v", r.Fix)
 	}
 }
 

@@ -23,7 +23,7 @@ func (l leaks) finding(n snapshot.Subnet, here *leaked) Finding {
 		Resource:  n.ID,
 		Covers:    []string{n.ID},
 		Resources: []string{n.ID, n.VPC},
-		Title:     title("%s: dead nodes hold %d %s", n.ID, held, plural(held, "address", "addresses")),
+		Title:     title("%d dead %s %d %s of %s", len(owners), plural(len(owners), "node holds", "nodes hold"), held, plural(held, "address", "addresses"), n.ID),
 		Why:       fmt.Sprintf("%s hold %d %s of %s (%s, %s)%s. Nothing is attached to them, and EC2 has ended or forgotten who made them.", what, held, plural(held, "address", "addresses"), n.ID, n.CIDR, n.Zone, since),
 		Evidence: []Evidence{
 			{What: "Left behind in " + n.ID, Value: fmt.Sprintf("%s, %d %s%s", what, held, plural(held, "address", "addresses"), since)},
@@ -151,10 +151,19 @@ func (l leaks) fate(here *leaked) string {
 	default:
 		text = fmt.Sprintf("could delete %d of them, where it is on", len(may))
 	}
+	if n := len(may) - len(naming(may)); n > 0 {
+		text += fmt.Sprintf("; %d %s no cluster, and %s only where all clusters of the VPC are watched and in mode delete", n, plural(n, "names", "name"), plural(n, "goes", "go"))
+	}
 	if len(left) > 0 {
 		text += "; not " + reasons(left)
 	}
 	return text
+}
+
+// naming are those that name a cluster: whatever the operator opted in, nobody
+// can see here whose the others are.
+func naming(list []leak.Verdict) []leak.Verdict {
+	return slices.DeleteFunc(slices.Clone(list), func(v leak.Verdict) bool { return v.Cluster == "" })
 }
 
 // fix is what to switch, or to paste.
@@ -164,13 +173,16 @@ func (l leaks) fix(n snapshot.Subnet, here *leaked) Fix {
 		Command: fmt.Sprintf("aws ec2 describe-network-interfaces --region %s --filters Name=subnet-id,Values=%s Name=status,Values=available 'Name=description,Values=aws-K8S-i-*'", l.s.Region, n.ID),
 		Console: ec2Console(l.s, "NIC:subnetId="+n.ID),
 	}
+	named := naming(may)
 	switch {
-	case l.s.Cleanup.Mode == "delete" && len(may) > 0:
+	case l.s.Cleanup.Mode == "delete" && len(named) > 0:
 		f.Text = "Nothing: eni-cleanup runs every 15 minutes and deletes them."
-	case len(may) > 0:
+	case len(named) > 0:
 		f.Remedy = deleteLeakedInterfaces
 		f.Text = fmt.Sprintf("Let eni-cleanup delete them: deploy with the setting cleanup=%s=delete. Or delete them by hand; EC2 refuses to delete one that is in use.", l.s.Cluster.Name)
-		f.Command = l.deletes(may)
+		f.Command = l.deletes(named)
+	case len(may) > 0:
+		f.Text = fmt.Sprintf("Let eni-cleanup delete them: watch all clusters of %s, each in mode delete (settings clusters and cleanup). Or look at each of them, and delete by hand what nobody needs (the command lists them).", l.s.Cluster.VPC)
 	default:
 		f.Text = "Look at each of them, and delete by hand what nobody needs (the command lists them)."
 	}

@@ -35,6 +35,11 @@ func nodegroupGapCases() []testCase {
 		}), []string{inA, inB, inC}},
 		{"another group serves the zone", threeZones(anotherGroup("data", 1, 1, zoneC), func(s *snapshot.Snapshot) { nodeOf(s, &s.Groups[1], "i-0data", zoneC) }), []string{inA, inB, inC}},
 
+		{"its own node is there and does not take the pod: one more would come elsewhere", dedicated(), []string{inA, inB, inC}},
+		{"its own node there does not take the pod, another group could bring one that does", change(dedicated(), anotherGroup("data", 0, 3, zoneA, zoneC)), []string{
+			"fail (likely) data [us-west-2c] [] No node in us-west-2c for vol-0redis (redash/redis)", inA, inB,
+		}},
+
 		{"a pod waits", threeZones(), []string{inA, inB, "fail" + gap}},
 		{"nobody waits yet", threeZones(noPods), []string{inA, inB, "fail (likely)" + gap}},
 		{"Karpenter too", threeZones(karpenter), []string{inA, inB, "fail (likely)" + gap}},
@@ -45,6 +50,16 @@ func nodegroupGapCases() []testCase {
 		}},
 		{"groups unread", threeZones(unread(snapshot.Groups)), []string{"unknown prod [] auto scaling groups: denied"}},
 	}
+}
+
+// dedicated has the group's node in the third zone tainted by hand, and none in
+// the second.
+func dedicated() *snapshot.Snapshot {
+	return threeZones(standing(zoneA, zoneC), func(s *snapshot.Snapshot) {
+		s.Nodes[1].Repels = []snapshot.Taint{{Key: "dedicated", Value: "ci", Effect: "NoSchedule"}}
+	}, pod(func(p *snapshot.WaitingPod) {
+		p.Scheduled.Message = "0/2 nodes are available: 1 node(s) had untolerated taint {dedicated: ci}, 1 node(s) had volume node affinity conflict."
+	}))
 }
 
 // TestTheStory: three zones, desired 2, the volume in the third.

@@ -29,6 +29,7 @@ func podUnschedulableCases() []testCase {
 
 		{"waits", threeZones(), []string{rest, "fail" + stuck}},
 		{"the node there is full", threeZones(standing(zoneA, zoneB, zoneC), pod(func(p *snapshot.WaitingPod) { p.Scheduled.Message = full })), []string{rest, "fail" + stuck}},
+		{"the node there is for others", dedicated(), []string{rest, "fail" + stuck}},
 		{"older words", threeZones(pod(func(p *snapshot.WaitingPod) {
 			p.Scheduled.Message = "0/2 nodes are available: 2 node(s) had no available volume zone."
 		})), []string{rest, "fail" + stuck}},
@@ -36,6 +37,14 @@ func podUnschedulableCases() []testCase {
 		{"which volume was not read", threeZones(unread(snapshot.PersistentVolumes), unread(snapshot.VolumesOf)), []string{
 			"unknown prod [prod us-west-2a us-west-2b us-west-2c] persistent volumes: denied volumes: denied waiting pods: not read: pod redash/redis-0 waits for a volume in another zone; which volume was not read",
 		}},
+	}
+}
+
+// TestDedicatedNodeIsSaid: a node is there, and nobody reads that none is.
+func TestDedicatedNodeIsSaid(t *testing.T) {
+	r := failed(t, "zone/pod-unschedulable", dedicated())
+	if want := "Node i-0node1.internal of workers is there, and does not take it: it does not tolerate the taint dedicated; of the nodes that are not in another zone the scheduler says: 1 node(s) had untolerated taint {dedicated: ci}."; !strings.HasSuffix(r.Why, want) {
+		t.Errorf("why %q, want at its end %q", r.Why, want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -56,6 +57,8 @@ func (p *places) lodge() []lodging {
 //	a node that takes the pod is there        served
 //	one is on its way there                   coming
 //	the group is being changed, nobody waits  coming
+//	a node of the group is there, and does
+//	not take the pod                          served, and zone/pod-unschedulable says why not
 //	a group launches there and has no node    gap; nobody waits and it has this zone alone: grows
 //	Karpenter or Auto Mode, nobody waits      grows
 //	none of these                             stranded
@@ -100,6 +103,10 @@ func (p *places) judge(h home, pod *snapshot.WaitingPod) lodging {
 		l.fate, l.why = fateComing, best.unready[h.zones[0]]+" of "+best.name()+" is there, and is no Ready node"
 	case best != nil && len(best.zones) == 1 && pod == nil:
 		l.fate, l.why = fateGrows, best.name()+" launches in this zone alone, and can grow"
+	case best != nil && p.stays(best, h.zones) != "":
+		// One more node would come to another zone: Auto Scaling launches where
+		// the group has fewest.
+		l.why = fmt.Sprintf("node %s of %s is there, and does not take it: %s", p.stays(best, h.zones), best.name(), reason)
 	case best != nil:
 		l.fate, l.rig, l.unsure = fateGap, best, unsure
 	case p.pools && pod == nil:
@@ -112,9 +119,10 @@ func (p *places) judge(h home, pod *snapshot.WaitingPod) lodging {
 
 // bringer is the group that can best bring a node to one of the zones: one with
 // room before one without, one whose nodes surely take the pod before others,
-// one of this zone alone before one of several.
+// one of this zone alone before one of several. One that has a node there, which
+// does not take the pod, comes last.
 func (p *places) bringer(zones []string, pod *snapshot.WaitingPod) (best *rig, unsure bool, idle []string) {
-	score := -1
+	score := -100
 	for i := range p.rigs {
 		r := &p.rigs[i]
 		for _, z := range zones {
@@ -140,12 +148,32 @@ func (p *places) bringer(zones []string, pod *snapshot.WaitingPod) (best *rig, u
 			if _, fit := r.wanted(); fit {
 				n += 8
 			}
+			if p.stays(r, zones) != "" {
+				n -= 16
+			}
 			if n > score {
 				score, best, unsure = n, r, can == fitsMaybe && pod != nil
 			}
 		}
 	}
 	return best, unsure, idle
+}
+
+// stays is a node of the group in one of the zones, if it has one in each of
+// them into which it launches.
+func (p *places) stays(r *rig, zones []string) string {
+	name := ""
+	for _, z := range zones {
+		if !slices.Contains(r.zones, z) {
+			continue
+		}
+		i := slices.IndexFunc(p.stands[z], func(s stand) bool { return s.group == r.group.Name })
+		if i < 0 {
+			return ""
+		}
+		name = cmp.Or(name, p.stands[z][i].name)
+	}
+	return name
 }
 
 func (p *places) whyNone(h home, pod *snapshot.WaitingPod, refused int, reason string, idle []string) string {

@@ -88,7 +88,7 @@ func Settings() []Setting {
 		{SigningARN, "slackSigningSecretArn", "", "ARN of the Secrets Manager secret whose value is the Slack app's signing secret. Without it the stack makes an empty secret to fill in."},
 		{Remedies, "remedies", "off", `What Rollcall may fix: for each cluster that opts in and each remedy "approve" or "auto", separated by commas: "prod/add-nat-route=approve,prod/replace-instance=auto". "prod=approve" is all remedies of prod.`},
 		{RemedyVPCs, "remedyVpcs", "none", "VPCs in which remedies may add routes and open endpoints' security groups, separated by commas."},
-		{RemedyLimit, "remedyLimit", "3", "How often a remedy acts in a cluster within an hour (1 to 20)."},
+		{RemedyLimit, "remedyLimit", "3", "How often a remedy acts in a cluster within an hour (1 to 20); each replaced instance counts."},
 		{Approvers, "approvers", "none", "Who may approve and refuse remedies: ids of Slack users (U…, W…) and user groups (S…), separated by commas."},
 		{ApprovalTime, "approvalTime", "1h", "How long a remedy's plan may be approved after it was made (5m to 24h)."},
 		{LogLevel, "logLevel", "info", "debug, info, warn or error."},

@@ -183,7 +183,9 @@ func TestTenantsOf(t *testing.T) {
 		"an empty name":     {snapshot.Interface{Tags: map[string]string{leak.TagCluster: "", "kubernetes.io/cluster/": "owned"}}, nil},
 		"of a controller":   {snapshot.Interface{Tags: map[string]string{"kubernetes.io/cluster/dev": "owned"}}, []string{"dev"}},
 		"the control plane": {snapshot.Interface{Description: "Amazon EKS theirs", RequesterManaged: true}, []string{"theirs"}},
-		"a person's":        {snapshot.Interface{Description: "Amazon EKS theirs"}, nil},
+		"as EC2 tells it":   {snapshot.Interface{Description: "Amazon EKS theirs", Attached: true}, []string{"theirs"}},
+		"another product's": {snapshot.Interface{Description: "Amazon EKSless"}, nil},
+		"no cluster's":      {snapshot.Interface{Description: "Amazon EKS "}, nil},
 	} {
 		if got := tenantsOf(test.i); len(got)+len(test.want) > 0 {
 			same(t, name, got, test.want)

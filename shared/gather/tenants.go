@@ -21,8 +21,11 @@ func (l *look) holds(i snapshot.Interface) bool {
 // tenantsOf are the clusters that an interface names: in the VPC CNI's tag, in
 // that which Kubernetes' controllers and older VPC CNIs give, and in the
 // description of the control plane's own (EKS user guide, "View Amazon EKS
-// networking requirements": "Amazon EKS" and the cluster's name). An empty name
-// is nobody's.
+// networking requirements": "Amazon EKS" and the cluster's name). EC2 says of
+// those that no service manages them (RequesterManaged is false, the requester
+// is EKS's role: as printed for re:Invent 2018, NET410), and most bear no tag: the
+// description alone tells. Whoever else writes the like keeps interfaces from
+// being deleted, no more. An empty name is nobody's.
 func tenantsOf(i snapshot.Interface) []string {
 	names := []string{i.Tags[leak.TagCluster]}
 	for key := range i.Tags {
@@ -30,7 +33,7 @@ func tenantsOf(i snapshot.Interface) []string {
 			names = append(names, name)
 		}
 	}
-	if name, ok := strings.CutPrefix(i.Description, "Amazon EKS "); ok && i.RequesterManaged {
+	if name, ok := strings.CutPrefix(i.Description, "Amazon EKS "); ok {
 		names = append(names, name)
 	}
 	return distinct(names)

@@ -14,8 +14,10 @@ type Payload struct {
 	Type string
 	App  string
 	Team string
-	// User is who did it.
-	User, Name string
+	// User is who did it. Home is their workspace, if it is another one than the
+	// app's: somebody of another company, in a channel that is shared with it. The
+	// id of a user is one person's within a workspace or organization only.
+	User, Name, Home string
 	// Channel and TS are the message's, Thread that of the message above it.
 	Channel, TS, Thread string
 	// ResponseURL takes answers for whoever did it. Whoever has it can write
@@ -54,7 +56,12 @@ type wirePayload struct {
 		ID       string `json:"id"`
 		Username string `json:"username"`
 		Name     string `json:"name"`
+		Team     string `json:"team_id"`
 	} `json:"user"`
+	// Enterprise is set where the app is one organization's of many workspaces.
+	Enterprise *struct {
+		ID string `json:"id"`
+	} `json:"enterprise"`
 	Channel struct {
 		ID string `json:"id"`
 	} `json:"channel"`
@@ -67,6 +74,7 @@ type wirePayload struct {
 	Message struct {
 		TS     string          `json:"ts"`
 		Thread string          `json:"thread_ts"`
+		Team   string          `json:"team"` // the app's: it wrote the message
 		Blocks json.RawMessage `json:"blocks"`
 	} `json:"message"`
 	ResponseURL string `json:"response_url"`
@@ -104,12 +112,22 @@ func Parse(body []byte) (Payload, error) {
 		Channel: first(w.Container.Channel, w.Channel.ID), TS: first(w.Container.TS, w.Message.TS), Thread: above(first(w.Container.TS, w.Message.TS), first(w.Container.Thread, w.Message.Thread)),
 		ResponseURL: w.ResponseURL, Blocks: w.Message.Blocks,
 	}
-	p.Name = cut(p.Name, maxName)
+	p.Name, p.Home = cut(p.Name, maxName), w.abroad()
 	links := linksOf(w.Message.Blocks)
 	for _, a := range w.Actions {
 		p.Actions = append(p.Actions, Action{ID: a.ID, Block: a.Block, Type: a.Type, Value: a.Value, Option: a.Option.Value, Link: links[[2]string{a.Block, a.ID}]})
 	}
 	return p, p.check(w.Container.Type)
+}
+
+// abroad is the workspace of whoever did it, if it is not the app's. The
+// workspaces of one organization share their users.
+func (w wirePayload) abroad() string {
+	own := first(w.Message.Team, w.Team.ID)
+	if own == "" || w.User.Team == own || w.Enterprise != nil && w.Enterprise.ID != "" {
+		return ""
+	}
+	return cut(w.User.Team, maxName)
 }
 
 // check tells whether it is one use of one element of a message.

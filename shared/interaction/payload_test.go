@@ -74,7 +74,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 	for body, want := range map[string]Reason{
 		"": Malformed, "payload": Malformed, "payload=": Malformed, "payload=null": NotPressed, "payload=[]": Malformed,
-		"payload=%zz": Malformed, "payload={}&payload={}": Malformed, "a;b": Malformed, "payload={}{}": Malformed,
+		"payload=%zz": Malformed, "%zz&payload={}": Malformed, "ssl_check=1&payload={}": NotPressed, "payload={}&payload={}": Malformed, "a;b": Malformed, "payload={}{}": Malformed,
 		"payload=" + strings.Repeat("[", 20000):           Malformed,
 		`payload={"type":"block_actions","actions":[{}]}`: Malformed,
 		`payload={"type":"block_actions","user":{"id":"U1<!here>"},"channel":{"id":"C012"},"message":{"ts":"1.2"},"actions":[{}]}`:               Malformed,
@@ -89,6 +89,41 @@ func TestParseRefuses(t *testing.T) {
 	}
 	if p, err := Parse([]byte("ssl_check=1&token=x")); err != nil || p.Type != SSLCheck {
 		t.Errorf("ssl_check: %+v, %v", p, err)
+	}
+}
+
+// Somebody of another workspace is told, whatever the payload calls its team:
+// what the app wrote names the app's own.
+func TestWhoIsFromAnotherWorkspace(t *testing.T) {
+	const user, team, message = `"team_id": "T0ACME0001"`, `"team": {
+  "id": "T0ACME0001"`, `"team": "T0ACME0001"`
+	other := func(text string) string { return strings.ReplaceAll(text, "T0ACME0001", "T0OTHER001") }
+	form, err := url.ParseQuery(string(sample(t, "button")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload := form.Get("payload")
+	for _, part := range []string{user, team, message} {
+		if !strings.Contains(payload, part) {
+			t.Fatalf("the sample lacks %s", part)
+		}
+	}
+	for name, test := range map[string]struct {
+		change []string
+		want   string
+	}{
+		"our own":                               {nil, ""},
+		"a guest, in our workspace's view":      {[]string{user, other(user)}, "T0OTHER001"},
+		"a guest, in their own workspace's":     {[]string{user, other(user), team, other(team)}, "T0OTHER001"},
+		"a guest, and who wrote is not told":    {[]string{user, other(user), message, `"x": 1`}, "T0OTHER001"},
+		"nobody's workspace is told":            {[]string{user, `"x": 1`}, ""},
+		"another workspace of one organization": {[]string{user, other(user), `"enterprise": null`, `"enterprise": {"id": "E0ACME0001"}`}, ""},
+	} {
+		changed := url.Values{"payload": {strings.NewReplacer(test.change...).Replace(payload)}}
+		p, err := Parse([]byte(changed.Encode()))
+		if err != nil || p.Home != test.want {
+			t.Errorf("%s: %q, %v; want %q", name, p.Home, err, test.want)
+		}
 	}
 }
 

@@ -95,6 +95,9 @@ func TestDecideHolds(t *testing.T) {
 		{"a cap that others used", func(_ []Verdict, _ map[string]Sighting, r *Rules) { r.Cap = -3 }, OverCap},
 		{"over the share", func(_ []Verdict, _ map[string]Sighting, r *Rules) { r.Interfaces = 5 }, OverShare},
 		{"all of the VPC's", func(_ []Verdict, _ map[string]Sighting, r *Rules) { r.Interfaces, r.Share = 2, 100 }, OverShare},
+		{"more than the VPC has", func(_ []Verdict, _ map[string]Sighting, r *Rules) { r.Interfaces, r.Share = 2, 1000 }, OverShare},
+		{"others were approved", func(_ []Verdict, _ map[string]Sighting, r *Rules) { r.Only = map[string]bool{"eni-99": true} }, NotOptedIn},
+		{"none was approved", func(_ []Verdict, _ map[string]Sighting, r *Rules) { r.Only = map[string]bool{} }, NotOptedIn},
 		{"the VPC's interfaces were not counted", func(_ []Verdict, _ map[string]Sighting, r *Rules) { r.Interfaces, r.Share = 0, 100 }, OverShare},
 		{"no share", func(_ []Verdict, _ map[string]Sighting, r *Rules) { r.Share = 0 }, OverShare},
 		{"untagged, all in mode report", func(list []Verdict, _ map[string]Sighting, _ *Rules) {

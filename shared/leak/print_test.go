@@ -28,6 +28,10 @@ func TestPrint(t *testing.T) {
 		"a group":       func(i *snapshot.Interface) { i.Groups = []string{"sg-1"} },
 		"public":        func(i *snapshot.Interface) { i.PublicIP = netip.MustParseAddr("203.0.113.9") },
 		"source check":  func(i *snapshot.Interface) { i.SourceCheck = false },
+		"account":       func(i *snapshot.Interface) { i.Account = "999988887777" },
+		"VPC":           func(i *snapshot.Interface) { i.VPC = "vpc-0ffffffffffffffff" },
+		"kind":          func(i *snapshot.Interface) { i.Kind = "trunk" },
+		"AWS's own now": func(i *snapshot.Interface) { i.RequesterManaged = true },
 		"another":       func(i *snapshot.Interface) { i.ID = "eni-2" },
 		"a tag's parts": func(i *snapshot.Interface) { i.Tags = map[string]string{TagInstance + owner: ""} },
 	} {

@@ -28,9 +28,11 @@ const Apart = 5 * time.Minute
 // wrote it is at it no more.
 const Lease = 5 * time.Minute
 
-// leased tells that a run may be at the interface right now.
+// leased tells that a run may be at the interface right now. What was written
+// ahead in what is still to come, a clock wrote that was wrong by more than
+// those of two runs differ: it would keep all runs away until then.
 func (s Sighting) leased(now time.Time) bool {
-	return s.Deleting != nil && now.Sub(s.Deleting.At) < Lease
+	return s.Deleting != nil && now.Sub(s.Deleting.At).Abs() < Lease
 }
 
 // Unsettled tells that a run wrote that it would delete the interface, and

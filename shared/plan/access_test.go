@@ -39,6 +39,17 @@ func TestCreateAccessEntryRefuses(t *testing.T) {
 		{"a session", resource("arn:aws:sts::123456789012:assumed-role/workers/i-0"), NotARole},
 		{"a service's own role", resource("arn:aws:iam::123456789012:role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"), NotARole},
 		{"a role of people", resource("arn:aws:iam::123456789012:role/aws-reserved/sso.amazonaws.com/AWSReservedSSO_Admin_0123456789abcdef"), NotARole},
+		{"a service's role, by its path", resource("arn:aws:iam::123456789012:role/service-role/aws-codestar-service-role"), NotARole},
+		{"a service's role, by its name", resource("arn:aws:iam::123456789012:role/AWSServiceRoleForAutoScaling"), NotARole},
+		{"a service's role, by its path alone", resource("arn:aws:iam::123456789012:role/aws-service-role/x/y"), NotARole},
+		{"a role of people, by its name", resource("arn:aws:iam::123456789012:role/AWSReservedSSO_Admin_0123456789abcdef"), NotARole},
+		{"a role of people, by its path", resource("arn:aws:iam::123456789012:role/aws-reserved/x"), NotARole},
+		{"a role of another service's form", resource("arn:aws:sts::123456789012:role/workers"), NotARole},
+		{"no ARN, of its form", resource("urn:aws:iam::123456789012:role/workers"), NotARole},
+		{"a role without a name", resource("arn:aws:iam::123456789012:role/x/"), ClusterRole},
+		{"an entry of another type is there", func(s *snapshot.Snapshot, _ *Subject) {
+			s.AccessEntries = []snapshot.AccessEntry{{Principal: snapshottest.NodeRole, Type: "STANDARD"}}
+		}, AlreadyThere},
 		{"another account's role", resource("arn:aws:iam::999999999999:role/workers"), OtherAccount},
 		{"another partition's role", resource("arn:aws-cn:iam::123456789012:role/workers"), OtherAccount},
 		{"the cluster's own role", resource("arn:aws:iam::123456789012:role/cluster"), ClusterRole},

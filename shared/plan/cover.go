@@ -13,6 +13,8 @@ const (
 	NoGroup     Reason = "no-group"
 	OverMax     Reason = "over-max"
 	ZoneRefuses Reason = "zone-refuses"
+	// ZoneNotReached is that one more instance would come to another zone.
+	ZoneNotReached Reason = "zone-not-reached"
 )
 
 // refusedLately is for how long a refused launch speaks against a zone: one
@@ -46,6 +48,9 @@ func (l look) cover() (*Cover, *Refusal) {
 	}
 	if no := l.still(checks.Certain, checks.Likely); no != nil {
 		return nil, no
+	}
+	if !slices.ContainsFunc(l.covered(), func(zone string) bool { return slices.Contains(without, zone) }) {
+		return nil, refuse(ZoneNotReached, "%s would launch in %s, which is not where a node is missing.", name, and(without))
 	}
 	return c, nil
 }

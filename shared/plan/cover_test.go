@@ -40,7 +40,7 @@ func nodegroup(change func(*snapshot.Nodegroup)) func(*snapshot.Snapshot, *Subje
 }
 
 func TestCoverZonesRefuses(t *testing.T) {
-	found := saying(gap, checks.Finding{Outcome: checks.Fail, Resource: "vol-0a"})
+	found := saying(gap, gapAt("us-west-2c"))
 	p := refuses(t, threeZones, found, []wrong{
 		{"no nodegroup is named", func(_ *snapshot.Snapshot, of *Subject) { of.Nodegroups = nil }, NoGroup},
 		{"two nodegroups are named", func(_ *snapshot.Snapshot, of *Subject) { of.Nodegroups = append(of.Nodegroups, "other") }, NoGroup},
@@ -84,7 +84,7 @@ func TestCoverZonesRefuses(t *testing.T) {
 func TestCoverZonesWithoutCertainty(t *testing.T) {
 	for confidence, want := range map[checks.Confidence]Reason{checks.Certain: "", checks.Likely: "", checks.Possible: NotCertain, checks.Advice: NotCertain} {
 		s, of := threeZones()
-		_, no := makeWith(s, of, saying(gap, checks.Finding{Outcome: checks.Fail, Resource: "vol-0a", Confidence: confidence}))
+		_, no := makeWith(s, of, saying(gap, checks.Finding{Outcome: checks.Fail, Resource: "vol-0a", Covers: []string{"us-west-2c"}, Confidence: confidence}))
 		if (no == nil) != (want == "") || no != nil && no.Reason != want {
 			t.Errorf("%s: %+v, want %q", confidence, no, want)
 		}
@@ -106,7 +106,7 @@ func TestCoverZonesOfAGroup(t *testing.T) {
 	s.Groups[0].Max = 9
 	snapshottest.Instance(s, stuck).Zone = "us-west-2a"
 	of.Nodegroups = []string{"eks-workers"}
-	p, no := makeWith(s, of, saying(gap, checks.Finding{Outcome: checks.Fail, Resource: "vol-0a"}))
+	p, no := makeWith(s, of, saying(gap, gapAt("us-west-2c")))
 	if no != nil {
 		t.Fatal(no.Says)
 	}

@@ -25,6 +25,9 @@ type Subject struct {
 	// Cleared is when the cause was seen to be gone; zero while it is there.
 	Cleared  time.Time
 	Launches []Launch
+	// Most is how many things a plan may change at most: the limit of an hour. 0
+	// is as many as the remedy itself allows.
+	Most int
 
 	// Wearers are all interfaces that have the security groups of the endpoint
 	// in question. They are a look of their own: a snapshot has not all of a VPC's.
@@ -204,6 +207,17 @@ func (l look) still(enough ...checks.Confidence) *Refusal {
 		return unread(blocked...)
 	}
 	return refuse(NotSo, "%s does not find it any more at %s.", l.of.Check, l.of.Resource)
+}
+
+// covered is what the check says that its failures at the incident's resource
+// are about.
+func (l look) covered() (ids []string) {
+	for _, r := range l.ask() {
+		if r.Outcome == checks.Fail && r.Resource == l.of.Resource {
+			ids = append(ids, r.Covers...)
+		}
+	}
+	return ids
 }
 
 // gone asks the check whether the cause is gone.

@@ -147,6 +147,15 @@ func (p Plan) Hash() string {
 	return hex.EncodeToString(sum[:16])
 }
 
+// Things is how many things it changes, as the limit of an hour counts them: each
+// instance that it ends is one.
+func (p Plan) Things() int {
+	if p.Replace != nil {
+		return max(len(p.Replace.Instances), 1)
+	}
+	return 1
+}
+
 // Result is what came of a plan.
 type Result string
 
@@ -163,6 +172,15 @@ const (
 	// Uncertain: no answer came that says whether it was done.
 	Uncertain Result = "uncertain"
 )
+
+// Next is when a remedy is tried again, with a plan made anew: what a person
+// approved was refused by the limit, or one plan did not do all of it.
+type Next struct {
+	At time.Time `json:"at"`
+	// Reason is a typed word for what it waits, Says a sentence for people.
+	Reason string `json:"reason"`
+	Says   string `json:"says,omitempty"`
+}
 
 // Deed is what was done for a plan: the audit record, and what the thread says.
 type Deed struct {
@@ -182,6 +200,8 @@ type Deed struct {
 	// "limit-reached", "AccessDenied". Says is a sentence for people.
 	Reason string `json:"reason,omitempty"`
 	Says   string `json:"says,omitempty"`
+	// Next is when the remedy is tried again; nil where it is not.
+	Next *Next `json:"next,omitempty"`
 	// Changed are the ids of what was changed, Requests AWS's request ids.
 	Changed  []string `json:"changed,omitempty"`
 	Requests []string `json:"requests,omitempty"`

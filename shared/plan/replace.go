@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/checks"
 	"rollcall/shared/outcome"
 	"rollcall/shared/snapshot"
 )
@@ -31,6 +32,34 @@ const Settle = 3 * time.Minute
 // replace plans the end of instances that missed the roll call while the cause
 // was there, and have not joined since it is gone.
 func (l look) replace() (*Replace, *Refusal) {
+	list, no := l.stuck()
+	if no != nil {
+		return nil, no
+	}
+	return &Replace{Instances: list[:min(len(list), l.most())]}, nil
+}
+
+func (l look) most() int {
+	if l.of.Most > 0 {
+		return min(l.of.Most, MostReplaced)
+	}
+	return MostReplaced
+}
+
+// Left is how many instances more a plan of replacement would end, if one plan
+// could end any number.
+func Left(s *snapshot.Snapshot, of Subject) int {
+	l := look{s: s, of: of, list: checks.All()}
+	list, no := l.stuck()
+	if no != nil {
+		return 0
+	}
+	return max(0, len(list)-l.most())
+}
+
+// stuck are all instances that may be replaced, oldest first, or why there are
+// none.
+func (l look) stuck() ([]Replaced, *Refusal) {
 	if l.of.Cleared.IsZero() {
 		return nil, refuse(CauseIsThere, "The cause is still there: a new instance would fail in the same way.")
 	}
@@ -58,14 +87,14 @@ func (l look) replace() (*Replace, *Refusal) {
 			return nil, no
 		case no != nil && first.Reason == NothingToDo:
 			first = no
-		case no == nil && len(list) < MostReplaced && !slices.Contains(list, r):
+		case no == nil && !slices.Contains(list, r):
 			list = append(list, r)
 		}
 	}
 	if len(list) == 0 {
 		return nil, first
 	}
-	return &Replace{Instances: list}, nil
+	return list, nil
 }
 
 // replaced asks the rules of one instance.

@@ -63,6 +63,9 @@ func unreadWorlds(right func() (*snapshot.Snapshot, Subject)) []wrong {
 	}
 	return append(list,
 		wrong{"no account", func(s *snapshot.Snapshot, _ *Subject) { s.Account = "" }, CouldNotLook},
+		wrong{"no region", func(s *snapshot.Snapshot, _ *Subject) { s.Region = "" }, CouldNotLook},
+		wrong{"no partition", func(s *snapshot.Snapshot, _ *Subject) { s.Partition = "" }, CouldNotLook},
+		wrong{"no VPC", func(s *snapshot.Snapshot, _ *Subject) { s.Cluster.VPC = "" }, CouldNotLook},
 		wrong{"another cluster's look", func(s *snapshot.Snapshot, _ *Subject) { s.Cluster.Name = "dev" }, CouldNotLook},
 		wrong{"no such remedy", func(_ *snapshot.Snapshot, of *Subject) { of.Remedy = "reboot" }, NoSuchRemedy},
 	)

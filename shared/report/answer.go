@@ -54,6 +54,7 @@ const (
 	AlreadyTaken     AnswerReason = "already-taken"   // acknowledged before, By, When
 	NotMuted         AnswerReason = "not-muted"       //
 	AskedJustNow     AnswerReason = "asked-just-now"  // Until
+	NotNow           AnswerReason = "not-now"         // the limit is reached, or a look failed: Until
 	CauseIsGone      AnswerReason = "cause-is-gone"   // there is nothing to fix any more
 )
 

@@ -32,6 +32,7 @@ type ActRecord struct {
 	// User is empty where the policy auto approved a plan.
 	User    User   `json:"user,omitzero"`
 	Team    string `json:"team,omitempty"`
+	Home    string `json:"home,omitempty"` // the person's workspace, if it is another one
 	Channel string `json:"channel,omitempty"`
 	TS      string `json:"ts,omitempty"`
 	Thread  string `json:"thread,omitempty"`
@@ -47,7 +48,7 @@ func acted(p Press, inc Incident, a Answer, now time.Time) ActRecord {
 		Format: RecordFormat, ID: p.ID, At: p.At, Decided: now,
 		Key: p.Key, Number: inc.Number, Opened: inc.Opened,
 		Action: p.Action, For: p.For, Plan: p.Plan, Remedy: a.Remedy,
-		User: p.User, Team: p.Team, Channel: p.Channel, TS: p.TS, Thread: p.Thread,
+		User: p.User, Team: p.Team, Home: p.Home, Channel: p.Channel, TS: p.TS, Thread: p.Thread,
 		Answer: a,
 	}
 }

@@ -12,6 +12,9 @@ type Cleanup struct {
 	VPC  string    `json:"vpc"`
 	// Subnets are those that got addresses back, by id.
 	Subnets []CleanupSubnet `json:"subnets,omitempty"`
+	// Nodes is how many dead nodes it was of in all: one may have had interfaces
+	// in several subnets. 0 where an earlier version did not count them.
+	Nodes int `json:"nodes,omitempty"`
 	// Left is how many interfaces of dead nodes wait for the next run (the cap,
 	// the time), Kept how many no run will delete, with the reasons and counts.
 	Left int            `json:"left,omitempty"`

@@ -41,6 +41,9 @@ func TakeDeed(inc Incident, d DeedTold, now time.Time) Decision {
 	if inc.verify(); o.verdict() {
 		inc.noteOffer(map[OfferState]Reason{Helped: IsVerified, Unhelpful: IsUnhelpful}[o.State], *o, now)
 	}
+	if p := d.next(); p.waits() && inc.mayWait(p) {
+		inc.wait(p, now)
+	}
 	return Decision{Incident: inc, Reason: reason, Changed: true}
 }
 

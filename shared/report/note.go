@@ -39,7 +39,7 @@ func (inc *Incident) addNote(r Reason, at time.Time) *Note {
 // command stands that undoes it.
 func (r Reason) waits() bool {
 	switch r {
-	case Opened, Reopened, FailedAgain, CauseGone, HasMissed, HasJoined, HasChanges, IsProposed, IsCalled, IsReminded:
+	case Opened, Reopened, FailedAgain, CauseGone, HasMissed, HasJoined, HasChanges, IsProposed, IsDeferred, IsCalled, IsReminded:
 		return true
 	}
 	return false

@@ -37,8 +37,17 @@ type Offer struct {
 	// in the state Unhelpful, still failed.
 	Verified time.Time `json:"verified,omitzero"`
 	// Says is why there is none any more; while it is offered, why a person is
-	// asked where the policy would do.
+	// asked where the policy would do; while it waits, for what.
 	Says string `json:"says,omitempty"`
+	// After is when a remedy that waits is tried again, Reason the typed word for
+	// what it waits, and Tried how often in a row a look failed. Woken is when
+	// remediate was told.
+	After  time.Time `json:"after,omitzero"`
+	Reason string    `json:"reason,omitempty"`
+	Tried  int       `json:"tried,omitempty"`
+	Woken  time.Time `json:"woken,omitzero"`
+	// Again tells that it waits for the limit, or was made after such a wait.
+	Again bool `json:"again,omitempty"`
 }
 
 // OfferState is where an offer is.
@@ -54,6 +63,9 @@ const (
 	Acted       OfferState = "acted"    // Deed tells what came of it
 	Helped      OfferState = "helped"   // the check passes since
 	Unhelpful   OfferState = "unhelpful"
+	// Deferred: it is tried again at After. Its plan is what would be done now; of a
+	// look that failed there is none but the remedy's name.
+	Deferred OfferState = "deferred"
 )
 
 // MaxOffers is how many offers an incident keeps, the newest last.

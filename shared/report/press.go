@@ -58,6 +58,8 @@ type Press struct {
 	Plan string `json:"plan,omitempty"`
 	User User   `json:"user"`
 	Team string `json:"team,omitempty"`
+	// Home is the workspace of the person, if it is not the app's.
+	Home string `json:"home,omitempty"`
 	// Channel and TS are the message's, Thread that of the message above it.
 	Channel string `json:"channel"`
 	TS      string `json:"ts"`
@@ -87,6 +89,10 @@ type Proposal struct {
 	Lasts   time.Duration `json:"lasts,omitempty"` // how long it may be approved
 	Reason  string        `json:"reason,omitempty"`
 	Says    string        `json:"says,omitempty"`
+	// After is when it is to be tried again, for Reason: nothing is offered or done
+	// until then. Tried is how often in a row it could not be looked.
+	After time.Time `json:"after,omitzero"`
+	Tried int       `json:"tried,omitempty"`
 }
 
 // DeedTold is what remediate did.

@@ -27,6 +27,8 @@ func Propose(inc Incident, p Proposal, now time.Time) Decision {
 		return Decision{Incident: inc, Reason: OutOfDate}
 	case p.Hash != "" && inc.State == Cleared && p.Remedy != plan.ReplaceInstance:
 		return Decision{Incident: inc, Reason: OutOfDate} // the cause is gone
+	case p.waits() && !inc.mayWait(p):
+		return Decision{Incident: inc, Reason: OutOfDate} // or is back
 	}
 	inc = inc.clone()
 	reason := inc.propose(p, now)
@@ -60,14 +62,21 @@ func (p Proposal) small() bool {
 
 func (inc *Incident) propose(p Proposal, now time.Time) Reason {
 	last := inc.newest(p.Remedy, func(Offer) bool { return true })
-	live := inc.newest(p.Remedy, func(o Offer) bool { return o.State == Offered || o.State == Approved })
+	live := inc.newest(p.Remedy, Offer.live)
 	switch {
+	case p.waits() && last != nil && p.At.Before(last.Made):
+		return OutOfDate
+	case p.waits():
+		return inc.wait(p, now)
 	case last != nil && !p.At.After(last.Made):
 		return OutOfDate
 	case live != nil && live.State == Approved && (live.Policy == plan.Approve || live.Deed != nil || live.Hash == p.Hash):
 		// A person's yes stands until its deed is told; the policy's only as long
 		// as it is of what would be done now.
 		return NothingNew
+	case p.Hash == "" && live != nil && live.State == Deferred:
+		inc.unwait(live, p.Says)
+		return IsOutdated
 	case p.Hash == "" && live != nil:
 		live.State, live.Says = Outdated, p.Says
 		return IsOutdated
@@ -79,11 +88,16 @@ func (inc *Incident) propose(p Proposal, now time.Time) Reason {
 	case inc.spoken(p.Hash):
 		return NothingNew
 	}
-	known := inc.offered(p.Hash) != nil
-	if live != nil {
+	again := inc.again(p.Remedy)
+	known := inc.offered(p.Hash) != nil && (live == nil || live.State != Deferred)
+	switch {
+	case live == nil:
+	case live.State == Deferred:
+		inc.forget(live)
+	default:
 		live.State, live.Says = Outdated, "another plan took its place"
 	}
-	o := Offer{Plan: p.Plan, Hash: p.Hash, Policy: p.Policy, State: Offered, Made: p.At, Expires: p.expires(), Says: p.Says}
+	o := Offer{Plan: p.Plan, Hash: p.Hash, Policy: p.Policy, State: Offered, Made: p.At, Expires: p.expires(), Says: p.Says, Again: again}
 	if p.Policy == plan.Auto {
 		o.State, o.Decided = Approved, now
 	}
@@ -163,7 +177,10 @@ func (inc *Incident) keep(o Offer) {
 	inc.Offers = append(inc.Offers, o)
 	for over := len(inc.Offers) - MaxOffers; over > 0; over-- {
 		i := slices.IndexFunc(inc.Offers, func(o Offer) bool { return o.over() })
-		if i < 0 {
+		if i < 0 { // what was replaced in parts is verified by the newest part
+			i = slices.IndexFunc(inc.Offers, func(x Offer) bool { return x.State == Acted && replaces(x) && replaces(o) })
+		}
+		if i < 0 || i == len(inc.Offers)-1 {
 			return
 		}
 		inc.Offers = slices.Delete(inc.Offers, i, i+1)
@@ -173,20 +190,10 @@ func (inc *Incident) keep(o Offer) {
 // over tells that nothing can come of an offer any more.
 func (o Offer) over() bool {
 	switch o.State {
-	case Offered, Approved:
+	case Offered, Approved, Deferred:
 		return false
 	case Acted:
 		return !o.pending()
 	}
 	return true
-}
-
-// outdate takes back offers on which nobody decided, and approvals that were
-// not carried out.
-func (inc *Incident) outdate(says string, of func(Offer) bool) {
-	for i := range inc.Offers {
-		if o := &inc.Offers[i]; (o.State == Offered || o.State == Approved && o.Deed == nil) && of(*o) {
-			o.State, o.Says = Outdated, says
-		}
-	}
 }

@@ -33,6 +33,7 @@ const (
 	DeedFailed  Reason = "remedy-failed" // also: refused, partly done, uncertain
 	IsVerified  Reason = "verified"      // the check passes since the deed
 	IsUnhelpful Reason = "unhelpful"     // and this is when it still fails
+	IsDeferred  Reason = "deferred"      // for the limit, or for a look that succeeds
 	HasChanges  Reason = "changes"       // what CloudTrail knows
 	// Who is to look is called: at first, and again.
 	IsCalled   Reason = "called"
@@ -46,6 +47,9 @@ const (
 	IsAsked        Reason = "check-wanted"
 	IsCalmed       Reason = "calmed"  // a call that was not sent yet is taken back
 	IsRenewed      Reason = "renewed" // the same plan was made from a fresh look
+
+	// IsDue is said to the bus alone: a remedy that waited is to be tried again.
+	IsDue Reason = "remedy-due"
 
 	// The rest is said to nobody.
 	PressRefused   Reason = "press-refused" // the answer tells why
@@ -103,7 +107,7 @@ func (r Reason) event() EventKind {
 		return EventReopened
 	case IsProved, IsUnproved, IsSuperseded, IsWithdrawn, IsGivenUpOn:
 		return EventResolved
-	case CauseGone, FailedAgain, HasMissed, MoreAffected, BetterKnown, IsVerified, IsUnhelpful:
+	case CauseGone, FailedAgain, HasMissed, MoreAffected, BetterKnown, IsVerified, IsUnhelpful, IsDue:
 		return EventChanged
 	case IsApproved:
 		return EventApproved
@@ -117,9 +121,9 @@ func (r Reason) event() EventKind {
 // only change the message.
 func (r Reason) noted() bool {
 	switch r {
-	case MoreAffected, BetterKnown, IsAsked:
+	case MoreAffected, BetterKnown, IsAsked, IsDue:
 		return false
-	case IsProposed, IsRefused, DeedDone, DeedFailed, IsVerified, HasChanges, IsCalled, IsReminded:
+	case IsProposed, IsRefused, DeedDone, DeedFailed, IsVerified, IsDeferred, HasChanges, IsCalled, IsReminded:
 		return true
 	}
 	return r.event() != ""

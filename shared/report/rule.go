@@ -59,12 +59,16 @@ func (inc *Incident) decided(o *Offer, p Press, now time.Time) (Answer, bool) {
 		a.Reason, a.Says = PlanChanged, o.Says
 	case o.State == Expired, o.State == Offered && !now.Before(o.Expires):
 		a.Reason, a.Until = PlanExpired, o.Expires
+	case o.State == Deferred:
+		a.Reason, a.Until = NotNow, o.After
 	case o.State != Offered:
 		a.Reason, a.By, a.When = AlreadyDecided, o.By, o.Decided
 	case o.Hash != o.Plan.Hash():
 		a.Reason = PlanChanged // the record does not hold what the person saw
-	case p.At.Before(o.Made.Truncate(time.Second)):
-		a.Reason = PlanChanged // the button was of an earlier offer of it
+	case p.At.Before(o.Made.Truncate(time.Second)), o.Made.Before(inc.Opened):
+		// The button was of an earlier offer of it, or the offer is of an earlier
+		// opening, which remediate does not look at.
+		a.Reason = PlanChanged
 	case p.Action == ApprovePlan && inc.State == Cleared && o.Plan.Remedy != plan.ReplaceInstance:
 		a.Reason = CauseIsGone
 	default:

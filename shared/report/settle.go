@@ -253,6 +253,9 @@ func (d *desk) settle(f *draft) {
 		f.outdate("the cause is gone", func(o Offer) bool { return !replaces(o) })
 		f.because(CauseGone)
 	}
+	if f.Replacing() && d.now.Sub(f.Cleared) < oneDay {
+		return
+	}
 	switch proof, proved := f.proof(); {
 	case proved:
 		d.prove(f, proof)

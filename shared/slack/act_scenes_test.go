@@ -122,7 +122,7 @@ func actScenes() []scene {
 		}
 		i.Trail.More = 140
 	})
-	return append(planScenes(told), []scene{
+	return append(append(planScenes(told), deferredScenes(told)...), []scene{
 		{"act-nothing-yet", missed, nil},
 		{"act-offered", with(missed, offers(offer(report.Offered)), trailed), []report.Note{
 			note(missed, report.Opened, missed.Opened), told(report.IsProposed, nil), told(report.HasChanges, nil),

@@ -34,7 +34,7 @@ func addressesAre(i report.Incident) string {
 	case blocksCheck:
 		return subnet + " has free /28 blocks again"
 	case scaleOutCheck:
-		return "what may be launched into " + subnet + " fits again"
+		return subnet + " is large enough again"
 	}
 	return ""
 }
@@ -56,13 +56,33 @@ func addressesWell(i report.Incident) string {
 // interfaces of 4 dead nodes".
 func cameBack(i report.Incident) string {
 	for _, e := range i.ClearedBy {
-		value := strings.TrimSpace(clean(e.Value))
-		if e.What == i.Key.Resource && value != "" && length(value) <= 120 && !strings.Contains(value, "\n") {
-			value = strings.Replace(value, " addresses back; ", " addresses, ", 1)
-			return strings.Replace(value, " address back; ", " address, ", 1)
+		if e.What != i.Key.Resource && !strings.HasSuffix(e.What, " of "+i.Key.Resource) {
+			continue
+		}
+		value := inShort(i.Key.Check, strings.TrimSpace(clean(e.Value)))
+		if value != "" && length(value) <= 120 && !strings.Contains(value, "\n") {
+			return value
 		}
 	}
 	return ""
+}
+
+// inShort is what a check of addresses says of a subnet, for the first line: the
+// whole sum is in the thread.
+func inShort(check checks.ID, value string) string {
+	switch check {
+	case leakCheck:
+		value = strings.Replace(value, " addresses back; ", " addresses, ", 1)
+		return strings.Replace(value, " address back; ", " address, ", 1)
+	case runwayCheck: // "1,204 at 15:13 UTC, and rising"
+		return strings.Replace(value, " at ", " free at ", 1)
+	case blocksCheck: // "6 of 16 whole /28 blocks free; 140 addresses free, …"
+		first, _, _ := strings.Cut(value, ";")
+		return strings.TrimSuffix(first, " whole /28 blocks free")
+	case scaleOutCheck: // "2 groups may launch …: 9 m5.4xlarge x 60 = 540; 4091 free"
+		return strings.TrimSpace(value[strings.LastIndex(value, ";")+1:])
+	}
+	return value
 }
 
 // was is what was wrong. Of what a leak held, the last look before its end saw
@@ -74,17 +94,30 @@ func was(i report.Incident) string {
 	return title(i)
 }
 
+// theirs names the message that says it now: by its check, and by its resource
+// where that is another one.
+func theirs(i report.Incident) string {
+	by := "another cause"
+	if i.By != nil {
+		by = clip(oneLine(string(i.By.Check)), 60)
+		if i.By.Resource != i.Key.Resource {
+			by += " of " + clip(oneLine(i.By.Resource), 60)
+		}
+	}
+	return "explained by " + by + ", which has its own message"
+}
+
 // gaveWay says why another message says it now.
 func gaveWay(i report.Incident) string {
 	const other = "has its own message"
 	if i.By == nil {
-		return "another cause explains it and " + other
+		return continued(was(i)) + ": " + theirs(i)
 	}
 	subnet := clip(oneLine(i.By.Resource), 40)
 	short := !strings.HasPrefix(string(i.By.Check), "ip/") || i.By.Check == "ip/subnet-exhausted"
 	switch {
 	case i.By.Check == leakCheck && i.Key.Check == runwayCheck:
-		return "interfaces of dead nodes in " + subnet + " are part of it; that " + other
+		return "interfaces of dead nodes are part of why " + subnet + " runs out; that " + other
 	case i.By.Check == leakCheck:
 		return "interfaces of dead nodes hold the addresses of " + subnet + "; that " + other
 	case i.Key.Check == runwayCheck:
@@ -94,7 +127,7 @@ func gaveWay(i report.Incident) string {
 	case i.Key.Check == leakCheck && short:
 		return subnet + " is too small even without its leak; that " + other
 	}
-	return "another cause explains it and " + other
+	return continued(was(i)) + ": " + theirs(i)
 }
 
 // stated tells that the reason is a fact, however likely it is that it matters:

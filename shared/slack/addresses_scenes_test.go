@@ -72,7 +72,13 @@ func gaveWayTo(check checks.ID) func(*report.Incident) {
 }
 
 func came(value string) func(*report.Incident) {
-	return func(i *report.Incident) { i.ClearedBy = []checks.Evidence{{What: smallSubnet, Value: value}} }
+	return evident(smallSubnet, value)
+}
+
+// evident is the evidence of the check that passed, under the name that the check
+// gives it.
+func evident(what, value string) func(*report.Incident) {
+	return func(i *report.Incident) { i.ClearedBy = []checks.Evidence{{What: what, Value: value}} }
 }
 
 const thirtyOne = "31 addresses back; 12 interfaces of 4 dead nodes"
@@ -105,7 +111,7 @@ func addressScenes() []scene {
 	runsOut := with(incident(foreseen(), nil), pictured)
 	blocks := incident(diagnose.Cause{
 		Check: "ip/fragmented", Confidence: checks.Certain, Resource: smallSubnet, Covers: []string{smallSubnet}, Nodegroups: []string{"workers"},
-		Title: smallSubnet + " has no free /28 block",
+		Title: smallSubnet + " has no free /28 for a prefix",
 		Why:   "aws-node gives pods addresses from whole blocks of 16 (prefix delegation). " + smallSubnet + " has 87 free addresses, and no 16 of them make a block.",
 		Fix:   checks.Fix{Text: "Reserve a range of the subnet for prefixes, so that single addresses no longer break the blocks.", Command: "aws ec2 create-subnet-cidr-reservation --region us-west-2 --subnet-id " + smallSubnet + " --reservation-type prefix --cidr 10.42.3.128/25"},
 	}, nil)
@@ -137,14 +143,14 @@ func addressScenes() []scene {
 		{"still-too-small", still, nil},
 		{"runway", runsOut, []report.Note{note(runsOut, report.Opened, runsOut.Opened)}},
 		{"runway-again", with(runsOut, func(i *report.Incident) { i.Number = 2 }), nil},
-		{"runway-over", with(runsOut, wellAt, came("1,204 free, rising since 15:02 UTC")), nil},
+		{"runway-over", with(runsOut, wellAt, evident("Free addresses of "+smallSubnet, "1,204 at 15:13 UTC, and rising")), nil},
 		{"runway-came-true", with(runsOut, gaveWayTo("ip/subnet-exhausted")), []report.Note{note(with(runsOut, gaveWayTo("ip/subnet-exhausted")), report.IsSuperseded, began.Add(72*time.Minute))}},
 		{"runway-by-leak", with(runsOut, gaveWayTo("ip/leaked-interfaces")), nil},
 		{"empty-by-leak", with(incident(empty(), launches(2, report.Missed)), gaveWayTo("ip/leaked-interfaces")), nil},
 		{"blocks", blocks, nil},
-		{"blocks-again", with(blocks, wellAt, came("6 free /28 blocks")), nil},
+		{"blocks-again", with(blocks, wellAt, evident("Blocks of "+smallSubnet, "6 of 16 whole /28 blocks free; 140 addresses free, 111 held by 12 interfaces, 0 kept by reservations")), nil},
 		{"scale-out", large, nil},
-		{"scale-out-fits", with(large, wellAt, came("640 addresses asked for at most, 4,091 free")), nil},
+		{"scale-out-fits", with(large, wellAt, evident("Addresses of "+smallSubnet, "2 groups may launch 4 more nodes whose pods take addresses here: 3 m5.4xlarge x 60 for pods + 1 m5.large x 20 for pods = 200; 251 free")), nil},
 	}
 }
 
@@ -174,7 +180,7 @@ func TestFirstLinesOfAddresses(t *testing.T) {
 	want := map[string]string{
 		"leak-proved":      "✅ prod / workers · " + smallSubnet + " has its addresses back after 3 h 14 min: 31 addresses, 12 interfaces of 4 dead nodes; i-0f15a2b3c4d5e6f70 Ready 58 s after launch",
 		"leak-well":        "✅ prod / workers · " + smallSubnet + " has its addresses back after 14 min: 31 addresses, 12 interfaces of 4 dead nodes",
-		"runway-over":      "✅ prod / batch and workers · " + smallSubnet + " no longer runs out: 1,204 free, rising since 15:02 UTC",
+		"runway-over":      "✅ prod / batch and workers · " + smallSubnet + " no longer runs out: 1,204 free at 15:13 UTC, and rising",
 		"runway-came-true": "⚪ prod / batch and workers · closed, it came as foreseen, " + smallSubnet + " has too few addresses now; that has its own message",
 	}
 	for _, s := range addressScenes() {

@@ -52,6 +52,8 @@ func (l *line) answer(a report.Answer) *line {
 		return l.plain("The plan is not the one that you saw: things have changed since. Read what the message offers now, and approve that.")
 	case report.PlanExpired:
 		return l.plain("The plan could be approved until ").known(a.Until).plain(". Press “Check again”: if the cause is still there, it is offered anew.")
+	case report.NotNow:
+		return l.plain("This is not to be approved now: the limit of an hour is reached, or a look failed. From ").known(a.Until).plain(" on the message has a new button.")
 	case report.AlreadyDecided:
 		return l.decided(a)
 	case report.IncidentClosed:

@@ -53,7 +53,7 @@ func question(of report.Offer) string {
 		text += " " + end
 	}
 	if cost := oneLine(of.Plan.Cost()); cost != "" {
-		text += " " + sentence("Cost: "+cost)
+		text += " " + sentence("Cost and risk: "+continued(cost))
 	}
 	return text
 }

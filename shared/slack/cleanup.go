@@ -49,10 +49,14 @@ func renderCleanup(s report.Summary, c report.Cleanup) Message {
 
 func dry(c report.Cleanup) bool { return c.Mode != "delete" }
 
-// sums are the numbers of all subnets together.
+// sums are the numbers of all subnets together. A node that had interfaces in
+// several of them is one.
 func sums(c report.Cleanup) (addresses, interfaces, nodes int) {
 	for _, s := range c.Subnets {
 		addresses, interfaces, nodes = addresses+s.Addresses, interfaces+s.Interfaces, nodes+s.Nodes
+	}
+	if c.Nodes > 0 {
+		nodes = c.Nodes
 	}
 	return addresses, interfaces, nodes
 }
@@ -149,7 +153,9 @@ func keptBecause(reason string, one bool) string {
 	case leak.OwnerUnread:
 		return "could not be judged: EC2 did not say what became of " + its + " node."
 	case leak.TagsDisagree:
-		return is + " described as one node's and tagged as another's."
+		return is + " described as one node's, and not tagged as the same one's."
+	case leak.PublicAddress:
+		return has + " an Elastic IP address, which the VPC CNI never gives: somebody uses " + pick(one, "it", "them") + "."
 	case leak.NotByCNI:
 		return pick(one, "was", "were") + " not made by the VPC CNI."
 	case leak.NoDate:

@@ -23,7 +23,7 @@ func cleanupScenes() []summaryScene {
 	two := report.CleanupSubnet{Subnet: "subnet-0bb1c2d3e4f5a6b7c", Zone: "us-west-2b", Interfaces: 75, Addresses: 180, Nodes: 26, Free: 201}
 	three := report.CleanupSubnet{Subnet: "subnet-0cc1c2d3e4f5a6b7c", Zone: "us-west-2c", Interfaces: 1, Addresses: 1, Nodes: 1, Free: 7}
 	several := cleaned("delete", one, two, three)
-	several.Cleanup.Left = 120
+	several.Cleanup.Left, several.Cleanup.Nodes = 120, 27 // four of them had interfaces in two of the subnets
 	several.Cleanup.Kept = map[string]int{"untagged": 7, "owner lives": 3, "tags disagree": 1, "untagged, and another cluster is in the VPC": 4, "other cluster": 12, "a new reason": 2}
 	dry := cleaned("dry-run", one)
 	dry.Cleanup.Kept = map[string]int{"untagged": 1}
@@ -56,7 +56,7 @@ func cleanupScenes() []summaryScene {
 func TestFirstLinesOfCleanups(t *testing.T) {
 	want := map[string]string{
 		"cleanup":                 "🧹 prod · 31 addresses back in " + smallSubnet + "; 12 interfaces of 4 dead nodes",
-		"cleanup-several":         "🧹 prod · 212 addresses back in 3 subnets; 88 interfaces of 31 dead nodes",
+		"cleanup-several":         "🧹 prod · 212 addresses back in 3 subnets; 88 interfaces of 27 dead nodes",
 		"cleanup-dry-run":         "🧹 prod · dry run would give back 31 addresses in " + smallSubnet + "; 12 interfaces of 4 dead nodes",
 		"cleanup-stopped":         "🔴 prod · the cleanup stopped and deleted nothing: 480 of 900 interfaces of vpc-0ab1c2d3e4f5a6b7c look left behind",
 		"cleanup-goes-on":         "✅ prod · the cleanup goes on; it had stopped when 480 of 900 interfaces of vpc-0ab1c2d3e4f5a6b7c looked left behind",
@@ -85,6 +85,7 @@ func TestReasonsHaveWords(t *testing.T) {
 	for _, reason := range []string{
 		"leaked", "in use", "not plain", "requester-managed", "other account", "other VPC", "not made by the VPC CNI", "tags disagree", "owner not read", "owner lives",
 		"no date", "too young", "other cluster", "untagged", "not seen before", "over the cap", "too many of the VPC's interfaces", "changed",
+		"has a public address", "untagged, and another cluster is in the VPC",
 	} {
 		if got := keptBecause(reason, true); strings.HasPrefix(got, "kept: ") {
 			t.Errorf("%q has no words", reason)

@@ -20,7 +20,7 @@ func actLine(i report.Incident, n report.Note) (saying, bool) {
 		return say("Still open after " + span(max(n.At.Sub(i.Began), 0)) + ", and nobody has acknowledged it: " + continued(title(i)) + "."), true
 	case report.HasChanges:
 		return say(changesLine(trailOf(i, n))), true
-	case report.IsProposed, report.IsApproved, report.IsRefused, report.DeedDone, report.DeedFailed, report.IsVerified, report.IsUnhelpful:
+	case report.IsProposed, report.IsApproved, report.IsRefused, report.DeedDone, report.DeedFailed, report.IsVerified, report.IsUnhelpful, report.IsDeferred:
 		if !known {
 			return nil, false
 		}
@@ -37,6 +37,8 @@ func actLine(i report.Incident, n report.Note) (saying, bool) {
 		return say("Approved by ").by(of.By).and(". Rollcall looks once more, and then will " + sentence(what)), true
 	case report.IsRefused:
 		return say("Refused by ").by(of.By).and(": Rollcall does not " + sentence(what)), true
+	case report.IsDeferred:
+		return deferredLine(of, what), true
 	case report.IsVerified:
 		return say("It helped. The check that found the cause passes now, after Rollcall did this: " + sentence(what)), true
 	case report.IsUnhelpful:
@@ -48,7 +50,7 @@ func actLine(i report.Incident, n report.Note) (saying, bool) {
 // offerOf is the offer that a note is about, as it was then; without it, the
 // newest that fits.
 func offerOf(i report.Incident, n report.Note) (report.Offer, bool) {
-	deedless := n.Reason == report.IsProposed || n.Reason == report.IsApproved || n.Reason == report.IsRefused
+	deedless := n.Reason == report.IsProposed || n.Reason == report.IsApproved || n.Reason == report.IsRefused || n.Reason == report.IsDeferred
 	if n.Offer != nil {
 		return *n.Offer, deedless || n.Offer.Deed != nil
 	}
@@ -58,6 +60,8 @@ func offerOf(i report.Incident, n report.Note) (report.Offer, bool) {
 			return true
 		case report.IsRefused:
 			return of.State == report.RefusedByUs
+		case report.IsDeferred:
+			return of.State == report.Deferred
 		case report.IsApproved:
 			return !of.Decided.IsZero() && of.State != report.RefusedByUs
 		}
@@ -77,7 +81,7 @@ func allowedItself(of report.Offer) bool {
 
 // deedLine is what came of a plan.
 func deedLine(of report.Offer, what string) saying {
-	by := say("")
+	by := say(" (policy auto)")
 	if !allowedItself(of) {
 		by = say(" (approved by ").by(of.By).and(")")
 	}
@@ -154,6 +158,8 @@ func (p *page) act(i report.Incident, n report.Note) {
 		}
 	case report.DeedDone, report.DeedFailed:
 		p.deed(of)
+	case report.IsDeferred:
+		p.why(of)
 	case report.IsUnhelpful:
 		p.undo(of)
 	}
@@ -162,8 +168,12 @@ func (p *page) act(i report.Incident, n report.Note) {
 // head is the beginning of a hash, enough to find it in the audit.
 func head(s string, n int) string { return strings.ToValidUTF8(s[:min(len(s), n)], "") }
 
-// undo is how to take it back.
+// undo is how to take it back, or that it cannot be.
 func (p *page) undo(of report.Offer) {
+	if end := final(of); end != "" {
+		p.add(p.line().prose(end).section())
+		return
+	}
 	p.add(p.commands("To take it back", of.Plan.Undo())...)
 }
 

@@ -3,7 +3,6 @@ package slack
 import (
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"rollcall/shared/checks"
@@ -24,7 +23,24 @@ const (
 // headline is the first line of the message: colour, place, what, why.
 func headline(i report.Incident) string {
 	colour, what := verdict(i)
-	return colour + " " + where(i) + " · " + what
+	place := where(i)
+	return colour + " " + place + " · " + unnamed(what, place)
+}
+
+// unnamed leaves a nodegroup's name out of what is said of it, where the place
+// before it has just named that one alone: "prod / workers · cannot launch".
+func unnamed(what, place string) string {
+	_, group, _ := strings.Cut(place, " / ")
+	if group == "" {
+		return what
+	}
+	if rest, ok := strings.CutPrefix(what, "nodegroup "+group+" "); ok {
+		return "nodegroup " + rest
+	}
+	if rest, ok := strings.CutPrefix(what, group+" cannot launch"); ok {
+		return "cannot launch" + rest
+	}
+	return what
 }
 
 // where names the cluster and its nodegroups: those of the affected launches,
@@ -66,6 +82,9 @@ func verdict(i report.Incident) (colour, what string) {
 	case report.Cleared:
 		if well := addressesAre(i); well != "" {
 			return yellow, well + ", waiting for a node to prove it" + colon(cameBack(i))
+		}
+		if i.Replacing() {
+			return yellow, "cause is gone, instances are still to be replaced" + colon(change(i.ClearedBy))
 		}
 		return yellow, "cause is gone, waiting for a node to prove it" + colon(change(i.ClearedBy))
 	case report.Closed:
@@ -177,89 +196,6 @@ func missed(i report.Incident, t tally, c checks.Confidence) (colour, what strin
 		return red, fact + ", cause unknown: " + unseen(i)
 	}
 	return red, fact + ", no cause found" + colon(continued(title(i)))
-}
-
-func closed(i report.Incident) (colour, what string) {
-	switch i.Ending {
-	case report.Proved:
-		if i.Key.Check == report.CannotLook {
-			return green, clip(oneLine(i.Key.Resource), 80) + " works again after " + span(outage(i))
-		}
-		if addressesAre(i) != "" {
-			what = addressesWell(i)
-			if i.Proof != nil {
-				what += "; " + proof(*i.Proof)
-			}
-			return green, what
-		}
-		if ofZone(i) {
-			return green, zoneWell(i)
-		}
-		if i.ByItself() {
-			return green, "well again after " + span(outage(i)) + colon(change(i.ClearedBy))
-		}
-		what = "joined again after " + span(outage(i)) + colon(change(i.ClearedBy))
-		if by := fixer(i); by != "" {
-			what += " (" + by + ")"
-		}
-		if i.Proof != nil {
-			what += "; " + proof(*i.Proof)
-		}
-		return green, what
-	case report.Unproved:
-		if well := addressesAre(i); well != "" {
-			return white, well + ", no launch came to prove it" + colon(cameBack(i))
-		}
-		return white, "cause is gone, no launch came to prove it" + colon(change(i.ClearedBy))
-	case report.Superseded:
-		return white, "closed, " + gaveWay(i)
-	case report.Withdrawn:
-		return white, "closed, what this was about no longer exists"
-	case report.GivenUpOn:
-		// Not green and not white: nothing got better, only the looking stopped.
-		return red, count(i.Affected, "instance") + " never joined, no longer looked at" + colon(continued(title(i)))
-	}
-	return white, "closed" + colon(continued(title(i)))
-}
-
-// outage is from the first affected launch to the first Ready node, or from
-// the first refused look to the first that worked.
-func outage(i report.Incident) time.Duration {
-	if i.Proof != nil && !i.Proof.Ready.IsZero() {
-		return i.Proof.Ready.Sub(i.Began)
-	}
-	if (i.Key.Check == report.CannotLook || i.ByItself()) && !i.Cleared.IsZero() {
-		return i.Cleared.Sub(i.Began)
-	}
-	return i.Resolved.Sub(i.Began)
-}
-
-// proof says which launch showed that the cause is gone.
-func proof(l report.Launch) string {
-	if d, ok := joinTime(l); ok {
-		return clip(oneLine(l.Instance), 40) + " Ready " + span(d) + " after launch"
-	}
-	return clip(oneLine(l.Instance), 40) + " is Ready"
-}
-
-// change is what made the cause go away, if it can be said in a few words:
-// "rtb-0cd2 has 0.0.0.0/0 → nat-0aa4".
-func change(list []checks.Evidence) string {
-	const longest = 120
-	if len(list) != 1 {
-		return ""
-	}
-	what, value := oneLine(list[0].What), strings.TrimSpace(clean(list[0].Value))
-	if what == "" || value == "" || length(what+value) > longest || strings.Contains(value, "\n") {
-		return ""
-	}
-	switch {
-	case strings.HasPrefix(value, "has "), strings.HasPrefix(value, "is "):
-		return what + " " + value
-	case ids.FindString(what) == what && strings.ContainsAny(value[:1], "0123456789:"):
-		return what + " has " + value // a row of a route table
-	}
-	return what + ": " + value
 }
 
 // unseen names the sources that could not be read.

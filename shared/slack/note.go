@@ -82,11 +82,11 @@ func noteLine(i report.Incident, n report.Note) string {
 		return gone(i, n) + " No instance was launched since that could prove it, so this closes without a proof. It opens again if the cause comes back."
 	case report.IsSuperseded:
 		if i.By == nil || !ofSubnet(i) && i.By.Check != leakCheck {
-			return "Closed: another cause explains this now. It has a message of its own."
+			return sentence("Closed: " + theirs(i))
 		}
 		return sentence("Closed: " + gaveWay(i))
 	case report.IsWithdrawn:
-		return "Closed: what this was about no longer exists."
+		return sentence("Closed: " + missingNow(i))
 	case report.IsGivenUpOn:
 		return "Still not a node, and no longer looked at (setting giveUp). Terminate what is not needed; a new launch is looked at anew."
 	}

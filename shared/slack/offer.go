@@ -25,7 +25,7 @@ func (p *page) offers(i report.Incident, o Options) (byHand bool) {
 	byHand = true
 	for n, of := range latest(i) {
 		switch {
-		case o.live(of):
+		case o.live(of) && (i.State == report.Open || of.Plan.Remedy == plan.ReplaceInstance):
 			p.offered(i, of, n)
 			byHand = false
 		case of.State == report.Offered:
@@ -83,7 +83,7 @@ func (p *page) plan(of report.Offer, parts ...slackgo.RichTextElement) []slackgo
 		steps = append(steps, p.line().plain("… and "+count(left, "more step")))
 	}
 	if cost := clip(oneLine(of.Plan.Cost()), 200); cost != "" {
-		steps = append(steps, p.line().plain("Cost: ").prose(sentence(cost)))
+		steps = append(steps, p.line().plain("Cost and risk: ").prose(sentence(continued(cost))))
 	}
 	if says := clip(oneLine(of.Says), 300); says != "" && of.State == report.Offered {
 		steps = append(steps, p.line().prose(sentence(says)))
@@ -166,6 +166,8 @@ func (p *page) outcome(of report.Offer) {
 		if says := clip(oneLine(of.Says), 300); says != "" {
 			l.plain(" ").prose(sentence(capital(says)))
 		}
+	case report.Deferred:
+		p.deferred(l, of)
 	case report.Acted, report.Helped, report.Unhelpful:
 		p.done(l, of)
 	default:

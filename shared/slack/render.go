@@ -129,12 +129,15 @@ func (p *page) cleared(i report.Incident, o Options) {
 	p.sketch(i.Sketch)
 	p.changed(i.Trail, i.Key.Resource)
 	p.handled(i, o)
-	p.offers(i, Options{})
+	byHand := p.offers(i, o)
 	t := tallyOf(i)
 	l := p.label("Next").plain("This closes when an instance in the same place becomes a Ready node.")
+	if i.Replacing() {
+		l = p.label("Next").plain("This closes when the instances that missed the roll call are replaced, a day after the cause was gone at the latest, and one in the same place is a Ready node.")
+	}
 	out := t.missed + t.givenUp
 	command := replace(i)
-	if out == 0 || command == "" {
+	if out == 0 || command == "" || !byHand {
 		p.add(l.section())
 		return
 	}

@@ -259,6 +259,7 @@ func scenes() []scene {
 		Nodegroups: []string{"workers"},
 	}, nil)
 
+	withdrawn := with(missed, ended(report.Withdrawn), func(i *report.Incident) { i.Cleared, i.ClearedBy = time.Time{}, nil })
 	return append(slices.Concat(addressScenes(), actScenes(), zoneScenes()), []scene{
 		{"nodegroup-quota", quota, []report.Note{note(quota, report.Opened, quota.Opened)}},
 		{"nodegroup-well", with(quota, ended(report.Proved), func(i *report.Incident) {
@@ -279,8 +280,8 @@ func scenes() []scene {
 		{"cleared-before-due", with(predicted, clearedAt), nil},
 		{"proved", proved, []report.Note{note(proved, report.IsProved, proved.Resolved)}},
 		{"unproved", with(missed, ended(report.Unproved)), []report.Note{note(missed, report.IsUnproved, began.Add(72*time.Minute))}},
-		{"superseded", with(incident(notRegistered(), launches(1, report.Missed)), ended(report.Superseded)), []report.Note{note(missed, report.IsSuperseded, began.Add(72*time.Minute))}},
-		{"withdrawn", with(missed, ended(report.Withdrawn), func(i *report.Incident) { i.Cleared, i.ClearedBy = time.Time{}, nil }), []report.Note{note(missed, report.IsWithdrawn, began.Add(72*time.Minute))}},
+		{"superseded", with(incident(notRegistered(), launches(1, report.Missed)), gaveWayTo("route/no-egress")), []report.Note{note(with(missed, gaveWayTo("route/no-egress")), report.IsSuperseded, began.Add(72*time.Minute))}},
+		{"withdrawn", withdrawn, []report.Note{note(withdrawn, report.IsWithdrawn, withdrawn.Resolved)}},
 		{"given-up", with(incident(notRegistered(), launches(1, report.GivenUp)), ended(report.GivenUpOn)), []report.Note{note(missed, report.IsGivenUpOn, began.Add(2*time.Hour))}},
 		{"reopened", again, []report.Note{note(again, report.Reopened, began)}},
 		{"symptom", incident(notRegistered(), launches(1, report.Missed)), nil},

@@ -129,7 +129,7 @@ func judged(p spot.Pool) string {
 	lines := []string{strings.Join(words, " ")}
 	numbers := fmt.Sprintf("%s of %s joined", number(p.Joined), number(p.Requested))
 	if p.High > p.Low && (p.Low > 0 || p.High < 1) {
-		numbers += fmt.Sprintf(", %s to %s likely", percent(p.Low), percent(p.High))
+		numbers += fmt.Sprintf(", 95 %% interval %s to %s", percent(p.Low), percent(p.High))
 	}
 	lines = append(lines, "  "+numbers)
 	var ends []string

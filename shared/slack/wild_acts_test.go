@@ -126,6 +126,7 @@ func TestButtonsWhereTheyBelong(t *testing.T) {
 		{"mute over", with(open, offers(), func(i *report.Incident) { i.Mute = &report.Mute{By: oncall(), At: began, Until: began} }), Options{Actions: true, Now: began}, "acknowledge mute check"},
 		{"closed", with(open, provedAt), Options{Actions: true, Now: began}, ""},
 		{"gone, offer left over", with(open, clearedAt), Options{Actions: true, Now: began}, "acknowledge mute check"},
+		{"gone, replacement offered", with(open, clearedAt, offers(offer(report.Offered, func(of *report.Offer) { of.Plan.Remedy = plan.ReplaceInstance }))), Options{Actions: true, Now: began}, "approve refuse acknowledge mute check"},
 		{"a key that does not fit", with(open, func(i *report.Incident) { i.Key.Resource = strings.Repeat("x", 2000) }), Options{Actions: true, Now: began}, ""},
 		{"no key", with(open, func(i *report.Incident) { i.Key.Resource = "" }), Options{Actions: true, Now: began}, ""},
 		{"no hash", with(open, offers(offer(report.Offered, func(of *report.Offer) { of.Hash = "" }))), Options{Actions: true, Now: began}, "acknowledge mute check"},

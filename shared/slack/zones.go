@@ -33,7 +33,7 @@ func zoneFails(i report.Incident, c checks.Confidence) (colour, what string) {
 		return colour, title(i)
 	}
 	if !i.PodsWait() {
-		return colour, title(i) + pick(c == checks.Possible, ", as far as tags tell", "")
+		return colour, continued(title(i)) + pick(c == checks.Possible, ", as far as tags tell", "")
 	}
 	pods := i.Cause.Pods
 	who := clip(oneLine(pods[0]), 120)
@@ -64,6 +64,9 @@ func zoneWell(i report.Incident) string {
 	}
 	if raised := coverDone(i); raised != "" {
 		how = raised
+	}
+	if what == "well again" && how == "" {
+		what, how = "no longer so", continued(title(i))
 	}
 	what += " after " + span(outage(i)) + colon(how)
 	if by := fixer(i); by != "" {

@@ -64,6 +64,8 @@ func zoneScenes() []scene {
 	stuck := diagnose.Cause{
 		Check: "zone/pod-unschedulable", Confidence: checks.Likely, Resource: "us-west-2c", Covers: []string{"us-west-2c"}, Pods: []string{"redash/redis-0"},
 		Title: "redash/redis-0 waits for a node in us-west-2c", Nodegroups: []string{"workers"},
+		Why: "Pod redash/redis-0 waits since 15:01:12 UTC: vol-0c50000000000c0de (redash/redis) lives in us-west-2c. 1 node is there; of the nodes that are not in another zone the scheduler says: 1 Insufficient memory.",
+		Fix: checks.Fix{Text: "Make room on a node in us-west-2c, or let one more come there. The command shows what the nodes of the zone carry.", Command: "kubectl describe nodes -l topology.kubernetes.io/zone=us-west-2c"},
 	}
 	bad := diagnose.Cause{
 		Check: "zone/impaired", Confidence: checks.Certain, Resource: "us-west-2c", Covers: []string{"us-west-2c"}, Title: "us-west-2c (usw2-az3) is in trouble: not your settings",
@@ -99,8 +101,8 @@ func zoneScenes() []scene {
 func TestZoneHeadlines(t *testing.T) {
 	want := map[string]string{
 		"zone-waits":         "🔴 prod / workers · redash/redis-0 cannot start: its volume is in us-west-2c, no node for it there",
-		"zone-nobody-waits":  "🟠 prod / workers · No node in us-west-2c for vol-0c50000000000c0de (redash/redis)",
-		"zone-by-tags":       "🟠 prod / workers · No node in us-west-2c for vol-0c50000000000c0de (redash/redis), as far as tags tell",
+		"zone-nobody-waits":  "🟠 prod / workers · no node in us-west-2c for vol-0c50000000000c0de (redash/redis)",
+		"zone-by-tags":       "🟠 prod / workers · no node in us-west-2c for vol-0c50000000000c0de (redash/redis), as far as tags tell",
 		"zone-advice":        "🔵 prod / workers · worth fixing: no node in us-west-2c for vol-0c5000000000ff003 (redash/trial)",
 		"zone-many":          "🔴 prod / workers · redash/redis-0 and 2 more pods cannot start: their volumes are in us-west-2b and us-west-2c, no node for them there",
 		"zone-stranded":      "🔴 prod / workers · redash/redis-0 has not started, likely cause: its volume is in us-west-2d, and no node for it can come there",
@@ -108,7 +110,7 @@ func TestZoneHeadlines(t *testing.T) {
 		"zone-resolved":      "✅ prod / workers · a node is in us-west-2c again after 12 min: desired 2 → 3 (approved by @oncall)",
 		"zone-by-hand":       "✅ prod / workers · a node is in us-west-2c again after 12 min",
 		"zone-on-its-way":    "✅ prod / workers · a node is on its way to us-west-2c after 12 min",
-		"zone-volume-gone":   "✅ prod / workers · well again after 12 min",
+		"zone-volume-gone":   "✅ prod / workers · no longer so after 12 min: no node in us-west-2c for vol-0c50000000000c0de (redash/redis)",
 		"zone-impaired":      "🟠 prod · us-west-2c (usw2-az3) is in trouble: not your settings",
 		"zone-impaired-well": "✅ prod · us-west-2c is well again after 12 min",
 	}

@@ -66,24 +66,24 @@ func TestDeedsAreLimited(t *testing.T) {
 	s := open(t, &now)
 	count := func(d plan.Deed) bool {
 		t.Helper()
-		ok, err := s.CountDeed(t.Context(), d, 3)
+		room, err := s.CountDeed(t.Context(), d, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return ok
+		return room.IsZero()
 	}
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	within := 0
 	for n := range 6 {
 		all.Go(func() {
-			ok, err := s.CountDeed(t.Context(), deed(fmt.Sprint(n), plan.ReplaceInstance, now), 3)
+			room, err := s.CountDeed(t.Context(), deed(fmt.Sprint(n), plan.ReplaceInstance, now), 3)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
 				t.Error(err)
 			}
-			if ok {
+			if err == nil && room.IsZero() {
 				within++
 			}
 		})
@@ -101,8 +101,55 @@ func TestDeedsAreLimited(t *testing.T) {
 			t.Errorf("count %d: another remedy has a limit of its own, and the same deed counts once", n)
 		}
 	}
-	now = now.Add(time.Minute)
+	now = start.Add(lately)
 	if !count(deed("x", plan.ReplaceInstance, now)) {
 		t.Error("an hour later")
+	}
+}
+
+// Each instance counts, and when there is room for more is known.
+func TestLimitTellsWhenThereIsRoom(t *testing.T) {
+	now := start
+	s := open(t, &now)
+	of := func(id string, n int) plan.Deed {
+		d := deed(id, plan.ReplaceInstance, now)
+		d.Plan.Replace = &plan.Replace{Instances: make([]plan.Replaced, n)}
+		return d
+	}
+	count := func(id string, n int) time.Time {
+		t.Helper()
+		room, err := s.CountDeed(t.Context(), of(id, n), 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return room
+	}
+	for _, step := range []struct {
+		at   time.Duration
+		id   string
+		n    int
+		room time.Duration // 0: it is counted
+	}{
+		{0, "a", 2, 0},
+		{10 * time.Minute, "b", 2, 0},
+		{20 * time.Minute, "c", 2, lately},
+		{20 * time.Minute, "d", 1, 0},
+		{21 * time.Minute, "e", 5, 20*time.Minute + lately},
+		{21 * time.Minute, "e", 3, 10*time.Minute + lately},
+		{30 * time.Minute, "a", 2, 0}, // counted, and done only now
+		{lately, "c", 1, 10*time.Minute + lately},
+		{10*time.Minute + lately, "c", 2, 0},
+	} {
+		now = start.Add(step.at)
+		want := time.Time{}
+		if step.room > 0 {
+			want = start.Add(step.room)
+		}
+		if got := count(step.id, step.n); !got.Equal(want) {
+			t.Errorf("after %s: %d of %s: room at %s, want %s", step.at, step.n, step.id, got, want)
+		}
+	}
+	if _, err := s.CountDeed(t.Context(), of("f", 6), 5); err == nil {
+		t.Error("more than the limit is counted")
 	}
 }

@@ -13,9 +13,8 @@ const MaxChanges = 8
 
 // Changes are the write calls in the window about the targets, the newest
 // first; more is how many are left out. Of those that were refused, which
-// changed nothing, the others are preferred. Own are the names of the sessions
-// of Rollcall's own functions.
-func Changes(records []Record, targets []Target, w Window, own []string) (list []report.Change, more int) {
+// changed nothing, the others are preferred. Own are Rollcall's own functions.
+func Changes(records []Record, targets []Target, w Window, own []Function) (list []report.Change, more int) {
 	all := slices.Clone(records)
 	slices.SortStableFunc(all, func(a, b Record) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.ID, b.ID)) })
 	all = slices.CompactFunc(all, func(a, b Record) bool { return a.ID == b.ID })
@@ -58,9 +57,28 @@ func merge(list []report.Change, c report.Change) []report.Change {
 	return append(list, c)
 }
 
-func change(r Record, name string, own []string) report.Change {
+// Function is one of Rollcall's own, as CloudTrail knows it.
+type Function struct {
+	// Session is the name of its sessions, Role what the name of its role holds
+	// beside what CloudFormation adds: lower-case letters alone.
+	Session, Role string
+}
+
+// is tells whether an actor is the function. The session's name alone proves
+// nothing: whoever takes on a role chooses it.
+func (f Function) is(a Actor) bool {
+	letters := strings.Map(func(r rune) rune {
+		if r < 'a' || r > 'z' {
+			return -1
+		}
+		return r
+	}, strings.ToLower(a.Role))
+	return a.Session == f.Session && strings.Contains(letters, f.Role)
+}
+
+func change(r Record, name string, own []Function) report.Change {
 	c := report.Change{ID: r.ID, At: r.At, Call: r.Call, Resource: name, Actor: r.Actor.Name, Principal: r.Actor.Principal, By: r.Actor.By, Error: r.Error}
-	if r.Actor.Session != "" && slices.Contains(own, r.Actor.Session) {
+	if slices.ContainsFunc(own, func(f Function) bool { return f.is(r.Actor) }) {
 		c.Actor = "Rollcall"
 	}
 	return c

@@ -131,6 +131,30 @@ func TestAssociationsAreTraced(t *testing.T) {
 	}
 }
 
+// Whoever takes on a role chooses the name of the session: by it alone nobody
+// passes for Rollcall.
+func TestNobodyPassesForRollcall(t *testing.T) {
+	own := []Function{{Session: "rollcall-remediate", Role: "remediate"}, {Session: "rollcall-eni-cleanup", Role: "enicleanup"}}
+	for _, test := range []struct {
+		actor Actor
+		want  string
+	}{
+		{Actor{Name: "n", Role: "Rollcall-RemediateRoleDEE912F2-1X2Y", Session: "rollcall-remediate"}, "Rollcall"},
+		{Actor{Name: "n", Role: "Rollcall-EniCleanupRole33C676CF-1X", Session: "rollcall-eni-cleanup"}, "Rollcall"},
+		{Actor{Name: "n", Role: "rollcall-remediate", Session: "rollcall-remediate"}, "Rollcall"},
+		{Actor{Name: "admin/rollcall-remediate", Role: "admin", Session: "rollcall-remediate"}, "admin/rollcall-remediate"},
+		{Actor{Name: "n", Role: "Rollcall-RemediateRoleDEE912F2-1X2Y", Session: "rollcall-eni-cleanup"}, "n"},
+		{Actor{Name: "rollcall-remediate", Session: "rollcall-remediate"}, "rollcall-remediate"},
+		{Actor{Name: "n", Role: "Rollcall-RemediateRoleDEE912F2-1X2Y", Session: "dana"}, "n"},
+	} {
+		r := sample(t, "delete-route")
+		r.Actor = test.actor
+		if list, _ := Changes([]Record{r}, []Target{{Kind: RouteTable, Name: table}}, all(), own); len(list) != 1 || list[0].Actor != test.want {
+			t.Errorf("%+v: %+v, want %s", test.actor, list, test.want)
+		}
+	}
+}
+
 func TestChanges(t *testing.T) {
 	route := sample(t, "delete-route")
 	records := []Record{route, route, sample(t, "create-table")} // found by name and by call: once
@@ -145,7 +169,7 @@ func TestChanges(t *testing.T) {
 	ours := route
 	ours.ID, ours.At, ours.Call = "ours", at("14:44:00"), "CreateRoute"
 	ours.Actor = Actor{Name: "Remediate-1X/rollcall-remediate", Principal: "arn:aws:sts::111122223333:assumed-role/Remediate-1X/rollcall-remediate", Role: "Remediate-1X", Session: "rollcall-remediate"}
-	got, more := Changes(append(records, again, refused, dry, read, ours), []Target{{Kind: RouteTable, Name: table}}, all(), []string{"rollcall-remediate"})
+	got, more := Changes(append(records, again, refused, dry, read, ours), []Target{{Kind: RouteTable, Name: table}}, all(), []Function{{Session: "rollcall-remediate", Role: "remediate"}})
 	by := func(c report.Change) report.Change {
 		c.Resource, c.Actor, c.Principal = table, "ci-deploy/run-4711", "arn:aws:sts::111122223333:assumed-role/ci-deploy/run-4711"
 		return c

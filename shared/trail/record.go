@@ -75,9 +75,10 @@ func Decode(text []byte) (Record, error) {
 }
 
 const (
-	// longest is of a name: an ARN has at most 2048 characters, no name that we
-	// look for more than 256. Policies and user data are longer.
-	longest = 256
+	// longest is of a name: the ARN of a role, which has the longest of those that
+	// we look for, has a path of 512 characters and a name of 64 (IAM's quotas).
+	// Policies and user data are longer.
+	longest = 640
 	// deepest and mostTexts bound a record that is not what it should be.
 	deepest   = 20
 	mostTexts = 2000

@@ -1,0 +1,42 @@
+package slack
+
+import (
+	"rollcall/shared/plan"
+	"rollcall/shared/report"
+)
+
+// deferred is a remedy that is tried again later: for what it waits, and when a
+// person may press, or Rollcall does it.
+func (p *page) deferred(l *line, of report.Offer) {
+	switch {
+	case of.Hash == "":
+		l.code(clip(oneLine(string(of.Plan.Remedy)), 60)).plain(":")
+	default:
+		l.plain("Not done yet: ").prose(sentence(planTitle(of)))
+	}
+	if says := clip(oneLine(of.Says), 300); says != "" {
+		l.plain(" ").prose(sentence(capital(says)))
+	}
+	if of.Policy == plan.Approve && of.Reason != string(plan.CouldNotLook) {
+		l.plain(" It can be approved from ").until(of.Made, of.After).plain(" on: there will be a new button.")
+		return
+	}
+	l.plain(" Next try at ").until(of.Made, of.After).plain(".")
+}
+
+// deferredLine is the first line of the reply about it. It is a notification too,
+// which has no times in the reader's zone.
+func deferredLine(of report.Offer, what string) saying {
+	from := of.After.UTC().Format("15:04 UTC")
+	if of.Hash == "" {
+		return say("What is left to do waits for the limit of an hour. Next try " + from + ": " + clip(string(of.Plan.Remedy), 60) + ".")
+	}
+	return say("Not done yet, the limit of an hour is reached. Next try " + from + ": " + sentence(what))
+}
+
+// why is for what it waits, below that line.
+func (p *page) why(of report.Offer) {
+	if says := clip(oneLine(of.Says), 600); says != "" {
+		p.add(p.line().prose(sentence(capital(says))).plain(" Then everything is looked at anew, and the plan is made from that.").section())
+	}
+}

@@ -1,0 +1,125 @@
+package slack
+
+import (
+	"strings"
+	"time"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/report"
+)
+
+// closed is the first line of an incident that is over: how it ended, and what
+// was seen.
+func closed(i report.Incident) (colour, what string) {
+	switch i.Ending {
+	case report.Proved:
+		if i.Key.Check == report.CannotLook {
+			return green, clip(oneLine(i.Key.Resource), 80) + " works again after " + span(outage(i))
+		}
+		if addressesAre(i) != "" {
+			what = addressesWell(i)
+			if i.Proof != nil {
+				what += "; " + proof(*i.Proof)
+			}
+			return green, what
+		}
+		if ofZone(i) {
+			return green, zoneWell(i)
+		}
+		if i.ByItself() {
+			return green, well(i)
+		}
+		what = "joined again after " + span(outage(i)) + colon(change(i.ClearedBy))
+		if by := fixer(i); by != "" {
+			what += " (" + by + ")"
+		}
+		if i.Proof != nil {
+			what += "; " + proof(*i.Proof)
+		}
+		return green, what
+	case report.Unproved:
+		if well := addressesAre(i); well != "" {
+			return white, well + ", no launch came to prove it" + colon(cameBack(i))
+		}
+		return white, "cause is gone, no launch came to prove it" + colon(change(i.ClearedBy))
+	case report.Superseded:
+		return white, "closed, " + gaveWay(i)
+	case report.Withdrawn:
+		return white, "closed, " + missingNow(i)
+	case report.GivenUpOn:
+		// Not green and not white: nothing got better, only the looking stopped.
+		return red, count(i.Affected, "instance") + " never joined, no longer looked at" + colon(continued(title(i)))
+	}
+	return white, "closed" + colon(continued(title(i)))
+}
+
+// well is the end of what is over when it is otherwise, with no node to prove it.
+func well(i report.Incident) string {
+	how, after := change(i.ClearedBy), " after "+span(outage(i))
+	name := clip(oneLine(i.Key.Resource), 80)
+	switch group, _, _ := strings.Cut(string(i.Key.Check), "/"); group {
+	case "addon":
+		name = "add-on " + name
+	case "nodegroup":
+		name = "nodegroup " + name
+	case "cluster":
+		name = "the cluster"
+	default:
+		if how == "" {
+			return "no longer so" + after + colon(continued(title(i)))
+		}
+		return "well again" + after + colon(how)
+	}
+	// The evidence is of the same thing: its name is said once.
+	how = strings.TrimPrefix(strings.TrimPrefix(how, oneLine(i.Key.Resource)+": "), oneLine(i.Key.Resource)+" is ")
+	return name + " is well again" + after + colon(how)
+}
+
+// missingNow says what is there no more, and with it the cause.
+func missingNow(i report.Incident) string {
+	names := distinct(i.Covers...)
+	if len(names) == 0 {
+		return "what this was about no longer exists" + colon(continued(title(i)))
+	}
+	return few(names, 2, 40) + pick(len(names) == 1, " no longer exists", " no longer exist")
+}
+
+// outage is from the first affected launch to the first Ready node, or from
+// the first refused look to the first that worked.
+func outage(i report.Incident) time.Duration {
+	if i.Proof != nil && !i.Proof.Ready.IsZero() {
+		return i.Proof.Ready.Sub(i.Began)
+	}
+	if (i.Key.Check == report.CannotLook || i.ByItself()) && !i.Cleared.IsZero() {
+		return i.Cleared.Sub(i.Began)
+	}
+	return i.Resolved.Sub(i.Began)
+}
+
+// proof says which launch showed that the cause is gone.
+func proof(l report.Launch) string {
+	if d, ok := joinTime(l); ok {
+		return clip(oneLine(l.Instance), 40) + " Ready " + span(d) + " after launch"
+	}
+	return clip(oneLine(l.Instance), 40) + " is Ready"
+}
+
+// change is what made the cause go away, if it can be said in a few words:
+// "rtb-0cd2 has 0.0.0.0/0 → nat-0aa4".
+func change(list []checks.Evidence) string {
+	const longest = 120
+	if len(list) != 1 {
+		return ""
+	}
+	what, value := oneLine(list[0].What), strings.TrimSpace(clean(list[0].Value))
+	if what == "" || value == "" || length(what+value) > longest || strings.Contains(value, "\n") {
+		return ""
+	}
+	switch {
+	case strings.HasPrefix(value, "has "), strings.HasPrefix(value, "is "):
+		return what + " " + value
+	case ids.FindString(what) == what && strings.ContainsAny(value[:1], "0123456789:"):
+		return what + " has " + value // a row of a route table
+	}
+	return what + ": " + value
+}
