@@ -17,6 +17,9 @@ const cniCooldown = 2 * time.Minute
 // as the subnet gives. It is false where there is not one address for pods: the
 // CNI then does not come up. A node that got fewer than it wants asks again.
 func (w *World) startCNI(k *cluster, in *ec2types.Instance) bool {
+	if isAutoMode(in) {
+		return w.startAutoModeNetwork(in)
+	}
 	wants := w.cniWants(k, in)
 	if len(wants) == 0 {
 		return true

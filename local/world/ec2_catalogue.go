@@ -119,6 +119,10 @@ func (s EC2) DescribeLaunchTemplateVersions(in *ec2.DescribeLaunchTemplateVersio
 		id: func(v *ec2types.LaunchTemplateVersion) *string {
 			return ptr(aws.ToString(v.LaunchTemplateId) + "/" + strconv.FormatInt(aws.ToInt64(v.VersionNumber), 10))
 		},
+		// One that is asked for by id or name is no list of templates.
+		hidden: func(v *ec2types.LaunchTemplateVersion) bool {
+			return id == "" && name == "" && w.hides(v.Operator, in.IncludeManagedResources)
+		},
 		filters: in.Filters,
 		known: filters[ec2types.LaunchTemplateVersion]{
 			"is-default-version": func(v *ec2types.LaunchTemplateVersion) []string { return yesNo(v.DefaultVersion) },
@@ -132,7 +136,11 @@ func (s EC2) DescribeLaunchTemplateVersions(in *ec2.DescribeLaunchTemplateVersio
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeLaunchTemplateVersionsOutput{LaunchTemplateVersions: clones(list), NextToken: next}, nil
+	out := &ec2.DescribeLaunchTemplateVersionsOutput{LaunchTemplateVersions: clones(list), NextToken: next}
+	for i := range out.LaunchTemplateVersions {
+		out.LaunchTemplateVersions[i].Operator = w.operatorShown(out.LaunchTemplateVersions[i].Operator)
+	}
+	return out, nil
 }
 
 // DescribeLaunchTemplates lists launch templates.
@@ -144,13 +152,18 @@ func (s EC2) DescribeLaunchTemplates(in *ec2.DescribeLaunchTemplatesInput) (*ec2
 		known: filters[ec2types.LaunchTemplate]{
 			"launch-template-name": func(v *ec2types.LaunchTemplate) []string { return one(v.LaunchTemplateName) },
 		},
-		tags: func(v *ec2types.LaunchTemplate) []ec2types.Tag { return v.Tags },
-		size: in.MaxResults, token: in.NextToken, min: 1, max: 200, usual: 200,
+		hidden: func(v *ec2types.LaunchTemplate) bool { return s.w.hides(v.Operator, in.IncludeManagedResources) },
+		tags:   func(v *ec2types.LaunchTemplate) []ec2types.Tag { return v.Tags },
+		size:   in.MaxResults, token: in.NextToken, min: 1, max: 200, usual: 200,
 	}.run()
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeLaunchTemplatesOutput{LaunchTemplates: clones(list), NextToken: next}, nil
+	out := &ec2.DescribeLaunchTemplatesOutput{LaunchTemplates: clones(list), NextToken: next}
+	for i := range out.LaunchTemplates {
+		out.LaunchTemplates[i].Operator = s.w.operatorShown(out.LaunchTemplates[i].Operator)
+	}
+	return out, nil
 }
 
 // DescribePrefixLists lists AWS's own prefix lists.

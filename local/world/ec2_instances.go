@@ -14,7 +14,7 @@ import (
 
 func instanceFilters() filters[ec2types.Instance] {
 	type in = ec2types.Instance
-	return filters[in]{
+	return operatorFilters(filters[in]{
 		"instance-id":         func(v *in) []string { return one(v.InstanceId) },
 		"instance-type":       func(v *in) []string { return []string{string(v.InstanceType)} },
 		"instance-state-name": func(v *in) []string { return []string{string(v.State.Name)} },
@@ -49,7 +49,7 @@ func instanceFilters() filters[ec2types.Instance] {
 		"network-interface.subnet-id": func(v *in) []string {
 			return each(v.NetworkInterfaces, func(n ec2types.InstanceNetworkInterface) *string { return n.SubnetId })
 		},
-	}
+	}, func(v *in) *ec2types.OperatorResponse { return v.Operator })
 }
 
 func instanceMissing(ids []string) *wire.Error {
@@ -63,8 +63,9 @@ func (s EC2) DescribeInstances(in *ec2.DescribeInstancesInput) (*ec2.DescribeIns
 	list, next, err := selection[ec2types.Instance]{
 		table: w.instances, id: func(v *ec2types.Instance) *string { return v.InstanceId }, ids: in.InstanceIds,
 		missing: instanceMissing, filters: in.Filters, known: instanceFilters(),
-		tags: func(v *ec2types.Instance) []ec2types.Tag { return v.Tags },
-		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage, idsBarPaging: "instancesSet",
+		tags:   func(v *ec2types.Instance) []ec2types.Tag { return v.Tags },
+		hidden: func(v *ec2types.Instance) bool { return w.hides(v.Operator, in.IncludeManagedResources) },
+		size:   in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage, idsBarPaging: "instancesSet",
 	}.run()
 	if err != nil {
 		return nil, err
@@ -87,6 +88,7 @@ func (s EC2) DescribeInstances(in *ec2.DescribeInstancesInput) (*ec2.DescribeIns
 // shown is an instance as it is described: with the interfaces it has now.
 func (w *World) shown(v *ec2types.Instance) ec2types.Instance {
 	out := clone(*v)
+	out.Operator = w.operatorShown(v.Operator)
 	out.NetworkInterfaces = []ec2types.InstanceNetworkInterface{}
 	for _, eni := range w.interfacesOf(*v.InstanceId) {
 		e := clone(*eni)
@@ -102,6 +104,7 @@ func (w *World) shown(v *ec2types.Instance) ec2types.Instance {
 		if a := e.Association; a != nil {
 			n.Association = &ec2types.InstanceNetworkInterfaceAssociation{IpOwnerId: a.IpOwnerId, PublicDnsName: a.PublicDnsName, PublicIp: a.PublicIp}
 		}
+		n.Operator = w.operatorShown(e.Operator)
 		for _, a := range e.PrivateIpAddresses {
 			n.PrivateIpAddresses = append(n.PrivateIpAddresses, ec2types.InstancePrivateIpAddress{Primary: a.Primary, PrivateDnsName: a.PrivateDnsName, PrivateIpAddress: a.PrivateIpAddress})
 		}
@@ -120,7 +123,8 @@ func (s EC2) RunInstances(in *ec2.RunInstancesInput) (*ec2.RunInstancesOutput, e
 	spec := instanceSpec{
 		subnet: aws.ToString(in.SubnetId), instanceType: string(in.InstanceType), image: aws.ToString(in.ImageId), groups: in.SecurityGroupIds,
 		keyName: aws.ToString(in.KeyName), userData: aws.ToString(in.UserData), tags: tagsFor(in.TagSpecifications, ec2types.ResourceTypeInstance),
-		spot: in.InstanceMarketOptions != nil && in.InstanceMarketOptions.MarketType == ec2types.MarketTypeSpot,
+		operator: operatorOf(in.Operator),
+		spot:     in.InstanceMarketOptions != nil && in.InstanceMarketOptions.MarketType == ec2types.MarketTypeSpot,
 	}
 	if spec.instanceType == "" {
 		spec.instanceType = "m1.small"
@@ -172,6 +176,11 @@ func (s EC2) TerminateInstances(in *ec2.TerminateInstancesInput) (*ec2.Terminate
 	}
 	if len(missing) > 0 {
 		return nil, instanceMissing(missing)
+	}
+	for _, id := range in.InstanceIds {
+		if err := refusedByOperator(s.w.instances.get(id)); err != nil {
+			return nil, err
+		}
 	}
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ func interfaceFilters() filters[ec2types.NetworkInterface] {
 			return one(value(v.Attachment))
 		}
 	}
-	return filters[eni]{
+	return operatorFilters(filters[eni]{
 		"network-interface-id": func(v *eni) []string { return one(v.NetworkInterfaceId) },
 		"subnet-id":            func(v *eni) []string { return one(v.SubnetId) },
 		"vpc-id":               func(v *eni) []string { return one(v.VpcId) },
@@ -67,7 +67,7 @@ func interfaceFilters() filters[ec2types.NetworkInterface] {
 		"attachment.device-index": attached(func(a *ec2types.NetworkInterfaceAttachment) *string {
 			return aws.String(strconv.Itoa(int(aws.ToInt32(a.DeviceIndex))))
 		}),
-	}
+	}, func(v *eni) *ec2types.OperatorResponse { return v.Operator })
 }
 
 // DescribeNetworkInterfaces lists network interfaces.
@@ -76,14 +76,19 @@ func (s EC2) DescribeNetworkInterfaces(in *ec2.DescribeNetworkInterfacesInput) (
 	list, next, err := selection[ec2types.NetworkInterface]{
 		table: s.w.interfaces, id: func(v *ec2types.NetworkInterface) *string { return v.NetworkInterfaceId }, ids: in.NetworkInterfaceIds,
 		missing: notFound("InvalidNetworkInterfaceID.NotFound", "networkInterface ID"), filters: in.Filters, known: interfaceFilters(),
-		tags: func(v *ec2types.NetworkInterface) []ec2types.Tag { return v.TagSet },
-		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage,
+		tags:   func(v *ec2types.NetworkInterface) []ec2types.Tag { return v.TagSet },
+		hidden: func(v *ec2types.NetworkInterface) bool { return s.w.hides(v.Operator, in.IncludeManagedResources) },
+		size:   in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage,
 		idsBarPaging: "networkInterfaceIdSet",
 	}.run()
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeNetworkInterfacesOutput{NetworkInterfaces: clones(list), NextToken: next}, nil
+	out := &ec2.DescribeNetworkInterfacesOutput{NetworkInterfaces: clones(list), NextToken: next}
+	for i := range out.NetworkInterfaces {
+		out.NetworkInterfaces[i].Operator = s.w.operatorShown(out.NetworkInterfaces[i].Operator)
+	}
+	return out, nil
 }
 
 func (w *World) networkInterface(id *string) (*ec2types.NetworkInterface, error) {

@@ -39,12 +39,15 @@ func (s EC2) DescribeInstanceStatus(in *ec2.DescribeInstanceStatusInput) (*ec2.D
 	}
 	list, next, err := selection[ec2types.Instance]{
 		table: running, id: func(v *ec2types.Instance) *string { return v.InstanceId }, filters: in.Filters,
-		known: filters[ec2types.Instance]{
+		hidden: func(v *ec2types.Instance) bool {
+			return len(ids) == 0 && s.w.hides(v.Operator, in.IncludeManagedResources)
+		},
+		known: operatorFilters(filters[ec2types.Instance]{
 			"availability-zone":      func(v *ec2types.Instance) []string { return one(v.Placement.AvailabilityZone) },
 			"instance-state-name":    func(v *ec2types.Instance) []string { return []string{string(v.State.Name)} },
 			"instance-status.status": func(v *ec2types.Instance) []string { return []string{string(s.w.checks(v))} },
 			"system-status.status":   func(v *ec2types.Instance) []string { return []string{string(s.w.checks(v))} },
-		},
+		}, func(v *ec2types.Instance) *ec2types.OperatorResponse { return v.Operator }),
 		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage,
 	}.run()
 	if err != nil {
@@ -66,7 +69,7 @@ func (s EC2) DescribeInstanceStatus(in *ec2.DescribeInstanceStatusInput) (*ec2.D
 		}
 		out.InstanceStatuses = append(out.InstanceStatuses, ec2types.InstanceStatus{
 			InstanceId: clone(v.InstanceId), InstanceState: clone(v.State), AvailabilityZone: clone(v.Placement.AvailabilityZone),
-			InstanceStatus: summary(), SystemStatus: summary(),
+			InstanceStatus: summary(), SystemStatus: summary(), Operator: s.w.operatorShown(v.Operator),
 		})
 	}
 	return out, nil
@@ -90,6 +93,7 @@ func (w *World) told(v *ec2types.Instance) (ec2types.InstanceStatus, bool) {
 			continue
 		}
 		out := clone(listed)
+		out.Operator = w.operatorShown(v.Operator)
 		out.InstanceState, out.AvailabilityZone = clone(v.State), clone(v.Placement.AvailabilityZone)
 		for _, of := range []**ec2types.InstanceStatusSummary{&out.InstanceStatus, &out.SystemStatus} {
 			if *of == nil || v.State.Name != ec2types.InstanceStateNameRunning {

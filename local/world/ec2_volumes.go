@@ -129,7 +129,8 @@ func (s EC2) DescribeVolumes(in *ec2.DescribeVolumesInput) (*ec2.DescribeVolumes
 	list, next, err := selection[ec2types.Volume]{
 		table: s.w.volumes, id: func(v *ec2types.Volume) *string { return v.VolumeId }, ids: in.VolumeIds,
 		missing: notFound("InvalidVolume.NotFound", "volume"), filters: in.Filters,
-		known: filters[ec2types.Volume]{
+		hidden: func(v *ec2types.Volume) bool { return s.w.hides(v.Operator, in.IncludeManagedResources) },
+		known: operatorFilters(filters[ec2types.Volume]{
 			"volume-id":              func(v *ec2types.Volume) []string { return one(v.VolumeId) },
 			"volume-type":            func(v *ec2types.Volume) []string { return []string{string(v.VolumeType)} },
 			"status":                 func(v *ec2types.Volume) []string { return []string{string(v.State)} },
@@ -142,12 +143,16 @@ func (s EC2) DescribeVolumes(in *ec2.DescribeVolumesInput) (*ec2.DescribeVolumes
 			"attachment.instance-id": attached(func(a ec2types.VolumeAttachment) *string { return a.InstanceId }),
 			"attachment.device":      attached(func(a ec2types.VolumeAttachment) *string { return a.Device }),
 			"attachment.status":      attached(func(a ec2types.VolumeAttachment) *string { return aws.String(string(a.State)) }),
-		},
+		}, func(v *ec2types.Volume) *ec2types.OperatorResponse { return v.Operator }),
 		tags: func(v *ec2types.Volume) []ec2types.Tag { return v.Tags },
 		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage, idsBarPaging: "volumeIds",
 	}.run()
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeVolumesOutput{Volumes: clones(list), NextToken: next}, nil
+	out := &ec2.DescribeVolumesOutput{Volumes: clones(list), NextToken: next}
+	for i := range out.Volumes {
+		out.Volumes[i].Operator = s.w.operatorShown(out.Volumes[i].Operator)
+	}
+	return out, nil
 }

@@ -85,6 +85,9 @@ type EC2File struct {
 	UserData map[string]string
 	// ConsoleOutput by instance id, plain text.
 	ConsoleOutput map[string]string
+	// ManagedResourceVisibility is what get-managed-resource-visibility prints:
+	// whether lists show what AWS services manage. Hidden where it is not set.
+	ManagedResourceVisibility *ec2types.ManagedResourceVisibilitySettings
 }
 
 // VpcAttributes are the two DNS switches of a VPC.

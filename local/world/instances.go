@@ -38,6 +38,8 @@ type instanceSpec struct {
 	// keepPrimary leaves the first interface behind when the instance ends.
 	keepPrimary bool
 	requesterID string
+	// operator is the service that manages it; empty for the account itself.
+	operator string
 }
 
 // launch starts an instance with its primary interface.
@@ -98,6 +100,7 @@ func (w *World) launch(spec instanceSpec) (*ec2types.Instance, error) {
 		Tags:                  spec.tags,
 		VirtualizationType:    ec2types.VirtualizationTypeHvm,
 		VpcId:                 subnet.VpcId,
+		Operator:              managedBy(spec.operator),
 	}
 	if spec.keyName != "" {
 		in.KeyName = aws.String(spec.keyName)
@@ -114,6 +117,11 @@ func (w *World) launch(spec instanceSpec) (*ec2types.Instance, error) {
 	w.attach(eni, id, 0, !spec.keepPrimary)
 	if public := aws.ToBool(subnet.MapPublicIpOnLaunch); (spec.publicIP == nil && public) || aws.ToBool(spec.publicIP) {
 		w.givePublicIP(in, eni)
+	}
+	if isManaged(in.Operator) {
+		if err := w.manageParts(in); err != nil {
+			return nil, err
+		}
 	}
 	if spec.userData != "" {
 		w.userData[id] = spec.userData
@@ -206,6 +214,7 @@ func (w *World) becomeTerminated(id string) {
 		}
 	}
 	delete(w.attached, id)
+	w.dropVolumes(id)
 	w.detachVolumes(id)
 	in.State = instanceState(ec2types.InstanceStateNameTerminated)
 	in.PrivateIpAddress, in.PublicIpAddress = nil, nil

@@ -151,7 +151,7 @@ func (w *World) register(id string) {
 	}
 	node := w.nodeObject(in)
 	w.putNode(k, in, node)
-	k.tell(node, "node-controller", "RegisteredNode", fmt.Sprintf("Node %v event: Registered Node %[1]v in Controller", aws.ToString(in.PrivateDnsName)), w.now)
+	k.tell(node, "node-controller", "RegisteredNode", fmt.Sprintf("Node %v event: Registered Node %[1]v in Controller", nodeName(in)), w.now)
 	w.after(time.Duration(w.file.Nodes.ReadySeconds)*time.Second, func() { w.ready(id) })
 }
 
@@ -174,7 +174,9 @@ func (w *World) ready(id string) {
 	if !w.startCNI(k, in) {
 		setReady(*n, false, "KubeletNotReady", cniMissing, w.now)
 		k.touch(*n)
-		k.cniCrashes(in, *n, w.now)
+		if !isAutoMode(in) { // whose plugin is no pod
+			k.cniCrashes(in, *n, w.now)
+		}
 		w.after(joinRetryTime, func() { w.ready(id) })
 		return
 	}
@@ -182,7 +184,7 @@ func (w *World) ready(id string) {
 	w.placePods(k, in, *n)
 	setReady(*n, true, "KubeletReady", "kubelet is posting ready status", w.now)
 	k.touch(*n)
-	k.tell(*n, "kubelet", "NodeReady", fmt.Sprintf("Node %s status is now: NodeReady", aws.ToString(in.PrivateDnsName)), w.now)
+	k.tell(*n, "kubelet", "NodeReady", fmt.Sprintf("Node %s status is now: NodeReady", nodeName(in)), w.now)
 	w.nodeJoined(id)
 	w.schedule(k)
 }

@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 // prints it. It is not Ready yet.
 func (w *World) nodeObject(in *ec2types.Instance) map[string]any {
 	id := aws.ToString(in.InstanceId)
-	name := aws.ToString(in.PrivateDnsName)
+	name := nodeName(in)
 	zone := aws.ToString(in.Placement.AvailabilityZone)
 	arch := "amd64"
 	if in.Architecture == ec2types.ArchitectureValuesArm64 {
@@ -35,7 +36,7 @@ func (w *World) nodeObject(in *ec2types.Instance) map[string]any {
 		"topology.kubernetes.io/region":            w.region,
 		"topology.kubernetes.io/zone":              zone,
 	}
-	if len(w.volumes.all()) > 0 {
+	if slices.ContainsFunc(w.volumes.all(), func(v *ec2types.Volume) bool { return !isManaged(v.Operator) }) && !isAutoMode(in) {
 		labels["topology.ebs.csi.aws.com/zone"] = zone // the CSI driver's own
 	}
 	kubelet := "v1.34.1-eks-113cf36"
@@ -56,6 +57,13 @@ func (w *World) nodeObject(in *ec2types.Instance) map[string]any {
 		kubelet = kubeletVersion(r.release, r.version)
 	}
 	cpu, memory, pods := w.nodeCapacity(in)
+	image, kernel := "Amazon Linux 2023.9.20251027", "6.12.46-66.121.amzn2023."
+	if isAutoMode(in) {
+		for k, v := range autoModeLabels(in) {
+			labels[k] = v
+		}
+		pods, image, kernel = autoModePods, "Bottlerocket (EKS Auto, Standard) 2026.11.3 (aws-k8s-1.34-standard)", "6.12.53."
+	}
 	capacity := map[string]any{"cpu": cpu, "ephemeral-storage": "20893676Ki", "hugepages-1Gi": "0", "hugepages-2Mi": "0", "memory": memory, "pods": pods}
 	node := map[string]any{
 		"apiVersion": "v1",
@@ -83,9 +91,9 @@ func (w *World) nodeObject(in *ec2types.Instance) map[string]any {
 			"conditions":  []any{},
 			"nodeInfo": map[string]any{
 				"architecture": arch, "bootID": w.ids.uuid(), "containerRuntimeVersion": "containerd://2.1.4",
-				"kernelVersion":    "6.12.46-66.121.amzn2023." + map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[arch],
+				"kernelVersion":    kernel + map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[arch],
 				"kubeProxyVersion": kubelet, "kubeletVersion": kubelet, "machineID": "ec2" + w.ids.hex(29), "operatingSystem": "linux",
-				"osImage": "Amazon Linux 2023.9.20251027", "systemUUID": "ec2" + w.ids.uuid()[3:],
+				"osImage": image, "systemUUID": "ec2" + w.ids.uuid()[3:],
 			},
 		},
 	}

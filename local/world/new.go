@@ -63,7 +63,7 @@ func New(file *File, opts Options) (*World, error) {
 	for _, load := range []func(*File) error{
 		w.loadIAM, w.loadNetwork, w.loadTemplates, w.loadClusters, w.loadGroups, w.loadNodegroups,
 		w.loadInstances, w.loadInterfaces, w.loadPrimaries, w.loadGatewayInterfaces,
-		w.loadMembers, w.loadVolumes, w.loadKubernetes, w.loadFreeAddresses, w.checkSpot, w.loadSets,
+		w.loadMembers, w.loadVolumes, w.loadManaged, w.loadKubernetes, w.loadFreeAddresses, w.checkSpot, w.loadSets,
 	} {
 		if err := load(&f); err != nil {
 			return nil, fmt.Errorf("world %s: %w", f.Name, err)

@@ -22,6 +22,8 @@ type selection[T any] struct {
 	filters []ec2types.Filter
 	known   filters[T]
 	tags    func(*T) []ec2types.Tag
+	// hidden tells what a list leaves out; what is asked for by id is shown.
+	hidden func(*T) bool
 	// size and token are the caller's; min and max are what the call allows
 	// as a page size, and usual is the size of a page without one (0: all).
 	size         *int32
@@ -65,7 +67,7 @@ func (s selection[T]) run() ([]*T, *string, error) {
 	}
 	var list []*T
 	for number, v := range s.rows(from) {
-		if !admits(v) {
+		if !admits(v) || s.hidden != nil && len(s.ids) == 0 && s.hidden(v) {
 			continue
 		}
 		if n > 0 && len(list) == n {
