@@ -47,17 +47,17 @@ func (s *Stage) environment(f template.Function) map[string]string {
 			env[string(v)] = cloud.SecretARN(s.Template.Region, s.Template.AccountID, secret.Name)
 		}
 	}
-	if doors := s.doors(); doors != "" {
+	if doors := s.Doors(); doors != "" {
 		env[string(config.StageDoors)] = doors
 	}
 	maps.Copy(env, s.options.Settings)
 	return env
 }
 
-// doors tells the functions where the Kubernetes APIs of a capture's clusters
+// Doors tells the functions where the Kubernetes APIs of a capture's clusters
 // are, which EKS describes as they were, and those of a world that says how its
 // clusters are described.
-func (s *Stage) doors() string {
+func (s *Stage) Doors() string {
 	if len(s.behindDoors) == 0 {
 		return ""
 	}

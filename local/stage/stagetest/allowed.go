@@ -2,6 +2,7 @@ package stagetest
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -52,10 +53,14 @@ func (b *Bench) recorded() []call {
 	return slices.Clone(b.calls)
 }
 
-// checkCalls holds every call against the role's policy.
+// checkCalls holds every call against the role's policy, and that it asked for
+// managed resources where it could.
 func (b *Bench) checkCalls() {
 	b.t.Helper()
 	for _, c := range b.recorded() {
+		if hidesManaged(c.input) {
+			b.t.Errorf("%s called %s without IncludeManagedResources: it does not see what AWS services manage", b.Function.Name, c.action)
+		}
 		if c.action == "sts:GetCallerIdentity" {
 			continue // needs no permission; it is only signed, for the cluster's API
 		}
@@ -74,6 +79,17 @@ func (b *Bench) checkCalls() {
 			b.t.Errorf("%s called %s on %s with %v, and its policy does not allow that", b.Function.Name, c.action, resource, keys)
 		}
 	}
+}
+
+// hidesManaged tells of the input of an EC2 call that it has
+// IncludeManagedResources, and does not set it.
+func hidesManaged(input any) bool {
+	v := reflect.Indirect(reflect.ValueOf(input))
+	if v.Kind() != reflect.Struct {
+		return false
+	}
+	f := v.FieldByName("IncludeManagedResources")
+	return f.IsValid() && (f.IsNil() || !f.Elem().Bool())
 }
 
 // allowed tells whether the function's role may make a call.

@@ -99,8 +99,11 @@ func Start(t testing.TB, spec fn.Spec, build run.Build, o Options) *Bench {
 		if v, set := o.Settings[name]; set {
 			return v
 		}
-		if name == "AWS_REGION" {
+		switch name {
+		case "AWS_REGION":
 			return s.Template.Region
+		case string(config.StageDoors):
+			return s.Doors()
 		}
 		return b.Function.Environment[name]
 	}
