@@ -111,7 +111,7 @@ type labelled struct {
 func (st *starts) labels(i *snapshot.Instance) (*labelled, snapshot.Failure) {
 	t, why := st.data(i)
 	if t != nil && t.err != nil {
-		t, why = nil, snapshot.Failure{Source: snapshot.UserDataOf, Reason: snapshot.Broken, Message: fmt.Sprintf("%s: %v", t.from, t.err)}
+		t, why = nil, t.undecoded()
 	}
 	if t != nil {
 		if keys := forbidden(t.Labels); len(keys) > 0 {

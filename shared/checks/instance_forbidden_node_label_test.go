@@ -46,6 +46,9 @@ func forbiddenNodeLabelCases() []testCase {
 		{"user data and template unread, labels fine", startWorld(groupLabels("team"), unread(snapshot.UserDataOf), unread(snapshot.LaunchTemplates)), []string{
 			"unknown prod [i-0node] user data: denied",
 		}},
+		{"user data over budget, labels fine", startWorld(groupLabels("team"), toldAs(overBudget())), []string{
+			"unknown prod [i-0node] user data: over budget: i-0node: the user data is over budget: reading it takes more than 524288 bytes unpacked",
+		}},
 		{"unread", startWorld(unread(snapshot.Nodegroups)), []string{"unknown prod [] nodegroups: denied"}},
 	}
 }

@@ -79,7 +79,10 @@ func (st *starts) pods(i *snapshot.Instance) (pods int, from string, why snapsho
 	if t == nil {
 		return 0, "", why
 	}
-	if t.err != nil || !t.MaxPods.Known() {
+	if t.err != nil {
+		return 0, "", t.undecoded()
+	}
+	if !t.MaxPods.Known() {
 		return 0, "", snapshot.Failure{}
 	}
 	pods, err := strconv.Atoi(t.MaxPods.Value)

@@ -35,6 +35,9 @@ func maxPodsCases() []testCase {
 		{"IPv6", startWorld(allows(110), func(s *snapshot.Snapshot) { s.Cluster.IPv6 = true }), pass},
 		{"the image works it out", startWorld(instead("      maxPods: 29\n", "")), pass},
 		{"not registered, user data unread", startWorld(toldAs(""), unread(snapshot.UserDataOf), unread(snapshot.LaunchTemplates)), []string{"unknown prod [i-0node] user data: denied"}},
+		{"not registered, user data over budget", startWorld(toldAs(overBudget())), []string{
+			"unknown prod [i-0node] user data: over budget: i-0node: the user data is over budget: reading it takes more than 524288 bytes unpacked",
+		}},
 		{"the type is not known", startWorld(allows(110), func(s *snapshot.Snapshot) { s.InstanceTypes[0].Name = "m6.large" }), []string{
 			"unknown prod [i-0node] instance types: not read: what m5.large can carry is not known",
 		}},

@@ -13,7 +13,7 @@ import (
 // is why it cannot be told; neither means that nothing is wrong.
 func (st *starts) judge(i *snapshot.Instance, t *told) ([]flaw, snapshot.Failure) {
 	if t.err != nil {
-		return nil, snapshot.Failure{Source: snapshot.UserDataOf, Reason: snapshot.Broken, Message: fmt.Sprintf("%s: %v", t.from, t.err)}
+		return nil, t.undecoded()
 	}
 	merges, known := st.merges(i)
 	if !t.Joins() {

@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"bytes"
+	"compress/gzip"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +10,15 @@ import (
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
+
+// overBudget is user data of 2 KB that unpacks to more than is read.
+func overBudget() string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write([]byte("#!/bin/bash\n" + strings.Repeat("echo hello\n", 100_000)))
+	_ = w.Close()
+	return b.String()
+}
 
 // toldAs sets the user data of the instances, which have not joined.
 func toldAs(data string) func(*snapshot.Snapshot) {
@@ -135,6 +146,9 @@ func userDataCases() []testCase {
 			"unknown prod [i-0node] user data: not read: i-0node: its script does what cannot be followed (a script from elsewhere)",
 		}},
 		{"noise", startWorld(custom, toldAs("\x01\x02\xff\xfe noise")), []string{"unknown prod [i-0node] user data: not read: i-0node: its format is not understood"}},
+		{"more than any that is meant to be read", startWorld(toldAs(overBudget())), []string{
+			"unknown prod [i-0node] user data: over budget: i-0node: the user data is over budget: reading it takes more than 524288 bytes unpacked",
+		}},
 		{"broken gzip", startWorld(toldAs("\x1f\x8b\x08")), []string{"unknown prod [i-0node] user data: broken: i-0node: unpack user data: unexpected EOF"}},
 
 		// Amazon Linux 2, Bottlerocket, Windows.

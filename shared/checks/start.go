@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -56,6 +57,18 @@ func newStarts(s *snapshot.Snapshot) *starts {
 func decode(data []byte, from string) *told {
 	d, err := userdata.Decode(data)
 	return &told{Document: d, from: from, err: err}
+}
+
+// undecoded is why what was read could not be decoded; without a source it was.
+func (t *told) undecoded() snapshot.Failure {
+	if t == nil || t.err == nil {
+		return snapshot.Failure{}
+	}
+	f := snapshot.Failure{Source: snapshot.UserDataOf, Reason: snapshot.Broken, Message: fmt.Sprintf("%s: %v", t.from, t.err)}
+	if errors.As(t.err, new(*userdata.OverBudget)) {
+		f.Reason = snapshot.OverBudget
+	}
+	return f
 }
 
 // data is the user data of an instance: its own, else that of its launch

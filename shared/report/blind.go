@@ -109,6 +109,8 @@ func happened(r snapshot.Reason) string {
 		return "gives no answer in time"
 	case snapshot.Unreachable:
 		return "cannot be reached"
+	case snapshot.OverBudget:
+		return "takes too much work to read"
 	}
 	return "fails"
 }
@@ -121,6 +123,8 @@ func remedyFor(f snapshot.Failure) string {
 		return fmt.Sprintf("Find who else in this account calls %s so often, or ask for a higher rate.", sight(f))
 	case snapshot.TimedOut, snapshot.Unreachable:
 		return "Check that the function has a network path to the service, and that the service is up."
+	case snapshot.OverBudget:
+		return "Look at what the answer names: it is larger, or packed more often, than anything that is meant to be read."
 	}
 	return "Read the function's log for the full answer."
 }

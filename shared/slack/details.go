@@ -158,6 +158,8 @@ func (p *page) failure(f snapshot.Failure) *line {
 		l.plain("no answer in time")
 	case f.Reason == snapshot.Unreachable:
 		l.plain("no connection")
+	case f.Reason == snapshot.OverBudget:
+		l.plain("too much to read")
 	case f.Reason == snapshot.NotRead:
 		l.plain("not read")
 	default:

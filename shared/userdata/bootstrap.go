@@ -6,7 +6,7 @@ import (
 )
 
 // shell reads a shell script.
-func (d *Document) shell(script string) {
+func (d *reader) shell(script string) {
 	before := d.Calls
 	d.calls(script)
 	if d.Calls == before {
@@ -22,7 +22,10 @@ func (d *Document) shell(script string) {
 // mention notes the means of joining that a text speaks of and that could not
 // be followed: a file that is written and run later, a path in a variable.
 // What runs text from elsewhere may do anything.
-func (d *Document) mention(text string) {
+func (d *reader) mention(text string) {
+	if !d.budget.spend(Work, len(text)) {
+		return
+	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "#") {
@@ -44,8 +47,8 @@ func (d *Document) mention(text string) {
 
 // calls follows the calls of /etc/eks/bootstrap.sh in a script. The last one
 // wins: it writes the kubelet's settings anew.
-func (d *Document) calls(script string) {
-	for _, c := range commands(script) {
+func (d *reader) calls(script string) {
+	for _, c := range d.budget.commands(script) {
 		at := slices.IndexFunc(c.words, func(w string) bool { return strings.HasSuffix(w, "/etc/eks/bootstrap.sh") })
 		if at < 0 {
 			continue
@@ -79,7 +82,7 @@ func runs(words []string) bool {
 // bootstrap reads the arguments as the script does (templates/al2/runtime/
 // bootstrap.sh of github.com/awslabs/amazon-eks-ami): its flags take the next
 // word, the first word that belongs to no flag is the cluster's name.
-func (d *Document) bootstrap(args []string) {
+func (d *reader) bootstrap(args []string) {
 	var name, endpoint, ca, cidr Setting
 	var flags []string
 	for i := 0; i < len(args); i++ {
@@ -105,7 +108,7 @@ func (d *Document) bootstrap(args []string) {
 				d.DNS = strings.Split(s.Value, ",")
 			}
 		case "--kubelet-extra-args":
-			flags = fields(value)
+			flags = d.budget.fields(value)
 		}
 		i++
 	}
@@ -129,9 +132,9 @@ func takesValue(flag string) bool {
 }
 
 // fields splits the kubelet's arguments; quotes within them hold together.
-func fields(text string) []string {
+func (b *budget) fields(text string) []string {
 	var list []string
-	for _, c := range commands(strings.ReplaceAll(text, "\n", " ")) {
+	for _, c := range b.commands(strings.ReplaceAll(text, "\n", " ")) {
 		list = append(list, c.words...)
 	}
 	return list

@@ -65,17 +65,17 @@ func FuzzShell(f *testing.F) {
 	f.Add("A=1\n/etc/eks/bootstrap.sh $A ${B:-x} \"$(x)\" `y` <<EOF\nz\nEOF\n")
 	f.Add("/etc/eks/bootstrap.sh 'a'\\''b' 2>&1 >x | tee; if x; then A=1; fi; ${")
 	f.Fuzz(func(t *testing.T, script string) {
-		var d Document
+		d := newReader()
 		d.shell(script)
 		d.settle()
-		commands(script)
+		newBudget().commands(script)
 	})
 }
 
 func FuzzCloudConfig(f *testing.F) {
 	f.Add("#cloud-config\nruncmd:\n- [/etc/eks/bootstrap.sh, prod]\n- &a [*a]\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		var d Document
+		d := newReader()
 		d.cloudConfig(text)
 	})
 }

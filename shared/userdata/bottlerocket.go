@@ -22,8 +22,11 @@ func looksLikeSettings(text string) bool {
 
 // bottlerocket reads settings.kubernetes. The names are those of
 // bottlerocket.dev, "settings.kubernetes.*".
-func (d *Document) bottlerocket(text string) {
+func (d *reader) bottlerocket(text string) {
 	d.add(Bottlerocket)
+	if !d.budget.spend(Work, formatWork*len(text)) {
+		return
+	}
 	var doc map[string]any
 	if err := toml.Unmarshal([]byte(text), &doc); err != nil {
 		f := Fault{Kind: BadTOML, Detail: "the settings are no valid TOML"}

@@ -7,10 +7,10 @@ import (
 )
 
 // cloudConfig reads the commands of cloud-init's own format.
-func (d *Document) cloudConfig(text string) {
+func (d *reader) cloudConfig(text string) {
 	d.add(CloudConfig)
-	first, _, err := documents(text)
-	root := object(first)
+	first, _, err := d.budget.documents(text)
+	root := d.budget.object(first)
 	if err != nil || root == nil {
 		d.mention(text)
 		return
@@ -22,7 +22,7 @@ func (d *Document) cloudConfig(text string) {
 			continue
 		}
 		for _, item := range list.n.Content {
-			script.WriteString(line(resolve(item)) + "\n")
+			script.WriteString(d.budget.line(resolve(item)) + "\n")
 		}
 	}
 	before := d.Calls
@@ -37,16 +37,17 @@ func (d *Document) cloudConfig(text string) {
 }
 
 // line is one command: a string for the shell, or a list of words.
-func line(n *yaml.Node) string {
-	if n == nil {
+func (b *budget) line(n *yaml.Node) string {
+	if n == nil || b.over != nil {
 		return ""
 	}
 	if n.Kind == yaml.ScalarNode {
+		b.spend(Work, len(n.Value)) // an alias repeats it
 		return n.Value
 	}
 	var words []string
 	for _, w := range n.Content {
-		if w = resolve(w); w != nil && w.Kind == yaml.ScalarNode {
+		if w = resolve(w); w != nil && w.Kind == yaml.ScalarNode && b.spend(Work, len(w.Value)) {
 			words = append(words, "'"+strings.ReplaceAll(w.Value, "'", `'\''`)+"'")
 		}
 	}

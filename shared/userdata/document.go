@@ -123,20 +123,31 @@ func (d Document) Joins() bool {
 
 // Decode reads user data as the metadata service gives it: base64 is off. It
 // may be compressed, and it may be base64 once more by mistake. The error is
-// about the wrapping only (see TooLarge, or gzip that is broken).
+// OverBudget, or about the wrapping (gzip that is broken).
 func Decode(data []byte) (Document, error) {
-	text, err := unpack(data)
+	d := newReader()
+	text, err := d.budget.unpack(data)
 	if err != nil {
 		return Document{}, err
 	}
-	var d Document
 	d.read(text)
+	if d.budget.over != nil {
+		return Document{}, d.budget.over
+	}
 	d.settle()
-	return d, nil
+	return d.Document, nil
 }
 
+// reader reads a document as long as its budget lasts.
+type reader struct {
+	Document
+	budget *budget
+}
+
+func newReader() *reader { return &reader{budget: newBudget()} }
+
 // Cluster is the cluster that user data names. It tells whose an instance is
-// that has no tag.
+// that has no tag. One that cannot be read, or is over budget, names none.
 func Cluster(data []byte) (name string, ok bool) {
 	d, err := Decode(data)
 	if err != nil || !d.Name.Known() || d.Name.Value == "" {
@@ -145,7 +156,7 @@ func Cluster(data []byte) (name string, ok bool) {
 	return d.Name.Value, true
 }
 
-func (d *Document) read(text []byte) {
+func (d *reader) read(text []byte) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return
 	}
@@ -157,7 +168,10 @@ func (d *Document) read(text []byte) {
 
 // text reads a part by what it looks like, as cloud-init does where nothing
 // says what it is.
-func (d *Document) text(text string, part int) {
+func (d *reader) text(text string, part int) {
+	if !d.budget.spend(Work, len(text)) {
+		return
+	}
 	trimmed := strings.TrimSpace(text)
 	lower := strings.ToLower(trimmed)
 	switch {

@@ -73,7 +73,7 @@ func TestAuthorities(t *testing.T) {
 func FuzzBottlerocket(f *testing.F) {
 	f.Add("[settings.kubernetes]\ncluster-name = \"prod\"\nmax-pods = 1\n[settings.kubernetes.node-labels]\na = [1]\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		var d Document
+		d := newReader()
 		d.bottlerocket(text)
 	})
 }
@@ -81,7 +81,7 @@ func FuzzBottlerocket(f *testing.F) {
 func FuzzPowerShell(f *testing.F) {
 	f.Add("<powershell>\n[string]$a = \"$env:b\"\n& $a -EKSClusterName \"$(x)${y}`\"\" `\n-x:y </powershell>")
 	f.Fuzz(func(t *testing.T, text string) {
-		var d Document
+		d := newReader()
 		d.powershell(text)
 		d.settle()
 	})

@@ -21,7 +21,7 @@ const nodeConfigType = "application/node.eks.aws"
 // standard library): what it refuses, nodeadm refuses. cloud-init, which runs
 // the scripts, is more lenient: the parts that the strict reader did not come
 // to are still looked at.
-func (d *Document) multipart(text []byte) bool {
+func (d *reader) multipart(text []byte) bool {
 	content, body, ok := header(text)
 	if !ok {
 		trimmed := bytes.TrimLeft(text, " \t\r\n")
@@ -55,15 +55,18 @@ func header(text []byte) (contentType string, body []byte, ok bool) {
 	return content, rest, true
 }
 
-func (d *Document) parts(content string, body []byte, depth int) {
+func (d *reader) parts(content string, body []byte, depth int) {
 	_, params, err := mime.ParseMediaType(content)
 	boundary := params["boundary"]
 	if err != nil || boundary == "" {
 		d.Faults = append(d.Faults, Fault{Kind: BadMIME, Line: 1, Detail: "Content-Type names no boundary"})
 		return
 	}
+	if !d.budget.spend(Work, len(body)) {
+		return
+	}
 	r := multipart.NewReader(bytes.NewReader(body), boundary)
-	for number := 1; ; number++ {
+	for number := 1; d.budget.over == nil; number++ {
 		part, err := r.NextPart()
 		if err == io.EOF {
 			// Not errors.Is: an end without the closing boundary is io.EOF
@@ -116,14 +119,21 @@ func clip(s string) string {
 	return s
 }
 
-func (d *Document) part(h textproto.MIMEHeader, body []byte, number, depth int) {
+func (d *reader) part(h textproto.MIMEHeader, body []byte, number, depth int) {
 	const deepest = 3
+	if !d.budget.spend(Parts, 1) {
+		return
+	}
 	if strings.EqualFold(strings.TrimSpace(h.Get("Content-Transfer-Encoding")), "base64") {
 		if plain, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(body))); err == nil {
 			body = plain
+			d.budget.spend(Unpacked, len(plain))
 		}
 	}
-	body, err := unpack(body)
+	body, err := d.budget.unpack(body)
+	if d.budget.over != nil {
+		return
+	}
 	if err != nil {
 		d.Faults = append(d.Faults, Fault{Kind: BadMIME, Part: number, Detail: fmt.Sprintf("part %d cannot be unpacked", number)})
 		return
@@ -166,6 +176,9 @@ func lenient(body []byte, boundary string) []piece {
 			break
 		}
 		if bare == "--"+boundary {
+			if len(list) > maxParts {
+				return list // over budget already
+			}
 			list = append(list, piece{header: textproto.MIMEHeader{}})
 			current, inHeader = &list[len(list)-1], true
 			continue

@@ -46,7 +46,6 @@ func FuzzMultipart(f *testing.F) {
 	f.Add(mixed("application/node.eks.aws\n\n"+plain, "text/x-shellscript\n#!/bin/bash\n"))
 	f.Add("Content-Type: multipart/mixed; boundary=a\n\n--a\nContent-Type: multipart/mixed; boundary=a\n\n--a\n--a--\n--a--")
 	f.Fuzz(func(t *testing.T, text string) {
-		var d Document
-		d.multipart([]byte(text))
+		newReader().multipart([]byte(text))
 	})
 }

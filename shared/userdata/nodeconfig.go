@@ -22,18 +22,18 @@ func looksLikeNodeConfig(text string) bool {
 // and internal/api/merge.go): what is later wins, the kubelet's config is
 // merged key by key, lists in it are replaced, and only the kubelet's flags
 // are appended. Of several YAML documents in one part only the first is read.
-func (d *Document) nodeConfig(text string, part int) {
+func (d *reader) nodeConfig(text string, part int) {
 	d.add(NodeConfig)
 	fault := func(kind FaultKind, line int, format string, args ...any) {
 		d.Faults = append(d.Faults, Fault{Kind: kind, Line: line, Part: part, Detail: fmt.Sprintf(format, args...)})
 	}
-	first, later, err := documents(text)
+	first, later, err := d.budget.documents(text)
 	if err != nil {
 		fault(BadYAML, lineOf(err), "the NodeConfig is no valid YAML")
 		return
 	}
 	d.Later += later
-	root := object(first)
+	root := d.budget.object(first)
 	if root == nil {
 		fault(BadYAML, 1, "the NodeConfig is no mapping of keys to values")
 		return

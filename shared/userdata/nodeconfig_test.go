@@ -51,7 +51,7 @@ func FuzzNodeConfig(f *testing.F) {
 	f.Add("apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nx: &a [*a]\nspec: {<<: *a}\n")
 	f.Add("apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: &s {cluster: *s, <<: [*s]}\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		var d Document
+		d := newReader()
 		d.nodeConfig(text, 0)
 		d.settle()
 	})

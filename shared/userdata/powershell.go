@@ -5,12 +5,16 @@ import (
 )
 
 // powershell reads the call of the script that EKS's Windows images have.
-func (d *Document) powershell(text string) {
+func (d *reader) powershell(text string) {
 	found := false
 	vars := map[string]string{}
+	d.budget.spend(Work, len(text))
 	for _, line := range logical(text) {
+		if d.budget.over != nil {
+			return
+		}
 		if name, value, ok := psAssignment(line); ok {
-			words := psWords(value, vars)
+			words := d.budget.psWords(value, vars)
 			if len(words) == 0 {
 				words = []string{hole}
 			}
@@ -25,7 +29,7 @@ func (d *Document) powershell(text string) {
 		}
 		found = true
 		d.Calls++
-		d.windows(psWords(line, vars))
+		d.windows(d.budget.psWords(line, vars))
 	}
 	if !found {
 		d.add(PowerShell)
@@ -38,7 +42,7 @@ func (d *Document) powershell(text string) {
 }
 
 // windows reads the parameters of Start-EKSBootstrap.ps1.
-func (d *Document) windows(words []string) {
+func (d *reader) windows(words []string) {
 	var ca, endpoint Setting
 	for i, w := range words {
 		name, value, joined := strings.Cut(w, ":")
@@ -62,7 +66,7 @@ func (d *Document) windows(words []string) {
 				d.DNS = strings.Split(s.Value, ",")
 			}
 		case "-kubeletextraargs":
-			d.Flags = fields(value)
+			d.Flags = d.budget.fields(value)
 		}
 	}
 	d.Endpoint, d.CA = endpoint, ca
@@ -111,7 +115,7 @@ func psAssignment(line string) (name, value string, ok bool) {
 
 // psWords splits a line at blanks outside of quotes. Single quotes keep
 // variables as they are, double quotes do not.
-func psWords(line string, vars map[string]string) []string {
+func (b *budget) psWords(line string, vars map[string]string) []string {
 	var list []string
 	var word strings.Builder
 	open := false
@@ -125,7 +129,7 @@ func psWords(line string, vars map[string]string) []string {
 			word.WriteString(s)
 		}
 	}
-	for i := 0; i < len(line); {
+	for i := 0; i < len(line) && b.over == nil; {
 		c := line[i]
 		switch {
 		case quote != 0 && c == quote:
@@ -136,6 +140,7 @@ func psWords(line string, vars map[string]string) []string {
 			i++
 		case quote != '\'' && c == '$':
 			value, n := psExpand(line[i:], vars)
+			b.spend(Work, len(value))
 			put(value)
 			i += n
 		case quote == 0 && (c == ' ' || c == '\t' || c == ';'):

@@ -20,6 +20,7 @@ type command struct {
 type lexer struct {
 	text string
 	at   int
+	left *budget
 	vars map[string]string
 
 	list  []command
@@ -34,9 +35,10 @@ type lexer struct {
 // maxWord bounds a word: variables that hold each other twice grow without end.
 const maxWord = 64 << 10
 
-func commands(script string) []command {
-	l := &lexer{text: script, vars: map[string]string{}}
-	for l.at < len(l.text) {
+func (b *budget) commands(script string) []command {
+	l := &lexer{text: script, left: b, vars: map[string]string{}}
+	b.spend(Work, len(script))
+	for l.at < len(l.text) && b.over == nil {
 		l.step()
 	}
 	l.endCommand()
@@ -101,7 +103,7 @@ func (l *lexer) escape() {
 }
 
 func (l *lexer) quoted() {
-	for l.at < len(l.text) {
+	for l.at < len(l.text) && l.left.over == nil {
 		switch c := l.text[l.at]; c {
 		case '"':
 			l.at++
@@ -173,7 +175,7 @@ func (l *lexer) expand() string {
 }
 
 func (l *lexer) value(name string) string {
-	if v, ok := l.vars[name]; ok {
+	if v, ok := l.vars[name]; ok && l.left.spend(Work, len(v)) {
 		return v
 	}
 	return hole

@@ -110,6 +110,7 @@ func (l *lexer) redirect() {
 	case strings.HasPrefix(rest, "<<"):
 		l.at += 2
 		end := lineEnd(l.text, l.at)
+		l.left.spend(Work, end-l.at) // each on a line looks at all of it
 		raw := strings.TrimLeft(l.text[l.at:end], "- \t")
 		word := strings.TrimLeft(raw, `'"\`)
 		if stop := strings.IndexAny(word, " \t\r;|&<>)'\""); stop >= 0 {

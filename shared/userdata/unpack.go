@@ -4,49 +4,36 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 )
 
-// maxSize bounds what is unpacked. EC2 takes 16 KB of user data (EC2 user
-// guide, "Run commands when you launch"); gzip makes at most about a thousand
-// times as much of it, and nothing sensible makes more than this.
-const maxSize = 1 << 20
-
-// errTooLarge is what TooLarge looks for.
-type errTooLarge struct{}
-
-func (errTooLarge) Error() string {
-	return fmt.Sprintf("user data is larger than %d KiB when it is unpacked", maxSize>>10)
-}
-
-// TooLarge tells that user data was not read because it unpacks to more than
-// 1 MiB.
-func TooLarge(err error) bool { return errors.As(err, new(errTooLarge)) }
-
 // unpack takes off what may be around the text: gzip, and base64 that
 // somebody put on although the API's client does so too. nodeadm and
-// cloud-init take both off.
-func unpack(data []byte) ([]byte, error) {
+// cloud-init take both off. Gzip makes up to a thousand times as much of what
+// is in it, in each layer.
+func (b *budget) unpack(data []byte) ([]byte, error) {
 	// Base64 around gzip around base64 is as far as mistakes go.
 	const layers = 4
 	for range layers {
-		switch {
-		case isGzip(data):
-			plain, err := gunzip(data)
+		if isGzip(data) {
+			plain, err := b.gunzip(data)
 			if err != nil {
 				return nil, err
 			}
 			data = plain
 			continue
-		case len(data) > maxSize:
-			return nil, errTooLarge{}
+		}
+		if !b.spend(Work, len(data)) {
+			return nil, b.over
 		}
 		plain, ok := unbase64(data)
 		if !ok {
 			return data, nil
+		}
+		if !b.spend(Unpacked, len(plain)) {
+			return nil, b.over
 		}
 		data = plain
 	}
@@ -55,17 +42,17 @@ func unpack(data []byte) ([]byte, error) {
 
 func isGzip(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b}) }
 
-func gunzip(data []byte) ([]byte, error) {
+func (b *budget) gunzip(data []byte) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("unpack user data: %w", err)
 	}
-	plain, err := io.ReadAll(io.LimitReader(r, maxSize+1))
+	plain, err := io.ReadAll(io.LimitReader(r, int64(max(0, b.unpacked))+1))
 	if err != nil {
 		return nil, fmt.Errorf("unpack user data: %w", err)
 	}
-	if len(plain) > maxSize {
-		return nil, errTooLarge{}
+	if !b.spend(Unpacked, len(plain)) {
+		return nil, b.over
 	}
 	return plain, nil
 }
