@@ -137,11 +137,15 @@ func matches(rows []row, seen []found) []Match {
 		}
 	}
 	var list []Match
+	var r *redactor
 	for i, f := range seen {
 		if row := rows[i]; f.times > 0 && f.times >= row.least && (row.phase != inAPI || i == last) {
+			if r == nil {
+				r = newRedactor()
+			}
 			list = append(list, Match{
 				ID: row.id, Title: row.title, Means: row.means, Next: row.next, Check: row.check,
-				Certain: !row.guess, Heals: row.least > 1, Late: row.late, Line: redact(f.first), Times: f.times,
+				Certain: !row.guess, Heals: row.least > 1, Late: row.late, Line: r.redact(f.first), Times: f.times,
 			})
 		}
 	}
