@@ -77,6 +77,7 @@ type settings struct {
 	watches  func(cluster string) bool
 	policy   func(cluster string, r plan.Remedy) plan.Policy
 	vpcs     []string
+	roles    []string // ARNs
 	limit    int
 	approval time.Duration
 	joinTime time.Duration
@@ -101,7 +102,7 @@ func newHandler(e run.Env) handler {
 	c := e.Config
 	return handler{
 		settings: settings{
-			region: c.Region, watches: c.Watches, policy: c.RemedyOf, vpcs: c.RemedyVPCs, limit: c.RemedyLimit,
+			region: c.Region, watches: c.Watches, policy: c.RemedyOf, vpcs: c.RemedyVPCs, roles: c.RemedyRoles, limit: c.RemedyLimit,
 			approval: c.ApprovalTime, joinTime: c.JoinTime, grace: c.CleanupGrace,
 		},
 		memory: state.New(dynamodb.NewFromConfig(e.AWS), c.TableName).At(e.Now),

@@ -25,7 +25,7 @@ type order struct {
 // plan makes a remedy's plan from a fresh look.
 func (h handler) plan(ctx context.Context, inc report.Incident, r plan.Remedy) (order, *plan.Refusal, error) {
 	of := subject(inc, r)
-	of.Most = h.limit
+	of.Most, of.Roles = h.limit, h.roles
 	s, err := h.look(ctx, inc, plan.Sources(r, inc.Key.Check), r == plan.CoverZones)
 	if errors.Is(err, gather.ErrNoCluster) {
 		return order{}, &plan.Refusal{Reason: plan.Gone, Says: fmt.Sprintf("There is no cluster %s.", inc.Key.Cluster)}, nil

@@ -85,6 +85,9 @@ func (h handler) tooLate(ctx context.Context, inc report.Incident, o report.Offe
 	return h.decline(ctx, inc, o, approvalExpired, fmt.Sprintf("The approval was good until %s.", o.Expires.UTC().Format("15:04:05 UTC")))
 }
 
+// taggedOnly is why a person decides on a role although the policy is auto.
+const taggedOnly = "That Karpenter launched the instances, their tags alone say, which whoever may start an instance may set: look at them before you approve."
+
 // byPolicy does a plan that nobody needs to approve. That it is planned is told
 // first, so that what is done stands in the thread behind it.
 func (h handler) byPolicy(ctx context.Context, inc report.Incident, o order) error {
@@ -99,6 +102,9 @@ func (h handler) byPolicy(ctx context.Context, inc report.Incident, o order) err
 		return err
 	} else if before != "" {
 		return h.offer(ctx, inc, p, plan.Approve, before)
+	}
+	if p.Access != nil && p.Access.Tagged {
+		return h.offer(ctx, inc, p, plan.Approve, taggedOnly)
 	}
 	if p.Remedy == plan.DeleteLeakedInterfaces { // report wakes eni-cleanup, once the plan is in the incident
 		return h.propose(ctx, inc, p, plan.Auto, "")

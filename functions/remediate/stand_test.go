@@ -34,7 +34,7 @@ type stand struct {
 }
 
 func settingsOf(remedies string, more ...string) map[string]string {
-	s := map[string]string{"ROLLCALL_REMEDIES": remedies, "ROLLCALL_REMEDY_VPCS": vpc}
+	s := map[string]string{"ROLLCALL_REMEDIES": remedies, "ROLLCALL_REMEDY_VPCS": vpc, "ROLLCALL_REMEDY_ROLES": nodeRole}
 	for i := 0; i+1 < len(more); i += 2 {
 		s[more[i]] = more[i+1]
 	}

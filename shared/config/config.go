@@ -40,6 +40,7 @@ const (
 	SigningARN      fn.Variable = "ROLLCALL_SLACK_SIGNING_SECRET_ARN"
 	Remedies        fn.Variable = "ROLLCALL_REMEDIES"
 	RemedyVPCs      fn.Variable = "ROLLCALL_REMEDY_VPCS"
+	RemedyRoles     fn.Variable = "ROLLCALL_REMEDY_ROLES"
 	RemedyLimit     fn.Variable = "ROLLCALL_REMEDY_LIMIT"
 	Approvers       fn.Variable = "ROLLCALL_APPROVERS"
 	ApprovalTime    fn.Variable = "ROLLCALL_APPROVAL_TIME"
@@ -88,6 +89,7 @@ func Settings() []Setting {
 		{SigningARN, "slackSigningSecretArn", "", "ARN of the Secrets Manager secret whose value is the Slack app's signing secret. Without it the stack makes an empty secret to fill in."},
 		{Remedies, "remedies", "off", `What Rollcall may fix: for each cluster that opts in and each remedy "approve" or "auto", separated by commas: "prod/add-nat-route=approve,prod/replace-instance=auto". "prod=approve" is all remedies of prod.`},
 		{RemedyVPCs, "remedyVpcs", "none", "VPCs in which remedies may add routes and open endpoints' security groups, separated by commas."},
+		{RemedyRoles, "remedyRoles", "none", `Roles of nodes that create-access-entry may add to clusters: their whole ARNs, separated by commas, no wildcards. Without them none is added, and create-access-entry=auto is refused.`},
 		{RemedyLimit, "remedyLimit", "3", "How often a remedy acts in a cluster within an hour (1 to 20); each replaced instance counts."},
 		{Approvers, "approvers", "none", "Who may approve and refuse remedies: ids of Slack users (U…, W…) and user groups (S…), separated by commas."},
 		{ApprovalTime, "approvalTime", "1h", "How long a remedy's plan may be approved after it was made (5m to 24h)."},
@@ -123,8 +125,10 @@ type Config struct {
 	SlackActions bool
 	SigningARN   string
 	// Remedied are the policies by cluster and remedy; what is not in it is off.
-	Remedied       map[string]map[plan.Remedy]plan.Policy
-	RemedyVPCs     []string
+	Remedied   map[string]map[plan.Remedy]plan.Policy
+	RemedyVPCs []string
+	// RemedyRoles are ARNs.
+	RemedyRoles    []string
 	RemedyLimit    int
 	Approvers      []string
 	ApprovalTime   time.Duration
@@ -172,6 +176,11 @@ func Load(getenv func(string) string, wanted []fn.Variable) (Config, error) {
 		}
 		if err := c.set(v, text); err != nil {
 			wrong = append(wrong, fmt.Errorf("%s: %w%s", v, err, hint(v)))
+		}
+	}
+	if len(wrong) == 0 && slices.Contains(wanted, Remedies) && slices.Contains(wanted, RemedyRoles) {
+		if err := c.autoNeedsRoles(); err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %w%s", Remedies, err, hint(RemedyRoles)))
 		}
 	}
 	if len(wrong) > 0 {
@@ -230,6 +239,8 @@ func (c *Config) set(v fn.Variable, text string) (err error) {
 		c.Remedied, err = parseRemedies(text)
 	case RemedyVPCs:
 		c.RemedyVPCs, err = parseVPCs(text)
+	case RemedyRoles:
+		c.RemedyRoles, err = parseRoles(text)
 	case RemedyLimit:
 		c.RemedyLimit, err = parseNumber(text, 1, 20)
 	case Approvers:

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -69,6 +71,45 @@ func parseRemedies(text string) (map[string]map[plan.Remedy]plan.Policy, error) 
 		}
 	}
 	return policies, nil
+}
+
+// nodeRole is the form of a role's ARN. There is no wildcard in it: IAM would take
+// one as such (eks:principalArn, compared with ArnEquals).
+var nodeRole = regexp.MustCompile(`^arn:aws[a-z-]*:iam::\d{12}:role/[A-Za-z0-9+=.@_/-]*[A-Za-z0-9+=.@_-]$`)
+
+// mostRoles keeps the policy of remediate within the 10,240 characters that IAM
+// lets a role's inline policies have.
+const mostRoles = 20
+
+func parseRoles(text string) ([]string, error) {
+	if text == "none" {
+		return nil, nil
+	}
+	var list []string
+	for arn := range strings.SplitSeq(text, ",") {
+		if arn = strings.TrimSpace(arn); !nodeRole.MatchString(arn) {
+			return nil, fmt.Errorf("%q is not the whole ARN of a role (arn:aws:iam::111122223333:role/nodes)", arn)
+		}
+		list = append(list, arn)
+	}
+	slices.Sort(list)
+	if list = slices.Compact(list); len(list) > mostRoles {
+		return nil, fmt.Errorf("names %d roles, at most %d can be named", len(list), mostRoles)
+	}
+	return list, nil
+}
+
+// errAutoNeedsRoles: a policy would decide alone which role becomes a cluster's
+// nodes.
+var errAutoNeedsRoles = errors.New("create-access-entry is auto, and remedyRoles names no role: nobody has said which roles may be added. Name them, or let a person approve it")
+
+func (c Config) autoNeedsRoles() error {
+	for _, cluster := range slices.Sorted(maps.Keys(c.Remedied)) {
+		if c.RemedyOf(cluster, plan.CreateAccessEntry) == plan.Auto && len(c.RemedyRoles) == 0 {
+			return fmt.Errorf("%s/%w", cluster, errAutoNeedsRoles)
+		}
+	}
+	return nil
 }
 
 // approver is the form of Slack's ids of users (U, W) and user groups (S).

@@ -1,10 +1,14 @@
 package config
 
 import (
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/fn"
 	"rollcall/shared/plan"
 )
 
@@ -38,6 +42,61 @@ func TestRemedies(t *testing.T) {
 		}
 		if diff := cmp.Diff(test.want, got); err == nil && diff != "" {
 			t.Errorf("%q (-want +got):\n%s", test.text, diff)
+		}
+	}
+}
+
+func TestRoles(t *testing.T) {
+	const one, two = "arn:aws:iam::111122223333:role/nodes", "arn:aws-us-gov:iam::111122223333:role/eks/nodes/workers.a+b=c@d_e-f"
+	got, err := parseRoles(one + ", " + two + "," + one)
+	if diff := cmp.Diff([]string{two, one}, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	if got, err := parseRoles("none"); got != nil || err != nil {
+		t.Errorf("none: %q, %v", got, err)
+	}
+	for _, text := range []string{
+		"", "nodes", "*", "all", one + "*", "arn:aws:iam::111122223333:role/*", "arn:aws:iam::111122223333:role/n?des", "arn:aws:iam::*:role/nodes", "arn:aws:iam::111122223333:role/${aws:PrincipalTag/x}",
+		"arn:aws:iam::111122223333:role/", "arn:aws:iam::111122223333:role/nodes/", "arn:aws:iam::111122223333:user/nodes", "arn:aws:sts::111122223333:assumed-role/nodes/i-0", "arn:aws:iam::1111:role/nodes", one + ",",
+	} {
+		if got, err := parseRoles(text); err == nil || !strings.Contains(err.Error(), "is not the whole ARN of a role") {
+			t.Errorf("%q is taken for %q, error %v", text, got, err)
+		}
+	}
+	var many []string
+	for n := range mostRoles + 1 {
+		many = append(many, fmt.Sprintf("%s%d", one, n))
+	}
+	if _, err := parseRoles(strings.Join(many, ",")); err == nil || err.Error() != "names 21 roles, at most 20 can be named" {
+		t.Errorf("21 roles: %v", err)
+	}
+	if got, err := parseRoles(strings.Join(many[1:], ",")); err != nil || len(got) != mostRoles {
+		t.Errorf("20 roles: %d, %v", len(got), err)
+	}
+}
+
+// A policy must not decide alone which role becomes a cluster's nodes.
+func TestAutoNeedsRoles(t *testing.T) {
+	for _, test := range []struct {
+		remedies, roles string
+		bad             bool
+	}{
+		{"prod/create-access-entry=auto", "none", true},
+		{"prod/create-access-entry=auto", "", true},
+		{"prod=auto", "none", true},
+		{"dev=approve,prod=auto", "none", true},
+		{"prod=auto,prod/create-access-entry=approve", "none", false},
+		{"prod=auto,prod/create-access-entry=off", "none", false},
+		{"prod=approve", "none", false},
+		{"prod/replace-instance=auto", "none", false},
+		{"prod=auto", "arn:aws:iam::111122223333:role/nodes", false},
+	} {
+		_, err := Load(env(map[string]string{"ROLLCALL_REMEDIES": test.remedies, "ROLLCALL_REMEDY_ROLES": test.roles}), []fn.Variable{Remedies, RemedyRoles})
+		if errors.Is(err, errAutoNeedsRoles) != test.bad || (err != nil) != test.bad {
+			t.Errorf("%s with %s: %v", test.remedies, test.roles, err)
+		}
+		if test.bad && !strings.Contains(err.Error(), "-c remedyRoles=") {
+			t.Errorf("%q does not say what to set", err)
 		}
 	}
 }

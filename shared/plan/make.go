@@ -32,6 +32,8 @@ type Subject struct {
 	// Wearers are all interfaces that have the security groups of the endpoint
 	// in question. They are a look of their own: a snapshot has not all of a VPC's.
 	Wearers []snapshot.Interface
+	// Roles are those that the operator named to be added as nodes.
+	Roles []string
 	// Sightings are what runs of eni-cleanup remember of the VPC's interfaces.
 	Sightings map[string]leak.Sighting
 }
@@ -173,7 +175,7 @@ func own(r Remedy) []snapshot.Source {
 	case DeleteLeakedInterfaces:
 		return []snapshot.Source{snapshot.Clusters, snapshot.Usage, snapshot.Unattached, snapshot.CreatorsOf}
 	case CreateAccessEntry:
-		return []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Profiles, snapshot.Access}
+		return []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Profiles, snapshot.Access, snapshot.Groups, snapshot.Nodegroups}
 	}
 	return []snapshot.Source{snapshot.Clusters}
 }

@@ -134,6 +134,12 @@ type Cleanup struct {
 type Access struct {
 	Principal string `json:"principal"` // a role's ARN
 	Type      string `json:"type"`      // EC2_LINUX or EC2_WINDOWS
+	// LaunchedBy is what of the cluster launched the instances that have the role:
+	// "nodegroup workers", "Auto Scaling group a", "NodePool default".
+	LaunchedBy []string `json:"launchedBy,omitempty"`
+	// Tagged tells that of some of them tags alone say so, which whoever may start
+	// an instance may set: a person decides, whatever the policy.
+	Tagged bool `json:"tagged,omitempty"`
 }
 
 // Hash names the exact plan.

@@ -16,9 +16,13 @@ import (
 //
 // Where the condition keys come from: that ec2:Vpc (compared with ArnEquals)
 // counts for route tables in CreateRoute and for security groups in
-// AuthorizeSecurityGroupIngress, and eks:accessEntryType in CreateAccessEntry,
-// stands in public lists made from the service authorization reference (for EC2
-// github.com/udondan/iam-floyd, lib/generated/amazonec2.ts, ifVpc). That
+// AuthorizeSecurityGroupIngress, and eks:accessEntryType (String) and
+// eks:principalArn (ARN) in CreateAccessEntry, stands in public lists made from
+// the service authorization reference (for EC2 github.com/udondan/iam-floyd,
+// lib/generated/amazonec2.ts, ifVpc; for EKS list_amazonelastickubernetesservice,
+// "Condition keys"). AWS's own AmazonPrometheusScraperServiceRolePolicy narrows
+// by eks:principalArn with ArnLike, which is the same as ArnEquals (IAM user
+// guide, "ARN condition operators"). That
 // aws:ResourceTag counts for groups in SetDesiredCapacity and
 // TerminateInstanceInAutoScalingGroup is what the cluster autoscaler's policies
 // rest on (aws:ResourceTag/k8s.io/cluster-autoscaler/CLUSTER). None of it was
@@ -94,11 +98,11 @@ func inCluster(c config.Config, cluster string, n int) []fn.Grant {
 			Actions: []string{"eks:UpdateNodegroupConfig"}, Resources: []fn.Resource{fn.Resource("arn:${Partition}:eks:${Region}:${Account}:nodegroup/" + cluster + "/*/*")},
 		})
 	}
-	if c.RemedyOf(cluster, plan.CreateAccessEntry) != plan.Off {
+	if c.RemedyOf(cluster, plan.CreateAccessEntry) != plan.Off && len(c.RemedyRoles) > 0 {
 		grants = append(grants, fn.Grant{
-			Sid: sid("AdmitRoles"), Why: "create-access-entry lets a node role into the cluster, as nodes and as nothing else.",
+			Sid: sid("AdmitRoles"), Why: "create-access-entry lets the node roles that the operator named into the cluster, as nodes and as nothing else.",
 			Actions: []string{"eks:CreateAccessEntry"}, Resources: []fn.Resource{fn.Resource("arn:${Partition}:eks:${Region}:${Account}:cluster/" + cluster)},
-			Conditions: map[string]map[string][]string{"StringEquals": {"eks:accessEntryType": {"EC2_LINUX", "EC2_WINDOWS"}}},
+			Conditions: map[string]map[string][]string{"StringEquals": {"eks:accessEntryType": {"EC2_LINUX", "EC2_WINDOWS"}}, "ArnEquals": {"eks:principalArn": c.RemedyRoles}},
 		})
 	}
 	return grants

@@ -12,10 +12,12 @@ import (
 	"rollcall/shared/remedy"
 )
 
+const nodeRole = "arn:aws:iam::111122223333:role/nodes"
+
 func grants(t *testing.T, remedies, vpcs string) []fn.Grant {
 	t.Helper()
 	list, err := Changes(func(name string) string {
-		return map[string]string{"ROLLCALL_REMEDIES": remedies, "ROLLCALL_REMEDY_VPCS": vpcs}[name]
+		return map[string]string{"ROLLCALL_REMEDIES": remedies, "ROLLCALL_REMEDY_VPCS": vpcs, "ROLLCALL_REMEDY_ROLES": nodeRole}[name]
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -104,8 +106,13 @@ func TestGrantsAreNarrow(t *testing.T) {
 				t.Errorf("%s is on %s", g.Sid, text)
 			}
 		case "eks:CreateAccessEntry":
-			if !strings.HasSuffix(text, ":cluster/prod") || !slices.Equal(tagged["eks:accessEntryType"], []string{"EC2_LINUX", "EC2_WINDOWS"}) {
-				t.Errorf("%s is on %s, %v", g.Sid, text, g.Conditions)
+			if !strings.HasSuffix(text, ":cluster/prod") {
+				t.Errorf("%s is on %s", g.Sid, text)
+			}
+			if diff := cmp.Diff(map[string]map[string][]string{
+				"StringEquals": {"eks:accessEntryType": {"EC2_LINUX", "EC2_WINDOWS"}}, "ArnEquals": {"eks:principalArn": {nodeRole}},
+			}, g.Conditions); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", g.Sid, diff)
 			}
 		default:
 			t.Errorf("%s allows %v", g.Sid, g.Actions)
@@ -113,6 +120,21 @@ func TestGrantsAreNarrow(t *testing.T) {
 	}
 	if len(list) != 2+4+1 {
 		t.Errorf("%d statements", len(list))
+	}
+}
+
+// Without a named role nothing may be added, and a policy without one is refused.
+func TestNoRoleIsAddedThatIsNotNamed(t *testing.T) {
+	chosen := func(remedies, roles string) ([]fn.Grant, error) {
+		return Changes(func(name string) string {
+			return map[string]string{"ROLLCALL_REMEDIES": remedies, "ROLLCALL_REMEDY_ROLES": roles}[name]
+		})
+	}
+	if list, err := chosen("prod/create-access-entry=approve", "none"); err != nil || len(list) != 0 {
+		t.Errorf("granted %+v, %v", list, err)
+	}
+	if list, err := chosen("prod/create-access-entry=auto", "none"); err == nil || !strings.Contains(err.Error(), "remedyRoles names no role") {
+		t.Errorf("granted %+v, %v", list, err)
 	}
 }
 

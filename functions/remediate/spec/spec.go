@@ -30,7 +30,9 @@ func Environment() []fn.Variable {
 }
 
 // chosen are the settings on which depends what the function may change.
-func chosen() []fn.Variable { return []fn.Variable{config.Remedies, config.RemedyVPCs} }
+func chosen() []fn.Variable {
+	return []fn.Variable{config.Remedies, config.RemedyVPCs, config.RemedyRoles}
+}
 
 // sources are what any plan may rest on: a remedy's own, and those of the
 // checks whose causes have one, or whose instances may be replaced.

@@ -42,7 +42,9 @@ func (b *Bench) changed(input any) (keys map[string][]string, ok bool) {
 			return aws.ToString(g.AutoScalingGroupName) == aws.ToString(in.AutoScalingGroupName)
 		})
 	case *eks.CreateAccessEntryInput:
+		// Both are condition keys of CreateAccessEntry (service authorization reference).
 		keys["eks:accessEntryType"] = []string{aws.ToString(in.Type)}
+		keys["eks:principalArn"] = []string{aws.ToString(in.PrincipalArn)}
 	default:
 		return nil, false
 	}
