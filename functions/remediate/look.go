@@ -41,8 +41,8 @@ func (h handler) plan(ctx context.Context, inc report.Incident, r plan.Remedy) (
 		}
 	case plan.OpenEndpointSecurityGroup:
 		var failed *snapshot.Failure
-		if of.Wearers, failed = h.reader.InterfacesWith(ctx, groupsOf(s, inc.Key.Resource)); failed != nil {
-			return order{}, &plan.Refusal{Reason: plan.CouldNotLook, Says: fmt.Sprintf("Who has the endpoint's security groups could not be read: %s, %s.", failed.Call, failed.Reason), Blocked: []snapshot.Failure{*failed}}, nil
+		if of.Wearers, failed = h.reader.InterfacesWith(ctx, groupsOf(s, of)); failed != nil {
+			return order{}, &plan.Refusal{Reason: plan.CouldNotLook, Says: fmt.Sprintf("Who has the security groups of the endpoint and of the nodes could not be read: %s, %s.", failed.Call, failed.Reason), Blocked: []snapshot.Failure{*failed}}, nil
 		}
 	}
 	p, no := plan.Make(s, of)
@@ -53,14 +53,20 @@ func (h handler) plan(ctx context.Context, inc report.Incident, r plan.Remedy) (
 	return o, no, nil
 }
 
-// groupsOf are the security groups of an endpoint.
-func groupsOf(s *snapshot.Snapshot, endpoint string) []string {
+// groupsOf are the security groups of an endpoint, and of the instances that do
+// not reach it.
+func groupsOf(s *snapshot.Snapshot, of plan.Subject) (groups []string) {
 	for _, e := range s.Endpoints {
-		if e.ID == endpoint {
-			return e.Groups
+		if e.ID == of.Resource {
+			groups = append(groups, e.Groups...)
 		}
 	}
-	return nil
+	for _, in := range s.Instances {
+		if slices.Contains(of.Covers, in.ID) {
+			groups = append(groups, in.Groups...)
+		}
+	}
+	return unique(groups)
 }
 
 // subject is what a plan needs to know of an incident.

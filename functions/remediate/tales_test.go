@@ -17,6 +17,7 @@ import (
 
 const (
 	endpointGroup = "sg-0f70000000000000e"
+	clusterGroup  = "sg-0e50000000000000f"
 	nodeRole      = "arn:aws:iam::111122223333:role/new_nodegroup_2"
 	threeZones    = "eks-default-2ac4941f-d51b-87e0-30e3-fe83f3d78e7f"
 )
@@ -40,6 +41,9 @@ func closedEndpoint() tale {
 			"something else has the group too": {func(s *stand) {
 				s.Call("ec2:CreateNetworkInterface", `{"SubnetId":"subnet-0b20000000000000a","Groups":["`+endpointGroup+`"],"Description":"ELB net/shop"}`)
 			}, plan.SharedGroup},
+			"a host outside of the cluster has the nodes' group": {func(s *stand) {
+				s.Call("ec2:CreateNetworkInterface", `{"SubnetId":"subnet-0b20000000000000a","Groups":["`+clusterGroup+`"],"Description":"bastion"}`)
+			}, plan.OutsideHosts},
 			"somebody was faster": {func(s *stand) {
 				s.Call("ec2:AuthorizeSecurityGroupIngress", `{"GroupId":"`+endpointGroup+`","IpPermissions":[{"IpProtocol":"tcp","FromPort":443,"ToPort":443,"IpRanges":[{"CidrIp":"10.42.0.0/16"}]}]}`)
 			}, plan.NotSo},

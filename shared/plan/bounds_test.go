@@ -163,9 +163,7 @@ func TestOpenEndpointSecurityGroupBounds(t *testing.T) {
 // all of them have, which is in the cluster's VPC and not its default one.
 func TestOpenForAGroupInCommon(t *testing.T) {
 	s, of := shutOut()
-	for _, id := range []string{stuck, snapshottest.Node} {
-		snapshottest.Instance(s, id).Groups = []string{"sg-0z", "sg-0c", "sg-0b", "sg-0a"}
-	}
+	wears(s, &of, "sg-0z", "sg-0c", "sg-0b", "sg-0a")
 	s.SecurityGroups = append(s.SecurityGroups,
 		snapshot.SecurityGroup{ID: "sg-0a", VPC: snapshottest.VPC, Name: "default"}, snapshot.SecurityGroup{ID: "sg-0b", VPC: "vpc-0b", Name: "b"},
 		snapshot.SecurityGroup{ID: "sg-0c", VPC: snapshottest.VPC, Name: "c"}, snapshot.SecurityGroup{ID: "sg-0z", VPC: snapshottest.VPC, Name: "z"},

@@ -30,7 +30,7 @@ type Subject struct {
 	Most int
 
 	// Wearers are all interfaces that have the security groups of the endpoint
-	// in question. They are a look of their own: a snapshot has not all of a VPC's.
+	// in question, or those of its nodes. They are a look of their own: a snapshot has not all of a VPC's.
 	Wearers []snapshot.Interface
 	// Roles are those that the operator named to be added as nodes.
 	Roles []string
@@ -169,7 +169,9 @@ func own(r Remedy) []snapshot.Source {
 	case ReplaceInstance:
 		return []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Groups, snapshot.Nodes, snapshot.Nodegroups}
 	case OpenEndpointSecurityGroup:
-		return []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.Endpoints, snapshot.SecurityGroups}
+		return []snapshot.Source{
+			snapshot.Clusters, snapshot.VPCs, snapshot.Instances, snapshot.Subnets, snapshot.Endpoints, snapshot.SecurityGroups, snapshot.Groups, snapshot.Nodegroups,
+		}
 	case CoverZones:
 		return []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.Groups, snapshot.Nodegroups, snapshot.Activities}
 	case DeleteLeakedInterfaces:

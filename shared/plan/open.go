@@ -16,6 +16,8 @@ const (
 	DefaultGroup Reason = "default-security-group"
 	NodesGroup   Reason = "nodes-security-group"
 	NoNodes      Reason = "no-nodes"
+	// OutsideHosts: hosts that are not the cluster's have the nodes' group too.
+	OutsideHosts Reason = "hosts-outside-the-cluster"
 )
 
 const https = 443
@@ -28,9 +30,14 @@ func (l look) open() (*Open, *Refusal) {
 		return nil, refuse(Gone, "There is no endpoint %s in %s.", l.of.Resource, l.s.Cluster.VPC)
 	}
 	e := l.s.Endpoints[i]
+	vpc := slices.IndexFunc(l.s.VPCs, func(v snapshot.VPC) bool { return v.ID == e.VPC })
 	switch {
 	case e.VPC != l.s.Cluster.VPC:
 		return nil, refuse(OtherVPC, "%s is in %s, the cluster in %s.", e.ID, e.VPC, l.s.Cluster.VPC)
+	case vpc < 0 || l.s.VPCs[vpc].Owner == "":
+		return nil, unread(snapshot.Failure{Source: snapshot.VPCs, Reason: snapshot.Broken, Message: "whose " + e.VPC + " is was not read"})
+	case l.s.VPCs[vpc].Owner != l.s.Account:
+		return nil, refuse(SharedVPC, "%s is another account's (%s), whose endpoints they are.", e.VPC, l.s.VPCs[vpc].Owner)
 	case !strings.EqualFold(e.Kind, "Interface"):
 		return nil, refuse(NotInterface, "%s is of the kind %s, which has no security group.", e.ID, e.Kind)
 	case !strings.EqualFold(e.State, "available"):
@@ -117,17 +124,42 @@ func (l look) onlyEndpoints(id string, e snapshot.Endpoint) (snapshot.SecurityGr
 	return g, nil
 }
 
-// nodesGroup is a security group that all the nodes of the incident have: the
-// cluster's, where they have it, else the first by its id.
+// nodesGroup is a security group that all the nodes of the incident have, and no
+// host beside the cluster's: whoever has it is to be let in. The cluster's own
+// comes first, then one that is tagged as owned by it, then the first by its id.
 func (l look) nodesGroup() (string, *Refusal) {
+	common, no := l.inCommon()
+	if no != nil {
+		return "", no
+	}
+	first := refuse(NoNodes, "The instances have no security group in common but the VPC's default one.")
+	for _, rank := range []func(snapshot.SecurityGroup) bool{l.clustersOwn, l.taggedOurs, func(snapshot.SecurityGroup) bool { return true }} {
+		for _, id := range common {
+			i := slices.IndexFunc(l.s.SecurityGroups, func(g snapshot.SecurityGroup) bool { return g.ID == id })
+			if i < 0 || !rank(l.s.SecurityGroups[i]) || l.s.SecurityGroups[i].Name == "default" || l.s.SecurityGroups[i].VPC != l.s.Cluster.VPC {
+				continue
+			}
+			switch no := l.clustersHosts(id); {
+			case no == nil:
+				return id, nil
+			case no.Reason == CouldNotLook:
+				return "", no
+			case first.Reason == NoNodes:
+				first = no
+			}
+		}
+	}
+	return "", first
+}
+
+// inCommon are the security groups that all the running nodes of the incident
+// have, by their ids.
+func (l look) inCommon() ([]string, *Refusal) {
 	var common []string
 	some := false
-	for _, in := range l.s.Instances {
-		if !slices.Contains(l.of.Covers, in.ID) || in.Ended() || in.VPC != l.s.Cluster.VPC || len(in.Groups) == 0 {
-			continue
-		}
+	for _, in := range l.nodes() {
 		if _, tagged := in.Tags[ours(l.of.Cluster)]; !tagged {
-			return "", refuse(OtherCluster, "%s is not tagged as %s's.", in.ID, l.of.Cluster)
+			return nil, refuse(OtherCluster, "%s is not tagged as %s's.", in.ID, l.of.Cluster)
 		}
 		if !some {
 			common, some = slices.Sorted(slices.Values(in.Groups)), true
@@ -136,18 +168,75 @@ func (l look) nodesGroup() (string, *Refusal) {
 		common = slices.DeleteFunc(common, func(id string) bool { return !slices.Contains(in.Groups, id) })
 	}
 	if !some {
-		return "", refuse(NoNodes, "None of the instances runs any more, so their security groups are not known.")
+		return nil, refuse(NoNodes, "None of the instances runs any more, so their security groups are not known.")
 	}
-	if slices.Contains(common, l.s.Cluster.SecurityGroup) {
-		return l.s.Cluster.SecurityGroup, nil
-	}
-	for _, id := range common {
-		i := slices.IndexFunc(l.s.SecurityGroups, func(g snapshot.SecurityGroup) bool { return g.ID == id })
-		if i >= 0 && l.s.SecurityGroups[i].Name != "default" && l.s.SecurityGroups[i].VPC == l.s.Cluster.VPC {
-			return id, nil
+	return common, nil
+}
+
+// nodes are the running instances of the incident in the cluster's VPC.
+func (l look) nodes() (list []snapshot.Instance) {
+	for _, in := range l.s.Instances {
+		if slices.Contains(l.of.Covers, in.ID) && !in.Ended() && in.VPC == l.s.Cluster.VPC && len(in.Groups) > 0 {
+			list = append(list, in)
 		}
 	}
-	return "", refuse(NoNodes, "The instances have no security group in common but the VPC's default one.")
+	return list
+}
+
+// clustersOwn: EKS made it for the cluster, and says so.
+func (l look) clustersOwn(g snapshot.SecurityGroup) bool { return g.ID == l.s.Cluster.SecurityGroup }
+
+// taggedOurs: EKS's tag, or the one that eksctl and Terraform set.
+func (l look) taggedOurs(g snapshot.SecurityGroup) bool {
+	return g.Tags["aws:eks:cluster-name"] == l.of.Cluster || g.Tags[ours(l.of.Cluster)] == "owned"
+}
+
+// clustersHosts asks whether the cluster's hosts alone have a security group:
+// its control plane, its nodes, and what the VPC CNI made for them.
+func (l look) clustersHosts(id string) *Refusal {
+	seen := map[string]bool{}
+	for _, x := range l.of.Wearers {
+		if !slices.Contains(x.Groups, id) {
+			continue
+		}
+		if !l.clustersInterface(x) {
+			host := x.Instance
+			if host == "" {
+				host = strings.TrimSpace(x.Kind + " " + x.Description)
+			}
+			return refuse(OutsideHosts, "%s (%s) has %s too, and is not known as %s's: the endpoint would be open to it.", x.ID, host, id, l.of.Cluster)
+		}
+		seen[x.Instance] = true
+	}
+	for _, in := range l.nodes() {
+		if !seen[in.ID] {
+			// Not even the nodes' own are among them: it was no full look.
+			return unread(snapshot.Failure{Source: snapshot.Interfaces, Reason: snapshot.NotRead, Call: "ec2:DescribeNetworkInterfaces", Message: "who has " + id + " is not known"})
+		}
+	}
+	return nil
+}
+
+// clustersInterface tells that an interface is of the cluster. That of an
+// instance is if an Auto Scaling group or a nodegroup of the cluster counts the
+// instance, if it is a node, or if it is in the incident and was launched by the
+// cluster: a tag alone is anybody's.
+func (l look) clustersInterface(x snapshot.Interface) bool {
+	if x.Instance == "" {
+		// EKS makes the control plane's in its own name, which nobody else can.
+		plane := x.RequesterManaged && x.Description == "Amazon EKS "+l.of.Cluster
+		cni := x.Tags["cluster.k8s.amazonaws.com/name"] == l.of.Cluster || x.Tags[ours(l.of.Cluster)] == "owned"
+		return plane || cni
+	}
+	if slices.ContainsFunc(l.s.Nodes, func(n snapshot.Node) bool { return n.Instance == x.Instance }) {
+		return true
+	}
+	in := snapshot.Instance{ID: x.Instance}
+	if i := slices.IndexFunc(l.s.Instances, func(in snapshot.Instance) bool { return in.ID == x.Instance }); i >= 0 {
+		in = l.s.Instances[i]
+	}
+	_, _, no := l.launchedBy(in)
+	return no == nil
 }
 
 // admits tells that a rule lets tcp 443 in from a security group.

@@ -36,7 +36,118 @@ func shutOut() (*snapshot.Snapshot, Subject) {
 			of.Wearers = append(of.Wearers, snapshot.Interface{ID: id, VPC: snapshottest.VPC, Kind: "vpc_endpoint", Groups: e.Groups})
 		}
 	}
+	s.Groups[0].Instances = []snapshot.GroupInstance{{ID: snapshottest.Node, Lifecycle: "InService"}, {ID: stuck, Lifecycle: "InService"}}
+	for _, in := range s.Instances {
+		of.Wearers = append(of.Wearers, snapshot.Interface{ID: "eni-of-" + in.ID, VPC: snapshottest.VPC, Kind: "interface", Attached: true, Instance: in.ID, Groups: in.Groups})
+	}
+	of.Wearers = append(of.Wearers, s.Interfaces...) // the control plane's
 	return s, of
+}
+
+// host is an interface that has the nodes' security group.
+func host(x snapshot.Interface) func(*snapshot.Snapshot, *Subject) {
+	return func(_ *snapshot.Snapshot, of *Subject) {
+		x.ID, x.VPC, x.Kind, x.Groups = "eni-0host", snapshottest.VPC, "interface", []string{snapshottest.ClusterGroup}
+		of.Wearers = append(of.Wearers, x)
+	}
+}
+
+// wears gives the nodes other security groups, and their interfaces with them.
+func wears(s *snapshot.Snapshot, of *Subject, groups ...string) {
+	for _, id := range []string{stuck, snapshottest.Node} {
+		snapshottest.Instance(s, id).Groups = groups
+	}
+	for i := range of.Wearers {
+		if of.Wearers[i].Instance != "" {
+			of.Wearers[i].Groups = groups
+		}
+	}
+}
+
+// The wrong target first: what is let in is whoever has the nodes' security
+// group, so nobody else may have it.
+func TestOpenEndpointToHostsOutsideTheCluster(t *testing.T) {
+	foreign := snapshot.Instance{ID: "i-0bastion", VPC: snapshottest.VPC, State: "running", Tags: map[string]string{"kubernetes.io/cluster/prod": "owned"}}
+	list := []wrong{
+		{"an instance that nothing knows", host(snapshot.Interface{Attached: true, Instance: "i-0bastion"}), OutsideHosts},
+		{"an instance with the cluster's tag, set by hand", func(s *snapshot.Snapshot, of *Subject) {
+			s.Instances = append(s.Instances, foreign)
+			host(snapshot.Interface{Attached: true, Instance: "i-0bastion", Tags: map[string]string{"cluster.k8s.amazonaws.com/name": "prod", "kubernetes.io/cluster/prod": "owned"}})(s, of)
+		}, OutsideHosts},
+		{"a node of another cluster", func(s *snapshot.Snapshot, of *Subject) {
+			s.Groups = append(s.Groups, snapshot.Group{Name: "dev", Tags: map[string]string{"kubernetes.io/cluster/dev": "owned"}, Instances: []snapshot.GroupInstance{{ID: "i-0dev"}}})
+			host(snapshot.Interface{Attached: true, Instance: "i-0dev"})(s, of)
+		}, OutsideHosts},
+		{"a function of Lambda's", host(snapshot.Interface{RequesterManaged: true, Description: "AWS Lambda VPC ENI-shop"}), OutsideHosts},
+		{"another cluster's control plane", host(snapshot.Interface{RequesterManaged: true, Description: "Amazon EKS dev"}), OutsideHosts},
+		{"an interface that says it is the control plane's", host(snapshot.Interface{Description: "Amazon EKS prod"}), OutsideHosts},
+		{"an interface of another cluster's CNI", host(snapshot.Interface{Status: "available", Tags: map[string]string{"cluster.k8s.amazonaws.com/name": "dev"}}), OutsideHosts},
+		{"the interface of one of the nodes is not among them", func(_ *snapshot.Snapshot, of *Subject) {
+			for i := range of.Wearers {
+				if of.Wearers[i].Instance == stuck {
+					of.Wearers[i].Groups = nil
+				}
+			}
+		}, CouldNotLook},
+		{"a node of no group of the cluster's", func(s *snapshot.Snapshot, _ *Subject) { s.Groups[0].Instances = s.Groups[0].Instances[:1] }, OutsideHosts},
+		{"another account's VPC", func(s *snapshot.Snapshot, _ *Subject) { s.VPCs[0].Owner = "999999999999" }, SharedVPC},
+		{"nobody says whose the VPC is", func(s *snapshot.Snapshot, _ *Subject) { s.VPCs[0].Owner = "" }, CouldNotLook},
+		{"the VPC is not among those read", func(s *snapshot.Snapshot, _ *Subject) { s.VPCs[0].ID = "vpc-0b" }, CouldNotLook},
+	}
+	refuses(t, shutOut, checks.All(), list)
+	allows(t, shutOut, checks.All(), []harmless{
+		{"another node of a group of the cluster's", func(s *snapshot.Snapshot, of *Subject) {
+			s.Groups[0].Instances = append(s.Groups[0].Instances, snapshot.GroupInstance{ID: "i-0third"})
+			host(snapshot.Interface{Attached: true, Instance: "i-0third"})(s, of)
+		}},
+		{"what the VPC CNI made for the cluster", host(snapshot.Interface{Status: "available", Tags: map[string]string{"cluster.k8s.amazonaws.com/name": "prod"}})},
+		{"a pod's branch interface", host(snapshot.Interface{Tags: map[string]string{"kubernetes.io/cluster/prod": "owned"}})},
+	})
+	s, of := shutOut()
+	host(snapshot.Interface{Attached: true, Instance: "i-0karpenter"})(s, &of)
+	s.Nodes = append(s.Nodes, snapshot.Node{Name: "ip-10-42-1-1", Instance: "i-0karpenter"})
+	if _, no := makeWith(s, of, saying(of.Check, checks.Finding{Outcome: checks.Fail, Resource: of.Resource})); no != nil {
+		t.Errorf("a node that no group launched: %s: %s", no.Reason, no.Says)
+	}
+}
+
+// Of the groups that all nodes have, the cluster's own is let in, then the one
+// that is tagged as its own, then the first that the cluster's hosts alone have.
+func TestOpenPrefersTheClustersGroup(t *testing.T) {
+	group := func(id string, tags map[string]string) snapshot.SecurityGroup {
+		return snapshot.SecurityGroup{ID: id, VPC: snapshottest.VPC, Name: id, Tags: tags}
+	}
+	for _, test := range []struct {
+		name  string
+		tags  map[string]string // of sg-0nodes
+		more  func(*snapshot.Snapshot, *Subject)
+		wears []string
+		want  string
+	}{
+		{"the cluster's own", nil, nil, []string{"sg-0nodes", "sg-0apps", snapshottest.ClusterGroup}, snapshottest.ClusterGroup},
+		{"the one tagged as the cluster's", map[string]string{"kubernetes.io/cluster/prod": "owned"}, nil, []string{"sg-0apps", "sg-0nodes"}, "sg-0nodes"},
+		{"the one tagged by EKS", map[string]string{"aws:eks:cluster-name": "prod"}, nil, []string{"sg-0apps", "sg-0nodes"}, "sg-0nodes"},
+		{"a shared one is not the cluster's", map[string]string{"kubernetes.io/cluster/prod": "shared"}, nil, []string{"sg-0apps", "sg-0nodes"}, "sg-0apps"},
+		{"another cluster's is not", map[string]string{"kubernetes.io/cluster/dev": "owned"}, nil, []string{"sg-0apps", "sg-0nodes"}, "sg-0apps"},
+		{"the next, where a host outside has the first", nil, func(_ *snapshot.Snapshot, of *Subject) {
+			of.Wearers = append(of.Wearers, snapshot.Interface{ID: "eni-0x", VPC: snapshottest.VPC, Kind: "interface", Instance: "i-0x", Groups: []string{"sg-0apps"}})
+		}, []string{"sg-0apps", "sg-0nodes"}, "sg-0nodes"},
+	} {
+		s, of := shutOut()
+		s.SecurityGroups = append(s.SecurityGroups, group("sg-0apps", nil), group("sg-0nodes", test.tags))
+		wears(s, &of, test.wears...)
+		if test.more != nil {
+			test.more(s, &of)
+		}
+		p, no := makeWith(s, of, saying(of.Check, checks.Finding{Outcome: checks.Fail, Resource: of.Resource}))
+		if no != nil {
+			t.Errorf("%s: %s: %s", test.name, no.Reason, no.Says)
+			continue
+		}
+		if diff := cmp.Diff([]string{test.want}, p.Open.From); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
 }
 
 func endpoint(change func(*snapshot.Endpoint)) func(*snapshot.Snapshot, *Subject) {
