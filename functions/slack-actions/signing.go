@@ -12,10 +12,13 @@ import (
 )
 
 const (
-	// readAgain is how long a secret that signed something else is kept. A new
-	// one counts after that at the latest, and a flood of forged requests reads
-	// once a minute.
+	// readAgain is how long a secret that was read is good, whether it fits or not:
+	// a new one counts, and the one before counts no more, a minute after it was
+	// rotated at the latest. A flood of forged requests reads once a minute.
 	readAgain = time.Minute
+	// keepUnread is how long a secret counts that cannot be read again: as long as
+	// an outage of a regional service usually lasts.
+	keepUnread = time.Hour
 	// lookAgain is how long it is remembered that there is none.
 	lookAgain = 5 * time.Second
 )
@@ -31,7 +34,8 @@ type signing struct {
 	mu     sync.Mutex
 	secret string
 	wrong  error
-	read   time.Time
+	read   time.Time // the last try
+	known  time.Time // when secret was last seen to be the one
 }
 
 // verify tells whether Slack signed a request: with a Refusal if it did not,
@@ -39,7 +43,7 @@ type signing struct {
 func (s *signing) verify(ctx context.Context, r interaction.Request, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.secret == "" && (s.read.IsZero() || now.Sub(s.read) >= lookAgain) {
+	if s.due(now) {
 		s.look(ctx, now)
 	}
 	if s.secret == "" {
@@ -48,23 +52,29 @@ func (s *signing) verify(ctx context.Context, r interaction.Request, now time.Ti
 	if interaction.Verify(s.secret, r) {
 		return nil
 	}
-	if now.Sub(s.read) >= readAgain {
-		s.look(ctx, now)
-		if interaction.Verify(s.secret, r) {
-			return nil
-		}
-	}
 	return &interaction.Refusal{Reason: interaction.Forged, Says: "the signature is not that of the Slack app's Signing Secret"}
 }
 
+// due tells that the secret is to be read again.
+func (s *signing) due(now time.Time) bool {
+	keep := readAgain
+	if s.secret == "" {
+		keep = lookAgain
+	}
+	age := now.Sub(s.read)
+	// A clock that was set back must not keep an old secret until it catches up.
+	return s.read.IsZero() || age >= keep || age < 0
+}
+
 // look reads the secret. One that cannot be read now keeps the one that is
-// known; one that is empty by now takes it away.
+// known, for keepUnread; one that is empty by now takes it away.
 func (s *signing) look(ctx context.Context, now time.Time) {
 	s.read = now
 	secret, err := slack.SigningSecret(ctx, s.secrets, s.arn)
-	if err != nil && s.secret != "" && !errors.Is(err, slack.ErrNoSigning) && !errors.Is(err, slack.ErrNotSigning) {
-		s.log.WarnContext(ctx, "the signing secret could not be read again, the known one stays in use", "error", err.Error())
+	away := err != nil && !errors.Is(err, slack.ErrNoSigning) && !errors.Is(err, slack.ErrNotSigning)
+	if away && s.secret != "" && now.Sub(s.known) < keepUnread {
+		s.log.WarnContext(ctx, "the signing secret could not be read again, the known one stays in use for an hour", "known", s.known, "error", err.Error())
 		return
 	}
-	s.secret, s.wrong = secret, err
+	s.secret, s.wrong, s.known = secret, err, now
 }
