@@ -43,7 +43,7 @@ func (p *pass) answer(ctx context.Context, acts []report.ActRecord) (left []repo
 		if a.User.ID == "" || a.Channel == "" || a.Answer.Reason == "" || p.now().Sub(a.Decided) > stale {
 			continue
 		}
-		if p.silent || p.late() {
+		if p.silent || p.delivery.record.Held(report.ToSlack, p.now()) || p.late() {
 			left = append(left, a)
 			continue
 		}

@@ -36,6 +36,9 @@ func (p *pass) attach(ctx context.Context) {
 		if p.silent || p.blank {
 			return
 		}
+		if d := p.deliveries[cluster]; d != nil && d.record.Held(report.ToSlack, p.now()) {
+			continue
+		}
 		incidents, err := p.incidents.Incidents(ctx, cluster)
 		if err != nil {
 			p.log.WarnContext(ctx, "files could not be shared, they will be with the next observation", "cluster", cluster, "error", err.Error())

@@ -85,7 +85,7 @@ func newBench(t *testing.T) *bench {
 	clock := func() time.Time { return b.now }
 	b.store = state.New(server.Client(), table).At(clock)
 	b.handler = handler{
-		incidents: b.store, postings: b.store, acts: b.store, slack: b.channel, files: b.channel, people: b.channel, bus: b.bus, channel: "C0123456789",
+		incidents: b.store, postings: b.store, acts: b.store, slack: b.channel, files: b.channel, people: b.channel, bus: b.bus, clusters: b.store, channel: "C0123456789",
 		policy: report.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour},
 		now:    clock, log: slog.New(slog.NewJSONHandler(b.log, nil)),
 		count: func(name string, n int) { b.counts[name] += n },

@@ -84,6 +84,7 @@ func (p *pass) sayCleanup(ctx context.Context, post report.Posting) error {
 		p.count("SlackSummaries", 1)
 		post.Channel, post.TS = p.summariesOf(post.Summary.Cluster), ts
 	}
+	p.took(p.targetsOfSummary(post)...)
 	post.Digest, post.Behind, post.Sending = m.Digest(), false, time.Time{}
 	_, err := p.keep(ctx, post)
 	return err

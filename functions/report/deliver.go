@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/bus"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 	"rollcall/shared/state"
@@ -74,7 +75,12 @@ func (p *pass) claim(inc report.Incident, now time.Time) outgoing {
 }
 
 func (o *outgoing) due() bool {
-	return o.message != nil || len(o.inc.Untold) > 0 || len(o.inc.Acts) > 0 || o.inc.Number > 0 && o.inc.Sketch.Due() ||
+	return len(o.inc.Untold) > 0 || len(o.inc.Acts) > 0 || o.speaks()
+}
+
+// speaks tells that Slack is to be told something of it.
+func (o *outgoing) speaks() bool {
+	return o.message != nil || o.inc.Number > 0 && o.inc.Sketch.Due() ||
 		slices.ContainsFunc(o.inc.Said.Notes, func(n report.Note) bool { return n.TS == "" })
 }
 
@@ -160,11 +166,21 @@ func (p *pass) tellBus(ctx context.Context, o *outgoing) bool {
 	if deadline, ends := ctx.Deadline(); len(o.inc.Untold) == 0 || ends && time.Until(deadline) < telling {
 		return false
 	}
-	if err := p.bus.Tell(ctx, o.inc.Untold); err != nil {
-		p.count("BusFailures", 1)
-		p.failed(ctx, "the bus could not be told, it will be with the next observation", o.inc.Key, err)
+	targets := []report.Target{report.ToBus, report.EventsOf(o.inc.Key)}
+	if p.held(targets...) || p.busDown {
 		return false
 	}
+	if err := p.bus.Tell(ctx, o.inc.Untold); err != nil {
+		p.count("BusFailures", 1)
+		target := report.ToBus
+		if refused := new(bus.Refused); errors.As(err, &refused) || errors.Is(err, bus.ErrTooLarge) {
+			target = report.EventsOf(o.inc.Key) // the bus takes others
+		}
+		p.busDown = target == report.ToBus
+		p.refuses(ctx, target, "the bus was not told, and is tried again", err, "cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource)
+		return false
+	}
+	p.took(targets...)
 	p.count("EventsSent", len(o.inc.Untold))
 	o.inc.Untold = nil
 	return true
@@ -172,14 +188,19 @@ func (p *pass) tellBus(ctx context.Context, o *outgoing) bool {
 
 // say brings Slack up to date: the message first, as the notes hang on it.
 func (p *pass) say(ctx context.Context, o *outgoing) (changed bool) {
-	if p.silent || !p.begin(ctx, o) {
+	if o.speaks() && p.held(p.targetsOf(o.inc)...) || p.silent || !p.begin(ctx, o) {
 		return false
 	}
 	defer o.release()
 	if o.message != nil {
-		if err := p.sayMessage(ctx, o); err != nil {
+		err := p.sayMessage(ctx, o)
+		if o.unmarked != nil {
+			return false
+		}
+		if err != nil {
 			return p.unsaid(ctx, o, &o.inc.Said.Sending, err)
 		}
+		p.took(p.targetsOf(o.inc)...)
 		changed = true
 	}
 	said := &o.inc.Said
@@ -209,6 +230,7 @@ func (p *pass) say(ctx context.Context, o *outgoing) (changed bool) {
 			o.inc.Called = now
 		}
 		*n = p.sent(o.inc, *n, ts)
+		p.took(p.targetsOf(o.inc)...)
 		changed = true
 	}
 	// The picture comes last: it never holds back the words.
@@ -235,9 +257,12 @@ func (p *pass) sayMessage(ctx context.Context, o *outgoing) error {
 		// The incident is not over, so it is said anew.
 		p.log.WarnContext(ctx, "the message is gone, it is posted anew", "cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource)
 		said.TS, said.Channel, said.Sending = "", p.channelOf(o.inc), p.now()
-		if o.inc, err = p.incidents.SaveIncident(ctx, o.inc); err != nil {
+		saved, err := p.incidents.SaveIncident(ctx, o.inc)
+		if err != nil {
+			o.unmarked = err
 			return err
 		}
+		o.inc = saved
 	}
 	ts, err := p.slack.Post(ctx, said.Channel, *o.message)
 	if err == nil {

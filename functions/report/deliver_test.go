@@ -167,14 +167,15 @@ func TestNothingToEdit(t *testing.T) {
 	}
 }
 
-// A wrong token is an error of the function, says what to do, and loses nothing.
+// A wrong token fails no batch, says what to do, and loses nothing.
 func TestWrongToken(t *testing.T) {
 	b := newBench(t)
 	b.channel.fail = refused
-	if _, err := b.at(0, failing(launch(i1, 0, report.Waiting))); err == nil || !strings.Contains(err.Error(), "bot token") {
-		t.Errorf("error is %v, want one that tells to put a token into the secret", err)
+	b.must(0, failing(launch(i1, 0, report.Waiting)))
+	if !strings.Contains(b.log.String(), "put a valid bot token") {
+		t.Errorf("the log does not tell to put a token into the secret: %s", b.log)
 	}
-	if !strings.Contains(b.log.String(), "waiting does not help") || b.counts["SlackFailures"] != 1 {
+	if !strings.Contains(b.log.String(), "waiting does not help") || b.counts["SlackFailures"] != 1 || b.counts["Undelivered"] != 1 {
 		t.Errorf("log is %s, failures %d", b.log, b.counts["SlackFailures"])
 	}
 	if b.bus.kinds() != "Opened" {
@@ -193,11 +194,10 @@ func TestWrongToken(t *testing.T) {
 func TestBusAway(t *testing.T) {
 	b := newBench(t)
 	b.bus.fail = errors.New("no bus")
-	if _, err := b.at(0, failing(launch(i1, 0, report.Waiting))); !errors.Is(err, b.bus.fail) {
-		t.Errorf("error is %v, want the bus's", err)
-	}
-	if _, err := b.at(5, failing(launch(i1, 0, report.Missed))); err == nil {
-		t.Error("no error")
+	b.must(0, failing(launch(i1, 0, report.Waiting)))
+	b.must(5, failing(launch(i1, 0, report.Missed)))
+	if b.counts["BusFailures"] != 2 || b.counts["Undelivered"] != 2 {
+		t.Errorf("%d failures, %d undelivered, want 2 and 2", b.counts["BusFailures"], b.counts["Undelivered"])
 	}
 	if got := strings.Join(b.channel.notes(), " "); got != "opened missed" {
 		t.Errorf("the thread has %q: Slack must not wait for the bus", got)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -78,6 +77,7 @@ type handler struct {
 	files     Files
 	people    People
 	bus       Bus
+	clusters  Clusters
 	channel   string
 	approvers []string // Slack's ids of users and user groups
 	policy    report.Policy
@@ -103,6 +103,7 @@ func build(_ context.Context, e run.Env) (run.Handler, error) {
 		incidents: store, postings: store, acts: store,
 		slack: client, files: client, people: client,
 		bus:       bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName),
+		clusters:  store,
 		channel:   e.Config.Channel,
 		approvers: e.Config.Approvers,
 		actions:   e.Config.SlackActions,
@@ -124,20 +125,27 @@ var errNoBatch = errors.New("the event is not a batch of SQS messages: report is
 // handle takes a batch of what was observed, pressed, planned and done. What cannot be decoded, or not be
 // recorded, goes back to the queue and in the end to the dead-letter queue.
 //
-// What is recorded but could not be said or told is not lost: it stands in the
-// record and is tried again with the cluster's next observation, five minutes
-// later at most. It is an error of the function only where waiting does not
-// help, so that the alarm rings.
+// What is recorded has succeeded. What could not be said or told of it stands in
+// the record, and is tried again with the cluster's next message. Where that does
+// not help, because a token was revoked or a channel archived, who refuses is left
+// alone for longer and longer and asked again by a clock of its own (tick): never
+// is it an error of the function, which would bring the whole batch back, and with
+// it hold up all that is observed of the cluster.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	messages, ok := event.Batch(raw)
 	if !ok {
-		return nil, errNoBatch
+		return nil, h.tick(ctx, raw)
 	}
 	clusters, failed := h.sort(messages)
 	p := pass{handler: h}
 	for i, c := range clusters {
 		p.take(ctx, c.name, len(clusters)-i)
-		if err := errors.Join(p.cluster(ctx, c), p.summarise(ctx, c)); err != nil {
+		err := p.remember(ctx, c.name)
+		if err == nil {
+			err = errors.Join(p.cluster(ctx, c), p.summarise(ctx, c))
+			p.settle(ctx, err == nil)
+		}
+		if err != nil {
 			h.log.ErrorContext(ctx, "results could not be recorded, they go back to the queue", "cluster", c.name, "results", len(c.results), "summaries", len(c.summaries), "error", err.Error())
 			h.count("RecordFailures", 1)
 			failed = append(failed, c.messages...)
@@ -145,9 +153,6 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	}
 	p.attach(ctx)
 	p.resume(ctx)
-	if len(p.wrong) > 0 {
-		return nil, errors.Join(p.wrong...)
-	}
 	return event.Failures(failed), nil
 }
 
@@ -208,8 +213,13 @@ type pass struct {
 	owing []string
 	// groups are the user groups that were read.
 	groups map[string]members
-	// wrong is what a person must put right.
-	wrong []error
+	// delivery is of the cluster whose turn it is, deliveries those of all clusters
+	// of the pass.
+	delivery   *delivery
+	deliveries map[string]*delivery
+	// busDown is set when EventBridge does not take events: the rest of the pass
+	// does not ask it again.
+	busDown bool
 }
 
 // attempts bounds how often a cluster is decided anew because another
@@ -264,6 +274,7 @@ func (p *pass) record(ctx context.Context, c clusterBatch) (due []outgoing, stra
 		take(report.Tick(inc, now, p.routed()))
 	}
 	for _, inc := range incidents {
+		p.delivery.open = p.delivery.open || inc.State != report.Closed
 		p.owes(inc)
 		o := p.claim(inc, now)
 		if changed[inc.Key] {
@@ -285,10 +296,4 @@ func replace(incidents []report.Incident, inc report.Incident) []report.Incident
 	}
 	incidents[i] = inc
 	return incidents
-}
-
-// failed keeps an error that the function ends with, so that its alarm rings.
-func (p *pass) failed(ctx context.Context, what string, key report.Key, err error) {
-	p.log.ErrorContext(ctx, what, "cluster", key.Cluster, "check", key.Check, "resource", key.Resource, "error", err.Error())
-	p.wrong = append(p.wrong, fmt.Errorf("%s: %w", what, err))
 }

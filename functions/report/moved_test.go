@@ -42,8 +42,9 @@ func TestChannelReplaced(t *testing.T) {
 	b.must(0, failing(launch(i1, 0, report.Waiting)))
 	old := b.handler.channel
 	b.slack = archived{b.channel, old}
-	if _, err := b.at(5, failing(launch(i1, 0, report.Missed))); err == nil {
-		t.Error("the channel is archived and no other is set, and there is no error")
+	b.must(5, failing(launch(i1, 0, report.Missed)))
+	if b.counts["Undelivered"] != 1 || !strings.Contains(b.log.String(), "unarchive the channel") {
+		t.Errorf("the channel is archived and no other is set: %d undelivered, log %s", b.counts["Undelivered"], b.log)
 	}
 	b.handler.channel = "C0NEW"
 	b.must(10, sweep())

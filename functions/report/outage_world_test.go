@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/smithy-go"
+
 	"rollcall/local/slackstand"
 	"rollcall/shared/event"
 	"rollcall/shared/report"
@@ -32,7 +35,31 @@ const (
 	noDoor    away = "connection refused"
 	errors5xx away = "500, and no answer within the timeout"
 	waits     away = "429 with Retry-After"
+
+	// What does not pass by itself. The codes are Slack's (docs.slack.dev,
+	// chat.postMessage, "Errors"); EventBridge refuses what IAM denies with
+	// AccessDeniedException ("Common Errors" of its API reference).
+	revoked  away = "token_revoked"
+	outside  away = "not_in_channel"
+	archives away = "is_archived"
+	busDeaf  away = "PutEvents refused"
 )
+
+// permanent tells that it is over only when a person mends it.
+func (a away) permanent() bool {
+	return a == revoked || a == outside || a == archives || a == busDeaf
+}
+
+// lasts is for how long.
+func (a away) lasts() time.Duration {
+	switch {
+	case a == well:
+		return 0
+	case a.permanent():
+		return 4 * time.Hour
+	}
+	return time.Hour
+}
 
 // wireToSlack is the way to Slack: the stand-in without a network, in the
 // test's time.
@@ -55,6 +82,9 @@ func (w *wireToSlack) RoundTrip(r *http.Request) (*http.Response, error) {
 	time.Sleep(150 * time.Millisecond) // what an answer takes
 	if time.Now().Before(w.until) {
 		switch {
+		case w.how == busDeaf: // Slack is well
+		case w.how.permanent():
+			return httpAnswer(http.StatusOK, nil, fmt.Sprintf(`{"ok":false,"error":%q}`, w.how)), nil
 		case w.how == noDoor:
 			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 		case w.how == waits:
@@ -94,13 +124,16 @@ func httpAnswer(status int, header http.Header, body string) *http.Response {
 type shelf struct {
 	mu     sync.Mutex
 	items  map[report.Key]kept
+	// clusters is what report remembers of them beside.
+	clusters map[string]report.ClusterRecord
 	writes int
 }
 
 type kept struct {
 	body    []byte
 	version int
-	due     bool // Slack was not told all of it
+	due     bool // Slack or the bus was not told all of it
+	seen    time.Time
 }
 
 func (s *shelf) Incidents(_ context.Context, cluster string) ([]report.Incident, error) {
@@ -138,13 +171,45 @@ func (s *shelf) SaveIncident(ctx context.Context, inc report.Incident) (report.I
 	inc.Version++
 	body, err := json.Marshal(inc)
 	unsaid := slices.ContainsFunc(inc.Said.Notes, func(n report.Note) bool { return n.TS == "" })
-	s.items[inc.Key] = kept{body, inc.Version, inc.Number > 0 && (inc.Said.TS == "" || inc.Said.Behind || unsaid)}
+	s.items[inc.Key] = kept{body, inc.Version, inc.Number > 0 && (inc.Said.TS == "" || inc.Said.Behind || unsaid || len(inc.Untold) > 0), inc.Seen}
 	return inc, err
 }
 
 func (s *shelf) Postings(context.Context, string) ([]report.Posting, error) { return nil, nil }
 func (s *shelf) SavePosting(_ context.Context, p report.Posting) (report.Posting, error) {
 	return p, errors.New("this table has none of them")
+}
+
+func (s *shelf) ClusterRecord(_ context.Context, cluster string) (report.ClusterRecord, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r, known := s.clusters[cluster]; known {
+		return r, nil
+	}
+	return report.ClusterRecord{Cluster: cluster}, nil
+}
+
+func (s *shelf) ClusterRecords(context.Context) (list []report.ClusterRecord, _ error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.clusters {
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+func (s *shelf) SaveClusterRecord(_ context.Context, r report.ClusterRecord) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.Version != s.clusters[r.Cluster].Version {
+		return &state.Conflict{}
+	}
+	if s.clusters == nil {
+		s.clusters = map[string]report.ClusterRecord{}
+	}
+	r.Version++
+	s.clusters[r.Cluster] = r
+	return nil
 }
 
 // due is how many incidents have something that Slack was not told.
@@ -163,9 +228,33 @@ type againFunc func(o report.Observation) error
 
 func (f againFunc) SendResult(_ context.Context, o report.Observation) error { return f(o) }
 
-type quietBus struct{}
+// stalest is how old the newest observation is of the cluster of which it is oldest.
+func (s *shelf) stalest(clusters []string) (age time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	newest := map[string]time.Time{}
+	for key, it := range s.items {
+		if it.seen.After(newest[key.Cluster]) {
+			newest[key.Cluster] = it.seen
+		}
+	}
+	for _, cluster := range clusters {
+		if at := newest[cluster]; !at.IsZero() {
+			age = max(age, time.Since(at))
+		}
+	}
+	return age
+}
 
-func (quietBus) Tell(context.Context, []report.Event) error { return nil }
+// quietBus refuses until a time, and forgets what it takes.
+type quietBus struct{ refuses time.Time }
+
+func (b quietBus) Tell(context.Context, []report.Event) error {
+	if time.Now().Before(b.refuses) {
+		return &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized to perform: events:PutEvents"}
+	}
+	return nil
+}
 
 // outage is a run of the script.
 type outage struct {
@@ -177,6 +266,12 @@ type outage struct {
 	lost    int // messages that went to the dead-letter queue
 	drained time.Duration
 	invoked int
+	// stale is how old the newest observation of a cluster became.
+	stale time.Duration
+	// alarmed are the periods of five minutes in which something was undelivered.
+	alarmed map[int]bool
+	errors  bytes.Buffer // of the log
+	failed  int          // invocations
 }
 
 // The queue as Lambda reads it: a group at a time, at most ten messages in a
@@ -188,6 +283,11 @@ const (
 	invisible   = 6 * time.Minute
 	mostReceive = 5
 )
+
+// outageTick is how often report is woken by its schedule (functions/report/spec).
+const outageTick = 5 * time.Minute
+
+const scheduled = `{"version":"0","id":"1","detail-type":"Scheduled Event","source":"aws.events","account":"111122223333","time":"2026-11-20T14:00:00Z","region":"us-west-2","resources":[],"detail":{}}`
 
 type queued struct {
 	id, group, body string
@@ -203,21 +303,30 @@ func play(t *testing.T, script outageScript, how away, stand *slackstand.Server)
 	time.Sleep(time.Until(time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)))
 	begin := time.Now()
 	wire := &wireToSlack{to: stand.Handler(), how: how, calls: map[string]int{}}
-	if how != well {
-		wire.until = begin.Add(time.Hour)
-	}
+	wire.until = begin.Add(how.lasts())
 	client, err := slack.NewClient("http://127.0.0.1/api/", "xoxb-1", &http.Client{Transport: wire})
 	if err != nil {
 		t.Fatal(err)
 	}
 	table := &shelf{items: map[report.Key]kept{}}
-	out := outage{counts: map[string]int{}}
+	out := outage{counts: map[string]int{}, alarmed: map[int]bool{}}
+	ear := quietBus{}
+	if how == busDeaf {
+		ear.refuses = wire.until
+	}
 	var mu sync.Mutex
 	var queue []queued
 	h := handler{
-		incidents: table, postings: table, slack: client, files: client, people: client, bus: quietBus{}, channel: "C0123456789",
+		incidents: table, postings: table, slack: client, files: client, people: client, bus: ear, clusters: table, channel: "C0123456789",
 		policy: report.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}, now: time.Now,
-		log: slog.New(slog.DiscardHandler), count: func(name string, n int) { mu.Lock(); out.counts[name] += n; mu.Unlock() },
+		log: slog.New(slog.NewTextHandler(&out.errors, &slog.HandlerOptions{Level: slog.LevelError})),
+		count: func(name string, n int) {
+			mu.Lock()
+			defer mu.Unlock()
+			if out.counts[name] += n; name == "Undelivered" {
+				out.alarmed[int(time.Since(begin)/(5*time.Minute))] = true
+			}
+		},
 	}
 	h.again = againFunc(func(o report.Observation) error {
 		body, err := json.Marshal(o)
@@ -229,6 +338,7 @@ func play(t *testing.T, script outageScript, how away, stand *slackstand.Server)
 	coming := script.observations(begin, 6*time.Hour)
 	busy := map[string]bool{} // groups in work
 	running := 0
+	ticked := time.Duration(0)
 	var group sync.WaitGroup
 	for {
 		at := time.Since(begin)
@@ -251,10 +361,13 @@ func play(t *testing.T, script outageScript, how away, stand *slackstand.Server)
 			group.Add(1)
 			go func() {
 				defer group.Done()
-				back := invoke(t, h, batch)
+				back, err := invoke(t, h, batch)
 				mu.Lock()
 				defer mu.Unlock()
 				running--
+				if err != nil {
+					out.failed++
+				}
 				for _, m := range batch {
 					delete(busy, m.group)
 				}
@@ -270,10 +383,19 @@ func play(t *testing.T, script outageScript, how away, stand *slackstand.Server)
 		}
 		idle := running == 0
 		mu.Unlock()
-		if at >= time.Hour && out.drained == 0 && table.due() == 0 {
-			out.drained = at - time.Hour
+		if next := at.Truncate(outageTick); next > ticked {
+			ticked = next
+			if _, err := h.handle(context.Background(), json.RawMessage(scheduled)); err != nil {
+				t.Errorf("the tick: %v", err)
+			}
 		}
-		if at > script.end && idle && table.due() == 0 || at > 5*time.Hour {
+		if at <= script.end || how.permanent() && at <= how.lasts() {
+			out.stale = max(out.stale, table.stalest(script.clusters))
+		}
+		if at >= max(how.lasts(), time.Hour) && out.drained == 0 && table.due() == 0 {
+			out.drained = at - max(how.lasts(), time.Hour)
+		}
+		if at > max(script.end, how.lasts()) && idle && table.due() == 0 || at > 5*time.Hour {
 			break
 		}
 		time.Sleep(time.Second)
@@ -304,7 +426,7 @@ func take(queue *[]queued, busy map[string]bool) []queued {
 }
 
 // invoke gives a batch to the function, and gives what goes back.
-func invoke(t *testing.T, h handler, batch []queued) []queued {
+func invoke(t *testing.T, h handler, batch []queued) ([]queued, error) {
 	var records []map[string]any
 	for i, m := range batch {
 		records = append(records, map[string]any{"messageId": fmt.Sprint(i), "body": m.body, "eventSource": "aws:sqs"})
@@ -317,7 +439,7 @@ func invoke(t *testing.T, h handler, batch []queued) []queued {
 	defer cancel()
 	answer, err := h.handle(ctx, raw)
 	if err != nil {
-		return batch
+		return batch, err
 	}
 	var back []queued
 	for _, f := range answer.(event.Answer).Failures {
@@ -325,5 +447,5 @@ func invoke(t *testing.T, h handler, batch []queued) []queued {
 		_, _ = fmt.Sscan(f.ID, &i)
 		back = append(back, batch[i])
 	}
-	return back
+	return back, nil
 }

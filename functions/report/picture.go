@@ -49,11 +49,18 @@ func (p *pass) picture(ctx context.Context, o *outgoing) (changed bool) {
 		p.log.WarnContext(ctx, "Slack does not show the picture yet, it is tried again with the next observation", "cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource, "error", err.Error())
 	case errors.As(err, &e) && e.Code == "invalid_blocks":
 		s.Next, s.Refusals = "", 0
-		p.unsaid(ctx, o, new(time.Time), err)
+		p.count("SlackFailures", 1)
+		p.pictureless(ctx, "the message goes without its picture", err, "cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource)
 	default:
 		p.unsaid(ctx, o, new(time.Time), err)
 	}
 	return true
+}
+
+// pictureless rings the alarm for a picture that is let go: the words are said.
+func (p *pass) pictureless(ctx context.Context, what string, err error, about ...any) {
+	p.count("Undelivered", 1)
+	p.log.ErrorContext(ctx, what, append(about, "error", err.Error())...)
 }
 
 // give uploads the picture, and tells whether Slack has it. What waiting does
@@ -84,7 +91,7 @@ func (p *pass) give(ctx context.Context, o *outgoing, s *report.Sketch) bool {
 	s.PNG, s.Missing = nil, reason
 	p.count("SlackFailures", 1)
 	if !known {
-		p.failed(ctx, "the message goes without its picture", o.inc.Key, err)
+		p.pictureless(ctx, "the message goes without its picture", err, "cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource)
 	}
 	return false
 }

@@ -105,12 +105,10 @@ func TestPicturesNeverHoldBackWords(t *testing.T) {
 func TestPicturesWithoutScope(t *testing.T) {
 	b := newBench(t)
 	b.channel.fail = fails("upload", slack.Error{Kind: slack.Auth, Method: "files.getUploadURLExternal", Code: "missing_scope", Scope: "files:write"}, -1)
-	rang := 0
 	for _, minute := range []int{0, 1, 61, 122, 183} {
-		if _, err := b.at(minute, leaking(fmt.Sprint(minute))); err != nil {
-			rang++
-		}
+		b.must(minute, leaking(fmt.Sprint(minute)))
 	}
+	rang := b.counts["Undelivered"]
 	if posts := b.channel.posts(); len(posts) != 1 || posts[0].picture != "" || rang != 1 {
 		t.Errorf("posts %+v, the alarm rang %d times; want one message without a picture, and once", posts, rang)
 	}
@@ -129,12 +127,10 @@ func TestPictureNotTakenIn(t *testing.T) {
 	}
 	b = newBench(t)
 	b.channel.fail = fails("update", refusal, -1)
-	rang := 0
 	for minute := range 5 {
-		if _, err := b.at(minute, leaking("first")); err != nil {
-			rang++
-		}
+		b.must(minute, leaking("first"))
 	}
+	rang := b.counts["Undelivered"]
 	if inc := b.incident(); inc.Sketch.Due() || rang != 1 || len(b.channel.posts()) != 1 {
 		t.Errorf("%+v, the alarm rang %d times, %d posts; want it let go with one alarm", inc.Sketch, rang, len(b.channel.posts()))
 	}

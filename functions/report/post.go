@@ -60,6 +60,7 @@ func (p *pass) postMessage(ctx context.Context, post *report.Posting) (said bool
 		}
 		p.count("SlackSummaries", 1)
 		post.Channel, post.TS = p.summariesOf(post.Summary.Cluster), ts
+		p.took(p.targetsOfSummary(*post)...)
 	}
 	*post, err = p.keep(ctx, *post)
 	return true, err
@@ -91,7 +92,7 @@ func (p *pass) upload(ctx context.Context, post *report.Posting) (ok bool) {
 		return false
 	}
 	p.count("SlackFailures", 1)
-	p.wrongly(ctx, "the summary goes out without its picture", post.Summary, err)
+	p.pictureless(ctx, "the summary goes out without its picture", err, "cluster", post.Summary.Cluster, "summary", post.Summary.ID)
 	return true
 }
 
@@ -109,6 +110,10 @@ func (p *pass) refused(ctx context.Context, post report.Posting, err error) erro
 				return err
 			}
 			post.Picture = report.Picture{Missing: "Slack did not take a message with it", Refusals: post.Picture.Refusals}
+			p.count("SlackFailures", 1)
+			p.pictureless(ctx, "the summary goes out without its picture", err, "cluster", post.Summary.Cluster, "summary", post.Summary.ID)
+			_, err := p.keep(ctx, post)
+			return err
 		}
 	}
 	p.unposted(ctx, post, err)
@@ -138,6 +143,7 @@ func (p *pass) postDetails(ctx context.Context, post *report.Posting) (said bool
 	case err == nil:
 		p.count("SlackNotes", 1)
 		post.DetailsTS = ts
+		p.took(p.targetsOfSummary(*post)...)
 		return true, nil
 	case lost(err, post.Channel, p.summariesOf(post.Summary.Cluster)):
 		// Somebody deleted the message: nobody wants its details.
@@ -171,5 +177,5 @@ func (p *pass) unposted(ctx context.Context, post report.Posting, err error) {
 		p.log.WarnContext(ctx, "Slack was not told, it will be with the next batch", "cluster", post.Summary.Cluster, "summary", post.Summary.ID, "error", err.Error())
 		return
 	}
-	p.wrongly(ctx, "Slack was not told, and waiting does not help", post.Summary, err)
+	p.refusedBy(ctx, refuser(err, p.roomOf(post), report.OfSummary(post.Summary.ID)), err, "cluster", post.Summary.Cluster, "summary", post.Summary.ID)
 }

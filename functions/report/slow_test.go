@@ -47,7 +47,7 @@ func (s slow) GroupMembers(ctx context.Context, group string) ([]string, error) 
 }
 
 func slowPass(s slow, turn time.Duration) pass {
-	p := pass{handler: handler{slack: s, people: s, now: time.Now, log: slog.New(slog.DiscardHandler), count: func(string, int) {}}}
+	p := pass{handler: handler{slack: s, people: s, now: time.Now, log: slog.New(slog.DiscardHandler), count: func(string, int) {}}, delivery: &delivery{wanted: map[report.Target]bool{}}}
 	p.turn, p.until = "prod", time.Now().Add(turn)
 	return p
 }

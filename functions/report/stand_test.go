@@ -45,8 +45,8 @@ func TestSummaryInSlack(t *testing.T) {
 			if sum.Chart, err = chart.Spot(sum.Spot, nil, chart.ForSlack()); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := b.tell(0, sum); (err != nil) != test.alarm {
-				t.Errorf("the function ends with %v", err)
+			if _, err := b.tell(0, sum); err != nil || b.counts["Undelivered"] > 0 != test.alarm {
+				t.Errorf("%v, %d undelivered", err, b.counts["Undelivered"])
 			}
 			b.now = b.now.Add(time.Minute)
 			if _, err := b.tell(1); err != nil {

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"rollcall/shared/report"
@@ -55,7 +55,7 @@ func (p *pass) summariseOnce(ctx context.Context, c clusterBatch) error {
 		list = append(list, saved)
 	}
 	for _, post := range list {
-		if !post.Due() || p.silent {
+		if !post.Due() || p.held(p.targetsOfSummary(post)...) || p.silent {
 			continue
 		}
 		say := p.post
@@ -69,8 +69,12 @@ func (p *pass) summariseOnce(ctx context.Context, c clusterBatch) error {
 	return nil
 }
 
-// wrongly keeps an error that the function ends with, so that its alarm rings.
-func (p *pass) wrongly(ctx context.Context, what string, s report.Summary, err error) {
-	p.log.ErrorContext(ctx, what, "cluster", s.Cluster, "summary", s.ID, "error", err.Error())
-	p.wrong = append(p.wrong, fmt.Errorf("%s: summary %s: %w", what, s.ID, err))
+// targetsOfSummary are whom a summary goes to.
+func (p *pass) targetsOfSummary(post report.Posting) []report.Target {
+	return []report.Target{report.ToSlack, report.ToChannel(p.roomOf(post)), report.OfSummary(post.Summary.ID)}
+}
+
+// roomOf is the channel that a summary is in, or goes to.
+func (p *pass) roomOf(post report.Posting) string {
+	return cmp.Or(post.Channel, p.summariesOf(post.Summary.Cluster))
 }

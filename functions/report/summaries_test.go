@@ -195,14 +195,14 @@ func fails(name string, e slack.Error, times int) func(string) (error, bool) {
 func TestSummaryWithoutScope(t *testing.T) {
 	b := newBench(t)
 	b.channel.fail = fails("upload", slack.Error{Kind: slack.Auth, Method: "files.getUploadURLExternal", Code: "missing_scope", Scope: "files:write"}, -1)
-	if _, err := b.tell(0, daily(31)); err == nil || !strings.Contains(err.Error(), "files:write") {
-		t.Errorf("the error is %v, want the scope in it", err)
+	if _, err := b.tell(0, daily(31)); err != nil || b.counts["Undelivered"] != 1 || !strings.Contains(b.log.String(), "add the scope files:write") {
+		t.Errorf("%v, %d undelivered; want the scope in the log: %s", err, b.counts["Undelivered"], b.log)
 	}
 	b.complete(false)
 	if !strings.Contains(b.posting().Picture.Missing, "files:write") {
 		t.Errorf("the record says %q", b.posting().Picture.Missing)
 	}
-	// The queue gives the batch again, as the function failed.
+	// The queue gives the batch again.
 	if failed, err := b.tell(1, daily(31)); err != nil || len(failed) > 0 {
 		t.Errorf("given again: %q, %v", failed, err)
 	}
@@ -227,15 +227,14 @@ func TestSummaryPictureNotTakenIn(t *testing.T) {
 
 	b = newBench(t)
 	b.channel.fail = fails("post", refusal, mostRefusals)
-	var wrong []error
 	for minute, step := range [][]report.Summary{{daily(31)}, nil, nil, nil} {
 		if _, err := b.tell(minute, step...); err != nil {
-			wrong = append(wrong, err)
+			t.Fatal(err)
 		}
 	}
 	b.complete(false)
-	if len(wrong) != 1 {
-		t.Errorf("the alarm rang %d times, want once: %v", len(wrong), wrong)
+	if rang := b.counts["Undelivered"]; rang != 1 {
+		t.Errorf("the alarm rang %d times, want once", rang)
 	}
 }
 
@@ -244,14 +243,14 @@ func TestSummaryRefused(t *testing.T) {
 	for _, from := range []string{"upload", "post", "reply details"} {
 		b := newBench(t)
 		b.channel.fail = fails(from, slack.Error{Kind: slack.Auth, Method: "x", Code: "invalid_auth"}, 2)
-		if _, err := b.tell(0, daily(31)); err == nil {
-			t.Errorf("%s: no error", from)
+		for i, step := range [][]report.Summary{{daily(31)}, nil, nil} {
+			// The second try is two minutes after the first, the third four after that.
+			if failed, err := b.tell([]int{0, 2, 6}[i], step...); err != nil || len(failed) > 0 {
+				t.Errorf("%s: gave back %q, %v", from, failed, err)
+			}
 		}
-		if _, err := b.tell(1); err == nil {
-			t.Errorf("%s: no error the second time", from)
-		}
-		if _, err := b.tell(2); err != nil {
-			t.Error(err)
+		if b.counts["Undelivered"] != 2 {
+			t.Errorf("%s: %d undelivered, want 2", from, b.counts["Undelivered"])
 		}
 		b.complete(true)
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"rollcall/functions/report/spec"
 	"rollcall/shared/bus"
 	"rollcall/shared/report"
 	"rollcall/shared/state"
@@ -51,9 +50,7 @@ func (p *pass) resume(ctx context.Context) {
 	}
 	slices.Sort(p.unfinished)
 	for _, cluster := range slices.Compact(p.unfinished) {
-		now := p.now()
-		o := report.Observation{Format: report.Format, ID: "resume/" + cluster + "/" + now.UTC().Format(time.RFC3339Nano), By: spec.Name, At: now, Cluster: cluster}
-		if err := p.again.SendResult(ctx, o); err != nil {
+		if err := p.again.SendResult(ctx, wake(cluster, p.now())); err != nil {
 			p.log.WarnContext(ctx, "report could not ask itself to go on, the cluster's next observation will", "cluster", cluster, "error", err.Error())
 			continue
 		}

@@ -37,7 +37,7 @@ func inMinute(t *testing.T, said Slack, again Again, first, second int) (wrong e
 	t.Helper()
 	table := &shelf{items: map[report.Key]kept{}}
 	h := handler{
-		incidents: table, postings: table, slack: said, files: &channel{}, people: &channel{}, bus: quietBus{}, channel: "C0123456789", again: again,
+		incidents: table, postings: table, slack: said, files: &channel{}, people: &channel{}, bus: quietBus{}, clusters: table, channel: "C0123456789", again: again,
 		policy: report.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}, now: time.Now, log: slog.New(slog.DiscardHandler),
 		count: func(string, int) {},
 	}
@@ -58,7 +58,7 @@ func inMinute(t *testing.T, said Slack, again Again, first, second int) (wrong e
 		}
 		batch = append(batch, queued{id: fmt.Sprint(i), group: cluster, body: body})
 	}
-	if back := invoke(t, h, batch); len(back) > 0 {
+	if back, err := invoke(t, h, batch); err != nil || len(back) > 0 {
 		return fmt.Errorf("%d messages went back", len(back))
 	}
 	return nil

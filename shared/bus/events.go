@@ -5,6 +5,7 @@ package bus
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -86,7 +87,7 @@ func (b *Bus) entry(e report.Event) (types.PutEventsRequestEntry, error) {
 	}
 	entry := b.pack(DetailType(e.Kind), detail, e.At)
 	if n := sizeOf(entry); n > maxBytes {
-		return types.PutEventsRequestEntry{}, fmt.Errorf("event %s: %d bytes, EventBridge takes %d", e.ID, n, maxBytes)
+		return types.PutEventsRequestEntry{}, fmt.Errorf("event %s: %d bytes, EventBridge takes %d: %w", e.ID, n, maxBytes, ErrTooLarge)
 	}
 	return entry, nil
 }
@@ -158,6 +159,9 @@ func (b *Bus) put(ctx context.Context, entries []types.PutEventsRequestEntry) er
 	}
 	return e
 }
+
+// ErrTooLarge: an event does not fit into an entry, however much of it is left out.
+var ErrTooLarge = errors.New("the event is too large")
 
 // Refused are events that EventBridge did not take, in an answer that
 // otherwise was well.

@@ -40,10 +40,19 @@ func Spec() fn.Spec {
 			Attempts:    5,
 			Retention:   4 * 24 * time.Hour,
 		},
+		Schedules: []fn.Schedule{
+			{Name: "retry", Why: "What Slack or the bus refuses is tried again by this clock, not by what is observed; clusters that nobody observes any more are looked after", Every: 5 * time.Minute},
+		},
 		Memory:      256,
 		Timeout:     60 * time.Second,
 		Environment: Environment(),
 		Alarms: []fn.Alarm{
+			{
+				// Counted with every tick as long as it lasts: it rings once, and is over when it is.
+				Metric: "Undelivered", AtLeast: 1,
+				Why: "Slack or the bus refuses what Rollcall sends, for a reason that does not pass by itself.",
+				Do:  `read the errors "was not told" in its log: the token, the channel or the permission that is missing is named there; nothing is lost, and it is tried again every quarter of an hour.`,
+			},
 			{
 				Metric: "RemediesFailed", AtLeast: 1,
 				Why: "What a person or the policy had approved was not done, or not wholly.",
@@ -66,6 +75,7 @@ func Spec() fn.Spec {
 			state.RecordIncidents(),
 			state.RecordSummaries(),
 			state.RecordActs(),
+			state.RecordClusters(),
 			{
 				Sid:       "ReadSlackToken",
 				Why:       "The bot token is read at start and kept in memory only.",

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A revoked token, a bot that was removed, an archived channel, a bus that refuses:
+// for four hours what is observed is taken in as fast as ever, nothing is said
+// twice or lost, one alarm rings and stays until it is mended, and then the channel
+// is what it would have been.
+func TestRefusedForFourHours(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it plays hours of many incidents")
+	}
+	script := newScript(3, 12)
+	// The causes that a cluster is known by stay for all of the time.
+	for i := range script.faults {
+		if i < 3 {
+			script.faults[i].gone, script.faults[i].back = 1000*time.Hour, 0
+		}
+	}
+	as := onSlack(t, script, well)
+	want, _, _ := as.read()
+	for _, how := range []away{revoked, outside, archives, busDeaf} {
+		t.Run(string(how), func(t *testing.T) {
+			o := onSlack(t, script, how)
+			if o.failed > 0 {
+				t.Errorf("%d invocations failed, and brought their batches back", o.failed)
+			}
+			// Sweeps come every five minutes and are taken in within seconds.
+			if o.stale > outageSweep+time.Minute {
+				t.Errorf("the newest observation of a cluster became %s old", o.stale)
+			}
+			got, _, twice := o.read()
+			if twice > 0 || o.lost > 0 {
+				t.Errorf("%d said twice, %d lost", twice, o.lost)
+			}
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(story{})); diff != "" {
+				t.Errorf("the channel is not what it would have been (-want +got):\n%s", clip(diff))
+			}
+			// Whoever mended it is heard of within the longest wait, a sweep and the
+			// time that Slack's limit takes.
+			backlog := time.Duration(o.counts["SlackPosts"]+o.counts["SlackNotes"]) * time.Second
+			if most := 15*time.Minute + outageSweep + 2*backlog; o.drained > most {
+				t.Errorf("it took %s until all was said, want %s at most", o.drained, most)
+			}
+			if n := bytes.Count(o.errors.Bytes(), []byte("\n")); n == 0 || n > len(script.clusters) {
+				t.Errorf("%d errors in the log, want one for each of %d clusters at most:\n%s", n, len(script.clusters), o.errors.Bytes())
+			}
+			first, last := -1, -1
+			for i := range int(o.how.lasts() / outageTick) {
+				if o.alarmed[i] {
+					if last >= 0 && last != i-1 {
+						t.Errorf("the alarm was over in period %d, and nothing was mended", last+1)
+					}
+					if last = i; first < 0 {
+						first = i
+					}
+				}
+			}
+			if first < 0 || time.Duration(last+1)*outageTick < how.lasts() {
+				t.Errorf("the alarm rang from period %d to %d, want until it is mended", first, last)
+			}
+			if end := int((how.lasts() + o.drained) / outageTick); o.alarmed[end+2] {
+				t.Error("the alarm still rings")
+			}
+			t.Logf("observations at most %s old, all said %s after it was mended, %d invocations", o.stale, o.drained, o.invoked)
+		})
+	}
+}
