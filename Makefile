@@ -20,7 +20,7 @@ PACKAGES  := ./shared/... ./functions/... ./local/... ./events/...
 RACE := ./local/pattern ./local/clock ./local/slackstand ./local/cloud/kubeapi ./shared/kube ./shared/run ./shared/slack
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-infra test-cli test-moto test-slack test-press test-kube corpus runbook load outage leaks peers spot-history runway build build-local generate authorization synth check-template deploy diff destroy invoke lint race bench fuzz
+.PHONY: $(shell sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,14 @@ test-slack: ## ask Slack's own types and client for a second opinion (needs npm)
 
 test-press: ## press the buttons of the Slack page with a real browser (needs Chromium)
 	go test -tags chromium -count=1 -timeout 20m ./local/slackpress
+
+test-upgrade: ## upgrade from each earlier release and roll back to it, with the real programs of both (needs the history)
+	go test -tags upgrade -count=1 -timeout 30m -run TestUpgradeAndRollback ./local/stage
+
+release-samples: build-local ## keep what this release writes, for those after it: RELEASE=2 (once, before a release)
+	@test -n "$(RELEASE)" || { echo "make release-samples RELEASE=2"; exit 2; }
+	go run ./local/demo -samples local/release/testdata/$(RELEASE)
+	git rev-parse HEAD > local/release/testdata/$(RELEASE)/commit
 
 test-kube: ## hold the Kubernetes reader against a real API server (builds one: five minutes)
 	cd local/kubetest && go test -tags kube -count=1 -timeout 40m
@@ -134,6 +142,7 @@ lint: ## gofmt, go vet, staticcheck
 	go vet -tags cli ./local/clitest ./local/diagnose && go vet -tags moto ./local/clitest
 	go vet -tags slacktypes ./local/slacktypes && go vet -tags kube ./local/kubetest
 	go vet -tags chromium ./local/slackpress
+	go vet -tags upgrade ./local/stage
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $(PACKAGES) ./infra/...
 
 race: ## run the tests of what works concurrently under the race detector

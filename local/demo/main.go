@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"rollcall/local/release"
 	"rollcall/local/stage"
 )
 
@@ -47,6 +48,7 @@ type options struct {
 	binaries string
 	logs     string
 	pictures string
+	samples  string
 }
 
 // play is a story: a world on a stage of its own, and what happens on it.
@@ -99,6 +101,7 @@ func main() {
 	flag.StringVar(&o.binaries, "binaries", "build/local", "folder of the functions' binaries")
 	flag.StringVar(&o.logs, "logs", "out/demo.log", "file for the functions' logs")
 	flag.StringVar(&o.pictures, "pictures", "", "folder for pictures of the Slack page (needs Chromium)")
+	flag.StringVar(&o.samples, "samples", "", "folder that keeps samples of the records and messages that the functions write (make release-samples)")
 	flag.Usage = func() {
 		fmt.Fprint(flag.CommandLine.Output(), usage)
 		flag.PrintDefaults()
@@ -157,7 +160,7 @@ func perform(ctx context.Context, o options, p play, logs io.Writer, keep bool) 
 	}
 	defer s.Close()
 	if err = p.act(ctx, s, n); err == nil {
-		err = documented(n)
+		err = errors.Join(documented(n), n.keepSamples())
 	}
 	for _, next := range p.then {
 		if err != nil {
@@ -186,7 +189,7 @@ func (o options) interlude(ctx context.Context, p play, n *narrator, logs io.Wri
 	if err := p.act(ctx, s, n); err != nil {
 		return fmt.Errorf("%s: %w", p.name, err)
 	}
-	if err := documented(n); err != nil {
+	if err := errors.Join(documented(n), n.keepSamples()); err != nil {
 		return fmt.Errorf("%s: %w", p.name, err)
 	}
 	return nil
@@ -202,12 +205,17 @@ func (o options) raise(ctx context.Context, p play, n *narrator, logs io.Writer)
 	if p.settings != nil {
 		settings = p.settings()
 	}
+	recorder := &release.Recorder{}
 	s, err := stage.Start(ctx, stage.Options{
 		World: "local/worlds/" + p.world + ".yaml", Template: o.template, Binaries: o.binaries,
 		Rate: rate, Slow: slow, Settings: settings, Out: logs, Log: slog.New(slog.NewTextHandler(logs, nil)),
+		Sent: recorder.Sent,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start the stage: %w", err)
+	}
+	if o.samples != "" {
+		n.keep = keepSamples(ctx, recorder, s, o.samples)
 	}
 	n.stage, n.play, n.rest = s, p.name, s.Clock.Work()
 	fmt.Printf("%s on the local stage, up to %g times as fast as the clock\n\n  Slack page   %s\n  AWS endpoint %s\n\n",

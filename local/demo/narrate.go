@@ -27,6 +27,9 @@ type narrator struct {
 	rest func()
 	// pictures is where pictures of the page go; none if it is empty.
 	pictures string
+	// keep ends the watching of what the functions write, and keeps samples of it;
+	// nil where that was not asked for.
+	keep func() error
 }
 
 type step struct {

@@ -73,11 +73,11 @@ func (r *Runtime) start(ctx context.Context, f *function, id string) (*environme
 		// Serve ends when kill closes the server.
 		_ = e.server.Serve(listener)
 	}()
-	e.cmd = exec.Command(f.Binary)
-	e.cmd.Dir = filepath.Dir(f.Binary)
-	env, version := f.configuration()
+	binary, env, version := f.configuration()
+	e.cmd = exec.Command(binary)
+	e.cmd.Dir = filepath.Dir(binary)
 	e.version = version
-	e.cmd.Env = r.variables(f, env, listener.Addr().String())
+	e.cmd.Env = r.variables(f, e.cmd.Dir, env, listener.Addr().String())
 	e.cmd.Stdout, e.cmd.Stderr = e.lines.stream("stdout"), e.lines.stream("stderr")
 	e.cmd.SysProcAttr = childAttributes()
 	// A grandchild that keeps the pipes open must not keep Wait from
@@ -85,7 +85,7 @@ func (r *Runtime) start(ctx context.Context, f *function, id string) (*environme
 	e.cmd.WaitDelay = time.Second
 	began := time.Now()
 	if err := r.spawner.start(e.cmd); err != nil {
-		return nil, 0, nil, errors.Join(fmt.Errorf("start %s: %w", f.Binary, err), e.server.Close())
+		return nil, 0, nil, errors.Join(fmt.Errorf("start %s: %w", binary, err), e.server.Close())
 	}
 	f.add(e)
 	go e.watch()

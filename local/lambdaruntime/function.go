@@ -28,11 +28,21 @@ func (f *function) configure(env map[string]string) {
 	f.free = nil
 }
 
+// replace changes the program of the processes that start from now on, and ends
+// those that wait for an event.
+func (f *function) replace(binary string) {
+	f.mu.Lock()
+	f.Binary = binary
+	env := f.Env
+	f.mu.Unlock()
+	f.configure(env)
+}
+
 // configuration is what a process starts with.
-func (f *function) configuration() (env map[string]string, version int) {
+func (f *function) configuration() (binary string, env map[string]string, version int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.Env, f.version
+	return f.Binary, f.Env, f.version
 }
 
 // idle takes a waiting process, the one used last first, as Lambda does; nil

@@ -181,6 +181,22 @@ func (r *Runtime) Configure(name string, env map[string]string) error {
 	return nil
 }
 
+// Replace gives a function another program, as an update of its code does: what
+// runs ends with the old one, what starts is the new one.
+func (r *Runtime) Replace(name, binary string) error {
+	r.mu.Lock()
+	f := r.functions[name]
+	r.mu.Unlock()
+	if f == nil {
+		return fmt.Errorf("replace the program of %q: %w", name, ErrNoFunction)
+	}
+	if _, err := os.Stat(binary); err != nil {
+		return fmt.Errorf("replace the program of %q: %w", name, err)
+	}
+	f.replace(binary)
+	return nil
+}
+
 // Names lists the functions, sorted.
 func (r *Runtime) Names() []string {
 	r.mu.Lock()

@@ -1,7 +1,6 @@
 package lambdaruntime
 
 import (
-	"path/filepath"
 	"sort"
 	"strconv"
 )
@@ -10,7 +9,7 @@ import (
 // the stage, so that a function cannot depend on it. A function's own
 // variables cannot replace the reserved ones, as on Lambda; region and
 // credentials can be given, because the stage's caller is who hands them out.
-func (r *Runtime) variables(f *function, own map[string]string, api string) []string {
+func (r *Runtime) variables(f *function, dir string, own map[string]string, api string) []string {
 	all := map[string]string{
 		"AWS_REGION":         r.o.Region,
 		"AWS_DEFAULT_REGION": r.o.Region,
@@ -30,7 +29,7 @@ func (r *Runtime) variables(f *function, own map[string]string, api string) []st
 		"AWS_LAMBDA_LOG_GROUP_NAME":       "/aws/lambda/" + f.Name,
 		"AWS_LAMBDA_LOG_STREAM_NAME":      "stage/[$LATEST]" + f.Name,
 		"AWS_EXECUTION_ENV":               "AWS_Lambda_provided.al2023",
-		"LAMBDA_TASK_ROOT":                filepath.Dir(f.Binary),
+		"LAMBDA_TASK_ROOT":                dir,
 		"LAMBDA_RUNTIME_DIR":              "/var/runtime",
 		"_HANDLER":                        f.Handler,
 	} {

@@ -225,6 +225,7 @@ func (q *Queues) send(s *store, m *message, delay time.Duration) (string, int64,
 	}
 	m.id = q.newID()
 	id, sequence := s.send(q.clock.Now(), m, delay)
+	q.sent(s.Name, m.body)
 	return id, sequence, nil
 }
 

@@ -77,6 +77,9 @@ type Options struct {
 	// minutes at rate 600 would be over after half a second, while its
 	// receiver is still at work, and each message would be seen twice.
 	VisibilityFloor time.Duration
+	// Sent, if any, takes each message that a queue took in, in the order of
+	// sending.
+	Sent func(queue, body string)
 }
 
 // Queues holds the queues of one stage. It is safe for concurrent use.
@@ -84,6 +87,7 @@ type Queues struct {
 	clock *clock.Clock
 	newID func() string
 	floor time.Duration
+	sent  func(queue, body string)
 
 	mu     sync.Mutex
 	queues map[string]*store // by ARN
@@ -96,8 +100,11 @@ func New(o Options) *Queues {
 	if o.VisibilityFloor == 0 {
 		o.VisibilityFloor = 2 * time.Second
 	}
+	if o.Sent == nil {
+		o.Sent = func(string, string) {}
+	}
 	return &Queues{
-		clock: o.Clock, newID: o.NewID, floor: o.VisibilityFloor,
+		clock: o.Clock, newID: o.NewID, floor: o.VisibilityFloor, sent: o.Sent,
 		queues: make(map[string]*store), closed: make(chan struct{}),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -88,6 +89,37 @@ func (s *Stage) Deploy(settings map[string]string) error {
 		return err
 	}
 	for _, f := range s.Template.Functions {
+		if err := s.Runtime.Configure(f.Name, s.environment(f)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DeployRelease gives the functions the programs of another release, and the
+// environment that its template says. What runs ends with the old ones. Rules,
+// queues and permissions stay those of the stage's own template, and so do
+// functions that the other release does not have.
+func (s *Stage) DeployRelease(binaries, templatePath string) error {
+	folder, err := filepath.Abs(binaries)
+	if err != nil {
+		return fmt.Errorf("deploy the programs of %s: %w", binaries, err)
+	}
+	source, err := os.ReadFile(templatePath)
+	if err != nil {
+		return fmt.Errorf("read the template: %w", err)
+	}
+	other, err := template.Parse(source, template.Options{AccountID: s.Template.AccountID, Region: s.Template.Region})
+	if err != nil {
+		return fmt.Errorf("read the template: %w", err)
+	}
+	for _, f := range other.Functions {
+		if _, ok := s.Template.Function(f.Name); !ok {
+			continue
+		}
+		if err := s.Runtime.Replace(f.Name, filepath.Join(folder, Folder(f), "bootstrap")); err != nil {
+			return err
+		}
 		if err := s.Runtime.Configure(f.Name, s.environment(f)); err != nil {
 			return err
 		}

@@ -71,6 +71,8 @@ type Options struct {
 	Change func(*world.File)
 	// Meter, if any, counts what the calls of DynamoDB take.
 	Meter *cloud.Meter
+	// Sent, if any, takes each message that a queue took in.
+	Sent func(queue, body string)
 	// EventFaults goes over the world's own event faults.
 	EventFaults func(router.Event) router.Fault
 }

@@ -175,7 +175,7 @@ func (s *Stage) startServers(ctx context.Context, set set) error {
 	if err := s.createTables(ctx); err != nil {
 		return err
 	}
-	s.Queues = queue.New(queue.Options{Clock: s.Clock, NewID: ids()})
+	s.Queues = queue.New(queue.Options{Clock: s.Clock, NewID: ids(), Sent: s.options.Sent})
 	s.onClose(s.Queues.Close)
 	for _, q := range s.Template.Queues {
 		if err := s.Queues.Add(queueConfig(q)); err != nil {

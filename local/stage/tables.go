@@ -48,3 +48,19 @@ func keys(list []template.Key) []types.KeySchemaElement {
 	}
 	return out
 }
+
+// Records are all items of the template's tables.
+func (s *Stage) Records(ctx context.Context) ([]map[string]types.AttributeValue, error) {
+	var out []map[string]types.AttributeValue
+	for _, t := range s.Template.Tables {
+		pages := dynamodb.NewScanPaginator(s.Table.Client(), &dynamodb.ScanInput{TableName: aws.String(t.Name)})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				return nil, fmt.Errorf("read table %s: %w", t.Name, err)
+			}
+			out = append(out, page.Items...)
+		}
+	}
+	return out, nil
+}

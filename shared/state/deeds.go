@@ -52,6 +52,7 @@ func (s *Store) ClaimDeed(ctx context.Context, d plan.Deed) (_ plan.Deed, claime
 func (s *Store) SaveDeed(ctx context.Context, d plan.Deed) (plan.Deed, error) {
 	over := d.Version
 	d.Version++
+	d.Format = max(d.Format, plan.Format)
 	err := s.put(ctx, item{
 		pk: deedPrefix + d.Plan.Cluster, sk: d.ID, kind: "deed", format: d.Format, version: d.Version, body: d,
 		expires: d.Began.Add(keepAudits),

@@ -32,11 +32,16 @@ func (e *Conflict) Unwrap() error { return e.cause }
 // NewerFormat is a record that a newer version of Rollcall wrote. It is left
 // alone: to write it would lose what the newer version knows.
 type NewerFormat struct {
-	Record         string
-	Written, Known int
+	Record string
+	// Written is the record's format; 0 where only the refused write tells of it.
+	Written int
+	Known   int
 }
 
 func (e *NewerFormat) Error() string {
+	if e.Written == 0 {
+		return fmt.Sprintf("record %s has a newer format than %d, which this version of Rollcall knows: deploy the newer version again", e.Record, e.Known)
+	}
 	return fmt.Sprintf("record %s has format %d, this version of Rollcall knows up to %d: deploy the newer version again", e.Record, e.Written, e.Known)
 }
 

@@ -26,6 +26,7 @@ func (s *Store) Incidents(ctx context.Context, cluster string) ([]report.Inciden
 func (s *Store) SaveIncident(ctx context.Context, inc report.Incident) (report.Incident, error) {
 	over := inc.Version
 	inc.Version++
+	inc.Format = max(inc.Format, report.Format) // an older release must know that it is not its own any more
 	inc = inc.Fit(maxBody)
 	it := item{
 		pk: incidentPrefix + inc.Key.Cluster, sk: string(inc.Key.Check) + "#" + inc.Key.Resource,

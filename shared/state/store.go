@@ -80,13 +80,14 @@ const (
 // sortable is a time as text that sorts as the times do.
 const sortable = "2006-01-02T15:04:05.000Z"
 
-// anyVersion lets put write over whatever is there: for what says the same
-// whoever writes it.
+// anyVersion lets put write over whatever is there, except a record of a newer
+// format: for what says the same whoever writes it.
 const anyVersion = -1
 
 // put writes an item over exactly the given version of it: 0 means that there
 // must be none. What has expired counts as none: DynamoDB may take days to
-// delete it.
+// delete it. A record of a newer format is never written over: after a rollback
+// the older release would drop what it does not know of.
 func (s *Store) put(ctx context.Context, it item, over int) error {
 	body, err := json.Marshal(it.body)
 	if err != nil {
@@ -114,20 +115,27 @@ func (s *Store) put(ctx context.Context, it item, over int) error {
 	in := &dynamodb.PutItemInput{
 		TableName:                 &s.table,
 		Item:                      attributes,
-		ExpressionAttributeNames:  map[string]string{"#version": attrVersion},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":over": number(int64(over))},
-		ConditionExpression:       aws.String("#version = :over"),
+		ExpressionAttributeNames:  map[string]string{"#version": attrVersion, "#format": attrFormat},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":over": number(int64(over)), ":format": number(int64(it.format))},
+		ConditionExpression:       aws.String("#version = :over AND #format <= :format"),
 	}
 	switch over {
 	case anyVersion:
-		in.ConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues = nil, nil, nil
+		in.ConditionExpression = aws.String("attribute_not_exists(#pk) OR #format <= :format OR #expires <= :now")
+		in.ExpressionAttributeNames = map[string]string{"#pk": attrPK, "#format": attrFormat, "#expires": attrExpires}
+		in.ExpressionAttributeValues = map[string]types.AttributeValue{":format": number(int64(it.format)), ":now": number(s.now().Unix())}
 	case 0:
 		in.ConditionExpression = aws.String("attribute_not_exists(#pk) OR #expires <= :now")
 		in.ExpressionAttributeNames = map[string]string{"#pk": attrPK, "#expires": attrExpires}
 		in.ExpressionAttributeValues = map[string]types.AttributeValue{":now": number(s.now().Unix())}
 	}
 	if _, err = s.client.PutItem(ctx, in); err != nil {
-		return fmt.Errorf("write the %s %s: %w", it.kind, it.sk, classify(err, it, len(body)))
+		err = classify(err, it, len(body))
+		var conflict *Conflict
+		if over == anyVersion && errors.As(err, &conflict) {
+			err = &NewerFormat{Record: it.pk + " " + it.sk, Known: it.format} // nothing else refuses such a write
+		}
+		return fmt.Errorf("write the %s %s: %w", it.kind, it.sk, err)
 	}
 	return nil
 }

@@ -35,6 +35,7 @@ func (s *Store) Postings(ctx context.Context, cluster string) ([]report.Posting,
 func (s *Store) SavePosting(ctx context.Context, p report.Posting) (report.Posting, error) {
 	over := p.Version
 	p.Version++
+	p.Summary.Format = max(p.Summary.Format, report.SummaryFormat)
 	it := item{
 		pk: summaryPrefix + p.Summary.Cluster, sk: p.Summary.ID,
 		kind: "summary", format: p.Summary.Format, version: p.Version, body: p,

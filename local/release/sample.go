@@ -1,0 +1,282 @@
+package release
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Record is an item of the table. Attributes are text or numbers; the record
+// itself is Body, JSON as it was written.
+type Record struct {
+	Texts   map[string]string      `json:"texts"`
+	Numbers map[string]json.Number `json:"numbers"`
+	Body    json.RawMessage        `json:"body"`
+}
+
+// Kind is the beginning of the record's partition key, up to its first "#".
+func (r Record) Kind() string {
+	kind, _, _ := strings.Cut(r.Texts["pk"], "#")
+	if strings.HasSuffix(r.Texts["pk"], "#hours") {
+		kind += "#hours"
+	}
+	return kind
+}
+
+// Message is what was sent to a queue.
+type Message struct {
+	Queue string          `json:"queue"`
+	Body  json.RawMessage `json:"body"`
+}
+
+// Kind is the message's queue, and what it says it is.
+func (m Message) Kind() string {
+	var head struct {
+		Kind   string `json:"kind"`
+		Source string `json:"source"`
+		Type   string `json:"detail-type"`
+	}
+	_ = json.Unmarshal(m.Body, &head) // what is no object has neither
+	return strings.Join([]string{m.Queue, head.Kind, head.Source, head.Type}, " ")
+}
+
+// Samples are what a release wrote.
+type Samples struct {
+	Records  []Record
+	Messages []Message
+}
+
+// bodyAttribute holds the record itself (package state).
+const bodyAttribute = "body"
+
+// NewRecord is an item as DynamoDB gives it.
+func NewRecord(item map[string]types.AttributeValue) (Record, error) {
+	r := Record{Texts: map[string]string{}, Numbers: map[string]json.Number{}}
+	for name, value := range item {
+		switch v := value.(type) {
+		case *types.AttributeValueMemberS:
+			if name == bodyAttribute {
+				r.Body = json.RawMessage(v.Value)
+				continue
+			}
+			r.Texts[name] = v.Value
+		case *types.AttributeValueMemberN:
+			r.Numbers[name] = json.Number(v.Value)
+		default:
+			return Record{}, fmt.Errorf("attribute %s of %s is neither text nor number", name, r.Texts["pk"])
+		}
+	}
+	return r, nil
+}
+
+// Item is the record as DynamoDB takes it.
+func (r Record) Item() map[string]types.AttributeValue {
+	item := map[string]types.AttributeValue{}
+	for name, value := range r.Texts {
+		item[name] = &types.AttributeValueMemberS{Value: value}
+	}
+	for name, value := range r.Numbers {
+		item[name] = &types.AttributeValueMemberN{Value: value.String()}
+	}
+	var body bytes.Buffer
+	if err := json.Compact(&body, r.Body); err != nil {
+		body.Reset()
+		body.Write(r.Body)
+	}
+	item[bodyAttribute] = &types.AttributeValueMemberS{Value: body.String()}
+	return item
+}
+
+const (
+	recordsFile  = "records.json"
+	messagesFile = "messages.json"
+)
+
+// Write keeps samples in a folder.
+func (s Samples) Write(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("keep samples: %w", err)
+	}
+	for name, list := range map[string]any{recordsFile: s.Records, messagesFile: s.Messages} {
+		data, err := json.MarshalIndent(list, "", " ")
+		if err != nil {
+			return fmt.Errorf("keep samples: %w", err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), append(data, '\n'), 0o644); err != nil {
+			return fmt.Errorf("keep samples: %w", err)
+		}
+	}
+	return nil
+}
+
+// Read gives the samples of a folder; those of a folder without any are empty.
+func Read(dir string) (s Samples, err error) {
+	for name, list := range map[string]any{recordsFile: &s.Records, messagesFile: &s.Messages} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if os.IsNotExist(err) {
+			continue
+		}
+		if err != nil {
+			return Samples{}, fmt.Errorf("read samples: %w", err)
+		}
+		if err := json.Unmarshal(data, list); err != nil {
+			return Samples{}, fmt.Errorf("read samples: %s: %w", name, err)
+		}
+	}
+	return s, nil
+}
+
+// Few are the samples that show everything that s shows: each field of each
+// kind, and each word that a field takes. The stories write thousands of
+// records; a dozen of a kind say as much.
+func (s Samples) Few() Samples {
+	for i := range s.Messages {
+		s.Messages[i].Body = shortened(s.Messages[i].Body)
+	}
+	return Samples{
+		Records:  few(s.Records, Record.Kind, func(r Record) json.RawMessage { return r.Body }),
+		Messages: few(s.Messages, Message.Kind, func(m Message) json.RawMessage { return m.Body }),
+	}
+}
+
+// cut shortens what is long and no text, such as a picture: nothing of a release
+// rests on the rest of it.
+func cut(v any) any {
+	const long, kept = 2000, 64 // whole groups of base64
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			v[key] = cut(value)
+		}
+	case []any:
+		for i, value := range v {
+			v[i] = cut(value)
+		}
+	case string:
+		if len(v) > long && !strings.ContainsAny(v, " \n") {
+			return v[:kept]
+		}
+	}
+	return v
+}
+
+// shortened is a body without what cut takes away; the same body where that is
+// nothing.
+func shortened(body json.RawMessage) json.RawMessage {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var v any
+	if decoder.Decode(&v) != nil {
+		return body
+	}
+	short, err := json.Marshal(cut(v))
+	if err != nil || len(short) > len(body)/2 {
+		return body
+	}
+	return short
+}
+
+// few takes the sample that shows most of what no other has shown, until none
+// shows anything new.
+func few[T any](list []T, kind func(T) string, body func(T) json.RawMessage) []T {
+	byKind := map[string][]T{}
+	for _, x := range list {
+		byKind[kind(x)] = append(byKind[kind(x)], x)
+	}
+	var out []T
+	for _, kind := range sortedKeys(byKind) {
+		candidates := byKind[kind]
+		shows := make([]map[string]bool, len(candidates))
+		for i, c := range candidates {
+			shows[i] = features(body(c))
+		}
+		seen := map[string]bool{}
+		for {
+			best, news := -1, 0
+			for i := range candidates {
+				fresh := 0
+				for f := range shows[i] {
+					if !seen[f] {
+						fresh++
+					}
+				}
+				if fresh > news {
+					best, news = i, fresh
+				}
+			}
+			if best < 0 {
+				break
+			}
+			for f := range shows[best] {
+				seen[f] = true
+			}
+			out = append(out, candidates[best])
+		}
+	}
+	return out
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, cmp.Compare)
+	return keys
+}
+
+// features are the paths of a document, and what fields say that take one of a
+// few words.
+func features(body json.RawMessage) map[string]bool {
+	var v any
+	if json.Unmarshal(body, &v) != nil {
+		return map[string]bool{"not JSON": true}
+	}
+	out := map[string]bool{"$": true}
+	walk("$", v, func(path string, v any) {
+		out[path] = true
+		switch v := v.(type) {
+		case bool:
+			out[fmt.Sprint(path, "=", v)] = true
+		case string:
+			if word(v) {
+				out[path+"="+v] = true
+			}
+		}
+	})
+	return out
+}
+
+// word tells what is one of a few words rather than a name: lower-case letters,
+// hyphens and slashes alone.
+func word(s string) bool {
+	return s != "" && len(s) <= 24 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz-/") == ""
+}
+
+// walk calls see for each field below v. Elements of a list share one path, and
+// so do keys that are data (they hold a character that no field name has).
+func walk(path string, v any, see func(string, any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			below := path + "." + key
+			if strings.ContainsAny(key, "-/:.# ") {
+				below = path + ".*"
+			}
+			see(below, value)
+			walk(below, value, see)
+		}
+	case []any:
+		for _, value := range v {
+			see(path+"[]", value)
+			walk(path+"[]", value, see)
+		}
+	}
+}
