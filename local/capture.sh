@@ -120,6 +120,15 @@ kube() {
   else refused "$file"; fi
 }
 
+# EC2 leaves out of its lists what AWS services manage (EKS Auto Mode's
+# instances, interfaces and volumes) unless it is asked for. Nothing is called to
+# find out whether the CLI can ask.
+managed=--include-managed-resources
+if ! aws ec2 describe-instances "$managed" --generate-cli-skeleton >/dev/null 2>&1; then
+  managed=
+  say "this CLI does not have --include-managed-resources: what AWS services manage, EKS Auto Mode's nodes among it, may be missing (AWS CLI of April 2026 or later)"
+fi
+
 printf '%s\n' "$taken" >"$out/time.txt"
 say "capture of $region at $taken into $out"
 take sts-get-caller-identity sts get-caller-identity
@@ -198,20 +207,24 @@ say "network"
 vpcs=$(sort -u "$work/vpcs" | paste -sd, -)
 # in_vpc is the filter of what belongs to the clusters' VPCs; without one, all.
 in_vpc() { if [ -n "$vpcs" ]; then printf 'Name=%s,Values=%s' "$1" "$vpcs"; else printf 'Name=owner-id,Values=*'; fi; }
-for what in subnets vpcs route-tables vpc-endpoints security-groups network-acls network-interfaces; do
+for what in subnets vpcs route-tables vpc-endpoints security-groups network-acls; do
   if [ -n "$vpcs" ]; then take "ec2-describe-$what" ec2 "describe-$what" --filters "$(in_vpc vpc-id)"; else take "ec2-describe-$what" ec2 "describe-$what"; fi
 done
+take ec2-get-managed-resource-visibility ec2 get-managed-resource-visibility
 if [ -n "$vpcs" ]; then
   take ec2-describe-nat-gateways ec2 describe-nat-gateways --filter "$(in_vpc vpc-id)"
-  take ec2-describe-instances ec2 describe-instances --filters "$(in_vpc vpc-id)"
+  take ec2-describe-instances ec2 describe-instances $managed --filters "$(in_vpc vpc-id)"
+  take ec2-describe-network-interfaces ec2 describe-network-interfaces $managed --filters "$(in_vpc vpc-id)"
 else
   take ec2-describe-nat-gateways ec2 describe-nat-gateways
-  take ec2-describe-instances ec2 describe-instances
+  take ec2-describe-instances ec2 describe-instances $managed
+  take ec2-describe-network-interfaces ec2 describe-network-interfaces $managed
 fi
-for what in internet-gateways egress-only-internet-gateways dhcp-options managed-prefix-lists vpc-peering-connections transit-gateway-attachments transit-gateway-route-tables volumes availability-zones; do
+for what in internet-gateways egress-only-internet-gateways dhcp-options managed-prefix-lists vpc-peering-connections transit-gateway-attachments transit-gateway-route-tables availability-zones; do
   take "ec2-describe-$what" ec2 "describe-$what"
 done
-take ec2-describe-instance-status ec2 describe-instance-status --include-all-instances
+take ec2-describe-volumes ec2 describe-volumes $managed
+take ec2-describe-instance-status ec2 describe-instance-status $managed --include-all-instances
 for v in $(sort -u "$work/vpcs"); do
   for a in enableDnsSupport enableDnsHostnames; do
     take "ec2-describe-vpc-attribute.$v.$a" ec2 describe-vpc-attribute --vpc-id "$v" --attribute "$a"
@@ -231,7 +244,10 @@ fi
 
 say "instances"
 # ours gives a field of the instances in the clusters' VPCs.
-ours() { if [ -n "$vpcs" ]; then names ec2 describe-instances --filters "$(in_vpc vpc-id)" --query "$1"; else names ec2 describe-instances --query "$1"; fi; }
+ours() {
+  if [ -n "$vpcs" ]; then names ec2 describe-instances $managed --filters "$(in_vpc vpc-id)" --query "$1"
+  else names ec2 describe-instances $managed --query "$1"; fi
+}
 all='Reservations[].Instances[]'
 images=$(ours "$all.ImageId" | paste -sd, -)
 [ -z "$images" ] || take ec2-describe-images ec2 describe-images --include-deprecated --filters "Name=image-id,Values=$images"
@@ -249,8 +265,8 @@ ours "$all.Tags[] | [?Key=='aws:ec2launchtemplate:id'].Value" >>"$work/templates
 names autoscaling describe-auto-scaling-groups --query 'AutoScalingGroups[].[LaunchTemplate.LaunchTemplateId, MixedInstancesPolicy.LaunchTemplate.LaunchTemplateSpecification.LaunchTemplateId][]' >>"$work/templates"
 begin ec2-describe-launch-template-versions LaunchTemplateVersions
 for t in $(sort -u "$work/templates" | head -n 50); do
-  more ec2 describe-launch-template-versions --launch-template-id "$t"
-  names ec2 describe-launch-template-versions --launch-template-id "$t" --query 'LaunchTemplateVersions[].LaunchTemplateData.InstanceType' >>"$work/types"
+  more ec2 describe-launch-template-versions $managed --launch-template-id "$t"
+  names ec2 describe-launch-template-versions $managed --launch-template-id "$t" --query 'LaunchTemplateVersions[].LaunchTemplateData.InstanceType' >>"$work/types"
 done
 end
 # What runs, and what the groups may launch. A filter takes 200 values, and one

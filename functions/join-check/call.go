@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -42,6 +43,9 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 			s.Failures[failed.Source] = *failed
 			delete(s.Read, failed.Source)
 		}
+		if s.Has(snapshot.Instances) {
+			h.reader.Unshown(ctx, s, gather.NamedByNodes(s))
+		}
 	}
 	if r.entries, r.lost, err = h.lookUp(ctx, stillExpected(r.entries, s, r.incidents, h.giveUp), r.incidents); err != nil {
 		return err
@@ -67,6 +71,7 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 		// Who should have joined is not known: that nobody is missed says nothing.
 		d.Unknown = append(d.Unknown, diagnose.Unknown{Check: "node/not-registered", Blocked: []snapshot.Failure{s.Why(snapshot.Instances)}})
 	}
+	d.Unknown = append(d.Unknown, unshown(s)...)
 	o := inspect.Observe(spec.Name, s, d, told(r.entries, verdicts))
 	o.Sweep = r.sweep
 	o.Absent = unique(append(o.Absent, absent(s, r)...))
@@ -76,6 +81,16 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 	h.tell(ctx, cluster, r.entries, verdicts, o)
 	r.joins = joins(r.entries, verdicts, s)
 	return errors.Join(h.remember(ctx, s, d, r, verdicts), h.aftermath(ctx, s, r))
+}
+
+// unshown says of nodes whose instance EC2 does not show that they cannot be
+// judged: that nothing is found wrong with what is not seen says nothing.
+func unshown(s *snapshot.Snapshot) []diagnose.Unknown {
+	var list []diagnose.Unknown
+	for _, id := range slices.Sorted(maps.Keys(s.Missing[snapshot.Instances])) {
+		list = append(list, diagnose.Unknown{Check: "node/not-registered", Covers: []string{id}, Blocked: []snapshot.Failure{s.Missing[snapshot.Instances][id]}})
+	}
+	return list
 }
 
 // toRun are the checks that have something to judge: all that explain

@@ -47,6 +47,8 @@ type Reader interface {
 	Groups(ctx context.Context, names []string) ([]snapshot.Group, *snapshot.Failure)
 	Read(ctx context.Context, q gather.Query) (*snapshot.Snapshot, error)
 	More(ctx context.Context, s *snapshot.Snapshot, q gather.Query, sources ...snapshot.Source)
+	// Unshown notes which of the named instances EC2 does not show.
+	Unshown(ctx context.Context, s *snapshot.Snapshot, named map[string]string)
 }
 
 // Searcher finds what no event told of.

@@ -31,6 +31,8 @@ type Reader interface {
 	GroupsOf(ctx context.Context, cluster string) ([]snapshot.Group, *snapshot.Failure)
 	FindTagged(ctx context.Context, cluster string) ([]snapshot.Instance, *snapshot.Failure)
 	Read(ctx context.Context, q gather.Query) (*snapshot.Snapshot, error)
+	// Unshown notes which of the named instances EC2 does not show.
+	Unshown(ctx context.Context, s *snapshot.Snapshot, named map[string]string)
 }
 
 // Sender is whom it tells.

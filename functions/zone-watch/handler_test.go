@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/diagnose"
 	"rollcall/shared/gather"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
@@ -28,6 +29,17 @@ type account struct {
 	failed *snapshot.Failure
 	unread snapshot.Source
 	asked  []gather.Query
+	// attached is what the volume is attached to; unshown are the instances that
+	// EC2 was asked for and does not show.
+	attached []string
+	unshown  []map[string]string
+}
+
+func (a *account) Unshown(_ context.Context, s *snapshot.Snapshot, named map[string]string) {
+	a.unshown = append(a.unshown, named)
+	for id, by := range named {
+		s.Lack(snapshot.Instances, id, snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotShown, Call: "ec2:DescribeInstances", Message: by + " names " + id})
+	}
 }
 
 func (a *account) Clusters(context.Context) ([]string, *snapshot.Failure) { return a.names, a.failed }
@@ -74,6 +86,9 @@ func (a *account) Read(_ context.Context, q gather.Query) (*snapshot.Snapshot, e
 		{Name: "n2", Instance: "i-2", Zone: "us-west-2b", Ready: snapshot.Condition{Status: "True"}},
 	}
 	s.Volumes = []snapshot.Volume{{ID: "vol-1", Zone: "us-west-2c", State: "available", Tags: map[string]string{"kubernetes.io/cluster/" + q.Cluster: "owned", "CSIVolumeName": "pv-1"}}}
+	if s.Volumes[0].Attached = a.attached; len(a.attached) > 0 {
+		s.Volumes[0].State = "in-use"
+	}
 	s.PersistentVolumes = []snapshot.PersistentVolume{{Name: "pv-1", Phase: "Bound", Volume: "vol-1", Zones: []string{"us-west-2c"}, Claim: "redash/redis"}}
 	s.Claims = []snapshot.Claim{{Namespace: "redash", Name: "redis", Phase: "Bound", Volume: "pv-1"}}
 	s.WaitingPods = []snapshot.WaitingPod{{Namespace: "redash", Name: "redis-0", Claims: []string{"redis"}, Created: q.Time.Add(-time.Hour), Scheduled: snapshot.Condition{
@@ -237,5 +252,32 @@ func TestOneClusterDoesNotHoldBackAnother(t *testing.T) {
 	b.queue.err = errors.New("full")
 	if err := b.run(sweep); err == nil || len(b.observations) != 1 {
 		t.Errorf("%v, %d observations", err, len(b.observations))
+	}
+}
+
+// TestAttachedToWhatEC2DoesNotShow: of a volume that is attached to an instance
+// which EC2 does not show nobody can tell whether it is served.
+func TestAttachedToWhatEC2DoesNotShow(t *testing.T) {
+	b := newBench()
+	b.attached = []string{"i-0hidden"}
+	if _, err := b.handle(t.Context(), json.RawMessage(sweep)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]map[string]string{{"i-0hidden": "volume vol-1"}}, b.unshown); diff != "" {
+		t.Errorf("instances that EC2 was asked for (-want +got):\n%s", diff)
+	}
+	o := b.observations[0]
+	i := slices.IndexFunc(o.Diagnosis.Unknown, func(u diagnose.Unknown) bool { return u.Check == "zone/volume-stranded" })
+	if i < 0 {
+		t.Fatalf("unknown %+v, causes %+v; want that the volume cannot be told", o.Diagnosis.Unknown, o.Diagnosis.Causes)
+	}
+	want := []snapshot.Failure{{Source: snapshot.Instances, Reason: snapshot.NotShown, Call: "ec2:DescribeInstances", Message: "volume vol-1 names i-0hidden"}}
+	if diff := cmp.Diff(want, o.Diagnosis.Unknown[i].Blocked); diff != "" {
+		t.Errorf("because (-want +got):\n%s", diff)
+	}
+	if slices.ContainsFunc(o.Diagnosis.Passed, func(p diagnose.Passed) bool {
+		return p.Check == "zone/volume-stranded" && slices.Contains(p.Covers, "us-west-2c")
+	}) {
+		t.Error("its zone passes")
 	}
 }

@@ -64,6 +64,9 @@ func (h handler) look(ctx context.Context, cluster, account string) (*snapshot.S
 	if err != nil {
 		return nil, err
 	}
+	if s.Has(snapshot.Instances) {
+		h.reader.Unshown(ctx, s, gather.NamedByVolumes(s))
+	}
 	s.Taken = h.now()
 	const field = 4
 	if part := strings.Split(s.Cluster.ARN, ":"); s.Account == "" && len(part) > field {

@@ -22,6 +22,9 @@ func (a API) DescribeInstances(in *ec2.DescribeInstancesInput) (*ec2.DescribeIns
 	for _, r := range all.Reservations {
 		list = append(list, r.Instances...)
 	}
+	if err := a.c.unseen(in.Filters, list); err != nil {
+		return nil, err
+	}
 	list, err = choice[ec2types.Instance]{
 		list: list, ids: in.InstanceIds, id: "InstanceId", missing: "InvalidInstanceID.NotFound", filters: in.Filters,
 		also: map[string]string{

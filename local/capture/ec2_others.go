@@ -23,6 +23,9 @@ func (a API) DescribeNetworkInterfaces(in *ec2.DescribeNetworkInterfacesInput) (
 	if err != nil {
 		return nil, err
 	}
+	if err := a.c.uncounted(in.Filters); err != nil {
+		return nil, err
+	}
 	list, err := choice[ec2types.NetworkInterface]{
 		list: all.NetworkInterfaces, ids: in.NetworkInterfaceIds, id: "NetworkInterfaceId", missing: "InvalidNetworkInterfaceID.NotFound", filters: in.Filters,
 		also: map[string]string{"group-id": "groups.group-id", "addresses.private-ip-address": "private-ip-addresses.private-ip-address"},

@@ -207,8 +207,10 @@ func (s EC2) DescribeInstanceAttribute(in *ec2.DescribeInstanceAttributeInput) (
 	out := &ec2.DescribeInstanceAttributeOutput{InstanceId: in.InstanceId}
 	switch in.Attribute {
 	case ec2types.InstanceAttributeNameUserData:
+		// What EC2 answers of an instance that has ended is not documented. This is
+		// the unkindest: an empty one, as of an instance that never had any.
 		out.UserData = &ec2types.AttributeValue{}
-		if data, ok := s.w.userData[id]; ok {
+		if data, ok := s.w.userData[id]; ok && v.State.Name != ec2types.InstanceStateNameTerminated {
 			out.UserData.Value = aws.String(data)
 		}
 	case ec2types.InstanceAttributeNameInstanceType:

@@ -33,7 +33,9 @@ type home struct {
 	held  held
 	// attached tells that it is attached to an instance.
 	attached bool
-	outpost  bool
+	// unshown is why nothing can be said of the instance that it is attached to.
+	unshown *snapshot.Failure
+	outpost bool
 	// pods wait for it since longer than it takes; fresh tells that some wait
 	// only since a moment ago.
 	pods  []*snapshot.WaitingPod
@@ -72,6 +74,11 @@ func (p *places) homes() []home {
 			continue
 		}
 		h := home{id: v.ID, zones: pv.Zones, claim: pv.Claim, attached: v.State == "in-use" || len(v.Attached) > 0, outpost: v.Outpost != ""}
+		for _, id := range v.Attached {
+			if f, lacks := s.Lacks(snapshot.Instances, id); lacks {
+				h.unshown = &f
+			}
+		}
 		if len(h.zones) == 0 {
 			h.zones = []string{v.Zone}
 		}

@@ -18,7 +18,7 @@ const (
 	fateGrows                // no node, and nobody needs one; one can come
 	fateGap                  // a group launches there, and has no node there
 	fateStranded             // nothing can bring a node there
-	fateUnseen               // on an Outpost: which nodes are there is not read
+	fateUnseen               // on an Outpost, or attached to what EC2 does not show: where that is is not read
 )
 
 // lodging is the fate of a volume, and what says so.
@@ -53,6 +53,8 @@ func (p *places) lodge() []lodging {
 
 // judge holds the rule, for one pod that waits for the volume or for none:
 //
+//	attached to an instance that EC2 does
+//	not show                                  unseen
 //	attached, and nobody waits for it         served
 //	a node that takes the pod is there        served
 //	one is on its way there                   coming
@@ -66,6 +68,10 @@ func (p *places) judge(h home, pod *snapshot.WaitingPod) lodging {
 	l := lodging{home: h, pod: pod}
 	if h.outpost {
 		l.fate, l.why = fateUnseen, h.id+" is on an Outpost: which nodes are there is not read"
+		return l
+	}
+	if h.attached && h.unshown != nil {
+		l.fate, l.why = fateUnseen, h.unshown.Message
 		return l
 	}
 	if pod == nil && h.attached {

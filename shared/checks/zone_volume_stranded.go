@@ -56,15 +56,22 @@ func runVolumeStranded(s *snapshot.Snapshot) []Finding {
 		case len(stranded) > 0:
 			list = append(list, p.stranded(z, stranded))
 		case len(unseen) > 0:
-			list = append(list, Finding{
-				Outcome: Unknown, Resource: z, Covers: []string{z},
-				Blocked: []snapshot.Failure{{Source: snapshot.VolumesOf, Reason: snapshot.NotRead, Message: unseen[0].why}},
-			})
+			list = append(list, Finding{Outcome: Unknown, Resource: z, Covers: []string{z}, Blocked: whyUnseen(unseen)})
 		default:
 			well = append(well, z)
 		}
 	}
 	return append(list, p.pass(well, all)...)
+}
+
+// whyUnseen is why the fate of volumes cannot be told.
+func whyUnseen(list []lodging) []snapshot.Failure {
+	for _, l := range list {
+		if l.home.unshown != nil {
+			return []snapshot.Failure{*l.home.unshown}
+		}
+	}
+	return []snapshot.Failure{{Source: snapshot.VolumesOf, Reason: snapshot.NotRead, Message: list[0].why}}
 }
 
 // pass are the findings of the zones in which nothing is wrong: one for each,

@@ -33,6 +33,9 @@ func volumeStrandedCases() []testCase {
 		{"the disk of a node", twoZones(other(map[string]string{"kubernetes.io/cluster/prod": "owned"})), []string{inA, inB, inC}},
 		{"healthy", snapshottest.PrivateWithNAT(), []string{"pass prod [us-west-2a]"}},
 		{"attached and in use", twoZones(noPods, attached("i-0elsewhere")), []string{inA, inB, inC}},
+		{"attached to what EC2 does not show", twoZones(noPods, attached("i-0elsewhere"), func(s *snapshot.Snapshot) {
+			s.Lack(snapshot.Instances, "i-0elsewhere", snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotShown, Message: "hidden"})
+		}), []string{inA, inB, "unknown us-west-2c [us-west-2c] instances: not shown: hidden"}},
 		{"being deleted", twoZones(noPods, func(s *snapshot.Snapshot) { s.Volumes[0].State = "deleting" }), []string{inA, inB, inC}},
 		{"a group launches there", threeZones(), []string{inA, inB, inC}},
 		{"Karpenter, and nobody waits", twoZones(noPods, karpenter), []string{inA, inB, inC}},

@@ -57,7 +57,7 @@ func (l *look) attached(ctx context.Context) (map[string]bool, error) {
 // that tags alone name: an instance's own first interface bears the tag too. A
 // filter's value may hold wildcards, so anything but an id is left out.
 func makers(idle []snapshot.Interface) []string {
-	whole := regexp.MustCompile(`^i-(?:[0-9a-f]{8}|[0-9a-f]{17})$`)
+	whole := instanceIDs()
 	var ids []string
 	for _, i := range idle {
 		ids = append(ids, leak.Owner(i))
@@ -67,6 +67,9 @@ func makers(idle []snapshot.Interface) []string {
 	}
 	return distinct(ids)
 }
+
+// instanceIDs matches an instance's id, and nothing with a wildcard in it.
+func instanceIDs() *regexp.Regexp { return regexp.MustCompile(`^i-(?:[0-9a-f]{8}|[0-9a-f]{17})$`) }
 
 // statesOf are the states of those instances that EC2 knows.
 func (r *Reader) statesOf(ctx context.Context, ids []string) (map[string]string, error) {

@@ -34,6 +34,7 @@ func failure(source snapshot.Source, call string, err error) *snapshot.Failure {
 		many   *kube.TooManyError
 		named  unreadError
 		right  notGrantedError
+		lost   forgottenError
 	)
 	if errors.As(err, &asked) {
 		f.Call = asked.call
@@ -45,6 +46,8 @@ func failure(source snapshot.Source, call string, err error) *snapshot.Failure {
 	case errors.Is(err, errClusterBlind), errors.Is(err, errNoVPC), errors.Is(err, errNoEndpoint), errors.As(err, &right), errors.As(err, &named):
 		// Nobody was asked: what kept us from asking has a failure of its own.
 		f.Reason, f.Message, f.Code = snapshot.NotRead, err.Error(), named.code
+	case errors.As(err, &lost):
+		f.Reason, f.Message = snapshot.NotRead, lost.Error()
 	case errors.As(err, &many):
 		f.Reason, f.Message = snapshot.NotRead, many.Error()
 	case errors.Is(err, errTooMany):

@@ -73,6 +73,41 @@ func TestUserDataOncePerOrigin(t *testing.T) {
 	}
 }
 
+// TestUserDataOfTheEnded: an empty answer of an instance that has ended says
+// nothing. Another of its origin is asked; where all have ended it is not known
+// whether there was any.
+func TestUserDataOfTheEnded(t *testing.T) {
+	r, _ := reader(t, func(s *wire.Server) {
+		wire.Handle(s, "ec2", "DescribeInstanceAttribute", answer(func(in *ec2.DescribeInstanceAttributeInput) (*ec2.DescribeInstanceAttributeOutput, error) {
+			out := &ec2.DescribeInstanceAttributeOutput{UserData: &types.AttributeValue{}}
+			if *in.InstanceId == "i-3" || *in.InstanceId == "i-6" {
+				out.UserData.Value = aws.String(base64.StdEncoding.EncodeToString([]byte("of " + *in.InstanceId)))
+			}
+			return out, nil
+		}))
+	})
+	list := slices.Concat(of("a", "lt-1", "1", "i-1", "i-2", "i-3"), of("a", "lt-2", "1", "i-4"), of("a", "lt-3", "1", "i-5"), of("a", "lt-4", "1", "i-6"), of("a", "lt-5", "1", "i-7"))
+	for i, state := range []string{"terminated", "shutting-down", "running", "terminated", "running", "terminated", "stopped"} {
+		list[i].State = state
+	}
+	l := machineLook(r, list...)
+	store, err := l.userData(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store(l.s)
+	same(t, "user data", l.s.UserData, []snapshot.UserData{
+		{Instances: []string{"i-1", "i-2", "i-3"}, From: "i-3", Data: []byte("of i-3")},
+		{Instances: []string{"i-5"}, From: "i-5"},                         // started with none
+		{Instances: []string{"i-6"}, From: "i-6", Data: []byte("of i-6")}, // told all the same
+		{Instances: []string{"i-7"}, From: "i-7"},                         // one that is stopped keeps its own
+	})
+	same(t, "not known", l.s.Missing[snapshot.UserDataOf], map[string]snapshot.Failure{"i-4": {
+		Source: snapshot.UserDataOf, Reason: snapshot.NotRead, Call: "ec2:DescribeInstanceAttribute",
+		Message: "EC2 tells no user data of i-4, which has ended: whether it had any cannot be told",
+	}})
+}
+
 // TestManyOrigins holds that a look reads no more than so many, and says of
 // whom it did not.
 func TestManyOrigins(t *testing.T) {

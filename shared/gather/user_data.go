@@ -104,6 +104,9 @@ func (r *Reader) userDataOfAny(ctx context.Context, of []snapshot.Instance) (sna
 	for _, in := range of[:min(len(of), maxTries)] {
 		var data []byte
 		data, err = r.readUserData(ctx, in.ID)
+		if err == nil && len(data) == 0 && over(in) {
+			err = forgottenError{in.ID}
+		}
 		if err == nil {
 			return snapshot.UserData{From: in.ID, Data: data}, nil
 		}
@@ -113,6 +116,18 @@ func (r *Reader) userDataOfAny(ctx context.Context, of []snapshot.Instance) (sna
 	}
 	return snapshot.UserData{}, err
 }
+
+// forgottenError: EC2 tells no user data of an instance that has ended. It may
+// have had some.
+type forgottenError struct{ instance string }
+
+func (e forgottenError) Error() string {
+	return "EC2 tells no user data of " + e.instance + ", which has ended: whether it had any cannot be told"
+}
+
+// over tells that an instance is terminated, or will be in a moment. One that is
+// stopped keeps its user data.
+func over(in snapshot.Instance) bool { return in.State == "shutting-down" || in.State == "terminated" }
 
 func (r *Reader) readUserData(ctx context.Context, id string) ([]byte, error) {
 	out, err := r.instanceAttributes.DescribeInstanceAttribute(ctx, &ec2.DescribeInstanceAttributeInput{
@@ -134,7 +149,8 @@ func (r *Reader) readUserData(ctx context.Context, id string) ([]byte, error) {
 // ended tells a refusal because the instance is gone, or going.
 func ended(err error) bool {
 	var api smithy.APIError
-	return gone(err) || errors.As(err, &api) && api.ErrorCode() == "IncorrectInstanceState"
+	var forgotten forgottenError
+	return errors.As(err, &forgotten) || gone(err) || errors.As(err, &api) && api.ErrorCode() == "IncorrectInstanceState"
 }
 
 // UserData reads the user data of instances that may be of any cluster, or of

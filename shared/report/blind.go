@@ -111,6 +111,8 @@ func happened(r snapshot.Reason) string {
 		return "cannot be reached"
 	case snapshot.OverBudget:
 		return "takes too much work to read"
+	case snapshot.NotShown:
+		return "does not show all that the cluster names"
 	}
 	return "fails"
 }
@@ -125,6 +127,8 @@ func remedyFor(f snapshot.Failure) string {
 		return "Check that the function has a network path to the service, and that the service is up."
 	case snapshot.OverBudget:
 		return "Look at what the answer names: it is larger, or packed more often, than anything that is meant to be read."
+	case snapshot.NotShown:
+		return "Look for the instance in the other accounts that share the VPC, and ask with --include-managed-resources. If it is gone, delete its Node object, or detach the volume."
 	}
 	return "Read the function's log for the full answer."
 }

@@ -160,6 +160,8 @@ func (p *page) failure(f snapshot.Failure) *line {
 		l.plain("no connection")
 	case f.Reason == snapshot.OverBudget:
 		l.plain("too much to read")
+	case f.Reason == snapshot.NotShown:
+		l.plain("not shown")
 	case f.Reason == snapshot.NotRead:
 		l.plain("not read")
 	default:

@@ -93,6 +93,7 @@ const (
 	Unreachable Reason = "unreachable" // no connection
 	Broken      Reason = "broken"      // an answer that is not understood, or a fault of the service
 	NotRead     Reason = "not read"    // nobody asked for it
+	NotShown    Reason = "not shown"   // asked for by its id, and left out of a whole answer
 	// OverBudget is an answer that would take more work to read than any that
 	// is meant to be read: what is in it is not known.
 	OverBudget Reason = "over budget"
