@@ -1,6 +1,10 @@
 package capture
 
 import (
+	"errors"
+	"slices"
+	"strings"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
@@ -89,7 +93,43 @@ func (a API) DescribePodIdentityAssociation(in *eks.DescribePodIdentityAssociati
 
 // ListUpdates answers with the ids of a node group's updates, or the cluster's.
 func (a API) ListUpdates(in *eks.ListUpdatesInput) (*eks.ListUpdatesOutput, error) {
-	return read[eks.ListUpdatesOutput](a.c, "eks-list-updates", updateKeys(in.Name, in.NodegroupName, in.AddonName)...)
+	keys := updateKeys(in.Name, in.NodegroupName, in.AddonName)
+	out, err := read[eks.ListUpdatesOutput](a.c, "eks-list-updates", keys...)
+	described := a.c.describedUpdates(keys)
+	var e *wire.Error
+	switch {
+	case len(described) == 0:
+		return out, err
+	case err == nil:
+		all := *out
+		all.UpdateIds = slices.Compact(slices.Sorted(slices.Values(slices.Concat(out.UpdateIds, described))))
+		if len(all.UpdateIds) == len(out.UpdateIds) {
+			return out, nil // in the order of EKS
+		}
+		return &all, nil
+	case errors.As(err, &e) && e.Code == NotCaptured:
+		return &eks.ListUpdatesOutput{UpdateIds: described}, nil
+	}
+	return out, err
+}
+
+// describedUpdates are the ids of the updates that the capture describes,
+// sorted: who looked at one knew its id, and need not have kept the list.
+func (c *Capture) describedUpdates(keys []string) []string {
+	var list []string
+	for name, file := range c.files {
+		if _, ok := file.(*eks.DescribeUpdateOutput); !ok {
+			continue
+		}
+		for _, prefix := range []string{fileName("eks-describe-update", keys...), plainName("eks-describe-update", slices.Clone(keys)...)} {
+			id, ok := strings.CutPrefix(name, prefix+".")
+			if ok && id != "" && !strings.Contains(id, ".") && !slices.Contains(list, id) {
+				list = append(list, id)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // DescribeUpdate answers with an update.

@@ -83,6 +83,9 @@ func lacks(i incident, e world.ExpectedIncident, bad func(string, ...any)) {
 			bad("%s does not name %s, but %s", i.Cause, id, strings.Join(i.Resources, " "))
 		}
 	}
+	if e.Confidence != "" && i.Confidence != e.Confidence {
+		bad("%s is %s, not %s", i.Cause, i.Confidence, e.Confidence)
+	}
 	for _, id := range e.Contributing {
 		if !slices.Contains(i.Contributing, id) {
 			bad("%s does not contribute to %s", id, i.Cause)

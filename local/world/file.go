@@ -241,6 +241,8 @@ type ExpectedIncident struct {
 	Resources []string
 	// Or are other causes that are as right.
 	Or []string
+	// Confidence is that of the cause; empty for any.
+	Confidence string
 	// Hidden and Contributing are checks that must stand behind the cause.
 	Hidden       []string
 	Contributing []string

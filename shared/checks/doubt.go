@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,27 +28,6 @@ func (l lot) elsewhere() []string {
 		}
 	}
 	return list
-}
-
-// proxied is where the user data of a lot's instances, or of the launch
-// template that made them, names a proxy: it can stand in the same VPC, and
-// then needs no route.
-func (c *scene) proxied(l lot) string {
-	mentions := func(data []byte) bool { return bytes.Contains(bytes.ToLower(data), []byte("https_proxy")) }
-	for _, u := range c.s.UserData {
-		if mentions(u.Data) && overlap(u.Instances, c.stranded(l.ids())) {
-			return u.From
-		}
-	}
-	for _, t := range c.s.LaunchTemplates {
-		if mentions(t.UserData) && slices.ContainsFunc(l.ids(), func(subnet string) bool {
-			from := func(i *snapshot.Instance) bool { return i.Template.ID == t.ID && i.Template.Version == t.Version }
-			return slices.ContainsFunc(c.here[subnet], from) || slices.ContainsFunc(c.fell[subnet], from)
-		}) {
-			return t.ID
-		}
-	}
-	return ""
 }
 
 // overlap tells that two lists have an id in common.
@@ -91,7 +69,7 @@ func (c *scene) doubt(l lot) string {
 	if c.shared(l) {
 		return fmt.Sprintf("%s is another account's, whose endpoints cannot be seen from this one", l.table.VPC)
 	}
-	if from := c.proxied(l); from != "" {
+	if from := c.starts.proxied(c.waiting(l.ids())); from != "" {
 		return "the user data names a proxy (" + from + ")"
 	}
 	if c.s.Cluster.IPv6 && slices.ContainsFunc(l.table.Routes, sixOut) {

@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"bytes"
 	"net/netip"
 	"slices"
 	"strings"
@@ -107,15 +106,6 @@ func (g *ground) vpcRanges(id string) []netip.Prefix {
 		}
 	}
 	return nil
-}
-
-// proxied tells that the user data of one of the instances speaks of a proxy:
-// then nodes may need no way of their own to public addresses.
-func (g *ground) proxied(list []*snapshot.Instance) bool {
-	return slices.ContainsFunc(g.s.UserData, func(u snapshot.UserData) bool {
-		return slices.ContainsFunc(list, func(i *snapshot.Instance) bool { return slices.Contains(u.Instances, i.ID) }) &&
-			(bytes.Contains(u.Data, []byte("HTTPS_PROXY")) || bytes.Contains(u.Data, []byte("https_proxy")))
-	})
 }
 
 // tenOf writes what a person would have looked up, at most ten.

@@ -14,10 +14,11 @@ import (
 // ground is what the checks of filters, names and endpoints stand on: where
 // the scope's nodes are, and with which security groups.
 type ground struct {
-	s     *snapshot.Snapshot
-	net   *path.Network
-	fw    *firewall.Filters
-	posts []*post
+	s      *snapshot.Snapshot
+	net    *path.Network
+	fw     *firewall.Filters
+	starts *starts
+	posts  []*post
 }
 
 // post is a place where nodes stand alike: the same subnet, the same security
@@ -36,7 +37,7 @@ type post struct {
 
 // survey sorts the scope into posts.
 func survey(s *snapshot.Snapshot) *ground {
-	g := &ground{s: s, net: path.New(s), fw: firewall.New(s)}
+	g := &ground{s: s, net: path.New(s), fw: firewall.New(s), starts: newStarts(s)}
 	at := map[string]*post{}
 	put := func(i *snapshot.Instance) *post {
 		subnet := g.whereabouts(i)
@@ -59,9 +60,8 @@ func survey(s *snapshot.Snapshot) *ground {
 		p := put(i)
 		p.well = append(p.well, i)
 	}
-	st := newStarts(s)
 	for _, p := range g.posts {
-		if more := st.describing(p.suspects); len(more) > 0 && len(p.blocked) == 0 {
+		if more := g.starts.describing(p.suspects); len(more) > 0 && len(p.blocked) == 0 {
 			p.paths, _ = g.net.Needs(p.subnet.ID, more...)
 		}
 	}

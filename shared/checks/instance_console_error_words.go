@@ -53,6 +53,11 @@ func (l ledger) consoleError(c *consoleCause, leads bool) Finding {
 	if !first.match.Certain {
 		f.Confidence = Likely
 	}
+	if !first.match.Unanswered {
+		// The line proves something of its own: what is only likely of the
+		// network does not outweigh it.
+		f.Behind = certainCauses()
+	}
 	const limit = 3
 	for n, h := range c.hits {
 		if n == limit {

@@ -10,8 +10,9 @@ import (
 
 // scene is a snapshot's scope, sorted into what the route checks judge.
 type scene struct {
-	s   *snapshot.Snapshot
-	net *path.Network
+	s      *snapshot.Snapshot
+	net    *path.Network
+	starts *starts
 	// here are the running instances of the scope by subnet that have not
 	// joined and could have; those that are Ready nodes are not in it: nothing
 	// keeps them from joining.
@@ -34,7 +35,7 @@ func look(s *snapshot.Snapshot) *scene { return lookInto(s, s.Scope.Subnets) }
 // lookInto sorts the given subnets, beside those of the scope's instances.
 func lookInto(s *snapshot.Snapshot, subnets []string) *scene {
 	c := &scene{
-		s: s, net: path.New(s), ready: joinedNodes(s),
+		s: s, net: path.New(s), starts: newStarts(s), ready: joinedNodes(s),
 		here: map[string][]*snapshot.Instance{}, all: map[string][]*snapshot.Instance{}, fell: map[string][]*snapshot.Instance{},
 	}
 	subnets = append(slices.Clone(subnets), c.place()...)
@@ -63,11 +64,10 @@ func lookInto(s *snapshot.Snapshot, subnets []string) *scene {
 		}
 		c.lots[i].subnets = append(c.lots[i].subnets, subnet)
 	}
-	st := newStarts(s)
 	for i := range c.lots {
 		l := &c.lots[i]
 		l.witness = c.witness(*l)
-		if more := st.describing(c.waiting(l.ids())); len(more) > 0 {
+		if more := c.starts.describing(c.waiting(l.ids())); len(more) > 0 {
 			l.paths, _ = c.net.Needs(l.subnets[0].ID, more...)
 		}
 	}

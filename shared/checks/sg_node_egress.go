@@ -18,6 +18,8 @@ func nodeEgress() Check {
 		Needs: []snapshot.Source{
 			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.SecurityGroups,
 		},
+		// A proxy makes it less than certain; more than that neither decides.
+		Uses:     []snapshot.Source{snapshot.UserDataOf, snapshot.LaunchTemplates},
 		AtLaunch: true,
 		Cause: "No rule of the nodes' security groups admits 443 to what a node must reach on the path that wins: the control plane, an endpoint or the internet. " +
 			"Where the VPC has name servers of its own, 53 to them counts as well; security groups do not filter what goes to Amazon's own resolver.",
@@ -118,7 +120,7 @@ func (g *ground) shutOut(p *post) shutOut {
 			continue
 		case open > 0 || len(blocked) > 0:
 			out.confidence = surer(out.confidence, Likely)
-		case endsPublic(w) && g.proxied(p.suspects):
+		case endsPublic(w) && g.starts.proxied(p.suspects) != "":
 			out.confidence = surer(out.confidence, Likely)
 		default:
 			out.confidence = Certain

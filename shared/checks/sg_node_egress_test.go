@@ -89,6 +89,13 @@ func nodeEgressCases() []testCase {
 		{"a proxy in the user data", nat(ownGroup(nil, ruleSet(portRule("tcp", 3128, "10.0.0.0/8"))), func(s *snapshot.Snapshot) {
 			s.UserData[0].Data = append(s.UserData[0].Data, "export HTTPS_PROXY=http://proxy:3128"...)
 		}), []string{"fail (likely) sg-0node [i-0node] [i-0node] sg-0node lets out no 443 to the cluster API, EC2, ECR, S3 and STS"}},
+		{"a proxy in the launch template only", nat(ownGroup(nil, ruleSet(portRule("tcp", 3128, "10.0.0.0/8"))), templateSays("#!/bin/bash\nexport HTTPS_PROXY=http://proxy:3128\n")),
+			[]string{"fail (likely) sg-0node [i-0node] [i-0node] sg-0node lets out no 443 to the cluster API, EC2, ECR, S3 and STS"}},
+		{"a proxy, in other letters", nat(ownGroup(nil, ruleSet(portRule("tcp", 3128, "10.0.0.0/8"))), templateSays("#!/bin/bash\nexport Https_Proxy=http://proxy:3128\n")),
+			[]string{"fail (likely) sg-0node [i-0node] [i-0node] sg-0node lets out no 443 to the cluster API, EC2, ECR, S3 and STS"}},
+		{"a proxy in the template of another group", nat(ownGroup(nil, ruleSet(portRule("tcp", 3128, "10.0.0.0/8"))), func(s *snapshot.Snapshot) {
+			s.LaunchTemplates = append(s.LaunchTemplates, snapshot.LaunchTemplate{ID: "lt-0other", Version: "1", UserData: []byte("export HTTPS_PROXY=x")})
+		}), []string{"fail sg-0node [i-0node] [i-0node] sg-0node lets out no 443 to the cluster API, EC2, ECR, S3 and STS"}},
 		{"two nodegroups with one group are one finding", nat(ownGroup(nil, nil), func(s *snapshot.Snapshot) {
 			snapshottest.Launch(s, "i-0other", snapshottest.Public, time.Minute)
 			i := snapshottest.Instance(s, "i-0other")

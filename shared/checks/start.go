@@ -75,10 +75,7 @@ func (t *told) undecoded() snapshot.Failure {
 // template where its own could not be read.
 func (st *starts) data(i *snapshot.Instance) (*told, snapshot.Failure) {
 	if n, ok := st.own[i.ID]; ok {
-		if st.told[n] == nil {
-			st.told[n] = decode(st.s.UserData[n].Data, st.s.UserData[n].From)
-		}
-		return st.told[n], snapshot.Failure{}
+		return st.ownData(n), snapshot.Failure{}
 	}
 	why, lacks := st.s.Lacks(snapshot.UserDataOf, i.ID)
 	if !lacks {
@@ -91,10 +88,23 @@ func (st *starts) data(i *snapshot.Instance) (*told, snapshot.Failure) {
 	if lt == nil {
 		return nil, why
 	}
+	return st.draft(lt), snapshot.Failure{}
+}
+
+// ownData is the n-th user data of the snapshot, decoded.
+func (st *starts) ownData(n int) *told {
+	if st.told[n] == nil {
+		st.told[n] = decode(st.s.UserData[n].Data, st.s.UserData[n].From)
+	}
+	return st.told[n]
+}
+
+// draft is the user data of a launch template, decoded.
+func (st *starts) draft(lt *snapshot.LaunchTemplate) *told {
 	if st.drafts[lt] == nil {
 		st.drafts[lt] = decode(lt.UserData, fmt.Sprintf("%s version %s", lt.ID, lt.Version))
 	}
-	return st.drafts[lt], snapshot.Failure{}
+	return st.drafts[lt]
 }
 
 // template is a version of a launch template, if it was read.

@@ -64,6 +64,9 @@ type Match struct {
 	Heals bool
 	// Late tells that it can strike a node that has registered.
 	Late bool
+	// Unanswered tells that the line says no more than that a service, or a
+	// name server, does not answer: the network's fault, whichever it is.
+	Unanswered bool
 	// Line is the first such line of the last state, clean and without
 	// secrets. Later ones differ in their times only, with each look.
 	Line  string
@@ -145,7 +148,7 @@ func matches(rows []row, seen []found) []Match {
 			}
 			list = append(list, Match{
 				ID: row.id, Title: row.title, Means: row.means, Next: row.next, Check: row.check,
-				Certain: !row.guess, Heals: row.least > 1, Late: row.late, Line: r.redact(f.first), Times: f.times,
+				Certain: !row.guess, Heals: row.least > 1, Late: row.late, Unanswered: row.unanswered, Line: r.redact(f.first), Times: f.times,
 			})
 		}
 	}

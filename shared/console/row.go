@@ -19,6 +19,9 @@ type row struct {
 	phase phase
 	// guess tells that the line alone does not prove it.
 	guess bool
+	// unanswered tells that the line says no more than that a service, or a name
+	// server, does not answer: a symptom of the network.
+	unanswered bool
 	// late tells that it can strike a node that has registered.
 	late bool
 

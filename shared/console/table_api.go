@@ -95,7 +95,7 @@ func apiRows() []row {
 		{
 			// github.com/aws/karpenter-provider-aws/issues/2423 and kubernetes-sigs/karpenter/issues/2981
 			id: "api-name-unresolved", sample: `controller.go:144] failed to ensure lease exists, will retry in 7s, error: Get "https://BC3C703DF8F128858B273DD34A80F043.gr7.us-east-1.eks.amazonaws.com/apis/coordination.k8s.io/v1/leases": dial tcp: lookup BC3C703DF8F128858B273DD34A80F043.gr7.us-east-1.eks.amazonaws.com on 10.50.0.2:53: no such host`,
-			all: [][]string{{".eks.amazonaws.com"}, {"lookup "}, {"no such host", "server misbehaving", "i/o timeout", "temporary failure in name resolution", "connection refused"}}, phase: inAPI, least: 3,
+			all: [][]string{{".eks.amazonaws.com"}, {"lookup "}, {"no such host", "server misbehaving", "i/o timeout", "temporary failure in name resolution", "connection refused"}}, phase: inAPI, least: 3, unanswered: true,
 			title: "the cluster's endpoint has no address here",
 			means: "The node cannot resolve the name of the cluster's API: DNS of the VPC is off, its name servers are others, or the name is of a cluster that is gone.",
 			next:  "Switch DNS support of the VPC on, use AmazonProvidedDNS or forward to it, and compare the endpoint in user data.",
@@ -104,7 +104,7 @@ func apiRows() []row {
 		{
 			// In the form of Go's resolver when the name server does not answer.
 			id: "name-unresolved", sample: `RequestError: send request failed caused by: Post "https://ec2.us-west-2.amazonaws.com/": dial tcp: lookup ec2.us-west-2.amazonaws.com on 10.0.0.2:53: read udp 10.0.1.36:41217->10.0.0.2:53: i/o timeout`,
-			all: [][]string{{"lookup "}, {"amazonaws.com on"}, {"no such host", "server misbehaving", "i/o timeout", "connection refused"}, needed}, phase: inAPI, least: 3,
+			all: [][]string{{"lookup "}, {"amazonaws.com on"}, {"no such host", "server misbehaving", "i/o timeout", "connection refused"}, needed}, phase: inAPI, least: 3, unanswered: true,
 			title: "names of AWS services cannot be resolved",
 			means: "The name servers do not answer, or do not know AWS services.",
 			next:  "Switch DNS support of the VPC on, let security groups and network ACLs pass port 53, and look at the DHCP options' name servers.",
@@ -113,7 +113,7 @@ func apiRows() []row {
 		{
 			// In the form of the kubelet and Go's net package.
 			id: "api-timeout", sample: `"Unable to register node with API server" err="Post \"https://BC3C703DF8F128858B273DD34A80F043.gr7.us-east-1.eks.amazonaws.com/api/v1/nodes\": dial tcp 10.50.14.7:443: i/o timeout"`,
-			all: [][]string{toCluster, late}, phase: inAPI, least: 3,
+			all: [][]string{toCluster, late}, phase: inAPI, least: 3, unanswered: true,
 			title: "the cluster's API does not answer",
 			means: "Packets to the cluster's API, or its answers, are lost on the way.",
 			next:  "Look at the path to the endpoint: routes, the cluster's security group (443 from the node), network ACLs, and the public access CIDRs.",
@@ -124,7 +124,7 @@ func apiRows() []row {
 			// cluster of EKS. It also
 			// comes while a control plane is replaced.
 			id: "api-refused", sample: `"Unable to register node with API server" err="Post \"https://BC3C703DF8F128858B273DD34A80F043.gr7.us-east-1.eks.amazonaws.com/api/v1/nodes\": dial tcp 10.50.14.7:443: connect: connection refused"`,
-			all: [][]string{toCluster, {"connection refused", "no route to host", "network is unreachable"}}, phase: inAPI, least: 5, guess: true,
+			all: [][]string{toCluster, {"connection refused", "no route to host", "network is unreachable"}}, phase: inAPI, least: 5, guess: true, unanswered: true,
 			title: "nothing listens at the cluster's endpoint",
 			means: "The address that the node takes for the cluster's API refuses connections, or no route leads to it.",
 			next:  "Compare the endpoint in user data with the cluster's, and what name servers answer for it.",
@@ -133,7 +133,7 @@ func apiRows() []row {
 		{
 			// In the form of github.com/aws/karpenter-provider-aws/pull/5740, of another service.
 			id: "aws-timeout", sample: `RequestError: send request failed caused by: Post "https://sts.us-west-2.amazonaws.com/": dial tcp 54.188.62.0:443: i/o timeout`,
-			all: [][]string{needed, late}, none: []string{"lookup "}, phase: inAPI, least: 3,
+			all: [][]string{needed, late}, none: []string{"lookup "}, phase: inAPI, least: 3, unanswered: true,
 			title: "an AWS service that nodes need does not answer",
 			means: "Packets to EC2, ECR, STS or EKS, or their answers, are lost on the way.",
 			next:  "Give the subnet a way to the service that the line names: NAT gateway, or an endpoint whose security group admits 443 from the node.",

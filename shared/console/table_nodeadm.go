@@ -43,7 +43,7 @@ func nodeadmRows() []row {
 		{
 			// github.com/awslabs/amazon-eks-ami/issues/2423
 			id: "ec2-unreachable", sample: `Sep 08 03:04:27 localhost nodeadm[50500]: {"level":"fatal","ts":1757300667.2454364,"caller":"nodeadm/main.go:36","msg":"Command failed","error":"expected err to be of type smithy.APIError, got operation error EC2: DescribeInstances, https response error StatusCode: 0, RequestID: , canceled, context deadline exceeded"}`,
-			all: [][]string{{"command failed"}, {"describeinstances"}, {"deadline exceeded", "exceeded max wait time", "i/o timeout", "connection refused", "no such host"}}, phase: inUserData,
+			all: [][]string{{"command failed"}, {"describeinstances"}, {"deadline exceeded", "exceeded max wait time", "i/o timeout", "connection refused", "no such host"}}, phase: inUserData, unanswered: true,
 			title: "the EC2 API cannot be reached",
 			means: "nodeadm asks EC2 for the instance's name, and got no answer until it gave up.",
 			next:  "Give the subnet a way to the EC2 API: NAT gateway, or endpoint com.amazonaws.<region>.ec2 whose security group admits 443 from the node. Without a fault there, look at the order of network interfaces and at a proxy that starts too late.",
@@ -52,7 +52,7 @@ func nodeadmRows() []row {
 		{
 			// github.com/bottlerocket-os/bottlerocket/issues/3525
 			id: "pluto-timeout", sample: "[  303.392308] sundog[1343]: Setting generator 'pluto private-dns-name' failed with exit code 1 - stderr: Timed out retrieving private DNS name from EC2: deadline has elapsed",
-			all: [][]string{{"timed out retrieving private dns name", "timed out retrieving cluster"}}, phase: inUserData,
+			all: [][]string{{"timed out retrieving private dns name", "timed out retrieving cluster"}}, phase: inUserData, unanswered: true,
 			title: "the EC2 or EKS API cannot be reached",
 			means: "Bottlerocket asks AWS for the instance's name and cluster, and got no answer until it gave up.",
 			next:  "Give the subnet a way to the EC2 and EKS APIs (NAT gateway or endpoints), or correct settings.network.https-proxy.",
@@ -99,7 +99,7 @@ func nodeadmRows() []row {
 			// github.com/awslabs/amazon-eks-ami/issues/2436. Healthy nodes try two
 			// or three times while the instance is new to EC2.
 			id: "ec2-retries", sample: "Sep 17 10:06:00 localhost nodeadm[2495]: SDK 2025/09/17 10:06:00 DEBUG retrying request EC2/DescribeInstances, attempt 3",
-			all: [][]string{{"retrying request ec2/describeinstances"}}, phase: inUserData, least: 5, guess: true,
+			all: [][]string{{"retrying request ec2/describeinstances"}}, phase: inUserData, least: 5, guess: true, unanswered: true,
 			title: "the EC2 API does not answer",
 			means: "nodeadm asks EC2 for the instance's name again and again.",
 			next:  "Look at the subnet's way to the EC2 API, and at throttling of ec2:DescribeInstances in this account.",

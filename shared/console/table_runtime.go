@@ -17,7 +17,7 @@ func runtimeRows() []row {
 		{
 			// In the form of containerd, for what github.com/awslabs/amazon-eks-ami/issues/1633 tells.
 			id: "sandbox-unreachable", sample: `failed to pull and unpack image "602401143452.dkr.ecr.us-east-1.amazonaws.com/eks/pause:3.5": failed to do request: Head "https://602401143452.dkr.ecr.us-east-1.amazonaws.com/v2/eks/pause/manifests/3.5": dial tcp 52.46.132.73:443: i/o timeout`,
-			all: [][]string{pause, {"i/o timeout", "deadline exceeded", "connection refused", "no such host", "tls handshake timeout"}}, phase: inRuntime, least: 2,
+			all: [][]string{pause, {"i/o timeout", "deadline exceeded", "connection refused", "no such host", "tls handshake timeout"}}, phase: inRuntime, least: 2, unanswered: true,
 			title: "ECR cannot be reached for the sandbox image",
 			means: "containerd cannot reach ECR, or S3 behind it, for the pause image.",
 			next:  "Give the subnet a way to ECR (api and dkr) and to S3: NAT gateway, or endpoints.",

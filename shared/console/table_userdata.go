@@ -24,7 +24,7 @@ func userDataRows() []row {
 		{
 			// github.com/awslabs/amazon-eks-ami/issues/999
 			id: "describe-cluster-unreachable", sample: `Connect timeout on endpoint URL: "https://eks.us-west-2.amazonaws.com/clusters/prod"`,
-			all: [][]string{{"connect timeout on endpoint url", "could not connect to the endpoint url", "read timeout on endpoint url"}, {"//eks."}}, phase: inUserData,
+			all: [][]string{{"connect timeout on endpoint url", "could not connect to the endpoint url", "read timeout on endpoint url"}, {"//eks."}}, phase: inUserData, unanswered: true,
 			title: "the EKS API cannot be reached",
 			means: "bootstrap.sh asks EKS for the cluster's endpoint and certificate, and gets no answer.",
 			next:  "Pass --apiserver-endpoint and --b64-cluster-ca to bootstrap.sh, or give the subnet a way to the EKS API (NAT gateway, or endpoint com.amazonaws.<region>.eks).",

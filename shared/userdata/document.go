@@ -80,6 +80,9 @@ type Document struct {
 	// Nested tells that a NodeConfig stands in a multi-part within the
 	// multi-part: nodeadm does not look there.
 	Nested bool
+	// Proxy tells that something in it names a proxy for HTTPS: the variable of
+	// most programs, or Bottlerocket's settings.network.https-proxy.
+	Proxy bool
 	// Faults are what its reader refuses.
 	Faults []Fault
 }
@@ -160,10 +163,21 @@ func (d *reader) read(text []byte) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return
 	}
+	d.proxy(text)
 	if d.multipart(text) {
 		return
 	}
 	d.text(string(text), 0)
+}
+
+// proxy notes that a text names a proxy. In a multi-part it is called for the
+// whole and for each part, which may have been packed.
+func (d *reader) proxy(text []byte) {
+	if d.Proxy || !d.budget.spend(Work, len(text)) {
+		return
+	}
+	lower := bytes.ToLower(text)
+	d.Proxy = bytes.Contains(lower, []byte("https_proxy")) || bytes.Contains(lower, []byte("https-proxy"))
 }
 
 // text reads a part by what it looks like, as cloud-init does where nothing

@@ -138,6 +138,7 @@ func (d *reader) part(h textproto.MIMEHeader, body []byte, number, depth int) {
 		d.Faults = append(d.Faults, Fault{Kind: BadMIME, Part: number, Detail: fmt.Sprintf("part %d cannot be unpacked", number)})
 		return
 	}
+	d.proxy(body)
 	content := h.Get("Content-Type")
 	kind, _, _ := mime.ParseMediaType(content)
 	switch {
