@@ -143,7 +143,7 @@ func (a alarms) watch(f function) {
 		return
 	}
 	own := a.prefix + "-" + string(f.queue.spec.Resource)
-	a.dead(camel(string(f.queue.spec.Resource))+"DeadLetters", f.queue.dead, fmt.Sprintf("Messages of %s were tried %d times by %s and put aside. %s Do: read its log, mend the cause, then start-message-move-task on the dead-letter queue %s-dead.", own, f.queue.spec.Attempts, name, loss, own))
+	a.dead(camel(string(f.queue.spec.Resource))+"DeadLetters", f.queue.dead, fmt.Sprintf("Messages of %s were tried %d times by %s and put aside. %s Do: read its log, mend the cause, then make redrive (it shows what %s-dead holds and moves it back).", own, f.queue.spec.Attempts, name, loss, own))
 	a.add(alarm{
 		id:          camel(string(f.queue.spec.Resource)) + "Age",
 		description: fmt.Sprintf("Messages wait in %s for longer than %s. %s Do: see the alarms on the errors and throttles of %s; nothing is lost before %s.", own, span(maxAge(*f.queue)), loss, name, span(f.queue.spec.Retention)),

@@ -86,6 +86,11 @@ func (r resources) arn(name fn.Resource) (string, error) {
 	if q, ok := r.queues[name]; ok {
 		return *q.main.QueueArn(), nil
 	}
+	if name == fn.ResultDead {
+		if q, ok := r.queues[fn.ResultQueue]; ok {
+			return *q.dead.QueueArn(), nil
+		}
+	}
 	return "", fmt.Errorf("the stack has no resource %q", name)
 }
 
@@ -116,6 +121,10 @@ func (r resources) value(v fn.Variable, chosen settings.Settings) (*string, erro
 		return r.url(fn.JoinQueue, v)
 	case config.ResultQueueURL:
 		return r.url(fn.ResultQueue, v)
+	case config.ResultDeadURL:
+		if q, ok := r.queues[fn.ResultQueue]; ok {
+			return q.dead.QueueUrl(), nil
+		}
 	case config.NodegroupQueueURL:
 		return r.url(fn.NodegroupQueue, v)
 	case config.ChangeQueueURL:

@@ -49,6 +49,22 @@ type bench struct {
 	log     *bytes.Buffer
 	counts  map[string]int
 	sent    int
+	set     *asides
+}
+
+// asides is a dead-letter queue that remembers what was put into it.
+type asides struct {
+	messages []event.Message
+	reasons  []string
+	fail     error
+}
+
+func (a *asides) SetAside(_ context.Context, m event.Message, reason string) error {
+	if a.fail != nil {
+		return a.fail
+	}
+	a.messages, a.reasons = append(a.messages, m), append(a.reasons, reason)
+	return nil
 }
 
 // ear is a bus that remembers what it was told.
@@ -81,11 +97,11 @@ func newBench(t *testing.T) *bench {
 	if err := server.CreateTable(t.Context(), table); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{T: t, channel: &channel{}, bus: &ear{}, now: start, log: &bytes.Buffer{}, counts: map[string]int{}}
+	b := &bench{T: t, channel: &channel{}, bus: &ear{}, now: start, log: &bytes.Buffer{}, counts: map[string]int{}, set: &asides{}}
 	clock := func() time.Time { return b.now }
 	b.store = state.New(server.Client(), table).At(clock)
 	b.handler = handler{
-		incidents: b.store, postings: b.store, acts: b.store, slack: b.channel, files: b.channel, people: b.channel, bus: b.bus, clusters: b.store, channel: "C0123456789",
+		incidents: b.store, postings: b.store, acts: b.store, slack: b.channel, files: b.channel, people: b.channel, bus: b.bus, clusters: b.store, aside: b.set, channel: "C0123456789",
 		policy: report.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour},
 		now:    clock, log: slog.New(slog.NewJSONHandler(b.log, nil)),
 		count: func(name string, n int) { b.counts[name] += n },

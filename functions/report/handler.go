@@ -87,10 +87,18 @@ type handler struct {
 	// actions tells that Slack's buttons are answered, so that messages have them.
 	actions bool
 	again   Again
+	aside   Aside
 }
 
 // shows is what messages depend on beside their incidents.
 func (h handler) shows() slack.Options { return slack.Options{Actions: h.actions, Now: h.now()} }
+
+// Aside is where messages go that nobody can read.
+type Aside interface {
+	SetAside(ctx context.Context, m event.Message, reason string) error
+}
+
+var _ Aside = bus.Queues{}
 
 func build(_ context.Context, e run.Env) (run.Handler, error) {
 	store := state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
@@ -115,15 +123,17 @@ func build(_ context.Context, e run.Env) (run.Handler, error) {
 		log:   e.Log,
 		count: e.Metrics.Count,
 	}
-	h.again = bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL}
+	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Aside: e.Config.ResultDeadURL}
+	h.again, h.aside = queues, queues
 	return h.handle, nil
 }
 
 // errNoBatch: report is woken by its queue alone.
 var errNoBatch = errors.New("the event is not a batch of SQS messages: report is woken by its queue")
 
-// handle takes a batch of what was observed, pressed, planned and done. What cannot be decoded, or not be
-// recorded, goes back to the queue and in the end to the dead-letter queue.
+// handle takes a batch of what was observed, pressed, planned and done. What
+// cannot be decoded is set aside; what cannot be recorded goes back to the queue,
+// and in the end to the dead-letter queue.
 //
 // What is recorded has succeeded. What could not be said or told of it stands in
 // the record, and is tried again with the cluster's next message. Where that does
@@ -136,7 +146,7 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	if !ok {
 		return nil, h.tick(ctx, raw)
 	}
-	clusters, failed := h.sort(messages)
+	clusters, failed := h.sort(ctx, messages)
 	p := pass{handler: h}
 	for i, c := range clusters {
 		p.take(ctx, c.name, len(clusters)-i)
@@ -164,17 +174,20 @@ type clusterBatch struct {
 	messages  []string
 }
 
-// sort decodes a batch and sorts it by cluster, in the order of the first
-// message of each. What cannot be decoded goes back alone: Decide does not
-// depend on the order, so the messages behind it need not wait, nor go to the
-// dead-letter queue with it.
-func (h handler) sort(messages []event.Message) (clusters []clusterBatch, failed []string) {
+// sort decodes a batch and sorts it by cluster, in the order of the first message
+// of each. What cannot be decoded never can be: it is set aside at once, as a FIFO
+// queue gives nothing else of its group, which is its cluster, while it is tried
+// again. Decide does not depend on the order.
+func (h handler) sort(ctx context.Context, messages []event.Message) (clusters []clusterBatch, failed []string) {
 	for _, m := range messages {
 		result, err := report.DecodeMessage([]byte(m.Body))
 		if err != nil {
-			h.log.Error("message cannot be read, it goes back to the queue", "message", m.ID, "received", m.Received, "error", err.Error())
 			h.count("MalformedObservations", 1)
-			failed = append(failed, m.ID)
+			h.log.ErrorContext(ctx, "message cannot be read, it is set aside in the dead-letter queue", "message", m.ID, "group", m.Group, "received", m.Received, "error", err.Error())
+			if err := h.aside.SetAside(ctx, m, err.Error()); err != nil {
+				h.log.ErrorContext(ctx, "it could not be set aside, it goes back to the queue", "message", m.ID, "error", err.Error())
+				failed = append(failed, m.ID)
+			}
 			continue
 		}
 		i := slices.IndexFunc(clusters, func(c clusterBatch) bool { return c.name == result.Cluster() })

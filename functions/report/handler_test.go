@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/diagnose"
+	"rollcall/shared/event"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
@@ -127,9 +129,19 @@ func TestMalformed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff([]string{"m0"}, failed); diff != "" {
-				t.Errorf("messages that go back (-want +got):\n%s", diff)
+			if len(failed) > 0 {
+				t.Errorf("%q go back: their group would wait for them", failed)
 			}
+			want := []event.Message{{ID: "m0", Body: bad, Received: 1, Group: "eks-workshop"}}
+			if diff := cmp.Diff(want, b.set.messages); diff != "" || b.set.reasons[0] == "" {
+				t.Errorf("set aside for %q (-want +got):\n%s", b.set.reasons, diff)
+			}
+			// What cannot be set aside is not lost: it goes back, and it alone.
+			b.set.fail = errors.New("no queue")
+			if failed, err = b.deliverBodies(bad, string(good)); err != nil || !slices.Equal(failed, []string{"m0"}) {
+				t.Errorf("gave back %q, %v; want the one that could not be set aside", failed, err)
+			}
+			b.counts["MalformedObservations"]--
 			if len(b.channel.posts()) != 1 || b.counts["MalformedObservations"] != 1 || !strings.Contains(b.log.String(), "cannot be read") {
 				t.Errorf("%d posts, %d malformed, log %s", len(b.channel.posts()), b.counts["MalformedObservations"], b.log)
 			}

@@ -122,11 +122,11 @@ func httpAnswer(status int, header http.Header, body string) *http.Response {
 
 // shelf is the table, in memory: each record is JSON and has a version.
 type shelf struct {
-	mu     sync.Mutex
-	items  map[report.Key]kept
+	mu    sync.Mutex
+	items map[report.Key]kept
 	// clusters is what report remembers of them beside.
 	clusters map[string]report.ClusterRecord
-	writes int
+	writes   int
 }
 
 type kept struct {

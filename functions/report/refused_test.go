@@ -2,11 +2,53 @@ package main
 
 import (
 	"bytes"
+	"fmt"
+	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/report"
 )
+
+// A message that nobody can read holds up nothing of its cluster: neither what is
+// in its batch, nor what comes while it would be tried again.
+func TestUnreadableHoldsUpNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := &shelf{items: map[report.Key]kept{}}
+		set := &asides{}
+		h := handler{
+			incidents: table, postings: table, slack: &channel{}, files: &channel{}, people: &channel{}, bus: quietBus{}, clusters: table, aside: set, channel: "C0123456789",
+			policy: report.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}, now: time.Now, log: slog.New(slog.DiscardHandler), count: func(string, int) {},
+		}
+		queue := []queued{{id: "bad", group: "eks-workshop", body: `{"format":99}`}}
+		begin := time.Now()
+		for minute := range 10 {
+			obs := failing(launch(i1, 0, report.Waiting))
+			obs.ID, obs.At = fmt.Sprint("minute ", minute), time.Now()
+			queue = append(queue, queued{id: obs.ID, group: obs.Cluster, body: must(marshal(obs))})
+			for batch := take(&queue, map[string]bool{}); len(batch) > 0; batch = take(&queue, map[string]bool{}) {
+				back, err := invoke(t, h, batch)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, m := range back {
+					m.from = time.Now().Add(invisible)
+					queue = append([]queued{m}, queue...)
+				}
+			}
+			if age := table.stalest([]string{"eks-workshop"}); age > 5*time.Second {
+				t.Errorf("minute %d: the newest observation is %s old", minute, age)
+			}
+			time.Sleep(time.Until(begin.Add(time.Duration(minute+1) * time.Minute)))
+		}
+		if len(set.messages) != 1 || set.messages[0].Body != `{"format":99}` {
+			t.Errorf("set aside: %+v", set.messages)
+		}
+	})
+}
 
 // A revoked token, a bot that was removed, an archived channel, a bus that refuses:
 // for four hours what is observed is taken in as fast as ever, nothing is said

@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"rollcall/shared/event"
 	"rollcall/shared/report"
@@ -28,7 +30,9 @@ var _ Queue = (*sqs.Client)(nil)
 type Queues struct {
 	Client  Queue
 	Results string // URL of the results queue (FIFO)
-	Joins   string // URL of the join queue
+	// Aside is the URL of the results' dead-letter queue (FIFO).
+	Aside string
+	Joins string // URL of the join queue
 	// Nodegroups is the URL of the queue of nodegroups to look at.
 	Nodegroups string
 	// Changes is the URL of the queue of incidents whose history is looked up.
@@ -63,6 +67,31 @@ func (q Queues) SendResult(ctx context.Context, o report.Observation) error {
 		if err != nil {
 			return fmt.Errorf("send the observation of %s to report: %w", o.Cluster, err)
 		}
+	}
+	return nil
+}
+
+// maxReason is how much of a reason is sent beside a message that is set aside.
+const maxReason = 400
+
+// SetAside puts a message that nobody can read into the dead-letter queue, with
+// the reason, so that its group does not wait for it. It keeps its group: moved
+// back, it is in its cluster's order again. Set aside twice within five minutes it
+// is there once.
+func (q Queues) SetAside(ctx context.Context, m event.Message, reason string) error {
+	in := &sqs.SendMessageInput{
+		QueueUrl: aws.String(q.Aside), MessageBody: aws.String(m.Body),
+		MessageGroupId: aws.String(groupID(m.Group)), MessageDeduplicationId: aws.String(digest(m.ID)),
+	}
+	if len(reason) > maxReason {
+		reason = strings.ToValidUTF8(reason[:maxReason], "")
+	}
+	// Attributes count towards the size of a message (SQS, "Message quotas").
+	if beside := len("Reason") + len("String") + len(reason); reason != "" && len(m.Body)+beside <= MaxBody {
+		in.MessageAttributes = map[string]types.MessageAttributeValue{"Reason": {DataType: aws.String("String"), StringValue: aws.String(reason)}}
+	}
+	if _, err := q.Client.SendMessage(ctx, in); err != nil {
+		return fmt.Errorf("set the message %s aside: %w", m.ID, err)
 	}
 	return nil
 }

@@ -49,6 +49,7 @@ const (
 	BusName         fn.Variable = "ROLLCALL_BUS"
 	JoinQueueURL    fn.Variable = "ROLLCALL_JOIN_QUEUE_URL"
 	ResultQueueURL  fn.Variable = "ROLLCALL_RESULT_QUEUE_URL"
+	ResultDeadURL   fn.Variable = "ROLLCALL_RESULT_DEAD_URL"
 
 	NodegroupQueueURL fn.Variable = "ROLLCALL_NODEGROUP_QUEUE_URL"
 	ChangeQueueURL    fn.Variable = "ROLLCALL_CHANGE_QUEUE_URL"
@@ -137,6 +138,7 @@ type Config struct {
 	BusName        string
 	JoinQueueURL   string
 	ResultQueueURL string
+	ResultDeadURL  string
 
 	NodegroupQueueURL string
 	ChangeQueueURL    string
@@ -257,6 +259,8 @@ func (c *Config) set(v fn.Variable, text string) (err error) {
 		c.JoinQueueURL, err = parseURL(text)
 	case ResultQueueURL:
 		c.ResultQueueURL, err = parseURL(text)
+	case ResultDeadURL:
+		c.ResultDeadURL, err = parseURL(text)
 	case NodegroupQueueURL:
 		c.NodegroupQueueURL, err = parseURL(text)
 	case ChangeQueueURL:

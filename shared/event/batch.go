@@ -20,7 +20,8 @@ type sqsEvent struct {
 type Message struct {
 	ID       string
 	Body     string
-	Received int // how often it was handed out, this time included
+	Received int    // how often it was handed out, this time included
+	Group    string // of a FIFO queue
 }
 
 // Batch is the messages of an SQS invocation; ok is false when the
@@ -35,7 +36,7 @@ func Batch(raw []byte) (messages []Message, ok bool) {
 		if json.Unmarshal([]byte(r.Attributes["ApproximateReceiveCount"]), &n) != nil {
 			n = 1
 		}
-		messages = append(messages, Message{ID: r.MessageID, Body: r.Body, Received: n})
+		messages = append(messages, Message{ID: r.MessageID, Body: r.Body, Received: n, Group: r.Attributes["MessageGroupId"]})
 	}
 	return messages, true
 }

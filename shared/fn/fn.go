@@ -131,6 +131,8 @@ const (
 	LaunchQueue Resource = "launches"
 	JoinQueue   Resource = "joins"
 	ResultQueue Resource = "results"
+	// ResultDead is the dead-letter queue of the results.
+	ResultDead Resource = ResultQueue + "-dead"
 	// NodegroupQueue holds the nodegroups to look at.
 	NodegroupQueue Resource = "nodegroups"
 	SlackSecret    Resource = "slack-secret"

@@ -20,7 +20,7 @@ func Environment() []fn.Variable {
 	return []fn.Variable{
 		config.Channel, config.SlackSecretARN, config.SlackAPI, config.ProofTime, config.ReopenTime,
 		config.Routes, config.RemindAfter, config.SlackActions, config.Approvers,
-		config.TableName, config.BusName, config.ResultQueueURL, config.LogLevel,
+		config.TableName, config.BusName, config.ResultQueueURL, config.ResultDeadURL, config.LogLevel,
 	}
 }
 
@@ -87,6 +87,12 @@ func Spec() fn.Spec {
 				Why:       "Slack takes one message a second: what a minute is too short for goes on in the next.",
 				Actions:   []string{"sqs:SendMessage"},
 				Resources: []fn.Resource{fn.ResultQueue},
+			},
+			{
+				Sid:       "SetAside",
+				Why:       "A message that cannot be read would hold up its cluster for half an hour: it goes to the dead-letter queue at once.",
+				Actions:   []string{"sqs:SendMessage"},
+				Resources: []fn.Resource{fn.ResultDead},
 			},
 			{
 				Sid:       "TellTheBus",
