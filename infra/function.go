@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
@@ -55,14 +56,23 @@ func newFunction(stack awscdk.Stack, spec fn.Spec, r resources, packages string,
 	if err != nil {
 		return function{}, err
 	}
+	var first []statement
 	if inVPC(spec, chosen) {
-		statements = append(statements, interfaceStatements(spec, name, chosen.VPC)...)
+		first = interfaceStatements(spec, name, chosen.VPC)
 	}
+	inline, more := spread(statements, first)
 	f.role = awsiam.NewRole(scope, jsii.String("Role"), &awsiam.RoleProps{
 		Description:    jsii.String("What " + name + " may do, each statement with the reason in functions/" + spec.Name + "/spec"),
 		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
-		InlinePolicies: &map[string]awsiam.PolicyDocument{spec.Name: document(statements)},
+		InlinePolicies: &map[string]awsiam.PolicyDocument{spec.Name: document(inline)},
 	})
+	for i, list := range more {
+		awsiam.NewManagedPolicy(scope, jsii.String(fmt.Sprint("More", i+1)), &awsiam.ManagedPolicyProps{
+			Description: jsii.String("What " + name + " may do and what its role's own policy has no room for"),
+			Roles:       &[]awsiam.IRole{f.role},
+			Document:    document(list),
+		})
+	}
 	environment, err := r.environment(spec.Environment, chosen)
 	if err != nil {
 		return function{}, err

@@ -30,8 +30,8 @@ func synth() error {
 	if err := NewStack(app, specs.All(), packages); err != nil {
 		return err
 	}
-	app.Synth(nil)
-	return nil
+	_, err := assemble(app)
+	return err
 }
 
 // quit ends the library's Node process and removes its temporary folder.

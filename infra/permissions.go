@@ -32,7 +32,7 @@ type statement struct {
 }
 
 // permissions is all that a function may do: its own log group and queues,
-// and what its spec says.
+// and what its spec says, what hangs on settings last.
 func permissions(spec fn.Spec, r resources, chosen settings.Settings, logGroup, failed string) ([]statement, error) {
 	list := []statement{
 		{sid: sidLogs, actions: []string{"logs:CreateLogStream", "logs:PutLogEvents"}, resources: []string{logGroup}},

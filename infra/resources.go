@@ -104,7 +104,7 @@ func (r resources) environment(wanted []fn.Variable, chosen settings.Settings) (
 		}
 		values[string(v)] = value
 	}
-	return values, nil
+	return fit(values), nil
 }
 
 func (r resources) value(v fn.Variable, chosen settings.Settings) (*string, error) {

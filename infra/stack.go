@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
+	"rollcall/infra/limits"
 	"rollcall/infra/settings"
 	"rollcall/infra/specs"
 	"rollcall/shared/fn"
@@ -55,7 +57,37 @@ func NewStack(app awscdk.App, list []fn.Spec, packages string) error {
 	}
 	admit(chosen, functions)
 	output(stack, chosen, r, alarms, functions)
-	return nil
+	return limits.CheckResources(count(stack))
+}
+
+// count is the stack's resources by type. The library counts them too, when it
+// synthesises, and then ends the program.
+func count(stack awscdk.Stack) map[string]int {
+	counts := map[string]int{}
+	for _, c := range *stack.Node().FindAll(constructs.ConstructOrder_PREORDER) {
+		if *awscdk.CfnResource_IsCfnResource(c) {
+			counts[*c.(awscdk.CfnResource).CfnResourceType()]++
+		}
+	}
+	return counts
+}
+
+// assemble synthesises the app's templates, and refuses what AWS would refuse
+// for its size.
+func assemble(app awscdk.App) ([]string, error) {
+	var files []string
+	for _, stack := range *app.Synth(nil).Stacks() {
+		file := *stack.TemplateFullPath()
+		template, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("read what was synthesised: %w", err)
+		}
+		if err := limits.Check(template); err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	return files, nil
 }
 
 // built tells which functions have no package yet.

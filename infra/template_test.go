@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 const channel = "C0123456789"
 
 type template struct {
+	source    []byte
 	Resources map[string]resource
 	Outputs   map[string]struct{ Value any }
 }
@@ -102,15 +103,18 @@ func newApp(dir string, given map[string]any) (awscdk.App, error) {
 }
 
 func read(app awscdk.App) (template, error) {
-	stacks := *app.Synth(nil).Stacks()
-	if len(stacks) != 1 {
-		return template{}, fmt.Errorf("%d stacks", len(stacks))
-	}
-	data, err := os.ReadFile(*stacks[0].TemplateFullPath())
+	files, err := assemble(app)
 	if err != nil {
 		return template{}, err
 	}
-	var tpl template
+	if len(files) != 1 {
+		return template{}, fmt.Errorf("%d stacks", len(files))
+	}
+	data, err := os.ReadFile(files[0])
+	if err != nil {
+		return template{}, err
+	}
+	tpl := template{source: data}
 	if err := json.Unmarshal(data, &tpl); err != nil {
 		return template{}, err
 	}

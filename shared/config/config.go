@@ -172,7 +172,11 @@ func Load(getenv func(string) string, wanted []fn.Variable) (Config, error) {
 		wrong = append(wrong, fmt.Errorf("%s: %w", StageDoors, err))
 	}
 	for _, v := range wanted {
-		text := strings.TrimSpace(getenv(string(v)))
+		text, err := unpack(strings.TrimSpace(getenv(string(v))))
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %w%s", v, err, hint(v)))
+			continue
+		}
 		if text == "" {
 			text = defaultOf(v)
 		}

@@ -3,12 +3,18 @@ package spec
 import (
 	"maps"
 	"slices"
+	"strconv"
 
 	"rollcall/shared/config"
 	"rollcall/shared/fn"
 	"rollcall/shared/leak"
 	"rollcall/shared/plan"
 )
+
+// listed is how many clusters a statement names at most: with the longest names
+// that EKS takes (100 characters) they are 2,100 characters, so that a
+// statement fits into a managed policy, which takes 6,144.
+const listed = 20
 
 // Deletes is the permission to delete, as the settings have it: none where no
 // cluster is in mode dry-run or delete, or has the remedy
@@ -42,17 +48,23 @@ func Deletes(getenv func(string) string) ([]fn.Grant, error) {
 	}
 	const tag = "aws:ResourceTag/"
 	grant := fn.Grant{
-		Sid:     "DeleteLeakedInterfaces",
 		Why:     "Interfaces of dead nodes give their addresses back. EC2's dry run takes the permission too.",
 		Actions: []string{"ec2:DeleteNetworkInterface"},
 		// An interface has its id only when it is there.
 		Resources: []fn.Resource{"arn:${Partition}:ec2:${Region}:${Account}:network-interface/*"},
-		Conditions: map[string]map[string][]string{
-			"StringLike":   {tag + leak.TagInstance: {"i-*"}},
-			"StringEquals": {tag + leak.TagCluster: clusters},
-		},
 	}
-	grants := []fn.Grant{grant}
+	var grants []fn.Grant
+	for names := range slices.Chunk(clusters, listed) {
+		grant.Sid = "DeleteLeakedInterfaces"
+		if n := len(grants) + 1; n > 1 {
+			grant.Sid += strconv.Itoa(n)
+		}
+		grant.Conditions = map[string]map[string][]string{
+			"StringLike":   {tag + leak.TagInstance: {"i-*"}},
+			"StringEquals": {tag + leak.TagCluster: names},
+		}
+		grants = append(grants, grant)
+	}
 	// A remedy takes nothing that names no cluster.
 	if len(c.CleanupUntagged) == 0 || !acts(c) {
 		return grants, nil
