@@ -133,6 +133,9 @@ spot-history: ## 10,000 simulated histories of Spot pools; writes docs/spot.md (
 runway: ## months of simulated subnets against the forecast; writes docs/runway.md (a minute)
 	go run ./local/runway
 
+redrive: ## show what the dead-letter queues hold; MOVE=1 moves it back [PREFIX=rollcall]
+	@go run ./infra/redrive -prefix "$(or $(PREFIX),rollcall)" $(if $(MOVE),-move)
+
 invoke: build-local ## run one function by hand: FN=join-check EVENT=events/in/….json [WORLD=…] [AT=…]
 	@go run ./local/invoke -fn "$(FN)" -event "$(EVENT)" $(if $(WORLD),-world "$(WORLD)") $(if $(AT),-at "$(AT)")
 

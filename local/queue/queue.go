@@ -91,6 +91,7 @@ type Queues struct {
 
 	mu     sync.Mutex
 	queues map[string]*store // by ARN
+	moves  []moveTask        // the oldest first
 	closed chan struct{}
 	once   sync.Once
 }

@@ -209,6 +209,9 @@ func (s *store) redrive(now time.Time, m *message, from string) {
 		s.sequence++
 		copied.sequence = firstSequence + s.sequence
 		copied.retention = now.Add(s.Retention)
+		// Two messages may have had the same deduplication id (SQS developer guide,
+		// "Learn how to configure a dead-letter queue redrive").
+		copied.dedup = m.id
 	}
 	s.push(&copied)
 }
