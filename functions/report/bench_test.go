@@ -43,6 +43,7 @@ type bench struct {
 	*testing.T
 	handler
 	store   *state.Store
+	table   string
 	channel *channel
 	bus     *ear
 	now     time.Time
@@ -97,11 +98,11 @@ func newBench(t *testing.T) *bench {
 	if err := server.CreateTable(t.Context(), table); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{T: t, channel: &channel{}, bus: &ear{}, now: start, log: &bytes.Buffer{}, counts: map[string]int{}, set: &asides{}}
+	b := &bench{T: t, table: table, channel: &channel{}, bus: &ear{}, now: start, log: &bytes.Buffer{}, counts: map[string]int{}, set: &asides{}}
 	clock := func() time.Time { return b.now }
 	b.store = state.New(server.Client(), table).At(clock)
 	b.handler = handler{
-		incidents: b.store, postings: b.store, acts: b.store, slack: b.channel, files: b.channel, people: b.channel, bus: b.bus, clusters: b.store, aside: b.set, channel: "C0123456789",
+		incidents: b.store, postings: b.store, acts: b.store, passed: b.store, slack: b.channel, files: b.channel, people: b.channel, bus: b.bus, clusters: b.store, aside: b.set, channel: "C0123456789",
 		policy: report.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour},
 		now:    clock, log: slog.New(slog.NewJSONHandler(b.log, nil)),
 		count: func(name string, n int) { b.counts[name] += n },

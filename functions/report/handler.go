@@ -52,6 +52,7 @@ type People interface {
 // Audit is where presses are recorded for good.
 type Audit interface {
 	RecordAct(ctx context.Context, a report.ActRecord) (created bool, err error)
+	ActRecorded(ctx context.Context, p report.Press) (bool, error)
 }
 
 // Bus is whom other people's rules listen to.
@@ -63,6 +64,7 @@ var (
 	_ Records   = (*state.Store)(nil)
 	_ Summaries = (*state.Store)(nil)
 	_ Audit     = (*state.Store)(nil)
+	_ Passed    = (*state.Store)(nil)
 	_ Slack     = (*slack.Client)(nil)
 	_ Files     = (*slack.Client)(nil)
 	_ People    = (*slack.Client)(nil)
@@ -73,6 +75,7 @@ type handler struct {
 	incidents Records
 	postings  Summaries
 	acts      Audit
+	passed    Passed
 	slack     Slack
 	files     Files
 	people    People
@@ -101,7 +104,8 @@ type Aside interface {
 var _ Aside = bus.Queues{}
 
 func build(_ context.Context, e run.Env) (run.Handler, error) {
-	store := state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
+	wall := state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName)
+	store := wall.At(e.Now)
 	client := &session{
 		secret: secretsmanager.NewFromConfig(e.AWS),
 		arn:    e.Config.SlackSecretARN,
@@ -109,7 +113,8 @@ func build(_ context.Context, e run.Env) (run.Handler, error) {
 	}
 	h := handler{
 		incidents: store, postings: store, acts: store,
-		slack: client, files: client, people: client,
+		passed: wall, // signatures are dated by the wall clock, and the records of presses are kept by it
+		slack:  client, files: client, people: client,
 		bus:       bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName),
 		clusters:  store,
 		channel:   e.Config.Channel,
@@ -240,9 +245,14 @@ type pass struct {
 // to one invocation), three never seen.
 const attempts = 4
 
-// cluster records what the messages change, then says and tells it. What
+// cluster refuses what nobody pressed, records what the messages change, then says and tells it. What
 // another invocation wrote in between is decided on anew.
 func (p *pass) cluster(ctx context.Context, c clusterBatch) error {
+	results, refused, err := p.vet(ctx, c.results, p.now())
+	if err != nil {
+		return err
+	}
+	c.results = results
 	for attempt := 1; ; attempt++ {
 		out, strays, err := p.record(ctx, c)
 		var conflict *state.Conflict
@@ -258,7 +268,7 @@ func (p *pass) cluster(ctx context.Context, c clusterBatch) error {
 				return err
 			}
 		}
-		return p.answerStrays(ctx, strays)
+		return p.answerStrays(ctx, append(strays, refused...))
 	}
 }
 

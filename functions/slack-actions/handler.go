@@ -31,9 +31,11 @@ const (
 	releaseWithin = 250 * time.Millisecond
 )
 
-// Once remembers which presses were taken.
+// Once remembers which presses were taken, and as which message each was passed
+// on: report believes no other.
 type Once interface {
 	ClaimPress(ctx context.Context, id, by string) (bool, error)
+	PassPress(ctx context.Context, id, by, digest string) error
 	ReleasePress(ctx context.Context, id, by string) error
 }
 
@@ -44,7 +46,7 @@ type Audit interface {
 
 // Sender is whom a press is passed on to.
 type Sender interface {
-	SendPress(ctx context.Context, p report.Press) error
+	SendPress(ctx context.Context, m report.PressMessage) error
 }
 
 var (
@@ -137,7 +139,7 @@ func (h handler) take(ctx context.Context, c *call) error {
 		return err
 	}
 	press.ID, press.At = c.id, h.now().UTC()
-	if err := h.send.SendPress(ctx, press); err != nil {
+	if err := h.pass(ctx, c, press); err != nil {
 		return errors.Join(fmt.Errorf("pass the press on: %w", err), h.release(ctx, c))
 	}
 	h.log.InfoContext(ctx, "pressed", "audit", true, "action", press.Action, "user", press.User.ID, "cluster", press.Key.Cluster, "check", press.Key.Check, "resource", press.Key.Resource, "press", press.ID)
@@ -145,7 +147,22 @@ func (h handler) take(ctx context.Context, c *call) error {
 	return nil
 }
 
-// release lets the same request come again, for it was not passed on.
+// pass writes down what was pressed, and sends it to report, which holds the one
+// against the other.
+func (h handler) pass(ctx context.Context, c *call, press report.Press) error {
+	message, err := report.EncodePress(press)
+	if err != nil {
+		return err
+	}
+	if err := h.once.PassPress(ctx, c.id, c.by, message.Digest()); err != nil {
+		return err
+	}
+	return h.send.SendPress(ctx, message)
+}
+
+// release lets the same request come again, for it was not passed on. Should
+// its message have arrived all the same, report does not believe it any more: the
+// person was told that it failed.
 func (h handler) release(ctx context.Context, c *call) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()

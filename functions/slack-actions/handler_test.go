@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +93,7 @@ func TestWhatIsBrokenIsSaidAndAlarmed(t *testing.T) {
 		{"the token in its place", func(b *bench) { b.secret = "xoxb-12345678-SECRET" }, 503, "does not hold a Slack app's Signing Secret"},
 		{"no permission", func(b *bench) { b.secretErr = errors.New("AccessDeniedException") }, 503, "AccessDeniedException"},
 		{"no table", func(b *bench) { b.claimErr = errors.New("ThrottlingException") }, 500, "ThrottlingException"},
+		{"no table by now", func(b *bench) { b.passErr = errors.New("RequestLimitExceeded") }, 500, "RequestLimitExceeded"},
 		{"no queue", func(b *bench) { b.sendErr = errors.New("QueueDoesNotExist") }, 500, "QueueDoesNotExist"},
 	} {
 		b := newBench(t)
@@ -151,9 +153,14 @@ func (d *deadlines) ClaimPress(ctx context.Context, id, by string) (bool, error)
 	return d.bench.ClaimPress(ctx, id, by)
 }
 
-func (d *deadlines) SendPress(ctx context.Context, p report.Press) error {
+func (d *deadlines) PassPress(ctx context.Context, id, by, digest string) error {
 	d.note(ctx)
-	return d.bench.SendPress(ctx, p)
+	return d.bench.PassPress(ctx, id, by, digest)
+}
+
+func (d *deadlines) SendPress(ctx context.Context, m report.PressMessage) error {
+	d.note(ctx)
+	return d.bench.SendPress(ctx, m)
 }
 
 // TestNothingIsWaitedForBeyondSlack: every call ends early enough for an answer
@@ -166,7 +173,7 @@ func TestNothingIsWaitedForBeyondSlack(t *testing.T) {
 	d := &deadlines{bench: b}
 	b.handler.once, b.handler.send = d, d
 	b.call(b.request(b.body("acknowledge", b.value(""), "1")))
-	if len(d.left) != 2 || max(d.left[0], d.left[1]) > answerWithin {
+	if len(d.left) != 3 || slices.Max(d.left) > answerWithin {
 		t.Errorf("calls may take %v", d.left)
 	}
 }

@@ -42,6 +42,8 @@ type bench struct {
 	reads     int
 	claimed   map[string]string
 	claimErr  error
+	digests   map[string]string
+	passErr   error
 	records   []interaction.Record
 	recordErr error
 	sent      []report.Press
@@ -81,8 +83,26 @@ func (b *bench) RecordRefusal(_ context.Context, r interaction.Record) (bool, er
 	return true, b.recordErr
 }
 
-func (b *bench) SendPress(_ context.Context, p report.Press) error {
+func (b *bench) PassPress(_ context.Context, id, by, digest string) error {
+	if b.claimed[id] != by {
+		return errors.New("somebody else's")
+	}
+	b.digests[id] = digest
+	return b.passErr
+}
+
+// SendPress takes what is proven by then, as report would.
+func (b *bench) SendPress(_ context.Context, m report.PressMessage) error {
+	got, err := report.DecodeMessage(m.Body)
+	if err != nil || got.Press == nil {
+		b.t.Fatalf("%s is no press: %v", m.Body, err)
+	}
+	if b.digests[m.ID] != got.Digest || got.Cluster() != m.Cluster || got.Press.ID != m.ID {
+		b.t.Errorf("%s is sent, and %s is written down", got.Digest, b.digests[m.ID])
+	}
 	if b.sendErr == nil {
+		p := *got.Press
+		p.Format, p.Kind = 0, ""
 		b.sent = append(b.sent, p)
 	}
 	return b.sendErr
@@ -91,7 +111,7 @@ func (b *bench) SendPress(_ context.Context, p report.Press) error {
 var stageTime = time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
 
 func newBench(t *testing.T) *bench {
-	b := &bench{t: t, secret: rightSecret, claimed: map[string]string{}, wallNow: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)}
+	b := &bench{t: t, secret: rightSecret, claimed: map[string]string{}, digests: map[string]string{}, wallNow: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)}
 	b.slack = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var answer struct{ Text string }
 		if err := json.NewDecoder(r.Body).Decode(&answer); err != nil {

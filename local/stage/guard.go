@@ -13,13 +13,13 @@ import (
 )
 
 // judged tells whether IAM is asked about a call: all of EC2 and CloudTrail, and
-// what changes something in Auto Scaling and EKS. What those two tell is held
+// what changes something in Auto Scaling, EKS and DynamoDB. What those three tell is held
 // against the grants by the functions' own tests.
 func judged(service, operation string) bool {
 	switch service {
 	case "ec2", "cloudtrail":
 		return true
-	case "autoscaling", "eks":
+	case "autoscaling", "eks", "dynamodb":
 		return !reads(operation)
 	}
 	return false
@@ -81,7 +81,7 @@ func mayCall(policy []template.Statement, action string, in any, t things) (bool
 }
 
 func reads(operation string) bool {
-	for _, verb := range []string{"Describe", "Get", "Search", "List", "Lookup"} {
+	for _, verb := range []string{"Describe", "Get", "Search", "List", "Lookup", "Query", "Scan", "BatchGet"} {
 		if strings.HasPrefix(operation, verb) {
 			return true
 		}

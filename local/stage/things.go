@@ -7,11 +7,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+
+	"rollcall/local/template"
+	"rollcall/local/wire"
 )
 
 // things is what IAM knows of the account.
 type things struct {
 	account, region string
+	tables          []template.Table
 	api             describer
 }
 
@@ -27,7 +31,7 @@ type describer interface {
 }
 
 func (s *Stage) things() things {
-	t := things{account: s.Template.AccountID, region: s.Template.Region}
+	t := things{account: s.Template.AccountID, region: s.Template.Region, tables: s.Template.Tables}
 	if s.World != nil {
 		t.api = account{EC2: s.World.EC2(), AutoScaling: s.World.AutoScaling(), EKS: s.World.EKS(), IAM: s.World.IAM()}
 	}
@@ -79,6 +83,8 @@ func (t things) resource(in any) (arn string, keys map[string][]string, ok bool)
 		return t.nodegroup(in.ClusterName, in.NodegroupName)
 	case *eks.CreateAccessEntryInput:
 		return t.newEntry(in)
+	case wire.Passed:
+		return t.records(in)
 	}
 	return "", nil, false
 }

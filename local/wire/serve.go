@@ -40,7 +40,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var said exchange
 	switch {
 	case err == nil && req.svc.protocol == passOnly:
-		a = s.pass(req, call)
+		if err = s.admit(r.Context(), call, Passed(req.body)); err == nil {
+			a = s.pass(req, call)
+		}
 	case err == nil:
 		var body []byte
 		if body, err = s.answer(r.Context(), req, call, &said); err == nil {
@@ -204,10 +206,8 @@ func (s *Server) answer(ctx context.Context, req request, call *Call, said *exch
 		return nil, err
 	}
 	said.in = in
-	if s.cfg.Admit != nil {
-		if err := s.cfg.Admit(ctx, call, in); err != nil {
-			return nil, err
-		}
+	if err := s.admit(ctx, call, in); err != nil {
+		return nil, err
 	}
 	if isDryRun(in) {
 		return nil, &Error{Code: "DryRunOperation", Status: 412,
@@ -219,6 +219,14 @@ func (s *Server) answer(ctx context.Context, req request, call *Call, said *exch
 	}
 	said.out = out
 	return s.encode(ctx, req.svc, call, out)
+}
+
+// admit asks whether the call is let through.
+func (s *Server) admit(ctx context.Context, call *Call, in any) error {
+	if s.cfg.Admit == nil {
+		return nil
+	}
+	return s.cfg.Admit(ctx, call, in)
 }
 
 // pass gives the request to the handler of a service that is elsewhere, and

@@ -21,6 +21,7 @@ type Config struct {
 	// Admit is asked before each handler once the input is read, so that it can
 	// decide by what is asked for: request limits and permissions. It answers as
 	// Faults do. Nil lets all through.
+	// What is handed to another server (Pass) comes as Passed.
 	Admit func(ctx context.Context, call *Call, in any) error
 	// MinLatency is the least time between a request and its answer. It should
 	// be a millisecond or more when Go SDK clients call over loopback: smithy-go
@@ -177,6 +178,9 @@ func (s *Server) add(service, operation string, h handler) {
 	}
 	s.handlers[key] = h
 }
+
+// Passed is the body of a request that is handed to another server, as it came.
+type Passed []byte
 
 // Pass hands every request of a JSON service, once its signature's scope and
 // the faults were looked at, to another HTTP handler.

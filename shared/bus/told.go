@@ -12,10 +12,10 @@ import (
 	"rollcall/shared/report"
 )
 
-// SendPress passes on what somebody pressed in Slack.
-func (q Queues) SendPress(ctx context.Context, p report.Press) error {
-	p.Format, p.Kind = report.PressFormat, report.PressKind
-	return q.send(ctx, p.Kind, p.Key.Cluster, p.ID, p)
+// SendPress passes on what somebody pressed in Slack: the very bytes whose digest
+// its record has.
+func (q Queues) SendPress(ctx context.Context, m report.PressMessage) error {
+	return q.sendBody(ctx, report.PressKind, m.Cluster, m.ID, m.Body)
 }
 
 // SendProposal sends a remedy's plan to report.
@@ -36,14 +36,19 @@ func (q Queues) SendChanges(ctx context.Context, c report.Changes) error {
 	return q.send(ctx, c.Kind, c.Cluster, c.ID, c)
 }
 
-// send puts a message behind the others of its cluster. The same message sent
-// twice within five minutes arrives once.
+// send puts a message behind the others of its cluster.
 func (q Queues) send(ctx context.Context, kind, cluster, id string, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode the %s of %s: %w", kind, cluster, err)
 	}
-	_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
+	return q.sendBody(ctx, kind, cluster, id, body)
+}
+
+// sendBody sends what is encoded. The same message sent twice within five minutes
+// arrives once.
+func (q Queues) sendBody(ctx context.Context, kind, cluster, id string, body []byte) error {
+	_, err := q.Client.SendMessage(ctx, &sqs.SendMessageInput{
 		QueueUrl:               aws.String(q.Results),
 		MessageBody:            aws.String(string(body)),
 		MessageGroupId:         aws.String(groupID(cluster)),

@@ -87,8 +87,7 @@ func (inc *Incident) act(p Press, who Who, now time.Time) (Reason, Answer) {
 // misplaced tells of a press that is not for this incident as it is now.
 func (inc *Incident) misplaced(p Press) (Answer, bool) {
 	said := inc.Said
-	elsewhere := said.TS != "" && p.TS != "" && p.TS != said.TS && p.Thread != said.TS ||
-		said.Channel != "" && p.Channel != "" && p.Channel != said.Channel
+	elsewhere := said.TS != "" && p.TS != said.TS && p.Thread != said.TS || said.Channel != "" && p.Channel != said.Channel
 	switch {
 	case inc.Number == 0 || inc.Key != p.Key:
 		return Answer{Reason: IncidentNotFound}, true

@@ -55,5 +55,5 @@ func acted(p Press, inc Incident, a Answer, now time.Time) ActRecord {
 
 // NotFound is what comes of a press whose incident there is not.
 func NotFound(p Press, now time.Time) ActRecord {
-	return acted(p, Incident{}, Answer{Reason: IncidentNotFound}, now)
+	return Refused(p, Answer{Reason: IncidentNotFound}, now)
 }

@@ -16,6 +16,8 @@ type Message struct {
 	Proposal    *Proposal
 	Deed        *DeedTold
 	Changes     *Changes
+	// Digest is that of a press's body as it came: what PressRecord holds.
+	Digest string
 }
 
 // Cluster is whom the message is about.
@@ -58,7 +60,7 @@ func DecodeMessage(body []byte) (Message, error) {
 	switch kind {
 	case PressKind:
 		p, err := decodeTold[Press](body, head.Format, PressFormat, kind)
-		return Message{Press: &p}, errors.Join(err, complete(kind, p.ID, p.Key, p.At))
+		return Message{Press: &p, Digest: digestOf(body)}, errors.Join(err, complete(kind, p.ID, p.Key, p.At))
 	case ProposalKind:
 		p, err := decodeTold[Proposal](body, head.Format, ProposalFormat, kind)
 		return Message{Proposal: &p}, errors.Join(err, complete(kind, p.ID, p.Key, p.At))

@@ -70,6 +70,14 @@ func (l *line) answer(a report.Answer) *line {
 		return l.plain("It is not muted: the time is over, or somebody was faster.")
 	case report.AskedJustNow:
 		return l.plain("A check was asked for just now, and its result is on the way. You may ask again from ").known(a.Until).plain(" on.")
+	case report.OlderRelease:
+		return l.plain("That press was taken just before Rollcall was updated, and the new version cannot tell that it came from Slack. Press again.")
+	case report.NotPassedOn, report.Incomplete:
+		return l.plain("That press did not come whole from Slack. Press the button of the message again.")
+	case report.TooLate:
+		return l.plain("That press was on its way since ").known(a.When).plain(", which is too long to act on it. Look at the message as it stands now, and press again.")
+	case report.FromFuture:
+		return l.plain("That press is dated ").known(a.When).plain(", which is still to come: the clocks of Rollcall’s functions differ. Press again.")
 	case report.NoSuchTime:
 		return l.plain("It can be muted for 1, 4 or 24 hours, and for no other time.")
 	case report.UnknownAction:

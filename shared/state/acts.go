@@ -3,7 +3,12 @@ package state
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"rollcall/shared/fn"
 	"rollcall/shared/report"
@@ -17,7 +22,7 @@ const actPrefix = "act#"
 func (s *Store) RecordAct(ctx context.Context, a report.ActRecord) (created bool, _ error) {
 	a.Format, a.Audited = report.RecordFormat, true
 	err := s.put(ctx, item{
-		pk: actPrefix + a.Key.Cluster, sk: a.At.UTC().Format(sortable) + "#" + a.ID,
+		pk: actPrefix + a.Key.Cluster, sk: actSort(a.At, a.ID),
 		kind: "audit record", format: a.Format, version: 1, body: a, expires: a.At.Add(keepAudits),
 	}, 0)
 	var taken *Conflict
@@ -26,6 +31,22 @@ func (s *Store) RecordAct(ctx context.Context, a report.ActRecord) (created bool
 	}
 	return err == nil, err
 }
+
+// ActRecorded tells whether a press of that time was decided on before.
+func (s *Store) ActRecorded(ctx context.Context, p report.Press) (bool, error) {
+	out, err := s.query(ctx, &dynamodb.QueryInput{
+		KeyConditionExpression:    aws.String("#pk = :pk AND #sk = :sk"),
+		ExpressionAttributeNames:  map[string]string{"#pk": attrPK, "#sk": attrSK},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(actPrefix + p.Key.Cluster), ":sk": text(actSort(p.At, p.ID))},
+		ConsistentRead:            aws.Bool(true),
+	})
+	if err != nil {
+		return false, fmt.Errorf("see whether the press %s was decided on: %w", p.ID, err)
+	}
+	return len(out) > 0, nil
+}
+
+func actSort(at time.Time, id string) string { return at.UTC().Format(sortable) + "#" + id }
 
 // Acts reads the audit records of presses in a cluster since a time, oldest
 // first.

@@ -36,9 +36,10 @@
 //	cleanup   cleanup#<cluster>    <day>               CleanupsTold: query by pk
 //	pace      pace#<account>       pace                Pace: query by pk
 //	          #<region>
-//	press     press#<request>      press               ClaimPress: conditional write alone, kept for an hour
 //	cluster   cluster#             <cluster>           ClusterRecord: query by pk and sk, once for each cluster
 //	                                                   and batch; ClusterRecords: query by pk, every five minutes
+//	press     press#<request>      press               PassedPress: query by pk, once for each press that arrives.
+//	                                                   Written by slack-actions alone, kept for 19 days
 //	refusal   refusal#             <minute>#<reason>   Refusals: query by pk, from a time on. Never written
 //	          slack-actions        <time>#<request>    over, kept for a year
 package state

@@ -62,7 +62,7 @@ func Spec() fn.Spec {
 				// People press twice, or too late; nobody does it twenty times.
 				Metric: "PressesRefused", AtLeast: 20,
 				Why: "Twenty presses of buttons were refused within five minutes.",
-				Do:  `read the lines "press-refused" in its log: who pressed what, and why it was refused; nothing was changed.`,
+				Do:  `read the lines "press-refused" in its log: who pressed what, and why it was refused; nothing was changed. "not-passed-on" means that something else than slack-actions put presses into the results queue: look in CloudTrail who uses the roles of Rollcall's functions.`,
 			},
 			{
 				Metric: "StrayMessages", AtLeast: 5,

@@ -1,0 +1,89 @@
+package report
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// A press reaches report through the results queue, to which every detector may
+// send. What proves that Slack signed it is a record in the table with the hash
+// of the message: only slack-actions may write records of that kind (IAM,
+// dynamodb:LeadingKeys), so that nobody else can bring a press about. A queue of
+// its own would prove the same, and be polled by Lambda day and night for a few
+// presses a week.
+
+// PressRecordFormat is the version of PressRecord. Format 1, of releases before
+// this proof, says that a request was taken, and not what was pressed.
+const PressRecordFormat = 2
+
+// PressRecord is what the table knows of a press.
+type PressRecord struct {
+	Format int `json:"format"`
+	// Digest is that of the PressMessage which was passed on; empty until it is.
+	Digest string `json:"digest,omitempty"`
+}
+
+// PressMessage is a press as it travels through the results queue.
+type PressMessage struct {
+	ID, Cluster string
+	Body        []byte
+}
+
+// EncodePress writes a press as it travels.
+func EncodePress(p Press) (PressMessage, error) {
+	p.Format, p.Kind = PressFormat, PressKind
+	body, err := json.Marshal(p)
+	if err != nil {
+		return PressMessage{}, fmt.Errorf("encode the press of %s: %w", p.Key.Cluster, err)
+	}
+	return PressMessage{ID: p.ID, Cluster: p.Key.Cluster, Body: body}, nil
+}
+
+// Digest is the SHA-256 of the message, in hex: of the bytes as they are, so that
+// no version has to encode a press as another one did.
+func (m PressMessage) Digest() string { return digestOf(m.Body) }
+
+func digestOf(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])
+}
+
+// PressLasts is how old a press may be when report decides on it: an hour's
+// outage, the half hour in which the queue tries a message, and time for somebody
+// to move it back from the dead-letter queue. What a person saw longer ago than
+// that, they look at again.
+const PressLasts = 3 * time.Hour
+
+// pressAhead is how far the clocks of two functions may differ.
+const pressAhead = time.Minute
+
+// Vet tells whether a press is one that slack-actions passed on, whole and of a
+// time near now: the zero Answer is yes. Digest is that of the message in which
+// it came; a nil record is one that is not there.
+func (p Press) Vet(digest string, record *PressRecord, now time.Time) Answer {
+	switch age := now.Sub(p.At); {
+	case record != nil && record.Format < PressRecordFormat:
+		return Answer{Reason: OlderRelease}
+	case record == nil || record.Digest == "" || record.Digest != digest:
+		return Answer{Reason: NotPassedOn}
+	case p.Channel == "" || p.TS == "" || p.User.ID == "":
+		return Answer{Reason: Incomplete}
+	case age > PressLasts:
+		return Answer{Reason: TooLate, When: p.At}
+	case age < -pressAhead:
+		return Answer{Reason: FromFuture, When: p.At}
+	}
+	return Answer{}
+}
+
+// Proven tells whether a refusal may be told to the person whom the press names:
+// what a function made up calls nobody.
+func (a Answer) Proven() bool { return a.Reason != NotPassedOn }
+
+// Refused is the audit record of a press that was not let in.
+func Refused(p Press, a Answer, now time.Time) ActRecord {
+	return acted(p, Incident{}, a, now)
+}
