@@ -195,6 +195,9 @@ func TestApprovalKeepsToTheShare(t *testing.T) {
 	if _, err := h.handle(t.Context(), s.approval()); err != nil {
 		t.Fatal(err)
 	}
+	if deeds := s.deeds(); len(deeds) != 1 || deeds[0].Result != plan.Refused || deeds[0].Reason != "none-left" || len(deeds[0].Changed) != 0 {
+		t.Errorf("deeds %+v, want one refused as none-left", deeds)
+	}
 	if !s.there(yes) {
 		t.Error("deleted over the share")
 	}

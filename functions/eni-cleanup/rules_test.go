@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/leak"
 )
@@ -58,6 +60,16 @@ func TestOneRuleBroken(t *testing.T) {
 	}
 	for range 4 {
 		s.sweep()
+	}
+	_, summaries := s.sent()
+	// Those that a node may have left behind are told with the rule that keeps
+	// them; what is in use, alive, young or not the VPC CNI's is nobody's news.
+	kept := map[string]int{string(leak.NoDate): 3, string(leak.OtherCluster): 2, string(leak.TagsDisagree): 3, string(leak.Untagged): 1}
+	if len(summaries) != 1 {
+		t.Fatalf("%d summaries, want one", len(summaries))
+	}
+	if diff := cmp.Diff(kept, summaries[0].Cleanup.Kept); diff != "" {
+		t.Errorf("kept, by the rule (-want +got):\n%s", diff)
 	}
 	if s.there(good) {
 		t.Error("the one of which every rule holds is still there")

@@ -153,16 +153,24 @@ func TestDoWithoutAnswer(t *testing.T) {
 // What is no plan of a remedy, or would lower, exceed or admit more, is not asked
 // of AWS.
 func TestDoRefuses(t *testing.T) {
-	for name, p := range map[string]plan.Plan{
-		"nothing":            {},
-		"eni-cleanup's":      {Cleanup: &plan.Cleanup{Interfaces: []string{"eni-1"}}},
-		"a lower count":      {Cover: &plan.Cover{Group: "g", From: 3, To: 2, Max: 5}},
-		"over the maximum":   {Cover: &plan.Cover{Group: "g", From: 3, To: 6, Max: 5}},
-		"an entry of people": {Access: &plan.Access{Principal: role, Type: "STANDARD"}},
+	for _, test := range []struct {
+		name   string
+		plan   plan.Plan
+		result plan.Result
+		reason string
+	}{
+		{"nothing", plan.Plan{}, plan.Refused, "no-such-remedy"},
+		{"eni-cleanup's", plan.Plan{Cleanup: &plan.Cleanup{Interfaces: []string{"eni-1"}}}, plan.Refused, "no-such-remedy"},
+		{"a lower count", plan.Plan{Cover: &plan.Cover{Group: "g", From: 3, To: 2, Max: 5}}, plan.Failed, "NotARaise"},
+		{"the same count", plan.Plan{Cover: &plan.Cover{Group: "g", From: 3, To: 3, Max: 5}}, plan.Failed, "NotARaise"},
+		{"over the maximum", plan.Plan{Cover: &plan.Cover{Group: "g", From: 3, To: 6, Max: 5}}, plan.Failed, "NotARaise"},
+		{"an entry of people", plan.Plan{Cluster: "prod", Access: &plan.Access{Principal: role, Type: "STANDARD"}}, plan.Failed, "NotANodeType"},
+		{"an entry of any type", plan.Plan{Cluster: "prod", Access: &plan.Access{Principal: role}}, plan.Failed, "NotANodeType"},
 	} {
 		a := &account{}
-		if got := serve(t, a).Do(t.Context(), p, "token"); got.Result == plan.Done || got.Result == plan.Uncertain || len(a.asked) != 0 {
-			t.Errorf("%s: %+v, asked %q", name, got, a.asked)
+		got := serve(t, a).Do(t.Context(), test.plan, "token")
+		if got.Result != test.result || got.Reason != test.reason || got.Says == "" || len(got.Changed) != 0 || len(a.asked) != 0 {
+			t.Errorf("%s: %+v, asked %q; want %s as %s", test.name, got, a.asked, test.result, test.reason)
 		}
 	}
 }
