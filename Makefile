@@ -33,6 +33,7 @@ test: ## run all tests
 	@$(MAKE) --no-print-directory test-infra
 
 test-infra: ## run the tests of the CDK app alone
+	@command -v zsh >/dev/null || echo "zsh IS NOT INSTALLED: the commands that the stack prints are tried in bash alone"
 	CDK_VALIDATION=false go test ./infra/...
 
 test-cli: build-local ## run the AWS CLI and kubectl against the stage (both must be installed)
@@ -79,7 +80,9 @@ generate: ## write every generated file anew
 	go run ./infra/settings/generate
 
 # With every function that there is: the stage and the tests see all of them.
-synth: build infra/node_modules ## synthesise the CloudFormation template (no AWS account needed)
+synth: ## synthesise the CloudFormation template (no AWS account needed)
+	@$(CHECK_SETTINGS) -no-channel $(CONTEXT)
+	@$(MAKE) -s build infra/node_modules
 	$(CDK) synth --quiet -c slackChannel=C0123456789 $(if $(findstring slackActions=,$(SET)),,-c slackActions=on) $(CONTEXT)
 	@if [ -z "$(SET)" ]; then go run ./infra/normalise -in cdk.out/Rollcall.template.json -out $(TEMPLATE); fi
 
@@ -97,15 +100,40 @@ check-template: infra/node_modules ## check the synthesised template offline (af
 	@if command -v cfn-lint >/dev/null; then cfn-lint cdk.out/Rollcall.template.json && echo "cfn-lint: nothing found"; else echo "cfn-lint is not installed: not run"; fi
 
 # make deploy CHANNEL=C0123456789 CLUSTERS=prod,dev SET="joinTime=4m logRetentionDays=90"
-CONTEXT = $(if $(CHANNEL),-c slackChannel=$(CHANNEL)) $(if $(CLUSTERS),-c clusters=$(CLUSTERS)) $(foreach pair,$(SET),-c $(pair))
+# A blank after a comma ("prod, dev") is taken away; what stands in it is quoted
+# for the shell.
+comma := ,
+space := $(subst x,,x x)
+tidy   = $(subst $(space)$(comma),$(comma),$(subst $(comma)$(space),$(comma),$(strip $1)))
+quote  = '$(subst ','\'',$1)'
+CONTEXT = $(if $(CHANNEL),-c $(call quote,slackChannel=$(strip $(CHANNEL)))) $(if $(CLUSTERS),-c $(call quote,clusters=$(call tidy,$(CLUSTERS)))) $(foreach pair,$(call tidy,$(SET)),-c $(call quote,$(pair)))
 
-deploy: build infra/node_modules ## deploy: CHANNEL=C0123456789 [CLUSTERS=prod,dev] [SET="key=value …"]
-	$(CDK) deploy --all $(CONTEXT)
+# What stands on the make line: make itself takes CLUSTER=prod without a word.
+GIVEN = $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $v)),$v))
+# Both look before anything is built; the first is compiled in seconds, the
+# second asks AWS whose the credentials are.
+CHECK_SETTINGS = go run ./infra/checksettings -variables "$(strip $(GIVEN))"
+CHECK_ACCOUNT  = go run ./infra/checkaccount
 
-diff: build infra/node_modules ## show what a deployment would change
-	$(CDK) diff --all -c slackChannel=C0123456789 $(CONTEXT)
+bootstrap: ## prepare the account and region for CDK, once: [AWS_PROFILE=…] [AWS_REGION=…]
+	@$(CHECK_SETTINGS) -no-channel
+	@place=$$($(CHECK_ACCOUNT) -for bootstrap -no-channel) && $(MAKE) -s infra/node_modules && \
+	  cd infra && echo "cdk bootstrap $$place" && node_modules/.bin/cdk bootstrap "$$place"
 
-destroy: build infra/node_modules ## remove the stack (the table and the secret stay)
+deploy: ## deploy: CHANNEL=C0123456789 [CLUSTERS=prod,dev] [SET="key=value …"]
+	@$(CHECK_SETTINGS) $(CONTEXT)
+	@found=$$($(CHECK_ACCOUNT) -for deploy $(CONTEXT)) && $(MAKE) -s build infra/node_modules && \
+	  echo "cdk deploy --all" && $(CDK) deploy --all $(CONTEXT) $$found
+
+diff: ## show what a deployment of these settings would change: as for deploy
+	@$(CHECK_SETTINGS) $(CONTEXT)
+	@found=$$($(CHECK_ACCOUNT) -for diff $(CONTEXT)) && $(MAKE) -s build infra/node_modules && \
+	  $(CDK) diff --all $(CONTEXT) $$found
+
+destroy: ## remove the stack (the table and the secret stay)
+	@$(CHECK_SETTINGS) -no-channel $(CONTEXT)
+	@$(CHECK_ACCOUNT) -for destroy -no-channel $(CONTEXT)
+	@$(MAKE) -s build infra/node_modules
 	$(CDK) destroy --all -c slackChannel=C0123456789 $(CONTEXT)
 
 corpus: ## diagnose every world of the corpus, and print expected against found (RUN=route)

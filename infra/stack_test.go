@@ -154,7 +154,7 @@ func TestAlarmEmail(t *testing.T) {
 
 func TestWrongSettingsFail(t *testing.T) {
 	_, err := synthesise(map[string]any{"slackChannel": channel, "joinTime": "1s"})
-	if want := "ROLLCALL_JOIN_TIME: 1s is outside 1m0s to 15m0s (set it with `-c joinTime=…`"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "joinTime: 1s is outside 1m0s to 15m0s. How long after its launch"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 }

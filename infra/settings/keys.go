@@ -15,6 +15,7 @@ const (
 	SlackSecretKMSKey = "slackSecretKmsKeyArn"
 	KubernetesAccess  = "kubernetesAccess"
 	AccessClusters    = "accessClusters"
+	ConfigMapClusters = "configMapClusters"
 	AlarmTopicARN     = "alarmTopicArn"
 	AlarmEmail        = "alarmEmail"
 	LogRetentionDays  = "logRetentionDays"
@@ -22,6 +23,11 @@ const (
 	VPCSubnetIDs        = "vpcSubnetIds"
 	VPCSecurityGroupIDs = "vpcSecurityGroupIds"
 )
+
+// AIOpsGives is what AmazonAIOpsAssistantPolicy lets a principal read: the
+// list in the CloudWatch user guide, "Integration with Amazon EKS", of
+// 9 August 2025.
+const AIOpsGives = "which also gives the logs of all pods and every ConfigMap of the cluster, and which AWS may extend"
 
 // Keys are all keys that an operator can set with `-c key=value`.
 func Keys() []Key {
@@ -31,8 +37,9 @@ func Keys() []Key {
 	}
 	return append(keys,
 		Key{SlackSecretKMSKey, "", "ARN of the customer key that encrypts slackSecretArn and slackSigningSecretArn, if one does; report and slack-actions may then decrypt with it, through Secrets Manager only."},
-		Key{KubernetesAccess, string(AccessPolicy), `How join-check, nodegroup-watch, subnet-watch, zone-watch, remediate and spot-report may read in clusters: "policy" (EKS access policies AmazonAIOpsAssistantPolicy, and AmazonEKSViewPolicy for kube-system), "group" (Kubernetes group rollcall; apply deploy/clusterrole.yaml in each cluster) or "none" (you grant it yourself).`},
-		Key{AccessClusters, "", "Clusters in which the stack makes the access entry, separated by commas; if not set, those of clusters. With clusters=all the stack cannot know them: name them here, or run the command among the stack's outputs once for each."},
+		Key{KubernetesAccess, string(AccessPolicy), `How join-check, nodegroup-watch, subnet-watch, zone-watch, remediate and spot-report may read in clusters: "group" (recommended: the Kubernetes group rollcall, whose ClusterRole deploy/clusterrole.yaml names every object that is read; the output ClusterRoleCommand applies it), "policy" (EKS access policies AmazonAIOpsAssistantPolicy, ` + AIOpsGives + `, and AmazonEKSViewPolicy for kube-system) or "none" (you grant it yourself).`},
+		Key{AccessClusters, "", "Clusters in which the stack makes the access entry, separated by commas; if not set, those of clusters. With clusters=all the stack cannot know them: name them here, or run the output KubernetesAccessCommand once for each."},
+		Key{ConfigMapClusters, "", "Clusters in authentication mode CONFIG_MAP, separated by commas: EKS refuses access entries there, and the whole stack would roll back, so none is made. make deploy and make diff ask EKS and fill this in; the output AwsAuthRoles says what to add to aws-auth instead."},
 		Key{VPCSubnetIDs, "", "Private subnets in which join-check, nodegroup-watch, subnet-watch, zone-watch, remediate and spot-report run, separated by commas, best two or more in different zones. Needed when a watched cluster's API has a private endpoint only. From there it must reach the APIs of EC2, Auto Scaling, EKS, EventBridge, SQS and DynamoDB through a NAT gateway or VPC endpoints."},
 		Key{VPCSecurityGroupIDs, "", "Security groups of join-check, nodegroup-watch, subnet-watch, zone-watch, remediate and spot-report in those subnets, separated by commas. They must let them out to port 443, and the clusters' security groups must let them in on port 443."},
 		Key{AlarmTopicARN, "", "ARN of an SNS topic for alarms. Without it the stack makes one, with its own key."},

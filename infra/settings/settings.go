@@ -38,11 +38,14 @@ type Settings struct {
 	// SigningSecretARN is empty when the stack is to make that secret.
 	SigningSecretARN string
 	Access           Access
-	AccessClusters   []string
-	VPC              VPC
-	AlarmTopicARN    string
-	AlarmEmail       string
-	LogRetentionDays int
+	// AccessClusters are those whose access entries the stack would make;
+	// ConfigMapClusters those in which EKS refuses them.
+	AccessClusters    []string
+	ConfigMapClusters []string
+	VPC               VPC
+	AlarmTopicARN     string
+	AlarmEmail        string
+	LogRetentionDays  int
 }
 
 // Prefix begins the names of the stack's resources.
@@ -61,18 +64,23 @@ func Parse(context map[string]any) (Settings, error) {
 		AlarmEmail:        given[AlarmEmail],
 	}
 	bad := func(key, format string, values ...any) {
-		wrong = append(wrong, fmt.Errorf("%s: %w", key, fmt.Errorf(format, values...)))
+		wrong = append(wrong, Problem{Key: key, Err: fmt.Errorf(format, values...)})
 	}
 
-	functions, environment, err := functionSettings(given)
-	if err != nil {
-		wrong = append(wrong, err)
-	}
+	functions, environment, refused := functionSettings(given)
+	wrong = append(wrong, refused...)
+	var err error
 	s.Environment = environment
 	s.AccessClusters = functions.Clusters
 	if names := given[AccessClusters]; names != "" {
 		if s.AccessClusters, err = clusters(names); err != nil {
 			bad(AccessClusters, "%w", err)
+		}
+	}
+
+	if names := given[ConfigMapClusters]; names != "" {
+		if s.ConfigMapClusters, err = clusters(names); err != nil {
+			bad(ConfigMapClusters, "%w", err)
 		}
 	}
 
@@ -149,12 +157,12 @@ func texts(context map[string]any) (map[string]string, []error) {
 			continue
 		}
 		if !slices.Contains(names, name) {
-			wrong = append(wrong, fmt.Errorf("%s: is not a setting of Rollcall; there are %s", name, strings.Join(names, ", ")))
+			wrong = append(wrong, unknown(name, names))
 			continue
 		}
 		text, err := textOf(context[name])
 		if err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %w", name, err))
+			wrong = append(wrong, Problem{Key: name, Err: err})
 			continue
 		}
 		if text != "" {
@@ -177,20 +185,38 @@ func textOf(value any) (string, error) {
 	return "", fmt.Errorf("%v (%T) is neither a text nor a number", value, value)
 }
 
+// unknown says that a key is none, and which one was probably meant.
+func unknown(name string, known []string) error {
+	if meant := nearest(name, known); meant != "" {
+		return fmt.Errorf("%s: is not a setting of Rollcall; did you mean %s? (make … %s)", name, meant, word(meant))
+	}
+	return fmt.Errorf("%s: is not a setting of Rollcall; there are %s (docs/settings.md)", name, strings.Join(known, ", "))
+}
+
 // functionSettings has package config judge the functions' settings, so that
 // what is refused at three in the morning is refused here already.
-func functionSettings(given map[string]string) (config.Config, map[fn.Variable]string, error) {
+func functionSettings(given map[string]string) (config.Config, map[fn.Variable]string, []error) {
 	environment := map[fn.Variable]string{}
 	var wanted []fn.Variable
+	var wrong []error
 	for _, s := range config.Settings() {
 		if s.Variable == config.SlackSecretARN || s.Variable == config.SigningARN {
 			continue // the stack knows its secrets' ARNs only when they are there
 		}
 		wanted = append(wanted, s.Variable)
 		environment[s.Variable] = given[s.Context]
+		if err := problem(s, environment); err != nil {
+			wrong = append(wrong, err)
+		}
+	}
+	if len(wrong) > 0 {
+		return config.Config{}, environment, wrong
 	}
 	loaded, err := config.Load(func(name string) string { return environment[fn.Variable(name)] }, wanted)
-	return loaded, environment, err
+	if err != nil {
+		wrong = append(wrong, err)
+	}
+	return loaded, environment, wrong
 }
 
 func clusters(names string) ([]string, error) {

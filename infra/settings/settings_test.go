@@ -91,15 +91,16 @@ func TestParseRefuses(t *testing.T) {
 		given map[string]any
 		want  string
 	}{
-		{"no channel", map[string]any{"slackChannel": ""}, "ROLLCALL_SLACK_CHANNEL: is not set (set it with `-c slackChannel=…`"},
+		{"no channel", map[string]any{"slackChannel": ""}, "CHANNEL: is not set. Id of the Slack channel, like C0123456789. Required. (make … CHANNEL=C0123456789)"},
 		{"a channel's name", map[string]any{"slackChannel": "#alerts"}, `"#alerts" is not a channel id`},
-		{"join time too short", map[string]any{"joinTime": "1s"}, "ROLLCALL_JOIN_TIME: 1s is outside 1m0s to 15m0s (set it with `-c joinTime=…`"},
+		{"join time too short", map[string]any{"joinTime": "1s"}, "joinTime: 1s is outside 1m0s to 15m0s. How long after its launch"},
 		{"join time beyond SQS's delay", map[string]any{"joinTime": "16m"}, "16m0s is outside"},
 		{"no duration", map[string]any{"giveUp": "soon"}, `"soon" is not a duration`},
-		{"a cluster's name", map[string]any{"clusters": "prod,a b"}, `"a b" is not a cluster name`},
-		{"log level", map[string]any{"logLevel": "loud"}, "ROLLCALL_LOG_LEVEL"},
-		{"misspelt", map[string]any{"jointime": "5m"}, "jointime: is not a setting of Rollcall; there are clusters, slackChannel"},
-		{"a list", map[string]any{"clusters": []any{"a"}}, "clusters: [a] ([]interface {}) is neither a text nor a number"},
+		{"a cluster's name", map[string]any{"clusters": "prod,a b"}, `CLUSTERS: "a b" is not a cluster name`},
+		{"log level", map[string]any{"logLevel": "loud"}, `debug, info, warn or error. (make … SET="logLevel=…")`},
+		{"misspelt", map[string]any{"jointime": "5m"}, `jointime: is not a setting of Rollcall; did you mean joinTime? (make … SET="joinTime=…")`},
+		{"like no setting", map[string]any{"colour": "red"}, "colour: is not a setting of Rollcall; there are clusters, slackChannel"},
+		{"a list", map[string]any{"clusters": []any{"a"}}, "CLUSTERS: [a] ([]interface {}) is neither a text nor a number"},
 		{"access for all", map[string]any{"accessClusters": "all"}, `accessClusters: wants names, not "all"`},
 		{"access for no name", map[string]any{"accessClusters": "a b"}, "accessClusters: "},
 		{"kind of access", map[string]any{"kubernetesAccess": "admin"}, `kubernetesAccess: "admin" is not policy, group or none`},
@@ -135,7 +136,7 @@ func TestParseRefuses(t *testing.T) {
 
 func TestAllThatIsWrongIsSaid(t *testing.T) {
 	_, err := Parse(map[string]any{"joinTime": "1s", "kubernetesAccess": "x", "nosuch": "1"})
-	for _, want := range []string{"slackChannel", "joinTime", "kubernetesAccess", "nosuch"} {
+	for _, want := range []string{"CHANNEL", "joinTime", "kubernetesAccess", "nosuch"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q in it", err, want)
 		}

@@ -34,7 +34,7 @@ func vpc(subnets, groups string) (VPC, []error) {
 	var wrong []error
 	bad := func(key string, err error) {
 		if err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %w", key, err))
+			wrong = append(wrong, Problem{Key: key, Err: err})
 		}
 	}
 	v := VPC{SubnetIDs: list(subnets), SecurityGroupIDs: list(groups)}

@@ -13,7 +13,7 @@ import (
 
 	"rollcall/shared/audience"
 	"rollcall/shared/fn"
-	"rollcall/shared/plan"
+	"rollcall/shared/plan/optin"
 )
 
 // The environment variables. infra sets the addresses; an operator sets the
@@ -126,7 +126,7 @@ type Config struct {
 	SlackActions bool
 	SigningARN   string
 	// Remedied are the policies by cluster and remedy; what is not in it is off.
-	Remedied   map[string]map[plan.Remedy]plan.Policy
+	Remedied   map[string]map[optin.Remedy]optin.Policy
 	RemedyVPCs []string
 	// RemedyRoles are ARNs.
 	RemedyRoles    []string
@@ -181,12 +181,12 @@ func Load(getenv func(string) string, wanted []fn.Variable) (Config, error) {
 			text = defaultOf(v)
 		}
 		if err := c.set(v, text); err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %w%s", v, err, hint(v)))
+			wrong = append(wrong, &SettingError{Variable: v, Err: err})
 		}
 	}
 	if len(wrong) == 0 && slices.Contains(wanted, Remedies) && slices.Contains(wanted, RemedyRoles) {
 		if err := c.autoNeedsRoles(); err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %w%s", Remedies, err, hint(RemedyRoles)))
+			wrong = append(wrong, &SettingError{Variable: RemedyRoles, Err: err})
 		}
 	}
 	if len(wrong) > 0 {
@@ -285,6 +285,18 @@ func defaultOf(v fn.Variable) string {
 	}
 	return ""
 }
+
+// SettingError is one variable that is missing or malformed.
+type SettingError struct {
+	Variable fn.Variable
+	Err      error
+}
+
+func (e *SettingError) Error() string {
+	return fmt.Sprintf("%s: %v%s", e.Variable, e.Err, hint(e.Variable))
+}
+
+func (e *SettingError) Unwrap() error { return e.Err }
 
 func hint(v fn.Variable) string {
 	for _, s := range Settings() {

@@ -8,43 +8,43 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/plan"
+	"rollcall/shared/plan/optin"
 )
 
 // RemedyOf is what a remedy may do in a cluster.
-func (c Config) RemedyOf(cluster string, r plan.Remedy) plan.Policy {
+func (c Config) RemedyOf(cluster string, r optin.Remedy) optin.Policy {
 	if p, ok := c.Remedied[cluster][r]; ok {
 		return p
 	}
-	return plan.Off
+	return optin.Off
 }
 
 // parseRemedies reads "off", or the policies of clusters by name and remedy.
 // What names a remedy wins over what is for all of a cluster's. There is no way
 // to opt in for all clusters: each opts in.
-func parseRemedies(text string) (map[string]map[plan.Remedy]plan.Policy, error) {
-	if text == string(plan.Off) {
+func parseRemedies(text string) (map[string]map[optin.Remedy]optin.Policy, error) {
+	if text == string(optin.Off) {
 		return nil, nil
 	}
-	all, named := map[string]plan.Policy{}, map[string]map[plan.Remedy]plan.Policy{}
+	all, named := map[string]optin.Policy{}, map[string]map[optin.Remedy]optin.Policy{}
 	for pair := range strings.SplitSeq(text, ",") {
 		what, policy, ok := strings.Cut(strings.TrimSpace(pair), "=")
 		cluster, remedy, one := strings.Cut(what, "/")
-		r, p := plan.Remedy(remedy), plan.Policy(policy)
+		r, p := optin.Remedy(remedy), optin.Policy(policy)
 		switch {
 		case !ok:
-			return nil, fmt.Errorf("%q is neither %q nor of the form cluster/remedy=policy", pair, plan.Off)
+			return nil, fmt.Errorf("%q is neither %q nor of the form cluster/remedy=policy", pair, optin.Off)
 		case !clusterName.MatchString(cluster):
 			return nil, fmt.Errorf("%q is not a cluster name", cluster)
-		case one && !slices.Contains(plan.Remedies(), r):
-			return nil, fmt.Errorf("%q is not a remedy: %v", remedy, plan.Remedies())
-		case p != plan.Off && p != plan.Approve && p != plan.Auto:
+		case one && !slices.Contains(optin.Remedies(), r):
+			return nil, fmt.Errorf("%q is not a remedy: %v", remedy, optin.Remedies())
+		case p != optin.Off && p != optin.Approve && p != optin.Auto:
 			return nil, fmt.Errorf("%q is not a policy: off, approve or auto", policy)
 		}
 		known, twice := all[cluster]
 		if one {
 			if named[cluster] == nil {
-				named[cluster] = map[plan.Remedy]plan.Policy{}
+				named[cluster] = map[optin.Remedy]optin.Policy{}
 			}
 			known, twice = named[cluster][r]
 			named[cluster][r] = p
@@ -55,16 +55,16 @@ func parseRemedies(text string) (map[string]map[plan.Remedy]plan.Policy, error) 
 			return nil, fmt.Errorf("%s has two policies, %s and %s", what, known, p)
 		}
 	}
-	policies := map[string]map[plan.Remedy]plan.Policy{}
+	policies := map[string]map[optin.Remedy]optin.Policy{}
 	for cluster, p := range all {
-		policies[cluster] = map[plan.Remedy]plan.Policy{}
-		for _, r := range plan.Remedies() {
+		policies[cluster] = map[optin.Remedy]optin.Policy{}
+		for _, r := range optin.Remedies() {
 			policies[cluster][r] = p
 		}
 	}
 	for cluster, list := range named {
 		if policies[cluster] == nil {
-			policies[cluster] = map[plan.Remedy]plan.Policy{}
+			policies[cluster] = map[optin.Remedy]optin.Policy{}
 		}
 		for r, p := range list {
 			policies[cluster][r] = p
@@ -105,7 +105,7 @@ var errAutoNeedsRoles = errors.New("create-access-entry is auto, and remedyRoles
 
 func (c Config) autoNeedsRoles() error {
 	for _, cluster := range slices.Sorted(maps.Keys(c.Remedied)) {
-		if c.RemedyOf(cluster, plan.CreateAccessEntry) == plan.Auto && len(c.RemedyRoles) == 0 {
+		if c.RemedyOf(cluster, optin.CreateAccessEntry) == optin.Auto && len(c.RemedyRoles) == 0 {
 			return fmt.Errorf("%s/%w", cluster, errAutoNeedsRoles)
 		}
 	}

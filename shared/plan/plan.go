@@ -13,35 +13,33 @@ import (
 	"time"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/plan/optin"
 )
 
-// Remedy names a remedy. The names are permanent: they stand in settings, in
-// audit records and in other people's rules.
-type Remedy string
+// Remedy names a remedy.
+type Remedy = optin.Remedy
 
-// The remedies (DESIGN, section 7).
+// The remedies.
 const (
-	AddNATRoute               Remedy = "add-nat-route"
-	ReplaceInstance           Remedy = "replace-instance"
-	OpenEndpointSecurityGroup Remedy = "open-endpoint-security-group"
-	CoverZones                Remedy = "cover-zones"
-	DeleteLeakedInterfaces    Remedy = "delete-leaked-interfaces"
-	CreateAccessEntry         Remedy = "create-access-entry"
+	AddNATRoute               = optin.AddNATRoute
+	ReplaceInstance           = optin.ReplaceInstance
+	OpenEndpointSecurityGroup = optin.OpenEndpointSecurityGroup
+	CoverZones                = optin.CoverZones
+	DeleteLeakedInterfaces    = optin.DeleteLeakedInterfaces
+	CreateAccessEntry         = optin.CreateAccessEntry
 )
 
 // Remedies are all of them.
-func Remedies() []Remedy {
-	return []Remedy{AddNATRoute, ReplaceInstance, OpenEndpointSecurityGroup, CoverZones, DeleteLeakedInterfaces, CreateAccessEntry}
-}
+func Remedies() []Remedy { return optin.Remedies() }
 
 // Policy is what an operator lets a remedy do in a cluster.
-type Policy string
+type Policy = optin.Policy
 
 // The policies. Off is the default.
 const (
-	Off     Policy = "off"
-	Approve Policy = "approve" // ask a person first
-	Auto    Policy = "auto"
+	Off     = optin.Off
+	Approve = optin.Approve
+	Auto    = optin.Auto
 )
 
 // Format is the version of Plan that this code writes and reads.
