@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"slices"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
@@ -11,7 +11,8 @@ import (
 )
 
 // assistantPolicy is the narrowest of EKS's access policies that can list
-// nodes: it reads, and has no secrets. (AmazonEKSViewPolicy has no nodes.)
+// nodes: it reads, and has no secrets, but every pod's log and every ConfigMap
+// (settings.AIOpsGives). AmazonEKSViewPolicy has no nodes.
 func assistantPolicy() string { return accessPolicy("AmazonAIOpsAssistantPolicy") }
 
 // viewPolicy reads service accounts, which tell whose role aws-node uses; it is
@@ -23,17 +24,13 @@ func accessPolicy(name string) string {
 }
 
 // admit makes an EKS access entry in each named cluster, for each function
-// that needs Kubernetes rights. A cluster must take access entries
-// (authentication mode API or API_AND_CONFIG_MAP).
+// that needs Kubernetes rights. In a cluster of authentication mode CONFIG_MAP
+// it makes none: EKS would refuse it ("The cluster's authentication mode must
+// be set to one of [API, API_AND_CONFIG_MAP] to perform this operation."), and
+// CloudFormation would roll the whole stack back.
 func admit(chosen settings.Settings, functions []function) {
-	if chosen.Access == settings.AccessNone {
-		return
-	}
-	for _, f := range functions {
-		if len(f.spec.Kube) == 0 {
-			continue
-		}
-		for _, cluster := range chosen.AccessClusters {
+	for _, f := range readers(functions) {
+		for _, cluster := range entryClusters(chosen) {
 			properties := map[string]any{
 				"ClusterName":  cluster,
 				"PrincipalArn": f.role.RoleArn(),
@@ -56,15 +53,35 @@ func admit(chosen settings.Settings, functions []function) {
 	}
 }
 
-// accessCommand is what admits a role to one more cluster by hand.
-func accessCommand(chosen settings.Settings, role string) string {
-	create := fmt.Sprintf("aws eks create-access-entry --cluster-name CLUSTER --principal-arn %s", role)
-	switch chosen.Access {
-	case settings.AccessGroup:
-		return create + " --kubernetes-groups " + clusterrole.Group + " && kubectl apply -f deploy/clusterrole.yaml"
-	default:
-		associate := " && aws eks associate-access-policy --cluster-name CLUSTER --principal-arn %s --policy-arn %s --access-scope %s"
-		return create + fmt.Sprintf(associate, role, assistantPolicy(), "type=cluster") +
-			fmt.Sprintf(associate, role, viewPolicy(), "type=namespace,namespaces=kube-system")
+// readers are the functions that need Kubernetes rights.
+func readers(functions []function) []function {
+	var list []function
+	for _, f := range functions {
+		if len(f.spec.Kube) > 0 {
+			list = append(list, f)
+		}
 	}
+	return list
+}
+
+// entryClusters are the clusters in which the stack makes access entries.
+func entryClusters(chosen settings.Settings) []string {
+	if chosen.Access == settings.AccessNone {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(chosen.AccessClusters), func(c string) bool { return slices.Contains(chosen.ConfigMapClusters, c) })
+}
+
+// roleClusters are the named clusters whose rights come from the ClusterRole:
+// an operator must apply it there.
+func roleClusters(chosen settings.Settings) []string {
+	var list []string
+	if chosen.Access == settings.AccessGroup {
+		list = entryClusters(chosen)
+	}
+	if chosen.Access != settings.AccessNone {
+		list = append(list, chosen.ConfigMapClusters...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }

@@ -41,18 +41,25 @@ func TestAccessEntries(t *testing.T) {
 		name    string
 		context map[string]any
 		want    []entry
-		command string
+		// role are the clusters in which an operator is told to apply the ClusterRole.
+		role string
 	}{
-		{"all clusters: the stack cannot know them", map[string]any{}, nil, "associate-access-policy"},
+		{"all clusters: the stack cannot know them", map[string]any{}, nil, ""},
 		{"named clusters", map[string]any{"clusters": "b,a"},
-			admitted(entry{"", "a", policy, nil}, entry{"", "b", policy, nil}), "associate-access-policy"},
+			admitted(entry{"", "a", policy, nil}, entry{"", "b", policy, nil}), ""},
 		{"all clusters, some named for access", map[string]any{"accessClusters": "prod"},
-			admitted(entry{"", "prod", policy, nil}), "associate-access-policy"},
+			admitted(entry{"", "prod", policy, nil}), ""},
 		{"by group", map[string]any{"clusters": "prod", "kubernetesAccess": "group"},
-			admitted(entry{"", "prod", nil, []any{"rollcall"}}), "--kubernetes-groups rollcall && kubectl apply -f deploy/clusterrole.yaml"},
+			admitted(entry{"", "prod", nil, []any{"rollcall"}}), "prod"},
 		{"names that differ in a hyphen", map[string]any{"clusters": "a-b,ab", "kubernetesAccess": "group"},
-			admitted(entry{"", "a-b", nil, []any{"rollcall"}}, entry{"", "ab", nil, []any{"rollcall"}}), "create-access-entry"},
-		{"none", map[string]any{"clusters": "prod", "kubernetesAccess": "none"}, nil, "create-access-entry"},
+			admitted(entry{"", "a-b", nil, []any{"rollcall"}}, entry{"", "ab", nil, []any{"rollcall"}}), "a-b ab"},
+		{"none", map[string]any{"clusters": "prod", "kubernetesAccess": "none"}, nil, ""},
+		// EKS would refuse an entry in old, and the stack would roll back.
+		{"mode CONFIG_MAP", map[string]any{"clusters": "prod,old", "configMapClusters": "old"},
+			admitted(entry{"", "prod", policy, nil}), "old"},
+		{"mode CONFIG_MAP, by group", map[string]any{"clusters": "prod,old", "configMapClusters": "old", "kubernetesAccess": "group"},
+			admitted(entry{"", "prod", nil, []any{"rollcall"}}), "old prod"},
+		{"mode CONFIG_MAP everywhere", map[string]any{"clusters": "old", "configMapClusters": "old,older"}, nil, "old older"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -84,8 +91,9 @@ func TestAccessEntries(t *testing.T) {
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("entries (-want +got):\n%s", diff)
 			}
-			if got := flat(tpl.Outputs["JoinCheckAccessCommand"].Value); !strings.Contains(got, test.command) {
-				t.Errorf("command: got %q, want %q in it", got, test.command)
+			command, told := tpl.Outputs["ClusterRoleCommand"]
+			if want := "for cluster in " + test.role + "; do "; told != (test.role != "") || told && !strings.HasPrefix(flat(command.Value), want) {
+				t.Errorf("ClusterRoleCommand: got %q, want %q", flat(command.Value), want)
 			}
 		})
 	}

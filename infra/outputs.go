@@ -1,9 +1,12 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
+	"rollcall/infra/clusterrole"
 	"rollcall/infra/settings"
 	"rollcall/shared/fn"
 )
@@ -33,17 +36,27 @@ func output(stack awscdk.Stack, chosen settings.Settings, r resources, a alarms,
 			say("SlackInteractivityUrl", f.spec.URL.Why+" Put it in at the app's page, Interactivity & Shortcuts, Request URL", f.url)
 		}
 	}
-	for _, f := range functions {
-		if len(f.spec.Kube) == 0 {
-			continue
-		}
-		id := camel(f.spec.Name)
-		say(id+"RoleArn", "Role that lists the nodes of each watched cluster", f.role.RoleArn())
-		say(id+"AccessCommand", "Admits the role to a cluster in which the stack has not made an access entry", jsii.String(accessCommand(chosen, *f.role.RoleArn())))
+	var roles []string
+	for _, f := range readers(functions) {
+		roles = append(roles, *f.role.RoleArn())
+		say(camel(f.spec.Name)+"RoleArn", "Role that lists the nodes of each watched cluster", f.role.RoleArn())
 	}
+	say("KubernetesAccessCommand", "Lets the roles read in a cluster in which the stack has not made their access entries: the cluster's name for "+placeholder+
+		", in the folder of the repository. The ClusterRole names every object that is read", jsii.String(admitByRole(roles)))
+	if list := roleClusters(chosen); len(list) > 0 {
+		say("ClusterRoleCommand", "To be run once, in the folder of the repository: gives the group "+clusterrole.Group+" its rights in the named clusters", jsii.String(applyRole(list...)))
+	}
+	if chosen.Access == settings.AccessPolicy {
+		say("KubernetesPolicyCommand", "The same without a ClusterRole, and wider: AmazonAIOpsAssistantPolicy, "+settings.AIOpsGives, jsii.String(admitByPolicy(roles)))
+	}
+	say("AwsAuthRoles", "For clusters in authentication mode CONFIG_MAP, which take no access entries: add these lines under mapRoles (kubectl -n kube-system edit configmap aws-auth), and apply deploy/clusterrole.yaml"+
+		about(chosen.ConfigMapClusters), jsii.String(authRoles(roles)))
 }
 
-// fillIn is a command that asks for a secret and puts it in.
-func fillIn(what, arn string) string {
-	return `read -rsp "` + what + `: " T && printf %s "$T" | aws secretsmanager put-secret-value --secret-id ` + arn + ` --secret-string file:///dev/stdin; unset T`
+// about names the clusters that an output is known to be for.
+func about(clusters []string) string {
+	if len(clusters) == 0 {
+		return ""
+	}
+	return " (ClusterRoleCommand). Here: " + strings.Join(clusters, ", ")
 }

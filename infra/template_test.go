@@ -32,7 +32,10 @@ const channel = "C0123456789"
 type template struct {
 	source    []byte
 	Resources map[string]resource
-	Outputs   map[string]struct{ Value any }
+	Outputs   map[string]struct {
+		Description string
+		Value       any
+	}
 }
 
 type resource struct {

@@ -50,9 +50,10 @@ func (c *Cloud) startCluster(name string) error {
 }
 
 // authenticate does what EKS's authenticator does: believe the token's
-// signature, and look for an access entry. Someone without an entry is not
-// known to the cluster, which is a 401; someone with an entry that does not
-// let him is known, and gets a 403 later.
+// signature, and look for an access entry or a mapping in aws-auth, as the
+// cluster's authentication mode has it. Someone without either is not known to
+// the cluster, which is a 401; someone with one that does not let him is known,
+// and gets a 403 later.
 func (c *Cloud) authenticate(cluster, token string) (kubeapi.User, error) {
 	key, err := wire.VerifyClusterToken(token, cluster, c.cfg.Wall(), c.keys.secretFor)
 	if err != nil {
@@ -65,9 +66,9 @@ func (c *Cloud) authenticate(cluster, token string) (kubeapi.User, error) {
 		user.Rules = []kubeapi.Rule{everything()}
 		return user, nil
 	}
-	user.Rules, err = accessRules(c.cfg.World, cluster, id.RoleARN, c.cfg.Groups)
+	user.Rules, err = c.rulesOf(cluster, id.RoleARN)
 	if err != nil {
-		c.cfg.Log.Info("no access entry", "cluster", cluster, "principal", id.RoleARN, "error", err)
+		c.cfg.Log.Info("not known to the cluster", "cluster", cluster, "principal", id.RoleARN, "error", err)
 		return kubeapi.User{}, err
 	}
 	return user, nil

@@ -76,12 +76,17 @@ func readers() []eks.AssociateAccessPolicyInput {
 }
 
 // admit does in every cluster what an operator does once: the stack's
-// JoinCheckAccessCommand. It is with the access policies where there is no
-// group.
+// KubernetesAccessCommand. It is with the access policies where there is no
+// group. A cluster in authentication mode CONFIG_MAP takes no access entries:
+// what the stack's AwsAuthRoles says is in the world's aws-auth, or it is not.
 func (s *Stage) admit(w account, group string) error {
 	for _, f := range s.Template.Functions {
 		role := cloud.RoleIdentity(s.Template.AccountID, f.Name).RoleARN
 		for _, cluster := range s.World.Clusters() {
+			if out, err := w.DescribeCluster(&eks.DescribeClusterInput{Name: &cluster}); err == nil && out.Cluster.AccessConfig != nil &&
+				out.Cluster.AccessConfig.AuthenticationMode == ekstypes.AuthenticationModeConfigMap {
+				continue
+			}
 			if err := admitTo(w, cluster, role, group); err != nil {
 				return fmt.Errorf("admit %s to cluster %s: %w", f.Name, cluster, err)
 			}
