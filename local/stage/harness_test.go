@@ -107,6 +107,11 @@ func start(t *testing.T, name string, change ...func(*Options)) *running {
 	r := &running{s, t, out, s.Clock.Work()}
 	t.Cleanup(func() {
 		s.Close()
+		for _, c := range s.Cloud.Calls() {
+			if c.Misfit != "" {
+				t.Errorf("%s sent %s a request that AWS refuses: %s", c.Caller, c.Action(), c.Misfit)
+			}
+		}
 		if t.Failed() || os.Getenv("STAGELOG") != "" {
 			text := out.String()
 			if len(text) > 400_000 {

@@ -34,6 +34,9 @@ type Call struct {
 	// the HTTP status. A connection that was reset has status 0.
 	Code   string
 	Status int
+	// Misfit is what in the request does not fit AWS's model of it, empty where
+	// it fits.
+	Misfit string
 }
 
 // Action is the operation as IAM policies write it, e.g.

@@ -124,6 +124,7 @@ func operationsOf(client any) map[string]reflect.Value {
 // own client with every field set, in both directions.
 func TestRoundTrip(t *testing.T) {
 	s, cfg := serve(t, Config{})
+	s.models = nil // what is sent here fits no rule
 	tests := []struct {
 		service string
 		client  any

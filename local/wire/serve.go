@@ -40,7 +40,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var said exchange
 	switch {
 	case err == nil && req.svc.protocol == passOnly:
-		if err = s.admit(r.Context(), call, Passed(req.body)); err == nil {
+		if err = s.passedFits(req, call); err == nil {
+			err = s.admit(r.Context(), call, Passed(req.body))
+		}
+		if err == nil {
 			a = s.pass(req, call)
 		}
 	case err == nil:
@@ -206,6 +209,9 @@ func (s *Server) answer(ctx context.Context, req request, call *Call, said *exch
 		return nil, err
 	}
 	said.in = in
+	if err := s.fitsModel(req, call, in); err != nil {
+		return nil, err
+	}
 	if err := s.admit(ctx, call, in); err != nil {
 		return nil, err
 	}
@@ -227,6 +233,18 @@ func (s *Server) admit(ctx context.Context, call *Call, in any) error {
 		return nil
 	}
 	return s.cfg.Admit(ctx, call, in)
+}
+
+// passedFits looks at a request that is passed on.
+func (s *Server) passedFits(req request, call *Call) error {
+	if _, known := s.models[req.svc.name].ops[call.Operation]; !known {
+		return req.svc.unknownOperation(call.Operation)
+	}
+	in, err := passedInput(req)
+	if err != nil {
+		return err
+	}
+	return s.fitsModel(req, call, in)
 }
 
 // pass gives the request to the handler of a service that is elsewhere, and

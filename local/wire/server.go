@@ -46,6 +46,7 @@ type Config struct {
 type Server struct {
 	cfg       Config
 	names     names
+	models    models
 	services  []service
 	bySigning map[string]service
 	byName    map[string]service
@@ -69,6 +70,10 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	requests, err := parseModels(modelText)
+	if err != nil {
+		return nil, err
+	}
 	if cfg.Faults == nil {
 		cfg.Faults = NoFaults{}
 	}
@@ -84,7 +89,7 @@ func New(cfg Config) (*Server, error) {
 			return Principal{Name: key, Account: account, ARN: "arn:aws:iam::" + account + ":user/" + key}, true
 		}
 	}
-	s := &Server{cfg: cfg, names: table, services: services(), bySigning: map[string]service{}, byName: map[string]service{},
+	s := &Server{cfg: cfg, names: table, models: requests, services: services(), bySigning: map[string]service{}, byName: map[string]service{},
 		handlers: map[string]handler{}, passed: map[string]http.Handler{}}
 	for _, svc := range s.services {
 		s.bySigning[svc.signing], s.byName[svc.name] = svc, svc
@@ -95,7 +100,7 @@ func New(cfg Config) (*Server, error) {
 // Handle registers the handler of one operation. service is the SDK's package
 // name. It panics on an operation that cannot be served, which is a mistake in
 // the program: an unknown service, input and output types of another
-// operation, or one that local/wire/gen/operations.txt does not list.
+// operation, or one whose names or model are not in the generated tables.
 func Handle[I, O any](s *Server, service, operation string, h func(ctx context.Context, call *Call, in *I) (*O, error)) {
 	s.register(service, operation, reflect.TypeFor[I](), reflect.TypeFor[O](), handler{
 		newInput: func() any { return new(I) },
@@ -173,6 +178,9 @@ func (s *Server) register(service, operation string, in, out reflect.Type, h han
 
 func (s *Server) add(service, operation string, h handler) {
 	key := service + "." + operation
+	if s.models != nil && s.models[service].ops[operation] == "" {
+		panic(fmt.Sprintf("wire: %s has no model of its request: add it to local/wire/gen/model/operations.txt and run make aws-model", key))
+	}
 	if _, ok := s.handlers[key]; ok {
 		panic("wire: two handlers for " + key)
 	}

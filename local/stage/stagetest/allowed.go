@@ -53,10 +53,15 @@ func (b *Bench) recorded() []call {
 	return slices.Clone(b.calls)
 }
 
-// checkCalls holds every call against the role's policy, and that it asked for
-// managed resources where it could.
+// checkCalls holds every call against AWS's model of it and the role's policy, and
+// that it asked for managed resources where it could.
 func (b *Bench) checkCalls() {
 	b.t.Helper()
+	for _, c := range b.Cloud.Calls() {
+		if c.Misfit != "" {
+			b.t.Errorf("%s sent %s a request that AWS refuses: %s", c.Caller, c.Action(), c.Misfit)
+		}
+	}
 	for _, c := range b.recorded() {
 		if hidesManaged(c.input) {
 			b.t.Errorf("%s called %s without IncludeManagedResources: it does not see what AWS services manage", b.Function.Name, c.action)

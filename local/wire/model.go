@@ -1,0 +1,267 @@
+package wire
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+//go:embed model.txt
+var modelText string
+
+// models is AWS's own description of requests, by SDK package name.
+type models map[string]*serviceModel
+
+// serviceModel is the part about one service.
+type serviceModel struct {
+	ops    map[string]string // the struct of the operation's request, "-" if it has none
+	shapes map[string]*shape
+}
+
+// shapeKind is what a shape is.
+type shapeKind string
+
+const (
+	structShape shapeKind = "struct"
+	listShape   shapeKind = "list"
+	mapShape    shapeKind = "map"
+	enumShape   shapeKind = "enum"
+	textShape   shapeKind = "text"
+	numberShape shapeKind = "number"
+)
+
+// shape is what a value must be like.
+type shape struct {
+	kind    shapeKind
+	members []memberRule   // of a struct
+	key     string         // shape of a map's keys
+	elem    string         // shape of a list's or a map's values
+	least   *float64       // length, count or number
+	most    *float64       //
+	enum    []string       //
+	pattern *regexp.Regexp // of the whole text
+}
+
+// memberRule is a member of a struct by its Go field's name.
+type memberRule struct {
+	name, shape string
+	required    bool
+}
+
+// noRule refers to a shape that has none.
+const noRule = "-"
+
+// parseModels reads the generated table. It is embedded, so a broken line is a
+// defect of the build and not of the input.
+func parseModels(text string) (models, error) {
+	all := models{}
+	var svc *serviceModel
+	for n, line := range strings.Split(text, "\n") {
+		f := strings.Fields(line)
+		if len(f) == 0 || f[0] == "#" {
+			continue
+		}
+		if f[0] == "service" && len(f) == 2 {
+			svc = &serviceModel{ops: map[string]string{}, shapes: map[string]*shape{}}
+			all[f[1]] = svc
+			continue
+		}
+		if svc == nil || len(f) < 2 {
+			return nil, fmt.Errorf("model line %d is not understood: %q", n+1, line)
+		}
+		if f[0] == "op" && len(f) == 3 {
+			svc.ops[f[1]] = f[2]
+			continue
+		}
+		sh, err := parseShape(shapeKind(f[0]), f[2:])
+		if err != nil {
+			return nil, fmt.Errorf("model line %d: %w", n+1, err)
+		}
+		svc.shapes[f[1]] = sh
+	}
+	return all, all.whole()
+}
+
+func parseShape(kind shapeKind, f []string) (*shape, error) {
+	s := &shape{kind: kind}
+	rest := 0 // where the limits begin
+	switch {
+	case kind == structShape:
+		for _, text := range f {
+			name, below, ok := strings.Cut(text, "=")
+			if !ok {
+				return nil, fmt.Errorf("%q is no member", text)
+			}
+			name, required := strings.CutSuffix(name, "!")
+			s.members = append(s.members, memberRule{name: name, shape: below, required: required})
+		}
+		return s, nil
+	case kind == enumShape:
+		s.enum = f
+		return s, nil
+	case kind == listShape && len(f) == 3:
+		s.elem, rest = f[0], 1
+	case kind == mapShape && len(f) == 4:
+		s.key, s.elem, rest = f[0], f[1], 2
+	case kind == numberShape && len(f) == 2, kind == textShape && (len(f) == 2 || len(f) == 3):
+	default:
+		return nil, fmt.Errorf("%s with %d parts is not understood", kind, len(f))
+	}
+	for i, into := range []**float64{&s.least, &s.most} {
+		if f[rest+i] == noRule {
+			continue
+		}
+		limit, err := strconv.ParseFloat(f[rest+i], 64)
+		if err != nil {
+			return nil, err
+		}
+		*into = &limit
+	}
+	if kind == textShape && len(f) == 3 {
+		pattern, err := strconv.Unquote(f[2])
+		if err != nil {
+			return nil, fmt.Errorf("pattern %s: %w", f[2], err)
+		}
+		if s.pattern, err = regexp.Compile(`\A(?:` + pattern + `)\z`); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// whole finds references to shapes that are not there.
+func (m models) whole() error {
+	for service, svc := range m {
+		var used []string
+		for _, in := range svc.ops {
+			used = append(used, in)
+		}
+		for _, s := range svc.shapes {
+			used = append(used, s.key, s.elem)
+			for _, member := range s.members {
+				used = append(used, member.shape)
+			}
+		}
+		for _, name := range used {
+			if name != noRule && name != "" && svc.shapes[name] == nil {
+				return fmt.Errorf("the model of %s has no shape %s", service, name)
+			}
+		}
+	}
+	return nil
+}
+
+// Rule is what a request breaks.
+type Rule string
+
+// The rules.
+const (
+	Required      Rule = "required"
+	UnknownMember Rule = "unknown member"
+	Enumeration   Rule = "enumeration"
+	Shortest      Rule = "least length"
+	Longest       Rule = "greatest length"
+	Smallest      Rule = "least value"
+	Largest       Rule = "greatest value"
+	Pattern       Rule = "pattern"
+)
+
+// Violation is one place where a request does not fit the model.
+type Violation struct {
+	// Path is the member, with its parents and indexes, by Go field names.
+	Path []string
+	Rule Rule
+	// Value is what is there, as text, and Limit what the model wants.
+	Value, Limit string
+}
+
+// check compares a request with the struct of its operation. in is as plain
+// makes it.
+func (m *serviceModel) check(operation string, in map[string]any) []Violation {
+	name, ok := m.ops[operation]
+	if !ok || name == noRule {
+		return nil
+	}
+	var found []Violation
+	m.value(name, in, nil, &found)
+	return found
+}
+
+func (m *serviceModel) value(name string, v any, path []string, found *[]Violation) {
+	s := m.shapes[name]
+	if s == nil {
+		return
+	}
+	add := func(rule Rule, value any, limit string) {
+		*found = append(*found, Violation{Path: slices.Clone(path), Rule: rule, Value: fmt.Sprint(value), Limit: limit})
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if s.kind == structShape {
+			m.structure(s, v, path, found)
+			return
+		}
+		s.within(float64(len(v)), Shortest, Longest, v, add)
+		for _, key := range sortedKeysOf(v) {
+			m.value(s.key, key, append(path, key), found)
+			m.value(s.elem, v[key], append(path, key), found)
+		}
+	case []any:
+		s.within(float64(len(v)), Shortest, Longest, v, add)
+		for i, elem := range v {
+			m.value(s.elem, elem, append(path, strconv.Itoa(i+1)), found)
+		}
+	case string:
+		switch {
+		case s.kind == enumShape && !slices.Contains(s.enum, v):
+			add(Enumeration, v, "["+strings.Join(s.enum, ", ")+"]")
+		case s.kind == textShape:
+			s.within(float64(len([]rune(v))), Shortest, Longest, v, add)
+			if s.pattern != nil && !s.pattern.MatchString(v) {
+				add(Pattern, v, strings.TrimSuffix(strings.TrimPrefix(s.pattern.String(), `\A(?:`), `)\z`))
+			}
+		}
+	case float64:
+		s.within(v, Smallest, Largest, v, add)
+	}
+}
+
+func (m *serviceModel) structure(s *shape, v map[string]any, path []string, found *[]Violation) {
+	for _, member := range s.members {
+		value, ok := v[member.name]
+		below := append(path, member.name)
+		switch {
+		case ok:
+			m.value(member.shape, value, below, found)
+		case member.required:
+			*found = append(*found, Violation{Path: slices.Clone(below), Rule: Required})
+		}
+	}
+	for _, name := range sortedKeysOf(v) {
+		if !slices.ContainsFunc(s.members, func(r memberRule) bool { return r.name == name }) {
+			*found = append(*found, Violation{Path: append(slices.Clone(path), name), Rule: UnknownMember})
+		}
+	}
+}
+
+func (s *shape) within(n float64, below, above Rule, value any, add func(Rule, any, string)) {
+	text := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+	if s.least != nil && n < *s.least {
+		add(below, value, text(*s.least))
+	}
+	if s.most != nil && n > *s.most {
+		add(above, value, text(*s.most))
+	}
+}
+
+func sortedKeysOf(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
