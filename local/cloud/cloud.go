@@ -98,7 +98,7 @@ func Start(ctx context.Context, cfg Config) (*Cloud, error) {
 	}
 	var err error
 	c.wire, err = wire.New(wire.Config{
-		Principals: c.keys.principal, Faults: cfg.Faults, Admit: cfg.Admit, MinLatency: latency, Now: cfg.Wall, Log: cfg.Log, Observe: cfg.Observe,
+		Principals: c.keys.principal, Secret: c.keys.secret, Faults: cfg.Faults, Admit: cfg.Admit, MinLatency: latency, Now: cfg.Wall, Log: cfg.Log, Observe: cfg.Observe,
 	})
 	if err != nil {
 		return nil, err

@@ -78,6 +78,11 @@ func (d directory) principal(accessKeyID string) (wire.Principal, bool) {
 	return id.Principal, ok
 }
 
+func (d directory) secret(accessKeyID string) (string, bool) {
+	id, ok := d[accessKeyID]
+	return id.SecretAccessKey, ok
+}
+
 // secretFor tells the secret key of an access key id. The owner is returned as
 // the access key id itself, which the caller looks up again.
 func (d directory) secretFor(accessKeyID string) (secret, owner string, ok bool) {

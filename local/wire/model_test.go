@@ -75,8 +75,8 @@ func TestRequestsThatDoNotFit(t *testing.T) {
 			"InvalidParameterValue", "Value (4) for parameter MaxResults is invalid. Member must have value greater than or equal to 5"},
 		{"a page of none", "ec2", "DescribeVpcPeeringConnections", &ec2.DescribeVpcPeeringConnectionsInput{MaxResults: aws.Int32(0)},
 			"InvalidParameterValue", "Value (0) for parameter MaxResults is invalid. Member must have value greater than or equal to 5"},
-		{"an attribute", "ec2", "DescribeVpcAttribute", &ec2.DescribeVpcAttributeInput{VpcId: aws.String("vpc-1"), Attribute: types.VpcAttributeNameEnableDnsSupport}, "", ""},
-		{"no such attribute", "ec2", "DescribeVpcAttribute", &ec2.DescribeVpcAttributeInput{VpcId: aws.String("vpc-1"), Attribute: "enableDns"},
+		{"an attribute", "ec2", "DescribeVpcAttribute", &ec2.DescribeVpcAttributeInput{VpcId: aws.String("vpc-0a1b2c3d4e5f60718"), Attribute: types.VpcAttributeNameEnableDnsSupport}, "", ""},
+		{"no such attribute", "ec2", "DescribeVpcAttribute", &ec2.DescribeVpcAttributeInput{VpcId: aws.String("vpc-0a1b2c3d4e5f60718"), Attribute: "enableDns"},
 			"InvalidParameterValue", "Value (enableDns) for parameter Attribute is invalid. Member must satisfy enum value set: " +
 				"[enableDnsSupport, enableDnsHostnames, enableNetworkAddressUsageMetrics]"},
 		{"101 instance types", "ec2", "DescribeInstanceTypes", &ec2.DescribeInstanceTypesInput{InstanceTypes: slices.Repeat([]types.InstanceType{"m5.large"}, 101)},

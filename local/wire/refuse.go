@@ -101,6 +101,11 @@ func (s *Server) fitsModel(req request, call *Call, in any) error {
 		tree, _ = value.(map[string]any)
 	}
 	found := model.check(call.Operation, tree)
+	if len(found) == 0 && req.svc.protocol == ec2Query {
+		if refusal := malformed(tree); refusal != nil {
+			return refusal
+		}
+	}
 	if len(found) == 0 {
 		return nil
 	}

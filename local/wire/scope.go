@@ -17,15 +17,10 @@ const algorithm = "AWS4-HMAC-SHA256"
 // Authorization header or from a presigned query.
 func requestScope(r *http.Request, query url.Values) (scope, bool) {
 	if auth := r.Header.Get("Authorization"); auth != "" {
-		rest, ok := strings.CutPrefix(auth, algorithm+" ")
-		if !ok {
+		if !strings.HasPrefix(auth, algorithm+" ") {
 			return scope{}, false
 		}
-		parts := map[string]string{}
-		for part := range strings.SplitSeq(rest, ",") {
-			k, v, _ := strings.Cut(strings.TrimSpace(part), "=")
-			parts[k] = v
-		}
+		parts := authorization(auth)
 		if parts["Signature"] == "" || parts["SignedHeaders"] == "" {
 			return scope{}, false
 		}

@@ -132,6 +132,11 @@ func (s *Server) understand(r *http.Request, call *Call) (request, error) {
 	if !ok {
 		return req, unknownKey(svc)
 	}
+	if s.cfg.Secret != nil {
+		if secret, ok := s.cfg.Secret(sc.accessKeyID); !ok || !signed(r, req.body, sc, secret) {
+			return req, wrongSignature(svc)
+		}
+	}
 	call.Principal, call.Caller = principal, principal.Name
 	return req, nil
 }
@@ -147,8 +152,10 @@ func unknownKey(svc service) *Error {
 	switch {
 	case svc.protocol == ec2Query:
 		return &Error{Code: "AuthFailure", Message: "AWS was not able to validate the provided access credentials", Status: 401}
-	case svc.isJSON():
+	case svc.protocol == restJSON:
 		return &Error{Code: "UnrecognizedClientException", Message: text, Status: 403}
+	case svc.isJSON(): // DynamoDB Developer Guide, "Error handling": 400
+		return &Error{Code: "UnrecognizedClientException", Message: text, Status: 400}
 	}
 	return &Error{Code: "InvalidClientTokenId", Message: text, Status: 403}
 }

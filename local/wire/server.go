@@ -16,6 +16,9 @@ type Config struct {
 	// Principals tells who owns an access key id. A key it does not know is
 	// refused. Nil takes every key as the name of its own principal.
 	Principals func(accessKeyID string) (Principal, bool)
+	// Secret tells the secret key of an access key id. A request that another
+	// secret signed is refused. Nil believes every signature.
+	Secret func(accessKeyID string) (secret string, ok bool)
 	// Faults is asked before each handler. Nil is no faults.
 	Faults Faults
 	// Admit is asked before each handler once the input is read, so that it can

@@ -53,7 +53,7 @@ func TestDryRun(t *testing.T) {
 		return nil, nil
 	})
 	_, err := ec2.NewFromConfig(cfg).DeleteNetworkInterface(t.Context(),
-		&ec2.DeleteNetworkInterfaceInput{NetworkInterfaceId: aws.String("eni-1"), DryRun: aws.Bool(true)})
+		&ec2.DeleteNetworkInterfaceInput{NetworkInterfaceId: aws.String("eni-0a1b2c3d4e5f60718"), DryRun: aws.Bool(true)})
 	want := answerOf{"DryRunOperation", "Request would have succeeded, but DryRun flag is set.", 412}
 	if diff := cmp.Diff(decoded(t, err), want); diff != "" {
 		t.Errorf("(-got +want):\n%s", diff)
