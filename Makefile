@@ -49,15 +49,7 @@ test-slack: ## ask Slack's own types and client for a second opinion (needs npm)
 test-press: ## press the buttons of the Slack page with a real browser (needs Chromium)
 	go test -tags chromium -count=1 -timeout 20m ./local/slackpress
 
-test-upgrade: ## upgrade from each earlier release and roll back to it, with the real programs of both (needs the history)
-	go test -tags upgrade -count=1 -timeout 30m -run TestUpgradeAndRollback ./local/stage
-
-release-samples: build-local ## keep what this release writes, for those after it: RELEASE=2 (once, before a release)
-	@test -n "$(RELEASE)" || { echo "make release-samples RELEASE=2"; exit 2; }
-	go run ./local/demo -samples local/release/testdata/$(RELEASE)
-	git rev-parse HEAD > local/release/testdata/$(RELEASE)/commit
-
-test-kube: ## hold the Kubernetes reader against a real API server (builds one: five minutes)
+test-kube: ## hold the Kubernetes reader, its rights and the stage against a real API server (builds one the first time: five minutes)
 	cd local/kubetest && go test -tags kube -count=1 -timeout 40m
 
 build: ## build the functions for Lambda (arm64)

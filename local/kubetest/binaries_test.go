@@ -5,12 +5,14 @@ package kubetest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -21,6 +23,20 @@ const (
 	// holds as folders are published.
 	stagingVersion = "v0.36.3"
 )
+
+// linkerFlags make the binaries small, and tell the API server its version.
+const linkerFlags = "-s -w -X k8s.io/component-base/version.gitVersion=" + kubernetesVersion
+
+// goFlags are those of every go command here. Trimmed paths let the build
+// cache serve the next scratch folder.
+const goFlags = "-mod=mod -trimpath -buildvcs=false"
+
+// cacheName is where the binaries are kept: another version, flag or Go gives
+// other ones.
+func cacheName() string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{kubernetesVersion, stagingVersion, linkerFlags, goFlags, runtime.Version(), runtime.GOARCH}, "\n")))
+	return fmt.Sprintf("kube-apiserver-%s-%x", kubernetesVersion, sum[:4])
+}
 
 // binaries are the paths of the two servers.
 type binaries struct{ apiserver, etcd string }
@@ -38,8 +54,8 @@ func build(ctx context.Context, progress io.Writer) (binaries, error) {
 	if err != nil {
 		return binaries{}, fmt.Errorf("no folder to keep kube-apiserver and etcd in: %w", err)
 	}
-	home := filepath.Join(cache, "rollcall-kube")
-	kept := filepath.Join(home, kubernetesVersion)
+	home := filepath.Join(cache, "rollcall")
+	kept := filepath.Join(home, cacheName())
 	// etcd's main package is called after its folder, server.
 	servers := binaries{apiserver: filepath.Join(kept, "kube-apiserver"), etcd: filepath.Join(kept, "server")}
 	if servers.exist() {
@@ -59,8 +75,7 @@ func build(ctx context.Context, progress io.Writer) (binaries, error) {
 	}
 	bin := filepath.Join(scratch, "bin")
 	counter := &packages{out: progress, start: time.Now(), last: time.Now()}
-	if err := goTool(ctx, scratch, io.Discard, counter, "build", "-v", "-o", bin+string(filepath.Separator),
-		"-ldflags", "-s -w -X k8s.io/component-base/version.gitVersion="+kubernetesVersion, "tool"); err != nil {
+	if err := goTool(ctx, scratch, io.Discard, counter, "build", "-v", "-o", bin+string(filepath.Separator), "-ldflags", linkerFlags, "tool"); err != nil {
 		return binaries{}, fmt.Errorf("build kube-apiserver %s: %w", kubernetesVersion, err)
 	}
 	// Another run may have been faster; its binaries are the same.
@@ -108,7 +123,7 @@ func goTool(ctx context.Context, dir string, stdout, stderr io.Writer, args ...s
 	c.Dir, c.Stdout, c.Stderr = dir, stdout, io.MultiWriter(stderr, &said)
 	// An interrupted go command leaves its temporary folder behind: it goes
 	// with ours.
-	c.Env = append(os.Environ(), "GOTMPDIR="+dir, "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-mod=mod -trimpath -buildvcs=false")
+	c.Env = append(os.Environ(), "GOTMPDIR="+dir, "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS="+goFlags)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = time.Minute
 	err := c.Run()

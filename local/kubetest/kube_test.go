@@ -4,6 +4,7 @@ package kubetest
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/signal"
 	"testing"
@@ -36,12 +37,13 @@ func TestKubernetes(t *testing.T) {
 	if err := creating.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	stage := startStage(t, real)
+	stage := startStage(t, map[string][]json.RawMessage{"nodes": real.objects(t, "/api/v1/nodes")})
 
 	t.Run("rights", func(t *testing.T) { testRights(t, real) })
 	t.Run("nodes", func(t *testing.T) { testNodes(t, real, stage, created) })
 	t.Run("pages", func(t *testing.T) { testPages(t, real, stage) })
 	t.Run("selectors", func(t *testing.T) { testSelectors(t, real, stage) })
 	t.Run("answers", func(t *testing.T) { testAnswers(t, real, stage) })
+	t.Run("reads", func(t *testing.T) { testReads(t, real) })
 	t.Run("expired pages", func(t *testing.T) { testExpiredPages(t, real, etcd) })
 }

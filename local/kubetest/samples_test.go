@@ -53,7 +53,7 @@ func samples() []sample {
 				n.Metadata.Name = "ip-10-42-0-10.us-west-2.compute.internal"
 				n.Spec.ProviderID = "aws:///us-west-2b/i-0aa3c1b2a4d5968f2"
 				n.Spec.Taints = []kube.Taint{
-					{Key: "node.cloudprovider.kubernetes.io/uninitialized", Effect: "NoSchedule"},
+					{Key: "node.cloudprovider.kubernetes.io/uninitialized", Value: "true", Effect: "NoSchedule"},
 					{Key: "node.kubernetes.io/not-ready", Effect: "NoExecute"},
 				}
 				n.Status.Conditions = []kube.Condition{{Type: "Ready", Status: "False", Reason: "KubeletNotReady",
@@ -69,7 +69,7 @@ func samples() []sample {
 				n.Metadata.Name = "fargate-ip-10-42-96-7.us-west-2.compute.internal"
 				n.Metadata.Labels = map[string]string{"eks.amazonaws.com/compute-type": "fargate"}
 				n.Spec.ProviderID = "aws:///us-west-2c/5cf7a1c2d3-9d1f3f6c0ab84b7d/fargate-ip-10-42-96-7.us-west-2.compute.internal"
-				n.Spec.Taints = []kube.Taint{{Key: "eks.amazonaws.com/compute-type", Effect: "NoSchedule"}}
+				n.Spec.Taints = []kube.Taint{{Key: "eks.amazonaws.com/compute-type", Value: "fargate", Effect: "NoSchedule"}}
 			},
 		},
 		{
@@ -87,6 +87,7 @@ func samples() []sample {
 			object: `{"metadata":{"name":"bare"},"spec":{"unschedulable":true},"status":{"conditions":[{"type":"Ready","status":"Unknown"}]}}`,
 			want: func(n *kube.Node) {
 				n.Metadata.Name = "bare"
+				n.Spec.Unschedulable = true
 				n.Status.Conditions = []kube.Condition{{Type: "Ready", Status: "Unknown"}}
 			},
 		},

@@ -17,15 +17,14 @@ import (
 	"rollcall/shared/kube"
 )
 
-// startStage starts the stage's API with the objects that are in a real one.
-func startStage(t *testing.T, real *place) *place {
+// startStage starts the stage's API with objects by their plurals.
+func startStage(t *testing.T, objects map[string][]json.RawMessage) *place {
 	t.Helper()
 	now := time.Now
 	authority, err := kubeapi.NewAuthority(now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects := map[string][]json.RawMessage{"nodes": real.objects(t, "/api/v1/nodes")}
 	server := httptest.NewUnstartedServer(kubeapi.New(kubeapi.Config{
 		Version:      "1.36",
 		Authenticate: authenticate,

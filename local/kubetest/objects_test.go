@@ -1,0 +1,84 @@
+//go:build kube
+
+package kubetest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"testing"
+)
+
+// made is an object as somebody in a cluster makes it, and what its controller
+// then writes under one of its subresources.
+type made struct{ path, name, object, under, status string }
+
+const (
+	defaultPods = "/api/v1/namespaces/default/pods"
+	systemPods  = "/api/v1/namespaces/kube-system/pods"
+	csrs        = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+	eniConfigs  = "/apis/crd.k8s.amazonaws.com/v1alpha1/eniconfigs"
+	events      = "/api/v1/namespaces/default/events"
+)
+
+// objects are what is read, and beside it what must not come: pods that run,
+// events about other things, objects of other names.
+func objects(t *testing.T) []made {
+	t.Helper()
+	const containers = `"containers":[{"name":"aws-node","image":"cni:v1.19.0","env":[{"name":"ENABLE_PREFIX_DELEGATION","value":"true"},{"name":"MY_NODE_NAME","valueFrom":{"fieldRef":{"fieldPath":"spec.nodeName"}}}]}]`
+	request := func(name string) string {
+		return fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"signerName":"kubernetes.io/kubelet-serving","usages":["digital signature","server auth"],"request":%q}}`, name, certificateRequest(t))
+	}
+	return []made{
+		{"/api/v1/namespaces/kube-system/configmaps", "aws-auth", `{"metadata":{"name":"aws-auth"},"data":{"mapRoles":"- rolearn: arn:aws:iam::123456789012:role/node\n"}}`, "", ""},
+		{"/api/v1/namespaces/default/configmaps", "aws-auth", `{"metadata":{"name":"aws-auth"},"data":{"mapRoles":"another"}}`, "", ""},
+		{"/api/v1/namespaces/kube-system/serviceaccounts", "aws-node", `{"metadata":{"name":"aws-node","annotations":{"eks.amazonaws.com/role-arn":"arn:aws:iam::123456789012:role/cni"}}}`, "", ""},
+		{"/apis/apps/v1/namespaces/kube-system/daemonsets", "aws-node", `{"metadata":{"name":"aws-node"},"spec":{"selector":{"matchLabels":{"k8s-app":"aws-node"}},"template":{"metadata":{"labels":{"k8s-app":"aws-node"}},"spec":{` + containers + `}}}}`,
+			"status", `{"status":{"desiredNumberScheduled":3,"currentNumberScheduled":3,"numberMisscheduled":0,"numberReady":2}}`},
+		{systemPods, "aws-node-1", `{"metadata":{"name":"aws-node-1","labels":{"k8s-app":"aws-node"}},"spec":{"nodeName":"bare",` + containers + `}}`,
+			"status", `{"status":{"phase":"Running","containerStatuses":[{"name":"aws-node","image":"cni:v1.19.0","imageID":"x","ready":false,"restartCount":7,"state":{"waiting":{"reason":"CrashLoopBackOff","message":"back-off"}},
+				"lastState":{"terminated":{"exitCode":1,"reason":"Error","finishedAt":"2026-11-20T15:01:00Z"}}}]}}`},
+		{systemPods, "coredns-1", `{"metadata":{"name":"coredns-1","labels":{"k8s-app":"kube-dns"}},"spec":{"nodeName":"bare","containers":[{"name":"coredns","image":"coredns"}]}}`, "status", `{"status":{"phase":"Running"}}`},
+		{defaultPods, "web-0", `{"metadata":{"name":"web-0","ownerReferences":[{"apiVersion":"apps/v1","kind":"StatefulSet","name":"web","uid":"0a1b2c3d-0000-4000-8000-000000000000","controller":true}]},
+			"spec":{"containers":[{"name":"web","image":"web"}],"nodeSelector":{"disk":"ssd"},"schedulingGates":[{"name":"example.com/wait"}],
+			"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"topology.kubernetes.io/zone","operator":"NotIn","values":["us-west-2b"]}]}]}}},
+			"tolerations":[{"key":"dedicated","operator":"Equal","value":"web","effect":"NoSchedule"}],"volumes":[{"name":"data","persistentVolumeClaim":{"claimName":"data-web-0"}},{"name":"scratch","emptyDir":{}}]}}`, "", ""},
+		{defaultPods, "web-1", `{"metadata":{"name":"web-1"},"spec":{"nodeName":"bare","containers":[{"name":"web","image":"web"}]}}`, "status", `{"status":{"phase":"Succeeded"}}`},
+		{"/api/v1/persistentvolumes", "pvc-1", `{"metadata":{"name":"pvc-1"},"spec":{"capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOnce"],"storageClassName":"gp3","claimRef":{"namespace":"default","name":"data-web-0"},
+			"csi":{"driver":"ebs.csi.aws.com","volumeHandle":"vol-0a1b2c3d4e5f60718"},"nodeAffinity":{"required":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"topology.kubernetes.io/zone","operator":"In","values":["us-west-2a"]}]}]}}}}`,
+			"status", `{"status":{"phase":"Bound"}}`},
+		{"/api/v1/namespaces/default/persistentvolumeclaims", "data-web-0", `{"metadata":{"name":"data-web-0"},"spec":{"accessModes":["ReadWriteOnce"],"storageClassName":"gp3","volumeName":"pvc-1","resources":{"requests":{"storage":"1Gi"}}}}`,
+			"status", `{"status":{"phase":"Bound"}}`},
+		{csrs, "csr-pending", request("csr-pending"), "", ""},
+		{csrs, "csr-approved", request("csr-approved"), "approval", `{"status":{"conditions":[{"type":"Approved","status":"True","reason":"AutoApproved"}]}}`},
+		{events, "bare.1", `{"metadata":{"name":"bare.1"},"involvedObject":{"kind":"Node","name":"bare","namespace":"default"},"type":"Normal","reason":"NodeNotReady","message":"Node bare status is now: NodeNotReady","firstTimestamp":"2026-11-20T15:00:00Z","lastTimestamp":"2026-11-20T15:02:00Z","count":2}`, "", ""},
+		{events, "bare.2", `{"metadata":{"name":"bare.2"},"involvedObject":{"kind":"Node","name":"bare","namespace":"default"},"type":"Warning","reason":"Rebooted","message":"Node bare has been rebooted","action":"Rebooted","reportingComponent":"kubelet","reportingInstance":"bare",
+			"eventTime":"2026-11-20T15:03:00.123456Z","series":{"count":2,"lastObservedTime":"2026-11-20T15:04:00.500000Z"}}`, "", ""},
+		{events, "web-0.1", `{"metadata":{"name":"web-0.1"},"involvedObject":{"kind":"Pod","name":"web-0","namespace":"default"},"type":"Normal","reason":"Scheduled","message":"another","lastTimestamp":"2026-11-20T15:02:00Z"}`, "", ""},
+		{"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "eniconfigs.crd.k8s.amazonaws.com", `{"metadata":{"name":"eniconfigs.crd.k8s.amazonaws.com"},"spec":{"group":"crd.k8s.amazonaws.com","scope":"Cluster",
+			"names":{"plural":"eniconfigs","singular":"eniconfig","kind":"ENIConfig"},"versions":[{"name":"v1alpha1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`, "", ""},
+		{eniConfigs, "us-west-2a", `{"apiVersion":"crd.k8s.amazonaws.com/v1alpha1","kind":"ENIConfig","metadata":{"name":"us-west-2a"},"spec":{"subnet":"subnet-0a1b2c3d4e5f60718","securityGroups":["sg-0a1b2c3d4e5f60718"]}}`, "", ""},
+	}
+}
+
+// certificateRequest is what a kubelet sends for its serving certificate, in
+// PEM and base64.
+func certificateRequest(t *testing.T) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{
+		Subject: pkix.Name{CommonName: "system:node:bare", Organization: []string{"system:nodes"}}, DNSNames: []string{"bare"},
+	}, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}))
+}

@@ -1,0 +1,209 @@
+//go:build kube
+
+package kubetest
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/kube"
+)
+
+// readers are what Rollcall reads of a cluster, by the method of its client.
+func readers() map[string]func(context.Context, *kube.Client) (any, error) {
+	return map[string]func(context.Context, *kube.Client) (any, error){
+		"AWSAuth":                func(ctx context.Context, c *kube.Client) (any, error) { return c.AWSAuth(ctx) },
+		"CNIDaemonSet":           func(ctx context.Context, c *kube.Client) (any, error) { return c.CNIDaemonSet(ctx) },
+		"CNIPods":                func(ctx context.Context, c *kube.Client) (any, error) { return c.CNIPods(ctx) },
+		"CNIServiceAccount":      func(ctx context.Context, c *kube.Client) (any, error) { return c.CNIServiceAccount(ctx) },
+		"CSRs":                   func(ctx context.Context, c *kube.Client) (any, error) { return c.CSRs(ctx) },
+		"ENIConfigs":             func(ctx context.Context, c *kube.Client) (any, error) { return c.ENIConfigs(ctx) },
+		"NodeEvents":             func(ctx context.Context, c *kube.Client) (any, error) { return c.NodeEvents(ctx) },
+		"Nodes":                  func(ctx context.Context, c *kube.Client) (any, error) { return c.Nodes(ctx) },
+		"PersistentVolumeClaims": func(ctx context.Context, c *kube.Client) (any, error) { return c.PersistentVolumeClaims(ctx) },
+		"PersistentVolumes":      func(ctx context.Context, c *kube.Client) (any, error) { return c.PersistentVolumes(ctx) },
+		"WaitingPods":            func(ctx context.Context, c *kube.Client) (any, error) { return c.WaitingPods(ctx) },
+	}
+}
+
+// testReads makes an object of each form that is read, by the API's own rules,
+// and reads all with Rollcall's rights: what comes must be what was made, and
+// the same of the stage with the same objects.
+func testReads(t *testing.T, real *place) {
+	ctx := t.Context()
+	// Everything that the client reads is judged here, also what is new.
+	var methods []string
+	client := reflect.TypeFor[*kube.Client]()
+	for i := range client.NumMethod() {
+		if m := client.Method(i); m.Type.NumOut() == 2 {
+			methods = append(methods, m.Name)
+		}
+	}
+	for _, name := range methods {
+		if readers()[name] == nil {
+			t.Errorf("the client's %s is not held against a real API server: make an object for it here", name)
+		}
+	}
+	read := func(p *place, name string) any {
+		c, err := kube.New(p.endpoint, p.ca, rollcallToken)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		got, err := readers()[name](ctx, c)
+		if err != nil {
+			t.Fatalf("%s: %s: %v", p.name, name, err)
+		}
+		return got
+	}
+	for name, empty := range map[string]any{
+		"AWSAuth": (*kube.ConfigMap)(nil), "CNIDaemonSet": (*kube.DaemonSet)(nil), "CNIServiceAccount": (*kube.ServiceAccount)(nil), "ENIConfigs": []kube.ENIConfig(nil),
+	} {
+		if diff := cmp.Diff(empty, read(real, name)); diff != "" {
+			t.Errorf("%s, before there is one (-want +got):\n%s", name, diff)
+		}
+	}
+
+	for _, o := range objects(t) {
+		if o.path == eniConfigs {
+			await(t, real, eniConfigs)
+		}
+		if err := real.create(ctx, o.path, json.RawMessage(o.object)); err != nil {
+			t.Fatal(err)
+		}
+		if o.status == "" {
+			continue
+		}
+		if got := real.ask(t, adminToken, http.MethodPatch, o.path+"/"+o.name+"/"+o.under, json.RawMessage(o.status)); got.code != http.StatusOK {
+			t.Fatalf("the %s of %s: %d %s", o.under, o.name, got.code, got.body)
+		}
+	}
+	lists := map[string][]json.RawMessage{}
+	for plural, path := range map[string]string{
+		"nodes": "/api/v1/nodes", "pods": "/api/v1/pods", "events": "/api/v1/events", "configmaps": "/api/v1/configmaps", "serviceaccounts": "/api/v1/serviceaccounts",
+		"persistentvolumes": "/api/v1/persistentvolumes", "persistentvolumeclaims": "/api/v1/persistentvolumeclaims", "daemonsets": "/apis/apps/v1/daemonsets",
+		"certificatesigningrequests": "/apis/certificates.k8s.io/v1/certificatesigningrequests", "eniconfigs": eniConfigs,
+	} {
+		lists[plural] = real.objects(t, path)
+	}
+	stage := startStage(t, lists)
+	for _, name := range methods {
+		got := read(real, name)
+		if diff := cmp.Diff(read(stage, name), got); diff != "" {
+			t.Errorf("%s (-stage +kube-apiserver):\n%s", name, diff)
+		}
+		if want, ok := wanted()[name]; ok {
+			if diff := cmp.Diff(want, plain(t, got)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", name, diff)
+			}
+		} else if name != "Nodes" { // testNodes has them
+			t.Errorf("nothing is wanted of %s", name)
+		}
+	}
+}
+
+// plain is what was read as JSON, without what is empty and without times that
+// the server sets.
+func plain(t *testing.T, v any) any {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out any
+	if err := json.Unmarshal(b, &out); err != nil {
+		t.Fatal(err)
+	}
+	out, _ = shorten(out)
+	return out
+}
+
+func shorten(v any) (any, bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for k, inner := range v {
+			if k == "creationTimestamp" || k == "lastTransitionTime" {
+				continue
+			}
+			if s, ok := shorten(inner); ok {
+				out[k] = s
+			}
+		}
+		return out, len(out) > 0
+	case []any:
+		out := []any{}
+		for _, inner := range v {
+			s, _ := shorten(inner)
+			out = append(out, s)
+		}
+		return out, len(out) > 0
+	case nil:
+		return nil, false
+	case string:
+		return v, v != "" && v != "0001-01-01T00:00:00Z"
+	case float64:
+		return v, v != 0
+	case bool:
+		return v, v
+	}
+	return v, true
+}
+
+// kindTime is how long a custom kind may take to be served once it is defined.
+const kindTime = 30 * time.Second
+
+// await waits until a path is there.
+func await(t *testing.T, p *place, path string) {
+	t.Helper()
+	for until := time.Now().Add(kindTime); ; time.Sleep(50 * time.Millisecond) {
+		got := p.ask(t, adminToken, http.MethodGet, path, nil)
+		if got.code == http.StatusOK {
+			return
+		}
+		if time.Now().After(until) {
+			t.Fatalf("%s: %d %s", path, got.code, got.body)
+		}
+	}
+}
+
+// wanted is what must be read of the objects, as JSON.
+func wanted() map[string]any {
+	text := map[string]string{
+		"AWSAuth":           `{"data":{"mapRoles":"- rolearn: arn:aws:iam::123456789012:role/node\n"}}`,
+		"CNIServiceAccount": `{"metadata":{"annotations":{"eks.amazonaws.com/role-arn":"arn:aws:iam::123456789012:role/cni"}}}`,
+		"CNIDaemonSet": `{"spec":{"template":{"spec":{"containers":[{"name":"aws-node","image":"cni:v1.19.0","env":[
+			{"name":"ENABLE_PREFIX_DELEGATION","value":"true"},{"name":"MY_NODE_NAME"}]}]}}},"status":{"desiredNumberScheduled":3,"numberReady":2}}`,
+		"CNIPods": `[{"metadata":{"name":"aws-node-1","namespace":"kube-system"},"spec":{"nodeName":"bare"},"status":{"phase":"Running","containerStatuses":[
+			{"name":"aws-node","restartCount":7,"state":{"waiting":{"reason":"CrashLoopBackOff","message":"back-off"}},
+			"lastState":{"terminated":{"reason":"Error","exitCode":1,"finishedAt":"2026-11-20T15:01:00Z"}}}]}}]`,
+		"CSRs":       `[{"metadata":{"name":"csr-approved"},"spec":{"signerName":"kubernetes.io/kubelet-serving","username":"admin"},"status":{"conditions":[{"type":"Approved"}]}},{"metadata":{"name":"csr-pending"},"spec":{"signerName":"kubernetes.io/kubelet-serving","username":"admin"}}]`,
+		"ENIConfigs": `[{"metadata":{"name":"us-west-2a"},"spec":{"subnet":"subnet-0a1b2c3d4e5f60718","securityGroups":["sg-0a1b2c3d4e5f60718"]}}]`,
+		"NodeEvents": `[{"involvedObject":{"name":"bare"},"reason":"NodeNotReady","message":"Node bare status is now: NodeNotReady","lastTimestamp":"2026-11-20T15:02:00Z"},
+			{"involvedObject":{"name":"bare"},"reason":"Rebooted","message":"Node bare has been rebooted","eventTime":"2026-11-20T15:03:00.123456Z","series":{"lastObservedTime":"2026-11-20T15:04:00.5Z"}}]`,
+		"PersistentVolumes": `[{"metadata":{"name":"pvc-1"},"spec":{"storageClassName":"gp3","claimRef":{"namespace":"default","name":"data-web-0"},"csi":{"driver":"ebs.csi.aws.com","volumeHandle":"vol-0a1b2c3d4e5f60718"},
+			"nodeAffinity":{"required":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"topology.kubernetes.io/zone","operator":"In","values":["us-west-2a"]}]}]}}},"status":{"phase":"Bound"}}]`,
+		"PersistentVolumeClaims": `[{"metadata":{"name":"data-web-0","namespace":"default"},"spec":{"storageClassName":"gp3","volumeName":"pvc-1"},"status":{"phase":"Bound"}}]`,
+		// The tolerations of an hour are the API server's own.
+		"WaitingPods": `[{"metadata":{"name":"web-0","namespace":"default","ownerReferences":[{"kind":"StatefulSet","name":"web","controller":true}]},
+			"spec":{"nodeSelector":{"disk":"ssd"},"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"topology.kubernetes.io/zone","operator":"NotIn","values":["us-west-2b"]}]}]}}},
+			"tolerations":[{"key":"dedicated","operator":"Equal","value":"web","effect":"NoSchedule"},{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute"},{"key":"node.kubernetes.io/unreachable","operator":"Exists","effect":"NoExecute"}],
+			"schedulingGates":[{"name":"example.com/wait"}],"volumes":[{"name":"data","persistentVolumeClaim":{"claimName":"data-web-0"}},{"name":"scratch"}]},
+			"status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False","reason":"SchedulingGated","message":"Scheduling is blocked due to non-empty scheduling gates"}]}}]`,
+	}
+	out := map[string]any{}
+	for name, t := range text {
+		var v any
+		if err := json.Unmarshal([]byte(t), &v); err != nil {
+			panic(err) // a mistake in the literals above
+		}
+		out[name], _ = shorten(v)
+	}
+	return out
+}
