@@ -41,13 +41,27 @@ test-cli: build-local ## run the AWS CLI and kubectl against the stage (both mus
 	go test -tags cli -count=1 -timeout 60m -run TestScript ./local/diagnose
 
 test-moto: ## ask moto and the stage the same things (moto_server must be installed)
-	go test -tags moto -count=1 -run Moto ./local/clitest
+	@$(MAKE) --no-print-directory referee ENDPOINT=moto WRITE=1
+
+referee: ## ask any AWS and the stage the same things: ENDPOINT=moto, aws or the URL of an emulator [CA=cert.pem] [WRITE=1, on this machine only]
+	@mkdir -p build
+	go test -tags referee -count=1 -run 'TestReferee$$' -v ./local/referee -args -referee.endpoint '$(ENDPOINT)' $(if $(CA),-referee.ca '$(abspath $(CA))') $(if $(WRITE),-referee.write) \
+	  >build/referee.log 2>&1 || { grep -v '^=== ' build/referee.log; exit 1; }
+	@grep -E 'questions asked|^ok' build/referee.log
 
 test-slack: ## ask Slack's own types and client for a second opinion (needs npm)
 	go test -tags slacktypes -count=1 ./local/slacktypes
 
 test-press: ## press the buttons of the Slack page with a real browser (needs Chromium)
 	go test -tags chromium -count=1 -timeout 20m ./local/slackpress
+
+test-upgrade: ## upgrade from each earlier release and roll back to it, with the real programs of both (needs the history)
+	go test -tags upgrade -count=1 -timeout 30m -run TestUpgradeAndRollback ./local/stage
+
+release-samples: build-local ## keep what this release writes, for those after it: RELEASE=2 (once, before a release)
+	@test -n "$(RELEASE)" || { echo "make release-samples RELEASE=2"; exit 2; }
+	go run ./local/demo -samples local/release/testdata/$(RELEASE)
+	git rev-parse HEAD > local/release/testdata/$(RELEASE)/commit
 
 test-kube: ## hold the Kubernetes reader, its rights and the stage against a real API server (builds one the first time: five minutes)
 	cd local/kubetest && go test -tags kube -count=1 -timeout 40m
@@ -165,7 +179,7 @@ invoke: build-local ## run one function by hand: FN=join-check EVENT=events/in/â
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l shared functions local events infra)" || { echo "not gofmt-clean:"; gofmt -l shared functions local events infra; exit 1; }
 	go vet $(PACKAGES) ./infra/...
-	go vet -tags cli ./local/clitest ./local/diagnose && go vet -tags moto ./local/clitest
+	go vet -tags cli ./local/clitest ./local/diagnose && go vet -tags referee ./local/referee
 	go vet -tags slacktypes ./local/slacktypes && go vet -tags kube ./local/kubetest
 	go vet -tags chromium ./local/slackpress
 	go vet -tags upgrade ./local/stage

@@ -4,7 +4,6 @@
 //
 //	make test-cli                                       AWS CLI and kubectl
 //	go test -tags cli ./local/clitest -update           writes docs/workshop.md anew
-//	go test -tags moto -run Moto ./local/clitest        moto and the stage give the same answers
 //
 // A tool that is missing is a failure, not a skip. Nothing is written outside
 // temporary folders, but the page with -update.
