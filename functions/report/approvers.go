@@ -17,26 +17,43 @@ type members struct {
 	unread string
 }
 
-// who tells whether a person may approve and refuse remedies. It is asked anew
-// in every invocation: who left the group may no more. What could not be read is
-// never a yes.
+// who tells whether a person may do what they pressed: approve and refuse if they
+// are among the approvers, the rest if they are among the responders. It is asked
+// anew in every invocation: who left a group may no more. What could not be read
+// is never a yes.
 func (p *pass) who(ctx context.Context, press report.Press) report.Who {
-	if press.Action != report.ApprovePlan && press.Action != report.RefusePlan {
-		return report.Who{}
-	}
-	user := press.User.ID
+	rules := press.Action == report.ApprovePlan || press.Action == report.RefusePlan
 	switch {
-	case len(p.approvers) == 0:
-		return report.Who{May: report.Nobody}
-	case user == "", press.Home != "":
-		// The ids of approvers are those of our own workspace: in another one the
-		// same id may be somebody else's.
+	case press.User.ID == "":
 		return report.Who{}
-	case slices.Contains(p.approvers, user):
+	case rules && len(p.approvers) == 0:
+		return report.Who{May: report.Nobody}
+	case !rules && p.responders.Channel:
+		return report.Who{May: report.MayYes}
+	}
+	// The ids of approvers and responders are those of our own workspace: in
+	// another one the same id may be somebody else's.
+	own, unread := p.workspace(ctx)
+	switch {
+	case unread != "":
+		return report.Who{May: report.Unplaced, Says: unread}
+	case !own.Has(press):
+		return report.Who{May: report.Foreign}
+	case rules:
+		return p.listed(ctx, p.approvers, press.User.ID)
+	case len(p.responders.IDs) == 0:
+		return report.Who{May: report.MayYes}
+	}
+	return p.listed(ctx, slices.Concat(p.responders.IDs, p.approvers), press.User.ID)
+}
+
+// listed tells whether a user is among users and user groups.
+func (p *pass) listed(ctx context.Context, ids []string, user string) report.Who {
+	if slices.Contains(ids, user) {
 		return report.Who{May: report.MayYes}
 	}
 	var unread []string
-	for _, group := range p.approvers {
+	for _, group := range ids {
 		if !strings.HasPrefix(group, "S") {
 			continue
 		}
@@ -51,6 +68,29 @@ func (p *pass) who(ctx context.Context, press report.Press) report.Who {
 		return report.Who{May: report.Unknown, Says: strings.Join(unread, "; ")}
 	}
 	return report.Who{}
+}
+
+// workspace is where the app is installed, or why that cannot be told. The session
+// asks Slack once for each token, and a pass once where Slack does not tell: a
+// press is refused then, for to wait would hold up what was observed.
+func (p *pass) workspace(ctx context.Context) (own report.Workspace, unread string) {
+	if p.unplaced != "" {
+		return report.Workspace{}, p.unplaced
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	own, err := p.people.Workspace(ctx)
+	if err == nil {
+		return own, ""
+	}
+	p.count("SlackFailures", 1)
+	p.log.ErrorContext(ctx, "Rollcall cannot tell which workspace it is in, so nobody may press", "error", err.Error())
+	var e *slack.Error
+	p.unplaced = "Slack did not answer"
+	if errors.As(err, &e) && e.Code != "" {
+		p.unplaced = e.Code
+	}
+	return report.Workspace{}, p.unplaced
 }
 
 // group reads a user group, once in a pass.

@@ -15,6 +15,7 @@ import (
 
 	"rollcall/shared/audience"
 	"rollcall/shared/bus"
+	"rollcall/shared/config"
 	"rollcall/shared/event"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
@@ -43,8 +44,10 @@ type Files interface {
 	Share(ctx context.Context, channel, thread string, f slack.File) (id string, err error)
 }
 
-// People is who tells one person something, and knows who is in a user group.
+// People is who tells one person something, and knows who is in a user group and
+// in which workspace the app is.
 type People interface {
+	Workspace(ctx context.Context) (report.Workspace, error)
 	Ephemeral(ctx context.Context, channel, user, thread string, m slack.Message) error
 	GroupMembers(ctx context.Context, group string) ([]string, error)
 }
@@ -83,10 +86,12 @@ type handler struct {
 	clusters  Clusters
 	channel   string
 	approvers []string // Slack's ids of users and user groups
-	policy    report.Policy
-	now       func() time.Time
-	log       *slog.Logger
-	count     func(name string, n int)
+	// responders are who may acknowledge, mute and ask for a check.
+	responders config.Responders
+	policy     report.Policy
+	now        func() time.Time
+	log        *slog.Logger
+	count      func(name string, n int)
 	// actions tells that Slack's buttons are answered, so that messages have them.
 	actions bool
 	again   Again
@@ -118,8 +123,8 @@ func build(_ context.Context, e run.Env) (run.Handler, error) {
 		bus:       bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName),
 		clusters:  store,
 		channel:   e.Config.Channel,
-		approvers: e.Config.Approvers,
-		actions:   e.Config.SlackActions,
+		approvers: e.Config.Approvers, responders: e.Config.Responders,
+		actions: e.Config.SlackActions,
 		policy: report.Policy{
 			ProofTime: e.Config.ProofTime, ReopenTime: e.Config.ReopenTime, RemindAfter: e.Config.RemindAfter,
 			Routes: e.Config.Routes, TagKeys: audience.TagKeys(e.Config.Routes), Channel: e.Config.Channel,
@@ -227,6 +232,8 @@ type pass struct {
 	// deaf is set when Slack did not answer who is in a user group: no other group
 	// is asked for.
 	deaf bool
+	// unplaced is why Slack did not tell which workspace the app is in.
+	unplaced string
 	// owing are the clusters in whose threads files are still to be shared.
 	owing []string
 	// groups are the user groups that were read.

@@ -75,7 +75,7 @@ func (b *bench) press(user string, action report.Action) report.Press {
 	b.sent++
 	p := report.Press{
 		Format: report.PressFormat, Kind: report.PressKind, ID: fmt.Sprint("press-", b.sent), At: b.now, Key: theKey(), Number: 1,
-		Action: action, User: report.User{ID: user}, Channel: "C0123456789", TS: b.channel.messages[0].ts,
+		Action: action, User: report.User{ID: user}, Home: ours, Channel: "C0123456789", TS: b.channel.messages[0].ts,
 	}
 	switch action {
 	case report.ApprovePlan, report.RefusePlan:
@@ -126,8 +126,8 @@ func TestApprovalByMembersOnly(t *testing.T) {
 		"nobody at all pressed":       {"", nil, report.Incomplete},
 		"the group cannot be read":    {oncall, func(b *bench) { b.channel.fail = noScope }, report.GroupNotRead},
 		"named, the group unreadable": {dana, func(b *bench) { b.channel.fail = noScope }, report.AnswerApproved},
-		"a guest with a member's id":  {oncall, nil, report.NotAllowed},
-		"a guest with a named id":     {dana, nil, report.NotAllowed},
+		"a guest with a member's id":  {oncall, nil, report.OtherWorkspace},
+		"a guest with a named id":     {dana, nil, report.OtherWorkspace},
 		"a group's id is no user":     {"S0ONCALL01", func(b *bench) { b.approvers = []string{"S0ONCALL02"} }, report.NotAllowed},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestApprovalByMembersOnly(t *testing.T) {
 			}
 			b.mustSend(2, p)
 			approved := test.want == report.AnswerApproved
-			if acts := b.acts(); len(acts) != 1 || acts[0].Answer.Reason != test.want || acts[0].User.ID != test.user || (acts[0].Home != "") != strings.HasPrefix(name, "a guest") {
+			if acts := b.acts(); len(acts) != 1 || acts[0].Answer.Reason != test.want || acts[0].User.ID != test.user || (acts[0].Home != ours) != strings.HasPrefix(name, "a guest") {
 				t.Errorf("audited is %+v, want %q", acts, test.want)
 			}
 			if got := strings.Contains(b.bus.kinds(), "Approved"); got != approved {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"sync"
 
+	"rollcall/shared/report"
 	"rollcall/shared/slack"
 )
 
@@ -20,6 +21,8 @@ type session struct {
 
 	mu     sync.Mutex
 	client *slack.Client
+	// workspace is the client's, once it is known: a token is of one for ever.
+	workspace report.Workspace
 }
 
 var (
@@ -47,7 +50,7 @@ func (s *session) after(err error) error {
 	var e *slack.Error
 	if errors.As(err, &e) && e.Kind == slack.Auth {
 		s.mu.Lock()
-		s.client = nil
+		s.client, s.workspace = nil, report.Workspace{}
 		s.mu.Unlock()
 	}
 	return err
@@ -139,4 +142,28 @@ func (s *session) Find(ctx context.Context, search slack.Search) (slack.Found, e
 	}
 	found, err := c.Find(ctx, search)
 	return found, s.after(err)
+}
+
+// Workspace is where the token's app is installed.
+func (s *session) Workspace(ctx context.Context) (report.Workspace, error) {
+	c, err := s.open(ctx)
+	if err != nil {
+		return report.Workspace{}, err
+	}
+	s.mu.Lock()
+	known := s.workspace
+	s.mu.Unlock()
+	if known != (report.Workspace{}) {
+		return known, nil
+	}
+	own, err := c.Workspace(ctx)
+	if err != nil {
+		return report.Workspace{}, s.after(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.client == c {
+		s.workspace = own
+	}
+	return own, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/report"
 	"rollcall/shared/slack"
 )
 
@@ -18,6 +19,9 @@ type channel struct {
 	shared   []slack.File // in threads
 	answers  []string
 	members  map[string][]string // of user groups
+	// enterprise is the app's organization, unplaced why its workspace is not known.
+	enterprise string
+	unplaced   error
 	// fail, if set, decides on each call: an error before it is done, or, with
 	// cut, after it.
 	fail func(call string) (err error, cut bool)
@@ -108,6 +112,15 @@ func (c *channel) Broadcast(ctx context.Context, id, thread string, m slack.Mess
 
 func (c *channel) Ephemeral(_ context.Context, id, user, thread string, m slack.Message) error {
 	return c.do("ephemeral "+user, func() { c.answers = append(c.answers, user+": "+m.Text) })
+}
+
+// ours is the workspace of the tests' people.
+const ours = "T0STAGE001"
+
+// Workspace is known from before, as the session knows it, unless a test says that
+// it is not.
+func (c *channel) Workspace(context.Context) (report.Workspace, error) {
+	return report.Workspace{ID: ours, Enterprise: c.enterprise}, c.unplaced
 }
 
 func (c *channel) GroupMembers(_ context.Context, group string) (users []string, err error) {

@@ -126,7 +126,7 @@ func TestGroupsKeepToTheTurn(t *testing.T) {
 		p.approvers = []string{"S0LEADS001", "S0LEADS002", dana}
 		began := time.Now()
 		for range 3 {
-			who := p.who(t.Context(), report.Press{Action: report.ApprovePlan, User: report.User{ID: oncall}})
+			who := p.who(t.Context(), report.Press{Action: report.ApprovePlan, Home: ours, User: report.User{ID: oncall}})
 			if who.May != report.Unknown || who.Says != "S0LEADS001: Slack did not answer; S0LEADS002: Slack did not answer" {
 				t.Errorf("may %q: %s", who.May, who.Says)
 			}
@@ -134,7 +134,7 @@ func TestGroupsKeepToTheTurn(t *testing.T) {
 		if took := time.Since(began); took > patience || len(said.calls) != 1 {
 			t.Errorf("took %s and %d calls", took, len(said.calls))
 		}
-		if who := p.who(t.Context(), report.Press{Action: report.ApprovePlan, User: report.User{ID: dana}}); who.May != report.MayYes {
+		if who := p.who(t.Context(), report.Press{Action: report.ApprovePlan, Home: ours, User: report.User{ID: dana}}); who.May != report.MayYes {
 			t.Errorf("who is named may %q", who.May)
 		}
 	})

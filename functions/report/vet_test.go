@@ -145,7 +145,7 @@ func TestAGenuinePressCannotBeSentAgain(t *testing.T) {
 	b.mustSend(2, muted)
 	b.mustSend(3, b.press(oncall, report.Unmute))
 	for minute := range 35 {
-		b.must(4+minute, sweep())
+		b.must(4+minute, failing(launch(fmt.Sprintf("i-0%016d", minute), 0, report.Waiting)))
 	}
 	b.deliverNow(b.queued(muted))
 	if inc := b.incident(); inc.Mute != nil || len(b.acts()) != 2 {

@@ -22,7 +22,7 @@ func pressOf(p interaction.Payload) (report.Press, error) {
 	}
 	return report.Press{
 		Key: read.Key, Number: read.Number, Action: read.Action, For: read.For, Plan: read.Plan,
-		User: report.User{ID: p.User, Name: p.Name}, Team: p.Team, Home: p.Home,
+		User: report.User{ID: p.User, Name: p.Name}, Team: p.Team, Home: p.Home, Enterprise: p.Enterprise,
 		Channel: p.Channel, TS: p.TS, Thread: p.Thread,
 	}, nil
 }

@@ -19,6 +19,8 @@ type Config struct {
 	InteractivityURL string
 	// Workspace is the name shown at the top of the sidebar.
 	Workspace string
+	// Enterprise is the organization that the workspace is of (E…); empty for none.
+	Enterprise string
 	// Bot is the app that owns the token.
 	Bot Bot
 	// Channels are the channels of the workspace.
@@ -69,6 +71,10 @@ type User struct {
 	ID, Name string
 	// Timezone is an IANA zone, for example "Europe/Berlin".
 	Timezone string
+	// Team is the workspace that they are of, if it is not this one, Enterprise its
+	// organization: somebody of another company in a channel of Slack Connect, or of
+	// another workspace of our own organization.
+	Team, Enterprise string
 }
 
 // Group is a user group such as @oncall.

@@ -135,11 +135,12 @@ func (s *Server) prepare(p Press) (to string, body []byte, err error) {
 	if m.ThreadTS != "" {
 		container["thread_ts"] = m.ThreadTS
 	}
+	from, team, enterprise := s.places(who)
 	payload := answer{
 		"type": "block_actions", "api_app_id": s.cfg.Bot.AppID, "token": "stage", "trigger_id": trigger,
-		"user":       answer{"id": who.ID, "username": who.Name, "name": who.Name, "team_id": teamID},
-		"team":       answer{"id": teamID, "domain": "stage"},
-		"enterprise": nil, "is_enterprise_install": false,
+		"user":       answer{"id": who.ID, "username": who.Name, "name": who.Name, "team_id": from},
+		"team":       team,
+		"enterprise": enterprise, "is_enterprise_install": false,
 		"channel": answer{"id": c.ID, "name": c.Name}, "container": container,
 		"message": s.wire(c, m, true), "state": answer{"values": answer{}},
 		"response_url": s.newReplyURL(c.ID, m.TS, m.ThreadTS, who.ID), "actions": []answer{action},
@@ -149,6 +150,26 @@ func (s *Server) prepare(p Press) (to string, body []byte, err error) {
 		return "", nil, err
 	}
 	return s.interact, []byte(url.Values{"payload": {string(text)}}.Encode()), nil
+}
+
+// places are what a payload says of where a person is from, of its team, and of
+// its enterprise. user.team_id is the person's. The team is the person's own where
+// it is of the app's organization; in a channel of Slack Connect it is the app's, and
+// enterprise is the organization of the installation, whoever pressed: neither says
+// that the person belongs there (docs.slack.dev/apis/slack-connect; the fields in
+// slackapi/bolt-js, src/types/actions/block-action.ts, and what bolt-python has to
+// do to find the actor's team, slack_bolt/request/internals.py).
+func (s *Server) places(who User) (from string, team answer, enterprise any) {
+	from, organization := s.home(who)
+	team = answer{"id": teamID, "domain": "stage"}
+	if s.cfg.Enterprise == "" {
+		return from, team, nil
+	}
+	if organization == s.cfg.Enterprise {
+		team["id"] = from
+	}
+	team["enterprise_id"], team["enterprise_name"] = s.cfg.Enterprise, "Stage"
+	return from, team, answer{"id": s.cfg.Enterprise, "name": "Stage"}
 }
 
 // findAction finds the pressed element and writes it as an action.

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
 
+	"rollcall/local/slackstand"
 	"rollcall/local/template"
 	"rollcall/shared/bus"
 	"rollcall/shared/report"
@@ -130,4 +131,46 @@ func (r *running) refusedPresses() int {
 		}
 	}
 	return n
+}
+
+// TestAGuestOfTheChannelDoesNothing: somebody of another company, in a channel of
+// Slack Connect, presses what the message shows. A colleague then does, and another
+// takes it over.
+func TestAGuestOfTheChannelDoesNothing(t *testing.T) {
+	t.Parallel()
+	r := start(t, "route", approvable)
+	r.offeredRoute()
+	before, ts := r.routes(), r.messages()[0].TS
+	on := func(user string, action report.Action) {
+		t.Helper()
+		if err := r.Slack.Press(t.Context(), slackstand.Press{Channel: Channel, TS: ts, ActionID: string(action), User: user, Value: "1h"}); err != nil {
+			t.Fatalf("%s presses %s: %v", user, action, err)
+		}
+	}
+	for n, action := range []report.Action{report.Acknowledge, report.MuteFor, report.CheckAgain, report.ApprovePlan} {
+		on(Guest, action)
+		r.until(string(action)+": the answer", func() bool { return len(r.toldAlone(Guest)) == n+1 })
+	}
+	for _, text := range r.toldAlone(Guest) {
+		if !strings.HasPrefix(text, "Nothing was done. These buttons are for the people of the workspace") {
+			t.Errorf("the guest is told %q", text)
+		}
+	}
+	if inc := r.incident(); inc.Ack != nil || inc.Mute != nil || !inc.Asked.IsZero() || r.offer().State != report.Offered {
+		t.Errorf("after the guest: %+v %+v, asked %s, the offer is %s", inc.Ack, inc.Mute, inc.Asked, r.offer().State)
+	}
+	r.untouched("the guest", before)
+	on(OnCall, report.Acknowledge)
+	r.until("it is acknowledged", func() bool { return r.incident().Ack != nil && r.shows(report.TakeOver) })
+	on(Dev, report.TakeOver)
+	r.until("that is said", r.replied("Taken over by"))
+	if a := r.incident().Ack; a.By.ID != Dev || a.From == nil || a.From.ID != OnCall {
+		t.Errorf("it is %+v", a)
+	}
+}
+
+// shows tells whether the message has the button.
+func (r *running) shows(action report.Action) bool {
+	r.t.Helper()
+	return strings.Contains(string(r.messages()[0].Blocks), `"action_id":"`+string(action)+`"`)
 }

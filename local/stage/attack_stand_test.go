@@ -45,7 +45,7 @@ func someValue(t *testing.T, plan string) string {
 
 // form is the body of a press on a button.
 func form(action, value, extra string) string {
-	payload := fmt.Sprintf(`{"type":"block_actions","api_app_id":"A0BOT00001","team":{"id":"T0STAGE001"},"user":{"id":%q,"username":"oncall"},
+	payload := fmt.Sprintf(`{"type":"block_actions","api_app_id":"A0BOT00001","team":{"id":"T0STAGE001"},"user":{"id":%q,"username":"oncall","team_id":"T0STAGE001"},
 		"container":{"type":"message","message_ts":"1763650800.000100","channel_id":%q},"channel":{"id":%q},"message":{"ts":"1763650800.000100","blocks":[]},
 		"actions":[{"type":"button","action_id":%q,"block_id":"b","value":%q}]%s}`, OnCall, Channel, Channel, action, value, extra)
 	return url.Values{"payload": {payload}}.Encode()

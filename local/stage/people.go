@@ -15,6 +15,8 @@ const (
 	Dev    = "U0DEV00001"
 	Lead   = "U0LEAD0001"
 	Leads  = "S0LEADS001"
+	// Guest is of another company: the channel is shared with it (Slack Connect).
+	Guest = "U0GUEST001"
 	// Approvers is the setting approvers by which the first may approve by name,
 	// and the lead through the group.
 	Approvers = OnCall + "," + Leads
@@ -25,6 +27,7 @@ func people() []slackstand.User {
 		{ID: OnCall, Name: "oncall", Timezone: "UTC"},
 		{ID: Dev, Name: "dev", Timezone: "Europe/Berlin"},
 		{ID: Lead, Name: "lead", Timezone: "America/New_York"},
+		{ID: Guest, Name: "guest", Timezone: "Europe/London", Team: "T0OTHER001"},
 	}
 }
 

@@ -113,7 +113,7 @@ func (r *running) sign(user string, v slack.Value, ts string) {
 		r.t.Fatalf("%+v does not fit", v)
 	}
 	payload, err := json.Marshal(map[string]any{
-		"type": "block_actions", "user": map[string]string{"id": user, "username": user}, "team": map[string]string{"id": "T0STAGE001"},
+		"type": "block_actions", "user": map[string]string{"id": user, "username": user, "team_id": "T0STAGE001"}, "team": map[string]string{"id": "T0STAGE001"},
 		"channel": map[string]string{"id": Channel}, "container": map[string]string{"type": "message", "message_ts": ts, "channel_id": Channel},
 		"message": map[string]any{"ts": ts, "blocks": []any{}},
 		"actions": []map[string]string{{"type": "button", "action_id": string(report.ApprovePlan), "block_id": "b", "value": value, "action_ts": fmt.Sprint(time.Now().UnixNano())}},

@@ -42,6 +42,7 @@ const (
 	RemedyVPCs      fn.Variable = "ROLLCALL_REMEDY_VPCS"
 	RemedyRoles     fn.Variable = "ROLLCALL_REMEDY_ROLES"
 	RemedyLimit     fn.Variable = "ROLLCALL_REMEDY_LIMIT"
+	WhoResponds     fn.Variable = "ROLLCALL_RESPONDERS"
 	Approvers       fn.Variable = "ROLLCALL_APPROVERS"
 	ApprovalTime    fn.Variable = "ROLLCALL_APPROVAL_TIME"
 	LogLevel        fn.Variable = "ROLLCALL_LOG_LEVEL"
@@ -93,6 +94,7 @@ func Settings() []Setting {
 		{RemedyRoles, "remedyRoles", "none", `Roles of nodes that create-access-entry may add to clusters: their whole ARNs, separated by commas, no wildcards. Without them none is added, and create-access-entry=auto is refused.`},
 		{RemedyLimit, "remedyLimit", "3", "How often a remedy acts in a cluster within an hour (1 to 20); each replaced instance counts."},
 		{Approvers, "approvers", "none", "Who may approve and refuse remedies: ids of Slack users (U…, W…) and user groups (S…), separated by commas."},
+		{WhoResponds, "responders", "workspace", `Who may acknowledge, mute and ask for a check in Slack: "workspace" (everybody of the app's own workspace or organization), "channel" (whoever is in the channel, people of other companies in Slack Connect too), or ids of users (U…, W…) and user groups (S…) of the own workspace, separated by commas (50 at most). Approvers always may.`},
 		{ApprovalTime, "approvalTime", "1h", "How long a remedy's plan may be approved after it was made (5m to 24h)."},
 		{LogLevel, "logLevel", "info", "debug, info, warn or error."},
 	}
@@ -132,6 +134,7 @@ type Config struct {
 	RemedyRoles    []string
 	RemedyLimit    int
 	Approvers      []string
+	Responders     Responders
 	ApprovalTime   time.Duration
 	LogLevel       slog.Level
 	TableName      string
@@ -251,6 +254,8 @@ func (c *Config) set(v fn.Variable, text string) (err error) {
 		c.RemedyLimit, err = parseNumber(text, 1, 20)
 	case Approvers:
 		c.Approvers, err = parseApprovers(text)
+	case WhoResponds:
+		c.Responders, err = parseResponders(text)
 	case ApprovalTime:
 		c.ApprovalTime, err = parseDuration(text, 5*time.Minute, 24*time.Hour)
 	case LogLevel:

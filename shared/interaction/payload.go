@@ -14,10 +14,13 @@ type Payload struct {
 	Type string
 	App  string
 	Team string
-	// User is who did it. Home is their workspace, if it is another one than the
-	// app's: somebody of another company, in a channel that is shared with it. The
-	// id of a user is one person's within a workspace or organization only.
-	User, Name, Home string
+	// User is who did it, Home the workspace that Slack says they are of, or their
+	// organization's id (E…), and Enterprise the organization of that workspace. In a
+	// channel of Slack Connect it may be another company's, in which the id of a user
+	// may be another person's. Whose is whose, the app's own token tells (auth.test);
+	// the payload's field "enterprise" is of the installation and says nothing of the
+	// person (slackapi/bolt-python, slack_bolt/request/internals.py).
+	User, Name, Home, Enterprise string
 	// Channel and TS are the message's, Thread that of the message above it.
 	Channel, TS, Thread string
 	// ResponseURL takes answers for whoever did it. Whoever has it can write
@@ -50,7 +53,8 @@ type wirePayload struct {
 	Type string `json:"type"`
 	App  string `json:"api_app_id"`
 	Team struct {
-		ID string `json:"id"`
+		ID         string `json:"id"`
+		Enterprise string `json:"enterprise_id"`
 	} `json:"team"`
 	User struct {
 		ID       string `json:"id"`
@@ -58,10 +62,6 @@ type wirePayload struct {
 		Name     string `json:"name"`
 		Team     string `json:"team_id"`
 	} `json:"user"`
-	// Enterprise is set where the app is one organization's of many workspaces.
-	Enterprise *struct {
-		ID string `json:"id"`
-	} `json:"enterprise"`
 	Channel struct {
 		ID string `json:"id"`
 	} `json:"channel"`
@@ -74,7 +74,6 @@ type wirePayload struct {
 	Message struct {
 		TS     string          `json:"ts"`
 		Thread string          `json:"thread_ts"`
-		Team   string          `json:"team"` // the app's: it wrote the message
 		Blocks json.RawMessage `json:"blocks"`
 	} `json:"message"`
 	ResponseURL string `json:"response_url"`
@@ -112,7 +111,7 @@ func Parse(body []byte) (Payload, error) {
 		Channel: first(w.Container.Channel, w.Channel.ID), TS: first(w.Container.TS, w.Message.TS), Thread: above(first(w.Container.TS, w.Message.TS), first(w.Container.Thread, w.Message.Thread)),
 		ResponseURL: w.ResponseURL, Blocks: w.Message.Blocks,
 	}
-	p.Name, p.Home = cut(p.Name, maxName), w.abroad()
+	p.Name, p.Home, p.Enterprise = cut(p.Name, maxName), cut(w.User.Team, maxName), cut(w.enterprise(), maxName)
 	links := linksOf(w.Message.Blocks)
 	for _, a := range w.Actions {
 		p.Actions = append(p.Actions, Action{ID: a.ID, Block: a.Block, Type: a.Type, Value: a.Value, Option: a.Option.Value, Link: links[[2]string{a.Block, a.ID}]})
@@ -120,14 +119,16 @@ func Parse(body []byte) (Payload, error) {
 	return p, p.check(w.Container.Type)
 }
 
-// abroad is the workspace of whoever did it, if it is not the app's. The
-// workspaces of one organization share their users.
-func (w wirePayload) abroad() string {
-	own := first(w.Message.Team, w.Team.ID)
-	if own == "" || w.User.Team == own || w.Enterprise != nil && w.Enterprise.ID != "" {
-		return ""
+// enterprise is the organization of whoever did it, where Slack says so: of the
+// payload's workspace it does, which is theirs or is not.
+func (w wirePayload) enterprise() string {
+	switch {
+	case strings.HasPrefix(w.User.Team, "E"):
+		return w.User.Team
+	case w.User.Team != "" && w.User.Team == w.Team.ID:
+		return w.Team.Enterprise
 	}
-	return cut(w.User.Team, maxName)
+	return ""
 }
 
 // check tells whether it is one use of one element of a message.

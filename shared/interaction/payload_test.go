@@ -22,7 +22,7 @@ func sample(t testing.TB, name string) []byte {
 
 func TestParse(t *testing.T) {
 	pressed := Payload{
-		Type: BlockActions, App: "A0ROLLCALL", Team: "T0ACME0001", User: "U0ONCALL01", Name: "oncall",
+		Type: BlockActions, App: "A0ROLLCALL", Team: "T0ACME0001", User: "U0ONCALL01", Name: "oncall", Home: "T0ACME0001",
 		Channel: "C0123456789", TS: "1763650800.000100", ResponseURL: "https://hooks.slack.com/actions/T0ACME0001/1234567890123/Sec0retSec0retSec0ret",
 	}
 	with := func(p Payload, change func(*Payload)) Payload { change(&p); return p }
@@ -41,7 +41,7 @@ func TestParse(t *testing.T) {
 			p.Actions = []Action{{ID: "approve", Block: "do", Type: "button", Value: `{"v":1}`}}
 		}),
 		"ephemeral": with(pressed, func(p *Payload) {
-			p.Channel, p.User = "D0123456789", "W0ONCALL01"
+			p.Channel, p.User, p.Home = "D0123456789", "W0ONCALL01", "" // Slack does not say it of an ephemeral message
 			p.Actions = []Action{{ID: "approve", Block: "do", Type: "button", Value: `{"v":1}`}}
 		}),
 	} {
@@ -92,37 +92,40 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Somebody of another workspace is told, whatever the payload calls its team:
-// what the app wrote names the app's own.
-func TestWhoIsFromAnotherWorkspace(t *testing.T) {
-	const user, team, message = `"team_id": "T0ACME0001"`, `"team": {
-  "id": "T0ACME0001"`, `"team": "T0ACME0001"`
+// TestWhereWhoPressedIsFrom: what Slack says of the person is taken as it is, and
+// what it says of the installation is not taken for it.
+func TestWhereWhoPressedIsFrom(t *testing.T) {
+	const user, team = `"team_id": "T0ACME0001"`, `"team": {
+  "id": "T0ACME0001"`
 	other := func(text string) string { return strings.ReplaceAll(text, "T0ACME0001", "T0OTHER001") }
 	form, err := url.ParseQuery(string(sample(t, "button")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	payload := form.Get("payload")
-	for _, part := range []string{user, team, message} {
+	for _, part := range []string{user, team, `"enterprise": null`} {
 		if !strings.Contains(payload, part) {
 			t.Fatalf("the sample lacks %s", part)
 		}
 	}
+	const grid, ofGrid = `"enterprise": {"id": "E0ACME0001"}`, `, "enterprise_id": "E0ACME0001"`
 	for name, test := range map[string]struct {
-		change []string
-		want   string
+		change           []string
+		home, enterprise string
 	}{
-		"our own":                               {nil, ""},
-		"a guest, in our workspace's view":      {[]string{user, other(user)}, "T0OTHER001"},
-		"a guest, in their own workspace's":     {[]string{user, other(user), team, other(team)}, "T0OTHER001"},
-		"a guest, and who wrote is not told":    {[]string{user, other(user), message, `"x": 1`}, "T0OTHER001"},
-		"nobody's workspace is told":            {[]string{user, `"x": 1`}, ""},
-		"another workspace of one organization": {[]string{user, other(user), `"enterprise": null`, `"enterprise": {"id": "E0ACME0001"}`}, ""},
+		"a workspace alone":                    {nil, "T0ACME0001", ""},
+		"a guest, in our workspace's view":     {[]string{user, other(user)}, "T0OTHER001", ""},
+		"a guest, in their own workspace's":    {[]string{user, other(user), team, other(team)}, "T0OTHER001", ""},
+		"nobody's workspace is told":           {[]string{user, `"x": 1`}, "", ""},
+		"of our organization":                  {[]string{team, team + ofGrid, `"enterprise": null`, grid}, "T0ACME0001", "E0ACME0001"},
+		"of another workspace of it":           {[]string{user, other(user), team, other(team) + ofGrid, `"enterprise": null`, grid}, "T0OTHER001", "E0ACME0001"},
+		"by the organization's id":             {[]string{user, `"team_id": "E0ACME0001"`}, "E0ACME0001", "E0ACME0001"},
+		"a guest of an app of an organization": {[]string{user, other(user), team, team + ofGrid, `"enterprise": null`, grid}, "T0OTHER001", ""},
 	} {
 		changed := url.Values{"payload": {strings.NewReplacer(test.change...).Replace(payload)}}
 		p, err := Parse([]byte(changed.Encode()))
-		if err != nil || p.Home != test.want {
-			t.Errorf("%s: %q, %v; want %q", name, p.Home, err, test.want)
+		if err != nil || p.Home != test.home || p.Enterprise != test.enterprise {
+			t.Errorf("%s: %q, %q, %v; want %q, %q", name, p.Home, p.Enterprise, err, test.home, test.enterprise)
 		}
 	}
 }

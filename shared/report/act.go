@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// May is whether a person may approve and refuse remedies.
+// May is whether a person may do what they pressed.
 type May string
 
 // The zero May is no: who was not looked up may not.
@@ -14,13 +14,53 @@ const (
 	MayYes  May = "yes"
 	Nobody  May = "nobody"  // no approvers are set
 	Unknown May = "unknown" // a user group could not be read
+	// Foreign is somebody of another workspace, or of one that is not known;
+	// Unplaced is somebody of whom that could not be looked up.
+	Foreign  May = "foreign"
+	Unplaced May = "unplaced"
 )
 
 // Who is what is known of the person who pressed.
 type Who struct {
 	May May
-	// Says is which user group could not be read, and why.
+	// Says is what could not be looked up, and why.
 	Says string
+}
+
+// refusal is why a person may not do what they pressed; the zero Answer if they may.
+func (w Who) refusal(a Action) Answer {
+	switch w.May {
+	case MayYes:
+		return Answer{}
+	case Nobody:
+		return Answer{Reason: NobodyAllowed}
+	case Unknown:
+		return Answer{Reason: GroupNotRead, Says: w.Says}
+	case Foreign:
+		return Answer{Reason: OtherWorkspace}
+	case Unplaced:
+		return Answer{Reason: WorkspaceNotRead, Says: w.Says}
+	}
+	if a == ApprovePlan || a == RefusePlan {
+		return Answer{Reason: NotAllowed}
+	}
+	return Answer{Reason: NotResponder}
+}
+
+// Workspace is where the app is installed, as auth.test tells it: its workspace,
+// and its organization where it has one.
+type Workspace struct{ ID, Enterprise string }
+
+// Has tells whether whoever pressed is of the workspace, or of its organization.
+// Who Slack says nothing of is not.
+func (w Workspace) Has(p Press) bool {
+	switch {
+	case w.ID == "" || p.Home == "":
+		return false
+	case p.Home == w.ID:
+		return true
+	}
+	return w.Enterprise != "" && (p.Enterprise == w.Enterprise || p.Home == w.Enterprise)
 }
 
 // askedAgain is how soon a check of an incident may be asked for again: each is
@@ -50,6 +90,9 @@ func (inc *Incident) act(p Press, who Who, now time.Time) (Reason, Answer) {
 	if a, wrong := inc.misplaced(p); wrong {
 		return PressRefused, a
 	}
+	if a := who.refusal(p.Action); a.Reason != "" {
+		return PressRefused, a
+	}
 	switch p.Action {
 	case Acknowledge:
 		if inc.Ack != nil {
@@ -57,6 +100,8 @@ func (inc *Incident) act(p Press, who Who, now time.Time) (Reason, Answer) {
 		}
 		inc.Ack = &Ack{By: p.User, At: now}
 		return IsAcknowledged, Answer{Reason: AnswerAcknowledged}
+	case TakeOver:
+		return inc.takeOver(p, now)
 	case MuteFor:
 		if p.For != time.Hour && p.For != 4*time.Hour && p.For != 24*time.Hour {
 			return PressRefused, Answer{Reason: NoSuchTime}
@@ -79,9 +124,27 @@ func (inc *Incident) act(p Press, who Who, now time.Time) (Reason, Answer) {
 		inc.tell(IsAsked, now)
 		return IsAsked, Answer{Reason: AnswerChecking}
 	case ApprovePlan, RefusePlan:
-		return inc.rule(p, who, now)
+		return inc.rule(p, now)
 	}
 	return PressRefused, Answer{Reason: UnknownAction}
+}
+
+// takeOver gives an incident to whoever pressed. Who had it stays on the record,
+// and reads it in the thread.
+func (inc *Incident) takeOver(p Press, now time.Time) (Reason, Answer) {
+	if inc.Ack == nil {
+		inc.Ack = &Ack{By: p.User, At: now}
+		return IsAcknowledged, Answer{Reason: AnswerAcknowledged}
+	}
+	before := *inc.Ack
+	if before.By.ID == p.User.ID {
+		return PressRefused, Answer{Reason: AlreadyYours, When: before.At}
+	}
+	inc.Ack = &Ack{By: p.User, At: now, From: &before.By}
+	if n := inc.addNote(IsTakenOver, now); n != nil {
+		n.Ack = inc.Ack
+	}
+	return IsTakenOver, Answer{Reason: AnswerTakenOver, By: before.By, When: before.At}
 }
 
 // misplaced tells of a press that is not for this incident as it is now.

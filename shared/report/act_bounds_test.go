@@ -101,23 +101,23 @@ func TestTimesThatAreAllowed(t *testing.T) {
 	for _, length := range []time.Duration{time.Hour, 4 * time.Hour, 24 * time.Hour} {
 		p := press(MuteFor, 5)
 		p.For = length
-		if d, a := Act(broken(t), p, Who{}, at(5)); a.Reason != AnswerMuted || !a.Until.Equal(at(5).Add(length)) || !d.Incident.Said.Behind {
+		if d, a := Act(broken(t), p, may, at(5)); a.Reason != AnswerMuted || !a.Until.Equal(at(5).Add(length)) || !d.Incident.Said.Behind {
 			t.Errorf("%s: %+v", length, a)
 		}
 	}
 	inc := broken(t)
 	inc.Asked = at(4)
-	if _, a := Act(inc, press(CheckAgain, 5), Who{}, at(5)); a.Reason != AnswerChecking {
+	if _, a := Act(inc, press(CheckAgain, 5), may, at(5)); a.Reason != AnswerChecking {
 		t.Errorf("asked a minute ago: %+v", a)
 	}
 	unnumbered := press(Acknowledge, 5)
 	unnumbered.Number = 0
-	if _, a := Act(broken(t), unnumbered, Who{}, at(5)); a.Reason != AnswerAcknowledged {
+	if _, a := Act(broken(t), unnumbered, may, at(5)); a.Reason != AnswerAcknowledged {
 		t.Errorf("a button that does not say of which opening it is: %+v", a)
 	}
 	inc = broken(t)
 	inc.Said.Behind = false
-	if d, _ := Act(inc, press(Acknowledge, 5), Who{}, at(5)); !d.Incident.Said.Behind {
+	if d, _ := Act(inc, press(Acknowledge, 5), may, at(5)); !d.Incident.Said.Behind {
 		t.Error("who acknowledged is not shown")
 	}
 }

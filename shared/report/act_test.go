@@ -181,20 +181,20 @@ func TestRefuse(t *testing.T) {
 
 func TestAcknowledgeMuteAndCheck(t *testing.T) {
 	inc := broken(t)
-	d, a := Act(inc, press(Acknowledge, 5), Who{}, at(5))
+	d, a := Act(inc, press(Acknowledge, 5), may, at(5))
 	if a.Reason != AnswerAcknowledged || d.Incident.Ack == nil || d.Incident.Ack.By != oncall {
 		t.Errorf("%+v, %+v", a, d.Incident.Ack)
 	}
-	d, a = Act(inc, press(MuteFor, 5), Who{}, at(6))
+	d, a = Act(inc, press(MuteFor, 5), may, at(6))
 	if a.Reason != AnswerMuted || !a.Until.Equal(at(65)) || !d.Incident.muted(at(64)) || d.Incident.muted(at(65)) {
 		t.Errorf("%+v, %+v", a, d.Incident.Mute)
 	}
 	off := press(Unmute, 7)
 	off.ID = "off"
-	if d, a = Act(d.Incident, off, Who{}, at(7)); a.Reason != AnswerUnmuted || d.Incident.Mute != nil {
+	if d, a = Act(d.Incident, off, may, at(7)); a.Reason != AnswerUnmuted || d.Incident.Mute != nil {
 		t.Errorf("%+v, %+v", a, d.Incident.Mute)
 	}
-	d, a = Act(inc, press(CheckAgain, 5), Who{}, at(5))
+	d, a = Act(inc, press(CheckAgain, 5), may, at(5))
 	if e := d.Incident.Untold[len(d.Incident.Untold)-1]; a.Reason != AnswerChecking || e.Kind != EventCheckWanted || e.Kind.DetailType() != "Rollcall Check Wanted" {
 		t.Errorf("%+v, %+v", a, e)
 	}

@@ -32,7 +32,7 @@ type ActRecord struct {
 	// User is empty where the policy auto approved a plan.
 	User    User   `json:"user,omitzero"`
 	Team    string `json:"team,omitempty"`
-	Home    string `json:"home,omitempty"` // the person's workspace, if it is another one
+	Home    string `json:"home,omitempty"` // the person's workspace, as Slack says
 	Channel string `json:"channel,omitempty"`
 	TS      string `json:"ts,omitempty"`
 	Thread  string `json:"thread,omitempty"`

@@ -107,7 +107,7 @@ func TestCallsAreTakenBack(t *testing.T) {
 	if d := Tick(inc, at(60), p); d.Changed {
 		t.Errorf("a second call is added while the first waits: %q", d.Reason)
 	}
-	ack, _ := Act(inc, press(Acknowledge, 61), Who{}, at(61))
+	ack, _ := Act(inc, press(Acknowledge, 61), may, at(61))
 	if d := Tick(ack.Incident, at(61), p); d.Reason != IsCalmed || strings.Contains(notesOf(d.Incident), "called") {
 		t.Errorf("%q, and the thread gets %q", d.Reason, notesOf(d.Incident))
 	}
@@ -117,7 +117,7 @@ func TestCallsAreTakenBack(t *testing.T) {
 // said; the rest is not, also not later.
 func TestMuted(t *testing.T) {
 	mute := press(MuteFor, 1)
-	d, _ := Act(broken(t), mute, Who{}, at(1))
+	d, _ := Act(broken(t), mute, may, at(1))
 	inc := d.Incident
 	p := Propose(inc, proposal("p1", 2, routePlan("nat-0aa4"), "approve"), at(2))
 	approve := press(ApprovePlan, 3)

@@ -10,6 +10,8 @@ import (
 type Ack struct {
 	By User      `json:"by"`
 	At time.Time `json:"at"`
+	// From is who had it before, if somebody took it over.
+	From *User `json:"from,omitempty"`
 }
 
 // Mute is that nobody is to be called for an incident until a time.

@@ -31,6 +31,7 @@ type Action string
 // The actions. A mute's length is the menu option's value: 1h, 4h, 24h.
 const (
 	Acknowledge Action = "acknowledge"
+	TakeOver    Action = "take-over" // what somebody else has acknowledged
 	MuteFor     Action = "mute"
 	Unmute      Action = "unmute"
 	CheckAgain  Action = "check"
@@ -58,8 +59,10 @@ type Press struct {
 	Plan string `json:"plan,omitempty"`
 	User User   `json:"user"`
 	Team string `json:"team,omitempty"`
-	// Home is the workspace of the person, if it is not the app's.
-	Home string `json:"home,omitempty"`
+	// Home is the workspace that Slack says the person is of, Enterprise the
+	// organization of that workspace. Whether they are the app's, report finds out.
+	Home       string `json:"home,omitempty"`
+	Enterprise string `json:"enterprise,omitempty"`
 	// Channel and TS are the message's, Thread that of the message above it.
 	Channel string `json:"channel"`
 	TS      string `json:"ts"`

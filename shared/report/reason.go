@@ -36,8 +36,9 @@ const (
 	IsDeferred  Reason = "deferred"      // for the limit, or for a look that succeeds
 	HasChanges  Reason = "changes"       // what CloudTrail knows
 	// Who is to look is called: at first, and again.
-	IsCalled   Reason = "called"
-	IsReminded Reason = "reminded"
+	IsTakenOver Reason = "taken-over" // from another who had acknowledged it
+	IsCalled    Reason = "called"
+	IsReminded  Reason = "reminded"
 	// These only change the message.
 	IsAcknowledged Reason = "acknowledged"
 	IsMuted        Reason = "muted"
@@ -123,7 +124,7 @@ func (r Reason) noted() bool {
 	switch r {
 	case MoreAffected, BetterKnown, IsAsked, IsDue:
 		return false
-	case IsProposed, IsRefused, DeedDone, DeedFailed, IsVerified, IsDeferred, HasChanges, IsCalled, IsReminded:
+	case IsProposed, IsRefused, DeedDone, DeedFailed, IsVerified, IsDeferred, HasChanges, IsCalled, IsReminded, IsTakenOver:
 		return true
 	}
 	return r.event() != ""

@@ -7,18 +7,8 @@ import (
 	"rollcall/shared/plan"
 )
 
-// rule takes a person's yes or no to a plan. Who may not say it is told nothing
-// of the plan.
-func (inc *Incident) rule(p Press, who Who, now time.Time) (Reason, Answer) {
-	switch who.May {
-	case MayYes:
-	case Nobody:
-		return PressRefused, Answer{Reason: NobodyAllowed}
-	case Unknown:
-		return PressRefused, Answer{Reason: GroupNotRead, Says: who.Says}
-	default:
-		return PressRefused, Answer{Reason: NotAllowed}
-	}
+// rule takes the yes or no to a plan of a person who may say it.
+func (inc *Incident) rule(p Press, now time.Time) (Reason, Answer) {
 	o := inc.offered(p.Plan)
 	if o == nil {
 		return PressRefused, Answer{Reason: NoSuchPlan}

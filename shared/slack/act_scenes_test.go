@@ -129,6 +129,13 @@ func actScenes() []scene {
 			told(report.IsReminded, func(n *report.Note) { n.Mention = []string{"S0LEADS001", "U0ONCALL01", "here"} }),
 		}},
 		{"act-acknowledged", with(missed, offers(offer(report.Offered)), taken), []report.Note{told(report.IsCalled, func(n *report.Note) { n.Mention = []string{"S0LEADS001"} })}},
+		{"act-taken-over", with(missed, offers(offer(report.Offered)), func(i *report.Incident) {
+			from := oncall()
+			i.Ack = &report.Ack{By: dev(), At: began.Add(16 * time.Minute), From: &from}
+		}), []report.Note{told(report.IsTakenOver, func(n *report.Note) {
+			from := oncall()
+			n.Ack = &report.Ack{By: dev(), At: began.Add(16 * time.Minute), From: &from}
+		})}},
 		{"act-muted", with(missed, offers(offer(report.Offered)), taken, muted), nil},
 		{"act-mute-over", with(missed, muted, func(i *report.Incident) { i.Changed = began.Add(25 * time.Hour) }), nil},
 		{"act-approved", with(missed, offers(offer(report.Approved)), taken), []report.Note{told(report.IsApproved, nil)}},

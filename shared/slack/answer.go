@@ -37,11 +37,20 @@ func (l *line) answer(a report.Answer) *line {
 		if a.Reason == report.AnswerMuted {
 			l.dated(a.Until).plain(". Nobody is called for it until then. Its message is kept up to date, and its end is said.")
 		}
+		if a.Reason == report.AnswerTakenOver && a.By != (report.User{}) {
+			l.plain(" ").person(a.By).plain(" had it; the thread says that you took it over.")
+		}
 		return l
 	}
 	switch a.Reason {
 	case report.NotAllowed:
 		return l.plain("You are not among those who may approve or refuse a remedy here. Ask one of them; who they are stands in the setting approvers. The thread has the commands to do it by hand.")
+	case report.NotResponder:
+		return l.plain("You are not among those who may acknowledge, mute or ask for a check here. Who they are stands in the setting responders.")
+	case report.OtherWorkspace:
+		return l.plain("These buttons are for the people of the workspace that Rollcall is in, and Slack does not say that you are one of them. Ask somebody who is.")
+	case report.WorkspaceNotRead:
+		return l.plain("Where you are from could not be looked up in Slack, and without that nobody may press. Press again in a minute.")
 	case report.NobodyAllowed:
 		return l.plain("Nobody may approve a remedy yet: the setting approvers names no one. Set it to the ids of users (U…) or user groups (S…) and deploy. The thread has the commands to do it by hand.")
 	case report.GroupNotRead:
@@ -65,7 +74,9 @@ func (l *line) answer(a report.Answer) *line {
 	case report.EarlierOpening:
 		return l.plain("That button was of an earlier time. This was opened again ").at(a.When).plain(": press the button of the message as it stands now.")
 	case report.AlreadyTaken:
-		return l.by(a, "Somebody", " acknowledged this").plain(". Talk to them; nobody is reminded any more.")
+		return l.by(a, "Somebody", " acknowledged this").plain(". Nobody is reminded any more. If you take it on in their place, press “Take over”.")
+	case report.AlreadyYours:
+		return l.plain("It is yours already, since ").known(a.When).plain(".")
 	case report.NotMuted:
 		return l.plain("It is not muted: the time is over, or somebody was faster.")
 	case report.AskedJustNow:
@@ -98,6 +109,8 @@ func doneWords(a report.Answer) (string, bool) {
 		return "refused, Rollcall will not do this. The fix is yours to do; the thread has the commands.", true
 	case report.AnswerAcknowledged:
 		return "It is yours. Nobody is reminded of it any more.", true
+	case report.AnswerTakenOver:
+		return "It is yours now.", true
 	case report.AnswerMuted:
 		return "Muted until ", true
 	case report.AnswerUnmuted:

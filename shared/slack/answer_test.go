@@ -21,6 +21,8 @@ func answers() []report.Answer {
 		{Reason: report.IncidentClosed, When: at}, {Reason: report.IncidentNotFound}, {Reason: report.EarlierOpening, When: at}, {Reason: report.UnknownAction},
 		{Reason: report.NoSuchTime}, {Reason: report.AlreadyTaken, By: oncall(), When: at}, {Reason: report.NotMuted}, {Reason: report.AskedJustNow, Until: at},
 		{Reason: report.CauseIsGone}, {Reason: report.NotNow, Until: began.Add(time.Hour)},
+		{Reason: report.NotResponder}, {Reason: report.OtherWorkspace}, {Reason: report.WorkspaceNotRead, Says: "Slack did not answer"}, {Reason: report.AlreadyYours, When: at},
+		{Reason: report.AnswerTakenOver, By: dev(), When: at},
 		{Reason: report.OlderRelease}, {Reason: report.Incomplete}, {Reason: report.TooLate, When: at}, {Reason: report.FromFuture, When: at}, {Reason: "something-new"}, {},
 	}
 }

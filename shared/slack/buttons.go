@@ -67,6 +67,8 @@ func (p *page) handle(i report.Incident, o Options) {
 	var elements []slackgo.BlockElement
 	if i.Ack == nil {
 		elements = append(elements, button(report.Acknowledge, "Acknowledge", value))
+	} else {
+		elements = append(elements, takeOver(*i.Ack, value))
 	}
 	if o.muted(i) {
 		elements = append(elements, button(report.Unmute, "Unmute", value))
@@ -96,4 +98,15 @@ func handleID(i report.Incident) string {
 	}
 	sum := sha256.Sum256(text)
 	return "incident-" + hex.EncodeToString(sum[:8])
+}
+
+// takeOver is the button by which somebody else takes an incident on. It asks
+// before: a slip of the hand would take it from who is at it.
+func takeOver(a report.Ack, value string) *slackgo.ButtonBlockElement {
+	b := button(report.TakeOver, "Take over", value)
+	b.Confirm = &slackgo.ConfirmationBlockObject{
+		Title: label("Take this over?"), Text: label(clip(nameOf(a.By), 80) + " has it now, and will read in the thread that you took it over."),
+		Confirm: label("Take over"), Deny: label("Cancel"),
+	}
+	return b
 }

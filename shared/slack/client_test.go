@@ -53,6 +53,7 @@ func every(c *Client, ctx context.Context) map[string]error {
 	_, errs["Reply"] = c.Reply(ctx, "C1", "1.1", hello())
 	_, errs["Broadcast"] = c.Broadcast(ctx, "C1", "1.1", hello())
 	errs["Ephemeral"] = c.Ephemeral(ctx, "C1", "U1", "", hello())
+	_, errs["Workspace"] = c.Workspace(ctx)
 	_, errs["GroupMembers"] = c.GroupMembers(ctx, "S1")
 	errs["Update"] = c.Update(ctx, "C1", "1.1", hello())
 	_, errs["Find"] = c.Find(ctx, Search{Channel: "C1", Tag: hello().Tag})

@@ -18,6 +18,11 @@ func actLine(i report.Incident, n report.Note) (saying, bool) {
 		return say("This needs somebody: " + continued(title(i)) + "."), true
 	case report.IsReminded:
 		return say("Still open after " + span(max(n.At.Sub(i.Began), 0)) + ", and nobody has acknowledged it: " + continued(title(i)) + "."), true
+	case report.IsTakenOver:
+		if n.Ack == nil || n.Ack.From == nil {
+			return nil, false
+		}
+		return say("Taken over by ").by(n.Ack.By).and(" from ").by(*n.Ack.From).and("."), true
 	case report.HasChanges:
 		return say(changesLine(trailOf(i, n))), true
 	case report.IsProposed, report.IsApproved, report.IsRefused, report.DeedDone, report.DeedFailed, report.IsVerified, report.IsUnhelpful, report.IsDeferred:

@@ -175,6 +175,6 @@ func reasons() []report.Reason {
 		report.Opened, report.Reopened, report.FailedAgain, report.IsProved, report.IsUnproved, report.IsSuperseded,
 		report.IsWithdrawn, report.CauseGone, report.HasMissed, report.MoreAffected, report.BetterKnown, report.HasJoined,
 		report.IsProposed, report.IsApproved, report.IsRefused, report.DeedDone, report.DeedFailed, report.IsVerified, report.IsUnhelpful,
-		report.HasChanges, report.IsCalled, report.IsReminded,
+		report.HasChanges, report.IsCalled, report.IsReminded, report.IsTakenOver,
 	}
 }

@@ -10,7 +10,11 @@ import (
 func (p *page) handled(i report.Incident, o Options) {
 	var parts []slackgo.RichTextElement
 	if i.Ack != nil {
-		parts = append(parts, p.line().plain("Acknowledged by ").person(i.Ack.By).plain(" ").at(i.Ack.At).plain(".").section())
+		l := p.line().plain("Acknowledged by ").person(i.Ack.By).plain(" ").at(i.Ack.At)
+		if i.Ack.From != nil {
+			l.plain(", taken over from ").person(*i.Ack.From)
+		}
+		parts = append(parts, l.plain(".").section())
 	}
 	if o.muted(i) {
 		parts = append(parts, p.line().plain("Muted by ").person(i.Mute.By).plain(" until ").until(i.Mute.At, i.Mute.Until).plain(".").section())

@@ -121,7 +121,7 @@ func TestButtonsWhereTheyBelong(t *testing.T) {
 		{"expired", open, Options{Actions: true, Now: began.Add(2e12 * 3)}, "acknowledge mute check"},
 		{"at the moment it expires", open, Options{Actions: true, Now: offer(report.Offered).Expires}, "acknowledge mute check"},
 		{"approved", with(open, offers(offer(report.Approved))), Options{Actions: true, Now: began}, "acknowledge mute check"},
-		{"acknowledged", with(open, offers(), func(i *report.Incident) { i.Ack = &report.Ack{By: oncall(), At: began} }), Options{Actions: true, Now: began}, "mute check"},
+		{"acknowledged", with(open, offers(), func(i *report.Incident) { i.Ack = &report.Ack{By: oncall(), At: began} }), Options{Actions: true, Now: began}, "take-over mute check"},
 		{"muted", with(open, offers(), func(i *report.Incident) { i.Mute = &report.Mute{By: oncall(), At: began, Until: began.Add(1)} }), Options{Actions: true, Now: began}, "acknowledge unmute check"},
 		{"mute over", with(open, offers(), func(i *report.Incident) { i.Mute = &report.Mute{By: oncall(), At: began, Until: began} }), Options{Actions: true, Now: began}, "acknowledge mute check"},
 		{"closed", with(open, provedAt), Options{Actions: true, Now: began}, ""},

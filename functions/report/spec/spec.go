@@ -19,7 +19,7 @@ const Name = "report"
 func Environment() []fn.Variable {
 	return []fn.Variable{
 		config.Channel, config.SlackSecretARN, config.SlackAPI, config.ProofTime, config.ReopenTime,
-		config.Routes, config.RemindAfter, config.SlackActions, config.Approvers,
+		config.Routes, config.RemindAfter, config.SlackActions, config.Approvers, config.WhoResponds,
 		config.TableName, config.BusName, config.ResultQueueURL, config.ResultDeadURL, config.LogLevel,
 	}
 }
