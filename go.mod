@@ -2,6 +2,9 @@ module rollcall
 
 go 1.26.0
 
+// What is deployed is built by this patch release, not by whichever is installed.
+toolchain go1.26.8
+
 require (
 	codeberg.org/go-fonts/liberation v0.5.0
 	github.com/aws/aws-cdk-go/awscdk/v2 v2.270.0

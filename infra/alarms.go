@@ -59,7 +59,14 @@ func newTopic(stack awscdk.Stack, chosen settings.Settings) string {
 		Principals: cloudwatch,
 		Actions:    jsii.Strings("kms:Decrypt", "kms:GenerateDataKey*"),
 		Resources:  jsii.Strings("*"), // in a key's policy: this key
-		Conditions: ours,
+		// SNS encrypts with the topic's ARN as the context (as in the key policies of
+		// docs.aws.amazon.com/gamelift/latest/flexmatchguide/queue-notification-sns-sse.html).
+		// The topic needs the key first, so its name is known by its beginning alone.
+		Conditions: &map[string]any{
+			"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID()},
+			"ArnLike": map[string]any{"kms:EncryptionContext:aws:sns:topicArn": "arn:" + *awscdk.Aws_PARTITION() + ":sns:" + *awscdk.Aws_REGION() + ":" + *awscdk.Aws_ACCOUNT_ID() +
+				":" + chosen.StackName + "-AlarmTopic*"},
+		},
 	}), nil)
 	topic := awssns.NewTopic(stack, jsii.String("AlarmTopic"), &awssns.TopicProps{
 		DisplayName: jsii.String(chosen.StackName + " alarms"),

@@ -189,10 +189,15 @@ func grantStatements(grants []fn.Grant, r resources) ([]statement, error) {
 		}{{fn.SlackSecret, sidDecrypt}, {fn.SigningSecret, sidSigning}} {
 			if s := r.secrets[own.secret]; s.key != "" && slices.Contains(g.Resources, own.secret) {
 				list = append(list, statement{
-					sid:        own.sid,
-					actions:    []string{"kms:Decrypt"},
-					resources:  []string{s.key},
-					conditions: map[string]map[string][]string{"StringEquals": {"kms:ViaService": {s.service}}},
+					sid:       own.sid,
+					actions:   []string{"kms:Decrypt"},
+					resources: []string{s.key},
+					// Secrets Manager encrypts each secret with its own ARN as the context
+					// (docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html):
+					// the key may be other secrets' too.
+					conditions: map[string]map[string][]string{"StringEquals": {
+						"kms:ViaService": {s.service}, "kms:EncryptionContext:SecretARN": {s.arn},
+					}},
 				})
 			}
 		}

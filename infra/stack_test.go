@@ -129,13 +129,14 @@ func TestOperatorsOwnResources(t *testing.T) {
 			case "ReadSlackToken", "ReadSigningSecret":
 				found = append(found, flat(get(s, "Resource")))
 			case sidDecrypt, sidSigning:
-				found = append(found, flat(get(s, "Action")), flat(get(s, "Resource")), flats(get(s, "Condition", "StringEquals", "kms:ViaService"))[0])
+				found = append(found, flat(get(s, "Action")), flat(get(s, "Resource")), flats(get(s, "Condition", "StringEquals", "kms:ViaService"))[0],
+					flats(get(s, "Condition", "StringEquals", "kms:EncryptionContext:SecretARN"))[0])
 			}
 		}
 	}
 	if diff := cmp.Diff([]string{
-		secret, "kms:Decrypt", key, "secretsmanager.eu-west-1.${AWS::URLSuffix}",
-		signs, "kms:Decrypt", key, "secretsmanager.eu-west-1.${AWS::URLSuffix}",
+		secret, "kms:Decrypt", key, "secretsmanager.eu-west-1.${AWS::URLSuffix}", secret,
+		signs, "kms:Decrypt", key, "secretsmanager.eu-west-1.${AWS::URLSuffix}", signs,
 	}, found); diff != "" {
 		t.Errorf("permissions on the secret (-want +got):\n%s", diff)
 	}

@@ -18,18 +18,25 @@ const (
 	refusedRequests = spec.RefusedRequests
 )
 
-// audit keeps what was refused: a line in the log and a figure for each, and a
-// record in the table: for each that Slack signed, and of the others one for a
-// minute and reason, so that a flood fills nothing.
+// audit keeps what was refused: for each that Slack signed a line in the log and a
+// record in the table; of the others one line and one record for a minute and
+// reason, so that a flood fills nothing. Each counts in the figures.
 type audit struct {
 	store   Audit
 	log     *slog.Logger
 	metrics *run.Metrics
 
 	mu sync.Mutex
-	// told is the last minute of which there is a record, by reason: those after
-	// it need not ask the table.
-	told map[interaction.Reason]time.Time
+	// told is what was said of unsigned requests, by reason: there are as many
+	// entries as reasons.
+	told map[interaction.Reason]*tally
+}
+
+// tally is how many unsigned requests were refused for a reason since the last
+// line, which was of a minute.
+type tally struct {
+	minute time.Time
+	more   int
 }
 
 // refused never fails: what cannot be recorded stands in the log.
@@ -45,32 +52,41 @@ func (a *audit) refused(ctx context.Context, c *call, r *interaction.Refusal, no
 	if len(c.payload.Actions) > 0 {
 		record.Action = short(c.payload.Actions[0].ID)
 	}
-	a.log.WarnContext(ctx, "refused", "audit", true, "reason", r.Reason, "signed", r.Reason.Signed(), "source", c.source, "request", record.Request, "bytes", record.Bytes,
-		"user", record.User, "action", record.Action, "says", r.Says)
 	a.metrics.Count(refusedRequests, 1)
 	a.metrics.Gauge(refusedRequests, "Count", 1, run.Dimension{Name: "function", Value: spec.Name}, run.Dimension{Name: "reason", Value: string(r.Reason)})
-	if !r.Reason.Signed() && !a.next(r.Reason, now) {
-		return
+	before := 0
+	if !r.Reason.Signed() {
+		var first bool
+		if first, before = a.next(r.Reason, now); !first {
+			return
+		}
 	}
+	a.log.WarnContext(ctx, "refused", "audit", true, "reason", r.Reason, "signed", r.Reason.Signed(), "source", c.source, "request", record.Request, "bytes", record.Bytes,
+		"user", record.User, "action", record.Action, "says", r.Says, "unsaid", before)
 	if _, err := a.store.RecordRefusal(ctx, record); err != nil {
 		a.log.ErrorContext(ctx, "the refusal could not be recorded; the line above is what there is", "error", err.Error())
 	}
 }
 
 // next tells whether it is the first of its reason in this minute that this
-// process sees.
-func (a *audit) next(r interaction.Reason, now time.Time) bool {
+// process sees, and how many came since the one before that was.
+func (a *audit) next(r interaction.Reason, now time.Time) (first bool, before int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	minute := now.UTC().Truncate(time.Minute)
-	if a.told[r].Equal(minute) {
-		return false
+	t := a.told[r]
+	if t != nil && t.minute.Equal(minute) {
+		t.more++
+		return false, 0
 	}
 	if a.told == nil {
-		a.told = map[interaction.Reason]time.Time{}
+		a.told = map[interaction.Reason]*tally{}
 	}
-	a.told[r] = minute
-	return true
+	a.told[r] = &tally{minute: minute}
+	if t != nil {
+		before = t.more
+	}
+	return true, before
 }
 
 // short bounds what somebody else chose: 255 characters are Slack's limit of an

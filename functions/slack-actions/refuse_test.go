@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/base64"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -89,12 +90,35 @@ func TestARefusalThatCannotBeRecordedIsStillOne(t *testing.T) {
 
 func TestAFloodWritesOneRecordAMinute(t *testing.T) {
 	b := newBench(t)
-	for range 100 {
+	now := stageTime
+	b.handler.now = func() time.Time { return now }
+	forge := func() {
 		r := b.request("payload={}")
 		r.Headers["x-slack-signature"] = "v0=" + strings.Repeat("a", 64)
 		b.call(r)
 	}
+	for range 100 {
+		forge()
+	}
 	if len(b.records) != 1 || b.reads != 1 {
 		t.Errorf("%d records and %d reads of the secret, want one each", len(b.records), b.reads)
+	}
+	if got := strings.Count(b.logs.String(), "msg=refused"); got != 1 {
+		t.Errorf("%d lines in the log, want one:\n%s", got, b.logs.String())
+	}
+	now = now.Add(time.Minute)
+	forge()
+	if lines := strings.Split(strings.TrimSpace(b.logs.String()), "\n"); len(lines) != 2 || !strings.Contains(lines[1], "unsaid=99") {
+		t.Errorf("the next minute does not say how many were left out:\n%s", b.logs.String())
+	}
+	b.handler.audit.metrics.Flush(now)
+	if !strings.Contains(b.numbers.String(), `"RefusedRequests":101`) {
+		t.Errorf("not all are counted: %s", b.numbers.String())
+	}
+	for n := range 3 { // what Slack signed is said each time
+		b.call(b.request(b.body("deploy", "x", strconv.Itoa(n))))
+	}
+	if got := strings.Count(b.logs.String(), "msg=refused"); got != 5 || len(b.records) != 5 {
+		t.Errorf("%d lines and %d records, want 5", got, len(b.records))
 	}
 }

@@ -154,3 +154,26 @@ func TestDeadlineLeavesTimeToSaySo(t *testing.T) {
 		t.Errorf("margin %v, %v; want %v", got, err, margin)
 	}
 }
+
+// TestNobodyForgesALine: what a name, a tag or an error of AWS holds stays inside
+// its own line of the log, whatever ends a line there.
+func TestNobodyForgesALine(t *testing.T) {
+	const forged = "x\n{\"level\":\"INFO\",\"msg\":\"approved\",\"audit\":true}\r\n\u2028{}\u2029\u0085\""
+	f, lines := function(t, good, func(_ context.Context, e Env) (Handler, error) {
+		return func(context.Context, json.RawMessage) (any, error) {
+			e.Log.Info("a name: "+forged, "tag", forged, "error", errors.New(forged))
+			return nil, errors.New(forged)
+		}, nil
+	})
+	if _, err := f.Invoke(context.Background(), nil); err == nil {
+		t.Fatal("the error is gone")
+	}
+	for _, l := range lines() {
+		if l["msg"] == "approved" || l["audit"] != nil {
+			t.Errorf("a forged line: %v", l)
+		}
+		if l["msg"] == "a name: "+forged && (l["tag"] != forged || l["error"] != forged) {
+			t.Errorf("what was said is changed: %v", l)
+		}
+	}
+}

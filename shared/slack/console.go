@@ -48,11 +48,18 @@ func (p place) console(id string) string {
 	return "https://" + p.region + "." + domain + "/" + path + "?region=" + p.region + "#" + fragment + id
 }
 
-// web passes an https address of a sane length, and nothing else.
+// hosts are those of AWS's console and documentation, in each partition
+// (docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html names the partitions;
+// docs.amazonaws.cn/en_us/aws/latest/userguide, docs.aws.amazon.com/govcloud-us). The
+// console has a host for each region before it.
+var hosts = regexp.MustCompile(`^(?:(?:[a-z]{2}(?:-[a-z]+)+-\d\.)?console\.(?:aws\.amazon\.com|amazonaws\.cn|amazonaws-us-gov\.com)|docs\.aws\.amazon\.com|docs\.amazonaws\.cn)$`)
+
+// web passes an https address of AWS's console or documentation, of a sane length,
+// and nothing else: what is in an incident's record may have come from anywhere.
 func web(address string) string {
 	const maxURL = 3000 // of a button or link, docs.slack.dev/reference/block-kit
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || length(address) > maxURL {
+	if err != nil || u.Scheme != "https" || u.User != nil || !hosts.MatchString(u.Host) || length(address) > maxURL {
 		return ""
 	}
 	return u.String()

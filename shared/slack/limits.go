@@ -112,7 +112,7 @@ func clean(s string) string {
 		switch {
 		case r == '\n':
 			return r
-		case r == '\t':
+		case r == '\t', r == '\u2028', r == '\u2029': // the last two end a line, too
 			return ' '
 		case r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
 			return -1
@@ -125,6 +125,11 @@ func clean(s string) string {
 func oneLine(s string) string {
 	return strings.Join(strings.Fields(clean(s)), " ")
 }
+
+// unbroken is clean text whose line breaks are spaces: a part of a sentence, whose
+// blanks at its ends count. What somebody wrote into a name or a tag of the account
+// cannot begin a line, which readers would take for Rollcall's own words.
+func unbroken(s string) string { return strings.ReplaceAll(clean(s), "\n", " ") }
 
 // escape is for the message's text, which Slack parses as mrkdwn:
 // docs.slack.dev/messaging/formatting-message-text.

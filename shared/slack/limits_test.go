@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -70,15 +71,27 @@ func problems(m Message) []string {
 	return list
 }
 
-func partProblems(e slackgo.RichTextElement) []string {
+func partProblems(e slackgo.RichTextElement) (list []string) {
 	var items []slackgo.RichTextSectionElement
 	switch e := e.(type) {
 	case *slackgo.RichTextSection:
 		items = e.Elements
+		for _, item := range items {
+			text := ""
+			switch item := item.(type) {
+			case *slackgo.RichTextSectionTextElement:
+				text = item.Text
+			case *slackgo.RichTextSectionLinkElement:
+				text = item.Text
+			}
+			// A line of its own in a sentence could be taken for one of Rollcall's.
+			if strings.ContainsAny(text, "\n\r\v\f\u0085\u2028\u2029") {
+				list = append(list, "a broken line: "+strconv.Quote(text))
+			}
+		}
 	case *slackgo.RichTextPreformatted:
 		items = e.Elements
 	case *slackgo.RichTextList:
-		var list []string
 		for _, item := range e.Elements {
 			list = append(list, partProblems(item)...)
 		}
@@ -87,7 +100,6 @@ func partProblems(e slackgo.RichTextElement) []string {
 		}
 		return list
 	}
-	var list []string
 	if len(items) == 0 {
 		list = append(list, "an empty section")
 	}

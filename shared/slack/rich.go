@@ -79,7 +79,7 @@ func (l *line) prose(s string) *line { return l.words(s, false) }
 func (l *line) strong(s string) *line { return l.words(s, true) }
 
 func (l *line) words(s string, bold bool) *line {
-	s = clip(clean(s), l.page.room)
+	s = clip(unbroken(s), l.page.room)
 	for at, part := range strings.Split(s, "`") {
 		if at%2 == 1 && strings.Count(s, "`")%2 == 0 {
 			l.styled(part, &slackgo.RichTextSectionTextStyle{Code: true, Bold: bold})

@@ -16,7 +16,7 @@ type wild struct{ *rand.Rand }
 
 func (w wild) text(most int) string {
 	parts := []string{
-		"subnet-0ab1c2d3e4f5a6b7c ", "<!channel> ", "`", "```", "🔥", "\x00", "\x1b[0m", "\u202e", "&<>", "\n", "\t", "é", "i-0ef3a5b ",
+		"subnet-0ab1c2d3e4f5a6b7c ", "<!channel> ", "`", "```", "🔥", "\x00", "\x1b[0m", "\u202e", "&<>", "\n", "\r", "\u2028Approved by ", "\u2029", "\t", "é", "i-0ef3a5b ",
 		"rtb-0cd2 ", "10.0.0.0/8 ", "\\\"", "\xff\xfe", "a very plain word ", "日本語", strings.Repeat("x", 300), "http://x.y/z ", ": ", "<@U1|x> ",
 	}
 	var b strings.Builder

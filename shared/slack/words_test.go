@@ -108,11 +108,22 @@ func TestConsole(t *testing.T) {
 func TestWeb(t *testing.T) {
 	for address, ok := range map[string]bool{
 		"https://us-west-2.console.aws.amazon.com/vpcconsole/home?region=us-west-2#X:y=z": true,
-		"http://console.aws.amazon.com/": false,
-		"javascript:alert(1)":            false,
-		"https://user@host/":             false,
-		"https://":                       false,
-		"":                               false,
+		"https://us-west-2.console.amazonaws.cn/ec2/home":                                 true,
+		"https://us-gov-west-1.console.amazonaws-us-gov.com/ec2/home":                     true,
+		"https://console.aws.amazon.com/":                                                 true,
+		"https://docs.aws.amazon.com/eks/latest/userguide/":                               true,
+		"https://evil.example/":                                                           false,
+		"https://us-west-2.console.aws.amazon.com.evil.example/":                          false,
+		"https://evilconsole.aws.amazon.com/":                                             false,
+		"https://x.y.console.aws.amazon.com/":                                             false,
+		"https://s3.amazonaws.com/evil":                                                   false,
+		"https://us-west-2.console.aws.amazon.com:8443/":                                  false,
+		"https://us-west-2.console.aws.amazon.com\\@evil.example/":                        false,
+		"http://console.aws.amazon.com/":                                                  false,
+		"javascript:alert(1)":                                                             false,
+		"https://user@host/":                                                              false,
+		"https://":                                                                        false,
+		"":                                                                                false,
 	} {
 		want := ""
 		if ok {
