@@ -66,6 +66,15 @@ func readers(s *state.Store) map[string]func(ctx context.Context, of string) (an
 		"act":     func(ctx context.Context, of string) (any, error) { return s.Acts(ctx, of, long) },
 		"audit":   func(ctx context.Context, of string) (any, error) { return s.Audits(ctx, of, long) },
 		"deed":    func(ctx context.Context, of string) (any, error) { return s.Deeds(ctx, of) },
+		// Of the first release it says that a request was taken, and not what was
+		// pressed: whoever pressed is asked to press again.
+		"press": func(ctx context.Context, of string) (any, error) {
+			r, err := s.PassedPress(ctx, of)
+			if r == nil {
+				return nil, err
+			}
+			return []any{*r}, err
+		},
 		"refusal": func(ctx context.Context, _ string) (any, error) { return s.Refusals(ctx, long) },
 		"sample": func(ctx context.Context, of string) (any, error) {
 			list, err := s.Samples(ctx, of, long)
@@ -112,7 +121,6 @@ func values[V any](m map[string]V) []V {
 // is enough.
 func unread() map[string]string {
 	return map[string]string{
-		"press":        "a claim: a conditional write alone, and gone after an hour",
 		"deeds-lately": "TestUpgradeKeepsTheLimitOfRemedies",
 	}
 }
