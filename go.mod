@@ -71,6 +71,7 @@ require (
 	golang.org/x/tools v0.48.0 // indirect
 	golang.org/x/tools/cmd/godoc v0.1.0-deprecated // indirect
 	golang.org/x/tools/godoc v0.1.0-deprecated // indirect
+	mvdan.cc/sh/v3 v3.14.1 // indirect
 )
 
 replace quamina.net/go/quamina => github.com/timbray/quamina v1.5.1

@@ -69,7 +69,7 @@ func (l ledger) addonDegraded(a snapshot.Addon) Finding {
 		Evidence: append([]Evidence{{What: a.Name, Value: cmp.Or(a.Version, "no version") + ", status " + cmp.Or(a.Status, "not said")}}, issueEvidence(a.Issues)...),
 		Fix: Fix{
 			Text:    "Read the issues of the add-on, and update it again.",
-			Command: fmt.Sprintf("aws eks describe-addon --region %s --cluster-name %s --addon-name %s --query addon.[status,health]", l.s.Region, l.s.Cluster.Name, a.Name),
+			Command: aws(l.s, "eks describe-addon", "--cluster-name", l.s.Cluster.Name, "--addon-name", a.Name, "--query", "addon.[status,health]"),
 			Console: clusterConsole(l.s),
 		},
 	}

@@ -52,7 +52,7 @@ func clusterUnwell(s *snapshot.Snapshot) Finding {
 		Evidence: append([]Evidence{{What: c.Name, Value: "status " + cmp.Or(c.Status, "not said")}}, issueEvidence(c.Issues)...),
 		Fix: Fix{
 			Text:    "Wait until it is ACTIVE, then replace the nodes that missed their time.",
-			Command: fmt.Sprintf("aws eks describe-cluster --region %s --name %s --query cluster.[status,health]", s.Region, c.Name),
+			Command: aws(s, "eks describe-cluster", "--name", c.Name, "--query", "cluster.[status,health]"),
 			Console: clusterConsole(s),
 		},
 	}

@@ -85,7 +85,7 @@ func (g *ground) attributeFault(r *resolved, name, title, why string, a snapshot
 		Evidence: []Evidence{{What: "DNS attributes of " + r.vpc, Value: fmt.Sprintf("enableDnsSupport %t, enableDnsHostnames %t", a.DNSSupport, a.DNSHostnames)}},
 		Fix: Fix{
 			Text:    fmt.Sprintf("Switch %s on in %s.", name, r.vpc),
-			Command: fmt.Sprintf("aws ec2 modify-vpc-attribute --region %s --vpc-id %s --%s Value=true", g.s.Region, r.vpc, name),
+			Command: aws(g.s, "ec2 modify-vpc-attribute", "--vpc-id", r.vpc, "--"+name, "Value=true"),
 			Console: console(g.s, "VpcDetails:VpcId="+r.vpc),
 		},
 	}

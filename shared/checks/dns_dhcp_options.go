@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rollcall/shared/path"
+	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
 
@@ -160,8 +161,9 @@ func (g *ground) fixDHCP(r *resolved, n nameServers) Fix {
 	}
 	return Fix{
 		Text: text,
-		Command: fmt.Sprintf("aws ec2 associate-dhcp-options --region %[1]s --vpc-id %[2]s --dhcp-options-id \"$(aws ec2 create-dhcp-options --region %[1]s --dhcp-configurations Key=domain-name-servers,Values=%[3]s Key=domain-name,Values=%[4]s --query DhcpOptions.DhcpOptionsId --output text)\"",
-			g.s.Region, r.vpc, servers, domain),
+		Command: aws(g.s, "ec2 associate-dhcp-options", "--vpc-id", r.vpc, "--dhcp-options-id", shell.Output(
+			aws(g.s, "ec2 create-dhcp-options", "--dhcp-configurations", "Key=domain-name-servers,Values="+servers, "Key=domain-name,Values="+domain,
+				"--query", "DhcpOptions.DhcpOptionsId", "--output", "text"))),
 		Console: console(g.s, "DhcpOptionsDetails:DhcpOptionsId="+n.options.ID),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rollcall/shared/path"
+	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
 
@@ -24,7 +25,7 @@ func (c *scene) fixMissing(g gap) Fix {
 		commands = append(commands, c.make(g, a))
 	}
 	if !slices.Contains(commands, "") {
-		fix.Command = strings.Join(commands, " && ")
+		fix.Command = shell.All(commands...)
 	}
 	fix.Text = "Make what is missing: " + and(path.Names(g.services())) + "."
 	if works {
@@ -44,28 +45,29 @@ func (c *scene) interfaces(vpc string) bool {
 
 // make is the command that ends one absence; empty where it takes a decision.
 func (c *scene) make(g gap, a absence) string {
-	region := "--region " + c.s.Region
 	var tables []string
 	for _, l := range g.lots {
 		tables = append(tables, l.table.ID)
 	}
 	switch {
 	case a.service == path.API:
-		return fmt.Sprintf("aws eks update-cluster-config %s --name %s --resources-vpc-config endpointPrivateAccess=true", region, c.s.Cluster.Name)
+		return aws(c.s, "eks update-cluster-config", "--name", c.s.Cluster.Name, "--resources-vpc-config", "endpointPrivateAccess=true")
 	case a.lack == nameless:
-		return fmt.Sprintf("aws ec2 modify-vpc-endpoint %s --vpc-endpoint-id %s --private-dns-enabled", region, a.unused.ID)
+		return aws(c.s, "ec2 modify-vpc-endpoint", "--vpc-endpoint-id", a.unused.ID, "--private-dns-enabled")
 	case c.s.Partition == "aws-cn":
 		return "" // there the names of services differ from service to service
 	case a.service == path.S3:
-		return fmt.Sprintf("aws ec2 create-vpc-endpoint %s --vpc-id %s --vpc-endpoint-type Gateway --service-name com.amazonaws.%s.s3 --route-table-ids %s",
-			region, g.vpc, c.s.Region, strings.Join(tables, " "))
+		return aws(c.s, "ec2 create-vpc-endpoint", "--vpc-id", g.vpc, "--vpc-endpoint-type", "Gateway",
+			"--service-name", fmt.Sprintf("com.amazonaws.%s.s3", c.s.Region), "--route-table-ids", tables)
 	}
-	command := fmt.Sprintf("aws ec2 create-vpc-endpoint %s --vpc-id %s --vpc-endpoint-type Interface --service-name com.amazonaws.%s.%s --private-dns-enabled --subnet-ids %s",
-		region, g.vpc, c.s.Region, a.service, strings.Join(g.onePerZone(), " "))
+	words := []any{
+		"--vpc-id", g.vpc, "--vpc-endpoint-type", "Interface", "--service-name", fmt.Sprintf("com.amazonaws.%s.%s", c.s.Region, a.service),
+		"--private-dns-enabled", "--subnet-ids", g.onePerZone(),
+	}
 	if c.s.Cluster.SecurityGroup != "" {
-		command += " --security-group-ids " + c.s.Cluster.SecurityGroup
+		words = append(words, "--security-group-ids", c.s.Cluster.SecurityGroup)
 	}
-	return command
+	return aws(c.s, "ec2 create-vpc-endpoint", words...)
 }
 
 // onePerZone are subnets for an interface endpoint, which takes one in a zone.

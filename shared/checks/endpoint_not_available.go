@@ -49,6 +49,6 @@ func (c *scene) fixNotAvailable(g gap) Fix {
 		return fix
 	}
 	fix.Text = fmt.Sprintf("Accept or make anew: %s.", some(g.reasons(), 5))
-	fix.Command = fmt.Sprintf("aws ec2 describe-vpc-endpoints --region %s --vpc-endpoint-ids %s --query 'VpcEndpoints[].[VpcEndpointId,State,LastError]'", c.s.Region, strings.Join(g.unused(), " "))
+	fix.Command = aws(c.s, "ec2 describe-vpc-endpoints", "--vpc-endpoint-ids", g.unused(), "--query", "VpcEndpoints[].[VpcEndpointId,State,LastError]")
 	return fix
 }

@@ -2,7 +2,6 @@ package checks
 
 import (
 	"fmt"
-	"strings"
 
 	"rollcall/shared/snapshot"
 )
@@ -32,7 +31,7 @@ func endpointS3RouteMissing() Check {
 				}
 				return c.finding(g, endpoint, title("%s %s not lead to %s for %s", some(tables, 1), verb(tables, "does", "do"), endpoint, g.absent[0].service.Name()), Fix{
 					Text:    fmt.Sprintf("Add %s to %s.", and(tables), endpoint),
-					Command: fmt.Sprintf("aws ec2 modify-vpc-endpoint --region %s --vpc-endpoint-id %s --add-route-table-ids %s", s.Region, endpoint, strings.Join(tables, " ")),
+					Command: aws(s, "ec2 modify-vpc-endpoint", "--vpc-endpoint-id", endpoint, "--add-route-table-ids", tables),
 					Console: console(s, "Endpoints:vpcId="+g.vpc),
 				})
 			})

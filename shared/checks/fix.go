@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rollcall/shared/path"
+	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
 
@@ -47,14 +48,21 @@ func farTableLink(s *snapshot.Snapshot, id string) string {
 	return tableLink(s, id)
 }
 
-// route is the command that sets a row of a route table.
-func route(s *snapshot.Snapshot, action, table, destination, target string) string {
-	return fmt.Sprintf("aws ec2 %s --region %s --route-table-id %s --destination-cidr-block %s %s", action, s.Region, table, destination, target)
+// aws is a command of the AWS CLI in the snapshot's region: "ec2 create-route"
+// and its options, each word quoted.
+func aws(s *snapshot.Snapshot, operation string, words ...any) string {
+	return shell.Command(append([]any{"aws", strings.Fields(operation), "--region", s.Region}, words...)...)
+}
+
+// route is the command that sets a row of a route table to a target, which an
+// option names.
+func route(s *snapshot.Snapshot, action, table, destination, option, target string) string {
+	return aws(s, "ec2 "+action, "--route-table-id", table, "--destination-cidr-block", destination, option, target)
 }
 
 // route6 is the command that sets a row for IPv6.
-func route6(s *snapshot.Snapshot, action, table, target string) string {
-	return fmt.Sprintf("aws ec2 %s --region %s --route-table-id %s --destination-ipv6-cidr-block ::/0 %s", action, s.Region, table, target)
+func route6(s *snapshot.Snapshot, action, table, option, target string) string {
+	return aws(s, "ec2 "+action, "--route-table-id", table, "--destination-ipv6-cidr-block", "::/0", option, target)
 }
 
 // toNAT is the best NAT gateway of a VPC that works, and why it is the best.
@@ -112,7 +120,7 @@ func (c *scene) wayOut(l lot, action, not string) Fix {
 	fix := Fix{Console: tableLink(c.s, l.table.ID)}
 	if nat, why, ok := c.toNAT(l.table.VPC, l.zones(), not); ok {
 		fix.Text = why
-		fix.Command = route(c.s, action, l.table.ID, "0.0.0.0/0", "--nat-gateway-id "+nat.ID)
+		fix.Command = route(c.s, action, l.table.ID, "0.0.0.0/0", "--nat-gateway-id", nat.ID)
 		if action == "create-route" {
 			fix.Remedy = addNATRoute
 		}
@@ -121,7 +129,7 @@ func (c *scene) wayOut(l lot, action, not string) Fix {
 	igw, attached := c.net.Gateway(l.table.VPC)
 	if attached && !slices.ContainsFunc(l.subnets, func(s snapshot.Subnet) bool { return !s.AssignPublicIP }) {
 		fix.Text = fmt.Sprintf("%s is attached to %s, and %s public addresses", igw.ID, l.table.VPC, subject(l.ids(), "subnet")+verb(l.ids(), " gives", " give"))
-		fix.Command = route(c.s, action, l.table.ID, "0.0.0.0/0", "--gateway-id "+igw.ID)
+		fix.Command = route(c.s, action, l.table.ID, "0.0.0.0/0", "--gateway-id", igw.ID)
 		return fix
 	}
 	fix.Text = fmt.Sprintf("%s has no NAT gateway that works. Make one in a public subnet and lead 0.0.0.0/0 of %s to it, or make VPC endpoints for what nodes need.", l.table.VPC, l.table.ID)

@@ -87,7 +87,7 @@ func (c crew) wrongType(s *snapshot.Snapshot) []Finding {
 func (c crew) retype(s *snapshot.Snapshot) (text, command string) {
 	return "Delete the access entry and make it again: its type cannot be changed. The nodes that wait join by themselves.",
 		several([]string{
-			fmt.Sprintf("aws eks delete-access-entry --region %s --cluster-name %s --principal-arn %s", s.Region, s.Cluster.Name, c.role),
+			aws(s, "eks delete-access-entry", "--cluster-name", s.Cluster.Name, "--principal-arn", c.role),
 			c.create(s),
 		})
 }

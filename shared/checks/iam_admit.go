@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"rollcall/shared/awsauth"
+	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
 
@@ -46,13 +47,13 @@ func (c crew) admit(s *snapshot.Snapshot, a access) Fix {
 		return fix
 	}
 	fix.Text = fmt.Sprintf("Map %s in mapRoles of kube-system/aws-auth. The nodes that wait join by themselves.", awsauth.Canonical(c.role))
-	fix.Command = fmt.Sprintf("eksctl create iamidentitymapping --region %s --cluster %s --arn %s --username 'system:node:{{EC2PrivateDNSName}}' --group system:bootstrappers --group system:nodes",
-		s.Region, s.Cluster.Name, awsauth.Canonical(c.role))
+	fix.Command = shell.Command("eksctl", "create", "iamidentitymapping", "--region", s.Region, "--cluster", s.Cluster.Name,
+		"--arn", awsauth.Canonical(c.role), "--username", "system:node:{{EC2PrivateDNSName}}", "--group", "system:bootstrappers", "--group", "system:nodes")
 	return fix
 }
 
 func (c crew) create(s *snapshot.Snapshot) string {
-	return fmt.Sprintf("aws eks create-access-entry --region %s --cluster-name %s --principal-arn %s --type %s", s.Region, s.Cluster.Name, c.role, c.entryKind(s))
+	return aws(s, "eks create-access-entry", "--cluster-name", s.Cluster.Name, "--principal-arn", c.role, "--type", c.entryKind(s))
 }
 
 // modeEvidence is the authentication mode.

@@ -163,7 +163,7 @@ func policiesHeld(role snapshot.Role) Evidence {
 func attachPolicies(s *snapshot.Snapshot, role string, policies ...string) string {
 	var commands []string
 	for _, name := range policies {
-		commands = append(commands, fmt.Sprintf("aws iam attach-role-policy --region %s --role-name %s --policy-arn arn:%s:iam::aws:policy/%s", s.Region, lastPart(role), s.Partition, name))
+		commands = append(commands, aws(s, "iam attach-role-policy", "--role-name", lastPart(role), "--policy-arn", fmt.Sprintf("arn:%s:iam::aws:policy/%s", s.Partition, name)))
 	}
 	return several(commands)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
 
@@ -126,20 +127,20 @@ func (l loss) finding(s *snapshot.Snapshot) Finding {
 		f.Why = fmt.Sprintf("%s %s started without an instance profile, so %s no role and no credentials. The kubelet cannot prove to %s who it is.",
 			some(who, 3), verb(who, "was", "were"), verb(who, "it has", "they have"), s.Cluster.Name)
 		f.Evidence = []Evidence{{What: subject(who, "instance"), Value: "EC2 lists no IamInstanceProfile"}}
-		f.Fix.Text = "Name an instance profile with the node role in the launch template, and replace the instances. To give one to a running instance:"
-		f.Fix.Command = fmt.Sprintf("aws ec2 associate-iam-instance-profile --region %s --instance-id %s --iam-instance-profile Name=<profile>", s.Region, who[0])
+		f.Fix.Text = "Name an instance profile with the node role in the launch template, and replace the instances. To give one to a running instance, put its name in the place of <profile>:"
+		f.Fix.Command = aws(s, "ec2 associate-iam-instance-profile", "--instance-id", who[0], "--iam-instance-profile", "Name="+shell.Placeholder("profile"))
 	case profileDeleted:
 		f.Title = title("instance profile %s was deleted", profile)
 		f.Why = fmt.Sprintf("%s %s started with %s, which IAM no longer has. There are no credentials for %s.", some(who, 3), verb(who, "was", "were"), l.profile, verb(who, "it", "them"))
 		f.Evidence = []Evidence{{What: l.profile, Value: "iam:GetInstanceProfile: " + noSuchEntity}}
 		f.Fix.Text = "Make the profile again with the node role in it, and replace the instances: a running one keeps the profile that is gone."
-		f.Fix.Command = fmt.Sprintf("aws iam create-instance-profile --region %s --instance-profile-name %s", s.Region, profile)
+		f.Fix.Command = aws(s, "iam create-instance-profile", "--instance-profile-name", profile)
 	case profileEmpty:
 		f.Title = title("instance profile %s holds no role", profile)
 		f.Why = fmt.Sprintf("%s has no role in it, so %s %s no credentials and cannot prove to %s who %s.", l.profile, some(who, 3), verb(who, "has", "have"), s.Cluster.Name, verb(who, "it is", "they are"))
 		f.Evidence = []Evidence{{What: l.profile, Value: "no roles"}}
-		f.Fix.Text = "Put the node role into the profile."
-		f.Fix.Command = fmt.Sprintf("aws iam add-role-to-instance-profile --region %s --instance-profile-name %s --role-name <node role>", s.Region, profile)
+		f.Fix.Text = "Put the node role into the profile: its name in the place of <node role>."
+		f.Fix.Command = aws(s, "iam add-role-to-instance-profile", "--instance-profile-name", profile, "--role-name", shell.Placeholder("node role"))
 	case roleDeleted:
 		f.Title = title("node role %s was deleted", lastPart(l.role))
 		f.Why = fmt.Sprintf("%s holds %s, which IAM no longer has. %s no credentials.", profile, l.role, some(who, 3)+verb(who, " gets", " get"))

@@ -52,7 +52,7 @@ func secondNode(s *snapshot.Snapshot) {
 
 func TestProfileMissingFix(t *testing.T) {
 	got := failed(t, "iam/profile-missing", outsider(func(s *snapshot.Snapshot) { s.Profiles[0].Roles = nil }))
-	if want := "aws iam add-role-to-instance-profile --region us-west-2 --instance-profile-name eks-workers --role-name <node role>"; got.Fix.Command != want {
+	if want := "aws iam add-role-to-instance-profile --region us-west-2 --instance-profile-name eks-workers --role-name '<node role>'"; got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
 	}
 }

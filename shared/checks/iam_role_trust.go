@@ -79,8 +79,8 @@ func (c crew) trust(s *snapshot.Snapshot) []Finding {
 		Evidence: []Evidence{{What: "Trust policy of " + c.name(), Value: clip(role.Trust)}},
 		Fix: Fix{
 			Text: "Let EC2 assume the role. This replaces the whole trust policy: keep other statements that are needed.",
-			Command: fmt.Sprintf(`aws iam update-assume-role-policy --region %s --role-name %s --policy-document '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"%s"},"Action":"sts:AssumeRole"}]}'`,
-				s.Region, c.name(), ec2Service(s.Partition)[0]),
+			Command: aws(s, "iam update-assume-role-policy", "--role-name", c.name(), "--policy-document",
+				fmt.Sprintf(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":%q},"Action":"sts:AssumeRole"}]}`, ec2Service(s.Partition)[0])),
 			Console: roleLink(s, c.role),
 		},
 	})

@@ -130,7 +130,8 @@ func (l ledger) imageUnfit(ami string, image snapshot.Image, group []*snapshot.I
 		if slices.Contains(l.architectures(group[0].Type), "arm64") {
 			architecture = "arm64"
 		}
-		f.Fix.Command = fmt.Sprintf("aws ssm get-parameter --region %s --name /aws/service/eks/optimized-ami/%s/amazon-linux-2023/%s/standard/recommended/image_id --query Parameter.Value --output text", l.s.Region, m, architecture)
+		f.Fix.Command = aws(l.s, "ssm get-parameter", "--name",
+			fmt.Sprintf("/aws/service/eks/optimized-ami/%s/amazon-linux-2023/%s/standard/recommended/image_id", m, architecture), "--query", "Parameter.Value", "--output", "text")
 	}
 	return f
 }

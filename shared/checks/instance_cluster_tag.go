@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
+	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
 
@@ -65,14 +65,14 @@ func runClusterTag(s *snapshot.Snapshot) []Finding {
 			Evidence: []Evidence{{What: "Tags of " + of[0], Value: tagKeys(st.instances[of[0]])}},
 			Fix: Fix{
 				Text:    fmt.Sprintf("Tag %s with %s = owned.", subject(of, "instance"), tag),
-				Command: fmt.Sprintf("aws ec2 create-tags --region %s --resources %s --tags Key=%s,Value=owned", s.Region, strings.Join(of[:min(len(of), 20)], " "), tag),
+				Command: aws(s, "ec2 create-tags", "--resources", of[:min(len(of), 20)], "--tags", fmt.Sprintf("Key=%s,Value=owned", tag)),
 				Console: ec2Console(s, "InstanceDetails:instanceId="+of[0]),
 			},
 		}
 		if resource != of[0] {
 			f.Fix.Text = fmt.Sprintf("Tag group %s with %s = owned, passed on at launch, and %s too.", resource, tag, subject(of, "instance"))
-			f.Fix.Command = fmt.Sprintf("aws autoscaling create-or-update-tags --region %s --tags ResourceId=%s,ResourceType=auto-scaling-group,Key=%s,Value=owned,PropagateAtLaunch=true && %s",
-				s.Region, resource, tag, f.Fix.Command)
+			f.Fix.Command = shell.All(aws(s, "autoscaling create-or-update-tags", "--tags",
+				fmt.Sprintf("ResourceId=%s,ResourceType=auto-scaling-group,Key=%s,Value=owned,PropagateAtLaunch=true", resource, tag)), f.Fix.Command)
 		}
 		list = append(list, f)
 	}

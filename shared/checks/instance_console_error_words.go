@@ -74,7 +74,7 @@ func (l ledger) consoleError(c *consoleCause, leads bool) Finding {
 func (l ledger) fixConsole(h consoleHit) Fix {
 	fix := Fix{
 		Text:    strings.ReplaceAll(h.match.Next, "<region>", l.s.Region),
-		Command: fmt.Sprintf("aws ec2 get-console-output --region %s --latest --output text --instance-id %s", l.s.Region, h.instance.ID),
+		Command: aws(l.s, "ec2 get-console-output", "--latest", "--output", "text", "--instance-id", h.instance.ID),
 		Console: ec2Console(l.s, "InstanceDetails:instanceId="+h.instance.ID),
 	}
 	if h.match.Check != "" {

@@ -174,8 +174,7 @@ func (l *labelled) finding(s *snapshot.Snapshot) Finding {
 	}
 	if l.group != "" {
 		f.Fix.Text = fmt.Sprintf("Take %s out of node group %s, or give it a prefix of your own; kubectl may set it once the node is there. Then replace %s.", some(l.keys, 3), l.group, subject(l.instances, "instance"))
-		f.Fix.Command = fmt.Sprintf("aws eks update-nodegroup-config --region %s --cluster-name %s --nodegroup-name %s --labels 'removeLabels=%s'",
-			s.Region, s.Cluster.Name, l.group, strings.Join(l.keys, ","))
+		f.Fix.Command = aws(s, "eks update-nodegroup-config", "--cluster-name", s.Cluster.Name, "--nodegroup-name", l.group, "--labels", "removeLabels="+strings.Join(l.keys, ","))
 	}
 	return f
 }

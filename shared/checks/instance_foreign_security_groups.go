@@ -113,10 +113,9 @@ func (st *starts) foreign(origin string, of []string) Finding {
 		},
 	}
 	if len(i.Interfaces) > 0 {
-		f.Fix.Command = fmt.Sprintf("aws ec2 modify-network-interface-attribute --region %s --network-interface-id %s --groups %s %s",
-			st.s.Region, i.Interfaces[0], strings.Join(i.Groups, " "), want)
+		f.Fix.Command = aws(st.s, "ec2 modify-network-interface-attribute", "--network-interface-id", i.Interfaces[0], "--groups", i.Groups, want)
 	} else {
-		f.Fix.Command = fmt.Sprintf("aws ec2 modify-instance-attribute --region %s --instance-id %s --groups %s %s", st.s.Region, i.ID, strings.Join(i.Groups, " "), want)
+		f.Fix.Command = aws(st.s, "ec2 modify-instance-attribute", "--instance-id", i.ID, "--groups", i.Groups, want)
 	}
 	return f
 }

@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"strings"
+
 	"fmt"
 
 	"rollcall/shared/snapshot"
@@ -71,7 +73,7 @@ func (st *starts) metadata(origin string, of []string, sure Confidence, says, wh
 		Title: title("%s", says), Why: why, Evidence: []Evidence{evidence},
 		Fix: Fix{
 			Text:    fmt.Sprintf("Set it on %s, and in a new version of the launch template for those to come.", subject(of, "instance")),
-			Command: fmt.Sprintf("aws ec2 modify-instance-metadata-options --region %s --instance-id %s %s", st.s.Region, of[0], option),
+			Command: aws(st.s, "ec2 modify-instance-metadata-options", "--instance-id", of[0], strings.Fields(option)),
 			Console: ec2Console(st.s, "InstanceDetails:instanceId="+of[0]),
 		},
 	}

@@ -59,7 +59,7 @@ func runOlderThanCluster(s *snapshot.Snapshot) []Finding {
 			},
 			Fix: Fix{
 				Text:    fmt.Sprintf("Replace %s once the cluster is ACTIVE.", subject(of, "instance")),
-				Command: fmt.Sprintf("aws autoscaling terminate-instance-in-auto-scaling-group --region %s --instance-id %s --no-should-decrement-desired-capacity", s.Region, of[0]),
+				Command: aws(s, "autoscaling terminate-instance-in-auto-scaling-group", "--instance-id", of[0], "--no-should-decrement-desired-capacity"),
 				Console: ec2Console(s, "InstanceDetails:instanceId="+of[0]),
 			},
 		}

@@ -65,12 +65,12 @@ func (l ledger) scheduledEvent(i *snapshot.Instance, events []snapshot.Scheduled
 		Outcome: Fail, Resource: i.ID, Covers: []string{i.ID}, Instances: []string{i.ID},
 		Fix: Fix{
 			Text:    "Let the group replace " + i.ID + " before the date.",
-			Command: fmt.Sprintf("aws autoscaling terminate-instance-in-auto-scaling-group --region %s --no-should-decrement-desired-capacity --instance-id %s", l.s.Region, i.ID),
+			Command: aws(l.s, "autoscaling terminate-instance-in-auto-scaling-group", "--no-should-decrement-desired-capacity", "--instance-id", i.ID),
 			Console: ec2Console(l.s, "InstanceDetails:instanceId="+i.ID),
 		},
 	}
 	if i.Tags["aws:autoscaling:groupName"] == "" {
-		f.Fix.Command = fmt.Sprintf("aws ec2 terminate-instances --region %s --instance-ids %s", l.s.Region, i.ID)
+		f.Fix.Command = aws(l.s, "ec2 terminate-instances", "--instance-ids", i.ID)
 	}
 	for _, e := range events {
 		f.Evidence = append(f.Evidence, Evidence{What: i.ID, Value: fmt.Sprintf("%s, not before %s: %s", cmp.Or(e.Code, "event without a code"), atUTC(e.NotBefore), clip(cmp.Or(e.Description, "no description")))})

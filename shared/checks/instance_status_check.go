@@ -88,16 +88,16 @@ func (l ledger) statusCheck(owner string, list []snapshot.InstanceStatus) Findin
 	f.Why = fmt.Sprintf("EC2 says that %s %s impaired: the operating system does not answer.", some(f.Covers, 3), verb(f.Covers, "is", "are"))
 	f.Fix = Fix{
 		Text:    "Read the console output of " + first + ": mostly the operating system did not start, or its network did not.",
-		Command: fmt.Sprintf("aws ec2 get-console-output --region %s --latest --output text --instance-id %s", l.s.Region, first),
+		Command: aws(l.s, "ec2 get-console-output", "--latest", "--output", "text", "--instance-id", first),
 		Console: ec2Console(l.s, "InstanceDetails:instanceId="+first),
 	}
 	if system {
 		f.Why = fmt.Sprintf("EC2 says that %s %s impaired: the host or its network is at fault, not what runs on it.", some(f.Covers, 3), verb(f.Covers, "is", "are"))
 		f.Fix.Text = "Let the group replace " + first + ": another one runs on another host."
-		f.Fix.Command = fmt.Sprintf("aws autoscaling terminate-instance-in-auto-scaling-group --region %s --no-should-decrement-desired-capacity --instance-id %s", l.s.Region, first)
+		f.Fix.Command = aws(l.s, "autoscaling terminate-instance-in-auto-scaling-group", "--no-should-decrement-desired-capacity", "--instance-id", first)
 		if i := l.instances[first]; i == nil || i.Tags["aws:autoscaling:groupName"] == "" {
 			f.Fix.Text = "Replace " + first + ": another one runs on another host."
-			f.Fix.Command = fmt.Sprintf("aws ec2 terminate-instances --region %s --instance-ids %s", l.s.Region, first)
+			f.Fix.Command = aws(l.s, "ec2 terminate-instances", "--instance-ids", first)
 		}
 	}
 	return f

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
 
@@ -137,7 +138,8 @@ func (st *starts) userData(of []*snapshot.Instance, t *told, flaws []flaw) Findi
 	if strings.HasPrefix(origin, "lt-") {
 		f.Resources = []string{of[0].AMI}
 		f.Fix.Text += fmt.Sprintf(" Make a new version of %s, use it in the group, and replace the instances: user data is read at the first start only.", origin)
-		f.Fix.Command = fmt.Sprintf("aws ec2 describe-launch-template-versions --region %s --launch-template-id %s --versions '$Latest' --query 'LaunchTemplateVersions[0].LaunchTemplateData.UserData' --output text | base64 -d", st.s.Region, origin)
+		f.Fix.Command = shell.Pipe(aws(st.s, "ec2 describe-launch-template-versions", "--launch-template-id", origin, "--versions", "$Latest",
+			"--query", "LaunchTemplateVersions[0].LaunchTemplateData.UserData", "--output", "text"), "base64 -d")
 	}
 	return f
 }

@@ -143,7 +143,7 @@ func (l ledger) versionSkew(g *versioned, plane minor) Finding {
 	}
 	for _, n := range l.s.Nodegroups {
 		if n.Name == g.owner && n.AMIType != "CUSTOM" && g.kubelet < plane {
-			f.Fix.Command = fmt.Sprintf("aws eks update-nodegroup-version --region %s --cluster-name %s --nodegroup-name %s --kubernetes-version %s", l.s.Region, l.s.Cluster.Name, n.Name, plane)
+			f.Fix.Command = aws(l.s, "eks update-nodegroup-version", "--cluster-name", l.s.Cluster.Name, "--nodegroup-name", n.Name, "--kubernetes-version", plane)
 		}
 	}
 	return f

@@ -144,7 +144,6 @@ func (c *scene) mend(n taker, u snapshot.Use) Fix {
 	}
 	fix.Text = fmt.Sprintf("Reserve a range of %s for prefixes (aws ec2 create-subnet-cidr-reservation, type prefix), so that what comes free in it is not given out singly again; then drain the nodes whose addresses break its blocks. The nearest is %s: the command lists who holds its %s. Or give pods a new subnet.",
 		id, b.CIDR, plural(len(names), "address", fmt.Sprintf("%d addresses", len(names))))
-	fix.Command = fmt.Sprintf("aws ec2 describe-network-interfaces --region %s --filters Name=subnet-id,Values=%s Name=addresses.private-ip-address,Values=%s",
-		c.s.Region, id, strings.Join(names, ","))
+	fix.Command = aws(c.s, "ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+id, "Name=addresses.private-ip-address,Values="+strings.Join(names, ","))
 	return fix
 }

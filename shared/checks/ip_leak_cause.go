@@ -8,6 +8,7 @@ import (
 
 	"rollcall/shared/ipam"
 	"rollcall/shared/leak"
+	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
 
@@ -88,7 +89,7 @@ func (l leaks) templates() []Finding {
 				// No command to make it: a list of interfaces replaces the whole list,
 				// with the security groups in it.
 				Text:    "Make a version with DeleteOnTermination=true on the primary interface, and let the group use it (the command shows what the interface has now).",
-				Command: fmt.Sprintf("aws ec2 describe-launch-template-versions --region %s --launch-template-id %s --versions %s", l.s.Region, t.ID, t.Version),
+				Command: aws(l.s, "ec2 describe-launch-template-versions", "--launch-template-id", t.ID, "--versions", t.Version),
 				Console: ec2Console(l.s, "LaunchTemplateDetails:launchTemplateId="+t.ID),
 			},
 		}
@@ -173,7 +174,7 @@ func (l leaks) plugin() []Finding {
 	}
 	f.Fix = Fix{
 		Text:    "Set CLUSTER_NAME and leave aws-node's own cleanup on; where the add-on is managed, in its configuration values.",
-		Command: fmt.Sprintf("kubectl -n kube-system set env daemonset aws-node CLUSTER_NAME=%s DISABLE_LEAKED_ENI_CLEANUP=false", s.Cluster.Name),
+		Command: shell.Command("kubectl", "-n", "kube-system", "set", "env", "daemonset", "aws-node", "CLUSTER_NAME="+s.Cluster.Name, "DISABLE_LEAKED_ENI_CLEANUP=false"),
 		Console: fmt.Sprintf("%s/eks/home?region=%s#/clusters/%s", consoleHost(s), s.Region, s.Cluster.Name),
 	}
 	return []Finding{f}

@@ -157,7 +157,7 @@ func TestLeakedInterfacesSayWhatBecomesOfThem(t *testing.T) {
 		t.Errorf("fix %q", r.Fix.Text)
 	}
 	// What may be pasted deletes what the rules allow, and nothing else.
-	if want := "for id in eni-00 eni-01 eni-02 eni-03; do aws ec2 delete-network-interface --region us-west-2 --network-interface-id $id; done"; r.Fix.Command != want {
+	if want := "for id in eni-00 eni-01 eni-02 eni-03; do aws ec2 delete-network-interface --region us-west-2 --network-interface-id \"$id\"; done"; r.Fix.Command != want {
 		t.Errorf("command = %q, want %q", r.Fix.Command, want)
 	}
 	if got, want := value(t, mixed("delete", true), "eni-cleanup"), "on: deletes 6 of them, once it has seen them twice; 2 name no cluster, and go only where all clusters of the VPC are watched and in mode delete; not 1 (no date)"; got != want {
@@ -178,7 +178,7 @@ func TestWhatNamesNoClusterIsNotToBePasted(t *testing.T) {
 			}))
 	}
 	r := opted(4)
-	if want := "for id in eni-00 eni-01 eni-02 eni-03; do aws ec2 delete-network-interface --region us-west-2 --network-interface-id $id; done"; r.Fix.Command != want || r.Fix.Remedy != deleteLeakedInterfaces {
+	if want := "for id in eni-00 eni-01 eni-02 eni-03; do aws ec2 delete-network-interface --region us-west-2 --network-interface-id \"$id\"; done"; r.Fix.Command != want || r.Fix.Remedy != deleteLeakedInterfaces {
 		t.Errorf("beside others: %+v, want the command %q", r.Fix, want)
 	}
 	r = opted(0)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"rollcall/shared/leak"
+	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
 
@@ -170,7 +171,7 @@ func naming(list []leak.Verdict) []leak.Verdict {
 func (l leaks) fix(n snapshot.Subnet, here *leaked) Fix {
 	may, left := l.sorted(here)
 	f := Fix{
-		Command: fmt.Sprintf("aws ec2 describe-network-interfaces --region %s --filters Name=subnet-id,Values=%s Name=status,Values=available 'Name=description,Values=aws-K8S-i-*'", l.s.Region, n.ID),
+		Command: aws(l.s, "ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+n.ID, "Name=status,Values=available", "Name=description,Values=aws-K8S-i-*"),
 		Console: ec2Console(l.s, "NIC:subnetId="+n.ID),
 	}
 	named := naming(may)
@@ -198,9 +199,9 @@ func (l leaks) deletes(may []leak.Verdict) string {
 	const most = 20
 	ids := l.ids(may[:min(len(may), most)])
 	if len(ids) == 1 {
-		return fmt.Sprintf("aws ec2 delete-network-interface --region %s --network-interface-id %s", l.s.Region, ids[0])
+		return aws(l.s, "ec2 delete-network-interface", "--network-interface-id", ids[0])
 	}
-	return fmt.Sprintf("for id in %s; do aws ec2 delete-network-interface --region %s --network-interface-id $id; done", strings.Join(ids, " "), l.s.Region)
+	return shell.Each(ids, "aws", "ec2", "delete-network-interface", "--region", l.s.Region, "--network-interface-id")
 }
 
 // reasons lists them with their numbers, most first.

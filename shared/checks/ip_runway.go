@@ -107,7 +107,7 @@ func (c *scene) runwayOf(subnet snapshot.Subnet, samples []snapshot.Sample) Find
 		Evidence:   append(evidence, Evidence{What: subnet.ID, Value: fmt.Sprintf("%s, %s", subnet.CIDR, subnet.Zone)}),
 		Fix: Fix{
 			Text:    fmt.Sprintf("Find what takes the addresses (the command lists interfaces that nothing is attached to), or let the groups launch into a subnet other than %s.", subnet.ID),
-			Command: fmt.Sprintf("aws ec2 describe-network-interfaces --region %s --filters Name=subnet-id,Values=%s Name=status,Values=available", c.s.Region, subnet.ID),
+			Command: aws(c.s, "ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+subnet.ID, "Name=status,Values=available"),
 			Console: console(c.s, "SubnetDetails:subnetId="+subnet.ID),
 		},
 	}

@@ -89,7 +89,7 @@ func (c *scene) freeIn(n taker, pods podNetwork, t snapshot.InstanceType) Findin
 	f.Evidence = append(f.Evidence, Evidence{What: subnet.ID, Value: fmt.Sprintf("%s, %s", subnet.CIDR, subnet.Zone)})
 	f.Fix = Fix{
 		Text:    fmt.Sprintf("Delete what holds addresses without use (the command lists interfaces that nothing is attached to), or let the group launch into a subnet other than %s.", subnet.ID),
-		Command: fmt.Sprintf("aws ec2 describe-network-interfaces --region %s --filters Name=subnet-id,Values=%s Name=status,Values=available", c.s.Region, subnet.ID),
+		Command: aws(c.s, "ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+subnet.ID, "Name=status,Values=available"),
 		Console: console(c.s, "SubnetDetails:subnetId="+subnet.ID),
 	}
 	if !n.node {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
-	"strings"
 
 	"rollcall/shared/activity"
 	"rollcall/shared/snapshot"
@@ -12,20 +11,7 @@ import (
 
 // command is an AWS CLI command in the snapshot's region.
 func (a *attempts) command(service, operation string, args ...string) string {
-	words := []string{"aws", service, operation, "--region", a.s.Region}
-	for _, arg := range args {
-		words = append(words, shell(arg))
-	}
-	return strings.Join(words, " ")
-}
-
-// shell quotes a word for a shell. Names of Auto Scaling groups may hold
-// blanks and quotes.
-func shell(word string) string {
-	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@+") == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return aws(a.s, service+" "+operation, args)
 }
 
 // showActivities shows what the group says of its launches, or the instance

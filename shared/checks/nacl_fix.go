@@ -40,6 +40,6 @@ func allowEntry(s *snapshot.Snapshot, acl string, number int, c crossing) string
 	if c.cidr.Addr().Is6() {
 		block = "--ipv6-cidr-block"
 	}
-	return fmt.Sprintf("aws ec2 create-network-acl-entry --region %s --network-acl-id %s %s --rule-number %d --protocol tcp --port-range From=%d,To=%d %s %s --rule-action allow",
-		s.Region, acl, direction, number, c.ports.From, c.ports.To, block, c.cidr)
+	return aws(s, "ec2 create-network-acl-entry", "--network-acl-id", acl, direction, "--rule-number", number,
+		"--protocol", "tcp", "--port-range", fmt.Sprintf("From=%d,To=%d", c.ports.From, c.ports.To), block, c.cidr, "--rule-action", "allow")
 }

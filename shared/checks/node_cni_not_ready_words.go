@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
 
@@ -43,14 +44,14 @@ func (l ledger) cniNotReady(list []trouble) Finding {
 	f.Why = fmt.Sprintf("%s registered, and its network is not ready: %s.", first.node.Name, first.said)
 	f.Fix = Fix{
 		Text:    "Read the pod's events and its log.",
-		Command: "kubectl -n kube-system get pods -l k8s-app=aws-node -o wide --field-selector spec.nodeName=" + first.node.Name,
+		Command: shell.Command("kubectl", "-n", "kube-system", "get", "pods", "-l", "k8s-app=aws-node", "-o", "wide", "--field-selector", "spec.nodeName="+first.node.Name),
 		Console: ec2Console(l.s, "InstanceDetails:instanceId="+first.id),
 	}
 	switch {
 	case l.s.CNI == nil:
 		f.Title = title("%s: no network plugin; there is no DaemonSet aws-node", subject(f.Covers, "node"))
 		f.Fix.Text = "Install the add-on vpc-cni. Where another network plugin is meant to do it, look at that one's pods on the node."
-		f.Fix.Command = fmt.Sprintf("aws eks create-addon --region %s --cluster-name %s --addon-name vpc-cni", l.s.Region, l.s.Cluster.Name)
+		f.Fix.Command = aws(l.s, "eks create-addon", "--cluster-name", l.s.Cluster.Name, "--addon-name", "vpc-cni")
 	case first.pod == nil:
 		f.Fix.Text = "Look at why the DaemonSet puts no pod on the node: its node selector, affinity and tolerations, and a quota of pods."
 		f.Fix.Command = "kubectl -n kube-system describe daemonset aws-node"
@@ -59,13 +60,14 @@ func (l ledger) cniNotReady(list []trouble) Finding {
 		f.Fix.Command = describePod(first.pod)
 	default:
 		f.Fix.Text = "Read the log: mostly the plugin cannot reach EC2's API, lacks an IAM action, or finds no free address."
-		f.Fix.Command = describePod(first.pod) + fmt.Sprintf(" && kubectl -n %s logs %s -c aws-node --tail 50", cmp.Or(first.pod.Namespace, "kube-system"), first.pod.Name)
+		f.Fix.Command = shell.All(describePod(first.pod),
+			shell.Command("kubectl", "-n", cmp.Or(first.pod.Namespace, "kube-system"), "logs", first.pod.Name, "-c", "aws-node", "--tail", "50"))
 	}
 	return f
 }
 
 func describePod(p *snapshot.Pod) string {
-	return fmt.Sprintf("kubectl -n %s describe pod %s", cmp.Or(p.Namespace, "kube-system"), p.Name)
+	return shell.Command("kubectl", "-n", cmp.Or(p.Namespace, "kube-system"), "describe", "pod", p.Name)
 }
 
 func one(yes bool) int {

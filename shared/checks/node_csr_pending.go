@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
 
@@ -17,7 +18,7 @@ func csrPending() Check {
 		Needs:      []snapshot.Source{snapshot.Nodes, snapshot.CSRs},
 		After:      []ID{"iam/access-duplicate-mapping"},
 		Cause:      "The kubelet asked for a serving certificate and nobody approved it. The node joins all the same; logs, exec and webhooks to it fail with a TLS error. EKS approves only what a node asks for under its own name: a node role that is mapped twice asks under another one.",
-		Fix:        "Map the node role once, with the user name system:node:{{EC2PrivateDNSName}}. What is pending can be approved by hand once.",
+		Fix:        "Map the node role once, with the user name system:node:{{EC2PrivateDNSName}}. What is pending can be approved by hand once, after a look at it: who asks (requestor), for which names and addresses (common name, SANs) and for what (usages).",
 		Links: []string{
 			"https://docs.aws.amazon.com/eks/latest/userguide/cert-signing.html",
 			"https://github.com/awslabs/amazon-eks-ami/issues/610",
@@ -105,9 +106,21 @@ func (l ledger) csrPending(resource string, csr snapshot.CSR, who string) Findin
 		Why:      fmt.Sprintf("%s has waited for approval since %s. Until then logs, exec and webhooks to the node fail with a TLS error.", csr.Name, csr.Created.UTC().Format(time.TimeOnly+" UTC")),
 		Evidence: []Evidence{{What: csr.Name, Value: fmt.Sprintf("%s, requested by %s, pending", csr.Signer, csr.Username)}},
 		Fix: Fix{
-			Text:    "Look at how the node role is mapped: EKS approves only requests under the node's own name. Approve this one by hand if the node is yours.",
-			Command: "kubectl certificate approve " + csr.Name,
+			Text: "Look at the request first (the command): who asks must be the node, the common name must be the same, the SANs must be names and addresses of that very instance, and the usages digital signature, key encipherment and server auth alone. " +
+				"Then look at how the node role is mapped: EKS approves only requests under the node's own name. Only if all of it is right and the node is yours, approve it with kubectl certificate approve and the request's name, quoted as in the command.",
+			Command: lookAtCSR(csr),
 			Console: clusterConsole(l.s),
 		},
 	}
+}
+
+// lookAtCSR shows who asks, the common name and the SANs, and then the usages,
+// which describe leaves out (kubectl, pkg/describe,
+// describeCertificateSigningRequest). Kubernetes lets a request's name hold
+// anything but "/" and "%" (ValidatePathSegmentName): what begins with a hyphen
+// is no option behind "--".
+func lookAtCSR(csr snapshot.CSR) string {
+	return shell.All(
+		shell.Command("kubectl", "describe", "csr", "--", csr.Name),
+		shell.Command("kubectl", "get", "csr", "-o", "jsonpath={.spec.usages}", "--", csr.Name))
 }

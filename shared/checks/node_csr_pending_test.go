@@ -45,7 +45,7 @@ func csrPendingCases() []testCase {
 
 func TestCSRPendingFix(t *testing.T) {
 	got := failed(t, "node/csr-pending", change(snapshottest.PrivateWithNAT(), asked("test", time.Hour)))
-	if !strings.Contains(got.Fix.Text, "mapping of the node role to test") || got.Fix.Command != "kubectl certificate approve csr-vgrfh" {
+	if !strings.Contains(got.Fix.Text, "mapping of the node role to test") || got.Fix.Command != "kubectl describe csr -- csr-vgrfh && kubectl get csr -o 'jsonpath={.spec.usages}' -- csr-vgrfh" {
 		t.Errorf("Fix = %+v", got.Fix)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
 
@@ -55,7 +56,7 @@ func (l ledger) notReady(id string, n *snapshot.Node) Finding {
 		Evidence:  []Evidence{{What: n.Name, Value: fmt.Sprintf("Ready is %s (%s): %s", status, cmp.Or(n.Ready.Reason, "no reason"), clip(n.Ready.Message))}},
 		Fix: Fix{
 			Text:    "Read the node's conditions and the pods on it, aws-node first.",
-			Command: fmt.Sprintf("kubectl describe node %s && kubectl get pods -A -o wide --field-selector spec.nodeName=%s", n.Name, n.Name),
+			Command: shell.All(shell.Command("kubectl", "describe", "node", n.Name), shell.Command("kubectl", "get", "pods", "-A", "-o", "wide", "--field-selector", "spec.nodeName="+n.Name)),
 			Console: ec2Console(l.s, "InstanceDetails:instanceId="+id),
 		},
 	}

@@ -60,7 +60,7 @@ func (l ledger) notRegistered(i *snapshot.Instance) Finding {
 		Evidence: []Evidence{{What: i.ID, Value: fmt.Sprintf("%s, %s, %s, %s; launched %s, no node", i.State, i.Type, i.Zone, i.Subnet, launched)}},
 		Fix: Fix{
 			Text:    "Read the console output of " + i.ID + ".",
-			Command: fmt.Sprintf("aws ec2 get-console-output --region %s --latest --output text --instance-id %s", l.s.Region, i.ID),
+			Command: aws(l.s, "ec2 get-console-output", "--latest", "--output", "text", "--instance-id", i.ID),
 			Console: ec2Console(l.s, "InstanceDetails:instanceId="+i.ID),
 		},
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
 
@@ -79,7 +80,7 @@ func (l ledger) uninitialized(owner string, list []string) Finding {
 	}
 	f.Fix = Fix{
 		Text:    "Compare the node's name with the instance's private DNS name, and look at the DHCP options' domain names.",
-		Command: fmt.Sprintf("kubectl get node %s -o jsonpath='{.spec.providerID} {.spec.taints}'", first.Name),
+		Command: shell.Command("kubectl", "get", "node", first.Name, "-o", "jsonpath={.spec.providerID} {.spec.taints}"),
 		Console: ec2Console(l.s, "InstanceDetails:instanceId="+list[0]),
 	}
 	return f

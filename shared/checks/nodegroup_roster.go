@@ -184,7 +184,7 @@ func nodegroupLink(s *snapshot.Snapshot, name string) string {
 }
 
 func describeNodegroup(s *snapshot.Snapshot, name string) string {
-	return fmt.Sprintf("aws eks describe-nodegroup --region %s --cluster-name %s --nodegroup-name %s --query 'nodegroup.[status,health]'", s.Region, s.Cluster.Name, name)
+	return aws(s, "eks describe-nodegroup", "--cluster-name", s.Cluster.Name, "--nodegroup-name", name, "--query", "nodegroup.[status,health]")
 }
 
 // behindNodegroups are the checks that are nearer to the cause of an issue

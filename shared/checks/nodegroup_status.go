@@ -167,5 +167,5 @@ func (r roster) describeUpdate(n snapshot.Nodegroup) string {
 	if len(n.Updates) == 0 || n.Updates[0].ID == "" {
 		return ""
 	}
-	return fmt.Sprintf("aws eks describe-update --region %s --name %s --nodegroup-name %s --update-id %s", r.s.Region, r.s.Cluster.Name, n.Name, n.Updates[0].ID)
+	return aws(r.s, "eks describe-update", "--name", r.s.Cluster.Name, "--nodegroup-name", n.Name, "--update-id", n.Updates[0].ID)
 }

@@ -86,7 +86,7 @@ func (r roster) updateFailed(n snapshot.Nodegroup, u snapshot.Update, line Evide
 		Why:   fmt.Sprintf("The %s of %s that began at %s UTC failed.", cmp.Or(spoken(u.Type), "update"), n.Name, u.Created.UTC().Format(dayAndMinute)),
 		Fix: Fix{
 			Text:    "EKS gives no reason: look at the nodegroup and its group's scaling activities, and update again.",
-			Command: fmt.Sprintf("aws eks describe-update --region %s --name %s --nodegroup-name %s --update-id %s", r.s.Region, r.s.Cluster.Name, n.Name, u.ID),
+			Command: aws(r.s, "eks describe-update", "--name", r.s.Cluster.Name, "--nodegroup-name", n.Name, "--update-id", u.ID),
 			Console: nodegroupLink(r.s, n.Name),
 		},
 	}

@@ -77,7 +77,7 @@ func (c *scene) fixAPIPrivate(l lot) Fix {
 				continue
 			}
 			fix.Text = fmt.Sprintf("%s connects %s and %s. The tables of the cluster's subnets must lead back by it too.", p.ID, l.table.VPC, theirs)
-			fix.Command = route(c.s, "create-route", l.table.ID, end[1].CIDRs[0].String(), "--vpc-peering-connection-id "+p.ID)
+			fix.Command = route(c.s, "create-route", l.table.ID, end[1].CIDRs[0].String(), "--vpc-peering-connection-id", p.ID)
 			return fix
 		}
 	}

@@ -58,6 +58,6 @@ func (c *scene) fixCIDR(from []string, outside bool) Fix {
 		change = "publicAccessCidrs=" + strings.Join(append(all, from...), ",")
 		fix.Text = fmt.Sprintf("Adds %s to those that are admitted.", some(from, 3))
 	}
-	fix.Command = fmt.Sprintf("aws eks update-cluster-config --region %s --name %s --resources-vpc-config %s", c.s.Region, cluster.Name, change)
+	fix.Command = aws(c.s, "eks update-cluster-config", "--name", cluster.Name, "--resources-vpc-config", change)
 	return fix
 }

@@ -84,6 +84,6 @@ func (c *scene) toGateway(l lot, p path.Path) Fix {
 		return fix
 	}
 	fix.Text = fmt.Sprintf("%s is attached to %s", igw.ID, l.table.VPC)
-	fix.Command = route(c.s, "replace-route", l.table.ID, path.Destination(p.Row), "--gateway-id "+igw.ID)
+	fix.Command = route(c.s, "replace-route", l.table.ID, path.Destination(p.Row), "--gateway-id", igw.ID)
 	return fix
 }

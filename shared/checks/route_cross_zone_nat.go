@@ -72,7 +72,7 @@ func (c *scene) fixCrossZone(l lot, nat snapshot.NATGateway, zones []string) Fix
 				continue
 			}
 			fix.Text = fmt.Sprintf("%s: available, same zone", other.ID)
-			fix.Command = route(c.s, "replace-route", l.table.ID, path.Destination(l.internet.Row), "--nat-gateway-id "+other.ID)
+			fix.Command = route(c.s, "replace-route", l.table.ID, path.Destination(l.internet.Row), "--nat-gateway-id", other.ID)
 			return fix
 		}
 		fix.Text = fmt.Sprintf("Make a NAT gateway in a public subnet of %s, and lead %s of %s to it.", zones[0], path.Destination(l.internet.Row), l.table.ID)

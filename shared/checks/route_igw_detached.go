@@ -63,10 +63,10 @@ func (c *scene) fixDetached(f wayFault, attached []string) Fix {
 	switch {
 	case has:
 		fix.Text = fmt.Sprintf("%s is attached to %s", other.ID, vpc)
-		fix.Command = route(c.s, "replace-route", table, c.destinationTo(table, f), "--gateway-id "+other.ID)
+		fix.Command = route(c.s, "replace-route", table, c.destinationTo(table, f), "--gateway-id", other.ID)
 	case len(attached) == 0:
 		fix.Text = fmt.Sprintf("%s has no other internet gateway, and no other VPC uses %s", vpc, f.id)
-		fix.Command = fmt.Sprintf("aws ec2 attach-internet-gateway --region %s --internet-gateway-id %s --vpc-id %s", c.s.Region, f.id, vpc)
+		fix.Command = aws(c.s, "ec2 attach-internet-gateway", "--internet-gateway-id", f.id, "--vpc-id", vpc)
 	default:
 		fix.Text = fmt.Sprintf("Make an internet gateway, attach it to %s, and lead %s of %s to it. %s belongs to %s: leave it there.", vpc, c.destinationTo(table, f), table, f.id, and(attached))
 	}

@@ -155,6 +155,6 @@ func (c *scene) fixPublicAddress(l lot, subnet snapshot.Subnet) Fix {
 	if other, ok := c.sibling(l.table, []string{subnet.Zone}); ok {
 		fix.Text = fmt.Sprintf("Then replace the instances. If %s is meant to be private, associate it with %s, which leads to a NAT gateway, instead.", subnet.ID, other.ID)
 	}
-	fix.Command = fmt.Sprintf("aws ec2 modify-subnet-attribute --region %s --subnet-id %s --map-public-ip-on-launch", c.s.Region, subnet.ID)
+	fix.Command = aws(c.s, "ec2 modify-subnet-attribute", "--subnet-id", subnet.ID, "--map-public-ip-on-launch")
 	return fix
 }

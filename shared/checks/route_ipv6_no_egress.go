@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"rollcall/shared/path"
+	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
 
@@ -113,8 +114,8 @@ func (c *scene) fixIPv6Range(s snapshot.Subnet) Fix {
 			continue
 		}
 		fix.Text = fmt.Sprintf("%s is a free /64 of %s. Then replace the instances.", free, s.VPC)
-		fix.Command = fmt.Sprintf("aws ec2 associate-subnet-cidr-block --region %s --subnet-id %s --ipv6-cidr-block %s && aws ec2 modify-subnet-attribute --region %s --subnet-id %s --assign-ipv6-address-on-creation",
-			c.s.Region, s.ID, free, c.s.Region, s.ID)
+		fix.Command = shell.All(aws(c.s, "ec2 associate-subnet-cidr-block", "--subnet-id", s.ID, "--ipv6-cidr-block", free),
+			aws(c.s, "ec2 modify-subnet-attribute", "--subnet-id", s.ID, "--assign-ipv6-address-on-creation"))
 		return fix
 	}
 	return fix

@@ -41,19 +41,19 @@ func (c *scene) fixIPv6Way(l lot, w path.Way) Fix {
 	}
 	if igw, attached := c.net.Gateway(l.table.VPC); attached && l.internet.Verdict == path.NeedsPublicIP {
 		fix.Text = fmt.Sprintf("%s is attached to %s", igw.ID, l.table.VPC)
-		fix.Command = route6(c.s, action, l.table.ID, "--gateway-id "+igw.ID)
+		fix.Command = route6(c.s, action, l.table.ID, "--gateway-id", igw.ID)
 		return fix
 	}
 	i := slices.IndexFunc(c.s.EgressOnly, func(g snapshot.EgressOnlyGateway) bool { return slices.Contains(g.Attached, l.table.VPC) })
 	switch {
 	case i >= 0:
 		fix.Text = fmt.Sprintf("%s is attached to %s", c.s.EgressOnly[i].ID, l.table.VPC)
-		fix.Command = route6(c.s, action, l.table.ID, "--egress-only-internet-gateway-id "+c.s.EgressOnly[i].ID)
+		fix.Command = route6(c.s, action, l.table.ID, "--egress-only-internet-gateway-id", c.s.EgressOnly[i].ID)
 	case !c.s.Has(snapshot.EgressOnly):
 		fix.Text = fmt.Sprintf("Lead ::/0 of %s to an egress-only internet gateway of %s. Which there are could not be read.", l.table.ID, l.table.VPC)
 	default:
 		fix.Text = fmt.Sprintf("%s has no egress-only internet gateway. Make one, then lead ::/0 of %s to it.", l.table.VPC, l.table.ID)
-		fix.Command = fmt.Sprintf("aws ec2 create-egress-only-internet-gateway --region %s --vpc-id %s", c.s.Region, l.table.VPC)
+		fix.Command = aws(c.s, "ec2 create-egress-only-internet-gateway", "--vpc-id", l.table.VPC)
 	}
 	return fix
 }

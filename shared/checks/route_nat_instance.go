@@ -100,13 +100,13 @@ func (c *scene) fixForwarder(f wayFault) Fix {
 	switch {
 	case stopped:
 		fix.Text = fmt.Sprintf("Start %s. A NAT gateway in its place cannot be stopped.", instance)
-		fix.Command = fmt.Sprintf("aws ec2 start-instances --region %s --instance-ids %s", c.s.Region, instance)
+		fix.Command = aws(c.s, "ec2 start-instances", "--instance-ids", instance)
 	case e.SourceCheck:
 		fix.Text = "Switch the source/destination check off, if the instance is meant to forward."
-		fix.Command = fmt.Sprintf("aws ec2 modify-network-interface-attribute --region %s --network-interface-id %s --no-source-dest-check", c.s.Region, e.ID)
+		fix.Command = aws(c.s, "ec2 modify-network-interface-attribute", "--network-interface-id", e.ID, "--no-source-dest-check")
 	case i.SourceCheck:
 		fix.Text = "Switch the source/destination check off, if the instance is meant to forward."
-		fix.Command = fmt.Sprintf("aws ec2 modify-instance-attribute --region %s --instance-id %s --no-source-dest-check", c.s.Region, i.ID)
+		fix.Command = aws(c.s, "ec2 modify-instance-attribute", "--instance-id", i.ID, "--no-source-dest-check")
 	default:
 		return c.leadElsewhere(f.lots[0], f.way)
 	}

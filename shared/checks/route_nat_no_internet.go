@@ -66,10 +66,10 @@ func (c *scene) fixStuckNAT(f wayFault, nat snapshot.NATGateway) Fix {
 		fix.Text = fmt.Sprintf("Attach an internet gateway to %s, and lead 0.0.0.0/0 of the table of %s to it.", nat.VPC, nat.Subnet)
 	case table.Fallback && other:
 		fix.Text = fmt.Sprintf("%s: leads to %s; %s has no association of its own", public.ID, igw.ID, nat.Subnet)
-		fix.Command = fmt.Sprintf("aws ec2 associate-route-table --region %s --route-table-id %s --subnet-id %s", c.s.Region, public.ID, nat.Subnet)
+		fix.Command = aws(c.s, "ec2 associate-route-table", "--route-table-id", public.ID, "--subnet-id", nat.Subnet)
 	case !table.Fallback && slices.Equal(table.Subnets, []string{nat.Subnet}):
 		fix.Text = fmt.Sprintf("%s: attached to %s; only %s uses %s", igw.ID, nat.VPC, nat.Subnet, table.ID)
-		fix.Command = route(c.s, setDefault(table), table.ID, "0.0.0.0/0", "--gateway-id "+igw.ID)
+		fix.Command = route(c.s, setDefault(table), table.ID, "0.0.0.0/0", "--gateway-id", igw.ID)
 	default:
 		fix.Text = fmt.Sprintf("Associate %s with a table of its own whose 0.0.0.0/0 leads to %s. Other subnets use %s too, so do not change that.", nat.Subnet, igw.ID, table.ID)
 	}

@@ -63,7 +63,7 @@ func (c *scene) fixNAT(f wayFault, nat snapshot.NATGateway) Fix {
 			break
 		}
 		fix.Text = why
-		commands = append(commands, route(c.s, "replace-route", l.table.ID, path.Destination(f.way.Row), "--nat-gateway-id "+other.ID))
+		commands = append(commands, route(c.s, "replace-route", l.table.ID, path.Destination(f.way.Row), "--nat-gateway-id", other.ID))
 	}
 	switch {
 	case nat.State == "pending":

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rollcall/shared/path"
+	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
 
@@ -146,7 +147,7 @@ func (c *scene) fixNoEgress(l lot) Fix {
 		if other, ok := c.sibling(l.table, l.zones()); ok {
 			var commands []string
 			for _, id := range l.ids() {
-				commands = append(commands, fmt.Sprintf("aws ec2 associate-route-table --region %s --route-table-id %s --subnet-id %s", c.s.Region, other.ID, id))
+				commands = append(commands, aws(c.s, "ec2 associate-route-table", "--route-table-id", other.ID, "--subnet-id", id))
 			}
 			return Fix{
 				Text:    fmt.Sprintf("%s: has a way out, and %s uses it; %s has no association of its own", other.ID, other.Subnets[0], subject(l.ids(), "subnet")),
@@ -165,5 +166,5 @@ func (c *scene) fixNoEgress(l lot) Fix {
 // several joins commands that are all needed, at most five.
 func several(commands []string) string {
 	const limit = 5
-	return strings.Join(commands[:min(len(commands), limit)], " && ")
+	return shell.All(commands[:min(len(commands), limit)]...)
 }

@@ -35,12 +35,12 @@ func (g *ground) groupRules(groups []string, egress bool) []Evidence {
 
 // admit is the command that lets a port in from a group.
 func admit(s *snapshot.Snapshot, group string, port int, from string) string {
-	return fmt.Sprintf("aws ec2 authorize-security-group-ingress --region %s --group-id %s --protocol tcp --port %d --source-group %s", s.Region, group, port, from)
+	return aws(s, "ec2 authorize-security-group-ingress", "--group-id", group, "--protocol", "tcp", "--port", port, "--source-group", from)
 }
 
 // release is the command that lets a port out to a range.
 func release(s *snapshot.Snapshot, group, protocol string, port int, to netip.Prefix) string {
-	return fmt.Sprintf("aws ec2 authorize-security-group-egress --region %s --group-id %s --protocol %s --port %d --cidr %s", s.Region, group, protocol, port, to)
+	return aws(s, "ec2 authorize-security-group-egress", "--group-id", group, "--protocol", protocol, "--port", port, "--cidr", to)
 }
 
 // admitted sorts a post's suspects by whether groups let them in on a port:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
 
@@ -128,7 +129,7 @@ func (p *places) stuck(zone string, list []stuck) Finding {
 		Why:   fmt.Sprintf("Pod %s waits since %s: %s lives in %s. %s.", first.pod.Key(), clockTime(first.pod.Since()), h.home.words(), h.home.zone(), p.there(h, first)),
 		Fix: Fix{
 			Text:    fmt.Sprintf("Make room on a node in %s, or let one more come there. The command shows what the nodes of the zone carry.", zone),
-			Command: fmt.Sprintf("kubectl describe nodes -l topology.kubernetes.io/zone=%s", zone),
+			Command: shell.Command("kubectl", "describe", "nodes", "-l", "topology.kubernetes.io/zone="+zone),
 			Console: ec2Console(p.s, "VolumeDetails:volumeId="+h.home.id),
 		},
 	}

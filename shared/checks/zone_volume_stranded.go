@@ -113,7 +113,7 @@ func (p *places) stranded(zone string, list []lodging) Finding {
 		Why:       fmt.Sprintf("%s lives in %s; no node is there, and none can come: %s.", capital(first.home.words()), first.home.zone(), first.why),
 		Fix: Fix{
 			Text:    fmt.Sprintf("Give the cluster a nodegroup with a subnet in %s (the command lists them)%s. One nodegroup per zone is what AWS advises for workloads with EBS volumes.", zone, suited(first)),
-			Command: fmt.Sprintf("aws ec2 describe-subnets --region %s --filters Name=availability-zone,Values=%s%s", p.s.Region, zone, inVPC(p.s)),
+			Command: aws(p.s, "ec2 describe-subnets", "--filters", "Name=availability-zone,Values="+zone, inVPC(p.s)),
 			Console: ec2Console(p.s, "VolumeDetails:volumeId="+first.home.id),
 		},
 	}
@@ -136,11 +136,12 @@ func suited(l lodging) string {
 	return ", and with nodes that take " + l.pod.Key()
 }
 
-func inVPC(s *snapshot.Snapshot) string {
+// inVPC is the filter by the cluster's VPC, where that is known.
+func inVPC(s *snapshot.Snapshot) []string {
 	if s.Cluster.VPC == "" {
-		return ""
+		return nil
 	}
-	return " Name=vpc-id,Values=" + s.Cluster.VPC
+	return []string{"Name=vpc-id,Values=" + s.Cluster.VPC}
 }
 
 func capital(text string) string {

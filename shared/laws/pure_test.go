@@ -13,7 +13,7 @@ import (
 // decides are the packages that decide: no client, no network, no clock, no
 // environment (DESIGN, section 2).
 func decides() []string {
-	return []string{"activity", "audience", "chart", "checks", "console", "diagnose", "event", "firewall", "fn", "interaction", "ipam", "leak", "outcome", "path", "plan", "policy", "report", "snapshot", "spot", "userdata"}
+	return []string{"activity", "audience", "chart", "checks", "console", "diagnose", "event", "firewall", "fn", "interaction", "ipam", "leak", "outcome", "path", "plan", "policy", "report", "shell", "snapshot", "spot", "userdata"}
 }
 
 // silent are those that reach nobody either, but may know the time: settings

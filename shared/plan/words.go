@@ -1,6 +1,10 @@
 package plan
 
-import "strings"
+import (
+	"strings"
+
+	"rollcall/shared/shell"
+)
 
 // words are a plan's words for people: pure, so that the same plan reads the
 // same in Slack, in the audit and in the docs.
@@ -28,6 +32,12 @@ func (p Plan) words() words {
 		return p.accessWords(*p.Access)
 	}
 	return words{title: "Nothing"}
+}
+
+// aws is a command of the AWS CLI in the plan's region: "ec2 create-route" and
+// its options, each word quoted.
+func (p Plan) aws(operation string, words ...any) string {
+	return shell.Command(append([]any{"aws", strings.Fields(operation), "--region", p.Region}, words...)...)
 }
 
 // Title says in one line what the plan does.

@@ -10,7 +10,7 @@ func (p Plan) cleanupWords(c Cleanup) words {
 		cost:  "None.",
 	}
 	for _, id := range c.Interfaces {
-		w.commands = append(w.commands, fmt.Sprintf("aws ec2 delete-network-interface --region %s --network-interface-id %s", p.Region, id))
+		w.commands = append(w.commands, p.aws("ec2 delete-network-interface", "--network-interface-id", id))
 	}
 	return w
 }

@@ -5,12 +5,12 @@ import "fmt"
 func (p Plan) coverWords(c Cover) words {
 	name := c.Group
 	command := func(n int) string {
-		return fmt.Sprintf("aws autoscaling set-desired-capacity --region %s --auto-scaling-group-name %s --desired-capacity %d", p.Region, c.Group, n)
+		return p.aws("autoscaling set-desired-capacity", "--auto-scaling-group-name", c.Group, "--desired-capacity", n)
 	}
 	if c.Nodegroup != "" {
 		name = c.Nodegroup
 		command = func(n int) string {
-			return fmt.Sprintf("aws eks update-nodegroup-config --region %s --cluster-name %s --nodegroup-name %s --scaling-config desiredSize=%d", p.Region, p.Cluster, c.Nodegroup, n)
+			return p.aws("eks update-nodegroup-config", "--cluster-name", p.Cluster, "--nodegroup-name", c.Nodegroup, "--scaling-config", fmt.Sprintf("desiredSize=%d", n))
 		}
 	}
 	w := words{

@@ -12,10 +12,10 @@ func (p Plan) openWords(o Open) words {
 	}
 	command := func(call string) string {
 		if len(o.From) == 1 {
-			return fmt.Sprintf("aws ec2 %s --region %s --group-id %s --protocol tcp --port %d --source-group %s", call, p.Region, o.SecurityGroup, o.Port, o.From[0])
+			return p.aws("ec2 "+call, "--group-id", o.SecurityGroup, "--protocol", "tcp", "--port", o.Port, "--source-group", o.From[0])
 		}
-		return fmt.Sprintf("aws ec2 %s --region %s --group-id %s --ip-permissions 'IpProtocol=tcp,FromPort=%d,ToPort=%d,UserIdGroupPairs=[%s]'",
-			call, p.Region, o.SecurityGroup, o.Port, o.Port, strings.Join(pairs, ","))
+		return p.aws("ec2 "+call, "--group-id", o.SecurityGroup,
+			"--ip-permissions", fmt.Sprintf("IpProtocol=tcp,FromPort=%d,ToPort=%d,UserIdGroupPairs=[%s]", o.Port, o.Port, strings.Join(pairs, ",")))
 	}
 	return words{
 		title:    fmt.Sprintf("Admit tcp %d from %s in %s", o.Port, and(o.From), o.SecurityGroup),

@@ -8,7 +8,7 @@ func (p Plan) replaceWords(r Replace) words {
 	for _, i := range r.Instances {
 		ids = append(ids, i.Instance)
 		w.steps = append(w.steps, fmt.Sprintf("End %s (%s, %s) through its Auto Scaling group %s, which launches another: the capacity stays.", i.Instance, i.Nodegroup, i.Zone, i.Group))
-		w.commands = append(w.commands, fmt.Sprintf("aws autoscaling terminate-instance-in-auto-scaling-group --region %s --instance-id %s --no-should-decrement-desired-capacity", p.Region, i.Instance))
+		w.commands = append(w.commands, p.aws("autoscaling terminate-instance-in-auto-scaling-group", "--instance-id", i.Instance, "--no-should-decrement-desired-capacity"))
 	}
 	w.title = "Replace " + few(ids, "instance")
 	if len(ids) > 2 {

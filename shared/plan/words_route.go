@@ -7,14 +7,14 @@ import (
 )
 
 func (p Plan) routeWords(r Route) words {
-	command := func(call, more string) string {
-		return fmt.Sprintf("aws ec2 %s --region %s --route-table-id %s --destination-cidr-block %s%s", call, p.Region, r.Table, r.Destination, more)
+	command := func(call string, more ...string) string {
+		return p.aws("ec2 "+call, "--route-table-id", r.Table, "--destination-cidr-block", r.Destination, more)
 	}
 	return words{
 		title:    fmt.Sprintf("Add %s → %s to %s", r.Destination, r.NAT, r.Table),
 		steps:    []string{fmt.Sprintf("Create the route %s → %s in %s%s.", r.Destination, r.NAT, r.Table, routeUsers(r))},
-		commands: []string{command("create-route", " --nat-gateway-id "+r.NAT)},
-		undo:     []string{command("delete-route", "")},
+		commands: []string{command("create-route", "--nat-gateway-id", r.NAT)},
+		undo:     []string{command("delete-route")},
 		cost:     routeCost(r),
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"rollcall/shared/leak"
 	"rollcall/shared/report"
+	"rollcall/shared/shell"
 )
 
 const broom = "🧹"
@@ -216,8 +217,8 @@ func (p *page) stopped(s report.Summary, c report.Cleanup) {
 // listLeft is the command that lists what the VPC CNI made and nothing uses.
 func (p *page) listLeft(vpc string) string {
 	if ids.FindString(vpc) != vpc || !region.MatchString(p.place.region) {
-		vpc = "VPC"
+		vpc = shell.Placeholder("VPC")
 	}
-	return "aws ec2 describe-network-interfaces --region " + p.place.region + " --filters Name=vpc-id,Values=" + vpc +
-		" Name=status,Values=available 'Name=description,Values=aws-K8S-*' --query 'NetworkInterfaces[].[NetworkInterfaceId,Description]' --output text"
+	return shell.Command("aws", "ec2", "describe-network-interfaces", "--region", p.place.region, "--filters", "Name=vpc-id,Values="+vpc,
+		"Name=status,Values=available", "Name=description,Values=aws-K8S-*", "--query", "NetworkInterfaces[].[NetworkInterfaceId,Description]", "--output", "text")
 }

@@ -7,6 +7,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/report"
+	"rollcall/shared/shell"
 )
 
 // maxWhy is for one or two sentences; whoever writes more is cut.
@@ -152,8 +153,8 @@ func replace(i report.Incident) string {
 	for _, l := range byStart(i.Launches) {
 		stuck := l.Standing == report.Missed || l.Standing == report.GivenUp
 		if stuck && l.Group != "" && ids.FindString(l.Instance) == l.Instance && region.MatchString(i.Region) {
-			return "aws autoscaling terminate-instance-in-auto-scaling-group --region " + i.Region +
-				" --instance-id " + l.Instance + " --no-should-decrement-desired-capacity"
+			return shell.Command("aws", "autoscaling", "terminate-instance-in-auto-scaling-group", "--region", i.Region,
+				"--instance-id", l.Instance, "--no-should-decrement-desired-capacity")
 		}
 	}
 	return ""

@@ -1,0 +1,176 @@
+package commandtest
+
+import (
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/shell"
+	"rollcall/shared/snapshot"
+)
+
+// found are the commands of all that the checks find in a snapshot, by check and
+// resource.
+func found(s *snapshot.Snapshot) map[[2]string]checks.Fix {
+	all := map[[2]string]checks.Fix{}
+	for _, r := range checks.Eval(checks.All(), s) {
+		if r.Outcome == checks.Fail && r.Fix.Command != "" {
+			all[[2]string{string(r.Check), r.Resource}] = r.Fix
+		}
+	}
+	return all
+}
+
+// tally is what a test has looked at: a test that looks at nothing holds nothing.
+type tally struct {
+	checks          map[string]bool
+	worlds          int
+	commands        int
+	poisoned, whole int
+	sample          map[string]string
+}
+
+// TestCommandsOfFindings takes every world of the corpus, and poisons what
+// commands name, one text after the other, wherever it stands in the snapshot; and
+// then every text at once. No command may come to hold anything but words: a text
+// that was a word, or a part of one, is the same word with the poison in it.
+func TestCommandsOfFindings(t *testing.T) {
+	spared := spoken(t)
+	seen := tally{checks: map[string]bool{}, sample: map[string]string{}}
+	worlds := corpus(t)
+	for _, name := range slices.Sorted(maps.Keys(worlds)) {
+		t.Run(name, func(t *testing.T) {
+			seen.worlds++
+			for _, s := range snapshots(t, worlds[name]) {
+				seen.world(t, name, s, spared)
+			}
+		})
+	}
+	t.Logf("%d worlds, commands of %d checks, %d commands; poisoned text by text %d, all at once %d", len(worlds), len(seen.checks), seen.commands, seen.poisoned, seen.whole)
+	if seen.worlds == len(worlds) && (len(seen.checks) < 70 || seen.poisoned < 300 || seen.whole < 100) {
+		t.Error("that is fewer than there are: the test holds little")
+	}
+	seen.run(t)
+}
+
+func (seen *tally) world(t *testing.T, name string, s *snapshot.Snapshot, spared map[string]bool) {
+	t.Helper()
+	sound := found(s)
+	words := map[[2]string][][]string{}
+	named := map[string]bool{}
+	known := texts(s)
+	for key, fix := range sound {
+		calls, err := parsed(fix.Command)
+		if err != nil {
+			t.Errorf("%s, %s: %v: %s", name, key[0], err, fix.Command)
+			continue
+		}
+		seen.checks[key[0]] = true
+		seen.commands++
+		words[key] = calls
+		for _, w := range slices.Concat(calls...) {
+			seen.placeholder(t, key[0], w, fix)
+			for text := range known {
+				if len(text) > 2 && !spared[text] && strings.Contains(w, text) {
+					named[text] = true
+				}
+			}
+		}
+	}
+	for text := range named {
+		change := at(text)
+		for key, fix := range found(shadowOf(s, change)) {
+			if !strings.Contains(fix.Command, "pwned") {
+				continue
+			}
+			calls, err := parsed(fix.Command)
+			if err != nil {
+				t.Errorf("%s, %s, %q poisoned: %v: %s", name, key[0], text, err, fix.Command)
+				continue
+			}
+			seen.poisoned++
+			seen.sample[key[0]] = fix.Command
+			if !seen.intact(t, name, key[0], calls, fix.Command) {
+				continue
+			}
+			before, there := words[[2]string{key[0], strings.TrimSuffix(key[1], poison)}]
+			if diff := cmp.Diff(before, clean(calls)); there && diff != "" {
+				t.Errorf("%s, %s, %q poisoned (-words +words without the poison):\n%s", name, key[0], text, diff)
+			}
+		}
+	}
+	for key, fix := range found(shadowOf(s, everything(spared))) {
+		calls, err := parsed(fix.Command)
+		if err != nil {
+			t.Errorf("%s, %s, all poisoned: %v: %s", name, key[0], err, fix.Command)
+			continue
+		}
+		if strings.Contains(fix.Command, "pwned") {
+			seen.whole++
+			seen.intact(t, name, key[0], calls, fix.Command)
+		}
+	}
+}
+
+// held is the poison as a word holds it: what is not a byte of a text stays.
+func held(w string) string { return strings.ReplaceAll(w, poison, "") }
+
+// intact holds that each poison in a command is whole, within its word.
+func (seen *tally) intact(t *testing.T, name, check string, calls [][]string, command string) bool {
+	t.Helper()
+	for _, w := range slices.Concat(calls...) {
+		if strings.Contains(held(w), "pwned") {
+			t.Errorf("%s, %s: the poison is not whole in %q: %s", name, check, w, command)
+			return false
+		}
+	}
+	return true
+}
+
+func clean(calls [][]string) [][]string {
+	var out [][]string
+	for _, words := range calls {
+		var list []string
+		for _, w := range words {
+			list = append(list, held(w))
+		}
+		out = append(out, list)
+	}
+	return out
+}
+
+// placeholder holds that what a person must fill in is named in the text.
+func (seen *tally) placeholder(t *testing.T, check, word string, fix checks.Fix) {
+	t.Helper()
+	if _, rest, ok := strings.Cut(word, "<"); ok {
+		what, _, closed := strings.Cut(rest, ">")
+		if !closed || !strings.Contains(fix.Text, shell.Placeholder(what)) {
+			t.Errorf("%s: %q is to be filled in, and the text does not say so: %s", check, word, fix.Text)
+		}
+	}
+}
+
+// run gives one poisoned command of each check to real shells.
+func (seen *tally) run(t *testing.T) {
+	t.Helper()
+	for _, program := range []string{"bash", "zsh"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Logf("%s is not installed: not run", program)
+			continue
+		}
+		for check, command := range seen.sample {
+			want, err := parsed(command)
+			if err != nil || strings.Contains(command, "for id in") || strings.Contains(command, `"$(`) {
+				continue // what the shell fills in, the parser does not
+			}
+			if diff := cmp.Diff(want, ran(t, program, command)); diff != "" {
+				t.Errorf("%s, %s (-words +got):\n%s\n%s", program, check, diff, command)
+			}
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package commandtest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"rollcall/local/cloud"
+	"rollcall/local/world"
+	"rollcall/shared/checks"
+	"rollcall/shared/gather"
+	"rollcall/shared/inspect"
+	"rollcall/shared/snapshot"
+)
+
+const (
+	account = "111122223333"
+	region  = "us-west-2"
+)
+
+// accountAPI is the world's API in one.
+type accountAPI struct {
+	world.EC2
+	world.AutoScaling
+	world.EKS
+	world.IAM
+}
+
+// corpus are the worlds of the corpus by their names.
+func corpus(t *testing.T) map[string]*world.File {
+	t.Helper()
+	paths, err := filepath.Glob("../worlds/corpus/*.yaml")
+	if err != nil || len(paths) < 100 {
+		t.Fatalf("%d worlds, %v", len(paths), err)
+	}
+	worlds := map[string]*world.File{}
+	for _, path := range paths {
+		name := strings.TrimSuffix(filepath.Base(path), ".yaml")
+		if name == "unseen" {
+			continue
+		}
+		f, err := world.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		worlds[name] = f
+	}
+	return worlds
+}
+
+// snapshots reads each cluster of a world with the functions' own reader, with
+// all that any check looks at.
+func snapshots(t *testing.T, f *world.File) []*snapshot.Snapshot {
+	t.Helper()
+	w, err := world.New(f, world.Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	admin := cloud.AdminIdentity(account, "test")
+	served, err := cloud.Start(ctx, cloud.Config{
+		Account: account, Region: region, Identities: []cloud.Identity{admin},
+		World:    accountAPI{w.EC2(), w.AutoScaling(), w.EKS(), w.IAM()},
+		Clusters: w.Clusters(), Endpoints: true,
+		Objects: func(name, plural string) ([]json.RawMessage, string, error) {
+			list, err := w.Kubernetes(name, plural)
+			return list.Items, list.ResourceVersion, err
+		},
+		MinLatency: time.Microsecond, Now: w.Now, Wall: time.Now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer served.Close()
+	transport := &http.Transport{MaxIdleConnsPerHost: 8}
+	defer transport.CloseIdleConnections()
+	reader := gather.New(aws.Config{
+		Region: region, BaseEndpoint: aws.String(served.Endpoint()), HTTPClient: &http.Client{Transport: transport},
+		Credentials: credentials.NewStaticCredentialsProvider(admin.AccessKeyID, admin.SecretAccessKey, ""),
+		Retryer:     func() aws.Retryer { return retry.AddWithMaxAttempts(retry.NewStandard(), 3) },
+	}).Through(served.Kubernetes)
+	var list []*snapshot.Snapshot
+	for _, c := range w.Clusters() {
+		if s := read(ctx, t, reader, f, w, c); s != nil {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+func read(ctx context.Context, t *testing.T, reader *gather.Reader, f *world.File, w *world.World, cluster string) *snapshot.Snapshot {
+	t.Helper()
+	var ids []string
+	for _, i := range f.EC2.Instances {
+		ids = append(ids, aws.ToString(i.InstanceId))
+	}
+	instances, failed := reader.Find(ctx, ids, nil)
+	if failed != nil {
+		t.Fatal(failed)
+	}
+	groups, failed := reader.Groups(ctx, inspect.GroupsOf(instances))
+	if failed != nil {
+		t.Fatal(failed)
+	}
+	q := gather.Query{
+		Account: account, Region: region, Time: w.Now(), Cluster: cluster, Instances: instances, Groups: groups, AllNodegroups: true,
+		Sources: gather.JoinSources(checks.All()), Scope: snapshot.Scope{Instances: ids},
+	}
+	for _, in := range instances {
+		q.Launches = append(q.Launches, snapshot.Launch{Instance: in.ID, Started: in.Launched, Due: in.Launched.Add(5 * time.Minute)})
+		if in.Subnet != "" {
+			q.Scope.Subnets = append(q.Scope.Subnets, in.Subnet)
+		}
+	}
+	s, err := reader.Read(ctx, q)
+	if err != nil && !errors.Is(err, gather.ErrNoCluster) {
+		t.Fatal(err)
+	}
+	if err != nil {
+		return nil
+	}
+	return s
+}
