@@ -28,7 +28,7 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 	if errors.Is(err, gather.ErrNoCluster) {
 		h.log.WarnContext(ctx, "instances of a cluster that EKS does not have", "cluster", cluster, "instances", len(r.entries))
 		h.count("ForeignInstances", len(r.entries))
-		return nil
+		return h.gone(ctx, cluster, r, now)
 	}
 	if err != nil {
 		return err

@@ -30,6 +30,7 @@ type Launches interface {
 	CreateLaunch(ctx context.Context, l state.Launch) (created bool, err error)
 	SaveLaunch(ctx context.Context, l state.Launch) error
 	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
+	ClusterRecords(ctx context.Context) ([]report.ClusterRecord, error)
 }
 
 // Memory is what it has seen of the past, and what it learns.

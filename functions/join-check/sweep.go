@@ -17,7 +17,11 @@ import (
 // whose events were lost are found here, and those that missed the roll are
 // called again.
 func (h handler) sweep(ctx context.Context, t event.Trigger) error {
-	done, err := inspect.Each(ctx, "sweep", h.clusters, h.search, func(ctx context.Context, name string) error { return h.sweepCluster(ctx, name, t) })
+	names, err := h.toSweep(ctx, t)
+	if err != nil {
+		return err
+	}
+	done, err := inspect.Each(ctx, "sweep", names, h.search, func(ctx context.Context, name string) error { return h.sweepCluster(ctx, name, t) })
 	h.count("SweptClusters", done)
 	return err
 }

@@ -196,3 +196,58 @@ func TestPostedAnewAndNotRecorded(t *testing.T) {
 		t.Errorf("the record is %+v", b.incident().Key)
 	}
 }
+
+// A cluster that was deleted is said so once, and not looked after any more; one
+// that nobody observes any more is, until its incidents are closed.
+func TestClusterIsForgotten(t *testing.T) {
+	b := newBench(t)
+	var woken []string
+	b.again = againFunc(func(o report.Observation) error { woken = append(woken, o.Cluster); return nil })
+	tick := func(minute int) {
+		t.Helper()
+		b.now, woken = start.Add(time.Duration(minute)*time.Minute), nil
+		if _, err := b.handle(t.Context(), json.RawMessage(scheduled)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const day = 24 * 60
+	b.must(0, failing(launch(i1, 0, report.Waiting)))
+	tick(day - 1)
+	if len(woken) > 0 {
+		t.Errorf("woken %q within a day", woken)
+	}
+	tick(day)
+	if diff := cmp.Diff([]string{"eks-workshop"}, woken); diff != "" {
+		t.Errorf("woken (-want +got):\n%s", diff)
+	}
+	b.must(day, wake("eks-workshop", b.now))
+	tick(day + 5)
+	if len(woken) > 0 || b.incident().State != report.Open {
+		t.Errorf("woken %q again, the incident is %s", woken, b.incident().State)
+	}
+	b.must(14*day, wake("eks-workshop", start.Add(14*day*time.Minute)))
+	if inc := b.incident(); inc.State != report.Closed || inc.Ending != report.Unseen || !strings.Contains(b.channel.posts()[0].text, "nothing was heard of it") {
+		t.Errorf("%s, %s, %q", inc.State, inc.Ending, b.channel.posts()[0].text)
+	}
+	tick(16 * day)
+	if len(woken) > 0 {
+		t.Errorf("woken %q, and nothing is open", woken)
+	}
+
+	b = newBench(t)
+	b.must(0, failing(launch(i1, 0, report.Waiting)))
+	gone := observation()
+	gone.ClusterGone, gone.Sweep = true, true
+	b.must(5, gone)
+	gone.ID = "once more"
+	b.must(10, gone)
+	if diff := cmp.Diff([]string{"post", "reply opened", "update", "reply withdrawn"}, b.channel.calls); diff != "" {
+		t.Errorf("calls of Slack (-want +got):\n%s", diff)
+	}
+	if got := b.channel.posts()[0].text; !strings.Contains(got, "cluster eks-workshop was deleted") || b.bus.kinds() != "Opened Resolved" {
+		t.Errorf("the message is %q, the bus was told %q", got, b.bus.kinds())
+	}
+	if r, err := b.store.ClusterRecord(t.Context(), "eks-workshop"); err != nil || r.Open || r.Version != 0 {
+		t.Errorf("%+v, %v; want nothing remembered", r, err)
+	}
+}

@@ -58,8 +58,8 @@ func zoneOf(subnets []snapshot.Subnet, id string) string {
 	return ""
 }
 
-// partition is the ARN partition of a region.
-func partition(region string) string {
+// Partition is the ARN partition of a region.
+func Partition(region string) string {
 	switch {
 	case strings.HasPrefix(region, "cn-"):
 		return "aws-cn"

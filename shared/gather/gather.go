@@ -150,7 +150,7 @@ type Query struct {
 // wrong is in the snapshot's Failures.
 func (r *Reader) Read(ctx context.Context, q Query) (*snapshot.Snapshot, error) {
 	s := &snapshot.Snapshot{
-		Time: q.Time, Account: q.Account, Region: q.Region, Partition: partition(q.Region),
+		Time: q.Time, Account: q.Account, Region: q.Region, Partition: Partition(q.Region),
 		Scope: q.Scope, Instances: q.Instances, Groups: q.Groups, Launches: q.Launches,
 		Read: map[snapshot.Source]bool{snapshot.Instances: true, snapshot.Groups: true}, Failures: map[snapshot.Source]snapshot.Failure{},
 	}

@@ -52,7 +52,7 @@ func NewTrail(cfg aws.Config, sleep func(context.Context, time.Duration) error) 
 // globalRegion is where the calls to global services, IAM's among them, are
 // recorded.
 func globalRegion(region string) string {
-	switch partition(region) {
+	switch Partition(region) {
 	case "aws-cn":
 		return "cn-north-1"
 	case "aws-us-gov":

@@ -49,6 +49,9 @@ func Decide(previous []Incident, obs Observation, now time.Time, policy Policy) 
 		}
 		d.drafts = append(d.drafts, f)
 	}
+	if obs.ClusterGone {
+		return d.goneCluster()
+	}
 	causes := d.causes()
 	for _, cause := range causes {
 		if f := d.find(Key{Cluster: obs.Cluster, Check: cause.Check, Resource: cause.Resource}); f != nil && !f.repeated && f.State != Closed {
@@ -84,6 +87,19 @@ func Decide(previous []Incident, obs Observation, now time.Time, policy Policy) 
 	}
 	var decisions []Decision
 	for _, f := range d.drafts {
+		if decision, touched := d.conclude(f); touched {
+			decisions = append(decisions, decision)
+		}
+	}
+	return decisions
+}
+
+// goneCluster is what is left to decide when the cluster does not exist.
+func (d *desk) goneCluster() (decisions []Decision) {
+	for _, f := range d.drafts {
+		if !f.repeated {
+			d.bury(f)
+		}
 		if decision, touched := d.conclude(f); touched {
 			decisions = append(decisions, decision)
 		}

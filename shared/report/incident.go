@@ -149,6 +149,9 @@ const (
 	Superseded Ending = "superseded" // another cause explains the same launches now
 	Withdrawn  Ending = "withdrawn"  // what it was about no longer exists
 	GivenUpOn  Ending = "given-up"   // still no node, and no longer looked at
+
+	ClusterDeleted Ending = "cluster-deleted" // EKS has no cluster of this name any more
+	Unseen         Ending = "unseen"          // nothing was heard of it for maxUnseen
 )
 
 // MaxLaunches is how many affected launches an incident keeps by name: an

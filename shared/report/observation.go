@@ -45,6 +45,10 @@ type Observation struct {
 	// Sweep is set on the observations of a sweep. They come for every
 	// watched cluster even when nothing is wrong: time passes with them.
 	Sweep bool `json:"sweep,omitempty"`
+	// ClusterGone tells that EKS was asked for the cluster by its name, and answered
+	// that it has none (DescribeCluster, ResourceNotFoundException): neither a list
+	// that lacks it nor a refusal says so.
+	ClusterGone bool `json:"clusterGone,omitempty"`
 }
 
 // Format is the version of Observation that this code writes and reads.

@@ -20,7 +20,7 @@ func Tick(inc Incident, now time.Time, policy Policy) Decision {
 	}
 	inc = inc.clone()
 	top := NothingNew
-	for _, step := range []func(time.Time) Reason{inc.expire, inc.wake, inc.unmute, inc.uncall} {
+	for _, step := range []func(time.Time) Reason{inc.expire, inc.wake, inc.unmute, inc.uncall, inc.age} {
 		if r := step(now); r != NothingNew {
 			top = r
 		}

@@ -46,6 +46,10 @@ func closed(i report.Incident) (colour, what string) {
 		return white, "closed, " + gaveWay(i)
 	case report.Withdrawn:
 		return white, "closed, " + missingNow(i)
+	case report.ClusterDeleted:
+		return white, "closed, cluster " + clip(oneLine(i.Key.Cluster), 60) + " was deleted"
+	case report.Unseen:
+		return white, "closed, nothing was heard of it since " + heard(i) + ": whether it still fails is not known" + colon(continued(title(i)))
 	case report.GivenUpOn:
 		// Not green and not white: nothing got better, only the looking stopped.
 		return red, count(i.Affected, "instance") + " never joined, no longer looked at" + colon(continued(title(i)))
@@ -83,6 +87,10 @@ func missingNow(i report.Incident) string {
 	}
 	return few(names, 2, 40) + pick(len(names) == 1, " no longer exists", " no longer exist")
 }
+
+// heard is the day of the last that was heard of an incident that nothing is heard
+// of any more.
+func heard(i report.Incident) string { return i.Heard().UTC().Format("2 January") }
 
 // outage is from the first affected launch to the first Ready node, or from
 // the first refused look to the first that worked.

@@ -54,6 +54,9 @@ func where(i report.Incident) string {
 		names = i.Cause.Nodegroups
 	}
 	place := clip(oneLine(i.Key.Cluster), 60)
+	if i.Key.Cluster == report.AllClusters {
+		place = "all clusters"
+	}
 	if groups := affected(distinct(names...)); groups != "" {
 		place += " / " + groups
 	}

@@ -86,6 +86,12 @@ func noteLine(i report.Incident, n report.Note) string {
 		}
 		return sentence("Closed: " + gaveWay(i))
 	case report.IsWithdrawn:
+		switch i.Ending {
+		case report.ClusterDeleted:
+			return "Closed: EKS has no cluster " + clip(oneLine(i.Key.Cluster), 60) + " any more."
+		case report.Unseen:
+			return "Closed: nothing was heard of it since " + heard(i) + ". Is the cluster still watched (setting clusters), and do the sweeps work? If it still fails it opens again with the next look."
+		}
 		return sentence("Closed: " + missingNow(i))
 	case report.IsGivenUpOn:
 		return "Still not a node, and no longer looked at (setting giveUp). Terminate what is not needed; a new launch is looked at anew."

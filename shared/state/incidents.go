@@ -12,6 +12,11 @@ import (
 // meets an empty place.
 const keepClosed = 30 * 24 * time.Hour
 
+// keepOpen is how long one that is not closed outlives its last write: report
+// closes it long before, two weeks after the last that is heard of it, unless it
+// was never said or nothing runs any more.
+const keepOpen = 180 * 24 * time.Hour
+
 // Incidents reads all incidents of a cluster, by check and resource. If some
 // were written by a newer version of Rollcall, it gives the others and an
 // error with *NewerFormat in it.
@@ -32,6 +37,7 @@ func (s *Store) SaveIncident(ctx context.Context, inc report.Incident) (report.I
 		pk: incidentPrefix + inc.Key.Cluster, sk: string(inc.Key.Check) + "#" + inc.Key.Resource,
 		kind: "incident", format: inc.Format, version: inc.Version, body: inc,
 	}
+	it.expires = s.now().Add(keepOpen)
 	if inc.State == report.Closed {
 		it.expires = inc.Resolved.Add(keepClosed)
 	}
