@@ -40,6 +40,9 @@ test-cli: build-local ## run the AWS CLI and kubectl against the stage (both mus
 	go test -tags cli -count=1 -timeout 60m ./local/clitest
 	go test -tags cli -count=1 -timeout 60m -run TestScript ./local/diagnose
 
+test-commands: infra/node_modules ## run every command of README.md and docs/deploy.md, without credentials (needs the AWS CLI and kubectl)
+	go test -tags commands -count=1 -timeout 60m -run Command ./local/deploytest
+
 test-moto: ## ask moto and the stage the same things (moto_server must be installed)
 	@$(MAKE) --no-print-directory referee ENDPOINT=moto WRITE=1
 
@@ -180,7 +183,7 @@ lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l shared functions local events infra)" || { echo "not gofmt-clean:"; gofmt -l shared functions local events infra; exit 1; }
 	go vet $(PACKAGES) ./infra/...
 	go vet -tags cli ./local/clitest ./local/diagnose && go vet -tags referee ./local/referee
-	go vet -tags slacktypes ./local/slacktypes && go vet -tags kube ./local/kubetest
+	go vet -tags commands ./local/deploytest && go vet -tags slacktypes ./local/slacktypes && go vet -tags kube ./local/kubetest
 	go vet -tags chromium ./local/slackpress
 	go vet -tags upgrade ./local/stage
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $(PACKAGES) ./infra/...
