@@ -161,6 +161,9 @@ outage: ## Slack is away for an hour with 300 incidents open: what the channel i
 	go test ./functions/report -count=1 -run 'TestOutage$$' -args -outage.faults 300 -outage.page $(CURDIR)/docs/slack.md
 	go test ./local/stage -count=1 -v -timeout 60m -run 'TestSlackAwayForAnHour$$' -args -outage.causes 300 -outage.page $(CURDIR)/docs/slack.md
 
+bill: build-local ## what a month costs in which nothing happens, counted from the template and the stage; writes docs/bill.md (six minutes)
+	go run ./local/bill/measure -page docs/bill.md
+
 leaks: build-local ## 10,000 interfaces left behind, deleted under EC2's buckets, by Rollcall and by a script; writes docs/leaks.md (11 minutes)
 	go run ./local/leakload -page docs/leaks.md $(LEAKS)
 

@@ -2,19 +2,22 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
 	"rollcall/infra/settings"
 	"rollcall/shared/fn"
+	"rollcall/shared/run"
 )
 
 const (
@@ -25,60 +28,45 @@ const (
 	slowQueue = 10 * time.Minute
 	// missedTicks is how many runs of a schedule may be missing.
 	missedTicks = 3
+	// mathMetrics is how many metrics an alarm's expression may have
+	// (CloudWatch, "Limits that apply to alarms based on metric math
+	// expressions": 10, which cannot be raised). Each is billed as an alarm.
+	mathMetrics = 10
 )
 
-// alarms makes alarms that all go to one topic.
+// alarms are few, and each says what to do. None rings when it is made, nor on
+// missing data that is no fault: what is missing counts as well, and nobody is
+// told that all is well (a new alarm goes from INSUFFICIENT_DATA to OK).
 type alarms struct {
 	stack  awscdk.Stack
 	prefix string
 	topic  string
-	made   bool
 }
 
 func newAlarms(stack awscdk.Stack, chosen settings.Settings) alarms {
 	a := alarms{stack: stack, prefix: chosen.Prefix(), topic: chosen.AlarmTopicARN}
 	if a.topic == "" {
-		a.made = true
 		a.topic = newTopic(stack, chosen)
 	}
 	return a
 }
 
-// newTopic makes a topic under a key of its own: CloudWatch cannot publish to
-// a topic under the account's key for SNS (aws/sns), whose policy is fixed.
+// newTopic makes a topic without a key of its own. SNS encrypts what it stores
+// on its disks by default (Security Hub, control SNS.1, retired for that reason
+// in April 2024), and an alarm's text holds no secret; a key would be the
+// largest part of a small bill, growing with each rotation. Who wants one gives
+// a topic: CloudWatch needs a right to its key.
 func newTopic(stack awscdk.Stack, chosen settings.Settings) string {
-	cloudwatch := &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("cloudwatch.amazonaws.com"), nil)}
-	ours := &map[string]any{"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID()}}
-	key := awskms.NewKey(stack, jsii.String("AlarmKey"), &awskms.KeyProps{
-		Description:       jsii.String("Encrypts the alarms of " + chosen.StackName),
-		EnableKeyRotation: jsii.Bool(true),
-		RemovalPolicy:     awscdk.RemovalPolicy_DESTROY,
-	})
-	key.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Sid:        jsii.String("AlarmsEncrypt"),
-		Principals: cloudwatch,
-		Actions:    jsii.Strings("kms:Decrypt", "kms:GenerateDataKey*"),
-		Resources:  jsii.Strings("*"), // in a key's policy: this key
-		// SNS encrypts with the topic's ARN as the context (as in the key policies of
-		// docs.aws.amazon.com/gamelift/latest/flexmatchguide/queue-notification-sns-sse.html).
-		// The topic needs the key first, so its name is known by its beginning alone.
-		Conditions: &map[string]any{
-			"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID()},
-			"ArnLike": map[string]any{"kms:EncryptionContext:aws:sns:topicArn": "arn:" + *awscdk.Aws_PARTITION() + ":sns:" + *awscdk.Aws_REGION() + ":" + *awscdk.Aws_ACCOUNT_ID() +
-				":" + chosen.StackName + "-AlarmTopic*"},
-		},
-	}), nil)
 	topic := awssns.NewTopic(stack, jsii.String("AlarmTopic"), &awssns.TopicProps{
 		DisplayName: jsii.String(chosen.StackName + " alarms"),
-		MasterKey:   key,
 		EnforceSSL:  jsii.Bool(true),
 	})
 	topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Sid:        jsii.String("AlarmsPublish"),
-		Principals: cloudwatch,
+		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("cloudwatch.amazonaws.com"), nil)},
 		Actions:    jsii.Strings("sns:Publish"),
 		Resources:  &[]*string{topic.TopicArn()},
-		Conditions: ours,
+		Conditions: &map[string]any{"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID()}},
 	}))
 	if chosen.AlarmEmail != "" {
 		awssns.NewCfnSubscription(stack, jsii.String("AlarmEmail"), &awssns.CfnSubscriptionProps{
@@ -90,74 +78,147 @@ func newTopic(stack awscdk.Stack, chosen settings.Settings) string {
 	return *topic.TopicArn()
 }
 
+// countCrashes counts Lambda's own lines about a function's processes that died
+// or ran out of time, who can say nothing themselves, with the failures that the
+// functions count (package run). A metric costs only in hours in which something
+// is counted, as no default value is given.
+func countCrashes(scope constructs.Construct, logs awslogs.LogGroup, chosen settings.Settings) {
+	awslogs.NewCfnMetricFilter(scope, jsii.String("Crashes"), &awslogs.CfnMetricFilterProps{
+		LogGroupName: logs.LogGroupName(),
+		// "… Task timed out after 60.00 seconds"; "RequestId: … Error: Runtime
+		// exited with error: signal: killed" (Lambda, "Troubleshoot execution").
+		FilterPattern: jsii.String(`?"Task timed out after" ?"Runtime exited"`),
+		MetricTransformations: []any{&awslogs.CfnMetricFilter_MetricTransformationProperty{
+			MetricNamespace: jsii.String(run.StackNamespace(chosen.Prefix())),
+			MetricName:      jsii.String(run.Failures),
+			MetricValue:     jsii.String("1"),
+		}},
+	})
+}
+
 // alarm is what differs from alarm to alarm.
 type alarm struct {
 	id          string
 	description string
-	namespace   string
-	metric      string
-	statistic   string
-	dimensions  map[string]*string
-	period      time.Duration
-	threshold   float64
-	// below makes it an alarm for figures under the threshold, or none at all.
-	below bool
-	// datapoints of periods must be beyond the threshold.
+	// figures are one metric, or several with an expression of m1, m2, ….
+	figures    []figure
+	expression string
+	threshold  float64
+	// datapoints of periods must reach the threshold.
 	datapoints, periods int
+	// whenSilent makes it an alarm for the end of data instead: it rings when it
+	// comes into INSUFFICIENT_DATA from another state, which a new alarm does
+	// not (CloudWatch, PutMetricAlarm, InsufficientDataActions).
+	whenSilent bool
 }
 
-// watch makes the alarms of a function, its queue and its dead letters.
-func (a alarms) watch(f function) {
-	id, name := camel(f.spec.Name), a.prefix+"-"+f.spec.Name
-	loss := "Meanwhile: " + f.spec.FailureImpact
-	byName := map[string]*string{"FunctionName": f.lambda.FunctionName()}
+type figure struct {
+	namespace, metric, statistic string
+	dimension                    string // "" for none
+	value                        *string
+}
 
-	again, most := "; what was in work is tried again", "the account's Lambda concurrency is used up. %s Do: find what uses it (CloudWatch, ConcurrentExecutions by function) or ask for a higher quota."
-	if f.spec.URL != nil { // it is called by somebody who waits
-		again, most = "", "more call its address at once than are let in. %s Do: see the alarm on its refusals, and who calls (its log)."
+// watch makes all alarms of the stack.
+func (a alarms) watch(r resources, functions []function) {
+	a.add(alarm{
+		id: "FunctionsFail",
+		description: "Functions of " + a.prefix + " failed in two of three periods of five minutes. Meanwhile: what they were to do waits or is tried again; what is tried too often is put aside, for which there is another alarm. " +
+			"Do: find which, and why: CloudWatch, Lambda, Errors by function, then its log group /aws/lambda/" + a.prefix + "-… (lines with level ERROR, \"Task timed out\", \"Runtime exited\").",
+		figures:   []figure{{namespace: run.StackNamespace(a.prefix), metric: run.Failures, statistic: "Sum"}},
+		threshold: 1, datapoints: 2, periods: 3,
+	})
+	a.deadLetters(r.failed, functions)
+	a.late(functions)
+	for _, f := range functions {
+		if f.spec.Queue != nil && f.spec.Queue.Resource == fn.JoinQueue {
+			a.silent(f)
+		}
+		for _, own := range f.spec.Alarms {
+			a.add(alarm{
+				id:          camel(f.spec.Name) + own.Metric,
+				description: fmt.Sprintf("%s-%s: %s Meanwhile: %s Do: %s", a.prefix, f.spec.Name, own.Why, f.spec.FailureImpact, own.Do),
+				figures:     []figure{{namespace: run.StackNamespace(a.prefix), metric: own.Metric, statistic: "Sum"}},
+				threshold:   float64(own.AtLeast), datapoints: 1, periods: 1,
+			})
+		}
 	}
-	a.add(alarm{
-		id:          id + "Errors",
-		description: fmt.Sprintf("%s failed in two of three periods of five minutes. %s Do: read the log group /aws/lambda/%s%s.", name, loss, name, again),
-		namespace:   "AWS/Lambda", metric: "Errors", statistic: "Sum", dimensions: byName,
-		period: alarmPeriod, threshold: 1, datapoints: 2, periods: 3,
-	})
-	a.add(alarm{
-		id:          id + "Throttles",
-		description: fmt.Sprintf("%s is not let run: "+most, name, loss),
-		namespace:   "AWS/Lambda", metric: "Throttles", statistic: "Sum", dimensions: byName,
-		period: alarmPeriod, threshold: 1, datapoints: 3, periods: 3,
-	})
-	if every := shortest(f.spec.Schedules); every > 0 {
+}
+
+// deadLetters rings on anything that was put aside.
+func (a alarms) deadLetters(failed awssqs.Queue, functions []function) {
+	queues := []awssqs.Queue{failed}
+	for _, f := range functions {
+		if f.queue != nil {
+			queues = append(queues, f.queue.dead)
+		}
+	}
+	n := 0
+	for list := range slices.Chunk(queues, mathMetrics) {
+		var figures []figure
+		var parts []string
+		for _, q := range list {
+			figures = append(figures, queueFigure(q, "ApproximateNumberOfMessagesVisible"))
+			parts = append(parts, fmt.Sprintf("FILL(m%d,0)", len(figures)))
+		}
+		id := "DeadLetters"
+		if n++; n > 1 {
+			id += fmt.Sprint(n)
+		}
 		a.add(alarm{
-			id:          id + "Silent",
-			description: fmt.Sprintf("%s has not run for %s. %s Do: see whether its schedule is enabled, and the alarm on its throttles.", name, span(missedTicks*every), loss),
-			namespace:   "AWS/Lambda", metric: "Invocations", statistic: "Sum", dimensions: byName,
-			period: every, threshold: 1, below: true, datapoints: missedTicks, periods: missedTicks,
+			id: id,
+			description: fmt.Sprintf("Something was put aside: messages in a queue %[1]s-…-dead (tried too often, or unreadable), or events in %[1]s-failed (they did not reach a function, or it failed on them). Meanwhile: it is not done; it is kept for 14 days. "+
+				"Do: make redrive shows which; read the log of the function, and the messages (those in %[1]s-failed name the rule or the function, and the error); mend the cause, then make redrive MOVE=1 puts messages back; what matters in %[1]s-failed is sent again by hand, and the rest purged.", a.prefix),
+			figures: figures, expression: "SUM([" + strings.Join(parts, ",") + "])",
+			threshold: 1, datapoints: 1, periods: 1,
 		})
 	}
-	for _, own := range f.spec.Alarms {
-		a.add(alarm{
-			id:          id + own.Metric,
-			description: fmt.Sprintf("%s: %s %s Do: %s", name, own.Why, loss, own.Do),
-			// The functions' own figures, as package run writes them.
-			namespace: "Rollcall", metric: own.Metric, statistic: "Sum", dimensions: map[string]*string{"function": jsii.String(f.spec.Name)},
-			period: alarmPeriod, threshold: float64(own.AtLeast), datapoints: 1, periods: 1,
-		})
+}
+
+// onTime are the queues that somebody waits for: between a launch and what is
+// said of it. In the others a message that is not read is put aside after its
+// attempts, which rings too, later.
+func onTime(q fn.Resource) bool {
+	return q == fn.LaunchQueue || q == fn.JoinQueue || q == fn.ResultQueue
+}
+
+// late rings when a message has waited for longer than it may.
+func (a alarms) late(functions []function) {
+	var figures []figure
+	var parts, names []string
+	for _, f := range functions {
+		if f.queue == nil || !onTime(f.queue.spec.Resource) {
+			continue
+		}
+		most := maxAge(*f.queue)
+		figures = append(figures, queueFigure(f.queue.main, "ApproximateAgeOfOldestMessage"))
+		parts = append(parts, fmt.Sprintf("FILL(m%d,0)/%.0f", len(figures), most.Seconds()))
+		names = append(names, fmt.Sprintf("%s (%s)", f.queue.spec.Resource, span(most)))
 	}
-	a.dead(id+"FailedLetters", f.failed, fmt.Sprintf("Events did not reach %s, or it failed on them. %s Do: read the messages in %s-failed (the error stands in each), mend the cause, then send again those that still matter and purge the queue.", name, loss, name))
-	if f.queue == nil {
-		return
-	}
-	own := a.prefix + "-" + string(f.queue.spec.Resource)
-	a.dead(camel(string(f.queue.spec.Resource))+"DeadLetters", f.queue.dead, fmt.Sprintf("Messages of %s were tried %d times by %s and put aside. %s Do: read its log, mend the cause, then make redrive (it shows what %s-dead holds and moves it back).", own, f.queue.spec.Attempts, name, loss, own))
 	a.add(alarm{
-		id:          camel(string(f.queue.spec.Resource)) + "Age",
-		description: fmt.Sprintf("Messages wait in %s for longer than %s. %s Do: see the alarms on the errors and throttles of %s; nothing is lost before %s.", own, span(maxAge(*f.queue)), loss, name, span(f.queue.spec.Retention)),
-		namespace:   "AWS/SQS", metric: "ApproximateAgeOfOldestMessage", statistic: "Maximum",
-		dimensions: map[string]*string{"QueueName": f.queue.main.QueueName()},
-		period:     alarmPeriod, threshold: maxAge(*f.queue).Seconds(), datapoints: 1, periods: 1,
+		id: "QueuesLate",
+		description: fmt.Sprintf("Messages wait for longer than they should in one of the queues %s. Meanwhile: launches are looked at, or said, late; nothing is lost for a day. "+
+			"Do: find the queue (SQS, ApproximateAgeOfOldestMessage by queue), then why its function does not read it: its log, and Lambda, Throttles by function (the account's concurrency may be used up: ask for a higher quota).", strings.Join(names, ", ")),
+		figures: figures, expression: "MAX([" + strings.Join(parts, ",") + "])",
+		threshold: 1, datapoints: 1, periods: 1,
 	})
+}
+
+// silent rings when the function has not run any more. It is for join-check,
+// whose sweep of every five minutes finds what events did not bring. Other
+// schedules that do not reach their functions leave letters (deadLetters), and
+// what their functions send waits in queues (late).
+func (a alarms) silent(f function) {
+	a.add(alarm{
+		id: "Silent",
+		description: fmt.Sprintf("%[1]s-%[2]s has not run for %[3]s, and its sweep is due every five minutes. Meanwhile: %[4]s "+
+			"Do: see whether its schedule is enabled (EventBridge, rules), then Lambda, Invocations and Throttles of %[1]s-%[2]s, and its log.", a.prefix, f.spec.Name, span(missedTicks*alarmPeriod), f.spec.FailureImpact),
+		figures:   []figure{{"AWS/Lambda", "Invocations", "Sum", "FunctionName", f.lambda.FunctionName()}},
+		threshold: 0, datapoints: missedTicks, periods: missedTicks, whenSilent: true,
+	})
+}
+
+func queueFigure(q awssqs.Queue, metric string) figure {
+	return figure{"AWS/SQS", metric, "Maximum", "QueueName", q.QueueName()}
 }
 
 // maxAge is how old a message may get. A queue with a delay is also written
@@ -169,39 +230,52 @@ func maxAge(q queue) time.Duration {
 	return slowQueue
 }
 
-func (a alarms) dead(id string, q awssqs.Queue, description string) {
-	a.add(alarm{
-		id: id, description: description,
-		namespace: "AWS/SQS", metric: "ApproximateNumberOfMessagesVisible", statistic: "Maximum",
-		dimensions: map[string]*string{"QueueName": q.QueueName()},
-		period:     alarmPeriod, threshold: 1, datapoints: 1, periods: 1,
-	})
+func (f figure) dimensions() []any {
+	if f.dimension == "" {
+		return nil
+	}
+	return []any{&awscloudwatch.CfnAlarm_DimensionProperty{Name: jsii.String(f.dimension), Value: f.value}}
 }
 
 func (a alarms) add(it alarm) {
-	comparison, missing := "GreaterThanOrEqualToThreshold", "notBreaching"
-	if it.below {
-		comparison, missing = "LessThanThreshold", "breaching"
-	}
-	var dimensions []any
-	for name, value := range it.dimensions {
-		dimensions = append(dimensions, &awscloudwatch.CfnAlarm_DimensionProperty{Name: jsii.String(name), Value: value})
-	}
-	awscloudwatch.NewCfnAlarm(a.stack, jsii.String(it.id+"Alarm"), &awscloudwatch.CfnAlarmProps{
+	props := &awscloudwatch.CfnAlarmProps{
 		AlarmDescription:   jsii.String(it.description),
-		Namespace:          jsii.String(it.namespace),
-		MetricName:         jsii.String(it.metric),
-		Statistic:          jsii.String(it.statistic),
-		Dimensions:         dimensions,
-		Period:             jsii.Number(it.period.Seconds()),
 		Threshold:          jsii.Number(it.threshold),
-		ComparisonOperator: jsii.String(comparison),
-		TreatMissingData:   jsii.String(missing),
+		ComparisonOperator: jsii.String("GreaterThanOrEqualToThreshold"),
+		TreatMissingData:   jsii.String("notBreaching"),
 		DatapointsToAlarm:  jsii.Number(it.datapoints),
 		EvaluationPeriods:  jsii.Number(it.periods),
 		AlarmActions:       &[]any{a.topic},
-		OkActions:          &[]any{a.topic},
-	})
+	}
+	if it.whenSilent {
+		// No count is below zero: this one is never in ALARM.
+		props.ComparisonOperator = jsii.String("LessThanThreshold")
+		props.TreatMissingData = jsii.String("missing")
+		props.AlarmActions = nil
+		props.InsufficientDataActions = &[]any{a.topic}
+	}
+	period := jsii.Number(alarmPeriod.Seconds())
+	if it.expression == "" {
+		f := it.figures[0]
+		props.Namespace, props.MetricName, props.Statistic = jsii.String(f.namespace), jsii.String(f.metric), jsii.String(f.statistic)
+		props.Period = period
+		if d := f.dimensions(); d != nil {
+			props.Dimensions = d
+		}
+	} else {
+		queries := []any{&awscloudwatch.CfnAlarm_MetricDataQueryProperty{Id: jsii.String("e1"), Expression: jsii.String(it.expression), ReturnData: jsii.Bool(true)}}
+		for i, f := range it.figures {
+			queries = append(queries, &awscloudwatch.CfnAlarm_MetricDataQueryProperty{
+				Id: jsii.String(fmt.Sprint("m", i+1)), ReturnData: jsii.Bool(false),
+				MetricStat: &awscloudwatch.CfnAlarm_MetricStatProperty{
+					Metric: &awscloudwatch.CfnAlarm_MetricProperty{Namespace: jsii.String(f.namespace), MetricName: jsii.String(f.metric), Dimensions: f.dimensions()},
+					Period: period, Stat: jsii.String(f.statistic),
+				},
+			})
+		}
+		props.Metrics = queries
+	}
+	awscloudwatch.NewCfnAlarm(a.stack, jsii.String(it.id+"Alarm"), props)
 }
 
 // span writes 15m0s as 15m and 24h0m0s as 24h.
@@ -214,14 +288,4 @@ func span(d time.Duration) string {
 		text = strings.TrimSuffix(text, "0m")
 	}
 	return text
-}
-
-func shortest(schedules []fn.Schedule) time.Duration {
-	var every time.Duration
-	for _, s := range schedules {
-		if every == 0 || s.Every < every {
-			every = s.Every
-		}
-	}
-	return every
 }

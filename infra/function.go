@@ -27,10 +27,11 @@ type function struct {
 	role   awsiam.Role
 	// url is its address on the internet; nil for none.
 	url *string
-	// failed keeps the events that did not reach the function or its queue,
-	// and those of its asynchronous invocations that failed.
+	// failed is the stack's.
 	failed awssqs.Queue
 	queue  *queue
+	// rules are the ARNs of what wakes it.
+	rules []*string
 	// bus is the stack's, for rules on it.
 	bus awsevents.EventBus
 }
@@ -40,7 +41,7 @@ type function struct {
 func newFunction(stack awscdk.Stack, spec fn.Spec, r resources, packages string, chosen settings.Settings) (function, error) {
 	scope := constructs.NewConstruct(stack, jsii.String(camel(spec.Name)))
 	name := chosen.Prefix() + "-" + spec.Name
-	f := function{spec: spec, scope: scope, bus: r.bus, failed: newDeadLetters(scope, "Failed", name+"-failed", false)}
+	f := function{spec: spec, scope: scope, bus: r.bus, failed: r.failed}
 	if spec.Queue != nil {
 		own := r.queues[spec.Queue.Resource]
 		f.queue = &own
@@ -103,7 +104,8 @@ func newFunction(stack awscdk.Stack, spec fn.Spec, r resources, packages string,
 	// The library waits for policies that it adds to a role afterwards; here
 	// all are inside the role (cfn-lint W3005).
 	resource.AddDeletionOverride(jsii.String("DependsOn"))
-	f.connect()
+	f.rules = f.connect()
+	countCrashes(scope, logs, chosen)
 	if spec.URL != nil {
 		f.url = f.open()
 		if most := spec.URL.Concurrency; most > 0 {
@@ -128,7 +130,8 @@ func loop(spec fn.Spec) awslambda.RecursiveLoop {
 }
 
 // connect makes all that wakes the function, and what happens when that fails.
-func (f function) connect() {
+// It gives the ARNs of the rules.
+func (f function) connect() []*string {
 	if f.queue != nil {
 		source := f.queue.spec
 		awslambda.NewEventSourceMapping(f.scope, jsii.String("Messages"), &awslambda.EventSourceMappingProps{
@@ -149,7 +152,7 @@ func (f function) connect() {
 			OnFailure: &awslambda.CfnEventInvokeConfig_OnFailureProperty{Destination: f.failed.QueueArn()},
 		},
 	})
-	f.addRules()
+	return f.addRules()
 }
 
 func window(d time.Duration) awscdk.Duration {

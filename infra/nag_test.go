@@ -31,12 +31,12 @@ func exceptions(inVPC bool) []meant {
 		path: "/Rollcall/SlackSigningSecret", rule: "AwsSolutions-SMG4",
 		reason: "Slack has no interface for making a signing secret anew: an operator does it on the app's page and puts the new one in; slack-actions reads it again when a signature does not fit.",
 	}}
+	list = append(list, meant{
+		path: "/Rollcall/Failed/Resource", rule: "AwsSolutions-SQS3",
+		reason: "It is a dead-letter queue: of the rules and of asynchronous invocations, which cdk-nag does not look at. It has an alarm.",
+	})
 	for _, spec := range specs.All() {
 		scope := "/Rollcall/" + camel(spec.Name)
-		list = append(list, meant{
-			path: scope + "/Failed/Resource", rule: "AwsSolutions-SQS3",
-			reason: "It is a dead-letter queue: of the function's rules and of its asynchronous invocations, which cdk-nag does not look at. It has an alarm.",
-		})
 		if wide := wideReads(spec); len(wide) > 0 {
 			list = append(list, meant{
 				path: scope + "/Role/Resource", rule: "AwsSolutions-IAM5", appliesTo: wide,

@@ -130,6 +130,9 @@ func arnIn(t *testing.T, tpl template, name fn.Resource) string {
 		return "${" + found[0].id + ".Arn}"
 	}
 	for _, spec := range specs.All() {
+		if spec.Queue != nil && spec.Queue.Resource == fn.ResultQueue && name == fn.ResultDead {
+			return "${" + to(get(mainQueue(t, tpl, *spec.Queue).Properties, "RedrivePolicy", "deadLetterTargetArn")) + ".Arn}"
+		}
 		if spec.Queue != nil && spec.Queue.Resource == name {
 			return "${" + mainQueue(t, tpl, *spec.Queue).id + ".Arn}"
 		}

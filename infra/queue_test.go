@@ -3,7 +3,6 @@ package main
 import (
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,8 +14,8 @@ import (
 
 const queueType = "AWS::SQS::Queue"
 
-// deadLetters gives, for each dead-letter queue, what sends to it.
-func deadLetters(tpl template) map[string][]string {
+// lettersOf gives, for each dead-letter queue, what sends to it.
+func lettersOf(tpl template) map[string][]string {
 	dead := map[string][]string{}
 	note := func(queue, from string) {
 		if queue != "" {
@@ -37,15 +36,12 @@ func deadLetters(tpl template) map[string][]string {
 
 func TestNothingIsLostInSilence(t *testing.T) {
 	tpl := theTemplate(t)
-	dead := deadLetters(tpl)
+	dead := lettersOf(tpl)
 	var senders []string
 	for queue, from := range dead {
 		senders = append(senders, from...)
 		if got, want := tpl.Resources[queue].Properties["MessageRetentionPeriod"], (14 * 24 * time.Hour).Seconds(); got != want {
 			t.Errorf("%s keeps messages for %v s, want %v", queue, got, want)
-		}
-		if !alarmed(tpl, "ApproximateNumberOfMessagesVisible", queue) {
-			t.Errorf("no alarm on messages in %s", queue)
 		}
 	}
 	for _, kind := range []string{queueType, "AWS::Lambda::Function", "AWS::Events::Rule"} {
@@ -58,44 +54,6 @@ func TestNothingIsLostInSilence(t *testing.T) {
 	for _, r := range tpl.all("AWS::Events::Rule") {
 		if get(r.Properties, "Targets", 0, "RetryPolicy", "MaximumEventAgeInSeconds") == nil {
 			t.Errorf("%s has no retry policy", r.id)
-		}
-	}
-}
-
-// alarmed tells whether an alarm watches a metric of the resource.
-func alarmed(tpl template, metric, id string) bool {
-	return slices.ContainsFunc(tpl.all("AWS::CloudWatch::Alarm"), func(a resource) bool {
-		return a.Properties["MetricName"] == metric && to(get(a.Properties, "Dimensions", 0, "Value")) == id
-	})
-}
-
-func TestAlarms(t *testing.T) {
-	tpl := theTemplate(t)
-	for _, spec := range specs.All() {
-		function := lambdaOf(t, tpl, spec)
-		metrics := []string{"Errors", "Throttles"}
-		if len(spec.Schedules) > 0 {
-			metrics = append(metrics, "Invocations")
-		}
-		for _, metric := range metrics {
-			if !alarmed(tpl, metric, function.id) {
-				t.Errorf("no alarm on %s of %s", metric, spec.Name)
-			}
-		}
-		if spec.Queue != nil && !alarmed(tpl, "ApproximateAgeOfOldestMessage", mainQueue(t, tpl, *spec.Queue).id) {
-			t.Errorf("no alarm on the age of messages in %s", spec.Queue.Resource)
-		}
-	}
-	for _, a := range tpl.all("AWS::CloudWatch::Alarm") {
-		text := flat(a.Properties["AlarmDescription"])
-		// CloudWatch, PutMetricAlarm: at most 1024 characters.
-		if len(text) > 1024 || !strings.Contains(text, " Do: ") || !slices.ContainsFunc(specs.All(), func(s fn.Spec) bool { return strings.Contains(text, s.FailureImpact) }) {
-			t.Errorf("%s does not say what is lost and what to do: %q", a.id, text)
-		}
-		for _, key := range []string{"AlarmActions", "OKActions"} {
-			if got := tpl.Resources[to(get(a.Properties, key, 0))].Type; got != "AWS::SNS::Topic" {
-				t.Errorf("%s: %s go to %q, want the topic", a.id, key, got)
-			}
 		}
 	}
 }

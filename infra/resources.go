@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
 	"rollcall/infra/settings"
@@ -22,6 +23,11 @@ type resources struct {
 	bus     awsevents.EventBus
 	secrets map[fn.Resource]secret
 	queues  map[fn.Resource]queue
+	// failed keeps the events that did not reach a function or its queue, and those
+	// of asynchronous invocations that failed: one queue for all functions, because
+	// each would have an alarm of its own to be paid for. A letter says whose it is:
+	// those of rules name the rule and its target, the others the function.
+	failed awssqs.Queue
 }
 
 func newResources(stack awscdk.Stack, chosen settings.Settings, list []fn.Spec) (resources, error) {
@@ -30,6 +36,7 @@ func newResources(stack awscdk.Stack, chosen settings.Settings, list []fn.Spec) 
 		bus:     newBus(stack, chosen),
 		secrets: newSecrets(stack, chosen, list),
 		queues:  map[fn.Resource]queue{},
+		failed:  newDeadLetters(stack, "Failed", chosen.Prefix()+"-failed", false),
 	}
 	for _, spec := range list {
 		if spec.Queue == nil {

@@ -22,8 +22,8 @@ const (
 
 // addRules makes the rules and schedules, whose events go to the function's
 // queue if it has one and they are neither schedules nor Direct, else to the
-// function.
-func (f function) addRules() {
+// function. It gives their ARNs.
+func (f function) addRules() []*string {
 	var toQueue, all []*string
 	for _, r := range f.spec.Rules {
 		target, queued := f.lambda.FunctionArn(), f.queue != nil && !r.Direct
@@ -61,7 +61,7 @@ func (f function) addRules() {
 	if f.queue != nil {
 		letRulesSend(f.queue.main, "Rules", toQueue)
 	}
-	letRulesSend(f.failed, "UndeliveredEvents", all)
+	return all
 }
 
 func (f function) target(arn *string, age time.Duration) []any {

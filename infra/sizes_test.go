@@ -17,6 +17,8 @@ import (
 	"rollcall/shared/plan"
 )
 
+const nodeRole = "arn:aws:iam::123456789012:role/eks/nodes"
+
 // clustersOf are the names of so many clusters, each of so many characters.
 func clustersOf(n, length int) []string {
 	var names []string
@@ -27,16 +29,17 @@ func clustersOf(n, length int) []string {
 	return names
 }
 
-// everything is the stack with every switch on for these clusters. Access
+// everythingFor is the stack with every switch on for these clusters. Access
 // entries are made by the stack's commands: six for each of a hundred clusters
 // are more resources than a stack has (TestTooManyResourcesAreRefused).
-func everything(clusters []string) map[string]any {
+func everythingFor(clusters []string) map[string]any {
 	return map[string]any{
 		"slackChannel": channel, "slackActions": "on", "kubernetesAccess": "none",
-		"clusters":   strings.Join(clusters, ","),
-		"remedies":   strings.Join(clusters, "=auto,") + "=auto",
-		"cleanup":    strings.Join(clusters, "=delete,") + "=delete",
-		"remedyVpcs": "vpc-0a1b2c3d4e5f60718,vpc-0b1b2c3d4e5f60718", "cleanupUntagged": "vpc-0a1b2c3d4e5f60718",
+		"clusters":    strings.Join(clusters, ","),
+		"remedies":    strings.Join(clusters, "=auto,") + "=auto",
+		"cleanup":     strings.Join(clusters, "=delete,") + "=delete",
+		"remedyRoles": nodeRole + "," + nodeRole + "-spot",
+		"remedyVpcs":  "vpc-0a1b2c3d4e5f60718,vpc-0b1b2c3d4e5f60718", "cleanupUntagged": "vpc-0a1b2c3d4e5f60718",
 		"approvers": "U0ONCALL01,S0ONCALL01", "vpcSubnetIds": "subnet-0a1b2c3d4e5f60718,subnet-0b1b2c3d4e5f60718", "vpcSecurityGroupIds": "sg-0a1b2c3d4e5f60718",
 	}
 }
@@ -45,7 +48,7 @@ func everything(clusters []string) map[string]any {
 // can be deployed: every role, policy and environment, and the stack, are under
 // the limits of AWS.
 func TestAHundredClusters(t *testing.T) {
-	tpl, err := synthesise(everything(clustersOf(100, 32)))
+	tpl, err := synthesise(everythingFor(clustersOf(100, 32)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +105,7 @@ func TestAHundredClusters(t *testing.T) {
 }
 
 func TestTooManyResourcesAreRefused(t *testing.T) {
-	given := everything(clustersOf(100, 32))
+	given := everythingFor(clustersOf(100, 32))
 	given["kubernetesAccess"] = "policy"
 	_, err := synthesise(given)
 	var exceeded *limits.Exceeded
@@ -121,7 +124,7 @@ func TestTooManyResourcesAreRefused(t *testing.T) {
 // 72,000 characters, and ten managed policies take 61,440. The synth ends with
 // the number.
 func TestTooManyRemediesAreRefused(t *testing.T) {
-	_, err := synthesise(everything(clustersOf(100, 100)))
+	_, err := synthesise(everythingFor(clustersOf(100, 100)))
 	var exceeded *limits.Exceeded
 	if !errors.As(err, &exceeded) || exceeded.Most != 10 || exceeded.Unit != "managed policies" {
 		t.Fatalf("got %v, want that there are too many managed policies", err)
@@ -149,7 +152,7 @@ func TestARemedyIsOfItsClusterAlone(t *testing.T) {
 		}
 	}
 	strangers := []string{"nobody", "prod-", "*", clusters[0][:99], clusters[0] + "0"}
-	tpl, err := synthesise(map[string]any{"slackChannel": channel, "remedies": strings.Join(setting, ",")})
+	tpl, err := synthesise(map[string]any{"slackChannel": channel, "remedies": strings.Join(setting, ","), "remedyRoles": nodeRole})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +177,9 @@ func TestARemedyIsOfItsClusterAlone(t *testing.T) {
 		{remediate.Name, "eks:UpdateNodegroupConfig", plan.CoverZones,
 			func(c string) string { return "arn:aws:eks" + here + "nodegroup/" + c + "/workers/c0ffee" }, func(string) map[string][]string { return nil }},
 		{remediate.Name, "eks:CreateAccessEntry", plan.CreateAccessEntry,
-			func(c string) string { return "arn:aws:eks" + here + "cluster/" + c }, func(string) map[string][]string { return map[string][]string{"eks:accessEntryType": {"EC2_LINUX"}} }},
+			func(c string) string { return "arn:aws:eks" + here + "cluster/" + c }, func(string) map[string][]string {
+				return map[string][]string{"eks:accessEntryType": {"EC2_LINUX"}, "eks:principalArn": {nodeRole}}
+			}},
 		{enicleanup.Name, "ec2:DeleteNetworkInterface", plan.DeleteLeakedInterfaces,
 			func(string) string { return "arn:aws:ec2" + here + "network-interface/eni-0a1b2c3d4e5f60718" },
 			func(c string) map[string][]string {
@@ -209,8 +214,11 @@ func TestARemedyIsOfItsClusterAlone(t *testing.T) {
 	if may(terminate, group, map[string][]string{"aws:ResourceTag/kubernetes.io/cluster/prod": {"shared"}}) || may(terminate, group, nil) {
 		t.Error("a group that is not the cluster's own may be changed")
 	}
-	if may(entry, entry.resource("prod"), map[string][]string{"eks:accessEntryType": {"STANDARD"}}) {
+	if may(entry, entry.resource("prod"), map[string][]string{"eks:accessEntryType": {"STANDARD"}, "eks:principalArn": {nodeRole}}) {
 		t.Error("a person may be admitted")
+	}
+	if may(entry, entry.resource("prod"), map[string][]string{"eks:accessEntryType": {"EC2_LINUX"}, "eks:principalArn": {nodeRole + "s"}}) {
+		t.Error("a role that nobody named may be admitted")
 	}
 	if may(interfaces, interfaces.resource(""), map[string][]string{"aws:ResourceTag/cluster.k8s.amazonaws.com/name": {"prod"}}) {
 		t.Error("an interface that no node made may be deleted")

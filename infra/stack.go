@@ -45,17 +45,20 @@ func NewStack(app awscdk.App, list []fn.Spec, packages string) error {
 	if err != nil {
 		return err
 	}
-	alarms := newAlarms(stack, chosen)
 	var functions []function
+	var rules []*string
 	for _, spec := range list {
 		f, err := newFunction(stack, spec, r, packages, chosen)
 		if err != nil {
 			return fmt.Errorf("function %s: %w", spec.Name, err)
 		}
-		alarms.watch(f)
 		functions = append(functions, f)
+		rules = append(rules, f.rules...)
 	}
+	letRulesSend(r.failed, "UndeliveredEvents", rules)
 	admit(chosen, functions)
+	alarms := newAlarms(stack, chosen)
+	alarms.watch(r, functions)
 	output(stack, chosen, r, alarms, functions)
 	return limits.CheckResources(count(stack))
 }

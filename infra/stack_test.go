@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,25 +56,30 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func TestAlarmTopicIsEncrypted(t *testing.T) {
+// CloudWatch alone, for this account's alarms, may publish, and over TLS only.
+// SNS encrypts on its disks by itself; a key of our own is paid for by the month.
+func TestAlarmTopic(t *testing.T) {
 	tpl := theTemplate(t)
-	for _, topic := range tpl.all("AWS::SNS::Topic") {
-		key := tpl.Resources[to(topic.Properties["KmsMasterKeyId"])]
-		if key.Type != "AWS::KMS::Key" || key.Properties["EnableKeyRotation"] != true {
-			t.Errorf("%s is not under a key of its own that is rotated", topic.id)
+	if keys := tpl.all("AWS::KMS::Key"); len(keys) > 0 {
+		t.Errorf("the stack makes the key %s", keys[0].id)
+	}
+	policies := tpl.all("AWS::SNS::TopicPolicy")
+	if len(policies) != 1 || len(tpl.all("AWS::SNS::Topic")) != 1 {
+		t.Fatalf("%d policies of topics, want 1", len(policies))
+	}
+	secure, published := false, false
+	for _, s := range several(get(policies[0].Properties, "PolicyDocument", "Statement")) {
+		if get(s, "Effect") == "Deny" {
+			secure = secure || get(s, "Condition", "Bool", "aws:SecureTransport") == "false"
+			continue
 		}
-		usable := false
-		for _, s := range several(get(key.Properties, "KeyPolicy", "Statement")) {
-			if get(s, "Principal", "Service") == "cloudwatch.amazonaws.com" {
-				usable = true
-				if to(get(s, "Condition", "StringEquals", "aws:SourceAccount")) != "AWS::AccountId" {
-					t.Errorf("%s: any account's alarms may use the key", key.id)
-				}
-			}
+		published = true
+		if get(s, "Principal", "Service") != "cloudwatch.amazonaws.com" || get(s, "Action") != "sns:Publish" || to(get(s, "Condition", "StringEquals", "aws:SourceAccount")) != "AWS::AccountId" {
+			t.Errorf("the topic's policy allows %v", s)
 		}
-		if !usable {
-			t.Errorf("%s: CloudWatch cannot use the key", key.id)
-		}
+	}
+	if !secure || !published {
+		t.Errorf("TLS only: %t; CloudWatch may publish: %t", secure, published)
 	}
 }
 
@@ -113,8 +119,10 @@ func TestOperatorsOwnResources(t *testing.T) {
 			t.Errorf("%s is made beside the operator's", made[0].id)
 		}
 	}
-	if got := flat(get(tpl.all("AWS::CloudWatch::Alarm")[0].Properties, "AlarmActions", 0)); got != topic {
-		t.Errorf("alarms go to %q, want %q", got, topic)
+	for _, a := range tpl.all("AWS::CloudWatch::Alarm") {
+		if got := flats(append(several(a.Properties["AlarmActions"]), several(a.Properties["InsufficientDataActions"])...)); !slices.Equal(got, []string{topic}) {
+			t.Errorf("%s goes to %q, want %q", a.id, got, topic)
+		}
 	}
 	if got := tpl.all("AWS::Events::EventBus")[0].Properties["Name"]; got != "second" {
 		t.Errorf("bus: got %q, want %q", got, "second")

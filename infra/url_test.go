@@ -105,19 +105,3 @@ func TestSecretsHaveOneReaderEach(t *testing.T) {
 		t.Errorf("readers of secrets (-want +got):\n%s", diff)
 	}
 }
-
-func TestOwnAlarms(t *testing.T) {
-	tpl := theTemplate(t)
-	for _, spec := range specs.All() {
-		for _, own := range spec.Alarms {
-			i := slices.IndexFunc(tpl.all("AWS::CloudWatch::Alarm"), func(a resource) bool {
-				return a.Properties["Namespace"] == "Rollcall" && a.Properties["MetricName"] == own.Metric &&
-					get(a.Properties, "Dimensions", 0, "Name") == "function" && get(a.Properties, "Dimensions", 0, "Value") == spec.Name &&
-					a.Properties["Threshold"] == float64(own.AtLeast) && a.Properties["Statistic"] == "Sum"
-			})
-			if i < 0 {
-				t.Errorf("%s: no alarm on %s", spec.Name, own.Metric)
-			}
-		}
-	}
-}

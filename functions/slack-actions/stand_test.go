@@ -121,7 +121,7 @@ func newBench(t *testing.T) *bench {
 	}))
 	t.Cleanup(b.slack.Close)
 	log := slog.New(slog.NewTextHandler(&b.logs, nil))
-	metrics := run.NewMetrics("slack-actions", &b.numbers)
+	metrics := run.NewMetrics("slack-actions", "", &b.numbers)
 	b.handler = handler{
 		signing: &signing{secrets: b, arn: "arn", log: log}, once: b, audit: &audit{store: b, log: log, metrics: metrics}, send: b,
 		replies: slack.NewResponder(b.slack.URL + "/api/"),

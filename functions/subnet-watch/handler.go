@@ -65,6 +65,8 @@ type handler struct {
 	log     *slog.Logger
 	count   func(name string, n int)
 	gauge   func(name, unit string, value float64, of ...run.Dimension)
+	// bySubnet writes metrics of each subnet, beside those of each cluster.
+	bySubnet bool
 }
 
 func build(_ context.Context, e run.Env) (run.Handler, error) {
@@ -82,6 +84,7 @@ func build(_ context.Context, e run.Env) (run.Handler, error) {
 		log:      e.Log,
 		count:    e.Metrics.Count,
 		gauge:    e.Metrics.Gauge,
+		bySubnet: e.Config.SubnetMetrics,
 	}
 	return h.handle, nil
 }

@@ -140,7 +140,11 @@ func newBench() *bench {
 		now:     func() time.Time { return morning }, log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		count: func(name string, n int) { b.counts[name] += n },
 		gauge: func(name, _ string, value float64, of ...run.Dimension) {
-			b.gauges[of[0].Value+" "+of[1].Value+" "+name] = value
+			var names []string
+			for _, d := range of {
+				names = append(names, d.Value)
+			}
+			b.gauges[strings.Join(append(names, name), " ")] = value
 		},
 	}
 	return b
@@ -163,7 +167,18 @@ func TestWatch(t *testing.T) {
 	if diff := cmp.Diff(want, b.recorded); diff != "" {
 		t.Errorf("samples (-want +got):\n%s", diff)
 	}
+	// The worst of the cluster's subnets: one metric while nothing is wrong.
+	if diff := cmp.Diff(map[string]float64{"prod FreeAddresses": 3}, b.gauges); diff != "" {
+		t.Errorf("gauges (-want +got):\n%s", diff)
+	}
+	b = newBench()
+	b.bySubnet = true
+	b.samples = []snapshot.Sample{{Subnet: "subnet-a", At: morning.Add(-time.Hour), Free: 210}}
+	if err := b.run(); err != nil {
+		t.Fatal(err)
+	}
 	if diff := cmp.Diff(map[string]float64{
+		"prod FreeAddresses":          3,
 		"prod subnet-a FreeAddresses": 200, "prod subnet-a FreeBlocks": 12, "prod subnet-a LeakedAddresses": 0,
 		"prod subnet-b FreeAddresses": 3, "prod subnet-b LeakedAddresses": 0,
 		"prod subnet-pods FreeAddresses": 50, "prod subnet-pods LeakedAddresses": 0,
@@ -243,7 +258,7 @@ func TestTrouble(t *testing.T) {
 	}
 	b = newBench()
 	b.unread = snapshot.CreatorsOf
-	if err := b.run(); err != nil || len(b.gauges) != 4 {
+	if err := b.run(); err != nil || len(b.gauges) != 1 {
 		t.Errorf("the creators cannot be read: %v, gauges %v", err, b.gauges)
 	}
 	b = newBench()

@@ -18,7 +18,7 @@ func TestManagedInterfacesBreakBlocks(t *testing.T) {
 		"corpus/ip-fragmented-managed-healthy.yaml": {10, ""},
 	} {
 		t.Run(world, func(t *testing.T) {
-			b := stagetest.Start(t, spec.Spec(), build, stagetest.Options{World: world})
+			b := stagetest.Start(t, spec.Spec(), build, stagetest.Options{World: world, Settings: map[string]string{"ROLLCALL_SUBNET_METRICS": "on"}})
 			if _, err := b.Handle(b.Sweep()); err != nil {
 				t.Fatal(err)
 			}

@@ -43,7 +43,7 @@ func leave(b *stagetest.Bench, t *testing.T, n int, cluster string) (ids []strin
 
 // TestOnTheStage: the real reader, table and queue, under the role's policy.
 func TestOnTheStage(t *testing.T) {
-	b := stagetest.Start(t, spec.Spec(), build, stagetest.Options{Settings: map[string]string{"ROLLCALL_CLEANUP": "eks-workshop=dry-run"}})
+	b := stagetest.Start(t, spec.Spec(), build, stagetest.Options{Settings: map[string]string{"ROLLCALL_CLEANUP": "eks-workshop=dry-run", "ROLLCALL_SUBNET_METRICS": "on"}})
 	left := leave(b, t, 6, stagetest.Cluster)
 	leave(b, t, 1, "somebody-else")
 	if _, err := b.Handle(b.Sweep()); err != nil {
@@ -80,8 +80,11 @@ func TestOnTheStage(t *testing.T) {
 	if g := gauges[stagetest.Subnet]; g["LeakedAddresses"] != 60 || g["FreeAddresses"] < 1000 || g["FreeBlocks"] < 100 {
 		t.Errorf("gauges of %s: %v", stagetest.Subnet, g)
 	}
-	if len(gauges) != 4 {
-		t.Errorf("gauges of %d subnets, want of those that the groups launch into", len(gauges))
+	if g := gauges[stagetest.Cluster]; g["LeakedAddresses"] != 60 || g["FreeAddresses"] == 0 || g["FreeAddresses"] > gauges[stagetest.Subnet]["FreeAddresses"] {
+		t.Errorf("gauges of the cluster: %v", g)
+	}
+	if len(gauges) != 4+1 {
+		t.Errorf("gauges of %d subnets, want of those that the groups launch into", len(gauges)-1)
 	}
 	calls := b.Calls()
 	for call, want := range map[string]int{"ec2:DescribeNetworkInterfaces": 1, "ec2:DescribeInstances": 1, "ec2:DescribeSubnets": 1, "dynamodb:PutItem": 4} {
@@ -117,9 +120,9 @@ func TestBlindToCreators(t *testing.T) {
 	if !slices.ContainsFunc(o.Blind, func(f snapshot.Failure) bool { return f.Call == "ec2:DescribeInstances" && f.Reason == snapshot.Denied }) {
 		t.Errorf("blind %+v, want ec2:DescribeInstances", o.Blind)
 	}
-	if _, gauges := b.Numbers(); len(gauges) == 0 {
-		t.Error("the subnets were not measured")
-	} else if _, told := gauges[stagetest.Subnet]["LeakedAddresses"]; told {
+	if _, gauges := b.Numbers(); len(gauges) != 1 || gauges[stagetest.Cluster]["FreeAddresses"] == 0 {
+		t.Errorf("gauges %v, want those of the cluster alone", gauges)
+	} else if _, told := gauges[stagetest.Cluster]["LeakedAddresses"]; told {
 		t.Error("the metric says that nothing is leaked, and nobody knows")
 	}
 }

@@ -98,10 +98,10 @@ func (h handler) remember(ctx context.Context, s *snapshot.Snapshot) error {
 func (h handler) measure(s *snapshot.Snapshot) {
 	volumes, pods, volumesKnown, podsKnown := checks.ZoneCounts(s)
 	of := run.Dimension{Name: "cluster", Value: s.Cluster.Name}
-	if volumesKnown {
+	if volumesKnown && volumes > 0 {
 		h.gauge("StrandedVolumes", "Count", float64(volumes), of)
 	}
-	if podsKnown {
+	if podsKnown && pods > 0 {
 		h.gauge("WaitingPods", "Count", float64(pods), of)
 	}
 }

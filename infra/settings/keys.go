@@ -42,7 +42,7 @@ func Keys() []Key {
 		Key{ConfigMapClusters, "", "Clusters in authentication mode CONFIG_MAP, separated by commas: EKS refuses access entries there, and the whole stack would roll back, so none is made. make deploy and make diff ask EKS and fill this in; the output AwsAuthRoles says what to add to aws-auth instead."},
 		Key{VPCSubnetIDs, "", "Private subnets in which join-check, nodegroup-watch, subnet-watch, zone-watch, remediate and spot-report run, separated by commas, best two or more in different zones. Needed when a watched cluster's API has a private endpoint only. From there it must reach the APIs of EC2, Auto Scaling, EKS, EventBridge, SQS and DynamoDB through a NAT gateway or VPC endpoints."},
 		Key{VPCSecurityGroupIDs, "", "Security groups of join-check, nodegroup-watch, subnet-watch, zone-watch, remediate and spot-report in those subnets, separated by commas. They must let them out to port 443, and the clusters' security groups must let them in on port 443."},
-		Key{AlarmTopicARN, "", "ARN of an SNS topic for alarms. Without it the stack makes one, with its own key."},
+		Key{AlarmTopicARN, "", "ARN of an SNS topic for alarms. Without it the stack makes one, which SNS encrypts on its disks; give one with a key of yours that CloudWatch may use, if you want that."},
 		Key{AlarmEmail, "", "Address that gets the alarms of the stack's own topic (it is asked to confirm)."},
 		Key{LogRetentionDays, "30", "How long logs are kept, one of the numbers of days that CloudWatch Logs accepts."},
 		Key{StackName, "Rollcall", "Name of the stack; in lower case it begins the name of every function and queue, and is the name of the bus."},

@@ -151,7 +151,7 @@ func TestCleanupInTrouble(t *testing.T) {
 		return false
 	})
 	// A sweep that failed is given up when the next is due, which does its work.
-	r.nothingLost("rollcall-eni-cleanup-failed")
+	r.nothingLost("rollcall-failed")
 }
 
 // TestWrongDeletesAreRefused: what a fault in eni-cleanup might ask for, IAM

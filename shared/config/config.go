@@ -34,6 +34,7 @@ const (
 	CleanupShare    fn.Variable = "ROLLCALL_CLEANUP_SHARE"
 	CleanupUntagged fn.Variable = "ROLLCALL_CLEANUP_UNTAGGED"
 	RunwayHorizon   fn.Variable = "ROLLCALL_RUNWAY_HORIZON"
+	SubnetMetrics   fn.Variable = "ROLLCALL_SUBNET_METRICS"
 	Routes          fn.Variable = "ROLLCALL_ROUTES"
 	RemindAfter     fn.Variable = "ROLLCALL_REMIND_AFTER"
 	SlackActions    fn.Variable = "ROLLCALL_SLACK_ACTIONS"
@@ -85,6 +86,7 @@ func Settings() []Setting {
 		{CleanupShare, "cleanupShare", "50", "If more than this share of a VPC's interfaces look deletable, in percent (1 to 100), the run deletes none and says so."},
 		{CleanupUntagged, "cleanupUntagged", "none", `VPCs in which interfaces that name no cluster may be deleted too, separated by commas; aws-node without CLUSTER_NAME makes such. Only where all clusters of the VPC are watched.`},
 		{RunwayHorizon, "runwayHorizon", "24h", "How long before a subnet runs out of addresses that is said (1h to 168h)."},
+		{SubnetMetrics, "subnetMetrics", "off", `"on" writes CloudWatch metrics of each subnet too (FreeAddresses, FreeBlocks, LeakedAddresses, RunwayHours; up to $1.20 a month for each subnet). Those of each cluster, with the worst of its subnets, are always written.`},
 		{Routes, "routes", audience.None, `Who hears of what, separated by commas: "prod/critical=C0PAGES0001@S0ONCALL01,all/team:payments=C0PAY000001". Before "=" a cluster (or all), a severity (critical, warning, info) and tags of nodegroups; after it a channel, and behind "@" users (U…), user groups (S…) or here, joined by "+", who are called while it is critical. The first route that fits decides.`},
 		{RemindAfter, "remindAfter", "30m", "When those whom a route names are called again for a critical incident that nobody has acknowledged or muted (5m to 24h, 0 for never); three times at most."},
 		{SlackActions, "slackActions", "off", `"on" deploys slack-actions with a public address for Slack's buttons, and shows the buttons. It answers only what Slack has signed.`},
@@ -120,6 +122,9 @@ type Config struct {
 	// CleanupUntagged are VPCs.
 	CleanupUntagged []string
 	RunwayHorizon   time.Duration
+	// SubnetMetrics tells that there are metrics of each subnet, beside those of
+	// each cluster.
+	SubnetMetrics bool
 	// Routes tell who hears of which incident.
 	Routes []audience.Route
 	// RemindAfter is 0 for never.
@@ -236,6 +241,8 @@ func (c *Config) set(v fn.Variable, text string) (err error) {
 		c.CleanupUntagged, err = parseVPCs(text)
 	case RunwayHorizon:
 		c.RunwayHorizon, err = parseDuration(text, time.Hour, 168*time.Hour)
+	case SubnetMetrics:
+		c.SubnetMetrics, err = parseSwitch(text)
 	case Routes:
 		c.Routes, err = audience.Parse(text)
 	case RemindAfter:

@@ -6,16 +6,25 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
 
-// Metrics collects the numbers of one invocation and writes them in CloudWatch's
-// embedded metric format, as one line for each set of dimensions: the log is the
+// Metrics collects the numbers of one invocation. All stand in the log, where
+// CloudWatch Logs Insights sums them; what an alarm or a curve is made of is
+// also a metric, written in CloudWatch's embedded metric format: the log is the
 // transport, no call and no permission is needed.
+//
+// A metric costs as much as twenty thousand calls for each hour in which it is
+// told ($0.30 a month, for each set of dimensions): a count is one only if it is
+// of a fault, so that nothing is paid while nothing happens.
 type Metrics struct {
 	function string
-	out      io.Writer
+	// namespace is the stack's, for counts: two stacks in an account do not ring
+	// each other's alarms.
+	namespace string
+	out       io.Writer
 
 	mu     sync.Mutex
 	values map[string]metric
@@ -37,9 +46,37 @@ type metric struct {
 	unit  string
 }
 
-// NewMetrics writes to out, which must be the function's standard output.
-func NewMetrics(function string, out io.Writer) *Metrics {
-	return &Metrics{function: function, out: out, values: map[string]metric{}}
+// Failures counts failed invocations, as Lambda's own lines about processes
+// that died are counted (infra, alarms).
+const Failures = "Failures"
+
+// Fault tells whether a count is also a metric, by which an alarm can ring, and
+// under which name: those that ask the same of a person are one.
+func Fault(count string) (metric string, ok bool) {
+	switch count {
+	case Failures, "Undelivered", "RemediesFailed", "NotPassedOn", "RefusedRequests", "StrayMessages":
+		return count, true
+	case "PressesRefused": // report's, of what slack-actions let through
+		return "RefusedRequests", true
+	}
+	return "", false
+}
+
+// Namespace holds the metrics of clusters and subnets.
+const Namespace = "Rollcall"
+
+// StackNamespace holds the counts of a stack's faults. The prefix begins the
+// names of its functions.
+func StackNamespace(prefix string) string { return Namespace + "/" + prefix }
+
+// NewMetrics writes to out, which must be the function's standard output. The
+// deployed name of the function tells which stack it is of.
+func NewMetrics(function, deployed string, out io.Writer) *Metrics {
+	prefix := strings.TrimSuffix(deployed, "-"+function)
+	if prefix == "" {
+		prefix = "rollcall"
+	}
+	return &Metrics{function: function, namespace: StackNamespace(prefix), out: out, values: map[string]metric{}}
 }
 
 // Count adds n.
@@ -47,14 +84,6 @@ func (m *Metrics) Count(name string, n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.values[name] = metric{m.values[name].value + float64(n), "Count"}
-}
-
-// Duration records how long something took; the longest of an invocation counts.
-func (m *Metrics) Duration(name string, d time.Duration) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	ms := float64(d) / float64(time.Millisecond)
-	m.values[name] = metric{max(ms, m.values[name].value), "Milliseconds"}
 }
 
 // Gauge records how much there is of something of one thing, such as a subnet;
@@ -74,7 +103,8 @@ func (m *Metrics) Gauge(name, unit string, value float64, of ...Dimension) {
 	m.gauges[i].values[name] = metric{value, unit}
 }
 
-func (m *Metrics) counts() map[string]int {
+// Counts are what was counted since the last Flush, for the summary line.
+func (m *Metrics) Counts() map[string]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	counts := map[string]int{}
@@ -97,24 +127,30 @@ type emfMetric struct {
 // lineMetrics is how many metrics a line holds at most (the format's limit).
 const lineMetrics = 100
 
-// Flush writes what was collected and starts anew: a line for the function, and
-// one for each thing that was gauged.
+// Flush writes what was collected and starts anew: a line for the faults, if
+// there are any, and one for each thing that was gauged.
 func (m *Metrics) Flush(now time.Time) {
 	m.mu.Lock()
 	values, gauges := maps.Clone(m.values), m.gauges
 	clear(m.values)
 	m.gauges = nil
 	m.mu.Unlock()
-	m.write(now, []Dimension{{"function", m.function}}, values)
+	faults := map[string]metric{}
+	for count, v := range values {
+		if name, ok := Fault(count); ok {
+			faults[name] = metric{faults[name].value + v.value, v.unit}
+		}
+	}
+	m.write(now, m.namespace, nil, faults)
 	for _, g := range gauges {
-		m.write(now, g.of, g.values)
+		m.write(now, Namespace, g.of, g.values)
 	}
 }
 
-func (m *Metrics) write(now time.Time, of []Dimension, values map[string]metric) {
+func (m *Metrics) write(now time.Time, namespace string, of []Dimension, values map[string]metric) {
 	for names := range slices.Chunk(slices.Sorted(maps.Keys(values)), lineMetrics) {
 		line := emfLine{"function": m.function}
-		var dimensions []string
+		dimensions := []string{} // an empty set is written, and is one
 		for _, d := range of {
 			line[d.Name] = d.Value
 			dimensions = append(dimensions, d.Name)
@@ -127,7 +163,7 @@ func (m *Metrics) write(now time.Time, of []Dimension, values map[string]metric)
 		line["_aws"] = map[string]any{
 			"Timestamp": now.UnixMilli(),
 			"CloudWatchMetrics": []any{map[string]any{
-				"Namespace":  "Rollcall",
+				"Namespace":  namespace,
 				"Dimensions": [][]string{dimensions},
 				"Metrics":    defs,
 			}},

@@ -73,7 +73,7 @@ func New(name string, variables []fn.Variable, build Build, getenv func(string) 
 	log := slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level})).With("function", name)
 	return &Function{
 		name: name, variables: variables, build: build, getenv: getenv, log: log, level: level,
-		metrics: NewMetrics(name, out),
+		metrics: NewMetrics(name, getenv("AWS_LAMBDA_FUNCTION_NAME"), out),
 		now:     config.Clock{}.Now,
 	}
 }
@@ -138,18 +138,12 @@ func (f *Function) finish(log *slog.Logger, began time.Time, err error) {
 	if len(failed) > 0 {
 		attrs = append(attrs, "failedCalls", failed)
 	}
-	for name, n := range f.metrics.counts() {
+	for name, n := range f.metrics.Counts() {
 		attrs = append(attrs, name, n)
 	}
-	total := 0
-	for _, n := range calls {
-		total += n
-	}
-	f.metrics.Count("AwsCalls", total)
-	f.metrics.Duration("Took", time.Since(began))
 	if err != nil {
 		log.Error("failed", append(attrs, "error", err.Error())...)
-		f.metrics.Count("Failures", 1)
+		f.metrics.Count(Failures, 1)
 	} else {
 		log.Info("done", attrs...)
 	}

@@ -58,17 +58,6 @@ func Spec() fn.Spec {
 				Why: "What a person or the policy had approved was not done, or not wholly.",
 				Do:  "read the incident's thread, which says why: the world had changed, a limit was reached, or AWS refused (is the VPC among remedyVpcs?).",
 			},
-			{
-				// People press twice, or too late; nobody does it twenty times.
-				Metric: "PressesRefused", AtLeast: 20,
-				Why: "Twenty presses of buttons were refused within five minutes.",
-				Do:  `read the lines "press-refused" in its log: who pressed what, and why it was refused; nothing was changed. "not-passed-on" means that something else than slack-actions put presses into the results queue: look in CloudTrail who uses the roles of Rollcall's functions.`,
-			},
-			{
-				Metric: "StrayMessages", AtLeast: 5,
-				Why: "Plans, deeds or changes came for incidents that are not there.",
-				Do:  "read the warnings in its log: a function may be of another version, or look at another table.",
-			},
 		},
 		Reads: state.ReadIncidents(),
 		Grants: []fn.Grant{

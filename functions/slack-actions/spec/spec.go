@@ -54,8 +54,9 @@ func Spec() fn.Spec {
 				// Slack's own requests are refused next to never: a person who presses
 				// twice, a message of an older version.
 				Metric: RefusedRequests, AtLeast: 20,
-				Why: "Twenty requests were refused within five minutes.",
-				Do:  `read the lines with "audit":true in its log: "forged" from Slack's addresses means that the signing secret in Secrets Manager is not the app's; from others, that somebody probes the address, which changes nothing (to close it: slackActions=off).`,
+				Why: "Twenty requests or presses were refused within five minutes, by its check or by report's.",
+				Do: `read the lines with "audit":true in its log: "forged" from Slack's addresses means that the signing secret in Secrets Manager is not the app's; from others, that somebody probes the address, which changes nothing (to close it: slackActions=off). ` +
+					`Then the lines "press-refused" in report's log: "not-passed-on" means that something else than slack-actions put presses into the results queue: look in CloudTrail who uses the roles of Rollcall's functions.`,
 			},
 		},
 		Grants: []fn.Grant{

@@ -24,7 +24,7 @@ func Environment() []fn.Variable {
 	return []fn.Variable{
 		config.Clusters, config.TableName, config.ResultQueueURL, config.LogLevel,
 		// What it says of eni-cleanup, and of the time that is left.
-		config.Cleanup, config.CleanupGrace, config.CleanupUntagged, config.RunwayHorizon,
+		config.Cleanup, config.CleanupGrace, config.CleanupUntagged, config.SubnetMetrics, config.RunwayHorizon,
 	}
 }
 

@@ -111,7 +111,7 @@ func Start(t testing.TB, spec fn.Spec, build run.Build, o Options) *Bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.metrics = run.NewMetrics(spec.Name, b.numbers)
+	b.metrics = run.NewMetrics(spec.Name, b.Function.Name, b.numbers)
 	b.env = run.Env{
 		Config: c, AWS: b.client(), Metrics: b.metrics, Now: b.Now, Sleep: b.sleep,
 		Log: slog.New(slog.NewTextHandler(locked{b}, nil)),

@@ -175,30 +175,31 @@ func (b *Bench) Counts() map[string]int {
 }
 
 // Numbers takes the handler's counts since the last time, and what it gauged of
-// each subnet.
+// each subnet or, where it names none, of each cluster.
 func (b *Bench) Numbers() (counts map[string]int, gauges map[string]map[string]float64) {
 	b.t.Helper()
+	counts = b.metrics.Counts()
 	b.numbers.Reset()
 	b.metrics.Flush(b.Now())
-	counts, gauges = map[string]int{}, map[string]map[string]float64{}
+	gauges = map[string]map[string]float64{}
 	for text := range bytes.Lines(b.numbers.Bytes()) {
-		var line map[string]json.RawMessage
+		var line map[string]any
 		if err := json.Unmarshal(text, &line); err != nil {
 			b.t.Fatal(err)
 		}
-		var subnet string
-		_ = json.Unmarshal(line["subnet"], &subnet) // none: the function's own
+		of, ok := line["subnet"].(string)
+		if !ok {
+			of, ok = line["cluster"].(string)
+		}
+		if !ok {
+			continue // a fault's
+		}
+		if gauges[of] == nil {
+			gauges[of] = map[string]float64{}
+		}
 		for name, value := range line {
-			var n float64
-			switch {
-			case json.Unmarshal(value, &n) != nil:
-			case subnet == "" && n != 0:
-				counts[name] = int(n)
-			case subnet != "":
-				if gauges[subnet] == nil {
-					gauges[subnet] = map[string]float64{}
-				}
-				gauges[subnet][name] = n
+			if n, ok := value.(float64); ok {
+				gauges[of][name] = n
 			}
 		}
 	}

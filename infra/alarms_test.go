@@ -1,0 +1,330 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/infra/specs"
+	"rollcall/shared/run"
+)
+
+const alarmType = "AWS::CloudWatch::Alarm"
+
+// series is a metric's figures by period; NaN where CloudWatch has none.
+type series map[string][]float64
+
+// key names a metric as an alarm does.
+func key(namespace, metric string, dimensions any) string {
+	text := namespace + " " + metric
+	for _, d := range several(dimensions) {
+		text += " " + flat(get(d, "Name")) + "=" + flat(get(d, "Value"))
+	}
+	return text
+}
+
+// metricsOf are an alarm's metrics, by their ids; a plain alarm's is "m1".
+func metricsOf(a resource) map[string]string {
+	if name := a.Properties["MetricName"]; name != nil {
+		return map[string]string{"m1": key(flat(a.Properties["Namespace"]), flat(name), a.Properties["Dimensions"])}
+	}
+	all := map[string]string{}
+	for _, q := range several(a.Properties["Metrics"]) {
+		if m := get(q, "MetricStat", "Metric"); m != nil {
+			all[flat(get(q, "Id"))] = key(flat(get(m, "Namespace")), flat(get(m, "MetricName")), get(m, "Dimensions"))
+		}
+	}
+	return all
+}
+
+// part is an element of our expressions: FILL(m1,0) or FILL(m1,0)/600.
+var part = regexp.MustCompile(`^FILL\((m\d+),0\)(?:/(\d+))?$`)
+
+// at is the figure that an alarm looks at in a period, NaN for none.
+func at(t *testing.T, a resource, data series, period int) float64 {
+	t.Helper()
+	metrics := metricsOf(a)
+	of := func(id string) float64 {
+		if list, ok := data[metrics[id]]; ok {
+			return list[period]
+		}
+		return math.NaN()
+	}
+	expression := ""
+	for _, q := range several(a.Properties["Metrics"]) {
+		if get(q, "ReturnData") == true {
+			expression, _ = get(q, "Expression").(string)
+		}
+	}
+	if expression == "" {
+		return of("m1")
+	}
+	function, list, ok := strings.Cut(strings.TrimSuffix(expression, "])"), "([")
+	if !ok || function != "SUM" && function != "MAX" {
+		t.Fatalf("%s: the expression %q is not understood", a.id, expression)
+	}
+	result := 0.0
+	for _, text := range regexp.MustCompile(`,FILL`).Split(list, -1) {
+		m := part.FindStringSubmatch("FILL" + strings.TrimPrefix(text, "FILL"))
+		if m == nil || metrics[m[1]] == "" {
+			t.Fatalf("%s: %q in %q is not understood", a.id, text, expression)
+		}
+		x := of(m[1])
+		if math.IsNaN(x) {
+			x = 0
+		}
+		if m[2] != "" {
+			by, _ := strconv.ParseFloat(m[2], 64)
+			x /= by
+		}
+		if function == "SUM" {
+			result += x
+		} else {
+			result = max(result, x)
+		}
+	}
+	return result
+}
+
+// rings plays an alarm over periods and tells in which of them it notifies. A
+// new alarm is in INSUFFICIENT_DATA; actions are of transitions (CloudWatch,
+// PutMetricAlarm, AlarmActions and the others: "transitions … from any other
+// state"; "Configuring how CloudWatch alarms treat missing data").
+func rings(t *testing.T, a resource, data series, periods int) (at_ []int) {
+	t.Helper()
+	const insufficient, ok, alarm = "INSUFFICIENT_DATA", "OK", "ALARM"
+	number := func(name string) int { return int(a.Properties[name].(float64)) }
+	n, m, threshold := number("EvaluationPeriods"), number("DatapointsToAlarm"), a.Properties["Threshold"].(float64)
+	actions := map[string]bool{
+		insufficient: a.Properties["InsufficientDataActions"] != nil, ok: a.Properties["OKActions"] != nil, alarm: a.Properties["AlarmActions"] != nil,
+	}
+	state := insufficient
+	for p := range periods {
+		breaching, present := 0, 0
+		for i := p - n + 1; i <= p; i++ {
+			x := math.NaN()
+			if i >= 0 {
+				x = at(t, a, data, i)
+			} else if len(metricsOf(a)) > 1 {
+				x = 0 // the expression fills
+			}
+			hit := false
+			switch a.Properties["ComparisonOperator"] {
+			case "GreaterThanOrEqualToThreshold":
+				hit = x >= threshold
+			case "LessThanThreshold":
+				hit = x < threshold
+			default:
+				t.Fatalf("%s: %v is not understood", a.id, a.Properties["ComparisonOperator"])
+			}
+			if !math.IsNaN(x) {
+				present++
+			} else {
+				switch a.Properties["TreatMissingData"] {
+				case "breaching":
+					hit = true
+				case "notBreaching", "missing":
+				default:
+					t.Fatalf("%s: missing data is treated as %v", a.id, a.Properties["TreatMissingData"])
+				}
+			}
+			if hit {
+				breaching++
+			}
+		}
+		next := ok
+		switch {
+		case breaching >= m:
+			next = alarm
+		case present == 0 && a.Properties["TreatMissingData"] == "missing":
+			next = insufficient
+		}
+		if next != state && actions[next] {
+			at_ = append(at_, p)
+		}
+		state = next
+	}
+	return at_
+}
+
+// steady is a figure in each of n periods.
+func steady(x float64, n int) []float64 { return slices.Repeat([]float64{x}, n) }
+
+// TestAlarmsRingForFaultsAlone plays each alarm from the deployment on: none
+// rings when it is made, when nothing happens, nor when all is well; and each
+// rings for its fault. A model of CloudWatch's evaluation, as documented.
+func TestAlarmsRingForFaultsAlone(t *testing.T) {
+	tpl := theTemplate(t)
+	const periods = 24 // two hours
+	gone := math.NaN()
+	var sweeper resource
+	queues := map[string]resource{}
+	for _, q := range tpl.all(queueType) {
+		queues[flat(q.Properties["QueueName"])] = q
+	}
+	for _, spec := range specs.All() {
+		if spec.Name == "join-check" {
+			sweeper = lambdaOf(t, tpl, spec)
+		}
+	}
+	invocations := "AWS/Lambda Invocations FunctionName=${" + sweeper.id + "}"
+	queue := func(metric, name string) string {
+		return "AWS/SQS " + metric + " QueueName=${" + queues[name].id + ".QueueName}"
+	}
+	const visible, age = "ApproximateNumberOfMessagesVisible", "ApproximateAgeOfOldestMessage"
+	healthy := func() series {
+		s := series{invocations: steady(1, periods)}
+		for name := range queues {
+			s[queue(visible, name)] = steady(0, periods)
+			s[queue(age, name)] = steady(5, periods)
+		}
+		return s
+	}
+	with := func(metric string, from int, list ...float64) series {
+		s := healthy()
+		s[metric] = slices.Concat(steady(gone, from), list)
+		s[metric] = append(s[metric], steady(gone, periods-len(s[metric]))...)
+		return s
+	}
+	stopped := healthy()
+	stopped[invocations] = append(steady(1, 12), steady(gone, 12)...)
+	pauses := healthy()
+	pauses[invocations] = slices.Repeat([]float64{1, gone, gone}, periods/3) // two missed ticks are none of three
+	type expected map[string][]int
+	failures := "Rollcall/rollcall Failures"
+	tests := map[string]struct {
+		data series
+		want expected
+	}{
+		"the deployment, and no cluster at all": {series{}, nil},
+		"all is well":                           {healthy(), nil},
+		"a late first sweep":                    {with(invocations, 20, 1, 1, 1, 1), nil},
+		"two ticks are missed":                  {pauses, nil},
+		"one failure":                           {with(failures, 5, 1), nil},
+		"failures":                              {with(failures, 5, 2, gone, 3), expected{"FunctionsFailAlarm": {7}}},
+		"a dead letter":                         {with(queue(visible, "rollcall-launches-dead"), 5, 1, 1, 1), expected{"DeadLettersAlarm": {5}}},
+		"a dead letter in order":                {with(queue(visible, "rollcall-results-dead.fifo"), 5, 1, 1), expected{"DeadLettersAlarm": {5}}},
+		"an event that failed":                  {with(queue(visible, "rollcall-failed"), 5, 1, 1), expected{"DeadLettersAlarm": {5}}},
+		"a slow queue":                          {with(queue(age, "rollcall-launches"), 5, 599, 600), expected{"QueuesLateAlarm": {6}}},
+		"a queue with a delay":                  {with(queue(age, "rollcall-joins"), 5, 900, 1499, 1500), expected{"QueuesLateAlarm": {7}}},
+		"results wait":                          {with(queue(age, "rollcall-results.fifo"), 5, 700), expected{"QueuesLateAlarm": {5}}},
+		"the sweeps stop":                       {stopped, expected{"SilentAlarm": {14}}},
+		"a remedy fails":                        {with("Rollcall/rollcall RemediesFailed", 5, 1), expected{"ReportRemediesFailedAlarm": {5}}},
+		"Slack refuses for good":                {with("Rollcall/rollcall Undelivered", 5, 1, 1, 1), expected{"ReportUndeliveredAlarm": {5}}},
+		"a press is lost":                       {with("Rollcall/rollcall NotPassedOn", 5, 1), expected{"SlackActionsNotPassedOnAlarm": {5}}},
+		"some requests are refused":             {with("Rollcall/rollcall RefusedRequests", 5, 19, 19), nil},
+		"many requests are refused":             {with("Rollcall/rollcall RefusedRequests", 5, 20), expected{"SlackActionsRefusedRequestsAlarm": {5}}},
+	}
+	rang := map[string]bool{}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got expected
+			for _, a := range tpl.all(alarmType) {
+				if when := rings(t, a, test.data, periods); len(when) > 0 {
+					if got == nil {
+						got = expected{}
+					}
+					got[a.id], rang[a.id] = when, true
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("alarms and the periods in which they ring (-want +got):\n%s", diff)
+			}
+		})
+	}
+	for _, a := range tpl.all(alarmType) {
+		if !rang[a.id] {
+			t.Errorf("nothing makes %s ring", a.id)
+		}
+	}
+}
+
+// Ten alarms at most, each of which says what is lost and what to do, and has no
+// more than an alarm may have. Every dead-letter queue is watched, and what is on
+// the way from a launch to what is said of it.
+func TestAlarms(t *testing.T) {
+	tpl := theTemplate(t)
+	list := tpl.all(alarmType)
+	if len(list) > 10 {
+		t.Errorf("%d alarms, want at most 10", len(list))
+	}
+	watched := map[string]bool{}
+	for _, a := range list {
+		text := flat(a.Properties["AlarmDescription"])
+		// CloudWatch, PutMetricAlarm: at most 1024 characters.
+		if len(text) > 1024 || !strings.Contains(text, " Do: ") || !strings.Contains(text, " Meanwhile: ") {
+			t.Errorf("%s does not say what is lost and what to do (%d characters): %q", a.id, len(text), text)
+		}
+		if a.Properties["OKActions"] != nil {
+			t.Errorf("%s tells when all is well: at the first deployment too", a.id)
+		}
+		if a.Properties["TreatMissingData"] == "breaching" {
+			t.Errorf("%s rings when it is made", a.id)
+		}
+		actions := append(several(a.Properties["AlarmActions"]), several(a.Properties["InsufficientDataActions"])...)
+		if len(actions) != 1 || tpl.Resources[to(actions[0])].Type != "AWS::SNS::Topic" {
+			t.Errorf("%s goes to %v, want the topic", a.id, actions)
+		}
+		metrics := metricsOf(a)
+		if len(metrics) == 0 || len(metrics) > 10 {
+			t.Errorf("%s has %d metrics; CloudWatch takes ten", a.id, len(metrics))
+		}
+		for _, m := range metrics {
+			watched[m] = true
+		}
+	}
+	if got := get(tpl.Resources["QueuesLateAlarm"].Properties, "Metrics", 0, "Expression"); !strings.HasPrefix(fmt.Sprint(got), "MAX([") {
+		t.Errorf("late queues: %v", got)
+	}
+	dead := lettersOf(tpl)
+	for _, q := range tpl.all(queueType) {
+		metric := "ApproximateAgeOfOldestMessage"
+		if _, ok := dead[q.id]; ok {
+			metric = "ApproximateNumberOfMessagesVisible"
+		} else if !slices.ContainsFunc([]string{"rollcall-launches", "rollcall-joins", "rollcall-results.fifo"}, func(name string) bool { return q.Properties["QueueName"] == name }) {
+			continue // what waits there is put aside in the end
+		}
+		if !watched["AWS/SQS "+metric+" QueueName=${"+q.id+".QueueName}"] {
+			t.Errorf("no alarm on %s of %s", metric, q.id)
+		}
+	}
+	for _, spec := range specs.All() {
+		for _, own := range spec.Alarms {
+			if !watched["Rollcall/rollcall "+own.Metric] {
+				t.Errorf("%s: no alarm on %s", spec.Name, own.Metric)
+			}
+			if name, ok := run.Fault(own.Metric); !ok || name != own.Metric {
+				t.Errorf("%s: %s is counted, and is no metric: the alarm never rings", spec.Name, own.Metric)
+			}
+		}
+	}
+}
+
+// Who cannot say that it failed is counted by Lambda's own line.
+func TestCrashesAreCounted(t *testing.T) {
+	tpl := theTemplate(t)
+	filters := map[string]bool{}
+	for _, f := range tpl.all("AWS::Logs::MetricFilter") {
+		filters[to(f.Properties["LogGroupName"])] = true
+		want := map[string]any{"MetricNamespace": "Rollcall/rollcall", "MetricName": "Failures", "MetricValue": "1"}
+		if diff := cmp.Diff(want, get(f.Properties, "MetricTransformations", 0)); diff != "" {
+			t.Errorf("%s (-want +got); a default value would be paid for in every hour:\n%s", f.id, diff)
+		}
+		for _, line := range []string{"Task timed out after", "Runtime exited"} {
+			if !strings.Contains(flat(f.Properties["FilterPattern"]), `?"`+line+`"`) {
+				t.Errorf("%s does not count %q", f.id, line)
+			}
+		}
+	}
+	for _, spec := range specs.All() {
+		if logs := to(get(lambdaOf(t, tpl, spec).Properties, "LoggingConfig", "LogGroup")); !filters[logs] {
+			t.Errorf("the crashes of %s are not counted", spec.Name)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package bill
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Page is docs/bill.md.
+func Page(t Template, usages []Usage) (string, error) {
+	var b strings.Builder
+	b.WriteString(`# The bill while nothing happens
+
+Generated from the template (with the buttons of Slack on) and from an hour of a healthy cluster on the local stage
+(` + "`make bill`" + ` measures it again; a test holds the sums under $5 and $35). List prices of us-east-1, November 2026, a month of 730 hours, no free tier taken off.
+What launches cost beside it is in [load.md](load.md).
+
+`)
+	sizes := Sizes()
+	if len(usages) != len(sizes) {
+		return "", fmt.Errorf("%d measurements for %d sizes", len(usages), len(sizes))
+	}
+	for i, s := range sizes {
+		u := usages[i]
+		lines, err := Of(t, u, s)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "## %s, %d subnets, %s: $%.2f a month\n\n", plural(s.Clusters, "cluster"), s.Subnets, plural(s.Nodes, "node"), Total(lines))
+		fmt.Fprintf(&b, "From a cluster with %d nodes in %d subnets, looked at for %.1f hours of stage time.\n\n", u.Nodes, u.Subnets, u.Hours)
+		b.WriteString("| what | count | price | a month | how it is counted |\n|---|---|---|---|---|\n")
+		for _, l := range lines {
+			price := fmt.Sprintf("$%.2f", l.Price)
+			if l.Price < 0.01 {
+				price = fmt.Sprintf("$%.4g a million", l.Price*1e6)
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s | $%.2f | %s |\n", l.What, number(l.Count), price, l.Cost(), l.How)
+		}
+		fmt.Fprintf(&b, "| **together** | | | **$%.2f** | |\n\n", Total(lines))
+	}
+	b.WriteString("The custom metrics of a cluster while nothing is wrong:\n\n")
+	for _, name := range usages[0].Series {
+		fmt.Fprintf(&b, "- `%s`\n", name)
+	}
+	b.WriteString(`
+Not in it, because they are next to nothing while nothing happens: what the table stores (megabytes), mails of alarms, reads of secrets at starts.
+` + "`subnetMetrics=on`" + ` adds three or four metrics for each subnet ($0.90 to $1.20 a month each). A queue that Lambda polls costs $0.26 a month, a FIFO queue $0.33.
+`)
+	return b.String(), nil
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return number(float64(n)) + " " + what + "s"
+}
+
+// number writes thousands apart.
+func number(x float64) string {
+	text := fmt.Sprintf("%.0f", x)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
