@@ -11,8 +11,7 @@ import (
 	"rollcall/local/wire"
 )
 
-// visibilityFile tells how the account's setting is. A CLI that has the call has
-// --include-managed-resources too: both came with one release (April 2026).
+// visibilityFile tells how the account's setting is.
 const visibilityFile = "ec2-get-managed-resource-visibility"
 
 // GetManagedResourceVisibility answers with the account's setting.
@@ -21,10 +20,11 @@ func (a API) GetManagedResourceVisibility(*ec2.GetManagedResourceVisibilityInput
 }
 
 // lacksManaged tells that EC2's lists may lack what AWS services manage: EKS Auto
-// Mode runs nodes, nothing that it manages is in the capture, and nobody asked
-// for that, as far as the capture tells.
+// Mode runs nodes, nothing that it manages is in the capture, and the account's
+// setting hides it, or is not told.
 func (c *Capture) lacksManaged() bool {
-	if c.has(visibilityFile) {
+	if out, told := c.files[visibilityFile].(*ec2.GetManagedResourceVisibilityOutput); told && out.Visibility != nil &&
+		out.Visibility.DefaultVisibility == ec2types.ManagedResourceDefaultVisibilityVisible {
 		return false
 	}
 	auto := false
@@ -49,8 +49,8 @@ func (c *Capture) lacksManaged() bool {
 
 func managed(o *ec2types.OperatorResponse) bool { return o != nil && aws.ToBool(o.Managed) }
 
-// withoutManaged is how such a capture was taken.
-const withoutManaged = "the capture was taken without --include-managed-resources, and EKS Auto Mode runs nodes"
+// withoutManaged is what such a capture is.
+const withoutManaged = "EKS Auto Mode runs nodes, and the capture has nothing that it manages (take it with --include-managed-resources)"
 
 // unseen refuses to tell of instances that a filter names by id and the capture
 // does not hold, where it may lack them: that EC2 does not know them is not said.

@@ -15,7 +15,8 @@ import (
 )
 
 // TestWhatIsNotThereMayBeHidden: that an instance is not in a capture proves
-// nothing where EKS Auto Mode runs nodes and nobody asked for managed resources.
+// nothing where EKS Auto Mode runs nodes and nothing that it manages is there, unless the
+// account shows it by itself.
 func TestWhatIsNotThereMayBeHidden(t *testing.T) {
 	const (
 		auto    = `{"cluster": {"name": "prod", "computeConfig": {"enabled": true}}}`
@@ -23,6 +24,7 @@ func TestWhatIsNotThereMayBeHidden(t *testing.T) {
 		plain   = `{"Reservations": [{"Instances": [{"InstanceId": "i-1", "VpcId": "vpc-1"}]}]}`
 		managed = `{"Reservations": [{"Instances": [{"InstanceId": "i-1", "VpcId": "vpc-1", "Operator": {"Managed": true, "Principal": "eks.amazonaws.com"}}]}]}`
 		hidden  = `{"Visibility": {"DefaultVisibility": "hidden"}}`
+		visible = `{"Visibility": {"DefaultVisibility": "visible"}}`
 	)
 	for _, test := range []struct {
 		name, cluster, instances, visibility, refused string
@@ -31,8 +33,11 @@ func TestWhatIsNotThereMayBeHidden(t *testing.T) {
 		{"no Auto Mode", other, plain, "", "", true},
 		{"Auto Mode, and nobody asked", auto, plain, "", "", false},
 		{"a managed instance is there", auto, managed, "", "", true},
-		{"the CLI could ask", auto, plain, hidden, "", true},
-		{"the setting was refused: the CLI could ask", auto, plain, "", `{"` + visibilityFile + `": {"code": "UnauthorizedOperation"}}`, true},
+		{"the account hides, and something managed is there", auto, managed, hidden, "", true},
+		{"the account hides", auto, plain, hidden, "", false},
+		{"the account hides, and there is no Auto Mode", other, plain, hidden, "", true},
+		{"the account shows all", auto, plain, visible, "", true},
+		{"the setting was refused", auto, plain, "", `{"` + visibilityFile + `": {"code": "UnauthorizedOperation"}}`, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			files := map[string]string{
