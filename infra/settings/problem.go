@@ -55,9 +55,19 @@ func word(key string) string {
 // said with its own key.
 func problem(s config.Setting, environment map[fn.Variable]string) error {
 	_, err := config.Load(func(name string) string { return environment[fn.Variable(name)] }, []fn.Variable{s.Variable})
+	return asProblem(err)
+}
+
+// asProblem says what package config refuses in the words of the make line.
+func asProblem(err error) error {
 	var wrong *config.SettingError
-	if errors.As(err, &wrong) {
-		return Problem{Key: s.Context, Err: fmt.Errorf("%w. %s", wrong.Err, s.About)}
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	for _, s := range config.Settings() {
+		if s.Variable == wrong.Variable {
+			return Problem{Key: s.Context, Err: fmt.Errorf("%w. %s", wrong.Err, s.About)}
+		}
 	}
 	return err
 }

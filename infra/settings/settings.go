@@ -214,7 +214,7 @@ func functionSettings(given map[string]string) (config.Config, map[fn.Variable]s
 	}
 	loaded, err := config.Load(func(name string) string { return environment[fn.Variable(name)] }, wanted)
 	if err != nil {
-		wrong = append(wrong, err)
+		wrong = append(wrong, asProblem(err))
 	}
 	return loaded, environment, wrong
 }

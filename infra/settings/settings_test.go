@@ -113,9 +113,9 @@ func TestParseRefuses(t *testing.T) {
 		{"address and topic", map[string]any{"alarmEmail": "a@b.example", "alarmTopicArn": topic}, "is for the stack's own topic"},
 		{"retention", map[string]any{"logRetentionDays": "31"}, `logRetentionDays: "31" is none of [1 3 5`},
 		{"retention in words", map[string]any{"logRetentionDays": "long"}, `logRetentionDays: "long" is none of`},
-		{"access entries by policy, of no named role", map[string]any{"remedies": "prod/create-access-entry=auto"}, "ROLLCALL_REMEDIES: prod/create-access-entry is auto, and remedyRoles names no role"},
+		{"access entries by policy, of no named role", map[string]any{"remedies": "prod/create-access-entry=auto"}, "remedyRoles: prod/create-access-entry is auto, and remedyRoles names no role"},
 		{"everything by policy, of no named role", map[string]any{"remedies": "prod=auto"}, "remedyRoles names no role"},
-		{"a role by its name", map[string]any{"remedyRoles": "nodes"}, `ROLLCALL_REMEDY_ROLES: "nodes" is not the whole ARN of a role`},
+		{"a role by its name", map[string]any{"remedyRoles": "nodes"}, `remedyRoles: "nodes" is not the whole ARN of a role`},
 		{"any role", map[string]any{"remedyRoles": "arn:aws:iam::111122223333:role/*"}, "is not the whole ARN of a role"},
 		{"stack's name", map[string]any{"stackName": "my stack"}, `stackName: "my stack" is not`},
 	}

@@ -182,7 +182,7 @@ func Load(getenv func(string) string, wanted []fn.Variable) (Config, error) {
 	for _, v := range wanted {
 		text, err := unpack(strings.TrimSpace(getenv(string(v))))
 		if err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %w%s", v, err, hint(v)))
+			wrong = append(wrong, &SettingError{Variable: v, Err: err})
 			continue
 		}
 		if text == "" {
