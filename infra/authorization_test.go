@@ -14,8 +14,8 @@ import (
 	"rollcall/infra/authorization"
 )
 
-// everything is every choice that puts something into a policy.
-func everything() map[string]any {
+// everyChoice is every choice that puts something into a policy.
+func everyChoice() map[string]any {
 	return map[string]any{
 		"slackChannel": channel, "clusters": "prod,dev", "accessClusters": "prod,dev",
 		"cleanup": "prod=delete,dev=dry-run", "cleanupUntagged": "vpc-0a1b2c3d4e5f60718",
@@ -42,7 +42,7 @@ func variants(t *testing.T) map[string]template {
 		"everything with a group of the cluster": {"kubernetesAccess": "group"},
 		"everything, approved":                   {"remedies": "prod=approve,dev=approve"},
 	} {
-		given := everything()
+		given := everyChoice()
 		maps.Copy(given, more)
 		if out[name], err = synthesise(given); err != nil {
 			t.Fatalf("%s: %v", name, err)
