@@ -102,3 +102,14 @@ func TestTwoHalves(t *testing.T) {
 		}
 	}
 }
+
+// Both halves lead to the internet, by the gateways of two VPCs.
+func TestTwoHalvesBothGood(t *testing.T) {
+	s := spoke()
+	w.Table(s, w.PrivateRTB).Routes = []snapshot.Route{
+		w.Local(), w.To("0.0.0.0/1", snapshot.ToTransitGateway, "tgw-0a"), w.To("128.0.0.0/1", snapshot.ToNATGateway, w.NAT),
+	}
+	if got := New(s).Internet(w.Private); got.Verdict != Reaches || got.At != "igw-0hub" {
+		t.Errorf("Internet = %s at %s (%s), want that of the first half", got.Verdict, got.At, got.Reason)
+	}
+}
