@@ -14,6 +14,9 @@ type row struct {
 	codes []string
 	// texts are phrases, in lower case and without quotes; "…" is a gap.
 	texts []string
+	// exact rows count before all codes: their phrase says what a shortage's
+	// code leaves out.
+	exact bool
 	// weak rows count after all others: what they look for also wraps or
 	// follows a better reason.
 	weak bool
@@ -23,11 +26,16 @@ type row struct {
 	sample, source string
 }
 
-// match finds the row for a text: the first with a code, else the first with a
+// match finds the row for a text: an exact one, else the first with a code, else the first with a
 // phrase, and weak rows last. This is the defined order where two would fit.
 func match(text string, rows []row) (row, bool) {
 	text = strings.ToValidUTF8(bound(text), "")
 	plain := normal(text)
+	for _, r := range rows {
+		if r.exact && r.hasText(plain) {
+			return r, true
+		}
+	}
 	for _, weak := range []bool{false, true} {
 		for _, r := range rows {
 			if r.weak == weak && r.hasCode(text) {

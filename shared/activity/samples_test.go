@@ -145,6 +145,8 @@ func TestClaimsOfTwoClassesAreKnown(t *testing.T) {
 		{Profile, InsufficientCapacity}: true, {Template, InsufficientCapacity}: true,
 		// Auto Scaling wraps what is wrong with a launch template.
 		{Profile, Template}: true, {AMI, Template}: true,
+		// A placement group or a host without room answers with a shortage's code.
+		{Placement, InsufficientCapacity}: true,
 		// A Marketplace product that is not subscribed to is an opt-in too.
 		{AMI, AccountValidation}: true,
 	}

@@ -68,14 +68,32 @@ func table() []row {
 		{class: AMI, texts: []string{"image is not eligible for free tier", "virtualization type…may only be used with", "using an ami that is enabled for ena", "parameter amiidlist cannot be empty"}, meaning: "the AMI cannot be run with this type, or by this account",
 			sample: "The specified image is not eligible for Free Tier. For a list of Free Tier images, run 'describe-images' with the filter 'free-tier-eligible=true'.", source: "https://github.com/bitnami/vms/issues/1838"},
 
+		// Codes are those of the EC2 API reference, "Error codes". A reservation or
+		// a placement that does not take an instance is no shortage of EC2's: other
+		// zones and types do not help, and it does not pass by itself.
+		{class: CapacityReservation, exact: true, codes: []string{"ReservationCapacityExceeded"}, texts: []string{"reservation does not have sufficient compatible and available capacity"},
+			meaning: "the capacity reservation has no free place for this type, zone and platform",
+			sample:  "The requested reservation does not have sufficient compatible and available capacity for this request.", source: "https://github.com/scylladb/scylla-cluster-tests/issues/8839"},
+		{class: CapacityReservation, exact: true, texts: []string{"capacity block reservation…is not active yet", "capacity reservation…is not active", "capacity block…is not active"}, meaning: "the capacity reservation or capacity block is not active: it begins later, or is over",
+			sample: "Your Capacity Block reservation cr-0b75117488af6ca9a is not active yet. Launching EC2 instance failed.", source: launchDoc},
+		{class: CapacityReservation, codes: []string{"InvalidCapacityReservationId.*", "InvalidLaunchTargets"}, texts: []string{"the capacity reservation…does not exist"}, meaning: "the capacity reservation that the launch template names does not exist here",
+			sample: "InvalidCapacityReservationId.NotFound: The capacity reservation 'cr-0a1b2c3d4e5f60718' does not exist.", source: "EC2 API reference, Error codes"},
+		{class: Placement, exact: true, codes: []string{"InvalidPlacementGroup.InUse"}, texts: []string{"the placement group…is in use in another availability zone", "placement group is spread across availability zones"},
+			meaning: "the cluster placement group is in use in another zone: all of its instances are in one",
+			sample:  "The placement group 'null' is in use in another availability zone: null. Launching EC2 instance failed.", source: "https://github.com/hashicorp/terraform/issues/8064"},
+		{class: Placement, codes: []string{"InvalidPlacementGroup.Unknown", "InvalidPlacementGroupId.*"}, texts: []string{"the placement group…is unknown"}, meaning: "the placement group that the launch template names does not exist here",
+			sample: "InvalidPlacementGroup.Unknown: The Placement Group 'hpc' is unknown.", source: "EC2 API reference, Error codes"},
+		{class: Placement, exact: true, texts: []string{"placement groups may not be used with instances of type"}, meaning: "the placement group does not take this instance type",
+			sample: "Placement groups may not be used with instances of type 'm1.large'. Launching EC2 instance failed.", source: launchDoc},
+		{class: Placement, exact: true, codes: []string{"InsufficientCapacityOnHost"}, texts: []string{"into placement group", "in placement group"}, meaning: "the placement group or the host has no room for the instance where its others are",
+			sample: "InsufficientInstanceCapacity: We currently do not have sufficient capacity to launch all of the additional requested instances into Placement Group 'hpc'. Launching EC2 instance failed.", source: "EC2 user guide, Placement strategies: an insufficient capacity error in a cluster placement group"},
+
 		{class: Profile, codes: []string{"IamInstanceProfileNotFound"}, texts: []string{"invalid iam instance profile", "parameter iaminstanceprofile"},
 			sample: "You must use a valid fully-formed launch template. Value (eks-d8c6d9f9-90bb-c537-cb25-40c5255cf213) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name", source: "https://github.com/terraform-aws-modules/terraform-aws-eks/issues/2926"},
 		{class: UnsupportedType, codes: []string{"Ec2InstanceTypeDoesNotExist"}, texts: []string{"requested instance type…is not supported in your requested availability zone", "requested availability zone is no longer supported"}, meaning: "the instance type is not offered in this zone",
 			sample: "InvalidFleetConfiguration - Your requested instance type (c5.large) is not supported in your requested Availability Zone (us-east-1e).", source: "https://github.com/compiler-explorer/infra/issues/601"},
 		{class: UnsupportedType, texts: []string{"instance type is not eligible for free tier"}, meaning: "the account is on the Free plan, which launches Free Tier types only",
 			sample: "Could not launch On-Demand Instances. InvalidParameterCombination - The specified instance type is not eligible for Free Tier. For a list of Free Tier instance types, run 'describe-instance-types' with the filter 'free-tier-eligible=true'. Launching EC2 instance failed.", source: "https://github.com/LinkedInLearning/learning-terraform-3087701/issues/345"},
-		{class: UnsupportedType, texts: []string{"placement groups may not be used with instances of type", "invalid value…for instancetype"},
-			sample: "Placement groups may not be used with instances of type 'm1.large'. Launching EC2 instance failed.", source: launchDoc},
 
 		{class: Template, codes: []string{"InvalidKeyPair.*"}, texts: []string{"the key pair…does not exist"}, meaning: "the key pair that the launch template names does not exist",
 			sample: "You must use a valid fully-formed launch template. The key pair 'ppp-stg_key_pair' does not exist", source: "https://github.com/Guimove/terraform-aws-bastion/issues/173"},
@@ -94,11 +112,9 @@ func table() []row {
 		{class: Unauthorized, codes: []string{"UnauthorizedOperation"}, texts: []string{"you are not authorized to perform this operation", "not authorized to use launch template", "is not authorized to perform: ec2:", "is not authorized to perform: iam:passrole"},
 			sample: "UnauthorizedOperation: You are not authorized to perform this operation. Encoded authorization failure message: g4oZPBqZ4Bni8dE5dGjxYTnOZ", source: "https://github.com/aws/karpenter-provider-aws/issues/7370"},
 
-		{class: InsufficientCapacity, codes: []string{"InsufficientInstanceCapacity", "InsufficientCapacity", "InsufficientCapacityOnHost", "InsufficientHostCapacity", "InsufficientReservedInstanceCapacity", "SpotInstanceCapacityNotAvailable"},
+		{class: InsufficientCapacity, codes: []string{"InsufficientInstanceCapacity", "InsufficientCapacity", "InsufficientHostCapacity", "InsufficientReservedInstanceCapacity", "SpotInstanceCapacityNotAvailable"},
 			texts:  []string{"do not have sufficient…capacity", "no spot capacity available", "insufficient capacity", "capacity-not-available", "capacity-oversubscribed"},
 			sample: "We currently do not have sufficient g4dn.8xlarge capacity in the Availability Zone you requested (us-east-1a). Our system will be working on provisioning additional capacity.", source: "https://github.com/ITISFoundation/osparc-simcore/issues/3629"},
-		{class: InsufficientCapacity, codes: []string{"ReservationCapacityExceeded"}, texts: []string{"reservation does not have sufficient compatible and available capacity", "capacity block reservation…is not active yet"}, meaning: "the capacity reservation that the launch template names is used up, or not active yet",
-			sample: "The requested reservation does not have sufficient compatible and available capacity for this request.", source: "https://github.com/scylladb/scylla-cluster-tests/issues/8839"},
 
 		{class: UnsupportedType, weak: true, codes: []string{"Unsupported"}, texts: []string{"requested configuration is currently not supported"}, meaning: "the instance type, the zone and the launch template's options do not go together",
 			sample: "The requested configuration is currently not supported. Please check the documentation for supported configurations. Launching EC2 instance failed.", source: "https://github.com/gruntwork-io/intro-to-terraform/issues/6"},

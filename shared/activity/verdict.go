@@ -17,6 +17,8 @@ type Class string
 // The classes of failed launches, as the catalogue of checks names them.
 const (
 	InsufficientCapacity Class = "launch/insufficient-capacity"
+	CapacityReservation  Class = "launch/capacity-reservation"
+	Placement            Class = "launch/placement"
 	SpotLimit            Class = "launch/spot-limit"
 	SpotPrice            Class = "launch/spot-price"
 	VCPULimit            Class = "launch/vcpu-limit"

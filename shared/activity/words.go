@@ -8,6 +8,10 @@ func words(c Class) said {
 	switch c {
 	case InsufficientCapacity:
 		return said{"EC2 has no capacity of this type in the zone", "Allow more instance types and zones, or wait: Auto Scaling tries again."}
+	case CapacityReservation:
+		return said{"the capacity reservation that the launch asks for is used up, not active, or does not fit", "Look at the reservation's state, dates, zone, type and free count; make it larger, or let the launch template ask for another one or for none."}
+	case Placement:
+		return said{"the placement group, tenancy or host does not take the instance: its type, the count or the zone does not fit", "Let the group launch into the one zone of a cluster placement group, with a type that it takes; or take the placement out of the launch template."}
 	case SpotLimit:
 		return said{"the account's quota of Spot vCPUs is used up", "Ask for a higher quota of Spot vCPUs for this family (a quota of its own, beside that for on-demand), or launch on demand."}
 	case SpotPrice:

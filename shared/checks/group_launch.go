@@ -6,6 +6,8 @@ import "rollcall/shared/activity"
 func launchChecks() []Check {
 	return []Check{
 		launchInsufficientCapacity(),
+		launchCapacityReservation(),
+		launchPlacement(),
 		launchSpotLimit(),
 		launchSpotPrice(),
 		launchVCPULimit(),

@@ -4,6 +4,8 @@ package checks
 func launchCases() map[ID][]testCase {
 	return map[ID][]testCase{
 		"launch/insufficient-capacity": launchInsufficientCapacityCases(),
+		"launch/capacity-reservation":  launchCapacityReservationCases(),
+		"launch/placement":             launchPlacementCases(),
 		"launch/spot-limit":            launchSpotLimitCases(),
 		"launch/spot-price":            launchSpotPriceCases(),
 		"launch/vcpu-limit":            launchVCPULimitCases(),

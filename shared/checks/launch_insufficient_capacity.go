@@ -10,7 +10,7 @@ func launchInsufficientCapacity() Check {
 	return launchCheck(launchSpec{
 		class: activity.InsufficientCapacity,
 		title: "EC2 has no capacity for what the group launches",
-		cause: "EC2 (or the capacity reservation that the launch template names) has no free capacity of the instance type in the zone, or no Spot pool of the request has any. Auto Scaling tries again by itself.",
+		cause: "EC2 has no free capacity of the instance type in the zone, or no Spot pool of the request has any. Auto Scaling tries again by itself.",
 		fix:   "Allow more instance types and zones: capacity is short by type and zone. Where it must be this type, wait, or reserve capacity.",
 		links: []string{
 			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",

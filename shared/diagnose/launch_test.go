@@ -126,6 +126,8 @@ func TestContributorGivesItsFacts(t *testing.T) {
 func TestEveryFailedLaunchIsNamedAlone(t *testing.T) {
 	texts := map[checks.ID]string{
 		"launch/insufficient-capacity": "We currently do not have sufficient m5.large capacity in the Availability Zone you requested (us-west-2a). Launching EC2 instance failed.",
+		"launch/capacity-reservation":  "The requested reservation does not have sufficient compatible and available capacity for this request.",
+		"launch/placement":             "InsufficientInstanceCapacity: We currently do not have sufficient capacity to launch all of the additional requested instances into Placement Group 'hpc'.",
 		"launch/spot-limit":            "Max spot instance count exceeded. Launching EC2 instance failed.",
 		"launch/spot-price":            "SpotMaxPriceTooLow",
 		"launch/vcpu-limit":            "VcpuLimitExceeded",
