@@ -17,6 +17,9 @@ type cniIdentity struct {
 	// role is empty where aws-node uses the role of the node that it is on.
 	role string
 	how  string
+	// later is the role that its service account has by now, where the pod was
+	// made before that was so.
+	later string
 	// doubt is set where a Pod Identity association could change the answer
 	// and those could not be read.
 	doubt *snapshot.Failure

@@ -15,7 +15,9 @@ func cniRolePolicies() Check {
 		Title:      "aws-node may not do what it must",
 		Confidence: Certain,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Profiles, snapshot.Roles, snapshot.AWSNode},
-		After:      []ID{"iam/role-policies"},
+		// Pods tell which were made before the role was set.
+		Uses:  []snapshot.Source{snapshot.Pods},
+		After: []ID{"iam/role-policies"},
 		Cause: "The role that aws-node really uses (that of its Pod Identity association, else of its service account, else of the node) does not allow what the plugin calls before it is ready, or was deleted. " +
 			"The node then stays NotReady: its network plugin is not initialised. In an IPv6 cluster the actions are others, and newer versions of the plugin need more of them.",
 		Fix: "Attach AmazonEKS_CNI_Policy to that role, or bring one's own policy up to the version of the plugin.",
@@ -33,7 +35,12 @@ func cniRolePolicies() Check {
 				}
 				return blind
 			case who.role != "":
-				// One role for the aws-node of all instances, whatever theirs.
+				// One role for the aws-node of all instances, whatever theirs, but for
+				// those whose pod was made before.
+				list, older := olderPods(s, list)
+				for _, c := range older {
+					blind = append(blind, c.cni(s, who.before())...)
+				}
 				if all := (crew{role: who.role}).with(s, list); len(all.all()) > 0 {
 					blind = append(blind, all.cni(s, who)...)
 				}
@@ -127,6 +134,10 @@ func (c crew) cniLacks(s *snapshot.Snapshot, who cniIdentity, role snapshot.Role
 		f.Evidence = append(f.Evidence, Evidence{What: "Image of aws-node", Value: s.CNI.Image})
 	}
 	f.Fix.Text, f.Fix.Command = howToGrant(s, c.role, lacks)
+	if who.later != "" {
+		f.Fix.Text = fmt.Sprintf("Make the pods of aws-node anew: they then use %s. A pod keeps the credentials that it was made with.", who.later)
+		f.Fix.Command = "kubectl rollout restart daemonset/aws-node --namespace kube-system"
+	}
 	return f
 }
 

@@ -21,6 +21,13 @@ func ownRole(actions string) func(*snapshot.Snapshot) {
 	}
 }
 
+// podOf is the pod of aws-node on the node, made with credentials.
+func podOf(c snapshot.PodCredentials) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		s.Pods = []snapshot.Pod{{Namespace: "kube-system", Name: "aws-node-x7k2p", Node: s.Nodes[0].Name, Phase: "Running", Identity: c}}
+	}
+}
+
 func cniImage(version string) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) {
 		s.CNI.Image = "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:" + version
@@ -45,6 +52,12 @@ func cniRolePoliciesCases() []testCase {
 		{"its own role may nothing", outsider(ownRole(`"s3:*"`)), fail(cniRole, nothing)},
 		{"its own role may nothing, all are Ready", change(snapshottest.PrivateWithNAT(), ownRole(`"s3:*"`)), []string{"pass " + cniRole + " [i-0node]"}},
 		{"its role by Pod Identity comes first", outsider(ownRole(`"s3:*"`), association, func(s *snapshot.Snapshot) { s.CNI.Role = node }), fail(cniRole, nothing)},
+		{"its role is newer than the pod, and the node's may not", outsider(detachPolicy("AmazonEKS_CNI_Policy"), ownRole(all), notReadyNode("x"), podOf(snapshot.PodCredentials{Told: true})), fail(node, nothing)},
+		{"its role is newer than the pod, and may nothing; the node's may", outsider(ownRole(`"s3:*"`), notReadyNode("x"), podOf(snapshot.PodCredentials{Told: true})), []string{"pass " + node + " [i-0node]"}},
+		{"the pod has the role", outsider(ownRole(`"s3:*"`), notReadyNode("x"), podOf(snapshot.PodCredentials{Told: true, Role: cniRole})), fail(cniRole, nothing)},
+		{"the association is newer than the pod", outsider(detachPolicy("AmazonEKS_CNI_Policy"), ownRole(all), association, notReadyNode("x"), podOf(snapshot.PodCredentials{Told: true})), fail(node, nothing)},
+		{"the pod has the association's", outsider(ownRole(`"s3:*"`), association, notReadyNode("x"), podOf(snapshot.PodCredentials{Told: true, ByAssociation: true})), fail(cniRole, nothing)},
+		{"the pod does not tell", outsider(ownRole(`"s3:*"`), notReadyNode("x"), podOf(snapshot.PodCredentials{})), fail(cniRole, nothing)},
 		{"its role by the add-on", outsider(ownRole(`"s3:*"`), func(s *snapshot.Snapshot) { s.CNI.Role, s.Addons[2].Role = "", cniRole }), fail(cniRole, nothing)},
 		{"a newer plugin on an old policy (tfiam647)", outsider(ownRole(old), cniImage("v1.22.1-eksbuild.2")), fail(cniRole, groups)},
 		{"an older plugin on an old policy", outsider(ownRole(old), cniImage("v1.21.2-eksbuild.2")), []string{"pass " + cniRole + " [i-0node]"}},

@@ -26,7 +26,35 @@ func pod(p kube.Pod) snapshot.Pod {
 	for _, c := range p.Status.ContainerStatuses {
 		out.Containers = append(out.Containers, container(c))
 	}
+	out.Identity = podCredentials(p)
 	return out
+}
+
+// podCredentials are what the webhook put into the pod of aws-node (README of
+// github.com/aws/amazon-eks-pod-identity-webhook): for a role of the service
+// account AWS_ROLE_ARN and the volume aws-iam-token; for a Pod Identity
+// association AWS_CONTAINER_CREDENTIALS_FULL_URI and the volume
+// eks-pod-identity-token. It sees pods only when they are made.
+func podCredentials(p kube.Pod) snapshot.PodCredentials {
+	var c snapshot.PodCredentials
+	for _, container := range p.Spec.Containers {
+		if container.Name != "aws-node" {
+			continue
+		}
+		c.Told = true
+		for _, v := range container.Env {
+			switch v.Name {
+			case "AWS_ROLE_ARN":
+				c.Role = v.Value
+			case "AWS_CONTAINER_CREDENTIALS_FULL_URI":
+				c.ByAssociation = true
+			}
+		}
+	}
+	for _, v := range p.Spec.Volumes {
+		c.ByAssociation = c.ByAssociation || v.Name == "eks-pod-identity-token"
+	}
+	return c
 }
 
 func container(c kube.ContainerStatus) snapshot.Container {

@@ -76,6 +76,20 @@ type Pod struct {
 	Phase      string
 	Message    string
 	Containers []Container // init containers first
+	// Identity is whose credentials the pod was made with. It is set when the
+	// pod is made, and stays when its service account changes.
+	Identity PodCredentials
+}
+
+// PodCredentials are what the EKS Pod Identity webhook put into a pod, or did
+// not.
+type PodCredentials struct {
+	// Told tells that the pod's containers were read.
+	Told bool
+	// Role is the ARN in AWS_ROLE_ARN, from the service account's annotation.
+	Role string
+	// ByAssociation tells that it has a token for EKS Pod Identity.
+	ByAssociation bool
 }
 
 // Container is the state of a pod's container.
