@@ -43,6 +43,10 @@ const (
 	outside  away = "not_in_channel"
 	archives away = "is_archived"
 	busDeaf  away = "PutEvents refused"
+
+	// noTable is DynamoDB away: nothing can be recorded, so that messages go back
+	// until they are dead letters, and come back when somebody runs make redrive.
+	noTable away = "DynamoDB is away"
 )
 
 // permanent tells that it is over only when a person mends it.
@@ -124,6 +128,7 @@ func httpAnswer(status int, header http.Header, body string) *http.Response {
 type shelf struct {
 	mu    sync.Mutex
 	items map[report.Key]kept
+	away  time.Time // until when it does not answer
 	// clusters is what report remembers of them beside.
 	clusters map[string]report.ClusterRecord
 	writes   int
@@ -136,7 +141,18 @@ type kept struct {
 	seen    time.Time
 }
 
+// there tells that the table answers.
+func (s *shelf) there() error {
+	if time.Now().Before(s.away) {
+		return &smithy.GenericAPIError{Code: "InternalServerError", Message: "The request processing has failed", Fault: smithy.FaultServer}
+	}
+	return nil
+}
+
 func (s *shelf) Incidents(_ context.Context, cluster string) ([]report.Incident, error) {
+	if err := s.there(); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var list []report.Incident
@@ -159,7 +175,7 @@ func (s *shelf) Incidents(_ context.Context, cluster string) ([]report.Incident,
 
 func (s *shelf) SaveIncident(ctx context.Context, inc report.Incident) (report.Incident, error) {
 	time.Sleep(5 * time.Millisecond) // what a write takes
-	if err := ctx.Err(); err != nil {
+	if err := errors.Join(ctx.Err(), s.there()); err != nil {
 		return report.Incident{}, err
 	}
 	s.mu.Lock()
@@ -181,6 +197,9 @@ func (s *shelf) SavePosting(_ context.Context, p report.Posting) (report.Posting
 }
 
 func (s *shelf) ClusterRecord(_ context.Context, cluster string) (report.ClusterRecord, error) {
+	if err := s.there(); err != nil {
+		return report.ClusterRecord{Cluster: cluster}, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r, known := s.clusters[cluster]; known {
@@ -190,6 +209,9 @@ func (s *shelf) ClusterRecord(_ context.Context, cluster string) (report.Cluster
 }
 
 func (s *shelf) ClusterRecords(context.Context) (list []report.ClusterRecord, _ error) {
+	if err := s.there(); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.clusters {
@@ -272,6 +294,8 @@ type outage struct {
 	alarmed map[int]bool
 	errors  bytes.Buffer // of the log
 	failed  int          // invocations
+	// redriven are the messages that came back from the dead-letter queue.
+	redriven int
 }
 
 // The queue as Lambda reads it: a group at a time, at most ten messages in a
@@ -311,8 +335,12 @@ func play(t *testing.T, script outageScript, how away, stand *slackstand.Server)
 	table := &shelf{items: map[report.Key]kept{}}
 	out := outage{counts: map[string]int{}, alarmed: map[int]bool{}}
 	ear := quietBus{}
-	if how == busDeaf {
+	var dead []queued
+	switch how {
+	case busDeaf:
 		ear.refuses = wire.until
+	case noTable:
+		table.away = wire.until
 	}
 	var mu sync.Mutex
 	var queue []queued
@@ -373,7 +401,7 @@ func play(t *testing.T, script outageScript, how away, stand *slackstand.Server)
 				}
 				for _, m := range back {
 					if m.received++; m.received >= mostReceive {
-						out.lost++
+						dead = append(dead, m)
 						continue
 					}
 					m.from = time.Now().Add(invisible)
@@ -382,10 +410,18 @@ func play(t *testing.T, script outageScript, how away, stand *slackstand.Server)
 			}()
 		}
 		idle := running == 0
+		if how == noTable && at > how.lasts()+2*time.Minute && len(dead) > 0 { // make redrive
+			out.redriven += len(dead)
+			for _, m := range dead {
+				m.received, m.from = 0, time.Now()
+				queue = append(queue, m)
+			}
+			dead = nil
+		}
 		mu.Unlock()
 		if next := at.Truncate(outageTick); next > ticked {
 			ticked = next
-			if _, err := h.handle(context.Background(), json.RawMessage(scheduled)); err != nil {
+			if _, err := h.handle(context.Background(), json.RawMessage(scheduled)); err != nil && table.there() == nil {
 				t.Errorf("the tick: %v", err)
 			}
 		}
@@ -402,7 +438,7 @@ func play(t *testing.T, script outageScript, how away, stand *slackstand.Server)
 	}
 	group.Wait()
 	out.channel, out.calls, out.writes = stand.Messages("C0123456789"), wire.calls, table.writes
-	out.lost += table.due()
+	out.lost = len(dead) + table.due()
 	return out
 }
 

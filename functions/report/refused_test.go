@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,6 +49,41 @@ func TestUnreadableHoldsUpNobody(t *testing.T) {
 			t.Errorf("set aside: %+v", set.messages)
 		}
 	})
+}
+
+// DynamoDB is away for an hour: what was observed meanwhile goes back to the queue,
+// some of it to the dead-letter queue, and after make redrive all of it is known:
+// no incident is lost, none is said twice, and none as what it no longer is.
+func TestTableAwayForAnHour(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it plays hours of many incidents")
+	}
+	script := newScript(3, 24)
+	as := onSlack(t, script, well)
+	want, _, _ := as.read()
+	o := onSlack(t, script, noTable)
+	got, _, twice := o.read()
+	if o.redriven == 0 {
+		t.Error("nothing became a dead letter: the test shows nothing")
+	}
+	if twice > 0 || o.lost > 0 {
+		t.Errorf("%d said twice, %d lost", twice, o.lost)
+	}
+	for key, story := range want {
+		// Open or over, as the colour at the beginning tells. An end and a return that
+		// were heard of together are one opening, with the instances of both.
+		colour, _, _ := strings.Cut(story.text, " ")
+		if is, _, _ := strings.Cut(got[key].text, " "); is != colour || len(got[key].notes) == 0 {
+			t.Errorf("%s is %q with %d replies, want %q", key, is, len(got[key].notes), colour)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d messages, want %d", len(got), len(want))
+	}
+	if o.counts["RecordFailures"] == 0 || o.failed > 0 {
+		t.Errorf("%d failures to record, %d invocations failed", o.counts["RecordFailures"], o.failed)
+	}
+	t.Logf("%d messages came back", o.redriven)
 }
 
 // A revoked token, a bot that was removed, an archived channel, a bus that refuses:
