@@ -177,7 +177,7 @@ runway: ## months of simulated subnets against the forecast; writes docs/runway.
 	go run ./local/runway
 
 redrive: ## show what the dead-letter queues hold; MOVE=1 moves it back [PREFIX=rollcall]
-	@go run ./infra/redrive -prefix "$(or $(PREFIX),rollcall)" $(if $(MOVE),-move)
+	@$(CHECK_ACCOUNT) -for redrive -no-channel && go run ./infra/redrive -prefix "$(or $(PREFIX),rollcall)" $(if $(MOVE),-move)
 
 invoke: build-local ## run one function by hand: FN=join-check EVENT=events/in/….json [WORLD=…] [AT=…]
 	@go run ./local/invoke -fn "$(FN)" -event "$(EVENT)" $(if $(WORLD),-world "$(WORLD)") $(if $(AT),-at "$(AT)")

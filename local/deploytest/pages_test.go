@@ -112,6 +112,7 @@ func rules() []rule {
 		{prefix: "make deploy", stops: noCredentials},
 		{prefix: "make diff", stops: noCredentials},
 		{prefix: "make destroy", stops: noCredentials},
+		{prefix: "make redrive", stops: noCredentials},
 		{prefix: "make demo", gate: "make demo"},
 		{prefix: "make test-infra", target: true}, {prefix: "make test-cli", gate: "make test-cli"}, {prefix: "make test-slack", gate: "make test-slack"},
 		{prefix: "make test-moto", target: true}, {prefix: "make test-kube", target: true}, {prefix: "make test-commands", gate: "make test-commands"},
