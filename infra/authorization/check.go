@@ -156,6 +156,12 @@ func (c *checker) conditions(name string, keys []string) {
 					continue
 				}
 			}
+			// What a service encrypts for may be an ARN: AWS compares it so itself
+			// (CloudWatch Logs User Guide, "Encrypt log data in CloudWatch Logs
+			// using AWS KMS": ArnEquals on kms:EncryptionContext:aws:logs:arn).
+			if strings.HasPrefix(key, "kms:EncryptionContext:") && kind == "String" {
+				kind = "ARN"
+			}
 			if f := compares(operator, kind); f != "" {
 				c.add(f, fmt.Sprintf("%s %s (%s)", operator, key, kind))
 			}
