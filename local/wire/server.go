@@ -26,6 +26,9 @@ type Config struct {
 	// Faults do. Nil lets all through.
 	// What is handed to another server (Pass) comes as Passed.
 	Admit func(ctx context.Context, call *Call, in any) error
+	// AnyIDs takes ids that EC2 would call malformed, "i-1": for tests of what is
+	// not about ids. The stage never does.
+	AnyIDs bool
 	// MinLatency is the least time between a request and its answer. It should
 	// be a millisecond or more when Go SDK clients call over loopback: smithy-go
 	// closes the request body once it sees the answer's headers, and an answer

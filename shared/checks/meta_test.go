@@ -59,7 +59,7 @@ func permanent() []ID {
 		"dns/ support-off hostnames-off dhcp-options",
 		"iam/ profile-missing role-policies role-trust access-missing access-wrong-arn sts-endpoint sts-region-deactivated access-wrong-type access-duplicate-mapping aws-auth-invalid cni-role-policies",
 		"instance/ ended-early status-check console-error user-data imds cluster-tag ami version-skew foreign-security-groups forbidden-node-label scheduled-event older-than-cluster max-pods",
-		"launch/ insufficient-capacity spot-limit spot-price vcpu-limit fleet-limit subnet-full kms-key template ami security-group profile unauthorized unsupported-type volume-limit throttled suspended account-validation service-role unclassified",
+		"launch/ insufficient-capacity spot-limit spot-price vcpu-limit fleet-limit subnet-full kms-key template ami security-group profile unauthorized unsupported-type volume-limit throttled suspended account-validation service-role capacity-reservation placement unclassified",
 		"nodegroup/ health status update-failed",
 		"addon/ degraded",
 		"cluster/ health",

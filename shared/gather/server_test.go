@@ -24,7 +24,7 @@ func reader(t *testing.T, register func(*wire.Server)) (*Reader, *wire.Server) {
 func faulty(t *testing.T, register func(*wire.Server), faults wire.Faults) (*Reader, *wire.Server) {
 	t.Helper()
 	// The clients here try once; on a busy machine a millisecond is too short.
-	s, err := wire.New(wire.Config{MinLatency: 5 * time.Millisecond, Faults: faults})
+	s, err := wire.New(wire.Config{AnyIDs: true, MinLatency: 5 * time.Millisecond, Faults: faults})
 	if err != nil {
 		t.Fatal(err)
 	}

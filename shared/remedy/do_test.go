@@ -38,7 +38,7 @@ func (a *account) ask(what string, values ...any) error {
 
 func serve(t *testing.T, a *account) Hand {
 	t.Helper()
-	s, err := wire.New(wire.Config{Faults: wire.NoFaults{}})
+	s, err := wire.New(wire.Config{AnyIDs: true, Faults: wire.NoFaults{}})
 	if err != nil {
 		t.Fatal(err)
 	}

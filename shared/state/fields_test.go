@@ -39,6 +39,7 @@ func records() map[string]struct {
 		"deeds-lately": {lateFormat, late{}},
 		"pace":         {paceFormat, leak.Pace{}},
 		"cleanup":      {cleanupFormat, told{}},
+		"cluster":      {report.ClusterFormat, report.ClusterRecord{}},
 		"sample":       {sampleFormat, sample{}},
 		"sample#hours": {hourFormat, sampleHour{}},
 		"refusal":      {interaction.RecordFormat, interaction.Record{}},
@@ -49,7 +50,11 @@ func records() map[string]struct {
 // what it means that an older release, which reads the record and writes it
 // again, drops them. A field whose loss would do harm needs a new format.
 func droppedByRollback() map[string]string {
-	return map[string]string{}
+	lostPlan := "a plan's hash counts it: the older release refuses an approval of the newer one's offer, and offers again"
+	return map[string]string{
+		"deed $.plan.access.launchedBy[]": lostPlan,
+		"deed $.plan.access.tagged":       lostPlan,
+	}
 }
 
 // firstFields lists the fields of the first release's records, a line for each:

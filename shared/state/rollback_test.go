@@ -101,6 +101,15 @@ func TestRollbackDestroysNothing(t *testing.T) {
 			created, err := s.RecordRefusal(ctx, interaction.Record{At: start, Request: "r-1", Reason: interaction.Replayed})
 			return refused(created, err)
 		},
+		"cluster": func(ctx context.Context, s *Store) error {
+			r := report.ClusterRecord{Cluster: "prod", Open: true}
+			err := s.SaveClusterRecord(ctx, r)
+			if err != nil {
+				r.Version = 1
+				err = s.SaveClusterRecord(ctx, r)
+			}
+			return err
+		},
 		"pace": func(ctx context.Context, s *Store) error { return s.SavePace(ctx, "1", "r", leak.Pace{}) },
 		"cleanup": func(ctx context.Context, s *Store) error {
 			return s.SaveCleanupTold(ctx, "prod", "2026-11-20", "digest")
