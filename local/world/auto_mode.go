@@ -150,12 +150,14 @@ func autoModeLabels(in *ec2types.Instance) map[string]string {
 // startAutoModeNetwork gives an Auto Mode node addresses for pods; false where
 // the subnet has none.
 func (w *World) startAutoModeNetwork(in *ec2types.Instance) bool {
-	for _, eni := range w.interfacesOf(aws.ToString(in.InstanceId)) {
-		p := w.pools[aws.ToString(eni.SubnetId)]
-		if len(eni.Ipv4Prefixes) > 0 || len(eni.PrivateIpAddresses) > 1 || p == nil {
-			return true
-		}
-		return w.assign(p, eni, 1, true) || w.assign(p, eni, 1, false)
+	interfaces := w.interfacesOf(aws.ToString(in.InstanceId))
+	if len(interfaces) == 0 {
+		return false
 	}
-	return false
+	eni := interfaces[0]
+	p := w.pools[aws.ToString(eni.SubnetId)]
+	if len(eni.Ipv4Prefixes) > 0 || len(eni.PrivateIpAddresses) > 1 || p == nil {
+		return true
+	}
+	return w.assign(p, eni, 1, true) || w.assign(p, eni, 1, false)
 }

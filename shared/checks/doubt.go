@@ -30,15 +30,6 @@ func (l lot) elsewhere() []string {
 	return list
 }
 
-// overlap tells that two lists have an id in common.
-func overlap(a, b []string) bool {
-	has := make(map[string]bool, len(a))
-	for _, id := range a {
-		has[id] = true
-	}
-	return slices.ContainsFunc(b, func(id string) bool { return has[id] })
-}
-
 // template is the version of the launch template that an instance came from.
 func (c *scene) template(i *snapshot.Instance) (snapshot.LaunchTemplate, bool) {
 	k := slices.IndexFunc(c.s.LaunchTemplates, func(t snapshot.LaunchTemplate) bool {

@@ -63,19 +63,19 @@ func (s *Store) PassedPress(ctx context.Context, id string) (*report.PressRecord
 	if err != nil {
 		return nil, fmt.Errorf("read the press %s: %w", id, err)
 	}
-	for _, attributes := range out {
-		var r report.PressRecord
-		if there, err := s.decode(attributes, pressFormat, &r); err != nil || !there {
-			return nil, err
-		}
-		written, _, err := integer(attributes[attrFormat])
-		if err != nil {
-			return nil, fmt.Errorf("read the press %s: %w", id, err)
-		}
-		r.Format = int(written)
-		return &r, nil
+	if len(out) == 0 {
+		return nil, nil
 	}
-	return nil, nil
+	var r report.PressRecord
+	if there, err := s.decode(out[0], pressFormat, &r); err != nil || !there {
+		return nil, err
+	}
+	written, _, err := integer(out[0][attrFormat])
+	if err != nil {
+		return nil, fmt.Errorf("read the press %s: %w", id, err)
+	}
+	r.Format = int(written)
+	return &r, nil
 }
 
 // ReleasePress takes the claim back: the press could not be passed on, and may
