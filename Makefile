@@ -157,6 +157,9 @@ runbook: ## write docs/runbook.md anew: AWS's own runbook beside Rollcall, on th
 load: build-local ## 10,000 launches an hour on the stage for ten minutes, their outcomes and their cost; writes docs/load.md (four minutes)
 	go run ./local/load -page docs/load.md $(LOAD)
 
+lambda-times: build-local ## each function with the CPU share of its memory and 40 ms a call, cold and warm; writes docs/lambda.md (five minutes)
+	go run ./local/lambdatimes -page docs/lambda.md
+
 outage: ## Slack is away for an hour with 300 incidents open: what the channel is afterwards (docs/slack.md; a quarter of an hour)
 	go test ./functions/report -count=1 -run 'TestOutage$$' -args -outage.faults 300 -outage.page $(CURDIR)/docs/slack.md
 	go test ./local/stage -count=1 -v -timeout 60m -run 'TestSlackAwayForAnHour$$' -args -outage.causes 300 -outage.page $(CURDIR)/docs/slack.md
@@ -196,6 +199,14 @@ race: ## run the tests of what works concurrently under the race detector
 
 bench: ## speed and cost, measured
 	go test -run '^$$' -bench . -benchmem ./shared/... ./local/stage/...
+
+# What decides and what deletes. PKG=shared/leak tries one of them.
+MUTATED := $(or $(PKG),shared/leak shared/remedy shared/plan shared/outcome shared/diagnose shared/path shared/report functions/eni-cleanup functions/remediate)
+
+mutants: ## change the deciding and deleting code in small ways, and see that a test fails each time: 95 in 100 (PKG=shared/leak; hours for all)
+	@for p in $(MUTATED); do echo "== $$p"; \
+	  go run github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0 unleash --silent=false --output-statuses lt --invert-logical --invert-loopctrl --threshold-efficacy 95 ./$$p || exit 1; \
+	done
 
 fuzz: ## fuzz every decoder for TIME (default 10s) each
 	@sh local/fuzz.sh $(or $(TIME),10s)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"rollcall/local/lambdaruntime"
+	"rollcall/local/payload"
 	"rollcall/local/stage"
 	"rollcall/local/wire"
 )
@@ -139,12 +140,12 @@ func run(ctx context.Context, o options, out io.Writer) (bool, error) {
 		return false, misuse{fmt.Errorf("no function %q in the template; it has %s", o.function, strings.Join(names, ", "))}
 	}
 	now := s.Clock.Now()
-	payload, how, err := wrap(raw, f, s.Template, now)
+	event, how, err := payload.Wrap(raw, f, s.Template, now)
 	if err != nil {
 		return false, misuse{err}
 	}
 	fmt.Fprintf(out, "%s on %s, %s\nworld %s at %s\n\nLogs\n", stage.Folder(f), o.event, how, o.world, now.UTC().Format("2006-01-02 15:04:05 MST"))
-	result, err := s.Runtime.Invoke(ctx, f.Name, payload)
+	result, err := s.Runtime.Invoke(ctx, f.Name, event)
 	if err != nil {
 		return false, fmt.Errorf("invoke %s: %w", f.Name, err)
 	}

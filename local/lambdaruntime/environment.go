@@ -16,9 +16,12 @@ import (
 // environment is one execution environment: a process and the Runtime API
 // server that it alone talks to.
 type environment struct {
-	cmd    *exec.Cmd
-	server *http.Server
-	lines  *lineLog
+	cmd *exec.Cmd
+	// unlimit ends what holds the process to its share of a core; release gives
+	// back what that took.
+	unlimit, release func()
+	server           *http.Server
+	lines            *lineLog
 
 	ready    chan struct{} // closed when the process asks for its first event
 	initFail chan []byte   // the body of an initialisation error
@@ -74,7 +77,12 @@ func (r *Runtime) start(ctx context.Context, f *function, id string) (*environme
 		_ = e.server.Serve(listener)
 	}()
 	binary, env, version := f.configuration()
-	e.cmd = exec.Command(binary)
+	share := CPUShare(f.Memory)
+	cmd, release, err := r.o.CPU.Command(binary, share)
+	if err != nil {
+		return nil, 0, nil, errors.Join(fmt.Errorf("start %s: %w", binary, err), e.server.Close())
+	}
+	e.cmd, e.release = cmd, release
 	e.cmd.Dir = filepath.Dir(binary)
 	e.version = version
 	e.cmd.Env = r.variables(f, e.cmd.Dir, env, listener.Addr().String())
@@ -85,8 +93,10 @@ func (r *Runtime) start(ctx context.Context, f *function, id string) (*environme
 	e.cmd.WaitDelay = time.Second
 	began := time.Now()
 	if err := r.spawner.start(e.cmd); err != nil {
+		release()
 		return nil, 0, nil, errors.Join(fmt.Errorf("start %s: %w", binary, err), e.server.Close())
 	}
+	e.unlimit = r.o.CPU.Started(e.cmd, share)
 	f.add(e)
 	go e.watch()
 	timer := time.NewTimer(r.o.InitTimeout)
@@ -127,10 +137,12 @@ func exitError(id string, exit error) []byte {
 // watch waits for the end of the process.
 func (e *environment) watch() {
 	e.exit = e.cmd.Wait()
+	e.unlimit()
 	// What the process may have started itself goes with it. At once, because
 	// later its number may belong to somebody else.
 	killGroup(e.cmd.Process.Pid)
 	e.lines.flush()
+	e.release()
 	close(e.dead)
 	_ = e.server.Close()
 }

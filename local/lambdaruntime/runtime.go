@@ -68,6 +68,9 @@ type Options struct {
 	// InitTimeout is how long a process may take to ask for its first event;
 	// zero means 10 seconds, as Lambda has it.
 	InitTimeout time.Duration
+	// CPU holds each process to the share of a core that Lambda gives a function
+	// of its memory; nil gives it whole cores.
+	CPU CPULimiter
 }
 
 // Result is what an invocation came to.
@@ -121,6 +124,9 @@ var ErrClosed = errors.New("the runtime is closed")
 
 // New returns a runtime without functions.
 func New(o Options) *Runtime {
+	if o.CPU == nil {
+		o.CPU = wholeCores{}
+	}
 	if o.InitTimeout == 0 {
 		o.InitTimeout = 10 * time.Second
 	}

@@ -19,7 +19,7 @@ import (
 func (s *Stage) startFunctions(set set) error {
 	s.Runtime = lambdaruntime.New(lambdaruntime.Options{
 		Clock: s.Clock, NewID: ids(), Region: s.Template.Region, AccountID: s.Template.AccountID,
-		Log: s.line, Observe: s.options.Observe, Send: s.Queues.SendText,
+		Log: s.line, Observe: s.options.Observe, CPU: s.options.CPU, Send: s.Queues.SendText,
 	})
 	s.onClose(s.Runtime.Close)
 	if s.options.Binaries != "" {
@@ -60,6 +60,9 @@ func (s *Stage) function(f template.Function) lambdaruntime.Function {
 		Binary: filepath.Join(s.options.Binaries, Folder(f), "bootstrap"),
 		Env:    s.environment(f), Timeout: s.timeout(f.Timeout), Memory: f.Memory,
 		MaxRetries: -1, DeadLetterARN: f.DeadLetterARN, Concurrency: max(f.ReservedConcurrency, 0),
+	}
+	if s.options.Memory > 0 {
+		out.Memory = s.options.Memory
 	}
 	for _, c := range s.Template.InvokeConfigs {
 		if c.FunctionName == f.Name {

@@ -73,6 +73,11 @@ type Options struct {
 	Meter *cloud.Meter
 	// Sent, if any, takes each message that a queue took in.
 	Sent func(queue, body string)
+	// CPU holds functions to the share of a core that their memory gives them on
+	// Lambda; nil gives them whole cores.
+	CPU lambdaruntime.CPULimiter
+	// Memory, if any, is each function's memory in MB, in place of the template's.
+	Memory int
 	// EventFaults goes over the world's own event faults.
 	EventFaults func(router.Event) router.Fault
 }

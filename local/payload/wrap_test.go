@@ -1,4 +1,4 @@
-package main
+package payload
 
 import (
 	"encoding/json"
@@ -8,7 +8,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/lambdaruntime"
 	"rollcall/local/template"
 )
 
@@ -44,7 +43,7 @@ func TestWrap(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, how, err := wrap([]byte(tt.raw), function{Name: tt.function}, sample, noon)
+			got, how, err := Wrap([]byte(tt.raw), template.Function{Name: tt.function}, sample, noon)
 			if (err != nil) != tt.fails {
 				t.Fatalf("got error %v, want one: %t", err, tt.fails)
 			}
@@ -72,30 +71,6 @@ func TestWrap(t *testing.T) {
 			want := events.SQSMessage{MessageId: "by-hand", Body: tt.body, EventSource: "aws:sqs", EventSourceARN: m.EventSourceARN, AWSRegion: "us-west-2", Attributes: attributes}
 			if d := cmp.Diff(m, want, cmp.Comparer(func(a, b map[string]events.SQSMessageAttribute) bool { return len(a) == len(b) })); d != "" {
 				t.Errorf("message (got -, want +):\n%s", d)
-			}
-		})
-	}
-}
-
-func TestVerdict(t *testing.T) {
-	tests := map[string]struct {
-		result lambdaruntime.Result
-		ok     bool
-		want   string
-	}{
-		"well":             {lambdaruntime.Result{Payload: []byte(`{"batchItemFailures":[]}`), Duration: 41 * time.Millisecond, Init: 7 * time.Millisecond, MaxMemoryMB: 29}, true, "Result: succeeded in 41ms (start 7ms), 29 of 256 MB"},
-		"another answer":   {lambdaruntime.Result{Payload: []byte(`"done"`), MaxMemoryMB: -1}, true, "Result: succeeded in 0s (start 0s)"},
-		"no answer":        {lambdaruntime.Result{MaxMemoryMB: -1}, true, "Result: succeeded in 0s (start 0s)"},
-		"messages go back": {lambdaruntime.Result{Payload: []byte(`{"batchItemFailures":[{"itemIdentifier":"by-hand"}]}`), MaxMemoryMB: -1}, false, "Result: GAVE BACK 1 of its messages in 0s (start 0s)"},
-		"fails":            {lambdaruntime.Result{FunctionError: "Unhandled", Payload: []byte(`{"errorMessage":"no"}`), MaxMemoryMB: 300}, false, "Result: FAILED (Unhandled) in 0s (start 0s), 300 of 256 MB"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := succeeded(tt.result); got != tt.ok {
-				t.Errorf("got succeeded %t, want %t", got, tt.ok)
-			}
-			if got := verdict(tt.result, 256); got != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}

@@ -1,24 +1,22 @@
-package main
+// Package payload makes an event what Lambda would hand to a function: a batch
+// of one message for a function that reads a queue.
+package payload
 
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"rollcall/local/lambdaruntime"
 	"rollcall/local/template"
 )
 
-type function = template.Function
-
-// wrap makes an event what Lambda would give the function, and says how. For a
+// Wrap makes an event what Lambda would give the function, and says how. For a
 // function that reads a queue that is a message; a batch of messages, and a
 // schedule, which comes directly, are left as they are.
-func wrap(raw []byte, f function, t *template.Template, now time.Time) (payload []byte, how string, err error) {
+func Wrap(raw []byte, f template.Function, t *template.Template, now time.Time) (payload []byte, how string, err error) {
 	var e struct {
 		Records    []json.RawMessage
 		DetailType string `json:"detail-type"`
@@ -71,38 +69,4 @@ func message(raw []byte, q template.Queue, group, region string, now time.Time) 
 		m.Attributes["SequenceNumber"] = "18850000000000000000"
 	}
 	return m
-}
-
-// handedBack are the ids of the messages that the function gave back.
-func handedBack(r lambdaruntime.Result) []string {
-	var answer events.SQSEventResponse
-	if json.Unmarshal(r.Payload, &answer) != nil {
-		return nil // another kind of answer
-	}
-	var ids []string
-	for _, f := range answer.BatchItemFailures {
-		ids = append(ids, f.ItemIdentifier)
-	}
-	return ids
-}
-
-// succeeded tells that the function ended well and gave no message back.
-func succeeded(r lambdaruntime.Result) bool {
-	return r.FunctionError == "" && len(handedBack(r)) == 0
-}
-
-// verdict says in one line how it went.
-func verdict(r lambdaruntime.Result, limit int) string {
-	how := "succeeded"
-	switch back := handedBack(r); {
-	case r.FunctionError != "":
-		how = "FAILED (" + r.FunctionError + ")"
-	case len(back) > 0:
-		how = fmt.Sprintf("GAVE BACK %d of its messages", len(back))
-	}
-	memory := ""
-	if r.MaxMemoryMB >= 0 {
-		memory = fmt.Sprintf(", %d of %d MB", r.MaxMemoryMB, limit)
-	}
-	return fmt.Sprintf("Result: %s in %s (start %s)%s", how, r.Duration.Round(time.Millisecond), r.Init.Round(time.Millisecond), memory)
 }
