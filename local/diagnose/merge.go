@@ -24,6 +24,7 @@ func merge(seen []report.Observation, broken []Unknown, waits func(cluster strin
 		}
 	}
 	r.hide()
+	r.hideUnready(func(cluster string) map[string]report.Launch { return standing(seen, cluster) })
 	slices.SortStableFunc(r.Incidents, func(a, b Incident) int {
 		return cmp.Or(cmp.Compare(rank(a.Confidence), rank(b.Confidence)), cmp.Compare(len(b.Instances), len(a.Instances)))
 	})
@@ -69,7 +70,7 @@ func incident(o report.Observation, c diagnose.Cause, launches map[string]report
 		Resources: resources(c), Nodegroups: list(c.Nodegroups), Instances: list(instances), Title: c.Title,
 		Evidence: []Evidence{}, Fix: Fix{Text: c.Fix.Text, Command: c.Fix.Command, Remedy: c.Fix.Remedy},
 		Contributing: []string{}, Symptoms: []string{}, Hidden: []Hidden{},
-		why: c.Why, resource: c.Resource, console: c.Fix.Console, by: o.By,
+		why: c.Why, resource: c.Resource, console: c.Fix.Console, by: o.By, behind: c.Behind,
 	}
 	for _, e := range c.Evidence {
 		i.Evidence = append(i.Evidence, Evidence(e))
@@ -146,6 +147,56 @@ func (r *Result) hide() {
 			return explains && stronger && o.Cluster == i.Cluster && o.resource == i.resource
 		})
 	})
+}
+
+// hideUnready puts nodes that are not Ready behind what keeps addresses from
+// their pods, as report does: join-check sees the nodes, subnet-watch counts the
+// blocks of their subnets, and neither sees both.
+func (r *Result) hideUnready(launches func(cluster string) map[string]report.Launch) {
+	var hidden []int
+	for n, i := range r.Incidents {
+		stands := launches(i.Cluster)
+		by := map[int][]string{} // the instances that each other incident explains
+		explained := map[string]bool{}
+		for k, o := range r.Incidents {
+			for _, id := range i.Instances {
+				if o.Cluster == i.Cluster && report.ExplainsUnready(o.cause(), i.cause(), stands[id].Subnet) {
+					by[k] = append(by[k], id)
+					explained[id] = true
+				}
+			}
+		}
+		if len(i.Instances) == 0 || len(explained) < len(i.Instances) {
+			continue
+		}
+		hidden = append(hidden, n)
+		for k, instances := range by {
+			r.Incidents[k].takeIn(i, instances)
+		}
+	}
+	for _, n := range slices.Backward(hidden) {
+		r.Incidents = slices.Delete(r.Incidents, n, n+1)
+	}
+}
+
+// cause is what an incident says, as report knows it.
+func (i Incident) cause() diagnose.Cause {
+	return diagnose.Cause{
+		Check: checks.ID(i.Cause), Confidence: checks.Confidence(i.Confidence), Resource: i.resource, Resources: i.Resources, Behind: i.behind,
+	}
+}
+
+// takeIn gives an incident what another one says that it explains.
+func (i *Incident) takeIn(other Incident, instances []string) {
+	i.Instances = both(i.Instances, instances)
+	i.Nodegroups = both(i.Nodegroups, other.Nodegroups)
+	i.Symptoms = both(i.Symptoms, other.Symptoms)
+	i.Hidden = both(i.Hidden, other.Hidden)
+	if other.Confidence == string(checks.Symptom) {
+		i.Symptoms = both(i.Symptoms, []string{other.Cause})
+		return
+	}
+	i.Hidden = both(i.Hidden, []Hidden{{Check: other.Cause, Because: i.Cause}})
 }
 
 func both[T comparable](first, more []T) []T {

@@ -1,5 +1,7 @@
 package main
 
+import "rollcall/shared/checks"
+
 // Result is what -json prints; result.schema.json describes it.
 type Result struct {
 	Healthy   bool       `json:"healthy"`
@@ -27,6 +29,8 @@ type Incident struct {
 	// What the words for a person take from the finding beside this.
 	why, resource, console string
 	by                     string // the function
+	// behind is what alone explains the cause away, as diagnose.Cause has it.
+	behind []checks.ID
 }
 
 // Evidence is one thing that a person would have looked up.

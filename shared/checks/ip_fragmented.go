@@ -96,7 +96,9 @@ func (c *scene) blocksIn(n taker, pods podNetwork) Finding {
 	case !s.Has(snapshot.InstanceTypes):
 		f.Confidence = Likely
 	}
-	f.Resources = []string{id, n.subnet.VPC}
+	// With custom networking the nodes stand in other subnets than this one.
+	elsewhere := slices.DeleteFunc(slices.Clone(n.from), func(node string) bool { return node == id })
+	f.Resources = slices.Concat([]string{id}, elsewhere, []string{n.subnet.VPC})
 	f.Title = title("%s has no free /28 for a prefix", id)
 	f.Why = fmt.Sprintf("%s (%s, %s) has %d free %s, but none of its %d /28 blocks is whole: aws-node takes addresses for pods in whole blocks (ENABLE_PREFIX_DELEGATION) and gets no more here.",
 		id, n.subnet.CIDR, n.subnet.Zone, n.subnet.Free, plural(n.subnet.Free, "address", "addresses"), wholeBlocks(n.subnet))

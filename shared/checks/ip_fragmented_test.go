@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
@@ -78,6 +80,28 @@ func fragmentedCases() []testCase {
 		{"pods have IPv6 addresses", world(used("subnet-0private", 0), func(s *snapshot.Snapshot) { s.Cluster.IPv6 = true }), []string{"pass prod [prod subnet-0private]"}},
 		{"there is no aws-node", world(used("subnet-0private", 0), func(s *snapshot.Snapshot) { s.CNI = nil }), []string{"pass prod [prod subnet-0private]"}},
 		{"aws-node unread", world(used("subnet-0private", 0), unread(snapshot.AWSNode)), []string{"unknown prod [] aws-node: denied"}},
+	}
+}
+
+// With custom networking the nodes that get no block stand in other subnets:
+// they are named, for whoever sees a node of theirs that is not Ready.
+func TestFragmentedNamesTheSubnetsOfItsNodes(t *testing.T) {
+	prefixes := cni("ENABLE_PREFIX_DELEGATION", "true")
+	for name, test := range map[string]struct {
+		s    *snapshot.Snapshot
+		want []string
+	}{
+		"pods share the subnet of the node": {change(free(300), prefixes, used("subnet-0private", 0)), []string{"subnet-0private", snapshottest.VPC}},
+		"pods have their own": {
+			change(free(300), prefixes, used("subnet-0private", 5), used("subnet-0pods", 0), podSubnet(200, ""), customNetworking),
+			[]string{"subnet-0pods", "subnet-0private", snapshottest.VPC},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, failed(t, "ip/fragmented", test.s).Resources); diff != "" {
+				t.Errorf("resources (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

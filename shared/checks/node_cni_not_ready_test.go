@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,5 +62,39 @@ func TestCNINotReadyWords(t *testing.T) {
 	}
 	if !strings.Contains(got.Fix.Command, "kubectl -n kube-system describe pod aws-node-x") {
 		t.Errorf("Command = %q, want the pod", got.Fix.Command)
+	}
+}
+
+// An image is pulled over the node's own network: a lack of addresses for pods
+// explains it only where another node's plugin got to run.
+func TestAnImageIsPulledWithoutAnAddressForPods(t *testing.T) {
+	pull := snapshot.Container{Name: "aws-vpc-cni-init", Init: true, State: "waiting", Reason: "ImagePullBackOff"}
+	crash := snapshot.Container{Name: "aws-node", State: "waiting", Reason: "CrashLoopBackOff"}
+	second := func(c snapshot.Container) func(*snapshot.Snapshot) {
+		return func(s *snapshot.Snapshot) {
+			launchedToo("i-0second", 10*time.Minute)(s)
+			s.Nodes = append(s.Nodes, snapshot.Node{Name: "second", Instance: "i-0second", Ready: s.Nodes[0].Ready})
+			s.Pods = append(s.Pods, snapshot.Pod{Namespace: "kube-system", Name: "aws-node-y", Node: "second", Phase: "Pending", Containers: []snapshot.Container{c}})
+		}
+	}
+	for name, test := range map[string]struct {
+		s     *snapshot.Snapshot
+		image bool
+	}{
+		"the image":            {change(missed(), notReadyNode(cniDown), awsNodePod(pull)), true},
+		"the image, on both":   {change(missed(), notReadyNode(cniDown), awsNodePod(pull), second(pull)), true},
+		"it crashes":           {change(missed(), notReadyNode(cniDown), awsNodePod(crash)), false},
+		"it crashes on one":    {change(missed(), notReadyNode(cniDown), awsNodePod(pull), second(crash)), false},
+		"the other one's pull": {change(missed(), notReadyNode(cniDown), awsNodePod(crash), second(pull)), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			behind := failed(t, "node/cni-not-ready", test.s).Behind
+			if narrowed := behind != nil; narrowed != test.image {
+				t.Fatalf("it is narrowed to %v, want %v", behind, test.image)
+			}
+			if test.image && (slices.Contains(behind, "ip/fragmented") || !slices.Contains(behind, "route/no-egress") || !slices.Contains(behind, "iam/role-policies")) {
+				t.Errorf("behind %v; want the way out and the node's role, and no address", behind)
+			}
+		})
 	}
 }

@@ -55,9 +55,12 @@ func (l ledger) cniNotReady(list []trouble) Finding {
 	case first.pod == nil:
 		f.Fix.Text = "Look at why the DaemonSet puts no pod on the node: its node selector, affinity and tolerations, and a quota of pods."
 		f.Fix.Command = "kubectl -n kube-system describe daemonset aws-node"
-	case strings.Contains(first.what, "Image"), strings.HasPrefix(first.what, "ErrImage"):
+	case imageFails(first):
 		f.Fix.Text = "The image cannot be pulled: look at the node's way to ECR and S3, the node role's ECR actions, and the image's registry and region."
 		f.Fix.Command = describePod(first.pod)
+		if !slices.ContainsFunc(list, func(t trouble) bool { return !imageFails(t) }) {
+			f.Behind = imageCauses()
+		}
 	default:
 		f.Fix.Text = "Read the log: mostly the plugin cannot reach EC2's API, lacks an IAM action, or finds no free address."
 		f.Fix.Command = shell.All(describePod(first.pod),
@@ -65,6 +68,16 @@ func (l ledger) cniNotReady(list []trouble) Finding {
 	}
 	return f
 }
+
+// imageFails tells that the pod never ran: the kubelet's reasons ErrImagePull,
+// ImagePullBackOff, InvalidImageName and their like (pkg/kubelet/images/types.go
+// of Kubernetes).
+func imageFails(t trouble) bool { return strings.Contains(t.what, "Image") }
+
+// imageCauses are what keeps an image from being pulled: the way to the
+// registry, and the node's own role. The pod runs in the node's network: that
+// there is no address for pods is no reason, nor is its own identity.
+func imageCauses() []ID { return append(certainCauses(), "iam/role-policies") }
 
 func describePod(p *snapshot.Pod) string {
 	return shell.Command("kubectl", "-n", cmp.Or(p.Namespace, "kube-system"), "describe", "pod", p.Name)

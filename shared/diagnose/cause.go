@@ -44,7 +44,7 @@ func (r *ranking) cause(f *fault) Cause {
 		Resource: f.Resource, Covers: f.Covers, Resources: f.Resources,
 		Title: f.Title, Why: f.Why, Evidence: bounded(f.Evidence), Fix: f.Fix,
 		Nodegroups: r.nodegroups(f.Instances, append(slices.Clone(f.Covers), f.Resource)), Instances: f.Instances, Pods: f.Pods,
-		Contributing: f.contributing, Symptoms: f.signs, Hidden: f.hidden,
+		Contributing: f.contributing, Symptoms: f.signs, Hidden: f.hidden, Behind: f.Behind,
 	}
 }
 

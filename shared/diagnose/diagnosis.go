@@ -38,6 +38,9 @@ type Cause struct {
 	Contributing []checks.ID `json:"contributing,omitempty"`
 	Symptoms     []checks.ID `json:"symptoms,omitempty"`
 	Hidden       []Hidden    `json:"hidden,omitempty"`
+	// Behind is the finding's: only these explain the cause away. Nil is all that
+	// its check comes after.
+	Behind []checks.ID `json:"behind,omitempty"`
 }
 
 // Hidden is a failed check that a cause explains away.

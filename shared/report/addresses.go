@@ -14,6 +14,7 @@ import (
 // being Ready. Which function sees which of it first is chance.
 const (
 	leakedInterfaces checks.ID = "ip/leaked-interfaces"
+	noFreeBlock      checks.ID = "ip/fragmented"
 	runway           checks.ID = "ip/runway"
 	scaleOut         checks.ID = "ip/scale-out-will-not-fit"
 	subnetExhausted  checks.ID = "ip/subnet-exhausted"
@@ -30,6 +31,37 @@ func shortage(check checks.ID) bool {
 
 // hunger tells a check of nodes as they are where their pods get no addresses.
 func hunger(check checks.ID) bool { return check == cniNotReady || check == nodeNotReady }
+
+// ExplainsUnready tells that a cause, found in a subnet's addresses, is why
+// another one finds a node that stands in a subnet not Ready: its pods get no
+// addresses. Only a cause that is certain explains others.
+//
+// The look that sees the node does not count the interfaces of the whole VPC,
+// as the look at the subnets does, and that one sees no nodes.
+func ExplainsUnready(cause, unready diagnose.Cause, nodeSubnet string) bool {
+	if !hunger(unready.Check) || nodeSubnet == "" || cause.Confidence != checks.Certain {
+		return false
+	}
+	if unready.Behind != nil && !slices.Contains(unready.Behind, cause.Check) {
+		return false
+	}
+	switch cause.Check {
+	case leakedInterfaces:
+		return cause.Resource == nodeSubnet
+	case noFreeBlock:
+		// With custom networking it is the subnet of the pods that has no block;
+		// those of the nodes stand among its resources.
+		return cause.Resource == nodeSubnet || slices.Contains(cause.Resources, nodeSubnet)
+	}
+	return false
+}
+
+// explainsUnready tells the same of an incident.
+func (f *draft) explainsUnready(unready diagnose.Cause, l Launch) bool {
+	cause := f.Cause
+	cause.Check, cause.Resource = f.Key.Check, f.Key.Resource
+	return ExplainsUnready(cause, unready, l.Subnet)
+}
 
 // ofAddresses tells that a check is about the addresses of its resource, a
 // subnet.

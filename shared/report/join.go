@@ -87,8 +87,9 @@ func (d *desk) noteJoined(o *draft, cause diagnose.Cause) {
 	o.joined = append(o.joined, n)
 }
 
-// feed brings nodes that are not Ready into the leak that takes their subnet's
-// addresses, and tells whether that explains all of them.
+// feed brings nodes that are not Ready into what keeps the addresses of their
+// subnet from them (a leak, no free block), and tells whether that explains all
+// of them.
 func (d *desk) feed(cause diagnose.Cause) bool {
 	if !hunger(cause.Check) {
 		return false
@@ -98,20 +99,23 @@ func (d *desk) feed(cause diagnose.Cause) bool {
 		ids = cause.Covers
 	}
 	in := map[*draft][]string{}
-	late := 0
+	told := 0
 	for _, id := range ids {
-		l := d.launch(id)
+		l, explained := d.launch(id), false
 		for _, o := range d.drafts {
 			switch {
-			case l.Subnet == "" || o.Key.Resource != l.Subnet || !o.starves():
+			case !o.explainsUnready(cause, l):
 			case o.State == Open && !d.isOver(o), o.State == Cleared && !l.Started.IsZero() && l.Started.Before(o.Cleared):
 				in[o] = append(in[o], id)
+				explained = true
 			case o.State == Closed && !d.obs.At.After(o.Cleared):
-				late++
+				explained = true
 			}
 		}
+		if explained {
+			told++
+		}
 	}
-	told := late
 	for _, o := range d.drafts {
 		if own := in[o]; len(own) > 0 {
 			part := cause
@@ -120,7 +124,6 @@ func (d *desk) feed(cause diagnose.Cause) bool {
 				part.Title = fmt.Sprintf("%d of %d: %s", len(own), len(ids), cause.Title)
 			}
 			d.join(o, part, d.obs.At, d.obs.At)
-			told += len(own)
 		}
 	}
 	return len(ids) > 0 && told == len(ids)
@@ -144,10 +147,10 @@ func (d *desk) gather() {
 				for _, l := range f.Launches {
 					cause.Instances = append(cause.Instances, l.Instance)
 				}
-			case hunger(f.Key.Check) && o.starves():
+			case hunger(f.Key.Check):
 				cause.Instances = nil
 				for _, l := range f.Launches {
-					if l.unfinished() && l.Subnet == o.Key.Resource {
+					if l.unfinished() && o.explainsUnready(f.Cause, l) {
 						cause.Instances = append(cause.Instances, l.Instance)
 					}
 				}
@@ -223,21 +226,21 @@ func (d *desk) stillShort(f *draft) *draft {
 	return nil
 }
 
-// starvedBy is the leak that explains all the nodes of an incident which the
+// starvedBy is what keeps addresses from all the nodes of an incident which the
 // network plugin keeps from being Ready.
 func (d *desk) starvedBy(f *draft) *draft {
 	if f.State != Open || f.Key.Check != cniNotReady {
 		return nil
 	}
 	for _, o := range d.drafts {
-		if o.State != Open || !o.starves() {
+		if o.State != Open {
 			continue
 		}
 		some, all := false, true
 		for _, l := range f.Launches {
 			if l.unfinished() {
 				some = true
-				all = all && l.Subnet == o.Key.Resource && o.affects(l.Instance)
+				all = all && o.explainsUnready(f.Cause, l) && o.affects(l.Instance)
 			}
 		}
 		if some && all {
