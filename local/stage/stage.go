@@ -168,11 +168,7 @@ func (s *Stage) startServers(ctx context.Context, set set) error {
 		return fmt.Errorf("start the Slack stand-in: %w", err)
 	}
 	s.onClose(func() { s.Slack.Close() })
-	if s.Table, err = dynamo.Start(ctx, dynamo.Options{}); err != nil {
-		return fmt.Errorf("start DynamoDB: %w", err)
-	}
-	s.onClose(func() { s.Table.Close() })
-	if err := s.createTables(ctx); err != nil {
+	if err := s.startTable(ctx); err != nil {
 		return err
 	}
 	s.Queues = queue.New(queue.Options{Clock: s.Clock, NewID: ids(), Sent: s.options.Sent})

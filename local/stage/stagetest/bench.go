@@ -22,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"rollcall/local/cloud"
+	"rollcall/local/dynamo"
 	"rollcall/local/stage"
 	"rollcall/local/template"
 	"rollcall/shared/config"
@@ -49,6 +50,8 @@ type Options struct {
 	Faults []cloud.FaultRule
 	// Settings are put over the function's environment.
 	Settings map[string]string
+	// Kill, if any, ends the function's invocations.
+	Kill *Kill
 }
 
 // prefix is the stack's, which begins the deployed names.
@@ -62,8 +65,10 @@ type Bench struct {
 	Store *state.Store
 
 	t       testing.TB
+	build   run.Build
 	handler run.Handler
 	env     run.Env
+	kill    *Kill
 	http    *http.Client
 	metrics *run.Metrics
 	numbers *bytes.Buffer
@@ -82,15 +87,22 @@ func Start(t testing.TB, spec fn.Spec, build run.Build, o Options) *Bench {
 	for i := range o.Faults {
 		o.Faults[i].Caller = prefix + spec.Name
 	}
+	var database *dynamo.Server
+	if o.Kill != nil {
+		database = o.Kill.database
+	}
 	s, err := stage.Start(t.Context(), stage.Options{
 		World: world(t, root, o), Template: filepath.Join(root, "infra/Rollcall.template.json"),
-		Quiet: true, CallFaults: o.Faults, Settings: o.Settings,
+		Quiet: true, CallFaults: o.Faults, Settings: o.Settings, Database: database,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	b := &Bench{Stage: s, t: t, numbers: &bytes.Buffer{}}
+	b := &Bench{Stage: s, t: t, build: build, kill: o.Kill, numbers: &bytes.Buffer{}}
+	if b.kill != nil {
+		b.kill.t, b.kill.b = t, b
+	}
 	var ok bool
 	if b.Function, ok = s.Function(spec.Name); !ok || b.Function.Name != prefix+spec.Name {
 		t.Fatalf("the template has no function %q", prefix+spec.Name)
@@ -116,10 +128,7 @@ func Start(t testing.TB, spec fn.Spec, build run.Build, o Options) *Bench {
 		Config: c, AWS: b.client(), Metrics: b.metrics, Now: b.Now, Sleep: b.sleep,
 		Log: slog.New(slog.NewTextHandler(locked{b}, nil)),
 	}
-	b.handler, err = build(t.Context(), b.env)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b.restart()
 	b.Store = state.New(dynamodb.NewFromConfig(s.AsAdmin(), func(o *dynamodb.Options) { o.HTTPClient = b.http }), c.TableName)
 	t.Cleanup(b.checkCalls)
 	return b
@@ -139,7 +148,19 @@ func (b *Bench) client() aws.Config {
 	b.http = &http.Client{Transport: transport}
 	b.t.Cleanup(transport.CloseIdleConnections)
 	cfg.HTTPClient = b.http
+	if b.kill != nil {
+		cfg.HTTPClient = &http.Client{Transport: b.kill.Via(transport)}
+	}
 	return cfg
+}
+
+// restart builds the handler: one that knows nothing of earlier ones.
+func (b *Bench) restart() {
+	b.t.Helper()
+	var err error
+	if b.handler, err = b.build(b.t.Context(), b.env); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 // Now is the time on this stage.
@@ -150,7 +171,9 @@ func (b *Bench) Env() run.Env { return b.env }
 
 // sleep lets the time pass at once.
 func (b *Bench) sleep(ctx context.Context, d time.Duration) error {
-	b.Advance(d)
+	if ctx.Err() == nil {
+		b.Advance(d)
+	}
 	return ctx.Err()
 }
 
