@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"net/http"
 	"slices"
 	"time"
 
@@ -109,12 +110,18 @@ type Aside interface {
 var _ Aside = bus.Queues{}
 
 func build(_ context.Context, e run.Env) (run.Handler, error) {
+	return newHandler(e, http.DefaultTransport).handle, nil
+}
+
+// newHandler makes a handler whose requests to Slack go by the given way.
+func newHandler(e run.Env, toSlack http.RoundTripper) handler {
 	wall := state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName)
 	store := wall.At(e.Now)
 	client := &session{
 		secret: secretsmanager.NewFromConfig(e.AWS),
 		arn:    e.Config.SlackSecretARN,
 		api:    e.Config.SlackAPI,
+		http:   &http.Client{Transport: toSlack},
 	}
 	h := handler{
 		incidents: store, postings: store, acts: store,
@@ -135,7 +142,7 @@ func build(_ context.Context, e run.Env) (run.Handler, error) {
 	}
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Aside: e.Config.ResultDeadURL}
 	h.again, h.aside = queues, queues
-	return h.handle, nil
+	return h
 }
 
 // errNoBatch: report is woken by its queue alone.

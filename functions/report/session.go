@@ -18,6 +18,7 @@ type session struct {
 	secret slack.SecretReader
 	arn    string
 	api    string
+	http   *http.Client
 
 	mu     sync.Mutex
 	client *slack.Client
@@ -41,7 +42,7 @@ func (s *session) open(ctx context.Context) (*slack.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.client, err = slack.NewClient(s.api, token, &http.Client{})
+	s.client, err = slack.NewClient(s.api, token, s.http)
 	return s.client, err
 }
 

@@ -54,7 +54,7 @@ func workspace(t *testing.T, token *string) string {
 func TestSession(t *testing.T) {
 	const first, second = "xoxb-first-1234567890", "xoxb-second-1234567890"
 	value, valid := "", first
-	s := &session{secret: secret(t, &value), arn: "arn:secret", api: workspace(t, &valid)}
+	s := &session{secret: secret(t, &value), arn: "arn:secret", api: workspace(t, &valid), http: &http.Client{}}
 	post := func() error {
 		_, err := s.Post(t.Context(), "C0123456789", slack.Message{Text: "x"})
 		return err
@@ -91,7 +91,7 @@ func TestSession(t *testing.T) {
 		"find":   func(s *session) error { _, err := s.Find(t.Context(), slack.Search{}); return err },
 	} {
 		empty := ""
-		if err := call(&session{secret: secret(t, &empty), arn: "arn:secret", api: s.api}); !errors.Is(err, slack.ErrNoToken) {
+		if err := call(&session{secret: secret(t, &empty), arn: "arn:secret", api: s.api, http: &http.Client{}}); !errors.Is(err, slack.ErrNoToken) {
 			t.Errorf("%s without a token: %v, want %v", name, err, slack.ErrNoToken)
 		}
 	}

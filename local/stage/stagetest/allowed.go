@@ -14,9 +14,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	awsiam "github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go/middleware"
 
+	"rollcall/local/cloud"
 	"rollcall/local/template"
 )
 
@@ -168,6 +170,12 @@ func (b *Bench) resource(input any) (string, map[string][]string) {
 func (b *Bench) read(input any, arn func(service, rest string) string) (string, bool) {
 	iam := func(rest string) string { return "arn:aws:iam::" + b.Template.AccountID + ":" + rest }
 	switch in := input.(type) {
+	case *secretsmanager.GetSecretValueInput:
+		for _, secret := range b.Template.Secrets {
+			if aws.ToString(in.SecretId) == cloud.SecretARN(b.Template.Region, b.Template.AccountID, secret.Name) {
+				return secret.ARN, true
+			}
+		}
 	case *ec2.DeleteNetworkInterfaceInput:
 		return arn("ec2", "network-interface/"+aws.ToString(in.NetworkInterfaceId)), true
 	case *ec2.DescribeInstanceAttributeInput:

@@ -116,6 +116,10 @@ func Start(t testing.TB, spec fn.Spec, build run.Build, o Options) *Bench {
 			return s.Template.Region
 		case string(config.StageDoors):
 			return s.Doors()
+		case string(config.SlackSecretARN), string(config.SigningARN):
+			if secret, ok := s.SecretFor(fn.Variable(name)); ok {
+				return cloud.SecretARN(s.Template.Region, s.Template.AccountID, secret.Name)
+			}
 		}
 		return b.Function.Environment[name]
 	}

@@ -261,6 +261,8 @@ func writing(req *http.Request) (name string, writes bool, err error) {
 			return "", false, err
 		}
 		action = form.Get("Action")
+	case strings.HasPrefix(req.URL.Path, "/upload/"): // a file of Slack's
+		return req.Method + " /upload", true, nil
 	default: // EKS speaks REST
 		return req.Method + " " + req.URL.Path, req.Method != http.MethodGet, nil
 	}
