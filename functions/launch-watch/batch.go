@@ -47,8 +47,9 @@ type news struct {
 	// of its launch yet.
 	facts outcome.Facts
 	early bool
-	// messages brought it.
+	// messages brought it; again tells that one of them came before.
 	messages []string
+	again    bool
 }
 
 func (b batch) empty() bool {
@@ -77,13 +78,13 @@ func (h handler) open(messages []event.Message) batch {
 		case t.Kind == event.LaunchFailed:
 			b.failures[t.Activity+t.Instance] = failure{t, m.ID}
 		case t.Kind == event.InstanceEnded:
-			merge(b.ended, t, m.ID)
+			merge(b.ended, t, m)
 		case t.Kind == event.LaunchStarted, t.Kind == event.LaunchSucceeded, t.Kind == event.InstanceRunning:
-			merge(b.launched, t, m.ID)
+			merge(b.launched, t, m)
 		case t.Kind == event.Interruption, t.Kind == event.Rebalance, t.Kind == event.Maintenance:
 			for _, id := range t.Instances {
 				t.Instance = id
-				merge(b.noticed, t, m.ID)
+				merge(b.noticed, t, m)
 			}
 		default:
 			log.Info("event ignored", "why", "not about a launch")
@@ -93,7 +94,7 @@ func (h handler) open(messages []event.Message) batch {
 	return b
 }
 
-func merge(all map[string]news, t event.Trigger, message string) {
+func merge(all map[string]news, t event.Trigger, m event.Message) {
 	n := all[t.Instance]
 	n.account = t.Account
 	if t.Group != "" {
@@ -108,7 +109,7 @@ func merge(all map[string]news, t event.Trigger, message string) {
 	if f, ok := inspect.Notice(t); ok {
 		n.facts = outcome.Merge(n.facts, f)
 	}
-	n.messages = append(n.messages, message)
+	n.messages, n.again = append(n.messages, m.ID), n.again || m.Received > 1
 	all[t.Instance] = n
 }
 
@@ -127,6 +128,9 @@ func (h handler) skipKnown(ctx context.Context, b *batch) error {
 		return fmt.Errorf("look up %d launches: %w", len(ids), err)
 	}
 	b.known = known
+	if err := h.remind(ctx, b); err != nil {
+		return err
+	}
 	maps.DeleteFunc(b.launched, func(id string, _ news) bool { _, ok := known[id]; return ok })
 	maps.DeleteFunc(b.ended, func(id string, n news) bool {
 		l, ok := known[id]

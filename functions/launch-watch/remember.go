@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rollcall/shared/inspect"
+	"rollcall/shared/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
@@ -76,6 +77,22 @@ func (h handler) remember(ctx context.Context, s *snapshot.Snapshot, c clusterCa
 	}
 	h.count("Launches", n)
 	return failed
+}
+
+// remind asks once more for launches that are recorded, were never called, and
+// whose message comes again: the run that recorded them may have ended before it
+// asked. Who is called twice is recorded once.
+func (h handler) remind(ctx context.Context, b *batch) error {
+	var ids []string
+	for _, id := range sortedKeys(b.launched) {
+		if l, known := b.known[id]; known && b.launched[id].again && l.Standing == outcome.Waiting && l.Looks == 0 {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return h.send.LookAgain(ctx, ids, h.now(), early)
 }
 
 // refused records the launches that came to nothing, each once: by its
