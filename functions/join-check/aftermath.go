@@ -16,8 +16,8 @@ import (
 )
 
 // aftermath keeps what a roll call brought beside the launches that were
-// called: the refused ones, the nodes that were lost, what the subnets had, and
-// how long joining took. The last two fail nothing: they are for later.
+// called: the refused ones, the nodes that were lost, and what the subnets had.
+// The last fails nothing: it is for later.
 func (h handler) aftermath(ctx context.Context, s *snapshot.Snapshot, r roll) error {
 	var subnets []string
 	for _, e := range r.entries {
@@ -26,12 +26,6 @@ func (h handler) aftermath(ctx context.Context, s *snapshot.Snapshot, r roll) er
 	if err := h.memory.RecordSamples(ctx, inspect.Samples(s, unique(slices.Concat(subnets, s.Scope.Subnets, s.Scope.Launchable)))); err != nil {
 		h.log.WarnContext(ctx, "could not record what the subnets had", "cluster", s.Cluster.Name, "error", err.Error())
 	}
-	for nodegroup, joins := range r.joins {
-		if err := h.teach(ctx, s.Cluster.Name, r.learned.Times[nodegroup], nodegroup, joins, s.Time); err != nil {
-			h.log.WarnContext(ctx, "could not record how long nodes took to join", "cluster", s.Cluster.Name, "nodegroup", nodegroup, "error", err.Error())
-			h.count("JoinTimesUnsaved", 1)
-		}
-	}
 	if err := h.lose(ctx, s, r.lost); err != nil {
 		return err
 	}
@@ -39,6 +33,19 @@ func (h handler) aftermath(ctx context.Context, s *snapshot.Snapshot, r roll) er
 		return nil
 	}
 	return h.refused(ctx, s, r)
+}
+
+// teachAll keeps how long joining took. It comes before the outcomes are recorded:
+// who is known to have joined is not called again, and what a run that was killed
+// in between had not kept would be lost. Kept twice it counts once. It fails
+// nothing: it is for later.
+func (h handler) teachAll(ctx context.Context, s *snapshot.Snapshot, r roll) {
+	for nodegroup, joins := range r.joins {
+		if err := h.teach(ctx, s.Cluster.Name, r.learned.Times[nodegroup], nodegroup, joins, s.Time); err != nil {
+			h.log.WarnContext(ctx, "could not record how long nodes took to join", "cluster", s.Cluster.Name, "nodegroup", nodegroup, "error", err.Error())
+			h.count("JoinTimesUnsaved", 1)
+		}
+	}
 }
 
 // lose records the ends of nodes that had joined.

@@ -24,7 +24,7 @@ type news struct {
 	clock   time.Time // zero when no event knows
 	// reminded tells that one of the messages is a reminder of ours: the next
 	// one follows from it. Events are not followed, or each would have a chain
-	// of reminders of its own.
+	// of reminders of its own, but for those that come again.
 	reminded bool
 	// messages brought it.
 	messages []string
@@ -59,7 +59,9 @@ func (h handler) open(messages []event.Message) batch {
 			if clock, ok := t.Clock(); ok && (n.clock.IsZero() || clock.Before(n.clock)) {
 				n.clock = clock
 			}
-			n.messages = append(n.messages, m.ID)
+			// One that comes again may have been recorded by a run that ended before
+			// it reminded itself.
+			n.messages, n.reminded = append(n.messages, m.ID), n.reminded || m.Received > 1
 			b.launched[t.Instance] = n
 		case event.LaunchFailed:
 			// launch-watch explains it; there is no instance to call.

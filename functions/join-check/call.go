@@ -80,6 +80,7 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 	}
 	h.tell(ctx, cluster, r.entries, verdicts, o)
 	r.joins = joins(r.entries, verdicts, s)
+	h.teachAll(ctx, s, r)
 	return errors.Join(h.remember(ctx, s, d, r, verdicts), h.aftermath(ctx, s, r))
 }
 
