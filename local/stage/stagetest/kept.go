@@ -113,3 +113,19 @@ func Timeless(t interface {
 	}
 	return out
 }
+
+// Waiting is how many messages are in a queue, those with a delay too.
+func (b *Bench) Waiting(queue string) int {
+	b.t.Helper()
+	for _, q := range b.Template.Queues {
+		if q.Name == queue {
+			depth, err := b.Queues.Depth(q.ARN)
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			return depth.Visible + depth.Delayed
+		}
+	}
+	b.t.Fatalf("the template has no queue %s", queue)
+	return 0
+}
