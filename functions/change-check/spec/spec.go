@@ -43,7 +43,7 @@ func Spec() fn.Spec {
 			Retention:   24 * time.Hour,
 		},
 		// History may hold the launches of 90 days.
-		Memory: 512,
+		Memory: 256, // it waits for CloudTrail's two calls a second: docs/lambda.md
 		// Five incidents with 16 lookups each, 1.1 s apart, and then some.
 		Timeout:     3 * time.Minute,
 		Environment: Environment(),
