@@ -83,7 +83,7 @@ func TestCheck(t *testing.T) {
 		{"a queue's own policy", Statement{OfResource: true, Actions: []string{"sqs:*"}, Resources: []string{"arn:aws:sqs:" + account + "q"}, Conditions: conditions("Bool", "aws:SecureTransport", "false")}, nil},
 		{"a queue's own policy, by a word", Statement{OfResource: true, Actions: []string{"sqs:*"}, Resources: []string{"arn:aws:sqs:" + account + "q"}, Conditions: conditions("Bool", "aws:Secure", "false")},
 			[]Problem{{Fault: ForeignKey, About: "sqs:* aws:Secure"}}},
-		{"a key's own policy", Statement{OfResource: true, Actions: []string{"kms:GenerateDataKey*"}, Resources: []string{"*"}, Conditions: conditions("StringEquals", "aws:SourceAccount", "1")}, nil},
+		{"a key's own policy", Statement{OfResource: true, Actions: []string{"kms:Decryp*"}, Resources: []string{"*"}, Conditions: conditions("StringEquals", "aws:SourceAccount", "1")}, nil},
 		{"a key for one topic", Statement{OfResource: true, Actions: []string{"kms:Decrypt"}, Resources: []string{"*"}, Conditions: conditions("ArnLike", "kms:EncryptionContext:aws:sns:topicArn", "x")}, nil},
 		{"a key by its caller as an ARN", Statement{OfResource: true, Actions: []string{"kms:Decrypt"}, Resources: []string{"*"}, Conditions: conditions("ArnLike", "kms:CallerAccount", "x")},
 			[]Problem{{Fault: WrongOperator, About: "ArnLike kms:CallerAccount (String)"}}},

@@ -98,6 +98,7 @@ func readers(s *state.Store) map[string]func(ctx context.Context, of string) (an
 			p, err := s.Pace(ctx, account, region)
 			return []any{p}, err
 		},
+		"cluster": func(ctx context.Context, _ string) (any, error) { return s.ClusterRecords(ctx) },
 		"cleanup": func(ctx context.Context, of string) (any, error) {
 			m, err := s.CleanupsTold(ctx, of)
 			var list []any
@@ -125,6 +126,10 @@ func unread() map[string]string {
 	}
 }
 
+// since is the release in which a kind came; kinds that are not in it were in
+// the first.
+func since() map[string]string { return map[string]string{"cluster": "2"} }
+
 // unasked are fields that no function reads yet, by kind.
 func unasked() map[string][]string {
 	return map[string][]string{"sample#hours": {"$.c", "$.f", "$.u"}} // how many samples, the last one, the highest
@@ -138,7 +143,7 @@ func TestRecordsOfEachReleaseAreRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			kinds := byKind(samples(t, name).Records)
 			for kind := range readers(nil) {
-				if len(kinds[kind]) == 0 {
+				if len(kinds[kind]) == 0 && since()[kind] <= name {
 					t.Errorf("no sample of kind %s", kind)
 				}
 			}
