@@ -40,7 +40,7 @@ func objects(t *testing.T) []made {
 		{"/api/v1/namespaces/kube-system/serviceaccounts", "aws-node", `{"metadata":{"name":"aws-node","annotations":{"eks.amazonaws.com/role-arn":"arn:aws:iam::123456789012:role/cni"}}}`, "", ""},
 		{"/apis/apps/v1/namespaces/kube-system/daemonsets", "aws-node", `{"metadata":{"name":"aws-node"},"spec":{"selector":{"matchLabels":{"k8s-app":"aws-node"}},"template":{"metadata":{"labels":{"k8s-app":"aws-node"}},"spec":{` + containers + `}}}}`,
 			"status", `{"status":{"desiredNumberScheduled":3,"currentNumberScheduled":3,"numberMisscheduled":0,"numberReady":2}}`},
-		{systemPods, "aws-node-1", `{"metadata":{"name":"aws-node-1","labels":{"k8s-app":"aws-node"}},"spec":{"nodeName":"bare",` + containers + `}}`,
+		{systemPods, "aws-node-1", `{"metadata":{"name":"aws-node-1","labels":{"k8s-app":"aws-node"}},"spec":{"nodeName":"bare","volumes":[{"name":"eks-pod-identity-token","emptyDir":{}}],` + containers + `}}`,
 			"status", `{"status":{"phase":"Running","containerStatuses":[{"name":"aws-node","image":"cni:v1.19.0","imageID":"x","ready":false,"restartCount":7,"state":{"waiting":{"reason":"CrashLoopBackOff","message":"back-off"}},
 				"lastState":{"terminated":{"exitCode":1,"reason":"Error","finishedAt":"2026-11-20T15:01:00Z"}}}]}}`},
 		{systemPods, "coredns-1", `{"metadata":{"name":"coredns-1","labels":{"k8s-app":"kube-dns"}},"spec":{"nodeName":"bare","containers":[{"name":"coredns","image":"coredns"}]}}`, "status", `{"status":{"phase":"Running"}}`},

@@ -180,7 +180,8 @@ func wanted() map[string]any {
 		"CNIServiceAccount": `{"metadata":{"annotations":{"eks.amazonaws.com/role-arn":"arn:aws:iam::123456789012:role/cni"}}}`,
 		"CNIDaemonSet": `{"spec":{"template":{"spec":{"containers":[{"name":"aws-node","image":"cni:v1.19.0","env":[
 			{"name":"ENABLE_PREFIX_DELEGATION","value":"true"},{"name":"MY_NODE_NAME"}]}]}}},"status":{"desiredNumberScheduled":3,"numberReady":2}}`,
-		"CNIPods": `[{"metadata":{"name":"aws-node-1","namespace":"kube-system"},"spec":{"nodeName":"bare"},"status":{"phase":"Running","containerStatuses":[
+		"CNIPods": `[{"metadata":{"name":"aws-node-1","namespace":"kube-system"},"spec":{"nodeName":"bare","volumes":[{"name":"eks-pod-identity-token"}],
+			"containers":[{"name":"aws-node","env":[{"name":"ENABLE_PREFIX_DELEGATION","value":"true"},{"name":"MY_NODE_NAME"}]}]},"status":{"phase":"Running","containerStatuses":[
 			{"name":"aws-node","restartCount":7,"state":{"waiting":{"reason":"CrashLoopBackOff","message":"back-off"}},
 			"lastState":{"terminated":{"reason":"Error","exitCode":1,"finishedAt":"2026-11-20T15:01:00Z"}}}]}}]`,
 		"CSRs":       `[{"metadata":{"name":"csr-approved"},"spec":{"signerName":"kubernetes.io/kubelet-serving","username":"admin"},"status":{"conditions":[{"type":"Approved"}]}},{"metadata":{"name":"csr-pending"},"spec":{"signerName":"kubernetes.io/kubelet-serving","username":"admin"}}]`,
