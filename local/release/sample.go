@@ -140,6 +140,9 @@ func (s Samples) Few() Samples {
 	for i := range s.Messages {
 		s.Messages[i].Body = shortened(s.Messages[i].Body)
 	}
+	for i := range s.Records {
+		s.Records[i].Body = shortened(s.Records[i].Body)
+	}
 	return Samples{
 		Records:  few(s.Records, Record.Kind, func(r Record) json.RawMessage { return r.Body }),
 		Messages: few(s.Messages, Message.Kind, func(m Message) json.RawMessage { return m.Body }),
