@@ -42,7 +42,8 @@ func (h handler) plan(ctx context.Context, inc report.Incident, r plan.Remedy) (
 	case plan.OpenEndpointSecurityGroup:
 		var failed *snapshot.Failure
 		if of.Wearers, failed = h.reader.InterfacesWith(ctx, groupsOf(s, of)); failed != nil {
-			return order{}, &plan.Refusal{Reason: plan.CouldNotLook, Says: fmt.Sprintf("Who has the security groups of the endpoint and of the nodes could not be read: %s, %s.", failed.Call, failed.Reason), Blocked: []snapshot.Failure{*failed}}, nil
+			says := fmt.Sprintf("Who has the security groups of the endpoint and of the nodes could not be read: %s, %s.", failed.Call, failed.Reason)
+			return order{}, &plan.Refusal{Reason: plan.CouldNotLook, Says: says, Blocked: []snapshot.Failure{*failed}}, nil
 		}
 	}
 	p, no := plan.Make(s, of)

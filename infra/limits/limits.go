@@ -166,7 +166,8 @@ func CheckResources(byType map[string]int) error {
 	}
 	do := fewer
 	if entries := byType[accessEntry]; entries > 0 {
-		do = fmt.Sprintf("%d of them are access entries, one for each function that reads in a cluster. Leave them out with kubernetesAccess=none, and run the stack's outputs …AccessCommand once for each cluster; or name fewer clusters in accessClusters.", entries)
+		do = fmt.Sprintf("%d of them are access entries, one for each function that reads in a cluster. Leave them out with kubernetesAccess=none, "+
+			"and run the stack's output KubernetesAccessCommand once for each cluster; or name fewer clusters in accessClusters.", entries)
 	}
 	return &Exceeded{"the stack", total, Resources, "resources", do}
 }
