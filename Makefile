@@ -200,10 +200,10 @@ race: ## run the tests of what works concurrently under the race detector
 bench: ## speed and cost, measured
 	go test -run '^$$' -bench . -benchmem ./shared/... ./local/stage/...
 
-# What decides and what deletes. PKG=shared/leak tries one of them.
-MUTATED := $(or $(PKG),shared/leak shared/remedy shared/plan shared/outcome shared/diagnose shared/path shared/report functions/eni-cleanup functions/remediate)
+# What decides and what deletes. PKG=shared/network/leak tries one of them.
+MUTATED := $(or $(PKG),shared/network/leak shared/remedy shared/plan shared/node/outcome shared/diagnose shared/network/path shared/report functions/eni-cleanup functions/remediate)
 
-mutants: ## change the deciding and deleting code in small ways, and see that a test fails each time: 95 in 100 (PKG=shared/leak; hours for all)
+mutants: ## change the deciding and deleting code in small ways, and see that a test fails each time: 95 in 100 (PKG=shared/network/leak; hours for all)
 	@for p in $(MUTATED); do echo "== $$p"; \
 	  go run github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0 unleash --silent=false --output-statuses lt --invert-logical --invert-loopctrl --threshold-efficacy 95 ./$$p || exit 1; \
 	done

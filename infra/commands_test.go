@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/infra/specs"
-	"rollcall/shared/awsauth"
+	"rollcall/shared/access/awsauth"
 )
 
 // shells are those that people paste commands into: bash on Linux, zsh on

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/remedy"
 	"rollcall/shared/snapshot"
 )

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"rollcall/shared/event"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
 )

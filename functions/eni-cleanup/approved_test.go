@@ -13,7 +13,7 @@ import (
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
 )

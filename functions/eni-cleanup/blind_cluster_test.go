@@ -6,7 +6,7 @@ import (
 
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/gather"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 )
 

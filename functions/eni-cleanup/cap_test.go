@@ -7,7 +7,7 @@ import (
 
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/event"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 )
 
 // TestCapOfARun: the cap is the run's, not each VPC's.

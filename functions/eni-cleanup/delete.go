@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/remedy"
 	"rollcall/shared/state"
 )

@@ -10,7 +10,7 @@ import (
 
 	"rollcall/local/cloud"
 	"rollcall/local/stage/stagetest"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 )
 

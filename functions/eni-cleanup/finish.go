@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 )
 
 // finished is a delete of which it is known what came of it.

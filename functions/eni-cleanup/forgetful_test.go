@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"rollcall/local/stage/stagetest"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 )
 

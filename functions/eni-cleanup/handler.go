@@ -17,7 +17,7 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/plan"
 	"rollcall/shared/remedy"
 	"rollcall/shared/report"

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"rollcall/local/stage/stagetest"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 )
 
 // bystanders makes interfaces in all the states in which none may be deleted.

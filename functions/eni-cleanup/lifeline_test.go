@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"rollcall/local/stage/stagetest"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/run"
 )
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"rollcall/local/stage/stagetest"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 )
 
 // autoNode is an instance that EKS manages: EC2's lists hide it, with what is

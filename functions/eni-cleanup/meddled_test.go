@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"rollcall/local/stage/stagetest"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 )
 
 // meddler lets somebody else act just before a request: once, before the first

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 )
 
 // pacer is the pace of several deletes at once.

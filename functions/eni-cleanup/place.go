@@ -10,7 +10,7 @@ import (
 
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 )
 

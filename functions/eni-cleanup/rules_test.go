@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/stage/stagetest"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 )
 
 // TestOneRuleBroken: real clients, the mode delete, and beside one interface

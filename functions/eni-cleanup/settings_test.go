@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"rollcall/local/stage/stagetest"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 )
 
 // handleWith lets a quarter of an hour pass, and runs a function with other

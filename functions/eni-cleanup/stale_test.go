@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"rollcall/local/stage/stagetest"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 )
 
 // empty is a table that remembers EC2's bucket as empty: the first delete waits.

@@ -17,7 +17,7 @@ import (
 	"rollcall/local/stage/stagetest"
 	"rollcall/local/template"
 	"rollcall/shared/gather"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
 )

@@ -14,7 +14,7 @@ import (
 
 	"rollcall/functions/eni-cleanup/spec"
 	"rollcall/shared/gather"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rollcall/shared/inspect"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )

@@ -7,7 +7,7 @@ import (
 
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/event"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )

@@ -6,7 +6,7 @@ import (
 
 	"rollcall/shared/event"
 	"rollcall/shared/inspect"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"

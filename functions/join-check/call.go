@@ -12,7 +12,7 @@ import (
 	"rollcall/shared/diagnose"
 	"rollcall/shared/gather"
 	"rollcall/shared/inspect"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )

@@ -12,7 +12,7 @@ import (
 
 	"rollcall/functions/join-check/spec"
 	"rollcall/local/stage/stagetest"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
 	"rollcall/shared/snapshot"

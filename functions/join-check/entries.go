@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )

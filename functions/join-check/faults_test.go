@@ -8,7 +8,7 @@ import (
 
 	"rollcall/local/cloud"
 	"rollcall/local/stage/stagetest"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 )
 

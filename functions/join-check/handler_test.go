@@ -15,7 +15,7 @@ import (
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/state"
 )

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"rollcall/local/stage/stagetest"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 )
 
 // autoNode is EKS Auto Mode's instance in the corpus: EC2's lists hide it, and

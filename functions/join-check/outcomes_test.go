@@ -14,7 +14,7 @@ import (
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/event"
 	"rollcall/shared/inspect"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 )
 

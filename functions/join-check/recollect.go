@@ -10,7 +10,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/inspect"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )

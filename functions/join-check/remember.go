@@ -13,7 +13,7 @@ import (
 
 	"rollcall/shared/diagnose"
 	"rollcall/shared/inspect"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )

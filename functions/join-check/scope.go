@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"rollcall/shared/inspect"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )

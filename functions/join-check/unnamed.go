@@ -6,8 +6,8 @@ import (
 
 	"rollcall/shared/gather"
 	"rollcall/shared/inspect"
+	"rollcall/shared/node/userdata"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/userdata"
 )
 
 // unnamed finds the instances of the cluster's VPC that do not carry its usual

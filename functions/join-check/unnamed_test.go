@@ -8,7 +8,7 @@ import (
 	"rollcall/local/cloud"
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/diagnose"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )

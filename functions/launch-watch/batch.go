@@ -9,7 +9,7 @@ import (
 
 	"rollcall/shared/event"
 	"rollcall/shared/inspect"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )

@@ -15,7 +15,7 @@ import (
 
 	"rollcall/functions/launch-watch/spec"
 	"rollcall/local/stage/stagetest"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 )
 

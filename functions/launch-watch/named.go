@@ -6,8 +6,8 @@ import (
 
 	"rollcall/shared/gather"
 	"rollcall/shared/inspect"
+	"rollcall/shared/node/userdata"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/userdata"
 )
 
 // named asks the user data of launched instances that carry no cluster's tag,

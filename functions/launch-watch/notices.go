@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )

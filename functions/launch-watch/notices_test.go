@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"rollcall/local/stage/stagetest"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )

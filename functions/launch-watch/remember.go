@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rollcall/shared/inspect"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )

@@ -12,7 +12,7 @@ import (
 
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/gather"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
 )

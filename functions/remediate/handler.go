@@ -16,7 +16,7 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/plan"
 	"rollcall/shared/remedy"
 	"rollcall/shared/report"

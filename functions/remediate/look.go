@@ -10,7 +10,7 @@ import (
 
 	"rollcall/shared/gather"
 	"rollcall/shared/inspect"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"

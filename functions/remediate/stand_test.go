@@ -15,7 +15,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
 	"rollcall/shared/run"

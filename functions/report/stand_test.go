@@ -8,8 +8,8 @@ import (
 
 	"rollcall/local/slackstand"
 	"rollcall/shared/chart"
+	"rollcall/shared/node/spot"
 	"rollcall/shared/slack"
-	"rollcall/shared/spot"
 )
 
 // TestSummaryInSlack: with the real client, on the stand-in for Slack, the

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/node/spot"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
-	"rollcall/shared/spot"
 )
 
 func daily(failed int) report.Summary {

@@ -12,9 +12,9 @@ import (
 	"rollcall/shared/chart"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
+	"rollcall/shared/node/spot"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/spot"
 )
 
 const day = 24 * time.Hour

@@ -9,7 +9,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
 	"rollcall/shared/shell"

@@ -7,7 +7,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode"
 
-	"rollcall/shared/activity"
-	"rollcall/shared/console"
+	"rollcall/shared/node/activity"
+	"rollcall/shared/node/console"
 	"rollcall/shared/nodegroup"
 )
 

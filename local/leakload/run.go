@@ -12,7 +12,7 @@ import (
 	"rollcall/local/stage"
 	"rollcall/local/template"
 	"rollcall/shared/config"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 )
 
 // every is how often eni-cleanup runs. The first run deletes nothing: the

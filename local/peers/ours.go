@@ -3,7 +3,7 @@ package main
 import (
 	"time"
 
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 )
 
@@ -21,7 +21,7 @@ const (
 func rollcall(world []Item, now time.Time) []Rule {
 	column := func(name, note string, untagged bool) Rule {
 		deleted := twoRuns(world, now, untagged)
-		return Rule{Name: name, Source: "shared/leak", Note: note, Deletes: func(i Item, _ time.Time) bool { return deleted[i.Now.ID] }}
+		return Rule{Name: name, Source: "shared/network/leak", Note: note, Deletes: func(i Item, _ time.Time) bool { return deleted[i.Now.ID] }}
 	}
 	return []Rule{
 		column("**Rollcall**", "two runs, 15 minutes apart, with the default settings and prod in mode delete", false),

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 )
 

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"rollcall/shared/spot"
+	"rollcall/shared/node/spot"
 )
 
 // measured is what one kind of history came to.

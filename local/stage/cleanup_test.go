@@ -15,7 +15,7 @@ import (
 
 	"rollcall/local/cloud"
 	"rollcall/local/router"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/state"
 )
 

@@ -21,7 +21,7 @@ import (
 	"rollcall/local/template"
 	"rollcall/shared/event"
 	"rollcall/shared/fn"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 )
 
 // TestCalledIsGranted holds that least privilege is true in both directions:

@@ -7,7 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 )
 
 // TellInterfaces sends the events of deleted interfaces. An error may come

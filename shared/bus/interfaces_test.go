@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 )
 
 func deleted() leak.Audit {

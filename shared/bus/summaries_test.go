@@ -7,8 +7,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"rollcall/shared/node/spot"
 	"rollcall/shared/report"
-	"rollcall/shared/spot"
 )
 
 // The largest chart that a report draws fits into a message, with many pools

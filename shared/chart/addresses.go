@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/node/spot"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/spot"
 )
 
 // mostLines is how many subnets can be told apart.

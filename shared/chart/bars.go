@@ -6,7 +6,7 @@ import (
 	"image/color"
 	"slices"
 
-	"rollcall/shared/spot"
+	"rollcall/shared/node/spot"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"image/color"
 	"slices"
 
-	"rollcall/shared/spot"
+	"rollcall/shared/node/spot"
 )
 
 // mostWords is how many bursts are told in words.

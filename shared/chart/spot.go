@@ -7,8 +7,8 @@ import (
 	"image/color"
 	"time"
 
+	"rollcall/shared/node/spot"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/spot"
 )
 
 // Size is the size of a picture in pixels.

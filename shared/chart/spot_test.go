@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/node/spot"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/spot"
 )
 
 var to = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)

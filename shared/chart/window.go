@@ -3,7 +3,7 @@ package chart
 import (
 	"time"
 
-	"rollcall/shared/spot"
+	"rollcall/shared/node/spot"
 )
 
 // What is drawn of a report's time: at least an hour, and all of it if what is to

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/node/spot"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/spot"
 )
 
 func TestWindow(t *testing.T) {

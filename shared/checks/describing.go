@@ -1,9 +1,9 @@
 package checks
 
 import (
-	"rollcall/shared/path"
+	"rollcall/shared/network/path"
+	"rollcall/shared/node/userdata"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/userdata"
 )
 
 // describing is what some instances must reach beside what every node needs:

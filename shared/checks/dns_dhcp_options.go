@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"rollcall/shared/path"
+	"rollcall/shared/network/path"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/path"
+	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
 

@@ -1,7 +1,7 @@
 package checks
 
 import (
-	"rollcall/shared/path"
+	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
 

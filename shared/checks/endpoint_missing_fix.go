@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/path"
+	"rollcall/shared/network/path"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )

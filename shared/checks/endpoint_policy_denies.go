@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/path"
-	"rollcall/shared/policy"
+	"rollcall/shared/access/policy"
+	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
 

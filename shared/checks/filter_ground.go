@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"rollcall/shared/firewall"
-	"rollcall/shared/path"
+	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
 

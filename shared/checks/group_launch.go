@@ -1,6 +1,6 @@
 package checks
 
-import "rollcall/shared/activity"
+import "rollcall/shared/node/activity"
 
 // launchChecks are the checks of launch: what kept the group from launching.
 func launchChecks() []Check {

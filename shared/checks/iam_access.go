@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/awsauth"
+	"rollcall/shared/access/awsauth"
 	"rollcall/shared/snapshot"
 )
 

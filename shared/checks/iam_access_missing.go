@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"rollcall/shared/awsauth"
+	"rollcall/shared/access/awsauth"
 	"rollcall/shared/snapshot"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"rollcall/shared/awsauth"
+	"rollcall/shared/access/awsauth"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )

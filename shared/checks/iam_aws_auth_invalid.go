@@ -3,7 +3,7 @@ package checks
 import (
 	"fmt"
 
-	"rollcall/shared/awsauth"
+	"rollcall/shared/access/awsauth"
 	"rollcall/shared/snapshot"
 )
 

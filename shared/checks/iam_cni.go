@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rollcall/shared/policy"
+	"rollcall/shared/access/policy"
 	"rollcall/shared/snapshot"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/policy"
+	"rollcall/shared/access/policy"
 	"rollcall/shared/snapshot"
 )
 

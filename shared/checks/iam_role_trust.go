@@ -3,7 +3,7 @@ package checks
 import (
 	"fmt"
 
-	"rollcall/shared/policy"
+	"rollcall/shared/access/policy"
 	"rollcall/shared/snapshot"
 )
 

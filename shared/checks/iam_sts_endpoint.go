@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rollcall/shared/path"
+	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	serial "rollcall/shared/console"
+	serial "rollcall/shared/node/console"
 	"rollcall/shared/snapshot"
 )
 

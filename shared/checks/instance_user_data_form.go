@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/node/userdata"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/userdata"
 )
 
 // judge is what is wrong with an instance's user data. A failure with a source

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/node/userdata"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/userdata"
 )
 
 // trust is how sure a verdict on a setting can be: what a script may change

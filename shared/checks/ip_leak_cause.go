@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"rollcall/shared/ipam"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )

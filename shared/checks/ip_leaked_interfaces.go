@@ -4,9 +4,9 @@ import (
 	"maps"
 	"slices"
 
-	"rollcall/shared/activity"
 	"rollcall/shared/ipam"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
+	"rollcall/shared/node/activity"
 	"rollcall/shared/snapshot"
 )
 

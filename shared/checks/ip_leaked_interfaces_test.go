@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 	w "rollcall/shared/snapshot/snapshottest"
 )

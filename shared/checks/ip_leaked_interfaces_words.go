@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )

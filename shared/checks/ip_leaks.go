@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"rollcall/shared/ipam"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 )
 

@@ -1,6 +1,6 @@
 package checks
 
-import "rollcall/shared/activity"
+import "rollcall/shared/node/activity"
 
 func launchAccountValidation() Check {
 	return launchCheck(launchSpec{

@@ -3,7 +3,7 @@ package checks
 import (
 	"cmp"
 
-	"rollcall/shared/activity"
+	"rollcall/shared/node/activity"
 )
 
 func launchAMI() Check {

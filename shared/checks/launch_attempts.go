@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"rollcall/shared/activity"
+	"rollcall/shared/node/activity"
 	"rollcall/shared/snapshot"
 )
 

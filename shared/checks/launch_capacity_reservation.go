@@ -1,6 +1,6 @@
 package checks
 
-import "rollcall/shared/activity"
+import "rollcall/shared/node/activity"
 
 func launchCapacityReservation() Check {
 	return launchCheck(launchSpec{

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/url"
 
-	"rollcall/shared/activity"
+	"rollcall/shared/node/activity"
 	"rollcall/shared/snapshot"
 )
 

@@ -3,7 +3,7 @@ package checks
 import (
 	"strings"
 
-	"rollcall/shared/activity"
+	"rollcall/shared/node/activity"
 )
 
 func launchInsufficientCapacity() Check {

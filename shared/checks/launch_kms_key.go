@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"rollcall/shared/activity"
+	"rollcall/shared/node/activity"
 )
 
 func launchKMSKey() Check {

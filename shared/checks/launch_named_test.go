@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"rollcall/shared/activity"
+	"rollcall/shared/node/activity"
 )
 
 // What the text of a failed launch names is among the resources.

@@ -1,6 +1,6 @@
 package checks
 
-import "rollcall/shared/activity"
+import "rollcall/shared/node/activity"
 
 func launchSpotLimit() Check {
 	return launchCheck(launchSpec{

@@ -3,7 +3,7 @@ package checks
 import (
 	"fmt"
 
-	"rollcall/shared/activity"
+	"rollcall/shared/node/activity"
 )
 
 func launchSubnetFull() Check {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"rollcall/shared/activity"
+	"rollcall/shared/node/activity"
 )
 
 func launchTemplate() Check {

@@ -1,6 +1,6 @@
 package checks
 
-import "rollcall/shared/activity"
+import "rollcall/shared/node/activity"
 
 func launchUnauthorized() Check {
 	return launchCheck(launchSpec{

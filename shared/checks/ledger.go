@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/activity"
+	"rollcall/shared/node/activity"
 	"rollcall/shared/snapshot"
 )
 

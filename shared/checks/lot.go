@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"rollcall/shared/path"
+	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
 

@@ -3,7 +3,7 @@ package checks
 import (
 	"fmt"
 
-	"rollcall/shared/path"
+	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"rollcall/shared/firewall"
-	"rollcall/shared/path"
+	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/activity"
+	"rollcall/shared/node/activity"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/snapshot"
 )

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/path"
+	"rollcall/shared/network/path"
 )
 
 // refusal is the finding on all lots that the public endpoint does not admit:

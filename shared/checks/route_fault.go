@@ -3,7 +3,7 @@ package checks
 import (
 	"slices"
 
-	"rollcall/shared/path"
+	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
 

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"rollcall/shared/path"
+	"rollcall/shared/network/path"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )

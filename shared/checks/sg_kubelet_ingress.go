@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"rollcall/shared/firewall"
-	"rollcall/shared/path"
+	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
 

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"rollcall/shared/ipam"
+	"rollcall/shared/node/spot"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/spot"
 )
 
 // burstLook is what bursts are judged with.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"rollcall/shared/node/spot"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/spot"
 )
 
 func fewPools() Check {

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"rollcall/shared/node/spot"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/spot"
 )
 
 // historyOf is the launch history of a snapshot as package spot judges it.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/node/spot"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/spot"
 )
 
 func poolFailing() Check {

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/node/spot"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
-	"rollcall/shared/spot"
 )
 
 // taken takes every launch of c5.large in us-west-2b back while it lasts.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/activity"
+	"rollcall/shared/node/activity"
 	"rollcall/shared/snapshot"
 )
 

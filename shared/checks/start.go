@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"rollcall/shared/node/userdata"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/userdata"
 )
 
 // starts is how the scope's instances were started: from which template and

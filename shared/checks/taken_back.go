@@ -3,7 +3,7 @@ package checks
 import (
 	"time"
 
-	"rollcall/shared/activity"
+	"rollcall/shared/node/activity"
 	"rollcall/shared/snapshot"
 )
 

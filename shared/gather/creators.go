@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 )
 

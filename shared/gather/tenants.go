@@ -3,7 +3,7 @@ package gather
 import (
 	"strings"
 
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/state"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"

@@ -2,7 +2,7 @@ package inspect
 
 import (
 	"rollcall/shared/event"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 )
 
 // Notice is what an event says beforehand of an instance's end; false for an

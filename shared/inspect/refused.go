@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"time"
 
-	"rollcall/shared/activity"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/activity"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/awsauth"
+	"rollcall/shared/access/awsauth"
 	"rollcall/shared/checks"
 	"rollcall/shared/snapshot"
 )

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 )
 

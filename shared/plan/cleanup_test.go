@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"rollcall/shared/checks"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"rollcall/shared/checks"
-	"rollcall/shared/leak"
-	"rollcall/shared/outcome"
+	"rollcall/shared/network/leak"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 )
 

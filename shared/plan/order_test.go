@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"rollcall/shared/checks"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"rollcall/shared/checks"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"rollcall/shared/checks"
-	"rollcall/shared/path"
+	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
 

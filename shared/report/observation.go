@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"rollcall/shared/diagnose"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 )
 

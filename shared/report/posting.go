@@ -3,7 +3,7 @@ package report
 import (
 	"time"
 
-	"rollcall/shared/spot"
+	"rollcall/shared/node/spot"
 )
 
 // Posting is a summary on its way into Slack, from the first sight of it to

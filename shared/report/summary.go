@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"rollcall/shared/spot"
+	"rollcall/shared/node/spot"
 )
 
 // Summary is a report over a time, for people: the other kind of message on

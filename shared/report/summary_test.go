@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/shared/spot"
+	"rollcall/shared/node/spot"
 )
 
 func summary(pools, chart int) Summary {

@@ -8,7 +8,7 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/report"
 	"rollcall/shared/shell"
 )

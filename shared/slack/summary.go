@@ -8,8 +8,8 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
+	"rollcall/shared/node/spot"
 	"rollcall/shared/report"
-	"rollcall/shared/spot"
 )
 
 // What a summary's message shows at most: it is to be read in ten seconds, the

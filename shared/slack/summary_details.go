@@ -6,8 +6,8 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
+	"rollcall/shared/node/spot"
 	"rollcall/shared/report"
-	"rollcall/shared/spot"
 )
 
 // The most lines of the lists in a summary's thread.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/node/spot"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/spot"
 )
 
 var morning = time.Date(2026, 3, 15, 8, 0, 0, 0, time.UTC)

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"rollcall/shared/node/spot"
 	"rollcall/shared/report"
-	"rollcall/shared/spot"
 )
 
 // worst is a small table of the pools that do worst.

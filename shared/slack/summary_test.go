@@ -15,8 +15,8 @@ import (
 
 	"rollcall/local/slackstand"
 	"rollcall/shared/chart"
+	"rollcall/shared/node/spot"
 	"rollcall/shared/report"
-	"rollcall/shared/spot"
 )
 
 func (s summaryScene) messages() []Message {

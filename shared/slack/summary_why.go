@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"rollcall/shared/checks"
-	"rollcall/shared/spot"
+	"rollcall/shared/node/spot"
 )
 
 // whys are the explanations that the numbers support; without one, what they

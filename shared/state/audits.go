@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"rollcall/shared/fn"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 )
 

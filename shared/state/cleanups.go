@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"rollcall/shared/fn"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 )
 
 // What eni-cleanup remembers beside its sightings: pace#<account>#<region>,

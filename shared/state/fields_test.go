@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"rollcall/shared/interaction"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"

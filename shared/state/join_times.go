@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 )
 
 // joinTimesFormat is the version of JoinTimes that this code writes and reads.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/interaction"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"

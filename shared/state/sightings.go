@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"rollcall/shared/fn"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 )
 
 // A sighting's record has the key sighting#<VPC>, <interface>.

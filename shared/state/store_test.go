@@ -16,7 +16,7 @@ import (
 
 	"rollcall/local/dynamo"
 	"rollcall/shared/checks"
-	"rollcall/shared/outcome"
+	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 )
 

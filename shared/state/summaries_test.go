@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/node/spot"
 	"rollcall/shared/report"
-	"rollcall/shared/spot"
 )
 
 func posting(id string) report.Posting {

@@ -7,7 +7,7 @@ import (
 
 	"rollcall/shared/config"
 	"rollcall/shared/fn"
-	"rollcall/shared/leak"
+	"rollcall/shared/network/leak"
 	"rollcall/shared/plan"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/node/userdata"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/userdata"
 )
 
 // userData is step 12.

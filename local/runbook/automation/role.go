@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/access/policy"
 	"rollcall/shared/checks"
-	"rollcall/shared/policy"
 	"rollcall/shared/snapshot"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/firewall"
-	"rollcall/shared/path"
+	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
 

@@ -1,6 +1,6 @@
 package outcome
 
-import "rollcall/shared/activity"
+import "rollcall/shared/node/activity"
 
 // Lost tells that a node that had joined ended though nobody asked for that:
 // EC2 took it back, it ended by itself, or a health check failed. What somebody

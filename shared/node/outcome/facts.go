@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"rollcall/shared/activity"
+	"rollcall/shared/node/activity"
 )
 
 // Facts is all that is known of one launch. Events are lost, come late, twice

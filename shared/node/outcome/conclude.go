@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"rollcall/shared/activity"
+	"rollcall/shared/node/activity"
 	"rollcall/shared/snapshot"
 )
 
