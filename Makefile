@@ -161,7 +161,7 @@ lambda-times: build-local ## each function with the CPU share of its memory and 
 	go run ./local/lambdatimes -page docs/lambda.md
 
 outage: ## Slack is away for an hour with 300 incidents open: what the channel is afterwards (docs/slack.md; a quarter of an hour)
-	go test ./functions/report -count=1 -run 'TestOutage$$' -args -outage.faults 300 -outage.page $(CURDIR)/docs/slack.md
+	go test ./functions/report/report -count=1 -run 'TestOutage$$' -args -outage.faults 300 -outage.page $(CURDIR)/docs/slack.md
 	go test ./local/stage -count=1 -v -timeout 60m -run 'TestSlackAwayForAnHour$$' -args -outage.causes 300 -outage.page $(CURDIR)/docs/slack.md
 
 bill: build-local ## what a month costs in which nothing happens, counted from the template and the stage; writes docs/bill.md (six minutes)
@@ -201,7 +201,7 @@ bench: ## speed and cost, measured
 	go test -run '^$$' -bench . -benchmem ./shared/... ./local/stage/...
 
 # What decides and what deletes. PKG=shared/network/leak tries one of them.
-MUTATED := $(or $(PKG),shared/network/leak shared/remedy shared/plan shared/node/outcome shared/diagnose shared/network/path shared/report functions/eni-cleanup functions/remediate)
+MUTATED := $(or $(PKG),shared/network/leak shared/remedy shared/plan shared/node/outcome shared/diagnose shared/network/path shared/report functions/eni-cleanup/enicleanup functions/remediate/remediate)
 
 mutants: ## change the deciding and deleting code in small ways, and see that a test fails each time: 95 in 100 (PKG=shared/network/leak; hours for all)
 	@for p in $(MUTATED); do echo "== $$p"; \

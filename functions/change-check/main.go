@@ -2,10 +2,11 @@
 package main
 
 import (
+	"rollcall/functions/change-check/changecheck"
 	"rollcall/functions/change-check/spec"
 	"rollcall/shared/run"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), build)
+	run.Start(spec.Name, spec.Environment(), changecheck.Build)
 }

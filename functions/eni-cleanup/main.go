@@ -2,10 +2,11 @@
 package main
 
 import (
+	"rollcall/functions/eni-cleanup/enicleanup"
 	"rollcall/functions/eni-cleanup/spec"
 	"rollcall/shared/run"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), build)
+	run.Start(spec.Name, spec.Environment(), enicleanup.Build)
 }

@@ -2,10 +2,11 @@
 package main
 
 import (
+	"rollcall/functions/join-check/joincheck"
 	"rollcall/functions/join-check/spec"
 	"rollcall/shared/run"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), build)
+	run.Start(spec.Name, spec.Environment(), joincheck.Build)
 }

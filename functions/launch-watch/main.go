@@ -2,10 +2,11 @@
 package main
 
 import (
+	"rollcall/functions/launch-watch/launchwatch"
 	"rollcall/functions/launch-watch/spec"
 	"rollcall/shared/run"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), build)
+	run.Start(spec.Name, spec.Environment(), launchwatch.Build)
 }

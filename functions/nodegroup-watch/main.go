@@ -2,10 +2,11 @@
 package main
 
 import (
+	"rollcall/functions/nodegroup-watch/nodegroupwatch"
 	"rollcall/functions/nodegroup-watch/spec"
 	"rollcall/shared/run"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), build)
+	run.Start(spec.Name, spec.Environment(), nodegroupwatch.Build)
 }

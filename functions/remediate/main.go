@@ -2,10 +2,11 @@
 package main
 
 import (
+	"rollcall/functions/remediate/remediate"
 	"rollcall/functions/remediate/spec"
 	"rollcall/shared/run"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), build)
+	run.Start(spec.Name, spec.Environment(), remediate.Build)
 }

@@ -2,10 +2,11 @@
 package main
 
 import (
+	"rollcall/functions/report/report"
 	"rollcall/functions/report/spec"
 	"rollcall/shared/run"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), build)
+	run.Start(spec.Name, spec.Environment(), report.Build)
 }

@@ -2,10 +2,11 @@
 package main
 
 import (
+	"rollcall/functions/slack-actions/slackactions"
 	"rollcall/functions/slack-actions/spec"
 	"rollcall/shared/run"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), build)
+	run.Start(spec.Name, spec.Environment(), slackactions.Build)
 }

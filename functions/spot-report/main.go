@@ -3,9 +3,10 @@ package main
 
 import (
 	"rollcall/functions/spot-report/spec"
+	"rollcall/functions/spot-report/spotreport"
 	"rollcall/shared/run"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), build)
+	run.Start(spec.Name, spec.Environment(), spotreport.Build)
 }

@@ -3,9 +3,10 @@ package main
 
 import (
 	"rollcall/functions/subnet-watch/spec"
+	"rollcall/functions/subnet-watch/subnetwatch"
 	"rollcall/shared/run"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), build)
+	run.Start(spec.Name, spec.Environment(), subnetwatch.Build)
 }

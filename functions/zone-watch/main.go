@@ -3,9 +3,10 @@ package main
 
 import (
 	"rollcall/functions/zone-watch/spec"
+	"rollcall/functions/zone-watch/zonewatch"
 	"rollcall/shared/run"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), build)
+	run.Start(spec.Name, spec.Environment(), zonewatch.Build)
 }

@@ -27,17 +27,17 @@ func TestWhoTalks(t *testing.T) {
 		"shared/remedy":  {"autoscaling", "ec2", "eks"}, // what changes things in AWS
 		// The functions make the clients of state, bus and slack, and hand
 		// them over.
-		"functions/launch-watch":    {"dynamodb", "sqs"},
-		"functions/join-check":      {"dynamodb", "sqs"},
-		"functions/nodegroup-watch": {"dynamodb", "eventbridge", "sqs"},
-		"functions/spot-report":     {"dynamodb", "sqs"},
-		"functions/subnet-watch":    {"dynamodb", "sqs"},
-		"functions/zone-watch":      {"dynamodb", "sqs"},
-		"functions/eni-cleanup":     {"dynamodb", "eventbridge", "sqs"},
-		"functions/change-check":    {"dynamodb", "sqs"},
-		"functions/report":          {"dynamodb", "eventbridge", "net/http", "secretsmanager", "sqs"},
-		"functions/slack-actions":   {"dynamodb", "net/http", "secretsmanager", "sqs"},
-		"functions/remediate":       {"dynamodb", "eventbridge", "sqs"},
+		"functions/launch-watch/launchwatch":       {"dynamodb", "sqs"},
+		"functions/join-check/joincheck":           {"dynamodb", "sqs"},
+		"functions/nodegroup-watch/nodegroupwatch": {"dynamodb", "eventbridge", "sqs"},
+		"functions/spot-report/spotreport":         {"dynamodb", "sqs"},
+		"functions/subnet-watch/subnetwatch":       {"dynamodb", "sqs"},
+		"functions/zone-watch/zonewatch":           {"dynamodb", "sqs"},
+		"functions/eni-cleanup/enicleanup":         {"dynamodb", "eventbridge", "sqs"},
+		"functions/change-check/changecheck":       {"dynamodb", "sqs"},
+		"functions/report/report":                  {"dynamodb", "eventbridge", "net/http", "secretsmanager", "sqs"},
+		"functions/slack-actions/slackactions":     {"dynamodb", "net/http", "secretsmanager", "sqs"},
+		"functions/remediate/remediate":            {"dynamodb", "eventbridge", "sqs"},
 	}
 	got := map[string][]string{}
 	for _, p := range packages(t) {
@@ -53,6 +53,30 @@ func TestWhoTalks(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("clients by package (-may +does):\n%s", diff)
+	}
+}
+
+// TestProgramsOnlyStart holds that the program of a function starts it and does
+// nothing else, so that whoever calls Build as a Go function has all of it.
+func TestProgramsOnlyStart(t *testing.T) {
+	programs := 0
+	for _, p := range packages(t) {
+		folder, name, _ := strings.Cut(p.name(), "/")
+		if folder != "functions" || strings.Contains(name, "/") {
+			continue
+		}
+		programs++
+		want := []string{p.ImportPath + "/" + strings.ReplaceAll(name, "-", ""), p.ImportPath + "/spec", module + "/shared/run"}
+		slices.Sort(want)
+		if diff := cmp.Diff(want, p.Imports); diff != "" {
+			t.Errorf("%s imports (-may +does):\n%s", p.name(), diff)
+		}
+		if diff := cmp.Diff([]string{"main.go"}, p.GoFiles); diff != "" {
+			t.Errorf("files of %s (-may +has):\n%s", p.name(), diff)
+		}
+	}
+	if programs == 0 {
+		t.Error("there is no program below functions: this test looks for the wrong thing")
 	}
 }
 
@@ -110,9 +134,9 @@ func TestReportAloneHoldsTheSlackToken(t *testing.T) {
 				continue
 			}
 			switch {
-			case p.name() == "functions/report":
+			case p.name() == "functions/report", p.name() == "functions/report/report":
 				seen = true
-			case p.name() == "functions/slack-actions":
+			case p.name() == "functions/slack-actions", p.name() == "functions/slack-actions/slackactions":
 				// It reads another secret, and what buttons carry. That it cannot read the
 				// token is held over the roles (infra, TestSecretsHaveOneReaderEach).
 			case strings.HasPrefix(p.name(), "functions/"):
@@ -136,7 +160,8 @@ func TestTwoFunctionsAloneDraw(t *testing.T) {
 				continue
 			}
 			switch {
-			case p.name() == "functions/spot-report", p.name() == "functions/subnet-watch":
+			case p.name() == "functions/spot-report", p.name() == "functions/spot-report/spotreport",
+				p.name() == "functions/subnet-watch", p.name() == "functions/subnet-watch/subnetwatch":
 				seen = true
 			case p.name() != "shared/chart":
 				t.Errorf("%s depends on %s", p.name(), dep)

@@ -1,0 +1,134 @@
+package enicleanup
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"rollcall/shared/event"
+	"rollcall/shared/network/leak"
+	"rollcall/shared/plan"
+	"rollcall/shared/report"
+)
+
+// approved deletes what a person, or the policy of an operator, has approved
+// for an incident: those interfaces alone, each by all of the rules, within the
+// run's cap and share. Of the event nothing is trusted but whom it is about;
+// what was approved is read from the table, which report alone writes.
+func (h handler) approved(ctx context.Context, t event.Trigger) error {
+	list, err := h.desk.Incidents(ctx, t.Cluster)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(list, func(x report.Incident) bool { return string(x.Key.Check) == t.Check && x.Key.Resource == t.Resource })
+	if i < 0 {
+		h.log.InfoContext(ctx, "there is no such incident", "cluster", t.Cluster, "check", t.Check, "resource", t.Resource)
+		return nil
+	}
+	inc := list[i]
+	offer, ok := offerIn(inc)
+	policy := h.remedied(inc.Key.Cluster)
+	switch {
+	case inc.State != report.Open && inc.State != report.Cleared, !ok:
+		// report tells of an approval after it has saved it: there is none.
+		return nil
+	}
+	d := plan.Deed{
+		Format: plan.Format, ID: fmt.Sprintf("%s/%s", offer.Hash, offer.Decided.UTC().Format("20060102T150405.000Z")),
+		Plan: offer.Plan, Hash: offer.Hash, Policy: offer.Policy, ApprovedBy: offer.By.ID, Approved: offer.Decided, Began: h.now(),
+	}
+	switch {
+	case policy == plan.Off || policy == plan.Approve && offer.Policy != plan.Approve:
+		return h.decline(ctx, inc, d, "policy-off", "The remedy is switched off by now.")
+	case offer.Policy == plan.Approve && !offer.Expires.IsZero() && h.now().After(offer.Expires):
+		return h.decline(ctx, inc, d, "approval-expired", fmt.Sprintf("The approval was good until %s.", offer.Expires.UTC().Format("15:04:05 UTC")))
+	case offer.Hash != offer.Plan.Hash() || offer.Plan.Cluster != inc.Key.Cluster || offer.Plan.Resource != inc.Key.Resource:
+		return h.decline(ctx, inc, d, "plan-changed", "The plan is not the one that was approved.")
+	}
+	return h.deleteApproved(ctx, t, inc, d)
+}
+
+// offerIn is the newest plan of the incident, if a person approved it, or the
+// policy: report writes down either, and nobody else.
+func offerIn(inc report.Incident) (report.Offer, bool) {
+	for _, o := range slices.Backward(inc.Offers) {
+		if o.Plan.Remedy != plan.DeleteLeakedInterfaces || o.Made.Before(inc.Opened) || o.Plan.Cleanup == nil {
+			continue
+		}
+		return o, o.Deed == nil && o.State == report.Approved
+	}
+	return report.Offer{}, false
+}
+
+// deleteApproved runs for the VPC of the cluster, in mode delete for it alone.
+func (h handler) deleteApproved(ctx context.Context, t event.Trigger, inc report.Incident, d plan.Deed) error {
+	only := map[string]bool{}
+	for _, id := range d.Plan.Cleanup.Interfaces {
+		only[id] = true
+	}
+	cluster := inc.Key.Cluster
+	h.modes = func(name string) leak.Mode {
+		if name == cluster {
+			return leak.Delete
+		}
+		return leak.Report
+	}
+	t.Account = inc.Account
+	t.ID = "deed/" + d.ID
+	here := func(p place) bool { return p.vpc == d.Plan.Cleanup.VPC && slices.Contains(p.clusters(), cluster) }
+	err := h.everywhere(ctx, t, here, only)
+	audits, readErr := h.memory.Audits(ctx, cluster, d.Approved.Add(-time.Minute))
+	if readErr != nil {
+		return readErr // the deletes are audited; Lambda's next try tells them
+	}
+	addresses := 0
+	for _, a := range audits {
+		if only[a.Interface] && a.Result == leak.Deleted {
+			d.Changed = append(d.Changed, a.Interface)
+			addresses += a.Addresses()
+			if a.Request != "" {
+				d.Requests = append(d.Requests, a.Request)
+			}
+		}
+	}
+	slices.Sort(d.Changed)
+	d.Ended = h.now()
+	switch n := len(d.Changed); {
+	case n == len(only):
+		d.Result = plan.Done
+	case n > 0:
+		d.Result, d.Reason = plan.Partly, "not-all"
+	case err != nil:
+		return err
+	default:
+		d.Result, d.Reason = plan.Refused, "none-left"
+	}
+	d.Says = fmt.Sprintf("%d of %d interfaces were deleted, %d addresses came back.", len(d.Changed), len(only), addresses)
+	if d.Result != plan.Done {
+		d.Says += " For the others a rule of eni-cleanup does not hold now, or its limit is reached."
+	}
+	return h.tellDeed(ctx, inc, d)
+}
+
+func (h handler) decline(ctx context.Context, inc report.Incident, d plan.Deed, reason, says string) error {
+	d.Ended, d.Result, d.Reason, d.Says = d.Began, plan.Refused, reason, says
+	return h.tellDeed(ctx, inc, d)
+}
+
+// tellDeed tells report what came of it. Where something was deleted, the check
+// that found the leak is wanted at once.
+func (h handler) tellDeed(ctx context.Context, inc report.Incident, d plan.Deed) error {
+	h.log.InfoContext(ctx, "deed", "cluster", inc.Key.Cluster, "resource", inc.Key.Resource, "deed", d.ID, "policy", d.Policy, "by", d.ApprovedBy, "result", d.Result, "reason", d.Reason, "changed", d.Changed)
+	told := report.DeedTold{ID: "deed/" + inc.Key.Cluster + "/" + d.ID + "/" + string(d.Result), At: d.Ended, Key: inc.Key, Deed: d}
+	if err := h.send.SendDeed(ctx, told); err != nil || len(d.Changed) == 0 {
+		return err
+	}
+	return h.bus.Tell(ctx, []report.Event{{
+		ID: inc.Key.Cluster + "/deed/" + d.ID, Format: report.EventFormat, Kind: report.EventCheckWanted, Reason: "remedy", At: h.now(),
+		Partition: inc.Partition, Account: inc.Account, Region: inc.Region,
+		Cluster: inc.Key.Cluster, Check: inc.Key.Check, Resource: inc.Key.Resource,
+		State: inc.State, Number: inc.Number, Sequence: inc.Events, Began: inc.Began, Opened: inc.Opened, Cleared: inc.Cleared,
+		Confidence: inc.Cause.Confidence, Title: inc.Cause.Title, Why: inc.Cause.Why, Affected: inc.Affected,
+	}})
+}

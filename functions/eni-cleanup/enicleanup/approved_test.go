@@ -1,0 +1,255 @@
+package enicleanup
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"rollcall/local/stage/stagetest"
+	"rollcall/shared/checks"
+	"rollcall/shared/diagnose"
+	"rollcall/shared/network/leak"
+	"rollcall/shared/plan"
+	"rollcall/shared/report"
+)
+
+// asked is a stand in mode report with two interfaces left behind, of which one
+// was approved.
+func asked(t *testing.T, policy plan.Policy) (s *stand, yes, no string) {
+	t.Helper()
+	s = open(t, stagetest.Options{Settings: map[string]string{
+		"ROLLCALL_CLEANUP": "report", "ROLLCALL_REMEDIES": stagetest.Cluster + "/delete-leaked-interfaces=" + string(policy),
+	}})
+	yes, no = s.make(s.left()), s.make(s.left())
+	s.sweep()
+	s.Advance(leak.Apart + time.Minute)
+	s.incident(policy, yes)
+	s.Results()
+	return s, yes, no
+}
+
+// incident writes an incident with a plan for interfaces, as report does.
+func (s *stand) incident(policy plan.Policy, ids ...string) report.Incident {
+	s.t.Helper()
+	p := plan.Plan{
+		Format: plan.Format, Remedy: plan.DeleteLeakedInterfaces, Partition: "aws", Account: s.Template.AccountID, Region: s.Template.Region,
+		Cluster: stagetest.Cluster, Check: "ip/leaked-interfaces", Resource: subnet,
+		Cleanup: &plan.Cleanup{VPC: vpc, Subnet: subnet, Interfaces: ids, Addresses: 3 * len(ids)},
+	}
+	inc := report.Incident{
+		Key: report.Key{Cluster: stagetest.Cluster, Check: p.Check, Resource: subnet}, Format: report.Format, State: report.Open,
+		Account: s.Template.AccountID, Region: s.Template.Region, Partition: "aws", Number: 1, Events: 1, Began: s.Now().Add(-time.Hour), Opened: s.Now().Add(-time.Hour),
+		Cause: diagnose.Cause{Confidence: checks.Certain, Title: "2 interfaces are left behind", Why: "They hold 6 addresses."},
+		Offers: []report.Offer{{
+			Plan: p, Hash: p.Hash(), Policy: policy, State: report.Approved, Made: s.Now(), Expires: s.Now().Add(time.Hour), By: report.User{ID: "U0ONCALL01"}, Decided: s.Now(),
+		}},
+	}
+	return s.rewrite(inc)
+}
+
+func (s *stand) rewrite(inc report.Incident) report.Incident {
+	s.t.Helper()
+	saved, err := s.Store.SaveIncident(s.t.Context(), inc)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return saved
+}
+
+func (s *stand) approval() json.RawMessage {
+	return json.RawMessage(fmt.Sprintf(`{"version":"0","id":"a-1","source":"rollcall","detail-type":"Rollcall Remedy Approved","account":"999999999999","region":"x","time":%q,"detail":{"cluster":%q,"check":"ip/leaked-interfaces","resource":%q}}`,
+		s.Now().UTC().Format(time.RFC3339), stagetest.Cluster, subnet))
+}
+
+func (s *stand) deeds() (list []plan.Deed) {
+	s.t.Helper()
+	for _, m := range s.Results() {
+		if m.Deed != nil {
+			list = append(list, m.Deed.Deed)
+		}
+	}
+	return list
+}
+
+// conform holds the wishes on Rollcall's bus against the published schema.
+func (s *stand) conform() (n int) {
+	s.t.Helper()
+	schema, err := jsonschema.NewCompiler().Compile("../../../events/schema/rollcall-incident.json")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, p := range s.Events() {
+		if !strings.Contains(string(p.Event), `"Rollcall Check Wanted"`) {
+			continue
+		}
+		n++
+		e, err := jsonschema.UnmarshalJSON(strings.NewReader(string(p.Event)))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if err := schema.Validate(e); err != nil {
+			s.t.Errorf("%s: %v", p.Event, err)
+		}
+	}
+	return n
+}
+
+func TestApprovedInterfacesAreDeleted(t *testing.T) {
+	for _, policy := range []plan.Policy{plan.Approve, plan.Auto} {
+		s, yes, no := asked(t, policy)
+		if _, err := s.Handle(s.approval()); err != nil {
+			t.Fatal(err)
+		}
+		if s.there(yes) || !s.there(no) {
+			t.Errorf("%s: approved is there: %v, the other: %v", policy, s.there(yes), s.there(no))
+		}
+		list := s.deeds()
+		if len(list) != 1 || list[0].Result != plan.Done || !slices.Equal(list[0].Changed, []string{yes}) || len(list[0].Requests) != 1 {
+			t.Errorf("%s: deeds %+v", policy, list)
+		}
+		if n := s.conform(); n != 1 {
+			t.Errorf("%s: %d checks wanted, want one", policy, n)
+		}
+		// In mode report the schedule deletes nothing, now as before.
+		for range 3 {
+			s.sweep()
+		}
+		if !s.there(no) {
+			t.Errorf("%s: the schedule deleted what nobody approved", policy)
+		}
+	}
+}
+
+func TestApprovalRefused(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		policy plan.Policy
+		wrong  func(*stand, *report.Incident)
+		want   string // the deed's reason; empty for none
+	}{
+		{"refused by a person", plan.Approve, func(_ *stand, i *report.Incident) { i.Offers[0].State = report.RefusedByUs }, ""},
+		{"offered, not approved", plan.Approve, func(_ *stand, i *report.Incident) { i.Offers[0].State = report.Offered }, ""},
+		{"outdated", plan.Auto, func(_ *stand, i *report.Incident) { i.Offers[0].State = report.Outdated }, ""},
+		{"done", plan.Approve, func(_ *stand, i *report.Incident) { i.Offers[0].Deed = &plan.Deed{} }, ""},
+		{"of a time before", plan.Approve, func(s *stand, i *report.Incident) { i.Opened = s.Now().Add(time.Second) }, ""},
+		{"the incident is closed", plan.Approve, func(s *stand, i *report.Incident) { i.State, i.Resolved = report.Closed, s.Now() }, ""},
+		{"expired", plan.Approve, func(s *stand, i *report.Incident) { i.Offers[0].Expires = s.Now().Add(-time.Second) }, "approval-expired"},
+		{"another plan", plan.Approve, func(_ *stand, i *report.Incident) { i.Offers[0].Plan.Cleanup.Addresses++ }, "plan-changed"},
+		{"a plan for another subnet", plan.Approve, func(_ *stand, i *report.Incident) {
+			i.Offers[0].Plan.Resource = other
+			i.Offers[0].Hash = i.Offers[0].Plan.Hash()
+		}, "plan-changed"},
+		{"a plan for another cluster", plan.Approve, func(_ *stand, i *report.Incident) {
+			i.Offers[0].Plan.Cluster = "theirs"
+			i.Offers[0].Hash = i.Offers[0].Plan.Hash()
+		}, "plan-changed"},
+		{"in another VPC: a cluster of the same name was there", plan.Approve, func(_ *stand, i *report.Incident) {
+			i.Offers[0].Plan.Cleanup.VPC = "vpc-0ffffffffffffffff"
+			i.Offers[0].Hash = i.Offers[0].Plan.Hash()
+		}, "none-left"},
+		{"by a policy that is off by now", plan.Approve, func(_ *stand, i *report.Incident) { i.Offers[0].Policy = plan.Auto }, "policy-off"},
+		{"the remedy is off", plan.Off, nil, "policy-off"},
+		{"in use by now", plan.Approve, func(s *stand, i *report.Incident) {
+			s.Call("ec2:AttachNetworkInterface", fmt.Sprintf(`{"NetworkInterfaceId":%q,"InstanceId":%q,"DeviceIndex":2}`, i.Offers[0].Plan.Cleanup.Interfaces[0], alive))
+		}, "none-left"},
+		{"not one of ours", plan.Approve, func(s *stand, i *report.Incident) {
+			m := s.left()
+			m.tags[leak.TagCluster] = "theirs"
+			i.Offers[0].Plan.Cleanup.Interfaces = []string{s.make(m)}
+			i.Offers[0].Hash = i.Offers[0].Plan.Hash()
+		}, "none-left"},
+	} {
+		s, yes, no := asked(t, test.policy)
+		list, err := s.Store.Incidents(t.Context(), stagetest.Cluster)
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		if test.wrong != nil {
+			test.wrong(s, &list[0])
+			s.rewrite(list[0])
+		}
+		if _, err := s.Handle(s.approval()); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		deeds := s.deeds()
+		if (test.want == "") != (len(deeds) == 0) || test.want != "" && (deeds[0].Result != plan.Refused || deeds[0].Reason != test.want) {
+			t.Errorf("%s: deeds %+v, want refused as %q", test.name, deeds, test.want)
+		}
+		if !s.there(yes) || !s.there(no) || len(s.audits()) != 0 {
+			t.Errorf("%s: something was deleted", test.name)
+		}
+	}
+}
+
+// The share of a VPC's interfaces that may look deletable holds for approvals too.
+func TestApprovalKeepsToTheShare(t *testing.T) {
+	s, yes, _ := asked(t, plan.Approve)
+	e := s.Env()
+	h := assemble(e, readerOf(e))
+	h.share = 0
+	if _, err := h.handle(t.Context(), s.approval()); err != nil {
+		t.Fatal(err)
+	}
+	if deeds := s.deeds(); len(deeds) != 1 || deeds[0].Result != plan.Refused || deeds[0].Reason != "none-left" || len(deeds[0].Changed) != 0 {
+		t.Errorf("deeds %+v, want one refused as none-left", deeds)
+	}
+	if !s.there(yes) {
+		t.Error("deleted over the share")
+	}
+}
+
+// What report has not written down is nobody's approval, whatever an event says.
+func TestPolicyBeforeItsPlan(t *testing.T) {
+	for _, offers := range []func(report.Incident) []report.Offer{
+		func(report.Incident) []report.Offer { return nil },
+		func(inc report.Incident) []report.Offer { inc.Offers[0].State = report.Offered; return inc.Offers },
+	} {
+		s, yes, _ := asked(t, plan.Auto)
+		list, _ := s.Store.Incidents(t.Context(), stagetest.Cluster)
+		list[0].Offers = offers(list[0])
+		s.rewrite(list[0])
+		if _, err := s.Handle(s.approval()); err != nil {
+			t.Error(err)
+		}
+		if deeds := s.deeds(); len(deeds) != 0 || !s.there(yes) {
+			t.Errorf("deleted without a plan: %+v", deeds)
+		}
+	}
+}
+
+// EventBridge may deliver an approval twice, and Lambda may run it twice, before
+// report has taken in what came of it: each interface goes once, and what is told
+// has the same id, so that report takes it in once.
+func TestApprovalDeliveredTwice(t *testing.T) {
+	for _, policy := range []plan.Policy{plan.Approve, plan.Auto} {
+		s, yes, no := asked(t, policy)
+		for range 3 {
+			if _, err := s.Handle(s.approval()); err != nil {
+				t.Fatal(err)
+			}
+			s.Advance(time.Minute)
+		}
+		ids := map[string]plan.Deed{}
+		for _, m := range s.Results() {
+			if m.Deed != nil {
+				ids[m.Deed.ID] = m.Deed.Deed
+			}
+		}
+		if len(ids) != 1 || s.there(yes) || !s.there(no) {
+			t.Errorf("%s: deeds %+v", policy, ids)
+		}
+		for _, d := range ids {
+			if d.Result != plan.Done || !slices.Equal(d.Changed, []string{yes}) || len(d.Requests) != 1 {
+				t.Errorf("%s: deed %+v", policy, d)
+			}
+		}
+		if n := s.Calls()["ec2:DeleteNetworkInterface"]; n != 1 {
+			t.Errorf("%s: %d calls of DeleteNetworkInterface", policy, n)
+		}
+	}
+}

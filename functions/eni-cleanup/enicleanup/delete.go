@@ -1,0 +1,139 @@
+package enicleanup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"rollcall/shared/network/leak"
+	"rollcall/shared/remedy"
+	"rollcall/shared/state"
+)
+
+// do deletes one interface, or asks for it: its turn has come.
+func (b *batch) do(ctx context.Context, j job) {
+	s := b.sighting(j)
+	draft := leak.Draft(j.Verdict, s, b.id, b.now())
+	home := b.home(j.Cluster)
+	draft.Cluster, draft.Account, draft.Region, draft.Partition = home.Cluster.Name, home.Account, home.Region, home.Partition
+	if j.dry {
+		// One record for each interface and day.
+		draft.At = midnight(draft.At)
+		b.conclude(ctx, j, s, draft, b.ask(ctx, j))
+		return
+	}
+	// Written ahead, and over the version that was read: a run that ends in the
+	// middle is found out, and of two runs one alone goes on.
+	s.Deleting = &draft
+	s, err := b.memory.SaveSighting(ctx, b.vpc, s)
+	if err != nil {
+		b.pace.note((*leak.Pace).Give)
+		var taken *state.Conflict
+		if errors.As(err, &taken) {
+			b.count("RaceLost", 1)
+			return
+		}
+		b.fail(fmt.Errorf("write ahead that %s is deleted: %w", j.Interface.ID, err))
+		b.back(j)
+		return
+	}
+	b.conclude(ctx, j, s, draft, b.ask(ctx, j))
+}
+
+func (b *batch) sighting(j job) leak.Sighting {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.sightings[j.Interface.ID]
+}
+
+// ask sends the request, again and again as long as EC2 is asked too much.
+func (b *batch) ask(ctx context.Context, j job) remedy.Answer {
+	for {
+		sent := b.now()
+		a := b.delete.Delete(ctx, j.Interface.ID, j.dry)
+		switch a.Outcome {
+		case remedy.Throttled:
+			b.count("Throttled", 1)
+			b.pace.note(func(p *leak.Pace) { p.Throttled(sent, b.now()) })
+			if b.pace.turn(b.work) != nil {
+				return a
+			}
+			if !b.now().Before(b.until) {
+				b.pace.note((*leak.Pace).Give)
+				return a
+			}
+			continue
+		case remedy.Uncertain:
+			b.pace.note((*leak.Pace).Lost)
+		default:
+			b.pace.note((*leak.Pace).Went)
+		}
+		return a
+	}
+}
+
+// conclude goes by EC2's answer.
+func (b *batch) conclude(ctx context.Context, j job, s leak.Sighting, draft leak.Audit, a remedy.Answer) {
+	draft.Request = a.Request
+	log := b.log.With("cluster", draft.Cluster, "interface", draft.Interface, "subnet", draft.Subnet, "owner", draft.Owner)
+	switch a.Outcome {
+	case remedy.Done:
+		log.InfoContext(ctx, "deleted", "addresses", draft.Addresses(), "ec2Request", a.Request)
+		draft.Result = leak.Deleted
+		b.finished(s, draft)
+	case remedy.WouldDo:
+		log.InfoContext(ctx, "would be deleted", "addresses", draft.Addresses())
+		draft.Result = leak.WouldDelete
+		b.finished(s, draft)
+	case remedy.InUse, remedy.NotThere:
+		log.InfoContext(ctx, "not deleted: somebody else was faster", "why", a.Outcome)
+		b.count("RaceLost", 1)
+		if j.dry {
+			return
+		}
+		draft.Result = leak.LostInUse
+		if a.Outcome == remedy.NotThere {
+			draft.Result = leak.LostGone
+		}
+		b.finished(s, draft)
+	case remedy.Throttled:
+		b.takeBack(ctx, j, s, true)
+	case remedy.Denied, remedy.Refused:
+		log.ErrorContext(ctx, "EC2 does not delete it", "call", call, "outcome", a.Outcome, "code", a.Code, "message", a.Message)
+		b.count("DeletesRefused", 1)
+		b.mu.Lock()
+		if b.failed[draft.Cluster].Outcome != remedy.Denied {
+			b.failed[draft.Cluster] = a
+		}
+		b.leave(j)
+		b.mu.Unlock()
+		b.takeBack(ctx, j, s, false)
+	default:
+		// It may have been done: what was written ahead stays, and the next run
+		// finds out.
+		log.WarnContext(ctx, "EC2 gave no answer to a delete", "code", a.Code, "message", a.Message)
+		b.count("DeletesUncertain", 1)
+		b.mu.Lock()
+		b.leave(j)
+		b.mu.Unlock()
+	}
+}
+
+// takeBack drops what was written ahead of a delete that is sure not to have
+// been done. Where that fails, the next run does it.
+func (b *batch) takeBack(ctx context.Context, j job, s leak.Sighting, again bool) {
+	if !j.dry {
+		s.Deleting = nil
+		saved, err := b.memory.SaveSighting(ctx, b.vpc, s)
+		if err != nil {
+			b.fail(fmt.Errorf("take back that %s is deleted: %w", j.Interface.ID, err))
+			return
+		}
+		b.mu.Lock()
+		b.sightings[j.Interface.ID] = saved
+		b.mu.Unlock()
+	}
+	if again {
+		b.back(j)
+	}
+}

@@ -1,0 +1,65 @@
+package enicleanup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"rollcall/functions/eni-cleanup/spec"
+	"rollcall/shared/diagnose"
+	"rollcall/shared/inspect"
+	"rollcall/shared/remedy"
+	"rollcall/shared/snapshot"
+)
+
+const (
+	// call is the one permission to write in EC2 that there is.
+	call = "ec2:DeleteNetworkInterface"
+	// deletes stands for it where report tells what cannot be done.
+	deletes snapshot.Source = "leaked network interfaces"
+)
+
+// observe tells report what of a cluster could be read, and what could not.
+func (h handler) observe(ctx context.Context, s *snapshot.Snapshot, answer *remedy.Answer) error {
+	if answer != nil {
+		f := snapshot.Failure{Source: deletes, Reason: snapshot.Broken, Call: call, Code: answer.Code, Message: answer.Message}
+		if answer.Outcome == remedy.Denied {
+			f.Reason = snapshot.Denied
+		}
+		s.Failures[deletes] = f
+	}
+	o := inspect.Observe(spec.Name, s, diagnose.Diagnosis{}, nil)
+	for _, f := range o.Blind {
+		h.log.WarnContext(ctx, "could not look, or not delete", "cluster", s.Cluster.Name, "source", f.Source, "call", f.Call, "reason", f.Reason, "code", f.Code)
+		h.count("Blind", 1)
+	}
+	if err := h.send.SendResult(ctx, o); err != nil {
+		return fmt.Errorf("tell report of cluster %s: %w", s.Cluster.Name, err)
+	}
+	return nil
+}
+
+// observeAll tells of all clusters of the VPC. It was looked at once, for all
+// of them.
+func (r *tour) observeAll(ctx context.Context, v *visit) error {
+	var errs []error
+	for _, s := range v.homes {
+		name := s.Cluster.Name
+		for _, source := range []snapshot.Source{snapshot.Usage, snapshot.Unattached, snapshot.CreatorsOf, snapshot.Subnets} {
+			if v.homes[0].Read[source] {
+				s.Read[source] = true
+			}
+			if f, failed := v.homes[0].Failures[source]; failed {
+				s.Failures[source] = f
+			}
+		}
+		var answer *remedy.Answer
+		if a, failed := v.failed[name]; failed {
+			answer = &a
+		} else if v.did[name] {
+			s.Read[deletes] = true
+		}
+		errs = append(errs, r.observe(ctx, s, answer))
+	}
+	return errors.Join(errs...)
+}

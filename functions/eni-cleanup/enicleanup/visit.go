@@ -1,0 +1,215 @@
+package enicleanup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"rollcall/shared/network/leak"
+	"rollcall/shared/remedy"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/state"
+)
+
+// visit is what a run does in one VPC.
+type visit struct {
+	*tour
+	place
+	sightings map[string]leak.Sighting
+	plan      leak.Plan
+	// undone are interfaces that this run did not come to, by cluster.
+	undone map[string]int
+	// failed is what EC2 said to deletes that it would not do, by cluster.
+	failed map[string]remedy.Answer
+	// did are the clusters for which EC2 did, or would do, a delete.
+	did map[string]bool
+}
+
+// clean does all that is to be done in one VPC.
+func (r *tour) clean(ctx context.Context, p place) error {
+	v := &visit{tour: r, place: p, undone: map[string]int{}, failed: map[string]remedy.Answer{}, did: map[string]bool{}}
+	began := r.now()
+	p.homes[0].Time = began
+	if !r.look(ctx, p) {
+		return r.observeAll(ctx, v)
+	}
+	ended := r.now()
+	var err error
+	// After the look: what another run deletes from now on it has written ahead.
+	if v.sightings, err = r.memory.Sightings(ctx, p.vpc); err != nil {
+		// What a newer version wrote it alone understands: nothing is deleted.
+		return errors.Join(err, r.observeAll(ctx, v))
+	}
+	if err := v.settle(ctx); err != nil {
+		return errors.Join(err, r.observeAll(ctx, v))
+	}
+	asked, err := v.askedToday(ctx)
+	if err != nil {
+		return errors.Join(err, r.observeAll(ctx, v))
+	}
+	v.plan = leak.Decide(r.judge(p), v.sightings, leak.Rules{
+		Began: began, Ended: ended, Modes: r.modes, Untagged: v.untaggedMode(),
+		Cap: r.left, Interfaces: interfaces(p.homes[0]), Share: r.share, Asked: asked, Only: r.only,
+	})
+	r.left -= len(v.plan.Delete) + len(v.plan.Ask)
+	errs := []error{v.remember(ctx)}
+	if s := v.plan.Stopped; s != nil {
+		r.log.WarnContext(ctx, "too many of the VPC's interfaces look deletable: none is deleted", "vpc", p.vpc, "candidates", s.Candidates, "interfaces", s.Interfaces, "share", s.Share)
+		r.count("StoppedByShare", 1)
+	}
+	errs = append(errs, v.act(ctx), v.tellSummaries(ctx), r.observeAll(ctx, v))
+	v.measure()
+	return errors.Join(errs...)
+}
+
+// untaggedMode is the mode of interfaces that name no cluster: any of the
+// VPC's may have made them, or one of which nobody knows where it is; so that of
+// the most careful.
+func (v *visit) untaggedMode() leak.Mode {
+	var modes []leak.Mode
+	for _, name := range slices.Concat(v.clusters(), v.blind) {
+		modes = append(modes, v.modes(name))
+	}
+	return leak.Least(modes...)
+}
+
+// home is the cluster that an interface is told of with: its own, or the first
+// of the VPC.
+func (v *visit) home(cluster string) *snapshot.Snapshot {
+	for _, s := range v.homes {
+		if s.Cluster.Name == cluster {
+			return s
+		}
+	}
+	return v.homes[0]
+}
+
+// parallel bounds the requests at once. EC2 answers a delete within a second:
+// sixteen are enough for its bucket, full or not. DynamoDB takes as many.
+const parallel = 16
+
+// remember writes what was seen. That another run has written first is no
+// trouble: it saw the same.
+func (v *visit) remember(ctx context.Context) error {
+	var g errgroup.Group
+	g.SetLimit(parallel)
+	for _, s := range v.plan.Remember {
+		g.Go(func() error {
+			_, err := v.memory.SaveSighting(ctx, v.vpc, s)
+			return unlessConflict(err)
+		})
+	}
+	for _, s := range v.plan.Forget {
+		g.Go(func() error { return unlessConflict(v.memory.ForgetSighting(ctx, v.vpc, s)) })
+	}
+	if err := g.Wait(); err != nil {
+		return fmt.Errorf("remember what was seen: %w", err)
+	}
+	return nil
+}
+
+func unlessConflict(err error) error {
+	var taken *state.Conflict
+	if errors.As(err, &taken) {
+		return nil
+	}
+	return err
+}
+
+// settle finds out what came of the deletes that a run wrote ahead, and ended
+// before it knew. What is gone was deleted by that run, which is said once;
+// what is still there is judged anew.
+func (v *visit) settle(ctx context.Context) error {
+	var open []leak.Sighting
+	var ids []string
+	for id, s := range v.sightings {
+		if s.Unsettled(v.now()) {
+			open, ids = append(open, s), append(ids, id)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	list, failed := v.reader.InterfacesByID(ctx, ids)
+	if failed != nil {
+		return fmt.Errorf("look what came of %d deletes: %s %s: %s", len(open), failed.Call, failed.Reason, failed.Message)
+	}
+	// What the look has just seen is there, whatever a second answer leaves out:
+	// an audit of a delete that was none would be false for ever.
+	there := map[string]bool{}
+	for _, i := range slices.Concat(list, v.homes[0].Idle) {
+		there[i.ID] = true
+	}
+	var done []finished
+	for _, s := range open {
+		a := *s.Deleting
+		if !there[s.Interface] {
+			a.Result, a.Settled = leak.Deleted, true
+			done = append(done, finished{s, a})
+			continue
+		}
+		s.Deleting = nil
+		s, err := v.memory.SaveSighting(ctx, v.vpc, s)
+		if unlessConflict(err) != nil {
+			return fmt.Errorf("take back what was written ahead for %s: %w", s.Interface, err)
+		}
+		if err != nil {
+			delete(v.sightings, s.Interface) // another run is at it: see it again next time
+			continue
+		}
+		v.sightings[s.Interface] = s
+	}
+	v.log.InfoContext(ctx, "settled what an earlier run left", "vpc", v.vpc, "deleted", len(done), "there", len(open)-len(done))
+	for _, f := range done {
+		delete(v.sightings, f.sighting.Interface)
+	}
+	return v.finish(ctx, done)
+}
+
+// askedToday are the interfaces that EC2 was asked about since midnight (UTC)
+// in the mode dry-run: once a day is enough to know, and the bucket is shared.
+func (v *visit) askedToday(ctx context.Context) (map[string]bool, error) {
+	asked := map[string]bool{}
+	for _, name := range v.clusters() {
+		if v.modes(name) == leak.Report {
+			continue
+		}
+		list, err := v.memory.Audits(ctx, name, midnight(v.now()))
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range list {
+			asked[a.Interface] = asked[a.Interface] || a.Result == leak.WouldDelete
+		}
+	}
+	return asked, nil
+}
+
+func midnight(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
+
+// measure counts what is left behind and what was left for the next run.
+func (v *visit) measure() {
+	dead, left := 0, 0
+	for _, x := range v.plan.Judged {
+		switch x.Why {
+		case leak.OverCap, leak.Claimed:
+			left++
+			dead++
+		case leak.Leaked, leak.Untagged, leak.Strangers, leak.OtherCluster, leak.NotOptedIn, leak.NotSeenBefore, leak.OverShare, leak.AskedToday:
+			dead++
+		}
+	}
+	for _, n := range v.undone {
+		left += n
+	}
+	v.count("Leaked", dead)
+	v.count("LeftForNextRun", left)
+}
+
+// clusterOf is the cluster in whose name an interface is recorded.
+func (v *visit) clusterOf(x leak.Verdict) string { return cmp.Or(x.Cluster, v.homes[0].Cluster.Name) }

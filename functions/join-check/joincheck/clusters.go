@@ -1,0 +1,83 @@
+package joincheck
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"rollcall/functions/join-check/spec"
+	"rollcall/shared/event"
+	"rollcall/shared/gather"
+	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
+)
+
+// toSweep are the clusters of a sweep: those that the settings name; else all that
+// EKS lists, and those with open incidents that it does not list. Whether such a
+// one was deleted is asked of EKS by its name. Where the list cannot be read that
+// is said, and what is known to be in trouble is swept all the same.
+func (h handler) toSweep(ctx context.Context, t event.Trigger) ([]string, error) {
+	if h.clusters != nil {
+		return h.clusters, nil
+	}
+	listed, failed := h.search.Clusters(ctx)
+	if err := h.tellList(ctx, t, failed); err != nil {
+		return nil, err
+	}
+	names := append([]string{}, listed...) // never nil, which would be all of the region
+	records, err := h.launches.ClusterRecords(ctx)
+	if err != nil {
+		h.log.WarnContext(ctx, "which clusters have open incidents is not known", "error", err.Error())
+	}
+	for _, r := range records {
+		if r.Open && r.Cluster != report.AllClusters && !slices.Contains(names, r.Cluster) {
+			names = append(names, r.Cluster)
+		}
+	}
+	return names, nil
+}
+
+// tellList says that the clusters cannot be listed, and takes it back when they
+// can.
+func (h handler) tellList(ctx context.Context, t event.Trigger, failed *snapshot.Failure) error {
+	o := h.about(report.AllClusters, t.Account, h.now())
+	if failed != nil {
+		h.log.ErrorContext(ctx, "the clusters cannot be listed", "call", failed.Call, "reason", failed.Reason, "code", failed.Code, "error", failed.Message)
+		h.count("BlindSweeps", 1)
+		o.Blind = []snapshot.Failure{*failed}
+	} else {
+		known, err := h.launches.Incidents(ctx, report.AllClusters)
+		if err != nil {
+			return fmt.Errorf("read what was said of the list of clusters: %w", err)
+		}
+		if !slices.ContainsFunc(known, unclosed) {
+			return nil
+		}
+		o.Read = []snapshot.Source{snapshot.Clusters}
+	}
+	return h.send.SendResult(ctx, o)
+}
+
+// gone tells report that EKS has no cluster of this name, if anything of it is
+// open. EKS was asked for it by its name, and answered so.
+func (h handler) gone(ctx context.Context, cluster string, r roll, now time.Time) error {
+	if !slices.ContainsFunc(r.incidents, unclosed) {
+		return nil
+	}
+	h.log.InfoContext(ctx, "EKS does not have the cluster any more, its incidents are closed", "cluster", cluster)
+	h.count("DeletedClusters", 1)
+	o := h.about(cluster, r.account, now)
+	o.ClusterGone = true
+	return h.send.SendResult(ctx, o)
+}
+
+// about is an observation that saw nothing of a cluster's nodes.
+func (h handler) about(cluster, account string, now time.Time) report.Observation {
+	return report.Observation{
+		Format: report.Format, ID: spec.Name + "/" + cluster + "/" + now.UTC().Format(time.RFC3339Nano), By: spec.Name, At: now,
+		Account: account, Region: h.region, Partition: gather.Partition(h.region), Cluster: cluster, Sweep: true,
+	}
+}
+
+func unclosed(inc report.Incident) bool { return inc.State != report.Closed }

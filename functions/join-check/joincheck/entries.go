@@ -1,0 +1,113 @@
+package joincheck
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"rollcall/shared/node/outcome"
+	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
+)
+
+// unrecorded is how young a Ready node is of which it is asked whether its launch
+// has a record: where its events were lost, no one else makes it. Later the
+// sweeps of an hour have asked.
+const unrecorded = time.Hour
+
+// stillExpected sets aside what needs no record: instances that have long been
+// Ready nodes, and those that ended after they had been nodes. Instances that were there long before Rollcall, and are no nodes, are
+// left alone too: a bastion may carry the cluster's tag. Where the nodes could
+// not be read nobody knows which are nodes: they are looked at, and not all
+// recorded as missing. What an open incident is about is looked at whatever it
+// is: it may be well now.
+func stillExpected(entries []entry, s *snapshot.Snapshot, incidents []report.Incident, giveUp time.Duration) []entry {
+	about := covered(incidents, instanceID)
+	nodes := make(map[string]*snapshot.Node, len(s.Nodes))
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; nodes[n.Instance] == nil || n.Joined() {
+			nodes[n.Instance] = n
+		}
+	}
+	var list []entry
+	for _, e := range entries {
+		if e.unsure {
+			n := nodes[e.launch.Instance]
+			age := s.Time.Sub(e.launch.Started)
+			settled := age > giveUp || n != nil && (e.instance.Ended() || n.Joined() && age > unrecorded)
+			if settled && !slices.Contains(about, e.launch.Instance) {
+				continue
+			}
+			e.silent = settled || !s.Read[snapshot.Nodes]
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// lookUp reads the records of the few that may have one. Of those whose
+// outcome is known only what an open incident is about is looked at again.
+// Nodes that had joined, and have ended soon after, are set aside as lost.
+func (h handler) lookUp(ctx context.Context, entries []entry, incidents []report.Incident) (list, lost []entry, err error) {
+	var ids []string
+	for _, e := range entries {
+		if e.unsure {
+			ids = append(ids, e.launch.Instance)
+		}
+	}
+	if len(ids) == 0 {
+		return entries, nil, nil
+	}
+	known, err := h.launches.GetLaunches(ctx, ids)
+	if err != nil {
+		return nil, nil, fmt.Errorf("look up %d launches: %w", len(ids), err)
+	}
+	about := covered(incidents, instanceID)
+	for _, e := range entries {
+		if l, ok := known[e.launch.Instance]; ok && e.unsure {
+			e.launch, e.recorded = l, true
+			if losing(l, e.instance) {
+				lost = append(lost, e)
+			}
+			if l.Standing.Final() {
+				e.silent = true
+				if !slices.Contains(about, l.Instance) {
+					continue
+				}
+			}
+		}
+		list = append(list, e)
+	}
+	return list, lost, nil
+}
+
+func decide(entries []entry, s *snapshot.Snapshot, now time.Time, p outcome.Policy) []outcome.Verdict {
+	verdicts := make([]outcome.Verdict, len(entries))
+	for i, e := range entries {
+		verdicts[i] = outcome.Decide(
+			outcome.Launch{Started: e.launch.Started, Due: e.launch.Due, Standing: e.launch.Standing},
+			outcome.Seen{
+				EC2Read: s.Read[snapshot.Instances], Instance: e.instance,
+				NodesRead: s.Read[snapshot.Nodes], Node: nodeOf(s, e.launch.Instance),
+			}, now, p)
+	}
+	return verdicts
+}
+
+// nodeOf is the node of an instance. One that registered anew under another
+// name leaves its old node behind for a while: the joined one counts, else the
+// newest.
+func nodeOf(s *snapshot.Snapshot, instance string) *snapshot.Node {
+	var found *snapshot.Node
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if n.Instance != instance {
+			continue
+		}
+		if found == nil || n.Joined() && !found.Joined() || n.Joined() == found.Joined() && n.Created.After(found.Created) {
+			found = n
+		}
+	}
+	return found
+}

@@ -1,0 +1,132 @@
+package joincheck
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/local/cloud"
+	"rollcall/local/stage/stagetest"
+	"rollcall/shared/node/outcome"
+	"rollcall/shared/snapshot"
+)
+
+// TestWithoutKubernetes: who could not be asked has not joined, nothing is
+// final, and the message says why.
+func TestWithoutKubernetes(t *testing.T) {
+	const nodes = "kubernetes:list nodes"
+	for _, test := range []struct {
+		name    string
+		fault   cloud.FaultRule
+		entry   bool // the access entry is there
+		reason  snapshot.Reason
+		code    string
+		message string
+	}{
+		{"no access entry", cloud.FaultRule{}, false, snapshot.Denied, "Unauthorized", "Unauthorized"},
+		{"no permission", cloud.FaultRule{Call: nodes, Deny: true}, true, snapshot.Denied, "Forbidden", "nodes is forbidden"},
+		{"no connection", cloud.FaultRule{Call: nodes, Reset: true}, true, snapshot.Unreachable, "", "the connection was cut"},
+		{"throttled", cloud.FaultRule{Call: nodes, Throttle: 1}, true, snapshot.Throttled, "TooManyRequests", ""},
+		{"broken", cloud.FaultRule{Call: nodes, Fail: 1}, true, snapshot.Broken, "InternalError", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o := healthy
+			if test.fault.Call != "" {
+				o.Faults = []cloud.FaultRule{test.fault}
+			}
+			b, id, news := launched(t, o)
+			if !test.entry {
+				role := cloud.RoleIdentity(b.Template.AccountID, b.Function.Name).RoleARN
+				b.Call("eks:DeleteAccessEntry", `{"clusterName":"`+stagetest.Cluster+`","principalArn":"`+role+`"}`)
+			}
+			b.Advance(6 * time.Minute)
+			b.Send(news...)
+			seen := b.Observation()
+			if len(seen.Blind) != 1 {
+				t.Fatalf("blind %+v, want the nodes", seen.Blind)
+			}
+			f := seen.Blind[0]
+			if f.Source != snapshot.Nodes || f.Call != "kubernetes: list nodes" || f.Reason != test.reason || f.Code != test.code || !strings.Contains(f.Message, test.message) {
+				t.Errorf("blind %+v, want %s with code %q and %q", f, test.reason, test.code, test.message)
+			}
+			if len(seen.Launches) != 1 || seen.Launches[0].Standing != outcome.Missed {
+				t.Errorf("launches %+v, want one that is not known to have joined", seen.Launches)
+			}
+			for _, p := range seen.Diagnosis.Passed {
+				if strings.HasPrefix(string(p.Check), "node/") {
+					t.Errorf("%s passes without the nodes", p.Check)
+				}
+			}
+			if slices.Contains(seen.Read, snapshot.Nodes) {
+				t.Error("the nodes count as read")
+			}
+			if l, _ := b.Launch(id); l.Standing.Final() {
+				t.Errorf("record %+v is final", l)
+			}
+		})
+	}
+}
+
+// TestSweepWithoutKubernetes: not every node of the cluster is recorded as
+// missing because none can be seen.
+func TestSweepWithoutKubernetes(t *testing.T) {
+	o := healthy
+	o.Faults = []cloud.FaultRule{{Call: "kubernetes:list nodes", Deny: true}}
+	b := bench(t, o)
+	seen := sweep(t, b)
+	if len(seen.Launches) > 0 || len(seen.Blind) != 1 || seen.Blind[0].Source != snapshot.Nodes {
+		t.Errorf("launches %+v, blind %+v; want no launch, and that the nodes are unseen", seen.Launches, seen.Blind)
+	}
+	if _, recorded := b.Launch("i-0d0000000000000a1"); recorded {
+		t.Error("a node of old was recorded as a launch")
+	}
+}
+
+func TestWholeBatchFails(t *testing.T) {
+	for _, test := range []struct {
+		fault cloud.FaultRule
+		want  string
+	}{
+		{cloud.FaultRule{Call: "ec2:DescribeInstances", Deny: true}, "ec2:DescribeInstances denied"},
+		{cloud.FaultRule{Call: "ec2:DescribeInstances", Throttle: 1}, "ec2:DescribeInstances throttled"},
+		{cloud.FaultRule{Call: "dynamodb:Query", Deny: true}, "read the incidents"},
+		{cloud.FaultRule{Call: "dynamodb:PutItem", Throttle: 1}, "at its limit"},
+		{cloud.FaultRule{Call: "sqs:SendMessage", Deny: true}, "send the observation"},
+	} {
+		t.Run(test.fault.Call, func(t *testing.T) {
+			b, _, news := launched(t, stagetest.Options{Faults: []cloud.FaultRule{test.fault}})
+			_, err := b.TrySend(news[0])
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestDeniedRouteTables(t *testing.T) {
+	b, _, news := launched(t, stagetest.Options{Faults: []cloud.FaultRule{{Call: "ec2:DescribeRouteTables", Deny: true}}})
+	b.Advance(6 * time.Minute)
+	b.Send(news...)
+	o := b.Observation()
+	if len(o.Blind) != 1 || o.Blind[0].Call != "ec2:DescribeRouteTables" {
+		t.Errorf("blind %+v, want ec2:DescribeRouteTables", o.Blind)
+	}
+	for _, p := range o.Diagnosis.Passed {
+		if strings.HasPrefix(string(p.Check), "route/") {
+			t.Errorf("%s passes without the route tables", p.Check)
+		}
+	}
+	if _, found := stagetest.Causes(o)["node/not-registered"]; !found {
+		t.Errorf("causes %v, want at least the symptom", stagetest.Causes(o))
+	}
+}
+
+// TestWithoutGroups: an instance that only its group's tags could claim is not
+// called foreign because the group cannot be read.
+func TestWithoutGroups(t *testing.T) {
+	b := bench(t, stagetest.Options{Over: strangers, Faults: []cloud.FaultRule{{Call: "autoscaling:DescribeAutoScalingGroups", Throttle: 1}}})
+	if back := b.Send(running("i-0aaaaaaaaaaaaaaa1"), running("i-0aaaaaaaaaaaaaaa1"), running("i-0aaaaaaaaaaaaaaa4")); !slices.Equal(back, []string{"m0", "m1"}) {
+		t.Errorf("gave back %q, want both messages of the instance in a group", back)
+	}
+}

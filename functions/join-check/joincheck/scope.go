@@ -1,0 +1,130 @@
+package joincheck
+
+import (
+	"slices"
+	"strings"
+
+	"rollcall/shared/inspect"
+	"rollcall/shared/node/outcome"
+	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
+)
+
+// scope is what the checks judge: launches that missed the roll or ended
+// before they joined; those that no event told of, which nobody has looked at
+// yet; and what open incidents are about, so that they can be closed.
+func scope(r roll, verdicts []outcome.Verdict) snapshot.Scope {
+	var sc snapshot.Scope
+	for i, e := range r.entries {
+		switch v := verdicts[i].Standing; {
+		case e.silent && e.instance != nil && e.instance.Ended():
+			continue
+		case e.silent, v == outcome.Missed, v == outcome.Gone, v == outcome.GivenUp, v == outcome.Waiting && !e.recorded:
+		default:
+			continue
+		}
+		if e.instance != nil {
+			sc.Instances = append(sc.Instances, e.launch.Instance)
+		}
+		sc.Subnets = append(sc.Subnets, e.launch.Subnet)
+	}
+	sc.Subnets = append(sc.Subnets, covered(r.incidents, subnetID)...)
+	if r.sweep {
+		for _, g := range r.groups {
+			sc.Launchable = append(sc.Launchable, g.Subnets...)
+		}
+	}
+	sc.Instances, sc.Subnets, sc.Launchable = unique(sc.Instances), unique(sc.Subnets), unique(sc.Launchable)
+	return sc
+}
+
+// covered are the ids of a kind that incidents which are not closed are about.
+func covered(incidents []report.Incident, kind func(string) bool) []string {
+	var ids []string
+	for _, i := range incidents {
+		if i.State == report.Closed {
+			continue
+		}
+		for _, c := range i.Covers {
+			if kind(c) {
+				ids = append(ids, c)
+			}
+		}
+	}
+	return unique(ids)
+}
+
+// absent is what open incidents are about and exists no more: instances that
+// ended or that EC2 has forgotten, groups, add-ons. Nothing is absent that was
+// not looked for.
+func absent(s *snapshot.Snapshot, r roll) []string {
+	if !r.sweep {
+		return nil
+	}
+	var gone []string
+	if s.Has(snapshot.Instances) {
+		for _, id := range covered(r.incidents, instanceID) {
+			i := slices.IndexFunc(r.entries, func(e entry) bool { return e.launch.Instance == id && e.instance != nil })
+			if i < 0 || r.entries[i].instance.Ended() {
+				gone = append(gone, id)
+			}
+		}
+	}
+	for _, i := range r.incidents {
+		if i.State == report.Closed {
+			continue
+		}
+		for _, c := range i.Covers {
+			group, _, _ := strings.Cut(string(i.Key.Check), "/")
+			// What explains a refused launch covers its group, beside the subnet.
+			refused := group == "launch" || !subnetID(c) && (i.Key.Check == "ip/leaked-interfaces" || i.Key.Check == "spot/burst-exceeds-subnet")
+			switch {
+			case refused && s.Has(snapshot.Groups):
+				if !slices.ContainsFunc(s.Groups, func(g snapshot.Group) bool { return g.Name == c }) {
+					gone = append(gone, c)
+				}
+			case i.Key.Check == "addon/degraded" && s.Has(snapshot.Addons):
+				if !slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == c }) {
+					gone = append(gone, c)
+				}
+			}
+		}
+	}
+	return gone
+}
+
+func launches(entries []entry) []snapshot.Launch {
+	list := make([]snapshot.Launch, 0, len(entries))
+	for _, e := range entries {
+		list = append(list, inspect.Remembered(e.launch))
+	}
+	return list
+}
+
+// told is how each launch stands, for report.
+func told(entries []entry, verdicts []outcome.Verdict) []report.Launch {
+	list := make([]report.Launch, 0, len(entries))
+	for i, e := range entries {
+		if e.silent {
+			continue
+		}
+		v := verdicts[i]
+		list = append(list, report.Launch{
+			Instance: e.launch.Instance, Nodegroup: e.launch.Nodegroup, Group: e.launch.Group,
+			Subnet: e.launch.Subnet, Zone: e.launch.Zone, Type: e.launch.Type,
+			Started: e.launch.Started, Standing: v.Standing,
+			Registered: v.Registered, Ready: v.Ready, Ended: v.Ended, EndedWhy: v.EndedWhy,
+		})
+	}
+	return list
+}
+
+func unique(list []string) []string {
+	list = slices.DeleteFunc(list, func(s string) bool { return s == "" })
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+func subnetID(id string) bool { return len(id) > 7 && id[:7] == "subnet-" }
+
+func instanceID(id string) bool { return strings.HasPrefix(id, "i-") }

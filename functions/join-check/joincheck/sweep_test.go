@@ -1,0 +1,173 @@
+package joincheck
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/local/cloud"
+	"rollcall/local/stage/stagetest"
+	"rollcall/shared/node/outcome"
+	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/state"
+)
+
+// sweep plays one sweep and returns what it told of the cluster.
+func sweep(t *testing.T, b *stagetest.Bench) report.Observation {
+	t.Helper()
+	if _, err := b.Handle(b.Sweep()); err != nil {
+		t.Fatal(err)
+	}
+	o := b.Observation()
+	if !o.Sweep || o.Cluster != stagetest.Cluster || o.Account != "111122223333" {
+		t.Errorf("observation of %q in %q, sweep %v", o.Cluster, o.Account, o.Sweep)
+	}
+	return o
+}
+
+// TestSweepOfNothing: a sweep tells report the time even when all is well, and
+// records no node that was there before.
+func TestSweepOfNothing(t *testing.T) {
+	b := bench(t, healthy)
+	if o := sweep(t, b); len(o.Launches) > 0 || len(stagetest.Causes(o)) > 0 || len(o.Blind) > 0 {
+		t.Errorf("launches %+v, causes %v, blind %v", o.Launches, stagetest.Causes(o), o.Blind)
+	}
+	if _, recorded := b.Launch("i-0d0000000000000a1"); recorded {
+		t.Error("a node of old was recorded as a launch")
+	}
+}
+
+// TestLostEvents: events are best effort; the sweep finds their launches.
+func TestLostEvents(t *testing.T) {
+	b, id, _ := launched(t, stagetest.Options{})
+	b.Advance(6 * time.Minute)
+	o := sweep(t, b)
+	if len(o.Launches) != 1 || o.Launches[0].Instance != id || o.Launches[0].Standing != outcome.Missed || stagetest.Causes(o)["route/no-egress"] != stagetest.Table {
+		t.Errorf("launches %+v because of %v", o.Launches, stagetest.Causes(o))
+	}
+	first, ok := b.Launch(id)
+	if !ok || first.Standing != outcome.Missed {
+		t.Errorf("record %+v (%v), want missed", first, ok)
+	}
+	b.Advance(5 * time.Minute)
+	sweep(t, b)
+	if again, _ := b.Launch(id); again.Looks != 2 || !again.Due.Equal(first.Due) {
+		t.Errorf("record %+v, want a second look at the first", again)
+	}
+}
+
+func TestSweepSeesItJoin(t *testing.T) {
+	b, id, _ := launched(t, healthy)
+	sweep(t, b)
+	l, ok := b.Launch(id)
+	if !ok || l.Standing != outcome.Waiting || b.Reminders()[id] == 0 {
+		t.Fatalf("record %+v (%v), reminders %v: want one that waits and is called when it is due", l, ok, b.Reminders())
+	}
+	b.Advance(5 * time.Minute)
+	o := sweep(t, b)
+	if len(o.Launches) != 1 || o.Launches[0].Standing != outcome.Joined {
+		t.Errorf("launches %+v, want that it joined", o.Launches)
+	}
+	if l, _ := b.Launch(id); l.Standing != outcome.Joined || l.Ready.IsZero() || l.Registered.IsZero() {
+		t.Errorf("record %+v, want joined and when", l)
+	}
+	b.Advance(5 * time.Minute)
+	if o := sweep(t, b); len(o.Launches) > 0 {
+		t.Errorf("launches %+v: the outcome is known", o.Launches)
+	}
+}
+
+func TestSweepSeesItGone(t *testing.T) {
+	b, id, _ := launched(t, stagetest.Options{})
+	b.Advance(6 * time.Minute)
+	sweep(t, b)
+	b.Call("eks:UpdateNodegroupConfig", `{"clusterName":"`+stagetest.Cluster+`","nodegroupName":"`+stagetest.Nodegroup+`","scalingConfig":{"minSize":0,"maxSize":1,"desiredSize":0}}`)
+	b.Advance(2 * time.Minute)
+	o := sweep(t, b)
+	if len(o.Launches) != 1 || o.Launches[0].Standing != outcome.Gone || o.Launches[0].EndedWhy == "" {
+		t.Errorf("launches %+v, want that it is gone and why", o.Launches)
+	}
+	if l, _ := b.Launch(id); l.Standing != outcome.Gone {
+		t.Errorf("record %+v, want gone", l)
+	}
+}
+
+// TestSweepBlind: what cannot be seen is not gone.
+func TestSweepBlind(t *testing.T) {
+	b, id, _ := launched(t, stagetest.Options{Faults: []cloud.FaultRule{{Call: "ec2:DescribeInstances", Deny: true}}})
+	started := b.Now()
+	b.Advance(6 * time.Minute)
+	if _, err := b.Store.CreateLaunch(t.Context(), state.Launch{Instance: id, Cluster: stagetest.Cluster, Subnet: stagetest.Subnet, Started: started, Due: started.Add(5 * time.Minute), Standing: outcome.Waiting}); err != nil {
+		t.Fatal(err)
+	}
+	o := sweep(t, b)
+	if !slices.ContainsFunc(o.Blind, func(f snapshot.Failure) bool { return f.Call == "ec2:DescribeInstances" && f.Reason == snapshot.Denied }) {
+		t.Errorf("blind %+v, want ec2:DescribeInstances", o.Blind)
+	}
+	if len(o.Launches) != 1 || o.Launches[0].Standing != outcome.Missed {
+		t.Errorf("launches %+v, want one that is missed, not gone", o.Launches)
+	}
+	if l, _ := b.Launch(id); l.Standing.Final() {
+		t.Errorf("record %+v is final", l)
+	}
+}
+
+func TestSweepWithoutTheList(t *testing.T) {
+	b := bench(t, stagetest.Options{Faults: []cloud.FaultRule{{Call: "eks:ListClusters", Deny: true}}})
+	if _, err := b.Handle(b.Sweep()); err != nil {
+		t.Errorf("%v: it is said in Slack, and tried again by the next sweep", err)
+	}
+	if b.Counts()["BlindSweeps"] != 1 || !strings.Contains(b.Logs(), "eks:ListClusters") {
+		t.Errorf("counts %v, log %s: want the permission's name", b.Counts(), b.Logs())
+	}
+}
+
+// TestSweepGoesOn: one cluster's trouble does not keep the others from being
+// looked at, and is told.
+func TestSweepGoesOn(t *testing.T) {
+	b := bench(t, stagetest.Options{Settings: map[string]string{"ROLLCALL_CLUSTERS": "broken,eks-workshop"}})
+	newer := report.Incident{Format: report.Format + 1, Key: report.Key{Cluster: "broken", Check: "route/no-egress", Resource: "rtb-1"}, State: report.Open}
+	if _, err := b.Store.SaveIncident(t.Context(), newer); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.Handle(b.Sweep())
+	if err == nil || !strings.Contains(err.Error(), "sweep cluster broken") || strings.Contains(err.Error(), "eks-workshop") {
+		t.Errorf("error %v, want the cluster that could not be swept, and no other", err)
+	}
+	if o := b.Observation(); o.Cluster != stagetest.Cluster {
+		t.Errorf("observation of %q, want %q", o.Cluster, stagetest.Cluster)
+	}
+	if got := b.Counts()["SweptClusters"]; got != 1 {
+		t.Errorf("%d clusters were swept, want 1", got)
+	}
+}
+
+// TestCallsDoNotGrowWithNodes: a large healthy cluster costs what a small one
+// does.
+func TestCallsDoNotGrowWithNodes(t *testing.T) {
+	totals := map[int]string{}
+	for _, n := range []int{1, 200} {
+		b := bench(t, stagetest.Options{World: "burst-200.yaml", Over: `
+timeline: []
+ec2:
+  RouteTables:
+    - RouteTableId: rtb-0cd20000000000002
+      Routes:
+        - {DestinationCidrBlock: 10.42.0.0/16, GatewayId: local}
+        - {DestinationCidrBlock: 0.0.0.0/0, NatGatewayId: nat-0aa40000000000001}
+`})
+		b.Scale(n)
+		b.Advance(unrecorded + 5*time.Minute) // younger ones are asked for their records
+		b.Calls()
+		if o := sweep(t, b); len(o.Launches) > 0 {
+			t.Errorf("%d nodes: launches %+v, want none: all have joined unseen", n, o.Launches[0])
+		}
+		_, totals[n] = stagetest.Total(b.Calls())
+		t.Logf("%d nodes: %s", n, totals[n])
+	}
+	if totals[1] != totals[200] {
+		t.Errorf("one node: %s\n200 nodes: %s", totals[1], totals[200])
+	}
+}

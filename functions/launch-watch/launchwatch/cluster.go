@@ -1,0 +1,143 @@
+package launchwatch
+
+import (
+	"slices"
+	"time"
+
+	"rollcall/shared/gather"
+	"rollcall/shared/inspect"
+	"rollcall/shared/node/outcome"
+	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/state"
+)
+
+// clusterCase is what there is to look at in one cluster.
+type clusterCase struct {
+	account   string
+	instances []snapshot.Instance
+	groups    []snapshot.Group
+	subnets   []string            // of launches that failed
+	told      []snapshot.Activity // of those that failed
+	failed    []snapshot.Failure
+	news      map[string]news
+	known     map[string]state.Launch
+}
+
+// cases sorts the batch by cluster.
+func (h handler) cases(b *batch, a inspect.Assignment, groups []snapshot.Group, groupsUnread bool) map[string]clusterCase {
+	all := map[string]clusterCase{}
+	for name, list := range a.Clusters {
+		c := clusterCase{news: map[string]news{}, known: b.known}
+		for _, in := range list {
+			c.instances = append(c.instances, inspect.Recall(in, b.known[in.ID]))
+			n, ok := b.launched[in.ID]
+			if !ok {
+				n = b.ended[in.ID]
+			}
+			c.news[in.ID] = n
+			if n.account != "" {
+				c.account = n.account
+			}
+		}
+		all[name] = c
+	}
+	for _, id := range sortedKeys(b.failures) {
+		f := b.failures[id]
+		i := slices.IndexFunc(groups, func(g snapshot.Group) bool { return g.Name == f.Group })
+		if i < 0 && groupsUnread {
+			h.log.Warn("whose the failed launch is cannot be told without its group, its message goes back to the queue", "group", f.Group)
+			b.failed = append(b.failed, f.message)
+			continue
+		}
+		cluster, ok := "", false
+		if i >= 0 {
+			cluster, ok = gather.ClusterOf(groups[i].Tags)
+		}
+		if !ok || !h.watches(cluster) {
+			h.count("ForeignInstances", 1)
+			continue
+		}
+		h.log.Info("a launch failed", "cluster", cluster, "group", f.Group, "message", f.Message)
+		h.count("FailedLaunches", 1)
+		c := all[cluster]
+		c.account = f.Account
+		c.told = append(c.told, heard(f.Trigger))
+		if f.Subnet != "" {
+			c.subnets = append(c.subnets, f.Subnet)
+		} else {
+			c.subnets = append(c.subnets, groups[i].Subnets...)
+		}
+		all[cluster] = c
+	}
+	for name, c := range all {
+		for _, g := range groups {
+			if cluster, ok := gather.ClusterOf(g.Tags); ok && cluster == name || slices.Contains(inspect.GroupsOf(c.instances), g.Name) {
+				c.groups = append(c.groups, g)
+			}
+		}
+		all[name] = c
+	}
+	return all
+}
+
+func (c clusterCase) query(cluster, region string, now time.Time, learned inspect.Learned, sources []snapshot.Source) gather.Query {
+	q := gather.Query{
+		Account: c.account, Region: region, Time: now, Cluster: cluster,
+		Scope: snapshot.Scope{
+			Instances: inspect.IDs(c.instances),
+			Subnets:   union(inspect.SubnetsOf(c.instances), c.subnets),
+		},
+		Instances: c.instances, Groups: c.groups, Failed: c.failed,
+		Nodegroups: inspect.ManagedOf(c.instances), Sources: sources,
+	}
+	for _, in := range c.instances {
+		if q.VPC == "" {
+			q.VPC = in.VPC
+		}
+		q.Launches = append(q.Launches, inspect.Remembered(c.record(cluster, in, learned)))
+	}
+	return q
+}
+
+// record is what is remembered of an instance's launch, or will be.
+func (c clusterCase) record(cluster string, in snapshot.Instance, learned inspect.Learned) state.Launch {
+	l, ok := c.known[in.ID]
+	if !ok {
+		l = inspect.Record(cluster, in, inspect.Launch(in, c.started(in)), learned.Allow(inspect.NodegroupOf(in)))
+	}
+	if facts := c.news[in.ID].facts; facts != (outcome.Facts{}) {
+		l.Learn(facts)
+	}
+	return l
+}
+
+// started is when the launch began: what is remembered, else the earliest of
+// EC2's own launch time and the events that know.
+func (c clusterCase) started(in snapshot.Instance) time.Time {
+	if l, ok := c.known[in.ID]; ok {
+		return l.Started
+	}
+	t := in.Launched
+	if clock := c.news[in.ID].clock; t.IsZero() || !clock.IsZero() && clock.Before(t) {
+		t = clock
+	}
+	return t
+}
+
+// launches tells how each launch stands: there is no node yet to look for.
+func (c clusterCase) launches(cluster string, now time.Time, learned inspect.Learned) []report.Launch {
+	var list []report.Launch
+	for _, in := range c.instances {
+		r := c.record(cluster, in, learned)
+		v := outcome.Decide(
+			outcome.Launch{Started: r.Started, Due: r.Due},
+			outcome.Seen{EC2Read: true, Instance: &in}, now, outcome.Policy{GiveUp: r.Due.Sub(r.Started)})
+		l := inspect.Launch(in, r.Started)
+		if v.Standing == outcome.Gone {
+			l.Standing, l.Ended, l.EndedWhy = v.Standing, v.Ended, v.EndedWhy
+		}
+		list = append(list, l)
+	}
+	return list
+}

@@ -1,0 +1,124 @@
+package launchwatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"rollcall/shared/node/outcome"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/state"
+)
+
+// notices takes down what EC2 says beforehand of an instance's end: it tells a
+// reclaimed instance from a broken one, and opens nothing by itself. An
+// instance that nobody has recorded may be one whose launch is still to be told
+// of: it is looked at like a launch.
+func (h handler) notices(ctx context.Context, b *batch) error {
+	ignored := 0
+	for _, id := range sortedKeys(b.noticed) {
+		n := b.noticed[id]
+		l, known := b.known[id]
+		switch {
+		case known && l.Standing == outcome.Joined && n.latest.Sub(l.Ready) > snapshot.LostWithin:
+			ignored++
+		case known:
+			if err := h.learn(ctx, l, n.facts); err != nil {
+				return err
+			}
+			l.Learn(n.facts)
+			b.known[id] = l
+		default:
+			launched, told := b.launched[id]
+			launched.facts = n.facts
+			launched.messages = append(launched.messages, n.messages...)
+			if !told {
+				launched.account, launched.latest, launched.early = n.account, n.latest, true
+			}
+			b.launched[id] = launched
+		}
+	}
+	h.count("NoticesIgnored", ignored)
+	return nil
+}
+
+// ends takes down when launches that are waited for ended: EC2 does not always
+// say. Whether one had been a node join-check sees.
+func (h handler) ends(ctx context.Context, b *batch) error {
+	for _, id := range sortedKeys(b.ended) {
+		l, over := b.known[id], outcome.Facts{Over: b.ended[id].latest}
+		if err := h.learn(ctx, l, over); err != nil {
+			return err
+		}
+		l.Learn(over)
+		b.known[id] = l
+	}
+	return nil
+}
+
+// young sets aside the instances of notices that are no launches any more: old
+// nodes that were there before Rollcall, and others' instances.
+func (h handler) young(b *batch, found []snapshot.Instance) []snapshot.Instance {
+	ignored := 0
+	found = slices.DeleteFunc(found, func(in snapshot.Instance) bool {
+		if n, ok := b.launched[in.ID]; !ok || !n.early || h.now().Sub(in.Launched) <= outcome.Longest {
+			return false
+		}
+		delete(b.launched, in.ID)
+		ignored++
+		return true
+	})
+	h.count("NoticesIgnored", ignored)
+	return found
+}
+
+// lose takes down the ends of nodes that had joined, with EC2's reason, and
+// sets the instances aside: nobody waits for them.
+func (h handler) lose(ctx context.Context, b *batch, found []snapshot.Instance) ([]snapshot.Instance, error) {
+	for _, id := range sortedKeys(b.lost) {
+		end := outcome.Facts{Ended: b.lost[id].latest}
+		if i := slices.IndexFunc(found, func(in snapshot.Instance) bool { return in.ID == id }); i >= 0 {
+			r := found[i].StateReason
+			end = outcome.Merge(end, outcome.Facts{Ended: r.When, Reason: outcome.EndReason{Code: r.Code, Message: r.Message}})
+			found = slices.Delete(found, i, i+1)
+		}
+		if err := h.learn(ctx, b.known[id], end); err != nil {
+			return nil, err
+		}
+		h.count("LostNodes", 1)
+	}
+	return found, nil
+}
+
+// races is how often a record is read again that somebody else has written.
+const races = 3
+
+// learn adds facts to a record. Facts only add up: over a record that somebody
+// else has written meanwhile they are added again.
+func (h handler) learn(ctx context.Context, l state.Launch, facts outcome.Facts) error {
+	for range races {
+		if !l.Learn(facts) {
+			return nil
+		}
+		err := h.launches.SaveLaunch(ctx, l)
+		var conflict *state.Conflict
+		switch {
+		case err == nil:
+			return nil
+		case !errors.As(err, &conflict):
+			return fmt.Errorf("record what is known of %s: %w", l.ID(), err)
+		}
+		h.count("LostRaces", 1)
+		known, err := h.launches.GetLaunches(ctx, []string{l.ID()})
+		if err != nil {
+			return fmt.Errorf("read the launch of %s again: %w", l.ID(), err)
+		}
+		again, ok := known[l.ID()]
+		if !ok {
+			return nil // expired
+		}
+		l = again
+	}
+	return fmt.Errorf("record what is known of %s: somebody else wrote it %d times", l.ID(), races)
+}

@@ -1,0 +1,168 @@
+package remediate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"rollcall/shared/plan"
+	"rollcall/shared/report"
+)
+
+// lease is how long what was written ahead keeps others from a plan: the run
+// that wrote it ends within its timeout (spec), and is at it no more after.
+const lease = 2 * time.Minute
+
+// deedID names a deed by its plan and its approval: the same approval is good
+// for one deed. A policy approves a plan once each time that the incident is
+// opened.
+func deedID(inc report.Incident, p plan.Plan, approved *report.Offer) string {
+	if approved == nil {
+		return fmt.Sprintf("%s/auto-%s", p.Hash(), inc.Opened.UTC().Format("20060102T150405.000Z"))
+	}
+	return fmt.Sprintf("%s/%s", approved.Hash, approved.Decided.UTC().Format("20060102T150405.000Z"))
+}
+
+func (h handler) draft(inc report.Incident, p plan.Plan, approved *report.Offer) plan.Deed {
+	d := plan.Deed{Format: plan.Format, ID: deedID(inc, p, approved), Plan: p, Hash: p.Hash(), Policy: plan.Auto, Began: h.now()}
+	if approved != nil {
+		d.Policy, d.ApprovedBy, d.Approved = plan.Approve, approved.By.ID, approved.Decided
+	}
+	return d
+}
+
+// act does what a person approved, unless the limit is reached. An approval that
+// was refused is used up: nothing is done an hour later without them.
+func (h handler) act(ctx context.Context, inc report.Incident, o order, approved *report.Offer) error {
+	d := h.draft(inc, o.plan, approved)
+	room, err := h.memory.CountDeed(ctx, d, h.limit)
+	if err != nil {
+		return err
+	}
+	if !room.IsZero() {
+		d = refusedDeed(d, limitReached, fmt.Sprintf("%s It is offered again at %s. This approval is used up: it is not done then without another.", h.limitSays(), clock(room)))
+		d.Next = &plan.Next{At: room, Reason: report.LimitReached, Says: h.limitSays()}
+		return h.refuse(ctx, inc, d)
+	}
+	return h.carryOut(ctx, inc, d, o.left)
+}
+
+// refuse records that an approval is not acted upon, and tells it.
+func (h handler) refuse(ctx context.Context, inc report.Incident, d plan.Deed) error {
+	there, claimed, err := h.memory.ClaimDeed(ctx, d)
+	if err != nil {
+		return err
+	}
+	if !claimed {
+		return fmt.Errorf("another run is at %s", d.ID)
+	}
+	return h.tellDeed(ctx, inc, there)
+}
+
+// carryOut does a plan that is counted, once: it is written ahead, done, recorded,
+// told. What one plan leaves is looked at again later.
+func (h handler) carryOut(ctx context.Context, inc report.Incident, d plan.Deed, left int) error {
+	d, claimed, err := h.memory.ClaimDeed(ctx, d)
+	if err != nil {
+		return err
+	}
+	if !claimed {
+		return fmt.Errorf("another run is at %s", d.ID)
+	}
+	did := h.do.Do(ctx, d.Plan, d.ID)
+	d.Result, d.Reason, d.Says, d.Changed, d.Requests = did.Result, did.Reason, did.Says, did.Changed, did.Requests
+	h.count("Deeds", 1)
+	if d.Result == plan.Uncertain {
+		d = h.find(ctx, inc, d)
+	}
+	if left > 0 && d.Result != plan.Failed {
+		d.Next = h.rest(ctx, d, left)
+	}
+	return h.finish(ctx, inc, d)
+}
+
+// done tells that a deed was done by an earlier run. One that is being done
+// comes again when it is not any more (settle).
+func (h handler) done(ctx context.Context, inc report.Incident, id string) (bool, error) {
+	list, err := h.memory.Deeds(ctx, inc.Key.Cluster)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(list, func(d plan.Deed) bool { return d.ID == id }), nil
+}
+
+// find looks what came of a deed whose answer was lost.
+func (h handler) find(ctx context.Context, inc report.Incident, d plan.Deed) plan.Deed {
+	s, err := h.look(ctx, inc, plan.Sources(d.Plan.Remedy, ""), d.Plan.Remedy == plan.CoverZones)
+	if err != nil {
+		d.Result, d.Says = plan.Uncertain, "No answer came, and what is so now could not be read."
+		return d
+	}
+	switch done, known := d.Plan.Applied(s); {
+	case !known:
+		d.Result, d.Says = plan.Uncertain, "No answer came, and what is so now could not be read."
+	case done:
+		d.Result, d.Says = plan.Done, "No answer came; the world is now as planned."
+	default:
+		// It may still come about: EC2's answers lag behind by seconds.
+		d.Result, d.Says = plan.Uncertain, "No answer came, and the world is not as planned. It is not tried again."
+	}
+	return d
+}
+
+// finish records what came of a deed, and tells it.
+func (h handler) finish(ctx context.Context, inc report.Incident, d plan.Deed) error {
+	d.Ended = h.now()
+	d, err := h.memory.SaveDeed(ctx, d)
+	if err != nil {
+		return err
+	}
+	h.log.InfoContext(ctx, "deed", "cluster", inc.Key.Cluster, "check", inc.Key.Check, "resource", inc.Key.Resource,
+		"deed", d.ID, "remedy", d.Plan.Remedy, "policy", d.Policy, "by", d.ApprovedBy, "result", d.Result, "reason", d.Reason, "changed", d.Changed, "requests", d.Requests)
+	h.count("Deeds"+string(d.Result), 1)
+	return h.tellDeed(ctx, inc, d)
+}
+
+// settle finishes what earlier runs left: a deed that was written ahead and
+// has no end, whichever opening of the incident it was in, and one that was not
+// told. What was claimed is never done again.
+func (h handler) settle(ctx context.Context, inc report.Incident) error {
+	list, err := h.memory.Deeds(ctx, inc.Key.Cluster)
+	if err != nil {
+		return err
+	}
+	for _, d := range list {
+		if d.Plan.Check != inc.Key.Check || d.Plan.Resource != inc.Key.Resource {
+			continue
+		}
+		switch {
+		case !d.Ended.IsZero() && (told(inc, d) || dropped(inc, d) || d.Began.Before(inc.Opened)):
+		case !d.Ended.IsZero():
+			err = h.tellDeed(ctx, inc, d)
+		case h.now().Sub(d.Began) < lease:
+			err = fmt.Errorf("a run is at %s", d.ID)
+		default:
+			d = h.find(ctx, inc, d)
+			d.Reason = "interrupted"
+			err = h.finish(ctx, inc, d)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// told tells that report knows of a deed.
+func told(inc report.Incident, d plan.Deed) bool {
+	return slices.ContainsFunc(inc.Offers, func(o report.Offer) bool { return o.Deed != nil && o.Deed.ID == d.ID && o.Deed.Result == d.Result })
+}
+
+// dropped tells that report knew of a deed and keeps later ones in its place: what
+// is replaced in many parts has more deeds than an incident keeps.
+func dropped(inc report.Incident, d plan.Deed) bool {
+	return len(inc.Offers) >= report.MaxOffers && slices.ContainsFunc(inc.Offers, func(o report.Offer) bool {
+		return o.Deed != nil && o.Deed.Plan.Remedy == d.Plan.Remedy && o.Deed.Began.After(d.Began)
+	})
+}

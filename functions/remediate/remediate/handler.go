@@ -1,0 +1,226 @@
+package remediate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"rollcall/shared/bus"
+	"rollcall/shared/event"
+	"rollcall/shared/gather"
+	"rollcall/shared/network/leak"
+	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/report"
+	"rollcall/shared/run"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/state"
+)
+
+// Memory is what remediate reads and writes of the table. Incidents are
+// report's: they are read only.
+type Memory interface {
+	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
+	Sightings(ctx context.Context, vpc string) (map[string]leak.Sighting, error)
+	Deeds(ctx context.Context, cluster string) ([]plan.Deed, error)
+	ClaimDeed(ctx context.Context, d plan.Deed) (there plan.Deed, claimed bool, err error)
+	SaveDeed(ctx context.Context, d plan.Deed) (plan.Deed, error)
+	CountDeed(ctx context.Context, d plan.Deed, most int) (room time.Time, err error)
+	RoomForDeeds(ctx context.Context, cluster string, r plan.Remedy, things, most int, now time.Time) (time.Time, error)
+}
+
+// Reader is how it looks.
+type Reader interface {
+	Find(ctx context.Context, ids, groups []string) ([]snapshot.Instance, *snapshot.Failure)
+	Groups(ctx context.Context, names []string) ([]snapshot.Group, *snapshot.Failure)
+	GroupsOf(ctx context.Context, cluster string) ([]snapshot.Group, *snapshot.Failure)
+	Read(ctx context.Context, q gather.Query) (*snapshot.Snapshot, error)
+	InterfacesWith(ctx context.Context, groups []string) ([]snapshot.Interface, *snapshot.Failure)
+}
+
+// Doer changes things.
+type Doer interface {
+	Do(ctx context.Context, p plan.Plan, token string) remedy.Did
+}
+
+// Sender tells report, and itself later.
+type Sender interface {
+	SendProposal(ctx context.Context, p report.Proposal) error
+	SendDeed(ctx context.Context, d report.DeedTold) error
+	RemedyAgain(ctx context.Context, event string, delay time.Duration) error
+}
+
+// Teller tells the bus.
+type Teller interface {
+	Tell(ctx context.Context, events []report.Event) error
+}
+
+var (
+	_ Memory = (*state.Store)(nil)
+	_ Reader = (*gather.Reader)(nil)
+	_ Doer   = remedy.Hand{}
+	_ Sender = bus.Queues{}
+	_ Teller = (*bus.Bus)(nil)
+)
+
+// settings are what the operator chose.
+type settings struct {
+	region   string
+	watches  func(cluster string) bool
+	policy   func(cluster string, r plan.Remedy) plan.Policy
+	vpcs     []string
+	roles    []string // ARNs
+	limit    int
+	approval time.Duration
+	joinTime time.Duration
+	grace    time.Duration
+}
+
+type handler struct {
+	settings
+	memory Memory
+	reader Reader
+	do     Doer
+	send   Sender
+	bus    Teller
+	now    func() time.Time
+	log    *slog.Logger
+	count  func(name string, n int)
+}
+
+// Build makes the handler of remediate from what its invocations share.
+func Build(_ context.Context, e run.Env) (run.Handler, error) { return newHandler(e).handle, nil }
+
+func newHandler(e run.Env) handler {
+	c := e.Config
+	return handler{
+		settings: settings{
+			region: c.Region, watches: c.Watches, policy: c.RemedyOf, vpcs: c.RemedyVPCs, roles: c.RemedyRoles, limit: c.RemedyLimit,
+			approval: c.ApprovalTime, joinTime: c.JoinTime, grace: c.CleanupGrace,
+		},
+		memory: state.New(dynamodb.NewFromConfig(e.AWS), c.TableName).At(e.Now),
+		reader: gather.New(e.AWS).Through(c.Doors.Of),
+		do:     remedy.NewHand(e.AWS),
+		send:   bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: c.ResultQueueURL, Remedies: c.RemedyQueueURL},
+		bus:    bus.New(eventbridge.NewFromConfig(e.AWS), c.BusName),
+		now:    e.Now, log: e.Log, count: e.Metrics.Count,
+	}
+}
+
+// handle takes what the bus told of incidents.
+func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
+	messages, ok := event.Batch(raw)
+	if !ok {
+		return nil, errors.New("remediate is woken by its queue alone")
+	}
+	var failed []string
+	for _, m := range messages {
+		if err := h.message(ctx, m); err != nil {
+			h.log.ErrorContext(ctx, "a message goes back to the queue", "message", m.ID, "received", m.Received, "error", err.Error())
+			h.count("FailedMessages", 1)
+			failed = append(failed, m.ID)
+		}
+	}
+	return event.Failures(failed), nil
+}
+
+// message trusts nothing in an event but whom it is about: whoever may put
+// events could say anything there. All else is in the table, which report alone
+// writes.
+func (h handler) message(ctx context.Context, m event.Message) error {
+	t, err := event.Parse([]byte(m.Body))
+	if err != nil {
+		h.count("MalformedEvents", 1)
+		return err
+	}
+	if t.Kind != event.IncidentTold || t.Told == string(report.EventResolved) {
+		h.count("ForeignEvents", 1)
+		return nil
+	}
+	if !h.watches(t.Cluster) {
+		h.count("ForeignClusters", 1)
+		return nil
+	}
+	if !h.mayAnything(t.Cluster) {
+		return nil
+	}
+	list, err := h.memory.Incidents(ctx, t.Cluster)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(list, func(x report.Incident) bool {
+		return string(x.Key.Check) == t.Check && x.Key.Resource == t.Resource
+	})
+	if i < 0 {
+		h.log.InfoContext(ctx, "there is no such incident", "cluster", t.Cluster, "check", t.Check, "resource", t.Resource)
+		return nil
+	}
+	return h.incident(ctx, list[i], m.Body)
+}
+
+// mayAnything tells that a cluster has opted in to some remedy.
+func (h handler) mayAnything(cluster string) bool {
+	return slices.ContainsFunc(plan.Remedies(), func(r plan.Remedy) bool { return h.policy(cluster, r) != plan.Off })
+}
+
+// incident does what is to be done for an incident. First what an earlier run
+// left unfinished: while that is not known nothing else is done for it.
+func (h handler) incident(ctx context.Context, inc report.Incident, event string) error {
+	if err := h.settle(ctx, inc); err != nil {
+		return err
+	}
+	errs := []error{h.overtaken(ctx, inc)}
+	if inc.State != report.Open && inc.State != report.Cleared {
+		return errors.Join(errs...)
+	}
+	for _, r := range remediesFor(inc) {
+		// That an incident is muted keeps people from being called, not the
+		// remedy that an operator has switched on from being done.
+		if err := h.remedy(ctx, inc, r, event); err != nil {
+			errs = append(errs, fmt.Errorf("%s for %s at %s in %s: %w", r, inc.Key.Check, inc.Key.Resource, inc.Key.Cluster, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// overtaken says of what a person approved, and what the incident needs no more,
+// that it is not done.
+func (h handler) overtaken(ctx context.Context, inc report.Incident) error {
+	for _, r := range plan.Remedies() {
+		o := latest(inc, r, report.Approved)
+		open := inc.State == report.Open || inc.State == report.Cleared
+		if o == nil || o.Policy != plan.Approve || r == plan.DeleteLeakedInterfaces || open && slices.Contains(remediesFor(inc), r) {
+			continue
+		}
+		if done, err := h.done(ctx, inc, deedID(inc, o.Plan, o)); err != nil {
+			return err
+		} else if done {
+			continue
+		}
+		if err := h.decline(ctx, inc, *o, plan.NotSo, "The incident does not need it any more."); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remediesFor are the remedies that an incident may need: its cause's, while
+// it is there; the replacement of what failed for it, once it is gone.
+func remediesFor(inc report.Incident) []plan.Remedy {
+	if inc.State == report.Cleared {
+		return []plan.Remedy{plan.ReplaceInstance}
+	}
+	r := plan.Remedy(inc.Cause.Fix.Remedy)
+	if r == "" || r == plan.ReplaceInstance || !slices.Contains(plan.Remedies(), r) {
+		return nil
+	}
+	return []plan.Remedy{r}
+}

@@ -1,0 +1,67 @@
+package remediate
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"rollcall/local/stage/stagetest"
+	"rollcall/shared/plan"
+	"rollcall/shared/report"
+)
+
+// TestKilledAtEachWrite: what a person approves, or a policy decides, is done
+// once, recorded and told, wherever the function ends. Killed between the record
+// that it will be done and the call, nobody can tell whether it was: that is said,
+// and it is not tried again.
+func TestKilledAtEachWrite(t *testing.T) {
+	// The claim is the third write of either, the call the fourth.
+	unknown := []string{"3 PutItem, answer lost", "4 CreateRoute"}
+	for name, remedies := range map[string]string{"by a person": byPerson, "by a policy": byItself} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stagetest.KilledAtEachWrite(t, []string{"CreateRoute", "PutEvents", "PutItem", "SendMessage"}, func(t *testing.T, k *stagetest.Kill) any {
+				s := start(t, remedies, stagetest.Options{Kill: k})
+				proposals, told := map[string]report.Proposal{}, map[string]plan.Deed{}
+				take := func() {
+					list, deeds := s.said()
+					for _, p := range list {
+						proposals[p.ID] = p // report takes it in once
+					}
+					for _, d := range deeds {
+						told[d.ID+" "+string(d.Result)] = d
+					}
+				}
+				k.Invoke(stagetest.Batch(s.told(opened)))
+				take()
+				if remedies == byPerson {
+					for _, p := range proposals {
+						s.approve(p)
+					}
+					k.Invoke(stagetest.Batch(s.told(approval)))
+					take()
+				}
+				want, calls := plan.Done, 1
+				if slices.Contains(unknown, k.String()) {
+					want, calls = plan.Uncertain, 0
+				}
+				kept, err := s.Store.Deeds(t.Context(), stagetest.Cluster)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, d := range slices.Concat(kept, slices.Collect(maps.Values(told))) {
+					if d.Result != want || d.Ended.IsZero() {
+						t.Errorf("deed %+v, want %s", d, want)
+					}
+				}
+				if n := s.Calls()["ec2:CreateRoute"]; n != calls || (s.routes()["0.0.0.0/0"] == nat) != (calls == 1) || len(s.routes()) != 1+calls {
+					t.Errorf("%d calls of CreateRoute, want %d; routes %v", n, calls, s.routes())
+				}
+				return stagetest.Timeless(t, map[string]any{
+					"proposals": proposals, "told": len(told), "deeds": len(kept), "wanted": s.wanted() > 0,
+					"records": slices.Sorted(maps.Keys(s.Kept())),
+				})
+			})
+		})
+	}
+}

@@ -1,0 +1,202 @@
+package remediate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"rollcall/shared/plan"
+	"rollcall/shared/report"
+)
+
+// The reasons that are this function's own.
+const (
+	notOptedIn      plan.Reason = "vpc-not-opted-in"
+	approvalExpired plan.Reason = "approval-expired"
+	planChanged     plan.Reason = "plan-changed"
+	limitReached    plan.Reason = "limit-reached"
+	policyOff       plan.Reason = "policy-off"
+)
+
+// remedy plans one remedy for an incident, and offers it or does it.
+func (h handler) remedy(ctx context.Context, inc report.Incident, r plan.Remedy, event string) error {
+	policy := h.policy(inc.Key.Cluster, r)
+	approved := latest(inc, r, report.Approved)
+	if r == plan.DeleteLeakedInterfaces && approved != nil {
+		return nil // eni-cleanup is woken by the same approval
+	}
+	byPerson := approved != nil && approved.Policy == plan.Approve
+	if byPerson {
+		// report may not have taken in yet what came of it.
+		if done, err := h.done(ctx, inc, deedID(inc, approved.Plan, approved)); err != nil || done {
+			return err
+		}
+	}
+	switch {
+	case policy == plan.Off && byPerson:
+		return h.decline(ctx, inc, *approved, policyOff, "The remedy is switched off by now.")
+	case policy == plan.Off:
+		return h.takeBack(ctx, inc, r, &plan.Refusal{Reason: policyOff, Says: "The remedy is switched off by now."})
+	case byPerson && h.expired(*approved):
+		return h.tooLate(ctx, inc, *approved)
+	}
+	o, no, err := h.plan(ctx, inc, r)
+	if err != nil {
+		return err
+	}
+	p := o.plan
+	if no == nil && p.VPC() != "" && !slices.Contains(h.vpcs, p.VPC()) {
+		no = &plan.Refusal{Reason: notOptedIn, Says: fmt.Sprintf("%s is not among the VPCs in which remedies may change the network (setting remedyVpcs).", p.VPC())}
+	}
+	h.log.InfoContext(ctx, "remedy", "cluster", inc.Key.Cluster, "check", inc.Key.Check, "resource", inc.Key.Resource, "remedy", r, "policy", policy, "refusal", no, "hash", hashOf(p, no))
+	switch {
+	case no != nil && !no.Again.IsZero() && approved == nil:
+		return h.send.RemedyAgain(ctx, event, no.Again.Sub(h.now()))
+	case no != nil && byPerson && no.Reason == plan.CouldNotLook:
+		return h.unseen(ctx, inc, *approved, no)
+	case no != nil && byPerson:
+		return h.decline(ctx, inc, *approved, no.Reason, no.Says)
+	case no != nil && h.passes(inc, r, no):
+		return h.tryLater(ctx, inc, r, policy, no)
+	case no != nil:
+		return h.takeBack(ctx, inc, r, no)
+	case byPerson && p.Hash() != approved.Hash:
+		// What was approved is not what would be done now: nobody has approved that.
+		if err := h.decline(ctx, inc, *approved, planChanged, "The world has changed since: the plan would be another one now."); err != nil {
+			return err
+		}
+		return h.offer(ctx, inc, p, policy, "")
+	case byPerson && h.expired(*approved): // while it was looked
+		return h.tooLate(ctx, inc, *approved)
+	case byPerson:
+		return h.act(ctx, inc, o, approved)
+	case policy == plan.Auto:
+		return h.byPolicy(ctx, inc, o)
+	}
+	return h.offer(ctx, inc, p, policy, "")
+}
+
+func (h handler) expired(o report.Offer) bool {
+	return !o.Expires.IsZero() && h.now().After(o.Expires)
+}
+
+func (h handler) tooLate(ctx context.Context, inc report.Incident, o report.Offer) error {
+	return h.decline(ctx, inc, o, approvalExpired, fmt.Sprintf("The approval was good until %s.", o.Expires.UTC().Format("15:04:05 UTC")))
+}
+
+// taggedOnly is why a person decides on a role although the policy is auto.
+const taggedOnly = "That Karpenter launched the instances, their tags alone say, which whoever may start an instance may set: look at them before you approve."
+
+// byPolicy does a plan that nobody needs to approve. That it is planned is told
+// first, so that what is done stands in the thread behind it.
+func (h handler) byPolicy(ctx context.Context, inc report.Incident, o order) error {
+	p := o.plan
+	if last := latest(inc, p.Remedy, report.Approved, report.Acted, report.Helped, report.Unhelpful); last != nil && last.Hash == p.Hash() && p.Remedy == plan.DeleteLeakedInterfaces {
+		return nil
+	}
+	if done, err := h.done(ctx, inc, deedID(inc, p, nil)); err != nil || done {
+		return err
+	}
+	if before, err := h.takenBack(ctx, inc, p); err != nil {
+		return err
+	} else if before != "" {
+		return h.offer(ctx, inc, p, plan.Approve, before)
+	}
+	if p.Access != nil && p.Access.Tagged {
+		return h.offer(ctx, inc, p, plan.Approve, taggedOnly)
+	}
+	if p.Remedy == plan.DeleteLeakedInterfaces { // report wakes eni-cleanup, once the plan is in the incident
+		return h.propose(ctx, inc, p, plan.Auto, "")
+	}
+	d := h.draft(inc, p, nil)
+	if room, err := h.memory.CountDeed(ctx, d, h.limit); err != nil {
+		return err
+	} else if !room.IsZero() {
+		return h.wait(ctx, inc, report.Proposal{Remedy: p.Remedy, Policy: plan.Auto, Plan: p, Hash: p.Hash(), Reason: report.LimitReached, Says: h.limitSays(), After: room})
+	}
+	if err := h.propose(ctx, inc, p, plan.Auto, ""); err != nil {
+		return err
+	}
+	return h.carryOut(ctx, inc, d, o.left)
+}
+
+func hashOf(p plan.Plan, no *plan.Refusal) string {
+	if no != nil {
+		return ""
+	}
+	return p.Hash()
+}
+
+// latest is the newest offer of a remedy since the incident was opened, if it
+// is in one of the states.
+func latest(inc report.Incident, r plan.Remedy, states ...report.OfferState) *report.Offer {
+	for _, o := range slices.Backward(inc.Offers) {
+		if o.Plan.Remedy != r || o.Made.Before(inc.Opened) {
+			continue
+		}
+		if slices.Contains(states, o.State) {
+			return &o
+		}
+		return nil
+	}
+	return nil
+}
+
+// offer sends a plan to be approved, unless the same one is offered, was
+// refused by a person, or was done already.
+func (h handler) offer(ctx context.Context, inc report.Incident, p plan.Plan, policy plan.Policy, says string) error {
+	last := latest(inc, p.Remedy, report.Offered, report.Approved, report.RefusedByUs, report.Acted, report.Helped, report.Unhelpful)
+	if last != nil && last.Hash == p.Hash() && !(last.State == report.Offered && h.now().After(last.Expires)) {
+		return nil
+	}
+	if w := latest(inc, p.Remedy, report.Deferred); w != nil && w.Reason == report.LimitReached {
+		if h.now().Before(w.After) {
+			return nil
+		}
+		if w.Hash != "" && says == "" {
+			says = "The limit of an hour has room again. What was approved before was not done, and needs a new yes."
+		}
+	}
+	return h.propose(ctx, inc, p, policy, says)
+}
+
+func (h handler) propose(ctx context.Context, inc report.Incident, p plan.Plan, policy plan.Policy, says string) error {
+	h.count("Proposals", 1)
+	return h.send.SendProposal(ctx, report.Proposal{
+		ID: proposalID(inc, p.Remedy, p.Hash()), At: h.now(), Key: inc.Key,
+		Remedy: p.Remedy, Policy: policy, Plan: p, Hash: p.Hash(), Lasts: h.approval, Says: says,
+	})
+}
+
+// takeBack says why there is no plan, once for each reason; an offer that
+// stands falls with it. That there is nothing to do, or not any more, is said of
+// an offer alone.
+func (h handler) takeBack(ctx context.Context, inc report.Incident, r plan.Remedy, no *plan.Refusal) error {
+	stands := latest(inc, r, report.Offered, report.Deferred) != nil
+	if stands && no.Reason == plan.CouldNotLook {
+		// That it could not be looked is nothing against the plan: once approved,
+		// it is looked at again before anything is done.
+		return nil
+	}
+	quiet := []plan.Reason{policyOff, plan.NothingToDo, plan.NotSo, plan.Gone, plan.TooSoon, plan.CauseIsThere, plan.AlreadyThere, plan.HasDefault}
+	if !stands && slices.Contains(quiet, no.Reason) {
+		return nil
+	}
+	h.count("Refusals", 1)
+	return h.send.SendProposal(ctx, report.Proposal{
+		ID: proposalID(inc, r, "none/"+string(no.Reason)), At: h.now(), Key: inc.Key,
+		Remedy: r, Policy: h.policy(inc.Key.Cluster, r), Reason: string(no.Reason), Says: no.Says,
+	})
+}
+
+// proposalID is the same for the same proposal of the same state of things.
+func proposalID(inc report.Incident, r plan.Remedy, what string) string {
+	n := 0
+	for _, o := range inc.Offers {
+		if o.Plan.Remedy == r && o.State != report.Offered && o.State != report.Approved && o.State != report.Deferred {
+			n++
+		}
+	}
+	return fmt.Sprintf("%s/%s/%s/%s/%s/%s/%d", inc.Key.Cluster, inc.Key.Check, inc.Key.Resource, inc.Opened.UTC().Format(time.RFC3339Nano), r, what, n)
+}

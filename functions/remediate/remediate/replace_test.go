@@ -1,0 +1,85 @@
+package remediate
+
+import (
+	"testing"
+	"time"
+
+	"rollcall/local/stage/stagetest"
+	"rollcall/shared/plan"
+	"rollcall/shared/report"
+)
+
+// healed is a stand whose route is there by hand, with the incident cleared.
+func healed(t *testing.T, policy string) *stand {
+	t.Helper()
+	s := start(t, stagetest.Cluster+"/replace-instance="+policy, stagetest.Options{})
+	s.Advance(31 * time.Minute) // the launch hook is over: the instance is in service
+	s.Call("ec2:CreateRoute", `{"RouteTableId":"`+stagetest.Table+`","DestinationCidrBlock":"0.0.0.0/0","NatGatewayId":"`+nat+`"}`)
+	inc := s.inc
+	inc.State, inc.Cleared = report.Cleared, s.Now()
+	s.save(inc)
+	return s
+}
+
+// later are the messages that it sent itself, with the delay of the last.
+func (s *stand) later() (n int) {
+	s.t.Helper()
+	for _, q := range s.Template.Queues {
+		if q.Name != "rollcall-remedies" {
+			continue
+		}
+		d, err := s.Queues.Depth(q.ARN)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		n = d.Visible + d.Delayed
+	}
+	return n
+}
+
+// An instance whose cause is gone may still join by itself; then it is replaced,
+// with its group's capacity kept, once.
+func TestReplaceAfterTheCauseIsGone(t *testing.T) {
+	s := healed(t, "auto")
+	if n := s.tell("Rollcall Incident Changed"); n != 0 {
+		t.Fatalf("%d messages came back: %s", n, s.Logs())
+	}
+	if p, d := s.said(); len(p)+len(d) != 0 || s.later() != 1 {
+		t.Fatalf("said %+v, %+v, %d for later; want that it waits", p, d, s.later())
+	}
+	s.Advance(plan.Settle + time.Second)
+	if n := s.tell("Rollcall Incident Changed"); n != 0 {
+		t.Fatalf("%d messages came back: %s", n, s.Logs())
+	}
+	_, deeds := s.said()
+	if len(deeds) != 1 || deeds[0].Result != plan.Done || len(deeds[0].Changed) != 1 || deeds[0].Changed[0] != s.id {
+		t.Fatalf("deeds %+v\n%s", deeds, s.Logs())
+	}
+	s.tell("Rollcall Incident Changed")
+	if n := s.Calls()["autoscaling:TerminateInstanceInAutoScalingGroup"]; n != 1 {
+		t.Errorf("%d instances were ended", n)
+	}
+	s.Advance(2 * time.Minute)
+	for _, e := range s.News(0) {
+		if id := s.Instance(e); id != "" && id != s.id {
+			return // another was launched in its place
+		}
+	}
+	t.Error("the group launched no other")
+}
+
+// It joined by itself, or nobody can tell whether it did: it is not ended.
+func TestReplaceNoNode(t *testing.T) {
+	s := healed(t, "auto")
+	s.Advance(plan.Settle + time.Second)
+	inc := s.inc
+	inc.Launches[0].Started = s.Now() // not what it was: launched after
+	s.save(inc)
+	s.tell("Rollcall Incident Changed")
+	if _, deeds := s.said(); len(deeds) != 0 {
+		t.Errorf("deeds %+v", deeds)
+	}
+	if n := s.Calls()["autoscaling:TerminateInstanceInAutoScalingGroup"]; n != 0 {
+		t.Errorf("%d instances were ended", n)
+	}
+}

@@ -1,0 +1,165 @@
+package remediate
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"rollcall/local/cloud"
+	"rollcall/local/stage/stagetest"
+	"rollcall/shared/checks"
+	"rollcall/shared/diagnose"
+	"rollcall/shared/inspect"
+	"rollcall/shared/node/outcome"
+	"rollcall/shared/plan"
+	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
+)
+
+// tale is a fault that a remedy is for: the real check finds it in a world, and
+// report opens the incident from what it found.
+type tale struct {
+	remedy plan.Remedy
+	check  checks.ID
+	world  string
+	over   string
+	// begin brings the world to the fault.
+	begin func(*stand)
+	// stuck is the instance that does not join, if there is one.
+	stuck string
+	// call is the one that changes something.
+	call string
+	// undone tells that the world is as it was.
+	undone func(*stand) bool
+	// wrong is what changes between the approval and the deed, by its name.
+	wrong map[string]changed
+}
+
+type changed struct {
+	world func(*stand)
+	want  plan.Reason
+}
+
+// open plays a tale to the open incident.
+func (x tale) open(t *testing.T, policy plan.Policy, faults ...cloud.FaultRule) *stand {
+	t.Helper()
+	s := bench(t, "", stagetest.Options{World: x.world, Over: x.over, Faults: faults, Settings: settingsOf(stagetest.Cluster + "/" + string(x.remedy) + "=" + string(policy))})
+	if x.begin != nil {
+		x.begin(s)
+	}
+	if x.stuck != "" {
+		s.id = x.stuck
+	}
+	obs := x.look(s)
+	i := slices.IndexFunc(obs.Diagnosis.Causes, func(c diagnose.Cause) bool { return c.Check == x.check })
+	if i < 0 || obs.Diagnosis.Causes[i].Fix.Remedy != string(x.remedy) {
+		t.Fatalf("%s finds %+v, blind %+v; want %s", x.check, obs.Diagnosis.Causes, obs.Blind, x.remedy)
+	}
+	for _, d := range report.Decide(nil, obs, s.Now(), policyOfReport()) {
+		if d.Incident.Key.Check == x.check {
+			s.save(d.Incident)
+		}
+	}
+	if s.inc.State != report.Open {
+		t.Fatalf("the incident is %q", s.inc.State)
+	}
+	return s
+}
+
+func policyOfReport() report.Policy {
+	return report.Policy{ProofTime: 30 * time.Minute, ReopenTime: time.Hour, Channel: "C0123456789"}
+}
+
+// look is what the function that found the cause sees now.
+func (x tale) look(s *stand) report.Observation {
+	s.t.Helper()
+	inc := s.inc
+	if inc.Key.Cluster == "" {
+		inc = report.Incident{Key: report.Key{Cluster: stagetest.Cluster, Check: x.check}, Account: s.Template.AccountID, Region: s.Template.Region, Partition: "aws"}
+	}
+	var launches []report.Launch
+	if s.id != "" {
+		launches = []report.Launch{{Instance: s.id, Nodegroup: stagetest.Nodegroup, Group: stagetest.Group, Subnet: stagetest.Subnet, Started: s.Now().Add(-20 * time.Minute), Standing: outcome.Missed}}
+		if len(inc.Launches) == 0 {
+			inc.Launches = launches
+		}
+	}
+	look, err := s.h.look(s.t.Context(), inc, plan.Sources(x.remedy, x.check), true)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	look.Taken = s.Now()
+	look.Cleanup = snapshot.Cleanup{Mode: "report", Grace: s.h.grace}
+	var list []checks.Check
+	for _, c := range checks.All() {
+		if c.ID == x.check {
+			list = append(list, c)
+		}
+	}
+	return inspect.Observe("test", look, diagnose.Rank(list, checks.Eval(list, look), look), launches)
+}
+
+// propose has the function make its plan, and report take it in.
+func (x tale) propose(s *stand) report.Proposal {
+	s.t.Helper()
+	p := s.offered()
+	p.Key.Cluster = stagetest.Cluster
+	d := report.Propose(s.inc, p, s.Now())
+	if !d.Changed {
+		s.t.Fatalf("report has no use for the plan: %s", d.Reason)
+	}
+	s.save(d.Incident)
+	return p
+}
+
+// press is a person's approval, which report decides on.
+func (x tale) press(s *stand, p report.Proposal) {
+	s.t.Helper()
+	d, a := report.Act(s.inc, report.Press{
+		Format: report.PressFormat, Kind: report.PressKind, ID: "press-1", At: s.Now(), Key: s.inc.Key, Number: s.inc.Number,
+		Action: report.ApprovePlan, Plan: p.Hash, User: report.User{ID: "U0ONCALL01"},
+		Channel: s.inc.Said.Channel, TS: s.inc.Said.TS,
+	}, report.Who{May: report.MayYes}, s.Now())
+	if a.Reason != report.AnswerApproved {
+		s.t.Fatalf("the press is answered %+v", a)
+	}
+	s.save(d.Incident)
+}
+
+// act has the function act on the approval, and report take in what came of it.
+func (x tale) act(s *stand) plan.Deed {
+	s.t.Helper()
+	if n := s.tell(approval); n != 0 {
+		s.t.Fatalf("%d messages came back: %s", n, s.Logs())
+	}
+	var deed plan.Deed
+	n := 0
+	for _, m := range s.Results() {
+		if m.Deed == nil {
+			continue
+		}
+		n++
+		deed = m.Deed.Deed
+		if d := report.TakeDeed(s.inc, *m.Deed, s.Now()); d.Changed {
+			s.save(d.Incident)
+		} else {
+			s.t.Errorf("report has no use for the deed: %s", d.Reason)
+		}
+	}
+	if n != 1 {
+		s.t.Fatalf("%d deeds were told, want one: %s", n, s.Logs())
+	}
+	return deed
+}
+
+// verified tells that the check that found the cause has seen that it is gone.
+func (x tale) verified(s *stand) bool {
+	s.t.Helper()
+	obs := x.look(s)
+	for _, d := range report.Decide([]report.Incident{s.inc}, obs, s.Now(), policyOfReport()) {
+		if d.Incident.Key == s.inc.Key {
+			s.save(d.Incident)
+		}
+	}
+	return s.inc.Offers[len(s.inc.Offers)-1].State == report.Helped
+}

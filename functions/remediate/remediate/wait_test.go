@@ -1,0 +1,289 @@
+package remediate
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/local/cloud"
+	"rollcall/local/stage/stagetest"
+	"rollcall/shared/plan"
+	"rollcall/shared/report"
+)
+
+const due = "Rollcall Incident Changed"
+
+// full is the route stand whose limit of one was used up a moment ago by another
+// deed, and what the function sent then.
+func full(t *testing.T, policy string) (*stand, time.Time) {
+	t.Helper()
+	s := start(t, policy, stagetest.Options{Settings: settingsOf(policy, "ROLLCALL_REMEDY_LIMIT", "1")})
+	used := plan.Deed{ID: "before", Plan: plan.Plan{Remedy: plan.AddNATRoute, Cluster: stagetest.Cluster}, Began: s.Now()}
+	if room, err := s.Store.CountDeed(t.Context(), used, 1); err != nil || !room.IsZero() {
+		t.Fatal(room, err)
+	}
+	room, err := s.Store.RoomForDeeds(t.Context(), stagetest.Cluster, plan.AddNATRoute, 1, 1, s.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, room
+}
+
+// take has report take in what was sent.
+func (s *stand) take() (proposals []report.Proposal, deeds []plan.Deed) {
+	s.t.Helper()
+	for _, m := range s.Results() {
+		var d report.Decision
+		switch {
+		case m.Proposal != nil:
+			proposals = append(proposals, *m.Proposal)
+			d = report.Propose(s.inc, *m.Proposal, s.Now())
+		case m.Deed != nil:
+			deeds = append(deeds, m.Deed.Deed)
+			d = report.TakeDeed(s.inc, *m.Deed, s.Now())
+		}
+		if d.Changed {
+			s.save(d.Incident)
+		}
+	}
+	return proposals, deeds
+}
+
+func (s *stand) made() int { return s.Calls()["ec2:CreateRoute"] }
+
+// deferred is the wait that stands in the incident.
+func (s *stand) deferred() report.Offer {
+	s.t.Helper()
+	if o := latest(s.inc, plan.AddNATRoute, report.Deferred); o != nil {
+		return *o
+	}
+	s.t.Fatalf("nothing waits: %+v\n%s", s.inc.Offers, s.Logs())
+	return report.Offer{}
+}
+
+// The limit is full: nothing is done, it is told when there is room, once; and at
+// that time it is done, once, however often it is woken.
+func TestLimitIsWaitedFor(t *testing.T) {
+	s, room := full(t, byItself)
+	for range 3 {
+		s.tell(opened)
+		s.take()
+	}
+	if w := s.deferred(); !w.After.Equal(room) || w.Reason != report.LimitReached || w.Policy != plan.Auto || len(s.inc.Offers) != 1 || s.made() != 0 {
+		t.Fatalf("%+v, room at %s, %d routes made", s.inc.Offers, room, s.made())
+	}
+	s.Advance(30 * time.Minute)
+	s.tell(due)
+	if list, deeds := s.take(); len(list)+len(deeds) != 0 || s.made() != 0 {
+		t.Errorf("before its time: %+v, %+v", list, deeds)
+	}
+	s.Advance(room.Sub(s.Now()) + time.Second)
+	s.tell(due)
+	s.tell(due)
+	_, deeds := s.take()
+	s.tell(due)
+	if s.made() != 1 || len(deeds) == 0 || deeds[0].Result != plan.Done || deeds[0].Policy != plan.Auto {
+		t.Errorf("%d routes made, deeds %+v", s.made(), deeds)
+	}
+}
+
+// The limit is full again when the time has come: another time, and no deed.
+func TestLimitIsStillFull(t *testing.T) {
+	s, room := full(t, byItself)
+	s.tell(opened)
+	s.take()
+	s.Advance(room.Sub(s.Now()) + time.Second)
+	other := plan.Deed{ID: "between", Plan: plan.Plan{Remedy: plan.AddNATRoute, Cluster: stagetest.Cluster}, Began: s.Now()}
+	if room, err := s.Store.CountDeed(t.Context(), other, 1); err != nil || !room.IsZero() {
+		t.Fatal(room, err)
+	}
+	s.tell(due)
+	s.take()
+	if w := s.deferred(); !w.After.After(s.Now().Add(time.Hour)) || s.made() != 0 || len(s.inc.Offers) != 1 {
+		t.Errorf("%+v, %d routes made", s.inc.Offers, s.made())
+	}
+}
+
+// What has changed by the time that it is tried again: nothing is done.
+func TestWaitedForInVain(t *testing.T) {
+	for name, change := range map[string]func(*stand){
+		"somebody was faster": func(s *stand) {
+			s.Call("ec2:CreateRoute", `{"RouteTableId":"`+stagetest.Table+`","DestinationCidrBlock":"0.0.0.0/0","GatewayId":"igw-0d40000000000000e"}`)
+		},
+		"the gateway is being deleted": func(s *stand) { s.Call("ec2:DeleteNatGateway", `{"NatGatewayId":"`+nat+`"}`) },
+		"the incident is closed":       func(s *stand) { s.inc.State, s.inc.Resolved = report.Closed, s.Now(); s.save(s.inc) },
+		"the cause is gone":            func(s *stand) { s.inc.State, s.inc.Cleared = report.Cleared, s.Now(); s.save(s.inc) },
+		"the policy asks a person now": func(s *stand) { s.h.policy = func(string, plan.Remedy) plan.Policy { return plan.Approve } },
+		"the policy is withdrawn": func(s *stand) {
+			s.h.policy = func(_ string, r plan.Remedy) plan.Policy {
+				if r == plan.AddNATRoute {
+					return plan.Off
+				}
+				return plan.Approve
+			}
+		},
+		"all policies are withdrawn": func(s *stand) { s.h.policy = func(string, plan.Remedy) plan.Policy { return plan.Off } },
+		"the VPC is withdrawn":       func(s *stand) { s.h.vpcs = nil },
+	} {
+		s, room := full(t, byItself)
+		s.tell(opened)
+		s.take()
+		s.deferred()
+		s.Advance(room.Sub(s.Now()) + time.Second)
+		change(s)
+		before := s.made()
+		s.tell(due)
+		list, deeds := s.take()
+		if s.made() != before || len(deeds) != 0 || slices.ContainsFunc(list, func(p report.Proposal) bool { return p.Policy == plan.Auto && p.Hash != "" }) {
+			t.Errorf("%s: %d routes made, %+v, %+v", name, s.made()-before, list, deeds)
+		}
+	}
+}
+
+// Another gateway is there by then: the plan is made anew from what there is.
+func TestWaitedForIsPlannedAnew(t *testing.T) {
+	s, room := full(t, byItself)
+	s.tell(opened)
+	s.take()
+	stale := s.inc
+	stale.Offers[0].Plan.Route = &plan.Route{VPC: vpc, Table: "rtb-0a700000000000001", Destination: "0.0.0.0/0", NAT: nat}
+	stale.Offers[0].Hash = stale.Offers[0].Plan.Hash()
+	s.save(stale)
+	s.Advance(room.Sub(s.Now()) + time.Second)
+	s.tell(due)
+	if _, deeds := s.take(); len(deeds) != 1 || deeds[0].Plan.Route.Table != stagetest.Table || deeds[0].Changed[0] != stagetest.Table {
+		t.Errorf("deeds %+v", deeds)
+	}
+}
+
+// A person's approval that the limit refuses is used up: nothing is done later
+// without them. When there is room the plan is offered again, and their new yes
+// counts.
+func TestRefusedApprovalIsOfferedAgain(t *testing.T) {
+	s, room := full(t, byPerson)
+	s.approve(s.offered())
+	s.tell(approval)
+	before := s.inc
+	_, deeds := s.take()
+	if len(deeds) != 1 || deeds[0].Result != plan.Refused || deeds[0].Next == nil || !deeds[0].Next.At.Equal(room) || !strings.Contains(deeds[0].Says, "offered again at "+clock(room)) {
+		t.Fatalf("deeds %+v", deeds)
+	}
+	if w := s.deferred(); w.Policy != plan.Approve || !w.After.Equal(room) {
+		t.Fatalf("%+v", w)
+	}
+	s.tell(due)
+	if list, _ := s.take(); len(list) != 0 {
+		t.Errorf("offered before there is room: %+v", list)
+	}
+	s.Advance(room.Sub(s.Now()) + time.Second)
+	// report lags behind, and the approval is delivered again: it is used up.
+	now := s.inc
+	before.Version = now.Version
+	before.Offers[0].Expires = s.Now().Add(time.Hour)
+	s.save(before)
+	s.tell(approval)
+	if s.made() != 0 {
+		t.Fatal("it acted on an approval that was refused")
+	}
+	s.said()
+	now.Version = s.inc.Version
+	s.save(now)
+	s.tell(due)
+	list, _ := s.take()
+	if len(list) != 1 || list[0].Policy != plan.Approve || list[0].Hash == "" || !strings.Contains(list[0].Says, "needs a new yes") || s.made() != 0 {
+		t.Fatalf("proposals %+v\n%s", list, s.Logs())
+	}
+	inc := s.inc
+	i := slices.IndexFunc(inc.Offers, func(o report.Offer) bool { return o.State == report.Offered })
+	inc.Offers[i].State, inc.Offers[i].By, inc.Offers[i].Decided = report.Approved, report.User{ID: "U0ONCALL01"}, s.Now()
+	s.save(inc)
+	s.tell(approval)
+	if _, deeds := s.take(); s.made() != 1 || len(deeds) != 1 || deeds[0].Result != plan.Done {
+		t.Errorf("%d routes made, deeds %+v", s.made(), deeds)
+	}
+}
+
+// A look that fails is tried again after 5, 10, 20, 40 minutes, then each hour;
+// other events in between make it neither sooner nor later.
+func TestFailedLookBacksOff(t *testing.T) {
+	s := start(t, byItself, stagetest.Options{Settings: settingsOf(byItself), Faults: []cloud.FaultRule{{Call: "ec2:DescribeNatGateways", Deny: true}}})
+	for n, wait := range []time.Duration{5 * time.Minute, 10 * time.Minute, 20 * time.Minute, 40 * time.Minute, time.Hour, time.Hour} {
+		began := s.Now()
+		s.tell(due)
+		s.tell(due)
+		s.take()
+		w := s.deferred()
+		if off := w.After.Sub(began) - wait; off < 0 || off > 10*time.Second || w.Tried != n+1 || w.Reason != string(plan.CouldNotLook) {
+			t.Fatalf("try %d: %+v, %s after it, want %s", n, w, w.After.Sub(began), wait)
+		}
+		s.Advance(w.After.Sub(s.Now()) / 2)
+		s.tell(due)
+		if list, _ := s.take(); len(list) != 0 {
+			t.Errorf("try %d: in between %+v", n, list)
+		}
+		s.Advance(w.After.Sub(s.Now()) + time.Second)
+	}
+	s.untouched()
+}
+
+// A look that was throttled for a while is made up for.
+func TestLookSucceedsLater(t *testing.T) {
+	s := start(t, byItself, stagetest.Options{Settings: settingsOf(byItself)})
+	wait := report.Proposal{Remedy: plan.AddNATRoute, Policy: plan.Auto, Reason: string(plan.CouldNotLook), Says: "x", After: s.Now().Add(5 * time.Minute), Tried: 1}
+	if err := s.h.wait(t.Context(), s.inc, wait); err != nil {
+		t.Fatal(err)
+	}
+	s.take()
+	s.Advance(5*time.Minute + time.Second)
+	s.tell(due)
+	if _, deeds := s.take(); len(deeds) != 1 || deeds[0].Result != plan.Done || s.made() != 1 {
+		t.Errorf("deeds %+v", deeds)
+	}
+}
+
+// An instance that waits for the limit, and by then has joined, is gone, or is of a
+// time after the cause: it is not ended. One that is still stuck is, once.
+func TestWaitedForInstance(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*stand)
+		ended  int
+	}{
+		"still stuck": {func(*stand) {}, 1},
+		"it joined":   {func(s *stand) { s.inc.Launches[0].Standing = report.Joined; s.save(s.inc) }, 0},
+		"it is gone":  {func(s *stand) { s.inc.Launches[0].Standing = report.Gone; s.save(s.inc) }, 0},
+		"launched later": {func(s *stand) {
+			s.inc.Launches[0].Started = s.Now()
+			s.save(s.inc)
+		}, 0},
+		"the cause is back": {func(s *stand) {
+			s.Call("ec2:DeleteRoute", `{"RouteTableId":"`+stagetest.Table+`","DestinationCidrBlock":"0.0.0.0/0"}`)
+		}, 0},
+		"the incident is over": {func(s *stand) { s.inc.State, s.inc.Resolved = report.Closed, s.Now(); s.save(s.inc) }, 0},
+	} {
+		s := healed(t, "auto")
+		s.Advance(plan.Settle + time.Second)
+		used := plan.Deed{ID: "before", Plan: plan.Plan{Remedy: plan.ReplaceInstance, Cluster: stagetest.Cluster, Replace: &plan.Replace{Instances: make([]plan.Replaced, 3)}}, Began: s.Now()}
+		if room, err := s.Store.CountDeed(t.Context(), used, 3); err != nil || !room.IsZero() {
+			t.Fatal(room, err)
+		}
+		s.tell(due)
+		s.take()
+		w := latest(s.inc, plan.ReplaceInstance, report.Deferred)
+		if w == nil {
+			t.Fatalf("%s: nothing waits: %+v", name, s.inc.Offers)
+		}
+		s.Advance(w.After.Sub(s.Now()) + time.Second)
+		test.change(s)
+		for range 3 {
+			s.tell(due)
+			s.take()
+		}
+		if n := s.Calls()["autoscaling:TerminateInstanceInAutoScalingGroup"]; n != test.ended {
+			t.Errorf("%s: %d instances were ended, want %d: %+v", name, n, test.ended, s.inc.Offers)
+		}
+		if latest(s.inc, plan.ReplaceInstance, report.Deferred) != nil && s.inc.State == report.Cleared {
+			t.Errorf("%s: it waits still", name)
+		}
+	}
+}

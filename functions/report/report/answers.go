@@ -1,0 +1,113 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"rollcall/shared/report"
+	"rollcall/shared/slack"
+)
+
+// stale is how long after a press its answer is still sent: who pressed has
+// seen by then in the message itself what came of it.
+const stale = 15 * time.Minute
+
+// patience is how long one call may take that is not a message: Slack answers in
+// well under a second, and messages need what is left of the turn.
+const patience = reserve
+
+// audit writes the audit records of presses, before anybody is told what they
+// came to. Without its record nothing that was approved is told.
+func (p *pass) audit(ctx context.Context, acts []report.ActRecord) (wrote bool, _ error) {
+	for i := range acts {
+		if acts[i].Audited {
+			continue
+		}
+		if _, err := p.acts.RecordAct(ctx, acts[i]); err != nil {
+			return wrote, fmt.Errorf("the press %s of %s is not audited: %w", acts[i].ID, acts[i].Key.Cluster, err)
+		}
+		acts[i].Audited, wrote = true, true
+		p.count("Presses", 1)
+	}
+	return wrote, nil
+}
+
+// answer tells people, and only them, what came of their presses. It gives
+// those that Slack did not take and that are worth another try. One that was
+// cut off may be read twice: it says the same, and nobody else sees it.
+func (p *pass) answer(ctx context.Context, acts []report.ActRecord) (left []report.ActRecord) {
+	for _, a := range acts {
+		if a.User.ID == "" || a.Channel == "" || a.Answer.Reason == "" || p.now().Sub(a.Decided) > stale {
+			continue
+		}
+		if p.silent || p.delivery.record.Held(report.ToSlack, p.now()) || p.late() {
+			left = append(left, a)
+			continue
+		}
+		err := p.whisper(ctx, a)
+		var e *slack.Error
+		switch {
+		case err == nil:
+			p.count("SlackAnswers", 1)
+			continue
+		case errors.As(err, &e) && e.Retryable(), errors.Is(err, context.DeadlineExceeded):
+			// Slack limits each method by itself: that it has enough of answers does
+			// not keep it from taking messages.
+			p.silent = e == nil || e.Kind != slack.RateLimited
+			left = append(left, a)
+		}
+		p.count("SlackFailures", 1)
+		p.log.WarnContext(ctx, "a person was not told what came of their press", "cluster", a.Key.Cluster, "press", a.ID, "user", a.User.ID, "answer", a.Answer.Reason, "error", err.Error())
+	}
+	return left
+}
+
+// whisper makes the call, and waits no longer for it than a turn can spare.
+func (p *pass) whisper(ctx context.Context, a report.ActRecord) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return p.people.Ephemeral(ctx, a.Channel, a.User.ID, a.Thread, slack.RenderAnswer(a.Answer, p.now()))
+}
+
+// answered tells which presses need no more attention.
+func answered(before, left []report.ActRecord) (ids []string) {
+	for _, a := range before {
+		if !slices.ContainsFunc(left, func(l report.ActRecord) bool { return l.ID == a.ID }) {
+			ids = append(ids, a.ID)
+		}
+	}
+	return ids
+}
+
+// unanswered are the presses of a record that still need attention: in between
+// another pass may have taken more in. Those that this one audited are.
+func unanswered(acts, audited []report.ActRecord, answered []string) (left []report.ActRecord) {
+	for _, a := range acts {
+		if slices.Contains(answered, a.ID) {
+			continue
+		}
+		a.Audited = a.Audited || slices.ContainsFunc(audited, func(x report.ActRecord) bool { return x.ID == a.ID && x.Audited })
+		left = append(left, a)
+	}
+	return left
+}
+
+// answerStrays audits and answers presses whose incident is not there.
+func (p *pass) answerStrays(ctx context.Context, acts []report.ActRecord) error {
+	for _, a := range acts {
+		created, err := p.acts.RecordAct(ctx, a)
+		if err != nil {
+			return fmt.Errorf("the press %s of %s is not audited: %w", a.ID, a.Key.Cluster, err)
+		}
+		if created { // else the queue delivered it twice, and it was answered
+			p.count("Presses", 1)
+			p.count("PressesRefused", 1)
+			p.log.InfoContext(ctx, "decided", "cluster", a.Key.Cluster, "check", a.Key.Check, "resource", a.Key.Resource, "reason", report.PressRefused, "press", a.ID, "action", a.Action, "user", a.User.ID, "answer", a.Answer.Reason)
+			p.answer(ctx, []report.ActRecord{a})
+		}
+	}
+	return nil
+}

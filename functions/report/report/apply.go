@@ -1,0 +1,102 @@
+package report
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"rollcall/shared/report"
+)
+
+// apply takes one message in, and gives what it makes of the incidents.
+func (p *pass) apply(ctx context.Context, incidents []report.Incident, m report.Message, now time.Time) []report.Decision {
+	if m.Observation != nil {
+		list := report.Decide(incidents, *m.Observation, now, p.policy)
+		for _, d := range list {
+			p.tell(ctx, d, "observation", m.Observation.ID, "by", m.Observation.By)
+		}
+		return list
+	}
+	key, id := keyOf(m)
+	i := slices.IndexFunc(incidents, func(inc report.Incident) bool { return inc.Key == key })
+	if i < 0 {
+		if m.Press == nil {
+			p.log.WarnContext(ctx, "a message is about an incident that is not there", "cluster", key.Cluster, "check", key.Check, "resource", key.Resource, "message", id)
+			p.count("StrayMessages", 1)
+		}
+		return nil
+	}
+	var d report.Decision
+	switch inc := incidents[i]; {
+	case m.Press != nil:
+		var a report.Answer
+		d, a = report.Act(inc, *m.Press, p.who(ctx, *m.Press), now)
+		p.tell(ctx, d, "press", id, "action", m.Press.Action, "user", m.Press.User.ID, "answer", a.Reason)
+	case m.Proposal != nil:
+		d = report.Propose(inc, *m.Proposal, now)
+		p.tell(ctx, d, "proposal", id, "remedy", m.Proposal.Remedy, "policy", m.Proposal.Policy, "plan", m.Proposal.Hash)
+	case m.Deed != nil:
+		d = report.TakeDeed(inc, *m.Deed, now)
+		p.tell(ctx, d, "deed", m.Deed.Deed.ID, "remedy", m.Deed.Deed.Plan.Remedy, "result", m.Deed.Deed.Result)
+	case m.Changes != nil:
+		d = report.TakeChanges(inc, *m.Changes, now)
+		p.tell(ctx, d, "changes", id, "found", len(m.Changes.Trail.Changes))
+	}
+	return []report.Decision{d}
+}
+
+func keyOf(m report.Message) (key report.Key, id string) {
+	switch {
+	case m.Press != nil:
+		return m.Press.Key, m.Press.ID
+	case m.Proposal != nil:
+		return m.Proposal.Key, m.Proposal.ID
+	case m.Deed != nil:
+		return m.Deed.Key, m.Deed.ID
+	}
+	return m.Changes.Key, m.Changes.ID
+}
+
+// stray is a press whose incident is not there: closed long ago, or of a
+// cluster that nothing is known of any more.
+func stray(m report.Message, incidents []report.Incident, now time.Time) []report.ActRecord {
+	if m.Press == nil || slices.ContainsFunc(incidents, func(inc report.Incident) bool { return inc.Key == m.Press.Key }) {
+		return nil
+	}
+	return []report.ActRecord{report.NotFound(*m.Press, now)}
+}
+
+// tell logs and counts a decision.
+func (p *pass) tell(ctx context.Context, d report.Decision, about ...any) {
+	level := slog.LevelInfo
+	if d.Reason == report.NothingNew {
+		level = slog.LevelDebug
+	}
+	key := d.Incident.Key
+	p.log.Log(ctx, level, "decided", append([]any{"cluster", key.Cluster, "check", key.Check, "resource", key.Resource,
+		"reason", d.Reason, "state", d.Incident.State, "affected", d.Incident.Affected}, about...)...)
+	switch d.Reason {
+	case report.Opened:
+		p.count("IncidentsOpened", 1)
+	case report.Reopened:
+		p.count("IncidentsReopened", 1)
+	case report.IsProved, report.IsUnproved, report.IsSuperseded, report.IsWithdrawn, report.IsGivenUpOn:
+		p.count("IncidentsClosed", 1)
+	case report.AlreadyApplied:
+		p.count("RepeatedObservations", 1)
+	case report.OutOfDate:
+		p.count("LateObservations", 1)
+	case report.PressRefused:
+		p.count("PressesRefused", 1)
+	case report.IsApproved:
+		p.count("RemediesApproved", 1)
+	case report.DeedDone:
+		p.count("RemediesDone", 1)
+	case report.DeedFailed:
+		p.count("RemediesFailed", 1)
+	case report.IsMalformed:
+		p.count("MalformedObservations", 1)
+		p.log.ErrorContext(ctx, "a plan or deed is not what it says, it is left alone", about...)
+	}
+}

@@ -1,0 +1,76 @@
+package report
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/local/slackstand"
+	"rollcall/shared/audience"
+	"rollcall/shared/report"
+	"rollcall/shared/slack"
+)
+
+// TestApprovalInSlack: with the real client, on the stand-in for Slack, a member
+// of the user group approves and only they are told; without the scope to read
+// the group nobody does.
+func TestApprovalInSlack(t *testing.T) {
+	for name, test := range map[string]struct {
+		scopes []string
+		want   report.AnswerReason
+		says   string
+	}{
+		"all scopes":         {nil, report.AnswerApproved, ""},
+		"no usergroups:read": {[]string{"chat:write", "channels:history"}, report.GroupNotRead, "usergroups:read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := slackstand.New(slackstand.Config{
+				Token: "xoxb-1", Scopes: test.scopes, Channels: []slackstand.Channel{{ID: "C0123456789", Name: "alerts"}},
+				Users:  []slackstand.User{{ID: oncall, Name: "oncall"}, {ID: dana, Name: "Dana Weber"}},
+				Groups: []slackstand.Group{{ID: "S0ONCALL01", Handle: "platform-oncall", Users: []string{oncall}}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			b := newBench(t)
+			client, err := slack.NewClient(s.APIURL(), "xoxb-1", &http.Client{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.slack, b.files, b.people = client, client, client
+			b.approvers = []string{"S0ONCALL01"}
+			if b.policy.Routes, err = audience.Parse("all/critical=@S0ONCALL01"); err != nil {
+				t.Fatal(err)
+			}
+			b.must(0, failing(launch(i1, 0, report.Waiting)))
+			b.mustSend(1, proposal(start.Add(time.Minute)))
+			top := s.Messages("C0123456789")[0]
+			b.channel.messages = []message{{ts: top.TS}}
+			b.now = start.Add(2 * time.Minute)
+			b.mustSend(2, b.press(oncall, report.ApprovePlan))
+			if acts := b.acts(); len(acts) != 1 || acts[0].Answer.Reason != test.want || !strings.Contains(acts[0].Answer.Says, test.says) {
+				t.Errorf("audited is %+v", acts)
+			}
+			told, called := 0, 0
+			for _, m := range s.Messages("C0123456789") {
+				switch {
+				case m.Visible == oncall:
+					told++
+				case m.Visible != "":
+					t.Errorf("%s was told too", m.Visible)
+				case m.Broadcast && m.ThreadTS == top.TS:
+					called++
+				}
+			}
+			if told != 1 || called != 1 {
+				t.Errorf("the person was told %d times, people called %d times; want once each", told, called)
+			}
+		})
+	}
+}

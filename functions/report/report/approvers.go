@@ -1,0 +1,140 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"rollcall/shared/report"
+	"rollcall/shared/slack"
+)
+
+// members is what Slack said of a user group in this pass.
+type members struct {
+	users []string
+	// unread says why the group could not be read.
+	unread string
+}
+
+// who tells whether a person may do what they pressed: approve and refuse if they
+// are among the approvers, the rest if they are among the responders. It is asked
+// anew in every invocation: who left a group may no more. What could not be read
+// is never a yes.
+func (p *pass) who(ctx context.Context, press report.Press) report.Who {
+	rules := press.Action == report.ApprovePlan || press.Action == report.RefusePlan
+	switch {
+	case press.User.ID == "":
+		return report.Who{}
+	case rules && len(p.approvers) == 0:
+		return report.Who{May: report.Nobody}
+	case !rules && p.responders.Channel:
+		return report.Who{May: report.MayYes}
+	}
+	// The ids of approvers and responders are those of our own workspace: in
+	// another one the same id may be somebody else's.
+	own, unread := p.workspace(ctx)
+	switch {
+	case unread != "":
+		return report.Who{May: report.Unplaced, Says: unread}
+	case !own.Has(press):
+		return report.Who{May: report.Foreign}
+	case rules:
+		return p.listed(ctx, p.approvers, press.User.ID)
+	case len(p.responders.IDs) == 0:
+		return report.Who{May: report.MayYes}
+	}
+	return p.listed(ctx, slices.Concat(p.responders.IDs, p.approvers), press.User.ID)
+}
+
+// listed tells whether a user is among users and user groups.
+func (p *pass) listed(ctx context.Context, ids []string, user string) report.Who {
+	if slices.Contains(ids, user) {
+		return report.Who{May: report.MayYes}
+	}
+	var unread []string
+	for _, group := range ids {
+		if !strings.HasPrefix(group, "S") {
+			continue
+		}
+		switch m := p.group(ctx, group); {
+		case m.unread != "":
+			unread = append(unread, group+": "+m.unread)
+		case slices.Contains(m.users, user):
+			return report.Who{May: report.MayYes}
+		}
+	}
+	if len(unread) > 0 {
+		return report.Who{May: report.Unknown, Says: strings.Join(unread, "; ")}
+	}
+	return report.Who{}
+}
+
+// workspace is where the app is installed, or why that cannot be told. The session
+// asks Slack once for each token, and a pass once where Slack does not tell: a
+// press is refused then, for to wait would hold up what was observed.
+func (p *pass) workspace(ctx context.Context) (own report.Workspace, unread string) {
+	if p.unplaced != "" {
+		return report.Workspace{}, p.unplaced
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	own, err := p.people.Workspace(ctx)
+	if err == nil {
+		return own, ""
+	}
+	p.count("SlackFailures", 1)
+	p.log.ErrorContext(ctx, "Rollcall cannot tell which workspace it is in, so nobody may press", "error", err.Error())
+	var e *slack.Error
+	p.unplaced = "Slack did not answer"
+	if errors.As(err, &e) && e.Code != "" {
+		p.unplaced = e.Code
+	}
+	return report.Workspace{}, p.unplaced
+}
+
+// group reads a user group, once in a pass.
+func (p *pass) group(ctx context.Context, id string) members {
+	if known, ok := p.groups[id]; ok {
+		return known
+	}
+	var m members
+	users, err := p.members(ctx, id)
+	var e *slack.Error
+	switch {
+	case err == nil:
+		m.users = users
+	case errors.Is(err, errNotAsked):
+		m.unread = "Slack did not answer"
+		return m
+	case errors.As(err, &e) && e.Scope != "":
+		m.unread = "the Slack app lacks the scope " + e.Scope
+	case e != nil && e.Code != "":
+		m.unread = e.Code
+	default:
+		m.unread = "Slack did not answer"
+		p.deaf = true
+	}
+	if err != nil {
+		p.count("SlackFailures", 1)
+		p.log.ErrorContext(ctx, "a user group of approvers cannot be read, nobody in it may approve", "group", id, "error", err.Error())
+	}
+	if p.groups == nil {
+		p.groups = map[string]members{}
+	}
+	p.groups[id] = m
+	return m
+}
+
+var errNotAsked = errors.New("Slack did not answer before")
+
+// members asks Slack. Presses are decided before anything is recorded: a Slack
+// that hangs must not take the time for that.
+func (p *pass) members(ctx context.Context, group string) ([]string, error) {
+	if p.silent || p.deaf {
+		return nil, errNotAsked
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return p.people.GroupMembers(ctx, group)
+}

@@ -1,0 +1,137 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"rollcall/shared/report"
+	"rollcall/shared/slack"
+	"rollcall/shared/state"
+)
+
+// sent is a note that Slack has taken. What had to be shortened is shared as a
+// file when all words of this pass are said.
+func (p *pass) sent(inc report.Incident, n report.Note, ts string) report.Note {
+	if _, shortened := slack.Attached(inc.AsOf(n), n); !shortened {
+		return n.Sent(ts)
+	}
+	p.owing = append(p.owing, inc.Key.Cluster)
+	return n.SentShortened(ts)
+}
+
+// owes remembers that a file of an earlier pass is still to be shared.
+func (p *pass) owes(inc report.Incident) {
+	if slices.ContainsFunc(inc.Said.Notes, report.Note.Owes) {
+		p.owing = append(p.owing, inc.Key.Cluster)
+	}
+}
+
+// attach shares the files that are due, when all words are said. What Slack does
+// not take now stays in the record for the next pass.
+func (p *pass) attach(ctx context.Context) {
+	slices.Sort(p.owing)
+	for _, cluster := range slices.Compact(p.owing) {
+		if p.silent || p.blank {
+			return
+		}
+		if d := p.deliveries[cluster]; d != nil && d.record.Held(report.ToSlack, p.now()) {
+			continue
+		}
+		incidents, err := p.incidents.Incidents(ctx, cluster)
+		if err != nil {
+			p.log.WarnContext(ctx, "files could not be shared, they will be with the next observation", "cluster", cluster, "error", err.Error())
+			continue
+		}
+		for _, inc := range incidents {
+			for _, n := range inc.Said.Notes {
+				if deadline, ends := ctx.Deadline(); ends && time.Until(deadline) < uploading+reserve {
+					p.unfinished = append(p.unfinished, cluster)
+					return
+				}
+				if n.Owes() && !p.silent && !p.blank {
+					p.share(ctx, inc, n)
+				}
+			}
+		}
+	}
+}
+
+// share shares the file of one note. The attempt is written before it is made,
+// so that a crash neither loses the file nor repeats it more than once.
+func (p *pass) share(ctx context.Context, inc report.Incident, n report.Note) {
+	f, is := slack.Attached(inc.AsOf(n), n)
+	if !is || n.Attach.Tries >= report.MostShares || inc.Said.TS == "" {
+		p.note(ctx, inc, n.ID, func(said *report.Said, n *report.Note) { *n = n.Sent(n.TS) })
+		return
+	}
+	if !p.note(ctx, inc, n.ID, func(_ *report.Said, n *report.Note) { n.Attach = &report.Attach{Tries: n.Attach.Tries + 1} }) {
+		return
+	}
+	limited, cancel := context.WithTimeout(ctx, uploading)
+	defer cancel()
+	_, err := p.files.Share(limited, inc.Said.Channel, inc.Said.TS, f)
+	if err == nil {
+		p.count("SlackFiles", 1)
+		p.note(ctx, inc, n.ID, func(said *report.Said, n *report.Note) { *n, said.Unshared = n.Sent(n.TS), "" })
+		return
+	}
+	p.count("SlackFailures", 1)
+	var e *slack.Error
+	if !errors.As(err, &e) || e.Retryable() {
+		p.blank = true
+		p.log.WarnContext(ctx, "Slack did not take a file, it is tried again with the next observation", "cluster", inc.Key.Cluster, "check", inc.Key.Check, "resource", inc.Key.Resource, "note", n.ID, "error", err.Error())
+		if e == nil || e.Kind != slack.Unavailable || e.Method != completes {
+			// It was not shared yet, so it is certain that nobody sees it.
+			p.note(ctx, inc, n.ID, func(_ *report.Said, n *report.Note) { n.Attach = &report.Attach{Tries: n.Attach.Tries - 1} })
+		}
+		return
+	}
+	reason := string(e.Kind)
+	if e.Code != "" {
+		reason = e.Code
+	}
+	if inc.Said.Unshared != reason {
+		p.log.ErrorContext(ctx, "a reply goes without the file that has all of it", "cluster", inc.Key.Cluster, "check", inc.Key.Check, "resource", inc.Key.Resource, "note", n.ID, "error", err.Error())
+	}
+	p.note(ctx, inc, n.ID, func(said *report.Said, n *report.Note) { *n, said.Unshared = n.Sent(n.TS), reason })
+}
+
+// completes is the call that shows a file in the thread: before it nobody sees it.
+const completes = "files.completeUploadExternal"
+
+// note changes a note that owes its file in the record as it is now, and tells
+// whether it did. It is recorded even if time is running out.
+func (p *pass) note(ctx context.Context, inc report.Incident, id string, change func(*report.Said, *report.Note)) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 1500*time.Millisecond)
+	defer cancel()
+	var err error
+	for range attempts {
+		var list []report.Incident
+		if list, err = p.incidents.Incidents(ctx, inc.Key.Cluster); err != nil {
+			break
+		}
+		i := slices.IndexFunc(list, func(x report.Incident) bool { return x.Key == inc.Key })
+		if i < 0 {
+			return false
+		}
+		now := list[i]
+		now.Said.Notes = slices.Clone(now.Said.Notes)
+		k := slices.IndexFunc(now.Said.Notes, func(n report.Note) bool { return n.ID == id && n.Owes() })
+		if k < 0 {
+			return false
+		}
+		change(&now.Said, &now.Said.Notes[k])
+		_, err = p.incidents.SaveIncident(ctx, now)
+		var conflict *state.Conflict
+		if !errors.As(err, &conflict) {
+			break
+		}
+		p.count("LostRaces", 1)
+	}
+	if err != nil {
+		p.log.WarnContext(ctx, "what became of a file is not recorded", "cluster", inc.Key.Cluster, "note", id, "error", err.Error())
+	}
+	return err == nil
+}

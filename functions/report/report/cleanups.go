@@ -1,0 +1,97 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"rollcall/shared/report"
+	"rollcall/shared/slack"
+)
+
+// cleaned records what a cleanup's summary changes: one message for each
+// cluster and day, edited as the day goes on.
+func (p *pass) cleaned(ctx context.Context, list []report.Posting, s report.Summary) ([]report.Posting, error) {
+	renewed := report.Renew(list, s)
+	if len(renewed) == 0 {
+		p.count("RepeatedSummaries", 1)
+	}
+	for _, post := range renewed {
+		saved, err := p.postings.SavePosting(ctx, post)
+		if err != nil {
+			return list, err
+		}
+		p.log.InfoContext(ctx, "summary", "cluster", s.Cluster, "summary", saved.Summary.ID, "by", s.By, "subnets", len(saved.Summary.Cleanup.Subnets), "stopped", saved.Summary.Cleanup.Stopped != nil)
+		i := slices.IndexFunc(list, func(known report.Posting) bool { return known.Summary.ID == saved.Summary.ID })
+		if i < 0 {
+			list = append(list, saved)
+		} else {
+			list[i] = saved
+		}
+	}
+	return list, nil
+}
+
+// sayCleanup posts or edits the message of a cleanup. The error is of the
+// record alone.
+func (p *pass) sayCleanup(ctx context.Context, post report.Posting) error {
+	m := slack.RenderSummary(post.Summary, report.Picture{})
+	if post.TS != "" && post.Channel == p.summariesOf(post.Summary.Cluster) && post.Digest == m.Digest() {
+		post.Behind = false
+		_, err := p.keep(ctx, post)
+		return err
+	}
+	if post.TS == "" && !post.Sending.IsZero() { // cut off: Slack may have it
+		ts, err := p.search(ctx, slack.Search{Channel: p.summariesOf(post.Summary.Cluster), Tag: m.Tag, Since: post.Sending})
+		if err != nil {
+			p.unposted(ctx, post, err)
+			return nil
+		}
+		post.Channel, post.TS = p.summariesOf(post.Summary.Cluster), ts
+	}
+	if post.TS != "" {
+		err := p.slack.Update(ctx, post.Channel, post.TS, m)
+		var e *slack.Error
+		switch moved := post.Channel != p.summariesOf(post.Summary.Cluster); {
+		case err == nil:
+			p.count("SlackUpdates", 1)
+		case lost(err, post.Channel, p.summariesOf(post.Summary.Cluster)) && !moved && errors.As(err, &e) && e.Kind == slack.MessageGone:
+			// Somebody deleted it: the rest of the day is not said.
+		case lost(err, post.Channel, p.summariesOf(post.Summary.Cluster)):
+			post.TS, post.Digest = "", "" // it is in a channel of before
+		default:
+			p.unposted(ctx, post, err)
+			return nil
+		}
+	}
+	if post.TS == "" {
+		var err error
+		post.Sending = p.now()
+		if post, err = p.postings.SavePosting(ctx, post); err != nil {
+			return err
+		}
+		ts, err := p.slack.Post(ctx, p.summariesOf(post.Summary.Cluster), m)
+		if err != nil {
+			p.unposted(ctx, post, err)
+			if errors.As(err, new(*slack.Error)) && !unsure(err) {
+				post.Sending = time.Time{} // Slack answered: nothing was sent
+				_, err = p.keep(ctx, post)
+				return err
+			}
+			return nil
+		}
+		p.count("SlackSummaries", 1)
+		post.Channel, post.TS = p.summariesOf(post.Summary.Cluster), ts
+	}
+	p.took(p.targetsOfSummary(post)...)
+	post.Digest, post.Behind, post.Sending = m.Digest(), false, time.Time{}
+	_, err := p.keep(ctx, post)
+	return err
+}
+
+// unsure tells that Slack may have taken what it did not answer to.
+func unsure(err error) bool {
+	var e *slack.Error
+	return !errors.As(err, &e) || e.Kind == slack.Unavailable
+}

@@ -1,0 +1,318 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"rollcall/shared/bus"
+	"rollcall/shared/report"
+	"rollcall/shared/slack"
+	"rollcall/shared/state"
+)
+
+// outgoing is an incident on its way out.
+type outgoing struct {
+	inc report.Incident
+	// message is set when the message is to be posted or edited.
+	message *slack.Message
+	// searched are the ids of the notes, and "" for the message itself, that an
+	// earlier pass may have sent before it was cut off.
+	searched []string
+	// answered are the presses that need no more attention.
+	answered []string
+	// begun are those that begin has marked, tried those that were sent, or may
+	// have been.
+	begun, tried []string
+	// released tells that marks were taken back, unmarked why none could be made.
+	released bool
+	unmarked error
+}
+
+// heardLate is from when on a call counts from when Slack took it, as it was
+// away: people are called again the set time after they could hear it.
+const heardLate = 2 * time.Minute
+
+// claim finds what is due, and marks in the record what is about to be sent
+// for the first time: whoever finds the mark and no timestamp asks Slack
+// before sending again.
+func (p *pass) claim(inc report.Incident, now time.Time) outgoing {
+	o := outgoing{inc: inc}
+	said := &o.inc.Said
+	if inc.Number == 0 {
+		return o // pending: nobody is to know yet
+	}
+	if said.Behind {
+		m := slack.Render(inc, p.shows())
+		if m.Digest() == said.Digest {
+			said.Behind = false
+		} else {
+			o.message = &m
+		}
+	}
+	mark := func(id, ts string, sending *time.Time) {
+		if ts != "" {
+			return
+		}
+		if sending.IsZero() {
+			return // begin marks it, just before it is sent
+		}
+		o.searched = append(o.searched, id)
+	}
+	if o.message != nil {
+		if said.TS == "" && said.Sending.IsZero() {
+			said.Channel = p.channelOf(inc) // and there it is looked for, should this pass be cut off
+		}
+		mark("", said.TS, &said.Sending)
+	}
+	said.Notes = slices.Clone(said.Notes)
+	for i := range said.Notes {
+		n := &said.Notes[i]
+		mark(n.ID, n.TS, &n.Sending)
+	}
+	return o
+}
+
+func (o *outgoing) due() bool {
+	return len(o.inc.Untold) > 0 || len(o.inc.Acts) > 0 || o.speaks()
+}
+
+// speaks tells that Slack is to be told something of it.
+func (o *outgoing) speaks() bool {
+	return o.message != nil || o.inc.Number > 0 && o.inc.Sketch.Due() ||
+		slices.ContainsFunc(o.inc.Said.Notes, func(n report.Note) bool { return n.TS == "" })
+}
+
+// deliver writes the audit, tells the bus and Slack, answers who pressed, and
+// records what they took. Whatever they did not take stays in the record.
+func (p *pass) deliver(ctx context.Context, o outgoing) error {
+	pressed := slices.Clone(o.inc.Acts)
+	audited, err := p.audit(ctx, pressed)
+	if err != nil {
+		return err
+	}
+	told := p.tellBus(ctx, &o)
+	said := p.say(ctx, &o)
+	if o.unmarked != nil {
+		return o.unmarked // nothing was sent: the messages come again
+	}
+	o.answered = answered(pressed, p.answer(ctx, pressed))
+	o.inc.Acts = unanswered(o.inc.Acts, pressed, o.answered)
+	if !told && !said && !audited && len(o.answered) == 0 && !o.released {
+		return nil
+	}
+	// Slack has it: that must be recorded even if time is running out. The
+	// frame keeps two seconds for this.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 1500*time.Millisecond)
+	defer cancel()
+	_, err = p.incidents.SaveIncident(ctx, o.inc)
+	var conflict *state.Conflict
+	for attempt := 1; errors.As(err, &conflict) && attempt < attempts; attempt++ {
+		p.count("LostRaces", 1)
+		err = p.merge(ctx, o)
+	}
+	return err
+}
+
+// merge records what was sent in a record that somebody else wrote meanwhile.
+func (p *pass) merge(ctx context.Context, o outgoing) error {
+	incidents, err := p.incidents.Incidents(ctx, o.inc.Key.Cluster)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(incidents, func(inc report.Incident) bool { return inc.Key == o.inc.Key })
+	if i < 0 || !incidents[i].Opened.Equal(o.inc.Opened) && incidents[i].Said.TS != "" {
+		return nil // it became another incident, with a message of its own
+	}
+	latest := incidents[i]
+	latest.Said = mergeSaid(latest.Said, o.inc.Said)
+	latest.Sketch = mergeSketch(latest.Sketch, o.inc.Sketch)
+	latest.Acts = unanswered(latest.Acts, o.inc.Acts, o.answered)
+	if o.inc.Called.After(latest.Called) {
+		latest.Called = o.inc.Called
+	}
+	latest.Untold = slices.DeleteFunc(latest.Untold, func(e report.Event) bool {
+		// Told: it was there before, and is not due any more.
+		return e.Sequence <= o.inc.Events && !slices.ContainsFunc(o.inc.Untold, func(due report.Event) bool { return due.ID == e.ID })
+	})
+	_, err = p.incidents.SaveIncident(ctx, latest)
+	return err
+}
+
+// mergeSaid is what two invocations have said, taken together.
+func mergeSaid(latest, ours report.Said) report.Said {
+	if latest.TS == "" && ours.TS != "" {
+		latest.Channel, latest.TS, latest.Sending = ours.Channel, ours.TS, ours.Sending
+	}
+	// Whose edit came last is not known: one more puts it right.
+	latest.Digest, latest.Behind = "", true
+	for i, n := range latest.Notes {
+		j := slices.IndexFunc(ours.Notes, func(o report.Note) bool { return o.ID == n.ID })
+		if n.TS == "" && j >= 0 && ours.Notes[j].TS != "" {
+			latest.Notes[i] = ours.Notes[j]
+		}
+	}
+	return latest
+}
+
+// telling is what must be left of the function's time to tell the bus, which
+// takes it in well under a second.
+const telling = time.Second
+
+// tellBus sends the finding events that are due. Where a slow Slack has left no
+// time they stay in the record: an error would bring back the whole batch.
+func (p *pass) tellBus(ctx context.Context, o *outgoing) bool {
+	if deadline, ends := ctx.Deadline(); len(o.inc.Untold) == 0 || ends && time.Until(deadline) < telling {
+		return false
+	}
+	targets := []report.Target{report.ToBus, report.EventsOf(o.inc.Key)}
+	if p.held(targets...) || p.busDown {
+		return false
+	}
+	if err := p.bus.Tell(ctx, o.inc.Untold); err != nil {
+		p.count("BusFailures", 1)
+		target := report.ToBus
+		if refused := new(bus.Refused); errors.As(err, &refused) || errors.Is(err, bus.ErrTooLarge) {
+			target = report.EventsOf(o.inc.Key) // the bus takes others
+		}
+		p.busDown = target == report.ToBus
+		p.refuses(ctx, target, "the bus was not told, and is tried again", err, "cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource)
+		return false
+	}
+	p.took(targets...)
+	p.count("EventsSent", len(o.inc.Untold))
+	o.inc.Untold = nil
+	return true
+}
+
+// say brings Slack up to date: the message first, as the notes hang on it.
+func (p *pass) say(ctx context.Context, o *outgoing) (changed bool) {
+	if o.speaks() && p.held(p.targetsOf(o.inc)...) || p.silent || !p.begin(ctx, o) {
+		return false
+	}
+	defer o.release()
+	if o.message != nil {
+		err := p.sayMessage(ctx, o)
+		if o.unmarked != nil {
+			return false
+		}
+		if err != nil {
+			return p.unsaid(ctx, o, &o.inc.Said.Sending, err)
+		}
+		p.took(p.targetsOf(o.inc)...)
+		changed = true
+	}
+	said := &o.inc.Said
+	if said.TS == "" {
+		return changed
+	}
+	for i := range said.Notes {
+		n := &said.Notes[i]
+		if n.TS != "" {
+			continue
+		}
+		if p.late() { // the rest is for the next pass
+			return changed
+		}
+		o.tried = append(o.tried, n.ID)
+		ts, err := p.sayNote(ctx, o, *n)
+		if lost(err, said.Channel, p.channelOf(o.inc)) {
+			// The thread went with its message: the next pass begins another.
+			said.TS, said.Digest, said.Behind = "", "", true
+			return true
+		}
+		if err != nil {
+			p.unsaid(ctx, o, &n.Sending, err)
+			return true
+		}
+		if now := p.now(); len(n.Mention) > 0 && now.Sub(o.inc.Called) >= heardLate {
+			o.inc.Called = now
+		}
+		*n = p.sent(o.inc, *n, ts)
+		p.took(p.targetsOf(o.inc)...)
+		changed = true
+	}
+	// The picture comes last: it never holds back the words.
+	return p.picture(ctx, o) || changed
+}
+
+func (p *pass) sayMessage(ctx context.Context, o *outgoing) error {
+	said := &o.inc.Said
+	if said.Channel == "" { // an earlier version of Rollcall began to send it
+		said.Channel = p.channel
+	}
+	if said.TS == "" && slices.Contains(o.searched, "") {
+		ts, err := p.search(ctx, slack.Search{Channel: said.Channel, Tag: o.message.Tag, Since: said.Sending})
+		if err != nil {
+			return err
+		}
+		said.TS = ts
+	}
+	if said.TS != "" {
+		err := p.slack.Update(ctx, said.Channel, said.TS, *o.message)
+		if !lost(err, said.Channel, p.channelOf(o.inc)) {
+			return p.shown(o, "SlackUpdates", err)
+		}
+		// The incident is not over, so it is said anew.
+		p.log.WarnContext(ctx, "the message is gone, it is posted anew", "cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource)
+		said.TS, said.Channel, said.Sending = "", p.channelOf(o.inc), p.now()
+		saved, err := p.incidents.SaveIncident(ctx, o.inc)
+		if err != nil {
+			o.unmarked = err
+			return err
+		}
+		o.inc = saved
+	}
+	ts, err := p.slack.Post(ctx, said.Channel, *o.message)
+	if err == nil {
+		said.TS = ts
+	}
+	return p.shown(o, "SlackPosts", err)
+}
+
+// shown records that the message is as it should be.
+func (p *pass) shown(o *outgoing, metric string, err error) error {
+	if err != nil {
+		return err
+	}
+	p.count(metric, 1)
+	said := &o.inc.Said
+	said.Digest, said.Behind, said.Sending = o.message.Digest(), false, time.Time{}
+	return nil
+}
+
+func (p *pass) sayNote(ctx context.Context, o *outgoing, n report.Note) (ts string, err error) {
+	said := o.inc.Said
+	m := slack.RenderNote(o.inc.AsOf(n), n)
+	if slices.Contains(o.searched, n.ID) {
+		ts, err := p.search(ctx, slack.Search{Channel: said.Channel, Thread: said.TS, Tag: m.Tag, Since: n.Sending})
+		if err != nil || ts != "" {
+			return ts, err
+		}
+	}
+	if len(n.Mention) > 0 {
+		ts, err = p.slack.Broadcast(ctx, said.Channel, said.TS, m)
+	} else {
+		ts, err = p.slack.Reply(ctx, said.Channel, said.TS, m)
+	}
+	if err == nil {
+		p.count("SlackNotes", 1)
+	}
+	return ts, err
+}
+
+// search looks for what an earlier pass may have sent.
+func (p *pass) search(ctx context.Context, s slack.Search) (ts string, err error) {
+	found, err := p.slack.Find(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	if found.Unsure != nil {
+		p.log.WarnContext(ctx, "cannot look whether an earlier attempt was heard, this may be said twice", "error", found.Unsure.Error())
+	}
+	if found.TS != "" {
+		p.count("SlackFound", 1)
+	}
+	return found.TS, nil
+}

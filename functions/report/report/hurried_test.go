@@ -1,0 +1,53 @@
+package report
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rollcall/shared/report"
+)
+
+// hurried is a bus that answers in time, or says that the time is over.
+type hurried struct {
+	ear
+	takes time.Duration
+}
+
+func (h *hurried) Tell(ctx context.Context, events []report.Event) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(h.takes):
+		return h.ear.Tell(ctx, events)
+	}
+}
+
+// What Slack's slow answers left no time for waits in the record, as what Slack
+// was not told does: it is no error of the function, which would bring back the
+// results of all clusters of the batch. A bus that does not answer is tried again by
+// report's own clock.
+func TestBusAtTheEndOfTheTurn(t *testing.T) {
+	for name, test := range map[string]struct {
+		left, takes time.Duration
+		told, wrong bool
+	}{
+		"time enough":        {20 * time.Second, 50 * time.Millisecond, true, false},
+		"hardly any time":    {500 * time.Millisecond, 50 * time.Millisecond, false, false},
+		"no time":            {-time.Second, 50 * time.Millisecond, false, false},
+		"it does not answer": {20 * time.Second, time.Hour, false, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), test.left)
+			defer cancel()
+			p := pass{handler: handler{bus: &hurried{takes: test.takes}, now: time.Now, log: slog.New(slog.DiscardHandler), count: func(string, int) {}}, delivery: &delivery{wanted: map[report.Target]bool{}}}
+			o := outgoing{inc: report.Incident{Untold: []report.Event{{ID: "opened"}}}}
+			told := p.tellBus(ctx, &o)
+			if wrong := len(p.delivery.record.Refusals) > 0; told != test.told || wrong != test.wrong || (len(o.inc.Untold) == 0) != test.told {
+				t.Errorf("%s: told %t, wrong %t, %d events left", name, told, wrong, len(o.inc.Untold))
+			}
+		})
+	}
+}

@@ -1,0 +1,209 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/functions/report/spec"
+	"rollcall/local/slackstand"
+	"rollcall/local/stage"
+	"rollcall/local/stage/stagetest"
+	"rollcall/shared/report"
+	"rollcall/shared/run"
+)
+
+// killable is report on a stage, with a Slack in the stage's time.
+type killable struct {
+	*stagetest.Bench
+	t     *testing.T
+	kill  *stagetest.Kill
+	slack *slackstand.Server
+}
+
+func startKillable(t *testing.T, k *stagetest.Kill) *killable {
+	t.Helper()
+	b := &killable{t: t, kill: k}
+	var err error
+	b.slack, err = slackstand.New(slackstand.Config{
+		Token: stage.SlackToken, Channels: []slackstand.Channel{{ID: stage.Channel, Name: "alerts"}},
+		Users: []slackstand.User{{ID: dana, Name: "Dana Weber"}}, Now: func() time.Time { return b.Now() },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.slack.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	b.Bench = stagetest.Start(t, spec.Spec(), func(_ context.Context, e run.Env) (run.Handler, error) {
+		return newHandler(e, k.Via(http.DefaultTransport)).handle, nil
+	}, stagetest.Options{Kill: k, Settings: map[string]string{
+		"ROLLCALL_SLACK_API_URL": b.slack.APIURL(), "ROLLCALL_SLACK_CHANNEL": stage.Channel, "ROLLCALL_SLACK_ACTIONS": "on", "ROLLCALL_APPROVERS": dana,
+	}})
+	return b
+}
+
+// batch is an invocation with messages of now.
+func (b *killable) batch(messages ...any) json.RawMessage {
+	b.t.Helper()
+	var bodies []string
+	for _, m := range messages {
+		if o, is := m.(report.Observation); is {
+			o.At, o.ID = b.Now(), "observation/"+b.Now().Format(time.RFC3339Nano)
+			m = o
+		}
+		body, err := json.Marshal(m)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		bodies = append(bodies, string(body))
+	}
+	return stagetest.Batch(bodies...)
+}
+
+// before is what happened before the function is killed.
+func (b *killable) before(messages ...any) {
+	b.t.Helper()
+	if _, err := b.Handle(b.batch(messages...)); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// slackIDs are the ids that Slack gives to blocks and files, that of the buttons,
+// which hangs on the time of the opening, and times as Slack shows them.
+var slackIDs = regexp.MustCompile(`\b[bF]0STAGE\d+|incident-[0-9a-f]{16}|"timestamp":\d+`)
+
+// end is what people, other functions and the table have in the end.
+func (b *killable) end() any {
+	b.t.Helper()
+	type said struct {
+		Text, Blocks, Visible string
+		Broadcast             bool
+		Files                 int
+		Thread                []string
+	}
+	messages, answered := []said{}, map[string]bool{}
+	for _, m := range b.slack.Messages(stage.Channel) {
+		// What one person is told alone may be told twice: nobody can look whether
+		// Slack has it (answers.go).
+		if m.Visible != "" && answered[m.Visible+m.Text] {
+			continue
+		}
+		answered[m.Visible+m.Text] = true
+		s := said{Text: m.Text, Blocks: slackIDs.ReplaceAllString(string(m.Blocks), "ID"), Broadcast: m.Broadcast, Visible: m.Visible, Files: len(m.Files)}
+		for _, r := range m.Replies {
+			s.Thread = append(s.Thread, r.Text)
+		}
+		messages = append(messages, s)
+	}
+	// Which of two summaries comes first does not matter.
+	slices.SortStableFunc(messages, func(a, b said) int { return strings.Compare(a.Text, b.Text) })
+	events := map[string]string{} // whoever gets one twice tells by its id
+	for _, p := range b.Events() {
+		var e struct {
+			Type   string       `json:"detail-type"`
+			Detail report.Event `json:"detail"`
+		}
+		if p.Bus == "default" {
+			continue
+		}
+		if err := json.Unmarshal(p.Event, &e); err != nil {
+			b.t.Fatal(err)
+		}
+		events[e.Detail.ID] = e.Type
+	}
+	incidents, err := b.Store.Incidents(b.t.Context(), stagetest.Cluster)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for i := range incidents {
+		inc := &incidents[i]
+		// What hangs on the times that are said, and how often it was written.
+		inc.Said.Digest, inc.Version = "", 0
+	}
+	postings, err := b.Store.At(b.Now).Postings(b.t.Context(), stagetest.Cluster)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for i := range postings {
+		p := &postings[i]
+		p.Digest, p.Version, p.Channel = "", 0, ""
+	}
+	acts, err := b.Store.At(b.Now).Acts(b.t.Context(), stagetest.Cluster, time.Time{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return stagetest.Timeless(b.t, map[string]any{
+		"slack": messages, "events": events, "incidents": incidents, "postings": postings, "audit": acts,
+		"records": slices.Sorted(maps.Keys(b.Kept())),
+	})
+}
+
+// TestKilledAtEachWrite: what is said is said once, and none of it is lost,
+// wherever the function ends. So it is with what others are told, and with the
+// audit.
+func TestKilledAtEachWrite(t *testing.T) {
+	for name, test := range map[string]struct {
+		writes []string
+		story  func(b *killable)
+	}{
+		"an incident opens": {[]string{"PutEvents", "PutItem", "chat.postMessage"}, func(b *killable) {
+			b.kill.Invoke(b.batch(failing(launch(i1, 0, report.Waiting))))
+		}},
+		"an incident is over": {[]string{"PutEvents", "PutItem", "chat.postMessage", "chat.update"}, func(b *killable) {
+			b.before(failing(launch(i1, 0, report.Missed)))
+			b.kill.Invoke(b.batch(passing(launch(i1, 0, report.Gone), launch(i2, 12, report.Joined))))
+		}},
+		"a plan is approved": {[]string{"PutEvents", "PutItem", "chat.postEphemeral", "chat.postMessage", "chat.update"}, func(b *killable) {
+			b.before(failing(launch(i1, 0, report.Missed)))
+			b.before(proposal(b.Now()))
+			b.kill.Invoke(b.pressed(report.ApprovePlan))
+		}},
+		"summaries": {[]string{"PutItem", "chat.postMessage"}, func(b *killable) {
+			sum := daily(31)
+			sum.Chart = nil // what becomes of pictures: TestPictureCutOff
+			b.kill.Invoke(b.batch(sum, cleanup(0, 3)))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stagetest.KilledAtEachWrite(t, test.writes, func(t *testing.T, k *stagetest.Kill) any {
+				b := startKillable(t, k)
+				test.story(b)
+				// Whatever was left to the cluster's next message is said with it.
+				b.Advance(5 * time.Minute)
+				b.before(sweep())
+				return b.end()
+			})
+		})
+	}
+}
+
+// pressed is the message of a press that slack-actions passed on.
+func (b *killable) pressed(action report.Action) json.RawMessage {
+	b.t.Helper()
+	p := report.Press{
+		Format: report.PressFormat, Kind: report.PressKind, ID: "press-1", At: b.Now(), Key: theKey(), Number: 1, Action: action, Plan: thePlan().Hash(),
+		User: report.User{ID: dana}, Home: ours, Channel: stage.Channel, TS: b.slack.Messages(stage.Channel)[0].TS,
+	}
+	m, err := report.EncodePress(p)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	first, err := b.Store.ClaimPress(b.t.Context(), p.ID, "slack-actions")
+	if err == nil && first {
+		err = b.Store.PassPress(b.t.Context(), p.ID, "slack-actions", m.Digest())
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return b.batch(p)
+}

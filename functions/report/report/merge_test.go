@@ -1,0 +1,200 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/report"
+)
+
+// one is a table with one record.
+type one struct {
+	inc   *report.Incident
+	saved []report.Incident
+	err   error
+}
+
+func (o *one) Incidents(context.Context, string) ([]report.Incident, error) {
+	if o.inc == nil {
+		return nil, o.err
+	}
+	return []report.Incident{*o.inc}, o.err
+}
+
+func (o *one) SaveIncident(_ context.Context, inc report.Incident) (report.Incident, error) {
+	o.saved = append(o.saved, inc)
+	return inc, nil
+}
+
+func dueEvents(ids ...int) (list []report.Event) {
+	for _, n := range ids {
+		list = append(list, report.Event{ID: string(rune('a' + n)), Sequence: n})
+	}
+	return list
+}
+
+func sequences(list []report.Event) (numbers []int) {
+	for _, e := range list {
+		numbers = append(numbers, e.Sequence)
+	}
+	return numbers
+}
+
+var mergedKey = report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}
+
+// What was sent is recorded in what somebody else wrote meanwhile, unless that is
+// another incident with a message of its own.
+func TestMerge(t *testing.T) {
+	down := errors.New("no table")
+	theirs := func(opened time.Time, ts string) *report.Incident {
+		return &report.Incident{Key: mergedKey, Opened: opened, Affected: 2, Said: report.Said{TS: ts, Digest: "theirs"}, Events: 3, Untold: dueEvents(1, 2, 3)}
+	}
+	for name, test := range map[string]struct {
+		there *report.Incident
+		err   error
+		want  bool
+	}{
+		"the same opening":                     {theirs(start, ""), nil, true},
+		"the same opening, said by both":       {theirs(start, "1.2"), nil, true},
+		"another opening that was not said":    {theirs(start.Add(time.Hour), ""), nil, true},
+		"another opening with its own message": {theirs(start.Add(time.Hour), "1.2"), nil, false},
+		"the record is gone":                   {nil, nil, false},
+		"the table is away":                    {nil, down, false},
+	} {
+		table := &one{inc: test.there, err: test.err}
+		p := pass{handler: handler{incidents: table}}
+		// Of our two events the second was told, and the third is somebody else's.
+		o := outgoing{inc: report.Incident{Key: mergedKey, Opened: start, Events: 2, Untold: dueEvents(1), Said: report.Said{Channel: "C1", TS: "9.9", Digest: "ours"}}}
+		if err := p.merge(t.Context(), o); !errors.Is(err, test.err) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if len(table.saved) == 1 != test.want {
+			t.Errorf("%s: saved %d times", name, len(table.saved))
+			continue
+		}
+		if !test.want {
+			continue
+		}
+		got := table.saved[0]
+		if got.Affected != 2 || got.Said.Digest != "" || !got.Said.Behind {
+			t.Errorf("%s: %+v; want their record, edited once more", name, got.Said)
+		}
+		if diff := cmp.Diff([]int{1, 3}, sequences(got.Untold)); diff != "" {
+			t.Errorf("%s: events that are due (-want +got):\n%s", name, diff)
+		}
+		if want := test.there.Said.TS; want == "" && got.Said.TS != "9.9" || want != "" && got.Said.TS != want {
+			t.Errorf("%s: the message is %s", name, got.Said.TS)
+		}
+	}
+}
+
+// An incident that somebody else wrote is taken anew, without what the bus was told
+// of it already.
+func TestAnew(t *testing.T) {
+	table := &one{inc: &report.Incident{Key: mergedKey, Opened: start, Number: 1, Affected: 2, Events: 3, Untold: dueEvents(1, 2, 3)}}
+	p := pass{handler: handler{incidents: table, now: func() time.Time { return start }}}
+	o := outgoing{inc: report.Incident{Key: mergedKey, Opened: start, Events: 2, Untold: dueEvents(1)}, begun: []string{""}, tried: []string{""}}
+	if err := p.anew(t.Context(), &o); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]int{1, 3}, sequences(o.inc.Untold)); diff != "" || o.inc.Affected != 2 || len(o.begun)+len(o.tried) > 0 {
+		t.Errorf("affected %d, begun %q, tried %q, events that are due (-want +got):\n%s", o.inc.Affected, o.begun, o.tried, diff)
+	}
+	table.inc = nil
+	if err := p.anew(t.Context(), &o); !errors.Is(err, errGone) {
+		t.Errorf("the record is gone: %v", err)
+	}
+}
+
+// counting is a table that counts its writes by resource.
+type counting struct {
+	Records
+	written []string
+}
+
+func (c *counting) SaveIncident(ctx context.Context, inc report.Incident) (report.Incident, error) {
+	c.written = append(c.written, inc.Key.Resource)
+	return c.Records.SaveIncident(ctx, inc)
+}
+
+// Of a cluster's incidents those are written that changed.
+func TestWhatDidNotChangeIsNotWritten(t *testing.T) {
+	b := newBench(t)
+	obs := failing(launch(i1, 0, report.Waiting))
+	second := obs.Diagnosis.Causes[0]
+	second.Check, second.Resource, second.Instances, second.Covers = "addon/degraded", "vpc-cni", nil, []string{"vpc-cni"}
+	obs.Diagnosis.Causes = append(obs.Diagnosis.Causes, second)
+	b.must(0, obs)
+	table := &counting{Records: b.store}
+	b.incidents = table
+	only := failing(launch(i1, 0, report.Waiting))
+	b.must(5, only)
+	if diff := cmp.Diff([]string{obs.Diagnosis.Causes[0].Resource}, slices.Compact(table.written)); diff != "" {
+		t.Errorf("written (-want +got):\n%s", diff)
+	}
+}
+
+// hung is a table that answers until a message was sent, and then never.
+type hung struct {
+	*shelf
+	sent func() bool
+}
+
+func (h hung) SaveIncident(ctx context.Context, inc report.Incident) (report.Incident, error) {
+	if h.sent() {
+		<-ctx.Done()
+		return report.Incident{}, ctx.Err()
+	}
+	return h.shelf.SaveIncident(ctx, inc)
+}
+
+// The function's time ends while Slack takes a message: what it took is recorded
+// all the same; and a table that hangs then does not hold the function for ever.
+func TestTimeEndsWhileSlackTakesIt(t *testing.T) {
+	for _, hangs := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			table := &shelf{items: map[report.Key]kept{}}
+			ctx, end := context.WithCancel(t.Context())
+			said := &channel{}
+			said.fail = func(call string) (error, bool) {
+				if call == "reply opened" {
+					end()
+				}
+				return nil, false
+			}
+			var records Records = table
+			if hangs {
+				records = hung{table, func() bool { return ctx.Err() != nil }}
+			}
+			h := handler{
+				incidents: records, postings: table, slack: said, files: said, people: said, bus: quietBus{}, clusters: table, aside: &asides{}, channel: "C0123456789",
+				policy: report.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}, now: time.Now, log: slog.New(slog.DiscardHandler), count: func(string, int) {},
+			}
+			obs := failing(launch(i1, 0, report.Waiting))
+			obs.ID, obs.At = "x", time.Now()
+			began := time.Now()
+			p := pass{handler: h}
+			if err := p.remember(ctx, obs.Cluster); err != nil {
+				t.Fatal(err)
+			}
+			err := p.cluster(ctx, clusterBatch{name: obs.Cluster, results: []report.Message{{Observation: &obs}}})
+			if hangs {
+				if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took > 2*time.Second {
+					t.Errorf("%v after %s, want it given up within the frame's two seconds", err, took)
+				}
+				return
+			}
+			list, wrong := table.Incidents(t.Context(), obs.Cluster)
+			if err != nil || wrong != nil || len(list) != 1 || list[0].Said.TS == "" || list[0].Said.Notes[0].TS == "" {
+				t.Errorf("%v, the record is %+v; want the message and the reply in it", err, list)
+			}
+		})
+	}
+}

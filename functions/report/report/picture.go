@@ -1,0 +1,110 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"rollcall/shared/report"
+	"rollcall/shared/slack"
+)
+
+// uploading is how long a picture may take: the function has a minute for the
+// words of all.
+const uploading = 8 * time.Second
+
+// picture shows the newest chart of an incident's subnet in its message, which
+// stands there already: it gives Slack the file, and edits the message. Stopped
+// anywhere in between, the next pass does it again, and nothing is said twice.
+// It tells whether the record is to be written.
+func (p *pass) picture(ctx context.Context, o *outgoing) (changed bool) {
+	said := &o.inc.Said
+	if !o.inc.Sketch.Due() || p.silent || p.blank || said.TS == "" || said.Behind {
+		return false
+	}
+	s := *o.inc.Sketch
+	o.inc.Sketch = &s
+	if s.Next == "" {
+		if !p.give(ctx, o, &s) {
+			return true
+		}
+	}
+	shown := s
+	shown.File, shown.Next, shown.Refusals, shown.Missing = s.Next, "", 0, ""
+	inc := o.inc
+	inc.Sketch = &shown
+	m := slack.Render(inc, p.shows())
+	err := p.slack.Update(ctx, said.Channel, said.TS, m)
+	var e *slack.Error
+	switch {
+	case err == nil:
+		p.count("SlackUpdates", 1)
+		*o.inc.Sketch = shown
+		said.Digest = m.Digest()
+	case lost(err, said.Channel, p.channelOf(o.inc)):
+		said.TS, said.Digest, said.Behind = "", "", true
+	case errors.As(err, &e) && e.Code == "invalid_blocks" && s.Refusals+1 < mostRefusals:
+		s.Refusals++ // Slack has not taken it in yet
+		p.count("SlackFailures", 1)
+		p.log.WarnContext(ctx, "Slack does not show the picture yet, it is tried again with the next observation", "cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource, "error", err.Error())
+	case errors.As(err, &e) && e.Code == "invalid_blocks":
+		s.Next, s.Refusals = "", 0
+		p.count("SlackFailures", 1)
+		p.pictureless(ctx, "the message goes without its picture", err, "cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource)
+	default:
+		p.unsaid(ctx, o, new(time.Time), err)
+	}
+	return true
+}
+
+// pictureless rings the alarm for a picture that is let go: the words are said.
+func (p *pass) pictureless(ctx context.Context, what string, err error, about ...any) {
+	p.count("Undelivered", 1)
+	p.log.ErrorContext(ctx, what, append(about, "error", err.Error())...)
+}
+
+// give uploads the picture, and tells whether Slack has it. What waiting does
+// not help is told once for an incident, and the picture is let go.
+func (p *pass) give(ctx context.Context, o *outgoing, s *report.Sketch) bool {
+	limited, cancel := context.WithTimeout(ctx, uploading)
+	defer cancel()
+	name := "addresses-" + o.inc.Key.Resource + "-" + s.At.UTC().Format("20060102-1504") + ".png"
+	id, err := p.files.Upload(limited, slack.File{Name: name, Title: "Free addresses of " + o.inc.Key.Resource, Alt: s.Alt, Data: s.PNG})
+	if err == nil {
+		p.count("SlackPictures", 1)
+		s.PNG, s.Next = nil, id
+		return true
+	}
+	var e *slack.Error
+	errors.As(err, &e)
+	if e != nil && e.Retryable() || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		p.blank = true
+		p.count("SlackFailures", 1)
+		p.log.WarnContext(ctx, "Slack did not take the picture, it is tried again with the next observation", "cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource, "error", err.Error())
+		return false
+	}
+	reason := "refused"
+	if e != nil && e.Code != "" {
+		reason = e.Code
+	}
+	known := s.Missing == reason
+	s.PNG, s.Missing = nil, reason
+	p.count("SlackFailures", 1)
+	if !known {
+		p.pictureless(ctx, "the message goes without its picture", err, "cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource)
+	}
+	return false
+}
+
+// mergeSketch is the picture of two invocations: the later one.
+func mergeSketch(latest, ours *report.Sketch) *report.Sketch {
+	switch {
+	case ours == nil:
+		return latest
+	case latest == nil || !latest.At.After(ours.At):
+		return ours
+	}
+	merged := *latest
+	merged.File = ours.File
+	return &merged
+}

@@ -1,0 +1,306 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/shared/plan"
+	"rollcall/shared/report"
+	"rollcall/shared/slack"
+	"rollcall/shared/state"
+)
+
+const oncall, dana = "U0ONCALL01", "U0DANA0001"
+
+func theKey() report.Key {
+	return report.Key{Cluster: "eks-workshop", Check: "route/no-egress", Resource: table}
+}
+
+func thePlan() plan.Plan {
+	return plan.Plan{
+		Format: plan.Format, Remedy: plan.AddNATRoute, Partition: "aws", Account: "111122223333", Region: "us-west-2", Cluster: "eks-workshop",
+		Check: "route/no-egress", Resource: table, Route: &plan.Route{VPC: "vpc-0a", Table: table, Destination: "0.0.0.0/0", NAT: "nat-0aa4"},
+	}
+}
+
+// send gives the function messages of any kind at a minute, in one batch.
+func (b *bench) send(minute int, messages ...any) ([]string, error) {
+	b.Helper()
+	b.now = start.Add(time.Duration(minute) * time.Minute)
+	var bodies []string
+	for _, m := range messages {
+		body, err := json.Marshal(m)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if p, ok := m.(report.Press); ok {
+			b.passOn(p)
+		}
+		bodies = append(bodies, string(body))
+	}
+	return b.deliverBodies(bodies...)
+}
+
+// passOn does what slack-actions does before it sends a press. A second time it
+// does nothing: the queue delivers twice what was passed on once.
+func (b *bench) passOn(p report.Press) {
+	b.Helper()
+	m, err := report.EncodePress(p)
+	if err != nil {
+		b.Fatal(err)
+	}
+	first, err := b.store.ClaimPress(b.Context(), p.ID, "slack-actions")
+	if err == nil && first {
+		err = b.store.PassPress(b.Context(), p.ID, "slack-actions", m.Digest())
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *bench) mustSend(minute int, messages ...any) {
+	b.Helper()
+	if failed, err := b.send(minute, messages...); err != nil || len(failed) > 0 {
+		b.Errorf("minute %d: failed %q, %v", minute, failed, err)
+	}
+}
+
+func (b *bench) press(user string, action report.Action) report.Press {
+	b.sent++
+	p := report.Press{
+		Format: report.PressFormat, Kind: report.PressKind, ID: fmt.Sprint("press-", b.sent), At: b.now, Key: theKey(), Number: 1,
+		Action: action, User: report.User{ID: user}, Home: ours, Channel: "C0123456789", TS: b.channel.messages[0].ts,
+	}
+	switch action {
+	case report.ApprovePlan, report.RefusePlan:
+		p.Plan = thePlan().Hash()
+	case report.MuteFor:
+		p.For = time.Hour
+	}
+	return p
+}
+
+func proposal(at time.Time) report.Proposal {
+	p := thePlan()
+	return report.Proposal{Format: report.ProposalFormat, Kind: report.ProposalKind, ID: "proposal", At: at, Cluster: "eks-workshop", Key: theKey(), Remedy: p.Remedy, Policy: plan.Approve, Plan: p, Hash: p.Hash(), Lasts: time.Hour}
+}
+
+// offering is a bench with the route incident, and a plan for it.
+func offering(t *testing.T) *bench {
+	t.Helper()
+	b := newBench(t)
+	b.approvers = []string{dana, "S0ONCALL01"}
+	b.channel.members = map[string][]string{"S0ONCALL01": {oncall}}
+	b.must(0, failing(launch(i1, 0, report.Waiting)))
+	b.mustSend(1, proposal(start.Add(time.Minute)))
+	b.now = start.Add(2 * time.Minute)
+	return b
+}
+
+func (b *bench) acts() []report.ActRecord {
+	b.Helper()
+	list, err := b.store.Acts(b.Context(), "eks-workshop", time.Time{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return list
+}
+
+func TestApprovalByMembersOnly(t *testing.T) {
+	for name, test := range map[string]struct {
+		user   string
+		change func(*bench)
+		want   report.AnswerReason
+	}{
+		"a member of the group":       {oncall, nil, report.AnswerApproved},
+		"a user who is named":         {dana, nil, report.AnswerApproved},
+		"a stranger":                  {"U0STRANGER", nil, report.NotAllowed},
+		"who left the group":          {oncall, func(b *bench) { b.channel.members = nil }, report.NotAllowed},
+		"nobody is set":               {dana, func(b *bench) { b.approvers = nil }, report.NobodyAllowed},
+		"nobody at all pressed":       {"", nil, report.Incomplete},
+		"the group cannot be read":    {oncall, func(b *bench) { b.channel.fail = noScope }, report.GroupNotRead},
+		"named, the group unreadable": {dana, func(b *bench) { b.channel.fail = noScope }, report.AnswerApproved},
+		"a guest with a member's id":  {oncall, nil, report.OtherWorkspace},
+		"a guest with a named id":     {dana, nil, report.OtherWorkspace},
+		"a group's id is no user":     {"S0ONCALL01", func(b *bench) { b.approvers = []string{"S0ONCALL02"} }, report.NotAllowed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := offering(t)
+			if test.change != nil {
+				test.change(b)
+			}
+			p := b.press(test.user, report.ApprovePlan)
+			if strings.HasPrefix(name, "a guest") {
+				p.Home = "T0OTHER001"
+			}
+			b.mustSend(2, p)
+			approved := test.want == report.AnswerApproved
+			if acts := b.acts(); len(acts) != 1 || acts[0].Answer.Reason != test.want || acts[0].User.ID != test.user || (acts[0].Home != ours) != strings.HasPrefix(name, "a guest") {
+				t.Errorf("audited is %+v, want %q", acts, test.want)
+			}
+			if got := strings.Contains(b.bus.kinds(), "Approved"); got != approved {
+				t.Errorf("the bus was told %q", b.bus.kinds())
+			}
+			if n := len(b.channel.answers); n != 1 && test.user != "" {
+				t.Errorf("answers are %q", b.channel.answers)
+			}
+			if inc := b.incident(); len(inc.Acts) != 0 || (inc.Offers[0].State == report.Approved) != approved {
+				t.Errorf("the offer is %q, the outbox %+v", inc.Offers[0].State, inc.Acts)
+			}
+		})
+	}
+}
+
+// noScope refuses to list the members of a user group.
+func noScope(call string) (error, bool) {
+	if !strings.HasPrefix(call, "members") {
+		return nil, false
+	}
+	return &slack.Error{Kind: slack.Auth, Method: "usergroups.users.list", Code: "missing_scope", Scope: "usergroups:read"}, false
+}
+
+func TestAPressCountsOnce(t *testing.T) {
+	b := offering(t)
+	p := b.press(oncall, report.ApprovePlan)
+	b.mustSend(2, p, p)
+	b.mustSend(3, p)
+	second := b.press(dana, report.ApprovePlan)
+	b.mustSend(4, second)
+	if got := strings.Count(b.bus.kinds(), "Approved"); got != 1 {
+		t.Errorf("the bus was told %q", b.bus.kinds())
+	}
+	acts := b.acts()
+	if len(acts) != 2 || acts[1].Answer.Reason != report.AlreadyDecided || acts[1].Answer.By.ID != oncall {
+		t.Errorf("audited are %+v", acts)
+	}
+	if len(b.channel.answers) != 2 || !strings.Contains(b.channel.answers[1], oncall+" approved this plan") {
+		t.Errorf("answers are %q", b.channel.answers)
+	}
+	if order := strings.Join(b.channel.calls[len(b.channel.calls)-1:], " "); order != "ephemeral "+dana {
+		t.Errorf("the last call is %q", order)
+	}
+}
+
+// The message comes first, then the thread, then the answer.
+func TestOrderOfAnApproval(t *testing.T) {
+	b := offering(t)
+	b.channel.calls = nil
+	b.mustSend(2, b.press(oncall, report.ApprovePlan))
+	calls := slices.DeleteFunc(b.channel.calls, func(c string) bool { return c == "update" })
+	if got := strings.Join(calls, ", "); got != "members S0ONCALL01, reply approved, ephemeral "+oncall {
+		t.Errorf("calls are %q", got)
+	}
+}
+
+func TestUnknownIncidents(t *testing.T) {
+	b := offering(t)
+	gone := b.press(oncall, report.ApprovePlan)
+	gone.Key.Resource = "rtb-0gone"
+	b.mustSend(2, gone)
+	b.mustSend(3, gone)
+	nowhere := b.press(oncall, report.Acknowledge)
+	nowhere.Key.Cluster = "deleted"
+	b.mustSend(4, nowhere)
+	if got := b.channel.answers; len(got) != 2 || !strings.Contains(got[0], "no record of this incident") {
+		t.Errorf("answers are %q", got)
+	}
+	if acts := b.acts(); len(acts) != 1 || acts[0].Answer.Reason != report.IncidentNotFound || acts[0].Key != gone.Key {
+		t.Errorf("audited are %+v", acts)
+	}
+	other := proposal(b.now)
+	other.Key.Resource = "rtb-0gone"
+	b.mustSend(5, other)
+	if b.counts["StrayMessages"] != 1 {
+		t.Errorf("counted %v", b.counts)
+	}
+}
+
+// Slack being down loses no press's effect, and the answer comes when it is
+// back, unless nobody waits for it any more.
+func TestSlackDownDuringAPress(t *testing.T) {
+	for minute, answers := range map[int]int{10: 1, 40: 0} {
+		b := offering(t)
+		p := b.press(dana, report.ApprovePlan)
+		b.channel.fail = down
+		b.mustSend(2, p)
+		if !strings.Contains(b.bus.kinds(), "Approved") || len(b.acts()) != 1 || b.incident().Offers[0].State != report.Approved {
+			t.Errorf("the bus was told %q, audited %d", b.bus.kinds(), len(b.acts()))
+		}
+		b.channel.fail = nil
+		b.must(minute, sweep())
+		b.must(minute+5, sweep())
+		if len(b.channel.answers) != answers || len(b.incident().Acts) != 0 || !slices.Contains(b.channel.notes(), "approved") {
+			t.Errorf("minute %d: answers %q, thread %q", minute, b.channel.answers, b.channel.notes())
+		}
+	}
+}
+
+// An approval is told only with its audit record.
+func TestNoAuditNoApproval(t *testing.T) {
+	b := offering(t)
+	b.handler.acts = unwritable{}
+	p := b.press(dana, report.ApprovePlan)
+	if failed, err := b.send(2, p); err != nil || len(failed) != 1 {
+		t.Errorf("failed %q, %v; want the message to go back", failed, err)
+	}
+	if strings.Contains(b.bus.kinds(), "Approved") || len(b.channel.answers) > 0 {
+		t.Errorf("the bus was told %q, answers %q", b.bus.kinds(), b.channel.answers)
+	}
+	b.handler.acts = b.store
+	b.mustSend(3, p)
+	if strings.Count(b.bus.kinds(), "Approved") != 1 || len(b.acts()) != 1 || len(b.channel.answers) != 1 {
+		t.Errorf("later: the bus was told %q, audited %d, answers %q", b.bus.kinds(), len(b.acts()), b.channel.answers)
+	}
+}
+
+type unwritable struct{}
+
+func (unwritable) RecordAct(context.Context, report.ActRecord) (bool, error) {
+	return false, errors.New("the table is away")
+}
+
+func (unwritable) ActRecorded(context.Context, report.Press) (bool, error) { return false, nil }
+
+// Who writes in between is not written over: the press is decided on anew.
+func TestPressAndAnotherWriter(t *testing.T) {
+	b := offering(t)
+	second := b.press(dana, report.RefusePlan)
+	race := &pressedFirst{Store: b.store, before: func() {
+		inc := b.incident()
+		d, _ := report.Act(inc, b.press(oncall, report.ApprovePlan), report.Who{May: report.MayYes}, b.now)
+		if _, err := b.store.SaveIncident(t.Context(), d.Incident); err != nil {
+			t.Error(err)
+		}
+	}}
+	b.incidents = race
+	b.mustSend(2, second)
+	inc := b.incident()
+	if o := inc.Offers[0]; o.State != report.Approved || o.By.ID != oncall {
+		t.Errorf("the offer is %q by %v", o.State, o.By)
+	}
+	for _, a := range b.acts() {
+		if a.ID == second.ID && (a.Answer.Reason != report.AlreadyDecided || a.Answer.By.ID != oncall) {
+			t.Errorf("audited is %+v", a)
+		}
+	}
+}
+
+// pressedFirst lets somebody else write before the first save.
+type pressedFirst struct {
+	*state.Store
+	before func()
+}
+
+func (r *pressedFirst) SaveIncident(ctx context.Context, inc report.Incident) (report.Incident, error) {
+	if before := r.before; before != nil {
+		r.before = nil
+		before()
+	}
+	return r.Store.SaveIncident(ctx, inc)
+}

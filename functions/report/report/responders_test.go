@@ -1,0 +1,110 @@
+package report
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"rollcall/shared/config"
+	"rollcall/shared/report"
+)
+
+// TestWhoMayAcknowledge: everybody of the app's own workspace or organization, or
+// those whom the setting names; who Slack does not say that they are, may not.
+func TestWhoMayAcknowledge(t *testing.T) {
+	const other, grid = "T0OTHER001", "E0ACME0001"
+	away := errors.New("no answer")
+	for name, test := range map[string]struct {
+		responders config.Responders
+		enterprise string // the app's
+		from       func(*report.Press)
+		unplaced   error
+		want       report.AnswerReason
+	}{
+		"a colleague":                         {want: report.AnswerAcknowledged},
+		"a guest":                             {from: func(p *report.Press) { p.Home = other }, want: report.OtherWorkspace},
+		"a guest, the app in an organization": {enterprise: grid, from: func(p *report.Press) { p.Home = other }, want: report.OtherWorkspace},
+		"a guest of another organization":     {enterprise: grid, from: func(p *report.Press) { p.Home, p.Enterprise = other, "E0OTHER001" }, want: report.OtherWorkspace},
+		"of an organization, the app of none": {from: func(p *report.Press) { p.Home, p.Enterprise = other, grid }, want: report.OtherWorkspace},
+		"nobody says where they are from":     {from: func(p *report.Press) { p.Home = "" }, want: report.OtherWorkspace},
+		"of another workspace of ours":        {enterprise: grid, from: func(p *report.Press) { p.Home, p.Enterprise = other, grid }, want: report.AnswerAcknowledged},
+		"by the organization's id":            {enterprise: grid, from: func(p *report.Press) { p.Home = grid }, want: report.AnswerAcknowledged},
+		"the workspace is not known":          {unplaced: away, want: report.WorkspaceNotRead},
+		"the whole channel, a guest":          {responders: config.Responders{Channel: true}, from: func(p *report.Press) { p.Home = other }, unplaced: away, want: report.AnswerAcknowledged},
+		"who is named":                        {responders: config.Responders{IDs: []string{oncall}}, want: report.AnswerAcknowledged},
+		"a guest with the id of who is named": {responders: config.Responders{IDs: []string{oncall}}, from: func(p *report.Press) { p.Home = other }, want: report.OtherWorkspace},
+		"a member of a named group":           {responders: config.Responders{IDs: []string{"S0ONCALL01"}}, want: report.AnswerAcknowledged},
+		"not named":                           {responders: config.Responders{IDs: []string{"U0SOMEBODY"}}, from: func(p *report.Press) { p.User.ID = "U0STRANGER" }, want: report.NotResponder},
+		"an approver who is not named":        {responders: config.Responders{IDs: []string{"U0SOMEBODY"}}, from: func(p *report.Press) { p.User.ID = dana }, want: report.AnswerAcknowledged},
+		"a group that cannot be read decides": {responders: config.Responders{IDs: []string{"S0GONE0001"}}, from: func(p *report.Press) { p.User.ID = "U0STRANGER" }, want: report.GroupNotRead},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := offering(t)
+			b.responders, b.channel.enterprise, b.channel.unplaced = test.responders, test.enterprise, test.unplaced
+			if test.want == report.GroupNotRead {
+				b.channel.fail = noScope
+			}
+			p := b.press(oncall, report.Acknowledge)
+			if test.from != nil {
+				test.from(&p)
+			}
+			b.mustSend(2, p)
+			acts := b.acts()
+			if len(acts) != 1 || acts[0].Answer.Reason != test.want || acts[0].Home != p.Home {
+				t.Fatalf("audited %+v, want %s", acts, test.want)
+			}
+			if done := b.incident().Ack != nil; done != acts[0].Answer.Done() {
+				t.Errorf("acknowledged: %v", done)
+			}
+		})
+	}
+}
+
+// TestAGuestDoesNothing: no button at all is for people of another company.
+func TestAGuestDoesNothing(t *testing.T) {
+	for _, action := range []report.Action{report.Acknowledge, report.TakeOver, report.MuteFor, report.Unmute, report.CheckAgain, report.ApprovePlan, report.RefusePlan} {
+		b := offering(t)
+		b.mustSend(2, b.press(oncall, report.MuteFor))
+		before := b.bus.kinds()
+		p := b.press(oncall, action)
+		p.Home = "T0OTHER001"
+		b.mustSend(3, p)
+		inc, acts := b.incident(), b.acts()
+		if len(acts) != 2 || acts[1].Answer.Reason != report.OtherWorkspace || inc.Ack != nil || inc.Mute == nil || inc.Offers[0].State != report.Offered || b.bus.kinds() != before {
+			t.Errorf("%s: audited %+v, incident %+v %+v %s", action, acts, inc.Ack, inc.Mute, inc.Offers[0].State)
+		}
+		if last := b.channel.answers[len(b.channel.answers)-1]; !strings.Contains(last, "people of the workspace") {
+			t.Errorf("%s: told %q", action, last)
+		}
+	}
+}
+
+// TestTakingOver: who has it is asked nothing, and reads it in the thread.
+func TestTakingOver(t *testing.T) {
+	b := offering(t)
+	b.mustSend(2, b.press(oncall, report.Acknowledge))
+	for _, step := range []struct {
+		minute int
+		user   string
+		action report.Action
+		want   report.AnswerReason
+		has    string
+	}{
+		{3, dana, report.Acknowledge, report.AlreadyTaken, oncall},
+		{4, oncall, report.TakeOver, report.AlreadyYours, oncall},
+		{5, dana, report.TakeOver, report.AnswerTakenOver, dana},
+		{6, oncall, report.TakeOver, report.AnswerTakenOver, oncall},
+	} {
+		b.mustSend(step.minute, b.press(step.user, step.action))
+		acts := b.acts()
+		if a := acts[len(acts)-1]; a.Answer.Reason != step.want || b.incident().Ack.By.ID != step.has {
+			t.Errorf("minute %d: %s, it is %s's; want %s, %s's", step.minute, a.Answer.Reason, b.incident().Ack.By.ID, step.want, step.has)
+		}
+	}
+	if from := b.incident().Ack.From; from == nil || from.ID != dana {
+		t.Errorf("taken over from %v", from)
+	}
+	if notes := strings.Join(b.channel.notes(), " "); !strings.HasSuffix(notes, "taken-over taken-over-2") {
+		t.Errorf("the thread has %q", notes)
+	}
+}

@@ -1,0 +1,176 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"rollcall/shared/bus"
+	"rollcall/shared/report"
+	"rollcall/shared/state"
+)
+
+// Again is how report asks itself to go on.
+type Again interface {
+	SendResult(ctx context.Context, o report.Observation) error
+}
+
+var _ Again = bus.Queues{}
+
+// reserve is what must be left of a turn for one more call to Slack, which
+// answers in well under a second: one that the end of time cuts off may have
+// been taken, and has to be looked for.
+const reserve = 5 * time.Second
+
+// share is when the turn of a cluster ends, of those whose messages came
+// together: however much one has to say, there is time for the others.
+func share(ctx context.Context, clusters int) time.Time {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return time.Time{}
+	}
+	left := time.Until(deadline)
+	return deadline.Add(-left + left/time.Duration(clusters))
+}
+
+// take begins a cluster's turn.
+func (p *pass) take(ctx context.Context, cluster string, clusters int) {
+	p.turn, p.until = cluster, share(ctx, clusters)
+}
+
+// resume asks report itself to go on with the clusters that had more to say
+// than there was time for: the next sweep may be five minutes away. The wish
+// is an observation that saw nothing, behind all others of its cluster. While
+// Slack does not answer nothing is asked for: the sweeps try again.
+func (p *pass) resume(ctx context.Context) {
+	if p.silent || p.again == nil {
+		return
+	}
+	slices.Sort(p.unfinished)
+	for _, cluster := range slices.Compact(p.unfinished) {
+		if err := p.again.SendResult(ctx, wake(cluster, p.now())); err != nil {
+			p.log.WarnContext(ctx, "report could not ask itself to go on, the cluster's next observation will", "cluster", cluster, "error", err.Error())
+			continue
+		}
+		p.count("Resumed", 1)
+	}
+}
+
+// late tells that the cluster's turn is over. What is unsaid stands in the
+// record, for the next pass.
+func (p *pass) late() bool {
+	if p.until.IsZero() || time.Until(p.until) > reserve {
+		return false
+	}
+	p.unfinished = append(p.unfinished, p.turn)
+	return true
+}
+
+// oldestFirst is the order in which incidents are said: that of their first
+// opening, as it would have been had Slack been there.
+func oldestFirst(list []outgoing) []outgoing {
+	slices.SortStableFunc(list, func(a, b outgoing) int {
+		atA, beganA := firstOf(a.inc)
+		atB, beganB := firstOf(b.inc)
+		return cmp.Or(atA.Compare(atB), beganA.Compare(beganB)) // those of one batch open at the same time
+	})
+	return list
+}
+
+// firstOf is when there was first something to say of an incident, and when
+// that began. One that came back while Slack was away has two openings in its
+// thread.
+func firstOf(inc report.Incident) (at, began time.Time) {
+	notes := inc.Said.Notes
+	if len(notes) == 0 || !notes[0].At.Before(inc.Opened) {
+		return inc.Opened, inc.Began
+	}
+	if notes[0].Then != nil {
+		return notes[0].At, notes[0].Then.Began
+	}
+	return notes[0].At, inc.Began
+}
+
+// begin marks in the record what is about to be sent for the first time, and
+// tells whether it may be: whoever finds the mark and no timestamp asks Slack
+// before sending again. Nothing is marked that is not about to be sent: while
+// Slack is away, each mark would cost a search.
+func (p *pass) begin(ctx context.Context, o *outgoing) bool {
+	if p.late() {
+		return false
+	}
+	for attempt := 1; ; attempt++ {
+		o.mark(p.now())
+		if len(o.begun) == 0 {
+			return true
+		}
+		saved, err := p.incidents.SaveIncident(ctx, o.inc)
+		var conflict *state.Conflict
+		if errors.As(err, &conflict) && attempt < attempts {
+			p.count("LostRaces", 1)
+			err = p.anew(ctx, o)
+			if err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			o.unmarked = err
+			return false
+		}
+		o.inc = saved
+		return true
+	}
+}
+
+// mark marks what has never been sent.
+func (o *outgoing) mark(now time.Time) {
+	said := &o.inc.Said
+	never := func(id, ts string, sending *time.Time) {
+		if ts == "" && sending.IsZero() {
+			*sending = now
+			o.begun = append(o.begun, id)
+		}
+	}
+	if o.message != nil {
+		never("", said.TS, &said.Sending)
+		o.tried = append(o.tried, "")
+	}
+	for i := range said.Notes {
+		never(said.Notes[i].ID, said.Notes[i].TS, &said.Notes[i].Sending)
+	}
+}
+
+// anew takes the incident as another pass has written it meanwhile. What the
+// bus was told already is not due in it any more.
+func (p *pass) anew(ctx context.Context, o *outgoing) error {
+	incidents, err := p.incidents.Incidents(ctx, o.inc.Key.Cluster)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(incidents, func(inc report.Incident) bool { return inc.Key == o.inc.Key })
+	if i < 0 {
+		return errGone
+	}
+	latest := incidents[i]
+	latest.Untold = slices.DeleteFunc(latest.Untold, func(e report.Event) bool {
+		return e.Sequence <= o.inc.Events && !slices.ContainsFunc(o.inc.Untold, func(due report.Event) bool { return due.ID == e.ID })
+	})
+	now := p.claim(latest, p.now())
+	o.inc, o.message, o.searched, o.begun, o.tried = now.inc, now.message, now.searched, nil, nil
+	return nil
+}
+
+var errGone = errors.New("the incident's record is gone")
+
+// release takes the marks back of what was not tried.
+func (o *outgoing) release() {
+	never := func(id string) bool { return slices.Contains(o.begun, id) && !slices.Contains(o.tried, id) }
+	for i := range o.inc.Said.Notes {
+		if n := &o.inc.Said.Notes[i]; n.TS == "" && never(n.ID) {
+			n.Sending = time.Time{}
+			o.released = true
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/report"
+	"rollcall/shared/slack"
+)
+
+// slowly is a Slack that takes a second for each message.
+type slowly struct{ *channel }
+
+func (s slowly) Post(ctx context.Context, id string, m slack.Message) (string, error) {
+	time.Sleep(time.Second)
+	return s.channel.Post(ctx, id, m)
+}
+
+func (s slowly) Reply(ctx context.Context, id, thread string, m slack.Message) (string, error) {
+	time.Sleep(time.Second)
+	return s.channel.Reply(ctx, id, thread, m)
+}
+
+// inMinute runs one invocation with two clusters' results, the first with far
+// more to say than a minute is long for.
+func inMinute(t *testing.T, said Slack, again Again, first, second int) (wrong error) {
+	t.Helper()
+	table := &shelf{items: map[report.Key]kept{}}
+	h := handler{
+		incidents: table, postings: table, slack: said, files: &channel{}, people: &channel{}, bus: quietBus{}, clusters: table, channel: "C0123456789", again: again,
+		policy: report.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}, now: time.Now, log: slog.New(slog.DiscardHandler),
+		count: func(string, int) {},
+	}
+	script := newScript(2, first+second)
+	for i := range script.faults {
+		script.faults[i].cluster = script.clusters[0]
+		if i >= first {
+			script.faults[i].cluster = script.clusters[1]
+		}
+	}
+	var batch []queued
+	for i, cluster := range script.clusters {
+		at := 55 * time.Minute
+		obs := script.observe(time.Now().Add(-at), at, cluster, true, func(f fault) bool { return true }).obs
+		body, err := marshal(obs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch = append(batch, queued{id: fmt.Sprint(i), group: cluster, body: body})
+	}
+	if back, err := invoke(t, h, batch); err != nil || len(back) > 0 {
+		return fmt.Errorf("%d messages went back", len(back))
+	}
+	return nil
+}
+
+// The backlog of one cluster does not keep another from being heard, what a
+// minute is too short for goes on at once, and no call is cut off by its end.
+func TestTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var resumed []string
+		said := &channel{}
+		err := inMinute(t, slowly{said}, againFunc(func(o report.Observation) error {
+			if _, err := report.Decode([]byte(must(marshal(o)))); err != nil {
+				t.Errorf("report could not read its own wish: %v", err)
+			}
+			resumed = append(resumed, o.Cluster)
+			return nil
+		}), 200, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"cluster-00"}, resumed); diff != "" {
+			t.Errorf("goes on with (-want +got):\n%s", diff)
+		}
+		if !slices.ContainsFunc(said.posts(), func(m message) bool { return strings.Contains(m.text, "cluster-01") }) {
+			t.Error("the second cluster was not heard")
+		}
+		for _, call := range said.calls {
+			if call != "post" && call[:5] != "reply" {
+				t.Errorf("Slack was asked to %s: nothing was cut off", call)
+			}
+		}
+	})
+}
+
+// While Slack does not answer report does not wake itself: it would only call
+// in vain; and what was not tried is not marked, or it would be looked for.
+func TestNobodyIsWokenInVain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		said := &channel{fail: down}
+		err := inMinute(t, slowly{said}, againFunc(func(report.Observation) error { return errors.New("woken") }), 40, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"post"}, said.calls); diff != "" {
+			t.Errorf("calls of Slack (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func marshal(o report.Observation) (string, error) {
+	body, err := json.Marshal(o)
+	return string(body), err
+}
+
+func must(text string, err error) string {
+	if err != nil {
+		panic(err)
+	}
+	return text
+}

@@ -1,0 +1,51 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"rollcall/shared/report"
+	"rollcall/shared/slack"
+)
+
+// targetsOf are whom an incident's words go to: Slack, its channel, and Slack
+// with this content.
+func (p *pass) targetsOf(inc report.Incident) []report.Target {
+	return []report.Target{report.ToSlack, report.ToChannel(p.room(inc)), report.OfIncident(inc.Key)}
+}
+
+// room is the channel that an incident's message is in, or goes to.
+func (p *pass) room(inc report.Incident) string {
+	return cmp.Or(inc.Said.Channel, p.channelOf(inc))
+}
+
+// unsaid deals with what Slack did not take, and tells whether the record is
+// to be written. sending is the mark of what was tried.
+func (p *pass) unsaid(ctx context.Context, o *outgoing, sending *time.Time, err error) (changed bool) {
+	p.count("SlackFailures", 1)
+	var e *slack.Error
+	if errors.As(err, &e) && e.Kind != slack.Unavailable && !sending.IsZero() {
+		// Slack answered, so it is certain that nothing was sent.
+		*sending = time.Time{}
+		changed = true
+	}
+	about := []any{"cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource}
+	if e != nil && e.Retryable() || errors.Is(err, context.DeadlineExceeded) {
+		p.silent = true
+		p.log.WarnContext(ctx, "Slack was not told, it will be with the next observation", append(about, "error", err.Error())...)
+		return changed
+	}
+	p.refusedBy(ctx, refuser(err, p.room(o.inc), report.OfIncident(o.inc.Key)), err, about...)
+	return changed
+}
+
+// refusedBy holds back what goes to who refuses. A token that Slack does not take
+// is the same for all clusters.
+func (p *pass) refusedBy(ctx context.Context, t report.Target, err error, about ...any) {
+	if t == report.ToSlack {
+		p.silent = true
+	}
+	p.refuses(ctx, t, "Slack was not told, and waiting does not help", err, about...)
+}

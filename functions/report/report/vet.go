@@ -1,0 +1,67 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"rollcall/shared/report"
+)
+
+// Passed is what is known of the presses that slack-actions passed on.
+type Passed interface {
+	PassedPress(ctx context.Context, id string) (*report.PressRecord, error)
+}
+
+// vet lets those presses through that slack-actions passed on, and that were not
+// decided on before: an incident's record forgets after a while what it has
+// applied, the audit records do not. It gives what was refused and is to be told.
+// What cannot be looked up is an error: the messages come again.
+func (p *pass) vet(ctx context.Context, messages []report.Message, now time.Time) (let []report.Message, refused []report.ActRecord, _ error) {
+	var unproven []report.Press
+	for _, m := range messages {
+		if m.Press == nil {
+			let = append(let, m)
+			continue
+		}
+		record, err := p.passed.PassedPress(ctx, m.Press.ID)
+		if err != nil {
+			return nil, nil, fmt.Errorf("see whether slack-actions passed the press on: %w", err)
+		}
+		answer := m.Press.Vet(m.Digest, record, now)
+		switch {
+		case !answer.Proven():
+			unproven = append(unproven, *m.Press)
+			continue
+		case answer.Reason != "":
+			refused = append(refused, report.Refused(*m.Press, answer, now))
+			continue
+		}
+		decided, err := p.acts.ActRecorded(ctx, *m.Press)
+		if err != nil {
+			return nil, nil, err
+		}
+		if decided {
+			p.count("RepeatedObservations", 1)
+			p.log.InfoContext(ctx, "decided", "reason", report.AlreadyApplied, "cluster", m.Press.Key.Cluster, "press", m.Press.ID)
+			continue
+		}
+		let = append(let, m)
+	}
+	p.refuseUnproven(ctx, unproven)
+	return let, refused, nil
+}
+
+// refuseUnproven says once for a batch what somebody made up. It has no audit
+// record, and nobody is told: who is named in it had nothing to do with it.
+func (p *pass) refuseUnproven(ctx context.Context, presses []report.Press) {
+	if len(presses) == 0 {
+		return
+	}
+	first := presses[0]
+	p.count("PressesRefused", len(presses))
+	p.count("PressesNotPassedOn", len(presses))
+	p.log.ErrorContext(ctx, "a press was refused that slack-actions did not pass on: whoever sent it to the results queue made it up, or slack-actions had told the person that it failed",
+		"reason", report.PressRefused, "answer", report.NotPassedOn, "presses", len(presses), "press", first.ID,
+		"cluster", first.Key.Cluster, "check", first.Key.Check, "resource", first.Key.Resource, "action", first.Action, "user", first.User.ID)
+}

@@ -1,0 +1,192 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"rollcall/shared/report"
+)
+
+// queued is a press as it lies in the results queue.
+func (b *bench) queued(p report.Press) string {
+	b.Helper()
+	body, err := json.Marshal(p)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return string(body)
+}
+
+// deliverNow hands messages over that nobody has passed on.
+func (b *bench) deliverNow(bodies ...string) {
+	b.Helper()
+	if failed, err := b.deliverBodies(bodies...); err != nil || len(failed) > 0 {
+		b.Errorf("failed %q, %v", failed, err)
+	}
+}
+
+// TestOnlyWhatSlackActionsPassedOnIsBelieved: every function may send to the
+// results queue, so whoever has the role of one can put anything there.
+func TestOnlyWhatSlackActionsPassedOnIsBelieved(t *testing.T) {
+	for name, test := range map[string]struct {
+		put  func(*bench, report.Press) string
+		want report.AnswerReason
+		// told tells that the person is told, and that there is an audit record.
+		told bool
+	}{
+		"made up": {func(b *bench, p report.Press) string { return b.queued(p) }, report.NotPassedOn, false},
+		"in another's name": {func(b *bench, p report.Press) string {
+			b.passOn(p)
+			p.User.ID = oncall
+			return b.queued(p)
+		}, report.NotPassedOn, false},
+		"of another plan": {func(b *bench, p report.Press) string {
+			b.passOn(p)
+			p.Plan = strings.Repeat("0", 32)
+			return b.queued(p)
+		}, report.NotPassedOn, false},
+		"an approval of what was an acknowledgement": {func(b *bench, p report.Press) string {
+			ack := p
+			ack.Action, ack.Plan = report.Acknowledge, ""
+			b.passOn(ack)
+			return b.queued(p)
+		}, report.NotPassedOn, false},
+		"under the id of a request that was refused": {func(b *bench, p report.Press) string {
+			if _, err := b.store.ClaimPress(b.Context(), p.ID, "slack-actions"); err != nil {
+				b.Fatal(err)
+			}
+			return b.queued(p)
+		}, report.NotPassedOn, false},
+		"given back": {func(b *bench, p report.Press) string {
+			b.passOn(p)
+			if err := b.store.ReleasePress(b.Context(), p.ID, "slack-actions"); err != nil {
+				b.Fatal(err)
+			}
+			return b.queued(p)
+		}, report.NotPassedOn, false},
+		"of the release before": {func(b *bench, p report.Press) string {
+			b.olderClaim(p.ID)
+			return b.queued(p)
+		}, report.OlderRelease, true},
+		"without a channel": {func(b *bench, p report.Press) string { p.Channel = ""; b.passOn(p); return b.queued(p) }, report.Incomplete, true},
+		"without a message": {func(b *bench, p report.Press) string { p.TS = ""; b.passOn(p); return b.queued(p) }, report.Incomplete, true},
+		"three hours on its way": {func(b *bench, p report.Press) string {
+			p.At = b.now.Add(-report.PressLasts - time.Second)
+			b.passOn(p)
+			return b.queued(p)
+		}, report.TooLate, true},
+		"of the future": {func(b *bench, p report.Press) string {
+			p.At = b.now.Add(time.Minute + time.Second)
+			b.passOn(p)
+			return b.queued(p)
+		}, report.FromFuture, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := offering(t)
+			body := test.put(b, b.press(dana, report.ApprovePlan))
+			b.channel.calls = nil
+			b.deliverNow(body)
+			if o := b.incident().Offers[0]; o.State != report.Offered || strings.Contains(b.bus.kinds(), "Approved") {
+				t.Errorf("the offer is %s, the bus was told %q", o.State, b.bus.kinds())
+			}
+			acts := b.acts()
+			if test.told != (len(acts) == 1) || test.told && acts[0].Answer.Reason != test.want {
+				t.Errorf("audited are %+v, want %s: %v", acts, test.want, test.told)
+			}
+			answered := 0
+			if test.told && test.want != report.Incomplete { // which names nobody to tell it to, or nowhere
+				answered = 1
+			}
+			if name == "without a message" {
+				answered = 1
+			}
+			if len(b.channel.answers) != answered {
+				t.Errorf("answers are %q, want %d", b.channel.answers, answered)
+			}
+			if got := b.log.String(); !strings.Contains(got, `"answer":"`+string(test.want)+`"`) || b.counts["PressesRefused"] != 1 {
+				t.Errorf("counted %v, logged %s", b.counts, got)
+			}
+			b.mustSend(3, b.press(dana, report.ApprovePlan))
+			if b.incident().Offers[0].State != report.Approved {
+				t.Error("the next press of the same person does not count")
+			}
+		})
+	}
+}
+
+// olderClaim is the record that the release before this proof leaves of a press.
+func (b *bench) olderClaim(id string) {
+	b.Helper()
+	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+	_, err := server.Client().PutItem(b.Context(), &dynamodb.PutItemInput{TableName: aws.String(b.table), Item: map[string]types.AttributeValue{
+		"pk": text("press#" + id), "sk": text("press"), "by": text("x"), "body": text("{}"),
+		"format": &types.AttributeValueMemberN{Value: "1"}, "version": &types.AttributeValueMemberN{Value: "1"},
+		"expires": &types.AttributeValueMemberN{Value: fmt.Sprint(b.now.Add(time.Hour).Unix())},
+	}})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// TestAGenuinePressCannotBeSentAgain: the queue forgets a message after five
+// minutes, and an incident after 32 others; the audit record does not.
+func TestAGenuinePressCannotBeSentAgain(t *testing.T) {
+	b := offering(t)
+	muted := b.press(oncall, report.MuteFor)
+	b.mustSend(2, muted)
+	b.mustSend(3, b.press(oncall, report.Unmute))
+	for minute := range 35 {
+		b.must(4+minute, failing(launch(fmt.Sprintf("i-0%016d", minute), 0, report.Waiting)))
+	}
+	b.deliverNow(b.queued(muted))
+	if inc := b.incident(); inc.Mute != nil || len(b.acts()) != 2 {
+		t.Errorf("muted again: %+v, %d acts", inc.Mute, len(b.acts()))
+	}
+}
+
+// TestAFloodOfMadeUpPresses is one line in the log for each batch.
+func TestAFloodOfMadeUpPresses(t *testing.T) {
+	b := offering(t)
+	var bodies []string
+	for range 10 {
+		bodies = append(bodies, b.queued(b.press(dana, report.ApprovePlan)))
+	}
+	b.log.Reset()
+	b.deliverNow(bodies...)
+	if got := strings.Count(b.log.String(), `"level":"ERROR"`); got != 1 || !strings.Contains(b.log.String(), `"presses":10`) || b.counts["PressesNotPassedOn"] != 10 {
+		t.Errorf("counted %v, logged %s", b.counts, b.log.String())
+	}
+	if n := len(b.incident().Applied); n > 2 {
+		t.Errorf("the incident remembers %d messages", n)
+	}
+}
+
+// TestAPressThatCannotBeVettedComesAgain: that the table is away proves nothing.
+func TestAPressThatCannotBeVettedComesAgain(t *testing.T) {
+	b := offering(t)
+	p := b.press(dana, report.ApprovePlan)
+	b.passed = unreadable{}
+	if failed, err := b.send(2, p); err != nil || len(failed) != 1 || len(b.channel.answers) > 0 || len(b.acts()) > 0 {
+		t.Errorf("failed %q, %v, answers %q", failed, err, b.channel.answers)
+	}
+	b.passed = b.store
+	b.mustSend(3, p)
+	if b.incident().Offers[0].State != report.Approved {
+		t.Error("the press is lost")
+	}
+}
+
+type unreadable struct{}
+
+func (unreadable) PassedPress(context.Context, string) (*report.PressRecord, error) {
+	return nil, errors.New("the table is away")
+}

@@ -1,0 +1,43 @@
+package slackactions
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"rollcall/shared/interaction"
+)
+
+// refuse answers a request that is not let in, and keeps who tried what. Whom
+// Slack vouches for is told in Slack; the status is then 200, for Slack would
+// put a warning of its own beside that.
+func (h handler) refuse(ctx context.Context, c *call, r *interaction.Refusal) any {
+	h.audit.refused(ctx, c, r, h.now())
+	if c.payload.ResponseURL != "" {
+		err := h.replies.Tell(ctx, c.payload.ResponseURL, "Nothing was done: "+r.Says+".")
+		if err == nil {
+			return events.LambdaFunctionURLResponse{StatusCode: http.StatusOK}
+		}
+		h.log.WarnContext(ctx, "the person could not be told why", "reason", r.Reason, "error", err.Error())
+	}
+	return plain(r.Reason.Status(), string(r.Reason)+": "+r.Says)
+}
+
+// failed answers a request that could not be judged, or not be passed on. Slack
+// shows a warning to whoever pressed, and they can press again.
+func (h handler) failed(ctx context.Context, c *call, err error) any {
+	h.log.ErrorContext(ctx, "a press could not be passed on; whoever pressed sees a warning sign in Slack, and can press again", "press", c.id, "error", err.Error())
+	h.count(notPassedOn, 1)
+	if c.id == "" {
+		return plain(http.StatusServiceUnavailable, "the signature cannot be checked now")
+	}
+	return plain(http.StatusInternalServerError, "it could not be passed on: press again")
+}
+
+func plain(status int, text string) any {
+	return events.LambdaFunctionURLResponse{
+		StatusCode: status, Body: text + "\n",
+		Headers: map[string]string{"content-type": "text/plain; charset=utf-8", "cache-control": "no-store"},
+	}
+}

@@ -1,0 +1,355 @@
+package spotreport
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/gather"
+	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/state"
+)
+
+// memory is a history in memory.
+type memory struct {
+	past     []snapshot.Past
+	samples  []snapshot.Sample
+	recorded []snapshot.Sample
+	postings []report.Posting
+	since    time.Time
+	err      error
+}
+
+func (m *memory) History(_ context.Context, _ string, since time.Time) ([]snapshot.Past, error) {
+	m.since = since
+	// Oldest first, as the store gives them.
+	slices.SortStableFunc(m.past, func(a, b snapshot.Past) int { return a.Started.Compare(b.Started) })
+	return m.past, m.err
+}
+
+func (m *memory) Samples(_ context.Context, subnet string, _ time.Time) ([]snapshot.Sample, error) {
+	return slices.DeleteFunc(slices.Clone(m.samples), func(s snapshot.Sample) bool { return s.Subnet != subnet }), nil
+}
+
+func (m *memory) RecordSamples(_ context.Context, list []snapshot.Sample) error {
+	m.recorded = append(m.recorded, list...)
+	return nil
+}
+
+func (m *memory) Postings(context.Context, string) ([]report.Posting, error) { return m.postings, nil }
+
+// account is AWS with a cluster "prod" that has one group.
+type account struct {
+	names  []string
+	failed *snapshot.Failure
+	asked  []snapshot.Source
+}
+
+func (a *account) Clusters(context.Context) ([]string, *snapshot.Failure) { return a.names, a.failed }
+
+func (a *account) GroupsOf(context.Context, string) ([]snapshot.Group, *snapshot.Failure) {
+	return []snapshot.Group{{Name: "eks-workers", Subnets: []string{"subnet-a", "subnet-b"}, Types: []string{"c5.large"}}}, a.failed
+}
+
+func (a *account) Read(_ context.Context, q gather.Query) (*snapshot.Snapshot, error) {
+	a.asked = q.Sources
+	if q.Cluster == "gone" {
+		return nil, gather.ErrNoCluster
+	}
+	s := &snapshot.Snapshot{
+		Time: q.Time, Account: q.Account, Region: q.Region, Partition: "aws", Scope: q.Scope, Groups: q.Groups,
+		Read:     map[snapshot.Source]bool{snapshot.Instances: true, snapshot.Groups: true, snapshot.Subnets: true, snapshot.Clusters: true},
+		Failures: map[snapshot.Source]snapshot.Failure{},
+		Subnets:  []snapshot.Subnet{{ID: "subnet-a", Free: 240}, {ID: "subnet-b", Free: 99}, {ID: "subnet-other"}},
+	}
+	s.Cluster.Name, s.Cluster.ARN = q.Cluster, "arn:aws:eks:us-west-2:111122223333:cluster/"+q.Cluster
+	return s, nil
+}
+
+func (a *account) More(_ context.Context, s *snapshot.Snapshot, _ gather.Query, sources ...snapshot.Source) {
+	for _, name := range s.Groups[0].Types {
+		s.InstanceTypes = append(s.InstanceTypes, snapshot.InstanceType{Name: name})
+	}
+	for _, source := range sources {
+		s.Read[source] = true
+	}
+}
+
+// queue keeps what report is sent.
+type queue struct {
+	observations []report.Observation
+	summaries    []report.Summary
+	err          error
+}
+
+func (q *queue) SendResult(_ context.Context, o report.Observation) error {
+	q.observations = append(q.observations, o)
+	return q.err
+}
+
+func (q *queue) SendSummary(_ context.Context, s report.Summary) error {
+	if q.err == nil {
+		q.summaries = append(q.summaries, s)
+	}
+	return q.err
+}
+
+func (q *queue) ids() []string {
+	var ids []string
+	for _, s := range q.summaries {
+		ids = append(ids, s.ID)
+	}
+	return ids
+}
+
+type bench struct {
+	handler
+	*memory
+	*account
+	*queue
+	clock time.Time
+}
+
+// morning is two minutes into the hour of the report.
+var morning = time.Date(2026, 11, 21, 8, 2, 0, 0, time.UTC)
+
+func newBench() *bench {
+	b := &bench{memory: &memory{}, account: &account{names: []string{"prod"}}, queue: &queue{}, clock: morning}
+	b.handler = handler{
+		history: b.memory, reader: b.account, send: b.queue, region: "us-west-2", reportHour: 8,
+		watches: func(name string) bool { return name != "dev" },
+		now:     func() time.Time { return b.clock }, log: slog.New(slog.NewTextHandler(io.Discard, nil)), count: func(string, int) {},
+	}
+	return b
+}
+
+// launches are Spot launches that began at an hour before the report.
+func launches(n int, hours float64, end snapshot.End) []snapshot.Past {
+	var list []snapshot.Past
+	for i := range n {
+		p := snapshot.Past{
+			ID: fmt.Sprintf("i-%s-%v-%d", end, hours, i), Nodegroup: "workers", Group: "eks-workers", Type: "m5.large", Zone: "us-west-2a", Subnet: "subnet-a", Spot: true,
+			Started: morning.Truncate(time.Hour).Add(-time.Duration(hours * float64(time.Hour))), End: end,
+		}
+		if end == snapshot.Joined {
+			p.Ready = p.Started.Add(time.Duration(60+i) * time.Second)
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+func tick(at time.Time) json.RawMessage {
+	return json.RawMessage(fmt.Sprintf(`{"id":"x","detail-type":"Scheduled Event","source":"aws.events","account":"111122223333","time":%q,"region":"us-west-2","detail":{}}`, at.Format(time.RFC3339)))
+}
+
+func wish(detail string) json.RawMessage {
+	return json.RawMessage(`{"source":"rollcall","detail-type":"Rollcall Spot Report Wanted","detail":` + detail + `}`)
+}
+
+func (b *bench) run(t *testing.T) {
+	t.Helper()
+	if _, err := b.handle(t.Context(), tick(b.clock)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDaily(t *testing.T) {
+	b := newBench()
+	b.past = slices.Concat(launches(20, 3, snapshot.Joined), launches(4, 2.5, snapshot.NotJoined),
+		launches(50, 30, snapshot.NotJoined),   // the day before: not in this report
+		launches(7, -0.01, snapshot.NotJoined)) // after the hour: in the next
+	b.samples = []snapshot.Sample{{Subnet: "subnet-a", At: morning.Add(-4 * time.Hour), Free: 200, Total: 251}}
+	b.run(t)
+	if len(b.summaries) != 1 {
+		t.Fatalf("%d summaries, want 1", len(b.summaries))
+	}
+	s := b.summaries[0]
+	if s.ID != "spot/prod/2026-11-21" || s.Spot.Spot.Requested != 24 || s.Failed() != 4 || s.Account != "111122223333" || s.Partition != "aws" {
+		t.Errorf("summary %s of %+v in account %q", s.ID, s.Spot.Spot, s.Account)
+	}
+	if from, to := s.Spot.From, s.Spot.To; !to.Equal(morning.Truncate(time.Hour)) || to.Sub(from) != 24*time.Hour {
+		t.Errorf("it is of %s to %s", from, to)
+	}
+	if !strings.HasPrefix(string(s.Chart), "\x89PNG") {
+		t.Error("it has no chart")
+	}
+	if diff := cmp.Diff(&report.Slowest{Type: "m5.large", Zone: "us-west-2a", Median: 70 * time.Second, Joined: 20}, s.Slowest); diff != "" {
+		t.Errorf("slowest (-want +got):\n%s", diff)
+	}
+	if len(b.observations) != 1 || !slices.Contains(b.observations[0].Read, snapshot.LaunchHistory) || slices.Contains(b.observations[0].Read, snapshot.Instances) {
+		t.Errorf("observations %+v, want one of the history and of no instance", b.observations)
+	}
+	if got := b.clock.Sub(b.since); got != 7*24*time.Hour {
+		t.Errorf("the history of %s was read, want of a week", got)
+	}
+}
+
+// However often, late or early the function runs: one summary a day.
+func TestOneADay(t *testing.T) {
+	b := newBench()
+	b.past = launches(5, 3, snapshot.NotJoined)
+	b.clock = morning.Add(-3 * time.Hour)
+	for range 6 { // until 10:02, but nothing runs at 8 o'clock
+		if b.clock.Hour() != 8 {
+			b.run(t)
+			b.run(t)
+		}
+		b.clock = b.clock.Add(time.Hour)
+	}
+	// Until report has it the same is sent again, which report and SQS drop.
+	if got := slices.Compact(b.ids()); !slices.Equal(got, []string{"spot/prod/2026-11-21"}) {
+		t.Errorf("summaries %q, want one", got)
+	}
+	for i, s := range b.summaries {
+		if !cmp.Equal(s.Spot, b.summaries[0].Spot) {
+			t.Errorf("the summary with the number %d says something else", i)
+		}
+	}
+	b.postings = []report.Posting{{Summary: b.summaries[0]}}
+	b.queue.summaries = nil
+	b.run(t)
+	if len(b.summaries) != 0 {
+		t.Errorf("report has it, and %q was sent", b.ids())
+	}
+	b.past = append(b.past, launches(5, -3, snapshot.NotJoined)...)
+	b.clock = morning.Add(24 * time.Hour)
+	b.run(t)
+	if got := b.ids(); !slices.Equal(got, []string{"spot/prod/2026-11-22"}) {
+		t.Errorf("the day after: %q", got)
+	}
+}
+
+func TestQuietDays(t *testing.T) {
+	b := newBench()
+	onDemand := launches(9, 3, snapshot.NotJoined)
+	for i := range onDemand {
+		onDemand[i].Spot = false
+	}
+	b.past = slices.Concat(onDemand, launches(9, 40, snapshot.Joined))
+	b.run(t)
+	if len(b.summaries) != 0 || len(b.observations) != 1 {
+		t.Errorf("without Spot launches: %d summaries, %d observations; want 0 and 1", len(b.summaries), len(b.observations))
+	}
+	b.past = launches(9, 3, snapshot.Joined)
+	b.run(t)
+	if len(b.summaries) != 1 || !b.summaries[0].Quiet() || len(b.summaries[0].Chart) > 0 {
+		t.Errorf("all joined: %+v, want a quiet one without a chart", b.ids())
+	}
+}
+
+// The subnets of all groups are noted, of what else is in the VPC none.
+func TestSamples(t *testing.T) {
+	b := newBench()
+	b.run(t)
+	want := []snapshot.Sample{{Subnet: "subnet-a", At: morning, Free: 240}, {Subnet: "subnet-b", At: morning, Free: 99}}
+	if diff := cmp.Diff(want, b.recorded); diff != "" {
+		t.Errorf("samples (-want +got):\n%s", diff)
+	}
+}
+
+func TestAsked(t *testing.T) {
+	b := newBench()
+	b.past = slices.Concat(launches(3, 5, snapshot.NotJoined), launches(6, 200, snapshot.NotJoined))
+	for detail, want := range map[string]int{`{"cluster":"prod","hours":6}`: 3, `{"cluster":"prod","hours":240}`: 9, `{}`: 3} {
+		b.queue.summaries = nil
+		out, err := b.handle(t.Context(), wish(detail))
+		if err != nil || len(b.summaries) != 1 || b.summaries[0].Spot.Spot.Requested != want {
+			t.Fatalf("%s: %v, %q", detail, err, b.ids())
+		}
+		s := b.summaries[0]
+		if got, span := b.clock.Sub(b.since), s.Spot.To.Sub(s.Spot.From); got != max(span, 7*24*time.Hour) {
+			t.Errorf("%s: the history of %s was read", detail, got)
+		}
+		if diff := cmp.Diff(&answer{Sent: []string{s.ID}}, out); diff != "" || !strings.HasPrefix(s.ID, "spot/prod/asked/") || s.Account != "111122223333" {
+			t.Errorf("%s: account %q, answer (-want +got):\n%s", detail, s.Account, diff)
+		}
+		if len(b.observations) != 0 {
+			t.Errorf("%s: the checks ran too", detail)
+		}
+	}
+	b.past = nil
+	out, err := b.handle(t.Context(), wish(`{"cluster":"prod"}`))
+	if diff := cmp.Diff(&answer{WithoutSpot: []string{"prod"}}, out); err != nil || diff != "" {
+		t.Errorf("%v, answer (-want +got):\n%s", err, diff)
+	}
+	for detail, want := range map[string]string{`{"cluster":"dev"}`: "is not watched", `{"cluster":"gone"}`: gather.ErrNoCluster.Error()} {
+		if _, err := b.handle(t.Context(), wish(detail)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", detail, err, want)
+		}
+	}
+}
+
+// One cluster's trouble does not keep the others from being looked at, and is
+// not passed over.
+func TestTrouble(t *testing.T) {
+	b := newBench()
+	b.names = []string{"gone", "prod"}
+	b.past = launches(3, 5, snapshot.NotJoined)
+	b.run(t)
+	if len(b.summaries) != 1 {
+		t.Errorf("%d summaries, want that of the cluster which is there", len(b.summaries))
+	}
+	down := errors.New("down")
+	b.queue.err = down
+	if _, err := b.handle(t.Context(), tick(b.clock)); !errors.Is(err, down) {
+		t.Errorf("the queue is down: %v", err)
+	}
+	b = newBench()
+	b.memory.err = down
+	if _, err := b.handle(t.Context(), tick(b.clock)); !errors.Is(err, down) || len(b.observations) != 0 {
+		t.Errorf("the table is down: %v, %d observations", err, len(b.observations))
+	}
+	b = newBench()
+	b.past, b.memory.err = launches(3, 5, snapshot.NotJoined), &state.NewerFormat{Record: "x", Written: 2, Known: 1}
+	b.run(t)
+	if len(b.summaries) != 1 || !strings.Contains(strings.Join(b.summaries[0].Spot.Assumed, " "), "newer version") {
+		t.Errorf("records of a newer version: %+v", b.summaries)
+	}
+	// The day is told with what there is; a verdict on a pool is not.
+	if d := b.observations[0].Diagnosis; len(d.Passed) > 0 || len(d.Causes) > 0 || len(d.Unknown) == 0 {
+		t.Errorf("pools were judged by a part of the history: %+v", d)
+	}
+	// Whatever else is wrong is not swallowed with it.
+	b = newBench()
+	b.memory.err = fmt.Errorf("read: %w", errors.Join(&state.NewerFormat{Record: "x", Written: 2, Known: 1}, down))
+	if _, err := b.handle(t.Context(), tick(b.clock)); !errors.Is(err, down) {
+		t.Errorf("a newer record hides that the table is down: %v", err)
+	}
+	b = newBench()
+	b.account.failed = &snapshot.Failure{Source: snapshot.Clusters, Call: "eks:ListClusters", Reason: snapshot.Denied}
+	if _, err := b.handle(t.Context(), tick(b.clock)); err == nil || !strings.Contains(err.Error(), "eks:ListClusters") {
+		t.Errorf("clusters cannot be listed: %v", err)
+	}
+	for _, raw := range []string{`{`, `{"source":"aws.ec2","detail-type":"x","time":"2026-11-20T15:00:00Z"}`} {
+		if _, err := b.handle(t.Context(), json.RawMessage(raw)); err == nil {
+			t.Errorf("%s: no error", raw)
+		}
+	}
+}
+
+func TestSlowest(t *testing.T) {
+	from, to := morning.Add(-24*time.Hour), morning
+	few := launches(fewestJoins-1, 3, snapshot.Joined)
+	if got := slowest(few, from, to); got != nil {
+		t.Errorf("of few joins: %+v", got)
+	}
+	slow := launches(fewestJoins, 3, snapshot.Joined)
+	for i := range slow {
+		slow[i].Type, slow[i].Ready = "c5.large", slow[i].Started.Add(4*time.Minute)
+	}
+	got := slowest(slices.Concat(launches(50, 3, snapshot.Joined), slow), from, to)
+	if diff := cmp.Diff(&report.Slowest{Type: "c5.large", Zone: "us-west-2a", Median: 4 * time.Minute, Joined: fewestJoins}, got); diff != "" {
+		t.Errorf("slowest (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,62 @@
+package subnetwatch
+
+import (
+	"math"
+	"slices"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/ipam"
+	"rollcall/shared/run"
+	"rollcall/shared/snapshot"
+)
+
+// measure writes the metrics of a cluster's subnets: for the cluster the worst of
+// them, and for each subnet only where the operator asks for it, because each
+// metric of each subnet is paid for. What could not be read is left out, so that
+// a hole in the curve is no zero; addresses that were left behind are told where
+// there are some.
+func (h handler) measure(s *snapshot.Snapshot, subnets []string) {
+	if !s.Has(snapshot.Subnets) {
+		return
+	}
+	cluster := run.Dimension{Name: "cluster", Value: s.Cluster.Name}
+	leaked, known := checks.Leaked(s)
+	least, total, shortest, found := math.Inf(1), 0, math.Inf(1), false
+	for _, n := range s.Subnets {
+		if !slices.Contains(subnets, n.ID) {
+			continue
+		}
+		found = true
+		least = min(least, float64(n.Free))
+		total += leaked[n.ID]
+		left, falls := ipam.Forecast(of(s, n.ID), 0, s.Time).Left(s.Time)
+		if falls {
+			shortest = min(shortest, left.Hours())
+		}
+		if !h.bySubnet {
+			continue
+		}
+		dims := []run.Dimension{cluster, {Name: "subnet", Value: n.ID}}
+		// EC2's own count is what it launches by.
+		h.gauge("FreeAddresses", "Count", float64(n.Free), dims...)
+		if i := slices.IndexFunc(s.Uses, func(u snapshot.Use) bool { return u.Subnet == n.ID }); i >= 0 && s.Has(snapshot.Usage) {
+			h.gauge("FreeBlocks", "Count", float64(s.Uses[i].Blocks), dims...)
+		}
+		if known {
+			h.gauge("LeakedAddresses", "Count", float64(leaked[n.ID]), dims...)
+		}
+		if falls {
+			h.gauge("RunwayHours", "None", left.Hours(), dims...)
+		}
+	}
+	if !found {
+		return
+	}
+	h.gauge("FreeAddresses", "Count", least, cluster)
+	if known && total > 0 {
+		h.gauge("LeakedAddresses", "Count", float64(total), cluster)
+	}
+	if !math.IsInf(shortest, 1) {
+		h.gauge("RunwayHours", "None", shortest, cluster)
+	}
+}
