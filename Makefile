@@ -84,7 +84,7 @@ build-local:
 generate: ## write every generated file anew
 	go run ./shared/checks/generate
 	go run ./local/wire/gen
-	go run ./events/generate
+	go run ./local/eventindex/generate
 	go run ./infra/manifests
 	go run ./infra/settings/generate
 

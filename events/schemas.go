@@ -75,7 +75,7 @@ func detailTypes(file string) ([]string, error) {
 // Validate holds an event against the schema of its detail-type, and returns
 // the type. The error names the places in the event that are not as documented.
 func (s Schemas) Validate(event []byte) (string, error) {
-	e, err := header(Sample{File: "the event", Event: event})
+	e, err := Sample{File: "the event", Event: event}.Header()
 	if err != nil {
 		return "", err
 	}

@@ -1,4 +1,4 @@
-package events
+package eventindex
 
 import (
 	"os"
@@ -7,12 +7,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/events"
 	"rollcall/local/template"
 )
 
 func committed(t *testing.T) *template.Template {
 	t.Helper()
-	data, err := os.ReadFile("../infra/Rollcall.template.json")
+	data, err := os.ReadFile("../../infra/Rollcall.template.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,7 @@ func TestEverySampleWakesWhatItShould(t *testing.T) {
 		"schedule-scheduler.json":                            {"eni-cleanup", "join-check", "nodegroup-watch", "report", "spot-report", "subnet-watch", "zone-watch"},
 		"spot-report-wanted.json":                            {"spot-report"},
 	}
-	samples, err := Samples("in")
+	samples, err := events.Samples("../../events/in")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,11 +110,11 @@ func TestForeignEventsWakeNobody(t *testing.T) {
 }
 
 func TestIndexIsFresh(t *testing.T) {
-	want, err := Index(committed(t), "in", "out")
+	want, err := Index(committed(t), "../../events/in", "../../events/out")
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile("README.md")
+	got, err := os.ReadFile("../../events/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}

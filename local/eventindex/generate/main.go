@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"os"
 
-	"rollcall/events"
+	"rollcall/local/eventindex"
 	"rollcall/local/template"
 )
 
 func main() {
 	if err := write(); err != nil {
-		fmt.Fprintln(os.Stderr, "events/generate:", err)
+		fmt.Fprintln(os.Stderr, "eventindex/generate:", err)
 		os.Exit(1)
 	}
 }
@@ -25,7 +25,7 @@ func write() error {
 	if err != nil {
 		return err
 	}
-	index, err := events.Index(t, "events/in", "events/out")
+	index, err := eventindex.Index(t, "events/in", "events/out")
 	if err != nil {
 		return err
 	}

@@ -1,42 +1,16 @@
-// Package events holds one sample of each event that Rollcall takes in (in/)
-// and sends out (out/), with the schema of the latter. Its tests route every
-// sample through the patterns of the synthesised template.
-package events
+// Package eventindex routes samples of events through the patterns of the
+// synthesised template, and writes the README of events from that.
+package eventindex
 
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"rollcall/local/pattern"
 	"rollcall/local/template"
 )
-
-// Sample is one event in a file.
-type Sample struct {
-	File  string
-	Event []byte
-}
-
-// Samples reads the samples of a folder, in the order of their names.
-func Samples(folder string) ([]Sample, error) {
-	names, err := filepath.Glob(filepath.Join(folder, "*.json"))
-	if err != nil {
-		return nil, err
-	}
-	var list []Sample
-	for _, name := range names {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, Sample{File: filepath.Base(name), Event: data})
-	}
-	return list, nil
-}
 
 // Route tells what an event on a bus (its name, "default") wakes: the function behind each
 // rule that matches it, with the queue in between. Schedules are known by

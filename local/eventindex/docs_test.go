@@ -1,4 +1,4 @@
-package events
+package eventindex
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"rollcall/events"
 	"rollcall/local/pattern"
 )
 
@@ -18,7 +19,7 @@ import (
 // rule's name.
 func patterns(t *testing.T) map[string][]byte {
 	t.Helper()
-	page, err := os.ReadFile("../docs/remedies.md")
+	page, err := os.ReadFile("../../docs/remedies.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestDocumentedPatterns(t *testing.T) {
 	want := map[string][]string{
 		"RouteMissing": opens, "Incidents": incidents, "Trigger": opens, "Resolve": {"incident-resolved.json"}, "incidents": incidents,
 	}
-	samples, err := Samples("out")
+	samples, err := events.Samples("../../events/out")
 	if err != nil {
 		t.Fatal(err)
 	}
