@@ -17,8 +17,8 @@ import (
 	"rollcall/local/cloud"
 	"rollcall/local/world"
 	"rollcall/shared/checks"
+	"rollcall/shared/detect"
 	"rollcall/shared/gather"
-	"rollcall/shared/inspect"
 	"rollcall/shared/snapshot"
 )
 
@@ -108,7 +108,7 @@ func read(ctx context.Context, t *testing.T, reader *gather.Reader, f *world.Fil
 	if failed != nil {
 		t.Fatal(failed)
 	}
-	groups, failed := reader.Groups(ctx, inspect.GroupsOf(instances))
+	groups, failed := reader.Groups(ctx, detect.GroupsOf(instances))
 	if failed != nil {
 		t.Fatal(failed)
 	}

@@ -15,9 +15,9 @@ import (
 	"rollcall/local/cloud"
 	"rollcall/local/world"
 	"rollcall/shared/checks"
+	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/gather"
-	"rollcall/shared/inspect"
 	"rollcall/shared/snapshot"
 )
 
@@ -77,14 +77,14 @@ func look(t *testing.T, w *World, scope []string) seen {
 	if failed != nil {
 		t.Fatal(failed)
 	}
-	groups, failed := reader.Groups(ctx, inspect.GroupsOf(instances))
+	groups, failed := reader.Groups(ctx, detect.GroupsOf(instances))
 	if failed != nil {
 		t.Fatal(failed)
 	}
 	list := checks.All()
 	q := gather.Query{
 		Account: account, Region: region, Time: made.Now(), Cluster: cluster, VPC: w.vpc, Instances: instances, Groups: groups,
-		Nodegroups: inspect.ManagedOf(instances), Sources: gather.JoinSources(list),
+		Nodegroups: detect.ManagedOf(instances), Sources: gather.JoinSources(list),
 		Scope: snapshot.Scope{Instances: scope, Launchable: w.Subnets},
 	}
 	for _, in := range instances {
@@ -117,7 +117,7 @@ func look(t *testing.T, w *World, scope []string) seen {
 func level(s *snapshot.Snapshot, subnets []string) []snapshot.Sample {
 	const every, day = 5 * time.Minute, 24 * time.Hour
 	var list []snapshot.Sample
-	for _, x := range inspect.Samples(s, subnets) {
+	for _, x := range detect.Samples(s, subnets) {
 		for age := day; age >= 0; age -= every {
 			x.At = s.Time.Add(-age)
 			list = append(list, x)

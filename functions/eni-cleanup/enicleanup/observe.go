@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"rollcall/functions/eni-cleanup/spec"
+	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
-	"rollcall/shared/inspect"
 	"rollcall/shared/remedy"
 	"rollcall/shared/snapshot"
 )
@@ -28,7 +28,7 @@ func (h handler) observe(ctx context.Context, s *snapshot.Snapshot, answer *reme
 		}
 		s.Failures[deletes] = f
 	}
-	o := inspect.Observe(spec.Name, s, diagnose.Diagnosis{}, nil)
+	o := detect.Observe(spec.Name, s, diagnose.Diagnosis{}, nil)
 	for _, f := range o.Blind {
 		h.log.WarnContext(ctx, "could not look, or not delete", "cluster", s.Cluster.Name, "source", f.Source, "call", f.Call, "reason", f.Reason, "code", f.Code)
 		h.count("Blind", 1)

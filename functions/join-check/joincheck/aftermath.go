@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"rollcall/shared/inspect"
+	"rollcall/shared/detect"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
@@ -23,7 +23,7 @@ func (h handler) aftermath(ctx context.Context, s *snapshot.Snapshot, r roll) er
 	for _, e := range r.entries {
 		subnets = append(subnets, e.launch.Subnet)
 	}
-	if err := h.memory.RecordSamples(ctx, inspect.Samples(s, unique(slices.Concat(subnets, s.Scope.Subnets, s.Scope.Launchable)))); err != nil {
+	if err := h.memory.RecordSamples(ctx, detect.Samples(s, unique(slices.Concat(subnets, s.Scope.Subnets, s.Scope.Launchable)))); err != nil {
 		h.log.WarnContext(ctx, "could not record what the subnets had", "cluster", s.Cluster.Name, "error", err.Error())
 	}
 	if err := h.lose(ctx, s, r.lost); err != nil {
@@ -73,7 +73,7 @@ func (h handler) lose(ctx context.Context, s *snapshot.Snapshot, lost []entry) e
 // which no event told: each once, by its scaling activity, or as the end of the
 // instance that it names.
 func (h handler) refused(ctx context.Context, s *snapshot.Snapshot, r roll) error {
-	list := inspect.RefusedOf(s.Cluster.Name, s, r.learned)
+	list := detect.RefusedOf(s.Cluster.Name, s, r.learned)
 	if len(list) == 0 {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (h handler) refused(ctx context.Context, s *snapshot.Snapshot, r roll) erro
 			}
 			l = have
 		default:
-			inspect.Had(s, &l)
+			detect.Had(s, &l)
 			h.count("RefusedLaunches", 1)
 		}
 		if err := h.save(ctx, recorded, l); err != nil {

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/detect"
 	"rollcall/shared/event"
-	"rollcall/shared/inspect"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -92,7 +92,7 @@ type roll struct {
 	// incidents are those of the cluster.
 	incidents []report.Incident
 	// learned is how long launches have to join.
-	learned inspect.Learned
+	learned detect.Learned
 	// lost are nodes that had joined and have ended soon after.
 	lost []entry
 	// joins are those that teach how long joining takes, by nodegroup.
@@ -116,7 +116,7 @@ type entry struct {
 // rolls sorts the batch by cluster. Unknown are instances that neither EC2 nor
 // our records know: minutes after their launch they have ended long ago, and
 // nobody can say whose they were.
-func (b batch) rolls(a inspect.Assignment, known map[string]state.Launch, ids []string, learned map[string]inspect.Learned) (all map[string]roll, unknown []string) {
+func (b batch) rolls(a detect.Assignment, known map[string]state.Launch, ids []string, learned map[string]detect.Learned) (all map[string]roll, unknown []string) {
 	all = map[string]roll{}
 	add := func(cluster string, e entry, n news) {
 		r := all[cluster]
@@ -139,7 +139,7 @@ func (b batch) rolls(a inspect.Assignment, known map[string]state.Launch, ids []
 			if !recorded {
 				l = fresh(cluster, in, b.launched[in.ID].clock, learned[cluster])
 			}
-			in = inspect.Recall(in, l)
+			in = detect.Recall(in, l)
 			add(cluster, entry{launch: l, recorded: recorded, instance: &in}, b.launched[in.ID])
 		}
 	}
@@ -158,10 +158,10 @@ func (b batch) rolls(a inspect.Assignment, known map[string]state.Launch, ids []
 
 // fresh is the record of a launch that nobody recorded: launch-watch did not
 // see it, or failed.
-func fresh(cluster string, in snapshot.Instance, clock time.Time, learned inspect.Learned) state.Launch {
+func fresh(cluster string, in snapshot.Instance, clock time.Time, learned detect.Learned) state.Launch {
 	started := in.Launched
 	if started.IsZero() || !clock.IsZero() && clock.Before(started) {
 		started = clock
 	}
-	return inspect.Record(cluster, in, inspect.Launch(in, started), learned.Allow(inspect.NodegroupOf(in)))
+	return detect.Record(cluster, in, detect.Launch(in, started), learned.Allow(detect.NodegroupOf(in)))
 }

@@ -9,9 +9,9 @@ import (
 
 	"rollcall/functions/join-check/spec"
 	"rollcall/shared/checks"
+	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/gather"
-	"rollcall/shared/inspect"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -72,7 +72,7 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 		d.Unknown = append(d.Unknown, diagnose.Unknown{Check: "node/not-registered", Blocked: []snapshot.Failure{s.Why(snapshot.Instances)}})
 	}
 	d.Unknown = append(d.Unknown, unshown(s)...)
-	o := inspect.Observe(spec.Name, s, d, told(r.entries, verdicts))
+	o := detect.Observe(spec.Name, s, d, told(r.entries, verdicts))
 	o.Sweep = r.sweep
 	o.Absent = unique(append(o.Absent, absent(s, r)...))
 	if err := h.send.SendResult(ctx, o); err != nil {
@@ -122,8 +122,8 @@ func (h handler) query(cluster string, r roll, now time.Time) gather.Query {
 			q.VPC = e.instance.VPC
 		}
 	}
-	q.Nodegroups = inspect.ManagedOf(q.Instances)
-	mine := inspect.GroupsOf(q.Instances)
+	q.Nodegroups = detect.ManagedOf(q.Instances)
+	mine := detect.GroupsOf(q.Instances)
 	for _, g := range r.groups {
 		if r.sweep || slices.Contains(mine, g.Name) {
 			q.Groups = append(q.Groups, g)

@@ -13,9 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"rollcall/shared/bus"
+	"rollcall/shared/detect"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
-	"rollcall/shared/inspect"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
@@ -161,12 +161,12 @@ func (h handler) batch(ctx context.Context, messages []event.Message) (any, erro
 	if failed != nil {
 		return nil, fmt.Errorf("find the launched instances: %s %s: %s", failed.Call, failed.Reason, failed.Message)
 	}
-	groups, groupsFailed := h.reader.Groups(ctx, inspect.GroupsOf(instances))
-	a := inspect.Assign(instances, inspect.Evidence{Groups: groups, GroupsUnread: groupsFailed != nil, Recorded: known, Watches: h.watches})
+	groups, groupsFailed := h.reader.Groups(ctx, detect.GroupsOf(instances))
+	a := detect.Assign(instances, detect.Evidence{Groups: groups, GroupsUnread: groupsFailed != nil, Recorded: known, Watches: h.watches})
 	h.count("ForeignInstances", len(a.Foreign))
 	h.count("WarmPoolInstances", len(a.Warm))
 	h.unsure(&b, a.Unsure)
-	learned := map[string]inspect.Learned{}
+	learned := map[string]detect.Learned{}
 	for _, cluster := range a.Names() {
 		learned[cluster] = h.learn(ctx, cluster)
 	}

@@ -12,8 +12,8 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/stage/stagetest"
+	"rollcall/shared/detect"
 	"rollcall/shared/event"
-	"rollcall/shared/inspect"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 )
@@ -235,7 +235,7 @@ func (s *story) deliver() {
 
 // launchWatch plays the part of launch-watch with what it records by.
 func (s *story) launchWatch(e event.Trigger, body string) {
-	f, ok := inspect.Notice(e)
+	f, ok := detect.Notice(e)
 	if e.Kind == event.InstanceEnded {
 		f, ok = outcome.Facts{Over: e.Time}, true
 	}
@@ -255,7 +255,7 @@ func (s *story) launchWatch(e event.Trigger, body string) {
 		return
 	}
 	group := snapshot.Group{Name: e.Group, Tags: map[string]string{"eks:nodegroup-name": stagetest.Nodegroup}}
-	l, ok := inspect.Refused(stagetest.Cluster, group, snapshot.Activity{
+	l, ok := detect.Refused(stagetest.Cluster, group, snapshot.Activity{
 		ID: e.Activity, Group: e.Group, Status: "Failed", Message: e.Message, About: "Launching a new EC2 instance", Started: e.Time, Subnet: e.Subnet, Zone: e.Zone,
 	}, outcome.Allowance{For: 5 * time.Minute})
 	if !ok {

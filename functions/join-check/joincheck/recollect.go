@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
-	"rollcall/shared/inspect"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
@@ -21,8 +21,8 @@ const lately = time.Hour
 
 // learn reads how long a cluster's launches have to join. Where it cannot be
 // read the setting counts.
-func (h handler) learn(ctx context.Context, cluster string) inspect.Learned {
-	learned, err := inspect.Learn(ctx, h.memory, cluster, h.joinTime, h.now())
+func (h handler) learn(ctx context.Context, cluster string) detect.Learned {
+	learned, err := detect.Learn(ctx, h.memory, cluster, h.joinTime, h.now())
 	if err != nil {
 		h.log.WarnContext(ctx, "could not read how long nodes take to join: the setting counts", "cluster", cluster, "error", err.Error())
 		h.count("JoinTimesUnread", 1)

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
-	"rollcall/shared/inspect"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
@@ -52,7 +52,7 @@ func (h handler) remember(ctx context.Context, s *snapshot.Snapshot, d diagnose.
 			if !waits || !e.recorded {
 				l.Standing = v.Standing
 				l.Looks++
-				inspect.Had(s, &l)
+				detect.Had(s, &l)
 				l.Learn(known(e, v, s, why[l.Instance]))
 				if err := h.save(ctx, e.recorded, l); err != nil {
 					return fmt.Errorf("record the launch of %s: %w", l.Instance, err)

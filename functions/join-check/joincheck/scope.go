@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/inspect"
+	"rollcall/shared/detect"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -96,7 +96,7 @@ func absent(s *snapshot.Snapshot, r roll) []string {
 func launches(entries []entry) []snapshot.Launch {
 	list := make([]snapshot.Launch, 0, len(entries))
 	for _, e := range entries {
-		list = append(list, inspect.Remembered(e.launch))
+		list = append(list, detect.Remembered(e.launch))
 	}
 	return list
 }

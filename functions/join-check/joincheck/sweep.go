@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/detect"
 	"rollcall/shared/event"
-	"rollcall/shared/inspect"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
@@ -21,7 +21,7 @@ func (h handler) sweep(ctx context.Context, t event.Trigger) error {
 	if err != nil {
 		return err
 	}
-	done, err := inspect.Each(ctx, "sweep", names, h.search, func(ctx context.Context, name string) error { return h.sweepCluster(ctx, name, t) })
+	done, err := detect.Each(ctx, "sweep", names, h.search, func(ctx context.Context, name string) error { return h.sweepCluster(ctx, name, t) })
 	h.count("SweptClusters", done)
 	return err
 }
@@ -49,7 +49,7 @@ func (h handler) sweepCluster(ctx context.Context, cluster string, t event.Trigg
 	for _, l := range open {
 		recorded[l.Instance] = l
 	}
-	a := inspect.Assign(all, inspect.Evidence{
+	a := detect.Assign(all, detect.Evidence{
 		Groups: r.groups, GroupsUnread: groupsFailed != nil, Recorded: recorded,
 		Watches: func(name string) bool { return name == cluster },
 	})
@@ -99,20 +99,20 @@ func join(all, more []snapshot.Instance) []snapshot.Instance {
 // otherGroups are the instances' groups that are not read yet: a group can
 // lack the cluster's tag that its instances carry.
 func otherGroups(instances []snapshot.Instance, read []snapshot.Group) []string {
-	return slices.DeleteFunc(inspect.GroupsOf(instances), func(name string) bool {
+	return slices.DeleteFunc(detect.GroupsOf(instances), func(name string) bool {
 		return slices.ContainsFunc(read, func(g snapshot.Group) bool { return g.Name == name })
 	})
 }
 
 // sweepEntries pairs instances with the open launches. Whether the others have
 // a record is looked up only for those that are not Ready nodes.
-func sweepEntries(cluster string, instances []snapshot.Instance, open map[string]state.Launch, learned inspect.Learned) []entry {
+func sweepEntries(cluster string, instances []snapshot.Instance, open map[string]state.Launch, learned detect.Learned) []entry {
 	var entries []entry
 	seen := map[string]bool{}
 	for _, in := range instances {
 		seen[in.ID] = true
 		if l, ok := open[in.ID]; ok {
-			in = inspect.Recall(in, l)
+			in = detect.Recall(in, l)
 			entries = append(entries, entry{launch: l, recorded: true, instance: &in})
 			continue
 		}

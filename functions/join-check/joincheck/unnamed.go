@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"rollcall/shared/detect"
 	"rollcall/shared/gather"
-	"rollcall/shared/inspect"
 	"rollcall/shared/node/userdata"
 	"rollcall/shared/snapshot"
 )
@@ -33,10 +33,10 @@ func (h handler) unnamed(ctx context.Context, s *snapshot.Snapshot, r roll) ([]e
 	list = slices.DeleteFunc(list, func(in snapshot.Instance) bool {
 		return known[in.ID] || in.Ended() || s.Time.Sub(in.Launched) > h.giveUp
 	})
-	evidence := inspect.Evidence{Groups: r.groups, Watches: func(name string) bool { return name == s.Cluster.Name }}
+	evidence := detect.Evidence{Groups: r.groups, Watches: func(name string) bool { return name == s.Cluster.Name }}
 	evidence.Named, failed = h.named(ctx, list, r.groups)
 	var entries []entry
-	for _, in := range inspect.Assign(list, evidence).Clusters[s.Cluster.Name] {
+	for _, in := range detect.Assign(list, evidence).Clusters[s.Cluster.Name] {
 		entries = append(entries, entry{launch: fresh(s.Cluster.Name, in, in.Launched, r.learned), unsure: true, instance: &in})
 	}
 	return entries, failed
@@ -46,7 +46,7 @@ func (h handler) unnamed(ctx context.Context, s *snapshot.Snapshot, r roll) ([]e
 func (h handler) named(ctx context.Context, list []snapshot.Instance, groups []snapshot.Group) (map[string]string, *snapshot.Failure) {
 	strangers := slices.DeleteFunc(slices.Clone(list), func(in snapshot.Instance) bool {
 		_, tagged := gather.ClusterOf(in.Tags)
-		return tagged || slices.ContainsFunc(groups, func(g snapshot.Group) bool { return g.Name == inspect.GroupOf(in) })
+		return tagged || slices.ContainsFunc(groups, func(g snapshot.Group) bool { return g.Name == detect.GroupOf(in) })
 	})
 	if len(strangers) == 0 {
 		return nil, nil

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/detect"
 	"rollcall/shared/event"
-	"rollcall/shared/inspect"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
@@ -106,7 +106,7 @@ func merge(all map[string]news, t event.Trigger, m event.Message) {
 	if t.Time.After(n.latest) {
 		n.latest = t.Time
 	}
-	if f, ok := inspect.Notice(t); ok {
+	if f, ok := detect.Notice(t); ok {
 		n.facts = outcome.Merge(n.facts, f)
 	}
 	n.messages, n.again = append(n.messages, m.ID), n.again || m.Received > 1

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/detect"
 	"rollcall/shared/gather"
-	"rollcall/shared/inspect"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -25,12 +25,12 @@ type clusterCase struct {
 }
 
 // cases sorts the batch by cluster.
-func (h handler) cases(b *batch, a inspect.Assignment, groups []snapshot.Group, groupsUnread bool) map[string]clusterCase {
+func (h handler) cases(b *batch, a detect.Assignment, groups []snapshot.Group, groupsUnread bool) map[string]clusterCase {
 	all := map[string]clusterCase{}
 	for name, list := range a.Clusters {
 		c := clusterCase{news: map[string]news{}, known: b.known}
 		for _, in := range list {
-			c.instances = append(c.instances, inspect.Recall(in, b.known[in.ID]))
+			c.instances = append(c.instances, detect.Recall(in, b.known[in.ID]))
 			n, ok := b.launched[in.ID]
 			if !ok {
 				n = b.ended[in.ID]
@@ -72,7 +72,7 @@ func (h handler) cases(b *batch, a inspect.Assignment, groups []snapshot.Group, 
 	}
 	for name, c := range all {
 		for _, g := range groups {
-			if cluster, ok := gather.ClusterOf(g.Tags); ok && cluster == name || slices.Contains(inspect.GroupsOf(c.instances), g.Name) {
+			if cluster, ok := gather.ClusterOf(g.Tags); ok && cluster == name || slices.Contains(detect.GroupsOf(c.instances), g.Name) {
 				c.groups = append(c.groups, g)
 			}
 		}
@@ -81,30 +81,30 @@ func (h handler) cases(b *batch, a inspect.Assignment, groups []snapshot.Group, 
 	return all
 }
 
-func (c clusterCase) query(cluster, region string, now time.Time, learned inspect.Learned, sources []snapshot.Source) gather.Query {
+func (c clusterCase) query(cluster, region string, now time.Time, learned detect.Learned, sources []snapshot.Source) gather.Query {
 	q := gather.Query{
 		Account: c.account, Region: region, Time: now, Cluster: cluster,
 		Scope: snapshot.Scope{
-			Instances: inspect.IDs(c.instances),
-			Subnets:   union(inspect.SubnetsOf(c.instances), c.subnets),
+			Instances: detect.IDs(c.instances),
+			Subnets:   union(detect.SubnetsOf(c.instances), c.subnets),
 		},
 		Instances: c.instances, Groups: c.groups, Failed: c.failed,
-		Nodegroups: inspect.ManagedOf(c.instances), Sources: sources,
+		Nodegroups: detect.ManagedOf(c.instances), Sources: sources,
 	}
 	for _, in := range c.instances {
 		if q.VPC == "" {
 			q.VPC = in.VPC
 		}
-		q.Launches = append(q.Launches, inspect.Remembered(c.record(cluster, in, learned)))
+		q.Launches = append(q.Launches, detect.Remembered(c.record(cluster, in, learned)))
 	}
 	return q
 }
 
 // record is what is remembered of an instance's launch, or will be.
-func (c clusterCase) record(cluster string, in snapshot.Instance, learned inspect.Learned) state.Launch {
+func (c clusterCase) record(cluster string, in snapshot.Instance, learned detect.Learned) state.Launch {
 	l, ok := c.known[in.ID]
 	if !ok {
-		l = inspect.Record(cluster, in, inspect.Launch(in, c.started(in)), learned.Allow(inspect.NodegroupOf(in)))
+		l = detect.Record(cluster, in, detect.Launch(in, c.started(in)), learned.Allow(detect.NodegroupOf(in)))
 	}
 	if facts := c.news[in.ID].facts; facts != (outcome.Facts{}) {
 		l.Learn(facts)
@@ -126,14 +126,14 @@ func (c clusterCase) started(in snapshot.Instance) time.Time {
 }
 
 // launches tells how each launch stands: there is no node yet to look for.
-func (c clusterCase) launches(cluster string, now time.Time, learned inspect.Learned) []report.Launch {
+func (c clusterCase) launches(cluster string, now time.Time, learned detect.Learned) []report.Launch {
 	var list []report.Launch
 	for _, in := range c.instances {
 		r := c.record(cluster, in, learned)
 		v := outcome.Decide(
 			outcome.Launch{Started: r.Started, Due: r.Due},
 			outcome.Seen{EC2Read: true, Instance: &in}, now, outcome.Policy{GiveUp: r.Due.Sub(r.Started)})
-		l := inspect.Launch(in, r.Started)
+		l := detect.Launch(in, r.Started)
 		if v.Standing == outcome.Gone {
 			l.Standing, l.Ended, l.EndedWhy = v.Standing, v.Ended, v.EndedWhy
 		}

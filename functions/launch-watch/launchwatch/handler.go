@@ -15,10 +15,10 @@ import (
 	"rollcall/functions/launch-watch/spec"
 	"rollcall/shared/bus"
 	"rollcall/shared/checks"
+	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
-	"rollcall/shared/inspect"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
 	"rollcall/shared/snapshot"
@@ -120,11 +120,11 @@ func (h handler) look(ctx context.Context, b *batch) error {
 	if err := h.widen(ctx, b, &instances); err != nil {
 		return err
 	}
-	groups, groupsFailed := h.reader.Groups(ctx, union(inspect.GroupsOf(instances), b.groups()))
-	evidence := inspect.Evidence{Groups: groups, GroupsUnread: groupsFailed != nil, Recorded: b.known, Watches: h.watches}
-	a := inspect.Assign(instances, evidence)
+	groups, groupsFailed := h.reader.Groups(ctx, union(detect.GroupsOf(instances), b.groups()))
+	evidence := detect.Evidence{Groups: groups, GroupsUnread: groupsFailed != nil, Recorded: b.known, Watches: h.watches}
+	a := detect.Assign(instances, evidence)
 	if evidence.Named = h.named(ctx, b, instances, groups, a.Foreign); len(evidence.Named) > 0 {
-		a = inspect.Assign(instances, evidence)
+		a = detect.Assign(instances, evidence)
 	}
 	h.count("ForeignInstances", b.named(a.Foreign))
 	h.count("WarmPoolInstances", b.named(a.Warm))
@@ -148,7 +148,7 @@ func (h handler) look(ctx context.Context, b *batch) error {
 // in between must lead to telling twice (which report notices), not to silence.
 func (h handler) inspect(ctx context.Context, cluster string, c clusterCase) error {
 	now := h.now()
-	learned, err := inspect.Learn(ctx, h.launches, cluster, h.joinTime, now)
+	learned, err := detect.Learn(ctx, h.launches, cluster, h.joinTime, now)
 	if err != nil {
 		h.log.WarnContext(ctx, "could not read how long nodes take to join: the setting counts", "cluster", cluster, "error", err.Error())
 	}
@@ -167,7 +167,7 @@ func (h handler) inspect(ctx context.Context, cluster string, c clusterCase) err
 	list := checks.AtLaunch()
 	d := diagnose.Rank(list, checks.Eval(list, s), s)
 	launches := c.launches(cluster, now, learned)
-	o := inspect.Observe(spec.Name, s, d, launches)
+	o := detect.Observe(spec.Name, s, d, launches)
 	if err := h.send.SendResult(ctx, o); err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (h handler) inspect(ctx context.Context, cluster string, c clusterCase) err
 	for _, f := range o.Blind {
 		h.log.WarnContext(ctx, "could not look", "cluster", cluster, "source", f.Source, "call", f.Call, "reason", f.Reason, "code", f.Code)
 	}
-	if err := h.launches.RecordSamples(ctx, inspect.Samples(s, s.Scope.Subnets)); err != nil {
+	if err := h.launches.RecordSamples(ctx, detect.Samples(s, s.Scope.Subnets)); err != nil {
 		// They only tell later how full a subnet was: no launch waits for them.
 		h.log.WarnContext(ctx, "could not record what the subnets had", "cluster", cluster, "error", err.Error())
 	}

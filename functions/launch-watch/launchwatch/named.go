@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"rollcall/shared/detect"
 	"rollcall/shared/gather"
-	"rollcall/shared/inspect"
 	"rollcall/shared/node/userdata"
 	"rollcall/shared/snapshot"
 )
@@ -21,7 +21,7 @@ func (h handler) named(ctx context.Context, b *batch, instances []snapshot.Insta
 		return !launched || tagged || in.Ended() || !slices.Contains(foreign, in.ID) ||
 			slices.ContainsFunc(groups, func(g snapshot.Group) bool {
 				_, tagged := gather.ClusterOf(g.Tags)
-				return tagged && g.Name == inspect.GroupOf(in)
+				return tagged && g.Name == detect.GroupOf(in)
 			})
 	})
 	if len(strangers) == 0 {

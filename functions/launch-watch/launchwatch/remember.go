@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"rollcall/shared/inspect"
+	"rollcall/shared/detect"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -33,7 +33,7 @@ const writers = 16
 
 // remember records the launches that nobody has recorded, and asks for their
 // roll to be called.
-func (h handler) remember(ctx context.Context, s *snapshot.Snapshot, c clusterCase, launches []report.Launch, learned inspect.Learned) error {
+func (h handler) remember(ctx context.Context, s *snapshot.Snapshot, c clusterCase, launches []report.Launch, learned detect.Learned) error {
 	var (
 		mu       sync.Mutex
 		recorded = map[time.Duration][]string{} // by when to look again
@@ -49,7 +49,7 @@ func (h handler) remember(ctx context.Context, s *snapshot.Snapshot, c clusterCa
 		}
 		g.Go(func() error {
 			r := c.record(s.Cluster.Name, c.instances[i], learned)
-			inspect.Had(s, &r)
+			detect.Had(s, &r)
 			created, err := h.launches.CreateLaunch(ctx, r)
 			if err != nil {
 				return fmt.Errorf("record the launch of %s: %w", l.Instance, err)
@@ -98,13 +98,13 @@ func (h handler) remind(ctx context.Context, b *batch) error {
 // refused records the launches that came to nothing, each once: by its
 // activity, or as the end of the instance that it names. Of an instance that
 // nobody has recorded the roll call tells.
-func (h handler) refused(ctx context.Context, s *snapshot.Snapshot, c clusterCase, learned inspect.Learned) error {
+func (h handler) refused(ctx context.Context, s *snapshot.Snapshot, c clusterCase, learned detect.Learned) error {
 	for _, a := range c.told {
 		i := slices.IndexFunc(c.groups, func(g snapshot.Group) bool { return g.Name == a.Group })
 		if i < 0 {
 			continue
 		}
-		l, ok := inspect.Refused(s.Cluster.Name, c.groups[i], a, learned.Allow(inspect.NodegroupOfGroup(c.groups[i])))
+		l, ok := detect.Refused(s.Cluster.Name, c.groups[i], a, learned.Allow(detect.NodegroupOfGroup(c.groups[i])))
 		if !ok {
 			continue
 		}
@@ -116,7 +116,7 @@ func (h handler) refused(ctx context.Context, s *snapshot.Snapshot, c clusterCas
 			}
 			continue
 		}
-		inspect.Had(s, &l)
+		detect.Had(s, &l)
 		if _, err := h.launches.CreateLaunch(ctx, l); err != nil {
 			return fmt.Errorf("record the refused launch %s: %w", l.Activity, err)
 		}

@@ -12,9 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"rollcall/shared/bus"
+	"rollcall/shared/detect"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
-	"rollcall/shared/inspect"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
@@ -132,7 +132,7 @@ func (h handler) batch(ctx context.Context, messages []event.Message) (any, erro
 // sweep looks at every watched cluster: EKS sends no event when a nodegroup
 // degrades.
 func (h handler) sweep(ctx context.Context, t event.Trigger) error {
-	done, err := inspect.Each(ctx, "sweep", h.clusters, h.reader, func(ctx context.Context, name string) error {
+	done, err := detect.Each(ctx, "sweep", h.clusters, h.reader, func(ctx context.Context, name string) error {
 		return h.visit(ctx, name, visit{account: t.Account, sweep: true})
 	})
 	h.count("SweptClusters", done)

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/detect"
 	"rollcall/shared/gather"
-	"rollcall/shared/inspect"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/report"
@@ -80,7 +80,7 @@ func (h handler) look(ctx context.Context, s *snapshot.Snapshot, q gather.Query,
 		}
 	}
 	instances := h.find(ctx, s, ids, groups)
-	s.Groups = h.groups(ctx, s, unique(append(groups, inspect.GroupsOf(instances)...)))
+	s.Groups = h.groups(ctx, s, unique(append(groups, detect.GroupsOf(instances)...)))
 	scope := h.waiting(s, instances, t)
 	known, err := h.memory.GetLaunches(ctx, unique(append(slices.Clone(scope), ids...)))
 	if err != nil {
@@ -89,14 +89,14 @@ func (h handler) look(ctx context.Context, s *snapshot.Snapshot, q gather.Query,
 	var launches []report.Launch
 	for i, in := range instances {
 		if l, ok := known[in.ID]; ok {
-			instances[i] = inspect.Recall(in, l)
+			instances[i] = detect.Recall(in, l)
 		}
 	}
 	for _, id := range unique(ids) {
 		l, ok := known[id]
 		if ok && !slices.ContainsFunc(instances, func(in snapshot.Instance) bool { return in.ID == id }) && s.Has(snapshot.Instances) {
 			// EC2 has forgotten it; the record has not.
-			instances = append(instances, inspect.Recall(snapshot.Instance{ID: id, State: "terminated", Launched: l.Started}, l))
+			instances = append(instances, detect.Recall(snapshot.Instance{ID: id, State: "terminated", Launched: l.Started}, l))
 			if slices.Contains(t.named, id) {
 				scope = append(scope, id)
 			}
@@ -111,12 +111,12 @@ func (h handler) look(ctx context.Context, s *snapshot.Snapshot, q gather.Query,
 		}
 		l, ok := known[in.ID]
 		if !ok {
-			l = inspect.Record(s.Cluster.Name, in, inspect.Launch(in, in.Launched), outcome.Allowance{For: h.joinTime})
+			l = detect.Record(s.Cluster.Name, in, detect.Launch(in, in.Launched), outcome.Allowance{For: h.joinTime})
 			if !s.Time.Before(l.Due) {
 				l.Standing = outcome.Missed
 			}
 		}
-		s.Launches = append(s.Launches, inspect.Remembered(l))
+		s.Launches = append(s.Launches, detect.Remembered(l))
 		launches = append(launches, stands(l))
 	}
 	q.Scope, q.Instances, q.Groups, q.Launches = s.Scope, s.Instances, s.Groups, s.Launches

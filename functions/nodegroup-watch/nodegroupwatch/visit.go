@@ -10,9 +10,9 @@ import (
 
 	"rollcall/functions/nodegroup-watch/spec"
 	"rollcall/shared/checks"
+	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/gather"
-	"rollcall/shared/inspect"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -142,7 +142,7 @@ func (h handler) observe(ctx context.Context, s *snapshot.Snapshot, q gather.Que
 		}
 		list = slices.Concat(checks.OfLaunches(), nodegroupChecks())
 	}
-	o := inspect.Observe(spec.Name, s, diagnose.Rank(list, checks.Eval(list, s), s), launches)
+	o := detect.Observe(spec.Name, s, diagnose.Rank(list, checks.Eval(list, s), s), launches)
 	if !v.sweep {
 		return o, nil
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/detect"
 	"rollcall/shared/gather"
-	"rollcall/shared/inspect"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
@@ -144,7 +144,7 @@ func (h handler) remembered(l report.Launch) snapshot.Launch {
 
 // missing are the groups of instances that were not read yet.
 func missing(instances []snapshot.Instance, read []snapshot.Group) []string {
-	return slices.DeleteFunc(inspect.GroupsOf(instances), func(name string) bool {
+	return slices.DeleteFunc(detect.GroupsOf(instances), func(name string) bool {
 		return slices.ContainsFunc(read, func(g snapshot.Group) bool { return g.Name == name })
 	})
 }

@@ -8,8 +8,8 @@ import (
 	"rollcall/local/cloud"
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checks"
+	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
-	"rollcall/shared/inspect"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
@@ -96,7 +96,7 @@ func (x tale) look(s *stand) report.Observation {
 			list = append(list, c)
 		}
 	}
-	return inspect.Observe("test", look, diagnose.Rank(list, checks.Eval(list, look), look), launches)
+	return detect.Observe("test", look, diagnose.Rank(list, checks.Eval(list, look), look), launches)
 }
 
 // propose has the function make its plan, and report take it in.

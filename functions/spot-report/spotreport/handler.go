@@ -11,9 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"rollcall/shared/bus"
+	"rollcall/shared/detect"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
-	"rollcall/shared/inspect"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
 	"rollcall/shared/snapshot"
@@ -114,6 +114,6 @@ func (h handler) each(ctx context.Context, t event.Trigger, do func(context.Cont
 	if t.Cluster != "" {
 		names = []string{t.Cluster}
 	}
-	_, err := inspect.Each(ctx, "report on", names, h.reader, func(ctx context.Context, name string) error { return do(ctx, name, t) })
+	_, err := detect.Each(ctx, "report on", names, h.reader, func(ctx context.Context, name string) error { return do(ctx, name, t) })
 	return err
 }

@@ -10,10 +10,10 @@ import (
 
 	"rollcall/functions/spot-report/spec"
 	"rollcall/shared/checks"
+	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
-	"rollcall/shared/inspect"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )
@@ -161,13 +161,13 @@ func unique(list []string) []string {
 func (h handler) judge(ctx context.Context, l look) error {
 	list := checks.OfPools()
 	d := diagnose.Rank(list, checks.Eval(list, l.Snapshot), l.Snapshot)
-	o := inspect.Observe(spec.Name, l.Snapshot, d, nil)
+	o := detect.Observe(spec.Name, l.Snapshot, d, nil)
 	for _, f := range o.Blind {
 		h.log.WarnContext(ctx, "could not look", "cluster", l.Cluster.Name, "source", f.Source, "call", f.Call, "reason", f.Reason, "code", f.Code)
 	}
 	// Of all subnets into which the cluster's groups may launch: a group that
 	// has launched no Spot instance yet may begin with a burst.
-	samples := inspect.Samples(l.Snapshot, unique(slices.Concat(l.subnets, l.Scope.Launchable)))
+	samples := detect.Samples(l.Snapshot, unique(slices.Concat(l.subnets, l.Scope.Launchable)))
 	err := h.send.SendResult(ctx, o)
 	if len(samples) > 0 {
 		err = errors.Join(err, h.history.RecordSamples(ctx, samples))

@@ -12,9 +12,9 @@ import (
 
 	"rollcall/shared/bus"
 	"rollcall/shared/config"
+	"rollcall/shared/detect"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
-	"rollcall/shared/inspect"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
 	"rollcall/shared/snapshot"
@@ -109,7 +109,7 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	default:
 		return nil, fmt.Errorf("subnet-watch is woken by its schedule and by wishes, not by %s", t.Type)
 	}
-	done, err := inspect.Each(ctx, "watch the subnets of", h.clusters, reader, func(ctx context.Context, cluster string) error {
+	done, err := detect.Each(ctx, "watch the subnets of", h.clusters, reader, func(ctx context.Context, cluster string) error {
 		return h.watch(ctx, reader, cluster, t.Account)
 	})
 	h.count("SweptClusters", done)

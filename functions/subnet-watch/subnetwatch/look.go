@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/detect"
 	"rollcall/shared/gather"
-	"rollcall/shared/inspect"
 	"rollcall/shared/ipam"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
@@ -108,7 +108,7 @@ func (h handler) remember(ctx context.Context, s *snapshot.Snapshot, subnets []s
 		samples = append(samples, list...)
 	}
 	// What they have now is part of it, though it is written only after this look.
-	for _, x := range inspect.Samples(s, subnets) {
+	for _, x := range detect.Samples(s, subnets) {
 		x.At = s.Time
 		samples = append(samples, x)
 	}

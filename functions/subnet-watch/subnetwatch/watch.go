@@ -8,9 +8,9 @@ import (
 
 	"rollcall/functions/subnet-watch/spec"
 	"rollcall/shared/checks"
+	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/gather"
-	"rollcall/shared/inspect"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
@@ -37,7 +37,7 @@ func (h handler) watch(ctx context.Context, reader Reader, cluster, account stri
 		unremembered = errors.Join(unremembered, fmt.Errorf("read the incidents: %w", err))
 	}
 	d.Causes = untold(list, d.Causes, incidents)
-	o := inspect.Observe(spec.Name, s, d, nil)
+	o := detect.Observe(spec.Name, s, d, nil)
 	o.Charts = h.charts(ctx, s, d)
 	for _, c := range d.Causes {
 		h.log.InfoContext(ctx, "cause found", "cluster", cluster, "check", c.Check, "resource", c.Resource, "confidence", c.Confidence)
@@ -51,7 +51,7 @@ func (h handler) watch(ctx context.Context, reader Reader, cluster, account stri
 
 // keep notes what the subnets have now.
 func (h handler) keep(ctx context.Context, s *snapshot.Snapshot, subnets []string) error {
-	samples := inspect.Samples(s, subnets)
+	samples := detect.Samples(s, subnets)
 	if len(samples) == 0 {
 		return nil
 	}

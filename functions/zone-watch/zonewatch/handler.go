@@ -11,9 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"rollcall/shared/bus"
+	"rollcall/shared/detect"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
-	"rollcall/shared/inspect"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
 	"rollcall/shared/snapshot"
@@ -85,7 +85,7 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	}
 	switch t.Kind {
 	case event.Sweep:
-		done, err := inspect.Each(ctx, "watch the zones of", h.clusters, h.reader, func(ctx context.Context, cluster string) error {
+		done, err := detect.Each(ctx, "watch the zones of", h.clusters, h.reader, func(ctx context.Context, cluster string) error {
 			return h.watch(ctx, cluster, t.Account)
 		})
 		h.count("SweptClusters", done)

@@ -9,9 +9,9 @@ import (
 
 	"rollcall/functions/zone-watch/spec"
 	"rollcall/shared/checks"
+	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/gather"
-	"rollcall/shared/inspect"
 	"rollcall/shared/run"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
@@ -37,7 +37,7 @@ func (h handler) watch(ctx context.Context, cluster, account string) error {
 	unremembered := h.remember(ctx, s)
 	list := checks.OfZones()
 	d := diagnose.Rank(list, checks.Eval(list, s), s)
-	o := inspect.Observe(spec.Name, s, d, nil)
+	o := detect.Observe(spec.Name, s, d, nil)
 	for _, c := range d.Causes {
 		h.log.InfoContext(ctx, "cause found", "cluster", cluster, "check", c.Check, "resource", c.Resource, "confidence", c.Confidence)
 	}

@@ -1,7 +1,7 @@
-// Package inspect is the path that launches take in every detector, whether
+// Package detect is the path that launches take in every detector, whether
 // an event or a sweep brought them: whose is the instance, what is seen of its
 // cluster, what do the checks say, and what does report need to know.
-package inspect
+package detect
 
 import (
 	"cmp"
