@@ -135,7 +135,7 @@ func remedyFor(f snapshot.Failure) string {
 
 // read tells whether an observation could read what the incident lacks. That
 // no failure is told is no proof; that the source was read in full is.
-func (d *desk) read(f *draft) bool {
+func (d *reconciler) read(f *draft) bool {
 	if len(failuresOf(f.Cause, d.obs)) > 0 {
 		return false
 	}

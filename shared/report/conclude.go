@@ -12,7 +12,7 @@ func precedence() []Reason {
 
 // conclude makes the decision, and puts what is to be said and told into the
 // record's outbox.
-func (d *desk) conclude(f *draft) (decision Decision, touched bool) {
+func (d *reconciler) conclude(f *draft) (decision Decision, touched bool) {
 	switch {
 	case f.repeated:
 		return Decision{Incident: f.Incident, Reason: AlreadyApplied}, true
@@ -54,7 +54,7 @@ func (d *desk) conclude(f *draft) (decision Decision, touched bool) {
 
 // tellBus tells of the top reason; an incident that opened and ended with one
 // observation has two things to tell.
-func (d *desk) tellBus(f *draft, top Reason) {
+func (d *reconciler) tellBus(f *draft, top Reason) {
 	f.tell(top, d.now)
 	if end := f.Ending.reason(); f.State == Closed && top != end && slices.Contains(f.reasons, end) {
 		f.tell(end, d.now)
@@ -72,7 +72,7 @@ func (f *draft) hovers(r Reason) bool {
 	return ofAddresses(f.Key.Check) && f.Number > mostComings && (r == Reopened || r == IsProved || r == IsSuperseded)
 }
 
-func (d *desk) note(f *draft, r Reason) {
+func (d *reconciler) note(f *draft, r Reason) {
 	n := f.addNote(r, d.now)
 	if n == nil {
 		return

@@ -38,7 +38,7 @@ const maxApplied = 32
 // has its own newest verdict, a launch never goes back, and an observation
 // from before what is known changes nothing.
 func Decide(previous []Incident, obs Observation, now time.Time, policy Policy) []Decision {
-	d := desk{obs: obs, now: now, policy: policy}
+	d := reconciler{desk{obs: obs, now: now, policy: policy}}
 	for _, inc := range previous {
 		if inc.Key.Cluster != obs.Cluster {
 			continue
@@ -85,27 +85,31 @@ func Decide(previous []Incident, obs Observation, now time.Time, policy Policy) 
 			d.draw(f)
 		}
 	}
-	var decisions []Decision
+	return d.decisions()
+}
+
+// decisions are what is to be recorded, said and told.
+func (d *reconciler) decisions() (list []Decision) {
 	for _, f := range d.drafts {
 		if decision, touched := d.conclude(f); touched {
-			decisions = append(decisions, decision)
+			list = append(list, decision)
 		}
 	}
-	return decisions
+	return list
 }
 
 // goneCluster is what is left to decide when the cluster does not exist.
-func (d *desk) goneCluster() (decisions []Decision) {
+func (d *reconciler) goneCluster() []Decision {
 	for _, f := range d.drafts {
 		if !f.repeated {
-			d.bury(f)
-		}
-		if decision, touched := d.conclude(f); touched {
-			decisions = append(decisions, decision)
+			f.take(f.AfterClusterDeleted(d.obs.At), d.now)
 		}
 	}
-	return decisions
+	return d.decisions()
 }
+
+// reconciler takes one observation in.
+type reconciler struct{ desk }
 
 // desk is one observation on its way through the incidents.
 type desk struct {
@@ -128,6 +132,16 @@ type draft struct {
 	joined []Note
 }
 
+// take makes a step, for its reason.
+func (f *draft) take(t Transition, now time.Time) {
+	if t.None() {
+		return
+	}
+	f.Apply(t, now)
+	f.because(t.Reason)
+}
+
+// because notes why it changes.
 func (f *draft) because(r Reason) {
 	f.changed = true
 	if !slices.Contains(f.reasons, r) {
@@ -135,8 +149,8 @@ func (f *draft) because(r Reason) {
 	}
 }
 
-func (f *draft) symptom() bool { return f.Cause.Confidence == checks.Symptom }
-func (f *draft) blind() bool   { return f.Key.Check == CannotLook }
+func (inc *Incident) symptom() bool { return inc.Cause.Confidence == checks.Symptom }
+func (inc *Incident) blind() bool   { return inc.Key.Check == CannotLook }
 
 // ByItself tells that an incident is about what EKS says of itself, about a
 // Spot pool over days, about a zone, or about a subnet's addresses that nobody lacked yet:
@@ -152,14 +166,14 @@ func (inc Incident) ByItself() bool {
 // explains tells whether an incident can be the reason why instances did not
 // join, so that their symptoms need no message of their own. A mere
 // possibility is told beside the symptom, not instead of it.
-func (f *draft) explains() bool {
-	return !f.blind() && (f.Cause.Confidence == checks.Certain || f.Cause.Confidence == checks.Likely)
+func (inc *Incident) explains() bool {
+	return !inc.blind() && (inc.Cause.Confidence == checks.Certain || inc.Cause.Confidence == checks.Likely)
 }
 
 // causes are the diagnosis's causes and what could not be looked at; symptoms
 // come last, when it is known what explains them. Advice is no incident:
 // nothing failed because of it, and nobody is to be called for it.
-func (d *desk) causes() []diagnose.Cause {
+func (d *reconciler) causes() []diagnose.Cause {
 	causes := slices.Concat(d.obs.Diagnosis.Causes, blindCauses(d.obs))
 	causes = slices.DeleteFunc(causes, func(c diagnose.Cause) bool { return c.Confidence == checks.Advice })
 	slices.SortStableFunc(causes, func(a, b diagnose.Cause) int {

@@ -59,7 +59,7 @@ func (d *desk) join(o *draft, cause diagnose.Cause, since, last time.Time) {
 	o.Cause.Nodegroups = union(o.Cause.Nodegroups, cause.Nodegroups)
 	added := false
 	for _, id := range cause.Instances {
-		added = o.affect(d.launch(id)) || added
+		added = o.affect(d.obs.launch(id)) || added
 	}
 	switch {
 	case added:
@@ -101,7 +101,7 @@ func (d *desk) feed(cause diagnose.Cause) bool {
 	in := map[*draft][]string{}
 	told := 0
 	for _, id := range ids {
-		l, explained := d.launch(id), false
+		l, explained := d.obs.launch(id), false
 		for _, o := range d.drafts {
 			switch {
 			case !o.explainsUnready(cause, l):

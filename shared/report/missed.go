@@ -7,7 +7,7 @@ import (
 
 // follow takes in how the affected launches stand now. A closed incident
 // follows them too: its message counts them.
-func (d *desk) follow(f *draft) {
+func (d *reconciler) follow(f *draft) {
 	f.missed, f.changed = f.update(d.obs.Launches)
 	if f.State == Closed || len(f.missed) == 0 && f.unsentMissed(d.now) == nil {
 		return

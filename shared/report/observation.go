@@ -97,3 +97,14 @@ type Fact struct {
 	What  string `json:"what"`
 	Value string `json:"value"`
 }
+
+// launch is what the observation says of an instance, even if it is no more
+// than that it exists.
+func (obs Observation) launch(id string) Launch {
+	for _, l := range obs.Launches {
+		if l.Instance == id {
+			return l
+		}
+	}
+	return Launch{Instance: id, Standing: Waiting}
+}

@@ -12,7 +12,7 @@ const endedEarly checks.ID = "instance/ended-early"
 
 // look takes in what an observation says of an incident besides its cause and
 // its launches: what passed, what exists no more, who joined.
-func (d *desk) look(f *draft) {
+func (d *reconciler) look(f *draft) {
 	if f.State == Closed {
 		d.rest(f)
 		return
@@ -35,7 +35,7 @@ func (d *desk) look(f *draft) {
 // still finds what it found, but only as advice now: it was not the reason.
 // Advice without such a node says nothing, as long as those that it would
 // explain are not overdue.
-func (d *desk) acquit(f *draft) {
+func (d *reconciler) acquit(f *draft) {
 	if _, joined := f.proof(); !joined {
 		return
 	}
@@ -54,7 +54,7 @@ func (d *desk) acquit(f *draft) {
 // rest is all that a closed incident takes in, as long as it can be reopened:
 // what passes still, so that a failure from before, delivered late, does not
 // reopen it; and that the streak of a fleeting fault is broken.
-func (d *desk) rest(f *draft) {
+func (d *reconciler) rest(f *draft) {
 	if d.now.Sub(f.Resolved) > d.policy.ReopenTime {
 		return
 	}
@@ -65,7 +65,7 @@ func (d *desk) rest(f *draft) {
 }
 
 // passes takes in what was found well, or gone, of what the incident covers.
-func (d *desk) passes(f *draft) {
+func (d *reconciler) passes(f *draft) {
 	found := func(cover string, what Found) {
 		if slices.Contains(f.Covers, cover) && f.find(cover, what, d.obs.At) {
 			f.changed = true
@@ -124,8 +124,8 @@ func (d *desk) passes(f *draft) {
 
 // find records a verdict and tells whether it was the newest. Of two at the
 // same time the failure counts.
-func (f *draft) find(of string, found Found, at time.Time) bool {
-	i, known := slices.BinarySearchFunc(f.Verdicts, of, func(v Verdict, of string) int {
+func (inc *Incident) find(of string, found Found, at time.Time) bool {
+	i, known := slices.BinarySearchFunc(inc.Verdicts, of, func(v Verdict, of string) int {
 		switch {
 		case v.Of < of:
 			return -1
@@ -135,22 +135,22 @@ func (f *draft) find(of string, found Found, at time.Time) bool {
 		return 0
 	})
 	if !known {
-		f.Verdicts = slices.Insert(f.Verdicts, i, Verdict{Of: of, Found: found, At: at})
-		if i, covered := slices.BinarySearch(f.Covers, of); !covered {
-			f.Covers = slices.Insert(f.Covers, i, of)
+		inc.Verdicts = slices.Insert(inc.Verdicts, i, Verdict{Of: of, Found: found, At: at})
+		if i, covered := slices.BinarySearch(inc.Covers, of); !covered {
+			inc.Covers = slices.Insert(inc.Covers, i, of)
 		}
 		return true
 	}
-	have := f.Verdicts[i]
+	have := inc.Verdicts[i]
 	if at.Before(have.At) || at.Equal(have.At) && (found != Failing || have.Found == Failing) {
 		return false
 	}
-	f.Verdicts[i] = Verdict{Of: of, Found: found, At: at}
+	inc.Verdicts[i] = Verdict{Of: of, Found: found, At: at}
 	return true
 }
 
-func (f *draft) verdict(of string) (Verdict, bool) {
-	for _, v := range f.Verdicts {
+func (inc *Incident) verdict(of string) (Verdict, bool) {
+	for _, v := range inc.Verdicts {
 		if v.Of == of {
 			return v, true
 		}
@@ -160,26 +160,26 @@ func (f *draft) verdict(of string) (Verdict, bool) {
 
 // oneOff tells that all that the incident is about has ended: no later look
 // can find it well, only another launch can show that it was not the rule.
-func (f *draft) oneOff() bool {
-	if f.Key.Check == endedEarly {
+func (inc *Incident) oneOff() bool {
+	if inc.Key.Check == endedEarly {
 		return true
 	}
-	if f.symptom() || f.blind() {
+	if inc.symptom() || inc.blind() {
 		return false
 	}
-	for _, cover := range f.Covers {
-		if l, kept := f.launch(cover); !kept || l.Standing != Gone {
+	for _, cover := range inc.Covers {
+		if l, kept := inc.launch(cover); !kept || l.Standing != Gone {
 			return false
 		}
 	}
-	return len(f.Covers) > 0
+	return len(inc.Covers) > 0
 }
 
 // gaveUp tells that a symptom's instance is no longer looked at: it holds no
 // incident open, as nothing more will be heard of it.
-func (f *draft) gaveUp(cover string) bool {
-	l, kept := f.launch(cover)
-	return kept && l.Standing == GivenUp && f.symptom()
+func (inc *Incident) gaveUp(cover string) bool {
+	l, kept := inc.launch(cover)
+	return kept && l.Standing == GivenUp && inc.symptom()
 }
 
 // release lets go of a launch that was given up and is not kept by name: how
@@ -194,85 +194,12 @@ func (f *draft) release(id string) {
 	f.changed = true
 }
 
-// settle moves an incident on: cause gone, back, proved, or out of time.
-func (d *desk) settle(f *draft) {
-	switch f.State {
-	case Open, Cleared, Pending:
-	default:
-		return
-	}
-	failing, absent, gaveUp := 0, 0, 0
-	var last time.Time
-	for _, v := range f.Verdicts {
-		switch {
-		case f.gaveUp(v.Of):
-			gaveUp++
-		case v.Found == Failing:
-			failing++
-		case v.Found == Absent:
-			absent++
+// settle takes an incident as far as it goes by what is known of it.
+func (d *reconciler) settle(f *draft) {
+	for t := f.Next(d.now, d.policy.ProofTime); !t.None(); t = f.Next(d.now, d.policy.ProofTime) {
+		if t.To == Cleared {
+			f.Blind = d.obs.Blind
 		}
-		if v.At.After(last) {
-			last = v.At
-		}
+		f.take(t, d.now)
 	}
-	if failing > 0 && f.oneOff() {
-		switch proof, proved := f.proof(); {
-		case proved:
-			d.prove(f, proof)
-		case d.now.Sub(f.Seen) >= d.policy.ProofTime:
-			d.end(f, Unproved)
-		}
-		return
-	}
-	switch {
-	case failing > 0 && f.State == Cleared:
-		f.State, f.Cleared, f.ClearedBy = Open, time.Time{}, nil
-		f.outdate("the cause is back", replaces)
-		f.because(FailedAgain)
-		return
-	case failing > 0:
-		return
-	case f.State == Pending:
-		// Never said, so there is nothing to take back.
-		f.State, f.Ending, f.Resolved, f.Times = Closed, Withdrawn, d.now, 0
-		f.because(NotYet)
-		return
-	case gaveUp > 0:
-		d.end(f, GivenUpOn)
-		return
-	case absent == len(f.Verdicts):
-		d.end(f, Withdrawn)
-		return
-	case f.blind(), f.ByItself():
-		f.Cleared = last
-		d.end(f, Proved)
-		return
-	case f.State == Open:
-		f.State, f.Cleared, f.Blind = Cleared, last, d.obs.Blind
-		f.outdate("the cause is gone", func(o Offer) bool { return !replaces(o) })
-		f.because(CauseGone)
-	}
-	if f.Replacing() && d.now.Sub(f.Cleared) < oneDay {
-		return
-	}
-	switch proof, proved := f.proof(); {
-	case proved:
-		d.prove(f, proof)
-	case d.now.Sub(f.Cleared) >= d.policy.ProofTime:
-		d.end(f, Unproved)
-	}
-}
-
-func (d *desk) prove(f *draft, proof Launch) {
-	f.Proof = &proof
-	f.Settled = proof.Ready
-	d.end(f, Proved)
-}
-
-func (d *desk) end(f *draft, how Ending) {
-	f.State, f.Ending, f.Resolved = Closed, how, d.now
-	f.Times, f.Joins = 0, nil
-	f.outdate("the incident is over", func(Offer) bool { return true })
-	f.because(how.reason())
 }

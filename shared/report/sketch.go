@@ -61,7 +61,7 @@ func (inc Incident) turn() string {
 
 // draw takes the chart of an incident's subnet where its message needs one: it
 // has none, the incident has moved on since, or an hour has passed.
-func (d *desk) draw(f *draft) {
+func (d *reconciler) draw(f *draft) {
 	turn := f.turn()
 	if turn == "" && f.Sketch.Due() && f.changed {
 		f.Sketch = &Sketch{Alt: f.Sketch.Alt, At: f.Sketch.At, File: f.Sketch.File} // nobody looks at it any more

@@ -11,7 +11,7 @@ import (
 // another one: a symptom at once, a cause when it is gone.
 func (d *desk) supersede(f *draft) {
 	if o := d.saidBetter(f); o != nil {
-		d.giveWay(f, o)
+		f.take(SupersededBy(o.Key, d.obs.At), d.now)
 		return
 	}
 	if f.blind() || !(f.State == Cleared || f.State == Open && f.symptom()) {
@@ -33,18 +33,10 @@ func (d *desk) supersede(f *draft) {
 			continue
 		}
 		if !slices.ContainsFunc(waiting, func(id string) bool { return !o.affects(id) }) {
-			d.giveWay(f, o)
+			f.take(SupersededBy(o.Key, d.obs.At), d.now)
 			return
 		}
 	}
-}
-
-// giveWay closes an incident because another one says what it said.
-func (d *desk) giveWay(f, o *draft) {
-	f.Settled = d.obs.At
-	by := o.Key
-	f.By = &by
-	d.end(f, Superseded)
 }
 
 // saidBetter is the incident that now says more exactly what another one says

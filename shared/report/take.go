@@ -11,7 +11,7 @@ import (
 )
 
 // take brings a failed cause into its incident, and makes one if there is none.
-func (d *desk) take(cause diagnose.Cause) {
+func (d *reconciler) take(cause diagnose.Cause) {
 	if len(cause.Covers) == 0 {
 		cause.Covers = []string{cause.Resource}
 	}
@@ -46,7 +46,7 @@ func (d *desk) take(cause diagnose.Cause) {
 }
 
 // news tells whether a failure is later than what a closed incident knows.
-func (d *desk) news(f *draft, cause diagnose.Cause) bool {
+func (d *reconciler) news(f *draft, cause diagnose.Cause) bool {
 	if !d.obs.At.After(f.Settled) {
 		return false
 	}
@@ -65,7 +65,7 @@ func (d *desk) news(f *draft, cause diagnose.Cause) bool {
 	return false
 }
 
-func (d *desk) open(f *draft, cause diagnose.Cause) {
+func (d *reconciler) open(f *draft, cause diagnose.Cause) {
 	f.Format = Format
 	f.Began = d.obs.At
 	d.fail(f, cause)
@@ -78,7 +78,7 @@ func (d *desk) open(f *draft, cause diagnose.Cause) {
 	d.say(f, Opened)
 }
 
-func (d *desk) reopen(f *draft, cause diagnose.Cause) {
+func (d *reconciler) reopen(f *draft, cause diagnose.Cause) {
 	f.Times++
 	if f.blind() && fleeting(failuresOf(cause, d.obs)) && f.Times < blindAfter {
 		f.because(NotYet)
@@ -100,7 +100,7 @@ func (d *desk) reopen(f *draft, cause diagnose.Cause) {
 
 // forget lets go of what an incident that comes back covered the last time and
 // that has ended since, so that a record that comes back every day stays small.
-func (d *desk) forget(f *draft) {
+func (d *reconciler) forget(f *draft) {
 	oneOff := f.oneOff()
 	kept := f.Verdicts[:0]
 	for _, v := range f.Verdicts {
@@ -117,7 +117,7 @@ func (d *desk) forget(f *draft) {
 }
 
 // say opens an incident to the world.
-func (d *desk) say(f *draft, why Reason) {
+func (d *reconciler) say(f *draft, why Reason) {
 	f.State = Open
 	f.Number++
 	f.Opened = d.now
@@ -125,7 +125,7 @@ func (d *desk) say(f *draft, why Reason) {
 }
 
 // refresh brings a failed cause into an incident that is not closed.
-func (d *desk) refresh(f *draft, cause diagnose.Cause) {
+func (d *reconciler) refresh(f *draft, cause diagnose.Cause) {
 	words, known := f.Cause, f.Seen
 	added := d.fail(f, cause)
 	switch {
@@ -147,7 +147,7 @@ func (d *desk) refresh(f *draft, cause diagnose.Cause) {
 
 // fail takes in what a failed cause says, and counts the newly affected
 // launches.
-func (d *desk) fail(f *draft, cause diagnose.Cause) (added int) {
+func (d *reconciler) fail(f *draft, cause diagnose.Cause) (added int) {
 	d.relate(f, cause)
 	for _, cover := range cause.Covers {
 		if f.find(cover, Failing, d.obs.At) {
@@ -155,7 +155,7 @@ func (d *desk) fail(f *draft, cause diagnose.Cause) (added int) {
 		}
 	}
 	for _, id := range cause.Instances {
-		l := d.launch(id)
+		l := d.obs.launch(id)
 		if f.affect(l) {
 			added++
 			f.changed = true
@@ -187,21 +187,10 @@ func (d *desk) fail(f *draft, cause diagnose.Cause) (added int) {
 // locate takes in where the cause is. A look that was woken by a reminder does
 // not know its account: what is known stays, or nothing could be planned for the
 // incident until the next sweep.
-func (d *desk) locate(f *draft) {
+func (d *reconciler) locate(f *draft) {
 	f.Account = cmp.Or(d.obs.Account, f.Account)
 	f.Region = cmp.Or(d.obs.Region, f.Region)
 	f.Partition = cmp.Or(d.obs.Partition, f.Partition)
-}
-
-// launch is what the observation says of an instance, even if it is no more
-// than that it exists.
-func (d *desk) launch(id string) Launch {
-	for _, l := range d.obs.Launches {
-		if l.Instance == id {
-			return l
-		}
-	}
-	return Launch{Instance: id, Standing: Waiting}
 }
 
 // explained tells whether a symptom's instances are all among the launches of
@@ -254,7 +243,5 @@ func differ(a, b diagnose.Cause) bool {
 
 // union is both lists, sorted, each member once.
 func union(a, b []string) []string {
-	all := slices.Concat(a, b)
-	slices.Sort(all)
-	return slices.Compact(all)
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
 }

@@ -20,8 +20,8 @@ func Tick(inc Incident, now time.Time, policy Policy) Decision {
 	}
 	inc = inc.clone()
 	top := NothingNew
-	for _, step := range []func(time.Time) Reason{inc.expire, inc.wake, inc.unmute, inc.uncall, inc.age} {
-		if r := step(now); r != NothingNew {
+	for _, step := range []func(*Incident, time.Time) Reason{(*Incident).expire, (*Incident).wake, (*Incident).unmute, (*Incident).uncall, (*Incident).giveUpUnheard} {
+		if r := step(&inc, now); r != NothingNew {
 			top = r
 		}
 	}
@@ -57,4 +57,17 @@ func (inc *Incident) unmute(now time.Time) Reason {
 	}
 	inc.Mute = nil
 	return IsUnmuted
+}
+
+// giveUpUnheard closes an incident of which nothing was heard for long.
+func (inc *Incident) giveUpUnheard(now time.Time) Reason {
+	t := inc.AfterSilence(now)
+	if t.None() {
+		return NothingNew
+	}
+	inc.Apply(t, now)
+	inc.Changed = now
+	inc.addNote(t.Reason, now)
+	inc.tell(t.Reason, now)
+	return t.Reason
 }

@@ -33,7 +33,7 @@ func (inc *Incident) verify() (found []Reason) {
 
 // verify tells what the look says of deeds: also of one that ended just before
 // the incident did.
-func (d *desk) verify(f *draft) {
+func (d *reconciler) verify(f *draft) {
 	if f.State == Closed && d.now.Sub(f.Resolved) > d.policy.ReopenTime {
 		return
 	}
