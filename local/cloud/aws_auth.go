@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/eks"
@@ -42,9 +43,13 @@ func (c *Cloud) rulesOf(cluster, principal string) ([]kubeapi.Rule, error) {
 // errNotMapped tells that aws-auth does not name a principal.
 var errNotMapped = errors.New("aws-auth does not map the principal")
 
-// mappedRules are the rules of the groups that aws-auth puts a role in. The
-// role's ARN must be there without its path (aws-iam-authenticator,
-// pkg/arn.Canonicalize); capitals do not count (pkg/mapper/configmap).
+// mappedRules are the rules of the groups that aws-auth puts a role in, as EKS's
+// authenticator reads it (kubernetes-sigs/aws-iam-authenticator, commit 81b1dab:
+// pkg/mapper/configmap/mapper.go and configmap.go, pkg/arn/arn.go,
+// pkg/server/server.go). What is looked up is the ARN that STS names, in which the
+// role has no path. mapRoles comes before mapUsers, which may name a role's ARN
+// too; whom neither names, but whose account stands in mapAccounts, is known and
+// in no group.
 func (c *Cloud) mappedRules(cluster, role string) ([]kubeapi.Rule, error) {
 	items, _, err := c.cfg.Objects(cluster, "configmaps")
 	if err != nil {
@@ -53,31 +58,61 @@ func (c *Cloud) mappedRules(cluster, role string) ([]kubeapi.Rule, error) {
 	for _, item := range items {
 		var object struct {
 			Metadata struct{ Name, Namespace string }
-			Data     struct {
-				MapRoles string `json:"mapRoles"`
-			}
+			Data     map[string]string // its keys count as they are written
 		}
 		if err := json.Unmarshal(item, &object); err != nil || object.Metadata.Name != "aws-auth" || object.Metadata.Namespace != "kube-system" {
 			continue
 		}
-		var mapped []struct {
-			RoleARN string `yaml:"rolearn"`
-			Groups  []string
-		}
-		if err := yaml.Unmarshal([]byte(object.Data.MapRoles), &mapped); err != nil {
-			return nil, fmt.Errorf("mapRoles of aws-auth in %s: %w", cluster, err)
-		}
-		for _, m := range mapped {
-			if strings.EqualFold(m.RoleARN, withoutPath(role)) {
-				var rules []kubeapi.Rule
-				for _, g := range m.Groups {
-					rules = append(rules, c.cfg.Groups[g]...)
+		principal := withoutPath(role)
+		for _, list := range [][]mapping{mappings(object.Data["mapRoles"], mapping.role), mappings(object.Data["mapUsers"], mapping.user)} {
+			// Of two for the same, the last one counts: saveMap keeps them by their ARN.
+			for _, m := range slices.Backward(list) {
+				if strings.EqualFold(m.arn, principal) {
+					var rules []kubeapi.Rule
+					for _, g := range m.Groups {
+						rules = append(rules, c.cfg.Groups[g]...)
+					}
+					return rules, nil
 				}
-				return rules, nil
 			}
+		}
+		var accounts []string
+		if err := yaml.Unmarshal([]byte(object.Data["mapAccounts"]), &accounts); err == nil && slices.Contains(accounts, c.cfg.Account) {
+			return nil, nil
 		}
 	}
 	return nil, errNotMapped
+}
+
+// mapping is an entry of mapRoles or mapUsers. Its keys count in any case, as the
+// authenticator reads the YAML as JSON.
+type mapping struct {
+	RoleARN string `json:"rolearn"`
+	UserARN string `json:"userarn"`
+	Groups  []string
+	arn     string
+}
+
+func (m mapping) role() string { return m.RoleARN }
+func (m mapping) user() string { return m.UserARN }
+
+// mappings are the entries that have an ARN. What is no YAML has none; an entry of
+// which a part is wrong keeps the others (ParseMap, "only saving data that was good").
+func mappings(text string, arn func(mapping) string) (list []mapping) {
+	var document any
+	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
+		return nil
+	}
+	body, err := json.Marshal(document)
+	if err != nil {
+		return nil
+	}
+	// A wrong type is an error of encoding/json's only after it has read the rest.
+	_ = json.Unmarshal(body, &list)
+	for i := range list {
+		list[i].arn = arn(list[i])
+	}
+	return slices.DeleteFunc(list, func(m mapping) bool { return m.arn == "" })
 }
 
 // withoutPath is a role's ARN as the authenticator sees it: that of a session

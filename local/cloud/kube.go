@@ -52,8 +52,11 @@ func (c *Cloud) startCluster(name string) error {
 // authenticate does what EKS's authenticator does: believe the token's
 // signature, and look for an access entry or a mapping in aws-auth, as the
 // cluster's authentication mode has it. Someone without either is not known to
-// the cluster, which is a 401; someone with one that does not let him is known,
-// and gets a 403 later.
+// the cluster, which is a 401: the authenticator denies the token review
+// (aws-iam-authenticator, pkg/server/server.go, authenticateEndpoint), and the API
+// server answers whom nobody knows with "Unauthorized" (held against a real one in
+// local/kubetest). Someone with one that does not let him is known, and gets a 403
+// later.
 func (c *Cloud) authenticate(cluster, token string) (kubeapi.User, error) {
 	key, err := wire.VerifyClusterToken(token, cluster, c.cfg.Wall(), c.keys.secretFor)
 	if err != nil {

@@ -1,5 +1,8 @@
 // Package awsauth reads the ConfigMap kube-system/aws-auth as the cluster's
 // authenticator does: which IAM roles and users are which Kubernetes users.
+// What it does stands in kubernetes-sigs/aws-iam-authenticator (commit 81b1dab):
+// pkg/mapper/configmap (ParseMap, saveMap, Map), pkg/config/mapper.go (Matches,
+// Key) and pkg/arn (Canonicalize).
 package awsauth
 
 import (
@@ -39,8 +42,8 @@ func Roles(text string) ([]Mapping, error) { return read(text, "mapRoles", "role
 func Users(text string) ([]Mapping, error) { return read(text, "mapUsers", "userarn", "rolearn") }
 
 func read(text, field, arn, stray string) ([]Mapping, error) {
-	// The authenticator skips what people write for "nothing".
-	if trimmed := strings.TrimSpace(text); trimmed == "" || trimmed == "``" || trimmed == `""` {
+	// The authenticator skips what people write for "nothing" (isSkippable).
+	if trimmed := strings.TrimSpace(text); slices.Contains([]string{"", "``", `""`, "''"}, trimmed) {
 		return nil, nil
 	}
 	if len(text) > maxText {
@@ -143,7 +146,7 @@ func kind(n *yaml.Node) string {
 }
 
 // Canonical is the ARN by which the authenticator looks a role up: STS names
-// an assumed role without its path, so the path is not in it.
+// an assumed role without its path, so the path is not in it (Canonicalize).
 func Canonical(role string) string {
 	start := strings.Index(role, ":role/")
 	if start < 0 {
@@ -153,7 +156,8 @@ func Canonical(role string) string {
 }
 
 // Of are the mappings that the authenticator would find for a role, in their
-// order. Of several, the last one counts.
+// order; capitals do not count (Matches). Of several, the last one counts: saveMap
+// keeps roles by their ARN in small letters.
 func Of(list []Mapping, role string) []Mapping {
 	want := Canonical(role)
 	return slices.DeleteFunc(slices.Clone(list), func(m Mapping) bool { return !strings.EqualFold(m.ARN, want) })

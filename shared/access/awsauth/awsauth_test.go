@@ -29,6 +29,7 @@ func TestRoles(t *testing.T) {
 		}},
 		{"nothing", " \n", nil},
 		{"two backticks", "``", nil},
+		{"two quotes", "''", nil},
 		{"empty list", "[]", nil},
 		{"null", "null", nil},
 		{"a comment", "# none yet", nil},
