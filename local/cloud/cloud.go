@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -35,8 +34,8 @@ type Config struct {
 	// Events takes each event that PutEvents accepts. Nil serves no
 	// EventBridge.
 	Events EventSink
-	// DynamoDB is where a DynamoDB emulator listens. Nil serves no DynamoDB.
-	DynamoDB *url.URL
+	// DynamoDB answers DynamoDB. Nil serves none.
+	DynamoDB http.Handler
 	// Meter, if any, counts what the calls of DynamoDB take.
 	Meter *Meter
 	// Clusters get a Kubernetes API each. Objects lists what is in one.

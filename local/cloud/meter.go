@@ -11,12 +11,34 @@ import (
 )
 
 // Meter counts what the calls of DynamoDB take, in the units that it bills.
-// The emulator counts as DynamoDB documents it (4 KB a read unit, half of it
+// What answers counts as DynamoDB documents it (4 KB a read unit, half of it
 // when eventually consistent, 1 KB a write unit, indexes written beside the
 // table).
 type Meter struct {
 	mu   sync.Mutex
 	used map[string]Used
+}
+
+// over counts what goes through a DynamoDB.
+func (m *Meter) over(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m.ask(r)
+		answer := &kept{ResponseWriter: w}
+		next.ServeHTTP(answer, r)
+		_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+		m.take(operation, answer.body.Bytes())
+	})
+}
+
+// kept keeps the answer that it passes on.
+type kept struct {
+	http.ResponseWriter
+	body bytes.Buffer
+}
+
+func (k *kept) Write(p []byte) (int, error) {
+	k.body.Write(p)
+	return k.ResponseWriter.Write(p)
 }
 
 // Used is what the calls of one operation took.
@@ -53,14 +75,7 @@ func (m *Meter) ask(r *http.Request) {
 }
 
 // take reads the units off an answer.
-func (m *Meter) take(r *http.Response) error {
-	_, operation, _ := strings.Cut(r.Request.Header.Get("X-Amz-Target"), ".")
-	body, err := io.ReadAll(r.Body)
-	r.Body.Close()
-	if err != nil {
-		return err
-	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
+func (m *Meter) take(operation string, body []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.used == nil {
@@ -70,7 +85,6 @@ func (m *Meter) take(r *http.Response) error {
 	u.Calls++
 	u.Units += units(body)
 	m.used[operation] = u
-	return nil
 }
 
 type consumed struct{ CapacityUnits float64 }

@@ -1,8 +1,6 @@
 package cloud
 
 import (
-	"context"
-	"net/url"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,20 +13,12 @@ import (
 // The meter counts as DynamoDB bills: a write unit for each KB, half a read
 // unit for each 4 KB that may be old, and what a refused write takes.
 func TestMeter(t *testing.T) {
-	emulator, err := dynamo.Start(context.Background(), dynamo.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer emulator.Close()
-	if err := emulator.CreateTable(t.Context(), "table"); err != nil {
-		t.Fatal(err)
-	}
-	target, err := url.Parse(emulator.Endpoint())
-	if err != nil {
+	db := dynamo.New()
+	if err := db.CreateTable(t.Context(), "table"); err != nil {
 		t.Fatal(err)
 	}
 	meter := &Meter{}
-	c := start(t, func(cfg *Config) { cfg.DynamoDB, cfg.Meter = target, meter })
+	c := start(t, func(cfg *Config) { cfg.DynamoDB, cfg.Meter = db, meter })
 	client := dynamodb.NewFromConfig(c.sdk(RoleIdentity(testAccount, "report")))
 	text := func(s string) ddbtypes.AttributeValue { return &ddbtypes.AttributeValueMemberS{Value: s} }
 	item := map[string]ddbtypes.AttributeValue{"pk": text("a"), "sk": text("b"), "body": text(string(make([]byte, 2500)))}
@@ -36,7 +26,7 @@ func TestMeter(t *testing.T) {
 	if _, err := client.PutItem(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
-	in.ConditionExpression = aws.String("attribute_not_exists(pk)")
+	in.ConditionExpression, in.ExpressionAttributeNames = aws.String("attribute_not_exists(#pk)"), map[string]string{"#pk": "pk"}
 	if _, err := client.PutItem(t.Context(), in); err == nil {
 		t.Fatal("a second item took the place of the first")
 	}

@@ -43,7 +43,11 @@ func (c *Cloud) register() {
 		wire.HandlePlain(c.wire, "cloudtrail", "LookupEvents", c.lookupEvents)
 	}
 	if c.cfg.DynamoDB != nil {
-		c.wire.Pass("dynamodb", c.dynamoDB())
+		db := c.cfg.DynamoDB
+		if c.cfg.Meter != nil {
+			db = c.cfg.Meter.over(db)
+		}
+		c.wire.Pass("dynamodb", db)
 	}
 }
 

@@ -1,151 +1,140 @@
-// Package dynamo runs a DynamoDB for the local stage and for the tests:
-// dynalite, an emulator that others keep, in a Node process of its own.
+// Package dynamo is the DynamoDB of the local stage and of the tests: as much of it
+// as Rollcall uses, in this process and in memory. What it does not know it refuses,
+// with the error code NotSimulated. A test holds it against dynalite, an emulator
+// that others keep (package dynalite), with every operation and expression that
+// Rollcall sends.
 package dynamo
 
 import (
-	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strconv"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
-	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// Options are how it is started.
-type Options struct {
-	// Dir is the folder with package.json and server.js. If it is empty, it is
-	// looked for from the current folder upwards.
-	Dir string
-	// Port is a free one if it is 0.
-	Port int
-	// Log takes what the process says on its standard error; nil for nothing.
-	Log io.Writer
-}
-
-// Server is a running DynamoDB. Its tables are in memory.
+// Server is a DynamoDB. It is an http.Handler, and safe for concurrent use: each
+// call happens at once.
 type Server struct {
-	port  int
-	child *exec.Cmd
-	stdin io.Closer
-	once  sync.Once
-	ended chan struct{}
+	mu     sync.Mutex
+	tables map[string]*table
 }
 
-// startTime is how long Node may take to load dynalite: under a second on an
-// idle machine, more where everything runs at once.
-const startTime = 30 * time.Second
+// New makes one without tables.
+func New() *Server { return &Server{tables: map[string]*table{}} }
 
-// Start starts it and returns when it takes calls. The context bounds the
-// start, not the life: that ends with Close, or with this process, however it
-// ends, because the child watches its standard input.
-func Start(ctx context.Context, o Options) (*Server, error) {
-	node, err := exec.LookPath("node")
+// operation is a decoded request.
+type operation interface {
+	do(*Server) (any, error)
+}
+
+// operations are what it answers.
+var operations = map[string]func() operation{
+	"BatchGetItem":  func() operation { return &batchGetItem{} },
+	"CreateTable":   func() operation { return &createTable{} },
+	"DeleteItem":    func() operation { return &deleteItem{} },
+	"DescribeTable": func() operation { return &describeTable{} },
+	"ListTables":    func() operation { return &listTables{} },
+	"PutItem":       func() operation { return &putItem{} },
+	"Query":         func() operation { return &query{} },
+	"Scan":          func() operation { return &scan{} },
+}
+
+// ServeHTTP answers a call in DynamoDB's protocol, AWS JSON 1.0. Signatures are
+// looked at before.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	out, err := s.call(r)
+	status := http.StatusOK
 	if err != nil {
-		return nil, fmt.Errorf("start DynamoDB: Node.js is needed (20 or newer, https://nodejs.org), and there is no node on the PATH: %w", err)
-	}
-	dir := o.Dir
-	if dir == "" {
-		if dir, err = find(); err != nil {
-			return nil, fmt.Errorf("start DynamoDB: %w", err)
+		var no *refusal
+		if !errors.As(err, &no) {
+			no = &refusal{"SerializationException", err.Error()}
 		}
+		status = http.StatusBadRequest
+		out = map[string]string{"__type": "com.amazonaws.dynamodb.v20120810#" + no.code, "message": no.message}
 	}
-	if err := install(ctx, dir); err != nil {
-		return nil, fmt.Errorf("start DynamoDB: %w", err)
+	body, err := json.Marshal(out)
+	if err != nil { // text and numbers: cannot happen
+		status = http.StatusInternalServerError
 	}
-	s := &Server{child: exec.Command(node, "server.js", strconv.Itoa(o.Port)), ended: make(chan struct{})}
-	s.child.Dir = dir
-	s.child.Stderr = o.Log
-	stdin, err := s.child.StdinPipe()
+	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the client may be gone
+}
+
+func (s *Server) call(r *http.Request) (any, error) {
+	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return nil, fmt.Errorf("start DynamoDB: %w", err)
+		return nil, err
 	}
-	s.stdin = stdin
-	stdout, err := s.child.StdoutPipe()
-	if err != nil {
-		return nil, fmt.Errorf("start DynamoDB: %w", err)
+	name := strings.TrimPrefix(r.Header.Get("X-Amz-Target"), "DynamoDB_20120810.")
+	made, ok := operations[name]
+	if !ok {
+		return nil, unknown("the operation %s", name)
 	}
-	if err := s.child.Start(); err != nil {
-		return nil, fmt.Errorf("start DynamoDB: %w", err)
+	op := made()
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(op); err != nil {
+		var no *refusal
+		if !errors.As(err, &no) {
+			err = unknown("this %s: %v", name, err)
+		}
+		return nil, err
 	}
-	type line struct {
-		text string
-		err  error
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return op.do(s)
+}
+
+// table is a table by its name. The lock is held.
+func (s *Server) table(name string) (*table, error) {
+	t, ok := s.tables[name]
+	if !ok {
+		return nil, &refusal{"ResourceNotFoundException", fmt.Sprintf("Requested resource not found: Table: %s not found", name)}
 	}
-	first := make(chan line, 1)
-	go func() {
-		text, err := bufio.NewReader(stdout).ReadString('\n')
-		first <- line{text, err}
-		// It says no more; waiting reaps the child.
-		_ = s.child.Wait()
-		close(s.ended)
+	return t, nil
+}
+
+// RoundTrip answers a request without a connection.
+func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
+	defer func() {
+		if r.Body != nil {
+			r.Body.Close()
+		}
 	}()
-	ctx, cancel := context.WithTimeout(ctx, startTime)
-	defer cancel()
-	select {
-	case l := <-first:
-		if l.err == nil {
-			s.port, l.err = strconv.Atoi(strings.TrimSpace(l.text))
-		}
-		if l.err != nil {
-			_ = s.Close()
-			return nil, fmt.Errorf("start DynamoDB: %s did not say its port: %w", filepath.Join(dir, "server.js"), l.err)
-		}
-		return s, nil
-	case <-ctx.Done():
-		_ = s.Close()
-		return nil, fmt.Errorf("start DynamoDB: no port in time: %w", ctx.Err())
+	if err := r.Context().Err(); err != nil {
+		return nil, err
 	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w.Result(), nil
 }
 
-// Endpoint is its address, for an SDK client's BaseEndpoint.
-func (s *Server) Endpoint() string { return fmt.Sprintf("http://127.0.0.1:%d", s.port) }
-
-// Ended is closed when the process has ended, by Close or by itself.
-func (s *Server) Ended() <-chan struct{} { return s.ended }
-
-// stopTime is how long the process may take to end by itself.
-const stopTime = 3 * time.Second
-
-// Close ends the process and waits for it. What it held is gone.
-func (s *Server) Close() error {
-	var err error
-	s.once.Do(func() {
-		_ = s.stdin.Close() // may be closed already, if the process ended first
-		select {
-		case <-s.ended:
-			return
-		case <-time.After(stopTime):
-		}
-		if err = s.child.Process.Kill(); err == nil || errors.Is(err, os.ErrProcessDone) {
-			err = nil
-			<-s.ended
-		}
+// Client is a client for it; region and credentials are of no matter.
+func (s *Server) Client() *dynamodb.Client {
+	return dynamodb.New(dynamodb.Options{
+		Region: "us-west-2", BaseEndpoint: aws.String("http://dynamodb.invalid"), HTTPClient: &http.Client{Transport: s},
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "local", SecretAccessKey: "local"}, nil
+		}),
 	})
+}
+
+// CreateTable makes a table as the stack does, for tests that have no template to
+// make it from.
+func (s *Server) CreateTable(ctx context.Context, name string) error {
+	_, err := s.Client().CreateTable(ctx, TableOfTheStack(name))
 	if err != nil {
-		return fmt.Errorf("stop DynamoDB: %w", err)
+		return fmt.Errorf("create table %s: %w", name, err)
 	}
 	return nil
-}
-
-// find looks for this package's folder from the current one upwards.
-func find() (string, error) {
-	at, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for dir := at; ; dir = filepath.Dir(dir) {
-		candidate := filepath.Join(dir, "local", "dynamo")
-		if _, err := os.Stat(filepath.Join(candidate, "server.js")); err == nil {
-			return candidate, nil
-		}
-		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("no local/dynamo/server.js in %s or above it", at)
-		}
-	}
 }

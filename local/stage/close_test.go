@@ -42,7 +42,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	r := start(t, "route")
 	r.scale(1, 1)
 	r.until("the message at launch", r.says("will not be able to join"))
-	addresses := []string{r.Slack.URL(), r.Cloud.Endpoint(), r.Table.Endpoint()}
+	addresses := []string{r.Slack.URL(), r.Cloud.Endpoint()}
 	if endpoint, _, ok := r.Cloud.Kubernetes("eks-workshop"); ok {
 		addresses = append(addresses, endpoint)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"rollcall/local/capture"
 	"rollcall/local/cloud"
-	"rollcall/local/dynamo"
 	"rollcall/local/lambdaruntime"
 	"rollcall/local/router"
 	"rollcall/local/slackstand"
@@ -79,9 +78,6 @@ type Options struct {
 	CPU lambdaruntime.CPULimiter
 	// Memory, if any, is each function's memory in MB, in place of the template's.
 	Memory int
-	// Database, if any, is the DynamoDB to use, which outlives the stage: one stage at
-	// a time. Its tables are deleted at the stage's end.
-	Database *dynamo.Server
 	// EventFaults goes over the world's own event faults.
 	EventFaults func(router.Event) router.Fault
 }

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -190,10 +189,7 @@ func queueConfig(q template.Queue) queue.Config {
 }
 
 func (s *Stage) startCloud(set set) error {
-	db, err := url.Parse(s.Table.Endpoint())
-	if err != nil {
-		return fmt.Errorf("DynamoDB's address: %w", err)
-	}
+	var err error
 	identities := []cloud.Identity{cloud.AdminIdentity(set.account, Admin)}
 	for _, f := range s.Template.Functions {
 		who := cloud.RoleIdentity(set.account, f.Name)
@@ -217,7 +213,7 @@ func (s *Stage) startCloud(set set) error {
 		Account: set.account, Region: set.region,
 		World: set.api, History: set.history, Queues: s.Queues, Identities: identities, Secrets: secrets,
 		Events:   func(_ context.Context, bus string, event json.RawMessage) error { return s.putOn(bus, event) },
-		DynamoDB: db, Meter: s.options.Meter, Clusters: set.clusters, Objects: set.objects, Endpoints: set.described, Groups: groups,
+		DynamoDB: s.Table, Meter: s.options.Meter, Clusters: set.clusters, Objects: set.objects, Endpoints: set.described, Groups: groups,
 		Faults: cloud.NewFaultRules(slices.Concat(callFaults(set.faults, set.start), s.options.CallFaults), s.Clock.Now),
 		Admit:  s.admitCall,
 		Now:    s.Clock.Now, Wall: time.Now, Log: s.log, Observe: s.recorder(),

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -15,39 +14,9 @@ import (
 	"rollcall/local/template"
 )
 
-// startTable starts DynamoDB, unless there is one to use, and makes the tables.
-func (s *Stage) startTable(ctx context.Context) (err error) {
-	if s.Table = s.options.Database; s.Table != nil {
-		s.onClose(s.deleteTables)
-		return s.createTables(ctx)
-	}
-	if s.Table, err = dynamo.Start(ctx, dynamo.Options{}); err != nil {
-		return fmt.Errorf("start DynamoDB: %w", err)
-	}
-	s.onClose(func() { s.Table.Close() })
-	return s.createTables(ctx)
-}
-
-// deleteTables leaves a DynamoDB that is not the stage's own as it was.
-func (s *Stage) deleteTables() {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), 10*time.Second)
-	defer cancel()
-	gone := dynamodb.NewTableNotExistsWaiter(s.Table.Client(), func(o *dynamodb.TableNotExistsWaiterOptions) {
-		o.MinDelay, o.MaxDelay = 2*time.Millisecond, 20*time.Millisecond
-	})
-	for _, t := range s.Template.Tables {
-		_, err := s.Table.Client().DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: aws.String(t.Name)})
-		if err == nil {
-			err = gone.Wait(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(t.Name)}, 10*time.Second)
-		}
-		if err != nil {
-			s.log.Error("delete a table", "table", t.Name, "error", err)
-		}
-	}
-}
-
-// createTables makes the template's tables in the emulator.
-func (s *Stage) createTables(ctx context.Context) error {
+// startTable makes a DynamoDB with the template's tables.
+func (s *Stage) startTable(ctx context.Context) error {
+	s.Table = dynamo.New()
 	for _, t := range s.Template.Tables {
 		if _, err := s.Table.Client().CreateTable(ctx, createTable(t)); err != nil {
 			return fmt.Errorf("create table %s: %w", t.Name, err)

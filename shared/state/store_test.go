@@ -14,19 +14,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/dynamo"
+	"rollcall/local/dynamo/dynalite"
 	"rollcall/shared/checks"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 )
 
-// server is one DynamoDB for all tests of the package; each test has its own
-// table.
-var server *dynamo.Server
+// server is one DynamoDB for all tests of the package, the one that others keep:
+// what the store sends is held against it. Each test has its own table.
+var server *dynalite.Server
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
-		s, err := dynamo.Start(context.Background(), dynamo.Options{})
+		s, err := dynalite.Start(context.Background(), dynalite.Options{})
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,20 +22,7 @@ import (
 )
 
 // server is one DynamoDB for all tests; each test has its own table.
-var server *dynamo.Server
-
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		s, err := dynamo.Start(context.Background(), dynamo.Options{})
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer s.Close()
-		server = s
-		return m.Run()
-	}())
-}
+var server = dynamo.New()
 
 // bench is a report function with everything around it.
 type bench struct {

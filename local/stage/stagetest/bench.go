@@ -22,7 +22,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"rollcall/local/cloud"
-	"rollcall/local/dynamo"
 	"rollcall/local/stage"
 	"rollcall/local/template"
 	"rollcall/shared/config"
@@ -87,13 +86,9 @@ func Start(t testing.TB, spec fn.Spec, build run.Build, o Options) *Bench {
 	for i := range o.Faults {
 		o.Faults[i].Caller = prefix + spec.Name
 	}
-	var database *dynamo.Server
-	if o.Kill != nil {
-		database = o.Kill.database
-	}
 	s, err := stage.Start(t.Context(), stage.Options{
 		World: world(t, root, o), Template: filepath.Join(root, "infra/Rollcall.template.json"),
-		Quiet: true, CallFaults: o.Faults, Settings: o.Settings, Database: database,
+		Quiet: true, CallFaults: o.Faults, Settings: o.Settings,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/dynamo"
 	"rollcall/local/template"
 	"rollcall/shared/event"
 )
@@ -35,8 +34,6 @@ type Kill struct {
 	at   int
 	lost bool
 	what string // its name
-	// database is one for all stories of a test.
-	database *dynamo.Server
 
 	mu     sync.Mutex
 	end    context.CancelFunc // of the invocation; nil: none is counted
@@ -61,12 +58,7 @@ const attempts = 3
 // has the function invoked by Kill.Invoke, and gives what is so in the end.
 func KilledAtEachWrite(t *testing.T, writes []string, story func(t *testing.T, k *Kill) any) {
 	t.Helper()
-	database, err := dynamo.Start(t.Context(), dynamo.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { database.Close() })
-	calm, want := &Kill{database: database}, any(nil)
+	calm, want := &Kill{}, any(nil)
 	if !t.Run(calm.String(), func(t *testing.T) { want = story(t, calm) }) {
 		return
 	}
@@ -76,7 +68,7 @@ func KilledAtEachWrite(t *testing.T, writes []string, story func(t *testing.T, k
 	t.Logf("%d writes: %s", len(calm.writes), strings.Join(calm.writes, " "))
 	for at, name := range calm.writes {
 		for _, lost := range []bool{false, true} {
-			k := &Kill{at: at + 1, lost: lost, what: name, database: database}
+			k := &Kill{at: at + 1, lost: lost, what: name}
 			t.Run(k.String(), func(t *testing.T) {
 				got := story(t, k)
 				if !k.killed {
