@@ -21,8 +21,8 @@ func addonDegraded() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/eks-add-ons.html",
 			"https://docs.aws.amazon.com/eks/latest/APIReference/API_AddonIssue.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			l := newLedger(s)
+		Run: func(s *View) []Finding {
+			l := s.Index()
 			var list []Finding
 			for _, a := range s.Addons {
 				switch {

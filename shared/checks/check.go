@@ -61,7 +61,7 @@ type Check struct {
 	Links []string
 	// Run judges everything in the snapshot's scope. It is called only when
 	// all of Needs was read.
-	Run func(*snapshot.Snapshot) []Finding
+	Run func(*View) []Finding
 }
 
 // Finding is a verdict on one resource.

@@ -19,7 +19,7 @@ func clusterHealth() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html#cluster-health-status",
 			"https://docs.aws.amazon.com/eks/latest/APIReference/API_ClusterIssue.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
+		Run: func(s *View) []Finding {
 			c := s.Cluster
 			switch {
 			case len(c.Issues) > 0, knownBad(c.Status):
@@ -45,7 +45,7 @@ func knownBad(status string) bool {
 	return false
 }
 
-func clusterUnwell(s *snapshot.Snapshot) Finding {
+func clusterUnwell(s *View) Finding {
 	c := s.Cluster
 	f := Finding{
 		Outcome: Fail, Resource: c.Name, Covers: []string{c.Name},

@@ -76,6 +76,6 @@ func issueEvidence(list []snapshot.Issue) []Evidence {
 }
 
 // clusterConsole is a link to the cluster in the EKS console.
-func clusterConsole(s *snapshot.Snapshot) string {
+func clusterConsole(s *View) string {
 	return fmt.Sprintf("%s/eks/clusters/%s?region=%s", consoleHost(s), strings.ReplaceAll(s.Cluster.Name, " ", "%20"), s.Region)
 }

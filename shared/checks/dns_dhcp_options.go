@@ -31,8 +31,8 @@ func dhcpOptions() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html",
 			"https://github.com/awslabs/amazon-eks-ami/issues/1263",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			g := survey(s)
+		Run: func(s *View) []Finding {
+			g := s.Placements()
 			var v verdicts
 			for _, r := range g.byVPC(&v) {
 				g.dhcp(r, &v)
@@ -136,7 +136,7 @@ func hostnames(list []*snapshot.Instance, o snapshot.DHCPOptions) []misnamed {
 // that did not join: what it resolved, they could have.
 func (g *ground) joinedSince(r *resolved) string {
 	since := earliest(r.suspects())
-	joined := joinedNodes(g.s)
+	joined := g.s.Ready()
 	for _, i := range g.s.Instances {
 		if i.VPC == r.vpc && joined[i.ID] && !since.IsZero() && i.Launched.After(since) {
 			return i.ID

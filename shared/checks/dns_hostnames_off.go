@@ -21,8 +21,8 @@ func dnsHostnamesOff() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html",
 			"https://docs.aws.amazon.com/vpc/latest/userguide/AmazonDNS-concepts.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			g := survey(s)
+		Run: func(s *View) []Finding {
+			g := s.Placements()
 			var v verdicts
 			for _, r := range g.byVPC(&v) {
 				a, blocked := g.attributes(r.vpc)

@@ -21,8 +21,8 @@ func dnsSupportOff() Check {
 			"https://docs.aws.amazon.com/vpc/latest/userguide/AmazonDNS-concepts.html",
 			"https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			g := survey(s)
+		Run: func(s *View) []Finding {
+			g := s.Placements()
 			var v verdicts
 			for _, r := range g.byVPC(&v) {
 				g.supportOff(r, &v)

@@ -74,8 +74,8 @@ func (c *scene) doubt(l lot) string {
 // is Unknown. A launch that joined speaks for it, unless one that began later
 // is overdue.
 func (c *scene) excused(l lot, doubt string) (Finding, bool) {
-	launches := newLedger(c.s)
-	joined := joinedNodes(c.s)
+	launches := c.s.Index()
+	joined := c.s.Ready()
 	ids := l.ids()
 	var well, overdue time.Time
 	var witness string

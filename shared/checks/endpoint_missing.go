@@ -20,8 +20,8 @@ func endpointMissing() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html",
 			"https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			c := look(s)
+		Run: func(s *View) []Finding {
+			c := s.RouteScope()
 			return c.gaps(absent, func(g gap) Finding {
 				return c.finding(g, g.vpc, g.missing(), c.fixMissing(g))
 			})

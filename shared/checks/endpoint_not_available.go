@@ -22,8 +22,8 @@ func endpointNotAvailable() Check {
 			"https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html",
 			"https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_VpcEndpoint.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			c := look(s)
+		Run: func(s *View) []Finding {
+			c := s.RouteScope()
 			return c.gaps(unavailable, func(g gap) Finding {
 				ids := g.unused()
 				f := c.finding(g, ids[0], title("%s for %s %s not available", subject(ids, "endpoint"), and(path.Names(g.services())), verb(ids, "is", "are")), c.fixNotAvailable(g))

@@ -39,8 +39,8 @@ type gate struct {
 	actions  []string
 }
 
-func runEndpointPolicyDenies(s *snapshot.Snapshot) []Finding {
-	g := survey(s)
+func runEndpointPolicyDenies(s *View) []Finding {
+	g := s.Placements()
 	var v verdicts
 	var found []*gate
 	name := s.Cluster.Name

@@ -22,8 +22,8 @@ func endpointPrivateDNSOff() Check {
 			"https://docs.aws.amazon.com/vpc/latest/privatelink/privatelink-access-aws-services.html",
 			"https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			c := look(s)
+		Run: func(s *View) []Finding {
+			c := s.RouteScope()
 			return c.gaps(nameless, func(g gap) Finding {
 				ids := g.unused()
 				fix := Fix{Console: console(s, "Endpoints:vpcId="+g.vpc), Text: fmt.Sprintf("Switch private DNS on: %s.", some(ids, 5))}

@@ -21,8 +21,8 @@ func endpointS3RouteMissing() Check {
 			"https://docs.aws.amazon.com/vpc/latest/privatelink/gateway-endpoints.html",
 			"https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			c := look(s)
+		Run: func(s *View) []Finding {
+			c := s.RouteScope()
 			return c.gaps(unrouted, func(g gap) Finding {
 				endpoint := g.absent[0].unused.ID
 				var tables []string

@@ -40,8 +40,8 @@ type guarded struct {
 	endpoints []string
 }
 
-func runEndpointSecurityGroup(s *snapshot.Snapshot) []Finding {
-	g := survey(s)
+func runEndpointSecurityGroup(s *View) []Finding {
+	g := s.Placements()
 	var v verdicts
 	var found []*guarded
 	name := s.Cluster.Name

@@ -13,9 +13,10 @@ import (
 // kept it from looking. So is one that panics. The results are in the order
 // of the list, then by resource; their ids are sorted.
 func Eval(list []Check, s *snapshot.Snapshot) []Result {
+	v := NewView(s)
 	var results []Result
 	for _, c := range list {
-		findings := run(c, s)
+		findings := run(c, v)
 		for i := range findings {
 			tidy(&findings[i])
 		}
@@ -29,7 +30,7 @@ func Eval(list []Check, s *snapshot.Snapshot) []Result {
 	return results
 }
 
-func run(c Check, s *snapshot.Snapshot) (findings []Finding) {
+func run(c Check, s *View) (findings []Finding) {
 	var blocked []snapshot.Failure
 	for _, source := range c.Needs {
 		if !s.Has(source) {
@@ -50,12 +51,13 @@ func run(c Check, s *snapshot.Snapshot) (findings []Finding) {
 	return c.Run(s)
 }
 
-func unknown(s *snapshot.Snapshot, blocked []snapshot.Failure) Finding {
+func unknown(s *View, blocked []snapshot.Failure) Finding {
 	return Finding{Outcome: Unknown, Resource: s.Cluster.Name, Blocked: blocked}
 }
 
 func tidy(f *Finding) {
 	for _, ids := range []*[]string{&f.Covers, &f.Instances} {
+		*ids = slices.Clone(*ids) // it may be a fact's own
 		slices.Sort(*ids)
 		*ids = slices.Compact(*ids)
 	}

@@ -14,7 +14,7 @@ import (
 // ground is what the checks of filters, names and endpoints stand on: where
 // the scope's nodes are, and with which security groups.
 type ground struct {
-	s      *snapshot.Snapshot
+	s      *View
 	net    *path.Network
 	fw     *firewall.Filters
 	starts *starts
@@ -36,8 +36,8 @@ type post struct {
 }
 
 // survey sorts the scope into posts.
-func survey(s *snapshot.Snapshot) *ground {
-	g := &ground{s: s, net: path.New(s), fw: firewall.New(s), starts: newStarts(s)}
+func survey(s *View) *ground {
+	g := &ground{s: s, net: s.Network(), fw: s.Filters(), starts: s.Boot()}
 	at := map[string]*post{}
 	put := func(i *snapshot.Instance) *post {
 		subnet := g.whereabouts(i)
@@ -51,7 +51,7 @@ func survey(s *snapshot.Snapshot) *ground {
 		}
 		return p
 	}
-	suspects, well := newLedger(s).suspects()
+	suspects, well := s.Suspects()
 	for _, i := range suspects {
 		p := put(i)
 		p.suspects = append(p.suspects, i)

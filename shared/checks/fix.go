@@ -17,16 +17,16 @@ const (
 )
 
 // console is a link into the VPC console, such as "RouteTableDetails:RouteTableId=rtb-0cd2".
-func console(s *snapshot.Snapshot, view string) string {
+func console(s *View, view string) string {
 	return fmt.Sprintf("%s/vpcconsole/home?region=%s#%s", consoleHost(s), s.Region, view)
 }
 
 // ec2Console is a link into the EC2 console.
-func ec2Console(s *snapshot.Snapshot, view string) string {
+func ec2Console(s *View, view string) string {
 	return fmt.Sprintf("%s/ec2/home?region=%s#%s", consoleHost(s), s.Region, view)
 }
 
-func consoleHost(s *snapshot.Snapshot) string {
+func consoleHost(s *View) string {
 	switch s.Partition {
 	case "aws-cn":
 		return fmt.Sprintf("https://%s.console.amazonaws.cn", s.Region)
@@ -36,12 +36,12 @@ func consoleHost(s *snapshot.Snapshot) string {
 	return fmt.Sprintf("https://%s.console.aws.amazon.com", s.Region)
 }
 
-func tableLink(s *snapshot.Snapshot, id string) string {
+func tableLink(s *View, id string) string {
 	return console(s, "RouteTableDetails:RouteTableId="+id)
 }
 
 // farTableLink is a link to a route table, or to a transit gateway's.
-func farTableLink(s *snapshot.Snapshot, id string) string {
+func farTableLink(s *View, id string) string {
 	if strings.HasPrefix(id, "tgw-") {
 		return console(s, "TransitGatewayRouteTables:transitGatewayRouteTableId="+id)
 	}
@@ -50,18 +50,18 @@ func farTableLink(s *snapshot.Snapshot, id string) string {
 
 // aws is a command of the AWS CLI in the snapshot's region: "ec2 create-route"
 // and its options, each word quoted.
-func aws(s *snapshot.Snapshot, operation string, words ...any) string {
+func aws(s *View, operation string, words ...any) string {
 	return shell.Command(append([]any{"aws", strings.Fields(operation), "--region", s.Region}, words...)...)
 }
 
 // route is the command that sets a row of a route table to a target, which an
 // option names.
-func route(s *snapshot.Snapshot, action, table, destination, option, target string) string {
+func route(s *View, action, table, destination, option, target string) string {
 	return aws(s, "ec2 "+action, "--route-table-id", table, "--destination-cidr-block", destination, option, target)
 }
 
 // route6 is the command that sets a row for IPv6.
-func route6(s *snapshot.Snapshot, action, table, option, target string) string {
+func route6(s *View, action, table, option, target string) string {
 	return aws(s, "ec2 "+action, "--route-table-id", table, "--destination-ipv6-cidr-block", "::/0", option, target)
 }
 

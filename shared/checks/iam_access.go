@@ -30,7 +30,7 @@ type access struct {
 
 // accessOf looks a role up where the cluster does. Why is set where the
 // authentication mode is one that this code does not know.
-func accessOf(s *snapshot.Snapshot, c crew) (a access, why *snapshot.Failure) {
+func accessOf(s *View, c crew) (a access, why *snapshot.Failure) {
 	switch s.Cluster.AuthMode {
 	case "", "CONFIG_MAP": // answers from before access entries name no mode
 		a.byMap = true
@@ -50,7 +50,7 @@ func accessOf(s *snapshot.Snapshot, c crew) (a access, why *snapshot.Failure) {
 	return a, nil
 }
 
-func (a *access) lookForEntry(s *snapshot.Snapshot, c crew) {
+func (a *access) lookForEntry(s *View, c crew) {
 	if !s.Has(snapshot.Access) {
 		a.unread = append(a.unread, s.Why(snapshot.Access))
 		return
@@ -76,7 +76,7 @@ func (a *access) lookForEntry(s *snapshot.Snapshot, c crew) {
 	}
 }
 
-func (a *access) lookInMap(s *snapshot.Snapshot, c crew) {
+func (a *access) lookInMap(s *View, c crew) {
 	if !s.Has(snapshot.AWSAuthMap) {
 		a.unread = append(a.unread, s.Why(snapshot.AWSAuthMap))
 		return

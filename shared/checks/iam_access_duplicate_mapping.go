@@ -20,8 +20,8 @@ func accessDuplicateMapping() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html",
 			"https://docs.aws.amazon.com/eks/latest/userguide/migrating-access-entries.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			list, blind := crews(s)
+		Run: func(s *View) []Finding {
+			list, blind := s.RoleGroups()
 			for _, c := range list {
 				blind = append(blind, c.duplicate(s)...)
 			}
@@ -30,7 +30,7 @@ func accessDuplicateMapping() Check {
 	}
 }
 
-func (c crew) duplicate(s *snapshot.Snapshot) []Finding {
+func (c crew) duplicate(s *View) []Finding {
 	a, why := accessOf(s, c)
 	switch {
 	case why != nil:

@@ -23,8 +23,8 @@ func accessMissing() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/access-entries.html",
 			"https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			list, blind := crews(s)
+		Run: func(s *View) []Finding {
+			list, blind := s.RoleGroups()
 			for _, c := range list {
 				blind = append(blind, c.missing(s)...)
 			}
@@ -33,7 +33,7 @@ func accessMissing() Check {
 	}
 }
 
-func (c crew) missing(s *snapshot.Snapshot) []Finding {
+func (c crew) missing(s *View) []Finding {
 	a, why := accessOf(s, c)
 	m, mapped := a.counts()
 	means, wrong := m.Node()
@@ -76,7 +76,7 @@ func (c crew) missing(s *snapshot.Snapshot) []Finding {
 }
 
 // unadmitted is the finding; how ends the sentence about the role.
-func (c crew) unadmitted(s *snapshot.Snapshot, a access, how string) Finding {
+func (c crew) unadmitted(s *View, a access, how string) Finding {
 	f := Finding{
 		Outcome: Fail,
 		Title:   title("%s does not admit the node role %s", s.Cluster.Name, c.name()),
@@ -102,8 +102,8 @@ func (c crew) unadmitted(s *snapshot.Snapshot, a access, how string) Finding {
 }
 
 // young tells that the time to join is over for none of the suspects.
-func (c crew) young(s *snapshot.Snapshot) bool {
-	l := newLedger(s)
+func (c crew) young(s *View) bool {
+	l := s.Index()
 	return !slices.ContainsFunc(c.suspects, func(i *snapshot.Instance) bool {
 		_, remembered := l.launches[i.ID]
 		return !remembered || l.due(i.ID)
@@ -112,7 +112,7 @@ func (c crew) young(s *snapshot.Snapshot) bool {
 
 // mappedInVain tells that aws-auth maps the role, whether or not the cluster
 // looks there.
-func (c crew) mappedInVain(s *snapshot.Snapshot) bool {
+func (c crew) mappedInVain(s *View) bool {
 	if !s.Has(snapshot.AWSAuthMap) || s.AWSAuth == nil {
 		return false
 	}

@@ -20,8 +20,8 @@ func accessWrongARN() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html",
 			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting_iam.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			list, blind := crews(s)
+		Run: func(s *View) []Finding {
+			list, blind := s.RoleGroups()
 			for _, c := range list {
 				blind = append(blind, c.wrongARN(s)...)
 			}
@@ -30,7 +30,7 @@ func accessWrongARN() Check {
 	}
 }
 
-func (c crew) wrongARN(s *snapshot.Snapshot) []Finding {
+func (c crew) wrongARN(s *View) []Finding {
 	a, why := accessOf(s, c)
 	switch {
 	case len(c.suspects) == 0:

@@ -21,8 +21,8 @@ func accessWrongType() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html",
 			"https://docs.aws.amazon.com/eks/latest/userguide/migrating-access-entries.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			list, blind := crews(s)
+		Run: func(s *View) []Finding {
+			list, blind := s.RoleGroups()
 			for _, c := range list {
 				blind = append(blind, c.wrongType(s)...)
 			}
@@ -31,7 +31,7 @@ func accessWrongType() Check {
 	}
 }
 
-func (c crew) wrongType(s *snapshot.Snapshot) []Finding {
+func (c crew) wrongType(s *View) []Finding {
 	a, why := accessOf(s, c)
 	switch {
 	case len(c.suspects) == 0:
@@ -84,7 +84,7 @@ func (c crew) wrongType(s *snapshot.Snapshot) []Finding {
 }
 
 // retype is the fix for an entry of the wrong type: it cannot be changed.
-func (c crew) retype(s *snapshot.Snapshot) (text, command string) {
+func (c crew) retype(s *View) (text, command string) {
 	return "Delete the access entry and make it again: its type cannot be changed. The nodes that wait join by themselves.",
 		several([]string{
 			aws(s, "eks delete-access-entry", "--cluster-name", s.Cluster.Name, "--principal-arn", c.role),

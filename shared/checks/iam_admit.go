@@ -6,14 +6,13 @@ import (
 
 	"rollcall/shared/access/awsauth"
 	"rollcall/shared/shell"
-	"rollcall/shared/snapshot"
 )
 
 // createAccessEntry is the remedy (package remedy) that makes one.
 const createAccessEntry = "create-access-entry"
 
 // where names the places in which the cluster looks a role up.
-func (a access) where(s *snapshot.Snapshot) string {
+func (a access) where(s *View) string {
 	switch {
 	case a.byEntry && a.byMap:
 		return "neither an access entry nor a mapping in aws-auth"
@@ -26,7 +25,7 @@ func (a access) where(s *snapshot.Snapshot) string {
 }
 
 // entryKind is the type that an access entry for the crew must have.
-func (c crew) entryKind(s *snapshot.Snapshot) string {
+func (c crew) entryKind(s *View) string {
 	some := slices.Concat(c.suspects, c.well)
 	switch {
 	case len(some) > 0 && some[0].Windows:
@@ -38,7 +37,7 @@ func (c crew) entryKind(s *snapshot.Snapshot) string {
 }
 
 // admit is the fix that lets a role's nodes in, by what the cluster looks at.
-func (c crew) admit(s *snapshot.Snapshot, a access) Fix {
+func (c crew) admit(s *View, a access) Fix {
 	fix := Fix{Console: accessLink(s)}
 	if a.byEntry {
 		fix.Text = "Make an access entry for the role. The nodes that wait join by themselves."
@@ -52,12 +51,12 @@ func (c crew) admit(s *snapshot.Snapshot, a access) Fix {
 	return fix
 }
 
-func (c crew) create(s *snapshot.Snapshot) string {
+func (c crew) create(s *View) string {
 	return aws(s, "eks create-access-entry", "--cluster-name", s.Cluster.Name, "--principal-arn", c.role, "--type", c.entryKind(s))
 }
 
 // modeEvidence is the authentication mode.
-func modeEvidence(s *snapshot.Snapshot) Evidence {
+func modeEvidence(s *View) Evidence {
 	value := s.Cluster.AuthMode
 	if value == "" {
 		value = "CONFIG_MAP (EKS names none)"

@@ -20,8 +20,8 @@ func awsAuthInvalid() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html",
 			"https://github.com/aws/containers-roadmap/issues/1287",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			list, blind := crews(s)
+		Run: func(s *View) []Finding {
+			list, blind := s.RoleGroups()
 			if _, why := accessOf(s, crew{}); why != nil {
 				return append(blind, Finding{Outcome: Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: []snapshot.Failure{*why}})
 			}
@@ -40,7 +40,7 @@ func awsAuthInvalid() Check {
 }
 
 // passCrews passes the instances of all crews, else the cluster.
-func passCrews(s *snapshot.Snapshot, list []crew, value string) []Finding {
+func passCrews(s *View, list []crew, value string) []Finding {
 	f := Finding{Outcome: Pass, Resource: "kube-system/aws-auth", Evidence: []Evidence{{What: "aws-auth", Value: value}}}
 	for _, c := range list {
 		f.Covers = append(f.Covers, c.all()...)
@@ -53,7 +53,7 @@ func passCrews(s *snapshot.Snapshot, list []crew, value string) []Finding {
 
 // invalidMap is one finding: the ConfigMap is what must change. It covers the
 // instances that have nothing else to come in by, else the cluster.
-func invalidMap(s *snapshot.Snapshot, list []crew, err error) []Finding {
+func invalidMap(s *View, list []crew, err error) []Finding {
 	f := Finding{
 		Outcome: Fail, Resource: "kube-system/aws-auth",
 		Title: title("aws-auth of %s cannot be read", s.Cluster.Name),

@@ -28,7 +28,7 @@ type cniIdentity struct {
 // whoIsCNI tells the identity of aws-node: a Pod Identity association comes
 // before the service account's annotation (the EKS Pod Identity webhook sets
 // only the first), and the node's own role is what is left.
-func whoIsCNI(s *snapshot.Snapshot) (cniIdentity, *snapshot.Failure) {
+func whoIsCNI(s *View) (cniIdentity, *snapshot.Failure) {
 	if s.Has(snapshot.AWSNode) && s.CNI == nil {
 		return cniIdentity{none: true}, nil
 	}
@@ -64,7 +64,7 @@ func whoIsCNI(s *snapshot.Snapshot) (cniIdentity, *snapshot.Failure) {
 // policy"). The vital ones it needs before it is ready: it looks at the
 // instance's interfaces and gives the first one addresses. The others come
 // with more pods, or when a node goes.
-func cniNeeds(s *snapshot.Snapshot) []need {
+func cniNeeds(s *View) []need {
 	eni := fmt.Sprintf("arn:%s:ec2:%s:%s:network-interface/*", s.Partition, s.Region, s.Account)
 	list := []need{{"ec2:DescribeNetworkInterfaces", policy.Unscoped, true}}
 	if s.CNI != nil && searchesGroups(*s.CNI) {
@@ -116,11 +116,11 @@ func cniVersion(image string) (version [3]int, ok bool) {
 
 // auto tells that EKS Auto Mode made an instance: neither a node group nor an
 // Auto Scaling group did. Those bring their own network plugin.
-func auto(s *snapshot.Snapshot, i *snapshot.Instance) bool {
+func auto(s *View, i *snapshot.Instance) bool {
 	return s.Cluster.AutoMode && i.Tags["eks:nodegroup-name"] == "" && i.Tags["aws:autoscaling:groupName"] == ""
 }
 
 // auto tells that every instance of a crew is Auto Mode's.
-func (c crew) auto(s *snapshot.Snapshot) bool {
+func (c crew) auto(s *View) bool {
 	return !slices.ContainsFunc(slices.Concat(c.suspects, c.well), func(i *snapshot.Instance) bool { return !auto(s, i) })
 }

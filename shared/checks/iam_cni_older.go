@@ -2,8 +2,6 @@ package checks
 
 import (
 	"strings"
-
-	"rollcall/shared/snapshot"
 )
 
 // before is the identity of a pod of aws-node that was made before its service
@@ -15,14 +13,14 @@ func (who cniIdentity) before() cniIdentity {
 
 // olderPods parts the suspects whose pod of aws-node tells that it has no role
 // of its own from the others. A pod whose containers were not read tells nothing.
-func olderPods(s *snapshot.Snapshot, list []crew) (rest, older []crew) {
+func olderPods(s *View, list []crew) (rest, older []crew) {
 	without := map[string]bool{} // by the node's name
 	for _, p := range s.Pods {
 		if strings.HasPrefix(p.Name, "aws-node") && p.Identity.Told {
 			without[p.Node] = p.Identity.Role == "" && !p.Identity.ByAssociation
 		}
 	}
-	nodes := newLedger(s).nodes
+	nodes := s.Index().nodes
 	for _, c := range list {
 		kept, old := c, c
 		kept.suspects, old.suspects, old.well = nil, nil, nil

@@ -25,8 +25,8 @@ func cniRolePolicies() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/cni-iam-role.html",
 			"https://github.com/aws/amazon-vpc-cni-k8s/blob/master/docs/iam-policy.md",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			list, blind := crews(s)
+		Run: func(s *View) []Finding {
+			list, blind := s.RoleGroups()
 			who, unknown := whoIsCNI(s)
 			switch {
 			case unknown != nil:
@@ -61,7 +61,7 @@ func cniRolePolicies() Check {
 // with adds the instances of the crews on which aws-node runs. It keeps them
 // from becoming Ready, not from registering: where the nodes were read, those
 // that have not registered still are suspects, as they come to it later.
-func (c crew) with(s *snapshot.Snapshot, list []crew) crew {
+func (c crew) with(s *View, list []crew) crew {
 	for _, other := range list {
 		if other.auto(s) {
 			continue
@@ -72,7 +72,7 @@ func (c crew) with(s *snapshot.Snapshot, list []crew) crew {
 	return c
 }
 
-func (c crew) cni(s *snapshot.Snapshot, who cniIdentity) []Finding {
+func (c crew) cni(s *View, who cniIdentity) []Finding {
 	if len(c.suspects) == 0 {
 		return []Finding{c.pass(c.name(), "all of its instances are Ready nodes")}
 	}
@@ -117,7 +117,7 @@ func surelyMissing(g grants) []refusal {
 	return g.missing
 }
 
-func (c crew) cniLacks(s *snapshot.Snapshot, who cniIdentity, role snapshot.Role, g grants, lacks []refusal) Finding {
+func (c crew) cniLacks(s *View, who cniIdentity, role snapshot.Role, g grants, lacks []refusal) Finding {
 	f := Finding{
 		Outcome: Fail,
 		Title:   title("aws-node may not %s", some(actionNames(lacks), 1)),
@@ -141,7 +141,7 @@ func (c crew) cniLacks(s *snapshot.Snapshot, who cniIdentity, role snapshot.Role
 	return f
 }
 
-func (c crew) cniGone(s *snapshot.Snapshot, who cniIdentity) Finding {
+func (c crew) cniGone(s *View, who cniIdentity) Finding {
 	f := Finding{
 		Outcome: Fail,
 		Title:   title("aws-node's role %s was deleted", c.name()),

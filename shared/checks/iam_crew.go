@@ -18,8 +18,8 @@ type crew struct {
 
 // crews sorts the scope by node role. Instances without a role are in none:
 // they are iam/profile-missing's. Blind are those whose role cannot be told.
-func crews(s *snapshot.Snapshot) (list []crew, blind []Finding) {
-	suspects, well := newLedger(s).suspects()
+func crews(s *View) (list []crew, blind []Finding) {
+	suspects, well := s.Suspects()
 	index := map[string]int{}
 	place := func(i *snapshot.Instance) *crew {
 		role, why, known := roleOf(s, i)
@@ -114,10 +114,10 @@ func (c crew) witness(f *Finding) {
 }
 
 // roleLink and accessLink are links into the consoles of IAM and EKS.
-func roleLink(s *snapshot.Snapshot, arn string) string {
+func roleLink(s *View, arn string) string {
 	return fmt.Sprintf("%s/iam/home?region=%s#/roles/details/%s", consoleHost(s), s.Region, lastPart(arn))
 }
 
-func accessLink(s *snapshot.Snapshot) string {
+func accessLink(s *View) string {
 	return fmt.Sprintf("%s/eks/home?region=%s#/clusters/%s?selectedTab=cluster-access-tab", consoleHost(s), s.Region, s.Cluster.Name)
 }

@@ -34,7 +34,7 @@ type refusal struct {
 
 // granted judges a role's needs by its policies, inline and managed, within
 // its boundary.
-func granted(s *snapshot.Snapshot, role snapshot.Role, needs []need) grants {
+func granted(s *View, role snapshot.Role, needs []need) grants {
 	var g grants
 	parse := func(p snapshot.Policy) (policy.Document, bool) {
 		if f, lacks := s.Lacks(snapshot.Roles, p.ARN); lacks && p.ARN != "" {
@@ -79,7 +79,7 @@ func granted(s *snapshot.Snapshot, role snapshot.Role, needs []need) grants {
 // callFacts are the condition keys that every call of a node has with a known
 // value (IAM user guide, "AWS global condition context keys"). An instance's
 // credentials are never made with MFA.
-func callFacts(s *snapshot.Snapshot) map[string][]string {
+func callFacts(s *View) map[string][]string {
 	return map[string][]string{
 		"aws:RequestedRegion":        {s.Region},
 		"ec2:Region":                 {s.Region},
@@ -160,7 +160,7 @@ func policiesHeld(role snapshot.Role) Evidence {
 }
 
 // attachPolicies is the command that gives a role AWS's own policies.
-func attachPolicies(s *snapshot.Snapshot, role string, policies ...string) string {
+func attachPolicies(s *View, role string, policies ...string) string {
 	var commands []string
 	for _, name := range policies {
 		commands = append(commands, aws(s, "iam attach-role-policy", "--role-name", lastPart(role), "--policy-arn", fmt.Sprintf("arn:%s:iam::aws:policy/%s", s.Partition, name)))

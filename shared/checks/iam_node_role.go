@@ -12,7 +12,7 @@ const noSuchEntity = "NoSuchEntity"
 // roleOf is the ARN of an instance's role: empty where it has none. EKS makes
 // the instance profile of a managed node group from the group's role, so that
 // tells the role where the profile cannot be read.
-func roleOf(s *snapshot.Snapshot, i *snapshot.Instance) (role string, why snapshot.Failure, known bool) {
+func roleOf(s *View, i *snapshot.Instance) (role string, why snapshot.Failure, known bool) {
 	group := nodegroupRole(s, i)
 	if i.Profile == "" {
 		// EC2 forgets the profile of an instance that has ended.
@@ -43,7 +43,7 @@ func roleOf(s *snapshot.Snapshot, i *snapshot.Instance) (role string, why snapsh
 	}, false
 }
 
-func profileOf(s *snapshot.Snapshot, arn string) (snapshot.Profile, bool) {
+func profileOf(s *View, arn string) (snapshot.Profile, bool) {
 	if !s.Has(snapshot.Profiles) {
 		return snapshot.Profile{}, false
 	}
@@ -54,7 +54,7 @@ func profileOf(s *snapshot.Snapshot, arn string) (snapshot.Profile, bool) {
 	return s.Profiles[i], true
 }
 
-func nodegroupRole(s *snapshot.Snapshot, i *snapshot.Instance) string {
+func nodegroupRole(s *View, i *snapshot.Instance) string {
 	name := i.Tags["eks:nodegroup-name"]
 	for _, g := range s.Nodegroups {
 		if name != "" && g.Name == name && g.Cluster == s.Cluster.Name {
@@ -66,7 +66,7 @@ func nodegroupRole(s *snapshot.Snapshot, i *snapshot.Instance) string {
 
 // readRole is a role with its policies. Gone tells that IAM has no such role
 // any more; otherwise why tells what kept it from being read.
-func readRole(s *snapshot.Snapshot, arn string) (role snapshot.Role, gone bool, why *snapshot.Failure) {
+func readRole(s *View, arn string) (role snapshot.Role, gone bool, why *snapshot.Failure) {
 	if f, lacks := s.Lacks(snapshot.Roles, arn); lacks {
 		if f.Code == noSuchEntity {
 			return snapshot.Role{}, true, nil

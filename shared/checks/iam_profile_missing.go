@@ -21,8 +21,8 @@ func profileMissing() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html",
 			"https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_use_switch-role-ec2_instance-profiles.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			suspects, well := newLedger(s).suspects()
+		Run: func(s *View) []Finding {
+			suspects, well := s.Suspects()
 			var list []Finding
 			var lost []loss
 			var good []*snapshot.Instance
@@ -71,7 +71,7 @@ const (
 
 // lossOf tells how an instance came to have no role, or what kept from
 // telling.
-func lossOf(s *snapshot.Snapshot, i *snapshot.Instance) (loss, *snapshot.Failure) {
+func lossOf(s *View, i *snapshot.Instance) (loss, *snapshot.Failure) {
 	l := loss{instances: []*snapshot.Instance{i}, resource: i.Profile, profile: i.Profile}
 	if i.Profile == "" {
 		l.kind, l.resource = noProfile, i.ID
@@ -111,7 +111,7 @@ func (l loss) in(list []loss) []loss {
 	return list
 }
 
-func (l loss) finding(s *snapshot.Snapshot) Finding {
+func (l loss) finding(s *View) Finding {
 	who := ids(l.instances)
 	f := Finding{
 		Outcome: Fail, Resource: l.resource, Covers: who, Instances: who,

@@ -24,8 +24,8 @@ func rolePolicies() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html",
 			"https://docs.aws.amazon.com/eks/latest/userguide/security-iam-awsmanpol.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			list, blind := crews(s)
+		Run: func(s *View) []Finding {
+			list, blind := s.RoleGroups()
 			for _, c := range list {
 				blind = append(blind, c.policies(s)...)
 			}
@@ -34,7 +34,7 @@ func rolePolicies() Check {
 	}
 }
 
-func (c crew) policies(s *snapshot.Snapshot) []Finding {
+func (c crew) policies(s *View) []Finding {
 	if len(c.suspects) == 0 {
 		return []Finding{c.pass(c.name(), "all of its instances are Ready nodes")}
 	}
@@ -66,7 +66,7 @@ func (c crew) policies(s *snapshot.Snapshot) []Finding {
 	return []Finding{c.pass("Policies of "+c.name(), "allow "+strings.Join(vitalActions(needs), ", "))}
 }
 
-func (c crew) lacking(s *snapshot.Snapshot, role snapshot.Role, g grants, vital []refusal, own bool) Finding {
+func (c crew) lacking(s *View, role snapshot.Role, g grants, vital []refusal, own bool) Finding {
 	names := actionNames(vital)
 	f := Finding{
 		Outcome: Fail,
@@ -85,7 +85,7 @@ func (c crew) lacking(s *snapshot.Snapshot, role snapshot.Role, g grants, vital 
 
 // howToGrant is how to allow what is missing: AWS's own policies, unless a
 // statement or a boundary stands against it.
-func howToGrant(s *snapshot.Snapshot, role string, missing []refusal) (text, command string) {
+func howToGrant(s *View, role string, missing []refusal) (text, command string) {
 	if i := slices.IndexFunc(missing, func(r refusal) bool { return r.by.Document != "" }); i >= 0 {
 		return fmt.Sprintf("Change %s: attaching more policies does not help against it.", missing[i].by.Document), ""
 	}
@@ -110,7 +110,7 @@ func howToGrant(s *snapshot.Snapshot, role string, missing []refusal) (text, com
 	return "Attach what AWS offers for it, or add the actions to a policy of your own.", attachPolicies(s, role, policies...)
 }
 
-func isCNIs(s *snapshot.Snapshot) func(string) bool {
+func isCNIs(s *View) func(string) bool {
 	return func(action string) bool {
 		return slices.ContainsFunc(cniNeeds(s), func(n need) bool { return n.action == action })
 	}
@@ -130,7 +130,7 @@ func vitalActions(needs []need) []string {
 // Bottlerocket ask EC2 for the private DNS name; the kubelet pulls images from
 // ECR (AmazonEC2ContainerRegistryPullOnly has the least that does). Nodes of
 // EKS Auto Mode do with ECR alone (AmazonEKSWorkerNodeMinimalPolicy).
-func (c crew) needs(s *snapshot.Snapshot) []need {
+func (c crew) needs(s *View) []need {
 	var list []need
 	if !c.auto(s) {
 		list = append(list, need{"ec2:DescribeInstances", policy.Unscoped, true})
@@ -149,7 +149,7 @@ func (c crew) needs(s *snapshot.Snapshot) []need {
 
 // imageOf is the repository of aws-node's image; pulls is false where that is
 // not in ECR: those who mirror the images do so for all of them.
-func imageOf(s *snapshot.Snapshot) (repository string, pulls bool) {
+func imageOf(s *View) (repository string, pulls bool) {
 	anywhere := fmt.Sprintf("arn:%s:ecr:%s:*:repository/*", s.Partition, s.Region)
 	if s.CNI == nil || s.CNI.Image == "" {
 		return anywhere, true
@@ -168,7 +168,7 @@ func imageOf(s *snapshot.Snapshot) (repository string, pulls bool) {
 // asksForCluster tells that a suspect's start script asks EKS for the
 // cluster's address: those of Amazon Linux 2 and Windows, where they are not
 // given it.
-func (c crew) asksForCluster(s *snapshot.Snapshot) bool {
+func (c crew) asksForCluster(s *View) bool {
 	for _, data := range s.UserData {
 		if !slices.ContainsFunc(c.suspects, func(i *snapshot.Instance) bool { return slices.Contains(data.Instances, i.ID) }) {
 			continue

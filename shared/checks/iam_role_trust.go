@@ -20,8 +20,8 @@ func roleTrust() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html",
 			"https://repost.aws/knowledge-center/eks-worker-nodes-cluster",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			list, blind := crews(s)
+		Run: func(s *View) []Finding {
+			list, blind := s.RoleGroups()
 			for _, c := range list {
 				blind = append(blind, c.trust(s)...)
 			}
@@ -39,7 +39,7 @@ func ec2Service(partition string) []string {
 	return []string{"ec2.amazonaws.com"}
 }
 
-func (c crew) trust(s *snapshot.Snapshot) []Finding {
+func (c crew) trust(s *View) []Finding {
 	role, gone, why := readRole(s, c.role)
 	switch {
 	case gone: // iam/profile-missing says so

@@ -24,9 +24,9 @@ func stsEndpoint() Check {
 			"https://github.com/aws/amazon-vpc-cni-k8s/issues/647",
 			"https://github.com/eksctl-io/eksctl/issues/2558",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			list, blind := crews(s)
-			net := path.New(s)
+		Run: func(s *View) []Finding {
+			list, blind := s.RoleGroups()
+			net := s.Network()
 			for _, c := range list {
 				blind = append(blind, c.sts(s, net)...)
 			}
@@ -36,7 +36,7 @@ func stsEndpoint() Check {
 }
 
 // sts judges each suspect, and says the same of several once.
-func (c crew) sts(s *snapshot.Snapshot, net *path.Network) []Finding {
+func (c crew) sts(s *View, net *path.Network) []Finding {
 	var list []Finding
 	clean := crew{role: c.role, well: c.well}
 	same := map[string]int{}
@@ -68,7 +68,7 @@ func (c crew) sts(s *snapshot.Snapshot, net *path.Network) []Finding {
 	return list
 }
 
-func (c crew) stsOf(s *snapshot.Snapshot, net *path.Network, i *snapshot.Instance) (Finding, []snapshot.Failure) {
+func (c crew) stsOf(s *View, net *path.Network, i *snapshot.Instance) (Finding, []snapshot.Failure) {
 	regional, global := stsHost(s)
 	f := Finding{Outcome: Fail, Fix: Fix{Console: console(s, "Endpoints:")}}
 	for _, host := range []string{regional, global} {
@@ -134,7 +134,7 @@ func closed(ways []path.Path, internet path.Way) bool {
 // the global name to get it: it is told to, or it is not told to call the
 // regional one and the cluster is older than 1.22, from which on EKS tells it
 // (amazon-eks-pod-identity-webhook pull request 148).
-func callsGlobal(s *snapshot.Snapshot) (role, why string) {
+func callsGlobal(s *View) (role, why string) {
 	who, unknown := whoIsCNI(s)
 	if unknown != nil || s.CNI == nil || s.CNI.Role == "" || who.role != s.CNI.Role {
 		return "", "" // Pod Identity and the node's role need no STS
@@ -159,7 +159,7 @@ func beRegional() (text, command string) {
 }
 
 // admitted tells that the cluster is known to admit the crew's role.
-func (c crew) admitted(s *snapshot.Snapshot) bool {
+func (c crew) admitted(s *View) bool {
 	for _, f := range c.missing(s) {
 		if f.Outcome != Pass {
 			return false
@@ -175,6 +175,6 @@ func refusedToken(line string) bool {
 }
 
 // registered tells that an instance has a node, be it Ready or not.
-func registered(s *snapshot.Snapshot, i *snapshot.Instance) bool {
-	return newLedger(s).nodes[i.ID] != nil
+func registered(s *View, i *snapshot.Instance) bool {
+	return s.Index().nodes[i.ID] != nil
 }

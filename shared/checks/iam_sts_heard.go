@@ -17,7 +17,7 @@ type heard struct {
 
 // listen finds the first line about an instance that has what is looked for.
 // Unread tells what could not be listened to.
-func listen(s *snapshot.Snapshot, i *snapshot.Instance, has func(line string) bool) (h heard, found bool, unread []snapshot.Failure) {
+func listen(s *View, i *snapshot.Instance, has func(line string) bool) (h heard, found bool, unread []snapshot.Failure) {
 	for _, c := range s.Consoles {
 		if c.Instance != i.ID {
 			continue
@@ -26,7 +26,7 @@ func listen(s *snapshot.Snapshot, i *snapshot.Instance, has func(line string) bo
 			return heard{"console of " + i.ID, line}, true, nil
 		}
 	}
-	for _, p := range podsOn(s, i.ID) {
+	for _, p := range s.PodsOf()[i.ID] {
 		texts := []string{p.Message}
 		for _, c := range p.Containers {
 			texts = append(texts, c.Message, c.LastMessage)
@@ -57,24 +57,23 @@ func lineWith(text string, has func(string) bool) (string, bool) {
 	return "", false
 }
 
-// podsOn are the aws-node pods on an instance's node.
-func podsOn(s *snapshot.Snapshot, instance string) []snapshot.Pod {
-	var list []snapshot.Pod
+// podsByInstance are the aws-node pods on the instances' nodes.
+func podsByInstance(s *View) map[string][]snapshot.Pod {
+	on := map[string][]snapshot.Pod{}
+	for _, p := range s.Pods {
+		on[p.Node] = append(on[p.Node], p)
+	}
+	of := map[string][]snapshot.Pod{}
 	for _, n := range s.Nodes {
-		if n.Instance != instance || n.Name == "" {
-			continue
-		}
-		for _, p := range s.Pods {
-			if p.Node == n.Name {
-				list = append(list, p)
-			}
+		if n.Name != "" {
+			of[n.Instance] = append(of[n.Instance], on[n.Name]...)
 		}
 	}
-	return list
+	return of
 }
 
 // stsHost is the name of STS in the region; global is the one for all regions.
-func stsHost(s *snapshot.Snapshot) (regional, global string) {
+func stsHost(s *View) (regional, global string) {
 	if s.Partition == "aws-cn" {
 		regional = fmt.Sprintf("sts.%s.amazonaws.com.cn", s.Region)
 		return regional, regional // China has no global one

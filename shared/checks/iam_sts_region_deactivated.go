@@ -26,8 +26,8 @@ func stsRegionDeactivated() Check {
 			"https://docs.aws.amazon.com/IAM/latest/UserGuide/id_credentials_temp_enable-regions.html",
 			"https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			suspects, well := newLedger(s).suspects()
+		Run: func(s *View) []Finding {
+			suspects, well := s.Suspects()
 			var list []Finding
 			var clean, unheard []*snapshot.Instance
 			f := Finding{Outcome: Fail}
@@ -76,7 +76,7 @@ func stsRegionDeactivated() Check {
 }
 
 // hasConsole tells that the console of an instance was read.
-func hasConsole(s *snapshot.Snapshot, id string) bool {
+func hasConsole(s *View, id string) bool {
 	return slices.ContainsFunc(s.Consoles, func(c snapshot.Console) bool { return c.Instance == id })
 }
 
@@ -87,7 +87,7 @@ func saysDisabled(line string) bool {
 }
 
 // regionTold is what our own calls and EKS say of the region.
-func regionTold(s *snapshot.Snapshot) []Evidence {
+func regionTold(s *View) []Evidence {
 	var list []Evidence
 	add := func(f snapshot.Failure) {
 		e := Evidence{What: cmp.Or(f.Call, string(f.Source)), Value: strings.TrimSpace(f.Code + " " + clip(f.Message))}

@@ -26,9 +26,9 @@ func imageUnfit() Check {
 	}
 }
 
-func runImageUnfit(s *snapshot.Snapshot) []Finding {
-	l := newLedger(s)
-	suspects, well := l.suspects()
+func runImageUnfit(s *View) []Finding {
+	l := s.Index()
+	suspects, well := l.s.Suspects()
 	images := imagesByID(s)
 	var order []string
 	by := map[string][]*snapshot.Instance{}

@@ -23,10 +23,10 @@ func clusterTag() Check {
 	}
 }
 
-func runClusterTag(s *snapshot.Snapshot) []Finding {
-	st := newStarts(s)
+func runClusterTag(s *View) []Finding {
+	st := s.Boot()
 	tag := "kubernetes.io/cluster/" + s.Cluster.Name
-	suspects, well := st.suspects()
+	suspects, well := st.s.Suspects()
 	passed := ids(well)
 	blind := map[snapshot.Failure][]string{}
 	g := newGrouped(st)

@@ -23,9 +23,9 @@ func consoleError() Check {
 			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/troubleshoot-unreachable-instance.html",
 			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			l := newLedger(s)
-			suspects, well := l.suspects()
+		Run: func(s *View) []Finding {
+			l := s.Index()
+			suspects, well := l.s.Suspects()
 			list := l.consoleFindings(suspects)
 			if len(well) > 0 {
 				list = append(list, Finding{Outcome: Pass, Resource: s.Cluster.Name, Covers: ids(well)})

@@ -44,12 +44,12 @@ type end struct {
 	likely   bool // something else may be the cause
 }
 
-func runEndedEarly(s *snapshot.Snapshot) []Finding {
-	l := newLedger(s)
+func runEndedEarly(s *View) []Finding {
+	l := s.Index()
 	var well, unseen []string
 	var order []string
 	groups := map[string][]end{}
-	for _, i := range scoped(s) {
+	for _, i := range s.Scoped() {
 		e, verdict := l.ended(i)
 		switch verdict {
 		case Pass:

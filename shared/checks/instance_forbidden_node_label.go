@@ -61,9 +61,9 @@ func allowed(key string) bool {
 	return within(namespace, "kubelet.kubernetes.io") || within(namespace, "node.kubernetes.io")
 }
 
-func runForbiddenNodeLabel(s *snapshot.Snapshot) []Finding {
-	st := newStarts(s)
-	suspects, well := st.suspects()
+func runForbiddenNodeLabel(s *View) []Finding {
+	st := s.Boot()
+	suspects, well := st.s.Suspects()
 	passed := ids(well)
 	blind := map[snapshot.Failure][]string{}
 	var order []string
@@ -157,7 +157,7 @@ func (st *starts) groupJoins(name string) bool {
 	})
 }
 
-func (l *labelled) finding(s *snapshot.Snapshot) Finding {
+func (l *labelled) finding(s *View) Finding {
 	f := Finding{
 		Outcome: Fail, Resource: l.resource, Covers: l.instances, Instances: slices.Clone(l.instances),
 		Title: title("kubelet refuses label %s", l.keys[0]),

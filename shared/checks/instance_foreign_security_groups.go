@@ -25,9 +25,9 @@ func foreignSecurityGroups() Check {
 	}
 }
 
-func runForeignSecurityGroups(s *snapshot.Snapshot) []Finding {
-	st := newStarts(s)
-	suspects, well := st.suspects()
+func runForeignSecurityGroups(s *View) []Finding {
+	st := s.Boot()
+	suspects, well := st.s.Suspects()
 	passed := ids(well)
 	blind := map[snapshot.Failure][]string{}
 	g := newGrouped(st)
@@ -71,13 +71,13 @@ func runForeignSecurityGroups(s *snapshot.Snapshot) []Finding {
 // sufficient tells of which instances every security group was read and lets
 // through what a node and the control plane need of each other: each check of
 // security groups says so of it, and none says or doubts otherwise.
-func sufficient(s *snapshot.Snapshot) func(id string) bool {
+func sufficient(s *View) func(id string) bool {
 	for _, source := range nodeEgress().Needs {
 		if !s.Has(source) {
 			return func(string) bool { return false }
 		}
 	}
-	checks := []func(*snapshot.Snapshot) []Finding{runNodeEgress, runClusterIngress, runKubeletIngress}
+	checks := []func(*View) []Finding{runNodeEgress, runClusterIngress, runKubeletIngress}
 	passed, not := map[string]int{}, map[string]bool{}
 	for _, run := range checks {
 		seen := map[string]bool{}

@@ -92,7 +92,7 @@ func skew(kubelet, plane minor) string {
 }
 
 // imagesByID are the images that EC2 listed.
-func imagesByID(s *snapshot.Snapshot) map[string]snapshot.Image {
+func imagesByID(s *View) map[string]snapshot.Image {
 	list := make(map[string]snapshot.Image, len(s.Images))
 	for _, i := range s.Images {
 		list[i.ID] = i

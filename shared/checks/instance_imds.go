@@ -25,9 +25,9 @@ func imds() Check {
 	}
 }
 
-func runIMDS(s *snapshot.Snapshot) []Finding {
-	st := newStarts(s)
-	suspects, well := st.suspects()
+func runIMDS(s *View) []Finding {
+	st := s.Boot()
+	suspects, well := st.s.Suspects()
 	passed := ids(well)
 	blind := map[snapshot.Failure][]string{}
 	off, near := newGrouped(st), newGrouped(st)

@@ -23,13 +23,13 @@ func maxPods() Check {
 	}
 }
 
-func runMaxPods(s *snapshot.Snapshot) []Finding {
-	st := newStarts(s)
+func runMaxPods(s *View) []Finding {
+	st := s.Boot()
 	types := make(map[string]snapshot.InstanceType, len(s.InstanceTypes))
 	for _, t := range s.InstanceTypes {
 		types[t.Name] = t
 	}
-	suspects, well := st.suspects()
+	suspects, well := st.s.Suspects()
 	passed := ids(well)
 	blind := map[snapshot.Failure][]string{}
 	g := newGrouped(st)

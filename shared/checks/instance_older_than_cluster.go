@@ -21,9 +21,9 @@ func olderThanCluster() Check {
 	}
 }
 
-func runOlderThanCluster(s *snapshot.Snapshot) []Finding {
-	st := newStarts(s)
-	suspects, well := st.suspects()
+func runOlderThanCluster(s *View) []Finding {
+	st := s.Boot()
+	suspects, well := st.s.Suspects()
 	passed := ids(well)
 	blind := map[snapshot.Failure][]string{}
 	g := newGrouped(st)

@@ -18,9 +18,9 @@ func scheduledEvent() Check {
 		Cause:      "EC2 plans to retire, stop or reboot the instance. It retires and stops those whose host is failing, and such a host may not carry a node any more. A reboot or maintenance that is still to come explains nothing yet.",
 		Fix:        "Let the group replace the instance before the date.",
 		Links:      []string{"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitoring-instances-status-check_sched.html"},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			l := newLedger(s)
-			suspects, well := l.suspects()
+		Run: func(s *View) []Finding {
+			l := s.Index()
+			suspects, well := l.s.Suspects()
 			planned := map[string][]snapshot.ScheduledEvent{}
 			for _, status := range s.Statuses {
 				for _, e := range status.Events {

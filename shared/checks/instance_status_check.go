@@ -17,9 +17,9 @@ func statusCheck() Check {
 		Cause:      "EC2 checks each running instance every minute: the system status is of the host and its network, the instance status of the operating system (it does not answer ARP). An instance that fails one hardly becomes a node.",
 		Fix:        "System status: stop and start the instance, or let its group replace it: it then runs on another host. Instance status: read the console output.",
 		Links:      []string{"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitoring-system-instance-status-check.html"},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			l := newLedger(s)
-			suspects, well := l.suspects()
+		Run: func(s *View) []Finding {
+			l := s.Index()
+			suspects, well := l.s.Suspects()
 			statuses := map[string]snapshot.InstanceStatus{}
 			for _, status := range s.Statuses {
 				statuses[status.Instance] = status

@@ -41,9 +41,9 @@ type flaw struct {
 	fix      string
 }
 
-func runUserData(s *snapshot.Snapshot) []Finding {
-	st := newStarts(s)
-	suspects, well := st.suspects()
+func runUserData(s *View) []Finding {
+	st := s.Boot()
+	suspects, well := st.s.Suspects()
 	var passed, inDoubt []string
 	var list []Finding
 	var order []string
@@ -93,7 +93,7 @@ func runUserData(s *snapshot.Snapshot) []Finding {
 }
 
 // unlooked are the Unknowns: one for each thing that could not be looked at.
-func unlooked(s *snapshot.Snapshot, blind map[snapshot.Failure][]string) []Finding {
+func unlooked(s *View, blind map[snapshot.Failure][]string) []Finding {
 	var list []Finding
 	for why, instances := range blind {
 		slices.Sort(instances)

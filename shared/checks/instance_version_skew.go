@@ -34,7 +34,7 @@ type versioned struct {
 	evidence  []Evidence
 }
 
-func runVersionSkew(s *snapshot.Snapshot) []Finding {
+func runVersionSkew(s *View) []Finding {
 	plane := minorOf(s.Cluster.Version)
 	if plane == 0 {
 		return []Finding{{
@@ -42,9 +42,9 @@ func runVersionSkew(s *snapshot.Snapshot) []Finding {
 			Blocked: []snapshot.Failure{{Source: snapshot.Clusters, Reason: snapshot.Broken, Message: fmt.Sprintf("the version %q of the cluster is not understood", s.Cluster.Version)}},
 		}}
 	}
-	l := newLedger(s)
+	l := s.Index()
 	images := imagesByID(s)
-	suspects, well := l.suspects()
+	suspects, well := l.s.Suspects()
 	var untold []string
 	groups := map[string]*versioned{}
 	var order []string

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"rollcall/shared/ipam"
-	"rollcall/shared/snapshot"
 )
 
 // fitSum is the arithmetic of a subnet in words: "2 groups may launch 14 more
@@ -45,7 +44,7 @@ func fitSum(f ipam.Fit) string {
 }
 
 // fitEvidence is what a fit was judged by.
-func fitEvidence(s *snapshot.Snapshot, f ipam.Fit, pods podNetwork) []Evidence {
+func fitEvidence(s *View, f ipam.Fit, pods podNetwork) []Evidence {
 	list := []Evidence{{What: "Addresses of " + f.Subnet.ID, Value: fitSum(f)}}
 	if n, start, full := f.Nodes(), f.Start(), f.Full(); n.Most > 0 {
 		if n.Most > n.Least {

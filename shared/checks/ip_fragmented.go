@@ -30,8 +30,8 @@ func fragmented() Check {
 	}
 }
 
-func runFragmented(s *snapshot.Snapshot) []Finding {
-	c := look(s)
+func runFragmented(s *View) []Finding {
+	c := s.RouteScope()
 	pods := podNetworkOf(s)
 	covers := c.watched()
 	if !pods.Prefixes || pods.IPv6 || c.xen() {

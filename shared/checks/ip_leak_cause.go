@@ -30,8 +30,8 @@ func leakCause() Check {
 			"https://github.com/aws/amazon-vpc-cni-k8s/blob/master/README.md",
 			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-launch-template.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			l := newLeaks(s)
+		Run: func(s *View) []Finding {
+			l := s.Leaks()
 			return append(l.templates(), l.plugin()...)
 		},
 	}

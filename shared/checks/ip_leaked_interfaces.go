@@ -46,8 +46,8 @@ const (
 //	they hold more than 50 addresses or a tenth of the subnet         Fail, likely
 //	fewer                                                             Fail, advice
 //	owners that nobody asked for, and none left behind                Unknown
-func runLeakedInterfaces(s *snapshot.Snapshot) []Finding {
-	l := newLeaks(s)
+func runLeakedInterfaces(s *View) []Finding {
+	l := s.Leaks()
 	if l.ground.Account == "" || l.ground.VPC == "" {
 		return []Finding{{Outcome: Unknown, Resource: s.Cluster.Name, Blocked: []snapshot.Failure{{
 			Source: snapshot.Clusters, Reason: snapshot.Broken, Message: "the cluster's account or VPC is not known: whose interfaces these are cannot be told",
@@ -110,14 +110,14 @@ func (l leaks) judge(n snapshot.Subnet, here *leaked) Finding {
 func (l leaks) launchable(id string) bool {
 	return slices.Contains(l.s.Scope.Launchable, id) || slices.Contains(l.s.Scope.Subnets, id) ||
 		slices.ContainsFunc(l.s.Groups, func(g snapshot.Group) bool { return slices.Contains(g.Subnets, id) }) ||
-		slices.ContainsFunc(scoped(l.s), func(i *snapshot.Instance) bool { return i.Subnet == id }) ||
+		slices.ContainsFunc(l.s.Scoped(), func(i *snapshot.Instance) bool { return i.Subnet == id }) ||
 		slices.ContainsFunc(l.s.ENIConfigs, func(c snapshot.ENIConfig) bool { return c.Subnet == id })
 }
 
 // unready are the scope's instances in a subnet that registered and are not
 // Ready: an instance has its own address, which is all that registering takes.
 func (l leaks) unready(subnet string) []string {
-	nodes := newLedger(l.s)
+	nodes := l.s.Index()
 	suspects, _ := nodes.suspects()
 	var ids []string
 	for _, i := range suspects {
@@ -136,7 +136,7 @@ func (l leaks) refused(n snapshot.Subnet, held, each int) []string {
 		return nil
 	}
 	groups := map[string]bool{}
-	for _, t := range newAttempts(l.s).list {
+	for _, t := range l.s.Attempts().list {
 		if t.verdict.Class == activity.SubnetFull && !t.unsure && t.subnet == n.ID {
 			groups[t.group] = true
 		}

@@ -13,7 +13,7 @@ import (
 
 // leaks are the interfaces that dead nodes left behind, by subnet.
 type leaks struct {
-	s       *snapshot.Snapshot
+	s       *View
 	ground  leak.Ground
 	subnets map[string]*leaked
 }
@@ -31,7 +31,7 @@ type leaked struct {
 // newLeaks judges the idle interfaces. An interface is left behind once its
 // owner is dead, and the VPC CNI's own grace is over: for what is said the
 // setting does not count, only for what is deleted.
-func newLeaks(s *snapshot.Snapshot) leaks {
+func newLeaks(s *View) leaks {
 	l := leaks{s: s, subnets: map[string]*leaked{}, ground: leak.Ground{
 		Now: s.Time, Account: cmp.Or(s.Account, accountIn(s.Cluster.ARN)), VPC: s.Cluster.VPC,
 		Clusters: []string{s.Cluster.Name}, Grace: leak.LeastGrace, Creators: map[string]snapshot.Creator{},
@@ -110,12 +110,14 @@ func (l *leaked) owners() []string {
 
 // Leaked is how many addresses dead nodes of the cluster hold, by subnet; false
 // where that could not be read.
-func Leaked(s *snapshot.Snapshot) (bySubnet map[string]int, known bool) {
-	if !s.Has(snapshot.Unattached) || !s.Has(snapshot.CreatorsOf) {
+func Leaked(s *snapshot.Snapshot) (bySubnet map[string]int, known bool) { return NewView(s).leaked() }
+
+func (v *View) leaked() (bySubnet map[string]int, known bool) {
+	if !v.Has(snapshot.Unattached) || !v.Has(snapshot.CreatorsOf) {
 		return nil, false
 	}
 	bySubnet = map[string]int{}
-	for id, here := range newLeaks(s).subnets {
+	for id, here := range v.Leaks().subnets {
 		bySubnet[id] = here.addresses()
 	}
 	return bySubnet, true
@@ -123,8 +125,8 @@ func Leaked(s *snapshot.Snapshot) (bySubnet map[string]int, known bool) {
 
 // leakedAddresses is how many addresses of a subnet dead nodes of the cluster
 // hold; none where that could not be read.
-func leakedAddresses(s *snapshot.Snapshot, subnet string) int {
-	leaked, _ := Leaked(s)
+func leakedAddresses(s *View, subnet string) int {
+	leaked, _ := s.leaked()
 	return leaked[subnet]
 }
 
@@ -156,7 +158,7 @@ func (l leaks) wants(subnet string) nextNode {
 		return w // more than any type takes
 	}
 	here := map[string]bool{}
-	for _, i := range scoped(l.s) {
+	for _, i := range l.s.Scoped() {
 		if i.Subnet == subnet && !i.Ended() {
 			here[i.Type] = true
 		}

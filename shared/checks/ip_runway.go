@@ -36,8 +36,8 @@ func runway() Check {
 	}
 }
 
-func runRunway(s *snapshot.Snapshot) []Finding {
-	c := look(s)
+func runRunway(s *View) []Finding {
+	c := s.RouteScope()
 	samples := map[string][]snapshot.Sample{}
 	for _, x := range s.Samples {
 		samples[x.Subnet] = append(samples[x.Subnet], x)

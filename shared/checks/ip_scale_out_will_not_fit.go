@@ -30,13 +30,13 @@ func scaleOutWillNotFit() Check {
 	}
 }
 
-func runScaleOutWillNotFit(s *snapshot.Snapshot) []Finding {
+func runScaleOutWillNotFit(s *View) []Finding {
 	pods := podNetworkOf(s)
-	c := look(s)
+	c := s.RouteScope()
 	scope := c.watched()
 	var list []Finding
 	told := map[string]bool{}
-	for _, fit := range ipam.Fitting(s, pods.Settings) {
+	for _, fit := range ipam.Fitting(s.Snapshot, pods.Settings) {
 		// Pods' subnets come in with the nodes that are in scope.
 		ofPods := slices.ContainsFunc(fit.Terms, func(t ipam.Term) bool { return t.Pods })
 		if !slices.Contains(scope, fit.Subnet.ID) && !ofPods {
@@ -65,7 +65,7 @@ func runScaleOutWillNotFit(s *snapshot.Snapshot) []Finding {
 //
 // What is not known only adds to the need: what does not fit without it, does
 // not fit.
-func judgeFit(s *snapshot.Snapshot, fit ipam.Fit, pods podNetwork) Finding {
+func judgeFit(s *View, fit ipam.Fit, pods podNetwork) Finding {
 	id := fit.Subnet.ID
 	f := Finding{Outcome: Pass, Resource: id, Covers: []string{id}, Evidence: fitEvidence(s, fit, pods)}
 	verdict := fit.Judge()
@@ -81,7 +81,7 @@ func judgeFit(s *snapshot.Snapshot, fit ipam.Fit, pods podNetwork) Finding {
 	if !fit.Imminent() {
 		f.Confidence = Advice
 	}
-	if !fitsWithout(fit, newLeaks(s).subnets[id]) {
+	if !fitsWithout(fit, s.Leaks().subnets[id]) {
 		f.Behind = []ID{"ip/subnet-exhausted", "ip/fragmented"} // giving the leaked addresses back would not cure it
 	}
 	f.Resources = []string{id}
@@ -118,7 +118,7 @@ func fitsWithout(fit ipam.Fit, here *leaked) bool {
 	return fit.Judge() == ipam.Fits
 }
 
-func notCounted(s *snapshot.Snapshot, id string) snapshot.Failure {
+func notCounted(s *View, id string) snapshot.Failure {
 	if !s.Has(snapshot.Usage) {
 		return s.Why(snapshot.Usage)
 	}
@@ -126,7 +126,7 @@ func notCounted(s *snapshot.Snapshot, id string) snapshot.Failure {
 }
 
 // unknowns are what would tell of gaps, each source once.
-func unknowns(s *snapshot.Snapshot, gaps []ipam.Gap) []snapshot.Failure {
+func unknowns(s *View, gaps []ipam.Gap) []snapshot.Failure {
 	var list []snapshot.Failure
 	for _, g := range gaps {
 		why := snapshot.Failure{Source: g.Source, Reason: snapshot.NotRead, Message: g.Why}

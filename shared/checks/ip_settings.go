@@ -17,7 +17,7 @@ type podNetwork struct {
 	foreign bool
 }
 
-func podNetworkOf(s *snapshot.Snapshot) podNetwork {
+func podNetworkOf(s *View) podNetwork {
 	p := podNetwork{Settings: ipam.SettingsOf(s.CNI), read: s.Has(snapshot.AWSNode)}
 	switch {
 	case s.Cluster.IPv6:

@@ -29,8 +29,8 @@ func subnetExhausted() Check {
 			"https://docs.aws.amazon.com/eks/latest/best-practices/ip-opt.html",
 			"https://github.com/aws/amazon-vpc-cni-k8s/blob/master/docs/eni-and-ip-target.md",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			c := look(s)
+		Run: func(s *View) []Finding {
+			c := s.RouteScope()
 			var list []Finding
 			for _, f := range c.blind {
 				if len(f.Blocked) > 0 && f.Blocked[0].Source != snapshot.RouteTables {

@@ -24,7 +24,7 @@ type attempt struct {
 // attempts are the launches of the last hour that still count: those of the
 // cluster's groups, and instances of the scope that died before they ran.
 type attempts struct {
-	s    *snapshot.Snapshot
+	s    *View
 	list []attempt
 	// units are what launches: the groups, and the owners of instances that
 	// have no group.
@@ -42,7 +42,7 @@ type place struct{ subnet, zone string }
 // Scaling tries again within minutes, and keeps its activities for six weeks.
 const counted = time.Hour
 
-func newAttempts(s *snapshot.Snapshot) *attempts {
+func newAttempts(s *View) *attempts {
 	a := &attempts{s: s, groups: make(map[string]snapshot.Group, len(s.Groups))}
 	for _, g := range s.Groups {
 		a.groups[g.Name] = g
@@ -96,8 +96,8 @@ func (a *attempts) activities() {
 // that an activity names is told once; where the activity gives no class, the
 // instance's own reason does.
 func (a *attempts) instances() {
-	l := newLedger(a.s)
-	for _, i := range scoped(a.s) {
+	l := a.s.Index()
+	for _, i := range a.s.Scoped() {
 		unit := cmp.Or(i.Tags["aws:autoscaling:groupName"], i.Owner(), i.ID)
 		if i.Tags["aws:autoscaling:groupName"] == "" && i.Owner() != "" {
 			a.units = append(a.units, unit)

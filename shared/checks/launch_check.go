@@ -49,8 +49,8 @@ func launchCheck(spec launchSpec) Check {
 		Cause:    spec.cause,
 		Fix:      spec.fix,
 		Links:    spec.links,
-		Run: func(s *snapshot.Snapshot) []Finding {
-			return newAttempts(s).judge(spec)
+		Run: func(s *View) []Finding {
+			return s.Attempts().judge(spec)
 		},
 	}
 }
@@ -195,9 +195,9 @@ func (f launchFault) resources() []string {
 }
 
 // ended are the instances of the scope that were started and ended.
-func (f launchFault) ended(s *snapshot.Snapshot) []string {
+func (f launchFault) ended(s *View) []string {
 	var ids []string
-	for _, i := range scoped(s) {
+	for _, i := range s.Scoped() {
 		if i.Ended() && slices.ContainsFunc(f.list, func(t attempt) bool { return t.instance == i.ID }) {
 			ids = append(ids, i.ID)
 		}

@@ -37,7 +37,7 @@ func (a *attempts) groupLink(f launchFault) string {
 	return autoScalingLink(a.s, name)
 }
 
-func autoScalingLink(s *snapshot.Snapshot, group string) string {
+func autoScalingLink(s *View, group string) string {
 	return ec2Console(s, "AutoScalingGroupDetails:id="+url.PathEscape(group)+";view=activity")
 }
 

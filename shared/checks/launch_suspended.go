@@ -18,7 +18,7 @@ func launchSuspended() Check {
 		Cause:      "The process Launch of the Auto Scaling group is suspended while the group wants more instances than it has: nothing is launched, and no activity says so. Somebody or a deployment suspended it, or Auto Scaling did, after launches had failed for a day.",
 		Fix:        "Resume the process once what it was suspended for is over. Where Auto Scaling suspended it, look for why launches failed first.",
 		Links:      []string{"https://docs.aws.amazon.com/autoscaling/ec2/userguide/as-suspend-resume-processes.html"},
-		Run: func(s *snapshot.Snapshot) []Finding {
+		Run: func(s *View) []Finding {
 			var well []string
 			var list []Finding
 			for _, g := range s.Groups {
@@ -66,7 +66,7 @@ func present(g snapshot.Group) int {
 	return n
 }
 
-func cannotResume(s *snapshot.Snapshot, g snapshot.Group, reason string, has int) Finding {
+func cannotResume(s *View, g snapshot.Group, reason string, has int) Finding {
 	a := &attempts{s: s, groups: map[string]snapshot.Group{g.Name: g}}
 	f := launchFault{resource: g.Name, list: []attempt{{group: g.Name}}}
 	by := "Somebody suspended it"

@@ -10,7 +10,7 @@ import (
 
 // ledger is what is known of the scope's instances, by instance id.
 type ledger struct {
-	s         *snapshot.Snapshot
+	s         *View
 	instances map[string]*snapshot.Instance
 	nodes     map[string]*snapshot.Node
 	launches  map[string]snapshot.Launch
@@ -22,7 +22,7 @@ type ledger struct {
 	warm map[string]bool
 }
 
-func newLedger(s *snapshot.Snapshot) ledger {
+func newLedger(s *View) ledger {
 	l := ledger{
 		s:         s,
 		instances: make(map[string]*snapshot.Instance, len(s.Instances)),

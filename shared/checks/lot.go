@@ -11,7 +11,7 @@ import (
 // lot is the subnets of the scope that share a route table, and with it every
 // path to what their nodes need.
 type lot struct {
-	s       *snapshot.Snapshot
+	s       *View
 	table   path.Table
 	subnets []snapshot.Subnet
 	paths   []path.Path

@@ -228,7 +228,7 @@ func TestFindingsAreWhole(t *testing.T) {
 }
 
 func TestEvalRecoversAPanic(t *testing.T) {
-	broken := Check{ID: "test/broken", Run: func(*snapshot.Snapshot) []Finding { panic("index out of range") }}
+	broken := Check{ID: "test/broken", Run: func(*View) []Finding { panic("index out of range") }}
 	got := lines(Eval([]Check{broken, noEgress()}, snapshottest.PrivateWithNAT()))
 	want := []string{
 		"unknown prod [] check test/broken: broken: the check itself broke: index out of range",
@@ -255,7 +255,7 @@ func TestConsoleByPartition(t *testing.T) {
 		"aws-cn":     "https://us-west-2.console.amazonaws.cn/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId=rtb-1",
 		"aws-us-gov": "https://us-west-2.console.amazonaws-us-gov.com/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId=rtb-1",
 	} {
-		if got := tableLink(&snapshot.Snapshot{Partition: partition, Region: "us-west-2"}, "rtb-1"); got != want {
+		if got := tableLink(NewView(&snapshot.Snapshot{Partition: partition, Region: "us-west-2"}), "rtb-1"); got != want {
 			t.Errorf("%s: %q, want %q", partition, got, want)
 		}
 	}

@@ -23,8 +23,8 @@ func naclEgress() Check {
 			"https://docs.aws.amazon.com/vpc/latest/userguide/vpc-network-acls.html",
 			"https://docs.aws.amazon.com/vpc/latest/userguide/nacl-rules.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			g := survey(s)
+		Run: func(s *View) []Finding {
+			g := s.Placements()
 			return g.fences(false, g.naclEgress)
 		},
 	}

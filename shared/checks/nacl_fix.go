@@ -9,7 +9,7 @@ import (
 )
 
 // fix adds rules before those that deny.
-func (f *fence) fix(s *snapshot.Snapshot) Fix {
+func (f *fence) fix(s *View) Fix {
 	fix := Fix{Console: console(s, "NetworkAclDetails:networkAclId="+f.acl.ID)}
 	acl := f.acl
 	acl.Entries = slices.Clone(acl.Entries)
@@ -32,7 +32,7 @@ func (f *fence) fix(s *snapshot.Snapshot) Fix {
 	return fix
 }
 
-func allowEntry(s *snapshot.Snapshot, acl string, number int, c crossing) string {
+func allowEntry(s *View, acl string, number int, c crossing) string {
 	direction, block := "--ingress", "--cidr-block"
 	if c.egress {
 		direction = "--egress"

@@ -25,8 +25,8 @@ func naclReturn() Check {
 			"https://docs.aws.amazon.com/vpc/latest/userguide/nacl-ephemeral-ports.html",
 			"https://docs.aws.amazon.com/vpc/latest/userguide/vpc-network-acls.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			g := survey(s)
+		Run: func(s *View) []Finding {
+			g := s.Placements()
 			return g.fences(true, g.naclReturn)
 		},
 	}

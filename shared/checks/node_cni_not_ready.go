@@ -36,8 +36,8 @@ type trouble struct {
 	sure       bool
 }
 
-func runCNINotReady(s *snapshot.Snapshot) []Finding {
-	l := newLedger(s)
+func runCNINotReady(s *View) []Finding {
+	l := s.Index()
 	pods := map[string]*snapshot.Pod{}
 	for i := range s.Pods {
 		if strings.HasPrefix(s.Pods[i].Name, "aws-node") {

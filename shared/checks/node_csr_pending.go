@@ -34,8 +34,8 @@ const csrWait = 5 * time.Minute
 // nodeUser is how the user name of a node begins.
 const nodeUser = "system:node:"
 
-func runCSRPending(s *snapshot.Snapshot) []Finding {
-	l := newLedger(s)
+func runCSRPending(s *View) []Finding {
+	l := s.Index()
 	pending := stuckCSRs(s)
 	var list []Finding
 	var well []string
@@ -68,7 +68,7 @@ func runCSRPending(s *snapshot.Snapshot) []Finding {
 }
 
 // stuckCSRs are the newest serving requests by user, where those still wait.
-func stuckCSRs(s *snapshot.Snapshot) map[string]snapshot.CSR {
+func stuckCSRs(s *View) map[string]snapshot.CSR {
 	newest := map[string]snapshot.CSR{}
 	for _, c := range s.CSRs {
 		if c.Signer != "kubernetes.io/kubelet-serving" || c.Username == "" {

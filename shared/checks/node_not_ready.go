@@ -21,8 +21,8 @@ func notReady() Check {
 		Cause: "The kubelet reached the cluster, and the node's Ready condition is not True, or the cloud provider's taint node.cloudprovider.kubernetes.io/uninitialized is still on it. Mostly the network plugin (aws-node) did not start.",
 		Fix:   "Read the condition's message. For a network plugin that is not ready: the aws-node pod on that node, its image pull, its permissions, and the free addresses of the subnet.",
 		Links: []string{"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html"},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			l := newLedger(s)
+		Run: func(s *View) []Finding {
+			l := s.Index()
 			var ready []string
 			var list []Finding
 			for _, id := range s.Scope.Instances {

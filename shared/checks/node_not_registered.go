@@ -24,11 +24,11 @@ func notRegistered() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html",
 			"https://repost.aws/knowledge-center/eks-worker-nodes-cluster",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			l := newLedger(s)
+		Run: func(s *View) []Finding {
+			l := s.Index()
 			var registered []string
 			var list []Finding
-			for _, i := range scoped(s) {
+			for _, i := range s.Scoped() {
 				switch {
 				case l.nodes[i.ID] != nil:
 					registered = append(registered, i.ID)

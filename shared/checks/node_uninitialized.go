@@ -21,8 +21,8 @@ func uninitialized() Check {
 			"https://kubernetes.io/docs/reference/labels-annotations-taints/#node-cloudprovider-kubernetes-io-uninitialized",
 			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			l := newLedger(s)
+		Run: func(s *View) []Finding {
+			l := s.Index()
 			var well []string
 			groups := map[string][]string{}
 			var order []string

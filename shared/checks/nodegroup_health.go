@@ -24,7 +24,7 @@ func nodegroupHealth() Check {
 			"https://docs.aws.amazon.com/eks/latest/APIReference/API_Issue.html",
 			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html#troubleshoot-managed-node-groups",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
+		Run: func(s *View) []Finding {
 			r := newRoster(s)
 			var list []Finding
 			for _, n := range s.Nodegroups {

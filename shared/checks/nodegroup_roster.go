@@ -20,7 +20,7 @@ type roster struct {
 	attempts *attempts
 }
 
-func newRoster(s *snapshot.Snapshot) roster { return roster{newLedger(s), newAttempts(s)} }
+func newRoster(s *View) roster { return roster{s.Index(), s.Attempts()} }
 
 // members are a nodegroup's live instances.
 func (r roster) members(n snapshot.Nodegroup) []*snapshot.Instance {
@@ -179,11 +179,11 @@ func instancesOf(i snapshot.Issue) []string {
 }
 
 // nodegroupLink is a link to a nodegroup in the EKS console.
-func nodegroupLink(s *snapshot.Snapshot, name string) string {
+func nodegroupLink(s *View, name string) string {
 	return fmt.Sprintf("%s/eks/clusters/%s/nodegroups/%s?region=%s", consoleHost(s), s.Cluster.Name, name, s.Region)
 }
 
-func describeNodegroup(s *snapshot.Snapshot, name string) string {
+func describeNodegroup(s *View, name string) string {
 	return aws(s, "eks describe-nodegroup", "--cluster-name", s.Cluster.Name, "--nodegroup-name", name, "--query", "nodegroup.[status,health]")
 }
 

@@ -23,7 +23,7 @@ func nodegroupStatus() Check {
 			"https://docs.aws.amazon.com/eks/latest/APIReference/API_Nodegroup.html",
 			"https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
+		Run: func(s *View) []Finding {
 			r := newRoster(s)
 			var list []Finding
 			for _, n := range s.Nodegroups {

@@ -50,7 +50,7 @@ func TestProxied(t *testing.T) {
 		}, "lt-0a"},
 	} {
 		s := startWorld(tt.change)
-		if got := newStarts(s).proxied([]*snapshot.Instance{snapshottest.Instance(s, snapshottest.Node)}); got != tt.want {
+		if got := NewView(s).Boot().proxied([]*snapshot.Instance{snapshottest.Instance(s, snapshottest.Node)}); got != tt.want {
 			t.Errorf("%s: proxied = %q, want %q", name, got, tt.want)
 		}
 	}

@@ -20,8 +20,8 @@ func apiPrivateUnreachable() Check {
 		Cause:    "The cluster's API has only its private endpoint, whose addresses are in the cluster's VPC. The nodes are in another VPC, and no route leads from there to the cluster's VPC, or none leads back.",
 		Fix:      "Connect the two VPCs by peering or a transit gateway, with routes both ways, or run the nodes in the cluster's VPC.",
 		Links:    []string{"https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html"},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			c := look(s)
+		Run: func(s *View) []Finding {
+			c := s.RouteScope()
 			return c.each(c.apiPrivate)
 		},
 	}

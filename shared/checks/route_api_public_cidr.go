@@ -22,8 +22,8 @@ func apiPublicCIDR() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html",
 			"https://docs.aws.amazon.com/eks/latest/APIReference/API_VpcConfigRequest.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			c := look(s)
+		Run: func(s *View) []Finding {
+			c := s.RouteScope()
 			return c.publicCIDRs()
 		},
 	}

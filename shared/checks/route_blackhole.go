@@ -21,8 +21,8 @@ func blackholeRoute() Check {
 		Cause:    "The row that wins for a service that nodes need is a blackhole: its NAT gateway, interface, instance, peering connection or attachment was deleted, and the row was left behind. So is a row of a transit gateway's table.",
 		Fix:      "Lead the row to a target that exists: a NAT gateway that works, or the internet gateway that is attached to this VPC.",
 		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/WorkWithRouteTables.html"},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			c := look(s)
+		Run: func(s *View) []Finding {
+			c := s.RouteScope()
 			return c.ways(wayCheck{fault: path.Blackhole, id: inTable, open: rowless, say: c.intoNothing})
 		},
 	}

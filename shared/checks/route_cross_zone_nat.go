@@ -18,7 +18,7 @@ func crossZoneNAT() Check {
 		Cause:      "The subnet's way out is a NAT gateway in another availability zone. It works, costs the transfer between zones, and fails with the other zone.",
 		Fix:        "Give each zone a NAT gateway and each zone's subnets a route table that leads to it, or use a regional NAT gateway.",
 		Links:      []string{"https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-basics.html"},
-		Run: func(s *snapshot.Snapshot) []Finding {
+		Run: func(s *View) []Finding {
 			// It works, so no instance is in trouble because of it: the subnets
 			// that the groups launch into are judged.
 			c := lookInto(s, slices.Concat(s.Scope.Subnets, s.Scope.Launchable))

@@ -20,8 +20,8 @@ func igwDetached() Check {
 		Cause:    "The way out of the nodes, or of the NAT gateway that they use, leads to an internet gateway that exists and is attached to no VPC, or to another one.",
 		Fix:      "Attach the gateway to the VPC again, or lead the route to the gateway that is attached.",
 		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/working-with-igw.html"},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			c := look(s)
+		Run: func(s *View) []Finding {
+			c := s.RouteScope()
 			return c.ways(wayCheck{fault: path.Detached, id: atEnd, open: rowless, say: c.igwDetached})
 		},
 	}

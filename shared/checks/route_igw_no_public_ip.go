@@ -19,8 +19,8 @@ func igwNoPublicIP() Check {
 		Cause:      "An internet gateway only carries traffic of addresses that have a public one. The subnet does not assign them, or the launch template turns that off.",
 		Fix:        "Let the subnet (or the launch template's network interface) assign public addresses, or lead 0.0.0.0/0 to a NAT gateway. Then replace the instances: a running one is not given an address.",
 		Links:      []string{"https://docs.aws.amazon.com/vpc/latest/userguide/vpc-igw-internet-access.html"},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			c := look(s)
+		Run: func(s *View) []Finding {
+			c := s.RouteScope()
 			var list []Finding
 			list = append(list, c.blind...)
 			for _, l := range c.lots {

@@ -25,8 +25,8 @@ func ipv6NoEgress() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/cni-ipv6.html",
 			"https://docs.aws.amazon.com/vpc/latest/userguide/egress-only-internet-gateway.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			c := look(s)
+		Run: func(s *View) []Finding {
+			c := s.RouteScope()
 			list := slices.Clone(c.blind)
 			for _, l := range c.lots {
 				list = append(list, c.ipv6(l)...)

@@ -20,8 +20,8 @@ func leavesView() Check {
 		Cause:      "The path to something that nodes need leads through a transit gateway or VPC of another account, a firewall, an appliance, a VPN or a prefix list whose inside cannot be read, and no Ready node shows that it works.",
 		Fix:        "Look at the hop that is named, from the account that owns it. Where a permission is named, grant it.",
 		Links:      []string{"https://docs.aws.amazon.com/vpc/latest/reachability/what-is-reachability-analyzer.html"},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			return look(s).leavesView()
+		Run: func(s *View) []Finding {
+			return s.RouteScope().leavesView()
 		},
 	}
 }

@@ -21,8 +21,8 @@ func natInstance() Check {
 		Cause:    "The way out leads to an instance's network interface whose source/destination check is on, so that EC2 drops every packet that is not its own; or the instance is stopped, or the interface is attached to none.",
 		Fix:      "Switch the source/destination check off, start the instance, or lead the route to a NAT gateway.",
 		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/work-with-nat-instances.html"},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			c := look(s)
+		Run: func(s *View) []Finding {
+			c := s.RouteScope()
 			return c.ways(wayCheck{fault: path.NATInstance, id: atEnd, open: byInterface, say: c.natInstance})
 		},
 	}

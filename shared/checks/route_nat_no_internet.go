@@ -21,8 +21,8 @@ func natNoInternet() Check {
 		Cause:    "The NAT gateway is available, but the route table of its own subnet has no route to an internet gateway: it stands in a private subnet, its subnet lost its association, or its route leads back to itself.",
 		Fix:      "Associate the NAT gateway's subnet with a table whose 0.0.0.0/0 leads to the VPC's internet gateway.",
 		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.html"},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			c := look(s)
+		Run: func(s *View) []Finding {
+			c := s.RouteScope()
 			return c.ways(wayCheck{
 				fault: path.NATNoInternet, id: atEnd, say: c.natNoInternet,
 				open: func(w path.Way) bool { return rowless(w) || byNAT(w) },

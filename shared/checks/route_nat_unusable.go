@@ -17,8 +17,8 @@ func natUnusable() Check {
 		Cause:      "The NAT gateway that wins for what nodes need is pending, failed, deleting or deleted, or it is a private one with nothing behind it that leads to the internet. A deleted gateway can be described for about an hour.",
 		Fix:        "Lead the route to a NAT gateway that works, or make a new one: a failed gateway cannot be repaired.",
 		Links:      []string{"https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.html"},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			c := look(s)
+		Run: func(s *View) []Finding {
+			c := s.RouteScope()
 			return c.ways(wayCheck{fault: path.NATUnusable, id: atEnd, open: c.natOpen, say: c.natUnusable})
 		},
 	}

@@ -24,8 +24,8 @@ func noEgress() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html",
 			"https://docs.aws.amazon.com/vpc/latest/userguide/VPC_Route_Tables.html",
 		},
-		Run: func(s *snapshot.Snapshot) []Finding {
-			c := look(s)
+		Run: func(s *View) []Finding {
+			c := s.RouteScope()
 			return c.ways(wayCheck{
 				fault: path.NoRoute, id: inTable, excuse: c.noEgressExcuse, say: c.noEgress,
 				open: func(path.Way) bool { return true },

@@ -10,7 +10,7 @@ import (
 
 // scene is a snapshot's scope, sorted into what the route checks judge.
 type scene struct {
-	s      *snapshot.Snapshot
+	s      *View
 	net    *path.Network
 	starts *starts
 	// here are the running instances of the scope by subnet that have not
@@ -29,13 +29,10 @@ type scene struct {
 	blind []Finding
 }
 
-// look sorts the scope.
-func look(s *snapshot.Snapshot) *scene { return lookInto(s, s.Scope.Subnets) }
-
 // lookInto sorts the given subnets, beside those of the scope's instances.
-func lookInto(s *snapshot.Snapshot, subnets []string) *scene {
+func lookInto(s *View, subnets []string) *scene {
 	c := &scene{
-		s: s, net: path.New(s), starts: newStarts(s), ready: joinedNodes(s),
+		s: s, net: s.Network(), starts: s.Boot(), ready: s.Ready(),
 		here: map[string][]*snapshot.Instance{}, all: map[string][]*snapshot.Instance{}, fell: map[string][]*snapshot.Instance{},
 	}
 	subnets = append(slices.Clone(subnets), c.place()...)
@@ -86,7 +83,7 @@ func (c *scene) place() []string {
 		return nil
 	}
 	var subnets []string
-	suspects, well := newLedger(c.s).suspects()
+	suspects, well := c.s.Suspects()
 	for _, i := range suspects {
 		subnet := c.stood(i)
 		if subnet == "" {
@@ -151,7 +148,7 @@ func (c *scene) cannot(id string, f snapshot.Failure) {
 }
 
 // scoped are the instances of the scope that EC2 described.
-func scoped(s *snapshot.Snapshot) []*snapshot.Instance {
+func scoped(s *View) []*snapshot.Instance {
 	wanted := make(map[string]bool, len(s.Scope.Instances))
 	for _, id := range s.Scope.Instances {
 		wanted[id] = true
@@ -166,7 +163,7 @@ func scoped(s *snapshot.Snapshot) []*snapshot.Instance {
 }
 
 // joinedNodes are the instances that are Ready nodes.
-func joinedNodes(s *snapshot.Snapshot) map[string]bool {
+func joinedNodes(s *View) map[string]bool {
 	joined := map[string]bool{}
 	for _, n := range s.Nodes {
 		if n.Instance != "" && n.Joined() {

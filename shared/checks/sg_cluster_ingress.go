@@ -28,8 +28,8 @@ func clusterIngress() Check {
 	}
 }
 
-func runClusterIngress(s *snapshot.Snapshot) []Finding {
-	g := survey(s)
+func runClusterIngress(s *View) []Finding {
+	g := s.Placements()
 	var v verdicts
 	var found []*barred
 	name := s.Cluster.Name

@@ -24,8 +24,8 @@ func kubeletIngress() Check {
 	}
 }
 
-func runKubeletIngress(s *snapshot.Snapshot) []Finding {
-	g := survey(s)
+func runKubeletIngress(s *View) []Finding {
+	g := s.Placements()
 	var v verdicts
 	var found []*barred
 	name := s.Cluster.Name

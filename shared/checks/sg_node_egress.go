@@ -44,8 +44,8 @@ type shutOut struct {
 	by         []string
 }
 
-func runNodeEgress(s *snapshot.Snapshot) []Finding {
-	g := survey(s)
+func runNodeEgress(s *View) []Finding {
+	g := s.Placements()
 	var v verdicts
 	type bad struct {
 		*barred

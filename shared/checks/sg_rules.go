@@ -11,7 +11,7 @@ import (
 )
 
 // groupLink is the console's page of a security group.
-func groupLink(s *snapshot.Snapshot, id string) string {
+func groupLink(s *View, id string) string {
 	return ec2Console(s, "SecurityGroup:groupId="+id)
 }
 
@@ -34,12 +34,12 @@ func (g *ground) groupRules(groups []string, egress bool) []Evidence {
 }
 
 // admit is the command that lets a port in from a group.
-func admit(s *snapshot.Snapshot, group string, port int, from string) string {
+func admit(s *View, group string, port int, from string) string {
 	return aws(s, "ec2 authorize-security-group-ingress", "--group-id", group, "--protocol", "tcp", "--port", port, "--source-group", from)
 }
 
 // release is the command that lets a port out to a range.
-func release(s *snapshot.Snapshot, group, protocol string, port int, to netip.Prefix) string {
+func release(s *View, group, protocol string, port int, to netip.Prefix) string {
 	return aws(s, "ec2 authorize-security-group-egress", "--group-id", group, "--protocol", protocol, "--port", port, "--cidr", to)
 }
 

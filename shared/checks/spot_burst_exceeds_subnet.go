@@ -29,7 +29,7 @@ func burstExceedsSubnet() Check {
 	}
 }
 
-func runBurstExceedsSubnet(s *snapshot.Snapshot) []Finding {
+func runBurstExceedsSubnet(s *View) []Finding {
 	b := newBurstLook(s)
 	all, _ := spot.Bursts(historyOf(s))
 	worst := map[string]spot.Burst{}

@@ -10,7 +10,7 @@ import (
 
 // burstLook is what bursts are judged with.
 type burstLook struct {
-	s        *snapshot.Snapshot
+	s        *View
 	l        ledger
 	subnets  map[string]snapshot.Subnet
 	past     map[string]snapshot.Past
@@ -18,9 +18,9 @@ type burstLook struct {
 	settings ipam.Settings
 }
 
-func newBurstLook(s *snapshot.Snapshot) *burstLook {
+func newBurstLook(s *View) *burstLook {
 	b := &burstLook{
-		s: s, l: newLedger(s), subnets: map[string]snapshot.Subnet{}, past: map[string]snapshot.Past{}, suspects: map[string]bool{},
+		s: s, l: s.Index(), subnets: map[string]snapshot.Subnet{}, past: map[string]snapshot.Past{}, suspects: map[string]bool{},
 		settings: ipam.SettingsOf(s.CNI),
 	}
 	for _, n := range s.Subnets {
@@ -29,7 +29,7 @@ func newBurstLook(s *snapshot.Snapshot) *burstLook {
 	for _, p := range s.History {
 		b.past[p.ID] = p
 	}
-	suspects, _ := b.l.suspects()
+	suspects, _ := b.l.s.Suspects()
 	for _, i := range suspects {
 		if i.Ended() || b.l.due(i.ID) {
 			b.suspects[i.ID] = true

@@ -24,7 +24,7 @@ func fewPools() Check {
 	}
 }
 
-func runFewPools(s *snapshot.Snapshot) []Finding {
+func runFewPools(s *View) []Finding {
 	zones := make(map[string]string, len(s.Subnets))
 	for _, n := range s.Subnets {
 		zones[n.ID] = n.Zone
@@ -78,7 +78,7 @@ func zonesOf(subnets []string, of map[string]string) (zones []string, lost strin
 	return slices.Compact(zones), lost
 }
 
-func tooFewPools(s *snapshot.Snapshot, g snapshot.Nodegroup, zones []string) Finding {
+func tooFewPools(s *View, g snapshot.Nodegroup, zones []string) Finding {
 	types := g.Types
 	if len(types) == 0 {
 		types = []string{"the launch template's type"}

@@ -9,7 +9,7 @@ import (
 )
 
 // historyOf is the launch history of a snapshot as package spot judges it.
-func historyOf(s *snapshot.Snapshot) spot.Input {
+func historyOf(s *View) spot.Input {
 	in := spot.Input{
 		Cluster: s.Cluster.Name, From: s.Time, To: s.Time,
 		History: s.History, Samples: s.Samples, Subnets: s.Subnets, Types: s.InstanceTypes, Groups: s.Groups, CNI: s.CNI, IPv6: s.Cluster.IPv6,
@@ -24,7 +24,7 @@ func historyOf(s *snapshot.Snapshot) spot.Input {
 
 // spotOwners are the nodegroups (or groups) with Spot launches, each with
 // those, by name.
-func spotOwners(s *snapshot.Snapshot) ([]string, map[string][]snapshot.Past) {
+func spotOwners(s *View) ([]string, map[string][]snapshot.Past) {
 	of := map[string][]snapshot.Past{}
 	var names []string
 	for _, p := range s.History {
@@ -42,7 +42,7 @@ func spotOwners(s *snapshot.Snapshot) ([]string, map[string][]snapshot.Past) {
 }
 
 // nothingToJudge passes a history without Spot launches.
-func nothingToJudge(s *snapshot.Snapshot) []Finding {
+func nothingToJudge(s *View) []Finding {
 	return []Finding{{
 		Outcome: Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name},
 		Evidence: []Evidence{{What: "Spot launches", Value: "none in the history"}},

@@ -30,7 +30,7 @@ const (
 	refusedShare   = 5 // one in five
 )
 
-func runManyRefusals(s *snapshot.Snapshot) []Finding {
+func runManyRefusals(s *View) []Finding {
 	names, of := spotOwners(s)
 	if len(names) == 0 {
 		return nothingToJudge(s)
@@ -67,7 +67,7 @@ func runManyRefusals(s *snapshot.Snapshot) []Finding {
 	return list
 }
 
-func refusedOften(s *snapshot.Snapshot, name string, pools map[string]int, refused, requested int) Finding {
+func refusedOften(s *View, name string, pools map[string]int, refused, requested int) Finding {
 	keys := make([]string, 0, len(pools))
 	for key := range pools {
 		keys = append(keys, key)

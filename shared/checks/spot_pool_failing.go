@@ -38,7 +38,7 @@ const (
 	poolUnseen = 5
 )
 
-func runPoolFailing(s *snapshot.Snapshot) []Finding {
+func runPoolFailing(s *View) []Finding {
 	var list []Finding
 	for _, p := range spot.Read(historyOf(s)).Pools {
 		if !p.Spot || p.Type == "" || p.Zone == "" {
@@ -81,7 +81,7 @@ func worksAgain(p spot.Pool) bool {
 	return math.Pow(share, float64(p.Streak)) <= poolWorks
 }
 
-func failingPool(s *snapshot.Snapshot, p spot.Pool) Finding {
+func failingPool(s *View, p spot.Pool) Finding {
 	f := Finding{
 		Outcome: Fail, Resource: p.Key(), Covers: []string{p.Key()}, Resources: p.Nodegroups,
 		Title: title("Spot pool %s fails: %d of %d did not join", p.Key(), p.Failed, p.Judged),

@@ -32,12 +32,12 @@ const (
 	soonAfter = 15 * time.Minute
 )
 
-func runRebalanceChurn(s *snapshot.Snapshot) []Finding {
+func runRebalanceChurn(s *View) []Finding {
 	names, of := spotOwners(s)
 	if len(names) == 0 {
 		return nothingToJudge(s)
 	}
-	lives := joinedNodes(s)
+	lives := s.Ready()
 	var list []Finding
 	for _, name := range names {
 		joined, unseen := 0, 0
@@ -75,7 +75,7 @@ func runRebalanceChurn(s *snapshot.Snapshot) []Finding {
 	return list
 }
 
-func churning(s *snapshot.Snapshot, name string, replaced []snapshot.Past, joined int) Finding {
+func churning(s *View, name string, replaced []snapshot.Past, joined int) Finding {
 	pools := map[string]int{}
 	var total time.Duration
 	var keys []string

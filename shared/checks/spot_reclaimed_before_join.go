@@ -29,11 +29,11 @@ func reclaimedBeforeJoin() Check {
 	}
 }
 
-func runReclaimed(s *snapshot.Snapshot) []Finding {
-	l := newLedger(s)
+func runReclaimed(s *View) []Finding {
+	l := s.Index()
 	var well, unseen, order []string
 	groups := map[string][]*snapshot.Instance{}
-	for _, i := range scoped(s) {
+	for _, i := range s.Scoped() {
 		switch verdict := l.reclaim(i); verdict {
 		case Pass:
 			well = append(well, i.ID)

@@ -31,9 +31,9 @@ type told struct {
 	err  error
 }
 
-func newStarts(s *snapshot.Snapshot) *starts {
+func newStarts(s *View) *starts {
 	st := &starts{
-		ledger:     newLedger(s),
+		ledger:     s.Index(),
 		nodegroups: make(map[string]*snapshot.Nodegroup, len(s.Nodegroups)),
 		images:     make(map[string]*snapshot.Image, len(s.Images)),
 		own:        map[string]int{},

@@ -9,7 +9,7 @@ import "rollcall/shared/snapshot"
 // One that ended otherwise, and never was a node, still is: it was perhaps
 // ended because it did not join. Well are the Ready nodes: nothing kept them.
 func (l ledger) suspects() (suspects, well []*snapshot.Instance) {
-	for _, i := range scoped(l.s) {
+	for _, i := range l.s.Scoped() {
 		n := l.nodes[i.ID]
 		switch {
 		case n != nil && n.Joined():

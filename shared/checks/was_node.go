@@ -49,7 +49,7 @@ func (l ledger) perhapsNode(i *snapshot.Instance, until time.Time) bool {
 
 // until is when an instance cannot have registered any more: its end, and a
 // little for clocks that differ.
-func until(s *snapshot.Snapshot, i *snapshot.Instance) time.Time {
+func until(s *View, i *snapshot.Instance) time.Time {
 	const apart = 5 * time.Second
 	if at := i.StateReason.When; i.Ended() && !at.IsZero() && at.Before(s.Time) {
 		return at.Add(apart)
@@ -61,6 +61,7 @@ func until(s *snapshot.Snapshot, i *snapshot.Instance) time.Time {
 // with it: when it registered and was Ready, where they say so. Perhaps tells
 // that some node registered meanwhile of which nobody knows whose it was.
 func Trace(s *snapshot.Snapshot, i *snapshot.Instance) (registered, ready time.Time, perhaps bool) {
+	v := NewView(s)
 	for _, e := range s.NodeEvents {
 		if !names(e.Node, i) || e.Last.Before(i.Launched) {
 			continue
@@ -72,5 +73,5 @@ func Trace(s *snapshot.Snapshot, i *snapshot.Instance) (registered, ready time.T
 			ready = e.Last
 		}
 	}
-	return registered, ready, ready.IsZero() && newLedger(s).perhapsNode(i, until(s, i))
+	return registered, ready, ready.IsZero() && v.Index().perhapsNode(i, until(v, i))
 }

@@ -11,7 +11,7 @@ func ZoneCounts(s *snapshot.Snapshot) (volumes, pods int, volumesKnown, podsKnow
 		return 0, 0, false, false
 	}
 	waiting := map[string]bool{}
-	for _, l := range newPlaces(s).lodge() {
+	for _, l := range NewView(s).Lodgings() {
 		if l.home.held == heldNo || l.fate != fateGap && l.fate != fateStranded {
 			continue
 		}

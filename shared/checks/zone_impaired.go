@@ -31,8 +31,8 @@ func zoneImpaired() Check {
 	}
 }
 
-func runZoneImpaired(s *snapshot.Snapshot) []Finding {
-	p := newPlaces(s)
+func runZoneImpaired(s *View) []Finding {
+	p := s.Places()
 	ours := p.used()
 	troubles := map[string]zoneTrouble{}
 	if s.Has(snapshot.LaunchHistory) {
@@ -110,7 +110,7 @@ func (p *places) impaired(z snapshot.Zone, why string) Finding {
 		},
 	}
 	var ids []string
-	suspects, _ := newLedger(p.s).suspects()
+	suspects, _ := p.s.Suspects()
 	for _, i := range suspects {
 		if i.Zone == z.Name {
 			ids = append(ids, i.ID)

@@ -29,9 +29,9 @@ func nodegroupGap() Check {
 	}
 }
 
-func runNodegroupGap(s *snapshot.Snapshot) []Finding {
-	p := newPlaces(s)
-	all := p.lodge()
+func runNodegroupGap(s *View) []Finding {
+	p := s.Places()
+	all := s.Lodgings()
 	var list []Finding
 	var uncovered []string
 	for i := range p.rigs {

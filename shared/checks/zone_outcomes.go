@@ -32,7 +32,7 @@ type zoneTrouble struct {
 
 // troubled are the zones in which launches fail in several ways, and beside
 // which they do not.
-func troubled(s *snapshot.Snapshot) map[string]zoneTrouble {
+func troubled(s *View) map[string]zoneTrouble {
 	all := map[string]*zoneTrouble{}
 	joined := map[string]map[string]int{} // group to zone
 	failed := map[string]map[string]int{}

@@ -36,7 +36,7 @@ type stand struct {
 
 // places are the nodes of a cluster by zone, and what launches them.
 type places struct {
-	s      *snapshot.Snapshot
+	s      *View
 	stands map[string][]stand
 	rigs   []rig
 	// pools tells that something else than groups launches nodes too (Karpenter,
@@ -45,7 +45,7 @@ type places struct {
 	blind bool
 }
 
-func newPlaces(s *snapshot.Snapshot) *places {
+func newPlaces(s *View) *places {
 	p := &places{s: s, stands: map[string][]stand{}, pools: s.Cluster.AutoMode}
 	p.blind = !s.Has(snapshot.Nodes) && !s.Has(snapshot.Instances)
 	of := map[string]string{} // instance to group

@@ -37,9 +37,9 @@ type stuck struct {
 	found []obstacle
 }
 
-func runPodUnschedulable(s *snapshot.Snapshot) []Finding {
-	p := newPlaces(s)
-	all := p.lodge()
+func runPodUnschedulable(s *View) []Finding {
+	p := s.Places()
+	all := s.Lodgings()
 	byZone := map[string][]stuck{}
 	var lost []stuck
 	for i := range s.WaitingPods {

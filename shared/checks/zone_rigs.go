@@ -164,7 +164,7 @@ func (p *places) failing() map[string]map[string]string {
 		}
 		all[group][zone] = why
 	}
-	for _, t := range newAttempts(p.s).list {
+	for _, t := range p.s.Attempts().list {
 		if !t.unsure {
 			note(t.group, t.zone, fmt.Sprintf("%s, %s", cmp.Or(string(t.verdict.Class), t.told), clockTime(t.at)))
 		}

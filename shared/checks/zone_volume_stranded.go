@@ -36,9 +36,9 @@ func zoneUses() []snapshot.Source {
 	}
 }
 
-func runVolumeStranded(s *snapshot.Snapshot) []Finding {
-	p := newPlaces(s)
-	all := p.lodge()
+func runVolumeStranded(s *View) []Finding {
+	p := s.Places()
+	all := s.Lodgings()
 	var list []Finding
 	var well []string
 	for _, z := range p.zones() {
@@ -137,7 +137,7 @@ func suited(l lodging) string {
 }
 
 // inVPC is the filter by the cluster's VPC, where that is known.
-func inVPC(s *snapshot.Snapshot) []string {
+func inVPC(s *View) []string {
 	if s.Cluster.VPC == "" {
 		return nil
 	}

@@ -1,0 +1,93 @@
+package checks
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/snapshot"
+	"rollcall/shared/snapshot/snapshottest"
+)
+
+// A check finds the same alone, among all others, and after them: none of them
+// changes a fact that they share.
+func TestSharedFactsChangeNoVerdict(t *testing.T) {
+	list := All()
+	backwards := slices.Clone(list)
+	slices.Reverse(backwards)
+	of := func(results []Result, id ID) (own []Result) {
+		for _, r := range results {
+			if r.Check == id {
+				own = append(own, r)
+			}
+		}
+		return own
+	}
+	for id, tests := range cases() {
+		for _, tt := range tests[:1] {
+			forwards, back := Eval(list, tt.world), Eval(backwards, tt.world)
+			if got, want := of(forwards, id), evalOne(t, id, tt.world); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s/%s (-with the others +alone):\n%s", id, tt.name, cmp.Diff(got, want))
+			}
+			for _, c := range list {
+				if got, want := of(forwards, c.ID), of(back, c.ID); !reflect.DeepEqual(got, want) {
+					t.Errorf("%s/%s: %s (-in the list's order +the other way round):\n%s", id, tt.name, c.ID, cmp.Diff(got, want))
+				}
+			}
+		}
+	}
+}
+
+// In one Eval of all checks each fact is derived once.
+func TestFactsAreDerivedOnce(t *testing.T) {
+	most := map[string]int{}
+	for _, s := range []*snapshot.Snapshot{snapshottest.PrivateWithNAT(), missed()} {
+		v := NewView(s)
+		for _, c := range All() {
+			run(c, v)
+		}
+		for fact, times := range v.derived() {
+			most[fact] = max(most[fact], times)
+		}
+	}
+	for fact, times := range most {
+		if times != 1 {
+			t.Errorf("%s: derived %d times, want once", fact, times)
+		}
+	}
+}
+
+// A fact whose derivation breaks breaks every check that asks for it, not only
+// the first.
+func TestBrokenFactBreaksEveryCheckThatAsks(t *testing.T) {
+	var f fact[int]
+	ask := func(*View) []Finding {
+		f.of(func() int { panic("index out of range") })
+		return nil
+	}
+	got := lines(Eval([]Check{{ID: "test/one", Run: ask}, {ID: "test/two", Run: ask}}, &snapshot.Snapshot{Cluster: snapshot.Cluster{Name: "prod"}}))
+	want := []string{
+		"unknown prod [] check test/one: broken: the check itself broke: index out of range",
+		"unknown prod [] check test/two: broken: the check itself broke: index out of range",
+	}
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Errorf("Eval (-got +want):\n%s", diff)
+	}
+}
+
+// What a finding covers may be a fact's own list: Eval sorts a copy.
+func TestEvalSortsACopy(t *testing.T) {
+	fact := []string{"subnet-b", "subnet-a"}
+	c := Check{ID: "test/shares", Run: func(*View) []Finding {
+		return []Finding{{Outcome: Pass, Resource: "prod", Covers: fact}}
+	}}
+	got := Eval([]Check{c}, &snapshot.Snapshot{})
+	if diff := cmp.Diff(got[0].Covers, []string{"subnet-a", "subnet-b"}); diff != "" {
+		t.Errorf("Covers (-got +want):\n%s", diff)
+	}
+	if diff := cmp.Diff(fact, []string{"subnet-b", "subnet-a"}); diff != "" {
+		t.Errorf("the fact itself (-got +want):\n%s", diff)
+	}
+}
