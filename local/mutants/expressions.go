@@ -1,0 +1,391 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"strconv"
+)
+
+// find finds the mutants of the file that is open.
+func (w *writer) find() {
+	ast.PreorderStack(w.file, nil, func(n ast.Node, stack []ast.Node) bool {
+		w.function = functionOf(n, stack)
+		switch n := n.(type) {
+		case *ast.GenDecl:
+			// The compiler needs constants, types and imports as they are.
+			return n.Tok == token.VAR
+		case *ast.ArrayType:
+			return false
+		case *ast.CallExpr:
+			return !w.calls(n, "log/slog") // no test of behaviour asks for what is logged
+		case *ast.BinaryExpr:
+			w.binary(n)
+		case *ast.Ident:
+			w.truth(n, stack)
+		case *ast.BasicLit:
+			w.number(n, stack)
+		case *ast.CompositeLit:
+			w.list(n)
+		case *ast.ReturnStmt:
+			w.returned(n, stack)
+		case *ast.IfStmt:
+			w.condition(n.Cond)
+			w.otherwise(n.Else)
+		case *ast.ForStmt:
+			w.condition(n.Cond)
+		case *ast.CaseClause:
+			w.clause(n, stack)
+		case ast.Stmt:
+			w.statement(n, stack)
+		}
+		return true
+	})
+}
+
+// functionOf names the function that a node is in: "ranking.hide", or the
+// variable that is declared.
+func functionOf(n ast.Node, stack []ast.Node) string {
+	for _, n := range append(stack[:len(stack):len(stack)], n) {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if n.Recv == nil || len(n.Recv.List) == 0 {
+				return n.Name.Name
+			}
+			t := n.Recv.List[0].Type
+			for {
+				switch of := t.(type) {
+				case *ast.StarExpr:
+					t = of.X
+					continue
+				case *ast.IndexExpr:
+					t = of.X
+					continue
+				case *ast.Ident:
+					return of.Name + "." + n.Name.Name
+				}
+				return n.Name.Name
+			}
+		case *ast.ValueSpec:
+			return n.Names[0].Name
+		}
+	}
+	return ""
+}
+
+// helpers are the functions of the chooser by what they do.
+var helpers = map[token.Token]struct {
+	name    string
+	instead token.Token
+	op      operator
+}{
+	token.LSS: {"mutantLess", token.LEQ, boundary},
+	token.LEQ: {"mutantLessOrEqual", token.LSS, boundary},
+	token.GTR: {"mutantMore", token.GEQ, boundary},
+	token.GEQ: {"mutantMoreOrEqual", token.GTR, boundary},
+	token.ADD: {"mutantAdd", token.SUB, arithmetic},
+	token.SUB: {"mutantSubtract", token.ADD, arithmetic},
+	token.MUL: {"mutantMultiply", token.QUO, arithmetic},
+	token.QUO: {"mutantDivide", token.MUL, arithmetic},
+	token.REM: {"mutantRemainder", token.MUL, arithmetic},
+}
+
+func (w *writer) binary(n *ast.BinaryExpr) {
+	if w.isConstant(n) {
+		return
+	}
+	switch n.Op {
+	case token.LAND, token.LOR:
+		w.both(n)
+		return
+	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
+		w.condition(n)
+	}
+	h, ok := helpers[n.Op]
+	if !ok {
+		return
+	}
+	basic, ok := w.typeOf(n.X).Underlying().(*types.Basic)
+	if !ok || h.op == arithmetic && basic.Info()&types.IsNumeric == 0 || basic.Info()&types.IsComplex != 0 {
+		return
+	}
+	id := w.add(n.OpPos, h.op, w.raw(n), w.raw(n.X)+" "+h.instead.String()+" "+w.raw(n.Y))
+	w.place(n).base = func() string {
+		return fmt.Sprintf("%s(%d, %s, %s)", h.name, id, w.write(n.X), w.write(n.Y))
+	}
+}
+
+// both drops each operand of a chain of && or of || in its turn.
+func (w *writer) both(n *ast.BinaryExpr) {
+	if !isBool(w.typeOf(n)) {
+		return
+	}
+	left, right := 0, 0
+	if inner, ok := ast.Unparen(n.X).(*ast.BinaryExpr); !ok || inner.Op != n.Op {
+		left = w.add(n.X.Pos(), dropped, w.raw(n), w.raw(n.Y))
+	}
+	if inner, ok := ast.Unparen(n.Y).(*ast.BinaryExpr); !ok || inner.Op != n.Op {
+		right = w.add(n.Y.Pos(), dropped, w.raw(n), w.raw(n.X))
+	}
+	w.asked[ast.Unparen(n.X)], w.asked[ast.Unparen(n.Y)] = true, true
+	helper := "mutantAnd"
+	if n.Op == token.LOR {
+		helper = "mutantOr"
+	}
+	w.place(n).base = func() string {
+		return fmt.Sprintf("%s(%d, %d, %s, func() bool { return %s })", helper, left, right, w.write(n.X), w.write(n.Y))
+	}
+}
+
+func isBool(t types.Type) bool {
+	b, ok := types.Unalias(t).(*types.Basic)
+	return ok && b.Info()&types.IsBoolean != 0
+}
+
+// truth turns true and false, where they are given on. To set a key's value is
+// not to be true, or not to be set: taken away already.
+func (w *writer) truth(n *ast.Ident, stack []ast.Node) {
+	if _, ok := stack[len(stack)-1].(*ast.AssignStmt); ok || w.besideError(stack[len(stack)-1]) || !w.isConstant(n) || w.pkg.TypesInfo.Uses[n].Parent() != types.Universe {
+		return
+	}
+	w.condition(n)
+}
+
+// condition negates a condition that is not put together of others, whose
+// operands are dropped, once.
+func (w *writer) condition(e ast.Expr) {
+	if e == nil || !isBool(w.typeOf(e)) || w.asked[ast.Unparen(e)] {
+		return
+	}
+	w.asked[ast.Unparen(e)] = true
+	switch inner := ast.Unparen(e).(type) {
+	case *ast.BinaryExpr:
+		if inner.Op == token.LAND || inner.Op == token.LOR {
+			return
+		}
+	case *ast.UnaryExpr:
+		if _, ok := ast.Unparen(inner.X).(*ast.BinaryExpr); ok {
+			w.condition(inner.X)
+			return
+		}
+		w.asked[ast.Unparen(inner.X)] = true
+	}
+	id := w.add(e.Pos(), negate, w.raw(e), negated(w.raw(e), e))
+	w.around(e, "mutantNegate(%d, ", id)
+}
+
+func negated(text string, e ast.Expr) string {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.UnaryExpr:
+		if e.Op == token.NOT {
+			return text[1:]
+		}
+	case *ast.BinaryExpr:
+		return "!(" + text + ")"
+	}
+	return "!" + text
+}
+
+// number makes a whole number one more and one less. A bound that it is compared
+// with by < or > is moved by that operator already; what is only room to be kept
+// makes no difference.
+func (w *writer) number(n *ast.BasicLit, stack []ast.Node) {
+	if n.Kind != token.INT {
+		return
+	}
+	// The largest expression that the compiler computes, as it needs to.
+	var whole ast.Expr = n
+	var parent ast.Node
+	at := len(stack) - 1
+	for ; at >= 0; at-- {
+		e, ok := stack[at].(ast.Expr)
+		if !ok || !w.isConstant(e) {
+			break
+		}
+		whole = e
+	}
+	for ; at >= 0; at-- {
+		parent = stack[at]
+		if _, ok := parent.(*ast.ParenExpr); !ok {
+			break
+		}
+	}
+	if w.besideError(parent) {
+		return
+	}
+	switch p := parent.(type) {
+	case *ast.BinaryExpr:
+		switch p.Op {
+		case token.LSS, token.LEQ, token.GTR, token.GEQ, token.SHL, token.SHR:
+			return
+		}
+	case *ast.CallExpr:
+		if f, ok := p.Fun.(*ast.Ident); ok && f.Name == "make" || w.calls(p, "time", "Date") {
+			return
+		}
+	case *ast.KeyValueExpr:
+		if p.Key == whole {
+			return
+		}
+	}
+	value, ok := constant.Int64Val(constant.MakeFromLiteral(n.Value, token.INT, 0))
+	if !ok {
+		return
+	}
+	basic, isBasic := w.typeOf(whole).Underlying().(*types.Basic)
+	name, known := w.typeName(n.Pos(), types.Default(w.typeOf(whole)))
+	if !isBasic || basic.Info()&types.IsNumeric == 0 || !known {
+		return
+	}
+	start := w.offset(whole.Pos())
+	text := w.raw(whole)
+	changed := func(v int64) string {
+		return text[:w.offset(n.Pos())-start] + strconv.FormatInt(v, 10) + text[w.offset(n.End())-start:]
+	}
+	values := []int64{value + 1}
+	if value > 0 {
+		values = append(values, value-1)
+	}
+	for _, v := range values {
+		after := changed(v)
+		id := w.add(n.Pos(), wholeNumber, text, after)
+		p := w.place(whole)
+		p.around = append(p.around, func(text string) string { return fmt.Sprintf("mutantPick[%s](%d, %s, %s)", name, id, text, after) })
+	}
+}
+
+// list leaves each of a list's strings out.
+func (w *writer) list(n *ast.CompositeLit) {
+	s, ok := w.typeOf(n).Underlying().(*types.Slice)
+	if !ok || len(n.Elts) < 2 || n.Type == nil {
+		return
+	}
+	if b, ok := s.Elem().Underlying().(*types.Basic); !ok || b.Info()&types.IsString == 0 {
+		return
+	}
+	first := 0
+	for i, e := range n.Elts {
+		if _, ok := e.(*ast.KeyValueExpr); ok {
+			return
+		}
+		id := w.add(e.Pos(), element, w.raw(e), "without it")
+		if i == 0 {
+			first = id
+		}
+	}
+	w.around(n, "mutantWithout(%d, ", first)
+}
+
+// returned gives back nothing in the place of what is returned, and the opposite
+// of a truth.
+func (w *writer) returned(n *ast.ReturnStmt, stack []ast.Node) {
+	results := w.resultsOf(stack)
+	if results == nil || len(n.Results) != results.Len() {
+		return
+	}
+	for i, e := range n.Results {
+		t := results.At(i).Type()
+		switch {
+		case isBool(t) && isBool(w.typeOf(e)):
+			if !w.isConstant(e) || !w.besideError(n) {
+				w.condition(e)
+			}
+		case isError(t):
+			if isError(w.typeOf(e)) {
+				w.zero(e, "error", "nil")
+			}
+		default:
+			if tv := w.pkg.TypesInfo.Types[e]; tv.IsNil() || tv.Value != nil && isZero(tv.Value) {
+				continue
+			}
+			if c, ok := ast.Unparen(e).(*ast.CompositeLit); ok && len(c.Elts) == 0 {
+				continue
+			}
+			if _, isInterface := t.Underlying().(*types.Interface); isInterface {
+				continue
+			}
+			if name, ok := w.typeName(e.Pos(), t); ok {
+				w.zero(e, name, "its zero value")
+			}
+		}
+	}
+}
+
+// besideError tells what returns an error too: nobody looks at the constants
+// beside it.
+func (w *writer) besideError(n ast.Node) bool {
+	r, ok := n.(*ast.ReturnStmt)
+	if !ok || len(r.Results) < 2 {
+		return false
+	}
+	last := r.Results[len(r.Results)-1]
+	return isError(w.typeOf(last)) || types.Implements(w.typeOf(last), errorType)
+}
+
+var errorType = types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
+
+func (w *writer) zero(e ast.Expr, typeName, after string) {
+	id := w.add(e.Pos(), zero, "return "+w.raw(e), after)
+	w.around(e, "mutantZero[%s](%d, ", typeName, id)
+}
+
+func isZero(v constant.Value) bool {
+	switch v.Kind() {
+	case constant.String:
+		return constant.StringVal(v) == ""
+	case constant.Int, constant.Float:
+		return constant.Sign(v) == 0
+	}
+	return false
+}
+
+func isError(t types.Type) bool {
+	return t != nil && types.Identical(t, types.Universe.Lookup("error").Type())
+}
+
+// resultsOf are what the function returns that is open.
+func (w *writer) resultsOf(stack []ast.Node) *types.Tuple {
+	for i := len(stack) - 1; i >= 0; i-- {
+		var t types.Type
+		switch f := stack[i].(type) {
+		case *ast.FuncLit:
+			t = w.typeOf(f)
+		case *ast.FuncDecl:
+			t = w.typeOf(f.Name)
+		default:
+			continue
+		}
+		if signature, ok := t.(*types.Signature); ok {
+			return signature.Results()
+		}
+		return nil
+	}
+	return nil
+}
+
+// calls tells a call of a function of a package, by the package's path.
+func (w *writer) calls(call *ast.CallExpr, path string, names ...string) bool {
+	f := w.called(call)
+	if f == nil || f.Pkg() == nil || f.Pkg().Path() != path {
+		return false
+	}
+	for _, name := range names {
+		if f.Name() == name {
+			return true
+		}
+	}
+	return len(names) == 0
+}
+
+// called is the function or method that is called; nil where it is none by name.
+func (w *writer) called(call *ast.CallExpr) types.Object {
+	switch f := ast.Unparen(call.Fun).(type) {
+	case *ast.Ident:
+		return w.pkg.TypesInfo.Uses[f]
+	case *ast.SelectorExpr:
+		return w.pkg.TypesInfo.Uses[f.Sel]
+	}
+	return nil
+}
