@@ -111,10 +111,16 @@ func (w *writer) binary(n *ast.BinaryExpr) {
 	if !ok || h.op == arithmetic && basic.Info()&types.IsNumeric == 0 || basic.Info()&types.IsComplex != 0 {
 		return
 	}
-	id := w.add(n.OpPos, h.op, w.raw(n), w.raw(n.X)+" "+h.instead.String()+" "+w.raw(n.Y))
+	id := w.add(n.OpPos, h.op, w.sides(n, n.Op), w.sides(n, h.instead))
 	w.place(n).base = func() string {
 		return fmt.Sprintf("%s(%d, %s, %s)", h.name, id, w.write(n.X), w.write(n.Y))
 	}
+}
+
+// sides is what stands on both sides of an operator, as much as a line of the
+// report holds.
+func (w *writer) sides(n *ast.BinaryExpr, op token.Token) string {
+	return tail(w.raw(n.X)) + " " + op.String() + " " + head(w.raw(n.Y))
 }
 
 // both drops each operand of a chain of && or of || in its turn.
@@ -124,10 +130,10 @@ func (w *writer) both(n *ast.BinaryExpr) {
 	}
 	left, right := 0, 0
 	if inner, ok := ast.Unparen(n.X).(*ast.BinaryExpr); !ok || inner.Op != n.Op {
-		left = w.add(n.X.Pos(), dropped, w.raw(n), w.raw(n.Y))
+		left = w.add(n.X.Pos(), dropped, w.sides(n, n.Op), head(w.raw(n.Y)))
 	}
 	if inner, ok := ast.Unparen(n.Y).(*ast.BinaryExpr); !ok || inner.Op != n.Op {
-		right = w.add(n.Y.Pos(), dropped, w.raw(n), w.raw(n.X))
+		right = w.add(n.Y.Pos(), dropped, w.sides(n, n.Op), tail(w.raw(n.X)))
 	}
 	w.asked[ast.Unparen(n.X)], w.asked[ast.Unparen(n.Y)] = true, true
 	helper := "mutantAnd"

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/token"
 	"strings"
-	"unicode/utf8"
 )
 
 // operator is a kind of change.
@@ -49,14 +48,27 @@ func (m mutant) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s: %s → %s%s", m.Position.Filename, m.Position.Line, m.Function, m.Operator, m.Before, m.After, again)
 }
 
-// maxText is how long a text of code may be in a line of the report.
-const maxText = 90
+// maxText is how many characters of code are shown of a mutant, and maxSide how
+// many on each side of an operator.
+const (
+	maxText = 90
+	maxSide = 44
+)
 
 // oneLine is a piece of code in one line, cut to what a line can hold.
-func oneLine(code string) string {
-	code = strings.Join(strings.Fields(code), " ")
-	if utf8.RuneCountInString(code) > maxText {
-		return string([]rune(code)[:maxText-1]) + "…"
+func oneLine(code string) string { return cut(code, maxText, false) }
+
+// head and tail are the beginning and the end of a piece of code.
+func head(code string) string { return cut(code, maxSide, false) }
+func tail(code string) string { return cut(code, maxSide, true) }
+
+func cut(code string, most int, end bool) string {
+	runes := []rune(strings.Join(strings.Fields(code), " "))
+	switch n := len(runes); {
+	case n <= most:
+		return string(runes)
+	case end:
+		return "…" + string(runes[n-most+1:])
 	}
-	return code
+	return string(runes[:most-1]) + "…"
 }

@@ -61,15 +61,15 @@ func Conclude(f Facts) (end snapshot.End, cause, why string) {
 func (f Facts) over() (end snapshot.End, cause, why string) {
 	v := activity.ClassifyReason(f.Reason.Code, f.Reason.Message)
 	known := f.Reason != EndReason{}
-	if known && v.Class.Launch() {
+	if v.Class.Launch() {
 		return snapshot.Refused, string(v.Class), f.said(v)
 	}
 	missed := f.missed()
 	switch {
 	case missed:
-	case f.Unseen != "" && !(known && v.NeverRan):
+	case f.Unseen != "" && !v.NeverRan:
 		return snapshot.Unclear, "", f.Unseen
-	case f.Ended.IsZero() && !known && !f.Forgotten.IsZero():
+	case f.Ended.IsZero() && !known:
 		return snapshot.Unclear, "", "EC2 does not know it any more, and nobody saw how it ended"
 	}
 	late := f.late()
@@ -110,7 +110,7 @@ func (f Facts) late() bool {
 	case !f.Noticed.IsZero() && (f.Over.IsZero() || f.Over.Sub(f.Noticed) > notice):
 		return !f.Noticed.Add(notice).Before(f.Due)
 	}
-	return !f.Missed.IsZero() || !f.Over.IsZero() && f.Over.Sub(f.Due) > between
+	return !f.Missed.IsZero() || f.Over.Sub(f.Due) > between
 }
 
 // outlived tells that it was there for longer than any launch has to join.
@@ -141,14 +141,14 @@ func (f Facts) since(t time.Time) bool {
 	if end.IsZero() {
 		end = f.Over
 	}
-	return !end.IsZero() && !end.Before(t)
+	return !end.Before(t)
 }
 
 // called tells that somebody ended the instance, and who, as far as that is
 // known.
 func (f Facts) called(v activity.Verdict) (why string, ok bool) {
 	switch {
-	case f.By != "" && activity.Asked(f.By):
+	case activity.Asked(f.By):
 		return "its group ended it, as it was asked: " + activity.Clean(f.By), true
 	case f.By != "" && !activity.FoundEnded(f.By):
 		return "its group replaced it: " + activity.Clean(f.By), true
