@@ -130,10 +130,10 @@ func (w *writer) both(n *ast.BinaryExpr) {
 	}
 	left, right := 0, 0
 	if inner, ok := ast.Unparen(n.X).(*ast.BinaryExpr); !ok || inner.Op != n.Op {
-		left = w.add(n.X.Pos(), dropped, w.sides(n, n.Op), head(w.raw(n.Y)))
+		left = w.add(n.X.Pos(), dropped, w.raw(n.X)+" "+n.Op.String(), "nothing")
 	}
 	if inner, ok := ast.Unparen(n.Y).(*ast.BinaryExpr); !ok || inner.Op != n.Op {
-		right = w.add(n.Y.Pos(), dropped, w.sides(n, n.Op), tail(w.raw(n.X)))
+		right = w.add(n.Y.Pos(), dropped, n.Op.String()+" "+w.raw(n.Y), "nothing")
 	}
 	w.asked[ast.Unparen(n.X)], w.asked[ast.Unparen(n.Y)] = true, true
 	helper := "mutantAnd"

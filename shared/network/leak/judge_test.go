@@ -2,6 +2,7 @@ package leak
 
 import (
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -97,6 +98,8 @@ func TestJudge(t *testing.T) {
 		{"an id that is too short", described("aws-K8S-i-0d0000000"), NotByCNI},
 		{"two lines", described("aws-K8S-" + owner + "\n"), NotByCNI},
 		{"the control plane's", described("Amazon EKS prod"), NotByCNI},
+		{"an id alone", described(owner), NotByCNI},
+		{"an id without its beginning", described("aws-K8S-0d00000000000dead"), NotByCNI},
 		{"the tag names another instance", tag(TagInstance, "i-0d0000000000000a1"), TagsDisagree},
 		{"the tag in another writing", tag(TagInstance, "i-0D00000000000DEAD"), TagsDisagree},
 		{"no tag names the instance", untag(TagInstance), TagsDisagree},
@@ -181,6 +184,39 @@ func TestVerdictSaysWhatIsKnown(t *testing.T) {
 	i.Description = "mine"
 	if v := Judge(i, ground()); v.Owner != owner || v.Dead() || Owner(i) != "" {
 		t.Errorf("verdict %+v", v)
+	}
+	if got := Owner(left()); got != owner {
+		t.Errorf("the description names %q", got)
+	}
+	// What the description says comes before the tag.
+	i = left()
+	i.Tags[TagInstance] = "i-0d0000000000000a1"
+	if v := Judge(i, ground()); v.Owner != owner || v.Why != TagsDisagree {
+		t.Errorf("verdict %+v", v)
+	}
+	// A date of before there was a VPC CNI is none; its first day is one.
+	for text, want := range map[string]time.Time{
+		"2016-12-31T23:59:59Z": {}, "2017-01-01T00:00:00Z": time.Date(2017, time.January, 1, 0, 0, 0, 0, time.UTC), "yesterday": {},
+	} {
+		i = left()
+		i.Tags[TagCreated] = text
+		if v := Judge(i, ground()); !v.Created.Equal(want) {
+			t.Errorf("%s: created %s", text, v.Created)
+		}
+	}
+}
+
+// Somebody has to see to what a node that is gone left behind, whether or not
+// it may be deleted; of nothing else can it be told.
+func TestDead(t *testing.T) {
+	dead := []Reason{Leaked, Untagged, Strangers, OtherCluster}
+	for _, why := range []Reason{
+		Leaked, HalfRead, InUse, NotPlain, RequesterManaged, OtherAccount, OtherVPC, PublicAddress, NotByCNI, TagsDisagree, OwnerUnread,
+		OwnerLives, NoDate, TooYoung, OtherCluster, Untagged, Strangers,
+	} {
+		if got := (Verdict{Why: why}).Dead(); got != slices.Contains(dead, why) {
+			t.Errorf("%s: dead %v", why, got)
+		}
 	}
 }
 

@@ -47,7 +47,7 @@ type Pace struct {
 
 // Begin is the pace of a run, from what the last one left.
 func Begin(last Pace, now time.Time) Pace {
-	if last.At.IsZero() || last.At.After(now) || !(last.Rate > 0) || !(last.Level >= 0) {
+	if last.At.After(now) || !(last.Rate > 0) || !(last.Level >= 0) {
 		return Pace{Level: Bucket - reserve, At: now, Rate: Refill}
 	}
 	idle := now.Sub(last.At)

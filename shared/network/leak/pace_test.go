@@ -162,6 +162,14 @@ func TestBegin(t *testing.T) {
 		{"others were there some time ago", Pace{Level: 0, At: now.Add(-time.Minute), Rate: 1}, Pace{Level: 60, At: now, Rate: 5}},
 		{"of the future", Pace{Level: 3, At: now.Add(time.Hour), Rate: 1}, Pace{Level: 97, At: now, Rate: 5}},
 		{"nonsense", Pace{Level: -3, At: now, Rate: -1}, Pace{Level: 97, At: now, Rate: 5}},
+		{"a level under none", Pace{Level: -0.5, At: now, Rate: 2}, Pace{Level: 97, At: now, Rate: 5}},
+		{"no number for a level", Pace{Level: math.NaN(), At: now, Rate: 2}, Pace{Level: 97, At: now, Rate: 5}},
+		{"an empty bucket", Pace{Level: 0, At: now, Rate: 2}, Pace{Level: 0, At: now, Rate: 2}},
+		{"a bucket that gains nothing", Pace{Level: 3, At: now, Rate: 0}, Pace{Level: 97, At: now, Rate: 5}},
+		{"a bucket that loses", Pace{Level: 3, At: now, Rate: -0.1}, Pace{Level: 97, At: now, Rate: 5}},
+		{"of no time", Pace{Level: 3, Rate: 1}, Pace{Level: 97, At: now, Rate: 5}},
+		{"less than the least", Pace{Level: 3, At: now, Rate: 0.01}, Pace{Level: 3, At: now, Rate: leastRate}},
+		{"what was on its way is answered", Pace{Level: 3, At: now, Rate: 1, out: 4, went: 9}, Pace{Level: 3, At: now, Rate: 1}},
 		{"too much", Pace{Level: 1e9, At: now.Add(-time.Second), Rate: 1e9}, Pace{Level: 97, At: now, Rate: most}},
 	} {
 		if got := Begin(test.last, now); got != test.want {
@@ -198,5 +206,97 @@ func TestThrottledAtOnce(t *testing.T) {
 	}
 	if p.Rate != leastRate {
 		t.Errorf("rate %v, want the least", p.Rate)
+	}
+}
+
+// What is on its way counts until it is answered, given back or lost, and never
+// under none: it is what the bucket is believed to owe when EC2 refuses.
+func TestThrottledOwesWhatIsOnItsWay(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		do   func(p *Pace)
+		want float64 // level after a refusal
+	}{
+		{"six on their way, one of them refused", func(*Pace) {}, -2.5},
+		{"one went through", func(p *Pace) { p.Went() }, -2},
+		{"one was given back", func(p *Pace) { p.Give() }, -2},
+		{"one was lost", func(p *Pace) { p.Lost() }, -2},
+		{"all went through", func(p *Pace) {
+			for range 6 {
+				p.Went()
+			}
+		}, 0},
+		{"more were given back than sent", func(p *Pace) {
+			for range 9 {
+				p.Give()
+			}
+			p.Take(now)
+		}, 0},
+		{"more were lost than sent", func(p *Pace) {
+			for range 9 {
+				p.Lost()
+			}
+			p.Take(now)
+		}, 0},
+		{"more went through than were sent", func(p *Pace) {
+			for range 9 {
+				p.Went()
+			}
+			p.Take(now)
+		}, 0},
+	} {
+		p := Begin(Pace{Level: 20, At: now, Rate: 1}, now)
+		for range 6 {
+			if wait := p.Take(now); wait != 0 {
+				t.Fatalf("wait %s", wait)
+			}
+		}
+		test.do(&p)
+		if p.Throttled(now, now); p.Level != test.want {
+			t.Errorf("%s: level %v, want %v", test.name, p.Level, test.want)
+		}
+	}
+}
+
+// What was believed to be in store and was not says nothing of the rate; what is
+// refused of an empty bucket does, once for all that was sent before.
+func TestThrottledSaysOfTheRate(t *testing.T) {
+	second := func(n int) time.Time { return now.Add(time.Duration(n) * time.Second) }
+	p := Begin(Pace{Level: 1, At: now, Rate: 4}, now)
+	if p.Throttled(now, now); p.Rate != 4 || !p.Cut.Equal(now) || p.Level != 0 {
+		t.Errorf("of one in store: %+v, want the rate as it was", p)
+	}
+	p = Begin(Pace{Level: 0.5, At: now, Rate: 4}, now)
+	if p.Throttled(now, now); p.Rate != 2 || !p.Cut.Equal(now) {
+		t.Errorf("of none in store: %+v, want the rate halved", p)
+	}
+	// Sent before the cut, refused after it: the cut is as late as that.
+	p.Level = 0
+	if p.Throttled(second(-1), now); p.Rate != 2 || !p.Cut.Equal(now) {
+		t.Errorf("sent before the cut: %+v", p)
+	}
+	p.Level, p.At = 0, second(0)
+	if p.Throttled(second(-1), second(0)); p.Rate != 2 {
+		t.Errorf("sent before the cut: %+v", p)
+	}
+	// In store again, later: the cut moves on, and never back.
+	p.Level, p.At = 50, second(10)
+	if p.Throttled(second(10), second(10)); p.Rate != 2 || !p.Cut.Equal(second(10)) {
+		t.Errorf("in store again: %+v, want the cut now", p)
+	}
+	p.Level, p.At = 50, second(10)
+	if p.Throttled(second(5), second(5)); !p.Cut.Equal(second(10)) {
+		t.Errorf("told by a clock behind: %+v, want the cut as it was", p)
+	}
+}
+
+// Ready counts what the bucket gains until then.
+func TestReadyAfterATime(t *testing.T) {
+	p := Begin(Pace{Level: 10, At: now, Rate: 2}, now)
+	if n := p.Ready(now.Add(5*time.Second), 3*time.Second); n != 26 {
+		t.Errorf("%d ready, want 10, 10 gained, and 6 within 3 s", n)
+	}
+	if p.Level != 10 {
+		t.Errorf("asking took something: %+v", p)
 	}
 }

@@ -65,6 +65,91 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// What is right at its bound is deleted.
+func TestDecideAtTheBounds(t *testing.T) {
+	for name, bound := range map[string]func(list []Verdict, s map[string]Sighting, r *Rules){
+		"seen long enough ago": func(_ []Verdict, s map[string]Sighting, r *Rules) {
+			set(s, func(x *Sighting) { x.First = r.Began.Add(-Apart) })
+		},
+		"all of the VPC's, and it may": func(_ []Verdict, _ map[string]Sighting, r *Rules) { r.Interfaces, r.Share = 3, 100 },
+		"the share to the interface":   func(_ []Verdict, _ map[string]Sighting, r *Rules) { r.Interfaces, r.Share = 4, 75 },
+		"approved":                     func(list []Verdict, _ map[string]Sighting, r *Rules) { r.Only = approve(list) },
+		"the cap to the interface":     func(_ []Verdict, _ map[string]Sighting, r *Rules) { r.Cap = 3 },
+		// Only who asks is asked back.
+		"asked for today, as long as it was only asked for": func(list []Verdict, _ map[string]Sighting, r *Rules) { r.Asked = approve(list) },
+	} {
+		list := some(3)
+		s, r := seen(list), rules()
+		bound(list, s, &r)
+		if p := Decide(list, s, r); len(p.Delete) != 3 || len(p.Ask) > 0 || whys(p)[Leaked] != 3 {
+			t.Errorf("%s: deletes %v, %v", name, ids(p.Delete), whys(p))
+		}
+	}
+}
+
+func approve(list []Verdict) map[string]bool {
+	m := map[string]bool{}
+	for _, v := range list {
+		m[v.Interface.ID] = true
+	}
+	return m
+}
+
+// One above the share is over it, however many there are.
+func TestDecideTheShareOfMany(t *testing.T) {
+	list := some(100)
+	r := rules()
+	r.Interfaces, r.Share = 202, 50
+	if p := Decide(list, seen(list), r); p.Stopped != nil {
+		t.Errorf("100 of 202 are stopped at half: %+v", p.Stopped)
+	}
+	r.Interfaces, r.Share = 199, 50
+	if p := Decide(list, seen(list), r); p.Stopped == nil || len(p.Delete) > 0 {
+		t.Errorf("100 of 199 are not stopped at half: deletes %d", len(p.Delete))
+	}
+}
+
+// What no rule lets be deleted does not stop the others, and one that is told
+// of another state of itself is not left behind for it.
+func TestDecideCountsCandidatesAlone(t *testing.T) {
+	list := some(4)
+	list[2].Why, list[3].Why = InUse, OwnerLives
+	r := rules()
+	r.Interfaces, r.Share = 4, 50
+	if p := Decide(list, seen(list), r); p.Stopped != nil || len(p.Delete) != 2 {
+		t.Errorf("2 of 4 at half: stopped %+v, deletes %v", p.Stopped, ids(p.Delete))
+	}
+}
+
+// What EC2 was asked about today says so.
+func TestDecideAsksOnceADay(t *testing.T) {
+	list := some(2)
+	r := rules()
+	r.Modes, r.Asked = func(string) Mode { return DryRun }, map[string]bool{"eni-00": true}
+	p := Decide(list, seen(list), r)
+	if diff := cmp.Diff([]string{"eni-01"}, ids(p.Ask)); diff != "" || whys(p)[AskedToday] != 1 || len(p.Delete) > 0 {
+		t.Errorf("%v; to ask for (-want +got):\n%s", whys(p), diff)
+	}
+}
+
+// Sightings to forget come in the order of their names, whatever the map's.
+func TestDecideForgetsInOrder(t *testing.T) {
+	s := map[string]Sighting{}
+	var want []string
+	for i := range 40 {
+		id := fmt.Sprintf("eni-%02d", i)
+		s[id] = Sighting{Interface: id, Version: 1}
+		want = append(want, id)
+	}
+	var got []string
+	for _, x := range Decide(nil, s, rules()).Forget {
+		got = append(got, x.Interface)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // Only one rule is broken in each, and nothing is deleted.
 func TestDecideHolds(t *testing.T) {
 	for _, test := range []struct {
@@ -88,6 +173,7 @@ func TestDecideHolds(t *testing.T) {
 		}, NotSeenBefore},
 		{"seen in another state", func(_ []Verdict, s map[string]Sighting, _ *Rules) { set(s, func(x *Sighting) { x.Print = "other" }) }, NotSeenBefore},
 		{"seen, and not written", func(_ []Verdict, s map[string]Sighting, _ *Rules) { set(s, func(x *Sighting) { x.Version = 0 }) }, NotSeenBefore},
+		{"seen without a print", func(_ []Verdict, s map[string]Sighting, _ *Rules) { set(s, func(x *Sighting) { x.Print = "" }) }, NotSeenBefore},
 		{"another run is at it", func(_ []Verdict, s map[string]Sighting, _ *Rules) {
 			set(s, func(x *Sighting) { x.Deleting = &Audit{At: now.Add(-Lease + time.Second)} })
 		}, Claimed},

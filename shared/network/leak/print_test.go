@@ -14,6 +14,34 @@ func TestPrint(t *testing.T) {
 	if Print(same) != Print(left()) {
 		t.Error("the order of addresses changes the print")
 	}
+	if n := len(Print(left())); n != 32 {
+		t.Errorf("a print of %d digits, want 32: prints that are remembered would not fit", n)
+	}
+	for name, two := range map[string]func(i *snapshot.Interface, first, second int){
+		"prefixes": func(i *snapshot.Interface, first, second int) {
+			list := []netip.Prefix{netip.MustParsePrefix("10.42.2.0/28"), netip.MustParsePrefix("10.42.3.0/28")}
+			i.Prefixes = []netip.Prefix{list[first], list[second]}
+		},
+		"prefixes of one address": func(i *snapshot.Interface, first, second int) {
+			list := []netip.Prefix{netip.MustParsePrefix("10.42.0.0/28"), netip.MustParsePrefix("10.42.0.0/24")}
+			i.Prefixes = []netip.Prefix{list[first], list[second]}
+		},
+		"IPv6 addresses": func(i *snapshot.Interface, first, second int) {
+			list := []netip.Addr{netip.MustParseAddr("fd00::1"), netip.MustParseAddr("fd00::2")}
+			i.IPv6 = []netip.Addr{list[first], list[second]}
+		},
+		"groups": func(i *snapshot.Interface, first, second int) {
+			list := []string{"sg-1", "sg-2"}
+			i.Groups = []string{list[first], list[second]}
+		},
+	} {
+		one, other := left(), left()
+		two(&one, 0, 1)
+		two(&other, 1, 0)
+		if Print(one) != Print(other) {
+			t.Errorf("the order of %s changes the print", name)
+		}
+	}
 	seen := map[string]string{Print(left()): "as it was"}
 	for name, change := range map[string]func(*snapshot.Interface){
 		"description":   func(i *snapshot.Interface) { i.Description += "x" },
