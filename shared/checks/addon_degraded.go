@@ -14,7 +14,7 @@ func addonDegraded() Check {
 		Title:      "An add-on that nodes or volumes need is not healthy",
 		Confidence: Certain,
 		Needs:      []snapshot.Source{snapshot.Addons},
-		After:      append(certainCauses(), "ip/subnet-exhausted", "iam/cni-role-policies", "node/cni-not-ready", "instance/console-error", "cluster/health"),
+		After:      []ID{AnyJoinCause, "ip/subnet-exhausted", "iam/cni-role-policies", "node/cni-not-ready", "instance/console-error", "cluster/health"},
 		Cause:      "EKS reports the add-on vpc-cni, kube-proxy, coredns, a CSI driver or the Pod Identity agent as degraded, failed or with issues. Without the first two a node does not become Ready. An add-on that lacks pods in a cluster without nodes is a symptom of that.",
 		Fix:        "It depends on the issue's code, which the finding names.",
 		Links: []string{

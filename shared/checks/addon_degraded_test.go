@@ -19,6 +19,8 @@ func addonIs(name, status string, codes ...string) func(*snapshot.Snapshot) {
 	}
 }
 
+func TestAddonDegraded(t *testing.T) { runCases(t, addonDegraded(), addonDegradedCases()) }
+
 func addonDegradedCases() []testCase {
 	const few = "InsufficientNumberOfReplicas"
 	return []testCase{
@@ -54,7 +56,7 @@ func addonDegradedCases() []testCase {
 }
 
 func TestAddonDegradedWords(t *testing.T) {
-	got := failed(t, "addon/degraded", change(snapshottest.PrivateWithNAT(), addonIs("vpc-cni", "DEGRADED", "ConfigurationConflict")))
+	got := failed(t, addonDegraded(), change(snapshottest.PrivateWithNAT(), addonIs("vpc-cni", "DEGRADED", "ConfigurationConflict")))
 	want := "EKS says that the add-on vpc-cni v1.2.3-eksbuild.1 is DEGRADED. ConfigurationConflict: somebody else changed a field that the add-on owns."
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -21,26 +22,30 @@ type testCase struct {
 	want  []string
 }
 
-// cases are every check's cases. Each group has its own list, and each check
-// its cases in its own file.
-func cases() map[ID][]testCase {
-	all := map[ID][]testCase{}
-	for _, group := range []map[ID][]testCase{
-		routeCases(), endpointCases(), filterCases(), dnsCases(), iamCases(), instanceCases(), launchCases(), nodegroupCases(), clusterCases(), nodeCases(), addressCases(), spotCases(), zoneCases(),
-	} {
-		maps.Copy(all, group)
+// runCases holds what each case of a check says, and what holds for every
+// check in every case.
+func runCases(t *testing.T, c Check, cases []testCase) {
+	t.Helper()
+	seen := map[Outcome]bool{}
+	for _, tt := range cases {
+		t.Run(tt.name, func(t *testing.T) {
+			results := evalOne(t, c, tt.world)
+			if diff := cmp.Diff(lines(results), tt.want); diff != "" {
+				t.Errorf("%s (-got +want):\n%s", c.ID, diff)
+			}
+			areWhole(t, results)
+			looksOnlyAtWhatItAsksFor(t, c, tt.world, lines(results))
+			for _, r := range results {
+				seen[r.Outcome] = true
+			}
+		})
 	}
-	return all
-}
-
-func TestChecks(t *testing.T) {
-	for id, list := range cases() {
-		for _, tt := range list {
-			t.Run(string(id)+"/"+tt.name, func(t *testing.T) {
-				if diff := cmp.Diff(lines(evalOne(t, id, tt.world)), tt.want); diff != "" {
-					t.Errorf("%s (-got +want):\n%s", id, diff)
-				}
-			})
+	for _, o := range []Outcome{Pass, Fail, Unknown} {
+		if o == Fail && c.NeverFails {
+			continue
+		}
+		if !seen[o] {
+			t.Errorf("%s: no case in its test ends in %s", c.ID, o)
 		}
 	}
 }
@@ -67,13 +72,9 @@ func gone(r snapshot.Route) snapshot.Route {
 	return r
 }
 
-func evalOne(t *testing.T, id ID, s *snapshot.Snapshot) []Result {
+func evalOne(t *testing.T, c Check, s *snapshot.Snapshot) []Result {
 	t.Helper()
-	i := slices.IndexFunc(All(), func(c Check) bool { return c.ID == id })
-	if i < 0 {
-		t.Fatalf("no check %q in All", id)
-	}
-	return Eval(All()[i:i+1], s)
+	return Eval([]Check{c}, s)
 }
 
 func lines(results []Result) []string {
@@ -101,16 +102,16 @@ func lines(results []Result) []string {
 }
 
 // failed is the one finding that failed.
-func failed(t *testing.T, id ID, s *snapshot.Snapshot) Result {
+func failed(t *testing.T, c Check, s *snapshot.Snapshot) Result {
 	t.Helper()
 	var found []Result
-	for _, r := range evalOne(t, id, s) {
+	for _, r := range evalOne(t, c, s) {
 		if r.Outcome == Fail {
 			found = append(found, r)
 		}
 	}
 	if len(found) != 1 {
-		t.Fatalf("%s has %d failures, want 1", id, len(found))
+		t.Fatalf("%s has %d failures, want 1", c.ID, len(found))
 	}
 	return found[0]
 }
@@ -125,4 +126,68 @@ func value(t *testing.T, r Result, what string) string {
 	}
 	t.Errorf("no evidence %q in %v", what, r.Evidence)
 	return ""
+}
+
+// areWhole holds what is true of all findings.
+func areWhole(t *testing.T, results []Result) {
+	t.Helper()
+	passed := map[string]bool{}
+	for _, r := range results {
+		if r.Outcome == Pass {
+			for _, cover := range r.Covers {
+				passed[cover] = true
+			}
+		}
+	}
+	for _, r := range results {
+		if r.Resource == "" {
+			t.Errorf("a finding without a resource")
+		}
+		switch r.Outcome {
+		case Pass:
+			if len(r.Covers) == 0 {
+				t.Errorf("a pass that covers nothing")
+			}
+		case Unknown:
+			if len(r.Blocked) == 0 {
+				t.Errorf("an unknown without what blocked it")
+			}
+		case Fail:
+			if n := utf8.RuneCountInString(r.Title); n == 0 || n > 70 {
+				t.Errorf("title %q has %d runes, want 1 to 70", r.Title, n)
+			}
+			if r.Why == "" || len(r.Evidence) == 0 || r.Fix.Text == "" || !strings.HasPrefix(r.Fix.Console, "https://us-west-2.console.aws.amazon.com/") || len(r.Covers) == 0 {
+				t.Errorf("an incomplete failure: %+v", r)
+			}
+			if strings.HasPrefix(r.Fix.Command, "aws ") && !strings.Contains(r.Fix.Command, "--region us-west-2") {
+				t.Errorf("the command names no region: %q", r.Fix.Command)
+			}
+			for _, cover := range r.Covers {
+				if passed[cover] {
+					t.Errorf("%s both passes and fails", cover)
+				}
+			}
+		}
+	}
+}
+
+// looksOnlyAtWhatItAsksFor holds that a check says what it looks at, or nobody
+// reads it: taking away any other source changes nothing in what it finds.
+// Some are read in every look.
+func looksOnlyAtWhatItAsksFor(t *testing.T, c Check, s *snapshot.Snapshot, before []string) {
+	t.Helper()
+	asked := slices.Concat([]snapshot.Source{
+		snapshot.Clusters, snapshot.Instances, snapshot.Groups, snapshot.Activities, snapshot.Nodegroups, snapshot.Nodes, snapshot.UserDataOf,
+	}, c.Needs, c.Uses)
+	for _, source := range snapshot.All() {
+		if slices.Contains(asked, source) || !s.Has(source) {
+			continue
+		}
+		world := *s
+		world.Read, world.Failures = maps.Clone(world.Read), maps.Clone(world.Failures)
+		snapshottest.Without(&world, source)
+		if after := lines(Eval([]Check{c}, &world)); !slices.Equal(before, after) {
+			t.Errorf("%s looks at the source %q, which is neither in its Needs nor in its Uses", c.ID, source)
+		}
+	}
 }

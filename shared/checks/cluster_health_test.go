@@ -14,6 +14,8 @@ func clusterIs(status string, issues ...snapshot.Issue) func(*snapshot.Snapshot)
 	return func(s *snapshot.Snapshot) { s.Cluster.Status, s.Cluster.Issues = status, issues }
 }
 
+func TestClusterHealth(t *testing.T) { runCases(t, clusterHealth(), clusterHealthCases()) }
+
 func clusterHealthCases() []testCase {
 	subnet := snapshot.Issue{Code: "Ec2SubnetNotFound", Message: "The subnet ID 'subnet-0gone' does not exist", Resources: []string{"subnet-0gone"}}
 	return []testCase{
@@ -36,7 +38,7 @@ func clusterHealthCases() []testCase {
 }
 
 func TestClusterHealthWords(t *testing.T) {
-	got := failed(t, "cluster/health", change(snapshottest.PrivateWithNAT(), clusterIs("ACTIVE",
+	got := failed(t, clusterHealth(), change(snapshottest.PrivateWithNAT(), clusterIs("ACTIVE",
 		snapshot.Issue{Code: "KmsKeyDisabled", Message: "key is disabled", Resources: []string{"key/1"}}, snapshot.Issue{Code: "Gremlins"})))
 	if want := "EKS reports of prod: the key that encrypts secrets is disabled. There are 2 issues."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)

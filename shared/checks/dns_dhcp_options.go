@@ -14,7 +14,7 @@ import (
 const maxHostname = 63
 
 func dhcpOptions() Check {
-	return Check{
+	return walking(Check{
 		ID:         "dns/dhcp-options",
 		Title:      "The VPC's DHCP options give nodes names that do not work",
 		Confidence: Likely,
@@ -39,7 +39,7 @@ func dhcpOptions() Check {
 			}
 			return v.findings()
 		},
-	}
+	})
 }
 
 // misnamed is one thing that DHCP options get wrong.

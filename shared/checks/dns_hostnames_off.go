@@ -8,7 +8,7 @@ import (
 )
 
 func dnsHostnamesOff() Check {
-	return Check{
+	return walking(Check{
 		ID:         "dns/hostnames-off",
 		Title:      "The VPC's DNS hostnames are off where private names are in use",
 		Confidence: Likely,
@@ -38,5 +38,5 @@ func dnsHostnamesOff() Check {
 			}
 			return v.findings()
 		},
-	}
+	})
 }

@@ -8,10 +8,11 @@ import (
 )
 
 func dnsSupportOff() Check {
-	return Check{
+	return walking(Check{
 		ID:         "dns/support-off",
 		Title:      "The VPC's DNS support is off",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.VPCDNS},
 		AtLaunch:   true,
 		Cause: "enableDnsSupport is off: Amazon's resolver does not answer in the VPC. Nodes that are given no other name server resolve nothing, and with other ones the names of private endpoints lead nowhere. " +
@@ -29,7 +30,7 @@ func dnsSupportOff() Check {
 			}
 			return v.findings()
 		},
-	}
+	})
 }
 
 func (g *ground) supportOff(r *resolved, v *verdicts) {

@@ -21,6 +21,8 @@ func domainNames(names ...string) func(*snapshot.Snapshot) {
 
 func noAttributes(s *snapshot.Snapshot) { s.VPCAttributes = nil }
 
+func TestDnsSupportOff(t *testing.T) { runCases(t, dnsSupportOff(), dnsSupportOffCases()) }
+
 func dnsSupportOffCases() []testCase {
 	private := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 		return change(unjoined(snapshottest.EndpointsOnly()), changes...)
@@ -43,6 +45,8 @@ func dnsSupportOffCases() []testCase {
 	}
 }
 
+func TestDnsHostnamesOff(t *testing.T) { runCases(t, dnsHostnamesOff(), dnsHostnamesOffCases()) }
+
 func dnsHostnamesOffCases() []testCase {
 	private := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 		return change(unjoined(snapshottest.EndpointsOnly()), changes...)
@@ -58,6 +62,8 @@ func dnsHostnamesOffCases() []testCase {
 		{"unread", private(unread(snapshot.VPCDNS)), []string{"unknown prod [] vpc attributes: denied"}},
 	}
 }
+
+func TestDhcpOptions(t *testing.T) { runCases(t, dhcpOptions(), dhcpOptionsCases()) }
 
 func dhcpOptionsCases() []testCase {
 	world := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
@@ -90,21 +96,21 @@ func dhcpOptionsCases() []testCase {
 
 func TestDNSFixes(t *testing.T) {
 	tests := []struct {
-		check ID
+		check Check
 		world *snapshot.Snapshot
 		want  string
 	}{
-		{"dns/support-off", change(unjoined(snapshottest.EndpointsOnly()), dnsSet(false, true)), "aws ec2 modify-vpc-attribute --region us-west-2 --vpc-id vpc-0a --enable-dns-support Value=true"},
-		{"dns/hostnames-off", change(unjoined(snapshottest.EndpointsOnly()), dnsSet(true, false)), "aws ec2 modify-vpc-attribute --region us-west-2 --vpc-id vpc-0a --enable-dns-hostnames Value=true"},
-		{"dns/dhcp-options", change(unjoined(snapshottest.PrivateWithNAT()), domainNames("a b")),
+		{dnsSupportOff(), change(unjoined(snapshottest.EndpointsOnly()), dnsSet(false, true)), "aws ec2 modify-vpc-attribute --region us-west-2 --vpc-id vpc-0a --enable-dns-support Value=true"},
+		{dnsHostnamesOff(), change(unjoined(snapshottest.EndpointsOnly()), dnsSet(true, false)), "aws ec2 modify-vpc-attribute --region us-west-2 --vpc-id vpc-0a --enable-dns-hostnames Value=true"},
+		{dhcpOptions(), change(unjoined(snapshottest.PrivateWithNAT()), domainNames("a b")),
 			`aws ec2 associate-dhcp-options --region us-west-2 --vpc-id vpc-0a --dhcp-options-id "$(aws ec2 create-dhcp-options --region us-west-2 --dhcp-configurations Key=domain-name-servers,Values=AmazonProvidedDNS Key=domain-name,Values=us-west-2.compute.internal --query DhcpOptions.DhcpOptionsId --output text)"`},
 	}
 	for _, tt := range tests {
 		if got := failed(t, tt.check, tt.world).Fix.Command; got != tt.want {
-			t.Errorf("%s: Command = %q, want %q", tt.check, got, tt.want)
+			t.Errorf("%s: Command = %q, want %q", tt.check.ID, got, tt.want)
 		}
 	}
-	own := failed(t, "dns/dhcp-options", change(unjoined(snapshottest.PrivateWithNAT()), domainNames("a b"), nameServersOf("10.9.0.2")))
+	own := failed(t, dhcpOptions(), change(unjoined(snapshottest.PrivateWithNAT()), domainNames("a b"), nameServersOf("10.9.0.2")))
 	if !strings.Contains(own.Fix.Command, "Values=10.9.0.2 ") {
 		t.Errorf("Command = %q: name servers of one's own are kept where nothing private must resolve", own.Fix.Command)
 	}

@@ -61,33 +61,33 @@ func TestDoubt(t *testing.T) {
 	}
 	tests := []struct {
 		name  string
-		check ID
+		check Check
 		world *snapshot.Snapshot
 		want  []string
 	}{
-		{"hub, its launch joined", "route/no-egress", hub(), []string{"pass rtb-0private [subnet-0private]"}},
-		{"hub, its launch may yet join", "route/no-egress", change(hub(), young(snapshottest.Node)), []string{unknown + "a proxy or shared endpoints may be behind tgw-0a"}},
-		{"hub, at launch: nodes are not read", "route/no-egress", change(hub(), late, unread(snapshot.Nodes)), []string{unknown + "a proxy or shared endpoints may be behind tgw-0a"}},
-		{"hub, its launch is overdue", "route/no-egress", change(hub(), late), []string{"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out"}},
-		{"hub, a later launch joined", "route/no-egress", change(hub(), replaced), []string{"pass rtb-0private [subnet-0private]"}},
-		{"hub, broken since its node joined", "route/no-egress", change(hub(), brokenSince), []string{"fail (likely) rtb-0private [subnet-0private] [i-0next] subnet-0private has no way out"}},
-		{"hosted zone of one's own, joined", "endpoint/private-dns-off", ownZone(), []string{"pass rtb-0private [subnet-0private]"}},
-		{"hosted zone of one's own, may yet join", "endpoint/private-dns-off", change(ownZone(), young(snapshottest.Node)), []string{unknown + "a hosted zone of your own may lead to vpce-0ec2, vpce-0ecr.api and 2 more"}},
-		{"hosted zone of one's own, overdue", "endpoint/private-dns-off", change(ownZone(), late), []string{
+		{"hub, its launch joined", noEgress(), hub(), []string{"pass rtb-0private [subnet-0private]"}},
+		{"hub, its launch may yet join", noEgress(), change(hub(), young(snapshottest.Node)), []string{unknown + "a proxy or shared endpoints may be behind tgw-0a"}},
+		{"hub, at launch: nodes are not read", noEgress(), change(hub(), late, unread(snapshot.Nodes)), []string{unknown + "a proxy or shared endpoints may be behind tgw-0a"}},
+		{"hub, its launch is overdue", noEgress(), change(hub(), late), []string{"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out"}},
+		{"hub, a later launch joined", noEgress(), change(hub(), replaced), []string{"pass rtb-0private [subnet-0private]"}},
+		{"hub, broken since its node joined", noEgress(), change(hub(), brokenSince), []string{"fail (likely) rtb-0private [subnet-0private] [i-0next] subnet-0private has no way out"}},
+		{"hosted zone of one's own, joined", endpointPrivateDNSOff(), ownZone(), []string{"pass rtb-0private [subnet-0private]"}},
+		{"hosted zone of one's own, may yet join", endpointPrivateDNSOff(), change(ownZone(), young(snapshottest.Node)), []string{unknown + "a hosted zone of your own may lead to vpce-0ec2, vpce-0ecr.api and 2 more"}},
+		{"hosted zone of one's own, overdue", endpointPrivateDNSOff(), change(ownZone(), late), []string{
 			"fail (likely) vpce-0ec2 [subnet-0private] [i-0node] 4 endpoints for EC2, ECR and STS have private DNS off",
 		}},
-		{"shared VPC: its owner's endpoints cannot be seen", "route/no-egress", change(isolated(), abroad, young(snapshottest.Node)), []string{
+		{"shared VPC: its owner's endpoints cannot be seen", noEgress(), change(isolated(), abroad, young(snapshottest.Node)), []string{
 			unknown + "vpc-0a is another account's, whose endpoints cannot be seen from this one",
 		}},
-		{"shared VPC, overdue", "route/no-egress", change(isolated(), abroad), []string{"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out"}},
-		{"our own account's subnets", "route/no-egress", change(isolated(), young(snapshottest.Node), func(s *snapshot.Snapshot) {
+		{"shared VPC, overdue", noEgress(), change(isolated(), abroad), []string{"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out"}},
+		{"our own account's subnets", noEgress(), change(isolated(), young(snapshottest.Node), func(s *snapshot.Snapshot) {
 			s.Subnets[0].ARN = "arn:aws:ec2:us-west-2:" + s.Account + ":subnet/" + s.Subnets[0].ID
 		}), []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			if diff := cmp.Diff(lines(evalOne(t, tt.check, tt.world)), tt.want); diff != "" {
-				t.Errorf("%s (-got +want):\n%s", tt.check, diff)
+				t.Errorf("%s (-got +want):\n%s", tt.check.ID, diff)
 			}
 		})
 	}

@@ -12,6 +12,10 @@ func nameOff(e *snapshot.Endpoint) { e.PrivateDNS = false }
 
 func zonesOff(s *snapshot.Snapshot) { s.VPCAttributes[0].DNSHostnames = false }
 
+func TestEndpointPrivateDNSOff(t *testing.T) {
+	runCases(t, endpointPrivateDNSOff(), endpointPrivateDNSOffCases())
+}
+
 func endpointPrivateDNSOffCases() []testCase {
 	return []testCase{
 		{"on", snapshottest.EndpointsOnly(), []string{"pass rtb-0private [subnet-0private]"}},
@@ -32,6 +36,10 @@ func endpointPrivateDNSOffCases() []testCase {
 	}
 }
 
+func TestEndpointNotAvailable(t *testing.T) {
+	runCases(t, endpointNotAvailable(), endpointNotAvailableCases())
+}
+
 func endpointNotAvailableCases() []testCase {
 	state := func(id, state string) func(*snapshot.Snapshot) {
 		return endpointWith(id, func(e *snapshot.Endpoint) { e.State = state })
@@ -49,6 +57,10 @@ func endpointNotAvailableCases() []testCase {
 		}), []string{"pass rtb-0private [subnet-0private]"}},
 		{"unread", change(lacking(), unread(snapshot.Endpoints)), []string{"unknown prod [] vpc endpoints: denied"}},
 	}
+}
+
+func TestEndpointS3RouteMissing(t *testing.T) {
+	runCases(t, endpointS3RouteMissing(), endpointS3RouteMissingCases())
 }
 
 func endpointS3RouteMissingCases() []testCase {
@@ -75,15 +87,15 @@ func TestGapFixes(t *testing.T) {
 	const modify = "aws ec2 modify-vpc-endpoint --region us-west-2 --vpc-endpoint-id "
 	tests := []struct {
 		name    string
-		check   ID
+		check   Check
 		world   *snapshot.Snapshot
 		command string
 		why     string
 	}{
-		{"private DNS off", "endpoint/private-dns-off", change(lacking(), endpointWith("vpce-0ec2", nameOff)), modify + "vpce-0ec2 --private-dns-enabled", "vpce-0ec2 has private DNS off"},
-		{"not in the table", "endpoint/s3-route-missing", change(lacking(), noS3Row), modify + "vpce-0s3 --add-route-table-ids rtb-0private", "vpce-0s3 is not in rtb-0private"},
-		{"pending: wait", "endpoint/not-available", change(lacking(), endpointWith("vpce-0ec2", func(e *snapshot.Endpoint) { e.State = "pending" })), "", "vpce-0ec2 is pending"},
-		{"failed", "endpoint/not-available", change(lacking(), endpointWith("vpce-0ec2", func(e *snapshot.Endpoint) { e.State = "failed" })),
+		{"private DNS off", endpointPrivateDNSOff(), change(lacking(), endpointWith("vpce-0ec2", nameOff)), modify + "vpce-0ec2 --private-dns-enabled", "vpce-0ec2 has private DNS off"},
+		{"not in the table", endpointS3RouteMissing(), change(lacking(), noS3Row), modify + "vpce-0s3 --add-route-table-ids rtb-0private", "vpce-0s3 is not in rtb-0private"},
+		{"pending: wait", endpointNotAvailable(), change(lacking(), endpointWith("vpce-0ec2", func(e *snapshot.Endpoint) { e.State = "pending" })), "", "vpce-0ec2 is pending"},
+		{"failed", endpointNotAvailable(), change(lacking(), endpointWith("vpce-0ec2", func(e *snapshot.Endpoint) { e.State = "failed" })),
 			"aws ec2 describe-vpc-endpoints --region us-west-2 --vpc-endpoint-ids vpce-0ec2 --query 'VpcEndpoints[].[VpcEndpointId,State,LastError]'", "vpce-0ec2 is failed"},
 	}
 	for _, tt := range tests {

@@ -6,10 +6,11 @@ import (
 )
 
 func endpointMissing() Check {
-	return Check{
+	return walking(Check{
 		ID:         "endpoint/missing",
 		Title:      "A VPC without internet lacks an endpoint that nodes need",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
 		After:      []ID{"route/no-egress", "route/blackhole", "route/nat-unusable", "route/nat-no-internet", "route/igw-no-public-ip"},
 		AtLaunch:   true,
@@ -26,7 +27,7 @@ func endpointMissing() Check {
 				return c.finding(g, g.vpc, g.missing(), c.fixMissing(g))
 			})
 		},
-	}
+	})
 }
 
 func (g gap) missing() string {

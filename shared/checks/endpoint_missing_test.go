@@ -37,6 +37,8 @@ func bootstraps(script string) func(*snapshot.Snapshot) {
 	}
 }
 
+func TestEndpointMissing(t *testing.T) { runCases(t, endpointMissing(), endpointMissingCases()) }
+
 func endpointMissingCases() []testCase {
 	onlyS3 := func(s *snapshot.Snapshot) {
 		s.Endpoints = slices.DeleteFunc(snapshottest.EndpointsOnly().Endpoints, func(e snapshot.Endpoint) bool { return e.Kind == "Interface" })
@@ -106,7 +108,7 @@ func TestEndpointMissingFix(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := failed(t, "endpoint/missing", tt.world).Fix
+			got := failed(t, endpointMissing(), tt.world).Fix
 			if got.Command != tt.command || got.Remedy != tt.remedy {
 				t.Errorf("Command = %q, Remedy = %q, want %q, %q", got.Command, got.Remedy, tt.command, tt.remedy)
 			}
@@ -115,7 +117,7 @@ func TestEndpointMissingFix(t *testing.T) {
 }
 
 func TestEndpointMissingWords(t *testing.T) {
-	got := failed(t, "endpoint/missing", change(lacking("vpce-0sts"), noS3Row))
+	got := failed(t, endpointMissing(), change(lacking("vpce-0sts"), noS3Row))
 	for _, want := range []string{
 		"Nodes in subnet-0private cannot reach STS", "vpc-0a has endpoints for EC2, ECR and S3.",
 	} {

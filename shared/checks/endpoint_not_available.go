@@ -9,10 +9,11 @@ import (
 )
 
 func endpointNotAvailable() Check {
-	return Check{
+	return walking(Check{
 		ID:         "endpoint/not-available",
 		Title:      "An endpoint that nodes need passes no traffic",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
 		After:      []ID{"route/no-egress", "route/blackhole", "route/nat-unusable", "route/nat-no-internet", "route/igw-no-public-ip"},
 		AtLaunch:   true,
@@ -35,7 +36,7 @@ func endpointNotAvailable() Check {
 				return f
 			})
 		},
-	}
+	})
 }
 
 func (c *scene) fixNotAvailable(g gap) Fix {

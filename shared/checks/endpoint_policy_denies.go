@@ -11,7 +11,7 @@ import (
 )
 
 func endpointPolicyDenies() Check {
-	return Check{
+	return walking(Check{
 		ID:         "endpoint/policy-denies",
 		Title:      "An endpoint's policy denies what joining needs",
 		Confidence: Likely,
@@ -28,7 +28,7 @@ func endpointPolicyDenies() Check {
 			"https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html",
 		},
 		Run: runEndpointPolicyDenies,
-	}
+	})
 }
 
 // gate is an endpoint whose policy keeps nodes from what they need.

@@ -12,6 +12,10 @@ func policyOf(id, document string) func(*snapshot.Snapshot) {
 	return endpointWith(id, func(e *snapshot.Endpoint) { e.Policy = document })
 }
 
+func TestEndpointPolicyDenies(t *testing.T) {
+	runCases(t, endpointPolicyDenies(), endpointPolicyDeniesCases())
+}
+
 func endpointPolicyDeniesCases() []testCase {
 	world := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 		return change(unjoined(snapshottest.EndpointsOnly()), changes...)
@@ -51,7 +55,7 @@ func endpointPolicyDeniesCases() []testCase {
 func TestEndpointPolicyThatIsNoneIsUnknown(t *testing.T) {
 	for _, document := range []string{"{", "[]", `{"Statement":[]}`, strings.Repeat("x", 1<<17)} {
 		s := change(unjoined(snapshottest.EndpointsOnly()), policyOf("vpce-0ec2", document))
-		for _, r := range evalOne(t, "endpoint/policy-denies", s) {
+		for _, r := range evalOne(t, endpointPolicyDenies(), s) {
 			if r.Outcome != Unknown || !strings.HasPrefix(r.Blocked[0].Message, "the policy of vpce-0ec2 is not understood") {
 				t.Errorf("%.20q: %s, want unknown", document, lines([]Result{r}))
 			}
@@ -61,7 +65,7 @@ func TestEndpointPolicyThatIsNoneIsUnknown(t *testing.T) {
 
 func TestEndpointPolicyWords(t *testing.T) {
 	s := change(unjoined(snapshottest.EndpointsOnly()), policyOf("vpce-0ec2", `{"Statement":[{"Sid":"NoDescribe","Effect":"Deny","Principal":"*","Action":"ec2:Describe*","Resource":"*"}]}`))
-	got := failed(t, "endpoint/policy-denies", s)
+	got := failed(t, endpointPolicyDenies(), s)
 	if want := "ec2:DescribeInstances (denied: NoDescribe)"; !strings.Contains(got.Why, want) {
 		t.Errorf("Why = %q, want %q in it", got.Why, want)
 	}

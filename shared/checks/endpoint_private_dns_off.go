@@ -8,10 +8,11 @@ import (
 )
 
 func endpointPrivateDNSOff() Check {
-	return Check{
+	return walking(Check{
 		ID:         "endpoint/private-dns-off",
 		Title:      "An interface endpoint does not take its service's name",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
 		After:      []ID{"route/no-egress", "route/blackhole", "route/nat-unusable", "route/nat-no-internet", "route/igw-no-public-ip"},
 		AtLaunch:   true,
@@ -35,5 +36,5 @@ func endpointPrivateDNSOff() Check {
 				return c.finding(g, ids[0], title("%s for %s %s private DNS off", subject(ids, "endpoint"), and(path.Names(g.services())), verb(ids, "has", "have")), fix)
 			})
 		},
-	}
+	})
 }

@@ -7,10 +7,11 @@ import (
 )
 
 func endpointS3RouteMissing() Check {
-	return Check{
+	return walking(Check{
 		ID:         "endpoint/s3-route-missing",
 		Title:      "The route table does not lead to the gateway endpoint for S3",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
 		After:      []ID{"route/no-egress", "route/blackhole", "route/nat-unusable", "route/nat-no-internet", "route/igw-no-public-ip"},
 		AtLaunch:   true,
@@ -36,5 +37,5 @@ func endpointS3RouteMissing() Check {
 				})
 			})
 		},
-	}
+	})
 }

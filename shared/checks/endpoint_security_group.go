@@ -13,10 +13,11 @@ import (
 const openEndpointSecurityGroup = "open-endpoint-security-group"
 
 func endpointSecurityGroup() Check {
-	return Check{
+	return walking(Check{
 		ID:         "endpoint/security-group",
 		Title:      "An endpoint that takes a service's name does not admit the nodes",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs: []snapshot.Source{
 			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.SecurityGroups,
 		},
@@ -29,7 +30,7 @@ func endpointSecurityGroup() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html",
 		},
 		Run: runEndpointSecurityGroup,
-	}
+	})
 }
 
 // guarded are endpoints with the same security groups, which keep the same

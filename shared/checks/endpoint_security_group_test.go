@@ -31,6 +31,10 @@ func admitsFrom(cidr string) func(*snapshot.Snapshot) {
 	}
 }
 
+func TestEndpointSecurityGroup(t *testing.T) {
+	runCases(t, endpointSecurityGroup(), endpointSecurityGroupCases())
+}
+
 func endpointSecurityGroupCases() []testCase {
 	const shut = "fail vpce-0ec2 [i-0node] [i-0node] vpce-0ec2 for EC2 does not admit the nodes"
 	return []testCase{
@@ -71,7 +75,7 @@ func endpointSecurityGroupCases() []testCase {
 }
 
 func TestEndpointSecurityGroupWordsAndFix(t *testing.T) {
-	got := failed(t, "endpoint/security-group", captured())
+	got := failed(t, endpointSecurityGroup(), captured())
 	want := "aws ec2 authorize-security-group-ingress --region us-west-2 --group-id sg-0endpoints --protocol tcp --port 443 --source-group sg-0cluster"
 	if got.Fix.Command != want || got.Fix.Remedy != "open-endpoint-security-group" {
 		t.Errorf("Fix = %+v, want the command %q and its remedy", got.Fix, want)

@@ -2,12 +2,12 @@ package checks
 
 // endpointChecks are the checks of endpoint: VPC endpoints for what nodes need.
 func endpointChecks() []Check {
-	return walking(
+	return []Check{
 		endpointMissing(),
 		endpointSecurityGroup(),
 		endpointPrivateDNSOff(),
 		endpointNotAvailable(),
 		endpointS3RouteMissing(),
 		endpointPolicyDenies(),
-	)
+	}
 }

@@ -5,23 +5,6 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
-// iamCases are the cases of iamChecks.
-func iamCases() map[ID][]testCase {
-	return map[ID][]testCase{
-		"iam/profile-missing":          profileMissingCases(),
-		"iam/role-policies":            rolePoliciesCases(),
-		"iam/role-trust":               roleTrustCases(),
-		"iam/access-missing":           accessMissingCases(),
-		"iam/access-wrong-arn":         accessWrongARNCases(),
-		"iam/sts-endpoint":             stsEndpointCases(),
-		"iam/sts-region-deactivated":   stsRegionDeactivatedCases(),
-		"iam/access-wrong-type":        accessWrongTypeCases(),
-		"iam/access-duplicate-mapping": accessDuplicateMappingCases(),
-		"iam/aws-auth-invalid":         awsAuthInvalidCases(),
-		"iam/cni-role-policies":        cniRolePoliciesCases(),
-	}
-}
-
 // outsider is a healthy world whose node did not join, with changes.
 func outsider(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 	return change(missed(), changes...)

@@ -4,17 +4,13 @@ import "rollcall/shared/snapshot"
 
 // instanceChecks are the checks of instance: what was started, and how.
 func instanceChecks() []Check {
-	foreign := walking(foreignSecurityGroups())[0]
-	// What is expected of an instance depends on its image and its template.
-	return using([]snapshot.Source{
-		snapshot.Images, snapshot.LaunchTemplates, snapshot.InstanceTypes, snapshot.AWSNode, snapshot.NodeEventsOf,
-	},
+	return []Check{
 		forbiddenNodeLabel(),
 		userData(),
 		imds(),
 		clusterTag(),
 		maxPods(),
-		foreign,
+		foreignSecurityGroups(),
 		olderThanCluster(),
 		endedEarly(),
 		statusCheck(),
@@ -22,5 +18,13 @@ func instanceChecks() []Check {
 		imageUnfit(),
 		versionSkew(),
 		consoleError(),
-	)
+	}
+}
+
+// usingStart is a check of instances: what is expected of one depends on its
+// image and its template.
+func usingStart(c Check) Check {
+	return using([]snapshot.Source{
+		snapshot.Images, snapshot.LaunchTemplates, snapshot.InstanceTypes, snapshot.AWSNode, snapshot.NodeEventsOf,
+	}, c)
 }

@@ -1,7 +1,5 @@
 package checks
 
-import "rollcall/shared/node/activity"
-
 // launchChecks are the checks of launch: what kept the group from launching.
 func launchChecks() []Check {
 	return []Check{
@@ -27,16 +25,4 @@ func launchChecks() []Check {
 		launchServiceRole(),
 		launchUnclassified(),
 	}
-}
-
-// failedLaunches are the ids of those that an instance can die of while it
-// starts: they are more exact than that it ended early.
-func failedLaunches() []ID {
-	var ids []ID
-	for _, c := range launchChecks() {
-		if c.ID != ID(activity.Suspended) {
-			ids = append(ids, c.ID)
-		}
-	}
-	return ids
 }

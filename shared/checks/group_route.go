@@ -5,8 +5,7 @@ import "rollcall/shared/snapshot"
 // routeChecks are the checks of route: the way out of a subnet, and the way to
 // the cluster's API.
 func routeChecks() []Check {
-	// Whether an instance gets a public address may stand in its template.
-	return using([]snapshot.Source{snapshot.LaunchTemplates}, walking(
+	return []Check{
 		noEgress(),
 		blackholeRoute(),
 		natUnusable(),
@@ -19,5 +18,9 @@ func routeChecks() []Check {
 		ipv6NoEgress(),
 		crossZoneNAT(),
 		leavesView(),
-	)...)
+	}
 }
+
+// usingTemplates is a check of routes: whether an instance gets a public
+// address may stand in its template.
+func usingTemplates(c Check) Check { return using([]snapshot.Source{snapshot.LaunchTemplates}, c) }

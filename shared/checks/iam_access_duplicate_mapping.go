@@ -8,7 +8,7 @@ import (
 )
 
 func accessDuplicateMapping() Check {
-	return Check{
+	return usingRoles(Check{
 		ID:         "iam/access-duplicate-mapping",
 		Title:      "The node role is mapped to different users",
 		Confidence: Likely,
@@ -27,7 +27,7 @@ func accessDuplicateMapping() Check {
 			}
 			return blind
 		},
-	}
+	})
 }
 
 func (c crew) duplicate(s *View) []Finding {

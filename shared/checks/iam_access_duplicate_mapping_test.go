@@ -3,7 +3,12 @@ package checks
 import (
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"testing"
 )
+
+func TestAccessDuplicateMapping(t *testing.T) {
+	runCases(t, accessDuplicateMapping(), accessDuplicateMappingCases())
+}
 
 func accessDuplicateMappingCases() []testCase {
 	role := snapshottest.NodeRole

@@ -10,10 +10,11 @@ import (
 )
 
 func accessMissing() Check {
-	return Check{
+	return usingRoles(Check{
 		ID:         "iam/access-missing",
 		Title:      "The cluster does not know the node role",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances},
 		After:      []ID{"iam/access-wrong-type", "iam/access-wrong-arn", "iam/aws-auth-invalid", "iam/access-duplicate-mapping"},
 		Cause: "Where the cluster looks, by its authentication mode, there is nothing that makes nodes of the role: no access entry of a node's type (API, API_AND_CONFIG_MAP), and no entry of mapRoles in kube-system/aws-auth with the group system:nodes (CONFIG_MAP, API_AND_CONFIG_MAP). " +
@@ -30,7 +31,7 @@ func accessMissing() Check {
 			}
 			return blind
 		},
-	}
+	})
 }
 
 func (c crew) missing(s *View) []Finding {

@@ -8,10 +8,11 @@ import (
 )
 
 func accessWrongARN() Check {
-	return Check{
+	return usingRoles(Check{
 		ID:         "iam/access-wrong-arn",
 		Title:      "The node role is mapped by an ARN that is not looked up",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances},
 		Cause: "aws-auth maps the instance profile's ARN, a session's ARN, or the role's ARN with its path. The authenticator looks for the role's ARN without a path, because STS names an assumed role without it. " +
 			"Access entries are the other way round: there the path belongs to the ARN.",
@@ -27,7 +28,7 @@ func accessWrongARN() Check {
 			}
 			return blind
 		},
-	}
+	})
 }
 
 func (c crew) wrongARN(s *View) []Finding {

@@ -8,6 +8,8 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
+func TestAccessWrongARN(t *testing.T) { runCases(t, accessWrongARN(), accessWrongARNCases()) }
+
 func accessWrongARNCases() []testCase {
 	role := snapshottest.NodeRole
 	configMap := authMode("CONFIG_MAP")
@@ -42,7 +44,7 @@ func accessWrongARNCases() []testCase {
 }
 
 func TestAccessWrongARNWords(t *testing.T) {
-	got := failed(t, "iam/access-wrong-arn", outsider(withPath, authMode("CONFIG_MAP"), mapRolesTo(asNode(pathRole))))
+	got := failed(t, accessWrongARN(), outsider(withPath, authMode("CONFIG_MAP"), mapRolesTo(asNode(pathRole))))
 	want := "mapRoles, entry 1: " + pathRole + ": it has the role's path, which the authenticator does not know: STS names roles without it. The role arn:aws:iam::123456789012:role/workers itself has no mapping in kube-system/aws-auth, so prod answers i-0node with 401 Unauthorized."
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)

@@ -8,10 +8,11 @@ import (
 )
 
 func accessWrongType() Check {
-	return Check{
+	return usingRoles(Check{
 		ID:         "iam/access-wrong-type",
 		Title:      "The node role's access entry is not of a node's type",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Access},
 		AtLaunch:   true,
 		Cause: "The node role has an access entry of a type that makes no nodes, mostly STANDARD, which is the default. It comes before what aws-auth says of the same role. " +
@@ -28,7 +29,7 @@ func accessWrongType() Check {
 			}
 			return blind
 		},
-	}
+	})
 }
 
 func (c crew) wrongType(s *View) []Finding {

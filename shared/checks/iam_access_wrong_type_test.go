@@ -16,6 +16,8 @@ func entryOf(kind string) func(*snapshot.Snapshot) {
 
 func windowsNode(s *snapshot.Snapshot) { snapshottest.Instance(s, snapshottest.Node).Windows = true }
 
+func TestAccessWrongType(t *testing.T) { runCases(t, accessWrongType(), accessWrongTypeCases()) }
+
 func accessWrongTypeCases() []testCase {
 	role := snapshottest.NodeRole
 	pass := []string{"pass " + role + " [i-0node]"}
@@ -42,7 +44,7 @@ func accessWrongTypeCases() []testCase {
 }
 
 func TestAccessWrongTypeFix(t *testing.T) {
-	got := failed(t, "iam/access-wrong-type", outsider(entryOf("STANDARD")))
+	got := failed(t, accessWrongType(), outsider(entryOf("STANDARD")))
 	want := "aws eks delete-access-entry --region us-west-2 --cluster-name prod --principal-arn arn:aws:iam::123456789012:role/workers && " +
 		"aws eks create-access-entry --region us-west-2 --cluster-name prod --principal-arn arn:aws:iam::123456789012:role/workers --type EC2_LINUX"
 	if got.Fix.Command != want || got.Fix.Remedy != "" {

@@ -8,10 +8,11 @@ import (
 )
 
 func awsAuthInvalid() Check {
-	return Check{
+	return usingRoles(Check{
 		ID:         "iam/aws-auth-invalid",
 		Title:      "The ConfigMap aws-auth cannot be read by the cluster",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.AWSAuthMap},
 		Cause: "mapRoles of kube-system/aws-auth is no YAML, or no list. The authenticator then knows none of the roles in it, and EKS refuses to make or delete node groups (AccessDenied, \"aws-auth ConfigMap in your cluster is invalid\"). " +
 			"In the mode API_AND_CONFIG_MAP only roles without an access entry suffer.",
@@ -36,7 +37,7 @@ func awsAuthInvalid() Check {
 			}
 			return append(blind, passCrews(s, list, "mapRoles is a list")...)
 		},
-	}
+	})
 }
 
 // passCrews passes the instances of all crews, else the cluster.

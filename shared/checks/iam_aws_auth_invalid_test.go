@@ -8,6 +8,8 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
+func TestAwsAuthInvalid(t *testing.T) { runCases(t, awsAuthInvalid(), awsAuthInvalidCases()) }
+
 func awsAuthInvalidCases() []testCase {
 	role := snapshottest.NodeRole
 	configMap := authMode("CONFIG_MAP")
@@ -38,7 +40,7 @@ func awsAuthInvalidCases() []testCase {
 }
 
 func TestAWSAuthInvalidSaysWhereItBreaks(t *testing.T) {
-	got := failed(t, "iam/aws-auth-invalid", outsider(authMode("CONFIG_MAP"), mapRolesTo("- rolearn: x\n\tgroups: []\n")))
+	got := failed(t, awsAuthInvalid(), outsider(authMode("CONFIG_MAP"), mapRolesTo("- rolearn: x\n\tgroups: []\n")))
 	if !strings.Contains(got.Why, "prod cannot read mapRoles: yaml: line 2") {
 		t.Errorf("Why = %q, want the line", got.Why)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func cniRolePolicies() Check {
-	return Check{
+	return usingRoles(Check{
 		ID:         "iam/cni-role-policies",
 		Title:      "aws-node may not do what it must",
 		Confidence: Certain,
@@ -55,7 +55,7 @@ func cniRolePolicies() Check {
 			}
 			return blind
 		},
-	}
+	})
 }
 
 // with adds the instances of the crews on which aws-node runs. It keeps them

@@ -34,6 +34,8 @@ func cniImage(version string) func(*snapshot.Snapshot) {
 	}
 }
 
+func TestCniRolePolicies(t *testing.T) { runCases(t, cniRolePolicies(), cniRolePoliciesCases()) }
+
 func cniRolePoliciesCases() []testCase {
 	node := snapshottest.NodeRole
 	const all = `["ec2:AssignPrivateIpAddresses","ec2:AttachNetworkInterface","ec2:CreateNetworkInterface","ec2:Describe*","ec2:ModifyNetworkInterfaceAttribute","ec2:CreateTags"]`
@@ -90,7 +92,7 @@ func cniRolePoliciesCases() []testCase {
 }
 
 func TestCNIRolePoliciesWords(t *testing.T) {
-	got := failed(t, "iam/cni-role-policies", outsider(ownRole(`"s3:*"`)))
+	got := failed(t, cniRolePolicies(), outsider(ownRole(`"s3:*"`)))
 	if want := "aws-node uses " + cniRole + " (annotation eks.amazonaws.com/role-arn of kube-system/aws-node), which may not ec2:DescribeNetworkInterfaces and ec2:AssignPrivateIpAddresses: no policy of the role grants it."; !strings.HasPrefix(got.Why, want) {
 		t.Errorf("Why = %q, want it to begin with %q", got.Why, want)
 	}

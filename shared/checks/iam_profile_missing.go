@@ -9,10 +9,11 @@ import (
 )
 
 func profileMissing() Check {
-	return Check{
+	return usingRoles(Check{
 		ID:         "iam/profile-missing",
 		Title:      "The instance has no role",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Profiles},
 		AtLaunch:   true,
 		Cause:      "The instance was started without an instance profile, or its profile was deleted, holds no role, or holds a role that was deleted. Without credentials the kubelet cannot prove to the cluster who it is.",
@@ -49,7 +50,7 @@ func profileMissing() Check {
 			}
 			return list
 		},
-	}
+	})
 }
 
 // loss is how instances came to have no role.

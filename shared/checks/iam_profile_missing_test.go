@@ -11,6 +11,8 @@ func noInstanceProfile(s *snapshot.Snapshot) {
 	snapshottest.Instance(s, snapshottest.Node).Profile = ""
 }
 
+func TestProfileMissing(t *testing.T) { runCases(t, profileMissing(), profileMissingCases()) }
+
 func profileMissingCases() []testCase {
 	profile, role := snapshottest.ProfileARN, snapshottest.NodeRole
 	return []testCase{
@@ -51,7 +53,7 @@ func secondNode(s *snapshot.Snapshot) {
 }
 
 func TestProfileMissingFix(t *testing.T) {
-	got := failed(t, "iam/profile-missing", outsider(func(s *snapshot.Snapshot) { s.Profiles[0].Roles = nil }))
+	got := failed(t, profileMissing(), outsider(func(s *snapshot.Snapshot) { s.Profiles[0].Roles = nil }))
 	if want := "aws iam add-role-to-instance-profile --region us-west-2 --instance-profile-name eks-workers --role-name '<node role>'"; got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func rolePolicies() Check {
-	return Check{
+	return usingRoles(Check{
 		ID:         "iam/role-policies",
 		Title:      "The node role may not do what a node must",
 		Confidence: Likely,
@@ -31,7 +31,7 @@ func rolePolicies() Check {
 			}
 			return blind
 		},
-	}
+	})
 }
 
 func (c crew) policies(s *View) []Finding {

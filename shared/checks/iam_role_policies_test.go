@@ -30,6 +30,8 @@ func withBoundary(statement string) func(*snapshot.Snapshot) {
 	}
 }
 
+func TestRolePolicies(t *testing.T) { runCases(t, rolePolicies(), rolePoliciesCases()) }
+
 func rolePoliciesCases() []testCase {
 	role := snapshottest.NodeRole
 	pass := []string{"pass " + role + " [i-0node]"}
@@ -87,7 +89,7 @@ func startedBy(text string) func(*snapshot.Snapshot) {
 }
 
 func TestRolePoliciesWordsAndFix(t *testing.T) {
-	got := failed(t, "iam/role-policies", outsider(detachPolicy("AmazonEKS_CNI_Policy"), detachPolicy("AmazonEC2ContainerRegistryReadOnly")))
+	got := failed(t, rolePolicies(), outsider(detachPolicy("AmazonEKS_CNI_Policy"), detachPolicy("AmazonEC2ContainerRegistryReadOnly")))
 	want := "aws iam attach-role-policy --region us-west-2 --role-name workers --policy-arn arn:aws:iam::aws:policy/AmazonEC2ContainerRegistryPullOnly && " +
 		"aws iam attach-role-policy --region us-west-2 --role-name workers --policy-arn arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy"
 	if got.Fix.Command != want {
@@ -100,7 +102,7 @@ func TestRolePoliciesWordsAndFix(t *testing.T) {
 		t.Errorf("policies %q", got)
 	}
 
-	got = failed(t, "iam/role-policies", outsider(inlinePolicy(`{"Sid":"Lock","Effect":"Deny","Action":"ecr:*","Resource":"*"}`)))
+	got = failed(t, rolePolicies(), outsider(inlinePolicy(`{"Sid":"Lock","Effect":"Deny","Action":"ecr:*","Resource":"*"}`)))
 	if !strings.Contains(got.Why, "Lock of own denies it") || got.Fix.Command != "" || !strings.HasPrefix(got.Fix.Text, "Change own") {
 		t.Errorf("Why = %q, Fix = %+v", got.Why, got.Fix)
 	}

@@ -8,10 +8,11 @@ import (
 )
 
 func roleTrust() Check {
-	return Check{
+	return usingRoles(Check{
 		ID:         "iam/role-trust",
 		Title:      "EC2 may not assume the node role",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Profiles, snapshot.Roles},
 		AtLaunch:   true,
 		Cause:      "The trust policy of the node role does not let the service ec2.amazonaws.com call sts:AssumeRole. The instance profile then gives no credentials, and the kubelet cannot prove to the cluster who it is.",
@@ -27,7 +28,7 @@ func roleTrust() Check {
 			}
 			return blind
 		},
-	}
+	})
 }
 
 // ec2Service is the name by which EC2 assumes roles. China has its own, and

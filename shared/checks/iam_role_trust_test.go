@@ -12,6 +12,8 @@ func trustPolicy(document string) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) { s.Roles[0].Trust = document }
 }
 
+func TestRoleTrust(t *testing.T) { runCases(t, roleTrust(), roleTrustCases()) }
+
 func roleTrustCases() []testCase {
 	role := snapshottest.NodeRole
 	fail := []string{"fail " + role + " [i-0node] [i-0node] workers does not trust EC2"}
@@ -41,7 +43,7 @@ func roleTrustCases() []testCase {
 }
 
 func TestRoleTrustFix(t *testing.T) {
-	got := failed(t, "iam/role-trust", outsider(trustPolicy(`{"Statement":{"Effect":"Allow","Principal":"*","Action":"s3:*"}}`)))
+	got := failed(t, roleTrust(), outsider(trustPolicy(`{"Statement":{"Effect":"Allow","Principal":"*","Action":"s3:*"}}`)))
 	if !strings.HasPrefix(got.Fix.Command, "aws iam update-assume-role-policy --region us-west-2 --role-name workers --policy-document '{") {
 		t.Errorf("Command = %q", got.Fix.Command)
 	}

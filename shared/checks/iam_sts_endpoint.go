@@ -10,7 +10,7 @@ import (
 )
 
 func stsEndpoint() Check {
-	return Check{
+	return usingRoles(Check{
 		ID:         "iam/sts-endpoint",
 		Title:      "STS is not reached by the name that is called",
 		Confidence: Likely,
@@ -32,7 +32,7 @@ func stsEndpoint() Check {
 			}
 			return blind
 		},
-	}
+	})
 }
 
 // sts judges each suspect, and says the same of several once.

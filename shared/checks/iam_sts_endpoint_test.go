@@ -19,6 +19,8 @@ func legacySTS(s *snapshot.Snapshot) { s.CNI.Env["AWS_STS_REGIONAL_ENDPOINTS"] =
 
 func cniHasRole(s *snapshot.Snapshot) { s.CNI.Role = cniRole }
 
+func TestStsEndpoint(t *testing.T) { runCases(t, stsEndpoint(), stsEndpointCases()) }
+
 func stsEndpointCases() []testCase {
 	role := snapshottest.NodeRole
 	pass := []string{"pass " + role + " [i-0node]"}

@@ -14,10 +14,11 @@ import (
 const regionDisabled = "RegionDisabledException"
 
 func stsRegionDeactivated() Check {
-	return Check{
+	return usingRoles(Check{
 		ID:         "iam/sts-region-deactivated",
 		Title:      "STS is switched off in this region",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Instances},
 		Cause: "In the account's settings, STS is deactivated for the region of the cluster. Kubelets prove who they are by STS, so the API server refuses every one of them. " +
 			"No API tells the setting: the evidence is what STS answered to the node, to aws-node or to Rollcall itself (RegionDisabledException), or EKS's own health issue.",
@@ -72,7 +73,7 @@ func stsRegionDeactivated() Check {
 			}
 			return append(list, f)
 		},
-	}
+	})
 }
 
 // hasConsole tells that the console of an instance was read.

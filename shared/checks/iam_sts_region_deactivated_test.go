@@ -25,6 +25,10 @@ func notReadyWith(message string) func(*snapshot.Snapshot) {
 	}
 }
 
+func TestStsRegionDeactivated(t *testing.T) {
+	runCases(t, stsRegionDeactivated(), stsRegionDeactivatedCases())
+}
+
 func stsRegionDeactivatedCases() []testCase {
 	const host = "sts.us-west-2.amazonaws.com"
 	pass := []string{"pass " + host + " [i-0node]"}
@@ -58,7 +62,7 @@ func stsRegionDeactivatedCases() []testCase {
 }
 
 func TestSTSRegionDeactivatedShowsTheLine(t *testing.T) {
-	got := failed(t, "iam/sts-region-deactivated", outsider(consoleSays(disabledLine)))
+	got := failed(t, stsRegionDeactivated(), outsider(consoleSays(disabledLine)))
 	if got := value(t, got, "console of i-0node"); !strings.HasPrefix(got, "kubelet: E1120") {
 		t.Errorf("evidence %q", got)
 	}

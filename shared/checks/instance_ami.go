@@ -10,7 +10,7 @@ import (
 )
 
 func imageUnfit() Check {
-	return Check{
+	return usingStart(Check{
 		ID:         "instance/ami",
 		Title:      "The image is gone, out of support or for something else",
 		Confidence: Likely,
@@ -23,7 +23,7 @@ func imageUnfit() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/eks-ami-deprecation-faqs.html",
 		},
 		Run: runImageUnfit,
-	}
+	})
 }
 
 func runImageUnfit(s *View) []Finding {

@@ -9,6 +9,8 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
+func TestImageUnfit(t *testing.T) { runCases(t, imageUnfit(), imageUnfitCases()) }
+
 func imageUnfitCases() []testCase {
 	noImage := func(s *snapshot.Snapshot) { s.Images = nil }
 	gone := []string{"fail ami-0al2023 [i-0node] [i-0node] ami-0al2023 does not fit: EC2 does not list it: it was deregistered, …"}
@@ -45,7 +47,7 @@ func imageUnfitCases() []testCase {
 }
 
 func TestImageUnfitWords(t *testing.T) {
-	got := failed(t, "instance/ami", change(missed(), imageNamed("amazon-eks-node-1.30-v20241109"), func(s *snapshot.Snapshot) { s.Images[0].Deprecated = s.Time.Add(-time.Hour) }))
+	got := failed(t, imageUnfit(), change(missed(), imageNamed("amazon-eks-node-1.30-v20241109"), func(s *snapshot.Snapshot) { s.Images[0].Deprecated = s.Time.Add(-time.Hour) }))
 	if !strings.Contains(got.Why, "Kubernetes 1.30 is too old") || !strings.Contains(got.Why, "26 November 2025") {
 		t.Errorf("Why = %q, want both reasons", got.Why)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func clusterTag() Check {
-	return Check{
+	return usingStart(Check{
 		ID:         "instance/cluster-tag",
 		Title:      "The instance lacks the cluster's tag",
 		Confidence: Likely,
@@ -20,7 +20,7 @@ func clusterTag() Check {
 		Fix:        "Tag the Auto Scaling group with kubernetes.io/cluster/<name> = owned, passed on at launch, and the instances that run.",
 		Links:      []string{"https://docs.aws.amazon.com/eks/latest/userguide/worker.html"},
 		Run:        runClusterTag,
-	}
+	})
 }
 
 func runClusterTag(s *View) []Finding {

@@ -3,6 +3,7 @@ package checks
 import (
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"testing"
 )
 
 func untagged(s *snapshot.Snapshot) {
@@ -10,6 +11,8 @@ func untagged(s *snapshot.Snapshot) {
 	snapshottest.Unjoin(s, snapshottest.Node)
 	delete(s.Instances[0].Tags, "kubernetes.io/cluster/prod")
 }
+
+func TestClusterTag(t *testing.T) { runCases(t, clusterTag(), clusterTagCases()) }
 
 func clusterTagCases() []testCase {
 	pass := []string{"pass prod [i-0node]"}

@@ -11,12 +11,12 @@ import (
 )
 
 func consoleError() Check {
-	return Check{
+	return usingStart(Check{
 		ID:         "instance/console-error",
 		Title:      "The console output tells why the node did not come up",
 		Confidence: Certain,
 		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Nodes, snapshot.Consoles},
-		After:      append(certainCauses(), "dns/hostnames-off", "dns/dhcp-options", "iam/sts-endpoint"),
+		After:      []ID{AnyJoinCause, "dns/hostnames-off", "dns/dhcp-options", "iam/sts-endpoint"},
 		Cause:      "The instance wrote a known failure to its serial console: of nodeadm, bootstrap.sh, cloud-init, containerd, the kubelet, TLS, name resolution or the kernel. The last state counts: what was tried again and went well later is none. Consoles are sampled; instances of the same group and launch template whose console was not read are taken to fail alike.",
 		Fix:        "It depends on the line, which the finding names.",
 		Links: []string{
@@ -32,7 +32,7 @@ func consoleError() Check {
 			}
 			return list
 		},
-	}
+	})
 }
 
 // consoleGroup are the consoles of instances that one group started from one

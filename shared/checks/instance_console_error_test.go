@@ -42,6 +42,8 @@ func silent(s *snapshot.Snapshot) { s.Consoles = nil }
 
 func notDueYet(s *snapshot.Snapshot) { s.Launches[0].Due = s.Time.Add(time.Minute) }
 
+func TestConsoleError(t *testing.T) { runCases(t, consoleError(), consoleErrorCases()) }
+
 func consoleErrorCases() []testCase {
 	const incomplete = "the NodeConfig is incomplete"
 	fail := []string{"fail workers [i-0node] [i-0node] i-0node: " + incomplete}
@@ -99,7 +101,7 @@ func consoleErrorCases() []testCase {
 }
 
 func TestConsoleErrorWordsAndFix(t *testing.T) {
-	got := failed(t, "instance/console-error", change(missed(), launchedToo("i-0second", 10*time.Minute), wrote(snapshottest.Node, badConfig)))
+	got := failed(t, consoleError(), change(missed(), launchedToo("i-0second", 10*time.Minute), wrote(snapshottest.Node, badConfig)))
 	if want := "The console of i-0node tells: the NodeConfig is incomplete (nodeadm-incomplete). nodeadm found no complete NodeConfig"; !strings.HasPrefix(got.Why, want) {
 		t.Errorf("Why = %q, want it to begin with %q", got.Why, want)
 	}

@@ -56,7 +56,7 @@ func (l ledger) consoleError(c *consoleCause, leads bool) Finding {
 	if !first.match.Unanswered {
 		// The line proves something of its own: what is only likely of the
 		// network does not outweigh it.
-		f.Behind = certainCauses()
+		f.Behind = []ID{AnyJoinCause}
 	}
 	const limit = 3
 	for n, h := range c.hits {

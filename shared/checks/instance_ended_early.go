@@ -15,7 +15,7 @@ import (
 const userInitiated = activity.UserInitiated
 
 func endedEarly() Check {
-	return Check{
+	return usingStart(Check{
 		ID:         "instance/ended-early",
 		Title:      "The instance ended before it was a node",
 		Confidence: Certain,
@@ -23,7 +23,7 @@ func endedEarly() Check {
 		// than the time to join was no node, whatever Kubernetes says later.
 		Needs: []snapshot.Source{snapshot.Instances},
 		// What an instance died of while it started is a failed launch.
-		After:    failedLaunches(),
+		After:    []ID{AnyFailedLaunch},
 		AtLaunch: true,
 		Cause:    "The instance was stopped or terminated before a node registered for it: its own operating system shut it down, or somebody ended it. One that EC2 could not bring up is a failed launch (launch/…). What Spot took back is spot/reclaimed-before-join. A scale-in or a replacement through its group is no fault, and neither is the end of an instance that had been a node.",
 		Fix:      "It depends on the reason that EC2 gives for the state; the finding names it.",
@@ -32,7 +32,7 @@ func endedEarly() Check {
 			"https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html",
 		},
 		Run: runEndedEarly,
-	}
+	})
 }
 
 // end is one instance that ended before it joined.

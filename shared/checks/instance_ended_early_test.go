@@ -45,6 +45,8 @@ func terminating(cause string) func(*snapshot.Snapshot) {
 	}
 }
 
+func TestEndedEarly(t *testing.T) { runCases(t, endedEarly(), endedEarlyCases()) }
+
 func endedEarlyCases() []testCase {
 	const user, itself = "Client.UserInitiatedShutdown", "Client.InstanceInitiatedShutdown"
 	fail := []string{"fail workers [i-0node] [i-0node] i-0node ended before it was a node"}
@@ -114,7 +116,7 @@ func endedEarlyCases() []testCase {
 }
 
 func TestEndedEarlyWords(t *testing.T) {
-	got := failed(t, "instance/ended-early", ended("Client.InstanceInitiatedShutdown", 10*time.Second))
+	got := failed(t, endedEarly(), ended("Client.InstanceInitiatedShutdown", 10*time.Second))
 	want := `i-0node is terminated, 10s after its launch: its own operating system shut it down. EC2: "Client.InstanceInitiatedShutdown: what EC2 says".`
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
@@ -127,7 +129,7 @@ func TestEndedEarlyWords(t *testing.T) {
 // Where nothing can be read of the group, what EC2 says of the instance still
 // names the cause.
 func TestEndedEarlyKnowsFailedLaunches(t *testing.T) {
-	got := failed(t, "instance/ended-early", change(ended("Client.InvalidKMSKey.InvalidState", 10*time.Second), unread(snapshot.Activities)))
+	got := failed(t, endedEarly(), change(ended("Client.InvalidKMSKey.InvalidState", 10*time.Second), unread(snapshot.Activities)))
 	if want := "AWSServiceRoleForAutoScaling"; !strings.Contains(got.Fix.Text, want) {
 		t.Errorf("Fix = %q, want %q in it", got.Fix.Text, want)
 	}

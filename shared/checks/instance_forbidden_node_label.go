@@ -10,10 +10,11 @@ import (
 )
 
 func forbiddenNodeLabel() Check {
-	return Check{
+	return usingStart(Check{
 		ID:         "instance/forbidden-node-label",
 		Title:      "The kubelet may not set one of the node's labels",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		// User data is looked at where it was read; labels of a node group
 		// can be judged without it.
 		Needs:    []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodegroups},
@@ -25,7 +26,7 @@ func forbiddenNodeLabel() Check {
 			"https://kubernetes.io/docs/reference/command-line-tools-reference/kubelet/",
 		},
 		Run: runForbiddenNodeLabel,
-	}
+	})
 }
 
 // forbidden are those labels that the kubelet refuses to start with, sorted

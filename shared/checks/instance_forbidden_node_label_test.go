@@ -20,6 +20,10 @@ func groupLabels(keys ...string) func(*snapshot.Snapshot) {
 	}
 }
 
+func TestForbiddenNodeLabel(t *testing.T) {
+	runCases(t, forbiddenNodeLabel(), forbiddenNodeLabelCases())
+}
+
 func forbiddenNodeLabelCases() []testCase {
 	const role = "node-role.kubernetes.io/worker"
 	pass := []string{"pass prod [i-0node]"}

@@ -9,7 +9,7 @@ import (
 )
 
 func foreignSecurityGroups() Check {
-	return Check{
+	return usingStart(walking(Check{
 		ID:         "instance/foreign-security-groups",
 		Title:      "The launch template's security groups replace the cluster's",
 		Confidence: Likely,
@@ -22,7 +22,7 @@ func foreignSecurityGroups() Check {
 		Fix:      "Add the cluster's security group to the launch template, or take the template's groups out.",
 		Links:    []string{"https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html#launch-template-security-groups"},
 		Run:      runForeignSecurityGroups,
-	}
+	}))
 }
 
 func runForeignSecurityGroups(s *View) []Finding {

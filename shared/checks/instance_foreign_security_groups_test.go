@@ -2,6 +2,7 @@ package checks
 
 import (
 	"net/netip"
+	"testing"
 
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -23,6 +24,10 @@ func admitsForeign(s *snapshot.Snapshot) {
 		Ingress: ruleSet(snapshot.Rule{Protocol: "tcp", From: 10250, To: 10250, Groups: []string{snapshottest.ClusterGroup}}),
 		Egress:  ruleSet(snapshot.Rule{Protocol: "-1", From: -1, To: -1, CIDRs: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}}),
 	})
+}
+
+func TestForeignSecurityGroups(t *testing.T) {
+	runCases(t, foreignSecurityGroups(), foreignSecurityGroupsCases())
 }
 
 func foreignSecurityGroupsCases() []testCase {

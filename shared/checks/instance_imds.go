@@ -9,7 +9,7 @@ import (
 )
 
 func imds() Check {
-	return Check{
+	return usingStart(Check{
 		ID:         "instance/imds",
 		Title:      "The instance's metadata service is off or out of reach",
 		Confidence: Certain,
@@ -22,7 +22,7 @@ func imds() Check {
 			"https://docs.aws.amazon.com/eks/latest/best-practices/identity-and-access-management.html",
 		},
 		Run: runIMDS,
-	}
+	})
 }
 
 func runIMDS(s *View) []Finding {

@@ -3,6 +3,7 @@ package checks
 import (
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"testing"
 )
 
 func metadata(m snapshot.Metadata) func(*snapshot.Snapshot) {
@@ -11,6 +12,8 @@ func metadata(m snapshot.Metadata) func(*snapshot.Snapshot) {
 		snapshottest.Instance(s, snapshottest.Node).Metadata = m
 	}
 }
+
+func TestImds(t *testing.T) { runCases(t, imds(), imdsCases()) }
 
 func imdsCases() []testCase {
 	pass := []string{"pass prod [i-0node]"}

@@ -8,7 +8,7 @@ import (
 )
 
 func maxPods() Check {
-	return Check{
+	return usingStart(Check{
 		ID:         "instance/max-pods",
 		Title:      "More pods are allowed than the interfaces have addresses for",
 		Confidence: Likely,
@@ -20,7 +20,7 @@ func maxPods() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/cni-increase-ip-addresses.html",
 		},
 		Run: runMaxPods,
-	}
+	})
 }
 
 func runMaxPods(s *View) []Finding {

@@ -18,6 +18,8 @@ func cniSets(name, value string) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) { s.CNI.Env[name] = value }
 }
 
+func TestMaxPods(t *testing.T) { runCases(t, maxPods(), maxPodsCases()) }
+
 func maxPodsCases() []testCase {
 	pass := []string{"pass prod [i-0node]"}
 	fail := []string{"fail lt-0a [i-0node] [i-0node] lt-0a: max pods is 110, m5.large has addresses for 29"}

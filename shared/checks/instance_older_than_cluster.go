@@ -8,7 +8,7 @@ import (
 )
 
 func olderThanCluster() Check {
-	return Check{
+	return usingStart(Check{
 		ID:         "instance/older-than-cluster",
 		Title:      "The instance was launched before its cluster was ready",
 		Confidence: Likely,
@@ -18,7 +18,7 @@ func olderThanCluster() Check {
 		Fix:        "Launch nodes once the cluster is ACTIVE, and replace those that came before.",
 		Links:      []string{"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html#worker-node-fail"},
 		Run:        runOlderThanCluster,
-	}
+	})
 }
 
 func runOlderThanCluster(s *View) []Finding {

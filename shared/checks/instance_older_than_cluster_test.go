@@ -1,11 +1,14 @@
 package checks
 
 import (
+	"testing"
 	"time"
 
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
+
+func TestOlderThanCluster(t *testing.T) { runCases(t, olderThanCluster(), olderThanClusterCases()) }
 
 func olderThanClusterCases() []testCase {
 	pass := []string{"pass prod [i-0node]"}

@@ -10,7 +10,7 @@ import (
 )
 
 func scheduledEvent() Check {
-	return Check{
+	return usingStart(Check{
 		ID:         "instance/scheduled-event",
 		Title:      "EC2 has scheduled the instance's end, stop or reboot",
 		Confidence: Likely,
@@ -43,7 +43,7 @@ func scheduledEvent() Check {
 			}
 			return list
 		},
-	}
+	})
 }
 
 // eventOver tells that an event is done with. EC2 says so at the beginning of the

@@ -15,6 +15,8 @@ func planned(code, description string, in time.Duration) func(*snapshot.Snapshot
 	}
 }
 
+func TestScheduledEvent(t *testing.T) { runCases(t, scheduledEvent(), scheduledEventCases()) }
+
 func scheduledEventCases() []testCase {
 	const week = 7 * 24 * time.Hour
 	return []testCase{
@@ -42,7 +44,7 @@ func scheduledEventCases() []testCase {
 }
 
 func TestScheduledEventWords(t *testing.T) {
-	got := failed(t, "instance/scheduled-event", change(missed(), planned("instance-retirement", "The instance is running on degraded hardware", time.Hour)))
+	got := failed(t, scheduledEvent(), change(missed(), planned("instance-retirement", "The instance is running on degraded hardware", time.Hour)))
 	if want := "EC2 has scheduled instance-retirement of i-0node, not before 2026-11-20 16:00 UTC. It does so where the host is failing."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}

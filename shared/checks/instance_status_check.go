@@ -8,7 +8,7 @@ import (
 )
 
 func statusCheck() Check {
-	return Check{
+	return usingStart(Check{
 		ID:         "instance/status-check",
 		Title:      "EC2's own checks say that the instance is impaired",
 		Confidence: Likely,
@@ -51,7 +51,7 @@ func statusCheck() Check {
 			}
 			return list
 		},
-	}
+	})
 }
 
 func impaired(s snapshot.InstanceStatus) bool { return s.System == "impaired" || s.OS == "impaired" }

@@ -14,6 +14,8 @@ func says(system, os string) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) { s.Statuses[0].System, s.Statuses[0].OS = system, os }
 }
 
+func TestStatusCheck(t *testing.T) { runCases(t, statusCheck(), statusCheckCases()) }
+
 func statusCheckCases() []testCase {
 	fail := []string{"fail workers [i-0node] [i-0node] i-0node fails EC2's status checks"}
 	return []testCase{
@@ -41,11 +43,11 @@ func statusCheckCases() []testCase {
 }
 
 func TestStatusCheckFix(t *testing.T) {
-	got := failed(t, "instance/status-check", change(missed(), says("impaired", "impaired")))
+	got := failed(t, statusCheck(), change(missed(), says("impaired", "impaired")))
 	if !strings.HasPrefix(got.Fix.Command, "aws autoscaling terminate-instance-in-auto-scaling-group --region us-west-2 ") {
 		t.Errorf("Command = %q, want a replacement by its group", got.Fix.Command)
 	}
-	got = failed(t, "instance/status-check", change(missed(), says("impaired", "ok"), func(s *snapshot.Snapshot) { s.Instances[0].Tags = nil }))
+	got = failed(t, statusCheck(), change(missed(), says("impaired", "ok"), func(s *snapshot.Snapshot) { s.Instances[0].Tags = nil }))
 	if got.Fix.Command != "aws ec2 terminate-instances --region us-west-2 --instance-ids i-0node" {
 		t.Errorf("Command = %q, want its end: it has no group", got.Fix.Command)
 	}

@@ -11,10 +11,11 @@ import (
 )
 
 func userData() Check {
-	return Check{
+	return usingStart(Check{
 		ID:         "instance/user-data",
 		Title:      "User data does not lead the instance to its cluster",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		// Nodegroups and images tell who has to bring the bootstrap; where
 		// they were not read only those verdicts are Unknown.
 		Needs:    []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.UserDataOf},
@@ -28,7 +29,7 @@ func userData() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/launch-node-bottlerocket.html",
 		},
 		Run: runUserData,
-	}
+	})
 }
 
 // flaw is one thing that is wrong with an instance's user data.

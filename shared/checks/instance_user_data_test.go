@@ -67,6 +67,8 @@ const (
 	otherName = "https://FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF.gr7.us-west-2.eks.amazonaws.com"
 )
 
+func TestUserData(t *testing.T) { runCases(t, userData(), userDataCases()) }
+
 func userDataCases() []testCase {
 	says := func(sure, says string) []string {
 		if sure != "" {
@@ -196,7 +198,7 @@ func userDataCases() []testCase {
 
 func TestUserDataWords(t *testing.T) {
 	s := startWorld(selfManaged, toldAs("#!/bin/bash\nexport DB_PASSWORD=hunter2\n/etc/eks/bootstrap.sh staging --apiserver-endpoint "+otherName+" --b64-cluster-ca "+otherCA+"\n"), al2Image)
-	got := failed(t, "instance/user-data", s)
+	got := failed(t, userData(), s)
 	for _, want := range []string{"staging, and the cluster's is prod", "It calls another address", "It does not trust"} {
 		if !strings.Contains(got.Why, want) {
 			t.Errorf("Why = %q, want %q in it", got.Why, want)

@@ -9,10 +9,11 @@ import (
 )
 
 func versionSkew() Check {
-	return Check{
+	return usingStart(Check{
 		ID:         "instance/version-skew",
 		Title:      "The kubelet's version does not go with the control plane's",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.Images},
 		Cause:      "A kubelet may not be newer than the control plane, and at most three minor versions older (two, before 1.25). The version is the node's own, or the one in the name of an EKS image.",
 		Fix:        "Start an image of the control plane's version, or upgrade the control plane first.",
@@ -21,7 +22,7 @@ func versionSkew() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/update-managed-node-group.html",
 		},
 		Run: runVersionSkew,
-	}
+	})
 }
 
 // versioned are the instances of one owner that did not join, and the version

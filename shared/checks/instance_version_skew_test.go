@@ -14,6 +14,8 @@ func imageNamed(name string) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) { s.Images[0].Name = name }
 }
 
+func TestVersionSkew(t *testing.T) { runCases(t, versionSkew(), versionSkewCases()) }
+
 func versionSkewCases() []testCase {
 	newer := "amazon-eks-node-al2023-x86_64-standard-1.36-v20261201"
 	older := "bottlerocket-aws-k8s-1.31-x86_64-v1.26.1-943d9a41"
@@ -49,11 +51,11 @@ func versionSkewCases() []testCase {
 }
 
 func TestVersionSkewFix(t *testing.T) {
-	got := failed(t, "instance/version-skew", change(missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.31-v1")))
+	got := failed(t, versionSkew(), change(missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.31-v1")))
 	if want := "aws eks update-nodegroup-version --region us-west-2 --cluster-name prod --nodegroup-name workers --kubernetes-version 1.35"; got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
 	}
-	got = failed(t, "instance/version-skew", change(missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.36-v1")))
+	got = failed(t, versionSkew(), change(missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.36-v1")))
 	if got.Fix.Command != "" || !strings.Contains(got.Fix.Text, "upgrade the control plane") {
 		t.Errorf("Fix = %+v, want no command: a nodegroup cannot go back", got.Fix)
 	}

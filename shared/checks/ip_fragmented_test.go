@@ -45,6 +45,8 @@ func customNetworking(s *snapshot.Snapshot) {
 	s.ENIConfigs = []snapshot.ENIConfig{{Name: snapshottest.Zone, Subnet: "subnet-0pods"}}
 }
 
+func TestFragmented(t *testing.T) { runCases(t, fragmented(), fragmentedCases()) }
+
 func fragmentedCases() []testCase {
 	prefixes := cni("ENABLE_PREFIX_DELEGATION", "true")
 	world := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
@@ -98,7 +100,7 @@ func TestFragmentedNamesTheSubnetsOfItsNodes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, failed(t, "ip/fragmented", test.s).Resources); diff != "" {
+			if diff := cmp.Diff(test.want, failed(t, fragmented(), test.s).Resources); diff != "" {
 				t.Errorf("resources (-want +got):\n%s", diff)
 			}
 		})
@@ -111,7 +113,7 @@ func TestFragmentedNamesWhatBreaksTheBlocks(t *testing.T) {
 		{CIDR: netip.MustParsePrefix("10.42.192.32/28"), Used: []netip.Addr{netip.MustParseAddr("10.42.192.37"), netip.MustParseAddr("10.42.192.40")}},
 		{CIDR: netip.MustParsePrefix("10.42.192.64/28"), Used: []netip.Addr{netip.MustParseAddr("10.42.192.70"), netip.MustParseAddr("10.42.192.71"), netip.MustParseAddr("10.42.192.72")}},
 	}
-	got := failed(t, "ip/fragmented", s)
+	got := failed(t, fragmented(), s)
 	if got, want := value(t, got, "Breaks 10.42.192.32/28"), "2 of 16 in use: 10.42.192.37 and 10.42.192.40"; got != want {
 		t.Errorf("evidence %q, want %q", got, want)
 	}

@@ -7,6 +7,8 @@ import (
 	w "rollcall/shared/snapshot/snapshottest"
 )
 
+func TestLeakCause(t *testing.T) { runCases(t, leakCause(), leakCauseCases()) }
+
 func leakCauseCases() []testCase {
 	const (
 		plugin = "pass kube-system/aws-node [kube-system/aws-node]"
@@ -53,11 +55,11 @@ func leakCauseCases() []testCase {
 }
 
 func TestLeakCauseNamesWhereItLeaks(t *testing.T) {
-	r := failed(t, "ip/leak-cause", change(w.PrivateWithNAT(), leftBehind(2), setCNI("DISABLE_LEAKED_ENI_CLEANUP", "true")))
+	r := failed(t, leakCause(), change(w.PrivateWithNAT(), leftBehind(2), setCNI("DISABLE_LEAKED_ENI_CLEANUP", "true")))
 	if len(r.Resources) != 2 || r.Resources[1] != w.Private {
 		t.Errorf("resources %q, want the subnet too", r.Resources)
 	}
-	r = failed(t, "ip/leak-cause", change(w.PrivateWithNAT(), func(s *snapshot.Snapshot) { s.LaunchTemplates[0].KeepsInterface = true },
+	r = failed(t, leakCause(), change(w.PrivateWithNAT(), func(s *snapshot.Snapshot) { s.LaunchTemplates[0].KeepsInterface = true },
 		leftBehind(2, func(i *snapshot.Interface) { i.Description = "" })))
 	if got, want := value(t, r, "Kept"), "2 interfaces of instances that are gone, 20 addresses: eni-00 and eni-01"; got != want {
 		t.Errorf("kept = %q, want %q", got, want)

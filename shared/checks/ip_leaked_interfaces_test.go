@@ -70,6 +70,8 @@ func setCNI(name, value string) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) { s.CNI.Env[name] = value }
 }
 
+func TestLeakedInterfaces(t *testing.T) { runCases(t, leakedInterfaces(), leakedInterfacesCases()) }
+
 func leakedInterfacesCases() []testCase {
 	const (
 		well   = "pass prod [eks-workers prod subnet-0private subnet-0public]"
@@ -131,7 +133,7 @@ func leakedInterfacesCases() []testCase {
 
 func TestLeakedInterfacesSayWhatBecomesOfThem(t *testing.T) {
 	mixed := func(mode string, untagged bool) Result {
-		return failed(t, "ip/leaked-interfaces", change(w.PrivateWithNAT(), slash24(3), leftBehind(4), leftBehind(2, tagged(leak.TagCluster, "")),
+		return failed(t, leakedInterfaces(), change(w.PrivateWithNAT(), slash24(3), leftBehind(4), leftBehind(2, tagged(leak.TagCluster, "")),
 			leftBehind(1, tagged(leak.TagCreated, "")), leftBehind(2, tagged(leak.TagCluster, "dev")), leftBehind(1, tagged(leak.TagInstance, "i-0123456789abcdef0")),
 			func(s *snapshot.Snapshot) {
 				s.Cleanup = snapshot.Cleanup{Mode: mode, Grace: 30 * time.Minute, Untagged: untagged}
@@ -172,7 +174,7 @@ func TestLeakedInterfacesSayWhatBecomesOfThem(t *testing.T) {
 // operator opted in: no command that is to be pasted deletes it, and no button.
 func TestWhatNamesNoClusterIsNotToBePasted(t *testing.T) {
 	opted := func(n int) Result {
-		return failed(t, "ip/leaked-interfaces", change(w.PrivateWithNAT(), slash24(3), leftBehind(n), leftBehind(2, tagged(leak.TagCluster, "")),
+		return failed(t, leakedInterfaces(), change(w.PrivateWithNAT(), slash24(3), leftBehind(n), leftBehind(2, tagged(leak.TagCluster, "")),
 			func(s *snapshot.Snapshot) {
 				s.Cleanup = snapshot.Cleanup{Mode: "report", Grace: 30 * time.Minute, Untagged: true}
 			}))
@@ -191,7 +193,7 @@ func TestGivenBackIsTheEvidenceOfAPass(t *testing.T) {
 	s := change(w.PrivateWithNAT(), func(s *snapshot.Snapshot) {
 		s.Returned = []snapshot.Returned{{Subnet: w.Private, Interfaces: 12, Addresses: 31, Nodes: 4}}
 	})
-	for _, r := range evalOne(t, "ip/leaked-interfaces", s) {
+	for _, r := range evalOne(t, leakedInterfaces(), s) {
 		if r.Resource == w.Private && (len(r.Evidence) != 1 || r.Evidence[0].Value != "31 addresses back; 12 interfaces of 4 dead nodes") {
 			t.Errorf("evidence %+v", r.Evidence)
 		}

@@ -7,6 +7,10 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
+func TestScaleOutWillNotFit(t *testing.T) {
+	runCases(t, scaleOutWillNotFit(), scaleOutWillNotFitCases())
+}
+
 func scaleOutWillNotFitCases() []testCase {
 	group := func(most, desired int) func(*snapshot.Snapshot) {
 		return func(s *snapshot.Snapshot) { s.Groups[0].Max, s.Groups[0].Desired = most, desired }
@@ -73,7 +77,7 @@ func TestScaleOutArithmetic(t *testing.T) {
 	s.InstanceTypes = append(s.InstanceTypes, snapshot.InstanceType{Name: "m5.4xlarge", Interfaces: 8, IPv4PerInterface: 30, Hypervisor: "nitro"})
 	s.Groups[0].Max = 6
 	s.Groups = append(s.Groups, snapshot.Group{Name: "eks-big", Max: 9, Types: []string{"m5.4xlarge"}, Subnets: []string{snapshottest.Private}})
-	got := failed(t, "ip/scale-out-will-not-fit", s)
+	got := failed(t, scaleOutWillNotFit(), s)
 	sum := "2 groups may launch 14 more nodes here: 5 m5.large x 20 + 9 m5.4xlarge x 60 = 640; 251 free"
 	if value := value(t, got, "Addresses of subnet-0private"); value != sum {
 		t.Errorf("arithmetic = %q, want %q", value, sum)
@@ -88,7 +92,7 @@ func TestScaleOutArithmetic(t *testing.T) {
 
 	pods := change(free(100), podSubnet(100, ""), customNetworking, func(s *snapshot.Snapshot) { s.Groups[0].Max = 20 })
 	sum = "1 group may launch 19 more nodes whose pods take addresses here: 19 m5.large x 20 = 380; 100 free"
-	if value := value(t, failed(t, "ip/scale-out-will-not-fit", pods), "Addresses of subnet-0pods"); value != sum {
+	if value := value(t, failed(t, scaleOutWillNotFit(), pods), "Addresses of subnet-0pods"); value != sum {
 		t.Errorf("arithmetic = %q, want %q", value, sum)
 	}
 
@@ -97,7 +101,7 @@ func TestScaleOutArithmetic(t *testing.T) {
 	launched := *snapshottest.Instance(s, snapshottest.Node)
 	launched.ID, launched.Launched, launched.Interfaces = "i-0new", s.Time, []string{"eni-0"}
 	s.Instances = append(s.Instances, launched)
-	got = failed(t, "ip/scale-out-will-not-fit", s)
+	got = failed(t, scaleOutWillNotFit(), s)
 	want := "2 groups may launch 34 more nodes here: 4 m5.large x 20 + 30 of m5.large (the smallest) x 20 + 19 that a node that starts now has still to take = 699; 251 free"
 	if value := value(t, got, "Addresses of subnet-0private"); value != want {
 		t.Errorf("arithmetic = %q, want %q", value, want)

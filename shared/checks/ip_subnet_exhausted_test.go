@@ -15,6 +15,8 @@ func free(n int) *snapshot.Snapshot {
 	return s
 }
 
+func TestSubnetExhausted(t *testing.T) { runCases(t, subnetExhausted(), subnetExhaustedCases()) }
+
 func subnetExhaustedCases() []testCase {
 	notReady := func(s *snapshot.Snapshot) { s.Nodes[0].Ready = snapshot.Condition{Status: "False"} }
 	unjoined := func(s *snapshot.Snapshot) { snapshottest.Unjoin(s, snapshottest.Node) }
@@ -68,7 +70,7 @@ func subnetExhaustedCases() []testCase {
 }
 
 func TestSubnetExhaustedArithmetic(t *testing.T) {
-	got := failed(t, "ip/subnet-exhausted", free(9))
+	got := failed(t, subnetExhausted(), free(9))
 	want := "9 free; one more m5.large takes 10: 1 for itself and 9 for pods on its first interface; 10 more are kept warm on a second one"
 	if got := value(t, got, "Addresses of subnet-0private"); got != want {
 		t.Errorf("arithmetic = %q, want %q", got, want)

@@ -1,5 +1,11 @@
 package checks
 
+import "testing"
+
+func TestLaunchAccountValidation(t *testing.T) {
+	runCases(t, launchAccountValidation(), launchAccountValidationCases())
+}
+
 func launchAccountValidationCases() []testCase {
 	return launchOutcomes(
 		"Your request for accessing resources in this region is being validated, and you will not be able to launch additional resources in this region until the validation is complete. Launching EC2 instance failed.",

@@ -1,5 +1,9 @@
 package checks
 
+import "testing"
+
+func TestLaunchAMI(t *testing.T) { runCases(t, launchAMI(), launchAMICases()) }
+
 func launchAMICases() []testCase {
 	return launchOutcomes(
 		"The image id '[ami-02c7e84c65fcfecee]' does not exist. Launching EC2 instance failed.",

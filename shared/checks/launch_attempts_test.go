@@ -65,7 +65,7 @@ func TestInstancesThatDiedWhileTheyStarted(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := lines(evalOne(t, "launch/kms-key", tt.world)); strings.Join(got, "\n") != strings.Join(tt.want, "\n") {
+			if got := lines(evalOne(t, launchKMSKey(), tt.world)); strings.Join(got, "\n") != strings.Join(tt.want, "\n") {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -77,7 +77,7 @@ func TestKMSKeyIsNamed(t *testing.T) {
 	const key = "arn:aws:kms:us-west-2:123456789012:key/0a1b2c3d"
 	s := stillborn("Client.InternalError", "")
 	s.LaunchTemplates[0].KMSKeys = []string{key}
-	got := failed(t, "launch/kms-key", s)
+	got := failed(t, launchKMSKey(), s)
 	if got.Resource != key || !strings.Contains(got.Fix.Command, "aws kms describe-key --region us-west-2 --key-id "+key) {
 		t.Errorf("%s: %s", got.Resource, got.Fix.Command)
 	}
@@ -85,7 +85,7 @@ func TestKMSKeyIsNamed(t *testing.T) {
 		t.Errorf("Fix = %q, want %q in it", got.Fix.Text, want)
 	}
 	s.Groups[0].ServiceRole = "arn:aws:iam::123456789012:role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling_own"
-	if got := failed(t, "launch/kms-key", s); !strings.Contains(got.Fix.Text, "AutoScaling_own") {
+	if got := failed(t, launchKMSKey(), s); !strings.Contains(got.Fix.Text, "AutoScaling_own") {
 		t.Errorf("Fix = %q", got.Fix.Text)
 	}
 }
@@ -105,7 +105,7 @@ func TestQuotaIsNamed(t *testing.T) {
 	} {
 		s := attempted(text)
 		s.Nodegroups[0].Types = tt.types
-		got := failed(t, "launch/vcpu-limit", s)
+		got := failed(t, launchVCPULimit(), s)
 		if got.Resource != tt.resource || !strings.Contains(got.Fix.Command, tt.command) {
 			t.Errorf("%v: %s, %q, want %s, %q", tt.types, got.Resource, got.Fix.Command, tt.resource, tt.command)
 		}
@@ -124,7 +124,7 @@ func TestRecoveryWithoutASubnet(t *testing.T) {
 		fails(s, "", 5*time.Minute, func(a *snapshot.Activity) {
 			a.Status, a.About, a.Zone, a.Subnet = "Successful", "Launching a new EC2 instance: i-0new", tt.later, "subnet-0x"
 		})
-		over := fmt.Sprint(lines(evalOne(t, "launch/insufficient-capacity", s))) == "[pass prod [eks-workers]]"
+		over := fmt.Sprint(lines(evalOne(t, launchInsufficientCapacity(), s))) == "[pass prod [eks-workers]]"
 		if over != tt.over {
 			t.Errorf("failed in %q, succeeded in %q: over is %v", tt.zone, tt.later, over)
 		}

@@ -46,6 +46,7 @@ func launchCheck(spec launchSpec) Check {
 		// they started tell the same as the group's activities.
 		Needs:    []snapshot.Source{snapshot.Groups, snapshot.Activities},
 		AtLaunch: true,
+		Explains: []ID{AnyFailedLaunch},
 		Cause:    spec.cause,
 		Fix:      spec.fix,
 		Links:    spec.links,

@@ -107,7 +107,7 @@ func another(text string) string {
 func TestOneFindingForOneCause(t *testing.T) {
 	const text = "You have requested more vCPU capacity than your current vCPU limit of 8 allows for the instance bucket that the specified instance type belongs to. Launching EC2 instance failed."
 	s := attempted(text)
-	once := failed(t, "launch/vcpu-limit", s)
+	once := failed(t, launchVCPULimit(), s)
 	addGroup(s, "eks-others")
 	s.Nodegroups = append(s.Nodegroups, snapshot.Nodegroup{Name: "others", Groups: []string{"eks-others"}, Types: []string{"c5.large", "r5.large"}})
 	for n := range 1000 {
@@ -117,7 +117,7 @@ func TestOneFindingForOneCause(t *testing.T) {
 			}
 		})
 	}
-	got := failed(t, "launch/vcpu-limit", s)
+	got := failed(t, launchVCPULimit(), s)
 	if got.Resource != "L-1216C47A" || fmt.Sprint(got.Covers) != "[eks-others eks-workers]" {
 		t.Errorf("%s covers %v", got.Resource, got.Covers)
 	}
@@ -131,14 +131,14 @@ func TestOneFindingForOneCause(t *testing.T) {
 	for n := range 50 {
 		fails(s, text, time.Duration(n)*time.Second)
 	}
-	if many := failed(t, "launch/vcpu-limit", s); many.Why != once.Why || many.Title != once.Title || many.Fix != once.Fix {
+	if many := failed(t, launchVCPULimit(), s); many.Why != once.Why || many.Title != once.Title || many.Fix != once.Fix {
 		t.Errorf("the words change with how many failed:\n%q\n%q", once.Why, many.Why)
 	}
 }
 
 func TestLaunchWords(t *testing.T) {
 	const text = "There are not enough free addresses in subnet 'subnet-0private' to satisfy the requested number of instances. Launching EC2 instance failed."
-	got := failed(t, "launch/subnet-full", attempted(text))
+	got := failed(t, launchSubnetFull(), attempted(text))
 	want := `No instance of workers could be started in subnet-0private: the subnet has no free address left for the instance. AWS says: "` + strings.TrimSuffix(text, ".") + `".`
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
@@ -156,7 +156,7 @@ func TestGroupNamesAreQuoted(t *testing.T) {
 	const odd = "my group's; rm -rf /"
 	s := attempted("The moon is wrong.", func(a *snapshot.Activity) { a.Group = odd })
 	addGroup(s, odd)
-	got := failed(t, "launch/unclassified", s)
+	got := failed(t, launchUnclassified(), s)
 	if want := `--auto-scaling-group-name 'my group'\''s; rm -rf /' --max-items`; !strings.Contains(got.Fix.Command, want) {
 		t.Errorf("Command = %q, want %q in it", got.Fix.Command, want)
 	}

@@ -1,5 +1,9 @@
 package checks
 
+import "testing"
+
+func TestLaunchFleetLimit(t *testing.T) { runCases(t, launchFleetLimit(), launchFleetLimitCases()) }
+
 func launchFleetLimitCases() []testCase {
 	return launchOutcomes(
 		"You've reached your quota for maximum Fleet Requests for this account. Launching EC2 instance failed.",

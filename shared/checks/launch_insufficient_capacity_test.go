@@ -1,5 +1,11 @@
 package checks
 
+import "testing"
+
+func TestLaunchInsufficientCapacity(t *testing.T) {
+	runCases(t, launchInsufficientCapacity(), launchInsufficientCapacityCases())
+}
+
 func launchInsufficientCapacityCases() []testCase {
 	return launchOutcomes(
 		"We currently do not have sufficient m5.large capacity in the Availability Zone you requested (us-west-2a). Launching EC2 instance failed.",

@@ -1,5 +1,9 @@
 package checks
 
+import "testing"
+
+func TestLaunchKMSKey(t *testing.T) { runCases(t, launchKMSKey(), launchKMSKeyCases()) }
+
 func launchKMSKeyCases() []testCase {
 	return launchOutcomes(
 		"One or more of the attached Amazon EBS volumes are encrypted with an inaccessible AWS KMS key.",

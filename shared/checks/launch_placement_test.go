@@ -1,5 +1,9 @@
 package checks
 
+import "testing"
+
+func TestLaunchPlacement(t *testing.T) { runCases(t, launchPlacement(), launchPlacementCases()) }
+
 func launchPlacementCases() []testCase {
 	return launchOutcomes(
 		"The placement group 'hpc' is in use in another availability zone: us-west-2b. Launching EC2 instance failed.",

@@ -1,5 +1,9 @@
 package checks
 
+import "testing"
+
+func TestLaunchProfile(t *testing.T) { runCases(t, launchProfile(), launchProfileCases()) }
+
 func launchProfileCases() []testCase {
 	return launchOutcomes(
 		"Value (eks-d8c6d9f9) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name",

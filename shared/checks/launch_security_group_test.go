@@ -1,5 +1,11 @@
 package checks
 
+import "testing"
+
+func TestLaunchSecurityGroup(t *testing.T) {
+	runCases(t, launchSecurityGroup(), launchSecurityGroupCases())
+}
+
 func launchSecurityGroupCases() []testCase {
 	return launchOutcomes(
 		"The security group 'sg-0a1b2c3d' does not exist. Launching EC2 instance failed.",

@@ -1,5 +1,9 @@
 package checks
 
+import "testing"
+
+func TestLaunchServiceRole(t *testing.T) { runCases(t, launchServiceRole(), launchServiceRoleCases()) }
+
 func launchServiceRoleCases() []testCase {
 	return launchOutcomes(
 		"AuthFailure.ServiceLinkedRoleCreationNotPermitted: The provided credentials do not have permission to create the service-linked role for EC2 Spot Instances.",

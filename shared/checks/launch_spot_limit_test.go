@@ -1,5 +1,9 @@
 package checks
 
+import "testing"
+
+func TestLaunchSpotLimit(t *testing.T) { runCases(t, launchSpotLimit(), launchSpotLimitCases()) }
+
 func launchSpotLimitCases() []testCase {
 	return launchOutcomes(
 		"Could not launch Spot Instances. MaxSpotInstanceCountExceeded - Max spot instance count exceeded. Launching EC2 instance failed.",

@@ -1,5 +1,9 @@
 package checks
 
+import "testing"
+
+func TestLaunchSpotPrice(t *testing.T) { runCases(t, launchSpotPrice(), launchSpotPriceCases()) }
+
 func launchSpotPriceCases() []testCase {
 	return launchOutcomes(
 		"Could not launch Spot Instances. SpotMaxPriceTooLow - Your Spot request price of 0.02 is lower than the minimum required Spot request fulfillment price of 0.0216. Launching EC2 instance failed.",

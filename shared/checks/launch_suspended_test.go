@@ -20,6 +20,8 @@ func suspend(desired int, reason string, processes ...string) *snapshot.Snapshot
 	return s
 }
 
+func TestLaunchSuspended(t *testing.T) { runCases(t, launchSuspended(), launchSuspendedCases()) }
+
 func launchSuspendedCases() []testCase {
 	const user = "User suspended at 2026-11-20T14:00:00Z"
 	pass := []string{"pass prod [eks-workers]"}
@@ -44,14 +46,14 @@ func launchSuspendedCases() []testCase {
 }
 
 func TestSuspendedWords(t *testing.T) {
-	got := failed(t, "launch/suspended", suspend(3, "User suspended at 2026-11-20T14:00:00Z", "Launch"))
+	got := failed(t, launchSuspended(), suspend(3, "User suspended at 2026-11-20T14:00:00Z", "Launch"))
 	if want := "aws autoscaling resume-processes --region us-west-2 --auto-scaling-group-name eks-workers --scaling-processes Launch"; got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
 	}
 	if want := "desired 3, has 1, max 3"; value(t, got, workersGroup) != want {
 		t.Errorf("evidence %q, want %q", value(t, got, workersGroup), want)
 	}
-	got = failed(t, "launch/suspended", suspend(3, "Administrative suspension", "Launch"))
+	got = failed(t, launchSuspended(), suspend(3, "Administrative suspension", "Launch"))
 	if want := "Auto Scaling suspended it"; !strings.Contains(got.Why, want) {
 		t.Errorf("Why = %q, want %q in it", got.Why, want)
 	}

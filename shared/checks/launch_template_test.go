@@ -5,6 +5,8 @@ import (
 	"testing"
 )
 
+func TestLaunchTemplate(t *testing.T) { runCases(t, launchTemplate(), launchTemplateCases()) }
+
 func launchTemplateCases() []testCase {
 	return append(launchOutcomes(
 		"You must use a valid fully-formed launch template. The key pair 'ops' does not exist",
@@ -18,7 +20,7 @@ const lostSubnetText = "The subnet ID 'subnet-0dead' does not exist Launching EC
 
 // Nobody can correct the launch template when the subnet is gone.
 func TestLostSubnetIsNotTheTemplates(t *testing.T) {
-	f := failed(t, "launch/template", attempted(lostSubnetText))
+	f := failed(t, launchTemplate(), attempted(lostSubnetText))
 	if !strings.Contains(f.Fix.Text, "make a new nodegroup") || !strings.Contains(f.Fix.Command, "describe-scaling-activities") {
 		t.Errorf("fix %+v", f.Fix)
 	}

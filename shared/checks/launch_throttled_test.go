@@ -1,5 +1,9 @@
 package checks
 
+import "testing"
+
+func TestLaunchThrottled(t *testing.T) { runCases(t, launchThrottled(), launchThrottledCases()) }
+
 func launchThrottledCases() []testCase {
 	return launchOutcomes(
 		"Request limit exceeded. Launching EC2 instance failed.",

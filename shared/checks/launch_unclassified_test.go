@@ -1,5 +1,11 @@
 package checks
 
+import "testing"
+
+func TestLaunchUnclassified(t *testing.T) {
+	runCases(t, launchUnclassified(), launchUnclassifiedCases())
+}
+
 func launchUnclassifiedCases() []testCase {
 	return launchOutcomes(
 		"The moon is in the wrong house. Launching EC2 instance failed.",

@@ -1,5 +1,11 @@
 package checks
 
+import "testing"
+
+func TestLaunchUnsupportedType(t *testing.T) {
+	runCases(t, launchUnsupportedType(), launchUnsupportedTypeCases())
+}
+
 func launchUnsupportedTypeCases() []testCase {
 	return launchOutcomes(
 		"Your requested instance type (m5.large) is not supported in your requested Availability Zone (us-west-2d). Launching EC2 instance failed.",

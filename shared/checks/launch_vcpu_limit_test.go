@@ -1,5 +1,9 @@
 package checks
 
+import "testing"
+
+func TestLaunchVCPULimit(t *testing.T) { runCases(t, launchVCPULimit(), launchVCPULimitCases()) }
+
 func launchVCPULimitCases() []testCase {
 	return launchOutcomes(
 		"You have requested more vCPU capacity than your current vCPU limit of 8 allows for the instance bucket that the specified instance type belongs to. Launching EC2 instance failed.",

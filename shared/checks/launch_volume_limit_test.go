@@ -1,5 +1,9 @@
 package checks
 
+import "testing"
+
+func TestLaunchVolumeLimit(t *testing.T) { runCases(t, launchVolumeLimit(), launchVolumeLimitCases()) }
+
 func launchVolumeLimitCases() []testCase {
 	return launchOutcomes(
 		"Instance became unhealthy while waiting for instance to be in InService state. Client.VolumeLimitExceeded: Volume limit exceeded",

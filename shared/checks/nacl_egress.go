@@ -8,10 +8,11 @@ import (
 )
 
 func naclEgress() Check {
-	return Check{
+	return walking(Check{
 		ID:         "nacl/egress",
 		Title:      "A network ACL denies 443 on the way out",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs: []snapshot.Source{
 			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.NATGateways, snapshot.NetworkACLs,
 		},
@@ -25,12 +26,12 @@ func naclEgress() Check {
 		},
 		Run: func(s *View) []Finding {
 			g := s.Placements()
-			return g.fences(false, g.naclEgress)
+			return g.fences(false, naclEgressFinding)
 		},
-	}
+	})
 }
 
-func (g *ground) naclEgress(f *fence) Finding {
+func naclEgressFinding(g *ground, f *fence) Finding {
 	direction := "into"
 	if f.hits[0].egress {
 		direction = "out of"

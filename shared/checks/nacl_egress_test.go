@@ -52,6 +52,8 @@ const (
 
 func notJoined(s *snapshot.Snapshot) { snapshottest.Unjoin(s, snapshottest.Node) }
 
+func TestNaclEgress(t *testing.T) { runCases(t, naclEgress(), naclEgressCases()) }
+
 func naclEgressCases() []testCase {
 	nat := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 		return change(unjoined(snapshottest.PrivateWithNAT()), changes...)
@@ -118,7 +120,7 @@ func naclEgressCases() []testCase {
 
 func TestNACLEgressFix(t *testing.T) {
 	private := []string{snapshottest.Private}
-	got := failed(t, "nacl/egress", change(unjoined(snapshottest.PrivateWithNAT()), underACL("acl-0n", private, denyEntry(aclOut(443, 443, all4)), aclOut(0, 65535, all4), aclIn(1024, 65535, all4))))
+	got := failed(t, naclEgress(), change(unjoined(snapshottest.PrivateWithNAT()), underACL("acl-0n", private, denyEntry(aclOut(443, 443, all4)), aclOut(0, 65535, all4), aclIn(1024, 65535, all4))))
 	want := "aws ec2 create-network-acl-entry --region us-west-2 --network-acl-id acl-0n --egress --rule-number 99 --protocol tcp --port-range From=443,To=443 --cidr-block 0.0.0.0/0 --rule-action allow"
 	if got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)

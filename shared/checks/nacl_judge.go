@@ -20,7 +20,7 @@ type fence struct {
 }
 
 // fences judges every post, by requests or by answers.
-func (g *ground) fences(back bool, say func(*fence) Finding) []Finding {
+func (g *ground) fences(back bool, say func(*ground, *fence) Finding) []Finding {
 	var v verdicts
 	var found []*fence
 	for _, p := range g.posts {
@@ -69,7 +69,7 @@ func (g *ground) fences(back bool, say func(*fence) Finding) []Finding {
 		}
 	}
 	for _, f := range found {
-		v.fail(say(f))
+		v.fail(say(g, f))
 	}
 	return v.findings()
 }

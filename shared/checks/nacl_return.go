@@ -9,10 +9,11 @@ import (
 )
 
 func naclReturn() Check {
-	return Check{
+	return walking(Check{
 		ID:         "nacl/return",
 		Title:      "A network ACL denies the answers on their way back",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs: []snapshot.Source{
 			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.NATGateways, snapshot.NetworkACLs,
 		},
@@ -27,12 +28,12 @@ func naclReturn() Check {
 		},
 		Run: func(s *View) []Finding {
 			g := s.Placements()
-			return g.fences(true, g.naclReturn)
+			return g.fences(true, naclReturnFinding)
 		},
-	}
+	})
 }
 
-func (g *ground) naclReturn(f *fence) Finding {
+func naclReturnFinding(g *ground, f *fence) Finding {
 	hit := f.hits[0]
 	for _, h := range f.hits {
 		if h.verdict.Admits == firewall.None {

@@ -8,6 +8,8 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
+func TestNaclReturn(t *testing.T) { runCases(t, naclReturn(), naclReturnCases()) }
+
 func naclReturnCases() []testCase {
 	nat := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 		return change(unjoined(snapshottest.PrivateWithNAT()), changes...)
@@ -51,7 +53,7 @@ func naclReturnCases() []testCase {
 }
 
 func TestNACLReturnWordsAndFix(t *testing.T) {
-	got := failed(t, "nacl/return", change(unjoined(snapshottest.PrivateWithNAT()),
+	got := failed(t, naclReturn(), change(unjoined(snapshottest.PrivateWithNAT()),
 		underACL("acl-0p", []string{snapshottest.Public}, aclOut(0, 65535, all4), aclIn(443, 443, vpcNet), aclIn(32768, 65535, all4))))
 	for _, want := range []string{"1024-32767", "chosen by the NAT gateway nat-0a", "connections on the ports denied fail, the others work"} {
 		if !strings.Contains(got.Why, want) {
@@ -67,7 +69,7 @@ func TestNACLReturnWordsAndFix(t *testing.T) {
 func TestNACLWithoutAFreeNumberHasNoCommand(t *testing.T) {
 	s := change(unjoined(snapshottest.PrivateWithNAT()), underACL("acl-0n", []string{snapshottest.Private}, denyEntry(aclOut(443, 443, all4)), aclIn(0, 65535, all4)))
 	s.NetworkACLs[1].Entries[0].Number = 1
-	got := failed(t, "nacl/egress", s)
+	got := failed(t, naclEgress(), s)
 	if got.Fix.Command != "" || !strings.HasPrefix(got.Fix.Text, "No rule number is free below rule 1 of acl-0n") {
 		t.Errorf("Fix = %+v, want words and no command", got.Fix)
 	}
@@ -76,7 +78,7 @@ func TestNACLWithoutAFreeNumberHasNoCommand(t *testing.T) {
 func TestNACLNamesOnlyWhatItMeets(t *testing.T) {
 	// Two subnets under one ACL: one finding.
 	s := change(unjoined(snapshottest.PrivateWithNAT()), underACL("acl-0n", []string{snapshottest.Private, "subnet-0second"}, aclIn(0, 65535, all4)), twoTables)
-	got := failed(t, "nacl/egress", s)
+	got := failed(t, naclEgress(), s)
 	if len(got.Covers) != 2 || len(got.Instances) != 2 {
 		t.Errorf("covers %v, instances %v, want two of each", got.Covers, got.Instances)
 	}

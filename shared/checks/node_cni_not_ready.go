@@ -15,7 +15,7 @@ func cniNotReady() Check {
 		Title:      "The network plugin does not come up on the node",
 		Confidence: Certain,
 		Needs:      []snapshot.Source{snapshot.Nodes, snapshot.AWSNode, snapshot.Pods},
-		After:      append(certainCauses(), "spot/burst-exceeds-subnet", "ip/leaked-interfaces", "ip/subnet-exhausted", "ip/fragmented", "iam/cni-role-policies", "iam/role-policies", "iam/sts-endpoint"),
+		After:      []ID{AnyJoinCause, "spot/burst-exceeds-subnet", "ip/leaked-interfaces", "ip/subnet-exhausted", "ip/fragmented", "iam/cni-role-policies", "iam/role-policies", "iam/sts-endpoint"},
 		Cause:      "The node registered, its network is not ready, and the pod aws-node on it fails: its image cannot be pulled, or it ends with an error. A node without a network plugin takes no pods.",
 		Fix:        "Read why the pod waits or ended, and its log: the image pull needs ECR and S3, the plugin needs EC2's API, its IAM actions and free addresses.",
 		Links: []string{

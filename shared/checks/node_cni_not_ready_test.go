@@ -19,6 +19,8 @@ func awsNodePod(containers ...snapshot.Container) func(*snapshot.Snapshot) {
 	}
 }
 
+func TestCniNotReady(t *testing.T) { runCases(t, cniNotReady(), cniNotReadyCases()) }
+
 func cniNotReadyCases() []testCase {
 	fail := func(confidence, what string) []string {
 		return []string{"fail " + confidence + "kube-system/aws-node [i-0node] [i-0node] i-0node: aws-node does not come up (" + what + ")"}
@@ -55,7 +57,7 @@ func cniNotReadyCases() []testCase {
 }
 
 func TestCNINotReadyWords(t *testing.T) {
-	got := failed(t, "node/cni-not-ready", change(missed(), notReadyNode(cniDown), awsNodePod(snapshot.Container{Name: "aws-node", State: "waiting", Reason: "CrashLoopBackOff", Last: "Error", LastMessage: "ipamd failed"})))
+	got := failed(t, cniNotReady(), change(missed(), notReadyNode(cniDown), awsNodePod(snapshot.Container{Name: "aws-node", State: "waiting", Reason: "CrashLoopBackOff", Last: "Error", LastMessage: "ipamd failed"})))
 	want := "i-0node.internal registered, and its network is not ready: container aws-node: CrashLoopBackOff; it ended before with Error: ipamd failed."
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
@@ -88,11 +90,11 @@ func TestAnImageIsPulledWithoutAnAddressForPods(t *testing.T) {
 		"the other one's pull": {change(missed(), notReadyNode(cniDown), awsNodePod(crash), second(pull)), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			behind := failed(t, "node/cni-not-ready", test.s).Behind
+			behind := failed(t, cniNotReady(), test.s).Behind
 			if narrowed := behind != nil; narrowed != test.image {
 				t.Fatalf("it is narrowed to %v, want %v", behind, test.image)
 			}
-			if test.image && (slices.Contains(behind, "ip/fragmented") || !slices.Contains(behind, "route/no-egress") || !slices.Contains(behind, "iam/role-policies")) {
+			if test.image && (slices.Contains(behind, "ip/fragmented") || !noEgress().Among(behind) || !slices.Contains(behind, "iam/role-policies")) {
 				t.Errorf("behind %v; want the way out and the node's role, and no address", behind)
 			}
 		})

@@ -77,7 +77,7 @@ func imageFails(t trouble) bool { return strings.Contains(t.what, "Image") }
 // imageCauses are what keeps an image from being pulled: the way to the
 // registry, and the node's own role. The pod runs in the node's network: that
 // there is no address for pods is no reason, nor is its own identity.
-func imageCauses() []ID { return append(certainCauses(), "iam/role-policies") }
+func imageCauses() []ID { return []ID{AnyJoinCause, "iam/role-policies"} }
 
 func describePod(p *snapshot.Pod) string {
 	return shell.Command("kubectl", "-n", cmp.Or(p.Namespace, "kube-system"), "describe", "pod", p.Name)

@@ -20,6 +20,8 @@ func asked(user string, ago time.Duration, changes ...func(*snapshot.CSR)) func(
 	}
 }
 
+func TestCsrPending(t *testing.T) { runCases(t, csrPending(), csrPendingCases()) }
+
 func csrPendingCases() []testCase {
 	const node = "system:node:i-0node.internal"
 	approved := func(c *snapshot.CSR) { c.Approved = true }
@@ -44,7 +46,7 @@ func csrPendingCases() []testCase {
 }
 
 func TestCSRPendingFix(t *testing.T) {
-	got := failed(t, "node/csr-pending", change(snapshottest.PrivateWithNAT(), asked("test", time.Hour)))
+	got := failed(t, csrPending(), change(snapshottest.PrivateWithNAT(), asked("test", time.Hour)))
 	if !strings.Contains(got.Fix.Text, "mapping of the node role to test") || got.Fix.Command != "kubectl describe csr -- csr-vgrfh && kubectl get csr -o 'jsonpath={.spec.usages}' -- csr-vgrfh" {
 		t.Errorf("Fix = %+v", got.Fix)
 	}

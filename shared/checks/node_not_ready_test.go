@@ -15,6 +15,8 @@ func unready(c snapshot.Condition) *snapshot.Snapshot {
 	return s
 }
 
+func TestNotReady(t *testing.T) { runCases(t, notReady(), notReadyCases()) }
+
 func notReadyCases() []testCase {
 	fail := []string{"fail i-0node [i-0node] [i-0node] i-0node registered and is not Ready"}
 	down := snapshot.Condition{Status: "False", Reason: "KubeletNotReady", Message: "cni plugin not initialized"}
@@ -41,7 +43,7 @@ func notReadyCases() []testCase {
 func TestNotReadyWords(t *testing.T) {
 	s := unready(snapshot.Condition{Status: "False", Reason: "KubeletNotReady", Message: "cni plugin not initialized"})
 	s.Nodes[0].Uninitialized = true
-	got := failed(t, "node/not-ready", s)
+	got := failed(t, notReady(), s)
 	want := `i-0node registered as i-0node.internal. Its condition Ready is False: KubeletNotReady ("cni plugin not initialized"). The cloud provider has not initialised it.`
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)

@@ -16,6 +16,8 @@ func missed() *snapshot.Snapshot {
 	return s
 }
 
+func TestNotRegistered(t *testing.T) { runCases(t, notRegistered(), notRegisteredCases()) }
+
 func notRegisteredCases() []testCase {
 	fail := []string{"fail i-0node [i-0node] [i-0node] i-0node has not registered as a node"}
 	launched := func(ago time.Duration) func(*snapshot.Snapshot) {
@@ -41,7 +43,7 @@ func notRegisteredCases() []testCase {
 }
 
 func TestNotRegisteredWords(t *testing.T) {
-	got := failed(t, "node/not-registered", missed())
+	got := failed(t, notRegistered(), missed())
 	if want := "i-0node (m5.large) should have been a node 5 min after its launch at 14:50:00 UTC. No node of prod has its id."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
@@ -52,7 +54,7 @@ func TestNotRegisteredSaysWhatWasLearned(t *testing.T) {
 	snapshottest.Unjoin(s, snapshottest.Node)
 	s.Launches[0].Samples, s.Launches[0].Usual = 192, 80*time.Second
 	s.Launches[0].Due = s.Launches[0].Started.Add(2 * time.Minute)
-	got := failed(t, "node/not-registered", s)
+	got := failed(t, notRegistered(), s)
 	if want := "95 of 100 nodes of workers are Ready within 1 min 20 s (192 joins); it had 2 min."; !strings.HasSuffix(got.Why, want) {
 		t.Errorf("Why = %q, want %q at its end", got.Why, want)
 	}

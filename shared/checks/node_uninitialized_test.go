@@ -15,6 +15,8 @@ func tainted(s *snapshot.Snapshot) {
 	}
 }
 
+func TestUninitialized(t *testing.T) { runCases(t, uninitialized(), uninitializedCases()) }
+
 func uninitializedCases() []testCase {
 	return []testCase{
 		{"Ready", snapshottest.PrivateWithNAT(), []string{"pass prod [i-0node]"}},
@@ -36,7 +38,7 @@ func uninitializedCases() []testCase {
 }
 
 func TestUninitializedWords(t *testing.T) {
-	got := failed(t, "node/uninitialized", change(snapshottest.PrivateWithNAT(), tainted))
+	got := failed(t, uninitialized(), change(snapshottest.PrivateWithNAT(), tainted))
 	if want := "Its name is not the instance's private DNS name, ip-10-42-192-10.us-west-2.compute.internal."; !strings.HasSuffix(got.Why, want) {
 		t.Errorf("Why = %q, want it to end with %q", got.Why, want)
 	}

@@ -44,6 +44,8 @@ func wanted(n int) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) { s.Nodegroups[0].Desired = n }
 }
 
+func TestNodegroupHealth(t *testing.T) { runCases(t, nodegroupHealth(), nodegroupHealthCases()) }
+
 func nodegroupHealthCases() []testCase {
 	world := snapshottest.PrivateWithNAT
 	const named = "NodeCreationFailure " + snapshottest.Node
@@ -110,14 +112,14 @@ func nodegroupHealthCases() []testCase {
 }
 
 func TestNodegroupHealthWords(t *testing.T) {
-	got := failed(t, "nodegroup/health", change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "Gremlins sg-1", "AccessDenied")))
+	got := failed(t, nodegroupHealth(), change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "Gremlins sg-1", "AccessDenied")))
 	if want := "EKS reports AccessDenied: EKS or the nodes are not let in by the cluster's API. It reports Gremlins too."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
 	if v := value(t, got, "Gremlins"); v != "about Gremlins (sg-1)" {
 		t.Errorf("evidence %q", v)
 	}
-	got = failed(t, "nodegroup/health", change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "Gremlins")))
+	got = failed(t, nodegroupHealth(), change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "Gremlins")))
 	if want := `EKS reports Gremlins, a code that Rollcall does not know. Its message: "about Gremlins".`; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
@@ -126,7 +128,7 @@ func TestNodegroupHealthWords(t *testing.T) {
 // Long names leave the noun out before anything is cut.
 func TestLongNodegroupTitle(t *testing.T) {
 	s := change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "Ec2LaunchTemplateVersionMaxLimitExceeded"))
-	if got := failed(t, "nodegroup/health", s).Title; got != "workers is degraded: EC2 launch template version max limit exceeded" {
+	if got := failed(t, nodegroupHealth(), s).Title; got != "workers is degraded: EC2 launch template version max limit exceeded" {
 		t.Errorf("title %q", got)
 	}
 }
@@ -134,11 +136,11 @@ func TestLongNodegroupTitle(t *testing.T) {
 // A deleted subnet has one name: the failed launches have told it before EKS.
 func TestIssueThatTheLaunchesName(t *testing.T) {
 	s := change(attempted("The subnet ID 'subnet-0dead' does not exist Launching EC2 instance failed."), groupIs("CREATE_FAILED", "Ec2SubnetNotFound subnet-0dead"), before)
-	if got := failed(t, "nodegroup/health", s); got.Confidence != Symptom {
+	if got := failed(t, nodegroupHealth(), s); got.Confidence != Symptom {
 		t.Errorf("named by the launches: %+v, want a symptom", got)
 	}
 	s = change(attempted("The subnet ID 'subnet-0dead' does not exist Launching EC2 instance failed."), groupIs("CREATE_FAILED", "Ec2SubnetNotFound subnet-0beef"), before)
-	if got := failed(t, "nodegroup/health", s); got.Confidence == Symptom {
+	if got := failed(t, nodegroupHealth(), s); got.Confidence == Symptom {
 		t.Errorf("another subnet: %+v, want no symptom", got)
 	}
 }
@@ -146,11 +148,11 @@ func TestIssueThatTheLaunchesName(t *testing.T) {
 // What closes an incident says that EKS does not agree.
 func TestStickyStatusIsToldAsSuch(t *testing.T) {
 	s := change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "AsgInstanceLaunchFailures"))
-	for _, id := range []ID{"nodegroup/health", "nodegroup/status"} {
-		got := evalOne(t, id, s)[0]
+	for _, c := range []Check{nodegroupHealth(), nodegroupStatus()} {
+		got := evalOne(t, c, s)[0]
 		want := "EKS still says DEGRADED; i-0node, started later (14:50:00 UTC), is a Ready node"
 		if got.Outcome != Pass || len(got.Evidence) != 1 || value(t, got, "workers") != want {
-			t.Errorf("%s: %+v, want %q", id, got, want)
+			t.Errorf("%s: %+v, want %q", c.ID, got, want)
 		}
 	}
 }
@@ -160,12 +162,12 @@ func TestStickyStatusIsToldAsSuch(t *testing.T) {
 func TestEveryNodegroupCode(t *testing.T) {
 	for _, code := range nodegroupCodes() {
 		s := change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", code))
-		got := evalOne(t, "nodegroup/health", s)
+		got := evalOne(t, nodegroupHealth(), s)
 		if want := nodegroup.OfIssue(code).Disproved; len(got) != 1 || (got[0].Outcome == Pass) != want {
 			t.Errorf("%s: %q, disproved %t", code, lines(got), want)
 		}
 		s = change(missed(), groupIs("DEGRADED", code), before)
-		if f := failed(t, "nodegroup/health", s); !strings.HasSuffix(f.Title, ": "+spoken(code)) || f.Fix.Text == "" || !strings.Contains(f.Fix.Command, "--region us-west-2") && !strings.HasPrefix(f.Fix.Command, "kubectl ") {
+		if f := failed(t, nodegroupHealth(), s); !strings.HasSuffix(f.Title, ": "+spoken(code)) || f.Fix.Text == "" || !strings.Contains(f.Fix.Command, "--region us-west-2") && !strings.HasPrefix(f.Fix.Command, "kubectl ") {
 			t.Errorf("%s: %+v", code, f)
 		}
 	}
@@ -176,16 +178,16 @@ func TestEveryNodegroupCode(t *testing.T) {
 func TestWhoCounts(t *testing.T) {
 	s := change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "InstanceLimitExceeded"), before)
 	snapshottest.Launch(s, "i-0warm", snapshottest.Private, time.Minute)
-	if got := evalOne(t, "nodegroup/health", s)[0]; got.Outcome != Fail {
+	if got := evalOne(t, nodegroupHealth(), s)[0]; got.Outcome != Fail {
 		t.Errorf("with an instance that waits: %s", lines([]Result{got}))
 	}
 	s.Groups[0].Warm = []string{"i-0warm"}
-	if got := evalOne(t, "nodegroup/health", s)[0]; got.Outcome != Pass {
+	if got := evalOne(t, nodegroupHealth(), s)[0]; got.Outcome != Pass {
 		t.Errorf("with an instance in the warm pool: %s", lines([]Result{got}))
 	}
 	s.Groups[0].Warm = nil
 	snapshottest.Instance(s, "i-0warm").State = "terminated"
-	if got := evalOne(t, "nodegroup/health", s)[0]; got.Outcome != Pass || !slices.Contains(got.Covers, "workers") {
+	if got := evalOne(t, nodegroupHealth(), s)[0]; got.Outcome != Pass || !slices.Contains(got.Covers, "workers") {
 		t.Errorf("with an instance that ended: %s", lines([]Result{got}))
 	}
 }

@@ -190,9 +190,7 @@ func describeNodegroup(s *View, name string) string {
 // behindNodegroups are the checks that are nearer to the cause of an issue
 // than EKS's word for it.
 func behindNodegroups() []ID {
-	list := append(certainCauses(), "ip/subnet-exhausted", "spot/reclaimed-before-join", "cluster/health", "addon/degraded")
-	for _, c := range launchChecks() {
-		list = append(list, c.ID)
+	return []ID{
+		AnyJoinCause, AnyFailedLaunch, "launch/suspended", "ip/subnet-exhausted", "spot/reclaimed-before-join", "cluster/health", "addon/degraded",
 	}
-	return list
 }

@@ -34,6 +34,8 @@ func inProgress(kind string, ago time.Duration) snapshot.Update {
 	return snapshot.Update{ID: "u-1", Type: kind, Status: "InProgress", Created: snapshottest.Now().Add(-ago)}
 }
 
+func TestNodegroupStatus(t *testing.T) { runCases(t, nodegroupStatus(), nodegroupStatusCases()) }
+
 func nodegroupStatusCases() []testCase {
 	world := snapshottest.PrivateWithNAT
 	return []testCase{
@@ -69,7 +71,7 @@ func nodegroupStatusCases() []testCase {
 }
 
 func TestNodegroupStatusWords(t *testing.T) {
-	got := failed(t, "nodegroup/status", change(snapshottest.PrivateWithNAT(), statusFor("UPDATING", 0, inProgress("VersionUpdate", 2*time.Hour))))
+	got := failed(t, nodegroupStatus(), change(snapshottest.PrivateWithNAT(), statusFor("UPDATING", 0, inProgress("VersionUpdate", 2*time.Hour))))
 	if want := "Nodegroup workers has been UPDATING since 2026-11-20 13:00:00; that takes at most 105 min."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}

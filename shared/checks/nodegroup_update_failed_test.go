@@ -35,6 +35,10 @@ func aged(u snapshot.Update, ago time.Duration) snapshot.Update {
 	return u
 }
 
+func TestNodegroupUpdateFailed(t *testing.T) {
+	runCases(t, nodegroupUpdateFailed(), nodegroupUpdateFailedCases())
+}
+
 func nodegroupUpdateFailedCases() []testCase {
 	world := snapshottest.PrivateWithNAT
 	const failure = "fail workers [workers] [] nodegroup workers failed to update: pod eviction failure"
@@ -65,7 +69,7 @@ func nodegroupUpdateFailedCases() []testCase {
 }
 
 func TestUpdateFailedWords(t *testing.T) {
-	got := failed(t, "nodegroup/update-failed", change(snapshottest.PrivateWithNAT(), updated(updateThat("Failed", "IpNotAvailable", "AccessDenied"))))
+	got := failed(t, nodegroupUpdateFailed(), change(snapshottest.PrivateWithNAT(), updated(updateThat("Failed", "IpNotAvailable", "AccessDenied"))))
 	if want := "The version update of workers that began at 2026-11-20 14:50 UTC failed. EKS reports IpNotAvailable: a subnet has no free address (i-0node). It reports AccessDenied too."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
@@ -76,7 +80,7 @@ func TestUpdateFailedWords(t *testing.T) {
 
 func TestEveryUpdateCode(t *testing.T) {
 	for _, code := range types.ErrorCode("").Values() {
-		got := failed(t, "nodegroup/update-failed", change(snapshottest.PrivateWithNAT(), updated(updateThat("Failed", string(code)))))
+		got := failed(t, nodegroupUpdateFailed(), change(snapshottest.PrivateWithNAT(), updated(updateThat("Failed", string(code)))))
 		if got.Fix.Text == "" || got.Why == "" {
 			t.Errorf("%s: %+v", code, got)
 		}

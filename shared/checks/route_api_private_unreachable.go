@@ -8,10 +8,11 @@ import (
 )
 
 func apiPrivateUnreachable() Check {
-	return Check{
+	return usingTemplates(walking(Check{
 		ID:         "route/api-private-unreachable",
 		Title:      "No route leads to the cluster's private endpoint in another VPC",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		// Endpoints play no part: the control plane's interfaces are no VPC
 		// endpoint. Peerings and transit gateways are asked for where a row
 		// leads to one.
@@ -22,12 +23,12 @@ func apiPrivateUnreachable() Check {
 		Links:    []string{"https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html"},
 		Run: func(s *View) []Finding {
 			c := s.RouteScope()
-			return c.each(c.apiPrivate)
+			return c.each(privateAPIFinding)
 		},
-	}
+	}))
 }
 
-func (c *scene) apiPrivate(l lot) Finding {
+func privateAPIFinding(c *scene, l lot) Finding {
 	p := l.api()
 	if p.Means != path.ByPrivateAPI || l.table.VPC == c.s.Cluster.VPC || p.Good() {
 		f := l.pass()

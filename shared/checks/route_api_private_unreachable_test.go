@@ -33,6 +33,10 @@ func apart(there []snapshot.Route, back ...snapshot.Route) *snapshot.Snapshot {
 	return s
 }
 
+func TestApiPrivateUnreachable(t *testing.T) {
+	runCases(t, apiPrivateUnreachable(), apiPrivateUnreachableCases())
+}
+
 func apiPrivateUnreachableCases() []testCase {
 	to := []snapshot.Route{snapshottest.To("10.99.0.0/16", snapshot.ToPeering, "pcx-0a")}
 	back := snapshottest.To("10.42.0.0/16", snapshot.ToPeering, "pcx-0a")
@@ -62,7 +66,7 @@ func apiPrivateUnreachableCases() []testCase {
 }
 
 func TestAPIPrivateUnreachableFix(t *testing.T) {
-	got := failed(t, "route/api-private-unreachable", apart(nil)).Fix
+	got := failed(t, apiPrivateUnreachable(), apart(nil)).Fix
 	if want := "aws ec2 create-route --region us-west-2 --route-table-id rtb-0private --destination-cidr-block 10.99.0.0/16 --vpc-peering-connection-id pcx-0a"; got.Command != want {
 		t.Errorf("Command = %q, want %q", got.Command, want)
 	}

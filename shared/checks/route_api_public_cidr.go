@@ -9,10 +9,11 @@ import (
 )
 
 func apiPublicCIDR() Check {
-	return Check{
+	return usingTemplates(walking(Check{
 		ID:         "route/api-public-cidr",
 		Title:      "The API's public endpoint does not admit the nodes' address",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.NATGateways, snapshot.Instances},
 		After:      []ID{"route/no-egress", "route/blackhole", "route/nat-unusable", "route/nat-no-internet", "route/igw-no-public-ip", "route/igw-detached", "route/nat-instance-source-check"},
 		AtLaunch:   true,
@@ -26,7 +27,7 @@ func apiPublicCIDR() Check {
 			c := s.RouteScope()
 			return c.publicCIDRs()
 		},
-	}
+	}))
 }
 
 // excluded is a lot whose addresses the public endpoint does not admit.

@@ -8,10 +8,11 @@ import (
 )
 
 func blackholeRoute() Check {
-	return Check{
+	return usingTemplates(walking(Check{
 		ID:         "route/blackhole",
 		Title:      "The winning route leads to something that is gone",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		// The targets are not needed: where they were read, one that EC2 still
 		// describes has a check of its own; where not, the row's own state is
 		// proof enough.
@@ -23,12 +24,12 @@ func blackholeRoute() Check {
 		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/WorkWithRouteTables.html"},
 		Run: func(s *View) []Finding {
 			c := s.RouteScope()
-			return c.ways(wayCheck{fault: path.Blackhole, id: inTable, open: rowless, say: c.intoNothing})
+			return c.ways(wayCheck{fault: path.Blackhole, id: inTable, open: rowless, say: blackholeFinding})
 		},
-	}
+	}))
 }
 
-func (c *scene) intoNothing(f wayFault) Finding {
+func blackholeFinding(c *scene, f wayFault) Finding {
 	l, p := f.lots[0], f.way
 	subnets := f.subnets()
 	finding := Finding{

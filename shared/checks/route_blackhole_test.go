@@ -15,6 +15,8 @@ func deletedNAT() *snapshot.Snapshot {
 	return s
 }
 
+func TestBlackholeRoute(t *testing.T) { runCases(t, blackholeRoute(), blackholeCases()) }
+
 func blackholeCases() []testCase {
 	hole := func(kind snapshot.TargetKind, id string) *snapshot.Snapshot {
 		return change(deletedNAT(), routes(snapshottest.PrivateRTB, snapshottest.Local(), gone(snapshottest.To("0.0.0.0/0", kind, id))))
@@ -65,7 +67,7 @@ func blackholeCases() []testCase {
 }
 
 func TestBlackholeWordsAndFix(t *testing.T) {
-	got := failed(t, "route/blackhole", deletedNAT())
+	got := failed(t, blackholeRoute(), deletedNAT())
 	if want := "rtb-0private sends 0.0.0.0/0 to nat-0old, which was deleted or detached: EC2 calls the row a blackhole. Nodes in subnet-0private cannot reach the cluster API, EC2, ECR, S3 and STS."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
@@ -88,7 +90,7 @@ func TestBlackholeOfAnInternetGateway(t *testing.T) {
 		{"vpc-0other", "", "Attach an internet gateway to vpc-0a (the row names igw-0old), and lead 0.0.0.0/0 of rtb-0private to it."},
 	}
 	for _, tt := range tests {
-		got := failed(t, "route/blackhole", detached(tt.attached)).Fix
+		got := failed(t, blackholeRoute(), detached(tt.attached)).Fix
 		if got.Command != tt.command || got.Text != tt.text {
 			t.Errorf("attached to %s: Fix = %+v, want %q, %q", tt.attached, got, tt.text, tt.command)
 		}

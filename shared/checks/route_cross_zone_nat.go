@@ -9,7 +9,7 @@ import (
 )
 
 func crossZoneNAT() Check {
-	return Check{
+	return usingTemplates(walking(Check{
 		ID:         "route/cross-zone-nat",
 		Title:      "The NAT gateway is in another zone",
 		Confidence: Advice,
@@ -22,14 +22,14 @@ func crossZoneNAT() Check {
 			// It works, so no instance is in trouble because of it: the subnets
 			// that the groups launch into are judged.
 			c := lookInto(s, slices.Concat(s.Scope.Subnets, s.Scope.Launchable))
-			return c.each(c.crossZone)
+			return c.each(crossZoneFinding)
 		},
-	}
+	}))
 }
 
 // crossZone judges one lot: only a way that works, and begins with a NAT
 // gateway whose zone is known.
-func (c *scene) crossZone(l lot) Finding {
+func crossZoneFinding(c *scene, l lot) Finding {
 	if len(l.outside()) == 0 || l.internet.Verdict != path.Reaches || !byNAT(l.internet) {
 		return l.pass()
 	}

@@ -9,6 +9,8 @@ import (
 
 func farNAT(s *snapshot.Snapshot) { s.NATGateways[0].Zone = "us-west-2b" }
 
+func TestCrossZoneNAT(t *testing.T) { runCases(t, crossZoneNAT(), crossZoneNATCases()) }
+
 func crossZoneNATCases() []testCase {
 	return []testCase{
 		{"same zone", snapshottest.PrivateWithNAT(), []string{"pass rtb-0private [subnet-0private]"}},
@@ -33,11 +35,11 @@ func TestCrossZoneNATFix(t *testing.T) {
 	near := func(s *snapshot.Snapshot) {
 		s.NATGateways = append(s.NATGateways, snapshot.NATGateway{ID: "nat-0near", VPC: snapshottest.VPC, Subnet: snapshottest.Public, State: "available", Public: true, Zone: snapshottest.Zone})
 	}
-	got := failed(t, "route/cross-zone-nat", change(snapshottest.PrivateWithNAT(), farNAT, near)).Fix
+	got := failed(t, crossZoneNAT(), change(snapshottest.PrivateWithNAT(), farNAT, near)).Fix
 	if want := "aws ec2 replace-route --region us-west-2 --route-table-id rtb-0private --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0near"; got.Command != want {
 		t.Errorf("Command = %q, want %q", got.Command, want)
 	}
-	if got := failed(t, "route/cross-zone-nat", change(snapshottest.PrivateWithNAT(), farNAT)).Fix; got.Command != "" {
+	if got := failed(t, crossZoneNAT(), change(snapshottest.PrivateWithNAT(), farNAT)).Fix; got.Command != "" {
 		t.Errorf("Command = %q, want none: there is no other gateway", got.Command)
 	}
 }

@@ -23,11 +23,11 @@ type wayCheck struct {
 	id func(lot, path.Path) string
 	// excuse is the finding on a lot that has the fault and is not accused; nil
 	// for none.
-	excuse func(lot) (Finding, bool)
+	excuse func(*scene, lot) (Finding, bool)
 	// open tells of a way that leaves what is read whether it may still end in
 	// the fault: then the lot is Unknown.
 	open func(path.Way) bool
-	say  func(wayFault) Finding
+	say  func(*scene, wayFault) Finding
 }
 
 // ways sorts the lots by the fault that their ways end in, and judges each.
@@ -49,7 +49,7 @@ func (c *scene) ways(w wayCheck) []Finding {
 			continue
 		}
 		if w.excuse != nil {
-			if f, excused := w.excuse(l); excused {
+			if f, excused := w.excuse(c, l); excused {
 				list = append(list, f)
 				continue
 			}
@@ -63,7 +63,7 @@ func (c *scene) ways(w wayCheck) []Finding {
 		faults[k].lots = append(faults[k].lots, l)
 	}
 	for _, f := range faults {
-		said := w.say(f)
+		said := w.say(c, f)
 		if !slices.ContainsFunc(f.lots, func(l lot) bool { return l.witness == "" }) {
 			said.Confidence = Likely // their nodes are Ready: what they needed once may come from elsewhere
 		}

@@ -9,10 +9,11 @@ import (
 )
 
 func igwDetached() Check {
-	return Check{
+	return usingTemplates(walking(Check{
 		ID:         "route/igw-detached",
 		Title:      "The internet gateway is not attached to this VPC",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs: []snapshot.Source{
 			snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.InternetGateways,
 		},
@@ -22,12 +23,12 @@ func igwDetached() Check {
 		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/working-with-igw.html"},
 		Run: func(s *View) []Finding {
 			c := s.RouteScope()
-			return c.ways(wayCheck{fault: path.Detached, id: atEnd, open: rowless, say: c.igwDetached})
+			return c.ways(wayCheck{fault: path.Detached, id: atEnd, open: rowless, say: detachedFinding})
 		},
-	}
+	}))
 }
 
-func (c *scene) igwDetached(f wayFault) Finding {
+func detachedFinding(c *scene, f wayFault) Finding {
 	subnets, vpc := f.subnets(), c.vpcOf(inTable(f.lots[0], f.way), f.lots[0])
 	var attached []string
 	for _, igw := range c.s.InternetGateways {

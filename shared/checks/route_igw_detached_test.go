@@ -16,6 +16,8 @@ func detached(vpcs ...string) *snapshot.Snapshot {
 	return s
 }
 
+func TestIgwDetached(t *testing.T) { runCases(t, igwDetached(), igwDetachedCases()) }
+
 func igwDetachedCases() []testCase {
 	fail := []string{"fail igw-0a [subnet-0public] [i-0node] igw-0a is not attached to vpc-0a"}
 	return []testCase{
@@ -58,7 +60,7 @@ func TestIGWDetachedFix(t *testing.T) {
 			"Make an internet gateway, attach it to vpc-0a, and lead 0.0.0.0/0 of rtb-0public to it. igw-0a belongs to vpc-0other: leave it there.", detached("vpc-0other")},
 	}
 	for _, tt := range tests {
-		got := failed(t, "route/igw-detached", tt.world).Fix
+		got := failed(t, igwDetached(), tt.world).Fix
 		if got.Command != tt.command || got.Text != tt.text {
 			t.Errorf("%s: Fix = %+v, want %q, %q", tt.name, got, tt.text, tt.command)
 		}

@@ -9,10 +9,11 @@ import (
 )
 
 func igwNoPublicIP() Check {
-	return Check{
+	return usingTemplates(walking(Check{
 		ID:         "route/igw-no-public-ip",
 		Title:      "The way out is an internet gateway, and nodes have no public address",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.Instances},
 		Uses:       []snapshot.Source{snapshot.LaunchTemplates}, // which may turn public addresses off
 		AtLaunch:   true,
@@ -28,7 +29,7 @@ func igwNoPublicIP() Check {
 			}
 			return list
 		},
-	}
+	}))
 }
 
 func (c *scene) publicAddresses(l lot) []Finding {

@@ -19,6 +19,8 @@ func noPublicIP() *snapshot.Snapshot {
 	return s
 }
 
+func TestIgwNoPublicIP(t *testing.T) { runCases(t, igwNoPublicIP(), igwNoPublicIPCases()) }
+
 func igwNoPublicIPCases() []testCase {
 	pending := func(s *snapshot.Snapshot) { snapshottest.Instance(s, snapshottest.Node).State = "pending" }
 	nobody := func(s *snapshot.Snapshot) { s.Scope.Instances = nil }
@@ -73,7 +75,7 @@ func igwNoPublicIPCases() []testCase {
 }
 
 func TestIGWNoPublicIPFix(t *testing.T) {
-	got := failed(t, "route/igw-no-public-ip", noPublicIP())
+	got := failed(t, igwNoPublicIP(), noPublicIP())
 	if want := "aws ec2 modify-subnet-attribute --region us-west-2 --subnet-id subnet-0public --map-public-ip-on-launch"; got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
 	}
@@ -88,7 +90,7 @@ func TestIGWNoPublicIPFix(t *testing.T) {
 func TestIGWNoPublicIPOfALaunchTemplate(t *testing.T) {
 	s := noPublicIP()
 	snapshottest.Subnet(s, snapshottest.Public).AssignPublicIP = true
-	got := failed(t, "route/igw-no-public-ip", s)
+	got := failed(t, igwNoPublicIP(), s)
 	if want := "subnet-0public assigns them, but the launch template's network interface turns that off: i-0node has none."; !strings.Contains(got.Why, want) {
 		t.Errorf("Why = %q, want %q in it", got.Why, want)
 	}

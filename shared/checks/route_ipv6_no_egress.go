@@ -11,10 +11,11 @@ import (
 )
 
 func ipv6NoEgress() Check {
-	return Check{
+	return usingTemplates(walking(Check{
 		ID:         "route/ipv6-no-egress",
 		Title:      "An IPv6 cluster's subnet has no IPv6 range, or no way out over IPv6",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		// Egress-only gateways are asked for where a row leads to one.
 		Needs:    []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
 		After:    []ID{"route/no-egress"},
@@ -33,7 +34,7 @@ func ipv6NoEgress() Check {
 			}
 			return list
 		},
-	}
+	}))
 }
 
 // ipv6 judges a lot: first each subnet's range, then the way out of those that

@@ -9,6 +9,8 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
+func TestIpv6NoEgress(t *testing.T) { runCases(t, ipv6NoEgress(), ipv6NoEgressCases()) }
+
 func ipv6NoEgressCases() []testCase {
 	pass := []string{"pass rtb-0private [subnet-0private]"}
 	fail := []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out over IPv6"}
@@ -76,7 +78,7 @@ func TestIPv6Fix(t *testing.T) {
 			})},
 	}
 	for _, tt := range tests {
-		if got := failed(t, "route/ipv6-no-egress", tt.world).Fix.Command; got != tt.want {
+		if got := failed(t, ipv6NoEgress(), tt.world).Fix.Command; got != tt.want {
 			t.Errorf("%s: Command = %q, want %q", tt.name, got, tt.want)
 		}
 	}

@@ -11,10 +11,11 @@ import (
 // leavesView never fails: that a way cannot be followed is no fault of the
 // network. It is Unknown once for each hop, and names it.
 func leavesView() Check {
-	return Check{
+	return usingTemplates(walking(Check{
 		ID:         "route/leaves-view",
 		Title:      "A path leads to what cannot be read",
 		Confidence: Possible,
+		NeverFails: true,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
 		AtLaunch:   true,
 		Cause:      "The path to something that nodes need leads through a transit gateway or VPC of another account, a firewall, an appliance, a VPN or a prefix list whose inside cannot be read, and no Ready node shows that it works.",
@@ -23,7 +24,7 @@ func leavesView() Check {
 		Run: func(s *View) []Finding {
 			return s.RouteScope().leavesView()
 		},
-	}
+	}))
 }
 
 func (c *scene) leavesView() []Finding {

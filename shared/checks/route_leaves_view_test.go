@@ -8,6 +8,8 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
+func TestLeavesView(t *testing.T) { runCases(t, leavesView(), leavesViewCases()) }
+
 func leavesViewCases() []testCase {
 	tgw := routes(snapshottest.PrivateRTB, snapshottest.Local(), snapshottest.To("0.0.0.0/0", snapshot.ToTransitGateway, "tgw-0a"))
 	firewall := routes(snapshottest.PublicRTB, snapshottest.To("0.0.0.0/0", snapshot.ToEndpoint, "vpce-0fw"))
@@ -37,7 +39,7 @@ func leavesViewCases() []testCase {
 // The Unknown shows the whole way, hop by hop.
 func TestLeavesViewNamesTheHops(t *testing.T) {
 	s := leavesViewCases()[1].world
-	got := evalOne(t, "route/leaves-view", s)[0]
+	got := evalOne(t, leavesView(), s)[0]
 	if want := "subnet-0private → rtb-0private 0.0.0.0/0 → tgw-0a (transit gateway)"; !strings.HasPrefix(value(t, got, "Path to"), want) {
 		t.Errorf("path = %q, want it to begin with %q", value(t, got, "Path to"), want)
 	}

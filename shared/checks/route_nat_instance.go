@@ -10,10 +10,11 @@ import (
 )
 
 func natInstance() Check {
-	return Check{
+	return usingTemplates(walking(Check{
 		ID:         "route/nat-instance-source-check",
 		Title:      "The NAT instance does not run, or may not forward",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		// The interface is asked for where a row leads to one: most VPCs have
 		// no NAT instance.
 		Needs:    []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.Instances},
@@ -23,9 +24,9 @@ func natInstance() Check {
 		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/work-with-nat-instances.html"},
 		Run: func(s *View) []Finding {
 			c := s.RouteScope()
-			return c.ways(wayCheck{fault: path.NATInstance, id: atEnd, open: byInterface, say: c.natInstance})
+			return c.ways(wayCheck{fault: path.NATInstance, id: atEnd, open: byInterface, say: natInstanceFinding})
 		},
-	}
+	}))
 }
 
 // byInterface is a way whose first hop is an interface, or is not known.
@@ -33,7 +34,7 @@ func byInterface(w path.Way) bool {
 	return rowless(w) || w.Row.Target.Kind == snapshot.ToInterface
 }
 
-func (c *scene) natInstance(f wayFault) Finding {
+func natInstanceFinding(c *scene, f wayFault) Finding {
 	subnets := f.subnets()
 	return Finding{
 		Outcome:   Fail,

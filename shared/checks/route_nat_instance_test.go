@@ -26,6 +26,8 @@ func forwarded(changes ...func(*snapshot.Snapshot, *snapshot.Interface, *snapsho
 	return s
 }
 
+func TestNatInstance(t *testing.T) { runCases(t, natInstance(), natInstanceCases()) }
+
 func natInstanceCases() []testCase {
 	fail := []string{"fail eni-0nat [subnet-0private] [i-0node] eni-0nat forwards nothing"}
 	blind := func(_ *snapshot.Snapshot, _ *snapshot.Interface, i *snapshot.Instance) { i.ID = "i-0else" }
@@ -70,11 +72,11 @@ func TestNATInstanceFix(t *testing.T) {
 		"aws ec2 modify-network-interface-attribute --region us-west-2 --network-interface-id eni-0nat --no-source-dest-check": forwarded(on),
 		"aws ec2 start-instances --region us-west-2 --instance-ids i-0nat":                                                     forwarded(on, stopped),
 	} {
-		if got := failed(t, "route/nat-instance-source-check", world).Fix.Command; got != want {
+		if got := failed(t, natInstance(), world).Fix.Command; got != want {
 			t.Errorf("Command = %q, want %q", got, want)
 		}
 	}
-	got := failed(t, "route/nat-instance-source-check", forwarded(on))
+	got := failed(t, natInstance(), forwarded(on))
 	if want := "subnet-0private → rtb-0private 0.0.0.0/0 → eni-0nat (network interface of i-0nat, running): its source/destination check is on, so EC2 drops what it forwards"; value(t, got, "Path to") != want {
 		t.Errorf("path = %q, want %q", value(t, got, "Path to"), want)
 	}

@@ -9,10 +9,11 @@ import (
 )
 
 func natNoInternet() Check {
-	return Check{
+	return usingTemplates(walking(Check{
 		ID:         "route/nat-no-internet",
 		Title:      "The NAT gateway itself has no way to the internet",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs: []snapshot.Source{
 			snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints,
 			snapshot.NATGateways, snapshot.InternetGateways,
@@ -24,14 +25,14 @@ func natNoInternet() Check {
 		Run: func(s *View) []Finding {
 			c := s.RouteScope()
 			return c.ways(wayCheck{
-				fault: path.NATNoInternet, id: atEnd, say: c.natNoInternet,
+				fault: path.NATNoInternet, id: atEnd, say: natNoInternetFinding,
 				open: func(w path.Way) bool { return rowless(w) || byNAT(w) },
 			})
 		},
-	}
+	}))
 }
 
-func (c *scene) natNoInternet(f wayFault) Finding {
+func natNoInternetFinding(c *scene, f wayFault) Finding {
 	nat, _ := c.net.NAT(f.id)
 	ids := f.subnets()
 	finding := Finding{

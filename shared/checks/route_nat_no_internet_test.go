@@ -15,6 +15,8 @@ func stuckNAT(rows ...snapshot.Route) *snapshot.Snapshot {
 	return s
 }
 
+func TestNatNoInternet(t *testing.T) { runCases(t, natNoInternet(), natNoInternetCases()) }
+
 func natNoInternetCases() []testCase {
 	fail := []string{"fail nat-0a [subnet-0private] [i-0node] nat-0a has no way to the internet"}
 	other := snapshot.NATGateway{ID: "nat-0b", VPC: snapshottest.VPC, Subnet: snapshottest.Private, State: "available", Public: true}
@@ -64,7 +66,7 @@ func TestNATNoInternetFix(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := failed(t, "route/nat-no-internet", tt.world).Fix
+			got := failed(t, natNoInternet(), tt.world).Fix
 			if got.Command != tt.command {
 				t.Errorf("Command = %q, want %q", got.Command, tt.command)
 			}

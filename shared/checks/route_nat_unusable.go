@@ -8,10 +8,11 @@ import (
 )
 
 func natUnusable() Check {
-	return Check{
+	return usingTemplates(walking(Check{
 		ID:         "route/nat-unusable",
 		Title:      "The NAT gateway passes no traffic",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.NATGateways},
 		AtLaunch:   true,
 		Cause:      "The NAT gateway that wins for what nodes need is pending, failed, deleting or deleted, or it is a private one with nothing behind it that leads to the internet. A deleted gateway can be described for about an hour.",
@@ -19,20 +20,20 @@ func natUnusable() Check {
 		Links:      []string{"https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.html"},
 		Run: func(s *View) []Finding {
 			c := s.RouteScope()
-			return c.ways(wayCheck{fault: path.NATUnusable, id: atEnd, open: c.natOpen, say: c.natUnusable})
+			return c.ways(wayCheck{fault: path.NATUnusable, id: atEnd, open: func(w path.Way) bool { return maySpareNAT(c, w) }, say: natUnusableFinding})
 		},
-	}
+	}))
 }
 
-// natOpen tells that a way that leaves what is read may still end at an
+// maySpareNAT tells that a way that leaves what is read may still end at an
 // unusable NAT gateway. A public one that is available is usable, wherever it
 // leads.
-func (c *scene) natOpen(w path.Way) bool {
+func maySpareNAT(c *scene, w path.Way) bool {
 	nat, seen := c.net.NAT(w.Row.Target.ID)
 	return rowless(w) || byNAT(w) && !(seen && nat.Public)
 }
 
-func (c *scene) natUnusable(f wayFault) Finding {
+func natUnusableFinding(c *scene, f wayFault) Finding {
 	nat, _ := c.net.NAT(f.id)
 	state := path.NATState(nat.State)
 	if nat.State == "available" {

@@ -36,6 +36,8 @@ func twoTables(s *snapshot.Snapshot) {
 	snapshottest.Launch(s, "i-0second", "subnet-0second", time.Minute)
 }
 
+func TestNatUnusable(t *testing.T) { runCases(t, natUnusable(), natUnusableCases()) }
+
 func natUnusableCases() []testCase {
 	tgw := snapshottest.To("0.0.0.0/0", snapshot.ToTransitGateway, "tgw-0a")
 	igw := snapshottest.To("0.0.0.0/0", snapshot.ToInternetGateway, snapshottest.IGW)
@@ -78,7 +80,7 @@ func natUnusableCases() []testCase {
 }
 
 func TestNATUnusableWordsAndFix(t *testing.T) {
-	got := failed(t, "route/nat-unusable", change(failedNAT(), twoTables))
+	got := failed(t, natUnusable(), change(failedNAT(), twoTables))
 	if want := "rtb-0private and rtb-0second send 0.0.0.0/0 to nat-0a, but it has failed: Elastic IP address"; !strings.HasPrefix(got.Why, want) {
 		t.Errorf("Why = %q, want it to begin with %q", got.Why, want)
 	}
@@ -89,7 +91,7 @@ func TestNATUnusableWordsAndFix(t *testing.T) {
 	other := func(s *snapshot.Snapshot) {
 		s.NATGateways = append(s.NATGateways, snapshot.NATGateway{ID: "nat-0b", VPC: snapshottest.VPC, Subnet: snapshottest.Public, State: "available", Public: true, Zone: "us-west-2b"})
 	}
-	got = failed(t, "route/nat-unusable", change(failedNAT(), twoTables, other))
+	got = failed(t, natUnusable(), change(failedNAT(), twoTables, other))
 	want := "aws ec2 replace-route --region us-west-2 --route-table-id rtb-0private --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0b && " +
 		"aws ec2 replace-route --region us-west-2 --route-table-id rtb-0second --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0b"
 	if got.Fix.Command != want {

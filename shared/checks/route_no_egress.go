@@ -11,10 +11,11 @@ import (
 )
 
 func noEgress() Check {
-	return Check{
+	return usingTemplates(walking(Check{
 		ID:         "route/no-egress",
 		Title:      "The subnet has no way out",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
 		AtLaunch:   true,
 		Cause: "The route table in force for the subnet (its own, else the VPC's main table) has no default route, and the VPC has no endpoints for what a node needs. " +
@@ -27,15 +28,15 @@ func noEgress() Check {
 		Run: func(s *View) []Finding {
 			c := s.RouteScope()
 			return c.ways(wayCheck{
-				fault: path.NoRoute, id: inTable, excuse: c.noEgressExcuse, say: c.noEgress,
+				fault: path.NoRoute, id: inTable, excuse: noEgressExcuse, say: noEgressFinding,
 				open: func(path.Way) bool { return true },
 			})
 		},
-	}
+	}))
 }
 
 // noEgressExcuse is the finding on a lot without a way out that is not accused.
-func (c *scene) noEgressExcuse(l lot) (Finding, bool) {
+func noEgressExcuse(c *scene, l lot) (Finding, bool) {
 	if some := c.endpointed(l.table.VPC); len(some) > 0 && rowless(l.internet) {
 		// Private by design: endpoint/* names what is missing.
 		f := l.pass()
@@ -48,7 +49,7 @@ func (c *scene) noEgressExcuse(l lot) (Finding, bool) {
 	return Finding{}, false
 }
 
-func (c *scene) noEgress(fault wayFault) Finding {
+func noEgressFinding(c *scene, fault wayFault) Finding {
 	l, subnets := fault.lots[0], fault.subnets()
 	f := Finding{
 		Outcome:   Fail,

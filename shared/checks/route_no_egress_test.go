@@ -29,6 +29,8 @@ func unassociated() *snapshot.Snapshot {
 	return s
 }
 
+func TestNoEgress(t *testing.T) { runCases(t, noEgress(), noEgressCases()) }
+
 func noEgressCases() []testCase {
 	tgw := snapshottest.To("10.0.0.0/8", snapshot.ToTransitGateway, "tgw-0a")
 	return []testCase{
@@ -136,7 +138,7 @@ func noEgressCases() []testCase {
 }
 
 func TestNoEgressWords(t *testing.T) {
-	got := failed(t, "route/no-egress", isolated())
+	got := failed(t, noEgress(), isolated())
 	if want := "rtb-0private (us-west-2a) has only 10.42.0.0/16 → local. Nodes must reach the cluster API, EC2, ECR, S3 and STS; this VPC has no endpoints for them."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
@@ -149,7 +151,7 @@ func TestNoEgressWords(t *testing.T) {
 		t.Errorf("Evidence (-got +want):\n%s", diff)
 	}
 
-	private := failed(t, "route/no-egress", change(isolated(), func(s *snapshot.Snapshot) { s.Cluster.EndpointPrivate = true }))
+	private := failed(t, noEgress(), change(isolated(), func(s *snapshot.Snapshot) { s.Cluster.EndpointPrivate = true }))
 	if want := "Nodes must reach EC2, ECR, S3 and STS; this VPC has no endpoints for them. Only the cluster API is reached privately."; !strings.HasSuffix(private.Why, want) {
 		t.Errorf("Why = %q, want it to end in %q", private.Why, want)
 	}
@@ -198,7 +200,7 @@ func TestNoEgressFix(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(failed(t, "route/no-egress", tt.world).Fix, tt.want); diff != "" {
+			if diff := cmp.Diff(failed(t, noEgress(), tt.world).Fix, tt.want); diff != "" {
 				t.Errorf("Fix (-got +want):\n%s", diff)
 			}
 		})
@@ -207,7 +209,7 @@ func TestNoEgressFix(t *testing.T) {
 
 // The Pass that closes an incident shows the row that was added.
 func TestNoEgressPassShowsTheRow(t *testing.T) {
-	results := evalOne(t, "route/no-egress", snapshottest.PrivateWithNAT())
+	results := evalOne(t, noEgress(), snapshottest.PrivateWithNAT())
 	want := []Evidence{{What: "rtb-0private", Value: "0.0.0.0/0 → nat-0a"}}
 	if diff := cmp.Diff(results[0].Evidence, want); diff != "" {
 		t.Errorf("Evidence (-got +want):\n%s", diff)

@@ -187,10 +187,10 @@ func (c *scene) waiting(subnets []string) []*snapshot.Instance {
 }
 
 // each judges every lot, and adds what cannot be judged.
-func (c *scene) each(judge func(lot) Finding) []Finding {
+func (c *scene) each(judge func(*scene, lot) Finding) []Finding {
 	list := slices.Clone(c.blind)
 	for _, l := range c.lots {
-		list = append(list, judge(l))
+		list = append(list, judge(c, l))
 	}
 	return list
 }

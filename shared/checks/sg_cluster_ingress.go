@@ -9,10 +9,11 @@ import (
 )
 
 func clusterIngress() Check {
-	return Check{
+	return walking(Check{
 		ID:         "sg/cluster-ingress",
 		Title:      "The cluster's security groups do not admit the nodes",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs: []snapshot.Source{
 			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.SecurityGroups,
 		},
@@ -25,7 +26,7 @@ func clusterIngress() Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html",
 		},
 		Run: runClusterIngress,
-	}
+	})
 }
 
 func runClusterIngress(s *View) []Finding {

@@ -19,6 +19,8 @@ func clusterAdmits(r snapshot.Rule) func(*snapshot.Snapshot) {
 	}
 }
 
+func TestClusterIngress(t *testing.T) { runCases(t, clusterIngress(), clusterIngressCases()) }
+
 func clusterIngressCases() []testCase {
 	all := ruleSet(snapshot.Rule{Protocol: "-1", From: -1, To: -1, CIDRs: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}})
 	own := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
@@ -67,7 +69,7 @@ func clusterIngressCases() []testCase {
 func TestClusterInAnotherVPCIsNotAccused(t *testing.T) {
 	s := clusterIngressCases()[1].world
 	s.Cluster.VPC, s.Cluster.EndpointPublic = "vpc-0other", false
-	for _, r := range evalOne(t, "sg/cluster-ingress", s) {
+	for _, r := range evalOne(t, clusterIngress(), s) {
 		if r.Outcome != Unknown {
 			t.Errorf("%s, want only unknown", lines([]Result{r}))
 		}
@@ -76,7 +78,7 @@ func TestClusterInAnotherVPCIsNotAccused(t *testing.T) {
 
 func TestClusterIngressFix(t *testing.T) {
 	tt := clusterIngressCases()[1]
-	got := failed(t, "sg/cluster-ingress", tt.world)
+	got := failed(t, clusterIngress(), tt.world)
 	if want := "aws ec2 authorize-security-group-ingress --region us-west-2 --group-id sg-0cluster --protocol tcp --port 443 --source-group sg-0node"; got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 func kubeletIngress() Check {
-	return Check{
+	return walking(Check{
 		ID:         "sg/kubelet-ingress",
 		Title:      "The nodes do not admit the control plane on 10250",
 		Confidence: Possible,
@@ -21,7 +21,7 @@ func kubeletIngress() Check {
 		Fix:        "Admit 10250 from the cluster's security group in the nodes'.",
 		Links:      []string{"https://docs.aws.amazon.com/eks/latest/userguide/sec-group-reqs.html"},
 		Run:        runKubeletIngress,
-	}
+	})
 }
 
 func runKubeletIngress(s *View) []Finding {

@@ -2,10 +2,13 @@ package checks
 
 import (
 	"net/netip"
+	"testing"
 
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
+
+func TestKubeletIngress(t *testing.T) { runCases(t, kubeletIngress(), kubeletIngressCases()) }
 
 func kubeletIngressCases() []testCase {
 	all := ruleSet(snapshot.Rule{Protocol: "-1", From: -1, To: -1, CIDRs: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}})

@@ -11,10 +11,11 @@ import (
 )
 
 func nodeEgress() Check {
-	return Check{
+	return walking(Check{
 		ID:         "sg/node-egress",
 		Title:      "The nodes' security groups let nothing out where nodes must go",
 		Confidence: Certain,
+		Explains:   []ID{AnyJoinCause},
 		Needs: []snapshot.Source{
 			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.SecurityGroups,
 		},
@@ -29,7 +30,7 @@ func nodeEgress() Check {
 			"https://docs.aws.amazon.com/vpc/latest/userguide/vpc-security-groups.html",
 		},
 		Run: runNodeEgress,
-	}
+	})
 }
 
 // shutOut is what the security groups of a post do not let out.

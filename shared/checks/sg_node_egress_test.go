@@ -43,6 +43,8 @@ func nameServersOf(servers ...string) func(*snapshot.Snapshot) {
 
 func privateAPI(s *snapshot.Snapshot) { s.Cluster.EndpointPrivate = true }
 
+func TestNodeEgress(t *testing.T) { runCases(t, nodeEgress(), nodeEgressCases()) }
+
 func nodeEgressCases() []testCase {
 	nat := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 		return change(unjoined(snapshottest.PrivateWithNAT()), changes...)
@@ -106,7 +108,7 @@ func nodeEgressCases() []testCase {
 }
 
 func TestNodeEgressFix(t *testing.T) {
-	got := failed(t, "sg/node-egress", change(unjoined(snapshottest.PrivateWithNAT()), ownGroup(nil, nil), func(s *snapshot.Snapshot) {
+	got := failed(t, nodeEgress(), change(unjoined(snapshottest.PrivateWithNAT()), ownGroup(nil, nil), func(s *snapshot.Snapshot) {
 		s.LaunchTemplates[0].Groups = []string{"sg-0node"}
 	}))
 	if want := "aws ec2 authorize-security-group-egress --region us-west-2 --group-id sg-0node --protocol tcp --port 443 --cidr 0.0.0.0/0"; got.Fix.Command != want {
@@ -121,7 +123,7 @@ func TestNodeEgressFix(t *testing.T) {
 	if !strings.Contains(got.Why, "Launch template lt-0a sets sg-0node, so the nodes do not have the cluster's sg-0cluster") {
 		t.Errorf("Why = %q, want the launch template's groups", got.Why)
 	}
-	private := failed(t, "sg/node-egress", change(unjoined(snapshottest.EndpointsOnly()), ownGroup(nil, ruleSet(snapshot.Rule{Protocol: "-1", From: -1, To: -1, PrefixLists: []string{"pl-0s3"}}))))
+	private := failed(t, nodeEgress(), change(unjoined(snapshottest.EndpointsOnly()), ownGroup(nil, ruleSet(snapshot.Rule{Protocol: "-1", From: -1, To: -1, PrefixLists: []string{"pl-0s3"}}))))
 	if !slices.Contains(private.Resources, "sg-0node") || !strings.HasSuffix(private.Fix.Command, "--cidr 10.42.0.0/16") {
 		t.Errorf("Resources %v, Command %q: want the group, and the VPC's range only", private.Resources, private.Fix.Command)
 	}

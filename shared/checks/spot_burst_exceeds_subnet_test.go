@@ -35,6 +35,10 @@ func burst(had int, changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 	return change(s, changes...)
 }
 
+func TestBurstExceedsSubnet(t *testing.T) {
+	runCases(t, burstExceedsSubnet(), burstExceedsSubnetCases())
+}
+
 func burstExceedsSubnetCases() []testCase {
 	env := func(name, value string) func(*snapshot.Snapshot) {
 		return func(s *snapshot.Snapshot) { s.CNI.Env[name] = value }
@@ -80,7 +84,7 @@ func burstExceedsSubnetCases() []testCase {
 }
 
 func TestBurstArithmetic(t *testing.T) {
-	f := failed(t, "spot/burst-exceeds-subnet", burst(251))
+	f := failed(t, burstExceedsSubnet(), burst(251))
 	if got, want := value(t, f, "Launches from"), "8 m5.4xlarge × 2 interfaces × 30 = 480 addresses"; got != want {
 		t.Errorf("arithmetic = %q, want %q", got, want)
 	}

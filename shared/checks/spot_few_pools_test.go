@@ -3,7 +3,10 @@ package checks
 import (
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"testing"
 )
+
+func TestFewPools(t *testing.T) { runCases(t, fewPools(), fewPoolsCases()) }
 
 func fewPoolsCases() []testCase {
 	world := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {

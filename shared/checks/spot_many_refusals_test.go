@@ -7,6 +7,8 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
+func TestManyRefusals(t *testing.T) { runCases(t, manyRefusals(), manyRefusalsCases()) }
+
 func manyRefusalsCases() []testCase {
 	refuse := func(cause string, when func(i int, p *snapshot.Past) bool) *snapshot.Snapshot {
 		return healthySpot(func(i int, p *snapshot.Past) {
@@ -32,7 +34,7 @@ func manyRefusalsCases() []testCase {
 }
 
 func TestManyRefusalsNamesThePools(t *testing.T) {
-	f := failed(t, "spot/many-refusals", healthySpot(func(i int, p *snapshot.Past) {
+	f := failed(t, manyRefusals(), healthySpot(func(i int, p *snapshot.Past) {
 		if p.Type == "c5.large" || i%16 == 3 {
 			cameTo(p, snapshot.Refused, "launch/insufficient-capacity")
 		}

@@ -20,6 +20,8 @@ func taken(from, until time.Duration) func(int, *snapshot.Past) {
 	}
 }
 
+func TestPoolFailing(t *testing.T) { runCases(t, poolFailing(), poolFailingCases()) }
+
 func poolFailingCases() []testCase {
 	well := []string{"pass c5.large/us-west-2a [c5.large/us-west-2a]", "pass c5.large/us-west-2b [c5.large/us-west-2b]", "pass m5.large/us-west-2a [m5.large/us-west-2a]", "pass m5.large/us-west-2b [m5.large/us-west-2b]"}
 	with := func(line string) []string { return []string{well[0], line, well[2], well[3]} }
@@ -58,7 +60,7 @@ func poolFailingCases() []testCase {
 }
 
 func TestPoolFailingSaysHowItFails(t *testing.T) {
-	f := failed(t, "spot/pool-failing", healthySpot(taken(48*time.Hour, 0)))
+	f := failed(t, poolFailing(), healthySpot(taken(48*time.Hour, 0)))
 	want := "c5.large in us-west-2b: 96 of 96 were taken back before they joined; in the other pools of workers 0 of 288 failed."
 	if !strings.HasPrefix(f.Why, want) {
 		t.Errorf("Why = %q, want it to begin with %q", f.Why, want)

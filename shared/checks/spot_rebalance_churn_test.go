@@ -1,11 +1,14 @@
 package checks
 
 import (
+	"testing"
 	"time"
 
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
+
+func TestRebalanceChurn(t *testing.T) { runCases(t, rebalanceChurn(), rebalanceChurnCases()) }
 
 func rebalanceChurnCases() []testCase {
 	// Every fourth node gets a recommendation.

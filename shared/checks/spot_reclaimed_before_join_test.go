@@ -22,6 +22,10 @@ func explained(by string) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) { s.Launches[0].Cause = by }
 }
 
+func TestReclaimedBeforeJoin(t *testing.T) {
+	runCases(t, reclaimedBeforeJoin(), reclaimedBeforeJoinCases())
+}
+
 func reclaimedBeforeJoinCases() []testCase {
 	const user, spot = "Client.UserInitiatedShutdown", "Server.SpotInstanceTermination"
 	fail := []string{"fail workers [i-0node] [i-0node] i-0node was taken back by EC2 before it was a node"}
@@ -95,7 +99,7 @@ func TestNothingAccusesWhatEC2TookBack(t *testing.T) {
 }
 
 func TestReclaimedWords(t *testing.T) {
-	got := failed(t, reclaimed, change(ended("Client.UserInitiatedShutdown", 3*time.Minute), noticed(90*time.Second)))
+	got := failed(t, reclaimedBeforeJoin(), change(ended("Client.UserInitiatedShutdown", 3*time.Minute), noticed(90*time.Second)))
 	if want := "EC2 warned at 14:51:30 UTC"; !strings.Contains(got.Why, want) {
 		t.Errorf("Why = %q, want %q in it", got.Why, want)
 	}

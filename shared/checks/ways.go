@@ -6,24 +6,22 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// walking are checks that follow the ways of packets. Which of the hops'
+// walking is a check that follows the ways of packets. Which of the hops'
 // sources decides is seen only on the way: each is used where a row leads to
 // it, and where it is missing the finding names the hop.
-func walking(list ...Check) []Check {
+func walking(c Check) Check {
 	return using([]snapshot.Source{
 		snapshot.VPCs, snapshot.NATGateways, snapshot.InternetGateways, snapshot.EgressOnly, snapshot.PrefixListEntries,
 		snapshot.Peerings, snapshot.TransitGateways, snapshot.Interfaces, snapshot.DHCP, snapshot.VPCDNS,
-	}, list...)
+	}, c)
 }
 
-// using are checks that use the sources, beside what each of them needs.
-func using(sources []snapshot.Source, list ...Check) []Check {
-	for i := range list {
-		for _, source := range sources {
-			if !slices.Contains(list[i].Needs, source) && !slices.Contains(list[i].Uses, source) {
-				list[i].Uses = append(list[i].Uses, source)
-			}
+// using is a check that uses the sources, beside what it needs.
+func using(sources []snapshot.Source, c Check) Check {
+	for _, source := range sources {
+		if !slices.Contains(c.Needs, source) && !slices.Contains(c.Uses, source) {
+			c.Uses = append(c.Uses, source)
 		}
 	}
-	return list
+	return c
 }

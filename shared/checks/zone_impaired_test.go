@@ -3,6 +3,7 @@ package checks
 import (
 	"fmt"
 	"slices"
+	"testing"
 	"time"
 
 	"rollcall/shared/snapshot"
@@ -26,6 +27,8 @@ func state(zone, word string, messages ...string) func(*snapshot.Snapshot) {
 		s.Zones[i].State, s.Zones[i].Messages = word, messages
 	}
 }
+
+func TestZoneImpaired(t *testing.T) { runCases(t, zoneImpaired(), zoneImpairedCases()) }
 
 func zoneImpairedCases() []testCase {
 	const (

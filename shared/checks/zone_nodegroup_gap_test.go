@@ -12,6 +12,8 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
+func TestNodegroupGap(t *testing.T) { runCases(t, nodegroupGap(), nodegroupGapCases()) }
+
 func nodegroupGapCases() []testCase {
 	const (
 		inA = "pass prod [us-west-2a]"
@@ -64,7 +66,7 @@ func dedicated() *snapshot.Snapshot {
 
 // TestTheStory: three zones, desired 2, the volume in the third.
 func TestTheStory(t *testing.T) {
-	r := failed(t, "zone/nodegroup-gap", threeZones())
+	r := failed(t, nodegroupGap(), threeZones())
 	if want := "Volume vol-0redis of claim redash/redis lives in us-west-2c; no node there: desired is 2, zones in use are 3. Pod redash/redis-0 waits for it since 14:50:00 UTC."; r.Why != want {
 		t.Errorf("why %q, want %q", r.Why, want)
 	}
@@ -81,7 +83,7 @@ func TestNoCommandExceedsTheMaximum(t *testing.T) {
 	for most := range 6 {
 		for desired := 0; desired <= most; desired++ {
 			s := threeZones(group(func(g *snapshot.Group) { g.Max, g.Desired = most, desired }), func(s *snapshot.Snapshot) { s.Nodegroups[0].Max = most })
-			for _, r := range evalOne(t, "zone/nodegroup-gap", s) {
+			for _, r := range evalOne(t, nodegroupGap(), s) {
 				if r.Outcome != Fail {
 					continue
 				}
@@ -100,7 +102,7 @@ func TestNoCommandExceedsTheMaximum(t *testing.T) {
 // TestGroupWithoutNodegroup is told the command of Auto Scaling.
 func TestGroupWithoutNodegroup(t *testing.T) {
 	s := threeZones(func(s *snapshot.Snapshot) { s.Nodegroups = nil })
-	r := failed(t, "zone/nodegroup-gap", s)
+	r := failed(t, nodegroupGap(), s)
 	if want := "aws autoscaling set-desired-capacity --region us-west-2 --auto-scaling-group-name eks-workers --desired-capacity 3"; r.Fix.Command != want || r.Resource != "eks-workers" {
 		t.Errorf("%s: %q, want %q", r.Resource, r.Fix.Command, want)
 	}
@@ -116,17 +118,21 @@ func TestNobodysVolumesDoNotCount(t *testing.T) {
 		"a pod waits for one": {},
 		"a claim holds them":  {[]func(*snapshot.Snapshot){noPods}, " The same is true of 1 more volume."},
 	} {
-		for check, world := range map[ID]func(...func(*snapshot.Snapshot)) *snapshot.Snapshot{"zone/nodegroup-gap": threeZones, "zone/volume-stranded": twoZones} {
+		for _, of := range []struct {
+			check Check
+			world func(...func(*snapshot.Snapshot)) *snapshot.Snapshot
+		}{{nodegroupGap(), threeZones}, {volumeStranded(), twoZones}} {
+			c, world := of.check, of.world
 			s := world(append([]func(*snapshot.Snapshot){
 				volumeIn("vol-0idle", zoneC, "x/idle"), volumeIn("vol-0left", zoneC, "x/left"), volumeIn("vol-0gone", zoneC, "x/gone"),
 				func(s *snapshot.Snapshot) { s.PersistentVolumes[2].Phase, s.Claims = "Released", s.Claims[:3] },
 			}, test.changes...)...)
-			r := failed(t, check, s)
+			r := failed(t, c, s)
 			if named := strings.Join(r.Resources, " "); strings.Contains(named, "vol-0left") || strings.Contains(named, "vol-0gone") {
-				t.Errorf("%s, %s: resources %v", check, name, r.Resources)
+				t.Errorf("%s, %s: resources %v", c.ID, name, r.Resources)
 			}
 			if got := strings.Contains(r.Why, "more volume"); got != (test.more != "") || !strings.Contains(r.Why, test.more) {
-				t.Errorf("%s, %s: why %q, want %q", check, name, r.Why, test.more)
+				t.Errorf("%s, %s: why %q, want %q", c.ID, name, r.Why, test.more)
 			}
 		}
 	}
@@ -144,36 +150,44 @@ func TestWhatKubernetesDoesNotSay(t *testing.T) {
 			unread(source)(s)
 		}
 	}
-	for check, world := range map[ID]func(...func(*snapshot.Snapshot)) *snapshot.Snapshot{"zone/nodegroup-gap": threeZones, "zone/volume-stranded": twoZones} {
-		r := failed(t, check, world(volumeIn("vol-0trial", zoneC, "redash/trial"), blind))
+	for _, of := range []struct {
+		check Check
+		world func(...func(*snapshot.Snapshot)) *snapshot.Snapshot
+	}{{nodegroupGap(), threeZones}, {volumeStranded(), twoZones}} {
+		c, world := of.check, of.world
+		r := failed(t, c, world(volumeIn("vol-0trial", zoneC, "redash/trial"), blind))
 		if !strings.Contains(r.Why, byTags+many) || strings.Contains(r.Why, "The same is true") || len(r.Pods) > 0 {
-			t.Errorf("%s: why %q, want %q", check, r.Why, byTags+many)
+			t.Errorf("%s: why %q, want %q", c.ID, r.Why, byTags+many)
 		}
-		if r = failed(t, check, world(unread(snapshot.WaitingPods))); !strings.Contains(r.Why, noPod) {
-			t.Errorf("%s: why %q, want %q", check, r.Why, noPod)
+		if r = failed(t, c, world(unread(snapshot.WaitingPods))); !strings.Contains(r.Why, noPod) {
+			t.Errorf("%s: why %q, want %q", c.ID, r.Why, noPod)
 		}
-		if r = failed(t, check, world(noPods)); strings.Contains(r.Why, "not known") || !strings.Contains(r.Why, "No pod waits for it now.") {
-			t.Errorf("%s: why %q", check, r.Why)
+		if r = failed(t, c, world(noPods)); strings.Contains(r.Why, "not known") || !strings.Contains(r.Why, "No pod waits for it now.") {
+			t.Errorf("%s: why %q", c.ID, r.Why)
 		}
 	}
 }
 
 // TestPodsThatWait are those that the scheduler says wait for the volume's zone.
 func TestPodsThatWait(t *testing.T) {
-	for check, world := range map[ID]func(...func(*snapshot.Snapshot)) *snapshot.Snapshot{"zone/nodegroup-gap": threeZones, "zone/volume-stranded": twoZones} {
-		r := failed(t, check, world(waits("redash/redis-1", "redis", 20*time.Minute, conflict)))
+	for _, of := range []struct {
+		check Check
+		world func(...func(*snapshot.Snapshot)) *snapshot.Snapshot
+	}{{nodegroupGap(), threeZones}, {volumeStranded(), twoZones}} {
+		c, world := of.check, of.world
+		r := failed(t, c, world(waits("redash/redis-1", "redis", 20*time.Minute, conflict)))
 		if diff := cmp.Diff([]string{"redash/redis-0", "redash/redis-1"}, r.Pods); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", check, diff)
+			t.Errorf("%s (-want +got):\n%s", c.ID, diff)
 		}
-		r = failed(t, check, world(pod(func(p *snapshot.WaitingPod) { p.Scheduled.Message = "0/2 nodes are available: 2 Insufficient cpu." })))
+		r = failed(t, c, world(pod(func(p *snapshot.WaitingPod) { p.Scheduled.Message = "0/2 nodes are available: 2 Insufficient cpu." })))
 		if len(r.Pods) > 0 {
-			t.Errorf("%s: %v wait for something else", check, r.Pods)
+			t.Errorf("%s: %v wait for something else", c.ID, r.Pods)
 		}
 	}
 	full := threeZones(standing(zoneA, zoneB, zoneC), pod(func(p *snapshot.WaitingPod) {
 		p.Scheduled.Message = "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had volume node affinity conflict."
 	}))
-	if r := failed(t, "zone/pod-unschedulable", full); len(r.Pods) != 1 || r.Pods[0] != "redash/redis-0" {
+	if r := failed(t, podUnschedulable(), full); len(r.Pods) != 1 || r.Pods[0] != "redash/redis-0" {
 		t.Errorf("zone/pod-unschedulable: %v", r.Pods)
 	}
 }
@@ -182,7 +196,7 @@ func TestPodsThatWait(t *testing.T) {
 // incident closes when it is there.
 func TestPassSaysWhichNodes(t *testing.T) {
 	says := func(s *snapshot.Snapshot) string {
-		for _, r := range evalOne(t, "zone/nodegroup-gap", s) {
+		for _, r := range evalOne(t, nodegroupGap(), s) {
 			if r.Outcome == Pass && len(r.Covers) == 1 && r.Covers[0] == zoneC && len(r.Evidence) == 1 && r.Evidence[0].What == zoneC {
 				return r.Evidence[0].Value
 			}
@@ -195,7 +209,7 @@ func TestPassSaysWhichNodes(t *testing.T) {
 	comes := threeZones(func(s *snapshot.Snapshot) {
 		s.Instances = append(s.Instances, snapshot.Instance{ID: "i-0new", State: "pending", Zone: zoneC, Launched: s.Time.Add(-time.Minute), Tags: map[string]string{"kubernetes.io/cluster/prod": "owned"}})
 	})
-	for _, r := range evalOne(t, "zone/nodegroup-gap", comes) {
+	for _, r := range evalOne(t, nodegroupGap(), comes) {
 		if slices.Contains(r.Covers, zoneC) {
 			t.Errorf("%s is %s while its node is on its way", zoneC, r.Outcome)
 		}

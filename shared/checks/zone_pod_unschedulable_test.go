@@ -9,6 +9,8 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
+func TestPodUnschedulable(t *testing.T) { runCases(t, podUnschedulable(), podUnschedulableCases()) }
+
 func podUnschedulableCases() []testCase {
 	const (
 		well  = "pass prod [prod us-west-2a us-west-2b us-west-2c]"
@@ -42,7 +44,7 @@ func podUnschedulableCases() []testCase {
 
 // TestDedicatedNodeIsSaid: a node is there, and nobody reads that none is.
 func TestDedicatedNodeIsSaid(t *testing.T) {
-	r := failed(t, "zone/pod-unschedulable", dedicated())
+	r := failed(t, podUnschedulable(), dedicated())
 	if want := "Node i-0node1.internal of workers is there, and does not take it: it does not tolerate the taint dedicated; of the nodes that are not in another zone the scheduler says: 1 node(s) had untolerated taint {dedicated: ci}."; !strings.HasSuffix(r.Why, want) {
 		t.Errorf("why %q, want at its end %q", r.Why, want)
 	}
@@ -50,7 +52,7 @@ func TestDedicatedNodeIsSaid(t *testing.T) {
 
 // TestFullNodeIsSaid: the scheduler's other words are what a person needs.
 func TestFullNodeIsSaid(t *testing.T) {
-	r := failed(t, "zone/pod-unschedulable", threeZones(standing(zoneA, zoneB, zoneC), pod(func(p *snapshot.WaitingPod) {
+	r := failed(t, podUnschedulable(), threeZones(standing(zoneA, zoneB, zoneC), pod(func(p *snapshot.WaitingPod) {
 		p.Scheduled.Message = "0/3 nodes are available: 1 Insufficient memory, 2 node(s) had volume node affinity conflict."
 	})))
 	if !strings.Contains(r.Why, "volume vol-0redis of claim redash/redis lives in us-west-2c") || !strings.Contains(r.Why, "1 Insufficient memory") {

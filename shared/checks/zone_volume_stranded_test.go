@@ -12,6 +12,8 @@ func twoZones(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 	return change(threeZones(group(func(g *snapshot.Group) { g.Zones = []string{zoneA, zoneB} })), changes...)
 }
 
+func TestVolumeStranded(t *testing.T) { runCases(t, volumeStranded(), volumeStrandedCases()) }
+
 func volumeStrandedCases() []testCase {
 	const (
 		inA  = "pass prod [us-west-2a]"
@@ -78,7 +80,7 @@ func volumeStrandedCases() []testCase {
 }
 
 func TestStrandedSaysWhy(t *testing.T) {
-	r := failed(t, "zone/volume-stranded", twoZones())
+	r := failed(t, volumeStranded(), twoZones())
 	if want := "Volume vol-0redis of claim redash/redis lives in us-west-2c; no node is there, and none can come: no group launches in us-west-2c."; r.Why != want {
 		t.Errorf("why %q, want %q", r.Why, want)
 	}

@@ -149,7 +149,7 @@ func (r *ranking) hide() {
 		var by []*fault
 		for _, other := range r.faults {
 			if other != f && strong(other, f) &&
-				slices.Contains(r.checks[f.Check].After, other.Check) && (f.Behind == nil || slices.Contains(f.Behind, other.Check)) && !slices.Contains(other.behind, f) {
+				r.checks[other.Check].Among(r.checks[f.Check].After) && (f.Behind == nil || r.checks[other.Check].Among(f.Behind)) && !slices.Contains(other.behind, f) {
 				by = append(by, other)
 			}
 		}

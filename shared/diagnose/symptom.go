@@ -35,7 +35,7 @@ func (r *ranking) attach() {
 // the causes that its check comes after, of a resource that it names.
 func (r *ranking) byResource(f *fault) (explained bool) {
 	for _, cause := range r.faults {
-		if len(cause.behind) > 0 || cause.confidence == checks.Advice || !slices.Contains(r.checks[f.Check].After, cause.Check) {
+		if len(cause.behind) > 0 || cause.confidence == checks.Advice || !r.checks[cause.Check].Among(r.checks[f.Check].After) {
 			continue
 		}
 		if slices.ContainsFunc(f.Resources, func(id string) bool { return cause.has[id] }) {
@@ -51,7 +51,7 @@ func (r *ranking) byResource(f *fault) (explained bool) {
 func (r *ranking) unite() {
 	r.spare = slices.DeleteFunc(slices.Clone(r.spare), func(f *fault) bool {
 		for _, other := range r.spare {
-			if other != f && slices.Contains(r.checks[f.Check].After, other.Check) && slices.Equal(f.Covers, other.Covers) {
+			if other != f && r.checks[other.Check].Among(r.checks[f.Check].After) && slices.Equal(f.Covers, other.Covers) {
 				other.signs = with(other.signs, f.Check)
 				return true
 			}
