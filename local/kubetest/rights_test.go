@@ -16,7 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.yaml.in/yaml/v3"
 
+	"rollcall/shared/gather"
 	"rollcall/shared/kube"
+	"rollcall/shared/snapshot"
 )
 
 // bindingTime is how long the authorizer may take to learn of a binding, by a
@@ -81,7 +83,7 @@ func testRights(t *testing.T, real *place) {
 	// longer by what its reader asks for, and by nothing else.
 	for _, namespace := range []string{"default", "kube-system", "kube-public"} {
 		want := rules(t, real, strangerToken, namespace)
-		for _, r := range kube.Rules() {
+		for _, r := range gather.KubeRules(snapshot.All()...) {
 			if r.Namespace == "" || r.Namespace == namespace {
 				want = append(want, rule{Verbs: r.Verbs, APIGroups: []string{r.Group}, Resources: r.Resources, ResourceNames: r.Names})
 			}

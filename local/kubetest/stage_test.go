@@ -14,7 +14,8 @@ import (
 	"rollcall/local/cloud/kubeapi"
 	"rollcall/local/wire"
 	"rollcall/shared/fn"
-	"rollcall/shared/kube"
+	"rollcall/shared/gather"
+	"rollcall/shared/snapshot"
 )
 
 // startStage starts the stage's API with objects by their plurals.
@@ -51,7 +52,7 @@ func authenticate(_ context.Context, token string) (kubeapi.User, error) {
 		return kubeapi.User{Name: "admin", Rules: []kubeapi.Rule{{Groups: all, Resources: all, Verbs: all}}}, nil
 	case rollcallToken:
 		user := kubeapi.User{Name: "arn:aws:iam::123456789012:role/join-check"}
-		for _, r := range kube.Rules() {
+		for _, r := range gather.KubeRules(snapshot.All()...) {
 			user.Rules = append(user.Rules, kubeapi.Rule{Groups: []string{r.Group}, Resources: r.Resources, Verbs: r.Verbs, Names: r.Names, Namespaces: namespacesOf(r)})
 		}
 		return user, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
@@ -20,10 +21,23 @@ type Addons interface {
 	DescribeAddon(context.Context, *eks.DescribeAddonInput, ...func(*eks.Options)) (*eks.DescribeAddonOutput, error)
 }
 
-// readAddons reads the add-ons without which nodes are not of use.
-func (r *Reader) readAddons(ctx context.Context, cluster string) ([]snapshot.Addon, error) {
+// addons are the add-ons without which nodes are not of use.
+func addons(api Addons) source.Source {
+	return source.Source{
+		Name: snapshot.Addons,
+		Calls: []source.Call{
+			{Action: "eks:ListAddons", Resources: []string{"arn:${Partition}:eks:${Region}:${Account}:cluster/*"}},
+			{Action: "eks:DescribeAddon", Resources: []string{"arn:${Partition}:eks:${Region}:${Account}:addon/*/*/*"}},
+		},
+		Read: source.List(func(ctx context.Context, v *source.View) ([]snapshot.Addon, error) {
+			return readAddons(ctx, api, v.Cluster)
+		}, func(x snapshot.Addon) string { return x.Name }, func(s *snapshot.Snapshot) *[]snapshot.Addon { return &s.Addons }),
+	}
+}
+
+func readAddons(ctx context.Context, api Addons, cluster string) ([]snapshot.Addon, error) {
 	var list []snapshot.Addon
-	p := eks.NewListAddonsPaginator(r.addons, &eks.ListAddonsInput{ClusterName: aws.String(cluster)})
+	p := eks.NewListAddonsPaginator(api, &eks.ListAddonsInput{ClusterName: aws.String(cluster)})
 	for p.HasMorePages() {
 		page, err := p.NextPage(ctx)
 		if err != nil {
@@ -33,7 +47,7 @@ func (r *Reader) readAddons(ctx context.Context, cluster string) ([]snapshot.Add
 			if !nodesNeed(name) {
 				continue
 			}
-			out, err := r.addons.DescribeAddon(ctx, &eks.DescribeAddonInput{ClusterName: aws.String(cluster), AddonName: aws.String(name)})
+			out, err := api.DescribeAddon(ctx, &eks.DescribeAddonInput{ClusterName: aws.String(cluster), AddonName: aws.String(name)})
 			var missing *types.ResourceNotFoundException
 			if errors.As(err, &missing) {
 				continue // deleted since it was listed

@@ -3,15 +3,13 @@ package gather
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
-
-	"encoding/json"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
@@ -19,11 +17,6 @@ import (
 type Groups interface {
 	DescribeAutoScalingGroups(context.Context, *autoscaling.DescribeAutoScalingGroupsInput, ...func(*autoscaling.Options)) (*autoscaling.DescribeAutoScalingGroupsOutput, error)
 	DescribeWarmPool(context.Context, *autoscaling.DescribeWarmPoolInput, ...func(*autoscaling.Options)) (*autoscaling.DescribeWarmPoolOutput, error)
-}
-
-// Activities describes scaling activities.
-type Activities interface {
-	DescribeScalingActivities(context.Context, *autoscaling.DescribeScalingActivitiesInput, ...func(*autoscaling.Options)) (*autoscaling.DescribeScalingActivitiesOutput, error)
 }
 
 const (
@@ -36,56 +29,67 @@ const (
 	newest = 100
 )
 
-func (r *Reader) readGroups(ctx context.Context, names []string) ([]snapshot.Group, error) {
+// groups are those that a query brings: Groups and GroupsOf.
+func groups() source.Source {
+	return source.Source{
+		Name: snapshot.Groups,
+		Calls: []source.Call{
+			{Action: "autoscaling:DescribeAutoScalingGroups"},
+			{Action: "autoscaling:DescribeWarmPool"},
+		},
+	}
+}
+
+func readGroups(ctx context.Context, api Groups, names []string) ([]snapshot.Group, error) {
 	var all []snapshot.Group
 	for chunk := range slices.Chunk(names, groupPage) {
-		list, err := r.describeGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: chunk})
+		list, err := describeGroups(ctx, api, &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: chunk})
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, list...)
 	}
-	return r.warmed(ctx, all)
+	return warmed(ctx, api, all)
 }
 
 // readGroupsOf reads the groups tagged as a cluster's. Filters of one call
 // must all hold, so the two ways of tagging take a call each.
-func (r *Reader) readGroupsOf(ctx context.Context, cluster string) ([]snapshot.Group, error) {
+func readGroupsOf(ctx context.Context, api Groups, cluster string) ([]snapshot.Group, error) {
 	var all []snapshot.Group
 	for _, filter := range []types.Filter{
 		{Name: aws.String("tag-key"), Values: []string{"kubernetes.io/cluster/" + cluster, "k8s.io/cluster/" + cluster}},
 		{Name: aws.String("tag:eks:cluster-name"), Values: []string{cluster}},
 	} {
-		list, err := r.describeGroups(ctx, &autoscaling.DescribeAutoScalingGroupsInput{Filters: []types.Filter{filter}})
+		list, err := describeGroups(ctx, api, &autoscaling.DescribeAutoScalingGroupsInput{Filters: []types.Filter{filter}})
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, list...)
 	}
-	return r.warmed(ctx, unique(all, func(g snapshot.Group) string { return g.Name }))
+	return warmed(ctx, api, source.Unique(all, func(g snapshot.Group) string { return g.Name }))
 }
 
-func (r *Reader) describeGroups(ctx context.Context, input *autoscaling.DescribeAutoScalingGroupsInput) ([]snapshot.Group, error) {
+func describeGroups(ctx context.Context, api Groups, input *autoscaling.DescribeAutoScalingGroupsInput) ([]snapshot.Group, error) {
 	input.MaxRecords = aws.Int32(groupPage)
 	var all []snapshot.Group
-	p := autoscaling.NewDescribeAutoScalingGroupsPaginator(r.groups, input)
+	p := autoscaling.NewDescribeAutoScalingGroupsPaginator(api, input)
 	for p.HasMorePages() {
 		page, err := p.NextPage(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("describe auto scaling groups: %w", err)
 		}
-		all = append(all, each(page.AutoScalingGroups, group)...)
+		all = append(all, source.Each(page.AutoScalingGroups, group)...)
 	}
 	return all, nil
 }
 
 // warmed adds the instances in the groups' warm pools.
-func (r *Reader) warmed(ctx context.Context, groups []snapshot.Group) ([]snapshot.Group, error) {
+func warmed(ctx context.Context, api Groups, groups []snapshot.Group) ([]snapshot.Group, error) {
 	for i := range groups {
 		if !groups[i].WarmPool {
 			continue
 		}
-		warm, err := r.readWarmPool(ctx, groups[i].Name)
+		warm, err := readWarmPool(ctx, api, groups[i].Name)
 		if err != nil {
 			return nil, err
 		}
@@ -94,9 +98,9 @@ func (r *Reader) warmed(ctx context.Context, groups []snapshot.Group) ([]snapsho
 	return groups, nil
 }
 
-func (r *Reader) readWarmPool(ctx context.Context, name string) ([]string, error) {
+func readWarmPool(ctx context.Context, api Groups, name string) ([]string, error) {
 	var ids []string
-	p := autoscaling.NewDescribeWarmPoolPaginator(r.groups, &autoscaling.DescribeWarmPoolInput{AutoScalingGroupName: aws.String(name)})
+	p := autoscaling.NewDescribeWarmPoolPaginator(api, &autoscaling.DescribeWarmPoolInput{AutoScalingGroupName: aws.String(name)})
 	for p.HasMorePages() {
 		page, err := p.NextPage(ctx)
 		if err != nil {
@@ -108,43 +112,4 @@ func (r *Reader) readWarmPool(ctx context.Context, name string) ([]string, error
 	}
 	slices.Sort(ids)
 	return ids, nil
-}
-
-func (r *Reader) readActivities(ctx context.Context, groups []string) ([]snapshot.Activity, error) {
-	var all []snapshot.Activity
-	for _, name := range groups {
-		out, err := r.activities.DescribeScalingActivities(ctx, &autoscaling.DescribeScalingActivitiesInput{
-			AutoScalingGroupName: aws.String(name), MaxRecords: aws.Int32(newest),
-		})
-		if err != nil {
-			return nil, fmt.Errorf("describe the scaling activities of %s: %w", name, err)
-		}
-		all = append(all, each(out.Activities, activity)...)
-	}
-	return all, nil
-}
-
-// instanceIn finds the id in "Launching a new EC2 instance: i-0ef3c1b2a4d5968f1":
-// an activity names its instance nowhere else.
-var instanceIn = regexp.MustCompile(`\bi-[0-9a-f]{8,17}\b`)
-
-func activity(a types.Activity) snapshot.Activity {
-	out := snapshot.Activity{
-		ID:       aws.ToString(a.ActivityId),
-		Group:    aws.ToString(a.AutoScalingGroupName),
-		Status:   string(a.StatusCode),
-		Message:  aws.ToString(a.StatusMessage),
-		Cause:    aws.ToString(a.Cause),
-		About:    aws.ToString(a.Description),
-		Started:  aws.ToTime(a.StartTime),
-		Ended:    aws.ToTime(a.EndTime),
-		Instance: instanceIn.FindString(aws.ToString(a.Description)),
-	}
-	// Details is JSON in a string, with members that are no strings.
-	var details map[string]json.RawMessage
-	if json.Unmarshal([]byte(aws.ToString(a.Details)), &details) == nil {
-		_ = json.Unmarshal(details["Subnet ID"], &out.Subnet)
-		_ = json.Unmarshal(details["Availability Zone"], &out.Zone)
-	}
-	return out
 }

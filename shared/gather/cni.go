@@ -4,38 +4,42 @@ import (
 	"context"
 	"strings"
 
+	"rollcall/shared/fn"
+	"rollcall/shared/gather/source"
 	"rollcall/shared/kube"
 	"rollcall/shared/snapshot"
 )
 
+// awsNodes is the VPC CNI's DaemonSet, with the role of its service account.
+func awsNodes() source.Source {
+	return source.Source{
+		Name: snapshot.AWSNode,
+		Kube: []fn.KubeRule{
+			{Namespace: "kube-system", Group: "apps", Resources: []string{"daemonsets"}, Names: []string{"aws-node"}, Verbs: []string{"get"}},
+			{Namespace: "kube-system", Resources: []string{"serviceaccounts"}, Names: []string{"aws-node"}, Verbs: []string{"get"}},
+		},
+		Read: withClient(func(ctx context.Context, v *source.View, client *kube.Client) (source.Store, error) {
+			return readCNI(ctx, v, client)
+		}),
+	}
+}
+
 // roleAnnotation names the IAM role of a service account (IRSA).
 const roleAnnotation = "eks.amazonaws.com/role-arn"
 
-// askedError is a request that failed, for a source that takes several.
-type askedError struct {
-	call string
-	err  error
-}
-
-func (e askedError) Error() string { return e.call + ": " + e.err.Error() }
-func (e askedError) Unwrap() error { return e.err }
-
-// accountCall is the second of the two requests for the CNI.
-const accountCall = "kubernetes: get serviceaccount aws-node in kube-system"
-
 // readCNI reads the DaemonSet and its service account. Without the second its
 // role is not known, and none would look like the node's own.
-func readCNI(ctx context.Context, client *kube.Client) (store, error) {
+func readCNI(ctx context.Context, v *source.View, client *kube.Client) (source.Store, error) {
 	set, err := client.CNIDaemonSet(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if set == nil {
-		return func(*snapshot.Snapshot) {}, nil
+		return source.Nothing, nil
 	}
 	account, err := client.CNIServiceAccount(ctx)
 	if err != nil {
-		return nil, askedError{accountCall, err}
+		return nil, source.CallError{Call: source.Request(v.Source.Kube[1]), Err: err}
 	}
 	found := cni(*set, account)
 	return func(s *snapshot.Snapshot) { s.CNI = &found }, nil
@@ -56,17 +60,4 @@ func cni(set kube.DaemonSet, account *kube.ServiceAccount) snapshot.CNI {
 		out.Role = strings.TrimSpace(account.Metadata.Annotations[roleAnnotation])
 	}
 	return out
-}
-
-func readAWSAuth(ctx context.Context, client *kube.Client) (store, error) {
-	m, err := client.AWSAuth(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if m == nil {
-		return func(*snapshot.Snapshot) {}, nil
-	}
-	return func(s *snapshot.Snapshot) {
-		s.AWSAuth = &snapshot.AWSAuth{MapRoles: m.Data["mapRoles"], MapUsers: m.Data["mapUsers"]}
-	}, nil
 }

@@ -11,12 +11,30 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/smithy-go"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
 // Consoles gets what instances wrote to their serial consoles.
 type Consoles interface {
 	GetConsoleOutput(context.Context, *ec2.GetConsoleOutputInput, ...func(*ec2.Options)) (*ec2.GetConsoleOutputOutput, error)
+}
+
+// consoles are a sample of those of instances that should have joined by now,
+// or that ended before they did.
+func consoles(api Consoles) source.Source {
+	return source.Source{
+		Name: snapshot.Consoles,
+		After: []snapshot.Source{
+			snapshot.Nodes, // which tell who has joined
+		},
+		Calls: []source.Call{
+			{Action: "ec2:GetConsoleOutput", Resources: []string{"arn:${Partition}:ec2:${Region}:${Account}:instance/*"}},
+		},
+		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
+			return readConsoles(ctx, api, v)
+		},
+	}
 }
 
 const (
@@ -28,9 +46,7 @@ const (
 	consolesOfOne = 2
 )
 
-// consoles reads a sample of the consoles of instances that should have joined
-// by now, or that ended before they did.
-func (l *look) consoles(ctx context.Context) (store, error) {
+func readConsoles(ctx context.Context, api Consoles, v *source.View) (source.Store, error) {
 	type kind struct {
 		owner    string
 		template snapshot.TemplateRef
@@ -38,15 +54,15 @@ func (l *look) consoles(ctx context.Context) (store, error) {
 	read := map[kind]int{}
 	var list []snapshot.Console
 	lacks := map[string]snapshot.Failure{}
-	for _, in := range l.suspects() {
+	for _, in := range v.NotJoined() {
 		k := kind{in.Owner(), in.Template}
-		if len(list)+len(lacks) >= maxConsoles || read[k] >= consolesOfOne || !in.Ended() && !l.overdue(in.ID) {
+		if len(list)+len(lacks) >= maxConsoles || read[k] >= consolesOfOne || !in.Ended() && !overdue(v, in.ID) {
 			continue
 		}
 		read[k]++
-		c, err := l.r.readConsole(ctx, in.ID)
+		c, err := readConsole(ctx, api, in.ID)
 		if err != nil {
-			f := *failure(snapshot.Consoles, call(snapshot.Consoles), err)
+			f := *v.Source.Failure(err)
 			if f.Reason == snapshot.Denied {
 				return nil, err
 			}
@@ -55,17 +71,17 @@ func (l *look) consoles(ctx context.Context) (store, error) {
 		}
 		list = append(list, c)
 	}
-	list = sorted(list, func(c snapshot.Console) string { return c.Instance })
+	list = source.Sorted(list, func(c snapshot.Console) string { return c.Instance })
 	return func(s *snapshot.Snapshot) {
 		s.Consoles = list
-		lackAll(s, snapshot.Consoles, lacks)
+		source.LackAll(s, snapshot.Consoles, lacks)
 	}, nil
 }
 
-func (l *look) overdue(id string) bool {
-	for _, launch := range l.s.Launches {
+func overdue(v *source.View, id string) bool {
+	for _, launch := range v.Snapshot.Launches {
 		if launch.Instance == id {
-			return !launch.Due.IsZero() && launch.Due.Before(l.s.Time)
+			return !launch.Due.IsZero() && launch.Due.Before(v.Snapshot.Time)
 		}
 	}
 	return false
@@ -73,11 +89,11 @@ func (l *look) overdue(id string) bool {
 
 // readConsole reads an instance's console as it is now. Only Nitro instances
 // can tell; of others EC2 has what they wrote when they last started or ended.
-func (r *Reader) readConsole(ctx context.Context, id string) (snapshot.Console, error) {
-	out, err := r.consoles.GetConsoleOutput(ctx, &ec2.GetConsoleOutputInput{InstanceId: aws.String(id), Latest: aws.Bool(true)})
-	var api smithy.APIError
-	if errors.As(err, &api) && api.ErrorCode() == "UnsupportedOperation" {
-		out, err = r.consoles.GetConsoleOutput(ctx, &ec2.GetConsoleOutputInput{InstanceId: aws.String(id)})
+func readConsole(ctx context.Context, api Consoles, id string) (snapshot.Console, error) {
+	out, err := api.GetConsoleOutput(ctx, &ec2.GetConsoleOutputInput{InstanceId: aws.String(id), Latest: aws.Bool(true)})
+	var refused smithy.APIError
+	if errors.As(err, &refused) && refused.ErrorCode() == "UnsupportedOperation" {
+		out, err = api.GetConsoleOutput(ctx, &ec2.GetConsoleOutputInput{InstanceId: aws.String(id)})
 	}
 	if err != nil {
 		return snapshot.Console{}, fmt.Errorf("get the console output of %s: %w", id, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/wire"
+	"rollcall/shared/gather/source"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 )
@@ -77,26 +78,25 @@ func TestCreatorsAreWholeOrNone(t *testing.T) {
 		"a state to come":                {[]any{page("", types.Instance{InstanceId: ptr(owner), State: &types.InstanceState{Name: "hibernated"}})}, false, "hibernated"},
 	}
 	for name, test := range tests {
-		l := &look{r: &Reader{instances: &told{pages: test.pages}}, s: &snapshot.Snapshot{
+		s := &snapshot.Snapshot{
 			Read: map[snapshot.Source]bool{snapshot.Unattached: true},
 			Idle: []snapshot.Interface{{ID: "eni-1", Description: "aws-K8S-" + owner}},
-		}}
-		keep, err := l.creators(t.Context())
+		}
+		keep, err := creators(&told{pages: test.pages}, newTally(nil, nil)).ReadFrom(t.Context(), source.View{Snapshot: s})
 		if (err != nil) != test.fails {
 			t.Errorf("%s: error %v", name, err)
 			continue
 		}
 		if err == nil {
-			keep(l.s)
-			same(t, name, l.s.Creators, []snapshot.Creator{{Instance: owner, State: test.state}})
+			keep(s)
+			same(t, name, s.Creators, []snapshot.Creator{{Instance: owner, State: test.state}})
 		}
 	}
 }
 
 // Without the interfaces there is nobody to ask for, and none is dead.
 func TestCreatorsOfUnreadInterfaces(t *testing.T) {
-	l := &look{r: &Reader{instances: &told{}}, s: &snapshot.Snapshot{}}
-	if _, err := l.creators(t.Context()); err == nil {
+	if _, err := creators(&told{}, newTally(nil, nil)).ReadFrom(t.Context(), source.View{Snapshot: &snapshot.Snapshot{}}); err == nil {
 		t.Error("no error although the interfaces were not read")
 	}
 }
@@ -104,22 +104,22 @@ func TestCreatorsOfUnreadInterfaces(t *testing.T) {
 // 200 ids a call, each asked once.
 func TestCreatorsInBatches(t *testing.T) {
 	a := &told{}
-	l := &look{r: &Reader{instances: a}, s: &snapshot.Snapshot{Read: map[snapshot.Source]bool{snapshot.Unattached: true}}}
+	s := &snapshot.Snapshot{Read: map[snapshot.Source]bool{snapshot.Unattached: true}}
 	for i := range 1002 {
 		id := fmt.Sprintf("i-%017x", i/2)
-		l.s.Idle = append(l.s.Idle, snapshot.Interface{Description: "aws-K8S-" + id, Tags: map[string]string{leak.TagInstance: id}})
+		s.Idle = append(s.Idle, snapshot.Interface{Description: "aws-K8S-" + id, Tags: map[string]string{leak.TagInstance: id}})
 	}
-	keep, err := l.creators(t.Context())
+	keep, err := creators(a, newTally(nil, nil)).ReadFrom(t.Context(), source.View{Snapshot: s})
 	if err != nil {
 		t.Fatal(err)
 	}
-	keep(l.s)
+	keep(s)
 	var sizes []int
 	for _, ids := range a.asked {
 		sizes = append(sizes, len(ids))
 	}
 	same(t, "ids by call", sizes, []int{200, 200, 101})
-	same(t, "creators", len(l.s.Creators), 501)
+	same(t, "creators", len(s.Creators), 501)
 }
 
 // attachedTo describes a VPC in which instances have an interface each, and
@@ -156,19 +156,22 @@ func TestCreatorsThatHaveInterfaces(t *testing.T) {
 		"an attachment to nothing":           {[]types.NetworkInterface{on("", account)}, page(""), false, snapshot.Creator{Instance: owner}},
 	}
 	for name, test := range tests {
-		r := &Reader{instances: &told{pages: []any{test.page}}, interfaces: attachedTo(append(test.others, idle))}
-		l := &look{r: r, vpcs: []string{"vpc-1"}, counted: true, s: &snapshot.Snapshot{
+		counted := newTally(attachedTo(append(test.others, idle)), nil)
+		v := source.View{VPCs: []string{"vpc-1"}, Snapshot: &snapshot.Snapshot{
 			Account: account, Idle: []snapshot.Interface{networkInterface(idle)},
 			Read: map[snapshot.Source]bool{snapshot.Unattached: true, snapshot.Subnets: true, snapshot.CIDRsKept: true, snapshot.Usage: true},
 		}}
-		keep, err := l.creators(t.Context())
+		if _, err := usage(counted).ReadFrom(t.Context(), v); err != nil {
+			t.Fatal(err)
+		}
+		keep, err := creators(&told{pages: []any{test.page}}, counted).ReadFrom(t.Context(), v)
 		if (err != nil) != test.fails {
 			t.Errorf("%s: error %v", name, err)
 			continue
 		}
 		if err == nil {
-			keep(l.s)
-			same(t, name, l.s.Creators, []snapshot.Creator{test.want})
+			keep(v.Snapshot)
+			same(t, name, v.Snapshot.Creators, []snapshot.Creator{test.want})
 		}
 	}
 }

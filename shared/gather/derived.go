@@ -23,41 +23,6 @@ func vpcsOf(s *snapshot.Snapshot, q Query) []string {
 	return ids
 }
 
-// typesOf are the instances' types. Where no instance is looked at, those that
-// the groups name tell what one more node would take.
-func typesOf(list []snapshot.Instance, groups []snapshot.Group) []string {
-	var names []string
-	for _, in := range list {
-		if in.Type != "" { // EC2 refuses the whole call for one name that it does not know
-			names = append(names, in.Type)
-		}
-	}
-	if len(names) == 0 {
-		for _, g := range groups {
-			names = append(names, g.Types...)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-func namesOf(list []snapshot.Group) []string {
-	var names []string
-	for _, g := range list {
-		names = append(names, g.Name)
-	}
-	return names
-}
-
-func zoneOf(subnets []snapshot.Subnet, id string) string {
-	for _, s := range subnets {
-		if s.ID == id {
-			return s.Zone
-		}
-	}
-	return ""
-}
-
 // Partition is the ARN partition of a region.
 func Partition(region string) string {
 	switch {
@@ -67,4 +32,27 @@ func Partition(region string) string {
 		return "aws-us-gov"
 	}
 	return "aws"
+}
+
+// ClusterOf tells which cluster an instance belongs to by its tags, strongest
+// first: EKS's own, EKS's system tag on nodes, then the tags that Kubernetes
+// and the autoscalers use, which other distributions use too.
+func ClusterOf(tags map[string]string) (cluster string, ok bool) {
+	for _, key := range []string{"eks:cluster-name", "aws:eks:cluster-name", "eks:eks-cluster-name", "alpha.eksctl.io/cluster-name"} {
+		if v := tags[key]; v != "" {
+			return v, true
+		}
+	}
+	for _, prefix := range []string{"kubernetes.io/cluster/", "k8s.io/cluster/", "k8s.io/cluster-autoscaler/"} {
+		var names []string
+		for key := range tags {
+			if name, found := strings.CutPrefix(key, prefix); found && name != "" && name != "enabled" && !strings.Contains(name, "/") {
+				names = append(names, name)
+			}
+		}
+		if len(names) > 0 {
+			return slices.Min(names), true
+		}
+	}
+	return "", false
 }

@@ -3,25 +3,42 @@ package gather
 import (
 	"context"
 
+	"rollcall/shared/fn"
+	"rollcall/shared/gather/source"
 	"rollcall/shared/ipam"
 	"rollcall/shared/kube"
 	"rollcall/shared/snapshot"
 )
 
-// eniConfigs reads where pods have their addresses. Without custom networking
-// the objects do nothing, and are not asked for.
-func (l *look) eniConfigs(ctx context.Context, client *kube.Client) (store, error) {
-	if !l.s.Has(snapshot.AWSNode) {
-		return nil, l.unread(snapshot.AWSNode)
+// eniConfigs are where pods have their addresses.
+func eniConfigs() source.Source {
+	return source.Source{
+		Name:  snapshot.ENIConfigsOf,
+		Needs: []snapshot.Source{snapshot.AWSNode},
+		Kube: []fn.KubeRule{
+			{Group: "crd.k8s.amazonaws.com", Resources: []string{"eniconfigs"}, Verbs: []string{"list"}},
+		},
+		Read: withClient(func(ctx context.Context, v *source.View, client *kube.Client) (source.Store, error) {
+			return readENIConfigs(ctx, v, client)
+		}),
 	}
-	if !ipam.SettingsOf(l.s.CNI).Elsewhere {
-		return func(*snapshot.Snapshot) {}, nil
+}
+
+// readENIConfigs asks for nothing without custom networking: then the objects do
+// nothing.
+func readENIConfigs(ctx context.Context, v *source.View, client *kube.Client) (source.Store, error) {
+	if !v.Snapshot.Has(snapshot.AWSNode) {
+		return nil, v.Unread(snapshot.AWSNode)
+	}
+	if !ipam.SettingsOf(v.Snapshot.CNI).Elsewhere {
+		return source.Nothing, nil
 	}
 	list, err := client.ENIConfigs(ctx)
 	if forbidden(err) {
-		err = notGrantedError{"ENIConfigs"}
+		err = source.NotGrantedError{What: "ENIConfigs"}
 	}
-	return keep(each(list, eniConfig), err, func(c snapshot.ENIConfig) string { return c.Name }, func(s *snapshot.Snapshot) *[]snapshot.ENIConfig { return &s.ENIConfigs })
+	return source.Keep(source.Each(list, eniConfig), err, func(x snapshot.ENIConfig) string { return x.Name },
+		func(s *snapshot.Snapshot) *[]snapshot.ENIConfig { return &s.ENIConfigs })
 }
 
 func eniConfig(c kube.ENIConfig) snapshot.ENIConfig {

@@ -4,17 +4,18 @@ import (
 	"context"
 	"slices"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
 // Find reads the instances with the given ids, and the live ones of the given
 // Auto Scaling groups.
-func (r *Reader) Find(ctx context.Context, ids, groups []string) ([]snapshot.Instance, *snapshot.Failure) {
+func (r *Reader) Find(ctx context.Context, ids, groupNames []string) ([]snapshot.Instance, *snapshot.Failure) {
 	var found []snapshot.Instance
-	if len(groups) > 0 {
-		list, err := r.byFilter(ctx, "tag:aws:autoscaling:groupName", groups, live())
+	if len(groupNames) > 0 {
+		list, err := byFilter(ctx, r.ec2, "tag:aws:autoscaling:groupName", groupNames, live())
 		if err != nil {
-			return nil, failure(snapshot.Instances, call(snapshot.Instances), err)
+			return nil, instances().Failure(err)
 		}
 		found = list
 	}
@@ -22,22 +23,22 @@ func (r *Reader) Find(ctx context.Context, ids, groups []string) ([]snapshot.Ins
 		return slices.ContainsFunc(found, func(in snapshot.Instance) bool { return in.ID == id })
 	})
 	if len(missing) > 0 {
-		list, err := r.byID(ctx, missing)
+		list, err := byID(ctx, r.ec2, missing)
 		if err != nil {
-			return nil, failure(snapshot.Instances, call(snapshot.Instances), err)
+			return nil, instances().Failure(err)
 		}
 		found = append(found, list...)
 	}
-	return sorted(found, func(in snapshot.Instance) string { return in.ID }), nil
+	return source.Sorted(found, func(in snapshot.Instance) string { return in.ID }), nil
 }
 
 // FindTagged reads the live instances that carry the cluster's tag.
 func (r *Reader) FindTagged(ctx context.Context, cluster string) ([]snapshot.Instance, *snapshot.Failure) {
-	list, err := r.byFilter(ctx, "tag-key", []string{"kubernetes.io/cluster/" + cluster}, live())
+	list, err := byFilter(ctx, r.ec2, "tag-key", []string{"kubernetes.io/cluster/" + cluster}, live())
 	if err != nil {
-		return nil, failure(snapshot.Instances, call(snapshot.Instances), err)
+		return nil, instances().Failure(err)
 	}
-	return sorted(list, func(in snapshot.Instance) string { return in.ID }), nil
+	return source.Sorted(list, func(in snapshot.Instance) string { return in.ID }), nil
 }
 
 // Groups reads Auto Scaling groups by name.
@@ -45,21 +46,21 @@ func (r *Reader) Groups(ctx context.Context, names []string) ([]snapshot.Group, 
 	if len(names) == 0 {
 		return nil, nil
 	}
-	list, err := r.readGroups(ctx, names)
+	list, err := readGroups(ctx, r.autoscaling, names)
 	if err != nil {
-		return nil, failure(snapshot.Groups, call(snapshot.Groups), err)
+		return nil, groups().Failure(err)
 	}
-	return sorted(list, func(g snapshot.Group) string { return g.Name }), nil
+	return source.Sorted(list, func(g snapshot.Group) string { return g.Name }), nil
 }
 
 // FindTaggedAll reads the instances that carry the cluster's tag in whatever
 // state: EC2 describes one that has ended for about an hour, with its tags.
 func (r *Reader) FindTaggedAll(ctx context.Context, cluster string) ([]snapshot.Instance, *snapshot.Failure) {
-	list, err := r.byFilter(ctx, "tag-key", []string{"kubernetes.io/cluster/" + cluster})
+	list, err := byFilter(ctx, r.ec2, "tag-key", []string{"kubernetes.io/cluster/" + cluster})
 	if err != nil {
-		return nil, failure(snapshot.Instances, call(snapshot.Instances), err)
+		return nil, instances().Failure(err)
 	}
-	return sorted(list, func(in snapshot.Instance) string { return in.ID }), nil
+	return source.Sorted(list, func(in snapshot.Instance) string { return in.ID }), nil
 }
 
 // FindIn reads the instances of a VPC in whatever state, tagged or not. One
@@ -67,13 +68,13 @@ func (r *Reader) FindTaggedAll(ctx context.Context, cluster string) ([]snapshot.
 // know.
 func (r *Reader) FindIn(ctx context.Context, vpc string) ([]snapshot.Instance, *snapshot.Failure) {
 	if vpc == "" {
-		return nil, failure(snapshot.Instances, call(snapshot.Instances), errNoVPC)
+		return nil, instances().Failure(source.ErrNoVPC)
 	}
-	list, err := r.byFilter(ctx, "vpc-id", []string{vpc})
+	list, err := byFilter(ctx, r.ec2, "vpc-id", []string{vpc})
 	if err != nil {
-		return nil, failure(snapshot.Instances, call(snapshot.Instances), err)
+		return nil, instances().Failure(err)
 	}
-	return sorted(list, func(in snapshot.Instance) string { return in.ID }), nil
+	return source.Sorted(list, func(in snapshot.Instance) string { return in.ID }), nil
 }
 
 // GroupsOf reads the Auto Scaling groups that are tagged as the cluster's: by
@@ -82,9 +83,9 @@ func (r *Reader) GroupsOf(ctx context.Context, cluster string) ([]snapshot.Group
 	if cluster == "" {
 		return nil, nil
 	}
-	list, err := r.readGroupsOf(ctx, cluster)
+	list, err := readGroupsOf(ctx, r.autoscaling, cluster)
 	if err != nil {
-		return nil, failure(snapshot.Groups, call(snapshot.Groups), err)
+		return nil, groups().Failure(err)
 	}
 	return list, nil
 }
@@ -95,9 +96,9 @@ func (r *Reader) FindGrouped(ctx context.Context, groups []string) ([]snapshot.I
 	if len(groups) == 0 {
 		return nil, nil
 	}
-	list, err := r.byFilter(ctx, "tag:"+groupTag, groups)
+	list, err := byFilter(ctx, r.ec2, "tag:"+groupTag, groups)
 	if err != nil {
-		return nil, failure(snapshot.Instances, call(snapshot.Instances), err)
+		return nil, instances().Failure(err)
 	}
-	return sorted(list, func(in snapshot.Instance) string { return in.ID }), nil
+	return source.Sorted(list, func(in snapshot.Instance) string { return in.ID }), nil
 }

@@ -15,59 +15,29 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"golang.org/x/sync/errgroup"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/kube"
 	"rollcall/shared/snapshot"
 )
 
 // Reader reads AWS and Kubernetes.
 type Reader struct {
-	instances          Instances
-	instanceTypes      InstanceTypes
-	instanceAttributes InstanceAttributes
-	statuses           Statuses
-	consoles           Consoles
-	images             Images
-	launchTemplates    LaunchTemplates
-	volumes            Volumes
-	zones              Zones
-
-	network     Network
-	filters     Filters
-	attributes  Attributes
-	options     Options
-	prefixLists PrefixLists
-	peerings    Peerings
-	transit     Transit
-	interfaces  Interfaces
-	kept        Reservations
-
-	groups     Groups
-	activities Activities
-
-	clusterList   ClusterList
-	clusters      Clusters
-	nodegroupList NodegroupList
-	nodegroups    Nodegroups
-	updates       Updates
-	addons        Addons
-	accessEntries AccessEntries
-	podIdentities PodIdentities
-
-	profiles Profiles
-	roles    Roles
-
-	presigner kube.Presigner
-	patience  time.Duration
-	// counts are the VPCs whose interfaces were counted; nil where every look
-	// counts for itself (Counting).
-	counts *counts
-	// door is another way to a cluster, on the local stage alone.
-	door func(cluster string) (endpoint string, ca []byte, ok bool)
+	ec2         *ec2.Client
+	autoscaling *autoscaling.Client
+	eks         *eks.Client
+	presigner   kube.Presigner
+	// sources makes them for one look; sweep is what its sweep has counted.
+	sources  func(sweep *Counts) []source.Source
+	sweep    *Counts
+	patience time.Duration
+	// endpoint is another way to a cluster, on the local stage alone.
+	endpoint func(cluster string) (endpoint string, ca []byte, ok bool)
 }
 
 // patience is how long one source may take. A throttled call rides out about
@@ -80,37 +50,31 @@ const patience = 14 * time.Second
 // one call of More, which may come in several waves.
 const rounds = 2
 
-// counting is how many times its patience a reader gives to counting a VPC's
-// interfaces: 100,000 are a hundred pages, one after the other, and EC2 takes
-// the better part of a second for each.
-const counting = 6
-
-func (r *Reader) patienceFor(source snapshot.Source) time.Duration {
-	if source == snapshot.Usage {
-		return counting * r.patience
-	}
-	return r.patience
-}
-
 // New makes a reader.
 func New(cfg aws.Config) *Reader {
 	e, a, k, i := newEC2(cfg), autoscaling.NewFromConfig(cfg), eks.NewFromConfig(cfg), iam.NewFromConfig(cfg)
 	return &Reader{
-		instances: e, instanceTypes: e, instanceAttributes: e, statuses: e, consoles: e, images: e, launchTemplates: e, volumes: e, zones: e,
-		network: e, filters: e, attributes: e, options: e, prefixLists: e, peerings: e, transit: e, interfaces: e, kept: e,
-		groups: a, activities: a,
-		clusterList: k, clusters: k, nodegroupList: k, nodegroups: k, updates: k, addons: k, accessEntries: k, podIdentities: k,
-		profiles: i, roles: i,
+		ec2: e, autoscaling: a, eks: k,
 		presigner: sts.NewPresignClient(sts.NewFromConfig(cfg)),
+		sources:   func(sweep *Counts) []source.Source { return sources(e, a, k, i, sweep) },
 		patience:  patience,
 	}
+}
+
+// Counting is a reader for one sweep: it counts the interfaces of a VPC once,
+// however many of the swept clusters are in it. It is thrown away with the
+// sweep, for what it knows ages.
+func (r *Reader) Counting() *Reader {
+	once := *r
+	once.sweep = &Counts{}
+	return &once
 }
 
 // Through makes the reader reach the Kubernetes APIs of those clusters that
 // have a door through it, whatever endpoint EKS tells: the local stage's way
 // (config.StageDoors).
 func (r *Reader) Through(door func(cluster string) (endpoint string, ca []byte, ok bool)) *Reader {
-	r.door = door
+	r.endpoint = door
 	return r
 }
 
@@ -119,32 +83,7 @@ func (r *Reader) Through(door func(cluster string) (endpoint string, ca []byte, 
 const parallel = 6
 
 // Query is what a look at a cluster is about.
-type Query struct {
-	Account string
-	Region  string
-	Time    time.Time
-	Cluster string
-	// VPC is used when the cluster cannot be read.
-	VPC   string
-	Scope snapshot.Scope
-	// Instances and Groups are what was read already, with what failed.
-	Instances []snapshot.Instance
-	Groups    []snapshot.Group
-	Failed    []snapshot.Failure
-	// Nodegroups are those whose state a person would look up. With
-	// AllNodegroups a nil list means all of the cluster's.
-	Nodegroups    []string
-	AllNodegroups bool
-	// Types are instance types to describe beside those of the instances and
-	// groups: those of launches that are history.
-	Types []string
-	// Updated are the nodegroups whose updates are read, where they are asked
-	// for; nil means all that are read.
-	Updated  []string
-	Launches []snapshot.Launch
-	// Sources are what to read beside the instances and groups.
-	Sources []snapshot.Source
-}
+type Query = source.Query
 
 // Read takes a snapshot. The error is ErrNoCluster or nil: whatever else goes
 // wrong is in the snapshot's Failures.
@@ -165,7 +104,7 @@ func (r *Reader) Read(ctx context.Context, q Query) (*snapshot.Snapshot, error) 
 	case errors.Is(err, ErrNoCluster):
 		return nil, err
 	case err != nil:
-		s.Failures[snapshot.Clusters] = *failure(snapshot.Clusters, call(snapshot.Clusters), err)
+		s.Failures[snapshot.Clusters] = *clusters().Failure(err)
 	default:
 		s.Cluster = c
 		s.Read[snapshot.Clusters] = true
@@ -180,78 +119,83 @@ func (r *Reader) Read(ctx context.Context, q Query) (*snapshot.Snapshot, error) 
 func (r *Reader) patientCluster(ctx context.Context, name string) (snapshot.Cluster, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.patience)
 	defer cancel()
-	return r.readCluster(ctx, name)
+	return readCluster(ctx, r.eks, name)
 }
 
 // More reads further sources into a snapshot, and those without which they
 // cannot be read; what was read or has failed already is left as it is.
-func (r *Reader) More(ctx context.Context, s *snapshot.Snapshot, q Query, sources ...snapshot.Source) {
-	l := &look{r: r, q: q, vpcs: vpcsOf(s, q), s: s}
-	var open []snapshot.Source
-	for _, source := range with(sources) {
-		if _, failed := s.Failures[source]; !failed && !s.Read[source] {
-			open = append(open, source)
-		}
-	}
-	l.counted = slices.Contains(open, snapshot.Usage)
+func (r *Reader) More(ctx context.Context, s *snapshot.Snapshot, q Query, names ...snapshot.Source) {
+	v := source.View{Query: q, VPCs: vpcsOf(s, q), Snapshot: s}
+	unreached := func(o source.Source) bool { return failsWithNodes(s, o) }
+	left := slices.DeleteFunc(source.With(r.sources(r.sweep), names...), func(o source.Source) bool {
+		_, failed := s.Failures[o.Name]
+		return failed || s.Read[o.Name] || unreached(o)
+	})
 	limit := rounds * r.patience
-	if l.counted {
-		limit += r.patienceFor(snapshot.Usage)
+	for _, o := range left {
+		if o.Patience > 1 {
+			limit += r.patienceFor(o)
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	var wanted [waves][]snapshot.Source
-	for _, source := range open {
-		n := turn(source, l.counted)
-		wanted[n] = append(wanted[n], source)
+	if slices.ContainsFunc(left, source.Source.OfKubernetes) {
+		session := r.connect(ctx, s.Cluster, s.Read[snapshot.Clusters])
+		defer session.close()
+		v.Kube, v.Connect = session.client, session.err
 	}
-	if f, down := l.s.Failures[snapshot.Nodes]; down && ofAll(f) {
-		for i, list := range wanted {
-			wanted[i] = slices.DeleteFunc(list, func(source snapshot.Source) bool {
-				if ofKubernetes(source) {
-					l.s.Failures[source] = snapshot.Failure{Source: source, Reason: f.Reason, Call: f.Call, Code: f.Code, Message: f.Message}
-				}
-				return ofKubernetes(source)
-			})
-		}
-	}
-	if slices.ContainsFunc(slices.Concat(wanted[:]...), ofKubernetes) {
-		l.kubernetes = r.connect(ctx, s.Cluster, s.Read[snapshot.Clusters])
-		defer l.kubernetes.close()
-	}
-	for _, list := range wanted {
-		l.readAll(ctx, list)
+	for _, wave := range source.Waves(left) {
+		r.readAll(ctx, v, wave)
 	}
 	for i := range s.NATGateways {
 		s.NATGateways[i].Zone = zoneOf(s.Subnets, s.NATGateways[i].Subnet)
 	}
 }
 
+// failsWithNodes notes that a source of Kubernetes fails as the nodes did, where
+// that was the whole API's failure.
+func failsWithNodes(s *snapshot.Snapshot, o source.Source) bool {
+	f, down := s.Failures[snapshot.Nodes]
+	if !down || !ofAll(f) || !o.OfKubernetes() {
+		return false
+	}
+	f.Source = o.Name
+	s.Failures[o.Name] = f
+	return true
+}
+
+// ofAll tells a failure that is not of one list but of the whole API: nobody
+// answers, or nobody knows us. Asking for the rest would only take time, and
+// tell of one fault six times.
+func ofAll(f snapshot.Failure) bool {
+	return f.Reason == snapshot.Unreachable || f.Reason == snapshot.TimedOut || f.Reason == snapshot.NotRead || f.Code == "Unauthorized"
+}
+
+func (r *Reader) patienceFor(s source.Source) time.Duration {
+	return time.Duration(max(s.Patience, 1)) * r.patience
+}
+
 // readAll reads sources at the same time, and then keeps what was read.
-func (l *look) readAll(ctx context.Context, sources []snapshot.Source) {
-	stores := make([]store, len(sources))
-	errs := make([]error, len(sources))
+func (r *Reader) readAll(ctx context.Context, v source.View, list []source.Source) {
+	stores := make([]source.Store, len(list))
+	errs := make([]error, len(list))
 	var g errgroup.Group
 	g.SetLimit(parallel)
-	for i, source := range sources {
+	for i, s := range list {
 		g.Go(func() error {
-			patience := l.r.patienceFor(source)
-			if l.counted && source == snapshot.Unattached {
-				patience = l.r.patienceFor(snapshot.Usage) // the same pages
-			}
-			ctx, cancel := context.WithTimeout(ctx, patience)
+			ctx, cancel := context.WithTimeout(ctx, r.patienceFor(s))
 			defer cancel()
-			stores[i], errs[i] = l.read(ctx, source)
+			stores[i], errs[i] = s.ReadFrom(ctx, v)
 			return nil // each source keeps its own error
 		})
 	}
 	_ = g.Wait()
-	for i, source := range sources {
+	for i, s := range list {
 		if errs[i] != nil {
-			l.s.Failures[source] = *failure(source, call(source), errs[i])
+			v.Snapshot.Failures[s.Name] = *s.Failure(errs[i])
 			continue
 		}
-		stores[i](l.s)
-		l.s.Read[source] = true
+		stores[i](v.Snapshot)
+		v.Snapshot.Read[s.Name] = true
 	}
 }

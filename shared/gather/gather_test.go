@@ -147,7 +147,7 @@ func TestFailedSourceMakesUnknown(t *testing.T) {
 		{"Unavailable", 503, snapshot.Unreachable},
 	} {
 		for _, broken := range network {
-			call := call(broken)
+			call := one(broken).Call()
 			r, _ := faulty(t, vpc, wire.FaultFunc(func(_ context.Context, c *wire.Call) error {
 				if c.Action() != call {
 					return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
@@ -18,33 +19,46 @@ type Images interface {
 	DescribeImages(context.Context, *ec2.DescribeImagesInput, ...func(*ec2.Options)) (*ec2.DescribeImagesOutput, error)
 }
 
-// images reads the images of the scope's instances and of the launch
-// templates. A filter rather than the id parameter: one that was deregistered
+// images are those of the scope's instances and of the launch templates.
+func images(api Images) source.Source {
+	return source.Source{
+		Name: snapshot.Images,
+		After: []snapshot.Source{
+			snapshot.LaunchTemplates,
+		},
+		Calls: []source.Call{{Action: "ec2:DescribeImages"}},
+		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
+			return readImages(ctx, api, v)
+		},
+	}
+}
+
+// readImages takes a filter rather than the id parameter: one that was deregistered
 // would make EC2 refuse the whole request.
-func (l *look) images(ctx context.Context) (store, error) {
+func readImages(ctx context.Context, api Images, v *source.View) (source.Store, error) {
 	var ids []string
-	for _, in := range l.inScope() {
+	for _, in := range v.InScope() {
 		ids = append(ids, in.AMI)
 	}
-	for _, t := range l.s.LaunchTemplates {
+	for _, t := range v.Snapshot.LaunchTemplates {
 		ids = append(ids, t.Image)
 	}
 	// A launch template may name a parameter in place of an image.
-	ids = slices.DeleteFunc(distinct(ids), func(id string) bool { return !strings.HasPrefix(id, "ami-") })
+	ids = slices.DeleteFunc(source.Distinct(ids), func(id string) bool { return !strings.HasPrefix(id, "ami-") })
 	var list []snapshot.Image
 	for chunk := range slices.Chunk(ids, maxFilterValues) {
-		p := ec2.NewDescribeImagesPaginator(l.r.images, &ec2.DescribeImagesInput{
+		p := ec2.NewDescribeImagesPaginator(api, &ec2.DescribeImagesInput{
 			Filters: anyOf("image-id", chunk), IncludeDeprecated: aws.Bool(true), IncludeDisabled: aws.Bool(true),
 		})
 		more, err := pages(ctx, "images", p.HasMorePages, p.NextPage, func(out *ec2.DescribeImagesOutput) []snapshot.Image {
-			return each(out.Images, image)
+			return source.Each(out.Images, image)
 		})
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, more...)
 	}
-	list = unique(list, func(i snapshot.Image) string { return i.ID })
+	list = source.Unique(list, func(i snapshot.Image) string { return i.ID })
 	return func(s *snapshot.Snapshot) { s.Images = list }, nil
 }
 

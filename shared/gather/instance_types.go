@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
@@ -17,17 +18,29 @@ type InstanceTypes interface {
 	DescribeInstanceTypes(context.Context, *ec2.DescribeInstanceTypesInput, ...func(*ec2.Options)) (*ec2.DescribeInstanceTypesOutput, error)
 }
 
+// instanceTypes are those of the instances, else of the groups, and those that
+// the query names.
+func instanceTypes(api InstanceTypes) source.Source {
+	return source.Source{
+		Name:  snapshot.InstanceTypes,
+		Calls: []source.Call{{Action: "ec2:DescribeInstanceTypes"}},
+		Read: source.List(func(ctx context.Context, v *source.View) ([]snapshot.InstanceType, error) {
+			return readInstanceTypes(ctx, api, source.Distinct(append(typesOf(v.Snapshot.Instances, v.Snapshot.Groups), v.Types...)))
+		}, func(x snapshot.InstanceType) string { return x.Name }, func(s *snapshot.Snapshot) *[]snapshot.InstanceType { return &s.InstanceTypes }),
+	}
+}
+
 // maxTypes is DescribeInstanceTypes' limit of names.
 const maxTypes = 100
 
-func (r *Reader) readInstanceTypes(ctx context.Context, names []string) ([]snapshot.InstanceType, error) {
+func readInstanceTypes(ctx context.Context, api InstanceTypes, names []string) ([]snapshot.InstanceType, error) {
 	var all []snapshot.InstanceType
 	for chunk := range slices.Chunk(names, maxTypes) {
 		input := &ec2.DescribeInstanceTypesInput{}
 		for _, name := range chunk {
 			input.InstanceTypes = append(input.InstanceTypes, types.InstanceType(name))
 		}
-		out, err := r.instanceTypes.DescribeInstanceTypes(ctx, input)
+		out, err := api.DescribeInstanceTypes(ctx, input)
 		if err != nil {
 			return nil, fmt.Errorf("describe instance types: %w", err)
 		}
@@ -36,6 +49,24 @@ func (r *Reader) readInstanceTypes(ctx context.Context, names []string) ([]snaps
 		}
 	}
 	return all, nil
+}
+
+// typesOf are the instances' types. Where no instance is looked at, those that
+// the groups name tell what one more node would take.
+func typesOf(list []snapshot.Instance, groups []snapshot.Group) []string {
+	var names []string
+	for _, in := range list {
+		if in.Type != "" { // EC2 refuses the whole call for one name that it does not know
+			names = append(names, in.Type)
+		}
+	}
+	if len(names) == 0 {
+		for _, g := range groups {
+			names = append(names, g.Types...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func instanceType(t types.InstanceTypeInfo) snapshot.InstanceType {

@@ -3,20 +3,28 @@ package gather
 import (
 	"context"
 	"fmt"
-	"net/netip"
+	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
 // Instances describes instances.
 type Instances interface {
 	DescribeInstances(context.Context, *ec2.DescribeInstancesInput, ...func(*ec2.Options)) (*ec2.DescribeInstancesOutput, error)
+}
+
+// instances are those that a query brings: Find, FindTagged and the like.
+func instances() source.Source {
+	return source.Source{
+		Name:  snapshot.Instances,
+		Calls: []source.Call{{Action: "ec2:DescribeInstances"}},
+	}
 }
 
 const (
@@ -27,10 +35,10 @@ const (
 )
 
 // byFilter reads all instances for which the filter has one of the values.
-func (r *Reader) byFilter(ctx context.Context, name string, values []string, more ...types.Filter) ([]snapshot.Instance, error) {
+func byFilter(ctx context.Context, api Instances, name string, values []string, more ...types.Filter) ([]snapshot.Instance, error) {
 	var all []snapshot.Instance
 	for chunk := range slices.Chunk(values, maxFilterValues) {
-		pages := ec2.NewDescribeInstancesPaginator(r.instances, &ec2.DescribeInstancesInput{
+		pages := ec2.NewDescribeInstancesPaginator(api, &ec2.DescribeInstancesInput{
 			Filters:    append([]types.Filter{{Name: aws.String(name), Values: chunk}}, more...),
 			MaxResults: aws.Int32(instancePage),
 		})
@@ -51,8 +59,8 @@ func (r *Reader) byFilter(ctx context.Context, name string, values []string, mor
 
 // byID reads instances by id. A filter rather than the id parameter: one id
 // that EC2 does not know would make it refuse the whole request.
-func (r *Reader) byID(ctx context.Context, ids []string) ([]snapshot.Instance, error) {
-	return r.byFilter(ctx, "instance-id", ids)
+func byID(ctx context.Context, api Instances, ids []string) ([]snapshot.Instance, error) {
+	return byFilter(ctx, api, "instance-id", ids)
 }
 
 // live leaves out instances that are long gone from a list by tag.
@@ -60,41 +68,34 @@ func live() types.Filter {
 	return types.Filter{Name: aws.String("instance-state-name"), Values: []string{"pending", "running"}}
 }
 
-func address(text *string) netip.Addr {
-	a, err := netip.ParseAddr(aws.ToString(text))
-	if err != nil {
-		return netip.Addr{}
-	}
-	return a
-}
-
-func tags(list []types.Tag) map[string]string {
-	m := make(map[string]string, len(list))
-	for _, t := range list {
-		m[aws.ToString(t.Key)] = aws.ToString(t.Value)
-	}
-	return m
-}
-
-// ClusterOf tells which cluster an instance belongs to by its tags, strongest
-// first: EKS's own, EKS's system tag on nodes, then the tags that Kubernetes
-// and the autoscalers use, which other distributions use too.
-func ClusterOf(tags map[string]string) (cluster string, ok bool) {
-	for _, key := range []string{"eks:cluster-name", "aws:eks:cluster-name", "eks:eks-cluster-name", "alpha.eksctl.io/cluster-name"} {
-		if v := tags[key]; v != "" {
-			return v, true
-		}
-	}
-	for _, prefix := range []string{"kubernetes.io/cluster/", "k8s.io/cluster/", "k8s.io/cluster-autoscaler/"} {
-		var names []string
-		for key := range tags {
-			if name, found := strings.CutPrefix(key, prefix); found && name != "" && name != "enabled" && !strings.Contains(name, "/") {
-				names = append(names, name)
+// statesOf are the states of those instances that EC2 knows.
+func statesOf(ctx context.Context, api Instances, ids []string) (map[string]string, error) {
+	states := make(map[string]string, len(ids))
+	for chunk := range slices.Chunk(ids, maxFilterValues) {
+		// A filter rather than the id parameter: one id that EC2 does not know
+		// would make it refuse the whole request.
+		input := &ec2.DescribeInstancesInput{Filters: anyOf("instance-id", chunk), MaxResults: aws.Int32(instancePage)}
+		for more := true; more; {
+			out, err := api.DescribeInstances(ctx, input)
+			if err != nil {
+				return nil, fmt.Errorf("describe instances by instance-id: %w", err)
+			}
+			for _, reservation := range out.Reservations {
+				for _, in := range reservation.Instances {
+					id := aws.ToString(in.InstanceId)
+					if id == "" || in.State == nil || in.State.Name == "" {
+						return nil, fmt.Errorf("describe instances: %q has no state: %w", id, source.ErrHalf)
+					}
+					states[id] = string(in.State.Name)
+				}
+			}
+			if more, err = turnPage(&input.NextToken, out.NextToken); err != nil {
+				return nil, fmt.Errorf("describe instances: %w", err)
 			}
 		}
-		if len(names) > 0 {
-			return slices.Min(names), true
-		}
 	}
-	return "", false
+	return states, nil
 }
+
+// instanceIDs matches an instance's id, and nothing with a wildcard in it.
+func instanceIDs() *regexp.Regexp { return regexp.MustCompile(`^i-(?:[0-9a-f]{8}|[0-9a-f]{17})$`) }

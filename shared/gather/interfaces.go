@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
@@ -16,29 +17,44 @@ type Interfaces interface {
 	DescribeNetworkInterfaces(context.Context, *ec2.DescribeNetworkInterfacesInput, ...func(*ec2.Options)) (*ec2.DescribeNetworkInterfacesOutput, error)
 }
 
-// interfaces reads the control plane's interfaces, which EKS describes as its
-// own, those that routes lead to, and those in which transit gateways stand.
-// A VPC can have tens of thousands: never all of them.
-func (l *look) interfaces(ctx context.Context) (store, error) {
-	list, err := l.r.readInterfaces(ctx, append(in("vpc-id", l.vpcs[0]), in("description", "Amazon EKS "+l.s.Cluster.Name)...))
+// interfaces are the control plane's, which EKS describes as its own, those
+// that routes lead to, and those in which transit gateways stand. A VPC can
+// have tens of thousands: never all of them.
+func interfaces(api Interfaces) source.Source {
+	return source.Source{
+		Name: snapshot.Interfaces,
+		After: []snapshot.Source{
+			snapshot.RouteTables,
+			snapshot.TransitGateways,
+			snapshot.Subnets,
+		},
+		Calls: []source.Call{{Action: "ec2:DescribeNetworkInterfaces"}},
+		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
+			return readInterfaces(ctx, api, v)
+		},
+	}
+}
+
+func readInterfaces(ctx context.Context, api Interfaces, v *source.View) (source.Store, error) {
+	list, err := describeInterfaces(ctx, api, append(in("vpc-id", v.VPCs[0]), in("description", "Amazon EKS "+v.Snapshot.Cluster.Name)...))
 	if err != nil {
 		return nil, err
 	}
-	for chunk := range slices.Chunk(targets(l.s, snapshot.ToInterface), maxFilterValues) {
-		more, err := l.r.readInterfaces(ctx, anyOf("network-interface-id", chunk))
+	for chunk := range slices.Chunk(targets(v.Snapshot, snapshot.ToInterface), maxFilterValues) {
+		more, err := describeInterfaces(ctx, api, anyOf("network-interface-id", chunk))
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, more...)
 	}
-	if vpcs := attachedVPCs(l.s); len(vpcs) > 0 {
-		more, err := l.r.readInterfaces(ctx, append(anyOf("vpc-id", vpcs), in("interface-type", string(types.NetworkInterfaceTypeTransitGateway))...))
+	if vpcs := attachedVPCs(v.Snapshot); len(vpcs) > 0 {
+		more, err := describeInterfaces(ctx, api, append(anyOf("vpc-id", vpcs), in("interface-type", string(types.NetworkInterfaceTypeTransitGateway))...))
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, more...)
 	}
-	list = unique(list, func(x snapshot.Interface) string { return x.ID })
+	list = source.Unique(list, func(x snapshot.Interface) string { return x.ID })
 	return func(s *snapshot.Snapshot) { s.Interfaces = list }, nil
 }
 
@@ -50,13 +66,13 @@ func attachedVPCs(s *snapshot.Snapshot) []string {
 			ids = append(ids, a.Resource)
 		}
 	}
-	return distinct(ids)
+	return source.Distinct(ids)
 }
 
-func (r *Reader) readInterfaces(ctx context.Context, filters []types.Filter) ([]snapshot.Interface, error) {
-	p := ec2.NewDescribeNetworkInterfacesPaginator(r.interfaces, &ec2.DescribeNetworkInterfacesInput{Filters: filters})
+func describeInterfaces(ctx context.Context, api Interfaces, filters []types.Filter) ([]snapshot.Interface, error) {
+	p := ec2.NewDescribeNetworkInterfacesPaginator(api, &ec2.DescribeNetworkInterfacesInput{Filters: filters})
 	return pages(ctx, "network interfaces", p.HasMorePages, p.NextPage, func(out *ec2.DescribeNetworkInterfacesOutput) []snapshot.Interface {
-		return each(out.NetworkInterfaces, networkInterface)
+		return source.Each(out.NetworkInterfaces, networkInterface)
 	})
 }
 

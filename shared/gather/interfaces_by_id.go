@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
@@ -15,11 +16,11 @@ func (r *Reader) InterfacesByID(ctx context.Context, ids []string) ([]snapshot.I
 	defer cancel()
 	var all []snapshot.Interface
 	for chunk := range slices.Chunk(ids, maxFilterValues) {
-		list, err := r.readInterfaces(ctx, anyOf("network-interface-id", chunk))
+		list, err := describeInterfaces(ctx, r.ec2, anyOf("network-interface-id", chunk))
 		if err != nil {
-			return nil, failure(snapshot.Interfaces, call(snapshot.Interfaces), err)
+			return nil, interfaces(nil).Failure(err)
 		}
 		all = append(all, list...)
 	}
-	return unique(all, func(x snapshot.Interface) string { return x.ID }), nil
+	return source.Unique(all, func(x snapshot.Interface) string { return x.ID }), nil
 }

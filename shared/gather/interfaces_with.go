@@ -14,9 +14,9 @@ func (r *Reader) InterfacesWith(ctx context.Context, groups []string) ([]snapsho
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.patience)
 	defer cancel()
-	list, err := r.readInterfaces(ctx, anyOf("group-id", groups))
+	list, err := describeInterfaces(ctx, r.ec2, anyOf("group-id", groups))
 	if err != nil {
-		return nil, failure(snapshot.Interfaces, call(snapshot.Interfaces), err)
+		return nil, interfaces(nil).Failure(err)
 	}
 	return list, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
@@ -46,6 +47,7 @@ ec2:
     - {NetworkInterfaceId: eni-0tgw, SubnetId: subnet-0e9a, VpcId: vpc-0e9, InterfaceType: transit_gateway, Description: Network Interface for Transit Gateway Attachment tgw-attach-02, RequesterManaged: true}
     - {NetworkInterfaceId: eni-0else, SubnetId: subnet-0e9a, VpcId: vpc-0e9, Description: somebody's}
     - {NetworkInterfaceId: eni-0dd, SubnetId: subnet-0b20000000000000a, VpcId: vpc-0a1b2c3d4e5f60718, InterfaceType: transit_gateway, Description: Network Interface for Transit Gateway Attachment tgw-attach-01, PrivateIpAddress: 10.42.96.12, RequesterManaged: true}
+    - {NetworkInterfaceId: eni-0idle, SubnetId: subnet-0b20000000000000a, VpcId: vpc-0a1b2c3d4e5f60718, Status: available, Description: aws-K8S-i-0dead00000000dead, PrivateIpAddress: 10.42.96.13}
     - {NetworkInterfaceId: eni-0cc, SubnetId: subnet-0b20000000000000a, VpcId: vpc-0a1b2c3d4e5f60718, Description: somebody's, PrivateIpAddress: 10.42.96.11}
   VpcPeeringConnections:
     - {VpcPeeringConnectionId: pcx-01, Status: {Code: active}, RequesterVpcInfo: {VpcId: vpc-0a1b2c3d4e5f60718, OwnerId: "111122223333"}, AccepterVpcInfo: {VpcId: vpc-0c8, OwnerId: "444455556666", CidrBlock: 10.8.0.0/16, Region: us-east-1}}
@@ -119,6 +121,17 @@ const (
 // whole is a look at one instance of the crowded world, at everything.
 func whole(t *testing.T, p *place) (*snapshot.Snapshot, Query) {
 	t.Helper()
+	q := broughtBy(t, p)
+	s, err := p.Read(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, q
+}
+
+// broughtBy is the query of such a look, with what it brings.
+func broughtBy(t *testing.T, p *place) Query {
+	t.Helper()
 	instances, failed := p.FindIn(t.Context(), workshopVPC)
 	if failed != nil {
 		t.Fatal(failed)
@@ -128,17 +141,12 @@ func whole(t *testing.T, p *place) (*snapshot.Snapshot, Query) {
 		t.Fatal(failed)
 	}
 	now := p.world.Now()
-	q := Query{
+	return Query{
 		Account: "111122223333", Region: "us-west-2", Time: now, Cluster: "eks-workshop",
 		Scope: snapshot.Scope{Instances: []string{stranded, "i-0d0000000000000a1"}}, Instances: instances, Groups: groups, AllNodegroups: true,
 		Launches: []snapshot.Launch{{Instance: stranded, Due: now.Add(-time.Minute)}},
 		Sources:  snapshot.All(),
 	}
-	s, err := p.Read(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, q
 }
 
 // same compares what was read with what is wanted of it.
@@ -249,4 +257,4 @@ func TestRolesOfALook(t *testing.T) {
 	}
 }
 
-func names[T any](list []T, name func(T) string) []string { return each(list, name) }
+func names[T any](list []T, name func(T) string) []string { return source.Each(list, name) }

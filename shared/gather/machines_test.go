@@ -14,18 +14,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/wire"
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
-// machineLook is a look at instances of a scope, with all sources read that
+// machineView is a view of instances of a scope, with all sources read that
 // narrow it.
-func machineLook(r *Reader, list ...snapshot.Instance) *look {
+func machineView(list ...snapshot.Instance) source.View {
 	s := &snapshot.Snapshot{Time: time.Unix(1000, 0), Instances: list, Read: map[snapshot.Source]bool{snapshot.Nodes: true}}
 	for _, in := range list {
 		s.Scope.Instances = append(s.Scope.Instances, in.ID)
 		s.Launches = append(s.Launches, snapshot.Launch{Instance: in.ID, Due: time.Unix(999, 0)})
 	}
-	return &look{r: r, s: s}
+	return source.View{Snapshot: s}
 }
 
 func of(group, template, version string, ids ...string) []snapshot.Instance {
@@ -54,21 +55,21 @@ func TestUserDataOncePerOrigin(t *testing.T) {
 			return &ec2.DescribeInstanceAttributeOutput{UserData: &types.AttributeValue{Value: aws.String(base64.StdEncoding.EncodeToString([]byte("of " + *in.InstanceId)))}}, nil
 		}))
 	})
-	l := machineLook(r, slices.Concat(of("a", "lt-1", "1", "i-1", "i-2", "i-3", "i-ready"), of("a", "lt-1", "2", "i-4"), of("b", "lt-1", "2", "i-5"), of("", "", "", "i-6", "i-7"))...)
-	l.s.Nodes = []snapshot.Node{{Instance: "i-ready", Ready: snapshot.Condition{Status: "True"}}}
-	store, err := l.userData(t.Context())
+	v := machineView(slices.Concat(of("a", "lt-1", "1", "i-1", "i-2", "i-3", "i-ready"), of("a", "lt-1", "2", "i-4"), of("b", "lt-1", "2", "i-5"), of("", "", "", "i-6", "i-7"))...)
+	v.Snapshot.Nodes = []snapshot.Node{{Instance: "i-ready", Ready: snapshot.Condition{Status: "True"}}}
+	store, err := userData(r.ec2).ReadFrom(t.Context(), v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	store(l.s)
+	store(v.Snapshot)
 	same(t, "asked", asked, []string{"i-1", "i-2", "i-4", "i-5", "i-6", "i-7"})
-	same(t, "user data", l.s.UserData, []snapshot.UserData{
+	same(t, "user data", v.Snapshot.UserData, []snapshot.UserData{
 		{Instances: []string{"i-1", "i-2", "i-3", "i-ready"}, From: "i-2", Data: []byte("of i-2")},
 		{Instances: []string{"i-4"}, From: "i-4"},
 		{Instances: []string{"i-6"}, From: "i-6", Data: []byte("of i-6")},
 		{Instances: []string{"i-7"}, From: "i-7", Data: []byte("of i-7")},
 	})
-	if f, lacks := l.s.Lacks(snapshot.UserDataOf, "i-5"); !lacks || f.Reason != snapshot.Broken || f.Call != "ec2:DescribeInstanceAttribute" {
+	if f, lacks := v.Snapshot.Lacks(snapshot.UserDataOf, "i-5"); !lacks || f.Reason != snapshot.Broken || f.Call != "ec2:DescribeInstanceAttribute" {
 		t.Errorf("user data that cannot be decoded: %+v", f)
 	}
 }
@@ -90,19 +91,19 @@ func TestUserDataOfTheEnded(t *testing.T) {
 	for i, state := range []string{"terminated", "shutting-down", "running", "terminated", "running", "terminated", "stopped"} {
 		list[i].State = state
 	}
-	l := machineLook(r, list...)
-	store, err := l.userData(t.Context())
+	v := machineView(list...)
+	store, err := userData(r.ec2).ReadFrom(t.Context(), v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	store(l.s)
-	same(t, "user data", l.s.UserData, []snapshot.UserData{
+	store(v.Snapshot)
+	same(t, "user data", v.Snapshot.UserData, []snapshot.UserData{
 		{Instances: []string{"i-1", "i-2", "i-3"}, From: "i-3", Data: []byte("of i-3")},
 		{Instances: []string{"i-5"}, From: "i-5"},                         // started with none
 		{Instances: []string{"i-6"}, From: "i-6", Data: []byte("of i-6")}, // told all the same
 		{Instances: []string{"i-7"}, From: "i-7"},                         // one that is stopped keeps its own
 	})
-	same(t, "not known", l.s.Missing[snapshot.UserDataOf], map[string]snapshot.Failure{"i-4": {
+	same(t, "not known", v.Snapshot.Missing[snapshot.UserDataOf], map[string]snapshot.Failure{"i-4": {
 		Source: snapshot.UserDataOf, Reason: snapshot.NotRead, Call: "ec2:DescribeInstanceAttribute",
 		Message: "EC2 tells no user data of i-4, which has ended: whether it had any cannot be told",
 	}})
@@ -122,17 +123,17 @@ func TestManyOrigins(t *testing.T) {
 	for i := range 13 {
 		list = append(list, of("g", "lt-1", fmt.Sprint(i), fmt.Sprintf("i-%02d", i))...)
 	}
-	l := machineLook(r, list...)
-	store, err := l.userData(t.Context())
+	v := machineView(list...)
+	store, err := userData(r.ec2).ReadFrom(t.Context(), v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	store(l.s)
-	if n != maxUserData || len(l.s.UserData) != maxUserData {
-		t.Errorf("%d calls, %d user data; want %d", n, len(l.s.UserData), maxUserData)
+	store(v.Snapshot)
+	if n != maxUserData || len(v.Snapshot.UserData) != maxUserData {
+		t.Errorf("%d calls, %d user data; want %d", n, len(v.Snapshot.UserData), maxUserData)
 	}
-	same(t, "not read", slices.Sorted(maps.Keys(l.s.Missing[snapshot.UserDataOf])), []string{"i-10", "i-11", "i-12"})
-	if f := l.s.Missing[snapshot.UserDataOf]["i-10"]; f.Reason != snapshot.NotRead || f.Message == "" {
+	same(t, "not read", slices.Sorted(maps.Keys(v.Snapshot.Missing[snapshot.UserDataOf])), []string{"i-10", "i-11", "i-12"})
+	if f := v.Snapshot.Missing[snapshot.UserDataOf]["i-10"]; f.Reason != snapshot.NotRead || f.Message == "" {
 		t.Errorf("failure %+v, want not read and why", f)
 	}
 }
@@ -159,23 +160,23 @@ func TestConsolesAreSampled(t *testing.T) {
 	})
 	ended := of("e", "lt-1", "1", "i-ended")
 	ended[0].State = "terminated"
-	l := machineLook(r, slices.Concat(ended, of("a", "lt-1", "1", "i-1", "i-2", "i-3"), of("a", "lt-1", "2", "i-xen"), of("b", "lt-1", "2", "i-early", "i-odd", "i-ready"))...)
-	for i, launch := range l.s.Launches {
+	v := machineView(slices.Concat(ended, of("a", "lt-1", "1", "i-1", "i-2", "i-3"), of("a", "lt-1", "2", "i-xen"), of("b", "lt-1", "2", "i-early", "i-odd", "i-ready"))...)
+	for i, launch := range v.Snapshot.Launches {
 		if launch.Instance == "i-early" || launch.Instance == "i-ended" {
-			l.s.Launches[i].Due = time.Unix(2000, 0)
+			v.Snapshot.Launches[i].Due = time.Unix(2000, 0)
 		}
 	}
-	l.s.Nodes = []snapshot.Node{{Instance: "i-ready", Ready: snapshot.Condition{Status: "True"}}}
-	store, err := l.consoles(t.Context())
+	v.Snapshot.Nodes = []snapshot.Node{{Instance: "i-ready", Ready: snapshot.Condition{Status: "True"}}}
+	store, err := consoles(r.ec2).ReadFrom(t.Context(), v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	store(l.s)
+	store(v.Snapshot)
 	same(t, "asked", asked, []string{"i-1 true", "i-2 true", "i-odd true", "i-xen true", "i-xen false", "i-ended true"})
-	same(t, "consoles", l.s.Consoles, []snapshot.Console{
+	same(t, "consoles", v.Snapshot.Consoles, []snapshot.Console{
 		{Instance: "i-1", Text: "caf\uFFFD of i-1"}, {Instance: "i-2", At: time.Unix(500, 0).UTC()}, {Instance: "i-ended", Text: "caf\uFFFD of i-ended"}, {Instance: "i-xen", Text: "caf\uFFFD of i-xen"},
 	})
-	same(t, "missing", slices.Collect(maps.Keys(l.s.Missing[snapshot.Consoles])), []string{"i-odd"})
+	same(t, "missing", slices.Collect(maps.Keys(v.Snapshot.Missing[snapshot.Consoles])), []string{"i-odd"})
 }
 
 // TestStatusOfOneForgotten holds that an instance that EC2 has forgotten does
@@ -199,14 +200,14 @@ func TestStatusOfOneForgotten(t *testing.T) {
 		}))
 	})
 	gone := snapshot.Instance{ID: "i-gone", State: "terminated"}
-	l := machineLook(r, append(of("a", "", "", "i-1"), gone)...)
-	store, err := l.statuses(t.Context())
+	v := machineView(append(of("a", "", "", "i-1"), gone)...)
+	store, err := statuses(r.ec2).ReadFrom(t.Context(), v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	store(l.s)
-	same(t, "statuses", l.s.Statuses, []snapshot.InstanceStatus{{Instance: "i-1", OS: "impaired", Events: []snapshot.ScheduledEvent{{Code: "instance-retirement", Description: "[Completed] x", NotBefore: time.Unix(7, 0).UTC()}}}})
-	if _, lacks := l.s.Lacks(snapshot.Statuses, "i-gone"); !lacks {
+	store(v.Snapshot)
+	same(t, "statuses", v.Snapshot.Statuses, []snapshot.InstanceStatus{{Instance: "i-1", OS: "impaired", Events: []snapshot.ScheduledEvent{{Code: "instance-retirement", Description: "[Completed] x", NotBefore: time.Unix(7, 0).UTC()}}}})
+	if _, lacks := v.Snapshot.Lacks(snapshot.Statuses, "i-gone"); !lacks {
 		t.Error("nothing is said of the instance that is gone")
 	}
 }
@@ -234,18 +235,18 @@ func TestTemplatesThatAreGone(t *testing.T) {
 			}}}, nil
 		}))
 	})
-	l := machineLook(r, slices.Concat(of("a", "lt-1", "4", "i-1"), of("a", "lt-1", "9", "i-2"), of("a", "lt-gone", "1", "i-3"))...)
-	l.s.Groups = []snapshot.Group{{Template: snapshot.TemplateRef{Name: "workers", ID: "lt-1", Version: "$Latest"}}}
-	store, err := l.launchTemplates(t.Context())
+	v := machineView(slices.Concat(of("a", "lt-1", "4", "i-1"), of("a", "lt-1", "9", "i-2"), of("a", "lt-gone", "1", "i-3"))...)
+	v.Snapshot.Groups = []snapshot.Group{{Template: snapshot.TemplateRef{Name: "workers", ID: "lt-1", Version: "$Latest"}}}
+	store, err := launchTemplates(r.ec2).ReadFrom(t.Context(), v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	store(l.s)
-	same(t, "templates", l.s.LaunchTemplates, []snapshot.LaunchTemplate{{
+	store(v.Snapshot)
+	same(t, "templates", v.Snapshot.LaunchTemplates, []snapshot.LaunchTemplate{{
 		ID: "lt-1", Name: "workers", Version: "4", Default: true, Latest: true, Groups: []string{"sg-1", "sg-2"}, UserData: []byte("hi"),
 		Metadata: snapshot.Metadata{Endpoint: "enabled", HopLimit: 1, Tokens: "required"}, Profile: "nodes", KeepsInterface: true, PublicIP: "false", KMSKeys: []string{"key"},
 	}})
-	if diff := cmp.Diff([]string{"lt-1 version 9", "lt-gone", "lt-gone version 1"}, slices.Sorted(maps.Keys(l.s.Missing[snapshot.LaunchTemplates]))); diff != "" {
+	if diff := cmp.Diff([]string{"lt-1 version 9", "lt-gone", "lt-gone version 1"}, slices.Sorted(maps.Keys(v.Snapshot.Missing[snapshot.LaunchTemplates]))); diff != "" {
 		t.Errorf("missing (-want +got):\n%s", diff)
 	}
 }

@@ -1,14 +1,31 @@
 package gather
 
 import (
+	"context"
 	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 
+	"rollcall/shared/fn"
+	"rollcall/shared/gather/source"
 	"rollcall/shared/kube"
 	"rollcall/shared/snapshot"
 )
+
+// nodes are the cluster's.
+func nodes() source.Source {
+	return source.Source{
+		Name: snapshot.Nodes,
+		Kube: []fn.KubeRule{
+			{Resources: []string{"nodes"}, Verbs: []string{"list"}},
+		},
+		Read: withClient(func(ctx context.Context, v *source.View, client *kube.Client) (source.Store, error) {
+			list, err := client.Nodes(ctx)
+			return source.Keep(source.Each(list, node), err, func(x snapshot.Node) string { return x.Name }, func(s *snapshot.Snapshot) *[]snapshot.Node { return &s.Nodes })
+		}),
+	}
+}
 
 const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized"
 

@@ -1,14 +1,27 @@
 package gather
 
 import (
-	"cmp"
-	"slices"
-	"strings"
-	"time"
+	"context"
 
+	"rollcall/shared/fn"
+	"rollcall/shared/gather/source"
 	"rollcall/shared/kube"
 	"rollcall/shared/snapshot"
 )
+
+// pods are those of aws-node.
+func pods() source.Source {
+	return source.Source{
+		Name: snapshot.Pods,
+		Kube: []fn.KubeRule{
+			{Namespace: "kube-system", Resources: []string{"pods"}, Verbs: []string{"list"}},
+		},
+		Read: withClient(func(ctx context.Context, v *source.View, client *kube.Client) (source.Store, error) {
+			list, err := client.CNIPods(ctx)
+			return source.Keep(source.Each(list, pod), err, func(x snapshot.Pod) string { return x.Namespace + "/" + x.Name }, func(s *snapshot.Snapshot) *[]snapshot.Pod { return &s.Pods })
+		}),
+	}
+}
 
 func pod(p kube.Pod) snapshot.Pod {
 	out := snapshot.Pod{
@@ -78,45 +91,4 @@ func container(c kube.ContainerStatus) snapshot.Container {
 		}
 	}
 	return out
-}
-
-func csr(c kube.CSR) snapshot.CSR {
-	out := snapshot.CSR{Name: c.Metadata.Name, Signer: c.Spec.SignerName, Username: c.Spec.Username, Created: c.Metadata.CreationTimestamp}
-	for _, condition := range c.Status.Conditions {
-		switch condition.Type {
-		case "Approved":
-			out.Approved = true
-		case "Denied":
-			out.Denied = true
-		}
-	}
-	return out
-}
-
-func nodeEvent(e kube.Event) snapshot.NodeEvent {
-	out := snapshot.NodeEvent{Node: e.InvolvedObject.Name, Reason: e.Reason, Message: e.Message}
-	times := []time.Time{e.LastTimestamp, e.EventTime}
-	if e.Series != nil {
-		times = append(times, e.Series.LastObservedTime)
-	}
-	for _, t := range times {
-		if t.After(out.Last) {
-			out.Last = t
-		}
-	}
-	if out.Last.IsZero() {
-		out.Last = e.Metadata.CreationTimestamp
-	}
-	return out
-}
-
-// keepEvents stores the events by node, in the order in which they happened.
-func keepEvents(list []snapshot.NodeEvent, err error) (store, error) {
-	if err != nil {
-		return nil, err
-	}
-	slices.SortStableFunc(list, func(a, b snapshot.NodeEvent) int {
-		return cmp.Or(strings.Compare(a.Node, b.Node), a.Last.Compare(b.Last), strings.Compare(a.Reason, b.Reason))
-	})
-	return func(s *snapshot.Snapshot) { s.NodeEvents = list }, nil
 }

@@ -2,17 +2,15 @@ package gather
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	"github.com/aws/smithy-go"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
@@ -22,21 +20,40 @@ type PrefixLists interface {
 	GetManagedPrefixListEntries(context.Context, *ec2.GetManagedPrefixListEntriesInput, ...func(*ec2.Options)) (*ec2.GetManagedPrefixListEntriesOutput, error)
 }
 
-// prefixLists reads the lists that the route tables and security groups name,
+// prefixLists are the lists that the route tables and security groups name,
 // those of AWS among them: their entries can be read like a customer's.
-func (l *look) prefixLists(ctx context.Context) (store, error) {
-	if !l.s.Has(snapshot.RouteTables) && !l.s.Has(snapshot.SecurityGroups) {
-		return nil, unread(snapshot.RouteTables)
+func prefixLists(api PrefixLists) source.Source {
+	return source.Source{
+		Name:  snapshot.PrefixListEntries,
+		Needs: []snapshot.Source{snapshot.RouteTables},
+		After: []snapshot.Source{
+			snapshot.SecurityGroups,
+			snapshot.TransitGateways, // whose far route tables name some too
+		},
+		Calls: []source.Call{
+			{Action: "ec2:DescribeManagedPrefixLists"},
+			// AWS's own lists bear the account "aws", shared ones their owner's.
+			{Action: "ec2:GetManagedPrefixListEntries", Resources: []string{"arn:${Partition}:ec2:${Region}:*:prefix-list/*"}},
+		},
+		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
+			return readPrefixLists(ctx, api, v)
+		},
 	}
-	ids := listsNamed(l.s)
+}
+
+func readPrefixLists(ctx context.Context, api PrefixLists, v *source.View) (source.Store, error) {
+	if !v.Snapshot.Has(snapshot.RouteTables) && !v.Snapshot.Has(snapshot.SecurityGroups) {
+		return nil, source.Unread(snapshot.RouteTables)
+	}
+	ids := listsNamed(v.Snapshot)
 	if len(ids) == 0 {
-		return func(*snapshot.Snapshot) {}, nil
+		return source.Nothing, nil
 	}
 	var list []snapshot.PrefixList
 	for chunk := range slices.Chunk(ids, maxFilterValues) {
-		p := ec2.NewDescribeManagedPrefixListsPaginator(l.r.prefixLists, &ec2.DescribeManagedPrefixListsInput{Filters: anyOf("prefix-list-id", chunk)})
+		p := ec2.NewDescribeManagedPrefixListsPaginator(api, &ec2.DescribeManagedPrefixListsInput{Filters: anyOf("prefix-list-id", chunk)})
 		more, err := pages(ctx, "managed prefix lists", p.HasMorePages, p.NextPage, func(out *ec2.DescribeManagedPrefixListsOutput) []snapshot.PrefixList {
-			return each(out.PrefixLists, func(m types.ManagedPrefixList) snapshot.PrefixList {
+			return source.Each(out.PrefixLists, func(m types.ManagedPrefixList) snapshot.PrefixList {
 				return snapshot.PrefixList{ID: aws.ToString(m.PrefixListId), Name: aws.ToString(m.PrefixListName)}
 			})
 		})
@@ -48,32 +65,32 @@ func (l *look) prefixLists(ctx context.Context) (store, error) {
 	lacks := map[string]snapshot.Failure{}
 	for _, id := range ids {
 		if !slices.ContainsFunc(list, func(p snapshot.PrefixList) bool { return p.ID == id }) {
-			lacks[id] = snapshot.Failure{Source: snapshot.PrefixListEntries, Reason: snapshot.Broken, Call: call(snapshot.PrefixListEntries), Message: "EC2 does not describe this prefix list"}
+			lacks[id] = snapshot.Failure{Source: snapshot.PrefixListEntries, Reason: snapshot.Broken, Call: v.Source.Call(), Message: "EC2 does not describe this prefix list"}
 		}
 	}
 	var read []snapshot.PrefixList
 	for _, p := range list {
-		cidrs, err := l.r.entriesOf(ctx, p.ID)
+		cidrs, err := entriesOf(ctx, api, p.ID)
 		switch {
 		case err == nil:
 			p.CIDRs = cidrs
 			read = append(read, p)
-		case gone(err):
-			lacks[p.ID] = *failure(snapshot.PrefixListEntries, call(snapshot.PrefixListEntries), err)
+		case source.Gone(err):
+			lacks[p.ID] = *v.Source.Failure(err)
 		default:
 			return nil, err
 		}
 	}
-	read = unique(read, func(p snapshot.PrefixList) string { return p.ID })
+	read = source.Unique(read, func(p snapshot.PrefixList) string { return p.ID })
 	return func(s *snapshot.Snapshot) {
 		s.PrefixLists = read
-		lackAll(s, snapshot.PrefixListEntries, lacks)
+		source.LackAll(s, snapshot.PrefixListEntries, lacks)
 	}, nil
 }
 
-func (r *Reader) entriesOf(ctx context.Context, id string) ([]netip.Prefix, error) {
+func entriesOf(ctx context.Context, api PrefixLists, id string) ([]netip.Prefix, error) {
 	var list []netip.Prefix
-	p := ec2.NewGetManagedPrefixListEntriesPaginator(r.prefixLists, &ec2.GetManagedPrefixListEntriesInput{PrefixListId: aws.String(id)})
+	p := ec2.NewGetManagedPrefixListEntriesPaginator(api, &ec2.GetManagedPrefixListEntriesInput{PrefixListId: aws.String(id)})
 	for p.HasMorePages() {
 		page, err := p.NextPage(ctx)
 		if err != nil {
@@ -99,17 +116,5 @@ func listsNamed(s *snapshot.Snapshot) []string {
 			ids = append(ids, r.PrefixLists...)
 		}
 	}
-	return distinct(ids)
-}
-
-// gone tells that a service does not have the thing that was asked for. EC2
-// has a code for each kind: InvalidInstanceID.NotFound and the like.
-func gone(err error) bool {
-	var api smithy.APIError
-	if !errors.As(err, &api) {
-		return false
-	}
-	code := api.ErrorCode()
-	return code == "ResourceNotFoundException" || code == "NoSuchEntity" ||
-		strings.HasSuffix(code, ".NotFound") || strings.HasSuffix(code, ".NotFoundException") || strings.HasSuffix(code, ".VersionNotFound")
+	return source.Distinct(ids)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/iam/types"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
@@ -18,25 +19,37 @@ type Profiles interface {
 	GetInstanceProfile(context.Context, *iam.GetInstanceProfileInput, ...func(*iam.Options)) (*iam.GetInstanceProfileOutput, error)
 }
 
+// profiles are the instance profiles of the scope's instances.
+func profiles(api Profiles) source.Source {
+	return source.Source{
+		Name: snapshot.Profiles,
+		Calls: []source.Call{
+			{Action: "iam:GetInstanceProfile", Resources: []string{"arn:${Partition}:iam::${Account}:instance-profile/*"}},
+		},
+		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
+			return readProfiles(ctx, api, v)
+		},
+	}
+}
+
 // maxProfiles bounds the instance profiles that are read in one look.
 const maxProfiles = 10
 
-// profiles reads the instance profiles of the scope's instances.
-func (l *look) profiles(ctx context.Context) (store, error) {
+func readProfiles(ctx context.Context, api Profiles, v *source.View) (source.Store, error) {
 	var arns []string
-	for _, in := range l.inScope() {
+	for _, in := range v.InScope() {
 		arns = append(arns, in.Profile)
 	}
 	var list []snapshot.Profile
 	lacks := map[string]snapshot.Failure{}
-	for i, arn := range distinct(arns) {
+	for i, arn := range source.Distinct(arns) {
 		if i >= maxProfiles {
-			lacks[arn] = skipped(snapshot.Profiles, fmt.Sprintf("%d other instance profiles were read in this look", maxProfiles))
+			lacks[arn] = v.Source.Skipped(fmt.Sprintf("%d other instance profiles were read in this look", maxProfiles))
 			continue
 		}
-		out, err := l.r.profiles.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: aws.String(nameOf(arn))})
+		out, err := api.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: aws.String(nameOf(arn))})
 		if err != nil {
-			f := *failure(snapshot.Profiles, call(snapshot.Profiles), err)
+			f := *v.Source.Failure(err)
 			if f.Reason == snapshot.Denied {
 				return nil, err
 			}
@@ -44,17 +57,17 @@ func (l *look) profiles(ctx context.Context) (store, error) {
 			continue
 		}
 		if out.InstanceProfile == nil {
-			lacks[arn] = *failure(snapshot.Profiles, call(snapshot.Profiles), fmt.Errorf("get instance profile %s: the answer holds none", arn))
+			lacks[arn] = *v.Source.Failure(fmt.Errorf("get instance profile %s: the answer holds none", arn))
 			continue
 		}
 		p := profile(*out.InstanceProfile)
 		p.ARN = arn // as the instance has it, which is how it is looked for
 		list = append(list, p)
 	}
-	list = sorted(list, func(p snapshot.Profile) string { return p.ARN })
+	list = source.Sorted(list, func(p snapshot.Profile) string { return p.ARN })
 	return func(s *snapshot.Snapshot) {
 		s.Profiles = list
-		lackAll(s, snapshot.Profiles, lacks)
+		source.LackAll(s, snapshot.Profiles, lacks)
 	}, nil
 }
 
@@ -70,7 +83,3 @@ func profile(p types.InstanceProfile) snapshot.Profile {
 // nameOf is the name at the end of the ARN of a role or an instance profile,
 // after its path.
 func nameOf(arn string) string { return arn[strings.LastIndex(arn, "/")+1:] }
-
-func skipped(source snapshot.Source, why string) snapshot.Failure {
-	return snapshot.Failure{Source: source, Reason: snapshot.NotRead, Call: call(source), Message: why}
-}

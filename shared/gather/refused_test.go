@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/wire"
-	"rollcall/shared/kube"
 	"rollcall/shared/snapshot"
 )
 
@@ -24,12 +23,21 @@ func refuse(action string) wire.Faults {
 	})
 }
 
+// updateNodegroup makes an update: a nodegroup without any needs no permission
+// to describe one.
+func updateNodegroup(t *testing.T, p *place) {
+	t.Helper()
+	if _, err := p.world.Call("eks:UpdateNodegroupConfig", []byte(`{"clusterName":"eks-workshop","nodegroupName":"default","labels":{"addOrUpdateLabels":{"a":"b"}}}`)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestEveryRefusalIsNamed holds for each permission that a refusal fails the
 // source that took it, by its name, and no other; where others are named by
 // what was refused, they are not said to be refused themselves.
 func TestEveryRefusalIsNamed(t *testing.T) {
 	file := load(t, crowded)
-	for _, action := range clients() {
+	for _, action := range actions() {
 		var of []snapshot.Source
 		for _, s := range snapshot.All() {
 			if slices.Contains(Permissions(s), action) {
@@ -43,10 +51,7 @@ func TestEveryRefusalIsNamed(t *testing.T) {
 		}
 		t.Run(action, func(t *testing.T) {
 			p := start(t, file, refuse(action), "")
-			// A nodegroup without updates needs no permission to describe one.
-			if _, err := p.world.Call("eks:UpdateNodegroupConfig", []byte(`{"clusterName":"eks-workshop","nodegroupName":"default","labels":{"addOrUpdateLabels":{"a":"b"}}}`)); err != nil {
-				t.Fatal(err)
-			}
+			updateNodegroup(t, p)
 			s, _ := whole(t, p)
 			for source, f := range s.Failures {
 				switch {
@@ -74,7 +79,7 @@ func TestEveryRefusalIsNamed(t *testing.T) {
 // cluster: each fails its own source, with the right that is missing.
 func TestEveryKubernetesRefusalIsNamed(t *testing.T) {
 	file := load(t, crowded)
-	for _, r := range kube.Rules() {
+	for _, r := range KubeRules(snapshot.All()...) {
 		resource := r.Resources[0]
 		t.Run(resource, func(t *testing.T) {
 			s, _ := whole(t, start(t, file, wire.NoFaults{}, resource))

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"golang.org/x/sync/errgroup"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
@@ -19,25 +20,40 @@ type Reservations interface {
 	GetSubnetCidrReservations(context.Context, *ec2.GetSubnetCidrReservationsInput, ...func(*ec2.Options)) (*ec2.GetSubnetCidrReservationsOutput, error)
 }
 
+// reservations are the CIDR reservations of the subnets in which nodes may be
+// launched, and of those of pods: a call for each.
+func reservations(api Reservations) source.Source {
+	return source.Source{
+		Name:  snapshot.CIDRsKept,
+		Needs: []snapshot.Source{snapshot.Subnets},
+		After: []snapshot.Source{
+			snapshot.ENIConfigsOf,    // which name subnets of pods
+			snapshot.TransitGateways, // behind which are further subnets
+		},
+		Calls: []source.Call{{Action: "ec2:GetSubnetCidrReservations"}},
+		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
+			return readReservations(ctx, api, v)
+		},
+	}
+}
+
 // roleCNI is the tag of subnets from which the VPC CNI may take addresses for
 // pods beside the node's own (amazon-vpc-cni-k8s, subnet discovery).
 const roleCNI = "kubernetes.io/role/cni"
 
-// reservations reads the reservations of the subnets in which nodes may be
-// launched, and of those of pods: a call for each.
-func (l *look) reservations(ctx context.Context) (store, error) {
-	if !l.s.Has(snapshot.Subnets) {
-		return nil, unread(snapshot.Subnets)
+func readReservations(ctx context.Context, api Reservations, v *source.View) (source.Store, error) {
+	if !v.Snapshot.Has(snapshot.Subnets) {
+		return nil, source.Unread(snapshot.Subnets)
 	}
-	subnets := l.addressed()
+	subnets := addressed(v)
 	lists := make([][]snapshot.Reservation, len(subnets))
 	failures := make([]error, len(subnets))
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)
 	for i, subnet := range subnets {
 		g.Go(func() error {
-			list, err := l.r.readReservations(gctx, subnet.ID)
-			if err != nil && l.shared(subnet) {
+			list, err := reservationsOf(gctx, api, subnet.ID)
+			if err != nil && shared(v, subnet) {
 				failures[i] = err // its owner may have them to itself
 				return nil
 			}
@@ -48,44 +64,44 @@ func (l *look) reservations(ctx context.Context) (store, error) {
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	list := unique(slices.Concat(lists...), func(r snapshot.Reservation) string { return r.Subnet + " " + r.ID })
+	list := source.Unique(slices.Concat(lists...), func(r snapshot.Reservation) string { return r.Subnet + " " + r.ID })
 	return func(s *snapshot.Snapshot) {
 		s.Reservations = list
 		for i, err := range failures {
 			if err != nil {
-				s.Lack(snapshot.CIDRsKept, subnets[i].ID, *failure(snapshot.CIDRsKept, call(snapshot.CIDRsKept), err))
+				s.Lack(snapshot.CIDRsKept, subnets[i].ID, *v.Source.Failure(err))
 			}
 		}
 	}, nil
 }
 
 // addressed are the subnets whose addresses nodes and their pods take.
-func (l *look) addressed() []snapshot.Subnet {
-	return slices.DeleteFunc(slices.Clone(l.s.Subnets), func(n snapshot.Subnet) bool {
+func addressed(v *source.View) []snapshot.Subnet {
+	return slices.DeleteFunc(slices.Clone(v.Snapshot.Subnets), func(n snapshot.Subnet) bool {
 		_, ofPods := n.Tags[roleCNI]
-		ofConfig := slices.ContainsFunc(l.s.ENIConfigs, func(c snapshot.ENIConfig) bool { return c.Subnet == n.ID })
-		return !n.CIDR.IsValid() || !ofPods && !ofConfig && !slices.Contains(l.s.Scope.Launchable, n.ID)
+		ofConfig := slices.ContainsFunc(v.Snapshot.ENIConfigs, func(c snapshot.ENIConfig) bool { return c.Subnet == n.ID })
+		return !n.CIDR.IsValid() || !ofPods && !ofConfig && !slices.Contains(v.Snapshot.Scope.Launchable, n.ID)
 	})
 }
 
 // shared tells that a subnet is another account's: its ARN names the owner.
-func (l *look) shared(n snapshot.Subnet) bool {
+func shared(v *source.View, n snapshot.Subnet) bool {
 	const account = 4
 	parts := strings.Split(n.ARN, ":")
-	return len(parts) > account && l.s.Account != "" && parts[account] != "" && parts[account] != l.s.Account
+	return len(parts) > account && v.Snapshot.Account != "" && parts[account] != "" && parts[account] != v.Snapshot.Account
 }
 
-func (r *Reader) readReservations(ctx context.Context, subnet string) ([]snapshot.Reservation, error) {
+func reservationsOf(ctx context.Context, api Reservations, subnet string) ([]snapshot.Reservation, error) {
 	var list []snapshot.Reservation
 	input := &ec2.GetSubnetCidrReservationsInput{SubnetId: aws.String(subnet)}
 	for {
-		out, err := r.kept.GetSubnetCidrReservations(ctx, input)
+		out, err := api.GetSubnetCidrReservations(ctx, input)
 		if err != nil {
 			return nil, fmt.Errorf("get the cidr reservations of %s: %w", subnet, err)
 		}
 		for _, v := range out.SubnetIpv4CidrReservations {
 			if !prefix(v.Cidr).IsValid() {
-				return nil, fmt.Errorf("get the cidr reservations of %s: %w", subnet, errHalf)
+				return nil, fmt.Errorf("get the cidr reservations of %s: %w", subnet, source.ErrHalf)
 			}
 			list = append(list, reservation(subnet, v))
 		}

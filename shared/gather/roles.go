@@ -2,7 +2,6 @@ package gather
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
@@ -24,30 +24,50 @@ type Roles interface {
 	GetRolePolicy(context.Context, *iam.GetRolePolicyInput, ...func(*iam.Options)) (*iam.GetRolePolicyOutput, error)
 }
 
+// roles are those of nodes, and the role that aws-node has for itself.
+func roles(api Roles) source.Source {
+	return source.Source{
+		Name:  snapshot.Roles,
+		Needs: []snapshot.Source{snapshot.Profiles},
+		After: []snapshot.Source{
+			snapshot.Nodegroups, // and what else names roles
+			snapshot.PodIdentities,
+			snapshot.AWSNode,
+			snapshot.Addons,
+		},
+		Calls: []source.Call{
+			{Action: "iam:GetRole", Resources: []string{"arn:${Partition}:iam::${Account}:role/*"}},
+			{Action: "iam:ListAttachedRolePolicies", Resources: []string{"arn:${Partition}:iam::${Account}:role/*"}},
+			{Action: "iam:ListRolePolicies", Resources: []string{"arn:${Partition}:iam::${Account}:role/*"}},
+			{Action: "iam:GetRolePolicy", Resources: []string{"arn:${Partition}:iam::${Account}:role/*"}},
+			{Action: "iam:GetPolicy", Resources: []string{"arn:${Partition}:iam::${Account}:policy/*", "arn:${Partition}:iam::aws:policy/*"}},
+			{Action: "iam:GetPolicyVersion", Resources: []string{"arn:${Partition}:iam::${Account}:policy/*", "arn:${Partition}:iam::aws:policy/*"}},
+		},
+		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
+			return readRoles(ctx, api, v)
+		},
+	}
+}
+
 // maxRoles bounds the roles that are read in one look.
 const maxRoles = 10
 
-// errRoleChanged: something that IAM has just listed is not there any more.
-// Its code would be taken for the role's own end, so it is not passed on.
-var errRoleChanged = errors.New("the role changed while it was read")
-
-// roles reads the node roles, and the role that aws-node has for itself.
-func (l *look) roles(ctx context.Context) (store, error) {
-	reading := roleReading{r: l.r, managed: map[string]snapshot.Policy{}}
+func readRoles(ctx context.Context, api Roles, v *source.View) (source.Store, error) {
+	reading := roleReading{api: api, managed: map[string]snapshot.Policy{}}
 	var list []snapshot.Role
 	lacks := map[string]snapshot.Failure{}
-	for i, arn := range rolesNamed(l.s) {
+	for i, arn := range rolesNamed(v.Snapshot) {
 		if i >= maxRoles {
-			lacks[arn] = skipped(snapshot.Roles, fmt.Sprintf("%d other roles were read in this look", maxRoles))
+			lacks[arn] = v.Source.Skipped(fmt.Sprintf("%d other roles were read in this look", maxRoles))
 			continue
 		}
-		if owner := accountOf(arn); owner != "" && l.q.Account != "" && owner != l.q.Account {
-			lacks[arn] = skipped(snapshot.Roles, "the role belongs to account "+owner)
+		if owner := accountOf(arn); owner != "" && v.Account != "" && owner != v.Account {
+			lacks[arn] = v.Source.Skipped("the role belongs to account " + owner)
 			continue
 		}
 		role, err := reading.role(ctx, arn)
 		if err != nil {
-			f := *failure(snapshot.Roles, call(snapshot.Roles), err)
+			f := *v.Source.Failure(err)
 			if f.Reason == snapshot.Denied {
 				return nil, err
 			}
@@ -56,10 +76,10 @@ func (l *look) roles(ctx context.Context) (store, error) {
 		}
 		list = append(list, role)
 	}
-	list = sorted(list, func(r snapshot.Role) string { return r.ARN })
+	list = source.Sorted(list, func(r snapshot.Role) string { return r.ARN })
 	return func(s *snapshot.Snapshot) {
 		s.Roles = list
-		lackAll(s, snapshot.Roles, lacks)
+		source.LackAll(s, snapshot.Roles, lacks)
 	}, nil
 }
 
@@ -80,7 +100,7 @@ func rolesNamed(s *snapshot.Snapshot) []string {
 			own = append(own, a.Role)
 		}
 	}
-	own = slices.DeleteFunc(distinct(own), func(arn string) bool { return slices.Contains(nodes, arn) })
+	own = slices.DeleteFunc(source.Distinct(own), func(arn string) bool { return slices.Contains(nodes, arn) })
 	return append(nodes, own...)
 }
 
@@ -93,7 +113,7 @@ func nodeRoles(s *snapshot.Snapshot) []string {
 	for _, n := range s.Nodegroups {
 		arns = append(arns, n.Role)
 	}
-	return distinct(arns)
+	return source.Distinct(arns)
 }
 
 // accountOf is the account in an ARN, empty for what is none.
@@ -108,13 +128,13 @@ func accountOf(arn string) string {
 // roleReading reads roles and remembers the managed policies, which most roles
 // share.
 type roleReading struct {
-	r       *Reader
+	api     Roles
 	managed map[string]snapshot.Policy
 }
 
 func (g roleReading) role(ctx context.Context, arn string) (snapshot.Role, error) {
 	name := aws.String(nameOf(arn))
-	out, err := g.r.roles.GetRole(ctx, &iam.GetRoleInput{RoleName: name})
+	out, err := g.api.GetRole(ctx, &iam.GetRoleInput{RoleName: name})
 	if err != nil {
 		return snapshot.Role{}, fmt.Errorf("get role %s: %w", *name, err)
 	}
@@ -146,7 +166,7 @@ func (g roleReading) role(ctx context.Context, arn string) (snapshot.Role, error
 
 func (g roleReading) attached(ctx context.Context, role *string) ([]snapshot.Policy, error) {
 	var list []snapshot.Policy
-	p := iam.NewListAttachedRolePoliciesPaginator(g.r.roles, &iam.ListAttachedRolePoliciesInput{RoleName: role})
+	p := iam.NewListAttachedRolePoliciesPaginator(g.api, &iam.ListAttachedRolePoliciesInput{RoleName: role})
 	for p.HasMorePages() {
 		page, err := p.NextPage(ctx)
 		if err != nil {
@@ -160,7 +180,7 @@ func (g roleReading) attached(ctx context.Context, role *string) ([]snapshot.Pol
 			list = append(list, policy)
 		}
 	}
-	return sorted(list, func(p snapshot.Policy) string { return p.ARN }), nil
+	return source.Sorted(list, func(p snapshot.Policy) string { return p.ARN }), nil
 }
 
 // policy reads the default version of a managed policy.
@@ -168,14 +188,14 @@ func (g roleReading) policy(ctx context.Context, arn string) (snapshot.Policy, e
 	if p, ok := g.managed[arn]; ok {
 		return p, nil
 	}
-	out, err := g.r.roles.GetPolicy(ctx, &iam.GetPolicyInput{PolicyArn: aws.String(arn)})
+	out, err := g.api.GetPolicy(ctx, &iam.GetPolicyInput{PolicyArn: aws.String(arn)})
 	if err != nil {
 		return snapshot.Policy{}, fmt.Errorf("get policy %s: %w", arn, changed(err))
 	}
 	if out.Policy == nil {
 		return snapshot.Policy{}, fmt.Errorf("get policy %s: the answer holds none", arn)
 	}
-	version, err := g.r.roles.GetPolicyVersion(ctx, &iam.GetPolicyVersionInput{PolicyArn: aws.String(arn), VersionId: out.Policy.DefaultVersionId})
+	version, err := g.api.GetPolicyVersion(ctx, &iam.GetPolicyVersionInput{PolicyArn: aws.String(arn), VersionId: out.Policy.DefaultVersionId})
 	if err != nil {
 		return snapshot.Policy{}, fmt.Errorf("get policy version of %s: %w", arn, changed(err))
 	}
@@ -192,14 +212,14 @@ func (g roleReading) policy(ctx context.Context, arn string) (snapshot.Policy, e
 
 func (g roleReading) inline(ctx context.Context, role *string) ([]snapshot.Policy, error) {
 	var list []snapshot.Policy
-	p := iam.NewListRolePoliciesPaginator(g.r.roles, &iam.ListRolePoliciesInput{RoleName: role})
+	p := iam.NewListRolePoliciesPaginator(g.api, &iam.ListRolePoliciesInput{RoleName: role})
 	for p.HasMorePages() {
 		page, err := p.NextPage(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("list the inline policies of %s: %w", *role, changed(err))
 		}
 		for _, name := range page.PolicyNames {
-			out, err := g.r.roles.GetRolePolicy(ctx, &iam.GetRolePolicyInput{RoleName: role, PolicyName: aws.String(name)})
+			out, err := g.api.GetRolePolicy(ctx, &iam.GetRolePolicyInput{RoleName: role, PolicyName: aws.String(name)})
 			if err != nil {
 				return nil, fmt.Errorf("get policy %s of role %s: %w", name, *role, changed(err))
 			}
@@ -210,13 +230,13 @@ func (g roleReading) inline(ctx context.Context, role *string) ([]snapshot.Polic
 			list = append(list, snapshot.Policy{Name: name, Document: text})
 		}
 	}
-	return sorted(list, func(p snapshot.Policy) string { return p.Name }), nil
+	return source.Sorted(list, func(p snapshot.Policy) string { return p.Name }), nil
 }
 
 // changed hides that something listed before does not exist.
 func changed(err error) error {
-	if gone(err) {
-		return errRoleChanged
+	if source.Gone(err) {
+		return source.ErrChanged
 	}
 	return err
 }

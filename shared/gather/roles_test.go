@@ -45,22 +45,22 @@ func TestRolesThatCannotBeRead(t *testing.T) {
 		}))
 	})
 	const foreign = "arn:aws:iam::999900001111:role/far"
-	l := machineLook(r)
-	l.q.Account = "111122223333"
-	l.s.Profiles = []snapshot.Profile{{Roles: []string{account + "gone", account + "bad", account + "changing", account + "path/good", foreign}}}
-	store, err := l.roles(t.Context())
+	v := machineView()
+	v.Account = "111122223333"
+	v.Snapshot.Profiles = []snapshot.Profile{{Roles: []string{account + "gone", account + "bad", account + "changing", account + "path/good", foreign}}}
+	store, err := oneOf(r.sources(nil), snapshot.Roles).ReadFrom(t.Context(), v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	store(l.s)
-	same(t, "roles", l.s.Roles, []snapshot.Role{{ARN: account + "path/good", Name: "good", Trust: "{}", Policies: []snapshot.Policy{{Name: "good", ARN: "arn:aws:iam::111122223333:policy/good", Document: `{"a":1}`}}}})
+	store(v.Snapshot)
+	same(t, "roles", v.Snapshot.Roles, []snapshot.Role{{ARN: account + "path/good", Name: "good", Trust: "{}", Policies: []snapshot.Policy{{Name: "good", ARN: "arn:aws:iam::111122223333:policy/good", Document: `{"a":1}`}}}})
 	for arn, want := range map[string]snapshot.Failure{
 		account + "gone":     {Reason: snapshot.Broken, Code: "NoSuchEntity"},
 		account + "bad":      {Reason: snapshot.Broken},
 		account + "changing": {Reason: snapshot.Broken},
 		foreign:              {Reason: snapshot.NotRead},
 	} {
-		f, lacks := l.s.Lacks(snapshot.Roles, arn)
+		f, lacks := v.Snapshot.Lacks(snapshot.Roles, arn)
 		if !lacks || f.Reason != want.Reason || f.Code != want.Code || f.Call == "" || f.Message == "" {
 			t.Errorf("%s: %+v, want %+v and a message", arn, f, want)
 		}

@@ -7,88 +7,140 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/local/wire"
 	"rollcall/shared/checks"
 	"rollcall/shared/fn"
-	"rollcall/shared/kube"
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
-// clients are the calls of all client interfaces.
-func clients() []string {
-	return distinct(slices.Concat(
-		fn.Actions[Instances]("ec2"), fn.Actions[InstanceTypes]("ec2"), fn.Actions[InstanceAttributes]("ec2"),
-		fn.Actions[Statuses]("ec2"), fn.Actions[Consoles]("ec2"), fn.Actions[Images]("ec2"), fn.Actions[LaunchTemplates]("ec2"),
-		fn.Actions[Network]("ec2"), fn.Actions[Filters]("ec2"), fn.Actions[Attributes]("ec2"), fn.Actions[Options]("ec2"),
-		fn.Actions[PrefixLists]("ec2"), fn.Actions[Peerings]("ec2"), fn.Actions[Transit]("ec2"), fn.Actions[Interfaces]("ec2"), fn.Actions[Reservations]("ec2"),
-		fn.Actions[Volumes]("ec2"), fn.Actions[Zones]("ec2"),
-		fn.Actions[Groups]("autoscaling"), fn.Actions[Activities]("autoscaling"),
-		fn.Actions[Clusters]("eks"), fn.Actions[Nodegroups]("eks"), fn.Actions[Updates]("eks"), fn.Actions[Addons]("eks"),
-		fn.Actions[AccessEntries]("eks"), fn.Actions[PodIdentities]("eks"),
-		fn.Actions[Profiles]("iam"), fn.Actions[Roles]("iam"),
-	))
+// one is the source of that name, without its client.
+func one(name snapshot.Source) source.Source { return oneOf(catalogue(), name) }
+
+func oneOf(list []source.Source, name snapshot.Source) source.Source {
+	return list[slices.IndexFunc(list, func(s source.Source) bool { return s.Name == name })]
 }
 
-// TestEveryCallHasItsSource holds that the permissions derived from the
-// sources are those of the client interfaces, no more and no less.
-func TestEveryCallHasItsSource(t *testing.T) {
-	var got []string
-	for _, s := range snapshot.All() {
-		got = append(got, Permissions(s)...)
+// actions are the calls of all sources.
+func actions() []string {
+	var all []string
+	for _, s := range catalogue() {
+		all = append(all, s.Actions()...)
 	}
-	if diff := cmp.Diff(clients(), distinct(got)); diff != "" {
-		t.Errorf("actions of the interfaces against those of the sources (-want +got):\n%s", diff)
-	}
+	return source.Distinct(all)
 }
 
-// TestCallIsAPermission holds that the permission named in a message is one
-// that the source really takes.
-func TestCallIsAPermission(t *testing.T) {
-	for _, s := range snapshot.All() {
-		if ofKubernetes(s) {
-			if !strings.HasPrefix(call(s), "kubernetes: ") || Permissions(s) != nil {
-				t.Errorf("%s: call %q, permissions %q", s, call(s), Permissions(s))
+// TestSourcesAreWhole holds what every source must have: a name of its own,
+// which snapshot knows; calls or rights in the cluster, and not both; names of
+// sources that there are; and a way to be read, but for what a query brings.
+func TestSourcesAreWhole(t *testing.T) {
+	names := source.Each(catalogue(), func(s source.Source) snapshot.Source { return s.Name })
+	if diff := cmp.Diff(slices.Sorted(slices.Values(snapshot.All())), slices.Sorted(slices.Values(names))); diff != "" {
+		t.Errorf("sources (-package snapshot +here):\n%s", diff)
+	}
+	brought := []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.Instances}
+	for _, s := range catalogue() {
+		if (len(s.Calls) > 0) == (len(s.Kube) > 0) {
+			t.Errorf("%s has %d calls and %d rights in the cluster, want either", s.Name, len(s.Calls), len(s.Kube))
+		}
+		for _, other := range slices.Concat(s.Needs, s.After) {
+			if !slices.Contains(snapshot.All(), other) || other == s.Name {
+				t.Errorf("%s comes after %q, which is none", s.Name, other)
 			}
+		}
+		if (s.Read == nil) != slices.Contains(brought, s.Name) {
+			t.Errorf("%s can be read: %t", s.Name, s.Read != nil)
+		}
+	}
+}
+
+// TestCallsThatAreMade holds that what a source says it calls is what it calls:
+// in a world in which there is one of everything, a look at it, at what it
+// needs and at what tells it more takes those calls and rights, and no others.
+func TestCallsThatAreMade(t *testing.T) {
+	file := load(t, crowded)
+	for _, s := range catalogue() {
+		if s.Read == nil {
 			continue
 		}
-		if !slices.Contains(Permissions(s), call(s)) {
-			t.Errorf("%s: call %q is not among its permissions %q", s, call(s), Permissions(s))
-		}
+		t.Run(string(s.Name), func(t *testing.T) {
+			p := start(t, file, wire.NoFaults{}, "")
+			updateNodegroup(t, p)
+			list := closure(s)
+			var want []string
+			for _, o := range list {
+				if o.Read != nil {
+					want = append(append(want, o.Actions()...), source.Each(o.Kube, requested)...)
+				}
+			}
+			// The query says that all nodegroups are meant.
+			if slices.Contains(want, "eks:DescribeNodegroup") {
+				want = append(want, ListNodegroups().Actions...)
+			}
+			q := broughtBy(t, p)
+			q.Sources = source.Each(list, func(o source.Source) snapshot.Source { return o.Name })
+			before := len(p.aws.Calls())
+			if _, err := p.Read(t.Context(), q); err != nil {
+				t.Fatal(err)
+			}
+			got := slices.Clone(p.asked)
+			for _, c := range p.aws.Calls()[before:] {
+				if c.Action() != "eks:DescribeCluster" {
+					got = append(got, c.Action())
+				}
+			}
+			if diff := cmp.Diff(source.Distinct(want), source.Distinct(got)); diff != "" {
+				t.Errorf("calls (-said +made):\n%s", diff)
+			}
+		})
 	}
 }
 
-// TestKubernetesCallsHaveTheirRule holds that what a refusal names is a right
-// that the manifest gives.
-func TestKubernetesCallsHaveTheirRule(t *testing.T) {
-	var want, got []string
-	for _, r := range kube.Rules() {
-		text := "kubernetes: " + r.Verbs[0] + " " + r.Resources[0]
-		if len(r.Names) > 0 {
-			text = "kubernetes: " + r.Verbs[0] + " " + strings.TrimSuffix(r.Resources[0], "s") + " " + r.Names[0]
-		}
-		if r.Namespace != "" {
-			text += " in " + r.Namespace
-		}
-		want = append(want, text)
-	}
-	got = append(got, accountCall)
-	for _, s := range snapshot.All() {
-		if ofKubernetes(s) {
-			got = append(got, call(s))
+// requested is a right as the simulated API records the request: "get
+// configmaps/aws-auth".
+func requested(r fn.KubeRule) string { return r.Verbs[0] + " " + r.Resources[0] }
+
+// closure is a source with all that is read before it.
+func closure(s source.Source) []source.Source {
+	list := []source.Source{s}
+	for i := 0; i < len(list); i++ {
+		for _, name := range slices.Concat(list[i].Needs, list[i].After) {
+			if !slices.ContainsFunc(list, func(o source.Source) bool { return o.Name == name }) {
+				list = append(list, one(name))
+			}
 		}
 	}
-	if diff := cmp.Diff(distinct(want), distinct(got)); diff != "" {
-		t.Errorf("calls (-rules +sources):\n%s", diff)
+	return list
+}
+
+// TestRequestsAreAsBefore holds how a refused request to Kubernetes is named in
+// messages.
+func TestRequestsAreAsBefore(t *testing.T) {
+	want := []string{
+		"kubernetes: get configmap aws-auth in kube-system", "kubernetes: get daemonset aws-node in kube-system", "kubernetes: get serviceaccount aws-node in kube-system",
+		"kubernetes: list certificatesigningrequests", "kubernetes: list eniconfigs", "kubernetes: list events in default", "kubernetes: list nodes",
+		"kubernetes: list persistentvolumeclaims", "kubernetes: list persistentvolumes", "kubernetes: list pods", "kubernetes: list pods in kube-system",
+	}
+	var got []string
+	for _, r := range KubeRules(snapshot.All()...) {
+		got = append(got, source.Request(r))
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 }
 
-// TestKubeRules holds that each source has its rights, and all together all.
-func TestKubeRules(t *testing.T) {
-	if diff := cmp.Diff(kube.Rules(), KubeRules(snapshot.All()...)); diff != "" {
-		t.Errorf("rights of all sources (-rules +sources):\n%s", diff)
-	}
-	for _, s := range snapshot.All() {
-		if got := KubeRules(s); (len(got) > 0) != ofKubernetes(s) {
-			t.Errorf("%s: rights %+v", s, got)
+// TestOneActionIsNarrowedOneWay: a call that several sources make has the same
+// resources for each.
+func TestOneActionIsNarrowedOneWay(t *testing.T) {
+	narrowed := map[string][]string{}
+	for _, s := range catalogue() {
+		for _, c := range s.Calls {
+			if other, seen := narrowed[c.Action]; seen && !slices.Equal(other, c.Resources) {
+				t.Errorf("%s is narrowed to %q and to %q", c.Action, other, c.Resources)
+			}
+			narrowed[c.Action] = c.Resources
 		}
 	}
 }
@@ -146,11 +198,27 @@ func TestSourcesBringWhatTheyNeed(t *testing.T) {
 	if got := LaunchSources([]checks.Check{{Needs: []snapshot.Source{snapshot.UserDataOf, snapshot.Consoles}}}); slices.ContainsFunc(got, ofKubernetes) {
 		t.Errorf("sources %q read Kubernetes, which nobody asked for", got)
 	}
-	for _, s := range snapshot.All() {
-		for _, needed := range namedBy(s) {
-			if wave(needed) >= wave(s) {
-				t.Errorf("%s is read no later than %s, which names what it reads", s, needed)
+}
+
+// TestOrder: nothing is read before what it needs, or what tells it more; and a
+// look at everything has as many waves of calls as before there was an order to
+// compute: five, and one without calls, for what was counted is told.
+func TestOrder(t *testing.T) {
+	waves := source.Waves(catalogue())
+	at := map[snapshot.Source]int{}
+	for i, wave := range waves {
+		for _, s := range wave {
+			at[s.Name] = i
+		}
+	}
+	for _, s := range catalogue() {
+		for _, before := range slices.Concat(s.Needs, s.After) {
+			if at[before] >= at[s.Name] {
+				t.Errorf("%s is read no later than %s", s.Name, before)
 			}
 		}
+	}
+	if len(waves) > 6 || at[snapshot.Unattached] != at[snapshot.Usage]+1 || at[snapshot.CreatorsOf] != at[snapshot.Unattached]+1 {
+		t.Errorf("%d waves: %v", len(waves), at)
 	}
 }

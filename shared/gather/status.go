@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
@@ -17,19 +18,30 @@ type Statuses interface {
 	DescribeInstanceStatus(context.Context, *ec2.DescribeInstanceStatusInput, ...func(*ec2.Options)) (*ec2.DescribeInstanceStatusOutput, error)
 }
 
+// statuses are the status checks of the scope's instances.
+func statuses(api Statuses) source.Source {
+	return source.Source{
+		Name:  snapshot.Statuses,
+		Calls: []source.Call{{Action: "ec2:DescribeInstanceStatus"}},
+		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
+			return readStatuses(ctx, api, v)
+		},
+	}
+}
+
 // maxStatusIDs is DescribeInstanceStatus' limit of ids.
 const maxStatusIDs = 100
 
-// statuses reads the status checks of the scope's instances. The call knows no
+// readStatuses reads the status checks of the scope's instances. The call knows no
 // filter by id, and refuses all for one that EC2 has forgotten: then those
 // that had ended are left out.
-func (l *look) statuses(ctx context.Context) (store, error) {
+func readStatuses(ctx context.Context, api Statuses, v *source.View) (source.Store, error) {
 	var list []snapshot.InstanceStatus
 	lacks := map[string]snapshot.Failure{}
-	for chunk := range slices.Chunk(l.inScope(), maxStatusIDs) {
-		more, err := l.r.readStatuses(ctx, chunk)
-		if err != nil && gone(err) {
-			f := *failure(snapshot.Statuses, call(snapshot.Statuses), err)
+	for chunk := range slices.Chunk(v.InScope(), maxStatusIDs) {
+		more, err := statusesOf(ctx, api, chunk)
+		if err != nil && source.Gone(err) {
+			f := *v.Source.Failure(err)
 			live := slices.DeleteFunc(slices.Clone(chunk), snapshot.Instance.Ended)
 			if len(live) == len(chunk) {
 				return nil, err
@@ -39,34 +51,34 @@ func (l *look) statuses(ctx context.Context) (store, error) {
 					lacks[in.ID] = f
 				}
 			}
-			more, err = l.r.readStatuses(ctx, live)
+			more, err = statusesOf(ctx, api, live)
 		}
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, more...)
 	}
-	list = unique(list, func(x snapshot.InstanceStatus) string { return x.Instance })
+	list = source.Unique(list, func(x snapshot.InstanceStatus) string { return x.Instance })
 	return func(s *snapshot.Snapshot) {
 		s.Statuses = list
-		lackAll(s, snapshot.Statuses, lacks)
+		source.LackAll(s, snapshot.Statuses, lacks)
 	}, nil
 }
 
-func (r *Reader) readStatuses(ctx context.Context, of []snapshot.Instance) ([]snapshot.InstanceStatus, error) {
+func statusesOf(ctx context.Context, api Statuses, of []snapshot.Instance) ([]snapshot.InstanceStatus, error) {
 	if len(of) == 0 {
 		return nil, nil // no ids would ask for all of the region's
 	}
-	out, err := r.statuses.DescribeInstanceStatus(ctx, &ec2.DescribeInstanceStatusInput{
-		InstanceIds: each(of, func(in snapshot.Instance) string { return in.ID }), IncludeAllInstances: aws.Bool(true),
+	out, err := api.DescribeInstanceStatus(ctx, &ec2.DescribeInstanceStatusInput{
+		InstanceIds: source.Each(of, func(in snapshot.Instance) string { return in.ID }), IncludeAllInstances: aws.Bool(true),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("describe instance status: %w", err)
 	}
 	if aws.ToString(out.NextToken) != "" {
-		return nil, fmt.Errorf("describe instance status: %w", errTooMany) // ids and pages exclude each other
+		return nil, fmt.Errorf("describe instance status: %w", source.ErrTooMany) // ids and pages exclude each other
 	}
-	return each(out.InstanceStatuses, instanceStatus), nil
+	return source.Each(out.InstanceStatuses, instanceStatus), nil
 }
 
 func instanceStatus(v types.InstanceStatus) snapshot.InstanceStatus {

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
@@ -19,28 +20,42 @@ type LaunchTemplates interface {
 	DescribeLaunchTemplateVersions(context.Context, *ec2.DescribeLaunchTemplateVersionsInput, ...func(*ec2.Options)) (*ec2.DescribeLaunchTemplateVersionsOutput, error)
 }
 
+// launchTemplates are the versions that the scope's instances came from, and
+// those that the groups would launch from now.
+func launchTemplates(api LaunchTemplates) source.Source {
+	return source.Source{
+		Name: snapshot.LaunchTemplates,
+		After: []snapshot.Source{
+			snapshot.Nodegroups,
+		},
+		Calls: []source.Call{{Action: "ec2:DescribeLaunchTemplateVersions"}},
+		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
+			return readLaunchTemplates(ctx, api, v)
+		},
+	}
+}
+
 // maxTemplates bounds the versions that are read in one look.
 const maxTemplates = 10
 
-// launchTemplates reads the versions that the scope's instances came from, and
-// those that the groups would launch from now. One version a call: one that
+// readLaunchTemplates reads one version a call: one that
 // was deleted would make EC2 refuse the others too. What is missing is noted
 // under the template's id and version, "lt-0abc version 3", and where the
 // whole template is gone under its id too.
-func (l *look) launchTemplates(ctx context.Context) (store, error) {
+func readLaunchTemplates(ctx context.Context, api LaunchTemplates, v *source.View) (source.Store, error) {
 	var list []snapshot.LaunchTemplate
 	lacks := map[string]snapshot.Failure{}
-	for i, ref := range l.templates() {
+	for i, ref := range templates(v) {
 		if i >= maxTemplates {
-			lacks[versionKey(ref)] = skipped(snapshot.LaunchTemplates, fmt.Sprintf("%d other versions of launch templates were read in this look", maxTemplates))
+			lacks[versionKey(ref)] = v.Source.Skipped(fmt.Sprintf("%d other versions of launch templates were read in this look", maxTemplates))
 			continue
 		}
-		got, err := l.r.readTemplate(ctx, ref)
+		got, err := readTemplate(ctx, api, ref)
 		switch {
 		case err == nil:
 			list = addTemplates(list, got)
-		case gone(err):
-			f := *failure(snapshot.LaunchTemplates, call(snapshot.LaunchTemplates), err)
+		case source.Gone(err):
+			f := *v.Source.Failure(err)
 			lacks[versionKey(ref)] = f
 			if f.Code != "InvalidLaunchTemplateId.VersionNotFound" {
 				lacks[templateKey(ref)] = f
@@ -49,10 +64,10 @@ func (l *look) launchTemplates(ctx context.Context) (store, error) {
 			return nil, err
 		}
 	}
-	list = sorted(list, func(t snapshot.LaunchTemplate) string { return t.ID + " " + t.Version })
+	list = source.Sorted(list, func(t snapshot.LaunchTemplate) string { return t.ID + " " + t.Version })
 	return func(s *snapshot.Snapshot) {
 		s.LaunchTemplates = list
-		lackAll(s, snapshot.LaunchTemplates, lacks)
+		source.LackAll(s, snapshot.LaunchTemplates, lacks)
 	}, nil
 }
 
@@ -71,7 +86,7 @@ func addTemplates(list, more []snapshot.LaunchTemplate) []snapshot.LaunchTemplat
 }
 
 // templates are the versions in use, those of the scope's instances first.
-func (l *look) templates() []snapshot.TemplateRef {
+func templates(v *source.View) []snapshot.TemplateRef {
 	var refs []snapshot.TemplateRef
 	add := func(ref snapshot.TemplateRef) {
 		if ref.ID != "" {
@@ -81,13 +96,13 @@ func (l *look) templates() []snapshot.TemplateRef {
 			refs = append(refs, ref)
 		}
 	}
-	for _, in := range l.inScope() {
+	for _, in := range v.InScope() {
 		add(in.Template)
 	}
-	for _, g := range l.s.Groups {
+	for _, g := range v.Snapshot.Groups {
 		add(g.Template)
 	}
-	for _, n := range l.s.Nodegroups {
+	for _, n := range v.Snapshot.Nodegroups {
 		add(n.Template)
 	}
 	return refs
@@ -104,7 +119,7 @@ func versionKey(ref snapshot.TemplateRef) string {
 	return templateKey(ref) + " version " + ref.Version
 }
 
-func (r *Reader) readTemplate(ctx context.Context, ref snapshot.TemplateRef) ([]snapshot.LaunchTemplate, error) {
+func readTemplate(ctx context.Context, api LaunchTemplates, ref snapshot.TemplateRef) ([]snapshot.LaunchTemplate, error) {
 	input := &ec2.DescribeLaunchTemplateVersionsInput{Versions: []string{ref.Version}}
 	if ref.Version == "" {
 		input.Versions = []string{"$Default"}
@@ -114,9 +129,9 @@ func (r *Reader) readTemplate(ctx context.Context, ref snapshot.TemplateRef) ([]
 	} else {
 		input.LaunchTemplateName = aws.String(ref.Name)
 	}
-	p := ec2.NewDescribeLaunchTemplateVersionsPaginator(r.launchTemplates, input)
+	p := ec2.NewDescribeLaunchTemplateVersionsPaginator(api, input)
 	return pages(ctx, "launch template "+versionKey(ref), p.HasMorePages, p.NextPage, func(out *ec2.DescribeLaunchTemplateVersionsOutput) []snapshot.LaunchTemplate {
-		return each(out.LaunchTemplateVersions, func(v types.LaunchTemplateVersion) snapshot.LaunchTemplate {
+		return source.Each(out.LaunchTemplateVersions, func(v types.LaunchTemplateVersion) snapshot.LaunchTemplate {
 			t := launchTemplate(v)
 			t.Latest = ref.Version == "$Latest"
 			return t
@@ -162,12 +177,12 @@ func launchTemplate(v types.LaunchTemplateVersion) snapshot.LaunchTemplate {
 			out.PublicIP = strconv.FormatBool(*n.AssociatePublicIpAddress)
 		}
 	}
-	out.Groups = distinct(out.Groups)
+	out.Groups = source.Distinct(out.Groups)
 	for _, b := range d.BlockDeviceMappings {
 		if b.Ebs != nil {
 			out.KMSKeys = append(out.KMSKeys, aws.ToString(b.Ebs.KmsKeyId))
 		}
 	}
-	out.KMSKeys = distinct(out.KMSKeys)
+	out.KMSKeys = source.Distinct(out.KMSKeys)
 	return out
 }

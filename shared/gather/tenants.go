@@ -3,6 +3,7 @@ package gather
 import (
 	"strings"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 )
@@ -10,9 +11,9 @@ import (
 // holds tells that an interface proves that an instance of the account is
 // there. Another account's instance is unknown to our EC2 and lives all the
 // same (shared VPCs), so it proves nothing of what EC2 should know.
-func (l *look) holds(i snapshot.Interface) bool {
-	account := l.s.Account
-	if part := strings.Split(l.s.Cluster.ARN, ":"); account == "" && len(part) > 4 {
+func holds(v *source.View, i snapshot.Interface) bool {
+	account := v.Snapshot.Account
+	if part := strings.Split(v.Snapshot.Cluster.ARN, ":"); account == "" && len(part) > 4 {
 		account = part[4]
 	}
 	return i.Attached && i.Instance != "" && (account == "" || i.Account == "" || i.Account == account)
@@ -36,5 +37,5 @@ func tenantsOf(i snapshot.Interface) []string {
 	if name, ok := strings.CutPrefix(i.Description, "Amazon EKS "); ok {
 		names = append(names, name)
 	}
-	return distinct(names)
+	return source.Distinct(names)
 }

@@ -10,6 +10,7 @@ import (
 
 	"rollcall/shared/cloudtrail"
 	"rollcall/shared/fn"
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/trail"
 )
@@ -72,7 +73,7 @@ func (t *TrailReader) Records(ctx context.Context, l trail.Lookup) ([]trail.Reco
 	if err == nil {
 		return records, nil
 	}
-	f := failure("", "cloudtrail:LookupEvents", err)
+	f := source.Source{Calls: []source.Call{{Action: "cloudtrail:LookupEvents"}}}.Failure(err)
 	if errors.Is(err, ErrManyRecords) {
 		f.Reason, f.Message = snapshot.NotRead, fmt.Sprintf("more than %d records of %s%s: the older were not read", trailPage*trailPages, l.Resource, l.Call)
 	}
@@ -116,7 +117,7 @@ func (t *TrailReader) records(ctx context.Context, l trail.Lookup) ([]trail.Reco
 			return list, nil
 		}
 		if page.Next == in.Next {
-			return list, errHalf // the same page for ever
+			return list, source.ErrHalf // the same page for ever
 		}
 		in.Next = page.Next
 	}

@@ -20,8 +20,8 @@ const lingers = time.Hour
 func NamedByNodes(s *snapshot.Snapshot) map[string]string {
 	named := map[string]string{}
 	for _, n := range s.Nodes {
-		silent := n.Ready.Status == "Unknown" && s.Time.Sub(n.Ready.Since) < lingers
-		if n.Instance != "" && !silent {
+		justSilent := n.Ready.Status == "Unknown" && s.Time.Sub(n.Ready.Since) < lingers
+		if n.Instance != "" && !justSilent {
 			named[n.Instance] = "node " + n.Name
 		}
 	}
@@ -62,14 +62,14 @@ func (r *Reader) Unshown(ctx context.Context, s *snapshot.Snapshot, named map[st
 	asked := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !whole.MatchString(id) })
 	ctx, cancel := context.WithTimeout(ctx, r.patience)
 	defer cancel()
-	states, err := r.statesOf(ctx, asked)
+	states, err := statesOf(ctx, r.ec2, asked)
 	for _, id := range ids {
 		switch {
 		case err != nil && slices.Contains(asked, id):
-			s.Lack(snapshot.Instances, id, *failure(snapshot.Instances, call(snapshot.Instances), err))
+			s.Lack(snapshot.Instances, id, *instances().Failure(err))
 		case states[id] == "":
 			s.Lack(snapshot.Instances, id, snapshot.Failure{
-				Source: snapshot.Instances, Reason: snapshot.NotShown, Call: call(snapshot.Instances),
+				Source: snapshot.Instances, Reason: snapshot.NotShown, Call: instances().Call(),
 				Message: fmt.Sprintf("%s names %s, which EC2 does not show: it is hidden (an AWS service manages it), of another account, or gone", named[id], id),
 			})
 		}

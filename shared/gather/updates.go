@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
@@ -20,7 +21,22 @@ type Updates interface {
 	DescribeUpdate(context.Context, *eks.DescribeUpdateInput, ...func(*eks.Options)) (*eks.DescribeUpdateOutput, error)
 }
 
-var _ Updates = (*eks.Client)(nil)
+// updates are the latest of the node groups that were read.
+func updates(api Updates) source.Source {
+	// The reference names the cluster as well as the nodegroup.
+	of := []string{"arn:${Partition}:eks:${Region}:${Account}:cluster/*", "arn:${Partition}:eks:${Region}:${Account}:nodegroup/*/*/*"}
+	return source.Source{
+		Name:  snapshot.Updates,
+		Needs: []snapshot.Source{snapshot.Nodegroups},
+		Calls: []source.Call{
+			{Action: "eks:ListUpdates", Resources: of},
+			{Action: "eks:DescribeUpdate", Resources: of},
+		},
+		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
+			return readUpdates(ctx, api, v)
+		},
+	}
+}
 
 // endOfList is how many updates are described at each end of a list. The API
 // gives ids alone, and does not say in which order: the newest are at one of
@@ -29,27 +45,27 @@ const endOfList = 3
 
 var errUpdateOrder = errors.New("the nodegroup's updates are not listed in the order of their time")
 
-// updates reads the latest updates of the node groups that were read. Each is
+// readUpdates reads the latest updates of the node groups that were read. Each is
 // a failure of its own: of one nodegroup nothing hangs on another's updates.
-func (l *look) updates(ctx context.Context) (store, error) {
-	if !l.s.Has(snapshot.Nodegroups) {
-		return nil, unread(snapshot.Nodegroups)
+func readUpdates(ctx context.Context, api Updates, v *source.View) (source.Store, error) {
+	if !v.Snapshot.Has(snapshot.Nodegroups) {
+		return nil, source.Unread(snapshot.Nodegroups)
 	}
 	read := map[string][]snapshot.Update{}
 	lacks := map[string]snapshot.Failure{}
-	for _, n := range l.s.Nodegroups {
-		if l.q.Updated != nil && !slices.Contains(l.q.Updated, n.Name) {
-			lacks[n.Name] = snapshot.Failure{Source: snapshot.Updates, Reason: snapshot.NotRead, Call: call(snapshot.Updates), Message: "nothing has changed since they were read"}
+	for _, n := range v.Snapshot.Nodegroups {
+		if v.Updated != nil && !slices.Contains(v.Updated, n.Name) {
+			lacks[n.Name] = snapshot.Failure{Source: snapshot.Updates, Reason: snapshot.NotRead, Call: v.Source.Call(), Message: "nothing has changed since they were read"}
 			continue
 		}
-		list, err := l.r.readUpdates(ctx, l.q.Cluster, n.Name)
-		if f := notTaken(err); f != nil {
+		list, err := updatesOf(ctx, api, v.Cluster, n.Name)
+		if f := notTaken(v.Source, err); f != nil {
 			lacks[n.Name] = *f
 			continue
 		}
 		switch {
 		case errors.Is(err, errUpdateOrder):
-			lacks[n.Name] = snapshot.Failure{Source: snapshot.Updates, Reason: snapshot.Broken, Call: call(snapshot.Updates), Message: err.Error()}
+			lacks[n.Name] = snapshot.Failure{Source: snapshot.Updates, Reason: snapshot.Broken, Call: v.Source.Call(), Message: err.Error()}
 		case err != nil:
 			return nil, fmt.Errorf("nodegroup %s: %w", n.Name, err)
 		default:
@@ -60,7 +76,7 @@ func (l *look) updates(ctx context.Context) (store, error) {
 		for i := range s.Nodegroups {
 			s.Nodegroups[i].Updates = read[s.Nodegroups[i].Name]
 		}
-		lackAll(s, snapshot.Updates, lacks)
+		source.LackAll(s, snapshot.Updates, lacks)
 	}, nil
 }
 
@@ -70,24 +86,24 @@ func (l *look) updates(ctx context.Context) (store, error) {
 // from joining by itself, and what it failed on shows in the instances, the
 // scaling activities and the nodegroup's issues. That one was listed and is not
 // there is half an answer: it may be the one that failed.
-func notTaken(err error) *snapshot.Failure {
+func notTaken(s source.Source, err error) *snapshot.Failure {
 	if err == nil {
 		return nil
 	}
-	f := failure(snapshot.Updates, call(snapshot.Updates), err)
-	if f.Code != notCaptured {
+	f := s.Failure(err)
+	if f.Code != source.NotCaptured {
 		return nil
 	}
-	if f.Call != call(snapshot.Updates) {
+	if f.Call != s.Call() {
 		f.Reason = snapshot.Broken
 	}
 	return f
 }
 
-// readUpdates reads the latest updates of a nodegroup, the newest first.
-func (r *Reader) readUpdates(ctx context.Context, cluster, name string) ([]snapshot.Update, error) {
+// updatesOf reads the latest updates of a nodegroup, the newest first.
+func updatesOf(ctx context.Context, api Updates, cluster, name string) ([]snapshot.Update, error) {
 	var ids []string
-	p := eks.NewListUpdatesPaginator(r.updates, &eks.ListUpdatesInput{Name: aws.String(cluster), NodegroupName: aws.String(name)})
+	p := eks.NewListUpdatesPaginator(api, &eks.ListUpdatesInput{Name: aws.String(cluster), NodegroupName: aws.String(name)})
 	for p.HasMorePages() {
 		page, err := p.NextPage(ctx)
 		if missing(err) {
@@ -104,7 +120,7 @@ func (r *Reader) readUpdates(ctx context.Context, cluster, name string) ([]snaps
 	}
 	var list []snapshot.Update
 	for _, id := range ids {
-		out, err := r.updates.DescribeUpdate(ctx, &eks.DescribeUpdateInput{Name: aws.String(cluster), NodegroupName: aws.String(name), UpdateId: aws.String(id)})
+		out, err := api.DescribeUpdate(ctx, &eks.DescribeUpdateInput{Name: aws.String(cluster), NodegroupName: aws.String(name), UpdateId: aws.String(id)})
 		if missing(err) {
 			continue // EKS does not keep them for ever
 		}

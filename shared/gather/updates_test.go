@@ -13,6 +13,7 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
@@ -48,6 +49,11 @@ func (h *history) DescribeUpdate(_ context.Context, in *eks.DescribeUpdateInput,
 	}}, nil
 }
 
+// updateReader is a reader of updates alone.
+func updateReader(api Updates) *Reader {
+	return &Reader{patience: time.Minute, sources: func(*Counts) []source.Source { return []source.Source{updates(api)} }}
+}
+
 // The newest are found at whichever end of the list they are.
 func TestNewestUpdates(t *testing.T) {
 	for _, test := range []struct {
@@ -65,8 +71,7 @@ func TestNewestUpdates(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := &history{hours: test.hours}
-			r := &Reader{updates: h}
-			list, err := r.readUpdates(t.Context(), "prod", "workers")
+			list, err := updatesOf(t.Context(), h, "prod", "workers")
 			if (err != nil) != test.fails {
 				t.Fatalf("error %v, want one: %t", err, test.fails)
 			}
@@ -85,7 +90,7 @@ func TestNewestUpdates(t *testing.T) {
 }
 
 func TestUpdateIsWhole(t *testing.T) {
-	list, err := (&Reader{updates: &history{hours: []int{7}}}).readUpdates(t.Context(), "prod", "workers")
+	list, err := updatesOf(t.Context(), &history{hours: []int{7}}, "prod", "workers")
 	want := []snapshot.Update{{
 		ID: "0@7", Type: "ConfigUpdate", Status: "Failed", Created: time.Date(2026, 11, 20, 7, 0, 0, 0, time.UTC),
 		Params: []string{"DesiredSize=3", "="}, Errors: []snapshot.Issue{{Code: "NodeCreationFailure", Resources: []string{"i-1"}}},
@@ -93,7 +98,7 @@ func TestUpdateIsWhole(t *testing.T) {
 	if diff := cmp.Diff(want, list); err != nil || diff != "" {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)
 	}
-	if list, err := (&Reader{updates: &history{}}).readUpdates(t.Context(), "prod", "gone"); err != nil || list != nil {
+	if list, err := updatesOf(t.Context(), &history{}, "prod", "gone"); err != nil || list != nil {
 		t.Errorf("of a nodegroup that is gone: %v, %v", list, err)
 	}
 }
@@ -107,7 +112,7 @@ func TestOnlyTheUpdatesThatAreAskedFor(t *testing.T) {
 		Failures:   map[snapshot.Source]snapshot.Failure{},
 		Nodegroups: []snapshot.Nodegroup{{Name: "a"}, {Name: "b"}},
 	}
-	r := &Reader{updates: h, patience: time.Minute}
+	r := updateReader(h)
 	r.More(t.Context(), s, Query{Cluster: "prod", Updated: []string{"b"}}, snapshot.Updates)
 	if len(s.Nodegroups[0].Updates) != 0 || len(s.Nodegroups[1].Updates) != 1 || h.described != 1 {
 		t.Errorf("nodegroups %+v after %d calls, want the update of b", s.Nodegroups, h.described)
@@ -115,7 +120,7 @@ func TestOnlyTheUpdatesThatAreAskedFor(t *testing.T) {
 	if f, lacks := s.Lacks(snapshot.Updates, "a"); !lacks || f.Reason != snapshot.NotRead || !s.Has(snapshot.Updates) {
 		t.Errorf("of a: lacks %t, %+v", lacks, f)
 	}
-	r.updates = &history{hours: []int{5, 1, 8, 2, 7, 3, 6, 4}}
+	r = updateReader(&history{hours: []int{5, 1, 8, 2, 7, 3, 6, 4}})
 	delete(s.Read, snapshot.Updates)
 	r.More(t.Context(), s, Query{Cluster: "prod"}, snapshot.Updates)
 	if f, lacks := s.Lacks(snapshot.Updates, "b"); !lacks || f.Reason != snapshot.Broken || !slices.Contains(Permissions(snapshot.Updates), f.Call) {
@@ -142,7 +147,7 @@ func TestNobodyCapturedThem(t *testing.T) {
 			Failures:   map[snapshot.Source]snapshot.Failure{},
 			Nodegroups: []snapshot.Nodegroup{{Name: "a"}, {Name: "b"}},
 		}
-		r := &Reader{updates: without{history: &history{hours: []int{1}}, nodegroup: "a", err: test.err}, patience: time.Minute}
+		r := updateReader(without{history: &history{hours: []int{1}}, nodegroup: "a", err: test.err})
 		r.More(t.Context(), s, Query{Cluster: "prod"}, snapshot.Updates)
 		f, lacks := s.Lacks(snapshot.Updates, "a")
 		if !test.source {

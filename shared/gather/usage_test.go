@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/wire"
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
@@ -144,9 +145,8 @@ func TestHalfACountIsNone(t *testing.T) {
 		"a page of its own":      {{NextToken: ptr("2")}, {NextToken: ptr("2")}},
 		"an empty one, then one": {{NextToken: ptr("2")}, {NetworkInterfaces: []types.NetworkInterface{{NetworkInterfaceId: ptr("eni-1"), Status: "available"}}}},
 	} {
-		r := &Reader{interfaces: &paged{pages: pages}}
 		var got []string
-		err := r.eachInterface(t.Context(), nil, func(i snapshot.Interface) { got = append(got, i.ID) })
+		err := eachInterface(t.Context(), &paged{pages: pages}, nil, func(i snapshot.Interface) { got = append(got, i.ID) })
 		if ok := name == "an empty one, then one"; (err == nil) != ok || ok && len(got) != 1 {
 			t.Errorf("%s: %v, read %q", name, err, got)
 		}
@@ -201,11 +201,11 @@ func (m *many) DescribeNetworkInterfaces(_ context.Context, in *ec2.DescribeNetw
 
 func counted(t testing.TB, total int) *many {
 	m := &many{total: total}
-	l := &look{r: &Reader{interfaces: m}, vpcs: []string{"vpc-1"}, s: &snapshot.Snapshot{
+	v := source.View{VPCs: []string{"vpc-1"}, Snapshot: &snapshot.Snapshot{
 		Read:    map[snapshot.Source]bool{snapshot.Subnets: true, snapshot.CIDRsKept: true},
 		Subnets: []snapshot.Subnet{{ID: "subnet-a", CIDR: netip.MustParsePrefix("10.0.0.0/16")}},
 	}}
-	c, err := l.count(t.Context())
+	c, err := newTally(m, nil).count(t.Context(), &v)
 	if err != nil || len(c.uses) != 1 || c.uses[0].Interfaces != total {
 		t.Fatalf("%v, %+v", err, c.uses)
 	}
@@ -238,18 +238,18 @@ func TestReservationsOfASharedSubnet(t *testing.T) {
 		{ID: "subnet-0shared", CIDR: netip.MustParsePrefix("10.0.1.0/24"), ARN: "arn:aws:ec2:us-west-2:444455556666:subnet/subnet-0shared"},
 	}
 	for refused, want := range map[string]bool{"subnet-0shared": true, "subnet-0mine": false} {
-		l := &look{r: &Reader{kept: keeper(refused)}, s: &snapshot.Snapshot{
+		v := source.View{Snapshot: &snapshot.Snapshot{
 			Account: "111122223333", Read: map[snapshot.Source]bool{snapshot.Subnets: true}, Subnets: subnets,
 			Scope: snapshot.Scope{Launchable: []string{"subnet-0mine", "subnet-0shared"}},
 		}}
-		keep, err := l.reservations(t.Context())
+		keep, err := reservations(keeper(refused)).ReadFrom(t.Context(), v)
 		if (err == nil) != want {
 			t.Fatalf("%s refused: %v", refused, err)
 		}
 		if err == nil {
-			keep(l.s)
-			if _, lacks := l.s.Lacks(snapshot.CIDRsKept, refused); !lacks || len(l.s.Reservations) != 2 || !l.s.Reservations[1].Explicit {
-				t.Errorf("%s refused: %+v, missing %+v", refused, l.s.Reservations, l.s.Missing)
+			keep(v.Snapshot)
+			if _, lacks := v.Snapshot.Lacks(snapshot.CIDRsKept, refused); !lacks || len(v.Snapshot.Reservations) != 2 || !v.Snapshot.Reservations[1].Explicit {
+				t.Errorf("%s refused: %+v, missing %+v", refused, v.Snapshot.Reservations, v.Snapshot.Missing)
 			}
 		}
 	}

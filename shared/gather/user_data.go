@@ -13,12 +13,29 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/smithy-go"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
 // InstanceAttributes describes attributes of instances.
 type InstanceAttributes interface {
 	DescribeInstanceAttribute(context.Context, *ec2.DescribeInstanceAttributeInput, ...func(*ec2.Options)) (*ec2.DescribeInstanceAttributeOutput, error)
+}
+
+// userData is that of the instances that have not joined.
+func userData(api InstanceAttributes) source.Source {
+	return source.Source{
+		Name: snapshot.UserDataOf,
+		After: []snapshot.Source{
+			snapshot.Nodes, // which tell who has joined
+		},
+		Calls: []source.Call{
+			{Action: "ec2:DescribeInstanceAttribute", Resources: []string{"arn:${Partition}:ec2:${Region}:${Account}:instance/*"}},
+		},
+		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
+			return readUserData(ctx, api, v)
+		},
+	}
 }
 
 const (
@@ -51,12 +68,12 @@ func originOf(in snapshot.Instance) origin {
 	return o
 }
 
-// userData reads the user data once for each origin of the instances that have
+// readUserData reads the user data once for each origin of the instances that have
 // not joined: EC2 gives it of one instance at a time.
-func (l *look) userData(ctx context.Context) (store, error) {
+func readUserData(ctx context.Context, api InstanceAttributes, v *source.View) (source.Store, error) {
 	suspects := map[origin][]snapshot.Instance{}
 	var order []origin
-	for _, in := range l.suspects() {
+	for _, in := range v.NotJoined() {
 		o := originOf(in)
 		if suspects[o] == nil {
 			order = append(order, o)
@@ -64,7 +81,7 @@ func (l *look) userData(ctx context.Context) (store, error) {
 		suspects[o] = append(suspects[o], in)
 	}
 	sharing := map[origin][]string{}
-	for _, in := range l.inScope() {
+	for _, in := range v.InScope() {
 		o := originOf(in)
 		sharing[o] = append(sharing[o], in.ID)
 	}
@@ -73,13 +90,13 @@ func (l *look) userData(ctx context.Context) (store, error) {
 	for i, o := range order {
 		if i >= maxUserData {
 			for _, in := range suspects[o] {
-				lacks[in.ID] = skipped(snapshot.UserDataOf, fmt.Sprintf("the user data of %d other kinds of instance were read in this look", maxUserData))
+				lacks[in.ID] = v.Source.Skipped(fmt.Sprintf("the user data of %d other kinds of instance were read in this look", maxUserData))
 			}
 			continue
 		}
-		got, err := l.r.userDataOfAny(ctx, suspects[o])
+		got, err := userDataOfAny(ctx, api, suspects[o])
 		if err != nil {
-			f := *failure(snapshot.UserDataOf, call(snapshot.UserDataOf), err)
+			f := *v.Source.Failure(err)
 			if f.Reason == snapshot.Denied {
 				return nil, err
 			}
@@ -91,21 +108,21 @@ func (l *look) userData(ctx context.Context) (store, error) {
 		got.Instances = slices.Sorted(slices.Values(sharing[o]))
 		list = append(list, got)
 	}
-	list = sorted(list, func(u snapshot.UserData) string { return u.From })
+	list = source.Sorted(list, func(u snapshot.UserData) string { return u.From })
 	return func(s *snapshot.Snapshot) {
 		s.UserData = list
-		lackAll(s, snapshot.UserDataOf, lacks)
+		source.LackAll(s, snapshot.UserDataOf, lacks)
 	}, nil
 }
 
 // userDataOfAny asks one instance after the other until one has an answer.
-func (r *Reader) userDataOfAny(ctx context.Context, of []snapshot.Instance) (snapshot.UserData, error) {
+func userDataOfAny(ctx context.Context, api InstanceAttributes, of []snapshot.Instance) (snapshot.UserData, error) {
 	var err error
 	for _, in := range of[:min(len(of), maxTries)] {
 		var data []byte
-		data, err = r.readUserData(ctx, in.ID)
+		data, err = userDataOf(ctx, api, in.ID)
 		if err == nil && len(data) == 0 && over(in) {
-			err = forgottenError{in.ID}
+			err = source.ForgottenError{Instance: in.ID}
 		}
 		if err == nil {
 			return snapshot.UserData{From: in.ID, Data: data}, nil
@@ -117,20 +134,12 @@ func (r *Reader) userDataOfAny(ctx context.Context, of []snapshot.Instance) (sna
 	return snapshot.UserData{}, err
 }
 
-// forgottenError: EC2 tells no user data of an instance that has ended. It may
-// have had some.
-type forgottenError struct{ instance string }
-
-func (e forgottenError) Error() string {
-	return "EC2 tells no user data of " + e.instance + ", which has ended: whether it had any cannot be told"
-}
-
 // over tells that an instance is terminated, or will be in a moment. One that is
 // stopped keeps its user data.
 func over(in snapshot.Instance) bool { return in.State == "shutting-down" || in.State == "terminated" }
 
-func (r *Reader) readUserData(ctx context.Context, id string) ([]byte, error) {
-	out, err := r.instanceAttributes.DescribeInstanceAttribute(ctx, &ec2.DescribeInstanceAttributeInput{
+func userDataOf(ctx context.Context, api InstanceAttributes, id string) ([]byte, error) {
+	out, err := api.DescribeInstanceAttribute(ctx, &ec2.DescribeInstanceAttributeInput{
 		InstanceId: aws.String(id), Attribute: types.InstanceAttributeNameUserData,
 	})
 	if err != nil {
@@ -149,8 +158,8 @@ func (r *Reader) readUserData(ctx context.Context, id string) ([]byte, error) {
 // ended tells a refusal because the instance is gone, or going.
 func ended(err error) bool {
 	var api smithy.APIError
-	var forgotten forgottenError
-	return errors.As(err, &forgotten) || gone(err) || errors.As(err, &api) && api.ErrorCode() == "IncorrectInstanceState"
+	var forgotten source.ForgottenError
+	return errors.As(err, &forgotten) || source.Gone(err) || errors.As(err, &api) && api.ErrorCode() == "IncorrectInstanceState"
 }
 
 // UserData reads the user data of instances that may be of any cluster, or of
@@ -161,12 +170,12 @@ func (r *Reader) UserData(ctx context.Context, instances []snapshot.Instance) ([
 	for _, in := range instances {
 		s.Scope.Instances = append(s.Scope.Instances, in.ID)
 	}
-	l := &look{r: r, s: s, q: Query{Instances: instances, Scope: s.Scope}}
-	keep, err := l.userData(ctx)
+	of := userData(r.ec2)
+	store, err := of.ReadFrom(ctx, source.View{Query: Query{Instances: instances, Scope: s.Scope}, Snapshot: s})
 	if err != nil {
-		return nil, failure(snapshot.UserDataOf, call(snapshot.UserDataOf), err)
+		return nil, of.Failure(err)
 	}
-	keep(s)
+	store(s)
 	if lacks := s.Missing[snapshot.UserDataOf]; len(s.UserData) == 0 && len(lacks) > 0 {
 		f := lacks[slices.Min(slices.Collect(maps.Keys(lacks)))]
 		return nil, &f

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
@@ -16,27 +17,40 @@ type Volumes interface {
 	DescribeVolumes(context.Context, *ec2.DescribeVolumesInput, ...func(*ec2.Options)) (*ec2.DescribeVolumesOutput, error)
 }
 
-var _ Volumes = (*ec2.Client)(nil)
+// volumes are those whose tags say that they are the cluster's, and those that
+// its PersistentVolumes name.
+func volumes(api Volumes) source.Source {
+	return source.Source{
+		Name: snapshot.VolumesOf,
+		After: []snapshot.Source{
+			snapshot.PersistentVolumes, // which name volumes
+		},
+		Calls: []source.Call{{Action: "ec2:DescribeVolumes"}},
+		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
+			return readVolumes(ctx, api, v)
+		},
+	}
+}
 
 // volumePage is the page of DescribeVolumes that EC2 advises (the most that it
 // gives where a filter is set is 1,000, before 2024 500).
 const volumePage = 500
 
-// volumes reads the volumes whose tags say that they are the cluster's, and
+// readVolumes reads the volumes whose tags say that they are the cluster's, and
 // those that its PersistentVolumes name. Everything else in the account is
 // dropped page by page: whose it is cannot be told, or it is another cluster's.
-func (l *look) volumes(ctx context.Context) (store, error) {
-	cluster := l.q.Cluster
+func readVolumes(ctx context.Context, api Volumes, v *source.View) (source.Store, error) {
+	cluster := v.Cluster
 	keys := append([]string{"kubernetes.io/cluster/" + cluster}, snapshot.ClusterTags()...)
-	named := l.namedVolumes()
-	list, err := l.r.readVolumes(ctx, anyOf("tag-key", keys), func(v snapshot.Volume) bool {
-		return v.Of(cluster) || named[v.ID]
+	named := namedVolumes(v)
+	list, err := describeVolumes(ctx, api, anyOf("tag-key", keys), func(x snapshot.Volume) bool {
+		return x.Of(cluster) || named[x.ID]
 	})
 	if err != nil {
 		return nil, err
 	}
-	for _, v := range list {
-		delete(named, v.ID)
+	for _, x := range list {
+		delete(named, x.ID)
 	}
 	// Volumes that somebody made by hand, or with a driver that knows no cluster,
 	// have no tag to find them by. A filter rather than the id parameter: one
@@ -45,22 +59,22 @@ func (l *look) volumes(ctx context.Context) (store, error) {
 	for id := range named {
 		ids = append(ids, id)
 	}
-	for chunk := range slices.Chunk(distinct(ids), maxFilterValues) {
-		more, err := l.r.readVolumes(ctx, anyOf("volume-id", chunk), func(snapshot.Volume) bool { return true })
+	for chunk := range slices.Chunk(source.Distinct(ids), maxFilterValues) {
+		more, err := describeVolumes(ctx, api, anyOf("volume-id", chunk), func(snapshot.Volume) bool { return true })
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, more...)
 	}
-	list = unique(list, func(v snapshot.Volume) string { return v.ID })
+	list = source.Unique(list, func(x snapshot.Volume) string { return x.ID })
 	return func(s *snapshot.Snapshot) { s.Volumes = list }, nil
 }
 
 // namedVolumes are the EBS volumes that PersistentVolumes name.
-func (l *look) namedVolumes() map[string]bool {
+func namedVolumes(v *source.View) map[string]bool {
 	named := map[string]bool{}
-	if l.s.Has(snapshot.PersistentVolumes) {
-		for _, p := range l.s.PersistentVolumes {
+	if v.Snapshot.Has(snapshot.PersistentVolumes) {
+		for _, p := range v.Snapshot.PersistentVolumes {
 			if p.Volume != "" {
 				named[p.Volume] = true
 			}
@@ -69,10 +83,10 @@ func (l *look) namedVolumes() map[string]bool {
 	return named
 }
 
-func (r *Reader) readVolumes(ctx context.Context, filters []types.Filter, wanted func(snapshot.Volume) bool) ([]snapshot.Volume, error) {
-	p := ec2.NewDescribeVolumesPaginator(r.volumes, &ec2.DescribeVolumesInput{Filters: filters, MaxResults: aws.Int32(volumePage)})
+func describeVolumes(ctx context.Context, api Volumes, filters []types.Filter, wanted func(snapshot.Volume) bool) ([]snapshot.Volume, error) {
+	p := ec2.NewDescribeVolumesPaginator(api, &ec2.DescribeVolumesInput{Filters: filters, MaxResults: aws.Int32(volumePage)})
 	return pages(ctx, "volumes", p.HasMorePages, p.NextPage, func(out *ec2.DescribeVolumesOutput) []snapshot.Volume {
-		return slices.DeleteFunc(each(out.Volumes, volume), func(v snapshot.Volume) bool { return !wanted(v) })
+		return slices.DeleteFunc(source.Each(out.Volumes, volume), func(v snapshot.Volume) bool { return !wanted(v) })
 	})
 }
 
@@ -92,6 +106,6 @@ func volume(v types.Volume) snapshot.Volume {
 			out.Attached = append(out.Attached, aws.ToString(a.InstanceId))
 		}
 	}
-	out.Attached = distinct(out.Attached)
+	out.Attached = source.Distinct(out.Attached)
 	return out
 }

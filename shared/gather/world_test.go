@@ -18,7 +18,7 @@ import (
 	"rollcall/local/cloud/kubeapi"
 	"rollcall/local/wire"
 	"rollcall/local/world"
-	"rollcall/shared/kube"
+	"rollcall/shared/snapshot"
 )
 
 // place is a world with its servers, and the real reader in front of them.
@@ -99,7 +99,7 @@ func (p *place) kubernetes(t *testing.T, without string) (endpoint string, ca []
 		t.Fatal(err)
 	}
 	user := kubeapi.User{Name: "rollcall"}
-	for _, r := range kube.Rules() {
+	for _, r := range KubeRules(snapshot.All()...) {
 		if r.Resources[0] == without {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
@@ -16,18 +17,27 @@ type Zones interface {
 	DescribeAvailabilityZones(context.Context, *ec2.DescribeAvailabilityZonesInput, ...func(*ec2.Options)) (*ec2.DescribeAvailabilityZonesOutput, error)
 }
 
-var _ Zones = (*ec2.Client)(nil)
+// zones are those of the region.
+func zones(api Zones) source.Source {
+	return source.Source{
+		Name:  snapshot.ZonesOf,
+		Calls: []source.Call{{Action: "ec2:DescribeAvailabilityZones"}},
+		Read: source.List(func(ctx context.Context, v *source.View) ([]snapshot.Zone, error) {
+			return readZones(ctx, api)
+		}, func(x snapshot.Zone) string { return x.Name }, func(s *snapshot.Snapshot) *[]snapshot.Zone { return &s.Zones }),
+	}
+}
 
-func (r *Reader) readZones(ctx context.Context) ([]snapshot.Zone, error) {
-	out, err := r.zones.DescribeAvailabilityZones(ctx, &ec2.DescribeAvailabilityZonesInput{})
+func readZones(ctx context.Context, api Zones) ([]snapshot.Zone, error) {
+	out, err := api.DescribeAvailabilityZones(ctx, &ec2.DescribeAvailabilityZonesInput{})
 	if err != nil {
 		return nil, fmt.Errorf("describe availability zones: %w", err)
 	}
 	if len(out.AvailabilityZones) == 0 {
 		// No Region is without: that is no answer.
-		return nil, fmt.Errorf("describe availability zones: %w", errHalf)
+		return nil, fmt.Errorf("describe availability zones: %w", source.ErrHalf)
 	}
-	return each(out.AvailabilityZones, zone), nil
+	return source.Each(out.AvailabilityZones, zone), nil
 }
 
 func zone(z types.AvailabilityZone) snapshot.Zone {

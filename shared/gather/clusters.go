@@ -1,16 +1,55 @@
 package gather
 
 import (
+	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
+
+// Clusters describes EKS clusters.
+type Clusters interface {
+	DescribeCluster(context.Context, *eks.DescribeClusterInput, ...func(*eks.Options)) (*eks.DescribeClusterOutput, error)
+}
+
+// clusters is the cluster itself, which Read reads before all others: its VPC
+// says where to look, its endpoint whom to ask.
+func clusters() source.Source {
+	return source.Source{
+		Name: snapshot.Clusters,
+		Calls: []source.Call{
+			{Action: "eks:DescribeCluster", Resources: []string{"arn:${Partition}:eks:${Region}:${Account}:cluster/*"}},
+		},
+	}
+}
+
+// ErrNoCluster is returned for a cluster that EKS does not have: the tags of
+// other Kubernetes distributions look like its own.
+var ErrNoCluster = errors.New("EKS has no cluster of this name in this region")
+
+func readCluster(ctx context.Context, api Clusters, name string) (snapshot.Cluster, error) {
+	out, err := api.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(name)})
+	var missing *types.ResourceNotFoundException
+	if errors.As(err, &missing) {
+		return snapshot.Cluster{}, fmt.Errorf("cluster %s: %w", name, ErrNoCluster)
+	}
+	if err != nil {
+		return snapshot.Cluster{}, fmt.Errorf("describe cluster %s: %w", name, err)
+	}
+	if out.Cluster == nil {
+		return snapshot.Cluster{}, fmt.Errorf("describe cluster %s: the answer holds no cluster", name)
+	}
+	return cluster(*out.Cluster)
+}
 
 func cluster(c types.Cluster) (snapshot.Cluster, error) {
 	out := snapshot.Cluster{
@@ -63,55 +102,16 @@ func cluster(c types.Cluster) (snapshot.Cluster, error) {
 	return out, nil
 }
 
-func nodegroup(n types.Nodegroup) snapshot.Nodegroup {
-	out := snapshot.Nodegroup{
-		Name:    aws.ToString(n.NodegroupName),
-		Cluster: aws.ToString(n.ClusterName),
-		ARN:     aws.ToString(n.NodegroupArn),
-		Status:  string(n.Status),
-		Subnets: n.Subnets,
-		Spot:    n.CapacityType == types.CapacityTypesSpot,
-
-		Role:    aws.ToString(n.NodeRole),
-		AMIType: string(n.AmiType),
-		Release: aws.ToString(n.ReleaseVersion),
-		Version: aws.ToString(n.Version),
-		Types:   n.InstanceTypes,
-		Labels:  n.Labels,
-		Tags:    n.Tags,
-		Created: aws.ToTime(n.CreatedAt), Modified: aws.ToTime(n.ModifiedAt),
-	}
-	if t := n.LaunchTemplate; t != nil {
-		out.Template = snapshot.TemplateRef{ID: aws.ToString(t.Id), Name: aws.ToString(t.Name), Version: aws.ToString(t.Version)}
-	}
-	for _, t := range n.Taints {
-		out.Taints = append(out.Taints, snapshot.Taint{Key: aws.ToString(t.Key), Value: aws.ToString(t.Value), Effect: taintEffect(t.Effect)})
-	}
-	if n.Health != nil {
-		for _, i := range n.Health.Issues {
-			out.Issues = append(out.Issues, snapshot.Issue{Code: string(i.Code), Message: aws.ToString(i.Message), Resources: i.ResourceIds})
+// Clusters lists the names of the region's clusters.
+func (r *Reader) Clusters(ctx context.Context) ([]string, *snapshot.Failure) {
+	var names []string
+	p := eks.NewListClustersPaginator(r.eks, &eks.ListClustersInput{})
+	for p.HasMorePages() {
+		page, err := p.NextPage(ctx)
+		if err != nil {
+			return nil, clusters().Failure(err)
 		}
+		names = append(names, page.Clusters...)
 	}
-	if n.Resources != nil {
-		for _, g := range n.Resources.AutoScalingGroups {
-			out.Groups = append(out.Groups, aws.ToString(g.Name))
-		}
-	}
-	if s := n.ScalingConfig; s != nil {
-		out.Min, out.Max, out.Desired = int(aws.ToInt32(s.MinSize)), int(aws.ToInt32(s.MaxSize)), int(aws.ToInt32(s.DesiredSize))
-	}
-	return out
-}
-
-// taintEffect is an effect as Kubernetes writes it; EKS writes NO_SCHEDULE.
-func taintEffect(e types.TaintEffect) string {
-	switch e {
-	case types.TaintEffectNoSchedule:
-		return "NoSchedule"
-	case types.TaintEffectNoExecute:
-		return "NoExecute"
-	case types.TaintEffectPreferNoSchedule:
-		return "PreferNoSchedule"
-	}
-	return string(e)
+	return names, nil
 }

@@ -1,14 +1,35 @@
 package gather
 
 import (
+	"context"
 	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
+
+// routeTables are those of the VPCs.
+func routeTables(api ec2.DescribeRouteTablesAPIClient) source.Source {
+	return source.Source{
+		Name:  snapshot.RouteTables,
+		Calls: []source.Call{{Action: "ec2:DescribeRouteTables"}},
+		Read: source.List(func(ctx context.Context, v *source.View) ([]snapshot.RouteTable, error) {
+			return readRouteTables(ctx, api, v.VPCs)
+		}, func(x snapshot.RouteTable) string { return x.ID }, func(s *snapshot.Snapshot) *[]snapshot.RouteTable { return &s.RouteTables }),
+	}
+}
+
+func readRouteTables(ctx context.Context, api ec2.DescribeRouteTablesAPIClient, vpcs []string) ([]snapshot.RouteTable, error) {
+	p := ec2.NewDescribeRouteTablesPaginator(api, &ec2.DescribeRouteTablesInput{Filters: anyOf("vpc-id", vpcs)})
+	return pages(ctx, "route tables", p.HasMorePages, p.NextPage, func(out *ec2.DescribeRouteTablesOutput) []snapshot.RouteTable {
+		return source.Each(out.RouteTables, routeTable)
+	})
+}
 
 func routeTable(t types.RouteTable) snapshot.RouteTable {
 	out := snapshot.RouteTable{
@@ -101,4 +122,17 @@ func target(r types.Route) snapshot.Target {
 		}
 	}
 	return snapshot.Target{Kind: snapshot.ToUnknown, ID: gateway}
+}
+
+// targets are the ids that routes of one kind lead to.
+func targets(s *snapshot.Snapshot, kind snapshot.TargetKind) []string {
+	var ids []string
+	for _, t := range s.RouteTables {
+		for _, r := range t.Routes {
+			if r.Target.Kind == kind {
+				ids = append(ids, r.Target.ID)
+			}
+		}
+	}
+	return source.Distinct(ids)
 }

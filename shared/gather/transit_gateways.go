@@ -10,71 +10,96 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
 
-// Transit describes transit gateways as the owner of an attachment sees them.
+// Transit describes transit gateways as the owner of an attachment sees them,
+// and the VPCs behind them.
 type Transit interface {
-	DescribeTransitGatewayAttachments(context.Context, *ec2.DescribeTransitGatewayAttachmentsInput, ...func(*ec2.Options)) (*ec2.DescribeTransitGatewayAttachmentsOutput, error)
-	SearchTransitGatewayRoutes(context.Context, *ec2.SearchTransitGatewayRoutesInput, ...func(*ec2.Options)) (*ec2.SearchTransitGatewayRoutesOutput, error)
+	ec2.DescribeTransitGatewayAttachmentsAPIClient
+	ec2.SearchTransitGatewayRoutesAPIClient
+	ec2.DescribeSubnetsAPIClient
+	ec2.DescribeRouteTablesAPIClient
+	ec2.DescribeNatGatewaysAPIClient
+	ec2.DescribeNetworkAclsAPIClient
+}
+
+// transitGateways are what lies behind the transit gateways that routes lead
+// to, and the VPCs of this account through which they reach the internet.
+func transitGateways(api Transit) source.Source {
+	return source.Source{
+		Name:  snapshot.TransitGateways,
+		Needs: []snapshot.Source{snapshot.RouteTables},
+		After: []snapshot.Source{
+			snapshot.Subnets, // of further VPCs that is read which was read of the cluster's own
+			snapshot.NATGateways,
+			snapshot.NetworkACLs,
+		},
+		Calls: []source.Call{
+			{Action: "ec2:DescribeTransitGatewayAttachments"},
+			{Action: "ec2:SearchTransitGatewayRoutes", Resources: []string{"arn:${Partition}:ec2:${Region}:${Account}:transit-gateway-route-table/*"}},
+		},
+		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
+			return readTransit(ctx, api, v)
+		},
+	}
 }
 
 // maxFurther bounds the VPCs behind a transit gateway that are looked into:
 // traffic to the internet leaves by one, or by one for each zone.
 const maxFurther = 3
 
-// transit reads what lies behind the transit gateways that routes lead to, and
-// the VPCs of this account through which they reach the internet.
-func (l *look) transit(ctx context.Context) (store, error) {
-	if !l.s.Has(snapshot.RouteTables) {
-		return nil, unread(snapshot.RouteTables)
+func readTransit(ctx context.Context, api Transit, v *source.View) (source.Store, error) {
+	if !v.Snapshot.Has(snapshot.RouteTables) {
+		return nil, source.Unread(snapshot.RouteTables)
 	}
-	gateways := targets(l.s, snapshot.ToTransitGateway)
+	gateways := targets(v.Snapshot, snapshot.ToTransitGateway)
 	if len(gateways) == 0 {
-		return func(*snapshot.Snapshot) {}, nil
+		return source.Nothing, nil
 	}
-	attachments, owners, err := l.r.readAttachments(ctx, gateways)
+	attachments, owners, err := readAttachments(ctx, api, gateways)
 	if err != nil {
 		return nil, err
 	}
-	own := tablesOf(attachments, l.vpcs)
-	routes, lacks, err := l.transitRoutes(ctx, own, owners)
+	own := tablesOf(attachments, v.VPCs)
+	routes, lacks, err := readTables(ctx, api, v, own, owners)
 	if err != nil {
 		return nil, err
 	}
-	far := exits(attachments, routes, l.q.Account, l.vpcs)
+	far := exits(attachments, routes, v.Account, v.VPCs)
 	// Answers take the tables of the VPCs through which requests leave.
 	back := slices.DeleteFunc(tablesOf(attachments, far), func(id string) bool { return slices.Contains(own, id) })
-	answers, more, _ := l.transitRoutes(ctx, back, owners) // what failed is in more
+	answers, more, _ := readTables(ctx, api, v, back, owners) // what failed is in more
 	maps.Copy(lacks, more)
-	beyond := l.beyond(ctx, far)
+	beyond := readBeyond(ctx, api, v, far)
 	return func(s *snapshot.Snapshot) {
 		s.Attachments = attachments
 		s.TransitRoutes = append(routes, answers...)
-		lackAll(s, snapshot.TransitGateways, lacks)
+		source.LackAll(s, snapshot.TransitGateways, lacks)
 		beyond(s)
 	}, nil
 }
 
-// transitRoutes reads the routes of transit gateways' tables, and why some
+// readTables reads the routes of transit gateways' tables, and why some
 // were not. The error is about the last one that is there and was not read.
-func (l *look) transitRoutes(ctx context.Context, tables []string, owners map[string]string) ([]snapshot.TransitRoute, map[string]snapshot.Failure, error) {
+func readTables(ctx context.Context, api Transit, v *source.View, tables []string, owners map[string]string) ([]snapshot.TransitRoute, map[string]snapshot.Failure, error) {
 	lacks := map[string]snapshot.Failure{}
 	var failed error
 	var routes []snapshot.TransitRoute
 	for _, table := range tables {
-		if owner := owners[table]; owner != "" && l.q.Account != "" && owner != l.q.Account {
+		if owner := owners[table]; owner != "" && v.Account != "" && owner != v.Account {
 			lacks[table] = snapshot.Failure{
 				Source: snapshot.TransitGateways, Reason: snapshot.NotRead, Call: "ec2:SearchTransitGatewayRoutes",
 				Message: "the transit gateway belongs to account " + owner + ", which alone can read its route tables",
 			}
 			continue
 		}
-		list, err := l.r.readTransitRoutes(ctx, table)
+		list, err := readTransitRoutes(ctx, api, table)
 		routes = append(routes, list...)
 		if err != nil {
-			lacks[table] = *failure(snapshot.TransitGateways, call(snapshot.TransitGateways), err)
-			if !gone(err) {
+			lacks[table] = *v.Source.Failure(err)
+			if !source.Gone(err) {
 				failed = err
 			}
 		}
@@ -84,11 +109,11 @@ func (l *look) transitRoutes(ctx context.Context, tables []string, owners map[st
 
 // readAttachments reads the attachments of transit gateways, and which account
 // owns the route table of each.
-func (r *Reader) readAttachments(ctx context.Context, gateways []string) ([]snapshot.Attachment, map[string]string, error) {
+func readAttachments(ctx context.Context, api ec2.DescribeTransitGatewayAttachmentsAPIClient, gateways []string) ([]snapshot.Attachment, map[string]string, error) {
 	owners := map[string]string{}
-	p := ec2.NewDescribeTransitGatewayAttachmentsPaginator(r.transit, &ec2.DescribeTransitGatewayAttachmentsInput{Filters: anyOf("transit-gateway-id", gateways)})
+	p := ec2.NewDescribeTransitGatewayAttachmentsPaginator(api, &ec2.DescribeTransitGatewayAttachmentsInput{Filters: anyOf("transit-gateway-id", gateways)})
 	list, err := pages(ctx, "transit gateway attachments", p.HasMorePages, p.NextPage, func(out *ec2.DescribeTransitGatewayAttachmentsOutput) []snapshot.Attachment {
-		return each(out.TransitGatewayAttachments, func(a types.TransitGatewayAttachment) snapshot.Attachment {
+		return source.Each(out.TransitGatewayAttachments, func(a types.TransitGatewayAttachment) snapshot.Attachment {
 			converted := attachment(a)
 			if converted.Table != "" {
 				owners[converted.Table] = aws.ToString(a.TransitGatewayOwnerId)
@@ -99,14 +124,14 @@ func (r *Reader) readAttachments(ctx context.Context, gateways []string) ([]snap
 	if err != nil {
 		return nil, nil, err
 	}
-	return unique(list, func(a snapshot.Attachment) string { return a.ID }), owners, nil
+	return source.Unique(list, func(a snapshot.Attachment) string { return a.ID }), owners, nil
 }
 
 // readTransitRoutes reads a transit gateway's route table. The call wants at
 // least one filter; both states together are all routes.
-func (r *Reader) readTransitRoutes(ctx context.Context, table string) ([]snapshot.TransitRoute, error) {
+func readTransitRoutes(ctx context.Context, api ec2.SearchTransitGatewayRoutesAPIClient, table string) ([]snapshot.TransitRoute, error) {
 	var list []snapshot.TransitRoute
-	p := ec2.NewSearchTransitGatewayRoutesPaginator(r.transit, &ec2.SearchTransitGatewayRoutesInput{
+	p := ec2.NewSearchTransitGatewayRoutesPaginator(api, &ec2.SearchTransitGatewayRoutesInput{
 		TransitGatewayRouteTableId: aws.String(table), Filters: anyOf("state", []string{"active", "blackhole"}),
 	})
 	for p.HasMorePages() {
@@ -117,7 +142,7 @@ func (r *Reader) readTransitRoutes(ctx context.Context, table string) ([]snapsho
 		// Without a token there is no next page to ask for: a table of more
 		// than a thousand routes is then not known in full.
 		if aws.ToBool(page.AdditionalRoutesAvailable) && aws.ToString(page.NextToken) == "" {
-			return nil, fmt.Errorf("search the routes of %s: %w", table, errTooMany)
+			return nil, fmt.Errorf("search the routes of %s: %w", table, source.ErrTooMany)
 		}
 		for _, route := range page.Routes {
 			list = append(list, transitRoute(table, route))
@@ -158,7 +183,7 @@ func tablesOf(list []snapshot.Attachment, vpcs []string) []string {
 			ids = append(ids, a.Table)
 		}
 	}
-	return distinct(ids)
+	return source.Distinct(ids)
 }
 
 // exits are the account's other VPCs to which default routes lead.
@@ -178,6 +203,6 @@ func exits(attachments []snapshot.Attachment, routes []snapshot.TransitRoute, ac
 			}
 		}
 	}
-	ids = distinct(ids)
+	ids = source.Distinct(ids)
 	return ids[:min(len(ids), maxFurther)]
 }

@@ -1,4 +1,4 @@
-package gather
+package source
 
 import (
 	"context"
@@ -15,11 +15,11 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// failure says why a call failed, by the service's code and never by its text.
-// Where a source takes several calls, the error knows which one it was; else
-// it is the given one.
-func failure(source snapshot.Source, call string, err error) *snapshot.Failure {
-	f := &snapshot.Failure{Source: source, Call: call, Reason: snapshot.Broken}
+// Failure says why a source, or one item of it, could not be read: by the
+// service's code and never by its text. Where a source takes several calls, the
+// error knows which one it was; else it is the first.
+func (s Source) Failure(err error) *snapshot.Failure {
+	f := &snapshot.Failure{Source: s.Name, Call: s.Call(), Reason: snapshot.Broken}
 	var (
 		op     *smithy.OperationError
 		api    smithy.APIError
@@ -30,36 +30,36 @@ func failure(source snapshot.Source, call string, err error) *snapshot.Failure {
 		host   x509.HostnameError
 		nerr   net.Error
 		sent   *url.Error // whatever else kept the HTTP client from an answer
-		asked  askedError
+		asked  CallError
 		many   *kube.TooManyError
 		named  unreadError
-		right  notGrantedError
-		lost   forgottenError
+		right  NotGrantedError
+		lost   ForgottenError
 	)
 	if errors.As(err, &asked) {
-		f.Call = asked.call
+		f.Call = asked.Call
 	}
 	if errors.As(err, &op) {
 		f.Call = action(op)
 	}
 	switch {
-	case errors.Is(err, errClusterBlind), errors.Is(err, errNoVPC), errors.Is(err, errNoEndpoint), errors.As(err, &right), errors.As(err, &named):
+	case errors.Is(err, ErrClusterUnread), errors.Is(err, ErrNoVPC), errors.Is(err, ErrNoEndpoint), errors.As(err, &right), errors.As(err, &named):
 		// Nobody was asked: what kept us from asking has a failure of its own.
 		f.Reason, f.Message, f.Code = snapshot.NotRead, err.Error(), named.code
 	case errors.As(err, &lost):
 		f.Reason, f.Message = snapshot.NotRead, lost.Error()
 	case errors.As(err, &many):
 		f.Reason, f.Message = snapshot.NotRead, many.Error()
-	case errors.Is(err, errTooMany):
-		f.Reason, f.Message = snapshot.NotRead, errTooMany.Error()
-	case errors.Is(err, errRoleChanged):
-		f.Message = errRoleChanged.Error()
+	case errors.Is(err, ErrTooMany):
+		f.Reason, f.Message = snapshot.NotRead, ErrTooMany.Error()
+	case errors.Is(err, ErrChanged):
+		f.Message = ErrChanged.Error()
 	case errors.As(err, &api):
 		f.Code, f.Message = api.ErrorCode(), plain(api.ErrorMessage())
 		f.Reason = reasonOf(f.Code, api.ErrorFault())
 	case errors.As(err, &status):
 		f.Code, f.Message = status.Reason, status.Message
-		if f.Reason = reasonOfStatus(status.Code); status.Reason == notCaptured {
+		if f.Reason = reasonOfStatus(status.Code); status.Reason == NotCaptured {
 			f.Reason = snapshot.NotRead
 		}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &nerr) && nerr.Timeout():
@@ -84,9 +84,9 @@ func action(op *smithy.OperationError) string {
 	return strings.ToLower(strings.ReplaceAll(op.Service(), " ", "")) + ":" + op.Operation()
 }
 
-// notCaptured is the answer to a call that nobody made when a capture was
+// NotCaptured is the code of the answer to a call that nobody made when a capture was
 // taken (package local/capture). AWS and Kubernetes have no such code.
-const notCaptured = "NotCaptured"
+const NotCaptured = "NotCaptured"
 
 // Codes: EC2 "Common client error codes"; Auto Scaling and EKS "Common errors".
 func reasonOf(code string, fault smithy.ErrorFault) snapshot.Reason {
@@ -101,7 +101,7 @@ func reasonOf(code string, fault smithy.ErrorFault) snapshot.Reason {
 		return snapshot.TimedOut
 	case "Unavailable", "ServiceUnavailable", "ServiceUnavailableException":
 		return snapshot.Unreachable
-	case notCaptured:
+	case NotCaptured:
 		return snapshot.NotRead
 	}
 	return snapshot.Broken

@@ -1,0 +1,36 @@
+package gather
+
+import (
+	"maps"
+	"slices"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/gather/source"
+	"rollcall/shared/snapshot"
+)
+
+// LaunchSources is what a look at a launch reads: what its checks need, and
+// what tells whose instance it is. Nothing of it is Kubernetes': who looks at
+// launches has no access to clusters. Nor has a launch written a console yet.
+func LaunchSources(list []checks.Check) []snapshot.Source {
+	all := union(list, snapshot.Instances, snapshot.Clusters, snapshot.Groups, snapshot.Activities, snapshot.Nodegroups, snapshot.UserDataOf)
+	return slices.DeleteFunc(all, func(s snapshot.Source) bool { return s == snapshot.Consoles || ofKubernetes(s) })
+}
+
+// JoinSources is what a roll call reads: what its checks need, and the nodes.
+func JoinSources(list []checks.Check) []snapshot.Source {
+	return union(list, snapshot.Instances, snapshot.Clusters, snapshot.Groups, snapshot.Activities, snapshot.Nodegroups, snapshot.UserDataOf, snapshot.Nodes)
+}
+
+func union(list []checks.Check, more ...snapshot.Source) []snapshot.Source {
+	set := map[snapshot.Source]bool{}
+	for _, s := range more {
+		set[s] = true
+	}
+	for _, c := range list {
+		for _, s := range source.With(catalogue(), slices.Concat(c.Needs, c.Uses)...) {
+			set[s.Name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}

@@ -1,0 +1,69 @@
+package gather
+
+import (
+	"context"
+	"slices"
+
+	"rollcall/shared/fn"
+	"rollcall/shared/gather/source"
+	"rollcall/shared/kube"
+	"rollcall/shared/snapshot"
+)
+
+// podsWaiting are the pods of all namespaces that no node has taken.
+func podsWaiting() source.Source {
+	return source.Source{
+		Name: snapshot.WaitingPods,
+		Kube: []fn.KubeRule{
+			{Resources: []string{"pods"}, Verbs: []string{"list"}},
+		},
+		Read: withClient(func(ctx context.Context, v *source.View, client *kube.Client) (source.Store, error) {
+			list, err := client.WaitingPods(ctx)
+			return source.Keep(waitingPods(list), err, snapshot.WaitingPod.Key, func(s *snapshot.Snapshot) *[]snapshot.WaitingPod { return &s.WaitingPods })
+		}),
+	}
+}
+
+func waitingPods(list []kube.WaitingPod) []snapshot.WaitingPod {
+	list = slices.DeleteFunc(slices.Clone(list), func(p kube.WaitingPod) bool { return p.Spec.NodeName != "" })
+	return source.Each(list, waitingPod)
+}
+
+func waitingPod(p kube.WaitingPod) snapshot.WaitingPod {
+	out := snapshot.WaitingPod{
+		Namespace: p.Metadata.Namespace, Name: p.Metadata.Name, Created: p.Metadata.CreationTimestamp,
+		Selector: p.Spec.NodeSelector, Gated: len(p.Spec.SchedulingGates) > 0,
+	}
+	for _, o := range p.Metadata.OwnerReferences {
+		if o.Controller {
+			out.Owner = o.Kind + " " + o.Name
+		}
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == "PodScheduled" {
+			out.Scheduled = snapshot.Condition{Status: c.Status, Reason: c.Reason, Message: c.Message, Since: c.LastTransitionTime}
+		}
+	}
+	if r := p.Spec.Affinity.NodeAffinity.Required; r != nil {
+		out.Terms = source.Each(r.Terms, func(t kube.NodeSelectorTerm) snapshot.NodeTerm {
+			return snapshot.NodeTerm{Labels: source.Each(t.Labels, requirement), Fields: source.Each(t.Fields, requirement)}
+		})
+	}
+	for _, t := range p.Spec.Tolerations {
+		out.Tolerations = append(out.Tolerations, snapshot.Toleration{Key: t.Key, Operator: t.Operator, Value: t.Value, Effect: t.Effect})
+	}
+	for _, v := range p.Spec.Volumes {
+		switch {
+		case v.PersistentVolumeClaim != nil:
+			out.Claims = append(out.Claims, v.PersistentVolumeClaim.ClaimName)
+		case v.Ephemeral != nil:
+			out.Claims = append(out.Claims, p.Metadata.Name+"-"+v.Name)
+		}
+	}
+	out.Claims = source.Distinct(out.Claims)
+	return out
+}
+
+func requirement(r kube.Requirement) snapshot.Requirement {
+	return snapshot.Requirement{Key: r.Key, Operator: r.Operator, Values: r.Values}
+}
