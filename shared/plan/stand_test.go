@@ -84,7 +84,7 @@ func launchOf(s *snapshot.Snapshot, standing outcome.Standing) []Launch {
 
 // saying is a check that finds what a test wants.
 func saying(id checks.ID, f checks.Finding) []checks.Check {
-	return []checks.Check{{ID: id, Confidence: checks.Certain, Run: func(*snapshot.Snapshot) []checks.Finding { return []checks.Finding{f} }}}
+	return []checks.Check{{ID: id, Confidence: checks.Certain, Run: func(*checks.View) []checks.Finding { return []checks.Finding{f} }}}
 }
 
 // wordsAreWhole holds what all words of a plan must be.
