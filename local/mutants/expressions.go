@@ -20,7 +20,8 @@ func (w *writer) find() {
 		case *ast.ArrayType:
 			return false
 		case *ast.CallExpr:
-			return !w.calls(n, "log/slog") // no test of behaviour asks for what is logged
+			// No test of behaviour asks for what is logged, and for room that is kept.
+			return !w.calls(n, "log/slog") && !w.keepsRoom(n)
 		case *ast.BinaryExpr:
 			w.binary(n)
 		case *ast.Ident:
@@ -195,8 +196,7 @@ func negated(text string, e ast.Expr) string {
 }
 
 // number makes a whole number one more and one less. A bound that it is compared
-// with by < or > is moved by that operator already; what is only room to be kept
-// makes no difference.
+// with by < or > is moved by that operator already.
 func (w *writer) number(n *ast.BasicLit, stack []ast.Node) {
 	if n.Kind != token.INT {
 		return
@@ -228,7 +228,7 @@ func (w *writer) number(n *ast.BasicLit, stack []ast.Node) {
 			return
 		}
 	case *ast.CallExpr:
-		if f, ok := p.Fun.(*ast.Ident); ok && f.Name == "make" || w.calls(p, "time", "Date") {
+		if w.calls(p, "time", "Date") {
 			return
 		}
 	case *ast.KeyValueExpr:
@@ -369,6 +369,16 @@ func (w *writer) resultsOf(stack []ast.Node) *types.Tuple {
 		return nil
 	}
 	return nil
+}
+
+// keepsRoom tells a make whose sizes are room that is kept: of a map, or of a
+// slice that has a length too.
+func (w *writer) keepsRoom(call *ast.CallExpr) bool {
+	if f, ok := call.Fun.(*ast.Ident); !ok || f.Name != "make" {
+		return false
+	}
+	_, isMap := w.typeOf(call).Underlying().(*types.Map)
+	return isMap || len(call.Args) == 3
 }
 
 // calls tells a call of a function of a package, by the package's path.

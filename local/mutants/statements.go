@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"go/types"
 )
 
 // statement takes away what is done for its effect, and turns steps and jumps.
@@ -149,6 +150,7 @@ func (w *writer) clause(n *ast.CaseClause, stack []ast.Node) {
 			return
 		}
 	}
+	w.listed(n, stack[len(stack)-2])
 	// A break takes from the compiler the certainty that a switch returns.
 	if ends(n.Body) && hasDefault(body) {
 		return
@@ -160,6 +162,34 @@ func (w *writer) clause(n *ast.CaseClause, stack []ast.Node) {
 	id := w.add(n.Pos(), removed, text, "nothing")
 	w.place(n.Body[0]).before = fmt.Sprintf("if mutantOn(%d) { break }\n", id)
 }
+
+// listed leaves each of a case's several texts out.
+func (w *writer) listed(n *ast.CaseClause, parent ast.Node) {
+	s, ok := parent.(*ast.SwitchStmt)
+	if !ok || s.Tag == nil || len(n.List) < 2 {
+		return
+	}
+	t := w.typeOf(s.Tag)
+	basic, ok := t.Underlying().(*types.Basic)
+	if !ok || basic.Info()&types.IsString == 0 {
+		return
+	}
+	name, known := w.typeName(n.Pos(), t)
+	if !known {
+		return
+	}
+	for _, e := range n.List {
+		if !w.isConstant(e) {
+			continue
+		}
+		id := w.add(e.Pos(), element, w.raw(e), "without it")
+		p := w.place(e)
+		p.around = append(p.around, func(text string) string { return fmt.Sprintf("mutantPick[%s](%d, %s, %q)", name, id, text, none) })
+	}
+}
+
+// none is a text that nothing is.
+const none = "\x00none"
 
 func hasDefault(body *ast.BlockStmt) bool {
 	for _, s := range body.List {

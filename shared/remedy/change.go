@@ -1,11 +1,8 @@
 package remedy
 
 import (
-	"errors"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
-	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 )
 
@@ -26,8 +23,7 @@ func empty() Answer { return Answer{Outcome: Uncertain, Message: "the answer hol
 // own where an interface is deleted mean a refusal here.
 func refused(err error) Answer {
 	a := answerOf(err)
-	var api smithy.APIError
-	if errors.As(err, &api) && (a.Outcome == InUse || a.Outcome == NotThere || a.Outcome == WouldDo) {
+	if a.Outcome == InUse || a.Outcome == NotThere || a.Outcome == WouldDo {
 		a.Outcome = Refused
 	}
 	return a
