@@ -121,7 +121,7 @@ func (r *ranking) add(res checks.Result) {
 func (r *ranking) weigh() {
 	waiting := make(map[string]bool, len(r.s.Launches))
 	for _, l := range r.s.Launches {
-		if r.s.Time.Before(l.Due) && !r.ended[l.Instance] {
+		if r.s.Time.Before(l.Due) {
 			waiting[l.Instance] = true
 		}
 	}
