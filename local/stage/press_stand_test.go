@@ -307,3 +307,15 @@ func (r *running) replies(text string) (list []slackstand.Message) {
 	}
 	return list
 }
+
+// saidOnce holds that nothing was said but in the one message.
+func (r *running) saidOnce(ts string) {
+	r.t.Helper()
+	list := slices.DeleteFunc(r.messages(), func(m slackstand.Message) bool { return m.Visible != "" }) // what one person sees
+	if len(list) == 1 && list[0].TS == ts {
+		return
+	}
+	for _, m := range list {
+		r.t.Errorf("%d messages, want the one of %s: %s %s", len(list), ts, m.TS, whole(m))
+	}
+}

@@ -6,12 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"rollcall/local/slackstand"
 	"rollcall/shared/report"
 )
 
@@ -130,16 +128,4 @@ func (r *running) finishes(ts, before string, but ...string) {
 	r.until("the proof", func() bool { return r.incident().State == report.Closed })
 	r.saidOnce(ts)
 	r.nothingLost(but...)
-}
-
-// saidOnce holds that nothing was said but in the one message.
-func (r *running) saidOnce(ts string) {
-	r.t.Helper()
-	list := slices.DeleteFunc(r.messages(), func(m slackstand.Message) bool { return m.Visible != "" }) // what one person sees
-	if len(list) == 1 && list[0].TS == ts {
-		return
-	}
-	for _, m := range list {
-		r.t.Errorf("%d messages, want the one of %s: %s %s", len(list), ts, m.TS, whole(m))
-	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"github.com/google/go-cmp/cmp"
 	"testing"
 	"time"
 
@@ -94,6 +95,39 @@ func TestTheSamePlanOfAnotherOpening(t *testing.T) {
 	old.Number, old.At = 2, at(11)
 	if d, a := Act(inc, old, may, at(11)); a.Reason != PlanChanged || len(d.Incident.Untold) != len(inc.Untold) {
 		t.Errorf("a button of this opening, for an offer of the first: %+v", a)
+	}
+}
+
+// A press that was a dead letter until its offer's time was over is told so, also
+// where the same plan, or another, is offered by then; and the new one is not
+// approved by it.
+func TestAPressReadAfterItsOfferRanOut(t *testing.T) {
+	old := press(ApprovePlan, 5) // of the offer of minute 2, which ends at 62
+	for name, nat := range map[string]string{"the same plan": "nat-0aa4", "another plan": "nat-0bb5"} {
+		renewed := Propose(proposed(t), proposal("p2", 70, routePlan(nat), plan.Approve), at(70)).Incident
+		if o := renewed.Offers; len(o) != 2 || o[0].State != Expired || o[1].State != Offered {
+			t.Fatalf("%s: %+v", name, o)
+		}
+		d, a := Act(renewed, old, may, at(71))
+		if diff := cmp.Diff(Answer{Reason: PlanExpired, Until: at(62), Remedy: plan.AddNATRoute, State: Expired}, a); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if o := d.Incident.Offers; o[1].State != Offered || len(d.Incident.Untold) != len(renewed.Untold) {
+			t.Errorf("%s: the new offer is %s", name, o[1].State)
+		}
+	}
+	again := Propose(proposed(t), proposal("p2", 70, routePlan("nat-0aa4"), plan.Approve), at(70)).Incident
+	if _, a := Act(again, press(ApprovePlan, 71), may, at(72)); a.Reason != AnswerApproved {
+		t.Errorf("the new offer's own press: %+v", a)
+	}
+	older := press(ApprovePlan, 1)
+	if _, a := Act(again, older, may, at(72)); a.Reason != PlanChanged {
+		t.Errorf("a press before any offer: %+v", a)
+	}
+	again.Opened = at(65) // what ran out was of an earlier opening
+	old.At, old.Number = at(66), 0
+	if _, a := Act(again, old, may, at(72)); a.Reason != PlanChanged {
+		t.Errorf("of an earlier opening: %+v", a)
 	}
 }
 

@@ -94,6 +94,8 @@ func (inc *Incident) propose(p Proposal, now time.Time) Reason {
 	case live == nil:
 	case live.State == Deferred:
 		inc.forget(live)
+	case live.State == Offered && !now.Before(live.Expires):
+		live.State = Expired // and nobody looked until now
 	default:
 		live.State, live.Says = Outdated, "another plan took its place"
 	}

@@ -41,6 +41,18 @@ func (inc *Incident) offered(hash string) *Offer {
 	return nil
 }
 
+// ranOut is the offer that a press was of, if its time is over and the same plan
+// was offered anew since: a press may have been a dead letter meanwhile.
+func (inc *Incident) ranOut(p Press) *Offer {
+	for i := range slices.Backward(inc.Offers) {
+		o := &inc.Offers[i]
+		if o.Hash == p.Plan && o.State == Expired && !o.Made.Before(inc.Opened) && !p.At.Before(o.Made.Truncate(time.Second)) {
+			return o
+		}
+	}
+	return nil
+}
+
 // decided tells why an offer cannot be approved or refused any more.
 func (inc *Incident) decided(o *Offer, p Press, now time.Time) (Answer, bool) {
 	a := Answer{Remedy: o.Plan.Remedy, State: o.State}
@@ -59,6 +71,9 @@ func (inc *Incident) decided(o *Offer, p Press, now time.Time) (Answer, bool) {
 		// The button was of an earlier offer of it, or the offer is of an earlier
 		// opening, which remediate does not look at.
 		a.Reason = PlanChanged
+		if ran := inc.ranOut(p); ran != nil {
+			a.Reason, a.State, a.Until = PlanExpired, ran.State, ran.Expires
+		}
 	case p.Action == ApprovePlan && inc.State == Cleared && o.Plan.Remedy != plan.ReplaceInstance:
 		a.Reason = CauseIsGone
 	default:
