@@ -32,6 +32,13 @@ const (
 	// (CloudWatch, "Limits that apply to alarms based on metric math
 	// expressions": 10, which cannot be raised). Each is billed as an alarm.
 	mathMetrics = 10
+	// fillPeriods is of how many periods one must reach the threshold where an
+	// expression fills: if the newest figure comes late, FILL puts its value there,
+	// which can leave the alarm stuck in OK; "you can work around this by using an M
+	// out of N alarm" (CloudWatch, "Using math expressions", FILL). What it makes of a
+	// metric that never had a figure is not said; either way nothing rings, as what
+	// is missing does not count.
+	fillPeriods = 3
 )
 
 // alarms are few, and each says what to do. None rings when it is made, nor on
@@ -51,11 +58,14 @@ func newAlarms(stack awscdk.Stack, chosen settings.Settings) alarms {
 	return a
 }
 
-// newTopic makes a topic without a key of its own. SNS encrypts what it stores
-// on its disks by default (Security Hub, control SNS.1, retired for that reason
-// in April 2024), and an alarm's text holds no secret; a key would be the
-// largest part of a small bill, growing with each rotation. Who wants one gives
-// a topic: CloudWatch needs a right to its key.
+// newTopic makes a topic without a key of its own: "By default, SNS stores messages
+// and files using disk encryption" (Security Hub user guide, control SNS.1, which
+// wants a KMS key all the same; it left the standard FSBP in April 2024, and is in
+// NIST SP 800-53). An alarm's text holds no secret, and a key would be the largest
+// part of a small bill, growing with each rotation. Who wants one gives a topic:
+// CloudWatch publishes to it if the key is a customer's, whose policy allows
+// cloudwatch.amazonaws.com kms:GenerateDataKey* and kms:Decrypt (SNS developer
+// guide, "Key management", compatibility of event sources with encrypted topics).
 func newTopic(stack awscdk.Stack, chosen settings.Settings) string {
 	topic := awssns.NewTopic(stack, jsii.String("AlarmTopic"), &awssns.TopicProps{
 		DisplayName: jsii.String(chosen.StackName + " alarms"),
@@ -86,8 +96,13 @@ func countCrashes(scope constructs.Construct, logs awslogs.LogGroup, chosen sett
 	awslogs.NewCfnMetricFilter(scope, jsii.String("Crashes"), &awslogs.CfnMetricFilterProps{
 		LogGroupName: logs.LogGroupName(),
 		// "… Task timed out after 60.00 seconds"; "RequestId: … Error: Runtime
-		// exited with error: signal: killed" (Lambda, "Troubleshoot execution").
-		FilterPattern: jsii.String(`?"Task timed out after" ?"Runtime exited"`),
+		// exited with error: signal: killed"; "REPORT … Error Type:
+		// Runtime.OutOfMemory" (samples and sources: platformLines in the test).
+		// Any of them counts: ?"…" is OR, and what is not alphanumeric stands in
+		// quotes (CloudWatch Logs, "Filter pattern syntax for metric filters").
+		// Lambda writes these lines in the log format Text, which the functions
+		// have (function.go); in JSON it writes platform.report instead.
+		FilterPattern: jsii.String(`?"Task timed out after" ?"Runtime exited" ?"Runtime.OutOfMemory"`),
 		MetricTransformations: []any{&awslogs.CfnMetricFilter_MetricTransformationProperty{
 			MetricNamespace: jsii.String(run.StackNamespace(chosen.Prefix())),
 			MetricName:      jsii.String(run.Failures),
@@ -169,7 +184,7 @@ func (a alarms) deadLetters(failed awssqs.Queue, functions []function) {
 			description: fmt.Sprintf("Something was put aside: messages in a queue %[1]s-…-dead (tried too often, or unreadable), or events in %[1]s-failed (they did not reach a function, or it failed on them). Meanwhile: it is not done; it is kept for 14 days. "+
 				"Do: make redrive shows which; read the log of the function, and the messages (those in %[1]s-failed name the rule or the function, and the error); mend the cause, then make redrive MOVE=1 puts messages back; what matters in %[1]s-failed is sent again by hand, and the rest purged.", a.prefix),
 			figures: figures, expression: "SUM([" + strings.Join(parts, ",") + "])",
-			threshold: 1, datapoints: 1, periods: 1,
+			threshold: 1, datapoints: 1, periods: fillPeriods,
 		})
 	}
 }
@@ -199,7 +214,7 @@ func (a alarms) late(functions []function) {
 		description: fmt.Sprintf("Messages wait for longer than they should in one of the queues %s. Meanwhile: launches are looked at, or said, late; nothing is lost for a day. "+
 			"Do: find the queue (SQS, ApproximateAgeOfOldestMessage by queue), then why its function does not read it: its log, and Lambda, Throttles by function (the account's concurrency may be used up: ask for a higher quota).", strings.Join(names, ", ")),
 		figures: figures, expression: "MAX([" + strings.Join(parts, ",") + "])",
-		threshold: 1, datapoints: 1, periods: 1,
+		threshold: 1, datapoints: 1, periods: fillPeriods,
 	})
 }
 

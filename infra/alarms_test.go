@@ -46,12 +46,23 @@ func metricsOf(a resource) map[string]string {
 // part is an element of our expressions: FILL(m1,0) or FILL(m1,0)/600.
 var part = regexp.MustCompile(`^FILL\((m\d+),0\)(?:/(\d+))?$`)
 
+// cloudWatch is what its documentation leaves open, or says that may be.
+type cloudWatch struct {
+	// late is by how many periods figures come too late: "you can encounter an
+	// issue if your metrics are being published with a slight delay, and the most
+	// recent minute never has data" (CloudWatch, "Using math expressions", FILL).
+	late int
+	// emptyStays leaves a metric that never had a figure as it is. Whether FILL
+	// makes a series of nothing at all is not said there.
+	emptyStays bool
+}
+
 // at is the figure that an alarm looks at in a period, NaN for none.
-func at(t *testing.T, a resource, data series, period int) float64 {
+func (c cloudWatch) at(t *testing.T, a resource, data series, period int) float64 {
 	t.Helper()
 	metrics := metricsOf(a)
 	of := func(id string) float64 {
-		if list, ok := data[metrics[id]]; ok {
+		if list, ok := data[metrics[id]]; ok && period >= 0 {
 			return list[period]
 		}
 		return math.NaN()
@@ -69,12 +80,16 @@ func at(t *testing.T, a resource, data series, period int) float64 {
 	if !ok || function != "SUM" && function != "MAX" {
 		t.Fatalf("%s: the expression %q is not understood", a.id, expression)
 	}
-	result := 0.0
+	result, filled := 0.0, false
 	for _, text := range regexp.MustCompile(`,FILL`).Split(list, -1) {
 		m := part.FindStringSubmatch("FILL" + strings.TrimPrefix(text, "FILL"))
 		if m == nil || metrics[m[1]] == "" {
 			t.Fatalf("%s: %q in %q is not understood", a.id, text, expression)
 		}
+		if data[metrics[m[1]]] == nil && c.emptyStays {
+			continue
+		}
+		filled = true
 		x := of(m[1])
 		if math.IsNaN(x) {
 			x = 0
@@ -89,6 +104,9 @@ func at(t *testing.T, a resource, data series, period int) float64 {
 			result = max(result, x)
 		}
 	}
+	if !filled {
+		return math.NaN()
+	}
 	return result
 }
 
@@ -96,7 +114,7 @@ func at(t *testing.T, a resource, data series, period int) float64 {
 // new alarm is in INSUFFICIENT_DATA; actions are of transitions (CloudWatch,
 // PutMetricAlarm, AlarmActions and the others: "transitions … from any other
 // state"; "Configuring how CloudWatch alarms treat missing data").
-func rings(t *testing.T, a resource, data series, periods int) (at_ []int) {
+func (c cloudWatch) rings(t *testing.T, a resource, data series, periods int) (at []int) {
 	t.Helper()
 	const insufficient, ok, alarm = "INSUFFICIENT_DATA", "OK", "ALARM"
 	number := func(name string) int { return int(a.Properties[name].(float64)) }
@@ -108,12 +126,11 @@ func rings(t *testing.T, a resource, data series, periods int) (at_ []int) {
 	for p := range periods {
 		breaching, present := 0, 0
 		for i := p - n + 1; i <= p; i++ {
-			x := math.NaN()
-			if i >= 0 {
-				x = at(t, a, data, i)
-			} else if len(metricsOf(a)) > 1 {
-				x = 0 // the expression fills
+			seen := i
+			if i > p-c.late {
+				seen = -1 // not there yet
 			}
+			x := c.at(t, a, data, seen)
 			hit := false
 			switch a.Properties["ComparisonOperator"] {
 			case "GreaterThanOrEqualToThreshold":
@@ -146,11 +163,11 @@ func rings(t *testing.T, a resource, data series, periods int) (at_ []int) {
 			next = insufficient
 		}
 		if next != state && actions[next] {
-			at_ = append(at_, p)
+			at = append(at, p)
 		}
 		state = next
 	}
-	return at_
+	return at
 }
 
 // steady is a figure in each of n periods.
@@ -224,19 +241,32 @@ func TestAlarmsRingForFaultsAlone(t *testing.T) {
 	rang := map[string]bool{}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			var got expected
-			for _, a := range tpl.all(alarmType) {
-				if when := rings(t, a, test.data, periods); len(when) > 0 {
-					if got == nil {
-						got = expected{}
+			for _, c := range []cloudWatch{{}, {emptyStays: true}} {
+				var got expected
+				for _, a := range tpl.all(alarmType) {
+					if when := c.rings(t, a, test.data, periods); len(when) > 0 {
+						if got == nil {
+							got = expected{}
+						}
+						got[a.id], rang[a.id] = when, true
 					}
-					got[a.id], rang[a.id] = when, true
+				}
+				if diff := cmp.Diff(test.want, got); diff != "" {
+					t.Errorf("%+v: alarms and the periods in which they ring (-want +got):\n%s", c, diff)
 				}
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("alarms and the periods in which they ring (-want +got):\n%s", diff)
-			}
 		})
+	}
+	// Those that fill would never ring if they looked at the newest figure alone.
+	for name, from := range map[string]series{
+		"DeadLettersAlarm": with(queue(visible, "rollcall-launches-dead"), 5, 1, 1, 1),
+		"QueuesLateAlarm":  with(queue(age, "rollcall-launches"), 5, 700),
+	} {
+		for late := range 3 {
+			if diff := cmp.Diff([]int{5 + late}, cloudWatch{late: late}.rings(t, tpl.Resources[name], from, periods)); diff != "" {
+				t.Errorf("%s, its figures come %d periods late: it rings (-want +got):\n%s", name, late, diff)
+			}
+		}
 	}
 	for _, a := range tpl.all(alarmType) {
 		if !rang[a.id] {
@@ -306,6 +336,45 @@ func TestAlarms(t *testing.T) {
 	}
 }
 
+// platformLines are Lambda's own lines in the log format Text, as functions in
+// public have logged them, and whether they tell of a process that died: of a
+// timeout, of one that was killed, of an exit, of too little memory
+// (DataDog/datadog-serverless-functions, test_enhanced_lambda_metrics.py; Lambda,
+// "Troubleshoot execution issues"). In the format JSON a timeout is a platform.report
+// with "status":"timeout" alone, and nothing here would count it.
+func platformLines() map[string]bool {
+	const id = "7c9567b5-107b-4a6c-8798-0157ac21db52"
+	return map[string]bool{
+		"2020-06-09T15:02:26.150Z " + id + " Task timed out after 3.00 seconds\n\n":                                                  true,
+		"RequestId: " + id + " Error: Runtime exited with error: signal: killed\nRuntime.ExitError\n":                                true,
+		"RequestId: " + id + " Error: Runtime exited with error: exit status 2\nRuntime.ExitError\n":                                 true,
+		"RequestId: " + id + " Error: Runtime exited without providing a reason\nRuntime.ExitError\n":                                true,
+		"REPORT RequestId: " + id + "\tDuration: 12.34 ms\tBilled Duration: 13 ms\tStatus: error\tError Type: Runtime.OutOfMemory\n": true,
+		"START RequestId: " + id + " Version: $LATEST\n":                                                                             false,
+		"REPORT RequestId: " + id + "\tDuration: 12.34 ms\tBilled Duration: 13 ms\tMemory Size: 256 MB\tMax Memory Used: 60 MB\t\n":  false,
+		`{"time":"2026-11-20T15:00:00Z","level":"ERROR","msg":"not done","error":"context deadline exceeded"}`:                       false,
+	}
+}
+
+// term is one of a pattern's: ?"…", any of which counts. What else there may be in a
+// pattern is not used (CloudWatch Logs, "Filter pattern syntax for metric filters":
+// ?term is OR, what is not alphanumeric stands in quotes, case counts).
+var term = regexp.MustCompile(`^\?"([^"]+)" ?`)
+
+func filtered(t *testing.T, pattern, line string) bool {
+	t.Helper()
+	counts := false
+	for pattern != "" {
+		m := term.FindStringSubmatch(pattern)
+		if m == nil {
+			t.Fatalf("the pattern %q is not understood", pattern)
+		}
+		counts = counts || strings.Contains(line, m[1])
+		pattern = pattern[len(m[0]):]
+	}
+	return counts
+}
+
 // Who cannot say that it failed is counted by Lambda's own line.
 func TestCrashesAreCounted(t *testing.T) {
 	tpl := theTemplate(t)
@@ -316,9 +385,9 @@ func TestCrashesAreCounted(t *testing.T) {
 		if diff := cmp.Diff(want, get(f.Properties, "MetricTransformations", 0)); diff != "" {
 			t.Errorf("%s (-want +got); a default value would be paid for in every hour:\n%s", f.id, diff)
 		}
-		for _, line := range []string{"Task timed out after", "Runtime exited"} {
-			if !strings.Contains(flat(f.Properties["FilterPattern"]), `?"`+line+`"`) {
-				t.Errorf("%s does not count %q", f.id, line)
+		for line, counts := range platformLines() {
+			if got := filtered(t, flat(f.Properties["FilterPattern"]), line); got != counts {
+				t.Errorf("%s counts %q: %t, want %t", f.id, line, got, counts)
 			}
 		}
 	}

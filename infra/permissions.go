@@ -192,9 +192,10 @@ func grantStatements(grants []fn.Grant, r resources) ([]statement, error) {
 					sid:       own.sid,
 					actions:   []string{"kms:Decrypt"},
 					resources: []string{s.key},
-					// Secrets Manager encrypts each secret with its own ARN as the context
-					// (docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html):
-					// the key may be other secrets' too.
+					// Secrets Manager decrypts with the context {"SecretARN": the secret's whole
+					// ARN, "SecretVersionId": …}, and through it alone
+					// (docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html,
+					// "Secrets Manager encryption context"): the key may be other secrets' too.
 					conditions: map[string]map[string][]string{"StringEquals": {
 						"kms:ViaService": {s.service}, "kms:EncryptionContext:SecretARN": {s.arn},
 					}},
