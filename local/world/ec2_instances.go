@@ -207,8 +207,12 @@ func (s EC2) DescribeInstanceAttribute(in *ec2.DescribeInstanceAttributeInput) (
 	out := &ec2.DescribeInstanceAttributeOutput{InstanceId: in.InstanceId}
 	switch in.Attribute {
 	case ec2types.InstanceAttributeNameUserData:
-		// What EC2 answers of an instance that has ended is not documented. This is
-		// the unkindest: an empty one, as of an instance that never had any.
+		// What EC2 answers of an instance that has ended is not documented (botocore's
+		// model, ec2/2016-11-15, DescribeInstanceAttribute). That it stops telling some
+		// attributes is known (sourceDestCheck: ansible/ansible-modules-extras, pull
+		// request 1196), and readers take both an answer without a value and
+		// InvalidInstanceID.NotFound (prowler, providers/aws/services/ec2). This is the
+		// unkindest: an empty one, as of an instance that never had any.
 		out.UserData = &ec2types.AttributeValue{}
 		if data, ok := s.w.userData[id]; ok && v.State.Name != ec2types.InstanceStateNameTerminated {
 			out.UserData.Value = aws.String(data)

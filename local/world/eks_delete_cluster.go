@@ -16,7 +16,9 @@ const deleteClusterTime = 4 * time.Minute
 // DeleteCluster deletes a cluster that has no nodegroups any more. While that
 // lasts it is listed and described as DELETING; then it is not found (EKS API
 // reference, DeleteCluster: "If your cluster has managed node groups … you must
-// delete those first", ResourceInUseException).
+// delete those first", ResourceInUseException; botocore's waiter ClusterDeleted,
+// eks/2017-11-01, waits while DescribeCluster says neither ACTIVE, CREATING nor
+// PENDING, until ResourceNotFoundException, which its model gives the status 404).
 func (s EKS) DeleteCluster(in *eks.DeleteClusterInput) (*eks.DeleteClusterOutput, error) {
 	defer s.w.enter()()
 	c, err := s.w.eksCluster(in.Name)

@@ -38,6 +38,8 @@ var ErrNoCluster = errors.New("EKS has no cluster of this name in this region")
 
 func readCluster(ctx context.Context, api Clusters, name string) (snapshot.Cluster, error) {
 	out, err := api.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(name)})
+	// "No cluster found for name: …": what the waiter ClusterDeleted of AWS's SDKs
+	// takes for the end of a cluster. One that is being deleted is still described.
 	var missing *types.ResourceNotFoundException
 	if errors.As(err, &missing) {
 		return snapshot.Cluster{}, fmt.Errorf("cluster %s: %w", name, ErrNoCluster)

@@ -19,7 +19,14 @@ type Payload struct {
 	// channel of Slack Connect it may be another company's, in which the id of a user
 	// may be another person's. Whose is whose, the app's own token tells (auth.test);
 	// the payload's field "enterprise" is of the installation and says nothing of the
-	// person (slackapi/bolt-python, slack_bolt/request/internals.py).
+	// person (slackapi/bolt-python, commit a2f21ae, slack_bolt/request/internals.py,
+	// extract_enterprise_id). user.team_id "will report an enterprise organization ID
+	// … when using an Enterprise organization", and team is "the workspace the Block
+	// Kit interaction originated from", with enterprise_id where it is of one
+	// (docs.slack.dev/reference/interaction-payloads/block_suggestion-payload); for an
+	// app installed in a whole organization team can be null (bolt-python,
+	// extract_team_id). What a guest's payload holds is written nowhere: who cannot be
+	// placed by these is foreign.
 	User, Name, Home, Enterprise string
 	// Channel and TS are the message's, Thread that of the message above it.
 	Channel, TS, Thread string

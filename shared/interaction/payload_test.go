@@ -120,6 +120,8 @@ func TestWhereWhoPressedIsFrom(t *testing.T) {
 		"of our organization":                  {[]string{team, team + ofGrid, `"enterprise": null`, grid}, "T0ACME0001", "E0ACME0001"},
 		"of another workspace of it":           {[]string{user, other(user), team, other(team) + ofGrid, `"enterprise": null`, grid}, "T0OTHER001", "E0ACME0001"},
 		"by the organization's id":             {[]string{user, `"team_id": "E0ACME0001"`}, "E0ACME0001", "E0ACME0001"},
+		"of an app of a whole organization":    {[]string{team, `"team": null, "x": {"id": "T0ACME0001"`, user, `"team_id": "E0ACME0001"`, `"enterprise": null`, grid}, "E0ACME0001", "E0ACME0001"},
+		"a guest of such an app":               {[]string{team, `"team": null, "x": {"id": "T0ACME0001"`, user, other(user), `"enterprise": null`, grid}, "T0OTHER001", ""},
 		"a guest of an app of an organization": {[]string{user, other(user), team, team + ofGrid, `"enterprise": null`, grid}, "T0OTHER001", ""},
 	} {
 		changed := url.Values{"payload": {strings.NewReplacer(test.change...).Replace(payload)}}
