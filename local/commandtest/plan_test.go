@@ -9,6 +9,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
@@ -118,7 +119,7 @@ func TestCommandsOfMessages(t *testing.T) {
 	now := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
 	spared := map[string]bool{}
 	for _, s := range []string{
-		string(report.Open), string(report.Cleared), string(report.Closed), string(report.Offered), string(report.Acted), string(plan.Done), string(plan.Approve),
+		string(incident.Open), string(incident.Cleared), string(incident.Closed), string(incident.Offered), string(incident.Acted), string(plan.Done), string(plan.Approve),
 		string(outcome.Missed), string(outcome.Waiting), string(checks.Certain), "route/no-egress",
 	} {
 		spared[s] = true
@@ -135,22 +136,22 @@ func TestCommandsOfMessages(t *testing.T) {
 	remedies := []plan.Remedy{plan.AddNATRoute, plan.ReplaceInstance, plan.OpenEndpointSecurityGroup, plan.CoverZones, plan.DeleteLeakedInterfaces, plan.CreateAccessEntry}
 	n := 0
 	for _, p := range plans() {
-		for _, state := range []report.State{report.Open, report.Cleared, report.Closed} {
-			for _, of := range []report.OfferState{report.Offered, report.Acted} {
+		for _, state := range []incident.State{incident.Open, incident.Cleared, incident.Closed} {
+			for _, of := range []incident.OfferState{incident.Offered, incident.Acted} {
 				p.Region, p.Cluster, p.Remedy = region, "prod", remedies[n%len(remedies)]
-				inc := report.Incident{
+				inc := incident.Incident{
 					Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0a"}, Format: report.Format, Account: account, Region: region, Partition: "aws",
 					State: state, Number: 1, Began: now.Add(-time.Hour), Opened: now.Add(-time.Hour), Cleared: now.Add(-time.Minute), Changed: now, Seen: now, Affected: 1,
 					Cause:    diagnose.Cause{Check: "route/no-egress", Confidence: checks.Certain, Resource: "rtb-0a", Covers: []string{"subnet-0a"}, Title: "subnet-0a has no way out"},
-					Launches: []report.Launch{{Instance: "i-0a", Group: "g", Nodegroup: "n", Started: now.Add(-time.Hour), Standing: outcome.Missed}},
-					Offers:   []report.Offer{{Plan: p, Hash: p.Hash(), Policy: plan.Approve, State: of, Made: now, Expires: now.Add(time.Hour), Deed: &plan.Deed{Plan: p, Result: plan.Done, Ended: now}}},
+					Launches: []report.Launch{{Instance: "i-0a", Group: "g", Nodegroup: "n", Started: now.Add(-time.Hour), Status: outcome.Missed}},
+					Offers:   []incident.Offer{{Plan: p, Hash: p.Hash(), Policy: plan.Approve, State: of, Made: now, Expires: now.Add(time.Hour), Deed: &plan.Deed{Plan: p, Result: plan.Done, Ended: now}}},
 				}
 				bad := shadowOf(inc, hostile)
 				// A check makes its command of poisoned texts by the builder.
 				bad.Cause.Fix = checks.Fix{Text: hostile("Look."), Command: shell.All(shell.Command("kubectl", "describe", "csr", "--", hostile("csr-x")), shell.Each([]string{hostile("eni-0a")}, "aws", "ec2", "delete-network-interface"))}
 				for _, o := range []slack.Options{{}, {Actions: true, Now: now}} {
 					lines := pasted(t, slack.Render(bad, o).Blocks)
-					lines = append(lines, pasted(t, slack.RenderNote(bad, report.Note{ID: "n", At: now, Reason: report.IsProposed, Offer: &bad.Offers[0]}).Blocks)...)
+					lines = append(lines, pasted(t, slack.RenderNote(bad, incident.Note{ID: "n", At: now, Reason: incident.IsProposed, Offer: &bad.Offers[0]}).Blocks)...)
 					for _, line := range lines {
 						n++
 						if calls, err := parsed(line); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/incident/correlate"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 )
@@ -60,7 +61,7 @@ func standing(seen []report.Observation, cluster string) map[string]report.Launc
 // that have all joined: what kept them from it is over.
 func incident(o report.Observation, c diagnose.Cause, launches map[string]report.Launch) (Incident, bool) {
 	instances := slices.DeleteFunc(slices.Clone(c.Instances), func(id string) bool {
-		return launches[id].Standing == outcome.Joined
+		return launches[id].Status == outcome.Joined
 	})
 	if len(c.Instances) > 0 && len(instances) == 0 && c.Confidence != checks.Advice {
 		return Incident{}, false
@@ -160,7 +161,7 @@ func (r *Result) hideUnready(launches func(cluster string) map[string]report.Lau
 		explained := map[string]bool{}
 		for k, o := range r.Incidents {
 			for _, id := range i.Instances {
-				if o.Cluster == i.Cluster && report.ExplainsUnready(o.cause(), i.cause(), stands[id].Subnet) {
+				if o.Cluster == i.Cluster && correlate.ExplainsUnready(o.cause(), i.cause(), stands[id].Subnet) {
 					by[k] = append(by[k], id)
 					explained[id] = true
 				}

@@ -59,7 +59,7 @@ func ofInstances() []string {
 func gone(launches map[string]report.Launch) []report.Launch {
 	var all []report.Launch
 	for _, l := range launches {
-		if l.Standing == outcome.Gone {
+		if l.Status == outcome.Gone {
 			all = append(all, l)
 		}
 	}
@@ -116,7 +116,7 @@ func items(ids []string) []string {
 func absentOf(launches map[string]report.Launch, at time.Time) []report.Launch {
 	var all []report.Launch
 	for _, l := range launches {
-		switch l.Standing {
+		switch l.Status {
 		case outcome.Missed, outcome.GivenUp:
 			all = append(all, l)
 		case outcome.Waiting:

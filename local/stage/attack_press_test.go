@@ -15,6 +15,8 @@ import (
 
 	"rollcall/local/slackstand"
 	"rollcall/local/template"
+	"rollcall/shared/incident"
+
 	"rollcall/shared/bus"
 	"rollcall/shared/report"
 )
@@ -67,11 +69,11 @@ func TestNoOtherRoleCanPress(t *testing.T) {
 		return n > 0 && r.refusedPresses() == sent
 	}
 	r.until("all are refused", refused)
-	if o := r.offer(); o.State != report.Offered || len(r.acts()) > 0 || len(r.toldAlone(OnCall)) > 0 {
+	if o := r.offer(); o.State != incident.Offered || len(r.acts()) > 0 || len(r.toldAlone(OnCall)) > 0 {
 		t.Errorf("the offer is %s, audited %+v, told %q", o.State, r.acts(), r.toldAlone(OnCall))
 	}
 	r.untouched("forged", before)
-	r.answers("a real press", Lead, report.AnswerApproved, func() { r.press(Lead) })
+	r.answers("a real press", Lead, incident.AnswerApproved, func() { r.press(Lead) })
 	r.until("what was done", r.replied("Done"))
 	r.doneOnce(before, Lead)
 }
@@ -156,7 +158,7 @@ func TestAGuestOfTheChannelDoesNothing(t *testing.T) {
 			t.Errorf("the guest is told %q", text)
 		}
 	}
-	if inc := r.incident(); inc.Ack != nil || inc.Mute != nil || !inc.Asked.IsZero() || r.offer().State != report.Offered {
+	if inc := r.incident(); inc.Ack != nil || inc.Mute != nil || !inc.Asked.IsZero() || r.offer().State != incident.Offered {
 		t.Errorf("after the guest: %+v %+v, asked %s, the offer is %s", inc.Ack, inc.Mute, inc.Asked, r.offer().State)
 	}
 	r.untouched("the guest", before)

@@ -59,9 +59,9 @@ func (r *running) changes() (list []string) {
 }
 
 // trail is what the incident knows of CloudTrail.
-func (r *running) trail() *report.Trail {
+func (r *running) trail() *report.RecentChanges {
 	if i := r.incidents(); len(i) == 1 {
-		return i[0].Trail
+		return i[0].RecentChanges
 	}
 	return nil
 }

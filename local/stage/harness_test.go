@@ -18,7 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"rollcall/local/slackstand"
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
+
 	"rollcall/shared/state"
 )
 
@@ -193,7 +194,7 @@ func whole(m slackstand.Message) string {
 }
 
 // incidents are the incidents of the workshop's cluster.
-func (r *running) incidents() []report.Incident {
+func (r *running) incidents() []incident.Incident {
 	r.t.Helper()
 	store := state.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
 	list, err := store.Incidents(context.Background(), "eks-workshop")

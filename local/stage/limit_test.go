@@ -12,8 +12,8 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/shared/config"
+	"rollcall/shared/incident"
 	"rollcall/shared/plan"
-	"rollcall/shared/report"
 )
 
 // perHour is the limit of the test.
@@ -44,16 +44,16 @@ func TestTheLimitIsWaitedFor(t *testing.T) {
 	r.until("that the rest waits is said", r.replied("What is left to do waits for the limit of an hour. Next try "))
 	r.until("a node has joined", func() bool { return len(r.incident().Joins) > 0 || r.incident().Proof != nil })
 	r.pass(12 * time.Minute)
-	if i := r.incident(); i.State != report.Cleared || !i.Replacing() {
+	if i := r.incident(); i.State != incident.Cleared || !i.Replacing() {
 		t.Errorf("while four wait the incident is %s", i.State)
 	}
 	r.until("all are replaced", func() bool {
 		now := r.alive()
 		return !slices.ContainsFunc(stuck, func(id string) bool { return slices.Contains(now, id) })
 	})
-	r.until("the end", func() bool { return r.incident().State == report.Closed })
-	if i := r.incident(); i.Ending != report.Proved {
-		t.Errorf("it ended as %s", i.Ending)
+	r.until("the end", func() bool { return r.incident().State == incident.Closed })
+	if i := r.incident(); i.Resolution != incident.Proved {
+		t.Errorf("it ended as %s", i.Resolution)
 	}
 	r.withinTheLimit(stuck)
 	r.nothingLost()

@@ -12,8 +12,9 @@ import (
 
 	"rollcall/local/router"
 	"rollcall/local/slackstand"
+	"rollcall/shared/incident"
+
 	"rollcall/shared/nodegroup"
-	"rollcall/shared/report"
 )
 
 // story is what a world must tell.
@@ -180,8 +181,8 @@ func (r *running) endings() []string {
 			continue // never said: it passed by itself
 		}
 		resource := uuid.ReplaceAllString(i.Key.Resource, "")
-		how := string(i.Ending)
-		if i.State != report.Closed {
+		how := string(i.Resolution)
+		if i.State != incident.Closed {
 			how = string(i.State)
 		}
 		if i.Number > 1 {

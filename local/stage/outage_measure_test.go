@@ -11,7 +11,8 @@ import (
 
 	"rollcall/local/lambdaruntime"
 	"rollcall/local/slackstand"
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
+
 	"rollcall/shared/state"
 )
 
@@ -137,8 +138,8 @@ func (r *running) unsaid(clusters int) (open, n int) {
 		}
 		open += len(list)
 		for _, inc := range list {
-			note := slices.ContainsFunc(inc.Said.Notes, func(n report.Note) bool { return n.TS == "" })
-			if inc.Number > 0 && (inc.Said.TS == "" || inc.Said.Behind || note) {
+			note := slices.ContainsFunc(inc.Delivery.Notes, func(n incident.Note) bool { return n.TS == "" })
+			if inc.Number > 0 && (inc.Delivery.TS == "" || inc.Delivery.Dirty || note) {
 				n++
 			}
 		}

@@ -88,13 +88,13 @@ func (s outageScript) observed(start time.Time, l look) report.Observation {
 			o.Diagnosis.Passed = append(o.Diagnosis.Passed, diagnose.Passed{Check: "route/no-egress", Covers: []string{b.subnet}})
 			continue
 		}
-		launch := report.Launch{Instance: b.instance, Nodegroup: "workers", Group: "eks-workers", Subnet: b.subnet, Zone: "us-west-2a", Type: "m5.large", Started: start.Add(b.begins), Standing: report.Waiting}
+		launch := report.Launch{Instance: b.instance, Nodegroup: "workers", Group: "eks-workers", Subnet: b.subnet, Zone: "us-west-2a", Type: "m5.large", Started: start.Add(b.begins), Status: report.Waiting}
 		since := b.begins
 		if l.at >= b.back {
 			launch.Instance, launch.Started, since = "i-b"+b.instance[3:], start.Add(b.back), b.back
 		}
 		if l.at >= since+outageSweep {
-			launch.Standing = report.Missed
+			launch.Status = report.Missed
 		}
 		o.Launches = append(o.Launches, launch)
 		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{

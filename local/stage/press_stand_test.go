@@ -16,6 +16,8 @@ import (
 
 	"rollcall/local/lambdaruntime"
 	"rollcall/local/slackstand"
+	"rollcall/shared/incident"
+
 	"rollcall/shared/config"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
@@ -42,7 +44,7 @@ func approvable(o *Options) {
 func (r *running) offeredRoute() slack.Value {
 	r.t.Helper()
 	r.scale(1, 1)
-	r.until("the offer", func() bool { return r.offer().State == report.Offered && r.button() != "" })
+	r.until("the offer", func() bool { return r.offer().State == incident.Offered && r.button() != "" })
 	v, err := slack.ParseValue(r.button())
 	if err != nil || v.Plan != r.offer().Hash {
 		r.t.Fatalf("the button has %+v, the offer %s: %v", v, r.offer().Hash, err)
@@ -51,22 +53,22 @@ func (r *running) offeredRoute() slack.Value {
 }
 
 // incident is the route's.
-func (r *running) incident() report.Incident {
+func (r *running) incident() incident.Incident {
 	r.t.Helper()
 	list := r.incidents()
-	if i := slices.IndexFunc(list, func(i report.Incident) bool { return i.Key.Resource == table }); i >= 0 {
+	if i := slices.IndexFunc(list, func(i incident.Incident) bool { return i.Key.Resource == table }); i >= 0 {
 		return list[i]
 	}
-	return report.Incident{}
+	return incident.Incident{}
 }
 
 // offer is the newest of the incident.
-func (r *running) offer() report.Offer {
+func (r *running) offer() incident.Offer {
 	r.t.Helper()
 	if list := r.incident().Offers; len(list) > 0 {
 		return list[len(list)-1]
 	}
-	return report.Offer{}
+	return incident.Offer{}
 }
 
 // button is the value of the button that approves; empty where there is none.
@@ -127,13 +129,13 @@ func (r *running) sign(user string, v slack.Value, ts string) {
 }
 
 // acts are the audit records of presses on approve, oldest first.
-func (r *running) acts() []report.ActRecord {
+func (r *running) acts() []incident.ActRecord {
 	r.t.Helper()
 	list, err := r.memory().Acts(context.Background(), "eks-workshop", r.Clock.Now().Add(-24*time.Hour))
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return slices.DeleteFunc(list, func(a report.ActRecord) bool { return a.Action != report.ApprovePlan })
+	return slices.DeleteFunc(list, func(a incident.ActRecord) bool { return a.Action != report.ApprovePlan })
 }
 
 func (r *running) memory() *state.Store {
@@ -152,7 +154,7 @@ func (r *running) toldAlone(user string) (texts []string) {
 
 // answers holds that a press leaves exactly one audit record, with this reason,
 // that the person is told so, and nobody else.
-func (r *running) answers(what, user string, want report.AnswerReason, press func()) report.ActRecord {
+func (r *running) answers(what, user string, want incident.AnswerReason, press func()) incident.ActRecord {
 	r.t.Helper()
 	acts, told, all := len(r.acts()), len(r.toldAlone(user)), r.ephemerals()
 	press()
@@ -163,7 +165,7 @@ func (r *running) answers(what, user string, want report.AnswerReason, press fun
 		r.t.Errorf("%s: recorded %+v, want one by %s, %s", what, list[acts:], user, want)
 	}
 	texts := r.toldAlone(user)
-	if len(texts) != told+1 || r.ephemerals() != all+1 || !(report.Answer{Reason: want}).Done() && !strings.HasPrefix(texts[len(texts)-1], "Nothing was done.") {
+	if len(texts) != told+1 || r.ephemerals() != all+1 || !(incident.Answer{Reason: want}).Done() && !strings.HasPrefix(texts[len(texts)-1], "Nothing was done.") {
 		r.t.Errorf("%s: %s is told %q, and %d answers went out", what, user, texts[told:], r.ephemerals()-all)
 	}
 	for _, m := range r.messages() {

@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
 	"rollcall/local/slackstand"
+	"rollcall/shared/incident"
+
 	"rollcall/shared/config"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
@@ -37,15 +39,15 @@ func TestWrongPressesChangeNothing(t *testing.T) {
 	foreign.Key.Resource = "rtb-0fff0000000000001"
 	for _, test := range []struct {
 		what, user string
-		want       report.AnswerReason
+		want       incident.AnswerReason
 		press      func()
 	}{
-		{"somebody who may not, on the page", Dev, report.NotAllowed, func() { r.press(Dev) }},
-		{"somebody who may not, with a wrong plan", Dev, report.NotAllowed, func() { r.sign(Dev, plotted, ts) }},
-		{"a plan that there is not", OnCall, report.NoSuchPlan, func() { r.sign(OnCall, plotted, ts) }},
-		{"the plan with another gateway", OnCall, report.NoSuchPlan, func() { r.sign(OnCall, elsewhere, ts) }},
-		{"the plan at another table", OnCall, report.IncidentNotFound, func() { r.sign(OnCall, foreign, ts) }},
-		{"the button in another message", OnCall, report.EarlierOpening, func() { r.sign(OnCall, good, "1500000000.000100") }},
+		{"somebody who may not, on the page", Dev, incident.NotAllowed, func() { r.press(Dev) }},
+		{"somebody who may not, with a wrong plan", Dev, incident.NotAllowed, func() { r.sign(Dev, plotted, ts) }},
+		{"a plan that there is not", OnCall, incident.NoSuchPlan, func() { r.sign(OnCall, plotted, ts) }},
+		{"the plan with another gateway", OnCall, incident.NoSuchPlan, func() { r.sign(OnCall, elsewhere, ts) }},
+		{"the plan at another table", OnCall, incident.IncidentNotFound, func() { r.sign(OnCall, foreign, ts) }},
+		{"the button in another message", OnCall, incident.EarlierOpening, func() { r.sign(OnCall, good, "1500000000.000100") }},
 	} {
 		r.answers(test.what, test.user, test.want, test.press)
 		r.untouched(test.what, before)
@@ -53,26 +55,26 @@ func TestWrongPressesChangeNothing(t *testing.T) {
 	for what, p := range map[string]plan.Plan{"forged": r.offer().Plan, "forged, with another gateway": other} {
 		r.forge(woken.so, approvalOf(t, r.incident(), p))
 		r.untouched(what, before)
-		if o := r.offer(); o.State != report.Offered || o.Hash != good.Plan {
+		if o := r.offer(); o.State != incident.Offered || o.Hash != good.Plan {
 			t.Errorf("%s: the offer is %s of %s: %s; %+v", what, o.State, o.Hash, o.Says, r.incident())
 		}
 	}
 
-	r.answers("a member of the group", Lead, report.AnswerApproved, func() { r.press(Lead) })
+	r.answers("a member of the group", Lead, incident.AnswerApproved, func() { r.press(Lead) })
 	r.until("what was done", r.replied("Done"))
-	r.answers("pressed again", Lead, report.AlreadyDecided, func() { r.sign(Lead, good, ts) })
-	r.answers("pressed by another", OnCall, report.AlreadyDecided, func() { r.sign(OnCall, good, ts) })
+	r.answers("pressed again", Lead, incident.AlreadyDecided, func() { r.sign(Lead, good, ts) })
+	r.answers("pressed by another", OnCall, incident.AlreadyDecided, func() { r.sign(OnCall, good, ts) })
 	r.doneOnce(before, Lead)
 	r.forge(woken.so, approvalOf(t, r.incident(), r.deeds()[0].Plan))
 	r.doneOnce(before, Lead)
 
 	r.replaceLaunches()
-	r.until("the proof", func() bool { return r.incident().State == report.Closed })
-	r.answers("closed", OnCall, report.IncidentClosed, func() { r.sign(OnCall, good, ts) })
+	r.until("the proof", func() bool { return r.incident().State == incident.Closed })
+	r.answers("closed", OnCall, incident.IncidentClosed, func() { r.sign(OnCall, good, ts) })
 	r.withdrawRoute()
 	r.scale(2, 2) // a launch that meets it
-	r.until("it comes back", func() bool { return r.incident().Number == 2 && r.offer().State == report.Offered })
-	r.answers("of the first opening", OnCall, report.EarlierOpening, func() { r.sign(OnCall, good, r.messages()[0].TS) })
+	r.until("it comes back", func() bool { return r.incident().Number == 2 && r.offer().State == incident.Offered })
+	r.answers("of the first opening", OnCall, incident.EarlierOpening, func() { r.sign(OnCall, good, r.messages()[0].TS) })
 	if now := r.routes(); now != before || len(r.wrote()) != 1 || len(r.deeds()) != 1 {
 		t.Errorf("after it came back: routes\n%s\ncalls %q, %d deeds", now, r.wrote(), len(r.deeds()))
 	}
@@ -95,14 +97,14 @@ func TestTwoApproveAtOnce(t *testing.T) {
 	}
 	both.Wait()
 	r.until("both are answered", func() bool { return len(r.acts()) == 2 && len(r.toldAlone(OnCall)) == 1 && len(r.toldAlone(Lead)) == 1 })
-	by, reasons := "", map[report.AnswerReason]int{}
+	by, reasons := "", map[incident.AnswerReason]int{}
 	for _, a := range r.acts() {
 		reasons[a.Answer.Reason]++
-		if a.Answer.Reason == report.AnswerApproved {
+		if a.Answer.Reason == incident.AnswerApproved {
 			by = a.User.ID
 		}
 	}
-	if reasons[report.AnswerApproved] != 1 || reasons[report.AlreadyDecided] != 1 {
+	if reasons[incident.AnswerApproved] != 1 || reasons[incident.AlreadyDecided] != 1 {
 		t.Errorf("answered %v, want one approval and one that is too late", reasons)
 	}
 	r.until("what was done", r.replied("Done"))
@@ -117,8 +119,8 @@ func TestAnApprovalThatComesTooLate(t *testing.T) {
 	r := start(t, "route", approvable, func(o *Options) { o.Settings[string(config.ApprovalTime)] = "10m" })
 	good := r.offeredRoute()
 	before, ts := r.routes(), r.messages()[0].TS
-	r.until("the end of its time", func() bool { return r.offer().State == report.Expired && r.button() == "" })
-	r.answers("expired", OnCall, report.PlanExpired, func() { r.sign(OnCall, good, ts) })
+	r.until("the end of its time", func() bool { return r.offer().State == incident.Expired && r.button() == "" })
+	r.answers("expired", OnCall, incident.PlanExpired, func() { r.sign(OnCall, good, ts) })
 	r.untouched("expired", before)
 	r.nothingLost()
 }
@@ -148,7 +150,7 @@ func TestTheWorldChangedBeforeTheApproval(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := r.routes()
-			r.answers(name, OnCall, report.AnswerApproved, func() { r.press(OnCall) })
+			r.answers(name, OnCall, incident.AnswerApproved, func() { r.press(OnCall) })
 			r.until("that it is not done is said", r.replied("Not done, nothing was changed"))
 			d := r.offer().Deed
 			for _, o := range r.incident().Offers {
@@ -166,14 +168,14 @@ func TestTheWorldChangedBeforeTheApproval(t *testing.T) {
 }
 
 // approvalOf is what report would tell the bus of an approval of p.
-func approvalOf(t *testing.T, inc report.Incident, p plan.Plan) map[string]any {
+func approvalOf(t *testing.T, inc incident.Incident, p plan.Plan) map[string]any {
 	t.Helper()
 	now := inc.Opened.Add(time.Second)
-	body, err := json.Marshal(report.Event{
-		ID: "forged", Format: report.EventFormat, Kind: report.EventApproved, Reason: report.IsApproved, At: now,
+	body, err := json.Marshal(incident.Event{
+		ID: "forged", Format: incident.EventFormat, Kind: incident.EventApproved, Reason: incident.IsApproved, At: now,
 		Partition: inc.Partition, Account: inc.Account, Region: inc.Region, Cluster: inc.Key.Cluster, Check: inc.Key.Check, Resource: inc.Key.Resource,
-		State: report.Open, Number: inc.Number, Opened: inc.Opened, Began: inc.Began,
-		Offer: &report.Offer{Plan: p, Hash: p.Hash(), Policy: plan.Approve, State: report.Approved, Made: now, Expires: now.Add(time.Hour), By: report.User{ID: OnCall}, Decided: now},
+		State: incident.Open, Number: inc.Number, Opened: inc.Opened, Began: inc.Began,
+		Offer: &incident.Offer{Plan: p, Hash: p.Hash(), Policy: plan.Approve, State: incident.Approved, Made: now, Expires: now.Add(time.Hour), By: report.User{ID: OnCall}, Decided: now},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"rollcall/local/queue"
 	"rollcall/local/router"
 	"rollcall/shared/config"
+	"rollcall/shared/incident"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
 )
@@ -147,7 +148,7 @@ func TestPressThatDeadLettered(t *testing.T) {
 	if acts, told := r.acts(), r.toldAlone(Lead); len(acts)+len(told) > 0 {
 		t.Errorf("answered %+v, told %q, and nobody has read it", acts, told)
 	}
-	r.answers("redriven", Lead, report.AnswerApproved, r.redrive)
+	r.answers("redriven", Lead, incident.AnswerApproved, r.redrive)
 	r.until("what was done", r.replied("Done"))
 	r.doneOnce(before, Lead)
 
@@ -158,19 +159,19 @@ func TestPressThatDeadLettered(t *testing.T) {
 	}
 	r.redrive()
 	r.pass(12 * time.Minute) // two sweeps
-	r.answeredOnce(Lead, report.AnswerApproved)
+	r.answeredOnce(Lead, incident.AnswerApproved)
 	r.doneOnce(before, Lead)
 	r.replaceLaunches()
-	r.until("the proof", func() bool { return r.incident().State == report.Closed })
+	r.until("the proof", func() bool { return r.incident().State == incident.Closed })
 	r.copies(got.of(report.PressKind)...)
 	r.redrive()
-	r.answeredOnce(Lead, report.AnswerApproved)
+	r.answeredOnce(Lead, incident.AnswerApproved)
 	r.saidOnce(ts)
 	r.nothingLost("rollcall-failed") // report's own ticks meanwhile
 }
 
 // answeredOnce holds that one press was ruled on, once.
-func (r *running) answeredOnce(user string, want report.AnswerReason) {
+func (r *running) answeredOnce(user string, want incident.AnswerReason) {
 	r.t.Helper()
 	if acts := r.acts(); len(acts) != 1 || acts[0].User.ID != user || acts[0].Answer.Reason != want {
 		r.t.Errorf("recorded %+v, want one press by %s, %s", acts, user, want)
@@ -189,7 +190,7 @@ func TestPressThatExpiredAsADeadLetter(t *testing.T) {
 	r.offeredRoute()
 	before := r.routes()
 	r.givenUp(got, report.PressKind, func() { r.press(Lead) })
-	r.answers("redriven", Lead, report.PlanExpired, r.redrive)
+	r.answers("redriven", Lead, incident.PlanExpired, r.redrive)
 	if told := r.toldAlone(Lead); len(told) != 1 || !strings.Contains(told[0], "could be approved until") {
 		t.Errorf("told %q", told)
 	}
@@ -213,7 +214,7 @@ func TestDeedThatDeadLettered(t *testing.T) {
 	})
 	r.offeredRoute()
 	before, ts := r.routes(), r.messages()[0].TS
-	r.answers("approved", Lead, report.AnswerApproved, func() { r.press(Lead) })
+	r.answers("approved", Lead, incident.AnswerApproved, func() { r.press(Lead) })
 	r.givenUp(got, report.DeedKind, func() {
 		r.until("the deed", func() bool {
 			return len(r.deeds()) == 1 && r.deeds()[0].Result == plan.Done && len(got.of(report.DeedKind)) > 0
@@ -232,11 +233,11 @@ func TestDeedThatDeadLettered(t *testing.T) {
 	r.copies(deeds...)
 	r.redrive()
 	r.replaceLaunches()
-	r.until("the proof", func() bool { return r.incident().State == report.Closed })
+	r.until("the proof", func() bool { return r.incident().State == incident.Closed })
 	r.copies(deeds...)
 	r.redrive()
 	r.doneOnce(before, Lead)
-	r.answeredOnce(Lead, report.AnswerApproved)
+	r.answeredOnce(Lead, incident.AnswerApproved)
 	r.saidOnce(ts)
 	r.nothingLost("rollcall-failed") // report's own ticks meanwhile
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/router"
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
 )
 
 const (
@@ -57,7 +57,7 @@ func TestRouteStory(t *testing.T) {
 	r.repair()
 	r.until("the proof", r.says("joined again after", table+" has 0.0.0.0/0 → "+nat))
 	i := r.incidents()
-	if len(i) != 1 || i[0].State != report.Closed || i[0].Ending != report.Proved || i[0].Proof == nil {
+	if len(i) != 1 || i[0].State != incident.Closed || i[0].Resolution != incident.Proved || i[0].Proof == nil {
 		t.Fatalf("incidents %+v; want one, closed and proved", i)
 	}
 	if i[0].Proof.Ready.Before(i[0].Cleared.Add(-10*time.Minute)) || i[0].Proof.Instance == i[0].Launches[0].Instance {
@@ -196,7 +196,7 @@ func TestDeniedPermissionIsNamed(t *testing.T) {
 	}
 	for _, i := range r.incidents() {
 		for _, v := range i.Verdicts {
-			if v.Found == report.Passing && strings.HasPrefix(string(i.Key.Check), "route/") {
+			if v.Found == incident.Passing && strings.HasPrefix(string(i.Key.Check), "route/") {
 				t.Errorf("%v passed without the route tables", i.Key)
 			}
 		}
@@ -211,7 +211,7 @@ func TestScaleToZeroAndBack(t *testing.T) {
 	r.until("the missed roll call", r.says("1 instance cannot join"))
 	r.scale(0, 1)
 	r.pass(6 * time.Minute)
-	if got := r.incidents(); len(got) != 1 || got[0].State != report.Open {
+	if got := r.incidents(); len(got) != 1 || got[0].State != incident.Open {
 		t.Fatalf("scaled to zero with the cause still there: %s", fmt.Sprint(states(got)))
 	}
 	if _, err := ec2.NewFromConfig(r.AsAdmin()).CreateRoute(context.Background(), &ec2.CreateRouteInput{
@@ -222,13 +222,13 @@ func TestScaleToZeroAndBack(t *testing.T) {
 	r.until("the cause is gone", r.says("cause is gone"))
 	r.scale(1, 1)
 	r.until("the proof", r.says("joined again after"))
-	if diff := cmp.Diff([]report.State{report.Closed}, states(r.incidents())); diff != "" {
+	if diff := cmp.Diff([]incident.State{incident.Closed}, states(r.incidents())); diff != "" {
 		t.Errorf("states (-want +got):\n%s", diff)
 	}
 }
 
-func states(list []report.Incident) []report.State {
-	var out []report.State
+func states(list []incident.Incident) []incident.State {
+	var out []incident.State
 	for _, i := range list {
 		out = append(out, i.State)
 	}

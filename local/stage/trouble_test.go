@@ -105,7 +105,7 @@ func TestWrongSlackTokenLosesNothing(t *testing.T) {
 	}
 	r.until("the incident is kept", func() bool {
 		i := r.incidents()
-		return len(i) == 1 && i[0].Said.TS == ""
+		return len(i) == 1 && i[0].Delivery.TS == ""
 	})
 	secret, _ := r.SecretFor(config.SlackSecretARN)
 	r.Cloud.SetSecret(secret.Name, SlackToken)

@@ -14,8 +14,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/router"
+	"rollcall/shared/incident"
+
 	"rollcall/shared/node/outcome"
-	"rollcall/shared/report"
+
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )
@@ -74,7 +76,7 @@ func TestEveryLaunchHasOneTrueEnd(t *testing.T) {
 	tr.judge(r, history)
 	r.nothingLost()
 	for _, i := range r.incidents() {
-		if i.State != report.Closed && !stands(i) {
+		if i.State != incident.Closed && !stands(i) {
 			t.Errorf("an incident is still open that is not true: %s on %s, %s", i.Key.Check, i.Key.Resource, i.Cause.Title)
 		}
 	}
@@ -82,7 +84,7 @@ func TestEveryLaunchHasOneTrueEnd(t *testing.T) {
 
 // stands tells that an incident is true at the end: the third zone has no way
 // out, there is too little of a type, and EC2 took instances back.
-func stands(i report.Incident) bool {
+func stands(i incident.Incident) bool {
 	switch i.Key.Check {
 	case "route/no-egress":
 		return i.Key.Resource == "rtb-0cd20000000000003"

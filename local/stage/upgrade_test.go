@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/shared/report"
+	"rollcall/local/slackstand"
+	"rollcall/shared/incident"
 )
 
 // ownTemplate is that of the release under test.
@@ -100,7 +101,7 @@ func rollback(t *testing.T, own string, old earlier) {
 	}
 	r.pass(12 * time.Minute) // two sweeps, and the missed roll call
 	now := r.incident()
-	if now.Key != was.Key || now.Number != was.Number || now.State != report.Open || !now.Opened.Equal(was.Opened) || len(now.Offers) < len(was.Offers) {
+	if now.Key != was.Key || now.Number != was.Number || now.State != incident.Open || !now.Opened.Equal(was.Opened) || len(now.Offers) < len(was.Offers) {
 		t.Errorf("the incident was\n%+v\nand the earlier release made of it\n%+v", was, now)
 	}
 	r.saidOnce(said.TS)
@@ -120,12 +121,12 @@ func rollback(t *testing.T, own string, old earlier) {
 // named.
 func (r *running) finishes(ts, before string, but ...string) {
 	r.t.Helper()
-	r.until("the offer", func() bool { return r.offer().State == report.Offered && r.button() != "" })
-	r.answers("a member of the group", Lead, report.AnswerApproved, func() { r.press(Lead) })
+	r.until("the offer", func() bool { return r.offer().State == incident.Offered && r.button() != "" })
+	r.answers("a member of the group", Lead, incident.AnswerApproved, func() { r.press(Lead) })
 	r.until("what was done", r.replied("Done"))
 	r.doneOnce(before, Lead)
 	r.replaceLaunches()
-	r.until("the proof", func() bool { return r.incident().State == report.Closed })
+	r.until("the proof", func() bool { return r.incident().State == incident.Closed })
 	r.saidOnce(ts)
 	r.nothingLost(but...)
 }

@@ -10,9 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/world"
+	"rollcall/shared/incident"
+
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
-	"rollcall/shared/report"
 )
 
 // TestWorlds plays every world through the deployed machinery and holds what
@@ -104,7 +105,7 @@ func said(r *running) []diagnose.Cause {
 		messages[m.TS] = true
 	}
 	for _, i := range r.incidents() {
-		if i.Said.TS != "" && messages[i.Said.TS] {
+		if i.Delivery.TS != "" && messages[i.Delivery.TS] {
 			list = append(list, i.Cause)
 		}
 	}
@@ -143,7 +144,7 @@ func TestHealthyWorldsJoin(t *testing.T) {
 				t.Errorf("%d messages in a healthy world: %s", n, whole(r.messages()[0]))
 			}
 			for _, i := range r.incidents() {
-				if i.State != report.Closed {
+				if i.State != incident.Closed {
 					t.Errorf("incident %v is %s", i.Key, i.State)
 				}
 			}

@@ -28,11 +28,11 @@ func TestChanges(t *testing.T) {
 	key := report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}
 	sent := &lastSent{}
 	q := Queues{Client: sent, Results: "results", Changes: "changes"}
-	if err := q.SendChanges(t.Context(), report.Changes{ID: "1", At: opened, Key: key, Opened: opened, Trail: report.Trail{Changes: []report.Change{{ID: "e", Times: 2}}}}); err != nil {
+	if err := q.SendChanges(t.Context(), report.Changes{ID: "1", At: opened, Key: key, Opened: opened, Found: report.RecentChanges{Changes: []report.Change{{ID: "e", Times: 2}}}}); err != nil {
 		t.Fatal(err)
 	}
 	m, err := report.DecodeMessage([]byte(aws.ToString(sent.in.MessageBody)))
-	if err != nil || m.Changes == nil || m.Cluster() != "prod" || m.Changes.Trail.Changes[0].Times != 2 || aws.ToString(sent.in.MessageGroupId) != "prod" || aws.ToString(sent.in.QueueUrl) != "results" {
+	if err != nil || m.Changes == nil || m.Cluster() != "prod" || m.Changes.Found.Changes[0].Times != 2 || aws.ToString(sent.in.MessageGroupId) != "prod" || aws.ToString(sent.in.QueueUrl) != "results" {
 		t.Errorf("sent %+v: %+v, %v", sent.in, m.Changes, err)
 	}
 	if err := q.LookForChanges(t.Context(), key, opened, 1, opened, 5*time.Minute); err != nil {

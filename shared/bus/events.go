@@ -14,14 +14,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
 )
 
 // Source is the source of Rollcall's events.
 const Source = "rollcall"
 
 // DetailType is the detail-type of a finding event: "Rollcall Incident Opened".
-func DetailType(kind report.EventKind) string { return kind.DetailType() }
+func DetailType(kind incident.EventKind) string { return kind.DetailType() }
 
 // Putter is what telling the bus takes.
 type Putter interface {
@@ -48,7 +48,7 @@ const (
 
 // Tell sends events in their order. An error may come after some were taken;
 // to send them all again does no harm, as each keeps its id.
-func (b *Bus) Tell(ctx context.Context, events []report.Event) error {
+func (b *Bus) Tell(ctx context.Context, events []incident.Event) error {
 	list := make([]types.PutEventsRequestEntry, 0, len(events))
 	for _, e := range events {
 		entry, err := b.entry(e)
@@ -80,7 +80,7 @@ func (b *Bus) send(ctx context.Context, list []types.PutEventsRequestEntry) erro
 	return b.put(ctx, entries)
 }
 
-func (b *Bus) entry(e report.Event) (types.PutEventsRequestEntry, error) {
+func (b *Bus) entry(e incident.Event) (types.PutEventsRequestEntry, error) {
 	detail, err := detail(e)
 	if err != nil {
 		return types.PutEventsRequestEntry{}, fmt.Errorf("event %s: %w", e.ID, err)
@@ -105,7 +105,7 @@ func (b *Bus) pack(detailType string, detail []byte, at time.Time) types.PutEven
 
 // detail is the event as JSON. One that is too large goes without its longest
 // lists: what happened is worth more than every line of evidence.
-func detail(e report.Event) ([]byte, error) {
+func detail(e incident.Event) ([]byte, error) {
 	// The other members of an entry (bus name, source, detail-type, time) take
 	// well under 2 KB.
 	const room = maxBytes - 2<<10

@@ -21,7 +21,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"rollcall/shared/checks"
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
 )
 
 var update = flag.Bool("update", false, "write the samples in events/out anew")
@@ -105,7 +105,7 @@ func TestSamplesAreWhatIsSent(t *testing.T) {
 		t.Fatalf("calls are %v, want one with six events", e.calls)
 	}
 	for i, p := range e.calls[0] {
-		var detail report.Event
+		var detail incident.Event
 		if err := json.Unmarshal([]byte(p.Detail), &detail); err != nil {
 			t.Fatal(err)
 		}
@@ -221,27 +221,27 @@ func TestRefusedEventsAreAnError(t *testing.T) {
 }
 
 func TestCallsStayWithinTheLimits(t *testing.T) {
-	many := make([]report.Event, 0, 25)
+	many := make([]incident.Event, 0, 25)
 	for i := range 25 {
-		many = append(many, report.Event{ID: fmt.Sprint(i), Kind: report.EventChanged})
+		many = append(many, incident.Event{ID: fmt.Sprint(i), Kind: incident.EventChanged})
 	}
-	large := make([]report.Event, 0, 3)
+	large := make([]incident.Event, 0, 3)
 	for i := range 3 {
-		large = append(large, report.Event{ID: fmt.Sprint(i), Kind: report.EventChanged, Why: strings.Repeat("x", 100<<10)})
+		large = append(large, incident.Event{ID: fmt.Sprint(i), Kind: incident.EventChanged, Why: strings.Repeat("x", 100<<10)})
 	}
-	huge := report.Event{
-		ID: "0", Kind: report.EventChanged, Affected: 3, Why: strings.Repeat("ü", 200<<10),
+	huge := incident.Event{
+		ID: "0", Kind: incident.EventChanged, Affected: 3, Why: strings.Repeat("ü", 200<<10),
 		Evidence: []checks.Evidence{{What: "line", Value: strings.Repeat("y", maxBytes)}},
 	}
 	for _, test := range []struct {
 		name   string
-		events []report.Event
+		events []incident.Event
 		want   []int
 	}{
 		{"nothing", nil, nil},
 		{"ten at once", many, []int{10, 10, 5}},
 		{"256 KB at once", large, []int{2, 1}},
-		{"one too large goes without its evidence", []report.Event{huge}, []int{1}},
+		{"one too large goes without its evidence", []incident.Event{huge}, []int{1}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var e eventBridge
@@ -255,7 +255,7 @@ func TestCallsStayWithinTheLimits(t *testing.T) {
 				size := 0
 				for _, p := range call {
 					size += len(p.Source) + len(p.DetailType) + len(p.Detail) + 14
-					var detail report.Event
+					var detail incident.Event
 					if err := json.Unmarshal([]byte(p.Detail), &detail); err != nil || detail.ID != fmt.Sprint(n) {
 						t.Errorf("event %d has id %q, %v", n, detail.ID, err)
 					}

@@ -31,7 +31,7 @@ func looked(n int) report.Observation {
 	for i := range n {
 		o.Launches = append(o.Launches, report.Launch{
 			Instance: fmt.Sprintf("i-%017x", i), Nodegroup: "workers", Group: "eks-workers-0ac1b2c3-d4e5-f607-1829-3a4b5c6d7e8f",
-			Subnet: "subnet-0123456789abcdef0", Zone: "us-west-2a", Type: "m5.24xlarge", Started: o.At, Standing: report.Missed,
+			Subnet: "subnet-0123456789abcdef0", Zone: "us-west-2a", Type: "m5.24xlarge", Started: o.At, Status: report.Missed,
 		})
 	}
 	return o

@@ -6,19 +6,22 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/incident"
+	"rollcall/shared/incident/reconcile"
+	"rollcall/shared/incident/response"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
 
 // story is the route story, as report decides it: the events of the samples.
-func story() []report.Event {
+func story() []incident.Event {
 	start := time.Date(2026, 11, 20, 14, 59, 3, 0, time.UTC)
 	at := func(d time.Duration) time.Time { return start.Add(d) }
-	launch := func(id string, started time.Duration, s report.Standing) report.Launch {
+	launch := func(id string, started time.Duration, s report.LaunchStatus) report.Launch {
 		return report.Launch{
 			Instance: id, Nodegroup: "new_nodegroup_2", Group: "eks-new_nodegroup_2-c8c9d5b6", Subnet: "subnet-0ab1c2d3e4f5a6b7c",
-			Zone: "us-west-2a", Type: "m5.large", Started: at(started), Standing: s,
+			Zone: "us-west-2a", Type: "m5.large", Started: at(started), Status: s,
 		}
 	}
 	route := diagnose.Cause{
@@ -42,7 +45,7 @@ func story() []report.Event {
 	again := route
 	again.Instances = []string{"i-0d77e8f9a0b1c2d3e"}
 
-	var incidents []report.Incident
+	var incidents []incident.Incident
 	helped := func() {
 		p := plan.Plan{
 			Format: plan.Format, Remedy: plan.AddNATRoute, Partition: "aws", Account: "111122223333", Region: "us-west-2", Cluster: "eks-workshop",
@@ -50,14 +53,14 @@ func story() []report.Event {
 			Route: &plan.Route{VPC: "vpc-0a1b2c3d4e5f60718", Table: route.Resource, Destination: "0.0.0.0/0", NAT: "nat-0aa4b5c6d7e8f9a0b", NATZone: "us-west-2a", Zones: []string{"us-west-2a"}, Subnets: route.Covers},
 		}
 		key := incidents[0].Key
-		take := func(d report.Decision) { incidents[0] = d.Incident }
+		take := func(d incident.Decision) { incidents[0] = d.Incident }
 		press := func(id string, action report.Action, after time.Duration) {
-			d, _ := report.Act(incidents[0], report.Press{ID: id, At: at(after), Key: key, Action: action, Plan: p.Hash(), User: report.User{ID: "U0ONCALL01", Name: "oncall"}}, report.Who{May: report.MayYes}, at(after))
+			d, _ := response.Act(incidents[0], report.Press{ID: id, At: at(after), Key: key, Action: action, Plan: p.Hash(), User: report.User{ID: "U0ONCALL01", Name: "oncall"}}, response.Who{May: response.MayYes}, at(after))
 			take(d)
 		}
-		take(report.Propose(incidents[0], report.Proposal{ID: "p", At: at(6 * time.Minute), Cluster: key.Cluster, Key: key, Remedy: p.Remedy, Policy: plan.Approve, Plan: p, Hash: p.Hash(), Lasts: time.Hour}, at(6*time.Minute)))
+		take(response.Propose(incidents[0], report.Proposal{ID: "p", At: at(6 * time.Minute), Cluster: key.Cluster, Key: key, Remedy: p.Remedy, Policy: plan.Approve, Plan: p, Hash: p.Hash(), Lasts: time.Hour}, at(6*time.Minute)))
 		press("a", report.ApprovePlan, 7*time.Minute)
-		take(report.TakeDeed(incidents[0], report.DeedTold{ID: "d", At: at(8 * time.Minute), Cluster: key.Cluster, Key: key, Deed: plan.Deed{
+		take(response.ApplyRemedyResult(incidents[0], report.RemedyResult{ID: "d", At: at(8 * time.Minute), Cluster: key.Cluster, Key: key, Deed: plan.Deed{
 			Format: 1, ID: p.Hash() + "/a", Plan: p, Hash: p.Hash(), Policy: plan.Approve, ApprovedBy: "U0ONCALL01", Approved: at(7 * time.Minute),
 			Began: at(7*time.Minute + time.Second), Ended: at(7*time.Minute + 2*time.Second), Result: plan.Done, Changed: []string{p.Resource}, Version: 2,
 		}}, at(8*time.Minute)))
@@ -80,14 +83,14 @@ func story() []report.Event {
 			Format: report.Format, ID: fmt.Sprint(i), By: "join-check", At: at(o.after), Account: "111122223333", Region: "us-west-2", Partition: "aws",
 			Cluster: "eks-workshop", Diagnosis: o.d, Launches: o.launches, Blind: o.blind,
 		}
-		for _, d := range report.Decide(incidents, obs, at(o.after), report.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}) {
+		for _, d := range reconcile.Decide(incidents, obs, at(o.after), incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}) {
 			if d.Incident.Key.Check == route.Check {
-				incidents = []report.Incident{d.Incident}
+				incidents = []incident.Incident{d.Incident}
 			}
 		}
 		if i == 1 {
 			helped()
 		}
 	}
-	return incidents[0].Untold
+	return incidents[0].PendingEvents
 }

@@ -25,7 +25,7 @@ func (q Queues) SendProposal(ctx context.Context, p report.Proposal) error {
 }
 
 // SendDeed tells report what a remedy did.
-func (q Queues) SendDeed(ctx context.Context, d report.DeedTold) error {
+func (q Queues) SendDeed(ctx context.Context, d report.RemedyResult) error {
 	d.Format, d.Kind, d.Cluster = report.DeedFormat, report.DeedKind, d.Key.Cluster
 	return q.send(ctx, d.Kind, d.Cluster, d.ID, d)
 }

@@ -16,7 +16,7 @@ func Launch(in snapshot.Instance, started time.Time) report.Launch {
 	return report.Launch{
 		Instance: in.ID, Nodegroup: NodegroupOf(in), Group: GroupOf(in),
 		Subnet: in.Subnet, Zone: in.Zone, Type: in.Type,
-		Started: started, Standing: outcome.Waiting,
+		Started: started, Status: outcome.Waiting,
 	}
 }
 
@@ -26,7 +26,7 @@ func Record(cluster string, in snapshot.Instance, l report.Launch, allowed outco
 	return state.Launch{
 		Instance: l.Instance, Cluster: cluster, Nodegroup: l.Nodegroup, Group: l.Group,
 		Subnet: l.Subnet, Zone: l.Zone, Type: l.Type, Spot: in.Spot,
-		Started: l.Started, Due: l.Started.Add(allowed.For), Usual: allowed.Usual, Samples: allowed.Samples, Standing: l.Standing,
+		Started: l.Started, Due: l.Started.Add(allowed.For), Usual: allowed.Usual, Samples: allowed.Samples, Standing: l.Status,
 		Registered: l.Registered, Ready: l.Ready, Ended: l.Ended, EndedWhy: l.EndedWhy,
 		Machine: machine(in),
 	}

@@ -13,7 +13,7 @@ import (
 // decides are the packages that decide: no client, no network, no clock, no
 // environment (DESIGN, section 2).
 func decides() []string {
-	return []string{"node/activity", "audience", "chart", "checks", "node/console", "diagnose", "event", "firewall", "fn", "interaction", "ipam", "network/leak", "node/outcome", "network/path", "plan", "access/policy", "report", "shell", "snapshot", "node/spot", "node/userdata"}
+	return []string{"node/activity", "audience", "chart", "checks", "node/console", "diagnose", "event", "firewall", "fn", "interaction", "ipam", "network/leak", "node/outcome", "network/path", "plan", "access/policy", "report", "incident", "incident/correlate", "incident/reconcile", "incident/response", "notify/outbox", "shell", "snapshot", "node/spot", "node/userdata"}
 }
 
 // silent are those that reach nobody either, but may know the time: settings

@@ -66,36 +66,3 @@ func (s Summary) Parts() []Summary {
 	}
 	return parts
 }
-
-// Renew gives the postings of a cluster's cleanups that a newer summary changes
-// or makes. What is older than what is known changes nothing.
-func Renew(known []Posting, s Summary) []Posting {
-	var list []Posting
-	parts := s.Parts()
-	if s.Cleanup.Stopped == nil {
-		// A run went on: if one of this day had stopped, that is over.
-		for _, p := range known {
-			if p.Summary.ID == s.ID+"/stopped" && p.Summary.Cleanup.Stopped.Over.IsZero() && s.At.After(p.Summary.At) {
-				over, stop := *p.Summary.Cleanup, *p.Summary.Cleanup.Stopped
-				stop.Over = s.At
-				over.Stopped = &stop
-				p.Summary.Cleanup, p.Summary.At, p.Behind = &over, s.At, true
-				list = append(list, p)
-			}
-		}
-	}
-	for _, part := range parts {
-		have := Posting{Done: true}
-		for _, p := range known {
-			if p.Summary.ID == part.ID {
-				have = p
-			}
-		}
-		if !part.At.After(have.Summary.At) {
-			continue
-		}
-		have.Summary, have.Behind = part, true
-		list = append(list, have)
-	}
-	return list
-}

@@ -14,7 +14,7 @@ type Message struct {
 	Summary     *Summary
 	Press       *Press
 	Proposal    *Proposal
-	Deed        *DeedTold
+	Deed        *RemedyResult
 	Changes     *Changes
 	// Digest is that of a press's body as it came: what PressRecord holds.
 	Digest string
@@ -65,7 +65,7 @@ func DecodeMessage(body []byte) (Message, error) {
 		p, err := decodeTold[Proposal](body, head.Format, ProposalFormat, kind)
 		return Message{Proposal: &p}, errors.Join(err, complete(kind, p.ID, p.Key, p.At))
 	case DeedKind:
-		d, err := decodeTold[DeedTold](body, head.Format, DeedFormat, kind)
+		d, err := decodeTold[RemedyResult](body, head.Format, DeedFormat, kind)
 		return Message{Deed: &d}, errors.Join(err, complete(kind, d.ID, d.Key, d.At))
 	case ChangesKind:
 		c, err := decodeTold[Changes](body, head.Format, ChangesFormat, kind)

@@ -1,3 +1,7 @@
+// Package report is what is reported: the messages on the results queue, by
+// detectors (Observation, Summary), people (Press), remedies (Proposal,
+// RemedyResult) and the look at CloudTrail (Changes). It knows nothing of incidents
+// but their Key.
 package report
 
 import (
@@ -56,23 +60,23 @@ const Format = 1
 
 // Launch is how one launch stands.
 type Launch struct {
-	Instance   string    `json:"instance"`
-	Nodegroup  string    `json:"nodegroup,omitempty"`
-	Group      string    `json:"group,omitempty"` // Auto Scaling group
-	Subnet     string    `json:"subnet,omitempty"`
-	Zone       string    `json:"zone,omitempty"`
-	Type       string    `json:"type,omitempty"`
-	Started    time.Time `json:"started"`
-	Standing   Standing  `json:"standing"`
-	Registered time.Time `json:"registered,omitzero"`
-	Ready      time.Time `json:"ready,omitzero"`
+	Instance   string       `json:"instance"`
+	Nodegroup  string       `json:"nodegroup,omitempty"`
+	Group      string       `json:"group,omitempty"` // Auto Scaling group
+	Subnet     string       `json:"subnet,omitempty"`
+	Zone       string       `json:"zone,omitempty"`
+	Type       string       `json:"type,omitempty"`
+	Started    time.Time    `json:"started"`
+	Status     LaunchStatus `json:"standing"`
+	Registered time.Time    `json:"registered,omitzero"`
+	Ready      time.Time    `json:"ready,omitzero"`
 	// Ended is when and why a gone instance went.
 	Ended    time.Time `json:"ended,omitzero"`
 	EndedWhy string    `json:"endedWhy,omitempty"`
 }
 
-// Standing is how a launch stands.
-type Standing = outcome.Standing
+// LaunchStatus is how a launch stands.
+type LaunchStatus = outcome.Standing
 
 // The standings. Waiting and Missed may still change.
 const (
@@ -98,13 +102,16 @@ type Fact struct {
 	Value string `json:"value"`
 }
 
-// launch is what the observation says of an instance, even if it is no more
+// LaunchOf is what the observation says of an instance, even if it is no more
 // than that it exists.
-func (obs Observation) launch(id string) Launch {
+func (obs Observation) LaunchOf(id string) Launch {
 	for _, l := range obs.Launches {
 		if l.Instance == id {
 			return l
 		}
 	}
-	return Launch{Instance: id, Standing: Waiting}
+	return Launch{Instance: id, Status: Waiting}
 }
+
+// Unfinished tells whether a launch is still to answer roll call.
+func (l Launch) Unfinished() bool { return l.Status != Joined && l.Status != Gone }

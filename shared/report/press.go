@@ -98,8 +98,8 @@ type Proposal struct {
 	Tried int       `json:"tried,omitempty"`
 }
 
-// DeedTold is what remediate did.
-type DeedTold struct {
+// RemedyResult is what remediate did.
+type RemedyResult struct {
 	Format  int       `json:"format"`
 	Kind    string    `json:"kind"`
 	ID      string    `json:"id"`
@@ -109,55 +109,10 @@ type DeedTold struct {
 	Deed    plan.Deed `json:"deed"`
 }
 
-// Changes is what change-check found in CloudTrail about the resources of a
-// cause.
-type Changes struct {
-	Format  int       `json:"format"`
-	Kind    string    `json:"kind"`
-	ID      string    `json:"id"`
-	At      time.Time `json:"at"`
-	Cluster string    `json:"cluster"`
-	Key     Key       `json:"key"`
-	// Opened is the incident's: what is found for an earlier time is not for
-	// the one that came back.
-	Opened time.Time `json:"opened"`
-	Trail  Trail     `json:"trail"`
-}
-
-// Trail is what CloudTrail knows of the resources of a cause.
-type Trail struct {
-	// From and To are the time that was looked at: the last good and the first
-	// bad join. A zero From: no good one is known, it is the longest looked at.
-	From time.Time `json:"from,omitzero"`
-	To   time.Time `json:"to,omitzero"`
-	// LastGood is the launch that joined last before, if one is known.
-	LastGood string   `json:"lastGood,omitempty"`
-	Changes  []Change `json:"changes,omitempty"` // newest first
-	// More is how many are not listed.
-	More int `json:"more,omitempty"`
-	// Blind says what could not be looked at, and why: "cloudtrail:LookupEvents
-	// AccessDenied".
-	Blind string `json:"blind,omitempty"`
-	// Open tells that CloudTrail may not have everything yet: it is asked again.
-	Open bool `json:"open,omitempty"`
-	// Shown is how many of the changes the thread was given.
-	Shown int `json:"shown,omitempty"`
-}
-
-// Change is one write call.
-type Change struct {
-	ID       string    `json:"id"` // CloudTrail's event id
-	At       time.Time `json:"at"`
-	Call     string    `json:"call"` // CreateRouteTable
-	Resource string    `json:"resource"`
-	// Actor is who called: a user's name, or a role's and its session's;
-	// Rollcall itself is "Rollcall". Principal is the ARN.
-	Actor     string `json:"actor"`
-	Principal string `json:"principal,omitempty"`
-	// By is the service that called in the actor's name: cloudformation.amazonaws.com.
-	By string `json:"by,omitempty"`
-	// Error is CloudTrail's code of a call that was refused.
-	Error string `json:"error,omitempty"`
-	// Times is how often the actor did the same; At is the last time. 0 is once.
-	Times int `json:"times,omitempty"`
-}
+// The words of Proposal.Reason for which a remedy is tried again.
+const (
+	// LimitReached: the remedy acted as often as it may within an hour.
+	LimitReached = "limit-reached"
+	// MoreLeft: one plan does not do all of it.
+	MoreLeft = "more-left"
+)

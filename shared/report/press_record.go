@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"time"
 )
 
 // A press reaches report through the results queue, to which every detector may
@@ -49,41 +48,4 @@ func (m PressMessage) Digest() string { return digestOf(m.Body) }
 func digestOf(body []byte) string {
 	sum := sha256.Sum256(body)
 	return hex.EncodeToString(sum[:])
-}
-
-// PressLasts is how old a press may be when report decides on it: an hour's
-// outage, the half hour in which the queue tries a message, and time for somebody
-// to move it back from the dead-letter queue. What a person saw longer ago than
-// that, they look at again.
-const PressLasts = 3 * time.Hour
-
-// pressAhead is how far the clocks of two functions may differ.
-const pressAhead = time.Minute
-
-// Vet tells whether a press is one that slack-actions passed on, whole and of a
-// time near now: the zero Answer is yes. Digest is that of the message in which
-// it came; a nil record is one that is not there.
-func (p Press) Vet(digest string, record *PressRecord, now time.Time) Answer {
-	switch age := now.Sub(p.At); {
-	case record != nil && record.Format < PressRecordFormat:
-		return Answer{Reason: OlderRelease}
-	case record == nil || record.Digest == "" || record.Digest != digest:
-		return Answer{Reason: NotPassedOn}
-	case p.Channel == "" || p.TS == "" || p.User.ID == "":
-		return Answer{Reason: Incomplete}
-	case age > PressLasts:
-		return Answer{Reason: TooLate, When: p.At}
-	case age < -pressAhead:
-		return Answer{Reason: FromFuture, When: p.At}
-	}
-	return Answer{}
-}
-
-// Proven tells whether a refusal may be told to the person whom the press names:
-// what a function made up calls nobody.
-func (a Answer) Proven() bool { return a.Reason != NotPassedOn }
-
-// Refused is the audit record of a press that was not let in.
-func Refused(p Press, a Answer, now time.Time) ActRecord {
-	return acted(p, Incident{}, a, now)
 }

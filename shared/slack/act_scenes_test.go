@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
 )
@@ -31,22 +32,22 @@ func thePlan() plan.Plan {
 }
 
 // offer is the plan in a state.
-func offer(state report.OfferState, changes ...func(*report.Offer)) report.Offer {
-	of := report.Offer{
+func offer(state incident.OfferState, changes ...func(*incident.Offer)) incident.Offer {
+	of := incident.Offer{
 		Plan: thePlan(), Hash: thePlan().Hash(), Policy: plan.Approve, State: state,
 		Made: began.Add(5 * time.Second), Expires: began.Add(time.Hour),
 	}
 	switch state {
-	case report.Offered, report.Expired, report.Outdated:
+	case incident.Offered, incident.Expired, incident.Outdated:
 	default:
 		of.By, of.Decided = oncall(), began.Add(11*time.Minute)
 	}
 	switch state {
-	case report.Acted, report.Helped, report.Unhelpful:
+	case incident.Acted, incident.Helped, incident.Unhelpful:
 		of.Deed = deed(of, plan.Done)
 	}
 	switch state {
-	case report.Helped, report.Unhelpful:
+	case incident.Helped, incident.Unhelpful:
 		of.Verified = began.Add(12 * time.Minute)
 	}
 	for _, c := range changes {
@@ -55,7 +56,7 @@ func offer(state report.OfferState, changes ...func(*report.Offer)) report.Offer
 	return of
 }
 
-func deed(of report.Offer, r plan.Result) *plan.Deed {
+func deed(of incident.Offer, r plan.Result) *plan.Deed {
 	d := &plan.Deed{
 		Format: 1, ID: of.Hash + "-1", Plan: of.Plan, Hash: of.Hash, Policy: of.Policy, ApprovedBy: of.By.ID, Approved: of.Decided,
 		Began: began.Add(11*time.Minute + 2*time.Second), Ended: began.Add(11*time.Minute + 4*time.Second), Result: r,
@@ -71,12 +72,12 @@ func deed(of report.Offer, r plan.Result) *plan.Deed {
 	return d
 }
 
-func offers(list ...report.Offer) func(*report.Incident) {
-	return func(i *report.Incident) { i.Offers = list }
+func offers(list ...incident.Offer) func(*incident.Incident) {
+	return func(i *incident.Incident) { i.Offers = list }
 }
 
-func trail() *report.Trail {
-	return &report.Trail{
+func trail() *report.RecentChanges {
+	return &report.RecentChanges{
 		From: began.Add(-40 * time.Minute), To: began, LastGood: "i-0aaa1111bbbb2222c", Open: true,
 		Changes: []report.Change{
 			{ID: "1", At: began.Add(-2 * time.Minute), Call: "DeleteRoute", Resource: "rtb-0cd2e3f4a5b6c7d8e", Actor: "alice", Error: "UnauthorizedOperation"},
@@ -88,78 +89,80 @@ func trail() *report.Trail {
 
 // actScenes are what people and remedies do about an incident.
 func actScenes() []scene {
-	missed := with(incident(noEgress(), launches(12, report.Missed)), func(i *report.Incident) { i.Changed = began.Add(11 * time.Minute) })
-	told := func(why report.Reason, change func(*report.Note)) report.Note {
-		n := report.Note{ID: string(why), Reason: why, Times: 1, At: began.Add(11 * time.Minute)}
+	missed := with(incidentOf(noEgress(), launches(12, report.Missed)), func(i *incident.Incident) { i.Changed = began.Add(11 * time.Minute) })
+	told := func(why incident.Reason, change func(*incident.Note)) incident.Note {
+		n := incident.Note{ID: string(why), Reason: why, Times: 1, At: began.Add(11 * time.Minute)}
 		if change != nil {
 			change(&n)
 		}
 		return n
 	}
-	taken := func(i *report.Incident) { i.Ack = &report.Ack{By: oncall(), At: began.Add(3 * time.Minute)} }
-	muted := func(i *report.Incident) {
-		i.Mute = &report.Mute{By: dev(), At: began.Add(4 * time.Minute), Until: began.Add(4*time.Minute + 24*time.Hour)}
+	taken := func(i *incident.Incident) { i.Ack = &incident.Ack{By: oncall(), At: began.Add(3 * time.Minute)} }
+	muted := func(i *incident.Incident) {
+		i.Mute = &incident.Mute{By: dev(), At: began.Add(4 * time.Minute), Until: began.Add(4*time.Minute + 24*time.Hour)}
 	}
-	tried := func(r plan.Result) report.Offer {
-		return offer(report.Acted, func(of *report.Offer) { of.Deed = deed(*of, r) })
+	tried := func(r plan.Result) incident.Offer {
+		return offer(incident.Acted, func(of *incident.Offer) { of.Deed = deed(*of, r) })
 	}
-	auto := func(of *report.Offer) { of.Policy, of.By = plan.Auto, report.User{} }
-	trailed := func(i *report.Incident) { i.Trail = trail() }
-	blindTrail := func(i *report.Incident) {
-		i.Trail = &report.Trail{To: began, Blind: "cloudtrail:LookupEvents AccessDenied"}
+	auto := func(of *incident.Offer) { of.Policy, of.By = plan.Auto, report.User{} }
+	trailed := func(i *incident.Incident) { i.RecentChanges = trail() }
+	blindTrail := func(i *incident.Incident) {
+		i.RecentChanges = &report.RecentChanges{To: began, Blind: "cloudtrail:LookupEvents AccessDenied"}
 	}
-	often := func(i *report.Incident) {
-		i.Trail = trail()
-		i.Trail.Changes[0].Times, i.Trail.Changes[1].Times, i.Trail.Changes[2].Times = 3, 2, 1
+	often := func(i *incident.Incident) {
+		i.RecentChanges = trail()
+		i.RecentChanges.Changes[0].Times, i.RecentChanges.Changes[1].Times, i.RecentChanges.Changes[2].Times = 3, 2, 1
 	}
-	nothing := func(i *report.Incident) { i.Trail = &report.Trail{From: began.Add(-time.Hour), To: began} }
-	proved := with(missed, provedAt, trailed, offers(offer(report.Helped)))
-	stranger := with(missed, offers(offer(report.Offered)), taken, func(i *report.Incident) { i.Ack.By = report.User{ID: "<!channel>", Name: "<!here> & co"} })
-	many := with(missed, func(i *report.Incident) {
-		i.Trail = trail()
+	nothing := func(i *incident.Incident) {
+		i.RecentChanges = &report.RecentChanges{From: began.Add(-time.Hour), To: began}
+	}
+	proved := with(missed, provedAt, trailed, offers(offer(incident.Helped)))
+	stranger := with(missed, offers(offer(incident.Offered)), taken, func(i *incident.Incident) { i.Ack.By = report.User{ID: "<!channel>", Name: "<!here> & co"} })
+	many := with(missed, func(i *incident.Incident) {
+		i.RecentChanges = trail()
 		for n := range 60 {
-			i.Trail.Changes = append(i.Trail.Changes, report.Change{ID: fmt.Sprint(n), At: began.Add(-time.Hour - time.Duration(n)*time.Minute), Call: "ModifySubnetAttribute", Resource: "subnet-0ab1c2d3e4f5a6b7c", Actor: strings.Repeat("long-name-", 9), By: "terraform"})
+			i.RecentChanges.Changes = append(i.RecentChanges.Changes, report.Change{ID: fmt.Sprint(n), At: began.Add(-time.Hour - time.Duration(n)*time.Minute), Call: "ModifySubnetAttribute", Resource: "subnet-0ab1c2d3e4f5a6b7c", Actor: strings.Repeat("long-name-", 9), By: "terraform"})
 		}
-		i.Trail.More = 140
+		i.RecentChanges.More = 140
 	})
 	return append(append(planScenes(told), deferredScenes(told)...), []scene{
 		{"act-nothing-yet", missed, nil},
-		{"act-offered", with(missed, offers(offer(report.Offered)), trailed), []report.Note{
-			note(missed, report.Opened, missed.Opened), told(report.IsProposed, nil), told(report.HasChanges, nil),
-			told(report.IsReminded, func(n *report.Note) { n.Mention = []string{"S0LEADS001", "U0ONCALL01", "here"} }),
+		{"act-offered", with(missed, offers(offer(incident.Offered)), trailed), []incident.Note{
+			note(missed, incident.Opened, missed.Opened), told(incident.IsProposed, nil), told(incident.HasChanges, nil),
+			told(incident.IsReminded, func(n *incident.Note) { n.Mention = []string{"S0LEADS001", "U0ONCALL01", "here"} }),
 		}},
-		{"act-acknowledged", with(missed, offers(offer(report.Offered)), taken), []report.Note{told(report.IsCalled, func(n *report.Note) { n.Mention = []string{"S0LEADS001"} })}},
-		{"act-taken-over", with(missed, offers(offer(report.Offered)), func(i *report.Incident) {
+		{"act-acknowledged", with(missed, offers(offer(incident.Offered)), taken), []incident.Note{told(incident.IsCalled, func(n *incident.Note) { n.Mention = []string{"S0LEADS001"} })}},
+		{"act-taken-over", with(missed, offers(offer(incident.Offered)), func(i *incident.Incident) {
 			from := oncall()
-			i.Ack = &report.Ack{By: dev(), At: began.Add(16 * time.Minute), From: &from}
-		}), []report.Note{told(report.IsTakenOver, func(n *report.Note) {
+			i.Ack = &incident.Ack{By: dev(), At: began.Add(16 * time.Minute), From: &from}
+		}), []incident.Note{told(incident.IsTakenOver, func(n *incident.Note) {
 			from := oncall()
-			n.Ack = &report.Ack{By: dev(), At: began.Add(16 * time.Minute), From: &from}
+			n.Ack = &incident.Ack{By: dev(), At: began.Add(16 * time.Minute), From: &from}
 		})}},
-		{"act-muted", with(missed, offers(offer(report.Offered)), taken, muted), nil},
-		{"act-mute-over", with(missed, muted, func(i *report.Incident) { i.Changed = began.Add(25 * time.Hour) }), nil},
-		{"act-approved", with(missed, offers(offer(report.Approved)), taken), []report.Note{told(report.IsApproved, nil)}},
-		{"act-auto", with(missed, offers(offer(report.Approved, auto))), []report.Note{told(report.IsApproved, nil)}},
-		{"act-refused", with(missed, offers(offer(report.RefusedByUs))), []report.Note{told(report.IsRefused, nil)}},
-		{"act-expired", with(missed, offers(offer(report.Expired))), nil},
-		{"act-expired-unseen", with(missed, offers(offer(report.Offered, func(of *report.Offer) { of.Expires = began.Add(10 * time.Minute) }))), nil},
-		{"act-outdated", with(missed, offers(offer(report.Outdated, func(of *report.Offer) { of.Says = "nat-0aa4b5c6d7e8f9a0b is no longer available" }))), nil},
-		{"act-done", with(missed, offers(tried(plan.Done)), trailed), []report.Note{told(report.IsApproved, nil), told(report.DeedDone, nil)}},
-		{"act-done-auto", with(missed, offers(offer(report.Acted, auto))), []report.Note{told(report.DeedDone, nil)}},
-		{"act-not-done", with(missed, offers(tried(plan.Refused))), []report.Note{told(report.DeedFailed, nil)}},
-		{"act-failed", with(missed, offers(tried(plan.Failed))), []report.Note{told(report.DeedFailed, nil)}},
-		{"act-partly", with(missed, offers(tried(plan.Partly))), []report.Note{told(report.DeedFailed, nil)}},
-		{"act-uncertain", with(missed, offers(tried(plan.Uncertain))), []report.Note{told(report.DeedFailed, nil)}},
-		{"act-unhelpful", with(missed, offers(offer(report.Unhelpful))), []report.Note{told(report.IsUnhelpful, nil)}},
-		{"act-cleared", with(missed, clearedAt, offers(offer(report.Helped)), taken), []report.Note{told(report.IsVerified, nil), note(missed, report.CauseGone, began.Add(12*time.Minute))}},
-		{"act-proved", proved, []report.Note{note(proved, report.IsProved, proved.Resolved)}},
-		{"act-proved-auto", with(proved, offers(offer(report.Helped, auto))), nil},
-		{"act-proved-by-others", with(proved, offers(offer(report.Acted)), func(i *report.Incident) { i.Trail = nil }), nil},
-		{"act-second-offer", with(missed, offers(offer(report.Expired), offer(report.Offered))), nil},
-		{"act-blind-trail", with(missed, blindTrail), []report.Note{told(report.HasChanges, nil)}},
-		{"act-often-changed", with(missed, often), []report.Note{told(report.HasChanges, nil)}},
-		{"act-no-changes", with(missed, nothing), []report.Note{told(report.HasChanges, nil)}},
-		{"act-many-changes", many, []report.Note{told(report.HasChanges, nil)}},
+		{"act-muted", with(missed, offers(offer(incident.Offered)), taken, muted), nil},
+		{"act-mute-over", with(missed, muted, func(i *incident.Incident) { i.Changed = began.Add(25 * time.Hour) }), nil},
+		{"act-approved", with(missed, offers(offer(incident.Approved)), taken), []incident.Note{told(incident.IsApproved, nil)}},
+		{"act-auto", with(missed, offers(offer(incident.Approved, auto))), []incident.Note{told(incident.IsApproved, nil)}},
+		{"act-refused", with(missed, offers(offer(incident.RefusedByUs))), []incident.Note{told(incident.IsRefused, nil)}},
+		{"act-expired", with(missed, offers(offer(incident.Expired))), nil},
+		{"act-expired-unseen", with(missed, offers(offer(incident.Offered, func(of *incident.Offer) { of.Expires = began.Add(10 * time.Minute) }))), nil},
+		{"act-outdated", with(missed, offers(offer(incident.Outdated, func(of *incident.Offer) { of.Says = "nat-0aa4b5c6d7e8f9a0b is no longer available" }))), nil},
+		{"act-done", with(missed, offers(tried(plan.Done)), trailed), []incident.Note{told(incident.IsApproved, nil), told(incident.DeedDone, nil)}},
+		{"act-done-auto", with(missed, offers(offer(incident.Acted, auto))), []incident.Note{told(incident.DeedDone, nil)}},
+		{"act-not-done", with(missed, offers(tried(plan.Refused))), []incident.Note{told(incident.DeedFailed, nil)}},
+		{"act-failed", with(missed, offers(tried(plan.Failed))), []incident.Note{told(incident.DeedFailed, nil)}},
+		{"act-partly", with(missed, offers(tried(plan.Partly))), []incident.Note{told(incident.DeedFailed, nil)}},
+		{"act-uncertain", with(missed, offers(tried(plan.Uncertain))), []incident.Note{told(incident.DeedFailed, nil)}},
+		{"act-unhelpful", with(missed, offers(offer(incident.Unhelpful))), []incident.Note{told(incident.IsUnhelpful, nil)}},
+		{"act-cleared", with(missed, clearedAt, offers(offer(incident.Helped)), taken), []incident.Note{told(incident.IsVerified, nil), note(missed, incident.CauseGone, began.Add(12*time.Minute))}},
+		{"act-proved", proved, []incident.Note{note(proved, incident.IsProved, proved.Resolved)}},
+		{"act-proved-auto", with(proved, offers(offer(incident.Helped, auto))), nil},
+		{"act-proved-by-others", with(proved, offers(offer(incident.Acted)), func(i *incident.Incident) { i.RecentChanges = nil }), nil},
+		{"act-second-offer", with(missed, offers(offer(incident.Expired), offer(incident.Offered))), nil},
+		{"act-blind-trail", with(missed, blindTrail), []incident.Note{told(incident.HasChanges, nil)}},
+		{"act-often-changed", with(missed, often), []incident.Note{told(incident.HasChanges, nil)}},
+		{"act-no-changes", with(missed, nothing), []incident.Note{told(incident.HasChanges, nil)}},
+		{"act-many-changes", many, []incident.Note{told(incident.HasChanges, nil)}},
 		{"act-stranger", stranger, nil},
 	}...)
 }

@@ -7,7 +7,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/checks"
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
 )
 
 // The checks of a subnet's addresses that end in words of their own.
@@ -20,11 +20,11 @@ const (
 )
 
 // ofSubnet tells that an incident is about the addresses of its resource.
-func ofSubnet(i report.Incident) bool { return strings.HasPrefix(string(i.Key.Check), "ip/") }
+func ofSubnet(i incident.Incident) bool { return strings.HasPrefix(string(i.Key.Check), "ip/") }
 
 // addressesAre says in which way a subnet is well again; empty for checks
 // without words of their own.
-func addressesAre(i report.Incident) string {
+func addressesAre(i incident.Incident) string {
 	subnet := clip(oneLine(i.Key.Resource), 40)
 	switch i.Key.Check {
 	case leakCheck:
@@ -40,8 +40,8 @@ func addressesAre(i report.Incident) string {
 }
 
 // addressesWell is the end of an incident about a subnet's addresses.
-func addressesWell(i report.Incident) string {
-	left := slices.IndexFunc(i.ClearedBy, func(e checks.Evidence) bool { return e.What == report.Left })
+func addressesWell(i incident.Incident) string {
+	left := slices.IndexFunc(i.ClearedBy, func(e checks.Evidence) bool { return e.What == incident.Left })
 	if left >= 0 {
 		return "no longer pressing after " + span(outage(i)) + colon(clip(oneLine(i.ClearedBy[left].Value), 120))
 	}
@@ -54,7 +54,7 @@ func addressesWell(i report.Incident) string {
 
 // cameBack is what the passed check says of the subnet: "31 addresses, 12
 // interfaces of 4 dead nodes".
-func cameBack(i report.Incident) string {
+func cameBack(i incident.Incident) string {
 	for _, e := range i.ClearedBy {
 		if e.What != i.Key.Resource && !strings.HasSuffix(e.What, " of "+i.Key.Resource) {
 			continue
@@ -87,7 +87,7 @@ func inShort(check checks.ID, value string) string {
 
 // was is what was wrong. Of what a leak held, the last look before its end saw
 // only what a cleanup had left; the first line has the sum.
-func was(i report.Incident) string {
+func was(i incident.Incident) string {
 	if i.Key.Check == leakCheck && cameBack(i) != "" {
 		return "interfaces of dead nodes held them"
 	}
@@ -96,7 +96,7 @@ func was(i report.Incident) string {
 
 // theirs names the message that says it now: by its check, and by its resource
 // where that is another one.
-func theirs(i report.Incident) string {
+func theirs(i incident.Incident) string {
 	by := "another cause"
 	if i.By != nil {
 		by = clip(oneLine(string(i.By.Check)), 60)
@@ -108,7 +108,7 @@ func theirs(i report.Incident) string {
 }
 
 // gaveWay says why another message says it now.
-func gaveWay(i report.Incident) string {
+func gaveWay(i incident.Incident) string {
 	const other = "has its own message"
 	if i.By == nil {
 		return continued(was(i)) + ": " + theirs(i)
@@ -132,15 +132,15 @@ func gaveWay(i report.Incident) string {
 
 // stated tells that the reason is a fact, however likely it is that it matters:
 // interfaces that are there, addresses that were counted.
-func stated(i report.Incident) bool {
+func stated(i incident.Incident) bool {
 	return i.Key.Check == leakCheck || i.Key.Check == runwayCheck || i.Key.Check == scaleOutCheck
 }
 
 // worse tells that a subnet's trouble has reached launches or nodes. What is
 // only foreseen has not, and what lets a leak stay is no effect of it.
-func worse(i report.Incident) bool {
+func worse(i incident.Incident) bool {
 	ahead := []checks.ID{runwayCheck, leakCheck, scaleOutCheck, leakReason}
-	return slices.ContainsFunc(i.Effects, func(e report.Effect) bool { return e.Here() && !slices.Contains(ahead, e.Check) })
+	return slices.ContainsFunc(i.Effects, func(e incident.Effect) bool { return e.Here() && !slices.Contains(ahead, e.Check) })
 }
 
 // mostEffects is how many effects a message lists.
@@ -148,8 +148,8 @@ const mostEffects = 5
 
 // effects are other failures that belong to the incident, in the order in which
 // they came: what a person would else meet one by one.
-func (p *page) effects(i report.Incident) {
-	var list []report.Effect
+func (p *page) effects(i incident.Incident) {
+	var list []incident.Effect
 	for _, e := range i.Effects {
 		// What was foreseen has come: worth a line only with when it was said.
 		foreseen := (e.Check == runwayCheck || e.Check == scaleOutCheck) && e.Title == "" && worse(i)
@@ -157,7 +157,7 @@ func (p *page) effects(i report.Incident) {
 			list = append(list, e)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b report.Effect) int {
+	slices.SortStableFunc(list, func(a, b incident.Effect) int {
 		switch {
 		case a.Since.IsZero() != b.Since.IsZero():
 			return pickInt(a.Since.IsZero(), 1, -1)
@@ -182,7 +182,7 @@ func (p *page) effects(i report.Incident) {
 
 // effectWords is what an effect says; of one that was never seen by itself,
 // what its check says.
-func effectWords(e report.Effect) string {
+func effectWords(e incident.Effect) string {
 	if t := oneLine(e.Title); t != "" {
 		return t // it begins with a time, or with a name
 	}
@@ -202,7 +202,7 @@ func pickInt(yes bool, a, b int) int {
 }
 
 // sketch shows the subnet's chart.
-func (p *page) sketch(s *report.Sketch) {
+func (p *page) sketch(s *incident.Chart) {
 	if s == nil || s.File == "" {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
 
@@ -59,42 +60,42 @@ func empty() diagnose.Cause {
 }
 
 // pictured gives an incident its chart.
-func pictured(i *report.Incident) {
-	i.Sketch = &report.Sketch{File: "F0STAGE0001", At: i.Changed, Alt: "Free addresses of " + smallSubnet + ": 220 at 09:00, 3 at 14:59."}
+func pictured(i *incident.Incident) {
+	i.Chart = &incident.Chart{File: "F0STAGE0001", At: i.Changed, Alt: "Free addresses of " + smallSubnet + ": 220 at 09:00, 3 at 14:59."}
 }
 
-func gaveWayTo(check checks.ID) func(*report.Incident) {
-	return func(i *report.Incident) {
-		ended(report.Superseded)(i)
+func gaveWayTo(check checks.ID) func(*incident.Incident) {
+	return func(i *incident.Incident) {
+		ended(incident.Superseded)(i)
 		i.Cleared, i.ClearedBy = time.Time{}, nil
 		i.By = &report.Key{Cluster: "prod", Check: check, Resource: smallSubnet}
 	}
 }
 
-func came(value string) func(*report.Incident) {
+func came(value string) func(*incident.Incident) {
 	return evident(smallSubnet, value)
 }
 
 // evident is the evidence of the check that passed, under the name that the check
 // gives it.
-func evident(what, value string) func(*report.Incident) {
-	return func(i *report.Incident) { i.ClearedBy = []checks.Evidence{{What: what, Value: value}} }
+func evident(what, value string) func(*incident.Incident) {
+	return func(i *incident.Incident) { i.ClearedBy = []checks.Evidence{{What: what, Value: value}} }
 }
 
 const thirtyOne = "31 addresses back; 12 interfaces of 4 dead nodes"
 
 // wellAt ends an incident by itself after 14 minutes.
-func wellAt(i *report.Incident) {
-	ended(report.Proved)(i)
+func wellAt(i *incident.Incident) {
+	ended(incident.Proved)(i)
 	i.Cleared = began.Add(14 * time.Minute)
 	i.Resolved, i.Changed = i.Cleared.Add(2*time.Second), i.Cleared
 }
 
 func addressScenes() []scene {
-	leaking := with(incident(leaked(checks.Likely), nil), pictured)
-	starving := with(incident(leaked(checks.Certain), launches(3, report.Missed)), pictured, func(i *report.Incident) {
+	leaking := with(incidentOf(leaked(checks.Likely), nil), pictured)
+	starving := with(incidentOf(leaked(checks.Certain), launches(3, report.Missed)), pictured, func(i *incident.Incident) {
 		i.Began, i.Changed = began.Add(-3*time.Hour), began.Add(10*time.Minute)
-		i.Effects = []report.Effect{
+		i.Effects = []incident.Effect{
 			{Check: "ip/runway", Title: foreseen().Title, Since: began.Add(-80 * time.Minute), Last: began.Add(-time.Minute)},
 			{Check: "ip/subnet-exhausted", Told: began.Add(10 * time.Minute), Title: empty().Title, Since: began.Add(time.Minute), Last: began.Add(2 * time.Minute)},
 			{Check: "launch/subnet-full", Title: "workers cannot launch: the subnet has no free address", Since: began.Add(2 * time.Minute), Last: began.Add(2 * time.Minute)},
@@ -102,51 +103,51 @@ func addressScenes() []scene {
 			{Check: "spot/burst-exceeds-subnet", Told: began, Apart: true},
 		}
 	})
-	nobody := with(incident(leaked(checks.Certain), nil), pictured, func(i *report.Incident) {
-		i.Effects = []report.Effect{{Check: "ip/subnet-exhausted", Told: began}}
+	nobody := with(incidentOf(leaked(checks.Certain), nil), pictured, func(i *incident.Incident) {
+		i.Effects = []incident.Effect{{Check: "ip/subnet-exhausted", Told: began}}
 	})
-	crowded := with(incident(leaked(checks.Certain), launches(4, report.Joined)), pictured, func(i *report.Incident) {
-		i.Effects = []report.Effect{{Check: "ip/subnet-exhausted", Told: began, Title: empty().Title}}
+	crowded := with(incidentOf(leaked(checks.Certain), launches(4, report.Joined)), pictured, func(i *incident.Incident) {
+		i.Effects = []incident.Effect{{Check: "ip/subnet-exhausted", Told: began, Title: empty().Title}}
 	})
-	runsOut := with(incident(foreseen(), nil), pictured)
-	blocks := incident(diagnose.Cause{
+	runsOut := with(incidentOf(foreseen(), nil), pictured)
+	blocks := incidentOf(diagnose.Cause{
 		Check: "ip/fragmented", Confidence: checks.Certain, Resource: smallSubnet, Covers: []string{smallSubnet}, Nodegroups: []string{"workers"},
 		Title: smallSubnet + " has no free /28 for a prefix",
 		Why:   "aws-node gives pods addresses from whole blocks of 16 (prefix delegation). " + smallSubnet + " has 87 free addresses, and no 16 of them make a block.",
 		Fix:   checks.Fix{Text: "Reserve a range of the subnet for prefixes, so that single addresses no longer break the blocks.", Command: "aws ec2 create-subnet-cidr-reservation --region us-west-2 --subnet-id " + smallSubnet + " --reservation-type prefix --cidr 10.42.3.128/25"},
 	}, nil)
-	large := incident(diagnose.Cause{
+	large := incidentOf(diagnose.Cause{
 		Check: "ip/scale-out-will-not-fit", Confidence: checks.Likely, Resource: smallSubnet, Covers: []string{smallSubnet}, Nodegroups: []string{"workers", "batch"},
 		Title: smallSubnet + " cannot hold what 2 groups may launch",
 		Why:   "2 groups may launch 14 more nodes here: 9 m5.4xlarge x 60 + 5 m5.large x 20 = 640 addresses. 251 are free, enough for 4 of them.",
 		Fix:   checks.Fix{Text: "Give the groups a larger subnet, or lower their maximum."},
 	}, nil)
-	still := with(incident(empty(), launches(2, report.Missed)), pictured, func(i *report.Incident) { i.Changed = began.Add(16 * time.Minute) })
-	joined := report.Note{ID: "joined-ip-subnet-exhausted", Reason: report.HasJoined, At: began.Add(time.Minute), Says: empty().Title, Evidence: empty().Evidence}
+	still := with(incidentOf(empty(), launches(2, report.Missed)), pictured, func(i *incident.Incident) { i.Changed = began.Add(16 * time.Minute) })
+	joined := incident.Note{ID: "joined-ip-subnet-exhausted", Reason: incident.HasJoined, At: began.Add(time.Minute), Says: empty().Title, Evidence: empty().Evidence}
 	proved := with(starving, provedAt, came(thirtyOne))
 	return []scene{
-		{"leak", leaking, []report.Note{note(leaking, report.Opened, leaking.Opened)}},
+		{"leak", leaking, []incident.Note{note(leaking, incident.Opened, leaking.Opened)}},
 		{"leak-empties-subnet", nobody, nil},
 		{"leak-all-joined", crowded, nil},
-		{"leak-starves-nodes", starving, []report.Note{joined, note(starving, report.HasMissed, began.Add(5*time.Minute))}},
-		{"leak-cleared", with(starving, clearedAt, came(thirtyOne)), []report.Note{note(with(starving, came(thirtyOne)), report.CauseGone, began.Add(12*time.Minute))}},
-		{"leak-proved", proved, []report.Note{note(proved, report.IsProved, proved.Resolved)}},
-		{"leak-well", with(leaking, wellAt, came(thirtyOne)), []report.Note{note(with(leaking, wellAt, came(thirtyOne)), report.IsProved, began.Add(14*time.Minute))}},
-		{"leak-little-left", with(leaking, wellAt, func(i *report.Incident) {
-			i.ClearedBy = []checks.Evidence{{What: report.Left, Value: "1 dead node holds 2 addresses of " + smallSubnet}}
+		{"leak-starves-nodes", starving, []incident.Note{joined, note(starving, incident.HasMissed, began.Add(5*time.Minute))}},
+		{"leak-cleared", with(starving, clearedAt, came(thirtyOne)), []incident.Note{note(with(starving, came(thirtyOne)), incident.CauseGone, began.Add(12*time.Minute))}},
+		{"leak-proved", proved, []incident.Note{note(proved, incident.IsProved, proved.Resolved)}},
+		{"leak-well", with(leaking, wellAt, came(thirtyOne)), []incident.Note{note(with(leaking, wellAt, came(thirtyOne)), incident.IsProved, began.Add(14*time.Minute))}},
+		{"leak-little-left", with(leaking, wellAt, func(i *incident.Incident) {
+			i.ClearedBy = []checks.Evidence{{What: incident.Left, Value: "1 dead node holds 2 addresses of " + smallSubnet}}
 		}), nil},
-		{"leak-and-too-small", with(starving, clearedAt, came(thirtyOne), func(i *report.Incident) {
+		{"leak-and-too-small", with(starving, clearedAt, came(thirtyOne), func(i *incident.Incident) {
 			cleared := i.Cleared
 			gaveWayTo("ip/subnet-exhausted")(i)
 			i.Cleared = cleared
 		}), nil},
 		{"still-too-small", still, nil},
-		{"runway", runsOut, []report.Note{note(runsOut, report.Opened, runsOut.Opened)}},
-		{"runway-again", with(runsOut, func(i *report.Incident) { i.Number = 2 }), nil},
+		{"runway", runsOut, []incident.Note{note(runsOut, incident.Opened, runsOut.Opened)}},
+		{"runway-again", with(runsOut, func(i *incident.Incident) { i.Number = 2 }), nil},
 		{"runway-over", with(runsOut, wellAt, evident("Free addresses of "+smallSubnet, "1,204 at 15:13 UTC, and rising")), nil},
-		{"runway-came-true", with(runsOut, gaveWayTo("ip/subnet-exhausted")), []report.Note{note(with(runsOut, gaveWayTo("ip/subnet-exhausted")), report.IsSuperseded, began.Add(72*time.Minute))}},
+		{"runway-came-true", with(runsOut, gaveWayTo("ip/subnet-exhausted")), []incident.Note{note(with(runsOut, gaveWayTo("ip/subnet-exhausted")), incident.IsSuperseded, began.Add(72*time.Minute))}},
 		{"runway-by-leak", with(runsOut, gaveWayTo("ip/leaked-interfaces")), nil},
-		{"empty-by-leak", with(incident(empty(), launches(2, report.Missed)), gaveWayTo("ip/leaked-interfaces")), nil},
+		{"empty-by-leak", with(incidentOf(empty(), launches(2, report.Missed)), gaveWayTo("ip/leaked-interfaces")), nil},
 		{"blocks", blocks, nil},
 		{"blocks-again", with(blocks, wellAt, evident("Blocks of "+smallSubnet, "6 of 16 whole /28 blocks free; 140 addresses free, 111 held by 12 interfaces, 0 kept by reservations")), nil},
 		{"scale-out", large, nil},
@@ -196,10 +197,10 @@ func TestPictureStandsUnderTheReason(t *testing.T) {
 	for _, s := range addressScenes() {
 		text := read([]Message{Render(s.incident, s.options())})
 		_, after, shown := strings.Cut(text, "(picture F0STAGE0001)\n")
-		if want := s.incident.Sketch != nil && s.incident.Ending != report.Superseded; shown != want {
+		if want := s.incident.Chart != nil && s.incident.Resolution != incident.Superseded; shown != want {
 			t.Errorf("%s: shown %v, want %v", s.name, shown, want)
 		}
-		if s.incident.State == report.Open && shown && !strings.HasPrefix(after, "Since") {
+		if s.incident.State == incident.Open && shown && !strings.HasPrefix(after, "Since") {
 			t.Errorf("%s: after the picture comes %.40q", s.name, after)
 		}
 	}

@@ -6,24 +6,24 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
 )
 
-func answers() []report.Answer {
+func answers() []incident.Answer {
 	at := began.Add(10 * time.Minute)
-	return []report.Answer{
-		{Reason: report.AnswerApproved, Remedy: "add-nat-route"}, {Reason: report.AnswerRefused, Remedy: "add-nat-route"}, {Reason: report.AnswerAcknowledged}, {Reason: report.AnswerMuted, Until: at.Add(4 * time.Hour)},
-		{Reason: report.AnswerUnmuted}, {Reason: report.AnswerChecking},
-		{Reason: report.NotAllowed}, {Reason: report.NobodyAllowed}, {Reason: report.GroupNotRead, Says: "S0LEADS001: missing_scope, usergroups:read"},
-		{Reason: report.NoSuchPlan}, {Reason: report.PlanChanged, Says: "nat-0aa4 is no longer available"}, {Reason: report.PlanExpired, Until: at},
-		{Reason: report.AlreadyDecided, By: oncall(), When: at, State: report.Approved}, {Reason: report.AlreadyDecided, By: dev(), When: at, State: report.RefusedByUs},
-		{Reason: report.AlreadyDecided, When: at, State: report.Helped}, {Reason: report.AlreadyDecided},
-		{Reason: report.IncidentClosed, When: at}, {Reason: report.IncidentNotFound}, {Reason: report.EarlierOpening, When: at}, {Reason: report.UnknownAction},
-		{Reason: report.NoSuchTime}, {Reason: report.AlreadyTaken, By: oncall(), When: at}, {Reason: report.NotMuted}, {Reason: report.AskedJustNow, Until: at},
-		{Reason: report.CauseIsGone}, {Reason: report.NotNow, Until: began.Add(time.Hour)},
-		{Reason: report.NotResponder}, {Reason: report.OtherWorkspace}, {Reason: report.WorkspaceNotRead, Says: "Slack did not answer"}, {Reason: report.AlreadyYours, When: at},
-		{Reason: report.AnswerTakenOver, By: dev(), When: at},
-		{Reason: report.OlderRelease}, {Reason: report.Incomplete}, {Reason: report.TooLate, When: at}, {Reason: report.FromFuture, When: at}, {Reason: "something-new"}, {},
+	return []incident.Answer{
+		{Reason: incident.AnswerApproved, Remedy: "add-nat-route"}, {Reason: incident.AnswerRefused, Remedy: "add-nat-route"}, {Reason: incident.AnswerAcknowledged}, {Reason: incident.AnswerMuted, Until: at.Add(4 * time.Hour)},
+		{Reason: incident.AnswerUnmuted}, {Reason: incident.AnswerChecking},
+		{Reason: incident.NotAllowed}, {Reason: incident.NobodyAllowed}, {Reason: incident.GroupNotRead, Says: "S0LEADS001: missing_scope, usergroups:read"},
+		{Reason: incident.NoSuchPlan}, {Reason: incident.PlanChanged, Says: "nat-0aa4 is no longer available"}, {Reason: incident.PlanExpired, Until: at},
+		{Reason: incident.AlreadyDecided, By: oncall(), When: at, State: incident.Approved}, {Reason: incident.AlreadyDecided, By: dev(), When: at, State: incident.RefusedByUs},
+		{Reason: incident.AlreadyDecided, When: at, State: incident.Helped}, {Reason: incident.AlreadyDecided},
+		{Reason: incident.IncidentClosed, When: at}, {Reason: incident.IncidentNotFound}, {Reason: incident.EarlierOpening, When: at}, {Reason: incident.UnknownAction},
+		{Reason: incident.NoSuchTime}, {Reason: incident.AlreadyTaken, By: oncall(), When: at}, {Reason: incident.NotMuted}, {Reason: incident.AskedJustNow, Until: at},
+		{Reason: incident.CauseIsGone}, {Reason: incident.NotNow, Until: began.Add(time.Hour)},
+		{Reason: incident.NotResponder}, {Reason: incident.OtherWorkspace}, {Reason: incident.WorkspaceNotRead, Says: "Slack did not answer"}, {Reason: incident.AlreadyYours, When: at},
+		{Reason: incident.AnswerTakenOver, By: dev(), When: at},
+		{Reason: incident.OlderRelease}, {Reason: incident.Incomplete}, {Reason: incident.TooLate, When: at}, {Reason: incident.FromFuture, When: at}, {Reason: "something-new"}, {},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
 
@@ -16,7 +17,7 @@ const maxAttached = 256 << 10
 
 // Attached is the whole of what a reply had to shorten, as a text to be shared
 // below it; false where the reply says everything.
-func Attached(i report.Incident, n report.Note) (File, bool) {
+func Attached(i incident.Incident, n incident.Note) (File, bool) {
 	if !shortened(i, n) {
 		return File{}, false
 	}
@@ -36,10 +37,10 @@ func Attached(i report.Incident, n report.Note) (File, bool) {
 		facts = append(facts, checks.Evidence{What: f.What, Value: f.Value})
 	}
 	section("Also looked up", wholly(facts))
-	if t := trailOf(i, n); t != nil && n.Reason == report.HasChanges {
+	if t := trailOf(i, n); t != nil && n.Reason == incident.HasChanges {
 		section("Changes, newest first", history(t))
 	}
-	if of, known := offerOf(i, n); known && n.Reason == report.IsProposed {
+	if of, known := offerOf(i, n); known && n.Reason == incident.IsProposed {
 		section("Steps", of.Plan.Steps())
 		section("The same by hand", of.Plan.Commands())
 		section("To take it back", of.Plan.Undo())
@@ -57,13 +58,13 @@ func Attached(i report.Incident, n report.Note) (File, bool) {
 
 // shortened tells that a reply has no room for all that its note holds: the
 // bounds are those of RenderNote in its widest room.
-func shortened(i report.Incident, n report.Note) bool {
+func shortened(i incident.Incident, n incident.Note) bool {
 	room := rooms[0]
 	switch n.Reason {
-	case report.HasChanges:
+	case incident.HasChanges:
 		t := trailOf(i, n)
 		return t != nil && len(t.Changes) > mostTrail
-	case report.IsProposed:
+	case incident.IsProposed:
 		of, known := offerOf(i, n)
 		tooLong := func(list []string) bool { return length(strings.Join(list, "\n")) > room }
 		return known && (tooLong(of.Plan.Commands()) || tooLong(of.Plan.Undo()) || len(of.Plan.Steps()) > mostSteps)
@@ -88,7 +89,7 @@ func wholly(list []checks.Evidence) []string {
 	return lines
 }
 
-func instances(i report.Incident, n report.Note) []string {
+func instances(i incident.Incident, n incident.Note) []string {
 	var lines []string
 	for _, id := range n.Instances {
 		at := slices.IndexFunc(i.Launches, func(l report.Launch) bool { return l.Instance == id })
@@ -97,12 +98,12 @@ func instances(i report.Incident, n report.Note) []string {
 			continue
 		}
 		l := i.Launches[at]
-		lines = append(lines, strings.Join([]string{oneLine(l.Instance), stamp(l.Started), oneLine(l.Nodegroup), oneLine(l.Type), oneLine(l.Zone), oneLine(l.Subnet), string(l.Standing), oneLine(l.EndedWhy)}, "  "))
+		lines = append(lines, strings.Join([]string{oneLine(l.Instance), stamp(l.Started), oneLine(l.Nodegroup), oneLine(l.Type), oneLine(l.Zone), oneLine(l.Subnet), string(l.Status), oneLine(l.EndedWhy)}, "  "))
 	}
 	return lines
 }
 
-func history(t *report.Trail) []string {
+func history(t *report.RecentChanges) []string {
 	var lines []string
 	for _, c := range t.Changes {
 		row := []string{stamp(c.At), oneLine(c.Call), oneLine(c.Resource), oneLine(c.Actor), oneLine(c.Principal)}

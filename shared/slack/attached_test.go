@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"rollcall/local/slackstand"
+	"rollcall/shared/incident"
+
 	"rollcall/shared/checks"
 	"rollcall/shared/report"
 )
@@ -14,10 +16,10 @@ import (
 // TestAttached: what a reply leaves out stands in its file, and a reply that
 // says everything has none.
 func TestAttached(t *testing.T) {
-	short := incident(noEgress(), launches(3, report.Missed))
-	many := incident(noEgress(), launches(60, report.Missed))
-	evidence := func(n, size int) func(*report.Note) {
-		return func(note *report.Note) {
+	short := incidentOf(noEgress(), launches(3, report.Missed))
+	many := incidentOf(noEgress(), launches(60, report.Missed))
+	evidence := func(n, size int) func(*incident.Note) {
+		return func(note *incident.Note) {
 			note.Evidence = nil
 			for range n {
 				note.Evidence = append(note.Evidence, checks.Evidence{What: "line", Value: strings.Repeat("x", size) + "END"})
@@ -26,28 +28,28 @@ func TestAttached(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name   string
-		i      report.Incident
-		why    report.Reason
-		change func(*report.Note)
+		i      incident.Incident
+		why    incident.Reason
+		change func(*incident.Note)
 		says   string
 	}{
-		{"short", short, report.Opened, nil, ""},
-		{"many instances", many, report.Opened, nil, many.Launches[59].Instance},
-		{"many lines", short, report.Opened, evidence(50, 10), "xEND"},
-		{"long evidence", short, report.Opened, evidence(3, 1300), "xEND"},
-		{"a long line", short, report.Opened, evidence(1, 1500), "xEND"},
-		{"a long fact", short, report.Opened, func(n *report.Note) {
+		{"short", short, incident.Opened, nil, ""},
+		{"many instances", many, incident.Opened, nil, many.Launches[59].Instance},
+		{"many lines", short, incident.Opened, evidence(50, 10), "xEND"},
+		{"long evidence", short, incident.Opened, evidence(3, 1300), "xEND"},
+		{"a long line", short, incident.Opened, evidence(1, 1500), "xEND"},
+		{"a long fact", short, incident.Opened, func(n *incident.Note) {
 			n.Facts = []report.Fact{{What: "Console", Value: strings.Repeat("boot ", 200) + "last words"}}
 		}, "last words"},
-		{"few changes", with(short, func(i *report.Incident) { i.Trail = trail() }), report.HasChanges, nil, ""},
-		{"many changes", with(short, func(i *report.Incident) {
-			i.Trail = trail()
+		{"few changes", with(short, func(i *incident.Incident) { i.RecentChanges = trail() }), incident.HasChanges, nil, ""},
+		{"many changes", with(short, func(i *incident.Incident) {
+			i.RecentChanges = trail()
 			for range 30 {
-				i.Trail.Changes = append(i.Trail.Changes, report.Change{Call: "CreateRoute", Actor: "the-last"})
+				i.RecentChanges.Changes = append(i.RecentChanges.Changes, report.Change{Call: "CreateRoute", Actor: "the-last"})
 			}
-		}), report.HasChanges, nil, "the-last"},
-		{"a plan", with(short, offers(offer(report.Offered))), report.IsProposed, nil, ""},
-		{"a long plan", with(short, offers(offer(report.Offered, func(of *report.Offer) { of.Plan.Route.NAT = strings.Repeat("n", 3000) + "END" }))), report.IsProposed, nil, "nEND"},
+		}), incident.HasChanges, nil, "the-last"},
+		{"a plan", with(short, offers(offer(incident.Offered))), incident.IsProposed, nil, ""},
+		{"a long plan", with(short, offers(offer(incident.Offered, func(of *incident.Offer) { of.Plan.Route.NAT = strings.Repeat("n", 3000) + "END" }))), incident.IsProposed, nil, "nEND"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			n := note(tt.i, tt.why, began)
@@ -72,7 +74,7 @@ func TestAttached(t *testing.T) {
 func TestAttachedIsBounded(t *testing.T) {
 	for seed := range uint64(40) {
 		i := wild{rand.New(rand.NewPCG(seed, 5))}.incident()
-		for _, n := range i.Said.Notes {
+		for _, n := range i.Delivery.Notes {
 			f, is := Attached(i, n)
 			if !is {
 				continue
@@ -82,8 +84,8 @@ func TestAttachedIsBounded(t *testing.T) {
 			}
 		}
 	}
-	i := incident(noEgress(), nil)
-	n := note(i, report.Opened, began)
+	i := incidentOf(noEgress(), nil)
+	n := note(i, incident.Opened, began)
 	n.Evidence = []checks.Evidence{{What: "x", Value: strings.Repeat("🔥", maxAttached)}}
 	if f, _ := Attached(i, n); len(f.Data) > maxAttached+100 || !strings.Contains(string(f.Data), "cut here") || !utf8.Valid(f.Data) {
 		t.Errorf("%d bytes", len(f.Data))

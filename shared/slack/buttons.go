@@ -8,6 +8,7 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
 
@@ -27,7 +28,7 @@ func button(a report.Action, words, value string) *slackgo.ButtonBlockElement {
 
 // decide are the buttons of one offer. With no room for its value, none: what
 // cannot be pressed rightly is not offered.
-func (p *page) decide(i report.Incident, of report.Offer, n int) {
+func (p *page) decide(i incident.Incident, of incident.Offer, n int) {
 	value, fits := Value{Key: i.Key, Number: i.Number, Plan: of.Hash}.Text()
 	if !fits || of.Hash == "" {
 		return
@@ -43,7 +44,7 @@ func (p *page) decide(i report.Incident, of report.Offer, n int) {
 }
 
 // question is the plan in one sentence.
-func question(of report.Offer) string {
+func question(of incident.Offer) string {
 	where := ""
 	if of.Plan.Region != "" {
 		where = " (" + clip(oneLine(of.Plan.Region), 40) + ", account " + clip(oneLine(of.Plan.Account), 20) + ")"
@@ -59,9 +60,9 @@ func question(of report.Offer) string {
 }
 
 // handle are the buttons of the incident itself.
-func (p *page) handle(i report.Incident, o Options) {
+func (p *page) handle(i incident.Incident, o Options) {
 	value, fits := Value{Key: i.Key, Number: i.Number}.Text()
-	if !o.Actions || !fits || i.State == report.Closed || i.State == report.Pending {
+	if !o.Actions || !fits || i.State == incident.Closed || i.State == incident.Pending {
 		return
 	}
 	var elements []slackgo.BlockElement
@@ -91,7 +92,7 @@ func muteMenu() slackgo.BlockElement {
 
 // handleID is another one each time the buttons change: a client keeps what
 // was chosen in a menu as long as the block has the same id.
-func handleID(i report.Incident) string {
+func handleID(i incident.Incident) string {
 	text, err := json.Marshal([]any{i.Number, i.State, i.Ack, i.Mute, i.Changed.Unix()})
 	if err != nil {
 		return "incident" // a time past the year 9999: the menu keeps its choice
@@ -102,7 +103,7 @@ func handleID(i report.Incident) string {
 
 // takeOver is the button by which somebody else takes an incident on. It asks
 // before: a slip of the hand would take it from who is at it.
-func takeOver(a report.Ack, value string) *slackgo.ButtonBlockElement {
+func takeOver(a incident.Ack, value string) *slackgo.ButtonBlockElement {
 	b := button(report.TakeOver, "Take over", value)
 	b.Confirm = &slackgo.ConfirmationBlockObject{
 		Title: label("Take this over?"), Text: label(clip(nameOf(a.By), 80) + " has it now, and will read in the thread that you took it over."),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
 )
 
@@ -41,15 +42,15 @@ func cleanupScenes() []summaryScene {
 		huge.Cleanup.Subnets = append(huge.Cleanup.Subnets, one)
 	}
 	return []summaryScene{
-		{"cleanup", cleaned("delete", one), nil, report.Picture{}},
-		{"cleanup-several", several, nil, report.Picture{}},
-		{"cleanup-dry-run", dry, nil, report.Picture{}},
-		{"cleanup-dry-run-several", cleaned("dry-run", one, two), nil, report.Picture{}},
-		{"cleanup-stopped", stop, nil, report.Picture{}},
-		{"cleanup-goes-on", over, nil, report.Picture{}},
-		{"cleanup-hostile", hostile, nil, report.Picture{}},
-		{"cleanup-huge", huge, nil, report.Picture{}},
-		{"cleanup-nothing", report.Summary{Kind: report.CleanupSummary, Cluster: "prod", At: morning}, nil, report.Picture{}},
+		{"cleanup", cleaned("delete", one), nil, outbox.Picture{}},
+		{"cleanup-several", several, nil, outbox.Picture{}},
+		{"cleanup-dry-run", dry, nil, outbox.Picture{}},
+		{"cleanup-dry-run-several", cleaned("dry-run", one, two), nil, outbox.Picture{}},
+		{"cleanup-stopped", stop, nil, outbox.Picture{}},
+		{"cleanup-goes-on", over, nil, outbox.Picture{}},
+		{"cleanup-hostile", hostile, nil, outbox.Picture{}},
+		{"cleanup-huge", huge, nil, outbox.Picture{}},
+		{"cleanup-nothing", report.Summary{Kind: report.CleanupSummary, Cluster: "prod", At: morning}, nil, outbox.Picture{}},
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
-	"rollcall/shared/report"
+	"rollcall/shared/incident/response"
 )
 
 // Broadcast sends a message into a thread and shows it in the channel too.
@@ -56,18 +56,18 @@ func (c *Client) GroupMembers(ctx context.Context, group string) ([]string, erro
 // Workspace is the workspace and the organization of the token's app. auth.test
 // needs no scope, and tells the organization where there is one
 // (docs.slack.dev/reference/methods/auth.test).
-func (c *Client) Workspace(ctx context.Context) (report.Workspace, error) {
-	var own report.Workspace
+func (c *Client) Workspace(ctx context.Context) (response.Workspace, error) {
+	var own response.Workspace
 	err := c.patiently(ctx, func() error {
 		who, err := c.api.AuthTestContext(ctx)
 		if err != nil {
 			return err
 		}
-		own = report.Workspace{ID: who.TeamID, Enterprise: who.EnterpriseID}
+		own = response.Workspace{ID: who.TeamID, Enterprise: who.EnterpriseID}
 		return nil
 	})
 	if err != nil {
-		return report.Workspace{}, c.typed(err)
+		return response.Workspace{}, c.typed(err)
 	}
 	return own, nil
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/slackstand"
+	"rollcall/shared/incident"
+
 	"rollcall/shared/report"
 )
 
@@ -49,8 +51,8 @@ func TestBroadcastIsShownInTheChannel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Broadcast(t.Context(), alerts, ts, RenderNote(report.Incident{Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0a"}}, report.Note{
-		ID: "called", Reason: report.IsCalled, Mention: []string{"S0ONCALL01", "U0DANA0001", "here"},
+	if _, err := c.Broadcast(t.Context(), alerts, ts, RenderNote(incident.Incident{Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0a"}}, incident.Note{
+		ID: "called", Reason: incident.IsCalled, Mention: []string{"S0ONCALL01", "U0DANA0001", "here"},
 	})); err != nil {
 		t.Fatal(err)
 	}

@@ -4,28 +4,29 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
 )
 
 // actLine is the first line of a reply about what people and remedies did;
 // false for a note of another kind.
-func actLine(i report.Incident, n report.Note) (saying, bool) {
+func actLine(i incident.Incident, n incident.Note) (saying, bool) {
 	of, known := offerOf(i, n)
 	what := planTitle(of)
 	switch n.Reason {
-	case report.IsCalled:
+	case incident.IsCalled:
 		return say("This needs somebody: " + continued(title(i)) + "."), true
-	case report.IsReminded:
+	case incident.IsReminded:
 		return say("Still open after " + span(max(n.At.Sub(i.Began), 0)) + ", and nobody has acknowledged it: " + continued(title(i)) + "."), true
-	case report.IsTakenOver:
+	case incident.IsTakenOver:
 		if n.Ack == nil || n.Ack.From == nil {
 			return nil, false
 		}
 		return say("Taken over by ").by(n.Ack.By).and(" from ").by(*n.Ack.From).and("."), true
-	case report.HasChanges:
+	case incident.HasChanges:
 		return say(changesLine(trailOf(i, n))), true
-	case report.IsProposed, report.IsApproved, report.IsRefused, report.DeedDone, report.DeedFailed, report.IsVerified, report.IsUnhelpful, report.IsDeferred:
+	case incident.IsProposed, incident.IsApproved, incident.IsRefused, incident.DeedDone, incident.DeedFailed, incident.IsVerified, incident.IsUnhelpful, incident.IsDeferred:
 		if !known {
 			return nil, false
 		}
@@ -33,20 +34,20 @@ func actLine(i report.Incident, n report.Note) (saying, bool) {
 		return nil, false
 	}
 	switch n.Reason {
-	case report.IsProposed:
+	case incident.IsProposed:
 		return say("Rollcall can " + sentence(what) + " What exactly, and how to take it back:"), true
-	case report.IsApproved:
+	case incident.IsApproved:
 		if allowedItself(of) {
 			return say("The policy of " + clip(string(of.Plan.Remedy), 60) + " is auto: Rollcall will " + what + " now."), true
 		}
 		return say("Approved by ").by(of.By).and(". Rollcall looks once more, and then will " + sentence(what)), true
-	case report.IsRefused:
+	case incident.IsRefused:
 		return say("Refused by ").by(of.By).and(": Rollcall does not " + sentence(what)), true
-	case report.IsDeferred:
+	case incident.IsDeferred:
 		return deferredLine(of, what), true
-	case report.IsVerified:
+	case incident.IsVerified:
 		return say("It helped. The check that found the cause passes now, after Rollcall did this: " + sentence(what)), true
-	case report.IsUnhelpful:
+	case incident.IsUnhelpful:
 		return say("It did not help: the check that found the cause still fails after this was done: " + sentence(what)), true
 	}
 	return deedLine(of, what), true
@@ -54,21 +55,21 @@ func actLine(i report.Incident, n report.Note) (saying, bool) {
 
 // offerOf is the offer that a note is about, as it was then; without it, the
 // newest that fits.
-func offerOf(i report.Incident, n report.Note) (report.Offer, bool) {
-	deedless := n.Reason == report.IsProposed || n.Reason == report.IsApproved || n.Reason == report.IsRefused || n.Reason == report.IsDeferred
+func offerOf(i incident.Incident, n incident.Note) (incident.Offer, bool) {
+	deedless := n.Reason == incident.IsProposed || n.Reason == incident.IsApproved || n.Reason == incident.IsRefused || n.Reason == incident.IsDeferred
 	if n.Offer != nil {
 		return *n.Offer, deedless || n.Offer.Deed != nil
 	}
-	fits := func(of report.Offer) bool {
+	fits := func(of incident.Offer) bool {
 		switch n.Reason {
-		case report.IsProposed:
+		case incident.IsProposed:
 			return true
-		case report.IsRefused:
-			return of.State == report.RefusedByUs
-		case report.IsDeferred:
-			return of.State == report.Deferred
-		case report.IsApproved:
-			return !of.Decided.IsZero() && of.State != report.RefusedByUs
+		case incident.IsRefused:
+			return of.State == incident.RefusedByUs
+		case incident.IsDeferred:
+			return of.State == incident.Deferred
+		case incident.IsApproved:
+			return !of.Decided.IsZero() && of.State != incident.RefusedByUs
 		}
 		return of.Deed != nil
 	}
@@ -77,15 +78,15 @@ func offerOf(i report.Incident, n report.Note) (report.Offer, bool) {
 			return i.Offers[k], true
 		}
 	}
-	return report.Offer{}, false
+	return incident.Offer{}, false
 }
 
-func allowedItself(of report.Offer) bool {
+func allowedItself(of incident.Offer) bool {
 	return of.Policy == plan.Auto && of.By == (report.User{})
 }
 
 // deedLine is what came of a plan.
-func deedLine(of report.Offer, what string) saying {
+func deedLine(of incident.Offer, what string) saying {
 	by := say(" (policy auto)")
 	if !allowedItself(of) {
 		by = say(" (approved by ").by(of.By).and(")")
@@ -114,7 +115,7 @@ func took(d *plan.Deed) string {
 	return " in " + span(max(d.Ended.Sub(d.Began), time.Second))
 }
 
-func changesLine(t *report.Trail) string {
+func changesLine(t *report.RecentChanges) string {
 	if t == nil {
 		return "What was changed before it began is not known."
 	}
@@ -138,16 +139,16 @@ func changesLine(t *report.Trail) string {
 	return "Nothing was found that was changed before it began."
 }
 
-func trailOf(i report.Incident, n report.Note) *report.Trail {
-	if n.Trail != nil {
-		return n.Trail
+func trailOf(i incident.Incident, n incident.Note) *report.RecentChanges {
+	if n.RecentChanges != nil {
+		return n.RecentChanges
 	}
-	return i.Trail
+	return i.RecentChanges
 }
 
 // act is the body of such a reply.
-func (p *page) act(i report.Incident, n report.Note) {
-	if n.Reason == report.HasChanges {
+func (p *page) act(i incident.Incident, n incident.Note) {
+	if n.Reason == incident.HasChanges {
 		p.trail(trailOf(i, n))
 		return
 	}
@@ -156,16 +157,16 @@ func (p *page) act(i report.Incident, n report.Note) {
 		return
 	}
 	switch n.Reason {
-	case report.IsProposed:
+	case incident.IsProposed:
 		p.add(p.plan(of)...)
 		if final(of) == "" { // else the plan says it
 			p.undo(of)
 		}
-	case report.DeedDone, report.DeedFailed:
+	case incident.DeedDone, incident.DeedFailed:
 		p.deed(of)
-	case report.IsDeferred:
+	case incident.IsDeferred:
 		p.why(of)
-	case report.IsUnhelpful:
+	case incident.IsUnhelpful:
 		p.undo(of)
 	}
 }
@@ -174,7 +175,7 @@ func (p *page) act(i report.Incident, n report.Note) {
 func head(s string, n int) string { return strings.ToValidUTF8(s[:min(len(s), n)], "") }
 
 // undo is how to take it back, or that it cannot be.
-func (p *page) undo(of report.Offer) {
+func (p *page) undo(of incident.Offer) {
 	if end := final(of); end != "" {
 		p.add(p.line().prose(end).section())
 		return
@@ -183,7 +184,7 @@ func (p *page) undo(of report.Offer) {
 }
 
 // deed is what AWS was asked to do, for whoever looks it up in CloudTrail.
-func (p *page) deed(of report.Offer) {
+func (p *page) deed(of incident.Offer) {
 	d := of.Deed
 	if s := clip(oneLine(d.Says), 600); s != "" {
 		p.add(p.line().prose(sentence(capital(s))).section())

@@ -1,13 +1,13 @@
 package slack
 
 import (
+	"rollcall/shared/incident"
 	"rollcall/shared/plan"
-	"rollcall/shared/report"
 )
 
 // deferred is a remedy that is tried again later: for what it waits, and when a
 // person may press, or Rollcall does it.
-func (p *page) deferred(l *line, of report.Offer) {
+func (p *page) deferred(l *line, of incident.Offer) {
 	switch {
 	case of.Hash == "":
 		l.code(clip(oneLine(string(of.Plan.Remedy)), 60)).plain(":")
@@ -26,7 +26,7 @@ func (p *page) deferred(l *line, of report.Offer) {
 
 // deferredLine is the first line of the reply about it. It is a notification too,
 // which has no times in the reader's zone.
-func deferredLine(of report.Offer, what string) saying {
+func deferredLine(of incident.Offer, what string) saying {
 	from := of.After.UTC().Format("15:04 UTC")
 	if of.Hash == "" {
 		return say("What is left to do waits for the limit of an hour. Next try " + from + ": " + clip(string(of.Plan.Remedy), 60) + ".")
@@ -35,7 +35,7 @@ func deferredLine(of report.Offer, what string) saying {
 }
 
 // why is for what it waits, below that line.
-func (p *page) why(of report.Offer) {
+func (p *page) why(of incident.Offer) {
 	if says := clip(oneLine(of.Says), 600); says != "" {
 		p.add(p.line().prose(sentence(capital(says))).plain(" Then everything is looked at anew, and the plan is made from that.").section())
 	}

@@ -96,7 +96,7 @@ func launchLine(l report.Launch, columns []func(report.Launch) string) string {
 			words = append(words, c)
 		}
 	}
-	if l.Standing == report.Gone {
+	if l.Status == report.Gone {
 		ended := "\n  ended"
 		if !l.Ended.IsZero() {
 			ended += " " + utc(l.Ended)

@@ -5,15 +5,16 @@ import (
 	"time"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
 
 // closed is the first line of an incident that is over: how it ended, and what
 // was seen.
-func closed(i report.Incident) (colour, what string) {
-	switch i.Ending {
-	case report.Proved:
-		if i.Key.Check == report.CannotLook {
+func closed(i incident.Incident) (colour, what string) {
+	switch i.Resolution {
+	case incident.Proved:
+		if i.Key.Check == incident.CannotLook {
 			return green, clip(oneLine(i.Key.Resource), 80) + " works again after " + span(outage(i))
 		}
 		if addressesAre(i) != "" {
@@ -37,20 +38,20 @@ func closed(i report.Incident) (colour, what string) {
 			what += "; " + proof(*i.Proof)
 		}
 		return green, what
-	case report.Unproved:
+	case incident.Unproved:
 		if well := addressesAre(i); well != "" {
 			return white, well + ", no launch came to prove it" + colon(cameBack(i))
 		}
 		return white, "cause is gone, no launch came to prove it" + colon(change(i.ClearedBy))
-	case report.Superseded:
+	case incident.Superseded:
 		return white, "closed, " + gaveWay(i)
-	case report.Withdrawn:
+	case incident.Withdrawn:
 		return white, "closed, " + missingNow(i)
-	case report.ClusterDeleted:
+	case incident.ClusterDeleted:
 		return white, "closed, cluster " + clip(oneLine(i.Key.Cluster), 60) + " was deleted"
-	case report.Unseen:
+	case incident.Unseen:
 		return white, "closed, nothing was heard of it since " + heard(i) + ": whether it still fails is not known" + colon(continued(title(i)))
-	case report.GivenUpOn:
+	case incident.GivenUpOn:
 		// Not green and not white: nothing got better, only the looking stopped.
 		return red, count(i.Affected, "instance") + " never joined, no longer looked at" + colon(continued(title(i)))
 	}
@@ -58,7 +59,7 @@ func closed(i report.Incident) (colour, what string) {
 }
 
 // well is the end of what is over when it is otherwise, with no node to prove it.
-func well(i report.Incident) string {
+func well(i incident.Incident) string {
 	how, after := change(i.ClearedBy), " after "+span(outage(i))
 	name := clip(oneLine(i.Key.Resource), 80)
 	switch group, _, _ := strings.Cut(string(i.Key.Check), "/"); group {
@@ -80,7 +81,7 @@ func well(i report.Incident) string {
 }
 
 // missingNow says what is there no more, and with it the cause.
-func missingNow(i report.Incident) string {
+func missingNow(i incident.Incident) string {
 	names := distinct(i.Covers...)
 	if len(names) == 0 {
 		return "what this was about no longer exists" + colon(continued(title(i)))
@@ -90,15 +91,15 @@ func missingNow(i report.Incident) string {
 
 // heard is the day of the last that was heard of an incident that nothing is heard
 // of any more.
-func heard(i report.Incident) string { return i.Heard().UTC().Format("2 January") }
+func heard(i incident.Incident) string { return i.Heard().UTC().Format("2 January") }
 
 // outage is from the first affected launch to the first Ready node, or from
 // the first refused look to the first that worked.
-func outage(i report.Incident) time.Duration {
+func outage(i incident.Incident) time.Duration {
 	if i.Proof != nil && !i.Proof.Ready.IsZero() {
 		return i.Proof.Ready.Sub(i.Began)
 	}
-	if (i.Key.Check == report.CannotLook || i.ByItself()) && !i.Cleared.IsZero() {
+	if (i.Key.Check == incident.CannotLook || i.ByItself()) && !i.Cleared.IsZero() {
 		return i.Cleared.Sub(i.Began)
 	}
 	return i.Resolved.Sub(i.Began)

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	slackgo "github.com/slack-go/slack"
 
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -170,11 +170,11 @@ func readItems(items []slackgo.RichTextSectionElement) string {
 }
 
 // reasons are all that a note can have.
-func reasons() []report.Reason {
-	return []report.Reason{
-		report.Opened, report.Reopened, report.FailedAgain, report.IsProved, report.IsUnproved, report.IsSuperseded,
-		report.IsWithdrawn, report.CauseGone, report.HasMissed, report.MoreAffected, report.BetterKnown, report.HasJoined,
-		report.IsProposed, report.IsApproved, report.IsRefused, report.DeedDone, report.DeedFailed, report.IsVerified, report.IsUnhelpful,
-		report.HasChanges, report.IsCalled, report.IsReminded, report.IsTakenOver,
+func reasons() []incident.Reason {
+	return []incident.Reason{
+		incident.Opened, incident.Reopened, incident.FailedAgain, incident.IsProved, incident.IsUnproved, incident.IsSuperseded,
+		incident.IsWithdrawn, incident.CauseGone, incident.HasMissed, incident.MoreAffected, incident.BetterKnown, incident.HasJoined,
+		incident.IsProposed, incident.IsApproved, incident.IsRefused, incident.DeedDone, incident.DeedFailed, incident.IsVerified, incident.IsUnhelpful,
+		incident.HasChanges, incident.IsCalled, incident.IsReminded, incident.IsTakenOver,
 	}
 }

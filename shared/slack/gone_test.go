@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
 
@@ -12,26 +13,26 @@ import (
 func TestClosedWithoutACure(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for _, test := range []struct {
-		ending     report.Ending
+		ending     incident.Resolution
 		line, note string
 	}{
-		{report.ClusterDeleted, "closed, cluster prod was deleted", "EKS has no cluster prod any more"},
-		{report.Unseen, "closed, nothing was heard of it since 20 November: whether it still fails is not known", "nothing was heard of it since 20 November"},
+		{incident.ClusterDeleted, "closed, cluster prod was deleted", "EKS has no cluster prod any more"},
+		{incident.Unseen, "closed, nothing was heard of it since 20 November: whether it still fails is not known", "nothing was heard of it since 20 November"},
 	} {
-		inc := report.Incident{
-			Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}, Number: 1, State: report.Closed, Ending: test.ending,
+		inc := incident.Incident{
+			Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}, Number: 1, State: incident.Closed, Resolution: test.ending,
 			Began: at, Opened: at, Seen: at, Resolved: at.Add(time.Hour),
 		}
 		inc.Cause.Title = "subnet-1 has no way out"
 		if got := Render(inc, Options{Now: inc.Resolved}).Text; !strings.Contains(got, test.line) {
 			t.Errorf("the message is %q, want %q in it", got, test.line)
 		}
-		n := report.Note{ID: "withdrawn", Reason: report.IsWithdrawn, At: inc.Resolved}
+		n := incident.Note{ID: "withdrawn", Reason: incident.IsWithdrawn, At: inc.Resolved}
 		if got := RenderNote(inc, n).Text; !strings.Contains(got, test.note) {
 			t.Errorf("the note is %q, want %q in it", got, test.note)
 		}
 	}
-	all := report.Incident{Key: report.Key{Cluster: report.AllClusters, Check: report.CannotLook, Resource: "eks:ListClusters"}, Number: 1, State: report.Open, Began: at, Opened: at, Seen: at}
+	all := incident.Incident{Key: report.Key{Cluster: report.AllClusters, Check: incident.CannotLook, Resource: "eks:ListClusters"}, Number: 1, State: incident.Open, Began: at, Opened: at, Seen: at}
 	all.Cause.Title = "cannot look at the clusters: eks:ListClusters is denied"
 	if got := Render(all, Options{Now: at}).Text; !strings.Contains(got, "all clusters") || !strings.Contains(got, "eks:ListClusters") || strings.Contains(got, report.AllClusters) {
 		t.Errorf("the message is %q", got)

@@ -3,11 +3,11 @@ package slack
 import (
 	slackgo "github.com/slack-go/slack"
 
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
 )
 
 // handled says who has taken the incident on, and who muted it.
-func (p *page) handled(i report.Incident, o Options) {
+func (p *page) handled(i incident.Incident, o Options) {
 	var parts []slackgo.RichTextElement
 	if i.Ack != nil {
 		l := p.line().plain("Acknowledged by ").person(i.Ack.By).plain(" ").at(i.Ack.At)

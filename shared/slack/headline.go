@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
@@ -21,7 +22,7 @@ const (
 )
 
 // headline is the first line of the message: colour, place, what, why.
-func headline(i report.Incident) string {
+func headline(i incident.Incident) string {
 	colour, what := verdict(i)
 	place := where(i)
 	return colour + " " + place + " · " + unnamed(what, place)
@@ -45,7 +46,7 @@ func unnamed(what, place string) string {
 
 // where names the cluster and its nodegroups: those of the affected launches,
 // or, where none is affected or known by it, all that the cause is about.
-func where(i report.Incident) string {
+func where(i incident.Incident) string {
 	var names []string
 	for _, l := range i.Launches {
 		names = append(names, l.Nodegroup)
@@ -73,16 +74,16 @@ func affected(names []string) string {
 }
 
 // title is what the cause is, as the end of a sentence.
-func title(i report.Incident) string {
+func title(i incident.Incident) string {
 	if t := oneLine(i.Cause.Title); t != "" {
 		return strings.TrimSuffix(clip(t, 160), ".")
 	}
 	return strings.TrimSpace(clip(oneLine(string(i.Key.Check)+" "+i.Key.Resource), 160))
 }
 
-func verdict(i report.Incident) (colour, what string) {
+func verdict(i incident.Incident) (colour, what string) {
 	switch i.State {
-	case report.Cleared:
+	case incident.Cleared:
 		if well := addressesAre(i); well != "" {
 			return yellow, well + ", waiting for a node to prove it" + colon(cameBack(i))
 		}
@@ -90,7 +91,7 @@ func verdict(i report.Incident) (colour, what string) {
 			return yellow, "cause is gone, instances are still to be replaced" + colon(change(i.ClearedBy))
 		}
 		return yellow, "cause is gone, waiting for a node to prove it" + colon(change(i.ClearedBy))
-	case report.Closed:
+	case incident.Closed:
 		return closed(i)
 	}
 	colour, what = failing(i, tallyOf(i))
@@ -102,9 +103,9 @@ func verdict(i report.Incident) (colour, what string) {
 }
 
 // failing is the verdict on an incident that is open.
-func failing(i report.Incident, t tally) (colour, what string) {
+func failing(i incident.Incident, t tally) (colour, what string) {
 	switch confidence := i.Cause.Confidence; {
-	case i.Key.Check == report.CannotLook:
+	case i.Key.Check == incident.CannotLook:
 		return orange, title(i)
 	case i.Key.Check == "instance/ended-early" && t.gone > 1:
 		// The newest finding is of the last one; a group that keeps trying
@@ -141,7 +142,7 @@ func ownFailure(check checks.ID) bool {
 
 // nobody is for a cause that no launch has met yet. What is no cause of a
 // failed join, but a failure of its own, says so itself.
-func nobody(i report.Incident, c checks.Confidence) (colour, what string) {
+func nobody(i incident.Incident, c checks.Confidence) (colour, what string) {
 	switch group, _, _ := strings.Cut(string(i.Key.Check), "/"); group {
 	case "launch":
 		return red, title(i)
@@ -167,7 +168,7 @@ func nobody(i report.Incident, c checks.Confidence) (colour, what string) {
 }
 
 // predicted is for launches that are not due yet.
-func predicted(i report.Incident, t tally, c checks.Confidence) (colour, what string) {
+func predicted(i incident.Incident, t tally, c checks.Confidence) (colour, what string) {
 	switch c {
 	case checks.Certain:
 		return red, t.who() + " will not be able to join" + colon(continued(title(i)))
@@ -183,7 +184,7 @@ func predicted(i report.Incident, t tally, c checks.Confidence) (colour, what st
 }
 
 // missed is for launches that were due and are not Ready nodes.
-func missed(i report.Incident, t tally, c checks.Confidence) (colour, what string) {
+func missed(i incident.Incident, t tally, c checks.Confidence) (colour, what string) {
 	fact := t.who() + pick(t.out() == 1, " has", " have") + " not joined"
 	if t.ended() {
 		fact = t.who() + " ended before joining"
@@ -202,7 +203,7 @@ func missed(i report.Incident, t tally, c checks.Confidence) (colour, what strin
 }
 
 // unseen names the sources that could not be read.
-func unseen(i report.Incident) string {
+func unseen(i incident.Incident) string {
 	return "could not look at " + few(sources(i.Blind), 3, 40)
 }
 

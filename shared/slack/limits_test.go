@@ -12,6 +12,7 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
 
@@ -22,7 +23,7 @@ func TestNeverPastTheLimits(t *testing.T) {
 		w := wild{rand.New(rand.NewPCG(seed, 2))}
 		i := w.incident()
 		messages := []Message{Render(i, Options{Actions: true, Now: w.time()})}
-		for _, n := range i.Said.Notes {
+		for _, n := range i.Delivery.Notes {
 			messages = append(messages, RenderNote(i, n))
 		}
 		for n, m := range messages {
@@ -155,13 +156,13 @@ func textProblems(s string) []string {
 // or not there.
 func TestSayWhatIsLeftOut(t *testing.T) {
 	long := strings.Repeat("aws ec2 create-route --route-table-id rtb-0cd2 ", 100)
-	i := incident(noEgress(), launches(200, report.Missed))
+	i := incidentOf(noEgress(), launches(200, report.Missed))
 	i.Cause.Fix.Command = long
 	got := read([]Message{Render(i, Options{})})
 	if strings.Contains(got, "aws ec2 create-route") || !strings.Contains(got, "The command is too long for this message.") {
 		t.Errorf("a long command was cut and not left out:\n%s", got)
 	}
-	got = read([]Message{RenderNote(i, note(i, report.Opened, began))})
+	got = read([]Message{RenderNote(i, note(i, incident.Opened, began))})
 	if want := "… and 175 more instances left out here"; !strings.Contains(got, want) {
 		t.Errorf("the thread does not say %q:\n%s", want, got)
 	}
@@ -196,7 +197,7 @@ func FuzzClean(f *testing.F) {
 
 // TestSizeIsWhatIsSent keeps the measure honest.
 func TestSizeIsWhatIsSent(t *testing.T) {
-	m := Render(incident(noEgress(), nil), Options{})
+	m := Render(incidentOf(noEgress(), nil), Options{})
 	sent, err := json.Marshal(m.Blocks)
 	if err != nil {
 		t.Fatal(err)

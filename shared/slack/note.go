@@ -7,13 +7,14 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
 
 // RenderNote is one reply in the incident's thread. It says what was known at
 // the note's time, from what the note keeps. A reason that it does not know
 // gives a plain update.
-func RenderNote(i report.Incident, n report.Note) Message {
+func RenderNote(i incident.Incident, n incident.Note) Message {
 	top, acted := actLine(i, n)
 	if !acted {
 		top = say(noteLine(i, n))
@@ -27,21 +28,21 @@ func RenderNote(i report.Incident, n report.Note) Message {
 				p.act(i, n)
 			}
 			switch n.Reason {
-			case report.CauseGone, report.IsProved, report.IsUnproved:
+			case incident.CauseGone, incident.IsProved, incident.IsUnproved:
 				if change(n.Evidence) == "" {
 					p.evidence("Found now", n.Evidence)
 				}
 			default:
 				p.evidence("Evidence", n.Evidence)
 			}
-			if n.Reason != report.HasMissed {
+			if n.Reason != incident.HasMissed {
 				p.named(i, n)
 			}
 			p.facts(n.Facts)
-			if n.Reason == report.Opened || n.Reason == report.Reopened {
+			if n.Reason == incident.Opened || n.Reason == incident.Reopened {
 				p.also(i)
 			}
-			if i.Key.Check != report.CannotLook {
+			if i.Key.Check != incident.CannotLook {
 				p.blind(n.Blind)
 			}
 			return p.blocks
@@ -51,26 +52,26 @@ func RenderNote(i report.Incident, n report.Note) Message {
 }
 
 // noteLine is the first line of a reply.
-func noteLine(i report.Incident, n report.Note) string {
+func noteLine(i incident.Incident, n incident.Note) string {
 	switch n.Reason {
-	case report.Opened:
+	case incident.Opened:
 		return "What Rollcall looked at:"
-	case report.Reopened:
+	case incident.Reopened:
 		return "It is back, the " + ordinal(max(i.Number, 2)) + " time. What Rollcall looked at:"
-	case report.FailedAgain:
+	case incident.FailedAgain:
 		return "The cause is back, before a node could prove that it was gone."
-	case report.HasJoined:
+	case incident.HasJoined:
 		return sentence("This belongs here too" + colon(continued(clip(oneLine(n.Says), 160))))
-	case report.HasMissed:
+	case incident.HasMissed:
 		if n.Count == 0 || len(n.Instances) == 0 {
 			return "Missed roll call: due and not a Ready node."
 		}
 		return count(n.Count, "instance") + " missed roll call: " +
 			pick(n.Count == 1, "it is due and not a Ready node: ", "they are due and not Ready nodes: ") + missing(n) + "."
-	case report.CauseGone:
+	case incident.CauseGone:
 		return gone(i, n) + " Waiting for a node to prove it."
-	case report.IsProved:
-		if i.Key.Check == report.CannotLook {
+	case incident.IsProved:
+		if i.Key.Check == incident.CannotLook {
 			return clip(oneLine(i.Key.Resource), 80) + " works again. What it hides is judged again from now on."
 		}
 		line := gone(i, n)
@@ -78,29 +79,29 @@ func noteLine(i report.Incident, n report.Note) string {
 			line += " " + sentence(proof(*n.Launch))
 		}
 		return line + " Resolved after " + span(outage(i)) + "."
-	case report.IsUnproved:
+	case incident.IsUnproved:
 		return gone(i, n) + " No instance was launched since that could prove it, so this closes without a proof. It opens again if the cause comes back."
-	case report.IsSuperseded:
+	case incident.IsSuperseded:
 		if i.By == nil || !ofSubnet(i) && i.By.Check != leakCheck {
 			return sentence("Closed: " + theirs(i))
 		}
 		return sentence("Closed: " + gaveWay(i))
-	case report.IsWithdrawn:
-		switch i.Ending {
-		case report.ClusterDeleted:
+	case incident.IsWithdrawn:
+		switch i.Resolution {
+		case incident.ClusterDeleted:
 			return "Closed: EKS has no cluster " + clip(oneLine(i.Key.Cluster), 60) + " any more."
-		case report.Unseen:
+		case incident.Unseen:
 			return "Closed: nothing was heard of it since " + heard(i) + ". Is the cluster still watched (setting clusters), and do the sweeps work? If it still fails it opens again with the next look."
 		}
 		return sentence("Closed: " + missingNow(i))
-	case report.IsGivenUpOn:
+	case incident.IsGivenUpOn:
 		return "Still not a node, and no longer looked at (setting giveUp). Terminate what is not needed; a new launch is looked at anew."
 	}
 	return "Update: " + headline(i)
 }
 
 // gone says what is well now.
-func gone(i report.Incident, n report.Note) string {
+func gone(i incident.Incident, n incident.Note) string {
 	if well := addressesAre(i); well != "" && cameBack(i) != "" {
 		return sentence(capital(well) + colon(cameBack(i)))
 	}
@@ -108,7 +109,7 @@ func gone(i report.Incident, n report.Note) string {
 }
 
 // missing names who missed roll call.
-func missing(n report.Note) string {
+func missing(n incident.Note) string {
 	const most = 5
 	names := slices.Clone(n.Instances[:min(len(n.Instances), most)])
 	for k, name := range names {
@@ -121,7 +122,7 @@ func missing(n report.Note) string {
 }
 
 // named lists the instances that a note is about.
-func (p *page) named(i report.Incident, n report.Note) {
+func (p *page) named(i incident.Incident, n incident.Note) {
 	var list []report.Launch
 	for _, id := range n.Instances {
 		at := slices.IndexFunc(i.Launches, func(l report.Launch) bool { return l.Instance == id })
@@ -135,7 +136,7 @@ func (p *page) named(i report.Incident, n report.Note) {
 }
 
 // also names the checks that belong to this cause, so that nobody hunts them.
-func (p *page) also(i report.Incident) {
+func (p *page) also(i incident.Incident) {
 	names := func(list []checks.ID) []string {
 		s := make([]string, len(list))
 		for n, id := range list {

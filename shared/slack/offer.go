@@ -6,12 +6,12 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/plan"
-	"rollcall/shared/report"
 )
 
 // planTitle is what a plan does, as the end of a sentence.
-func planTitle(of report.Offer) string {
+func planTitle(of incident.Offer) string {
 	title := strings.TrimSuffix(oneLine(of.Plan.Title()), ".") // its end may be cut, with "…"
 	if title == "" {
 		title = oneLine(string(of.Plan.Remedy))
@@ -21,14 +21,14 @@ func planTitle(of report.Offer) string {
 
 // offers say what remedies would do or did, oldest first, and tells whether
 // the plain fix is still for a person to do.
-func (p *page) offers(i report.Incident, o Options) (byHand bool) {
+func (p *page) offers(i incident.Incident, o Options) (byHand bool) {
 	byHand = true
 	for n, of := range latest(i) {
 		switch {
-		case o.live(of) && (i.State == report.Open || of.Plan.Remedy == plan.ReplaceInstance):
+		case o.live(of) && (i.State == incident.Open || of.Plan.Remedy == plan.ReplaceInstance):
 			p.offered(i, of, n)
 			byHand = false
-		case of.State == report.Offered:
+		case of.State == incident.Offered:
 			// Nobody can approve it here: the fix says what to do.
 		default:
 			p.outcome(of)
@@ -39,8 +39,8 @@ func (p *page) offers(i report.Incident, o Options) (byHand bool) {
 }
 
 // latest is the newest offer of each remedy since the incident was opened.
-func latest(i report.Incident) []report.Offer {
-	var list []report.Offer
+func latest(i incident.Incident) []incident.Offer {
+	var list []incident.Offer
 	for n, of := range i.Offers {
 		gone := of.Made.Before(i.Opened) // it was about an earlier time
 		for _, later := range i.Offers[n+1:] {
@@ -56,12 +56,12 @@ func latest(i report.Incident) []report.Offer {
 // inHand tells that the plan is being done, or was and is not judged yet:
 // nobody is to do the same now. Where it helped and the cause is there again,
 // or where only part of it was done, the fix is shown.
-func inHand(of report.Offer) bool {
-	return of.State == report.Approved || of.State == report.Acted && of.Deed != nil && of.Deed.Result == plan.Done
+func inHand(of incident.Offer) bool {
+	return of.State == incident.Approved || of.State == incident.Acted && of.Deed != nil && of.Deed.Result == plan.Done
 }
 
 // offered is a plan that waits for a person.
-func (p *page) offered(i report.Incident, of report.Offer, n int) {
+func (p *page) offered(i incident.Incident, of incident.Offer, n int) {
 	p.add(p.plan(of, p.label("Fix").plain("Rollcall can ").prose(sentence(planTitle(of))).section())...)
 	p.decide(i, of, n)
 }
@@ -71,7 +71,7 @@ const mostSteps = 8
 
 // plan is what is done step by step, what it costs, until when it may be
 // approved, and the same by hand.
-func (p *page) plan(of report.Offer, parts ...slackgo.RichTextElement) []slackgo.RichTextElement {
+func (p *page) plan(of incident.Offer, parts ...slackgo.RichTextElement) []slackgo.RichTextElement {
 	var steps []*line
 	all := of.Plan.Steps()
 	for _, s := range all[:min(len(all), mostSteps)] {
@@ -85,7 +85,7 @@ func (p *page) plan(of report.Offer, parts ...slackgo.RichTextElement) []slackgo
 	if cost := clip(oneLine(of.Plan.Cost()), 200); cost != "" {
 		steps = append(steps, p.line().plain("Cost and risk: ").prose(sentence(continued(cost))))
 	}
-	if says := clip(oneLine(of.Says), 300); says != "" && of.State == report.Offered {
+	if says := clip(oneLine(of.Says), 300); says != "" && of.State == incident.Offered {
 		steps = append(steps, p.line().prose(sentence(says)))
 	}
 	if end := final(of); end != "" {
@@ -133,7 +133,7 @@ func (p *page) commands(heading string, list []string) []slackgo.RichTextElement
 }
 
 // final says that a plan cannot be taken back; empty where commands do it.
-func final(of report.Offer) string {
+func final(of incident.Offer) string {
 	undo := of.Plan.Undo()
 	if len(undo) == 0 || slices.ContainsFunc(undo, isCommand) {
 		return ""
@@ -147,28 +147,28 @@ func isCommand(s string) bool {
 }
 
 // outcome is what became of an offer.
-func (p *page) outcome(of report.Offer) {
+func (p *page) outcome(of incident.Offer) {
 	l := p.label("Fix")
 	what := planTitle(of)
 	switch of.State {
-	case report.Approved:
+	case incident.Approved:
 		if allowedItself(of) {
 			l.plain("Being done now, as the policy auto says: ").prose(sentence(what))
 			break
 		}
 		l.plain("Approved by ").person(of.By).plain(" ").at(of.Decided).plain(", being done: ").prose(sentence(what))
-	case report.RefusedByUs:
+	case incident.RefusedByUs:
 		l.plain("Refused by ").person(of.By).plain(" ").at(of.Decided).plain(": ").prose(sentence(what))
-	case report.Expired:
+	case incident.Expired:
 		l.plain("Nobody approved in time to ").prose(sentence(what))
-	case report.Outdated:
+	case incident.Outdated:
 		l.plain("No longer offered: ").prose(sentence(what))
 		if says := clip(oneLine(of.Says), 300); says != "" {
 			l.plain(" ").prose(sentence(capital(says)))
 		}
-	case report.Deferred:
+	case incident.Deferred:
 		p.deferred(l, of)
-	case report.Acted, report.Helped, report.Unhelpful:
+	case incident.Acted, incident.Helped, incident.Unhelpful:
 		p.done(l, of)
 	default:
 		return
@@ -177,7 +177,7 @@ func (p *page) outcome(of report.Offer) {
 }
 
 // done is a plan that was carried out, or tried.
-func (p *page) done(l *line, of report.Offer) {
+func (p *page) done(l *line, of incident.Offer) {
 	what := planTitle(of)
 	if of.Deed == nil {
 		l.plain("Rollcall went to ").prose(what).plain("; what came of it is not known.")
@@ -199,11 +199,11 @@ func (p *page) done(l *line, of report.Offer) {
 		l.plain("No answer says whether this was done: ").prose(sentence(what)).plain(" Look before doing it again.").says(d)
 	}
 	switch of.State {
-	case report.Helped:
+	case incident.Helped:
 		l.plain(" The check that found it passed ").at(of.Verified).plain(".")
-	case report.Unhelpful:
+	case incident.Unhelpful:
 		l.plain(" The check that found it still failed ").at(of.Verified).plain(".")
-	case report.Acted:
+	case incident.Acted:
 		if d.Result == plan.Done || d.Result == plan.Partly {
 			l.plain(" The check that found it is run again.")
 		}
@@ -211,7 +211,7 @@ func (p *page) done(l *line, of report.Offer) {
 }
 
 // approval says who allowed it.
-func (l *line) approval(of report.Offer) *line {
+func (l *line) approval(of incident.Offer) *line {
 	if allowedItself(of) {
 		return l.plain(" by Rollcall itself (policy auto)")
 	}
@@ -230,9 +230,9 @@ func (l *line) says(d plan.Deed) *line {
 
 // fixer is who allowed what made the cause go away, for the first line; empty
 // unless the check itself has shown that it helped.
-func fixer(i report.Incident) string {
+func fixer(i incident.Incident) string {
 	for _, of := range latest(i) {
-		if of.State != report.Helped || of.Deed == nil || of.Deed.Result != plan.Done {
+		if of.State != incident.Helped || of.Deed == nil || of.Deed.Result != plan.Done {
 			continue
 		}
 		switch {

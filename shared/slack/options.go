@@ -3,7 +3,7 @@ package slack
 import (
 	"time"
 
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
 )
 
 // Options are what a message depends on beside the incident.
@@ -15,11 +15,11 @@ type Options struct {
 }
 
 // live tells that an offer may still be approved.
-func (o Options) live(of report.Offer) bool {
-	return o.Actions && of.State == report.Offered && (of.Expires.IsZero() || o.Now.Before(of.Expires))
+func (o Options) live(of incident.Offer) bool {
+	return o.Actions && of.State == incident.Offered && (of.Expires.IsZero() || o.Now.Before(of.Expires))
 }
 
 // muted tells that nobody is called now.
-func (o Options) muted(i report.Incident) bool {
+func (o Options) muted(i incident.Incident) bool {
 	return i.Mute != nil && (o.Now.IsZero() || o.Now.Before(i.Mute.Until))
 }

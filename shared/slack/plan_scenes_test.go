@@ -3,13 +3,14 @@ package slack
 import (
 	"fmt"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
 )
 
 // planScenes show a plan of each remedy as it is offered.
-func planScenes(told func(report.Reason, func(*report.Note)) report.Note) []scene {
-	base := incident(noEgress(), launches(3, report.Missed))
+func planScenes(told func(incident.Reason, func(*incident.Note)) incident.Note) []scene {
+	base := incidentOf(noEgress(), launches(3, report.Missed))
 	var left []string
 	for n := range 60 {
 		left = append(left, fmt.Sprintf("eni-0aa%014x", n))
@@ -26,11 +27,11 @@ func planScenes(told func(report.Reason, func(*report.Note)) report.Note) []scen
 		{Remedy: plan.CreateAccessEntry, Access: &plan.Access{Principal: "arn:aws:iam::111122223333:role/eks/nodes/workers-node-role", Type: "EC2_LINUX"}},
 	} {
 		p.Format, p.Partition, p.Account, p.Region, p.Cluster, p.Check, p.Resource = plan.Format, "aws", "111122223333", "us-west-2", "prod", base.Key.Check, base.Key.Resource
-		of := offer(report.Offered, func(of *report.Offer) { of.Plan, of.Hash = p, p.Hash() })
-		done := with(base, offers(offer(report.Acted, func(of *report.Offer) { of.Plan, of.Hash = p, p.Hash() })))
+		of := offer(incident.Offered, func(of *incident.Offer) { of.Plan, of.Hash = p, p.Hash() })
+		done := with(base, offers(offer(incident.Acted, func(of *incident.Offer) { of.Plan, of.Hash = p, p.Hash() })))
 		list = append(list,
-			scene{"act-plan-" + string(p.Remedy), with(base, offers(of)), []report.Note{told(report.IsProposed, nil)}},
-			scene{"act-plan-" + string(p.Remedy) + "-done", done, []report.Note{told(report.DeedDone, nil)}},
+			scene{"act-plan-" + string(p.Remedy), with(base, offers(of)), []incident.Note{told(incident.IsProposed, nil)}},
+			scene{"act-plan-" + string(p.Remedy) + "-done", done, []incident.Note{told(incident.DeedDone, nil)}},
 		)
 	}
 	return list

@@ -6,6 +6,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/shell"
 )
@@ -15,7 +16,7 @@ const maxWhy = 800
 
 // Render is the incident's message as it should stand in the channel now. It
 // is a pure function: the same incident and options give the same message.
-func Render(i report.Incident, o Options) Message {
+func Render(i incident.Incident, o Options) Message {
 	top := headline(i)
 	return Message{
 		Text: notification(top),
@@ -23,9 +24,9 @@ func Render(i report.Incident, o Options) Message {
 			p := newPage(place{i.Partition, i.Region}, i.Changed, room)
 			p.add(p.line().strong(top).section())
 			switch i.State {
-			case report.Cleared:
+			case incident.Cleared:
 				p.cleared(i, o)
-			case report.Closed:
+			case incident.Closed:
 				p.closed(i, o)
 			default:
 				p.open(i, o)
@@ -39,17 +40,17 @@ func Render(i report.Incident, o Options) Message {
 }
 
 // open is the body while the cause is there.
-func (p *page) open(i report.Incident, o Options) {
+func (p *page) open(i incident.Incident, o Options) {
 	if i.Cause.Why != "" {
 		p.add(p.label(whyLabel(i)).prose(sentence(clip(i.Cause.Why, maxWhy))).section())
 	}
-	p.sketch(i.Sketch)
+	p.sketch(i.Chart)
 	p.since(i)
-	p.changed(i.Trail, i.Key.Resource)
+	p.changed(i.RecentChanges, i.Key.Resource)
 	p.handled(i, o)
 	p.effects(i)
 	switch {
-	case i.Key.Check == report.CannotLook:
+	case i.Key.Check == incident.CannotLook:
 		p.evidence("", i.Cause.Evidence)
 	case i.Cause.Confidence != checks.Certain:
 		// Where the cause is certain, what was not seen is for the thread.
@@ -61,9 +62,9 @@ func (p *page) open(i report.Incident, o Options) {
 }
 
 // whyLabel says how sure the reason is.
-func whyLabel(i report.Incident) string {
+func whyLabel(i incident.Incident) string {
 	switch {
-	case i.Key.Check == report.CannotLook:
+	case i.Key.Check == incident.CannotLook:
 		return "So"
 	case stated(i):
 		return "Why"
@@ -77,7 +78,7 @@ func whyLabel(i report.Incident) string {
 	return "Why"
 }
 
-func (p *page) since(i report.Incident) {
+func (p *page) since(i incident.Incident) {
 	l := p.label("Since").clock(i.Began)
 	if f, ok := first(i.Launches); ok {
 		l.plain(pick(len(i.Launches) == 1 && i.Affected <= 1, ", ", ", first ")).prose(f.Instance)
@@ -122,13 +123,13 @@ func (p *page) do(fix checks.Fix) {
 }
 
 // cleared is the body while a proof is awaited.
-func (p *page) cleared(i report.Incident, o Options) {
+func (p *page) cleared(i incident.Incident, o Options) {
 	p.add(p.label("Was").prose(sentence(capital(title(i)))).plain(" From ").clock(i.Began).plain(" to ").clock(i.Cleared).plain(".").section())
 	if change(i.ClearedBy) == "" {
 		p.evidence("Found now", i.ClearedBy)
 	}
-	p.sketch(i.Sketch)
-	p.changed(i.Trail, i.Key.Resource)
+	p.sketch(i.Chart)
+	p.changed(i.RecentChanges, i.Key.Resource)
 	p.handled(i, o)
 	byHand := p.offers(i, o)
 	t := tallyOf(i)
@@ -149,9 +150,9 @@ func (p *page) cleared(i report.Incident, o Options) {
 
 // replace is the command that makes the Auto Scaling group launch another
 // instance in the place of the first that is stuck.
-func replace(i report.Incident) string {
+func replace(i incident.Incident) string {
 	for _, l := range byStart(i.Launches) {
-		stuck := l.Standing == report.Missed || l.Standing == report.GivenUp
+		stuck := l.Status == report.Missed || l.Status == report.GivenUp
 		if stuck && l.Group != "" && ids.FindString(l.Instance) == l.Instance && region.MatchString(i.Region) {
 			return shell.Command("aws", "autoscaling", "terminate-instance-in-auto-scaling-group", "--region", i.Region,
 				"--instance-id", l.Instance, "--no-should-decrement-desired-capacity")
@@ -161,7 +162,7 @@ func replace(i report.Incident) string {
 }
 
 // closed is the body of an incident that is over: what it was, and how long.
-func (p *page) closed(i report.Incident, o Options) {
+func (p *page) closed(i incident.Incident, o Options) {
 	l := p.label("Was").prose(sentence(capital(was(i))))
 	if t := tallyOf(i); t.all > 0 {
 		l.plain(" It kept " + count(t.all, "instance") + " waiting")
@@ -171,18 +172,18 @@ func (p *page) closed(i report.Incident, o Options) {
 		l.plain(".")
 	}
 	p.add(l.section())
-	p.changed(i.Trail, i.Key.Resource)
+	p.changed(i.RecentChanges, i.Key.Resource)
 	p.offers(i, Options{})
-	byItself := addressesAre(i) != "" && i.Ending == report.Proved && i.Proof == nil
+	byItself := addressesAre(i) != "" && i.Resolution == incident.Proved && i.Proof == nil
 	if byItself {
-		p.sketch(i.Sketch)
+		p.sketch(i.Chart)
 	}
-	if i.Key.Check == report.CannotLook || byItself {
+	if i.Key.Check == incident.CannotLook || byItself {
 		p.add(p.label("When").plain("from ").clock(i.Began).plain(" to ").clock(i.Cleared).plain(".").section())
 		return
 	}
-	if i.Ending != report.Superseded && i.Ending != report.Withdrawn {
-		p.sketch(i.Sketch)
+	if i.Resolution != incident.Superseded && i.Resolution != incident.Withdrawn {
+		p.sketch(i.Chart)
 	}
 	l = p.label("When").plain("began ").clock(i.Began)
 	if !i.Cleared.IsZero() {
@@ -197,7 +198,7 @@ func (p *page) closed(i report.Incident, o Options) {
 }
 
 // footer is how urgent it is, the check's name, and the way to the console.
-func (p *page) footer(i report.Incident) {
+func (p *page) footer(i incident.Incident) {
 	address := web(i.Cause.Fix.Console)
 	if address == "" {
 		address = p.place.console(i.Key.Resource)
@@ -217,7 +218,7 @@ func (p *page) footer(i report.Incident) {
 }
 
 // urgency is the colour as a word: nobody has to see colours.
-func urgency(i report.Incident) string {
+func urgency(i incident.Incident) string {
 	switch colour, _ := verdict(i); colour {
 	case red:
 		return "Critical"

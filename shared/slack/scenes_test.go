@@ -8,6 +8,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
@@ -15,21 +16,21 @@ import (
 // scene is an incident as it may stand, with the replies that its thread has.
 type scene struct {
 	name     string
-	incident report.Incident
-	notes    []report.Note
+	incident incident.Incident
+	notes    []incident.Note
 }
 
 // began is the launch of the route story.
 var began = time.Date(2026, 3, 14, 14, 59, 3, 0, time.UTC)
 
-func launch(n int, s report.Standing) report.Launch {
+func launch(n int, s report.LaunchStatus) report.Launch {
 	return report.Launch{
 		Instance: fmt.Sprintf("i-0ef3%013x", 0x3a5b0000+n*0x11), Nodegroup: "workers", Group: "eks-workers-a1b2", Subnet: "subnet-0ab1c2d3e4f5a6b7c",
-		Zone: "us-west-2a", Type: "m5.large", Started: began.Add(time.Duration(n) * time.Second), Standing: s,
+		Zone: "us-west-2a", Type: "m5.large", Started: began.Add(time.Duration(n) * time.Second), Status: s,
 	}
 }
 
-func launches(n int, s report.Standing) []report.Launch {
+func launches(n int, s report.LaunchStatus) []report.Launch {
 	list := make([]report.Launch, n)
 	for i := range list {
 		list[i] = launch(i, s)
@@ -69,17 +70,17 @@ func noEgress() diagnose.Cause {
 	}
 }
 
-func incident(c diagnose.Cause, list []report.Launch) report.Incident {
-	return report.Incident{
+func incidentOf(c diagnose.Cause, list []report.Launch) incident.Incident {
+	return incident.Incident{
 		Key:     report.Key{Cluster: "prod", Check: c.Check, Resource: c.Resource},
 		Account: "111122223333", Region: "us-west-2", Partition: "aws",
-		State: report.Open, Number: 1, Began: began, Opened: began.Add(2 * time.Second), Changed: began.Add(2 * time.Second),
+		State: incident.Open, Number: 1, Began: began, Opened: began.Add(2 * time.Second), Changed: began.Add(2 * time.Second),
 		Cause: c, Covers: c.Covers, Launches: list, Affected: len(list),
 	}
 }
 
 // with changes a copy of an incident.
-func with(i report.Incident, changes ...func(*report.Incident)) report.Incident {
+func with(i incident.Incident, changes ...func(*incident.Incident)) incident.Incident {
 	for _, c := range changes {
 		c(&i)
 	}
@@ -90,26 +91,26 @@ func clearedBy() []checks.Evidence {
 	return []checks.Evidence{{What: "rtb-0cd2e3f4a5b6c7d8e", Value: "0.0.0.0/0 → nat-0aa4b5c6d7e8f9a0b"}}
 }
 
-func clearedAt(i *report.Incident) {
-	i.State, i.Cleared, i.ClearedBy = report.Cleared, began.Add(12*time.Minute), clearedBy()
+func clearedAt(i *incident.Incident) {
+	i.State, i.Cleared, i.ClearedBy = incident.Cleared, began.Add(12*time.Minute), clearedBy()
 	i.Changed = i.Cleared
 }
 
-func provedAt(i *report.Incident) {
+func provedAt(i *incident.Incident) {
 	clearedAt(i)
 	started := began.Add(13 * time.Minute)
-	i.State, i.Ending, i.Resolved = report.Closed, report.Proved, began.Add(14*time.Minute+time.Second)
+	i.State, i.Resolution, i.Resolved = incident.Closed, incident.Proved, began.Add(14*time.Minute+time.Second)
 	i.Changed = i.Resolved
 	i.Proof = &report.Launch{
 		Instance: "i-0f15a2b3c4d5e6f70", Nodegroup: "workers", Subnet: "subnet-0ab1c2d3e4f5a6b7c", Zone: "us-west-2a", Type: "m5.large",
-		Started: started, Registered: started.Add(41 * time.Second), Ready: started.Add(58 * time.Second), Standing: report.Joined,
+		Started: started, Registered: started.Add(41 * time.Second), Ready: started.Add(58 * time.Second), Status: report.Joined,
 	}
 }
 
-func ended(how report.Ending) func(*report.Incident) {
-	return func(i *report.Incident) {
+func ended(how incident.Resolution) func(*incident.Incident) {
+	return func(i *incident.Incident) {
 		clearedAt(i)
-		i.State, i.Ending, i.Resolved = report.Closed, how, began.Add(72*time.Minute)
+		i.State, i.Resolution, i.Resolved = incident.Closed, how, began.Add(72*time.Minute)
 		i.Changed = i.Resolved
 	}
 }
@@ -129,17 +130,17 @@ func facts() []report.Fact {
 	}
 }
 
-func note(i report.Incident, why report.Reason, at time.Time) report.Note {
-	n := report.Note{ID: string(why), Reason: why, Times: 1, At: at}
+func note(i incident.Incident, why incident.Reason, at time.Time) incident.Note {
+	n := incident.Note{ID: string(why), Reason: why, Times: 1, At: at}
 	switch why {
-	case report.Opened, report.Reopened:
+	case incident.Opened, incident.Reopened:
 		n.Count, n.Instances, n.Evidence, n.Facts = i.Affected, names(i.Launches), i.Cause.Evidence, facts()
 		n.Blind = i.Blind
-	case report.HasMissed:
+	case incident.HasMissed:
 		n.Count, n.Instances = i.Affected, names(i.Launches)
-	case report.CauseGone, report.IsUnproved:
+	case incident.CauseGone, incident.IsUnproved:
 		n.Evidence = clearedBy()
-	case report.IsProved:
+	case incident.IsProved:
 		n.Evidence, n.Launch = i.ClearedBy, i.Proof
 	}
 	return n
@@ -164,7 +165,7 @@ func notRegistered() diagnose.Cause {
 
 func cannotLook() diagnose.Cause {
 	return diagnose.Cause{
-		Check: report.CannotLook, Confidence: checks.Possible, Resource: "ec2:DescribeRouteTables",
+		Check: incident.CannotLook, Confidence: checks.Possible, Resource: "ec2:DescribeRouteTables",
 		Title:    "cannot look at the route tables: ec2:DescribeRouteTables is denied",
 		Why:      "Whether instances can join cannot be told as long as this is not read. What depends on it is not judged, and nothing is called well.",
 		Evidence: []checks.Evidence{{What: "Checks that could not judge", Value: "endpoint/missing, route/blackhole, route/no-egress"}, {What: "Error code", Value: "UnauthorizedOperation"}},
@@ -184,9 +185,9 @@ func scenes() []scene {
 
 	mixed := launches(12, report.Missed)
 	for n := range mixed[:3] {
-		mixed[n].Standing, mixed[n].Ready = report.Joined, mixed[n].Started.Add(4*time.Minute)
+		mixed[n].Status, mixed[n].Ready = report.Joined, mixed[n].Started.Add(4*time.Minute)
 	}
-	mixed[11].Standing, mixed[11].Ended, mixed[11].EndedWhy = report.Gone, began.Add(6*time.Minute), "Server.SpotInstanceTermination: Spot instance termination"
+	mixed[11].Status, mixed[11].Ended, mixed[11].EndedWhy = report.Gone, began.Add(6*time.Minute), "Server.SpotInstanceTermination: Spot instance termination"
 
 	joined := launches(2, report.Joined)
 	for n := range joined {
@@ -202,27 +203,27 @@ func scenes() []scene {
 		Fix:   checks.Fix{Text: "Enable the KMS key of the launch template's volumes, or use another one."}, Nodegroups: []string{"workers"},
 	}
 
-	predicted := incident(noEgress(), launches(1, report.Waiting))
-	missed := with(incident(noEgress(), launches(12, report.Missed)), func(i *report.Incident) { i.Changed = began.Add(5 * time.Minute) })
-	nobody := incident(noEgress(), nil)
-	symptomBlind := with(incident(notRegistered(), launches(1, report.Missed)), func(i *report.Incident) { i.Blind = denied() })
-	sight := with(incident(cannotLook(), nil), func(i *report.Incident) { i.Blind = denied() })
+	predicted := incidentOf(noEgress(), launches(1, report.Waiting))
+	missed := with(incidentOf(noEgress(), launches(12, report.Missed)), func(i *incident.Incident) { i.Changed = began.Add(5 * time.Minute) })
+	nobody := incidentOf(noEgress(), nil)
+	symptomBlind := with(incidentOf(notRegistered(), launches(1, report.Missed)), func(i *incident.Incident) { i.Blind = denied() })
+	sight := with(incidentOf(cannotLook(), nil), func(i *incident.Incident) { i.Blind = denied() })
 	proved := with(missed, provedAt)
-	again := with(incident(noEgress(), launches(1, report.Missed)), func(i *report.Incident) { i.Number = 2 })
+	again := with(incidentOf(noEgress(), launches(1, report.Missed)), func(i *incident.Incident) { i.Number = 2 })
 
-	longNames := with(incident(noEgress(), launches(3, report.Missed)), func(i *report.Incident) {
+	longNames := with(incidentOf(noEgress(), launches(3, report.Missed)), func(i *incident.Incident) {
 		i.Key.Cluster = "payments-production-eu-central-1-blue-2026-with-a-name-as-long-as-eks-allows-it-to-be-0123456789"
 		i.Cause.Nodegroups = []string{
 			"general-purpose-spot-diversified-m5-m6i-m7i-zone-a-0123456789", "gpu-inference", "general-purpose-on-demand", "batch", "ingress",
 		}
 	})
-	hostile := with(incident(noEgress(), launches(1, report.Missed)), func(i *report.Incident) {
+	hostile := with(incidentOf(noEgress(), launches(1, report.Missed)), func(i *incident.Incident) {
 		i.Cause.Title = "subnet-0ab1 <!channel> *bold* `x` has no way out & more"
 		i.Cause.Why = "It said: <@U012AB3CD> <!here> @channel <https://evil.example|AWS console> ```x``` \u202egnihsihp\u202c &lt;b&gt; line one\nline two."
 		i.Cause.Evidence = []checks.Evidence{{What: "```\n<!channel>", Value: "``` <@U012AB3CD>\n\x1b[31mred\x00"}}
 		i.Cause.Fix.Text = "see <https://evil.example|here>."
 	})
-	huge := with(incident(noEgress(), launches(report.MaxLaunches, report.Missed)), func(i *report.Incident) {
+	huge := with(incidentOf(noEgress(), launches(incident.MaxLaunches, report.Missed)), func(i *incident.Incident) {
 		i.Affected = 1200
 		for n := range 300 {
 			i.Cause.Evidence = append(i.Cause.Evidence, checks.Evidence{What: fmt.Sprintf("route %d", n), Value: fmt.Sprintf("10.%d.0.0/16 → pcx-0%012x", n%250, n)})
@@ -230,13 +231,13 @@ func scenes() []scene {
 		i.Cause.Why = strings.Repeat("This VPC has a great many routes. ", 200)
 	})
 
-	addon := incident(diagnose.Cause{
+	addon := incidentOf(diagnose.Cause{
 		Check: "addon/degraded", Confidence: checks.Certain, Resource: "vpc-cni", Title: "add-on vpc-cni is degraded: access denied",
 		Why:      "EKS says that the add-on vpc-cni v1.20.4-eksbuild.1 is DEGRADED. AccessDenied: it may not do what it must.",
 		Evidence: []checks.Evidence{{What: "AccessDenied", Value: "aws-node may not call ec2:AssignPrivateIpAddresses"}},
 		Fix:      checks.Fix{Text: "Give the add-on's role the policy AmazonEKS_CNI_Policy.", Command: "aws eks describe-addon --region us-west-2 --cluster-name prod --addon-name vpc-cni --query addon.[status,health]"},
 	}, nil)
-	refused := incident(diagnose.Cause{
+	refused := incidentOf(diagnose.Cause{
 		Check: "launch/vcpu-limit", Confidence: checks.Certain, Resource: "L-1216C47A", Title: "workers cannot launch: the quota of on-demand vCPUs is used up",
 		Why:        "EC2 refused 4 launches of eks-workers: You have requested more vCPU capacity than your current vCPU limit of 32 allows.",
 		Evidence:   []checks.Evidence{{What: "Scaling activity", Value: "14:59:03 Failed: You have requested more vCPU capacity than your current vCPU limit of 32 allows for the instance bucket that the specified instance type belongs to."}},
@@ -244,14 +245,14 @@ func scenes() []scene {
 		Nodegroups: []string{"workers"},
 	}, nil)
 
-	quota := incident(diagnose.Cause{
+	quota := incidentOf(diagnose.Cause{
 		Check: "nodegroup/health", Confidence: checks.Certain, Resource: "workers", Title: "nodegroup workers is degraded: instance limit exceeded",
 		Why:        "EKS reports InstanceLimitExceeded: the account may not run more instances of this kind.",
 		Evidence:   []checks.Evidence{{What: "workers", Value: "DEGRADED, min 1 max 6 desired 4"}, {What: "InstanceLimitExceeded", Value: "Your account is currently unable to launch more instances of type m5.24xlarge"}},
 		Fix:        checks.Fix{Text: "Ask for a higher quota of running vCPUs (Service Quotas, EC2), or end instances.", Command: "aws eks describe-nodegroup --region us-west-2 --cluster-name prod --nodegroup-name workers --query 'nodegroup.[status,health]'"},
 		Nodegroups: []string{"workers"},
 	}, nil)
-	update := incident(diagnose.Cause{
+	update := incidentOf(diagnose.Cause{
 		Check: "nodegroup/update-failed", Confidence: checks.Certain, Resource: "workers", Title: "nodegroup workers failed to update: pod eviction failure",
 		Why:        "The version update of workers that began at 2026-11-20 14:20 UTC failed. EKS reports PodEvictionFailure: pods could not be moved off the old nodes in time, most often for a disruption budget that allows none to go.",
 		Evidence:   []checks.Evidence{{What: "Update 7d3f5b0a-8c1e-3f5d-9d64-2d9b8f7a6c10", Value: "VersionUpdate of 2026-11-20 14:20:00: Failed"}, {What: "PodEvictionFailure", Value: "Reached max retries while trying to evict pods from nodes in node group workers"}},
@@ -259,42 +260,42 @@ func scenes() []scene {
 		Nodegroups: []string{"workers"},
 	}, nil)
 
-	withdrawn := with(missed, ended(report.Withdrawn), func(i *report.Incident) { i.Cleared, i.ClearedBy = time.Time{}, nil })
+	withdrawn := with(missed, ended(incident.Withdrawn), func(i *incident.Incident) { i.Cleared, i.ClearedBy = time.Time{}, nil })
 	return append(slices.Concat(addressScenes(), actScenes(), zoneScenes()), []scene{
-		{"nodegroup-quota", quota, []report.Note{note(quota, report.Opened, quota.Opened)}},
-		{"nodegroup-well", with(quota, ended(report.Proved), func(i *report.Incident) {
+		{"nodegroup-quota", quota, []incident.Note{note(quota, incident.Opened, quota.Opened)}},
+		{"nodegroup-well", with(quota, ended(incident.Proved), func(i *incident.Incident) {
 			i.ClearedBy = []checks.Evidence{{What: "workers", Value: "EKS still says DEGRADED; i-0f15a6b7c8d9e0f1a, started later (15:10:04 UTC), is a Ready node"}}
 		}), nil},
-		{"nodegroup-update", update, []report.Note{note(update, report.Opened, update.Opened)}},
-		{"addon", addon, []report.Note{note(addon, report.Opened, addon.Opened)}},
-		{"addon-well", with(addon, ended(report.Proved), func(i *report.Incident) {
+		{"nodegroup-update", update, []incident.Note{note(update, incident.Opened, update.Opened)}},
+		{"addon", addon, []incident.Note{note(addon, incident.Opened, addon.Opened)}},
+		{"addon-well", with(addon, ended(incident.Proved), func(i *incident.Incident) {
 			i.ClearedBy = []checks.Evidence{{What: "vpc-cni", Value: "is ACTIVE"}}
 		}), nil},
-		{"launch-refused", refused, []report.Note{note(refused, report.Opened, refused.Opened)}},
-		{"predicted", predicted, []report.Note{note(predicted, report.Opened, predicted.Opened)}},
-		{"missed", missed, []report.Note{note(missed, report.Opened, missed.Opened), note(missed, report.HasMissed, began.Add(5*time.Minute))}},
-		{"some-joined", incident(noEgress(), mixed), nil},
-		{"all-joined", incident(noEgress(), joined), nil},
-		{"nobody-yet", nobody, []report.Note{note(nobody, report.Opened, nobody.Opened)}},
-		{"cleared", with(missed, clearedAt), []report.Note{note(missed, report.CauseGone, began.Add(12*time.Minute)), note(missed, report.FailedAgain, began.Add(13*time.Minute))}},
+		{"launch-refused", refused, []incident.Note{note(refused, incident.Opened, refused.Opened)}},
+		{"predicted", predicted, []incident.Note{note(predicted, incident.Opened, predicted.Opened)}},
+		{"missed", missed, []incident.Note{note(missed, incident.Opened, missed.Opened), note(missed, incident.HasMissed, began.Add(5*time.Minute))}},
+		{"some-joined", incidentOf(noEgress(), mixed), nil},
+		{"all-joined", incidentOf(noEgress(), joined), nil},
+		{"nobody-yet", nobody, []incident.Note{note(nobody, incident.Opened, nobody.Opened)}},
+		{"cleared", with(missed, clearedAt), []incident.Note{note(missed, incident.CauseGone, began.Add(12*time.Minute)), note(missed, incident.FailedAgain, began.Add(13*time.Minute))}},
 		{"cleared-before-due", with(predicted, clearedAt), nil},
-		{"proved", proved, []report.Note{note(proved, report.IsProved, proved.Resolved)}},
-		{"unproved", with(missed, ended(report.Unproved)), []report.Note{note(missed, report.IsUnproved, began.Add(72*time.Minute))}},
-		{"superseded", with(incident(notRegistered(), launches(1, report.Missed)), gaveWayTo("route/no-egress")), []report.Note{note(with(missed, gaveWayTo("route/no-egress")), report.IsSuperseded, began.Add(72*time.Minute))}},
-		{"withdrawn", withdrawn, []report.Note{note(withdrawn, report.IsWithdrawn, withdrawn.Resolved)}},
-		{"given-up", with(incident(notRegistered(), launches(1, report.GivenUp)), ended(report.GivenUpOn)), []report.Note{note(missed, report.IsGivenUpOn, began.Add(2*time.Hour))}},
-		{"reopened", again, []report.Note{note(again, report.Reopened, began)}},
-		{"symptom", incident(notRegistered(), launches(1, report.Missed)), nil},
-		{"symptom-blind", symptomBlind, []report.Note{note(symptomBlind, report.Opened, symptomBlind.Opened)}},
-		{"cannot-look", sight, []report.Note{note(sight, report.Opened, sight.Opened)}},
-		{"can-look-again", with(sight, ended(report.Proved), func(i *report.Incident) { i.ClearedBy = nil }), []report.Note{note(sight, report.IsProved, began)}},
-		{"likely", incident(likely, launches(4, report.Missed)), nil},
-		{"possible-early", incident(possible, launches(4, report.Waiting)), nil},
-		{"ended-early", incident(early, ended1), []report.Note{note(incident(early, ended1), report.Opened, began.Add(time.Minute))}},
-		{"ended-early-many", incident(early, launches(7, report.Gone)), nil},
+		{"proved", proved, []incident.Note{note(proved, incident.IsProved, proved.Resolved)}},
+		{"unproved", with(missed, ended(incident.Unproved)), []incident.Note{note(missed, incident.IsUnproved, began.Add(72*time.Minute))}},
+		{"superseded", with(incidentOf(notRegistered(), launches(1, report.Missed)), gaveWayTo("route/no-egress")), []incident.Note{note(with(missed, gaveWayTo("route/no-egress")), incident.IsSuperseded, began.Add(72*time.Minute))}},
+		{"withdrawn", withdrawn, []incident.Note{note(withdrawn, incident.IsWithdrawn, withdrawn.Resolved)}},
+		{"given-up", with(incidentOf(notRegistered(), launches(1, report.GivenUp)), ended(incident.GivenUpOn)), []incident.Note{note(missed, incident.IsGivenUpOn, began.Add(2*time.Hour))}},
+		{"reopened", again, []incident.Note{note(again, incident.Reopened, began)}},
+		{"symptom", incidentOf(notRegistered(), launches(1, report.Missed)), nil},
+		{"symptom-blind", symptomBlind, []incident.Note{note(symptomBlind, incident.Opened, symptomBlind.Opened)}},
+		{"cannot-look", sight, []incident.Note{note(sight, incident.Opened, sight.Opened)}},
+		{"can-look-again", with(sight, ended(incident.Proved), func(i *incident.Incident) { i.ClearedBy = nil }), []incident.Note{note(sight, incident.IsProved, began)}},
+		{"likely", incidentOf(likely, launches(4, report.Missed)), nil},
+		{"possible-early", incidentOf(possible, launches(4, report.Waiting)), nil},
+		{"ended-early", incidentOf(early, ended1), []incident.Note{note(incidentOf(early, ended1), incident.Opened, began.Add(time.Minute))}},
+		{"ended-early-many", incidentOf(early, launches(7, report.Gone)), nil},
 		{"long-names", longNames, nil},
-		{"hostile", hostile, []report.Note{note(hostile, report.Opened, hostile.Opened)}},
-		{"huge", huge, []report.Note{note(huge, report.Opened, huge.Opened)}},
-		{"unknown-note", predicted, []report.Note{{ID: "something-new", Reason: "something-new", At: began}}},
+		{"hostile", hostile, []incident.Note{note(hostile, incident.Opened, hostile.Opened)}},
+		{"huge", huge, []incident.Note{note(huge, incident.Opened, huge.Opened)}},
+		{"unknown-note", predicted, []incident.Note{{ID: "something-new", Reason: "something-new", At: began}}},
 	}...)
 }

@@ -3,7 +3,7 @@ package slack
 import (
 	"testing"
 
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
 )
 
 // The colour of a message and the severity by which people are called are one
@@ -11,12 +11,12 @@ import (
 func TestColourIsSeverity(t *testing.T) {
 	for _, s := range scenes() {
 		colour, _ := verdict(s.incident)
-		want := report.Info
+		want := incident.Info
 		switch colour {
 		case red:
-			want = report.Critical
+			want = incident.Critical
 		case orange:
-			want = report.Warning
+			want = incident.Warning
 		}
 		if got := s.incident.Severity(); got != want {
 			t.Errorf("%s is %s and %s", s.name, colour, got)

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/slackstand"
+	"rollcall/shared/incident"
+
 	"rollcall/shared/report"
 )
 
@@ -55,13 +57,13 @@ func TestScenesAreTaken(t *testing.T) {
 
 func postScene(t *testing.T, c *Client, channel string, sc scene) {
 	t.Helper()
-	if s := sc.incident.Sketch; s != nil && s.File != "" {
+	if s := sc.incident.Chart; s != nil && s.File != "" {
 		id, err := c.Upload(t.Context(), File{Name: "addresses.png", Title: "Free addresses", Alt: s.Alt, Data: dummy(t)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		shown := *s
-		shown.File, sc.incident.Sketch = id, &shown
+		shown.File, sc.incident.Chart = id, &shown
 	}
 	ts, err := c.Post(t.Context(), channel, Render(sc.incident, sc.options()))
 	if err != nil {
@@ -84,7 +86,7 @@ func postScene(t *testing.T, c *Client, channel string, sc scene) {
 func TestOneMessageForAnIncident(t *testing.T) {
 	s, c := stand(t, slackstand.Config{})
 	const channel = "C0000000001"
-	i := incident(noEgress(), launches(1, report.Waiting))
+	i := incidentOf(noEgress(), launches(1, report.Waiting))
 	since := time.Now()
 
 	search := Search{Channel: channel, Tag: Render(i, Options{}).Tag, Since: since}
@@ -109,7 +111,7 @@ func TestOneMessageForAnIncident(t *testing.T) {
 		t.Fatalf("after the lost answer Find gave %+v, %v, want the message", found, err)
 	}
 
-	n := note(i, report.Opened, i.Opened)
+	n := note(i, incident.Opened, i.Opened)
 	reply, err := c.Reply(t.Context(), channel, found.TS, RenderNote(i, n))
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +148,7 @@ func TestOneMessageForAnIncident(t *testing.T) {
 func TestFindAmongMany(t *testing.T) {
 	_, c := stand(t, slackstand.Config{})
 	const channel = "C0000000001"
-	i := incident(noEgress(), nil)
+	i := incidentOf(noEgress(), nil)
 	want, err := c.Post(t.Context(), channel, Render(i, Options{}))
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/node/spot"
+	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
 )
 
@@ -34,7 +35,7 @@ func SummaryTag(id, note string) Tag { return Tag{Key: "summary|" + id, Note: no
 
 // RenderSummary is a summary's message, with its picture or the reason why it
 // has none.
-func RenderSummary(s report.Summary, picture report.Picture) Message {
+func RenderSummary(s report.Summary, picture outbox.Picture) Message {
 	if s.Kind == report.CleanupSummary {
 		c := report.Cleanup{}
 		if s.Cleanup != nil {
@@ -202,7 +203,7 @@ func (p *page) changes(list []string) {
 }
 
 // picture shows the chart, or says why it does not.
-func (p *page) picture(picture report.Picture, alt string) {
+func (p *page) picture(picture outbox.Picture, alt string) {
 	switch {
 	case picture.Missing != "":
 		p.add(p.label("No picture").plain(sentence(clip(oneLine(picture.Missing), 300))).section())

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rollcall/shared/node/spot"
+	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
@@ -17,7 +18,7 @@ type summaryScene struct {
 	name    string
 	summary report.Summary
 	samples []snapshot.Sample
-	picture report.Picture
+	picture outbox.Picture
 }
 
 func pool(kind, zone string, joined, not, back, refused int) spot.Pool {
@@ -184,15 +185,15 @@ func summaryScenes() []summaryScene {
 	}
 	many := told(forty...)
 	many.Spot.Explanations, many.Spot.Change = burst.Spot.Explanations[1:], []string{"Add types: workers-spot has 4 pools."}
-	picture := report.Picture{File: "F0STAGE0001"}
+	picture := outbox.Picture{File: "F0STAGE0001"}
 	return append([]summaryScene{
 		{"burst", burst, baseLine(burstSubnet, 251, theBurst()), picture},
-		{"burst-without-picture", burst, nil, report.Picture{Missing: "the Slack app lacks the scope files:write; add it and install the app again"}},
+		{"burst-without-picture", burst, nil, outbox.Picture{Missing: "the Slack app lacks the scope files:write; add it and install the app again"}},
 		{"reclaimed", reclaimed, baseLine(burstSubnet, 251), picture},
 		{"failing-pool", failing, baseLine(burstSubnet, 251), picture},
 		{"route", route, baseLine("subnet-0cc1c2d3e4f5a6b7c", 4091), picture},
-		{"all-well", well, nil, report.Picture{}},
-		{"none-failed", almost, nil, report.Picture{}},
+		{"all-well", well, nil, outbox.Picture{}},
+		{"none-failed", almost, nil, outbox.Picture{}},
 		{"nothing-known", nothing, nil, picture},
 		{"open", open, nil, picture},
 		{"week", week, nil, picture},

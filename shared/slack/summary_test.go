@@ -14,6 +14,8 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/local/slackstand"
+	"rollcall/shared/notify/outbox"
+
 	"rollcall/shared/chart"
 	"rollcall/shared/node/spot"
 	"rollcall/shared/report"
@@ -133,7 +135,7 @@ func TestFirstLines(t *testing.T) {
 		}
 	}
 	one := told(pool("m5.large", "us-west-2a", 1, 0, 0, 0))
-	if got := RenderSummary(one, report.Picture{}); !strings.HasSuffix(got.Text, ": 1 launch, joined") || len(got.Blocks) != 1 {
+	if got := RenderSummary(one, outbox.Picture{}); !strings.HasSuffix(got.Text, ": 1 launch, joined") || len(got.Blocks) != 1 {
 		t.Errorf("one launch is %q in %d blocks", got.Text, len(got.Blocks))
 	}
 }
@@ -230,7 +232,7 @@ func TestSummaryIsFound(t *testing.T) {
 }
 
 func TestReadingAPicture(t *testing.T) {
-	m := RenderSummary(summaryScenes()[0].summary, report.Picture{File: "F0123456789"})
+	m := RenderSummary(summaryScenes()[0].summary, outbox.Picture{File: "F0123456789"})
 	if m.picture() != "F0123456789" {
 		t.Errorf("the picture is %q", m.picture())
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
 
@@ -13,10 +14,10 @@ type tally struct {
 	all, waiting, missed, joined, gone, givenUp int
 }
 
-func tallyOf(i report.Incident) tally {
+func tallyOf(i incident.Incident) tally {
 	t := tally{all: max(i.Affected, len(i.Launches))}
 	for _, l := range i.Launches {
-		switch l.Standing {
+		switch l.Status {
 		case report.Waiting:
 			t.waiting++
 		case report.Joined:
@@ -81,7 +82,7 @@ func byStart(launches []report.Launch) []report.Launch {
 func first(launches []report.Launch) (report.Launch, bool) {
 	list := byStart(launches)
 	for _, l := range list {
-		if l.Standing != report.Joined {
+		if l.Status != report.Joined {
 			return l, true
 		}
 	}

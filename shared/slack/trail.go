@@ -13,7 +13,7 @@ const mostTrail = 12
 
 // changed is the change that most likely did it, in one line. A call that was
 // refused changed nothing, and that nothing was found is for the thread.
-func (p *page) changed(t *report.Trail, resource string) {
+func (p *page) changed(t *report.RecentChanges, resource string) {
 	if t == nil {
 		return
 	}
@@ -66,7 +66,7 @@ func (l *line) change(c report.Change) {
 }
 
 // trail is everything that CloudTrail knows, for the thread.
-func (p *page) trail(t *report.Trail) {
+func (p *page) trail(t *report.RecentChanges) {
 	if t == nil {
 		return
 	}

@@ -13,7 +13,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/local/slackstand"
-	"rollcall/shared/report"
+	"rollcall/shared/notify/outbox"
 )
 
 func pixel() File {
@@ -105,7 +105,7 @@ func TestPostWaitsForThePicture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := RenderSummary(summaryScenes()[0].summary, report.Picture{File: id})
+	m := RenderSummary(summaryScenes()[0].summary, outbox.Picture{File: id})
 	refuse := func(times int) {
 		if err := s.Inject(slackstand.Fault{Method: "chat.postMessage", Error: "invalid_blocks", Times: times}); err != nil {
 			t.Fatal(err)

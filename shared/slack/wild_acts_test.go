@@ -7,26 +7,27 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/incident"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
 )
 
 // acts are what people and remedies may have done to an incident.
-func (w wild) acts(i *report.Incident) {
+func (w wild) acts(i *incident.Incident) {
 	if w.IntN(3) == 0 {
-		i.Ack = &report.Ack{By: w.user(), At: w.time()}
+		i.Ack = &incident.Ack{By: w.user(), At: w.time()}
 	}
 	if w.IntN(3) == 0 {
-		i.Mute = &report.Mute{By: w.user(), At: w.time(), Until: w.time()}
+		i.Mute = &incident.Mute{By: w.user(), At: w.time(), Until: w.time()}
 	}
-	for range w.IntN(report.MaxOffers + 3) {
+	for range w.IntN(incident.MaxOffers + 3) {
 		i.Offers = append(i.Offers, *w.offer())
 	}
 	if w.IntN(2) == 0 {
-		i.Trail = w.trail()
+		i.RecentChanges = w.trail()
 	}
 	if w.IntN(3) == 0 { // the longest key that AWS allows, and real buttons
-		i.State = report.Open
+		i.State = incident.Open
 		i.Key = report.Key{Cluster: strings.Repeat("c", 100), Check: checks.ID("access/" + strings.Repeat("k", 40)), Resource: "arn:aws:iam::123456789012:role/" + strings.Repeat("p", 511) + "/" + strings.Repeat("r", 64)}
 	}
 }
@@ -36,8 +37,8 @@ func (w wild) user() report.User {
 	return report.User{ID: ids[w.IntN(len(ids))], Name: w.text(200)}
 }
 
-func (w wild) offer() *report.Offer {
-	states := []report.OfferState{report.Offered, report.Offered, report.Approved, report.RefusedByUs, report.Expired, report.Outdated, report.Acted, report.Helped, report.Unhelpful, "odd", ""}
+func (w wild) offer() *incident.Offer {
+	states := []incident.OfferState{incident.Offered, incident.Offered, incident.Approved, incident.RefusedByUs, incident.Expired, incident.Outdated, incident.Acted, incident.Helped, incident.Unhelpful, "odd", ""}
 	remedies := append(plan.Remedies(), "odd", "")
 	p := plan.Plan{Remedy: remedies[w.IntN(len(remedies))], Region: w.text(60), Account: w.text(60), Cluster: w.text(90), Resource: w.text(900)}
 	switch p.Remedy {
@@ -57,7 +58,7 @@ func (w wild) offer() *report.Offer {
 	case plan.CreateAccessEntry:
 		p.Access = &plan.Access{Principal: w.text(900), Type: w.text(30)}
 	}
-	of := &report.Offer{Plan: p, Hash: p.Hash(), Policy: plan.Policy(w.text(20)), State: states[w.IntN(len(states))], Made: w.time(), Expires: w.time(), By: w.user(), Decided: w.time(), Verified: w.time(), Says: w.text(3000)}
+	of := &incident.Offer{Plan: p, Hash: p.Hash(), Policy: plan.Policy(w.text(20)), State: states[w.IntN(len(states))], Made: w.time(), Expires: w.time(), By: w.user(), Decided: w.time(), Verified: w.time(), Says: w.text(3000)}
 	if w.IntN(8) == 0 {
 		of.Hash = w.text(50)
 	}
@@ -71,8 +72,8 @@ func (w wild) offer() *report.Offer {
 	return of
 }
 
-func (w wild) trail() *report.Trail {
-	t := &report.Trail{From: w.time(), To: w.time(), LastGood: w.text(90), More: w.IntN(4000) - 20, Blind: w.text(2000), Open: w.IntN(2) == 0}
+func (w wild) trail() *report.RecentChanges {
+	t := &report.RecentChanges{From: w.time(), To: w.time(), LastGood: w.text(90), More: w.IntN(4000) - 20, Blind: w.text(2000), Open: w.IntN(2) == 0}
 	for range w.IntN(120) {
 		t.Changes = append(t.Changes, report.Change{ID: w.text(30), At: w.time(), Call: w.text(90), Resource: w.text(300), Actor: w.text(200), Principal: w.text(900), By: w.text(90), Error: w.text(90)})
 	}
@@ -83,9 +84,9 @@ func (w wild) trail() *report.Trail {
 // long, for the longest key that AWS allows, with all that people and remedies
 // do said above.
 func TestButtonsAreWhole(t *testing.T) {
-	long := with(incident(noEgress(), launches(200, report.Missed)), offers(offer(report.Offered)), func(i *report.Incident) {
+	long := with(incidentOf(noEgress(), launches(200, report.Missed)), offers(offer(incident.Offered)), func(i *incident.Incident) {
 		i.Key.Cluster, i.Key.Resource = strings.Repeat("c", 100), "arn:aws:iam::123456789012:role/"+strings.Repeat("p", 511)+"/"+strings.Repeat("r", 64)
-		i.Cause.Why, i.Trail = strings.Repeat("very long words ", 400), trail()
+		i.Cause.Why, i.RecentChanges = strings.Repeat("very long words ", 400), trail()
 		i.Cause.Evidence = nil
 	})
 	m := Render(long, Options{Actions: true, Now: began})
@@ -109,27 +110,27 @@ func TestButtonsAreWhole(t *testing.T) {
 // TestButtonsWhereTheyBelong: none where nobody answers them, and none on what
 // is over.
 func TestButtonsWhereTheyBelong(t *testing.T) {
-	open := with(incident(noEgress(), nil), offers(offer(report.Offered)))
+	open := with(incidentOf(noEgress(), nil), offers(offer(incident.Offered)))
 	for _, tt := range []struct {
 		name     string
-		incident report.Incident
+		incident incident.Incident
 		options  Options
 		want     string
 	}{
 		{"off", open, Options{Now: began}, ""},
 		{"open", open, Options{Actions: true, Now: began}, "approve refuse acknowledge mute check"},
 		{"expired", open, Options{Actions: true, Now: began.Add(2e12 * 3)}, "acknowledge mute check"},
-		{"at the moment it expires", open, Options{Actions: true, Now: offer(report.Offered).Expires}, "acknowledge mute check"},
-		{"approved", with(open, offers(offer(report.Approved))), Options{Actions: true, Now: began}, "acknowledge mute check"},
-		{"acknowledged", with(open, offers(), func(i *report.Incident) { i.Ack = &report.Ack{By: oncall(), At: began} }), Options{Actions: true, Now: began}, "take-over mute check"},
-		{"muted", with(open, offers(), func(i *report.Incident) { i.Mute = &report.Mute{By: oncall(), At: began, Until: began.Add(1)} }), Options{Actions: true, Now: began}, "acknowledge unmute check"},
-		{"mute over", with(open, offers(), func(i *report.Incident) { i.Mute = &report.Mute{By: oncall(), At: began, Until: began} }), Options{Actions: true, Now: began}, "acknowledge mute check"},
+		{"at the moment it expires", open, Options{Actions: true, Now: offer(incident.Offered).Expires}, "acknowledge mute check"},
+		{"approved", with(open, offers(offer(incident.Approved))), Options{Actions: true, Now: began}, "acknowledge mute check"},
+		{"acknowledged", with(open, offers(), func(i *incident.Incident) { i.Ack = &incident.Ack{By: oncall(), At: began} }), Options{Actions: true, Now: began}, "take-over mute check"},
+		{"muted", with(open, offers(), func(i *incident.Incident) { i.Mute = &incident.Mute{By: oncall(), At: began, Until: began.Add(1)} }), Options{Actions: true, Now: began}, "acknowledge unmute check"},
+		{"mute over", with(open, offers(), func(i *incident.Incident) { i.Mute = &incident.Mute{By: oncall(), At: began, Until: began} }), Options{Actions: true, Now: began}, "acknowledge mute check"},
 		{"closed", with(open, provedAt), Options{Actions: true, Now: began}, ""},
 		{"gone, offer left over", with(open, clearedAt), Options{Actions: true, Now: began}, "acknowledge mute check"},
-		{"gone, replacement offered", with(open, clearedAt, offers(offer(report.Offered, func(of *report.Offer) { of.Plan.Remedy = plan.ReplaceInstance }))), Options{Actions: true, Now: began}, "approve refuse acknowledge mute check"},
-		{"a key that does not fit", with(open, func(i *report.Incident) { i.Key.Resource = strings.Repeat("x", 2000) }), Options{Actions: true, Now: began}, ""},
-		{"no key", with(open, func(i *report.Incident) { i.Key.Resource = "" }), Options{Actions: true, Now: began}, ""},
-		{"no hash", with(open, offers(offer(report.Offered, func(of *report.Offer) { of.Hash = "" }))), Options{Actions: true, Now: began}, "acknowledge mute check"},
+		{"gone, replacement offered", with(open, clearedAt, offers(offer(incident.Offered, func(of *incident.Offer) { of.Plan.Remedy = plan.ReplaceInstance }))), Options{Actions: true, Now: began}, "approve refuse acknowledge mute check"},
+		{"a key that does not fit", with(open, func(i *incident.Incident) { i.Key.Resource = strings.Repeat("x", 2000) }), Options{Actions: true, Now: began}, ""},
+		{"no key", with(open, func(i *incident.Incident) { i.Key.Resource = "" }), Options{Actions: true, Now: began}, ""},
+		{"no hash", with(open, offers(offer(incident.Offered, func(of *incident.Offer) { of.Hash = "" }))), Options{Actions: true, Now: began}, "acknowledge mute check"},
 	} {
 		var got []string
 		for _, b := range Render(tt.incident, tt.options).Blocks {

@@ -7,6 +7,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
@@ -56,10 +57,10 @@ func (w wild) evidence() []checks.Evidence {
 }
 
 func (w wild) launch() report.Launch {
-	standings := []report.Standing{report.Waiting, report.Missed, report.Joined, report.Gone, report.GivenUp, "", "odd"}
+	standings := []report.LaunchStatus{report.Waiting, report.Missed, report.Joined, report.Gone, report.GivenUp, "", "odd"}
 	return report.Launch{
 		Instance: w.text(60), Nodegroup: w.text(80), Group: w.text(80), Subnet: w.text(40), Zone: w.text(40), Type: w.text(40),
-		Started: w.time(), Standing: standings[w.IntN(len(standings))], Ready: w.time(), Ended: w.time(), EndedWhy: w.text(3000),
+		Started: w.time(), Status: standings[w.IntN(len(standings))], Ready: w.time(), Ended: w.time(), EndedWhy: w.text(3000),
 	}
 }
 
@@ -82,12 +83,12 @@ func (w wild) facts() []report.Fact {
 	return list
 }
 
-func (w wild) incident() report.Incident {
+func (w wild) incident() incident.Incident {
 	pick := func(list ...string) string { return list[w.IntN(len(list))] }
-	i := report.Incident{
-		Key:    report.Key{Cluster: w.text(200), Check: checks.ID(pick("route/no-egress", string(report.CannotLook), "ip/leaked-interfaces", "ip/runway", "zone/nodegroup-gap", "zone/volume-stranded", "zone/impaired", w.text(200))), Resource: w.text(200)},
+	i := incident.Incident{
+		Key:    report.Key{Cluster: w.text(200), Check: checks.ID(pick("route/no-egress", string(incident.CannotLook), "ip/leaked-interfaces", "ip/runway", "zone/nodegroup-gap", "zone/volume-stranded", "zone/impaired", w.text(200))), Resource: w.text(200)},
 		Region: pick("us-west-2", "eu-central-1", w.text(30)), Partition: pick("aws", "aws-cn", "aws-us-gov", w.text(10)),
-		State: report.State(pick("open", "cleared", "closed", "pending", "odd")), Ending: report.Ending(pick("proved", "unproved", "superseded", "withdrawn", "", "odd")),
+		State: incident.State(pick("open", "cleared", "closed", "pending", "odd")), Resolution: incident.Resolution(pick("proved", "unproved", "superseded", "withdrawn", "", "odd")),
 		Number: w.IntN(5), Began: w.time(), Changed: w.time(), Cleared: w.time(), Resolved: w.time(),
 		Cause: diagnose.Cause{
 			Confidence: checks.Confidence(pick("certain", "likely", "possible", "symptom", "advice", "odd")),
@@ -97,12 +98,12 @@ func (w wild) incident() report.Incident {
 		Affected: w.IntN(5000), ClearedBy: w.evidence(), Blind: w.blind(),
 	}
 	if w.IntN(2) == 0 {
-		i.Sketch = &report.Sketch{File: pick("", "F0123456789"), Alt: w.text(5000)}
+		i.Chart = &incident.Chart{File: pick("", "F0123456789"), Alt: w.text(5000)}
 		i.By = &report.Key{Check: checks.ID(pick("ip/leaked-interfaces", "ip/subnet-exhausted", w.text(50))), Resource: w.text(90)}
 	}
 	w.acts(&i)
 	for range w.IntN(12) {
-		i.Effects = append(i.Effects, report.Effect{Check: checks.ID(pick("ip/runway", "launch/subnet-full", w.text(30))), Title: w.text(900), Since: w.time(), Last: w.time(), Told: w.time(), Apart: w.IntN(2) == 0})
+		i.Effects = append(i.Effects, incident.Effect{Check: checks.ID(pick("ip/runway", "launch/subnet-full", w.text(30))), Title: w.text(900), Since: w.time(), Last: w.time(), Told: w.time(), Apart: w.IntN(2) == 0})
 	}
 	for range w.IntN(400) {
 		i.Launches = append(i.Launches, w.launch())
@@ -120,18 +121,18 @@ func (w wild) incident() report.Incident {
 		if w.IntN(3) > 0 {
 			continue
 		}
-		n := report.Note{
+		n := incident.Note{
 			ID: string(r) + "-2", Reason: r, Says: w.text(900), At: w.time(), Count: w.IntN(3000), Evidence: w.evidence(), Facts: w.facts(), Launch: i.Proof, Blind: w.blind(),
 		}
 		n.Mention = w.some(12)
 		if w.IntN(2) == 0 {
 			n.Mention = append(n.Mention, "U0ONCALL01", "S0LEADS001", "here", "channel", "everyone")
-			n.Offer, n.Trail = w.offer(), w.trail()
+			n.Offer, n.RecentChanges = w.offer(), w.trail()
 		}
-		for range w.IntN(report.MaxNamed) {
+		for range w.IntN(incident.MaxNamed) {
 			n.Instances = append(n.Instances, w.text(60))
 		}
-		i.Said.Notes = append(i.Said.Notes, n)
+		i.Delivery.Notes = append(i.Delivery.Notes, n)
 	}
 	return i
 }

@@ -137,7 +137,7 @@ func TestWeb(t *testing.T) {
 
 // TestDigest: the same for what reads the same, another for what does not.
 func TestDigest(t *testing.T) {
-	i := incident(noEgress(), launches(2, "missed"))
+	i := incidentOf(noEgress(), launches(2, "missed"))
 	same := i
 	same.Version, same.Applied, same.Seen = 7, []string{"x"}, began.Add(time.Hour)
 	if a, b := Render(i, Options{}).Digest(), Render(same, Options{}).Digest(); a != b {

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/incident"
 	"rollcall/shared/plan"
-	"rollcall/shared/report"
 )
 
 // The checks of zones that have words of their own.
@@ -19,11 +19,11 @@ const (
 
 // ofZone tells that an incident is about a zone: no instance is kept from
 // joining, pods are kept from starting.
-func ofZone(i report.Incident) bool { return strings.HasPrefix(string(i.Key.Check), "zone/") }
+func ofZone(i incident.Incident) bool { return strings.HasPrefix(string(i.Key.Check), "zone/") }
 
 // zoneFails is the verdict on a zone: whether pods wait already decides how
 // urgent it is.
-func zoneFails(i report.Incident, c checks.Confidence) (colour, what string) {
+func zoneFails(i incident.Incident, c checks.Confidence) (colour, what string) {
 	colour = pick(i.PodsWait(), red, orange)
 	if i.Key.Check != gapCheck && i.Key.Check != strandedCheck {
 		return colour, title(i)
@@ -51,7 +51,7 @@ func zoneFails(i report.Incident, c checks.Confidence) (colour, what string) {
 
 // zoneWell is the end of an incident about a zone: what fixed it, as far as it
 // is known. That a node is there is said only where the check saw one.
-func zoneWell(i report.Incident) string {
+func zoneWell(i incident.Incident) string {
 	what := "well again"
 	how := change(i.ClearedBy)
 	switch zone := nodeSeen(i); {
@@ -77,7 +77,7 @@ func zoneWell(i report.Incident) string {
 
 // nodeSeen is the zone of the incident in which the check that passed saw a
 // node: "1 node there, 1 volume". A node on its way is none.
-func nodeSeen(i report.Incident) string {
+func nodeSeen(i incident.Incident) string {
 	for _, e := range i.ClearedBy {
 		n, rest, _ := strings.Cut(strings.TrimSpace(clean(e.Value)), " ")
 		digits := n != "" && strings.Trim(n, "0123456789") == "" && n != "0"
@@ -89,7 +89,7 @@ func nodeSeen(i report.Incident) string {
 }
 
 // nodeComes is the zone of the incident to which a node is on its way.
-func nodeComes(i report.Incident) string {
+func nodeComes(i incident.Incident) string {
 	for _, e := range i.ClearedBy {
 		if strings.HasPrefix(clean(e.Value), "no node there, 1 on its way") && slices.Contains(i.Covers, e.What) {
 			return clip(oneLine(e.What), 40)
@@ -99,9 +99,9 @@ func nodeComes(i report.Incident) string {
 }
 
 // coverDone is what a remedy of ours did that helped: "desired 2 → 3".
-func coverDone(i report.Incident) string {
+func coverDone(i incident.Incident) string {
 	for _, of := range latest(i) {
-		if c := of.Plan.Cover; c != nil && of.State == report.Helped && of.Deed != nil && of.Deed.Result == plan.Done {
+		if c := of.Plan.Cover; c != nil && of.State == incident.Helped && of.Deed != nil && of.Deed.Result == plan.Done {
 			return fmt.Sprintf("desired %d → %d", c.From, c.To)
 		}
 	}

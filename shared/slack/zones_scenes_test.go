@@ -7,8 +7,8 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/incident"
 	"rollcall/shared/plan"
-	"rollcall/shared/report"
 )
 
 // zoneGap is the cause of the zone story.
@@ -34,12 +34,12 @@ func zoneGap() diagnose.Cause {
 }
 
 // covered is the plan of cover-zones in a state.
-func covered(state report.OfferState) report.Offer {
+func covered(state incident.OfferState) incident.Offer {
 	p := plan.Plan{
 		Format: plan.Format, Partition: "aws", Account: "111122223333", Region: "us-west-2", Cluster: "prod", Check: "zone/nodegroup-gap", Resource: "workers",
 		Remedy: plan.CoverZones, Cover: &plan.Cover{Nodegroup: "workers", From: 2, To: 3, Max: 4, Zones: []string{"us-west-2a", "us-west-2b", "us-west-2c"}, Without: []string{"us-west-2c"}},
 	}
-	return offer(state, func(of *report.Offer) {
+	return offer(state, func(of *incident.Offer) {
 		of.Plan, of.Hash = p, p.Hash()
 		if of.Deed != nil {
 			of.Deed.Plan, of.Deed.Hash, of.Deed.Changed = p, p.Hash(), []string{"workers"}
@@ -48,7 +48,7 @@ func covered(state report.OfferState) report.Offer {
 }
 
 func zoneScenes() []scene {
-	open := incident(zoneGap(), nil)
+	open := incidentOf(zoneGap(), nil)
 	idle, advice, many, tags, lost := zoneGap(), zoneGap(), zoneGap(), zoneGap(), zoneGap()
 	idle.Confidence, idle.Pods = checks.Likely, nil
 	idle.Why = "Volume vol-0c50000000000c0de of claim redash/redis lives in us-west-2c; no node there: desired is 2, zones in use are 3. No pod waits for it now."
@@ -71,28 +71,28 @@ func zoneScenes() []scene {
 		Check: "zone/impaired", Confidence: checks.Certain, Resource: "us-west-2c", Covers: []string{"us-west-2c"}, Title: "us-west-2c (usw2-az3) is in trouble: not your settings",
 		Why: "EC2 says that us-west-2c is impaired.", Fix: checks.Fix{Text: "Do not look for a fault in the settings first."},
 	}
-	over := func(list ...checks.Evidence) func(*report.Incident) {
-		return func(i *report.Incident) {
-			i.State, i.Ending, i.Cleared, i.Resolved, i.ClearedBy = report.Closed, report.Proved, began.Add(12*time.Minute), began.Add(12*time.Minute), list
+	over := func(list ...checks.Evidence) func(*incident.Incident) {
+		return func(i *incident.Incident) {
+			i.State, i.Resolution, i.Cleared, i.Resolved, i.ClearedBy = incident.Closed, incident.Proved, began.Add(12*time.Minute), began.Add(12*time.Minute), list
 			i.Changed = i.Resolved
 		}
 	}
 	node := checks.Evidence{What: "us-west-2c", Value: "1 node there, 1 volume"}
-	solved := with(open, over(node), offers(covered(report.Helped)))
+	solved := with(open, over(node), offers(covered(incident.Helped)))
 	return []scene{
-		{"zone-waits", with(open, offers(covered(report.Offered))), []report.Note{note(open, report.Opened, open.Opened)}},
-		{"zone-nobody-waits", incident(idle, nil), nil},
-		{"zone-by-tags", incident(tags, nil), nil},
-		{"zone-advice", incident(advice, nil), nil},
-		{"zone-many", incident(many, nil), nil},
-		{"zone-stranded", incident(lost, nil), nil},
-		{"zone-full", incident(stuck, nil), nil},
-		{"zone-resolved", solved, []report.Note{note(solved, report.IsProved, solved.Resolved)}},
+		{"zone-waits", with(open, offers(covered(incident.Offered))), []incident.Note{note(open, incident.Opened, open.Opened)}},
+		{"zone-nobody-waits", incidentOf(idle, nil), nil},
+		{"zone-by-tags", incidentOf(tags, nil), nil},
+		{"zone-advice", incidentOf(advice, nil), nil},
+		{"zone-many", incidentOf(many, nil), nil},
+		{"zone-stranded", incidentOf(lost, nil), nil},
+		{"zone-full", incidentOf(stuck, nil), nil},
+		{"zone-resolved", solved, []incident.Note{note(solved, incident.IsProved, solved.Resolved)}},
 		{"zone-by-hand", with(open, over(node)), nil},
 		{"zone-on-its-way", with(open, over(checks.Evidence{What: "us-west-2c", Value: "no node there, 1 on its way, 1 volume"})), nil},
 		{"zone-volume-gone", with(open, over()), nil},
-		{"zone-impaired", incident(bad, nil), nil},
-		{"zone-impaired-well", with(incident(bad, nil), over()), nil},
+		{"zone-impaired", incidentOf(bad, nil), nil},
+		{"zone-impaired-well", with(incidentOf(bad, nil), over()), nil},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"rollcall/shared/fn"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
 
@@ -19,8 +20,8 @@ const actPrefix = "act#"
 
 // RecordAct writes the audit record of a press, once: a record that is there
 // already stays as it is, and is no error. It tells whether this call wrote it.
-func (s *Store) RecordAct(ctx context.Context, a report.ActRecord) (created bool, _ error) {
-	a.Format, a.Audited = report.RecordFormat, true
+func (s *Store) RecordAct(ctx context.Context, a incident.ActRecord) (created bool, _ error) {
+	a.Format, a.Audited = incident.RecordFormat, true
 	err := s.put(ctx, item{
 		pk: actPrefix + a.Key.Cluster, sk: actSort(a.At, a.ID),
 		kind: "audit record", format: a.Format, version: 1, body: a, expires: a.At.Add(keepAudits),
@@ -50,8 +51,8 @@ func actSort(at time.Time, id string) string { return at.UTC().Format(sortable) 
 
 // Acts reads the audit records of presses in a cluster since a time, oldest
 // first.
-func (s *Store) Acts(ctx context.Context, cluster string, from time.Time) ([]report.ActRecord, error) {
-	return since[report.ActRecord](ctx, s, actPrefix+cluster, from, report.RecordFormat, "the presses of "+cluster)
+func (s *Store) Acts(ctx context.Context, cluster string, from time.Time) ([]incident.ActRecord, error) {
+	return since[incident.ActRecord](ctx, s, actPrefix+cluster, from, incident.RecordFormat, "the presses of "+cluster)
 }
 
 // RecordActs lets a function write the audit records of presses and nothing

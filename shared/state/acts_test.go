@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
 
@@ -13,12 +14,12 @@ func TestActsAreNeverWrittenOver(t *testing.T) {
 	at := time.Date(2026, 11, 20, 15, 4, 5, 600e6, time.UTC)
 	s := open(t, &at)
 	key := report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0cd2"}
-	refused := report.ActRecord{ID: "a", At: at, Decided: at, Key: key, Action: report.ApprovePlan, User: report.User{ID: "U0STRANGER"}, Answer: report.Answer{Reason: report.NotAllowed}}
+	refused := incident.ActRecord{ID: "a", At: at, Decided: at, Key: key, Action: report.ApprovePlan, User: report.User{ID: "U0STRANGER"}, Answer: incident.Answer{Reason: incident.NotAllowed}}
 	if created, err := s.RecordAct(t.Context(), refused); !created || err != nil {
 		t.Fatalf("created %v, %v", created, err)
 	}
 	forged := refused
-	forged.Answer.Reason = report.AnswerApproved
+	forged.Answer.Reason = incident.AnswerApproved
 	if created, err := s.RecordAct(t.Context(), forged); created || err != nil {
 		t.Errorf("written over: %v, %v", created, err)
 	}
@@ -26,19 +27,19 @@ func TestActsAreNeverWrittenOver(t *testing.T) {
 	later.ID, later.At = "b", at.Add(time.Second)
 	elsewhere := refused
 	elsewhere.Key.Cluster = "dev"
-	for _, a := range []report.ActRecord{later, elsewhere} {
+	for _, a := range []incident.ActRecord{later, elsewhere} {
 		if _, err := s.RecordAct(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
 	}
-	refused.Format, refused.Audited = report.RecordFormat, true
-	later.Format, later.Audited = report.RecordFormat, true
+	refused.Format, refused.Audited = incident.RecordFormat, true
+	later.Format, later.Audited = incident.RecordFormat, true
 	for _, test := range []struct {
 		since time.Time
-		want  []report.ActRecord
+		want  []incident.ActRecord
 	}{
-		{at, []report.ActRecord{refused, later}},
-		{at.Add(time.Millisecond), []report.ActRecord{later}},
+		{at, []incident.ActRecord{refused, later}},
+		{at.Add(time.Millisecond), []incident.ActRecord{later}},
 		{at.Add(time.Hour), nil},
 	} {
 		got, err := s.Acts(t.Context(), "prod", test.since)

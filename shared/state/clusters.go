@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"rollcall/shared/fn"
-	"rollcall/shared/report"
+	"rollcall/shared/notify/outbox"
 )
 
 // What report remembers of clusters: cluster#, <cluster>. It is one partition, as
@@ -18,10 +18,10 @@ const keepCluster = 90 * 24 * time.Hour
 
 // ClusterRecord reads what is remembered of a cluster; the zero record with its
 // name where there is nothing.
-func (s *Store) ClusterRecord(ctx context.Context, cluster string) (report.ClusterRecord, error) {
-	list, err := oneByOne[report.ClusterRecord](ctx, s, clusterPrefix, "#sk = :from", cluster, report.ClusterFormat, "what is remembered of "+cluster)
+func (s *Store) ClusterRecord(ctx context.Context, cluster string) (outbox.ClusterRecord, error) {
+	list, err := oneByOne[outbox.ClusterRecord](ctx, s, clusterPrefix, "#sk = :from", cluster, outbox.ClusterFormat, "what is remembered of "+cluster)
 	if err != nil || len(list) == 0 {
-		return report.ClusterRecord{Cluster: cluster}, err
+		return outbox.ClusterRecord{Cluster: cluster}, err
 	}
 	return list[0], nil
 }
@@ -29,16 +29,16 @@ func (s *Store) ClusterRecord(ctx context.Context, cluster string) (report.Clust
 // ClusterRecords reads what is remembered of all clusters, by name. If some were
 // written by a newer version of Rollcall, it gives the others and an error with
 // *NewerFormat in it.
-func (s *Store) ClusterRecords(ctx context.Context) ([]report.ClusterRecord, error) {
-	return partition[report.ClusterRecord](ctx, s, clusterPrefix, report.ClusterFormat, "what is remembered of clusters")
+func (s *Store) ClusterRecords(ctx context.Context) ([]outbox.ClusterRecord, error) {
+	return partition[outbox.ClusterRecord](ctx, s, clusterPrefix, outbox.ClusterFormat, "what is remembered of clusters")
 }
 
 // SaveClusterRecord writes a record over the version that was read, and fails with
 // *Conflict if that is not the newest any more. One that says nothing counts as
 // absent from now on.
-func (s *Store) SaveClusterRecord(ctx context.Context, r report.ClusterRecord) error {
+func (s *Store) SaveClusterRecord(ctx context.Context, r outbox.ClusterRecord) error {
 	over := r.Version
-	r.Version, r.Format = r.Version+1, report.ClusterFormat
+	r.Version, r.Format = r.Version+1, outbox.ClusterFormat
 	it := item{
 		pk: clusterPrefix, sk: r.Cluster, kind: "cluster", format: r.Format, version: r.Version, body: r,
 		expires: s.now().Add(keepCluster),

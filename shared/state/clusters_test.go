@@ -7,21 +7,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/shared/report"
+	"rollcall/shared/notify/outbox"
 )
 
 func TestClusterRecords(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Second)
 	s := open(t, &now)
 	empty, err := s.ClusterRecord(t.Context(), "prod")
-	if diff := cmp.Diff(report.ClusterRecord{Cluster: "prod"}, empty); err != nil || diff != "" {
+	if diff := cmp.Diff(outbox.ClusterRecord{Cluster: "prod"}, empty); err != nil || diff != "" {
 		t.Fatalf("%v, before there is one (-want +got):\n%s", err, diff)
 	}
 	prod := empty
 	prod.Follow(true, now)
-	refused := report.ClusterRecord{Cluster: "prod-2"}
-	refused.Refused(report.ToSlack, "token_revoked", now)
-	for _, r := range []report.ClusterRecord{prod, refused} {
+	refused := outbox.ClusterRecord{Cluster: "prod-2"}
+	refused.Refused(outbox.ToSlack, "token_revoked", now)
+	for _, r := range []outbox.ClusterRecord{prod, refused} {
 		if err := s.SaveClusterRecord(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
@@ -30,14 +30,14 @@ func TestClusterRecords(t *testing.T) {
 	if err := s.SaveClusterRecord(t.Context(), prod); !errors.As(err, &taken) {
 		t.Errorf("written over another: %v, want a conflict", err)
 	}
-	prod.Version, prod.Format = 1, report.ClusterFormat
-	refused.Version, refused.Format = 1, report.ClusterFormat
+	prod.Version, prod.Format = 1, outbox.ClusterFormat
+	refused.Version, refused.Format = 1, outbox.ClusterFormat
 	got, err := s.ClusterRecord(t.Context(), "prod") // and not that of prod-2
 	if diff := cmp.Diff(prod, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 	all, err := s.ClusterRecords(t.Context())
-	if diff := cmp.Diff([]report.ClusterRecord{prod, refused}, all); err != nil || diff != "" {
+	if diff := cmp.Diff([]outbox.ClusterRecord{prod, refused}, all); err != nil || diff != "" {
 		t.Errorf("%v, all (-want +got):\n%s", err, diff)
 	}
 	// One that says nothing is there no more, and may come again.
@@ -48,13 +48,13 @@ func TestClusterRecords(t *testing.T) {
 	if gone, err := s.ClusterRecord(t.Context(), "prod"); err != nil || gone.Version != 0 {
 		t.Errorf("%+v, %v; want none", gone, err)
 	}
-	again := report.ClusterRecord{Cluster: "prod"}
+	again := outbox.ClusterRecord{Cluster: "prod"}
 	again.Follow(true, now)
 	if err := s.SaveClusterRecord(t.Context(), again); err != nil {
 		t.Error(err)
 	}
-	newer := report.ClusterRecord{Cluster: "prod"}
-	if err := s.put(t.Context(), item{pk: clusterPrefix, sk: "later", kind: "cluster", format: report.ClusterFormat + 1, version: 1, body: newer}, 0); err != nil {
+	newer := outbox.ClusterRecord{Cluster: "prod"}
+	if err := s.put(t.Context(), item{pk: clusterPrefix, sk: "later", kind: "cluster", format: outbox.ClusterFormat + 1, version: 1, body: newer}, 0); err != nil {
 		t.Fatal(err)
 	}
 	all, err = s.ClusterRecords(t.Context())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
 
@@ -16,19 +17,19 @@ func TestIncidentOfACrowd(t *testing.T) {
 	now := start
 	s := open(t, &now)
 	for _, n := range []int{1000, 5000} {
-		inc := incident("node/not-registered", fmt.Sprintf("workers-%d", n))
+		inc := incidentOf("node/not-registered", fmt.Sprintf("workers-%d", n))
 		inc.Covers, inc.Verdicts = nil, nil
 		for i := range n {
 			id := fmt.Sprintf("i-%017x", i)
 			inc.Covers = append(inc.Covers, id)
-			inc.Verdicts = append(inc.Verdicts, report.Verdict{Of: id, Found: report.Failing, At: start})
-			if i >= report.MaxLaunches {
+			inc.Verdicts = append(inc.Verdicts, incident.Verdict{Of: id, Found: incident.Failing, At: start})
+			if i >= incident.MaxLaunches {
 				inc.More = append(inc.More, id)
 				continue
 			}
 			inc.Launches = append(inc.Launches, report.Launch{
 				Instance: id, Nodegroup: "workers", Group: strings.Repeat("g", 100), Subnet: "subnet-0123456789abcdef0", Zone: "us-west-2a", Type: "m5.24xlarge",
-				Started: start, Standing: report.Gone, Ended: start, EndedWhy: strings.Repeat("why", 300),
+				Started: start, Status: report.Gone, Ended: start, EndedWhy: strings.Repeat("why", 300),
 			})
 		}
 		inc.Cause.Covers, inc.Affected = inc.Covers, n
@@ -40,7 +41,7 @@ func TestIncidentOfACrowd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		i := slices.IndexFunc(got, func(other report.Incident) bool { return other.Key == inc.Key })
+		i := slices.IndexFunc(got, func(other incident.Incident) bool { return other.Key == inc.Key })
 		if i < 0 || got[i].Affected != n || len(got[i].Verdicts) != n {
 			t.Fatalf("%d launches: read back %d of them", n, len(got[i].Verdicts))
 		}

@@ -60,7 +60,7 @@ func TestAtLimit(t *testing.T) {
 		t.Run(code, func(t *testing.T) {
 			s, _ := answers(t, `{"__type":"com.amazonaws.dynamodb.v20120810#`+code+`","message":"slow down"}`)
 			var limit *AtLimit
-			if _, err := s.SaveIncident(t.Context(), incident("c", "r")); !errors.As(err, &limit) || limit.Code != code {
+			if _, err := s.SaveIncident(t.Context(), incidentOf("c", "r")); !errors.As(err, &limit) || limit.Code != code {
 				t.Errorf("write: %v, want at limit", err)
 			}
 			if _, err := s.Incidents(t.Context(), "prod"); !errors.As(err, &limit) {

@@ -10,9 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/interaction"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/nodegroup"
+	"rollcall/shared/notify/outbox"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
 )
@@ -29,17 +31,17 @@ func records() map[string]struct {
 	return map[string]kind{
 		"launch":       {LaunchFormat, Launch{}},
 		"jointime":     {joinTimesFormat, JoinTimes{}},
-		"incident":     {report.Format, report.Incident{}},
+		"incident":     {report.Format, incident.Incident{}},
 		"nodegroup":    {nodegroup.Format, nodegroup.Record{}},
-		"summary":      {report.SummaryFormat, report.Posting{}},
+		"summary":      {report.SummaryFormat, outbox.Posting{}},
 		"sighting":     {sightingFormat, leak.Sighting{}},
 		"audit":        {leak.AuditFormat, leak.Audit{}},
-		"act":          {report.RecordFormat, report.ActRecord{}},
+		"act":          {incident.RecordFormat, incident.ActRecord{}},
 		"deed":         {plan.Format, plan.Deed{}},
 		"deeds-lately": {lateFormat, late{}},
 		"pace":         {paceFormat, leak.Pace{}},
 		"cleanup":      {cleanupFormat, told{}},
-		"cluster":      {report.ClusterFormat, report.ClusterRecord{}},
+		"cluster":      {outbox.ClusterFormat, outbox.ClusterRecord{}},
 		"sample":       {sampleFormat, sample{}},
 		"sample#hours": {hourFormat, sampleHour{}},
 		"refusal":      {interaction.RecordFormat, interaction.Record{}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
 
@@ -20,15 +21,15 @@ const keepOpen = 180 * 24 * time.Hour
 // Incidents reads all incidents of a cluster, by check and resource. If some
 // were written by a newer version of Rollcall, it gives the others and an
 // error with *NewerFormat in it.
-func (s *Store) Incidents(ctx context.Context, cluster string) ([]report.Incident, error) {
-	return partition[report.Incident](ctx, s, incidentPrefix+cluster, report.Format, "the incidents of "+cluster)
+func (s *Store) Incidents(ctx context.Context, cluster string) ([]incident.Incident, error) {
+	return partition[incident.Incident](ctx, s, incidentPrefix+cluster, report.Format, "the incidents of "+cluster)
 }
 
 // SaveIncident writes an incident over the version that was read, and gives it
 // with its new version. It fails with *Conflict if that version is not the
 // newest any more. Of one that is too large for an item of the table details
 // are left out; what it gives is what it wrote.
-func (s *Store) SaveIncident(ctx context.Context, inc report.Incident) (report.Incident, error) {
+func (s *Store) SaveIncident(ctx context.Context, inc incident.Incident) (incident.Incident, error) {
 	over := inc.Version
 	inc.Version++
 	inc.Format = max(inc.Format, report.Format) // an older release must know that it is not its own any more
@@ -38,11 +39,11 @@ func (s *Store) SaveIncident(ctx context.Context, inc report.Incident) (report.I
 		kind: "incident", format: inc.Format, version: inc.Version, body: inc,
 	}
 	it.expires = s.now().Add(keepOpen)
-	if inc.State == report.Closed {
+	if inc.State == incident.Closed {
 		it.expires = inc.Resolved.Add(keepClosed)
 	}
 	if err := s.put(ctx, it, over); err != nil {
-		return report.Incident{}, err
+		return incident.Incident{}, err
 	}
 	return inc, nil
 }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/interaction"
-	"rollcall/shared/report"
 )
 
 func TestRefusals(t *testing.T) {
@@ -56,7 +56,7 @@ func TestRefusalsAreNobodysIncidents(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := s.Incidents(t.Context(), "slack-actions")
-	if diff := cmp.Diff([]report.Incident(nil), got); err != nil || diff != "" {
+	if diff := cmp.Diff([]incident.Incident(nil), got); err != nil || diff != "" {
 		t.Errorf("incidents: %v (-want +got):\n%s", err, diff)
 	}
 }

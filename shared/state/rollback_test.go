@@ -10,9 +10,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/interaction"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/nodegroup"
+	"rollcall/shared/notify/outbox"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -33,7 +35,7 @@ func TestRollbackDestroysNothing(t *testing.T) {
 			return s.SaveLaunch(ctx, l)
 		},
 		"incident": func(ctx context.Context, s *Store) error {
-			inc := incident("route/no-egress", "rtb-1")
+			inc := incidentOf("route/no-egress", "rtb-1")
 			_, err := s.SaveIncident(ctx, inc)
 			if err != nil {
 				inc.Version = 1
@@ -58,7 +60,7 @@ func TestRollbackDestroysNothing(t *testing.T) {
 			return err
 		},
 		"summary": func(ctx context.Context, s *Store) error {
-			p := report.Posting{Summary: report.Summary{Cluster: "prod", ID: "day", At: start}}
+			p := outbox.Posting{Summary: report.Summary{Cluster: "prod", ID: "day", At: start}}
 			_, err := s.SavePosting(ctx, p)
 			if err != nil {
 				p.Version = 1
@@ -94,7 +96,7 @@ func TestRollbackDestroysNothing(t *testing.T) {
 			return refused(created, err)
 		},
 		"act": func(ctx context.Context, s *Store) error {
-			created, err := s.RecordAct(ctx, report.ActRecord{ID: "act-1", At: start, Key: report.Key{Cluster: "prod"}})
+			created, err := s.RecordAct(ctx, incident.ActRecord{ID: "act-1", At: start, Key: report.Key{Cluster: "prod"}})
 			return refused(created, err)
 		},
 		"refusal": func(ctx context.Context, s *Store) error {
@@ -102,7 +104,7 @@ func TestRollbackDestroysNothing(t *testing.T) {
 			return refused(created, err)
 		},
 		"cluster": func(ctx context.Context, s *Store) error {
-			r := report.ClusterRecord{Cluster: "prod", Open: true}
+			r := outbox.ClusterRecord{Cluster: "prod", Open: true}
 			err := s.SaveClusterRecord(ctx, r)
 			if err != nil {
 				r.Version = 1

@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/dynamo/dynalite"
+	"rollcall/shared/incident"
+
 	"rollcall/shared/checks"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
@@ -136,31 +138,31 @@ func TestGetManyLaunches(t *testing.T) {
 	}
 }
 
-func incident(check checks.ID, resource string) report.Incident {
-	return report.Incident{
+func incidentOf(check checks.ID, resource string) incident.Incident {
+	return incident.Incident{
 		Key:    report.Key{Cluster: "prod", Check: check, Resource: resource},
-		Format: report.Format, State: report.Open, Number: 1, Opened: start,
-		Covers: []string{"subnet-1"},
-		Said:   report.Said{Channel: "C0123", Notes: []report.Note{{ID: "opened", At: start, Reason: report.Opened}}},
+		Format: report.Format, State: incident.Open, Number: 1, Opened: start,
+		Covers:   []string{"subnet-1"},
+		Delivery: incident.Delivery{Channel: "C0123", Notes: []incident.Note{{ID: "opened", At: start, Reason: incident.Opened}}},
 	}
 }
 
 func TestIncidents(t *testing.T) {
 	now := start
 	s := open(t, &now)
-	first, err := s.SaveIncident(t.Context(), incident("route/no-egress", "rtb-1"))
+	first, err := s.SaveIncident(t.Context(), incidentOf("route/no-egress", "rtb-1"))
 	if err != nil || first.Version != 1 {
 		t.Fatalf("version %d, %v; want 1", first.Version, err)
 	}
 	var conflict *Conflict
-	if _, err := s.SaveIncident(t.Context(), incident("route/no-egress", "rtb-1")); !errors.As(err, &conflict) {
+	if _, err := s.SaveIncident(t.Context(), incidentOf("route/no-egress", "rtb-1")); !errors.As(err, &conflict) {
 		t.Errorf("a second new record gave %v, want a conflict", err)
 	}
-	second, err := s.SaveIncident(t.Context(), incident("route/no-egress", "rtb-2"))
+	second, err := s.SaveIncident(t.Context(), incidentOf("route/no-egress", "rtb-2"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	first.Said.TS = "1.2"
+	first.Delivery.TS = "1.2"
 	if first, err = s.SaveIncident(t.Context(), first); err != nil || first.Version != 2 {
 		t.Fatalf("version %d, %v; want 2", first.Version, err)
 	}
@@ -168,10 +170,10 @@ func TestIncidents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]report.Incident{first, second}, got); diff != "" {
+	if diff := cmp.Diff([]incident.Incident{first, second}, got); diff != "" {
 		t.Errorf("incidents (-want +got):\n%s", diff)
 	}
-	first.State, first.Resolved = report.Closed, start
+	first.State, first.Resolved = incident.Closed, start
 	if _, err := s.SaveIncident(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +181,7 @@ func TestIncidents(t *testing.T) {
 	if got, err := s.Incidents(t.Context(), "prod"); err != nil || len(got) != 1 || got[0].Key.Resource != "rtb-2" {
 		t.Errorf("after a month: %v, %v; want the open one only", got, err)
 	}
-	if again, err := s.SaveIncident(t.Context(), incident("route/no-egress", "rtb-1")); err != nil || again.Version != 1 {
+	if again, err := s.SaveIncident(t.Context(), incidentOf("route/no-egress", "rtb-1")); err != nil || again.Version != 1 {
 		t.Errorf("a new record over the expired one: version %d, %v", again.Version, err)
 	}
 }
@@ -188,7 +190,7 @@ func TestIncidentsOverSeveralPages(t *testing.T) {
 	now := start
 	s := open(t, &now)
 	for i := range 5 {
-		inc := incident("route/no-egress", fmt.Sprintf("rtb-%d", i))
+		inc := incidentOf("route/no-egress", fmt.Sprintf("rtb-%d", i))
 		inc.Cause.Why = strings.Repeat("x", 300<<10) // a page has 1 MB
 		if _, err := s.SaveIncident(t.Context(), inc); err != nil {
 			t.Fatal(err)
@@ -203,12 +205,12 @@ func TestIncidentsOverSeveralPages(t *testing.T) {
 func TestNewerFormat(t *testing.T) {
 	now := start
 	s := open(t, &now)
-	newer := incident("route/no-egress", "rtb-new")
+	newer := incidentOf("route/no-egress", "rtb-new")
 	newer.Format = report.Format + 1
 	if _, err := s.SaveIncident(t.Context(), newer); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.SaveIncident(t.Context(), incident("route/no-egress", "rtb-old")); err != nil {
+	if _, err := s.SaveIncident(t.Context(), incidentOf("route/no-egress", "rtb-old")); err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.Incidents(t.Context(), "prod")
@@ -220,7 +222,7 @@ func TestNewerFormat(t *testing.T) {
 		t.Errorf("incidents are %v, want the one that is known", got)
 	}
 	var conflict *Conflict
-	if _, err := s.SaveIncident(t.Context(), incident("route/no-egress", "rtb-new")); !errors.As(err, &conflict) {
+	if _, err := s.SaveIncident(t.Context(), incidentOf("route/no-egress", "rtb-new")); !errors.As(err, &conflict) {
 		t.Errorf("writing over it gave %v, want a conflict", err)
 	}
 }
@@ -228,7 +230,7 @@ func TestNewerFormat(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	now := start
 	s := open(t, &now)
-	inc := incident("route/no-egress", "rtb-1")
+	inc := incidentOf("route/no-egress", "rtb-1")
 	inc.Cause.Why = strings.Repeat("x", maxItem)
 	var large *TooLarge
 	if _, err := s.SaveIncident(t.Context(), inc); !errors.As(err, &large) || large.Bytes < maxItem {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rollcall/shared/fn"
+	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
 )
 
@@ -25,14 +26,14 @@ func RecordSummaries() fn.Grant {
 // Postings reads the summaries of a cluster that were said, or are to be, by
 // id. If some were written by a newer version of Rollcall, it gives the others
 // and an error with *NewerFormat in it.
-func (s *Store) Postings(ctx context.Context, cluster string) ([]report.Posting, error) {
-	return partition[report.Posting](ctx, s, summaryPrefix+cluster, report.SummaryFormat, "the summaries of "+cluster)
+func (s *Store) Postings(ctx context.Context, cluster string) ([]outbox.Posting, error) {
+	return partition[outbox.Posting](ctx, s, summaryPrefix+cluster, report.SummaryFormat, "the summaries of "+cluster)
 }
 
 // SavePosting writes a posting over the version that was read, and gives it
 // with its new version. It fails with *Conflict if that version is not the
 // newest any more.
-func (s *Store) SavePosting(ctx context.Context, p report.Posting) (report.Posting, error) {
+func (s *Store) SavePosting(ctx context.Context, p outbox.Posting) (outbox.Posting, error) {
 	over := p.Version
 	p.Version++
 	p.Summary.Format = max(p.Summary.Format, report.SummaryFormat)
@@ -42,7 +43,7 @@ func (s *Store) SavePosting(ctx context.Context, p report.Posting) (report.Posti
 		expires: p.Summary.At.Add(keepSummaries),
 	}
 	if err := s.put(ctx, it, over); err != nil {
-		return report.Posting{}, err
+		return outbox.Posting{}, err
 	}
 	return p, nil
 }

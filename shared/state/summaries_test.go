@@ -9,11 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/node/spot"
+	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
 )
 
-func posting(id string) report.Posting {
-	return report.Posting{Summary: report.Summary{
+func posting(id string) outbox.Posting {
+	return outbox.Posting{Summary: report.Summary{
 		Format: report.SummaryFormat, Kind: report.SpotSummary, ID: id, By: "spot-report", At: start, Cluster: "prod",
 		Spot: spot.Report{Cluster: "prod", Spot: spot.Funnel{Requested: 3}}, Chart: []byte("\x89PNG"),
 	}}
@@ -34,7 +35,7 @@ func TestPostings(t *testing.T) {
 	if first, err = s.SavePosting(t.Context(), first); err != nil || first.Version != 2 {
 		t.Fatalf("version %d, %v; want 2", first.Version, err)
 	}
-	if _, err := s.SaveIncident(t.Context(), incident("route/no-egress", "rtb-1")); err != nil {
+	if _, err := s.SaveIncident(t.Context(), incidentOf("route/no-egress", "rtb-1")); err != nil {
 		t.Fatal(err)
 	}
 	second, err := s.SavePosting(t.Context(), posting("spot/prod/2026-11-21"))
@@ -42,7 +43,7 @@ func TestPostings(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := s.Postings(t.Context(), "prod")
-	if diff := cmp.Diff([]report.Posting{first, second}, got); err != nil || diff != "" {
+	if diff := cmp.Diff([]outbox.Posting{first, second}, got); err != nil || diff != "" {
 		t.Errorf("postings: %v (-want +got):\n%s", err, diff)
 	}
 	if got, err := s.Postings(t.Context(), "other"); err != nil || len(got) != 0 {
@@ -70,7 +71,7 @@ func TestPostingOfANewerFormat(t *testing.T) {
 	s := open(t, &now)
 	newer := posting("newer")
 	newer.Summary.Format++
-	for _, p := range []report.Posting{newer, posting("ours")} {
+	for _, p := range []outbox.Posting{newer, posting("ours")} {
 		if _, err := s.SavePosting(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}

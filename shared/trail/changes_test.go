@@ -10,6 +10,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
@@ -19,8 +20,8 @@ const (
 	subnet = "subnet-0ab1c2d3e4f5a6b7c"
 )
 
-func incident(check checks.ID, resource string) report.Incident {
-	return report.Incident{
+func incidentOf(check checks.ID, resource string) incident.Incident {
+	return incident.Incident{
 		Key: report.Key{Cluster: "prod", Check: check, Resource: resource}, Began: at("14:59:00"), Opened: at("14:59:04"),
 		Cause: diagnose.Cause{Check: check, Resource: resource, Covers: []string{subnet}, Nodegroups: []string{"workers"}},
 	}
@@ -77,25 +78,25 @@ func TestWindow(t *testing.T) {
 		past("i-bad", subnet, "workers", snapshot.NotJoined, ""), past("i-later", subnet, "workers", snapshot.Joined, "15:10:00"),
 	}
 	now := at("15:00:00")
-	group := incident("launch/template", "eks-workers")
+	group := incidentOf("launch/template", "eks-workers")
 	group.Cause.Covers = []string{"eks-workers"}
 	alone := group
 	alone.Cause.Nodegroups = nil
 	for name, test := range map[string]struct {
-		inc  report.Incident
+		inc  incident.Incident
 		past []snapshot.Past
 		want Window
 	}{
-		"by subnet":    {incident("route/no-egress", table), history, Window{From: at("14:00:00"), To: at("14:59:00"), LastGood: "i-good", start: at("14:00:00"), oldest: now.Add(-Kept)}},
+		"by subnet":    {incidentOf("route/no-egress", table), history, Window{From: at("14:00:00"), To: at("14:59:00"), LastGood: "i-good", start: at("14:00:00"), oldest: now.Add(-Kept)}},
 		"by nodegroup": {group, history, Window{From: at("14:50:00"), To: at("14:59:00"), LastGood: "i-elsewhere", start: at("14:50:00"), oldest: now.Add(-Kept)}},
 		"by cluster":   {alone, history, Window{From: at("14:50:00"), To: at("14:59:00"), LastGood: "i-elsewhere", start: at("14:50:00"), oldest: now.Add(-Kept)}},
-		"none known":   {incident("route/no-egress", table), nil, Window{To: at("14:59:00"), start: at("14:59:00").Add(-Usual), oldest: now.Add(-Kept)}},
+		"none known":   {incidentOf("route/no-egress", table), nil, Window{To: at("14:59:00"), start: at("14:59:00").Add(-Usual), oldest: now.Add(-Kept)}},
 	} {
 		if diff := cmp.Diff(test.want, WindowOf(test.inc, test.past, now), cmp.AllowUnexported(Window{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	w := WindowOf(incident("route/no-egress", table), history, now)
+	w := WindowOf(incidentOf("route/no-egress", table), history, now)
 	for clock, blamed := range map[string]bool{"13:59:59": false, "14:00:00": true, "14:41:07": true, "14:59:00": true, "14:59:01": false} {
 		r := sample(t, "delete-route")
 		r.At = at(clock)
@@ -103,7 +104,7 @@ func TestWindow(t *testing.T) {
 			t.Errorf("at %s: blamed is %v, want %v", clock, len(list) == 1, blamed)
 		}
 	}
-	old := WindowOf(incident("route/no-egress", table), history, at("14:00:00").Add(Kept+time.Minute))
+	old := WindowOf(incidentOf("route/no-egress", table), history, at("14:00:00").Add(Kept+time.Minute))
 	if !old.From.Equal(old.oldest) || !old.start.Equal(old.oldest) {
 		t.Errorf("a window longer than CloudTrail's memory: %+v", old)
 	}
@@ -114,7 +115,7 @@ func TestWindow(t *testing.T) {
 func TestAssociationsAreTraced(t *testing.T) {
 	records := []Record{sample(t, "disassociate"), sample(t, "replace-association"), sample(t, "associate")}
 	records[0].At = at("14:50:00")
-	targets := Targets(incident("route/no-egress", table), nil)
+	targets := Targets(incidentOf("route/no-egress", table), nil)
 	list, _ := Changes(records, targets, all(), nil)
 	var got []string
 	for _, c := range list {
@@ -203,17 +204,17 @@ func TestTooManyChanges(t *testing.T) {
 }
 
 func TestTargets(t *testing.T) {
-	route := incident("route/no-egress", table)
+	route := incidentOf("route/no-egress", table)
 	route.Cause.Resources = []string{table, "nat-0a1b2c3d4e5f60718"}
 	route.Launches = []report.Launch{{Group: "eks-workers"}, {Group: "eks-workers"}}
-	access := incident("iam/access-missing", "arn:aws:iam::111122223333:role/path/nodes")
+	access := incidentOf("iam/access-missing", "arn:aws:iam::111122223333:role/path/nodes")
 	access.Cause.Covers = []string{"i-0ef3c1b2a4d5968f1"}
-	addon := incident("addon/degraded", "vpc-cni")
+	addon := incidentOf("addon/degraded", "vpc-cni")
 	addon.Cause.Covers, addon.Cause.Nodegroups = []string{"vpc-cni"}, nil
-	health := incident("cluster/health", "prod")
+	health := incidentOf("cluster/health", "prod")
 	health.Cause.Covers, health.Cause.Nodegroups = nil, nil
 	for name, test := range map[string]struct {
-		inc       report.Incident
+		inc       incident.Incident
 		templates []string
 		want      []Target
 	}{
@@ -233,7 +234,7 @@ func TestTargets(t *testing.T) {
 
 // A look is bounded: CloudTrail takes two calls a second from the whole account.
 func TestLookups(t *testing.T) {
-	inc := incident("route/no-egress", table)
+	inc := incidentOf("route/no-egress", table)
 	w := WindowOf(inc, nil, at("15:00:00"))
 	list := Lookups(Targets(inc, []string{"lt-0a1b2c3d4e5f60718"}), w)
 	if len(list) > mostTargets+mostCalls {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
 
@@ -54,7 +55,7 @@ const (
 // Targets are what an incident is about, the cause first: what a fix would
 // change, the other things on the way, the subnets whose table or ACL may have
 // been swapped, and what the launches were made from.
-func Targets(inc report.Incident, templates []string) []Target {
+func Targets(inc incident.Incident, templates []string) []Target {
 	var list []Target
 	add := func(t Target, ok bool) {
 		if ok && len(list) < mostTargets && !slices.Contains(list, t) {
@@ -98,7 +99,7 @@ func Targets(inc report.Incident, templates []string) []Target {
 
 // targetOf tells what a resource of a cause is: by its form, else by what the
 // incident knows of that name.
-func targetOf(inc report.Incident, id string) (Target, bool) {
+func targetOf(inc incident.Incident, id string) (Target, bool) {
 	if name, ok := strings.CutPrefix(afterAccount(id), "role/"); ok {
 		return Target{Kind: Role, Name: last(name)}, true
 	}

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -31,7 +32,7 @@ type Window struct {
 // Only a launch proves that all was well that needed what is broken: where the
 // cause is about subnets, one in them; else one of the same nodegroups; else one
 // of the cluster.
-func WindowOf(inc report.Incident, history []snapshot.Past, now time.Time) Window {
+func WindowOf(inc incident.Incident, history []snapshot.Past, now time.Time) Window {
 	w := Window{To: inc.Began, oldest: now.Add(-Kept)}
 	var subnets []string
 	for _, id := range inc.Cause.Covers {

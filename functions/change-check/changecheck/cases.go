@@ -8,6 +8,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/event"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/trail"
@@ -17,10 +18,10 @@ func keyOf(t event.Trigger) report.Key {
 	return report.Key{Cluster: t.Cluster, Check: checks.ID(t.Check), Resource: t.Resource}
 }
 
-// incident is one that is looked at.
-type incident struct {
+// incidentCase is one that is looked at.
+type incidentCase struct {
 	wake
-	inc     report.Incident
+	inc     incident.Incident
 	window  trail.Window
 	targets []trail.Target
 	lookups []trail.Lookup
@@ -30,10 +31,10 @@ type incident struct {
 
 // cases are the incidents as the table has them. The event is believed in
 // nothing but the key.
-func (h handler) cases(ctx context.Context, wakes []wake) ([]incident, error) {
-	var list []incident
+func (h handler) cases(ctx context.Context, wakes []wake) ([]incidentCase, error) {
+	var list []incidentCase
 	past := pasts{memory: h.memory, now: h.now(), read: map[string][]snapshot.Past{}, wrong: map[string]error{}}
-	known := map[string][]report.Incident{}
+	known := map[string][]incident.Incident{}
 	for _, w := range wakes {
 		cluster := w.key.Cluster
 		if _, ok := known[cluster]; !ok {
@@ -43,13 +44,13 @@ func (h handler) cases(ctx context.Context, wakes []wake) ([]incident, error) {
 			}
 			known[cluster] = incidents
 		}
-		i := slices.IndexFunc(known[cluster], func(inc report.Incident) bool { return inc.Key == w.key })
+		i := slices.IndexFunc(known[cluster], func(inc incident.Incident) bool { return inc.Key == w.key })
 		if i < 0 || stale(known[cluster][i], w) {
 			h.log.InfoContext(ctx, "nothing to look for", "cluster", cluster, "check", w.key.Check, "resource", w.key.Resource, "round", w.round)
 			h.count("StaleWakes", 1)
 			continue
 		}
-		c := incident{wake: w, inc: known[cluster][i]}
+		c := incidentCase{wake: w, inc: known[cluster][i]}
 		var launches []snapshot.Past
 		for _, since := range []time.Duration{trail.Usual, trail.Kept} {
 			launches = past.of(ctx, cluster, since)
@@ -72,18 +73,18 @@ func (h handler) cases(ctx context.Context, wakes []wake) ([]incident, error) {
 
 // stale tells that a wake is not for the incident as it is now: the reminder is
 // of an earlier opening, or the event came twice.
-func stale(inc report.Incident, w wake) bool {
+func stale(inc incident.Incident, w wake) bool {
 	switch {
 	case inc.Number == 0 || inc.Opened.IsZero():
 		return true // not said yet
 	case w.round > 0:
 		return !inc.Opened.Equal(w.opened)
 	}
-	return inc.Trail != nil && inc.Trail.To.Equal(inc.Began)
+	return inc.RecentChanges != nil && inc.RecentChanges.To.Equal(inc.Began)
 }
 
 // templates are the launch templates of the incident's launches.
-func templates(inc report.Incident, history []snapshot.Past) []string {
+func templates(inc incident.Incident, history []snapshot.Past) []string {
 	var ids []string
 	for _, p := range history {
 		mine := slices.ContainsFunc(inc.Launches, func(l report.Launch) bool { return l.Instance == p.ID })

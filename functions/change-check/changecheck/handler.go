@@ -17,6 +17,7 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
 	"rollcall/shared/snapshot"
@@ -26,7 +27,7 @@ import (
 
 // Memory is what is known of incidents and launches.
 type Memory interface {
-	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
+	Incidents(ctx context.Context, cluster string) ([]incident.Incident, error)
 	History(ctx context.Context, cluster string, since time.Time) ([]snapshot.Past, error)
 }
 
@@ -132,7 +133,7 @@ func (h handler) open(messages []event.Message) (b batch) {
 			b.failed = append(b.failed, m.ID)
 			continue
 		}
-		begins := t.Kind == event.IncidentTold && (t.Told == string(report.EventOpened) || t.Told == string(report.EventReopened))
+		begins := t.Kind == event.IncidentTold && (t.Told == string(incident.EventOpened) || t.Told == string(incident.EventReopened))
 		if !begins && t.Kind != event.Reminder || t.Check == "" || !h.watches(t.Cluster) {
 			h.log.Info("event ignored", "event", t.ID, "type", t.Type, "why", t.Why)
 			h.count("ForeignEvents", 1)
@@ -157,7 +158,7 @@ func (b *batch) add(w wake) {
 // tell sends what was found, and asks for another look while CloudTrail may not
 // have everything yet. Report is told before, so that a crash in between leads
 // to telling twice, which it notices, not to silence.
-func (h handler) tell(ctx context.Context, c incident, answers map[trail.Lookup]answer) error {
+func (h handler) tell(ctx context.Context, c incidentCase, answers map[trail.Lookup]answer) error {
 	now := h.now()
 	found := c.found(answers, h.own)
 	failed := c.failed(answers)
@@ -173,7 +174,7 @@ func (h handler) tell(ctx context.Context, c incident, answers map[trail.Lookup]
 	h.count("ChangesFound", len(found.Changes))
 	if err := h.send.SendChanges(ctx, report.Changes{
 		ID: fmt.Sprintf("%s/%s/%s/%s/%d", c.inc.Key.Cluster, c.inc.Key.Check, c.inc.Key.Resource, c.inc.Opened.UTC().Format(time.RFC3339Nano), c.round),
-		At: now, Cluster: c.inc.Key.Cluster, Key: c.inc.Key, Opened: c.inc.Opened, Trail: found,
+		At: now, Cluster: c.inc.Key.Cluster, Key: c.inc.Key, Opened: c.inc.Opened, Found: found,
 	}); err != nil {
 		return err
 	}

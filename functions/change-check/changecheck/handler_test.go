@@ -17,6 +17,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/trail"
@@ -31,15 +32,15 @@ var opened = time.Date(2026, 11, 20, 14, 59, 4, 0, time.UTC)
 
 // memory is the table.
 type memory struct {
-	incidents []report.Incident
+	incidents []incident.Incident
 	past      []snapshot.Past
 	since     []time.Time
 	err       error
 	pastErr   error
 }
 
-func (m *memory) Incidents(_ context.Context, cluster string) ([]report.Incident, error) {
-	return slices.DeleteFunc(slices.Clone(m.incidents), func(i report.Incident) bool { return i.Key.Cluster != cluster }), m.err
+func (m *memory) Incidents(_ context.Context, cluster string) ([]incident.Incident, error) {
+	return slices.DeleteFunc(slices.Clone(m.incidents), func(i incident.Incident) bool { return i.Key.Cluster != cluster }), m.err
 }
 
 func (m *memory) History(_ context.Context, _ string, since time.Time) ([]snapshot.Past, error) {
@@ -112,15 +113,15 @@ func newBench(t *testing.T) *bench {
 		own: own("rollcall-change-check"), now: now, log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		count: func(name string, n int) { b.counts[name] += n },
 	}
-	b.incidents = []report.Incident{route("prod")}
+	b.incidents = []incident.Incident{route("prod")}
 	b.past = []snapshot.Past{{ID: "i-good", Subnet: subnet, Nodegroup: "workers", End: snapshot.Joined, Started: opened.Add(-time.Hour), Ready: opened.Add(-59 * time.Minute)}}
 	b.records = []trail.Record{deleted("broke-it", opened.Add(-20*time.Minute))}
 	return b
 }
 
-func route(cluster string) report.Incident {
-	return report.Incident{
-		Key: report.Key{Cluster: cluster, Check: "route/no-egress", Resource: table}, Number: 1, State: report.Open, Opened: opened, Began: opened.Add(-4 * time.Second),
+func route(cluster string) incident.Incident {
+	return incident.Incident{
+		Key: report.Key{Cluster: cluster, Check: "route/no-egress", Resource: table}, Number: 1, State: incident.Open, Opened: opened, Began: opened.Add(-4 * time.Second),
 		Cause: diagnose.Cause{Check: "route/no-egress", Confidence: checks.Certain, Resource: table, Covers: []string{subnet}, Nodegroups: []string{"workers"}},
 	}
 }
@@ -166,7 +167,7 @@ func TestWhatChanged(t *testing.T) {
 	}
 	want := []report.Changes{{
 		ID: "prod/route/no-egress/" + table + "/2026-11-20T14:59:04Z/0", At: b.clock, Cluster: "prod", Key: b.incidents[0].Key, Opened: opened,
-		Trail: report.Trail{
+		Found: report.RecentChanges{
 			From: opened.Add(-59 * time.Minute), To: opened.Add(-4 * time.Second), LastGood: "i-good", Open: true,
 			Changes: []report.Change{{ID: "broke-it", At: opened.Add(-20 * time.Minute), Call: "DeleteRoute", Resource: table, Actor: "alice", Principal: "arn:aws:iam::111122223333:user/alice"}},
 		},
@@ -187,7 +188,7 @@ func TestLate(t *testing.T) {
 	}
 	var got []string
 	for _, c := range b.sent {
-		got = append(got, fmt.Sprintf("%s: %d changes, open %v", c.At.Sub(opened), len(c.Trail.Changes), c.Trail.Open))
+		got = append(got, fmt.Sprintf("%s: %d changes, open %v", c.At.Sub(opened), len(c.Found.Changes), c.Found.Open))
 	}
 	want := []string{"2s: 0 changes, open true", "5m0s: 0 changes, open true", "10m0s: 1 changes, open true", "20m0s: 1 changes, open false"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -200,7 +201,7 @@ func TestLongAgo(t *testing.T) {
 	b := newBench(t)
 	b.incidents[0].Began = opened.Add(-time.Hour)
 	b.run(told("Reopened", "prod"))
-	if len(b.sent) != 1 || b.sent[0].Trail.Open || len(b.reminders) != 0 {
+	if len(b.sent) != 1 || b.sent[0].Found.Open || len(b.reminders) != 0 {
 		t.Errorf("sent %+v, reminders %v", b.sent, b.reminders)
 	}
 }
@@ -218,7 +219,7 @@ func TestStaleWakes(t *testing.T) {
 		body   string
 	}{
 		"a reminder of an earlier opening": {func(*bench) {}, reminder(opened.Add(-time.Hour))},
-		"the event came twice":             {func(b *bench) { b.incidents[0].Trail = &report.Trail{To: b.incidents[0].Began} }, told("Opened", "prod")},
+		"the event came twice":             {func(b *bench) { b.incidents[0].RecentChanges = &report.RecentChanges{To: b.incidents[0].Began} }, told("Opened", "prod")},
 		"no such incident":                 {func(b *bench) { b.incidents = nil }, told("Opened", "prod")},
 		"not said yet":                     {func(b *bench) { b.incidents[0].Number = 0 }, told("Opened", "prod")},
 		"not watched":                      {func(*bench) {}, told("Opened", "other")},
@@ -233,7 +234,7 @@ func TestStaleWakes(t *testing.T) {
 	}
 	// A trail of an earlier time does not keep a reopened incident from its own.
 	b := newBench(t)
-	b.incidents[0].Trail = &report.Trail{To: opened.Add(-48 * time.Hour)}
+	b.incidents[0].RecentChanges = &report.RecentChanges{To: opened.Add(-48 * time.Hour)}
 	if b.run(told("Reopened", "prod")); len(b.sent) != 1 {
 		t.Errorf("sent %v", b.sent)
 	}
@@ -257,7 +258,7 @@ func TestBlind(t *testing.T) {
 			t.Errorf("%s: it is asked again %d times", reason, len(b.reminders))
 		}
 		// What a person must put right is said at once.
-		if open := reason != snapshot.Denied; len(b.sent) != 1 || b.sent[0].Trail.Blind != test.says || b.sent[0].Trail.Open != open || len(b.asked) < test.calls || test.calls == 1 && len(b.asked) > 1 {
+		if open := reason != snapshot.Denied; len(b.sent) != 1 || b.sent[0].Found.Blind != test.says || b.sent[0].Found.Open != open || len(b.asked) < test.calls || test.calls == 1 && len(b.asked) > 1 {
 			t.Errorf("%s: %d calls, sent %+v", reason, len(b.asked), b.sent)
 		}
 	}
@@ -275,7 +276,7 @@ func TestTogether(t *testing.T) {
 			t.Errorf("asked twice for %+v", l)
 		}
 	}
-	if len(b.sent) != 2 || len(b.sent[0].Trail.Changes) != 1 || len(b.sent[1].Trail.Changes) != 1 {
+	if len(b.sent) != 2 || len(b.sent[0].Found.Changes) != 1 || len(b.sent[1].Found.Changes) != 1 {
 		t.Errorf("sent %+v", b.sent)
 	}
 	b = newBench(t)
@@ -290,13 +291,13 @@ func TestHistory(t *testing.T) {
 	b := newBench(t)
 	b.past[0].Started, b.past[0].Ready = opened.AddDate(0, 0, -40), opened.AddDate(0, 0, -40).Add(time.Minute)
 	b.run(told("Opened", "prod"))
-	if got := b.sent[0].Trail; got.LastGood != "i-good" || len(b.since) != 2 {
+	if got := b.sent[0].Found; got.LastGood != "i-good" || len(b.since) != 2 {
 		t.Errorf("trail %+v of the launches since %v", got, b.since)
 	}
 	b = newBench(t)
 	b.past, b.pastErr = nil, errors.New("half of it")
 	b.run(told("Opened", "prod"))
-	if got := b.sent[0].Trail; !got.From.IsZero() || !strings.Contains(got.Blind, "could not be read in full") || len(got.Changes) != 1 {
+	if got := b.sent[0].Found; !got.From.IsZero() || !strings.Contains(got.Blind, "could not be read in full") || len(got.Changes) != 1 {
 		t.Errorf("trail %+v", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
 
@@ -18,9 +19,9 @@ func TestKilledAtEachWrite(t *testing.T) {
 	stagetest.KilledAtEachWrite(t, []string{"SendMessage"}, func(t *testing.T, k *stagetest.Kill) any {
 		b := stagetest.Start(t, spec.Spec(), Build, stagetest.Options{Kill: k})
 		key := report.Key{Cluster: stagetest.Cluster, Check: "route/no-egress", Resource: stagetest.Table}
-		if _, err := b.Store.SaveIncident(t.Context(), report.Incident{
+		if _, err := b.Store.SaveIncident(t.Context(), incident.Incident{
 			Key: key, Format: report.Format, Account: b.Template.AccountID, Region: b.Template.Region, Partition: "aws",
-			State: report.Open, Number: 1, Began: b.Now(), Opened: b.Now(), Changed: b.Now(), Seen: b.Now(), Covers: []string{stagetest.Subnet},
+			State: incident.Open, Number: 1, Began: b.Now(), Opened: b.Now(), Changed: b.Now(), Seen: b.Now(), Covers: []string{stagetest.Subnet},
 			Cause: diagnose.Cause{Check: key.Check, Confidence: checks.Certain, Resource: key.Resource, Covers: []string{stagetest.Subnet}, Title: "no way out"},
 		}); err != nil {
 			t.Fatal(err)
@@ -30,7 +31,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 		told := map[string]any{} // report takes in each once, by its id
 		for _, m := range b.Results() {
 			if m.Changes != nil {
-				told[m.Changes.ID] = m.Changes.Trail.Changes
+				told[m.Changes.ID] = m.Changes.Found.Changes
 			}
 		}
 		if len(told) != 1 {

@@ -23,7 +23,7 @@ type answer struct {
 // lookUp asks CloudTrail for what the incidents need, each thing once, for the
 // longest time that one of them needs. Where CloudTrail refuses us, it refuses
 // us all the rest too.
-func (h handler) lookUp(ctx context.Context, cases []incident) map[trail.Lookup]answer {
+func (h handler) lookUp(ctx context.Context, cases []incidentCase) map[trail.Lookup]answer {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var order []trail.Lookup
@@ -69,8 +69,8 @@ func named(l trail.Lookup) trail.Lookup {
 }
 
 // found is what the answers say of an incident.
-func (c incident) found(answers map[trail.Lookup]answer, own []trail.Function) report.Trail {
-	t := report.Trail{From: c.window.From, To: c.window.To, LastGood: c.window.LastGood, Blind: c.unread}
+func (c incidentCase) found(answers map[trail.Lookup]answer, own []trail.Function) report.RecentChanges {
+	t := report.RecentChanges{From: c.window.From, To: c.window.To, LastGood: c.window.LastGood, Blind: c.unread}
 	var records []trail.Record
 	for _, l := range c.lookups {
 		a := answers[named(l)]
@@ -107,7 +107,7 @@ func rounds() []time.Duration {
 const late = 20 * time.Minute
 
 // failed is why the last of the incident's lookups that failed did; "" if none.
-func (c incident) failed(answers map[trail.Lookup]answer) (why snapshot.Reason) {
+func (c incidentCase) failed(answers map[trail.Lookup]answer) (why snapshot.Reason) {
 	for _, l := range c.lookups {
 		if f := answers[named(l)].failed; f != nil {
 			why = f.Reason
@@ -119,7 +119,7 @@ func (c incident) failed(answers map[trail.Lookup]answer) (why snapshot.Reason) 
 // again is the next look and in what time; 0 for none. Where the last of the
 // time was long ago, CloudTrail has everything, and once is enough, unless it
 // could not be asked.
-func again(c incident, failed snapshot.Reason, now time.Time) (round int, delay time.Duration) {
+func again(c incidentCase, failed snapshot.Reason, now time.Time) (round int, delay time.Duration) {
 	if now.Sub(c.window.To) >= late && (failed == "" || failed == snapshot.NotRead) {
 		return 0, 0
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/shared/event"
+	"rollcall/shared/incident"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
@@ -21,7 +22,7 @@ func (h handler) approved(ctx context.Context, t event.Trigger) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(list, func(x report.Incident) bool { return string(x.Key.Check) == t.Check && x.Key.Resource == t.Resource })
+	i := slices.IndexFunc(list, func(x incident.Incident) bool { return string(x.Key.Check) == t.Check && x.Key.Resource == t.Resource })
 	if i < 0 {
 		h.log.InfoContext(ctx, "there is no such incident", "cluster", t.Cluster, "check", t.Check, "resource", t.Resource)
 		return nil
@@ -30,7 +31,7 @@ func (h handler) approved(ctx context.Context, t event.Trigger) error {
 	offer, ok := offerIn(inc)
 	policy := h.remedied(inc.Key.Cluster)
 	switch {
-	case inc.State != report.Open && inc.State != report.Cleared, !ok:
+	case inc.State != incident.Open && inc.State != incident.Cleared, !ok:
 		// report tells of an approval after it has saved it: there is none.
 		return nil
 	}
@@ -51,18 +52,18 @@ func (h handler) approved(ctx context.Context, t event.Trigger) error {
 
 // offerIn is the newest plan of the incident, if a person approved it, or the
 // policy: report writes down either, and nobody else.
-func offerIn(inc report.Incident) (report.Offer, bool) {
+func offerIn(inc incident.Incident) (incident.Offer, bool) {
 	for _, o := range slices.Backward(inc.Offers) {
 		if o.Plan.Remedy != plan.DeleteLeakedInterfaces || o.Made.Before(inc.Opened) || o.Plan.Cleanup == nil {
 			continue
 		}
-		return o, o.Deed == nil && o.State == report.Approved
+		return o, o.Deed == nil && o.State == incident.Approved
 	}
-	return report.Offer{}, false
+	return incident.Offer{}, false
 }
 
 // deleteApproved runs for the VPC of the cluster, in mode delete for it alone.
-func (h handler) deleteApproved(ctx context.Context, t event.Trigger, inc report.Incident, d plan.Deed) error {
+func (h handler) deleteApproved(ctx context.Context, t event.Trigger, inc incident.Incident, d plan.Deed) error {
 	only := map[string]bool{}
 	for _, id := range d.Plan.Cleanup.Interfaces {
 		only[id] = true
@@ -111,21 +112,21 @@ func (h handler) deleteApproved(ctx context.Context, t event.Trigger, inc report
 	return h.tellDeed(ctx, inc, d)
 }
 
-func (h handler) decline(ctx context.Context, inc report.Incident, d plan.Deed, reason, says string) error {
+func (h handler) decline(ctx context.Context, inc incident.Incident, d plan.Deed, reason, says string) error {
 	d.Ended, d.Result, d.Reason, d.Says = d.Began, plan.Refused, reason, says
 	return h.tellDeed(ctx, inc, d)
 }
 
 // tellDeed tells report what came of it. Where something was deleted, the check
 // that found the leak is wanted at once.
-func (h handler) tellDeed(ctx context.Context, inc report.Incident, d plan.Deed) error {
+func (h handler) tellDeed(ctx context.Context, inc incident.Incident, d plan.Deed) error {
 	h.log.InfoContext(ctx, "deed", "cluster", inc.Key.Cluster, "resource", inc.Key.Resource, "deed", d.ID, "policy", d.Policy, "by", d.ApprovedBy, "result", d.Result, "reason", d.Reason, "changed", d.Changed)
-	told := report.DeedTold{ID: "deed/" + inc.Key.Cluster + "/" + d.ID + "/" + string(d.Result), At: d.Ended, Key: inc.Key, Deed: d}
+	told := report.RemedyResult{ID: "deed/" + inc.Key.Cluster + "/" + d.ID + "/" + string(d.Result), At: d.Ended, Key: inc.Key, Deed: d}
 	if err := h.send.SendDeed(ctx, told); err != nil || len(d.Changed) == 0 {
 		return err
 	}
-	return h.bus.Tell(ctx, []report.Event{{
-		ID: inc.Key.Cluster + "/deed/" + d.ID, Format: report.EventFormat, Kind: report.EventCheckWanted, Reason: "remedy", At: h.now(),
+	return h.bus.Tell(ctx, []incident.Event{{
+		ID: inc.Key.Cluster + "/deed/" + d.ID, Format: incident.EventFormat, Kind: incident.EventCheckWanted, Reason: "remedy", At: h.now(),
 		Partition: inc.Partition, Account: inc.Account, Region: inc.Region,
 		Cluster: inc.Key.Cluster, Check: inc.Key.Check, Resource: inc.Key.Resource,
 		State: inc.State, Number: inc.Number, Sequence: inc.Events, Began: inc.Began, Opened: inc.Opened, Cleared: inc.Cleared,

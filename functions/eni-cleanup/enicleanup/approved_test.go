@@ -13,6 +13,7 @@ import (
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/incident"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
@@ -34,25 +35,25 @@ func asked(t *testing.T, policy plan.Policy) (s *stand, yes, no string) {
 }
 
 // incident writes an incident with a plan for interfaces, as report does.
-func (s *stand) incident(policy plan.Policy, ids ...string) report.Incident {
+func (s *stand) incident(policy plan.Policy, ids ...string) incident.Incident {
 	s.t.Helper()
 	p := plan.Plan{
 		Format: plan.Format, Remedy: plan.DeleteLeakedInterfaces, Partition: "aws", Account: s.Template.AccountID, Region: s.Template.Region,
 		Cluster: stagetest.Cluster, Check: "ip/leaked-interfaces", Resource: subnet,
 		Cleanup: &plan.Cleanup{VPC: vpc, Subnet: subnet, Interfaces: ids, Addresses: 3 * len(ids)},
 	}
-	inc := report.Incident{
-		Key: report.Key{Cluster: stagetest.Cluster, Check: p.Check, Resource: subnet}, Format: report.Format, State: report.Open,
+	inc := incident.Incident{
+		Key: report.Key{Cluster: stagetest.Cluster, Check: p.Check, Resource: subnet}, Format: report.Format, State: incident.Open,
 		Account: s.Template.AccountID, Region: s.Template.Region, Partition: "aws", Number: 1, Events: 1, Began: s.Now().Add(-time.Hour), Opened: s.Now().Add(-time.Hour),
 		Cause: diagnose.Cause{Confidence: checks.Certain, Title: "2 interfaces are left behind", Why: "They hold 6 addresses."},
-		Offers: []report.Offer{{
-			Plan: p, Hash: p.Hash(), Policy: policy, State: report.Approved, Made: s.Now(), Expires: s.Now().Add(time.Hour), By: report.User{ID: "U0ONCALL01"}, Decided: s.Now(),
+		Offers: []incident.Offer{{
+			Plan: p, Hash: p.Hash(), Policy: policy, State: incident.Approved, Made: s.Now(), Expires: s.Now().Add(time.Hour), By: report.User{ID: "U0ONCALL01"}, Decided: s.Now(),
 		}},
 	}
 	return s.rewrite(inc)
 }
 
-func (s *stand) rewrite(inc report.Incident) report.Incident {
+func (s *stand) rewrite(inc incident.Incident) incident.Incident {
 	s.t.Helper()
 	saved, err := s.Store.SaveIncident(s.t.Context(), inc)
 	if err != nil {
@@ -129,35 +130,35 @@ func TestApprovalRefused(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		policy plan.Policy
-		wrong  func(*stand, *report.Incident)
+		wrong  func(*stand, *incident.Incident)
 		want   string // the deed's reason; empty for none
 	}{
-		{"refused by a person", plan.Approve, func(_ *stand, i *report.Incident) { i.Offers[0].State = report.RefusedByUs }, ""},
-		{"offered, not approved", plan.Approve, func(_ *stand, i *report.Incident) { i.Offers[0].State = report.Offered }, ""},
-		{"outdated", plan.Auto, func(_ *stand, i *report.Incident) { i.Offers[0].State = report.Outdated }, ""},
-		{"done", plan.Approve, func(_ *stand, i *report.Incident) { i.Offers[0].Deed = &plan.Deed{} }, ""},
-		{"of a time before", plan.Approve, func(s *stand, i *report.Incident) { i.Opened = s.Now().Add(time.Second) }, ""},
-		{"the incident is closed", plan.Approve, func(s *stand, i *report.Incident) { i.State, i.Resolved = report.Closed, s.Now() }, ""},
-		{"expired", plan.Approve, func(s *stand, i *report.Incident) { i.Offers[0].Expires = s.Now().Add(-time.Second) }, "approval-expired"},
-		{"another plan", plan.Approve, func(_ *stand, i *report.Incident) { i.Offers[0].Plan.Cleanup.Addresses++ }, "plan-changed"},
-		{"a plan for another subnet", plan.Approve, func(_ *stand, i *report.Incident) {
+		{"refused by a person", plan.Approve, func(_ *stand, i *incident.Incident) { i.Offers[0].State = incident.RefusedByUs }, ""},
+		{"offered, not approved", plan.Approve, func(_ *stand, i *incident.Incident) { i.Offers[0].State = incident.Offered }, ""},
+		{"outdated", plan.Auto, func(_ *stand, i *incident.Incident) { i.Offers[0].State = incident.Outdated }, ""},
+		{"done", plan.Approve, func(_ *stand, i *incident.Incident) { i.Offers[0].Deed = &plan.Deed{} }, ""},
+		{"of a time before", plan.Approve, func(s *stand, i *incident.Incident) { i.Opened = s.Now().Add(time.Second) }, ""},
+		{"the incident is closed", plan.Approve, func(s *stand, i *incident.Incident) { i.State, i.Resolved = incident.Closed, s.Now() }, ""},
+		{"expired", plan.Approve, func(s *stand, i *incident.Incident) { i.Offers[0].Expires = s.Now().Add(-time.Second) }, "approval-expired"},
+		{"another plan", plan.Approve, func(_ *stand, i *incident.Incident) { i.Offers[0].Plan.Cleanup.Addresses++ }, "plan-changed"},
+		{"a plan for another subnet", plan.Approve, func(_ *stand, i *incident.Incident) {
 			i.Offers[0].Plan.Resource = other
 			i.Offers[0].Hash = i.Offers[0].Plan.Hash()
 		}, "plan-changed"},
-		{"a plan for another cluster", plan.Approve, func(_ *stand, i *report.Incident) {
+		{"a plan for another cluster", plan.Approve, func(_ *stand, i *incident.Incident) {
 			i.Offers[0].Plan.Cluster = "theirs"
 			i.Offers[0].Hash = i.Offers[0].Plan.Hash()
 		}, "plan-changed"},
-		{"in another VPC: a cluster of the same name was there", plan.Approve, func(_ *stand, i *report.Incident) {
+		{"in another VPC: a cluster of the same name was there", plan.Approve, func(_ *stand, i *incident.Incident) {
 			i.Offers[0].Plan.Cleanup.VPC = "vpc-0ffffffffffffffff"
 			i.Offers[0].Hash = i.Offers[0].Plan.Hash()
 		}, "none-left"},
-		{"by a policy that is off by now", plan.Approve, func(_ *stand, i *report.Incident) { i.Offers[0].Policy = plan.Auto }, "policy-off"},
+		{"by a policy that is off by now", plan.Approve, func(_ *stand, i *incident.Incident) { i.Offers[0].Policy = plan.Auto }, "policy-off"},
 		{"the remedy is off", plan.Off, nil, "policy-off"},
-		{"in use by now", plan.Approve, func(s *stand, i *report.Incident) {
+		{"in use by now", plan.Approve, func(s *stand, i *incident.Incident) {
 			s.Call("ec2:AttachNetworkInterface", fmt.Sprintf(`{"NetworkInterfaceId":%q,"InstanceId":%q,"DeviceIndex":2}`, i.Offers[0].Plan.Cleanup.Interfaces[0], alive))
 		}, "none-left"},
-		{"not one of ours", plan.Approve, func(s *stand, i *report.Incident) {
+		{"not one of ours", plan.Approve, func(s *stand, i *incident.Incident) {
 			m := s.left()
 			m.tags[leak.TagCluster] = "theirs"
 			i.Offers[0].Plan.Cleanup.Interfaces = []string{s.make(m)}
@@ -205,9 +206,12 @@ func TestApprovalKeepsToTheShare(t *testing.T) {
 
 // What report has not written down is nobody's approval, whatever an event says.
 func TestPolicyBeforeItsPlan(t *testing.T) {
-	for _, offers := range []func(report.Incident) []report.Offer{
-		func(report.Incident) []report.Offer { return nil },
-		func(inc report.Incident) []report.Offer { inc.Offers[0].State = report.Offered; return inc.Offers },
+	for _, offers := range []func(incident.Incident) []incident.Offer{
+		func(incident.Incident) []incident.Offer { return nil },
+		func(inc incident.Incident) []incident.Offer {
+			inc.Offers[0].State = incident.Offered
+			return inc.Offers
+		},
 	} {
 		s, yes, _ := asked(t, plan.Auto)
 		list, _ := s.Store.Incidents(t.Context(), stagetest.Cluster)

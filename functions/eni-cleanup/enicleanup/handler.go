@@ -17,6 +17,7 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
+	"rollcall/shared/incident"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/plan"
 	"rollcall/shared/remedy"
@@ -60,19 +61,19 @@ type Deleter interface {
 // Teller tells the bus.
 type Teller interface {
 	TellInterfaces(ctx context.Context, events []leak.Event) error
-	Tell(ctx context.Context, events []report.Event) error
+	Tell(ctx context.Context, events []incident.Event) error
 }
 
 // Desk has the incidents, which report alone writes.
 type Desk interface {
-	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
+	Incidents(ctx context.Context, cluster string) ([]incident.Incident, error)
 }
 
 // Sender tells report.
 type Sender interface {
 	SendResult(ctx context.Context, o report.Observation) error
 	SendSummary(ctx context.Context, s report.Summary) error
-	SendDeed(ctx context.Context, d report.DeedTold) error
+	SendDeed(ctx context.Context, d report.RemedyResult) error
 }
 
 var (
@@ -155,7 +156,7 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	switch {
 	case t.Kind == event.Sweep:
 		return nil, h.everywhere(ctx, t, nil, nil)
-	case t.Kind == event.IncidentTold && t.Told == string(report.EventApproved):
+	case t.Kind == event.IncidentTold && t.Told == string(incident.EventApproved):
 		return nil, h.approved(ctx, t)
 	}
 	return nil, fmt.Errorf("eni-cleanup is woken by its schedule and by approvals, not by %s", t.Type)

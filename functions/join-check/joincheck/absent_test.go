@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
@@ -20,7 +21,7 @@ func TestAbsentGroups(t *testing.T) {
 		if check != "launch/subnet-full" {
 			covers = append(covers, "subnet-0123")
 		}
-		r := roll{sweep: true, incidents: []report.Incident{{Key: report.Key{Check: check}, Covers: covers}}}
+		r := roll{sweep: true, incidents: []incident.Incident{{Key: report.Key{Check: check}, Covers: covers}}}
 		if got := absent(s, r); !slices.Equal(got, want) {
 			t.Errorf("%s: absent %q, want %q", check, got, want)
 		}

@@ -6,8 +6,9 @@ import (
 
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
+	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
-	"rollcall/shared/report"
+
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )
@@ -90,7 +91,7 @@ type roll struct {
 	groups  []snapshot.Group
 	failed  []snapshot.Failure
 	// incidents are those of the cluster.
-	incidents []report.Incident
+	incidents []incident.Incident
 	// learned is how long launches have to join.
 	learned detect.Learned
 	// lost are nodes that had joined and have ended soon after.

@@ -9,6 +9,7 @@ import (
 	"rollcall/functions/join-check/spec"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
@@ -80,4 +81,4 @@ func (h handler) about(cluster, account string, now time.Time) report.Observatio
 	}
 }
 
-func unclosed(inc report.Incident) bool { return inc.State != report.Closed }
+func unclosed(inc incident.Incident) bool { return inc.State != incident.Closed }

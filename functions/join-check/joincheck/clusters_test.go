@@ -9,6 +9,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 
 	"rollcall/local/cloud"
+	"rollcall/shared/incident"
+	"rollcall/shared/incident/reconcile"
+	"rollcall/shared/notify/outbox"
+
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
@@ -24,12 +28,12 @@ func opened(t *testing.T, b *stagetest.Bench, cluster string) {
 	if cluster == report.AllClusters {
 		obs.Diagnosis.Causes, obs.Blind = nil, []snapshot.Failure{{Source: snapshot.Clusters, Reason: snapshot.Denied, Call: "eks:ListClusters"}}
 	}
-	for _, d := range report.Decide(nil, obs, b.Now(), report.Policy{}) {
+	for _, d := range reconcile.Decide(nil, obs, b.Now(), incident.Policy{}) {
 		if _, err := b.Store.SaveIncident(t.Context(), d.Incident); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r := report.ClusterRecord{Cluster: cluster}
+	r := outbox.ClusterRecord{Cluster: cluster}
 	r.Follow(true, b.Now())
 	if err := b.Store.SaveClusterRecord(t.Context(), r); err != nil {
 		t.Fatal(err)
@@ -129,8 +133,8 @@ func TestListOfClustersRefused(t *testing.T) {
 	if f := told[0].Blind[0]; f.Call != "eks:ListClusters" || f.Reason != snapshot.Denied || f.Source != snapshot.Clusters {
 		t.Errorf("refused is %+v", f)
 	}
-	list := report.Decide(nil, told[0], b.Now(), report.Policy{})
-	if len(list) != 1 || list[0].Incident.Key != (report.Key{Cluster: report.AllClusters, Check: report.CannotLook, Resource: "eks:ListClusters"}) || list[0].Reason != report.Opened {
+	list := reconcile.Decide(nil, told[0], b.Now(), incident.Policy{})
+	if len(list) != 1 || list[0].Incident.Key != (report.Key{Cluster: report.AllClusters, Check: incident.CannotLook, Resource: "eks:ListClusters"}) || list[0].Reason != incident.Opened {
 		t.Fatalf("report makes of it %+v", list)
 	}
 
@@ -154,8 +158,8 @@ func TestListOfClustersRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list = report.Decide(open, told[0], b.Now(), report.Policy{})
-	if len(list) != 1 || list[0].Reason != report.IsProved {
+	list = reconcile.Decide(open, told[0], b.Now(), incident.Policy{})
+	if len(list) != 1 || list[0].Reason != incident.IsProved {
 		t.Errorf("report makes of it %+v, want it over", list)
 	}
 }

@@ -71,7 +71,7 @@ func TestEKSAwayForAnHour(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := of(b, stagetest.Cluster)
-	if len(last) != 1 || len(last[0].Blind) > 0 || len(last[0].Launches) != 1 || last[0].Launches[0].Standing != outcome.Joined {
+	if len(last) != 1 || len(last[0].Blind) > 0 || len(last[0].Launches) != 1 || last[0].Launches[0].Status != outcome.Joined {
 		t.Fatalf("afterwards: %+v; want that it joined", last)
 	}
 	if l, _ := b.Launch(id); l.Standing != outcome.Joined || l.Ready.IsZero() || l.Ready.After(until.Add(-50*time.Minute)) {

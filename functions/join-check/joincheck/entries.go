@@ -6,8 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
-	"rollcall/shared/report"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -22,7 +23,7 @@ const unrecorded = time.Hour
 // not be read nobody knows which are nodes: they are looked at, and not all
 // recorded as missing. What an open incident is about is looked at whatever it
 // is: it may be well now.
-func stillExpected(entries []entry, s *snapshot.Snapshot, incidents []report.Incident, giveUp time.Duration) []entry {
+func stillExpected(entries []entry, s *snapshot.Snapshot, incidents []incident.Incident, giveUp time.Duration) []entry {
 	about := covered(incidents, instanceID)
 	nodes := make(map[string]*snapshot.Node, len(s.Nodes))
 	for i := range s.Nodes {
@@ -49,7 +50,7 @@ func stillExpected(entries []entry, s *snapshot.Snapshot, incidents []report.Inc
 // lookUp reads the records of the few that may have one. Of those whose
 // outcome is known only what an open incident is about is looked at again.
 // Nodes that had joined, and have ended soon after, are set aside as lost.
-func (h handler) lookUp(ctx context.Context, entries []entry, incidents []report.Incident) (list, lost []entry, err error) {
+func (h handler) lookUp(ctx context.Context, entries []entry, incidents []incident.Incident) (list, lost []entry, err error) {
 	var ids []string
 	for _, e := range entries {
 		if e.unsure {

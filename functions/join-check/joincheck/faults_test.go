@@ -50,7 +50,7 @@ func TestWithoutKubernetes(t *testing.T) {
 			if f.Source != snapshot.Nodes || f.Call != "kubernetes: list nodes" || f.Reason != test.reason || f.Code != test.code || !strings.Contains(f.Message, test.message) {
 				t.Errorf("blind %+v, want %s with code %q and %q", f, test.reason, test.code, test.message)
 			}
-			if len(seen.Launches) != 1 || seen.Launches[0].Standing != outcome.Missed {
+			if len(seen.Launches) != 1 || seen.Launches[0].Status != outcome.Missed {
 				t.Errorf("launches %+v, want one that is not known to have joined", seen.Launches)
 			}
 			for _, p := range seen.Diagnosis.Passed {

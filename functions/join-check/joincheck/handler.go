@@ -16,7 +16,9 @@ import (
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
+	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
+	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
 	"rollcall/shared/snapshot"
@@ -29,8 +31,8 @@ type Launches interface {
 	OpenLaunches(ctx context.Context, cluster string) ([]state.Launch, error)
 	CreateLaunch(ctx context.Context, l state.Launch) (created bool, err error)
 	SaveLaunch(ctx context.Context, l state.Launch) error
-	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
-	ClusterRecords(ctx context.Context) ([]report.ClusterRecord, error)
+	Incidents(ctx context.Context, cluster string) ([]incident.Incident, error)
+	ClusterRecords(ctx context.Context) ([]outbox.ClusterRecord, error)
 }
 
 // Memory is what it has seen of the past, and what it learns.

@@ -15,6 +15,7 @@ import (
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
+	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/state"
@@ -54,7 +55,7 @@ func TestMissed(t *testing.T) {
 		t.Errorf("gave back %q", back)
 	}
 	o := b.Observation()
-	if len(o.Launches) != 1 || o.Launches[0].Instance != id || o.Launches[0].Standing != outcome.Missed {
+	if len(o.Launches) != 1 || o.Launches[0].Instance != id || o.Launches[0].Status != outcome.Missed {
 		t.Errorf("launches %+v, want that %s missed the roll", o.Launches, id)
 	}
 	if got := stagetest.Causes(o)["route/no-egress"]; got != stagetest.Table {
@@ -79,7 +80,7 @@ func TestJoined(t *testing.T) {
 	b.Send(news...)
 	calls := b.Calls()
 	o := b.Observation()
-	if len(o.Launches) != 1 || o.Launches[0].Standing != outcome.Joined || o.Launches[0].Ready.IsZero() {
+	if len(o.Launches) != 1 || o.Launches[0].Status != outcome.Joined || o.Launches[0].Ready.IsZero() {
 		t.Fatalf("launches %+v, want one that joined and when", o.Launches)
 	}
 	l, _ := b.Launch(id)
@@ -124,9 +125,9 @@ func TestWaiting(t *testing.T) {
 
 func TestWaitingWhileAnIncidentIsOpen(t *testing.T) {
 	b, id, news := launched(t, healthy)
-	_, err := b.Store.SaveIncident(t.Context(), report.Incident{
+	_, err := b.Store.SaveIncident(t.Context(), incident.Incident{
 		Format: report.Format, Key: report.Key{Cluster: stagetest.Cluster, Check: "route/no-egress", Resource: stagetest.Table},
-		State: report.Open, Covers: []string{stagetest.Subnet},
+		State: incident.Open, Covers: []string{stagetest.Subnet},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +154,7 @@ func TestGone(t *testing.T) {
 	b.Send(news[1])
 	o := b.Observation()
 	i := slices.IndexFunc(o.Launches, func(l report.Launch) bool { return l.Instance == id })
-	if i < 0 || o.Launches[i].Standing != outcome.Gone || o.Launches[i].Ended.IsZero() || o.Launches[i].EndedWhy == "" {
+	if i < 0 || o.Launches[i].Status != outcome.Gone || o.Launches[i].Ended.IsZero() || o.Launches[i].EndedWhy == "" {
 		t.Errorf("launches %+v, want that %s is gone, when and why", o.Launches, id)
 	}
 	if l, _ := b.Launch(id); l.Standing != outcome.Gone || l.Subnet != stagetest.Subnet {
@@ -174,7 +175,7 @@ func TestForgotten(t *testing.T) {
 	if back := b.Send(running("i-0ccccccccccccccc1"), running("i-0ccccccccccccccc2")); len(back) > 0 {
 		t.Errorf("gave back %q", back)
 	}
-	if o := b.Observation(); len(o.Launches) != 1 || o.Launches[0].Standing != outcome.Gone {
+	if o := b.Observation(); len(o.Launches) != 1 || o.Launches[0].Status != outcome.Gone {
 		t.Errorf("launches %+v, want one that is gone", o.Launches)
 	}
 	if got := b.Counts(); got["UnknownInstances"] != 1 || got["Gone"] != 1 {

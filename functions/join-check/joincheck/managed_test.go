@@ -17,7 +17,7 @@ const autoNode = "i-0a070000000000001"
 func TestAnAutoModeInstanceIsDiagnosed(t *testing.T) {
 	b := bench(t, stagetest.Options{World: "corpus/route-no-egress-auto-mode.yaml"})
 	o := sweep(t, b)
-	if len(o.Launches) != 1 || o.Launches[0].Instance != autoNode || o.Launches[0].Standing != outcome.Missed {
+	if len(o.Launches) != 1 || o.Launches[0].Instance != autoNode || o.Launches[0].Status != outcome.Missed {
 		t.Fatalf("launches %+v, want that %s missed the roll", o.Launches, autoNode)
 	}
 	if got := stagetest.Causes(o)["route/no-egress"]; got != stagetest.Table {

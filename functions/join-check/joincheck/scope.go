@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rollcall/shared/detect"
+	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -39,10 +40,10 @@ func scope(r roll, verdicts []outcome.Verdict) snapshot.Scope {
 }
 
 // covered are the ids of a kind that incidents which are not closed are about.
-func covered(incidents []report.Incident, kind func(string) bool) []string {
+func covered(incidents []incident.Incident, kind func(string) bool) []string {
 	var ids []string
 	for _, i := range incidents {
-		if i.State == report.Closed {
+		if i.State == incident.Closed {
 			continue
 		}
 		for _, c := range i.Covers {
@@ -71,7 +72,7 @@ func absent(s *snapshot.Snapshot, r roll) []string {
 		}
 	}
 	for _, i := range r.incidents {
-		if i.State == report.Closed {
+		if i.State == incident.Closed {
 			continue
 		}
 		for _, c := range i.Covers {
@@ -112,7 +113,7 @@ func told(entries []entry, verdicts []outcome.Verdict) []report.Launch {
 		list = append(list, report.Launch{
 			Instance: e.launch.Instance, Nodegroup: e.launch.Nodegroup, Group: e.launch.Group,
 			Subnet: e.launch.Subnet, Zone: e.launch.Zone, Type: e.launch.Type,
-			Started: e.launch.Started, Standing: v.Standing,
+			Started: e.launch.Started, Status: v.Standing,
 			Registered: v.Registered, Ready: v.Ready, Ended: v.Ended, EndedWhy: v.EndedWhy,
 		})
 	}

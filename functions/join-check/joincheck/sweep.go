@@ -8,7 +8,8 @@ import (
 
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
+
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )
@@ -129,7 +130,7 @@ func sweepEntries(cluster string, instances []snapshot.Instance, open map[string
 
 // missingFrom are the launches that are waited for, and the instances that open
 // incidents are about, that are not among those that were found.
-func missingFrom(found []snapshot.Instance, open []state.Launch, incidents []report.Incident) []string {
+func missingFrom(found []snapshot.Instance, open []state.Launch, incidents []incident.Incident) []string {
 	var ids []string
 	for _, l := range open {
 		ids = append(ids, l.Instance)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"rollcall/local/cloud"
+	"rollcall/shared/incident"
+
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
@@ -44,7 +46,7 @@ func TestLostEvents(t *testing.T) {
 	b, id, _ := launched(t, stagetest.Options{})
 	b.Advance(6 * time.Minute)
 	o := sweep(t, b)
-	if len(o.Launches) != 1 || o.Launches[0].Instance != id || o.Launches[0].Standing != outcome.Missed || stagetest.Causes(o)["route/no-egress"] != stagetest.Table {
+	if len(o.Launches) != 1 || o.Launches[0].Instance != id || o.Launches[0].Status != outcome.Missed || stagetest.Causes(o)["route/no-egress"] != stagetest.Table {
 		t.Errorf("launches %+v because of %v", o.Launches, stagetest.Causes(o))
 	}
 	first, ok := b.Launch(id)
@@ -67,7 +69,7 @@ func TestSweepSeesItJoin(t *testing.T) {
 	}
 	b.Advance(5 * time.Minute)
 	o := sweep(t, b)
-	if len(o.Launches) != 1 || o.Launches[0].Standing != outcome.Joined {
+	if len(o.Launches) != 1 || o.Launches[0].Status != outcome.Joined {
 		t.Errorf("launches %+v, want that it joined", o.Launches)
 	}
 	if l, _ := b.Launch(id); l.Standing != outcome.Joined || l.Ready.IsZero() || l.Registered.IsZero() {
@@ -86,7 +88,7 @@ func TestSweepSeesItGone(t *testing.T) {
 	b.Call("eks:UpdateNodegroupConfig", `{"clusterName":"`+stagetest.Cluster+`","nodegroupName":"`+stagetest.Nodegroup+`","scalingConfig":{"minSize":0,"maxSize":1,"desiredSize":0}}`)
 	b.Advance(2 * time.Minute)
 	o := sweep(t, b)
-	if len(o.Launches) != 1 || o.Launches[0].Standing != outcome.Gone || o.Launches[0].EndedWhy == "" {
+	if len(o.Launches) != 1 || o.Launches[0].Status != outcome.Gone || o.Launches[0].EndedWhy == "" {
 		t.Errorf("launches %+v, want that it is gone and why", o.Launches)
 	}
 	if l, _ := b.Launch(id); l.Standing != outcome.Gone {
@@ -106,7 +108,7 @@ func TestSweepBlind(t *testing.T) {
 	if !slices.ContainsFunc(o.Blind, func(f snapshot.Failure) bool { return f.Call == "ec2:DescribeInstances" && f.Reason == snapshot.Denied }) {
 		t.Errorf("blind %+v, want ec2:DescribeInstances", o.Blind)
 	}
-	if len(o.Launches) != 1 || o.Launches[0].Standing != outcome.Missed {
+	if len(o.Launches) != 1 || o.Launches[0].Status != outcome.Missed {
 		t.Errorf("launches %+v, want one that is missed, not gone", o.Launches)
 	}
 	if l, _ := b.Launch(id); l.Standing.Final() {
@@ -128,7 +130,7 @@ func TestSweepWithoutTheList(t *testing.T) {
 // looked at, and is told.
 func TestSweepGoesOn(t *testing.T) {
 	b := bench(t, stagetest.Options{Settings: map[string]string{"ROLLCALL_CLUSTERS": "broken,eks-workshop"}})
-	newer := report.Incident{Format: report.Format + 1, Key: report.Key{Cluster: "broken", Check: "route/no-egress", Resource: "rtb-1"}, State: report.Open}
+	newer := incident.Incident{Format: report.Format + 1, Key: report.Key{Cluster: "broken", Check: "route/no-egress", Resource: "rtb-1"}, State: incident.Open}
 	if _, err := b.Store.SaveIncident(t.Context(), newer); err != nil {
 		t.Fatal(err)
 	}

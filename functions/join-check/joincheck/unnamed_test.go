@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"rollcall/local/cloud"
+	"rollcall/shared/incident"
+
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/node/outcome"
@@ -36,7 +38,7 @@ func TestUnnamed(t *testing.T) {
 	o := sweep(t, b)
 	var missed []string
 	for _, l := range o.Launches {
-		if l.Standing == outcome.Missed {
+		if l.Status == outcome.Missed {
 			missed = append(missed, l.Instance)
 		}
 	}
@@ -62,8 +64,8 @@ func TestUnnamedBlind(t *testing.T) {
 // until it passes, or is gone.
 func TestOpenIncidentsOfInstances(t *testing.T) {
 	b := bench(t, healthy)
-	incident := report.Incident{
-		Format: report.Format, State: report.Open,
+	incident := incident.Incident{
+		Format: report.Format, State: incident.Open,
 		Key:    report.Key{Cluster: stagetest.Cluster, Check: "instance/user-data", Resource: "lt-0e200000000000001"},
 		Covers: []string{"i-0d0000000000000a1", "i-0ffffffffffffffff"},
 	}

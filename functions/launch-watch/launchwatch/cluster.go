@@ -135,7 +135,7 @@ func (c clusterCase) launches(cluster string, now time.Time, learned detect.Lear
 			outcome.Seen{EC2Read: true, Instance: &in}, now, outcome.Policy{GiveUp: r.Due.Sub(r.Started)})
 		l := detect.Launch(in, r.Started)
 		if v.Standing == outcome.Gone {
-			l.Standing, l.Ended, l.EndedWhy = v.Standing, v.Ended, v.EndedWhy
+			l.Status, l.Ended, l.EndedWhy = v.Standing, v.Ended, v.EndedWhy
 		}
 		list = append(list, l)
 	}

@@ -48,7 +48,7 @@ func TestSampleLaunch(t *testing.T) {
 	began := time.Date(2026, 11, 20, 14, 59, 6, 0, time.UTC)
 	want := []report.Launch{{
 		Instance: sampled, Nodegroup: stagetest.Nodegroup, Group: stagetest.Group,
-		Subnet: stagetest.Subnet, Zone: "us-west-2a", Type: "m5.large", Started: began, Standing: outcome.Waiting,
+		Subnet: stagetest.Subnet, Zone: "us-west-2a", Type: "m5.large", Started: began, Status: outcome.Waiting,
 	}}
 	if diff := cmp.Diff(want, o.Launches); diff != "" {
 		t.Errorf("launches (-want +got):\n%s", diff)
@@ -191,7 +191,7 @@ func TestEarlyEndIsExplainedAtOnce(t *testing.T) {
 	if _, found := stagetest.Causes(o)["launch/kms-key"]; !found {
 		t.Errorf("causes %v, unknown %v, want launch/kms-key", stagetest.Causes(o), o.Diagnosis.Unknown)
 	}
-	if len(o.Launches) != 1 || o.Launches[0].Standing != outcome.Gone || !strings.Contains(o.Launches[0].EndedWhy, "KMS key") {
+	if len(o.Launches) != 1 || o.Launches[0].Status != outcome.Gone || !strings.Contains(o.Launches[0].EndedWhy, "KMS key") {
 		t.Errorf("launches %+v, want one that is gone because of its key", o.Launches)
 	}
 	// An instance that nobody waits for is none of our affair.
@@ -207,7 +207,7 @@ func TestEndedBeforeItWasSeen(t *testing.T) {
 	b.Advance(time.Minute)
 	b.Send(b.News(0)...)
 	o := b.Observation()
-	if len(o.Launches) == 0 || o.Launches[0].Standing != outcome.Gone {
+	if len(o.Launches) == 0 || o.Launches[0].Status != outcome.Gone {
 		t.Fatalf("launches %+v, want one that is gone", o.Launches)
 	}
 	if l, recorded := b.Launch(o.Launches[0].Instance); recorded {

@@ -41,7 +41,7 @@ func (h handler) remember(ctx context.Context, s *snapshot.Snapshot, c clusterCa
 	)
 	g.SetLimit(writers)
 	for i, l := range launches {
-		if l.Standing.Final() {
+		if l.Status.Final() {
 			continue // join-check records how it ended: it sees whether it had been a node
 		}
 		if _, known := c.known[l.Instance]; known {

@@ -15,6 +15,7 @@ import (
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
+	"rollcall/shared/incident"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
@@ -27,7 +28,7 @@ type Memory interface {
 	Nodegroups(ctx context.Context, cluster string) (map[string]nodegroup.Record, error)
 	SaveNodegroup(ctx context.Context, r nodegroup.Record) (nodegroup.Record, error)
 	GetLaunches(ctx context.Context, instances []string) (map[string]state.Launch, error)
-	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
+	Incidents(ctx context.Context, cluster string) ([]incident.Incident, error)
 }
 
 // Reader is how it looks.

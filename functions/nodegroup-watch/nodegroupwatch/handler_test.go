@@ -17,6 +17,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/gather"
+	"rollcall/shared/incident"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
@@ -261,8 +262,8 @@ func TestStickyIssue(t *testing.T) {
 func TestDeleted(t *testing.T) {
 	b := bench(t, healthy)
 	record(t, b, nodegroup.Record{Format: nodegroup.Format, Cluster: stagetest.Cluster, Nodegroup: "gone", Status: "DEGRADED", Since: b.Now(), First: b.Now(), Seen: b.Now().Add(-time.Minute)})
-	if _, err := b.Store.SaveIncident(t.Context(), report.Incident{
-		Format: report.Format, Key: report.Key{Cluster: stagetest.Cluster, Check: "nodegroup/health", Resource: "gone"}, State: report.Open, Covers: []string{"gone"},
+	if _, err := b.Store.SaveIncident(t.Context(), incident.Incident{
+		Format: report.Format, Key: report.Key{Cluster: stagetest.Cluster, Check: "nodegroup/health", Resource: "gone"}, State: incident.Open, Covers: []string{"gone"},
 	}); err != nil {
 		t.Fatal(err)
 	}

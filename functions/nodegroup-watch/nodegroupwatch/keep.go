@@ -8,8 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/nodegroup"
-	"rollcall/shared/report"
+
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )
@@ -109,10 +110,10 @@ func followed(r nodegroup.Record, now time.Time) (nodegroup.Record, bool) {
 
 // absent is what open incidents are about and exists no more: nodegroups and
 // add-ons. Nothing is absent that was not looked for.
-func absent(s *snapshot.Snapshot, incidents []report.Incident) []string {
+func absent(s *snapshot.Snapshot, incidents []incident.Incident) []string {
 	var gone []string
 	for _, i := range incidents {
-		if i.State == report.Closed {
+		if i.State == incident.Closed {
 			continue
 		}
 		for _, c := range i.Covers {

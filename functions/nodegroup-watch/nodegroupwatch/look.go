@@ -181,7 +181,7 @@ func (h handler) waiting(s *snapshot.Snapshot, instances []snapshot.Instance, t 
 func stands(l state.Launch) report.Launch {
 	return report.Launch{
 		Instance: l.Instance, Nodegroup: l.Nodegroup, Group: l.Group, Subnet: l.Subnet, Zone: l.Zone, Type: l.Type,
-		Started: l.Started, Standing: l.Standing,
+		Started: l.Started, Status: l.Standing,
 		Registered: l.Registered, Ready: l.Ready, Ended: l.Ended, EndedWhy: l.EndedWhy,
 	}
 }

@@ -28,7 +28,7 @@ func TestForgottenInstance(t *testing.T) {
 	if causes := stagetest.Causes(o); causes["route/no-egress"] != stagetest.Table || causes["nodegroup/health"] != "" {
 		t.Errorf("causes %v, want the route, and what EKS says behind it", causes)
 	}
-	if len(o.Launches) != 1 || o.Launches[0].Instance != id || o.Launches[0].Standing != outcome.Gone {
+	if len(o.Launches) != 1 || o.Launches[0].Instance != id || o.Launches[0].Status != outcome.Gone {
 		t.Errorf("launches %+v, want the one that is remembered, as it is remembered", o.Launches)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
 )
@@ -17,14 +18,14 @@ const lease = 2 * time.Minute
 // deedID names a deed by its plan and its approval: the same approval is good
 // for one deed. A policy approves a plan once each time that the incident is
 // opened.
-func deedID(inc report.Incident, p plan.Plan, approved *report.Offer) string {
+func deedID(inc incident.Incident, p plan.Plan, approved *incident.Offer) string {
 	if approved == nil {
 		return fmt.Sprintf("%s/auto-%s", p.Hash(), inc.Opened.UTC().Format("20060102T150405.000Z"))
 	}
 	return fmt.Sprintf("%s/%s", approved.Hash, approved.Decided.UTC().Format("20060102T150405.000Z"))
 }
 
-func (h handler) draft(inc report.Incident, p plan.Plan, approved *report.Offer) plan.Deed {
+func (h handler) draft(inc incident.Incident, p plan.Plan, approved *incident.Offer) plan.Deed {
 	d := plan.Deed{Format: plan.Format, ID: deedID(inc, p, approved), Plan: p, Hash: p.Hash(), Policy: plan.Auto, Began: h.now()}
 	if approved != nil {
 		d.Policy, d.ApprovedBy, d.Approved = plan.Approve, approved.By.ID, approved.Decided
@@ -34,7 +35,7 @@ func (h handler) draft(inc report.Incident, p plan.Plan, approved *report.Offer)
 
 // act does what a person approved, unless the limit is reached. An approval that
 // was refused is used up: nothing is done an hour later without them.
-func (h handler) act(ctx context.Context, inc report.Incident, o order, approved *report.Offer) error {
+func (h handler) act(ctx context.Context, inc incident.Incident, o order, approved *incident.Offer) error {
 	d := h.draft(inc, o.plan, approved)
 	room, err := h.memory.CountDeed(ctx, d, h.limit)
 	if err != nil {
@@ -49,7 +50,7 @@ func (h handler) act(ctx context.Context, inc report.Incident, o order, approved
 }
 
 // refuse records that an approval is not acted upon, and tells it.
-func (h handler) refuse(ctx context.Context, inc report.Incident, d plan.Deed) error {
+func (h handler) refuse(ctx context.Context, inc incident.Incident, d plan.Deed) error {
 	there, claimed, err := h.memory.ClaimDeed(ctx, d)
 	if err != nil {
 		return err
@@ -62,7 +63,7 @@ func (h handler) refuse(ctx context.Context, inc report.Incident, d plan.Deed) e
 
 // carryOut does a plan that is counted, once: it is written ahead, done, recorded,
 // told. What one plan leaves is looked at again later.
-func (h handler) carryOut(ctx context.Context, inc report.Incident, d plan.Deed, left int) error {
+func (h handler) carryOut(ctx context.Context, inc incident.Incident, d plan.Deed, left int) error {
 	d, claimed, err := h.memory.ClaimDeed(ctx, d)
 	if err != nil {
 		return err
@@ -84,7 +85,7 @@ func (h handler) carryOut(ctx context.Context, inc report.Incident, d plan.Deed,
 
 // done tells that a deed was done by an earlier run. One that is being done
 // comes again when it is not any more (settle).
-func (h handler) done(ctx context.Context, inc report.Incident, id string) (bool, error) {
+func (h handler) done(ctx context.Context, inc incident.Incident, id string) (bool, error) {
 	list, err := h.memory.Deeds(ctx, inc.Key.Cluster)
 	if err != nil {
 		return false, err
@@ -93,7 +94,7 @@ func (h handler) done(ctx context.Context, inc report.Incident, id string) (bool
 }
 
 // find looks what came of a deed whose answer was lost.
-func (h handler) find(ctx context.Context, inc report.Incident, d plan.Deed) plan.Deed {
+func (h handler) find(ctx context.Context, inc incident.Incident, d plan.Deed) plan.Deed {
 	s, err := h.look(ctx, inc, plan.Sources(d.Plan.Remedy, ""), d.Plan.Remedy == plan.CoverZones)
 	if err != nil {
 		d.Result, d.Says = plan.Uncertain, "No answer came, and what is so now could not be read."
@@ -112,7 +113,7 @@ func (h handler) find(ctx context.Context, inc report.Incident, d plan.Deed) pla
 }
 
 // finish records what came of a deed, and tells it.
-func (h handler) finish(ctx context.Context, inc report.Incident, d plan.Deed) error {
+func (h handler) finish(ctx context.Context, inc incident.Incident, d plan.Deed) error {
 	d.Ended = h.now()
 	d, err := h.memory.SaveDeed(ctx, d)
 	if err != nil {
@@ -127,7 +128,7 @@ func (h handler) finish(ctx context.Context, inc report.Incident, d plan.Deed) e
 // settle finishes what earlier runs left: a deed that was written ahead and
 // has no end, whichever opening of the incident it was in, and one that was not
 // told. What was claimed is never done again.
-func (h handler) settle(ctx context.Context, inc report.Incident) error {
+func (h handler) settle(ctx context.Context, inc incident.Incident) error {
 	list, err := h.memory.Deeds(ctx, inc.Key.Cluster)
 	if err != nil {
 		return err
@@ -155,14 +156,14 @@ func (h handler) settle(ctx context.Context, inc report.Incident) error {
 }
 
 // told tells that report knows of a deed.
-func told(inc report.Incident, d plan.Deed) bool {
-	return slices.ContainsFunc(inc.Offers, func(o report.Offer) bool { return o.Deed != nil && o.Deed.ID == d.ID && o.Deed.Result == d.Result })
+func told(inc incident.Incident, d plan.Deed) bool {
+	return slices.ContainsFunc(inc.Offers, func(o incident.Offer) bool { return o.Deed != nil && o.Deed.ID == d.ID && o.Deed.Result == d.Result })
 }
 
 // dropped tells that report knew of a deed and keeps later ones in its place: what
 // is replaced in many parts has more deeds than an incident keeps.
-func dropped(inc report.Incident, d plan.Deed) bool {
-	return len(inc.Offers) >= report.MaxOffers && slices.ContainsFunc(inc.Offers, func(o report.Offer) bool {
+func dropped(inc incident.Incident, d plan.Deed) bool {
+	return len(inc.Offers) >= incident.MaxOffers && slices.ContainsFunc(inc.Offers, func(o incident.Offer) bool {
 		return o.Deed != nil && o.Deed.Plan.Remedy == d.Plan.Remedy && o.Deed.Began.After(d.Began)
 	})
 }

@@ -8,8 +8,9 @@ import (
 
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/gather"
+	"rollcall/shared/incident"
 	"rollcall/shared/plan"
-	"rollcall/shared/report"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -70,11 +71,11 @@ func TestApprovedAndNotDone(t *testing.T) {
 		{"somebody was faster", route, plan.HasDefault},
 		{"the gateway is being deleted", func(s *stand) { s.Call("ec2:DeleteNatGateway", `{"NatGatewayId":"`+nat+`"}`) }, plan.NoNAT},
 		{"the cause is gone", func(s *stand) {
-			s.inc.State, s.inc.Cleared = report.Cleared, s.Now()
+			s.inc.State, s.inc.Cleared = incident.Cleared, s.Now()
 			s.save(s.inc)
 		}, plan.NotSo},
 		{"the incident is closed", func(s *stand) {
-			s.inc.State, s.inc.Resolved = report.Closed, s.Now()
+			s.inc.State, s.inc.Resolved = incident.Closed, s.Now()
 			s.save(s.inc)
 		}, plan.NotSo},
 		{"another plan was approved", func(s *stand) {
@@ -151,7 +152,7 @@ func TestByPolicy(t *testing.T) {
 // Muted keeps people from being called, not a remedy from being done.
 func TestMutedIsRemedied(t *testing.T) {
 	s := start(t, byItself, stagetest.Options{})
-	s.inc.Mute = &report.Mute{At: s.Now(), Until: s.Now().Add(time.Hour)}
+	s.inc.Mute = &incident.Mute{At: s.Now(), Until: s.Now().Add(time.Hour)}
 	s.save(s.inc)
 	s.tell(opened)
 	if s.routes()["0.0.0.0/0"] != nat {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/plan"
-	"rollcall/shared/report"
 )
 
 // oneDay is how long a policy does not do the same plan again: what takes it
@@ -16,7 +16,7 @@ const oneDay = 24 * time.Hour
 // takenBack says that exactly this plan was done lately: somebody or something
 // took it back, or it would not be planned. A policy does not fight whom it
 // cannot see; a person is asked. It is empty where that is not so.
-func (h handler) takenBack(ctx context.Context, inc report.Incident, p plan.Plan) (string, error) {
+func (h handler) takenBack(ctx context.Context, inc incident.Incident, p plan.Plan) (string, error) {
 	list, err := h.memory.Deeds(ctx, inc.Key.Cluster)
 	if err != nil {
 		return "", err

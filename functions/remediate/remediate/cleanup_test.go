@@ -12,6 +12,8 @@ import (
 
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/gather"
+	"rollcall/shared/incident"
+	"rollcall/shared/incident/response"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
@@ -67,9 +69,9 @@ func TestLeakedInterfacesArePlannedOnly(t *testing.T) {
 	for _, policy := range []plan.Policy{plan.Approve, plan.Auto} {
 		s := bench(t, "", stagetest.Options{Settings: settingsOf(fmt.Sprintf("%s/%s=%s", stagetest.Cluster, x.remedy, policy))})
 		x.begin(s)
-		s.save(report.Incident{
+		s.save(incident.Incident{
 			Key: report.Key{Cluster: stagetest.Cluster, Check: x.check, Resource: leakySubnet}, Format: report.Format,
-			Account: s.Template.AccountID, Region: s.Template.Region, Partition: "aws", State: report.Open, Number: 1, Events: 1,
+			Account: s.Template.AccountID, Region: s.Template.Region, Partition: "aws", State: incident.Open, Number: 1, Events: 1,
 			Began: s.Now().Add(-time.Hour), Opened: s.Now().Add(-time.Hour), Covers: []string{leakySubnet},
 		})
 		s.inc.Cause.Fix.Remedy, s.inc.Cause.Covers = string(x.remedy), []string{leakySubnet}
@@ -78,14 +80,14 @@ func TestLeakedInterfacesArePlannedOnly(t *testing.T) {
 		if p.Policy != policy || p.Plan.Cleanup == nil || !slices.Equal(p.Plan.Cleanup.Interfaces, []string{twice}) {
 			t.Fatalf("%s: proposal %+v of %+v; %s was seen once, %s is payments's", policy, p, p.Plan.Cleanup, once, theirs)
 		}
-		d := report.Propose(s.inc, p, s.Now())
+		d := response.Propose(s.inc, p, s.Now())
 		s.save(d.Incident)
 		if policy == plan.Approve {
 			x.press(s, p)
 		}
 		n := 0
-		for _, e := range s.inc.Untold {
-			if e.Kind == report.EventApproved && e.Offer != nil && e.Offer.Hash == p.Hash {
+		for _, e := range s.inc.PendingEvents {
+			if e.Kind == incident.EventApproved && e.Offer != nil && e.Offer.Hash == p.Hash {
 				n++
 			}
 		}

@@ -7,9 +7,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"rollcall/local/stage/stagetest"
+	"rollcall/shared/incident"
 	"rollcall/shared/plan"
 	"rollcall/shared/remedy"
-	"rollcall/shared/report"
 )
 
 // conform holds the events on Rollcall's bus against the published schema, and
@@ -56,7 +56,7 @@ func TestClosedIsNotLookedAt(t *testing.T) {
 	s.h.do = &doer{Doer: s.h.do, after: func(remedy.Did) remedy.Did { panic("killed") }}
 	killed(s, opened)
 	s.Advance(lease * 2)
-	s.inc.State, s.inc.Resolved = report.Closed, s.Now()
+	s.inc.State, s.inc.Resolved = incident.Closed, s.Now()
 	s.save(s.inc)
 	s.said()
 	if n := s.tell("Rollcall Incident Changed"); n != 0 {

@@ -175,7 +175,7 @@ type deaf struct {
 	deaf bool
 }
 
-func (d *deaf) SendDeed(ctx context.Context, x report.DeedTold) error {
+func (d *deaf) SendDeed(ctx context.Context, x report.RemedyResult) error {
 	if d.deaf {
 		return errors.New("the queue does not answer")
 	}

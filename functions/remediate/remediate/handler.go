@@ -16,6 +16,7 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
+	"rollcall/shared/incident"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/plan"
 	"rollcall/shared/remedy"
@@ -28,7 +29,7 @@ import (
 // Memory is what remediate reads and writes of the table. Incidents are
 // report's: they are read only.
 type Memory interface {
-	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
+	Incidents(ctx context.Context, cluster string) ([]incident.Incident, error)
 	Sightings(ctx context.Context, vpc string) (map[string]leak.Sighting, error)
 	Deeds(ctx context.Context, cluster string) ([]plan.Deed, error)
 	ClaimDeed(ctx context.Context, d plan.Deed) (there plan.Deed, claimed bool, err error)
@@ -54,13 +55,13 @@ type Doer interface {
 // Sender tells report, and itself later.
 type Sender interface {
 	SendProposal(ctx context.Context, p report.Proposal) error
-	SendDeed(ctx context.Context, d report.DeedTold) error
+	SendDeed(ctx context.Context, d report.RemedyResult) error
 	RemedyAgain(ctx context.Context, event string, delay time.Duration) error
 }
 
 // Teller tells the bus.
 type Teller interface {
-	Tell(ctx context.Context, events []report.Event) error
+	Tell(ctx context.Context, events []incident.Event) error
 }
 
 var (
@@ -141,7 +142,7 @@ func (h handler) message(ctx context.Context, m event.Message) error {
 		h.count("MalformedEvents", 1)
 		return err
 	}
-	if t.Kind != event.IncidentTold || t.Told == string(report.EventResolved) {
+	if t.Kind != event.IncidentTold || t.Told == string(incident.EventResolved) {
 		h.count("ForeignEvents", 1)
 		return nil
 	}
@@ -156,7 +157,7 @@ func (h handler) message(ctx context.Context, m event.Message) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(list, func(x report.Incident) bool {
+	i := slices.IndexFunc(list, func(x incident.Incident) bool {
 		return string(x.Key.Check) == t.Check && x.Key.Resource == t.Resource
 	})
 	if i < 0 {
@@ -173,12 +174,12 @@ func (h handler) mayAnything(cluster string) bool {
 
 // incident does what is to be done for an incident. First what an earlier run
 // left unfinished: while that is not known nothing else is done for it.
-func (h handler) incident(ctx context.Context, inc report.Incident, event string) error {
+func (h handler) incident(ctx context.Context, inc incident.Incident, event string) error {
 	if err := h.settle(ctx, inc); err != nil {
 		return err
 	}
 	errs := []error{h.overtaken(ctx, inc)}
-	if inc.State != report.Open && inc.State != report.Cleared {
+	if inc.State != incident.Open && inc.State != incident.Cleared {
 		return errors.Join(errs...)
 	}
 	for _, r := range remediesFor(inc) {
@@ -193,10 +194,10 @@ func (h handler) incident(ctx context.Context, inc report.Incident, event string
 
 // overtaken says of what a person approved, and what the incident needs no more,
 // that it is not done.
-func (h handler) overtaken(ctx context.Context, inc report.Incident) error {
+func (h handler) overtaken(ctx context.Context, inc incident.Incident) error {
 	for _, r := range plan.Remedies() {
-		o := latest(inc, r, report.Approved)
-		open := inc.State == report.Open || inc.State == report.Cleared
+		o := latest(inc, r, incident.Approved)
+		open := inc.State == incident.Open || inc.State == incident.Cleared
 		if o == nil || o.Policy != plan.Approve || r == plan.DeleteLeakedInterfaces || open && slices.Contains(remediesFor(inc), r) {
 			continue
 		}
@@ -214,8 +215,8 @@ func (h handler) overtaken(ctx context.Context, inc report.Incident) error {
 
 // remediesFor are the remedies that an incident may need: its cause's, while
 // it is there; the replacement of what failed for it, once it is gone.
-func remediesFor(inc report.Incident) []plan.Remedy {
-	if inc.State == report.Cleared {
+func remediesFor(inc incident.Incident) []plan.Remedy {
+	if inc.State == incident.Cleared {
 		return []plan.Remedy{plan.ReplaceInstance}
 	}
 	r := plan.Remedy(inc.Cause.Fix.Remedy)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"rollcall/local/cloud"
+	"rollcall/shared/incident"
+
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
@@ -29,15 +31,15 @@ func TestChangesNothing(t *testing.T) {
 		{"another remedy is on", stagetest.Cluster + "/replace-instance=auto", nil, opened},
 		{"another cluster's is on", "dev/add-nat-route=auto", nil, opened},
 		{"the incident is resolved", byItself, nil, "Rollcall Incident Resolved"},
-		{"the incident is closed", byItself, func(s *stand) { s.inc.State, s.inc.Resolved = report.Closed, s.Now() }, opened},
-		{"the incident is not said yet", byItself, func(s *stand) { s.inc.State = report.Pending }, opened},
+		{"the incident is closed", byItself, func(s *stand) { s.inc.State, s.inc.Resolved = incident.Closed, s.Now() }, opened},
+		{"the incident is not said yet", byItself, func(s *stand) { s.inc.State = incident.Pending }, opened},
 		{"the cause has no remedy", byItself, func(s *stand) { s.inc.Cause.Fix.Remedy = "" }, opened},
 		{"a remedy that is not known", byItself, func(s *stand) { s.inc.Cause.Fix.Remedy = "reboot-everything" }, opened},
 		{"an approval that nobody gave", byPerson, func(s *stand) {
-			s.inc.Offers = []report.Offer{{Plan: plan.Plan{Remedy: plan.AddNATRoute}, Hash: "x", State: report.RefusedByUs, Made: s.Now()}}
+			s.inc.Offers = []incident.Offer{{Plan: plan.Plan{Remedy: plan.AddNATRoute}, Hash: "x", State: incident.RefusedByUs, Made: s.Now()}}
 		}, approval},
 		{"the approval of a time before", byPerson, func(s *stand) {
-			s.inc.Offers = []report.Offer{{Plan: plan.Plan{Remedy: plan.AddNATRoute}, Hash: "x", Policy: plan.Approve, State: report.Approved, Made: s.inc.Opened.Add(-time.Hour)}}
+			s.inc.Offers = []incident.Offer{{Plan: plan.Plan{Remedy: plan.AddNATRoute}, Hash: "x", Policy: plan.Approve, State: incident.Approved, Made: s.inc.Opened.Add(-time.Hour)}}
 		}, approval},
 	} {
 		s := start(t, test.remedies, stagetest.Options{})
@@ -90,9 +92,9 @@ func TestOffersOnce(t *testing.T) {
 		t.Errorf("proposal %+v of %+v", p, p.Plan.Route)
 	}
 	s.untouched()
-	for _, state := range []report.OfferState{report.Offered, report.RefusedByUs, report.Unhelpful} {
+	for _, state := range []incident.OfferState{incident.Offered, incident.RefusedByUs, incident.Unhelpful} {
 		inc := s.inc
-		inc.Offers = []report.Offer{{Plan: p.Plan, Hash: p.Hash, Policy: p.Policy, State: state, Made: p.At, Expires: p.At.Add(time.Hour)}}
+		inc.Offers = []incident.Offer{{Plan: p.Plan, Hash: p.Hash, Policy: p.Policy, State: state, Made: p.At, Expires: p.At.Add(time.Hour)}}
 		s.save(inc)
 		s.tell("Rollcall Incident Changed")
 		if list, _ := s.said(); len(list) != 0 {
@@ -101,7 +103,7 @@ func TestOffersOnce(t *testing.T) {
 	}
 	// Without the gateway there is no plan, and the offer falls.
 	inc := s.inc
-	inc.Offers[0].State = report.Offered
+	inc.Offers[0].State = incident.Offered
 	s.save(inc)
 	s.Call("ec2:DeleteNatGateway", `{"NatGatewayId":"`+nat+`"}`)
 	s.Advance(5 * time.Minute)
@@ -140,7 +142,7 @@ func TestBlindTakesNothingBack(t *testing.T) {
 	s := start(t, byPerson, stagetest.Options{Settings: settingsOf(byPerson), Faults: []cloud.FaultRule{{Call: "ec2:DescribeNatGateways", Deny: true}}})
 	p := plan.Plan{Format: plan.Format, Remedy: plan.AddNATRoute, Cluster: s.inc.Key.Cluster, Check: s.inc.Key.Check, Resource: s.inc.Key.Resource, Route: &plan.Route{Table: stagetest.Table, NAT: nat}}
 	inc := s.inc
-	inc.Offers = []report.Offer{{Plan: p, Hash: p.Hash(), Policy: plan.Approve, State: report.Offered, Made: inc.Opened.Add(time.Second), Expires: inc.Opened.Add(time.Hour)}}
+	inc.Offers = []incident.Offer{{Plan: p, Hash: p.Hash(), Policy: plan.Approve, State: incident.Offered, Made: inc.Opened.Add(time.Second), Expires: inc.Opened.Add(time.Hour)}}
 	s.save(inc)
 	s.tell("Rollcall Incident Changed")
 	if list, deeds := s.said(); len(list) != 0 || len(deeds) != 0 {

@@ -10,6 +10,7 @@ import (
 
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
+	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
@@ -23,7 +24,7 @@ type order struct {
 }
 
 // plan makes a remedy's plan from a fresh look.
-func (h handler) plan(ctx context.Context, inc report.Incident, r plan.Remedy) (order, *plan.Refusal, error) {
+func (h handler) plan(ctx context.Context, inc incident.Incident, r plan.Remedy) (order, *plan.Refusal, error) {
 	of := subject(inc, r)
 	of.Most, of.Roles = h.limit, h.roles
 	s, err := h.look(ctx, inc, plan.Sources(r, inc.Key.Check), r == plan.CoverZones)
@@ -71,23 +72,23 @@ func groupsOf(s *snapshot.Snapshot, of plan.Subject) (groups []string) {
 }
 
 // subject is what a plan needs to know of an incident.
-func subject(inc report.Incident, r plan.Remedy) plan.Subject {
+func subject(inc incident.Incident, r plan.Remedy) plan.Subject {
 	of := plan.Subject{
 		Remedy: r, Cluster: inc.Key.Cluster, Check: inc.Key.Check, Resource: inc.Key.Resource,
 		Covers: inc.Cause.Covers, Nodegroups: inc.Cause.Nodegroups,
 	}
-	if inc.State == report.Cleared {
+	if inc.State == incident.Cleared {
 		of.Cleared = inc.Cleared
 	}
 	for _, l := range inc.Launches {
-		of.Launches = append(of.Launches, plan.Launch{Instance: l.Instance, Started: l.Started, Standing: l.Standing})
+		of.Launches = append(of.Launches, plan.Launch{Instance: l.Instance, Started: l.Started, Standing: l.Status})
 	}
 	return of
 }
 
 // look takes a snapshot of all that a plan may rest on: the incident's
 // instances and subnets are in scope.
-func (h handler) look(ctx context.Context, inc report.Incident, sources []snapshot.Source, members bool) (*snapshot.Snapshot, error) {
+func (h handler) look(ctx context.Context, inc incident.Incident, sources []snapshot.Source, members bool) (*snapshot.Snapshot, error) {
 	cluster := inc.Key.Cluster
 	q := gather.Query{Account: inc.Account, Region: h.region, Time: h.now(), Cluster: cluster, AllNodegroups: true, Sources: sources}
 	fail := func(f *snapshot.Failure) {
@@ -104,7 +105,7 @@ func (h handler) look(ctx context.Context, inc report.Incident, sources []snapsh
 		}
 	}
 	for _, l := range inc.Launches {
-		if l.Standing == outcome.Waiting || l.Standing == outcome.Missed || l.Standing == outcome.GivenUp {
+		if l.Status == outcome.Waiting || l.Status == outcome.Missed || l.Status == outcome.GivenUp {
 			q.Scope.Instances = append(q.Scope.Instances, l.Instance)
 			q.Launches = append(q.Launches, h.remembered(l))
 		}
@@ -136,7 +137,7 @@ func (h handler) look(ctx context.Context, inc report.Incident, sources []snapsh
 // overdue, whatever its nodegroup had learned to wait for.
 func (h handler) remembered(l report.Launch) snapshot.Launch {
 	due := l.Started.Add(h.joinTime)
-	if l.Standing != outcome.Waiting && due.After(h.now()) {
+	if l.Status != outcome.Waiting && due.After(h.now()) {
 		due = h.now().Add(-time.Second)
 	}
 	return snapshot.Launch{Instance: l.Instance, Started: l.Started, Due: due}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
 )
@@ -20,9 +21,9 @@ const (
 )
 
 // remedy plans one remedy for an incident, and offers it or does it.
-func (h handler) remedy(ctx context.Context, inc report.Incident, r plan.Remedy, event string) error {
+func (h handler) remedy(ctx context.Context, inc incident.Incident, r plan.Remedy, event string) error {
 	policy := h.policy(inc.Key.Cluster, r)
-	approved := latest(inc, r, report.Approved)
+	approved := latest(inc, r, incident.Approved)
 	if r == plan.DeleteLeakedInterfaces && approved != nil {
 		return nil // eni-cleanup is woken by the same approval
 	}
@@ -77,11 +78,11 @@ func (h handler) remedy(ctx context.Context, inc report.Incident, r plan.Remedy,
 	return h.offer(ctx, inc, p, policy, "")
 }
 
-func (h handler) expired(o report.Offer) bool {
+func (h handler) expired(o incident.Offer) bool {
 	return !o.Expires.IsZero() && h.now().After(o.Expires)
 }
 
-func (h handler) tooLate(ctx context.Context, inc report.Incident, o report.Offer) error {
+func (h handler) tooLate(ctx context.Context, inc incident.Incident, o incident.Offer) error {
 	return h.decline(ctx, inc, o, approvalExpired, fmt.Sprintf("The approval was good until %s.", o.Expires.UTC().Format("15:04:05 UTC")))
 }
 
@@ -90,9 +91,9 @@ const taggedOnly = "That Karpenter launched the instances, their tags alone say,
 
 // byPolicy does a plan that nobody needs to approve. That it is planned is told
 // first, so that what is done stands in the thread behind it.
-func (h handler) byPolicy(ctx context.Context, inc report.Incident, o order) error {
+func (h handler) byPolicy(ctx context.Context, inc incident.Incident, o order) error {
 	p := o.plan
-	if last := latest(inc, p.Remedy, report.Approved, report.Acted, report.Helped, report.Unhelpful); last != nil && last.Hash == p.Hash() && p.Remedy == plan.DeleteLeakedInterfaces {
+	if last := latest(inc, p.Remedy, incident.Approved, incident.Acted, incident.Helped, incident.Unhelpful); last != nil && last.Hash == p.Hash() && p.Remedy == plan.DeleteLeakedInterfaces {
 		return nil
 	}
 	if done, err := h.done(ctx, inc, deedID(inc, p, nil)); err != nil || done {
@@ -130,7 +131,7 @@ func hashOf(p plan.Plan, no *plan.Refusal) string {
 
 // latest is the newest offer of a remedy since the incident was opened, if it
 // is in one of the states.
-func latest(inc report.Incident, r plan.Remedy, states ...report.OfferState) *report.Offer {
+func latest(inc incident.Incident, r plan.Remedy, states ...incident.OfferState) *incident.Offer {
 	for _, o := range slices.Backward(inc.Offers) {
 		if o.Plan.Remedy != r || o.Made.Before(inc.Opened) {
 			continue
@@ -145,12 +146,12 @@ func latest(inc report.Incident, r plan.Remedy, states ...report.OfferState) *re
 
 // offer sends a plan to be approved, unless the same one is offered, was
 // refused by a person, or was done already.
-func (h handler) offer(ctx context.Context, inc report.Incident, p plan.Plan, policy plan.Policy, says string) error {
-	last := latest(inc, p.Remedy, report.Offered, report.Approved, report.RefusedByUs, report.Acted, report.Helped, report.Unhelpful)
-	if last != nil && last.Hash == p.Hash() && !(last.State == report.Offered && h.now().After(last.Expires)) {
+func (h handler) offer(ctx context.Context, inc incident.Incident, p plan.Plan, policy plan.Policy, says string) error {
+	last := latest(inc, p.Remedy, incident.Offered, incident.Approved, incident.RefusedByUs, incident.Acted, incident.Helped, incident.Unhelpful)
+	if last != nil && last.Hash == p.Hash() && !(last.State == incident.Offered && h.now().After(last.Expires)) {
 		return nil
 	}
-	if w := latest(inc, p.Remedy, report.Deferred); w != nil && w.Reason == report.LimitReached {
+	if w := latest(inc, p.Remedy, incident.Deferred); w != nil && w.Reason == report.LimitReached {
 		if h.now().Before(w.After) {
 			return nil
 		}
@@ -161,7 +162,7 @@ func (h handler) offer(ctx context.Context, inc report.Incident, p plan.Plan, po
 	return h.propose(ctx, inc, p, policy, says)
 }
 
-func (h handler) propose(ctx context.Context, inc report.Incident, p plan.Plan, policy plan.Policy, says string) error {
+func (h handler) propose(ctx context.Context, inc incident.Incident, p plan.Plan, policy plan.Policy, says string) error {
 	h.count("Proposals", 1)
 	return h.send.SendProposal(ctx, report.Proposal{
 		ID: proposalID(inc, p.Remedy, p.Hash()), At: h.now(), Key: inc.Key,
@@ -172,8 +173,8 @@ func (h handler) propose(ctx context.Context, inc report.Incident, p plan.Plan, 
 // takeBack says why there is no plan, once for each reason; an offer that
 // stands falls with it. That there is nothing to do, or not any more, is said of
 // an offer alone.
-func (h handler) takeBack(ctx context.Context, inc report.Incident, r plan.Remedy, no *plan.Refusal) error {
-	stands := latest(inc, r, report.Offered, report.Deferred) != nil
+func (h handler) takeBack(ctx context.Context, inc incident.Incident, r plan.Remedy, no *plan.Refusal) error {
+	stands := latest(inc, r, incident.Offered, incident.Deferred) != nil
 	if stands && no.Reason == plan.CouldNotLook {
 		// That it could not be looked is nothing against the plan: once approved,
 		// it is looked at again before anything is done.
@@ -191,10 +192,10 @@ func (h handler) takeBack(ctx context.Context, inc report.Incident, r plan.Remed
 }
 
 // proposalID is the same for the same proposal of the same state of things.
-func proposalID(inc report.Incident, r plan.Remedy, what string) string {
+func proposalID(inc incident.Incident, r plan.Remedy, what string) string {
 	n := 0
 	for _, o := range inc.Offers {
-		if o.Plan.Remedy == r && o.State != report.Offered && o.State != report.Approved && o.State != report.Deferred {
+		if o.Plan.Remedy == r && o.State != incident.Offered && o.State != incident.Approved && o.State != incident.Deferred {
 			n++
 		}
 	}

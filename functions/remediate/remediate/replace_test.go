@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"rollcall/local/stage/stagetest"
+	"rollcall/shared/incident"
 	"rollcall/shared/plan"
-	"rollcall/shared/report"
 )
 
 // healed is a stand whose route is there by hand, with the incident cleared.
@@ -16,7 +16,7 @@ func healed(t *testing.T, policy string) *stand {
 	s.Advance(31 * time.Minute) // the launch hook is over: the instance is in service
 	s.Call("ec2:CreateRoute", `{"RouteTableId":"`+stagetest.Table+`","DestinationCidrBlock":"0.0.0.0/0","NatGatewayId":"`+nat+`"}`)
 	inc := s.inc
-	inc.State, inc.Cleared = report.Cleared, s.Now()
+	inc.State, inc.Cleared = incident.Cleared, s.Now()
 	s.save(inc)
 	return s
 }

@@ -15,6 +15,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
+	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
@@ -28,7 +29,7 @@ type stand struct {
 	*stagetest.Bench
 	t   *testing.T
 	id  string // of the instance
-	inc report.Incident
+	inc incident.Incident
 	// h is the handler, whose parts a test may change.
 	h *handler
 }
@@ -62,23 +63,23 @@ func start(t *testing.T, remedies string, o stagetest.Options) *stand {
 	s.Scale(1)
 	s.id = s.Instance(s.News(0)[0])
 	s.Advance(6 * time.Minute)
-	s.save(report.Incident{
+	s.save(incident.Incident{
 		Key:    report.Key{Cluster: stagetest.Cluster, Check: "route/no-egress", Resource: stagetest.Table},
 		Format: report.Format, Account: s.Template.AccountID, Region: s.Template.Region, Partition: "aws",
-		State: report.Open, Number: 1, Began: s.Now().Add(-6 * time.Minute), Opened: s.Now().Add(-time.Minute), Changed: s.Now(), Seen: s.Now(),
+		State: incident.Open, Number: 1, Began: s.Now().Add(-6 * time.Minute), Opened: s.Now().Add(-time.Minute), Changed: s.Now(), Seen: s.Now(),
 		Cause: diagnose.Cause{
 			Check: "route/no-egress", Confidence: checks.Certain, Resource: stagetest.Table, Covers: []string{stagetest.Subnet},
 			Title: "no way out", Fix: checks.Fix{Remedy: string(plan.AddNATRoute)}, Nodegroups: []string{stagetest.Nodegroup},
 		},
 		Covers:   []string{stagetest.Subnet},
-		Launches: []report.Launch{{Instance: s.id, Nodegroup: stagetest.Nodegroup, Group: stagetest.Group, Subnet: stagetest.Subnet, Started: s.Now().Add(-6 * time.Minute), Standing: outcome.Missed}},
+		Launches: []report.Launch{{Instance: s.id, Nodegroup: stagetest.Nodegroup, Group: stagetest.Group, Subnet: stagetest.Subnet, Started: s.Now().Add(-6 * time.Minute), Status: outcome.Missed}},
 		Affected: 1,
 	})
 	return s
 }
 
 // save writes the incident as report does.
-func (s *stand) save(inc report.Incident) {
+func (s *stand) save(inc incident.Incident) {
 	s.t.Helper()
 	saved, err := s.Store.SaveIncident(s.t.Context(), inc)
 	if err != nil {
@@ -126,8 +127,8 @@ func (s *stand) said() (proposals []report.Proposal, deeds []plan.Deed) {
 func (s *stand) approve(p report.Proposal) {
 	s.t.Helper()
 	inc := s.inc
-	inc.Offers = append(inc.Offers, report.Offer{
-		Plan: p.Plan, Hash: p.Hash, Policy: p.Policy, State: report.Approved, Made: p.At, Expires: p.At.Add(p.Lasts),
+	inc.Offers = append(inc.Offers, incident.Offer{
+		Plan: p.Plan, Hash: p.Hash, Policy: p.Policy, State: incident.Approved, Made: p.At, Expires: p.At.Add(p.Lasts),
 		By: report.User{ID: "U0ONCALL01"}, Decided: s.Now(),
 	})
 	s.save(inc)

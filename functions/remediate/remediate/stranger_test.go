@@ -11,6 +11,7 @@ import (
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/incident"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
 )
@@ -48,10 +49,10 @@ func about(t *testing.T, world, over, policy, roles, role string, instances ...s
 	t.Helper()
 	s := bench(t, "", stagetest.Options{World: world, Over: over, Settings: settingsOf(stagetest.Cluster+"/create-access-entry="+policy, "ROLLCALL_REMEDY_ROLES", roles)})
 	s.Advance(20 * time.Minute)
-	s.save(report.Incident{
+	s.save(incident.Incident{
 		Key:    report.Key{Cluster: stagetest.Cluster, Check: "iam/access-missing", Resource: role},
 		Format: report.Format, Account: s.Template.AccountID, Region: s.Template.Region, Partition: "aws",
-		State: report.Open, Number: 1, Began: s.Now().Add(-6 * time.Minute), Opened: s.Now().Add(-time.Minute), Changed: s.Now(), Seen: s.Now(),
+		State: incident.Open, Number: 1, Began: s.Now().Add(-6 * time.Minute), Opened: s.Now().Add(-time.Minute), Changed: s.Now(), Seen: s.Now(),
 		Cause: diagnose.Cause{
 			Check: "iam/access-missing", Confidence: checks.Certain, Resource: role, Covers: instances,
 			Title: "no access entry", Fix: checks.Fix{Remedy: string(plan.CreateAccessEntry)},

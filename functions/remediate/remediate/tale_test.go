@@ -6,6 +6,10 @@ import (
 	"time"
 
 	"rollcall/local/cloud"
+	"rollcall/shared/incident"
+	"rollcall/shared/incident/reconcile"
+	"rollcall/shared/incident/response"
+
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
@@ -55,19 +59,19 @@ func (x tale) open(t *testing.T, policy plan.Policy, faults ...cloud.FaultRule) 
 	if i < 0 || obs.Diagnosis.Causes[i].Fix.Remedy != string(x.remedy) {
 		t.Fatalf("%s finds %+v, blind %+v; want %s", x.check, obs.Diagnosis.Causes, obs.Blind, x.remedy)
 	}
-	for _, d := range report.Decide(nil, obs, s.Now(), policyOfReport()) {
+	for _, d := range reconcile.Decide(nil, obs, s.Now(), policyOfReport()) {
 		if d.Incident.Key.Check == x.check {
 			s.save(d.Incident)
 		}
 	}
-	if s.inc.State != report.Open {
+	if s.inc.State != incident.Open {
 		t.Fatalf("the incident is %q", s.inc.State)
 	}
 	return s
 }
 
-func policyOfReport() report.Policy {
-	return report.Policy{ProofTime: 30 * time.Minute, ReopenTime: time.Hour, Channel: "C0123456789"}
+func policyOfReport() incident.Policy {
+	return incident.Policy{ProofTime: 30 * time.Minute, ReopenTime: time.Hour, Channel: "C0123456789"}
 }
 
 // look is what the function that found the cause sees now.
@@ -75,11 +79,11 @@ func (x tale) look(s *stand) report.Observation {
 	s.t.Helper()
 	inc := s.inc
 	if inc.Key.Cluster == "" {
-		inc = report.Incident{Key: report.Key{Cluster: stagetest.Cluster, Check: x.check}, Account: s.Template.AccountID, Region: s.Template.Region, Partition: "aws"}
+		inc = incident.Incident{Key: report.Key{Cluster: stagetest.Cluster, Check: x.check}, Account: s.Template.AccountID, Region: s.Template.Region, Partition: "aws"}
 	}
 	var launches []report.Launch
 	if s.id != "" {
-		launches = []report.Launch{{Instance: s.id, Nodegroup: stagetest.Nodegroup, Group: stagetest.Group, Subnet: stagetest.Subnet, Started: s.Now().Add(-20 * time.Minute), Standing: outcome.Missed}}
+		launches = []report.Launch{{Instance: s.id, Nodegroup: stagetest.Nodegroup, Group: stagetest.Group, Subnet: stagetest.Subnet, Started: s.Now().Add(-20 * time.Minute), Status: outcome.Missed}}
 		if len(inc.Launches) == 0 {
 			inc.Launches = launches
 		}
@@ -104,7 +108,7 @@ func (x tale) propose(s *stand) report.Proposal {
 	s.t.Helper()
 	p := s.offered()
 	p.Key.Cluster = stagetest.Cluster
-	d := report.Propose(s.inc, p, s.Now())
+	d := response.Propose(s.inc, p, s.Now())
 	if !d.Changed {
 		s.t.Fatalf("report has no use for the plan: %s", d.Reason)
 	}
@@ -115,12 +119,12 @@ func (x tale) propose(s *stand) report.Proposal {
 // press is a person's approval, which report decides on.
 func (x tale) press(s *stand, p report.Proposal) {
 	s.t.Helper()
-	d, a := report.Act(s.inc, report.Press{
+	d, a := response.Act(s.inc, report.Press{
 		Format: report.PressFormat, Kind: report.PressKind, ID: "press-1", At: s.Now(), Key: s.inc.Key, Number: s.inc.Number,
 		Action: report.ApprovePlan, Plan: p.Hash, User: report.User{ID: "U0ONCALL01"},
-		Channel: s.inc.Said.Channel, TS: s.inc.Said.TS,
-	}, report.Who{May: report.MayYes}, s.Now())
-	if a.Reason != report.AnswerApproved {
+		Channel: s.inc.Delivery.Channel, TS: s.inc.Delivery.TS,
+	}, response.Who{May: response.MayYes}, s.Now())
+	if a.Reason != incident.AnswerApproved {
 		s.t.Fatalf("the press is answered %+v", a)
 	}
 	s.save(d.Incident)
@@ -140,7 +144,7 @@ func (x tale) act(s *stand) plan.Deed {
 		}
 		n++
 		deed = m.Deed.Deed
-		if d := report.TakeDeed(s.inc, *m.Deed, s.Now()); d.Changed {
+		if d := response.ApplyRemedyResult(s.inc, *m.Deed, s.Now()); d.Changed {
 			s.save(d.Incident)
 		} else {
 			s.t.Errorf("report has no use for the deed: %s", d.Reason)
@@ -156,10 +160,10 @@ func (x tale) act(s *stand) plan.Deed {
 func (x tale) verified(s *stand) bool {
 	s.t.Helper()
 	obs := x.look(s)
-	for _, d := range report.Decide([]report.Incident{s.inc}, obs, s.Now(), policyOfReport()) {
+	for _, d := range reconcile.Decide([]incident.Incident{s.inc}, obs, s.Now(), policyOfReport()) {
 		if d.Incident.Key == s.inc.Key {
 			s.save(d.Incident)
 		}
 	}
-	return s.inc.Offers[len(s.inc.Offers)-1].State == report.Helped
+	return s.inc.Offers[len(s.inc.Offers)-1].State == incident.Helped
 }

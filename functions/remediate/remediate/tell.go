@@ -3,12 +3,13 @@ package remediate
 import (
 	"context"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
 )
 
 // decline says that what a person approved is not done. Nothing was changed.
-func (h handler) decline(ctx context.Context, inc report.Incident, approved report.Offer, reason plan.Reason, says string) error {
+func (h handler) decline(ctx context.Context, inc incident.Incident, approved incident.Offer, reason plan.Reason, says string) error {
 	h.log.WarnContext(ctx, "an approved plan is not done", "cluster", inc.Key.Cluster, "check", inc.Key.Check, "resource", inc.Key.Resource, "hash", approved.Hash, "by", approved.By.ID, "reason", reason)
 	return h.tellDeed(ctx, inc, refusedDeed(h.draft(inc, approved.Plan, &approved), reason, says))
 }
@@ -21,21 +22,21 @@ func refusedDeed(d plan.Deed, reason plan.Reason, says string) plan.Deed {
 
 // tellDeed tells report what came of a plan. Where the world may be another now,
 // the check that found the cause is wanted at once.
-func (h handler) tellDeed(ctx context.Context, inc report.Incident, d plan.Deed) error {
+func (h handler) tellDeed(ctx context.Context, inc incident.Incident, d plan.Deed) error {
 	h.count("ToldDeeds", 1)
-	told := report.DeedTold{ID: "deed/" + inc.Key.Cluster + "/" + d.ID + "/" + string(d.Result), At: d.Ended, Key: inc.Key, Deed: d}
+	told := report.RemedyResult{ID: "deed/" + inc.Key.Cluster + "/" + d.ID + "/" + string(d.Result), At: d.Ended, Key: inc.Key, Deed: d}
 	if err := h.send.SendDeed(ctx, told); err != nil {
 		return err
 	}
-	if d.Result == plan.Refused || d.Result == plan.Failed || inc.State == report.Closed {
+	if d.Result == plan.Refused || d.Result == plan.Failed || inc.State == incident.Closed {
 		return nil
 	}
-	return h.bus.Tell(ctx, []report.Event{h.event(inc, report.EventCheckWanted, "deed/"+d.ID)})
+	return h.bus.Tell(ctx, []incident.Event{h.event(inc, incident.EventCheckWanted, "deed/"+d.ID)})
 }
 
-func (h handler) event(inc report.Incident, kind report.EventKind, of string) report.Event {
-	return report.Event{
-		ID: inc.Key.Cluster + "/" + of + "/" + string(kind), Format: report.EventFormat, Kind: kind, Reason: "remedy", At: h.now(),
+func (h handler) event(inc incident.Incident, kind incident.EventKind, of string) incident.Event {
+	return incident.Event{
+		ID: inc.Key.Cluster + "/" + of + "/" + string(kind), Format: incident.EventFormat, Kind: kind, Reason: "remedy", At: h.now(),
 		Partition: inc.Partition, Account: inc.Account, Region: inc.Region,
 		Cluster: inc.Key.Cluster, Check: inc.Key.Check, Resource: inc.Key.Resource,
 		State: inc.State, Number: inc.Number, Sequence: inc.Events, Began: inc.Began, Opened: inc.Opened, Cleared: inc.Cleared,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
 )
@@ -27,21 +28,21 @@ func pace(tried int) time.Duration {
 // passes tells of a refusal that may pass by itself. That others are at work in a
 // group is waited for only where a remedy waits already: its instances come and
 // go because of what the remedy did before.
-func (h handler) passes(inc report.Incident, r plan.Remedy, no *plan.Refusal) bool {
+func (h handler) passes(inc incident.Incident, r plan.Remedy, no *plan.Refusal) bool {
 	switch no.Reason {
 	case plan.CouldNotLook:
-		return latest(inc, r, report.Offered, report.Approved) == nil
+		return latest(inc, r, incident.Offered, incident.Approved) == nil
 	case plan.GroupScales, plan.AnotherChange:
-		return latest(inc, r, report.Deferred) != nil
+		return latest(inc, r, incident.Deferred) != nil
 	}
 	return false
 }
 
 // tryLater asks to be woken for another look. A wait that is not over stands,
 // whatever else made this look happen.
-func (h handler) tryLater(ctx context.Context, inc report.Incident, r plan.Remedy, policy plan.Policy, no *plan.Refusal) error {
+func (h handler) tryLater(ctx context.Context, inc incident.Incident, r plan.Remedy, policy plan.Policy, no *plan.Refusal) error {
 	tried := 0
-	if w := latest(inc, r, report.Deferred); w != nil {
+	if w := latest(inc, r, incident.Deferred); w != nil {
 		if h.now().Before(w.After) {
 			return nil
 		}
@@ -52,7 +53,7 @@ func (h handler) tryLater(ctx context.Context, inc report.Incident, r plan.Remed
 
 // unseen says that what a person approved is not done, as it could not be looked
 // at once more. The plan is offered again when it can.
-func (h handler) unseen(ctx context.Context, inc report.Incident, approved report.Offer, no *plan.Refusal) error {
+func (h handler) unseen(ctx context.Context, inc incident.Incident, approved incident.Offer, no *plan.Refusal) error {
 	d := refusedDeed(h.draft(inc, approved.Plan, &approved), no.Reason, no.Says+" It is looked at again at "+clock(h.now().Add(firstLook))+", and offered again if it can be. This approval is used up.")
 	d.Next = &plan.Next{At: h.now().Add(firstLook), Reason: string(no.Reason), Says: no.Says}
 	return h.refuse(ctx, inc, d)
@@ -60,8 +61,8 @@ func (h handler) unseen(ctx context.Context, inc report.Incident, approved repor
 
 // wait has report wake this function, for a fresh look and a plan made anew. What
 // waits already in the same way is not told again.
-func (h handler) wait(ctx context.Context, inc report.Incident, p report.Proposal) error {
-	if w := latest(inc, p.Remedy, report.Deferred); w != nil && w.Reason == p.Reason && w.Hash == p.Hash && w.After.Equal(p.After) {
+func (h handler) wait(ctx context.Context, inc incident.Incident, p report.Proposal) error {
+	if w := latest(inc, p.Remedy, incident.Deferred); w != nil && w.Reason == p.Reason && w.Hash == p.Hash && w.After.Equal(p.After) {
 		return nil
 	}
 	h.count("Deferred", 1)

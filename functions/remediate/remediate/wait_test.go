@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"rollcall/local/cloud"
+	"rollcall/shared/incident"
+	"rollcall/shared/incident/response"
+
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
@@ -34,14 +37,14 @@ func full(t *testing.T, policy string) (*stand, time.Time) {
 func (s *stand) take() (proposals []report.Proposal, deeds []plan.Deed) {
 	s.t.Helper()
 	for _, m := range s.Results() {
-		var d report.Decision
+		var d incident.Decision
 		switch {
 		case m.Proposal != nil:
 			proposals = append(proposals, *m.Proposal)
-			d = report.Propose(s.inc, *m.Proposal, s.Now())
+			d = response.Propose(s.inc, *m.Proposal, s.Now())
 		case m.Deed != nil:
 			deeds = append(deeds, m.Deed.Deed)
-			d = report.TakeDeed(s.inc, *m.Deed, s.Now())
+			d = response.ApplyRemedyResult(s.inc, *m.Deed, s.Now())
 		}
 		if d.Changed {
 			s.save(d.Incident)
@@ -53,13 +56,13 @@ func (s *stand) take() (proposals []report.Proposal, deeds []plan.Deed) {
 func (s *stand) made() int { return s.Calls()["ec2:CreateRoute"] }
 
 // deferred is the wait that stands in the incident.
-func (s *stand) deferred() report.Offer {
+func (s *stand) deferred() incident.Offer {
 	s.t.Helper()
-	if o := latest(s.inc, plan.AddNATRoute, report.Deferred); o != nil {
+	if o := latest(s.inc, plan.AddNATRoute, incident.Deferred); o != nil {
 		return *o
 	}
 	s.t.Fatalf("nothing waits: %+v\n%s", s.inc.Offers, s.Logs())
-	return report.Offer{}
+	return incident.Offer{}
 }
 
 // The limit is full: nothing is done, it is told when there is room, once; and at
@@ -112,8 +115,8 @@ func TestWaitedForInVain(t *testing.T) {
 			s.Call("ec2:CreateRoute", `{"RouteTableId":"`+stagetest.Table+`","DestinationCidrBlock":"0.0.0.0/0","GatewayId":"igw-0d40000000000000e"}`)
 		},
 		"the gateway is being deleted": func(s *stand) { s.Call("ec2:DeleteNatGateway", `{"NatGatewayId":"`+nat+`"}`) },
-		"the incident is closed":       func(s *stand) { s.inc.State, s.inc.Resolved = report.Closed, s.Now(); s.save(s.inc) },
-		"the cause is gone":            func(s *stand) { s.inc.State, s.inc.Cleared = report.Cleared, s.Now(); s.save(s.inc) },
+		"the incident is closed":       func(s *stand) { s.inc.State, s.inc.Resolved = incident.Closed, s.Now(); s.save(s.inc) },
+		"the cause is gone":            func(s *stand) { s.inc.State, s.inc.Cleared = incident.Cleared, s.Now(); s.save(s.inc) },
 		"the policy asks a person now": func(s *stand) { s.h.policy = func(string, plan.Remedy) plan.Policy { return plan.Approve } },
 		"the policy is withdrawn": func(s *stand) {
 			s.h.policy = func(_ string, r plan.Remedy) plan.Policy {
@@ -195,8 +198,8 @@ func TestRefusedApprovalIsOfferedAgain(t *testing.T) {
 		t.Fatalf("proposals %+v\n%s", list, s.Logs())
 	}
 	inc := s.inc
-	i := slices.IndexFunc(inc.Offers, func(o report.Offer) bool { return o.State == report.Offered })
-	inc.Offers[i].State, inc.Offers[i].By, inc.Offers[i].Decided = report.Approved, report.User{ID: "U0ONCALL01"}, s.Now()
+	i := slices.IndexFunc(inc.Offers, func(o incident.Offer) bool { return o.State == incident.Offered })
+	inc.Offers[i].State, inc.Offers[i].By, inc.Offers[i].Decided = incident.Approved, report.User{ID: "U0ONCALL01"}, s.Now()
 	s.save(inc)
 	s.tell(approval)
 	if _, deeds := s.take(); s.made() != 1 || len(deeds) != 1 || deeds[0].Result != plan.Done {
@@ -250,8 +253,8 @@ func TestWaitedForInstance(t *testing.T) {
 		ended  int
 	}{
 		"still stuck": {func(*stand) {}, 1},
-		"it joined":   {func(s *stand) { s.inc.Launches[0].Standing = report.Joined; s.save(s.inc) }, 0},
-		"it is gone":  {func(s *stand) { s.inc.Launches[0].Standing = report.Gone; s.save(s.inc) }, 0},
+		"it joined":   {func(s *stand) { s.inc.Launches[0].Status = report.Joined; s.save(s.inc) }, 0},
+		"it is gone":  {func(s *stand) { s.inc.Launches[0].Status = report.Gone; s.save(s.inc) }, 0},
 		"launched later": {func(s *stand) {
 			s.inc.Launches[0].Started = s.Now()
 			s.save(s.inc)
@@ -259,7 +262,7 @@ func TestWaitedForInstance(t *testing.T) {
 		"the cause is back": {func(s *stand) {
 			s.Call("ec2:DeleteRoute", `{"RouteTableId":"`+stagetest.Table+`","DestinationCidrBlock":"0.0.0.0/0"}`)
 		}, 0},
-		"the incident is over": {func(s *stand) { s.inc.State, s.inc.Resolved = report.Closed, s.Now(); s.save(s.inc) }, 0},
+		"the incident is over": {func(s *stand) { s.inc.State, s.inc.Resolved = incident.Closed, s.Now(); s.save(s.inc) }, 0},
 	} {
 		s := healed(t, "auto")
 		s.Advance(plan.Settle + time.Second)
@@ -269,7 +272,7 @@ func TestWaitedForInstance(t *testing.T) {
 		}
 		s.tell(due)
 		s.take()
-		w := latest(s.inc, plan.ReplaceInstance, report.Deferred)
+		w := latest(s.inc, plan.ReplaceInstance, incident.Deferred)
 		if w == nil {
 			t.Fatalf("%s: nothing waits: %+v", name, s.inc.Offers)
 		}
@@ -282,7 +285,7 @@ func TestWaitedForInstance(t *testing.T) {
 		if n := s.Calls()["autoscaling:TerminateInstanceInAutoScalingGroup"]; n != test.ended {
 			t.Errorf("%s: %d instances were ended, want %d: %+v", name, n, test.ended, s.inc.Offers)
 		}
-		if latest(s.inc, plan.ReplaceInstance, report.Deferred) != nil && s.inc.State == report.Cleared {
+		if latest(s.inc, plan.ReplaceInstance, incident.Deferred) != nil && s.inc.State == incident.Cleared {
 			t.Errorf("%s: it waits still", name)
 		}
 	}

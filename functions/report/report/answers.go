@@ -7,7 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
+	"rollcall/shared/notify/outbox"
+
 	"rollcall/shared/slack"
 )
 
@@ -21,7 +23,7 @@ const patience = reserve
 
 // audit writes the audit records of presses, before anybody is told what they
 // came to. Without its record nothing that was approved is told.
-func (p *pass) audit(ctx context.Context, acts []report.ActRecord) (wrote bool, _ error) {
+func (p *pass) audit(ctx context.Context, acts []incident.ActRecord) (wrote bool, _ error) {
 	for i := range acts {
 		if acts[i].Audited {
 			continue
@@ -38,12 +40,12 @@ func (p *pass) audit(ctx context.Context, acts []report.ActRecord) (wrote bool, 
 // answer tells people, and only them, what came of their presses. It gives
 // those that Slack did not take and that are worth another try. One that was
 // cut off may be read twice: it says the same, and nobody else sees it.
-func (p *pass) answer(ctx context.Context, acts []report.ActRecord) (left []report.ActRecord) {
+func (p *pass) answer(ctx context.Context, acts []incident.ActRecord) (left []incident.ActRecord) {
 	for _, a := range acts {
 		if a.User.ID == "" || a.Channel == "" || a.Answer.Reason == "" || p.now().Sub(a.Decided) > stale {
 			continue
 		}
-		if p.silent || p.delivery.record.Held(report.ToSlack, p.now()) || p.late() {
+		if p.silent || p.delivery.record.Held(outbox.ToSlack, p.now()) || p.late() {
 			left = append(left, a)
 			continue
 		}
@@ -66,16 +68,16 @@ func (p *pass) answer(ctx context.Context, acts []report.ActRecord) (left []repo
 }
 
 // whisper makes the call, and waits no longer for it than a turn can spare.
-func (p *pass) whisper(ctx context.Context, a report.ActRecord) error {
+func (p *pass) whisper(ctx context.Context, a incident.ActRecord) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return p.people.Ephemeral(ctx, a.Channel, a.User.ID, a.Thread, slack.RenderAnswer(a.Answer, p.now()))
 }
 
 // answered tells which presses need no more attention.
-func answered(before, left []report.ActRecord) (ids []string) {
+func answered(before, left []incident.ActRecord) (ids []string) {
 	for _, a := range before {
-		if !slices.ContainsFunc(left, func(l report.ActRecord) bool { return l.ID == a.ID }) {
+		if !slices.ContainsFunc(left, func(l incident.ActRecord) bool { return l.ID == a.ID }) {
 			ids = append(ids, a.ID)
 		}
 	}
@@ -84,19 +86,19 @@ func answered(before, left []report.ActRecord) (ids []string) {
 
 // unanswered are the presses of a record that still need attention: in between
 // another pass may have taken more in. Those that this one audited are.
-func unanswered(acts, audited []report.ActRecord, answered []string) (left []report.ActRecord) {
+func unanswered(acts, audited []incident.ActRecord, answered []string) (left []incident.ActRecord) {
 	for _, a := range acts {
 		if slices.Contains(answered, a.ID) {
 			continue
 		}
-		a.Audited = a.Audited || slices.ContainsFunc(audited, func(x report.ActRecord) bool { return x.ID == a.ID && x.Audited })
+		a.Audited = a.Audited || slices.ContainsFunc(audited, func(x incident.ActRecord) bool { return x.ID == a.ID && x.Audited })
 		left = append(left, a)
 	}
 	return left
 }
 
 // answerStrays audits and answers presses whose incident is not there.
-func (p *pass) answerStrays(ctx context.Context, acts []report.ActRecord) error {
+func (p *pass) answerStrays(ctx context.Context, acts []incident.ActRecord) error {
 	for _, a := range acts {
 		created, err := p.acts.RecordAct(ctx, a)
 		if err != nil {
@@ -105,8 +107,8 @@ func (p *pass) answerStrays(ctx context.Context, acts []report.ActRecord) error 
 		if created { // else the queue delivered it twice, and it was answered
 			p.count("Presses", 1)
 			p.count("PressesRefused", 1)
-			p.log.InfoContext(ctx, "decided", "cluster", a.Key.Cluster, "check", a.Key.Check, "resource", a.Key.Resource, "reason", report.PressRefused, "press", a.ID, "action", a.Action, "user", a.User.ID, "answer", a.Answer.Reason)
-			p.answer(ctx, []report.ActRecord{a})
+			p.log.InfoContext(ctx, "decided", "cluster", a.Key.Cluster, "check", a.Key.Check, "resource", a.Key.Resource, "reason", incident.PressRefused, "press", a.ID, "action", a.Action, "user", a.User.ID, "answer", a.Answer.Reason)
+			p.answer(ctx, []incident.ActRecord{a})
 		}
 	}
 	return nil

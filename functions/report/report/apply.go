@@ -6,20 +6,23 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/incident"
+	"rollcall/shared/incident/reconcile"
+	"rollcall/shared/incident/response"
 	"rollcall/shared/report"
 )
 
 // apply takes one message in, and gives what it makes of the incidents.
-func (p *pass) apply(ctx context.Context, incidents []report.Incident, m report.Message, now time.Time) []report.Decision {
+func (p *pass) apply(ctx context.Context, incidents []incident.Incident, m report.Message, now time.Time) []incident.Decision {
 	if m.Observation != nil {
-		list := report.Decide(incidents, *m.Observation, now, p.policy)
+		list := reconcile.Decide(incidents, *m.Observation, now, p.policy)
 		for _, d := range list {
 			p.tell(ctx, d, "observation", m.Observation.ID, "by", m.Observation.By)
 		}
 		return list
 	}
 	key, id := keyOf(m)
-	i := slices.IndexFunc(incidents, func(inc report.Incident) bool { return inc.Key == key })
+	i := slices.IndexFunc(incidents, func(inc incident.Incident) bool { return inc.Key == key })
 	if i < 0 {
 		if m.Press == nil {
 			p.log.WarnContext(ctx, "a message is about an incident that is not there", "cluster", key.Cluster, "check", key.Check, "resource", key.Resource, "message", id)
@@ -27,23 +30,23 @@ func (p *pass) apply(ctx context.Context, incidents []report.Incident, m report.
 		}
 		return nil
 	}
-	var d report.Decision
+	var d incident.Decision
 	switch inc := incidents[i]; {
 	case m.Press != nil:
-		var a report.Answer
-		d, a = report.Act(inc, *m.Press, p.who(ctx, *m.Press), now)
+		var a incident.Answer
+		d, a = response.Act(inc, *m.Press, p.who(ctx, *m.Press), now)
 		p.tell(ctx, d, "press", id, "action", m.Press.Action, "user", m.Press.User.ID, "answer", a.Reason)
 	case m.Proposal != nil:
-		d = report.Propose(inc, *m.Proposal, now)
+		d = response.Propose(inc, *m.Proposal, now)
 		p.tell(ctx, d, "proposal", id, "remedy", m.Proposal.Remedy, "policy", m.Proposal.Policy, "plan", m.Proposal.Hash)
 	case m.Deed != nil:
-		d = report.TakeDeed(inc, *m.Deed, now)
+		d = response.ApplyRemedyResult(inc, *m.Deed, now)
 		p.tell(ctx, d, "deed", m.Deed.Deed.ID, "remedy", m.Deed.Deed.Plan.Remedy, "result", m.Deed.Deed.Result)
 	case m.Changes != nil:
-		d = report.TakeChanges(inc, *m.Changes, now)
-		p.tell(ctx, d, "changes", id, "found", len(m.Changes.Trail.Changes))
+		d = response.ApplyChanges(inc, *m.Changes, now)
+		p.tell(ctx, d, "changes", id, "found", len(m.Changes.Found.Changes))
 	}
-	return []report.Decision{d}
+	return []incident.Decision{d}
 }
 
 func keyOf(m report.Message) (key report.Key, id string) {
@@ -60,42 +63,42 @@ func keyOf(m report.Message) (key report.Key, id string) {
 
 // stray is a press whose incident is not there: closed long ago, or of a
 // cluster that nothing is known of any more.
-func stray(m report.Message, incidents []report.Incident, now time.Time) []report.ActRecord {
-	if m.Press == nil || slices.ContainsFunc(incidents, func(inc report.Incident) bool { return inc.Key == m.Press.Key }) {
+func stray(m report.Message, incidents []incident.Incident, now time.Time) []incident.ActRecord {
+	if m.Press == nil || slices.ContainsFunc(incidents, func(inc incident.Incident) bool { return inc.Key == m.Press.Key }) {
 		return nil
 	}
-	return []report.ActRecord{report.NotFound(*m.Press, now)}
+	return []incident.ActRecord{response.NotFound(*m.Press, now)}
 }
 
 // tell logs and counts a decision.
-func (p *pass) tell(ctx context.Context, d report.Decision, about ...any) {
+func (p *pass) tell(ctx context.Context, d incident.Decision, about ...any) {
 	level := slog.LevelInfo
-	if d.Reason == report.NothingNew {
+	if d.Reason == incident.NothingNew {
 		level = slog.LevelDebug
 	}
 	key := d.Incident.Key
 	p.log.Log(ctx, level, "decided", append([]any{"cluster", key.Cluster, "check", key.Check, "resource", key.Resource,
 		"reason", d.Reason, "state", d.Incident.State, "affected", d.Incident.Affected}, about...)...)
 	switch d.Reason {
-	case report.Opened:
+	case incident.Opened:
 		p.count("IncidentsOpened", 1)
-	case report.Reopened:
+	case incident.Reopened:
 		p.count("IncidentsReopened", 1)
-	case report.IsProved, report.IsUnproved, report.IsSuperseded, report.IsWithdrawn, report.IsGivenUpOn:
+	case incident.IsProved, incident.IsUnproved, incident.IsSuperseded, incident.IsWithdrawn, incident.IsGivenUpOn:
 		p.count("IncidentsClosed", 1)
-	case report.AlreadyApplied:
+	case incident.AlreadyApplied:
 		p.count("RepeatedObservations", 1)
-	case report.OutOfDate:
+	case incident.OutOfDate:
 		p.count("LateObservations", 1)
-	case report.PressRefused:
+	case incident.PressRefused:
 		p.count("PressesRefused", 1)
-	case report.IsApproved:
+	case incident.IsApproved:
 		p.count("RemediesApproved", 1)
-	case report.DeedDone:
+	case incident.DeedDone:
 		p.count("RemediesDone", 1)
-	case report.DeedFailed:
+	case incident.DeedFailed:
 		p.count("RemediesFailed", 1)
-	case report.IsMalformed:
+	case incident.IsMalformed:
 		p.count("MalformedObservations", 1)
 		p.log.ErrorContext(ctx, "a plan or deed is not what it says, it is left alone", about...)
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"rollcall/local/slackstand"
+	"rollcall/shared/incident"
+
 	"rollcall/shared/audience"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
@@ -18,11 +20,11 @@ import (
 func TestApprovalInSlack(t *testing.T) {
 	for name, test := range map[string]struct {
 		scopes []string
-		want   report.AnswerReason
+		want   incident.AnswerReason
 		says   string
 	}{
-		"all scopes":         {nil, report.AnswerApproved, ""},
-		"no usergroups:read": {[]string{"chat:write", "channels:history"}, report.GroupNotRead, "usergroups:read"},
+		"all scopes":         {nil, incident.AnswerApproved, ""},
+		"no usergroups:read": {[]string{"chat:write", "channels:history"}, incident.GroupNotRead, "usergroups:read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := slackstand.New(slackstand.Config{

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/incident/response"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 )
@@ -21,36 +22,36 @@ type members struct {
 // are among the approvers, the rest if they are among the responders. It is asked
 // anew in every invocation: who left a group may no more. What could not be read
 // is never a yes.
-func (p *pass) who(ctx context.Context, press report.Press) report.Who {
+func (p *pass) who(ctx context.Context, press report.Press) response.Who {
 	rules := press.Action == report.ApprovePlan || press.Action == report.RefusePlan
 	switch {
 	case press.User.ID == "":
-		return report.Who{}
+		return response.Who{}
 	case rules && len(p.approvers) == 0:
-		return report.Who{May: report.Nobody}
+		return response.Who{May: response.Nobody}
 	case !rules && p.responders.Channel:
-		return report.Who{May: report.MayYes}
+		return response.Who{May: response.MayYes}
 	}
 	// The ids of approvers and responders are those of our own workspace: in
 	// another one the same id may be somebody else's.
 	own, unread := p.workspace(ctx)
 	switch {
 	case unread != "":
-		return report.Who{May: report.Unplaced, Says: unread}
+		return response.Who{May: response.Unplaced, Says: unread}
 	case !own.Has(press):
-		return report.Who{May: report.Foreign}
+		return response.Who{May: response.Foreign}
 	case rules:
 		return p.listed(ctx, p.approvers, press.User.ID)
 	case len(p.responders.IDs) == 0:
-		return report.Who{May: report.MayYes}
+		return response.Who{May: response.MayYes}
 	}
 	return p.listed(ctx, slices.Concat(p.responders.IDs, p.approvers), press.User.ID)
 }
 
 // listed tells whether a user is among users and user groups.
-func (p *pass) listed(ctx context.Context, ids []string, user string) report.Who {
+func (p *pass) listed(ctx context.Context, ids []string, user string) response.Who {
 	if slices.Contains(ids, user) {
-		return report.Who{May: report.MayYes}
+		return response.Who{May: response.MayYes}
 	}
 	var unread []string
 	for _, group := range ids {
@@ -61,21 +62,21 @@ func (p *pass) listed(ctx context.Context, ids []string, user string) report.Who
 		case m.unread != "":
 			unread = append(unread, group+": "+m.unread)
 		case slices.Contains(m.users, user):
-			return report.Who{May: report.MayYes}
+			return response.Who{May: response.MayYes}
 		}
 	}
 	if len(unread) > 0 {
-		return report.Who{May: report.Unknown, Says: strings.Join(unread, "; ")}
+		return response.Who{May: response.Unknown, Says: strings.Join(unread, "; ")}
 	}
-	return report.Who{}
+	return response.Who{}
 }
 
 // workspace is where the app is installed, or why that cannot be told. The session
 // asks Slack once for each token, and a pass once where Slack does not tell: a
 // press is refused then, for to wait would hold up what was observed.
-func (p *pass) workspace(ctx context.Context) (own report.Workspace, unread string) {
+func (p *pass) workspace(ctx context.Context) (own response.Workspace, unread string) {
 	if p.unplaced != "" {
-		return report.Workspace{}, p.unplaced
+		return response.Workspace{}, p.unplaced
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -90,7 +91,7 @@ func (p *pass) workspace(ctx context.Context) (own report.Workspace, unread stri
 	if errors.As(err, &e) && e.Code != "" {
 		p.unplaced = e.Code
 	}
-	return report.Workspace{}, p.unplaced
+	return response.Workspace{}, p.unplaced
 }
 
 // group reads a user group, once in a pass.

@@ -6,14 +6,16 @@ import (
 	"slices"
 	"time"
 
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
+	"rollcall/shared/notify/outbox"
+
 	"rollcall/shared/slack"
 	"rollcall/shared/state"
 )
 
 // sent is a note that Slack has taken. What had to be shortened is shared as a
 // file when all words of this pass are said.
-func (p *pass) sent(inc report.Incident, n report.Note, ts string) report.Note {
+func (p *pass) sent(inc incident.Incident, n incident.Note, ts string) incident.Note {
 	if _, shortened := slack.Attached(inc.AsOf(n), n); !shortened {
 		return n.Sent(ts)
 	}
@@ -22,8 +24,8 @@ func (p *pass) sent(inc report.Incident, n report.Note, ts string) report.Note {
 }
 
 // owes remembers that a file of an earlier pass is still to be shared.
-func (p *pass) owes(inc report.Incident) {
-	if slices.ContainsFunc(inc.Said.Notes, report.Note.Owes) {
+func (p *pass) owes(inc incident.Incident) {
+	if slices.ContainsFunc(inc.Delivery.Notes, incident.Note.Owes) {
 		p.owing = append(p.owing, inc.Key.Cluster)
 	}
 }
@@ -36,7 +38,7 @@ func (p *pass) attach(ctx context.Context) {
 		if p.silent || p.blank {
 			return
 		}
-		if d := p.deliveries[cluster]; d != nil && d.record.Held(report.ToSlack, p.now()) {
+		if d := p.deliveries[cluster]; d != nil && d.record.Held(outbox.ToSlack, p.now()) {
 			continue
 		}
 		incidents, err := p.incidents.Incidents(ctx, cluster)
@@ -45,7 +47,7 @@ func (p *pass) attach(ctx context.Context) {
 			continue
 		}
 		for _, inc := range incidents {
-			for _, n := range inc.Said.Notes {
+			for _, n := range inc.Delivery.Notes {
 				if deadline, ends := ctx.Deadline(); ends && time.Until(deadline) < uploading+reserve {
 					p.unfinished = append(p.unfinished, cluster)
 					return
@@ -60,21 +62,21 @@ func (p *pass) attach(ctx context.Context) {
 
 // share shares the file of one note. The attempt is written before it is made,
 // so that a crash neither loses the file nor repeats it more than once.
-func (p *pass) share(ctx context.Context, inc report.Incident, n report.Note) {
+func (p *pass) share(ctx context.Context, inc incident.Incident, n incident.Note) {
 	f, is := slack.Attached(inc.AsOf(n), n)
-	if !is || n.Attach.Tries >= report.MostShares || inc.Said.TS == "" {
-		p.note(ctx, inc, n.ID, func(said *report.Said, n *report.Note) { *n = n.Sent(n.TS) })
+	if !is || n.Attach.Tries >= incident.MostShares || inc.Delivery.TS == "" {
+		p.note(ctx, inc, n.ID, func(said *incident.Delivery, n *incident.Note) { *n = n.Sent(n.TS) })
 		return
 	}
-	if !p.note(ctx, inc, n.ID, func(_ *report.Said, n *report.Note) { n.Attach = &report.Attach{Tries: n.Attach.Tries + 1} }) {
+	if !p.note(ctx, inc, n.ID, func(_ *incident.Delivery, n *incident.Note) { n.Attach = &incident.Attach{Tries: n.Attach.Tries + 1} }) {
 		return
 	}
 	limited, cancel := context.WithTimeout(ctx, uploading)
 	defer cancel()
-	_, err := p.files.Share(limited, inc.Said.Channel, inc.Said.TS, f)
+	_, err := p.files.Share(limited, inc.Delivery.Channel, inc.Delivery.TS, f)
 	if err == nil {
 		p.count("SlackFiles", 1)
-		p.note(ctx, inc, n.ID, func(said *report.Said, n *report.Note) { *n, said.Unshared = n.Sent(n.TS), "" })
+		p.note(ctx, inc, n.ID, func(said *incident.Delivery, n *incident.Note) { *n, said.Unshared = n.Sent(n.TS), "" })
 		return
 	}
 	p.count("SlackFailures", 1)
@@ -84,7 +86,7 @@ func (p *pass) share(ctx context.Context, inc report.Incident, n report.Note) {
 		p.log.WarnContext(ctx, "Slack did not take a file, it is tried again with the next observation", "cluster", inc.Key.Cluster, "check", inc.Key.Check, "resource", inc.Key.Resource, "note", n.ID, "error", err.Error())
 		if e == nil || e.Kind != slack.Unavailable || e.Method != completes {
 			// It was not shared yet, so it is certain that nobody sees it.
-			p.note(ctx, inc, n.ID, func(_ *report.Said, n *report.Note) { n.Attach = &report.Attach{Tries: n.Attach.Tries - 1} })
+			p.note(ctx, inc, n.ID, func(_ *incident.Delivery, n *incident.Note) { n.Attach = &incident.Attach{Tries: n.Attach.Tries - 1} })
 		}
 		return
 	}
@@ -92,10 +94,10 @@ func (p *pass) share(ctx context.Context, inc report.Incident, n report.Note) {
 	if e.Code != "" {
 		reason = e.Code
 	}
-	if inc.Said.Unshared != reason {
+	if inc.Delivery.Unshared != reason {
 		p.log.ErrorContext(ctx, "a reply goes without the file that has all of it", "cluster", inc.Key.Cluster, "check", inc.Key.Check, "resource", inc.Key.Resource, "note", n.ID, "error", err.Error())
 	}
-	p.note(ctx, inc, n.ID, func(said *report.Said, n *report.Note) { *n, said.Unshared = n.Sent(n.TS), reason })
+	p.note(ctx, inc, n.ID, func(said *incident.Delivery, n *incident.Note) { *n, said.Unshared = n.Sent(n.TS), reason })
 }
 
 // completes is the call that shows a file in the thread: before it nobody sees it.
@@ -103,26 +105,26 @@ const completes = "files.completeUploadExternal"
 
 // note changes a note that owes its file in the record as it is now, and tells
 // whether it did. It is recorded even if time is running out.
-func (p *pass) note(ctx context.Context, inc report.Incident, id string, change func(*report.Said, *report.Note)) bool {
+func (p *pass) note(ctx context.Context, inc incident.Incident, id string, change func(*incident.Delivery, *incident.Note)) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 1500*time.Millisecond)
 	defer cancel()
 	var err error
 	for range attempts {
-		var list []report.Incident
+		var list []incident.Incident
 		if list, err = p.incidents.Incidents(ctx, inc.Key.Cluster); err != nil {
 			break
 		}
-		i := slices.IndexFunc(list, func(x report.Incident) bool { return x.Key == inc.Key })
+		i := slices.IndexFunc(list, func(x incident.Incident) bool { return x.Key == inc.Key })
 		if i < 0 {
 			return false
 		}
 		now := list[i]
-		now.Said.Notes = slices.Clone(now.Said.Notes)
-		k := slices.IndexFunc(now.Said.Notes, func(n report.Note) bool { return n.ID == id && n.Owes() })
+		now.Delivery.Notes = slices.Clone(now.Delivery.Notes)
+		k := slices.IndexFunc(now.Delivery.Notes, func(n incident.Note) bool { return n.ID == id && n.Owes() })
 		if k < 0 {
 			return false
 		}
-		change(&now.Said, &now.Said.Notes[k])
+		change(&now.Delivery, &now.Delivery.Notes[k])
 		_, err = p.incidents.SaveIncident(ctx, now)
 		var conflict *state.Conflict
 		if !errors.As(err, &conflict) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 )
@@ -22,7 +23,7 @@ func long() report.Observation {
 
 // owed counts the notes whose file is still due.
 func (b *bench) owed() (n int) {
-	for _, note := range b.incident().Said.Notes {
+	for _, note := range b.incident().Delivery.Notes {
 		if note.Owes() {
 			n++
 		}
@@ -41,7 +42,7 @@ func TestFiles(t *testing.T) {
 	if len(b.channel.shared) != 1 || !strings.Contains(string(b.channel.shared[0].Data), "line 59") || b.owed() != 0 {
 		t.Errorf("shared %d files, %d due; want one with all lines", len(b.channel.shared), b.owed())
 	}
-	if n := b.incident().Said.Notes[0]; len(n.Evidence) > 0 || n.Then != nil {
+	if n := b.incident().Delivery.Notes[0]; len(n.Evidence) > 0 || n.Then != nil {
 		t.Error("the record keeps what the file has")
 	}
 	b = newBench(t)
@@ -86,8 +87,8 @@ func TestFilesAreRepeatedOnceAtMost(t *testing.T) {
 	for minute := range 6 {
 		b.must(minute, long())
 	}
-	if len(b.channel.shared) != report.MostShares || b.owed() != 0 {
-		t.Errorf("shared %d times, %d due; want %d and none", len(b.channel.shared), b.owed(), report.MostShares)
+	if len(b.channel.shared) != incident.MostShares || b.owed() != 0 {
+		t.Errorf("shared %d times, %d due; want %d and none", len(b.channel.shared), b.owed(), incident.MostShares)
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"rollcall/local/dynamo"
+	"rollcall/shared/incident"
+
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
@@ -56,11 +58,11 @@ func (a *asides) SetAside(_ context.Context, m event.Message, reason string) err
 
 // ear is a bus that remembers what it was told.
 type ear struct {
-	told []report.Event
+	told []incident.Event
 	fail error
 }
 
-func (e *ear) Tell(_ context.Context, events []report.Event) error {
+func (e *ear) Tell(_ context.Context, events []incident.Event) error {
 	if e.fail != nil {
 		return e.fail
 	}
@@ -89,7 +91,7 @@ func newBench(t *testing.T) *bench {
 	b.store = state.New(server.Client(), table).At(clock)
 	b.handler = handler{
 		incidents: b.store, postings: b.store, acts: b.store, passed: b.store, slack: b.channel, files: b.channel, people: b.channel, bus: b.bus, clusters: b.store, aside: b.set, channel: "C0123456789",
-		policy: report.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour},
+		policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour},
 		now:    clock, log: slog.New(slog.NewJSONHandler(b.log, nil)),
 		count: func(name string, n int) { b.counts[name] += n },
 	}
@@ -151,7 +153,7 @@ func (b *bench) must(minute int, observations ...report.Observation) {
 	}
 }
 
-func (b *bench) incident() report.Incident {
+func (b *bench) incident() incident.Incident {
 	b.Helper()
 	list, err := b.store.Incidents(b.Context(), "eks-workshop")
 	if err != nil || len(list) != 1 {
@@ -171,10 +173,10 @@ func observation() report.Observation {
 	return report.Observation{Format: report.Format, By: "join-check", Account: "111122223333", Region: "us-west-2", Partition: "aws", Cluster: "eks-workshop"}
 }
 
-func launch(id string, started int, standing report.Standing) report.Launch {
+func launch(id string, started int, standing report.LaunchStatus) report.Launch {
 	l := report.Launch{
 		Instance: id, Nodegroup: "new_nodegroup_2", Group: "eks-new", Subnet: subnet, Zone: "us-west-2a", Type: "m5.large",
-		Started: start.Add(time.Duration(started) * time.Minute), Standing: standing,
+		Started: start.Add(time.Duration(started) * time.Minute), Status: standing,
 	}
 	if standing == report.Joined {
 		l.Ready = l.Started.Add(58 * time.Second)

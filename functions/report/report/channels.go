@@ -4,12 +4,13 @@ import (
 	"errors"
 
 	"rollcall/shared/audience"
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
+
 	"rollcall/shared/slack"
 )
 
 // routed is the policy with the channel of what no route sends elsewhere.
-func (h handler) routed() report.Policy {
+func (h handler) routed() incident.Policy {
 	policy := h.policy
 	policy.Channel = h.channel
 	return policy
@@ -17,15 +18,15 @@ func (h handler) routed() report.Policy {
 
 // channelOf is where an incident's message goes as things are now. One that is
 // posted stays where it is.
-func (h handler) channelOf(inc report.Incident) string {
-	channel, _ := report.Route(inc, h.routed())
+func (h handler) channelOf(inc incident.Incident) string {
+	channel, _ := incident.Route(inc, h.routed())
 	return channel
 }
 
 // summariesOf is the channel for a cluster's summaries: they call nobody, and are
 // of no nodegroup in particular.
 func (h handler) summariesOf(cluster string) string {
-	channel, _ := audience.Of(audience.Subject{Cluster: cluster, Severity: string(report.Info)}, h.policy.Routes, h.channel)
+	channel, _ := audience.Of(audience.Subject{Cluster: cluster, Severity: string(incident.Info)}, h.policy.Routes, h.channel)
 	return channel
 }
 

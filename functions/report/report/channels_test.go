@@ -29,8 +29,8 @@ func TestChannelsAndCalls(t *testing.T) {
 	}
 	// It stays where it is when it is not critical any more.
 	b.must(40, passing(launch(i1, 0, report.Missed)))
-	if inc := b.incident(); inc.Said.Channel != "C0PAGES001" || len(b.channel.posts()) != 1 {
-		t.Errorf("it moved to %s; %d posts", inc.Said.Channel, len(b.channel.posts()))
+	if inc := b.incident(); inc.Delivery.Channel != "C0PAGES001" || len(b.channel.posts()) != 1 {
+		t.Errorf("it moved to %s; %d posts", inc.Delivery.Channel, len(b.channel.posts()))
 	}
 }
 
@@ -46,7 +46,7 @@ func TestChannelOfACutOffPost(t *testing.T) {
 	b.channel.fail = cutOff("post")
 	b.must(0, failing(launch(i1, 0, report.Waiting)))
 	b.must(5, passing(launch(i1, 0, report.Missed)))
-	if posts := b.channel.posts(); len(posts) != 1 || posts[0].channel != "C0PAGES001" || b.incident().Said.Channel != "C0PAGES001" {
+	if posts := b.channel.posts(); len(posts) != 1 || posts[0].channel != "C0PAGES001" || b.incident().Delivery.Channel != "C0PAGES001" {
 		t.Errorf("posts are %+v", posts)
 	}
 }

@@ -6,14 +6,15 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 )
 
 // cleaned records what a cleanup's summary changes: one message for each
 // cluster and day, edited as the day goes on.
-func (p *pass) cleaned(ctx context.Context, list []report.Posting, s report.Summary) ([]report.Posting, error) {
-	renewed := report.Renew(list, s)
+func (p *pass) cleaned(ctx context.Context, list []outbox.Posting, s report.Summary) ([]outbox.Posting, error) {
+	renewed := outbox.Renew(list, s)
 	if len(renewed) == 0 {
 		p.count("RepeatedSummaries", 1)
 	}
@@ -23,7 +24,7 @@ func (p *pass) cleaned(ctx context.Context, list []report.Posting, s report.Summ
 			return list, err
 		}
 		p.log.InfoContext(ctx, "summary", "cluster", s.Cluster, "summary", saved.Summary.ID, "by", s.By, "subnets", len(saved.Summary.Cleanup.Subnets), "stopped", saved.Summary.Cleanup.Stopped != nil)
-		i := slices.IndexFunc(list, func(known report.Posting) bool { return known.Summary.ID == saved.Summary.ID })
+		i := slices.IndexFunc(list, func(known outbox.Posting) bool { return known.Summary.ID == saved.Summary.ID })
 		if i < 0 {
 			list = append(list, saved)
 		} else {
@@ -35,10 +36,10 @@ func (p *pass) cleaned(ctx context.Context, list []report.Posting, s report.Summ
 
 // sayCleanup posts or edits the message of a cleanup. The error is of the
 // record alone.
-func (p *pass) sayCleanup(ctx context.Context, post report.Posting) error {
-	m := slack.RenderSummary(post.Summary, report.Picture{})
+func (p *pass) sayCleanup(ctx context.Context, post outbox.Posting) error {
+	m := slack.RenderSummary(post.Summary, outbox.Picture{})
 	if post.TS != "" && post.Channel == p.summariesOf(post.Summary.Cluster) && post.Digest == m.Digest() {
-		post.Behind = false
+		post.Dirty = false
 		_, err := p.keep(ctx, post)
 		return err
 	}
@@ -85,7 +86,7 @@ func (p *pass) sayCleanup(ctx context.Context, post report.Posting) error {
 		post.Channel, post.TS = p.summariesOf(post.Summary.Cluster), ts
 	}
 	p.took(p.targetsOfSummary(post)...)
-	post.Digest, post.Behind, post.Sending = m.Digest(), false, time.Time{}
+	post.Digest, post.Dirty, post.Sending = m.Digest(), false, time.Time{}
 	_, err := p.keep(ctx, post)
 	return err
 }

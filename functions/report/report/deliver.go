@@ -7,14 +7,16 @@ import (
 	"time"
 
 	"rollcall/shared/bus"
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
+	"rollcall/shared/notify/outbox"
+
 	"rollcall/shared/slack"
 	"rollcall/shared/state"
 )
 
 // outgoing is an incident on its way out.
 type outgoing struct {
-	inc report.Incident
+	inc incident.Incident
 	// message is set when the message is to be posted or edited.
 	message *slack.Message
 	// searched are the ids of the notes, and "" for the message itself, that an
@@ -37,16 +39,16 @@ const heardLate = 2 * time.Minute
 // claim finds what is due, and marks in the record what is about to be sent
 // for the first time: whoever finds the mark and no timestamp asks Slack
 // before sending again.
-func (p *pass) claim(inc report.Incident, now time.Time) outgoing {
+func (p *pass) claim(inc incident.Incident, now time.Time) outgoing {
 	o := outgoing{inc: inc}
-	said := &o.inc.Said
+	said := &o.inc.Delivery
 	if inc.Number == 0 {
 		return o // pending: nobody is to know yet
 	}
-	if said.Behind {
+	if said.Dirty {
 		m := slack.Render(inc, p.shows())
 		if m.Digest() == said.Digest {
-			said.Behind = false
+			said.Dirty = false
 		} else {
 			o.message = &m
 		}
@@ -75,13 +77,13 @@ func (p *pass) claim(inc report.Incident, now time.Time) outgoing {
 }
 
 func (o *outgoing) due() bool {
-	return len(o.inc.Untold) > 0 || len(o.inc.Acts) > 0 || o.speaks()
+	return len(o.inc.PendingEvents) > 0 || len(o.inc.Acts) > 0 || o.speaks()
 }
 
 // speaks tells that Slack is to be told something of it.
 func (o *outgoing) speaks() bool {
-	return o.message != nil || o.inc.Number > 0 && o.inc.Sketch.Due() ||
-		slices.ContainsFunc(o.inc.Said.Notes, func(n report.Note) bool { return n.TS == "" })
+	return o.message != nil || o.inc.Number > 0 && o.inc.Chart.Due() ||
+		slices.ContainsFunc(o.inc.Delivery.Notes, func(n incident.Note) bool { return n.TS == "" })
 }
 
 // deliver writes the audit, tells the bus and Slack, answers who pressed, and
@@ -121,34 +123,34 @@ func (p *pass) merge(ctx context.Context, o outgoing) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(incidents, func(inc report.Incident) bool { return inc.Key == o.inc.Key })
-	if i < 0 || !incidents[i].Opened.Equal(o.inc.Opened) && incidents[i].Said.TS != "" {
+	i := slices.IndexFunc(incidents, func(inc incident.Incident) bool { return inc.Key == o.inc.Key })
+	if i < 0 || !incidents[i].Opened.Equal(o.inc.Opened) && incidents[i].Delivery.TS != "" {
 		return nil // it became another incident, with a message of its own
 	}
 	latest := incidents[i]
-	latest.Said = mergeSaid(latest.Said, o.inc.Said)
-	latest.Sketch = mergeSketch(latest.Sketch, o.inc.Sketch)
+	latest.Delivery = mergeSaid(latest.Delivery, o.inc.Delivery)
+	latest.Chart = mergeSketch(latest.Chart, o.inc.Chart)
 	latest.Acts = unanswered(latest.Acts, o.inc.Acts, o.answered)
 	if o.inc.Called.After(latest.Called) {
 		latest.Called = o.inc.Called
 	}
-	latest.Untold = slices.DeleteFunc(latest.Untold, func(e report.Event) bool {
+	latest.PendingEvents = slices.DeleteFunc(latest.PendingEvents, func(e incident.Event) bool {
 		// Told: it was there before, and is not due any more.
-		return e.Sequence <= o.inc.Events && !slices.ContainsFunc(o.inc.Untold, func(due report.Event) bool { return due.ID == e.ID })
+		return e.Sequence <= o.inc.Events && !slices.ContainsFunc(o.inc.PendingEvents, func(due incident.Event) bool { return due.ID == e.ID })
 	})
 	_, err = p.incidents.SaveIncident(ctx, latest)
 	return err
 }
 
 // mergeSaid is what two invocations have said, taken together.
-func mergeSaid(latest, ours report.Said) report.Said {
+func mergeSaid(latest, ours incident.Delivery) incident.Delivery {
 	if latest.TS == "" && ours.TS != "" {
 		latest.Channel, latest.TS, latest.Sending = ours.Channel, ours.TS, ours.Sending
 	}
 	// Whose edit came last is not known: one more puts it right.
-	latest.Digest, latest.Behind = "", true
+	latest.Digest, latest.Dirty = "", true
 	for i, n := range latest.Notes {
-		j := slices.IndexFunc(ours.Notes, func(o report.Note) bool { return o.ID == n.ID })
+		j := slices.IndexFunc(ours.Notes, func(o incident.Note) bool { return o.ID == n.ID })
 		if n.TS == "" && j >= 0 && ours.Notes[j].TS != "" {
 			latest.Notes[i] = ours.Notes[j]
 		}
@@ -163,26 +165,26 @@ const telling = time.Second
 // tellBus sends the finding events that are due. Where a slow Slack has left no
 // time they stay in the record: an error would bring back the whole batch.
 func (p *pass) tellBus(ctx context.Context, o *outgoing) bool {
-	if deadline, ends := ctx.Deadline(); len(o.inc.Untold) == 0 || ends && time.Until(deadline) < telling {
+	if deadline, ends := ctx.Deadline(); len(o.inc.PendingEvents) == 0 || ends && time.Until(deadline) < telling {
 		return false
 	}
-	targets := []report.Target{report.ToBus, report.EventsOf(o.inc.Key)}
+	targets := []outbox.Target{outbox.ToBus, outbox.EventsOf(o.inc.Key)}
 	if p.held(targets...) || p.busDown {
 		return false
 	}
-	if err := p.bus.Tell(ctx, o.inc.Untold); err != nil {
+	if err := p.bus.Tell(ctx, o.inc.PendingEvents); err != nil {
 		p.count("BusFailures", 1)
-		target := report.ToBus
+		target := outbox.ToBus
 		if refused := new(bus.Refused); errors.As(err, &refused) || errors.Is(err, bus.ErrTooLarge) {
-			target = report.EventsOf(o.inc.Key) // the bus takes others
+			target = outbox.EventsOf(o.inc.Key) // the bus takes others
 		}
-		p.busDown = target == report.ToBus
+		p.busDown = target == outbox.ToBus
 		p.refuses(ctx, target, "the bus was not told, and is tried again", err, "cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource)
 		return false
 	}
 	p.took(targets...)
-	p.count("EventsSent", len(o.inc.Untold))
-	o.inc.Untold = nil
+	p.count("EventsSent", len(o.inc.PendingEvents))
+	o.inc.PendingEvents = nil
 	return true
 }
 
@@ -198,12 +200,12 @@ func (p *pass) say(ctx context.Context, o *outgoing) (changed bool) {
 			return false
 		}
 		if err != nil {
-			return p.unsaid(ctx, o, &o.inc.Said.Sending, err)
+			return p.unsaid(ctx, o, &o.inc.Delivery.Sending, err)
 		}
 		p.took(p.targetsOf(o.inc)...)
 		changed = true
 	}
-	said := &o.inc.Said
+	said := &o.inc.Delivery
 	if said.TS == "" {
 		return changed
 	}
@@ -219,7 +221,7 @@ func (p *pass) say(ctx context.Context, o *outgoing) (changed bool) {
 		ts, err := p.sayNote(ctx, o, *n)
 		if lost(err, said.Channel, p.channelOf(o.inc)) {
 			// The thread went with its message: the next pass begins another.
-			said.TS, said.Digest, said.Behind = "", "", true
+			said.TS, said.Digest, said.Dirty = "", "", true
 			return true
 		}
 		if err != nil {
@@ -238,7 +240,7 @@ func (p *pass) say(ctx context.Context, o *outgoing) (changed bool) {
 }
 
 func (p *pass) sayMessage(ctx context.Context, o *outgoing) error {
-	said := &o.inc.Said
+	said := &o.inc.Delivery
 	if said.Channel == "" { // an earlier version of Rollcall began to send it
 		said.Channel = p.channel
 	}
@@ -277,13 +279,13 @@ func (p *pass) shown(o *outgoing, metric string, err error) error {
 		return err
 	}
 	p.count(metric, 1)
-	said := &o.inc.Said
-	said.Digest, said.Behind, said.Sending = o.message.Digest(), false, time.Time{}
+	said := &o.inc.Delivery
+	said.Digest, said.Dirty, said.Sending = o.message.Digest(), false, time.Time{}
 	return nil
 }
 
-func (p *pass) sayNote(ctx context.Context, o *outgoing, n report.Note) (ts string, err error) {
-	said := o.inc.Said
+func (p *pass) sayNote(ctx context.Context, o *outgoing, n incident.Note) (ts string, err error) {
+	said := o.inc.Delivery
 	m := slack.RenderNote(o.inc.AsOf(n), n)
 	if slices.Contains(o.searched, n.ID) {
 		ts, err := p.search(ctx, slack.Search{Channel: said.Channel, Thread: said.TS, Tag: m.Tag, Since: n.Sending})

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/incident"
+	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 	"rollcall/shared/state"
@@ -48,10 +50,10 @@ type forgetful struct {
 
 var errStopped = errors.New("stopped")
 
-func (f *forgetful) SaveIncident(ctx context.Context, inc report.Incident) (report.Incident, error) {
+func (f *forgetful) SaveIncident(ctx context.Context, inc incident.Incident) (incident.Incident, error) {
 	f.writes++
 	if f.writes >= f.from && f.writes < f.to {
-		return report.Incident{}, errStopped
+		return incident.Incident{}, errStopped
 	}
 	return f.Records.SaveIncident(ctx, inc)
 }
@@ -162,8 +164,8 @@ func TestNothingToEdit(t *testing.T) {
 	if diff := cmp.Diff([]string{"post", "reply opened"}, b.channel.calls); diff != "" {
 		t.Errorf("calls of Slack (-want +got):\n%s", diff)
 	}
-	if inc := b.incident(); inc.Said.Behind || !inc.Seen.Equal(b.now) {
-		t.Errorf("behind %v, seen %v; want a record that is up to date", inc.Said.Behind, inc.Seen)
+	if inc := b.incident(); inc.Delivery.Dirty || !inc.Seen.Equal(b.now) {
+		t.Errorf("behind %v, seen %v; want a record that is up to date", inc.Delivery.Dirty, inc.Seen)
 	}
 }
 
@@ -221,7 +223,7 @@ type racing struct {
 	other  func()
 }
 
-func (r *racing) SaveIncident(ctx context.Context, inc report.Incident) (report.Incident, error) {
+func (r *racing) SaveIncident(ctx context.Context, inc incident.Incident) (incident.Incident, error) {
 	r.writes++
 	if r.writes == r.at {
 		r.other()
@@ -245,7 +247,7 @@ func TestConflict(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, d := range report.Decide(list, obs, b.now, other.policy) {
+				for _, d := range reconcile.Decide(list, obs, b.now, other.policy) {
 					if _, err := other.incidents.SaveIncident(t.Context(), d.Incident); err != nil {
 						t.Fatal(err)
 					}
@@ -284,8 +286,8 @@ func TestConflictForEver(t *testing.T) {
 
 type always struct{ Records }
 
-func (always) SaveIncident(context.Context, report.Incident) (report.Incident, error) {
-	return report.Incident{}, &state.Conflict{Over: 1}
+func (always) SaveIncident(context.Context, incident.Incident) (incident.Incident, error) {
+	return incident.Incident{}, &state.Conflict{Over: 1}
 }
 
 func TestMessageDeleted(t *testing.T) {

@@ -18,6 +18,8 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
+	"rollcall/shared/incident"
+	"rollcall/shared/incident/response"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
 	"rollcall/shared/slack"
@@ -26,8 +28,8 @@ import (
 
 // Records is what report remembers by.
 type Records interface {
-	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
-	SaveIncident(ctx context.Context, inc report.Incident) (report.Incident, error)
+	Incidents(ctx context.Context, cluster string) ([]incident.Incident, error)
+	SaveIncident(ctx context.Context, inc incident.Incident) (incident.Incident, error)
 }
 
 // Slack is whom people listen to.
@@ -48,20 +50,20 @@ type Files interface {
 // People is who tells one person something, and knows who is in a user group and
 // in which workspace the app is.
 type People interface {
-	Workspace(ctx context.Context) (report.Workspace, error)
+	Workspace(ctx context.Context) (response.Workspace, error)
 	Ephemeral(ctx context.Context, channel, user, thread string, m slack.Message) error
 	GroupMembers(ctx context.Context, group string) ([]string, error)
 }
 
 // Audit is where presses are recorded for good.
 type Audit interface {
-	RecordAct(ctx context.Context, a report.ActRecord) (created bool, err error)
+	RecordAct(ctx context.Context, a incident.ActRecord) (created bool, err error)
 	ActRecorded(ctx context.Context, p report.Press) (bool, error)
 }
 
 // Bus is whom other people's rules listen to.
 type Bus interface {
-	Tell(ctx context.Context, events []report.Event) error
+	Tell(ctx context.Context, events []incident.Event) error
 }
 
 var (
@@ -89,7 +91,7 @@ type handler struct {
 	approvers []string // Slack's ids of users and user groups
 	// responders are who may acknowledge, mute and ask for a check.
 	responders config.Responders
-	policy     report.Policy
+	policy     incident.Policy
 	now        func() time.Time
 	log        *slog.Logger
 	count      func(name string, n int)
@@ -133,7 +135,7 @@ func newHandler(e run.Env, toSlack http.RoundTripper) handler {
 		channel:   e.Config.Channel,
 		approvers: e.Config.Approvers, responders: e.Config.Responders,
 		actions: e.Config.SlackActions,
-		policy: report.Policy{
+		policy: incident.Policy{
 			ProofTime: e.Config.ProofTime, ReopenTime: e.Config.ReopenTime, RemindAfter: e.Config.RemindAfter,
 			Routes: e.Config.Routes, TagKeys: audience.TagKeys(e.Config.Routes), Channel: e.Config.Channel,
 		},
@@ -289,14 +291,14 @@ func (p *pass) cluster(ctx context.Context, c clusterBatch) error {
 
 // record decides, and writes what is to be said before it is said. It gives
 // what is due now, also from earlier passes.
-func (p *pass) record(ctx context.Context, c clusterBatch) (due []outgoing, strays []report.ActRecord, _ error) {
+func (p *pass) record(ctx context.Context, c clusterBatch) (due []outgoing, strays []incident.ActRecord, _ error) {
 	incidents, err := p.incidents.Incidents(ctx, c.name)
 	if err != nil {
 		return nil, nil, err
 	}
 	now := p.now()
 	changed := map[report.Key]bool{}
-	take := func(list ...report.Decision) {
+	take := func(list ...incident.Decision) {
 		for _, d := range list {
 			if d.Changed {
 				incidents = replace(incidents, d.Incident)
@@ -309,10 +311,10 @@ func (p *pass) record(ctx context.Context, c clusterBatch) (due []outgoing, stra
 		take(p.apply(ctx, incidents, m, now)...)
 	}
 	for _, inc := range incidents {
-		take(report.Tick(inc, now, p.routed()))
+		take(response.Tick(inc, now, p.routed()))
 	}
 	for _, inc := range incidents {
-		p.delivery.open = p.delivery.open || inc.State != report.Closed
+		p.delivery.open = p.delivery.open || inc.State != incident.Closed
 		p.owes(inc)
 		o := p.claim(inc, now)
 		if changed[inc.Key] {
@@ -327,8 +329,8 @@ func (p *pass) record(ctx context.Context, c clusterBatch) (due []outgoing, stra
 	return due, strays, nil
 }
 
-func replace(incidents []report.Incident, inc report.Incident) []report.Incident {
-	i := slices.IndexFunc(incidents, func(other report.Incident) bool { return other.Key == inc.Key })
+func replace(incidents []incident.Incident, inc incident.Incident) []incident.Incident {
+	i := slices.IndexFunc(incidents, func(other incident.Incident) bool { return other.Key == inc.Key })
 	if i < 0 {
 		return append(incidents, inc)
 	}

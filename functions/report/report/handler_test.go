@@ -13,6 +13,7 @@ import (
 
 	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
@@ -34,10 +35,10 @@ func TestRouteStory(t *testing.T) {
 		t.Errorf("the bus was told %q", got)
 	}
 	inc := b.incident()
-	if inc.State != report.Closed || inc.Ending != report.Proved || inc.Said.Behind || len(inc.Untold) > 0 {
-		t.Errorf("the record is %q, %q, behind %v, %d untold", inc.State, inc.Ending, inc.Said.Behind, len(inc.Untold))
+	if inc.State != incident.Closed || inc.Resolution != incident.Proved || inc.Delivery.Dirty || len(inc.PendingEvents) > 0 {
+		t.Errorf("the record is %q, %q, behind %v, %d untold", inc.State, inc.Resolution, inc.Delivery.Dirty, len(inc.PendingEvents))
 	}
-	for _, n := range inc.Said.Notes {
+	for _, n := range inc.Delivery.Notes {
 		if n.TS == "" || n.Then != nil || !n.Sending.IsZero() {
 			t.Errorf("note %q is kept as %+v", n.ID, n)
 		}
@@ -156,7 +157,7 @@ func TestMalformed(t *testing.T) {
 // A record of a newer version is left alone, and its observations wait.
 func TestNewerRecord(t *testing.T) {
 	b := newBench(t)
-	newer := report.Incident{Key: report.Key{Cluster: "eks-workshop", Check: "route/no-egress", Resource: table}, Format: report.Format + 1, State: report.Open}
+	newer := incident.Incident{Key: report.Key{Cluster: "eks-workshop", Check: "route/no-egress", Resource: table}, Format: report.Format + 1, State: incident.Open}
 	if _, err := b.store.SaveIncident(t.Context(), newer); err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +190,7 @@ func TestClustersApart(t *testing.T) {
 
 type broken struct{ *state.Store }
 
-func (s broken) Incidents(ctx context.Context, cluster string) ([]report.Incident, error) {
+func (s broken) Incidents(ctx context.Context, cluster string) ([]incident.Incident, error) {
 	if cluster == "eks-workshop" {
 		return nil, &state.AtLimit{Code: "ProvisionedThroughputExceededException"}
 	}

@@ -7,7 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
+	"rollcall/shared/notify/outbox"
 )
 
 // hurried is a bus that answers in time, or says that the time is over.
@@ -16,7 +17,7 @@ type hurried struct {
 	takes time.Duration
 }
 
-func (h *hurried) Tell(ctx context.Context, events []report.Event) error {
+func (h *hurried) Tell(ctx context.Context, events []incident.Event) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -42,11 +43,11 @@ func TestBusAtTheEndOfTheTurn(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), test.left)
 			defer cancel()
-			p := pass{handler: handler{bus: &hurried{takes: test.takes}, now: time.Now, log: slog.New(slog.DiscardHandler), count: func(string, int) {}}, delivery: &delivery{wanted: map[report.Target]bool{}}}
-			o := outgoing{inc: report.Incident{Untold: []report.Event{{ID: "opened"}}}}
+			p := pass{handler: handler{bus: &hurried{takes: test.takes}, now: time.Now, log: slog.New(slog.DiscardHandler), count: func(string, int) {}}, delivery: &delivery{wanted: map[outbox.Target]bool{}}}
+			o := outgoing{inc: incident.Incident{PendingEvents: []incident.Event{{ID: "opened"}}}}
 			told := p.tellBus(ctx, &o)
-			if wrong := len(p.delivery.record.Refusals) > 0; told != test.told || wrong != test.wrong || (len(o.inc.Untold) == 0) != test.told {
-				t.Errorf("%s: told %t, wrong %t, %d events left", name, told, wrong, len(o.inc.Untold))
+			if wrong := len(p.delivery.record.Refusals) > 0; told != test.told || wrong != test.wrong || (len(o.inc.PendingEvents) == 0) != test.told {
+				t.Errorf("%s: told %t, wrong %t, %d events left", name, told, wrong, len(o.inc.PendingEvents))
 			}
 		})
 	}

@@ -13,6 +13,8 @@ import (
 
 	"rollcall/functions/report/spec"
 	"rollcall/local/slackstand"
+	"rollcall/shared/incident"
+
 	"rollcall/local/stage"
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/report"
@@ -109,8 +111,8 @@ func (b *killable) end() any {
 	events := map[string]string{} // whoever gets one twice tells by its id
 	for _, p := range b.Events() {
 		var e struct {
-			Type   string       `json:"detail-type"`
-			Detail report.Event `json:"detail"`
+			Type   string         `json:"detail-type"`
+			Detail incident.Event `json:"detail"`
 		}
 		if p.Bus == "default" {
 			continue
@@ -127,7 +129,7 @@ func (b *killable) end() any {
 	for i := range incidents {
 		inc := &incidents[i]
 		// What hangs on the times that are said, and how often it was written.
-		inc.Said.Digest, inc.Version = "", 0
+		inc.Delivery.Digest, inc.Version = "", 0
 	}
 	postings, err := b.Store.At(b.Now).Postings(b.t.Context(), stagetest.Cluster)
 	if err != nil {

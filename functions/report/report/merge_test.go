@@ -11,36 +11,37 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
 
 // one is a table with one record.
 type one struct {
-	inc   *report.Incident
-	saved []report.Incident
+	inc   *incident.Incident
+	saved []incident.Incident
 	err   error
 }
 
-func (o *one) Incidents(context.Context, string) ([]report.Incident, error) {
+func (o *one) Incidents(context.Context, string) ([]incident.Incident, error) {
 	if o.inc == nil {
 		return nil, o.err
 	}
-	return []report.Incident{*o.inc}, o.err
+	return []incident.Incident{*o.inc}, o.err
 }
 
-func (o *one) SaveIncident(_ context.Context, inc report.Incident) (report.Incident, error) {
+func (o *one) SaveIncident(_ context.Context, inc incident.Incident) (incident.Incident, error) {
 	o.saved = append(o.saved, inc)
 	return inc, nil
 }
 
-func dueEvents(ids ...int) (list []report.Event) {
+func dueEvents(ids ...int) (list []incident.Event) {
 	for _, n := range ids {
-		list = append(list, report.Event{ID: string(rune('a' + n)), Sequence: n})
+		list = append(list, incident.Event{ID: string(rune('a' + n)), Sequence: n})
 	}
 	return list
 }
 
-func sequences(list []report.Event) (numbers []int) {
+func sequences(list []incident.Event) (numbers []int) {
 	for _, e := range list {
 		numbers = append(numbers, e.Sequence)
 	}
@@ -53,11 +54,11 @@ var mergedKey = report.Key{Cluster: "prod", Check: "route/no-egress", Resource: 
 // another incident with a message of its own.
 func TestMerge(t *testing.T) {
 	down := errors.New("no table")
-	theirs := func(opened time.Time, ts string) *report.Incident {
-		return &report.Incident{Key: mergedKey, Opened: opened, Affected: 2, Said: report.Said{TS: ts, Digest: "theirs"}, Events: 3, Untold: dueEvents(1, 2, 3)}
+	theirs := func(opened time.Time, ts string) *incident.Incident {
+		return &incident.Incident{Key: mergedKey, Opened: opened, Affected: 2, Delivery: incident.Delivery{TS: ts, Digest: "theirs"}, Events: 3, PendingEvents: dueEvents(1, 2, 3)}
 	}
 	for name, test := range map[string]struct {
-		there *report.Incident
+		there *incident.Incident
 		err   error
 		want  bool
 	}{
@@ -71,7 +72,7 @@ func TestMerge(t *testing.T) {
 		table := &one{inc: test.there, err: test.err}
 		p := pass{handler: handler{incidents: table}}
 		// Of our two events the second was told, and the third is somebody else's.
-		o := outgoing{inc: report.Incident{Key: mergedKey, Opened: start, Events: 2, Untold: dueEvents(1), Said: report.Said{Channel: "C1", TS: "9.9", Digest: "ours"}}}
+		o := outgoing{inc: incident.Incident{Key: mergedKey, Opened: start, Events: 2, PendingEvents: dueEvents(1), Delivery: incident.Delivery{Channel: "C1", TS: "9.9", Digest: "ours"}}}
 		if err := p.merge(t.Context(), o); !errors.Is(err, test.err) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -83,14 +84,14 @@ func TestMerge(t *testing.T) {
 			continue
 		}
 		got := table.saved[0]
-		if got.Affected != 2 || got.Said.Digest != "" || !got.Said.Behind {
-			t.Errorf("%s: %+v; want their record, edited once more", name, got.Said)
+		if got.Affected != 2 || got.Delivery.Digest != "" || !got.Delivery.Dirty {
+			t.Errorf("%s: %+v; want their record, edited once more", name, got.Delivery)
 		}
-		if diff := cmp.Diff([]int{1, 3}, sequences(got.Untold)); diff != "" {
+		if diff := cmp.Diff([]int{1, 3}, sequences(got.PendingEvents)); diff != "" {
 			t.Errorf("%s: events that are due (-want +got):\n%s", name, diff)
 		}
-		if want := test.there.Said.TS; want == "" && got.Said.TS != "9.9" || want != "" && got.Said.TS != want {
-			t.Errorf("%s: the message is %s", name, got.Said.TS)
+		if want := test.there.Delivery.TS; want == "" && got.Delivery.TS != "9.9" || want != "" && got.Delivery.TS != want {
+			t.Errorf("%s: the message is %s", name, got.Delivery.TS)
 		}
 	}
 }
@@ -98,13 +99,13 @@ func TestMerge(t *testing.T) {
 // An incident that somebody else wrote is taken anew, without what the bus was told
 // of it already.
 func TestAnew(t *testing.T) {
-	table := &one{inc: &report.Incident{Key: mergedKey, Opened: start, Number: 1, Affected: 2, Events: 3, Untold: dueEvents(1, 2, 3)}}
+	table := &one{inc: &incident.Incident{Key: mergedKey, Opened: start, Number: 1, Affected: 2, Events: 3, PendingEvents: dueEvents(1, 2, 3)}}
 	p := pass{handler: handler{incidents: table, now: func() time.Time { return start }}}
-	o := outgoing{inc: report.Incident{Key: mergedKey, Opened: start, Events: 2, Untold: dueEvents(1)}, begun: []string{""}, tried: []string{""}}
+	o := outgoing{inc: incident.Incident{Key: mergedKey, Opened: start, Events: 2, PendingEvents: dueEvents(1)}, begun: []string{""}, tried: []string{""}}
 	if err := p.anew(t.Context(), &o); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]int{1, 3}, sequences(o.inc.Untold)); diff != "" || o.inc.Affected != 2 || len(o.begun)+len(o.tried) > 0 {
+	if diff := cmp.Diff([]int{1, 3}, sequences(o.inc.PendingEvents)); diff != "" || o.inc.Affected != 2 || len(o.begun)+len(o.tried) > 0 {
 		t.Errorf("affected %d, begun %q, tried %q, events that are due (-want +got):\n%s", o.inc.Affected, o.begun, o.tried, diff)
 	}
 	table.inc = nil
@@ -119,7 +120,7 @@ type counting struct {
 	written []string
 }
 
-func (c *counting) SaveIncident(ctx context.Context, inc report.Incident) (report.Incident, error) {
+func (c *counting) SaveIncident(ctx context.Context, inc incident.Incident) (incident.Incident, error) {
 	c.written = append(c.written, inc.Key.Resource)
 	return c.Records.SaveIncident(ctx, inc)
 }
@@ -147,10 +148,10 @@ type hung struct {
 	sent func() bool
 }
 
-func (h hung) SaveIncident(ctx context.Context, inc report.Incident) (report.Incident, error) {
+func (h hung) SaveIncident(ctx context.Context, inc incident.Incident) (incident.Incident, error) {
 	if h.sent() {
 		<-ctx.Done()
-		return report.Incident{}, ctx.Err()
+		return incident.Incident{}, ctx.Err()
 	}
 	return h.shelf.SaveIncident(ctx, inc)
 }
@@ -175,7 +176,7 @@ func TestTimeEndsWhileSlackTakesIt(t *testing.T) {
 			}
 			h := handler{
 				incidents: records, postings: table, slack: said, files: said, people: said, bus: quietBus{}, clusters: table, aside: &asides{}, channel: "C0123456789",
-				policy: report.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}, now: time.Now, log: slog.New(slog.DiscardHandler), count: func(string, int) {},
+				policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}, now: time.Now, log: slog.New(slog.DiscardHandler), count: func(string, int) {},
 			}
 			obs := failing(launch(i1, 0, report.Waiting))
 			obs.ID, obs.At = "x", time.Now()
@@ -192,7 +193,7 @@ func TestTimeEndsWhileSlackTakesIt(t *testing.T) {
 				return
 			}
 			list, wrong := table.Incidents(t.Context(), obs.Cluster)
-			if err != nil || wrong != nil || len(list) != 1 || list[0].Said.TS == "" || list[0].Said.Notes[0].TS == "" {
+			if err != nil || wrong != nil || len(list) != 1 || list[0].Delivery.TS == "" || list[0].Delivery.Notes[0].TS == "" {
 				t.Errorf("%v, the record is %+v; want the message and the reply in it", err, list)
 			}
 		})

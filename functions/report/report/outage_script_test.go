@@ -91,12 +91,12 @@ func (s outageScript) observe(from time.Time, at time.Duration, cluster string, 
 		if f.back > 0 && at >= f.back {
 			started = f.back
 		}
-		l := report.Launch{Instance: f.instance, Nodegroup: "workers", Group: "eks-workers", Subnet: f.subnet, Zone: "us-west-2a", Type: "m5.large", Started: from.Add(started), Standing: report.Waiting}
+		l := report.Launch{Instance: f.instance, Nodegroup: "workers", Group: "eks-workers", Subnet: f.subnet, Zone: "us-west-2a", Type: "m5.large", Started: from.Add(started), Status: report.Waiting}
 		if f.back > 0 && at >= f.back {
 			l.Instance = "i-b" + f.instance[3:]
 		}
 		if at >= started+outageSweep {
-			l.Standing = report.Missed
+			l.Status = report.Missed
 		}
 		evidence := []checks.Evidence{{What: f.table, Value: "10.42.0.0/16 → local"}}
 		if f.failing(at) {
@@ -109,7 +109,7 @@ func (s outageScript) observe(from time.Time, at time.Duration, cluster string, 
 		}
 		o.Diagnosis.Passed = append(o.Diagnosis.Passed, diagnose.Passed{Check: "route/no-egress", Covers: []string{f.subnet}, Evidence: []checks.Evidence{{What: f.table, Value: "0.0.0.0/0 → nat-0aa4"}}})
 		if at >= f.gone+3*time.Minute && at < f.gone+15*time.Minute {
-			l.Instance, l.Started, l.Ready, l.Standing = f.next, from.Add(f.gone+time.Minute), from.Add(f.gone+2*time.Minute), report.Joined
+			l.Instance, l.Started, l.Ready, l.Status = f.next, from.Add(f.gone+time.Minute), from.Add(f.gone+2*time.Minute), report.Joined
 			o.Launches = append(o.Launches, l)
 		}
 	}

@@ -21,6 +21,9 @@ import (
 	"github.com/aws/smithy-go"
 
 	"rollcall/local/slackstand"
+	"rollcall/shared/incident"
+	"rollcall/shared/notify/outbox"
+
 	"rollcall/shared/event"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
@@ -130,7 +133,7 @@ type shelf struct {
 	items map[report.Key]kept
 	away  time.Time // until when it does not answer
 	// clusters is what report remembers of them beside.
-	clusters map[string]report.ClusterRecord
+	clusters map[string]outbox.ClusterRecord
 	writes   int
 }
 
@@ -149,66 +152,66 @@ func (s *shelf) there() error {
 	return nil
 }
 
-func (s *shelf) Incidents(_ context.Context, cluster string) ([]report.Incident, error) {
+func (s *shelf) Incidents(_ context.Context, cluster string) ([]incident.Incident, error) {
 	if err := s.there(); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var list []report.Incident
+	var list []incident.Incident
 	for key, it := range s.items {
 		if key.Cluster != cluster {
 			continue
 		}
-		var inc report.Incident
+		var inc incident.Incident
 		if err := json.Unmarshal(it.body, &inc); err != nil {
 			return nil, err
 		}
 		list = append(list, inc)
 	}
 	// As the table sorts them.
-	slices.SortFunc(list, func(a, b report.Incident) int {
+	slices.SortFunc(list, func(a, b incident.Incident) int {
 		return strings.Compare(string(a.Key.Check)+"#"+a.Key.Resource, string(b.Key.Check)+"#"+b.Key.Resource)
 	})
 	return list, nil
 }
 
-func (s *shelf) SaveIncident(ctx context.Context, inc report.Incident) (report.Incident, error) {
+func (s *shelf) SaveIncident(ctx context.Context, inc incident.Incident) (incident.Incident, error) {
 	time.Sleep(5 * time.Millisecond) // what a write takes
 	if err := errors.Join(ctx.Err(), s.there()); err != nil {
-		return report.Incident{}, err
+		return incident.Incident{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.writes++
 	if inc.Version != s.items[inc.Key].version {
-		return report.Incident{}, &state.Conflict{}
+		return incident.Incident{}, &state.Conflict{}
 	}
 	inc.Version++
 	body, err := json.Marshal(inc)
-	unsaid := slices.ContainsFunc(inc.Said.Notes, func(n report.Note) bool { return n.TS == "" })
-	s.items[inc.Key] = kept{body, inc.Version, inc.Number > 0 && (inc.Said.TS == "" || inc.Said.Behind || unsaid || len(inc.Untold) > 0), inc.Seen}
+	unsaid := slices.ContainsFunc(inc.Delivery.Notes, func(n incident.Note) bool { return n.TS == "" })
+	s.items[inc.Key] = kept{body, inc.Version, inc.Number > 0 && (inc.Delivery.TS == "" || inc.Delivery.Dirty || unsaid || len(inc.PendingEvents) > 0), inc.Seen}
 	return inc, err
 }
 
-func (s *shelf) Postings(context.Context, string) ([]report.Posting, error) { return nil, nil }
-func (s *shelf) SavePosting(_ context.Context, p report.Posting) (report.Posting, error) {
+func (s *shelf) Postings(context.Context, string) ([]outbox.Posting, error) { return nil, nil }
+func (s *shelf) SavePosting(_ context.Context, p outbox.Posting) (outbox.Posting, error) {
 	return p, errors.New("this table has none of them")
 }
 
-func (s *shelf) ClusterRecord(_ context.Context, cluster string) (report.ClusterRecord, error) {
+func (s *shelf) ClusterRecord(_ context.Context, cluster string) (outbox.ClusterRecord, error) {
 	if err := s.there(); err != nil {
-		return report.ClusterRecord{Cluster: cluster}, err
+		return outbox.ClusterRecord{Cluster: cluster}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r, known := s.clusters[cluster]; known {
 		return r, nil
 	}
-	return report.ClusterRecord{Cluster: cluster}, nil
+	return outbox.ClusterRecord{Cluster: cluster}, nil
 }
 
-func (s *shelf) ClusterRecords(context.Context) (list []report.ClusterRecord, _ error) {
+func (s *shelf) ClusterRecords(context.Context) (list []outbox.ClusterRecord, _ error) {
 	if err := s.there(); err != nil {
 		return nil, err
 	}
@@ -220,14 +223,14 @@ func (s *shelf) ClusterRecords(context.Context) (list []report.ClusterRecord, _ 
 	return list, nil
 }
 
-func (s *shelf) SaveClusterRecord(_ context.Context, r report.ClusterRecord) error {
+func (s *shelf) SaveClusterRecord(_ context.Context, r outbox.ClusterRecord) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.Version != s.clusters[r.Cluster].Version {
 		return &state.Conflict{}
 	}
 	if s.clusters == nil {
-		s.clusters = map[string]report.ClusterRecord{}
+		s.clusters = map[string]outbox.ClusterRecord{}
 	}
 	r.Version++
 	s.clusters[r.Cluster] = r
@@ -271,7 +274,7 @@ func (s *shelf) stalest(clusters []string) (age time.Duration) {
 // quietBus refuses until a time, and forgets what it takes.
 type quietBus struct{ refuses time.Time }
 
-func (b quietBus) Tell(context.Context, []report.Event) error {
+func (b quietBus) Tell(context.Context, []incident.Event) error {
 	if time.Now().Before(b.refuses) {
 		return &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized to perform: events:PutEvents"}
 	}
@@ -346,7 +349,7 @@ func play(t *testing.T, script outageScript, how away, stand *slackstand.Server)
 	var queue []queued
 	h := handler{
 		incidents: table, postings: table, slack: client, files: client, people: client, bus: ear, clusters: table, channel: "C0123456789",
-		policy: report.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}, now: time.Now,
+		policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}, now: time.Now,
 		log: slog.New(slog.NewTextHandler(&out.errors, &slog.HandlerOptions{Level: slog.LevelError})),
 		count: func(name string, n int) {
 			mu.Lock()

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
+
 	"rollcall/shared/slack"
 )
 
@@ -18,12 +19,12 @@ const uploading = 8 * time.Second
 // anywhere in between, the next pass does it again, and nothing is said twice.
 // It tells whether the record is to be written.
 func (p *pass) picture(ctx context.Context, o *outgoing) (changed bool) {
-	said := &o.inc.Said
-	if !o.inc.Sketch.Due() || p.silent || p.blank || said.TS == "" || said.Behind {
+	said := &o.inc.Delivery
+	if !o.inc.Chart.Due() || p.silent || p.blank || said.TS == "" || said.Dirty {
 		return false
 	}
-	s := *o.inc.Sketch
-	o.inc.Sketch = &s
+	s := *o.inc.Chart
+	o.inc.Chart = &s
 	if s.Next == "" {
 		if !p.give(ctx, o, &s) {
 			return true
@@ -32,17 +33,17 @@ func (p *pass) picture(ctx context.Context, o *outgoing) (changed bool) {
 	shown := s
 	shown.File, shown.Next, shown.Refusals, shown.Missing = s.Next, "", 0, ""
 	inc := o.inc
-	inc.Sketch = &shown
+	inc.Chart = &shown
 	m := slack.Render(inc, p.shows())
 	err := p.slack.Update(ctx, said.Channel, said.TS, m)
 	var e *slack.Error
 	switch {
 	case err == nil:
 		p.count("SlackUpdates", 1)
-		*o.inc.Sketch = shown
+		*o.inc.Chart = shown
 		said.Digest = m.Digest()
 	case lost(err, said.Channel, p.channelOf(o.inc)):
-		said.TS, said.Digest, said.Behind = "", "", true
+		said.TS, said.Digest, said.Dirty = "", "", true
 	case errors.As(err, &e) && e.Code == "invalid_blocks" && s.Refusals+1 < mostRefusals:
 		s.Refusals++ // Slack has not taken it in yet
 		p.count("SlackFailures", 1)
@@ -65,7 +66,7 @@ func (p *pass) pictureless(ctx context.Context, what string, err error, about ..
 
 // give uploads the picture, and tells whether Slack has it. What waiting does
 // not help is told once for an incident, and the picture is let go.
-func (p *pass) give(ctx context.Context, o *outgoing, s *report.Sketch) bool {
+func (p *pass) give(ctx context.Context, o *outgoing, s *incident.Chart) bool {
 	limited, cancel := context.WithTimeout(ctx, uploading)
 	defer cancel()
 	name := "addresses-" + o.inc.Key.Resource + "-" + s.At.UTC().Format("20060102-1504") + ".png"
@@ -97,7 +98,7 @@ func (p *pass) give(ctx context.Context, o *outgoing, s *report.Sketch) bool {
 }
 
 // mergeSketch is the picture of two invocations: the later one.
-func mergeSketch(latest, ours *report.Sketch) *report.Sketch {
+func mergeSketch(latest, ours *incident.Chart) *incident.Chart {
 	switch {
 	case ours == nil:
 		return latest

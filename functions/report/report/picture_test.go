@@ -65,8 +65,8 @@ func TestPictures(t *testing.T) {
 		if posts := b.channel.posts(); len(posts) != 1 || posts[0].picture != s.picture {
 			t.Errorf("minute %d: posts %+v, want one with %s", s.minute, posts, s.picture)
 		}
-		if inc := b.incident(); len(inc.Sketch.PNG) > 0 || inc.Sketch.Due() {
-			t.Errorf("minute %d: the record keeps the picture: %+v", s.minute, inc.Sketch)
+		if inc := b.incident(); len(inc.Chart.PNG) > 0 || inc.Chart.Due() {
+			t.Errorf("minute %d: the record keeps the picture: %+v", s.minute, inc.Chart)
 		}
 	}
 	got := b.channel.files[0]
@@ -131,8 +131,8 @@ func TestPictureNotTakenIn(t *testing.T) {
 		b.must(minute, leaking("first"))
 	}
 	rang := b.counts["Undelivered"]
-	if inc := b.incident(); inc.Sketch.Due() || rang != 1 || len(b.channel.posts()) != 1 {
-		t.Errorf("%+v, the alarm rang %d times, %d posts; want it let go with one alarm", inc.Sketch, rang, len(b.channel.posts()))
+	if inc := b.incident(); inc.Chart.Due() || rang != 1 || len(b.channel.posts()) != 1 {
+		t.Errorf("%+v, the alarm rang %d times, %d posts; want it let go with one alarm", inc.Chart, rang, len(b.channel.posts()))
 	}
 }
 

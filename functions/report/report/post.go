@@ -5,7 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"rollcall/shared/report"
+	"rollcall/shared/notify/outbox"
+
 	"rollcall/shared/slack"
 )
 
@@ -17,7 +18,7 @@ const mostRefusals = 3
 // message, then its details. Each step is recorded, so that a crash neither
 // repeats nor loses it. What Slack did not take is tried again with the
 // cluster's next batch. The error is of the record alone.
-func (p *pass) post(ctx context.Context, post report.Posting) error {
+func (p *pass) post(ctx context.Context, post outbox.Posting) error {
 	if post.TS == "" {
 		said, err := p.postMessage(ctx, &post)
 		if err != nil || !said {
@@ -30,12 +31,12 @@ func (p *pass) post(ctx context.Context, post report.Posting) error {
 			return err
 		}
 	}
-	_, err := p.keep(ctx, post.Said())
+	_, err := p.keep(ctx, post.Delivered())
 	return err
 }
 
 // postMessage sends the picture and the message that shows it.
-func (p *pass) postMessage(ctx context.Context, post *report.Posting) (said bool, err error) {
+func (p *pass) postMessage(ctx context.Context, post *outbox.Posting) (said bool, err error) {
 	cut := !post.Sending.IsZero()
 	if !cut && !p.upload(ctx, post) {
 		return false, nil
@@ -68,13 +69,13 @@ func (p *pass) postMessage(ctx context.Context, post *report.Posting) (said bool
 
 // upload gives Slack the picture, and tells whether the message can go out
 // now: with it, or without it and with the reason.
-func (p *pass) upload(ctx context.Context, post *report.Posting) (ok bool) {
+func (p *pass) upload(ctx context.Context, post *outbox.Posting) (ok bool) {
 	if len(post.Summary.Chart) == 0 || post.Picture.File != "" || post.Picture.Missing != "" {
 		return true
 	}
 	name := "spot-" + post.Summary.Cluster + "-" + post.Summary.Spot.To.UTC().Format("2006-01-02") + ".png"
 	id, err := p.files.Upload(ctx, slack.File{
-		Name: name, Title: "Spot in " + post.Summary.Cluster, Alt: slack.RenderSummary(post.Summary, report.Picture{}).Text, Data: post.Summary.Chart,
+		Name: name, Title: "Spot in " + post.Summary.Cluster, Alt: slack.RenderSummary(post.Summary, outbox.Picture{}).Text, Data: post.Summary.Chart,
 	})
 	if err == nil {
 		p.count("SlackPictures", 1)
@@ -97,7 +98,7 @@ func (p *pass) upload(ctx context.Context, post *report.Posting) (ok bool) {
 }
 
 // refused records that Slack did not take the message.
-func (p *pass) refused(ctx context.Context, post report.Posting, err error) error {
+func (p *pass) refused(ctx context.Context, post outbox.Posting, err error) error {
 	var e *slack.Error
 	if errors.As(err, &e) && e.Kind != slack.Unavailable {
 		post.Sending = time.Time{} // Slack answered, so it is certain that nothing was sent
@@ -109,7 +110,7 @@ func (p *pass) refused(ctx context.Context, post report.Posting, err error) erro
 				_, err := p.keep(ctx, post)
 				return err
 			}
-			post.Picture = report.Picture{Missing: "Slack did not take a message with it", Refusals: post.Picture.Refusals}
+			post.Picture = outbox.Picture{Missing: "Slack did not take a message with it", Refusals: post.Picture.Refusals}
 			p.count("SlackFailures", 1)
 			p.pictureless(ctx, "the summary goes out without its picture", err, "cluster", post.Summary.Cluster, "summary", post.Summary.ID)
 			_, err := p.keep(ctx, post)
@@ -122,7 +123,7 @@ func (p *pass) refused(ctx context.Context, post report.Posting, err error) erro
 }
 
 // postDetails sends the reply with the details.
-func (p *pass) postDetails(ctx context.Context, post *report.Posting) (said bool, err error) {
+func (p *pass) postDetails(ctx context.Context, post *outbox.Posting) (said bool, err error) {
 	m := slack.RenderSummaryDetails(post.Summary)
 	if !post.DetailsSending.IsZero() {
 		ts, err := p.search(ctx, slack.Search{Channel: post.Channel, Thread: post.TS, Tag: m.Tag, Since: post.DetailsSending})
@@ -161,7 +162,7 @@ func (p *pass) postDetails(ctx context.Context, post *report.Posting) (said bool
 
 // keep records what Slack took, even if time is running out: the frame keeps
 // two seconds for this.
-func (p *pass) keep(ctx context.Context, post report.Posting) (report.Posting, error) {
+func (p *pass) keep(ctx context.Context, post outbox.Posting) (outbox.Posting, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 1500*time.Millisecond)
 	defer cancel()
 	return p.postings.SavePosting(ctx, post)
@@ -169,7 +170,7 @@ func (p *pass) keep(ctx context.Context, post report.Posting) (report.Posting, e
 
 // unposted deals with what Slack did not take: it waits for the next batch
 // where waiting helps, and else rings the alarm.
-func (p *pass) unposted(ctx context.Context, post report.Posting, err error) {
+func (p *pass) unposted(ctx context.Context, post outbox.Posting, err error) {
 	p.count("SlackFailures", 1)
 	var e *slack.Error
 	if errors.As(err, &e) && e.Retryable() || errors.Is(err, context.DeadlineExceeded) {
@@ -177,5 +178,5 @@ func (p *pass) unposted(ctx context.Context, post report.Posting, err error) {
 		p.log.WarnContext(ctx, "Slack was not told, it will be with the next batch", "cluster", post.Summary.Cluster, "summary", post.Summary.ID, "error", err.Error())
 		return
 	}
-	p.refusedBy(ctx, refuser(err, p.roomOf(post), report.OfSummary(post.Summary.ID)), err, "cluster", post.Summary.Cluster, "summary", post.Summary.ID)
+	p.refusedBy(ctx, refuser(err, p.roomOf(post), outbox.OfSummary(post.Summary.ID)), err, "cluster", post.Summary.Cluster, "summary", post.Summary.ID)
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/incident"
+	"rollcall/shared/incident/response"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
@@ -103,7 +105,7 @@ func offering(t *testing.T) *bench {
 	return b
 }
 
-func (b *bench) acts() []report.ActRecord {
+func (b *bench) acts() []incident.ActRecord {
 	b.Helper()
 	list, err := b.store.Acts(b.Context(), "eks-workshop", time.Time{})
 	if err != nil {
@@ -116,19 +118,19 @@ func TestApprovalByMembersOnly(t *testing.T) {
 	for name, test := range map[string]struct {
 		user   string
 		change func(*bench)
-		want   report.AnswerReason
+		want   incident.AnswerReason
 	}{
-		"a member of the group":       {oncall, nil, report.AnswerApproved},
-		"a user who is named":         {dana, nil, report.AnswerApproved},
-		"a stranger":                  {"U0STRANGER", nil, report.NotAllowed},
-		"who left the group":          {oncall, func(b *bench) { b.channel.members = nil }, report.NotAllowed},
-		"nobody is set":               {dana, func(b *bench) { b.approvers = nil }, report.NobodyAllowed},
-		"nobody at all pressed":       {"", nil, report.Incomplete},
-		"the group cannot be read":    {oncall, func(b *bench) { b.channel.fail = noScope }, report.GroupNotRead},
-		"named, the group unreadable": {dana, func(b *bench) { b.channel.fail = noScope }, report.AnswerApproved},
-		"a guest with a member's id":  {oncall, nil, report.OtherWorkspace},
-		"a guest with a named id":     {dana, nil, report.OtherWorkspace},
-		"a group's id is no user":     {"S0ONCALL01", func(b *bench) { b.approvers = []string{"S0ONCALL02"} }, report.NotAllowed},
+		"a member of the group":       {oncall, nil, incident.AnswerApproved},
+		"a user who is named":         {dana, nil, incident.AnswerApproved},
+		"a stranger":                  {"U0STRANGER", nil, incident.NotAllowed},
+		"who left the group":          {oncall, func(b *bench) { b.channel.members = nil }, incident.NotAllowed},
+		"nobody is set":               {dana, func(b *bench) { b.approvers = nil }, incident.NobodyAllowed},
+		"nobody at all pressed":       {"", nil, incident.Incomplete},
+		"the group cannot be read":    {oncall, func(b *bench) { b.channel.fail = noScope }, incident.GroupNotRead},
+		"named, the group unreadable": {dana, func(b *bench) { b.channel.fail = noScope }, incident.AnswerApproved},
+		"a guest with a member's id":  {oncall, nil, incident.OtherWorkspace},
+		"a guest with a named id":     {dana, nil, incident.OtherWorkspace},
+		"a group's id is no user":     {"S0ONCALL01", func(b *bench) { b.approvers = []string{"S0ONCALL02"} }, incident.NotAllowed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := offering(t)
@@ -140,7 +142,7 @@ func TestApprovalByMembersOnly(t *testing.T) {
 				p.Home = "T0OTHER001"
 			}
 			b.mustSend(2, p)
-			approved := test.want == report.AnswerApproved
+			approved := test.want == incident.AnswerApproved
 			if acts := b.acts(); len(acts) != 1 || acts[0].Answer.Reason != test.want || acts[0].User.ID != test.user || (acts[0].Home != ours) != strings.HasPrefix(name, "a guest") {
 				t.Errorf("audited is %+v, want %q", acts, test.want)
 			}
@@ -150,7 +152,7 @@ func TestApprovalByMembersOnly(t *testing.T) {
 			if n := len(b.channel.answers); n != 1 && test.user != "" {
 				t.Errorf("answers are %q", b.channel.answers)
 			}
-			if inc := b.incident(); len(inc.Acts) != 0 || (inc.Offers[0].State == report.Approved) != approved {
+			if inc := b.incident(); len(inc.Acts) != 0 || (inc.Offers[0].State == incident.Approved) != approved {
 				t.Errorf("the offer is %q, the outbox %+v", inc.Offers[0].State, inc.Acts)
 			}
 		})
@@ -176,7 +178,7 @@ func TestAPressCountsOnce(t *testing.T) {
 		t.Errorf("the bus was told %q", b.bus.kinds())
 	}
 	acts := b.acts()
-	if len(acts) != 2 || acts[1].Answer.Reason != report.AlreadyDecided || acts[1].Answer.By.ID != oncall {
+	if len(acts) != 2 || acts[1].Answer.Reason != incident.AlreadyDecided || acts[1].Answer.By.ID != oncall {
 		t.Errorf("audited are %+v", acts)
 	}
 	if len(b.channel.answers) != 2 || !strings.Contains(b.channel.answers[1], oncall+" approved this plan") {
@@ -210,7 +212,7 @@ func TestUnknownIncidents(t *testing.T) {
 	if got := b.channel.answers; len(got) != 2 || !strings.Contains(got[0], "no record of this incident") {
 		t.Errorf("answers are %q", got)
 	}
-	if acts := b.acts(); len(acts) != 1 || acts[0].Answer.Reason != report.IncidentNotFound || acts[0].Key != gone.Key {
+	if acts := b.acts(); len(acts) != 1 || acts[0].Answer.Reason != incident.IncidentNotFound || acts[0].Key != gone.Key {
 		t.Errorf("audited are %+v", acts)
 	}
 	other := proposal(b.now)
@@ -229,7 +231,7 @@ func TestSlackDownDuringAPress(t *testing.T) {
 		p := b.press(dana, report.ApprovePlan)
 		b.channel.fail = down
 		b.mustSend(2, p)
-		if !strings.Contains(b.bus.kinds(), "Approved") || len(b.acts()) != 1 || b.incident().Offers[0].State != report.Approved {
+		if !strings.Contains(b.bus.kinds(), "Approved") || len(b.acts()) != 1 || b.incident().Offers[0].State != incident.Approved {
 			t.Errorf("the bus was told %q, audited %d", b.bus.kinds(), len(b.acts()))
 		}
 		b.channel.fail = nil
@@ -261,7 +263,7 @@ func TestNoAuditNoApproval(t *testing.T) {
 
 type unwritable struct{}
 
-func (unwritable) RecordAct(context.Context, report.ActRecord) (bool, error) {
+func (unwritable) RecordAct(context.Context, incident.ActRecord) (bool, error) {
 	return false, errors.New("the table is away")
 }
 
@@ -273,7 +275,7 @@ func TestPressAndAnotherWriter(t *testing.T) {
 	second := b.press(dana, report.RefusePlan)
 	race := &pressedFirst{Store: b.store, before: func() {
 		inc := b.incident()
-		d, _ := report.Act(inc, b.press(oncall, report.ApprovePlan), report.Who{May: report.MayYes}, b.now)
+		d, _ := response.Act(inc, b.press(oncall, report.ApprovePlan), response.Who{May: response.MayYes}, b.now)
 		if _, err := b.store.SaveIncident(t.Context(), d.Incident); err != nil {
 			t.Error(err)
 		}
@@ -281,11 +283,11 @@ func TestPressAndAnotherWriter(t *testing.T) {
 	b.incidents = race
 	b.mustSend(2, second)
 	inc := b.incident()
-	if o := inc.Offers[0]; o.State != report.Approved || o.By.ID != oncall {
+	if o := inc.Offers[0]; o.State != incident.Approved || o.By.ID != oncall {
 		t.Errorf("the offer is %q by %v", o.State, o.By)
 	}
 	for _, a := range b.acts() {
-		if a.ID == second.ID && (a.Answer.Reason != report.AlreadyDecided || a.Answer.By.ID != oncall) {
+		if a.ID == second.ID && (a.Answer.Reason != incident.AlreadyDecided || a.Answer.By.ID != oncall) {
 			t.Errorf("audited is %+v", a)
 		}
 	}
@@ -297,7 +299,7 @@ type pressedFirst struct {
 	before func()
 }
 
-func (r *pressedFirst) SaveIncident(ctx context.Context, inc report.Incident) (report.Incident, error) {
+func (r *pressedFirst) SaveIncident(ctx context.Context, inc incident.Incident) (incident.Incident, error) {
 	if before := r.before; before != nil {
 		r.before = nil
 		before()

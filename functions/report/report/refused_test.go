@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
 
@@ -22,7 +23,7 @@ func TestUnreadableHoldsUpNobody(t *testing.T) {
 		set := &asides{}
 		h := handler{
 			incidents: table, postings: table, slack: &channel{}, files: &channel{}, people: &channel{}, bus: quietBus{}, clusters: table, aside: set, channel: "C0123456789",
-			policy: report.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}, now: time.Now, log: slog.New(slog.DiscardHandler), count: func(string, int) {},
+			policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}, now: time.Now, log: slog.New(slog.DiscardHandler), count: func(string, int) {},
 		}
 		queue := []queued{{id: "bad", group: "eks-workshop", body: `{"format":99}`}}
 		begin := time.Now()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rollcall/shared/config"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
 
@@ -19,29 +20,29 @@ func TestWhoMayAcknowledge(t *testing.T) {
 		enterprise string // the app's
 		from       func(*report.Press)
 		unplaced   error
-		want       report.AnswerReason
+		want       incident.AnswerReason
 	}{
-		"a colleague":                         {want: report.AnswerAcknowledged},
-		"a guest":                             {from: func(p *report.Press) { p.Home = other }, want: report.OtherWorkspace},
-		"a guest, the app in an organization": {enterprise: grid, from: func(p *report.Press) { p.Home = other }, want: report.OtherWorkspace},
-		"a guest of another organization":     {enterprise: grid, from: func(p *report.Press) { p.Home, p.Enterprise = other, "E0OTHER001" }, want: report.OtherWorkspace},
-		"of an organization, the app of none": {from: func(p *report.Press) { p.Home, p.Enterprise = other, grid }, want: report.OtherWorkspace},
-		"nobody says where they are from":     {from: func(p *report.Press) { p.Home = "" }, want: report.OtherWorkspace},
-		"of another workspace of ours":        {enterprise: grid, from: func(p *report.Press) { p.Home, p.Enterprise = other, grid }, want: report.AnswerAcknowledged},
-		"by the organization's id":            {enterprise: grid, from: func(p *report.Press) { p.Home = grid }, want: report.AnswerAcknowledged},
-		"the workspace is not known":          {unplaced: away, want: report.WorkspaceNotRead},
-		"the whole channel, a guest":          {responders: config.Responders{Channel: true}, from: func(p *report.Press) { p.Home = other }, unplaced: away, want: report.AnswerAcknowledged},
-		"who is named":                        {responders: config.Responders{IDs: []string{oncall}}, want: report.AnswerAcknowledged},
-		"a guest with the id of who is named": {responders: config.Responders{IDs: []string{oncall}}, from: func(p *report.Press) { p.Home = other }, want: report.OtherWorkspace},
-		"a member of a named group":           {responders: config.Responders{IDs: []string{"S0ONCALL01"}}, want: report.AnswerAcknowledged},
-		"not named":                           {responders: config.Responders{IDs: []string{"U0SOMEBODY"}}, from: func(p *report.Press) { p.User.ID = "U0STRANGER" }, want: report.NotResponder},
-		"an approver who is not named":        {responders: config.Responders{IDs: []string{"U0SOMEBODY"}}, from: func(p *report.Press) { p.User.ID = dana }, want: report.AnswerAcknowledged},
-		"a group that cannot be read decides": {responders: config.Responders{IDs: []string{"S0GONE0001"}}, from: func(p *report.Press) { p.User.ID = "U0STRANGER" }, want: report.GroupNotRead},
+		"a colleague":                         {want: incident.AnswerAcknowledged},
+		"a guest":                             {from: func(p *report.Press) { p.Home = other }, want: incident.OtherWorkspace},
+		"a guest, the app in an organization": {enterprise: grid, from: func(p *report.Press) { p.Home = other }, want: incident.OtherWorkspace},
+		"a guest of another organization":     {enterprise: grid, from: func(p *report.Press) { p.Home, p.Enterprise = other, "E0OTHER001" }, want: incident.OtherWorkspace},
+		"of an organization, the app of none": {from: func(p *report.Press) { p.Home, p.Enterprise = other, grid }, want: incident.OtherWorkspace},
+		"nobody says where they are from":     {from: func(p *report.Press) { p.Home = "" }, want: incident.OtherWorkspace},
+		"of another workspace of ours":        {enterprise: grid, from: func(p *report.Press) { p.Home, p.Enterprise = other, grid }, want: incident.AnswerAcknowledged},
+		"by the organization's id":            {enterprise: grid, from: func(p *report.Press) { p.Home = grid }, want: incident.AnswerAcknowledged},
+		"the workspace is not known":          {unplaced: away, want: incident.WorkspaceNotRead},
+		"the whole channel, a guest":          {responders: config.Responders{Channel: true}, from: func(p *report.Press) { p.Home = other }, unplaced: away, want: incident.AnswerAcknowledged},
+		"who is named":                        {responders: config.Responders{IDs: []string{oncall}}, want: incident.AnswerAcknowledged},
+		"a guest with the id of who is named": {responders: config.Responders{IDs: []string{oncall}}, from: func(p *report.Press) { p.Home = other }, want: incident.OtherWorkspace},
+		"a member of a named group":           {responders: config.Responders{IDs: []string{"S0ONCALL01"}}, want: incident.AnswerAcknowledged},
+		"not named":                           {responders: config.Responders{IDs: []string{"U0SOMEBODY"}}, from: func(p *report.Press) { p.User.ID = "U0STRANGER" }, want: incident.NotResponder},
+		"an approver who is not named":        {responders: config.Responders{IDs: []string{"U0SOMEBODY"}}, from: func(p *report.Press) { p.User.ID = dana }, want: incident.AnswerAcknowledged},
+		"a group that cannot be read decides": {responders: config.Responders{IDs: []string{"S0GONE0001"}}, from: func(p *report.Press) { p.User.ID = "U0STRANGER" }, want: incident.GroupNotRead},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := offering(t)
 			b.responders, b.channel.enterprise, b.channel.unplaced = test.responders, test.enterprise, test.unplaced
-			if test.want == report.GroupNotRead {
+			if test.want == incident.GroupNotRead {
 				b.channel.fail = noScope
 			}
 			p := b.press(oncall, report.Acknowledge)
@@ -70,7 +71,7 @@ func TestAGuestDoesNothing(t *testing.T) {
 		p.Home = "T0OTHER001"
 		b.mustSend(3, p)
 		inc, acts := b.incident(), b.acts()
-		if len(acts) != 2 || acts[1].Answer.Reason != report.OtherWorkspace || inc.Ack != nil || inc.Mute == nil || inc.Offers[0].State != report.Offered || b.bus.kinds() != before {
+		if len(acts) != 2 || acts[1].Answer.Reason != incident.OtherWorkspace || inc.Ack != nil || inc.Mute == nil || inc.Offers[0].State != incident.Offered || b.bus.kinds() != before {
 			t.Errorf("%s: audited %+v, incident %+v %+v %s", action, acts, inc.Ack, inc.Mute, inc.Offers[0].State)
 		}
 		if last := b.channel.answers[len(b.channel.answers)-1]; !strings.Contains(last, "people of the workspace") {
@@ -87,13 +88,13 @@ func TestTakingOver(t *testing.T) {
 		minute int
 		user   string
 		action report.Action
-		want   report.AnswerReason
+		want   incident.AnswerReason
 		has    string
 	}{
-		{3, dana, report.Acknowledge, report.AlreadyTaken, oncall},
-		{4, oncall, report.TakeOver, report.AlreadyYours, oncall},
-		{5, dana, report.TakeOver, report.AnswerTakenOver, dana},
-		{6, oncall, report.TakeOver, report.AnswerTakenOver, oncall},
+		{3, dana, report.Acknowledge, incident.AlreadyTaken, oncall},
+		{4, oncall, report.TakeOver, incident.AlreadyYours, oncall},
+		{5, dana, report.TakeOver, incident.AnswerTakenOver, dana},
+		{6, oncall, report.TakeOver, incident.AnswerTakenOver, oncall},
 	} {
 		b.mustSend(step.minute, b.press(step.user, step.action))
 		acts := b.acts()

@@ -12,6 +12,7 @@ import (
 	"rollcall/functions/report/spec"
 	"rollcall/shared/bus"
 	"rollcall/shared/event"
+	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 	"rollcall/shared/state"
@@ -19,23 +20,23 @@ import (
 
 // Clusters is what report remembers of clusters beside their incidents.
 type Clusters interface {
-	ClusterRecord(ctx context.Context, cluster string) (report.ClusterRecord, error)
-	ClusterRecords(ctx context.Context) ([]report.ClusterRecord, error)
-	SaveClusterRecord(ctx context.Context, r report.ClusterRecord) error
+	ClusterRecord(ctx context.Context, cluster string) (outbox.ClusterRecord, error)
+	ClusterRecords(ctx context.Context) ([]outbox.ClusterRecord, error)
+	SaveClusterRecord(ctx context.Context, r outbox.ClusterRecord) error
 }
 
 var _ Clusters = (*state.Store)(nil)
 
 // delivery is what one pass learns of a cluster's deliveries.
 type delivery struct {
-	record report.ClusterRecord
+	record outbox.ClusterRecord
 	// newer is set where a newer version of Rollcall wrote the record: nothing is
 	// held back for it, and it is left alone.
 	newer bool
 	// changed tells that the record is to be written.
 	changed bool
 	// wanted are the targets for which something was due.
-	wanted map[report.Target]bool
+	wanted map[outbox.Target]bool
 	// open tells that incidents are not closed.
 	open bool
 }
@@ -79,7 +80,7 @@ func wake(cluster string, now time.Time) report.Observation {
 // remember reads what is known of a cluster's deliveries.
 func (p *pass) remember(ctx context.Context, cluster string) error {
 	record, err := p.clusters.ClusterRecord(ctx, cluster)
-	p.delivery = &delivery{record: record, wanted: map[report.Target]bool{}}
+	p.delivery = &delivery{record: record, wanted: map[outbox.Target]bool{}}
 	if newer := new(state.NewerFormat); errors.As(err, &newer) {
 		p.delivery.newer, err = true, nil
 	}
@@ -92,7 +93,7 @@ func (p *pass) remember(ctx context.Context, cluster string) error {
 
 // held notes that something is due for targets, and tells whether one of them is
 // not to be tried now.
-func (p *pass) held(targets ...report.Target) (held bool) {
+func (p *pass) held(targets ...outbox.Target) (held bool) {
 	for _, t := range targets {
 		p.delivery.wanted[t] = true
 		held = held || p.delivery.record.Held(t, p.now())
@@ -101,15 +102,15 @@ func (p *pass) held(targets ...report.Target) (held bool) {
 }
 
 // took notes that targets took what they were sent.
-func (p *pass) took(targets ...report.Target) {
+func (p *pass) took(targets ...outbox.Target) {
 	for _, t := range targets {
-		p.delivery.changed = p.delivery.record.Keep(func(known report.Target) bool { return known != t }) || p.delivery.changed
+		p.delivery.changed = p.delivery.record.Keep(func(known outbox.Target) bool { return known != t }) || p.delivery.changed
 	}
 }
 
 // refuses notes that a target does not take what it is sent, for a reason that
 // does not pass by itself. The first time is an error in the log.
-func (p *pass) refuses(ctx context.Context, t report.Target, what string, err error, about ...any) {
+func (p *pass) refuses(ctx context.Context, t outbox.Target, what string, err error, about ...any) {
 	p.delivery.wanted[t] = true
 	first := p.delivery.record.Refused(t, codeOf(err), p.now())
 	p.delivery.changed = true
@@ -129,7 +130,7 @@ func (p *pass) settle(ctx context.Context, whole bool) {
 		return
 	}
 	if whole {
-		d.changed = d.record.Keep(func(t report.Target) bool { return d.wanted[t] }) || d.changed
+		d.changed = d.record.Keep(func(t outbox.Target) bool { return d.wanted[t] }) || d.changed
 		d.changed = d.record.Follow(d.open, p.now()) || d.changed
 	}
 	if len(d.record.Refusals) > 0 {
@@ -147,13 +148,13 @@ func (p *pass) settle(ctx context.Context, whole bool) {
 
 // refuser is who refuses, as far as an error of Slack tells: all of Slack, a
 // channel, or Slack this content alone.
-func refuser(err error, channel string, content report.Target) report.Target {
+func refuser(err error, channel string, content outbox.Target) outbox.Target {
 	var e *slack.Error
 	switch {
 	case !errors.As(err, &e), e.Kind == slack.Auth:
-		return report.ToSlack // also a token that cannot be read
+		return outbox.ToSlack // also a token that cannot be read
 	case e.Kind == slack.Channel:
-		return report.ToChannel(channel)
+		return outbox.ToChannel(channel)
 	}
 	return content
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/incident"
+	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 	"rollcall/shared/state"
@@ -18,25 +20,25 @@ import (
 // remembered is what is known of clusters, without a table.
 type remembered struct {
 	Clusters
-	list []report.ClusterRecord
+	list []outbox.ClusterRecord
 	err  error
 }
 
-func (r remembered) ClusterRecords(context.Context) ([]report.ClusterRecord, error) {
+func (r remembered) ClusterRecords(context.Context) ([]outbox.ClusterRecord, error) {
 	return r.list, r.err
 }
 
 // The tick wakes the clusters that are due through the queue, and counts what is
 // refused with each tick.
 func TestTick(t *testing.T) {
-	refused := func(cluster string, ago time.Duration) report.ClusterRecord {
-		r := report.ClusterRecord{Cluster: cluster}
-		r.Refused(report.ToSlack, "token_revoked", start.Add(-ago))
+	refused := func(cluster string, ago time.Duration) outbox.ClusterRecord {
+		r := outbox.ClusterRecord{Cluster: cluster}
+		r.Refused(outbox.ToSlack, "token_revoked", start.Add(-ago))
 		return r
 	}
-	quiet := report.ClusterRecord{Cluster: "quiet", Open: true, Wake: start.Add(-time.Minute)}
-	lively := report.ClusterRecord{Cluster: "lively", Open: true, Wake: start.Add(time.Minute)}
-	list := []report.ClusterRecord{refused("due", time.Hour), refused("held", time.Minute), quiet, lively}
+	quiet := outbox.ClusterRecord{Cluster: "quiet", Open: true, Wake: start.Add(-time.Minute)}
+	lively := outbox.ClusterRecord{Cluster: "lively", Open: true, Wake: start.Add(time.Minute)}
+	list := []outbox.ClusterRecord{refused("due", time.Hour), refused("held", time.Minute), quiet, lively}
 	down := errors.New("no table")
 	for name, test := range map[string]struct {
 		err    error
@@ -142,7 +144,7 @@ func TestRefusalOfWhatIsNoLongerDue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Refused(report.ToChannel("C0GONE"), "is_archived", start)
+	r.Refused(outbox.ToChannel("C0GONE"), "is_archived", start)
 	if err := b.store.SaveClusterRecord(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
@@ -155,11 +157,11 @@ func TestRefusalOfWhatIsNoLongerDue(t *testing.T) {
 // unread is a table in which what is remembered of a cluster is of a newer version.
 type unread struct{ Clusters }
 
-func (unread) ClusterRecord(_ context.Context, cluster string) (report.ClusterRecord, error) {
-	return report.ClusterRecord{Cluster: cluster}, &state.NewerFormat{Record: cluster}
+func (unread) ClusterRecord(_ context.Context, cluster string) (outbox.ClusterRecord, error) {
+	return outbox.ClusterRecord{Cluster: cluster}, &state.NewerFormat{Record: cluster}
 }
 
-func (unread) SaveClusterRecord(context.Context, report.ClusterRecord) error {
+func (unread) SaveClusterRecord(context.Context, outbox.ClusterRecord) error {
 	return errors.New("it was written over")
 }
 
@@ -222,12 +224,12 @@ func TestClusterIsForgotten(t *testing.T) {
 	}
 	b.must(day, wake("eks-workshop", b.now))
 	tick(day + 5)
-	if len(woken) > 0 || b.incident().State != report.Open {
+	if len(woken) > 0 || b.incident().State != incident.Open {
 		t.Errorf("woken %q again, the incident is %s", woken, b.incident().State)
 	}
 	b.must(14*day, wake("eks-workshop", start.Add(14*day*time.Minute)))
-	if inc := b.incident(); inc.State != report.Closed || inc.Ending != report.Unseen || !strings.Contains(b.channel.posts()[0].text, "nothing was heard of it") {
-		t.Errorf("%s, %s, %q", inc.State, inc.Ending, b.channel.posts()[0].text)
+	if inc := b.incident(); inc.State != incident.Closed || inc.Resolution != incident.Unseen || !strings.Contains(b.channel.posts()[0].text, "nothing was heard of it") {
+		t.Errorf("%s, %s, %q", inc.State, inc.Resolution, b.channel.posts()[0].text)
 	}
 	tick(16 * day)
 	if len(woken) > 0 {

@@ -6,7 +6,8 @@ import (
 	"net/http"
 	"sync"
 
-	"rollcall/shared/report"
+	"rollcall/shared/incident/response"
+
 	"rollcall/shared/slack"
 )
 
@@ -23,7 +24,7 @@ type session struct {
 	mu     sync.Mutex
 	client *slack.Client
 	// workspace is the client's, once it is known: a token is of one for ever.
-	workspace report.Workspace
+	workspace response.Workspace
 }
 
 var (
@@ -51,7 +52,7 @@ func (s *session) after(err error) error {
 	var e *slack.Error
 	if errors.As(err, &e) && e.Kind == slack.Auth {
 		s.mu.Lock()
-		s.client, s.workspace = nil, report.Workspace{}
+		s.client, s.workspace = nil, response.Workspace{}
 		s.mu.Unlock()
 	}
 	return err
@@ -146,20 +147,20 @@ func (s *session) Find(ctx context.Context, search slack.Search) (slack.Found, e
 }
 
 // Workspace is where the token's app is installed.
-func (s *session) Workspace(ctx context.Context) (report.Workspace, error) {
+func (s *session) Workspace(ctx context.Context) (response.Workspace, error) {
 	c, err := s.open(ctx)
 	if err != nil {
-		return report.Workspace{}, err
+		return response.Workspace{}, err
 	}
 	s.mu.Lock()
 	known := s.workspace
 	s.mu.Unlock()
-	if known != (report.Workspace{}) {
+	if known != (response.Workspace{}) {
 		return known, nil
 	}
 	own, err := c.Workspace(ctx)
 	if err != nil {
-		return report.Workspace{}, s.after(err)
+		return response.Workspace{}, s.after(err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/report"
+	"rollcall/shared/incident/response"
+
 	"rollcall/shared/slack"
 )
 
@@ -119,8 +120,8 @@ const ours = "T0STAGE001"
 
 // Workspace is known from before, as the session knows it, unless a test says that
 // it is not.
-func (c *channel) Workspace(context.Context) (report.Workspace, error) {
-	return report.Workspace{ID: ours, Enterprise: c.enterprise}, c.unplaced
+func (c *channel) Workspace(context.Context) (response.Workspace, error) {
+	return response.Workspace{ID: ours, Enterprise: c.enterprise}, c.unplaced
 }
 
 func (c *channel) GroupMembers(_ context.Context, group string) (users []string, err error) {

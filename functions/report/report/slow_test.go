@@ -11,6 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/audience"
+	"rollcall/shared/incident"
+	"rollcall/shared/incident/response"
+	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 )
@@ -47,7 +50,7 @@ func (s slow) GroupMembers(ctx context.Context, group string) ([]string, error) 
 }
 
 func slowPass(s slow, turn time.Duration) pass {
-	p := pass{handler: handler{slack: s, people: s, now: time.Now, log: slog.New(slog.DiscardHandler), count: func(string, int) {}}, delivery: &delivery{wanted: map[report.Target]bool{}}}
+	p := pass{handler: handler{slack: s, people: s, now: time.Now, log: slog.New(slog.DiscardHandler), count: func(string, int) {}}, delivery: &delivery{wanted: map[outbox.Target]bool{}}}
 	p.turn, p.until = "prod", time.Now().Add(turn)
 	return p
 }
@@ -68,9 +71,9 @@ func TestAnswersKeepToTheTurn(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			said := &channel{}
 			p := slowPass(slow{said, test.takes}, 20*time.Second)
-			var acts []report.ActRecord
+			var acts []incident.ActRecord
 			for i := range 20 {
-				acts = append(acts, report.ActRecord{ID: fmt.Sprint(i), User: report.User{ID: oncall}, Channel: "C0123456789", Answer: report.Answer{Reason: report.AnswerApproved}, Decided: time.Now()})
+				acts = append(acts, incident.ActRecord{ID: fmt.Sprint(i), User: report.User{ID: oncall}, Channel: "C0123456789", Answer: incident.Answer{Reason: incident.AnswerApproved}, Decided: time.Now()})
 			}
 			began := time.Now()
 			left := p.answer(t.Context(), acts)
@@ -127,14 +130,14 @@ func TestGroupsKeepToTheTurn(t *testing.T) {
 		began := time.Now()
 		for range 3 {
 			who := p.who(t.Context(), report.Press{Action: report.ApprovePlan, Home: ours, User: report.User{ID: oncall}})
-			if who.May != report.Unknown || who.Says != "S0LEADS001: Slack did not answer; S0LEADS002: Slack did not answer" {
+			if who.May != response.Unknown || who.Says != "S0LEADS001: Slack did not answer; S0LEADS002: Slack did not answer" {
 				t.Errorf("may %q: %s", who.May, who.Says)
 			}
 		}
 		if took := time.Since(began); took > patience || len(said.calls) != 1 {
 			t.Errorf("took %s and %d calls", took, len(said.calls))
 		}
-		if who := p.who(t.Context(), report.Press{Action: report.ApprovePlan, Home: ours, User: report.User{ID: dana}}); who.May != report.MayYes {
+		if who := p.who(t.Context(), report.Press{Action: report.ApprovePlan, Home: ours, User: report.User{ID: dana}}); who.May != response.MayYes {
 			t.Errorf("who is named may %q", who.May)
 		}
 	})

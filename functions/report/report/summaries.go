@@ -6,14 +6,15 @@ import (
 	"errors"
 	"slices"
 
+	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/state"
 )
 
 // Summaries is what report remembers summaries by.
 type Summaries interface {
-	Postings(ctx context.Context, cluster string) ([]report.Posting, error)
-	SavePosting(ctx context.Context, p report.Posting) (report.Posting, error)
+	Postings(ctx context.Context, cluster string) ([]outbox.Posting, error)
+	SavePosting(ctx context.Context, p outbox.Posting) (outbox.Posting, error)
 }
 
 // summarise records a cluster's new summaries, then says what is due, also
@@ -43,11 +44,11 @@ func (p *pass) summariseOnce(ctx context.Context, c clusterBatch) error {
 			}
 			continue
 		}
-		if slices.ContainsFunc(list, func(known report.Posting) bool { return known.Summary.ID == s.ID }) {
+		if slices.ContainsFunc(list, func(known outbox.Posting) bool { return known.Summary.ID == s.ID }) {
 			p.count("RepeatedSummaries", 1)
 			continue
 		}
-		saved, err := p.postings.SavePosting(ctx, report.Posting{Summary: s})
+		saved, err := p.postings.SavePosting(ctx, outbox.Posting{Summary: s})
 		if err != nil {
 			return err
 		}
@@ -70,11 +71,11 @@ func (p *pass) summariseOnce(ctx context.Context, c clusterBatch) error {
 }
 
 // targetsOfSummary are whom a summary goes to.
-func (p *pass) targetsOfSummary(post report.Posting) []report.Target {
-	return []report.Target{report.ToSlack, report.ToChannel(p.roomOf(post)), report.OfSummary(post.Summary.ID)}
+func (p *pass) targetsOfSummary(post outbox.Posting) []outbox.Target {
+	return []outbox.Target{outbox.ToSlack, outbox.ToChannel(p.roomOf(post)), outbox.OfSummary(post.Summary.ID)}
 }
 
 // roomOf is the channel that a summary is in, or goes to.
-func (p *pass) roomOf(post report.Posting) string {
+func (p *pass) roomOf(post outbox.Posting) string {
 	return cmp.Or(post.Channel, p.summariesOf(post.Summary.Cluster))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/node/spot"
+	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 )
@@ -41,7 +42,7 @@ func (b *bench) tell(minute int, list ...report.Summary) ([]string, error) {
 	return b.deliverBodies(bodies...)
 }
 
-func (b *bench) posting() report.Posting {
+func (b *bench) posting() outbox.Posting {
 	b.Helper()
 	list, err := b.store.Postings(b.Context(), "eks-workshop")
 	if err != nil || len(list) != 1 {
@@ -271,9 +272,9 @@ type lapse struct {
 	writes, at int
 }
 
-func (l *lapse) SavePosting(ctx context.Context, p report.Posting) (report.Posting, error) {
+func (l *lapse) SavePosting(ctx context.Context, p outbox.Posting) (outbox.Posting, error) {
 	if l.writes++; l.writes == l.at {
-		return report.Posting{}, errStopped
+		return outbox.Posting{}, errStopped
 	}
 	return l.Summaries.SavePosting(ctx, p)
 }
@@ -316,11 +317,11 @@ type overtaken struct {
 	done  bool
 }
 
-func (r *overtaken) SavePosting(ctx context.Context, p report.Posting) (report.Posting, error) {
+func (r *overtaken) SavePosting(ctx context.Context, p outbox.Posting) (outbox.Posting, error) {
 	if !r.done {
 		r.done = true
 		if _, err := r.bench.tell(0, daily(31)); err != nil {
-			return report.Posting{}, err
+			return outbox.Posting{}, err
 		}
 	}
 	return r.Summaries.SavePosting(ctx, p)

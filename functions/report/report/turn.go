@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rollcall/shared/bus"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/state"
 )
@@ -82,8 +83,8 @@ func oldestFirst(list []outgoing) []outgoing {
 // firstOf is when there was first something to say of an incident, and when
 // that began. One that came back while Slack was away has two openings in its
 // thread.
-func firstOf(inc report.Incident) (at, began time.Time) {
-	notes := inc.Said.Notes
+func firstOf(inc incident.Incident) (at, began time.Time) {
+	notes := inc.Delivery.Notes
 	if len(notes) == 0 || !notes[0].At.Before(inc.Opened) {
 		return inc.Opened, inc.Began
 	}
@@ -126,7 +127,7 @@ func (p *pass) begin(ctx context.Context, o *outgoing) bool {
 
 // mark marks what has never been sent.
 func (o *outgoing) mark(now time.Time) {
-	said := &o.inc.Said
+	said := &o.inc.Delivery
 	never := func(id, ts string, sending *time.Time) {
 		if ts == "" && sending.IsZero() {
 			*sending = now
@@ -149,13 +150,13 @@ func (p *pass) anew(ctx context.Context, o *outgoing) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(incidents, func(inc report.Incident) bool { return inc.Key == o.inc.Key })
+	i := slices.IndexFunc(incidents, func(inc incident.Incident) bool { return inc.Key == o.inc.Key })
 	if i < 0 {
 		return errGone
 	}
 	latest := incidents[i]
-	latest.Untold = slices.DeleteFunc(latest.Untold, func(e report.Event) bool {
-		return e.Sequence <= o.inc.Events && !slices.ContainsFunc(o.inc.Untold, func(due report.Event) bool { return due.ID == e.ID })
+	latest.PendingEvents = slices.DeleteFunc(latest.PendingEvents, func(e incident.Event) bool {
+		return e.Sequence <= o.inc.Events && !slices.ContainsFunc(o.inc.PendingEvents, func(due incident.Event) bool { return due.ID == e.ID })
 	})
 	now := p.claim(latest, p.now())
 	o.inc, o.message, o.searched, o.begun, o.tried = now.inc, now.message, now.searched, nil, nil
@@ -167,8 +168,8 @@ var errGone = errors.New("the incident's record is gone")
 // release takes the marks back of what was not tried.
 func (o *outgoing) release() {
 	never := func(id string) bool { return slices.Contains(o.begun, id) && !slices.Contains(o.tried, id) }
-	for i := range o.inc.Said.Notes {
-		if n := &o.inc.Said.Notes[i]; n.TS == "" && never(n.ID) {
+	for i := range o.inc.Delivery.Notes {
+		if n := &o.inc.Delivery.Notes[i]; n.TS == "" && never(n.ID) {
 			n.Sending = time.Time{}
 			o.released = true
 		}

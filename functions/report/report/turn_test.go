@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 )
@@ -38,7 +39,7 @@ func inMinute(t *testing.T, said Slack, again Again, first, second int) (wrong e
 	table := &shelf{items: map[report.Key]kept{}}
 	h := handler{
 		incidents: table, postings: table, slack: said, files: &channel{}, people: &channel{}, bus: quietBus{}, clusters: table, channel: "C0123456789", again: again,
-		policy: report.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}, now: time.Now, log: slog.New(slog.DiscardHandler),
+		policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}, now: time.Now, log: slog.New(slog.DiscardHandler),
 		count: func(string, int) {},
 	}
 	script := newScript(2, first+second)

@@ -6,19 +6,21 @@ import (
 	"errors"
 	"time"
 
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
+	"rollcall/shared/notify/outbox"
+
 	"rollcall/shared/slack"
 )
 
 // targetsOf are whom an incident's words go to: Slack, its channel, and Slack
 // with this content.
-func (p *pass) targetsOf(inc report.Incident) []report.Target {
-	return []report.Target{report.ToSlack, report.ToChannel(p.room(inc)), report.OfIncident(inc.Key)}
+func (p *pass) targetsOf(inc incident.Incident) []outbox.Target {
+	return []outbox.Target{outbox.ToSlack, outbox.ToChannel(p.room(inc)), outbox.OfIncident(inc.Key)}
 }
 
 // room is the channel that an incident's message is in, or goes to.
-func (p *pass) room(inc report.Incident) string {
-	return cmp.Or(inc.Said.Channel, p.channelOf(inc))
+func (p *pass) room(inc incident.Incident) string {
+	return cmp.Or(inc.Delivery.Channel, p.channelOf(inc))
 }
 
 // unsaid deals with what Slack did not take, and tells whether the record is
@@ -37,14 +39,14 @@ func (p *pass) unsaid(ctx context.Context, o *outgoing, sending *time.Time, err 
 		p.log.WarnContext(ctx, "Slack was not told, it will be with the next observation", append(about, "error", err.Error())...)
 		return changed
 	}
-	p.refusedBy(ctx, refuser(err, p.room(o.inc), report.OfIncident(o.inc.Key)), err, about...)
+	p.refusedBy(ctx, refuser(err, p.room(o.inc), outbox.OfIncident(o.inc.Key)), err, about...)
 	return changed
 }
 
 // refusedBy holds back what goes to who refuses. A token that Slack does not take
 // is the same for all clusters.
-func (p *pass) refusedBy(ctx context.Context, t report.Target, err error, about ...any) {
-	if t == report.ToSlack {
+func (p *pass) refusedBy(ctx context.Context, t outbox.Target, err error, about ...any) {
+	if t == outbox.ToSlack {
 		p.silent = true
 	}
 	p.refuses(ctx, t, "Slack was not told, and waiting does not help", err, about...)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"rollcall/shared/incident"
+	"rollcall/shared/incident/response"
 	"rollcall/shared/report"
 )
 
@@ -17,7 +19,7 @@ type Passed interface {
 // decided on before: an incident's record forgets after a while what it has
 // applied, the audit records do not. It gives what was refused and is to be told.
 // What cannot be looked up is an error: the messages come again.
-func (p *pass) vet(ctx context.Context, messages []report.Message, now time.Time) (let []report.Message, refused []report.ActRecord, _ error) {
+func (p *pass) vet(ctx context.Context, messages []report.Message, now time.Time) (let []report.Message, refused []incident.ActRecord, _ error) {
 	var unproven []report.Press
 	for _, m := range messages {
 		if m.Press == nil {
@@ -28,13 +30,13 @@ func (p *pass) vet(ctx context.Context, messages []report.Message, now time.Time
 		if err != nil {
 			return nil, nil, fmt.Errorf("see whether slack-actions passed the press on: %w", err)
 		}
-		answer := m.Press.Vet(m.Digest, record, now)
+		answer := response.VetPress(*m.Press, m.Digest, record, now)
 		switch {
 		case !answer.Proven():
 			unproven = append(unproven, *m.Press)
 			continue
 		case answer.Reason != "":
-			refused = append(refused, report.Refused(*m.Press, answer, now))
+			refused = append(refused, response.Refused(*m.Press, answer, now))
 			continue
 		}
 		decided, err := p.acts.ActRecorded(ctx, *m.Press)
@@ -43,7 +45,7 @@ func (p *pass) vet(ctx context.Context, messages []report.Message, now time.Time
 		}
 		if decided {
 			p.count("RepeatedObservations", 1)
-			p.log.InfoContext(ctx, "decided", "reason", report.AlreadyApplied, "cluster", m.Press.Key.Cluster, "press", m.Press.ID)
+			p.log.InfoContext(ctx, "decided", "reason", incident.AlreadyApplied, "cluster", m.Press.Key.Cluster, "press", m.Press.ID)
 			continue
 		}
 		let = append(let, m)
@@ -62,6 +64,6 @@ func (p *pass) refuseUnproven(ctx context.Context, presses []report.Press) {
 	p.count("PressesRefused", len(presses))
 	p.count("PressesNotPassedOn", len(presses))
 	p.log.ErrorContext(ctx, "a press was refused that slack-actions did not pass on: whoever sent it to the results queue made it up, or slack-actions had told the person that it failed",
-		"reason", report.PressRefused, "answer", report.NotPassedOn, "presses", len(presses), "press", first.ID,
+		"reason", incident.PressRefused, "answer", incident.NotPassedOn, "presses", len(presses), "press", first.ID,
 		"cluster", first.Key.Cluster, "check", first.Key.Check, "resource", first.Key.Resource, "action", first.Action, "user", first.User.ID)
 }

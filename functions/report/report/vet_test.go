@@ -13,6 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"rollcall/shared/incident"
+	"rollcall/shared/incident/response"
 	"rollcall/shared/report"
 )
 
@@ -39,63 +41,63 @@ func (b *bench) deliverNow(bodies ...string) {
 func TestOnlyWhatSlackActionsPassedOnIsBelieved(t *testing.T) {
 	for name, test := range map[string]struct {
 		put  func(*bench, report.Press) string
-		want report.AnswerReason
+		want incident.AnswerReason
 		// told tells that the person is told, and that there is an audit record.
 		told bool
 	}{
-		"made up": {func(b *bench, p report.Press) string { return b.queued(p) }, report.NotPassedOn, false},
+		"made up": {func(b *bench, p report.Press) string { return b.queued(p) }, incident.NotPassedOn, false},
 		"in another's name": {func(b *bench, p report.Press) string {
 			b.passOn(p)
 			p.User.ID = oncall
 			return b.queued(p)
-		}, report.NotPassedOn, false},
+		}, incident.NotPassedOn, false},
 		"of another plan": {func(b *bench, p report.Press) string {
 			b.passOn(p)
 			p.Plan = strings.Repeat("0", 32)
 			return b.queued(p)
-		}, report.NotPassedOn, false},
+		}, incident.NotPassedOn, false},
 		"an approval of what was an acknowledgement": {func(b *bench, p report.Press) string {
 			ack := p
 			ack.Action, ack.Plan = report.Acknowledge, ""
 			b.passOn(ack)
 			return b.queued(p)
-		}, report.NotPassedOn, false},
+		}, incident.NotPassedOn, false},
 		"under the id of a request that was refused": {func(b *bench, p report.Press) string {
 			if _, err := b.store.ClaimPress(b.Context(), p.ID, "slack-actions"); err != nil {
 				b.Fatal(err)
 			}
 			return b.queued(p)
-		}, report.NotPassedOn, false},
+		}, incident.NotPassedOn, false},
 		"given back": {func(b *bench, p report.Press) string {
 			b.passOn(p)
 			if err := b.store.ReleasePress(b.Context(), p.ID, "slack-actions"); err != nil {
 				b.Fatal(err)
 			}
 			return b.queued(p)
-		}, report.NotPassedOn, false},
+		}, incident.NotPassedOn, false},
 		"of the release before": {func(b *bench, p report.Press) string {
 			b.olderClaim(p.ID)
 			return b.queued(p)
-		}, report.OlderRelease, true},
-		"without a channel": {func(b *bench, p report.Press) string { p.Channel = ""; b.passOn(p); return b.queued(p) }, report.Incomplete, true},
-		"without a message": {func(b *bench, p report.Press) string { p.TS = ""; b.passOn(p); return b.queued(p) }, report.Incomplete, true},
+		}, incident.OlderRelease, true},
+		"without a channel": {func(b *bench, p report.Press) string { p.Channel = ""; b.passOn(p); return b.queued(p) }, incident.Incomplete, true},
+		"without a message": {func(b *bench, p report.Press) string { p.TS = ""; b.passOn(p); return b.queued(p) }, incident.Incomplete, true},
 		"three hours on its way": {func(b *bench, p report.Press) string {
-			p.At = b.now.Add(-report.PressLasts - time.Second)
+			p.At = b.now.Add(-response.PressLasts - time.Second)
 			b.passOn(p)
 			return b.queued(p)
-		}, report.TooLate, true},
+		}, incident.TooLate, true},
 		"of the future": {func(b *bench, p report.Press) string {
 			p.At = b.now.Add(time.Minute + time.Second)
 			b.passOn(p)
 			return b.queued(p)
-		}, report.FromFuture, true},
+		}, incident.FromFuture, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := offering(t)
 			body := test.put(b, b.press(dana, report.ApprovePlan))
 			b.channel.calls = nil
 			b.deliverNow(body)
-			if o := b.incident().Offers[0]; o.State != report.Offered || strings.Contains(b.bus.kinds(), "Approved") {
+			if o := b.incident().Offers[0]; o.State != incident.Offered || strings.Contains(b.bus.kinds(), "Approved") {
 				t.Errorf("the offer is %s, the bus was told %q", o.State, b.bus.kinds())
 			}
 			acts := b.acts()
@@ -103,7 +105,7 @@ func TestOnlyWhatSlackActionsPassedOnIsBelieved(t *testing.T) {
 				t.Errorf("audited are %+v, want %s: %v", acts, test.want, test.told)
 			}
 			answered := 0
-			if test.told && test.want != report.Incomplete { // which names nobody to tell it to, or nowhere
+			if test.told && test.want != incident.Incomplete { // which names nobody to tell it to, or nowhere
 				answered = 1
 			}
 			if name == "without a message" {
@@ -116,7 +118,7 @@ func TestOnlyWhatSlackActionsPassedOnIsBelieved(t *testing.T) {
 				t.Errorf("counted %v, logged %s", b.counts, got)
 			}
 			b.mustSend(3, b.press(dana, report.ApprovePlan))
-			if b.incident().Offers[0].State != report.Approved {
+			if b.incident().Offers[0].State != incident.Approved {
 				t.Error("the next press of the same person does not count")
 			}
 		})
@@ -180,7 +182,7 @@ func TestAPressThatCannotBeVettedComesAgain(t *testing.T) {
 	}
 	b.passed = b.store
 	b.mustSend(3, p)
-	if b.incident().Offers[0].State != report.Approved {
+	if b.incident().Offers[0].State != incident.Approved {
 		t.Error("the press is lost")
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/gather"
+	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
@@ -25,7 +26,7 @@ type memory struct {
 	past     []snapshot.Past
 	samples  []snapshot.Sample
 	recorded []snapshot.Sample
-	postings []report.Posting
+	postings []outbox.Posting
 	since    time.Time
 	err      error
 }
@@ -46,7 +47,7 @@ func (m *memory) RecordSamples(_ context.Context, list []snapshot.Sample) error 
 	return nil
 }
 
-func (m *memory) Postings(context.Context, string) ([]report.Posting, error) { return m.postings, nil }
+func (m *memory) Postings(context.Context, string) ([]outbox.Posting, error) { return m.postings, nil }
 
 // account is AWS with a cluster "prod" that has one group.
 type account struct {
@@ -216,7 +217,7 @@ func TestOneADay(t *testing.T) {
 			t.Errorf("the summary with the number %d says something else", i)
 		}
 	}
-	b.postings = []report.Posting{{Summary: b.summaries[0]}}
+	b.postings = []outbox.Posting{{Summary: b.summaries[0]}}
 	b.queue.summaries = nil
 	b.run(t)
 	if len(b.summaries) != 0 {

@@ -13,6 +13,7 @@ import (
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/node/spot"
+	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
@@ -43,7 +44,7 @@ func (h handler) hourly(ctx context.Context, cluster string, t event.Trigger) er
 	if _, err = h.some(ctx, cluster, err); err != nil {
 		return errors.Join(judged, fmt.Errorf("look whether the day's summary was said: %w", err))
 	}
-	if slices.ContainsFunc(known, func(p report.Posting) bool { return p.Summary.ID == id }) {
+	if slices.ContainsFunc(known, func(p outbox.Posting) bool { return p.Summary.ID == id }) {
 		return judged
 	}
 	_, err = h.summarise(ctx, l, id, until.Add(-day), until)

@@ -15,6 +15,7 @@ import (
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
 	"rollcall/shared/snapshot"
@@ -23,7 +24,7 @@ import (
 
 // History is what subnets had, and what was said.
 type History interface {
-	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
+	Incidents(ctx context.Context, cluster string) ([]incident.Incident, error)
 	Samples(ctx context.Context, subnet string, since time.Time) ([]snapshot.Sample, error)
 	RecordSamples(ctx context.Context, samples []snapshot.Sample) error
 	// CatchUp makes one record of each hour that is over.

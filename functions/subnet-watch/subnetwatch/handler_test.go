@@ -19,6 +19,7 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/gather"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
 	"rollcall/shared/snapshot"
@@ -29,7 +30,7 @@ import (
 type memory struct {
 	samples   []snapshot.Sample
 	recorded  []snapshot.Sample
-	incidents []report.Incident
+	incidents []incident.Incident
 	returned  []snapshot.Returned
 	rolled    []string
 	since     time.Time
@@ -55,7 +56,7 @@ func (m *memory) Returned(context.Context, string, time.Time) ([]snapshot.Return
 	return m.returned, m.err
 }
 
-func (m *memory) Incidents(context.Context, string) ([]report.Incident, error) {
+func (m *memory) Incidents(context.Context, string) ([]incident.Incident, error) {
 	return m.incidents, m.err
 }
 
@@ -273,23 +274,23 @@ func TestTrouble(t *testing.T) {
 
 // Why a subnet is empty is said once: who sees the launches has said it.
 func TestWhatIsExplainedIsNotSaidAgain(t *testing.T) {
-	incident := func(check checks.ID, resource string, state report.State) report.Incident {
-		return report.Incident{Key: report.Key{Check: check, Resource: resource}, Covers: []string{resource}, State: state}
+	inc := func(check checks.ID, resource string, state incident.State) incident.Incident {
+		return incident.Incident{Key: report.Key{Check: check, Resource: resource}, Covers: []string{resource}, State: state}
 	}
 	for name, test := range map[string]struct {
-		incident report.Incident
+		incident incident.Incident
 		told     bool
 	}{
-		"a burst":              {incident("spot/burst-exceeds-subnet", "subnet-b", report.Open), false},
-		"a refused launch":     {incident("launch/subnet-full", "subnet-b", report.Open), false},
-		"a burst elsewhere":    {incident("spot/burst-exceeds-subnet", "subnet-a", report.Open), true},
-		"a burst that is over": {incident("spot/burst-exceeds-subnet", "subnet-b", report.Closed), true},
-		"the incident itself":  {incident("ip/subnet-exhausted", "subnet-b", report.Open), true},
-		"a leak, judged anew":  {incident("ip/leaked-interfaces", "subnet-b", report.Open), true},
-		"something else of it": {incident("route/no-egress", "subnet-b", report.Open), true},
+		"a burst":              {inc("spot/burst-exceeds-subnet", "subnet-b", incident.Open), false},
+		"a refused launch":     {inc("launch/subnet-full", "subnet-b", incident.Open), false},
+		"a burst elsewhere":    {inc("spot/burst-exceeds-subnet", "subnet-a", incident.Open), true},
+		"a burst that is over": {inc("spot/burst-exceeds-subnet", "subnet-b", incident.Closed), true},
+		"the incident itself":  {inc("ip/subnet-exhausted", "subnet-b", incident.Open), true},
+		"a leak, judged anew":  {inc("ip/leaked-interfaces", "subnet-b", incident.Open), true},
+		"something else of it": {inc("route/no-egress", "subnet-b", incident.Open), true},
 	} {
 		b := newBench()
-		b.incidents = []report.Incident{test.incident}
+		b.incidents = []incident.Incident{test.incident}
 		if err := b.run(); err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,8 @@ import (
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/gather"
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -68,14 +69,14 @@ func (h handler) keep(ctx context.Context, s *snapshot.Snapshot, subnets []strin
 
 // untold leaves out what an open incident explains already: others see the
 // launches (a burst, a refusal), and have said why the subnet is empty.
-func untold(list []checks.Check, causes []diagnose.Cause, incidents []report.Incident) []diagnose.Cause {
+func untold(list []checks.Check, causes []diagnose.Cause, incidents []incident.Incident) []diagnose.Cause {
 	return slices.DeleteFunc(causes, func(c diagnose.Cause) bool {
 		k := slices.IndexFunc(list, func(x checks.Check) bool { return x.ID == c.Check })
-		return k >= 0 && slices.ContainsFunc(incidents, func(i report.Incident) bool {
+		return k >= 0 && slices.ContainsFunc(incidents, func(i incident.Incident) bool {
 			explains := slices.Contains(list[k].After, i.Key.Check) || slices.Contains(list[k].Adds, i.Key.Check)
 			// What this look itself judges has been ranked with it.
 			own := slices.ContainsFunc(list, func(x checks.Check) bool { return x.ID == i.Key.Check })
-			return i.State != report.Closed && explains && !own && (i.Key.Resource == c.Resource || slices.Contains(i.Covers, c.Resource))
+			return i.State != incident.Closed && explains && !own && (i.Key.Resource == c.Resource || slices.Contains(i.Covers, c.Resource))
 		})
 	})
 }

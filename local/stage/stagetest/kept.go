@@ -11,6 +11,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"rollcall/shared/incident"
+	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/report"
 )
 
@@ -53,10 +55,10 @@ func (b *Bench) Kept() map[string]any {
 // of a look that was taken again later, it makes no more than of one.
 func (b *Bench) Concluded(list []report.Observation) []any {
 	b.t.Helper()
-	var incidents []report.Incident
+	var incidents []incident.Incident
 	for _, o := range list {
-		for _, d := range report.Decide(incidents, o, o.At, report.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}) {
-			i := slices.IndexFunc(incidents, func(inc report.Incident) bool { return inc.Key == d.Incident.Key })
+		for _, d := range reconcile.Decide(incidents, o, o.At, incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}) {
+			i := slices.IndexFunc(incidents, func(inc incident.Incident) bool { return inc.Key == d.Incident.Key })
 			switch {
 			case !d.Changed:
 			case i < 0:
@@ -66,13 +68,13 @@ func (b *Bench) Concluded(list []report.Observation) []any {
 			}
 		}
 	}
-	slices.SortFunc(incidents, func(a, b report.Incident) int {
+	slices.SortFunc(incidents, func(a, b incident.Incident) int {
 		return cmp.Or(cmp.Compare(a.Key.Check, b.Key.Check), cmp.Compare(a.Key.Resource, b.Key.Resource))
 	})
 	var all []any
 	for _, inc := range incidents {
 		notes := []string{}
-		for _, n := range inc.Said.Notes {
+		for _, n := range inc.Delivery.Notes {
 			notes = append(notes, n.ID)
 		}
 		all = append(all, Timeless(b.t, map[string]any{

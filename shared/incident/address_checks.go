@@ -1,0 +1,35 @@
+package incident
+
+import (
+	"rollcall/shared/checks"
+	"strings"
+)
+
+// The checks of a subnet's addresses that have to do with one another: what
+// leaks is foreseen to run out, is empty, refuses launches, and keeps nodes from
+// being Ready. Which function sees which of it first is chance.
+const (
+	LeakedInterfaces checks.ID = "ip/leaked-interfaces"
+	NoFreeBlock      checks.ID = "ip/fragmented"
+	Runway           checks.ID = "ip/runway"
+	ScaleOut         checks.ID = "ip/scale-out-will-not-fit"
+	SubnetExhausted  checks.ID = "ip/subnet-exhausted"
+	BurstTooLarge    checks.ID = "spot/burst-exceeds-subnet"
+	LaunchRefused    checks.ID = "launch/subnet-full"
+	CniNotReady      checks.ID = "node/cni-not-ready"
+	NodeNotReady     checks.ID = "node/not-ready"
+)
+
+// IsShortage tells a check of a subnet that has too few addresses now.
+func IsShortage(check checks.ID) bool {
+	return check == SubnetExhausted || check == BurstTooLarge || check == LaunchRefused
+}
+
+// IsStarvationSymptom tells a check of nodes as they are where their pods get no addresses.
+func IsStarvationSymptom(check checks.ID) bool { return check == CniNotReady || check == NodeNotReady }
+
+// OfAddresses tells that a check is about the addresses of its resource, a
+// subnet.
+func OfAddresses(check checks.ID) bool {
+	return strings.HasPrefix(string(check), "ip/") || IsShortage(check)
+}

@@ -1,0 +1,130 @@
+package correlate
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/diagnose"
+	"rollcall/shared/incident"
+	"rollcall/shared/report"
+)
+
+// ExplainsUnready tells that a cause, found in a subnet's addresses, is why
+// another one finds a node that stands in a subnet not Ready: its pods get no
+// addresses. Only a cause that is certain explains others.
+//
+// The look that sees the node does not count the interfaces of the whole VPC,
+// as the look at the subnets does, and that one sees no nodes.
+func ExplainsUnready(cause, unready diagnose.Cause, nodeSubnet string) bool {
+	if !incident.IsStarvationSymptom(unready.Check) || nodeSubnet == "" || cause.Confidence != checks.Certain {
+		return false
+	}
+	if unready.Behind != nil && !slices.Contains(unready.Behind, cause.Check) {
+		return false
+	}
+	switch cause.Check {
+	case incident.LeakedInterfaces:
+		return cause.Resource == nodeSubnet
+	case incident.NoFreeBlock:
+		// With custom networking it is the subnet of the pods that has no block;
+		// those of the nodes stand among its resources.
+		return cause.Resource == nodeSubnet || slices.Contains(cause.Resources, nodeSubnet)
+	}
+	return false
+}
+
+// explainsUnready tells the same of an incident.
+func explainsUnready(f *incident.Update, unready diagnose.Cause, l report.Launch) bool {
+	cause := f.Cause
+	cause.Check, cause.Resource = f.Key.Check, f.Key.Resource
+	return ExplainsUnready(cause, unready, l.Subnet)
+}
+
+// RecordRelations takes in what a look says of how its cause belongs together with
+// other failures of the same subnet. The newest look counts.
+func (d *Look) RecordRelations(f *incident.Update, cause diagnose.Cause) {
+	if !incident.OfAddresses(cause.Check) {
+		return
+	}
+	set := func(check checks.ID, apart bool) {
+		if !incident.OfAddresses(check) && !incident.IsStarvationSymptom(check) || check == cause.Check {
+			return
+		}
+		e, known := f.EffectOf(check)
+		if known && !e.Told.Before(d.Observation.At) {
+			return
+		}
+		f.Touched = true
+		e.Told, e.Apart = d.Observation.At, apart
+	}
+	for _, h := range cause.Hidden {
+		set(h.Check, false)
+	}
+	for _, id := range slices.Concat(cause.Contributing, cause.Symptoms) {
+		set(id, false)
+	}
+	for _, other := range d.Observation.Diagnosis.Causes {
+		if other.Resource == cause.Resource && incident.OfAddresses(other.Check) {
+			set(other.Check, true)
+		}
+	}
+}
+
+// claimsSince tells since when an incident explains what another check finds in the
+// same subnet.
+func claimsSince(f *incident.Update, check checks.ID) (at time.Time, does bool) {
+	own := f.Key.Check
+	e, known := f.KnownEffect(check)
+	switch {
+	case own == check || own == incident.Runway:
+		return time.Time{}, false
+	case check == incident.Runway && (own == incident.LeakedInterfaces || incident.IsShortage(own)):
+		return f.Seen, true // what was foreseen is here, or its reason
+	case check == incident.ScaleOut && own == incident.LeakedInterfaces:
+		return f.Seen, true // the leak comes first; what lacks without it too is told when it is gone
+	case known && e.Apart && !e.Told.Before(f.Seen):
+		return time.Time{}, false
+	case exhaustsSubnet(f) && incident.IsShortage(check):
+		return incident.Later(e.Told, f.Seen), true
+	case known && !e.Apart && !e.Told.IsZero():
+		return e.Told, true
+	}
+	return time.Time{}, false
+}
+
+// exhaustsSubnet tells of a leak that is why its subnet has too few addresses: the
+// check is certain only of those.
+func exhaustsSubnet(f *incident.Update) bool {
+	return f.Key.Check == incident.LeakedInterfaces && f.Cause.Confidence == checks.Certain
+}
+
+// claimsIncident tells that what another incident of the same subnet says belongs to
+// this one. Of two that explain each other the newer look counts.
+func claimsIncident(f *incident.Update, other *incident.Update) bool {
+	if f == other || f.Key.Resource != other.Key.Resource || !incident.OfAddresses(f.Key.Check) || !incident.OfAddresses(other.Key.Check) {
+		return false
+	}
+	at, does := claimsSince(f, other.Key.Check)
+	back, mutual := claimsSince(other, f.Key.Check)
+	return does && (!mutual || at.After(back) || at.Equal(back) && f.Key.Check == incident.LeakedInterfaces)
+}
+
+// passesNow tells that this look finds well what an incident is about.
+func (d *Look) passesNow(f *incident.Update) bool {
+	v, _ := f.VerdictOn(f.Key.Resource)
+	if d.Observation.At.Before(v.At) {
+		return false
+	}
+	return slices.ContainsFunc(d.Observation.Diagnosis.Passed, func(p diagnose.Passed) bool {
+		return p.Check == f.Key.Check && slices.Contains(p.Covers, f.Key.Resource)
+	}) || slices.ContainsFunc(d.Observation.Diagnosis.Causes, func(c diagnose.Cause) bool { return OnlyAdvises(f, c) })
+}
+
+// OnlyAdvises tells that a check still finds what an incident of addresses is
+// about, and so little of it that nobody is to be called: a few leaked
+// interfaces that no cleanup takes.
+func OnlyAdvises(f *incident.Update, c diagnose.Cause) bool {
+	return c.Confidence == checks.Advice && strings.HasPrefix(string(c.Check), "ip/") && c.Check == f.Key.Check && c.Resource == f.Key.Resource
+}

@@ -1,0 +1,147 @@
+package incident
+
+import (
+	"fmt"
+	"time"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
+)
+
+// EventFormat is the version of Event. Fields may be added without a new one.
+const EventFormat = 1
+
+// Event is the detail of a finding event on the Rollcall bus, for anyone's
+// rule. events/schema/ documents it.
+type Event struct {
+	// ID is the same each time this event is sent, so that who gets it twice can tell.
+	ID     string `json:"id"`
+	Format int    `json:"format"`
+	// Kind is the end of the detail-type.
+	Kind EventKind `json:"kind"`
+	// Reason is what made it be sent.
+	Reason Reason    `json:"reason"`
+	At     time.Time `json:"at"`
+
+	Partition string    `json:"partition"`
+	Account   string    `json:"account"`
+	Region    string    `json:"region"`
+	Cluster   string    `json:"cluster"`
+	Check     checks.ID `json:"check"`
+	Resource  string    `json:"resource"`
+
+	State State `json:"state"`
+	// Severity is what people are called by.
+	Severity Severity `json:"severity,omitempty"`
+	// Number counts how often this incident was opened.
+	Number int `json:"number"`
+	// Sequence orders the events of one incident record.
+	Sequence   int        `json:"sequence"`
+	Began      time.Time  `json:"began"`
+	Opened     time.Time  `json:"opened"`
+	Cleared    time.Time  `json:"cleared,omitzero"`
+	Resolved   time.Time  `json:"resolved,omitzero"`
+	Resolution Resolution `json:"ending,omitempty"`
+	// LastedSeconds is from Began to Resolved.
+	LastedSeconds int `json:"lastedSeconds,omitempty"`
+
+	Confidence checks.Confidence `json:"confidence"`
+	Title      string            `json:"title"`
+	Why        string            `json:"why"`
+	Evidence   []checks.Evidence `json:"evidence,omitempty"`
+	Fix        checks.Fix        `json:"fix,omitzero"`
+	Nodegroups []string          `json:"nodegroups,omitempty"`
+	Covers     []string          `json:"covers,omitempty"`
+	Affected   int               `json:"affected"`
+	Instances  []EventInstance   `json:"instances,omitempty"`
+	Proof      *EventInstance    `json:"proof,omitempty"`
+	// Offer is the approved plan, of an event Approved, or the one that helped, of
+	// an event Resolved.
+	Offer *Offer             `json:"offer,omitempty"`
+	Blind []snapshot.Failure `json:"blind,omitempty"`
+}
+
+// EventInstance is an affected instance in an event.
+type EventInstance struct {
+	Instance  string              `json:"instance"`
+	Nodegroup string              `json:"nodegroup,omitempty"`
+	Subnet    string              `json:"subnet,omitempty"`
+	Started   time.Time           `json:"started,omitzero"`
+	Status    report.LaunchStatus `json:"standing"`
+	Ready     time.Time           `json:"ready,omitzero"`
+}
+
+// AddEvent puts the event for a reason into the outbox. An untold "Changed" is
+// replaced by a newer one: while the bus is down, the outbox stays small.
+func (inc *Incident) AddEvent(reason Reason, at time.Time) {
+	kind := reason.Event()
+	if kind == "" {
+		return
+	}
+	if n := len(inc.PendingEvents); n > 0 && kind == EventChanged && inc.PendingEvents[n-1].Kind == EventChanged {
+		inc.PendingEvents = inc.PendingEvents[:n-1]
+	}
+	inc.Events++
+	inc.PendingEvents = append(inc.PendingEvents, inc.makeEvent(kind, reason, at))
+}
+
+func (inc *Incident) makeEvent(kind EventKind, reason Reason, at time.Time) Event {
+	e := Event{
+		ID:     fmt.Sprintf("%s/%s/%s/%s/%d", inc.Key.Cluster, inc.Key.Check, inc.Key.Resource, inc.Opened.UTC().Format("20060102T150405.000Z"), inc.Events),
+		Format: EventFormat,
+		Kind:   kind,
+		Reason: reason,
+		At:     at,
+
+		Partition: inc.Partition,
+		Account:   inc.Account,
+		Region:    inc.Region,
+		Cluster:   inc.Key.Cluster,
+		Check:     inc.Key.Check,
+		Resource:  inc.Key.Resource,
+
+		State:      inc.State,
+		Severity:   inc.Severity(),
+		Number:     inc.Number,
+		Sequence:   inc.Events,
+		Began:      inc.Began,
+		Opened:     inc.Opened,
+		Cleared:    inc.Cleared,
+		Resolved:   inc.Resolved,
+		Resolution: inc.Resolution,
+
+		Confidence: inc.Cause.Confidence,
+		Title:      inc.Cause.Title,
+		Why:        inc.Cause.Why,
+		Evidence:   First(inc.Cause.Evidence, MaxNamed),
+		Fix:        inc.Cause.Fix,
+		Nodegroups: First(inc.Cause.Nodegroups, MaxNamed),
+		Covers:     First(inc.Covers, MaxNamed),
+		Affected:   inc.Affected,
+		Blind:      inc.Blind,
+	}
+	if inc.State == Closed {
+		e.LastedSeconds = int(inc.Resolved.Sub(inc.Began) / time.Second)
+	}
+	if by, helped := inc.FixedBy(); helped && kind == EventResolved {
+		e.Offer = &by
+	}
+	for _, l := range First(inc.Launches, MaxNamed) {
+		e.Instances = append(e.Instances, inEvent(l))
+	}
+	if inc.Proof != nil {
+		proof := inEvent(*inc.Proof)
+		e.Proof = &proof
+	}
+	return e
+}
+
+func inEvent(l report.Launch) EventInstance {
+	return EventInstance{Instance: l.Instance, Nodegroup: l.Nodegroup, Subnet: l.Subnet, Started: l.Started, Status: l.Status, Ready: l.Ready}
+}
+
+// First is at most n of a list, never sharing memory with it.
+func First[T any](list []T, n int) []T {
+	return append([]T(nil), list[:min(n, len(list))]...)
+}

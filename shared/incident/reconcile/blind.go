@@ -1,0 +1,145 @@
+package reconcile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/diagnose"
+	"rollcall/shared/incident"
+	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
+)
+
+// LooksBeforeSaid is in how many observations a fault that may pass by itself
+// (a throttle, a timeout) must be seen before it is said: with the sweep every
+// five minutes that is within a quarter of an hour. A denied permission does
+// not pass by itself, and is said at once.
+const LooksBeforeSaid = 3
+
+func fleeting(failures []snapshot.Failure) bool {
+	return !slices.ContainsFunc(failures, func(f snapshot.Failure) bool { return f.Reason == snapshot.Denied })
+}
+
+// sight is what hangs on one permission.
+func sight(f snapshot.Failure) string { return cmp.Or(f.Call, string(f.Source)) }
+
+// failures are all that an observation could not read.
+func failures(obs report.Observation) []snapshot.Failure {
+	all := slices.Clone(obs.Blind)
+	for _, u := range obs.Diagnosis.Unknown {
+		all = append(all, u.Blocked...)
+	}
+	all = slices.DeleteFunc(all, func(f snapshot.Failure) bool { return f.Reason == snapshot.NotRead })
+	slices.SortStableFunc(all, func(a, b snapshot.Failure) int {
+		return cmp.Or(strings.Compare(sight(a), sight(b)), strings.Compare(string(a.Source), string(b.Source)), strings.Compare(string(a.Reason), string(b.Reason)))
+	})
+	return slices.CompactFunc(all, func(a, b snapshot.Failure) bool { return sight(a) == sight(b) && a.Source == b.Source })
+}
+
+// failuresOf are the failures of one permission.
+func failuresOf(cause diagnose.Cause, obs report.Observation) []snapshot.Failure {
+	return slices.DeleteFunc(failures(obs), func(f snapshot.Failure) bool { return sight(f) != cause.Resource })
+}
+
+// blindCauses are what could not be looked at, one cause per permission.
+func blindCauses(obs report.Observation) []diagnose.Cause {
+	var causes []diagnose.Cause
+	for _, f := range failures(obs) {
+		if n := len(causes); n > 0 && causes[n-1].Resource == sight(f) {
+			continue
+		}
+		causes = append(causes, blindCause(f, blindedChecks(f, obs)))
+	}
+	return causes
+}
+
+// blindedChecks are the checks that a failure kept from looking.
+func blindedChecks(f snapshot.Failure, obs report.Observation) []string {
+	var ids []string
+	for _, u := range obs.Diagnosis.Unknown {
+		if slices.ContainsFunc(u.Blocked, func(b snapshot.Failure) bool { return sight(b) == sight(f) }) {
+			ids = incident.Union(ids, []string{string(u.Check)})
+		}
+	}
+	return ids
+}
+
+// deletes is the one call among those that fail that reads nothing.
+const deletes = "ec2:DeleteNetworkInterface"
+
+func blindCause(f snapshot.Failure, blinded []string) diagnose.Cause {
+	c := diagnose.Cause{
+		Check:      incident.CannotLook,
+		Confidence: checks.Possible,
+		Resource:   sight(f),
+		Covers:     []string{sight(f)},
+	}
+	c.Title = fmt.Sprintf("cannot look at the %s: %s %s", f.Source, sight(f), happened(f.Reason))
+	c.Why = "Whether instances can join cannot be told as long as this is not read. What depends on it is not judged, and nothing is called well."
+	if f.Call == deletes {
+		c.Title = fmt.Sprintf("cannot delete leaked interfaces: %s %s", sight(f), happened(f.Reason))
+		c.Why = "Network interfaces of dead nodes keep their addresses as long as EC2 does not delete them. What Rollcall says of nodes does not hang on it."
+	}
+	if len(blinded) > 0 {
+		c.Evidence = append(c.Evidence, checks.Evidence{What: "Checks that could not judge", Value: strings.Join(blinded, ", ")})
+	}
+	if f.Code != "" {
+		c.Evidence = append(c.Evidence, checks.Evidence{What: "Error code", Value: f.Code})
+	}
+	if f.Message != "" {
+		c.Evidence = append(c.Evidence, checks.Evidence{What: "Answer", Value: f.Message})
+	}
+	c.Fix.Text = remedyFor(f)
+	return c
+}
+
+func happened(r snapshot.Reason) string {
+	switch r {
+	case snapshot.Denied:
+		return "is denied"
+	case snapshot.Throttled:
+		return "is throttled"
+	case snapshot.TimedOut:
+		return "gives no answer in time"
+	case snapshot.Unreachable:
+		return "cannot be reached"
+	case snapshot.OverBudget:
+		return "takes too much work to read"
+	case snapshot.NotShown:
+		return "does not show all that the cluster names"
+	}
+	return "fails"
+}
+
+func remedyFor(f snapshot.Failure) string {
+	switch f.Reason {
+	case snapshot.Denied:
+		return fmt.Sprintf("Allow %s to Rollcall's functions: deploy the stack again if the permission is missing in their roles, else look for a permissions boundary or a service control policy that denies it.", sight(f))
+	case snapshot.Throttled:
+		return fmt.Sprintf("Find who else in this account calls %s so often, or ask for a higher rate.", sight(f))
+	case snapshot.TimedOut, snapshot.Unreachable:
+		return "Check that the function has a network path to the service, and that the service is up."
+	case snapshot.OverBudget:
+		return "Look at what the answer names: it is larger, or packed more often, than anything that is meant to be read."
+	case snapshot.NotShown:
+		return "Look for the instance in the other accounts that share the VPC, and ask with --include-managed-resources. If it is gone, delete its Node object, or detach the volume."
+	}
+	return "Read the function's log for the full answer."
+}
+
+// couldRead tells whether an observation could read what the incident lacks. That
+// no failure is told is no proof; that the source was read in full is.
+func (d *reconciler) couldRead(f *incident.Update) bool {
+	if len(failuresOf(f.Cause, d.Observation)) > 0 {
+		return false
+	}
+	for _, b := range f.Blind {
+		if !slices.Contains(d.Observation.Read, b.Source) {
+			return false
+		}
+	}
+	return len(f.Blind) > 0
+}

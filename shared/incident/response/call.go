@@ -1,0 +1,72 @@
+package response
+
+import (
+	"slices"
+	"time"
+
+	"rollcall/shared/incident"
+)
+
+// MostCalls is how often people are called for one opening of an incident: when
+// it opens, and three times after. With the default of 30 minutes that is an
+// hour and a half; whoever has not come by then does not come because of a
+// fifth call, and a channel that calls for ever is muted by everybody.
+const MostCalls = 4
+
+// leastCalm is how long it is calm after a call at the least, also when an
+// incident is resolved and comes back meanwhile: the least of the setting
+// remindAfter.
+const leastCalm = 5 * time.Minute
+
+// callPeople calls the people whom a route names, in the thread and shown in the
+// channel, while an incident is critical and nobody has taken it on.
+func callPeople(inc *incident.Incident, now time.Time, policy incident.Policy) incident.Reason {
+	if !needsPeople(inc, now) || inc.Calls >= MostCalls {
+		return incident.NothingNew
+	}
+	calm := max(policy.RemindAfter, leastCalm)
+	switch {
+	case inc.Calls > 0 && policy.RemindAfter <= 0:
+		return incident.NothingNew
+	case !inc.Called.IsZero() && now.Sub(inc.Called) < calm:
+		return incident.NothingNew
+	case slices.ContainsFunc(inc.Delivery.Notes, func(n incident.Note) bool { return isCall(n) && n.TS == "" }):
+		return incident.NothingNew // Slack has not taken the last one yet
+	}
+	_, mentions := incident.Route(*inc, policy)
+	if len(mentions) == 0 {
+		return incident.NothingNew
+	}
+	reason := incident.IsCalled
+	if inc.Calls > 0 {
+		reason = incident.IsReminded
+	}
+	inc.Called, inc.Calls = now, inc.Calls+1
+	if n := inc.AddNote(reason, now); n != nil {
+		n.Mention = mentions
+	}
+	return reason
+}
+
+// needsPeople tells that people are to be called.
+func needsPeople(inc *incident.Incident, now time.Time) bool {
+	return inc.State == incident.Open && inc.Severity() == incident.Critical && inc.Ack == nil && !inc.Muted(now)
+}
+
+// withdrawCalls takes back calls that Slack was not given in time: nobody is called
+// for what is over, or taken on.
+func withdrawCalls(inc *incident.Incident, now time.Time) incident.Reason {
+	if needsPeople(inc, now) {
+		return incident.NothingNew
+	}
+	before := len(inc.Delivery.Notes)
+	inc.Delivery.Notes = slices.DeleteFunc(inc.Delivery.Notes, func(n incident.Note) bool { return isCall(n) && n.TS == "" && n.Sending.IsZero() })
+	if len(inc.Delivery.Notes) == before {
+		return incident.NothingNew
+	}
+	return incident.IsCalmed
+}
+
+func isCall(n incident.Note) bool {
+	return n.Reason == incident.IsCalled || n.Reason == incident.IsReminded
+}

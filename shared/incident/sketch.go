@@ -1,0 +1,56 @@
+package incident
+
+import (
+	"fmt"
+	"time"
+
+	"rollcall/shared/checks"
+)
+
+// Chart is the picture of an incident's subnet: on its way into Slack, and as
+// it is there.
+type Chart struct {
+	// Alt says in words what it shows, At when it was drawn.
+	Alt string    `json:"alt,omitempty"`
+	At  time.Time `json:"at"`
+	// Turn is where the incident was in its life when it was drawn.
+	Turn string `json:"turn,omitempty"`
+	// PNG is there until Slack has it, Next is Slack's id of it until the
+	// message shows it, File the one that the message shows.
+	PNG  []byte `json:"png,omitempty"`
+	Next string `json:"next,omitempty"`
+	File string `json:"file,omitempty"`
+	// Refusals counts how often Slack did not take the message with Next.
+	Refusals int `json:"refusals,omitempty"`
+	// Missing says why there is none, for people.
+	Missing string `json:"missing,omitempty"`
+}
+
+// Due tells that a picture waits to be shown.
+func (s *Chart) Due() bool { return s != nil && (len(s.PNG) > 0 || s.Next != "") }
+
+// without is the sketch less the picture that Slack does not have yet.
+func (s *Chart) without() *Chart {
+	if s == nil || len(s.PNG) == 0 {
+		return s
+	}
+	less := *s
+	less.PNG = nil
+	return &less
+}
+
+// Phase is where an incident is in its life, for the choice of its picture;
+// empty where it needs none. A subnet that falls short shows how.
+func (inc Incident) Phase() string {
+	switch {
+	case inc.Number == 0 || !OfAddresses(inc.Key.Check):
+		return ""
+	case inc.State == Open && inc.Cause.Confidence == checks.Certain:
+		return fmt.Sprintf("%d %s short", inc.Number, inc.State)
+	case inc.State == Open || inc.State == Cleared:
+		return fmt.Sprintf("%d %s", inc.Number, inc.State)
+	case inc.State == Closed && (inc.Resolution == Proved || inc.Resolution == Unproved):
+		return fmt.Sprintf("%d %s", inc.Number, inc.Resolution)
+	}
+	return ""
+}

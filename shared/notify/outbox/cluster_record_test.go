@@ -1,0 +1,84 @@
+package outbox
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/incident/incidenttest"
+)
+
+// The wait doubles up to a quarter of an hour, of each target by itself.
+func TestRefused(t *testing.T) {
+	var r ClusterRecord
+	now := incidenttest.Noon
+	for i, want := range []time.Duration{2, 4, 8, 15, 15, 15} {
+		if first := r.Refused(ToSlack, "token_revoked", now); first != (i == 0) {
+			t.Errorf("refusal %d is the first: %t", i+1, first)
+		}
+		want *= time.Minute
+		if !r.Held(ToSlack, now.Add(want-time.Second)) || r.Held(ToSlack, now.Add(want)) || r.Held(ToChannel("C1"), now) {
+			t.Errorf("refusal %d: %+v, want it held for %s, and nobody else", i+1, r.Refusals, want)
+		}
+		now = now.Add(want)
+	}
+	r.Refused(ToChannel("C1"), "is_archived", incidenttest.Noon)
+	r.Refused(ToBus, "AccessDeniedException", incidenttest.Noon)
+	want := []Refusal{
+		{Target: ToBus, Code: "AccessDeniedException", Since: incidenttest.Noon, Times: 1, Next: incidenttest.Noon.Add(2 * time.Minute)},
+		{Target: ToSlack, Code: "token_revoked", Since: incidenttest.Noon, Times: 6, Next: now},
+		{Target: ToChannel("C1"), Code: "is_archived", Since: incidenttest.Noon, Times: 1, Next: incidenttest.Noon.Add(2 * time.Minute)},
+	}
+	if diff := cmp.Diff(want, r.Refusals); diff != "" {
+		t.Errorf("refusals (-want +got):\n%s", diff)
+	}
+	if !r.Keep(func(x Target) bool { return x != ToBus }) || r.Keep(func(Target) bool { return true }) || len(r.Refusals) != 2 {
+		t.Errorf("kept %+v", r.Refusals)
+	}
+	for range 70 { // years of it
+		r.Refused(ToSlack, "token_revoked", now)
+	}
+	if !r.Held(ToSlack, now) || r.Held(ToSlack, now.Add(lastRetry)) {
+		t.Errorf("after many times: %+v", r.Refusals[0])
+	}
+}
+
+func TestRefusalsAreBounded(t *testing.T) {
+	var r ClusterRecord
+	for i := range mostRefusals + 5 {
+		if !r.Refused(OfSummary(fmt.Sprint(i)), "x", incidenttest.Noon) {
+			t.Fatalf("%d is not new", i)
+		}
+	}
+	if len(r.Refusals) != mostRefusals {
+		t.Errorf("%d are kept, want %d", len(r.Refusals), mostRefusals)
+	}
+	if r.Refused(OfSummary("0"), "x", incidenttest.Noon) || r.Refusals[0].Times != 2 {
+		t.Errorf("a known one is not counted any more: %+v", r.Refusals[0])
+	}
+}
+
+// A cluster with open incidents is looked after a day after the last message, and
+// its record is not written with each of them.
+func TestFollow(t *testing.T) {
+	var r ClusterRecord
+	if r.Follow(false, incidenttest.Noon) || r.Due(incidenttest.Noon) {
+		t.Error("nothing is open, and something is remembered")
+	}
+	if !r.Follow(true, incidenttest.Noon) || r.Follow(true, incidenttest.Noon.Add(time.Hour)) || !r.Follow(true, incidenttest.Noon.Add(time.Hour+1)) {
+		t.Errorf("%+v: want it written when something opens, and after more than an hour", r)
+	}
+	woken := incidenttest.Noon.Add(time.Hour + 1 + 24*time.Hour)
+	if r.Due(woken.Add(-1)) || !r.Due(woken) {
+		t.Errorf("woken at %s, want %s", r.Wake, woken)
+	}
+	if !r.Follow(false, woken) || r.Due(woken.Add(100*time.Hour)) {
+		t.Errorf("%+v is looked after, and nothing is open", r)
+	}
+	r.Refused(ToBus, "x", incidenttest.Noon)
+	if r.Due(incidenttest.Noon.Add(firstRetry-1)) || !r.Due(incidenttest.Noon.Add(firstRetry)) {
+		t.Error("what is refused is not tried when it is time")
+	}
+}

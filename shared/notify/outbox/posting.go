@@ -1,0 +1,97 @@
+package outbox
+
+import (
+	"time"
+
+	"rollcall/shared/node/spot"
+	"rollcall/shared/report"
+)
+
+// Posting is a summary on its way into Slack, from the first sight of it to
+// some weeks after it was said: what is to be said stands here before it is
+// said, and where it was said stands here after.
+type Posting struct {
+	Summary report.Summary `json:"summary"`
+	// Version counts the writes of this record.
+	Version int `json:"version"`
+	// Done is set when all was said, and what it says is no longer kept. It is
+	// always set for cleanups: a report function that knows none leaves them
+	// alone.
+	Done bool `json:"done,omitempty"`
+	// Dirty is set for a cleanup whose message is to be posted or edited, Digest
+	// is of the message as it was last sent.
+	Dirty  bool   `json:"behind,omitempty"`
+	Digest string `json:"digest,omitempty"`
+
+	Channel string `json:"channel,omitempty"`
+	// TS is the message's timestamp, its id in Slack; Sending is when it was
+	// about to be sent (see Said).
+	TS      string    `json:"ts,omitempty"`
+	Sending time.Time `json:"sending,omitzero"`
+	// Picture is the chart as it is in Slack.
+	Picture Picture `json:"picture,omitzero"`
+	// DetailsTS and DetailsSending are the same of the reply in its thread.
+	DetailsTS      string    `json:"detailsTs,omitempty"`
+	DetailsSending time.Time `json:"detailsSending,omitzero"`
+}
+
+// Picture is a chart in Slack.
+type Picture struct {
+	// File is Slack's id of the uploaded file.
+	File string `json:"file,omitempty"`
+	// Refusals counts how often Slack did not take a message with it.
+	Refusals int `json:"refusals,omitempty"`
+	// Missing says why the message goes without it, for people.
+	Missing string `json:"missing,omitempty"`
+}
+
+// Due tells that something is still to be said. Where nothing failed there are
+// no details.
+func (p Posting) Due() bool {
+	if p.Summary.Kind == report.CleanupSummary {
+		return p.Dirty
+	}
+	return !p.Done && (p.TS == "" || p.DetailsTS == "" && !p.Summary.Quiet())
+}
+
+// Delivered is the posting of which all was said: what it said is in Slack, and
+// need not be kept here.
+func (p Posting) Delivered() Posting {
+	p.Summary.Chart, p.Summary.Slowest = nil, nil
+	p.Summary.Spot = spot.Report{Cluster: p.Summary.Spot.Cluster, From: p.Summary.Spot.From, To: p.Summary.Spot.To}
+	p.Done, p.Sending, p.DetailsSending = true, time.Time{}, time.Time{}
+	return p
+}
+
+// Renew gives the postings of a cluster's cleanups that a newer summary changes
+// or makes. What is older than what is known changes nothing.
+func Renew(known []Posting, s report.Summary) []Posting {
+	var list []Posting
+	parts := s.Parts()
+	if s.Cleanup.Stopped == nil {
+		// A run went on: if one of this day had stopped, that is over.
+		for _, p := range known {
+			if p.Summary.ID == s.ID+"/stopped" && p.Summary.Cleanup.Stopped.Over.IsZero() && s.At.After(p.Summary.At) {
+				over, stop := *p.Summary.Cleanup, *p.Summary.Cleanup.Stopped
+				stop.Over = s.At
+				over.Stopped = &stop
+				p.Summary.Cleanup, p.Summary.At, p.Dirty = &over, s.At, true
+				list = append(list, p)
+			}
+		}
+	}
+	for _, part := range parts {
+		have := Posting{Done: true}
+		for _, p := range known {
+			if p.Summary.ID == part.ID {
+				have = p
+			}
+		}
+		if !part.At.After(have.Summary.At) {
+			continue
+		}
+		have.Summary, have.Dirty = part, true
+		list = append(list, have)
+	}
+	return list
+}

@@ -1,0 +1,16 @@
+package report
+
+import "rollcall/shared/checks"
+
+// AllClusters stands for the region in what is about no cluster in particular: the
+// list of clusters cannot be read. No cluster has such a name (EKS: letters,
+// digits, hyphens and underscores, the first a letter or digit).
+const AllClusters = "(all)"
+
+// Key names an incident: never by text, so that better words do not make a
+// new incident.
+type Key struct {
+	Cluster  string    `json:"cluster"`
+	Check    checks.ID `json:"check"`
+	Resource string    `json:"resource"`
+}
