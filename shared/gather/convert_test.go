@@ -7,8 +7,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
-
-	"rollcall/shared/kube"
 )
 
 // TestHalfAnswers holds that answers with nothing in them are read as nothing.
@@ -27,21 +25,6 @@ func TestHalfAnswers(t *testing.T) {
 	nodegroup(ekstypes.Nodegroup{})
 	if _, err := cluster(ekstypes.Cluster{}); err != nil {
 		t.Errorf("cluster: %v", err)
-	}
-	node(kube.Node{})
-}
-
-func TestInstanceOf(t *testing.T) {
-	for id, want := range map[string]string{
-		"aws:///us-west-2a/i-0ef3":     "i-0ef3",
-		"aws:///us-west-2a/fargate-ip": "",
-		"eks-hybrid:///us-west-2/mi-1": "",
-		"i-0ef3":                       "",
-		"":                             "",
-	} {
-		if got := instanceOf(id); got != want {
-			t.Errorf("instanceOf(%q) = %q, want %q", id, got, want)
-		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package gather
 
 import (
-	"reflect"
 	"testing"
 
 	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
@@ -9,82 +8,39 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
-	"rollcall/shared/kube"
+	"rollcall/shared/gather/gathertest"
 	"rollcall/shared/snapshot"
 )
 
-// hollow fills a value as an answer could be that says as little as possible:
-// each list holds one such item, each pointer to a struct leads to one, and
-// each plain field is nil or empty.
-func hollow(v reflect.Value, depth int) {
-	if depth == 0 {
-		return
-	}
-	switch v.Kind() {
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				hollow(v.Field(i), depth-1)
-			}
-		}
-	case reflect.Slice:
-		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-		hollow(v.Index(0), depth-1)
-	case reflect.Pointer:
-		if v.Type().Elem().Kind() == reflect.Struct && v.Type().Elem().PkgPath() != "time" {
-			v.Set(reflect.New(v.Type().Elem()))
-			hollow(v.Elem(), depth-1)
-		}
-	}
-}
-
-// converts holds that a conversion takes an empty answer, and answers whose
-// parts are empty at each depth.
-func converts[A, B any](t *testing.T, convert func(A) B) {
-	t.Helper()
-	for depth := range 7 {
-		var a A
-		hollow(reflect.ValueOf(&a).Elem(), depth)
-		convert(a) // must not panic
-	}
-}
-
 func TestHollowAnswers(t *testing.T) {
-	converts(t, instance)
-	converts(t, instanceType)
-	converts(t, instanceStatus)
-	converts(t, subnet)
-	converts(t, vpcOf)
-	converts(t, routeTable)
-	converts(t, natGateway)
-	converts(t, internetGateway)
-	converts(t, egressOnly)
-	converts(t, endpoint)
-	converts(t, securityGroup)
-	converts(t, networkACL)
-	converts(t, dhcpOptions)
-	converts(t, peering)
-	converts(t, attachment)
-	converts(t, func(r types.TransitGatewayRoute) snapshot.TransitRoute { return transitRoute("t", r) })
-	converts(t, networkInterface)
-	converts(t, image)
-	converts(t, launchTemplate)
-	converts(t, group)
-	converts(t, activity)
-	converts(t, nodegroup)
-	converts(t, addon)
-	converts(t, profile)
-	converts(t, func(e ekstypes.AccessEntry) snapshot.AccessEntry { return accessEntry("p", e) })
-	converts(t, func(c ekstypes.Cluster) snapshot.Cluster { out, _ := cluster(c); return out })
-	converts(t, func(r iamtypes.Role) string { text, _ := document(r.AssumeRolePolicyDocument); return text })
-	converts(t, node)
-	converts(t, pod)
-	converts(t, csr)
-	converts(t, nodeEvent)
-	converts(t, eniConfig)
-	converts(t, func(v types.SubnetCidrReservation) snapshot.Reservation { return reservation("subnet-a", v) })
-	converts(t, func(d kube.DaemonSet) snapshot.CNI { return cni(d, nil) })
-	converts(t, func(a kube.ServiceAccount) snapshot.CNI { return cni(kube.DaemonSet{}, &a) })
+	gathertest.Converts(t, instance)
+	gathertest.Converts(t, instanceType)
+	gathertest.Converts(t, instanceStatus)
+	gathertest.Converts(t, subnet)
+	gathertest.Converts(t, vpcOf)
+	gathertest.Converts(t, routeTable)
+	gathertest.Converts(t, natGateway)
+	gathertest.Converts(t, internetGateway)
+	gathertest.Converts(t, egressOnly)
+	gathertest.Converts(t, endpoint)
+	gathertest.Converts(t, securityGroup)
+	gathertest.Converts(t, networkACL)
+	gathertest.Converts(t, dhcpOptions)
+	gathertest.Converts(t, peering)
+	gathertest.Converts(t, attachment)
+	gathertest.Converts(t, func(r types.TransitGatewayRoute) snapshot.TransitRoute { return transitRoute("t", r) })
+	gathertest.Converts(t, networkInterface)
+	gathertest.Converts(t, image)
+	gathertest.Converts(t, launchTemplate)
+	gathertest.Converts(t, group)
+	gathertest.Converts(t, activity)
+	gathertest.Converts(t, nodegroup)
+	gathertest.Converts(t, addon)
+	gathertest.Converts(t, profile)
+	gathertest.Converts(t, func(e ekstypes.AccessEntry) snapshot.AccessEntry { return accessEntry("p", e) })
+	gathertest.Converts(t, func(c ekstypes.Cluster) snapshot.Cluster { out, _ := cluster(c); return out })
+	gathertest.Converts(t, func(r iamtypes.Role) string { text, _ := document(r.AssumeRolePolicyDocument); return text })
+	gathertest.Converts(t, func(v types.SubnetCidrReservation) snapshot.Reservation { return reservation("subnet-a", v) })
 }
 
 // TestUnknownValues holds that values newer than this code are not taken for

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 
 	"rollcall/shared/fn"
+	"rollcall/shared/gather/kubernetes"
 	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
@@ -26,13 +27,12 @@ func sources(e *ec2.Client, a *autoscaling.Client, k *eks.Client, i *iam.Client,
 	for n := range network {
 		network[n].Read = inVPC(network[n].Read)
 	}
-	return append(network,
+	return slices.Concat(network, kubernetes.Sources(), []source.Source{
 		instances(), instanceTypes(e), statuses(e), userData(e), consoles(e), images(e), launchTemplates(e), volumes(e), zones(e), creators(e, counted),
 		groups(), activities(a),
 		clusters(), nodegroups(k), updates(k), addons(k), accessEntries(k), podIdentities(k),
 		profiles(i), roles(i),
-		nodes(), pods(), awsNodes(), awsAuth(), csrs(), nodeEvents(), eniConfigs(), persistentVolumes(), claims(), podsWaiting(),
-	)
+	})
 }
 
 // inVPC reads only where a VPC is known.

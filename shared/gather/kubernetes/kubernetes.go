@@ -1,4 +1,6 @@
-package gather
+// Package kubernetes holds the sources that are read of a cluster's own API, each
+// with its right in the cluster.
+package kubernetes
 
 import (
 	"context"
@@ -8,6 +10,14 @@ import (
 	"rollcall/shared/gather/source"
 	"rollcall/shared/kube"
 )
+
+// Sources are all of them.
+func Sources() []source.Source {
+	return []source.Source{nodes(), pods(), awsNodes(), awsAuth(), csrs(), nodeEvents(), eniConfigs(), persistentVolumes(), claims(), podsWaiting()}
+}
+
+// awsNode is the VPC CNI's container.
+const awsNode = "aws-node"
 
 // withClient reads with the client of the cluster's API, where there is one.
 func withClient(read func(context.Context, *source.View, *kube.Client) (source.Store, error)) source.Read {
