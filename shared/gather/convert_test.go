@@ -4,9 +4,7 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 )
 
 // TestHalfAnswers holds that answers with nothing in them are read as nothing.
@@ -20,12 +18,6 @@ func TestHalfAnswers(t *testing.T) {
 	natGateway(ec2types.NatGateway{})
 	internetGateway(ec2types.InternetGateway{Attachments: []ec2types.InternetGatewayAttachment{{}}})
 	endpoint(ec2types.VpcEndpoint{})
-	group(types.AutoScalingGroup{Instances: []types.Instance{{}}, Tags: []types.TagDescription{{}}})
-	activity(types.Activity{})
-	nodegroup(ekstypes.Nodegroup{})
-	if _, err := cluster(ekstypes.Cluster{}); err != nil {
-		t.Errorf("cluster: %v", err)
-	}
 }
 
 func TestClusterOf(t *testing.T) {

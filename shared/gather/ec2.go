@@ -64,14 +64,6 @@ func address(text *string) netip.Addr {
 	return a
 }
 
-func prefix(text *string) netip.Prefix {
-	p, err := netip.ParsePrefix(aws.ToString(text))
-	if err != nil {
-		return netip.Prefix{}
-	}
-	return p.Masked()
-}
-
 func appendValid(list []netip.Prefix, p netip.Prefix) []netip.Prefix {
 	if !p.IsValid() {
 		return list

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	gatherasg "rollcall/shared/gather/autoscaling"
 	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
@@ -15,7 +16,7 @@ func (r *Reader) Find(ctx context.Context, ids, groupNames []string) ([]snapshot
 	if len(groupNames) > 0 {
 		list, err := byFilter(ctx, r.ec2, "tag:aws:autoscaling:groupName", groupNames, live())
 		if err != nil {
-			return nil, instances().Failure(err)
+			return nil, known(snapshot.Instances).Failure(err)
 		}
 		found = list
 	}
@@ -25,7 +26,7 @@ func (r *Reader) Find(ctx context.Context, ids, groupNames []string) ([]snapshot
 	if len(missing) > 0 {
 		list, err := byID(ctx, r.ec2, missing)
 		if err != nil {
-			return nil, instances().Failure(err)
+			return nil, known(snapshot.Instances).Failure(err)
 		}
 		found = append(found, list...)
 	}
@@ -36,7 +37,7 @@ func (r *Reader) Find(ctx context.Context, ids, groupNames []string) ([]snapshot
 func (r *Reader) FindTagged(ctx context.Context, cluster string) ([]snapshot.Instance, *snapshot.Failure) {
 	list, err := byFilter(ctx, r.ec2, "tag-key", []string{"kubernetes.io/cluster/" + cluster}, live())
 	if err != nil {
-		return nil, instances().Failure(err)
+		return nil, known(snapshot.Instances).Failure(err)
 	}
 	return source.Sorted(list, func(in snapshot.Instance) string { return in.ID }), nil
 }
@@ -46,9 +47,9 @@ func (r *Reader) Groups(ctx context.Context, names []string) ([]snapshot.Group, 
 	if len(names) == 0 {
 		return nil, nil
 	}
-	list, err := readGroups(ctx, r.autoscaling, names)
+	list, err := gatherasg.GroupsNamed(ctx, r.autoscaling, names)
 	if err != nil {
-		return nil, groups().Failure(err)
+		return nil, known(snapshot.Groups).Failure(err)
 	}
 	return source.Sorted(list, func(g snapshot.Group) string { return g.Name }), nil
 }
@@ -58,7 +59,7 @@ func (r *Reader) Groups(ctx context.Context, names []string) ([]snapshot.Group, 
 func (r *Reader) FindTaggedAll(ctx context.Context, cluster string) ([]snapshot.Instance, *snapshot.Failure) {
 	list, err := byFilter(ctx, r.ec2, "tag-key", []string{"kubernetes.io/cluster/" + cluster})
 	if err != nil {
-		return nil, instances().Failure(err)
+		return nil, known(snapshot.Instances).Failure(err)
 	}
 	return source.Sorted(list, func(in snapshot.Instance) string { return in.ID }), nil
 }
@@ -68,11 +69,11 @@ func (r *Reader) FindTaggedAll(ctx context.Context, cluster string) ([]snapshot.
 // know.
 func (r *Reader) FindIn(ctx context.Context, vpc string) ([]snapshot.Instance, *snapshot.Failure) {
 	if vpc == "" {
-		return nil, instances().Failure(source.ErrNoVPC)
+		return nil, known(snapshot.Instances).Failure(source.ErrNoVPC)
 	}
 	list, err := byFilter(ctx, r.ec2, "vpc-id", []string{vpc})
 	if err != nil {
-		return nil, instances().Failure(err)
+		return nil, known(snapshot.Instances).Failure(err)
 	}
 	return source.Sorted(list, func(in snapshot.Instance) string { return in.ID }), nil
 }
@@ -83,9 +84,9 @@ func (r *Reader) GroupsOf(ctx context.Context, cluster string) ([]snapshot.Group
 	if cluster == "" {
 		return nil, nil
 	}
-	list, err := readGroupsOf(ctx, r.autoscaling, cluster)
+	list, err := gatherasg.GroupsOf(ctx, r.autoscaling, cluster)
 	if err != nil {
-		return nil, groups().Failure(err)
+		return nil, known(snapshot.Groups).Failure(err)
 	}
 	return list, nil
 }
@@ -98,7 +99,7 @@ func (r *Reader) FindGrouped(ctx context.Context, groups []string) ([]snapshot.I
 	}
 	list, err := byFilter(ctx, r.ec2, "tag:"+groupTag, groups)
 	if err != nil {
-		return nil, instances().Failure(err)
+		return nil, known(snapshot.Instances).Failure(err)
 	}
 	return source.Sorted(list, func(in snapshot.Instance) string { return in.ID }), nil
 }

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -21,6 +22,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"golang.org/x/sync/errgroup"
 
+	gathereks "rollcall/shared/gather/eks"
+	gatheriam "rollcall/shared/gather/iam"
 	"rollcall/shared/gather/source"
 	"rollcall/shared/kube"
 	"rollcall/shared/snapshot"
@@ -85,6 +88,21 @@ const parallel = 6
 // Query is what a look at a cluster is about.
 type Query = source.Query
 
+// ErrNoCluster is returned for a cluster that EKS does not have: the tags of
+// other Kubernetes distributions look like its own.
+var ErrNoCluster = errors.New("EKS has no cluster of this name in this region")
+
+// Clusters lists the names of the region's clusters.
+func (r *Reader) Clusters(ctx context.Context) ([]string, *snapshot.Failure) {
+	names, err := gathereks.Names(ctx, r.eks)
+	if err != nil {
+		f := known(snapshot.Clusters).Failure(err)
+		f.Call = ListClusters().Actions[0]
+		return nil, f
+	}
+	return names, nil
+}
+
 // Read takes a snapshot. The error is ErrNoCluster or nil: whatever else goes
 // wrong is in the snapshot's Failures.
 func (r *Reader) Read(ctx context.Context, q Query) (*snapshot.Snapshot, error) {
@@ -101,15 +119,17 @@ func (r *Reader) Read(ctx context.Context, q Query) (*snapshot.Snapshot, error) 
 	// The cluster first: its VPC says where to look, its endpoint whom to ask.
 	c, err := r.patientCluster(ctx, q.Cluster)
 	switch {
-	case errors.Is(err, ErrNoCluster):
-		return nil, err
+	case source.Gone(err):
+		// "No cluster found for name: …": what the waiter ClusterDeleted of AWS's SDKs
+		// takes for the end of a cluster. One that is being deleted is still described.
+		return nil, fmt.Errorf("cluster %s: %w", q.Cluster, ErrNoCluster)
 	case err != nil:
-		s.Failures[snapshot.Clusters] = *clusters().Failure(err)
+		s.Failures[snapshot.Clusters] = *known(snapshot.Clusters).Failure(err)
 	default:
 		s.Cluster = c
 		s.Read[snapshot.Clusters] = true
 		// A reminder names no account; the cluster's own ARN does.
-		s.Account = cmp.Or(s.Account, accountOf(c.ARN))
+		s.Account = cmp.Or(s.Account, gatheriam.AccountOf(c.ARN))
 		q.Account = s.Account
 	}
 	r.More(ctx, s, q, q.Sources...)
@@ -119,7 +139,7 @@ func (r *Reader) Read(ctx context.Context, q Query) (*snapshot.Snapshot, error) 
 func (r *Reader) patientCluster(ctx context.Context, name string) (snapshot.Cluster, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.patience)
 	defer cancel()
-	return readCluster(ctx, r.eks, name)
+	return gathereks.Describe(ctx, r.eks, name)
 }
 
 // More reads further sources into a snapshot, and those without which they

@@ -3,10 +3,7 @@ package gather
 import (
 	"testing"
 
-	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
-	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
 	"rollcall/shared/gather/gathertest"
 	"rollcall/shared/snapshot"
@@ -32,14 +29,6 @@ func TestHollowAnswers(t *testing.T) {
 	gathertest.Converts(t, networkInterface)
 	gathertest.Converts(t, image)
 	gathertest.Converts(t, launchTemplate)
-	gathertest.Converts(t, group)
-	gathertest.Converts(t, activity)
-	gathertest.Converts(t, nodegroup)
-	gathertest.Converts(t, addon)
-	gathertest.Converts(t, profile)
-	gathertest.Converts(t, func(e ekstypes.AccessEntry) snapshot.AccessEntry { return accessEntry("p", e) })
-	gathertest.Converts(t, func(c ekstypes.Cluster) snapshot.Cluster { out, _ := cluster(c); return out })
-	gathertest.Converts(t, func(r iamtypes.Role) string { text, _ := document(r.AssumeRolePolicyDocument); return text })
 	gathertest.Converts(t, func(v types.SubnetCidrReservation) snapshot.Reservation { return reservation("subnet-a", v) })
 }
 
@@ -54,9 +43,6 @@ func TestUnknownValues(t *testing.T) {
 	}
 	if got := endpoint(types.VpcEndpoint{State: "A state to come"}); got.State == "available" {
 		t.Errorf("endpoint in state %q", got.State)
-	}
-	if got := group(astypes.AutoScalingGroup{LaunchTemplate: &astypes.LaunchTemplateSpecification{LaunchTemplateId: ptr("lt-1")}}); got.Template.Version != "$Default" {
-		t.Errorf("template %+v of a group that names no version", got.Template)
 	}
 }
 

@@ -110,7 +110,7 @@ func networkInterface(n types.NetworkInterface) snapshot.Interface {
 		out.PrivateIPs = append(out.PrivateIPs, ip)
 	}
 	for _, b := range n.Ipv4Prefixes {
-		out.Prefixes = appendValid(out.Prefixes, prefix(b.Ipv4Prefix))
+		out.Prefixes = appendValid(out.Prefixes, source.Prefix(b.Ipv4Prefix))
 	}
 	for _, a := range n.Ipv6Addresses {
 		if ip := address(a.Ipv6Address); ip.IsValid() {

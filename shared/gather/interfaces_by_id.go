@@ -18,7 +18,7 @@ func (r *Reader) InterfacesByID(ctx context.Context, ids []string) ([]snapshot.I
 	for chunk := range slices.Chunk(ids, maxFilterValues) {
 		list, err := describeInterfaces(ctx, r.ec2, anyOf("network-interface-id", chunk))
 		if err != nil {
-			return nil, interfaces(nil).Failure(err)
+			return nil, known(snapshot.Interfaces).Failure(err)
 		}
 		all = append(all, list...)
 	}

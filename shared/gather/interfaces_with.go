@@ -16,7 +16,7 @@ func (r *Reader) InterfacesWith(ctx context.Context, groups []string) ([]snapsho
 	defer cancel()
 	list, err := describeInterfaces(ctx, r.ec2, anyOf("group-id", groups))
 	if err != nil {
-		return nil, interfaces(nil).Failure(err)
+		return nil, known(snapshot.Interfaces).Failure(err)
 	}
 	return list, nil
 }

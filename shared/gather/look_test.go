@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	gatheriam "rollcall/shared/gather/iam"
 	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
@@ -209,7 +210,7 @@ func TestLookAtEverything(t *testing.T) {
 
 	same(t, "nodegroups", names(s.Nodegroups, func(n snapshot.Nodegroup) string { return n.Name }), []string{"default", "new_nodegroup_2"})
 	same(t, "profiles", names(s.Profiles, func(p snapshot.Profile) string { return p.Name + " " + strings.Join(p.Roles, ",") }), []string{"eks-2ac4941f-d51b-87e0-30e3-fe83f3d78e7f arn:aws:iam::111122223333:role/eksctl-eks-workshop-NodeInstanceRole"})
-	same(t, "principals", names(s.Principals, nameOf), []string{"eksctl-eks-workshop-NodeInstanceRole", "new_nodegroup_2", "new_nodegroup_2", "people"})
+	same(t, "principals", names(s.Principals, gatheriam.NameOf), []string{"eksctl-eks-workshop-NodeInstanceRole", "new_nodegroup_2", "new_nodegroup_2", "people"})
 	same(t, "access entries", names(s.AccessEntries, func(e snapshot.AccessEntry) string { return e.Principal + " " + e.Type }), []string{
 		"arn:aws:iam::111122223333:role/eksctl-eks-workshop-NodeInstanceRole EC2_LINUX", "arn:aws:iam::111122223333:role/new_nodegroup_2 EC2_LINUX",
 		"arn:aws:iam::111122223333:role/other/new_nodegroup_2 STANDARD"})

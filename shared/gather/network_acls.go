@@ -63,10 +63,10 @@ func aclEntry(e types.NetworkAclEntry) snapshot.ACLEntry {
 		Allow:    e.RuleAction == types.RuleActionAllow,
 		Protocol: aws.ToString(e.Protocol),
 		To:       65535, // a rule without a range is about all ports
-		CIDR:     prefix(e.CidrBlock),
+		CIDR:     source.Prefix(e.CidrBlock),
 	}
 	if !out.CIDR.IsValid() {
-		out.CIDR = prefix(e.Ipv6CidrBlock)
+		out.CIDR = source.Prefix(e.Ipv6CidrBlock)
 	}
 	if r := e.PortRange; r != nil && r.From != nil && r.To != nil {
 		out.From, out.To = int(*r.From), int(*r.To)

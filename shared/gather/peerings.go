@@ -60,13 +60,13 @@ func peerVPC(v *types.VpcPeeringConnectionVpcInfo) snapshot.PeerVPC {
 	}
 	out := snapshot.PeerVPC{VPC: aws.ToString(v.VpcId), Account: aws.ToString(v.OwnerId), Region: aws.ToString(v.Region)}
 	for _, b := range v.CidrBlockSet {
-		out.CIDRs = appendValid(out.CIDRs, prefix(b.CidrBlock))
+		out.CIDRs = appendValid(out.CIDRs, source.Prefix(b.CidrBlock))
 	}
-	if p := prefix(v.CidrBlock); len(out.CIDRs) == 0 {
+	if p := source.Prefix(v.CidrBlock); len(out.CIDRs) == 0 {
 		out.CIDRs = appendValid(out.CIDRs, p)
 	}
 	for _, b := range v.Ipv6CidrBlockSet {
-		out.CIDRs = appendValid(out.CIDRs, prefix(b.Ipv6CidrBlock))
+		out.CIDRs = appendValid(out.CIDRs, source.Prefix(b.Ipv6CidrBlock))
 	}
 	return out
 }

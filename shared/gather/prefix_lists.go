@@ -97,7 +97,7 @@ func entriesOf(ctx context.Context, api PrefixLists, id string) ([]netip.Prefix,
 			return nil, fmt.Errorf("get the entries of %s: %w", id, err)
 		}
 		for _, e := range page.Entries {
-			list = appendValid(list, prefix(e.Cidr))
+			list = appendValid(list, source.Prefix(e.Cidr))
 		}
 	}
 	return list, nil

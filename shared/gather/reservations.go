@@ -100,7 +100,7 @@ func reservationsOf(ctx context.Context, api Reservations, subnet string) ([]sna
 			return nil, fmt.Errorf("get the cidr reservations of %s: %w", subnet, err)
 		}
 		for _, v := range out.SubnetIpv4CidrReservations {
-			if !prefix(v.Cidr).IsValid() {
+			if !source.Prefix(v.Cidr).IsValid() {
 				return nil, fmt.Errorf("get the cidr reservations of %s: %w", subnet, source.ErrHalf)
 			}
 			list = append(list, reservation(subnet, v))
@@ -118,7 +118,7 @@ func reservationsOf(ctx context.Context, api Reservations, subnet string) ([]sna
 // reservation takes a type that is not known for the one that gives nothing.
 func reservation(subnet string, v types.SubnetCidrReservation) snapshot.Reservation {
 	return snapshot.Reservation{
-		ID: aws.ToString(v.SubnetCidrReservationId), Subnet: subnet, CIDR: prefix(v.Cidr),
+		ID: aws.ToString(v.SubnetCidrReservationId), Subnet: subnet, CIDR: source.Prefix(v.Cidr),
 		Explicit: v.ReservationType != types.SubnetCidrReservationTypePrefix,
 	}
 }

@@ -72,14 +72,14 @@ func routes(a types.RouteTableAssociation) bool {
 
 func route(r types.Route) snapshot.Route {
 	out := snapshot.Route{
-		Destination: prefix(r.DestinationCidrBlock),
+		Destination: source.Prefix(r.DestinationCidrBlock),
 		PrefixList:  aws.ToString(r.DestinationPrefixListId),
 		Target:      target(r),
 		State:       string(r.State),
 		Origin:      string(r.Origin),
 	}
 	if !out.Destination.IsValid() {
-		out.Destination = prefix(r.DestinationIpv6CidrBlock)
+		out.Destination = source.Prefix(r.DestinationIpv6CidrBlock)
 	}
 	return out
 }

@@ -50,10 +50,10 @@ func rule(p types.IpPermission) snapshot.Rule {
 		out.To = int(*p.ToPort)
 	}
 	for _, r := range p.IpRanges {
-		out.CIDRs = appendValid(out.CIDRs, prefix(r.CidrIp))
+		out.CIDRs = appendValid(out.CIDRs, source.Prefix(r.CidrIp))
 	}
 	for _, r := range p.Ipv6Ranges {
-		out.CIDRs = appendValid(out.CIDRs, prefix(r.CidrIpv6))
+		out.CIDRs = appendValid(out.CIDRs, source.Prefix(r.CidrIpv6))
 	}
 	for _, l := range p.PrefixListIds {
 		out.PrefixLists = append(out.PrefixLists, aws.ToString(l.PrefixListId))

@@ -10,6 +10,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 
 	"rollcall/shared/fn"
+	gatherasg "rollcall/shared/gather/autoscaling"
+	gathereks "rollcall/shared/gather/eks"
+	gatheriam "rollcall/shared/gather/iam"
 	"rollcall/shared/gather/kubernetes"
 	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
@@ -27,12 +30,9 @@ func sources(e *ec2.Client, a *autoscaling.Client, k *eks.Client, i *iam.Client,
 	for n := range network {
 		network[n].Read = inVPC(network[n].Read)
 	}
-	return slices.Concat(network, kubernetes.Sources(), []source.Source{
+	return slices.Concat(network, []source.Source{
 		instances(), instanceTypes(e), statuses(e), userData(e), consoles(e), images(e), launchTemplates(e), volumes(e), zones(e), creators(e, counted),
-		groups(), activities(a),
-		clusters(), nodegroups(k), updates(k), addons(k), accessEntries(k), podIdentities(k),
-		profiles(i), roles(i),
-	})
+	}, gatherasg.Sources(a), gathereks.Sources(k), gatheriam.Sources(i), kubernetes.Sources())
 }
 
 // inVPC reads only where a VPC is known.
@@ -48,6 +48,12 @@ func inVPC(read source.Read) source.Read {
 // catalogue is all sources without their clients: what is known of them, and
 // not to be read.
 func catalogue() []source.Source { return sources(nil, nil, nil, nil, nil) }
+
+// known is the source of that name.
+func known(name snapshot.Source) source.Source {
+	list := catalogue()
+	return list[slices.IndexFunc(list, func(s source.Source) bool { return s.Name == name })]
+}
 
 // Reads is the permissions that reading the sources takes, and those without
 // which they cannot be read.

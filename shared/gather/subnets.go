@@ -35,7 +35,7 @@ func subnet(s types.Subnet) snapshot.Subnet {
 		ARN:            aws.ToString(s.SubnetArn),
 		VPC:            aws.ToString(s.VpcId),
 		Zone:           aws.ToString(s.AvailabilityZone),
-		CIDR:           prefix(s.CidrBlock),
+		CIDR:           source.Prefix(s.CidrBlock),
 		Free:           int(aws.ToInt32(s.AvailableIpAddressCount)),
 		AssignPublicIP: aws.ToBool(s.MapPublicIpOnLaunch),
 		AssignIPv6:     aws.ToBool(s.AssignIpv6AddressOnCreation),
@@ -46,7 +46,7 @@ func subnet(s types.Subnet) snapshot.Subnet {
 		if a.Ipv6CidrBlockState != nil && a.Ipv6CidrBlockState.State != types.SubnetCidrBlockStateCodeAssociated {
 			continue
 		}
-		if p := prefix(a.Ipv6CidrBlock); p.IsValid() {
+		if p := source.Prefix(a.Ipv6CidrBlock); p.IsValid() {
 			out.IPv6 = append(out.IPv6, p)
 		}
 	}

@@ -167,7 +167,7 @@ func attachment(a types.TransitGatewayAttachment) snapshot.Attachment {
 }
 
 func transitRoute(table string, r types.TransitGatewayRoute) snapshot.TransitRoute {
-	out := snapshot.TransitRoute{Table: table, Destination: prefix(r.DestinationCidrBlock), State: string(r.State)}
+	out := snapshot.TransitRoute{Table: table, Destination: source.Prefix(r.DestinationCidrBlock), State: string(r.State)}
 	for _, a := range r.TransitGatewayAttachments {
 		out.Attachments = append(out.Attachments, aws.ToString(a.TransitGatewayAttachmentId))
 		out.Resources = append(out.Resources, aws.ToString(a.ResourceId))

@@ -66,10 +66,10 @@ func (r *Reader) Unshown(ctx context.Context, s *snapshot.Snapshot, named map[st
 	for _, id := range ids {
 		switch {
 		case err != nil && slices.Contains(asked, id):
-			s.Lack(snapshot.Instances, id, *instances().Failure(err))
+			s.Lack(snapshot.Instances, id, *known(snapshot.Instances).Failure(err))
 		case states[id] == "":
 			s.Lack(snapshot.Instances, id, snapshot.Failure{
-				Source: snapshot.Instances, Reason: snapshot.NotShown, Call: instances().Call(),
+				Source: snapshot.Instances, Reason: snapshot.NotShown, Call: known(snapshot.Instances).Call(),
 				Message: fmt.Sprintf("%s names %s, which EC2 does not show: it is hidden (an AWS service manages it), of another account, or gone", named[id], id),
 			})
 		}

@@ -39,18 +39,18 @@ func vpcOf(v types.Vpc) snapshot.VPC {
 		if a.CidrBlockState != nil && a.CidrBlockState.State != types.VpcCidrBlockStateCodeAssociated {
 			continue
 		}
-		if p := prefix(a.CidrBlock); p.IsValid() {
+		if p := source.Prefix(a.CidrBlock); p.IsValid() {
 			out.CIDRs = append(out.CIDRs, p)
 		}
 	}
-	if p := prefix(v.CidrBlock); p.IsValid() && !slices.Contains(out.CIDRs, p) {
+	if p := source.Prefix(v.CidrBlock); p.IsValid() && !slices.Contains(out.CIDRs, p) {
 		out.CIDRs = append(out.CIDRs, p)
 	}
 	for _, a := range v.Ipv6CidrBlockAssociationSet {
 		if a.Ipv6CidrBlockState != nil && a.Ipv6CidrBlockState.State != types.VpcCidrBlockStateCodeAssociated {
 			continue
 		}
-		if p := prefix(a.Ipv6CidrBlock); p.IsValid() {
+		if p := source.Prefix(a.Ipv6CidrBlock); p.IsValid() {
 			out.IPv6 = append(out.IPv6, p)
 		}
 	}

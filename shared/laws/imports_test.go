@@ -18,15 +18,18 @@ const (
 // with the clients that it may use; those that are not named use none.
 func TestWhoTalks(t *testing.T) {
 	want := map[string][]string{
-		"shared/gather":            {"autoscaling", "cloudtrail", "ec2", "eks", "iam", "sts"},
-		"shared/gather/kubernetes": {"net/http"},        // tells a refusal by its code
-		"shared/gather/source":     {"net", "net/http"}, // tells by their types how calls failed
-		"shared/kube":              {"net", "net/http", "sts"},
-		"shared/slack":             {"net", "net/http", "secretsmanager", "slack"},
-		"shared/state":             {"dynamodb"},
-		"shared/bus":               {"eventbridge", "sqs"},
-		"shared/awsconf":           {"net", "net/http"},
-		"shared/remedy":            {"autoscaling", "ec2", "eks"}, // what changes things in AWS
+		"shared/gather":             {"autoscaling", "cloudtrail", "ec2", "eks", "iam", "sts"},
+		"shared/gather/autoscaling": {"autoscaling"},
+		"shared/gather/eks":         {"eks"},
+		"shared/gather/iam":         {"iam"},
+		"shared/gather/kubernetes":  {"net/http"},        // tells a refusal by its code
+		"shared/gather/source":      {"net", "net/http"}, // tells by their types how calls failed
+		"shared/kube":               {"net", "net/http", "sts"},
+		"shared/slack":              {"net", "net/http", "secretsmanager", "slack"},
+		"shared/state":              {"dynamodb"},
+		"shared/bus":                {"eventbridge", "sqs"},
+		"shared/awsconf":            {"net", "net/http"},
+		"shared/remedy":             {"autoscaling", "ec2", "eks"}, // what changes things in AWS
 		// The functions make the clients of state, bus and slack, and hand
 		// them over.
 		"functions/launch-watch/launchwatch":       {"dynamodb", "sqs"},

@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -68,4 +69,17 @@ func LackAll(s *snapshot.Snapshot, source snapshot.Source, items map[string]snap
 // Skipped is the failure of an item that nobody asked for.
 func (s Source) Skipped(why string) snapshot.Failure {
 	return snapshot.Failure{Source: s.Name, Reason: snapshot.NotRead, Call: s.Call(), Message: why}
+}
+
+// Prefix is the range that an answer writes as text; not valid where it writes
+// none.
+func Prefix(text *string) netip.Prefix {
+	if text == nil {
+		return netip.Prefix{}
+	}
+	p, err := netip.ParsePrefix(*text)
+	if err != nil {
+		return netip.Prefix{}
+	}
+	return p.Masked()
 }

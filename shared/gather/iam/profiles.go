@@ -1,4 +1,4 @@
-package gather
+package iam
 
 import (
 	"context"
@@ -47,7 +47,7 @@ func readProfiles(ctx context.Context, api Profiles, v *source.View) (source.Sto
 			lacks[arn] = v.Source.Skipped(fmt.Sprintf("%d other instance profiles were read in this look", maxProfiles))
 			continue
 		}
-		out, err := api.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: aws.String(nameOf(arn))})
+		out, err := api.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: aws.String(NameOf(arn))})
 		if err != nil {
 			f := *v.Source.Failure(err)
 			if f.Reason == snapshot.Denied {
@@ -80,6 +80,6 @@ func profile(p types.InstanceProfile) snapshot.Profile {
 	return out
 }
 
-// nameOf is the name at the end of the ARN of a role or an instance profile,
+// NameOf is the name at the end of the ARN of a role or an instance profile,
 // after its path.
-func nameOf(arn string) string { return arn[strings.LastIndex(arn, "/")+1:] }
+func NameOf(arn string) string { return arn[strings.LastIndex(arn, "/")+1:] }

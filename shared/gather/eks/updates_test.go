@@ -1,4 +1,4 @@
-package gather
+package eks
 
 import (
 	"context"
@@ -49,9 +49,17 @@ func (h *history) DescribeUpdate(_ context.Context, in *eks.DescribeUpdateInput,
 	}}, nil
 }
 
-// updateReader is a reader of updates alone.
-func updateReader(api Updates) *Reader {
-	return &Reader{patience: time.Minute, sources: func(*Counts) []source.Source { return []source.Source{updates(api)} }}
+// readInto reads the updates as a look does.
+func readInto(t *testing.T, s *snapshot.Snapshot, api Updates, q source.Query) {
+	t.Helper()
+	of := updates(api)
+	store, err := of.ReadFrom(t.Context(), source.View{Query: q, Snapshot: s})
+	if err != nil {
+		s.Failures[of.Name] = *of.Failure(err)
+		return
+	}
+	store(s)
+	s.Read[of.Name] = true
 }
 
 // The newest are found at whichever end of the list they are.
@@ -112,18 +120,16 @@ func TestOnlyTheUpdatesThatAreAskedFor(t *testing.T) {
 		Failures:   map[snapshot.Source]snapshot.Failure{},
 		Nodegroups: []snapshot.Nodegroup{{Name: "a"}, {Name: "b"}},
 	}
-	r := updateReader(h)
-	r.More(t.Context(), s, Query{Cluster: "prod", Updated: []string{"b"}}, snapshot.Updates)
+	readInto(t, s, h, source.Query{Cluster: "prod", Updated: []string{"b"}})
 	if len(s.Nodegroups[0].Updates) != 0 || len(s.Nodegroups[1].Updates) != 1 || h.described != 1 {
 		t.Errorf("nodegroups %+v after %d calls, want the update of b", s.Nodegroups, h.described)
 	}
 	if f, lacks := s.Lacks(snapshot.Updates, "a"); !lacks || f.Reason != snapshot.NotRead || !s.Has(snapshot.Updates) {
 		t.Errorf("of a: lacks %t, %+v", lacks, f)
 	}
-	r = updateReader(&history{hours: []int{5, 1, 8, 2, 7, 3, 6, 4}})
 	delete(s.Read, snapshot.Updates)
-	r.More(t.Context(), s, Query{Cluster: "prod"}, snapshot.Updates)
-	if f, lacks := s.Lacks(snapshot.Updates, "b"); !lacks || f.Reason != snapshot.Broken || !slices.Contains(Permissions(snapshot.Updates), f.Call) {
+	readInto(t, s, &history{hours: []int{5, 1, 8, 2, 7, 3, 6, 4}}, source.Query{Cluster: "prod"})
+	if f, lacks := s.Lacks(snapshot.Updates, "b"); !lacks || f.Reason != snapshot.Broken || !slices.Contains(updates(nil).Actions(), f.Call) {
 		t.Errorf("in no order: lacks %t, %+v", lacks, f)
 	}
 }
@@ -147,8 +153,7 @@ func TestNobodyCapturedThem(t *testing.T) {
 			Failures:   map[snapshot.Source]snapshot.Failure{},
 			Nodegroups: []snapshot.Nodegroup{{Name: "a"}, {Name: "b"}},
 		}
-		r := updateReader(without{history: &history{hours: []int{1}}, nodegroup: "a", err: test.err})
-		r.More(t.Context(), s, Query{Cluster: "prod"}, snapshot.Updates)
+		readInto(t, s, without{history: &history{hours: []int{1}}, nodegroup: "a", err: test.err}, source.Query{Cluster: "prod"})
 		f, lacks := s.Lacks(snapshot.Updates, "a")
 		if !test.source {
 			f, lacks = s.Failures[snapshot.Updates], false

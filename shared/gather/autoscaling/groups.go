@@ -1,4 +1,4 @@
-package gather
+package autoscaling
 
 import (
 	"context"
@@ -40,7 +40,8 @@ func groups() source.Source {
 	}
 }
 
-func readGroups(ctx context.Context, api Groups, names []string) ([]snapshot.Group, error) {
+// GroupsNamed reads groups by name.
+func GroupsNamed(ctx context.Context, api Groups, names []string) ([]snapshot.Group, error) {
 	var all []snapshot.Group
 	for chunk := range slices.Chunk(names, groupPage) {
 		list, err := describeGroups(ctx, api, &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: chunk})
@@ -52,9 +53,9 @@ func readGroups(ctx context.Context, api Groups, names []string) ([]snapshot.Gro
 	return warmed(ctx, api, all)
 }
 
-// readGroupsOf reads the groups tagged as a cluster's. Filters of one call
+// GroupsOf reads the groups tagged as a cluster's. Filters of one call
 // must all hold, so the two ways of tagging take a call each.
-func readGroupsOf(ctx context.Context, api Groups, cluster string) ([]snapshot.Group, error) {
+func GroupsOf(ctx context.Context, api Groups, cluster string) ([]snapshot.Group, error) {
 	var all []snapshot.Group
 	for _, filter := range []types.Filter{
 		{Name: aws.String("tag-key"), Values: []string{"kubernetes.io/cluster/" + cluster, "k8s.io/cluster/" + cluster}},

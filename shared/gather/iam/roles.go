@@ -1,4 +1,4 @@
-package gather
+package iam
 
 import (
 	"context"
@@ -61,7 +61,7 @@ func readRoles(ctx context.Context, api Roles, v *source.View) (source.Store, er
 			lacks[arn] = v.Source.Skipped(fmt.Sprintf("%d other roles were read in this look", maxRoles))
 			continue
 		}
-		if owner := accountOf(arn); owner != "" && v.Account != "" && owner != v.Account {
+		if owner := AccountOf(arn); owner != "" && v.Account != "" && owner != v.Account {
 			lacks[arn] = v.Source.Skipped("the role belongs to account " + owner)
 			continue
 		}
@@ -85,10 +85,10 @@ func readRoles(ctx context.Context, api Roles, v *source.View) (source.Store, er
 
 // rolesNamed are the roles that matter, those of nodes first.
 func rolesNamed(s *snapshot.Snapshot) []string {
-	nodes := nodeRoles(s)
+	nodes := NodeRoles(s)
 	var own []string
 	for _, p := range s.PodIdentities {
-		if p.ServiceAccount == awsNode {
+		if p.ServiceAccount == "aws-node" {
 			own = append(own, p.Role)
 		}
 	}
@@ -104,8 +104,8 @@ func rolesNamed(s *snapshot.Snapshot) []string {
 	return append(nodes, own...)
 }
 
-// nodeRoles are the roles of the scope's instances and of the node groups.
-func nodeRoles(s *snapshot.Snapshot) []string {
+// NodeRoles are the roles of the scope's instances and of the node groups.
+func NodeRoles(s *snapshot.Snapshot) []string {
 	var arns []string
 	for _, p := range s.Profiles {
 		arns = append(arns, p.Roles...)
@@ -116,8 +116,8 @@ func nodeRoles(s *snapshot.Snapshot) []string {
 	return source.Distinct(arns)
 }
 
-// accountOf is the account in an ARN, empty for what is none.
-func accountOf(arn string) string {
+// AccountOf is the account in an ARN, empty for what is none.
+func AccountOf(arn string) string {
 	parts := strings.SplitN(arn, ":", 6)
 	if len(parts) < 6 {
 		return ""
@@ -133,7 +133,7 @@ type roleReading struct {
 }
 
 func (g roleReading) role(ctx context.Context, arn string) (snapshot.Role, error) {
-	name := aws.String(nameOf(arn))
+	name := aws.String(NameOf(arn))
 	out, err := g.api.GetRole(ctx, &iam.GetRoleInput{RoleName: name})
 	if err != nil {
 		return snapshot.Role{}, fmt.Errorf("get role %s: %w", *name, err)
@@ -199,7 +199,7 @@ func (g roleReading) policy(ctx context.Context, arn string) (snapshot.Policy, e
 	if err != nil {
 		return snapshot.Policy{}, fmt.Errorf("get policy version of %s: %w", arn, changed(err))
 	}
-	p := snapshot.Policy{ARN: arn, Name: nameOf(arn)}
+	p := snapshot.Policy{ARN: arn, Name: NameOf(arn)}
 	if version.PolicyVersion == nil {
 		return p, fmt.Errorf("get policy version of %s: the answer holds none", arn)
 	}

@@ -1,4 +1,4 @@
-package gather
+package eks
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"rollcall/shared/gather/iam"
 	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
@@ -46,10 +47,10 @@ func readAccess(ctx context.Context, api AccessEntries, v *source.View) (source.
 	if err != nil {
 		return nil, err
 	}
-	roles := nodeRoles(v.Snapshot)
+	roles := iam.NodeRoles(v.Snapshot)
 	var entries []snapshot.AccessEntry
 	for _, p := range principals {
-		if !slices.ContainsFunc(roles, func(role string) bool { return nameOf(role) == nameOf(p) }) {
+		if !slices.ContainsFunc(roles, func(role string) bool { return iam.NameOf(role) == iam.NameOf(p) }) {
 			continue
 		}
 		out, err := api.DescribeAccessEntry(ctx, &eks.DescribeAccessEntryInput{ClusterName: aws.String(v.Cluster), PrincipalArn: aws.String(p)})

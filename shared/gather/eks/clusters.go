@@ -1,9 +1,8 @@
-package gather
+package eks
 
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -32,18 +31,9 @@ func clusters() source.Source {
 	}
 }
 
-// ErrNoCluster is returned for a cluster that EKS does not have: the tags of
-// other Kubernetes distributions look like its own.
-var ErrNoCluster = errors.New("EKS has no cluster of this name in this region")
-
-func readCluster(ctx context.Context, api Clusters, name string) (snapshot.Cluster, error) {
+// Describe describes a cluster.
+func Describe(ctx context.Context, api Clusters, name string) (snapshot.Cluster, error) {
 	out, err := api.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(name)})
-	// "No cluster found for name: …": what the waiter ClusterDeleted of AWS's SDKs
-	// takes for the end of a cluster. One that is being deleted is still described.
-	var missing *types.ResourceNotFoundException
-	if errors.As(err, &missing) {
-		return snapshot.Cluster{}, fmt.Errorf("cluster %s: %w", name, ErrNoCluster)
-	}
 	if err != nil {
 		return snapshot.Cluster{}, fmt.Errorf("describe cluster %s: %w", name, err)
 	}
@@ -96,22 +86,22 @@ func cluster(c types.Cluster) (snapshot.Cluster, error) {
 	}
 	if n := c.KubernetesNetworkConfig; n != nil {
 		out.IPv6 = n.IpFamily == types.IpFamilyIpv6
-		out.ServiceCIDR = prefix(n.ServiceIpv4Cidr)
+		out.ServiceCIDR = source.Prefix(n.ServiceIpv4Cidr)
 		if out.IPv6 {
-			out.ServiceCIDR = prefix(n.ServiceIpv6Cidr)
+			out.ServiceCIDR = source.Prefix(n.ServiceIpv6Cidr)
 		}
 	}
 	return out, nil
 }
 
-// Clusters lists the names of the region's clusters.
-func (r *Reader) Clusters(ctx context.Context) ([]string, *snapshot.Failure) {
+// Names are those of the region's clusters.
+func Names(ctx context.Context, api eks.ListClustersAPIClient) ([]string, error) {
 	var names []string
-	p := eks.NewListClustersPaginator(r.eks, &eks.ListClustersInput{})
+	p := eks.NewListClustersPaginator(api, &eks.ListClustersInput{})
 	for p.HasMorePages() {
 		page, err := p.NextPage(ctx)
 		if err != nil {
-			return nil, clusters().Failure(err)
+			return nil, fmt.Errorf("list clusters: %w", err)
 		}
 		names = append(names, page.Clusters...)
 	}
