@@ -3,11 +3,14 @@ package commandtest
 import (
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -77,25 +80,92 @@ func parsed(line string) ([][]string, error) {
 	return calls, wrong
 }
 
-// ran are the words that the programs of a line got from a real shell.
-func ran(t *testing.T, shell, line string) [][]string {
+// shells are those that people paste into: bash on Linux, zsh on macOS.
+func shells(t *testing.T) (list [][]string) {
 	t.Helper()
-	script := ""
-	for _, p := range programs {
-		script += p + `() { printf '%s\0' ` + p + ` "$@" >&3; printf '\1\0' >&3; cat </dev/null; }; `
-	}
-	out, err := exec.Command(shell, "-c", "exec 3>&1 1>/dev/null; "+script+"\n"+line).Output()
-	if err != nil {
-		t.Errorf("%s: %v: %s", shell, err, line)
-	}
-	var calls [][]string
-	var words []string
-	for w := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-		if w == "\x01" {
-			calls, words = append(calls, words), nil
+	for _, shell := range [][]string{{"bash", "--norc", "--noprofile"}, {"zsh", "-f"}} { // nobody's settings
+		if _, err := exec.LookPath(shell[0]); err != nil {
+			t.Logf("%s IS NOT INSTALLED: the commands were not tried in it (.ci/run installs it)", shell[0])
 			continue
 		}
-		words = append(words, w)
+		list = append(list, shell)
 	}
-	return calls
+	return list
+}
+
+// ran are the words that the programs of each line got from a real shell, which runs
+// nothing else.
+func ran(t *testing.T, shell []string, lines []string) [][][]string {
+	t.Helper()
+	dir := t.TempDir()
+	script := "exec 3>&1 1>/dev/null\n"
+	for _, p := range programs {
+		// The second of a pipe waits for the first, and says after it what it got.
+		script += p + `() { [ ` + p + ` = base64 ] && cat >/dev/null; printf '%s\0' ` + p + ` "$@" $'\1' >&3; }` + "\n"
+	}
+	for _, line := range lines {
+		script += line + "\nprintf '\\2\\0' >&3\n"
+	}
+	path := filepath.Join(dir, "script")
+	if err := os.WriteFile(path, []byte(script), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run := exec.Command(shell[0], append(shell[1:], path)...)
+	run.Dir = dir
+	out, err := run.Output()
+	if err != nil {
+		t.Errorf("%s: %v", shell[0], err)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 1 {
+		t.Errorf("%s made files of a command: %v, %v", shell[0], left, err)
+	}
+	var calls [][]string
+	var got [][][]string
+	var words []string
+	for w := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		switch w {
+		case "\x01":
+			calls, words = append(calls, words), nil
+		case "\x02":
+			got, calls = append(got, calls), nil
+		default:
+			words = append(words, w)
+		}
+	}
+	if len(got) != len(lines) {
+		t.Fatalf("%s ran %d of %d commands", shell[0], len(got), len(lines))
+	}
+	return got
+}
+
+// tried runs lines in each shell. What a shell fills in the parser does not: of such
+// a line all shells must make the same.
+func tried(t *testing.T, lines []string) {
+	t.Helper()
+	var first [][][]string
+	for _, shell := range shells(t) {
+		got := ran(t, shell, lines)
+		for i, line := range lines {
+			want, err := parsed(line)
+			if err != nil {
+				t.Errorf("%v: %s", err, line)
+				continue
+			}
+			if strings.Contains(line, "for id in ") || strings.Contains(line, `"$(`) {
+				if want = got[i]; first != nil {
+					want = first[i]
+				}
+				if len(want) == 0 {
+					t.Errorf("%s runs nothing: %s", shell[0], line)
+				}
+			}
+			if diff := cmp.Diff(want, got[i]); diff != "" {
+				t.Errorf("%s (-words +got):\n%s\n%s", shell[0], diff, line)
+			}
+		}
+		if first == nil {
+			first = got
+		}
+	}
 }

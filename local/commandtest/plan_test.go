@@ -2,6 +2,7 @@ package commandtest
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -44,6 +45,7 @@ func everyText(s string) string {
 // TestCommandsOfPlans poisons every text of every plan: no command and no undo
 // comes to hold anything but words.
 func TestCommandsOfPlans(t *testing.T) {
+	var hostile []string
 	for name, p := range plans() {
 		p.Remedy, p.Partition, p.Account, p.Region, p.Cluster, p.Check, p.Resource = plan.Remedy(name), "aws", account, region, "prod", "route/no-egress", "rtb-0a"
 		bad := shadowOf(p, everyText)
@@ -66,14 +68,13 @@ func TestCommandsOfPlans(t *testing.T) {
 			if len(got) != len(want) || !slices.Equal(clean(got)[0], want[0]) || !strings.Contains(line, "pwned") {
 				t.Errorf("%s: %q, want the words %q with the poison in them", name, got, want)
 			}
-			if again := ran(t, "bash", line); len(again) != 1 || !slices.Equal(again[0], got[0]) {
-				t.Errorf("%s: bash runs %q, want %q", name, again, got)
-			}
+			hostile = append(hostile, line)
 		}
 		if n == 0 {
 			t.Errorf("%s: no command was looked at", name)
 		}
 	}
+	tried(t, hostile)
 }
 
 // pasted are the texts in monospace of a message that begin like commands, line
@@ -135,6 +136,7 @@ func TestCommandsOfMessages(t *testing.T) {
 	}
 	remedies := []plan.Remedy{plan.AddNATRoute, plan.ReplaceInstance, plan.OpenEndpointSecurityGroup, plan.CoverZones, plan.DeleteLeakedInterfaces, plan.CreateAccessEntry}
 	n := 0
+	shown := map[string]bool{}
 	for _, p := range plans() {
 		for _, state := range []incident.State{incident.Open, incident.Cleared, incident.Closed} {
 			for _, of := range []incident.OfferState{incident.Offered, incident.Acted} {
@@ -158,6 +160,7 @@ func TestCommandsOfMessages(t *testing.T) {
 							t.Errorf("%s, %s: %v: %s", state, of, err, line)
 						} else {
 							(&tally{}).intact(t, string(state), string(of), calls, line)
+							shown[line] = true
 						}
 					}
 				}
@@ -168,4 +171,5 @@ func TestCommandsOfMessages(t *testing.T) {
 		t.Errorf("%d commands were looked at: the test holds little", n)
 	}
 	t.Logf("%d commands in messages", n)
+	tried(t, slices.Sorted(maps.Keys(shown)))
 }
