@@ -20,6 +20,7 @@ import (
 	"rollcall/local/slackstand"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/incident"
 	"rollcall/shared/plan"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
@@ -32,19 +33,19 @@ type scene struct {
 	stand    *slackstand.Server
 	pressed  chan slack.Pressed
 	by       chan string
-	incident report.Incident
+	incident incident.Incident
 }
 
-// incident has an offer that may be approved.
-func incident() report.Incident {
+// brokenRoute has an offer that may be approved.
+func brokenRoute() incident.Incident {
 	at := time.Now()
 	p := plan.Plan{Format: 1, Remedy: plan.AddNATRoute, Region: "us-west-2", Account: "111122223333", Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0cd2",
 		Route: &plan.Route{VPC: "vpc-0aaa", Table: "rtb-0cd2", Destination: "0.0.0.0/0", NAT: "nat-0aa4", NATZone: "us-west-2a", Zones: []string{"us-west-2a"}, Subnets: []string{"subnet-0ab1"}}}
-	return report.Incident{
+	return incident.Incident{
 		Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0cd2"}, Region: "us-west-2", Partition: "aws",
-		State: report.Open, Number: 1, Began: at, Opened: at, Changed: at,
+		State: incident.Open, Number: 1, Began: at, Opened: at, Changed: at,
 		Cause:  diagnose.Cause{Check: "route/no-egress", Confidence: checks.Certain, Resource: "rtb-0cd2", Title: "subnet-0ab1 has no way out", Why: "rtb-0cd2 has no default route."},
-		Offers: []report.Offer{{Plan: p, Hash: p.Hash(), Policy: plan.Approve, State: report.Offered, Made: at, Expires: at.Add(time.Hour)}},
+		Offers: []incident.Offer{{Plan: p, Hash: p.Hash(), Policy: plan.Approve, State: incident.Offered, Made: at, Expires: at.Add(time.Hour)}},
 	}
 }
 
@@ -52,7 +53,7 @@ func incident() report.Incident {
 // edits the message and tells the presser, as report does.
 func open(t *testing.T, status int) *scene {
 	t.Helper()
-	s := &scene{pressed: make(chan slack.Pressed, 8), by: make(chan string, 8), incident: incident()}
+	s := &scene{pressed: make(chan slack.Pressed, 8), by: make(chan string, 8), incident: brokenRoute()}
 	var api *slackgo.Client
 	var ts string
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
