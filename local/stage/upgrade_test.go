@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/local/slackstand"
 	"rollcall/shared/incident"
 )
 
