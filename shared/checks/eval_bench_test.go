@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checks/check"
 	"rollcall/shared/snapshot/snapshottest"
 )
 
@@ -21,6 +22,6 @@ func BenchmarkEval(b *testing.B) {
 	}
 	list := All()
 	for b.Loop() {
-		Eval(list, s)
+		check.Eval(list, s)
 	}
 }

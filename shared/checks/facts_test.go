@@ -7,6 +7,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/checkid"
+	"rollcall/shared/checks/checktest"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
@@ -17,7 +22,7 @@ func TestSharedFactsChangeNoVerdict(t *testing.T) {
 	list := All()
 	backwards := slices.Clone(list)
 	slices.Reverse(backwards)
-	of := func(results []Result, id ID) (own []Result) {
+	of := func(results []finding.Result, id checkid.ID) (own []finding.Result) {
 		for _, r := range results {
 			if r.Check == id {
 				own = append(own, r)
@@ -26,12 +31,12 @@ func TestSharedFactsChangeNoVerdict(t *testing.T) {
 		return own
 	}
 	worlds := healthy()
-	worlds["a node that did not join"] = missed()
+	worlds["a node that did not join"] = checktest.Missed()
 	for name, world := range worlds {
-		forwards, back := Eval(list, world), Eval(backwards, world)
+		forwards, back := check.Eval(list, world), check.Eval(backwards, world)
 		for _, c := range list {
-			alone := Eval([]Check{c}, world)
-			for _, shared := range [][]Result{of(forwards, c.ID), of(back, c.ID)} {
+			alone := check.Eval([]check.Check{c}, world)
+			for _, shared := range [][]finding.Result{of(forwards, c.ID), of(back, c.ID)} {
 				if !reflect.DeepEqual(shared, alone) {
 					t.Errorf("%s: %s (-with the others +alone):\n%s", name, c.ID, cmp.Diff(shared, alone))
 				}
@@ -43,12 +48,12 @@ func TestSharedFactsChangeNoVerdict(t *testing.T) {
 // In one Eval of all checks each fact is derived once.
 func TestFactsAreDerivedOnce(t *testing.T) {
 	most := map[string]int{}
-	for _, s := range []*snapshot.Snapshot{snapshottest.PrivateWithNAT(), missed()} {
-		v := NewView(s)
+	for _, s := range []*snapshot.Snapshot{snapshottest.PrivateWithNAT(), checktest.Missed()} {
+		v := facts.NewView(s)
 		for _, c := range All() {
-			run(c, v)
+			check.Run(c, v)
 		}
-		for fact, times := range v.derived() {
+		for fact, times := range v.Derived() {
 			most[fact] = max(most[fact], times)
 		}
 	}
@@ -62,12 +67,12 @@ func TestFactsAreDerivedOnce(t *testing.T) {
 // A fact whose derivation breaks breaks every check that asks for it, not only
 // the first.
 func TestBrokenFactBreaksEveryCheckThatAsks(t *testing.T) {
-	var f fact[int]
-	ask := func(*View) []Finding {
-		f.of(func() int { panic("index out of range") })
+	var f facts.Fact[int]
+	ask := func(*facts.View) []finding.Finding {
+		f.Of(func() int { panic("index out of range") })
 		return nil
 	}
-	got := lines(Eval([]Check{{ID: "test/one", Run: ask}, {ID: "test/two", Run: ask}}, &snapshot.Snapshot{Cluster: snapshot.Cluster{Name: "prod"}}))
+	got := checktest.Lines(check.Eval([]check.Check{{ID: "test/one", Run: ask}, {ID: "test/two", Run: ask}}, &snapshot.Snapshot{Cluster: snapshot.Cluster{Name: "prod"}}))
 	want := []string{
 		"unknown prod [] check test/one: broken: the check itself broke: index out of range",
 		"unknown prod [] check test/two: broken: the check itself broke: index out of range",
@@ -80,10 +85,10 @@ func TestBrokenFactBreaksEveryCheckThatAsks(t *testing.T) {
 // What a finding covers may be a fact's own list: Eval sorts a copy.
 func TestEvalSortsACopy(t *testing.T) {
 	fact := []string{"subnet-b", "subnet-a"}
-	c := Check{ID: "test/shares", Run: func(*View) []Finding {
-		return []Finding{{Outcome: Pass, Resource: "prod", Covers: fact}}
+	c := check.Check{ID: "test/shares", Run: func(*facts.View) []finding.Finding {
+		return []finding.Finding{{Outcome: finding.Pass, Resource: "prod", Covers: fact}}
 	}}
-	got := Eval([]Check{c}, &snapshot.Snapshot{})
+	got := check.Eval([]check.Check{c}, &snapshot.Snapshot{})
 	if diff := cmp.Diff(got[0].Covers, []string{"subnet-a", "subnet-b"}); diff != "" {
 		t.Errorf("Covers (-got +want):\n%s", diff)
 	}

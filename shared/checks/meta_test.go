@@ -7,12 +7,19 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/checkid"
+	"rollcall/shared/checks/checktest"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/route"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
 
 func TestEveryCheckIsWhole(t *testing.T) {
-	ids := map[ID]bool{}
+	ids := map[checkid.ID]bool{}
 	for _, c := range All() {
 		if ids[c.ID] {
 			t.Errorf("two checks have the id %q", c.ID)
@@ -26,8 +33,8 @@ func TestEveryCheckIsWhole(t *testing.T) {
 		if c.Cause == "" || c.Fix == "" || len(c.Links) == 0 || len(c.Needs) == 0 || c.Run == nil {
 			t.Errorf("%s: lacks a cause, a fix, a link, a need or a function", c.ID)
 		}
-		for _, after := range slices.Concat(c.After, c.Adds, []ID{c.ID}) {
-			if after != AnyJoinCause && after != AnyFailedLaunch && !slices.Contains(permanent(), after) {
+		for _, after := range slices.Concat(c.After, c.Adds, []checkid.ID{c.ID}) {
+			if after != checkid.AnyJoinCause && after != checkid.AnyFailedLaunch && !slices.Contains(permanent(), after) {
 				t.Errorf("%s: %q is not an id of the catalogue", c.ID, after)
 			}
 		}
@@ -48,8 +55,8 @@ func TestEveryCheckIsWhole(t *testing.T) {
 
 // permanent are the ids of the catalogue. They stand in messages, in finding
 // events and in other people's rules: none may change.
-func permanent() []ID {
-	var ids []ID
+func permanent() []checkid.ID {
+	var ids []checkid.ID
 	for _, line := range []string{
 		"route/ no-egress blackhole nat-unusable nat-no-internet igw-no-public-ip igw-detached nat-instance-source-check api-public-cidr api-private-unreachable ipv6-no-egress cross-zone-nat leaves-view",
 		"endpoint/ missing security-group private-dns-off policy-denies not-available s3-route-missing",
@@ -69,7 +76,7 @@ func permanent() []ID {
 	} {
 		group, names, _ := strings.Cut(line, " ")
 		for _, name := range strings.Fields(names) {
-			ids = append(ids, ID(group+name))
+			ids = append(ids, checkid.ID(group+name))
 		}
 	}
 	return ids
@@ -86,9 +93,9 @@ func TestUnreadSourceIsUnknownNeverPass(t *testing.T) {
 				if !slices.Contains(c.Needs, source) {
 					continue
 				}
-				results := Eval([]Check{c}, s)
-				if len(results) != 1 || results[0].Outcome != Unknown {
-					t.Errorf("%s, %s, without %s: got %v, want one unknown", name, c.ID, source, lines(results))
+				results := check.Eval([]check.Check{c}, s)
+				if len(results) != 1 || results[0].Outcome != finding.Unknown {
+					t.Errorf("%s, %s, without %s: got %v, want one unknown", name, c.ID, source, checktest.Lines(results))
 					continue
 				}
 				if got, want := results[0].Blocked[0].Call, "test:Read "+string(source); got != want {
@@ -112,13 +119,13 @@ func healthy() map[string]*snapshot.Snapshot {
 func TestHealthyWorldsPassEverything(t *testing.T) {
 	for name, s := range healthy() {
 		for _, c := range All() {
-			results := Eval([]Check{c}, s)
+			results := check.Eval([]check.Check{c}, s)
 			if len(results) == 0 {
 				t.Errorf("%s: %s says nothing", name, c.ID)
 			}
 			for _, r := range results {
-				if r.Outcome != Pass {
-					t.Errorf("%s: %s, want pass", name, lines([]Result{r}))
+				if r.Outcome != finding.Pass {
+					t.Errorf("%s: %s, want pass", name, checktest.Lines([]finding.Result{r}))
 				}
 			}
 		}
@@ -126,8 +133,8 @@ func TestHealthyWorldsPassEverything(t *testing.T) {
 }
 
 func TestEvalRecoversAPanic(t *testing.T) {
-	broken := Check{ID: "test/broken", Run: func(*View) []Finding { panic("index out of range") }}
-	got := lines(Eval([]Check{broken, noEgress()}, snapshottest.PrivateWithNAT()))
+	broken := check.Check{ID: "test/broken", Run: func(*facts.View) []finding.Finding { panic("index out of range") }}
+	got := checktest.Lines(check.Eval([]check.Check{broken, route.NoEgress()}, snapshottest.PrivateWithNAT()))
 	want := []string{
 		"unknown prod [] check test/broken: broken: the check itself broke: index out of range",
 		"pass rtb-0private [subnet-0private]",
@@ -140,7 +147,7 @@ func TestEvalRecoversAPanic(t *testing.T) {
 func TestNotAskedForIsUnknownToo(t *testing.T) {
 	s := snapshottest.PrivateWithNAT()
 	delete(s.Read, snapshot.Endpoints)
-	got := lines(Eval([]Check{noEgress()}, s))
+	got := checktest.Lines(check.Eval([]check.Check{route.NoEgress()}, s))
 	want := []string{"unknown prod [] vpc endpoints: not read: nobody asked for it"}
 	if !slices.Equal(got, want) {
 		t.Errorf("Eval = %q, want %q", got, want)
@@ -153,7 +160,7 @@ func TestConsoleByPartition(t *testing.T) {
 		"aws-cn":     "https://us-west-2.console.amazonaws.cn/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId=rtb-1",
 		"aws-us-gov": "https://us-west-2.console.amazonaws-us-gov.com/vpcconsole/home?region=us-west-2#RouteTableDetails:RouteTableId=rtb-1",
 	} {
-		if got := tableLink(NewView(&snapshot.Snapshot{Partition: partition, Region: "us-west-2"}), "rtb-1"); got != want {
+		if got := link.RouteTable(facts.NewView(&snapshot.Snapshot{Partition: partition, Region: "us-west-2"}), "rtb-1"); got != want {
 			t.Errorf("%s: %q, want %q", partition, got, want)
 		}
 	}

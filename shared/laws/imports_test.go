@@ -117,7 +117,11 @@ func TestDeployedCodeStandsAlone(t *testing.T) {
 
 // testHelper tells that a package is for tests alone; no function may hold it.
 func testHelper(name string) bool {
-	return name == "shared/snapshot/snapshottest" || name == "shared/incident/incidenttest" || name == "shared/gather/gathertest"
+	switch name {
+	case "shared/snapshot/snapshottest", "shared/incident/incidenttest", "shared/gather/gathertest", "shared/checks/checktest":
+		return true
+	}
+	return false
 }
 
 func TestNoFunctionHoldsTestHelpers(t *testing.T) {

@@ -1,0 +1,132 @@
+// Package addon holds the checks of addon: what EKS says of add-ons.
+package addon
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/checkid"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/issue"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/snapshot"
+)
+
+func AddonDegraded() check.Check {
+	return check.Check{
+		ID:         "addon/degraded",
+		Title:      "An add-on that nodes or volumes need is not healthy",
+		Confidence: finding.Certain,
+		Needs:      []snapshot.Source{snapshot.Addons},
+		After:      []checkid.ID{checkid.AnyJoinCause, "ip/subnet-exhausted", "iam/cni-role-policies", "node/cni-not-ready", "instance/console-error", "cluster/health"},
+		Cause:      "EKS reports the add-on vpc-cni, kube-proxy, coredns, a CSI driver or the Pod Identity agent as degraded, failed or with issues. Without the first two a node does not become Ready. An add-on that lacks pods in a cluster without nodes is a symptom of that.",
+		Fix:        "It depends on the issue's code, which the finding names.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/eks-add-ons.html",
+			"https://docs.aws.amazon.com/eks/latest/APIReference/API_AddonIssue.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			l := s.Index()
+			var list []finding.Finding
+			for _, a := range s.Addons {
+				switch {
+				case !slices.Contains(neededAddons(), a.Name):
+				case addonBad(a):
+					list = append(list, addonDegraded(l, a))
+				case a.Status == "ACTIVE":
+					list = append(list, finding.Finding{Outcome: finding.Pass, Resource: a.Name, Covers: []string{a.Name}, Evidence: []finding.Evidence{{What: a.Name, Value: "is " + a.Status}}})
+				case a.Status == "CREATING", a.Status == "UPDATING", a.Status == "DELETING": // on its way
+				default:
+					list = append(list, finding.Finding{
+						Outcome: finding.Unknown, Resource: a.Name, Covers: []string{a.Name},
+						Blocked: []snapshot.Failure{{Source: snapshot.Addons, Reason: snapshot.Broken, Message: fmt.Sprintf("the status %q of %s is not understood", a.Status, a.Name)}},
+					})
+				}
+			}
+			if !slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return slices.Contains(neededAddons(), a.Name) }) {
+				// EKS manages none of them: none is degraded.
+				list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}})
+			}
+			return list
+		},
+	}
+}
+
+// neededAddons are those that nodes, names, volumes or pods' roles hang on.
+func neededAddons() []string {
+	return []string{"vpc-cni", "kube-proxy", "coredns", "aws-ebs-csi-driver", "aws-efs-csi-driver", "eks-pod-identity-agent"}
+}
+
+func addonBad(a snapshot.Addon) bool {
+	switch a.Status {
+	case "DEGRADED", "CREATE_FAILED", "UPDATE_FAILED", "DELETE_FAILED":
+		return true
+	}
+	return len(a.Issues) > 0
+}
+
+func addonDegraded(l facts.InstanceIndex, a snapshot.Addon) finding.Finding {
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: a.Name, Covers: []string{a.Name},
+		Title:    phrase.Title("add-on %s %s", a.Name, phrase.Fares(a.Status)),
+		Why:      fmt.Sprintf("EKS says that the add-on %s %s is %s.", a.Name, a.Version, cmp.Or(a.Status, "not healthy")),
+		Evidence: append([]finding.Evidence{{What: a.Name, Value: cmp.Or(a.Version, "no version") + ", status " + cmp.Or(a.Status, "not said")}}, issue.IssueEvidence(a.Issues)...),
+		Fix: finding.Fix{
+			Text:    "Read the issues of the add-on, and update it again.",
+			Command: command.AWS(l.S, "eks describe-addon", "--cluster-name", l.S.Cluster.Name, "--addon-name", a.Name, "--query", "addon.[status,health]"),
+			Console: link.Cluster(l.S),
+		},
+	}
+	if len(a.Issues) > 0 {
+		first := a.Issues[0]
+		m := issue.ExplainIssue(issue.AddonIssues(), first)
+		f.Title = phrase.Title("add-on %s %s: %s", a.Name, phrase.Fares(a.Status), cmp.Or(phrase.Spoken(first.Code), "no code"))
+		f.Why += fmt.Sprintf(" %s: %s.", cmp.Or(first.Code, "It gives no code"), m.Meaning)
+		f.Fix.Text = m.Next
+	}
+	if a.Name == "vpc-cni" || a.Name == "kube-proxy" {
+		f.Instances = notReadyYet(l)
+	}
+	if slices.ContainsFunc(a.Issues, func(i snapshot.Issue) bool { return i.Code == "InsufficientNumberOfReplicas" }) {
+		forLackOfNodes(l, &f)
+	}
+	return f
+}
+
+// forLackOfNodes weakens the finding that an add-on lacks pods: where there is
+// no Ready node, its pods have nowhere to run, and the add-on is not at fault.
+func forLackOfNodes(l facts.InstanceIndex, f *finding.Finding) {
+	switch {
+	case !l.S.Has(snapshot.Nodes):
+		f.Confidence = finding.Possible
+		f.Why += " Whether there is a node for its pods could not be read."
+	case !slices.ContainsFunc(l.S.Nodes, func(n snapshot.Node) bool { return n.Joined() }):
+		f.Confidence = finding.Symptom
+		f.Why += " The cluster has no Ready node: its pods have nowhere to run."
+		f.Fix.Text = "Nothing is wrong with the add-on: it recovers with the first Ready node."
+		// It belongs to what keeps these from joining.
+		f.Instances = nil
+		for _, id := range l.S.Scope.Instances {
+			if i := l.Instances[id]; l.Due(id) && i != nil && !i.Ended() && !l.Warm[id] {
+				f.Instances = append(f.Instances, id)
+			}
+		}
+	}
+}
+
+// notReadyYet are the instances of the scope that registered, should be Ready
+// and are not.
+func notReadyYet(l facts.InstanceIndex) []string {
+	var list []string
+	for _, id := range l.S.Scope.Instances {
+		if n := l.Nodes[id]; n != nil && !n.Joined() && l.Due(id) && !l.Terminated(id) {
+			list = append(list, id)
+		}
+	}
+	return list
+}

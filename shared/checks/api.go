@@ -1,0 +1,66 @@
+// Package checks is the list of all checks, and what the rest of the program
+// knows of them: what a check means stands in package check, what it found in
+// finding, what several of them derive from a snapshot in facts, and each check
+// itself in the folder of its family, one file each.
+//
+// The IDs are permanent: they stand in Slack, in finding events and in other
+// people's rules.
+package checks
+
+import (
+	"time"
+
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/checkid"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/snapshot"
+)
+
+// The types of checks and findings.
+type (
+	ID         = checkid.ID
+	Check      = check.Check
+	View       = facts.View
+	Result     = finding.Result
+	Finding    = finding.Finding
+	Outcome    = finding.Outcome
+	Confidence = finding.Confidence
+	Evidence   = finding.Evidence
+	Fix        = finding.Fix
+)
+
+// The outcomes.
+const (
+	Pass    = finding.Pass
+	Fail    = finding.Fail
+	Unknown = finding.Unknown
+)
+
+// The confidences, strongest first.
+const (
+	Certain  = finding.Certain
+	Likely   = finding.Likely
+	Possible = finding.Possible
+	Symptom  = finding.Symptom
+	Advice   = finding.Advice
+)
+
+// Eval runs every check of a list on a snapshot (check.Eval).
+func Eval(list []Check, s *snapshot.Snapshot) []Result { return check.Eval(list, s) }
+
+// Trace is what Kubernetes' events still tell of an instance whose node is gone
+// with it (facts.Trace).
+func Trace(s *snapshot.Snapshot, i *snapshot.Instance) (registered, ready time.Time, perhaps bool) {
+	return facts.Trace(s, i)
+}
+
+// Leaked is how many addresses dead nodes of the cluster hold, by subnet; false
+// where that could not be read.
+func Leaked(s *snapshot.Snapshot) (bySubnet map[string]int, known bool) { return facts.Leaked(s) }
+
+// ZoneCounts are how many volumes of a cluster have no node where they live,
+// and how many pods wait for one (facts.ZoneCounts).
+func ZoneCounts(s *snapshot.Snapshot) (volumes, pods int, volumesKnown, podsKnown bool) {
+	return facts.ZoneCounts(s)
+}

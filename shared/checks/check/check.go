@@ -1,0 +1,50 @@
+// Package check says what a check is, and runs checks on a snapshot.
+package check
+
+import (
+	"slices"
+
+	"rollcall/shared/checks/checkid"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/snapshot"
+)
+
+// Check is one check.
+type Check struct {
+	ID         checkid.ID
+	Title      string // at most 70 runes, no full stop
+	Confidence finding.Confidence
+	// Needs is what must have been read: anything less makes the result Unknown.
+	Needs []snapshot.Source
+	// Uses are read too, where they can be: they decide only for some
+	// resources, and where one is missing the finding on those says so.
+	Uses []snapshot.Source
+	// After are the checks that explain this one away when they fail for the
+	// same instances.
+	After []checkid.ID
+	// Explains is what this check explains together with others of its kind.
+	Explains []checkid.ID
+	// Adds are checks whose cause this one only adds facts to, when both fail
+	// for the same resource: it then contributes, however certain it is.
+	Adds []checkid.ID
+	// AtLaunch tells that the check can judge before the node had time to join.
+	AtLaunch bool
+	// Ahead tells that the check sees what has not failed yet, or what is so
+	// whether or not an instance fails for it: its findings need none to be told.
+	Ahead bool
+	// NeverFails tells that the check only names what nobody can follow.
+	NeverFails bool
+	// Cause and Fix are the catalogue's words, for any resource.
+	Cause string
+	Fix   string
+	Links []string
+	// Run judges everything in the snapshot's scope. It is called only when
+	// all of Needs was read.
+	Run func(*facts.View) []finding.Finding
+}
+
+// Among tells that a list, an After for instance, names the check or its kind.
+func (c Check) Among(list []checkid.ID) bool {
+	return slices.Contains(list, c.ID) || slices.ContainsFunc(c.Explains, func(kind checkid.ID) bool { return slices.Contains(list, kind) })
+}

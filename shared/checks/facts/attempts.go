@@ -1,0 +1,188 @@
+package facts
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"rollcall/shared/node/activity"
+	"rollcall/shared/snapshot"
+)
+
+// Attempt is one launch that failed, or that cannot be told to have succeeded.
+type Attempt struct {
+	Group    string // Auto Scaling group; else what owns the instance
+	Verdict  activity.Verdict
+	At       time.Time
+	Subnet   string
+	zone     string
+	Instance string // if one was started
+	Told     string // where it stands: "Failed", "terminated, Client.InternalError"
+	Unsure   bool   // the status is not known
+}
+
+// Attempts are the launches of the last hour that still count: those of the
+// cluster's groups, and instances of the scope that died before they ran.
+type Attempts struct {
+	S    *View
+	List []Attempt
+	// Units are what launches: the groups, and the owners of instances that
+	// have no group.
+	Units []string
+	// Groups is by name.
+	Groups map[string]snapshot.Group
+	// worked is when the last launch succeeded, by group or owner and place.
+	worked map[string]map[place]time.Time
+}
+
+// place is where a launch put an instance.
+type place struct{ subnet, zone string }
+
+// Counted is how long a failed launch counts (CAPTURE rule: an hour). Auto
+// Scaling tries again within minutes, and keeps its activities for six weeks.
+const Counted = time.Hour
+
+func newAttempts(s *View) *Attempts {
+	a := &Attempts{S: s, Groups: make(map[string]snapshot.Group, len(s.Groups))}
+	for _, g := range s.Groups {
+		a.Groups[g.Name] = g
+		a.Units = append(a.Units, g.Name)
+	}
+	a.successes()
+	a.activities()
+	a.instances()
+	slices.Sort(a.Units)
+	a.Units = slices.Compact(a.Units)
+	return a
+}
+
+// activities takes the failed scaling activities. A burst says the same text
+// a thousand times: each is read once.
+func (a *Attempts) activities() {
+	read := map[string]activity.Verdict{}
+	for _, act := range a.S.Activities {
+		if _, ours := a.Groups[act.Group]; !ours || !activity.Launching(act.About, act.Message) {
+			continue
+		}
+		text := activity.Reason(act.About, act.Message)
+		status := activity.StatusOf(act.Status, text)
+		if status != activity.Failed && status != activity.Unknown {
+			continue
+		}
+		v, known := read[text]
+		if !known {
+			v = activity.Classify(text)
+			if v.Class == activity.Suspended {
+				// The group says that itself; a failed activity is not to be lost.
+				v.Class = activity.Unclassified
+			}
+			read[text] = v
+		}
+		at := act.Started
+		if at.IsZero() {
+			at = act.Ended
+		}
+		t := Attempt{
+			Group: act.Group, Verdict: v, At: at, Subnet: cmp.Or(act.Subnet, v.Named.Subnet), zone: act.Zone, Instance: act.Instance,
+			Told: cmp.Or(act.Status, "no status"), Unsure: status == activity.Unknown || at.IsZero() || act.About == "" && text == "",
+		}
+		if a.counts(t) {
+			a.List = append(a.List, t)
+		}
+	}
+}
+
+// instances takes the instances of the scope that EC2 could not bring up. One
+// that an activity names is told once; where the activity gives no class, the
+// instance's own reason does.
+func (a *Attempts) instances() {
+	l := a.S.Index()
+	for _, i := range a.S.Scoped() {
+		unit := cmp.Or(i.Tags["aws:autoscaling:groupName"], i.Owner(), i.ID)
+		if i.Tags["aws:autoscaling:groupName"] == "" && i.Owner() != "" {
+			a.Units = append(a.Units, unit)
+		}
+		v, dead := l.stillborn(i)
+		if !dead {
+			continue
+		}
+		t := Attempt{
+			Group: unit, Verdict: v, At: i.StateReason.When, Subnet: i.Subnet, zone: i.Zone, Instance: i.ID,
+			Told: i.State + ", " + i.StateReason.Code,
+		}
+		if t.At.IsZero() {
+			t.At = i.Launched
+		}
+		known := slices.IndexFunc(a.List, func(o Attempt) bool { return o.Instance == i.ID })
+		switch {
+		case known >= 0 && a.List[known].Verdict.Class == activity.Unclassified:
+			a.List[known].Verdict, a.List[known].Unsure = v, false
+		case known < 0 && a.counts(t):
+			a.List = append(a.List, t)
+		}
+	}
+}
+
+// stillborn tells that an instance ended because its launch failed: EC2 gives
+// a reason with which no node could have run.
+func (l InstanceIndex) stillborn(i *snapshot.Instance) (activity.Verdict, bool) {
+	if !i.Ended() || l.Warm[i.ID] || l.WasNode(i) {
+		return activity.Verdict{}, false
+	}
+	v := activity.ClassifyReason(i.StateReason.Code, i.StateReason.Message)
+	return v, v.Class.Launch()
+}
+
+// counts tells that an attempt is of the last hour, and that no later launch
+// of its group in the same subnet succeeded.
+func (a *Attempts) counts(t Attempt) bool {
+	if t.At.IsZero() {
+		return true // nothing is known to be later
+	}
+	return a.S.Time.Sub(t.At) <= Counted && !a.recovered(t)
+}
+
+// recovered tells that a later launch of the group succeeded where this one
+// failed. Some fleets name no subnet: then the zone decides, and where neither
+// is named, any success of the group.
+func (a *Attempts) recovered(t Attempt) bool {
+	for p, at := range a.worked[t.Group] {
+		same := t.Subnet == "" && t.zone == ""
+		switch {
+		case t.Subnet != "" && p.subnet != "":
+			same = p.subnet == t.Subnet
+		case t.zone != "" && p.zone != "":
+			same = p.zone == t.zone
+		}
+		if same && at.After(t.At) {
+			return true
+		}
+	}
+	return false
+}
+
+// successes gathers the launches that succeeded. A lifecycle hook (EKS sets
+// one) keeps an activity open until the node has joined: a running instance
+// shows that its launch succeeded.
+func (a *Attempts) successes() {
+	a.worked = map[string]map[place]time.Time{}
+	note := func(group string, p place, at time.Time) {
+		if a.worked[group] == nil {
+			a.worked[group] = map[place]time.Time{}
+		}
+		if at.After(a.worked[group][p]) {
+			a.worked[group][p] = at
+		}
+	}
+	for _, act := range a.S.Activities {
+		if activity.StatusOf(act.Status, act.Message) == activity.Succeeded && activity.Launching(act.About, act.Message) {
+			note(act.Group, place{act.Subnet, act.Zone}, act.Started)
+		}
+	}
+	for i := range a.S.Instances {
+		in := &a.S.Instances[i]
+		if in.State == "running" {
+			note(cmp.Or(in.Tags["aws:autoscaling:groupName"], in.Owner()), place{in.Subnet, in.Zone}, in.Launched)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package facts
+
+import (
+	"fmt"
+	"net/netip"
+
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/firewall"
+	"rollcall/shared/snapshot"
+)
+
+// What joining needs of filters.
+const (
+	TCP       = firewall.TCP
+	Udp       = firewall.UDP
+	HTTPSPort = 443
+	DNSPort   = 53
+	// KubeletPort is where the control plane reaches a node's kubelet, for logs
+	// and exec (EKS user guide, "Amazon EKS security group requirements").
+	KubeletPort = 10250
+)
+
+// Anywhere is all of IPv4.
+func Anywhere() netip.Prefix { return netip.PrefixFrom(netip.IPv4Unspecified(), 0) }
+
+func Peer(ranges []netip.Prefix, groups []string) firewall.Peer {
+	return firewall.Peer{Ranges: ranges, Groups: groups}
+}
+
+// Outcome is what an answer is worth: all is a pass, none is a failure, and
+// a part does not tell, because which address counts is not known.
+func Outcome(a firewall.Answer) (finding.Outcome, []snapshot.Failure, []string) {
+	switch a.Admits {
+	case firewall.All:
+		return finding.Pass, nil, a.By
+	case firewall.None:
+		return finding.Fail, nil, nil
+	case firewall.Part:
+		return finding.Unknown, []snapshot.Failure{{
+			Source: snapshot.SecurityGroups, Reason: snapshot.NotRead,
+			Message: fmt.Sprintf("only a part of the addresses in question is admitted (%s), and which one counts is not known", TenOf(a.By)),
+		}}, nil
+	}
+	return finding.Unknown, a.Blind, nil
+}
+
+// LetsOut judges groups for one door. Where it is not known, groups that let
+// out to anywhere let out there too.
+func (g *Placements) LetsOut(groups []string, d endpointAddress, far []string, port int) (finding.Outcome, []snapshot.Failure, []string) {
+	o, why, by := Outcome(g.Fw.Out(groups, Peer(d.Ranges, far), TCP, port))
+	if o == finding.Unknown && len(d.Ranges) == 0 {
+		if everywhere, _, by := Outcome(g.Fw.Out(groups, Peer([]netip.Prefix{Anywhere()}, far), TCP, port)); everywhere == finding.Pass {
+			return finding.Pass, nil, by
+		}
+	}
+	return o, why, by
+}

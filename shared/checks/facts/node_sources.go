@@ -1,0 +1,198 @@
+package facts
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/snapshot"
+)
+
+// NodeSource is an Auto Scaling group as something that can bring nodes to zones.
+type NodeSource struct {
+	Group snapshot.Group
+	// Managed is its EKS nodegroup, if it has one.
+	Managed *snapshot.Nodegroup
+	Zones   []string
+	// Count is how many instances it has in each zone.
+	Count map[string]int
+	// unready are instances by zone that had their time and are no Ready nodes:
+	// checks of nodes say why.
+	unready map[string]string
+	// Idle says why it launches nothing; empty where it does.
+	Idle string
+	// Failing says, by zone, what becomes of its launches there.
+	Failing map[string]string
+	berth   schedulingFit
+	// Scaled tells that an autoscaler may change its desired count.
+	Scaled bool
+	// moving tells that nodes of it come and go just now.
+	moving bool
+}
+
+// Name is what a person calls it: its nodegroup, else the group itself.
+func (r NodeSource) Name() string {
+	if r.Managed != nil {
+		return r.Managed.Name
+	}
+	return r.Group.Name
+}
+
+// Most is its maximum. EKS keeps one of its own for a nodegroup; where somebody
+// changed the group beside EKS the smaller one holds.
+func (r NodeSource) Most() int {
+	if r.Managed != nil {
+		return min(r.Managed.Max, r.Group.Max)
+	}
+	return r.Group.Max
+}
+
+func (r NodeSource) total() int {
+	n := 0
+	for _, c := range r.Count {
+		n += c
+	}
+	return n
+}
+
+// Empty are the zones into which it launches and where it has no instance.
+func (r NodeSource) Empty() []string {
+	return slices.DeleteFunc(slices.Clone(r.Zones), func(z string) bool { return r.Count[z] > 0 })
+}
+
+// launchers are the groups that can launch nodes at all.
+func (p *ZoneView) launchers() []NodeSource {
+	failing := p.failing()
+	var rigs []NodeSource
+	for _, g := range p.S.Groups {
+		r := NodeSource{Group: g, Zones: slices.Compact(slices.Sorted(slices.Values(g.Zones))), Count: map[string]int{}, unready: map[string]string{}, Failing: failing[g.Name]}
+		for i, n := range p.S.Nodegroups {
+			if slices.Contains(n.Groups, g.Name) || g.Tags["eks:nodegroup-name"] == n.Name && g.Tags["eks:cluster-name"] == p.S.Cluster.Name {
+				r.Managed = &p.S.Nodegroups[i]
+			}
+		}
+		for z, list := range p.Stands {
+			for _, s := range list {
+				if s.group == g.Name {
+					r.Count[z]++
+				}
+			}
+		}
+		for _, in := range g.Instances {
+			if in.Zone != "" && serves(in.Lifecycle) && !p.stood(in.ID) {
+				r.Count[in.Zone]++
+				r.unready[in.Zone] = in.ID
+			}
+		}
+		switch {
+		case Stopped(g):
+			r.Idle = "its process Launch is suspended"
+		case g.Max == 0:
+			r.Idle = "its maximum is 0"
+		case r.Managed != nil && strings.HasPrefix(r.Managed.Status, "DELET"):
+			r.Idle = "it is being deleted"
+		}
+		r.moving = r.Managed != nil && (r.Managed.Status == "CREATING" || r.Managed.Status == "UPDATING") || g.Desired > len(g.Instances)
+		for key := range g.Tags {
+			r.Scaled = r.Scaled || strings.HasPrefix(key, "k8s.io/cluster-autoscaler/")
+		}
+		r.berth = p.model(r)
+		rigs = append(rigs, r)
+	}
+	return rigs
+}
+
+// model is what a new node of the group would be like: as one that it has, else
+// as its nodegroup says.
+func (p *ZoneView) model(r NodeSource) schedulingFit {
+	for _, z := range slices.Sorted(maps.Keys(p.Stands)) {
+		for _, s := range p.Stands[z] {
+			if s.group != r.Group.Name || !s.berth.whole || s.Coming {
+				continue
+			}
+			labels := maps.Clone(s.berth.labels)
+			for _, own := range []string{ZoneLabel, HostLabel, "topology.ebs.csi.aws.com/zone", "failure-domain.beta.kubernetes.io/zone", "topology.k8s.aws/zone-id"} {
+				delete(labels, own)
+			}
+			return schedulingFit{labels: labels, taints: s.berth.taints, whole: true}
+		}
+	}
+	b := schedulingFit{labels: map[string]string{"kubernetes.io/os": "linux"}}
+	if m := r.Managed; m != nil {
+		maps.Copy(b.labels, m.Labels)
+		b.labels[GroupLabel] = m.Name
+		switch {
+		case strings.Contains(m.AMIType, "ARM"):
+			b.labels["kubernetes.io/arch"] = "arm64"
+		case strings.Contains(m.AMIType, "x86_64") || m.AMIType == "AL2_x86_64_GPU":
+			b.labels["kubernetes.io/arch"] = "amd64"
+		}
+		if strings.HasPrefix(m.AMIType, "WINDOWS") {
+			b.labels["kubernetes.io/os"] = "windows"
+		}
+		b.taints = m.Taints
+	}
+	return b
+}
+
+// in is the berth with the zone's own label.
+func (b schedulingFit) in(zone string) schedulingFit {
+	labels := maps.Clone(b.labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	for _, key := range []string{ZoneLabel, "topology.ebs.csi.aws.com/zone", "failure-domain.beta.kubernetes.io/zone"} {
+		labels[key] = zone
+	}
+	b.labels = labels
+	return b
+}
+
+// failing are, by group and zone, the launches that came to nothing and were
+// followed by none that did: refused ones, and those that never joined.
+func (p *ZoneView) failing() map[string]map[string]string {
+	all := map[string]map[string]string{}
+	note := func(group, zone, why string) {
+		if group == "" || zone == "" {
+			return
+		}
+		if all[group] == nil {
+			all[group] = map[string]string{}
+		}
+		all[group][zone] = why
+	}
+	for _, t := range p.S.Attempts().List {
+		if !t.Unsure {
+			note(t.Group, t.zone, fmt.Sprintf("%s, %s", cmp.Or(string(t.Verdict.Class), t.Told), phrase.ClockTime(t.At)))
+		}
+	}
+	if !p.S.Has(snapshot.LaunchHistory) {
+		return all
+	}
+	joined := map[string]time.Time{}
+	for _, h := range p.S.History {
+		if key := h.Group + "/" + h.Zone; h.End == snapshot.Joined && h.Started.After(joined[key]) {
+			joined[key] = h.Started
+		}
+	}
+	for _, h := range p.S.History {
+		if h.End != snapshot.NotJoined && h.End != snapshot.Refused || p.S.Time.Sub(h.Started) > ImpairedWindow || h.Started.Before(joined[h.Group+"/"+h.Zone]) {
+			continue
+		}
+		note(h.Group, h.Zone, fmt.Sprintf("%s, %s", cmp.Or(h.Cause, string(h.End)), phrase.ClockTime(h.Started)))
+	}
+	return all
+}
+
+// ImpairedWindow is how far back launches count. It is as far as join-check
+// looks back, so that two looks at the same time say the same.
+const ImpairedWindow = time.Hour
+
+// Stopped tells that a group launches nothing.
+func Stopped(g snapshot.Group) bool {
+	return slices.ContainsFunc(g.Suspended, func(s snapshot.Suspended) bool { return s.Process == "Launch" })
+}

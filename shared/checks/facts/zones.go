@@ -1,0 +1,170 @@
+package facts
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/shared/snapshot"
+)
+
+const (
+	// coming is how long an instance that is no node yet counts as one that is
+	// on its way: twice the time in which nodes usually join.
+	coming = 10 * time.Minute
+
+	ZoneLabel     = "topology.kubernetes.io/zone"
+	HostLabel     = "kubernetes.io/hostname"
+	PoolLabel     = "karpenter.sh/nodepool"
+	GroupLabel    = "eks.amazonaws.com/nodegroup"
+	computeLabel  = "eks.amazonaws.com/compute-type"
+	disruptedMark = "karpenter.sh/disrupt"
+)
+
+// ZonedNode is a node, or an instance that is to become one, in a zone.
+type ZonedNode struct {
+	name     string // the node's, else the instance's
+	instance string
+	group    string // Auto Scaling group
+	zone     string
+	// Coming tells that it is on its way; cordoned that it takes no new pods.
+	Coming   bool
+	cordoned bool
+	berth    schedulingFit
+}
+
+// ZoneView are the nodes of a cluster by zone, and what launches them.
+type ZoneView struct {
+	S      *View
+	Stands map[string][]ZonedNode
+	Rigs   []NodeSource
+	// Pools tells that something else than groups launches nodes too (Karpenter,
+	// Auto Mode), and where nobody can say: blind.
+	Pools bool
+	Blind bool
+}
+
+func newZoneView(s *View) *ZoneView {
+	p := &ZoneView{S: s, Stands: map[string][]ZonedNode{}, Pools: s.Cluster.AutoMode}
+	p.Blind = !s.Has(snapshot.Nodes) && !s.Has(snapshot.Instances)
+	of := map[string]string{} // instance to group
+	zones := map[string]string{}
+	for _, g := range s.Groups {
+		for _, in := range g.Instances {
+			of[in.ID] = g.Name
+			zones[in.ID] = in.Zone
+		}
+	}
+	launched := map[string]time.Time{}
+	for _, in := range s.Instances {
+		launched[in.ID] = in.Launched
+		zones[in.ID] = cmp.Or(zones[in.ID], in.Zone)
+		if p.ours(in) && in.Tags[PoolLabel] != "" {
+			p.Pools = true
+		}
+	}
+	known := map[string]bool{}
+	for _, n := range s.Nodes {
+		if n.Labels[PoolLabel] != "" || n.Labels[computeLabel] == "auto" {
+			p.Pools = true
+		}
+		if n.Instance == "" {
+			continue // Fargate and hybrid nodes carry no EBS volume
+		}
+		known[n.Instance] = true
+		p.addNode(n, of[n.Instance], cmp.Or(n.Zone, n.Labels[ZoneLabel], zones[n.Instance]))
+	}
+	add := func(id, group string) {
+		if known[id] || zones[id] == "" {
+			return
+		}
+		known[id] = true
+		at, told := launched[id]
+		young := !told || s.Time.Sub(at) < coming
+		if s.Has(snapshot.Nodes) && !young {
+			return // it had its time, and is no node
+		}
+		p.Stands[zones[id]] = append(p.Stands[zones[id]], ZonedNode{name: id, instance: id, group: group, zone: zones[id], Coming: s.Has(snapshot.Nodes)})
+	}
+	for _, in := range s.Instances {
+		if p.ours(in) && (in.State == "running" || in.State == "pending") {
+			add(in.ID, of[in.ID])
+		}
+	}
+	for _, g := range s.Groups {
+		for _, in := range g.Instances {
+			if serves(in.Lifecycle) {
+				add(in.ID, g.Name)
+			}
+		}
+	}
+	p.Rigs = p.launchers()
+	return p
+}
+
+// addNode takes a node that is Ready, or has just registered.
+func (p *ZoneView) addNode(n snapshot.Node, group, zone string) {
+	on := !n.Joined()
+	if zone == "" || on && (n.Created.IsZero() || p.S.Time.Sub(n.Created) >= coming) {
+		return
+	}
+	s := ZonedNode{name: n.Name, instance: n.Instance, group: group, zone: zone, Coming: on, cordoned: n.Cordoned}
+	s.berth = schedulingFit{name: n.Name, labels: n.Labels, taints: n.Repels, whole: true}
+	for _, t := range n.Repels {
+		s.cordoned = s.cordoned || strings.HasPrefix(t.Key, disruptedMark)
+	}
+	p.Stands[zone] = append(p.Stands[zone], s)
+}
+
+// ours tells an instance of the cluster: a VPC holds others too.
+func (p *ZoneView) ours(in snapshot.Instance) bool {
+	c := p.S.Cluster.Name
+	if in.Tags["kubernetes.io/cluster/"+c] != "" || in.Tags["eks:cluster-name"] == c || in.Tags["eks:eks-cluster-name"] == c {
+		return true
+	}
+	group := in.Tags["aws:autoscaling:groupName"]
+	return group != "" && slices.ContainsFunc(p.S.Groups, func(g snapshot.Group) bool { return g.Name == group })
+}
+
+// serves tells that an instance of a group is, or is about to be, in service.
+func serves(lifecycle string) bool {
+	return lifecycle == "InService" || lifecycle == "Pending" || strings.HasPrefix(lifecycle, "Pending:")
+}
+
+// stood tells that an instance is a node, or is about to be one.
+func (p *ZoneView) stood(instance string) bool {
+	for _, list := range p.Stands {
+		if slices.ContainsFunc(list, func(s ZonedNode) bool { return s.instance == instance }) {
+			return true
+		}
+	}
+	return false
+}
+
+// Zones are all that are known: what is found well in each closes what was
+// found wrong there.
+func (p *ZoneView) Zones() []string {
+	var names []string
+	for _, z := range p.S.Zones {
+		names = append(names, z.Name)
+	}
+	for _, n := range p.S.Subnets {
+		names = append(names, n.Zone)
+	}
+	for z := range p.Stands {
+		names = append(names, z)
+	}
+	for _, r := range p.Rigs {
+		names = append(names, r.Zones...)
+	}
+	for _, v := range p.S.Volumes {
+		names = append(names, v.Zone)
+	}
+	for _, v := range p.S.PersistentVolumes {
+		names = append(names, v.Zones...)
+	}
+	names = slices.DeleteFunc(names, func(z string) bool { return z == "" })
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,127 @@
+package iam
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rollcall/shared/access/policy"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/snapshot"
+)
+
+// cniIdentity is the role that aws-node really uses.
+type cniIdentity struct {
+	// none tells that the cluster runs no aws-node.
+	none bool
+	// role is empty where aws-node uses the role of the node that it is on.
+	role string
+	how  string
+	// later is the role that its service account has by now, where the pod was
+	// made before that was so.
+	later string
+	// doubt is set where a Pod Identity association could change the answer
+	// and those could not be read.
+	doubt *snapshot.Failure
+}
+
+// whoIsCNI tells the identity of aws-node: a Pod Identity association comes
+// before the service account's annotation (the EKS Pod Identity webhook sets
+// only the first), and the node's own role is what is left.
+func whoIsCNI(s *facts.View) (cniIdentity, *snapshot.Failure) {
+	if s.Has(snapshot.AWSNode) && s.CNI == nil {
+		return cniIdentity{none: true}, nil
+	}
+	var who cniIdentity
+	if !s.Has(snapshot.PodIdentities) {
+		f := s.Why(snapshot.PodIdentities)
+		who.doubt = &f
+	}
+	for _, a := range s.PodIdentities {
+		if a.Namespace == "kube-system" && a.ServiceAccount == "aws-node" {
+			return cniIdentity{role: a.Role, how: "Pod Identity association of kube-system/aws-node"}, nil
+		}
+	}
+	if s.CNI != nil && s.CNI.Role != "" {
+		who.role, who.how = s.CNI.Role, "annotation eks.amazonaws.com/role-arn of kube-system/aws-node"
+		return who, nil
+	}
+	for _, a := range s.Addons {
+		if a.Name == "vpc-cni" && a.Role != "" {
+			who.role, who.how = a.Role, "add-on vpc-cni"
+			return who, nil
+		}
+	}
+	if !s.Has(snapshot.AWSNode) {
+		f := s.Why(snapshot.AWSNode)
+		return cniIdentity{}, &f
+	}
+	who.how = "the node's own role"
+	return who, nil
+}
+
+// cniNeeds are the actions that aws-node calls (amazon-vpc-cni-k8s, "IAM
+// policy"). The vital ones it needs before it is ready: it looks at the
+// instance's interfaces and gives the first one addresses. The others come
+// with more pods, or when a node goes.
+func cniNeeds(s *facts.View) []need {
+	eni := fmt.Sprintf("arn:%s:ec2:%s:%s:network-interface/*", s.Partition, s.Region, s.Account)
+	list := []need{{"ec2:DescribeNetworkInterfaces", policy.Unscoped, true}}
+	if s.CNI != nil && searchesGroups(*s.CNI) {
+		list = append(list, need{"ec2:DescribeSecurityGroups", policy.Unscoped, true})
+	}
+	if s.Cluster.IPv6 {
+		list = append(list, need{"ec2:AssignIpv6Addresses", eni, true})
+	} else {
+		list = append(list, need{"ec2:AssignPrivateIpAddresses", eni, true})
+		for _, action := range []string{"AttachNetworkInterface", "CreateNetworkInterface", "ModifyNetworkInterfaceAttribute"} {
+			list = append(list, need{"ec2:" + action, eni, false})
+		}
+	}
+	return append(list, need{"ec2:CreateTags", eni, false}, need{"ec2:DescribeInstanceTypes", policy.Unscoped, false})
+}
+
+// searchesGroups tells that a version of the plugin does not start without
+// ec2:DescribeSecurityGroups: 1.22.0 and 1.22.1 look for groups by tag, unless
+// subnet discovery is off or custom networking on (amazon-vpc-cni-k8s pull
+// request 3709, terraform-aws-eks-pod-identity issue 60; taken back in 1.22.2).
+func searchesGroups(c snapshot.CNI) bool {
+	version, ok := cniVersion(c.Image)
+	return ok && (version == [3]int{1, 22, 0} || version == [3]int{1, 22, 1}) &&
+		!strings.EqualFold(c.Env["ENABLE_SUBNET_DISCOVERY"], "false") &&
+		!strings.EqualFold(c.Env["AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG"], "true")
+}
+
+// cniVersion reads "…/amazon-k8s-cni:v1.22.1-eksbuild.2".
+func cniVersion(image string) (version [3]int, ok bool) {
+	image, _, _ = strings.Cut(image, "@")
+	i := strings.LastIndex(image, ":v")
+	if i < 0 {
+		return version, false
+	}
+	tag, _, _ := strings.Cut(image[i+2:], "-")
+	parts := strings.Split(tag, ".")
+	if len(parts) != len(version) {
+		return version, false
+	}
+	for k, part := range parts {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return version, false
+		}
+		version[k] = n
+	}
+	return version, true
+}
+
+// auto tells that EKS Auto Mode made an instance: neither a node group nor an
+// Auto Scaling group did. Those bring their own network plugin.
+func auto(s *facts.View, i *snapshot.Instance) bool {
+	return s.Cluster.AutoMode && i.Tags["eks:nodegroup-name"] == "" && i.Tags["aws:autoscaling:groupName"] == ""
+}
+
+// isAuto tells that every instance of a crew is Auto Mode's.
+func isAuto(c facts.RoleGroup, s *facts.View) bool {
+	return !slices.ContainsFunc(slices.Concat(c.Suspects, c.Well), func(i *snapshot.Instance) bool { return !auto(s, i) })
+}

@@ -1,0 +1,120 @@
+package iam
+
+import (
+	"strings"
+	"testing"
+
+	"rollcall/shared/checks/checktest"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/snapshot/snapshottest"
+)
+
+const cniRole = "arn:aws:iam::123456789012:role/cni"
+
+// ownRole gives aws-node a role of its own that may do what a statement says.
+// It is the first of the roles.
+func ownRole(actions string) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		s.CNI.Role = cniRole
+		s.Roles = append([]snapshot.Role{{ARN: cniRole, Name: "cni", Policies: []snapshot.Policy{
+			{Name: "own", Document: `{"Statement":{"Effect":"Allow","Action":` + actions + `,"Resource":"*"}}`},
+		}}}, s.Roles...)
+	}
+}
+
+// podOf is the pod of aws-node on the node, made with credentials.
+func podOf(c snapshot.PodCredentials) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		s.Pods = []snapshot.Pod{{Namespace: "kube-system", Name: "aws-node-x7k2p", Node: s.Nodes[0].Name, Phase: "Running", Identity: c}}
+	}
+}
+
+func cniImage(version string) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		s.CNI.Image = "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:" + version
+	}
+}
+
+func TestCniRolePolicies(t *testing.T) {
+	checktest.RunCases(t, cniRolePolicies(), cniRolePoliciesCases())
+}
+
+func cniRolePoliciesCases() []checktest.Case {
+	node := snapshottest.NodeRole
+	const all = `["ec2:AssignPrivateIpAddresses","ec2:AttachNetworkInterface","ec2:CreateNetworkInterface","ec2:Describe*","ec2:ModifyNetworkInterfaceAttribute","ec2:CreateTags"]`
+	const old = `["ec2:AssignPrivateIpAddresses","ec2:*NetworkInterface*","ec2:DescribeInstances","ec2:DescribeTags","ec2:DescribeInstanceTypes","ec2:DescribeSubnets","ec2:CreateTags"]`
+	fail := func(role, title string) []string { return []string{"fail " + role + " [i-0node] [i-0node] " + title} }
+	const nothing, groups = "aws-node may not ec2:DescribeNetworkInterfaces and 1 more", "aws-node may not ec2:DescribeSecurityGroups"
+	ipv6 := func(s *snapshot.Snapshot) { s.Cluster.IPv6 = true }
+	association := func(s *snapshot.Snapshot) {
+		s.PodIdentities = []snapshot.PodIdentity{{Namespace: "default", ServiceAccount: "aws-node", Role: "x"}, {Namespace: "kube-system", ServiceAccount: "aws-node", Role: cniRole}}
+	}
+	return []checktest.Case{
+		{"Ready", snapshottest.PrivateWithNAT(), []string{"pass " + node + " [i-0node]"}},
+		{"the node's role may", outsider(), []string{"pass " + node + " [i-0node]"}},
+		{"the node's role may not", outsider(detachPolicy("AmazonEKS_CNI_Policy")), fail(node, nothing)},
+		{"its own role may", outsider(ownRole(all)), []string{"pass " + cniRole + " [i-0node]"}},
+		{"its own role may nothing", outsider(ownRole(`"s3:*"`)), fail(cniRole, nothing)},
+		{"its own role may nothing, all are Ready", checktest.Change(snapshottest.PrivateWithNAT(), ownRole(`"s3:*"`)), []string{"pass " + cniRole + " [i-0node]"}},
+		{"its role by Pod Identity comes first", outsider(ownRole(`"s3:*"`), association, func(s *snapshot.Snapshot) { s.CNI.Role = node }), fail(cniRole, nothing)},
+		{"its role is newer than the pod, and the node's may not", outsider(detachPolicy("AmazonEKS_CNI_Policy"), ownRole(all), checktest.NotReadyNode("x"), podOf(snapshot.PodCredentials{Told: true})), fail(node, nothing)},
+		{"its role is newer than the pod, and may nothing; the node's may", outsider(ownRole(`"s3:*"`), checktest.NotReadyNode("x"), podOf(snapshot.PodCredentials{Told: true})), []string{"pass " + node + " [i-0node]"}},
+		{"the pod has the role", outsider(ownRole(`"s3:*"`), checktest.NotReadyNode("x"), podOf(snapshot.PodCredentials{Told: true, Role: cniRole})), fail(cniRole, nothing)},
+		{"the association is newer than the pod", outsider(detachPolicy("AmazonEKS_CNI_Policy"), ownRole(all), association, checktest.NotReadyNode("x"), podOf(snapshot.PodCredentials{Told: true})), fail(node, nothing)},
+		{"the pod has the association's", outsider(ownRole(`"s3:*"`), association, checktest.NotReadyNode("x"), podOf(snapshot.PodCredentials{Told: true, ByAssociation: true})), fail(cniRole, nothing)},
+		{"the pod does not tell", outsider(ownRole(`"s3:*"`), checktest.NotReadyNode("x"), podOf(snapshot.PodCredentials{})), fail(cniRole, nothing)},
+		{"its role by the add-on", outsider(ownRole(`"s3:*"`), func(s *snapshot.Snapshot) { s.CNI.Role, s.Addons[2].Role = "", cniRole }), fail(cniRole, nothing)},
+		{"a newer plugin on an old policy (tfiam647)", outsider(ownRole(old), cniImage("v1.22.1-eksbuild.2")), fail(cniRole, groups)},
+		{"an older plugin on an old policy", outsider(ownRole(old), cniImage("v1.21.2-eksbuild.2")), []string{"pass " + cniRole + " [i-0node]"}},
+		{"a plugin that took it back", outsider(ownRole(old), cniImage("v1.22.2-eksbuild.1")), []string{"pass " + cniRole + " [i-0node]"}},
+		{"a newer plugin that does not look for groups", outsider(ownRole(old), cniImage("v1.22.1-eksbuild.2"), func(s *snapshot.Snapshot) { s.CNI.Env["ENABLE_SUBNET_DISCOVERY"] = "false" }), []string{"pass " + cniRole + " [i-0node]"}},
+		{"IPv6 on the IPv4 policy", outsider(ipv6), fail(node, "aws-node may not ec2:AssignIpv6Addresses")},
+		{"IPv6 on its own policy", outsider(ipv6, ownRole(`["ec2:AssignIpv6Addresses","ec2:Describe*","ec2:CreateTags"]`)), []string{"pass " + cniRole + " [i-0node]"}},
+		{"only what it needs to start", outsider(ownRole(`["ec2:AssignPrivateIpAddresses","ec2:Describe*"]`)), []string{
+			"fail (possible) " + cniRole + " [i-0node] [i-0node] aws-node may not ec2:AttachNetworkInterface and 3 more",
+		}},
+		{"its own role was deleted", outsider(ownRole(all), iamDeleted(snapshot.Roles, cniRole)), fail(cniRole, "aws-node's role cni was deleted")},
+		{"its own role was deleted, as far as can be told", outsider(ownRole(all), iamDeleted(snapshot.Roles, cniRole), checktest.Unread(snapshot.PodIdentities)), []string{
+			"fail (likely) " + cniRole + " [i-0node] [i-0node] aws-node's role cni was deleted",
+		}},
+		{"the node's role was deleted: another's matter", outsider(iamDeleted(snapshot.Roles, node)), nil},
+		{"its own role denied", outsider(ownRole(all), lackOf(snapshot.Roles, cniRole, snapshot.Denied, "AccessDenied")), []string{"unknown " + cniRole + " [i-0node] iam roles: denied"}},
+		{"may nothing, associations unread", outsider(ownRole(`"s3:*"`), checktest.Unread(snapshot.PodIdentities)), []string{"fail (likely) " + cniRole + " [i-0node] [i-0node] " + nothing}},
+		{"may, associations unread", outsider(ownRole(all), checktest.Unread(snapshot.PodIdentities)), []string{"unknown " + cniRole + " [i-0node] pod identity associations: denied"}},
+		{"with a condition", outsider(ownRole(`"s3:*"`), inlinePolicy(`{"Effect":"Allow","Action":"ec2:*","Resource":"*","Condition":{"StringEquals":{"aws:SourceVpc":"vpc-0a"}}}`)), []string{
+			"unknown " + cniRole + " [i-0node] iam roles: not read: whether cni may ec2:DescribeNetworkInterfaces depends on condition StringEquals aws:SourceVpc: statement 1 of own" +
+				" iam roles: not read: whether cni may ec2:AssignPrivateIpAddresses depends on condition StringEquals aws:SourceVpc: statement 1 of own",
+		}},
+		{"a policy that is not understood", outsider(ownRole(`3`)), []string{
+			"unknown " + cniRole + " [i-0node] iam roles: broken: policy own of " + cniRole + " is not understood: parse a policy: json: cannot unmarshal number into Go struct field .Statement.Action of type string",
+		}},
+		{"another network plugin", outsider(detachPolicy("AmazonEKS_CNI_Policy"), func(s *snapshot.Snapshot) { s.CNI = nil }), []string{"pass " + node + " [i-0node]"}},
+		{"Auto Mode", outsider(detachPolicy("AmazonEKS_CNI_Policy"), autoMode), []string{"pass " + node + " [i-0node]"}},
+		{"unread", outsider(checktest.Unread(snapshot.AWSNode)), []string{"unknown prod [] aws-node: denied"}},
+	}
+}
+
+func TestCNIRolePoliciesWords(t *testing.T) {
+	got := checktest.Failed(t, cniRolePolicies(), outsider(ownRole(`"s3:*"`)))
+	if want := "aws-node uses " + cniRole + " (annotation eks.amazonaws.com/role-arn of kube-system/aws-node), which may not ec2:DescribeNetworkInterfaces and ec2:AssignPrivateIpAddresses: no policy of the role grants it."; !strings.HasPrefix(got.Why, want) {
+		t.Errorf("Why = %q, want it to begin with %q", got.Why, want)
+	}
+	if want := "aws iam attach-role-policy --region us-west-2 --role-name cni --policy-arn arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy"; got.Fix.Command != want {
+		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
+	}
+}
+
+func TestCNIVersion(t *testing.T) {
+	for image, want := range map[string][3]int{
+		"602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:v1.20.4-eksbuild.1": {1, 20, 4},
+		"localhost:5000/cni:v1.22.1@sha256:0123":                                         {1, 22, 1},
+		"cni:latest":                                                                     {},
+		"cni:v1.x.2":                                                                     {},
+		"cni:v1.2":                                                                       {},
+		"":                                                                               {},
+	} {
+		if got, ok := cniVersion(image); ok && got != want || !ok && want != [3]int{} {
+			t.Errorf("cniVersion(%q) = %v, %t, want %v", image, got, ok, want)
+		}
+	}
+}

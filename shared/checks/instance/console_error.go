@@ -1,0 +1,187 @@
+package instance
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/checkid"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	serial "rollcall/shared/node/console"
+	"rollcall/shared/snapshot"
+)
+
+func consoleError() check.Check {
+	return usingStart(check.Check{
+		ID:         "instance/console-error",
+		Title:      "The console output tells why the node did not come up",
+		Confidence: finding.Certain,
+		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Nodes, snapshot.Consoles},
+		After:      []checkid.ID{checkid.AnyJoinCause, "dns/hostnames-off", "dns/dhcp-options", "iam/sts-endpoint"},
+		Cause:      "The instance wrote a known failure to its serial console: of nodeadm, bootstrap.sh, cloud-init, containerd, the kubelet, TLS, name resolution or the kernel. The last state counts: what was tried again and went well later is none. Consoles are sampled; instances of the same group and launch template whose console was not read are taken to fail alike.",
+		Fix:        "It depends on the line, which the finding names.",
+		Links: []string{
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/troubleshoot-unreachable-instance.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/troubleshooting.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			l := s.Index()
+			suspects, well := l.S.Suspects()
+			list := consoleFindings(l, suspects)
+			if len(well) > 0 {
+				list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: facts.IDs(well)})
+			}
+			return list
+		},
+	})
+}
+
+// consoleGroup are the consoles of instances that one group started from one
+// template: what is true of those that were read is taken for true of all.
+type consoleGroup struct {
+	owner string
+	hits  []consoleHit
+	quiet []*snapshot.Instance // read, and nothing known is in them
+	dark  []*snapshot.Instance // due, and nothing could be read
+	// why is what kept each of the dark ones from being read.
+	why map[string]snapshot.Failure
+}
+
+// consoleHit is a console that holds a known failure.
+type consoleHit struct {
+	instance *snapshot.Instance
+	match    serial.Match
+}
+
+func consoleFindings(l facts.InstanceIndex, suspects []*snapshot.Instance) []finding.Finding {
+	var list []finding.Finding
+	var causes []*consoleCause
+	for _, a := range consoles(l, suspects) {
+		if len(a.quiet) > 0 {
+			list = append(list, finding.Finding{Outcome: finding.Pass, Resource: a.owner, Covers: facts.IDs(a.quiet)})
+		}
+		same, rest := a.taken()
+		// Where a sample holds nothing known, neither will the rest.
+		if len(rest) > 0 && (len(a.hits) > 0 || len(a.quiet) == 0) {
+			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: a.owner, Covers: facts.IDs(rest), Blocked: a.blocked(rest)})
+		}
+		for _, h := range a.hits {
+			at := slices.IndexFunc(causes, func(c *consoleCause) bool { return c.owner == a.owner && c.row() == h.match.ID })
+			if at < 0 {
+				at = len(causes)
+				causes = append(causes, &consoleCause{owner: a.owner})
+			}
+			causes[at].hits = append(causes[at].hits, h)
+			if h == a.hits[0] {
+				causes[at].unread = append(causes[at].unread, same...)
+			}
+		}
+	}
+	for _, c := range causes {
+		list = append(list, consoleErrorFinding(l, c, c.leads(causes)))
+	}
+	return list
+}
+
+// consoles reads the suspects' consoles, by what they were started from.
+func consoles(l facts.InstanceIndex, suspects []*snapshot.Instance) []*consoleGroup {
+	texts := map[string]string{}
+	for _, c := range l.S.Consoles {
+		texts[c.Instance] = c.Text
+	}
+	groups := map[string]*consoleGroup{}
+	var order []string
+	for _, i := range suspects {
+		owner := cmp.Or(i.Owner(), i.ID)
+		key := strings.Join([]string{owner, i.Template.ID, i.Template.Name, i.Template.Version, i.AMI}, " ")
+		a := groups[key]
+		if a == nil {
+			a = &consoleGroup{owner: owner, why: map[string]snapshot.Failure{}}
+			groups[key] = a
+			order = append(order, key)
+		}
+		r := serial.Read(texts[i.ID])
+		match, found := lasting(l, i, r)
+		switch {
+		case found:
+			a.hits = append(a.hits, consoleHit{i, match})
+		case !l.Due(i.ID): // nothing that is not there yet counts against it
+		case r.Stage >= serial.Bootstrap, r.Stage == serial.System && i.Windows:
+			a.quiet = append(a.quiet, i)
+		case l.Nodes[i.ID] == nil:
+			a.dark = append(a.dark, i)
+			a.why[i.ID] = untold(l, i, texts, r)
+		}
+	}
+	list := make([]*consoleGroup, len(order))
+	for i, key := range order {
+		list[i] = groups[key]
+	}
+	return list
+}
+
+// lasting is the failure that counts. A node that has registered got past all
+// that keeps nodes from it; and before an instance is due, only what does not
+// pass by itself counts.
+func lasting(l facts.InstanceIndex, i *snapshot.Instance, r serial.Reading) (serial.Match, bool) {
+	for _, m := range r.Matches {
+		switch {
+		case l.Nodes[i.ID] != nil && !m.Late:
+		case !l.Due(i.ID) && (m.Heals || !m.Certain):
+		default:
+			return m, true
+		}
+	}
+	return serial.Match{}, false
+}
+
+// untold is why a console says nothing.
+func untold(l facts.InstanceIndex, i *snapshot.Instance, texts map[string]string, r serial.Reading) snapshot.Failure {
+	if f, lacks := l.S.Lacks(snapshot.Consoles, i.ID); lacks {
+		return f
+	}
+	f := snapshot.Failure{Source: snapshot.Consoles, Reason: snapshot.NotRead, Message: i.ID + " is not among the consoles that were read"}
+	if _, read := texts[i.ID]; read {
+		f.Message = i.ID + " has written nothing to its console yet"
+		if r.Stage > serial.Silent {
+			f.Message = fmt.Sprintf("the console of %s ends at %s, before the bootstrap", i.ID, r.Stage)
+		}
+	}
+	return f
+}
+
+// taken sorts those whose console could not be read: the same are taken to
+// fail as the sample does, where it agrees. What the network does to one
+// subnet it need not do to another.
+func (a *consoleGroup) taken() (same, rest []*snapshot.Instance) {
+	if len(a.hits) == 0 || len(a.quiet) > 0 || slices.ContainsFunc(a.hits, func(h consoleHit) bool { return h.match.ID != a.hits[0].match.ID }) {
+		return nil, a.dark
+	}
+	check := a.hits[0].match.Check
+	network := strings.HasPrefix(check, "endpoint/") || strings.HasPrefix(check, "sg/")
+	for _, i := range a.dark {
+		if network && !slices.ContainsFunc(a.hits, func(h consoleHit) bool { return h.instance.Subnet == i.Subnet }) {
+			rest = append(rest, i)
+			continue
+		}
+		same = append(same, i)
+	}
+	return same, rest
+}
+
+// blocked is what kept instances from being read: the first of each kind.
+func (a *consoleGroup) blocked(list []*snapshot.Instance) []snapshot.Failure {
+	var all []snapshot.Failure
+	for _, i := range list {
+		why := a.why[i.ID]
+		if !slices.ContainsFunc(all, func(f snapshot.Failure) bool {
+			return f.Call == why.Call && f.Reason == why.Reason && f.Code == why.Code
+		}) {
+			all = append(all, why)
+		}
+	}
+	return all
+}

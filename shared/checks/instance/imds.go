@@ -1,0 +1,85 @@
+package instance
+
+import (
+	"fmt"
+	"strings"
+
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/snapshot"
+)
+
+func imds() check.Check {
+	return usingStart(check.Check{
+		ID:         "instance/imds",
+		Title:      "The instance's metadata service is off or out of reach",
+		Confidence: finding.Certain,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances},
+		AtLaunch:   true,
+		Cause:      "The metadata service is off: the instance cannot read its user data, its identity or its role's credentials, so nothing of the bootstrap works. Or tokens are required and may take one hop only: pods that are not on the host's network get no answer, and with it no region and no credentials.",
+		Fix:        "Switch the metadata service on, with a hop limit of 2 where pods need it, in the launch template and on the instances.",
+		Links: []string{
+			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-options.html",
+			"https://docs.aws.amazon.com/eks/latest/best-practices/identity-and-access-management.html",
+		},
+		Run: runIMDS,
+	})
+}
+
+func runIMDS(s *facts.View) []finding.Finding {
+	st := s.Boot()
+	suspects, well := st.S.Suspects()
+	passed := facts.IDs(well)
+	blind := map[snapshot.Failure][]string{}
+	off, near := facts.NewGrouped(st), facts.NewGrouped(st)
+	for _, i := range suspects {
+		m := i.Metadata
+		switch {
+		case m.Endpoint == "disabled":
+			off.Add(i)
+		case m.Endpoint != "enabled":
+			why := snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "EC2 does not say whether the metadata service is on"}
+			blind[why] = append(blind[why], i.ID)
+		case m.HopLimit == 1 && m.Tokens != "optional":
+			// The limit counts for the answer with the token only: where
+			// requests without one are allowed, pods use those.
+			near.Add(i)
+		default:
+			passed = append(passed, i.ID)
+		}
+	}
+	var list []finding.Finding
+	if len(passed) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: passed})
+	}
+	list = append(list, unlooked(s, blind)...)
+	for origin, of := range off.All() {
+		list = append(list, metadataFinding(st, origin, of, "",
+			fmt.Sprintf("the metadata service of %s is off", phrase.Subject(of, "instance")),
+			fmt.Sprintf("%s cannot read %s user data, identity and role's credentials: nothing of the bootstrap works.", phrase.Subject(of, "instance"), phrase.Verb(of, "its", "their")),
+			finding.Evidence{What: "HttpEndpoint", Value: "disabled"}, "--http-endpoint enabled"))
+	}
+	for origin, of := range near.All() {
+		list = append(list, metadataFinding(st, origin, of, finding.Possible,
+			fmt.Sprintf("metadata of %s is out of pods' reach", phrase.Subject(of, "instance")),
+			"Tokens are required and their hop limit is 1: pods that are not on the host's network get no answer. Those that ask for the region, the instance or the role's credentials fail; the kubelet and the network plugin are on the host's network and do not.",
+			finding.Evidence{What: "HttpPutResponseHopLimit, HttpTokens", Value: "1, required"}, "--http-put-response-hop-limit 2"))
+	}
+	return list
+}
+
+func metadataFinding(st *facts.BootConfig, origin string, of []string, sure finding.Confidence, says, why string, evidence finding.Evidence, option string) finding.Finding {
+	return finding.Finding{
+		Outcome: finding.Fail, Confidence: sure, Resource: origin, Covers: of, Instances: of,
+		Title: phrase.Title("%s", says), Why: why, Evidence: []finding.Evidence{evidence},
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Set it on %s, and in a new version of the launch template for those to come.", phrase.Subject(of, "instance")),
+			Command: command.AWS(st.S, "ec2 modify-instance-metadata-options", "--instance-id", of[0], strings.Fields(option)),
+			Console: link.EC2(st.S, "InstanceDetails:instanceId="+of[0]),
+		},
+	}
+}

@@ -1,0 +1,34 @@
+// Package instance holds the checks of instance: what was started, and how.
+package instance
+
+import (
+	"rollcall/shared/checks/check"
+	"rollcall/shared/snapshot"
+)
+
+// InstanceChecks are the checks of instance: what was started, and how.
+func InstanceChecks() []check.Check {
+	return []check.Check{
+		forbiddenNodeLabel(),
+		userData(),
+		imds(),
+		clusterTag(),
+		maxPods(),
+		foreignSecurityGroups(),
+		olderThanCluster(),
+		endedEarly(),
+		statusCheck(),
+		scheduledEvent(),
+		imageUnfit(),
+		versionSkew(),
+		consoleError(),
+	}
+}
+
+// usingStart is a check of instances: what is expected of one depends on its
+// image and its template.
+func usingStart(c check.Check) check.Check {
+	return check.Using([]snapshot.Source{
+		snapshot.Images, snapshot.LaunchTemplates, snapshot.InstanceTypes, snapshot.AWSNode, snapshot.NodeEventsOf,
+	}, c)
+}

@@ -1,0 +1,141 @@
+package instance
+
+import (
+	"fmt"
+	"strconv"
+
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/snapshot"
+)
+
+func maxPods() check.Check {
+	return usingStart(check.Check{
+		ID:         "instance/max-pods",
+		Title:      "More pods are allowed than the interfaces have addresses for",
+		Confidence: finding.Likely,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.InstanceTypes, snapshot.AWSNode},
+		Cause:      "The kubelet's max pods is above what the network plugin can give addresses to: interfaces x (addresses of each - 1) + 2, with prefixes 16 times as many addresses, with custom networking one interface less. Pods beyond it get no address.",
+		Fix:        "Leave max pods to the image's own calculation, lower it, or switch prefix delegation on.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html",
+			"https://docs.aws.amazon.com/eks/latest/userguide/cni-increase-ip-addresses.html",
+		},
+		Run: runMaxPods,
+	})
+}
+
+func runMaxPods(s *facts.View) []finding.Finding {
+	st := s.Boot()
+	types := make(map[string]snapshot.InstanceType, len(s.InstanceTypes))
+	for _, t := range s.InstanceTypes {
+		types[t.Name] = t
+	}
+	suspects, well := st.S.Suspects()
+	passed := facts.IDs(well)
+	blind := map[snapshot.Failure][]string{}
+	g := facts.NewGrouped(st)
+	g.Of = func(i *snapshot.Instance) string {
+		pods, from, _ := pods(st, i)
+		return fmt.Sprintf("%s\n%s\n%d\n%s", st.Origin(i), i.Type, pods, from)
+	}
+	for _, i := range suspects {
+		pods, _, why := pods(st, i)
+		switch t, known := types[i.Type]; {
+		// Other plugins, IPv6 (always with prefixes, of which there are more
+		// than any node runs pods) and Windows count otherwise.
+		case s.CNI == nil, s.Cluster.IPv6, s.CNI.Env["ENABLE_IPv6"] == "true", i.Windows:
+			passed = append(passed, i.ID)
+		case pods == 0 && why.Source != "":
+			blind[why] = append(blind[why], i.ID)
+		case pods == 0:
+			passed = append(passed, i.ID) // the image works it out
+		case !known || t.Interfaces == 0 || t.IPv4PerInterface == 0:
+			why := snapshot.Failure{Source: snapshot.InstanceTypes, Reason: snapshot.NotRead, Message: "what " + i.Type + " can carry is not known"}
+			blind[why] = append(blind[why], i.ID)
+		case pods > room(t, s.CNI.Env):
+			g.Add(i)
+		default:
+			passed = append(passed, i.ID)
+		}
+	}
+	var list []finding.Finding
+	if len(passed) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: passed})
+	}
+	list = append(list, unlooked(s, blind)...)
+	for _, of := range g.All() {
+		list = append(list, overfull(st, of, types[st.Instances[of[0]].Type]))
+	}
+	return list
+}
+
+// pods is the most pods that an instance's kubelet allows, and who says so:
+// its node, else its user data. Zero means that neither does; a failure with
+// a source means that it cannot be told.
+func pods(st *facts.BootConfig, i *snapshot.Instance) (pods int, from string, why snapshot.Failure) {
+	if n := st.Nodes[i.ID]; n != nil && n.MaxPods > 0 {
+		return n.MaxPods, "node " + n.Name, snapshot.Failure{}
+	}
+	t, why := st.Data(i)
+	if t == nil {
+		return 0, "", why
+	}
+	if t.Err != nil {
+		return 0, "", t.Undecoded()
+	}
+	if !t.MaxPods.Known() {
+		return 0, "", snapshot.Failure{}
+	}
+	pods, err := strconv.Atoi(t.MaxPods.Value)
+	if err != nil || pods < 0 {
+		return 0, "", snapshot.Failure{}
+	}
+	return pods, "user data", snapshot.Failure{}
+}
+
+// room is how many pods the plugin can give addresses to. The 2 are aws-node
+// and kube-proxy, which use the host's (Amazon VPC CNI, "Setup": max pods).
+func room(t snapshot.InstanceType, env map[string]string) int {
+	interfaces, each := t.Interfaces, t.IPv4PerInterface-1
+	if most, err := strconv.Atoi(env["MAX_ENI"]); err == nil && most > 0 {
+		interfaces = min(interfaces, most)
+	}
+	if env["AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG"] == "true" {
+		interfaces-- // the primary one has no pods then
+	}
+	if env["ENABLE_PREFIX_DELEGATION"] == "true" && (t.Hypervisor == "nitro" || t.BareMetal || t.Hypervisor == "") {
+		each *= 16 // a prefix is a /28
+	}
+	return max(0, interfaces)*max(0, each) + 2
+}
+
+func overfull(st *facts.BootConfig, of []string, t snapshot.InstanceType) finding.Finding {
+	i := st.Instances[of[0]]
+	pods, from, _ := pods(st, i)
+	env := st.S.CNI.Env
+	most := room(t, env)
+	setting := func(name string) finding.Evidence {
+		value := env[name]
+		if value == "" {
+			value = "not set"
+		}
+		return finding.Evidence{What: name + " of aws-node", Value: value}
+	}
+	return finding.Finding{
+		Outcome: finding.Fail, Resource: st.Origin(i), Covers: of, Instances: of, Resources: []string{i.Type},
+		Title: phrase.Title("%s: max pods is %d, %s has addresses for %d", st.Origin(i), pods, i.Type, most),
+		Why:   fmt.Sprintf("%s allows %d pods on %s, but with the network plugin's settings %s has addresses for %d. Pods beyond that get none.", from, pods, phrase.Subject(of, "instance"), i.Type, most),
+		Evidence: []finding.Evidence{
+			{What: "Max pods, from " + from, Value: strconv.Itoa(pods)},
+			{What: i.Type, Value: fmt.Sprintf("%d interfaces, %d IPv4 addresses each", t.Interfaces, t.IPv4PerInterface)},
+			setting("ENABLE_PREFIX_DELEGATION"), setting("AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG"),
+		},
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Set max pods to %d or less for %s, or switch prefix delegation on if the subnets have whole /28 blocks free. Then replace the instances.", most, i.Type),
+			Console: console(st, st.Origin(i)),
+		},
+	}
+}

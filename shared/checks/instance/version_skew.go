@@ -1,0 +1,158 @@
+package instance
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/checkid"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/snapshot"
+)
+
+func versionSkew() check.Check {
+	return usingStart(check.Check{
+		ID:         "instance/version-skew",
+		Title:      "The kubelet's version does not go with the control plane's",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.Images},
+		Cause:      "A kubelet may not be newer than the control plane, and at most three minor versions older (two, before 1.25). The version is the node's own, or the one in the name of an EKS image.",
+		Fix:        "Start an image of the control plane's version, or upgrade the control plane first.",
+		Links: []string{
+			"https://kubernetes.io/releases/version-skew-policy/",
+			"https://docs.aws.amazon.com/eks/latest/userguide/update-managed-node-group.html",
+		},
+		Run: runVersionSkew,
+	})
+}
+
+// versioned are the instances of one owner that did not join, and the version
+// of the first one's kubelet.
+type versioned struct {
+	owner     string
+	kubelet   minor
+	instances []string
+	sure      bool
+	evidence  []finding.Evidence
+}
+
+func runVersionSkew(s *facts.View) []finding.Finding {
+	plane := minorOf(s.Cluster.Version)
+	if plane == 0 {
+		return []finding.Finding{{
+			Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name},
+			Blocked: []snapshot.Failure{{Source: snapshot.Clusters, Reason: snapshot.Broken, Message: fmt.Sprintf("the version %q of the cluster is not understood", s.Cluster.Version)}},
+		}}
+	}
+	l := s.Index()
+	images := imagesByID(s)
+	suspects, well := l.S.Suspects()
+	var untold []string
+	groups := map[string]*versioned{}
+	var order []string
+	for _, i := range suspects {
+		kubelet, e := kubeletOf(l, i, images)
+		switch {
+		case kubelet == 0 && imageGone(l, i, images): // instance/ami says so
+		case kubelet == 0 && l.Due(i.ID):
+			untold = append(untold, i.ID)
+		case kubelet == 0:
+		case skew(kubelet, plane) == "":
+			well = append(well, i)
+		default:
+			owner := cmp.Or(i.Owner(), i.ID)
+			g := groups[owner]
+			if g == nil {
+				g = &versioned{owner: owner, kubelet: kubelet, evidence: []finding.Evidence{{What: s.Cluster.Name, Value: "control plane " + s.Cluster.Version}}}
+				groups[owner] = g
+				order = append(order, owner)
+			}
+			if !slices.Contains(g.evidence, e) {
+				g.evidence = append(g.evidence, e)
+			}
+			g.instances = append(g.instances, i.ID)
+			// A kubelet that is a little too new often works all the same:
+			// it is no cause before the node has failed, and a name is only
+			// as good as who gave it.
+			image := images[i.AMI]
+			g.sure = g.sure || l.Due(i.ID) && (l.Nodes[i.ID] != nil || image.OwnerAlias == "amazon")
+		}
+	}
+	var list []finding.Finding
+	if len(well) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: facts.IDs(well)})
+	}
+	if len(untold) > 0 {
+		list = append(list, finding.Finding{
+			Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: untold,
+			Blocked: []snapshot.Failure{{Source: snapshot.Images, Reason: snapshot.NotRead, Message: "neither a node nor the image's name tells the kubelet's version of " + phrase.Some(untold, 3)}},
+		})
+	}
+	for _, key := range order {
+		list = append(list, versionSkewFinding(l, groups[key], plane))
+	}
+	return list
+}
+
+// imageGone tells that EC2 was asked for an instance's image and lists none.
+func imageGone(l facts.InstanceIndex, i *snapshot.Instance, images map[string]snapshot.Image) bool {
+	_, known := images[i.AMI]
+	_, lacks := l.S.Lacks(snapshot.Images, i.AMI)
+	return i.AMI != "" && !known && !lacks
+}
+
+// kubeletOf is the version of an instance's kubelet and where it stands: the
+// node's own word, else the image's name, else the managed nodegroup's version.
+func kubeletOf(l facts.InstanceIndex, i *snapshot.Instance, images map[string]snapshot.Image) (minor, finding.Evidence) {
+	if n := l.Nodes[i.ID]; n != nil {
+		if m := minorOf(n.Kubelet); m > 0 {
+			return m, finding.Evidence{What: n.Name, Value: "kubelet " + n.Kubelet}
+		}
+	}
+	if image, known := images[i.AMI]; known {
+		if m := minorOfImage(image.Name); m > 0 {
+			return m, finding.Evidence{What: i.AMI, Value: image.Name}
+		}
+	}
+	for _, g := range l.S.Nodegroups {
+		// A group of custom images has no version of its own.
+		if g.Name == i.Tags["eks:nodegroup-name"] && g.AMIType != "CUSTOM" && g.AMIType != "" {
+			if m := minorOf(g.Version); m > 0 {
+				return m, finding.Evidence{What: g.Name, Value: "nodegroup version " + g.Version}
+			}
+		}
+	}
+	return 0, finding.Evidence{}
+}
+
+func versionSkewFinding(l facts.InstanceIndex, g *versioned, plane minor) finding.Finding {
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: g.owner, Covers: g.instances, Instances: append([]string(nil), g.instances...),
+		Resources: []string{l.S.Cluster.Name},
+		Title:     phrase.Title("%s: kubelet %s beside control plane %s", phrase.Subject(g.instances, "instance"), g.kubelet, plane),
+		Why:       fmt.Sprintf("%s of %s.", skew(g.kubelet, plane), l.S.Cluster.Name),
+		Evidence:  g.evidence,
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Start an image of Kubernetes %s.", plane),
+			Console: link.Cluster(l.S),
+		},
+	}
+	if !g.sure {
+		f.Confidence = finding.Likely
+	}
+	if g.kubelet > plane {
+		f.Fix.Text += " Or upgrade the control plane first."
+	}
+	for _, n := range l.S.Nodegroups {
+		if n.Name == g.owner && n.AMIType != "CUSTOM" && g.kubelet < plane {
+			f.Fix.Command = command.AWS(l.S, "eks update-nodegroup-version", "--cluster-name", l.S.Cluster.Name, "--nodegroup-name", n.Name, "--kubernetes-version", plane)
+		}
+	}
+	return f
+}

@@ -1,0 +1,3 @@
+package ip
+
+const deleteLeakedInterfaces = "delete-leaked-interfaces"

@@ -1,0 +1,189 @@
+package ip
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/checkid"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/ipam"
+	"rollcall/shared/snapshot"
+)
+
+// runwayHorizon is how long before a subnet runs out of addresses that is said,
+// where the snapshot names no other time.
+const runwayHorizon = 24 * time.Hour
+
+func runway() check.Check {
+	return check.Check{
+		ID:         "ip/runway",
+		Title:      "The subnet runs out of addresses within the horizon",
+		Confidence: finding.Likely,
+		Ahead:      true,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory, snapshot.Subnets},
+		// What one more node takes: without it, when no address is left.
+		Uses:  []snapshot.Source{snapshot.InstanceTypes, snapshot.AWSNode, snapshot.Groups},
+		After: []checkid.ID{"ip/subnet-exhausted", "ip/leaked-interfaces"},
+		Cause: "Rollcall looks at what a subnet has left every five minutes. A fall counts that is even (one deployment or spike is none), goes on, is deeper than what went back on other days at the same time, and has lasted long enough for the time that is foretold: one of minutes foretells minutes, one of days a day. Launches that are wanted and not made yet are taken off first. " +
+			"It is likely where the fall is one of hours or days and the earliest and latest time both lie within the horizon (24 hours unless set), else possible.",
+		Fix: "Find what takes the addresses: leaked network interfaces, a group that grows, pods that are not deleted. Free them, let groups launch into another subnet, or add a secondary CIDR with new subnets.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/best-practices/ip-opt.html",
+			"https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html",
+		},
+		Run: runRunway,
+	}
+}
+
+func runRunway(s *facts.View) []finding.Finding {
+	c := s.RouteScope()
+	samples := map[string][]snapshot.Sample{}
+	for _, x := range s.Samples {
+		samples[x.Subnet] = append(samples[x.Subnet], x)
+	}
+	var list []finding.Finding
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(s.Scope.Launchable))) {
+		if subnet, known := c.Net.Subnet(id); known {
+			list = append(list, runwayOf(c, subnet, samples[id]))
+		}
+	}
+	if len(list) == 0 {
+		list = append(list, finding.Finding{
+			Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name},
+			Evidence: []finding.Evidence{{What: s.Cluster.Name, Value: "no group may launch into a subnet"}},
+		})
+	}
+	return list
+}
+
+// runwayOf holds the rule:
+//
+//	no IPv4 range                                                Pass: nothing to foretell
+//	nobody looked often enough, or lately                        Unknown
+//	no more left than one node takes                             Fail, advice; ip/subnet-exhausted says it
+//	no fall, or it leaves more than the horizon                  Pass
+//	a fall of hours or days, all of its interval in the horizon  Fail, likely
+//	any other within the horizon                                 Fail, possible
+func runwayOf(c *facts.RouteScope, subnet snapshot.Subnet, samples []snapshot.Sample) finding.Finding {
+	pass := finding.Finding{Outcome: finding.Pass, Resource: subnet.ID, Covers: []string{subnet.ID}}
+	if !subnet.CIDR.IsValid() {
+		pass.Evidence = []finding.Evidence{{What: subnet.ID, Value: "has no IPv4 range"}}
+		return pass
+	}
+	horizon := cmp.Or(c.S.Horizon, runwayHorizon)
+	n := node(c, subnet.ID)
+	p := pending(c, subnet.ID, n)
+	r, warn := ipam.Warn(samples, n.takes+p.addresses, horizon, c.S.Time)
+	if r.Reason == ipam.Reached && p.launches > 0 {
+		// What is wanted may go elsewhere: it is no fall.
+		r, warn = ipam.Warn(samples, n.takes, horizon, c.S.Time)
+	}
+	if r.Reason == ipam.TooFewSamples {
+		return finding.Finding{
+			Outcome: finding.Unknown, Resource: subnet.ID, Covers: []string{subnet.ID},
+			Blocked: []snapshot.Failure{{
+				Source: snapshot.LaunchHistory, Reason: snapshot.NotRead,
+				Message: fmt.Sprintf("what %s has left was not recorded often enough lately (%d samples)", subnet.ID, len(samples)),
+			}},
+		}
+	}
+	evidence := []finding.Evidence{{What: "Free addresses of " + subnet.ID, Value: spokenRunway(r, c.S.Time)}}
+	if p.launches > 0 {
+		evidence = append(evidence, finding.Evidence{What: "Launches wanted", Value: p.words(n)})
+	}
+	if !warn && r.Reason != ipam.Reached {
+		pass.Evidence = evidence
+		return pass
+	}
+	f := finding.Finding{
+		Outcome:    finding.Fail,
+		Confidence: finding.Possible,
+		Resource:   subnet.ID,
+		Covers:     []string{subnet.ID},
+		Resources:  []string{subnet.ID, subnet.VPC},
+		Title:      phrase.Title("%s runs out of addresses at about %s", subnet.ID, clockMinute(r.Empty, c.S.Time)),
+		Why:        runwayWhy(subnet, r, n, p, c.S.Time),
+		Evidence:   append(evidence, finding.Evidence{What: subnet.ID, Value: fmt.Sprintf("%s, %s", subnet.CIDR, subnet.Zone)}),
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Find what takes the addresses (the command lists interfaces that nothing is attached to), or let the groups launch into a subnet other than %s.", subnet.ID),
+			Command: command.AWS(c.S, "ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+subnet.ID, "Name=status,Values=available"),
+			Console: link.VPC(c.S, "SubnetDetails:subnetId="+subnet.ID),
+		},
+	}
+	if r.Reason == ipam.Reached {
+		// ip/subnet-exhausted says it where somebody may still launch there.
+		f.Confidence = finding.Advice
+		f.Title = phrase.Title("%s has no addresses left for one more node", subnet.ID)
+		f.Why = fmt.Sprintf("%s had %s free at %s, and %s.", subnet.ID, thousands(r.Free), clockMinute(r.At, c.S.Time), n.needs())
+		return f
+	}
+	if r.Reason == ipam.Steady && !r.Latest.IsZero() && r.Latest.Sub(c.S.Time) <= horizon {
+		f.Confidence = finding.Likely
+	}
+	return f
+}
+
+// oneMore is what one more node takes in a subnet.
+type oneMore struct {
+	kind  string // instance type; empty where none is known
+	takes int    // addresses
+}
+
+// node is the smallest that a group may launch there, with the settings of
+// aws-node where they were read. Without its type all addresses count.
+func node(c *facts.RouteScope, subnet string) oneMore {
+	if !c.S.Has(snapshot.InstanceTypes) || len(c.S.InstanceTypes) == 0 {
+		return oneMore{}
+	}
+	pods := podNetworkOf(c.S)
+	n := taker{from: []string{subnet}}
+	n.subnet, _ = c.Net.Subnet(subnet)
+	takers, _ := takers(c, pods)
+	if i := slices.IndexFunc(takers, func(o taker) bool { return o.subnet.ID == subnet }); i >= 0 {
+		n = takers[i]
+	}
+	t := smallest(c, n, pods)
+	// A node with less than its first interface's addresses is no use: one
+	// address less than that is what must not be reached.
+	return oneMore{kind: t.Name, takes: max(n.demand(pods, t).First-1, 0)}
+}
+
+func (n oneMore) needs() string {
+	if n.kind == "" {
+		return "each node takes one at least"
+	}
+	return fmt.Sprintf("one more %s takes %d", n.kind, n.takes+1)
+}
+
+// pendingLaunches are those that groups want and have not made.
+type pendingLaunches struct {
+	launches, addresses int
+	groups              []string
+}
+
+// pending shares the launches that groups want among their subnets, as Auto
+// Scaling does.
+func pending(c *facts.RouteScope, subnet string, n oneMore) pendingLaunches {
+	var p pendingLaunches
+	if !c.S.Has(snapshot.Groups) {
+		return p
+	}
+	for _, g := range c.S.Groups {
+		missing := g.Desired - len(g.Instances)
+		if missing <= 0 || !slices.Contains(g.Subnets, subnet) || facts.Stopped(g) {
+			continue
+		}
+		p.launches += int(math.Ceil(float64(missing) / float64(len(g.Subnets))))
+		p.groups = append(p.groups, g.Name)
+	}
+	p.addresses = p.launches * (n.takes + 1)
+	return p
+}

@@ -1,0 +1,159 @@
+package ip
+
+import (
+	"fmt"
+	"slices"
+
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/checkid"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/ipam"
+	"rollcall/shared/snapshot"
+)
+
+func subnetExhausted() check.Check {
+	return check.Check{
+		ID:         "ip/subnet-exhausted",
+		Title:      "The subnet has not enough free addresses for one more node",
+		Confidence: finding.Certain,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets},
+		// What one more node takes matters only where little is free; instances
+		// only where some are looked at; leaks only say what explains it.
+		Uses: []snapshot.Source{snapshot.InstanceTypes, snapshot.Instances, snapshot.AWSNode, snapshot.ENIConfigsOf, snapshot.Unattached, snapshot.CreatorsOf},
+		// A failed launch that names the subnet is the cause; the arithmetic is
+		// here.
+		Adds:     []checkid.ID{"launch/subnet-full"},
+		After:    []checkid.ID{"spot/burst-exceeds-subnet", "ip/leaked-interfaces"},
+		AtLaunch: true,
+		Cause: "A launch takes one address; the VPC CNI then fills the first interface with addresses for pods, and keeps a second interface in reserve (with prefix delegation, whole /28 blocks). With no free address nothing starts, and the pods of nodes that started get none: such a node registers, and may be Ready. " +
+			"With fewer than the first interface holds, that is likely. The settings of aws-node are read where the cluster lets them be read: warm targets, prefix delegation, and with custom networking the pods' own subnets, which are judged too. Else its defaults are taken. With prefix delegation a reservation may hold blocks that the count of free addresses leaves out.",
+		Fix: "Free addresses (leaked network interfaces, unused load balancers), launch into another subnet, or add a secondary CIDR with new subnets. Lower WARM_ENI_TARGET or set WARM_IP_TARGET where nodes hold more than they use.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/best-practices/ip-opt.html",
+			"https://github.com/aws/amazon-vpc-cni-k8s/blob/master/docs/eni-and-ip-target.md",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			c := s.RouteScope()
+			var list []finding.Finding
+			for _, f := range c.Blind {
+				if len(f.Blocked) > 0 && f.Blocked[0].Source != snapshot.RouteTables {
+					list = append(list, f)
+				}
+			}
+			return append(list, freeAddresses(c)...)
+		},
+	}
+}
+
+// freeIn holds the rule:
+//
+//	no free address            Fail, certain: no launch, no pod address
+//	fewer than First           Fail, likely: a node starts, its pods run short
+//	First or more              Pass: the warm interface can wait
+//
+// First is 1 where pods take nothing here: IPv6, custom networking, another
+// plugin. With prefixes it is 1 and a /28; these may come out of a reservation,
+// which the count leaves out: fewer than 17 is then possible, no more, and that
+// an instance is not Ready likely at most.
+//
+// An instance that runs has its own address, so a full subnet does not keep
+// it from registering. Those that did register and are not Ready (or whose
+// pods have no network) are what the finding explains, unless their pods have
+// another subnet to take addresses of.
+func freeIn(c *facts.RouteScope, n taker, pods podNetwork, t snapshot.InstanceType) finding.Finding {
+	subnet := n.subnet
+	f := finding.Finding{Outcome: finding.Pass, Resource: subnet.ID, Covers: []string{subnet.ID}}
+	if !subnet.CIDR.IsValid() {
+		// EC2 says "0 free" of a subnet that has IPv6 addresses only.
+		f.Evidence = []finding.Evidence{{What: subnet.ID, Value: "has no IPv4 range"}}
+		return f
+	}
+	most := n.demand(pods, snapshot.InstanceType{Interfaces: 2, IPv4PerInterface: facts.MostFirst})
+	if subnet.Free > 0 && subnet.Free < most.First && !c.S.Has(snapshot.InstanceTypes) {
+		return finding.Finding{Outcome: finding.Unknown, Resource: subnet.ID, Covers: f.Covers, Blocked: []snapshot.Failure{c.S.Why(snapshot.InstanceTypes)}}
+	}
+	d := n.demand(pods, t)
+	f.Evidence = []finding.Evidence{{What: "Addresses of " + subnet.ID, Value: n.sum(d, t)}}
+	if pods.read || pods.IPv6 {
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "Settings of aws-node", Value: pods.words()})
+	}
+	if subnet.Free >= d.First || subnet.Free > 0 && len(n.spare) > 0 {
+		return f
+	}
+	f.Outcome = finding.Fail
+	if len(n.spare) == 0 {
+		f.Instances = notReadyIn(c, n.from...)
+	}
+	f.Resources = []string{subnet.ID, subnet.VPC}
+	f.Evidence = append(f.Evidence, finding.Evidence{What: subnet.ID, Value: fmt.Sprintf("%s, %s", subnet.CIDR, subnet.Zone)})
+	f.Fix = finding.Fix{
+		Text:    fmt.Sprintf("Delete what holds addresses without use (the command lists interfaces that nothing is attached to), or let the group launch into a subnet other than %s.", subnet.ID),
+		Command: command.AWS(c.S, "ec2 describe-network-interfaces", "--filters", "Name=subnet-id,Values="+subnet.ID, "Name=status,Values=available"),
+		Console: link.VPC(c.S, "SubnetDetails:subnetId="+subnet.ID),
+	}
+	if !n.node {
+		f.Fix.Text = fmt.Sprintf("Delete what holds addresses without use (the command lists interfaces that nothing is attached to), or lead pods to a larger subnet than %s with new ENIConfigs, or the subnet tag kubernetes.io/role/cni.", subnet.ID)
+	}
+	if subnet.Free+facts.LeakedAddresses(c.S, subnet.ID) < d.First {
+		f.Behind = []checkid.ID{"spot/burst-exceeds-subnet"} // giving them back would not cure it
+	}
+	f.Title, f.Why = n.shortage(c, pods, d, t)
+	switch {
+	case d.Blocks > 0 && subnet.Free > 0:
+		f.Confidence = finding.Possible
+	case subnet.Free > 0, d.Blocks > 0 && len(f.Instances) > 0:
+		f.Confidence = finding.Likely
+		f.Stands = mayGrow(c, n.from)
+	}
+	return f
+}
+
+// mayGrow tells that a group can still launch a node into one of some subnets:
+// then too little is a fault before somebody suffers of it. Where all groups are
+// as large as they may be, it is how somebody has planned it.
+func mayGrow(c *facts.RouteScope, subnets []string) bool {
+	return slices.ContainsFunc(c.S.Groups, func(g snapshot.Group) bool {
+		return g.Max > len(g.Instances) && !facts.Stopped(g) &&
+			slices.ContainsFunc(subnets, func(id string) bool { return slices.Contains(g.Subnets, id) })
+	})
+}
+
+// shortage are the words of a subnet that has too little.
+func (n taker) shortage(c *facts.RouteScope, pods podNetwork, d ipam.Demand, t snapshot.InstanceType) (head, why string) {
+	subnet := n.subnet
+	place := fmt.Sprintf("%s (%s, %s)", subnet.ID, subnet.CIDR, subnet.Zone)
+	if subnet.Free == 0 {
+		why = place + " has no free address. "
+		switch {
+		case !n.node:
+			why += fmt.Sprintf("Pods of nodes in %s take theirs here, and get none.", phrase.Some(n.from, 3))
+		case len(n.from) == 0 || len(n.spare) > 0:
+			why += "Nothing more can be launched there."
+			if len(n.spare) > 0 {
+				why += fmt.Sprintf(" Pods can still get addresses in %s.", phrase.Some(n.spare, 3))
+			}
+		case d.Blocks > 0:
+			why += "Nothing more can be launched there, and pods on its nodes get no addresses, unless a CIDR reservation still has prefixes."
+		default:
+			why += "Nothing more can be launched there, and pods on its nodes get no addresses."
+		}
+		return phrase.Title("%s has no free address", subnet.ID), why
+	}
+	head = phrase.Title("%s has only %d free %s", subnet.ID, subnet.Free, phrase.Plural(subnet.Free, "address", "addresses"))
+	with := "the VPC CNI's default settings"
+	if pods.read {
+		with = "the settings of aws-node"
+	}
+	why = fmt.Sprintf("%s has %d free, and one more %s takes %d with %s. It would start, and its pods would run short of addresses", place, subnet.Free, t.Name, d.First, with)
+	if !n.node {
+		why = fmt.Sprintf("%s has %d free. Pods of nodes in %s take theirs here, %d for one more %s: they would run short", place, subnet.Free, phrase.Some(n.from, 3), d.First, t.Name)
+	}
+	if d.Blocks > 0 {
+		return head, why + ", unless a CIDR reservation still has prefixes."
+	}
+	return head, why + "."
+}

@@ -1,0 +1,245 @@
+package launch
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/checkid"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/node/activity"
+	"rollcall/shared/snapshot"
+)
+
+// launchSpec is what one check of failed launches has of its own.
+type launchSpec struct {
+	class activity.Class
+	title string
+	cause string
+	fix   string
+	links []string
+	// headline ends the finding's title: "workers cannot launch: …".
+	headline string
+	// says is a more exact end, where the texts give one; nil for none.
+	says func(launchFault) string
+	// resource is what a fix would change; empty for the group itself.
+	resource func(*facts.Attempts, facts.Attempt) string
+	// repair is the command and the link; the text is the class's unless it
+	// gives one.
+	repair func(*facts.Attempts, launchFault) finding.Fix
+}
+
+// launchFault is the failed launches that one fix would cure.
+type launchFault struct {
+	resource string
+	list     []facts.Attempt
+}
+
+// launchCheck makes the check. All of them judge the same attempts, each those
+// of its class.
+func launchCheck(spec launchSpec) check.Check {
+	return check.Check{
+		ID:         checkid.ID(spec.class),
+		Title:      spec.title,
+		Confidence: finding.Certain,
+		// Instances are looked at where they were read: those that died while
+		// they started tell the same as the group's activities.
+		Needs:    []snapshot.Source{snapshot.Groups, snapshot.Activities},
+		AtLaunch: true,
+		Explains: []checkid.ID{checkid.AnyFailedLaunch},
+		Cause:    spec.cause,
+		Fix:      spec.fix,
+		Links:    spec.links,
+		Run: func(s *facts.View) []finding.Finding {
+			return judge(s.Attempts(), spec)
+		},
+	}
+}
+
+// judge makes one finding for each resource that failed launches hang on, and
+// passes every group that has none.
+func judge(a *facts.Attempts, spec launchSpec) []finding.Finding {
+	var order []string
+	faults := map[string][]facts.Attempt{}
+	told := map[string]bool{} // units that fail
+	open := map[string]facts.Attempt{}
+	for _, t := range a.List {
+		if t.Verdict.Class != spec.class {
+			continue
+		}
+		if t.Unsure {
+			open[t.Group] = t
+			continue
+		}
+		resource := ""
+		if spec.resource != nil {
+			resource = spec.resource(a, t)
+		}
+		resource = cmp.Or(resource, t.Group)
+		if faults[resource] == nil {
+			order = append(order, resource)
+		}
+		faults[resource] = append(faults[resource], t)
+		told[t.Group] = true
+	}
+	var list []finding.Finding
+	for _, resource := range order {
+		list = append(list, cannotLaunch(a, spec, launchFault{resource: resource, list: faults[resource]}))
+	}
+	var well []string
+	for _, unit := range a.Units {
+		t, unsure := open[unit]
+		lack, lacks := a.S.Lacks(snapshot.Activities, unit)
+		switch {
+		case told[unit]:
+		case unsure:
+			list = append(list, unread(a, unit, snapshot.Failure{
+				Source: snapshot.Activities, Reason: snapshot.Broken,
+				Message: fmt.Sprintf("a scaling activity of %s (%s, %s) cannot be told to have succeeded", unit, t.Told, phrase.ClockTime(t.At)),
+			}))
+		case lacks:
+			list = append(list, unread(a, unit, lack))
+		default:
+			well = append(well, unit)
+		}
+	}
+	if len(well) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: a.S.Cluster.Name, Covers: well})
+	}
+	return list
+}
+
+func unread(a *facts.Attempts, unit string, f snapshot.Failure) finding.Finding {
+	return finding.Finding{Outcome: finding.Unknown, Resource: unit, Covers: []string{unit}, Blocked: []snapshot.Failure{f}}
+}
+
+func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Finding {
+	names := f.names(a)
+	// The words hang on the first text in the alphabet, not on the newest: they
+	// must not change with each look.
+	first := slices.MinFunc(f.list, func(x, y facts.Attempt) int {
+		return cmp.Or(strings.Compare(x.Verdict.Text, y.Verdict.Text), x.At.Compare(y.At))
+	})
+	finding := finding.Finding{
+		Outcome:   finding.Fail,
+		Resource:  f.resource,
+		Covers:    f.groups(),
+		Instances: f.ended(a.S),
+		Resources: f.resources(),
+		Title:     phrase.Title("%s cannot launch: %s", phrase.Subject(names, "group"), spec.headline),
+		Why:       fmt.Sprintf("No instance of %s could be started%s: %s.", phrase.Some(names, 3), where(f.subnets()), first.Verdict.Meaning),
+		Evidence:  f.evidence(),
+		Fix:       spec.repair(a, f),
+	}
+	if first.Verdict.Text != "" {
+		finding.Why += fmt.Sprintf(" AWS says: %q.", strings.TrimSuffix(first.Verdict.Text, "."))
+	}
+	if spec.says != nil {
+		finding.Title = phrase.Title("%s cannot launch: %s", phrase.Subject(names, "group"), cmp.Or(spec.says(f), spec.headline))
+	}
+	finding.Fix.Text = cmp.Or(finding.Fix.Text, first.Verdict.Next)
+	finding.Fix.Command = cmp.Or(finding.Fix.Command, showActivities(a, f))
+	finding.Fix.Console = cmp.Or(finding.Fix.Console, groupLink(a, f))
+	return finding
+}
+
+func where(subnets []string) string {
+	if len(subnets) == 0 {
+		return ""
+	}
+	return " in " + phrase.Some(subnets, 3)
+}
+
+// groups are the names of the groups, and of the owners that have none.
+func (f launchFault) groups() []string {
+	return f.each(func(t facts.Attempt) string { return t.Group })
+}
+
+func (f launchFault) subnets() []string {
+	return f.each(func(t facts.Attempt) string { return t.Subnet })
+}
+
+// names are what people call the groups: their nodegroups.
+func (f launchFault) names(a *facts.Attempts) []string {
+	return f.each(func(t facts.Attempt) string {
+		return cmp.Or(a.Groups[t.Group].Tags["eks:nodegroup-name"], t.Group)
+	})
+}
+
+// each is a field of all attempts: sorted, once, without the empty ones.
+func (f launchFault) each(field func(facts.Attempt) string) []string {
+	var list []string
+	for _, t := range f.list {
+		if v := field(t); v != "" {
+			list = append(list, v)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// resources are what a fix would change, the groups, where they launch, and
+// what the texts name.
+func (f launchFault) resources() []string {
+	list := append([]string{f.resource}, append(f.groups(), f.subnets()...)...)
+	for _, t := range f.list {
+		n := t.Verdict.Named
+		list = append(list, n.AMI, n.SecurityGroup, n.Template, n.Key, n.Profile, n.Role, n.Snapshot)
+	}
+	var out []string
+	for _, id := range list {
+		if id != "" && !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// ended are the instances of the scope that were started and ended.
+func (f launchFault) ended(s *facts.View) []string {
+	var ids []string
+	for _, i := range s.Scoped() {
+		if i.Ended() && slices.ContainsFunc(f.list, func(t facts.Attempt) bool { return t.Instance == i.ID }) {
+			ids = append(ids, i.ID)
+		}
+	}
+	return ids
+}
+
+// evidence is how many launches failed, when, and what was said of them.
+func (f launchFault) evidence() []finding.Evidence {
+	const limit = 5
+	byTime := slices.SortedStableFunc(slices.Values(f.list), func(x, y facts.Attempt) int { return x.At.Compare(y.At) })
+	list := []finding.Evidence{{What: "Failed launches", Value: span(byTime)}}
+	var said []string
+	for i := len(byTime) - 1; i >= 0; i-- {
+		t := byTime[i]
+		line := t.Group + ": " + cmp.Or(t.Verdict.Text, "no status message")
+		if slices.Contains(said, line) {
+			continue
+		}
+		if said = append(said, line); len(said) > limit {
+			list = append(list, finding.Evidence{What: "More", Value: "and other texts"})
+			break
+		}
+		what := "Scaling activity of " + t.Group
+		if t.Instance != "" {
+			what = t.Instance
+		}
+		list = append(list, finding.Evidence{What: what, Value: fmt.Sprintf("%s %s: %s", phrase.ClockTime(t.At), t.Told, cmp.Or(t.Verdict.Text, "no status message"))})
+	}
+	return list
+}
+
+// span tells how many there are and from when to when.
+func span(byTime []facts.Attempt) string {
+	first, last := byTime[0].At, byTime[len(byTime)-1].At
+	if len(byTime) == 1 {
+		return "1, at " + phrase.ClockTime(first)
+	}
+	return fmt.Sprintf("%d, from %s to %s", len(byTime), phrase.ClockTime(first), phrase.ClockTime(last))
+}

@@ -1,0 +1,163 @@
+package route
+
+import (
+	"fmt"
+	"slices"
+
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/checkid"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/network/path"
+	"rollcall/shared/snapshot"
+)
+
+func igwNoPublicIP() check.Check {
+	return usingTemplates(check.WithPathSources(check.Check{
+		ID:         "route/igw-no-public-ip",
+		Title:      "The way out is an internet gateway, and nodes have no public address",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.Instances},
+		Uses:       []snapshot.Source{snapshot.LaunchTemplates}, // which may turn public addresses off
+		AtLaunch:   true,
+		Cause:      "An internet gateway only carries traffic of addresses that have a public one. The subnet does not assign them, or the launch template turns that off.",
+		Fix:        "Let the subnet (or the launch template's network interface) assign public addresses, or lead 0.0.0.0/0 to a NAT gateway. Then replace the instances: a running one is not given an address.",
+		Links:      []string{"https://docs.aws.amazon.com/vpc/latest/userguide/vpc-igw-internet-access.html"},
+		Run: func(s *facts.View) []finding.Finding {
+			c := s.RouteScope()
+			var list []finding.Finding
+			list = append(list, c.Blind...)
+			for _, l := range c.Lots {
+				list = append(list, publicAddresses(c, l)...)
+			}
+			return list
+		},
+	}))
+}
+
+func publicAddresses(c *facts.RouteScope, l facts.RouteTableScope) []finding.Finding {
+	if w, away := l.Open(); away && facts.Rowless(w) {
+		return []finding.Finding{facts.Beyond(l, w)}
+	}
+	if len(l.Outside()) == 0 || l.Internet.Verdict != path.NeedsPublicIP {
+		return []finding.Finding{l.Pass()}
+	}
+	var list []finding.Finding
+	for _, subnet := range l.Subnets {
+		if f, judged := publicAddress(c, l, subnet); judged {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// publicAddress judges one subnet by its running instances: what they have
+// counts, whatever the subnet's setting is, as a launch template overrides it.
+// Where there is none, a subnet that assigns addresses is well, and of one that
+// does not it is not known what the launch template does. An instance that is
+// still pending may not show its address yet, and says nothing. In an IPv6
+// cluster a way out over IPv6 may do.
+func publicAddress(c *facts.RouteScope, l facts.RouteTableScope, subnet snapshot.Subnet) (finding.Finding, bool) {
+	var without, waiting []string
+	with := 0
+	for _, i := range c.All[subnet.ID] {
+		switch {
+		case i.PublicIP.IsValid():
+			with++
+		case i.State == "pending":
+			waiting = append(waiting, i.ID)
+		default:
+			without = append(without, i.ID)
+		}
+	}
+	if with == 0 && len(without) == 0 && len(waiting) == 0 {
+		without = neverHad(c, subnet)
+	}
+	setting := "does not assign them"
+	if subnet.AssignPublicIP {
+		setting = "assigns them"
+	}
+	switch {
+	case len(without) > 0:
+	case with > 0, len(waiting) == 0 && subnet.AssignPublicIP:
+		return finding.Finding{
+			Outcome: finding.Pass, Resource: subnet.ID, Covers: []string{subnet.ID},
+			Evidence: []finding.Evidence{{What: subnet.ID, Value: fmt.Sprintf("%s; public addresses: the subnet %s, %d instances have one", path.Row(l.Internet.Row), setting, with)}},
+		}, true
+	case len(waiting) > 0:
+		return finding.Finding{}, false
+	default:
+		return unsettled(c, subnet, "no instance runs there, and what the launch template assigns is not read"), true
+	}
+	if c.S.Cluster.IPv6 && slices.ContainsFunc(l.Table.Routes, facts.SixOut) {
+		return unsettled(c, subnet, "the nodes may take the way out over IPv6"), true
+	}
+	if l.Proven() {
+		f := l.Works()
+		f.Resource, f.Covers = subnet.ID, []string{subnet.ID}
+		return f, true
+	}
+	one := facts.RouteTableScope{S: l.S, Table: l.Table, Subnets: []snapshot.Subnet{subnet}, Paths: l.Paths, Internet: l.Internet}
+	f := finding.Finding{
+		Outcome:   finding.Fail,
+		Resource:  subnet.ID,
+		Covers:    []string{subnet.ID},
+		Instances: c.Stranded([]string{subnet.ID}),
+		Resources: l.Internet.Resources(),
+		Title:     phrase.Title("%s gives its nodes no public address", subnet.ID),
+		Why: fmt.Sprintf("%s sends 0.0.0.0/0 to %s, which serves public addresses only, and %s does not assign them. Nodes cannot reach %s.",
+			l.Table.ID, l.Internet.At, subnet.ID, phrase.And(path.Names(l.Outside()))),
+		Evidence: append(one.Evidence(), finding.Evidence{What: "Public addresses", Value: subnet.ID + " " + setting}),
+		Fix:      fixPublicAddress(c, l, subnet),
+	}
+	f.Instances = slices.DeleteFunc(f.Instances, func(id string) bool { return !slices.Contains(without, id) })
+	f.Evidence[len(f.Evidence)-1].Value += fmt.Sprintf("; none on %s", phrase.Some(without, 5))
+	if l.Witness != "" {
+		f.Confidence = finding.Likely
+	}
+	if subnet.AssignPublicIP {
+		f.Title = phrase.Title("instances in %s have no public address", subnet.ID)
+		f.Why = fmt.Sprintf("%s sends 0.0.0.0/0 to %s, which serves public addresses only. %s assigns them, but the launch template's network interface turns that off: %s %s none. Nodes cannot reach %s.",
+			l.Table.ID, l.Internet.At, subnet.ID, phrase.Some(without, 3), phrase.Verb(without, "has", "have"), phrase.And(path.Names(l.Outside())))
+	}
+	return f, true
+}
+
+// neverHad are the instances that ended and, by their launch template and the
+// subnet's setting, never had a public address; EC2 forgets it when they end.
+// Nil when that is not sure of all of them.
+func neverHad(c *facts.RouteScope, subnet snapshot.Subnet) []string {
+	for _, i := range c.Fell[subnet.ID] {
+		t, known := c.Template(i)
+		if !known || t.PublicIP == "true" || t.PublicIP == "" && subnet.AssignPublicIP {
+			return nil
+		}
+	}
+	return facts.IDs(c.Fell[subnet.ID])
+}
+
+// unsettled is the Unknown for a subnet whose public addresses cannot be judged.
+func unsettled(c *facts.RouteScope, subnet snapshot.Subnet, why string) finding.Finding {
+	return finding.Finding{
+		Outcome: finding.Unknown, Resource: subnet.ID, Covers: []string{subnet.ID},
+		Blocked: []snapshot.Failure{{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: subnet.ID + ": " + why}},
+	}
+}
+
+func fixPublicAddress(c *facts.RouteScope, l facts.RouteTableScope, subnet snapshot.Subnet) finding.Fix {
+	fix := finding.Fix{Console: link.VPC(c.S, "SubnetDetails:subnetId="+subnet.ID)}
+	if subnet.AssignPublicIP {
+		fix.Text = "Set AssociatePublicIpAddress to true in the launch template's network interface, or take the interface out of it; then replace the instances."
+		return fix
+	}
+	fix.Text = fmt.Sprintf("Then replace the instances. If %s is meant to be private, associate it with a table that leads to a NAT gateway instead.", subnet.ID)
+	if other, ok := sibling(c, l.Table, []string{subnet.Zone}); ok {
+		fix.Text = fmt.Sprintf("Then replace the instances. If %s is meant to be private, associate it with %s, which leads to a NAT gateway, instead.", subnet.ID, other.ID)
+	}
+	fix.Command = command.AWS(c.S, "ec2 modify-subnet-attribute", "--subnet-id", subnet.ID, "--map-public-ip-on-launch")
+	return fix
+}

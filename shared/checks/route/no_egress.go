@@ -1,0 +1,154 @@
+package route
+
+import (
+	"fmt"
+	"slices"
+
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/checkid"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/network/path"
+	"rollcall/shared/snapshot"
+)
+
+func NoEgress() check.Check {
+	return usingTemplates(check.WithPathSources(check.Check{
+		ID:         "route/no-egress",
+		Title:      "The subnet has no way out",
+		Confidence: finding.Certain,
+		Explains:   []checkid.ID{checkid.AnyJoinCause},
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
+		AtLaunch:   true,
+		Cause: "The route table in force for the subnet (its own, else the VPC's main table) has no default route, and the VPC has no endpoints for what a node needs. " +
+			"The instance runs, its Auto Scaling activity is successful, the nodegroup is ACTIVE, and no node ever registers.",
+		Fix: "Add 0.0.0.0/0 to a NAT gateway that works (or an internet gateway, where nodes have public addresses), or associate the subnet with the table that its siblings use. Then replace the instances that did not join.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html",
+			"https://docs.aws.amazon.com/vpc/latest/userguide/VPC_Route_Tables.html",
+		},
+		Run: func(s *facts.View) []finding.Finding {
+			c := s.RouteScope()
+			return ways(c, wayCheck{
+				fault: path.NoRoute, id: inTable, excuse: noEgressExcuse, say: noEgressFinding,
+				open: func(path.Way) bool { return true },
+			})
+		},
+	}))
+}
+
+// noEgressExcuse is the finding on a lot without a way out that is not accused.
+func noEgressExcuse(c *facts.RouteScope, l facts.RouteTableScope) (finding.Finding, bool) {
+	if some := c.Endpointed(l.Table.VPC); len(some) > 0 && facts.Rowless(l.Internet) {
+		// Private by design: endpoint/* names what is missing.
+		f := l.Pass()
+		f.Evidence = []finding.Evidence{{What: l.Table.VPC, Value: "has endpoints for " + phrase.And(path.Names(some))}}
+		return f, true
+	}
+	if doubt := c.Doubt(l); doubt != "" {
+		return c.Excused(l, doubt)
+	}
+	return finding.Finding{}, false
+}
+
+func noEgressFinding(c *facts.RouteScope, fault wayFault) finding.Finding {
+	l, subnets := fault.lots[0], fault.subnets()
+	f := finding.Finding{
+		Outcome:   finding.Fail,
+		Resource:  fault.id,
+		Covers:    subnets,
+		Instances: c.Stranded(subnets),
+		Resources: append([]string{l.Table.ID}, subnets...),
+		Title:     phrase.Title("%s %s no way out", phrase.Subject(subnets, "subnet"), phrase.Verb(subnets, "has", "have")),
+		Evidence:  fault.evidence(),
+	}
+	if slices.ContainsFunc(fault.lots, func(l facts.RouteTableScope) bool { return c.Doubt(l) != "" }) {
+		f.Confidence = finding.Likely
+	}
+	if facts.Rowless(l.Internet) {
+		f.Why = whyNoEgress(c, l, l.Outside())
+		f.Fix = fixNoEgress(c, l)
+		return f
+	}
+	return wrongWay(c, f, fault)
+}
+
+// wrongWay completes the finding on lots whose default route leads somewhere
+// that is no way to the internet: a peering connection, a transit gateway
+// whose table has no row for it, a VPC whose answers do not come back.
+func wrongWay(c *facts.RouteScope, f finding.Finding, fault wayFault) finding.Finding {
+	l, way := fault.lots[0], fault.way.Way
+	f.Resources = way.Resources()
+	f.Why = fmt.Sprintf("%s sends %s to %s, but %s. Nodes must reach %s.",
+		phrase.Some(fault.tables(), 3), path.Destination(way.Row), way.Row.Target.ID, way.Reason, phrase.And(path.Names(fault.lost())))
+	if doubt := c.Doubt(l); doubt != "" {
+		f.Why += fmt.Sprintf(" That is all that can be seen: %s.", doubt)
+	}
+	if fault.id == l.Table.ID {
+		f.Fix = leadElsewhere(c, l, fault.way)
+		return f
+	}
+	f.Fix = finding.Fix{
+		Text:    fmt.Sprintf("Add the row that is missing in %s, or lead %s of %s elsewhere.", fault.id, path.Destination(way.Row), phrase.Some(fault.tables(), 3)),
+		Console: link.AnyRouteTable(c.S, fault.id),
+	}
+	return f
+}
+
+func whyNoEgress(c *facts.RouteScope, l facts.RouteTableScope, outside []path.Service) string {
+	where := l.Table.ID
+	if l.Table.Fallback {
+		where += ", the VPC's main table,"
+	} else if zones := l.Zones(); len(zones) > 0 {
+		where += " (" + phrase.Some(zones, 3) + ")"
+	}
+	has := "has no rows"
+	switch n := len(l.Table.Routes); {
+	case n == 1:
+		has = "has only " + path.Row(l.Table.Routes[0])
+	case n > 1 && n <= 4:
+		list := make([]string, n)
+		for i, r := range l.Table.Routes {
+			list[i] = path.Row(r)
+		}
+		has = "has only " + phrase.And(list)
+	case n > 4:
+		has = fmt.Sprintf("has %d rows and none for 0.0.0.0/0", n)
+	}
+	why := fmt.Sprintf("%s %s. Nodes must reach %s; this VPC has no endpoints for them.", where, has, phrase.And(path.Names(outside)))
+	if len(l.Inside()) > 0 {
+		// Only the cluster API can be inside: there are no endpoints.
+		why += " Only the cluster API is reached privately."
+	}
+	if doubt := c.Doubt(l); doubt != "" {
+		why += fmt.Sprintf(" That is all that can be seen: %s.", doubt)
+	}
+	return why
+}
+
+// fixNoEgress adds the default route, but not to a main table on which other
+// subnets may rely: a subnet that only fell back to it is better associated
+// with the table of its siblings.
+func fixNoEgress(c *facts.RouteScope, l facts.RouteTableScope) finding.Fix {
+	if l.Table.Fallback {
+		if other, ok := sibling(c, l.Table, l.Zones()); ok {
+			var commands []string
+			for _, id := range l.IDs() {
+				commands = append(commands, command.AWS(c.S, "ec2 associate-route-table", "--route-table-id", other.ID, "--subnet-id", id))
+			}
+			return finding.Fix{
+				Text:    fmt.Sprintf("%s: has a way out, and %s uses it; %s has no association of its own", other.ID, other.Subnets[0], phrase.Subject(l.IDs(), "subnet")),
+				Command: command.Several(commands),
+				Console: link.RouteTable(c.S, other.ID),
+			}
+		}
+	}
+	fix := WayOut(c, l, "create-route", "")
+	if l.Table.Main && fix.Command != "" {
+		fix.Text += fmt.Sprintf(". %s is the main table: every subnet without an association of its own uses it", l.Table.ID)
+	}
+	return fix
+}

@@ -1,0 +1,170 @@
+package spot
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/checkid"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/node/spot"
+	"rollcall/shared/snapshot"
+)
+
+func burstExceedsSubnet() check.Check {
+	return check.Check{
+		ID:         "spot/burst-exceeds-subnet",
+		Title:      "Launches of a few minutes need more addresses than the subnet had",
+		Confidence: finding.Certain,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory, snapshot.Subnets, snapshot.InstanceTypes},
+		Uses:       []snapshot.Source{snapshot.AWSNode, snapshot.Unattached, snapshot.CreatorsOf},
+		After:      []checkid.ID{"ip/leaked-interfaces"},
+		Cause: "Each node takes a first interface full of addresses as it starts, and keeps a second one in reserve (other settings of aws-node are read and counted). The launches that began together, by the types actually started, need more than the subnet had before them: the last ones start, register, and get no addresses for pods. " +
+			"It is certain only where the settings of aws-node were read and the subnet is exhausted now, or EC2 refused a launch for it.",
+		Fix: "Give the nodegroups larger subnets, or more of them; start fewer nodes at once; or let nodes take fewer addresses at start (WARM_IP_TARGET and MINIMUM_IP_TARGET, prefix delegation).",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/best-practices/ip-opt.html",
+			"https://github.com/aws/amazon-vpc-cni-k8s/blob/master/docs/eni-and-ip-target.md",
+		},
+		Run: runBurstExceedsSubnet,
+	}
+}
+
+func runBurstExceedsSubnet(s *facts.View) []finding.Finding {
+	b := newBurstLook(s)
+	all, _ := spot.Bursts(historyOf(s))
+	worst := map[string]spot.Burst{}
+	hit := map[string]sufferers{}
+	var subnets []string
+	for _, burst := range all {
+		of := b.suffered(burst)
+		if len(of.instances)+len(of.refused) == 0 {
+			continue
+		}
+		have, is := worst[burst.Subnet]
+		if !is {
+			subnets = append(subnets, burst.Subnet)
+		}
+		// Of two bursts the one that is short of more tells the story.
+		if !is || short(burst) > short(have) {
+			worst[burst.Subnet], hit[burst.Subnet] = burst, of
+		}
+	}
+	var list []finding.Finding
+	told := map[string]bool{}
+	for _, id := range subnets {
+		f := b.judge(worst[id], hit[id])
+		for _, cover := range f.Covers {
+			told[cover] = true
+		}
+		list = append(list, f)
+	}
+	covers := slices.Concat(s.Scope.Subnets, s.Scope.Launchable)
+	for _, g := range s.Groups {
+		covers = append(covers, g.Name)
+	}
+	covers = slices.DeleteFunc(covers, func(id string) bool { return told[id] })
+	if len(covers) > 0 || len(list) == 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: append(covers, s.Cluster.Name)})
+	}
+	return list
+}
+
+func short(b spot.Burst) int {
+	if !b.HadKnown {
+		return b.Demand - max(b.Total, 0)
+	}
+	return b.Demand - b.Had
+}
+
+// judge holds the rule:
+//
+//	another plugin gives addresses                                      Pass
+//	asked at most what there was                                        Pass
+//	one launch, or less before them than one node takes                 Pass: the subnet was empty without them
+//	asked more than the whole subnet is                                 as if it had been empty before
+//	what there was is not known                                         Unknown
+//	asked more, settings read, and the subnet is empty or EC2 said so   Fail, certain
+//	asked more, settings read, less free than one more node takes       Fail, likely
+//	asked more, else                                                    Fail, possible
+func (b *burstLook) judge(burst spot.Burst, of sufferers) finding.Finding {
+	subnet := b.subnets[burst.Subnet]
+	covers := []string{burst.Subnet}
+	for _, group := range of.refused {
+		if group != "" {
+			covers = append(covers, group)
+		}
+	}
+	if b.s.CNI == nil && b.s.Has(snapshot.AWSNode) && !b.s.Cluster.AutoMode {
+		return finding.Finding{Outcome: finding.Pass, Resource: burst.Subnet, Covers: covers, Evidence: []finding.Evidence{{What: b.s.Cluster.Name, Value: "has no aws-node: another plugin gives pods their addresses"}}}
+	}
+	if !burst.HadKnown && burst.Total > 0 && burst.Demand > burst.Total {
+		burst.Had, burst.HadKnown = burst.Total, true
+	}
+	if !burst.HadKnown {
+		return finding.Finding{
+			Outcome: finding.Unknown, Resource: burst.Subnet, Covers: covers,
+			Blocked: []snapshot.Failure{{
+				Source: snapshot.LaunchHistory, Reason: snapshot.NotRead,
+				Message: fmt.Sprintf("how many addresses %s had before %s was not recorded", burst.Subnet, phrase.ClockTime(burst.Began)),
+			}},
+		}
+	}
+	evidence := []finding.Evidence{
+		{What: "Launches from " + phrase.ClockTime(burst.Began), Value: terms(burst)},
+		{What: burst.Subnet + " had", Value: fmt.Sprintf("%d of %d addresses before them, %d now", burst.Had, burst.Total, subnet.Free)},
+	}
+	if !burst.Exceeds() || burst.Launches < 2 || burst.Had < least(burst) {
+		return finding.Finding{Outcome: finding.Pass, Resource: burst.Subnet, Covers: covers, Evidence: evidence}
+	}
+	settings := "not read: the plugin's defaults are taken"
+	if b.s.CNI != nil {
+		settings = b.words()
+	}
+	f := finding.Finding{
+		Outcome: finding.Fail, Confidence: b.confidence(burst, of, subnet), Resource: burst.Subnet, Covers: covers, Instances: of.instances,
+		Resources: append([]string{burst.Subnet}, burst.Nodegroups...),
+		Title:     phrase.Title("%d launches needed %d addresses, %s had %d", burst.Launches, burst.Demand, burst.Subnet, burst.Had),
+		Why: fmt.Sprintf("%s (%s, %s). They began within %s, of %s; those that came last get no addresses for pods.",
+			burst.Short(), subnet.CIDR, burst.Zone, lasted(burst), phrase.Some(burst.Nodegroups, 4)),
+		Evidence: append(evidence, finding.Evidence{What: "Settings of aws-node", Value: settings}),
+		Fix: finding.Fix{
+			Text:    burst.Larger() + " Or let nodes take fewer addresses at start: WARM_IP_TARGET and MINIMUM_IP_TARGET of aws-node, or prefix delegation.",
+			Console: link.VPC(b.s, "SubnetDetails:subnetId="+burst.Subnet),
+		},
+	}
+	if facts.LeakedAddresses(b.s, burst.Subnet) < short(burst) {
+		f.Behind = []checkid.ID{} // without the leak it would have been short of addresses too
+	}
+	return f
+}
+
+// least is what the smallest of a burst's nodes takes.
+func least(b spot.Burst) int {
+	n := 0
+	for _, t := range b.Terms {
+		if n == 0 || t.Each < n {
+			n = t.Each
+		}
+	}
+	return n
+}
+
+// terms are those of each type, and their sum.
+func terms(b spot.Burst) string {
+	list := b.ByType()
+	if len(list) == 1 {
+		return fmt.Sprintf("%s = %d addresses", list[0], b.Demand)
+	}
+	return fmt.Sprintf("%s; together %d addresses", strings.Join(list, "; "), b.Demand)
+}
+
+// lasted is how long a burst lasted, a minute at least.
+func lasted(b spot.Burst) string {
+	return phrase.Minutes(max(time.Minute, b.Last.Sub(b.Began).Round(time.Minute)))
+}

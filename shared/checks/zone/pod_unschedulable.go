@@ -1,0 +1,184 @@
+package zone
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/checkid"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/shell"
+	"rollcall/shared/snapshot"
+)
+
+func podUnschedulable() check.Check {
+	return check.Check{
+		ID:         "zone/pod-unschedulable",
+		Title:      "A pod waits for a node in the zone of its volume",
+		Confidence: finding.Likely,
+		Ahead:      true,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.WaitingPods},
+		Uses:       append(zoneUses(), snapshot.VolumesOf),
+		After:      []checkid.ID{"zone/impaired"},
+		Adds:       []checkid.ID{"zone/nodegroup-gap", "zone/volume-stranded"},
+		Cause: "The scheduler says that nodes are in another zone than the pod's volume (volume node affinity conflict), and has said so for minutes. Which group could bring a node, and why it does not, zone/nodegroup-gap and zone/volume-stranded say. " +
+			"By itself it tells of a zone where a node is and does not take the pod: it is full, cordoned, or no Ready node.",
+		Fix: "Make room on a node in the zone of the volume, or let one more come there.",
+		Links: []string{
+			"https://kubernetes.io/docs/concepts/storage/persistent-volumes/#node-affinity",
+			"https://docs.aws.amazon.com/eks/latest/best-practices/cas.html",
+		},
+		Run: runPodUnschedulable,
+	}
+}
+
+// stuck is a pod that waits for its volumes' zone.
+type stuck struct {
+	pod   *snapshot.WaitingPod
+	homes []facts.VolumePlacement
+	found []facts.Obstacle
+}
+
+func runPodUnschedulable(s *facts.View) []finding.Finding {
+	p := s.ZoneView()
+	all := s.VolumePlacements()
+	byZone := map[string][]stuck{}
+	var lost []stuck
+	for i := range s.WaitingPods {
+		pod := &s.WaitingPods[i]
+		waiting, _ := p.Settled([]*snapshot.WaitingPod{pod})
+		found := facts.Obstacles(pod.Scheduled.Message)
+		if len(waiting) == 0 || len(facts.OfKind(found, facts.VolumeElsewhere)) == 0 {
+			continue
+		}
+		x := stuck{pod: pod, found: found}
+		for _, l := range all {
+			if ns, claim, ok := strings.Cut(l.Home.Claim, "/"); ok && ns == pod.Namespace && slices.Contains(pod.Claims, claim) && l.Home.Held != facts.HeldNo {
+				x.homes = append(x.homes, l)
+			}
+		}
+		worst := facts.VolumePlacement{}
+		if len(x.homes) > 0 {
+			worst = tightest(x.homes)
+		}
+		switch {
+		case worst.Awaited:
+		case len(x.homes) > 0:
+			zone := worst.Home.Zones[0]
+			byZone[zone] = append(byZone[zone], x)
+		case !s.Has(snapshot.PersistentVolumes) || !s.Has(snapshot.VolumesOf):
+			lost = append(lost, x)
+		}
+		// Else the volume is none of EBS: a disk of a node, or another driver's.
+	}
+	var list []finding.Finding
+	var well, failed []string
+	for _, z := range p.Zones() {
+		switch {
+		case len(byZone[z]) > 0:
+			list = append(list, stuckFinding(p, z, byZone[z]))
+			failed = append(failed, z)
+		default:
+			well = append(well, z)
+		}
+	}
+	if len(lost) > 0 {
+		// In which zone they wait nobody can say: of none it is known that nobody does.
+		return append(list, finding.Finding{
+			Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: append([]string{s.Cluster.Name}, well...), Blocked: unseenSources(p, lost),
+		})
+	}
+	if len(failed) == len(p.Zones()) && len(failed) > 0 {
+		return list
+	}
+	return append(list, finding.Finding{
+		Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: append([]string{s.Cluster.Name}, well...),
+		Evidence: []finding.Evidence{{What: "Pods that wait", Value: fmt.Sprintf("%d, none for the zone of its volume there", len(s.WaitingPods))}},
+	})
+}
+
+func unseenSources(p *facts.ZoneView, lost []stuck) []snapshot.Failure {
+	var blocked []snapshot.Failure
+	for _, source := range []snapshot.Source{snapshot.PersistentVolumes, snapshot.VolumesOf} {
+		if !p.S.Has(source) {
+			blocked = append(blocked, p.S.Why(source))
+		}
+	}
+	return append(blocked, snapshot.Failure{
+		Source: snapshot.WaitingPods, Reason: snapshot.NotRead,
+		Message: fmt.Sprintf("pod %s waits for a volume in another zone; which volume was not read", lost[0].pod.Key()),
+	})
+}
+
+// tightest is the volume that fares worst: of several volumes in one zone each,
+// the one without a node is what keeps the pod.
+func tightest(homes []facts.VolumePlacement) facts.VolumePlacement {
+	worst := homes[0]
+	for _, l := range homes {
+		if l.Fate > worst.Fate {
+			worst = l
+		}
+	}
+	return worst
+}
+
+func stuckFinding(p *facts.ZoneView, zone string, list []stuck) finding.Finding {
+	first := list[0]
+	h := first.homes[slices.IndexFunc(first.homes, func(l facts.VolumePlacement) bool { return l.Home.Zones[0] == zone })]
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: zone, Covers: []string{zone}, Resources: []string{zone},
+		Title: phrase.Title("%s waits for a node in %s", first.pod.Key(), zone),
+		Why:   fmt.Sprintf("Pod %s waits since %s: %s lives in %s. %s.", first.pod.Key(), phrase.ClockTime(first.pod.Since()), h.Home.Words(), h.Home.Zone(), there(p, h, first)),
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Make room on a node in %s, or let one more come there. The command shows what the nodes of the zone carry.", zone),
+			Command: shell.Command("kubectl", "describe", "nodes", "-l", "topology.kubernetes.io/zone="+zone),
+			Console: link.EC2(p.S, "VolumeDetails:volumeId="+h.Home.ID),
+		},
+	}
+	if p.Pools || p.Blind {
+		f.Confidence = finding.Possible
+	}
+	for _, x := range list[:min(len(list), facts.MostPods)] {
+		f.Pods = append(f.Pods, x.pod.Key())
+	}
+	const most = 10
+	for i, x := range list {
+		if i == most {
+			f.Evidence = append(f.Evidence, finding.Evidence{What: "More pods", Value: fmt.Sprint(len(list) - most)})
+			break
+		}
+		f.Evidence = append(f.Evidence, waitsEvidence(p, x.pod))
+		for _, l := range x.homes {
+			f.Evidence = append(f.Evidence, finding.Evidence{What: l.Home.ID, Value: tells(p, l)})
+			f.Resources = append(f.Resources, l.Home.ID)
+		}
+	}
+	f.Evidence = append(f.Evidence, nodesByZone(p))
+	if n := len(list) - 1; n > 0 {
+		f.Why += fmt.Sprintf(" %d more %s there.", n, phrase.Plural(n, "pod waits", "pods wait"))
+	}
+	return f
+}
+
+// there says how it is in the zone.
+func there(p *facts.ZoneView, h facts.VolumePlacement, x stuck) string {
+	switch h.Fate {
+	case facts.FateServed, facts.FateComing:
+		var others []string
+		for _, o := range x.found {
+			if o.Kind != facts.VolumeElsewhere {
+				others = append(others, o.Text)
+			}
+		}
+		text := capital(h.Why)
+		if len(others) > 0 {
+			text += "; of the nodes that are not in another zone the scheduler says: " + phrase.Some(others, 3)
+		}
+		return text
+	}
+	return "No node there takes it"
+}

@@ -1,0 +1,64 @@
+package zone
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/shared/checks/checktest"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/snapshot/snapshottest"
+)
+
+func TestPodUnschedulable(t *testing.T) {
+	checktest.RunCases(t, podUnschedulable(), podUnschedulableCases())
+}
+
+func podUnschedulableCases() []checktest.Case {
+	const (
+		well  = "pass prod [prod us-west-2a us-west-2b us-west-2c]"
+		rest  = "pass prod [prod us-west-2a us-west-2b]"
+		stuck = " us-west-2c [us-west-2c] [] redash/redis-0 waits for a node in us-west-2c"
+		full  = "0/3 nodes are available: 1 Insufficient memory, 2 node(s) had volume node affinity conflict."
+	)
+	return []checktest.Case{
+		{"healthy", snapshottest.PrivateWithNAT(), []string{"pass prod [prod us-west-2a]"}},
+		{"waits for memory", threeZones(pod(func(p *snapshot.WaitingPod) {
+			p.Scheduled.Message = "0/2 nodes are available: 2 Insufficient memory."
+		})), []string{well}},
+		{"waits since a moment ago", threeZones(pod(func(p *snapshot.WaitingPod) { p.Scheduled.Since = snapshottest.Now().Add(-time.Minute) })), []string{well}},
+		{"is not to be scheduled yet", threeZones(pod(func(p *snapshot.WaitingPod) { p.Gated = true })), []string{well}},
+		{"the disk of a node", threeZones(func(s *snapshot.Snapshot) { s.PersistentVolumes[0].Volume = ""; s.Volumes = nil }), []string{well}},
+		{"has a node by now", threeZones(pod(func(p *snapshot.WaitingPod) { p.Scheduled = snapshot.Condition{Status: "True"} })), []string{well}},
+		{"Karpenter takes its time", threeZones(karpenter, pod(func(p *snapshot.WaitingPod) { p.Scheduled.Since = snapshottest.Now().Add(-4 * time.Minute) })), []string{well}},
+
+		{"waits", threeZones(), []string{rest, "fail" + stuck}},
+		{"the node there is full", threeZones(standing(zoneA, zoneB, zoneC), pod(func(p *snapshot.WaitingPod) { p.Scheduled.Message = full })), []string{rest, "fail" + stuck}},
+		{"the node there is for others", dedicated(), []string{rest, "fail" + stuck}},
+		{"older words", threeZones(pod(func(p *snapshot.WaitingPod) {
+			p.Scheduled.Message = "0/2 nodes are available: 2 node(s) had no available volume zone."
+		})), []string{rest, "fail" + stuck}},
+		{"Karpenter does not come", threeZones(karpenter), []string{rest, "fail (possible)" + stuck}},
+		{"which volume was not read", threeZones(checktest.Unread(snapshot.PersistentVolumes), checktest.Unread(snapshot.VolumesOf)), []string{
+			"unknown prod [prod us-west-2a us-west-2b us-west-2c] persistent volumes: denied volumes: denied waiting pods: not read: pod redash/redis-0 waits for a volume in another zone; which volume was not read",
+		}},
+	}
+}
+
+// TestDedicatedNodeIsSaid: a node is there, and nobody reads that none is.
+func TestDedicatedNodeIsSaid(t *testing.T) {
+	r := checktest.Failed(t, podUnschedulable(), dedicated())
+	if want := "Node i-0node1.internal of workers is there, and does not take it: it does not tolerate the taint dedicated; of the nodes that are not in another zone the scheduler says: 1 node(s) had untolerated taint {dedicated: ci}."; !strings.HasSuffix(r.Why, want) {
+		t.Errorf("why %q, want at its end %q", r.Why, want)
+	}
+}
+
+// TestFullNodeIsSaid: the scheduler's other words are what a person needs.
+func TestFullNodeIsSaid(t *testing.T) {
+	r := checktest.Failed(t, podUnschedulable(), threeZones(standing(zoneA, zoneB, zoneC), pod(func(p *snapshot.WaitingPod) {
+		p.Scheduled.Message = "0/3 nodes are available: 1 Insufficient memory, 2 node(s) had volume node affinity conflict."
+	})))
+	if !strings.Contains(r.Why, "volume vol-0redis of claim redash/redis lives in us-west-2c") || !strings.Contains(r.Why, "1 Insufficient memory") {
+		t.Errorf("why %q", r.Why)
+	}
+}

@@ -1,0 +1,159 @@
+package zone
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/checkid"
+	"rollcall/shared/checks/command"
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/checks/link"
+	"rollcall/shared/checks/phrase"
+	"rollcall/shared/snapshot"
+)
+
+func volumeStranded() check.Check {
+	return check.Check{
+		ID:         "zone/volume-stranded",
+		Title:      "A volume lives in a zone where no node is or can come",
+		Confidence: finding.Certain,
+		Ahead:      true,
+		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.VolumesOf},
+		Uses:       zoneUses(),
+		After:      []checkid.ID{"zone/impaired"},
+		Cause: "An EBS volume can be attached in its own zone only. No node that takes the pod is in that zone, and none of the cluster's groups launches there: none has a subnet in it, or its launches there fail, are suspended, or bring nodes that the pod cannot run on (selector, affinity, taints, architecture). " +
+			"It is certain where a pod has been waiting for the volume for minutes, likely where a claim holds it and nobody waits yet, or where Karpenter or Auto Mode could still bring a node, possible where Kubernetes could not be asked, and advice for a volume that no claim holds. A volume is the cluster's if its tags name this cluster and no other, or if a PersistentVolume names it.",
+		Fix: "Let a nodegroup launch in the volume's zone: one nodegroup per zone is what AWS advises for workloads with EBS volumes. Or make the volume anew in another zone from a snapshot.",
+		Links: []string{
+			"https://docs.aws.amazon.com/eks/latest/best-practices/cas.html",
+			"https://docs.aws.amazon.com/ebs/latest/userguide/ebs-attaching-volume.html",
+		},
+		Run: runVolumeStranded,
+	}
+}
+
+// zoneUses is what tells more of nodes, claims and pods.
+func zoneUses() []snapshot.Source {
+	return []snapshot.Source{
+		snapshot.Nodegroups, snapshot.Nodes, snapshot.Instances, snapshot.Activities, snapshot.LaunchHistory,
+		snapshot.PersistentVolumes, snapshot.ClaimsOf, snapshot.WaitingPods, snapshot.ZonesOf, snapshot.Subnets,
+	}
+}
+
+func runVolumeStranded(s *facts.View) []finding.Finding {
+	p := s.ZoneView()
+	all := s.VolumePlacements()
+	var list []finding.Finding
+	var well []string
+	for _, z := range p.Zones() {
+		var stranded, unseen []facts.VolumePlacement
+		for _, l := range all {
+			switch {
+			case l.Home.Zones[0] != z:
+			case l.Fate == facts.FateStranded:
+				stranded = append(stranded, l)
+			case l.Fate == facts.FateUnseen:
+				unseen = append(unseen, l)
+			}
+		}
+		switch {
+		case len(stranded) > 0:
+			list = append(list, strandedFinding(p, z, stranded))
+		case len(unseen) > 0:
+			list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: z, Covers: []string{z}, Blocked: whyUnseen(unseen)})
+		default:
+			well = append(well, z)
+		}
+	}
+	return append(list, pass(p, well, all)...)
+}
+
+// whyUnseen is why the fate of volumes cannot be told.
+func whyUnseen(list []facts.VolumePlacement) []snapshot.Failure {
+	for _, l := range list {
+		if l.Home.Unshown != nil {
+			return []snapshot.Failure{*l.Home.Unshown}
+		}
+	}
+	return []snapshot.Failure{{Source: snapshot.VolumesOf, Reason: snapshot.NotRead, Message: list[0].Why}}
+}
+
+// pass are the findings of the zones in which nothing is wrong: one for each,
+// so that what closes an incident is the evidence of its own zone. Where a node
+// is only on its way nothing is said, neither good nor bad: it may never join,
+// and an incident closes when one is there.
+func pass(p *facts.ZoneView, zones []string, all []facts.VolumePlacement) []finding.Finding {
+	if len(zones) == 0 && len(all) == 0 && len(p.Zones()) == 0 {
+		zones = []string{p.S.Cluster.Name} // no zone is known, and no volume
+	}
+	var list []finding.Finding
+	for _, z := range zones {
+		if slices.ContainsFunc(all, func(l facts.VolumePlacement) bool { return l.Awaited && slices.Contains(l.Home.Zones, z) }) {
+			continue
+		}
+		f := finding.Finding{Outcome: finding.Pass, Resource: p.S.Cluster.Name, Covers: []string{z}}
+		volumes := 0
+		for _, l := range all {
+			if slices.Contains(l.Home.Zones, z) {
+				volumes++
+			}
+		}
+		if volumes > 0 {
+			f.Evidence = []finding.Evidence{{What: z, Value: fmt.Sprintf("%s, %d %s", p.StandsIn(z), volumes, phrase.Plural(volumes, "volume", "volumes"))}}
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+func strandedFinding(p *facts.ZoneView, zone string, list []facts.VolumePlacement) finding.Finding {
+	list = surest(p, list)
+	first := order(p, list)[0]
+	confidence := p.Strongest(list)
+	f := finding.Finding{
+		Outcome: finding.Fail, Resource: zone, Covers: []string{zone},
+		Resources: append([]string{zone}, volumesOf(list)...),
+		Title:     phrase.Title("No node can come to %s for %s", zone, first.Home.Short()),
+		Why:       fmt.Sprintf("%s lives in %s; no node is there, and none can come: %s.", capital(first.Home.Words()), first.Home.Zone(), first.Why),
+		Fix: finding.Fix{
+			Text:    fmt.Sprintf("Give the cluster a nodegroup with a subnet in %s (the command lists them)%s. One nodegroup per zone is what AWS advises for workloads with EBS volumes.", zone, suited(first)),
+			Command: command.AWS(p.S, "ec2 describe-subnets", "--filters", "Name=availability-zone,Values="+zone, inVPC(p.S)),
+			Console: link.EC2(p.S, "VolumeDetails:volumeId="+first.Home.ID),
+		},
+	}
+	if confidence != finding.Certain {
+		f.Confidence = confidence
+	}
+	if confidence == finding.Advice {
+		f.Fix.Text = "No claim holds it. Delete it if nobody needs it (take a snapshot first), or leave it: it costs its size."
+		f.Fix.Command = ""
+	}
+	f.Why, f.Pods = f.Why+p.Unsaid(first)+facts.Others(first, len(list)-1), facts.PodsOf(list)
+	f.Evidence = evidence(p, list)
+	return f
+}
+
+func suited(l facts.VolumePlacement) string {
+	if l.Pod == nil || len(l.Pod.Selector)+len(l.Pod.Terms) == 0 {
+		return ""
+	}
+	return ", and with nodes that take " + l.Pod.Key()
+}
+
+// inVPC is the filter by the cluster's VPC, where that is known.
+func inVPC(s *facts.View) []string {
+	if s.Cluster.VPC == "" {
+		return nil
+	}
+	return []string{"Name=vpc-id,Values=" + s.Cluster.VPC}
+}
+
+func capital(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
