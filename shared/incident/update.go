@@ -19,18 +19,18 @@ type Update struct {
 }
 
 // Apply makes a step, for its reason.
-func (f *Update) Apply(t Transition, now time.Time) {
+func (u *Update) Apply(t Transition, now time.Time) {
 	if t.None() {
 		return
 	}
-	f.Incident.Apply(t, now)
-	f.Because(t.Reason)
+	u.Incident.Apply(t, now)
+	u.Because(t.Reason)
 }
 
 // Because notes why it changes.
-func (f *Update) Because(r Reason) {
-	f.Touched = true
-	if !slices.Contains(f.Reasons, r) {
-		f.Reasons = append(f.Reasons, r)
+func (u *Update) Because(r Reason) {
+	u.Touched = true
+	if !slices.Contains(u.Reasons, r) {
+		u.Reasons = append(u.Reasons, r)
 	}
 }

@@ -36,15 +36,15 @@ func ExplainsUnready(cause, unready diagnose.Cause, nodeSubnet string) bool {
 }
 
 // explainsUnready tells the same of an incident.
-func explainsUnready(f *incident.Update, unready diagnose.Cause, l report.Launch) bool {
-	cause := f.Cause
-	cause.Check, cause.Resource = f.Key.Check, f.Key.Resource
+func explainsUnready(u *incident.Update, unready diagnose.Cause, l report.Launch) bool {
+	cause := u.Cause
+	cause.Check, cause.Resource = u.Key.Check, u.Key.Resource
 	return ExplainsUnready(cause, unready, l.Subnet)
 }
 
 // RecordRelations takes in what a look says of how its cause belongs together with
 // other failures of the same subnet. The newest look counts.
-func (d *Look) RecordRelations(f *incident.Update, cause diagnose.Cause) {
+func (look *Look) RecordRelations(u *incident.Update, cause diagnose.Cause) {
 	if !incident.OfAddresses(cause.Check) {
 		return
 	}
@@ -52,12 +52,12 @@ func (d *Look) RecordRelations(f *incident.Update, cause diagnose.Cause) {
 		if !incident.OfAddresses(check) && !incident.IsStarvationSymptom(check) || check == cause.Check {
 			return
 		}
-		e, known := f.EffectOf(check)
-		if known && !e.Told.Before(d.Observation.At) {
+		e, known := u.EffectOf(check)
+		if known && !e.Told.Before(look.Observation.At) {
 			return
 		}
-		f.Touched = true
-		e.Told, e.Apart = d.Observation.At, apart
+		u.Touched = true
+		e.Told, e.Apart = look.Observation.At, apart
 	}
 	for _, h := range cause.Hidden {
 		set(h.Check, false)
@@ -65,7 +65,7 @@ func (d *Look) RecordRelations(f *incident.Update, cause diagnose.Cause) {
 	for _, id := range slices.Concat(cause.Contributing, cause.Symptoms) {
 		set(id, false)
 	}
-	for _, other := range d.Observation.Diagnosis.Causes {
+	for _, other := range look.Observation.Diagnosis.Causes {
 		if other.Resource == cause.Resource && incident.OfAddresses(other.Check) {
 			set(other.Check, true)
 		}
@@ -74,20 +74,20 @@ func (d *Look) RecordRelations(f *incident.Update, cause diagnose.Cause) {
 
 // claimsSince tells since when an incident explains what another check finds in the
 // same subnet.
-func claimsSince(f *incident.Update, check checks.ID) (at time.Time, does bool) {
-	own := f.Key.Check
-	e, known := f.KnownEffect(check)
+func claimsSince(u *incident.Update, check checks.ID) (at time.Time, does bool) {
+	own := u.Key.Check
+	e, known := u.KnownEffect(check)
 	switch {
 	case own == check || own == incident.Runway:
 		return time.Time{}, false
 	case check == incident.Runway && (own == incident.LeakedInterfaces || incident.IsShortage(own)):
-		return f.Seen, true // what was foreseen is here, or its reason
+		return u.Seen, true // what was foreseen is here, or its reason
 	case check == incident.ScaleOut && own == incident.LeakedInterfaces:
-		return f.Seen, true // the leak comes first; what lacks without it too is told when it is gone
-	case known && e.Apart && !e.Told.Before(f.Seen):
+		return u.Seen, true // the leak comes first; what lacks without it too is told when it is gone
+	case known && e.Apart && !e.Told.Before(u.Seen):
 		return time.Time{}, false
-	case exhaustsSubnet(f) && incident.IsShortage(check):
-		return incident.Later(e.Told, f.Seen), true
+	case exhaustsSubnet(u) && incident.IsShortage(check):
+		return incident.Later(e.Told, u.Seen), true
 	case known && !e.Apart && !e.Told.IsZero():
 		return e.Told, true
 	}
@@ -96,35 +96,35 @@ func claimsSince(f *incident.Update, check checks.ID) (at time.Time, does bool) 
 
 // exhaustsSubnet tells of a leak that is why its subnet has too few addresses: the
 // check is certain only of those.
-func exhaustsSubnet(f *incident.Update) bool {
-	return f.Key.Check == incident.LeakedInterfaces && f.Cause.Confidence == checks.Certain
+func exhaustsSubnet(u *incident.Update) bool {
+	return u.Key.Check == incident.LeakedInterfaces && u.Cause.Confidence == checks.Certain
 }
 
 // claimsIncident tells that what another incident of the same subnet says belongs to
 // this one. Of two that explain each other the newer look counts.
-func claimsIncident(f *incident.Update, other *incident.Update) bool {
-	if f == other || f.Key.Resource != other.Key.Resource || !incident.OfAddresses(f.Key.Check) || !incident.OfAddresses(other.Key.Check) {
+func claimsIncident(u *incident.Update, other *incident.Update) bool {
+	if u == other || u.Key.Resource != other.Key.Resource || !incident.OfAddresses(u.Key.Check) || !incident.OfAddresses(other.Key.Check) {
 		return false
 	}
-	at, does := claimsSince(f, other.Key.Check)
-	back, mutual := claimsSince(other, f.Key.Check)
-	return does && (!mutual || at.After(back) || at.Equal(back) && f.Key.Check == incident.LeakedInterfaces)
+	at, does := claimsSince(u, other.Key.Check)
+	back, mutual := claimsSince(other, u.Key.Check)
+	return does && (!mutual || at.After(back) || at.Equal(back) && u.Key.Check == incident.LeakedInterfaces)
 }
 
 // passesNow tells that this look finds well what an incident is about.
-func (d *Look) passesNow(f *incident.Update) bool {
-	v, _ := f.VerdictOn(f.Key.Resource)
-	if d.Observation.At.Before(v.At) {
+func (look *Look) passesNow(u *incident.Update) bool {
+	v, _ := u.VerdictOn(u.Key.Resource)
+	if look.Observation.At.Before(v.At) {
 		return false
 	}
-	return slices.ContainsFunc(d.Observation.Diagnosis.Passed, func(p diagnose.Passed) bool {
-		return p.Check == f.Key.Check && slices.Contains(p.Covers, f.Key.Resource)
-	}) || slices.ContainsFunc(d.Observation.Diagnosis.Causes, func(c diagnose.Cause) bool { return OnlyAdvises(f, c) })
+	return slices.ContainsFunc(look.Observation.Diagnosis.Passed, func(p diagnose.Passed) bool {
+		return p.Check == u.Key.Check && slices.Contains(p.Covers, u.Key.Resource)
+	}) || slices.ContainsFunc(look.Observation.Diagnosis.Causes, func(c diagnose.Cause) bool { return OnlyAdvises(u, c) })
 }
 
 // OnlyAdvises tells that a check still finds what an incident of addresses is
 // about, and so little of it that nobody is to be called: a few leaked
 // interfaces that no cleanup takes.
-func OnlyAdvises(f *incident.Update, c diagnose.Cause) bool {
-	return c.Confidence == checks.Advice && strings.HasPrefix(string(c.Check), "ip/") && c.Check == f.Key.Check && c.Resource == f.Key.Resource
+func OnlyAdvises(u *incident.Update, c diagnose.Cause) bool {
+	return c.Confidence == checks.Advice && strings.HasPrefix(string(c.Check), "ip/") && c.Check == u.Key.Check && c.Resource == u.Key.Resource
 }

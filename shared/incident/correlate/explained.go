@@ -11,8 +11,8 @@ import (
 // Explained tells whether a symptom's instances are all among the launches of
 // incidents that explain it: those that stand, and for a while those that
 // ended well, since an instance that came too early may never join by itself.
-func (d *Look) Explained(cause diagnose.Cause) bool {
-	if d.attachToKnown(cause) || d.attachStarvedNodes(cause) {
+func (look *Look) Explained(cause diagnose.Cause) bool {
+	if look.attachToKnown(cause) || look.attachStarvedNodes(cause) {
 		return true
 	}
 	if cause.Confidence != checks.Symptom {
@@ -23,8 +23,8 @@ func (d *Look) Explained(cause diagnose.Cause) bool {
 		ids = cause.Covers
 	}
 	for _, id := range ids {
-		if !slices.ContainsFunc(d.Updates, func(f *incident.Update) bool {
-			return (f.Explains() || saysOfInstances(f, cause)) && f.Affects(id) && d.stillExplains(f)
+		if !slices.ContainsFunc(look.Updates, func(u *incident.Update) bool {
+			return (u.Explains() || saysOfInstances(u, cause)) && u.Affects(id) && look.stillExplains(u)
 		}) {
 			return false
 		}
@@ -34,16 +34,16 @@ func (d *Look) Explained(cause diagnose.Cause) bool {
 
 // saysOfInstances tells that an incident is a symptom of the instances themselves, and
 // the cause what EKS says of their nodegroup: one message is enough.
-func saysOfInstances(f *incident.Update, cause diagnose.Cause) bool {
-	return f.IsSymptom() && !f.ByItself() && strings.HasPrefix(string(cause.Check), "nodegroup/")
+func saysOfInstances(u *incident.Update, cause diagnose.Cause) bool {
+	return u.IsSymptom() && !u.ByItself() && strings.HasPrefix(string(cause.Check), "nodegroup/")
 }
 
-func (d *Look) stillExplains(f *incident.Update) bool {
-	switch f.State {
+func (look *Look) stillExplains(u *incident.Update) bool {
+	switch u.State {
 	case incident.Open, incident.Cleared:
 		return true
 	case incident.Closed:
-		return f.Resolution == incident.Proved && d.Now.Sub(f.Resolved) < d.Policy.ProofTime
+		return u.Resolution == incident.Proved && look.Now.Sub(u.Resolved) < look.Policy.ProofTime
 	}
 	return false
 }

@@ -10,16 +10,16 @@ import (
 
 // Supersede closes an incident whose unfinished launches are all explained by
 // another one: a symptom at once, a cause when it is gone.
-func (d *Look) Supersede(f *incident.Update) {
-	if o := d.betterExplanation(f); o != nil {
-		f.Apply(incident.SupersededBy(o.Key, d.Observation.At), d.Now)
+func (look *Look) Supersede(u *incident.Update) {
+	if o := look.betterExplanation(u); o != nil {
+		u.Apply(incident.SupersededBy(o.Key, look.Observation.At), look.Now)
 		return
 	}
-	if f.IsBlind() || !(f.State == incident.Cleared || f.State == incident.Open && f.IsSymptom()) {
+	if u.IsBlind() || !(u.State == incident.Cleared || u.State == incident.Open && u.IsSymptom()) {
 		return
 	}
 	var waiting []string
-	for _, l := range f.Launches {
+	for _, l := range u.Launches {
 		if l.Unfinished() {
 			waiting = append(waiting, l.Instance)
 		}
@@ -27,14 +27,14 @@ func (d *Look) Supersede(f *incident.Update) {
 	if len(waiting) == 0 {
 		return
 	}
-	for _, o := range d.Updates {
+	for _, o := range look.Updates {
 		// A symptom that is gone gives way to the next one: registered, not Ready.
-		next := f.IsSymptom() && f.State == incident.Cleared && o.IsSymptom()
-		if o == f || o.State != incident.Open || !o.Explains() && !next {
+		next := u.IsSymptom() && u.State == incident.Cleared && o.IsSymptom()
+		if o == u || o.State != incident.Open || !o.Explains() && !next {
 			continue
 		}
 		if !slices.ContainsFunc(waiting, func(id string) bool { return !o.Affects(id) }) {
-			f.Apply(incident.SupersededBy(o.Key, d.Observation.At), d.Now)
+			u.Apply(incident.SupersededBy(o.Key, look.Observation.At), look.Now)
 			return
 		}
 	}
@@ -43,20 +43,20 @@ func (d *Look) Supersede(f *incident.Update) {
 // betterExplanation is the incident that now says more exactly what another one says
 // of the same resource: a status for which EKS gave no issue at first, and now
 // does; an empty subnet, and then the burst that emptied it.
-func (d *Look) betterExplanation(f *incident.Update) *incident.Update {
-	if o := d.stillShort(f); o != nil {
-		d.handOver(o, f)
+func (look *Look) betterExplanation(u *incident.Update) *incident.Update {
+	if o := look.stillShort(u); o != nil {
+		look.handOver(o, u)
 		return o
 	}
-	if o := d.starvedBy(f); o != nil {
+	if o := look.starvedBy(u); o != nil {
 		return o
 	}
-	if f.State != incident.Open {
+	if u.State != incident.Open {
 		return nil
 	}
-	for _, o := range d.Updates {
-		newer := f.ByItself() && f.Seen.Before(d.Observation.At) && o.Seen.Equal(d.Observation.At) && saysBetter(o, f.Key.Check, f.Key.Resource)
-		if o != f && o.State == incident.Open && (newer || claimsIncident(o, f)) {
+	for _, o := range look.Updates {
+		newer := u.ByItself() && u.Seen.Before(look.Observation.At) && o.Seen.Equal(look.Observation.At) && saysBetter(o, u.Key.Check, u.Key.Resource)
+		if o != u && o.State == incident.Open && (newer || claimsIncident(o, u)) {
 			return o
 		}
 	}
@@ -65,7 +65,7 @@ func (d *Look) betterExplanation(f *incident.Update) *incident.Update {
 
 // saysBetter tells that an open incident says of a resource what a check finds
 // there, and why.
-func saysBetter(f *incident.Update, check checks.ID, resource string) bool {
-	return f.State == incident.Open && slices.Contains(f.Covers, resource) &&
-		slices.ContainsFunc(f.Cause.Hidden, func(h diagnose.Hidden) bool { return h.Check == check })
+func saysBetter(u *incident.Update, check checks.ID, resource string) bool {
+	return u.State == incident.Open && slices.Contains(u.Covers, resource) &&
+		slices.ContainsFunc(u.Cause.Hidden, func(h diagnose.Hidden) bool { return h.Check == check })
 }

@@ -132,14 +132,14 @@ func remedyFor(f snapshot.Failure) string {
 
 // couldRead tells whether an observation could read what the incident lacks. That
 // no failure is told is no proof; that the source was read in full is.
-func (d *reconciler) couldRead(f *incident.Update) bool {
-	if len(failuresOf(f.Cause, d.Observation)) > 0 {
+func (rec *reconciler) couldRead(u *incident.Update) bool {
+	if len(failuresOf(u.Cause, rec.Observation)) > 0 {
 		return false
 	}
-	for _, b := range f.Blind {
-		if !slices.Contains(d.Observation.Read, b.Source) {
+	for _, b := range u.Blind {
+		if !slices.Contains(rec.Observation.Read, b.Source) {
 			return false
 		}
 	}
-	return len(f.Blind) > 0
+	return len(u.Blind) > 0
 }

@@ -21,74 +21,77 @@ import (
 // has its own newest verdict, a launch never goes back, and an observation
 // from before what is known changes nothing.
 func Decide(previous []incident.Incident, obs report.Observation, now time.Time, policy incident.Policy) []incident.Decision {
-	d := reconciler{correlate.Look{Observation: obs, Now: now, Policy: policy}}
-	for _, inc := range previous {
-		if inc.Key.Cluster != obs.Cluster {
-			continue
-		}
-		f := &incident.Update{Incident: inc.Clone(), Repeated: slices.Contains(inc.Applied, obs.ID)}
-		if !f.Repeated {
-			d.updateLaunches(f)
-		}
-		d.Updates = append(d.Updates, f)
-	}
+	rec := reconciler{correlate.Look{Observation: obs, Now: now, Policy: policy}}
+	rec.begin(previous)
 	if obs.ClusterGone {
-		return d.goneCluster()
+		rec.each(rec.closeWithCluster)
+		return rec.decisions()
 	}
-	causes := d.causes()
+	causes := rec.causes()
+	rec.relate(causes)
 	for _, cause := range causes {
-		if f := d.find(report.Key{Cluster: obs.Cluster, Check: cause.Check, Resource: cause.Resource}); f != nil && !f.Repeated && f.State != incident.Closed {
-			d.RecordRelations(f, cause)
-		}
+		rec.applyCause(cause)
 	}
-	for _, cause := range causes {
-		d.applyCause(cause)
-	}
-	for _, f := range d.Updates {
-		if !f.Repeated {
-			d.applyVerdicts(f)
-		}
-	}
-	for _, f := range d.Updates {
-		if !f.Repeated {
-			d.verifyRemedies(f)
-			d.transition(f)
-			d.verifyRemedies(f) // a node that joined ended the incident
-		}
-	}
+	rec.each(rec.applyVerdicts)
+	rec.each(rec.advance)
 	// Last, because an incident can be superseded by any other.
-	d.AttachExplained()
-	for _, f := range d.Updates {
-		if !f.Repeated {
-			d.Supersede(f)
+	rec.AttachExplained()
+	rec.each(rec.Supersede)
+	rec.each(rec.updateChart)
+	return rec.decisions()
+}
+
+// begin takes in the cluster's incidents, and how their launches stand now.
+func (rec *reconciler) begin(previous []incident.Incident) {
+	for _, inc := range previous {
+		if inc.Key.Cluster == rec.Observation.Cluster {
+			rec.Updates = append(rec.Updates, &incident.Update{Incident: inc.Clone(), Repeated: slices.Contains(inc.Applied, rec.Observation.ID)})
 		}
 	}
-	for _, f := range d.Updates {
-		if !f.Repeated {
-			d.updateChart(f)
+	rec.each(rec.updateLaunches)
+}
+
+// each makes a step of every incident that the observation is new to.
+func (rec *reconciler) each(step func(*incident.Update)) {
+	for _, u := range rec.Updates {
+		if !u.Repeated {
+			step(u)
 		}
 	}
-	return d.decisions()
+}
+
+// relate takes in which failures the look explains with which, before any of them
+// is taken in.
+func (rec *reconciler) relate(causes []diagnose.Cause) {
+	for _, cause := range causes {
+		key := report.Key{Cluster: rec.Observation.Cluster, Check: cause.Check, Resource: cause.Resource}
+		if u := rec.find(key); u != nil && !u.Repeated && u.State != incident.Closed {
+			rec.RecordRelations(u, cause)
+		}
+	}
+}
+
+// advance verifies remedies and takes an incident as far as it goes; a node that
+// joined may end it, which verifies the remedy that replaced one.
+func (rec *reconciler) advance(u *incident.Update) {
+	rec.verifyRemedies(u)
+	rec.transition(u)
+	rec.verifyRemedies(u)
+}
+
+// closeWithCluster ends an incident whose cluster does not exist any more.
+func (rec *reconciler) closeWithCluster(u *incident.Update) {
+	u.Apply(u.AfterClusterDeleted(rec.Observation.At), rec.Now)
 }
 
 // decisions are what is to be recorded, said and told.
-func (d *reconciler) decisions() (list []incident.Decision) {
-	for _, f := range d.Updates {
-		if decision, touched := d.decisionOn(f); touched {
+func (rec *reconciler) decisions() (list []incident.Decision) {
+	for _, u := range rec.Updates {
+		if decision, touched := rec.decisionOn(u); touched {
 			list = append(list, decision)
 		}
 	}
 	return list
-}
-
-// goneCluster is what is left to decide when the cluster does not exist.
-func (d *reconciler) goneCluster() []incident.Decision {
-	for _, f := range d.Updates {
-		if !f.Repeated {
-			f.Apply(f.AfterClusterDeleted(d.Observation.At), d.Now)
-		}
-	}
-	return d.decisions()
 }
 
 // reconciler takes one observation in.
@@ -97,8 +100,8 @@ type reconciler struct{ correlate.Look }
 // causes are the diagnosis's causes and what could not be looked at; symptoms
 // come last, when it is known what explains them. Advice is no incident:
 // nothing failed because of it, and nobody is to be called for it.
-func (d *reconciler) causes() []diagnose.Cause {
-	causes := slices.Concat(d.Observation.Diagnosis.Causes, blindCauses(d.Observation))
+func (rec *reconciler) causes() []diagnose.Cause {
+	causes := slices.Concat(rec.Observation.Diagnosis.Causes, blindCauses(rec.Observation))
 	causes = slices.DeleteFunc(causes, func(c diagnose.Cause) bool { return c.Confidence == checks.Advice })
 	slices.SortStableFunc(causes, func(a, b diagnose.Cause) int {
 		return addressesFirst(a) - addressesFirst(b)
@@ -106,10 +109,10 @@ func (d *reconciler) causes() []diagnose.Cause {
 	return causes
 }
 
-func (d *reconciler) find(key report.Key) *incident.Update {
-	for _, f := range d.Updates {
-		if f.Key == key {
-			return f
+func (rec *reconciler) find(key report.Key) *incident.Update {
+	for _, u := range rec.Updates {
+		if u.Key == key {
+			return u
 		}
 	}
 	return nil

@@ -12,20 +12,20 @@ import (
 
 // attachToKnown tells whether a failure of a subnet's addresses belongs to an
 // incident that is known, and brings it in there: it has no message of its own.
-func (d *Look) attachToKnown(cause diagnose.Cause) bool {
+func (look *Look) attachToKnown(cause diagnose.Cause) bool {
 	if !incident.OfAddresses(cause.Check) {
 		return false
 	}
-	for _, o := range d.Updates {
+	for _, o := range look.Updates {
 		at, does := claimsSince(o, cause.Check)
-		if !does || o.Key.Resource != cause.Resource || o.Key.Check == cause.Check || d.saysOtherwise(cause, o, at) {
+		if !does || o.Key.Resource != cause.Resource || o.Key.Check == cause.Check || look.saysOtherwise(cause, o, at) {
 			continue
 		}
 		switch {
-		case o.State == incident.Open && !d.passesNow(o):
-			d.attach(o, cause, d.Observation.At, d.Observation.At)
+		case o.State == incident.Open && !look.passesNow(o):
+			look.attach(o, cause, look.Observation.At, look.Observation.At)
 			return true
-		case (o.State == incident.Cleared || o.State == incident.Closed) && !d.Observation.At.After(o.Cleared):
+		case (o.State == incident.Cleared || o.State == incident.Closed) && !look.Observation.At.After(o.Cleared):
 			return true // it comes late, from when the other one was there
 		}
 	}
@@ -34,8 +34,8 @@ func (d *Look) attachToKnown(cause diagnose.Cause) bool {
 
 // saysOtherwise tells that the look of a cause explains an incident with the
 // cause, and is newer than what explains the cause with the incident.
-func (d *Look) saysOtherwise(cause diagnose.Cause, o *incident.Update, at time.Time) bool {
-	if o.Key.Check == incident.LeakedInterfaces && cause.Check == incident.Runway || !d.Observation.At.After(at) {
+func (look *Look) saysOtherwise(cause diagnose.Cause, o *incident.Update, at time.Time) bool {
+	if o.Key.Check == incident.LeakedInterfaces && cause.Check == incident.Runway || !look.Observation.At.After(at) {
 		return false
 	}
 	return slices.Contains(cause.Contributing, o.Key.Check) ||
@@ -44,7 +44,7 @@ func (d *Look) saysOtherwise(cause diagnose.Cause, o *incident.Update, at time.T
 
 // attach brings a failure that was seen from one time to another, and the
 // launches that it keeps from joining, into an incident.
-func (d *Look) attach(o *incident.Update, cause diagnose.Cause, since, last time.Time) {
+func (look *Look) attach(o *incident.Update, cause diagnose.Cause, since, last time.Time) {
 	if o.Repeated {
 		return
 	}
@@ -59,7 +59,7 @@ func (d *Look) attach(o *incident.Update, cause diagnose.Cause, since, last time
 	o.Cause.Nodegroups = incident.Union(o.Cause.Nodegroups, cause.Nodegroups)
 	added := false
 	for _, id := range cause.Instances {
-		added = o.AddAffected(d.Observation.LaunchOf(id)) || added
+		added = o.AddAffected(look.Observation.LaunchOf(id)) || added
 	}
 	switch {
 	case added:
@@ -68,14 +68,14 @@ func (d *Look) attach(o *incident.Update, cause diagnose.Cause, since, last time
 		o.Because(incident.BetterKnown)
 	}
 	if first && o.Number > 0 {
-		d.noteAttached(o, cause)
+		look.noteAttached(o, cause)
 	}
 }
 
 // noteAttached tells the thread what belongs to the incident now.
-func (d *Look) noteAttached(o *incident.Update, cause diagnose.Cause) {
+func (look *Look) noteAttached(o *incident.Update, cause diagnose.Cause) {
 	n := incident.Note{
-		ID: "joined-" + strings.ReplaceAll(string(cause.Check), "/", "-"), Times: o.Number, At: d.Now, Reason: incident.HasJoined,
+		ID: "joined-" + strings.ReplaceAll(string(cause.Check), "/", "-"), Times: o.Number, At: look.Now, Reason: incident.HasJoined,
 		Says: cause.Title, Evidence: cause.Evidence, Count: len(cause.Instances), Instances: incident.First(cause.Instances, incident.MaxNamed), Then: o.ForNote(),
 	}
 	if n.Times > 1 {
@@ -90,7 +90,7 @@ func (d *Look) noteAttached(o *incident.Update, cause diagnose.Cause) {
 // attachStarvedNodes brings nodes that are not Ready into what keeps the addresses of their
 // subnet from them (a leak, no free block), and tells whether that explains all
 // of them.
-func (d *Look) attachStarvedNodes(cause diagnose.Cause) bool {
+func (look *Look) attachStarvedNodes(cause diagnose.Cause) bool {
 	if !incident.IsStarvationSymptom(cause.Check) {
 		return false
 	}
@@ -101,14 +101,14 @@ func (d *Look) attachStarvedNodes(cause diagnose.Cause) bool {
 	in := map[*incident.Update][]string{}
 	told := 0
 	for _, id := range ids {
-		l, explained := d.Observation.LaunchOf(id), false
-		for _, o := range d.Updates {
+		l, explained := look.Observation.LaunchOf(id), false
+		for _, o := range look.Updates {
 			switch {
 			case !explainsUnready(o, cause, l):
-			case o.State == incident.Open && !d.passesNow(o), o.State == incident.Cleared && !l.Started.IsZero() && l.Started.Before(o.Cleared):
+			case o.State == incident.Open && !look.passesNow(o), o.State == incident.Cleared && !l.Started.IsZero() && l.Started.Before(o.Cleared):
 				in[o] = append(in[o], id)
 				explained = true
-			case o.State == incident.Closed && !d.Observation.At.After(o.Cleared):
+			case o.State == incident.Closed && !look.Observation.At.After(o.Cleared):
 				explained = true
 			}
 		}
@@ -116,14 +116,14 @@ func (d *Look) attachStarvedNodes(cause diagnose.Cause) bool {
 			told++
 		}
 	}
-	for _, o := range d.Updates {
+	for _, o := range look.Updates {
 		if own := in[o]; len(own) > 0 {
 			part := cause
 			part.Instances = own
 			if len(own) < len(ids) {
 				part.Title = fmt.Sprintf("%d of %d: %s", len(own), len(ids), cause.Title)
 			}
-			d.attach(o, part, d.Observation.At, d.Observation.At)
+			look.attach(o, part, look.Observation.At, look.Observation.At)
 		}
 	}
 	return len(ids) > 0 && told == len(ids)
@@ -131,26 +131,26 @@ func (d *Look) attachStarvedNodes(cause diagnose.Cause) bool {
 
 // AttachExplained brings what other incidents of the same subnet say, and what they
 // affect, into the one that explains them: they were opened before it.
-func (d *Look) AttachExplained() {
-	for _, o := range d.Updates {
+func (look *Look) AttachExplained() {
+	for _, o := range look.Updates {
 		if o.State != incident.Open || o.Repeated {
 			continue
 		}
-		for _, f := range d.Updates {
-			if f.State != incident.Open {
+		for _, u := range look.Updates {
+			if u.State != incident.Open {
 				continue
 			}
-			cause := f.Cause
+			cause := u.Cause
 			switch {
-			case claimsIncident(o, f):
+			case claimsIncident(o, u):
 				cause.Instances = nil
-				for _, l := range f.Launches {
+				for _, l := range u.Launches {
 					cause.Instances = append(cause.Instances, l.Instance)
 				}
-			case incident.IsStarvationSymptom(f.Key.Check):
+			case incident.IsStarvationSymptom(u.Key.Check):
 				cause.Instances = nil
-				for _, l := range f.Launches {
-					if l.Unfinished() && explainsUnready(o, f.Cause, l) {
+				for _, l := range u.Launches {
+					if l.Unfinished() && explainsUnready(o, u.Cause, l) {
 						cause.Instances = append(cause.Instances, l.Instance)
 					}
 				}
@@ -161,36 +161,36 @@ func (d *Look) AttachExplained() {
 				continue
 			}
 			for _, id := range cause.Instances {
-				if l, kept := f.KeptLaunch(id); kept && o.AddAffected(*l) {
+				if l, kept := u.KeptLaunch(id); kept && o.AddAffected(*l) {
 					o.Because(incident.MoreAffected)
 				}
 			}
-			d.attach(o, cause, f.Began, f.Seen)
-			adoptEffects(o, f.Effects)
+			look.attach(o, cause, u.Began, u.Seen)
+			adoptEffects(o, u.Effects)
 		}
 	}
 }
 
 // adoptEffects takes over what belonged to an incident that now belongs to this one.
-func adoptEffects(f *incident.Update, list []incident.Effect) {
+func adoptEffects(u *incident.Update, list []incident.Effect) {
 	for _, e := range list {
-		if e.Title == "" || e.Check == f.Key.Check {
+		if e.Title == "" || e.Check == u.Key.Check {
 			continue
 		}
-		have, known := f.EffectOf(e.Check)
+		have, known := u.EffectOf(e.Check)
 		if have.Since = incident.Earlier(have.Since, e.Since); e.Last.After(have.Last) || !known {
-			have.Title, have.Last, have.Over, f.Touched = e.Title, e.Last, incident.Later(have.Over, e.Over), true
+			have.Title, have.Last, have.Over, u.Touched = e.Title, e.Last, incident.Later(have.Over, e.Over), true
 		}
 	}
 }
 
 // handOver gives the launches that still wait to the incident that explains
 // them now.
-func (d *Look) handOver(o, f *incident.Update) {
+func (look *Look) handOver(o, u *incident.Update) {
 	if o.Repeated {
 		return
 	}
-	for _, l := range f.Launches {
+	for _, l := range u.Launches {
 		if l.Unfinished() && o.AddAffected(l) {
 			o.Because(incident.MoreAffected)
 		}
@@ -198,28 +198,28 @@ func (d *Look) handOver(o, f *incident.Update) {
 }
 
 // MarkRecovered takes in that what belongs to an incident passes again.
-func (d *Look) MarkRecovered(f *incident.Update) {
-	if !incident.OfAddresses(f.Key.Check) {
+func (look *Look) MarkRecovered(u *incident.Update) {
+	if !incident.OfAddresses(u.Key.Check) {
 		return
 	}
-	for i := range f.Effects {
-		e := &f.Effects[i]
-		if slices.ContainsFunc(d.Observation.Diagnosis.Passed, func(p diagnose.Passed) bool {
-			return p.Check == e.Check && slices.Contains(p.Covers, f.Key.Resource)
-		}) && d.Observation.At.After(incident.Later(incident.Later(e.Told, e.Last), e.Over)) {
-			e.Over, f.Touched = d.Observation.At, true
+	for i := range u.Effects {
+		e := &u.Effects[i]
+		if slices.ContainsFunc(look.Observation.Diagnosis.Passed, func(p diagnose.Passed) bool {
+			return p.Check == e.Check && slices.Contains(p.Covers, u.Key.Resource)
+		}) && look.Observation.At.After(incident.Later(incident.Later(e.Told, e.Last), e.Over)) {
+			e.Over, u.Touched = look.Observation.At, true
 		}
 	}
 }
 
 // stillShort is the incident of a subnet that has too few addresses even though
 // what took them is gone.
-func (d *Look) stillShort(f *incident.Update) *incident.Update {
-	if f.State != incident.Cleared || f.Key.Check != incident.LeakedInterfaces {
+func (look *Look) stillShort(u *incident.Update) *incident.Update {
+	if u.State != incident.Cleared || u.Key.Check != incident.LeakedInterfaces {
 		return nil
 	}
-	for _, o := range d.Updates {
-		if o.State == incident.Open && o.Key.Resource == f.Key.Resource && incident.IsShortage(o.Key.Check) && !o.Seen.Before(f.Cleared) {
+	for _, o := range look.Updates {
+		if o.State == incident.Open && o.Key.Resource == u.Key.Resource && incident.IsShortage(o.Key.Check) && !o.Seen.Before(u.Cleared) {
 			return o
 		}
 	}
@@ -228,19 +228,19 @@ func (d *Look) stillShort(f *incident.Update) *incident.Update {
 
 // starvedBy is what keeps addresses from all the nodes of an incident which the
 // network plugin keeps from being Ready.
-func (d *Look) starvedBy(f *incident.Update) *incident.Update {
-	if f.State != incident.Open || f.Key.Check != incident.CniNotReady {
+func (look *Look) starvedBy(u *incident.Update) *incident.Update {
+	if u.State != incident.Open || u.Key.Check != incident.CniNotReady {
 		return nil
 	}
-	for _, o := range d.Updates {
+	for _, o := range look.Updates {
 		if o.State != incident.Open {
 			continue
 		}
 		some, all := false, true
-		for _, l := range f.Launches {
+		for _, l := range u.Launches {
 			if l.Unfinished() {
 				some = true
-				all = all && explainsUnready(o, f.Cause, l) && o.Affects(l.Instance)
+				all = all && explainsUnready(o, u.Cause, l) && o.Affects(l.Instance)
 			}
 		}
 		if some && all {
