@@ -13,17 +13,17 @@ import (
 	"rollcall/shared/slack"
 )
 
-// stale is how long after a press its answer is still sent: who pressed has
+// answersLast is how long after a press its answer is still sent: who pressed has
 // seen by then in the message itself what came of it.
-const stale = 15 * time.Minute
+const answersLast = 15 * time.Minute
 
-// patience is how long one call may take that is not a message: Slack answers in
-// well under a second, and messages need what is left of the turn.
-const patience = reserve
+// callTimeout is how long one call may take that is not a message: Slack answers in
+// well under a second, and messages need what is left of the time.
+const callTimeout = lastCall
 
 // audit writes the audit records of presses, before anybody is told what they
 // came to. Without its record nothing that was approved is told.
-func (p *pass) audit(ctx context.Context, acts []incident.ActRecord) (wrote bool, _ error) {
+func (p *invocation) audit(ctx context.Context, acts []incident.ActRecord) (wrote bool, _ error) {
 	for i := range acts {
 		if acts[i].Audited {
 			continue
@@ -40,16 +40,16 @@ func (p *pass) audit(ctx context.Context, acts []incident.ActRecord) (wrote bool
 // answer tells people, and only them, what came of their presses. It gives
 // those that Slack did not take and that are worth another try. One that was
 // cut off may be read twice: it says the same, and nobody else sees it.
-func (p *pass) answer(ctx context.Context, acts []incident.ActRecord) (left []incident.ActRecord) {
+func (p *invocation) answer(ctx context.Context, acts []incident.ActRecord) (left []incident.ActRecord) {
 	for _, a := range acts {
-		if a.User.ID == "" || a.Channel == "" || a.Answer.Reason == "" || p.now().Sub(a.Decided) > stale {
+		if a.User.ID == "" || a.Channel == "" || a.Answer.Reason == "" || p.now().Sub(a.Decided) > answersLast {
 			continue
 		}
-		if p.silent || p.delivery.record.Held(outbox.ToSlack, p.now()) || p.late() {
+		if p.slackDown || p.delivery.record.Held(outbox.ToSlack, p.now()) || p.budgetSpent() {
 			left = append(left, a)
 			continue
 		}
-		err := p.whisper(ctx, a)
+		err := p.answerOne(ctx, a)
 		var e *slack.Error
 		switch {
 		case err == nil:
@@ -58,7 +58,7 @@ func (p *pass) answer(ctx context.Context, acts []incident.ActRecord) (left []in
 		case errors.As(err, &e) && e.Retryable(), errors.Is(err, context.DeadlineExceeded):
 			// Slack limits each method by itself: that it has enough of answers does
 			// not keep it from taking messages.
-			p.silent = e == nil || e.Kind != slack.RateLimited
+			p.slackDown = e == nil || e.Kind != slack.RateLimited
 			left = append(left, a)
 		}
 		p.count("SlackFailures", 1)
@@ -67,9 +67,9 @@ func (p *pass) answer(ctx context.Context, acts []incident.ActRecord) (left []in
 	return left
 }
 
-// whisper makes the call, and waits no longer for it than a turn can spare.
-func (p *pass) whisper(ctx context.Context, a incident.ActRecord) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// answerOne makes the call, and waits no longer for it than a cluster's time can spare.
+func (p *invocation) answerOne(ctx context.Context, a incident.ActRecord) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	return p.people.Ephemeral(ctx, a.Channel, a.User.ID, a.Thread, slack.RenderAnswer(a.Answer, p.now()))
 }
@@ -85,7 +85,7 @@ func answered(before, left []incident.ActRecord) (ids []string) {
 }
 
 // unanswered are the presses of a record that still need attention: in between
-// another pass may have taken more in. Those that this one audited are.
+// another invocation may have taken more in. Those that this one audited are.
 func unanswered(acts, audited []incident.ActRecord, answered []string) (left []incident.ActRecord) {
 	for _, a := range acts {
 		if slices.Contains(answered, a.ID) {
@@ -98,7 +98,7 @@ func unanswered(acts, audited []incident.ActRecord, answered []string) (left []i
 }
 
 // answerStrays audits and answers presses whose incident is not there.
-func (p *pass) answerStrays(ctx context.Context, acts []incident.ActRecord) error {
+func (p *invocation) answerStrays(ctx context.Context, acts []incident.ActRecord) error {
 	for _, a := range acts {
 		created, err := p.acts.RecordAct(ctx, a)
 		if err != nil {

@@ -13,11 +13,11 @@ import (
 )
 
 // apply takes one message in, and gives what it makes of the incidents.
-func (p *pass) apply(ctx context.Context, incidents []incident.Incident, m report.Message, now time.Time) []incident.Decision {
+func (p *invocation) apply(ctx context.Context, incidents []incident.Incident, m report.Message, now time.Time) []incident.Decision {
 	if m.Observation != nil {
 		list := reconcile.Decide(incidents, *m.Observation, now, p.policy)
 		for _, d := range list {
-			p.tell(ctx, d, "observation", m.Observation.ID, "by", m.Observation.By)
+			p.logDecision(ctx, d, "observation", m.Observation.ID, "by", m.Observation.By)
 		}
 		return list
 	}
@@ -34,17 +34,17 @@ func (p *pass) apply(ctx context.Context, incidents []incident.Incident, m repor
 	switch inc := incidents[i]; {
 	case m.Press != nil:
 		var a incident.Answer
-		d, a = response.Act(inc, *m.Press, p.who(ctx, *m.Press), now)
-		p.tell(ctx, d, "press", id, "action", m.Press.Action, "user", m.Press.User.ID, "answer", a.Reason)
+		d, a = response.Act(inc, *m.Press, p.mayPress(ctx, *m.Press), now)
+		p.logDecision(ctx, d, "press", id, "action", m.Press.Action, "user", m.Press.User.ID, "answer", a.Reason)
 	case m.Proposal != nil:
 		d = response.Propose(inc, *m.Proposal, now)
-		p.tell(ctx, d, "proposal", id, "remedy", m.Proposal.Remedy, "policy", m.Proposal.Policy, "plan", m.Proposal.Hash)
+		p.logDecision(ctx, d, "proposal", id, "remedy", m.Proposal.Remedy, "policy", m.Proposal.Policy, "plan", m.Proposal.Hash)
 	case m.Deed != nil:
 		d = response.ApplyRemedyResult(inc, *m.Deed, now)
-		p.tell(ctx, d, "deed", m.Deed.Deed.ID, "remedy", m.Deed.Deed.Plan.Remedy, "result", m.Deed.Deed.Result)
+		p.logDecision(ctx, d, "deed", m.Deed.Deed.ID, "remedy", m.Deed.Deed.Plan.Remedy, "result", m.Deed.Deed.Result)
 	case m.Changes != nil:
 		d = response.ApplyChanges(inc, *m.Changes, now)
-		p.tell(ctx, d, "changes", id, "found", len(m.Changes.Found.Changes))
+		p.logDecision(ctx, d, "changes", id, "found", len(m.Changes.Found.Changes))
 	}
 	return []incident.Decision{d}
 }
@@ -70,8 +70,8 @@ func stray(m report.Message, incidents []incident.Incident, now time.Time) []inc
 	return []incident.ActRecord{response.NotFound(*m.Press, now)}
 }
 
-// tell logs and counts a decision.
-func (p *pass) tell(ctx context.Context, d incident.Decision, about ...any) {
+// logDecision logs and counts a decision.
+func (p *invocation) logDecision(ctx context.Context, d incident.Decision, about ...any) {
 	level := slog.LevelInfo
 	if d.Reason == incident.NothingNew {
 		level = slog.LevelDebug

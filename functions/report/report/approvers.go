@@ -11,18 +11,18 @@ import (
 	"rollcall/shared/slack"
 )
 
-// members is what Slack said of a user group in this pass.
+// members is what Slack said of a user group in this invocation.
 type members struct {
 	users []string
 	// unread says why the group could not be read.
 	unread string
 }
 
-// who tells whether a person may do what they pressed: approve and refuse if they
+// mayPress tells whether a person may do what they pressed: approve and refuse if they
 // are among the approvers, the rest if they are among the responders. It is asked
 // anew in every invocation: who left a group may no more. What could not be read
 // is never a yes.
-func (p *pass) who(ctx context.Context, press report.Press) response.Who {
+func (p *invocation) mayPress(ctx context.Context, press report.Press) response.Who {
 	rules := press.Action == report.ApprovePlan || press.Action == report.RefusePlan
 	switch {
 	case press.User.ID == "":
@@ -41,15 +41,15 @@ func (p *pass) who(ctx context.Context, press report.Press) response.Who {
 	case !own.Has(press):
 		return response.Who{May: response.Foreign}
 	case rules:
-		return p.listed(ctx, p.approvers, press.User.ID)
+		return p.isListed(ctx, p.approvers, press.User.ID)
 	case len(p.responders.IDs) == 0:
 		return response.Who{May: response.MayYes}
 	}
-	return p.listed(ctx, slices.Concat(p.responders.IDs, p.approvers), press.User.ID)
+	return p.isListed(ctx, slices.Concat(p.responders.IDs, p.approvers), press.User.ID)
 }
 
-// listed tells whether a user is among users and user groups.
-func (p *pass) listed(ctx context.Context, ids []string, user string) response.Who {
+// isListed tells whether a user is among users and user groups.
+func (p *invocation) isListed(ctx context.Context, ids []string, user string) response.Who {
 	if slices.Contains(ids, user) {
 		return response.Who{May: response.MayYes}
 	}
@@ -72,13 +72,13 @@ func (p *pass) listed(ctx context.Context, ids []string, user string) response.W
 }
 
 // workspace is where the app is installed, or why that cannot be told. The session
-// asks Slack once for each token, and a pass once where Slack does not tell: a
+// asks Slack once for each token, and an invocation once where Slack does not tell: a
 // press is refused then, for to wait would hold up what was observed.
-func (p *pass) workspace(ctx context.Context) (own response.Workspace, unread string) {
-	if p.unplaced != "" {
-		return response.Workspace{}, p.unplaced
+func (p *invocation) workspace(ctx context.Context) (own response.Workspace, unread string) {
+	if p.workspaceUnknown != "" {
+		return response.Workspace{}, p.workspaceUnknown
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	own, err := p.people.Workspace(ctx)
 	if err == nil {
@@ -87,15 +87,15 @@ func (p *pass) workspace(ctx context.Context) (own response.Workspace, unread st
 	p.count("SlackFailures", 1)
 	p.log.ErrorContext(ctx, "Rollcall cannot tell which workspace it is in, so nobody may press", "error", err.Error())
 	var e *slack.Error
-	p.unplaced = "Slack did not answer"
+	p.workspaceUnknown = "Slack did not answer"
 	if errors.As(err, &e) && e.Code != "" {
-		p.unplaced = e.Code
+		p.workspaceUnknown = e.Code
 	}
-	return response.Workspace{}, p.unplaced
+	return response.Workspace{}, p.workspaceUnknown
 }
 
-// group reads a user group, once in a pass.
-func (p *pass) group(ctx context.Context, id string) members {
+// group reads a user group, once in an invocation.
+func (p *invocation) group(ctx context.Context, id string) members {
 	if known, ok := p.groups[id]; ok {
 		return known
 	}
@@ -114,7 +114,7 @@ func (p *pass) group(ctx context.Context, id string) members {
 		m.unread = e.Code
 	default:
 		m.unread = "Slack did not answer"
-		p.deaf = true
+		p.groupsUnavailable = true
 	}
 	if err != nil {
 		p.count("SlackFailures", 1)
@@ -131,11 +131,11 @@ var errNotAsked = errors.New("Slack did not answer before")
 
 // members asks Slack. Presses are decided before anything is recorded: a Slack
 // that hangs must not take the time for that.
-func (p *pass) members(ctx context.Context, group string) ([]string, error) {
-	if p.silent || p.deaf {
+func (p *invocation) members(ctx context.Context, group string) ([]string, error) {
+	if p.slackDown || p.groupsUnavailable {
 		return nil, errNotAsked
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	return p.people.GroupMembers(ctx, group)
 }

@@ -14,28 +14,28 @@ import (
 )
 
 // sent is a note that Slack has taken. What had to be shortened is shared as a
-// file when all words of this pass are said.
-func (p *pass) sent(inc incident.Incident, n incident.Note, ts string) incident.Note {
+// file when all words of this invocation are said.
+func (p *invocation) sent(inc incident.Incident, n incident.Note, ts string) incident.Note {
 	if _, shortened := slack.Attached(inc.AsOf(n), n); !shortened {
 		return n.Sent(ts)
 	}
-	p.owing = append(p.owing, inc.Key.Cluster)
+	p.filesOwed = append(p.filesOwed, inc.Key.Cluster)
 	return n.SentShortened(ts)
 }
 
-// owes remembers that a file of an earlier pass is still to be shared.
-func (p *pass) owes(inc incident.Incident) {
+// noteOwedFiles remembers that a file of an earlier invocation is still to be shared.
+func (p *invocation) noteOwedFiles(inc incident.Incident) {
 	if slices.ContainsFunc(inc.Delivery.Notes, incident.Note.Owes) {
-		p.owing = append(p.owing, inc.Key.Cluster)
+		p.filesOwed = append(p.filesOwed, inc.Key.Cluster)
 	}
 }
 
-// attach shares the files that are due, when all words are said. What Slack does
-// not take now stays in the record for the next pass.
-func (p *pass) attach(ctx context.Context) {
-	slices.Sort(p.owing)
-	for _, cluster := range slices.Compact(p.owing) {
-		if p.silent || p.blank {
+// shareFiles shares the files that are due, when all words are said. What Slack does
+// not take now stays in the record for the next invocation.
+func (p *invocation) shareFiles(ctx context.Context) {
+	slices.Sort(p.filesOwed)
+	for _, cluster := range slices.Compact(p.filesOwed) {
+		if p.slackDown || p.filesDown {
 			return
 		}
 		if d := p.deliveries[cluster]; d != nil && d.record.Held(outbox.ToSlack, p.now()) {
@@ -48,21 +48,21 @@ func (p *pass) attach(ctx context.Context) {
 		}
 		for _, inc := range incidents {
 			for _, n := range inc.Delivery.Notes {
-				if deadline, ends := ctx.Deadline(); ends && time.Until(deadline) < uploading+reserve {
+				if deadline, ends := ctx.Deadline(); ends && time.Until(deadline) < uploadTimeout+lastCall {
 					p.unfinished = append(p.unfinished, cluster)
 					return
 				}
-				if n.Owes() && !p.silent && !p.blank {
-					p.share(ctx, inc, n)
+				if n.Owes() && !p.slackDown && !p.filesDown {
+					p.shareFile(ctx, inc, n)
 				}
 			}
 		}
 	}
 }
 
-// share shares the file of one note. The attempt is written before it is made,
+// shareFile shares the file of one note. The attempt is written before it is made,
 // so that a crash neither loses the file nor repeats it more than once.
-func (p *pass) share(ctx context.Context, inc incident.Incident, n incident.Note) {
+func (p *invocation) shareFile(ctx context.Context, inc incident.Incident, n incident.Note) {
 	f, is := slack.Attached(inc.AsOf(n), n)
 	if !is || n.Attach.Tries >= incident.MostShares || inc.Delivery.TS == "" {
 		p.note(ctx, inc, n.ID, func(said *incident.Delivery, n *incident.Note) { *n = n.Sent(n.TS) })
@@ -71,7 +71,7 @@ func (p *pass) share(ctx context.Context, inc incident.Incident, n incident.Note
 	if !p.note(ctx, inc, n.ID, func(_ *incident.Delivery, n *incident.Note) { n.Attach = &incident.Attach{Tries: n.Attach.Tries + 1} }) {
 		return
 	}
-	limited, cancel := context.WithTimeout(ctx, uploading)
+	limited, cancel := context.WithTimeout(ctx, uploadTimeout)
 	defer cancel()
 	_, err := p.files.Share(limited, inc.Delivery.Channel, inc.Delivery.TS, f)
 	if err == nil {
@@ -82,7 +82,7 @@ func (p *pass) share(ctx context.Context, inc incident.Incident, n incident.Note
 	p.count("SlackFailures", 1)
 	var e *slack.Error
 	if !errors.As(err, &e) || e.Retryable() {
-		p.blank = true
+		p.filesDown = true
 		p.log.WarnContext(ctx, "Slack did not take a file, it is tried again with the next observation", "cluster", inc.Key.Cluster, "check", inc.Key.Check, "resource", inc.Key.Resource, "note", n.ID, "error", err.Error())
 		if e == nil || e.Kind != slack.Unavailable || e.Method != completes {
 			// It was not shared yet, so it is certain that nobody sees it.
@@ -105,7 +105,7 @@ const completes = "files.completeUploadExternal"
 
 // note changes a note that owes its file in the record as it is now, and tells
 // whether it did. It is recorded even if time is running out.
-func (p *pass) note(ctx context.Context, inc incident.Incident, id string, change func(*incident.Delivery, *incident.Note)) bool {
+func (p *invocation) note(ctx context.Context, inc incident.Incident, id string, change func(*incident.Delivery, *incident.Note)) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 1500*time.Millisecond)
 	defer cancel()
 	var err error

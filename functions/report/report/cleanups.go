@@ -11,9 +11,9 @@ import (
 	"rollcall/shared/slack"
 )
 
-// cleaned records what a cleanup's summary changes: one message for each
+// recordCleanup records what a cleanup's summary changes: one message for each
 // cluster and day, edited as the day goes on.
-func (p *pass) cleaned(ctx context.Context, list []outbox.Posting, s report.Summary) ([]outbox.Posting, error) {
+func (p *invocation) recordCleanup(ctx context.Context, list []outbox.Posting, s report.Summary) ([]outbox.Posting, error) {
 	renewed := outbox.Renew(list, s)
 	if len(renewed) == 0 {
 		p.count("RepeatedSummaries", 1)
@@ -36,17 +36,17 @@ func (p *pass) cleaned(ctx context.Context, list []outbox.Posting, s report.Summ
 
 // sayCleanup posts or edits the message of a cleanup. The error is of the
 // record alone.
-func (p *pass) sayCleanup(ctx context.Context, post outbox.Posting) error {
+func (p *invocation) sayCleanup(ctx context.Context, post outbox.Posting) error {
 	m := slack.RenderSummary(post.Summary, outbox.Picture{})
 	if post.TS != "" && post.Channel == p.summariesOf(post.Summary.Cluster) && post.Digest == m.Digest() {
 		post.Dirty = false
-		_, err := p.keep(ctx, post)
+		_, err := p.savePosting(ctx, post)
 		return err
 	}
 	if post.TS == "" && !post.Sending.IsZero() { // cut off: Slack may have it
 		ts, err := p.search(ctx, slack.Search{Channel: p.summariesOf(post.Summary.Cluster), Tag: m.Tag, Since: post.Sending})
 		if err != nil {
-			p.unposted(ctx, post, err)
+			p.postingNotTaken(ctx, post, err)
 			return nil
 		}
 		post.Channel, post.TS = p.summariesOf(post.Summary.Cluster), ts
@@ -62,7 +62,7 @@ func (p *pass) sayCleanup(ctx context.Context, post outbox.Posting) error {
 		case lost(err, post.Channel, p.summariesOf(post.Summary.Cluster)):
 			post.TS, post.Digest = "", "" // it is in a channel of before
 		default:
-			p.unposted(ctx, post, err)
+			p.postingNotTaken(ctx, post, err)
 			return nil
 		}
 	}
@@ -74,10 +74,10 @@ func (p *pass) sayCleanup(ctx context.Context, post outbox.Posting) error {
 		}
 		ts, err := p.slack.Post(ctx, p.summariesOf(post.Summary.Cluster), m)
 		if err != nil {
-			p.unposted(ctx, post, err)
+			p.postingNotTaken(ctx, post, err)
 			if errors.As(err, new(*slack.Error)) && !unsure(err) {
 				post.Sending = time.Time{} // Slack answered: nothing was sent
-				_, err = p.keep(ctx, post)
+				_, err = p.savePosting(ctx, post)
 				return err
 			}
 			return nil
@@ -85,9 +85,9 @@ func (p *pass) sayCleanup(ctx context.Context, post outbox.Posting) error {
 		p.count("SlackSummaries", 1)
 		post.Channel, post.TS = p.summariesOf(post.Summary.Cluster), ts
 	}
-	p.took(p.targetsOfSummary(post)...)
+	p.accepted(p.targetsOfSummary(post)...)
 	post.Digest, post.Dirty, post.Sending = m.Digest(), false, time.Time{}
-	_, err := p.keep(ctx, post)
+	_, err := p.savePosting(ctx, post)
 	return err
 }
 

@@ -19,27 +19,27 @@ type outgoing struct {
 	inc incident.Incident
 	// message is set when the message is to be posted or edited.
 	message *slack.Message
-	// searched are the ids of the notes, and "" for the message itself, that an
-	// earlier pass may have sent before it was cut off.
-	searched []string
+	// mayBeSent are the ids of the notes, and "" for the message itself, that an
+	// earlier invocation may have sent before it was cut off.
+	mayBeSent []string
 	// answered are the presses that need no more attention.
 	answered []string
-	// begun are those that begin has marked, tried those that were sent, or may
+	// sendsBegun are those that begin has marked, tried those that were sent, or may
 	// have been.
-	begun, tried []string
-	// released tells that marks were taken back, unmarked why none could be made.
-	released bool
-	unmarked error
+	sendsBegun, sendsTried []string
+	// marksCancelled tells that marks were taken back, unmarked why none could be made.
+	marksCancelled bool
+	markError      error
 }
 
-// heardLate is from when on a call counts from when Slack took it, as it was
+// lateCall is from when on a call counts from when Slack took it, as it was
 // away: people are called again the set time after they could hear it.
-const heardLate = 2 * time.Minute
+const lateCall = 2 * time.Minute
 
-// claim finds what is due, and marks in the record what is about to be sent
+// dueOf finds what is due, and marks in the record what is about to be sent
 // for the first time: whoever finds the mark and no timestamp asks Slack
 // before sending again.
-func (p *pass) claim(inc incident.Incident, now time.Time) outgoing {
+func (p *invocation) dueOf(inc incident.Incident, now time.Time) outgoing {
 	o := outgoing{inc: inc}
 	said := &o.inc.Delivery
 	if inc.Number == 0 {
@@ -58,13 +58,13 @@ func (p *pass) claim(inc incident.Incident, now time.Time) outgoing {
 			return
 		}
 		if sending.IsZero() {
-			return // begin marks it, just before it is sent
+			return // beginSend marks it, just before it is sent
 		}
-		o.searched = append(o.searched, id)
+		o.mayBeSent = append(o.mayBeSent, id)
 	}
 	if o.message != nil {
 		if said.TS == "" && said.Sending.IsZero() {
-			said.Channel = p.channelOf(inc) // and there it is looked for, should this pass be cut off
+			said.Channel = p.channelOf(inc) // and there it is looked for, should this invocation be cut off
 		}
 		mark("", said.TS, &said.Sending)
 	}
@@ -77,18 +77,18 @@ func (p *pass) claim(inc incident.Incident, now time.Time) outgoing {
 }
 
 func (o *outgoing) due() bool {
-	return len(o.inc.PendingEvents) > 0 || len(o.inc.Acts) > 0 || o.speaks()
+	return len(o.inc.PendingEvents) > 0 || len(o.inc.Acts) > 0 || o.forSlack()
 }
 
-// speaks tells that Slack is to be told something of it.
-func (o *outgoing) speaks() bool {
+// forSlack tells that Slack is to be told something of it.
+func (o *outgoing) forSlack() bool {
 	return o.message != nil || o.inc.Number > 0 && o.inc.Chart.Due() ||
 		slices.ContainsFunc(o.inc.Delivery.Notes, func(n incident.Note) bool { return n.TS == "" })
 }
 
 // deliver writes the audit, tells the bus and Slack, answers who pressed, and
 // records what they took. Whatever they did not take stays in the record.
-func (p *pass) deliver(ctx context.Context, o outgoing) error {
+func (p *invocation) deliver(ctx context.Context, o outgoing) error {
 	pressed := slices.Clone(o.inc.Acts)
 	audited, err := p.audit(ctx, pressed)
 	if err != nil {
@@ -96,12 +96,12 @@ func (p *pass) deliver(ctx context.Context, o outgoing) error {
 	}
 	told := p.tellBus(ctx, &o)
 	said := p.say(ctx, &o)
-	if o.unmarked != nil {
-		return o.unmarked // nothing was sent: the messages come again
+	if o.markError != nil {
+		return o.markError // nothing was sent: the messages come again
 	}
 	o.answered = answered(pressed, p.answer(ctx, pressed))
 	o.inc.Acts = unanswered(o.inc.Acts, pressed, o.answered)
-	if !told && !said && !audited && len(o.answered) == 0 && !o.released {
+	if !told && !said && !audited && len(o.answered) == 0 && !o.marksCancelled {
 		return nil
 	}
 	// Slack has it: that must be recorded even if time is running out. The
@@ -118,7 +118,7 @@ func (p *pass) deliver(ctx context.Context, o outgoing) error {
 }
 
 // merge records what was sent in a record that somebody else wrote meanwhile.
-func (p *pass) merge(ctx context.Context, o outgoing) error {
+func (p *invocation) merge(ctx context.Context, o outgoing) error {
 	incidents, err := p.incidents.Incidents(ctx, o.inc.Key.Cluster)
 	if err != nil {
 		return err
@@ -128,8 +128,8 @@ func (p *pass) merge(ctx context.Context, o outgoing) error {
 		return nil // it became another incident, with a message of its own
 	}
 	latest := incidents[i]
-	latest.Delivery = mergeSaid(latest.Delivery, o.inc.Delivery)
-	latest.Chart = mergeSketch(latest.Chart, o.inc.Chart)
+	latest.Delivery = mergeDelivery(latest.Delivery, o.inc.Delivery)
+	latest.Chart = mergeChart(latest.Chart, o.inc.Chart)
 	latest.Acts = unanswered(latest.Acts, o.inc.Acts, o.answered)
 	if o.inc.Called.After(latest.Called) {
 		latest.Called = o.inc.Called
@@ -142,8 +142,8 @@ func (p *pass) merge(ctx context.Context, o outgoing) error {
 	return err
 }
 
-// mergeSaid is what two invocations have said, taken together.
-func mergeSaid(latest, ours incident.Delivery) incident.Delivery {
+// mergeDelivery is what two invocations have said, taken together.
+func mergeDelivery(latest, ours incident.Delivery) incident.Delivery {
 	if latest.TS == "" && ours.TS != "" {
 		latest.Channel, latest.TS, latest.Sending = ours.Channel, ours.TS, ours.Sending
 	}
@@ -158,18 +158,18 @@ func mergeSaid(latest, ours incident.Delivery) incident.Delivery {
 	return latest
 }
 
-// telling is what must be left of the function's time to tell the bus, which
+// busTime is what must be left of the function's time to tell the bus, which
 // takes it in well under a second.
-const telling = time.Second
+const busTime = time.Second
 
 // tellBus sends the finding events that are due. Where a slow Slack has left no
 // time they stay in the record: an error would bring back the whole batch.
-func (p *pass) tellBus(ctx context.Context, o *outgoing) bool {
-	if deadline, ends := ctx.Deadline(); len(o.inc.PendingEvents) == 0 || ends && time.Until(deadline) < telling {
+func (p *invocation) tellBus(ctx context.Context, o *outgoing) bool {
+	if deadline, ends := ctx.Deadline(); len(o.inc.PendingEvents) == 0 || ends && time.Until(deadline) < busTime {
 		return false
 	}
 	targets := []outbox.Target{outbox.ToBus, outbox.EventsOf(o.inc.Key)}
-	if p.held(targets...) || p.busDown {
+	if p.onHold(targets...) || p.busDown {
 		return false
 	}
 	if err := p.bus.Tell(ctx, o.inc.PendingEvents); err != nil {
@@ -179,30 +179,30 @@ func (p *pass) tellBus(ctx context.Context, o *outgoing) bool {
 			target = outbox.EventsOf(o.inc.Key) // the bus takes others
 		}
 		p.busDown = target == outbox.ToBus
-		p.refuses(ctx, target, "the bus was not told, and is tried again", err, "cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource)
+		p.recordRefusal(ctx, target, "the bus was not told, and is tried again", err, "cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource)
 		return false
 	}
-	p.took(targets...)
+	p.accepted(targets...)
 	p.count("EventsSent", len(o.inc.PendingEvents))
 	o.inc.PendingEvents = nil
 	return true
 }
 
 // say brings Slack up to date: the message first, as the notes hang on it.
-func (p *pass) say(ctx context.Context, o *outgoing) (changed bool) {
-	if o.speaks() && p.held(p.targetsOf(o.inc)...) || p.silent || !p.begin(ctx, o) {
+func (p *invocation) say(ctx context.Context, o *outgoing) (changed bool) {
+	if o.forSlack() && p.onHold(p.targetsOf(o.inc)...) || p.slackDown || !p.beginSend(ctx, o) {
 		return false
 	}
-	defer o.release()
+	defer o.cancelSend()
 	if o.message != nil {
 		err := p.sayMessage(ctx, o)
-		if o.unmarked != nil {
+		if o.markError != nil {
 			return false
 		}
 		if err != nil {
-			return p.unsaid(ctx, o, &o.inc.Delivery.Sending, err)
+			return p.notTaken(ctx, o, &o.inc.Delivery.Sending, err)
 		}
-		p.took(p.targetsOf(o.inc)...)
+		p.accepted(p.targetsOf(o.inc)...)
 		changed = true
 	}
 	said := &o.inc.Delivery
@@ -214,37 +214,37 @@ func (p *pass) say(ctx context.Context, o *outgoing) (changed bool) {
 		if n.TS != "" {
 			continue
 		}
-		if p.late() { // the rest is for the next pass
+		if p.budgetSpent() { // the rest is for the next invocation
 			return changed
 		}
-		o.tried = append(o.tried, n.ID)
+		o.sendsTried = append(o.sendsTried, n.ID)
 		ts, err := p.sayNote(ctx, o, *n)
 		if lost(err, said.Channel, p.channelOf(o.inc)) {
-			// The thread went with its message: the next pass begins another.
+			// The thread went with its message: the next invocation begins another.
 			said.TS, said.Digest, said.Dirty = "", "", true
 			return true
 		}
 		if err != nil {
-			p.unsaid(ctx, o, &n.Sending, err)
+			p.notTaken(ctx, o, &n.Sending, err)
 			return true
 		}
-		if now := p.now(); len(n.Mention) > 0 && now.Sub(o.inc.Called) >= heardLate {
+		if now := p.now(); len(n.Mention) > 0 && now.Sub(o.inc.Called) >= lateCall {
 			o.inc.Called = now
 		}
 		*n = p.sent(o.inc, *n, ts)
-		p.took(p.targetsOf(o.inc)...)
+		p.accepted(p.targetsOf(o.inc)...)
 		changed = true
 	}
 	// The picture comes last: it never holds back the words.
-	return p.picture(ctx, o) || changed
+	return p.showChart(ctx, o) || changed
 }
 
-func (p *pass) sayMessage(ctx context.Context, o *outgoing) error {
+func (p *invocation) sayMessage(ctx context.Context, o *outgoing) error {
 	said := &o.inc.Delivery
 	if said.Channel == "" { // an earlier version of Rollcall began to send it
 		said.Channel = p.channel
 	}
-	if said.TS == "" && slices.Contains(o.searched, "") {
+	if said.TS == "" && slices.Contains(o.mayBeSent, "") {
 		ts, err := p.search(ctx, slack.Search{Channel: said.Channel, Tag: o.message.Tag, Since: said.Sending})
 		if err != nil {
 			return err
@@ -261,7 +261,7 @@ func (p *pass) sayMessage(ctx context.Context, o *outgoing) error {
 		said.TS, said.Channel, said.Sending = "", p.channelOf(o.inc), p.now()
 		saved, err := p.incidents.SaveIncident(ctx, o.inc)
 		if err != nil {
-			o.unmarked = err
+			o.markError = err
 			return err
 		}
 		o.inc = saved
@@ -274,7 +274,7 @@ func (p *pass) sayMessage(ctx context.Context, o *outgoing) error {
 }
 
 // shown records that the message is as it should be.
-func (p *pass) shown(o *outgoing, metric string, err error) error {
+func (p *invocation) shown(o *outgoing, metric string, err error) error {
 	if err != nil {
 		return err
 	}
@@ -284,10 +284,10 @@ func (p *pass) shown(o *outgoing, metric string, err error) error {
 	return nil
 }
 
-func (p *pass) sayNote(ctx context.Context, o *outgoing, n incident.Note) (ts string, err error) {
+func (p *invocation) sayNote(ctx context.Context, o *outgoing, n incident.Note) (ts string, err error) {
 	said := o.inc.Delivery
 	m := slack.RenderNote(o.inc.AsOf(n), n)
-	if slices.Contains(o.searched, n.ID) {
+	if slices.Contains(o.mayBeSent, n.ID) {
 		ts, err := p.search(ctx, slack.Search{Channel: said.Channel, Thread: said.TS, Tag: m.Tag, Since: n.Sending})
 		if err != nil || ts != "" {
 			return ts, err
@@ -304,8 +304,8 @@ func (p *pass) sayNote(ctx context.Context, o *outgoing, n incident.Note) (ts st
 	return ts, err
 }
 
-// search looks for what an earlier pass may have sent.
-func (p *pass) search(ctx context.Context, s slack.Search) (ts string, err error) {
+// search looks for what an earlier invocation may have sent.
+func (p *invocation) search(ctx context.Context, s slack.Search) (ts string, err error) {
 	found, err := p.slack.Find(ctx, s)
 	if err != nil {
 		return "", err

@@ -166,14 +166,14 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	if !ok {
 		return nil, h.tick(ctx, raw)
 	}
-	clusters, failed := h.sort(ctx, messages)
-	p := pass{handler: h}
+	clusters, failed := h.byCluster(ctx, messages)
+	p := invocation{handler: h}
 	for i, c := range clusters {
-		p.take(ctx, c.name, len(clusters)-i)
-		err := p.remember(ctx, c.name)
+		p.beginBudget(ctx, c.name, len(clusters)-i)
+		err := p.readDeliveries(ctx, c.name)
 		if err == nil {
 			err = errors.Join(p.cluster(ctx, c), p.summarise(ctx, c))
-			p.settle(ctx, err == nil)
+			p.saveDeliveries(ctx, err == nil)
 		}
 		if err != nil {
 			h.log.ErrorContext(ctx, "results could not be recorded, they go back to the queue", "cluster", c.name, "results", len(c.results), "summaries", len(c.summaries), "error", err.Error())
@@ -181,7 +181,7 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 			failed = append(failed, c.messages...)
 		}
 	}
-	p.attach(ctx)
+	p.shareFiles(ctx)
 	p.resume(ctx)
 	return event.Failures(failed), nil
 }
@@ -194,11 +194,11 @@ type clusterBatch struct {
 	messages  []string
 }
 
-// sort decodes a batch and sorts it by cluster, in the order of the first message
+// byCluster decodes a batch and sorts it by cluster, in the order of the first message
 // of each. What cannot be decoded never can be: it is set aside at once, as a FIFO
 // queue gives nothing else of its group, which is its cluster, while it is tried
 // again. Decide does not depend on the order.
-func (h handler) sort(ctx context.Context, messages []event.Message) (clusters []clusterBatch, failed []string) {
+func (h handler) byCluster(ctx context.Context, messages []event.Message) (clusters []clusterBatch, failed []string) {
 	for _, m := range messages {
 		result, err := report.DecodeMessage([]byte(m.Body))
 		if err != nil {
@@ -225,34 +225,34 @@ func (h handler) sort(ctx context.Context, messages []event.Message) (clusters [
 	return clusters, failed
 }
 
-// pass is one invocation.
-type pass struct {
+// invocation is one invocation.
+type invocation struct {
 	handler
-	// silent is set when Slack does not answer: the rest of the pass does not
+	// slackDown is set when Slack does not answer: the rest of the invocation does not
 	// wait for it again.
-	silent bool
-	// turn is the cluster whose turn it is to be said, until when it ends (zero is
-	// never), unfinished those whose turn ended before all was said.
-	turn       string
-	until      time.Time
-	unfinished []string
-	// blank is set when Slack does not take pictures: the rest of the pass does
+	slackDown bool
+	// budgetOf is the cluster whose time it is to be said, until when it ends (zero is
+	// never), unfinished those whose time ended before all was said.
+	budgetOf       string
+	timeBudgetEnds time.Time
+	unfinished     []string
+	// filesDown is set when Slack does not take pictures: the rest of the invocation does
 	// without.
-	blank bool
-	// deaf is set when Slack did not answer who is in a user group: no other group
+	filesDown bool
+	// groupsUnavailable is set when Slack did not answer who is in a user group: no other group
 	// is asked for.
-	deaf bool
-	// unplaced is why Slack did not tell which workspace the app is in.
-	unplaced string
-	// owing are the clusters in whose threads files are still to be shared.
-	owing []string
+	groupsUnavailable bool
+	// workspaceUnknown is why Slack did not tell which workspace the app is in.
+	workspaceUnknown string
+	// filesOwed are the clusters in whose threads files are still to be shared.
+	filesOwed []string
 	// groups are the user groups that were read.
 	groups map[string]members
-	// delivery is of the cluster whose turn it is, deliveries those of all clusters
-	// of the pass.
+	// delivery is of the cluster whose time it is, deliveries those of all clusters
+	// of the invocation.
 	delivery   *delivery
 	deliveries map[string]*delivery
-	// busDown is set when EventBridge does not take events: the rest of the pass
+	// busDown is set when EventBridge does not take events: the rest of the invocation
 	// does not ask it again.
 	busDown bool
 }
@@ -264,7 +264,7 @@ const attempts = 4
 
 // cluster refuses what nobody pressed, records what the messages change, then says and tells it. What
 // another invocation wrote in between is decided on anew.
-func (p *pass) cluster(ctx context.Context, c clusterBatch) error {
+func (p *invocation) cluster(ctx context.Context, c clusterBatch) error {
 	results, refused, err := p.vet(ctx, c.results, p.now())
 	if err != nil {
 		return err
@@ -291,7 +291,7 @@ func (p *pass) cluster(ctx context.Context, c clusterBatch) error {
 
 // record decides, and writes what is to be said before it is said. It gives
 // what is due now, also from earlier passes.
-func (p *pass) record(ctx context.Context, c clusterBatch) (due []outgoing, strays []incident.ActRecord, _ error) {
+func (p *invocation) record(ctx context.Context, c clusterBatch) (due []outgoing, strays []incident.ActRecord, _ error) {
 	incidents, err := p.incidents.Incidents(ctx, c.name)
 	if err != nil {
 		return nil, nil, err
@@ -315,8 +315,8 @@ func (p *pass) record(ctx context.Context, c clusterBatch) (due []outgoing, stra
 	}
 	for _, inc := range incidents {
 		p.delivery.open = p.delivery.open || inc.State != incident.Closed
-		p.owes(inc)
-		o := p.claim(inc, now)
+		p.noteOwedFiles(inc)
+		o := p.dueOf(inc, now)
 		if changed[inc.Key] {
 			if o.inc, err = p.incidents.SaveIncident(ctx, o.inc); err != nil {
 				return nil, nil, err

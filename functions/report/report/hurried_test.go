@@ -43,7 +43,7 @@ func TestBusAtTheEndOfTheTurn(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), test.left)
 			defer cancel()
-			p := pass{handler: handler{bus: &hurried{takes: test.takes}, now: time.Now, log: slog.New(slog.DiscardHandler), count: func(string, int) {}}, delivery: &delivery{wanted: map[outbox.Target]bool{}}}
+			p := invocation{handler: handler{bus: &hurried{takes: test.takes}, now: time.Now, log: slog.New(slog.DiscardHandler), count: func(string, int) {}}, delivery: &delivery{wanted: map[outbox.Target]bool{}}}
 			o := outgoing{inc: incident.Incident{PendingEvents: []incident.Event{{ID: "opened"}}}}
 			told := p.tellBus(ctx, &o)
 			if wrong := len(p.delivery.record.Refusals) > 0; told != test.told || wrong != test.wrong || (len(o.inc.PendingEvents) == 0) != test.told {

@@ -70,7 +70,7 @@ func TestMerge(t *testing.T) {
 		"the table is away":                    {nil, down, false},
 	} {
 		table := &one{inc: test.there, err: test.err}
-		p := pass{handler: handler{incidents: table}}
+		p := invocation{handler: handler{incidents: table}}
 		// Of our two events the second was told, and the third is somebody else's.
 		o := outgoing{inc: incident.Incident{Key: mergedKey, Opened: start, Events: 2, PendingEvents: dueEvents(1), Delivery: incident.Delivery{Channel: "C1", TS: "9.9", Digest: "ours"}}}
 		if err := p.merge(t.Context(), o); !errors.Is(err, test.err) {
@@ -100,16 +100,16 @@ func TestMerge(t *testing.T) {
 // of it already.
 func TestAnew(t *testing.T) {
 	table := &one{inc: &incident.Incident{Key: mergedKey, Opened: start, Number: 1, Affected: 2, Events: 3, PendingEvents: dueEvents(1, 2, 3)}}
-	p := pass{handler: handler{incidents: table, now: func() time.Time { return start }}}
-	o := outgoing{inc: incident.Incident{Key: mergedKey, Opened: start, Events: 2, PendingEvents: dueEvents(1)}, begun: []string{""}, tried: []string{""}}
-	if err := p.anew(t.Context(), &o); err != nil {
+	p := invocation{handler: handler{incidents: table, now: func() time.Time { return start }}}
+	o := outgoing{inc: incident.Incident{Key: mergedKey, Opened: start, Events: 2, PendingEvents: dueEvents(1)}, sendsBegun: []string{""}, sendsTried: []string{""}}
+	if err := p.reload(t.Context(), &o); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]int{1, 3}, sequences(o.inc.PendingEvents)); diff != "" || o.inc.Affected != 2 || len(o.begun)+len(o.tried) > 0 {
-		t.Errorf("affected %d, begun %q, tried %q, events that are due (-want +got):\n%s", o.inc.Affected, o.begun, o.tried, diff)
+	if diff := cmp.Diff([]int{1, 3}, sequences(o.inc.PendingEvents)); diff != "" || o.inc.Affected != 2 || len(o.sendsBegun)+len(o.sendsTried) > 0 {
+		t.Errorf("affected %d, begun %q, tried %q, events that are due (-want +got):\n%s", o.inc.Affected, o.sendsBegun, o.sendsTried, diff)
 	}
 	table.inc = nil
-	if err := p.anew(t.Context(), &o); !errors.Is(err, errGone) {
+	if err := p.reload(t.Context(), &o); !errors.Is(err, errGone) {
 		t.Errorf("the record is gone: %v", err)
 	}
 }
@@ -181,8 +181,8 @@ func TestTimeEndsWhileSlackTakesIt(t *testing.T) {
 			obs := failing(launch(i1, 0, report.Waiting))
 			obs.ID, obs.At = "x", time.Now()
 			began := time.Now()
-			p := pass{handler: h}
-			if err := p.remember(ctx, obs.Cluster); err != nil {
+			p := invocation{handler: h}
+			if err := p.readDeliveries(ctx, obs.Cluster); err != nil {
 				t.Fatal(err)
 			}
 			err := p.cluster(ctx, clusterBatch{name: obs.Cluster, results: []report.Message{{Observation: &obs}}})

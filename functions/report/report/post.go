@@ -18,7 +18,7 @@ const mostRefusals = 3
 // message, then its details. Each step is recorded, so that a crash neither
 // repeats nor loses it. What Slack did not take is tried again with the
 // cluster's next batch. The error is of the record alone.
-func (p *pass) post(ctx context.Context, post outbox.Posting) error {
+func (p *invocation) post(ctx context.Context, post outbox.Posting) error {
 	if post.TS == "" {
 		said, err := p.postMessage(ctx, &post)
 		if err != nil || !said {
@@ -31,21 +31,21 @@ func (p *pass) post(ctx context.Context, post outbox.Posting) error {
 			return err
 		}
 	}
-	_, err := p.keep(ctx, post.Delivered())
+	_, err := p.savePosting(ctx, post.Delivered())
 	return err
 }
 
 // postMessage sends the picture and the message that shows it.
-func (p *pass) postMessage(ctx context.Context, post *outbox.Posting) (said bool, err error) {
+func (p *invocation) postMessage(ctx context.Context, post *outbox.Posting) (said bool, err error) {
 	cut := !post.Sending.IsZero()
 	if !cut && !p.upload(ctx, post) {
 		return false, nil
 	}
 	m := slack.RenderSummary(post.Summary, post.Picture)
-	if cut { // an earlier pass was cut off: Slack may have it
+	if cut { // an earlier invocation was cut off: Slack may have it
 		ts, err := p.search(ctx, slack.Search{Channel: p.summariesOf(post.Summary.Cluster), Tag: m.Tag, Since: post.Sending})
 		if err != nil {
-			p.unposted(ctx, *post, err)
+			p.postingNotTaken(ctx, *post, err)
 			return false, nil
 		}
 		post.Channel, post.TS = p.summariesOf(post.Summary.Cluster), ts
@@ -61,15 +61,15 @@ func (p *pass) postMessage(ctx context.Context, post *outbox.Posting) (said bool
 		}
 		p.count("SlackSummaries", 1)
 		post.Channel, post.TS = p.summariesOf(post.Summary.Cluster), ts
-		p.took(p.targetsOfSummary(*post)...)
+		p.accepted(p.targetsOfSummary(*post)...)
 	}
-	*post, err = p.keep(ctx, *post)
+	*post, err = p.savePosting(ctx, *post)
 	return true, err
 }
 
 // upload gives Slack the picture, and tells whether the message can go out
 // now: with it, or without it and with the reason.
-func (p *pass) upload(ctx context.Context, post *outbox.Posting) (ok bool) {
+func (p *invocation) upload(ctx context.Context, post *outbox.Posting) (ok bool) {
 	if len(post.Summary.Chart) == 0 || post.Picture.File != "" || post.Picture.Missing != "" {
 		return true
 	}
@@ -89,7 +89,7 @@ func (p *pass) upload(ctx context.Context, post *outbox.Posting) (ok bool) {
 	case e != nil && e.Kind == slack.Refused:
 		post.Picture.Missing = "Slack did not take it (" + e.Method + " " + e.Code + ")"
 	default:
-		p.unposted(ctx, *post, err)
+		p.postingNotTaken(ctx, *post, err)
 		return false
 	}
 	p.count("SlackFailures", 1)
@@ -98,7 +98,7 @@ func (p *pass) upload(ctx context.Context, post *outbox.Posting) (ok bool) {
 }
 
 // refused records that Slack did not take the message.
-func (p *pass) refused(ctx context.Context, post outbox.Posting, err error) error {
+func (p *invocation) refused(ctx context.Context, post outbox.Posting, err error) error {
 	var e *slack.Error
 	if errors.As(err, &e) && e.Kind != slack.Unavailable {
 		post.Sending = time.Time{} // Slack answered, so it is certain that nothing was sent
@@ -107,28 +107,28 @@ func (p *pass) refused(ctx context.Context, post outbox.Posting, err error) erro
 			if post.Picture.Refusals < mostRefusals {
 				p.count("SlackFailures", 1)
 				p.log.WarnContext(ctx, "Slack does not show the picture yet, it is tried again with the next batch", "cluster", post.Summary.Cluster, "summary", post.Summary.ID, "error", err.Error())
-				_, err := p.keep(ctx, post)
+				_, err := p.savePosting(ctx, post)
 				return err
 			}
 			post.Picture = outbox.Picture{Missing: "Slack did not take a message with it", Refusals: post.Picture.Refusals}
 			p.count("SlackFailures", 1)
 			p.pictureless(ctx, "the summary goes out without its picture", err, "cluster", post.Summary.Cluster, "summary", post.Summary.ID)
-			_, err := p.keep(ctx, post)
+			_, err := p.savePosting(ctx, post)
 			return err
 		}
 	}
-	p.unposted(ctx, post, err)
-	_, err = p.keep(ctx, post)
+	p.postingNotTaken(ctx, post, err)
+	_, err = p.savePosting(ctx, post)
 	return err
 }
 
 // postDetails sends the reply with the details.
-func (p *pass) postDetails(ctx context.Context, post *outbox.Posting) (said bool, err error) {
+func (p *invocation) postDetails(ctx context.Context, post *outbox.Posting) (said bool, err error) {
 	m := slack.RenderSummaryDetails(post.Summary)
 	if !post.DetailsSending.IsZero() {
 		ts, err := p.search(ctx, slack.Search{Channel: post.Channel, Thread: post.TS, Tag: m.Tag, Since: post.DetailsSending})
 		if err != nil && !lost(err, post.Channel, p.summariesOf(post.Summary.Cluster)) {
-			p.unposted(ctx, *post, err)
+			p.postingNotTaken(ctx, *post, err)
 			return false, nil
 		}
 		if post.DetailsTS = ts; ts != "" || err != nil {
@@ -144,39 +144,39 @@ func (p *pass) postDetails(ctx context.Context, post *outbox.Posting) (said bool
 	case err == nil:
 		p.count("SlackNotes", 1)
 		post.DetailsTS = ts
-		p.took(p.targetsOfSummary(*post)...)
+		p.accepted(p.targetsOfSummary(*post)...)
 		return true, nil
 	case lost(err, post.Channel, p.summariesOf(post.Summary.Cluster)):
 		// Somebody deleted the message: nobody wants its details.
 		return true, nil
 	}
-	p.unposted(ctx, *post, err)
+	p.postingNotTaken(ctx, *post, err)
 	var e *slack.Error
 	if errors.As(err, &e) && e.Kind != slack.Unavailable {
 		post.DetailsSending = time.Time{}
-		_, err := p.keep(ctx, *post)
+		_, err := p.savePosting(ctx, *post)
 		return false, err
 	}
 	return false, nil
 }
 
-// keep records what Slack took, even if time is running out: the frame keeps
+// savePosting records what Slack took, even if time is running out: the frame keeps
 // two seconds for this.
-func (p *pass) keep(ctx context.Context, post outbox.Posting) (outbox.Posting, error) {
+func (p *invocation) savePosting(ctx context.Context, post outbox.Posting) (outbox.Posting, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 1500*time.Millisecond)
 	defer cancel()
 	return p.postings.SavePosting(ctx, post)
 }
 
-// unposted deals with what Slack did not take: it waits for the next batch
+// postingNotTaken deals with what Slack did not take: it waits for the next batch
 // where waiting helps, and else rings the alarm.
-func (p *pass) unposted(ctx context.Context, post outbox.Posting, err error) {
+func (p *invocation) postingNotTaken(ctx context.Context, post outbox.Posting, err error) {
 	p.count("SlackFailures", 1)
 	var e *slack.Error
 	if errors.As(err, &e) && e.Retryable() || errors.Is(err, context.DeadlineExceeded) {
-		p.silent = true
+		p.slackDown = true
 		p.log.WarnContext(ctx, "Slack was not told, it will be with the next batch", "cluster", post.Summary.Cluster, "summary", post.Summary.ID, "error", err.Error())
 		return
 	}
-	p.refusedBy(ctx, refuser(err, p.roomOf(post), outbox.OfSummary(post.Summary.ID)), err, "cluster", post.Summary.Cluster, "summary", post.Summary.ID)
+	p.holdBack(ctx, refuser(err, p.roomOf(post), outbox.OfSummary(post.Summary.ID)), err, "cluster", post.Summary.Cluster, "summary", post.Summary.ID)
 }

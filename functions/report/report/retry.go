@@ -27,7 +27,7 @@ type Clusters interface {
 
 var _ Clusters = (*state.Store)(nil)
 
-// delivery is what one pass learns of a cluster's deliveries.
+// delivery is what one invocation learns of a cluster's deliveries.
 type delivery struct {
 	record outbox.ClusterRecord
 	// newer is set where a newer version of Rollcall wrote the record: nothing is
@@ -77,8 +77,8 @@ func wake(cluster string, now time.Time) report.Observation {
 	return report.Observation{Format: report.Format, ID: "resume/" + cluster + "/" + now.UTC().Format(time.RFC3339Nano), By: spec.Name, At: now, Cluster: cluster}
 }
 
-// remember reads what is known of a cluster's deliveries.
-func (p *pass) remember(ctx context.Context, cluster string) error {
+// readDeliveries reads what is known of a cluster's deliveries.
+func (p *invocation) readDeliveries(ctx context.Context, cluster string) error {
 	record, err := p.clusters.ClusterRecord(ctx, cluster)
 	p.delivery = &delivery{record: record, wanted: map[outbox.Target]bool{}}
 	if newer := new(state.NewerFormat); errors.As(err, &newer) {
@@ -91,9 +91,9 @@ func (p *pass) remember(ctx context.Context, cluster string) error {
 	return err
 }
 
-// held notes that something is due for targets, and tells whether one of them is
+// onHold notes that something is due for targets, and tells whether one of them is
 // not to be tried now.
-func (p *pass) held(targets ...outbox.Target) (held bool) {
+func (p *invocation) onHold(targets ...outbox.Target) (held bool) {
 	for _, t := range targets {
 		p.delivery.wanted[t] = true
 		held = held || p.delivery.record.Held(t, p.now())
@@ -101,16 +101,16 @@ func (p *pass) held(targets ...outbox.Target) (held bool) {
 	return held
 }
 
-// took notes that targets took what they were sent.
-func (p *pass) took(targets ...outbox.Target) {
+// accepted notes that targets took what they were sent.
+func (p *invocation) accepted(targets ...outbox.Target) {
 	for _, t := range targets {
 		p.delivery.changed = p.delivery.record.Keep(func(known outbox.Target) bool { return known != t }) || p.delivery.changed
 	}
 }
 
-// refuses notes that a target does not take what it is sent, for a reason that
+// recordRefusal notes that a target does not take what it is sent, for a reason that
 // does not pass by itself. The first time is an error in the log.
-func (p *pass) refuses(ctx context.Context, t outbox.Target, what string, err error, about ...any) {
+func (p *invocation) recordRefusal(ctx context.Context, t outbox.Target, what string, err error, about ...any) {
 	p.delivery.wanted[t] = true
 	first := p.delivery.record.Refused(t, codeOf(err), p.now())
 	p.delivery.changed = true
@@ -122,9 +122,9 @@ func (p *pass) refuses(ctx context.Context, t outbox.Target, what string, err er
 	p.log.WarnContext(ctx, what+", still", about...)
 }
 
-// settle drops the refusals of what nothing is due for any more, and writes what
+// saveDeliveries drops the refusals of what nothing is due for any more, and writes what
 // was learned. That it could not be written costs a try too many, nothing else.
-func (p *pass) settle(ctx context.Context, whole bool) {
+func (p *invocation) saveDeliveries(ctx context.Context, whole bool) {
 	d := p.delivery
 	if d.newer {
 		return

@@ -49,9 +49,9 @@ func (s slow) GroupMembers(ctx context.Context, group string) ([]string, error) 
 	return s.channel.GroupMembers(ctx, group)
 }
 
-func slowPass(s slow, turn time.Duration) pass {
-	p := pass{handler: handler{slack: s, people: s, now: time.Now, log: slog.New(slog.DiscardHandler), count: func(string, int) {}}, delivery: &delivery{wanted: map[outbox.Target]bool{}}}
-	p.turn, p.until = "prod", time.Now().Add(turn)
+func slowPass(s slow, turn time.Duration) invocation {
+	p := invocation{handler: handler{slack: s, people: s, now: time.Now, log: slog.New(slog.DiscardHandler), count: func(string, int) {}}, delivery: &delivery{wanted: map[outbox.Target]bool{}}}
+	p.budgetOf, p.timeBudgetEnds = "prod", time.Now().Add(turn)
 	return p
 }
 
@@ -66,7 +66,7 @@ func TestAnswersKeepToTheTurn(t *testing.T) {
 	}{
 		"quick":        {100 * time.Millisecond, 2 * time.Second, 20, 0, false},
 		"slow":         {4 * time.Second, 20 * time.Second, 4, 1, false},
-		"does nothing": {time.Hour, patience, 0, 0, true},
+		"does nothing": {time.Hour, callTimeout, 0, 0, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			said := &channel{}
@@ -77,8 +77,8 @@ func TestAnswersKeepToTheTurn(t *testing.T) {
 			}
 			began := time.Now()
 			left := p.answer(t.Context(), acts)
-			if took := time.Since(began); took > test.most || len(said.answers) != test.sent || len(left) != len(acts)-test.sent || p.silent != test.silent || min(len(p.unfinished), 1) != test.resume {
-				t.Errorf("%s: took %s, %d answered, %d left, silent %v, goes on with %d", name, took, len(said.answers), len(left), p.silent, len(p.unfinished))
+			if took := time.Since(began); took > test.most || len(said.answers) != test.sent || len(left) != len(acts)-test.sent || p.slackDown != test.silent || min(len(p.unfinished), 1) != test.resume {
+				t.Errorf("%s: took %s, %d answered, %d left, silent %v, goes on with %d", name, took, len(said.answers), len(left), p.slackDown, len(p.unfinished))
 			}
 		})
 	}
@@ -129,15 +129,15 @@ func TestGroupsKeepToTheTurn(t *testing.T) {
 		p.approvers = []string{"S0LEADS001", "S0LEADS002", dana}
 		began := time.Now()
 		for range 3 {
-			who := p.who(t.Context(), report.Press{Action: report.ApprovePlan, Home: ours, User: report.User{ID: oncall}})
+			who := p.mayPress(t.Context(), report.Press{Action: report.ApprovePlan, Home: ours, User: report.User{ID: oncall}})
 			if who.May != response.Unknown || who.Says != "S0LEADS001: Slack did not answer; S0LEADS002: Slack did not answer" {
 				t.Errorf("may %q: %s", who.May, who.Says)
 			}
 		}
-		if took := time.Since(began); took > patience || len(said.calls) != 1 {
+		if took := time.Since(began); took > callTimeout || len(said.calls) != 1 {
 			t.Errorf("took %s and %d calls", took, len(said.calls))
 		}
-		if who := p.who(t.Context(), report.Press{Action: report.ApprovePlan, Home: ours, User: report.User{ID: dana}}); who.May != response.MayYes {
+		if who := p.mayPress(t.Context(), report.Press{Action: report.ApprovePlan, Home: ours, User: report.User{ID: dana}}); who.May != response.MayYes {
 			t.Errorf("who is named may %q", who.May)
 		}
 	})

@@ -20,7 +20,7 @@ type Summaries interface {
 // summarise records a cluster's new summaries, then says what is due, also
 // from earlier passes. A summary that is recorded already is not recorded
 // again, nor said again.
-func (p *pass) summarise(ctx context.Context, c clusterBatch) error {
+func (p *invocation) summarise(ctx context.Context, c clusterBatch) error {
 	for attempt := 1; ; attempt++ {
 		err := p.summariseOnce(ctx, c)
 		var conflict *state.Conflict
@@ -32,14 +32,14 @@ func (p *pass) summarise(ctx context.Context, c clusterBatch) error {
 	}
 }
 
-func (p *pass) summariseOnce(ctx context.Context, c clusterBatch) error {
+func (p *invocation) summariseOnce(ctx context.Context, c clusterBatch) error {
 	list, err := p.postings.Postings(ctx, c.name)
 	if err != nil {
 		return err
 	}
 	for _, s := range c.summaries {
 		if s.Kind == report.CleanupSummary {
-			if list, err = p.cleaned(ctx, list, s); err != nil {
+			if list, err = p.recordCleanup(ctx, list, s); err != nil {
 				return err
 			}
 			continue
@@ -56,7 +56,7 @@ func (p *pass) summariseOnce(ctx context.Context, c clusterBatch) error {
 		list = append(list, saved)
 	}
 	for _, post := range list {
-		if !post.Due() || p.held(p.targetsOfSummary(post)...) || p.silent {
+		if !post.Due() || p.onHold(p.targetsOfSummary(post)...) || p.slackDown {
 			continue
 		}
 		say := p.post
@@ -71,11 +71,11 @@ func (p *pass) summariseOnce(ctx context.Context, c clusterBatch) error {
 }
 
 // targetsOfSummary are whom a summary goes to.
-func (p *pass) targetsOfSummary(post outbox.Posting) []outbox.Target {
+func (p *invocation) targetsOfSummary(post outbox.Posting) []outbox.Target {
 	return []outbox.Target{outbox.ToSlack, outbox.ToChannel(p.roomOf(post)), outbox.OfSummary(post.Summary.ID)}
 }
 
 // roomOf is the channel that a summary is in, or goes to.
-func (p *pass) roomOf(post outbox.Posting) string {
+func (p *invocation) roomOf(post outbox.Posting) string {
 	return cmp.Or(post.Channel, p.summariesOf(post.Summary.Cluster))
 }

@@ -19,7 +19,7 @@ type Passed interface {
 // decided on before: an incident's record forgets after a while what it has
 // applied, the audit records do not. It gives what was refused and is to be told.
 // What cannot be looked up is an error: the messages come again.
-func (p *pass) vet(ctx context.Context, messages []report.Message, now time.Time) (let []report.Message, refused []incident.ActRecord, _ error) {
+func (p *invocation) vet(ctx context.Context, messages []report.Message, now time.Time) (let []report.Message, refused []incident.ActRecord, _ error) {
 	var unproven []report.Press
 	for _, m := range messages {
 		if m.Press == nil {
@@ -56,7 +56,7 @@ func (p *pass) vet(ctx context.Context, messages []report.Message, now time.Time
 
 // refuseUnproven says once for a batch what somebody made up. It has no audit
 // record, and nobody is told: who is named in it had nothing to do with it.
-func (p *pass) refuseUnproven(ctx context.Context, presses []report.Press) {
+func (p *invocation) refuseUnproven(ctx context.Context, presses []report.Press) {
 	if len(presses) == 0 {
 		return
 	}

@@ -20,14 +20,14 @@ type Again interface {
 
 var _ Again = bus.Queues{}
 
-// reserve is what must be left of a turn for one more call to Slack, which
+// lastCall is what must be left of the time for one more call to Slack, which
 // answers in well under a second: one that the end of time cuts off may have
 // been taken, and has to be looked for.
-const reserve = 5 * time.Second
+const lastCall = 5 * time.Second
 
-// share is when the turn of a cluster ends, of those whose messages came
+// endOfBudget is when the time of a cluster ends, of those whose messages came
 // together: however much one has to say, there is time for the others.
-func share(ctx context.Context, clusters int) time.Time {
+func endOfBudget(ctx context.Context, clusters int) time.Time {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return time.Time{}
@@ -36,17 +36,17 @@ func share(ctx context.Context, clusters int) time.Time {
 	return deadline.Add(-left + left/time.Duration(clusters))
 }
 
-// take begins a cluster's turn.
-func (p *pass) take(ctx context.Context, cluster string, clusters int) {
-	p.turn, p.until = cluster, share(ctx, clusters)
+// beginBudget begins a cluster's time.
+func (p *invocation) beginBudget(ctx context.Context, cluster string, clusters int) {
+	p.budgetOf, p.timeBudgetEnds = cluster, endOfBudget(ctx, clusters)
 }
 
 // resume asks report itself to go on with the clusters that had more to say
 // than there was time for: the next sweep may be five minutes away. The wish
 // is an observation that saw nothing, behind all others of its cluster. While
 // Slack does not answer nothing is asked for: the sweeps try again.
-func (p *pass) resume(ctx context.Context) {
-	if p.silent || p.again == nil {
+func (p *invocation) resume(ctx context.Context) {
+	if p.slackDown || p.again == nil {
 		return
 	}
 	slices.Sort(p.unfinished)
@@ -59,13 +59,13 @@ func (p *pass) resume(ctx context.Context) {
 	}
 }
 
-// late tells that the cluster's turn is over. What is unsaid stands in the
-// record, for the next pass.
-func (p *pass) late() bool {
-	if p.until.IsZero() || time.Until(p.until) > reserve {
+// budgetSpent tells that the cluster's time is over. What is not sent yet stands in the
+// record, for the next invocation.
+func (p *invocation) budgetSpent() bool {
+	if p.timeBudgetEnds.IsZero() || time.Until(p.timeBudgetEnds) > lastCall {
 		return false
 	}
-	p.unfinished = append(p.unfinished, p.turn)
+	p.unfinished = append(p.unfinished, p.budgetOf)
 	return true
 }
 
@@ -94,30 +94,30 @@ func firstOf(inc incident.Incident) (at, began time.Time) {
 	return notes[0].At, inc.Began
 }
 
-// begin marks in the record what is about to be sent for the first time, and
+// beginSend marks in the record what is about to be sent for the first time, and
 // tells whether it may be: whoever finds the mark and no timestamp asks Slack
 // before sending again. Nothing is marked that is not about to be sent: while
 // Slack is away, each mark would cost a search.
-func (p *pass) begin(ctx context.Context, o *outgoing) bool {
-	if p.late() {
+func (p *invocation) beginSend(ctx context.Context, o *outgoing) bool {
+	if p.budgetSpent() {
 		return false
 	}
 	for attempt := 1; ; attempt++ {
-		o.mark(p.now())
-		if len(o.begun) == 0 {
+		o.markSending(p.now())
+		if len(o.sendsBegun) == 0 {
 			return true
 		}
 		saved, err := p.incidents.SaveIncident(ctx, o.inc)
 		var conflict *state.Conflict
 		if errors.As(err, &conflict) && attempt < attempts {
 			p.count("LostRaces", 1)
-			err = p.anew(ctx, o)
+			err = p.reload(ctx, o)
 			if err == nil {
 				continue
 			}
 		}
 		if err != nil {
-			o.unmarked = err
+			o.markError = err
 			return false
 		}
 		o.inc = saved
@@ -125,27 +125,27 @@ func (p *pass) begin(ctx context.Context, o *outgoing) bool {
 	}
 }
 
-// mark marks what has never been sent.
-func (o *outgoing) mark(now time.Time) {
+// markSending marks what has never been sent.
+func (o *outgoing) markSending(now time.Time) {
 	said := &o.inc.Delivery
 	never := func(id, ts string, sending *time.Time) {
 		if ts == "" && sending.IsZero() {
 			*sending = now
-			o.begun = append(o.begun, id)
+			o.sendsBegun = append(o.sendsBegun, id)
 		}
 	}
 	if o.message != nil {
 		never("", said.TS, &said.Sending)
-		o.tried = append(o.tried, "")
+		o.sendsTried = append(o.sendsTried, "")
 	}
 	for i := range said.Notes {
 		never(said.Notes[i].ID, said.Notes[i].TS, &said.Notes[i].Sending)
 	}
 }
 
-// anew takes the incident as another pass has written it meanwhile. What the
+// reload takes the incident as another invocation has written it meanwhile. What the
 // bus was told already is not due in it any more.
-func (p *pass) anew(ctx context.Context, o *outgoing) error {
+func (p *invocation) reload(ctx context.Context, o *outgoing) error {
 	incidents, err := p.incidents.Incidents(ctx, o.inc.Key.Cluster)
 	if err != nil {
 		return err
@@ -158,20 +158,20 @@ func (p *pass) anew(ctx context.Context, o *outgoing) error {
 	latest.PendingEvents = slices.DeleteFunc(latest.PendingEvents, func(e incident.Event) bool {
 		return e.Sequence <= o.inc.Events && !slices.ContainsFunc(o.inc.PendingEvents, func(due incident.Event) bool { return due.ID == e.ID })
 	})
-	now := p.claim(latest, p.now())
-	o.inc, o.message, o.searched, o.begun, o.tried = now.inc, now.message, now.searched, nil, nil
+	now := p.dueOf(latest, p.now())
+	o.inc, o.message, o.mayBeSent, o.sendsBegun, o.sendsTried = now.inc, now.message, now.mayBeSent, nil, nil
 	return nil
 }
 
 var errGone = errors.New("the incident's record is gone")
 
-// release takes the marks back of what was not tried.
-func (o *outgoing) release() {
-	never := func(id string) bool { return slices.Contains(o.begun, id) && !slices.Contains(o.tried, id) }
+// cancelSend takes the marks back of what was not tried.
+func (o *outgoing) cancelSend() {
+	never := func(id string) bool { return slices.Contains(o.sendsBegun, id) && !slices.Contains(o.sendsTried, id) }
 	for i := range o.inc.Delivery.Notes {
 		if n := &o.inc.Delivery.Notes[i]; n.TS == "" && never(n.ID) {
 			n.Sending = time.Time{}
-			o.released = true
+			o.marksCancelled = true
 		}
 	}
 }

@@ -10,23 +10,23 @@ import (
 	"rollcall/shared/slack"
 )
 
-// uploading is how long a picture may take: the function has a minute for the
+// uploadTimeout is how long a picture may take: the function has a minute for the
 // words of all.
-const uploading = 8 * time.Second
+const uploadTimeout = 8 * time.Second
 
-// picture shows the newest chart of an incident's subnet in its message, which
+// showChart shows the newest chart of an incident's subnet in its message, which
 // stands there already: it gives Slack the file, and edits the message. Stopped
-// anywhere in between, the next pass does it again, and nothing is said twice.
+// anywhere in between, the next invocation does it again, and nothing is said twice.
 // It tells whether the record is to be written.
-func (p *pass) picture(ctx context.Context, o *outgoing) (changed bool) {
+func (p *invocation) showChart(ctx context.Context, o *outgoing) (changed bool) {
 	said := &o.inc.Delivery
-	if !o.inc.Chart.Due() || p.silent || p.blank || said.TS == "" || said.Dirty {
+	if !o.inc.Chart.Due() || p.slackDown || p.filesDown || said.TS == "" || said.Dirty {
 		return false
 	}
 	s := *o.inc.Chart
 	o.inc.Chart = &s
 	if s.Next == "" {
-		if !p.give(ctx, o, &s) {
+		if !p.uploadChart(ctx, o, &s) {
 			return true
 		}
 	}
@@ -53,21 +53,21 @@ func (p *pass) picture(ctx context.Context, o *outgoing) (changed bool) {
 		p.count("SlackFailures", 1)
 		p.pictureless(ctx, "the message goes without its picture", err, "cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource)
 	default:
-		p.unsaid(ctx, o, new(time.Time), err)
+		p.notTaken(ctx, o, new(time.Time), err)
 	}
 	return true
 }
 
 // pictureless rings the alarm for a picture that is let go: the words are said.
-func (p *pass) pictureless(ctx context.Context, what string, err error, about ...any) {
+func (p *invocation) pictureless(ctx context.Context, what string, err error, about ...any) {
 	p.count("Undelivered", 1)
 	p.log.ErrorContext(ctx, what, append(about, "error", err.Error())...)
 }
 
-// give uploads the picture, and tells whether Slack has it. What waiting does
+// uploadChart uploads the picture, and tells whether Slack has it. What waiting does
 // not help is told once for an incident, and the picture is let go.
-func (p *pass) give(ctx context.Context, o *outgoing, s *incident.Chart) bool {
-	limited, cancel := context.WithTimeout(ctx, uploading)
+func (p *invocation) uploadChart(ctx context.Context, o *outgoing, s *incident.Chart) bool {
+	limited, cancel := context.WithTimeout(ctx, uploadTimeout)
 	defer cancel()
 	name := "addresses-" + o.inc.Key.Resource + "-" + s.At.UTC().Format("20060102-1504") + ".png"
 	id, err := p.files.Upload(limited, slack.File{Name: name, Title: "Free addresses of " + o.inc.Key.Resource, Alt: s.Alt, Data: s.PNG})
@@ -79,7 +79,7 @@ func (p *pass) give(ctx context.Context, o *outgoing, s *incident.Chart) bool {
 	var e *slack.Error
 	errors.As(err, &e)
 	if e != nil && e.Retryable() || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		p.blank = true
+		p.filesDown = true
 		p.count("SlackFailures", 1)
 		p.log.WarnContext(ctx, "Slack did not take the picture, it is tried again with the next observation", "cluster", o.inc.Key.Cluster, "check", o.inc.Key.Check, "resource", o.inc.Key.Resource, "error", err.Error())
 		return false
@@ -97,8 +97,8 @@ func (p *pass) give(ctx context.Context, o *outgoing, s *incident.Chart) bool {
 	return false
 }
 
-// mergeSketch is the picture of two invocations: the later one.
-func mergeSketch(latest, ours *incident.Chart) *incident.Chart {
+// mergeChart is the picture of two invocations: the later one.
+func mergeChart(latest, ours *incident.Chart) *incident.Chart {
 	switch {
 	case ours == nil:
 		return latest
