@@ -51,7 +51,8 @@ func TestStates(t *testing.T) {
 }
 
 func TestPublic(t *testing.T) {
-	for _, of := range []string{"10.0.0.0/8", "10.1.0.0/16", "172.16.0.0/12", "172.31.255.0/24", "192.168.0.0/16", "100.64.0.0/10", "169.254.169.254/32", "64:ff9b::/96", "fd00::/8"} {
+	for _, of := range []string{"10.0.0.0/8", "10.1.0.0/16", "172.16.0.0/12", "172.31.255.0/24", "192.168.0.0/16", "100.64.0.0/10", "169.254.169.254/32", "64:ff9b::/96",
+		"fd00::/8"} {
 		if public(prefix(of)) {
 			t.Errorf("%s is taken for the internet", of)
 		}
@@ -275,7 +276,8 @@ func TestAnswers(t *testing.T) {
 		{"from nowhere that is known", func(*snapshot.Snapshot) {}, walk{}, "tgw-rtb-0hub", false},
 		{"a table of no rows", func(*snapshot.Snapshot) {}, walk{source: prefix("10.0.0.0/8")}, "tgw-rtb-0x", false},
 		{"no table", func(s *snapshot.Snapshot) { s.TransitRoutes[0].Table = "" }, walk{source: prefix("10.0.0.0/8")}, "", false},
-		{"a table that could not be read", func(s *snapshot.Snapshot) { s.Lack(snapshot.TransitGateways, "tgw-rtb-0hub", snapshot.Failure{}) }, walk{source: prefix("10.0.0.0/8")}, "tgw-rtb-0hub", false},
+		{"a table that could not be read", func(s *snapshot.Snapshot) { s.Lack(snapshot.TransitGateways, "tgw-rtb-0hub", snapshot.Failure{}) }, walk{source: prefix("10.0.0.0/8")},
+			"tgw-rtb-0hub", false},
 	} {
 		s := spoke()
 		test.change(s)

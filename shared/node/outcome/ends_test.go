@@ -60,7 +60,8 @@ func TestConcludeSaysWhy(t *testing.T) {
 		// What EC2 takes back.
 		{"taken back", Facts{Ended: at(2), Reason: because(spotCode)}, snapshot.Reclaimed, "", takenBack},
 		{"taken back late for a certain cause", Facts{Missed: due, Root: sure, Ended: at(7), Reason: because(spotCode)}, snapshot.NotJoined, sure.Check, pastIts + takenBack},
-		{"taken back late, and the look that found the cause was not over", Facts{Missed: at(9), Root: sure, Ended: at(8), Reason: because(spotCode)}, snapshot.Reclaimed, "", takenBack},
+		{"taken back late, and the look that found the cause was not over", Facts{Missed: at(9), Root: sure, Ended: at(8), Reason: because(spotCode)}, snapshot.Reclaimed,
+			"", takenBack},
 		{"seen to lack, and warned before that", Facts{Missed: due, Root: sure, Noticed: due.Add(-3 * time.Minute), Reason: because(spotCode)}, snapshot.Reclaimed, "", takenBack},
 		{"taken back when its longest time to join was over", Facts{Missed: due, Ended: at(15), Reason: because(spotCode)}, snapshot.Reclaimed, "", takenBack},
 		{"taken back after its longest time to join", Facts{Missed: due, Ended: at(15.1), Reason: because(spotCode)}, snapshot.NotJoined, "", pastIts + takenBack},
@@ -84,7 +85,8 @@ func TestConcludeSaysWhy(t *testing.T) {
 
 		// What somebody or something else ended.
 		{"hibernated", Facts{Ended: at(2), Reason: because("Client.UserInitiatedHibernate")}, snapshot.Terminated, "", "somebody hibernated it (Client.UserInitiatedHibernate)"},
-		{"scheduled stop", Facts{Ended: at(2), Reason: because("Server.ScheduledStop")}, snapshot.Terminated, "", "EC2 stopped it for scheduled maintenance (Server.ScheduledStop)"},
+		{"scheduled stop", Facts{Ended: at(2), Reason: because("Server.ScheduledStop")}, snapshot.Terminated, "",
+			"EC2 stopped it for scheduled maintenance (Server.ScheduledStop)"},
 		{"maintenance, and nobody says why", Facts{Ended: at(2), Maintenance: at(1)}, snapshot.Terminated, "", "EC2 had maintenance planned for it"},
 		{"maintenance, and it ended by itself", Facts{Ended: at(2), Maintenance: at(1), Reason: because(ownSystem)}, snapshot.NotJoined, endedEarly, byItself},
 		{"by a call past its time", Facts{Ended: at(5), Reason: because(userCode)}, snapshot.NotJoined, "", pastIts + byCall},
