@@ -101,6 +101,7 @@ func TestCovering(t *testing.T) {
 		{"of two static ones the first", []snapshot.Route{static("10.42.0.0/16", "a"), static("10.42.0.0/16", "b")}, "a"},
 		{"of two learned ones the first", []snapshot.Route{learned("10.42.0.0/16", "a"), learned("10.42.0.0/16", "b")}, "a"},
 		{"a longer learned one", []snapshot.Route{static("10.0.0.0/8", "a"), learned("10.42.0.0/16", "b")}, "b"},
+		{"a longer learned one, and a shorter static one after it", []snapshot.Route{learned("10.42.0.0/16", "b"), static("10.0.0.0/8", "a")}, "b"},
 		{"the longest of a list", []snapshot.Route{static("10.0.0.0/12", "a"), listed}, "listed"},
 	} {
 		row, ok := covering(test.rows, prefix("10.42.1.0/24"), lists)

@@ -89,6 +89,41 @@ func TestWhatWins(t *testing.T) {
 			t.Errorf("%s: by %s, want %s (-want +got):\n%s", test.name, p.Means, test.means, diff)
 		}
 	}
+	// A row for another service's list is none for this one.
+	s := w.PrivateWithNAT()
+	rows(nat, s3(snapshot.ToLocalGateway, "lgw-0a", "active"))(s)
+	s.PrefixLists = []snapshot.PrefixList{{ID: list, Name: "com.amazonaws." + s.Region + ".dynamodb"}}
+	paths, _ := New(s).Needs(w.Private)
+	p := paths[slices.IndexFunc(paths, func(p Path) bool { return p.Service == S3 })]
+	if p.Verdict != Reaches {
+		t.Errorf("by a row for DynamoDB: %s", p.Way)
+	}
+	s.PrefixLists[0].Name = "com.amazonaws." + s.Region + ".s3"
+	paths, _ = New(s).Needs(w.Private)
+	p = paths[slices.IndexFunc(paths, func(p Path) bool { return p.Service == S3 })]
+	if p.Row.PrefixList != list {
+		t.Errorf("by a row for S3, it is told as %+v", p.Row)
+	}
+	// A subnet of IPv6 alone has no range here.
+	s.Subnets = append(s.Subnets, snapshot.Subnet{ID: "subnet-0six", VPC: w.VPC})
+	if diff := cmp.Diff([]netip.Prefix{prefix("10.42.192.0/19")}, New(s).cidrs([]string{"subnet-0six", w.Private, "subnet-0none"}), byValue); diff != "" {
+		t.Errorf("ranges (-want +got):\n%s", diff)
+	}
+	// A list whose entries could not be read may hold the way out.
+	s = w.PrivateWithNAT()
+	rows(snapshot.Route{PrefixList: "pl-0mine", State: "active", Target: snapshot.Target{Kind: snapshot.ToNATGateway, ID: w.NAT}})(s)
+	w.Without(s, snapshot.PrefixListEntries)
+	if way := New(s).Internet(w.Private); way.Verdict != LeavesView || way.Unread != snapshot.PrefixListEntries {
+		t.Errorf("a list that is not read: %s, unread %q", way, way.Unread)
+	}
+	// A private NAT gateway is not to blame for the instance behind it.
+	s = w.PrivateWithNAT()
+	s.NATGateways[0].Public = false
+	s.Interfaces = append(s.Interfaces, snapshot.Interface{ID: "eni-0nat", VPC: w.VPC, Subnet: w.Public, Status: "in-use", SourceCheck: true})
+	w.Table(s, w.PublicRTB).Routes = []snapshot.Route{w.To("0.0.0.0/0", snapshot.ToInterface, "eni-0nat")}
+	if way := New(s).Internet(w.Private); way.Verdict != NATInstance || way.At != "eni-0nat" {
+		t.Errorf("an instance behind a private NAT gateway: %s at %s", way, way.At)
+	}
 	if _, known := New(change(w.PrivateWithNAT(), func(s *snapshot.Snapshot) { s.RouteTables = nil })).Needs(w.Private); known {
 		t.Error("a subnet without a table has paths")
 	}
