@@ -16,6 +16,8 @@ import (
 
 	"rollcall/shared/config"
 	"rollcall/shared/plan"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/addnatroute"
 	"rollcall/shared/report"
 )
 
@@ -131,16 +133,16 @@ func TestTheWorldChangedBeforeTheApproval(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		change func(context.Context, *ec2.Client) error
-		reason plan.Reason
+		reason action.Reason
 	}{
 		"the gateway was deleted": {func(ctx context.Context, c *ec2.Client) error {
 			_, err := c.DeleteNatGateway(ctx, &ec2.DeleteNatGatewayInput{NatGatewayId: aws.String(nat)})
 			return err
-		}, plan.NoNAT},
+		}, addnatroute.NoNAT},
 		"somebody made the route by hand": {func(ctx context.Context, c *ec2.Client) error {
 			_, err := c.CreateRoute(ctx, &ec2.CreateRouteInput{RouteTableId: aws.String(table), DestinationCidrBlock: aws.String("0.0.0.0/0"), NatGatewayId: aws.String(nat)})
 			return err
-		}, plan.HasDefault},
+		}, addnatroute.HasDefault},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

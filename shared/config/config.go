@@ -13,7 +13,7 @@ import (
 
 	"rollcall/shared/audience"
 	"rollcall/shared/fn"
-	"rollcall/shared/plan/optin"
+	"rollcall/shared/remedy/optin"
 )
 
 // The environment variables. infra sets the addresses; an operator sets the

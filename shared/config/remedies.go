@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/plan/optin"
+	"rollcall/shared/remedy/optin"
 )
 
 // RemedyOf is what a remedy may do in a cluster.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
 	"rollcall/shared/report"
 )
 
@@ -97,7 +98,7 @@ func (o Offer) Over() bool {
 }
 
 // IsReplacement tells of the one remedy that is for the time after a cause.
-func IsReplacement(o Offer) bool { return o.Plan.Remedy == plan.ReplaceInstance }
+func IsReplacement(o Offer) bool { return remedy.Of(o.Plan.Remedy).AfterCause }
 
 // Unverified tells of a deed that may have changed something and is not verified.
 func (o Offer) Unverified() bool {

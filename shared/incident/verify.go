@@ -46,7 +46,7 @@ func (inc *Incident) failedSince(t time.Time) (at time.Time, failing bool) {
 // check of the cause, which was gone before: there a node must have joined.
 func (inc *Incident) wellSince(o Offer) (at time.Time, well bool) {
 	ended := o.Deed.Ended
-	if o.Plan.Remedy == plan.ReplaceInstance {
+	if IsReplacement(o) {
 		joined := inc.State == Closed && inc.Resolution == Proved && inc.Proof != nil && inc.Proof.Ready.After(o.Deed.Began)
 		if !joined {
 			return time.Time{}, false

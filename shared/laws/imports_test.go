@@ -29,7 +29,7 @@ func TestWhoTalks(t *testing.T) {
 		"shared/state":              {"dynamodb"},
 		"shared/bus":                {"eventbridge", "sqs"},
 		"shared/awsconf":            {"net", "net/http"},
-		"shared/remedy":             {"autoscaling", "ec2", "eks"}, // what changes things in AWS
+		"shared/remedy/awscall":     {"autoscaling", "ec2", "eks"}, // what changes things in AWS
 		// The functions make the clients of state, bus and slack, and hand
 		// them over.
 		"functions/launch-watch/launchwatch":       {"dynamodb", "sqs"},
@@ -118,7 +118,7 @@ func TestDeployedCodeStandsAlone(t *testing.T) {
 // testHelper tells that a package is for tests alone; no function may hold it.
 func testHelper(name string) bool {
 	switch name {
-	case "shared/snapshot/snapshottest", "shared/incident/incidenttest", "shared/gather/gathertest", "shared/checks/checktest":
+	case "shared/snapshot/snapshottest", "shared/incident/incidenttest", "shared/gather/gathertest", "shared/checks/checktest", "shared/remedy/remedytest":
 		return true
 	}
 	return false

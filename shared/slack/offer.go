@@ -8,6 +8,7 @@ import (
 
 	"rollcall/shared/incident"
 	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
 )
 
 // planTitle is what a plan does, as the end of a sentence.
@@ -25,7 +26,7 @@ func (p *page) offers(i incident.Incident, o Options) (byHand bool) {
 	byHand = true
 	for n, of := range latest(i) {
 		switch {
-		case o.live(of) && (i.State == incident.Open || of.Plan.Remedy == plan.ReplaceInstance):
+		case o.live(of) && (i.State == incident.Open || remedy.Of(of.Plan.Remedy).AfterCause):
 			p.offered(i, of, n)
 			byHand = false
 		case of.State == incident.Offered:

@@ -1,7 +1,6 @@
 package slack
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -101,8 +100,8 @@ func nodeComes(i incident.Incident) string {
 // coverDone is what a remedy of ours did that helped: "desired 2 → 3".
 func coverDone(i incident.Incident) string {
 	for _, of := range latest(i) {
-		if c := of.Plan.Cover; c != nil && of.State == incident.Helped && of.Deed != nil && of.Deed.Result == plan.Done {
-			return fmt.Sprintf("desired %d → %d", c.From, c.To)
+		if change := of.Plan.Change(); change != "" && of.State == incident.Helped && of.Deed != nil && of.Deed.Result == plan.Done {
+			return change
 		}
 	}
 	return ""

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rollcall/shared/network/leak"
-	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/call"
 	"rollcall/shared/snapshot"
 )
 
@@ -150,7 +150,7 @@ func (b *batch) broken() bool {
 func (b *batch) halted(j job) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.failed[b.clusterOf(j.Verdict)].Outcome != remedy.Denied {
+	if b.failed[b.clusterOf(j.Verdict)].Outcome != call.Denied {
 		return false
 	}
 	b.leave(j)

@@ -9,7 +9,9 @@ import (
 	"rollcall/shared/event"
 	"rollcall/shared/incident"
 	"rollcall/shared/network/leak"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
@@ -35,14 +37,14 @@ func (h handler) approved(ctx context.Context, t event.Trigger) error {
 		// report tells of an approval after it has saved it: there is none.
 		return nil
 	}
-	d := plan.Deed{
-		Format: plan.Format, ID: fmt.Sprintf("%s/%s", offer.Hash, offer.Decided.UTC().Format("20060102T150405.000Z")),
+	d := remedy.Run{
+		Format: remedy.Format, ID: fmt.Sprintf("%s/%s", offer.Hash, offer.Decided.UTC().Format("20060102T150405.000Z")),
 		Plan: offer.Plan, Hash: offer.Hash, Policy: offer.Policy, ApprovedBy: offer.By.ID, Approved: offer.Decided, Began: h.now(),
 	}
 	switch {
-	case policy == plan.Off || policy == plan.Approve && offer.Policy != plan.Approve:
+	case policy == optin.Off || policy == optin.Approve && offer.Policy != optin.Approve:
 		return h.decline(ctx, inc, d, "policy-off", "The remedy is switched off by now.")
-	case offer.Policy == plan.Approve && !offer.Expires.IsZero() && h.now().After(offer.Expires):
+	case offer.Policy == optin.Approve && !offer.Expires.IsZero() && h.now().After(offer.Expires):
 		return h.decline(ctx, inc, d, "approval-expired", fmt.Sprintf("The approval was good until %s.", offer.Expires.UTC().Format("15:04:05 UTC")))
 	case offer.Hash != offer.Plan.Hash() || offer.Plan.Cluster != inc.Key.Cluster || offer.Plan.Resource != inc.Key.Resource:
 		return h.decline(ctx, inc, d, "plan-changed", "The plan is not the one that was approved.")
@@ -54,7 +56,7 @@ func (h handler) approved(ctx context.Context, t event.Trigger) error {
 // policy: report writes down either, and nobody else.
 func offerIn(inc incident.Incident) (incident.Offer, bool) {
 	for _, o := range slices.Backward(inc.Offers) {
-		if o.Plan.Remedy != plan.DeleteLeakedInterfaces || o.Made.Before(inc.Opened) || o.Plan.Cleanup == nil {
+		if o.Plan.Remedy != optin.DeleteLeakedInterfaces || o.Made.Before(inc.Opened) || o.Plan.Cleanup == nil {
 			continue
 		}
 		return o, o.Deed == nil && o.State == incident.Approved
@@ -63,7 +65,7 @@ func offerIn(inc incident.Incident) (incident.Offer, bool) {
 }
 
 // deleteApproved runs for the VPC of the cluster, in mode delete for it alone.
-func (h handler) deleteApproved(ctx context.Context, t event.Trigger, inc incident.Incident, d plan.Deed) error {
+func (h handler) deleteApproved(ctx context.Context, t event.Trigger, inc incident.Incident, d remedy.Run) error {
 	only := map[string]bool{}
 	for _, id := range d.Plan.Cleanup.Interfaces {
 		only[id] = true
@@ -97,29 +99,29 @@ func (h handler) deleteApproved(ctx context.Context, t event.Trigger, inc incide
 	d.Ended = h.now()
 	switch n := len(d.Changed); {
 	case n == len(only):
-		d.Result = plan.Done
+		d.Result = action.Done
 	case n > 0:
-		d.Result, d.Reason = plan.Partly, "not-all"
+		d.Result, d.Reason = action.Partly, "not-all"
 	case err != nil:
 		return err
 	default:
-		d.Result, d.Reason = plan.Refused, "none-left"
+		d.Result, d.Reason = action.Refused, "none-left"
 	}
 	d.Says = fmt.Sprintf("%d of %d interfaces were deleted, %d addresses came back.", len(d.Changed), len(only), addresses)
-	if d.Result != plan.Done {
+	if d.Result != action.Done {
 		d.Says += " For the others a rule of eni-cleanup does not hold now, or its limit is reached."
 	}
 	return h.tellDeed(ctx, inc, d)
 }
 
-func (h handler) decline(ctx context.Context, inc incident.Incident, d plan.Deed, reason, says string) error {
-	d.Ended, d.Result, d.Reason, d.Says = d.Began, plan.Refused, reason, says
+func (h handler) decline(ctx context.Context, inc incident.Incident, d remedy.Run, reason, says string) error {
+	d.Ended, d.Result, d.Reason, d.Says = d.Began, action.Refused, reason, says
 	return h.tellDeed(ctx, inc, d)
 }
 
 // tellDeed tells report what came of it. Where something was deleted, the check
 // that found the leak is wanted at once.
-func (h handler) tellDeed(ctx context.Context, inc incident.Incident, d plan.Deed) error {
+func (h handler) tellDeed(ctx context.Context, inc incident.Incident, d remedy.Run) error {
 	h.log.InfoContext(ctx, "deed", "cluster", inc.Key.Cluster, "resource", inc.Key.Resource, "deed", d.ID, "policy", d.Policy, "by", d.ApprovedBy, "result", d.Result, "reason", d.Reason, "changed", d.Changed)
 	told := report.RemedyResult{ID: "deed/" + inc.Key.Cluster + "/" + d.ID + "/" + string(d.Result), At: d.Ended, Key: inc.Key, Deed: d}
 	if err := h.send.SendDeed(ctx, told); err != nil || len(d.Changed) == 0 {

@@ -15,13 +15,16 @@ import (
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/network/leak"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/deleteleakedinterfaces"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
 // asked is a stand in mode report with two interfaces left behind, of which one
 // was approved.
-func asked(t *testing.T, policy plan.Policy) (s *stand, yes, no string) {
+func asked(t *testing.T, policy optin.Policy) (s *stand, yes, no string) {
 	t.Helper()
 	s = open(t, stagetest.Options{Settings: map[string]string{
 		"ROLLCALL_CLEANUP": "report", "ROLLCALL_REMEDIES": stagetest.Cluster + "/delete-leaked-interfaces=" + string(policy),
@@ -35,12 +38,12 @@ func asked(t *testing.T, policy plan.Policy) (s *stand, yes, no string) {
 }
 
 // incident writes an incident with a plan for interfaces, as report does.
-func (s *stand) incident(policy plan.Policy, ids ...string) incident.Incident {
+func (s *stand) incident(policy optin.Policy, ids ...string) incident.Incident {
 	s.t.Helper()
-	p := plan.Plan{
-		Format: plan.Format, Remedy: plan.DeleteLeakedInterfaces, Partition: "aws", Account: s.Template.AccountID, Region: s.Template.Region,
+	p := remedy.Plan{
+		Format: remedy.Format, Remedy: optin.DeleteLeakedInterfaces, Partition: "aws", Account: s.Template.AccountID, Region: s.Template.Region,
 		Cluster: stagetest.Cluster, Check: "ip/leaked-interfaces", Resource: subnet,
-		Cleanup: &plan.Cleanup{VPC: vpc, Subnet: subnet, Interfaces: ids, Addresses: 3 * len(ids)},
+		Cleanup: &deleteleakedinterfaces.Plan{VPC: vpc, Subnet: subnet, Interfaces: ids, Addresses: 3 * len(ids)},
 	}
 	inc := incident.Incident{
 		Key: report.Key{Cluster: stagetest.Cluster, Check: p.Check, Resource: subnet}, Format: report.Format, State: incident.Open,
@@ -67,7 +70,7 @@ func (s *stand) approval() json.RawMessage {
 		s.Now().UTC().Format(time.RFC3339), stagetest.Cluster, subnet))
 }
 
-func (s *stand) deeds() (list []plan.Deed) {
+func (s *stand) deeds() (list []remedy.Run) {
 	s.t.Helper()
 	for _, m := range s.Results() {
 		if m.Deed != nil {
@@ -101,7 +104,7 @@ func (s *stand) conform() (n int) {
 }
 
 func TestApprovedInterfacesAreDeleted(t *testing.T) {
-	for _, policy := range []plan.Policy{plan.Approve, plan.Auto} {
+	for _, policy := range []optin.Policy{optin.Approve, optin.Auto} {
 		s, yes, no := asked(t, policy)
 		if _, err := s.Handle(s.approval()); err != nil {
 			t.Fatal(err)
@@ -110,7 +113,7 @@ func TestApprovedInterfacesAreDeleted(t *testing.T) {
 			t.Errorf("%s: approved is there: %v, the other: %v", policy, s.there(yes), s.there(no))
 		}
 		list := s.deeds()
-		if len(list) != 1 || list[0].Result != plan.Done || !slices.Equal(list[0].Changed, []string{yes}) || len(list[0].Requests) != 1 {
+		if len(list) != 1 || list[0].Result != action.Done || !slices.Equal(list[0].Changed, []string{yes}) || len(list[0].Requests) != 1 {
 			t.Errorf("%s: deeds %+v", policy, list)
 		}
 		if n := s.conform(); n != 1 {
@@ -129,36 +132,36 @@ func TestApprovedInterfacesAreDeleted(t *testing.T) {
 func TestApprovalRefused(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		policy plan.Policy
+		policy optin.Policy
 		wrong  func(*stand, *incident.Incident)
 		want   string // the deed's reason; empty for none
 	}{
-		{"refused by a person", plan.Approve, func(_ *stand, i *incident.Incident) { i.Offers[0].State = incident.RefusedByUs }, ""},
-		{"offered, not approved", plan.Approve, func(_ *stand, i *incident.Incident) { i.Offers[0].State = incident.Offered }, ""},
-		{"outdated", plan.Auto, func(_ *stand, i *incident.Incident) { i.Offers[0].State = incident.Outdated }, ""},
-		{"done", plan.Approve, func(_ *stand, i *incident.Incident) { i.Offers[0].Deed = &plan.Deed{} }, ""},
-		{"of a time before", plan.Approve, func(s *stand, i *incident.Incident) { i.Opened = s.Now().Add(time.Second) }, ""},
-		{"the incident is closed", plan.Approve, func(s *stand, i *incident.Incident) { i.State, i.Resolved = incident.Closed, s.Now() }, ""},
-		{"expired", plan.Approve, func(s *stand, i *incident.Incident) { i.Offers[0].Expires = s.Now().Add(-time.Second) }, "approval-expired"},
-		{"another plan", plan.Approve, func(_ *stand, i *incident.Incident) { i.Offers[0].Plan.Cleanup.Addresses++ }, "plan-changed"},
-		{"a plan for another subnet", plan.Approve, func(_ *stand, i *incident.Incident) {
+		{"refused by a person", optin.Approve, func(_ *stand, i *incident.Incident) { i.Offers[0].State = incident.RefusedByUs }, ""},
+		{"offered, not approved", optin.Approve, func(_ *stand, i *incident.Incident) { i.Offers[0].State = incident.Offered }, ""},
+		{"outdated", optin.Auto, func(_ *stand, i *incident.Incident) { i.Offers[0].State = incident.Outdated }, ""},
+		{"done", optin.Approve, func(_ *stand, i *incident.Incident) { i.Offers[0].Deed = &remedy.Run{} }, ""},
+		{"of a time before", optin.Approve, func(s *stand, i *incident.Incident) { i.Opened = s.Now().Add(time.Second) }, ""},
+		{"the incident is closed", optin.Approve, func(s *stand, i *incident.Incident) { i.State, i.Resolved = incident.Closed, s.Now() }, ""},
+		{"expired", optin.Approve, func(s *stand, i *incident.Incident) { i.Offers[0].Expires = s.Now().Add(-time.Second) }, "approval-expired"},
+		{"another plan", optin.Approve, func(_ *stand, i *incident.Incident) { i.Offers[0].Plan.Cleanup.Addresses++ }, "plan-changed"},
+		{"a plan for another subnet", optin.Approve, func(_ *stand, i *incident.Incident) {
 			i.Offers[0].Plan.Resource = other
 			i.Offers[0].Hash = i.Offers[0].Plan.Hash()
 		}, "plan-changed"},
-		{"a plan for another cluster", plan.Approve, func(_ *stand, i *incident.Incident) {
+		{"a plan for another cluster", optin.Approve, func(_ *stand, i *incident.Incident) {
 			i.Offers[0].Plan.Cluster = "theirs"
 			i.Offers[0].Hash = i.Offers[0].Plan.Hash()
 		}, "plan-changed"},
-		{"in another VPC: a cluster of the same name was there", plan.Approve, func(_ *stand, i *incident.Incident) {
+		{"in another VPC: a cluster of the same name was there", optin.Approve, func(_ *stand, i *incident.Incident) {
 			i.Offers[0].Plan.Cleanup.VPC = "vpc-0ffffffffffffffff"
 			i.Offers[0].Hash = i.Offers[0].Plan.Hash()
 		}, "none-left"},
-		{"by a policy that is off by now", plan.Approve, func(_ *stand, i *incident.Incident) { i.Offers[0].Policy = plan.Auto }, "policy-off"},
-		{"the remedy is off", plan.Off, nil, "policy-off"},
-		{"in use by now", plan.Approve, func(s *stand, i *incident.Incident) {
+		{"by a policy that is off by now", optin.Approve, func(_ *stand, i *incident.Incident) { i.Offers[0].Policy = optin.Auto }, "policy-off"},
+		{"the remedy is off", optin.Off, nil, "policy-off"},
+		{"in use by now", optin.Approve, func(s *stand, i *incident.Incident) {
 			s.Call("ec2:AttachNetworkInterface", fmt.Sprintf(`{"NetworkInterfaceId":%q,"InstanceId":%q,"DeviceIndex":2}`, i.Offers[0].Plan.Cleanup.Interfaces[0], alive))
 		}, "none-left"},
-		{"not one of ours", plan.Approve, func(s *stand, i *incident.Incident) {
+		{"not one of ours", optin.Approve, func(s *stand, i *incident.Incident) {
 			m := s.left()
 			m.tags[leak.TagCluster] = "theirs"
 			i.Offers[0].Plan.Cleanup.Interfaces = []string{s.make(m)}
@@ -178,7 +181,7 @@ func TestApprovalRefused(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 		}
 		deeds := s.deeds()
-		if (test.want == "") != (len(deeds) == 0) || test.want != "" && (deeds[0].Result != plan.Refused || deeds[0].Reason != test.want) {
+		if (test.want == "") != (len(deeds) == 0) || test.want != "" && (deeds[0].Result != action.Refused || deeds[0].Reason != test.want) {
 			t.Errorf("%s: deeds %+v, want refused as %q", test.name, deeds, test.want)
 		}
 		if !s.there(yes) || !s.there(no) || len(s.audits()) != 0 {
@@ -189,14 +192,14 @@ func TestApprovalRefused(t *testing.T) {
 
 // The share of a VPC's interfaces that may look deletable holds for approvals too.
 func TestApprovalKeepsToTheShare(t *testing.T) {
-	s, yes, _ := asked(t, plan.Approve)
+	s, yes, _ := asked(t, optin.Approve)
 	e := s.Env()
 	h := assemble(e, readerOf(e))
 	h.share = 0
 	if _, err := h.handle(t.Context(), s.approval()); err != nil {
 		t.Fatal(err)
 	}
-	if deeds := s.deeds(); len(deeds) != 1 || deeds[0].Result != plan.Refused || deeds[0].Reason != "none-left" || len(deeds[0].Changed) != 0 {
+	if deeds := s.deeds(); len(deeds) != 1 || deeds[0].Result != action.Refused || deeds[0].Reason != "none-left" || len(deeds[0].Changed) != 0 {
 		t.Errorf("deeds %+v, want one refused as none-left", deeds)
 	}
 	if !s.there(yes) {
@@ -213,7 +216,7 @@ func TestPolicyBeforeItsPlan(t *testing.T) {
 			return inc.Offers
 		},
 	} {
-		s, yes, _ := asked(t, plan.Auto)
+		s, yes, _ := asked(t, optin.Auto)
 		list, _ := s.Store.Incidents(t.Context(), stagetest.Cluster)
 		list[0].Offers = offers(list[0])
 		s.rewrite(list[0])
@@ -230,7 +233,7 @@ func TestPolicyBeforeItsPlan(t *testing.T) {
 // report has taken in what came of it: each interface goes once, and what is told
 // has the same id, so that report takes it in once.
 func TestApprovalDeliveredTwice(t *testing.T) {
-	for _, policy := range []plan.Policy{plan.Approve, plan.Auto} {
+	for _, policy := range []optin.Policy{optin.Approve, optin.Auto} {
 		s, yes, no := asked(t, policy)
 		for range 3 {
 			if _, err := s.Handle(s.approval()); err != nil {
@@ -238,7 +241,7 @@ func TestApprovalDeliveredTwice(t *testing.T) {
 			}
 			s.Advance(time.Minute)
 		}
-		ids := map[string]plan.Deed{}
+		ids := map[string]remedy.Run{}
 		for _, m := range s.Results() {
 			if m.Deed != nil {
 				ids[m.Deed.ID] = m.Deed.Deed
@@ -248,7 +251,7 @@ func TestApprovalDeliveredTwice(t *testing.T) {
 			t.Errorf("%s: deeds %+v", policy, ids)
 		}
 		for _, d := range ids {
-			if d.Result != plan.Done || !slices.Equal(d.Changed, []string{yes}) || len(d.Requests) != 1 {
+			if d.Result != action.Done || !slices.Equal(d.Changed, []string{yes}) || len(d.Requests) != 1 {
 				t.Errorf("%s: deed %+v", policy, d)
 			}
 		}

@@ -7,7 +7,8 @@ import (
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/gather"
 	"rollcall/shared/network/leak"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/snapshot"
 )
 
@@ -34,7 +35,7 @@ func (w twins) Read(ctx context.Context, q gather.Query) (*snapshot.Snapshot, er
 // both clusters are watched. The approved one of its own goes.
 func TestApprovalIsOfOneCluster(t *testing.T) {
 	const second = "second"
-	s, own, _ := asked(t, plan.Approve)
+	s, own, _ := asked(t, optin.Approve)
 	m := s.left()
 	m.tags[leak.TagCluster] = second
 	theirs := s.make(m)
@@ -67,7 +68,7 @@ func TestApprovalIsOfOneCluster(t *testing.T) {
 	if s.there(own) || !s.there(theirs) || !s.there(untagged) {
 		t.Errorf("there: its own %v, want it gone; another cluster's %v, nobody's %v, want both", s.there(own), s.there(theirs), s.there(untagged))
 	}
-	if d := s.deeds(); len(d) != 1 || d[0].Result != plan.Partly || len(d[0].Changed) != 1 {
+	if d := s.deeds(); len(d) != 1 || d[0].Result != action.Partly || len(d[0].Changed) != 1 {
 		t.Errorf("deeds %+v", d)
 	}
 }

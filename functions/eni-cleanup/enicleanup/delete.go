@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"rollcall/shared/network/leak"
-	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/call"
 	"rollcall/shared/state"
 )
 
@@ -47,12 +47,12 @@ func (b *batch) sighting(j job) leak.Sighting {
 }
 
 // ask sends the request, again and again as long as EC2 is asked too much.
-func (b *batch) ask(ctx context.Context, j job) remedy.Answer {
+func (b *batch) ask(ctx context.Context, j job) call.Answer {
 	for {
 		sent := b.now()
-		a := b.delete.Delete(ctx, j.Interface.ID, j.dry)
+		a := b.delete.DeleteNetworkInterface(ctx, j.Interface.ID, j.dry)
 		switch a.Outcome {
-		case remedy.Throttled:
+		case call.Throttled:
 			b.count("Throttled", 1)
 			b.pace.note(func(p *leak.Pace) { p.Throttled(sent, b.now()) })
 			if b.pace.turn(b.work) != nil {
@@ -63,7 +63,7 @@ func (b *batch) ask(ctx context.Context, j job) remedy.Answer {
 				return a
 			}
 			continue
-		case remedy.Uncertain:
+		case call.Uncertain:
 			b.pace.note((*leak.Pace).Lost)
 		default:
 			b.pace.note((*leak.Pace).Went)
@@ -73,36 +73,36 @@ func (b *batch) ask(ctx context.Context, j job) remedy.Answer {
 }
 
 // conclude goes by EC2's answer.
-func (b *batch) conclude(ctx context.Context, j job, s leak.Sighting, draft leak.Audit, a remedy.Answer) {
+func (b *batch) conclude(ctx context.Context, j job, s leak.Sighting, draft leak.Audit, a call.Answer) {
 	draft.Request = a.Request
 	log := b.log.With("cluster", draft.Cluster, "interface", draft.Interface, "subnet", draft.Subnet, "owner", draft.Owner)
 	switch a.Outcome {
-	case remedy.Done:
+	case call.Done:
 		log.InfoContext(ctx, "deleted", "addresses", draft.Addresses(), "ec2Request", a.Request)
 		draft.Result = leak.Deleted
 		b.finished(s, draft)
-	case remedy.WouldDo:
+	case call.WouldDo:
 		log.InfoContext(ctx, "would be deleted", "addresses", draft.Addresses())
 		draft.Result = leak.WouldDelete
 		b.finished(s, draft)
-	case remedy.InUse, remedy.NotThere:
+	case call.InUse, call.NotThere:
 		log.InfoContext(ctx, "not deleted: somebody else was faster", "why", a.Outcome)
 		b.count("RaceLost", 1)
 		if j.dry {
 			return
 		}
 		draft.Result = leak.LostInUse
-		if a.Outcome == remedy.NotThere {
+		if a.Outcome == call.NotThere {
 			draft.Result = leak.LostGone
 		}
 		b.finished(s, draft)
-	case remedy.Throttled:
+	case call.Throttled:
 		b.takeBack(ctx, j, s, true)
-	case remedy.Denied, remedy.Refused:
-		log.ErrorContext(ctx, "EC2 does not delete it", "call", call, "outcome", a.Outcome, "code", a.Code, "message", a.Message)
+	case call.Denied, call.Refused:
+		log.ErrorContext(ctx, "EC2 does not delete it", "call", deleteCall, "outcome", a.Outcome, "code", a.Code, "message", a.Message)
 		b.count("DeletesRefused", 1)
 		b.mu.Lock()
-		if b.failed[draft.Cluster].Outcome != remedy.Denied {
+		if b.failed[draft.Cluster].Outcome != call.Denied {
 			b.failed[draft.Cluster] = a
 		}
 		b.leave(j)

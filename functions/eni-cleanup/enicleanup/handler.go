@@ -19,8 +19,9 @@ import (
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/network/leak"
-	"rollcall/shared/plan"
-	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/awscall"
+	"rollcall/shared/remedy/deleteleakedinterfaces"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
 	"rollcall/shared/snapshot"
@@ -53,11 +54,6 @@ type Notes interface {
 	SaveCleanupTold(ctx context.Context, cluster, day, digest string) error
 }
 
-// Deleter deletes one interface, with one call.
-type Deleter interface {
-	Delete(ctx context.Context, id string, dryRun bool) remedy.Answer
-}
-
 // Teller tells the bus.
 type Teller interface {
 	TellInterfaces(ctx context.Context, events []leak.Event) error
@@ -77,13 +73,12 @@ type Sender interface {
 }
 
 var (
-	_ Reader  = (*gather.Reader)(nil)
-	_ Memory  = (*state.Store)(nil)
-	_ Notes   = (*state.Store)(nil)
-	_ Desk    = (*state.Store)(nil)
-	_ Deleter = remedy.Interfaces{}
-	_ Teller  = (*bus.Bus)(nil)
-	_ Sender  = bus.Queues{}
+	_ Reader = (*gather.Reader)(nil)
+	_ Memory = (*state.Store)(nil)
+	_ Notes  = (*state.Store)(nil)
+	_ Desk   = (*state.Store)(nil)
+	_ Teller = (*bus.Bus)(nil)
+	_ Sender = bus.Queues{}
 )
 
 // settings are what the operator chose.
@@ -96,7 +91,7 @@ type settings struct {
 	share    int // percent
 	untagged []string
 	// remedied is what the remedy delete-leaked-interfaces may do in a cluster.
-	remedied func(cluster string) plan.Policy
+	remedied func(cluster string) optin.Policy
 }
 
 type handler struct {
@@ -105,7 +100,7 @@ type handler struct {
 	memory Memory
 	notes  Notes
 	desk   Desk
-	delete Deleter
+	delete deleteleakedinterfaces.Calls
 	bus    Teller
 	send   Sender
 	now    func() time.Time
@@ -123,7 +118,7 @@ func assemble(e run.Env, r Reader) handler {
 	store := state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
 	return handler{
 		settings: chosen(e.Config), reader: r, memory: store, notes: store, desk: store,
-		delete: remedy.NewInterfaces(e.AWS),
+		delete: awscall.NewInterfaces(e.AWS),
 		bus:    bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName),
 		send:   bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL},
 		now:    e.Now, sleep: e.Sleep, log: e.Log, count: e.Metrics.Count,
@@ -135,7 +130,7 @@ func chosen(c config.Config) settings {
 		clusters: c.Clusters, region: c.Region,
 		modes: func(cluster string) leak.Mode { return leak.Mode(c.CleanupOf(cluster)) },
 		grace: c.CleanupGrace, limit: c.CleanupCap, share: c.CleanupShare, untagged: c.CleanupUntagged,
-		remedied: func(cluster string) plan.Policy { return c.RemedyOf(cluster, plan.DeleteLeakedInterfaces) },
+		remedied: func(cluster string) optin.Policy { return c.RemedyOf(cluster, optin.DeleteLeakedInterfaces) },
 	}
 }
 

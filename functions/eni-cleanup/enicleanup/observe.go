@@ -8,22 +8,22 @@ import (
 	"rollcall/functions/eni-cleanup/spec"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
-	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/call"
 	"rollcall/shared/snapshot"
 )
 
 const (
-	// call is the one permission to write in EC2 that there is.
-	call = "ec2:DeleteNetworkInterface"
+	// deleteCall is the one permission to write in EC2 that there is.
+	deleteCall = "ec2:DeleteNetworkInterface"
 	// deletes stands for it where report tells what cannot be done.
 	deletes snapshot.Source = "leaked network interfaces"
 )
 
 // observe tells report what of a cluster could be read, and what could not.
-func (h handler) observe(ctx context.Context, s *snapshot.Snapshot, answer *remedy.Answer) error {
+func (h handler) observe(ctx context.Context, s *snapshot.Snapshot, answer *call.Answer) error {
 	if answer != nil {
-		f := snapshot.Failure{Source: deletes, Reason: snapshot.Broken, Call: call, Code: answer.Code, Message: answer.Message}
-		if answer.Outcome == remedy.Denied {
+		f := snapshot.Failure{Source: deletes, Reason: snapshot.Broken, Call: deleteCall, Code: answer.Code, Message: answer.Message}
+		if answer.Outcome == call.Denied {
 			f.Reason = snapshot.Denied
 		}
 		s.Failures[deletes] = f
@@ -53,7 +53,7 @@ func (r *tour) observeAll(ctx context.Context, v *visit) error {
 				s.Failures[source] = f
 			}
 		}
-		var answer *remedy.Answer
+		var answer *call.Answer
 		if a, failed := v.failed[name]; failed {
 			answer = &a
 		} else if v.did[name] {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rollcall/shared/network/leak"
-	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/call"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )
@@ -25,14 +25,14 @@ type visit struct {
 	// undone are interfaces that this run did not come to, by cluster.
 	undone map[string]int
 	// failed is what EC2 said to deletes that it would not do, by cluster.
-	failed map[string]remedy.Answer
+	failed map[string]call.Answer
 	// did are the clusters for which EC2 did, or would do, a delete.
 	did map[string]bool
 }
 
 // clean does all that is to be done in one VPC.
 func (r *tour) clean(ctx context.Context, p place) error {
-	v := &visit{tour: r, place: p, undone: map[string]int{}, failed: map[string]remedy.Answer{}, did: map[string]bool{}}
+	v := &visit{tour: r, place: p, undone: map[string]int{}, failed: map[string]call.Answer{}, did: map[string]bool{}}
 	began := r.now()
 	p.homes[0].Time = began
 	if !r.look(ctx, p) {

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
@@ -18,17 +20,17 @@ const lease = 2 * time.Minute
 // deedID names a deed by its plan and its approval: the same approval is good
 // for one deed. A policy approves a plan once each time that the incident is
 // opened.
-func deedID(inc incident.Incident, p plan.Plan, approved *incident.Offer) string {
+func deedID(inc incident.Incident, p remedy.Plan, approved *incident.Offer) string {
 	if approved == nil {
 		return fmt.Sprintf("%s/auto-%s", p.Hash(), inc.Opened.UTC().Format("20060102T150405.000Z"))
 	}
 	return fmt.Sprintf("%s/%s", approved.Hash, approved.Decided.UTC().Format("20060102T150405.000Z"))
 }
 
-func (h handler) draft(inc incident.Incident, p plan.Plan, approved *incident.Offer) plan.Deed {
-	d := plan.Deed{Format: plan.Format, ID: deedID(inc, p, approved), Plan: p, Hash: p.Hash(), Policy: plan.Auto, Began: h.now()}
+func (h handler) draft(inc incident.Incident, p remedy.Plan, approved *incident.Offer) remedy.Run {
+	d := remedy.Run{Format: remedy.Format, ID: deedID(inc, p, approved), Plan: p, Hash: p.Hash(), Policy: optin.Auto, Began: h.now()}
 	if approved != nil {
-		d.Policy, d.ApprovedBy, d.Approved = plan.Approve, approved.By.ID, approved.Decided
+		d.Policy, d.ApprovedBy, d.Approved = optin.Approve, approved.By.ID, approved.Decided
 	}
 	return d
 }
@@ -43,14 +45,14 @@ func (h handler) act(ctx context.Context, inc incident.Incident, o order, approv
 	}
 	if !room.IsZero() {
 		d = refusedDeed(d, limitReached, fmt.Sprintf("%s It is offered again at %s. This approval is used up: it is not done then without another.", h.limitSays(), clock(room)))
-		d.Next = &plan.Next{At: room, Reason: report.LimitReached, Says: h.limitSays()}
+		d.Next = &remedy.Next{At: room, Reason: report.LimitReached, Says: h.limitSays()}
 		return h.refuse(ctx, inc, d)
 	}
 	return h.carryOut(ctx, inc, d, o.left)
 }
 
 // refuse records that an approval is not acted upon, and tells it.
-func (h handler) refuse(ctx context.Context, inc incident.Incident, d plan.Deed) error {
+func (h handler) refuse(ctx context.Context, inc incident.Incident, d remedy.Run) error {
 	there, claimed, err := h.memory.ClaimDeed(ctx, d)
 	if err != nil {
 		return err
@@ -63,7 +65,7 @@ func (h handler) refuse(ctx context.Context, inc incident.Incident, d plan.Deed)
 
 // carryOut does a plan that is counted, once: it is written ahead, done, recorded,
 // told. What one plan leaves is looked at again later.
-func (h handler) carryOut(ctx context.Context, inc incident.Incident, d plan.Deed, left int) error {
+func (h handler) carryOut(ctx context.Context, inc incident.Incident, d remedy.Run, left int) error {
 	d, claimed, err := h.memory.ClaimDeed(ctx, d)
 	if err != nil {
 		return err
@@ -71,13 +73,13 @@ func (h handler) carryOut(ctx context.Context, inc incident.Incident, d plan.Dee
 	if !claimed {
 		return fmt.Errorf("another run is at %s", d.ID)
 	}
-	did := h.do.Do(ctx, d.Plan, d.ID)
-	d.Result, d.Reason, d.Says, d.Changed, d.Requests = did.Result, did.Reason, did.Says, did.Changed, did.Requests
+	result := h.do.Do(ctx, d.Plan, d.ID)
+	d.Result, d.Reason, d.Says, d.Changed, d.Requests = result.Status, result.Reason, result.Says, result.Changed, result.Requests
 	h.count("Deeds", 1)
-	if d.Result == plan.Uncertain {
+	if d.Result == action.Uncertain {
 		d = h.find(ctx, inc, d)
 	}
-	if left > 0 && d.Result != plan.Failed {
+	if left > 0 && d.Result != action.Failed {
 		d.Next = h.rest(ctx, d, left)
 	}
 	return h.finish(ctx, inc, d)
@@ -90,30 +92,31 @@ func (h handler) done(ctx context.Context, inc incident.Incident, id string) (bo
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(list, func(d plan.Deed) bool { return d.ID == id }), nil
+	return slices.ContainsFunc(list, func(d remedy.Run) bool { return d.ID == id }), nil
 }
 
 // find looks what came of a deed whose answer was lost.
-func (h handler) find(ctx context.Context, inc incident.Incident, d plan.Deed) plan.Deed {
-	s, err := h.look(ctx, inc, plan.Sources(d.Plan.Remedy, ""), d.Plan.Remedy == plan.CoverZones)
+func (h handler) find(ctx context.Context, inc incident.Incident, d remedy.Run) remedy.Run {
+	r := remedy.Of(d.Plan.Remedy)
+	s, err := h.look(ctx, inc, r.Sources(""), r.More.GroupMembers)
 	if err != nil {
-		d.Result, d.Says = plan.Uncertain, "No answer came, and what is so now could not be read."
+		d.Result, d.Says = action.Uncertain, "No answer came, and what is so now could not be read."
 		return d
 	}
 	switch done, known := d.Plan.Applied(s); {
 	case !known:
-		d.Result, d.Says = plan.Uncertain, "No answer came, and what is so now could not be read."
+		d.Result, d.Says = action.Uncertain, "No answer came, and what is so now could not be read."
 	case done:
-		d.Result, d.Says = plan.Done, "No answer came; the world is now as planned."
+		d.Result, d.Says = action.Done, "No answer came; the world is now as planned."
 	default:
 		// It may still come about: EC2's answers lag behind by seconds.
-		d.Result, d.Says = plan.Uncertain, "No answer came, and the world is not as planned. It is not tried again."
+		d.Result, d.Says = action.Uncertain, "No answer came, and the world is not as planned. It is not tried again."
 	}
 	return d
 }
 
 // finish records what came of a deed, and tells it.
-func (h handler) finish(ctx context.Context, inc incident.Incident, d plan.Deed) error {
+func (h handler) finish(ctx context.Context, inc incident.Incident, d remedy.Run) error {
 	d.Ended = h.now()
 	d, err := h.memory.SaveDeed(ctx, d)
 	if err != nil {
@@ -156,13 +159,13 @@ func (h handler) settle(ctx context.Context, inc incident.Incident) error {
 }
 
 // told tells that report knows of a deed.
-func told(inc incident.Incident, d plan.Deed) bool {
+func told(inc incident.Incident, d remedy.Run) bool {
 	return slices.ContainsFunc(inc.Offers, func(o incident.Offer) bool { return o.Deed != nil && o.Deed.ID == d.ID && o.Deed.Result == d.Result })
 }
 
 // dropped tells that report knew of a deed and keeps later ones in its place: what
 // is replaced in many parts has more deeds than an incident keeps.
-func dropped(inc incident.Incident, d plan.Deed) bool {
+func dropped(inc incident.Incident, d remedy.Run) bool {
 	return len(inc.Offers) >= incident.MaxOffers && slices.ContainsFunc(inc.Offers, func(o incident.Offer) bool {
 		return o.Deed != nil && o.Deed.Plan.Remedy == d.Plan.Remedy && o.Deed.Began.After(d.Began)
 	})

@@ -9,8 +9,9 @@ import (
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
-
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/addnatroute"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/snapshot"
 )
 
@@ -25,7 +26,7 @@ func TestApprovedIsDoneOnce(t *testing.T) {
 		t.Fatalf("proposals %+v, deeds %+v", list, deeds)
 	}
 	d := deeds[0]
-	if d.Result != plan.Done || d.ApprovedBy != "U0ONCALL01" || d.Policy != plan.Approve || len(d.Requests) != 1 || d.Changed[0] != stagetest.Table || d.Ended.IsZero() || d.Hash != d.Plan.Hash() {
+	if d.Result != action.Done || d.ApprovedBy != "U0ONCALL01" || d.Policy != optin.Approve || len(d.Requests) != 1 || d.Changed[0] != stagetest.Table || d.Ended.IsZero() || d.Hash != d.Plan.Hash() {
 		t.Errorf("deed %+v", d)
 	}
 	if rows := s.routes(); rows["0.0.0.0/0"] != nat {
@@ -35,12 +36,12 @@ func TestApprovedIsDoneOnce(t *testing.T) {
 		t.Errorf("%d checks wanted, want one", n)
 	}
 	kept, err := s.Store.Deeds(t.Context(), stagetest.Cluster)
-	if err != nil || len(kept) != 1 || kept[0].Result != plan.Done {
+	if err != nil || len(kept) != 1 || kept[0].Result != action.Done {
 		t.Errorf("audit %+v, %v", kept, err)
 	}
 	// Delivered again before report has taken in what came of it: nothing is said.
 	s.tell(approval)
-	if list, again := s.said(); len(list) != 0 || len(again) > 1 || len(again) == 1 && (again[0].Result != plan.Done || again[0].ID != d.ID) {
+	if list, again := s.said(); len(list) != 0 || len(again) > 1 || len(again) == 1 && (again[0].Result != action.Done || again[0].ID != d.ID) {
 		t.Errorf("proposals %+v, deeds %+v", list, again)
 	}
 	// Taken out by hand, and the approval delivered again: it is used up.
@@ -65,19 +66,19 @@ func TestApprovedAndNotDone(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		wrong func(*stand)
-		want  plan.Reason
+		want  action.Reason
 	}{
 		{"it expired", func(s *stand) { s.Advance(61 * time.Minute) }, approvalExpired},
-		{"somebody was faster", route, plan.HasDefault},
-		{"the gateway is being deleted", func(s *stand) { s.Call("ec2:DeleteNatGateway", `{"NatGatewayId":"`+nat+`"}`) }, plan.NoNAT},
+		{"somebody was faster", route, addnatroute.HasDefault},
+		{"the gateway is being deleted", func(s *stand) { s.Call("ec2:DeleteNatGateway", `{"NatGatewayId":"`+nat+`"}`) }, addnatroute.NoNAT},
 		{"the cause is gone", func(s *stand) {
 			s.inc.State, s.inc.Cleared = incident.Cleared, s.Now()
 			s.save(s.inc)
-		}, plan.NotSo},
+		}, action.NotSo},
 		{"the incident is closed", func(s *stand) {
 			s.inc.State, s.inc.Resolved = incident.Closed, s.Now()
 			s.save(s.inc)
-		}, plan.NotSo},
+		}, action.NotSo},
 		{"another plan was approved", func(s *stand) {
 			s.inc.Offers[0].Hash = strings.Repeat("0", 32)
 			s.save(s.inc)
@@ -91,7 +92,7 @@ func TestApprovedAndNotDone(t *testing.T) {
 			t.Errorf("%s: %d messages came back", test.name, n)
 		}
 		_, deeds := s.said()
-		if len(deeds) != 1 || deeds[0].Result != plan.Refused || deeds[0].Reason != string(test.want) || deeds[0].Says == "" {
+		if len(deeds) != 1 || deeds[0].Result != action.Refused || deeds[0].Reason != string(test.want) || deeds[0].Says == "" {
 			t.Errorf("%s: deeds %+v, want refused as %s", test.name, deeds, test.want)
 		}
 		if len(s.routes()) != before || s.Calls()["ec2:CreateRoute"] != 0 {
@@ -106,7 +107,7 @@ func TestByPolicy(t *testing.T) {
 		t.Fatalf("%d messages came back: %s", n, s.Logs())
 	}
 	list, deeds := s.said()
-	if len(list) != 1 || list[0].Policy != plan.Auto || len(deeds) != 1 || deeds[0].Result != plan.Done || deeds[0].Policy != plan.Auto || deeds[0].ApprovedBy != "" {
+	if len(list) != 1 || list[0].Policy != optin.Auto || len(deeds) != 1 || deeds[0].Result != action.Done || deeds[0].Policy != optin.Auto || deeds[0].ApprovedBy != "" {
 		t.Fatalf("proposals %+v, deeds %+v", list, deeds)
 	}
 	if s.routes()["0.0.0.0/0"] != nat {
@@ -129,12 +130,12 @@ func TestByPolicy(t *testing.T) {
 	s.save(inc)
 	s.tell("Rollcall Incident Reopened")
 	list, deeds = s.said()
-	if len(s.routes()) != 1 || len(deeds) != 0 || len(list) != 1 || list[0].Policy != plan.Approve || !strings.Contains(list[0].Says, "was taken back since") {
+	if len(s.routes()) != 1 || len(deeds) != 0 || len(list) != 1 || list[0].Policy != optin.Approve || !strings.Contains(list[0].Says, "was taken back since") {
 		t.Fatalf("routes %v, proposals %+v, deeds %+v: it fights whoever takes the route out", s.routes(), list, deeds)
 	}
 	s.approve(list[0])
 	s.tell(approval)
-	if _, deeds := s.said(); len(deeds) != 1 || deeds[0].Policy != plan.Approve || s.routes()["0.0.0.0/0"] != nat {
+	if _, deeds := s.said(); len(deeds) != 1 || deeds[0].Policy != optin.Approve || s.routes()["0.0.0.0/0"] != nat {
 		t.Errorf("routes %v, deeds %+v", s.routes(), deeds)
 	}
 	// A day later the policy does it again.
@@ -173,7 +174,7 @@ func TestLimit(t *testing.T) {
 		s.save(inc)
 		s.approve(s.offered())
 		s.tell(approval)
-		if _, deeds := s.said(); len(deeds) != 1 || deeds[0].Result != plan.Refused || deeds[0].Reason != string(limitReached) {
+		if _, deeds := s.said(); len(deeds) != 1 || deeds[0].Result != action.Refused || deeds[0].Reason != string(limitReached) {
 			t.Fatalf("deeds %+v, want that the limit is reached", deeds)
 		}
 		if len(s.routes()) != 1 {
@@ -203,7 +204,7 @@ func TestApprovalEndsWhileItIsLooked(t *testing.T) {
 	s.h.reader = slowly{s.h.reader, func() { late = 61 * time.Minute }}
 	s.tell(approval)
 	_, deeds := s.said()
-	if len(deeds) != 1 || deeds[0].Result != plan.Refused || deeds[0].Reason != string(approvalExpired) {
+	if len(deeds) != 1 || deeds[0].Result != action.Refused || deeds[0].Reason != string(approvalExpired) {
 		t.Errorf("deeds %+v, want one refused as %s", deeds, approvalExpired)
 	}
 	if n := s.Calls()["ec2:CreateRoute"]; n != 0 {

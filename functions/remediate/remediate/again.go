@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
 )
 
 // oneDay is how long a policy does not do the same plan again: what takes it
@@ -16,7 +17,7 @@ const oneDay = 24 * time.Hour
 // takenBack says that exactly this plan was done lately: somebody or something
 // took it back, or it would not be planned. A policy does not fight whom it
 // cannot see; a person is asked. It is empty where that is not so.
-func (h handler) takenBack(ctx context.Context, inc incident.Incident, p plan.Plan) (string, error) {
+func (h handler) takenBack(ctx context.Context, inc incident.Incident, p remedy.Plan) (string, error) {
 	list, err := h.memory.Deeds(ctx, inc.Key.Cluster)
 	if err != nil {
 		return "", err
@@ -24,7 +25,7 @@ func (h handler) takenBack(ctx context.Context, inc incident.Incident, p plan.Pl
 	var last time.Time
 	for _, d := range list {
 		// One without an end may have changed it too.
-		changed := d.Result == plan.Done || d.Result == plan.Partly || d.Result == plan.Uncertain || d.Ended.IsZero()
+		changed := d.Result == action.Done || d.Result == action.Partly || d.Result == action.Uncertain || d.Ended.IsZero()
 		if changed && d.Hash == p.Hash() && h.now().Sub(d.Began) < oneDay && d.Began.After(last) {
 			last = d.Began
 		}

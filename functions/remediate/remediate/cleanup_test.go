@@ -15,7 +15,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/response"
 	"rollcall/shared/network/leak"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
@@ -59,14 +59,14 @@ func (s *stand) seen(ids ...string) {
 func TestLeakedInterfacesArePlannedOnly(t *testing.T) {
 	var twice, once, theirs string
 	x := tale{
-		remedy: plan.DeleteLeakedInterfaces, check: "ip/leaked-interfaces",
+		remedy: optin.DeleteLeakedInterfaces, check: "ip/leaked-interfaces",
 		begin: func(s *stand) {
 			twice, theirs = s.leave(stagetest.Cluster), s.leave("payments")
 			s.seen(twice, theirs)
 			once = s.leave(stagetest.Cluster)
 		},
 	}
-	for _, policy := range []plan.Policy{plan.Approve, plan.Auto} {
+	for _, policy := range []optin.Policy{optin.Approve, optin.Auto} {
 		s := bench(t, "", stagetest.Options{Settings: settingsOf(fmt.Sprintf("%s/%s=%s", stagetest.Cluster, x.remedy, policy))})
 		x.begin(s)
 		s.save(incident.Incident{
@@ -82,7 +82,7 @@ func TestLeakedInterfacesArePlannedOnly(t *testing.T) {
 		}
 		d := response.Propose(s.inc, p, s.Now())
 		s.save(d.Incident)
-		if policy == plan.Approve {
+		if policy == optin.Approve {
 			x.press(s, p)
 		}
 		n := 0

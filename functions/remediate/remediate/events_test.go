@@ -8,8 +8,8 @@ import (
 
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
-	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
 )
 
 // conform holds the events on Rollcall's bus against the published schema, and
@@ -41,7 +41,7 @@ func (s *stand) conform() (n int) {
 // What this function itself puts on the bus is as published.
 func TestEventsConform(t *testing.T) {
 	for _, x := range tales() {
-		s := x.open(t, plan.Approve)
+		s := x.open(t, optin.Approve)
 		x.press(s, x.propose(s))
 		x.act(s)
 		if n := s.conform(); n != 1 {
@@ -53,7 +53,7 @@ func TestEventsConform(t *testing.T) {
 // What an interrupted run left is told, but nobody is asked to look at what is over.
 func TestClosedIsNotLookedAt(t *testing.T) {
 	s := start(t, byItself, stagetest.Options{})
-	s.h.do = &doer{Doer: s.h.do, after: func(remedy.Did) remedy.Did { panic("killed") }}
+	s.h.do = &executor{Executor: s.h.do, after: func(action.Result) action.Result { panic("killed") }}
 	killed(s, opened)
 	s.Advance(lease * 2)
 	s.inc.State, s.inc.Resolved = incident.Closed, s.Now()
@@ -62,7 +62,7 @@ func TestClosedIsNotLookedAt(t *testing.T) {
 	if n := s.tell("Rollcall Incident Changed"); n != 0 {
 		t.Errorf("%d messages came back", n)
 	}
-	if _, deeds := s.said(); len(deeds) != 1 || deeds[0].Result != plan.Done || s.conform() != 0 {
+	if _, deeds := s.said(); len(deeds) != 1 || deeds[0].Result != action.Done || s.conform() != 0 {
 		t.Errorf("deeds %+v, %d events", deeds, s.conform())
 	}
 }

@@ -10,8 +10,9 @@ import (
 
 	"rollcall/local/cloud"
 	"rollcall/local/stage/stagetest"
-	"rollcall/shared/plan"
 	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
@@ -21,12 +22,12 @@ func TestFailureChangesNothing(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		fault cloud.FaultRule
-		want  plan.Result
+		want  action.Status
 	}{
-		{"denied", cloud.FaultRule{Call: "ec2:CreateRoute", Deny: true}, plan.Failed},
-		{"throttled", cloud.FaultRule{Call: "ec2:CreateRoute", Throttle: 1}, plan.Failed},
-		{"a server's fault", cloud.FaultRule{Call: "ec2:CreateRoute", Fail: 1}, plan.Uncertain},
-		{"reset", cloud.FaultRule{Call: "ec2:CreateRoute", Reset: true}, plan.Uncertain},
+		{"denied", cloud.FaultRule{Call: "ec2:CreateRoute", Deny: true}, action.Failed},
+		{"throttled", cloud.FaultRule{Call: "ec2:CreateRoute", Throttle: 1}, action.Failed},
+		{"a server's fault", cloud.FaultRule{Call: "ec2:CreateRoute", Fail: 1}, action.Uncertain},
+		{"reset", cloud.FaultRule{Call: "ec2:CreateRoute", Reset: true}, action.Uncertain},
 	} {
 		s := start(t, byItself, stagetest.Options{Settings: settingsOf(byItself), Faults: []cloud.FaultRule{test.fault}})
 		if n := s.tell(opened); n != 0 {
@@ -48,27 +49,27 @@ func TestFailureChangesNothing(t *testing.T) {
 	}
 }
 
-// doer does what a test wants around the real deed.
-type doer struct {
-	Doer
+// executor does what a test wants around the real deed.
+type executor struct {
+	Executor
 	mu     sync.Mutex
 	calls  int
 	before func() // ends the run before it acts
-	after  func(remedy.Did) remedy.Did
+	after  func(action.Result) action.Result
 }
 
-func (d *doer) Do(ctx context.Context, p plan.Plan, token string) remedy.Did {
+func (d *executor) Do(ctx context.Context, p remedy.Plan, token string) action.Result {
 	d.mu.Lock()
 	d.calls++
 	d.mu.Unlock()
 	if d.before != nil {
 		d.before()
 	}
-	did := d.Doer.Do(ctx, p, token)
+	result := d.Executor.Do(ctx, p, token)
 	if d.after != nil {
-		return d.after(did)
+		return d.after(result)
 	}
-	return did
+	return result
 }
 
 // killed plays a run that ends in the middle: nothing after that point is done.
@@ -83,7 +84,7 @@ func killed(s *stand, what string) {
 
 func TestKilledBetweenClaimAndDeed(t *testing.T) {
 	s := start(t, byItself, stagetest.Options{})
-	d := &doer{Doer: s.h.do, before: func() { panic("killed") }}
+	d := &executor{Executor: s.h.do, before: func() { panic("killed") }}
 	s.h.do = d
 	killed(s, opened)
 	s.said()
@@ -96,7 +97,7 @@ func TestKilledBetweenClaimAndDeed(t *testing.T) {
 		t.Errorf("%d messages came back: %s", n, s.Logs())
 	}
 	_, deeds := s.said()
-	if len(deeds) != 1 || deeds[0].Result != plan.Uncertain || deeds[0].Reason != "interrupted" {
+	if len(deeds) != 1 || deeds[0].Result != action.Uncertain || deeds[0].Reason != "interrupted" {
 		t.Errorf("deeds %+v", deeds)
 	}
 	if d.calls != 1 || len(s.routes()) != 1 {
@@ -106,7 +107,7 @@ func TestKilledBetweenClaimAndDeed(t *testing.T) {
 
 func TestKilledAfterDeed(t *testing.T) {
 	s := start(t, byItself, stagetest.Options{})
-	d := &doer{Doer: s.h.do, after: func(remedy.Did) remedy.Did { panic("killed") }}
+	d := &executor{Executor: s.h.do, after: func(action.Result) action.Result { panic("killed") }}
 	s.h.do = d
 	killed(s, opened)
 	s.said()
@@ -119,7 +120,7 @@ func TestKilledAfterDeed(t *testing.T) {
 	_, deeds := s.said()
 	// It is told until report's record has it; report takes it in once, by its id.
 	for _, x := range deeds {
-		if x.Result != plan.Done || x.ID != deeds[0].ID {
+		if x.Result != action.Done || x.ID != deeds[0].ID {
 			t.Errorf("deed %+v", x)
 		}
 	}
@@ -133,7 +134,7 @@ func TestKilledAfterDeed(t *testing.T) {
 // and the policy counts it as done. Somebody has taken it back meanwhile.
 func TestKilledInAnEarlierOpening(t *testing.T) {
 	s := start(t, byItself, stagetest.Options{})
-	d := &doer{Doer: s.h.do, after: func(remedy.Did) remedy.Did { panic("killed") }}
+	d := &executor{Executor: s.h.do, after: func(action.Result) action.Result { panic("killed") }}
 	s.h.do = d
 	killed(s, opened)
 	s.said()
@@ -147,14 +148,14 @@ func TestKilledInAnEarlierOpening(t *testing.T) {
 		t.Fatalf("%d messages came back: %s", n, s.Logs())
 	}
 	list, deeds := s.said()
-	if len(deeds) != 1 || deeds[0].Result != plan.Uncertain || deeds[0].Reason != "interrupted" {
+	if len(deeds) != 1 || deeds[0].Result != action.Uncertain || deeds[0].Reason != "interrupted" {
 		t.Errorf("deeds %+v", deeds)
 	}
 	kept, err := s.Store.Deeds(t.Context(), stagetest.Cluster)
 	if err != nil || len(kept) != 1 || kept[0].Ended.IsZero() {
 		t.Errorf("audit %+v, %v", kept, err)
 	}
-	if d.calls != 1 || len(s.routes()) != 1 || len(list) != 1 || list[0].Policy != plan.Approve || list[0].Says == "" {
+	if d.calls != 1 || len(s.routes()) != 1 || len(list) != 1 || list[0].Policy != optin.Approve || list[0].Says == "" {
 		t.Errorf("%d deeds, routes %v, proposals %+v: the policy does not fight whoever took it back", d.calls, s.routes(), list)
 	}
 }
@@ -162,9 +163,9 @@ func TestKilledInAnEarlierOpening(t *testing.T) {
 // The answer is lost, and what is so now is looked up.
 func TestLostAnswer(t *testing.T) {
 	s := start(t, byItself, stagetest.Options{})
-	s.h.do = &doer{Doer: s.h.do, after: func(remedy.Did) remedy.Did { return remedy.Did{Result: plan.Uncertain} }}
+	s.h.do = &executor{Executor: s.h.do, after: func(action.Result) action.Result { return action.Result{Status: action.Uncertain} }}
 	s.tell(opened)
-	if _, deeds := s.said(); len(deeds) != 1 || deeds[0].Result != plan.Done || !strings.Contains(deeds[0].Says, "No answer came") {
+	if _, deeds := s.said(); len(deeds) != 1 || deeds[0].Result != action.Done || !strings.Contains(deeds[0].Says, "No answer came") {
 		t.Errorf("deeds %+v", deeds)
 	}
 }
@@ -191,7 +192,7 @@ func TestToldLater(t *testing.T) {
 	}
 	ear.deaf = false
 	s.tell(opened)
-	if _, deeds := s.said(); len(deeds) != 1 || deeds[0].Result != plan.Done {
+	if _, deeds := s.said(); len(deeds) != 1 || deeds[0].Result != action.Done {
 		t.Errorf("deeds %+v", deeds)
 	}
 	if n := s.Calls()["ec2:CreateRoute"]; n != 1 {
@@ -202,7 +203,7 @@ func TestToldLater(t *testing.T) {
 func TestTwoAtOnce(t *testing.T) {
 	s := start(t, byPerson, stagetest.Options{})
 	s.approve(s.offered())
-	d := &doer{Doer: s.h.do}
+	d := &executor{Executor: s.h.do}
 	s.h.do = d
 	body := s.told(approval)
 	var all sync.WaitGroup
@@ -220,11 +221,11 @@ func TestTwoAtOnce(t *testing.T) {
 // route, theirs stays, and nothing is claimed.
 func TestAnotherIsFaster(t *testing.T) {
 	s := start(t, byItself, stagetest.Options{})
-	s.h.do = &doer{Doer: s.h.do, before: func() {
+	s.h.do = &executor{Executor: s.h.do, before: func() {
 		s.Call("ec2:CreateRoute", `{"RouteTableId":"`+stagetest.Table+`","DestinationCidrBlock":"0.0.0.0/0","GatewayId":"igw-0d40000000000000e"}`)
 	}}
 	s.tell(opened)
-	if _, deeds := s.said(); len(deeds) != 1 || deeds[0].Result != plan.Failed || deeds[0].Reason != "RouteAlreadyExists" || len(deeds[0].Changed) != 0 {
+	if _, deeds := s.said(); len(deeds) != 1 || deeds[0].Result != action.Failed || deeds[0].Reason != "RouteAlreadyExists" || len(deeds[0].Changed) != 0 {
 		t.Errorf("deeds %+v", deeds)
 	}
 	if s.routes()["0.0.0.0/0"] != "igw-0d40000000000000e" {

@@ -18,8 +18,10 @@ import (
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/network/leak"
-	"rollcall/shared/plan"
 	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/awscall"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
 	"rollcall/shared/snapshot"
@@ -31,11 +33,11 @@ import (
 type Memory interface {
 	Incidents(ctx context.Context, cluster string) ([]incident.Incident, error)
 	Sightings(ctx context.Context, vpc string) (map[string]leak.Sighting, error)
-	Deeds(ctx context.Context, cluster string) ([]plan.Deed, error)
-	ClaimDeed(ctx context.Context, d plan.Deed) (there plan.Deed, claimed bool, err error)
-	SaveDeed(ctx context.Context, d plan.Deed) (plan.Deed, error)
-	CountDeed(ctx context.Context, d plan.Deed, most int) (room time.Time, err error)
-	RoomForDeeds(ctx context.Context, cluster string, r plan.Remedy, things, most int, now time.Time) (time.Time, error)
+	Deeds(ctx context.Context, cluster string) ([]remedy.Run, error)
+	ClaimDeed(ctx context.Context, d remedy.Run) (there remedy.Run, claimed bool, err error)
+	SaveDeed(ctx context.Context, d remedy.Run) (remedy.Run, error)
+	CountDeed(ctx context.Context, d remedy.Run, most int) (room time.Time, err error)
+	RoomForDeeds(ctx context.Context, cluster string, r optin.Remedy, things, most int, now time.Time) (time.Time, error)
 }
 
 // Reader is how it looks.
@@ -47,9 +49,9 @@ type Reader interface {
 	InterfacesWith(ctx context.Context, groups []string) ([]snapshot.Interface, *snapshot.Failure)
 }
 
-// Doer changes things.
-type Doer interface {
-	Do(ctx context.Context, p plan.Plan, token string) remedy.Did
+// Executor changes things.
+type Executor interface {
+	Do(ctx context.Context, p remedy.Plan, token string) action.Result
 }
 
 // Sender tells report, and itself later.
@@ -65,18 +67,18 @@ type Teller interface {
 }
 
 var (
-	_ Memory = (*state.Store)(nil)
-	_ Reader = (*gather.Reader)(nil)
-	_ Doer   = remedy.Hand{}
-	_ Sender = bus.Queues{}
-	_ Teller = (*bus.Bus)(nil)
+	_ Memory   = (*state.Store)(nil)
+	_ Reader   = (*gather.Reader)(nil)
+	_ Executor = remedy.Executor{}
+	_ Sender   = bus.Queues{}
+	_ Teller   = (*bus.Bus)(nil)
 )
 
 // settings are what the operator chose.
 type settings struct {
 	region   string
 	watches  func(cluster string) bool
-	policy   func(cluster string, r plan.Remedy) plan.Policy
+	policy   func(cluster string, r optin.Remedy) optin.Policy
 	vpcs     []string
 	roles    []string // ARNs
 	limit    int
@@ -89,7 +91,7 @@ type handler struct {
 	settings
 	memory Memory
 	reader Reader
-	do     Doer
+	do     Executor
 	send   Sender
 	bus    Teller
 	now    func() time.Time
@@ -109,7 +111,7 @@ func newHandler(e run.Env) handler {
 		},
 		memory: state.New(dynamodb.NewFromConfig(e.AWS), c.TableName).At(e.Now),
 		reader: gather.New(e.AWS).Through(c.Doors.Of),
-		do:     remedy.NewHand(e.AWS),
+		do:     remedy.Executor{Calls: awscall.New(e.AWS)},
 		send:   bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: c.ResultQueueURL, Remedies: c.RemedyQueueURL},
 		bus:    bus.New(eventbridge.NewFromConfig(e.AWS), c.BusName),
 		now:    e.Now, log: e.Log, count: e.Metrics.Count,
@@ -169,7 +171,7 @@ func (h handler) message(ctx context.Context, m event.Message) error {
 
 // mayAnything tells that a cluster has opted in to some remedy.
 func (h handler) mayAnything(cluster string) bool {
-	return slices.ContainsFunc(plan.Remedies(), func(r plan.Remedy) bool { return h.policy(cluster, r) != plan.Off })
+	return slices.ContainsFunc(remedy.All(), func(r remedy.Remedy) bool { return h.policy(cluster, r.Name) != optin.Off })
 }
 
 // incident does what is to be done for an incident. First what an earlier run
@@ -186,7 +188,7 @@ func (h handler) incident(ctx context.Context, inc incident.Incident, event stri
 		// That an incident is muted keeps people from being called, not the
 		// remedy that an operator has switched on from being done.
 		if err := h.remedy(ctx, inc, r, event); err != nil {
-			errs = append(errs, fmt.Errorf("%s for %s at %s in %s: %w", r, inc.Key.Check, inc.Key.Resource, inc.Key.Cluster, err))
+			errs = append(errs, fmt.Errorf("%s for %s at %s in %s: %w", r.Name, inc.Key.Check, inc.Key.Resource, inc.Key.Cluster, err))
 		}
 	}
 	return errors.Join(errs...)
@@ -195,10 +197,10 @@ func (h handler) incident(ctx context.Context, inc incident.Incident, event stri
 // overtaken says of what a person approved, and what the incident needs no more,
 // that it is not done.
 func (h handler) overtaken(ctx context.Context, inc incident.Incident) error {
-	for _, r := range plan.Remedies() {
-		o := latest(inc, r, incident.Approved)
+	for _, r := range remedy.All() {
+		o := latest(inc, r.Name, incident.Approved)
 		open := inc.State == incident.Open || inc.State == incident.Cleared
-		if o == nil || o.Policy != plan.Approve || r == plan.DeleteLeakedInterfaces || open && slices.Contains(remediesFor(inc), r) {
+		if o == nil || o.Policy != optin.Approve || r.Elsewhere != "" || open && slices.ContainsFunc(remediesFor(inc), func(x remedy.Remedy) bool { return x.Name == r.Name }) {
 			continue
 		}
 		if done, err := h.done(ctx, inc, deedID(inc, o.Plan, o)); err != nil {
@@ -206,7 +208,7 @@ func (h handler) overtaken(ctx context.Context, inc incident.Incident) error {
 		} else if done {
 			continue
 		}
-		if err := h.decline(ctx, inc, *o, plan.NotSo, "The incident does not need it any more."); err != nil {
+		if err := h.decline(ctx, inc, *o, action.NotSo, "The incident does not need it any more."); err != nil {
 			return err
 		}
 	}
@@ -214,14 +216,12 @@ func (h handler) overtaken(ctx context.Context, inc incident.Incident) error {
 }
 
 // remediesFor are the remedies that an incident may need: its cause's, while
-// it is there; the replacement of what failed for it, once it is gone.
-func remediesFor(inc incident.Incident) []plan.Remedy {
-	if inc.State == incident.Cleared {
-		return []plan.Remedy{plan.ReplaceInstance}
-	}
-	r := plan.Remedy(inc.Cause.Fix.Remedy)
-	if r == "" || r == plan.ReplaceInstance || !slices.Contains(plan.Remedies(), r) {
-		return nil
-	}
-	return []plan.Remedy{r}
+// it is there; those for what failed for it, once it is gone.
+func remediesFor(inc incident.Incident) []remedy.Remedy {
+	return slices.DeleteFunc(remedy.All(), func(r remedy.Remedy) bool {
+		if inc.State == incident.Cleared {
+			return !r.AfterCause
+		}
+		return r.AfterCause || string(r.Name) != inc.Cause.Fix.Remedy
+	})
 }

@@ -6,10 +6,12 @@ import (
 	"time"
 
 	"rollcall/local/cloud"
-	"rollcall/shared/incident"
-
 	"rollcall/local/stage/stagetest"
-	"rollcall/shared/plan"
+	"rollcall/shared/incident"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/addnatroute"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
@@ -36,10 +38,10 @@ func TestChangesNothing(t *testing.T) {
 		{"the cause has no remedy", byItself, func(s *stand) { s.inc.Cause.Fix.Remedy = "" }, opened},
 		{"a remedy that is not known", byItself, func(s *stand) { s.inc.Cause.Fix.Remedy = "reboot-everything" }, opened},
 		{"an approval that nobody gave", byPerson, func(s *stand) {
-			s.inc.Offers = []incident.Offer{{Plan: plan.Plan{Remedy: plan.AddNATRoute}, Hash: "x", State: incident.RefusedByUs, Made: s.Now()}}
+			s.inc.Offers = []incident.Offer{{Plan: remedy.Plan{Remedy: optin.AddNATRoute}, Hash: "x", State: incident.RefusedByUs, Made: s.Now()}}
 		}, approval},
 		{"the approval of a time before", byPerson, func(s *stand) {
-			s.inc.Offers = []incident.Offer{{Plan: plan.Plan{Remedy: plan.AddNATRoute}, Hash: "x", Policy: plan.Approve, State: incident.Approved, Made: s.inc.Opened.Add(-time.Hour)}}
+			s.inc.Offers = []incident.Offer{{Plan: remedy.Plan{Remedy: optin.AddNATRoute}, Hash: "x", Policy: optin.Approve, State: incident.Approved, Made: s.inc.Opened.Add(-time.Hour)}}
 		}, approval},
 	} {
 		s := start(t, test.remedies, stagetest.Options{})
@@ -88,7 +90,7 @@ func TestTrustsNoEvent(t *testing.T) {
 func TestOffersOnce(t *testing.T) {
 	s := start(t, byPerson, stagetest.Options{})
 	p := s.offered()
-	if p.Policy != plan.Approve || p.Plan.Route == nil || p.Plan.Route.NAT != nat || p.Plan.Route.Table != stagetest.Table || p.Lasts != time.Hour || p.Hash != p.Plan.Hash() {
+	if p.Policy != optin.Approve || p.Plan.Route == nil || p.Plan.Route.NAT != nat || p.Plan.Route.Table != stagetest.Table || p.Lasts != time.Hour || p.Hash != p.Plan.Hash() {
 		t.Errorf("proposal %+v of %+v", p, p.Plan.Route)
 	}
 	s.untouched()
@@ -109,7 +111,7 @@ func TestOffersOnce(t *testing.T) {
 	s.Advance(5 * time.Minute)
 	s.tell("Rollcall Incident Changed")
 	list, _ := s.said()
-	if len(list) != 1 || list[0].Hash != "" || list[0].Reason != string(plan.NoNAT) || list[0].Says == "" {
+	if len(list) != 1 || list[0].Hash != "" || list[0].Reason != string(addnatroute.NoNAT) || list[0].Says == "" {
 		t.Errorf("proposals %+v, want that it is taken back", list)
 	}
 }
@@ -130,7 +132,7 @@ func TestBlindPlansNothing(t *testing.T) {
 	s := start(t, byItself, stagetest.Options{Settings: settingsOf(byItself), Faults: []cloud.FaultRule{{Call: "ec2:DescribeNatGateways", Deny: true}}})
 	s.tell(opened)
 	list, deeds := s.said()
-	if len(list) != 1 || list[0].Reason != string(plan.CouldNotLook) || !strings.Contains(list[0].Says, "ec2:DescribeNatGateways") || len(deeds) != 0 {
+	if len(list) != 1 || list[0].Reason != string(action.CouldNotLook) || !strings.Contains(list[0].Says, "ec2:DescribeNatGateways") || len(deeds) != 0 {
 		t.Errorf("proposals %+v, deeds %+v", list, deeds)
 	}
 	s.untouched()
@@ -140,9 +142,9 @@ func TestBlindPlansNothing(t *testing.T) {
 // not: the offer stands, and is looked at again once it is approved.
 func TestBlindTakesNothingBack(t *testing.T) {
 	s := start(t, byPerson, stagetest.Options{Settings: settingsOf(byPerson), Faults: []cloud.FaultRule{{Call: "ec2:DescribeNatGateways", Deny: true}}})
-	p := plan.Plan{Format: plan.Format, Remedy: plan.AddNATRoute, Cluster: s.inc.Key.Cluster, Check: s.inc.Key.Check, Resource: s.inc.Key.Resource, Route: &plan.Route{Table: stagetest.Table, NAT: nat}}
+	p := remedy.Plan{Format: remedy.Format, Remedy: optin.AddNATRoute, Cluster: s.inc.Key.Cluster, Check: s.inc.Key.Check, Resource: s.inc.Key.Resource, Route: &addnatroute.Plan{Table: stagetest.Table, NAT: nat}}
 	inc := s.inc
-	inc.Offers = []incident.Offer{{Plan: p, Hash: p.Hash(), Policy: plan.Approve, State: incident.Offered, Made: inc.Opened.Add(time.Second), Expires: inc.Opened.Add(time.Hour)}}
+	inc.Offers = []incident.Offer{{Plan: p, Hash: p.Hash(), Policy: optin.Approve, State: incident.Offered, Made: inc.Opened.Add(time.Second), Expires: inc.Opened.Add(time.Hour)}}
 	s.save(inc)
 	s.tell("Rollcall Incident Changed")
 	if list, deeds := s.said(); len(list) != 0 || len(deeds) != 0 {

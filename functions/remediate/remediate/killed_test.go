@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"rollcall/local/stage/stagetest"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
 	"rollcall/shared/report"
 )
 
@@ -22,7 +23,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 			t.Parallel()
 			stagetest.KilledAtEachWrite(t, []string{"CreateRoute", "PutEvents", "PutItem", "SendMessage"}, func(t *testing.T, k *stagetest.Kill) any {
 				s := start(t, remedies, stagetest.Options{Kill: k})
-				proposals, told := map[string]report.Proposal{}, map[string]plan.Deed{}
+				proposals, told := map[string]report.Proposal{}, map[string]remedy.Run{}
 				take := func() {
 					list, deeds := s.said()
 					for _, p := range list {
@@ -41,9 +42,9 @@ func TestKilledAtEachWrite(t *testing.T) {
 					k.Invoke(stagetest.Batch(s.told(approval)))
 					take()
 				}
-				want, calls := plan.Done, 1
+				want, calls := action.Done, 1
 				if slices.Contains(unknown, k.String()) {
-					want, calls = plan.Uncertain, 0
+					want, calls = action.Uncertain, 0
 				}
 				kept, err := s.Store.Deeds(t.Context(), stagetest.Cluster)
 				if err != nil {

@@ -12,76 +12,61 @@ import (
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
 
 // order is a plan, and how many things it leaves for another one.
 type order struct {
-	plan plan.Plan
+	plan remedy.Plan
 	left int
 }
 
 // plan makes a remedy's plan from a fresh look.
-func (h handler) plan(ctx context.Context, inc incident.Incident, r plan.Remedy) (order, *plan.Refusal, error) {
-	of := subject(inc, r)
+func (h handler) plan(ctx context.Context, inc incident.Incident, r remedy.Remedy) (order, *action.Refusal, error) {
+	of := subject(inc)
 	of.Most, of.Roles = h.limit, h.roles
-	s, err := h.look(ctx, inc, plan.Sources(r, inc.Key.Check), r == plan.CoverZones)
+	s, err := h.look(ctx, inc, r.Sources(inc.Key.Check), r.More.GroupMembers)
 	if errors.Is(err, gather.ErrNoCluster) {
-		return order{}, &plan.Refusal{Reason: plan.Gone, Says: fmt.Sprintf("There is no cluster %s.", inc.Key.Cluster)}, nil
+		return order{}, &action.Refusal{Reason: action.Gone, Says: fmt.Sprintf("There is no cluster %s.", inc.Key.Cluster)}, nil
 	}
 	if err != nil {
 		return order{}, nil, err
 	}
 	s.Cleanup = snapshot.Cleanup{Mode: "report", Grace: h.grace}
-	switch r {
-	case plan.DeleteLeakedInterfaces:
+	if r.More.Sightings {
 		if of.Sightings, err = h.memory.Sightings(ctx, s.Cluster.VPC); err != nil {
 			return order{}, nil, err
 		}
-	case plan.OpenEndpointSecurityGroup:
+	}
+	if r.More.WearersOf != nil {
 		var failed *snapshot.Failure
-		if of.Wearers, failed = h.reader.InterfacesWith(ctx, groupsOf(s, of)); failed != nil {
+		if of.Wearers, failed = h.reader.InterfacesWith(ctx, r.More.WearersOf(s, of)); failed != nil {
 			says := fmt.Sprintf("Who has the security groups of the endpoint and of the nodes could not be read: %s, %s.", failed.Call, failed.Reason)
-			return order{}, &plan.Refusal{Reason: plan.CouldNotLook, Says: says, Blocked: []snapshot.Failure{*failed}}, nil
+			return order{}, &action.Refusal{Reason: action.CouldNotLook, Says: says, Blocked: []snapshot.Failure{*failed}}, nil
 		}
 	}
-	p, no := plan.Make(s, of)
+	p, no := r.Make(s, of)
 	o := order{plan: p}
-	if no == nil && r == plan.ReplaceInstance {
-		o.left = plan.Left(s, of)
+	if no == nil {
+		o.left = r.Left(s, of)
 	}
 	return o, no, nil
 }
 
-// groupsOf are the security groups of an endpoint, and of the instances that do
-// not reach it.
-func groupsOf(s *snapshot.Snapshot, of plan.Subject) (groups []string) {
-	for _, e := range s.Endpoints {
-		if e.ID == of.Resource {
-			groups = append(groups, e.Groups...)
-		}
-	}
-	for _, in := range s.Instances {
-		if slices.Contains(of.Covers, in.ID) {
-			groups = append(groups, in.Groups...)
-		}
-	}
-	return unique(groups)
-}
-
 // subject is what a plan needs to know of an incident.
-func subject(inc incident.Incident, r plan.Remedy) plan.Subject {
-	of := plan.Subject{
-		Remedy: r, Cluster: inc.Key.Cluster, Check: inc.Key.Check, Resource: inc.Key.Resource,
+func subject(inc incident.Incident) action.Subject {
+	of := action.Subject{
+		Cluster: inc.Key.Cluster, Check: inc.Key.Check, Resource: inc.Key.Resource,
 		Covers: inc.Cause.Covers, Nodegroups: inc.Cause.Nodegroups,
 	}
 	if inc.State == incident.Cleared {
 		of.Cleared = inc.Cleared
 	}
 	for _, l := range inc.Launches {
-		of.Launches = append(of.Launches, plan.Launch{Instance: l.Instance, Started: l.Started, Standing: l.Status})
+		of.Launches = append(of.Launches, action.Launch{Instance: l.Instance, Started: l.Started, Standing: l.Status})
 	}
 	return of
 }

@@ -7,27 +7,29 @@ import (
 	"time"
 
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
 // The reasons that are this function's own.
 const (
-	notOptedIn      plan.Reason = "vpc-not-opted-in"
-	approvalExpired plan.Reason = "approval-expired"
-	planChanged     plan.Reason = "plan-changed"
-	limitReached    plan.Reason = "limit-reached"
-	policyOff       plan.Reason = "policy-off"
+	notOptedIn      action.Reason = "vpc-not-opted-in"
+	approvalExpired action.Reason = "approval-expired"
+	planChanged     action.Reason = "plan-changed"
+	limitReached    action.Reason = "limit-reached"
+	policyOff       action.Reason = "policy-off"
 )
 
 // remedy plans one remedy for an incident, and offers it or does it.
-func (h handler) remedy(ctx context.Context, inc incident.Incident, r plan.Remedy, event string) error {
-	policy := h.policy(inc.Key.Cluster, r)
-	approved := latest(inc, r, incident.Approved)
-	if r == plan.DeleteLeakedInterfaces && approved != nil {
-		return nil // eni-cleanup is woken by the same approval
+func (h handler) remedy(ctx context.Context, inc incident.Incident, r remedy.Remedy, event string) error {
+	policy := h.policy(inc.Key.Cluster, r.Name)
+	approved := latest(inc, r.Name, incident.Approved)
+	if r.Elsewhere != "" && approved != nil {
+		return nil // who does it is woken by the same approval
 	}
-	byPerson := approved != nil && approved.Policy == plan.Approve
+	byPerson := approved != nil && approved.Policy == optin.Approve
 	if byPerson {
 		// report may not have taken in yet what came of it.
 		if done, err := h.done(ctx, inc, deedID(inc, approved.Plan, approved)); err != nil || done {
@@ -35,10 +37,10 @@ func (h handler) remedy(ctx context.Context, inc incident.Incident, r plan.Remed
 		}
 	}
 	switch {
-	case policy == plan.Off && byPerson:
+	case policy == optin.Off && byPerson:
 		return h.decline(ctx, inc, *approved, policyOff, "The remedy is switched off by now.")
-	case policy == plan.Off:
-		return h.takeBack(ctx, inc, r, &plan.Refusal{Reason: policyOff, Says: "The remedy is switched off by now."})
+	case policy == optin.Off:
+		return h.takeBack(ctx, inc, r, &action.Refusal{Reason: policyOff, Says: "The remedy is switched off by now."})
 	case byPerson && h.expired(*approved):
 		return h.tooLate(ctx, inc, *approved)
 	}
@@ -48,18 +50,18 @@ func (h handler) remedy(ctx context.Context, inc incident.Incident, r plan.Remed
 	}
 	p := o.plan
 	if no == nil && p.VPC() != "" && !slices.Contains(h.vpcs, p.VPC()) {
-		no = &plan.Refusal{Reason: notOptedIn, Says: fmt.Sprintf("%s is not among the VPCs in which remedies may change the network (setting remedyVpcs).", p.VPC())}
+		no = &action.Refusal{Reason: notOptedIn, Says: fmt.Sprintf("%s is not among the VPCs in which remedies may change the network (setting remedyVpcs).", p.VPC())}
 	}
-	h.log.InfoContext(ctx, "remedy", "cluster", inc.Key.Cluster, "check", inc.Key.Check, "resource", inc.Key.Resource, "remedy", r, "policy", policy, "refusal", no, "hash", hashOf(p, no))
+	h.log.InfoContext(ctx, "remedy", "cluster", inc.Key.Cluster, "check", inc.Key.Check, "resource", inc.Key.Resource, "remedy", r.Name, "policy", policy, "refusal", no, "hash", hashOf(p, no))
 	switch {
 	case no != nil && !no.Again.IsZero() && approved == nil:
 		return h.send.RemedyAgain(ctx, event, no.Again.Sub(h.now()))
-	case no != nil && byPerson && no.Reason == plan.CouldNotLook:
+	case no != nil && byPerson && no.Reason == action.CouldNotLook:
 		return h.unseen(ctx, inc, *approved, no)
 	case no != nil && byPerson:
 		return h.decline(ctx, inc, *approved, no.Reason, no.Says)
-	case no != nil && h.passes(inc, r, no):
-		return h.tryLater(ctx, inc, r, policy, no)
+	case no != nil && h.passes(inc, r.Name, no):
+		return h.tryLater(ctx, inc, r.Name, policy, no)
 	case no != nil:
 		return h.takeBack(ctx, inc, r, no)
 	case byPerson && p.Hash() != approved.Hash:
@@ -72,7 +74,7 @@ func (h handler) remedy(ctx context.Context, inc incident.Incident, r plan.Remed
 		return h.tooLate(ctx, inc, *approved)
 	case byPerson:
 		return h.act(ctx, inc, o, approved)
-	case policy == plan.Auto:
+	case policy == optin.Auto:
 		return h.byPolicy(ctx, inc, o)
 	}
 	return h.offer(ctx, inc, p, policy, "")
@@ -86,14 +88,11 @@ func (h handler) tooLate(ctx context.Context, inc incident.Incident, o incident.
 	return h.decline(ctx, inc, o, approvalExpired, fmt.Sprintf("The approval was good until %s.", o.Expires.UTC().Format("15:04:05 UTC")))
 }
 
-// taggedOnly is why a person decides on a role although the policy is auto.
-const taggedOnly = "That Karpenter launched the instances, their tags alone say, which whoever may start an instance may set: look at them before you approve."
-
 // byPolicy does a plan that nobody needs to approve. That it is planned is told
 // first, so that what is done stands in the thread behind it.
 func (h handler) byPolicy(ctx context.Context, inc incident.Incident, o order) error {
-	p := o.plan
-	if last := latest(inc, p.Remedy, incident.Approved, incident.Acted, incident.Helped, incident.Unhelpful); last != nil && last.Hash == p.Hash() && p.Remedy == plan.DeleteLeakedInterfaces {
+	p, elsewhere := o.plan, remedy.Of(o.plan.Remedy).Elsewhere != ""
+	if last := latest(inc, p.Remedy, incident.Approved, incident.Acted, incident.Helped, incident.Unhelpful); last != nil && last.Hash == p.Hash() && elsewhere {
 		return nil
 	}
 	if done, err := h.done(ctx, inc, deedID(inc, p, nil)); err != nil || done {
@@ -102,27 +101,27 @@ func (h handler) byPolicy(ctx context.Context, inc incident.Incident, o order) e
 	if before, err := h.takenBack(ctx, inc, p); err != nil {
 		return err
 	} else if before != "" {
-		return h.offer(ctx, inc, p, plan.Approve, before)
+		return h.offer(ctx, inc, p, optin.Approve, before)
 	}
-	if p.Access != nil && p.Access.Tagged {
-		return h.offer(ctx, inc, p, plan.Approve, taggedOnly)
+	if why := p.PersonDecides(); why != "" {
+		return h.offer(ctx, inc, p, optin.Approve, why)
 	}
-	if p.Remedy == plan.DeleteLeakedInterfaces { // report wakes eni-cleanup, once the plan is in the incident
-		return h.propose(ctx, inc, p, plan.Auto, "")
+	if elsewhere { // report wakes who does it, once the plan is in the incident
+		return h.propose(ctx, inc, p, optin.Auto, "")
 	}
 	d := h.draft(inc, p, nil)
 	if room, err := h.memory.CountDeed(ctx, d, h.limit); err != nil {
 		return err
 	} else if !room.IsZero() {
-		return h.wait(ctx, inc, report.Proposal{Remedy: p.Remedy, Policy: plan.Auto, Plan: p, Hash: p.Hash(), Reason: report.LimitReached, Says: h.limitSays(), After: room})
+		return h.wait(ctx, inc, report.Proposal{Remedy: p.Remedy, Policy: optin.Auto, Plan: p, Hash: p.Hash(), Reason: report.LimitReached, Says: h.limitSays(), After: room})
 	}
-	if err := h.propose(ctx, inc, p, plan.Auto, ""); err != nil {
+	if err := h.propose(ctx, inc, p, optin.Auto, ""); err != nil {
 		return err
 	}
 	return h.carryOut(ctx, inc, d, o.left)
 }
 
-func hashOf(p plan.Plan, no *plan.Refusal) string {
+func hashOf(p remedy.Plan, no *action.Refusal) string {
 	if no != nil {
 		return ""
 	}
@@ -131,7 +130,7 @@ func hashOf(p plan.Plan, no *plan.Refusal) string {
 
 // latest is the newest offer of a remedy since the incident was opened, if it
 // is in one of the states.
-func latest(inc incident.Incident, r plan.Remedy, states ...incident.OfferState) *incident.Offer {
+func latest(inc incident.Incident, r optin.Remedy, states ...incident.OfferState) *incident.Offer {
 	for _, o := range slices.Backward(inc.Offers) {
 		if o.Plan.Remedy != r || o.Made.Before(inc.Opened) {
 			continue
@@ -146,7 +145,7 @@ func latest(inc incident.Incident, r plan.Remedy, states ...incident.OfferState)
 
 // offer sends a plan to be approved, unless the same one is offered, was
 // refused by a person, or was done already.
-func (h handler) offer(ctx context.Context, inc incident.Incident, p plan.Plan, policy plan.Policy, says string) error {
+func (h handler) offer(ctx context.Context, inc incident.Incident, p remedy.Plan, policy optin.Policy, says string) error {
 	last := latest(inc, p.Remedy, incident.Offered, incident.Approved, incident.RefusedByUs, incident.Acted, incident.Helped, incident.Unhelpful)
 	if last != nil && last.Hash == p.Hash() && !(last.State == incident.Offered && h.now().After(last.Expires)) {
 		return nil
@@ -162,7 +161,7 @@ func (h handler) offer(ctx context.Context, inc incident.Incident, p plan.Plan, 
 	return h.propose(ctx, inc, p, policy, says)
 }
 
-func (h handler) propose(ctx context.Context, inc incident.Incident, p plan.Plan, policy plan.Policy, says string) error {
+func (h handler) propose(ctx context.Context, inc incident.Incident, p remedy.Plan, policy optin.Policy, says string) error {
 	h.count("Proposals", 1)
 	return h.send.SendProposal(ctx, report.Proposal{
 		ID: proposalID(inc, p.Remedy, p.Hash()), At: h.now(), Key: inc.Key,
@@ -173,26 +172,26 @@ func (h handler) propose(ctx context.Context, inc incident.Incident, p plan.Plan
 // takeBack says why there is no plan, once for each reason; an offer that
 // stands falls with it. That there is nothing to do, or not any more, is said of
 // an offer alone.
-func (h handler) takeBack(ctx context.Context, inc incident.Incident, r plan.Remedy, no *plan.Refusal) error {
-	stands := latest(inc, r, incident.Offered, incident.Deferred) != nil
-	if stands && no.Reason == plan.CouldNotLook {
+func (h handler) takeBack(ctx context.Context, inc incident.Incident, r remedy.Remedy, no *action.Refusal) error {
+	stands := latest(inc, r.Name, incident.Offered, incident.Deferred) != nil
+	if stands && no.Reason == action.CouldNotLook {
 		// That it could not be looked is nothing against the plan: once approved,
 		// it is looked at again before anything is done.
 		return nil
 	}
-	quiet := []plan.Reason{policyOff, plan.NothingToDo, plan.NotSo, plan.Gone, plan.TooSoon, plan.CauseIsThere, plan.AlreadyThere, plan.HasDefault}
+	quiet := append([]action.Reason{policyOff, action.NothingToDo, action.NotSo, action.Gone, action.TooSoon, action.CauseIsThere, action.AlreadyThere}, r.Quiet...)
 	if !stands && slices.Contains(quiet, no.Reason) {
 		return nil
 	}
 	h.count("Refusals", 1)
 	return h.send.SendProposal(ctx, report.Proposal{
-		ID: proposalID(inc, r, "none/"+string(no.Reason)), At: h.now(), Key: inc.Key,
-		Remedy: r, Policy: h.policy(inc.Key.Cluster, r), Reason: string(no.Reason), Says: no.Says,
+		ID: proposalID(inc, r.Name, "none/"+string(no.Reason)), At: h.now(), Key: inc.Key,
+		Remedy: r.Name, Policy: h.policy(inc.Key.Cluster, r.Name), Reason: string(no.Reason), Says: no.Says,
 	})
 }
 
 // proposalID is the same for the same proposal of the same state of things.
-func proposalID(inc incident.Incident, r plan.Remedy, what string) string {
+func proposalID(inc incident.Incident, r optin.Remedy, what string) string {
 	n := 0
 	for _, o := range inc.Offers {
 		if o.Plan.Remedy == r && o.State != incident.Offered && o.State != incident.Approved && o.State != incident.Deferred {

@@ -6,7 +6,8 @@ import (
 
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/replaceinstance"
 )
 
 // healed is a stand whose route is there by hand, with the incident cleared.
@@ -47,12 +48,12 @@ func TestReplaceAfterTheCauseIsGone(t *testing.T) {
 	if p, d := s.said(); len(p)+len(d) != 0 || s.later() != 1 {
 		t.Fatalf("said %+v, %+v, %d for later; want that it waits", p, d, s.later())
 	}
-	s.Advance(plan.Settle + time.Second)
+	s.Advance(replaceinstance.Settle + time.Second)
 	if n := s.tell("Rollcall Incident Changed"); n != 0 {
 		t.Fatalf("%d messages came back: %s", n, s.Logs())
 	}
 	_, deeds := s.said()
-	if len(deeds) != 1 || deeds[0].Result != plan.Done || len(deeds[0].Changed) != 1 || deeds[0].Changed[0] != s.id {
+	if len(deeds) != 1 || deeds[0].Result != action.Done || len(deeds[0].Changed) != 1 || deeds[0].Changed[0] != s.id {
 		t.Fatalf("deeds %+v\n%s", deeds, s.Logs())
 	}
 	s.tell("Rollcall Incident Changed")
@@ -71,7 +72,7 @@ func TestReplaceAfterTheCauseIsGone(t *testing.T) {
 // It joined by itself, or nobody can tell whether it did: it is not ended.
 func TestReplaceNoNode(t *testing.T) {
 	s := healed(t, "auto")
-	s.Advance(plan.Settle + time.Second)
+	s.Advance(replaceinstance.Settle + time.Second)
 	inc := s.inc
 	inc.Launches[0].Started = s.Now() // not what it was: launched after
 	s.save(inc)

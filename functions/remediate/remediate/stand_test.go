@@ -17,7 +17,8 @@ import (
 	"rollcall/shared/event"
 	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
 )
@@ -69,7 +70,7 @@ func start(t *testing.T, remedies string, o stagetest.Options) *stand {
 		State: incident.Open, Number: 1, Began: s.Now().Add(-6 * time.Minute), Opened: s.Now().Add(-time.Minute), Changed: s.Now(), Seen: s.Now(),
 		Cause: diagnose.Cause{
 			Check: "route/no-egress", Confidence: checks.Certain, Resource: stagetest.Table, Covers: []string{stagetest.Subnet},
-			Title: "no way out", Fix: checks.Fix{Remedy: string(plan.AddNATRoute)}, Nodegroups: []string{stagetest.Nodegroup},
+			Title: "no way out", Fix: checks.Fix{Remedy: string(optin.AddNATRoute)}, Nodegroups: []string{stagetest.Nodegroup},
 		},
 		Covers:   []string{stagetest.Subnet},
 		Launches: []report.Launch{{Instance: s.id, Nodegroup: stagetest.Nodegroup, Group: stagetest.Group, Subnet: stagetest.Subnet, Started: s.Now().Add(-6 * time.Minute), Status: outcome.Missed}},
@@ -110,7 +111,7 @@ func (s *stand) tell(what string) int {
 }
 
 // said is what was sent to report since the last time.
-func (s *stand) said() (proposals []report.Proposal, deeds []plan.Deed) {
+func (s *stand) said() (proposals []report.Proposal, deeds []remedy.Run) {
 	s.t.Helper()
 	for _, m := range s.Results() {
 		if m.Proposal != nil {

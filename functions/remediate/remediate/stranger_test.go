@@ -2,6 +2,7 @@ package remediate
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +13,9 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/createaccessentry"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
@@ -55,7 +58,7 @@ func about(t *testing.T, world, over, policy, roles, role string, instances ...s
 		State: incident.Open, Number: 1, Began: s.Now().Add(-6 * time.Minute), Opened: s.Now().Add(-time.Minute), Changed: s.Now(), Seen: s.Now(),
 		Cause: diagnose.Cause{
 			Check: "iam/access-missing", Confidence: checks.Certain, Resource: role, Covers: instances,
-			Title: "no access entry", Fix: checks.Fix{Remedy: string(plan.CreateAccessEntry)},
+			Title: "no access entry", Fix: checks.Fix{Remedy: string(optin.CreateAccessEntry)},
 		},
 		Covers: instances, Affected: len(instances),
 	})
@@ -78,12 +81,12 @@ func TestNoEntryForAStranger(t *testing.T) {
 	for _, test := range []struct {
 		name, policy, roles, role string
 		instances                 []string
-		want                      plan.Reason
+		want                      action.Reason
 	}{
-		{"by policy, another role is named", "auto", nodeRole, theirs, []string{foreign}, plan.RoleNotNamed},
-		{"approved, no role is named", "approve", "none", nodeRole, []string{node}, plan.RoleNotNamed},
-		{"by policy, the stranger's role is named", "auto", theirs, theirs, []string{foreign}, plan.NotLaunchedByIt},
-		{"approved, the stranger's role is named", "approve", theirs, theirs, []string{foreign}, plan.NotLaunchedByIt},
+		{"by policy, another role is named", "auto", nodeRole, theirs, []string{foreign}, createaccessentry.RoleNotNamed},
+		{"approved, no role is named", "approve", "none", nodeRole, []string{node}, createaccessentry.RoleNotNamed},
+		{"by policy, the stranger's role is named", "auto", theirs, theirs, []string{foreign}, action.NotLaunchedByIt},
+		{"approved, the stranger's role is named", "approve", theirs, theirs, []string{foreign}, action.NotLaunchedByIt},
 	} {
 		s := about(t, world, strangers, test.policy, test.roles, test.role, test.instances...)
 		before := s.entries()
@@ -105,7 +108,7 @@ func TestAutoWithoutRolesDoesNothing(t *testing.T) {
 	s.h.roles = nil
 	s.tell(opened)
 	list, deeds := s.said()
-	if len(list) != 1 || list[0].Reason != string(plan.RoleNotNamed) || len(deeds) != 0 || s.Calls()["eks:CreateAccessEntry"] != 0 {
+	if len(list) != 1 || list[0].Reason != string(createaccessentry.RoleNotNamed) || len(deeds) != 0 || s.Calls()["eks:CreateAccessEntry"] != 0 {
 		t.Errorf("proposals %+v, deeds %+v", list, deeds)
 	}
 }
@@ -117,12 +120,12 @@ func TestNodePoolIsForAPersonToDecide(t *testing.T) {
 	s := about(t, "corpus/iam-access-missing-karpenter.yaml", entriesAlone, "auto", karpentersOwn, karpentersOwn, "i-0a700000000000001")
 	s.tell(opened)
 	list, deeds := s.said()
-	if len(list) != 1 || list[0].Policy != plan.Approve || list[0].Says != taggedOnly || list[0].Plan.Access == nil || !list[0].Plan.Access.Tagged || len(deeds) != 0 || s.Calls()["eks:CreateAccessEntry"] != 0 {
+	if len(list) != 1 || list[0].Policy != optin.Approve || !strings.Contains(list[0].Says, "their tags alone say") || list[0].Plan.Access == nil || !list[0].Plan.Access.Tagged || len(deeds) != 0 || s.Calls()["eks:CreateAccessEntry"] != 0 {
 		t.Fatalf("proposals %+v, deeds %+v: %s", list, deeds, s.Logs())
 	}
 	s.approve(list[0])
 	s.tell(approval)
-	if _, deeds := s.said(); len(deeds) != 1 || deeds[0].Result != plan.Done || !slices.Contains(s.entries(), karpentersOwn) {
+	if _, deeds := s.said(); len(deeds) != 1 || deeds[0].Result != action.Done || !slices.Contains(s.entries(), karpentersOwn) {
 		t.Errorf("deeds %+v, entries %v", deeds, s.entries())
 	}
 }

@@ -15,7 +15,9 @@ import (
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/node/outcome"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
@@ -23,7 +25,7 @@ import (
 // tale is a fault that a remedy is for: the real check finds it in a world, and
 // report opens the incident from what it found.
 type tale struct {
-	remedy plan.Remedy
+	remedy optin.Remedy
 	check  checks.ID
 	world  string
 	over   string
@@ -41,11 +43,11 @@ type tale struct {
 
 type changed struct {
 	world func(*stand)
-	want  plan.Reason
+	want  action.Reason
 }
 
 // open plays a tale to the open incident.
-func (x tale) open(t *testing.T, policy plan.Policy, faults ...cloud.FaultRule) *stand {
+func (x tale) open(t *testing.T, policy optin.Policy, faults ...cloud.FaultRule) *stand {
 	t.Helper()
 	s := bench(t, "", stagetest.Options{World: x.world, Over: x.over, Faults: faults, Settings: settingsOf(stagetest.Cluster + "/" + string(x.remedy) + "=" + string(policy))})
 	if x.begin != nil {
@@ -88,7 +90,7 @@ func (x tale) look(s *stand) report.Observation {
 			inc.Launches = launches
 		}
 	}
-	look, err := s.h.look(s.t.Context(), inc, plan.Sources(x.remedy, x.check), true)
+	look, err := s.h.look(s.t.Context(), inc, remedy.Of(x.remedy).Sources(x.check), true)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -131,12 +133,12 @@ func (x tale) press(s *stand, p report.Proposal) {
 }
 
 // act has the function act on the approval, and report take in what came of it.
-func (x tale) act(s *stand) plan.Deed {
+func (x tale) act(s *stand) remedy.Run {
 	s.t.Helper()
 	if n := s.tell(approval); n != 0 {
 		s.t.Fatalf("%d messages came back: %s", n, s.Logs())
 	}
-	var deed plan.Deed
+	var deed remedy.Run
 	n := 0
 	for _, m := range s.Results() {
 		if m.Deed == nil {

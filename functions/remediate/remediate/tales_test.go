@@ -12,7 +12,10 @@ import (
 
 	"rollcall/local/cloud"
 	"rollcall/local/stage/stagetest"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/coverzones"
+	"rollcall/shared/remedy/openendpointsecuritygroup"
+	"rollcall/shared/remedy/optin"
 )
 
 const (
@@ -29,7 +32,7 @@ func tales() []tale {
 // closedEndpoint admits only the older subnets.
 func closedEndpoint() tale {
 	return tale{
-		remedy: plan.OpenEndpointSecurityGroup, check: "endpoint/security-group", world: "endpoint-security-group.yaml",
+		remedy: optin.OpenEndpointSecurityGroup, check: "endpoint/security-group", world: "endpoint-security-group.yaml",
 		begin: func(s *stand) {
 			s.Scale(1)
 			s.id = s.Instance(s.News(0)[0])
@@ -40,17 +43,17 @@ func closedEndpoint() tale {
 		wrong: map[string]changed{
 			"something else has the group too": {func(s *stand) {
 				s.Call("ec2:CreateNetworkInterface", `{"SubnetId":"subnet-0b20000000000000a","Groups":["`+endpointGroup+`"],"Description":"ELB net/shop"}`)
-			}, plan.SharedGroup},
+			}, openendpointsecuritygroup.SharedGroup},
 			"a host outside of the cluster has the nodes' group": {func(s *stand) {
 				s.Call("ec2:CreateNetworkInterface", `{"SubnetId":"subnet-0b20000000000000a","Groups":["`+clusterGroup+`"],"Description":"bastion"}`)
-			}, plan.OutsideHosts},
+			}, openendpointsecuritygroup.OutsideHosts},
 			"somebody was faster": {func(s *stand) {
 				s.Call("ec2:AuthorizeSecurityGroupIngress", `{"GroupId":"`+endpointGroup+`","IpPermissions":[{"IpProtocol":"tcp","FromPort":443,"ToPort":443,"IpRanges":[{"CidrIp":"10.42.0.0/16"}]}]}`)
-			}, plan.NotSo},
+			}, action.NotSo},
 			"the instance is gone": {func(s *stand) {
 				s.Call("ec2:TerminateInstances", `{"InstanceIds":["`+s.id+`"]}`)
 				s.Advance(2 * time.Minute)
-			}, plan.NoNodes},
+			}, openendpointsecuritygroup.NoNodes},
 		},
 	}
 }
@@ -58,7 +61,7 @@ func closedEndpoint() tale {
 // uncovered is a group of three zones without a node where a volume is.
 func uncovered() tale {
 	return tale{
-		remedy: plan.CoverZones, check: "zone/nodegroup-gap", world: "zone.yaml",
+		remedy: optin.CoverZones, check: "zone/nodegroup-gap", world: "zone.yaml",
 		over: `
 ec2:
   Instances:
@@ -76,12 +79,12 @@ kubernetes:
 		call:   "eks:UpdateNodegroupConfig",
 		undone: func(s *stand) bool { return s.desired() == 2 },
 		wrong: map[string]changed{
-			"somebody is at it":   {func(s *stand) { s.size(3, 4) }, plan.AnotherChange},
-			"somebody was faster": {func(s *stand) { s.size(3, 4); s.Advance(10 * time.Minute) }, plan.NothingToDo},
-			"the maximum is two":  {func(s *stand) { s.size(2, 2); s.Advance(5 * time.Minute) }, plan.OverMax},
+			"somebody is at it":   {func(s *stand) { s.size(3, 4) }, action.AnotherChange},
+			"somebody was faster": {func(s *stand) { s.size(3, 4); s.Advance(10 * time.Minute) }, action.NothingToDo},
+			"the maximum is two":  {func(s *stand) { s.size(2, 2); s.Advance(5 * time.Minute) }, coverzones.OverMax},
 			"Launch is suspended": {func(s *stand) {
 				s.Call("autoscaling:SuspendProcesses", `{"AutoScalingGroupName":"`+threeZones+`","ScalingProcesses":["Launch"]}`)
-			}, plan.Suspended},
+			}, action.Suspended},
 		},
 	}
 }
@@ -89,7 +92,7 @@ kubernetes:
 // unadmitted are nodes whose role the cluster does not know.
 func unadmitted() tale {
 	return tale{
-		remedy: plan.CreateAccessEntry, check: "iam/access-missing", world: "corpus/iam-access-missing.yaml",
+		remedy: optin.CreateAccessEntry, check: "iam/access-missing", world: "corpus/iam-access-missing.yaml",
 		begin:  func(s *stand) { s.Advance(20 * time.Minute) },
 		stuck:  "i-0a700000000000001",
 		call:   "eks:CreateAccessEntry",
@@ -97,11 +100,11 @@ func unadmitted() tale {
 		wrong: map[string]changed{
 			"somebody was faster": {func(s *stand) {
 				s.Call("eks:CreateAccessEntry", `{"clusterName":"`+stagetest.Cluster+`","principalArn":"`+nodeRole+`","type":"STANDARD"}`)
-			}, plan.AlreadyThere},
+			}, action.AlreadyThere},
 			"the instance is gone": {func(s *stand) {
 				s.Call("ec2:TerminateInstances", `{"InstanceIds":["`+s.id+`"]}`)
 				s.Advance(2 * time.Minute)
-			}, plan.NotSo},
+			}, action.NotSo},
 		},
 	}
 }
@@ -111,14 +114,14 @@ func unadmitted() tale {
 func TestRemedyProvesItself(t *testing.T) {
 	for _, x := range tales() {
 		t.Run(string(x.remedy), func(t *testing.T) {
-			s := x.open(t, plan.Approve)
+			s := x.open(t, optin.Approve)
 			p := x.propose(s)
 			if !x.undone(s) || s.Calls()[x.call] != 0 {
 				t.Fatal("a plan changes something")
 			}
 			x.press(s, p)
 			d := x.act(s)
-			if d.Result != plan.Done || d.Hash != p.Hash || d.ApprovedBy != "U0ONCALL01" || len(d.Changed) != 1 || len(d.Requests) != 1 {
+			if d.Result != action.Done || d.Hash != p.Hash || d.ApprovedBy != "U0ONCALL01" || len(d.Changed) != 1 || len(d.Requests) != 1 {
 				t.Fatalf("deed %+v", d)
 			}
 			if n := s.Calls()[x.call]; n != 1 {
@@ -144,12 +147,12 @@ func TestRemedyRefusesAChangedWorld(t *testing.T) {
 	for _, x := range tales() {
 		for name, wrong := range x.wrong {
 			t.Run(string(x.remedy)+"/"+name, func(t *testing.T) {
-				s := x.open(t, plan.Approve)
+				s := x.open(t, optin.Approve)
 				x.press(s, x.propose(s))
 				wrong.world(s)
 				s.Calls() // those that made it so
 				d := x.act(s)
-				if d.Result != plan.Refused || d.Reason != string(wrong.want) || d.Says == "" || len(d.Changed) != 0 {
+				if d.Result != action.Refused || d.Reason != string(wrong.want) || d.Says == "" || len(d.Changed) != 0 {
 					t.Errorf("deed %s, %s (%s), want refused as %s", d.Result, d.Reason, d.Says, wrong.want)
 				}
 				if n := s.Calls()[x.call]; n != 0 {
@@ -164,10 +167,10 @@ func TestRemedyRefusesAChangedWorld(t *testing.T) {
 func TestRemedyDenied(t *testing.T) {
 	for _, x := range tales() {
 		t.Run(string(x.remedy), func(t *testing.T) {
-			s := x.open(t, plan.Approve, cloud.FaultRule{Call: x.call, Deny: true})
+			s := x.open(t, optin.Approve, cloud.FaultRule{Call: x.call, Deny: true})
 			x.press(s, x.propose(s))
 			d := x.act(s)
-			if d.Result != plan.Failed || !strings.HasPrefix(d.Says, "Nothing was changed") || d.Reason == "" || len(d.Changed) != 0 {
+			if d.Result != action.Failed || !strings.HasPrefix(d.Says, "Nothing was changed") || d.Reason == "" || len(d.Changed) != 0 {
 				t.Errorf("deed %+v", d)
 			}
 			for range 3 {

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
@@ -28,11 +30,11 @@ func pace(tried int) time.Duration {
 // passes tells of a refusal that may pass by itself. That others are at work in a
 // group is waited for only where a remedy waits already: its instances come and
 // go because of what the remedy did before.
-func (h handler) passes(inc incident.Incident, r plan.Remedy, no *plan.Refusal) bool {
+func (h handler) passes(inc incident.Incident, r optin.Remedy, no *action.Refusal) bool {
 	switch no.Reason {
-	case plan.CouldNotLook:
+	case action.CouldNotLook:
 		return latest(inc, r, incident.Offered, incident.Approved) == nil
-	case plan.GroupScales, plan.AnotherChange:
+	case action.GroupScales, action.AnotherChange:
 		return latest(inc, r, incident.Deferred) != nil
 	}
 	return false
@@ -40,7 +42,7 @@ func (h handler) passes(inc incident.Incident, r plan.Remedy, no *plan.Refusal) 
 
 // tryLater asks to be woken for another look. A wait that is not over stands,
 // whatever else made this look happen.
-func (h handler) tryLater(ctx context.Context, inc incident.Incident, r plan.Remedy, policy plan.Policy, no *plan.Refusal) error {
+func (h handler) tryLater(ctx context.Context, inc incident.Incident, r optin.Remedy, policy optin.Policy, no *action.Refusal) error {
 	tried := 0
 	if w := latest(inc, r, incident.Deferred); w != nil {
 		if h.now().Before(w.After) {
@@ -53,9 +55,9 @@ func (h handler) tryLater(ctx context.Context, inc incident.Incident, r plan.Rem
 
 // unseen says that what a person approved is not done, as it could not be looked
 // at once more. The plan is offered again when it can.
-func (h handler) unseen(ctx context.Context, inc incident.Incident, approved incident.Offer, no *plan.Refusal) error {
+func (h handler) unseen(ctx context.Context, inc incident.Incident, approved incident.Offer, no *action.Refusal) error {
 	d := refusedDeed(h.draft(inc, approved.Plan, &approved), no.Reason, no.Says+" It is looked at again at "+clock(h.now().Add(firstLook))+", and offered again if it can be. This approval is used up.")
-	d.Next = &plan.Next{At: h.now().Add(firstLook), Reason: string(no.Reason), Says: no.Says}
+	d.Next = &remedy.Next{At: h.now().Add(firstLook), Reason: string(no.Reason), Says: no.Says}
 	return h.refuse(ctx, inc, d)
 }
 
@@ -74,12 +76,12 @@ func (h handler) wait(ctx context.Context, inc incident.Incident, p report.Propo
 // rest is when what a plan left is looked at: when the limit has room for it, and
 // the group has got others for what was ended. Without an answer the limit is
 // taken as reached.
-func (h handler) rest(ctx context.Context, d plan.Deed, left int) *plan.Next {
-	next := plan.Next{At: h.now().Add(firstLook), Reason: report.MoreLeft, Says: fmt.Sprintf("There are %d more to replace.", left)}
+func (h handler) rest(ctx context.Context, d remedy.Run, left int) *remedy.Next {
+	next := remedy.Next{At: h.now().Add(firstLook), Reason: report.MoreLeft, Says: fmt.Sprintf("There are %d more to replace.", left)}
 	if left == 1 {
 		next.Says = "There is one more to replace."
 	}
-	room, err := h.memory.RoomForDeeds(ctx, d.Plan.Cluster, d.Plan.Remedy, min(left, h.limit, plan.MostReplaced), h.limit, h.now())
+	room, err := h.memory.RoomForDeeds(ctx, d.Plan.Cluster, d.Plan.Remedy, min(left, h.limit, remedy.Of(d.Plan.Remedy).Most), h.limit, h.now())
 	if err != nil {
 		h.log.WarnContext(ctx, "when the limit has room could not be read", "deed", d.ID, "error", err.Error())
 		room = h.now().Add(lastLook)

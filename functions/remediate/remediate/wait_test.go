@@ -7,11 +7,14 @@ import (
 	"time"
 
 	"rollcall/local/cloud"
+	"rollcall/local/stage/stagetest"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/response"
-
-	"rollcall/local/stage/stagetest"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/addnatroute"
+	"rollcall/shared/remedy/optin"
+	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
 )
 
@@ -22,11 +25,11 @@ const due = "Rollcall Incident Changed"
 func full(t *testing.T, policy string) (*stand, time.Time) {
 	t.Helper()
 	s := start(t, policy, stagetest.Options{Settings: settingsOf(policy, "ROLLCALL_REMEDY_LIMIT", "1")})
-	used := plan.Deed{ID: "before", Plan: plan.Plan{Remedy: plan.AddNATRoute, Cluster: stagetest.Cluster}, Began: s.Now()}
+	used := remedy.Run{ID: "before", Plan: remedy.Plan{Remedy: optin.AddNATRoute, Cluster: stagetest.Cluster}, Began: s.Now()}
 	if room, err := s.Store.CountDeed(t.Context(), used, 1); err != nil || !room.IsZero() {
 		t.Fatal(room, err)
 	}
-	room, err := s.Store.RoomForDeeds(t.Context(), stagetest.Cluster, plan.AddNATRoute, 1, 1, s.Now())
+	room, err := s.Store.RoomForDeeds(t.Context(), stagetest.Cluster, optin.AddNATRoute, 1, 1, s.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +37,7 @@ func full(t *testing.T, policy string) (*stand, time.Time) {
 }
 
 // take has report take in what was sent.
-func (s *stand) take() (proposals []report.Proposal, deeds []plan.Deed) {
+func (s *stand) take() (proposals []report.Proposal, deeds []remedy.Run) {
 	s.t.Helper()
 	for _, m := range s.Results() {
 		var d incident.Decision
@@ -58,7 +61,7 @@ func (s *stand) made() int { return s.Calls()["ec2:CreateRoute"] }
 // deferred is the wait that stands in the incident.
 func (s *stand) deferred() incident.Offer {
 	s.t.Helper()
-	if o := latest(s.inc, plan.AddNATRoute, incident.Deferred); o != nil {
+	if o := latest(s.inc, optin.AddNATRoute, incident.Deferred); o != nil {
 		return *o
 	}
 	s.t.Fatalf("nothing waits: %+v\n%s", s.inc.Offers, s.Logs())
@@ -73,7 +76,7 @@ func TestLimitIsWaitedFor(t *testing.T) {
 		s.tell(opened)
 		s.take()
 	}
-	if w := s.deferred(); !w.After.Equal(room) || w.Reason != report.LimitReached || w.Policy != plan.Auto || len(s.inc.Offers) != 1 || s.made() != 0 {
+	if w := s.deferred(); !w.After.Equal(room) || w.Reason != report.LimitReached || w.Policy != optin.Auto || len(s.inc.Offers) != 1 || s.made() != 0 {
 		t.Fatalf("%+v, room at %s, %d routes made", s.inc.Offers, room, s.made())
 	}
 	s.Advance(30 * time.Minute)
@@ -86,7 +89,7 @@ func TestLimitIsWaitedFor(t *testing.T) {
 	s.tell(due)
 	_, deeds := s.take()
 	s.tell(due)
-	if s.made() != 1 || len(deeds) == 0 || deeds[0].Result != plan.Done || deeds[0].Policy != plan.Auto {
+	if s.made() != 1 || len(deeds) == 0 || deeds[0].Result != action.Done || deeds[0].Policy != optin.Auto {
 		t.Errorf("%d routes made, deeds %+v", s.made(), deeds)
 	}
 }
@@ -97,7 +100,7 @@ func TestLimitIsStillFull(t *testing.T) {
 	s.tell(opened)
 	s.take()
 	s.Advance(room.Sub(s.Now()) + time.Second)
-	other := plan.Deed{ID: "between", Plan: plan.Plan{Remedy: plan.AddNATRoute, Cluster: stagetest.Cluster}, Began: s.Now()}
+	other := remedy.Run{ID: "between", Plan: remedy.Plan{Remedy: optin.AddNATRoute, Cluster: stagetest.Cluster}, Began: s.Now()}
 	if room, err := s.Store.CountDeed(t.Context(), other, 1); err != nil || !room.IsZero() {
 		t.Fatal(room, err)
 	}
@@ -117,16 +120,16 @@ func TestWaitedForInVain(t *testing.T) {
 		"the gateway is being deleted": func(s *stand) { s.Call("ec2:DeleteNatGateway", `{"NatGatewayId":"`+nat+`"}`) },
 		"the incident is closed":       func(s *stand) { s.inc.State, s.inc.Resolved = incident.Closed, s.Now(); s.save(s.inc) },
 		"the cause is gone":            func(s *stand) { s.inc.State, s.inc.Cleared = incident.Cleared, s.Now(); s.save(s.inc) },
-		"the policy asks a person now": func(s *stand) { s.h.policy = func(string, plan.Remedy) plan.Policy { return plan.Approve } },
+		"the policy asks a person now": func(s *stand) { s.h.policy = func(string, optin.Remedy) optin.Policy { return optin.Approve } },
 		"the policy is withdrawn": func(s *stand) {
-			s.h.policy = func(_ string, r plan.Remedy) plan.Policy {
-				if r == plan.AddNATRoute {
-					return plan.Off
+			s.h.policy = func(_ string, r optin.Remedy) optin.Policy {
+				if r == optin.AddNATRoute {
+					return optin.Off
 				}
-				return plan.Approve
+				return optin.Approve
 			}
 		},
-		"all policies are withdrawn": func(s *stand) { s.h.policy = func(string, plan.Remedy) plan.Policy { return plan.Off } },
+		"all policies are withdrawn": func(s *stand) { s.h.policy = func(string, optin.Remedy) optin.Policy { return optin.Off } },
 		"the VPC is withdrawn":       func(s *stand) { s.h.vpcs = nil },
 	} {
 		s, room := full(t, byItself)
@@ -138,7 +141,7 @@ func TestWaitedForInVain(t *testing.T) {
 		before := s.made()
 		s.tell(due)
 		list, deeds := s.take()
-		if s.made() != before || len(deeds) != 0 || slices.ContainsFunc(list, func(p report.Proposal) bool { return p.Policy == plan.Auto && p.Hash != "" }) {
+		if s.made() != before || len(deeds) != 0 || slices.ContainsFunc(list, func(p report.Proposal) bool { return p.Policy == optin.Auto && p.Hash != "" }) {
 			t.Errorf("%s: %d routes made, %+v, %+v", name, s.made()-before, list, deeds)
 		}
 	}
@@ -150,7 +153,7 @@ func TestWaitedForIsPlannedAnew(t *testing.T) {
 	s.tell(opened)
 	s.take()
 	stale := s.inc
-	stale.Offers[0].Plan.Route = &plan.Route{VPC: vpc, Table: "rtb-0a700000000000001", Destination: "0.0.0.0/0", NAT: nat}
+	stale.Offers[0].Plan.Route = &addnatroute.Plan{VPC: vpc, Table: "rtb-0a700000000000001", Destination: "0.0.0.0/0", NAT: nat}
 	stale.Offers[0].Hash = stale.Offers[0].Plan.Hash()
 	s.save(stale)
 	s.Advance(room.Sub(s.Now()) + time.Second)
@@ -169,10 +172,10 @@ func TestRefusedApprovalIsOfferedAgain(t *testing.T) {
 	s.tell(approval)
 	before := s.inc
 	_, deeds := s.take()
-	if len(deeds) != 1 || deeds[0].Result != plan.Refused || deeds[0].Next == nil || !deeds[0].Next.At.Equal(room) || !strings.Contains(deeds[0].Says, "offered again at "+clock(room)) {
+	if len(deeds) != 1 || deeds[0].Result != action.Refused || deeds[0].Next == nil || !deeds[0].Next.At.Equal(room) || !strings.Contains(deeds[0].Says, "offered again at "+clock(room)) {
 		t.Fatalf("deeds %+v", deeds)
 	}
-	if w := s.deferred(); w.Policy != plan.Approve || !w.After.Equal(room) {
+	if w := s.deferred(); w.Policy != optin.Approve || !w.After.Equal(room) {
 		t.Fatalf("%+v", w)
 	}
 	s.tell(due)
@@ -194,7 +197,7 @@ func TestRefusedApprovalIsOfferedAgain(t *testing.T) {
 	s.save(now)
 	s.tell(due)
 	list, _ := s.take()
-	if len(list) != 1 || list[0].Policy != plan.Approve || list[0].Hash == "" || !strings.Contains(list[0].Says, "needs a new yes") || s.made() != 0 {
+	if len(list) != 1 || list[0].Policy != optin.Approve || list[0].Hash == "" || !strings.Contains(list[0].Says, "needs a new yes") || s.made() != 0 {
 		t.Fatalf("proposals %+v\n%s", list, s.Logs())
 	}
 	inc := s.inc
@@ -202,7 +205,7 @@ func TestRefusedApprovalIsOfferedAgain(t *testing.T) {
 	inc.Offers[i].State, inc.Offers[i].By, inc.Offers[i].Decided = incident.Approved, report.User{ID: "U0ONCALL01"}, s.Now()
 	s.save(inc)
 	s.tell(approval)
-	if _, deeds := s.take(); s.made() != 1 || len(deeds) != 1 || deeds[0].Result != plan.Done {
+	if _, deeds := s.take(); s.made() != 1 || len(deeds) != 1 || deeds[0].Result != action.Done {
 		t.Errorf("%d routes made, deeds %+v", s.made(), deeds)
 	}
 }
@@ -217,7 +220,7 @@ func TestFailedLookBacksOff(t *testing.T) {
 		s.tell(due)
 		s.take()
 		w := s.deferred()
-		if off := w.After.Sub(began) - wait; off < 0 || off > 10*time.Second || w.Tried != n+1 || w.Reason != string(plan.CouldNotLook) {
+		if off := w.After.Sub(began) - wait; off < 0 || off > 10*time.Second || w.Tried != n+1 || w.Reason != string(action.CouldNotLook) {
 			t.Fatalf("try %d: %+v, %s after it, want %s", n, w, w.After.Sub(began), wait)
 		}
 		s.Advance(w.After.Sub(s.Now()) / 2)
@@ -233,14 +236,14 @@ func TestFailedLookBacksOff(t *testing.T) {
 // A look that was throttled for a while is made up for.
 func TestLookSucceedsLater(t *testing.T) {
 	s := start(t, byItself, stagetest.Options{Settings: settingsOf(byItself)})
-	wait := report.Proposal{Remedy: plan.AddNATRoute, Policy: plan.Auto, Reason: string(plan.CouldNotLook), Says: "x", After: s.Now().Add(5 * time.Minute), Tried: 1}
+	wait := report.Proposal{Remedy: optin.AddNATRoute, Policy: optin.Auto, Reason: string(action.CouldNotLook), Says: "x", After: s.Now().Add(5 * time.Minute), Tried: 1}
 	if err := s.h.wait(t.Context(), s.inc, wait); err != nil {
 		t.Fatal(err)
 	}
 	s.take()
 	s.Advance(5*time.Minute + time.Second)
 	s.tell(due)
-	if _, deeds := s.take(); len(deeds) != 1 || deeds[0].Result != plan.Done || s.made() != 1 {
+	if _, deeds := s.take(); len(deeds) != 1 || deeds[0].Result != action.Done || s.made() != 1 {
 		t.Errorf("deeds %+v", deeds)
 	}
 }
@@ -265,14 +268,14 @@ func TestWaitedForInstance(t *testing.T) {
 		"the incident is over": {func(s *stand) { s.inc.State, s.inc.Resolved = incident.Closed, s.Now(); s.save(s.inc) }, 0},
 	} {
 		s := healed(t, "auto")
-		s.Advance(plan.Settle + time.Second)
-		used := plan.Deed{ID: "before", Plan: plan.Plan{Remedy: plan.ReplaceInstance, Cluster: stagetest.Cluster, Replace: &plan.Replace{Instances: make([]plan.Replaced, 3)}}, Began: s.Now()}
+		s.Advance(replaceinstance.Settle + time.Second)
+		used := remedy.Run{ID: "before", Plan: remedy.Plan{Remedy: optin.ReplaceInstance, Cluster: stagetest.Cluster, Replace: &replaceinstance.Plan{Instances: make([]replaceinstance.Replaced, 3)}}, Began: s.Now()}
 		if room, err := s.Store.CountDeed(t.Context(), used, 3); err != nil || !room.IsZero() {
 			t.Fatal(room, err)
 		}
 		s.tell(due)
 		s.take()
-		w := latest(s.inc, plan.ReplaceInstance, incident.Deferred)
+		w := latest(s.inc, optin.ReplaceInstance, incident.Deferred)
 		if w == nil {
 			t.Fatalf("%s: nothing waits: %+v", name, s.inc.Offers)
 		}
@@ -285,7 +288,7 @@ func TestWaitedForInstance(t *testing.T) {
 		if n := s.Calls()["autoscaling:TerminateInstanceInAutoScalingGroup"]; n != test.ended {
 			t.Errorf("%s: %d instances were ended, want %d: %+v", name, n, test.ended, s.inc.Offers)
 		}
-		if latest(s.inc, plan.ReplaceInstance, incident.Deferred) != nil && s.inc.State == incident.Cleared {
+		if latest(s.inc, optin.ReplaceInstance, incident.Deferred) != nil && s.inc.State == incident.Cleared {
 			t.Errorf("%s: it waits still", name)
 		}
 	}

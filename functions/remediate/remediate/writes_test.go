@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"rollcall/local/stage/stagetest"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
 )
 
 // brittle is a table one of whose writes fails once: before it is written, or
@@ -29,29 +30,29 @@ func (b *brittle) fails(write string, lost bool) bool {
 	return true
 }
 
-func (b *brittle) ClaimDeed(ctx context.Context, d plan.Deed) (plan.Deed, bool, error) {
+func (b *brittle) ClaimDeed(ctx context.Context, d remedy.Run) (remedy.Run, bool, error) {
 	if b.fails("claim", false) {
-		return plan.Deed{}, false, errTable
+		return remedy.Run{}, false, errTable
 	}
 	there, claimed, err := b.Memory.ClaimDeed(ctx, d)
 	if b.fails("claim", true) {
-		return plan.Deed{}, false, errTable
+		return remedy.Run{}, false, errTable
 	}
 	return there, claimed, err
 }
 
-func (b *brittle) SaveDeed(ctx context.Context, d plan.Deed) (plan.Deed, error) {
+func (b *brittle) SaveDeed(ctx context.Context, d remedy.Run) (remedy.Run, error) {
 	if b.fails("record", false) {
-		return plan.Deed{}, errTable
+		return remedy.Run{}, errTable
 	}
 	saved, err := b.Memory.SaveDeed(ctx, d)
 	if b.fails("record", true) {
-		return plan.Deed{}, errTable
+		return remedy.Run{}, errTable
 	}
 	return saved, err
 }
 
-func (b *brittle) CountDeed(ctx context.Context, d plan.Deed, most int) (room time.Time, err error) {
+func (b *brittle) CountDeed(ctx context.Context, d remedy.Run, most int) (room time.Time, err error) {
 	if b.fails("count", false) {
 		return time.Time{}, errTable
 	}
@@ -70,14 +71,14 @@ func TestEveryWriteMayFail(t *testing.T) {
 		write string
 		lost  bool
 		calls int
-		want  plan.Result
+		want  action.Status
 	}{
-		{"count", false, 1, plan.Done},
-		{"count", true, 1, plan.Done}, // counted once, by its id
-		{"claim", false, 1, plan.Done},
-		{"claim", true, 0, plan.Uncertain}, // it may have been done, for all that is known
-		{"record", false, 1, plan.Done},
-		{"record", true, 1, plan.Done},
+		{"count", false, 1, action.Done},
+		{"count", true, 1, action.Done}, // counted once, by its id
+		{"claim", false, 1, action.Done},
+		{"claim", true, 0, action.Uncertain}, // it may have been done, for all that is known
+		{"record", false, 1, action.Done},
+		{"record", true, 1, action.Done},
 	} {
 		name := test.write
 		if test.lost {

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/fn"
-	"rollcall/shared/plan"
 	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/awscall"
 )
 
 const nodeRole = "arn:aws:iam::111122223333:role/nodes"
@@ -39,9 +39,9 @@ func actions(list []fn.Grant) []string {
 // more nor less. The interfaces through which they call are the policy.
 func TestCallsAreGranted(t *testing.T) {
 	want := slices.Concat(
-		fn.Actions[remedy.RouteCreator]("ec2"), fn.Actions[remedy.IngressAuthorizer]("ec2"),
-		fn.Actions[remedy.InstanceEnder]("autoscaling"), fn.Actions[remedy.CapacitySetter]("autoscaling"),
-		fn.Actions[remedy.NodegroupUpdater]("eks"), fn.Actions[remedy.AccessEntryCreator]("eks"),
+		fn.Actions[awscall.RouteCreator]("ec2"), fn.Actions[awscall.IngressAuthorizer]("ec2"),
+		fn.Actions[awscall.InstanceEnder]("autoscaling"), fn.Actions[awscall.CapacitySetter]("autoscaling"),
+		fn.Actions[awscall.NodegroupUpdater]("eks"), fn.Actions[awscall.AccessEntryCreator]("eks"),
 	)
 	slices.Sort(want)
 	if diff := cmp.Diff(want, actions(grants(t, "prod=approve", "vpc-0a1b2c3d4e5f60718"))); diff != "" {
@@ -198,10 +198,10 @@ func TestNoRoleIsAddedThatIsNotNamed(t *testing.T) {
 // Every source that a plan may rest on is read.
 func TestSourcesAreRead(t *testing.T) {
 	all := sources()
-	for _, r := range plan.Remedies() {
-		for _, source := range plan.Sources(r, "") {
+	for _, r := range remedy.All() {
+		for _, source := range r.Sources("") {
 			if !slices.Contains(all, source) {
-				t.Errorf("%s needs %s, which is not read", r, source)
+				t.Errorf("%s needs %s, which is not read", r.Name, source)
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"rollcall/shared/event"
 	"rollcall/shared/fn"
 	"rollcall/shared/gather"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )
@@ -44,8 +44,8 @@ func sources() []snapshot.Source {
 		}
 	}
 	all := gather.JoinSources(slices.Concat(checks.OfLaunches(), list))
-	for _, r := range plan.Remedies() {
-		all = slices.Concat(all, plan.Sources(r, ""))
+	for _, r := range remedy.All() {
+		all = slices.Concat(all, r.Sources(""))
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

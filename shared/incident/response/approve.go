@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
 	"rollcall/shared/report"
 )
 
@@ -76,7 +76,7 @@ func whyTooLate(inc *incident.Incident, o *incident.Offer, p report.Press, now t
 		if ran := ranOutBefore(inc, p); ran != nil {
 			a.Reason, a.State, a.Until = incident.PlanExpired, ran.State, ran.Expires
 		}
-	case p.Action == report.ApprovePlan && inc.State == incident.Cleared && o.Plan.Remedy != plan.ReplaceInstance:
+	case p.Action == report.ApprovePlan && inc.State == incident.Cleared && !remedy.Of(o.Plan.Remedy).AfterCause:
 		a.Reason = incident.CauseIsGone
 	default:
 		return incident.Answer{}, false

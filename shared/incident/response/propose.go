@@ -7,6 +7,7 @@ import (
 
 	"rollcall/shared/incident"
 	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
 	"rollcall/shared/report"
 )
 
@@ -27,7 +28,7 @@ func Propose(inc incident.Incident, p report.Proposal, now time.Time) incident.D
 		return incident.Decision{Incident: inc, Reason: incident.IsMalformed}
 	case inc.Number == 0 || inc.State == incident.Closed || p.At.Before(inc.Opened):
 		return incident.Decision{Incident: inc, Reason: incident.OutOfDate}
-	case p.Hash != "" && inc.State == incident.Cleared && p.Remedy != plan.ReplaceInstance:
+	case p.Hash != "" && inc.State == incident.Cleared && !remedy.Of(p.Remedy).AfterCause:
 		return incident.Decision{Incident: inc, Reason: incident.OutOfDate} // the cause is gone
 	case isWait(p) && !mayWait(&inc, p):
 		return incident.Decision{Incident: inc, Reason: incident.OutOfDate} // or is back
@@ -140,7 +141,7 @@ func approveByPolicy(inc *incident.Incident, p report.Proposal, o incident.Offer
 		Action: report.ApprovePlan, Plan: p.Hash, Remedy: p.Remedy,
 		Answer: incident.Answer{Reason: incident.AnswerApproved, Remedy: p.Remedy, State: incident.Approved},
 	})
-	if p.Remedy == plan.DeleteLeakedInterfaces {
+	if remedy.Of(p.Remedy).Elsewhere != "" {
 		addApproval(inc, o, now)
 	}
 }

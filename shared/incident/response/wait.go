@@ -5,6 +5,7 @@ import (
 
 	"rollcall/shared/incident"
 	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
 	"rollcall/shared/report"
 )
 
@@ -34,7 +35,7 @@ func nextWait(d report.RemedyResult) report.Proposal {
 
 // mayWait tells that the incident may still need the remedy.
 func mayWait(inc *incident.Incident, p report.Proposal) bool {
-	if p.Remedy == plan.ReplaceInstance {
+	if remedy.Of(p.Remedy).AfterCause {
 		return inc.State == incident.Cleared
 	}
 	return inc.State == incident.Open

@@ -1,0 +1,229 @@
+package addnatroute
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/network/path"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/snapshot"
+)
+
+// The reasons why no route is added.
+const (
+	MainTable      action.Reason = "main-table"
+	HasDefault     action.Reason = "has-default-route"
+	Blackhole      action.Reason = "blackhole-default-route"
+	LeadsElsewhere action.Reason = "leads-elsewhere"
+	PublicSubnet   action.Reason = "public-subnet"
+	Isolated       action.Reason = "isolated-on-purpose"
+	NATStandsHere  action.Reason = "nat-stands-here"
+	ServesOthers   action.Reason = "serves-others"
+	NoNAT          action.Reason = "no-working-nat"
+)
+
+// look is one look at the world, for this remedy.
+type look struct{ action.Look }
+
+// plan plans a default route to a NAT gateway, for a table that has only what
+// leads within the VPC.
+func (l look) plan() (*Plan, *action.Refusal) {
+	i := slices.IndexFunc(l.Snapshot.RouteTables, func(t snapshot.RouteTable) bool { return t.ID == l.Subject.Resource })
+	if i < 0 {
+		return nil, action.Refuse(action.Gone, "There is no route table %s in %s.", l.Subject.Resource, l.Snapshot.Cluster.VPC)
+	}
+	t := l.Snapshot.RouteTables[i]
+	if no := l.mayTake(t); no != nil {
+		return nil, no
+	}
+	if no := rows(t); no != nil {
+		return nil, no
+	}
+	zones, no := l.subnetsOf(t)
+	if no != nil {
+		return nil, no
+	}
+	for _, nat := range l.Snapshot.NATGateways {
+		if nat.Subnet != "" && slices.Contains(t.Subnets, nat.Subnet) && nat.State != "deleted" && nat.State != "failed" {
+			return nil, action.Refuse(NATStandsHere, "%s stands in %s, which uses %s: a default route to a NAT gateway there would lead in a circle.", nat.ID, nat.Subnet, t.ID)
+		}
+	}
+	nat, ok := l.nat(t.VPC, zones)
+	if !ok {
+		return nil, action.Refuse(NoNAT, "%s has no public NAT gateway that is available and itself reaches the internet.", t.VPC)
+	}
+	if no := l.Still(checks.Certain); no != nil {
+		return nil, no
+	}
+	return &Plan{
+		VPC: t.VPC, Table: t.ID, Destination: everywhere, NAT: nat.ID, NATZone: nat.Zone,
+		Zones: zones, Subnets: slices.Sorted(slices.Values(t.Subnets)), ManagedBy: managedBy(t.Tags),
+	}, nil
+}
+
+const everywhere = "0.0.0.0/0"
+
+// mayTake asks whose the table is.
+func (l look) mayTake(t snapshot.RouteTable) *action.Refusal {
+	vpc := slices.IndexFunc(l.Snapshot.VPCs, func(v snapshot.VPC) bool { return v.ID == t.VPC })
+	switch {
+	case t.VPC != l.Snapshot.Cluster.VPC:
+		return action.Refuse(action.OtherVPC, "%s is in %s, the cluster in %s.", t.ID, t.VPC, l.Snapshot.Cluster.VPC)
+	case vpc < 0:
+		return action.Missing(snapshot.VPCs, t.VPC+" is not among them")
+	case l.Snapshot.VPCs[vpc].Owner != l.Snapshot.Account:
+		return action.Refuse(action.SharedVPC, "%s is another account's (%s), whose network it is.", t.VPC, l.Snapshot.VPCs[vpc].Owner)
+	case t.Main:
+		// Every subnet without an association of its own uses it, those too that
+		// are made tomorrow.
+		return action.Refuse(MainTable, "%s is the VPC's main table: every subnet without an association of its own would get a way out.", t.ID)
+	case len(t.Subnets) == 0:
+		return action.Refuse(action.NothingToDo, "No subnet is associated with %s.", t.ID)
+	case isolated(t.Name, t.Tags):
+		return action.Refuse(Isolated, "%s is named or tagged as having no way out on purpose.", t.ID)
+	}
+	for key := range t.Tags {
+		if other, ok := strings.CutPrefix(key, "kubernetes.io/cluster/"); ok && other != l.Subject.Cluster {
+			return action.Refuse(action.OtherCluster, "%s is tagged as cluster %s's.", t.ID, other)
+		}
+	}
+	return nil
+}
+
+// rows asks whether the table has only what leads within the VPC. Half of the
+// internet is a default route too (0.0.0.0/1 and 128.0.0.0/1).
+func rows(t snapshot.RouteTable) *action.Refusal {
+	for _, r := range t.Routes {
+		switch {
+		case r.Destination.IsValid() && r.Destination.Bits() <= 1 && r.State == "blackhole":
+			return action.Refuse(Blackhole, "%s has %s, a blackhole: that is a route to be replaced, which is for a person to decide.", t.ID, path.Row(r))
+		case r.Destination.IsValid() && r.Destination.Bits() <= 1:
+			return action.Refuse(HasDefault, "%s has a default route: %s.", t.ID, path.Row(r))
+		case r.Target.Kind != snapshot.ToLocal && r.Target.Kind != snapshot.ToEndpoint:
+			return action.Refuse(LeadsElsewhere, "%s has %s: what is reached over that network cannot be seen from here.", t.ID, path.Row(r))
+		case r.Target.Kind == snapshot.ToEndpoint && r.PrefixList == "":
+			// A firewall's or a Gateway Load Balancer's endpoint inspects traffic.
+			return action.Refuse(LeadsElsewhere, "%s has %s: traffic is led through an appliance on purpose.", t.ID, path.Row(r))
+		case !r.Destination.IsValid() && r.PrefixList == "":
+			return action.Missing(snapshot.RouteTables, "a row of "+t.ID+" has no destination")
+		}
+	}
+	return nil
+}
+
+// subnetsOf asks of every subnet that uses the table whether it should have a
+// way out. It gives their zones.
+func (l look) subnetsOf(t snapshot.RouteTable) (zones []string, _ *action.Refusal) {
+	served := false
+	for _, id := range t.Subnets {
+		i := slices.IndexFunc(l.Snapshot.Subnets, func(s snapshot.Subnet) bool { return s.ID == id })
+		if i < 0 {
+			return nil, action.Missing(snapshot.Subnets, id+" is not among them")
+		}
+		s := l.Snapshot.Subnets[i]
+		_, elb := s.Tags["kubernetes.io/role/elb"]
+		switch {
+		case s.AssignPublicIP || elb:
+			return nil, action.Refuse(PublicSubnet, "%s uses %s and is a public subnet: its way out is an internet gateway.", id, t.ID)
+		case isolated(s.Name, s.Tags):
+			return nil, action.Refuse(Isolated, "%s uses %s and is named or tagged as having no way out on purpose.", id, t.ID)
+		case accountIn(s.ARN) != "" && accountIn(s.ARN) != l.Snapshot.Account:
+			return nil, action.Refuse(action.SharedVPC, "%s is another account's.", id)
+		case !slices.Contains(l.Subject.Covers, id) && !l.launches(id):
+			return nil, action.Refuse(ServesOthers, "%s uses %s too, and %s launches no nodes there: it would get a way out as well.", id, t.ID, l.Subject.Cluster)
+		}
+		served = served || slices.Contains(l.Subject.Covers, id)
+		if !slices.Contains(zones, s.Zone) {
+			zones = append(zones, s.Zone)
+		}
+	}
+	if !served {
+		return nil, action.Refuse(action.NotSo, "None of the subnets of the incident uses %s any more.", t.ID)
+	}
+	slices.Sort(zones)
+	return zones, nil
+}
+
+// launches tells that the cluster's groups launch into a subnet.
+func (l look) launches(subnet string) bool {
+	return slices.ContainsFunc(l.Snapshot.Groups, func(g snapshot.Group) bool {
+		_, tagged := g.Tags[action.ClusterTag(l.Subject.Cluster)]
+		return (tagged || g.Tags["eks:cluster-name"] == l.Subject.Cluster) && slices.Contains(g.Subnets, subnet)
+	}) || slices.ContainsFunc(l.Snapshot.Nodegroups, func(n snapshot.Nodegroup) bool { return slices.Contains(n.Subnets, subnet) })
+}
+
+// nat is the NAT gateway to lead to: one of the table's zones first, a regional
+// one is at home in all.
+func (l look) nat(vpc string, zones []string) (snapshot.NATGateway, bool) {
+	net := path.New(l.Snapshot)
+	var other *snapshot.NATGateway
+	for _, zone := range append(slices.Clone(zones), "") {
+		for _, nat := range net.WorkingNATs(vpc, zone) {
+			if nat.State != "available" || !nat.Public || nat.VPC != vpc {
+				continue
+			}
+			if nat.RouteTable != "" || nat.Zone == zone && zone != "" {
+				return nat, true
+			}
+			if other == nil {
+				other = &nat
+			}
+		}
+	}
+	if other == nil {
+		return snapshot.NATGateway{}, false
+	}
+	return *other, true
+}
+
+// isolated tells a thing that its makers call without a way out: the AWS CDK's
+// tag, and the names that CDK ("Isolated") and Terraform's VPC module ("intra")
+// give.
+func isolated(name string, tags map[string]string) bool {
+	for _, text := range []string{name, tags["Name"], tags["aws-cdk:subnet-type"], tags["aws-cdk:subnet-name"]} {
+		text = strings.ToLower(text)
+		if strings.Contains(text, "isolated") || slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("-_/. ", r) }), "intra") {
+			return true
+		}
+	}
+	return false
+}
+
+// accountIn is the account in an ARN.
+func accountIn(arn string) string {
+	parts := strings.Split(arn, ":")
+	if len(parts) < 6 {
+		return ""
+	}
+	return parts[4]
+}
+
+// managedBy says what made a thing, as far as its tags tell: by the first of
+// them, as two often say the same in two ways (ManagedBy, Terraform).
+func managedBy(tags map[string]string) string {
+	if stack := tags["aws:cloudformation:stack-name"]; stack != "" {
+		return "CloudFormation stack " + stack
+	}
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		value := tags[key]
+		switch strings.ToLower(strings.NewReplacer("-", "", "_", "", ":", "").Replace(key)) {
+		case "managedby", "createdby", "provisioner", "iac":
+			if strings.EqualFold(value, "terraform") || strings.EqualFold(value, "opentofu") || strings.EqualFold(value, "pulumi") {
+				return value
+			}
+		case "terraform":
+			return "Terraform"
+		}
+	}
+	return ""
+}
+
+func applied(r Plan, s *snapshot.Snapshot) (done, known bool) {
+	return slices.ContainsFunc(s.RouteTables, func(t snapshot.RouteTable) bool {
+		return t.ID == r.Table && slices.ContainsFunc(t.Routes, func(x snapshot.Route) bool {
+			return x.Destination.IsValid() && x.Destination.String() == r.Destination && x.Target.ID == r.NAT
+		})
+	}), s.Has(snapshot.RouteTables)
+}

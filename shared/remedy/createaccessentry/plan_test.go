@@ -1,0 +1,222 @@
+package createaccessentry
+
+import (
+	"rollcall/shared/checks"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/remedytest"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/snapshot/snapshottest"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The wrong target first: the cluster's tag is one that anybody may set who may
+// start an instance, and the role of such an instance is anybody's.
+func TestWrongTargets(t *testing.T) {
+	named := func(of *action.Subject) { of.Roles = append(of.Roles, of.Resource) }
+	pool := func(change func(*snapshot.Instance)) func(*snapshot.Snapshot, *action.Subject) {
+		return func(s *snapshot.Snapshot, of *action.Subject) {
+			in := stranger(s, of, strangersRole)
+			in.Tags["karpenter.sh/nodepool"], in.Tags["karpenter.k8s.aws/ec2nodeclass"] = "default", "default"
+			change(in)
+			named(of)
+		}
+	}
+	for _, test := range []remedytest.Wrong{
+		{"an instance with the cluster's tag, a role that nobody named", func(s *snapshot.Snapshot, of *action.Subject) { stranger(s, of, strangersRole) }, RoleNotNamed},
+		{"no role is named at all", func(s *snapshot.Snapshot, of *action.Subject) { of.Roles = nil }, RoleNotNamed},
+		{"a name is not a prefix", func(s *snapshot.Snapshot, of *action.Subject) {
+			of.Roles = []string{snapshottest.NodeRole + "2", "arn:aws:iam::123456789012:role/work*"}
+		}, RoleNotNamed},
+		{"the cluster's tag and its nodegroup's, set by hand, a role that is named", func(s *snapshot.Snapshot, of *action.Subject) {
+			stranger(s, of, strangersRole)
+			named(of)
+		}, action.NotLaunchedByIt},
+		{"a stranger's instance with the nodes' own role", func(s *snapshot.Snapshot, of *action.Subject) { stranger(s, of, snapshottest.NodeRole) }, action.NotLaunchedByIt},
+		{"a node's and a stranger's instance have the role", func(s *snapshot.Snapshot, of *action.Subject) {
+			stranger(s, of, snapshottest.NodeRole)
+			of.Covers = []string{snapshottest.Node, remedytest.Stuck}
+		}, action.NotLaunchedByIt},
+		{"the tag of a group of the cluster that does not count it", func(s *snapshot.Snapshot, of *action.Subject) {
+			stranger(s, of, strangersRole).Tags["aws:autoscaling:groupName"] = s.Groups[0].Name
+			named(of)
+		}, action.NotTheGroups},
+		{"a group that was not read", func(s *snapshot.Snapshot, of *action.Subject) {
+			stranger(s, of, strangersRole).Tags["aws:autoscaling:groupName"] = "elsewhere"
+			named(of)
+		}, action.CouldNotLook},
+		{"a stranger's group, which is the cluster's by no tag of its own", strangersGroup(nil), action.OtherCluster},
+		{"a stranger's group that shares the cluster", strangersGroup(map[string]string{"kubernetes.io/cluster/prod": "shared"}), action.OtherCluster},
+		{"another cluster's group", strangersGroup(map[string]string{"kubernetes.io/cluster/dev": "owned"}), action.OtherCluster},
+		{"another cluster's nodegroup", func(s *snapshot.Snapshot, of *action.Subject) {
+			strangersGroup(nil)(s, of)
+			s.Nodegroups = append(s.Nodegroups, snapshot.Nodegroup{Name: "dev", Cluster: "dev", Groups: []string{"strangers"}})
+		}, action.OtherCluster},
+		{"a NodePool of another cluster", pool(func(in *snapshot.Instance) { in.Tags["eks:eks-cluster-name"] = "dev" }), action.NotLaunchedByIt},
+		{"a NodePool, shared", pool(func(in *snapshot.Instance) { in.Tags["kubernetes.io/cluster/prod"] = "shared" }), action.NotLaunchedByIt},
+		{"a NodePool without a class", pool(func(in *snapshot.Instance) { delete(in.Tags, "karpenter.k8s.aws/ec2nodeclass") }), action.NotLaunchedByIt},
+		{"a class without a NodePool", pool(func(in *snapshot.Instance) { delete(in.Tags, "karpenter.sh/nodepool") }), action.NotLaunchedByIt},
+	} {
+		s, of := outsider()
+		test.Wrong(s, &of)
+		found := remedytest.Saying(of.Check, checks.Finding{Outcome: checks.Fail, Resource: of.Resource})
+		if p, no := remedytest.Make(Remedy(), s, of, found); no == nil || no.Reason != test.Want || no.Says == "" {
+			t.Errorf("%s: planned %v, refused %+v; want %s", test.Name, p, no, test.Want)
+		}
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	resource := func(arn string) func(*snapshot.Snapshot, *action.Subject) {
+		return func(_ *snapshot.Snapshot, of *action.Subject) { of.Resource = arn }
+	}
+	mode := func(m string) func(*snapshot.Snapshot, *action.Subject) {
+		return func(s *snapshot.Snapshot, _ *action.Subject) { s.Cluster.AuthMode = m }
+	}
+	node := func(change func(*snapshot.Instance)) func(*snapshot.Snapshot, *action.Subject) {
+		return func(s *snapshot.Snapshot, _ *action.Subject) { change(snapshottest.Instance(s, snapshottest.Node)) }
+	}
+	mapRoles := func(text string) func(*snapshot.Snapshot, *action.Subject) {
+		return func(s *snapshot.Snapshot, _ *action.Subject) { s.AWSAuth = &snapshot.AWSAuth{MapRoles: text} }
+	}
+	p := remedytest.Refuses(t, Remedy(), outsider, checks.All(), []remedytest.Wrong{
+		{"no ARN", resource("workers"), NotARole},
+		{"a user", resource("arn:aws:iam::123456789012:user/workers"), NotARole},
+		{"a session", resource("arn:aws:sts::123456789012:assumed-role/workers/i-0"), NotARole},
+		{"a service's own role", resource("arn:aws:iam::123456789012:role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"), NotARole},
+		{"a role of people", resource("arn:aws:iam::123456789012:role/aws-reserved/sso.amazonaws.com/AWSReservedSSO_Admin_0123456789abcdef"), NotARole},
+		{"a service's role, by its path", resource("arn:aws:iam::123456789012:role/service-role/aws-codestar-service-role"), NotARole},
+		{"a service's role, by its name", resource("arn:aws:iam::123456789012:role/AWSServiceRoleForAutoScaling"), NotARole},
+		{"a service's role, by its path alone", resource("arn:aws:iam::123456789012:role/aws-service-role/x/y"), NotARole},
+		{"a role of people, by its name", resource("arn:aws:iam::123456789012:role/AWSReservedSSO_Admin_0123456789abcdef"), NotARole},
+		{"a role of people, by its path", resource("arn:aws:iam::123456789012:role/aws-reserved/x"), NotARole},
+		{"a role of another service's form", resource("arn:aws:sts::123456789012:role/workers"), NotARole},
+		{"no ARN, of its form", resource("urn:aws:iam::123456789012:role/workers"), NotARole},
+		{"a role without a name", resource("arn:aws:iam::123456789012:role/x/"), ClusterRole},
+		{"an entry of another type is there", func(s *snapshot.Snapshot, _ *action.Subject) {
+			s.AccessEntries = []snapshot.AccessEntry{{Principal: snapshottest.NodeRole, Type: "STANDARD"}}
+		}, action.AlreadyThere},
+		{"another account's role", resource("arn:aws:iam::999999999999:role/workers"), action.OtherAccount},
+		{"another partition's role", resource("arn:aws-cn:iam::123456789012:role/workers"), action.OtherAccount},
+		{"the cluster's own role", resource("arn:aws:iam::123456789012:role/cluster"), ClusterRole},
+		{"the mode CONFIG_MAP", mode("CONFIG_MAP"), WrongMode},
+		{"no mode", mode(""), WrongMode},
+		{"a mode that is not known", mode("SOMETHING_NEW"), WrongMode},
+		{"an entry is there", func(s *snapshot.Snapshot, _ *action.Subject) { s.Principals = []string{snapshottest.NodeRole} }, action.AlreadyThere},
+		{"the entry could not be described", func(s *snapshot.Snapshot, _ *action.Subject) {
+			s.Lack(snapshot.Access, snapshottest.NodeRole, snapshot.Failure{Source: snapshot.Access, Reason: snapshot.Denied, Code: "AccessDeniedException"})
+		}, action.CouldNotLook},
+		{"aws-auth was not read", func(s *snapshot.Snapshot, _ *action.Subject) { snapshottest.Without(s, snapshot.AWSAuthMap) }, action.CouldNotLook},
+		{"aws-auth maps it", mapRoles("- rolearn: " + snapshottest.NodeRole + "\n  username: system:node:{{EC2PrivateDNSName}}\n  groups: [system:bootstrappers, system:nodes]\n"), Mapped},
+		{"aws-auth maps it to people", mapRoles("- rolearn: " + snapshottest.NodeRole + "\n  username: admin\n  groups: [system:masters]\n"), Mapped},
+		{"aws-auth is no YAML", mapRoles("- rolearn: [\n"), Mapped},
+		{"the instance has ended", node(func(i *snapshot.Instance) { i.State = "terminated" }), action.NotSo},
+		{"another cluster's instance", node(func(i *snapshot.Instance) { delete(i.Tags, "kubernetes.io/cluster/prod") }), action.OtherCluster},
+		{"the instance has another profile", node(func(i *snapshot.Instance) { i.Profile = "arn:aws:iam::123456789012:instance-profile/other" }), action.CouldNotLook},
+		{"the profile has another role", func(s *snapshot.Snapshot, _ *action.Subject) {
+			s.Profiles[0].Roles = []string{snapshottest.NodeRole + "2"}
+		}, NotARole},
+		{"the role is not named", func(_ *snapshot.Snapshot, of *action.Subject) { of.Roles = nil }, RoleNotNamed},
+		{"Linux and Windows", func(s *snapshot.Snapshot, of *action.Subject) {
+			remedytest.Missed(s)
+			snapshottest.Instance(s, remedytest.Stuck).Windows = true
+			s.Groups[0].Instances = append(s.Groups[0].Instances, snapshot.GroupInstance{ID: remedytest.Stuck, Lifecycle: "InService"})
+			of.Covers = append(of.Covers, remedytest.Stuck)
+		}, MixedNodes},
+		{"Auto Mode's instance", func(s *snapshot.Snapshot, _ *action.Subject) {
+			s.Cluster.AutoMode = true
+			snapshottest.Instance(s, snapshottest.Node).Tags["eks:eks-cluster-name"] = "prod"
+		}, NotARole},
+		{"it joined", func(s *snapshot.Snapshot, _ *action.Subject) { snapshottest.Join(s, snapshottest.Node) }, action.NotSo},
+	})
+	if diff := cmp.Diff(&Plan{Principal: snapshottest.NodeRole, Type: "EC2_LINUX", LaunchedBy: []string{"nodegroup workers"}}, p); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+	w := remedytest.Words(t, Remedy(), p)
+	if got, want := w.Undo[0], "aws eks delete-access-entry --region us-west-2 --cluster-name prod --principal-arn "+snapshottest.NodeRole; got != want {
+		t.Errorf("undo %s", got)
+	}
+	s, of := outsider()
+	snapshottest.Instance(s, snapshottest.Node).Windows = true
+	s.Cluster.AuthMode = "API"
+	if p, no := remedytest.Make(Remedy(), s, of, checks.All()); no != nil || p.Type != "EC2_WINDOWS" {
+		t.Errorf("Windows: %+v, %+v", p, no)
+	}
+}
+
+// outsider is a world whose cluster does not know the nodes' role.
+func outsider() (*snapshot.Snapshot, action.Subject) {
+	s := snapshottest.PrivateWithNAT()
+	snapshottest.Unjoin(s, snapshottest.Node)
+	s.AccessEntries, s.Principals = nil, nil
+	s.Groups[0].Instances = []snapshot.GroupInstance{{ID: snapshottest.Node, Lifecycle: "InService"}}
+	return s, action.Subject{
+		Cluster: snapshottest.ClusterName, Check: "iam/access-missing", Resource: snapshottest.NodeRole, Covers: []string{snapshottest.Node},
+		Roles: []string{snapshottest.NodeRole},
+	}
+}
+
+const strangersRole = "arn:aws:iam::123456789012:role/stranger"
+
+// stranger starts an instance by hand that has the cluster's tag, and whatever
+// else a person can set, and a role of its own. The check finds it like a node's.
+func stranger(s *snapshot.Snapshot, of *action.Subject, role string) *snapshot.Instance {
+	profile := snapshot.Profile{ARN: "arn:aws:iam::123456789012:instance-profile/stranger", Name: "stranger", Roles: []string{role}}
+	s.Profiles = append(s.Profiles, profile)
+	remedytest.Missed(s)
+	in := snapshottest.Instance(s, remedytest.Stuck)
+	in.Profile = profile.ARN
+	in.Tags = map[string]string{"kubernetes.io/cluster/prod": "owned", "eks:cluster-name": "prod", "eks:nodegroup-name": snapshottest.Nodegroup, "eks:eks-cluster-name": "prod"}
+	of.Resource, of.Covers = role, []string{remedytest.Stuck}
+	return in
+}
+
+// strangersGroup is an Auto Scaling group that launches instances with the
+// cluster's tag.
+func strangersGroup(tags map[string]string) remedytest.Change {
+	return func(s *snapshot.Snapshot, of *action.Subject) {
+		stranger(s, of, strangersRole).Tags["aws:autoscaling:groupName"] = "strangers"
+		s.Groups = append(s.Groups, snapshot.Group{Name: "strangers", Tags: tags, Instances: []snapshot.GroupInstance{{ID: remedytest.Stuck, Lifecycle: "InService"}}})
+		of.Roles = append(of.Roles, of.Resource)
+	}
+}
+
+// What launched the instances stands in the plan; where tags alone say it, the
+// plan says that too.
+func TestNamesTheLauncher(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		more func(*snapshot.Snapshot, *action.Subject)
+		want Plan
+	}{
+		{"a nodegroup", func(*snapshot.Snapshot, *action.Subject) {}, Plan{LaunchedBy: []string{"nodegroup workers"}}},
+		{"a group of one's own", func(s *snapshot.Snapshot, _ *action.Subject) { s.Nodegroups = nil }, Plan{LaunchedBy: []string{"Auto Scaling group eks-workers"}}},
+		{"a nodegroup whose group has lost its tags", func(s *snapshot.Snapshot, _ *action.Subject) { s.Groups[0].Tags = nil }, Plan{LaunchedBy: []string{"nodegroup workers"}}},
+		{"a NodePool", func(s *snapshot.Snapshot, _ *action.Subject) {
+			s.Groups[0].Instances = nil
+			snapshottest.Instance(s, snapshottest.Node).Tags = map[string]string{
+				"kubernetes.io/cluster/prod": "owned", "eks:eks-cluster-name": "prod", "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "default",
+			}
+		}, Plan{LaunchedBy: []string{"NodePool default"}, Tagged: true}},
+		{"a nodegroup and a NodePool", func(s *snapshot.Snapshot, of *action.Subject) {
+			remedytest.Missed(s)
+			snapshottest.Instance(s, remedytest.Stuck).Tags = map[string]string{
+				"kubernetes.io/cluster/prod": "owned", "eks:eks-cluster-name": "prod", "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "default",
+			}
+			of.Covers = append(of.Covers, remedytest.Stuck)
+		}, Plan{LaunchedBy: []string{"NodePool default", "nodegroup workers"}, Tagged: true}},
+	} {
+		s, of := outsider()
+		test.more(s, &of)
+		test.want.Principal, test.want.Type = snapshottest.NodeRole, "EC2_LINUX"
+		p, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(of.Check, checks.Finding{Outcome: checks.Fail, Resource: of.Resource}))
+		if no != nil {
+			t.Errorf("%s: %s: %s", test.name, no.Reason, no.Says)
+			continue
+		}
+		if diff := cmp.Diff(&test.want, p); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}

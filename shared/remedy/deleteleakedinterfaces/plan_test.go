@@ -1,0 +1,101 @@
+package deleteleakedinterfaces
+
+import (
+	"fmt"
+	"net/netip"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/network/leak"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/remedytest"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/snapshot/snapshottest"
+	"testing"
+	"time"
+)
+
+func TestWrongTargets(t *testing.T) {
+	idle := func(change func(*snapshot.Interface)) func(*snapshot.Snapshot, *action.Subject) {
+		return func(s *snapshot.Snapshot, of *action.Subject) {
+			change(&s.Idle[0])
+			seen := of.Sightings[s.Idle[0].ID]
+			seen.Print = leak.Print(s.Idle[0])
+			of.Sightings[s.Idle[0].ID] = seen
+		}
+	}
+	sighting := func(change func(*leak.Sighting)) func(*snapshot.Snapshot, *action.Subject) {
+		return func(s *snapshot.Snapshot, of *action.Subject) {
+			seen := of.Sightings[s.Idle[0].ID]
+			change(&seen)
+			of.Sightings[s.Idle[0].ID] = seen
+		}
+	}
+	owner := func(c snapshot.Creator) func(*snapshot.Snapshot, *action.Subject) {
+		return func(s *snapshot.Snapshot, _ *action.Subject) { s.Creators = []snapshot.Creator{c} }
+	}
+	p := remedytest.Refuses(t, Remedy(), leaked, checks.All(), []remedytest.Wrong{
+		{"in another subnet", idle(func(i *snapshot.Interface) { i.Subnet = snapshottest.Public }), action.NothingToDo},
+		{"in use", idle(func(i *snapshot.Interface) { i.Status = "in-use" }), action.NothingToDo},
+		{"of another kind", idle(func(i *snapshot.Interface) { i.Kind = "lambda" }), action.NothingToDo},
+		{"another account's", idle(func(i *snapshot.Interface) { i.Account = "999999999999" }), action.NothingToDo},
+		{"another VPC's", idle(func(i *snapshot.Interface) { i.VPC = "vpc-0b" }), action.NothingToDo},
+		{"not the VPC CNI's", idle(func(i *snapshot.Interface) { i.Description = "aws-k8s-" + dead }), action.NothingToDo},
+		{"another cluster's", idle(func(i *snapshot.Interface) { i.Tags[leak.TagCluster] = "dev" }), action.NothingToDo},
+		{"no cluster's", idle(func(i *snapshot.Interface) { delete(i.Tags, leak.TagCluster) }), action.NothingToDo},
+		{"too young", idle(func(i *snapshot.Interface) { i.Tags[leak.TagCreated] = snapshottest.Now().Format(time.RFC3339) }), action.NothingToDo},
+		{"of no known age", idle(func(i *snapshot.Interface) { i.Tags[leak.TagCreated] = "yesterday" }), action.NothingToDo},
+		{"its instance lives", owner(snapshot.Creator{Instance: dead, State: "stopped"}), action.NothingToDo},
+		{"its instance was not asked for", owner(snapshot.Creator{Instance: "i-0other"}), action.NothingToDo},
+		{"never seen before", func(_ *snapshot.Snapshot, of *action.Subject) { of.Sightings = nil }, NotSeenTwice},
+		{"seen just now", sighting(func(x *leak.Sighting) { x.First = snapshottest.Now() }), NotSeenTwice},
+		{"seen in another state", sighting(func(x *leak.Sighting) { x.Print = "other" }), NotSeenTwice},
+		{"seen, and not written", sighting(func(x *leak.Sighting) { x.Version = 0 }), NotSeenTwice},
+		{"nothing is idle", func(s *snapshot.Snapshot, _ *action.Subject) { s.Idle = nil }, action.NothingToDo},
+	})
+	if c := p; len(c.Interfaces) != 1 || c.Interfaces[0] != "eni-0left0000" || c.Addresses != 17 || c.Subnet != snapshottest.Private || c.VPC != snapshottest.VPC {
+		t.Errorf("plan %+v", c)
+	}
+	w := remedytest.Words(t, Remedy(), p)
+	if got, want := w.Title, "Delete 1 interface left behind in subnet-0private"; got != want {
+		t.Errorf("title %q", got)
+	}
+}
+
+const dead = "i-0dead00000000dead"
+
+func leftBehind(n int) snapshot.Interface {
+	return snapshot.Interface{
+		ID: fmt.Sprintf("eni-0left%04d", n), Account: "123456789012", VPC: snapshottest.VPC, Subnet: snapshottest.Private, Status: "available", Kind: "interface",
+		Description: "aws-K8S-" + dead, PrivateIPs: []netip.Addr{netip.MustParseAddr("10.42.192.77")},
+		Prefixes: []netip.Prefix{netip.MustParsePrefix("10.42.193.0/28")},
+		Tags: map[string]string{
+			leak.TagInstance: dead, leak.TagCluster: snapshottest.ClusterName, leak.TagCreated: snapshottest.Now().Add(-3 * time.Hour).Format(time.RFC3339),
+		},
+	}
+}
+
+// leaked is a subnet with an interface left behind, which a run has seen before.
+func leaked() (*snapshot.Snapshot, action.Subject) {
+	s := snapshottest.PrivateWithNAT()
+	i := leftBehind(0)
+	s.Idle = []snapshot.Interface{i}
+	s.Creators = []snapshot.Creator{{Instance: dead, State: "terminated"}}
+	return s, action.Subject{
+		Cluster: snapshottest.ClusterName, Check: "ip/leaked-interfaces", Resource: snapshottest.Private, Covers: []string{snapshottest.Private},
+		Sightings: map[string]leak.Sighting{i.ID: {Interface: i.ID, First: s.Time.Add(-time.Hour), Print: leak.Print(i), Version: 1}},
+	}
+}
+
+func TestIsBounded(t *testing.T) {
+	s, of := leaked()
+	s.Idle = nil
+	for n := range 3 * MostInterfaces {
+		i := leftBehind(n)
+		s.Idle = append(s.Idle, i)
+		of.Sightings[i.ID] = leak.Sighting{Interface: i.ID, First: s.Time.Add(-time.Hour), Print: leak.Print(i), Version: 1}
+	}
+	p, no := remedytest.Make(Remedy(), s, of, checks.All())
+	if no != nil || len(p.Interfaces) != MostInterfaces || p.Addresses != 17*MostInterfaces {
+		t.Fatalf("%+v, %+v", no, p)
+	}
+}

@@ -1,0 +1,242 @@
+package openendpointsecuritygroup
+
+import (
+	"net/netip"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/remedytest"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/snapshot/snapshottest"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The wrong target first: what is let in is whoever has the nodes' security
+// group, so nobody else may have it.
+func TestWrongTargets(t *testing.T) {
+	foreign := snapshot.Instance{ID: "i-0bastion", VPC: snapshottest.VPC, State: "running", Tags: map[string]string{"kubernetes.io/cluster/prod": "owned"}}
+	list := []remedytest.Wrong{
+		{"an instance that nothing knows", host(snapshot.Interface{Attached: true, Instance: "i-0bastion"}), OutsideHosts},
+		{"an instance with the cluster's tag, set by hand", func(s *snapshot.Snapshot, of *action.Subject) {
+			s.Instances = append(s.Instances, foreign)
+			host(snapshot.Interface{Attached: true, Instance: "i-0bastion", Tags: map[string]string{"cluster.k8s.amazonaws.com/name": "prod", "kubernetes.io/cluster/prod": "owned"}})(s, of)
+		}, OutsideHosts},
+		{"a node of another cluster", func(s *snapshot.Snapshot, of *action.Subject) {
+			s.Groups = append(s.Groups, snapshot.Group{Name: "dev", Tags: map[string]string{"kubernetes.io/cluster/dev": "owned"}, Instances: []snapshot.GroupInstance{{ID: "i-0dev"}}})
+			host(snapshot.Interface{Attached: true, Instance: "i-0dev"})(s, of)
+		}, OutsideHosts},
+		{"a function of Lambda's", host(snapshot.Interface{RequesterManaged: true, Description: "AWS Lambda VPC ENI-shop"}), OutsideHosts},
+		{"another cluster's control plane", host(snapshot.Interface{RequesterManaged: true, Description: "Amazon EKS dev"}), OutsideHosts},
+		{"an interface that says it is the control plane's", host(snapshot.Interface{Description: "Amazon EKS prod"}), OutsideHosts},
+		{"an interface of another cluster's CNI", host(snapshot.Interface{Status: "available", Tags: map[string]string{"cluster.k8s.amazonaws.com/name": "dev"}}), OutsideHosts},
+		{"the interface of one of the nodes is not among them", func(_ *snapshot.Snapshot, of *action.Subject) {
+			for i := range of.Wearers {
+				if of.Wearers[i].Instance == remedytest.Stuck {
+					of.Wearers[i].Groups = nil
+				}
+			}
+		}, action.CouldNotLook},
+		{"a node of no group of the cluster's", func(s *snapshot.Snapshot, _ *action.Subject) { s.Groups[0].Instances = s.Groups[0].Instances[:1] }, OutsideHosts},
+		{"another account's VPC", func(s *snapshot.Snapshot, _ *action.Subject) { s.VPCs[0].Owner = "999999999999" }, action.SharedVPC},
+		{"nobody says whose the VPC is", func(s *snapshot.Snapshot, _ *action.Subject) { s.VPCs[0].Owner = "" }, action.CouldNotLook},
+		{"the VPC is not among those read", func(s *snapshot.Snapshot, _ *action.Subject) { s.VPCs[0].ID = "vpc-0b" }, action.CouldNotLook},
+	}
+	remedytest.Refuses(t, Remedy(), shutOut, checks.All(), list)
+	remedytest.Allows(t, Remedy(), shutOut, checks.All(), []remedytest.Harmless{
+		{"another node of a group of the cluster's", func(s *snapshot.Snapshot, of *action.Subject) {
+			s.Groups[0].Instances = append(s.Groups[0].Instances, snapshot.GroupInstance{ID: "i-0third"})
+			host(snapshot.Interface{Attached: true, Instance: "i-0third"})(s, of)
+		}},
+		{"what the VPC CNI made for the cluster", host(snapshot.Interface{Status: "available", Tags: map[string]string{"cluster.k8s.amazonaws.com/name": "prod"}})},
+		{"a pod's branch interface", host(snapshot.Interface{Tags: map[string]string{"kubernetes.io/cluster/prod": "owned"}})},
+	})
+	s, of := shutOut()
+	host(snapshot.Interface{Attached: true, Instance: "i-0karpenter"})(s, &of)
+	s.Nodes = append(s.Nodes, snapshot.Node{Name: "ip-10-42-1-1", Instance: "i-0karpenter"})
+	if _, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(of.Check, checks.Finding{Outcome: checks.Fail, Resource: of.Resource})); no != nil {
+		t.Errorf("a node that no group launched: %s: %s", no.Reason, no.Says)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	its := snapshottest.EndpointGroup
+	nodes := func(change func(*snapshot.Instance)) func(*snapshot.Snapshot, *action.Subject) {
+		return func(s *snapshot.Snapshot, _ *action.Subject) {
+			change(snapshottest.Instance(s, remedytest.Stuck))
+			change(snapshottest.Instance(s, snapshottest.Node))
+		}
+	}
+	p := remedytest.Refuses(t, Remedy(), shutOut, checks.All(), []remedytest.Wrong{
+		{"the endpoint is gone", func(_ *snapshot.Snapshot, of *action.Subject) { of.Resource = "vpce-0gone" }, action.Gone},
+		{"an endpoint of another VPC", endpoint(func(e *snapshot.Endpoint) { e.VPC = "vpc-0b" }), action.OtherVPC},
+		{"a gateway endpoint", endpoint(func(e *snapshot.Endpoint) { e.Kind = "Gateway" }), NotInterface},
+		{"an endpoint on its way", endpoint(func(e *snapshot.Endpoint) { e.State = "pending" }), NotAvailable},
+		{"an endpoint that does not take the name", endpoint(func(e *snapshot.Endpoint) { e.PrivateDNS = false }), action.NotSo},
+		{"no security group is named", endpoint(func(e *snapshot.Endpoint) { e.Groups = nil }), action.CouldNotLook},
+		{"its security group was not read", endpoint(func(e *snapshot.Endpoint) { e.Groups = []string{"sg-0x"} }), action.CouldNotLook},
+		{"its security group is in another VPC", group(its, func(g *snapshot.SecurityGroup) { g.VPC = "vpc-0b" }), action.OtherVPC},
+		{"the default security group", group(its, func(g *snapshot.SecurityGroup) { g.Name = "default" }), DefaultGroup},
+		{"the cluster's own", func(s *snapshot.Snapshot, _ *action.Subject) { s.Cluster.SecurityGroup = its }, SharedGroup},
+		{"an additional one of the control plane's", func(s *snapshot.Snapshot, _ *action.Subject) { s.Cluster.SecurityGroups = []string{its} }, SharedGroup},
+		{"the nodes' own", remedytest.Instance(func(i *snapshot.Instance) { i.Groups = append(i.Groups, its) }), SharedGroup},
+		{"tagged as a cluster's", group(its, func(g *snapshot.SecurityGroup) { g.Tags["kubernetes.io/cluster/dev"] = "owned" }), SharedGroup},
+		{"an instance elsewhere has it", wearer(snapshot.Interface{VPC: snapshottest.VPC, Kind: "interface"}), SharedGroup},
+		{"a load balancer has it", wearer(snapshot.Interface{VPC: snapshottest.VPC, Kind: "network_load_balancer"}), SharedGroup},
+		{"an endpoint of another VPC has it", wearer(snapshot.Interface{VPC: "vpc-0b", Kind: "vpc_endpoint"}), SharedGroup},
+		{"who has it is not known", func(_ *snapshot.Snapshot, of *action.Subject) { of.Wearers = nil }, action.CouldNotLook},
+		{"the endpoint's own are not among them", func(_ *snapshot.Snapshot, of *action.Subject) { of.Wearers[0].ID = "eni-0other" }, action.CouldNotLook},
+
+		{"the instances have ended", nodes(func(i *snapshot.Instance) { i.State = "terminated" }), NoNodes},
+		{"EC2 names no groups of theirs", nodes(func(i *snapshot.Instance) { i.Groups = nil }), NoNodes},
+		{"they are in another VPC", nodes(func(i *snapshot.Instance) { i.VPC = "vpc-0b" }), NoNodes},
+		{"they are another cluster's", nodes(func(i *snapshot.Instance) { delete(i.Tags, "kubernetes.io/cluster/prod") }), action.OtherCluster},
+		{"they have nothing in common", remedytest.Instance(func(i *snapshot.Instance) { i.Groups = []string{"sg-0x"} }), NoNodes},
+		{"they have the default group alone", func(s *snapshot.Snapshot, of *action.Subject) {
+			nodes(func(i *snapshot.Instance) { i.Groups = []string{"sg-0default"} })(s, of)
+			s.SecurityGroups = append(s.SecurityGroups, snapshot.SecurityGroup{ID: "sg-0default", VPC: snapshottest.VPC, Name: "default"})
+		}, NoNodes},
+		{"the rule is there", group(its, func(g *snapshot.SecurityGroup) {
+			g.Ingress = append(g.Ingress, snapshot.Rule{Protocol: "tcp", From: 443, To: 443, Groups: []string{snapshottest.ClusterGroup}})
+		}), action.AlreadyThere},
+		{"a wider rule is there", group(its, func(g *snapshot.SecurityGroup) {
+			g.Ingress = append(g.Ingress, snapshot.Rule{Protocol: "-1", From: -1, To: -1, Groups: []string{snapshottest.ClusterGroup}})
+		}), action.AlreadyThere},
+		{"the nodes are let in by their addresses", group(its, func(g *snapshot.SecurityGroup) {
+			g.Ingress[0].CIDRs = []netip.Prefix{netip.MustParsePrefix("10.42.0.0/16")}
+		}), action.NotSo},
+		{"a node that is Ready speaks against it", func(s *snapshot.Snapshot, _ *action.Subject) { snapshottest.Join(s, snapshottest.Node) }, action.NotCertain},
+		{"what the check needs was not read", func(s *snapshot.Snapshot, _ *action.Subject) { snapshottest.Without(s, snapshot.RouteTables) }, action.CouldNotLook},
+	})
+	want := &Plan{
+		VPC: snapshottest.VPC, SecurityGroup: its, Port: 443, From: []string{snapshottest.ClusterGroup},
+		Endpoints: []string{"vpce-0ec2", "vpce-0ecr.api", "vpce-0ecr.dkr", "vpce-0sts"},
+	}
+	if diff := cmp.Diff(want, p); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+	w := remedytest.Words(t, Remedy(), p)
+	if got, want := w.Undo[0], "aws ec2 revoke-security-group-ingress --region us-west-2 --group-id "+its+" --protocol tcp --port 443 --source-group "+snapshottest.ClusterGroup; got != want {
+		t.Errorf("undo %s", got)
+	}
+}
+
+// shutOut is a private VPC whose endpoints' security group admits nobody.
+func shutOut() (*snapshot.Snapshot, action.Subject) {
+	s := snapshottest.EndpointsOnly()
+	snapshottest.Unjoin(s, snapshottest.Node)
+	remedytest.Missed(s)
+	for i := range s.SecurityGroups {
+		if s.SecurityGroups[i].ID == snapshottest.EndpointGroup {
+			s.SecurityGroups[i].Ingress = []snapshot.Rule{{Protocol: "tcp", From: 443, To: 443, CIDRs: []netip.Prefix{netip.MustParsePrefix("10.99.0.0/16")}}}
+			s.SecurityGroups[i].Tags = map[string]string{}
+		}
+	}
+	for i := range s.Endpoints {
+		if s.Endpoints[i].Kind == "Interface" {
+			s.Endpoints[i].Interfaces = []string{"eni-" + s.Endpoints[i].ID}
+		}
+	}
+	of := action.Subject{
+		Cluster: snapshottest.ClusterName, Check: "endpoint/security-group", Resource: "vpce-0ec2",
+		Covers: []string{snapshottest.Node, remedytest.Stuck},
+	}
+	for _, e := range s.Endpoints {
+		for _, id := range e.Interfaces {
+			of.Wearers = append(of.Wearers, snapshot.Interface{ID: id, VPC: snapshottest.VPC, Kind: "vpc_endpoint", Groups: e.Groups})
+		}
+	}
+	s.Groups[0].Instances = []snapshot.GroupInstance{{ID: snapshottest.Node, Lifecycle: "InService"}, {ID: remedytest.Stuck, Lifecycle: "InService"}}
+	for _, in := range s.Instances {
+		of.Wearers = append(of.Wearers, snapshot.Interface{ID: "eni-of-" + in.ID, VPC: snapshottest.VPC, Kind: "interface", Attached: true, Instance: in.ID, Groups: in.Groups})
+	}
+	of.Wearers = append(of.Wearers, s.Interfaces...) // the control plane's
+	return s, of
+}
+
+// host is an interface that has the nodes' security group.
+func host(x snapshot.Interface) remedytest.Change {
+	return func(_ *snapshot.Snapshot, of *action.Subject) {
+		x.ID, x.VPC, x.Kind, x.Groups = "eni-0host", snapshottest.VPC, "interface", []string{snapshottest.ClusterGroup}
+		of.Wearers = append(of.Wearers, x)
+	}
+}
+
+// wears gives the nodes other security groups, and their interfaces with them.
+func wears(s *snapshot.Snapshot, of *action.Subject, groups ...string) {
+	for _, id := range []string{remedytest.Stuck, snapshottest.Node} {
+		snapshottest.Instance(s, id).Groups = groups
+	}
+	for i := range of.Wearers {
+		if of.Wearers[i].Instance != "" {
+			of.Wearers[i].Groups = groups
+		}
+	}
+}
+
+func endpoint(change func(*snapshot.Endpoint)) remedytest.Change {
+	return func(s *snapshot.Snapshot, of *action.Subject) {
+		for i := range s.Endpoints {
+			if s.Endpoints[i].ID == of.Resource {
+				change(&s.Endpoints[i])
+			}
+		}
+	}
+}
+
+func group(id string, change func(*snapshot.SecurityGroup)) remedytest.Change {
+	return func(s *snapshot.Snapshot, _ *action.Subject) {
+		for i := range s.SecurityGroups {
+			if s.SecurityGroups[i].ID == id {
+				change(&s.SecurityGroups[i])
+			}
+		}
+	}
+}
+
+func wearer(x snapshot.Interface) remedytest.Change {
+	return func(_ *snapshot.Snapshot, of *action.Subject) {
+		x.ID, x.Groups = "eni-0other", []string{snapshottest.EndpointGroup}
+		of.Wearers = append(of.Wearers, x)
+	}
+}
+
+// Of the groups that all nodes have, the cluster's own is let in, then the one
+// that is tagged as its own, then the first that the cluster's hosts alone have.
+func TestOpenPrefersTheClustersGroup(t *testing.T) {
+	group := func(id string, tags map[string]string) snapshot.SecurityGroup {
+		return snapshot.SecurityGroup{ID: id, VPC: snapshottest.VPC, Name: id, Tags: tags}
+	}
+	for _, test := range []struct {
+		name  string
+		tags  map[string]string // of sg-0nodes
+		more  func(*snapshot.Snapshot, *action.Subject)
+		wears []string
+		want  string
+	}{
+		{"the cluster's own", nil, nil, []string{"sg-0nodes", "sg-0apps", snapshottest.ClusterGroup}, snapshottest.ClusterGroup},
+		{"the one tagged as the cluster's", map[string]string{"kubernetes.io/cluster/prod": "owned"}, nil, []string{"sg-0apps", "sg-0nodes"}, "sg-0nodes"},
+		{"the one tagged by EKS", map[string]string{"aws:eks:cluster-name": "prod"}, nil, []string{"sg-0apps", "sg-0nodes"}, "sg-0nodes"},
+		{"a shared one is not the cluster's", map[string]string{"kubernetes.io/cluster/prod": "shared"}, nil, []string{"sg-0apps", "sg-0nodes"}, "sg-0apps"},
+		{"another cluster's is not", map[string]string{"kubernetes.io/cluster/dev": "owned"}, nil, []string{"sg-0apps", "sg-0nodes"}, "sg-0apps"},
+		{"the next, where a host outside has the first", nil, func(_ *snapshot.Snapshot, of *action.Subject) {
+			of.Wearers = append(of.Wearers, snapshot.Interface{ID: "eni-0x", VPC: snapshottest.VPC, Kind: "interface", Instance: "i-0x", Groups: []string{"sg-0apps"}})
+		}, []string{"sg-0apps", "sg-0nodes"}, "sg-0nodes"},
+	} {
+		s, of := shutOut()
+		s.SecurityGroups = append(s.SecurityGroups, group("sg-0apps", nil), group("sg-0nodes", test.tags))
+		wears(s, &of, test.wears...)
+		if test.more != nil {
+			test.more(s, &of)
+		}
+		p, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(of.Check, checks.Finding{Outcome: checks.Fail, Resource: of.Resource}))
+		if no != nil {
+			t.Errorf("%s: %s: %s", test.name, no.Reason, no.Says)
+			continue
+		}
+		if diff := cmp.Diff([]string{test.want}, p.From); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package remedy
+
+import (
+	"context"
+	"fmt"
+
+	"rollcall/shared/fn"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
+	"rollcall/shared/snapshot"
+)
+
+// Remedy is one of them: action.Remedy tells of each field.
+type Remedy struct {
+	Name       optin.Remedy
+	Cures      string
+	AfterCause bool
+	Elsewhere  string
+	Most       int
+	More       action.More
+	Quiet      []action.Reason
+
+	sources []snapshot.Source
+	has     func(Plan) bool
+	plan    func(*Plan, action.Look) *action.Refusal
+	left    func(action.Look) int
+	grants  func(action.OptIn) []fn.Grant
+
+	vpc           func(Plan) string
+	personDecides func(Plan) string
+	things        func(Plan) int
+	applied       func(Plan, *snapshot.Snapshot) (done, known bool)
+	words         func(Plan) action.Words
+	do            func(context.Context, Calls, Plan, string) action.Result
+}
+
+// listed makes one for plans of any remedy of what a folder says of its own.
+func listed[P, C any](r action.Remedy[P, C], part func(*Plan) **P, calls func(Calls) C) Remedy {
+	own := func(p Plan) *P { return *part(&p) }
+	return Remedy{
+		Name: r.Name, Cures: r.Cures, AfterCause: r.AfterCause, Elsewhere: r.Elsewhere, Most: max(r.Most, 1), More: r.More, Quiet: r.Quiet,
+		sources: r.Sources, left: r.Left, grants: r.Grants,
+		has: func(p Plan) bool { return own(p) != nil },
+		plan: func(p *Plan, l action.Look) (no *action.Refusal) {
+			*part(p), no = r.Make(l)
+			return no
+		},
+		vpc: func(p Plan) string {
+			if r.VPC == nil {
+				return ""
+			}
+			return r.VPC(*own(p))
+		},
+		personDecides: func(p Plan) string {
+			if r.PersonDecides == nil {
+				return ""
+			}
+			return r.PersonDecides(*own(p))
+		},
+		things: func(p Plan) int {
+			if r.Things == nil {
+				return 1
+			}
+			return r.Things(*own(p))
+		},
+		applied: func(p Plan, s *snapshot.Snapshot) (done, known bool) {
+			if r.Applied == nil {
+				return false, false
+			}
+			return r.Applied(*own(p), s)
+		},
+		words: func(p Plan) action.Words {
+			if r.Words == nil {
+				return action.Words{Title: "Nothing"}
+			}
+			return r.Words(*own(p), p.place())
+		},
+		do: func(ctx context.Context, c Calls, p Plan, token string) action.Result {
+			if r.Do == nil {
+				return action.Result{Status: action.Refused, Reason: string(action.NoSuchRemedy), Says: fmt.Sprintf("%s is not done here.", p.Remedy)}
+			}
+			return r.Do(ctx, calls(c), *own(p), p.place(), token)
+		},
+	}
+}
+
+// Executor does what plans say, each step with one call.
+type Executor struct{ Calls Calls }
+
+// Do does a plan. What is done elsewhere is not done here. By the token EKS knows
+// a call that it has had already.
+func (e Executor) Do(ctx context.Context, p Plan, token string) action.Result {
+	return planned(p).do(ctx, e.Calls, p, token)
+}
+
+// Grants allow what the remedy calls, as the settings have it; nothing where no
+// cluster has opted in.
+func (r Remedy) Grants(o action.OptIn) []fn.Grant {
+	if r.grants == nil || len(o.Clusters) == 0 {
+		return nil
+	}
+	return r.grants(o)
+}

@@ -1,0 +1,190 @@
+// Package remedytest holds what the tests of all remedies ask alike: that each
+// wrong target is refused, for its reason; that what is harmless is allowed; that
+// the same world gives the same plan; and that the words are whole.
+package remedytest
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/snapshot/snapshottest"
+)
+
+// World makes a world, and an incident in it.
+type World = func() (*snapshot.Snapshot, action.Subject)
+
+// Change makes one thing of a world another.
+type Change = func(*snapshot.Snapshot, *action.Subject)
+
+// Wrong is a world with one thing wrong, and the reason by which it is refused.
+type Wrong = struct {
+	Name  string
+	Wrong Change
+	Want  action.Reason
+}
+
+// Harmless is a right world with one thing more, which is nothing against the
+// remedy: the plan stays.
+type Harmless = struct {
+	Name string
+	More Change
+}
+
+// Make plans a remedy with these checks.
+func Make[P, C any](r action.Remedy[P, C], s *snapshot.Snapshot, of action.Subject, list []checks.Check) (*P, *action.Refusal) {
+	return r.Make(action.Look{Snapshot: s, Subject: of, Checks: list})
+}
+
+// Refuses holds that a remedy is not planned in any of the wrong worlds, and
+// then that it is in the right one: each wrong world is the right one but for
+// one thing.
+func Refuses[P, C any](t *testing.T, r action.Remedy[P, C], right World, list []checks.Check, tests []Wrong) *P {
+	t.Helper()
+	for _, test := range append(unreadWorlds(r.Sources), tests...) {
+		s, of := right()
+		test.Wrong(s, &of)
+		p, no := Make(r, s, of, list)
+		switch {
+		case no == nil:
+			t.Errorf("%s: planned: %+v", test.Name, p)
+		case no.Reason != test.Want:
+			t.Errorf("%s: refused as %s (%s), want %s", test.Name, no.Reason, no.Says, test.Want)
+		case no.Says == "" || strings.Contains(no.Says, "%!"):
+			t.Errorf("%s: says %q", test.Name, no.Says)
+		case no.Reason == action.CouldNotLook && len(no.Blocked) == 0:
+			t.Errorf("%s: could not look, and does not say at what", test.Name)
+		}
+	}
+	s, of := right()
+	p, no := Make(r, s, of, list)
+	if no != nil {
+		t.Fatalf("the right world: refused as %s: %s %+v", no.Reason, no.Says, no.Blocked)
+	}
+	s, of = right()
+	if again, _ := Make(r, s, of, list); text(t, again) != text(t, p) {
+		t.Error("the same world gives two plans")
+	}
+	s.Time = s.Time.Add(time.Minute)
+	if later, _ := Make(r, s, of, list); text(t, later) != text(t, p) {
+		t.Error("a minute later the same world gives another plan")
+	}
+	return p
+}
+
+// text is what the hash of a plan is made of.
+func text(t *testing.T, plan any) string {
+	t.Helper()
+	text, err := json.Marshal(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// unreadWorlds lack one source that the plan rests on.
+func unreadWorlds(sources []snapshot.Source) []Wrong {
+	var list []Wrong
+	for _, source := range sources {
+		list = append(list, Wrong{"unread: " + string(source), func(s *snapshot.Snapshot, _ *action.Subject) { snapshottest.Without(s, source) }, action.CouldNotLook})
+	}
+	return append(list,
+		Wrong{"no account", func(s *snapshot.Snapshot, _ *action.Subject) { s.Account = "" }, action.CouldNotLook},
+		Wrong{"no region", func(s *snapshot.Snapshot, _ *action.Subject) { s.Region = "" }, action.CouldNotLook},
+		Wrong{"no partition", func(s *snapshot.Snapshot, _ *action.Subject) { s.Partition = "" }, action.CouldNotLook},
+		Wrong{"no VPC", func(s *snapshot.Snapshot, _ *action.Subject) { s.Cluster.VPC = "" }, action.CouldNotLook},
+		Wrong{"another cluster's look", func(s *snapshot.Snapshot, _ *action.Subject) { s.Cluster.Name = "dev" }, action.CouldNotLook},
+	)
+}
+
+// Allows holds that a remedy is planned in each of the harmless worlds as in the
+// right one.
+func Allows[P, C any](t *testing.T, r action.Remedy[P, C], right World, list []checks.Check, tests []Harmless) {
+	t.Helper()
+	s, of := right()
+	want, no := Make(r, s, of, list)
+	if no != nil {
+		t.Fatalf("the right world: %s", no.Says)
+	}
+	for _, test := range tests {
+		s, of := right()
+		test.More(s, &of)
+		p, no := Make(r, s, of, list)
+		switch {
+		case no != nil:
+			t.Errorf("%s: refused as %s: %s", test.Name, no.Reason, no.Says)
+		case text(t, p) != text(t, want):
+			t.Errorf("%s: another plan: %+v, want %+v", test.Name, p, want)
+		}
+	}
+}
+
+// FoundElsewhereIsNotSo holds that what the check finds elsewhere is no reason to
+// act here.
+func FoundElsewhereIsNotSo[P, C any](t *testing.T, r action.Remedy[P, C], right World) {
+	t.Helper()
+	s, of := right()
+	elsewhere := checks.Finding{Outcome: checks.Fail, Resource: "elsewhere", Covers: of.Covers}
+	if p, no := Make(r, s, of, Saying(of.Check, elsewhere)); no == nil || no.Reason != action.NotSo {
+		t.Errorf("planned %+v, refusal %+v, want %s", p, no, action.NotSo)
+	}
+}
+
+// Saying is a check that finds what a test wants.
+func Saying(id checks.ID, f checks.Finding) []checks.Check {
+	return []checks.Check{{ID: id, Confidence: checks.Certain, Run: func(*checks.View) []checks.Finding { return []checks.Finding{f} }}}
+}
+
+// Region is where plans of tests are done.
+const Region = "us-west-2"
+
+// Words holds what all words of a plan must be, and gives them.
+func Words[P, C any](t *testing.T, r action.Remedy[P, C], p *P) action.Words {
+	t.Helper()
+	w := r.Words(*p, action.Place{Region: Region, Cluster: snapshottest.ClusterName})
+	if n := len([]rune(w.Title)); n == 0 || n > 70 {
+		t.Errorf("title of %d runes: %q", n, w.Title)
+	}
+	if len(w.Steps) == 0 || len(w.Undo) == 0 || w.Cost == "" {
+		t.Errorf("steps %q, undo %q, cost %q", w.Steps, w.Undo, w.Cost)
+	}
+	for _, c := range append(w.Commands, w.Undo...) {
+		if strings.HasPrefix(c, "aws ") && !strings.Contains(c, "--region "+Region) {
+			t.Errorf("a command without its region: %s", c)
+		}
+	}
+	return w
+}
+
+// Applied holds that after a lost answer the world tells what came of a plan:
+// what is not there, and what could not be read, was not done as far as is known.
+// The checks are all of them, unless others are given.
+func Applied[P, C any](t *testing.T, r action.Remedy[P, C], right World, source snapshot.Source, done, almost func(*snapshot.Snapshot), list ...checks.Check) {
+	t.Helper()
+	s, of := right()
+	if len(list) == 0 {
+		list = checks.All()
+	}
+	p, no := Make(r, s, of, list)
+	if no != nil {
+		t.Fatal(no.Says)
+	}
+	is := func(what string, want, known bool) {
+		t.Helper()
+		if got, looked := r.Applied(*p, s); got != want && known || looked != known {
+			t.Errorf("%s: %v, known %v", what, got, looked)
+		}
+	}
+	is("before", false, true)
+	almost(s)
+	is("almost", false, true)
+	s, _ = right()
+	done(s)
+	is("after", true, true)
+	snapshottest.Without(s, source)
+	is("unread", false, false)
+}
