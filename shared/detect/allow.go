@@ -26,8 +26,12 @@ type Times interface {
 }
 
 // Learn reads what a cluster's nodegroups have taught. Where it cannot be read
-// the setting counts: what is beside the error is good all the same.
-func Learn(ctx context.Context, from Times, cluster string, setting time.Duration, now time.Time) (Learned, error) {
+// the setting counts, and so it does for the nodegroups of which nothing is known.
+func (d Detector) Learn(ctx context.Context, from Times, cluster string, setting time.Duration) Learned {
 	times, err := from.JoinTimes(ctx, cluster)
-	return Learned{Times: times, Setting: setting, Now: now}, err
+	if err != nil {
+		d.Log.WarnContext(ctx, "could not read how long nodes take to join: the setting counts", "cluster", cluster, "error", err.Error())
+		d.Count("JoinTimesUnread", 1)
+	}
+	return Learned{Times: times, Setting: setting, Now: d.Now()}
 }

@@ -1,6 +1,3 @@
-// Package detect is the path that launches take in every detector, whether
-// an event or a sweep brought them: whose is the instance, what is seen of its
-// cluster, what do the checks say, and what does report need to know.
 package detect
 
 import (
@@ -9,6 +6,7 @@ import (
 	"slices"
 
 	"rollcall/shared/gather"
+	"rollcall/shared/node/userdata"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )
@@ -122,11 +120,41 @@ func IDs(instances []snapshot.Instance) []string {
 }
 
 func distinct(instances []snapshot.Instance, of func(snapshot.Instance) string) []string {
-	set := map[string]bool{}
+	names := make([]string, 0, len(instances))
 	for _, in := range instances {
-		if v := of(in); v != "" {
-			set[v] = true
+		names = append(names, of(in))
+	}
+	return Distinct(names)
+}
+
+// Distinct is what the lists name, each once, sorted, without empty names.
+func Distinct(lists ...[]string) []string {
+	all := slices.DeleteFunc(slices.Concat(lists...), func(s string) bool { return s == "" })
+	if len(all) == 0 {
+		return nil
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Launchable are the subnets into which groups may launch, sorted.
+func Launchable(groups []snapshot.Group) []string {
+	var subnets []string
+	for _, g := range groups {
+		subnets = append(subnets, g.Subnets...)
+	}
+	return Distinct(subnets)
+}
+
+// NamedByUserData are the clusters that user data names, by instance.
+func NamedByUserData(list []snapshot.UserData) map[string]string {
+	clusters := map[string]string{}
+	for _, d := range list {
+		if name, ok := userdata.Cluster(d.Data); ok {
+			for _, id := range d.Instances {
+				clusters[id] = name
+			}
 		}
 	}
-	return slices.Sorted(maps.Keys(set))
+	return clusters
 }

@@ -20,6 +20,16 @@ func Launch(in snapshot.Instance, started time.Time) report.Launch {
 	}
 }
 
+// Fresh is the record of a launch that nobody has recorded. It began when EC2
+// says, or earlier where an event knows better.
+func Fresh(cluster string, in snapshot.Instance, clock time.Time, learned Learned) state.Launch {
+	started := in.Launched
+	if started.IsZero() || !clock.IsZero() && clock.Before(started) {
+		started = clock
+	}
+	return Record(cluster, in, Launch(in, started), learned.Allow(NodegroupOf(in)))
+}
+
 // Record is a launch as it is remembered, with what the instance was started
 // with.
 func Record(cluster string, in snapshot.Instance, l report.Launch, allowed outcome.Allowance) state.Launch {
@@ -116,5 +126,14 @@ func Recall(in snapshot.Instance, l state.Launch) snapshot.Instance {
 func fill(have *string, remembered string) {
 	if *have == "" {
 		*have = remembered
+	}
+}
+
+// Told is a launch for report, as it is remembered.
+func Told(l state.Launch) report.Launch {
+	return report.Launch{
+		Instance: l.Instance, Nodegroup: l.Nodegroup, Group: l.Group, Subnet: l.Subnet, Zone: l.Zone, Type: l.Type,
+		Started: l.Started, Standing: l.Standing,
+		Registered: l.Registered, Ready: l.Ready, Ended: l.Ended, EndedWhy: l.EndedWhy,
 	}
 }

@@ -6,20 +6,13 @@ import (
 	"slices"
 	"time"
 
-	"rollcall/shared/checks"
-	"rollcall/shared/event"
-	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/trail"
 )
 
-func keyOf(t event.Trigger) report.Key {
-	return report.Key{Cluster: t.Cluster, Check: checks.ID(t.Check), Resource: t.Resource}
-}
-
-// incidentCase is one that is looked at.
-type incidentCase struct {
+// incident is one that is looked at.
+type incident struct {
 	wake
 	inc     incident.Incident
 	window  trail.Window
@@ -31,10 +24,10 @@ type incidentCase struct {
 
 // cases are the incidents as the table has them. The event is believed in
 // nothing but the key.
-func (h handler) cases(ctx context.Context, wakes []wake) ([]incidentCase, error) {
-	var list []incidentCase
-	past := pasts{memory: h.memory, now: h.now(), read: map[string][]snapshot.Past{}, wrong: map[string]error{}}
-	known := map[string][]incident.Incident{}
+func (h handler) cases(ctx context.Context, wakes []wake) ([]incident, error) {
+	var list []incident
+	past := pasts{memory: h.memory, now: h.Now(), read: map[string][]snapshot.Past{}, wrong: map[string]error{}}
+	known := map[string][]report.Incident{}
 	for _, w := range wakes {
 		cluster := w.key.Cluster
 		if _, ok := known[cluster]; !ok {
@@ -46,8 +39,8 @@ func (h handler) cases(ctx context.Context, wakes []wake) ([]incidentCase, error
 		}
 		i := slices.IndexFunc(known[cluster], func(inc incident.Incident) bool { return inc.Key == w.key })
 		if i < 0 || stale(known[cluster][i], w) {
-			h.log.InfoContext(ctx, "nothing to look for", "cluster", cluster, "check", w.key.Check, "resource", w.key.Resource, "round", w.round)
-			h.count("StaleWakes", 1)
+			h.Log.InfoContext(ctx, "nothing to look for", "cluster", cluster, "check", w.key.Check, "resource", w.key.Resource, "round", w.round)
+			h.Count("StaleWakes", 1)
 			continue
 		}
 		c := incidentCase{wake: w, inc: known[cluster][i]}
@@ -59,7 +52,7 @@ func (h handler) cases(ctx context.Context, wakes []wake) ([]incidentCase, error
 			}
 		}
 		if err := past.wrong[cluster]; err != nil {
-			h.log.WarnContext(ctx, "the history could not be read in full", "cluster", cluster, "error", err.Error())
+			h.Log.WarnContext(ctx, "the history could not be read in full", "cluster", cluster, "error", err.Error())
 			if c.window.From.IsZero() {
 				c.unread = "the launches of before could not be read in full"
 			}

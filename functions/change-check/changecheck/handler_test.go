@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
 	"rollcall/shared/incident"
@@ -109,9 +109,11 @@ func newBench(t *testing.T) *bench {
 	now := func() time.Time { return b.clock }
 	b.cloud = &cloud{now: now}
 	b.handler = handler{
-		memory: b.memory, reader: func() Reader { return b.cloud }, send: b.queues, watches: func(c string) bool { return c != "other" },
-		own: own("rollcall-change-check"), now: now, log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		count: func(name string, n int) { b.counts[name] += n },
+		Detector: detect.Detector{
+			Watches: func(c string) bool { return c != "other" }, Now: now, Log: slog.New(slog.DiscardHandler),
+			Count: func(name string, n int) { b.counts[name] += n },
+		},
+		memory: b.memory, reader: func() Reader { return b.cloud }, send: b.queues, own: own("rollcall-change-check"),
 	}
 	b.incidents = []incident.Incident{route("prod")}
 	b.past = []snapshot.Past{{ID: "i-good", Subnet: subnet, Nodegroup: "workers", End: snapshot.Joined, Started: opened.Add(-time.Hour), Ready: opened.Add(-59 * time.Minute)}}

@@ -59,7 +59,7 @@ func (v *visit) leave(j job) { v.undone[v.clusterOf(j.Verdict)]++ }
 // some describes some interfaces again and deletes those that are as they
 // were. It gives back those that are to be described once more.
 func (v *visit) some(ctx context.Context, pace *pacer, jobs []job) (again []job, _ error) {
-	described := v.now()
+	described := v.Now()
 	ids := make([]string, len(jobs))
 	for i, j := range jobs {
 		ids[i] = j.Interface.ID
@@ -77,19 +77,19 @@ func (v *visit) some(ctx context.Context, pace *pacer, jobs []job) (again []job,
 	g.SetLimit(parallel)
 	for i, j := range jobs {
 		if why := leak.Confirm(now[j.Interface.ID], j.Verdict); why != leak.Leaked {
-			v.log.InfoContext(ctx, "not deleted: it is another now", "interface", j.Interface.ID, "why", string(why))
-			v.count("RaceLost", 1)
+			v.Log.InfoContext(ctx, "not deleted: it is another now", "interface", j.Interface.ID, "why", string(why))
+			v.Count("RaceLost", 1)
 			continue
 		}
 		if b.halted(j) {
 			continue
 		}
-		if !v.now().Before(b.until) || b.broken() || pace.turn(v.work) != nil {
+		if !v.Now().Before(b.until) || b.broken() || pace.turn(v.work) != nil {
 			b.back(jobs[i:]...)
 			break
 		}
 		g.Go(func() error {
-			if !v.now().Before(b.until) {
+			if !v.Now().Before(b.until) {
 				pace.note((*leak.Pace).Give)
 				b.back(j)
 				return nil

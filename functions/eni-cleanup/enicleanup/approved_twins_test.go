@@ -45,7 +45,7 @@ func TestApprovalIsOfOneCluster(t *testing.T) {
 	handle := func(sweep bool) {
 		t.Helper()
 		h := assemble(s.Env(), twins{readerOf(s.Env()), second})
-		h.clusters, h.untagged = []string{stagetest.Cluster, second}, []string{vpc}
+		h.Clusters, h.untagged = []string{stagetest.Cluster, second}, []string{vpc}
 		raw := s.approval()
 		if sweep {
 			raw = s.Sweep()

@@ -39,7 +39,7 @@ func TestBlindCluster(t *testing.T) {
 		t.Helper()
 		s.Advance(cadence)
 		h := assemble(s.Env(), reader)
-		h.clusters = []string{stagetest.Cluster, second}
+		h.Clusters = []string{stagetest.Cluster, second}
 		h.modes = func(cluster string) leak.Mode { return map[string]leak.Mode{stagetest.Cluster: leak.Delete}[cluster] }
 		if _, err := h.handle(t.Context(), s.Sweep()); err != nil {
 			t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 // do deletes one interface, or asks for it: its turn has come.
 func (b *batch) do(ctx context.Context, j job) {
 	s := b.sighting(j)
-	draft := leak.Draft(j.Verdict, s, b.id, b.now())
+	draft := leak.Draft(j.Verdict, s, b.id, b.Now())
 	home := b.home(j.Cluster)
 	draft.Cluster, draft.Account, draft.Region, draft.Partition = home.Cluster.Name, home.Account, home.Region, home.Partition
 	if j.dry {
@@ -30,7 +30,7 @@ func (b *batch) do(ctx context.Context, j job) {
 		b.pace.note((*leak.Pace).Give)
 		var taken *state.Conflict
 		if errors.As(err, &taken) {
-			b.count("RaceLost", 1)
+			b.Count("RaceLost", 1)
 			return
 		}
 		b.fail(fmt.Errorf("write ahead that %s is deleted: %w", j.Interface.ID, err))
@@ -49,16 +49,16 @@ func (b *batch) sighting(j job) leak.Sighting {
 // ask sends the request, again and again as long as EC2 is asked too much.
 func (b *batch) ask(ctx context.Context, j job) call.Answer {
 	for {
-		sent := b.now()
-		a := b.delete.DeleteNetworkInterface(ctx, j.Interface.ID, j.dry)
+		sent := b.Now()
+		a := b.delete.Delete(ctx, j.Interface.ID, j.dry)
 		switch a.Outcome {
-		case call.Throttled:
-			b.count("Throttled", 1)
-			b.pace.note(func(p *leak.Pace) { p.Throttled(sent, b.now()) })
+		case remedy.Throttled:
+			b.Count("Throttled", 1)
+			b.pace.note(func(p *leak.Pace) { p.Throttled(sent, b.Now()) })
 			if b.pace.turn(b.work) != nil {
 				return a
 			}
-			if !b.now().Before(b.until) {
+			if !b.Now().Before(b.until) {
 				b.pace.note((*leak.Pace).Give)
 				return a
 			}
@@ -75,7 +75,7 @@ func (b *batch) ask(ctx context.Context, j job) call.Answer {
 // conclude goes by EC2's answer.
 func (b *batch) conclude(ctx context.Context, j job, s leak.Sighting, draft leak.Audit, a call.Answer) {
 	draft.Request = a.Request
-	log := b.log.With("cluster", draft.Cluster, "interface", draft.Interface, "subnet", draft.Subnet, "owner", draft.Owner)
+	log := b.Log.With("cluster", draft.Cluster, "interface", draft.Interface, "subnet", draft.Subnet, "owner", draft.Owner)
 	switch a.Outcome {
 	case call.Done:
 		log.InfoContext(ctx, "deleted", "addresses", draft.Addresses(), "ec2Request", a.Request)
@@ -87,7 +87,7 @@ func (b *batch) conclude(ctx context.Context, j job, s leak.Sighting, draft leak
 		b.finished(s, draft)
 	case call.InUse, call.NotThere:
 		log.InfoContext(ctx, "not deleted: somebody else was faster", "why", a.Outcome)
-		b.count("RaceLost", 1)
+		b.Count("RaceLost", 1)
 		if j.dry {
 			return
 		}
@@ -98,9 +98,9 @@ func (b *batch) conclude(ctx context.Context, j job, s leak.Sighting, draft leak
 		b.finished(s, draft)
 	case call.Throttled:
 		b.takeBack(ctx, j, s, true)
-	case call.Denied, call.Refused:
-		log.ErrorContext(ctx, "EC2 does not delete it", "call", deleteCall, "outcome", a.Outcome, "code", a.Code, "message", a.Message)
-		b.count("DeletesRefused", 1)
+	case remedy.Denied, remedy.Refused:
+		log.ErrorContext(ctx, "EC2 does not delete it", "call", call, "outcome", a.Outcome, "code", a.Code, "message", a.Message)
+		b.Count("DeletesRefused", 1)
 		b.mu.Lock()
 		if b.failed[draft.Cluster].Outcome != call.Denied {
 			b.failed[draft.Cluster] = a
@@ -112,7 +112,7 @@ func (b *batch) conclude(ctx context.Context, j job, s leak.Sighting, draft leak
 		// It may have been done: what was written ahead stays, and the next run
 		// finds out.
 		log.WarnContext(ctx, "EC2 gave no answer to a delete", "code", a.Code, "message", a.Message)
-		b.count("DeletesUncertain", 1)
+		b.Count("DeletesUncertain", 1)
 		b.mu.Lock()
 		b.leave(j)
 		b.mu.Unlock()

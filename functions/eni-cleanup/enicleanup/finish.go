@@ -34,8 +34,8 @@ func (v *visit) finish(ctx context.Context, list []finished) error {
 			}
 			audits[i] = a
 			if created && a.Result == leak.Deleted {
-				v.count("Deleted", 1)
-				v.count("AddressesReturned", a.Addresses())
+				v.Count("Deleted", 1)
+				v.Count("AddressesReturned", a.Addresses())
 			}
 			return nil
 		})

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"rollcall/functions/eni-cleanup/spec"
 	"rollcall/shared/detect"
-	"rollcall/shared/diagnose"
-	"rollcall/shared/remedy/call"
+	"rollcall/shared/remedy"
 	"rollcall/shared/snapshot"
 )
 
@@ -28,12 +26,9 @@ func (h handler) observe(ctx context.Context, s *snapshot.Snapshot, answer *call
 		}
 		s.Failures[deletes] = f
 	}
-	o := detect.Observe(spec.Name, s, diagnose.Diagnosis{}, nil)
-	for _, f := range o.Blind {
-		h.log.WarnContext(ctx, "could not look, or not delete", "cluster", s.Cluster.Name, "source", f.Source, "call", f.Call, "reason", f.Reason, "code", f.Code)
-		h.count("Blind", 1)
-	}
-	if err := h.send.SendResult(ctx, o); err != nil {
+	o, err := h.Run(ctx, s, detect.Look{})
+	h.Count("Blind", len(o.Blind))
+	if err != nil {
 		return fmt.Errorf("tell report of cluster %s: %w", s.Cluster.Name, err)
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
@@ -36,7 +35,7 @@ func (p place) clusters() []string {
 // VPC's interfaces without a cluster's name may be its own, and its mode counts
 // for those of all VPCs.
 func (h handler) places(ctx context.Context, t event.Trigger) ([]place, error) {
-	names := h.clusters
+	names := h.Clusters
 	if names == nil {
 		list, failed := h.reader.Clusters(ctx)
 		if failed != nil {
@@ -48,23 +47,17 @@ func (h handler) places(ctx context.Context, t event.Trigger) ([]place, error) {
 	var blind []string
 	var errs []error
 	for _, name := range slices.Sorted(slices.Values(names)) {
-		s, err := h.reader.Read(ctx, gather.Query{Account: t.Account, Region: h.region, Time: h.now(), Cluster: name})
-		switch {
-		case errors.Is(err, gather.ErrNoCluster):
-			h.log.WarnContext(ctx, "a cluster that EKS does not have", "cluster", name)
-			h.count("ForeignClusters", 1)
-			continue
-		case err != nil:
-			blind, errs = append(blind, name), append(errs, fmt.Errorf("read cluster %s: %w", name, err))
+		s, err := h.Read(ctx, h.Query(name, t.Account))
+		if err != nil {
+			if err := h.IgnoreNoCluster(ctx, name, err); err != nil {
+				blind, errs = append(blind, name), append(errs, fmt.Errorf("read cluster %s: %w", name, err))
+			}
 			continue
 		}
 		// Nobody was asked for instances and groups: that is no proof that
 		// they could be read.
 		delete(s.Read, snapshot.Instances)
 		delete(s.Read, snapshot.Groups)
-		if part := strings.Split(s.Cluster.ARN, ":"); s.Account == "" && len(part) > 4 {
-			s.Account = part[4]
-		}
 		if !s.Read[snapshot.Clusters] || s.Cluster.VPC == "" {
 			blind, errs = append(blind, name), append(errs, h.observe(ctx, s, nil))
 			continue

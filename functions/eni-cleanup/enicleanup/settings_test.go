@@ -10,29 +10,29 @@ import (
 
 // handleWith lets a quarter of an hour pass, and runs a function with other
 // settings over the same world and table.
-func (s *stand) handleWith(change func(*settings)) {
+func (s *stand) handleWith(change func(*handler)) {
 	s.t.Helper()
 	s.Advance(cadence)
 	s.handleNow(change, 0)
 }
 
 // handleNow runs it with a clock that is wrong by so much.
-func (s *stand) handleNow(change func(*settings), wrong time.Duration) {
+func (s *stand) handleNow(change func(*handler), wrong time.Duration) {
 	s.t.Helper()
 	e := s.Env()
 	right := e.Now
 	e.Now = func() time.Time { return right().Add(wrong) }
 	h := assemble(e, readerOf(e))
 	if change != nil {
-		change(&h.settings)
+		change(&h)
 	}
 	if _, err := h.handle(s.t.Context(), s.Sweep()); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-func in(mode leak.Mode) func(*settings) {
-	return func(c *settings) { c.modes = func(string) leak.Mode { return mode } }
+func in(mode leak.Mode) func(*handler) {
+	return func(c *handler) { c.modes = func(string) leak.Mode { return mode } }
 }
 
 // TestModeChanges: what was seen in mode report may be deleted by the first run
@@ -53,10 +53,10 @@ func TestModeChanges(t *testing.T) {
 	second := s.make(s.left())
 	s.handleWith(in(leak.Delete))
 	s.handleWith(in(leak.Report))
-	s.handleWith(func(c *settings) { c.clusters = []string{"another"} })
-	s.handleWith(func(c *settings) { c.clusters = []string{} })
-	s.handleWith(func(c *settings) { c.limit = 0 })
-	s.handleWith(func(c *settings) { c.share = 0 })
+	s.handleWith(func(c *handler) { c.Clusters = []string{"another"} })
+	s.handleWith(func(c *handler) { c.Clusters = []string{} })
+	s.handleWith(func(c *handler) { c.limit = 0 })
+	s.handleWith(func(c *handler) { c.share = 0 })
 	if !s.there(second) || len(s.audits()) != 1 {
 		t.Errorf("there: %v, %d records", s.there(second), len(s.audits()))
 	}
@@ -146,7 +146,7 @@ func TestStopIsOverWhenItIs(t *testing.T) {
 	for range 10 {
 		s.make(s.left())
 	}
-	little := func(c *settings) { c.share = 1 }
+	little := func(c *handler) { c.share = 1 }
 	s.Advance(8*time.Hour + 15*time.Minute - cadence) // until a quarter of an hour before midnight
 	s.handleWith(little)
 	s.sent()
@@ -163,7 +163,7 @@ func TestStopIsOverWhenItIs(t *testing.T) {
 		t.Errorf("%d summaries of the new day, want the stop", len(summaries))
 	}
 	for range 2 {
-		s.handleWith(func(c *settings) { c.limit = 0 })
+		s.handleWith(func(c *handler) { c.limit = 0 })
 	}
 	_, summaries = s.sent()
 	var over []string

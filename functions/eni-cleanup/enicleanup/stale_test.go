@@ -109,7 +109,7 @@ func TestRoomBeforeTheDeadline(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), test.left)
 		h := assemble(s.Env(), readerOf(s.Env()))
 		left := 0
-		h.count = func(name string, n int) {
+		h.Count = func(name string, n int) {
 			if name == "LeftForNextRun" {
 				left += n
 			}

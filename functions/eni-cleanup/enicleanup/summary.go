@@ -39,7 +39,7 @@ func (v *visit) tellSummaries(ctx context.Context) error {
 }
 
 func (v *visit) tellCluster(ctx context.Context, s *snapshot.Snapshot) error {
-	name, today := s.Cluster.Name, midnight(v.now())
+	name, today := s.Cluster.Name, midnight(v.Now())
 	audits, err := v.memory.Audits(ctx, name, today.Add(-day))
 	if err != nil {
 		return err
@@ -63,13 +63,13 @@ func (v *visit) tellCluster(ctx context.Context, s *snapshot.Snapshot) error {
 			return nil // told with the next run: a number that is not known is not told
 		}
 		err := v.send.SendSummary(ctx, report.Summary{
-			Format: report.SummaryFormat, Kind: report.CleanupSummary, ID: "cleanup/" + name + "/" + key, By: spec.Name, At: v.now(),
+			Format: report.SummaryFormat, Kind: report.CleanupSummary, ID: "cleanup/" + name + "/" + key, By: spec.Name, At: v.Now(),
 			Account: s.Account, Region: s.Region, Partition: s.Partition, Cluster: name, Cleanup: &c,
 		})
 		if err != nil {
 			return err
 		}
-		v.count("Summaries", 1)
+		v.Count("Summaries", 1)
 		if err := v.notes.SaveCleanupTold(ctx, name, key, digest); err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (v *visit) cleanup(name string, from time.Time, audits []leak.Audit) report
 	}
 	c.Nodes = len(nodes)
 	slices.SortFunc(c.Subnets, func(a, b report.CleanupSubnet) int { return cmp.Compare(a.Subnet, b.Subnet) })
-	if from != midnight(v.now()) {
+	if from != midnight(v.Now()) {
 		return c
 	}
 	if s := v.plan.Stopped; s != nil {
@@ -139,7 +139,7 @@ func (v *visit) lookAgain(ctx context.Context, c *report.Cleanup) bool {
 	// What was read before the deletes is not what they have now.
 	s.Subnets, s.Read = nil, maps.Clone(s.Read)
 	delete(s.Read, snapshot.Subnets)
-	v.reader.More(ctx, s, gather.Query{Account: s.Account, Region: s.Region, Time: v.now(), Cluster: s.Cluster.Name, VPC: v.vpc}, snapshot.Subnets)
+	v.reader.More(ctx, s, gather.Query{Account: s.Account, Region: s.Region, Time: v.Now(), Cluster: s.Cluster.Name, VPC: v.vpc}, snapshot.Subnets)
 	if !s.Read[snapshot.Subnets] {
 		return false
 	}

@@ -32,13 +32,13 @@ type visit struct {
 
 // clean does all that is to be done in one VPC.
 func (r *tour) clean(ctx context.Context, p place) error {
-	v := &visit{tour: r, place: p, undone: map[string]int{}, failed: map[string]call.Answer{}, did: map[string]bool{}}
-	began := r.now()
+	v := &visit{tour: r, place: p, undone: map[string]int{}, failed: map[string]remedy.Answer{}, did: map[string]bool{}}
+	began := r.Now()
 	p.homes[0].Time = began
 	if !r.look(ctx, p) {
 		return r.observeAll(ctx, v)
 	}
-	ended := r.now()
+	ended := r.Now()
 	var err error
 	// After the look: what another run deletes from now on it has written ahead.
 	if v.sightings, err = r.memory.Sightings(ctx, p.vpc); err != nil {
@@ -59,8 +59,8 @@ func (r *tour) clean(ctx context.Context, p place) error {
 	r.left -= len(v.plan.Delete) + len(v.plan.Ask)
 	errs := []error{v.remember(ctx)}
 	if s := v.plan.Stopped; s != nil {
-		r.log.WarnContext(ctx, "too many of the VPC's interfaces look deletable: none is deleted", "vpc", p.vpc, "candidates", s.Candidates, "interfaces", s.Interfaces, "share", s.Share)
-		r.count("StoppedByShare", 1)
+		r.Log.WarnContext(ctx, "too many of the VPC's interfaces look deletable: none is deleted", "vpc", p.vpc, "candidates", s.Candidates, "interfaces", s.Interfaces, "share", s.Share)
+		r.Count("StoppedByShare", 1)
 	}
 	errs = append(errs, v.act(ctx), v.tellSummaries(ctx), r.observeAll(ctx, v))
 	v.measure()
@@ -128,7 +128,7 @@ func (v *visit) settle(ctx context.Context) error {
 	var open []leak.Sighting
 	var ids []string
 	for id, s := range v.sightings {
-		if s.Unsettled(v.now()) {
+		if s.Unsettled(v.Now()) {
 			open, ids = append(open, s), append(ids, id)
 		}
 	}
@@ -164,7 +164,7 @@ func (v *visit) settle(ctx context.Context) error {
 		}
 		v.sightings[s.Interface] = s
 	}
-	v.log.InfoContext(ctx, "settled what an earlier run left", "vpc", v.vpc, "deleted", len(done), "there", len(open)-len(done))
+	v.Log.InfoContext(ctx, "settled what an earlier run left", "vpc", v.vpc, "deleted", len(done), "there", len(open)-len(done))
 	for _, f := range done {
 		delete(v.sightings, f.sighting.Interface)
 	}
@@ -179,7 +179,7 @@ func (v *visit) askedToday(ctx context.Context) (map[string]bool, error) {
 		if v.modes(name) == leak.Report {
 			continue
 		}
-		list, err := v.memory.Audits(ctx, name, midnight(v.now()))
+		list, err := v.memory.Audits(ctx, name, midnight(v.Now()))
 		if err != nil {
 			return nil, err
 		}
@@ -207,8 +207,8 @@ func (v *visit) measure() {
 	for _, n := range v.undone {
 		left += n
 	}
-	v.count("Leaked", dead)
-	v.count("LeftForNextRun", left)
+	v.Count("Leaked", dead)
+	v.Count("LeftForNextRun", left)
 }
 
 // clusterOf is the cluster in whose name an interface is recorded.

@@ -19,17 +19,17 @@ import (
 // one was deleted is asked of EKS by its name. Where the list cannot be read that
 // is said, and what is known to be in trouble is swept all the same.
 func (h handler) toSweep(ctx context.Context, t event.Trigger) ([]string, error) {
-	if h.clusters != nil {
-		return h.clusters, nil
+	if h.Clusters != nil {
+		return h.Clusters, nil
 	}
-	listed, failed := h.search.Clusters(ctx)
+	listed, failed := h.Reader.Clusters(ctx)
 	if err := h.tellList(ctx, t, failed); err != nil {
 		return nil, err
 	}
 	names := append([]string{}, listed...) // never nil, which would be all of the region
 	records, err := h.launches.ClusterRecords(ctx)
 	if err != nil {
-		h.log.WarnContext(ctx, "which clusters have open incidents is not known", "error", err.Error())
+		h.Log.WarnContext(ctx, "which clusters have open incidents is not known", "error", err.Error())
 	}
 	for _, r := range records {
 		if r.Open && r.Cluster != report.AllClusters && !slices.Contains(names, r.Cluster) {
@@ -42,10 +42,10 @@ func (h handler) toSweep(ctx context.Context, t event.Trigger) ([]string, error)
 // tellList says that the clusters cannot be listed, and takes it back when they
 // can.
 func (h handler) tellList(ctx context.Context, t event.Trigger, failed *snapshot.Failure) error {
-	o := h.about(report.AllClusters, t.Account, h.now())
+	o := h.about(report.AllClusters, t.Account, h.Now())
 	if failed != nil {
-		h.log.ErrorContext(ctx, "the clusters cannot be listed", "call", failed.Call, "reason", failed.Reason, "code", failed.Code, "error", failed.Message)
-		h.count("BlindSweeps", 1)
+		h.Log.ErrorContext(ctx, "the clusters cannot be listed", "call", failed.Call, "reason", failed.Reason, "code", failed.Code, "error", failed.Message)
+		h.Count("BlindSweeps", 1)
 		o.Blind = []snapshot.Failure{*failed}
 	} else {
 		known, err := h.launches.Incidents(ctx, report.AllClusters)
@@ -57,27 +57,27 @@ func (h handler) tellList(ctx context.Context, t event.Trigger, failed *snapshot
 		}
 		o.Read = []snapshot.Source{snapshot.Clusters}
 	}
-	return h.send.SendResult(ctx, o)
+	return h.Tell(ctx, o)
 }
 
-// gone tells report that EKS has no cluster of this name, if anything of it is
+// tellGone tells report that EKS has no cluster of this name, if anything of it is
 // open. EKS was asked for it by its name, and answered so.
-func (h handler) gone(ctx context.Context, cluster string, r roll, now time.Time) error {
+func (h handler) tellGone(ctx context.Context, cluster string, r roll) error {
 	if !slices.ContainsFunc(r.incidents, unclosed) {
 		return nil
 	}
-	h.log.InfoContext(ctx, "EKS does not have the cluster any more, its incidents are closed", "cluster", cluster)
-	h.count("DeletedClusters", 1)
-	o := h.about(cluster, r.account, now)
+	h.Log.InfoContext(ctx, "EKS does not have the cluster any more, its incidents are closed", "cluster", cluster)
+	h.Count("DeletedClusters", 1)
+	o := h.about(cluster, r.account, h.Now())
 	o.ClusterGone = true
-	return h.send.SendResult(ctx, o)
+	return h.Tell(ctx, o)
 }
 
 // about is an observation that saw nothing of a cluster's nodes.
 func (h handler) about(cluster, account string, now time.Time) report.Observation {
 	return report.Observation{
 		Format: report.Format, ID: spec.Name + "/" + cluster + "/" + now.UTC().Format(time.RFC3339Nano), By: spec.Name, At: now,
-		Account: account, Region: h.region, Partition: gather.Partition(h.region), Cluster: cluster, Sweep: true,
+		Account: account, Region: h.Region, Partition: gather.Partition(h.Region), Cluster: cluster, Sweep: true,
 	}
 }
 

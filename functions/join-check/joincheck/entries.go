@@ -47,10 +47,10 @@ func stillExpected(entries []entry, s *snapshot.Snapshot, incidents []incident.I
 	return list
 }
 
-// lookUp reads the records of the few that may have one. Of those whose
+// addRecords reads the records of the few that may have one. Of those whose
 // outcome is known only what an open incident is about is looked at again.
 // Nodes that had joined, and have ended soon after, are set aside as lost.
-func (h handler) lookUp(ctx context.Context, entries []entry, incidents []incident.Incident) (list, lost []entry, err error) {
+func (h handler) addRecords(ctx context.Context, entries []entry, incidents []report.Incident) (list, lost []entry, err error) {
 	var ids []string
 	for _, e := range entries {
 		if e.unsure {
@@ -83,7 +83,7 @@ func (h handler) lookUp(ctx context.Context, entries []entry, incidents []incide
 	return list, lost, nil
 }
 
-func decide(entries []entry, s *snapshot.Snapshot, now time.Time, p outcome.Policy) []outcome.Verdict {
+func decide(entries []entry, s *snapshot.Snapshot, p outcome.Policy) []outcome.Verdict {
 	verdicts := make([]outcome.Verdict, len(entries))
 	for i, e := range entries {
 		verdicts[i] = outcome.Decide(
@@ -91,7 +91,7 @@ func decide(entries []entry, s *snapshot.Snapshot, now time.Time, p outcome.Poli
 			outcome.Seen{
 				EC2Read: s.Read[snapshot.Instances], Instance: e.instance,
 				NodesRead: s.Read[snapshot.Nodes], Node: nodeOf(s, e.launch.Instance),
-			}, now, p)
+			}, s.Time, p)
 	}
 	return verdicts
 }

@@ -13,6 +13,7 @@ import (
 
 	"rollcall/functions/join-check/spec"
 	"rollcall/local/stage/stagetest"
+	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
 	"rollcall/shared/incident"
@@ -108,8 +109,8 @@ func TestWaiting(t *testing.T) {
 	if l.Standing != outcome.Waiting {
 		t.Fatalf("record %+v, want one that waits", l)
 	}
-	if got := b.Reminders()[id]; got != soon {
-		t.Errorf("asked again in %s, want %s", got, soon)
+	if got := b.Reminders()[id]; got != detect.Soon {
+		t.Errorf("asked again in %s, want %s", got, detect.Soon)
 	}
 	b.Observations()
 	b.Advance(2 * time.Minute)
@@ -133,8 +134,8 @@ func TestWaitingWhileAnIncidentIsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Send(news[0])
-	if got := b.Reminders()[id]; got != soon {
-		t.Errorf("asked again in %s, want %s", got, soon)
+	if got := b.Reminders()[id]; got != detect.Soon {
+		t.Errorf("asked again in %s, want %s", got, detect.Soon)
 	}
 	// What the incident is about is judged, so that it can be closed.
 	o := b.Observation()
@@ -218,7 +219,7 @@ func TestLostRace(t *testing.T) {
 	first := state.Launch{Instance: "i-1", Standing: outcome.Waiting, Version: 2}
 	first.Learn(outcome.Facts{Noticed: time.Unix(100, 0)})
 	table := &late{have: first}
-	h := handler{launches: table, count: func(name string, n int) { counts[name] += n }}
+	h := handler{launches: table, Detector: detect.Detector{Count: func(name string, n int) { counts[name] += n }}}
 	mine := state.Launch{Instance: "i-1", Standing: outcome.Missed, Version: 1}
 	mine.Learn(outcome.Facts{Missed: time.Unix(200, 0)})
 	if err := h.save(t.Context(), true, mine); err != nil || counts["LostRaces"] != 1 {

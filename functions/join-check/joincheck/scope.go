@@ -35,7 +35,7 @@ func scope(r roll, verdicts []outcome.Verdict) snapshot.Scope {
 			sc.Launchable = append(sc.Launchable, g.Subnets...)
 		}
 	}
-	sc.Instances, sc.Subnets, sc.Launchable = unique(sc.Instances), unique(sc.Subnets), unique(sc.Launchable)
+	sc.Instances, sc.Subnets, sc.Launchable = detect.Distinct(sc.Instances), detect.Distinct(sc.Subnets), detect.Distinct(sc.Launchable)
 	return sc
 }
 
@@ -52,7 +52,7 @@ func covered(incidents []incident.Incident, kind func(string) bool) []string {
 			}
 		}
 	}
-	return unique(ids)
+	return detect.Distinct(ids)
 }
 
 // absent is what open incidents are about and exists no more: instances that
@@ -94,7 +94,8 @@ func absent(s *snapshot.Snapshot, r roll) []string {
 	return gone
 }
 
-func launches(entries []entry) []snapshot.Launch {
+// remembered are the launches as the checks are told of them.
+func remembered(entries []entry) []snapshot.Launch {
 	list := make([]snapshot.Launch, 0, len(entries))
 	for _, e := range entries {
 		list = append(list, detect.Remembered(e.launch))
@@ -109,21 +110,11 @@ func told(entries []entry, verdicts []outcome.Verdict) []report.Launch {
 		if e.silent {
 			continue
 		}
-		v := verdicts[i]
-		list = append(list, report.Launch{
-			Instance: e.launch.Instance, Nodegroup: e.launch.Nodegroup, Group: e.launch.Group,
-			Subnet: e.launch.Subnet, Zone: e.launch.Zone, Type: e.launch.Type,
-			Started: e.launch.Started, Status: v.Standing,
-			Registered: v.Registered, Ready: v.Ready, Ended: v.Ended, EndedWhy: v.EndedWhy,
-		})
+		v, l := verdicts[i], detect.Told(e.launch)
+		l.Standing, l.Registered, l.Ready, l.Ended, l.EndedWhy = v.Standing, v.Registered, v.Ready, v.Ended, v.EndedWhy
+		list = append(list, l)
 	}
 	return list
-}
-
-func unique(list []string) []string {
-	list = slices.DeleteFunc(list, func(s string) bool { return s == "" })
-	slices.Sort(list)
-	return slices.Compact(list)
 }
 
 func subnetID(id string) bool { return len(id) > 7 && id[:7] == "subnet-" }

@@ -7,44 +7,32 @@ import (
 	"strings"
 
 	"rollcall/shared/detect"
-	"rollcall/shared/event"
-	"rollcall/shared/incident"
-
+	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )
 
-// sweep looks at every watched cluster: events are best effort, so launches
+// sweep looks at a cluster as a whole: events are best effort, so launches
 // whose events were lost are found here, and those that missed the roll are
 // called again.
-func (h handler) sweep(ctx context.Context, t event.Trigger) error {
-	names, err := h.toSweep(ctx, t)
-	if err != nil {
-		return err
-	}
-	done, err := detect.Each(ctx, "sweep", names, h.search, func(ctx context.Context, name string) error { return h.sweepCluster(ctx, name, t) })
-	h.count("SweptClusters", done)
-	return err
-}
-
-func (h handler) sweepCluster(ctx context.Context, cluster string, t event.Trigger) error {
+func (h handler) sweep(ctx context.Context, cluster, account string) error {
 	open, err := h.launches.OpenLaunches(ctx, cluster)
 	if err != nil {
 		return fmt.Errorf("read the open launches: %w", err)
 	}
-	r := roll{account: t.Account, sweep: true, learned: h.learn(ctx, cluster)}
+	r := roll{account: account, sweep: true, learned: h.Learn(ctx, h.memory, cluster, h.joinTime)}
 	if r.incidents, err = h.launches.Incidents(ctx, cluster); err != nil {
 		return fmt.Errorf("read the incidents: %w", err)
 	}
 	var groupsFailed *snapshot.Failure
 	r.groups, groupsFailed = h.search.GroupsOf(ctx, cluster)
 	all, failed := h.findInstances(ctx, cluster, open, r)
-	r.failed = append(r.failed, failures(groupsFailed, failed)...)
+	r.failed = append(r.failed, detect.Failures(groupsFailed, failed)...)
 	if failed == nil && groupsFailed == nil {
 		var more []snapshot.Group
 		more, groupsFailed = h.reader.Groups(ctx, otherGroups(all, r.groups))
 		r.groups = append(r.groups, more...)
-		r.failed = append(r.failed, failures(groupsFailed)...)
+		r.failed = append(r.failed, detect.Failures(groupsFailed)...)
 	}
 	recorded := map[string]state.Launch{}
 	for _, l := range open {
@@ -117,7 +105,7 @@ func sweepEntries(cluster string, instances []snapshot.Instance, open map[string
 			entries = append(entries, entry{launch: l, recorded: true, instance: &in})
 			continue
 		}
-		entries = append(entries, entry{launch: fresh(cluster, in, in.Launched, learned), unsure: true, instance: &in})
+		entries = append(entries, entry{launch: detect.Fresh(cluster, in, in.Launched, learned), unsure: true, instance: &in})
 	}
 	for id, l := range open {
 		if !seen[id] {
@@ -135,7 +123,7 @@ func missingFrom(found []snapshot.Instance, open []state.Launch, incidents []inc
 	for _, l := range open {
 		ids = append(ids, l.Instance)
 	}
-	ids = unique(append(ids, covered(incidents, instanceID)...))
+	ids = detect.Distinct(append(ids, covered(incidents, instanceID)...))
 	return slices.DeleteFunc(ids, func(id string) bool {
 		return slices.ContainsFunc(found, func(in snapshot.Instance) bool { return in.ID == id })
 	})

@@ -6,7 +6,6 @@ import (
 
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
-	"rollcall/shared/node/userdata"
 	"rollcall/shared/snapshot"
 )
 
@@ -34,16 +33,16 @@ func (h handler) unnamed(ctx context.Context, s *snapshot.Snapshot, r roll) ([]e
 		return known[in.ID] || in.Ended() || s.Time.Sub(in.Launched) > h.giveUp
 	})
 	evidence := detect.Evidence{Groups: r.groups, Watches: func(name string) bool { return name == s.Cluster.Name }}
-	evidence.Named, failed = h.named(ctx, list, r.groups)
+	evidence.Named, failed = h.namedByUserData(ctx, list, r.groups)
 	var entries []entry
 	for _, in := range detect.Assign(list, evidence).Clusters[s.Cluster.Name] {
-		entries = append(entries, entry{launch: fresh(s.Cluster.Name, in, in.Launched, r.learned), unsure: true, instance: &in})
+		entries = append(entries, entry{launch: detect.Fresh(s.Cluster.Name, in, in.Launched, r.learned), unsure: true, instance: &in})
 	}
 	return entries, failed
 }
 
-// named asks the user data of instances that no tag names.
-func (h handler) named(ctx context.Context, list []snapshot.Instance, groups []snapshot.Group) (map[string]string, *snapshot.Failure) {
+// namedByUserData asks the user data of instances that no tag names.
+func (h handler) namedByUserData(ctx context.Context, list []snapshot.Instance, groups []snapshot.Group) (map[string]string, *snapshot.Failure) {
 	strangers := slices.DeleteFunc(slices.Clone(list), func(in snapshot.Instance) bool {
 		_, tagged := gather.ClusterOf(in.Tags)
 		return tagged || slices.ContainsFunc(groups, func(g snapshot.Group) bool { return g.Name == detect.GroupOf(in) })
@@ -55,13 +54,5 @@ func (h handler) named(ctx context.Context, list []snapshot.Instance, groups []s
 	if failed != nil {
 		return nil, failed
 	}
-	clusters := map[string]string{}
-	for _, d := range data {
-		if name, ok := userdata.Cluster(d.Data); ok {
-			for _, id := range d.Instances {
-				clusters[id] = name
-			}
-		}
-	}
-	return clusters, nil
+	return detect.NamedByUserData(data), nil
 }

@@ -56,45 +56,37 @@ func (b batch) empty() bool {
 	return len(b.launched)+len(b.ended)+len(b.lost)+len(b.failures) == 0
 }
 
-// open reads the messages. Several events of one instance are one launch.
-func (h handler) open(messages []event.Message) batch {
+// sort reads the messages. Several events of one instance are one launch.
+func (h handler) sort(messages []event.Message) batch {
 	b := batch{launched: map[string]news{}, ended: map[string]news{}, lost: map[string]news{}, noticed: map[string]news{}, failures: map[string]failure{}}
-	for _, m := range messages {
-		t, err := event.Parse([]byte(m.Body))
-		if err != nil {
-			h.log.Error("message cannot be read, it goes back to the queue", "message", m.ID, "received", m.Received, "error", err.Error())
-			h.count("MalformedEvents", 1)
-			b.failed = append(b.failed, m.ID)
-			continue
-		}
-		log := h.log.With("event", t.ID, "type", t.Type, "instance", t.Instance, "group", t.Group)
+	var list []detect.Message
+	list, b.failed = h.Messages(messages)
+	for _, m := range list {
 		switch {
-		case t.Kind == event.Foreign:
-			log.Info("event ignored", "why", t.Why)
-			h.count("ForeignEvents", 1)
-		case t.Warm:
-			log.Info("launch into a warm pool: not expected to join")
-			h.count("WarmPoolInstances", 1)
-		case t.Kind == event.LaunchFailed:
-			b.failures[t.Activity+t.Instance] = failure{t, m.ID}
-		case t.Kind == event.InstanceEnded:
-			merge(b.ended, t, m)
-		case t.Kind == event.LaunchStarted, t.Kind == event.LaunchSucceeded, t.Kind == event.InstanceRunning:
-			merge(b.launched, t, m)
-		case t.Kind == event.Interruption, t.Kind == event.Rebalance, t.Kind == event.Maintenance:
-			for _, id := range t.Instances {
-				t.Instance = id
-				merge(b.noticed, t, m)
+		case m.Kind == event.Foreign:
+			h.Ignore(m, m.Why)
+		case m.Warm:
+			h.Log.Info("launch into a warm pool: not expected to join", "event", m.ID, "instance", m.Instance, "group", m.Group)
+			h.Count("WarmPoolInstances", 1)
+		case m.Kind == event.LaunchFailed:
+			b.failures[m.Activity+m.Instance] = failure{m.Trigger, m.Receipt}
+		case m.Kind == event.InstanceEnded:
+			merge(b.ended, m)
+		case m.Kind == event.LaunchStarted, m.Kind == event.LaunchSucceeded, m.Kind == event.InstanceRunning:
+			merge(b.launched, m)
+		case m.Kind == event.Interruption, m.Kind == event.Rebalance, m.Kind == event.Maintenance:
+			for _, id := range m.Instances {
+				m.Instance = id
+				merge(b.noticed, m)
 			}
 		default:
-			log.Info("event ignored", "why", "not about a launch")
-			h.count("ForeignEvents", 1)
+			h.Ignore(m, "not about a launch")
 		}
 	}
 	return b
 }
 
-func merge(all map[string]news, t event.Trigger, m event.Message) {
+func merge(all map[string]news, t detect.Message) {
 	n := all[t.Instance]
 	n.account = t.Account
 	if t.Group != "" {
@@ -106,10 +98,10 @@ func merge(all map[string]news, t event.Trigger, m event.Message) {
 	if t.Time.After(n.latest) {
 		n.latest = t.Time
 	}
-	if f, ok := detect.Notice(t); ok {
+	if f, ok := detect.Notice(t.Trigger); ok {
 		n.facts = outcome.Merge(n.facts, f)
 	}
-	n.messages, n.again = append(n.messages, m.ID), n.again || m.Received > 1
+	n.messages, n.again = append(n.messages, t.Receipt), n.again || t.Again
 	all[t.Instance] = n
 }
 
@@ -120,7 +112,7 @@ func (h handler) skipKnown(ctx context.Context, b *batch) error {
 	for _, f := range b.failures {
 		ids = append(ids, f.Instance)
 	}
-	if ids = union(ids, nil); len(ids) == 0 {
+	if ids = detect.Distinct(ids); len(ids) == 0 {
 		return nil
 	}
 	known, err := h.launches.GetLaunches(ctx, ids)
@@ -128,7 +120,7 @@ func (h handler) skipKnown(ctx context.Context, b *batch) error {
 		return fmt.Errorf("look up %d launches: %w", len(ids), err)
 	}
 	b.known = known
-	if err := h.remind(ctx, b); err != nil {
+	if err := h.remindAgain(ctx, b); err != nil {
 		return err
 	}
 	maps.DeleteFunc(b.launched, func(id string, _ news) bool { _, ok := known[id]; return ok })
@@ -146,7 +138,7 @@ func (h handler) skipKnown(ctx context.Context, b *batch) error {
 }
 
 func (b batch) ids() []string {
-	return union(slices.Concat(slices.Collect(maps.Keys(b.launched)), slices.Collect(maps.Keys(b.lost))), slices.Collect(maps.Keys(b.ended)))
+	return detect.Distinct(sortedKeys(b.launched), sortedKeys(b.lost), sortedKeys(b.ended))
 }
 
 // groups are the Auto Scaling groups that launched or failed to.
@@ -158,7 +150,7 @@ func (b batch) groups() []string {
 	for _, f := range b.failures {
 		names = append(names, f.Group)
 	}
-	return union(names, nil)
+	return detect.Distinct(names)
 }
 
 // visible is how long EC2 may take to describe a new instance: its API lags
@@ -175,12 +167,12 @@ func (h handler) unseen(b *batch, found []snapshot.Instance) {
 		}
 		n := b.launched[id]
 		delete(b.launched, id)
-		if h.now().Sub(n.latest) > visible {
-			h.log.Warn("EC2 does not describe the instance of an old event", "instance", id, "event", n.latest)
-			h.count("UnknownInstances", 1)
+		if h.Now().Sub(n.latest) > visible {
+			h.Log.Warn("EC2 does not describe the instance of an old event", "instance", id, "event", n.latest)
+			h.Count("UnknownInstances", 1)
 			continue
 		}
-		h.log.Info("EC2 does not describe the instance yet, its messages go back to the queue", "instance", id)
+		h.Log.Info("EC2 does not describe the instance yet, its messages go back to the queue", "instance", id)
 		b.failed = append(b.failed, n.messages...)
 	}
 }
@@ -193,7 +185,7 @@ func (h handler) unsure(b *batch, ids []string) {
 		if !ok {
 			continue // found beside the others: its own event comes
 		}
-		h.log.Warn("whose the instance is cannot be told without its group, its messages go back to the queue", "instance", id, "group", n.group)
+		h.Log.Warn("whose the instance is cannot be told without its group, its messages go back to the queue", "instance", id, "group", n.group)
 		b.failed = append(b.failed, n.messages...)
 	}
 }
@@ -214,7 +206,7 @@ func (b batch) named(ids []string) int {
 // has looked at: the rest of a burst whose events are still on their way. One
 // look serves them all, and theirs will find it done.
 func (h handler) widen(ctx context.Context, b *batch, instances *[]snapshot.Instance) error {
-	now := h.now()
+	now := h.Now()
 	named := b.ids()
 	var others []string
 	for _, in := range *instances {
@@ -237,12 +229,6 @@ func (h handler) widen(ctx context.Context, b *batch, instances *[]snapshot.Inst
 		return seen || !slices.Contains(others, in.ID)
 	})
 	return nil
-}
-
-func union(a, b []string) []string {
-	all := slices.DeleteFunc(slices.Concat(a, b), func(s string) bool { return s == "" })
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

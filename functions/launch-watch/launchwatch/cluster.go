@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
 	"rollcall/shared/node/outcome"
@@ -46,7 +47,7 @@ func (h handler) cases(b *batch, a detect.Assignment, groups []snapshot.Group, g
 		f := b.failures[id]
 		i := slices.IndexFunc(groups, func(g snapshot.Group) bool { return g.Name == f.Group })
 		if i < 0 && groupsUnread {
-			h.log.Warn("whose the failed launch is cannot be told without its group, its message goes back to the queue", "group", f.Group)
+			h.Log.Warn("whose the failed launch is cannot be told without its group, its message goes back to the queue", "group", f.Group)
 			b.failed = append(b.failed, f.message)
 			continue
 		}
@@ -54,15 +55,15 @@ func (h handler) cases(b *batch, a detect.Assignment, groups []snapshot.Group, g
 		if i >= 0 {
 			cluster, ok = gather.ClusterOf(groups[i].Tags)
 		}
-		if !ok || !h.watches(cluster) {
-			h.count("ForeignInstances", 1)
+		if !ok || !h.Watches(cluster) {
+			h.Count("ForeignInstances", 1)
 			continue
 		}
-		h.log.Info("a launch failed", "cluster", cluster, "group", f.Group, "message", f.Message)
-		h.count("FailedLaunches", 1)
+		h.Log.Info("a launch failed", "cluster", cluster, "group", f.Group, "message", f.Message)
+		h.Count("FailedLaunches", 1)
 		c := all[cluster]
 		c.account = f.Account
-		c.told = append(c.told, heard(f.Trigger))
+		c.told = append(c.told, activityOf(f.Trigger))
 		if f.Subnet != "" {
 			c.subnets = append(c.subnets, f.Subnet)
 		} else {
@@ -81,21 +82,19 @@ func (h handler) cases(b *batch, a detect.Assignment, groups []snapshot.Group, g
 	return all
 }
 
-func (c clusterCase) query(cluster, region string, now time.Time, learned detect.Learned, sources []snapshot.Source) gather.Query {
-	q := gather.Query{
-		Account: c.account, Region: region, Time: now, Cluster: cluster,
-		Scope: snapshot.Scope{
-			Instances: detect.IDs(c.instances),
-			Subnets:   union(detect.SubnetsOf(c.instances), c.subnets),
-		},
-		Instances: c.instances, Groups: c.groups, Failed: c.failed,
-		Nodegroups: detect.ManagedOf(c.instances), Sources: sources,
+// query adds to a query what the look at the cluster is about.
+func (c clusterCase) query(q gather.Query, learned detect.Learned) gather.Query {
+	q.Scope = snapshot.Scope{
+		Instances: detect.IDs(c.instances),
+		Subnets:   detect.Distinct(detect.SubnetsOf(c.instances), c.subnets),
 	}
+	q.Instances, q.Groups, q.Failed = c.instances, c.groups, c.failed
+	q.Nodegroups, q.Sources = detect.ManagedOf(c.instances), gather.LaunchSources(checks.AtLaunch())
 	for _, in := range c.instances {
 		if q.VPC == "" {
 			q.VPC = in.VPC
 		}
-		q.Launches = append(q.Launches, detect.Remembered(c.record(cluster, in, learned)))
+		q.Launches = append(q.Launches, detect.Remembered(c.record(q.Cluster, in, learned)))
 	}
 	return q
 }
@@ -104,25 +103,12 @@ func (c clusterCase) query(cluster, region string, now time.Time, learned detect
 func (c clusterCase) record(cluster string, in snapshot.Instance, learned detect.Learned) state.Launch {
 	l, ok := c.known[in.ID]
 	if !ok {
-		l = detect.Record(cluster, in, detect.Launch(in, c.started(in)), learned.Allow(detect.NodegroupOf(in)))
+		l = detect.Fresh(cluster, in, c.news[in.ID].clock, learned)
 	}
 	if facts := c.news[in.ID].facts; facts != (outcome.Facts{}) {
 		l.Learn(facts)
 	}
 	return l
-}
-
-// started is when the launch began: what is remembered, else the earliest of
-// EC2's own launch time and the events that know.
-func (c clusterCase) started(in snapshot.Instance) time.Time {
-	if l, ok := c.known[in.ID]; ok {
-		return l.Started
-	}
-	t := in.Launched
-	if clock := c.news[in.ID].clock; t.IsZero() || !clock.IsZero() && clock.Before(t) {
-		t = clock
-	}
-	return t
 }
 
 // launches tells how each launch stands: there is no node yet to look for.

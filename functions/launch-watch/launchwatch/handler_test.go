@@ -15,6 +15,7 @@ import (
 
 	"rollcall/functions/launch-watch/spec"
 	"rollcall/local/stage/stagetest"
+	"rollcall/shared/detect"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 )
@@ -219,7 +220,7 @@ func TestEndedBeforeItWasSeen(t *testing.T) {
 func TestEarlyRollCall(t *testing.T) {
 	b := bench(t, stagetest.Options{World: "samples.yaml"})
 	b.Send(sample(t, "ec2-state-running.json"))
-	if diff := cmp.Diff(map[string]time.Duration{sampled: early}, b.Reminders()); diff != "" {
+	if diff := cmp.Diff(map[string]time.Duration{sampled: detect.Soon}, b.Reminders()); diff != "" {
 		t.Errorf("reminders (-want +got):\n%s", diff)
 	}
 }

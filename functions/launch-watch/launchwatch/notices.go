@@ -2,7 +2,6 @@ package launchwatch
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -39,7 +38,7 @@ func (h handler) notices(ctx context.Context, b *batch) error {
 			b.launched[id] = launched
 		}
 	}
-	h.count("NoticesIgnored", ignored)
+	h.Count("NoticesIgnored", ignored)
 	return nil
 }
 
@@ -62,14 +61,14 @@ func (h handler) ends(ctx context.Context, b *batch) error {
 func (h handler) young(b *batch, found []snapshot.Instance) []snapshot.Instance {
 	ignored := 0
 	found = slices.DeleteFunc(found, func(in snapshot.Instance) bool {
-		if n, ok := b.launched[in.ID]; !ok || !n.early || h.now().Sub(in.Launched) <= outcome.Longest {
+		if n, ok := b.launched[in.ID]; !ok || !n.early || h.Now().Sub(in.Launched) <= outcome.Longest {
 			return false
 		}
 		delete(b.launched, in.ID)
 		ignored++
 		return true
 	})
-	h.count("NoticesIgnored", ignored)
+	h.Count("NoticesIgnored", ignored)
 	return found
 }
 
@@ -86,39 +85,18 @@ func (h handler) lose(ctx context.Context, b *batch, found []snapshot.Instance) 
 		if err := h.learn(ctx, b.known[id], end); err != nil {
 			return nil, err
 		}
-		h.count("LostNodes", 1)
+		h.Count("LostNodes", 1)
 	}
 	return found, nil
 }
 
-// races is how often a record is read again that somebody else has written.
-const races = 3
-
-// learn adds facts to a record. Facts only add up: over a record that somebody
-// else has written meanwhile they are added again.
+// learn adds facts to a record.
 func (h handler) learn(ctx context.Context, l state.Launch, facts outcome.Facts) error {
-	for range races {
-		if !l.Learn(facts) {
-			return nil
-		}
-		err := h.launches.SaveLaunch(ctx, l)
-		var conflict *state.Conflict
-		switch {
-		case err == nil:
-			return nil
-		case !errors.As(err, &conflict):
-			return fmt.Errorf("record what is known of %s: %w", l.ID(), err)
-		}
-		h.count("LostRaces", 1)
-		known, err := h.launches.GetLaunches(ctx, []string{l.ID()})
-		if err != nil {
-			return fmt.Errorf("read the launch of %s again: %w", l.ID(), err)
-		}
-		again, ok := known[l.ID()]
-		if !ok {
-			return nil // expired
-		}
-		l = again
+	if !l.Learn(facts) {
+		return nil
 	}
-	return fmt.Errorf("record what is known of %s: somebody else wrote it %d times", l.ID(), races)
+	if err := h.SaveLaunch(ctx, h.launches, true, l); err != nil {
+		return fmt.Errorf("record what is known of %s: %w", l.ID(), err)
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/local/stage/stagetest"
+	"rollcall/shared/detect"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
@@ -167,7 +168,7 @@ func TestLearnedTime(t *testing.T) {
 		if got := l.Due.Sub(l.Started); got != want || l.Samples != 40 || l.Usual != time.Duration(seconds)*time.Second {
 			t.Errorf("%d s: due after %s (%d samples), want %s", seconds, got, l.Samples, want)
 		}
-		if got := b.Reminders()[sampled]; got <= 0 || got > early || got > l.Due.Sub(b.Now())+step {
+		if got := b.Reminders()[sampled]; got <= 0 || got > detect.Soon || got > l.Due.Sub(b.Now())+5*time.Second {
 			t.Errorf("%d s: the first reminder is in %s", seconds, got)
 		}
 		if n := b.Calls()["dynamodb:Query"]; n != 1 {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"rollcall/shared/detect"
 	"rollcall/shared/event"
 )
 
@@ -37,44 +38,35 @@ func (v visit) wokenBy(name string) string {
 	return cmp.Or(v.by[name], "event")
 }
 
-func (h handler) open(messages []event.Message) batch {
+// visits sorts the messages by cluster.
+func (h handler) visits(messages []event.Message) batch {
 	b := batch{visits: map[string]*visit{}}
-	for _, m := range messages {
-		t, err := event.Parse([]byte(m.Body))
-		if err != nil {
-			h.log.Error("message cannot be read, it goes back to the queue", "message", m.ID, "received", m.Received, "error", err.Error())
-			h.count("MalformedEvents", 1)
-			b.failed = append(b.failed, m.ID)
-			continue
-		}
+	var list []detect.Message
+	list, b.failed = h.Messages(messages)
+	for _, m := range list {
 		switch {
-		case t.Kind == event.NodegroupCalled, t.Kind == event.AddonHealth, t.Kind == event.Reminder && t.Nodegroup != "":
+		case m.Kind != event.NodegroupCalled && m.Kind != event.AddonHealth && (m.Kind != event.Reminder || m.Nodegroup == ""):
+			h.Ignore(m, m.Why)
+		case m.Cluster == "":
+			h.Log.Info("the event names no cluster, the sweep will look", "event", m.ID, "type", m.Type)
+			h.Count("UnnamedClusters", 1)
+		case !h.Watches(m.Cluster):
+			h.Count("ForeignClusters", 1)
 		default:
-			h.log.Info("event ignored", "event", t.ID, "type", t.Type, "why", t.Why)
-			h.count("ForeignEvents", 1)
-			continue
-		}
-		switch {
-		case t.Cluster == "":
-			h.log.Info("the event names no cluster, the sweep will look", "event", t.ID, "type", t.Type)
-			h.count("UnnamedClusters", 1)
-		case !h.watches(t.Cluster):
-			h.count("ForeignClusters", 1)
-		default:
-			b.add(t, m.ID)
+			b.add(m)
 		}
 	}
 	return b
 }
 
-func (b batch) add(t event.Trigger, message string) {
+func (b batch) add(t detect.Message) {
 	v := b.visits[t.Cluster]
 	if v == nil {
 		v = &visit{by: map[string]string{}}
 		b.visits[t.Cluster] = v
 	}
 	v.account = cmp.Or(v.account, t.Account)
-	v.messages = append(v.messages, message)
+	v.messages = append(v.messages, t.Receipt)
 	if t.Nodegroup == "" {
 		return
 	}

@@ -1,99 +1,22 @@
+// Package nodegroupwatch makes the event that EKS does not send: a nodegroup's
+// status, health or update has changed.
 package nodegroupwatch
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
-	"time"
+	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-
-	"rollcall/shared/bus"
+	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
-	"rollcall/shared/incident"
-	"rollcall/shared/nodegroup"
-	"rollcall/shared/report"
-	"rollcall/shared/run"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
 )
 
-// Memory is what nodegroup-watch remembers by.
-type Memory interface {
-	Nodegroups(ctx context.Context, cluster string) (map[string]nodegroup.Record, error)
-	SaveNodegroup(ctx context.Context, r nodegroup.Record) (nodegroup.Record, error)
-	GetLaunches(ctx context.Context, instances []string) (map[string]state.Launch, error)
-	Incidents(ctx context.Context, cluster string) ([]incident.Incident, error)
-}
-
-// Reader is how it looks.
-type Reader interface {
-	Clusters(ctx context.Context) ([]string, *snapshot.Failure)
-	Find(ctx context.Context, ids, groups []string) ([]snapshot.Instance, *snapshot.Failure)
-	FindGrouped(ctx context.Context, groups []string) ([]snapshot.Instance, *snapshot.Failure)
-	Groups(ctx context.Context, names []string) ([]snapshot.Group, *snapshot.Failure)
-	Read(ctx context.Context, q gather.Query) (*snapshot.Snapshot, error)
-	More(ctx context.Context, s *snapshot.Snapshot, q gather.Query, sources ...snapshot.Source)
-}
-
-// Sender is whom it tells of what it found, and by which it is reminded.
-type Sender interface {
-	SendResult(ctx context.Context, o report.Observation) error
-	LookAtNodegroup(ctx context.Context, cluster, name string, now time.Time, delay time.Duration) error
-}
-
-// Teller tells anyone of what has changed.
-type Teller interface {
-	TellNodegroups(ctx context.Context, events []nodegroup.Event) error
-}
-
-var (
-	_ Memory = (*state.Store)(nil)
-	_ Reader = (*gather.Reader)(nil)
-	_ Sender = bus.Queues{}
-	_ Teller = (*bus.Bus)(nil)
-)
-
-type handler struct {
-	memory   Memory
-	reader   Reader
-	send     Sender
-	tell     Teller
-	watches  func(cluster string) bool
-	clusters []string // nil: all of the region
-	region   string
-	joinTime time.Duration
-	now      func() time.Time
-	log      *slog.Logger
-	count    func(name string, n int)
-}
-
-// Build makes the handler of nodegroup-watch from what its invocations share.
-func Build(_ context.Context, e run.Env) (run.Handler, error) { return newHandler(e).handle, nil }
-
-func newHandler(e run.Env) handler {
-	return handler{
-		memory:   state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
-		reader:   gather.New(e.AWS).Through(e.Config.Doors.Of),
-		send:     bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Nodegroups: e.Config.NodegroupQueueURL},
-		tell:     bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName),
-		watches:  e.Config.Watches,
-		clusters: e.Config.Clusters,
-		region:   e.Config.Region,
-		joinTime: e.Config.JoinTime,
-		now:      e.Now,
-		log:      e.Log,
-		count:    e.Metrics.Count,
-	}
-}
-
-// handle takes a batch of events and reminders, a sweep, or the wish that
-// a cluster be looked at now.
+// handle takes a batch of events and reminders, a sweep (EKS sends no event when
+// a nodegroup degrades), or the wish that a cluster be looked at now.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	if messages, ok := event.Batch(raw); ok {
 		return h.batch(ctx, messages)
@@ -102,15 +25,14 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	sweep := func(ctx context.Context, cluster string) error {
+		return h.visit(ctx, cluster, visit{account: t.Account, sweep: true})
+	}
 	switch t.Kind {
 	case event.Sweep:
-		return nil, h.sweep(ctx, t)
+		return nil, h.Each(ctx, h.Clusters, sweep)
 	case event.CheckWanted:
-		if !h.watches(t.Cluster) {
-			h.count("ForeignClusters", 1)
-			return nil, nil
-		}
-		return nil, h.visit(ctx, t.Cluster, visit{account: t.Account, sweep: true})
+		return nil, h.One(ctx, t.Cluster, sweep)
 	}
 	return nil, fmt.Errorf("nodegroup-watch is woken by its queue, its schedule and by wishes, not by %s", t.Type)
 }
@@ -118,24 +40,76 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 // batch looks at what the messages are about, each cluster once. The messages
 // of a cluster that could not be looked at go back; the others do not wait.
 func (h handler) batch(ctx context.Context, messages []event.Message) (any, error) {
-	b := h.open(messages)
+	b := h.visits(messages)
 	for _, cluster := range b.clusters() {
 		v := b.visits[cluster]
 		if err := h.visit(ctx, cluster, *v); err != nil {
-			h.log.ErrorContext(ctx, "a cluster could not be looked at, its messages go back to the queue", "cluster", cluster, "error", err.Error())
-			h.count("FailedLooks", 1)
+			h.Log.ErrorContext(ctx, "a cluster could not be looked at, its messages go back to the queue", "cluster", cluster, "error", err.Error())
+			h.Count("FailedLooks", 1)
 			b.failed = append(b.failed, v.messages...)
 		}
 	}
 	return event.Failures(b.failed), nil
 }
 
-// sweep looks at every watched cluster: EKS sends no event when a nodegroup
-// degrades.
-func (h handler) sweep(ctx context.Context, t event.Trigger) error {
-	done, err := detect.Each(ctx, "sweep", h.clusters, h.reader, func(ctx context.Context, name string) error {
-		return h.visit(ctx, name, visit{account: t.Account, sweep: true})
+// visit looks at a cluster's nodegroups and add-ons, tells report what is
+// wrong, and anyone what has changed. Report is told before anything is
+// remembered: a crash in between leads to telling it twice, which it notices.
+func (h handler) visit(ctx context.Context, cluster string, v visit) error {
+	records, err := h.memory.Nodegroups(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	q := h.Query(cluster, v.account)
+	q.Nodegroups, q.AllNodegroups = v.names, v.sweep
+	q.Sources = []snapshot.Source{snapshot.Nodegroups, snapshot.Addons}
+	s, err := h.Read(ctx, q)
+	if err != nil {
+		return h.IgnoreNoCluster(ctx, cluster, err)
+	}
+	// Nobody has asked for these yet: that they count as read would be told as
+	// the proof that they can be.
+	delete(s.Read, snapshot.Instances)
+	delete(s.Read, snapshot.Groups)
+	h.readUpdates(ctx, s, q, v, records)
+	next := compare(s, v, records)
+	addSince(s, next)
+	look, err := h.choose(ctx, s, q, v)
+	if err != nil {
+		return err
+	}
+	if _, err := h.Run(ctx, s, look); err != nil {
+		return err
+	}
+	return h.keep(ctx, records, next, s.Time)
+}
+
+// choose is what is made of the snapshot. Where a nodegroup or an add-on is
+// in trouble, what keeps its nodes from joining is looked at too, and judged in the same
+// diagnosis: what EKS names is often only how something else shows.
+func (h handler) choose(ctx context.Context, s *snapshot.Snapshot, q gather.Query, v visit) (l detect.Look, err error) {
+	l.Checks = checks.OfHealth()
+	if t := troubled(s); t.any() {
+		l.Checks = slices.Concat(checks.OfLaunches(), nodegroupChecks())
+		if l.Launches, err = h.readLaunches(ctx, s, q, t); err != nil {
+			return l, err
+		}
+	}
+	if !v.sweep {
+		return l, nil
+	}
+	incidents, err := h.memory.Incidents(ctx, s.Cluster.Name)
+	if err != nil {
+		return l, fmt.Errorf("read the incidents: %w", err)
+	}
+	l.Sweep, l.Absent = true, absent(s, incidents)
+	return l, nil
+}
+
+// nodegroupChecks are those of OfHealth that OfLaunches leaves out.
+func nodegroupChecks() []checks.Check {
+	have := checks.OfLaunches()
+	return slices.DeleteFunc(checks.OfHealth(), func(c checks.Check) bool {
+		return slices.ContainsFunc(have, func(o checks.Check) bool { return o.ID == c.ID })
 	})
-	h.count("SweptClusters", done)
-	return err
 }

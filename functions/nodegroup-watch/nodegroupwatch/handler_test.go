@@ -15,6 +15,7 @@ import (
 	"rollcall/functions/nodegroup-watch/spec"
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checks"
+	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
@@ -32,7 +33,7 @@ type stand struct {
 
 // opinion is a reader that changes what EKS says of nodegroups.
 type opinion struct {
-	Reader
+	detect.Reader
 	says map[string]func(*snapshot.Nodegroup)
 }
 
@@ -54,7 +55,7 @@ func bench(t *testing.T, o stagetest.Options) stand {
 	says := map[string]func(*snapshot.Nodegroup){}
 	return stand{says: says, Bench: stagetest.Start(t, spec.Spec(), func(_ context.Context, e run.Env) (run.Handler, error) {
 		h := newHandler(e)
-		h.reader = opinion{h.reader, says}
+		h.Reader = opinion{h.Reader, says}
 		return h.handle, nil
 	}, o)}
 }

@@ -1,84 +1,21 @@
+// Package spotreport judges the pools that Spot launches take, and sums up a day
+// of them.
 package spotreport
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"log/slog"
+	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-
-	"rollcall/shared/bus"
+	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
-	"rollcall/shared/gather"
-	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
-	"rollcall/shared/run"
-	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
 )
-
-// History is what Rollcall remembers of launches and subnets.
-type History interface {
-	History(ctx context.Context, cluster string, since time.Time) ([]snapshot.Past, error)
-	Samples(ctx context.Context, subnet string, since time.Time) ([]snapshot.Sample, error)
-	RecordSamples(ctx context.Context, samples []snapshot.Sample) error
-	// Postings are the summaries that report has.
-	Postings(ctx context.Context, cluster string) ([]outbox.Posting, error)
-}
-
-// Reader reads AWS and Kubernetes.
-type Reader interface {
-	Clusters(ctx context.Context) ([]string, *snapshot.Failure)
-	GroupsOf(ctx context.Context, cluster string) ([]snapshot.Group, *snapshot.Failure)
-	Read(ctx context.Context, q gather.Query) (*snapshot.Snapshot, error)
-	More(ctx context.Context, s *snapshot.Snapshot, q gather.Query, sources ...snapshot.Source)
-}
-
-// Sender is whom it tells.
-type Sender interface {
-	SendResult(ctx context.Context, o report.Observation) error
-	SendSummary(ctx context.Context, s report.Summary) error
-}
-
-var (
-	_ History = (*state.Store)(nil)
-	_ Reader  = (*gather.Reader)(nil)
-	_ Sender  = bus.Queues{}
-)
-
-type handler struct {
-	history    History
-	reader     Reader
-	send       Sender
-	watches    func(cluster string) bool
-	clusters   []string // nil: all of the region
-	region     string
-	reportHour int
-	now        func() time.Time
-	log        *slog.Logger
-	count      func(name string, n int)
-}
-
-// Build makes the handler of spot-report from what its invocations share.
-func Build(_ context.Context, e run.Env) (run.Handler, error) {
-	h := handler{
-		history:    state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
-		reader:     gather.New(e.AWS).Through(e.Config.Doors.Of),
-		send:       bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL},
-		watches:    e.Config.Watches,
-		clusters:   e.Config.Clusters,
-		region:     e.Config.Region,
-		reportHour: e.Config.ReportHour,
-		now:        e.Now,
-		log:        e.Log,
-		count:      e.Metrics.Count,
-	}
-	return h.handle, nil
-}
 
 // answer tells a person who asked what came of it.
 type answer struct {
@@ -98,7 +35,7 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	case event.Sweep:
 		return nil, h.each(ctx, t, h.hourly)
 	case event.Asked:
-		if t.Cluster != "" && !h.watches(t.Cluster) {
+		if t.Cluster != "" && !h.Watches(t.Cluster) {
 			return nil, fmt.Errorf("cluster %s is not watched (setting clusters)", t.Cluster)
 		}
 		a := &answer{}
@@ -111,10 +48,69 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 
 // each does something for every watched cluster, or for the one that was named.
 func (h handler) each(ctx context.Context, t event.Trigger, do func(context.Context, string, event.Trigger) error) error {
-	names := h.clusters
+	names := h.Clusters
 	if t.Cluster != "" {
 		names = []string{t.Cluster}
 	}
-	_, err := detect.Each(ctx, "report on", names, h.reader, func(ctx context.Context, name string) error { return do(ctx, name, t) })
+	return h.Each(ctx, names, func(ctx context.Context, name string) error { return do(ctx, name, t) })
+}
+
+// hourly judges a cluster's pools. From the hour of the report on it also makes
+// the day's summary, unless report has it already: so a run that failed or came
+// late is made up for by the next, and a second one changes nothing.
+func (h handler) hourly(ctx context.Context, cluster string, t event.Trigger) error {
+	now := h.Now().UTC()
+	l, err := h.read(ctx, cluster, t, now.Add(-week))
+	if err != nil {
+		return h.IgnoreNoCluster(ctx, cluster, err)
+	}
+	judged := h.judge(ctx, l)
+	until := time.Date(now.Year(), now.Month(), now.Day(), h.reportHour, 0, 0, 0, time.UTC)
+	if now.Before(until) {
+		return judged
+	}
+	id := "spot/" + cluster + "/" + until.Format(time.DateOnly)
+	known, err := h.history.Postings(ctx, cluster)
+	if _, err = h.withoutNewer(ctx, cluster, err); err != nil {
+		return errors.Join(judged, fmt.Errorf("look whether the day's summary was said: %w", err))
+	}
+	if slices.ContainsFunc(known, func(p report.Posting) bool { return p.Summary.ID == id }) {
+		return judged
+	}
+	_, err = h.summarise(ctx, l, id, until.Add(-day), until)
+	return errors.Join(judged, err)
+}
+
+// asked makes a summary of the last hours.
+func (h handler) asked(ctx context.Context, cluster string, t event.Trigger, a *answer) error {
+	now := h.Now().UTC()
+	since := now.Add(-time.Duration(t.Hours) * time.Hour)
+	l, err := h.read(ctx, cluster, t, now.Add(-max(week, now.Sub(since))))
+	if err != nil {
+		return err
+	}
+	// The same wish, delivered twice, is one; a wish without an id is a new one.
+	id := "spot/" + cluster + "/asked/" + cmp.Or(t.ID, now.Format(time.RFC3339Nano))
+	sent, err := h.summarise(ctx, l, id, since, now)
+	switch {
+	case err != nil:
+	case sent:
+		a.Sent = append(a.Sent, id)
+	default:
+		a.WithoutSpot = append(a.WithoutSpot, cluster)
+	}
+	return err
+}
+
+// judge sends report what the checks say of the pools, so that incidents open
+// and close, and notes what the subnets have.
+func (h handler) judge(ctx context.Context, l pools) error {
+	_, err := h.Run(ctx, l.Snapshot, detect.Look{Checks: checks.OfPools()})
+	// Of all subnets into which the cluster's groups may launch: a group that
+	// has launched no Spot instance yet may begin with a burst.
+	samples := detect.Samples(l.Snapshot, detect.Distinct(l.subnets, l.Scope.Launchable))
+	if len(samples) > 0 {
+		err = errors.Join(err, h.history.RecordSamples(ctx, samples))
+	}
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -14,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/functions/spot-report/spec"
+	"rollcall/shared/detect"
 	"rollcall/shared/gather"
 	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
@@ -73,6 +74,9 @@ func (a *account) Read(_ context.Context, q gather.Query) (*snapshot.Snapshot, e
 		Failures: map[snapshot.Source]snapshot.Failure{},
 		Subnets:  []snapshot.Subnet{{ID: "subnet-a", Free: 240}, {ID: "subnet-b", Free: 99}, {ID: "subnet-other"}},
 	}
+	if s.Account == "" {
+		s.Account = "111122223333" // as the reader does, by the cluster's ARN
+	}
 	s.Cluster.Name, s.Cluster.ARN = q.Cluster, "arn:aws:eks:us-west-2:111122223333:cluster/"+q.Cluster
 	return s, nil
 }
@@ -127,9 +131,11 @@ var morning = time.Date(2026, 11, 21, 8, 2, 0, 0, time.UTC)
 func newBench() *bench {
 	b := &bench{memory: &memory{}, account: &account{names: []string{"prod"}}, queue: &queue{}, clock: morning}
 	b.handler = handler{
-		history: b.memory, reader: b.account, send: b.queue, region: "us-west-2", reportHour: 8,
-		watches: func(name string) bool { return name != "dev" },
-		now:     func() time.Time { return b.clock }, log: slog.New(slog.NewTextHandler(io.Discard, nil)), count: func(string, int) {},
+		Detector: detect.Detector{
+			By: spec.Name, Region: "us-west-2", Reader: b.account, Results: b.queue, Watches: func(name string) bool { return name != "dev" },
+			Now: func() time.Time { return b.clock }, Log: slog.New(slog.DiscardHandler), Count: func(string, int) {},
+		},
+		history: b.memory, reader: b.account, send: b.queue, reportHour: 8,
 	}
 	return b
 }

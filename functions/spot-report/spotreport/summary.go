@@ -1,7 +1,6 @@
 package spotreport
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,8 +9,6 @@ import (
 
 	"rollcall/functions/spot-report/spec"
 	"rollcall/shared/chart"
-	"rollcall/shared/event"
-	"rollcall/shared/gather"
 	"rollcall/shared/node/spot"
 	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
@@ -20,61 +17,9 @@ import (
 
 const day = 24 * time.Hour
 
-// hourly judges a cluster's pools. From the hour of the report on it also makes
-// the day's summary, unless report has it already: so a run that failed or came
-// late is made up for by the next, and a second one changes nothing.
-func (h handler) hourly(ctx context.Context, cluster string, t event.Trigger) error {
-	now := h.now().UTC()
-	l, err := h.look(ctx, cluster, t, now.Add(-week))
-	if errors.Is(err, gather.ErrNoCluster) {
-		h.log.WarnContext(ctx, "a cluster that EKS does not have", "cluster", cluster)
-		h.count("ForeignClusters", 1)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	judged := h.judge(ctx, l)
-	until := time.Date(now.Year(), now.Month(), now.Day(), h.reportHour, 0, 0, 0, time.UTC)
-	if now.Before(until) {
-		return judged
-	}
-	id := "spot/" + cluster + "/" + until.Format(time.DateOnly)
-	known, err := h.history.Postings(ctx, cluster)
-	if _, err = h.some(ctx, cluster, err); err != nil {
-		return errors.Join(judged, fmt.Errorf("look whether the day's summary was said: %w", err))
-	}
-	if slices.ContainsFunc(known, func(p outbox.Posting) bool { return p.Summary.ID == id }) {
-		return judged
-	}
-	_, err = h.summarise(ctx, l, id, until.Add(-day), until)
-	return errors.Join(judged, err)
-}
-
-// asked makes a summary of the last hours.
-func (h handler) asked(ctx context.Context, cluster string, t event.Trigger, a *answer) error {
-	now := h.now().UTC()
-	since := now.Add(-time.Duration(t.Hours) * time.Hour)
-	l, err := h.look(ctx, cluster, t, now.Add(-max(week, now.Sub(since))))
-	if err != nil {
-		return err
-	}
-	// The same wish, delivered twice, is one; a wish without an id is a new one.
-	id := "spot/" + cluster + "/asked/" + cmp.Or(t.ID, now.Format(time.RFC3339Nano))
-	sent, err := h.summarise(ctx, l, id, since, now)
-	switch {
-	case err != nil:
-	case sent:
-		a.Sent = append(a.Sent, id)
-	default:
-		a.WithoutSpot = append(a.WithoutSpot, cluster)
-	}
-	return err
-}
-
 // summarise sends report the summary of a time; nothing where no Spot instance
 // was launched in it. Without its chart it is sent all the same.
-func (h handler) summarise(ctx context.Context, l look, id string, from, to time.Time) (sent bool, err error) {
+func (h handler) summarise(ctx context.Context, l pools, id string, from, to time.Time) (sent bool, err error) {
 	r := weigh(l, from, to)
 	if r.Spot.Requested == 0 {
 		return false, nil
@@ -87,14 +32,14 @@ func (h handler) summarise(ctx context.Context, l look, id string, from, to time
 	var undrawn error
 	if !s.Quiet() {
 		if s.Chart, undrawn = chart.Spot(r, l.Samples, chart.ForSlack()); undrawn != nil {
-			h.count("ChartFailures", 1)
+			h.Count("ChartFailures", 1)
 		}
 	}
 	if err := h.send.SendSummary(ctx, s); err != nil {
 		return false, errors.Join(err, undrawn)
 	}
-	h.count("Summaries", 1)
-	h.log.InfoContext(ctx, "summary", "cluster", s.Cluster, "summary", id, "launches", r.Spot.Requested, "failed", s.Failed())
+	h.Count("Summaries", 1)
+	h.Log.InfoContext(ctx, "summary", "cluster", s.Cluster, "summary", id, "launches", r.Spot.Requested, "failed", s.Failed())
 	return true, undrawn
 }
 
@@ -102,7 +47,7 @@ func (h handler) summarise(ctx context.Context, l look, id string, from, to time
 // is judged over the week, as the hourly check does: a day has too few launches.
 // Of launches that are still open nothing is known there; the summary counts
 // those that have missed their time as not joined so far.
-func weigh(l look, from, to time.Time) spot.Report {
+func weigh(l pools, from, to time.Time) spot.Report {
 	in := spot.Input{
 		Cluster: l.Cluster.Name, From: later(from, l.from), To: to, Subnets: l.Subnets, Types: l.InstanceTypes, Groups: l.Groups, CNI: l.CNI,
 		// What a subnet had before the first launch is of the time before.

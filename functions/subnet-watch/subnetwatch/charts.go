@@ -54,8 +54,8 @@ func (h handler) charts(ctx context.Context, s *snapshot.Snapshot, d diagnose.Di
 		}
 		png, err := chart.Free(samples, shown, chart.FreeForSlack())
 		if err != nil {
-			h.log.WarnContext(ctx, "no picture", "cluster", s.Cluster.Name, "subnet", id, "error", err.Error())
-			h.count("ChartFailures", 1)
+			h.Log.WarnContext(ctx, "no picture", "cluster", s.Cluster.Name, "subnet", id, "error", err.Error())
+			h.Count("ChartFailures", 1)
 			continue
 		}
 		list = append(list, report.Chart{Of: id, PNG: png, Alt: chart.FreeAlt(samples, shown)})

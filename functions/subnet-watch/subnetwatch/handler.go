@@ -1,18 +1,23 @@
+// Package subnetwatch watches the addresses of the subnets in which nodes are
+// launched.
 package subnetwatch
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"rollcall/functions/subnet-watch/spec"
 	"rollcall/shared/bus"
-	"rollcall/shared/config"
+	"rollcall/shared/checks"
 	"rollcall/shared/detect"
+	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
@@ -34,37 +39,25 @@ type History interface {
 
 // Reader reads AWS and Kubernetes.
 type Reader interface {
-	Clusters(ctx context.Context) ([]string, *snapshot.Failure)
+	detect.Reader
 	GroupsOf(ctx context.Context, cluster string) ([]snapshot.Group, *snapshot.Failure)
-	Read(ctx context.Context, q gather.Query) (*snapshot.Snapshot, error)
 	More(ctx context.Context, s *snapshot.Snapshot, q gather.Query, sources ...snapshot.Source)
 }
 
-// Sender is whom it tells.
-type Sender interface {
-	SendResult(ctx context.Context, o report.Observation) error
-}
-
 var (
-	_ History = (*state.Store)(nil)
-	_ Reader  = (*gather.Reader)(nil)
-	_ Sender  = bus.Queues{}
+	_ History       = (*state.Store)(nil)
+	_ Reader        = (*gather.Reader)(nil)
+	_ detect.Sender = bus.Queues{}
 )
 
 type handler struct {
+	detect.Detector
 	history History
-	// reader gives a reader for one sweep: it counts each VPC once.
-	reader   func() Reader
-	send     Sender
-	watches  func(cluster string) bool
-	clusters []string // nil: all of the region
-	region   string
+	// reader gives a reader for one invocation: it counts each VPC once.
+	reader func() Reader
 	// cleanup is what eni-cleanup may do in a cluster, in its VPC.
 	cleanup func(cluster, vpc string) snapshot.Cleanup
 	horizon time.Duration
-	now     func() time.Time
-	log     *slog.Logger
-	count   func(name string, n int)
 	gauge   func(name, unit string, value float64, of ...run.Dimension)
 	// bySubnet writes metrics of each subnet, beside those of each cluster.
 	bySubnet bool
@@ -74,17 +67,11 @@ type handler struct {
 func Build(_ context.Context, e run.Env) (run.Handler, error) {
 	reader := gather.New(e.AWS).Through(e.Config.Doors.Of)
 	h := handler{
+		Detector: detect.New(spec.Name, e, reader, bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL}),
 		history:  state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
 		reader:   func() Reader { return reader.Counting() },
-		send:     bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL},
-		watches:  e.Config.Watches,
-		clusters: e.Config.Clusters,
-		region:   e.Config.Region,
 		cleanup:  cleanup(e.Config),
 		horizon:  e.Config.RunwayHorizon,
-		now:      e.Now,
-		log:      e.Log,
-		count:    e.Metrics.Count,
 		gauge:    e.Metrics.Gauge,
 		bySubnet: e.Config.SubnetMetrics,
 	}
@@ -99,30 +86,49 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 		return nil, err
 	}
 	reader := h.reader()
+	h.Reader = reader // of this invocation
+	watch := func(ctx context.Context, cluster string) error { return h.watch(ctx, reader, cluster, t.Account) }
 	switch t.Kind {
 	case event.Sweep:
+		return nil, h.Each(ctx, h.Clusters, watch)
 	case event.CheckWanted:
-		if !h.watches(t.Cluster) {
-			h.count("ForeignClusters", 1)
-			return nil, nil
-		}
-		return nil, h.watch(ctx, reader, t.Cluster, t.Account)
-	default:
-		return nil, fmt.Errorf("subnet-watch is woken by its schedule and by wishes, not by %s", t.Type)
+		return nil, h.One(ctx, t.Cluster, watch)
 	}
-	done, err := detect.Each(ctx, "watch the subnets of", h.clusters, reader, func(ctx context.Context, cluster string) error {
-		return h.watch(ctx, reader, cluster, t.Account)
-	})
-	h.count("SweptClusters", done)
-	return nil, err
+	return nil, fmt.Errorf("subnet-watch is woken by its schedule and by wishes, not by %s", t.Type)
 }
 
-func cleanup(c config.Config) func(cluster, vpc string) snapshot.Cleanup {
-	return func(cluster, vpc string) snapshot.Cleanup {
-		untagged := false
-		for _, id := range c.CleanupUntagged {
-			untagged = untagged || id == vpc
-		}
-		return snapshot.Cleanup{Mode: string(c.CleanupOf(cluster)), Grace: c.CleanupGrace, Untagged: untagged}
+// watch looks at the subnets of one cluster, tells report what it finds, and
+// keeps what they have now. What is told does not wait for what is kept, nor
+// the other way round.
+func (h handler) watch(ctx context.Context, reader Reader, cluster, account string) error {
+	s, err := h.read(ctx, reader, cluster, account)
+	if err != nil {
+		return h.IgnoreNoCluster(ctx, cluster, err)
+	}
+	subnets := watched(s)
+	unread := h.addHistory(ctx, s, subnets)
+	incidents, err := h.history.Incidents(ctx, cluster)
+	if err != nil {
+		unread = errors.Join(unread, fmt.Errorf("read the incidents: %w", err))
+	}
+	list := checks.OfAddresses()
+	o := detect.Judge(spec.Name, s, detect.Look{Checks: list, Untold: explained(list, incidents)})
+	o.Charts = h.charts(ctx, s, o.Diagnosis)
+	told := h.Tell(ctx, o)
+	h.measure(s, subnets)
+	return errors.Join(told, unread, h.keep(ctx, s, subnets))
+}
+
+// explained tells a cause that an open incident explains already: others see the
+// launches (a burst, a refusal), and have said why the subnet is empty.
+func explained(list []checks.Check, incidents []report.Incident) func(diagnose.Cause) bool {
+	return func(c diagnose.Cause) bool {
+		k := slices.IndexFunc(list, func(x checks.Check) bool { return x.ID == c.Check })
+		return k >= 0 && slices.ContainsFunc(incidents, func(i report.Incident) bool {
+			explains := slices.Contains(list[k].After, i.Key.Check) || slices.Contains(list[k].Adds, i.Key.Check)
+			// What this look itself judges has been ranked with it.
+			own := slices.ContainsFunc(list, func(x checks.Check) bool { return x.ID == i.Key.Check })
+			return i.State != report.Closed && explains && !own && (i.Key.Resource == c.Resource || slices.Contains(i.Covers, c.Resource))
+		})
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/netip"
 	"slices"
@@ -15,8 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/functions/subnet-watch/spec"
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
+	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
@@ -135,11 +136,14 @@ var morning = time.Date(2026, 11, 21, 8, 2, 0, 0, time.UTC)
 func newBench() *bench {
 	b := &bench{memory: &memory{}, account: &account{names: []string{"prod"}}, queue: &queue{}, gauges: map[string]float64{}, counts: map[string]int{}}
 	b.handler = handler{
-		history: b.memory, send: b.queue, region: "us-west-2", horizon: 12 * time.Hour,
+		Detector: detect.Detector{
+			By: spec.Name, Region: "us-west-2", Reader: b.account, Results: b.queue,
+			Now: func() time.Time { return morning }, Log: slog.New(slog.DiscardHandler),
+			Count: func(name string, n int) { b.counts[name] += n },
+		},
+		history: b.memory, horizon: 12 * time.Hour,
 		reader:  func() Reader { b.readers++; return b.account },
 		cleanup: cleanup(config.Config{Cleanups: map[string]config.CleanupMode{"prod": config.Delete}, CleanupGrace: time.Hour, CleanupUntagged: []string{"vpc-1"}}),
-		now:     func() time.Time { return morning }, log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		count: func(name string, n int) { b.counts[name] += n },
 		gauge: func(name, _ string, value float64, of ...run.Dimension) {
 			var names []string
 			for _, d := range of {
@@ -208,7 +212,7 @@ func TestWatch(t *testing.T) {
 // The settings reach what is said.
 func TestSettings(t *testing.T) {
 	b := newBench()
-	s, err := b.look(t.Context(), b.account, "prod", "111122223333")
+	s, err := b.read(t.Context(), b.account, "prod", "111122223333")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,20 +1,23 @@
+// Package zonewatch watches the volumes of the clusters and the zones in which
+// they live.
 package zonewatch
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"rollcall/functions/zone-watch/spec"
 	"rollcall/shared/bus"
+	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
-	"rollcall/shared/report"
 	"rollcall/shared/run"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
@@ -25,52 +28,35 @@ type History interface {
 	History(ctx context.Context, cluster string, since time.Time) ([]snapshot.Past, error)
 }
 
-// Reader reads AWS and Kubernetes.
-type Reader interface {
-	Clusters(ctx context.Context) ([]string, *snapshot.Failure)
+// Finder finds what a look begins with.
+type Finder interface {
 	GroupsOf(ctx context.Context, cluster string) ([]snapshot.Group, *snapshot.Failure)
 	FindTagged(ctx context.Context, cluster string) ([]snapshot.Instance, *snapshot.Failure)
-	Read(ctx context.Context, q gather.Query) (*snapshot.Snapshot, error)
 	// Unshown notes which of the named instances EC2 does not show.
 	Unshown(ctx context.Context, s *snapshot.Snapshot, named map[string]string)
 }
 
-// Sender is whom it tells.
-type Sender interface {
-	SendResult(ctx context.Context, o report.Observation) error
-}
-
 var (
-	_ History = (*state.Store)(nil)
-	_ Reader  = (*gather.Reader)(nil)
-	_ Sender  = bus.Queues{}
+	_ History       = (*state.Store)(nil)
+	_ Finder        = (*gather.Reader)(nil)
+	_ detect.Reader = (*gather.Reader)(nil)
+	_ detect.Sender = bus.Queues{}
 )
 
 type handler struct {
-	history  History
-	reader   Reader
-	send     Sender
-	watches  func(cluster string) bool
-	clusters []string // nil: all of the region
-	region   string
-	now      func() time.Time
-	log      *slog.Logger
-	count    func(name string, n int)
-	gauge    func(name, unit string, value float64, of ...run.Dimension)
+	detect.Detector
+	finder  Finder
+	history History
+	gauge   func(name, unit string, value float64, of ...run.Dimension)
 }
 
 // Build makes the handler of zone-watch from what its invocations share.
 func Build(_ context.Context, e run.Env) (run.Handler, error) {
+	reader := gather.New(e.AWS).Through(e.Config.Doors.Of)
 	h := handler{
+		Detector: detect.New(spec.Name, e, reader, bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL}),
+		finder:   reader,
 		history:  state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
-		reader:   gather.New(e.AWS).Through(e.Config.Doors.Of),
-		send:     bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL},
-		watches:  e.Config.Watches,
-		clusters: e.Config.Clusters,
-		region:   e.Config.Region,
-		now:      e.Now,
-		log:      e.Log,
-		count:    e.Metrics.Count,
 		gauge:    e.Metrics.Gauge,
 	}
 	return h.handle, nil
@@ -83,19 +69,26 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	watch := func(ctx context.Context, cluster string) error { return h.watch(ctx, cluster, t.Account) }
 	switch t.Kind {
 	case event.Sweep:
-		done, err := detect.Each(ctx, "watch the zones of", h.clusters, h.reader, func(ctx context.Context, cluster string) error {
-			return h.watch(ctx, cluster, t.Account)
-		})
-		h.count("SweptClusters", done)
-		return nil, err
+		return nil, h.Each(ctx, h.Clusters, watch)
 	case event.StatusChanged, event.CheckWanted:
-		if !h.watches(t.Cluster) {
-			h.count("ForeignClusters", 1)
-			return nil, nil
-		}
-		return nil, h.watch(ctx, t.Cluster, t.Account)
+		return nil, h.One(ctx, t.Cluster, watch)
 	}
 	return nil, fmt.Errorf("zone-watch is woken by its schedule, by changes of nodegroups and by wishes, not by %s", t.Type)
+}
+
+// watch looks at the zones of one cluster, and tells report what it finds. What
+// Rollcall itself remembers is one of several things to go by: where it cannot
+// be read the rest is told all the same.
+func (h handler) watch(ctx context.Context, cluster, account string) error {
+	s, err := h.read(ctx, cluster, account)
+	if err != nil {
+		return h.IgnoreNoCluster(ctx, cluster, err)
+	}
+	unread := h.addHistory(ctx, s)
+	_, err = h.Run(ctx, s, detect.Look{Checks: checks.OfZones()})
+	h.measure(s)
+	return errors.Join(err, unread)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
 	"testing"
@@ -13,7 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/functions/zone-watch/spec"
 	"rollcall/shared/checks"
+	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/gather"
 	"rollcall/shared/report"
@@ -131,12 +132,15 @@ type bench struct {
 func newBench() *bench {
 	b := &bench{account: &account{names: []string{"prod"}}, queue: &queue{}, memory: &memory{}, gauges: map[string]float64{}, counts: map[string]int{}}
 	b.handler = handler{
-		history: b.memory, reader: b.account, send: b.queue, region: "us-west-2",
-		watches: func(cluster string) bool { return cluster != "other" },
-		now:     func() time.Time { return time.Date(2026, 11, 21, 8, 2, 0, 0, time.UTC) },
-		log:     slog.New(slog.NewTextHandler(io.Discard, nil)),
-		count:   func(name string, n int) { b.counts[name] += n },
-		gauge:   func(name, _ string, value float64, of ...run.Dimension) { b.gauges[of[0].Value+" "+name] = value },
+		Detector: detect.Detector{
+			By: spec.Name, Region: "us-west-2", Reader: b.account, Results: b.queue,
+			Watches: func(cluster string) bool { return cluster != "other" },
+			Now:     func() time.Time { return time.Date(2026, 11, 21, 8, 2, 0, 0, time.UTC) },
+			Log:     slog.New(slog.DiscardHandler),
+			Count:   func(name string, n int) { b.counts[name] += n },
+		},
+		finder: b.account, history: b.memory,
+		gauge: func(name, _ string, value float64, of ...run.Dimension) { b.gauges[of[0].Value+" "+name] = value },
 	}
 	return b
 }

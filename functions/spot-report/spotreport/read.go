@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
-	"rollcall/functions/spot-report/spec"
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
-	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/snapshot"
@@ -21,8 +17,8 @@ import (
 // week is how long launches of a pool are compared with the others'.
 const week = 7 * 24 * time.Hour
 
-// look is what was seen of one cluster.
-type look struct {
+// pools is what was seen of one cluster.
+type pools struct {
 	*snapshot.Snapshot
 	// subnets are those of its Spot launches, and of the groups that make them.
 	subnets []string
@@ -33,47 +29,38 @@ type look struct {
 	from time.Time
 }
 
-// look reads a cluster's history since a time, and what tells how its launches
+// read reads a cluster's history since a time, and what tells how its launches
 // take addresses. What AWS does not let be read is in the snapshot; without
 // the history, which is our own, there is nothing to say.
-func (h handler) look(ctx context.Context, cluster string, t event.Trigger, since time.Time) (look, error) {
+func (h handler) read(ctx context.Context, cluster string, t event.Trigger, since time.Time) (pools, error) {
 	past, err := h.history.History(ctx, cluster, since)
 	from, err := h.leftOut(ctx, cluster, err)
-	partial, err := h.some(ctx, cluster, err)
+	partial, err := h.withoutNewer(ctx, cluster, err)
 	if err != nil {
-		return look{}, fmt.Errorf("read the history: %w", err)
+		return pools{}, fmt.Errorf("read the history: %w", err)
 	}
 	groups, failed := h.reader.GroupsOf(ctx, cluster)
+	q := h.Query(cluster, t.Account)
 	// A pool is what a nodegroup may launch, whether or not it has an instance.
-	q := gather.Query{Account: t.Account, Region: h.region, Time: h.now(), Cluster: cluster, Groups: groups, AllNodegroups: true}
-	if failed != nil {
-		q.Failed = []snapshot.Failure{*failed}
-	}
-	for _, g := range groups {
-		q.Scope.Launchable = append(q.Scope.Launchable, g.Subnets...)
-	}
-	q.Scope.Launchable = unique(q.Scope.Launchable)
+	q.Groups, q.AllNodegroups, q.Failed = groups, true, detect.Failures(failed)
+	q.Scope.Launchable = detect.Launchable(groups)
 	for _, p := range past {
 		if p.Type != "" {
 			q.Types = append(q.Types, p.Type)
 		}
 	}
 	q.Sources = gather.PoolSources(checks.OfPools())
-	s, err := h.reader.Read(ctx, q)
+	s, err := h.Read(ctx, q)
 	if err != nil {
-		return look{}, err
+		return pools{}, err
 	}
-	s.Taken = h.now()
 	// No instance was asked for: that is no proof that they could be read.
 	delete(s.Read, snapshot.Instances)
-	if part := strings.Split(s.Cluster.ARN, ":"); s.Account == "" && len(part) > 4 {
-		s.Account = part[4] // a person who asks need not name it
-	}
-	l := look{Snapshot: s, subnets: spotSubnets(past, groups), partial: partial, from: from}
+	l := pools{Snapshot: s, subnets: spotSubnets(past, groups), partial: partial, from: from}
 	for _, id := range l.subnets {
 		samples, err := h.history.Samples(ctx, id, since)
 		if err != nil {
-			return look{}, fmt.Errorf("read what %s had: %w", id, err)
+			return pools{}, fmt.Errorf("read what %s had: %w", id, err)
 		}
 		s.Samples = append(s.Samples, samples...)
 	}
@@ -92,17 +79,17 @@ func (h handler) leftOut(ctx context.Context, cluster string, err error) (from t
 	if !errors.As(err, &older) {
 		return time.Time{}, err
 	}
-	h.log.InfoContext(ctx, "there are more launches than are read, older ones are left out", "cluster", cluster, "since", older.Since, "most", older.Most)
-	h.count("HistoryCut", 1)
+	h.Log.InfoContext(ctx, "there are more launches than are read, older ones are left out", "cluster", cluster, "since", older.Since, "most", older.Most)
+	h.Count("HistoryCut", 1)
 	return older.Since, without(err, func(e error) bool { _, ok := e.(*state.OlderLeftOut); return ok })
 }
 
-// some takes from an error that some records are of a newer version.
-func (h handler) some(ctx context.Context, cluster string, err error) (partial bool, _ error) {
+// withoutNewer takes from an error that some records are of a newer version.
+func (h handler) withoutNewer(ctx context.Context, cluster string, err error) (partial bool, _ error) {
 	var newer *state.NewerFormat
 	if errors.As(err, &newer) {
-		h.log.WarnContext(ctx, "some launches were recorded by a newer version of Rollcall, they are left out", "cluster", cluster, "error", err.Error())
-		h.count("NewerRecords", 1)
+		h.Log.WarnContext(ctx, "some launches were recorded by a newer version of Rollcall, they are left out", "cluster", cluster, "error", err.Error())
+		h.Count("NewerRecords", 1)
 		return true, without(err, func(e error) bool { _, ok := e.(*state.NewerFormat); return ok })
 	}
 	return false, err
@@ -147,30 +134,5 @@ func spotSubnets(past []snapshot.Past, groups []snapshot.Group) []string {
 			ids = append(ids, g.Subnets...)
 		}
 	}
-	return unique(ids)
-}
-
-func unique(list []string) []string {
-	list = slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == "" })
-	slices.Sort(list)
-	return slices.Compact(list)
-}
-
-// judge sends report what the checks say of the pools, so that incidents open
-// and close, and notes what the subnets have.
-func (h handler) judge(ctx context.Context, l look) error {
-	list := checks.OfPools()
-	d := diagnose.Rank(list, checks.Eval(list, l.Snapshot), l.Snapshot)
-	o := detect.Observe(spec.Name, l.Snapshot, d, nil)
-	for _, f := range o.Blind {
-		h.log.WarnContext(ctx, "could not look", "cluster", l.Cluster.Name, "source", f.Source, "call", f.Call, "reason", f.Reason, "code", f.Code)
-	}
-	// Of all subnets into which the cluster's groups may launch: a group that
-	// has launched no Spot instance yet may begin with a burst.
-	samples := detect.Samples(l.Snapshot, unique(slices.Concat(l.subnets, l.Scope.Launchable)))
-	err := h.send.SendResult(ctx, o)
-	if len(samples) > 0 {
-		err = errors.Join(err, h.history.RecordSamples(ctx, samples))
-	}
-	return err
+	return detect.Distinct(ids)
 }

@@ -30,7 +30,7 @@ func TestHear(t *testing.T) {
 			if tt.failed {
 				s.Failures[snapshot.Activities] = denied
 			}
-			hear(s, told)
+			addActivities(s, told)
 			var got []string
 			for _, a := range s.Activities {
 				got = append(got, a.ID)
@@ -47,7 +47,7 @@ func TestHear(t *testing.T) {
 		})
 	}
 	s := &snapshot.Snapshot{}
-	if hear(s, nil); s.Has(snapshot.Activities) {
+	if addActivities(s, nil); s.Has(snapshot.Activities) {
 		t.Error("nothing was heard, and the activities count as read")
 	}
 }

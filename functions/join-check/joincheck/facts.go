@@ -1,74 +1,20 @@
 package joincheck
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"rollcall/shared/checks"
-	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )
 
-// lately is how far back the history goes that the checks of a launch see: a
-// burst is over in minutes.
-const lately = time.Hour
-
-// learn reads how long a cluster's launches have to join. Where it cannot be
-// read the setting counts.
-func (h handler) learn(ctx context.Context, cluster string) detect.Learned {
-	learned, err := detect.Learn(ctx, h.memory, cluster, h.joinTime, h.now())
-	if err != nil {
-		h.log.WarnContext(ctx, "could not read how long nodes take to join: the setting counts", "cluster", cluster, "error", err.Error())
-		h.count("JoinTimesUnread", 1)
-	}
-	return learned
-}
-
-// recollect puts the launches of the last hour into the snapshot, and what the
-// subnets of the scope had. It gives the instance types of those launches.
-func (h handler) recollect(ctx context.Context, s *snapshot.Snapshot) []string {
-	since := s.Time.Add(-lately)
-	history, err := h.memory.History(ctx, s.Cluster.Name, since)
-	s.History = history
-	for _, subnet := range s.Scope.Subnets {
-		samples, failed := h.memory.Samples(ctx, subnet, since)
-		s.Samples = append(s.Samples, samples...)
-		err = errors.Join(err, failed)
-	}
-	if err != nil {
-		s.Failures[snapshot.LaunchHistory] = unrecalled(err)
-	} else {
-		s.Read[snapshot.LaunchHistory] = true
-	}
-	var types []string
-	for _, p := range history {
-		types = append(types, p.Type)
-	}
-	return unique(types)
-}
-
-// unrecalled is a history that could not be read in full.
-func unrecalled(err error) snapshot.Failure {
-	f := snapshot.Failure{Source: snapshot.LaunchHistory, Reason: snapshot.Broken, Call: "dynamodb:Query", Message: err.Error()}
-	var limit *state.AtLimit
-	switch {
-	case errors.As(err, &limit):
-		f.Reason, f.Code = snapshot.Throttled, limit.Code
-	case errors.Is(err, context.DeadlineExceeded):
-		f.Reason = snapshot.TimedOut
-	}
-	return f
-}
-
-// hadJoined corrects the verdict on instances that are gone, and whose nodes
+// correctJoined corrects the verdict on instances that are gone, and whose nodes
 // went with them, where Kubernetes' events tell that they had been Ready.
-func hadJoined(entries []entry, verdicts []outcome.Verdict, s *snapshot.Snapshot) {
+func correctJoined(entries []entry, verdicts []outcome.Verdict, s *snapshot.Snapshot) {
 	if !s.Has(snapshot.NodeEventsOf) {
 		return
 	}

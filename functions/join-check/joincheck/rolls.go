@@ -31,44 +31,39 @@ type news struct {
 	messages []string
 }
 
-func (h handler) open(messages []event.Message) batch {
+// sort reads the messages. Several of one instance are one launch.
+func (h handler) sort(messages []event.Message) batch {
 	b := batch{launched: map[string]news{}}
-	for _, m := range messages {
-		t, err := event.Parse([]byte(m.Body))
-		if err != nil {
-			h.log.Error("message cannot be read, it goes back to the queue", "message", m.ID, "received", m.Received, "error", err.Error())
-			h.count("MalformedEvents", 1)
-			b.failed = append(b.failed, m.ID)
-			continue
-		}
-		switch t.Kind {
+	var list []detect.Message
+	list, b.failed = h.Messages(messages)
+	for _, m := range list {
+		switch m.Kind {
 		case event.Reminder:
-			for _, id := range t.Instances {
+			for _, id := range m.Instances {
 				n := b.launched[id]
-				n.messages, n.reminded = append(n.messages, m.ID), true
+				n.messages, n.reminded = append(n.messages, m.Receipt), true
 				b.launched[id] = n
 			}
 		case event.LaunchStarted, event.LaunchSucceeded, event.InstanceRunning:
-			if t.Warm {
-				h.count("WarmPoolInstances", 1)
+			if m.Warm {
+				h.Count("WarmPoolInstances", 1)
 				continue
 			}
-			n := b.launched[t.Instance]
-			if t.Account != "" {
-				n.account = t.Account
+			n := b.launched[m.Instance]
+			if m.Account != "" {
+				n.account = m.Account
 			}
-			if clock, ok := t.Clock(); ok && (n.clock.IsZero() || clock.Before(n.clock)) {
+			if clock, ok := m.Clock(); ok && (n.clock.IsZero() || clock.Before(n.clock)) {
 				n.clock = clock
 			}
 			// One that comes again may have been recorded by a run that ended before
 			// it reminded itself.
-			n.messages, n.reminded = append(n.messages, m.ID), n.reminded || m.Received > 1
-			b.launched[t.Instance] = n
+			n.messages, n.reminded = append(n.messages, m.Receipt), n.reminded || m.Again
+			b.launched[m.Instance] = n
 		case event.LaunchFailed:
 			// launch-watch explains it; there is no instance to call.
 		default:
-			h.log.Info("event ignored", "event", t.ID, "type", t.Type, "why", t.Why)
-			h.count("ForeignEvents", 1)
+			h.Ignore(m, m.Why)
 		}
 	}
 	return b
@@ -78,7 +73,7 @@ func (h handler) open(messages []event.Message) batch {
 // they are while the groups cannot be read.
 func (h handler) unsure(b *batch, ids []string) {
 	for _, id := range ids {
-		h.log.Warn("whose the instance is cannot be told without its group, its messages go back to the queue", "instance", id)
+		h.Log.Warn("whose the instance is cannot be told without its group, its messages go back to the queue", "instance", id)
 		b.failed = append(b.failed, b.launched[id].messages...)
 	}
 }
@@ -138,7 +133,7 @@ func (b batch) rolls(a detect.Assignment, known map[string]state.Launch, ids []s
 			found[in.ID] = true
 			l, recorded := known[in.ID]
 			if !recorded {
-				l = fresh(cluster, in, b.launched[in.ID].clock, learned[cluster])
+				l = detect.Fresh(cluster, in, b.launched[in.ID].clock, learned[cluster])
 			}
 			in = detect.Recall(in, l)
 			add(cluster, entry{launch: l, recorded: recorded, instance: &in}, b.launched[in.ID])
@@ -155,14 +150,4 @@ func (b batch) rolls(a detect.Assignment, known map[string]state.Launch, ids []s
 		}
 	}
 	return all, unknown
-}
-
-// fresh is the record of a launch that nobody recorded: launch-watch did not
-// see it, or failed.
-func fresh(cluster string, in snapshot.Instance, clock time.Time, learned detect.Learned) state.Launch {
-	started := in.Launched
-	if started.IsZero() || !clock.IsZero() && clock.Before(started) {
-		started = clock
-	}
-	return detect.Record(cluster, in, detect.Launch(in, started), learned.Allow(detect.NodegroupOf(in)))
 }

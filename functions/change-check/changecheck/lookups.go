@@ -58,7 +58,7 @@ func (h handler) lookUp(ctx context.Context, cases []incidentCase) map[trail.Loo
 			refused = failed
 		}
 	}
-	h.count("Lookups", len(asked))
+	h.Count("Lookups", len(asked))
 	return answers
 }
 

@@ -6,15 +6,14 @@ import (
 
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
-	"rollcall/shared/node/userdata"
 	"rollcall/shared/snapshot"
 )
 
-// named asks the user data of launched instances that carry no cluster's tag,
+// namedByUserData asks the user data of launched instances that carry no cluster's tag,
 // and whose group carries none, which cluster they are for: a node without its
 // tags is a fault that is otherwise never seen (instance/cluster-tag). What
 // cannot be read is left as it is: nobody's.
-func (h handler) named(ctx context.Context, b *batch, instances []snapshot.Instance, groups []snapshot.Group, foreign []string) map[string]string {
+func (h handler) namedByUserData(ctx context.Context, b *batch, instances []snapshot.Instance, groups []snapshot.Group, foreign []string) map[string]string {
 	strangers := slices.DeleteFunc(slices.Clone(instances), func(in snapshot.Instance) bool {
 		_, launched := b.launched[in.ID]
 		_, tagged := gather.ClusterOf(in.Tags)
@@ -29,18 +28,8 @@ func (h handler) named(ctx context.Context, b *batch, instances []snapshot.Insta
 	}
 	data, failed := h.reader.UserData(ctx, strangers)
 	if failed != nil {
-		h.log.WarnContext(ctx, "could not read the user data of instances without tags", "instances", len(strangers), "call", failed.Call, "reason", failed.Reason)
+		h.Log.WarnContext(ctx, "could not read the user data of instances without tags", "instances", len(strangers), "call", failed.Call, "reason", failed.Reason)
 		return nil
 	}
-	clusters := map[string]string{}
-	for _, d := range data {
-		name, ok := userdata.Cluster(d.Data)
-		if !ok {
-			continue
-		}
-		for _, id := range d.Instances {
-			clusters[id] = name
-		}
-	}
-	return clusters
+	return detect.NamedByUserData(data)
 }

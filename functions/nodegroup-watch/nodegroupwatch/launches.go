@@ -13,7 +13,6 @@ import (
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
 )
 
 // trouble is what has to be looked at more closely.
@@ -21,14 +20,14 @@ type trouble struct {
 	nodegroups []snapshot.Nodegroup
 	// named are the instances that EKS names.
 	named []string
-	// addons tells that an add-on is unwell: nodes that are not Ready may be so
+	// addons tells that an add-on is in trouble: nodes that are not Ready may be so
 	// because of it, or it because of what keeps them.
 	addons bool
 }
 
 func (t trouble) any() bool { return len(t.nodegroups) > 0 || t.addons }
 
-// troubled finds what is unwell.
+// troubled finds what is in trouble.
 func troubled(s *snapshot.Snapshot) trouble {
 	var t trouble
 	for _, n := range s.Nodegroups {
@@ -48,17 +47,17 @@ func troubled(s *snapshot.Snapshot) trouble {
 			}
 		}
 	}
-	t.named = unique(t.named)
+	t.named = detect.Distinct(t.named)
 	for _, a := range s.Addons {
 		t.addons = t.addons || len(a.Issues) > 0 || strings.HasSuffix(a.Status, "FAILED") || a.Status == "DEGRADED"
 	}
 	return t
 }
 
-// look reads the instances of what is unwell, and all that explains why they
+// readLaunches reads the instances of what is in trouble, and all that explains why they
 // do not join. In scope is who is not a Ready node: a Ready one beside those
 // that are not looked at would prove too much.
-func (h handler) look(ctx context.Context, s *snapshot.Snapshot, q gather.Query, t trouble) ([]report.Launch, error) {
+func (h handler) readLaunches(ctx context.Context, s *snapshot.Snapshot, q gather.Query, t trouble) ([]report.Launch, error) {
 	h.reader.More(ctx, s, q, snapshot.Nodes)
 	ids := slices.Clone(t.named)
 	var groups []string
@@ -80,9 +79,9 @@ func (h handler) look(ctx context.Context, s *snapshot.Snapshot, q gather.Query,
 		}
 	}
 	instances := h.find(ctx, s, ids, groups)
-	s.Groups = h.groups(ctx, s, unique(append(groups, detect.GroupsOf(instances)...)))
+	s.Groups = h.groups(ctx, s, detect.Distinct(append(groups, detect.GroupsOf(instances)...)))
 	scope := h.waiting(s, instances, t)
-	known, err := h.memory.GetLaunches(ctx, unique(append(slices.Clone(scope), ids...)))
+	known, err := h.memory.GetLaunches(ctx, detect.Distinct(append(slices.Clone(scope), ids...)))
 	if err != nil {
 		return nil, fmt.Errorf("look up %d launches: %w", len(scope), err)
 	}
@@ -92,7 +91,7 @@ func (h handler) look(ctx context.Context, s *snapshot.Snapshot, q gather.Query,
 			instances[i] = detect.Recall(in, l)
 		}
 	}
-	for _, id := range unique(ids) {
+	for _, id := range detect.Distinct(ids) {
 		l, ok := known[id]
 		if ok && !slices.ContainsFunc(instances, func(in snapshot.Instance) bool { return in.ID == id }) && s.Has(snapshot.Instances) {
 			// EC2 has forgotten it; the record has not.
@@ -104,7 +103,7 @@ func (h handler) look(ctx context.Context, s *snapshot.Snapshot, q gather.Query,
 	}
 	slices.SortFunc(instances, func(a, b snapshot.Instance) int { return strings.Compare(a.ID, b.ID) })
 	s.Instances = instances
-	s.Scope.Instances, s.Scope.Subnets = unique(scope), unique(s.Scope.Subnets)
+	s.Scope.Instances, s.Scope.Subnets = detect.Distinct(scope), detect.Distinct(s.Scope.Subnets)
 	for _, in := range instances {
 		if !slices.Contains(s.Scope.Instances, in.ID) {
 			continue
@@ -117,7 +116,7 @@ func (h handler) look(ctx context.Context, s *snapshot.Snapshot, q gather.Query,
 			}
 		}
 		s.Launches = append(s.Launches, detect.Remembered(l))
-		launches = append(launches, stands(l))
+		launches = append(launches, detect.Told(l))
 	}
 	q.Scope, q.Instances, q.Groups, q.Launches = s.Scope, s.Instances, s.Groups, s.Launches
 	h.reader.More(ctx, s, q, gather.JoinSources(checks.OfLaunches())...)
@@ -129,9 +128,9 @@ func (h handler) find(ctx context.Context, s *snapshot.Snapshot, ids, groups []s
 	var all []snapshot.Instance
 	var failed *snapshot.Failure
 	if len(groups) > 0 {
-		all, failed = h.reader.FindGrouped(ctx, unique(groups))
+		all, failed = h.reader.FindGrouped(ctx, detect.Distinct(groups))
 	}
-	missing := slices.DeleteFunc(unique(ids), func(id string) bool {
+	missing := slices.DeleteFunc(detect.Distinct(ids), func(id string) bool {
 		return slices.ContainsFunc(all, func(in snapshot.Instance) bool { return in.ID == id })
 	})
 	if failed == nil && len(missing) > 0 {
@@ -175,19 +174,4 @@ func (h handler) waiting(s *snapshot.Snapshot, instances []snapshot.Instance, t 
 		}
 	}
 	return ids
-}
-
-// stands is a launch for report, as it is remembered.
-func stands(l state.Launch) report.Launch {
-	return report.Launch{
-		Instance: l.Instance, Nodegroup: l.Nodegroup, Group: l.Group, Subnet: l.Subnet, Zone: l.Zone, Type: l.Type,
-		Started: l.Started, Status: l.Standing,
-		Registered: l.Registered, Ready: l.Ready, Ended: l.Ended, EndedWhy: l.EndedWhy,
-	}
-}
-
-func unique(list []string) []string {
-	list = slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == "" })
-	slices.Sort(list)
-	return slices.Compact(list)
 }

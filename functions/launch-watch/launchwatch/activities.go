@@ -7,19 +7,19 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// heard is what an event tells of a failed launch, as Auto Scaling would list
+// activityOf is what an event tells of a failed launch, as Auto Scaling would list
 // it. The list lags behind the event, and may not be ours to read.
-func heard(t event.Trigger) snapshot.Activity {
+func activityOf(t event.Trigger) snapshot.Activity {
 	return snapshot.Activity{
 		ID: t.Activity, Group: t.Group, Status: "Failed", Message: t.Message, Cause: t.Cause,
 		About: "Launching a new EC2 instance", Started: t.Time, Ended: t.Time, Subnet: t.Subnet, Zone: t.Zone, Instance: t.Instance,
 	}
 }
 
-// hear adds what the events told to what was read. Where the activities could
+// addActivities adds what the events told to what was read. Where the activities could
 // not be read, each group lacks the rest of its own: what the events say is
 // certain all the same.
-func hear(s *snapshot.Snapshot, told []snapshot.Activity) {
+func addActivities(s *snapshot.Snapshot, told []snapshot.Activity) {
 	if len(told) == 0 {
 		return
 	}

@@ -10,8 +10,6 @@ import (
 
 	"rollcall/shared/incident"
 	"rollcall/shared/nodegroup"
-
-	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )
 
@@ -49,7 +47,7 @@ func (h handler) keepOne(ctx context.Context, last, r nodegroup.Record, now time
 		}
 	}
 	if again {
-		if err := h.send.LookAtNodegroup(ctx, r.Cluster, r.Nodegroup, now, soon); err != nil {
+		if err := h.remind.LookAtNodegroup(ctx, r.Cluster, r.Nodegroup, now, soon); err != nil {
 			return err
 		}
 	}
@@ -59,9 +57,9 @@ func (h handler) keepOne(ctx context.Context, last, r nodegroup.Record, now time
 	if err := h.tell.TellNodegroups(ctx, r.Untold); err != nil {
 		return err
 	}
-	h.count("NodegroupEvents", len(r.Untold))
+	h.Count("NodegroupEvents", len(r.Untold))
 	for _, e := range r.Untold {
-		h.log.InfoContext(ctx, "nodegroup changed", "cluster", e.Cluster, "nodegroup", e.Nodegroup, "reason", e.Reason, "previous", e.Previous, "status", e.Status, "sequence", e.Sequence)
+		h.Log.InfoContext(ctx, "nodegroup changed", "cluster", e.Cluster, "nodegroup", e.Nodegroup, "reason", e.Reason, "previous", e.Previous, "status", e.Status, "sequence", e.Sequence)
 	}
 	r.Untold = nil
 	_, err = h.memory.SaveNodegroup(ctx, r)
@@ -83,7 +81,7 @@ func beingTold(r nodegroup.Record, now time.Time) bool {
 func (h handler) lost(err error) error {
 	var conflict *state.Conflict
 	if errors.As(err, &conflict) {
-		h.count("LostRaces", 1)
+		h.Count("LostRaces", 1)
 		return nil
 	}
 	return err
@@ -106,28 +104,4 @@ func followed(r nodegroup.Record, now time.Time) (nodegroup.Record, bool) {
 	}
 	r.Again = now.Add(soon)
 	return r, true
-}
-
-// absent is what open incidents are about and exists no more: nodegroups and
-// add-ons. Nothing is absent that was not looked for.
-func absent(s *snapshot.Snapshot, incidents []incident.Incident) []string {
-	var gone []string
-	for _, i := range incidents {
-		if i.State == incident.Closed {
-			continue
-		}
-		for _, c := range i.Covers {
-			switch i.Key.Check {
-			case "nodegroup/health", "nodegroup/status", "nodegroup/update-failed":
-				if s.Has(snapshot.Nodegroups) && !slices.ContainsFunc(s.Nodegroups, func(n snapshot.Nodegroup) bool { return n.Name == c }) {
-					gone = append(gone, c)
-				}
-			case "addon/degraded":
-				if s.Has(snapshot.Addons) && !slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == c }) {
-					gone = append(gone, c)
-				}
-			}
-		}
-	}
-	return unique(gone)
 }

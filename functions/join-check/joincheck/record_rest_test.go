@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rollcall/local/stage/stagetest"
+	"rollcall/shared/detect"
 	"rollcall/shared/event"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
@@ -143,7 +144,7 @@ func TestSweepSeesANodeLost(t *testing.T) {
 
 // A history that cannot be read is a source that could not be read.
 func TestHistoryUnread(t *testing.T) {
-	f := unrecalled(fmt.Errorf("read: %w", &state.AtLimit{Code: "ThrottlingException"}))
+	f := unreadHistory(fmt.Errorf("read: %w", &state.AtLimit{Code: "ThrottlingException"}))
 	if f.Reason != snapshot.Throttled || f.Call != "dynamodb:Query" || f.Source != snapshot.LaunchHistory || f.Code != "ThrottlingException" {
 		t.Errorf("failure %+v", f)
 	}
@@ -169,7 +170,7 @@ func TestDueIsLearned(t *testing.T) {
 		if got := l.Due.Sub(l.Started); got != want || l.Samples != 30 {
 			t.Fatalf("due after %s of %d samples, want %s", got, l.Samples, want)
 		}
-		if got := b.Reminders()[id]; got <= 0 || got > soon {
+		if got := b.Reminders()[id]; got <= 0 || got > detect.Soon {
 			t.Errorf("asked again in %s", got)
 		}
 		// An event of the same launch starts no second chain of reminders, and

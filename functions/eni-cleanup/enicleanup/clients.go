@@ -1,0 +1,131 @@
+package enicleanup
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"rollcall/functions/eni-cleanup/spec"
+	"rollcall/shared/bus"
+	"rollcall/shared/config"
+	"rollcall/shared/detect"
+	"rollcall/shared/gather"
+	"rollcall/shared/network/leak"
+	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/report"
+	"rollcall/shared/run"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/state"
+)
+
+// Reader reads AWS.
+type Reader interface {
+	detect.Reader
+	More(ctx context.Context, s *snapshot.Snapshot, q gather.Query, sources ...snapshot.Source)
+	// InterfacesByID describes interfaces again.
+	InterfacesByID(ctx context.Context, ids []string) ([]snapshot.Interface, *snapshot.Failure)
+}
+
+// Memory is what outlives a run.
+type Memory interface {
+	Sightings(ctx context.Context, vpc string) (map[string]leak.Sighting, error)
+	SaveSighting(ctx context.Context, vpc string, s leak.Sighting) (leak.Sighting, error)
+	ForgetSighting(ctx context.Context, vpc string, s leak.Sighting) error
+	RecordAudit(ctx context.Context, a leak.Audit) (there leak.Audit, created bool, err error)
+	Audits(ctx context.Context, cluster string, since time.Time) ([]leak.Audit, error)
+}
+
+// Notes are what runs tell the next one beside that.
+type Notes interface {
+	Pace(ctx context.Context, account, region string) (leak.Pace, error)
+	SavePace(ctx context.Context, account, region string, p leak.Pace) error
+	CleanupsTold(ctx context.Context, cluster string) (map[string]string, error)
+	SaveCleanupTold(ctx context.Context, cluster, day, digest string) error
+}
+
+// Deleter deletes one interface, with one call.
+type Deleter interface {
+	Delete(ctx context.Context, id string, dryRun bool) remedy.Answer
+}
+
+// Teller tells the bus.
+type Teller interface {
+	TellInterfaces(ctx context.Context, events []leak.Event) error
+	Tell(ctx context.Context, events []report.Event) error
+}
+
+// Desk has the incidents, which report alone writes.
+type Desk interface {
+	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
+}
+
+// Sender tells report.
+type Sender interface {
+	detect.Sender
+	SendSummary(ctx context.Context, s report.Summary) error
+	SendDeed(ctx context.Context, d report.DeedTold) error
+}
+
+var (
+	_ Reader  = (*gather.Reader)(nil)
+	_ Memory  = (*state.Store)(nil)
+	_ Notes   = (*state.Store)(nil)
+	_ Desk    = (*state.Store)(nil)
+	_ Deleter = remedy.Interfaces{}
+	_ Teller  = (*bus.Bus)(nil)
+	_ Sender  = bus.Queues{}
+)
+
+// settings are what the operator chose.
+type settings struct {
+	modes    func(cluster string) leak.Mode
+	grace    time.Duration
+	limit    int // of deletes in a run
+	share    int // percent
+	untagged []string
+	// remedied is what the remedy delete-leaked-interfaces may do in a cluster.
+	remedied func(cluster string) plan.Policy
+}
+
+type handler struct {
+	detect.Detector
+	settings
+	reader Reader
+	memory Memory
+	notes  Notes
+	desk   Desk
+	delete Deleter
+	bus    Teller
+	send   Sender
+	sleep  func(context.Context, time.Duration) error
+}
+
+// Build makes the handler of eni-cleanup from what its invocations share.
+func Build(_ context.Context, e run.Env) (run.Handler, error) {
+	return assemble(e, gather.New(e.AWS)).handle, nil
+}
+
+func assemble(e run.Env, r Reader) handler {
+	store := state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
+	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL}
+	return handler{
+		Detector: detect.New(spec.Name, e, r, queues),
+		settings: chosen(e.Config), reader: r, memory: store, notes: store, desk: store,
+		delete: remedy.NewInterfaces(e.AWS),
+		bus:    bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName),
+		send:   queues,
+		sleep:  e.Sleep,
+	}
+}
+
+func chosen(c config.Config) settings {
+	return settings{
+		modes: func(cluster string) leak.Mode { return leak.Mode(c.CleanupOf(cluster)) },
+		grace: c.CleanupGrace, limit: c.CleanupCap, share: c.CleanupShare, untagged: c.CleanupUntagged,
+		remedied: func(cluster string) plan.Policy { return c.RemedyOf(cluster, plan.DeleteLeakedInterfaces) },
+	}
+}

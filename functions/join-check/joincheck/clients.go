@@ -1,0 +1,93 @@
+package joincheck
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"rollcall/functions/join-check/spec"
+	"rollcall/shared/bus"
+	"rollcall/shared/detect"
+	"rollcall/shared/gather"
+	"rollcall/shared/report"
+	"rollcall/shared/run"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/state"
+)
+
+// Launches is what join-check remembers by.
+type Launches interface {
+	detect.Launches
+	OpenLaunches(ctx context.Context, cluster string) ([]state.Launch, error)
+	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
+	ClusterRecords(ctx context.Context) ([]report.ClusterRecord, error)
+}
+
+// Memory is what it has seen of the past, and what it learns.
+type Memory interface {
+	detect.Times
+	SaveJoinTimes(ctx context.Context, cluster string, t state.JoinTimes) error
+	History(ctx context.Context, cluster string, since time.Time) ([]snapshot.Past, error)
+	Samples(ctx context.Context, subnet string, since time.Time) ([]snapshot.Sample, error)
+	RecordSamples(ctx context.Context, samples []snapshot.Sample) error
+}
+
+// Reader reads the instances that events name, and more of a cluster.
+type Reader interface {
+	Find(ctx context.Context, ids, groups []string) ([]snapshot.Instance, *snapshot.Failure)
+	Groups(ctx context.Context, names []string) ([]snapshot.Group, *snapshot.Failure)
+	More(ctx context.Context, s *snapshot.Snapshot, q gather.Query, sources ...snapshot.Source)
+	// Unshown notes which of the named instances EC2 does not show.
+	Unshown(ctx context.Context, s *snapshot.Snapshot, named map[string]string)
+}
+
+// Searcher finds what no event told of.
+type Searcher interface {
+	// FindTaggedAll gives those of every state, as long as EC2 describes them.
+	FindTaggedAll(ctx context.Context, cluster string) ([]snapshot.Instance, *snapshot.Failure)
+	FindGrouped(ctx context.Context, groups []string) ([]snapshot.Instance, *snapshot.Failure)
+	GroupsOf(ctx context.Context, cluster string) ([]snapshot.Group, *snapshot.Failure)
+	FindIn(ctx context.Context, vpc string) ([]snapshot.Instance, *snapshot.Failure)
+	UserData(ctx context.Context, instances []snapshot.Instance) ([]snapshot.UserData, *snapshot.Failure)
+}
+
+var (
+	_ Launches        = (*state.Store)(nil)
+	_ Memory          = (*state.Store)(nil)
+	_ Reader          = (*gather.Reader)(nil)
+	_ Searcher        = (*gather.Reader)(nil)
+	_ detect.Reader   = (*gather.Reader)(nil)
+	_ detect.Sender   = bus.Queues{}
+	_ detect.Reminder = bus.Queues{}
+)
+
+type handler struct {
+	detect.Detector
+	launches Launches
+	memory   Memory
+	reader   Reader
+	search   Searcher
+	remind   detect.Reminder
+	joinTime time.Duration
+	giveUp   time.Duration
+}
+
+// Build makes the handler of join-check from what its invocations share.
+func Build(_ context.Context, e run.Env) (run.Handler, error) {
+	reader := gather.New(e.AWS).Through(e.Config.Doors.Of)
+	store := state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
+	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL}
+	h := handler{
+		Detector: detect.New(spec.Name, e, reader, queues),
+		launches: store,
+		memory:   store,
+		reader:   reader,
+		search:   reader,
+		remind:   queues,
+		joinTime: e.Config.JoinTime,
+		giveUp:   e.Config.GiveUp,
+	}
+	return h.handle, nil
+}

@@ -1,0 +1,62 @@
+package joincheck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"rollcall/shared/detect"
+	"rollcall/shared/diagnose"
+	"rollcall/shared/node/outcome"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/state"
+)
+
+// record writes what is known of each launch, and asks for those to be called
+// again that are not due yet.
+func (h handler) record(ctx context.Context, s *snapshot.Snapshot, d diagnose.Diagnosis, r roll, verdicts []outcome.Verdict) error {
+	var reminders detect.Reminders
+	var g errgroup.Group
+	g.SetLimit(detect.Writers)
+	why := roots(d.Causes, s.Time)
+	for i, e := range r.entries {
+		if e.silent {
+			continue
+		}
+		v := verdicts[i]
+		g.Go(func() error {
+			l := e.launch
+			waits := v.Standing == outcome.Waiting
+			if !waits || !e.recorded {
+				l.Standing = v.Standing
+				l.Looks++
+				detect.Had(s, &l)
+				l.Learn(known(e, v, s, why[l.Instance]))
+				if err := h.save(ctx, e.recorded, l); err != nil {
+					return fmt.Errorf("record the launch of %s: %w", l.Instance, err)
+				}
+			}
+			// The sweep looks again at those that missed it, and leaves those
+			// that wait to the message that they have.
+			if waits && (!e.recorded || !r.sweep && e.reminded) {
+				reminders.Add(l.Instance, l.Due, s.Time)
+			}
+			return nil
+		})
+	}
+	failed := g.Wait()
+	_, err := reminders.Send(ctx, h.remind, s.Time)
+	return errors.Join(failed, err)
+}
+
+// save writes a launch. Where others write it each time the next look will
+// agree: the launch is open, or its end is known.
+func (h handler) save(ctx context.Context, recorded bool, l state.Launch) error {
+	err := h.SaveLaunch(ctx, h.launches, recorded, l)
+	if lost := new(detect.LostRaces); errors.As(err, &lost) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,61 @@
+package launchwatch
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"rollcall/functions/launch-watch/spec"
+	"rollcall/shared/bus"
+	"rollcall/shared/detect"
+	"rollcall/shared/gather"
+	"rollcall/shared/run"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/state"
+)
+
+// Launches is what launch-watch remembers by.
+type Launches interface {
+	detect.Launches
+	detect.Times
+	RecordSamples(ctx context.Context, samples []snapshot.Sample) error
+}
+
+// Reader is how it finds instances, and whose they are.
+type Reader interface {
+	Find(ctx context.Context, ids, groups []string) ([]snapshot.Instance, *snapshot.Failure)
+	Groups(ctx context.Context, names []string) ([]snapshot.Group, *snapshot.Failure)
+	UserData(ctx context.Context, instances []snapshot.Instance) ([]snapshot.UserData, *snapshot.Failure)
+}
+
+var (
+	_ Launches        = (*state.Store)(nil)
+	_ Reader          = (*gather.Reader)(nil)
+	_ detect.Reader   = (*gather.Reader)(nil)
+	_ detect.Sender   = bus.Queues{}
+	_ detect.Reminder = bus.Queues{}
+)
+
+type handler struct {
+	detect.Detector
+	launches Launches
+	reader   Reader
+	remind   detect.Reminder
+	joinTime time.Duration
+}
+
+// Build makes the handler of launch-watch from what its invocations share.
+func Build(_ context.Context, e run.Env) (run.Handler, error) {
+	reader := gather.New(e.AWS).Through(e.Config.Doors.Of)
+	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL}
+	h := handler{
+		Detector: detect.New(spec.Name, e, reader, queues),
+		launches: state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		reader:   reader,
+		remind:   queues,
+		joinTime: e.Config.JoinTime,
+	}
+	return h.handle, nil
+}

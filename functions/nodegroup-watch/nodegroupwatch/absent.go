@@ -1,0 +1,32 @@
+package nodegroupwatch
+
+import (
+	"rollcall/shared/detect"
+	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
+	"slices"
+)
+
+// absent is what open incidents are about and exists no more: nodegroups and
+// add-ons. Nothing is absent that was not looked for.
+func absent(s *snapshot.Snapshot, incidents []report.Incident) []string {
+	var gone []string
+	for _, i := range incidents {
+		if i.State == report.Closed {
+			continue
+		}
+		for _, c := range i.Covers {
+			switch i.Key.Check {
+			case "nodegroup/health", "nodegroup/status", "nodegroup/update-failed":
+				if s.Has(snapshot.Nodegroups) && !slices.ContainsFunc(s.Nodegroups, func(n snapshot.Nodegroup) bool { return n.Name == c }) {
+					gone = append(gone, c)
+				}
+			case "addon/degraded":
+				if s.Has(snapshot.Addons) && !slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == c }) {
+					gone = append(gone, c)
+				}
+			}
+		}
+	}
+	return detect.Distinct(gone)
+}

@@ -1,0 +1,80 @@
+package nodegroupwatch
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"rollcall/functions/nodegroup-watch/spec"
+	"rollcall/shared/bus"
+	"rollcall/shared/detect"
+	"rollcall/shared/gather"
+	"rollcall/shared/nodegroup"
+	"rollcall/shared/report"
+	"rollcall/shared/run"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/state"
+)
+
+// Memory is what nodegroup-watch remembers by.
+type Memory interface {
+	Nodegroups(ctx context.Context, cluster string) (map[string]nodegroup.Record, error)
+	SaveNodegroup(ctx context.Context, r nodegroup.Record) (nodegroup.Record, error)
+	GetLaunches(ctx context.Context, instances []string) (map[string]state.Launch, error)
+	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
+}
+
+// Reader is how it looks.
+type Reader interface {
+	Find(ctx context.Context, ids, groups []string) ([]snapshot.Instance, *snapshot.Failure)
+	FindGrouped(ctx context.Context, groups []string) ([]snapshot.Instance, *snapshot.Failure)
+	Groups(ctx context.Context, names []string) ([]snapshot.Group, *snapshot.Failure)
+	More(ctx context.Context, s *snapshot.Snapshot, q gather.Query, sources ...snapshot.Source)
+}
+
+// Reminder wakes it again.
+type Reminder interface {
+	LookAtNodegroup(ctx context.Context, cluster, name string, now time.Time, delay time.Duration) error
+}
+
+// Teller tells anyone of what has changed.
+type Teller interface {
+	TellNodegroups(ctx context.Context, events []nodegroup.Event) error
+}
+
+var (
+	_ Memory        = (*state.Store)(nil)
+	_ Reader        = (*gather.Reader)(nil)
+	_ detect.Reader = (*gather.Reader)(nil)
+	_ detect.Sender = bus.Queues{}
+	_ Reminder      = bus.Queues{}
+	_ Teller        = (*bus.Bus)(nil)
+)
+
+type handler struct {
+	detect.Detector
+	memory   Memory
+	reader   Reader
+	remind   Reminder
+	tell     Teller
+	joinTime time.Duration
+}
+
+// Build makes the handler of nodegroup-watch from what its invocations share.
+func Build(_ context.Context, e run.Env) (run.Handler, error) { return newHandler(e).handle, nil }
+
+func newHandler(e run.Env) handler {
+	reader := gather.New(e.AWS).Through(e.Config.Doors.Of)
+	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Nodegroups: e.Config.NodegroupQueueURL}
+	return handler{
+		Detector: detect.New(spec.Name, e, reader, queues),
+		memory:   state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		reader:   reader,
+		remind:   queues,
+		tell:     bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName),
+		joinTime: e.Config.JoinTime,
+	}
+}
