@@ -117,7 +117,7 @@ func read(ctx context.Context, t *testing.T, reader *gather.Reader, f *world.Fil
 		Sources: gather.JoinSources(checks.All()), Scope: snapshot.Scope{Instances: ids},
 	}
 	for _, in := range instances {
-		q.Launches = append(q.Launches, snapshot.Launch{Instance: in.ID, Started: in.Launched, Due: in.Launched.Add(5 * time.Minute)})
+		q.Launches = append(q.Launches, snapshot.ExpectedJoin{Instance: in.ID, Started: in.Launched, Due: in.Launched.Add(5 * time.Minute)})
 		if in.Subnet != "" {
 			q.Scope.Subnets = append(q.Scope.Subnets, in.Subnet)
 		}

@@ -104,7 +104,7 @@ func runs(ctx context.Context, r *gather.Reader, w *world.World, file *world.Fil
 	}
 	q.Instances, q.Scope.Instances, q.Sources = named, ids(named), fromAWS()
 	for _, in := range named {
-		q.Launches = append(q.Launches, snapshot.Launch{Instance: in.ID, Started: in.Launched, Due: in.Launched.Add(joinTime)})
+		q.Launches = append(q.Launches, snapshot.ExpectedJoin{Instance: in.ID, Started: in.Launched, Due: in.Launched.Add(joinTime)})
 	}
 	if s, err = r.Read(ctx, q); err != nil {
 		return nil, fmt.Errorf("read: %w", err)

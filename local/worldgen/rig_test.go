@@ -88,7 +88,7 @@ func look(t *testing.T, w *World, scope []string) seen {
 		Scope: snapshot.Scope{Instances: scope, Launchable: w.Subnets},
 	}
 	for _, in := range instances {
-		q.Launches = append(q.Launches, snapshot.Launch{Instance: in.ID, Started: in.Launched, Due: in.Launched.Add(joinTime)})
+		q.Launches = append(q.Launches, snapshot.ExpectedJoin{Instance: in.ID, Started: in.Launched, Due: in.Launched.Add(joinTime)})
 		if slices.Contains(scope, in.ID) {
 			q.Scope.Subnets = append(q.Scope.Subnets, in.Subnet)
 		}

@@ -55,7 +55,7 @@ type Evidence struct {
 	GroupsUnread bool
 	// Recorded are the launches that are remembered: EC2 takes the tags off a
 	// terminated instance some time before it forgets the instance.
-	Recorded map[string]state.Launch
+	Recorded map[string]state.LaunchRecord
 	// Named are clusters by instance, as the user data of instances without
 	// tags names them.
 	Named   map[string]string

@@ -6,14 +6,13 @@ import (
 	"time"
 
 	"rollcall/shared/node/outcome"
-	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
 )
 
-// Launch is an instance's launch as report knows it, not due yet.
-func Launch(in snapshot.Instance, started time.Time) report.Launch {
-	return report.Launch{
+// Launch is an instance's launch that is not due yet.
+func Launch(in snapshot.Instance, started time.Time) outcome.Launch {
+	return outcome.Launch{
 		Instance: in.ID, Nodegroup: NodegroupOf(in), Group: GroupOf(in),
 		Subnet: in.Subnet, Zone: in.Zone, Type: in.Type,
 		Started: started, Status: outcome.Waiting,
@@ -22,7 +21,7 @@ func Launch(in snapshot.Instance, started time.Time) report.Launch {
 
 // Fresh is the record of a launch that nobody has recorded. It began when EC2
 // says, or earlier where an event knows better.
-func Fresh(cluster string, in snapshot.Instance, clock time.Time, learned Learned) state.Launch {
+func Fresh(cluster string, in snapshot.Instance, clock time.Time, learned Learned) state.LaunchRecord {
 	started := in.Launched
 	if started.IsZero() || !clock.IsZero() && clock.Before(started) {
 		started = clock
@@ -32,19 +31,17 @@ func Fresh(cluster string, in snapshot.Instance, clock time.Time, learned Learne
 
 // Record is a launch as it is remembered, with what the instance was started
 // with.
-func Record(cluster string, in snapshot.Instance, l report.Launch, allowed outcome.Allowance) state.Launch {
-	return state.Launch{
-		Instance: l.Instance, Cluster: cluster, Nodegroup: l.Nodegroup, Group: l.Group,
-		Subnet: l.Subnet, Zone: l.Zone, Type: l.Type, Spot: in.Spot,
-		Started: l.Started, Due: l.Started.Add(allowed.For), Usual: allowed.Usual, Samples: allowed.Samples, Standing: l.Status,
-		Registered: l.Registered, Ready: l.Ready, Ended: l.Ended, EndedWhy: l.EndedWhy,
+func Record(cluster string, in snapshot.Instance, l outcome.Launch, allowed outcome.Allowance) state.LaunchRecord {
+	return state.LaunchRecord{
+		Launch: l, Cluster: cluster, Spot: in.Spot,
+		Due: l.Started.Add(allowed.For), Usual: allowed.Usual, Samples: allowed.Samples,
 		Machine: machine(in),
 	}
 }
 
-// Remembered is what the checks are told of a launch.
-func Remembered(l state.Launch) snapshot.Launch {
-	return snapshot.Launch{
+// Expected is what the checks are told of a launch.
+func Expected(l state.LaunchRecord) snapshot.ExpectedJoin {
+	return snapshot.ExpectedJoin{
 		Instance: l.Instance, Started: l.Started, Due: l.Due, Samples: l.Samples, Usual: l.Usual,
 		Noticed: l.Noticed, Rebalance: l.Rebalance, Cause: l.Root,
 	}
@@ -86,7 +83,7 @@ func owner(key string) bool {
 
 // Recall fills in what EC2 forgets of an instance that has ended: where it
 // was, and what it was started with.
-func Recall(in snapshot.Instance, l state.Launch) snapshot.Instance {
+func Recall(in snapshot.Instance, l state.LaunchRecord) snapshot.Instance {
 	fill(&in.Subnet, l.Subnet)
 	fill(&in.Zone, l.Zone)
 	fill(&in.Type, l.Type)
@@ -126,14 +123,5 @@ func Recall(in snapshot.Instance, l state.Launch) snapshot.Instance {
 func fill(have *string, remembered string) {
 	if *have == "" {
 		*have = remembered
-	}
-}
-
-// Told is a launch for report, as it is remembered.
-func Told(l state.Launch) report.Launch {
-	return report.Launch{
-		Instance: l.Instance, Nodegroup: l.Nodegroup, Group: l.Group, Subnet: l.Subnet, Zone: l.Zone, Type: l.Type,
-		Started: l.Started, Standing: l.Standing,
-		Registered: l.Registered, Ready: l.Ready, Ended: l.Ended, EndedWhy: l.EndedWhy,
 	}
 }

@@ -20,22 +20,24 @@ func NodegroupOfGroup(g snapshot.Group) string {
 // activity that tells of it; false for an activity that is none. The same
 // activity is the same record, whether its event or a sweep brought it. One
 // that names an instance is that instance's launch.
-func Refused(cluster string, g snapshot.Group, a snapshot.Activity, allowed outcome.Allowance) (state.Launch, bool) {
+func Refused(cluster string, g snapshot.Group, a snapshot.Activity, allowed outcome.Allowance) (state.LaunchRecord, bool) {
 	text := activity.Reason(a.About, a.Message)
 	if a.ID == "" || !activity.Launching(a.About, a.Message) || activity.StatusOf(a.Status, text) != activity.Failed {
-		return state.Launch{}, false
+		return state.LaunchRecord{}, false
 	}
 	v := activity.Classify(text)
 	if a.Instance != "" && v.Class == activity.Unclassified {
-		return state.Launch{}, false // it was there, and EC2 says how it ended
+		return state.LaunchRecord{}, false // it was there, and EC2 says how it ended
 	}
 	started := a.Started
 	if started.IsZero() {
 		started = a.Ended
 	}
-	l := state.Launch{
-		Activity: a.ID, Instance: a.Instance, Cluster: cluster, Nodegroup: NodegroupOfGroup(g), Group: g.Name,
-		Subnet: cmp.Or(a.Subnet, v.Named.Subnet), Zone: a.Zone, Started: started, Due: started.Add(allowed.For),
+	l := state.LaunchRecord{
+		Launch:   outcome.Launch{Instance: a.Instance, Nodegroup: NodegroupOfGroup(g), Group: g.Name, Subnet: cmp.Or(a.Subnet, v.Named.Subnet), Zone: a.Zone, Started: started},
+		Activity: a.ID,
+		Cluster:  cluster,
+		Due:      started.Add(allowed.For),
 	}
 	l.Learn(refusal(v, text))
 	return l, true
@@ -51,12 +53,12 @@ const recent = time.Hour
 
 // RefusedOf are the refused launches of the last hour that the groups' scaling
 // activities tell of, oldest first as they were read.
-func RefusedOf(cluster string, s *snapshot.Snapshot, learned Learned) []state.Launch {
+func RefusedOf(cluster string, s *snapshot.Snapshot, learned Learned) []state.LaunchRecord {
 	groups := map[string]snapshot.Group{}
 	for _, g := range s.Groups {
 		groups[g.Name] = g
 	}
-	var list []state.Launch
+	var list []state.LaunchRecord
 	for _, a := range s.Activities {
 		g, ours := groups[a.Group]
 		if !ours {

@@ -27,7 +27,7 @@ func Samples(s *snapshot.Snapshot, subnets []string) []snapshot.Sample {
 }
 
 // Had notes in a launch what its subnet has when it is first looked at.
-func Had(s *snapshot.Snapshot, l *state.Launch) {
+func Had(s *snapshot.Snapshot, l *state.LaunchRecord) {
 	if !l.FreeAt.IsZero() {
 		return
 	}

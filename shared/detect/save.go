@@ -15,9 +15,9 @@ const Writers = 16
 
 // Launches is the table of launches, which several invocations write.
 type Launches interface {
-	GetLaunches(ctx context.Context, instances []string) (map[string]state.Launch, error)
-	CreateLaunch(ctx context.Context, l state.Launch) (created bool, err error)
-	SaveLaunch(ctx context.Context, l state.Launch) error
+	GetLaunches(ctx context.Context, instances []string) (map[string]state.LaunchRecord, error)
+	CreateLaunch(ctx context.Context, l state.LaunchRecord) (created bool, err error)
+	SaveLaunch(ctx context.Context, l state.LaunchRecord) error
 }
 
 // races is how often a record is read again that somebody else has written.
@@ -34,7 +34,7 @@ func (e *LostRaces) Error() string {
 // meanwhile what is known is added: facts only add up. A record that has expired
 // is not written anew. The error is *LostRaces where it could not be written
 // for others' writes.
-func (d Detector) SaveLaunch(ctx context.Context, table Launches, recorded bool, l state.Launch) error {
+func (d Detector) SaveLaunch(ctx context.Context, table Launches, recorded bool, l state.LaunchRecord) error {
 	if !recorded {
 		created, err := table.CreateLaunch(ctx, l)
 		if err != nil || created {
@@ -54,8 +54,8 @@ func (d Detector) SaveLaunch(ctx context.Context, table Launches, recorded bool,
 			return nil // expired
 		}
 		changed := other.Learn(l.Known())
-		if !other.Standing.Final() && other.Standing != l.Standing && l.Standing == outcome.Missed {
-			other.Standing, changed = l.Standing, true
+		if !other.Status.Final() && other.Status != l.Status && l.Status == outcome.Missed {
+			other.Status, changed = l.Status, true
 		}
 		if !changed {
 			return nil

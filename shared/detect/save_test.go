@@ -15,21 +15,21 @@ import (
 // contested is a table whose record others write: so many times between a read
 // and the write that follows it.
 type contested struct {
-	have    *state.Launch
+	have    *state.LaunchRecord
 	others  int
 	read    int
 	written int
 }
 
-func (c *contested) GetLaunches(context.Context, []string) (map[string]state.Launch, error) {
+func (c *contested) GetLaunches(context.Context, []string) (map[string]state.LaunchRecord, error) {
 	c.read++
 	if c.have == nil {
 		return nil, nil
 	}
-	return map[string]state.Launch{c.have.ID(): *c.have}, nil
+	return map[string]state.LaunchRecord{c.have.ID(): *c.have}, nil
 }
 
-func (c *contested) CreateLaunch(_ context.Context, l state.Launch) (bool, error) {
+func (c *contested) CreateLaunch(_ context.Context, l state.LaunchRecord) (bool, error) {
 	if c.have != nil {
 		return false, nil
 	}
@@ -37,7 +37,7 @@ func (c *contested) CreateLaunch(_ context.Context, l state.Launch) (bool, error
 	return true, nil
 }
 
-func (c *contested) SaveLaunch(_ context.Context, l state.Launch) error {
+func (c *contested) SaveLaunch(_ context.Context, l state.LaunchRecord) error {
 	if c.others > 0 {
 		c.others--
 		return fmt.Errorf("save: %w", &state.Conflict{Record: l.ID(), Over: l.Version})
@@ -50,11 +50,11 @@ func (c *contested) SaveLaunch(_ context.Context, l state.Launch) error {
 // writes it, and nothing is taken out of it.
 func TestSaveLaunch(t *testing.T) {
 	noticed, missed := time.Unix(100, 0), time.Unix(200, 0)
-	theirs := state.Launch{Version: 2}
-	theirs.Instance, theirs.Standing = "i-1", outcome.Waiting
+	theirs := state.LaunchRecord{Version: 2}
+	theirs.Instance, theirs.Status = "i-1", outcome.Waiting
 	theirs.Learn(outcome.Facts{Noticed: noticed})
-	mine := state.Launch{Version: 1}
-	mine.Instance, mine.Standing = "i-1", outcome.Missed
+	mine := state.LaunchRecord{Version: 1}
+	mine.Instance, mine.Status = "i-1", outcome.Missed
 	mine.Learn(outcome.Facts{Missed: missed})
 	for name, test := range map[string]struct {
 		recorded  bool
@@ -87,7 +87,7 @@ func TestSaveLaunch(t *testing.T) {
 			}
 			continue
 		}
-		if got := table.have; !got.Missed.Equal(missed) || got.Noticed.Equal(noticed) != test.both || got.Standing != outcome.Missed {
+		if got := table.have; !got.Missed.Equal(missed) || got.Noticed.Equal(noticed) != test.both || got.Status != outcome.Missed {
 			t.Errorf("%s: the record is %+v", name, got)
 		}
 	}

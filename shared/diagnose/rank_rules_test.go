@@ -39,7 +39,7 @@ func TestRankRules(t *testing.T) {
 			{ID: "i-2", Tags: map[string]string{"eks:nodegroup-name": "workers"}},
 			{ID: "i-3", Tags: map[string]string{"eks:nodegroup-name": "others"}},
 		},
-		Launches: []snapshot.Launch{{Instance: "i-early", Due: due.Add(time.Second)}, {Instance: "i-due", Due: due}},
+		Launches: []snapshot.ExpectedJoin{{Instance: "i-early", Due: due.Add(time.Second)}, {Instance: "i-due", Due: due}},
 	}
 	a := fail("a/cause", "rtb-1", ids("subnet-1"), ids("i-1"))
 	for _, test := range []struct {

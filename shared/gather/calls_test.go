@@ -40,7 +40,7 @@ func lookAt(t *testing.T, n int) (*snapshot.Snapshot, map[string]int, []string) 
 		if in.Template.ID == "lt-0crowd" {
 			q.Instances = append(q.Instances, in)
 			q.Scope.Instances = append(q.Scope.Instances, in.ID)
-			q.Launches = append(q.Launches, snapshot.Launch{Instance: in.ID, Due: now.Add(-time.Minute)})
+			q.Launches = append(q.Launches, snapshot.ExpectedJoin{Instance: in.ID, Due: now.Add(-time.Minute)})
 		}
 	}
 	if len(q.Instances) != n {

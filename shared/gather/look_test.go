@@ -145,7 +145,7 @@ func broughtBy(t *testing.T, p *place) Query {
 	return Query{
 		Account: "111122223333", Region: "us-west-2", Time: now, Cluster: "eks-workshop",
 		Scope: snapshot.Scope{Instances: []string{stranded, "i-0d0000000000000a1"}}, Instances: instances, Groups: groups, AllNodegroups: true,
-		Launches: []snapshot.Launch{{Instance: stranded, Due: now.Add(-time.Minute)}},
+		Launches: []snapshot.ExpectedJoin{{Instance: stranded, Due: now.Add(-time.Minute)}},
 		Sources:  snapshot.All(),
 	}
 }

@@ -24,7 +24,7 @@ func machineView(list ...snapshot.Instance) source.View {
 	s := &snapshot.Snapshot{Time: time.Unix(1000, 0), Instances: list, Read: map[snapshot.Source]bool{snapshot.Nodes: true}}
 	for _, in := range list {
 		s.Scope.Instances = append(s.Scope.Instances, in.ID)
-		s.Launches = append(s.Launches, snapshot.Launch{Instance: in.ID, Due: time.Unix(999, 0)})
+		s.Launches = append(s.Launches, snapshot.ExpectedJoin{Instance: in.ID, Due: time.Unix(999, 0)})
 	}
 	return source.View{Snapshot: s}
 }

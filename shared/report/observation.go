@@ -59,21 +59,7 @@ type Observation struct {
 const Format = 1
 
 // Launch is how one launch stands.
-type Launch struct {
-	Instance   string       `json:"instance"`
-	Nodegroup  string       `json:"nodegroup,omitempty"`
-	Group      string       `json:"group,omitempty"` // Auto Scaling group
-	Subnet     string       `json:"subnet,omitempty"`
-	Zone       string       `json:"zone,omitempty"`
-	Type       string       `json:"type,omitempty"`
-	Started    time.Time    `json:"started"`
-	Status     LaunchStatus `json:"standing"`
-	Registered time.Time    `json:"registered,omitzero"`
-	Ready      time.Time    `json:"ready,omitzero"`
-	// Ended is when and why a gone instance went.
-	Ended    time.Time `json:"ended,omitzero"`
-	EndedWhy string    `json:"endedWhy,omitempty"`
-}
+type Launch = outcome.Launch
 
 // LaunchStatus is how a launch stands.
 type LaunchStatus = outcome.Standing
@@ -112,6 +98,3 @@ func (obs Observation) LaunchOf(id string) Launch {
 	}
 	return Launch{Instance: id, Status: Waiting}
 }
-
-// Unfinished tells whether a launch is still to answer roll call.
-func (l Launch) Unfinished() bool { return l.Status != Joined && l.Status != Gone }

@@ -36,8 +36,9 @@ type Condition struct {
 	Since   time.Time
 }
 
-// Launch is what Rollcall remembers of one launch.
-type Launch struct {
+// ExpectedJoin is by when an instance should be a Ready node, as Rollcall
+// remembers its launch.
+type ExpectedJoin struct {
 	Instance string
 	Started  time.Time
 	// Due is when the instance should have become a Ready node.

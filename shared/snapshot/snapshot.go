@@ -105,7 +105,7 @@ type Snapshot struct {
 	Horizon time.Duration
 
 	// Launches is what Rollcall itself remembers of the instances in Scope.
-	Launches []Launch
+	Launches []ExpectedJoin
 	// History is the cluster's launches of the time that was asked for, those
 	// whose outcome is still open among them, oldest first. Samples are what
 	// its subnets had in that time, by subnet, then by time.

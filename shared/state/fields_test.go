@@ -29,7 +29,7 @@ func records() map[string]struct {
 		of     any
 	}
 	return map[string]kind{
-		"launch":       {LaunchFormat, Launch{}},
+		"launch":       {LaunchFormat, LaunchRecord{}},
 		"jointime":     {joinTimesFormat, JoinTimes{}},
 		"incident":     {report.Format, incident.Incident{}},
 		"nodegroup":    {nodegroup.Format, nodegroup.Record{}},

@@ -163,7 +163,7 @@ func end(e snapshot.End) snapshot.End {
 
 // unended are the open launches since a time. The indexes follow the table each
 // in its own time: what has just ended may be in both.
-func unended(open []Launch, list []snapshot.Past, since time.Time) []snapshot.Past {
+func unended(open []LaunchRecord, list []snapshot.Past, since time.Time) []snapshot.Past {
 	both := make(map[string]bool, len(open))
 	for _, l := range open {
 		both[l.ID()] = false

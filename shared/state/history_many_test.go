@@ -76,10 +76,14 @@ func (p *pager) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dyn
 }
 
 func (p *pager) item(i int, at time.Time) map[string]types.AttributeValue {
-	l := Launch{
-		Instance: fmt.Sprintf("i-%017x", i), Cluster: "prod", Nodegroup: fmt.Sprintf("workers-spot-%d", i%5), Group: fmt.Sprintf("eks-workers-spot-%d-e2ca4e02-248f-cb7e-45a7-6fa9b0230007", i%5),
-		Type: fmt.Sprintf("m%d.2xlarge", i%9), Zone: "us-west-2" + string(rune('a'+i%3)), Subnet: fmt.Sprintf("subnet-0b20000000000%03x", i%12), Spot: true,
-		Started: at, Due: at.Add(5 * time.Minute), Machine: &Machine{Template: "lt-0123456789abcdef0", Version: "12"}, Free: i % 8000, FreeAt: at.Add(3 * time.Second),
+	l := LaunchRecord{
+		Launch:  outcome.Launch{Instance: fmt.Sprintf("i-%017x", i), Nodegroup: fmt.Sprintf("workers-spot-%d", i%5), Group: fmt.Sprintf("eks-workers-spot-%d-e2ca4e02-248f-cb7e-45a7-6fa9b0230007", i%5), Type: fmt.Sprintf("m%d.2xlarge", i%9), Zone: "us-west-2" + string(rune('a'+i%3)), Subnet: fmt.Sprintf("subnet-0b20000000000%03x", i%12), Started: at},
+		Cluster: "prod",
+		Spot:    true,
+		Due:     at.Add(5 * time.Minute),
+		Machine: &Machine{Template: "lt-0123456789abcdef0", Version: "12"},
+		Free:    i % 8000,
+		FreeAt:  at.Add(3 * time.Second),
 	}
 	if i%50 == 0 {
 		l.Learn(outcome.Facts{Missed: l.Due, Root: outcome.Root{Check: "route/no-egress", Sure: true}, GivenUp: at.Add(2 * time.Hour)})

@@ -15,7 +15,7 @@ import (
 )
 
 // concluded is a launch some minutes after start with all that can be known.
-func concluded(id string, minute int) Launch {
+func concluded(id string, minute int) LaunchRecord {
 	l := launch(id, minute)
 	l.Machine = &Machine{Template: "lt-1", Version: "3"}
 	l.Free, l.FreeAt = 17, l.Started
@@ -29,13 +29,13 @@ func concluded(id string, minute int) Launch {
 func TestHistory(t *testing.T) {
 	now := start.Add(3 * 24 * time.Hour)
 	s := open(t, &now)
-	refused := Launch{Activity: "a-1", Cluster: "prod", Nodegroup: "workers", Group: "eks-workers", Subnet: "subnet-1", Zone: "us-west-2a", Started: start.Add(30 * time.Hour)}
+	refused := LaunchRecord{Launch: outcome.Launch{Nodegroup: "workers", Group: "eks-workers", Subnet: "subnet-1", Zone: "us-west-2a", Started: start.Add(30 * time.Hour)}, Activity: "a-1", Cluster: "prod"}
 	refused.Learn(outcome.Facts{Refused: "launch/insufficient-capacity", Reason: outcome.EndReason{Message: "no capacity"}})
 	joined := launch("i-joined", 10)
 	joined.Learn(outcome.Facts{Ready: joined.Started.Add(58 * time.Second)})
 	other := concluded("i-other", 2)
 	other.Cluster = "dev"
-	for _, l := range []Launch{joined, refused, concluded("i-spot", 4), launch("i-open", 60*50), concluded("i-old", -60*24), other} {
+	for _, l := range []LaunchRecord{joined, refused, concluded("i-spot", 4), launch("i-open", 60*50), concluded("i-old", -60*24), other} {
 		if created, err := s.CreateLaunch(t.Context(), l); err != nil || !created {
 			t.Fatalf("create %s: %v, %v", l.ID(), created, err)
 		}
@@ -167,7 +167,7 @@ func TestPastIsShort(t *testing.T) {
 }
 
 func FuzzPast(f *testing.F) {
-	for i, l := range []Launch{concluded("i-1", 0), concluded("i-2", 1)} {
+	for i, l := range []LaunchRecord{concluded("i-1", 0), concluded("i-2", 1)} {
 		body, err := encodePast(l.Past())
 		if err != nil {
 			f.Fatal(i, err)
@@ -258,10 +258,10 @@ func TestHistoryTellsMissedAndLost(t *testing.T) {
 	s := open(t, &now)
 	missed, lost, scaledIn := launch("i-missed", 0), launch("i-lost", 1), launch("i-scaled-in", 2)
 	missed.Learn(outcome.Facts{Missed: missed.Due, Root: outcome.Root{Check: "route/no-egress", Sure: true}})
-	for l, code := range map[*Launch]string{&lost: "Server.SpotInstanceTermination", &scaledIn: "Client.UserInitiatedShutdown"} {
+	for l, code := range map[*LaunchRecord]string{&lost: "Server.SpotInstanceTermination", &scaledIn: "Client.UserInitiatedShutdown"} {
 		l.Learn(outcome.Facts{Ready: l.Started.Add(time.Minute), Ended: l.Started.Add(20 * time.Minute), Reason: outcome.EndReason{Code: code}})
 	}
-	for _, l := range []Launch{missed, lost, scaledIn} {
+	for _, l := range []LaunchRecord{missed, lost, scaledIn} {
 		if _, err := s.CreateLaunch(t.Context(), l); err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // ID is the instance, or the scaling activity of a launch without one.
-func (l Launch) ID() string {
+func (l LaunchRecord) ID() string {
 	if l.Instance != "" {
 		return l.Instance
 	}
@@ -17,7 +17,7 @@ func (l Launch) ID() string {
 }
 
 // Known are the facts of a launch.
-func (l Launch) Known() outcome.Facts {
+func (l LaunchRecord) Known() outcome.Facts {
 	return outcome.Facts{
 		Started: l.Started, Due: l.Due, Registered: l.Registered, Ready: l.Ready,
 		Ended: l.Ended, Reason: outcome.EndReason{Code: l.code(), Message: l.EndedWhy}, Alive: l.Alive, Over: l.Over, By: l.EndedBy, Forgotten: l.Forgotten,
@@ -29,7 +29,7 @@ func (l Launch) Known() outcome.Facts {
 
 // code is EC2's code. A record of before there was one has it at the beginning
 // of its words, as EC2 writes them: "Server.SpotInstanceTermination: …".
-func (l Launch) code() string {
+func (l LaunchRecord) code() string {
 	code, _, _ := strings.Cut(l.EndedWhy, ":")
 	if l.EndedCode == "" && (strings.HasPrefix(code, "Client.") || strings.HasPrefix(code, "Server.")) && !strings.ContainsAny(code, " \n") {
 		return code
@@ -39,7 +39,7 @@ func (l Launch) code() string {
 
 // Learn takes facts in and concludes from them how the launch ended. It tells
 // whether the record says anything else now.
-func (l *Launch) Learn(f outcome.Facts) (changed bool) {
+func (l *LaunchRecord) Learn(f outcome.Facts) (changed bool) {
 	before := *l
 	f = outcome.Merge(l.Known(), f)
 	l.Started, l.Due, l.Registered, l.Ready = f.Started, f.Due, f.Registered, f.Ready
@@ -56,28 +56,28 @@ func (l *Launch) Learn(f outcome.Facts) (changed bool) {
 
 // settle brings the standing in line with the end: what has ended is waited
 // for no more, and what nobody waits for any more has an end.
-func (l *Launch) settle() {
+func (l *LaunchRecord) settle() {
 	switch {
 	case l.End == snapshot.Joined:
-		l.Standing = outcome.Joined
-	case l.End == snapshot.Open && l.Standing.Final():
+		l.Status = outcome.Joined
+	case l.End == snapshot.Open && l.Status.Final():
 		l.End, l.Why = snapshot.Unclear, "nobody saw how it ended"
 	case l.End != snapshot.Open && !l.GaveUp.IsZero() && l.Ended.IsZero() && l.Forgotten.IsZero():
-		l.Standing = outcome.GivenUp
+		l.Status = outcome.GivenUp
 	case l.End != snapshot.Open:
-		l.Standing = outcome.Gone
+		l.Status = outcome.Gone
 	}
 }
 
 // Losing tells that an end at that time is the end of a node that had joined not
 // long before, and that nobody has taken it down yet. A zero time is not known.
-func (l Launch) Losing(at time.Time) bool {
-	return l.Standing == outcome.Joined && !l.Ready.IsZero() && l.Ended.IsZero() &&
+func (l LaunchRecord) Losing(at time.Time) bool {
+	return l.Status == outcome.Joined && !l.Ready.IsZero() && l.Ended.IsZero() &&
 		(at.IsZero() || at.Sub(l.Ready) <= snapshot.LostWithin)
 }
 
 // Past is the launch as the history tells it.
-func (l Launch) Past() snapshot.Past {
+func (l LaunchRecord) Past() snapshot.Past {
 	p := snapshot.Past{
 		ID: l.ID(), Nodegroup: l.Nodegroup, Group: l.Group, Type: l.Type, Zone: l.Zone, Subnet: l.Subnet, Spot: l.Spot,
 		Started: l.Started, End: l.End, Cause: l.Cause, Why: l.Why,

@@ -8,31 +8,20 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// LaunchFormat is the version of Launch that this code writes and reads.
+// LaunchFormat is the version of LaunchRecord that this code writes and reads.
 const LaunchFormat = 1
 
-// Launch is what is remembered of one launch, from its first event until 90
+// LaunchRecord is what is remembered of one launch, from its first event until 90
 // days after it.
-type Launch struct {
-	Instance string `json:"instance"`
+type LaunchRecord struct {
+	outcome.Launch
 	// Activity is the scaling activity of a refused launch that came to no
 	// instance: then Instance is empty.
-	Activity  string `json:"activity,omitempty"`
-	Cluster   string `json:"cluster"`
-	Nodegroup string `json:"nodegroup,omitempty"`
-	Group     string `json:"group,omitempty"` // Auto Scaling group
-	Subnet    string `json:"subnet,omitempty"`
-	Zone      string `json:"zone,omitempty"`
-	Type      string `json:"type,omitempty"`
-	Spot      bool   `json:"spot,omitempty"`
-	// Started is when the launch began, Due when it should be a Ready node.
-	Started    time.Time        `json:"started"`
-	Due        time.Time        `json:"due"`
-	Standing   outcome.Standing `json:"standing"`
-	Registered time.Time        `json:"registered,omitzero"`
-	Ready      time.Time        `json:"ready,omitzero"`
-	Ended      time.Time        `json:"ended,omitzero"`
-	EndedWhy   string           `json:"endedWhy,omitempty"`
+	Activity string `json:"activity,omitempty"`
+	Cluster  string `json:"cluster"`
+	Spot     bool   `json:"spot,omitempty"`
+	// Due is when it should be a Ready node.
+	Due time.Time `json:"due"`
 
 	// EndedCode is EC2's code beside EndedWhy. Of a node that had joined both,
 	// and Ended, are there only where it was lost within an hour.

@@ -20,10 +20,10 @@ const batchSize = 100
 // GetLaunches reads the launches of some instances, by instance id; those of
 // refused launches without one by the id of their scaling activity. Those that
 // are not known are not in the map.
-func (s *Store) GetLaunches(ctx context.Context, instances []string) (map[string]Launch, error) {
+func (s *Store) GetLaunches(ctx context.Context, instances []string) (map[string]LaunchRecord, error) {
 	// DynamoDB refuses a batch that names a key twice.
 	instances = slices.Compact(slices.Sorted(slices.Values(instances)))
-	launches := map[string]Launch{}
+	launches := map[string]LaunchRecord{}
 	for chunk := range slices.Chunk(instances, batchSize) {
 		keys := make([]map[string]types.AttributeValue, 0, len(chunk))
 		for _, id := range chunk {
@@ -77,7 +77,7 @@ func (s *Store) batchGet(ctx context.Context, keys []map[string]types.AttributeV
 // OpenLaunches reads the launches of a cluster whose outcome is not known,
 // oldest first. What was written in the last second may be missing: an index
 // follows its table.
-func (s *Store) OpenLaunches(ctx context.Context, cluster string) ([]Launch, error) {
+func (s *Store) OpenLaunches(ctx context.Context, cluster string) ([]LaunchRecord, error) {
 	launches, err := s.openLaunches(ctx, cluster)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (s *Store) OpenLaunches(ctx context.Context, cluster string) ([]Launch, err
 }
 
 // openLaunches gives those that it can read beside an error about the others.
-func (s *Store) openLaunches(ctx context.Context, cluster string) ([]Launch, error) {
+func (s *Store) openLaunches(ctx context.Context, cluster string) ([]LaunchRecord, error) {
 	items, err := s.query(ctx, &dynamodb.QueryInput{
 		IndexName:                 aws.String(OpenIndex),
 		KeyConditionExpression:    aws.String("#open = :cluster"),
@@ -104,11 +104,11 @@ func (s *Store) openLaunches(ctx context.Context, cluster string) ([]Launch, err
 }
 
 // launches gives those that it can read beside an error about the others.
-func (s *Store) launches(items []map[string]types.AttributeValue) ([]Launch, error) {
-	var launches []Launch
+func (s *Store) launches(items []map[string]types.AttributeValue) ([]LaunchRecord, error) {
+	var launches []LaunchRecord
 	var wrong []error
 	for _, attributes := range items {
-		var l Launch
+		var l LaunchRecord
 		there, err := s.decode(attributes, LaunchFormat, &l)
 		if err != nil {
 			wrong = append(wrong, err)
@@ -122,7 +122,7 @@ func (s *Store) launches(items []map[string]types.AttributeValue) ([]Launch, err
 
 // CreateLaunch records a launch unless it is recorded already, whichever event
 // or sweep brought it first.
-func (s *Store) CreateLaunch(ctx context.Context, l Launch) (created bool, err error) {
+func (s *Store) CreateLaunch(ctx context.Context, l LaunchRecord) (created bool, err error) {
 	l.Version = 0
 	err = s.putLaunch(ctx, l)
 	var exists *Conflict
@@ -134,14 +134,14 @@ func (s *Store) CreateLaunch(ctx context.Context, l Launch) (created bool, err e
 
 // SaveLaunch writes a launch over the version that was read. It fails with
 // *Conflict if that version is not the newest any more.
-func (s *Store) SaveLaunch(ctx context.Context, l Launch) error {
+func (s *Store) SaveLaunch(ctx context.Context, l LaunchRecord) error {
 	if l.Version == 0 {
 		return fmt.Errorf("save the launch of %s: it was never read", l.ID())
 	}
 	return s.putLaunch(ctx, l)
 }
 
-func (s *Store) putLaunch(ctx context.Context, l Launch) error {
+func (s *Store) putLaunch(ctx context.Context, l LaunchRecord) error {
 	over := l.Version
 	l.Version++
 	it := item{
@@ -149,7 +149,7 @@ func (s *Store) putLaunch(ctx context.Context, l Launch) error {
 		kind: "launch", format: LaunchFormat, version: l.Version, body: l,
 		expires: l.Started.Add(keepLaunches),
 	}
-	if !l.Standing.Final() {
+	if !l.Status.Final() {
 		it.open, it.started = l.Cluster, l.Started
 	}
 	if l.End != snapshot.Open {

@@ -51,18 +51,20 @@ func open(t *testing.T, now *time.Time) *Store {
 	return New(server.Client(), table).At(func() time.Time { return *now })
 }
 
-func launch(id string, minute int) Launch {
+func launch(id string, minute int) LaunchRecord {
 	started := start.Add(time.Duration(minute) * time.Minute)
-	return Launch{
-		Instance: id, Cluster: "prod", Nodegroup: "workers", Group: "eks-workers", Subnet: "subnet-1", Zone: "us-west-2a", Type: "m5.large",
-		Spot: true, Started: started, Due: started.Add(5 * time.Minute), Standing: outcome.Waiting,
+	return LaunchRecord{
+		Launch:  outcome.Launch{Instance: id, Nodegroup: "workers", Group: "eks-workers", Subnet: "subnet-1", Zone: "us-west-2a", Type: "m5.large", Started: started, Status: outcome.Waiting},
+		Cluster: "prod",
+		Spot:    true,
+		Due:     started.Add(5 * time.Minute),
 	}
 }
 
 func TestLaunches(t *testing.T) {
 	now := start
 	s := open(t, &now)
-	for i, l := range []Launch{launch("i-2", 2), launch("i-1", 1), launch("i-3", 3)} {
+	for i, l := range []LaunchRecord{launch("i-2", 2), launch("i-1", 1), launch("i-3", 3)} {
 		if created, err := s.CreateLaunch(t.Context(), l); err != nil || !created {
 			t.Fatalf("create %d: %v, %v", i, created, err)
 		}
@@ -78,11 +80,11 @@ func TestLaunches(t *testing.T) {
 	}
 	one, three := launch("i-1", 1), launch("i-3", 3)
 	one.Version, three.Version = 1, 1
-	if diff := cmp.Diff(map[string]Launch{"i-1": one, "i-3": three}, got); diff != "" {
+	if diff := cmp.Diff(map[string]LaunchRecord{"i-1": one, "i-3": three}, got); diff != "" {
 		t.Errorf("launches (-want +got):\n%s", diff)
 	}
 
-	three.Standing, three.Ready = outcome.Joined, start.Add(4*time.Minute)
+	three.Status, three.Ready = outcome.Joined, start.Add(4*time.Minute)
 	if err := s.SaveLaunch(t.Context(), three); err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +256,7 @@ func FuzzDecode(f *testing.F) {
 		if expires != "" {
 			attributes[attrExpires] = &types.AttributeValueMemberN{Value: expires}
 		}
-		var l Launch
+		var l LaunchRecord
 		there, err := s.decode(attributes, LaunchFormat, &l)
 		if there && err != nil {
 			t.Errorf("both a record and %v", err)

@@ -6,6 +6,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
 
@@ -28,7 +29,7 @@ func (h handler) wakes(messages []event.Message) (b batch) {
 	var list []detect.Message
 	list, b.failed = h.Messages(messages)
 	for _, m := range list {
-		begins := m.Kind == event.IncidentTold && (m.Told == string(report.EventOpened) || m.Told == string(report.EventReopened))
+		begins := m.Kind == event.IncidentTold && (m.Told == string(incident.EventOpened) || m.Told == string(incident.EventReopened))
 		if !begins && m.Kind != event.Reminder || m.Check == "" || !h.Watches(m.Cluster) {
 			h.Ignore(m, m.Why)
 			continue

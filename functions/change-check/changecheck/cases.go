@@ -6,13 +6,14 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/trail"
 )
 
-// incident is one that is looked at.
-type incident struct {
+// incidentCase is one that is looked at.
+type incidentCase struct {
 	wake
 	inc     incident.Incident
 	window  trail.Window
@@ -24,10 +25,10 @@ type incident struct {
 
 // cases are the incidents as the table has them. The event is believed in
 // nothing but the key.
-func (h handler) cases(ctx context.Context, wakes []wake) ([]incident, error) {
-	var list []incident
+func (h handler) cases(ctx context.Context, wakes []wake) ([]incidentCase, error) {
+	var list []incidentCase
 	past := pasts{memory: h.memory, now: h.Now(), read: map[string][]snapshot.Past{}, wrong: map[string]error{}}
-	known := map[string][]report.Incident{}
+	known := map[string][]incident.Incident{}
 	for _, w := range wakes {
 		cluster := w.key.Cluster
 		if _, ok := known[cluster]; !ok {

@@ -37,14 +37,14 @@ func (h handler) approved(ctx context.Context, t event.Trigger) error {
 		// report tells of an approval after it has saved it: there is none.
 		return nil
 	}
-	d := plan.Deed{
-		Format: plan.Format, ID: fmt.Sprintf("%s/%s", offer.Hash, offer.Decided.UTC().Format("20060102T150405.000Z")),
+	d := remedy.Run{
+		Format: remedy.Format, ID: fmt.Sprintf("%s/%s", offer.Hash, offer.Decided.UTC().Format("20060102T150405.000Z")),
 		Plan: offer.Plan, Hash: offer.Hash, Policy: offer.Policy, ApprovedBy: offer.By.ID, Approved: offer.Decided, Began: h.Now(),
 	}
 	switch {
 	case policy == optin.Off || policy == optin.Approve && offer.Policy != optin.Approve:
 		return h.decline(ctx, inc, d, "policy-off", "The remedy is switched off by now.")
-	case offer.Policy == plan.Approve && !offer.Expires.IsZero() && h.Now().After(offer.Expires):
+	case offer.Policy == optin.Approve && !offer.Expires.IsZero() && h.Now().After(offer.Expires):
 		return h.decline(ctx, inc, d, "approval-expired", fmt.Sprintf("The approval was good until %s.", offer.Expires.UTC().Format("15:04:05 UTC")))
 	case offer.Hash != offer.Plan.Hash() || offer.Plan.Cluster != inc.Key.Cluster || offer.Plan.Resource != inc.Key.Resource:
 		return h.decline(ctx, inc, d, "plan-changed", "The plan is not the one that was approved.")
@@ -121,14 +121,14 @@ func (h handler) decline(ctx context.Context, inc incident.Incident, d remedy.Ru
 
 // tellDeed tells report what came of it. Where something was deleted, the check
 // that found the leak is wanted at once.
-func (h handler) tellDeed(ctx context.Context, inc report.Incident, d plan.Deed) error {
+func (h handler) tellDeed(ctx context.Context, inc incident.Incident, d remedy.Run) error {
 	h.Log.InfoContext(ctx, "deed", "cluster", inc.Key.Cluster, "resource", inc.Key.Resource, "deed", d.ID, "policy", d.Policy, "by", d.ApprovedBy, "result", d.Result, "reason", d.Reason, "changed", d.Changed)
-	told := report.DeedTold{ID: "deed/" + inc.Key.Cluster + "/" + d.ID + "/" + string(d.Result), At: d.Ended, Key: inc.Key, Deed: d}
+	told := report.RemedyResult{ID: "deed/" + inc.Key.Cluster + "/" + d.ID + "/" + string(d.Result), At: d.Ended, Key: inc.Key, Deed: d}
 	if err := h.send.SendDeed(ctx, told); err != nil || len(d.Changed) == 0 {
 		return err
 	}
-	return h.bus.Tell(ctx, []report.Event{{
-		ID: inc.Key.Cluster + "/deed/" + d.ID, Format: report.EventFormat, Kind: report.EventCheckWanted, Reason: "remedy", At: h.Now(),
+	return h.bus.Tell(ctx, []incident.Event{{
+		ID: inc.Key.Cluster + "/deed/" + d.ID, Format: incident.EventFormat, Kind: incident.EventCheckWanted, Reason: "remedy", At: h.Now(),
 		Partition: inc.Partition, Account: inc.Account, Region: inc.Region,
 		Cluster: inc.Key.Cluster, Check: inc.Key.Check, Resource: inc.Key.Resource,
 		State: inc.State, Number: inc.Number, Sequence: inc.Events, Began: inc.Began, Opened: inc.Opened, Cleared: inc.Cleared,

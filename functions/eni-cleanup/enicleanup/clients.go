@@ -13,9 +13,11 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
+	"rollcall/shared/incident"
 	"rollcall/shared/network/leak"
-	"rollcall/shared/plan"
-	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/awscall"
+	"rollcall/shared/remedy/deleteleakedinterfaces"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
 	"rollcall/shared/snapshot"
@@ -47,37 +49,31 @@ type Notes interface {
 	SaveCleanupTold(ctx context.Context, cluster, day, digest string) error
 }
 
-// Deleter deletes one interface, with one call.
-type Deleter interface {
-	Delete(ctx context.Context, id string, dryRun bool) remedy.Answer
-}
-
 // Teller tells the bus.
 type Teller interface {
 	TellInterfaces(ctx context.Context, events []leak.Event) error
-	Tell(ctx context.Context, events []report.Event) error
+	Tell(ctx context.Context, events []incident.Event) error
 }
 
 // Desk has the incidents, which report alone writes.
 type Desk interface {
-	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
+	Incidents(ctx context.Context, cluster string) ([]incident.Incident, error)
 }
 
 // Sender tells report.
 type Sender interface {
 	detect.Sender
 	SendSummary(ctx context.Context, s report.Summary) error
-	SendDeed(ctx context.Context, d report.DeedTold) error
+	SendDeed(ctx context.Context, d report.RemedyResult) error
 }
 
 var (
-	_ Reader  = (*gather.Reader)(nil)
-	_ Memory  = (*state.Store)(nil)
-	_ Notes   = (*state.Store)(nil)
-	_ Desk    = (*state.Store)(nil)
-	_ Deleter = remedy.Interfaces{}
-	_ Teller  = (*bus.Bus)(nil)
-	_ Sender  = bus.Queues{}
+	_ Reader = (*gather.Reader)(nil)
+	_ Memory = (*state.Store)(nil)
+	_ Notes  = (*state.Store)(nil)
+	_ Desk   = (*state.Store)(nil)
+	_ Teller = (*bus.Bus)(nil)
+	_ Sender = bus.Queues{}
 )
 
 // settings are what the operator chose.
@@ -88,7 +84,7 @@ type settings struct {
 	share    int // percent
 	untagged []string
 	// remedied is what the remedy delete-leaked-interfaces may do in a cluster.
-	remedied func(cluster string) plan.Policy
+	remedied func(cluster string) optin.Policy
 }
 
 type handler struct {
@@ -98,7 +94,7 @@ type handler struct {
 	memory Memory
 	notes  Notes
 	desk   Desk
-	delete Deleter
+	delete deleteleakedinterfaces.Calls
 	bus    Teller
 	send   Sender
 	sleep  func(context.Context, time.Duration) error
@@ -115,7 +111,7 @@ func assemble(e run.Env, r Reader) handler {
 	return handler{
 		Detector: detect.New(spec.Name, e, r, queues),
 		settings: chosen(e.Config), reader: r, memory: store, notes: store, desk: store,
-		delete: remedy.NewInterfaces(e.AWS),
+		delete: awscall.NewInterfaces(e.AWS),
 		bus:    bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName),
 		send:   queues,
 		sleep:  e.Sleep,
@@ -126,6 +122,6 @@ func chosen(c config.Config) settings {
 	return settings{
 		modes: func(cluster string) leak.Mode { return leak.Mode(c.CleanupOf(cluster)) },
 		grace: c.CleanupGrace, limit: c.CleanupCap, share: c.CleanupShare, untagged: c.CleanupUntagged,
-		remedied: func(cluster string) plan.Policy { return c.RemedyOf(cluster, plan.DeleteLeakedInterfaces) },
+		remedied: func(cluster string) optin.Policy { return c.RemedyOf(cluster, optin.DeleteLeakedInterfaces) },
 	}
 }

@@ -50,9 +50,9 @@ func (b *batch) sighting(j job) leak.Sighting {
 func (b *batch) ask(ctx context.Context, j job) call.Answer {
 	for {
 		sent := b.Now()
-		a := b.delete.Delete(ctx, j.Interface.ID, j.dry)
+		a := b.delete.DeleteNetworkInterface(ctx, j.Interface.ID, j.dry)
 		switch a.Outcome {
-		case remedy.Throttled:
+		case call.Throttled:
 			b.Count("Throttled", 1)
 			b.pace.note(func(p *leak.Pace) { p.Throttled(sent, b.Now()) })
 			if b.pace.turn(b.work) != nil {
@@ -98,8 +98,8 @@ func (b *batch) conclude(ctx context.Context, j job, s leak.Sighting, draft leak
 		b.finished(s, draft)
 	case call.Throttled:
 		b.takeBack(ctx, j, s, true)
-	case remedy.Denied, remedy.Refused:
-		log.ErrorContext(ctx, "EC2 does not delete it", "call", call, "outcome", a.Outcome, "code", a.Code, "message", a.Message)
+	case call.Denied, call.Refused:
+		log.ErrorContext(ctx, "EC2 does not delete it", "call", deleteCall, "outcome", a.Outcome, "code", a.Code, "message", a.Message)
 		b.Count("DeletesRefused", 1)
 		b.mu.Lock()
 		if b.failed[draft.Cluster].Outcome != call.Denied {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"rollcall/shared/event"
+	"rollcall/shared/incident"
 	"rollcall/shared/network/leak"
-	"rollcall/shared/report"
 )
 
 // room is kept before the deadline to write down what was done, and to tell:

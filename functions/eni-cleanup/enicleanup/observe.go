@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"rollcall/shared/detect"
-	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/call"
 	"rollcall/shared/snapshot"
 )
 

@@ -32,7 +32,7 @@ type visit struct {
 
 // clean does all that is to be done in one VPC.
 func (r *tour) clean(ctx context.Context, p place) error {
-	v := &visit{tour: r, place: p, undone: map[string]int{}, failed: map[string]remedy.Answer{}, did: map[string]bool{}}
+	v := &visit{tour: r, place: p, undone: map[string]int{}, failed: map[string]call.Answer{}, did: map[string]bool{}}
 	began := r.Now()
 	p.homes[0].Time = began
 	if !r.look(ctx, p) {

@@ -11,7 +11,8 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
-	"rollcall/shared/report"
+	"rollcall/shared/incident"
+	"rollcall/shared/notify/outbox"
 	"rollcall/shared/run"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
@@ -20,9 +21,9 @@ import (
 // Launches is what join-check remembers by.
 type Launches interface {
 	detect.Launches
-	OpenLaunches(ctx context.Context, cluster string) ([]state.Launch, error)
-	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
-	ClusterRecords(ctx context.Context) ([]report.ClusterRecord, error)
+	OpenLaunches(ctx context.Context, cluster string) ([]state.LaunchRecord, error)
+	Incidents(ctx context.Context, cluster string) ([]incident.Incident, error)
+	ClusterRecords(ctx context.Context) ([]outbox.ClusterRecord, error)
 }
 
 // Memory is what it has seen of the past, and what it learns.

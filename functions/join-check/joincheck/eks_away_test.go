@@ -48,7 +48,7 @@ func TestEKSAwayForAnHour(t *testing.T) {
 		if _, err := b.Handle(b.Sweep()); err != nil {
 			t.Fatal(err)
 		}
-		if l, recorded := b.Launch(id); recorded && l.Standing.Final() {
+		if l, recorded := b.Launch(id); recorded && l.Status.Final() {
 			t.Fatalf("%s: the record is %+v, and nobody can know", b.Now(), l)
 		}
 		all := b.Observations()
@@ -74,7 +74,7 @@ func TestEKSAwayForAnHour(t *testing.T) {
 	if len(last) != 1 || len(last[0].Blind) > 0 || len(last[0].Launches) != 1 || last[0].Launches[0].Status != outcome.Joined {
 		t.Fatalf("afterwards: %+v; want that it joined", last)
 	}
-	if l, _ := b.Launch(id); l.Standing != outcome.Joined || l.Ready.IsZero() || l.Ready.After(until.Add(-50*time.Minute)) {
+	if l, _ := b.Launch(id); l.Status != outcome.Joined || l.Ready.IsZero() || l.Ready.After(until.Add(-50*time.Minute)) {
 		t.Errorf("the record is %+v, want joined, and within its first minutes", l)
 	}
 }

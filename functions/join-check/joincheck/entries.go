@@ -50,7 +50,7 @@ func stillExpected(entries []entry, s *snapshot.Snapshot, incidents []incident.I
 // addRecords reads the records of the few that may have one. Of those whose
 // outcome is known only what an open incident is about is looked at again.
 // Nodes that had joined, and have ended soon after, are set aside as lost.
-func (h handler) addRecords(ctx context.Context, entries []entry, incidents []report.Incident) (list, lost []entry, err error) {
+func (h handler) addRecords(ctx context.Context, entries []entry, incidents []incident.Incident) (list, lost []entry, err error) {
 	var ids []string
 	for _, e := range entries {
 		if e.unsure {
@@ -71,7 +71,7 @@ func (h handler) addRecords(ctx context.Context, entries []entry, incidents []re
 			if losing(l, e.instance) {
 				lost = append(lost, e)
 			}
-			if l.Standing.Final() {
+			if l.Status.Final() {
 				e.silent = true
 				if !slices.Contains(about, l.Instance) {
 					continue
@@ -83,15 +83,15 @@ func (h handler) addRecords(ctx context.Context, entries []entry, incidents []re
 	return list, lost, nil
 }
 
-func decide(entries []entry, s *snapshot.Snapshot, p outcome.Policy) []outcome.Verdict {
+func decide(entries []entry, s *snapshot.Snapshot, giveUp time.Duration) []outcome.Verdict {
 	verdicts := make([]outcome.Verdict, len(entries))
 	for i, e := range entries {
 		verdicts[i] = outcome.Decide(
-			outcome.Launch{Started: e.launch.Started, Due: e.launch.Due, Standing: e.launch.Standing},
+			e.launch.Launch,
 			outcome.Seen{
 				EC2Read: s.Read[snapshot.Instances], Instance: e.instance,
 				NodesRead: s.Read[snapshot.Nodes], Node: nodeOf(s, e.launch.Instance),
-			}, s.Time, p)
+			}, s.Time, outcome.Policy{Due: e.launch.Due, GiveUp: giveUp})
 	}
 	return verdicts
 }

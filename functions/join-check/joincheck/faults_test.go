@@ -61,7 +61,7 @@ func TestWithoutKubernetes(t *testing.T) {
 			if slices.Contains(seen.Read, snapshot.Nodes) {
 				t.Error("the nodes count as read")
 			}
-			if l, _ := b.Launch(id); l.Standing.Final() {
+			if l, _ := b.Launch(id); l.Status.Final() {
 				t.Errorf("record %+v is final", l)
 			}
 		})

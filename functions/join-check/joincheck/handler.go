@@ -52,7 +52,7 @@ func (h handler) batch(ctx context.Context, messages []event.Message) (any, erro
 	// One that was called and missed it is the sweep's from then on: the other
 	// events of the same launch come a little later, and bring no news.
 	ids = slices.DeleteFunc(ids, func(id string) bool {
-		return known[id].Standing.Final() || known[id].Standing == outcome.Missed
+		return known[id].Status.Final() || known[id].Status == outcome.Missed
 	})
 	if len(ids) == 0 {
 		return event.Failures(b.failed), nil

@@ -63,7 +63,7 @@ func TestMissed(t *testing.T) {
 		t.Errorf("causes %v, want %s", stagetest.Causes(o), stagetest.Table)
 	}
 	l, ok := b.Launch(id)
-	if !ok || l.Standing != outcome.Missed || l.Looks != 1 || !l.Due.Equal(l.Started.Add(5*time.Minute)) {
+	if !ok || l.Status != outcome.Missed || l.Looks != 1 || !l.Due.Equal(l.Started.Add(5*time.Minute)) {
 		t.Errorf("record %+v (%v)", l, ok)
 	}
 	if got := b.Counts(); got["Missed"] != 1 || got["Joined"] != 0 {
@@ -85,7 +85,7 @@ func TestJoined(t *testing.T) {
 		t.Fatalf("launches %+v, want one that joined and when", o.Launches)
 	}
 	l, _ := b.Launch(id)
-	if l.Standing != outcome.Joined || !l.Registered.Equal(o.Launches[0].Registered) || !l.Ready.After(l.Registered) || l.Ready.After(b.Now()) {
+	if l.Status != outcome.Joined || !l.Registered.Equal(o.Launches[0].Registered) || !l.Ready.After(l.Registered) || l.Ready.After(b.Now()) {
 		t.Errorf("record %+v", l)
 	}
 	if calls["ec2:DescribeRouteTables"] > 0 {
@@ -106,7 +106,7 @@ func TestWaiting(t *testing.T) {
 	b, id, news := launched(t, healthy)
 	b.Send(news[0])
 	l, _ := b.Launch(id)
-	if l.Standing != outcome.Waiting {
+	if l.Status != outcome.Waiting {
 		t.Fatalf("record %+v, want one that waits", l)
 	}
 	if got := b.Reminders()[id]; got != detect.Soon {
@@ -119,7 +119,7 @@ func TestWaiting(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Send(string(reminder))
-	if l, _ := b.Launch(id); l.Standing != outcome.Joined {
+	if l, _ := b.Launch(id); l.Status != outcome.Joined {
 		t.Errorf("record %+v, want that the second look saw it join", l)
 	}
 }
@@ -158,7 +158,7 @@ func TestGone(t *testing.T) {
 	if i < 0 || o.Launches[i].Status != outcome.Gone || o.Launches[i].Ended.IsZero() || o.Launches[i].EndedWhy == "" {
 		t.Errorf("launches %+v, want that %s is gone, when and why", o.Launches, id)
 	}
-	if l, _ := b.Launch(id); l.Standing != outcome.Gone || l.Subnet != stagetest.Subnet {
+	if l, _ := b.Launch(id); l.Status != outcome.Gone || l.Subnet != stagetest.Subnet {
 		t.Errorf("record %+v, want gone, and where it was", l)
 	}
 }
@@ -167,9 +167,10 @@ func TestGone(t *testing.T) {
 func TestForgotten(t *testing.T) {
 	b := bench(t, stagetest.Options{})
 	started := b.Now().Add(-2 * time.Hour)
-	if _, err := b.Store.CreateLaunch(t.Context(), state.Launch{
-		Instance: "i-0ccccccccccccccc1", Cluster: stagetest.Cluster, Subnet: stagetest.Subnet,
-		Started: started, Due: started.Add(5 * time.Minute), Standing: outcome.Waiting,
+	if _, err := b.Store.CreateLaunch(t.Context(), state.LaunchRecord{
+		Launch:  outcome.Launch{Instance: "i-0ccccccccccccccc1", Subnet: stagetest.Subnet, Started: started, Status: outcome.Waiting},
+		Cluster: stagetest.Cluster,
+		Due:     started.Add(5 * time.Minute),
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +192,7 @@ autoscaling:
 `})
 	b.Advance(3 * time.Hour)
 	b.Send(news[0])
-	if l, _ := b.Launch(id); l.Standing != outcome.GivenUp {
+	if l, _ := b.Launch(id); l.Status != outcome.GivenUp {
 		t.Errorf("record %+v, want given up", l)
 	}
 	if o := b.Observation(); stagetest.Causes(o)["route/no-egress"] != stagetest.Table {
@@ -216,16 +217,16 @@ func TestMalformedAloneIsGivenBack(t *testing.T) {
 // what it knows to what the first has written.
 func TestLostRace(t *testing.T) {
 	counts := map[string]int{}
-	first := state.Launch{Instance: "i-1", Standing: outcome.Waiting, Version: 2}
+	first := state.LaunchRecord{Launch: outcome.Launch{Instance: "i-1", Status: outcome.Waiting}, Version: 2}
 	first.Learn(outcome.Facts{Noticed: time.Unix(100, 0)})
 	table := &late{have: first}
 	h := handler{launches: table, Detector: detect.Detector{Count: func(name string, n int) { counts[name] += n }}}
-	mine := state.Launch{Instance: "i-1", Standing: outcome.Missed, Version: 1}
+	mine := state.LaunchRecord{Launch: outcome.Launch{Instance: "i-1", Status: outcome.Missed}, Version: 1}
 	mine.Learn(outcome.Facts{Missed: time.Unix(200, 0)})
 	if err := h.save(t.Context(), true, mine); err != nil || counts["LostRaces"] != 1 {
 		t.Errorf("error %v, counts %v; want one lost race and no error", err, counts)
 	}
-	if got := table.have; got.Noticed.IsZero() || got.Missed.IsZero() || got.Standing != outcome.Missed || got.Version != 3 {
+	if got := table.have; got.Noticed.IsZero() || got.Missed.IsZero() || got.Status != outcome.Missed || got.Version != 3 {
 		t.Errorf("record %+v, want what both knew", got)
 	}
 }
@@ -233,14 +234,14 @@ func TestLostRace(t *testing.T) {
 // late is a table that holds a newer version than was read.
 type late struct {
 	Launches
-	have state.Launch
+	have state.LaunchRecord
 }
 
-func (l *late) GetLaunches(context.Context, []string) (map[string]state.Launch, error) {
-	return map[string]state.Launch{l.have.ID(): l.have}, nil
+func (l *late) GetLaunches(context.Context, []string) (map[string]state.LaunchRecord, error) {
+	return map[string]state.LaunchRecord{l.have.ID(): l.have}, nil
 }
 
-func (l *late) SaveLaunch(_ context.Context, with state.Launch) error {
+func (l *late) SaveLaunch(_ context.Context, with state.LaunchRecord) error {
 	if with.Version != l.have.Version {
 		return fmt.Errorf("save: %w", &state.Conflict{Record: "i-1", Over: with.Version})
 	}

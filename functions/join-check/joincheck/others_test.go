@@ -56,13 +56,13 @@ func TestWarmPool(t *testing.T) {
 	b.Send(bodies...)
 	// One that was taken for a launch once is not gone because it is warm.
 	id := b.Instance(bodies[0])
-	if _, err := b.Store.CreateLaunch(t.Context(), state.Launch{Instance: id, Cluster: stagetest.Cluster, Started: b.World.Start(), Due: b.World.Start().Add(5 * time.Minute), Standing: outcome.Waiting}); err != nil {
+	if _, err := b.Store.CreateLaunch(t.Context(), state.LaunchRecord{Launch: outcome.Launch{Instance: id, Started: b.World.Start(), Status: outcome.Waiting}, Cluster: stagetest.Cluster, Due: b.World.Start().Add(5 * time.Minute)}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Handle(b.Sweep()); err != nil {
 		t.Fatal(err)
 	}
-	if l, _ := b.Launch(id); l.Standing != outcome.Waiting {
+	if l, _ := b.Launch(id); l.Status != outcome.Waiting {
 		t.Errorf("record %+v, want that it is left alone", l)
 	}
 	for _, o := range b.Observations() {

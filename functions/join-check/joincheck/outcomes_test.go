@@ -216,7 +216,7 @@ func (s *story) deliver() {
 	if s.Now().Second() < 15 && s.r.IntN(3) > 0 {
 		var ids []string
 		for id := range s.told {
-			if l, ok := s.Launch(id); ok && !l.Standing.Final() {
+			if l, ok := s.Launch(id); ok && !l.Status.Final() {
 				ids = append(ids, id)
 			}
 		}
@@ -242,7 +242,7 @@ func (s *story) launchWatch(e event.Trigger, body string) {
 	if ok {
 		l, known := s.Launch(e.Instance)
 		switch {
-		case known && (e.Kind != event.InstanceEnded || !l.Standing.Final()) && l.Learn(f):
+		case known && (e.Kind != event.InstanceEnded || !l.Status.Final()) && l.Learn(f):
 			if err := s.Store.SaveLaunch(s.t.Context(), l); err != nil {
 				s.t.Fatal(err)
 			}

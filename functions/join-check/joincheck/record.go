@@ -30,7 +30,7 @@ func (h handler) record(ctx context.Context, s *snapshot.Snapshot, d diagnose.Di
 			l := e.launch
 			waits := v.Standing == outcome.Waiting
 			if !waits || !e.recorded {
-				l.Standing = v.Standing
+				l.Status = v.Standing
 				l.Looks++
 				detect.Had(s, &l)
 				l.Learn(known(e, v, s, why[l.Instance]))
@@ -53,7 +53,7 @@ func (h handler) record(ctx context.Context, s *snapshot.Snapshot, d diagnose.Di
 
 // save writes a launch. Where others write it each time the next look will
 // agree: the launch is open, or its end is known.
-func (h handler) save(ctx context.Context, recorded bool, l state.Launch) error {
+func (h handler) save(ctx context.Context, recorded bool, l state.LaunchRecord) error {
 	err := h.SaveLaunch(ctx, h.launches, recorded, l)
 	if lost := new(detect.LostRaces); errors.As(err, &lost) {
 		return nil

@@ -108,7 +108,7 @@ func TestLateJoinsTeachNothing(t *testing.T) {
 	b := bench(t, healthy)
 	b.Scale(1)
 	id := b.Instance(b.News(0)[0])
-	l := state.Launch{Instance: id, Cluster: stagetest.Cluster, Nodegroup: stagetest.Nodegroup, Started: b.Now().Add(-20 * time.Minute), Due: b.Now().Add(-15 * time.Minute), Standing: outcome.Missed}
+	l := state.LaunchRecord{Launch: outcome.Launch{Instance: id, Nodegroup: stagetest.Nodegroup, Started: b.Now().Add(-20 * time.Minute), Status: outcome.Missed}, Cluster: stagetest.Cluster, Due: b.Now().Add(-15 * time.Minute)}
 	l.Learn(outcome.Facts{Missed: l.Due, Root: outcome.Root{Check: "route/no-egress", Sure: true, At: l.Due}})
 	if _, err := b.Store.CreateLaunch(t.Context(), l); err != nil {
 		t.Fatal(err)
@@ -179,8 +179,8 @@ func TestDueIsLearned(t *testing.T) {
 		calls := len(b.Reminders())
 		b.Send(news...)
 		l, _ = b.Launch(id)
-		if missed := want < 5*time.Minute; (l.Standing == outcome.Missed) != missed || len(b.Reminders()) != calls {
-			t.Errorf("due after %s: %s after five minutes", want, l.Standing)
+		if missed := want < 5*time.Minute; (l.Status == outcome.Missed) != missed || len(b.Reminders()) != calls {
+			t.Errorf("due after %s: %s after five minutes", want, l.Status)
 		}
 	}
 }

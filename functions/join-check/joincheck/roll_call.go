@@ -37,7 +37,7 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 	// From here on the snapshot holds only what is called.
 	q := r.query(h.Query(cluster, r.account))
 	q.Time, s.Instances, s.Groups = s.Time, q.Instances, q.Groups
-	verdicts := decide(r.entries, s, outcome.Policy{GiveUp: h.giveUp})
+	verdicts := decide(r.entries, s, h.giveUp)
 	s.Scope, s.Launches = scope(r, verdicts), remembered(r.entries)
 	list := toRun(r, s.Scope)
 	if len(list) > 0 {

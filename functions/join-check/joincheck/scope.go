@@ -95,10 +95,10 @@ func absent(s *snapshot.Snapshot, r roll) []string {
 }
 
 // remembered are the launches as the checks are told of them.
-func remembered(entries []entry) []snapshot.Launch {
-	list := make([]snapshot.Launch, 0, len(entries))
+func remembered(entries []entry) []snapshot.ExpectedJoin {
+	list := make([]snapshot.ExpectedJoin, 0, len(entries))
 	for _, e := range entries {
-		list = append(list, detect.Remembered(e.launch))
+		list = append(list, detect.Expected(e.launch))
 	}
 	return list
 }
@@ -110,8 +110,8 @@ func told(entries []entry, verdicts []outcome.Verdict) []report.Launch {
 		if e.silent {
 			continue
 		}
-		v, l := verdicts[i], detect.Told(e.launch)
-		l.Standing, l.Registered, l.Ready, l.Ended, l.EndedWhy = v.Standing, v.Registered, v.Ready, v.Ended, v.EndedWhy
+		v, l := verdicts[i], e.launch.Launch
+		l.Status, l.Registered, l.Ready, l.Ended, l.EndedWhy = v.Standing, v.Registered, v.Ready, v.Ended, v.EndedWhy
 		list = append(list, l)
 	}
 	return list

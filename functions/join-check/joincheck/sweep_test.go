@@ -50,7 +50,7 @@ func TestLostEvents(t *testing.T) {
 		t.Errorf("launches %+v because of %v", o.Launches, stagetest.Causes(o))
 	}
 	first, ok := b.Launch(id)
-	if !ok || first.Standing != outcome.Missed {
+	if !ok || first.Status != outcome.Missed {
 		t.Errorf("record %+v (%v), want missed", first, ok)
 	}
 	b.Advance(5 * time.Minute)
@@ -64,7 +64,7 @@ func TestSweepSeesItJoin(t *testing.T) {
 	b, id, _ := launched(t, healthy)
 	sweep(t, b)
 	l, ok := b.Launch(id)
-	if !ok || l.Standing != outcome.Waiting || b.Reminders()[id] == 0 {
+	if !ok || l.Status != outcome.Waiting || b.Reminders()[id] == 0 {
 		t.Fatalf("record %+v (%v), reminders %v: want one that waits and is called when it is due", l, ok, b.Reminders())
 	}
 	b.Advance(5 * time.Minute)
@@ -72,7 +72,7 @@ func TestSweepSeesItJoin(t *testing.T) {
 	if len(o.Launches) != 1 || o.Launches[0].Status != outcome.Joined {
 		t.Errorf("launches %+v, want that it joined", o.Launches)
 	}
-	if l, _ := b.Launch(id); l.Standing != outcome.Joined || l.Ready.IsZero() || l.Registered.IsZero() {
+	if l, _ := b.Launch(id); l.Status != outcome.Joined || l.Ready.IsZero() || l.Registered.IsZero() {
 		t.Errorf("record %+v, want joined and when", l)
 	}
 	b.Advance(5 * time.Minute)
@@ -91,7 +91,7 @@ func TestSweepSeesItGone(t *testing.T) {
 	if len(o.Launches) != 1 || o.Launches[0].Status != outcome.Gone || o.Launches[0].EndedWhy == "" {
 		t.Errorf("launches %+v, want that it is gone and why", o.Launches)
 	}
-	if l, _ := b.Launch(id); l.Standing != outcome.Gone {
+	if l, _ := b.Launch(id); l.Status != outcome.Gone {
 		t.Errorf("record %+v, want gone", l)
 	}
 }
@@ -101,7 +101,7 @@ func TestSweepBlind(t *testing.T) {
 	b, id, _ := launched(t, stagetest.Options{Faults: []cloud.FaultRule{{Call: "ec2:DescribeInstances", Deny: true}}})
 	started := b.Now()
 	b.Advance(6 * time.Minute)
-	if _, err := b.Store.CreateLaunch(t.Context(), state.Launch{Instance: id, Cluster: stagetest.Cluster, Subnet: stagetest.Subnet, Started: started, Due: started.Add(5 * time.Minute), Standing: outcome.Waiting}); err != nil {
+	if _, err := b.Store.CreateLaunch(t.Context(), state.LaunchRecord{Launch: outcome.Launch{Instance: id, Subnet: stagetest.Subnet, Started: started, Status: outcome.Waiting}, Cluster: stagetest.Cluster, Due: started.Add(5 * time.Minute)}); err != nil {
 		t.Fatal(err)
 	}
 	o := sweep(t, b)
@@ -111,7 +111,7 @@ func TestSweepBlind(t *testing.T) {
 	if len(o.Launches) != 1 || o.Launches[0].Status != outcome.Missed {
 		t.Errorf("launches %+v, want one that is missed, not gone", o.Launches)
 	}
-	if l, _ := b.Launch(id); l.Standing.Final() {
+	if l, _ := b.Launch(id); l.Status.Final() {
 		t.Errorf("record %+v is final", l)
 	}
 }

@@ -28,7 +28,7 @@ type batch struct {
 	failures map[string]failure
 	// failed are messages to give back.
 	failed []string
-	known  map[string]state.Launch
+	known  map[string]state.LaunchRecord
 }
 
 // failure is a launch that came to nothing, as its event tells it.
@@ -129,7 +129,7 @@ func (h handler) skipKnown(ctx context.Context, b *batch) error {
 		if ok && l.Losing(n.latest) {
 			b.lost[id] = n
 		}
-		return !ok || l.Standing.Final()
+		return !ok || l.Status.Final()
 	})
 	if err := h.ends(ctx, b); err != nil {
 		return err
@@ -214,7 +214,7 @@ func (h handler) widen(ctx context.Context, b *batch, instances *[]snapshot.Inst
 			others = append(others, in.ID)
 		}
 	}
-	known := map[string]state.Launch{}
+	known := map[string]state.LaunchRecord{}
 	if len(others) > 0 {
 		var err error
 		if known, err = h.launches.GetLaunches(ctx, others); err != nil {

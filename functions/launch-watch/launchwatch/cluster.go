@@ -22,7 +22,7 @@ type clusterCase struct {
 	told      []snapshot.Activity // of those that failed
 	failed    []snapshot.Failure
 	news      map[string]news
-	known     map[string]state.Launch
+	known     map[string]state.LaunchRecord
 }
 
 // cases sorts the batch by cluster.
@@ -94,13 +94,13 @@ func (c clusterCase) query(q gather.Query, learned detect.Learned) gather.Query 
 		if q.VPC == "" {
 			q.VPC = in.VPC
 		}
-		q.Launches = append(q.Launches, detect.Remembered(c.record(q.Cluster, in, learned)))
+		q.Launches = append(q.Launches, detect.Expected(c.record(q.Cluster, in, learned)))
 	}
 	return q
 }
 
 // record is what is remembered of an instance's launch, or will be.
-func (c clusterCase) record(cluster string, in snapshot.Instance, learned detect.Learned) state.Launch {
+func (c clusterCase) record(cluster string, in snapshot.Instance, learned detect.Learned) state.LaunchRecord {
 	l, ok := c.known[in.ID]
 	if !ok {
 		l = detect.Fresh(cluster, in, c.news[in.ID].clock, learned)
@@ -117,8 +117,8 @@ func (c clusterCase) launches(cluster string, now time.Time, learned detect.Lear
 	for _, in := range c.instances {
 		r := c.record(cluster, in, learned)
 		v := outcome.Decide(
-			outcome.Launch{Started: r.Started, Due: r.Due},
-			outcome.Seen{EC2Read: true, Instance: &in}, now, outcome.Policy{GiveUp: r.Due.Sub(r.Started)})
+			outcome.Launch{Started: r.Started},
+			outcome.Seen{EC2Read: true, Instance: &in}, now, outcome.Policy{Due: r.Due, GiveUp: r.Due.Sub(r.Started)})
 		l := detect.Launch(in, r.Started)
 		if v.Standing == outcome.Gone {
 			l.Status, l.Ended, l.EndedWhy = v.Standing, v.Ended, v.EndedWhy

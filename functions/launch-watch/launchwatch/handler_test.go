@@ -58,7 +58,7 @@ func TestSampleLaunch(t *testing.T) {
 		t.Errorf("observation by %q in account %q of %q, sweep %v, blind %v", o.By, o.Account, o.Cluster, o.Sweep, o.Blind)
 	}
 	l, ok := b.Launch(sampled)
-	if !ok || !l.Due.Equal(began.Add(5*time.Minute)) || l.Cluster != stagetest.Cluster || l.Standing != outcome.Waiting {
+	if !ok || !l.Due.Equal(began.Add(5*time.Minute)) || l.Cluster != stagetest.Cluster || l.Status != outcome.Waiting {
 		t.Errorf("record %+v (%v), want one that is due at %s", l, ok, began.Add(5*time.Minute))
 	}
 }

@@ -20,7 +20,7 @@ func (h handler) notices(ctx context.Context, b *batch) error {
 		n := b.noticed[id]
 		l, known := b.known[id]
 		switch {
-		case known && l.Standing == outcome.Joined && n.latest.Sub(l.Ready) > snapshot.LostWithin:
+		case known && l.Status == outcome.Joined && n.latest.Sub(l.Ready) > snapshot.LostWithin:
 			ignored++
 		case known:
 			if err := h.learn(ctx, l, n.facts); err != nil {
@@ -91,7 +91,7 @@ func (h handler) lose(ctx context.Context, b *batch, found []snapshot.Instance) 
 }
 
 // learn adds facts to a record.
-func (h handler) learn(ctx context.Context, l state.Launch, facts outcome.Facts) error {
+func (h handler) learn(ctx context.Context, l state.LaunchRecord, facts outcome.Facts) error {
 	if !l.Learn(facts) {
 		return nil
 	}

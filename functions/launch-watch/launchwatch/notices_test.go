@@ -41,7 +41,7 @@ func TestNoticesOfALaunch(t *testing.T) {
 			}
 			l, ok := b.Launch(sampled)
 			at := func(second int) time.Time { return time.Date(2026, 11, 20, 14, 59, second, 0, time.UTC) }
-			if !ok || !l.Noticed.Equal(at(40)) || !l.Rebalance.Equal(at(30)) || !l.Maintenance.Equal(at(35)) || l.End != snapshot.Open || l.Standing != outcome.Waiting {
+			if !ok || !l.Noticed.Equal(at(40)) || !l.Rebalance.Equal(at(30)) || !l.Maintenance.Equal(at(35)) || l.End != snapshot.Open || l.Status != outcome.Waiting {
 				t.Errorf("record %+v (%v)", l, ok)
 			}
 			if got := b.Counts()["Launches"]; got != 1 {
@@ -71,7 +71,7 @@ func TestNoticesOfOthers(t *testing.T) {
 // joinedOnce records a launch that joined some time ago.
 func joinedOnce(t *testing.T, b *stagetest.Bench, id string, ago time.Duration) {
 	t.Helper()
-	l := state.Launch{Instance: id, Cluster: stagetest.Cluster, Subnet: stagetest.Subnet, Started: b.Now().Add(-ago - time.Minute), Due: b.Now().Add(-ago + 4*time.Minute)}
+	l := state.LaunchRecord{Launch: outcome.Launch{Instance: id, Subnet: stagetest.Subnet, Started: b.Now().Add(-ago - time.Minute)}, Cluster: stagetest.Cluster, Due: b.Now().Add(-ago + 4*time.Minute)}
 	l.Learn(outcome.Facts{Ready: b.Now().Add(-ago)})
 	if _, err := b.Store.CreateLaunch(t.Context(), l); err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ func (h handler) record(ctx context.Context, s *snapshot.Snapshot, c clusterCase
 	var g errgroup.Group
 	g.SetLimit(detect.Writers)
 	for i, l := range launches {
-		if l.Standing.Final() {
+		if l.Status.Final() {
 			continue // join-check records how it ended: it sees whether it had been a node
 		}
 		if _, known := c.known[l.Instance]; known {
@@ -54,7 +54,7 @@ func (h handler) record(ctx context.Context, s *snapshot.Snapshot, c clusterCase
 func (h handler) remindAgain(ctx context.Context, b *batch) error {
 	var ids []string
 	for _, id := range sortedKeys(b.launched) {
-		if l, known := b.known[id]; known && b.launched[id].again && l.Standing == outcome.Waiting && l.Looks == 0 {
+		if l, known := b.known[id]; known && b.launched[id].again && l.Status == outcome.Waiting && l.Looks == 0 {
 			ids = append(ids, id)
 		}
 	}

@@ -1,18 +1,19 @@
 package nodegroupwatch
 
 import (
-	"rollcall/shared/detect"
-	"rollcall/shared/report"
-	"rollcall/shared/snapshot"
 	"slices"
+
+	"rollcall/shared/detect"
+	"rollcall/shared/incident"
+	"rollcall/shared/snapshot"
 )
 
 // absent is what open incidents are about and exists no more: nodegroups and
 // add-ons. Nothing is absent that was not looked for.
-func absent(s *snapshot.Snapshot, incidents []report.Incident) []string {
+func absent(s *snapshot.Snapshot, incidents []incident.Incident) []string {
 	var gone []string
 	for _, i := range incidents {
-		if i.State == report.Closed {
+		if i.State == incident.Closed {
 			continue
 		}
 		for _, c := range i.Covers {

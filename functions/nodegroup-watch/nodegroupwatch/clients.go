@@ -12,8 +12,8 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
+	"rollcall/shared/incident"
 	"rollcall/shared/nodegroup"
-	"rollcall/shared/report"
 	"rollcall/shared/run"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
@@ -23,8 +23,8 @@ import (
 type Memory interface {
 	Nodegroups(ctx context.Context, cluster string) (map[string]nodegroup.Record, error)
 	SaveNodegroup(ctx context.Context, r nodegroup.Record) (nodegroup.Record, error)
-	GetLaunches(ctx context.Context, instances []string) (map[string]state.Launch, error)
-	Incidents(ctx context.Context, cluster string) ([]report.Incident, error)
+	GetLaunches(ctx context.Context, instances []string) (map[string]state.LaunchRecord, error)
+	Incidents(ctx context.Context, cluster string) ([]incident.Incident, error)
 }
 
 // Reader is how it looks.

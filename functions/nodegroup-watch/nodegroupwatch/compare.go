@@ -2,10 +2,11 @@ package nodegroupwatch
 
 import (
 	"context"
+	"slices"
+
 	"rollcall/shared/gather"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/snapshot"
-	"slices"
 )
 
 // readUpdates reads the updates of those nodegroups that may have new ones.

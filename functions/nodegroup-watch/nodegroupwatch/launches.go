@@ -112,11 +112,11 @@ func (h handler) readLaunches(ctx context.Context, s *snapshot.Snapshot, q gathe
 		if !ok {
 			l = detect.Record(s.Cluster.Name, in, detect.Launch(in, in.Launched), outcome.Allowance{For: h.joinTime})
 			if !s.Time.Before(l.Due) {
-				l.Standing = outcome.Missed
+				l.Status = outcome.Missed
 			}
 		}
-		s.Launches = append(s.Launches, detect.Remembered(l))
-		launches = append(launches, detect.Told(l))
+		s.Launches = append(s.Launches, detect.Expected(l))
+		launches = append(launches, l.Launch)
 	}
 	q.Scope, q.Instances, q.Groups, q.Launches = s.Scope, s.Instances, s.Groups, s.Launches
 	h.reader.More(ctx, s, q, gather.JoinSources(checks.OfLaunches())...)

@@ -16,9 +16,10 @@ func TestForgottenInstance(t *testing.T) {
 	const id = "i-0ccccccccccccccc1"
 	b := bench(t, stagetest.Options{Over: "timeline: []\n"})
 	started := b.Now().Add(-3 * time.Hour)
-	if _, err := b.Store.CreateLaunch(t.Context(), state.Launch{
-		Instance: id, Cluster: stagetest.Cluster, Nodegroup: stagetest.Nodegroup, Subnet: stagetest.Subnet, Zone: "us-west-2a", Type: "m5.large",
-		Started: started, Due: started.Add(5 * time.Minute), Standing: outcome.Gone,
+	if _, err := b.Store.CreateLaunch(t.Context(), state.LaunchRecord{
+		Launch:  outcome.Launch{Instance: id, Nodegroup: stagetest.Nodegroup, Subnet: stagetest.Subnet, Zone: "us-west-2a", Type: "m5.large", Started: started, Status: outcome.Gone},
+		Cluster: stagetest.Cluster,
+		Due:     started.Add(5 * time.Minute),
 		Machine: &state.Machine{VPC: "vpc-0a1b2c3d4e5f60718", Tags: map[string]string{"eks:nodegroup-name": stagetest.Nodegroup, "eks:cluster-name": stagetest.Cluster}},
 	}); err != nil {
 		t.Fatal(err)

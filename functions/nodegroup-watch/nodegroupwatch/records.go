@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"rollcall/shared/incident"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/state"
 )

@@ -60,13 +60,10 @@ func (h handler) plan(ctx context.Context, inc incident.Incident, r remedy.Remed
 func subject(inc incident.Incident) action.Subject {
 	of := action.Subject{
 		Cluster: inc.Key.Cluster, Check: inc.Key.Check, Resource: inc.Key.Resource,
-		Covers: inc.Cause.Covers, Nodegroups: inc.Cause.Nodegroups,
+		Covers: inc.Cause.Covers, Nodegroups: inc.Cause.Nodegroups, Launches: inc.Launches,
 	}
 	if inc.State == incident.Cleared {
 		of.Cleared = inc.Cleared
-	}
-	for _, l := range inc.Launches {
-		of.Launches = append(of.Launches, action.Launch{Instance: l.Instance, Started: l.Started, Standing: l.Status})
 	}
 	return of
 }
@@ -120,12 +117,12 @@ func (h handler) look(ctx context.Context, inc incident.Incident, sources []snap
 
 // remembered is a launch as checks know it. One that missed the roll call is
 // overdue, whatever its nodegroup had learned to wait for.
-func (h handler) remembered(l report.Launch) snapshot.Launch {
+func (h handler) remembered(l report.Launch) snapshot.ExpectedJoin {
 	due := l.Started.Add(h.joinTime)
 	if l.Status != outcome.Waiting && due.After(h.now()) {
 		due = h.now().Add(-time.Second)
 	}
-	return snapshot.Launch{Instance: l.Instance, Started: l.Started, Due: due}
+	return snapshot.ExpectedJoin{Instance: l.Instance, Started: l.Started, Due: due}
 }
 
 // missing are the groups of instances that were not read yet.

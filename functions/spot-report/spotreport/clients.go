@@ -11,6 +11,7 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
+	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/run"
 	"rollcall/shared/snapshot"
@@ -23,7 +24,7 @@ type History interface {
 	Samples(ctx context.Context, subnet string, since time.Time) ([]snapshot.Sample, error)
 	RecordSamples(ctx context.Context, samples []snapshot.Sample) error
 	// Postings are the summaries that report has.
-	Postings(ctx context.Context, cluster string) ([]report.Posting, error)
+	Postings(ctx context.Context, cluster string) ([]outbox.Posting, error)
 }
 
 // Reader reads AWS and Kubernetes.

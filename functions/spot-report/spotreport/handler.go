@@ -14,7 +14,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
-	"rollcall/shared/report"
+	"rollcall/shared/notify/outbox"
 )
 
 // answer tells a person who asked what came of it.
@@ -74,7 +74,7 @@ func (h handler) hourly(ctx context.Context, cluster string, t event.Trigger) er
 	if _, err = h.withoutNewer(ctx, cluster, err); err != nil {
 		return errors.Join(judged, fmt.Errorf("look whether the day's summary was said: %w", err))
 	}
-	if slices.ContainsFunc(known, func(p report.Posting) bool { return p.Summary.ID == id }) {
+	if slices.ContainsFunc(known, func(p outbox.Posting) bool { return p.Summary.ID == id }) {
 		return judged
 	}
 	_, err = h.summarise(ctx, l, id, until.Add(-day), until)

@@ -10,7 +10,6 @@ import (
 	"rollcall/functions/spot-report/spec"
 	"rollcall/shared/chart"
 	"rollcall/shared/node/spot"
-	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )

@@ -21,7 +21,6 @@ import (
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
-	"rollcall/shared/report"
 	"rollcall/shared/run"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/state"
@@ -121,14 +120,14 @@ func (h handler) watch(ctx context.Context, reader Reader, cluster, account stri
 
 // explained tells a cause that an open incident explains already: others see the
 // launches (a burst, a refusal), and have said why the subnet is empty.
-func explained(list []checks.Check, incidents []report.Incident) func(diagnose.Cause) bool {
+func explained(list []checks.Check, incidents []incident.Incident) func(diagnose.Cause) bool {
 	return func(c diagnose.Cause) bool {
 		k := slices.IndexFunc(list, func(x checks.Check) bool { return x.ID == c.Check })
-		return k >= 0 && slices.ContainsFunc(incidents, func(i report.Incident) bool {
+		return k >= 0 && slices.ContainsFunc(incidents, func(i incident.Incident) bool {
 			explains := slices.Contains(list[k].After, i.Key.Check) || slices.Contains(list[k].Adds, i.Key.Check)
 			// What this look itself judges has been ranked with it.
 			own := slices.ContainsFunc(list, func(x checks.Check) bool { return x.ID == i.Key.Check })
-			return i.State != report.Closed && explains && !own && (i.Key.Resource == c.Resource || slices.Contains(i.Covers, c.Resource))
+			return i.State != incident.Closed && explains && !own && (i.Key.Resource == c.Resource || slices.Contains(i.Covers, c.Resource))
 		})
 	}
 }

@@ -13,7 +13,7 @@ type InstanceIndex struct {
 	S         *View
 	Instances map[string]*snapshot.Instance
 	Nodes     map[string]*snapshot.Node
-	Launches  map[string]snapshot.Launch
+	Launches  map[string]snapshot.ExpectedJoin
 	// Wanted were ended by their group as somebody asked of the group.
 	Wanted map[string]bool
 	// Activity is the cause of the activity that ended it.
@@ -27,7 +27,7 @@ func newInstanceIndex(s *View) InstanceIndex {
 		S:         s,
 		Instances: make(map[string]*snapshot.Instance, len(s.Instances)),
 		Nodes:     make(map[string]*snapshot.Node, len(s.Nodes)),
-		Launches:  make(map[string]snapshot.Launch, len(s.Launches)),
+		Launches:  make(map[string]snapshot.ExpectedJoin, len(s.Launches)),
 		Wanted:    map[string]bool{},
 		Activity:  map[string]string{},
 		Warm:      map[string]bool{},

@@ -75,7 +75,7 @@ func notRegisteredFinding(l facts.InstanceIndex, i *snapshot.Instance) finding.F
 
 // learned says from what the time to join was learned; nothing where it is the
 // setting.
-func learned(i *snapshot.Instance, launch snapshot.Launch) string {
+func learned(i *snapshot.Instance, launch snapshot.ExpectedJoin) string {
 	if launch.Samples == 0 || launch.Usual <= 0 {
 		return ""
 	}

@@ -32,7 +32,7 @@ type Query struct {
 	// Updated are the nodegroups whose updates are read, where they are asked
 	// for; nil means all that are read.
 	Updated  []string
-	Launches []snapshot.Launch
+	Launches []snapshot.ExpectedJoin
 	// Sources are what to read beside the instances and groups.
 	Sources []snapshot.Source
 }

@@ -206,7 +206,7 @@ func TestTeachesAtTheBounds(t *testing.T) {
 }
 
 func TestDecideAtTheBounds(t *testing.T) {
-	policy := Policy{GiveUp: 2 * time.Hour}
+	policy := Policy{Due: due, GiveUp: 2 * time.Hour}
 	for _, test := range []struct {
 		name   string
 		before Standing
@@ -224,7 +224,7 @@ func TestDecideAtTheBounds(t *testing.T) {
 		// A node of an earlier look says nothing of now.
 		{"the nodes could not be read", Missed, 6 * time.Minute, Seen{true, running, false, isReady}, Missed, NodesUnseen},
 	} {
-		got := Decide(Launch{Started: launched, Due: due, Standing: test.before}, test.seen, launched.Add(test.after), policy)
+		got := Decide(Launch{Started: launched, Status: test.before}, test.seen, launched.Add(test.after), policy)
 		if got.Standing != test.want || got.Reason != test.reason {
 			t.Errorf("%s: %q because %q, want %q because %q", test.name, got.Standing, got.Reason, test.want, test.reason)
 		}
@@ -237,7 +237,7 @@ func TestDecideSaysWhyItEnded(t *testing.T) {
 		"Client.X": {Code: "Client.X"}, "Client.X: it was": {Code: "Client.X", Message: "Client.X: it was"}, "": {},
 	} {
 		in := &snapshot.Instance{ID: "i-1", State: "stopped", StateReason: reason}
-		if got := Decide(Launch{Started: launched, Due: due}, Seen{EC2Read: true, Instance: in}, due, Policy{GiveUp: time.Hour}); got.EndedWhy != want || got.Standing != Gone {
+		if got := Decide(Launch{Started: launched}, Seen{EC2Read: true, Instance: in}, due, Policy{Due: due, GiveUp: time.Hour}); got.EndedWhy != want || got.Standing != Gone {
 			t.Errorf("%+v: %q because %q, want %q", reason, got.Standing, got.EndedWhy, want)
 		}
 	}

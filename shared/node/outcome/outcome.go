@@ -42,14 +42,6 @@ const (
 	EC2Unseen     Reason = "the instance could not be read"
 )
 
-// Launch is what is remembered of a launch.
-type Launch struct {
-	Started time.Time
-	Due     time.Time
-	// Standing is the last known one.
-	Standing Standing
-}
-
 // Seen is what was seen of it now.
 type Seen struct {
 	// EC2Read tells that EC2 answered; Instance is nil when it does not know
@@ -63,6 +55,9 @@ type Seen struct {
 
 // Policy is how long to wait.
 type Policy struct {
+	// Due is when the launch should be a Ready node; after GiveUp it is not looked
+	// at any more.
+	Due    time.Time
 	GiveUp time.Duration
 }
 
@@ -86,8 +81,8 @@ type Verdict struct {
 // instances for about an hour, and new ones after a few seconds, so an id that
 // is unknown well after its launch has ended. Younger than that it is waited for.
 func Decide(l Launch, s Seen, now time.Time, p Policy) Verdict {
-	if l.Standing.Final() {
-		return Verdict{Standing: l.Standing, Reason: final(l.Standing)}
+	if l.Status.Final() {
+		return Verdict{Standing: l.Status, Reason: final(l.Status)}
 	}
 	if s.NodesRead && s.Node != nil && ready(s.Node) {
 		return Verdict{Standing: Joined, Reason: NodeReady, Registered: s.Node.Created, Ready: s.Node.Ready.Since}
@@ -105,7 +100,7 @@ func Decide(l Launch, s Seen, now time.Time, p Policy) Verdict {
 		v.Reason, v.Blind = NodesUnseen, true
 	}
 	switch {
-	case now.Before(l.Due):
+	case now.Before(p.Due):
 		v.Standing = Waiting
 		if !v.Blind {
 			v.Reason = NotDue

@@ -47,7 +47,7 @@ func TestDecide(t *testing.T) {
 		{"gone stays", Gone, time.Hour, Seen{true, running, true, isReady}, Gone, InstanceEnded, false},
 	}
 	for _, test := range tests {
-		got := Decide(Launch{Started: launched, Due: due, Standing: test.before}, test.seen, launched.Add(test.after), Policy{GiveUp: 2 * time.Hour})
+		got := Decide(Launch{Started: launched, Status: test.before}, test.seen, launched.Add(test.after), Policy{Due: due, GiveUp: 2 * time.Hour})
 		if got.Standing != test.want || got.Reason != test.reason || got.Blind != test.blind {
 			t.Errorf("%s: got %q because %q, blind %v; want %q because %q, blind %v", test.name, got.Standing, got.Reason, got.Blind, test.want, test.reason, test.blind)
 		}
@@ -55,7 +55,7 @@ func TestDecide(t *testing.T) {
 }
 
 func TestDecideTakesTheNodesTimes(t *testing.T) {
-	got := Decide(Launch{Started: launched, Due: due}, Seen{true, running, true, isReady}, due, Policy{GiveUp: time.Hour})
+	got := Decide(Launch{Started: launched}, Seen{true, running, true, isReady}, due, Policy{Due: due, GiveUp: time.Hour})
 	if !got.Ready.Equal(isReady.Ready.Since) || !got.Registered.Equal(isReady.Created) {
 		t.Errorf("ready %v registered %v; want the node's own %v and %v", got.Ready, got.Registered, isReady.Ready.Since, isReady.Created)
 	}

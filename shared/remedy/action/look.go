@@ -21,7 +21,7 @@ type Subject struct {
 	Nodegroups []string
 	// Cleared is when the cause was seen to be gone; zero while it is there.
 	Cleared  time.Time
-	Launches []Launch
+	Launches []outcome.Launch
 	// Most is how many things a plan may change at most: the limit of an hour. 0
 	// is as many as the remedy itself allows.
 	Most int
@@ -33,13 +33,6 @@ type Subject struct {
 	Roles []string
 	// Sightings are what runs of eni-cleanup remember of the VPC's interfaces.
 	Sightings map[string]leak.Sighting
-}
-
-// Launch is an affected launch, as the incident has it.
-type Launch struct {
-	Instance string
-	Started  time.Time
-	Standing outcome.Standing
 }
 
 // Look is one look at the world for one incident. It holds all checks, of which

@@ -18,8 +18,8 @@ func Missed(s *snapshot.Snapshot) {
 }
 
 // LaunchOf is its launch, as the incident has it.
-func LaunchOf(s *snapshot.Snapshot, standing outcome.Standing) []action.Launch {
-	return []action.Launch{{Instance: Stuck, Started: s.Time.Add(-20 * time.Minute), Standing: standing}}
+func LaunchOf(s *snapshot.Snapshot, standing outcome.Standing) []outcome.Launch {
+	return []outcome.Launch{{Instance: Stuck, Started: s.Time.Add(-20 * time.Minute), Status: standing}}
 }
 
 // Member changes it as its group has it.

@@ -3,14 +3,15 @@ package replaceinstance
 import (
 	"net/netip"
 
+	"testing"
+	"time"
+
 	"rollcall/shared/checks"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/remedytest"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
-	"testing"
-	"time"
 )
 
 func TestBounds(t *testing.T) {
@@ -18,7 +19,7 @@ func TestBounds(t *testing.T) {
 		snapshottest.Launch(s, "i-0second", snapshottest.Private, 15*time.Minute)
 		s.Groups[0].Instances = append(s.Groups[0].Instances, snapshot.GroupInstance{ID: "i-0second", Lifecycle: "InService"})
 		s.Groups[0].Desired = 3
-		of.Launches = append(of.Launches, action.Launch{Instance: "i-0second", Started: s.Time.Add(-15 * time.Minute), Standing: outcome.Missed})
+		of.Launches = append(of.Launches, outcome.Launch{Instance: "i-0second", Started: s.Time.Add(-15 * time.Minute), Status: outcome.Missed})
 		return snapshottest.Instance(s, "i-0second")
 	}
 	remedytest.Refuses(t, Remedy(), healed, checks.All(), []remedytest.Wrong{

@@ -73,13 +73,13 @@ func (l look) stuck() ([]Replaced, *action.Refusal) {
 		return nil, no
 	}
 	launches := slices.Clone(l.Subject.Launches)
-	slices.SortFunc(launches, func(a, b action.Launch) int {
+	slices.SortFunc(launches, func(a, b outcome.Launch) int {
 		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Instance, b.Instance))
 	})
 	first := action.Refuse(action.NothingToDo, "No instance that missed the roll call is left.")
 	var list []Replaced
 	for _, launch := range launches {
-		if launch.Standing != outcome.Missed && launch.Standing != outcome.GivenUp {
+		if launch.Status != outcome.Missed && launch.Status != outcome.GivenUp {
 			continue
 		}
 		r, no := l.replaced(launch)
@@ -99,7 +99,7 @@ func (l look) stuck() ([]Replaced, *action.Refusal) {
 }
 
 // replaced asks the rules of one instance.
-func (l look) replaced(launch action.Launch) (Replaced, *action.Refusal) {
+func (l look) replaced(launch outcome.Launch) (Replaced, *action.Refusal) {
 	id := launch.Instance
 	i := slices.IndexFunc(l.Snapshot.Instances, func(x snapshot.Instance) bool { return x.ID == id })
 	if i < 0 {

@@ -4,21 +4,22 @@ import (
 	"fmt"
 	"net/netip"
 
+	"testing"
+	"time"
+
 	"rollcall/shared/checks"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/remedytest"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
-	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestWrongTargets(t *testing.T) {
 	standing := func(x outcome.Standing) func(*snapshot.Snapshot, *action.Subject) {
-		return func(_ *snapshot.Snapshot, of *action.Subject) { of.Launches[0].Standing = x }
+		return func(_ *snapshot.Snapshot, of *action.Subject) { of.Launches[0].Status = x }
 	}
 	p := remedytest.Refuses(t, Remedy(), healed, checks.All(), []remedytest.Wrong{
 		{"the incident's cause is there", func(_ *snapshot.Snapshot, of *action.Subject) { of.Cleared = time.Time{} }, action.CauseIsThere},
@@ -103,7 +104,7 @@ func TestTakesTheOldest(t *testing.T) {
 		id := fmt.Sprintf("i-0stuck%d", i)
 		snapshottest.Launch(s, id, snapshottest.Private, time.Duration(60-i)*time.Minute)
 		s.Groups[0].Instances = append(s.Groups[0].Instances, snapshot.GroupInstance{ID: id, Lifecycle: "InService"})
-		of.Launches = append([]action.Launch{{Instance: id, Started: s.Time.Add(-time.Duration(60-i) * time.Minute), Standing: outcome.GivenUp}}, of.Launches...)
+		of.Launches = append([]outcome.Launch{{Instance: id, Started: s.Time.Add(-time.Duration(60-i) * time.Minute), Status: outcome.GivenUp}}, of.Launches...)
 	}
 	s.Groups[0].Desired = 10
 	s.Groups[0].Instances[3].Protected = true // i-0stuck1

@@ -176,7 +176,7 @@ func Launch(s *snapshot.Snapshot, id, subnet string, ago time.Duration) {
 		s.UserData = []snapshot.UserData{{From: id, Data: []byte(NodeConfig)}}
 	}
 	s.UserData[0].Instances = append(s.UserData[0].Instances, id)
-	s.Launches = append(s.Launches, snapshot.Launch{Instance: id, Started: started, Due: started.Add(5 * time.Minute)})
+	s.Launches = append(s.Launches, snapshot.ExpectedJoin{Instance: id, Started: started, Due: started.Add(5 * time.Minute)})
 	s.Scope.Instances = append(s.Scope.Instances, id)
 	if !slices.Contains(s.Scope.Subnets, subnet) {
 		s.Scope.Subnets = append(s.Scope.Subnets, subnet)
