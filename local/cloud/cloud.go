@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rollcall/local/cloud/kubeapi"
+	"rollcall/local/loopback"
 	"rollcall/local/wire"
 )
 
@@ -53,8 +54,8 @@ type Config struct {
 	// Admit is asked before each AWS call that was understood; see wire.Config.
 	// Nil lets all through.
 	Admit func(ctx context.Context, call *wire.Call, in any) error
-	// MinLatency is the least time an AWS call takes. Zero is 2 ms: see
-	// wire.Config.
+	// MinLatency is the least time an AWS call takes. Zero is 2 ms (see
+	// wire.Config), and none on a network of its own.
 	MinLatency time.Duration
 	// Observe gets each AWS call of a known caller; see wire.Config. Nil is
 	// nobody.
@@ -62,6 +63,8 @@ type Config struct {
 	// Now is stage time: of events and of ages. Wall is the clock of
 	// signatures, certificates and the call record.
 	Now, Wall func() time.Time
+	// Network, if any, is where all of it is found, in place of ports of this machine.
+	Network *loopback.Network
 	// Log gets what clients must not see.
 	Log *slog.Logger
 }
@@ -84,15 +87,15 @@ type Cloud struct {
 // defaultLatency keeps Go SDK clients whole; see wire.Config.MinLatency.
 const defaultLatency = 2 * time.Millisecond
 
-// Start listens on free ports of the loopback address. The cloud stops when
-// the context ends or Close is called.
+// Start listens on free ports of the loopback address, or on the configuration's
+// network. The cloud stops when the context ends or Close is called.
 func Start(ctx context.Context, cfg Config) (*Cloud, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
 	c := &Cloud{cfg: cfg, keys: newDirectory(cfg.Identities), clusters: map[string]*cluster{}, ops: map[string][]string{}}
 	latency := cfg.MinLatency
-	if latency == 0 {
+	if latency == 0 && cfg.Network == nil {
 		latency = defaultLatency
 	}
 	var err error
@@ -109,12 +112,12 @@ func Start(ctx context.Context, cfg Config) (*Cloud, error) {
 		}
 	}
 	c.register()
-	l, err := c.serve(c.wire, nil)
+	at, err := c.serve("127.0.0.1:2", c.wire, nil) // of loopback: STS is believed there
 	if err != nil {
 		c.Close()
 		return nil, err
 	}
-	c.endpoint = "http://" + l.String()
+	c.endpoint = "http://" + at
 	c.stop = context.AfterFunc(ctx, c.shutdown)
 	return c, nil
 }
@@ -182,17 +185,22 @@ func (c *Cloud) shutdown() {
 	})
 }
 
-// serve listens on a free port and serves a handler, with TLS if configured.
-func (c *Cloud) serve(h http.Handler, secure func(*http.Server) error) (net.Addr, error) {
+// serve listens on a free port and serves a handler, with TLS if configured. On a
+// network of its own it is found by its name.
+func (c *Cloud) serve(name string, h http.Handler, secure func(*http.Server) error) (address string, err error) {
+	if c.cfg.Network != nil {
+		c.cfg.Network.Serve(name, h)
+		return name, nil
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
+		return "", fmt.Errorf("listen: %w", err)
 	}
 	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(c.cfg.Log.Handler(), slog.LevelDebug)}
 	run := s.Serve
 	if secure != nil {
 		if err := secure(s); err != nil {
-			return nil, errors.Join(err, l.Close())
+			return "", errors.Join(err, l.Close())
 		}
 		run = func(l net.Listener) error { return s.ServeTLS(l, "", "") }
 	}
@@ -202,5 +210,5 @@ func (c *Cloud) serve(h http.Handler, secure func(*http.Server) error) (net.Addr
 			c.cfg.Log.Error("listener ended", "error", err)
 		}
 	})
-	return l.Addr(), nil
+	return l.Addr().String(), nil
 }

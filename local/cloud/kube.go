@@ -38,14 +38,14 @@ func (c *Cloud) startCluster(name string) error {
 		},
 		Faults: c.cfg.Faults, Record: c.wire.Record, Now: c.cfg.Now, Wall: c.cfg.Wall,
 	})
-	addr, err := c.serve(api, func(s *http.Server) error {
+	at, err := c.serve(name+".kubernetes.invalid", api, func(s *http.Server) error {
 		s.TLSConfig, err = authority.ServerTLS()
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("cluster %s: %w", name, err)
 	}
-	c.clusters[name] = &cluster{endpoint: "https://" + addr.String(), ca: authority.PEM()}
+	c.clusters[name] = &cluster{endpoint: "https://" + at, ca: authority.PEM()}
 	return nil
 }
 

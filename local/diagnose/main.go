@@ -1,5 +1,5 @@
 // Command diagnose tells why instances of a world or a capture did not become
-// nodes: the functions' real binaries look at it once, and what they found is
+// nodes: the functions' own handlers look at it once, and what they found is
 // printed for a person or as JSON.
 package main
 
@@ -26,8 +26,7 @@ const usage = `Tells why instances did not become nodes of their cluster.
   go run ./local/diagnose -message "Could not launch Spot Instances. …"
 
 A capture is a folder; local/capture.sh takes one with read-only rights
-(docs/diagnose.md). The functions that look at it are those that run in Lambda,
-built for this machine on first use.
+(docs/diagnose.md). What looks at it are the functions that run in Lambda.
 
 Exit status: 0 healthy; 1 causes found; 2 could not tell, as something that was
 needed is missing or was refused; 64 bad input. go run itself turns all but 0

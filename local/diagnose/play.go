@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"rollcall/local/capture"
+	"rollcall/local/programs"
 	"rollcall/local/stage"
 	"rollcall/local/template"
 	"rollcall/local/world"
@@ -66,15 +67,9 @@ func look(ctx context.Context, o options, notes io.Writer) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if so.Binaries, err = build(ctx, dir, notes); err != nil {
-		return Result{}, err
-	}
+	so.Programs = programs.All()
 	so.Template = filepath.Join(dir, "infra", "Rollcall.template.json")
 	so.Rights = filepath.Join(dir, "deploy", "clusterrole.yaml")
-	// The stage finds its parts from the current folder upwards.
-	if err := os.Chdir(dir); err != nil {
-		return Result{}, fmt.Errorf("go to the repository: %w", err)
-	}
 	r := run{notes: notes, capture: so.Capture}
 	if so.Capture != nil {
 		r.event = so.Capture.Event

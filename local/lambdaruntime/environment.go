@@ -17,6 +17,8 @@ import (
 // server that it alone talks to.
 type environment struct {
 	cmd *exec.Cmd
+	// cut ends a program that is called as Go; nil for a process.
+	cut func()
 	// unlimit ends what holds the process to its share of a core; release gives
 	// back what that took.
 	unlimit, release func()
@@ -60,9 +62,17 @@ func errorObject(kind, format string, args ...any) []byte {
 	return b
 }
 
-// start starts a process and waits until it asks for its first event. An
-// outcome says that the process failed to get there.
+// start starts a program.
 func (r *Runtime) start(ctx context.Context, f *function, id string) (*environment, time.Duration, *outcome, error) {
+	if f.Inside != nil {
+		return r.startInside(f, id), 0, nil, nil
+	}
+	return r.startProcess(ctx, f, id)
+}
+
+// startProcess starts a process and waits until it asks for its first event. An
+// outcome says that the process failed to get there.
+func (r *Runtime) startProcess(ctx context.Context, f *function, id string) (*environment, time.Duration, *outcome, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, 0, nil, fmt.Errorf("listen for the runtime API: %w", err)
@@ -158,7 +168,9 @@ func (e *environment) ended() bool {
 
 // kill ends the process with all its children and waits for its end.
 func (e *environment) kill() {
-	if !e.ended() {
+	if e.cut != nil {
+		e.cut()
+	} else if !e.ended() {
 		killGroup(e.cmd.Process.Pid)
 	}
 	<-e.dead
@@ -192,7 +204,7 @@ wait:
 			}
 			break wait
 		case <-timer.C:
-			memory = maxMemoryMB(e.cmd) // while there is a process to ask
+			memory = e.memory() // while there is a process to ask
 			e.kill()
 			out = outcome{payload: errorObject("Sandbox.Timedout", "RequestId: %s Error: Task timed out after %.2f seconds", id, f.Timeout.Seconds()), failed: true}
 			break wait
@@ -203,7 +215,7 @@ wait:
 	}
 	duration := time.Since(began)
 	if memory < 0 {
-		memory = maxMemoryMB(e.cmd)
+		memory = e.memory()
 	}
 	res := Result{RequestID: id, Payload: out.payload, Duration: duration, MaxMemoryMB: memory}
 	if out.failed {

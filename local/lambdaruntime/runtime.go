@@ -28,6 +28,8 @@ type Function struct {
 	Handler string
 	// Binary is the path of the executable.
 	Binary string
+	// Inside, if any, is called as Go in place of the executable.
+	Inside Program
 	// Env is the function's own environment: that of the template and what
 	// the stage adds (credentials, endpoints, its clock). The variables that
 	// Lambda sets itself come from the fields here.
@@ -146,12 +148,14 @@ func New(o Options) *Runtime {
 
 // Add makes a function known.
 func (r *Runtime) Add(f Function) error {
-	info, err := os.Stat(f.Binary)
-	if err != nil {
-		return fmt.Errorf("function %q: %w", f.Name, err)
-	}
-	if info.IsDir() || info.Mode()&0o111 == 0 {
-		return fmt.Errorf("function %q: %s is not an executable file", f.Name, f.Binary)
+	if f.Inside == nil {
+		info, err := os.Stat(f.Binary)
+		if err != nil {
+			return fmt.Errorf("function %q: %w", f.Name, err)
+		}
+		if info.IsDir() || info.Mode()&0o111 == 0 {
+			return fmt.Errorf("function %q: %s is not an executable file", f.Name, f.Binary)
+		}
 	}
 	if f.Timeout <= 0 || f.Memory <= 0 {
 		return fmt.Errorf("function %q: timeout %v and memory %d MB must be positive", f.Name, f.Timeout, f.Memory)

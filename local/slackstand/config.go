@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"rollcall/local/loopback"
 )
 
 // Config is what a Server starts with. Token and at least one channel are
@@ -41,6 +43,9 @@ type Config struct {
 	// SignatureClock dates the signatures of presses. It must be the clock of
 	// whoever verifies them. Nil means the wall clock.
 	SignatureClock func() time.Time
+	// Network, if any, is where it is found in place of a port of this machine, and
+	// by which its presses go.
+	Network *loopback.Network
 }
 
 // Bot is the app behind the token.

@@ -72,7 +72,7 @@ func (s *Server) Press(ctx context.Context, p Press) error {
 	if err != nil {
 		return fmt.Errorf("slackstand: press %q: %w", p.ActionID, err)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := s.client().Do(req)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("slackstand: press %q: %w", p.ActionID, &PressError{})
 	}
@@ -282,4 +282,12 @@ func (s *Server) serveSay(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	writeJSON(w, http.StatusOK, answer{"ok": true, "ts": ts})
+}
+
+// client is how presses go out.
+func (s *Server) client() *http.Client {
+	if s.cfg.Network == nil {
+		return http.DefaultClient
+	}
+	return &http.Client{Transport: s.cfg.Network}
 }

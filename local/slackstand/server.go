@@ -34,23 +34,33 @@ type Server struct {
 	presses  sync.WaitGroup
 }
 
-// New starts a stand-in on a free loopback port.
+// host is where it is found on a network of its own: on loopback, as the functions
+// take plain HTTP from there alone.
+const host = "127.0.0.1:1"
+
+// New starts a stand-in on a free loopback port, or on the configuration's network.
 func New(cfg Config) (*Server, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("slackstand: listen: %w", err)
-	}
 	s := &Server{
-		cfg: cfg, url: "http://" + l.Addr().String(), done: make(chan struct{}),
+		cfg: cfg, done: make(chan struct{}),
 		store: newStore(cfg.Channels, cfg.Now), limiter: newLimiter(cfg.Limits),
 		uploads: map[string]*upload{}, triggers: map[string]time.Time{}, replies: map[string]*replyURL{},
 		watchers: map[*watcher]bool{}, interact: cfg.InteractivityURL,
 	}
 	s.http = &http.Server{Handler: s.routes(), ReadHeaderTimeout: 10 * time.Second}
+	if cfg.Network != nil {
+		s.url = "http://" + host
+		cfg.Network.Serve(host, s.http.Handler)
+		return s, nil
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("slackstand: listen: %w", err)
+	}
+	s.url = "http://" + l.Addr().String()
 	go func() {
 		// Serve always ends with an error; after Close it is ErrServerClosed.
 		_ = s.http.Serve(l)

@@ -14,8 +14,9 @@ import (
 
 // TestAFloodOfForgeriesFillsNothing: a thousand in a row leave a handful of
 // records, and a real press is answered in time.
-func TestAFloodOfForgeriesFillsNothing(t *testing.T) {
-	t.Parallel()
+func TestAFloodOfForgeriesFillsNothing(t *testing.T) { virtual(t, aFloodOfForgeriesFillsNothing) }
+
+func aFloodOfForgeriesFillsNothing(t *testing.T) {
 	r := start(t, "route", quiet, func(o *Options) { o.Rate = 1 })
 	began := r.Clock.Now()
 	work := make(chan int)
@@ -60,7 +61,7 @@ func TestAFloodOfForgeriesFillsNothing(t *testing.T) {
 // TestASlowBodyHoldsNobodyUp: Lambda hands a request over once it is there.
 func TestASlowBodyHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
-	r := start(t, "route", quiet)
+	r := startReal(t, "route", quiet)
 	at, err := url.Parse(r.URL(slackActions))
 	if err != nil {
 		t.Fatal(err)
@@ -81,8 +82,9 @@ func TestASlowBodyHoldsNobodyUp(t *testing.T) {
 
 // TestWithoutASecretNothingIsTaken: an empty one, and then the right one, with
 // no new deployment.
-func TestWithoutASecretNothingIsTaken(t *testing.T) {
-	t.Parallel()
+func TestWithoutASecretNothingIsTaken(t *testing.T) { virtual(t, withoutASecretNothingIsTaken) }
+
+func withoutASecretNothingIsTaken(t *testing.T) {
 	r := start(t, "route", quiet)
 	secret, ok := r.SecretFor(config.SigningARN)
 	if !ok {
@@ -103,7 +105,10 @@ func TestWithoutASecretNothingIsTaken(t *testing.T) {
 // TestAQueueThatTakesNothingSwallowsNoPress: the person sees a warning, and the
 // next press goes through.
 func TestAQueueThatTakesNothingSwallowsNoPress(t *testing.T) {
-	t.Parallel()
+	virtual(t, aQueueThatTakesNothingSwallowsNoPress)
+}
+
+func aQueueThatTakesNothingSwallowsNoPress(t *testing.T) {
 	r := start(t, "route", quiet, func(o *Options) {
 		o.CallFaults = []cloud.FaultRule{{Call: "sqs:SendMessage", Deny: true, Times: 1}}
 	})
@@ -129,7 +134,7 @@ func TestAQueueThatTakesNothingSwallowsNoPress(t *testing.T) {
 func TestASlowTableIsAnsweredInTime(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"secretsmanager:GetSecretValue", "dynamodb:PutItem", "sqs:SendMessage"} {
-		r := start(t, "route", quiet, func(o *Options) {
+		r := startReal(t, "route", quiet, func(o *Options) {
 			o.CallFaults = []cloud.FaultRule{{Call: call, Latency: 20 * time.Second}}
 		})
 		// The start of the process is the machine's, not the function's.

@@ -25,8 +25,9 @@ import (
 // approval is put into the results queue, which they may write, and its proof into
 // the table, which they may not. Nothing is approved and nobody is told; what Lead
 // presses then counts.
-func TestNoOtherRoleCanPress(t *testing.T) {
-	t.Parallel()
+func TestNoOtherRoleCanPress(t *testing.T) { virtual(t, noOtherRoleCanPress) }
+
+func noOtherRoleCanPress(t *testing.T) {
 	r := start(t, "route", approvable)
 	good := r.offeredRoute()
 	before := r.routes()
@@ -138,8 +139,9 @@ func (r *running) refusedPresses() int {
 // TestAGuestOfTheChannelDoesNothing: somebody of another company, in a channel of
 // Slack Connect, presses what the message shows. A colleague then does, and another
 // takes it over.
-func TestAGuestOfTheChannelDoesNothing(t *testing.T) {
-	t.Parallel()
+func TestAGuestOfTheChannelDoesNothing(t *testing.T) { virtual(t, aGuestOfTheChannelDoesNothing) }
+
+func aGuestOfTheChannelDoesNothing(t *testing.T) {
 	r := start(t, "route", approvable)
 	r.offeredRoute()
 	before, ts := r.routes(), r.messages()[0].TS

@@ -73,7 +73,7 @@ func (r *running) attempt(f forgedPress) (int, string) {
 			req.Header.Set(name, value)
 		}
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := r.HTTPClient().Do(req)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ const offered = "0123456789abcdef0123456789abcdef"
 // post puts a message with a button into the channel, as the app.
 func (r *running) post(blocks string) (ts string) {
 	r.t.Helper()
-	resp, err := http.PostForm(r.Slack.APIURL()+"chat.postMessage", url.Values{"token": {SlackToken}, "channel": {Channel}, "text": {"x"}, "blocks": {blocks}})
+	resp, err := r.HTTPClient().PostForm(r.Slack.APIURL()+"chat.postMessage", url.Values{"token": {SlackToken}, "channel": {Channel}, "text": {"x"}, "blocks": {blocks}})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -16,8 +16,9 @@ import (
 
 // TestAttacksAreRefusedAndAudited sends what nobody but Slack may send, and what
 // Slack would not.
-func TestAttacksAreRefusedAndAudited(t *testing.T) {
-	t.Parallel()
+func TestAttacksAreRefusedAndAudited(t *testing.T) { virtual(t, attacksAreRefusedAndAudited) }
+
+func attacksAreRefusedAndAudited(t *testing.T) {
 	r := start(t, "route", quiet)
 	good := form("approve", someValue(t, offered), "")
 	for _, test := range []struct {
@@ -76,9 +77,11 @@ func TestAttacksAreRefusedAndAudited(t *testing.T) {
 // TestAReplayIsRefused: the same signed request counts once, and not at all
 // after five minutes. Signatures are judged in wall time: on this stage five
 // minutes of it last half a second.
+// It has real programs: a signature ages in wall time, the records of its copies are
+// kept by the minute of stage time, and here the one is slower than the other.
 func TestAReplayIsRefused(t *testing.T) {
 	t.Parallel()
-	r := start(t, "route", quiet, fast)
+	r := startReal(t, "route", quiet, fast)
 	press := forgedPress{body: form("approve", someValue(t, offered), ""), at: time.Now()}
 	if status, text := r.attempt(press); status != 200 || text != "" {
 		t.Fatalf("the first is answered %d %q, want 200 and nothing", status, text)
@@ -122,7 +125,10 @@ func TestAReplayIsRefused(t *testing.T) {
 // a plan that was never offered, is signed by Slack all the same. slack-actions
 // does not know incidents; it changes nothing about the press.
 func TestWhatOnlyReportCanJudgeIsPassedOnAsItIs(t *testing.T) {
-	t.Parallel()
+	virtual(t, whatOnlyReportCanJudgeIsPassedOnAsItIs)
+}
+
+func whatOnlyReportCanJudgeIsPassedOnAsItIs(t *testing.T) {
 	r := start(t, "route", quiet)
 	other, _ := slack.Value{Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-of-somebody-else"}, Number: 9, Plan: strings.Repeat("f", 32)}.Text()
 	if status, text := r.attempt(forgedPress{body: form("approve", other, "")}); status != 200 {
@@ -136,8 +142,9 @@ func TestWhatOnlyReportCanJudgeIsPassedOnAsItIs(t *testing.T) {
 
 // TestAPressInSlack goes the whole way: Slack signs, the address takes it, and
 // report is told; what is refused is told to whoever pressed, and to nobody else.
-func TestAPressInSlack(t *testing.T) {
-	t.Parallel()
+func TestAPressInSlack(t *testing.T) { virtual(t, aPressInSlack) }
+
+func aPressInSlack(t *testing.T) {
 	r := start(t, "route", quiet, fast)
 	value, err := json.Marshal(someValue(t, ""))
 	if err != nil {

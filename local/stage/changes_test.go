@@ -69,8 +69,9 @@ func (r *running) trail() *report.RecentChanges {
 // TestWhatChangedIsSaid holds that the message says who changed what it is
 // about, and when, and the thread all of it; and that CloudTrail, which has
 // nothing at first, is asked again until it has.
-func TestWhatChangedIsSaid(t *testing.T) {
-	t.Parallel()
+func TestWhatChangedIsSaid(t *testing.T) { virtual(t, whatChangedIsSaid) }
+
+func whatChangedIsSaid(t *testing.T) {
 	r := changing(t, 26*time.Minute) // the table was made 18 minutes before the launch
 	r.until("CloudTrail is asked", func() bool { return r.trail() != nil })
 	if first := r.trail(); !first.Open || len(first.Changes) > 0 || len(r.changes()) > 0 || strings.Contains(r.head(), "ci-deploy") {
@@ -105,8 +106,9 @@ func TestWhatChangedIsSaid(t *testing.T) {
 
 // TestDeniedCloudTrailIsNamed holds that the thread says at once which
 // permission is missing, and nothing sounds as if there were no changes.
-func TestDeniedCloudTrailIsNamed(t *testing.T) {
-	t.Parallel()
+func TestDeniedCloudTrailIsNamed(t *testing.T) { virtual(t, deniedCloudTrailIsNamed) }
+
+func deniedCloudTrailIsNamed(t *testing.T) {
 	r := changing(t, 0, cloud.FaultRule{Call: "cloudtrail:LookupEvents", Deny: true})
 	r.until("the permission is named", func() bool {
 		list := r.changes()
@@ -126,8 +128,9 @@ func TestDeniedCloudTrailIsNamed(t *testing.T) {
 
 // TestThrottledCloudTrailIsAskedLater holds that nothing is said of changes
 // while CloudTrail asks to slow down, and that they are there later.
-func TestThrottledCloudTrailIsAskedLater(t *testing.T) {
-	t.Parallel()
+func TestThrottledCloudTrailIsAskedLater(t *testing.T) { virtual(t, throttledCloudTrailIsAskedLater) }
+
+func throttledCloudTrailIsAskedLater(t *testing.T) {
 	until := time.Date(2026, 11, 20, 15, 14, 0, 0, time.UTC)
 	r := changing(t, 0, cloud.FaultRule{Call: "cloudtrail:LookupEvents", Throttle: 1, Until: until})
 	r.until("CloudTrail is asked", func() bool { return r.lookups()["ThrottlingException"] > 0 })

@@ -52,8 +52,9 @@ func (r *running) interfaceIsThere(id string) bool {
 // TestCleanupInTrouble: the real functions, opted in while they run, with
 // EC2 and the table failing and events lost and doubled. Nothing is deleted
 // that should not be; in the end all is, each once on record and told.
-func TestCleanupInTrouble(t *testing.T) {
-	t.Parallel()
+func TestCleanupInTrouble(t *testing.T) { virtual(t, cleanupInTrouble) }
+
+func cleanupInTrouble(t *testing.T) {
 	const many, dead = 40, "i-0dead00000000%04x"
 	n := 0
 	r := start(t, "ips", func(o *Options) {
@@ -156,7 +157,9 @@ func TestCleanupInTrouble(t *testing.T) {
 
 // TestWrongDeletesAreRefused: what a fault in eni-cleanup might ask for, IAM
 // refuses, by the permissions of what is deployed.
-func TestWrongDeletesAreRefused(t *testing.T) {
+func TestWrongDeletesAreRefused(t *testing.T) { virtual(t, wrongDeletesAreRefused) }
+
+func wrongDeletesAreRefused(t *testing.T) {
 	r := start(t, "ips", func(o *Options) { o.Quiet = true })
 	f, ok := r.Function("eni-cleanup")
 	if !ok {

@@ -1,6 +1,8 @@
 package stage
 
 import (
+	"net/http"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
@@ -19,10 +21,22 @@ func (s *Stage) AsFunction(f template.Function) aws.Config {
 }
 
 func (s *Stage) as(who cloud.Identity) aws.Config {
-	return aws.Config{
+	cfg := aws.Config{
 		Region: s.Template.Region, BaseEndpoint: aws.String(s.Cloud.Endpoint()),
 		Credentials: credentials.NewStaticCredentialsProvider(who.AccessKeyID, who.SecretAccessKey, ""),
 	}
+	if s.network != nil {
+		cfg.HTTPClient = &http.Client{Transport: s.network}
+	}
+	return cfg
+}
+
+// HTTPClient is a client of all that the stage serves.
+func (s *Stage) HTTPClient() *http.Client {
+	if s.network == nil {
+		return &http.Client{}
+	}
+	return &http.Client{Transport: s.network}
 }
 
 // AdminEnv is the environment in which the AWS CLI and kubectl work on the

@@ -39,7 +39,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Logf("no /proc here: only the ports are looked at (%v)", err)
 	}
-	r := start(t, "route")
+	r := startReal(t, "route")
 	r.scale(1, 1)
 	r.until("the message at launch", r.says("will not be able to join"))
 	addresses := []string{r.Slack.URL(), r.Cloud.Endpoint()}

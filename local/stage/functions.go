@@ -22,7 +22,13 @@ func (s *Stage) startFunctions(set set) error {
 		Log: s.line, Observe: s.options.Observe, CPU: s.options.CPU, Send: s.Queues.SendText,
 	})
 	s.onClose(s.Runtime.Close)
-	if s.options.Binaries != "" {
+	if s.options.Programs != nil {
+		for _, f := range s.Template.Functions {
+			if err := s.addProgram(f); err != nil {
+				return err
+			}
+		}
+	} else if s.options.Binaries != "" {
 		// Absolute, as a function's process starts in a folder of its own.
 		folder, err := filepath.Abs(s.options.Binaries)
 		if err != nil {

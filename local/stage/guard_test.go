@@ -90,6 +90,10 @@ func TestMayCall(t *testing.T) {
 
 // On the stage a function can do what its role in the template allows.
 func TestTheStageHoldsFunctionsToTheirRoles(t *testing.T) {
+	virtual(t, theStageHoldsFunctionsToTheirRoles)
+}
+
+func theStageHoldsFunctionsToTheirRoles(t *testing.T) {
 	r := start(t, "healthy-nat", func(o *Options) { o.Quiet = true })
 	f, ok := r.Function("launch-watch")
 	if !ok {

@@ -3,7 +3,6 @@ package stage
 import (
 	"bytes"
 	"context"
-	"flag"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -11,17 +10,22 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"rollcall/local/programs"
 	"rollcall/local/slackstand"
 	"rollcall/shared/incident"
 
 	"rollcall/shared/state"
 )
+
+// binaries is where they are, once a test has built them.
+var binaries string
 
 // built builds the functions as they are deployed, but for this machine.
 var built = sync.OnceValues(func() (string, error) {
@@ -29,6 +33,7 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	binaries = dir
 	folders, err := os.ReadDir("../../functions") // whatever there is
 	if err != nil {
 		return dir, err
@@ -44,18 +49,8 @@ var built = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
-	dir, err := built()
-	if err != nil {
-		slog.Error("build the functions", "error", err)
-		os.Exit(1)
-	}
-	// Stages wait most of the time: more of them than processors at once.
-	if err := flag.Set("test.parallel", "6"); err != nil {
-		slog.Error("set the number of parallel tests", "error", err)
-		os.Exit(1)
-	}
 	code := m.Run()
-	os.RemoveAll(dir)
+	os.RemoveAll(binaries)
 	os.Exit(code)
 }
 
@@ -86,18 +81,45 @@ func (l *logs) String() string {
 	return l.b.String()
 }
 
-// start starts a stage for a world of local/worlds.
+// virtual runs a test in a time of its own, which passes at once while nobody works.
+func virtual(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		// A bubble begins in the year 2000, whose Unix times have nine digits: Slack's
+		// signatures have ten.
+		time.Sleep(time.Until(time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)))
+		test(t)
+	})
+}
+
+// inTime is virtual for subtests.
+func inTime(test func(t *testing.T)) func(t *testing.T) {
+	return func(t *testing.T) { virtual(t, test) }
+}
+
+// start starts a stage for a world of local/worlds, within virtual: its functions are
+// called as Go.
 func start(t *testing.T, name string, change ...func(*Options)) *running {
+	t.Helper()
+	return startWith(t, Options{World: "../worlds/" + name + ".yaml", Rate: 1, Programs: programs.All()}, change)
+}
+
+// startReal starts a stage whose functions are the binaries that are deployed, each a
+// process, in a time that runs faster than the wall's.
+func startReal(t *testing.T, name string, change ...func(*Options)) *running {
 	t.Helper()
 	dir, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return startWith(t, Options{World: "../worlds/" + name + ".yaml", Binaries: dir, Rate: 300, Slow: 20}, change)
+}
+
+func startWith(t *testing.T, o Options, change []func(*Options)) *running {
+	t.Helper()
 	out := &logs{}
-	o := Options{
-		World: "../worlds/" + name + ".yaml", Template: "../../infra/Rollcall.template.json", Binaries: dir,
-		Rate: 300, Slow: 20, Out: out, Log: slog.New(slog.NewTextHandler(out, nil)),
-	}
+	o.Template, o.Out, o.Log = "../../infra/Rollcall.template.json", out, slog.New(slog.NewTextHandler(out, nil))
 	for _, c := range change {
 		c(&o)
 	}
@@ -136,10 +158,14 @@ func (r *running) scale(desired, most int32) {
 	}
 }
 
-// until waits until something is so; in wall time, with much to spare.
+// until waits until something is so: for hours of a virtual time, and of the wall's
+// with much to spare.
 func (r *running) until(what string, seen func() bool) {
 	r.t.Helper()
-	deadline := time.Now().Add(4 * time.Minute)
+	deadline, step := time.Now().Add(4*time.Minute), 10*time.Millisecond
+	if r.network != nil {
+		deadline, step = time.Now().Add(6*time.Hour), time.Second
+	}
 	for {
 		rest := r.Clock.Work()
 		r.rest()
@@ -150,7 +176,7 @@ func (r *running) until(what string, seen func() bool) {
 			r.t.Fatalf("%s: not seen by %s of stage time", what, r.Clock.Now().Format(time.TimeOnly))
 		}
 		r.rest()
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(step)
 	}
 }
 

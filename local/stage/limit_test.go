@@ -21,8 +21,9 @@ const perHour = 3
 
 // TestTheLimitIsWaitedFor: seven instances are stuck, three may be replaced in
 // an hour. All of them are in the end, by policy, and no hour has more.
-func TestTheLimitIsWaitedFor(t *testing.T) {
-	t.Parallel()
+func TestTheLimitIsWaitedFor(t *testing.T) { virtual(t, theLimitIsWaitedFor) }
+
+func theLimitIsWaitedFor(t *testing.T) {
 	r := start(t, "route", func(o *Options) {
 		o.Settings = map[string]string{
 			string(config.SlackActions): "on", string(config.Remedies): "eks-workshop/replace-instance=auto", string(config.RemedyLimit): "3",

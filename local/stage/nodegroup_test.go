@@ -76,10 +76,9 @@ func stories() []story {
 // TestNodegroupStories plays each world to its end.
 func TestNodegroupStories(t *testing.T) {
 	for _, s := range stories() {
-		t.Run(s.world, func(t *testing.T) {
-			t.Parallel()
+		t.Run(s.world, inTime(func(t *testing.T) {
 			s.play(t)
-		})
+		}))
 	}
 }
 
@@ -87,8 +86,7 @@ func TestNodegroupStories(t *testing.T) {
 // doubled, lost and overtaken: nothing else is said.
 func TestNodegroupStoriesWithBadEvents(t *testing.T) {
 	for _, s := range stories()[:4] {
-		t.Run(s.world, func(t *testing.T) {
-			t.Parallel()
+		t.Run(s.world, inTime(func(t *testing.T) {
 			n := 0
 			s.play(t, func(o *Options) {
 				o.EventFaults = func(e router.Event) router.Fault {
@@ -99,7 +97,7 @@ func TestNodegroupStoriesWithBadEvents(t *testing.T) {
 					return []router.Fault{{Copies: 2}, {Reorder: true}, {Lose: true}, {Copies: 1, Reorder: true}}[n%4]
 				}
 			})
-		})
+		}))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"rollcall/local/router"
 	"rollcall/local/slackstand"
 	"rollcall/local/world"
+	"rollcall/shared/run"
 )
 
 // Options say what to run.
@@ -25,6 +26,10 @@ type Options struct {
 	// of the template, built for this machine. Without it no function runs:
 	// a test then calls handlers itself.
 	Binaries string
+	// Programs, if any, are called as Go in place of binaries, by the folders' names.
+	// All of the stage is then in this process, without ports: in a bubble of
+	// testing/synctest its time passes at once while nobody works.
+	Programs []run.Program
 	// At is the stage time to start at, in place of the world's own: what is
 	// due in between happens first.
 	At time.Time

@@ -25,8 +25,9 @@ import (
 // press would bring about, and at last has the fix approved by a member of the
 // group: one route, one deed. What is pressed after the incident is over, or of a
 // time before it came back, is refused as well.
-func TestWrongPressesChangeNothing(t *testing.T) {
-	t.Parallel()
+func TestWrongPressesChangeNothing(t *testing.T) { virtual(t, wrongPressesChangeNothing) }
+
+func wrongPressesChangeNothing(t *testing.T) {
 	woken := &counts{text: "Rollcall Remedy Approved"}
 	r := start(t, "route", approvable, woken.observe)
 	good := r.offeredRoute()
@@ -84,8 +85,9 @@ func TestWrongPressesChangeNothing(t *testing.T) {
 }
 
 // TestTwoApproveAtOnce: one of them does, and the other is told who was faster.
-func TestTwoApproveAtOnce(t *testing.T) {
-	t.Parallel()
+func TestTwoApproveAtOnce(t *testing.T) { virtual(t, twoApproveAtOnce) }
+
+func twoApproveAtOnce(t *testing.T) {
 	r := start(t, "route", approvable)
 	r.offeredRoute()
 	before, ts := r.routes(), r.messages()[0].TS
@@ -116,8 +118,9 @@ func TestTwoApproveAtOnce(t *testing.T) {
 
 // TestAnApprovalThatComesTooLate: the plan could be approved for ten minutes. The
 // missed roll call, five minutes after the launch, is the last look that renews it.
-func TestAnApprovalThatComesTooLate(t *testing.T) {
-	t.Parallel()
+func TestAnApprovalThatComesTooLate(t *testing.T) { virtual(t, anApprovalThatComesTooLate) }
+
+func anApprovalThatComesTooLate(t *testing.T) {
 	r := start(t, "route", approvable, func(o *Options) { o.Settings[string(config.ApprovalTime)] = "10m" })
 	good := r.offeredRoute()
 	before, ts := r.routes(), r.messages()[0].TS
@@ -144,8 +147,7 @@ func TestTheWorldChangedBeforeTheApproval(t *testing.T) {
 			return err
 		}, addnatroute.HasDefault},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(name, inTime(func(t *testing.T) {
 			r := start(t, "route", approvable)
 			r.offeredRoute()
 			if err := test.change(t.Context(), ec2.NewFromConfig(r.AsAdmin())); err != nil {
@@ -165,7 +167,7 @@ func TestTheWorldChangedBeforeTheApproval(t *testing.T) {
 			}
 			r.untouched(name, before)
 			r.nothingLost()
-		})
+		}))
 	}
 }
 

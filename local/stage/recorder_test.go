@@ -12,8 +12,9 @@ import (
 
 // A call through the simulated API comes to the default bus as CloudTrail
 // brings it: with the one who made it, refused or not.
-func TestCallsComeToTheBus(t *testing.T) {
-	t.Parallel()
+func TestCallsComeToTheBus(t *testing.T) { virtual(t, callsComeToTheBus) }
+
+func callsComeToTheBus(t *testing.T) {
 	r := start(t, "route", func(o *Options) { o.Quiet = true })
 	r.scale(1, 1)
 	_, err := eks.NewFromConfig(r.AsAdmin()).DeleteNodegroup(context.Background(), &eks.DeleteNodegroupInput{ClusterName: aws.String("eks-workshop"), NodegroupName: aws.String("x")})

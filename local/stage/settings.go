@@ -3,6 +3,7 @@ package stage
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 
 	"rollcall/local/cloud"
 	"rollcall/local/template"
@@ -61,15 +62,21 @@ func (s *Stage) Doors() string {
 	if len(s.behindDoors) == 0 {
 		return ""
 	}
-	doors := config.Doors{}
-	for _, name := range s.behindDoors {
-		if endpoint, ca, ok := s.Cloud.Kubernetes(name); ok {
-			doors[name] = config.Door{Endpoint: endpoint, CA: ca}
-		}
-	}
+	doors := s.doorsOf(s.behindDoors, nil)
 	text, err := json.Marshal(doors)
 	if err != nil { // strings and bytes
 		s.log.Error("write the doors", "error", err)
 	}
 	return string(text)
+}
+
+// doorsOf are the ways to the Kubernetes APIs of some clusters.
+func (s *Stage) doorsOf(clusters []string, via http.RoundTripper) config.Doors {
+	doors := config.Doors{}
+	for _, name := range clusters {
+		if endpoint, ca, ok := s.Cloud.Kubernetes(name); ok {
+			doors[name] = config.Door{Endpoint: endpoint, CA: ca, Via: via}
+		}
+	}
+	return doors
 }

@@ -21,6 +21,7 @@ import (
 	"rollcall/local/cloud/kubeapi"
 	"rollcall/local/dynamo"
 	"rollcall/local/lambdaruntime"
+	"rollcall/local/loopback"
 	"rollcall/local/queue"
 	"rollcall/local/router"
 	"rollcall/local/slackstand"
@@ -44,6 +45,8 @@ type Stage struct {
 	Buckets *cloud.Buckets
 
 	options Options
+	// network is the stage's own, where its functions are called as Go; else nil.
+	network *loopback.Network
 	log     *slog.Logger
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -52,6 +55,8 @@ type Stage struct {
 	// behindDoors are the clusters that are not described with the stage's own
 	// endpoint.
 	behindDoors []string
+	// clusters are those with a Kubernetes API.
+	clusters []string
 	// urls are the addresses of functions that have one, by their names.
 	urls map[string]string
 
@@ -79,6 +84,9 @@ func Start(ctx context.Context, o Options) (_ *Stage, err error) {
 		o.Rate = 1
 	}
 	s := &Stage{options: o, log: o.Log, urls: map[string]string{}}
+	if o.Programs != nil {
+		s.network = loopback.New()
+	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	defer func() {
 		if err != nil {
@@ -103,6 +111,7 @@ func Start(ctx context.Context, o Options) (_ *Stage, err error) {
 	if err := s.startServers(ctx, set); err != nil {
 		return nil, err
 	}
+	s.clusters = set.clusters
 	if set.described {
 		s.behindDoors = set.clusters
 	}
@@ -161,7 +170,7 @@ func (s *Stage) startServers(ctx context.Context, set set) error {
 		// A signature is dated in the time in which the request travels, as AWS's
 		// own are: five minutes of a fast stage would be over before it arrives.
 		// slack-actions judges it in wall time too.
-		SignatureClock: time.Now,
+		SignatureClock: time.Now, Network: s.network,
 	})
 	if err != nil {
 		return fmt.Errorf("start the Slack stand-in: %w", err)
@@ -216,7 +225,7 @@ func (s *Stage) startCloud(set set) error {
 		DynamoDB: s.Table, Meter: s.options.Meter, Clusters: set.clusters, Objects: set.objects, Endpoints: set.described, Groups: groups,
 		Faults: cloud.NewFaultRules(slices.Concat(callFaults(set.faults, set.start), s.options.CallFaults), s.Clock.Now),
 		Admit:  s.admitCall,
-		Now:    s.Clock.Now, Wall: time.Now, Log: s.log, Observe: s.recorder(),
+		Now:    s.Clock.Now, Wall: time.Now, Log: s.log, Observe: s.recorder(), Network: s.network,
 	})
 	if err != nil {
 		return fmt.Errorf("start the simulated AWS: %w", err)
@@ -264,6 +273,10 @@ func (s *Stage) drive() {
 		s.World.Advance(s.Clock.Now())
 		done()
 		wait := 10 * time.Millisecond
+		if s.network != nil {
+			// Of stage time as a rule, and there may be hours of it.
+			wait = 250 * time.Millisecond
+		}
 		if next, ok := s.World.Next(); ok {
 			// Calls make new things due, so it never sleeps for long.
 			wait = min(wait, max(s.Clock.Wall(s.Clock.Until(next)), 0))

@@ -48,8 +48,9 @@ func (r *running) replaceLaunches() {
 }
 
 // TestRouteStory is the main job, from the launch to the proof.
-func TestRouteStory(t *testing.T) {
-	t.Parallel()
+func TestRouteStory(t *testing.T) { virtual(t, routeStory) }
+
+func routeStory(t *testing.T) {
 	r := start(t, "route")
 	r.scale(1, 1)
 	r.until("the message at launch", r.says("will not be able to join", table, "subnet-0c30000000000000d", "--nat-gateway-id "+nat))
@@ -96,8 +97,9 @@ func (r *running) nothingLost(but ...string) {
 
 // TestSameLaunchFiveTimes delivers each of the three kinds of event of a
 // launch five times, and out of order.
-func TestSameLaunchFiveTimes(t *testing.T) {
-	t.Parallel()
+func TestSameLaunchFiveTimes(t *testing.T) { virtual(t, sameLaunchFiveTimes) }
+
+func sameLaunchFiveTimes(t *testing.T) {
 	n := 0
 	r := start(t, "route", func(o *Options) {
 		o.EventFaults = func(e router.Event) router.Fault {
@@ -128,8 +130,9 @@ func TestSameLaunchFiveTimes(t *testing.T) {
 }
 
 // TestLostEventsAreFound loses every event of the launch: the sweep finds it.
-func TestLostEventsAreFound(t *testing.T) {
-	t.Parallel()
+func TestLostEventsAreFound(t *testing.T) { virtual(t, lostEventsAreFound) }
+
+func lostEventsAreFound(t *testing.T) {
 	r := start(t, "route", func(o *Options) {
 		o.EventFaults = func(router.Event) router.Fault { return router.Fault{Lose: true} }
 	})
@@ -151,8 +154,9 @@ func (r *running) calls(function string) map[string]int {
 
 // TestBurst launches 200 instances at once into the broken subnet: one
 // message with the count, and hardly more calls than for one instance.
-func TestBurst(t *testing.T) {
-	t.Parallel()
+func TestBurst(t *testing.T) { virtual(t, burst) }
+
+func burst(t *testing.T) {
 	one := start(t, "route")
 	one.scale(1, 1)
 	one.until("the missed roll call", one.says("1 instance cannot join"))
@@ -180,8 +184,9 @@ func TestBurst(t *testing.T) {
 
 // TestDeniedPermissionIsNamed holds that what could not be looked at is said
 // with the missing permission, and that nothing says that all is well.
-func TestDeniedPermissionIsNamed(t *testing.T) {
-	t.Parallel()
+func TestDeniedPermissionIsNamed(t *testing.T) { virtual(t, deniedPermissionIsNamed) }
+
+func deniedPermissionIsNamed(t *testing.T) {
 	r := start(t, "denied-route-tables")
 	r.until("both are said", func() bool { return len(r.messages()) == 2 })
 	r.pass(12 * time.Minute)
@@ -204,8 +209,9 @@ func TestDeniedPermissionIsNamed(t *testing.T) {
 }
 
 // TestScaleToZeroAndBack does what the team of the story did by hand.
-func TestScaleToZeroAndBack(t *testing.T) {
-	t.Parallel()
+func TestScaleToZeroAndBack(t *testing.T) { virtual(t, scaleToZeroAndBack) }
+
+func scaleToZeroAndBack(t *testing.T) {
 	r := start(t, "route")
 	r.scale(1, 1)
 	r.until("the missed roll call", r.says("1 instance cannot join"))

@@ -46,7 +46,10 @@ func (r *running) logged(texts ...string) func() bool {
 func fast(o *Options) { o.Rate = 600 }
 
 func TestMalformedMessagesEndInTheDeadLetterQueue(t *testing.T) {
-	t.Parallel()
+	virtual(t, malformedMessagesEndInTheDeadLetterQueue)
+}
+
+func malformedMessagesEndInTheDeadLetterQueue(t *testing.T) {
 	r := start(t, "route", fast)
 	for queueName, bodies := range map[string][]string{
 		"rollcall-launches": {"hello", `{"source":"aws.ec2","detail-type":"EC2 Instance State-change Notification","time":"2026-11-20T15:00:00Z","detail":{}}`},
@@ -72,7 +75,10 @@ func TestMalformedMessagesEndInTheDeadLetterQueue(t *testing.T) {
 }
 
 func TestForeignInstancesAreIgnoredAndCounted(t *testing.T) {
-	t.Parallel()
+	virtual(t, foreignInstancesAreIgnoredAndCounted)
+}
+
+func foreignInstancesAreIgnoredAndCounted(t *testing.T) {
 	r := start(t, "route", func(o *Options) { o.Settings = map[string]string{"ROLLCALL_CLUSTERS": "another"} })
 	r.scale(1, 1)
 	r.until("the launch is counted", r.logged(`"msg":"done"`, `"ForeignInstances":1`))
@@ -84,8 +90,9 @@ func TestForeignInstancesAreIgnoredAndCounted(t *testing.T) {
 	r.nothingLost()
 }
 
-func TestMissingSettingLosesNothing(t *testing.T) {
-	t.Parallel()
+func TestMissingSettingLosesNothing(t *testing.T) { virtual(t, missingSettingLosesNothing) }
+
+func missingSettingLosesNothing(t *testing.T) {
 	r := start(t, "route", fast, func(o *Options) { o.Settings = map[string]string{"ROLLCALL_RESULT_QUEUE_URL": ""} })
 	r.scale(1, 1)
 	r.until("the setting is named", r.logged(`"level":"ERROR"`, "ROLLCALL_RESULT_QUEUE_URL", "is not set"))
@@ -94,8 +101,9 @@ func TestMissingSettingLosesNothing(t *testing.T) {
 	})
 }
 
-func TestWrongSlackTokenLosesNothing(t *testing.T) {
-	t.Parallel()
+func TestWrongSlackTokenLosesNothing(t *testing.T) { virtual(t, wrongSlackTokenLosesNothing) }
+
+func wrongSlackTokenLosesNothing(t *testing.T) {
 	wrong := "xoxb-another-token"
 	r := start(t, "route", func(o *Options) { o.SlackToken = &wrong })
 	r.scale(1, 1)
@@ -112,8 +120,9 @@ func TestWrongSlackTokenLosesNothing(t *testing.T) {
 	r.until("it is said once the token is right", r.says("cannot join", table))
 }
 
-func TestSlackDownIsSaidLater(t *testing.T) {
-	t.Parallel()
+func TestSlackDownIsSaidLater(t *testing.T) { virtual(t, slackDownIsSaidLater) }
+
+func slackDownIsSaidLater(t *testing.T) {
 	r := start(t, "route")
 	if err := r.Slack.Inject(slackstand.Fault{Method: "chat.*", Status: 503, For: 20 * time.Minute}); err != nil {
 		t.Fatal(err)
@@ -129,8 +138,9 @@ func TestSlackDownIsSaidLater(t *testing.T) {
 
 // TestUnreachableKubernetesIsSaid holds that a cluster whose API does not
 // answer is neither fine nor a reason to accuse its nodes.
-func TestUnreachableKubernetesIsSaid(t *testing.T) {
-	t.Parallel()
+func TestUnreachableKubernetesIsSaid(t *testing.T) { virtual(t, unreachableKubernetesIsSaid) }
+
+func unreachableKubernetesIsSaid(t *testing.T) {
 	r := start(t, "healthy-nat", func(o *Options) {
 		o.CallFaults = []cloud.FaultRule{{Call: "kubernetes:list nodes", Reset: true}}
 	})
@@ -145,8 +155,9 @@ func TestUnreachableKubernetesIsSaid(t *testing.T) {
 	}
 }
 
-func TestThrottledCallsAreTriedAgain(t *testing.T) {
-	t.Parallel()
+func TestThrottledCallsAreTriedAgain(t *testing.T) { virtual(t, throttledCallsAreTriedAgain) }
+
+func throttledCallsAreTriedAgain(t *testing.T) {
 	r := start(t, "route", func(o *Options) {
 		o.CallFaults = []cloud.FaultRule{{Call: "ec2:*", Throttle: 0.2}, {Call: "autoscaling:*", Throttle: 0.2}, {Call: "dynamodb:*", Fail: 0.05}}
 	})
@@ -155,8 +166,9 @@ func TestThrottledCallsAreTriedAgain(t *testing.T) {
 	r.nothingLost()
 }
 
-func TestTableAtItsLimitLosesNothing(t *testing.T) {
-	t.Parallel()
+func TestTableAtItsLimitLosesNothing(t *testing.T) { virtual(t, tableAtItsLimitLosesNothing) }
+
+func tableAtItsLimitLosesNothing(t *testing.T) {
 	// Some tries of each message, six minutes apart, and fewer than the five after
 	// which it is given up.
 	r := start(t, "route", func(o *Options) {
@@ -169,7 +181,7 @@ func TestTableAtItsLimitLosesNothing(t *testing.T) {
 
 func TestKilledFunctionIsStartedAgain(t *testing.T) {
 	t.Parallel()
-	r := start(t, "route")
+	r := startReal(t, "route")
 	r.scale(1, 1)
 	r.until("the message at launch", r.says("will not be able to join"))
 	r.Runtime.Kill("rollcall-report")

@@ -56,8 +56,9 @@ type truth struct {
 // running stage, with events that are lost and doubled, late and out of order.
 // Each launch and each refused activity has one record, with the end that the
 // world knows, and no incident stays open that is not true.
-func TestEveryLaunchHasOneTrueEnd(t *testing.T) {
-	t.Parallel()
+func TestEveryLaunchHasOneTrueEnd(t *testing.T) { virtual(t, everyLaunchHasOneTrueEnd) }
+
+func everyLaunchHasOneTrueEnd(t *testing.T) {
 	r := start(t, "route", func(o *Options) {
 		o.World, o.EventFaults = "testdata/truth.yaml", uncertain(1)
 		o.Settings = map[string]string{"ROLLCALL_GIVE_UP": "20m"}

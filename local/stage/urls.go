@@ -19,7 +19,14 @@ const slackActions = "slack-actions"
 func (s *Stage) serveURLs() error {
 	for _, u := range s.Template.URLs {
 		f, ok := s.Template.Function(u.FunctionName)
-		if !ok || s.options.Binaries == "" {
+		if !ok || s.options.Binaries == "" && s.network == nil {
+			continue
+		}
+		handler := &functionurl.Handler{Function: f.Name, Invoker: s.Runtime, NewID: ids(), Now: time.Now}
+		if s.network != nil {
+			host := Folder(f) + ".lambda-url.invalid"
+			s.network.Serve(host, handler)
+			s.reachAt(f, "http://"+host+"/")
 			continue
 		}
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -27,7 +34,7 @@ func (s *Stage) serveURLs() error {
 			return fmt.Errorf("serve the address of %s: %w", f.Name, err)
 		}
 		server := &http.Server{
-			Handler: &functionurl.Handler{Function: f.Name, Invoker: s.Runtime, NewID: ids(), Now: time.Now},
+			Handler: handler,
 			// Whoever sends slowly is let go some time.
 			ReadTimeout: 30 * time.Second,
 		}
@@ -37,12 +44,17 @@ func (s *Stage) serveURLs() error {
 			}
 		})
 		s.onClose(func() { server.Close() })
-		s.urls[f.Name] = "http://" + listener.Addr().String() + "/"
-		if Folder(f) == slackActions {
-			s.Slack.SetInteractivityURL(s.urls[f.Name])
-		}
+		s.reachAt(f, "http://"+listener.Addr().String()+"/")
 	}
 	return nil
+}
+
+// reachAt notes a function's address.
+func (s *Stage) reachAt(f template.Function, url string) {
+	s.urls[f.Name] = url
+	if Folder(f) == slackActions {
+		s.Slack.SetInteractivityURL(url)
+	}
 }
 
 // URL is the address of the function whose folder has the name; empty if it has

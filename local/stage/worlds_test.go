@@ -28,8 +28,7 @@ func TestWorlds(t *testing.T) {
 	}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(name, inTime(func(t *testing.T) {
 			for _, cause := range aheadOfChecks(t, file) {
 				t.Skipf("there is no check %s yet", cause)
 			}
@@ -71,7 +70,7 @@ func TestWorlds(t *testing.T) {
 					t.Errorf("%s: %s", i.Cause, diff)
 				}
 			}
-		})
+		}))
 	}
 }
 
@@ -136,8 +135,7 @@ func missing(got []diagnose.Cause, want world.ExpectedIncident) string {
 // silence of nodes that joined, not of a stage on which nothing happened.
 func TestHealthyWorldsJoin(t *testing.T) {
 	for _, name := range []string{"healthy-nat", "healthy-igw", "healthy-endpoints", "healthy-main-table"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(name, inTime(func(t *testing.T) {
 			r := start(t, name)
 			r.until("a launch is recorded as joined", func() bool { return strings.Contains(r.out.String(), `"Joined":1`) })
 			if n := len(r.messages()); n > 0 {
@@ -148,6 +146,6 @@ func TestHealthyWorldsJoin(t *testing.T) {
 					t.Errorf("incident %v is %s", i.Key, i.State)
 				}
 			}
-		})
+		}))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"rollcall/local/cloud"
+	"rollcall/local/loopback"
 	"rollcall/local/world"
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
@@ -38,7 +39,7 @@ type seen struct {
 	diagnosis diagnose.Diagnosis
 }
 
-// look serves a world over HTTP as AWS and Kubernetes, reads it with the
+// look serves a world as AWS and Kubernetes, reads it with the
 // functions' own reader, and diagnoses it: the way that join-check goes, for
 // the instances in question.
 func look(t *testing.T, w *World, scope []string) seen {
@@ -50,7 +51,7 @@ func look(t *testing.T, w *World, scope []string) seen {
 	made.Advance(made.Now().Add(w.wait))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	admin := cloud.AdminIdentity(account, "test")
+	admin, network := cloud.AdminIdentity(account, "test"), loopback.New()
 	served, err := cloud.Start(ctx, cloud.Config{
 		Account: account, Region: region, Identities: []cloud.Identity{admin},
 		World:    accountAPI{made.EC2(), made.AutoScaling(), made.EKS(), made.IAM()},
@@ -59,19 +60,20 @@ func look(t *testing.T, w *World, scope []string) seen {
 			list, err := made.Kubernetes(name, plural)
 			return list.Items, list.ResourceVersion, err
 		},
-		MinLatency: time.Microsecond, Now: made.Now, Wall: time.Now,
+		Network: network, Now: made.Now, Wall: time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer served.Close()
-	transport := &http.Transport{MaxIdleConnsPerHost: 8}
-	defer transport.CloseIdleConnections()
 	reader := gather.New(aws.Config{
-		Region: region, BaseEndpoint: aws.String(served.Endpoint()), HTTPClient: &http.Client{Transport: transport},
+		Region: region, BaseEndpoint: aws.String(served.Endpoint()), HTTPClient: &http.Client{Transport: network},
 		Credentials: credentials.NewStaticCredentialsProvider(admin.AccessKeyID, admin.SecretAccessKey, ""),
 		Retryer:     func() aws.Retryer { return retry.AddWithMaxAttempts(retry.NewStandard(), 2) },
-	}).Through(served.Kubernetes)
+	}).Through(func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool) {
+		endpoint, ca, ok = served.Kubernetes(cluster)
+		return endpoint, ca, network, ok
+	})
 	all := slices.Concat(w.Young, w.Veterans)
 	instances, failed := reader.Find(ctx, all, nil)
 	if failed != nil {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -35,17 +36,23 @@ func Load(ctx context.Context, log *slog.Logger, calls *Calls) (aws.Config, erro
 		WithTransportOptions(func(t *http.Transport) { t.ResponseHeaderTimeout = responseTimeout })
 	cfg, err := config.LoadDefaultConfig(ctx,
 		config.WithHTTPClient(client),
-		config.WithAppID("rollcall"),
-		config.WithRetryer(func() aws.Retryer {
-			return retry.NewStandard(func(o *retry.StandardOptions) {
-				o.MaxAttempts = attempts
-				o.MaxBackoff = maxBackoff
-			})
-		}),
 	)
 	if err != nil {
 		return aws.Config{}, fmt.Errorf("load the AWS configuration: %w", err)
 	}
-	cfg.APIOptions = append(cfg.APIOptions, calls.middleware(log))
-	return cfg, nil
+	return From(cfg, log, calls), nil
+}
+
+// From is Load where region, credentials, endpoints and the way to them are given.
+func From(cfg aws.Config, log *slog.Logger, calls *Calls) aws.Config {
+	cfg = cfg.Copy()
+	cfg.AppID = "rollcall"
+	cfg.Retryer = func() aws.Retryer {
+		return retry.NewStandard(func(o *retry.StandardOptions) {
+			o.MaxAttempts = attempts
+			o.MaxBackoff = maxBackoff
+		})
+	}
+	cfg.APIOptions = append(slices.Clone(cfg.APIOptions), calls.middleware(log))
+	return cfg
 }

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -40,7 +41,7 @@ type Reader struct {
 	sweep    *Counts
 	patience time.Duration
 	// endpoint is another way to a cluster, on the local stage alone.
-	endpoint func(cluster string) (endpoint string, ca []byte, ok bool)
+	endpoint func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool)
 }
 
 // patience is how long one source may take. A throttled call rides out about
@@ -75,8 +76,8 @@ func (r *Reader) Counting() *Reader {
 
 // Through makes the reader reach the Kubernetes APIs of those clusters that
 // have a door through it, whatever endpoint EKS tells: the local stage's way
-// (config.StageDoors).
-func (r *Reader) Through(door func(cluster string) (endpoint string, ca []byte, ok bool)) *Reader {
+// (config.StageDoors). Where via is not nil it is taken in place of a connection.
+func (r *Reader) Through(door func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool)) *Reader {
 	r.endpoint = door
 	return r
 }

@@ -2,6 +2,7 @@ package gather
 
 import (
 	"context"
+	"net/http"
 
 	"rollcall/shared/gather/source"
 	"rollcall/shared/kube"
@@ -21,9 +22,10 @@ func (r *Reader) connect(ctx context.Context, c snapshot.Cluster, clusterRead bo
 		return session{err: source.ErrClusterUnread}
 	}
 	endpoint, ca := c.Endpoint, c.CA
+	var via http.RoundTripper
 	if r.endpoint != nil {
-		if e, a, ok := r.endpoint(c.Name); ok {
-			endpoint, ca = e, a
+		if e, a, v, ok := r.endpoint(c.Name); ok {
+			endpoint, ca, via = e, a, v
 		}
 	}
 	if endpoint == "" {
@@ -33,7 +35,7 @@ func (r *Reader) connect(ctx context.Context, c snapshot.Cluster, clusterRead bo
 	if err != nil {
 		return session{err: err}
 	}
-	client, err := kube.New(endpoint, ca, token)
+	client, err := kube.NewVia(via, endpoint, ca, token)
 	return session{client: client, err: err}
 }
 

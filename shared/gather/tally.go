@@ -36,9 +36,28 @@ type count struct {
 
 // Counts are the VPCs whose interfaces were counted in one sweep.
 type Counts struct {
-	mu sync.Mutex
-	of map[string]count
+	lock oneAtATime
+	of   map[string]count
 }
+
+// oneAtATime is a lock. Unlike a mutex's its wait ends with the context: who
+// has it makes calls.
+type oneAtATime struct {
+	once sync.Once
+	free chan struct{}
+}
+
+func (o *oneAtATime) take(ctx context.Context) error {
+	o.once.Do(func() { o.free = make(chan struct{}, 1) })
+	select {
+	case o.free <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (o *oneAtATime) give() { <-o.free }
 
 // tally counts the interfaces of a VPC for one look. The sources that use it
 // are read one after the other.
@@ -81,8 +100,10 @@ func (t *tally) attached(v *source.View) map[string]bool {
 // count describes a VPC once for all looks of a sweep: of two that ask at the
 // same time the second waits for the first.
 func (known *Counts) count(ctx context.Context, api Interfaces, v *source.View) (count, error) {
-	known.mu.Lock()
-	defer known.mu.Unlock()
+	if err := known.lock.take(ctx); err != nil {
+		return count{}, err
+	}
+	defer known.lock.give()
 	vpc := v.VPCs[0]
 	// Another cluster may launch into subnets whose reservations the first one
 	// did not ask for: what holds none there needs no second description.

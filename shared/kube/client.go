@@ -38,6 +38,12 @@ const (
 // New makes a client for the cluster at endpoint, which must present a
 // certificate of the authority ca (PEM).
 func New(endpoint string, ca []byte, token string) (*Client, error) {
+	return NewVia(nil, endpoint, ca, token)
+}
+
+// NewVia makes a client whose requests go by via, where that is not nil, in place of
+// a connection.
+func NewVia(via http.RoundTripper, endpoint string, ca []byte, token string) (*Client, error) {
 	base, err := url.Parse(endpoint)
 	if err != nil || base.Scheme != "https" || base.Host == "" {
 		return nil, fmt.Errorf("cluster endpoint %q is not an https address", endpoint)
@@ -46,19 +52,22 @@ func New(endpoint string, ca []byte, token string) (*Client, error) {
 	if !pool.AppendCertsFromPEM(ca) {
 		return nil, errors.New("the cluster's certificate authority holds no certificate")
 	}
+	if via == nil {
+		via = &http.Transport{
+			DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
+			TLSClientConfig:       &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
+			TLSHandshakeTimeout:   dialTimeout,
+			ResponseHeaderTimeout: headTimeout,
+			ForceAttemptHTTP2:     true,
+		}
+	}
 	return &Client{
 		base:  base,
 		token: token,
 		http: &http.Client{
 			// A redirect would carry the token elsewhere.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-			Transport: &http.Transport{
-				DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
-				TLSClientConfig:       &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
-				TLSHandshakeTimeout:   dialTimeout,
-				ResponseHeaderTimeout: headTimeout,
-				ForceAttemptHTTP2:     true,
-			},
+			Transport:     via,
 		},
 	}, nil
 }

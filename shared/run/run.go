@@ -7,7 +7,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"runtime/debug"
 	"time"
@@ -30,6 +32,17 @@ type Env struct {
 	Now     func() time.Time
 	// Sleep waits in the time that Now tells, or until the context ends.
 	Sleep func(context.Context, time.Duration) error
+	// HTTP is the way of requests to others than AWS and Kubernetes; nil is net/http's
+	// own.
+	HTTP http.RoundTripper
+}
+
+// Way is how a function reaches others where it is called as Go, in one process with
+// them: by what it is given, in place of the process's environment and network.
+type Way struct {
+	AWS   aws.Config
+	HTTP  http.RoundTripper
+	Doors config.Doors
 }
 
 // Handler does one invocation.
@@ -37,6 +50,13 @@ type Handler func(ctx context.Context, raw json.RawMessage) (any, error)
 
 // Build makes a function's handler from what it is given.
 type Build func(ctx context.Context, env Env) (Handler, error)
+
+// Program is a function before it is started.
+type Program struct {
+	Name      string
+	Variables []fn.Variable
+	Build     Build
+}
 
 // margin is kept from the deadline, so that a function that runs out of time
 // can still say so and give its messages back.
@@ -65,10 +85,17 @@ type Function struct {
 	calls     awsconf.Calls
 	handler   Handler
 	now       func() time.Time
+	way       *Way // nil in a process of its own
+}
+
+// By makes a function go by a way that it is given.
+func (f *Function) By(w Way) *Function {
+	f.way = &w
+	return f
 }
 
 // New frames a function. Logs and metrics go to out as JSON lines.
-func New(name string, variables []fn.Variable, build Build, getenv func(string) string, out *os.File) *Function {
+func New(name string, variables []fn.Variable, build Build, getenv func(string) string, out io.Writer) *Function {
 	level := new(slog.LevelVar)
 	log := slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level})).With("function", name)
 	return &Function{
@@ -91,11 +118,13 @@ func (f *Function) prepare(ctx context.Context) error {
 	}
 	f.level.Set(c.LogLevel)
 	f.now = c.Clock.Now
-	cfg, err := awsconf.Load(ctx, f.log, &f.calls)
-	if err != nil {
+	e := Env{Config: c, Log: f.log, Metrics: f.metrics, Now: f.now, Sleep: c.Clock.Sleep}
+	if f.way != nil {
+		e.AWS, e.HTTP, e.Config.Doors = awsconf.From(f.way.AWS, f.log, &f.calls), f.way.HTTP, f.way.Doors
+	} else if e.AWS, err = awsconf.Load(ctx, f.log, &f.calls); err != nil {
 		return err
 	}
-	handler, err := f.build(ctx, Env{Config: c, AWS: cfg, Log: f.log, Metrics: f.metrics, Now: f.now, Sleep: c.Clock.Sleep})
+	handler, err := f.build(ctx, e)
 	if err != nil {
 		return fmt.Errorf("prepare %s: %w", f.name, err)
 	}

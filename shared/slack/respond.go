@@ -25,9 +25,11 @@ type Responder struct {
 	stage string
 }
 
-// NewResponder takes the address of Slack's Web API.
-func NewResponder(api string) Responder {
+// NewResponder takes the address of Slack's Web API, and by which way requests go;
+// nil is net/http's own.
+func NewResponder(api string, via http.RoundTripper) Responder {
 	r := Responder{client: &http.Client{
+		Transport:     via,
 		Timeout:       respondWithin,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}

@@ -42,7 +42,7 @@ func TestWhereAnswersMayGo(t *testing.T) {
 		{stageAPI, "http://x@127.0.0.1:8080/response/1", false},
 		{"http://10.0.0.1/api/", "http://10.0.0.1/response/1", false}, // plain HTTP on this machine only
 	} {
-		if got := NewResponder(test.api).ours(test.to); got != test.want {
+		if got := NewResponder(test.api, nil).ours(test.to); got != test.want {
 			t.Errorf("with %s: %s: %v, want %v", test.api, test.to, got, test.want)
 		}
 	}
@@ -64,7 +64,7 @@ func TestTell(t *testing.T) {
 		w.WriteHeader(status)
 	}))
 	t.Cleanup(s.Close)
-	r := NewResponder(s.URL + "/api/")
+	r := NewResponder(s.URL+"/api/", nil)
 	if err := r.Tell(t.Context(), s.URL+"/response/SECRET", "Nothing was done."); err != nil {
 		t.Error(err)
 	}
@@ -95,7 +95,7 @@ func TestTellDoesNotWaitForever(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }))
 	t.Cleanup(s.Close)
 	t.Cleanup(func() { close(done) })
-	r := NewResponder(s.URL)
+	r := NewResponder(s.URL, nil)
 	r.client.Timeout = 20 * time.Millisecond
 	if err := r.Tell(t.Context(), s.URL+"/response/1", "x"); !errors.Is(err, ErrNotTaken) {
 		t.Errorf("got %v", err)

@@ -113,18 +113,17 @@ var _ Aside = bus.Queues{}
 
 // Build makes the handler of report from what its invocations share.
 func Build(_ context.Context, e run.Env) (run.Handler, error) {
-	return newHandler(e, http.DefaultTransport).handle, nil
+	return newHandler(e).handle, nil
 }
 
-// newHandler makes a handler whose requests to Slack go by the given way.
-func newHandler(e run.Env, toSlack http.RoundTripper) handler {
+func newHandler(e run.Env) handler {
 	wall := state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName)
 	store := wall.At(e.Now)
 	client := &session{
 		secret: secretsmanager.NewFromConfig(e.AWS),
 		arn:    e.Config.SlackSecretARN,
 		api:    e.Config.SlackAPI,
-		http:   &http.Client{Transport: toSlack},
+		http:   &http.Client{Transport: e.HTTP},
 	}
 	h := handler{
 		incidents: store, postings: store, acts: store,

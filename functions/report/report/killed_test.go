@@ -46,7 +46,8 @@ func startKillable(t *testing.T, k *stagetest.Kill) *killable {
 		}
 	})
 	b.Bench = stagetest.Start(t, spec.Spec(), func(_ context.Context, e run.Env) (run.Handler, error) {
-		return newHandler(e, k.Via(http.DefaultTransport)).handle, nil
+		e.HTTP = k.Via(http.DefaultTransport)
+		return newHandler(e).handle, nil
 	}, stagetest.Options{Kill: k, Settings: map[string]string{
 		"ROLLCALL_SLACK_API_URL": b.slack.APIURL(), "ROLLCALL_SLACK_CHANNEL": stage.Channel, "ROLLCALL_SLACK_ACTIONS": "on", "ROLLCALL_APPROVERS": dana,
 	}})

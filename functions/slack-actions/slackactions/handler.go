@@ -77,7 +77,7 @@ func Build(_ context.Context, e run.Env) (run.Handler, error) {
 		once:    store, // a copy of a request comes in the time in which it was signed
 		audit:   &audit{store: store.At(e.Now), log: e.Log, metrics: e.Metrics},
 		send:    bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL},
-		replies: slack.NewResponder(e.Config.SlackAPI),
+		replies: slack.NewResponder(e.Config.SlackAPI, e.HTTP),
 		wall:    time.Now,
 		now:     e.Now,
 		log:     e.Log,

@@ -124,7 +124,7 @@ func newBench(t *testing.T) *bench {
 	metrics := run.NewMetrics("slack-actions", "", &b.numbers)
 	b.handler = handler{
 		signing: &signing{secrets: b, arn: "arn", log: log}, once: b, audit: &audit{store: b, log: log, metrics: metrics}, send: b,
-		replies: slack.NewResponder(b.slack.URL + "/api/"),
+		replies: slack.NewResponder(b.slack.URL+"/api/", nil),
 		wall:    func() time.Time { return b.wallNow }, now: func() time.Time { return stageTime },
 		log: log, count: metrics.Count,
 	}

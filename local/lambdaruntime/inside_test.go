@@ -1,0 +1,91 @@
+package lambdaruntime
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestInside: a program that is called as Go is started, kept, ended and answered for
+// as a process is.
+func TestInside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		starts, ended := 0, make(chan error, 10)
+		var lines []string
+		r := New(Options{Region: "eu-west-1", NewID: func() string { return "id" }, Log: func(l Line) {
+			if l.Stream == "stdout" {
+				lines = append(lines, l.Text)
+			}
+		}})
+		defer r.Close()
+		program := func(life context.Context, env map[string]string, log io.Writer) func(context.Context, json.RawMessage) (any, error) {
+			starts++
+			return func(ctx context.Context, event json.RawMessage) (any, error) {
+				fmt.Fprintln(log, string(event))
+				switch string(event) {
+				case `"fail"`:
+					return nil, fmt.Errorf("what: %w", errors.New("why"))
+				case `"panic"`:
+					panic("boom")
+				case `"wait"`:
+					<-ctx.Done()
+					ended <- ctx.Err()
+					<-life.Done()
+					ended <- life.Err()
+					return nil, nil
+				}
+				lc, _ := lambdacontext.FromContext(ctx)
+				return []string{env["AWS_REGION"], env["X"], lc.AwsRequestID}, nil
+			}
+		}
+		if err := r.Add(Function{Name: "f", Inside: program, Env: map[string]string{"X": "1"}, Timeout: 3 * time.Second, Memory: 128}); err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range []struct {
+			event, payload, failed string
+			starts                 int
+		}{
+			{`"a"`, `["eu-west-1","1","id"]`, "", 1},
+			{`"b"`, `["eu-west-1","1","id"]`, "", 1},
+			{`"fail"`, `{"errorMessage":"what: why","errorType":"wrapError"}`, "Unhandled", 1},
+			{`"c"`, `["eu-west-1","1","id"]`, "", 1},
+			{`"panic"`, `{"errorMessage":"boom","errorType":"string"}`, "Unhandled", 1},
+			{`"d"`, `["eu-west-1","1","id"]`, "", 2},
+			{`"wait"`, `{"errorMessage":"RequestId: id Error: Task timed out after 3.00 seconds","errorType":"Sandbox.Timedout"}`, "Unhandled", 2},
+			{`"e"`, `["eu-west-1","1","id"]`, "", 3},
+		} {
+			began := time.Now()
+			got, err := r.Invoke(t.Context(), "f", []byte(step.event))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(got.Payload) != step.payload || got.FunctionError != step.failed || starts != step.starts {
+				t.Errorf("%s: %s %q after %d starts, want %s %q after %d", step.event, got.Payload, got.FunctionError, starts, step.payload, step.failed, step.starts)
+			}
+			if took := time.Since(began); step.event == `"wait"` && took != 3*time.Second {
+				t.Errorf("it was ended after %s, want 3 s", took)
+			}
+		}
+		if first, second := <-ended, <-ended; first == nil || second == nil {
+			t.Errorf("a program that was killed is told %v, %v", first, second)
+		}
+		r.Kill("f")
+		if err := r.Configure("f", map[string]string{"X": "2"}); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := r.Invoke(t.Context(), "f", []byte(`"f"`)); err != nil || string(got.Payload) != `["eu-west-1","2","id"]` || starts != 4 {
+			t.Errorf("after it was configured anew: %s, %v, %d starts", got.Payload, err, starts)
+		}
+		if diff := cmp.Diff([]string{`"a"`, `"b"`, `"fail"`, `"c"`, `"panic"`, `"d"`, `"wait"`, `"e"`, `"f"`}, lines); diff != "" {
+			t.Errorf("log (-want +got):\n%s", diff)
+		}
+	})
+}

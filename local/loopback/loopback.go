@@ -1,0 +1,105 @@
+// Package loopback is a network inside one process: requests go to the handler of
+// their host without a connection, so that nothing waits for anything but timers and
+// other goroutines, and testing/synctest can tell when all do.
+package loopback
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// patience is how long an answer may take: as long as the functions' clients wait
+// for its head (packages awsconf and kube).
+const patience = 10 * time.Second
+
+// Network is a set of hosts. It is an http.RoundTripper, and safe for concurrent use.
+type Network struct {
+	mu    sync.Mutex
+	hosts map[string]http.Handler
+}
+
+var _ http.RoundTripper = (*Network)(nil)
+
+// New makes a network without hosts.
+func New() *Network { return &Network{hosts: map[string]http.Handler{}} }
+
+// Serve lets a host, with its port if it has one, be answered by a handler; nil ends
+// that.
+func (n *Network) Serve(host string, h http.Handler) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.hosts[host] = h; h == nil {
+		delete(n.hosts, host)
+	}
+}
+
+// refused is what a host that does not listen answers, cut a connection that ends
+// without an answer.
+func refused(host string) error {
+	return &net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("%s: %w", host, syscall.ECONNREFUSED)}
+}
+
+func cut(host string) error {
+	return &net.OpError{Op: "read", Net: "tcp", Err: fmt.Errorf("%s: %w", host, syscall.ECONNRESET)}
+}
+
+// RoundTrip gives a request to the handler of its host. Who no longer waits leaves
+// the handler to itself, with its request's context ended, as net/http does.
+func (n *Network) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	if req.Body != nil {
+		defer req.Body.Close()
+	}
+	n.mu.Lock()
+	h, ok := n.hosts[req.URL.Host]
+	n.mu.Unlock()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case !ok:
+		return nil, refused(req.URL.Host)
+	}
+	in, err := received(req)
+	if err != nil {
+		return nil, err
+	}
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	in = in.WithContext(ctx)
+	type answer struct {
+		response *http.Response
+		err      error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		w := httptest.NewRecorder()
+		a := answer{err: cut(req.URL.Host)}
+		defer func() {
+			// A handler that aborts has cut the connection; any other panic is one.
+			if p := recover(); p != nil && p != http.ErrAbortHandler {
+				panic(p)
+			}
+			done <- a
+		}()
+		h.ServeHTTP(w, in)
+		a = answer{response: w.Result()}
+		a.response.Request = req
+	}()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case a := <-done:
+		return a.response, a.err
+	case <-timer.C:
+		return nil, &net.OpError{Op: "read", Net: "tcp", Err: os.ErrDeadlineExceeded}
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

@@ -1,0 +1,45 @@
+// Package programs are the functions, to be called as Go.
+package programs
+
+import (
+	"rollcall/functions/change-check/changecheck"
+	changecheckspec "rollcall/functions/change-check/spec"
+	"rollcall/functions/eni-cleanup/enicleanup"
+	enicleanupspec "rollcall/functions/eni-cleanup/spec"
+	"rollcall/functions/join-check/joincheck"
+	joincheckspec "rollcall/functions/join-check/spec"
+	"rollcall/functions/launch-watch/launchwatch"
+	launchwatchspec "rollcall/functions/launch-watch/spec"
+	"rollcall/functions/nodegroup-watch/nodegroupwatch"
+	nodegroupwatchspec "rollcall/functions/nodegroup-watch/spec"
+	"rollcall/functions/remediate/remediate"
+	remediatespec "rollcall/functions/remediate/spec"
+	"rollcall/functions/report/report"
+	reportspec "rollcall/functions/report/spec"
+	"rollcall/functions/slack-actions/slackactions"
+	slackactionsspec "rollcall/functions/slack-actions/spec"
+	spotreportspec "rollcall/functions/spot-report/spec"
+	"rollcall/functions/spot-report/spotreport"
+	subnetwatchspec "rollcall/functions/subnet-watch/spec"
+	"rollcall/functions/subnet-watch/subnetwatch"
+	zonewatchspec "rollcall/functions/zone-watch/spec"
+	"rollcall/functions/zone-watch/zonewatch"
+	"rollcall/shared/run"
+)
+
+// All are those of the folder functions.
+func All() []run.Program {
+	return []run.Program{
+		{Name: changecheckspec.Name, Variables: changecheckspec.Environment(), Build: changecheck.Build},
+		{Name: enicleanupspec.Name, Variables: enicleanupspec.Environment(), Build: enicleanup.Build},
+		{Name: joincheckspec.Name, Variables: joincheckspec.Environment(), Build: joincheck.Build},
+		{Name: launchwatchspec.Name, Variables: launchwatchspec.Environment(), Build: launchwatch.Build},
+		{Name: nodegroupwatchspec.Name, Variables: nodegroupwatchspec.Environment(), Build: nodegroupwatch.Build},
+		{Name: remediatespec.Name, Variables: remediatespec.Environment(), Build: remediate.Build},
+		{Name: reportspec.Name, Variables: reportspec.Environment(), Build: report.Build},
+		{Name: slackactionsspec.Name, Variables: slackactionsspec.Environment(), Build: slackactions.Build},
+		{Name: spotreportspec.Name, Variables: spotreportspec.Environment(), Build: spotreport.Build},
+		{Name: subnetwatchspec.Name, Variables: subnetwatchspec.Environment(), Build: subnetwatch.Build},
+		{Name: zonewatchspec.Name, Variables: zonewatchspec.Environment(), Build: zonewatch.Build},
+	}
+}

@@ -1,0 +1,56 @@
+package stage
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+
+	"rollcall/local/lambdaruntime"
+	"rollcall/local/template"
+	"rollcall/shared/run"
+)
+
+// addProgram makes a function known that is called as Go.
+func (s *Stage) addProgram(f template.Function) error {
+	i := slices.IndexFunc(s.options.Programs, func(p run.Program) bool { return p.Name == Folder(f) })
+	if i < 0 {
+		return fmt.Errorf("function %s: it is not among the programs", f.Name)
+	}
+	known := s.function(f)
+	known.Inside = s.inside(f, s.options.Programs[i])
+	if err := s.Runtime.Add(known); err != nil {
+		return fmt.Errorf("function %s: %w", f.Name, err)
+	}
+	return nil
+}
+
+// inside starts a program, with all that a process would have of its own.
+func (s *Stage) inside(f template.Function, p run.Program) lambdaruntime.Program {
+	return func(life context.Context, env map[string]string, log io.Writer) func(context.Context, json.RawMessage) (any, error) {
+		way := alive{life, s.network}
+		aws := s.AsFunction(f)
+		aws.HTTPClient = &http.Client{Transport: way}
+		return run.New(p.Name, p.Variables, p.Build, func(name string) string { return env[name] }, log).By(run.Way{
+			AWS: aws, HTTP: way, Doors: s.doorsOf(s.clusters, way),
+		}).Invoke
+	}
+}
+
+// alive is the way of a program's requests until it is killed.
+type alive struct {
+	life context.Context
+	next http.RoundTripper
+}
+
+var errKilled = errors.New("the program was killed")
+
+func (a alive) RoundTrip(req *http.Request) (*http.Response, error) {
+	if a.life.Err() != nil {
+		return nil, errKilled
+	}
+	return a.next.RoundTrip(req)
+}
