@@ -32,11 +32,7 @@ func Markdown(list []check.Check, permissions func(snapshot.Source) []string) st
 			fmt.Fprintf(&b, "\nUses, where they decide: %s.\n", needs(c.Uses, permissions))
 		}
 		if len(c.After) > 0 {
-			ids := make([]string, len(c.After))
-			for i, id := range c.After {
-				ids[i] = fmt.Sprintf("`%s`", id)
-			}
-			fmt.Fprintf(&b, "\nExplained by: %s.\n", strings.Join(ids, ", "))
+			fmt.Fprintf(&b, "\nExplained by: %s.\n", strings.Join(explaining(list, c), ", "))
 		}
 		if len(c.Links) > 0 {
 			b.WriteString("\nMore:\n\n")
@@ -46,6 +42,32 @@ func Markdown(list []check.Check, permissions func(snapshot.Source) []string) st
 		}
 	}
 	return b.String()
+}
+
+// explaining are the checks that explain one, by id: kinds of causes as the checks
+// that are of that kind.
+func explaining(list []check.Check, of check.Check) []string {
+	var ids []string
+	add := func(id checkid.ID) {
+		if text := fmt.Sprintf("`%s`", id); !slices.Contains(ids, text) {
+			ids = append(ids, text)
+		}
+	}
+	for _, id := range of.After {
+		kind := false
+		for _, c := range list {
+			if slices.Contains(c.Explains, id) {
+				kind = true
+				if c.ID != of.ID {
+					add(c.ID)
+				}
+			}
+		}
+		if !kind {
+			add(id)
+		}
+	}
+	return ids
 }
 
 func needs(sources []snapshot.Source, permissions func(snapshot.Source) []string) string {
