@@ -88,7 +88,7 @@ func snapshots(t *testing.T, f *world.File) []*snapshot.Snapshot {
 		Region: region, BaseEndpoint: aws.String(served.Endpoint()), HTTPClient: &http.Client{Transport: transport},
 		Credentials: credentials.NewStaticCredentialsProvider(admin.AccessKeyID, admin.SecretAccessKey, ""),
 		Retryer:     func() aws.Retryer { return retry.AddWithMaxAttempts(retry.NewStandard(), 3) },
-	}).Through(func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool) {
+	}).WithEndpoints(func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool) {
 		endpoint, ca, ok = served.Kubernetes(cluster)
 		return endpoint, ca, nil, ok
 	})

@@ -34,8 +34,12 @@ func (s *Stage) inside(f template.Function, p run.Program) lambdaruntime.Program
 		way := alive{life, s.network}
 		aws := s.AsFunction(f)
 		aws.HTTPClient = &http.Client{Transport: way}
+		doors := s.doorsOf(s.clusters)
 		return run.New(p.Name, p.Variables, p.Build, func(name string) string { return env[name] }, log).By(run.Way{
-			AWS: aws, HTTP: way, Doors: s.doorsOf(s.clusters, way),
+			AWS: aws, HTTP: way, Endpoints: func(cluster string) (string, []byte, http.RoundTripper, bool) {
+				endpoint, ca, ok := doors.Of(cluster)
+				return endpoint, ca, way, ok
+			},
 		}).Invoke
 	}
 }

@@ -3,7 +3,6 @@ package stage
 import (
 	"encoding/json"
 	"maps"
-	"net/http"
 
 	"rollcall/local/cloud"
 	"rollcall/local/template"
@@ -62,7 +61,7 @@ func (s *Stage) Doors() string {
 	if len(s.behindDoors) == 0 {
 		return ""
 	}
-	doors := s.doorsOf(s.behindDoors, nil)
+	doors := s.doorsOf(s.behindDoors)
 	text, err := json.Marshal(doors)
 	if err != nil { // strings and bytes
 		s.log.Error("write the doors", "error", err)
@@ -71,11 +70,11 @@ func (s *Stage) Doors() string {
 }
 
 // doorsOf are the ways to the Kubernetes APIs of some clusters.
-func (s *Stage) doorsOf(clusters []string, via http.RoundTripper) config.Doors {
+func (s *Stage) doorsOf(clusters []string) config.Doors {
 	doors := config.Doors{}
 	for _, name := range clusters {
 		if endpoint, ca, ok := s.Cloud.Kubernetes(name); ok {
-			doors[name] = config.Door{Endpoint: endpoint, CA: ca, Via: via}
+			doors[name] = config.Door{Endpoint: endpoint, CA: ca}
 		}
 	}
 	return doors

@@ -70,7 +70,7 @@ func look(t *testing.T, w *World, scope []string) seen {
 		Region: region, BaseEndpoint: aws.String(served.Endpoint()), HTTPClient: &http.Client{Transport: network},
 		Credentials: credentials.NewStaticCredentialsProvider(admin.AccessKeyID, admin.SecretAccessKey, ""),
 		Retryer:     func() aws.Retryer { return retry.AddWithMaxAttempts(retry.NewStandard(), 2) },
-	}).Through(func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool) {
+	}).WithEndpoints(func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool) {
 		endpoint, ca, ok = served.Kubernetes(cluster)
 		return endpoint, ca, network, ok
 	})

@@ -3,7 +3,6 @@ package config
 import (
 	"encoding/json"
 	"errors"
-	"net/http"
 
 	"rollcall/shared/fn"
 )
@@ -21,14 +20,12 @@ type Doors map[string]Door
 type Door struct {
 	Endpoint string `json:"endpoint"`
 	CA       []byte `json:"ca"`
-	// Via is taken in place of a connection where function and stage are one process.
-	Via http.RoundTripper `json:"-"`
 }
 
 // Of is the door of a cluster, if it has one.
-func (d Doors) Of(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool) {
+func (d Doors) Of(cluster string) (endpoint string, ca []byte, ok bool) {
 	door, ok := d[cluster]
-	return door.Endpoint, door.CA, door.Via, ok
+	return door.Endpoint, door.CA, ok
 }
 
 var errDoors = errors.New("is not what the stage sets")

@@ -18,7 +18,7 @@ const (
 // with the clients that it may use; those that are not named use none.
 func TestWhoTalks(t *testing.T) {
 	want := map[string][]string{
-		"shared/gather":             {"autoscaling", "cloudtrail", "ec2", "eks", "iam", "sts"},
+		"shared/gather":             {"autoscaling", "cloudtrail", "ec2", "eks", "iam", "net/http", "sts"},
 		"shared/gather/autoscaling": {"autoscaling"},
 		"shared/gather/eks":         {"eks"},
 		"shared/gather/iam":         {"iam"},
@@ -28,6 +28,7 @@ func TestWhoTalks(t *testing.T) {
 		"shared/slack":              {"net", "net/http", "secretsmanager", "slack"},
 		"shared/state":              {"dynamodb"},
 		"shared/bus":                {"eventbridge", "sqs"},
+		"shared/run":                {"net/http"}, // the way to Slack, for the stage to take its place
 		"shared/awsconf":            {"net", "net/http"},
 		"shared/remedy/awscall":     {"autoscaling", "ec2", "eks"}, // what changes things in AWS
 		// The functions make the clients of state, bus and slack, and hand

@@ -35,14 +35,28 @@ type Env struct {
 	// HTTP is the way of requests to others than AWS and Kubernetes; nil is net/http's
 	// own.
 	HTTP http.RoundTripper
+	// Endpoints are other ways to the Kubernetes APIs of clusters than those that EKS
+	// tells, on the local stage alone; via is taken in place of a connection.
+	Endpoints Endpoints
+}
+
+// Endpoints finds the way to the Kubernetes API of a cluster, if there is one of its own.
+type Endpoints = func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool)
+
+// EndpointsOf are those that the environment names.
+func EndpointsOf(d config.Doors) Endpoints {
+	return func(cluster string) (string, []byte, http.RoundTripper, bool) {
+		endpoint, ca, ok := d.Of(cluster)
+		return endpoint, ca, nil, ok
+	}
 }
 
 // Way is how a function reaches others where it is called as Go, in one process with
 // them: by what it is given, in place of the process's environment and network.
 type Way struct {
-	AWS   aws.Config
-	HTTP  http.RoundTripper
-	Doors config.Doors
+	AWS       aws.Config
+	HTTP      http.RoundTripper
+	Endpoints Endpoints
 }
 
 // Handler does one invocation.
@@ -119,8 +133,9 @@ func (f *Function) prepare(ctx context.Context) error {
 	f.level.Set(c.LogLevel)
 	f.now = c.Clock.Now
 	e := Env{Config: c, Log: f.log, Metrics: f.metrics, Now: f.now, Sleep: c.Clock.Sleep}
+	e.Endpoints = EndpointsOf(c.Doors)
 	if f.way != nil {
-		e.AWS, e.HTTP, e.Config.Doors = awsconf.From(f.way.AWS, f.log, &f.calls), f.way.HTTP, f.way.Doors
+		e.AWS, e.HTTP, e.Endpoints = awsconf.From(f.way.AWS, f.log, &f.calls), f.way.HTTP, f.way.Endpoints
 	} else if e.AWS, err = awsconf.Load(ctx, f.log, &f.calls); err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ type handler struct {
 
 // Build makes the handler of join-check from what its invocations share.
 func Build(_ context.Context, e run.Env) (run.Handler, error) {
-	reader := gather.New(e.AWS).Through(e.Config.Doors.Of)
+	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints)
 	store := state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL}
 	h := handler{

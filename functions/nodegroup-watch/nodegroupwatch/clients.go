@@ -67,7 +67,7 @@ type handler struct {
 func Build(_ context.Context, e run.Env) (run.Handler, error) { return newHandler(e).handle, nil }
 
 func newHandler(e run.Env) handler {
-	reader := gather.New(e.AWS).Through(e.Config.Doors.Of)
+	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Nodegroups: e.Config.NodegroupQueueURL}
 	return handler{
 		Detector: detect.New(spec.Name, e, reader, queues),

@@ -110,7 +110,7 @@ func newHandler(e run.Env) handler {
 			approval: c.ApprovalTime, joinTime: c.JoinTime, grace: c.CleanupGrace,
 		},
 		memory: state.New(dynamodb.NewFromConfig(e.AWS), c.TableName).At(e.Now),
-		reader: gather.New(e.AWS).Through(c.Doors.Of),
+		reader: gather.New(e.AWS).WithEndpoints(e.Endpoints),
 		do:     remedy.Executor{Calls: awscall.New(e.AWS)},
 		send:   bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: c.ResultQueueURL, Remedies: c.RemedyQueueURL},
 		bus:    bus.New(eventbridge.NewFromConfig(e.AWS), c.BusName),

@@ -55,7 +55,7 @@ type handler struct {
 
 // Build makes the handler of spot-report from what its invocations share.
 func Build(_ context.Context, e run.Env) (run.Handler, error) {
-	reader := gather.New(e.AWS).Through(e.Config.Doors.Of)
+	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL}
 	h := handler{
 		Detector:   detect.New(spec.Name, e, reader, queues),

@@ -52,7 +52,7 @@ type handler struct {
 
 // Build makes the handler of zone-watch from what its invocations share.
 func Build(_ context.Context, e run.Env) (run.Handler, error) {
-	reader := gather.New(e.AWS).Through(e.Config.Doors.Of)
+	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints)
 	h := handler{
 		Detector: detect.New(spec.Name, e, reader, bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL}),
 		finder:   reader,

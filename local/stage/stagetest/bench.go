@@ -124,7 +124,7 @@ func Start(t testing.TB, spec fn.Spec, build run.Build, o Options) *Bench {
 	}
 	b.metrics = run.NewMetrics(spec.Name, b.Function.Name, b.numbers)
 	b.env = run.Env{
-		Config: c, AWS: b.client(), Metrics: b.metrics, Now: b.Now, Sleep: b.sleep,
+		Config: c, AWS: b.client(), Metrics: b.metrics, Now: b.Now, Sleep: b.sleep, Endpoints: run.EndpointsOf(c.Doors),
 		Log: slog.New(slog.NewTextHandler(locked{b}, nil)),
 	}
 	b.restart()
