@@ -59,6 +59,8 @@ func aFloodOfForgeriesFillsNothing(t *testing.T) {
 }
 
 // TestASlowBodyHoldsNobodyUp: Lambda hands a request over once it is there.
+//
+// It has real programs: connections that stay open are real ones.
 func TestASlowBodyHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	r := startReal(t, "route", quiet)
@@ -131,6 +133,8 @@ func aQueueThatTakesNothingSwallowsNoPress(t *testing.T) {
 // TestASlowTableIsAnsweredInTime: Slack is answered before what waits behind. The
 // bound is far from both, for a busy machine; that it is two and a half seconds,
 // a test of the function holds.
+//
+// It has real programs: its time is the wall's, in a process of its own.
 func TestASlowTableIsAnsweredInTime(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"secretsmanager:GetSecretValue", "dynamodb:PutItem", "sqs:SendMessage"} {

@@ -35,6 +35,8 @@ func children(t *testing.T) []string {
 }
 
 // TestCloseLeavesNothing is not parallel: it counts processes.
+//
+// It has real programs: it counts processes and ports.
 func TestCloseLeavesNothing(t *testing.T) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Logf("no /proc here: only the ports are looked at (%v)", err)

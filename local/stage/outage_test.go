@@ -39,6 +39,8 @@ func limited(o *Options) {
 // TestSlackAwayForAnHour plays the same time several times, for the real report
 // and its real queue, table and Slack client: once with Slack there, and with
 // Slack away for the first hour. Afterwards the channel is the same.
+//
+// It has real programs: it measures the wall's time too, for the page.
 func TestSlackAwayForAnHour(t *testing.T) {
 	t.Parallel()
 	script := newOutage(*outageCauses, 2, outageLasts+20*time.Minute)
@@ -120,7 +122,7 @@ func (res *outageResult) compare(t *testing.T, well outageResult) {
 func playOutage(t *testing.T, script outageScript, how away, large bool) outageResult {
 	began := time.Now()
 	res := outageResult{how: how.name, invoked: newInvocations()}
-	r := start(t, "healthy-nat", func(o *Options) {
+	r := startReal(t, "healthy-nat", func(o *Options) {
 		// Nobody else has to do with the clusters, as there are none.
 		o.Settings = map[string]string{"ROLLCALL_CLUSTERS": "eks-workshop"}
 		o.Observe = res.invoked.observe

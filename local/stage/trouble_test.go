@@ -179,6 +179,7 @@ func tableAtItsLimitLosesNothing(t *testing.T) {
 	r.until("it is said when the table takes writes again", r.says("cannot join", table))
 }
 
+// TestKilledFunctionIsStartedAgain has real programs: it kills processes, and is the route story with what is deployed.
 func TestKilledFunctionIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	r := startReal(t, "route")

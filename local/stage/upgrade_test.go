@@ -77,7 +77,7 @@ func TestUpgradeAndRollback(t *testing.T) {
 // upgrade: what the earlier release found, said and offered, this one has
 // approved, does, and closes, in the same message.
 func upgrade(t *testing.T, own string, old earlier) {
-	r := start(t, "route", approvable, func(o *Options) { o.Binaries = old.programs })
+	r := startReal(t, "route", approvable, func(o *Options) { o.Binaries = old.programs })
 	if err := r.DeployRelease(old.programs, old.template); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func upgrade(t *testing.T, own string, old earlier) {
 // rollback: the earlier release reads what this one wrote, or refuses it; it
 // destroys nothing, says nothing twice, and this one goes on where it was.
 func rollback(t *testing.T, own string, old earlier) {
-	r := start(t, "route", approvable)
+	r := startReal(t, "route", approvable)
 	r.offeredRoute()
 	said, before, was := r.messages()[0], r.routes(), r.incident()
 	if err := r.DeployRelease(old.programs, old.template); err != nil {
