@@ -81,6 +81,9 @@ build-local:
 	  go build $(LAMBDA) -o build/local/$$f/bootstrap ./functions/$$f || exit 1; \
 	done
 
+architecture: ## draw the folders and their imports into ARCHITECTURE.md anew
+	go run ./local/architecture
+
 generate: ## write every generated file anew
 	go run ./shared/checks/generate
 	go run ./local/wire/gen
