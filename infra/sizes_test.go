@@ -14,7 +14,7 @@ import (
 	"rollcall/infra/specs"
 	policies "rollcall/local/template"
 	"rollcall/shared/config"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy/optin"
 )
 
 const nodeRole = "arn:aws:iam::123456789012:role/eks/nodes"
@@ -138,14 +138,14 @@ func TestTooManyRemediesAreRefused(t *testing.T) {
 // cluster that has opted in to it, and in no other. The statements are those of
 // the synthesised template, judged as the local stage judges them.
 func TestARemedyIsOfItsClusterAlone(t *testing.T) {
-	remedies := []plan.Remedy{plan.ReplaceInstance, plan.CoverZones, plan.CreateAccessEntry, plan.DeleteLeakedInterfaces}
+	remedies := []optin.Remedy{optin.ReplaceInstance, optin.CoverZones, optin.CreateAccessEntry, optin.DeleteLeakedInterfaces}
 	clusters := append(clustersOf(40, 100), "prod", "prod-eu", "pro", "prod1") // each begins another
-	opted := map[string]map[plan.Remedy]bool{}
+	opted := map[string]map[optin.Remedy]bool{}
 	var setting []string
 	for i, c := range clusters {
-		opted[c] = map[plan.Remedy]bool{}
+		opted[c] = map[optin.Remedy]bool{}
 		for j, r := range remedies {
-			if c == "prod" || c == "prod-eu" && r == plan.CoverZones || i < 40 && (i+j)%3 == 0 {
+			if c == "prod" || c == "prod-eu" && r == optin.CoverZones || i < 40 && (i+j)%3 == 0 {
 				opted[c][r] = true
 				setting = append(setting, fmt.Sprintf("%s/%s=approve", c, r))
 			}
@@ -167,20 +167,20 @@ func TestARemedyIsOfItsClusterAlone(t *testing.T) {
 	}
 	type call struct {
 		function, action string
-		remedy           plan.Remedy
+		remedy           optin.Remedy
 		resource         func(cluster string) string
 		context          func(cluster string) map[string][]string
 	}
 	calls := []call{
-		{remediate.Name, "autoscaling:TerminateInstanceInAutoScalingGroup", plan.ReplaceInstance, func(string) string { return group }, owned},
-		{remediate.Name, "autoscaling:SetDesiredCapacity", plan.CoverZones, func(string) string { return group }, owned},
-		{remediate.Name, "eks:UpdateNodegroupConfig", plan.CoverZones,
+		{remediate.Name, "autoscaling:TerminateInstanceInAutoScalingGroup", optin.ReplaceInstance, func(string) string { return group }, owned},
+		{remediate.Name, "autoscaling:SetDesiredCapacity", optin.CoverZones, func(string) string { return group }, owned},
+		{remediate.Name, "eks:UpdateNodegroupConfig", optin.CoverZones,
 			func(c string) string { return "arn:aws:eks" + here + "nodegroup/" + c + "/workers/c0ffee" }, func(string) map[string][]string { return nil }},
-		{remediate.Name, "eks:CreateAccessEntry", plan.CreateAccessEntry,
+		{remediate.Name, "eks:CreateAccessEntry", optin.CreateAccessEntry,
 			func(c string) string { return "arn:aws:eks" + here + "cluster/" + c }, func(string) map[string][]string {
 				return map[string][]string{"eks:accessEntryType": {"EC2_LINUX"}, "eks:principalArn": {nodeRole}}
 			}},
-		{enicleanup.Name, "ec2:DeleteNetworkInterface", plan.DeleteLeakedInterfaces,
+		{enicleanup.Name, "ec2:DeleteNetworkInterface", optin.DeleteLeakedInterfaces,
 			func(string) string { return "arn:aws:ec2" + here + "network-interface/eni-0a1b2c3d4e5f60718" },
 			func(c string) map[string][]string {
 				return map[string][]string{"aws:ResourceTag/cluster.k8s.amazonaws.com/name": {c}, "aws:ResourceTag/node.k8s.amazonaws.com/instance_id": {"i-0a1b2c3d4e5f60718"}}

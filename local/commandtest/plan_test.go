@@ -12,23 +12,31 @@ import (
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/addnatroute"
+	"rollcall/shared/remedy/coverzones"
+	"rollcall/shared/remedy/createaccessentry"
+	"rollcall/shared/remedy/deleteleakedinterfaces"
+	"rollcall/shared/remedy/openendpointsecuritygroup"
+	"rollcall/shared/remedy/optin"
+	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
 	"rollcall/shared/shell"
 	"rollcall/shared/slack"
 )
 
 // plans are one of each remedy, and of each form that its commands have.
-func plans() map[string]plan.Plan {
-	return map[string]plan.Plan{
-		"add-nat-route":              {Route: &plan.Route{VPC: "vpc-0a", Table: "rtb-0a", Destination: "0.0.0.0/0", NAT: "nat-0a", NATZone: "a", Zones: []string{"a"}, Subnets: []string{"subnet-0a"}, ManagedBy: "CloudFormation stack vpc"}},
-		"replace":                    {Replace: &plan.Replace{Instances: []plan.Replaced{{Instance: "i-0a", Group: "g", Nodegroup: "n", Zone: "a"}, {Instance: "i-0b", Group: "g"}}}},
-		"open to one":                {Open: &plan.Open{VPC: "vpc-0a", SecurityGroup: "sg-0a", Endpoints: []string{"vpce-0a"}, Port: 443, From: []string{"sg-0b"}}},
-		"open to two":                {Open: &plan.Open{VPC: "vpc-0a", SecurityGroup: "sg-0a", Endpoints: []string{"vpce-0a"}, Port: 443, From: []string{"sg-0b", "sg-0c"}}},
-		"cover, a group":             {Cover: &plan.Cover{Group: "g", From: 2, To: 3, Max: 3, Zones: []string{"a", "b"}, Without: []string{"b"}}},
-		"cover, a managed nodegroup": {Cover: &plan.Cover{Nodegroup: "n", From: 2, To: 3, Max: 3, Autoscaler: true}},
-		"cleanup":                    {Cleanup: &plan.Cleanup{VPC: "vpc-0a", Subnet: "subnet-0a", Interfaces: []string{"eni-0a", "eni-0b"}, Addresses: 3}},
-		"access":                     {Access: &plan.Access{Principal: "arn:aws:iam::111122223333:role/nodes", Type: "EC2_LINUX", LaunchedBy: []string{"nodegroup n"}}},
+func plans() map[string]remedy.Plan {
+	return map[string]remedy.Plan{
+		"add-nat-route":              {Route: &addnatroute.Plan{VPC: "vpc-0a", Table: "rtb-0a", Destination: "0.0.0.0/0", NAT: "nat-0a", NATZone: "a", Zones: []string{"a"}, Subnets: []string{"subnet-0a"}, ManagedBy: "CloudFormation stack vpc"}},
+		"replace":                    {Replace: &replaceinstance.Plan{Instances: []replaceinstance.Replaced{{Instance: "i-0a", Group: "g", Nodegroup: "n", Zone: "a"}, {Instance: "i-0b", Group: "g"}}}},
+		"open to one":                {Open: &openendpointsecuritygroup.Plan{VPC: "vpc-0a", SecurityGroup: "sg-0a", Endpoints: []string{"vpce-0a"}, Port: 443, From: []string{"sg-0b"}}},
+		"open to two":                {Open: &openendpointsecuritygroup.Plan{VPC: "vpc-0a", SecurityGroup: "sg-0a", Endpoints: []string{"vpce-0a"}, Port: 443, From: []string{"sg-0b", "sg-0c"}}},
+		"cover, a group":             {Cover: &coverzones.Plan{Group: "g", From: 2, To: 3, Max: 3, Zones: []string{"a", "b"}, Without: []string{"b"}}},
+		"cover, a managed nodegroup": {Cover: &coverzones.Plan{Nodegroup: "n", From: 2, To: 3, Max: 3, Autoscaler: true}},
+		"cleanup":                    {Cleanup: &deleteleakedinterfaces.Plan{VPC: "vpc-0a", Subnet: "subnet-0a", Interfaces: []string{"eni-0a", "eni-0b"}, Addresses: 3}},
+		"access":                     {Access: &createaccessentry.Plan{Principal: "arn:aws:iam::111122223333:role/nodes", Type: "EC2_LINUX", LaunchedBy: []string{"nodegroup n"}}},
 	}
 }
 
@@ -47,7 +55,7 @@ func everyText(s string) string {
 func TestCommandsOfPlans(t *testing.T) {
 	var hostile []string
 	for name, p := range plans() {
-		p.Remedy, p.Partition, p.Account, p.Region, p.Cluster, p.Check, p.Resource = plan.Remedy(name), "aws", account, region, "prod", "route/no-egress", "rtb-0a"
+		p.Remedy, p.Partition, p.Account, p.Region, p.Cluster, p.Check, p.Resource = optin.Remedy(name), "aws", account, region, "prod", "route/no-egress", "rtb-0a"
 		bad := shadowOf(p, everyText)
 		n := 0
 		for i, line := range slices.Concat(bad.Commands(), bad.Undo()) {
@@ -120,12 +128,12 @@ func TestCommandsOfMessages(t *testing.T) {
 	now := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
 	spared := map[string]bool{}
 	for _, s := range []string{
-		string(incident.Open), string(incident.Cleared), string(incident.Closed), string(incident.Offered), string(incident.Acted), string(plan.Done), string(plan.Approve),
+		string(incident.Open), string(incident.Cleared), string(incident.Closed), string(incident.Offered), string(incident.Acted), string(action.Done), string(optin.Approve),
 		string(outcome.Missed), string(outcome.Waiting), string(checks.Certain), "route/no-egress",
 	} {
 		spared[s] = true
 	}
-	for _, r := range plan.Remedies() {
+	for _, r := range optin.Remedies() {
 		spared[string(r)] = true
 	}
 	hostile := func(s string) string {
@@ -134,7 +142,7 @@ func TestCommandsOfMessages(t *testing.T) {
 		}
 		return s + poison
 	}
-	remedies := []plan.Remedy{plan.AddNATRoute, plan.ReplaceInstance, plan.OpenEndpointSecurityGroup, plan.CoverZones, plan.DeleteLeakedInterfaces, plan.CreateAccessEntry}
+	remedies := []optin.Remedy{optin.AddNATRoute, optin.ReplaceInstance, optin.OpenEndpointSecurityGroup, optin.CoverZones, optin.DeleteLeakedInterfaces, optin.CreateAccessEntry}
 	n := 0
 	shown := map[string]bool{}
 	for _, p := range plans() {
@@ -146,7 +154,7 @@ func TestCommandsOfMessages(t *testing.T) {
 					State: state, Number: 1, Began: now.Add(-time.Hour), Opened: now.Add(-time.Hour), Cleared: now.Add(-time.Minute), Changed: now, Seen: now, Affected: 1,
 					Cause:    diagnose.Cause{Check: "route/no-egress", Confidence: checks.Certain, Resource: "rtb-0a", Covers: []string{"subnet-0a"}, Title: "subnet-0a has no way out"},
 					Launches: []report.Launch{{Instance: "i-0a", Group: "g", Nodegroup: "n", Started: now.Add(-time.Hour), Status: outcome.Missed}},
-					Offers:   []incident.Offer{{Plan: p, Hash: p.Hash(), Policy: plan.Approve, State: of, Made: now, Expires: now.Add(time.Hour), Deed: &plan.Deed{Plan: p, Result: plan.Done, Ended: now}}},
+					Offers:   []incident.Offer{{Plan: p, Hash: p.Hash(), Policy: optin.Approve, State: of, Made: now, Expires: now.Add(time.Hour), Deed: &remedy.Run{Plan: p, Result: action.Done, Ended: now}}},
 				}
 				bad := shadowOf(inc, hostile)
 				// A check makes its command of poisoned texts by the builder.

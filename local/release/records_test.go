@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/state"
 )
 
@@ -208,7 +208,7 @@ func TestUpgradeKeepsTheLimitOfRemedies(t *testing.T) {
 		counted := 0
 		for _, r := range byKind(samples(t, name).Records)["deeds-lately"] {
 			var body struct {
-				Remedy plan.Remedy `json:"remedy"`
+				Remedy optin.Remedy `json:"remedy"`
 				Deeds  []struct {
 					At time.Time `json:"at"`
 				} `json:"deeds"`

@@ -21,7 +21,9 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/addnatroute"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 )
@@ -39,13 +41,13 @@ type scene struct {
 // brokenRoute has an offer that may be approved.
 func brokenRoute() incident.Incident {
 	at := time.Now()
-	p := plan.Plan{Format: 1, Remedy: plan.AddNATRoute, Region: "us-west-2", Account: "111122223333", Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0cd2",
-		Route: &plan.Route{VPC: "vpc-0aaa", Table: "rtb-0cd2", Destination: "0.0.0.0/0", NAT: "nat-0aa4", NATZone: "us-west-2a", Zones: []string{"us-west-2a"}, Subnets: []string{"subnet-0ab1"}}}
+	p := remedy.Plan{Format: 1, Remedy: optin.AddNATRoute, Region: "us-west-2", Account: "111122223333", Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0cd2",
+		Route: &addnatroute.Plan{VPC: "vpc-0aaa", Table: "rtb-0cd2", Destination: "0.0.0.0/0", NAT: "nat-0aa4", NATZone: "us-west-2a", Zones: []string{"us-west-2a"}, Subnets: []string{"subnet-0ab1"}}}
 	return incident.Incident{
 		Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0cd2"}, Region: "us-west-2", Partition: "aws",
 		State: incident.Open, Number: 1, Began: at, Opened: at, Changed: at,
 		Cause:  diagnose.Cause{Check: "route/no-egress", Confidence: checks.Certain, Resource: "rtb-0cd2", Title: "subnet-0ab1 has no way out", Why: "rtb-0cd2 has no default route."},
-		Offers: []incident.Offer{{Plan: p, Hash: p.Hash(), Policy: plan.Approve, State: incident.Offered, Made: at, Expires: at.Add(time.Hour)}},
+		Offers: []incident.Offer{{Plan: p, Hash: p.Hash(), Policy: optin.Approve, State: incident.Offered, Made: at, Expires: at.Add(time.Hour)}},
 	}
 }
 

@@ -13,7 +13,9 @@ import (
 
 	"rollcall/shared/config"
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
 )
 
 // perHour is the limit of the test.
@@ -41,7 +43,7 @@ func theLimitIsWaitedFor(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	r.until("the first three", func() bool { return len(r.deeds()) == 1 && r.deeds()[0].Result == plan.Done })
+	r.until("the first three", func() bool { return len(r.deeds()) == 1 && r.deeds()[0].Result == action.Done })
 	r.until("that the rest waits is said", r.replied("What is left to do waits for the limit of an hour. Next try "))
 	r.until("a node has joined", func() bool { return len(r.incident().Joins) > 0 || r.incident().Proof != nil })
 	r.pass(12 * time.Minute)
@@ -67,9 +69,9 @@ func (r *running) withinTheLimit(stuck []string) {
 	var ended []string
 	var at []time.Time
 	list := r.deeds()
-	slices.SortFunc(list, func(a, b plan.Deed) int { return a.Began.Compare(b.Began) })
+	slices.SortFunc(list, func(a, b remedy.Run) int { return a.Began.Compare(b.Began) })
 	for _, d := range list {
-		if d.Result != plan.Done || d.Policy != plan.Auto {
+		if d.Result != action.Done || d.Policy != optin.Auto {
 			r.t.Errorf("deed %+v", d)
 		}
 		for _, id := range d.Changed {

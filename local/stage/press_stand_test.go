@@ -19,7 +19,7 @@ import (
 	"rollcall/shared/incident"
 
 	"rollcall/shared/config"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 	"rollcall/shared/state"
@@ -231,7 +231,7 @@ func (r *running) untouched(what, before string) {
 	}
 }
 
-func (r *running) deeds() []plan.Deed {
+func (r *running) deeds() []remedy.Run {
 	r.t.Helper()
 	list, err := r.memory().Deeds(context.Background(), "eks-workshop")
 	if err != nil {

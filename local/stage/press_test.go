@@ -15,9 +15,10 @@ import (
 	"rollcall/shared/incident"
 
 	"rollcall/shared/config"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/addnatroute"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
@@ -55,7 +56,7 @@ func wrongPressesChangeNothing(t *testing.T) {
 		r.answers(test.what, test.user, test.want, test.press)
 		r.untouched(test.what, before)
 	}
-	for what, p := range map[string]plan.Plan{"forged": r.offer().Plan, "forged, with another gateway": other} {
+	for what, p := range map[string]remedy.Plan{"forged": r.offer().Plan, "forged, with another gateway": other} {
 		r.forge(woken.so, approvalOf(t, r.incident(), p))
 		r.untouched(what, before)
 		if o := r.offer(); o.State != incident.Offered || o.Hash != good.Plan {
@@ -162,7 +163,7 @@ func TestTheWorldChangedBeforeTheApproval(t *testing.T) {
 					d = o.Deed
 				}
 			}
-			if d == nil || d.Result != plan.Refused || d.Reason != string(test.reason) || d.ApprovedBy != OnCall {
+			if d == nil || d.Result != action.Refused || d.Reason != string(test.reason) || d.ApprovedBy != OnCall {
 				t.Errorf("the deed is %+v, want refused, %s", d, test.reason)
 			}
 			r.untouched(name, before)
@@ -172,14 +173,14 @@ func TestTheWorldChangedBeforeTheApproval(t *testing.T) {
 }
 
 // approvalOf is what report would tell the bus of an approval of p.
-func approvalOf(t *testing.T, inc incident.Incident, p plan.Plan) map[string]any {
+func approvalOf(t *testing.T, inc incident.Incident, p remedy.Plan) map[string]any {
 	t.Helper()
 	now := inc.Opened.Add(time.Second)
 	body, err := json.Marshal(incident.Event{
 		ID: "forged", Format: incident.EventFormat, Kind: incident.EventApproved, Reason: incident.IsApproved, At: now,
 		Partition: inc.Partition, Account: inc.Account, Region: inc.Region, Cluster: inc.Key.Cluster, Check: inc.Key.Check, Resource: inc.Key.Resource,
 		State: incident.Open, Number: inc.Number, Opened: inc.Opened, Began: inc.Began,
-		Offer: &incident.Offer{Plan: p, Hash: p.Hash(), Policy: plan.Approve, State: incident.Approved, Made: now, Expires: now.Add(time.Hour), By: report.User{ID: OnCall}, Decided: now},
+		Offer: &incident.Offer{Plan: p, Hash: p.Hash(), Policy: optin.Approve, State: incident.Approved, Made: now, Expires: now.Add(time.Hour), By: report.User{ID: OnCall}, Decided: now},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +204,7 @@ func (r *running) doneOnce(before, by string) {
 		r.t.Errorf("remediate called %q, want one route", calls)
 	}
 	list := r.deeds()
-	if len(list) != 1 || list[0].Result != plan.Done || list[0].ApprovedBy != by || list[0].Policy != plan.Approve {
+	if len(list) != 1 || list[0].Result != action.Done || list[0].ApprovedBy != by || list[0].Policy != optin.Approve {
 		r.t.Errorf("deeds %+v, want one, approved by %s", list, by)
 	}
 	if said := r.replies("Done"); len(said) != 1 || !strings.Contains(whole(said[0]), "aws ec2 delete-route ") {

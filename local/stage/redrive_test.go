@@ -18,7 +18,7 @@ import (
 	"rollcall/local/router"
 	"rollcall/shared/config"
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy/action"
 	"rollcall/shared/report"
 )
 
@@ -222,7 +222,7 @@ func TestDeedThatDeadLettered(t *testing.T) {
 	r.answers("approved", Lead, incident.AnswerApproved, func() { r.press(Lead) })
 	r.givenUp(got, report.DeedKind, func() {
 		r.until("the deed", func() bool {
-			return len(r.deeds()) == 1 && r.deeds()[0].Result == plan.Done && len(got.of(report.DeedKind)) > 0
+			return len(r.deeds()) == 1 && r.deeds()[0].Result == action.Done && len(got.of(report.DeedKind)) > 0
 		})
 		r.lose("remediate")
 	})

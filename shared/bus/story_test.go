@@ -9,7 +9,10 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/incident/response"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/addnatroute"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
@@ -47,10 +50,10 @@ func story() []incident.Event {
 
 	var incidents []incident.Incident
 	helped := func() {
-		p := plan.Plan{
-			Format: plan.Format, Remedy: plan.AddNATRoute, Partition: "aws", Account: "111122223333", Region: "us-west-2", Cluster: "eks-workshop",
+		p := remedy.Plan{
+			Format: remedy.Format, Remedy: optin.AddNATRoute, Partition: "aws", Account: "111122223333", Region: "us-west-2", Cluster: "eks-workshop",
 			Check: route.Check, Resource: route.Resource,
-			Route: &plan.Route{VPC: "vpc-0a1b2c3d4e5f60718", Table: route.Resource, Destination: "0.0.0.0/0", NAT: "nat-0aa4b5c6d7e8f9a0b", NATZone: "us-west-2a", Zones: []string{"us-west-2a"}, Subnets: route.Covers},
+			Route: &addnatroute.Plan{VPC: "vpc-0a1b2c3d4e5f60718", Table: route.Resource, Destination: "0.0.0.0/0", NAT: "nat-0aa4b5c6d7e8f9a0b", NATZone: "us-west-2a", Zones: []string{"us-west-2a"}, Subnets: route.Covers},
 		}
 		key := incidents[0].Key
 		take := func(d incident.Decision) { incidents[0] = d.Incident }
@@ -58,11 +61,11 @@ func story() []incident.Event {
 			d, _ := response.Act(incidents[0], report.Press{ID: id, At: at(after), Key: key, Action: action, Plan: p.Hash(), User: report.User{ID: "U0ONCALL01", Name: "oncall"}}, response.Who{May: response.MayYes}, at(after))
 			take(d)
 		}
-		take(response.Propose(incidents[0], report.Proposal{ID: "p", At: at(6 * time.Minute), Cluster: key.Cluster, Key: key, Remedy: p.Remedy, Policy: plan.Approve, Plan: p, Hash: p.Hash(), Lasts: time.Hour}, at(6*time.Minute)))
+		take(response.Propose(incidents[0], report.Proposal{ID: "p", At: at(6 * time.Minute), Cluster: key.Cluster, Key: key, Remedy: p.Remedy, Policy: optin.Approve, Plan: p, Hash: p.Hash(), Lasts: time.Hour}, at(6*time.Minute)))
 		press("a", report.ApprovePlan, 7*time.Minute)
-		take(response.ApplyRemedyResult(incidents[0], report.RemedyResult{ID: "d", At: at(8 * time.Minute), Cluster: key.Cluster, Key: key, Deed: plan.Deed{
-			Format: 1, ID: p.Hash() + "/a", Plan: p, Hash: p.Hash(), Policy: plan.Approve, ApprovedBy: "U0ONCALL01", Approved: at(7 * time.Minute),
-			Began: at(7*time.Minute + time.Second), Ended: at(7*time.Minute + 2*time.Second), Result: plan.Done, Changed: []string{p.Resource}, Version: 2,
+		take(response.ApplyRemedyResult(incidents[0], report.RemedyResult{ID: "d", At: at(8 * time.Minute), Cluster: key.Cluster, Key: key, Deed: remedy.Run{
+			Format: 1, ID: p.Hash() + "/a", Plan: p, Hash: p.Hash(), Policy: optin.Approve, ApprovedBy: "U0ONCALL01", Approved: at(7 * time.Minute),
+			Began: at(7*time.Minute + time.Second), Ended: at(7*time.Minute + 2*time.Second), Result: action.Done, Changed: []string{p.Resource}, Version: 2,
 		}}, at(8*time.Minute)))
 		press("b", report.CheckAgain, 9*time.Minute)
 	}

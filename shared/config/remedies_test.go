@@ -9,23 +9,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/fn"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy/optin"
 )
 
 func TestRemedies(t *testing.T) {
 	for _, test := range []struct {
 		text string
-		want map[string]map[plan.Remedy]plan.Policy
+		want map[string]map[optin.Remedy]optin.Policy
 		bad  bool
 	}{
 		{text: "off"},
-		{text: "prod/add-nat-route=approve, prod/replace-instance=auto", want: map[string]map[plan.Remedy]plan.Policy{
-			"prod": {plan.AddNATRoute: plan.Approve, plan.ReplaceInstance: plan.Auto},
+		{text: "prod/add-nat-route=approve, prod/replace-instance=auto", want: map[string]map[optin.Remedy]optin.Policy{
+			"prod": {optin.AddNATRoute: optin.Approve, optin.ReplaceInstance: optin.Auto},
 		}},
-		{text: "dev=approve,dev/cover-zones=off", want: map[string]map[plan.Remedy]plan.Policy{
+		{text: "dev=approve,dev/cover-zones=off", want: map[string]map[optin.Remedy]optin.Policy{
 			"dev": {
-				plan.AddNATRoute: plan.Approve, plan.ReplaceInstance: plan.Approve, plan.OpenEndpointSecurityGroup: plan.Approve,
-				plan.CoverZones: plan.Off, plan.DeleteLeakedInterfaces: plan.Approve, plan.CreateAccessEntry: plan.Approve,
+				optin.AddNATRoute: optin.Approve, optin.ReplaceInstance: optin.Approve, optin.OpenEndpointSecurityGroup: optin.Approve,
+				optin.CoverZones: optin.Off, optin.DeleteLeakedInterfaces: optin.Approve, optin.CreateAccessEntry: optin.Approve,
 			},
 		}},
 		{text: "auto", bad: true},

@@ -3,7 +3,7 @@ package incident
 import (
 	"time"
 
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
@@ -16,8 +16,8 @@ type Answer struct {
 	When time.Time   `json:"when,omitzero"`
 	// Until is how long a mute lasts, until when a plan could be approved, or
 	// from when a check may be asked for again.
-	Until  time.Time   `json:"until,omitzero"`
-	Remedy plan.Remedy `json:"remedy,omitempty"`
+	Until  time.Time    `json:"until,omitzero"`
+	Remedy optin.Remedy `json:"remedy,omitempty"`
 	// State is where the offer in question is.
 	State OfferState `json:"state,omitempty"`
 	// Says is more, for people: which user group could not be read and why, why

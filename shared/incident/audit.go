@@ -3,7 +3,7 @@ package incident
 import (
 	"time"
 
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
@@ -29,7 +29,7 @@ type ActRecord struct {
 	Action report.Action `json:"action"`
 	For    time.Duration `json:"for,omitempty"`
 	Plan   string        `json:"plan,omitempty"` // the hash that was pressed
-	Remedy plan.Remedy   `json:"remedy,omitempty"`
+	Remedy optin.Remedy  `json:"remedy,omitempty"`
 	// User is empty where the policy auto approved a plan.
 	User    report.User `json:"user,omitzero"`
 	Team    string      `json:"team,omitempty"`

@@ -9,7 +9,8 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/response"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
@@ -26,14 +27,14 @@ func TestActsFit(t *testing.T) {
 		for range 400 {
 			p.Route.Subnets = append(p.Route.Subnets, "subnet-0123456789abcdef0")
 		}
-		d := response.Propose(inc, incidenttest.Proposal(fmt.Sprint("p", i), 2+3*i, p, plan.Approve), incidenttest.At(2+3*i))
+		d := response.Propose(inc, incidenttest.Proposal(fmt.Sprint("p", i), 2+3*i, p, optin.Approve), incidenttest.At(2+3*i))
 		yes := incidenttest.Press(report.ApprovePlan, 2+3*i)
 		yes.ID, yes.Plan = fmt.Sprint("yes", i), p.Hash()
 		approved, a := response.Act(d.Incident, yes, incidenttest.May, incidenttest.At(2+3*i))
 		if a.Reason != incident.AnswerApproved {
 			t.Fatalf("plan %d is %+v", i, a)
 		}
-		told := incidenttest.Deed(plan.Failed)
+		told := incidenttest.Deed(action.Failed)
 		told.ID, told.Deed.ID, told.Deed.Plan, told.Deed.Hash, told.Deed.Ended = fmt.Sprint("d", i), fmt.Sprint("deed", i), p, p.Hash(), incidenttest.At(3+3*i)
 		inc = response.ApplyRemedyResult(approved.Incident, told, incidenttest.At(3+3*i)).Incident
 	}
@@ -48,7 +49,7 @@ func TestActsFit(t *testing.T) {
 		offer := inc.Offers[i%3]
 		inc.AddNote(incident.DeedFailed, incidenttest.At(10+i)).Offer = &offer
 	}
-	last := incidenttest.Proposal("last", 80, incidenttest.RoutePlan("nat-last"), plan.Approve)
+	last := incidenttest.Proposal("last", 80, incidenttest.RoutePlan("nat-last"), optin.Approve)
 	last.Lasts = time.Hour
 	inc = response.Propose(inc, last, incidenttest.At(80)).Incident
 	if inc.Size() <= limit {
@@ -76,7 +77,7 @@ func TestActsFit(t *testing.T) {
 func TestPlansAreBounded(t *testing.T) {
 	p := incidenttest.RoutePlan("nat-0aa4")
 	p.Route.Subnets = strings.Split(strings.Repeat("subnet-0123456789abcdef0 ", 1000), " ")
-	if d := response.Propose(incidenttest.Broken(t), incidenttest.Proposal("p", 2, p, plan.Approve), incidenttest.At(2)); d.Reason != incident.IsMalformed || d.Changed {
+	if d := response.Propose(incidenttest.Broken(t), incidenttest.Proposal("p", 2, p, optin.Approve), incidenttest.At(2)); d.Reason != incident.IsMalformed || d.Changed {
 		t.Errorf("a plan of %d subnets is %q", len(p.Route.Subnets), d.Reason)
 	}
 }

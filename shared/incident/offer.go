@@ -4,8 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"rollcall/shared/plan"
 	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
@@ -26,10 +27,10 @@ type Mute struct {
 
 // Offer is a remedy's plan for an incident, and what became of it.
 type Offer struct {
-	Plan   plan.Plan   `json:"plan"`
-	Hash   string      `json:"hash"`
-	Policy plan.Policy `json:"policy"`
-	State  OfferState  `json:"state"`
+	Plan   remedy.Plan  `json:"plan"`
+	Hash   string       `json:"hash"`
+	Policy optin.Policy `json:"policy"`
+	State  OfferState   `json:"state"`
 	// Made is when it was proposed, Expires until when it may be approved.
 	Made    time.Time `json:"made"`
 	Expires time.Time `json:"expires,omitzero"`
@@ -37,7 +38,7 @@ type Offer struct {
 	By      report.User `json:"by,omitzero"`
 	Decided time.Time   `json:"decided,omitzero"`
 	// Deed is what was done.
-	Deed *plan.Deed `json:"deed,omitempty"`
+	Deed *remedy.Run `json:"deed,omitempty"`
 	// Verified is when the check that found the cause passed after the deed, or,
 	// in the state Unhelpful, still failed.
 	Verified time.Time `json:"verified,omitzero"`
@@ -105,7 +106,7 @@ func (o Offer) Unverified() bool {
 	if o.State != Acted || o.Deed == nil || o.Deed.Ended.IsZero() {
 		return false
 	}
-	return o.Deed.Result == plan.Done || o.Deed.Result == plan.Partly || o.Deed.Result == plan.Uncertain
+	return o.Deed.Result == action.Done || o.Deed.Result == action.Partly || o.Deed.Result == action.Uncertain
 }
 
 // HasVerdict tells of an offer that was verified.

@@ -8,7 +8,8 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
@@ -41,7 +42,7 @@ func TestNextStepOfAnIncident(t *testing.T) {
 		"a node came":       {of(func(inc *incident.Incident) { cleared(inc); inc.Joins = []report.Launch{node} }), 10, incident.Transition{To: incident.Closed, Reason: incident.IsProved, Resolution: incident.Proved, Proof: &node, SettledAt: after(9)}},
 		"a replacement waits": {of(func(inc *incident.Incident) {
 			cleared(inc)
-			inc.Offers = []incident.Offer{{Plan: plan.Plan{Remedy: plan.ReplaceInstance}, State: incident.Deferred, Again: true}}
+			inc.Offers = []incident.Offer{{Plan: remedy.Plan{Remedy: optin.ReplaceInstance}, State: incident.Deferred, Again: true}}
 		}), 65, incident.Transition{}},
 		"all of it is gone":     {of(func(inc *incident.Incident) { inc.Verdicts[0].Found = incident.Absent }), 6, incident.Transition{To: incident.Closed, Reason: incident.IsWithdrawn, Resolution: incident.Withdrawn}},
 		"nobody was told":       {of(func(inc *incident.Incident) { passes(inc); inc.State = incident.Pending }), 6, incident.Transition{To: incident.Closed, Reason: incident.NotYet, Resolution: incident.Withdrawn}},

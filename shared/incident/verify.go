@@ -3,7 +3,7 @@ package incident
 import (
 	"time"
 
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy/optin"
 )
 
 // settleTime is how long after a deed a look that still finds the cause proves
@@ -72,7 +72,7 @@ func (inc Incident) FixedBy() (Offer, bool) {
 	var by Offer
 	found := false
 	for _, o := range inc.Offers {
-		if o.State == Helped && (!found || o.Plan.Remedy != plan.ReplaceInstance) {
+		if o.State == Helped && (!found || o.Plan.Remedy != optin.ReplaceInstance) {
 			by, found = o, true
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // environment (DESIGN, section 2).
 func decides(t *testing.T) []string {
 	t.Helper()
-	list := []string{"node/activity", "audience", "chart", "checks", "node/console", "diagnose", "event", "firewall", "fn", "interaction", "ipam", "network/leak", "node/outcome", "network/path", "plan", "remedy", "access/policy", "report", "incident", "incident/correlate", "incident/reconcile", "incident/response", "notify/outbox", "shell", "snapshot", "node/spot", "node/userdata"}
+	list := []string{"node/activity", "audience", "chart", "checks", "node/console", "diagnose", "event", "firewall", "fn", "interaction", "ipam", "network/leak", "node/outcome", "network/path", "remedy", "access/policy", "report", "incident", "incident/correlate", "incident/reconcile", "incident/response", "notify/outbox", "shell", "snapshot", "node/spot", "node/userdata"}
 	for _, p := range packages(t) {
 		if name, ok := strings.CutPrefix(p.name(), "shared/checks/"); ok && name != "checktest" && name != "generate" {
 			list = append(list, "checks/"+name)

@@ -3,7 +3,8 @@ package report
 import (
 	"time"
 
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/optin"
 )
 
 // The other kinds of message on the results queue. Their formats count from
@@ -85,9 +86,9 @@ type Proposal struct {
 	At      time.Time     `json:"at"`
 	Cluster string        `json:"cluster"`
 	Key     Key           `json:"key"`
-	Remedy  plan.Remedy   `json:"remedy"`
-	Policy  plan.Policy   `json:"policy"`
-	Plan    plan.Plan     `json:"plan,omitzero"`
+	Remedy  optin.Remedy  `json:"remedy"`
+	Policy  optin.Policy  `json:"policy"`
+	Plan    remedy.Plan   `json:"plan,omitzero"`
 	Hash    string        `json:"hash,omitempty"`
 	Lasts   time.Duration `json:"lasts,omitempty"` // how long it may be approved
 	Reason  string        `json:"reason,omitempty"`
@@ -100,13 +101,13 @@ type Proposal struct {
 
 // RemedyResult is what remediate did.
 type RemedyResult struct {
-	Format  int       `json:"format"`
-	Kind    string    `json:"kind"`
-	ID      string    `json:"id"`
-	At      time.Time `json:"at"`
-	Cluster string    `json:"cluster"`
-	Key     Key       `json:"key"`
-	Deed    plan.Deed `json:"deed"`
+	Format  int        `json:"format"`
+	Kind    string     `json:"kind"`
+	ID      string     `json:"id"`
+	At      time.Time  `json:"at"`
+	Cluster string     `json:"cluster"`
+	Key     Key        `json:"key"`
+	Deed    remedy.Run `json:"deed"`
 }
 
 // The words of Proposal.Reason for which a remedy is tried again.

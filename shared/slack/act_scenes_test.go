@@ -6,7 +6,10 @@ import (
 	"time"
 
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/addnatroute"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
@@ -20,11 +23,11 @@ func oncall() report.User { return report.User{ID: "U0ONCALL01", Name: "oncall"}
 func dev() report.User    { return report.User{ID: "U0DEV00001", Name: "dev"} }
 
 // thePlan is the route story's.
-func thePlan() plan.Plan {
-	return plan.Plan{
-		Format: plan.Format, Remedy: plan.AddNATRoute, Partition: "aws", Account: "111122223333", Region: "us-west-2",
+func thePlan() remedy.Plan {
+	return remedy.Plan{
+		Format: remedy.Format, Remedy: optin.AddNATRoute, Partition: "aws", Account: "111122223333", Region: "us-west-2",
 		Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0cd2e3f4a5b6c7d8e",
-		Route: &plan.Route{
+		Route: &addnatroute.Plan{
 			VPC: "vpc-0123456789abcdef0", Table: "rtb-0cd2e3f4a5b6c7d8e", Destination: "0.0.0.0/0", NAT: "nat-0aa4b5c6d7e8f9a0b", NATZone: "us-west-2a",
 			Zones: []string{"us-west-2a"}, Subnets: []string{"subnet-0ab1c2d3e4f5a6b7c"},
 		},
@@ -34,7 +37,7 @@ func thePlan() plan.Plan {
 // offer is the plan in a state.
 func offer(state incident.OfferState, changes ...func(*incident.Offer)) incident.Offer {
 	of := incident.Offer{
-		Plan: thePlan(), Hash: thePlan().Hash(), Policy: plan.Approve, State: state,
+		Plan: thePlan(), Hash: thePlan().Hash(), Policy: optin.Approve, State: state,
 		Made: began.Add(5 * time.Second), Expires: began.Add(time.Hour),
 	}
 	switch state {
@@ -44,7 +47,7 @@ func offer(state incident.OfferState, changes ...func(*incident.Offer)) incident
 	}
 	switch state {
 	case incident.Acted, incident.Helped, incident.Unhelpful:
-		of.Deed = deed(of, plan.Done)
+		of.Deed = deed(of, action.Done)
 	}
 	switch state {
 	case incident.Helped, incident.Unhelpful:
@@ -56,17 +59,17 @@ func offer(state incident.OfferState, changes ...func(*incident.Offer)) incident
 	return of
 }
 
-func deed(of incident.Offer, r plan.Result) *plan.Deed {
-	d := &plan.Deed{
+func deed(of incident.Offer, r action.Status) *remedy.Run {
+	d := &remedy.Run{
 		Format: 1, ID: of.Hash + "-1", Plan: of.Plan, Hash: of.Hash, Policy: of.Policy, ApprovedBy: of.By.ID, Approved: of.Decided,
 		Began: began.Add(11*time.Minute + 2*time.Second), Ended: began.Add(11*time.Minute + 4*time.Second), Result: r,
 	}
 	switch r {
-	case plan.Done:
+	case action.Done:
 		d.Changed, d.Requests = []string{"rtb-0cd2e3f4a5b6c7d8e"}, []string{"8f7a6c10-9d64-4e5f-8c1e-2d9b8f7a6c10"}
-	case plan.Refused:
+	case action.Refused:
 		d.Reason, d.Says = "nat-not-available", "nat-0aa4b5c6d7e8f9a0b is failed since 15:09 UTC"
-	case plan.Failed:
+	case action.Failed:
 		d.Reason, d.Says, d.Requests = "AccessDenied", "AWS refused ec2:CreateRoute: Rollcall's role is not allowed to do it", []string{"8f7a6c10-9d64-4e5f-8c1e-2d9b8f7a6c10"}
 	}
 	return d
@@ -101,10 +104,10 @@ func actScenes() []scene {
 	muted := func(i *incident.Incident) {
 		i.Mute = &incident.Mute{By: dev(), At: began.Add(4 * time.Minute), Until: began.Add(4*time.Minute + 24*time.Hour)}
 	}
-	tried := func(r plan.Result) incident.Offer {
+	tried := func(r action.Status) incident.Offer {
 		return offer(incident.Acted, func(of *incident.Offer) { of.Deed = deed(*of, r) })
 	}
-	auto := func(of *incident.Offer) { of.Policy, of.By = plan.Auto, report.User{} }
+	auto := func(of *incident.Offer) { of.Policy, of.By = optin.Auto, report.User{} }
 	trailed := func(i *incident.Incident) { i.RecentChanges = trail() }
 	blindTrail := func(i *incident.Incident) {
 		i.RecentChanges = &report.RecentChanges{To: began, Blind: "cloudtrail:LookupEvents AccessDenied"}
@@ -147,12 +150,12 @@ func actScenes() []scene {
 		{"act-expired", with(missed, offers(offer(incident.Expired))), nil},
 		{"act-expired-unseen", with(missed, offers(offer(incident.Offered, func(of *incident.Offer) { of.Expires = began.Add(10 * time.Minute) }))), nil},
 		{"act-outdated", with(missed, offers(offer(incident.Outdated, func(of *incident.Offer) { of.Says = "nat-0aa4b5c6d7e8f9a0b is no longer available" }))), nil},
-		{"act-done", with(missed, offers(tried(plan.Done)), trailed), []incident.Note{told(incident.IsApproved, nil), told(incident.DeedDone, nil)}},
+		{"act-done", with(missed, offers(tried(action.Done)), trailed), []incident.Note{told(incident.IsApproved, nil), told(incident.DeedDone, nil)}},
 		{"act-done-auto", with(missed, offers(offer(incident.Acted, auto))), []incident.Note{told(incident.DeedDone, nil)}},
-		{"act-not-done", with(missed, offers(tried(plan.Refused))), []incident.Note{told(incident.DeedFailed, nil)}},
-		{"act-failed", with(missed, offers(tried(plan.Failed))), []incident.Note{told(incident.DeedFailed, nil)}},
-		{"act-partly", with(missed, offers(tried(plan.Partly))), []incident.Note{told(incident.DeedFailed, nil)}},
-		{"act-uncertain", with(missed, offers(tried(plan.Uncertain))), []incident.Note{told(incident.DeedFailed, nil)}},
+		{"act-not-done", with(missed, offers(tried(action.Refused))), []incident.Note{told(incident.DeedFailed, nil)}},
+		{"act-failed", with(missed, offers(tried(action.Failed))), []incident.Note{told(incident.DeedFailed, nil)}},
+		{"act-partly", with(missed, offers(tried(action.Partly))), []incident.Note{told(incident.DeedFailed, nil)}},
+		{"act-uncertain", with(missed, offers(tried(action.Uncertain))), []incident.Note{told(incident.DeedFailed, nil)}},
 		{"act-unhelpful", with(missed, offers(offer(incident.Unhelpful))), []incident.Note{told(incident.IsUnhelpful, nil)}},
 		{"act-cleared", with(missed, clearedAt, offers(offer(incident.Helped)), taken), []incident.Note{told(incident.IsVerified, nil), note(missed, incident.CauseGone, began.Add(12*time.Minute))}},
 		{"act-proved", proved, []incident.Note{note(proved, incident.IsProved, proved.Resolved)}},

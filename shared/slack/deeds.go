@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
@@ -82,7 +84,7 @@ func offerOf(i incident.Incident, n incident.Note) (incident.Offer, bool) {
 }
 
 func allowedItself(of incident.Offer) bool {
-	return of.Policy == plan.Auto && of.By == (report.User{})
+	return of.Policy == optin.Auto && of.By == (report.User{})
 }
 
 // deedLine is what came of a plan.
@@ -93,13 +95,13 @@ func deedLine(of incident.Offer, what string) saying {
 	}
 	var s saying
 	switch of.Deed.Result {
-	case plan.Done:
+	case action.Done:
 		s = say("Done" + took(of.Deed))
-	case plan.Partly:
+	case action.Partly:
 		s = say("Done in part")
-	case plan.Refused:
+	case action.Refused:
 		s = say("Not done, nothing was changed")
-	case plan.Failed:
+	case action.Failed:
 		s = say("It failed, nothing was changed")
 	default:
 		s = say("No answer says whether this was done")
@@ -108,7 +110,7 @@ func deedLine(of incident.Offer, what string) saying {
 }
 
 // took is how long it took, if that is known.
-func took(d *plan.Deed) string {
+func took(d *remedy.Run) string {
 	if d.Began.IsZero() || d.Ended.Before(d.Began) {
 		return ""
 	}
@@ -189,7 +191,7 @@ func (p *page) deed(of incident.Offer) {
 	if s := clip(oneLine(d.Says), 600); s != "" {
 		p.add(p.line().prose(sentence(capital(s))).section())
 	}
-	if d.Result == plan.Done || d.Result == plan.Partly || d.Result == plan.Uncertain {
+	if d.Result == action.Done || d.Result == action.Partly || d.Result == action.Uncertain {
 		p.undo(of)
 	}
 	var lines []*line

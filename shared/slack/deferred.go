@@ -2,7 +2,8 @@ package slack
 
 import (
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
 )
 
 // deferred is a remedy that is tried again later: for what it waits, and when a
@@ -17,7 +18,7 @@ func (p *page) deferred(l *line, of incident.Offer) {
 	if says := clip(oneLine(of.Says), 300); says != "" {
 		l.plain(" ").prose(sentence(capital(says)))
 	}
-	if of.Policy == plan.Approve && of.Reason != string(plan.CouldNotLook) {
+	if of.Policy == optin.Approve && of.Reason != string(action.CouldNotLook) {
 		l.plain(" It can be approved from ").until(of.Made, of.After).plain(" on: there will be a new button.")
 		return
 	}

@@ -4,7 +4,10 @@ import (
 	"time"
 
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
+	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
 )
 
@@ -12,14 +15,14 @@ import (
 func deferredScenes(told func(incident.Reason, func(*incident.Note)) incident.Note) []scene {
 	base := with(incidentOf(noEgress(), launches(7, report.Missed)), clearedAt, func(i *incident.Incident) { i.Changed = began.Add(20 * time.Minute) })
 	p := thePlan()
-	p.Remedy, p.Route, p.Replace = plan.ReplaceInstance, nil, &plan.Replace{Instances: []plan.Replaced{
+	p.Remedy, p.Route, p.Replace = optin.ReplaceInstance, nil, &replaceinstance.Plan{Instances: []replaceinstance.Replaced{
 		{Instance: "i-0ef3000003a5b0000", Group: "eks-workers-a1b2", Nodegroup: "workers", Zone: "us-west-2a"},
 		{Instance: "i-0ef3000003a5b0011", Group: "eks-workers-a1b2", Nodegroup: "workers", Zone: "us-west-2a"},
 	}}
 	limit := "The limit of 3 an hour (setting remedyLimit) is reached."
 	waiting := func(change func(*incident.Offer)) incident.Offer {
 		of := incident.Offer{
-			Plan: p, Hash: p.Hash(), Policy: plan.Auto, State: incident.Deferred, Made: began.Add(20 * time.Minute),
+			Plan: p, Hash: p.Hash(), Policy: optin.Auto, State: incident.Deferred, Made: began.Add(20 * time.Minute),
 			After: began.Add(65 * time.Minute), Reason: report.LimitReached, Says: limit, Again: true,
 		}
 		if change != nil {
@@ -28,21 +31,21 @@ func deferredScenes(told func(incident.Reason, func(*incident.Note)) incident.No
 		return of
 	}
 	rest := waiting(func(of *incident.Offer) {
-		of.Plan, of.Hash, of.Says = plan.Plan{Remedy: plan.ReplaceInstance}, "", "There are 4 more to replace. "+limit
+		of.Plan, of.Hash, of.Says = remedy.Plan{Remedy: optin.ReplaceInstance}, "", "There are 4 more to replace. "+limit
 	})
-	byPerson := waiting(func(of *incident.Offer) { of.Policy = plan.Approve })
+	byPerson := waiting(func(of *incident.Offer) { of.Policy = optin.Approve })
 	blind := waiting(func(of *incident.Offer) {
-		of.Plan, of.Hash, of.Reason, of.Tried, of.Again = plan.Plan{Remedy: plan.ReplaceInstance}, "", string(plan.CouldNotLook), 2, false
+		of.Plan, of.Hash, of.Reason, of.Tried, of.Again = remedy.Plan{Remedy: optin.ReplaceInstance}, "", string(action.CouldNotLook), 2, false
 		of.Says = "No plan is made where something could not be read: nodes, throttled (eks:DescribeCluster)."
 	})
 	done := offer(incident.Acted, func(of *incident.Offer) {
-		of.Policy, of.By, of.Plan, of.Hash = plan.Auto, report.User{}, p, p.Hash()
-		of.Deed = deed(*of, plan.Done)
+		of.Policy, of.By, of.Plan, of.Hash = optin.Auto, report.User{}, p, p.Hash()
+		of.Deed = deed(*of, action.Done)
 		of.Deed.Changed = []string{"i-0ef3000003a5b0000", "i-0ef3000003a5b0011"}
 	})
 	refused := offer(incident.Acted, func(of *incident.Offer) {
 		of.Plan, of.Hash = p, p.Hash()
-		of.Deed = deed(*of, plan.Refused)
+		of.Deed = deed(*of, action.Refused)
 		of.Deed.Reason, of.Deed.Says = report.LimitReached, limit+" It is offered again at 16:04 UTC. This approval is used up: it is not done then without another."
 	})
 	again := offer(incident.Offered, func(of *incident.Offer) {

@@ -7,8 +7,8 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
 	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
 )
 
 // planTitle is what a plan does, as the end of a sentence.
@@ -58,7 +58,7 @@ func latest(i incident.Incident) []incident.Offer {
 // nobody is to do the same now. Where it helped and the cause is there again,
 // or where only part of it was done, the fix is shown.
 func inHand(of incident.Offer) bool {
-	return of.State == incident.Approved || of.State == incident.Acted && of.Deed != nil && of.Deed.Result == plan.Done
+	return of.State == incident.Approved || of.State == incident.Acted && of.Deed != nil && of.Deed.Result == action.Done
 }
 
 // offered is a plan that waits for a person.
@@ -186,15 +186,15 @@ func (p *page) done(l *line, of incident.Offer) {
 	}
 	d := *of.Deed
 	switch d.Result {
-	case plan.Done:
+	case action.Done:
 		l.plain("Done ").at(d.Ended)
 		l.approval(of).plain(": ").prose(sentence(what))
-	case plan.Partly:
+	case action.Partly:
 		l.plain("Done in part ").at(d.Ended)
 		l.approval(of).plain(": ").prose(sentence(what)).says(d)
-	case plan.Refused:
+	case action.Refused:
 		l.plain("Not done, nothing was changed: ").prose(sentence(what)).says(d)
-	case plan.Failed:
+	case action.Failed:
 		l.plain("It failed, nothing was changed: ").prose(sentence(what)).says(d)
 	default:
 		l.plain("No answer says whether this was done: ").prose(sentence(what)).plain(" Look before doing it again.").says(d)
@@ -205,7 +205,7 @@ func (p *page) done(l *line, of incident.Offer) {
 	case incident.Unhelpful:
 		l.plain(" The check that found it still failed ").at(of.Verified).plain(".")
 	case incident.Acted:
-		if d.Result == plan.Done || d.Result == plan.Partly {
+		if d.Result == action.Done || d.Result == action.Partly {
 			l.plain(" The check that found it is run again.")
 		}
 	}
@@ -219,7 +219,7 @@ func (l *line) approval(of incident.Offer) *line {
 	return l.plain(", approved by ").person(of.By)
 }
 
-func (l *line) says(d plan.Deed) *line {
+func (l *line) says(d remedy.Run) *line {
 	if s := clip(oneLine(d.Says), 300); s != "" {
 		return l.plain(" ").prose(sentence(capital(s)))
 	}
@@ -233,7 +233,7 @@ func (l *line) says(d plan.Deed) *line {
 // unless the check itself has shown that it helped.
 func fixer(i incident.Incident) string {
 	for _, of := range latest(i) {
-		if of.State != incident.Helped || of.Deed == nil || of.Deed.Result != plan.Done {
+		if of.State != incident.Helped || of.Deed == nil || of.Deed.Result != action.Done {
 			continue
 		}
 		switch {

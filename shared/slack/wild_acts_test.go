@@ -8,7 +8,15 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/addnatroute"
+	"rollcall/shared/remedy/coverzones"
+	"rollcall/shared/remedy/createaccessentry"
+	"rollcall/shared/remedy/deleteleakedinterfaces"
+	"rollcall/shared/remedy/openendpointsecuritygroup"
+	"rollcall/shared/remedy/optin"
+	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
 )
 
@@ -39,33 +47,33 @@ func (w wild) user() report.User {
 
 func (w wild) offer() *incident.Offer {
 	states := []incident.OfferState{incident.Offered, incident.Offered, incident.Approved, incident.RefusedByUs, incident.Expired, incident.Outdated, incident.Acted, incident.Helped, incident.Unhelpful, "odd", ""}
-	remedies := append(plan.Remedies(), "odd", "")
-	p := plan.Plan{Remedy: remedies[w.IntN(len(remedies))], Region: w.text(60), Account: w.text(60), Cluster: w.text(90), Resource: w.text(900)}
+	remedies := append(optin.Remedies(), "odd", "")
+	p := remedy.Plan{Remedy: remedies[w.IntN(len(remedies))], Region: w.text(60), Account: w.text(60), Cluster: w.text(90), Resource: w.text(900)}
 	switch p.Remedy {
-	case plan.AddNATRoute:
-		p.Route = &plan.Route{VPC: w.text(40), Table: w.text(900), Destination: w.text(40), NAT: w.text(90), Zones: w.some(9), Subnets: w.some(60)}
-	case plan.ReplaceInstance:
-		p.Replace = &plan.Replace{}
+	case optin.AddNATRoute:
+		p.Route = &addnatroute.Plan{VPC: w.text(40), Table: w.text(900), Destination: w.text(40), NAT: w.text(90), Zones: w.some(9), Subnets: w.some(60)}
+	case optin.ReplaceInstance:
+		p.Replace = &replaceinstance.Plan{}
 		for range w.IntN(60) {
-			p.Replace.Instances = append(p.Replace.Instances, plan.Replaced{Instance: w.text(40), Group: w.text(200), Nodegroup: w.text(90), Zone: w.text(30)})
+			p.Replace.Instances = append(p.Replace.Instances, replaceinstance.Replaced{Instance: w.text(40), Group: w.text(200), Nodegroup: w.text(90), Zone: w.text(30)})
 		}
-	case plan.OpenEndpointSecurityGroup:
-		p.Open = &plan.Open{VPC: w.text(30), SecurityGroup: w.text(40), Endpoints: w.some(30), Port: w.IntN(99999), From: w.some(60)}
-	case plan.CoverZones:
-		p.Cover = &plan.Cover{Nodegroup: w.text(200), From: w.IntN(9), To: w.IntN(9999), Zones: w.some(9), Without: w.some(9)}
-	case plan.DeleteLeakedInterfaces:
-		p.Cleanup = &plan.Cleanup{VPC: w.text(30), Subnet: w.text(60), Interfaces: w.some(200), Addresses: w.IntN(9999)}
-	case plan.CreateAccessEntry:
-		p.Access = &plan.Access{Principal: w.text(900), Type: w.text(30)}
+	case optin.OpenEndpointSecurityGroup:
+		p.Open = &openendpointsecuritygroup.Plan{VPC: w.text(30), SecurityGroup: w.text(40), Endpoints: w.some(30), Port: w.IntN(99999), From: w.some(60)}
+	case optin.CoverZones:
+		p.Cover = &coverzones.Plan{Nodegroup: w.text(200), From: w.IntN(9), To: w.IntN(9999), Zones: w.some(9), Without: w.some(9)}
+	case optin.DeleteLeakedInterfaces:
+		p.Cleanup = &deleteleakedinterfaces.Plan{VPC: w.text(30), Subnet: w.text(60), Interfaces: w.some(200), Addresses: w.IntN(9999)}
+	case optin.CreateAccessEntry:
+		p.Access = &createaccessentry.Plan{Principal: w.text(900), Type: w.text(30)}
 	}
-	of := &incident.Offer{Plan: p, Hash: p.Hash(), Policy: plan.Policy(w.text(20)), State: states[w.IntN(len(states))], Made: w.time(), Expires: w.time(), By: w.user(), Decided: w.time(), Verified: w.time(), Says: w.text(3000)}
+	of := &incident.Offer{Plan: p, Hash: p.Hash(), Policy: optin.Policy(w.text(20)), State: states[w.IntN(len(states))], Made: w.time(), Expires: w.time(), By: w.user(), Decided: w.time(), Verified: w.time(), Says: w.text(3000)}
 	if w.IntN(8) == 0 {
 		of.Hash = w.text(50)
 	}
 	if w.IntN(3) > 0 {
-		results := []plan.Result{plan.Done, plan.Refused, plan.Failed, plan.Partly, plan.Uncertain, "", "odd"}
-		of.Deed = &plan.Deed{
-			Plan: p, Hash: of.Hash, Policy: plan.Auto, ApprovedBy: w.text(40), Approved: w.time(), Began: w.time(), Ended: w.time(),
+		results := []action.Status{action.Done, action.Refused, action.Failed, action.Partly, action.Uncertain, "", "odd"}
+		of.Deed = &remedy.Run{
+			Plan: p, Hash: of.Hash, Policy: optin.Auto, ApprovedBy: w.text(40), Approved: w.time(), Began: w.time(), Ended: w.time(),
 			Result: results[w.IntN(len(results))], Reason: w.text(300), Says: w.text(5000), Changed: w.some(200), Requests: w.some(60),
 		}
 	}
@@ -127,7 +135,7 @@ func TestButtonsWhereTheyBelong(t *testing.T) {
 		{"mute over", with(open, offers(), func(i *incident.Incident) { i.Mute = &incident.Mute{By: oncall(), At: began, Until: began} }), Options{Actions: true, Now: began}, "acknowledge mute check"},
 		{"closed", with(open, provedAt), Options{Actions: true, Now: began}, ""},
 		{"gone, offer left over", with(open, clearedAt), Options{Actions: true, Now: began}, "acknowledge mute check"},
-		{"gone, replacement offered", with(open, clearedAt, offers(offer(incident.Offered, func(of *incident.Offer) { of.Plan.Remedy = plan.ReplaceInstance }))), Options{Actions: true, Now: began}, "approve refuse acknowledge mute check"},
+		{"gone, replacement offered", with(open, clearedAt, offers(offer(incident.Offered, func(of *incident.Offer) { of.Plan.Remedy = optin.ReplaceInstance }))), Options{Actions: true, Now: began}, "approve refuse acknowledge mute check"},
 		{"a key that does not fit", with(open, func(i *incident.Incident) { i.Key.Resource = strings.Repeat("x", 2000) }), Options{Actions: true, Now: began}, ""},
 		{"no key", with(open, func(i *incident.Incident) { i.Key.Resource = "" }), Options{Actions: true, Now: began}, ""},
 		{"no hash", with(open, offers(offer(incident.Offered, func(of *incident.Offer) { of.Hash = "" }))), Options{Actions: true, Now: began}, "acknowledge mute check"},

@@ -6,7 +6,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy/action"
 )
 
 // The checks of zones that have words of their own.
@@ -100,7 +100,7 @@ func nodeComes(i incident.Incident) string {
 // coverDone is what a remedy of ours did that helped: "desired 2 → 3".
 func coverDone(i incident.Incident) string {
 	for _, of := range latest(i) {
-		if change := of.Plan.Change(); change != "" && of.State == incident.Helped && of.Deed != nil && of.Deed.Result == plan.Done {
+		if change := of.Plan.Change(); change != "" && of.State == incident.Helped && of.Deed != nil && of.Deed.Result == action.Done {
 			return change
 		}
 	}

@@ -8,7 +8,9 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/coverzones"
+	"rollcall/shared/remedy/optin"
 )
 
 // zoneGap is the cause of the zone story.
@@ -35,9 +37,9 @@ func zoneGap() diagnose.Cause {
 
 // covered is the plan of cover-zones in a state.
 func covered(state incident.OfferState) incident.Offer {
-	p := plan.Plan{
-		Format: plan.Format, Partition: "aws", Account: "111122223333", Region: "us-west-2", Cluster: "prod", Check: "zone/nodegroup-gap", Resource: "workers",
-		Remedy: plan.CoverZones, Cover: &plan.Cover{Nodegroup: "workers", From: 2, To: 3, Max: 4, Zones: []string{"us-west-2a", "us-west-2b", "us-west-2c"}, Without: []string{"us-west-2c"}},
+	p := remedy.Plan{
+		Format: remedy.Format, Partition: "aws", Account: "111122223333", Region: "us-west-2", Cluster: "prod", Check: "zone/nodegroup-gap", Resource: "workers",
+		Remedy: optin.CoverZones, Cover: &coverzones.Plan{Nodegroup: "workers", From: 2, To: 3, Max: 4, Zones: []string{"us-west-2a", "us-west-2b", "us-west-2c"}, Without: []string{"us-west-2c"}},
 	}
 	return offer(state, func(of *incident.Offer) {
 		of.Plan, of.Hash = p, p.Hash()

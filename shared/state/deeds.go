@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"rollcall/shared/fn"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/optin"
 )
 
 // What remedies did: deed#<cluster>, <id>; and how often each acted lately:
@@ -28,8 +29,8 @@ const lately = time.Hour + 2*time.Minute
 // ClaimDeed writes ahead that a plan is about to be done, once: it gives the
 // record that is there then, and whether this call wrote it. Who did not write
 // it must not act.
-func (s *Store) ClaimDeed(ctx context.Context, d plan.Deed) (_ plan.Deed, claimed bool, _ error) {
-	d.Format, d.Version = plan.Format, 0
+func (s *Store) ClaimDeed(ctx context.Context, d remedy.Run) (_ remedy.Run, claimed bool, _ error) {
+	d.Format, d.Version = remedy.Format, 0
 	there, err := s.SaveDeed(ctx, d)
 	var taken *Conflict
 	if !errors.As(err, &taken) {
@@ -37,42 +38,42 @@ func (s *Store) ClaimDeed(ctx context.Context, d plan.Deed) (_ plan.Deed, claime
 	}
 	list, err := s.Deeds(ctx, d.Plan.Cluster)
 	if err != nil {
-		return plan.Deed{}, false, err
+		return remedy.Run{}, false, err
 	}
 	for _, other := range list {
 		if other.ID == d.ID {
 			return other, false, nil
 		}
 	}
-	return plan.Deed{}, false, fmt.Errorf("the deed %s is gone: %w", d.ID, taken)
+	return remedy.Run{}, false, fmt.Errorf("the deed %s is gone: %w", d.ID, taken)
 }
 
 // SaveDeed writes a deed over the version that was read, and gives it with its
 // new version. It fails with *Conflict if that is not the newest any more.
-func (s *Store) SaveDeed(ctx context.Context, d plan.Deed) (plan.Deed, error) {
+func (s *Store) SaveDeed(ctx context.Context, d remedy.Run) (remedy.Run, error) {
 	over := d.Version
 	d.Version++
-	d.Format = max(d.Format, plan.Format)
+	d.Format = max(d.Format, remedy.Format)
 	err := s.put(ctx, item{
 		pk: deedPrefix + d.Plan.Cluster, sk: d.ID, kind: "deed", format: d.Format, version: d.Version, body: d,
 		expires: d.Began.Add(keepAudits),
 	}, over)
 	if err != nil {
-		return plan.Deed{}, err
+		return remedy.Run{}, err
 	}
 	return d, nil
 }
 
 // Deeds reads all deeds in a cluster, by their ids.
-func (s *Store) Deeds(ctx context.Context, cluster string) ([]plan.Deed, error) {
-	return partition[plan.Deed](ctx, s, deedPrefix+cluster, plan.Format, "the deeds in "+cluster)
+func (s *Store) Deeds(ctx context.Context, cluster string) ([]remedy.Run, error) {
+	return partition[remedy.Run](ctx, s, deedPrefix+cluster, remedy.Format, "the deeds in "+cluster)
 }
 
 // late is how often a remedy acted lately.
 type late struct {
-	Remedy  plan.Remedy `json:"remedy"`
-	Deeds   []lateDeed  `json:"deeds"`
-	Version int         `json:"version"`
+	Remedy  optin.Remedy `json:"remedy"`
+	Deeds   []lateDeed   `json:"deeds"`
+	Version int          `json:"version"`
 }
 
 type lateDeed struct {
@@ -105,13 +106,13 @@ func (l late) room(things, most int) time.Time {
 
 // RoomForDeeds is when there is room for so many things more within the limit of
 // a remedy; zero for now.
-func (s *Store) RoomForDeeds(ctx context.Context, cluster string, r plan.Remedy, things, most int, now time.Time) (time.Time, error) {
+func (s *Store) RoomForDeeds(ctx context.Context, cluster string, r optin.Remedy, things, most int, now time.Time) (time.Time, error) {
 	l, err := s.late(ctx, cluster, r, now)
 	return l.room(things, most), err
 }
 
 // late reads how often a remedy acted within the hour.
-func (s *Store) late(ctx context.Context, cluster string, r plan.Remedy, now time.Time) (late, error) {
+func (s *Store) late(ctx context.Context, cluster string, r optin.Remedy, now time.Time) (late, error) {
 	list, err := partition[late](ctx, s, deedLimitPrefix+cluster, lateFormat, "how often remedies acted in "+cluster)
 	if err != nil {
 		return late{}, err
@@ -127,7 +128,7 @@ func (s *Store) late(ctx context.Context, cluster string, r plan.Remedy, now tim
 // when there is room; zero tells that the deed is counted. The same deed is
 // counted once, from the last time on. Two at once cannot both be the last: it
 // is written over the version that was read.
-func (s *Store) CountDeed(ctx context.Context, d plan.Deed, most int) (room time.Time, err error) {
+func (s *Store) CountDeed(ctx context.Context, d remedy.Run, most int) (room time.Time, err error) {
 	const attempts = 8
 	things := d.Plan.Things()
 	if things > most {

@@ -7,11 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
+	"rollcall/shared/remedy/replaceinstance"
 )
 
-func deed(id string, r plan.Remedy, at time.Time) plan.Deed {
-	return plan.Deed{Format: plan.Format, ID: id, Plan: plan.Plan{Format: plan.Format, Remedy: r, Cluster: "prod"}, Began: at}
+func deed(id string, r optin.Remedy, at time.Time) remedy.Run {
+	return remedy.Run{Format: remedy.Format, ID: id, Plan: remedy.Plan{Format: remedy.Format, Remedy: r, Cluster: "prod"}, Began: at}
 }
 
 func TestDeedIsClaimedOnce(t *testing.T) {
@@ -22,7 +25,7 @@ func TestDeedIsClaimedOnce(t *testing.T) {
 	claims := 0
 	for range 8 {
 		all.Go(func() {
-			there, claimed, err := s.ClaimDeed(t.Context(), deed("a", plan.AddNATRoute, now))
+			there, claimed, err := s.ClaimDeed(t.Context(), deed("a", optin.AddNATRoute, now))
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil || there.ID != "a" || there.Version != 1 {
@@ -41,7 +44,7 @@ func TestDeedIsClaimedOnce(t *testing.T) {
 	if err != nil || len(list) != 1 {
 		t.Fatal(list, err)
 	}
-	list[0].Result, list[0].Ended = plan.Done, now
+	list[0].Result, list[0].Ended = action.Done, now
 	if _, err := s.SaveDeed(t.Context(), list[0]); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +52,7 @@ func TestDeedIsClaimedOnce(t *testing.T) {
 	if _, err := s.SaveDeed(t.Context(), list[0]); !errors.As(err, &taken) {
 		t.Errorf("written over what was not read: %v", err)
 	}
-	if there, claimed, err := s.ClaimDeed(t.Context(), deed("a", plan.AddNATRoute, now)); err != nil || claimed || there.Result != plan.Done {
+	if there, claimed, err := s.ClaimDeed(t.Context(), deed("a", optin.AddNATRoute, now)); err != nil || claimed || there.Result != action.Done {
 		t.Errorf("claimed %v, %+v, %v", claimed, there, err)
 	}
 	now = now.Add(keepAudits - time.Hour)
@@ -64,7 +67,7 @@ func TestDeedIsClaimedOnce(t *testing.T) {
 func TestDeedsAreLimited(t *testing.T) {
 	now := start
 	s := open(t, &now)
-	count := func(d plan.Deed) bool {
+	count := func(d remedy.Run) bool {
 		t.Helper()
 		room, err := s.CountDeed(t.Context(), d, 3)
 		if err != nil {
@@ -77,7 +80,7 @@ func TestDeedsAreLimited(t *testing.T) {
 	within := 0
 	for n := range 6 {
 		all.Go(func() {
-			room, err := s.CountDeed(t.Context(), deed(fmt.Sprint(n), plan.ReplaceInstance, now), 3)
+			room, err := s.CountDeed(t.Context(), deed(fmt.Sprint(n), optin.ReplaceInstance, now), 3)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -93,16 +96,16 @@ func TestDeedsAreLimited(t *testing.T) {
 		t.Errorf("%d within a limit of 3", within)
 	}
 	now = now.Add(59 * time.Minute)
-	if count(deed("x", plan.ReplaceInstance, now)) {
+	if count(deed("x", optin.ReplaceInstance, now)) {
 		t.Error("over the limit within the hour")
 	}
 	for n := range 6 {
-		if !count(deed("x", plan.AddNATRoute, now)) {
+		if !count(deed("x", optin.AddNATRoute, now)) {
 			t.Errorf("count %d: another remedy has a limit of its own, and the same deed counts once", n)
 		}
 	}
 	now = start.Add(lately)
-	if !count(deed("x", plan.ReplaceInstance, now)) {
+	if !count(deed("x", optin.ReplaceInstance, now)) {
 		t.Error("an hour later")
 	}
 }
@@ -111,9 +114,9 @@ func TestDeedsAreLimited(t *testing.T) {
 func TestLimitTellsWhenThereIsRoom(t *testing.T) {
 	now := start
 	s := open(t, &now)
-	of := func(id string, n int) plan.Deed {
-		d := deed(id, plan.ReplaceInstance, now)
-		d.Plan.Replace = &plan.Replace{Instances: make([]plan.Replaced, n)}
+	of := func(id string, n int) remedy.Run {
+		d := deed(id, optin.ReplaceInstance, now)
+		d.Plan.Replace = &replaceinstance.Plan{Instances: make([]replaceinstance.Replaced, n)}
 		return d
 	}
 	count := func(id string, n int) time.Time {

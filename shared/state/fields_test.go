@@ -15,7 +15,7 @@ import (
 	"rollcall/shared/network/leak"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/notify/outbox"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
 	"rollcall/shared/report"
 )
 
@@ -37,7 +37,7 @@ func records() map[string]struct {
 		"sighting":     {sightingFormat, leak.Sighting{}},
 		"audit":        {leak.AuditFormat, leak.Audit{}},
 		"act":          {incident.RecordFormat, incident.ActRecord{}},
-		"deed":         {plan.Format, plan.Deed{}},
+		"deed":         {remedy.Format, remedy.Run{}},
 		"deeds-lately": {lateFormat, late{}},
 		"pace":         {paceFormat, leak.Pace{}},
 		"cleanup":      {cleanupFormat, told{}},

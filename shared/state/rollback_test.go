@@ -15,7 +15,8 @@ import (
 	"rollcall/shared/network/leak"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/notify/outbox"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
@@ -24,7 +25,7 @@ import (
 // of the newer one. Whatever it tries to write over them is refused, and they
 // stay as they were.
 func TestRollbackDestroysNothing(t *testing.T) {
-	deed := plan.Deed{ID: "deed-1", Began: start, Plan: plan.Plan{Cluster: "prod", Remedy: plan.AddNATRoute}}
+	deed := remedy.Run{ID: "deed-1", Began: start, Plan: remedy.Plan{Cluster: "prod", Remedy: optin.AddNATRoute}}
 	for name, write := range map[string]func(context.Context, *Store) error{
 		"launch": func(ctx context.Context, s *Store) error {
 			l := launch("i-1", 0)

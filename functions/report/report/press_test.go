@@ -12,7 +12,9 @@ import (
 
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/response"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/addnatroute"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 	"rollcall/shared/state"
@@ -24,10 +26,10 @@ func theKey() report.Key {
 	return report.Key{Cluster: "eks-workshop", Check: "route/no-egress", Resource: table}
 }
 
-func thePlan() plan.Plan {
-	return plan.Plan{
-		Format: plan.Format, Remedy: plan.AddNATRoute, Partition: "aws", Account: "111122223333", Region: "us-west-2", Cluster: "eks-workshop",
-		Check: "route/no-egress", Resource: table, Route: &plan.Route{VPC: "vpc-0a", Table: table, Destination: "0.0.0.0/0", NAT: "nat-0aa4"},
+func thePlan() remedy.Plan {
+	return remedy.Plan{
+		Format: remedy.Format, Remedy: optin.AddNATRoute, Partition: "aws", Account: "111122223333", Region: "us-west-2", Cluster: "eks-workshop",
+		Check: "route/no-egress", Resource: table, Route: &addnatroute.Plan{VPC: "vpc-0a", Table: table, Destination: "0.0.0.0/0", NAT: "nat-0aa4"},
 	}
 }
 
@@ -90,7 +92,7 @@ func (b *bench) press(user string, action report.Action) report.Press {
 
 func proposal(at time.Time) report.Proposal {
 	p := thePlan()
-	return report.Proposal{Format: report.ProposalFormat, Kind: report.ProposalKind, ID: "proposal", At: at, Cluster: "eks-workshop", Key: theKey(), Remedy: p.Remedy, Policy: plan.Approve, Plan: p, Hash: p.Hash(), Lasts: time.Hour}
+	return report.Proposal{Format: report.ProposalFormat, Kind: report.ProposalKind, ID: "proposal", At: at, Cluster: "eks-workshop", Key: theKey(), Remedy: p.Remedy, Policy: optin.Approve, Plan: p, Hash: p.Hash(), Lasts: time.Hour}
 }
 
 // offering is a bench with the route incident, and a plan for it.

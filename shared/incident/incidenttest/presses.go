@@ -1,14 +1,18 @@
 package incidenttest
 
 import (
-	"rollcall/shared/incident"
-	"rollcall/shared/incident/reconcile"
-	"rollcall/shared/incident/response"
-	"rollcall/shared/plan"
-	"rollcall/shared/report"
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/shared/incident"
+	"rollcall/shared/incident/reconcile"
+	"rollcall/shared/incident/response"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/addnatroute"
+	"rollcall/shared/remedy/optin"
+	"rollcall/shared/report"
 )
 
 var (
@@ -18,14 +22,14 @@ var (
 )
 
 // RoutePlan is a plan for the route incident, to a gateway.
-func RoutePlan(nat string) plan.Plan {
-	return plan.Plan{
-		Format: plan.Format, Remedy: plan.AddNATRoute, Partition: "aws", Account: "123456789012", Region: "us-west-2", Cluster: Cluster,
-		Check: TheRoute.Check, Resource: Table, Route: &plan.Route{VPC: "vpc-0a", Table: Table, Destination: "0.0.0.0/0", NAT: nat},
+func RoutePlan(nat string) remedy.Plan {
+	return remedy.Plan{
+		Format: remedy.Format, Remedy: optin.AddNATRoute, Partition: "aws", Account: "123456789012", Region: "us-west-2", Cluster: Cluster,
+		Check: TheRoute.Check, Resource: Table, Route: &addnatroute.Plan{VPC: "vpc-0a", Table: Table, Destination: "0.0.0.0/0", NAT: nat},
 	}
 }
 
-func Proposal(id string, minute int, p plan.Plan, policy plan.Policy) report.Proposal {
+func Proposal(id string, minute int, p remedy.Plan, policy optin.Policy) report.Proposal {
 	return report.Proposal{
 		Format: report.ProposalFormat, Kind: report.ProposalKind, ID: id, At: At(minute), Cluster: Cluster, Key: TheRoute,
 		Remedy: p.Remedy, Policy: policy, Plan: p, Hash: p.Hash(), Lasts: time.Hour,
@@ -44,7 +48,7 @@ func Broken(t *testing.T) incident.Incident {
 // Proposed is broken with a plan offered at minute 2, for an hour.
 func Proposed(t *testing.T) incident.Incident {
 	t.Helper()
-	d := response.Propose(Broken(t), Proposal("p1", 2, RoutePlan("nat-0aa4"), plan.Approve), At(2))
+	d := response.Propose(Broken(t), Proposal("p1", 2, RoutePlan("nat-0aa4"), optin.Approve), At(2))
 	if d.Reason != incident.IsProposed {
 		t.Fatalf("the plan is %q", d.Reason)
 	}
@@ -74,11 +78,11 @@ func Change(id string, minute int) report.Change {
 }
 
 // Deed is of the route plan, done from minute 6 to 7.
-func Deed(result plan.Result) report.RemedyResult {
+func Deed(result action.Status) report.RemedyResult {
 	p := RoutePlan("nat-0aa4")
 	return report.RemedyResult{
 		Format: report.DeedFormat, Kind: report.DeedKind, ID: "deed/" + string(result), At: At(7), Cluster: Cluster, Key: TheRoute,
-		Deed: plan.Deed{Format: 1, ID: "d1", Plan: p, Hash: p.Hash(), Policy: plan.Approve, ApprovedBy: Oncall.ID, Approved: At(5), Began: At(6), Ended: At(7), Result: result},
+		Deed: remedy.Run{Format: 1, ID: "d1", Plan: p, Hash: p.Hash(), Policy: optin.Approve, ApprovedBy: Oncall.ID, Approved: At(5), Began: At(6), Ended: At(7), Result: result},
 	}
 }
 

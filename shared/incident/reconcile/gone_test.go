@@ -12,7 +12,7 @@ import (
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/incident/response"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
@@ -52,7 +52,7 @@ func TestClusterGone(t *testing.T) {
 	if len(list) != 2 || list[0].State != incident.Open || list[1].State != incident.Pending {
 		t.Fatalf("incidents %+v", list)
 	}
-	list[0].Offers = []incident.Offer{{Plan: plan.Plan{Remedy: "add-nat-route"}, State: incident.Offered, Made: incidenttest.Noon, Expires: incidenttest.Noon.Add(time.Hour)}}
+	list[0].Offers = []incident.Offer{{Plan: remedy.Plan{Remedy: "add-nat-route"}, State: incident.Offered, Made: incidenttest.Noon, Expires: incidenttest.Noon.Add(time.Hour)}}
 	foreign := list[0].Clone()
 	foreign.Key.Cluster = "other"
 

@@ -9,19 +9,21 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/response"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/optin"
+	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
 )
 
 // replacing is the route incident, cleared, with a replacement offered.
-func replacing(t *testing.T) (incident.Incident, plan.Plan) {
+func replacing(t *testing.T) (incident.Incident, remedy.Plan) {
 	t.Helper()
 	inc := incidenttest.Broken(t)
 	inc.State, inc.Cleared = incident.Cleared, incidenttest.At(4)
 	p := incidenttest.RoutePlan("nat-0aa4")
-	p.Remedy, p.Route = plan.ReplaceInstance, nil
-	p.Replace = &plan.Replace{Instances: []plan.Replaced{{Instance: "i-1", Group: "eks-workers"}}}
-	d := response.Propose(inc, incidenttest.Proposal("p1", 5, p, plan.Approve), incidenttest.At(5))
+	p.Remedy, p.Route = optin.ReplaceInstance, nil
+	p.Replace = &replaceinstance.Plan{Instances: []replaceinstance.Replaced{{Instance: "i-1", Group: "eks-workers"}}}
+	d := response.Propose(inc, incidenttest.Proposal("p1", 5, p, optin.Approve), incidenttest.At(5))
 	if d.Reason != incident.IsProposed {
 		t.Fatalf("the plan is %q", d.Reason)
 	}
@@ -75,7 +77,7 @@ func TestOffersThatAreOver(t *testing.T) {
 	}
 	// An offer that only says why there is no plan has no hash; no press has it.
 	none := incidenttest.Broken(t)
-	none.Offers = []incident.Offer{{Plan: plan.Plan{Remedy: plan.AddNATRoute}, State: incident.Outdated, Made: incidenttest.At(2), Says: "no gateway"}}
+	none.Offers = []incident.Offer{{Plan: remedy.Plan{Remedy: optin.AddNATRoute}, State: incident.Outdated, Made: incidenttest.At(2), Says: "no gateway"}}
 	empty := incidenttest.Press(report.ApprovePlan, 5)
 	empty.Plan = ""
 	if _, a := response.Act(none, empty, incidenttest.May, incidenttest.At(5)); a.Reason != incident.NoSuchPlan {
@@ -109,19 +111,19 @@ func TestTheSamePlanOfAnotherOpening(t *testing.T) {
 func TestAPressReadAfterItsOfferRanOut(t *testing.T) {
 	old := incidenttest.Press(report.ApprovePlan, 5) // of the offer of minute 2, which ends at 62
 	for name, nat := range map[string]string{"the same plan": "nat-0aa4", "another plan": "nat-0bb5"} {
-		renewed := response.Propose(incidenttest.Proposed(t), incidenttest.Proposal("p2", 70, incidenttest.RoutePlan(nat), plan.Approve), incidenttest.At(70)).Incident
+		renewed := response.Propose(incidenttest.Proposed(t), incidenttest.Proposal("p2", 70, incidenttest.RoutePlan(nat), optin.Approve), incidenttest.At(70)).Incident
 		if o := renewed.Offers; len(o) != 2 || o[0].State != incident.Expired || o[1].State != incident.Offered {
 			t.Fatalf("%s: %+v", name, o)
 		}
 		d, a := response.Act(renewed, old, incidenttest.May, incidenttest.At(71))
-		if diff := cmp.Diff(incident.Answer{Reason: incident.PlanExpired, Until: incidenttest.At(62), Remedy: plan.AddNATRoute, State: incident.Expired}, a); diff != "" {
+		if diff := cmp.Diff(incident.Answer{Reason: incident.PlanExpired, Until: incidenttest.At(62), Remedy: optin.AddNATRoute, State: incident.Expired}, a); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		if o := d.Incident.Offers; o[1].State != incident.Offered || len(d.Incident.PendingEvents) != len(renewed.PendingEvents) {
 			t.Errorf("%s: the new offer is %s", name, o[1].State)
 		}
 	}
-	again := response.Propose(incidenttest.Proposed(t), incidenttest.Proposal("p2", 70, incidenttest.RoutePlan("nat-0aa4"), plan.Approve), incidenttest.At(70)).Incident
+	again := response.Propose(incidenttest.Proposed(t), incidenttest.Proposal("p2", 70, incidenttest.RoutePlan("nat-0aa4"), optin.Approve), incidenttest.At(70)).Incident
 	if _, a := response.Act(again, incidenttest.Press(report.ApprovePlan, 71), incidenttest.May, incidenttest.At(72)); a.Reason != incident.AnswerApproved {
 		t.Errorf("the new offer's own press: %+v", a)
 	}
@@ -164,17 +166,17 @@ func TestTimesThatAreAllowed(t *testing.T) {
 // What the same plan, sent again, makes of an offer that stands.
 func TestTheSamePlanAgain(t *testing.T) {
 	inc := incidenttest.Proposed(t)
-	d := response.Propose(inc, incidenttest.Proposal("p2", 6, incidenttest.RoutePlan("nat-0aa4"), plan.Auto), incidenttest.At(6))
-	if o := d.Incident.Offers; len(o) != 2 || o[0].State != incident.Outdated || o[1].State != incident.Approved || o[1].Policy != plan.Auto {
+	d := response.Propose(inc, incidenttest.Proposal("p2", 6, incidenttest.RoutePlan("nat-0aa4"), optin.Auto), incidenttest.At(6))
+	if o := d.Incident.Offers; len(o) != 2 || o[0].State != incident.Outdated || o[1].State != incident.Approved || o[1].Policy != optin.Auto {
 		t.Errorf("by a policy that is auto by now: %q, %+v", d.Reason, o)
 	}
-	d = response.Propose(inc, incidenttest.Proposal("p2", 70, incidenttest.RoutePlan("nat-0aa4"), plan.Approve), incidenttest.At(70))
+	d = response.Propose(inc, incidenttest.Proposal("p2", 70, incidenttest.RoutePlan("nat-0aa4"), optin.Approve), incidenttest.At(70))
 	if o := d.Incident.Offers; d.Reason != incident.IsProposed || len(o) != 2 || o[0].State == incident.Offered || o[1].State != incident.Offered {
 		t.Errorf("after its time: %q, %+v", d.Reason, o)
 	}
 	gone := inc.Clone()
 	gone.State, gone.Cleared = incident.Cleared, incidenttest.At(4)
-	back := response.Propose(gone, report.Proposal{ID: "p4", At: incidenttest.At(30), Key: incidenttest.TheRoute, Remedy: plan.AddNATRoute, Says: "nat-0aa4 is gone"}, incidenttest.At(30))
+	back := response.Propose(gone, report.Proposal{ID: "p4", At: incidenttest.At(30), Key: incidenttest.TheRoute, Remedy: optin.AddNATRoute, Says: "nat-0aa4 is gone"}, incidenttest.At(30))
 	if back.Reason != incident.IsOutdated {
 		t.Errorf("taken back while the incident is cleared: %q", back.Reason)
 	}

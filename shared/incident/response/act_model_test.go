@@ -11,7 +11,9 @@ import (
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/incident/response"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
@@ -34,7 +36,7 @@ func (a *actor) minute() int { return int(a.now.Sub(incidenttest.Start) / time.M
 
 func (a *actor) id(what string) string { a.n++; return fmt.Sprint(what, a.n) }
 
-func (a *actor) plan() plan.Plan {
+func (a *actor) plan() remedy.Plan {
 	return incidenttest.RoutePlan([]string{"nat-a", "nat-b"}[a.r.IntN(2)])
 }
 
@@ -64,12 +66,12 @@ func (a *actor) look() func() {
 
 func (a *actor) propose() func() {
 	p := a.plan()
-	list := []plan.Policy{plan.Approve, plan.Approve, plan.Auto}
+	list := []optin.Policy{optin.Approve, optin.Approve, optin.Auto}
 	prop := incidenttest.Proposal(a.id("proposal"), a.minute()-a.r.IntN(3), p, list[a.r.IntN(len(list))])
 	prop.Lasts = time.Duration(a.r.IntN(20)) * time.Minute
 	switch a.r.IntN(6) {
 	case 0:
-		prop.Hash, prop.Plan = "", plan.Plan{}
+		prop.Hash, prop.Plan = "", remedy.Plan{}
 	case 1:
 		prop.Hash = incidenttest.RoutePlan("nat-forged").Hash()
 	}
@@ -89,10 +91,10 @@ func (a *actor) press() func() {
 
 func (a *actor) deed() func() {
 	p := a.plan()
-	result := []plan.Result{plan.Done, plan.Done, plan.Done, plan.Failed, plan.Refused, plan.Partly, plan.Uncertain, ""}[a.r.IntN(8)]
+	result := []action.Status{action.Done, action.Done, action.Done, action.Failed, action.Refused, action.Partly, action.Uncertain, ""}[a.r.IntN(8)]
 	ended := a.now.Add(-time.Duration(a.r.IntN(3)) * time.Minute)
-	told := report.RemedyResult{ID: a.id("told"), At: a.now, Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Deed: plan.Deed{
-		ID: fmt.Sprint("deed", a.r.IntN(6)), Plan: p, Hash: p.Hash(), Policy: plan.Approve, Began: ended.Add(-time.Second), Ended: ended, Result: result,
+	told := report.RemedyResult{ID: a.id("told"), At: a.now, Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Deed: remedy.Run{
+		ID: fmt.Sprint("deed", a.r.IntN(6)), Plan: p, Hash: p.Hash(), Policy: optin.Approve, Began: ended.Add(-time.Second), Ended: ended, Result: result,
 	}}
 	return func() {
 		a.step("deed", response.ApplyRemedyResult(a.inc, told, a.now), report.Press{}, response.May(""))
@@ -118,7 +120,7 @@ func (a *actor) step(what string, d incident.Decision, p report.Press, who respo
 		}
 		a.seen[string(o.State)]++
 		switch {
-		case o.State == incident.Approved && o.Policy == plan.Auto && what == "propose":
+		case o.State == incident.Approved && o.Policy == optin.Auto && what == "propose":
 		case o.State == incident.Approved && (what != "press" || who != response.MayYes || p.Action != report.ApprovePlan || p.Plan != o.Hash || was != incident.Offered):
 			a.Fatalf("seed %d: %s by %q approved what was %q: %+v", a.seed, what, who, was, o)
 		case o.State == incident.Approved && (!a.now.Before(o.Expires) || p.At.Before(before.Opened) || p.Number != 0 && p.Number != before.Number || before.State == incident.Closed):

@@ -9,7 +9,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/response"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
@@ -44,21 +44,21 @@ func TestWrongPressesAreRefused(t *testing.T) {
 		"another incident's plan":     {incidenttest.Proposed, with(approve, func(p *report.Press) { p.Plan = incidenttest.RoutePlan("nat-other").Hash() }), incidenttest.May, 5, incident.Answer{Reason: incident.NoSuchPlan}},
 		"no plan at all":              {incidenttest.Broken, approve, incidenttest.May, 5, incident.Answer{Reason: incident.NoSuchPlan}},
 		"a plan that another replaced": {func(t *testing.T) incident.Incident {
-			return response.Propose(incidenttest.Proposed(t), incidenttest.Proposal("p2", 3, incidenttest.RoutePlan("nat-0bb5"), plan.Approve), incidenttest.At(3)).Incident
-		}, approve, incidenttest.May, 5, incident.Answer{Reason: incident.PlanChanged, Remedy: plan.AddNATRoute, State: incident.Outdated, Says: "another plan took its place"}},
+			return response.Propose(incidenttest.Proposed(t), incidenttest.Proposal("p2", 3, incidenttest.RoutePlan("nat-0bb5"), optin.Approve), incidenttest.At(3)).Incident
+		}, approve, incidenttest.May, 5, incident.Answer{Reason: incident.PlanChanged, Remedy: optin.AddNATRoute, State: incident.Outdated, Says: "another plan took its place"}},
 		"the plan in the record is another": {in(func(i *incident.Incident) {
 			r := *i.Offers[0].Plan.Route
 			r.NAT = "nat-evil"
 			i.Offers[0].Plan.Route = &r
-		}), approve, incidenttest.May, 5, incident.Answer{Reason: incident.PlanChanged, Remedy: plan.AddNATRoute, State: incident.Offered}},
-		"an earlier offer of the same plan": {incidenttest.Proposed, incidenttest.Press(report.ApprovePlan, 1), incidenttest.May, 5, incident.Answer{Reason: incident.PlanChanged, Remedy: plan.AddNATRoute, State: incident.Offered}},
-		"expired to the second":             {incidenttest.Proposed, incidenttest.Press(report.ApprovePlan, 62), incidenttest.May, 62, incident.Answer{Reason: incident.PlanExpired, Until: incidenttest.At(62), Remedy: plan.AddNATRoute, State: incident.Offered}},
-		"pressed in time, read too late":    {incidenttest.Proposed, incidenttest.Press(report.ApprovePlan, 61), incidenttest.May, 90, incident.Answer{Reason: incident.PlanExpired, Until: incidenttest.At(62), Remedy: plan.AddNATRoute, State: incident.Offered}},
-		"pressed too late by its own time":  {incidenttest.Proposed, incidenttest.Press(report.ApprovePlan, 62), incidenttest.May, 61, incident.Answer{Reason: incident.PlanExpired, Until: incidenttest.At(62), Remedy: plan.AddNATRoute, State: incident.Offered}},
-		"approved before":                   {func(t *testing.T) incident.Incident { return acted(t, incident.Approved) }, approve, incidenttest.May, 5, incident.Answer{Reason: incident.AlreadyDecided, By: incidenttest.Oncall, When: incidenttest.At(3), Remedy: plan.AddNATRoute, State: incident.Approved}},
-		"refused before":                    {func(t *testing.T) incident.Incident { return acted(t, incident.RefusedByUs) }, approve, incidenttest.May, 5, incident.Answer{Reason: incident.AlreadyDecided, By: incidenttest.Oncall, When: incidenttest.At(3), Remedy: plan.AddNATRoute, State: incident.RefusedByUs}},
-		"done before":                       {func(t *testing.T) incident.Incident { return acted(t, incident.Acted) }, approve, incidenttest.May, 5, incident.Answer{Reason: incident.AlreadyDecided, By: incidenttest.Oncall, When: incidenttest.At(3), Remedy: plan.AddNATRoute, State: incident.Acted}},
-		"the cause is gone":                 {in(func(i *incident.Incident) { i.State = incident.Cleared }), approve, incidenttest.May, 5, incident.Answer{Reason: incident.CauseIsGone, Remedy: plan.AddNATRoute, State: incident.Offered}},
+		}), approve, incidenttest.May, 5, incident.Answer{Reason: incident.PlanChanged, Remedy: optin.AddNATRoute, State: incident.Offered}},
+		"an earlier offer of the same plan": {incidenttest.Proposed, incidenttest.Press(report.ApprovePlan, 1), incidenttest.May, 5, incident.Answer{Reason: incident.PlanChanged, Remedy: optin.AddNATRoute, State: incident.Offered}},
+		"expired to the second":             {incidenttest.Proposed, incidenttest.Press(report.ApprovePlan, 62), incidenttest.May, 62, incident.Answer{Reason: incident.PlanExpired, Until: incidenttest.At(62), Remedy: optin.AddNATRoute, State: incident.Offered}},
+		"pressed in time, read too late":    {incidenttest.Proposed, incidenttest.Press(report.ApprovePlan, 61), incidenttest.May, 90, incident.Answer{Reason: incident.PlanExpired, Until: incidenttest.At(62), Remedy: optin.AddNATRoute, State: incident.Offered}},
+		"pressed too late by its own time":  {incidenttest.Proposed, incidenttest.Press(report.ApprovePlan, 62), incidenttest.May, 61, incident.Answer{Reason: incident.PlanExpired, Until: incidenttest.At(62), Remedy: optin.AddNATRoute, State: incident.Offered}},
+		"approved before":                   {func(t *testing.T) incident.Incident { return acted(t, incident.Approved) }, approve, incidenttest.May, 5, incident.Answer{Reason: incident.AlreadyDecided, By: incidenttest.Oncall, When: incidenttest.At(3), Remedy: optin.AddNATRoute, State: incident.Approved}},
+		"refused before":                    {func(t *testing.T) incident.Incident { return acted(t, incident.RefusedByUs) }, approve, incidenttest.May, 5, incident.Answer{Reason: incident.AlreadyDecided, By: incidenttest.Oncall, When: incidenttest.At(3), Remedy: optin.AddNATRoute, State: incident.RefusedByUs}},
+		"done before":                       {func(t *testing.T) incident.Incident { return acted(t, incident.Acted) }, approve, incidenttest.May, 5, incident.Answer{Reason: incident.AlreadyDecided, By: incidenttest.Oncall, When: incidenttest.At(3), Remedy: optin.AddNATRoute, State: incident.Acted}},
+		"the cause is gone":                 {in(func(i *incident.Incident) { i.State = incident.Cleared }), approve, incidenttest.May, 5, incident.Answer{Reason: incident.CauseIsGone, Remedy: optin.AddNATRoute, State: incident.Offered}},
 		"closed":                            {in(func(i *incident.Incident) { i.State, i.Resolved = incident.Closed, incidenttest.At(4) }), approve, incidenttest.May, 5, incident.Answer{Reason: incident.IncidentClosed, When: incidenttest.At(4)}},
 		"closed, and acknowledged":          {in(func(i *incident.Incident) { i.State, i.Resolved = incident.Closed, incidenttest.At(4) }), incidenttest.Press(report.Acknowledge, 5), incidenttest.May, 5, incident.Answer{Reason: incident.IncidentClosed, When: incidenttest.At(4)}},
 		"an older number":                   {in(func(i *incident.Incident) { i.Number, i.Opened = 2, incidenttest.At(4) }), approve, incidenttest.May, 5, incident.Answer{Reason: incident.EarlierOpening, When: incidenttest.At(4)}},
@@ -127,7 +127,7 @@ func TestRefuse(t *testing.T) {
 	if a.Reason != incident.AnswerRefused || d.Incident.Offers[0].State != incident.RefusedByUs || d.Incident.PendingEvents[len(d.Incident.PendingEvents)-1].Kind == incident.EventApproved {
 		t.Errorf("%+v, %+v", a, d.Incident.Offers)
 	}
-	again := response.Propose(d.Incident, incidenttest.Proposal("p2", 6, incidenttest.RoutePlan("nat-0aa4"), plan.Approve), incidenttest.At(6))
+	again := response.Propose(d.Incident, incidenttest.Proposal("p2", 6, incidenttest.RoutePlan("nat-0aa4"), optin.Approve), incidenttest.At(6))
 	if again.Reason != incident.NothingNew || again.Changed {
 		t.Errorf("what a person refused is offered again: %q", again.Reason)
 	}

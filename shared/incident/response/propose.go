@@ -6,8 +6,9 @@ import (
 	"time"
 
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
 	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
@@ -48,9 +49,9 @@ func proposalIsSound(p report.Proposal) bool {
 	if p.Hash == "" {
 		return p.Remedy != ""
 	}
-	return p.Hash == p.Plan.Hash() && isSmall(p) && p.Plan.Format == plan.Format && p.Plan.Remedy == p.Remedy &&
+	return p.Hash == p.Plan.Hash() && isSmall(p) && p.Plan.Format == remedy.Format && p.Plan.Remedy == p.Remedy &&
 		p.Plan.Cluster == p.Key.Cluster && p.Plan.Check == p.Key.Check && p.Plan.Resource == p.Key.Resource &&
-		(p.Policy == plan.Approve || p.Policy == plan.Auto)
+		(p.Policy == optin.Approve || p.Policy == optin.Auto)
 }
 
 // maxPlan is how large a plan may be: an incident keeps six of them, some twice
@@ -73,7 +74,7 @@ func propose(inc *incident.Incident, p report.Proposal, now time.Time) incident.
 		return deferOffer(inc, p, now)
 	case last != nil && !p.At.After(last.Made):
 		return incident.OutOfDate
-	case live != nil && live.State == incident.Approved && (live.Policy == plan.Approve || live.Deed != nil || live.Hash == p.Hash):
+	case live != nil && live.State == incident.Approved && (live.Policy == optin.Approve || live.Deed != nil || live.Hash == p.Hash):
 		// A person's yes stands until its deed is told; the policy's only as long
 		// as it is of what would be done now.
 		return incident.NothingNew
@@ -103,7 +104,7 @@ func propose(inc *incident.Incident, p report.Proposal, now time.Time) incident.
 		live.State, live.Says = incident.Outdated, "another plan took its place"
 	}
 	o := incident.Offer{Plan: p.Plan, Hash: p.Hash, Policy: p.Policy, State: incident.Offered, Made: p.At, Expires: expiryOf(p), Says: p.Says, Again: again}
-	if p.Policy == plan.Auto {
+	if p.Policy == optin.Auto {
 		o.State, o.Decided = incident.Approved, now
 	}
 	keepOffer(inc, o)
@@ -124,7 +125,7 @@ func keepWhyNone(inc *incident.Incident, p report.Proposal, last *incident.Offer
 	case p.Says == "":
 		return incident.NothingNew
 	case last == nil:
-		keepOffer(inc, incident.Offer{Plan: plan.Plan{Remedy: p.Remedy}, Policy: p.Policy, State: incident.Outdated, Made: p.At, Says: p.Says})
+		keepOffer(inc, incident.Offer{Plan: remedy.Plan{Remedy: p.Remedy}, Policy: p.Policy, State: incident.Outdated, Made: p.At, Says: p.Says})
 		return incident.IsOutdated
 	case last.State != incident.Outdated || last.Says == p.Says:
 		return incident.NothingNew
@@ -147,7 +148,7 @@ func approveByPolicy(inc *incident.Incident, p report.Proposal, o incident.Offer
 }
 
 // newestOffer is the last of some offers of a remedy.
-func newestOffer(inc *incident.Incident, r plan.Remedy, of func(incident.Offer) bool) *incident.Offer {
+func newestOffer(inc *incident.Incident, r optin.Remedy, of func(incident.Offer) bool) *incident.Offer {
 	for i := range slices.Backward(inc.Offers) {
 		if inc.Offers[i].Plan.Remedy == r && of(inc.Offers[i]) {
 			return &inc.Offers[i]
@@ -164,7 +165,7 @@ func answeredBefore(inc *incident.Incident, hash string) bool {
 		if o.Hash != hash {
 			return false
 		}
-		failed := o.Deed != nil && (o.Deed.Result == plan.Refused || o.Deed.Result == plan.Failed)
+		failed := o.Deed != nil && (o.Deed.Result == action.Refused || o.Deed.Result == action.Failed)
 		return o.State == incident.RefusedByUs || o.State == incident.Helped || o.State == incident.Unhelpful || o.State == incident.Acted && !failed
 	})
 }

@@ -8,14 +8,16 @@ import (
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/incident/response"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/deleteleakedinterfaces"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
 func TestWrongProposalsChangeNothing(t *testing.T) {
-	good := incidenttest.Proposal("p1", 2, incidenttest.RoutePlan("nat-0aa4"), plan.Approve)
+	good := incidenttest.Proposal("p1", 2, incidenttest.RoutePlan("nat-0aa4"), optin.Approve)
 	with := func(change func(*report.Proposal)) report.Proposal { p := good; change(&p); return p }
-	rehash := func(change func(*plan.Plan)) report.Proposal {
+	rehash := func(change func(*remedy.Plan)) report.Proposal {
 		return with(func(p *report.Proposal) { change(&p.Plan); p.Hash = p.Plan.Hash() })
 	}
 	in := func(change func(*incident.Incident)) incident.Incident {
@@ -30,20 +32,20 @@ func TestWrongProposalsChangeNothing(t *testing.T) {
 	}{
 		"another hash":              {incidenttest.Broken(t), with(func(p *report.Proposal) { p.Hash = incidenttest.RoutePlan("nat-evil").Hash() }), incident.IsMalformed},
 		"another plan":              {incidenttest.Broken(t), with(func(p *report.Proposal) { p.Plan = incidenttest.RoutePlan("nat-evil") }), incident.IsMalformed},
-		"another remedy":            {incidenttest.Broken(t), with(func(p *report.Proposal) { p.Remedy = plan.ReplaceInstance }), incident.IsMalformed},
-		"of another cluster":        {incidenttest.Broken(t), rehash(func(p *plan.Plan) { p.Cluster = "dev" }), incident.IsMalformed},
-		"of another check":          {incidenttest.Broken(t), rehash(func(p *plan.Plan) { p.Check = "route/blackhole" }), incident.IsMalformed},
-		"of another resource":       {incidenttest.Broken(t), rehash(func(p *plan.Plan) { p.Resource = "rtb-0eee" }), incident.IsMalformed},
-		"of a newer form":           {incidenttest.Broken(t), rehash(func(p *plan.Plan) { p.Format++ }), incident.IsMalformed},
-		"policy off":                {incidenttest.Broken(t), with(func(p *report.Proposal) { p.Policy = plan.Off }), incident.IsMalformed},
+		"another remedy":            {incidenttest.Broken(t), with(func(p *report.Proposal) { p.Remedy = optin.ReplaceInstance }), incident.IsMalformed},
+		"of another cluster":        {incidenttest.Broken(t), rehash(func(p *remedy.Plan) { p.Cluster = "dev" }), incident.IsMalformed},
+		"of another check":          {incidenttest.Broken(t), rehash(func(p *remedy.Plan) { p.Check = "route/blackhole" }), incident.IsMalformed},
+		"of another resource":       {incidenttest.Broken(t), rehash(func(p *remedy.Plan) { p.Resource = "rtb-0eee" }), incident.IsMalformed},
+		"of a newer form":           {incidenttest.Broken(t), rehash(func(p *remedy.Plan) { p.Format++ }), incident.IsMalformed},
+		"policy off":                {incidenttest.Broken(t), with(func(p *report.Proposal) { p.Policy = optin.Off }), incident.IsMalformed},
 		"no remedy":                 {incidenttest.Broken(t), report.Proposal{ID: "p1", At: incidenttest.At(2), Key: incidenttest.TheRoute}, incident.IsMalformed},
 		"closed":                    {in(func(i *incident.Incident) { i.State = incident.Closed }), good, incident.OutOfDate},
 		"said to nobody":            {in(func(i *incident.Incident) { i.Number = 0 }), good, incident.OutOfDate},
 		"from before it was opened": {in(func(i *incident.Incident) { i.Opened = incidenttest.At(3) }), good, incident.OutOfDate},
 		"the cause is gone":         {in(func(i *incident.Incident) { i.State = incident.Cleared }), good, incident.OutOfDate},
-		"nothing to take back":      {incidenttest.Broken(t), with(func(p *report.Proposal) { p.Hash, p.Plan = "", plan.Plan{} }), incident.NothingNew},
+		"nothing to take back":      {incidenttest.Broken(t), with(func(p *report.Proposal) { p.Hash, p.Plan = "", remedy.Plan{} }), incident.NothingNew},
 		"again":                     {incidenttest.Proposed(t), good, incident.AlreadyApplied},
-		"older than the last":       {incidenttest.Proposed(t), incidenttest.Proposal("p0", 1, incidenttest.RoutePlan("nat-0old"), plan.Approve), incident.OutOfDate},
+		"older than the last":       {incidenttest.Proposed(t), incidenttest.Proposal("p0", 1, incidenttest.RoutePlan("nat-0old"), optin.Approve), incident.OutOfDate},
 	} {
 		if d := response.Propose(test.inc, test.p, incidenttest.At(4)); d.Reason != test.want || d.Changed {
 			t.Errorf("%s: %q, changed %v; want %q", name, d.Reason, d.Changed, test.want)
@@ -56,19 +58,19 @@ func TestProposalsReplaceOneAnother(t *testing.T) {
 	if n := inc.Delivery.Notes[len(inc.Delivery.Notes)-1]; n.Reason != incident.IsProposed || n.Offer == nil || n.Offer.Hash != inc.Offers[0].Hash {
 		t.Errorf("the note is %+v", n)
 	}
-	same := response.Propose(inc, incidenttest.Proposal("p2", 30, incidenttest.RoutePlan("nat-0aa4"), plan.Approve), incidenttest.At(30))
+	same := response.Propose(inc, incidenttest.Proposal("p2", 30, incidenttest.RoutePlan("nat-0aa4"), optin.Approve), incidenttest.At(30))
 	if o := same.Incident.Offers; same.Reason != incident.IsRenewed || len(o) != 1 || !o[0].Expires.Equal(incidenttest.At(90)) || len(same.Incident.Delivery.Notes) != len(inc.Delivery.Notes) {
 		t.Errorf("the same plan from a fresh look: %q, %+v", same.Reason, o)
 	}
-	other := response.Propose(inc, incidenttest.Proposal("p3", 30, incidenttest.RoutePlan("nat-0bb5"), plan.Approve), incidenttest.At(30)).Incident
+	other := response.Propose(inc, incidenttest.Proposal("p3", 30, incidenttest.RoutePlan("nat-0bb5"), optin.Approve), incidenttest.At(30)).Incident
 	if o := other.Offers; len(o) != 2 || o[0].State != incident.Outdated || o[1].State != incident.Offered {
 		t.Errorf("another plan: %+v", o)
 	}
-	back := response.Propose(inc, report.Proposal{ID: "p4", At: incidenttest.At(30), Key: incidenttest.TheRoute, Remedy: plan.AddNATRoute, Says: "nat-0aa4 is gone"}, incidenttest.At(30))
+	back := response.Propose(inc, report.Proposal{ID: "p4", At: incidenttest.At(30), Key: incidenttest.TheRoute, Remedy: optin.AddNATRoute, Says: "nat-0aa4 is gone"}, incidenttest.At(30))
 	if o := back.Incident.Offers[0]; back.Reason != incident.IsOutdated || o.State != incident.Outdated || o.Says != "nat-0aa4 is gone" {
 		t.Errorf("taken back: %q, %+v", back.Reason, o)
 	}
-	none := report.Proposal{ID: "p8", At: incidenttest.At(3), Key: incidenttest.TheRoute, Remedy: plan.AddNATRoute, Says: "vpc-0a is not opted in"}
+	none := report.Proposal{ID: "p8", At: incidenttest.At(3), Key: incidenttest.TheRoute, Remedy: optin.AddNATRoute, Says: "vpc-0a is not opted in"}
 	why := response.Propose(incidenttest.Broken(t), none, incidenttest.At(3))
 	if o := why.Incident.Offers; why.Reason != incident.IsOutdated || len(o) != 1 || o[0].State != incident.Outdated || o[0].Says != none.Says {
 		t.Errorf("why there is no plan: %q, %+v", why.Reason, o)
@@ -76,15 +78,15 @@ func TestProposalsReplaceOneAnother(t *testing.T) {
 	if _, a := response.Act(why.Incident, incidenttest.Press(report.ApprovePlan, 5), incidenttest.May, incidenttest.At(5)); a.Reason != incident.NoSuchPlan {
 		t.Errorf("what is no plan is approved: %+v", a)
 	}
-	auto := response.Propose(incidenttest.Broken(t), incidenttest.Proposal("p9", 2, incidenttest.RoutePlan("nat-0aa4"), plan.Auto), incidenttest.At(2)).Incident
+	auto := response.Propose(incidenttest.Broken(t), incidenttest.Proposal("p9", 2, incidenttest.RoutePlan("nat-0aa4"), optin.Auto), incidenttest.At(2)).Incident
 	none.ID, none.At = "p10", incidenttest.At(3)
 	if o := response.Propose(auto, none, incidenttest.At(3)).Incident.Offers[0]; o.State != incident.Outdated {
 		t.Errorf("the policy's plan is not made any more, and is %q", o.State)
 	}
 	approved, _ := response.Act(inc, incidenttest.Press(report.ApprovePlan, 5), incidenttest.May, incidenttest.At(5))
 	for _, p := range []report.Proposal{
-		incidenttest.Proposal("p5", 6, incidenttest.RoutePlan("nat-0aa4"), plan.Approve), incidenttest.Proposal("p6", 6, incidenttest.RoutePlan("nat-0bb5"), plan.Approve),
-		{ID: "p7", At: incidenttest.At(6), Key: incidenttest.TheRoute, Remedy: plan.AddNATRoute},
+		incidenttest.Proposal("p5", 6, incidenttest.RoutePlan("nat-0aa4"), optin.Approve), incidenttest.Proposal("p6", 6, incidenttest.RoutePlan("nat-0bb5"), optin.Approve),
+		{ID: "p7", At: incidenttest.At(6), Key: incidenttest.TheRoute, Remedy: optin.AddNATRoute},
 	} {
 		if d := response.Propose(approved.Incident, p, incidenttest.At(6)); d.Changed {
 			t.Errorf("an approved plan is touched by %s: %q, %+v", p.ID, d.Reason, d.Incident.Offers)
@@ -93,7 +95,7 @@ func TestProposalsReplaceOneAnother(t *testing.T) {
 }
 
 func TestAutoIsApprovedByPolicy(t *testing.T) {
-	d := response.Propose(incidenttest.Broken(t), incidenttest.Proposal("p1", 2, incidenttest.RoutePlan("nat-0aa4"), plan.Auto), incidenttest.At(2))
+	d := response.Propose(incidenttest.Broken(t), incidenttest.Proposal("p1", 2, incidenttest.RoutePlan("nat-0aa4"), optin.Auto), incidenttest.At(2))
 	inc := d.Incident
 	if o := inc.Offers[0]; d.Reason != incident.IsApproved || o.State != incident.Approved || o.By != (report.User{}) || !o.Decided.Equal(incidenttest.At(2)) {
 		t.Errorf("%q, %+v", d.Reason, o)
@@ -107,8 +109,8 @@ func TestAutoIsApprovedByPolicy(t *testing.T) {
 	key := report.Key{Cluster: incidenttest.Cluster, Check: incident.LeakedInterfaces, Resource: incidenttest.Subnet}
 	leak := incidenttest.Broken(t)
 	leak.Key = key
-	p := plan.Plan{Format: plan.Format, Remedy: plan.DeleteLeakedInterfaces, Cluster: incidenttest.Cluster, Check: key.Check, Resource: incidenttest.Subnet, Cleanup: &plan.Cleanup{Subnet: incidenttest.Subnet, Interfaces: []string{"eni-1"}}}
-	got := response.Propose(leak, report.Proposal{ID: "p2", At: incidenttest.At(2), Cluster: incidenttest.Cluster, Key: key, Remedy: p.Remedy, Policy: plan.Auto, Plan: p, Hash: p.Hash()}, incidenttest.At(2)).Incident
+	p := remedy.Plan{Format: remedy.Format, Remedy: optin.DeleteLeakedInterfaces, Cluster: incidenttest.Cluster, Check: key.Check, Resource: incidenttest.Subnet, Cleanup: &deleteleakedinterfaces.Plan{Subnet: incidenttest.Subnet, Interfaces: []string{"eni-1"}}}
+	got := response.Propose(leak, report.Proposal{ID: "p2", At: incidenttest.At(2), Cluster: incidenttest.Cluster, Key: key, Remedy: p.Remedy, Policy: optin.Auto, Plan: p, Hash: p.Hash()}, incidenttest.At(2)).Incident
 	if e := got.PendingEvents[len(got.PendingEvents)-1]; e.Kind != incident.EventApproved || e.Offer.Plan.Cleanup == nil {
 		t.Errorf("eni-cleanup is not told: %+v", e)
 	}
@@ -125,7 +127,7 @@ func TestOffersEnd(t *testing.T) {
 	if o := expired.Incident.Offers[0]; expired.Reason != incident.IsExpired || o.State != incident.Expired || !expired.Incident.Delivery.Dirty {
 		t.Errorf("at its time: %q, %q", expired.Reason, o.State)
 	}
-	if d := response.Propose(expired.Incident, incidenttest.Proposal("p2", 63, incidenttest.RoutePlan("nat-0aa4"), plan.Approve), incidenttest.At(63)); d.Reason != incident.IsProposed || len(d.Incident.Delivery.Notes) != len(expired.Incident.Delivery.Notes) {
+	if d := response.Propose(expired.Incident, incidenttest.Proposal("p2", 63, incidenttest.RoutePlan("nat-0aa4"), optin.Approve), incidenttest.At(63)); d.Reason != incident.IsProposed || len(d.Incident.Delivery.Notes) != len(expired.Incident.Delivery.Notes) {
 		t.Errorf("it may be offered anew, without another note: %q", d.Reason)
 	}
 	approved, _ := response.Act(incidenttest.Proposed(t), incidenttest.Press(report.ApprovePlan, 61), incidenttest.May, incidenttest.At(61))
@@ -153,7 +155,7 @@ func TestOffersEnd(t *testing.T) {
 func TestOffersAreBounded(t *testing.T) {
 	inc := incidenttest.Broken(t)
 	for i := range 30 {
-		p := incidenttest.Proposal(string(rune('A'+i)), 2+i, incidenttest.RoutePlan("nat-"+string(rune('A'+i))), plan.Approve)
+		p := incidenttest.Proposal(string(rune('A'+i)), 2+i, incidenttest.RoutePlan("nat-"+string(rune('A'+i))), optin.Approve)
 		p.Lasts = 48 * time.Hour
 		inc = response.Propose(inc, p, incidenttest.At(2+i)).Incident
 	}

@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
 	"rollcall/shared/report"
 )
 
@@ -36,7 +37,7 @@ func ApplyRemedyResult(inc incident.Incident, d report.RemedyResult, now time.Ti
 		o.State = incident.Acted
 	}
 	reason := incident.DeedFailed
-	if deed.Result == plan.Done {
+	if deed.Result == action.Done {
 		reason = incident.DeedDone
 	}
 	noteOffer(&inc, reason, *o, now)
@@ -57,7 +58,7 @@ func runIsSound(d report.RemedyResult) bool {
 }
 
 // offerOfRun is the offer that a deed is of, made if need be.
-func offerOfRun(inc *incident.Incident, d plan.Deed) *incident.Offer {
+func offerOfRun(inc *incident.Incident, d remedy.Run) *incident.Offer {
 	for i := range inc.Offers {
 		if o := &inc.Offers[i]; o.Deed != nil && o.Deed.ID == d.ID {
 			return o
@@ -73,7 +74,7 @@ func offerOfRun(inc *incident.Incident, d plan.Deed) *incident.Offer {
 // follows tells that a deed says more than what is known of it: what was
 // uncertain may be known later, and what was refused, by the limit of an hour,
 // may be done by the next run. What was done, or failed, does not change.
-func follows(d, known plan.Deed) bool {
-	open := known.Result == "" || known.Result == plan.Uncertain || known.Result == plan.Refused
+func follows(d, known remedy.Run) bool {
+	open := known.Result == "" || known.Result == action.Uncertain || known.Result == action.Refused
 	return open && d.Result != "" && d.Result != known.Result
 }

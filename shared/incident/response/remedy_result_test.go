@@ -7,12 +7,15 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/response"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
+	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
 )
 
 // repaired is the route incident whose plan was approved and done.
-func repaired(t *testing.T, result plan.Result) incident.Incident {
+func repaired(t *testing.T, result action.Status) incident.Incident {
 	t.Helper()
 	d, _ := response.Act(incidenttest.Proposed(t), incidenttest.Press(report.ApprovePlan, 5), incidenttest.May, incidenttest.At(5))
 	d = response.ApplyRemedyResult(d.Incident, incidenttest.Deed(result), incidenttest.At(7))
@@ -24,7 +27,7 @@ func repaired(t *testing.T, result plan.Result) incident.Incident {
 
 func TestWrongDeeds(t *testing.T) {
 	with := func(change func(*report.RemedyResult)) report.RemedyResult {
-		d := incidenttest.Deed(plan.Done)
+		d := incidenttest.Deed(action.Done)
 		change(&d)
 		return d
 	}
@@ -37,11 +40,11 @@ func TestWrongDeeds(t *testing.T) {
 			t.Errorf("%s: %q, changed %v", name, got.Reason, got.Changed)
 		}
 	}
-	done := repaired(t, plan.Done)
-	if got := response.ApplyRemedyResult(done, incidenttest.Deed(plan.Done), incidenttest.At(8)); got.Reason != incident.AlreadyApplied {
+	done := repaired(t, action.Done)
+	if got := response.ApplyRemedyResult(done, incidenttest.Deed(action.Done), incidenttest.At(8)); got.Reason != incident.AlreadyApplied {
 		t.Errorf("told twice: %q", got.Reason)
 	}
-	other := incidenttest.Deed(plan.Failed)
+	other := incidenttest.Deed(action.Failed)
 	if got := response.ApplyRemedyResult(done, other, incidenttest.At(8)); got.Reason != incident.OutOfDate || got.Changed {
 		t.Errorf("told otherwise later: %q", got.Reason)
 	}
@@ -53,7 +56,7 @@ func TestWrongDeeds(t *testing.T) {
 }
 
 func TestDeeds(t *testing.T) {
-	for result, want := range map[plan.Result]incident.Reason{plan.Done: incident.DeedDone, plan.Refused: incident.DeedFailed, plan.Failed: incident.DeedFailed, plan.Partly: incident.DeedFailed, plan.Uncertain: incident.DeedFailed} {
+	for result, want := range map[action.Status]incident.Reason{action.Done: incident.DeedDone, action.Refused: incident.DeedFailed, action.Failed: incident.DeedFailed, action.Partly: incident.DeedFailed, action.Uncertain: incident.DeedFailed} {
 		inc := repaired(t, result)
 		o, n := inc.Offers[0], inc.Delivery.Notes[len(inc.Delivery.Notes)-1]
 		if o.State != incident.Acted || o.Deed == nil || o.By != incidenttest.Oncall || n.Reason != want || n.Offer.Deed.Result != result {
@@ -61,24 +64,24 @@ func TestDeeds(t *testing.T) {
 		}
 	}
 	// Whatever the record says, it was done.
-	stranger := response.ApplyRemedyResult(incidenttest.Broken(t), incidenttest.Deed(plan.Done), incidenttest.At(7)).Incident
+	stranger := response.ApplyRemedyResult(incidenttest.Broken(t), incidenttest.Deed(action.Done), incidenttest.At(7)).Incident
 	if o := stranger.Offers; len(o) != 1 || o[0].State != incident.Acted || o[0].By.ID != incidenttest.Oncall.ID {
 		t.Errorf("a deed of an unknown plan is kept as %+v", o)
 	}
-	sure := response.ApplyRemedyResult(repaired(t, plan.Uncertain), incidenttest.Deed(plan.Done), incidenttest.At(8))
-	if o := sure.Incident.Offers; sure.Reason != incident.DeedDone || len(o) != 1 || o[0].Deed.Result != plan.Done {
+	sure := response.ApplyRemedyResult(repaired(t, action.Uncertain), incidenttest.Deed(action.Done), incidenttest.At(8))
+	if o := sure.Incident.Offers; sure.Reason != incident.DeedDone || len(o) != 1 || o[0].Deed.Result != action.Done {
 		t.Errorf("what was uncertain is known: %q, %+v", sure.Reason, o)
 	}
-	limited := response.ApplyRemedyResult(repaired(t, plan.Refused), incidenttest.Deed(plan.Done), incidenttest.At(8))
-	if o := limited.Incident.Offers; limited.Reason != incident.DeedDone || len(o) != 1 || o[0].Deed.Result != plan.Done {
+	limited := response.ApplyRemedyResult(repaired(t, action.Refused), incidenttest.Deed(action.Done), incidenttest.At(8))
+	if o := limited.Incident.Offers; limited.Reason != incident.DeedDone || len(o) != 1 || o[0].Deed.Result != action.Done {
 		t.Errorf("what the limit refused is done later: %q, %+v", limited.Reason, o)
 	}
 	// What failed may be offered again, what was done may not.
-	again := incidenttest.Proposal("p9", 9, incidenttest.RoutePlan("nat-0aa4"), plan.Approve)
-	if d := response.Propose(repaired(t, plan.Failed), again, incidenttest.At(9)); d.Reason != incident.IsProposed {
+	again := incidenttest.Proposal("p9", 9, incidenttest.RoutePlan("nat-0aa4"), optin.Approve)
+	if d := response.Propose(repaired(t, action.Failed), again, incidenttest.At(9)); d.Reason != incident.IsProposed {
 		t.Errorf("after a failure: %q", d.Reason)
 	}
-	for _, result := range []plan.Result{plan.Done, plan.Partly, plan.Uncertain} {
+	for _, result := range []action.Status{action.Done, action.Partly, action.Uncertain} {
 		if d := response.Propose(repaired(t, result), again, incidenttest.At(9)); d.Reason != incident.NothingNew {
 			t.Errorf("after %s: %q", result, d.Reason)
 		}
@@ -90,31 +93,31 @@ func TestVerification(t *testing.T) {
 	well, fails := incidenttest.Passed("route/no-egress", incidenttest.Subnet), incidenttest.Route("i-1")
 	blind := incidenttest.BlindTo("ec2:DescribeRouteTables", "route-tables", "denied")
 	for name, test := range map[string]struct {
-		result plan.Result
+		result action.Status
 		minute int
 		look   func(*report.Observation)
 		want   incident.OfferState
 	}{
-		"passes after":                         {plan.Done, 8, well, incident.Helped},
-		"passed before it ended":               {plan.Done, 7, well, incident.Acted},
-		"cannot look":                          {plan.Done, 9, blind, incident.Acted},
-		"nothing is said of it":                {plan.Done, 9, incidenttest.Launched("i-9", 8, report.Waiting), incident.Acted},
-		"another check passes":                 {plan.Done, 9, incidenttest.Passed("route/blackhole", incidenttest.Subnet), incident.Acted},
-		"it passes for another subnet":         {plan.Done, 9, incidenttest.Passed("route/no-egress", "subnet-other"), incident.Acted},
-		"fails too soon to tell":               {plan.Done, 8, fails, incident.Acted},
-		"still fails":                          {plan.Done, 9, fails, incident.Unhelpful},
-		"partly done, and passes":              {plan.Partly, 9, well, incident.Helped},
-		"uncertain, and passes":                {plan.Uncertain, 9, well, incident.Helped},
-		"a failed deed is thanked for nothing": {plan.Failed, 9, well, incident.Acted},
-		"a refused deed is blamed for nothing": {plan.Refused, 9, fails, incident.Acted},
-		"what it was about is gone":            {plan.Done, 9, incidenttest.Absent(incidenttest.Subnet), incident.Acted},
+		"passes after":                         {action.Done, 8, well, incident.Helped},
+		"passed before it ended":               {action.Done, 7, well, incident.Acted},
+		"cannot look":                          {action.Done, 9, blind, incident.Acted},
+		"nothing is said of it":                {action.Done, 9, incidenttest.Launched("i-9", 8, report.Waiting), incident.Acted},
+		"another check passes":                 {action.Done, 9, incidenttest.Passed("route/blackhole", incidenttest.Subnet), incident.Acted},
+		"it passes for another subnet":         {action.Done, 9, incidenttest.Passed("route/no-egress", "subnet-other"), incident.Acted},
+		"fails too soon to tell":               {action.Done, 8, fails, incident.Acted},
+		"still fails":                          {action.Done, 9, fails, incident.Unhelpful},
+		"partly done, and passes":              {action.Partly, 9, well, incident.Helped},
+		"uncertain, and passes":                {action.Uncertain, 9, well, incident.Helped},
+		"a failed deed is thanked for nothing": {action.Failed, 9, well, incident.Acted},
+		"a refused deed is blamed for nothing": {action.Refused, 9, fails, incident.Acted},
+		"what it was about is gone":            {action.Done, 9, incidenttest.Absent(incidenttest.Subnet), incident.Acted},
 	} {
 		inc := incidenttest.Look(repaired(t, test.result), test.minute, test.look)
 		if got := inc.Offers[0].State; got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
-	inc := incidenttest.Look(incidenttest.Look(repaired(t, plan.Done), 9, fails), 14, fails)
+	inc := incidenttest.Look(incidenttest.Look(repaired(t, action.Done), 9, fails), 14, fails)
 	if got := strings.Count(incidenttest.NotesOf(inc), "unhelpful"); got != 1 || inc.State != incident.Open {
 		t.Errorf("it is said %d times that it did not help; the incident is %q", got, inc.State)
 	}
@@ -125,7 +128,7 @@ func TestVerification(t *testing.T) {
 }
 
 func TestTheEndNamesWhatHelped(t *testing.T) {
-	inc := incidenttest.Look(repaired(t, plan.Done), 9, incidenttest.Passed("route/no-egress", incidenttest.Subnet))
+	inc := incidenttest.Look(repaired(t, action.Done), 9, incidenttest.Passed("route/no-egress", incidenttest.Subnet))
 	inc = incidenttest.Look(inc, 12, incidenttest.Passed("route/no-egress", incidenttest.Subnet), incidenttest.Launched("i-2", 10, report.Joined))
 	by, ok := inc.FixedBy()
 	if inc.State != incident.Closed || inc.Resolution != incident.Proved || !ok || by.By != incidenttest.Oncall || by.Plan.Route.NAT != "nat-0aa4" || !by.Verified.Equal(incidenttest.At(9)) {
@@ -139,7 +142,7 @@ func TestTheEndNamesWhatHelped(t *testing.T) {
 	}
 	// The deed may be told after the look that shows it.
 	early, _ := response.Act(incidenttest.Proposed(t), incidenttest.Press(report.ApprovePlan, 5), incidenttest.May, incidenttest.At(5))
-	late := response.ApplyRemedyResult(incidenttest.Look(early.Incident, 9, incidenttest.Passed("route/no-egress", incidenttest.Subnet)), incidenttest.Deed(plan.Done), incidenttest.At(10)).Incident
+	late := response.ApplyRemedyResult(incidenttest.Look(early.Incident, 9, incidenttest.Passed("route/no-egress", incidenttest.Subnet)), incidenttest.Deed(action.Done), incidenttest.At(10)).Incident
 	if _, ok := late.FixedBy(); !ok || !strings.HasSuffix(incidenttest.NotesOf(late), "remedy-done verified") {
 		t.Errorf("told late: %+v, %q", late.Offers, incidenttest.NotesOf(late))
 	}
@@ -148,9 +151,9 @@ func TestTheEndNamesWhatHelped(t *testing.T) {
 // A replaced instance is verified by a node that joined in its place.
 func TestReplacementIsVerifiedByANode(t *testing.T) {
 	inc := incidenttest.Look(incidenttest.Broken(t), 2, incidenttest.Passed("route/no-egress", incidenttest.Subnet), incidenttest.Launched("i-1", 0, report.Missed))
-	p := plan.Plan{Format: plan.Format, Remedy: plan.ReplaceInstance, Cluster: incidenttest.Cluster, Check: incidenttest.TheRoute.Check, Resource: incidenttest.Table, Replace: &plan.Replace{Instances: []plan.Replaced{{Instance: "i-1", Group: "eks-workers"}}}}
-	inc = response.Propose(inc, report.Proposal{ID: "r1", At: incidenttest.At(3), Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Remedy: p.Remedy, Policy: plan.Auto, Plan: p, Hash: p.Hash()}, incidenttest.At(3)).Incident
-	told := report.RemedyResult{ID: "r2", At: incidenttest.At(4), Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Deed: plan.Deed{ID: "r", Plan: p, Hash: p.Hash(), Policy: plan.Auto, Began: incidenttest.At(3), Ended: incidenttest.At(4), Result: plan.Done}}
+	p := remedy.Plan{Format: remedy.Format, Remedy: optin.ReplaceInstance, Cluster: incidenttest.Cluster, Check: incidenttest.TheRoute.Check, Resource: incidenttest.Table, Replace: &replaceinstance.Plan{Instances: []replaceinstance.Replaced{{Instance: "i-1", Group: "eks-workers"}}}}
+	inc = response.Propose(inc, report.Proposal{ID: "r1", At: incidenttest.At(3), Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Remedy: p.Remedy, Policy: optin.Auto, Plan: p, Hash: p.Hash()}, incidenttest.At(3)).Incident
+	told := report.RemedyResult{ID: "r2", At: incidenttest.At(4), Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Deed: remedy.Run{ID: "r", Plan: p, Hash: p.Hash(), Policy: optin.Auto, Began: incidenttest.At(3), Ended: incidenttest.At(4), Result: action.Done}}
 	inc = incidenttest.Look(response.ApplyRemedyResult(inc, told, incidenttest.At(4)).Incident, 5, incidenttest.Passed("route/no-egress", incidenttest.Subnet))
 	if got := inc.Offers[0].State; got != incident.Acted {
 		t.Errorf("the cause was gone before, and still the deed is %q", got)

@@ -7,7 +7,8 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/response"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
@@ -16,8 +17,8 @@ import (
 // approver pressed.
 func FuzzDecodeTold(f *testing.F) {
 	for _, v := range []any{
-		incidenttest.Press(report.ApprovePlan, 5), incidenttest.Press(report.MuteFor, 5), incidenttest.Press("delete", 5), incidenttest.Proposal("p", 2, incidenttest.RoutePlan("nat-0aa4"), plan.Approve),
-		incidenttest.Proposal("p", 2, incidenttest.RoutePlan("nat-0aa4"), plan.Auto), incidenttest.Deed(plan.Done), incidenttest.Deed(""), incidenttest.Changes("c", report.RecentChanges{Changes: []report.Change{incidenttest.Change("a", -18)}}),
+		incidenttest.Press(report.ApprovePlan, 5), incidenttest.Press(report.MuteFor, 5), incidenttest.Press("delete", 5), incidenttest.Proposal("p", 2, incidenttest.RoutePlan("nat-0aa4"), optin.Approve),
+		incidenttest.Proposal("p", 2, incidenttest.RoutePlan("nat-0aa4"), optin.Auto), incidenttest.Deed(action.Done), incidenttest.Deed(""), incidenttest.Changes("c", report.RecentChanges{Changes: []report.Change{incidenttest.Change("a", -18)}}),
 	} {
 		body, err := json.Marshal(v)
 		if err != nil {
@@ -56,7 +57,7 @@ func FuzzDecodeTold(f *testing.F) {
 				t.Fatalf("the record cannot be read again: %v", err)
 			}
 			for _, o := range inc.Offers {
-				if o.State == incident.Approved && o.Policy != plan.Auto {
+				if o.State == incident.Approved && o.Policy != optin.Auto {
 					t.Fatalf("nobody may approve, and approved is %+v", o)
 				}
 			}

@@ -4,8 +4,9 @@ import (
 	"time"
 
 	"rollcall/shared/incident"
-	"rollcall/shared/plan"
 	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 )
 
@@ -27,7 +28,7 @@ func nextWait(d report.RemedyResult) report.Proposal {
 		return report.Proposal{}
 	}
 	p := report.Proposal{At: d.At, Key: d.Key, Remedy: d.Deed.Plan.Remedy, Policy: d.Deed.Policy, After: n.At, Reason: n.Reason, Says: n.Says}
-	if d.Deed.Result == plan.Refused {
+	if d.Deed.Result == action.Refused {
 		p.Plan, p.Hash = d.Deed.Plan, d.Deed.Hash
 	}
 	return p
@@ -65,7 +66,7 @@ func deferOffer(inc *incident.Incident, p report.Proposal, now time.Time) incide
 	known := false
 	switch {
 	case live == nil:
-	case live.State == incident.Approved && (live.Policy == plan.Approve || live.Deed != nil), live.State == incident.Offered:
+	case live.State == incident.Approved && (live.Policy == optin.Approve || live.Deed != nil), live.State == incident.Offered:
 		return incident.NothingNew
 	default:
 		known = live.State == incident.Deferred && live.Reason == o.Reason
@@ -75,7 +76,7 @@ func deferOffer(inc *incident.Incident, p report.Proposal, now time.Time) incide
 		inc.ForgetOffer(last) // why there was no plan
 	}
 	keepOffer(inc, o)
-	if !known && o.Policy == plan.Auto && o.Reason == report.LimitReached {
+	if !known && o.Policy == optin.Auto && o.Reason == report.LimitReached {
 		noteOffer(inc, incident.IsDeferred, o, now)
 	}
 	return incident.IsDeferred
@@ -83,7 +84,7 @@ func deferOffer(inc *incident.Incident, p report.Proposal, now time.Time) incide
 
 // followsWait tells that the newest offer of a remedy in this opening came of a wait:
 // what it began is not done yet.
-func followsWait(inc *incident.Incident, r plan.Remedy) bool {
+func followsWait(inc *incident.Incident, r optin.Remedy) bool {
 	o := newestOffer(inc, r, func(o incident.Offer) bool { return !o.Made.Before(inc.Opened) })
 	return o != nil && o.Again
 }

@@ -7,15 +7,18 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/response"
-	"rollcall/shared/plan"
+	"rollcall/shared/remedy"
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
+	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
 )
 
-func replacePlan(ids ...string) plan.Plan {
+func replacePlan(ids ...string) remedy.Plan {
 	p := incidenttest.RoutePlan("")
-	p.Remedy, p.Route, p.Replace = plan.ReplaceInstance, nil, &plan.Replace{}
+	p.Remedy, p.Route, p.Replace = optin.ReplaceInstance, nil, &replaceinstance.Plan{}
 	for _, id := range ids {
-		p.Replace.Instances = append(p.Replace.Instances, plan.Replaced{Instance: id, Group: "workers"})
+		p.Replace.Instances = append(p.Replace.Instances, replaceinstance.Replaced{Instance: id, Group: "workers"})
 	}
 	return p
 }
@@ -30,7 +33,7 @@ func healed(t *testing.T) incident.Incident {
 	return inc
 }
 
-func waits(id string, minute, after int, policy plan.Policy, why string) report.Proposal {
+func waits(id string, minute, after int, policy optin.Policy, why string) report.Proposal {
 	p := incidenttest.Proposal(id, minute, replacePlan("i-1"), policy)
 	p.Reason, p.Says, p.After = why, "The limit of 3 an hour is reached.", incidenttest.At(after)
 	return p
@@ -51,7 +54,7 @@ func due(inc incident.Incident) (n int) {
 
 // The bus is told once when the time has come, and not before.
 func TestDeferredIsWokenOnce(t *testing.T) {
-	d := response.Propose(healed(t), waits("w1", 6, 50, plan.Auto, report.LimitReached), incidenttest.At(6))
+	d := response.Propose(healed(t), waits("w1", 6, 50, optin.Auto, report.LimitReached), incidenttest.At(6))
 	inc := d.Incident
 	if o := inc.Offers[0]; d.Reason != incident.IsDeferred || len(inc.Offers) != 1 || o.State != incident.Deferred || !o.After.Equal(incidenttest.At(50)) || len(inc.Acts) != 0 {
 		t.Fatalf("%q, %+v", d.Reason, inc.Offers)
@@ -59,7 +62,7 @@ func TestDeferredIsWokenOnce(t *testing.T) {
 	if n := inc.Delivery.Notes[len(inc.Delivery.Notes)-1]; n.Reason != incident.IsDeferred || n.Offer == nil {
 		t.Errorf("the thread has %+v", n)
 	}
-	if again := response.Propose(inc, waits("w1", 6, 50, plan.Auto, report.LimitReached), incidenttest.At(7)); again.Reason != incident.AlreadyApplied {
+	if again := response.Propose(inc, waits("w1", 6, 50, optin.Auto, report.LimitReached), incidenttest.At(7)); again.Reason != incident.AlreadyApplied {
 		t.Errorf("told twice: %q", again.Reason)
 	}
 	if d := tick(inc, 49); d.Changed {
@@ -74,7 +77,7 @@ func TestDeferredIsWokenOnce(t *testing.T) {
 		t.Errorf("woken twice: %q", d.Reason)
 	}
 	// The limit is still full: another time, one offer, and no second note.
-	later := response.Propose(woken, waits("w2", 51, 80, plan.Auto, report.LimitReached), incidenttest.At(51)).Incident
+	later := response.Propose(woken, waits("w2", 51, 80, optin.Auto, report.LimitReached), incidenttest.At(51)).Incident
 	if o := later.Offers; len(o) != 1 || !o[0].After.Equal(incidenttest.At(80)) || !o[0].Woken.IsZero() || len(later.Delivery.Notes) != len(woken.Delivery.Notes) {
 		t.Errorf("still full: %+v, notes %d, were %d", o, len(later.Delivery.Notes), len(woken.Delivery.Notes))
 	}
@@ -89,7 +92,7 @@ func TestDeferredIsWokenOnce(t *testing.T) {
 
 // Nothing waits where the remedy is not needed any more, and no wait is a loop.
 func TestDeferredEnds(t *testing.T) {
-	inc := response.Propose(healed(t), waits("w1", 6, 50, plan.Auto, report.LimitReached), incidenttest.At(6)).Incident
+	inc := response.Propose(healed(t), waits("w1", 6, 50, optin.Auto, report.LimitReached), incidenttest.At(6)).Incident
 	back := incidenttest.Look(inc, 8, incidenttest.Route("i-1"))
 	if back.State != incident.Open || back.Offers[0].State != incident.Outdated {
 		t.Errorf("the cause is back: %s, %+v", back.State, back.Offers)
@@ -106,26 +109,26 @@ func TestDeferredEnds(t *testing.T) {
 		inc incident.Incident
 		p   report.Proposal
 	}{
-		"closed":    {closed, waits("w2", 10, 50, plan.Auto, report.LimitReached)},
-		"the cause": {incidenttest.Broken(t), waits("w2", 10, 50, plan.Auto, report.LimitReached)},
+		"closed":    {closed, waits("w2", 10, 50, optin.Auto, report.LimitReached)},
+		"the cause": {incidenttest.Broken(t), waits("w2", 10, 50, optin.Auto, report.LimitReached)},
 		"another one": {inc, func() report.Proposal {
-			p := waits("w2", 10, 50, plan.Auto, report.LimitReached)
+			p := waits("w2", 10, 50, optin.Auto, report.LimitReached)
 			p.Hash = incidenttest.RoutePlan("x").Hash()
 			return p
 		}()},
-		"older": {inc, waits("w2", 5, 50, plan.Auto, report.LimitReached)},
+		"older": {inc, waits("w2", 5, 50, optin.Auto, report.LimitReached)},
 	} {
 		if d := response.Propose(p.inc, p.p, incidenttest.At(10)); d.Changed {
 			t.Errorf("%s: %q, %+v", name, d.Reason, d.Incident.Offers)
 		}
 	}
 	for after, want := range map[int]int{8: 8, 6: 7, -100: 7, 100000: 126} {
-		p := waits("w3", 6, after, plan.Auto, report.LimitReached)
+		p := waits("w3", 6, after, optin.Auto, report.LimitReached)
 		if got := response.Propose(healed(t), p, incidenttest.At(6)).Incident.Offers[0].After; !got.Equal(incidenttest.At(want)) {
 			t.Errorf("after minute %d: woken at %s", after, got)
 		}
 	}
-	off := report.Proposal{ID: "off", At: incidenttest.At(7), Key: incidenttest.TheRoute, Remedy: plan.ReplaceInstance, Reason: "policy-off", Says: "The remedy is switched off by now."}
+	off := report.Proposal{ID: "off", At: incidenttest.At(7), Key: incidenttest.TheRoute, Remedy: optin.ReplaceInstance, Reason: "policy-off", Says: "The remedy is switched off by now."}
 	if d := response.Propose(inc, off, incidenttest.At(7)); d.Incident.Offers[0].State != incident.Outdated || due(tick(d.Incident, 50).Incident) != 0 {
 		t.Errorf("switched off: %+v", d.Incident.Offers)
 	}
@@ -134,19 +137,19 @@ func TestDeferredEnds(t *testing.T) {
 // A person's yes that the limit refused is used up; the button comes again.
 func TestRefusedByTheLimitIsOfferedAgain(t *testing.T) {
 	p := replacePlan("i-1")
-	inc := response.Propose(healed(t), incidenttest.Proposal("p1", 6, p, plan.Approve), incidenttest.At(6)).Incident
+	inc := response.Propose(healed(t), incidenttest.Proposal("p1", 6, p, optin.Approve), incidenttest.At(6)).Incident
 	yes := incidenttest.Press(report.ApprovePlan, 7)
 	yes.Plan = p.Hash()
 	d, a := response.Act(inc, yes, incidenttest.May, incidenttest.At(7))
 	if a.Reason != incident.AnswerApproved {
 		t.Fatalf("%+v", a)
 	}
-	told := report.RemedyResult{ID: "deed/1", At: incidenttest.At(8), Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Deed: plan.Deed{
-		Format: 1, ID: "d1", Plan: p, Hash: p.Hash(), Policy: plan.Approve, ApprovedBy: incidenttest.Oncall.ID, Approved: incidenttest.At(7), Began: incidenttest.At(8), Ended: incidenttest.At(8),
-		Result: plan.Refused, Reason: report.LimitReached, Says: "full", Next: &plan.Next{At: incidenttest.At(40), Reason: report.LimitReached, Says: "full"},
+	told := report.RemedyResult{ID: "deed/1", At: incidenttest.At(8), Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Deed: remedy.Run{
+		Format: 1, ID: "d1", Plan: p, Hash: p.Hash(), Policy: optin.Approve, ApprovedBy: incidenttest.Oncall.ID, Approved: incidenttest.At(7), Began: incidenttest.At(8), Ended: incidenttest.At(8),
+		Result: action.Refused, Reason: report.LimitReached, Says: "full", Next: &remedy.Next{At: incidenttest.At(40), Reason: report.LimitReached, Says: "full"},
 	}}
 	inc = response.ApplyRemedyResult(d.Incident, told, incidenttest.At(8)).Incident
-	if o := inc.Offers; len(o) != 2 || o[0].State != incident.Acted || o[1].State != incident.Deferred || o[1].Hash != p.Hash() || o[1].Policy != plan.Approve {
+	if o := inc.Offers; len(o) != 2 || o[0].State != incident.Acted || o[1].State != incident.Deferred || o[1].Hash != p.Hash() || o[1].Policy != optin.Approve {
 		t.Fatalf("%+v", o)
 	}
 	again := yes
@@ -158,7 +161,7 @@ func TestRefusedByTheLimitIsOfferedAgain(t *testing.T) {
 	if due(d.Incident) != 1 {
 		t.Fatalf("%q", d.Reason)
 	}
-	d = response.Propose(d.Incident, incidenttest.Proposal("p2", 41, p, plan.Approve), incidenttest.At(41))
+	d = response.Propose(d.Incident, incidenttest.Proposal("p2", 41, p, optin.Approve), incidenttest.At(41))
 	o := d.Incident.Offers
 	if d.Reason != incident.IsProposed || len(o) != 2 || o[1].State != incident.Offered || !o[1].Again || d.Incident.Delivery.Notes[len(d.Incident.Delivery.Notes)-1].Reason != incident.IsProposed {
 		t.Fatalf("%q, %+v", d.Reason, o)
@@ -174,21 +177,21 @@ func TestRefusedByTheLimitIsOfferedAgain(t *testing.T) {
 func TestReplacingIsNotOver(t *testing.T) {
 	joins := []func(*report.Observation){incidenttest.Passed("route/no-egress", incidenttest.Subnet), incidenttest.Launched("i-9", 8, report.Joined), incidenttest.ReadyAt(9), incidenttest.InSubnet(incidenttest.Subnet)}
 	over := incidenttest.Look(healed(t), 10, joins...)
-	inc := response.Propose(healed(t), waits("w1", 6, 50, plan.Auto, report.LimitReached), incidenttest.At(6)).Incident
+	inc := response.Propose(healed(t), waits("w1", 6, 50, optin.Auto, report.LimitReached), incidenttest.At(6)).Incident
 	held := incidenttest.Look(inc, 10, joins...)
 	if over.State != incident.Closed || held.State != incident.Cleared {
 		t.Fatalf("without a wait %s, with it %s", over.State, held.State)
 	}
-	none := report.Proposal{ID: "none", At: incidenttest.At(51), Key: incidenttest.TheRoute, Remedy: plan.ReplaceInstance, Reason: "nothing-to-do", Says: "No instance is left."}
+	none := report.Proposal{ID: "none", At: incidenttest.At(51), Key: incidenttest.TheRoute, Remedy: optin.ReplaceInstance, Reason: "nothing-to-do", Says: "No instance is left."}
 	if free := incidenttest.Look(response.Propose(held, none, incidenttest.At(51)).Incident, 55, incidenttest.Passed("route/no-egress", incidenttest.Subnet)); free.State != incident.Closed || free.Resolution != incident.Proved {
 		t.Errorf("nothing is left, and it is %s, %s", free.State, free.Resolution)
 	}
-	blind := response.Propose(healed(t), waits("w1", 6, 11, plan.Auto, string(plan.CouldNotLook)), incidenttest.At(6)).Incident
+	blind := response.Propose(healed(t), waits("w1", 6, 11, optin.Auto, string(action.CouldNotLook)), incidenttest.At(6)).Incident
 	if got := incidenttest.Look(blind, 10, joins...); got.State != incident.Closed {
 		t.Errorf("a look that fails keeps it %s", got.State)
 	}
 	// What was done is what the end tells of, not what it waited for.
-	done := incident.Offer{Plan: replacePlan("i-1"), State: incident.Acted, Made: incidenttest.At(5), Deed: &plan.Deed{ID: "d", Result: plan.Done, Began: incidenttest.At(5), Ended: incidenttest.At(6)}}
+	done := incident.Offer{Plan: replacePlan("i-1"), State: incident.Acted, Made: incidenttest.At(5), Deed: &remedy.Run{ID: "d", Result: action.Done, Began: incidenttest.At(5), Ended: incidenttest.At(6)}}
 	blind.Offers = append([]incident.Offer{done}, blind.Offers...)
 	if got := incidenttest.Look(blind, 10, joins...); len(got.Offers) != 1 || got.Offers[0].Deed == nil {
 		t.Errorf("the end tells of %+v", got.Offers)
@@ -207,10 +210,10 @@ func TestManyPartsStayFew(t *testing.T) {
 		id := string(rune('a' + n))
 		p := replacePlan("i-" + id)
 		minute := 6 + n*62
-		inc = response.Propose(inc, incidenttest.Proposal("p"+id, minute, p, plan.Auto), incidenttest.At(minute)).Incident
-		inc = response.ApplyRemedyResult(inc, report.RemedyResult{ID: "deed/" + id, At: incidenttest.At(minute + 1), Key: incidenttest.TheRoute, Deed: plan.Deed{
-			Format: 1, ID: id, Plan: p, Hash: p.Hash(), Policy: plan.Auto, Began: incidenttest.At(minute), Ended: incidenttest.At(minute + 1), Result: plan.Done,
-			Next: &plan.Next{At: incidenttest.At(minute + 62), Reason: report.LimitReached, Says: "more"},
+		inc = response.Propose(inc, incidenttest.Proposal("p"+id, minute, p, optin.Auto), incidenttest.At(minute)).Incident
+		inc = response.ApplyRemedyResult(inc, report.RemedyResult{ID: "deed/" + id, At: incidenttest.At(minute + 1), Key: incidenttest.TheRoute, Deed: remedy.Run{
+			Format: 1, ID: id, Plan: p, Hash: p.Hash(), Policy: optin.Auto, Began: incidenttest.At(minute), Ended: incidenttest.At(minute + 1), Result: action.Done,
+			Next: &remedy.Next{At: incidenttest.At(minute + 62), Reason: report.LimitReached, Says: "more"},
 		}}, incidenttest.At(minute+1)).Incident
 		if len(inc.Offers) > incident.MaxOffers || inc.Offers[len(inc.Offers)-1].State != incident.Deferred {
 			t.Fatalf("part %d: %d offers, the last %s", n, len(inc.Offers), inc.Offers[len(inc.Offers)-1].State)
