@@ -17,7 +17,7 @@ PACKAGES  := ./shared/... ./functions/... ./local/... ./events/...
 
 # Concurrent code that does not need the EC2 client, which takes minutes to
 # compile for the race detector.
-RACE := ./local/pattern ./local/clock ./local/slackstand ./local/cloud/kubeapi ./shared/kube ./shared/run ./shared/slack
+RACE := ./local/pattern ./local/clock ./local/slackstand ./local/cloud/kubeapi ./shared/kube ./shared/lambda ./shared/slack
 
 .DEFAULT_GOAL := help
 .PHONY: $(shell sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))

@@ -16,8 +16,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"rollcall/infra/settings"
-	"rollcall/shared/fn"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
+	"rollcall/shared/spec"
 )
 
 const (
@@ -104,8 +104,8 @@ func countCrashes(scope constructs.Construct, logs awslogs.LogGroup, chosen sett
 		// have (function.go); in JSON it writes platform.report instead.
 		FilterPattern: jsii.String(`?"Task timed out after" ?"Runtime exited" ?"Runtime.OutOfMemory"`),
 		MetricTransformations: []any{&awslogs.CfnMetricFilter_MetricTransformationProperty{
-			MetricNamespace: jsii.String(run.StackNamespace(chosen.Prefix())),
-			MetricName:      jsii.String(run.Failures),
+			MetricNamespace: jsii.String(lambda.StackNamespace(chosen.Prefix())),
+			MetricName:      jsii.String(lambda.Failures),
 			MetricValue:     jsii.String("1"),
 		}},
 	})
@@ -139,20 +139,20 @@ func (a alarms) watch(r resources, functions []function) {
 		id: "FunctionsFail",
 		description: "Functions of " + a.prefix + " failed in two of three periods of five minutes. Meanwhile: what they were to do waits or is tried again; what is tried too often is put aside, for which there is another alarm. " +
 			"Do: find which, and why: CloudWatch, Lambda, Errors by function, then its log group /aws/lambda/" + a.prefix + "-… (lines with level ERROR, \"Task timed out\", \"Runtime exited\").",
-		figures:   []figure{{namespace: run.StackNamespace(a.prefix), metric: run.Failures, statistic: "Sum"}},
+		figures:   []figure{{namespace: lambda.StackNamespace(a.prefix), metric: lambda.Failures, statistic: "Sum"}},
 		threshold: 1, datapoints: 2, periods: 3,
 	})
 	a.deadLetters(r.failed, functions)
 	a.late(functions)
 	for _, f := range functions {
-		if f.spec.Queue != nil && f.spec.Queue.Resource == fn.JoinQueue {
+		if f.spec.Queue != nil && f.spec.Queue.Resource == spec.JoinQueue {
 			a.silent(f)
 		}
 		for _, own := range f.spec.Alarms {
 			a.add(alarm{
 				id:          camel(f.spec.Name) + own.Metric,
 				description: fmt.Sprintf("%s-%s: %s Meanwhile: %s Do: %s", a.prefix, f.spec.Name, own.Why, f.spec.FailureImpact, own.Do),
-				figures:     []figure{{namespace: run.StackNamespace(a.prefix), metric: own.Metric, statistic: "Sum"}},
+				figures:     []figure{{namespace: lambda.StackNamespace(a.prefix), metric: own.Metric, statistic: "Sum"}},
 				threshold:   float64(own.AtLeast), datapoints: 1, periods: 1,
 			})
 		}
@@ -192,8 +192,8 @@ func (a alarms) deadLetters(failed awssqs.Queue, functions []function) {
 // onTime are the queues that somebody waits for: between a launch and what is
 // said of it. In the others a message that is not read is put aside after its
 // attempts, which rings too, later.
-func onTime(q fn.Resource) bool {
-	return q == fn.LaunchQueue || q == fn.JoinQueue || q == fn.ResultQueue
+func onTime(q spec.Resource) bool {
+	return q == spec.LaunchQueue || q == spec.JoinQueue || q == spec.ResultQueue
 }
 
 // late rings when a message has waited for longer than it may.

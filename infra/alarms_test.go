@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/infra/specs"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
 )
 
 const alarmType = "AWS::CloudWatch::Alarm"
@@ -329,7 +329,7 @@ func TestAlarms(t *testing.T) {
 			if !watched["Rollcall/rollcall "+own.Metric] {
 				t.Errorf("%s: no alarm on %s", spec.Name, own.Metric)
 			}
-			if name, ok := run.Fault(own.Metric); !ok || name != own.Metric {
+			if name, ok := lambda.Fault(own.Metric); !ok || name != own.Metric {
 				t.Errorf("%s: %s is counted, and is no metric: the alarm never rings", spec.Name, own.Metric)
 			}
 		}

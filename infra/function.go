@@ -16,12 +16,12 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"rollcall/infra/settings"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 // function is a deployed Spec.
 type function struct {
-	spec   fn.Spec
+	spec   spec.Spec
 	scope  constructs.Construct
 	lambda awslambda.Function
 	role   awsiam.Role
@@ -38,7 +38,7 @@ type function struct {
 
 // newFunction is the one place where functions are made. It adds nothing that
 // depends on which function it is.
-func newFunction(stack awscdk.Stack, spec fn.Spec, r resources, packages string, chosen settings.Settings) (function, error) {
+func newFunction(stack awscdk.Stack, spec spec.Spec, r resources, packages string, chosen settings.Settings) (function, error) {
 	scope := constructs.NewConstruct(stack, jsii.String(camel(spec.Name)))
 	name := chosen.Prefix() + "-" + spec.Name
 	f := function{spec: spec, scope: scope, bus: r.bus, failed: r.failed}
@@ -118,7 +118,7 @@ func newFunction(stack awscdk.Stack, spec fn.Spec, r resources, packages string,
 // loop switches Lambda's loop detection off for a function that writes to its
 // own queue on purpose: after 16 rounds Lambda would drop the message
 // (Lambda, "Recursive loop detection"), and looking again is join-check's work.
-func loop(spec fn.Spec) awslambda.RecursiveLoop {
+func loop(spec spec.Spec) awslambda.RecursiveLoop {
 	if spec.Queue != nil {
 		for _, g := range spec.Grants {
 			if slices.Contains(g.Actions, "sqs:SendMessage") && slices.Contains(g.Resources, spec.Queue.Resource) {
@@ -167,7 +167,7 @@ const maxEventAge = 6 * time.Hour
 
 // eventAge is how long an asynchronous event is worth trying: a sweep is not
 // worth it any more when the next one is due.
-func eventAge(spec fn.Spec) time.Duration {
+func eventAge(spec spec.Spec) time.Duration {
 	age := maxEventAge
 	for _, s := range spec.Schedules {
 		age = min(age, s.Every)

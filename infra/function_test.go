@@ -12,18 +12,18 @@ import (
 
 	"rollcall/infra/specs"
 	"rollcall/shared/config"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 // lambdaOf finds the function of a spec.
-func lambdaOf(t *testing.T, tpl template, spec fn.Spec) resource {
+func lambdaOf(t *testing.T, tpl template, of spec.Spec) resource {
 	t.Helper()
 	for _, r := range tpl.all("AWS::Lambda::Function") {
-		if r.Properties["FunctionName"] == "rollcall-"+spec.Name {
+		if r.Properties["FunctionName"] == "rollcall-"+of.Name {
 			return r
 		}
 	}
-	t.Fatalf("no function for %s", spec.Name)
+	t.Fatalf("no function for %s", of.Name)
 	return resource{}
 }
 
@@ -32,9 +32,9 @@ func TestFunctionsAreThoseOfTheSpecs(t *testing.T) {
 	if got, want := len(tpl.all("AWS::Lambda::Function")), len(specs.All()); got != want {
 		t.Errorf("got %d functions, want %d", got, want)
 	}
-	for _, spec := range specs.All() {
-		t.Run(spec.Name, func(t *testing.T) {
-			r := lambdaOf(t, tpl, spec)
+	for _, of := range specs.All() {
+		t.Run(of.Name, func(t *testing.T) {
+			r := lambdaOf(t, tpl, of)
 			got := map[string]any{}
 			for _, key := range []string{"Runtime", "Handler", "Architectures", "MemorySize", "Timeout", "Description"} {
 				got[key] = r.Properties[key]
@@ -43,14 +43,14 @@ func TestFunctionsAreThoseOfTheSpecs(t *testing.T) {
 				"Runtime":       "provided.al2023",
 				"Handler":       "bootstrap",
 				"Architectures": []any{"arm64"},
-				"MemorySize":    float64(spec.Memory),
-				"Timeout":       spec.Timeout.Seconds(),
-				"Description":   spec.About,
+				"MemorySize":    float64(of.Memory),
+				"Timeout":       of.Timeout.Seconds(),
+				"Description":   of.About,
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("properties (-want +got):\n%s", diff)
 			}
-			if got, want := r.Metadata["Rollcall::Folder"], "functions/"+spec.Name; got != want {
+			if got, want := r.Metadata["Rollcall::Folder"], "functions/"+of.Name; got != want {
 				t.Errorf("folder: got %q, want %q", got, want)
 			}
 			if got := get(r.Properties, "LoggingConfig", "LogFormat"); got != "Text" {
@@ -60,7 +60,7 @@ func TestFunctionsAreThoseOfTheSpecs(t *testing.T) {
 			if got := logs.Properties["RetentionInDays"]; got != 30.0 {
 				t.Errorf("log retention: got %v, want 30", got)
 			}
-			loops := spec.Name == "join-check" || spec.Name == "nodegroup-watch" || spec.Name == "change-check" || spec.Name == "report" || spec.Name == "remediate" // they write to their own queues
+			loops := of.Name == "join-check" || of.Name == "nodegroup-watch" || of.Name == "change-check" || of.Name == "report" || of.Name == "remediate" // they write to their own queues
 			if got, want := r.Properties["RecursiveLoop"], map[bool]string{true: "Allow", false: "Terminate"}[loops]; got != want {
 				t.Errorf("recursive loop: got %q, want %q", got, want)
 			}
@@ -70,28 +70,28 @@ func TestFunctionsAreThoseOfTheSpecs(t *testing.T) {
 
 func TestEnvironment(t *testing.T) {
 	tpl := theTemplate(t)
-	for _, spec := range specs.All() {
-		variables, _ := get(lambdaOf(t, tpl, spec).Properties, "Environment", "Variables").(map[string]any)
+	for _, of := range specs.All() {
+		variables, _ := get(lambdaOf(t, tpl, of).Properties, "Environment", "Variables").(map[string]any)
 		var want []string
-		for _, v := range spec.Environment {
+		for _, v := range of.Environment {
 			want = append(want, string(v))
 		}
 		slices.Sort(want)
 		if diff := cmp.Diff(want, slices.Sorted(maps.Keys(variables))); diff != "" {
-			t.Errorf("%s: variables (-spec +template):\n%s", spec.Name, diff)
+			t.Errorf("%s: variables (-spec +template):\n%s", of.Name, diff)
 		}
-		for _, v := range []fn.Variable{config.StageClock, config.StageDoors} {
+		for _, v := range []spec.Variable{config.StageClock, config.StageDoors} {
 			if _, ok := variables[string(v)]; ok {
-				t.Errorf("%s: %s is for the local stage only", spec.Name, v)
+				t.Errorf("%s: %s is for the local stage only", of.Name, v)
 			}
 		}
 		for name, value := range variables {
 			text := flat(value)
 			if strings.Contains(text, "{{resolve:") || strings.Contains(text, "xox") {
-				t.Errorf("%s: %s holds a secret: %q", spec.Name, name, text)
+				t.Errorf("%s: %s holds a secret: %q", of.Name, name, text)
 			}
 			if text == "" {
-				t.Errorf("%s: %s is empty", spec.Name, name)
+				t.Errorf("%s: %s is empty", of.Name, name)
 			}
 		}
 	}
@@ -100,8 +100,8 @@ func TestEnvironment(t *testing.T) {
 // What the functions are told must be what they accept.
 func TestEnvironmentLoads(t *testing.T) {
 	tpl := theTemplate(t)
-	for _, spec := range specs.All() {
-		variables, _ := get(lambdaOf(t, tpl, spec).Properties, "Environment", "Variables").(map[string]any)
+	for _, of := range specs.All() {
+		variables, _ := get(lambdaOf(t, tpl, of).Properties, "Environment", "Variables").(map[string]any)
 		getenv := func(name string) string {
 			value, ok := variables[name]
 			if !ok {
@@ -112,19 +112,19 @@ func TestEnvironmentLoads(t *testing.T) {
 			}
 			return "https://" + to(value) + ".example" // what a reference will be
 		}
-		if _, err := config.Load(getenv, spec.Environment); err != nil {
-			t.Errorf("%s: %v", spec.Name, err)
+		if _, err := config.Load(getenv, of.Environment); err != nil {
+			t.Errorf("%s: %v", of.Name, err)
 		}
 	}
 }
 
 func TestEventSources(t *testing.T) {
 	tpl := theTemplate(t)
-	for _, spec := range specs.All() {
-		if spec.Queue == nil {
+	for _, of := range specs.All() {
+		if of.Queue == nil {
 			continue
 		}
-		function := lambdaOf(t, tpl, spec)
+		function := lambdaOf(t, tpl, of)
 		var found int
 		for _, m := range tpl.all("AWS::Lambda::EventSourceMapping") {
 			if to(m.Properties["FunctionName"]) != function.id {
@@ -138,27 +138,27 @@ func TestEventSources(t *testing.T) {
 				}
 			}
 			want := map[string]any{
-				"BatchSize":             float64(spec.Queue.Batch),
+				"BatchSize":             float64(of.Queue.Batch),
 				"FunctionResponseTypes": []any{"ReportBatchItemFailures"},
-				"ScalingConfig":         map[string]any{"MaximumConcurrency": float64(spec.Queue.Concurrency)},
+				"ScalingConfig":         map[string]any{"MaximumConcurrency": float64(of.Queue.Concurrency)},
 			}
-			if spec.Queue.Window > 0 {
-				want["MaximumBatchingWindowInSeconds"] = spec.Queue.Window.Seconds()
+			if of.Queue.Window > 0 {
+				want["MaximumBatchingWindowInSeconds"] = of.Queue.Window.Seconds()
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s: event source (-want +got):\n%s", spec.Name, diff)
+				t.Errorf("%s: event source (-want +got):\n%s", of.Name, diff)
 			}
-			if got, want := flat(tpl.Resources[to(m.Properties["EventSourceArn"])].Properties["QueueName"]), queueName(*spec.Queue); got != want {
-				t.Errorf("%s reads %q, want %q", spec.Name, got, want)
+			if got, want := flat(tpl.Resources[to(m.Properties["EventSourceArn"])].Properties["QueueName"]), queueName(*of.Queue); got != want {
+				t.Errorf("%s reads %q, want %q", of.Name, got, want)
 			}
 		}
 		if found != 1 {
-			t.Errorf("%s has %d event sources, want 1", spec.Name, found)
+			t.Errorf("%s has %d event sources, want 1", of.Name, found)
 		}
 	}
 }
 
-func queueName(q fn.Queue) string {
+func queueName(q spec.Queue) string {
 	if q.FIFO {
 		return "rollcall-" + string(q.Resource) + ".fifo"
 	}
@@ -169,20 +169,20 @@ func TestRulesAreThoseOfTheSpecs(t *testing.T) {
 	tpl := theTemplate(t)
 	type waker struct{ Function, Target, Bus, Pattern, Schedule string }
 	var want, got []waker
-	for _, spec := range specs.All() {
-		for _, r := range spec.Rules {
+	for _, of := range specs.All() {
+		for _, r := range of.Rules {
 			target := "function"
-			if spec.Queue != nil && !r.Direct {
-				target = queueName(*spec.Queue)
+			if of.Queue != nil && !r.Direct {
+				target = queueName(*of.Queue)
 			}
 			bus := ""
-			if r.Bus == fn.Bus {
+			if r.Bus == spec.Bus {
 				bus = "rollcall"
 			}
-			want = append(want, waker{Function: spec.Name, Target: target, Bus: bus, Pattern: canonical(t, []byte(r.Pattern))})
+			want = append(want, waker{Function: of.Name, Target: target, Bus: bus, Pattern: canonical(t, []byte(r.Pattern))})
 		}
-		for _, s := range spec.Schedules {
-			want = append(want, waker{Function: spec.Name, Target: "function", Schedule: rate(s.Every)})
+		for _, s := range of.Schedules {
+			want = append(want, waker{Function: of.Name, Target: "function", Schedule: rate(s.Every)})
 		}
 	}
 	for _, r := range tpl.all("AWS::Events::Rule") {
@@ -296,9 +296,9 @@ func TestSpan(t *testing.T) {
 
 func TestLambdaHasLogsOfItsOwnName(t *testing.T) {
 	tpl := theTemplate(t)
-	for _, spec := range specs.All() {
-		logs := tpl.Resources[to(get(lambdaOf(t, tpl, spec).Properties, "LoggingConfig", "LogGroup"))]
-		if got, want := logs.Properties["LogGroupName"], "/aws/lambda/rollcall-"+spec.Name; got != want {
+	for _, of := range specs.All() {
+		logs := tpl.Resources[to(get(lambdaOf(t, tpl, of).Properties, "LoggingConfig", "LogGroup"))]
+		if got, want := logs.Properties["LogGroupName"], "/aws/lambda/rollcall-"+of.Name; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
 
 	"rollcall/infra/specs"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 // meant is a finding of cdk-nag that is as it should be.
@@ -59,7 +59,7 @@ func exceptions(inVPC bool) []meant {
 
 // wideReads are the resources with a wildcard that a spec reads, as cdk-nag
 // writes them.
-func wideReads(spec fn.Spec) []string {
+func wideReads(spec spec.Spec) []string {
 	written := strings.NewReplacer("${Partition}", "<AWS::Partition>", "${Region}", "<AWS::Region>", "${Account}", "<AWS::AccountId>")
 	var list []string
 	for _, r := range spec.Reads {

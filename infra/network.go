@@ -8,7 +8,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"rollcall/infra/settings"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 // The statements of a function in a VPC. Lambda manages the function's network
@@ -25,8 +25,8 @@ const (
 // inVPC tells whether a function runs in the operator's VPC: only one that
 // talks to Kubernetes does, because all others would lose their way to AWS and
 // Slack for nothing.
-func inVPC(spec fn.Spec, chosen settings.Settings) bool {
-	return len(spec.Kube) > 0 && chosen.VPC.Given()
+func inVPC(function spec.Spec, chosen settings.Settings) bool {
+	return len(function.Kube) > 0 && chosen.VPC.Given()
 }
 
 // enter puts a function into the VPC. It is set on the resource itself: the
@@ -42,7 +42,7 @@ func enter(resource awslambda.CfnFunction, v settings.VPC) {
 // interfaceStatements are what Lambda needs for the network interfaces of the
 // function of that name, each as narrow as AWS allows, and that the function's
 // own code may use none of it.
-func interfaceStatements(spec fn.Spec, name string, v settings.VPC) []statement {
+func interfaceStatements(function spec.Spec, name string, v settings.VPC) []statement {
 	var subnets, groups []string
 	for _, id := range v.SubnetIDs {
 		subnets = append(subnets, inRegion("ec2", "subnet/"+id))
@@ -86,7 +86,7 @@ func interfaceStatements(spec fn.Spec, name string, v settings.VPC) []statement 
 		denied = append(denied, s.actions...)
 	}
 	denied = slices.DeleteFunc(denied, func(action string) bool {
-		return slices.ContainsFunc(spec.Reads, func(r fn.Read) bool { return slices.Contains(r.Actions, action) })
+		return slices.ContainsFunc(function.Reads, func(r spec.Read) bool { return slices.Contains(r.Actions, action) })
 	})
 	slices.Sort(denied)
 	return append(list, statement{

@@ -10,7 +10,7 @@ import (
 
 	"rollcall/infra/settings"
 	"rollcall/infra/specs"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 const (
@@ -43,15 +43,15 @@ func thePrivateTemplate(t *testing.T) template {
 func TestOnlyKubernetesReadersAreInTheVPC(t *testing.T) {
 	tpl := thePrivateTemplate(t)
 	readers := 0
-	for _, spec := range specs.All() {
-		got := lambdaOf(t, tpl, spec).Properties["VpcConfig"]
+	for _, function := range specs.All() {
+		got := lambdaOf(t, tpl, function).Properties["VpcConfig"]
 		var want any
-		if len(spec.Kube) > 0 {
+		if len(function.Kube) > 0 {
 			readers++
 			want = map[string]any{"SubnetIds": []any{subnetA, subnetB}, "SecurityGroupIds": []any{group}}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: VPC (-want +got):\n%s", spec.Name, diff)
+			t.Errorf("%s: VPC (-want +got):\n%s", function.Name, diff)
 		}
 	}
 	if readers == 0 {
@@ -96,11 +96,11 @@ func TestInterfaceStatements(t *testing.T) {
 		},
 	}
 	tpl := thePrivateTemplate(t)
-	for _, spec := range specs.All() {
-		before := rawStatements(t, theTemplate(t), spec)
-		after := rawStatements(t, tpl, spec)
+	for _, function := range specs.All() {
+		before := rawStatements(t, theTemplate(t), function)
+		after := rawStatements(t, tpl, function)
 		if diff := cmp.Diff(before, after[:min(len(before), len(after))]); diff != "" {
-			t.Errorf("%s: the statements of the spec (-standard +in a VPC):\n%s", spec.Name, diff)
+			t.Errorf("%s: the statements of the spec (-standard +in a VPC):\n%s", function.Name, diff)
 		}
 		var got []rule
 		for _, s := range after[min(len(before), len(after)):] {
@@ -113,26 +113,26 @@ func TestInterfaceStatements(t *testing.T) {
 		}
 		expected := slices.Clone(want)
 		last := &expected[len(expected)-1]
-		last.Values = []string{lambdas + "function:rollcall-" + spec.Name}
+		last.Values = []string{lambdas + "function:rollcall-" + function.Name}
 		for _, action := range []string{"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets"} {
-			reads := func(r fn.Read) bool { return slices.Contains(r.Actions, action) }
-			if !slices.ContainsFunc(spec.Reads, reads) {
+			reads := func(r spec.Read) bool { return slices.Contains(r.Actions, action) }
+			if !slices.ContainsFunc(function.Reads, reads) {
 				last.Actions = append(slices.Clone(last.Actions), action)
 			}
 		}
 		slices.Sort(last.Actions)
-		if len(spec.Kube) == 0 {
+		if len(function.Kube) == 0 {
 			expected = nil
 		}
 		if diff := cmp.Diff(expected, got); diff != "" {
-			t.Errorf("%s: statements for the VPC (-want +got):\n%s", spec.Name, diff)
+			t.Errorf("%s: statements for the VPC (-want +got):\n%s", function.Name, diff)
 		}
 	}
 }
 
-func rawStatements(t *testing.T, tpl template, spec fn.Spec) []any {
+func rawStatements(t *testing.T, tpl template, function spec.Spec) []any {
 	t.Helper()
-	role := tpl.Resources[to(lambdaOf(t, tpl, spec).Properties["Role"])]
+	role := tpl.Resources[to(lambdaOf(t, tpl, function).Properties["Role"])]
 	return several(get(role.Properties, "Policies", 0, "PolicyDocument", "Statement"))
 }
 
@@ -140,16 +140,16 @@ func rawStatements(t *testing.T, tpl template, spec fn.Spec) []any {
 func TestCodeIsDeniedWhatLambdaHas(t *testing.T) {
 	tests := []struct {
 		name  string
-		reads []fn.Read
+		reads []spec.Read
 		kept  []string
 	}{
 		{"no reads", nil, nil},
-		{"reads of its own", []fn.Read{{Actions: []string{"ec2:DescribeInstances", "ec2:DescribeSubnets"}}, {Actions: []string{"ec2:DescribeNetworkInterfaces"}}},
+		{"reads of its own", []spec.Read{{Actions: []string{"ec2:DescribeInstances", "ec2:DescribeSubnets"}}, {Actions: []string{"ec2:DescribeNetworkInterfaces"}}},
 			[]string{"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			list := interfaceStatements(fn.Spec{Name: "f", Reads: test.reads}, "rollcall-f", settings.VPC{SubnetIDs: []string{subnetA}, SecurityGroupIDs: []string{group}})
+			list := interfaceStatements(spec.Spec{Name: "f", Reads: test.reads}, "rollcall-f", settings.VPC{SubnetIDs: []string{subnetA}, SecurityGroupIDs: []string{group}})
 			var granted, denied []string
 			for _, s := range list {
 				if s.deny {

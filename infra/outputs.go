@@ -8,7 +8,7 @@ import (
 
 	"rollcall/infra/clusterrole"
 	"rollcall/infra/settings"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 // output says what an operator needs after a deployment.
@@ -19,12 +19,12 @@ func output(stack awscdk.Stack, chosen settings.Settings, r resources, a alarms,
 	say("TableName", "State: launches and incidents", r.table.TableName())
 	say("BusName", "Every opened, changed or resolved incident is an event on this bus", r.bus.EventBusName())
 	say("AlarmTopicArn", "Alarms are published here: subscribe whoever is on call", jsii.String(a.topic))
-	say("SlackSecretArn", "Where the Slack bot token is. Its app needs the bot scopes chat:write, channels:history (groups:history in a private channel), files:write (pictures of reports) and, where user groups approve remedies, usergroups:read", jsii.String(r.secrets[fn.SlackSecret].arn))
-	if r.secrets[fn.SlackSecret].made {
+	say("SlackSecretArn", "Where the Slack bot token is. Its app needs the bot scopes chat:write, channels:history (groups:history in a private channel), files:write (pictures of reports) and, where user groups approve remedies, usergroups:read", jsii.String(r.secrets[spec.SlackSecret].arn))
+	if r.secrets[spec.SlackSecret].made {
 		say("SlackSecretCommand", "Puts the Slack bot token in (read from the terminal: not in the shell's history, not in the list of processes)",
-			jsii.String(fillIn("Slack bot token", r.secrets[fn.SlackSecret].arn)))
+			jsii.String(fillIn("Slack bot token", r.secrets[spec.SlackSecret].arn)))
 	}
-	if s, ok := r.secrets[fn.SigningSecret]; ok {
+	if s, ok := r.secrets[spec.SigningSecret]; ok {
 		say("SlackSigningSecretArn", "Where the Slack app's Signing Secret is (the app's page, Basic Information, App Credentials)", jsii.String(s.arn))
 		if s.made {
 			say("SlackSigningSecretCommand", "Puts the Signing Secret in (read from the terminal: not in the shell's history, not in the list of processes)",

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"rollcall/infra/settings"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 // The statements that every function has beside those of its spec.
@@ -33,24 +33,24 @@ type statement struct {
 
 // permissions is all that a function may do: its own log group and queues,
 // and what its spec says, what hangs on settings last.
-func permissions(spec fn.Spec, r resources, chosen settings.Settings, logGroup, failed string) ([]statement, error) {
+func permissions(function spec.Spec, r resources, chosen settings.Settings, logGroup, failed string) ([]statement, error) {
 	list := []statement{
 		{sid: sidLogs, actions: []string{"logs:CreateLogStream", "logs:PutLogEvents"}, resources: []string{logGroup}},
 		{sid: sidFailures, actions: []string{"sqs:SendMessage"}, resources: []string{failed}},
 	}
-	if spec.Queue != nil {
-		own, err := r.arn(spec.Queue.Resource)
+	if function.Queue != nil {
+		own, err := r.arn(function.Queue.Resource)
 		if err != nil {
 			return nil, err
 		}
 		// What Lambda's poller does in the function's name (AWSLambdaSQSQueueExecutionRole).
 		list = append(list, statement{sid: sidQueue, actions: []string{"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}, resources: []string{own}})
 	}
-	reads, err := readStatements(spec.Reads, r)
+	reads, err := readStatements(function.Reads, r)
 	if err != nil {
 		return nil, err
 	}
-	all, err := grantsOf(spec, chosen)
+	all, err := grantsOf(function, chosen)
 	if err != nil {
 		return nil, err
 	}
@@ -63,18 +63,18 @@ func permissions(spec fn.Spec, r resources, chosen settings.Settings, logGroup, 
 
 // grantsOf are a function's writes, those among them that depend on what the
 // operator chose.
-func grantsOf(spec fn.Spec, chosen settings.Settings) ([]fn.Grant, error) {
-	if spec.Chosen == nil {
-		return spec.Grants, nil
+func grantsOf(function spec.Spec, chosen settings.Settings) ([]spec.Grant, error) {
+	if function.Chosen == nil {
+		return function.Grants, nil
 	}
-	more, err := spec.Chosen(func(name string) string { return chosen.Environment[fn.Variable(name)] })
+	more, err := function.Chosen(func(name string) string { return chosen.Environment[spec.Variable(name)] })
 	if err != nil {
 		return nil, fmt.Errorf("the grants that depend on settings: %w", err)
 	}
-	return slices.Concat(spec.Grants, more), nil
+	return slices.Concat(function.Grants, more), nil
 }
 
-func readStatements(reads []fn.Read, r resources) ([]statement, error) {
+func readStatements(reads []spec.Read, r resources) ([]statement, error) {
 	var list []statement
 	count := map[string]int{}
 	for _, read := range reads {
@@ -115,7 +115,7 @@ func (r resources) readable(text string) (string, error) {
 		return text, nil
 	}
 	if !strings.HasPrefix(text, "arn:") {
-		return r.arn(fn.Resource(text))
+		return r.arn(spec.Resource(text))
 	}
 	return filled(text)
 }
@@ -142,7 +142,7 @@ func filled(text string) (string, error) {
 }
 
 // writable resolves what stands in Grant.Resources: never "*".
-func (r resources) writable(name fn.Resource) (string, error) {
+func (r resources) writable(name spec.Resource) (string, error) {
 	if strings.HasPrefix(string(name), "arn:") {
 		return filled(string(name))
 	}
@@ -166,7 +166,7 @@ func filledConditions(conditions map[string]map[string][]string) (map[string]map
 	return out, nil
 }
 
-func grantStatements(grants []fn.Grant, r resources) ([]statement, error) {
+func grantStatements(grants []spec.Grant, r resources) ([]statement, error) {
 	var list []statement
 	for _, g := range grants {
 		s := statement{sid: g.Sid, actions: g.Actions}
@@ -184,9 +184,9 @@ func grantStatements(grants []fn.Grant, r resources) ([]statement, error) {
 		list = append(list, s)
 		// A secret under a customer key is read only by who may use the key.
 		for _, own := range []struct {
-			secret fn.Resource
+			secret spec.Resource
 			sid    string
-		}{{fn.SlackSecret, sidDecrypt}, {fn.SigningSecret, sidSigning}} {
+		}{{spec.SlackSecret, sidDecrypt}, {spec.SigningSecret, sidSigning}} {
 			if s := r.secrets[own.secret]; s.key != "" && slices.Contains(g.Resources, own.secret) {
 				list = append(list, statement{
 					sid:       own.sid,

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/infra/specs"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 type allowed struct {
@@ -20,9 +20,9 @@ type allowed struct {
 }
 
 // statementsOf gives what the role of a function allows.
-func statementsOf(t *testing.T, tpl template, spec fn.Spec) []allowed {
+func statementsOf(t *testing.T, tpl template, of spec.Spec) []allowed {
 	t.Helper()
-	role := tpl.Resources[to(lambdaOf(t, tpl, spec).Properties["Role"])]
+	role := tpl.Resources[to(lambdaOf(t, tpl, of).Properties["Role"])]
 	if policies, _ := role.Properties["Policies"].([]any); len(policies) != 1 || role.Properties["ManagedPolicyArns"] != nil {
 		t.Fatalf("%s has other policies than its own", role.id)
 	}
@@ -54,23 +54,23 @@ func TestNoOtherPolicies(t *testing.T) {
 // reads, or a grant of the spec: as it stands there.
 func TestPermissionsAreThoseOfTheSpecs(t *testing.T) {
 	tpl := theTemplate(t)
-	for _, spec := range specs.All() {
-		t.Run(spec.Name, func(t *testing.T) {
+	for _, of := range specs.All() {
+		t.Run(of.Name, func(t *testing.T) {
 			got := map[string]allowed{}
 			var reads []string
-			for _, s := range statementsOf(t, tpl, spec) {
+			for _, s := range statementsOf(t, tpl, of) {
 				switch {
 				case s.Sid == "":
 					t.Errorf("%v has no Sid", s.Actions)
 				case s.Sid == sidLogs || s.Sid == sidFailures || s.Sid == sidQueue:
-				case strings.HasPrefix(s.Sid, "Read") && !slices.ContainsFunc(spec.Grants, func(g fn.Grant) bool { return g.Sid == s.Sid }):
+				case strings.HasPrefix(s.Sid, "Read") && !slices.ContainsFunc(of.Grants, func(g spec.Grant) bool { return g.Sid == s.Sid }):
 					reads = append(reads, s.Actions...)
 				default:
 					got[s.Sid] = s
 				}
 			}
 			var wantReads []string
-			for _, r := range spec.Reads {
+			for _, r := range of.Reads {
 				wantReads = append(wantReads, r.Actions...)
 			}
 			slices.Sort(reads)
@@ -79,7 +79,7 @@ func TestPermissionsAreThoseOfTheSpecs(t *testing.T) {
 				t.Errorf("reads (-spec +template):\n%s", diff)
 			}
 			want := map[string]allowed{}
-			for _, g := range spec.Grants {
+			for _, g := range of.Grants {
 				a := allowed{Sid: g.Sid, Actions: g.Actions}
 				if len(g.Conditions) > 0 {
 					a.Conditions = anything(g.Conditions)
@@ -113,15 +113,15 @@ func anything(conditions map[string]map[string][]string) any {
 }
 
 // arnIn is how the template names a resource's ARN.
-func arnIn(t *testing.T, tpl template, name fn.Resource) string {
+func arnIn(t *testing.T, tpl template, name spec.Resource) string {
 	t.Helper()
-	if id, ok := map[fn.Resource]string{fn.SlackSecret: "SlackToken", fn.SigningSecret: "SlackSigningSecret"}[name]; ok {
+	if id, ok := map[spec.Resource]string{spec.SlackSecret: "SlackToken", spec.SigningSecret: "SlackSigningSecret"}[name]; ok {
 		if tpl.Resources[id].Type != "AWS::SecretsManager::Secret" {
 			t.Fatalf("%s is no secret", id)
 		}
 		return "${" + id + "}"
 	}
-	kinds := map[fn.Resource]string{fn.Table: "AWS::DynamoDB::Table", fn.Bus: "AWS::Events::EventBus"}
+	kinds := map[spec.Resource]string{spec.Table: "AWS::DynamoDB::Table", spec.Bus: "AWS::Events::EventBus"}
 	if kind, ok := kinds[name]; ok {
 		found := tpl.all(kind)
 		if len(found) != 1 {
@@ -129,12 +129,12 @@ func arnIn(t *testing.T, tpl template, name fn.Resource) string {
 		}
 		return "${" + found[0].id + ".Arn}"
 	}
-	for _, spec := range specs.All() {
-		if spec.Queue != nil && spec.Queue.Resource == fn.ResultQueue && name == fn.ResultDead {
-			return "${" + to(get(mainQueue(t, tpl, *spec.Queue).Properties, "RedrivePolicy", "deadLetterTargetArn")) + ".Arn}"
+	for _, of := range specs.All() {
+		if of.Queue != nil && of.Queue.Resource == spec.ResultQueue && name == spec.ResultDead {
+			return "${" + to(get(mainQueue(t, tpl, *of.Queue).Properties, "RedrivePolicy", "deadLetterTargetArn")) + ".Arn}"
 		}
-		if spec.Queue != nil && spec.Queue.Resource == name {
-			return "${" + mainQueue(t, tpl, *spec.Queue).id + ".Arn}"
+		if of.Queue != nil && of.Queue.Resource == name {
+			return "${" + mainQueue(t, tpl, *of.Queue).id + ".Arn}"
 		}
 	}
 	t.Fatalf("no resource %s", name)
@@ -143,18 +143,18 @@ func arnIn(t *testing.T, tpl template, name fn.Resource) string {
 
 func TestNoWildcardWrites(t *testing.T) {
 	tpl := theTemplate(t)
-	for _, spec := range specs.All() {
-		for _, s := range statementsOf(t, tpl, spec) {
+	for _, of := range specs.All() {
+		for _, s := range statementsOf(t, tpl, of) {
 			for _, action := range s.Actions {
 				if strings.Contains(action, "*") {
-					t.Errorf("%s, %s: action %s is a wildcard", spec.Name, s.Sid, action)
+					t.Errorf("%s, %s: action %s is a wildcard", of.Name, s.Sid, action)
 				}
 				if specs.IsRead(action) && !strings.HasPrefix(action, "secretsmanager:") {
 					continue
 				}
 				for _, r := range s.Resources {
 					if strings.Contains(r, "*") {
-						t.Errorf("%s, %s: %s on %s", spec.Name, s.Sid, action, r)
+						t.Errorf("%s, %s: %s on %s", of.Name, s.Sid, action, r)
 					}
 				}
 			}
@@ -164,8 +164,8 @@ func TestNoWildcardWrites(t *testing.T) {
 
 func TestOwnStatements(t *testing.T) {
 	tpl := theTemplate(t)
-	for _, spec := range specs.All() {
-		function := lambdaOf(t, tpl, spec)
+	for _, of := range specs.All() {
+		function := lambdaOf(t, tpl, of)
 		logs := to(get(function.Properties, "LoggingConfig", "LogGroup"))
 		var failed string
 		for _, c := range tpl.all("AWS::Lambda::EventInvokeConfig") {
@@ -177,17 +177,17 @@ func TestOwnStatements(t *testing.T) {
 			sidLogs:     {Sid: sidLogs, Actions: []string{"logs:CreateLogStream", "logs:PutLogEvents"}, Resources: []string{"${" + logs + ".Arn}"}},
 			sidFailures: {Sid: sidFailures, Actions: []string{"sqs:SendMessage"}, Resources: []string{"${" + failed + ".Arn}"}},
 		}
-		if spec.Queue != nil {
-			want[sidQueue] = allowed{Sid: sidQueue, Actions: []string{"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}, Resources: []string{arnIn(t, tpl, spec.Queue.Resource)}}
+		if of.Queue != nil {
+			want[sidQueue] = allowed{Sid: sidQueue, Actions: []string{"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}, Resources: []string{arnIn(t, tpl, of.Queue.Resource)}}
 		}
 		got := map[string]allowed{}
-		for _, s := range statementsOf(t, tpl, spec) {
+		for _, s := range statementsOf(t, tpl, of) {
 			if slices.Contains([]string{sidLogs, sidFailures, sidQueue}, s.Sid) {
 				got[s.Sid] = s
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", spec.Name, diff)
+			t.Errorf("%s (-want +got):\n%s", of.Name, diff)
 		}
 	}
 }
@@ -195,12 +195,12 @@ func TestOwnStatements(t *testing.T) {
 // The index leads to launches: only who asks for it has it.
 func TestTableReads(t *testing.T) {
 	tpl := theTemplate(t)
-	table := arnIn(t, tpl, fn.Table)
+	table := arnIn(t, tpl, spec.Table)
 	got := map[string][]string{}
-	for _, spec := range specs.All() {
-		for _, s := range statementsOf(t, tpl, spec) {
+	for _, of := range specs.All() {
+		for _, s := range statementsOf(t, tpl, of) {
 			if slices.Contains(s.Actions, "dynamodb:Query") {
-				got[spec.Name] = slices.Compact(slices.Sorted(slices.Values(append(got[spec.Name], s.Resources...))))
+				got[of.Name] = slices.Compact(slices.Sorted(slices.Values(append(got[of.Name], s.Resources...))))
 			}
 		}
 	}

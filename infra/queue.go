@@ -9,7 +9,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 // deadRetention is how long what could not be handled is kept: SQS's longest.
@@ -17,13 +17,13 @@ const deadRetention = 14 * 24 * time.Hour
 
 // queue is a queue and where its messages go that were tried too often.
 type queue struct {
-	spec  fn.Queue
+	spec  spec.Queue
 	delay time.Duration
 	main  awssqs.Queue
 	dead  awssqs.Queue
 }
 
-func newQueue(scope constructs.Construct, prefix string, spec fn.Queue, timeout, delay time.Duration) queue {
+func newQueue(scope constructs.Construct, prefix string, spec spec.Queue, timeout, delay time.Duration) queue {
 	id := camel(string(spec.Resource))
 	name := prefix + "-" + string(spec.Resource)
 	props := queueProps(name, spec.FIFO)

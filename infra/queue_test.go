@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/infra/specs"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 const queueType = "AWS::SQS::Queue"
@@ -58,7 +58,7 @@ func TestNothingIsLostInSilence(t *testing.T) {
 	}
 }
 
-func mainQueue(t *testing.T, tpl template, q fn.Queue) resource {
+func mainQueue(t *testing.T, tpl template, q spec.Queue) resource {
 	t.Helper()
 	for _, r := range tpl.all(queueType) {
 		if r.Properties["QueueName"] == queueName(q) {

@@ -13,16 +13,16 @@ import (
 
 	"rollcall/infra/settings"
 	"rollcall/shared/config"
-	"rollcall/shared/fn"
-	"rollcall/shared/state"
+	"rollcall/shared/spec"
+	"rollcall/shared/store"
 )
 
 // resources are what the functions share, by the names that specs use.
 type resources struct {
 	table   awsdynamodb.Table
 	bus     awsevents.EventBus
-	secrets map[fn.Resource]secret
-	queues  map[fn.Resource]queue
+	secrets map[spec.Resource]secret
+	queues  map[spec.Resource]queue
 	// failed keeps the events that did not reach a function or its queue, and those
 	// of asynchronous invocations that failed: one queue for all functions, because
 	// each would have an alarm of its own to be paid for. A letter says whose it is:
@@ -30,12 +30,12 @@ type resources struct {
 	failed awssqs.Queue
 }
 
-func newResources(stack awscdk.Stack, chosen settings.Settings, list []fn.Spec) (resources, error) {
+func newResources(stack awscdk.Stack, chosen settings.Settings, list []spec.Spec) (resources, error) {
 	r := resources{
 		table:   newTable(stack),
 		bus:     newBus(stack, chosen),
 		secrets: newSecrets(stack, chosen, list),
-		queues:  map[fn.Resource]queue{},
+		queues:  map[spec.Resource]queue{},
 		failed:  newDeadLetters(stack, "Failed", chosen.Prefix()+"-failed", false),
 	}
 	for _, spec := range list {
@@ -61,7 +61,7 @@ func newBus(stack awscdk.Stack, chosen settings.Settings) awsevents.EventBus {
 // maxDelay is SQS's longest delay (CreateQueue, DelaySeconds).
 const maxDelay = 15 * time.Minute
 
-func delayOf(q fn.Queue, chosen settings.Settings) (time.Duration, error) {
+func delayOf(q spec.Queue, chosen settings.Settings) (time.Duration, error) {
 	if q.DelayFrom == "" {
 		return 0, nil
 	}
@@ -76,15 +76,15 @@ func delayOf(q fn.Queue, chosen settings.Settings) (time.Duration, error) {
 }
 
 // arn resolves the name of a resource.
-func (r resources) arn(name fn.Resource) (string, error) {
+func (r resources) arn(name spec.Resource) (string, error) {
 	switch name {
-	case fn.Table:
+	case spec.Table:
 		return *r.table.TableArn(), nil
-	case fn.TableIndex:
-		return *r.table.TableArn() + "/index/" + state.OpenIndex, nil
-	case fn.EndedIndex:
-		return *r.table.TableArn() + "/index/" + state.EndedIndex, nil
-	case fn.Bus:
+	case spec.TableIndex:
+		return *r.table.TableArn() + "/index/" + store.OpenIndex, nil
+	case spec.EndedIndex:
+		return *r.table.TableArn() + "/index/" + store.EndedIndex, nil
+	case spec.Bus:
 		return *r.bus.EventBusArn(), nil
 	}
 	if s, ok := r.secrets[name]; ok {
@@ -93,8 +93,8 @@ func (r resources) arn(name fn.Resource) (string, error) {
 	if q, ok := r.queues[name]; ok {
 		return *q.main.QueueArn(), nil
 	}
-	if name == fn.ResultDead {
-		if q, ok := r.queues[fn.ResultQueue]; ok {
+	if name == spec.ResultDead {
+		if q, ok := r.queues[spec.ResultQueue]; ok {
 			return *q.dead.QueueArn(), nil
 		}
 	}
@@ -102,7 +102,7 @@ func (r resources) arn(name fn.Resource) (string, error) {
 }
 
 // environment gives each variable that a function reads its value.
-func (r resources) environment(wanted []fn.Variable, chosen settings.Settings) (map[string]*string, error) {
+func (r resources) environment(wanted []spec.Variable, chosen settings.Settings) (map[string]*string, error) {
 	values := map[string]*string{}
 	for _, v := range wanted {
 		value, err := r.value(v, chosen)
@@ -114,30 +114,30 @@ func (r resources) environment(wanted []fn.Variable, chosen settings.Settings) (
 	return fit(values), nil
 }
 
-func (r resources) value(v fn.Variable, chosen settings.Settings) (*string, error) {
+func (r resources) value(v spec.Variable, chosen settings.Settings) (*string, error) {
 	switch v {
 	case config.TableName:
 		return r.table.TableName(), nil
 	case config.BusName:
 		return r.bus.EventBusName(), nil
 	case config.SlackSecretARN:
-		return r.secretARN(fn.SlackSecret, v)
+		return r.secretARN(spec.SlackSecret, v)
 	case config.SigningARN:
-		return r.secretARN(fn.SigningSecret, v)
+		return r.secretARN(spec.SigningSecret, v)
 	case config.JoinQueueURL:
-		return r.url(fn.JoinQueue, v)
+		return r.url(spec.JoinQueue, v)
 	case config.ResultQueueURL:
-		return r.url(fn.ResultQueue, v)
+		return r.url(spec.ResultQueue, v)
 	case config.ResultDeadURL:
-		if q, ok := r.queues[fn.ResultQueue]; ok {
+		if q, ok := r.queues[spec.ResultQueue]; ok {
 			return q.dead.QueueUrl(), nil
 		}
 	case config.NodegroupQueueURL:
-		return r.url(fn.NodegroupQueue, v)
+		return r.url(spec.NodegroupQueue, v)
 	case config.ChangeQueueURL:
-		return r.url(fn.ChangeQueue, v)
+		return r.url(spec.ChangeQueue, v)
 	case config.RemedyQueueURL:
-		return r.url(fn.RemedyQueue, v)
+		return r.url(spec.RemedyQueue, v)
 	}
 	text, ok := chosen.Environment[v]
 	if !ok {
@@ -146,7 +146,7 @@ func (r resources) value(v fn.Variable, chosen settings.Settings) (*string, erro
 	return jsii.String(text), nil
 }
 
-func (r resources) url(name fn.Resource, v fn.Variable) (*string, error) {
+func (r resources) url(name spec.Resource, v spec.Variable) (*string, error) {
 	q, ok := r.queues[name]
 	if !ok {
 		return nil, fmt.Errorf("%s: no function reads the queue %s", v, name)
@@ -154,7 +154,7 @@ func (r resources) url(name fn.Resource, v fn.Variable) (*string, error) {
 	return q.main.QueueUrl(), nil
 }
 
-func (r resources) secretARN(name fn.Resource, v fn.Variable) (*string, error) {
+func (r resources) secretARN(name spec.Resource, v spec.Variable) (*string, error) {
 	s, ok := r.secrets[name]
 	if !ok {
 		return nil, fmt.Errorf("%s: the stack has no secret %s", v, name)

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/jsii-runtime-go"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 const (
@@ -31,7 +31,7 @@ func (f function) addRules() []*string {
 			target = f.queue.main.QueueArn()
 		}
 		var on *string // the default bus
-		if r.Bus == fn.Bus {
+		if r.Bus == spec.Bus {
 			on = f.bus.EventBusName()
 		}
 		rule := awsevents.NewCfnRule(f.scope, jsii.String(camel(r.Name)+"Rule"), &awsevents.CfnRuleProps{

@@ -11,7 +11,7 @@ import (
 
 	"rollcall/infra/settings"
 	"rollcall/shared/config"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 // secret is where something secret is. The stack never knows what.
@@ -28,13 +28,13 @@ type secret struct {
 // newSecrets refers to the operator's secrets, or makes those without a value:
 // until they are filled in, the functions say what is missing. The signing
 // secret is there where a function reads it.
-func newSecrets(stack awscdk.Stack, chosen settings.Settings, list []fn.Spec) map[fn.Resource]secret {
-	secrets := map[fn.Resource]secret{
-		fn.SlackSecret: newSecret(stack, "SlackToken", chosen.SlackSecretARN, chosen.SlackSecretKMSKey,
+func newSecrets(stack awscdk.Stack, chosen settings.Settings, list []spec.Spec) map[spec.Resource]secret {
+	secrets := map[spec.Resource]secret{
+		spec.SlackSecret: newSecret(stack, "SlackToken", chosen.SlackSecretARN, chosen.SlackSecretKMSKey,
 			"Slack bot token (xoxb-...) of Rollcall. Made empty: put the token in with put-secret-value."),
 	}
-	if slices.ContainsFunc(list, func(s fn.Spec) bool { return slices.Contains(s.Environment, config.SigningARN) }) {
-		secrets[fn.SigningSecret] = newSecret(stack, "SlackSigningSecret", chosen.SigningSecretARN, chosen.SlackSecretKMSKey,
+	if slices.ContainsFunc(list, func(s spec.Spec) bool { return slices.Contains(s.Environment, config.SigningARN) }) {
+		secrets[spec.SigningSecret] = newSecret(stack, "SlackSigningSecret", chosen.SigningSecretARN, chosen.SlackSecretKMSKey,
 			"Signing Secret of Rollcall's Slack app (Basic Information, App Credentials). Made empty: put it in with put-secret-value.")
 	}
 	return secrets

@@ -13,7 +13,7 @@ import (
 	"rollcall/infra/limits"
 	"rollcall/infra/settings"
 	"rollcall/infra/specs"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 // The tag of every resource that takes one, to find the stack's costs by.
@@ -27,7 +27,7 @@ const (
 //
 // The stack names no account and no region: it is deployed to those of the
 // caller, and its template is the same for all.
-func NewStack(app awscdk.App, list []fn.Spec, packages string) error {
+func NewStack(app awscdk.App, list []spec.Spec, packages string) error {
 	context, _ := app.Node().GetAllContext(nil).(map[string]any)
 	chosen, err := settings.Parse(context)
 	if err == nil {
@@ -94,7 +94,7 @@ func assemble(app awscdk.App) ([]string, error) {
 }
 
 // built tells which functions have no package yet.
-func built(list []fn.Spec, packages string) error {
+func built(list []spec.Spec, packages string) error {
 	var missing []error
 	for _, spec := range list {
 		file := filepath.Join(packages, spec.Name, "bootstrap")

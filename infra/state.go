@@ -5,7 +5,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/jsii-runtime-go"
 
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // newTable makes the table that package state describes. It outlives the
@@ -28,13 +28,13 @@ func newTable(stack awscdk.Stack) awsdynamodb.Table {
 		RemovalPolicy: awscdk.RemovalPolicy_RETAIN,
 	})
 	table.AddGlobalSecondaryIndex(&awsdynamodb.GlobalSecondaryIndexProps{
-		IndexName:      jsii.String(state.OpenIndex),
+		IndexName:      jsii.String(store.OpenIndex),
 		PartitionKey:   text("open"),
 		SortKey:        text("started"),
 		ProjectionType: awsdynamodb.ProjectionType_ALL,
 	})
 	table.AddGlobalSecondaryIndex(&awsdynamodb.GlobalSecondaryIndexProps{
-		IndexName:      jsii.String(state.EndedIndex),
+		IndexName:      jsii.String(store.EndedIndex),
 		PartitionKey:   text("day"),
 		SortKey:        text("began"),
 		ProjectionType: awsdynamodb.ProjectionType_INCLUDE,

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/infra/specs"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 // TestNoPublicAddressUnlessAskedFor: what hangs on a setting is not there where
@@ -29,7 +29,7 @@ func TestNoPublicAddressUnlessAskedFor(t *testing.T) {
 		}
 		for _, f := range tpl.all("AWS::Lambda::Function") {
 			name := strings.TrimPrefix(f.Properties["FunctionName"].(string), "rollcall-")
-			if i := slices.IndexFunc(specs.All(), func(s fn.Spec) bool { return s.Name == name }); i < 0 || specs.All()[i].Only != "" {
+			if i := slices.IndexFunc(specs.All(), func(s spec.Spec) bool { return s.Name == name }); i < 0 || specs.All()[i].Only != "" {
 				t.Errorf("%v: %s is deployed", given, name)
 			}
 			if name == "report" && get(f.Properties, "Environment", "Variables", "ROLLCALL_SLACK_ACTIONS") != "off" {
@@ -48,17 +48,17 @@ func TestNoPublicAddressUnlessAskedFor(t *testing.T) {
 func TestAddressesAreThoseOfTheSpecs(t *testing.T) {
 	tpl := theTemplate(t)
 	var want, got []string
-	for _, spec := range specs.All() {
-		f := lambdaOf(t, tpl, spec)
-		if spec.URL == nil {
+	for _, function := range specs.All() {
+		f := lambdaOf(t, tpl, function)
+		if function.URL == nil {
 			if most := f.Properties["ReservedConcurrentExecutions"]; most != nil {
-				t.Errorf("%s: %v invocations are reserved", spec.Name, most)
+				t.Errorf("%s: %v invocations are reserved", function.Name, most)
 			}
 			continue
 		}
 		want = append(want, f.id)
-		if got := f.Properties["ReservedConcurrentExecutions"]; got != float64(spec.URL.Concurrency) {
-			t.Errorf("%s: %v invocations at once, want %d", spec.Name, got, spec.URL.Concurrency)
+		if got := f.Properties["ReservedConcurrentExecutions"]; got != float64(function.URL.Concurrency) {
+			t.Errorf("%s: %v invocations at once, want %d", function.Name, got, function.URL.Concurrency)
 		}
 		type let struct{ Action, Auth, Via any }
 		var lets []let
@@ -70,7 +70,7 @@ func TestAddressesAreThoseOfTheSpecs(t *testing.T) {
 		slices.SortFunc(lets, func(a, b let) int { return strings.Compare(a.Action.(string), b.Action.(string)) })
 		// The second one through the address alone: else any account could invoke it.
 		if diff := cmp.Diff([]let{{"lambda:InvokeFunction", nil, true}, {"lambda:InvokeFunctionUrl", "NONE", nil}}, lets); diff != "" {
-			t.Errorf("%s: who may call (-want +got):\n%s", spec.Name, diff)
+			t.Errorf("%s: who may call (-want +got):\n%s", function.Name, diff)
 		}
 	}
 	for _, u := range tpl.all("AWS::Lambda::Url") {
@@ -90,17 +90,17 @@ func TestAddressesAreThoseOfTheSpecs(t *testing.T) {
 // TestSecretsHaveOneReaderEach: the token is report's, the signing secret
 // slack-actions': whoever calls that from outside is nowhere near the token.
 func TestSecretsHaveOneReaderEach(t *testing.T) {
-	readers := map[fn.Resource][]string{}
-	for _, spec := range specs.All() {
-		for _, g := range spec.Grants {
+	readers := map[spec.Resource][]string{}
+	for _, function := range specs.All() {
+		for _, g := range function.Grants {
 			for _, r := range g.Resources {
-				if r == fn.SlackSecret || r == fn.SigningSecret {
-					readers[r] = append(readers[r], spec.Name)
+				if r == spec.SlackSecret || r == spec.SigningSecret {
+					readers[r] = append(readers[r], function.Name)
 				}
 			}
 		}
 	}
-	want := map[fn.Resource][]string{fn.SlackSecret: {"report"}, fn.SigningSecret: {"slack-actions"}}
+	want := map[spec.Resource][]string{spec.SlackSecret: {"report"}, spec.SigningSecret: {"slack-actions"}}
 	if diff := cmp.Diff(want, readers); diff != "" {
 		t.Errorf("readers of secrets (-want +got):\n%s", diff)
 	}

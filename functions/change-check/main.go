@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/change-check/changecheck"
 	"rollcall/functions/change-check/spec"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), changecheck.Build)
+	lambda.Start(spec.Name, spec.Environment(), changecheck.Build)
 }

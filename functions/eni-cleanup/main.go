@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/eni-cleanup/enicleanup"
 	"rollcall/functions/eni-cleanup/spec"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), enicleanup.Build)
+	lambda.Start(spec.Name, spec.Environment(), enicleanup.Build)
 }

@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/join-check/joincheck"
 	"rollcall/functions/join-check/spec"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), joincheck.Build)
+	lambda.Start(spec.Name, spec.Environment(), joincheck.Build)
 }

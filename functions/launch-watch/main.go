@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/launch-watch/launchwatch"
 	"rollcall/functions/launch-watch/spec"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), launchwatch.Build)
+	lambda.Start(spec.Name, spec.Environment(), launchwatch.Build)
 }

@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/nodegroup-watch/nodegroupwatch"
 	"rollcall/functions/nodegroup-watch/spec"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), nodegroupwatch.Build)
+	lambda.Start(spec.Name, spec.Environment(), nodegroupwatch.Build)
 }

@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/remediate/remediate"
 	"rollcall/functions/remediate/spec"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), remediate.Build)
+	lambda.Start(spec.Name, spec.Environment(), remediate.Build)
 }

@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/report/report"
 	"rollcall/functions/report/spec"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), report.Build)
+	lambda.Start(spec.Name, spec.Environment(), report.Build)
 }

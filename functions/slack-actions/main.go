@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/slack-actions/slackactions"
 	"rollcall/functions/slack-actions/spec"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), slackactions.Build)
+	lambda.Start(spec.Name, spec.Environment(), slackactions.Build)
 }

@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/spot-report/spec"
 	"rollcall/functions/spot-report/spotreport"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), spotreport.Build)
+	lambda.Start(spec.Name, spec.Environment(), spotreport.Build)
 }

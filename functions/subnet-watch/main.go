@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/subnet-watch/spec"
 	"rollcall/functions/subnet-watch/subnetwatch"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), subnetwatch.Build)
+	lambda.Start(spec.Name, spec.Environment(), subnetwatch.Build)
 }

@@ -4,9 +4,9 @@ package main
 import (
 	"rollcall/functions/zone-watch/spec"
 	"rollcall/functions/zone-watch/zonewatch"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
 )
 
 func main() {
-	run.Start(spec.Name, spec.Environment(), zonewatch.Build)
+	lambda.Start(spec.Name, spec.Environment(), zonewatch.Build)
 }

@@ -12,7 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 // Group is the Kubernetes group that access entries put the functions in. EKS
@@ -59,7 +59,7 @@ type roleRef struct {
 type subject = roleRef
 
 // Manifest is the roles and their bindings, as YAML.
-func Manifest(list []fn.Spec) ([]byte, error) {
+func Manifest(list []spec.Spec) ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteString(header)
 	enc := yaml.NewEncoder(&out)
@@ -98,7 +98,7 @@ func grant(namespace string, rules []rule) []any {
 
 // namespaces are those in which something is read; the empty one, for the
 // whole cluster, is always the first.
-func namespaces(list []fn.Spec) []string {
+func namespaces(list []spec.Spec) []string {
 	names := []string{""}
 	for _, spec := range list {
 		for _, k := range spec.Kube {
@@ -111,7 +111,7 @@ func namespaces(list []fn.Spec) []string {
 
 // rules is what any of the functions needs in a namespace, once, in a fixed
 // order.
-func rules(list []fn.Spec, namespace string) []rule {
+func rules(list []spec.Spec, namespace string) []rule {
 	rules := []rule{}
 	seen := map[string]bool{}
 	for _, spec := range list {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/infra/specs"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 func TestCommittedManifest(t *testing.T) {
@@ -25,14 +25,14 @@ func TestCommittedManifest(t *testing.T) {
 }
 
 func TestManifest(t *testing.T) {
-	got, err := Manifest([]fn.Spec{
-		{Kube: []fn.KubeRule{
+	got, err := Manifest([]spec.Spec{
+		{Kube: []spec.KubeRule{
 			{Group: "", Resources: []string{"pods", "nodes"}, Verbs: []string{"list", "get"}},
 			{Group: "storage.k8s.io", Resources: []string{"storageclasses"}, Verbs: []string{"list"}},
 			{Namespace: "kube-system", Group: "", Resources: []string{"configmaps"}, Names: []string{"aws-auth"}, Verbs: []string{"get"}},
 		}},
 		{},
-		{Kube: []fn.KubeRule{{Group: "", Resources: []string{"nodes", "pods"}, Verbs: []string{"get", "list"}}}},
+		{Kube: []spec.KubeRule{{Group: "", Resources: []string{"nodes", "pods"}, Verbs: []string{"get", "list"}}}},
 	})
 	if err != nil {
 		t.Fatal(err)

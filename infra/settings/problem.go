@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"rollcall/shared/config"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 // Problem is one thing that is wrong with what an operator wrote, with the
@@ -53,8 +53,8 @@ func word(key string) string {
 
 // problem judges one of the functions' settings alone, so that each mistake is
 // said with its own key.
-func problem(s config.Setting, environment map[fn.Variable]string) error {
-	_, err := config.Load(func(name string) string { return environment[fn.Variable(name)] }, []fn.Variable{s.Variable})
+func problem(s config.Setting, environment map[spec.Variable]string) error {
+	_, err := config.Load(func(name string) string { return environment[spec.Variable(name)] }, []spec.Variable{s.Variable})
 	return asProblem(err)
 }
 

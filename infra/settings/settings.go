@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"rollcall/shared/config"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 // Access is how functions get their Kubernetes rights.
@@ -31,7 +31,7 @@ type Settings struct {
 	StackName string
 	// Environment holds the functions' settings as text, defaults filled in,
 	// but for the ARNs of secrets.
-	Environment map[fn.Variable]string
+	Environment map[spec.Variable]string
 	// SlackSecretARN is empty when the stack is to make the secret.
 	SlackSecretARN    string
 	SlackSecretKMSKey string
@@ -195,9 +195,9 @@ func unknown(name string, known []string) error {
 
 // functionSettings has package config judge the functions' settings, so that
 // what is refused at three in the morning is refused here already.
-func functionSettings(given map[string]string) (config.Config, map[fn.Variable]string, []error) {
-	environment := map[fn.Variable]string{}
-	var wanted []fn.Variable
+func functionSettings(given map[string]string) (config.Config, map[spec.Variable]string, []error) {
+	environment := map[spec.Variable]string{}
+	var wanted []spec.Variable
 	var wrong []error
 	for _, s := range config.Settings() {
 		if s.Variable == config.SlackSecretARN || s.Variable == config.SigningARN {
@@ -212,7 +212,7 @@ func functionSettings(given map[string]string) (config.Config, map[fn.Variable]s
 	if len(wrong) > 0 {
 		return config.Config{}, environment, wrong
 	}
-	loaded, err := config.Load(func(name string) string { return environment[fn.Variable(name)] }, wanted)
+	loaded, err := config.Load(func(name string) string { return environment[spec.Variable(name)] }, wanted)
 	if err != nil {
 		wrong = append(wrong, asProblem(err))
 	}
@@ -226,14 +226,14 @@ func clusters(names string) ([]string, error) {
 		}
 		return ""
 	}
-	loaded, err := config.Load(getenv, []fn.Variable{config.Clusters})
+	loaded, err := config.Load(getenv, []spec.Variable{config.Clusters})
 	if err == nil && loaded.Clusters == nil {
 		err = errors.New(`wants names, not "all": the stack cannot know which clusters there are`)
 	}
 	return loaded.Clusters, err
 }
 
-func contextOf(v fn.Variable) string {
+func contextOf(v spec.Variable) string {
 	for _, s := range config.Settings() {
 		if s.Variable == v {
 			return s.Context

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/config"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 func TestDefaults(t *testing.T) {
@@ -18,7 +18,7 @@ func TestDefaults(t *testing.T) {
 	}
 	want := Settings{
 		StackName: "Rollcall",
-		Environment: map[fn.Variable]string{
+		Environment: map[spec.Variable]string{
 			config.Clusters:   "all",
 			config.Channel:    "C0123456789",
 			config.SlackAPI:   "https://slack.com/api/",

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 // What AWS accepts; a Spec beyond it would fail in the middle of a deployment.
@@ -38,10 +38,10 @@ const (
 var functionName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
 // Check tells what in the specs AWS or the stack would refuse; all at once.
-func Check(list []fn.Spec) error {
+func Check(list []spec.Spec) error {
 	var wrong []error
 	names := map[string]bool{}
-	readers := map[fn.Resource]string{}
+	readers := map[spec.Resource]string{}
 	for _, s := range list {
 		for _, err := range check(s) {
 			wrong = append(wrong, fmt.Errorf("function %s: %w", s.Name, err))
@@ -61,7 +61,7 @@ func Check(list []fn.Spec) error {
 	return errors.Join(wrong...)
 }
 
-func check(s fn.Spec) []error {
+func check(s spec.Spec) []error {
 	var wrong []error
 	bad := func(format string, values ...any) { wrong = append(wrong, fmt.Errorf(format, values...)) }
 	if !functionName.MatchString(s.Name) {
@@ -82,7 +82,7 @@ func check(s fn.Spec) []error {
 			bad("two rules or schedules are called %s", r.Name)
 		}
 		wakers[r.Name] = true
-		if r.Bus != "" && r.Bus != fn.Bus {
+		if r.Bus != "" && r.Bus != spec.Bus {
 			bad("rule %s: %s is no bus", r.Name, r.Bus)
 		}
 		var pattern map[string]any
@@ -142,7 +142,7 @@ func check(s fn.Spec) []error {
 }
 
 // queued counts the rules that fill the queue.
-func queued(rules []fn.Rule) int {
+func queued(rules []spec.Rule) int {
 	n := 0
 	for _, r := range rules {
 		if !r.Direct {
@@ -152,7 +152,7 @@ func queued(rules []fn.Rule) int {
 	return n
 }
 
-func checkQueue(q fn.Queue, rules int) []error {
+func checkQueue(q spec.Queue, rules int) []error {
 	var wrong []error
 	bad := func(format string, values ...any) {
 		wrong = append(wrong, fmt.Errorf("queue %s: %w", q.Resource, fmt.Errorf(format, values...)))

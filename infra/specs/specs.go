@@ -4,7 +4,7 @@ package specs
 import (
 	"slices"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 
 	changecheck "rollcall/functions/change-check/spec"
 	enicleanup "rollcall/functions/eni-cleanup/spec"
@@ -21,14 +21,14 @@ import (
 
 // Deployed are the functions of a deployment: those that hang on a setting only
 // where it is "on".
-func Deployed(list []fn.Spec, environment map[fn.Variable]string) []fn.Spec {
-	return slices.DeleteFunc(slices.Clone(list), func(s fn.Spec) bool { return s.Only != "" && environment[s.Only] != "on" })
+func Deployed(list []spec.Spec, environment map[spec.Variable]string) []spec.Spec {
+	return slices.DeleteFunc(slices.Clone(list), func(s spec.Spec) bool { return s.Only != "" && environment[s.Only] != "on" })
 }
 
 // All is every function, in the order in which an event passes through them.
 // A function that is not listed here is not deployed.
-func All() []fn.Spec {
-	return []fn.Spec{
+func All() []spec.Spec {
+	return []spec.Spec{
 		launchwatch.Spec(),
 		joincheck.Spec(),
 		nodegroupwatch.Spec(),

@@ -18,7 +18,8 @@ import (
 	"rollcall/local/template"
 	"rollcall/local/world"
 	"rollcall/shared/config"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/report"
 )
 
@@ -172,7 +173,7 @@ func (r *run) swept() []template.Function {
 func (r *run) detector(arn string) (template.Function, bool) {
 	for _, f := range r.stage.Template.Functions {
 		if f.ARN == arn {
-			has := func(v fn.Variable) bool { _, ok := f.Environment[string(v)]; return ok }
+			has := func(v spec.Variable) bool { _, ok := f.Environment[string(v)]; return ok }
 			return f, has(config.ResultQueueURL) && has(config.Clusters) && !has(config.RemedyQueueURL) && !has(config.ChangeQueueURL)
 		}
 	}

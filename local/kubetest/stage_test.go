@@ -13,7 +13,8 @@ import (
 
 	"rollcall/local/cloud/kubeapi"
 	"rollcall/local/wire"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/gather"
 	"rollcall/shared/snapshot"
 )
@@ -63,7 +64,7 @@ func authenticate(_ context.Context, token string) (kubeapi.User, error) {
 }
 
 // namespacesOf are the namespaces of a rule, none for the whole cluster.
-func namespacesOf(r fn.KubeRule) []string {
+func namespacesOf(r spec.KubeRule) []string {
 	if r.Namespace == "" {
 		return nil
 	}

@@ -24,12 +24,12 @@ import (
 	"rollcall/functions/subnet-watch/subnetwatch"
 	zonewatchspec "rollcall/functions/zone-watch/spec"
 	"rollcall/functions/zone-watch/zonewatch"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
 )
 
 // All are those of the folder functions.
-func All() []run.Program {
-	return []run.Program{
+func All() []lambda.Program {
+	return []lambda.Program{
 		{Name: changecheckspec.Name, Variables: changecheckspec.Environment(), Build: changecheck.Build},
 		{Name: enicleanupspec.Name, Variables: enicleanupspec.Environment(), Build: enicleanup.Build},
 		{Name: joincheckspec.Name, Variables: joincheckspec.Environment(), Build: joincheck.Build},

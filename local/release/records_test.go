@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"rollcall/shared/remedy/optin"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // releases are those whose samples are kept, oldest first.
@@ -42,7 +42,7 @@ func samples(t *testing.T, name string) Samples {
 
 // readers read all records of a partition as today's functions do, by kind. What
 // follows the kind in the partition key is told: a cluster, a VPC, a subnet.
-func readers(s *state.Store) map[string]func(ctx context.Context, of string) (any, error) {
+func readers(s *store.Store) map[string]func(ctx context.Context, of string) (any, error) {
 	long := time.Time{} // from the beginning of time
 	return map[string]func(context.Context, string) (any, error){
 		"launch": func(ctx context.Context, of string) (any, error) {
@@ -267,10 +267,10 @@ func (oneRecord) PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynam
 }
 
 // storeOf is a store of one record, a minute before that expires.
-func storeOf(r Record) *state.Store {
+func storeOf(r Record) *store.Store {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	if seconds, err := r.Numbers["expires"].Int64(); err == nil {
 		now = time.Unix(seconds, 0).Add(-time.Minute)
 	}
-	return state.New(oneRecord{r}, "rollcall").At(func() time.Time { return now })
+	return store.New(oneRecord{r}, "rollcall").At(func() time.Time { return now })
 }

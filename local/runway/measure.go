@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
 )
 
 const horizon = 24 * time.Hour
@@ -31,12 +31,12 @@ type story struct {
 type episode struct {
 	from, until int
 	end         int // when it said that the subnet is empty at the latest: twice the time that it gave
-	runway      ipam.Runway
+	runway      address.Runway
 }
 
 // play looks at a month every five minutes, as subnet-watch does.
 func play(s *subnet) (story, []episode) {
-	var w ipam.Series
+	var w address.Series
 	var list []episode
 	on := false
 	last := len(s.free)

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"rollcall/shared/chart"
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -81,7 +82,7 @@ func example(seed uint64) ([]byte, string, error) {
 					samples = append(samples, s.sample(i))
 				}
 			}
-			of := chart.FreeOf{Subnet: "subnet-1", From: s.at(max(at-6*24*perHr, 0)), To: s.at(at), Runway: ipam.Forecast(samples, need, s.at(at))}
+			of := chart.FreeOf{Subnet: "subnet-1", From: s.at(max(at-6*24*perHr, 0)), To: s.at(at), Runway: address.Forecast(samples, need, s.at(at))}
 			picture, err := chart.Free(samples, of, chart.FreeForSlack())
 			return picture, chart.FreeAlt(samples, of), err
 		}

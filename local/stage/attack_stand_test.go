@@ -17,7 +17,7 @@ import (
 	"rollcall/shared/interaction"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // The tests here attack slack-actions from outside: the real program, at its
@@ -97,7 +97,7 @@ func first(texts ...string) string {
 // refusals are the audit records of refused requests.
 func (r *running) refusals() []interaction.Record {
 	r.t.Helper()
-	store := state.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
+	store := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
 	list, err := store.Refusals(context.Background(), r.Clock.Now().Add(-24*time.Hour))
 	if err != nil {
 		r.t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"rollcall/local/cloud"
 	"rollcall/local/router"
 	"rollcall/shared/network/leak"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 const workshopVPC = "vpc-0a1b2c3d4e5f60718"
@@ -77,7 +77,7 @@ func cleanupInTrouble(t *testing.T) {
 	for _, tags := range []map[string]string{{leak.TagCluster: "payments"}, {leak.TagCluster: ""}, {leak.TagCreated: "soon"}} {
 		kept = append(kept, r.leave(fmt.Sprintf(dead, 0), tags))
 	}
-	store := state.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
+	store := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
 	sightings := func() map[string]leak.Sighting {
 		list, err := store.Sightings(t.Context(), workshopVPC)
 		if err != nil {

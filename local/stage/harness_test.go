@@ -20,8 +20,7 @@ import (
 	"rollcall/local/programs"
 	"rollcall/local/slackstand"
 	"rollcall/shared/incident"
-
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // binaries is where they are, once a test has built them.
@@ -222,7 +221,7 @@ func whole(m slackstand.Message) string {
 // incidents are the incidents of the workshop's cluster.
 func (r *running) incidents() []incident.Incident {
 	r.t.Helper()
-	store := state.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
+	store := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
 	list, err := store.Incidents(context.Background(), "eks-workshop")
 	if err != nil {
 		r.t.Fatal(err)

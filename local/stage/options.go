@@ -11,7 +11,7 @@ import (
 	"rollcall/local/router"
 	"rollcall/local/slackstand"
 	"rollcall/local/world"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
 )
 
 // Options say what to run.
@@ -29,7 +29,7 @@ type Options struct {
 	// Programs, if any, are called as Go in place of binaries, by the folders' names.
 	// All of the stage is then in this process, without ports: in a bubble of
 	// testing/synctest its time passes at once while nobody works.
-	Programs []run.Program
+	Programs []lambda.Program
 	// At is the stage time to start at, in place of the world's own: what is
 	// due in between happens first.
 	At time.Time

@@ -12,8 +12,7 @@ import (
 	"rollcall/local/lambdaruntime"
 	"rollcall/local/slackstand"
 	"rollcall/shared/incident"
-
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // said is the channel as a reader sees it, times aside: each cluster's
@@ -130,7 +129,7 @@ func (r *running) measure(res *outageResult, back time.Time) {
 // unsaid is how many incidents have something that Slack was not told.
 func (r *running) unsaid(clusters int) (open, n int) {
 	r.t.Helper()
-	store := state.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
+	store := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
 	for c := range clusters {
 		list, err := store.Incidents(context.Background(), fmt.Sprintf("cluster-%02d", c))
 		if err != nil {

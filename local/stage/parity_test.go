@@ -20,7 +20,8 @@ import (
 	zonewatch "rollcall/functions/zone-watch/spec"
 	"rollcall/local/template"
 	"rollcall/shared/event"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/network/leak"
 )
 
@@ -63,7 +64,7 @@ func calledIsGranted(t *testing.T) {
 			t.Errorf("%s: calls (-granted +called):\n%s", f.Name, diff)
 		}
 		var want []string
-		for _, spec := range []fn.Spec{joincheck.Spec(), nodegroupwatch.Spec(), spotreport.Spec(), subnetwatch.Spec(), zonewatch.Spec()} {
+		for _, spec := range []spec.Spec{joincheck.Spec(), nodegroupwatch.Spec(), spotreport.Spec(), subnetwatch.Spec(), zonewatch.Spec()} {
 			if Folder(f) != spec.Name {
 				continue
 			}

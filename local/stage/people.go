@@ -4,7 +4,7 @@ import (
 	"rollcall/local/slackstand"
 	"rollcall/local/template"
 	"rollcall/shared/config"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 // The people of the stage's Slack. Whoever is on call is the first, who presses
@@ -37,7 +37,7 @@ func groups() []slackstand.Group {
 
 // SecretFor is the secret of the template to which the functions' variable
 // refers.
-func (s *Stage) SecretFor(v fn.Variable) (template.Secret, bool) {
+func (s *Stage) SecretFor(v spec.Variable) (template.Secret, bool) {
 	for _, f := range s.Template.Functions {
 		if secret, ok := s.secretOf(f.Environment[string(v)]); ok {
 			return secret, true

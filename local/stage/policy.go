@@ -8,7 +8,7 @@ import (
 	enicleanup "rollcall/functions/eni-cleanup/spec"
 	remediate "rollcall/functions/remediate/spec"
 	"rollcall/local/template"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 // Policy is what a function's role allows, by the function's deployed name.
@@ -24,17 +24,17 @@ func (s *Stage) Policy(function string) []template.Statement {
 }
 
 // byChoice are the functions whose writes hang on settings.
-func byChoice() []fn.Spec { return []fn.Spec{enicleanup.Spec(), remediate.Spec()} }
+func byChoice() []spec.Spec { return []spec.Spec{enicleanup.Spec(), remediate.Spec()} }
 
 // synthesise makes the policies that hang on settings, as infra does.
 func (s *Stage) synthesise() error {
 	policies := map[string][]template.Statement{}
-	for _, spec := range byChoice() {
-		f, ok := s.Function(spec.Name)
-		if !ok || spec.Chosen == nil {
+	for _, function := range byChoice() {
+		f, ok := s.Function(function.Name)
+		if !ok || function.Chosen == nil {
 			continue
 		}
-		policy, err := s.chosen(spec, f)
+		policy, err := s.chosen(function, f)
 		if err != nil {
 			return fmt.Errorf("the permissions of %s that hang on settings: %w", f.Name, err)
 		}
@@ -48,20 +48,20 @@ func (s *Stage) synthesise() error {
 
 // chosen is a function's policy of the template, with what the template's own
 // settings gave taken away and what those of here give put in.
-func (s *Stage) chosen(spec fn.Spec, f template.Function) ([]template.Statement, error) {
-	before, err := spec.Chosen(within(f.Environment, s.Template.Region))
+func (s *Stage) chosen(function spec.Spec, f template.Function) ([]template.Statement, error) {
+	before, err := function.Chosen(within(f.Environment, s.Template.Region))
 	if err != nil {
 		return nil, fmt.Errorf("the template's settings: %w", err)
 	}
-	now, err := spec.Chosen(within(s.environment(f), s.Template.Region))
+	now, err := function.Chosen(within(s.environment(f), s.Template.Region))
 	if err != nil {
 		return nil, err
 	}
 	policy := slices.DeleteFunc(slices.Clone(s.Template.Policy(f.Name)), func(old template.Statement) bool {
-		return slices.ContainsFunc(before, func(g fn.Grant) bool { return g.Sid == old.SID })
+		return slices.ContainsFunc(before, func(g spec.Grant) bool { return g.Sid == old.SID })
 	})
 	for _, g := range now {
-		policy = append(policy, s.statement(g, spec.Name))
+		policy = append(policy, s.statement(g, function.Name))
 	}
 	return policy, nil
 }
@@ -76,7 +76,7 @@ func within(env map[string]string, region string) func(string) string {
 	}
 }
 
-func (s *Stage) statement(g fn.Grant, source string) template.Statement {
+func (s *Stage) statement(g spec.Grant, source string) template.Statement {
 	fill := strings.NewReplacer("${Partition}", "aws", "${Region}", s.Template.Region, "${Account}", s.Template.AccountID).Replace
 	out := template.Statement{SID: g.Sid, Effect: "Allow", Actions: g.Actions, Conditions: map[string]map[string][]string{}, Source: source}
 	for _, r := range g.Resources {

@@ -17,12 +17,12 @@ import (
 	"rollcall/local/lambdaruntime"
 	"rollcall/local/slackstand"
 	"rollcall/shared/incident"
+	"rollcall/shared/store"
 
 	"rollcall/shared/config"
 	"rollcall/shared/remedy"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
-	"rollcall/shared/state"
 )
 
 // The tests of presses go through all real programs: Slack signs, slack-actions
@@ -138,8 +138,8 @@ func (r *running) acts() []incident.ActRecord {
 	return slices.DeleteFunc(list, func(a incident.ActRecord) bool { return a.Action != report.ApprovePlan })
 }
 
-func (r *running) memory() *state.Store {
-	return state.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
+func (r *running) memory() *store.Store {
+	return store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
 }
 
 // toldAlone are the texts that only one person saw.

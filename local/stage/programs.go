@@ -11,12 +11,12 @@ import (
 
 	"rollcall/local/lambdaruntime"
 	"rollcall/local/template"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
 )
 
 // addProgram makes a function known that is called as Go.
 func (s *Stage) addProgram(f template.Function) error {
-	i := slices.IndexFunc(s.options.Programs, func(p run.Program) bool { return p.Name == Folder(f) })
+	i := slices.IndexFunc(s.options.Programs, func(p lambda.Program) bool { return p.Name == Folder(f) })
 	if i < 0 {
 		return fmt.Errorf("function %s: it is not among the programs", f.Name)
 	}
@@ -29,13 +29,13 @@ func (s *Stage) addProgram(f template.Function) error {
 }
 
 // inside starts a program, with all that a process would have of its own.
-func (s *Stage) inside(f template.Function, p run.Program) lambdaruntime.Program {
+func (s *Stage) inside(f template.Function, p lambda.Program) lambdaruntime.Program {
 	return func(life context.Context, env map[string]string, log io.Writer) func(context.Context, json.RawMessage) (any, error) {
 		way := alive{life, s.network}
 		aws := s.AsFunction(f)
 		aws.HTTPClient = &http.Client{Transport: way}
 		doors := s.doorsOf(s.clusters)
-		return run.New(p.Name, p.Variables, p.Build, func(name string) string { return env[name] }, log).By(run.Way{
+		return lambda.New(p.Name, p.Variables, p.Build, func(name string) string { return env[name] }, log).By(lambda.Way{
 			AWS: aws, HTTP: way, Endpoints: func(cluster string) (string, []byte, http.RoundTripper, bool) {
 				endpoint, ca, ok := doors.Of(cluster)
 				return endpoint, ca, way, ok

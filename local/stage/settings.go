@@ -7,7 +7,7 @@ import (
 	"rollcall/local/cloud"
 	"rollcall/local/template"
 	"rollcall/shared/config"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 // Names of the stage.
@@ -42,7 +42,7 @@ func (s *Stage) environment(f template.Function) map[string]string {
 		env[string(config.Channel)] = Channel
 	}
 	// The deployed ARNs end in six characters that Secrets Manager chooses.
-	for _, v := range []fn.Variable{config.SlackSecretARN, config.SigningARN} {
+	for _, v := range []spec.Variable{config.SlackSecretARN, config.SigningARN} {
 		if secret, ok := s.secretOf(env[string(v)]); ok {
 			env[string(v)] = cloud.SecretARN(s.Template.Region, s.Template.AccountID, secret.Name)
 		}

@@ -15,11 +15,11 @@ import (
 
 	"rollcall/local/router"
 	"rollcall/shared/incident"
+	"rollcall/shared/store"
 
 	"rollcall/shared/node/outcome"
 
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
 )
 
 // uncertain loses, doubles, delays and reorders events, as EventBridge's "best
@@ -70,7 +70,7 @@ func everyLaunchHasOneTrueEnd(t *testing.T) {
 		tr.nodes(r)
 	}
 	tr.events(r)
-	history, err := state.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now).History(t.Context(), "eks-workshop", began)
+	history, err := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now).History(t.Context(), "eks-workshop", began)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -37,7 +38,7 @@ type FreeOf struct {
 	// From and To are the time that is drawn; what is foretold goes beyond To.
 	From, To time.Time
 	// Runway is drawn to its end if it falls.
-	Runway ipam.Runway
+	Runway address.Runway
 	// Cleaned are marked.
 	Cleaned []Freed
 }

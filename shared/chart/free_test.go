@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -36,14 +37,14 @@ func freeScenes() []freeScene {
 	cured.Cleaned = []Freed{{to.Add(-80 * time.Minute), 31}, {to.Add(-65 * time.Minute), 120}}
 	leak := series(24*time.Hour, 1019, func(h float64) float64 { return 310 - 42*min(h, 0)*b2f(h > -17) + 714*b2f(h <= -17) - 0*h })
 	falling := of(24 * time.Hour)
-	falling.Runway = ipam.Forecast(append(series(96*time.Hour, 1019, func(float64) float64 { return 1014 })[:24*12], leak...), 9, to)
+	falling.Runway = address.Forecast(append(series(96*time.Hour, 1019, func(float64) float64 { return 1014 })[:24*12], leak...), 9, to)
 	fast := of(time.Hour)
 	hour := series(time.Hour, 251, func(h float64) float64 { return 55 - 600*max(h, -0.3) })
-	fast.Runway = ipam.Runway{Reason: ipam.Fast, Empty: to.Add(6 * time.Minute), Earliest: to.Add(5 * time.Minute), Latest: to.Add(9 * time.Minute)}
+	fast.Runway = address.Runway{Reason: address.Fast, Empty: to.Add(6 * time.Minute), Earliest: to.Add(5 * time.Minute), Latest: to.Add(9 * time.Minute)}
 	week := of(7 * 24 * time.Hour)
 	waves := series(7*24*time.Hour, 4091, func(h float64) float64 { return 2500 + 1100*math.Cos(h*math.Pi/12) + 60*math.Sin(h*7.7) })
 	far := of(24 * time.Hour)
-	far.Runway = ipam.Runway{Reason: ipam.Steady, Need: 9, Empty: to.Add(40 * time.Hour), Earliest: to.Add(30 * time.Hour)}
+	far.Runway = address.Runway{Reason: address.Steady, Need: 9, Empty: to.Add(40 * time.Hour), Earliest: to.Add(30 * time.Hour)}
 	return []freeScene{
 		{"free-cured", series(6*time.Hour, 251, func(h float64) float64 {
 			switch {
@@ -115,11 +116,11 @@ func TestOddFree(t *testing.T) {
 	for name, of := range map[string]FreeOf{
 		"week":          week,
 		"zero":          {},
-		"no time":       {Subnet: subnet, From: to, To: to, Runway: ipam.Runway{Reason: ipam.Steady}},
+		"no time":       {Subnet: subnet, From: to, To: to, Runway: address.Runway{Reason: address.Steady}},
 		"backwards":     {Subnet: subnet, From: to, To: to.Add(-time.Hour)},
-		"ends before":   {Subnet: subnet, From: to.Add(-time.Hour), To: to, Runway: ipam.Runway{Reason: ipam.Fast, Empty: to.Add(-time.Hour), Earliest: to.Add(-2 * time.Hour), Need: 1 << 40}},
+		"ends before":   {Subnet: subnet, From: to.Add(-time.Hour), To: to, Runway: address.Runway{Reason: address.Fast, Empty: to.Add(-time.Hour), Earliest: to.Add(-2 * time.Hour), Need: 1 << 40}},
 		"a long name":   {Subnet: strings.Repeat(subnet, 20), From: to.Add(-time.Hour), To: to},
-		"in a thousand": {Subnet: subnet, From: to.Add(-time.Hour), To: to, Runway: ipam.Runway{Reason: ipam.Steady, Empty: to.AddDate(200, 0, 0)}},
+		"in a thousand": {Subnet: subnet, From: to.Add(-time.Hour), To: to, Runway: address.Runway{Reason: address.Steady, Empty: to.AddDate(200, 0, 0)}},
 	} {
 		for k, list := range [][]snapshot.Sample{noisy, {{Subnet: subnet, At: to, Free: -3, Total: -1}}, {{Subnet: subnet, At: to, Free: 1 << 40}}, nil} {
 			if _, err := Free(list, of, FreeForSlack()); err != nil {

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 // StageClock makes a function live in the time of the local stage, where an
 // hour may pass in a minute. A deployment never sets it; a test over the
 // template holds that.
-const StageClock fn.Variable = "ROLLCALL_STAGE_CLOCK"
+const StageClock spec.Variable = "ROLLCALL_STAGE_CLOCK"
 
 // Clock tells the time. The zero Clock is the wall clock.
 type Clock struct {

@@ -11,57 +11,58 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/audience"
-	"rollcall/shared/fn"
+	"rollcall/shared/routing"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/remedy/optin"
 )
 
 // The environment variables. infra sets the addresses; an operator sets the
 // others as CDK context (README, "Deploy").
 const (
-	Clusters        fn.Variable = "ROLLCALL_CLUSTERS"
-	Channel         fn.Variable = "ROLLCALL_SLACK_CHANNEL"
-	SlackSecretARN  fn.Variable = "ROLLCALL_SLACK_SECRET_ARN"
-	SlackAPI        fn.Variable = "ROLLCALL_SLACK_API_URL"
-	JoinTime        fn.Variable = "ROLLCALL_JOIN_TIME"
-	GiveUp          fn.Variable = "ROLLCALL_GIVE_UP"
-	ProofTime       fn.Variable = "ROLLCALL_PROOF_TIME"
-	ReopenTime      fn.Variable = "ROLLCALL_REOPEN_TIME"
-	ReportHour      fn.Variable = "ROLLCALL_REPORT_HOUR"
-	Cleanup         fn.Variable = "ROLLCALL_CLEANUP"
-	CleanupGrace    fn.Variable = "ROLLCALL_CLEANUP_GRACE"
-	CleanupCap      fn.Variable = "ROLLCALL_CLEANUP_CAP"
-	CleanupShare    fn.Variable = "ROLLCALL_CLEANUP_SHARE"
-	CleanupUntagged fn.Variable = "ROLLCALL_CLEANUP_UNTAGGED"
-	RunwayHorizon   fn.Variable = "ROLLCALL_RUNWAY_HORIZON"
-	SubnetMetrics   fn.Variable = "ROLLCALL_SUBNET_METRICS"
-	Routes          fn.Variable = "ROLLCALL_ROUTES"
-	RemindAfter     fn.Variable = "ROLLCALL_REMIND_AFTER"
-	SlackActions    fn.Variable = "ROLLCALL_SLACK_ACTIONS"
-	SigningARN      fn.Variable = "ROLLCALL_SLACK_SIGNING_SECRET_ARN"
-	Remedies        fn.Variable = "ROLLCALL_REMEDIES"
-	RemedyVPCs      fn.Variable = "ROLLCALL_REMEDY_VPCS"
-	RemedyRoles     fn.Variable = "ROLLCALL_REMEDY_ROLES"
-	RemedyLimit     fn.Variable = "ROLLCALL_REMEDY_LIMIT"
-	WhoResponds     fn.Variable = "ROLLCALL_RESPONDERS"
-	Approvers       fn.Variable = "ROLLCALL_APPROVERS"
-	ApprovalTime    fn.Variable = "ROLLCALL_APPROVAL_TIME"
-	LogLevel        fn.Variable = "ROLLCALL_LOG_LEVEL"
-	TableName       fn.Variable = "ROLLCALL_TABLE"
-	BusName         fn.Variable = "ROLLCALL_BUS"
-	JoinQueueURL    fn.Variable = "ROLLCALL_JOIN_QUEUE_URL"
-	ResultQueueURL  fn.Variable = "ROLLCALL_RESULT_QUEUE_URL"
-	ResultDeadURL   fn.Variable = "ROLLCALL_RESULT_DEAD_URL"
+	Clusters        spec.Variable = "ROLLCALL_CLUSTERS"
+	Channel         spec.Variable = "ROLLCALL_SLACK_CHANNEL"
+	SlackSecretARN  spec.Variable = "ROLLCALL_SLACK_SECRET_ARN"
+	SlackAPI        spec.Variable = "ROLLCALL_SLACK_API_URL"
+	JoinTime        spec.Variable = "ROLLCALL_JOIN_TIME"
+	GiveUp          spec.Variable = "ROLLCALL_GIVE_UP"
+	ProofTime       spec.Variable = "ROLLCALL_PROOF_TIME"
+	ReopenTime      spec.Variable = "ROLLCALL_REOPEN_TIME"
+	ReportHour      spec.Variable = "ROLLCALL_REPORT_HOUR"
+	Cleanup         spec.Variable = "ROLLCALL_CLEANUP"
+	CleanupGrace    spec.Variable = "ROLLCALL_CLEANUP_GRACE"
+	CleanupCap      spec.Variable = "ROLLCALL_CLEANUP_CAP"
+	CleanupShare    spec.Variable = "ROLLCALL_CLEANUP_SHARE"
+	CleanupUntagged spec.Variable = "ROLLCALL_CLEANUP_UNTAGGED"
+	RunwayHorizon   spec.Variable = "ROLLCALL_RUNWAY_HORIZON"
+	SubnetMetrics   spec.Variable = "ROLLCALL_SUBNET_METRICS"
+	Routes          spec.Variable = "ROLLCALL_ROUTES"
+	RemindAfter     spec.Variable = "ROLLCALL_REMIND_AFTER"
+	SlackActions    spec.Variable = "ROLLCALL_SLACK_ACTIONS"
+	SigningARN      spec.Variable = "ROLLCALL_SLACK_SIGNING_SECRET_ARN"
+	Remedies        spec.Variable = "ROLLCALL_REMEDIES"
+	RemedyVPCs      spec.Variable = "ROLLCALL_REMEDY_VPCS"
+	RemedyRoles     spec.Variable = "ROLLCALL_REMEDY_ROLES"
+	RemedyLimit     spec.Variable = "ROLLCALL_REMEDY_LIMIT"
+	WhoResponds     spec.Variable = "ROLLCALL_RESPONDERS"
+	Approvers       spec.Variable = "ROLLCALL_APPROVERS"
+	ApprovalTime    spec.Variable = "ROLLCALL_APPROVAL_TIME"
+	LogLevel        spec.Variable = "ROLLCALL_LOG_LEVEL"
+	TableName       spec.Variable = "ROLLCALL_TABLE"
+	BusName         spec.Variable = "ROLLCALL_BUS"
+	JoinQueueURL    spec.Variable = "ROLLCALL_JOIN_QUEUE_URL"
+	ResultQueueURL  spec.Variable = "ROLLCALL_RESULT_QUEUE_URL"
+	ResultDeadURL   spec.Variable = "ROLLCALL_RESULT_DEAD_URL"
 
-	NodegroupQueueURL fn.Variable = "ROLLCALL_NODEGROUP_QUEUE_URL"
-	ChangeQueueURL    fn.Variable = "ROLLCALL_CHANGE_QUEUE_URL"
-	RemedyQueueURL    fn.Variable = "ROLLCALL_REMEDY_QUEUE_URL"
+	NodegroupQueueURL spec.Variable = "ROLLCALL_NODEGROUP_QUEUE_URL"
+	ChangeQueueURL    spec.Variable = "ROLLCALL_CHANGE_QUEUE_URL"
+	RemedyQueueURL    spec.Variable = "ROLLCALL_REMEDY_QUEUE_URL"
 )
 
 // Setting documents one variable that an operator may set. The README's table
 // and the CDK app are made from this list.
 type Setting struct {
-	Variable fn.Variable
+	Variable spec.Variable
 	// Context is the CDK context key that sets it.
 	Context string
 	Default string
@@ -87,7 +88,7 @@ func Settings() []Setting {
 		{CleanupUntagged, "cleanupUntagged", "none", `VPCs in which interfaces that name no cluster may be deleted too, separated by commas; aws-node without CLUSTER_NAME makes such. Only where all clusters of the VPC are watched.`},
 		{RunwayHorizon, "runwayHorizon", "24h", "How long before a subnet runs out of addresses that is said (1h to 168h)."},
 		{SubnetMetrics, "subnetMetrics", "off", `"on" writes CloudWatch metrics of each subnet too (FreeAddresses, FreeBlocks, LeakedAddresses, RunwayHours; up to $1.20 a month for each subnet). Those of each cluster, with the worst of its subnets, are always written.`},
-		{Routes, "routes", audience.None, `Who hears of what, separated by commas: "prod/critical=C0PAGES0001@S0ONCALL01,all/team:payments=C0PAY000001". Before "=" a cluster (or all), a severity (critical, warning, info) and tags of nodegroups; after it a channel, and behind "@" users (U…), user groups (S…) or here, joined by "+", who are called while it is critical. The first route that fits decides.`},
+		{Routes, "routes", routing.None, `Who hears of what, separated by commas: "prod/critical=C0PAGES0001@S0ONCALL01,all/team:payments=C0PAY000001". Before "=" a cluster (or all), a severity (critical, warning, info) and tags of nodegroups; after it a channel, and behind "@" users (U…), user groups (S…) or here, joined by "+", who are called while it is critical. The first route that fits decides.`},
 		{RemindAfter, "remindAfter", "30m", "When those whom a route names are called again for a critical incident that nobody has acknowledged or muted (5m to 24h, 0 for never); three times at most."},
 		{SlackActions, "slackActions", "off", `"on" deploys slack-actions with a public address for Slack's buttons, and shows the buttons. It answers only what Slack has signed.`},
 		{SigningARN, "slackSigningSecretArn", "", "ARN of the Secrets Manager secret whose value is the Slack app's signing secret. Without it the stack makes an empty secret to fill in."},
@@ -126,7 +127,7 @@ type Config struct {
 	// each cluster.
 	SubnetMetrics bool
 	// Routes tell who hears of which incident.
-	Routes []audience.Route
+	Routes []routing.Route
 	// RemindAfter is 0 for never.
 	RemindAfter time.Duration
 	// SlackActions tells that messages have buttons.
@@ -168,7 +169,7 @@ func (c Config) Watches(cluster string) bool {
 // that is wrong is said at once: a missing or malformed setting is an error
 // that names the variable, the CDK context key that sets it, and what it
 // may be.
-func Load(getenv func(string) string, wanted []fn.Variable) (Config, error) {
+func Load(getenv func(string) string, wanted []spec.Variable) (Config, error) {
 	c := Config{Region: getenv("AWS_REGION")}
 	var wrong []error
 	clock, err := parseClock(getenv(string(StageClock)))
@@ -205,7 +206,7 @@ func Load(getenv func(string) string, wanted []fn.Variable) (Config, error) {
 
 var errMissing = errors.New("is not set")
 
-func (c *Config) set(v fn.Variable, text string) (err error) {
+func (c *Config) set(v spec.Variable, text string) (err error) {
 	switch v {
 	case Clusters:
 		c.Clusters, err = parseClusters(text)
@@ -244,7 +245,7 @@ func (c *Config) set(v fn.Variable, text string) (err error) {
 	case SubnetMetrics:
 		c.SubnetMetrics, err = parseSwitch(text)
 	case Routes:
-		c.Routes, err = audience.Parse(text)
+		c.Routes, err = routing.Parse(text)
 	case RemindAfter:
 		c.RemindAfter, err = parseReminder(text)
 	case SlackActions:
@@ -289,7 +290,7 @@ func (c *Config) set(v fn.Variable, text string) (err error) {
 	return err
 }
 
-func defaultOf(v fn.Variable) string {
+func defaultOf(v spec.Variable) string {
 	for _, s := range Settings() {
 		if s.Variable == v {
 			return s.Default
@@ -300,7 +301,7 @@ func defaultOf(v fn.Variable) string {
 
 // SettingError is one variable that is missing or malformed.
 type SettingError struct {
-	Variable fn.Variable
+	Variable spec.Variable
 	Err      error
 }
 
@@ -310,7 +311,7 @@ func (e *SettingError) Error() string {
 
 func (e *SettingError) Unwrap() error { return e.Err }
 
-func hint(v fn.Variable) string {
+func hint(v spec.Variable) string {
 	for _, s := range Settings() {
 		if s.Variable == v {
 			return fmt.Sprintf(" (set it with `-c %s=…` when deploying: %s)", s.Context, s.About)

@@ -9,14 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 func env(m map[string]string) func(string) string {
 	return func(name string) string { return m[name] }
 }
 
-var all = []fn.Variable{Clusters, Channel, SlackSecretARN, SlackAPI, JoinTime, GiveUp, ProofTime, ReopenTime, ReportHour, LogLevel, TableName, BusName, JoinQueueURL, ResultQueueURL}
+var all = []spec.Variable{Clusters, Channel, SlackSecretARN, SlackAPI, JoinTime, GiveUp, ProofTime, ReopenTime, ReportHour, LogLevel, TableName, BusName, JoinQueueURL, ResultQueueURL}
 
 func good() map[string]string {
 	return map[string]string{
@@ -51,7 +51,7 @@ func TestLoadDefaults(t *testing.T) {
 }
 
 func TestLoadReadsOnlyWhatIsWanted(t *testing.T) {
-	got, err := Load(env(map[string]string{"ROLLCALL_SLACK_CHANNEL": "nonsense"}), []fn.Variable{JoinTime})
+	got, err := Load(env(map[string]string{"ROLLCALL_SLACK_CHANNEL": "nonsense"}), []spec.Variable{JoinTime})
 	if err != nil || got.Channel != "" || got.JoinTime != 5*time.Minute {
 		t.Errorf("Load = %+v, %v; want the join time alone", got, err)
 	}
@@ -74,7 +74,7 @@ func TestLoadClusters(t *testing.T) {
 
 func TestLoadSaysWhatIsWrong(t *testing.T) {
 	tests := []struct {
-		variable fn.Variable
+		variable spec.Variable
 		value    string
 		say      []string
 	}{
@@ -102,7 +102,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		m[string(test.variable)] = test.value
 		wanted := all
 		if test.variable != StageClock && test.variable != StageDoors {
-			wanted = append([]fn.Variable{test.variable}, all...)
+			wanted = append([]spec.Variable{test.variable}, all...)
 		}
 		_, err := Load(env(m), wanted)
 		if err == nil {
@@ -122,7 +122,7 @@ func TestLoadSaysAllAtOnce(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, v := range []fn.Variable{Channel, SlackSecretARN, TableName, BusName, JoinQueueURL, ResultQueueURL} {
+	for _, v := range []spec.Variable{Channel, SlackSecretARN, TableName, BusName, JoinQueueURL, ResultQueueURL} {
 		if !strings.Contains(err.Error(), string(v)) {
 			t.Errorf("%q does not name %s", err, v)
 		}

@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 // StageDoors tells a function where the stage has a cluster's Kubernetes API,
 // while EKS tells the endpoint that the real cluster had: what the checks
 // compare must be the real one. A deployment never sets it; a test over the
 // template holds that.
-const StageDoors fn.Variable = "ROLLCALL_STAGE_DOORS"
+const StageDoors spec.Variable = "ROLLCALL_STAGE_DOORS"
 
 // Doors are the addresses of clusters' Kubernetes APIs by the cluster's name.
 type Doors map[string]Door

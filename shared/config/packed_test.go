@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 func TestPackedSettingsAreRead(t *testing.T) {
@@ -20,7 +20,7 @@ func TestPackedSettingsAreRead(t *testing.T) {
 	if len(text) > len(plain)/4 {
 		t.Errorf("%d characters were packed into %d", len(plain), len(text))
 	}
-	c, err := Load(func(name string) string { return map[string]string{string(Clusters): text}[name] }, []fn.Variable{Clusters})
+	c, err := Load(func(name string) string { return map[string]string{string(Clusters): text}[name] }, []spec.Variable{Clusters})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestWhatIsNotPackedRightIsRefused(t *testing.T) {
 		{Pack(strings.Repeat("a", mostUnpacked+1)), "unpack: more than 1048576 bytes"},
 		{Pack("not/a/name"), `"not/a/name" is not a cluster name`},
 	} {
-		_, err := Load(func(name string) string { return map[string]string{string(Clusters): test.text}[name] }, []fn.Variable{Clusters})
+		_, err := Load(func(name string) string { return map[string]string{string(Clusters): test.text}[name] }, []spec.Variable{Clusters})
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), string(Clusters)) {
 			t.Errorf("%.40q: got %v, want %q", test.text, err, test.want)
 		}

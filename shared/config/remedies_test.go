@@ -8,7 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/remedy/optin"
 )
 
@@ -91,7 +92,7 @@ func TestAutoNeedsRoles(t *testing.T) {
 		{"prod/replace-instance=auto", "none", false},
 		{"prod=auto", "arn:aws:iam::111122223333:role/nodes", false},
 	} {
-		_, err := Load(env(map[string]string{"ROLLCALL_REMEDIES": test.remedies, "ROLLCALL_REMEDY_ROLES": test.roles}), []fn.Variable{Remedies, RemedyRoles})
+		_, err := Load(env(map[string]string{"ROLLCALL_REMEDIES": test.remedies, "ROLLCALL_REMEDY_ROLES": test.roles}), []spec.Variable{Remedies, RemedyRoles})
 		if errors.Is(err, errAutoNeedsRoles) != test.bad || (err != nil) != test.bad {
 			t.Errorf("%s with %s: %v", test.remedies, test.roles, err)
 		}

@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 func TestRoutesAndReminders(t *testing.T) {
 	load := func(routes, remind string) (Config, error) {
 		set := map[string]string{string(Routes): routes, string(RemindAfter): remind}
-		return Load(func(name string) string { return set[name] }, []fn.Variable{Routes, RemindAfter})
+		return Load(func(name string) string { return set[name] }, []spec.Variable{Routes, RemindAfter})
 	}
 	c, err := load("", "")
 	if err != nil || c.Routes != nil || c.RemindAfter != 30*time.Minute {

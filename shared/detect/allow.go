@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"rollcall/shared/node/outcome"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // Learned is how long the launches of one cluster have to join.
 type Learned struct {
-	Times   map[string]state.JoinTimes // by nodegroup
+	Times   map[string]store.JoinTimes // by nodegroup
 	Setting time.Duration
 	Now     time.Time
 }
@@ -22,7 +22,7 @@ func (l Learned) Allow(nodegroup string) outcome.Allowance {
 
 // Times reads what was learned.
 type Times interface {
-	JoinTimes(ctx context.Context, cluster string) (map[string]state.JoinTimes, error)
+	JoinTimes(ctx context.Context, cluster string) (map[string]store.JoinTimes, error)
 }
 
 // Learn reads what a cluster's nodegroups have taught. Where it cannot be read

@@ -8,7 +8,7 @@ import (
 	"rollcall/shared/gather"
 	"rollcall/shared/node/userdata"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // groupTag is the tag by which Auto Scaling marks its instances.
@@ -55,7 +55,7 @@ type Evidence struct {
 	GroupsUnread bool
 	// Recorded are the launches that are remembered: EC2 takes the tags off a
 	// terminated instance some time before it forgets the instance.
-	Recorded map[string]state.LaunchRecord
+	Recorded map[string]store.LaunchRecord
 	// Named are clusters by instance, as the user data of instances without
 	// tags names them.
 	Named   map[string]string

@@ -10,7 +10,7 @@ import (
 
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 func in(id string, tags ...string) snapshot.Instance {
@@ -76,7 +76,7 @@ func TestAssignWithoutTheGroups(t *testing.T) {
 // EC2 takes the tags off a terminated instance before it forgets it.
 func TestAssignByRecord(t *testing.T) {
 	a := Assign([]snapshot.Instance{in("i-ended"), in("i-other")}, Evidence{
-		Recorded: map[string]state.LaunchRecord{"i-ended": {Launch: outcome.Launch{Instance: "i-ended"}, Cluster: "prod"}},
+		Recorded: map[string]store.LaunchRecord{"i-ended": {Launch: outcome.Launch{Instance: "i-ended"}, Cluster: "prod"}},
 		Watches:  func(string) bool { return true },
 	})
 	if got := IDs(a.Clusters["prod"]); !slices.Equal(got, []string{"i-ended"}) || !slices.Equal(a.Foreign, []string{"i-other"}) {

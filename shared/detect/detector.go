@@ -13,8 +13,9 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/gather"
+	"rollcall/shared/lambda"
 	"rollcall/shared/report"
-	"rollcall/shared/run"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -46,7 +47,7 @@ type Detector struct {
 }
 
 // New makes a function's detector of what its invocations share.
-func New(by string, e run.Env, r Reader, results Sender) Detector {
+func New(by string, e lambda.Env, r Reader, results Sender) Detector {
 	return Detector{
 		By: by, Region: e.Config.Region, Clusters: e.Config.Clusters, Watches: e.Config.Watches,
 		Reader: r, Results: results, Now: e.Now, Log: e.Log, Count: e.Metrics.Count,

@@ -7,7 +7,7 @@ import (
 
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // Launch is an instance's launch that is not due yet.
@@ -21,7 +21,7 @@ func Launch(in snapshot.Instance, started time.Time) outcome.Launch {
 
 // Fresh is the record of a launch that nobody has recorded. It began when EC2
 // says, or earlier where an event knows better.
-func Fresh(cluster string, in snapshot.Instance, clock time.Time, learned Learned) state.LaunchRecord {
+func Fresh(cluster string, in snapshot.Instance, clock time.Time, learned Learned) store.LaunchRecord {
 	started := in.Launched
 	if started.IsZero() || !clock.IsZero() && clock.Before(started) {
 		started = clock
@@ -31,8 +31,8 @@ func Fresh(cluster string, in snapshot.Instance, clock time.Time, learned Learne
 
 // Record is a launch as it is remembered, with what the instance was started
 // with.
-func Record(cluster string, in snapshot.Instance, l outcome.Launch, allowed outcome.Allowance) state.LaunchRecord {
-	return state.LaunchRecord{
+func Record(cluster string, in snapshot.Instance, l outcome.Launch, allowed outcome.Allowance) store.LaunchRecord {
+	return store.LaunchRecord{
 		Launch: l, Cluster: cluster, Spot: in.Spot,
 		Due: l.Started.Add(allowed.For), Usual: allowed.Usual, Samples: allowed.Samples,
 		Machine: machine(in),
@@ -40,7 +40,7 @@ func Record(cluster string, in snapshot.Instance, l outcome.Launch, allowed outc
 }
 
 // Expected is what the checks are told of a launch.
-func Expected(l state.LaunchRecord) snapshot.ExpectedJoin {
+func Expected(l store.LaunchRecord) snapshot.ExpectedJoin {
 	return snapshot.ExpectedJoin{
 		Instance: l.Instance, Started: l.Started, Due: l.Due, Samples: l.Samples, Usual: l.Usual,
 		Noticed: l.Noticed, Rebalance: l.Rebalance, Cause: l.Root,
@@ -49,11 +49,11 @@ func Expected(l state.LaunchRecord) snapshot.ExpectedJoin {
 
 // machine is what is worth keeping of an instance; nil for one that has ended
 // already, of which EC2 tells little.
-func machine(in snapshot.Instance) *state.Machine {
+func machine(in snapshot.Instance) *store.Machine {
 	if in.VPC == "" {
 		return nil
 	}
-	m := &state.Machine{
+	m := &store.Machine{
 		VPC: in.VPC, PrivateIP: in.PrivateIP, PublicIP: in.PublicIP, PrivateDNS: in.PrivateDNS,
 		Architecture: in.Architecture, AMI: in.AMI, Groups: in.Groups, Profile: in.Profile,
 		Template: in.Template.ID, Version: in.Template.Version,
@@ -83,7 +83,7 @@ func owner(key string) bool {
 
 // Recall fills in what EC2 forgets of an instance that has ended: where it
 // was, and what it was started with.
-func Recall(in snapshot.Instance, l state.LaunchRecord) snapshot.Instance {
+func Recall(in snapshot.Instance, l store.LaunchRecord) snapshot.Instance {
 	fill(&in.Subnet, l.Subnet)
 	fill(&in.Zone, l.Zone)
 	fill(&in.Type, l.Type)

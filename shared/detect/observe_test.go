@@ -12,7 +12,7 @@ import (
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 var began = time.Date(2026, 11, 20, 14, 59, 6, 0, time.UTC)
@@ -96,12 +96,12 @@ func TestRecord(t *testing.T) {
 		Tags: map[string]string{groupTag: "asg", nodegroupTag: "workers", "team": "somebody's business"},
 	}
 	l := Launch(in, began)
-	want := state.LaunchRecord{
+	want := store.LaunchRecord{
 		Launch:  outcome.Launch{Instance: "i-1", Nodegroup: "workers", Group: "asg", Subnet: "subnet-a", Zone: "us-west-2a", Type: "m5.large", Started: began, Status: outcome.Waiting},
 		Cluster: "prod",
 		Spot:    true,
 		Due:     began.Add(5 * time.Minute),
-		Machine: &state.Machine{
+		Machine: &store.Machine{
 			VPC: "vpc-a", AMI: "ami-a", Groups: []string{"sg-a"}, Profile: in.Profile, Template: "lt-a", Version: "3",
 			Metadata: "enabled", HopLimit: 2, Tags: map[string]string{groupTag: "asg", nodegroupTag: "workers"},
 		},
@@ -114,7 +114,7 @@ func TestRecord(t *testing.T) {
 // TestRecall: EC2 forgets where an instance was once it has ended, and what it
 // still says counts.
 func TestRecall(t *testing.T) {
-	record := state.LaunchRecord{Launch: outcome.Launch{Subnet: "subnet-a", Zone: "us-west-2a"}}
+	record := store.LaunchRecord{Launch: outcome.Launch{Subnet: "subnet-a", Zone: "us-west-2a"}}
 	for _, test := range []struct{ in, want snapshot.Instance }{
 		{snapshot.Instance{ID: "i-1"}, snapshot.Instance{ID: "i-1", Subnet: "subnet-a", Zone: "us-west-2a"}},
 		{snapshot.Instance{ID: "i-1", Zone: "us-west-2b"}, snapshot.Instance{ID: "i-1", Subnet: "subnet-a", Zone: "us-west-2b"}},

@@ -7,7 +7,7 @@ import (
 	"rollcall/shared/node/activity"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // NodegroupOfGroup is the nodegroup whose Auto Scaling group it is: as the
@@ -20,20 +20,20 @@ func NodegroupOfGroup(g snapshot.Group) string {
 // activity that tells of it; false for an activity that is none. The same
 // activity is the same record, whether its event or a sweep brought it. One
 // that names an instance is that instance's launch.
-func Refused(cluster string, g snapshot.Group, a snapshot.Activity, allowed outcome.Allowance) (state.LaunchRecord, bool) {
+func Refused(cluster string, g snapshot.Group, a snapshot.Activity, allowed outcome.Allowance) (store.LaunchRecord, bool) {
 	text := activity.Reason(a.About, a.Message)
 	if a.ID == "" || !activity.Launching(a.About, a.Message) || activity.StatusOf(a.Status, text) != activity.Failed {
-		return state.LaunchRecord{}, false
+		return store.LaunchRecord{}, false
 	}
 	v := activity.Classify(text)
 	if a.Instance != "" && v.Class == activity.Unclassified {
-		return state.LaunchRecord{}, false // it was there, and EC2 says how it ended
+		return store.LaunchRecord{}, false // it was there, and EC2 says how it ended
 	}
 	started := a.Started
 	if started.IsZero() {
 		started = a.Ended
 	}
-	l := state.LaunchRecord{
+	l := store.LaunchRecord{
 		Launch:   outcome.Launch{Instance: a.Instance, Nodegroup: NodegroupOfGroup(g), Group: g.Name, Subnet: cmp.Or(a.Subnet, v.Named.Subnet), Zone: a.Zone, Started: started},
 		Activity: a.ID,
 		Cluster:  cluster,
@@ -53,12 +53,12 @@ const recent = time.Hour
 
 // RefusedOf are the refused launches of the last hour that the groups' scaling
 // activities tell of, oldest first as they were read.
-func RefusedOf(cluster string, s *snapshot.Snapshot, learned Learned) []state.LaunchRecord {
+func RefusedOf(cluster string, s *snapshot.Snapshot, learned Learned) []store.LaunchRecord {
 	groups := map[string]snapshot.Group{}
 	for _, g := range s.Groups {
 		groups[g.Name] = g
 	}
-	var list []state.LaunchRecord
+	var list []store.LaunchRecord
 	for _, a := range s.Activities {
 		g, ours := groups[a.Group]
 		if !ours {

@@ -3,9 +3,10 @@ package detect
 import (
 	"slices"
 
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
+	"rollcall/shared/store"
+
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
 )
 
 // Samples are what some subnets have now, if they were read.
@@ -20,14 +21,14 @@ func Samples(s *snapshot.Snapshot, subnets []string) []snapshot.Sample {
 	var list []snapshot.Sample
 	for _, subnet := range s.Subnets {
 		if slices.Contains(subnets, subnet.ID) {
-			list = append(list, snapshot.Sample{Subnet: subnet.ID, At: at, Free: subnet.Free, Total: ipam.Usable(subnet.CIDR)})
+			list = append(list, snapshot.Sample{Subnet: subnet.ID, At: at, Free: subnet.Free, Total: address.Usable(subnet.CIDR)})
 		}
 	}
 	return list
 }
 
 // Had notes in a launch what its subnet has when it is first looked at.
-func Had(s *snapshot.Snapshot, l *state.LaunchRecord) {
+func Had(s *snapshot.Snapshot, l *store.LaunchRecord) {
 	if !l.FreeAt.IsZero() {
 		return
 	}

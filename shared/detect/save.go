@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"rollcall/shared/node/outcome"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // Writers bounds the writes at once: a burst of a thousand launches is recorded
@@ -15,9 +15,9 @@ const Writers = 16
 
 // Launches is the table of launches, which several invocations write.
 type Launches interface {
-	GetLaunches(ctx context.Context, instances []string) (map[string]state.LaunchRecord, error)
-	CreateLaunch(ctx context.Context, l state.LaunchRecord) (created bool, err error)
-	SaveLaunch(ctx context.Context, l state.LaunchRecord) error
+	GetLaunches(ctx context.Context, instances []string) (map[string]store.LaunchRecord, error)
+	CreateLaunch(ctx context.Context, l store.LaunchRecord) (created bool, err error)
+	SaveLaunch(ctx context.Context, l store.LaunchRecord) error
 }
 
 // races is how often a record is read again that somebody else has written.
@@ -34,7 +34,7 @@ func (e *LostRaces) Error() string {
 // meanwhile what is known is added: facts only add up. A record that has expired
 // is not written anew. The error is *LostRaces where it could not be written
 // for others' writes.
-func (d Detector) SaveLaunch(ctx context.Context, table Launches, recorded bool, l state.LaunchRecord) error {
+func (d Detector) SaveLaunch(ctx context.Context, table Launches, recorded bool, l store.LaunchRecord) error {
 	if !recorded {
 		created, err := table.CreateLaunch(ctx, l)
 		if err != nil || created {
@@ -68,6 +68,6 @@ func (d Detector) SaveLaunch(ctx context.Context, table Launches, recorded bool,
 }
 
 func conflicts(err error) bool {
-	var conflict *state.Conflict
+	var conflict *store.Conflict
 	return errors.As(err, &conflict)
 }

@@ -9,27 +9,27 @@ import (
 
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // contested is a table whose record others write: so many times between a read
 // and the write that follows it.
 type contested struct {
-	have    *state.LaunchRecord
+	have    *store.LaunchRecord
 	others  int
 	read    int
 	written int
 }
 
-func (c *contested) GetLaunches(context.Context, []string) (map[string]state.LaunchRecord, error) {
+func (c *contested) GetLaunches(context.Context, []string) (map[string]store.LaunchRecord, error) {
 	c.read++
 	if c.have == nil {
 		return nil, nil
 	}
-	return map[string]state.LaunchRecord{c.have.ID(): *c.have}, nil
+	return map[string]store.LaunchRecord{c.have.ID(): *c.have}, nil
 }
 
-func (c *contested) CreateLaunch(_ context.Context, l state.LaunchRecord) (bool, error) {
+func (c *contested) CreateLaunch(_ context.Context, l store.LaunchRecord) (bool, error) {
 	if c.have != nil {
 		return false, nil
 	}
@@ -37,10 +37,10 @@ func (c *contested) CreateLaunch(_ context.Context, l state.LaunchRecord) (bool,
 	return true, nil
 }
 
-func (c *contested) SaveLaunch(_ context.Context, l state.LaunchRecord) error {
+func (c *contested) SaveLaunch(_ context.Context, l store.LaunchRecord) error {
 	if c.others > 0 {
 		c.others--
-		return fmt.Errorf("save: %w", &state.Conflict{Record: l.ID(), Over: l.Version})
+		return fmt.Errorf("save: %w", &store.Conflict{Record: l.ID(), Over: l.Version})
 	}
 	c.have, c.written = &l, c.written+1
 	return nil
@@ -50,10 +50,10 @@ func (c *contested) SaveLaunch(_ context.Context, l state.LaunchRecord) error {
 // writes it, and nothing is taken out of it.
 func TestSaveLaunch(t *testing.T) {
 	noticed, missed := time.Unix(100, 0), time.Unix(200, 0)
-	theirs := state.LaunchRecord{Version: 2}
+	theirs := store.LaunchRecord{Version: 2}
 	theirs.Instance, theirs.Status = "i-1", outcome.Waiting
 	theirs.Learn(outcome.Facts{Noticed: noticed})
-	mine := state.LaunchRecord{Version: 1}
+	mine := store.LaunchRecord{Version: 1}
 	mine.Instance, mine.Status = "i-1", outcome.Missed
 	mine.Learn(outcome.Facts{Missed: missed})
 	for name, test := range map[string]struct {

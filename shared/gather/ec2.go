@@ -56,7 +56,7 @@ func tags(list []types.Tag) map[string]string {
 	return m
 }
 
-func address(text *string) netip.Addr {
+func addressOf(text *string) netip.Addr {
 	a, err := netip.ParseAddr(aws.ToString(text))
 	if err != nil {
 		return netip.Addr{}

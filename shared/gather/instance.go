@@ -20,8 +20,8 @@ func instance(in types.Instance) snapshot.Instance {
 		Launched:     aws.ToTime(in.LaunchTime),
 		Subnet:       aws.ToString(in.SubnetId),
 		VPC:          aws.ToString(in.VpcId),
-		PrivateIP:    address(in.PrivateIpAddress),
-		PublicIP:     address(in.PublicIpAddress),
+		PrivateIP:    addressOf(in.PrivateIpAddress),
+		PublicIP:     addressOf(in.PublicIpAddress),
 		PrivateDNS:   aws.ToString(in.PrivateDnsName),
 		Architecture: string(in.Architecture),
 		AMI:          aws.ToString(in.ImageId),
@@ -39,7 +39,7 @@ func instance(in types.Instance) snapshot.Instance {
 		out.Template = snapshot.TemplateRef{ID: id, Version: out.Tags["aws:ec2launchtemplate:version"]}
 	}
 	attached(&out, in.NetworkInterfaces)
-	if ip := address(in.Ipv6Address); ip.IsValid() && !slices.Contains(out.IPv6, ip) {
+	if ip := addressOf(in.Ipv6Address); ip.IsValid() && !slices.Contains(out.IPv6, ip) {
 		out.IPv6 = append(out.IPv6, ip)
 	}
 	if in.State != nil {
@@ -98,7 +98,7 @@ func attached(out *snapshot.Instance, list []types.InstanceNetworkInterface) {
 			out.Interfaces = append(out.Interfaces, id)
 		}
 		for _, a := range n.Ipv6Addresses {
-			if ip := address(a.Ipv6Address); ip.IsValid() {
+			if ip := addressOf(a.Ipv6Address); ip.IsValid() {
 				out.IPv6 = append(out.IPv6, ip)
 			}
 		}

@@ -99,21 +99,21 @@ func networkInterface(n types.NetworkInterface) snapshot.Interface {
 		out.Instance = aws.ToString(n.Attachment.InstanceId)
 	}
 	if n.Association != nil {
-		out.PublicIP = address(n.Association.PublicIp)
+		out.PublicIP = addressOf(n.Association.PublicIp)
 	}
 	for _, a := range n.PrivateIpAddresses {
-		if ip := address(a.PrivateIpAddress); ip.IsValid() {
+		if ip := addressOf(a.PrivateIpAddress); ip.IsValid() {
 			out.PrivateIPs = append(out.PrivateIPs, ip)
 		}
 	}
-	if ip := address(n.PrivateIpAddress); ip.IsValid() && !slices.Contains(out.PrivateIPs, ip) {
+	if ip := addressOf(n.PrivateIpAddress); ip.IsValid() && !slices.Contains(out.PrivateIPs, ip) {
 		out.PrivateIPs = append(out.PrivateIPs, ip)
 	}
 	for _, b := range n.Ipv4Prefixes {
 		out.Prefixes = appendValid(out.Prefixes, source.Prefix(b.Ipv4Prefix))
 	}
 	for _, a := range n.Ipv6Addresses {
-		if ip := address(a.Ipv6Address); ip.IsValid() {
+		if ip := addressOf(a.Ipv6Address); ip.IsValid() {
 			out.IPv6 = append(out.IPv6, ip)
 		}
 	}

@@ -41,7 +41,7 @@ func natGateway(g types.NatGateway) snapshot.NATGateway {
 		RouteTable: aws.ToString(g.RouteTableId),
 	}
 	for _, a := range g.NatGatewayAddresses {
-		if ip := address(a.PublicIp); ip.IsValid() {
+		if ip := addressOf(a.PublicIp); ip.IsValid() {
 			out.PublicIPs = append(out.PublicIPs, ip)
 		}
 	}

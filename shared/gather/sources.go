@@ -9,7 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	gatherasg "rollcall/shared/gather/autoscaling"
 	gathereks "rollcall/shared/gather/eks"
 	gatheriam "rollcall/shared/gather/iam"
@@ -57,12 +58,12 @@ func known(name snapshot.Source) source.Source {
 
 // Reads is the permissions that reading the sources takes, and those without
 // which they cannot be read.
-func Reads(names ...snapshot.Source) []fn.Read {
+func Reads(names ...snapshot.Source) []spec.Read {
 	return source.Reads(source.With(catalogue(), names...)...)
 }
 
 // KubeRules is the Kubernetes rights that reading the sources takes.
-func KubeRules(names ...snapshot.Source) []fn.KubeRule {
+func KubeRules(names ...snapshot.Source) []spec.KubeRule {
 	return source.KubeRules(source.With(catalogue(), names...)...)
 }
 
@@ -83,11 +84,11 @@ func ofKubernetes(name snapshot.Source) bool {
 
 // ListClusters is the permission of Reader.Clusters. The call takes no
 // resource.
-func ListClusters() fn.Read {
-	return fn.Read{Actions: []string{"eks:ListClusters"}, Resources: []string{"*"}}
+func ListClusters() spec.Read {
+	return spec.Read{Actions: []string{"eks:ListClusters"}, Resources: []string{"*"}}
 }
 
 // ListNodegroups is the permission that Query.AllNodegroups takes.
-func ListNodegroups() fn.Read {
-	return fn.Read{Actions: []string{"eks:ListNodegroups"}, Resources: []string{"arn:${Partition}:eks:${Region}:${Account}:cluster/*"}}
+func ListNodegroups() spec.Read {
+	return spec.Read{Actions: []string{"eks:ListNodegroups"}, Resources: []string{"arn:${Partition}:eks:${Region}:${Account}:cluster/*"}}
 }

@@ -9,7 +9,8 @@ import (
 
 	"rollcall/local/wire"
 	"rollcall/shared/checks"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
@@ -98,7 +99,7 @@ func TestCallsThatAreMade(t *testing.T) {
 
 // requested is a right as the simulated API records the request: "get
 // configmaps/aws-auth".
-func requested(r fn.KubeRule) string { return r.Verbs[0] + " " + r.Resources[0] }
+func requested(r spec.KubeRule) string { return r.Verbs[0] + " " + r.Resources[0] }
 
 // closure is a source with all that is read before it.
 func closure(s source.Source) []source.Source {
@@ -148,7 +149,7 @@ func TestOneActionIsNarrowedOneWay(t *testing.T) {
 // TestReadsAreNarrow holds that what can be narrowed to a resource is.
 func TestReadsAreNarrow(t *testing.T) {
 	const here = ":${Region}:${Account}:"
-	want := []fn.Read{
+	want := []spec.Read{
 		{Resources: []string{"arn:${Partition}:ec2" + here + "instance/*"}, Actions: []string{"ec2:DescribeInstanceAttribute", "ec2:GetConsoleOutput"}},
 		{Resources: []string{"arn:${Partition}:ec2" + here + "transit-gateway-route-table/*"}, Actions: []string{"ec2:SearchTransitGatewayRoutes"}},
 		{Resources: []string{"arn:${Partition}:ec2:${Region}:*:prefix-list/*"}, Actions: []string{"ec2:GetManagedPrefixListEntries"}},

@@ -12,7 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/shared/gather/source"
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -110,7 +111,7 @@ func (known *Counts) count(ctx context.Context, api Interfaces, v *source.View) 
 	if c, done := known.of[vpc]; done && !slices.ContainsFunc(v.Snapshot.Reservations, func(r snapshot.Reservation) bool { return !slices.Contains(c.kept, r) }) {
 		return c, nil
 	}
-	t := ipam.NewTally(v.Snapshot.Subnets, v.Snapshot.Reservations)
+	t := address.NewTally(v.Snapshot.Subnets, v.Snapshot.Reservations)
 	c := count{kept: slices.Clone(v.Snapshot.Reservations)}
 	holders, tenants := map[string]bool{}, map[string]bool{}
 	err := eachInterface(ctx, api, in("vpc-id", vpc), func(i snapshot.Interface) {

@@ -9,7 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"rollcall/shared/cloudtrail"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/trail"
@@ -23,8 +24,8 @@ type Trails interface {
 var _ Trails = (*cloudtrail.Client)(nil)
 
 // ReadTrail is the permission of TrailReader. It takes no resource.
-func ReadTrail() fn.Read {
-	return fn.Read{Actions: fn.Actions[Trails]("cloudtrail"), Resources: []string{"*"}}
+func ReadTrail() spec.Read {
+	return spec.Read{Actions: spec.Actions[Trails]("cloudtrail"), Resources: []string{"*"}}
 }
 
 // TrailReader reads CloudTrail's records of the last 90 days.

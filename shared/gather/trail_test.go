@@ -13,7 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/cloudtrail"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/snapshot"
 	"rollcall/shared/trail"
 )
@@ -90,7 +91,7 @@ func TestTrailAsks(t *testing.T) {
 
 // What is granted is what is called, and no more.
 func TestTrailPermission(t *testing.T) {
-	if diff := cmp.Diff(fn.Read{Actions: []string{"cloudtrail:LookupEvents"}, Resources: []string{"*"}}, ReadTrail()); diff != "" {
+	if diff := cmp.Diff(spec.Read{Actions: []string{"cloudtrail:LookupEvents"}, Resources: []string{"*"}}, ReadTrail()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -1,7 +1,8 @@
 package incident
 
 import (
-	"rollcall/shared/audience"
+	"rollcall/shared/routing"
+
 	"time"
 )
 
@@ -14,7 +15,7 @@ type Policy struct {
 	// RemindAfter is after how long people are called again; 0 for never.
 	RemindAfter time.Duration
 	// Routes tell who hears of what. Of nodegroups' tags only TagKeys are kept.
-	Routes  []audience.Route
+	Routes  []routing.Route
 	TagKeys []string
 	// Channel is for what no route sends elsewhere.
 	Channel string

@@ -4,13 +4,13 @@ import (
 	"maps"
 	"slices"
 
-	"rollcall/shared/audience"
+	"rollcall/shared/routing"
 )
 
 // Route is who is to hear of an incident as it is now. Where its message is
 // posted already, it stays: Said.Channel.
 func Route(inc Incident, policy Policy) (channel string, mentions []string) {
-	return audience.Of(audience.Subject{Cluster: inc.Key.Cluster, Severity: string(inc.Severity()), Tags: inc.Tags}, policy.Routes, policy.Channel)
+	return routing.Of(routing.Subject{Cluster: inc.Key.Cluster, Severity: string(inc.Severity()), Tags: inc.Tags}, policy.Routes, policy.Channel)
 }
 
 // maxTagged is how many nodegroups' tags an incident keeps: a cause of the whole

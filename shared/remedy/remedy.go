@@ -4,7 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/snapshot"
@@ -24,7 +25,7 @@ type Remedy struct {
 	has     func(Plan) bool
 	plan    func(*Plan, action.Look) *action.Refusal
 	left    func(action.Look) int
-	grants  func(action.OptIn) []fn.Grant
+	grants  func(action.OptIn) []spec.Grant
 
 	vpc           func(Plan) string
 	personDecides func(Plan) string
@@ -95,7 +96,7 @@ func (e Executor) Do(ctx context.Context, p Plan, token string) action.Result {
 
 // Grants allow what the remedy calls, as the settings have it; nothing where no
 // cluster has opted in.
-func (r Remedy) Grants(o action.OptIn) []fn.Grant {
+func (r Remedy) Grants(o action.OptIn) []spec.Grant {
 	if r.grants == nil || len(o.Clusters) == 0 {
 		return nil
 	}

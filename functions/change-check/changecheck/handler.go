@@ -20,10 +20,12 @@ import (
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
+	"rollcall/shared/lambda"
 	"rollcall/shared/report"
-	"rollcall/shared/run"
+	"rollcall/shared/store"
+
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+
 	"rollcall/shared/trail"
 )
 
@@ -45,7 +47,7 @@ type Sender interface {
 }
 
 var (
-	_ Memory = (*state.Store)(nil)
+	_ Memory = (*store.Store)(nil)
 	_ Reader = (*gather.TrailReader)(nil)
 	_ Sender = bus.Queues{}
 )
@@ -60,10 +62,10 @@ type handler struct {
 }
 
 // Build makes the handler of change-check from what its invocations share.
-func Build(_ context.Context, e run.Env) (run.Handler, error) {
+func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	h := handler{
 		Detector: detect.New(spec.Name, e, nil, nil), // it takes no snapshot, and tells changes alone
-		memory:   state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		memory:   store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
 		reader:   func() Reader { return gather.NewTrail(e.AWS, e.Sleep) },
 		send:     bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Changes: e.Config.ChangeQueueURL},
 		own:      own(lambdacontext.FunctionName),

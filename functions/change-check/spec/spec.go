@@ -7,9 +7,10 @@ import (
 
 	"rollcall/shared/config"
 	"rollcall/shared/event"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+	"rollcall/shared/store"
+
 	"rollcall/shared/gather"
-	"rollcall/shared/state"
 )
 
 // Name is the function's name.
@@ -19,21 +20,21 @@ const Name = "change-check"
 // itself uses only this and Name: Spec derives permissions from interfaces by
 // reflection, which would make the linker keep every method of every SDK
 // client (44 MB instead of 12).
-func Environment() []fn.Variable {
-	return []fn.Variable{config.Clusters, config.TableName, config.ResultQueueURL, config.ChangeQueueURL, config.LogLevel}
+func Environment() []spec.Variable {
+	return []spec.Variable{config.Clusters, config.TableName, config.ResultQueueURL, config.ChangeQueueURL, config.LogLevel}
 }
 
 // Spec is what infra deploys.
-func Spec() fn.Spec {
-	return fn.Spec{
+func Spec() spec.Spec {
+	return spec.Spec{
 		Name:          Name,
 		About:         "Looks up in CloudTrail who changed what a new incident is about, between the last launch that joined and the first that did not.",
 		FailureImpact: "Messages do not say what was changed before, and by whom.",
-		Rules: []fn.Rule{
-			{Bus: fn.Bus, Name: "opened", Why: "An incident begins, or comes back", Pattern: event.OpenedPattern},
+		Rules: []spec.Rule{
+			{Bus: spec.Bus, Name: "opened", Why: "An incident begins, or comes back", Pattern: event.OpenedPattern},
 		},
-		Queue: &fn.Queue{
-			Resource: fn.ChangeQueue,
+		Queue: &spec.Queue{
+			Resource: spec.ChangeQueue,
 			// Incidents that begin together ask CloudTrail the same things: they are
 			// looked up once for all of them. CloudTrail is minutes late anyway.
 			Batch:       5,
@@ -47,19 +48,19 @@ func Spec() fn.Spec {
 		// Five incidents with 16 lookups each, 1.1 s apart, and then some.
 		Timeout:     3 * time.Minute,
 		Environment: Environment(),
-		Reads:       slices.Concat([]fn.Read{gather.ReadTrail()}, state.ReadHistory()),
-		Grants: []fn.Grant{
+		Reads:       slices.Concat([]spec.Read{gather.ReadTrail()}, store.ReadHistory()),
+		Grants: []spec.Grant{
 			{
 				Sid:       "SendResults",
 				Why:       "What was found goes to report, the only function that talks to people.",
 				Actions:   []string{"sqs:SendMessage"},
-				Resources: []fn.Resource{fn.ResultQueue},
+				Resources: []spec.Resource{spec.ResultQueue},
 			},
 			{
 				Sid:       "LookAgain",
 				Why:       "CloudTrail has a call up to 15 minutes after it was made: it is asked again.",
 				Actions:   []string{"sqs:SendMessage"},
-				Resources: []fn.Resource{fn.ChangeQueue},
+				Resources: []spec.Resource{spec.ChangeQueue},
 			},
 		},
 	}

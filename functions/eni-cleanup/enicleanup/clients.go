@@ -14,14 +14,15 @@ import (
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
+	"rollcall/shared/lambda"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/remedy/awscall"
 	"rollcall/shared/remedy/deleteleakedinterfaces"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
-	"rollcall/shared/run"
+	"rollcall/shared/store"
+
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
 )
 
 // Reader reads AWS.
@@ -69,9 +70,9 @@ type Sender interface {
 
 var (
 	_ Reader = (*gather.Reader)(nil)
-	_ Memory = (*state.Store)(nil)
-	_ Notes  = (*state.Store)(nil)
-	_ Desk   = (*state.Store)(nil)
+	_ Memory = (*store.Store)(nil)
+	_ Notes  = (*store.Store)(nil)
+	_ Desk   = (*store.Store)(nil)
 	_ Teller = (*bus.Bus)(nil)
 	_ Sender = bus.Queues{}
 )
@@ -101,12 +102,12 @@ type handler struct {
 }
 
 // Build makes the handler of eni-cleanup from what its invocations share.
-func Build(_ context.Context, e run.Env) (run.Handler, error) {
+func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	return assemble(e, gather.New(e.AWS)).handle, nil
 }
 
-func assemble(e run.Env, r Reader) handler {
-	store := state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
+func assemble(e lambda.Env, r Reader) handler {
+	store := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL}
 	return handler{
 		Detector: detect.New(spec.Name, e, r, queues),

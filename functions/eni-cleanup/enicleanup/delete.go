@@ -7,7 +7,7 @@ import (
 
 	"rollcall/shared/network/leak"
 	"rollcall/shared/remedy/call"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // do deletes one interface, or asks for it: its turn has come.
@@ -28,7 +28,7 @@ func (b *batch) do(ctx context.Context, j job) {
 	s, err := b.memory.SaveSighting(ctx, b.vpc, s)
 	if err != nil {
 		b.pace.note((*leak.Pace).Give)
-		var taken *state.Conflict
+		var taken *store.Conflict
 		if errors.As(err, &taken) {
 			b.Count("RaceLost", 1)
 			return

@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"rollcall/local/stage/stagetest"
+	"rollcall/shared/lambda"
 	"rollcall/shared/network/leak"
-	"rollcall/shared/run"
 )
 
 var errKilled = errors.New("the process is no more")
@@ -121,7 +121,7 @@ func (s *stand) once(l *ledger, line *lifeline) error {
 	return runOf(ctx, s, e, line)
 }
 
-func runOf(ctx context.Context, s *stand, e run.Env, line *lifeline) error {
+func runOf(ctx context.Context, s *stand, e lambda.Env, line *lifeline) error {
 	_, err := handlerOf(e, line)(ctx, s.Sweep())
 	return err
 }

@@ -17,9 +17,9 @@ import (
 	"rollcall/local/stage/stagetest"
 	"rollcall/local/template"
 	"rollcall/shared/gather"
+	"rollcall/shared/lambda"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/report"
-	"rollcall/shared/run"
 )
 
 // What is in the world of these tests.
@@ -56,20 +56,20 @@ ec2:
 	}
 	o.Settings = settings
 	s := &stand{t: t}
-	s.Bench = stagetest.Start(t, spec.Spec(), func(_ context.Context, e run.Env) (run.Handler, error) { return handlerOf(e, nil), nil }, o)
+	s.Bench = stagetest.Start(t, spec.Spec(), func(_ context.Context, e lambda.Env) (lambda.Handler, error) { return handlerOf(e, nil), nil }, o)
 	return s
 }
 
 // handlerOf is a function that knows nothing of earlier ones. A transport, if
 // any, is put before its clients.
-func handlerOf(e run.Env, transport http.RoundTripper) run.Handler {
+func handlerOf(e lambda.Env, transport http.RoundTripper) lambda.Handler {
 	if transport != nil {
 		e.AWS.HTTPClient = &http.Client{Transport: transport}
 	}
 	return assemble(e, readerOf(e)).handle
 }
 
-func readerOf(e run.Env) Reader { return gather.New(e.AWS) }
+func readerOf(e lambda.Env) Reader { return gather.New(e.AWS) }
 
 // made is what an interface is made with.
 type made struct {

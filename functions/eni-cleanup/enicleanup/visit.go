@@ -13,7 +13,7 @@ import (
 	"rollcall/shared/network/leak"
 	"rollcall/shared/remedy/call"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // visit is what a run does in one VPC.
@@ -114,7 +114,7 @@ func (v *visit) remember(ctx context.Context) error {
 }
 
 func unlessConflict(err error) error {
-	var taken *state.Conflict
+	var taken *store.Conflict
 	if errors.As(err, &taken) {
 		return nil
 	}

@@ -5,7 +5,8 @@ import (
 	"slices"
 
 	"rollcall/shared/config"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/remedy/deleteleakedinterfaces"
 	"rollcall/shared/remedy/optin"
 )
@@ -13,7 +14,7 @@ import (
 // Deletes is the permission to delete, as the settings have it: none where no
 // cluster is in mode dry-run or delete, or has the remedy
 // delete-leaked-interfaces.
-func Deletes(getenv func(string) string) ([]fn.Grant, error) {
+func Deletes(getenv func(string) string) ([]spec.Grant, error) {
 	c, err := config.Load(getenv, chosen())
 	if err != nil {
 		return nil, err

@@ -7,10 +7,11 @@ import (
 
 	"rollcall/shared/config"
 	"rollcall/shared/event"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+	"rollcall/shared/store"
+
 	"rollcall/shared/gather"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
 )
 
 // Name is the function's name.
@@ -20,22 +21,22 @@ const Name = "eni-cleanup"
 // itself uses only this and Name: Spec derives permissions from interfaces by
 // reflection, which would make the linker keep every method of every SDK
 // client.
-func Environment() []fn.Variable {
+func Environment() []spec.Variable {
 	return append(chosen(),
 		config.Clusters, config.CleanupGrace, config.CleanupCap, config.CleanupShare,
 		config.TableName, config.BusName, config.ResultQueueURL, config.LogLevel)
 }
 
 // chosen are the settings on which depends what the function may delete.
-func chosen() []fn.Variable {
-	return []fn.Variable{config.Cleanup, config.CleanupUntagged, config.Remedies}
+func chosen() []spec.Variable {
+	return []spec.Variable{config.Cleanup, config.CleanupUntagged, config.Remedies}
 }
 
 // reads are those of the interfaces of a VPC and of who made them. Interfaces
 // are described again just before they are deleted. The reservations that a
 // count of addresses goes by are asked for by subnet, and no subnet is in this
 // function's scope: it needs no count of what is free.
-func reads() []fn.Read {
+func reads() []spec.Read {
 	list := gather.Reads(snapshot.Clusters, snapshot.Usage, snapshot.Unattached, snapshot.CreatorsOf, snapshot.Subnets, snapshot.Interfaces, snapshot.Instances)
 	for i := range list {
 		list[i].Actions = slices.DeleteFunc(list[i].Actions, func(a string) bool { return a == "ec2:GetSubnetCidrReservations" })
@@ -44,15 +45,15 @@ func reads() []fn.Read {
 }
 
 // Spec is what infra deploys.
-func Spec() fn.Spec {
-	return fn.Spec{
+func Spec() spec.Spec {
+	return spec.Spec{
 		Name:          Name,
 		About:         "Deletes network interfaces that the VPC CNI left behind on nodes that are gone, where an operator has opted in, and says how many addresses came back.",
 		FailureImpact: "Network interfaces of dead nodes keep their addresses, and subnets may run out of them.",
-		Rules: []fn.Rule{
-			{Bus: fn.Bus, Name: "approved", Why: "The deletion of interfaces that were left behind was approved", Pattern: event.CleanupPattern},
+		Rules: []spec.Rule{
+			{Bus: spec.Bus, Name: "approved", Why: "The deletion of interfaces that were left behind was approved", Pattern: event.CleanupPattern},
 		},
-		Schedules: []fn.Schedule{
+		Schedules: []spec.Schedule{
 			{Name: "sweep", Why: "What nodes left behind is looked for every 15 minutes, and deleted if an earlier run saw it too", Every: 15 * time.Minute},
 		},
 		Memory: 512,
@@ -63,25 +64,25 @@ func Spec() fn.Spec {
 		Environment: Environment(),
 		Reads: slices.Concat(
 			reads(),
-			[]fn.Read{gather.ListClusters()},
-			state.ReadCleanups(),
+			[]spec.Read{gather.ListClusters()},
+			store.ReadCleanups(),
 		),
-		Grants: append([]fn.Grant{
-			state.RecordSightings(),
-			state.RecordAudits(),
+		Grants: append([]spec.Grant{
+			store.RecordSightings(),
+			store.RecordAudits(),
 			{
 				Sid:       "TellTheBus",
 				Why:       "Each delete is an event, for anyone's rules.",
 				Actions:   []string{"events:PutEvents"},
-				Resources: []fn.Resource{fn.Bus},
+				Resources: []spec.Resource{spec.Bus},
 			},
 			{
 				Sid:       "SendResults",
 				Why:       "What came back goes to report, the only function that talks to people.",
 				Actions:   []string{"sqs:SendMessage"},
-				Resources: []fn.Resource{fn.ResultQueue},
+				Resources: []spec.Resource{spec.ResultQueue},
 			},
-		}, state.RecordCleanups()...),
+		}, store.RecordCleanups()...),
 		Chosen: Deletes,
 	}
 }

@@ -12,16 +12,17 @@ import (
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
+	"rollcall/shared/lambda"
 	"rollcall/shared/notify/outbox"
-	"rollcall/shared/run"
+	"rollcall/shared/store"
+
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
 )
 
 // Launches is what join-check remembers by.
 type Launches interface {
 	detect.Launches
-	OpenLaunches(ctx context.Context, cluster string) ([]state.LaunchRecord, error)
+	OpenLaunches(ctx context.Context, cluster string) ([]store.LaunchRecord, error)
 	Incidents(ctx context.Context, cluster string) ([]incident.Incident, error)
 	ClusterRecords(ctx context.Context) ([]outbox.ClusterRecord, error)
 }
@@ -29,7 +30,7 @@ type Launches interface {
 // Memory is what it has seen of the past, and what it learns.
 type Memory interface {
 	detect.Times
-	SaveJoinTimes(ctx context.Context, cluster string, t state.JoinTimes) error
+	SaveJoinTimes(ctx context.Context, cluster string, t store.JoinTimes) error
 	History(ctx context.Context, cluster string, since time.Time) ([]snapshot.Past, error)
 	Samples(ctx context.Context, subnet string, since time.Time) ([]snapshot.Sample, error)
 	RecordSamples(ctx context.Context, samples []snapshot.Sample) error
@@ -55,8 +56,8 @@ type Searcher interface {
 }
 
 var (
-	_ Launches        = (*state.Store)(nil)
-	_ Memory          = (*state.Store)(nil)
+	_ Launches        = (*store.Store)(nil)
+	_ Memory          = (*store.Store)(nil)
 	_ Reader          = (*gather.Reader)(nil)
 	_ Searcher        = (*gather.Reader)(nil)
 	_ detect.Reader   = (*gather.Reader)(nil)
@@ -76,9 +77,9 @@ type handler struct {
 }
 
 // Build makes the handler of join-check from what its invocations share.
-func Build(_ context.Context, e run.Env) (run.Handler, error) {
+func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints)
-	store := state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
+	store := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL}
 	h := handler{
 		Detector: detect.New(spec.Name, e, reader, queues),

@@ -12,9 +12,10 @@ import (
 
 	"rollcall/functions/join-check/spec"
 	"rollcall/local/stage/stagetest"
+	"rollcall/shared/lambda"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
-	"rollcall/shared/run"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -33,7 +34,7 @@ func TestEKSAwayForAnHour(t *testing.T) {
 		}
 		return next.HandleInitialize(ctx, in)
 	})
-	b := stagetest.Start(t, spec.Spec(), func(ctx context.Context, e run.Env) (run.Handler, error) {
+	b := stagetest.Start(t, spec.Spec(), func(ctx context.Context, e lambda.Env) (lambda.Handler, error) {
 		e.AWS.APIOptions = append(slices.Clone(e.AWS.APIOptions), func(s *middleware.Stack) error { return s.Initialize.Add(refuse, middleware.After) })
 		return Build(ctx, e)
 	}, healthy)

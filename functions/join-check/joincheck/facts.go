@@ -9,7 +9,7 @@ import (
 	"rollcall/shared/diagnose"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // correctJoined corrects the verdict on instances that are gone, and whose nodes
@@ -150,6 +150,6 @@ func roots(causes []diagnose.Cause, now time.Time) map[string]outcome.Root {
 
 // losing tells that an instance has ended that had joined not long before, and
 // that nobody has taken it down yet.
-func losing(l state.LaunchRecord, in *snapshot.Instance) bool {
+func losing(l store.LaunchRecord, in *snapshot.Instance) bool {
 	return in != nil && in.Ended() && l.Losing(in.StateReason.When)
 }

@@ -19,7 +19,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 func bench(t *testing.T, o stagetest.Options) *stagetest.Bench {
@@ -167,7 +167,7 @@ func TestGone(t *testing.T) {
 func TestForgotten(t *testing.T) {
 	b := bench(t, stagetest.Options{})
 	started := b.Now().Add(-2 * time.Hour)
-	if _, err := b.Store.CreateLaunch(t.Context(), state.LaunchRecord{
+	if _, err := b.Store.CreateLaunch(t.Context(), store.LaunchRecord{
 		Launch:  outcome.Launch{Instance: "i-0ccccccccccccccc1", Subnet: stagetest.Subnet, Started: started, Status: outcome.Waiting},
 		Cluster: stagetest.Cluster,
 		Due:     started.Add(5 * time.Minute),
@@ -217,11 +217,11 @@ func TestMalformedAloneIsGivenBack(t *testing.T) {
 // what it knows to what the first has written.
 func TestLostRace(t *testing.T) {
 	counts := map[string]int{}
-	first := state.LaunchRecord{Launch: outcome.Launch{Instance: "i-1", Status: outcome.Waiting}, Version: 2}
+	first := store.LaunchRecord{Launch: outcome.Launch{Instance: "i-1", Status: outcome.Waiting}, Version: 2}
 	first.Learn(outcome.Facts{Noticed: time.Unix(100, 0)})
 	table := &late{have: first}
 	h := handler{launches: table, Detector: detect.Detector{Count: func(name string, n int) { counts[name] += n }}}
-	mine := state.LaunchRecord{Launch: outcome.Launch{Instance: "i-1", Status: outcome.Missed}, Version: 1}
+	mine := store.LaunchRecord{Launch: outcome.Launch{Instance: "i-1", Status: outcome.Missed}, Version: 1}
 	mine.Learn(outcome.Facts{Missed: time.Unix(200, 0)})
 	if err := h.save(t.Context(), true, mine); err != nil || counts["LostRaces"] != 1 {
 		t.Errorf("error %v, counts %v; want one lost race and no error", err, counts)
@@ -234,16 +234,16 @@ func TestLostRace(t *testing.T) {
 // late is a table that holds a newer version than was read.
 type late struct {
 	Launches
-	have state.LaunchRecord
+	have store.LaunchRecord
 }
 
-func (l *late) GetLaunches(context.Context, []string) (map[string]state.LaunchRecord, error) {
-	return map[string]state.LaunchRecord{l.have.ID(): l.have}, nil
+func (l *late) GetLaunches(context.Context, []string) (map[string]store.LaunchRecord, error) {
+	return map[string]store.LaunchRecord{l.have.ID(): l.have}, nil
 }
 
-func (l *late) SaveLaunch(_ context.Context, with state.LaunchRecord) error {
+func (l *late) SaveLaunch(_ context.Context, with store.LaunchRecord) error {
 	if with.Version != l.have.Version {
-		return fmt.Errorf("save: %w", &state.Conflict{Record: "i-1", Over: with.Version})
+		return fmt.Errorf("save: %w", &store.Conflict{Record: "i-1", Over: with.Version})
 	}
 	with.Version++
 	l.have = with

@@ -7,7 +7,7 @@ import (
 
 	"rollcall/shared/detect"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // lately is how far back the history goes that the checks of a launch see: a
@@ -40,7 +40,7 @@ func (h handler) addHistory(ctx context.Context, s *snapshot.Snapshot) []string 
 // unreadHistory is a history that could not be read in full.
 func unreadHistory(err error) snapshot.Failure {
 	f := snapshot.Failure{Source: snapshot.LaunchHistory, Reason: snapshot.Broken, Call: "dynamodb:Query", Message: err.Error()}
-	var limit *state.AtLimit
+	var limit *store.AtLimit
 	switch {
 	case errors.As(err, &limit):
 		f.Reason, f.Code = snapshot.Throttled, limit.Code

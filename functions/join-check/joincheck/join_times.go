@@ -9,7 +9,7 @@ import (
 
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // teachAll keeps how long joining took. It comes before the outcomes are recorded:
@@ -47,7 +47,7 @@ func joins(entries []entry, verdicts []outcome.Verdict, s *snapshot.Snapshot) ma
 const tries = 3
 
 // teach adds joins to what is remembered of a nodegroup, in one write.
-func (h handler) teach(ctx context.Context, cluster string, t state.JoinTimes, nodegroup string, joins []outcome.Join, now time.Time) error {
+func (h handler) teach(ctx context.Context, cluster string, t store.JoinTimes, nodegroup string, joins []outcome.Join, now time.Time) error {
 	for range tries {
 		t.Nodegroup = nodegroup
 		with := t.Joins.With(joins, now)
@@ -56,7 +56,7 @@ func (h handler) teach(ctx context.Context, cluster string, t state.JoinTimes, n
 		}
 		t.Joins = with
 		err := h.memory.SaveJoinTimes(ctx, cluster, t)
-		var conflict *state.Conflict
+		var conflict *store.Conflict
 		if !errors.As(err, &conflict) {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/node/outcome"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 const strangers = `
@@ -56,7 +56,7 @@ func TestWarmPool(t *testing.T) {
 	b.Send(bodies...)
 	// One that was taken for a launch once is not gone because it is warm.
 	id := b.Instance(bodies[0])
-	if _, err := b.Store.CreateLaunch(t.Context(), state.LaunchRecord{Launch: outcome.Launch{Instance: id, Started: b.World.Start(), Status: outcome.Waiting}, Cluster: stagetest.Cluster, Due: b.World.Start().Add(5 * time.Minute)}); err != nil {
+	if _, err := b.Store.CreateLaunch(t.Context(), store.LaunchRecord{Launch: outcome.Launch{Instance: id, Started: b.World.Start(), Status: outcome.Waiting}, Cluster: stagetest.Cluster, Due: b.World.Start().Add(5 * time.Minute)}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Handle(b.Sweep()); err != nil {

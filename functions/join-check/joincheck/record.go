@@ -11,7 +11,7 @@ import (
 	"rollcall/shared/diagnose"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // record writes what is known of each launch, and asks for those to be called
@@ -53,7 +53,7 @@ func (h handler) record(ctx context.Context, s *snapshot.Snapshot, d diagnose.Di
 
 // save writes a launch. Where others write it each time the next look will
 // agree: the launch is open, or its end is known.
-func (h handler) save(ctx context.Context, recorded bool, l state.LaunchRecord) error {
+func (h handler) save(ctx context.Context, recorded bool, l store.LaunchRecord) error {
 	err := h.SaveLaunch(ctx, h.launches, recorded, l)
 	if lost := new(detect.LostRaces); errors.As(err, &lost) {
 		return nil

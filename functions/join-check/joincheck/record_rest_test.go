@@ -10,7 +10,7 @@ import (
 	"rollcall/shared/event"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // TestWritesOfALaunch: recorded, then joined, and what the nodegroup and the
@@ -108,7 +108,7 @@ func TestLateJoinsTeachNothing(t *testing.T) {
 	b := bench(t, healthy)
 	b.Scale(1)
 	id := b.Instance(b.News(0)[0])
-	l := state.LaunchRecord{Launch: outcome.Launch{Instance: id, Nodegroup: stagetest.Nodegroup, Started: b.Now().Add(-20 * time.Minute), Status: outcome.Missed}, Cluster: stagetest.Cluster, Due: b.Now().Add(-15 * time.Minute)}
+	l := store.LaunchRecord{Launch: outcome.Launch{Instance: id, Nodegroup: stagetest.Nodegroup, Started: b.Now().Add(-20 * time.Minute), Status: outcome.Missed}, Cluster: stagetest.Cluster, Due: b.Now().Add(-15 * time.Minute)}
 	l.Learn(outcome.Facts{Missed: l.Due, Root: outcome.Root{Check: "route/no-egress", Sure: true, At: l.Due}})
 	if _, err := b.Store.CreateLaunch(t.Context(), l); err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestSweepSeesANodeLost(t *testing.T) {
 
 // A history that cannot be read is a source that could not be read.
 func TestHistoryUnread(t *testing.T) {
-	f := unreadHistory(fmt.Errorf("read: %w", &state.AtLimit{Code: "ThrottlingException"}))
+	f := unreadHistory(fmt.Errorf("read: %w", &store.AtLimit{Code: "ThrottlingException"}))
 	if f.Reason != snapshot.Throttled || f.Call != "dynamodb:Query" || f.Source != snapshot.LaunchHistory || f.Code != "ThrottlingException" {
 		t.Errorf("failure %+v", f)
 	}
@@ -161,7 +161,7 @@ func TestDueIsLearned(t *testing.T) {
 		for i := range 30 {
 			joins = append(joins, outcome.Join{Instance: fmt.Sprintf("i-%017x", i), At: b.Now(), Seconds: seconds})
 		}
-		if err := b.Store.SaveJoinTimes(t.Context(), stagetest.Cluster, state.JoinTimes{Nodegroup: stagetest.Nodegroup, Joins: joins}); err != nil {
+		if err := b.Store.SaveJoinTimes(t.Context(), stagetest.Cluster, store.JoinTimes{Nodegroup: stagetest.Nodegroup, Joins: joins}); err != nil {
 			t.Fatal(err)
 		}
 		b.Send(news[0])

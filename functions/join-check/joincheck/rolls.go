@@ -8,9 +8,9 @@ import (
 	"rollcall/shared/event"
 	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
+	"rollcall/shared/store"
 
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
 )
 
 // batch is the launches whose time has come.
@@ -97,7 +97,7 @@ type roll struct {
 
 // entry is one launch.
 type entry struct {
-	launch   state.LaunchRecord
+	launch   store.LaunchRecord
 	recorded bool
 	// unsure: whether it is recorded has not been looked up.
 	unsure bool
@@ -112,7 +112,7 @@ type entry struct {
 // rolls sorts the batch by cluster. Unknown are instances that neither EC2 nor
 // our records know: minutes after their launch they have ended long ago, and
 // nobody can say whose they were.
-func (b batch) rolls(a detect.Assignment, known map[string]state.LaunchRecord, ids []string, learned map[string]detect.Learned) (all map[string]roll, unknown []string) {
+func (b batch) rolls(a detect.Assignment, known map[string]store.LaunchRecord, ids []string, learned map[string]detect.Learned) (all map[string]roll, unknown []string) {
 	all = map[string]roll{}
 	add := func(cluster string, e entry, n news) {
 		r := all[cluster]

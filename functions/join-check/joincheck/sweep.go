@@ -9,7 +9,7 @@ import (
 	"rollcall/shared/detect"
 	"rollcall/shared/incident"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // sweep looks at a cluster as a whole: events are best effort, so launches
@@ -34,7 +34,7 @@ func (h handler) sweep(ctx context.Context, cluster, account string) error {
 		r.groups = append(r.groups, more...)
 		r.failed = append(r.failed, detect.Failures(groupsFailed)...)
 	}
-	recorded := map[string]state.LaunchRecord{}
+	recorded := map[string]store.LaunchRecord{}
 	for _, l := range open {
 		recorded[l.Instance] = l
 	}
@@ -53,7 +53,7 @@ func (h handler) sweep(ctx context.Context, cluster, account string) error {
 // findInstances reads the cluster's instances in every state (EC2 tells for an
 // hour how one ended): by its tag, by their group, those that are waited for,
 // and those of which an incident is still open.
-func (h handler) findInstances(ctx context.Context, cluster string, open []state.LaunchRecord, r roll) ([]snapshot.Instance, *snapshot.Failure) {
+func (h handler) findInstances(ctx context.Context, cluster string, open []store.LaunchRecord, r roll) ([]snapshot.Instance, *snapshot.Failure) {
 	all, failed := h.search.FindTaggedAll(ctx, cluster)
 	if failed != nil {
 		return nil, failed
@@ -95,7 +95,7 @@ func otherGroups(instances []snapshot.Instance, read []snapshot.Group) []string 
 
 // sweepEntries pairs instances with the open launches. Whether the others have
 // a record is looked up only for those that are not Ready nodes.
-func sweepEntries(cluster string, instances []snapshot.Instance, open map[string]state.LaunchRecord, learned detect.Learned) []entry {
+func sweepEntries(cluster string, instances []snapshot.Instance, open map[string]store.LaunchRecord, learned detect.Learned) []entry {
 	var entries []entry
 	seen := map[string]bool{}
 	for _, in := range instances {
@@ -118,7 +118,7 @@ func sweepEntries(cluster string, instances []snapshot.Instance, open map[string
 
 // missingFrom are the launches that are waited for, and the instances that open
 // incidents are about, that are not among those that were found.
-func missingFrom(found []snapshot.Instance, open []state.LaunchRecord, incidents []incident.Incident) []string {
+func missingFrom(found []snapshot.Instance, open []store.LaunchRecord, incidents []incident.Incident) []string {
 	var ids []string
 	for _, l := range open {
 		ids = append(ids, l.Instance)

@@ -8,12 +8,12 @@ import (
 
 	"rollcall/local/cloud"
 	"rollcall/shared/incident"
+	"rollcall/shared/store"
 
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
 )
 
 // sweep plays one sweep and returns what it told of the cluster.
@@ -101,7 +101,7 @@ func TestSweepBlind(t *testing.T) {
 	b, id, _ := launched(t, stagetest.Options{Faults: []cloud.FaultRule{{Call: "ec2:DescribeInstances", Deny: true}}})
 	started := b.Now()
 	b.Advance(6 * time.Minute)
-	if _, err := b.Store.CreateLaunch(t.Context(), state.LaunchRecord{Launch: outcome.Launch{Instance: id, Subnet: stagetest.Subnet, Started: started, Status: outcome.Waiting}, Cluster: stagetest.Cluster, Due: started.Add(5 * time.Minute)}); err != nil {
+	if _, err := b.Store.CreateLaunch(t.Context(), store.LaunchRecord{Launch: outcome.Launch{Instance: id, Subnet: stagetest.Subnet, Started: started, Status: outcome.Waiting}, Cluster: stagetest.Cluster, Due: started.Add(5 * time.Minute)}); err != nil {
 		t.Fatal(err)
 	}
 	o := sweep(t, b)

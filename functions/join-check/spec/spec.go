@@ -8,9 +8,10 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+	"rollcall/shared/store"
+
 	"rollcall/shared/gather"
-	"rollcall/shared/state"
 )
 
 // Name is the function's name.
@@ -20,29 +21,29 @@ const Name = "join-check"
 // itself uses only this and Name: Spec derives permissions from interfaces by
 // reflection, which would make the linker keep every method of every SDK
 // client (44 MB instead of 12).
-func Environment() []fn.Variable {
-	return []fn.Variable{
+func Environment() []spec.Variable {
+	return []spec.Variable{
 		config.Clusters, config.JoinTime, config.GiveUp, config.TableName,
 		config.ResultQueueURL, config.JoinQueueURL, config.LogLevel,
 	}
 }
 
 // Spec is what infra deploys.
-func Spec() fn.Spec {
-	return fn.Spec{
+func Spec() spec.Spec {
+	return spec.Spec{
 		Name:          Name,
 		About:         "Calls the roll: has each launched instance become a Ready node? Says why not, and looks again until it has, is gone, or is given up.",
 		FailureImpact: "Instances that did not join are not reported, unless the cause was visible at launch; open incidents are not closed.",
-		Rules: []fn.Rule{
+		Rules: []spec.Rule{
 			{Name: "launches", Why: "Auto Scaling launches an instance, or fails to", Pattern: event.LaunchPattern},
 			{Name: "running", Why: "Instances without an Auto Scaling group start", Pattern: event.RunningPattern},
-			{Bus: fn.Bus, Direct: true, Name: "wanted", Why: "Somebody, or a remedy, wants a cause to be looked at now", Pattern: event.JoinCheckWanted},
+			{Bus: spec.Bus, Direct: true, Name: "wanted", Why: "Somebody, or a remedy, wants a cause to be looked at now", Pattern: event.JoinCheckWanted},
 		},
-		Schedules: []fn.Schedule{
+		Schedules: []spec.Schedule{
 			{Name: "sweep", Why: "Events are best effort: the sweep finds the launches whose events were lost, and gives report its pulse", Every: 5 * time.Minute},
 		},
-		Queue: &fn.Queue{
-			Resource:  fn.JoinQueue,
+		Queue: &spec.Queue{
+			Resource:  spec.JoinQueue,
 			DelayFrom: config.JoinTime,
 			// A burst is looked at together: one list of nodes for all of it.
 			Batch:       500,
@@ -56,25 +57,25 @@ func Spec() fn.Spec {
 		Environment: Environment(),
 		Reads: slices.Concat(
 			gather.Reads(gather.JoinSources(checks.OfLaunches())...),
-			[]fn.Read{gather.ListClusters()}, // the sweep's
-			state.Reads(),
-			state.ReadHistory(),
+			[]spec.Read{gather.ListClusters()}, // the sweep's
+			store.Reads(),
+			store.ReadHistory(),
 		),
-		Grants: []fn.Grant{
-			state.RecordLaunches(),
-			state.RecordJoinTimes(),
-			state.RecordSamples(),
+		Grants: []spec.Grant{
+			store.RecordLaunches(),
+			store.RecordJoinTimes(),
+			store.RecordSamples(),
 			{
 				Sid:       "SendResults",
 				Why:       "What was found goes to report, the only function that talks to people.",
 				Actions:   []string{"sqs:SendMessage"},
-				Resources: []fn.Resource{fn.ResultQueue},
+				Resources: []spec.Resource{spec.ResultQueue},
 			},
 			{
 				Sid:       "LookAgain",
 				Why:       "An instance that may still join is looked at again.",
 				Actions:   []string{"sqs:SendMessage"},
-				Resources: []fn.Resource{fn.JoinQueue},
+				Resources: []spec.Resource{spec.JoinQueue},
 			},
 		},
 		Kube: gather.KubeRules(gather.JoinSources(checks.OfLaunches())...),

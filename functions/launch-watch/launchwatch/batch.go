@@ -11,7 +11,7 @@ import (
 	"rollcall/shared/event"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // batch is the events of one invocation, by what they are about.
@@ -28,7 +28,7 @@ type batch struct {
 	failures map[string]failure
 	// failed are messages to give back.
 	failed []string
-	known  map[string]state.LaunchRecord
+	known  map[string]store.LaunchRecord
 }
 
 // failure is a launch that came to nothing, as its event tells it.
@@ -214,7 +214,7 @@ func (h handler) widen(ctx context.Context, b *batch, instances *[]snapshot.Inst
 			others = append(others, in.ID)
 		}
 	}
-	known := map[string]state.LaunchRecord{}
+	known := map[string]store.LaunchRecord{}
 	if len(others) > 0 {
 		var err error
 		if known, err = h.launches.GetLaunches(ctx, others); err != nil {

@@ -11,9 +11,10 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
+	"rollcall/shared/store"
+
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
 )
 
 // Launches is what launch-watch remembers by.
@@ -31,7 +32,7 @@ type Reader interface {
 }
 
 var (
-	_ Launches        = (*state.Store)(nil)
+	_ Launches        = (*store.Store)(nil)
 	_ Reader          = (*gather.Reader)(nil)
 	_ detect.Reader   = (*gather.Reader)(nil)
 	_ detect.Sender   = bus.Queues{}
@@ -47,12 +48,12 @@ type handler struct {
 }
 
 // Build makes the handler of launch-watch from what its invocations share.
-func Build(_ context.Context, e run.Env) (run.Handler, error) {
+func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL}
 	h := handler{
 		Detector: detect.New(spec.Name, e, reader, queues),
-		launches: state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		launches: store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
 		reader:   reader,
 		remind:   queues,
 		joinTime: e.Config.JoinTime,

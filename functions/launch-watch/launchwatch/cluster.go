@@ -10,7 +10,7 @@ import (
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // clusterCase is what there is to look at in one cluster.
@@ -22,7 +22,7 @@ type clusterCase struct {
 	told      []snapshot.Activity // of those that failed
 	failed    []snapshot.Failure
 	news      map[string]news
-	known     map[string]state.LaunchRecord
+	known     map[string]store.LaunchRecord
 }
 
 // cases sorts the batch by cluster.
@@ -100,7 +100,7 @@ func (c clusterCase) query(q gather.Query, learned detect.Learned) gather.Query 
 }
 
 // record is what is remembered of an instance's launch, or will be.
-func (c clusterCase) record(cluster string, in snapshot.Instance, learned detect.Learned) state.LaunchRecord {
+func (c clusterCase) record(cluster string, in snapshot.Instance, learned detect.Learned) store.LaunchRecord {
 	l, ok := c.known[in.ID]
 	if !ok {
 		l = detect.Fresh(cluster, in, c.news[in.ID].clock, learned)

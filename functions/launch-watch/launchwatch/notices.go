@@ -7,7 +7,7 @@ import (
 
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // notices takes down what EC2 says beforehand of an instance's end: it tells a
@@ -91,7 +91,7 @@ func (h handler) lose(ctx context.Context, b *batch, found []snapshot.Instance) 
 }
 
 // learn adds facts to a record.
-func (h handler) learn(ctx context.Context, l state.LaunchRecord, facts outcome.Facts) error {
+func (h handler) learn(ctx context.Context, l store.LaunchRecord, facts outcome.Facts) error {
 	if !l.Learn(facts) {
 		return nil
 	}

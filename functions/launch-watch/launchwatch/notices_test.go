@@ -10,7 +10,7 @@ import (
 	"rollcall/shared/detect"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 var warnings = []string{"ec2-spot-interruption.json", "ec2-rebalance-recommendation.json", "health-ec2-scheduled-change.json"}
@@ -71,7 +71,7 @@ func TestNoticesOfOthers(t *testing.T) {
 // joinedOnce records a launch that joined some time ago.
 func joinedOnce(t *testing.T, b *stagetest.Bench, id string, ago time.Duration) {
 	t.Helper()
-	l := state.LaunchRecord{Launch: outcome.Launch{Instance: id, Subnet: stagetest.Subnet, Started: b.Now().Add(-ago - time.Minute)}, Cluster: stagetest.Cluster, Due: b.Now().Add(-ago + 4*time.Minute)}
+	l := store.LaunchRecord{Launch: outcome.Launch{Instance: id, Subnet: stagetest.Subnet, Started: b.Now().Add(-ago - time.Minute)}, Cluster: stagetest.Cluster, Due: b.Now().Add(-ago + 4*time.Minute)}
 	l.Learn(outcome.Facts{Ready: b.Now().Add(-ago)})
 	if _, err := b.Store.CreateLaunch(t.Context(), l); err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestLearnedTime(t *testing.T) {
 		for i := range 40 {
 			joins = append(joins, outcome.Join{Instance: fmt.Sprintf("i-%017x", i), At: b.Now().Add(-time.Hour), Seconds: seconds})
 		}
-		if err := b.Store.SaveJoinTimes(t.Context(), stagetest.Cluster, state.JoinTimes{Nodegroup: stagetest.Nodegroup, Joins: joins}); err != nil {
+		if err := b.Store.SaveJoinTimes(t.Context(), stagetest.Cluster, store.JoinTimes{Nodegroup: stagetest.Nodegroup, Joins: joins}); err != nil {
 			t.Fatal(err)
 		}
 		b.Send(sample(t, "autoscaling-launch-lifecycle-action.json"))

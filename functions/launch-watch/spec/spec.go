@@ -8,9 +8,10 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+	"rollcall/shared/store"
+
 	"rollcall/shared/gather"
-	"rollcall/shared/state"
 )
 
 // Name is the function's name.
@@ -20,28 +21,28 @@ const Name = "launch-watch"
 // itself uses only this and Name: Spec derives permissions from interfaces by
 // reflection, which would make the linker keep every method of every SDK
 // client (44 MB instead of 12).
-func Environment() []fn.Variable {
-	return []fn.Variable{
+func Environment() []spec.Variable {
+	return []spec.Variable{
 		config.Clusters, config.JoinTime, config.GiveUp, config.TableName,
 		config.ResultQueueURL, config.JoinQueueURL, config.LogLevel,
 	}
 }
 
 // Spec is what infra deploys.
-func Spec() fn.Spec {
-	return fn.Spec{
+func Spec() spec.Spec {
+	return spec.Spec{
 		Name:          Name,
 		About:         "Looks at every launch at once: can an instance in this subnet become a node?",
 		FailureImpact: "Causes that are visible at launch are told minutes later, by join-check, instead of at once.",
-		Rules: []fn.Rule{
+		Rules: []spec.Rule{
 			{Name: "launches", Why: "Auto Scaling launches an instance, or fails to", Pattern: event.LaunchPattern},
 			{Name: "running", Why: "Instances without an Auto Scaling group start", Pattern: event.RunningPattern},
 			{Name: "ended", Why: "An instance that should become a node ends", Pattern: event.EndedPattern},
 			{Name: "notices", Why: "EC2 takes a Spot instance back, or is likely to: what tells a reclaimed instance from a broken one", Pattern: event.NoticePattern},
 			{Name: "maintenance", Why: "EC2 plans to stop or retire an instance: what tells such an end from a broken node", Pattern: event.MaintenancePattern},
 		},
-		Queue: &fn.Queue{
-			Resource: fn.LaunchQueue,
+		Queue: &spec.Queue{
+			Resource: spec.LaunchQueue,
 			// Ten and no window: Lambda hands over the first message at once
 			// (a window can hold it for 20 seconds), and a burst still comes
 			// in batches, of which the first looks at the whole group.
@@ -55,21 +56,21 @@ func Spec() fn.Spec {
 		Memory:      256,
 		Timeout:     60 * time.Second,
 		Environment: Environment(),
-		Reads:       slices.Concat(gather.Reads(gather.LaunchSources(checks.AtLaunch())...), state.ReadLaunches(), state.ReadJoinTimes()),
-		Grants: []fn.Grant{
-			state.RecordLaunches(),
-			state.RecordSamples(),
+		Reads:       slices.Concat(gather.Reads(gather.LaunchSources(checks.AtLaunch())...), store.ReadLaunches(), store.ReadJoinTimes()),
+		Grants: []spec.Grant{
+			store.RecordLaunches(),
+			store.RecordSamples(),
 			{
 				Sid:       "SendResults",
 				Why:       "What was found goes to report, the only function that talks to people.",
 				Actions:   []string{"sqs:SendMessage"},
-				Resources: []fn.Resource{fn.ResultQueue},
+				Resources: []spec.Resource{spec.ResultQueue},
 			},
 			{
 				Sid:       "AskForRollCall",
 				Why:       "The roll of each launch is first called after a minute: its outcome is known early, and a node that joins and is reclaimed soon is not taken for one that never joined.",
 				Actions:   []string{"sqs:SendMessage"},
-				Resources: []fn.Resource{fn.JoinQueue},
+				Resources: []spec.Resource{spec.JoinQueue},
 			},
 		},
 	}

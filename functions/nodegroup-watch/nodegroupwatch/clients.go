@@ -13,17 +13,18 @@ import (
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
+	"rollcall/shared/lambda"
 	"rollcall/shared/nodegroup"
-	"rollcall/shared/run"
+	"rollcall/shared/store"
+
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
 )
 
 // Memory is what nodegroup-watch remembers by.
 type Memory interface {
 	Nodegroups(ctx context.Context, cluster string) (map[string]nodegroup.Record, error)
 	SaveNodegroup(ctx context.Context, r nodegroup.Record) (nodegroup.Record, error)
-	GetLaunches(ctx context.Context, instances []string) (map[string]state.LaunchRecord, error)
+	GetLaunches(ctx context.Context, instances []string) (map[string]store.LaunchRecord, error)
 	Incidents(ctx context.Context, cluster string) ([]incident.Incident, error)
 }
 
@@ -46,7 +47,7 @@ type Teller interface {
 }
 
 var (
-	_ Memory        = (*state.Store)(nil)
+	_ Memory        = (*store.Store)(nil)
 	_ Reader        = (*gather.Reader)(nil)
 	_ detect.Reader = (*gather.Reader)(nil)
 	_ detect.Sender = bus.Queues{}
@@ -64,14 +65,14 @@ type handler struct {
 }
 
 // Build makes the handler of nodegroup-watch from what its invocations share.
-func Build(_ context.Context, e run.Env) (run.Handler, error) { return newHandler(e).handle, nil }
+func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) { return newHandler(e).handle, nil }
 
-func newHandler(e run.Env) handler {
+func newHandler(e lambda.Env) handler {
 	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Nodegroups: e.Config.NodegroupQueueURL}
 	return handler{
 		Detector: detect.New(spec.Name, e, reader, queues),
-		memory:   state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		memory:   store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
 		reader:   reader,
 		remind:   queues,
 		tell:     bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName),

@@ -19,9 +19,10 @@ import (
 	"rollcall/shared/diagnose"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
+	"rollcall/shared/lambda"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/report"
-	"rollcall/shared/run"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -53,7 +54,7 @@ func (o opinion) Read(ctx context.Context, q gather.Query) (*snapshot.Snapshot, 
 func bench(t *testing.T, o stagetest.Options) stand {
 	t.Helper()
 	says := map[string]func(*snapshot.Nodegroup){}
-	return stand{says: says, Bench: stagetest.Start(t, spec.Spec(), func(_ context.Context, e run.Env) (run.Handler, error) {
+	return stand{says: says, Bench: stagetest.Start(t, spec.Spec(), func(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 		h := newHandler(e)
 		h.Reader = opinion{h.Reader, says}
 		return h.handle, nil

@@ -7,7 +7,7 @@ import (
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // TestForgottenInstance: EC2 forgets an instance an hour after its end, EKS
@@ -16,11 +16,11 @@ func TestForgottenInstance(t *testing.T) {
 	const id = "i-0ccccccccccccccc1"
 	b := bench(t, stagetest.Options{Over: "timeline: []\n"})
 	started := b.Now().Add(-3 * time.Hour)
-	if _, err := b.Store.CreateLaunch(t.Context(), state.LaunchRecord{
+	if _, err := b.Store.CreateLaunch(t.Context(), store.LaunchRecord{
 		Launch:  outcome.Launch{Instance: id, Nodegroup: stagetest.Nodegroup, Subnet: stagetest.Subnet, Zone: "us-west-2a", Type: "m5.large", Started: started, Status: outcome.Gone},
 		Cluster: stagetest.Cluster,
 		Due:     started.Add(5 * time.Minute),
-		Machine: &state.Machine{VPC: "vpc-0a1b2c3d4e5f60718", Tags: map[string]string{"eks:nodegroup-name": stagetest.Nodegroup, "eks:cluster-name": stagetest.Cluster}},
+		Machine: &store.Machine{VPC: "vpc-0a1b2c3d4e5f60718", Tags: map[string]string{"eks:nodegroup-name": stagetest.Nodegroup, "eks:cluster-name": stagetest.Cluster}},
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"rollcall/shared/nodegroup"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 const (
@@ -78,7 +78,7 @@ func beingTold(r nodegroup.Record, now time.Time) bool {
 // lost makes nothing of a lost race: the other invocation saw at least as
 // much, told it, and reminds itself.
 func (h handler) lost(err error) error {
-	var conflict *state.Conflict
+	var conflict *store.Conflict
 	if errors.As(err, &conflict) {
 		h.Count("LostRaces", 1)
 		return nil

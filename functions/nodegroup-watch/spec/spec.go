@@ -8,9 +8,10 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+	"rollcall/shared/store"
+
 	"rollcall/shared/gather"
-	"rollcall/shared/state"
 )
 
 // Name is the function's name.
@@ -20,8 +21,8 @@ const Name = "nodegroup-watch"
 // itself uses only this and Name: Spec derives permissions from interfaces by
 // reflection, which would make the linker keep every method of every SDK
 // client (44 MB instead of 12).
-func Environment() []fn.Variable {
-	return []fn.Variable{
+func Environment() []spec.Variable {
+	return []spec.Variable{
 		config.Clusters, config.JoinTime, config.TableName, config.BusName,
 		config.ResultQueueURL, config.NodegroupQueueURL, config.LogLevel,
 	}
@@ -29,28 +30,28 @@ func Environment() []fn.Variable {
 
 // Sources are what it reads where a nodegroup is unwell: what explains its
 // launches, and what EKS says of nodegroups, the cluster and its add-ons.
-func sources() []fn.Read { return gather.Reads(gather.JoinSources(judged())...) }
+func sources() []spec.Read { return gather.Reads(gather.JoinSources(judged())...) }
 
 // judged are the checks that it runs.
 func judged() []checks.Check { return slices.Concat(checks.OfLaunches(), checks.OfHealth()) }
 
 // Spec is what infra deploys.
-func Spec() fn.Spec {
-	return fn.Spec{
+func Spec() spec.Spec {
+	return spec.Spec{
 		Name:          Name,
 		About:         "Makes the event that EKS does not send: a nodegroup's status, health or update has changed. Says what EKS's codes mean, and what is behind them.",
 		FailureImpact: "Nodegroups that degrade, updates that fail and add-ons that are unwell are not told; their incidents are not closed.",
-		Rules: []fn.Rule{
+		Rules: []spec.Rule{
 			{Name: "calls", Why: "Somebody makes, changes or deletes a nodegroup (needs a trail that logs management events)", Pattern: event.EKSCallPattern},
 			{Name: "addons", Why: "EKS says that an add-on is degraded, failed, or well again", Pattern: event.AddonPattern},
 			{Name: "stacks", Why: "CloudFormation makes, changes or deletes a nodegroup", Pattern: event.NodegroupResourcePattern},
-			{Bus: fn.Bus, Direct: true, Name: "wanted", Why: "Somebody, or a remedy, wants a cause to be looked at now", Pattern: event.NodegroupCheckWanted},
+			{Bus: spec.Bus, Direct: true, Name: "wanted", Why: "Somebody, or a remedy, wants a cause to be looked at now", Pattern: event.NodegroupCheckWanted},
 		},
-		Schedules: []fn.Schedule{
+		Schedules: []spec.Schedule{
 			{Name: "sweep", Why: "EKS sends no event when a nodegroup degrades: only a look tells", Every: 5 * time.Minute},
 		},
-		Queue: &fn.Queue{
-			Resource: fn.NodegroupQueue,
+		Queue: &spec.Queue{
+			Resource: spec.NodegroupQueue,
 			// Calls are rare; ten and no window hand over the first at once.
 			Batch:       10,
 			Concurrency: 2,
@@ -62,28 +63,28 @@ func Spec() fn.Spec {
 		Environment: Environment(),
 		Reads: slices.Concat(
 			sources(),
-			[]fn.Read{gather.ListClusters(), gather.ListNodegroups()}, // the sweep's
-			state.ReadNodegroups(),
+			[]spec.Read{gather.ListClusters(), gather.ListNodegroups()}, // the sweep's
+			store.ReadNodegroups(),
 		),
-		Grants: []fn.Grant{
-			state.RecordNodegroups(),
+		Grants: []spec.Grant{
+			store.RecordNodegroups(),
 			{
 				Sid:       "SendResults",
 				Why:       "What was found goes to report, the only function that talks to people.",
 				Actions:   []string{"sqs:SendMessage"},
-				Resources: []fn.Resource{fn.ResultQueue},
+				Resources: []spec.Resource{spec.ResultQueue},
 			},
 			{
 				Sid:       "LookAgain",
 				Why:       "A nodegroup that is on its way to another status is looked at again.",
 				Actions:   []string{"sqs:SendMessage"},
-				Resources: []fn.Resource{fn.NodegroupQueue},
+				Resources: []spec.Resource{spec.NodegroupQueue},
 			},
 			{
 				Sid:       "TellTheBus",
 				Why:       "Every change of a nodegroup is an event that anyone's rule can act on.",
 				Actions:   []string{"events:PutEvents"},
-				Resources: []fn.Resource{fn.Bus},
+				Resources: []spec.Resource{spec.Bus},
 			},
 		},
 		Kube: gather.KubeRules(gather.JoinSources(judged())...),

@@ -17,15 +17,16 @@ import (
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
+	"rollcall/shared/lambda"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/awscall"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
-	"rollcall/shared/run"
+	"rollcall/shared/store"
+
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
 )
 
 // Memory is what remediate reads and writes of the table. Incidents are
@@ -67,7 +68,7 @@ type Teller interface {
 }
 
 var (
-	_ Memory   = (*state.Store)(nil)
+	_ Memory   = (*store.Store)(nil)
 	_ Reader   = (*gather.Reader)(nil)
 	_ Executor = remedy.Executor{}
 	_ Sender   = bus.Queues{}
@@ -100,16 +101,16 @@ type handler struct {
 }
 
 // Build makes the handler of remediate from what its invocations share.
-func Build(_ context.Context, e run.Env) (run.Handler, error) { return newHandler(e).handle, nil }
+func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) { return newHandler(e).handle, nil }
 
-func newHandler(e run.Env) handler {
+func newHandler(e lambda.Env) handler {
 	c := e.Config
 	return handler{
 		settings: settings{
 			region: c.Region, watches: c.Watches, policy: c.RemedyOf, vpcs: c.RemedyVPCs, roles: c.RemedyRoles, limit: c.RemedyLimit,
 			approval: c.ApprovalTime, joinTime: c.JoinTime, grace: c.CleanupGrace,
 		},
-		memory: state.New(dynamodb.NewFromConfig(e.AWS), c.TableName).At(e.Now),
+		memory: store.New(dynamodb.NewFromConfig(e.AWS), c.TableName).At(e.Now),
 		reader: gather.New(e.AWS).WithEndpoints(e.Endpoints),
 		do:     remedy.Executor{Calls: awscall.New(e.AWS)},
 		send:   bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: c.ResultQueueURL, Remedies: c.RemedyQueueURL},

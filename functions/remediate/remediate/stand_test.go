@@ -16,11 +16,11 @@ import (
 	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
 	"rollcall/shared/incident"
+	"rollcall/shared/lambda"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
-	"rollcall/shared/run"
 )
 
 const vpc = "vpc-0a1b2c3d4e5f60718"
@@ -50,7 +50,7 @@ func bench(t *testing.T, remedies string, o stagetest.Options) *stand {
 		o.Settings = settingsOf(remedies)
 	}
 	s := &stand{t: t}
-	s.Bench = stagetest.Start(t, spec.Spec(), func(_ context.Context, e run.Env) (run.Handler, error) {
+	s.Bench = stagetest.Start(t, spec.Spec(), func(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 		h := newHandler(e)
 		s.h = &h
 		return func(ctx context.Context, raw json.RawMessage) (any, error) { return s.h.handle(ctx, raw) }, nil

@@ -5,7 +5,8 @@ import (
 	"slices"
 
 	"rollcall/shared/config"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
@@ -15,12 +16,12 @@ import (
 // where no cluster has opted in to a remedy. Each remedy says what it takes
 // (grants.go in its folder). AWS itself then refuses what is in another VPC, or of
 // another cluster, whatever a fault in our code asks for.
-func Changes(getenv func(string) string) ([]fn.Grant, error) {
+func Changes(getenv func(string) string) ([]spec.Grant, error) {
 	c, err := config.Load(getenv, chosen())
 	if err != nil {
 		return nil, err
 	}
-	var grants []fn.Grant
+	var grants []spec.Grant
 	for _, r := range remedy.All() {
 		if r.Elsewhere == "" {
 			grants = append(grants, r.Grants(optIn(c, r.Name))...)

@@ -8,14 +8,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/awscall"
 )
 
 const nodeRole = "arn:aws:iam::111122223333:role/nodes"
 
-func grants(t *testing.T, remedies, vpcs string) []fn.Grant {
+func grants(t *testing.T, remedies, vpcs string) []spec.Grant {
 	t.Helper()
 	list, err := Changes(func(name string) string {
 		return map[string]string{"ROLLCALL_REMEDIES": remedies, "ROLLCALL_REMEDY_VPCS": vpcs, "ROLLCALL_REMEDY_ROLES": nodeRole}[name]
@@ -26,7 +27,7 @@ func grants(t *testing.T, remedies, vpcs string) []fn.Grant {
 	return list
 }
 
-func actions(list []fn.Grant) []string {
+func actions(list []spec.Grant) []string {
 	var all []string
 	for _, g := range list {
 		all = append(all, g.Actions...)
@@ -39,9 +40,9 @@ func actions(list []fn.Grant) []string {
 // more nor less. The interfaces through which they call are the policy.
 func TestCallsAreGranted(t *testing.T) {
 	want := slices.Concat(
-		fn.Actions[awscall.RouteCreator]("ec2"), fn.Actions[awscall.IngressAuthorizer]("ec2"),
-		fn.Actions[awscall.InstanceEnder]("autoscaling"), fn.Actions[awscall.CapacitySetter]("autoscaling"),
-		fn.Actions[awscall.NodegroupUpdater]("eks"), fn.Actions[awscall.AccessEntryCreator]("eks"),
+		spec.Actions[awscall.RouteCreator]("ec2"), spec.Actions[awscall.IngressAuthorizer]("ec2"),
+		spec.Actions[awscall.InstanceEnder]("autoscaling"), spec.Actions[awscall.CapacitySetter]("autoscaling"),
+		spec.Actions[awscall.NodegroupUpdater]("eks"), spec.Actions[awscall.AccessEntryCreator]("eks"),
 	)
 	slices.Sort(want)
 	if diff := cmp.Diff(want, actions(grants(t, "prod=approve", "vpc-0a1b2c3d4e5f60718"))); diff != "" {
@@ -182,7 +183,7 @@ func TestLongListsAreSplit(t *testing.T) {
 
 // Without a named role nothing may be added, and a policy without one is refused.
 func TestNoRoleIsAddedThatIsNotNamed(t *testing.T) {
-	chosen := func(remedies, roles string) ([]fn.Grant, error) {
+	chosen := func(remedies, roles string) ([]spec.Grant, error) {
 		return Changes(func(name string) string {
 			return map[string]string{"ROLLCALL_REMEDIES": remedies, "ROLLCALL_REMEDY_ROLES": roles}[name]
 		})

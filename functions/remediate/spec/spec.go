@@ -9,11 +9,12 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+	"rollcall/shared/store"
+
 	"rollcall/shared/gather"
 	"rollcall/shared/remedy"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
 )
 
 // Name is the function's name.
@@ -23,15 +24,15 @@ const Name = "remediate"
 // itself uses only this and Name: Spec derives permissions from interfaces by
 // reflection, which would make the linker keep every method of every SDK
 // client.
-func Environment() []fn.Variable {
+func Environment() []spec.Variable {
 	return append(chosen(),
 		config.Clusters, config.RemedyLimit, config.ApprovalTime, config.JoinTime, config.CleanupGrace,
 		config.TableName, config.BusName, config.ResultQueueURL, config.RemedyQueueURL, config.LogLevel)
 }
 
 // chosen are the settings on which depends what the function may change.
-func chosen() []fn.Variable {
-	return []fn.Variable{config.Remedies, config.RemedyVPCs, config.RemedyRoles}
+func chosen() []spec.Variable {
+	return []spec.Variable{config.Remedies, config.RemedyVPCs, config.RemedyRoles}
 }
 
 // sources are what any plan may rest on: a remedy's own, and those of the
@@ -52,16 +53,16 @@ func sources() []snapshot.Source {
 }
 
 // Spec is what infra deploys.
-func Spec() fn.Spec {
-	return fn.Spec{
+func Spec() spec.Spec {
+	return spec.Spec{
 		Name:          Name,
 		About:         "Plans remedies for incidents, where an operator lets it; does what a person approved, or a policy, once, after a fresh look; and says what came of it.",
 		FailureImpact: "No remedy is offered or done; what was approved waits.",
-		Rules: []fn.Rule{
-			{Bus: fn.Bus, Name: "incidents", Why: "An incident is opened, changed or comes back, or a remedy for it was approved", Pattern: event.RemedyPattern},
+		Rules: []spec.Rule{
+			{Bus: spec.Bus, Name: "incidents", Why: "An incident is opened, changed or comes back, or a remedy for it was approved", Pattern: event.RemedyPattern},
 		},
-		Queue: &fn.Queue{
-			Resource: fn.RemedyQueue,
+		Queue: &spec.Queue{
+			Resource: spec.RemedyQueue,
 			// Each message is a look of some seconds and at most one deed.
 			Batch:       1,
 			Concurrency: 2,
@@ -73,27 +74,27 @@ func Spec() fn.Spec {
 		Environment: Environment(),
 		Reads: slices.Concat(
 			gather.Reads(sources()...),
-			[]fn.Read{gather.ListNodegroups()}, // which groups are managed ones, and what they are doing
-			state.ReadDeeds(),
+			[]spec.Read{gather.ListNodegroups()}, // which groups are managed ones, and what they are doing
+			store.ReadDeeds(),
 		),
-		Grants: append(state.RecordDeeds(),
-			fn.Grant{
+		Grants: append(store.RecordDeeds(),
+			spec.Grant{
 				Sid:       "SendResults",
 				Why:       "Plans and what came of them go to report, the only function that talks to people.",
 				Actions:   []string{"sqs:SendMessage"},
-				Resources: []fn.Resource{fn.ResultQueue},
+				Resources: []spec.Resource{spec.ResultQueue},
 			},
-			fn.Grant{
+			spec.Grant{
 				Sid:       "LookAgain",
 				Why:       "An instance whose cause is gone may join by itself: it is looked at again before it is replaced.",
 				Actions:   []string{"sqs:SendMessage"},
-				Resources: []fn.Resource{fn.RemedyQueue},
+				Resources: []spec.Resource{spec.RemedyQueue},
 			},
-			fn.Grant{
+			spec.Grant{
 				Sid:       "TellTheBus",
 				Why:       "After a remedy the check that found the cause is asked for at once.",
 				Actions:   []string{"events:PutEvents"},
-				Resources: []fn.Resource{fn.Bus},
+				Resources: []spec.Resource{spec.Bus},
 			},
 		),
 		Chosen: Changes,

@@ -8,8 +8,8 @@ import (
 
 	"rollcall/local/slackstand"
 	"rollcall/shared/incident"
+	"rollcall/shared/routing"
 
-	"rollcall/shared/audience"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 )
@@ -47,7 +47,7 @@ func TestApprovalInSlack(t *testing.T) {
 			}
 			b.slack, b.files, b.people = client, client, client
 			b.approvers = []string{"S0ONCALL01"}
-			if b.policy.Routes, err = audience.Parse("all/critical=@S0ONCALL01"); err != nil {
+			if b.policy.Routes, err = routing.Parse("all/critical=@S0ONCALL01"); err != nil {
 				t.Fatal(err)
 			}
 			b.must(0, failing(launch(i1, 0, report.Waiting)))

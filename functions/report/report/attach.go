@@ -8,9 +8,9 @@ import (
 
 	"rollcall/shared/incident"
 	"rollcall/shared/notify/outbox"
+	"rollcall/shared/store"
 
 	"rollcall/shared/slack"
-	"rollcall/shared/state"
 )
 
 // sent is a note that Slack has taken. What had to be shortened is shared as a
@@ -126,7 +126,7 @@ func (p *invocation) note(ctx context.Context, inc incident.Incident, id string,
 		}
 		change(&now.Delivery, &now.Delivery.Notes[k])
 		_, err = p.incidents.SaveIncident(ctx, now)
-		var conflict *state.Conflict
+		var conflict *store.Conflict
 		if !errors.As(err, &conflict) {
 			break
 		}

@@ -15,12 +15,12 @@ import (
 
 	"rollcall/local/dynamo"
 	"rollcall/shared/incident"
+	"rollcall/shared/store"
 
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
 	"rollcall/shared/report"
-	"rollcall/shared/state"
 )
 
 // server is one DynamoDB for all tests; each test has its own table.
@@ -30,7 +30,7 @@ var server = dynamo.New()
 type bench struct {
 	*testing.T
 	handler
-	store   *state.Store
+	store   *store.Store
 	table   string
 	channel *channel
 	bus     *ear
@@ -88,7 +88,7 @@ func newBench(t *testing.T) *bench {
 	}
 	b := &bench{T: t, table: table, channel: &channel{}, bus: &ear{}, now: start, log: &bytes.Buffer{}, counts: map[string]int{}, set: &asides{}}
 	clock := func() time.Time { return b.now }
-	b.store = state.New(server.Client(), table).At(clock)
+	b.store = store.New(server.Client(), table).At(clock)
 	b.handler = handler{
 		incidents: b.store, postings: b.store, acts: b.store, passed: b.store, slack: b.channel, files: b.channel, people: b.channel, bus: b.bus, clusters: b.store, aside: b.set, channel: "C0123456789",
 		policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour},

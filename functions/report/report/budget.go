@@ -10,7 +10,7 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // Again is how report asks itself to go on.
@@ -108,7 +108,7 @@ func (p *invocation) beginSend(ctx context.Context, o *outgoing) bool {
 			return true
 		}
 		saved, err := p.incidents.SaveIncident(ctx, o.inc)
-		var conflict *state.Conflict
+		var conflict *store.Conflict
 		if errors.As(err, &conflict) && attempt < attempts {
 			p.count("LostRaces", 1)
 			err = p.reload(ctx, o)

@@ -3,7 +3,8 @@ package report
 import (
 	"errors"
 
-	"rollcall/shared/audience"
+	"rollcall/shared/routing"
+
 	"rollcall/shared/incident"
 
 	"rollcall/shared/slack"
@@ -26,7 +27,7 @@ func (h handler) channelOf(inc incident.Incident) string {
 // summariesOf is the channel for a cluster's summaries: they call nobody, and are
 // of no nodegroup in particular.
 func (h handler) summariesOf(cluster string) string {
-	channel, _ := audience.Of(audience.Subject{Cluster: cluster, Severity: string(incident.Info)}, h.policy.Routes, h.channel)
+	channel, _ := routing.Of(routing.Subject{Cluster: cluster, Severity: string(incident.Info)}, h.policy.Routes, h.channel)
 	return channel
 }
 

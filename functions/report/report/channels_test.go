@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/shared/audience"
+	"rollcall/shared/routing"
+
 	"rollcall/shared/report"
 )
 
 func TestChannelsAndCalls(t *testing.T) {
 	b := newBench(t)
-	routes, err := audience.Parse("eks-workshop/critical=C0PAGES001@S0ONCALL01,all=C0REST0001")
+	routes, err := routing.Parse("eks-workshop/critical=C0PAGES001@S0ONCALL01,all=C0REST0001")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,7 @@ func TestChannelsAndCalls(t *testing.T) {
 // now.
 func TestChannelOfACutOffPost(t *testing.T) {
 	b := newBench(t)
-	routes, err := audience.Parse("all/critical=C0PAGES001,all=C0REST0001")
+	routes, err := routing.Parse("all/critical=C0PAGES001,all=C0REST0001")
 	if err != nil {
 		t.Fatal(err)
 	}

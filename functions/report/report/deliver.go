@@ -9,9 +9,9 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/incident"
 	"rollcall/shared/notify/outbox"
+	"rollcall/shared/store"
 
 	"rollcall/shared/slack"
-	"rollcall/shared/state"
 )
 
 // outgoing is an incident on its way out.
@@ -109,7 +109,7 @@ func (p *invocation) deliver(ctx context.Context, o outgoing) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 1500*time.Millisecond)
 	defer cancel()
 	_, err = p.incidents.SaveIncident(ctx, o.inc)
-	var conflict *state.Conflict
+	var conflict *store.Conflict
 	for attempt := 1; errors.As(err, &conflict) && attempt < attempts; attempt++ {
 		p.count("LostRaces", 1)
 		err = p.merge(ctx, o)

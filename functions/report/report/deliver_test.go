@@ -14,7 +14,7 @@ import (
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // Whatever call is cut off after Slack took it, nothing is said twice.
@@ -287,7 +287,7 @@ func TestConflictForEver(t *testing.T) {
 type always struct{ Records }
 
 func (always) SaveIncident(context.Context, incident.Incident) (incident.Incident, error) {
-	return incident.Incident{}, &state.Conflict{Over: 1}
+	return incident.Incident{}, &store.Conflict{Over: 1}
 }
 
 func TestMessageDeleted(t *testing.T) {

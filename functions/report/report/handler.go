@@ -14,16 +14,18 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"rollcall/shared/audience"
+	"rollcall/shared/lambda"
+	"rollcall/shared/routing"
+	"rollcall/shared/store"
+
 	"rollcall/shared/bus"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/response"
 	"rollcall/shared/report"
-	"rollcall/shared/run"
+
 	"rollcall/shared/slack"
-	"rollcall/shared/state"
 )
 
 // Records is what report remembers by.
@@ -67,10 +69,10 @@ type Bus interface {
 }
 
 var (
-	_ Records   = (*state.Store)(nil)
-	_ Summaries = (*state.Store)(nil)
-	_ Audit     = (*state.Store)(nil)
-	_ Passed    = (*state.Store)(nil)
+	_ Records   = (*store.Store)(nil)
+	_ Summaries = (*store.Store)(nil)
+	_ Audit     = (*store.Store)(nil)
+	_ Passed    = (*store.Store)(nil)
 	_ Slack     = (*slack.Client)(nil)
 	_ Files     = (*slack.Client)(nil)
 	_ People    = (*slack.Client)(nil)
@@ -112,12 +114,12 @@ type Aside interface {
 var _ Aside = bus.Queues{}
 
 // Build makes the handler of report from what its invocations share.
-func Build(_ context.Context, e run.Env) (run.Handler, error) {
+func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	return newHandler(e).handle, nil
 }
 
-func newHandler(e run.Env) handler {
-	wall := state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName)
+func newHandler(e lambda.Env) handler {
+	wall := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName)
 	store := wall.At(e.Now)
 	client := &session{
 		secret: secretsmanager.NewFromConfig(e.AWS),
@@ -136,7 +138,7 @@ func newHandler(e run.Env) handler {
 		actions: e.Config.SlackActions,
 		policy: incident.Policy{
 			ProofTime: e.Config.ProofTime, ReopenTime: e.Config.ReopenTime, RemindAfter: e.Config.RemindAfter,
-			Routes: e.Config.Routes, TagKeys: audience.TagKeys(e.Config.Routes), Channel: e.Config.Channel,
+			Routes: e.Config.Routes, TagKeys: routing.TagKeys(e.Config.Routes), Channel: e.Config.Channel,
 		},
 		now:   e.Now,
 		log:   e.Log,
@@ -271,7 +273,7 @@ func (p *invocation) cluster(ctx context.Context, c clusterBatch) error {
 	c.results = results
 	for attempt := 1; ; attempt++ {
 		out, strays, err := p.record(ctx, c)
-		var conflict *state.Conflict
+		var conflict *store.Conflict
 		if errors.As(err, &conflict) && attempt < attempts {
 			p.count("LostRaces", 1)
 			continue

@@ -16,7 +16,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 func TestRouteStory(t *testing.T) {
@@ -188,11 +188,11 @@ func TestClustersApart(t *testing.T) {
 	}
 }
 
-type broken struct{ *state.Store }
+type broken struct{ *store.Store }
 
 func (s broken) Incidents(ctx context.Context, cluster string) ([]incident.Incident, error) {
 	if cluster == "eks-workshop" {
-		return nil, &state.AtLimit{Code: "ProvisionedThroughputExceededException"}
+		return nil, &store.AtLimit{Code: "ProvisionedThroughputExceededException"}
 	}
 	return s.Store.Incidents(ctx, cluster)
 }

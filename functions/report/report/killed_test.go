@@ -14,11 +14,11 @@ import (
 	"rollcall/functions/report/spec"
 	"rollcall/local/slackstand"
 	"rollcall/shared/incident"
+	"rollcall/shared/lambda"
 
 	"rollcall/local/stage"
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/report"
-	"rollcall/shared/run"
 )
 
 // killable is report on a stage, with a Slack in the stage's time.
@@ -45,7 +45,7 @@ func startKillable(t *testing.T, k *stagetest.Kill) *killable {
 			t.Error(err)
 		}
 	})
-	b.Bench = stagetest.Start(t, spec.Spec(), func(_ context.Context, e run.Env) (run.Handler, error) {
+	b.Bench = stagetest.Start(t, spec.Spec(), func(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 		e.HTTP = k.Via(http.DefaultTransport)
 		return newHandler(e).handle, nil
 	}, stagetest.Options{Kill: k, Settings: map[string]string{

@@ -23,11 +23,11 @@ import (
 	"rollcall/local/slackstand"
 	"rollcall/shared/incident"
 	"rollcall/shared/notify/outbox"
+	"rollcall/shared/store"
 
 	"rollcall/shared/event"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
-	"rollcall/shared/state"
 )
 
 // away is how Slack is away.
@@ -185,7 +185,7 @@ func (s *shelf) SaveIncident(ctx context.Context, inc incident.Incident) (incide
 	defer s.mu.Unlock()
 	s.writes++
 	if inc.Version != s.items[inc.Key].version {
-		return incident.Incident{}, &state.Conflict{}
+		return incident.Incident{}, &store.Conflict{}
 	}
 	inc.Version++
 	body, err := json.Marshal(inc)
@@ -227,7 +227,7 @@ func (s *shelf) SaveClusterRecord(_ context.Context, r outbox.ClusterRecord) err
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.Version != s.clusters[r.Cluster].Version {
-		return &state.Conflict{}
+		return &store.Conflict{}
 	}
 	if s.clusters == nil {
 		s.clusters = map[string]outbox.ClusterRecord{}

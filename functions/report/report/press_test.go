@@ -17,7 +17,7 @@ import (
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 const oncall, dana = "U0ONCALL01", "U0DANA0001"
@@ -297,7 +297,7 @@ func TestPressAndAnotherWriter(t *testing.T) {
 
 // pressedFirst lets somebody else write before the first save.
 type pressedFirst struct {
-	*state.Store
+	*store.Store
 	before func()
 }
 

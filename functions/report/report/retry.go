@@ -15,7 +15,7 @@ import (
 	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // Clusters is what report remembers of clusters beside their incidents.
@@ -25,7 +25,7 @@ type Clusters interface {
 	SaveClusterRecord(ctx context.Context, r outbox.ClusterRecord) error
 }
 
-var _ Clusters = (*state.Store)(nil)
+var _ Clusters = (*store.Store)(nil)
 
 // delivery is what one invocation learns of a cluster's deliveries.
 type delivery struct {
@@ -52,7 +52,7 @@ func (h handler) tick(ctx context.Context, raw json.RawMessage) error {
 		return errNoBatch
 	}
 	records, err := h.clusters.ClusterRecords(ctx)
-	if newer := new(state.NewerFormat); err != nil && !errors.As(err, &newer) {
+	if newer := new(store.NewerFormat); err != nil && !errors.As(err, &newer) {
 		return fmt.Errorf("read which clusters are to be looked after: %w", err)
 	}
 	var wrong []error
@@ -81,7 +81,7 @@ func wake(cluster string, now time.Time) report.Observation {
 func (p *invocation) readDeliveries(ctx context.Context, cluster string) error {
 	record, err := p.clusters.ClusterRecord(ctx, cluster)
 	p.delivery = &delivery{record: record, wanted: map[outbox.Target]bool{}}
-	if newer := new(state.NewerFormat); errors.As(err, &newer) {
+	if newer := new(store.NewerFormat); errors.As(err, &newer) {
 		p.delivery.newer, err = true, nil
 	}
 	if p.deliveries == nil {

@@ -14,7 +14,7 @@ import (
 	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // remembered is what is known of clusters, without a table.
@@ -47,7 +47,7 @@ func TestTick(t *testing.T) {
 		refuse bool
 	}{
 		"well":                         {nil, []string{"due", "quiet"}, nil, false},
-		"one record is of a newer one": {&state.NewerFormat{Record: "x"}, []string{"due", "quiet"}, nil, false},
+		"one record is of a newer one": {&store.NewerFormat{Record: "x"}, []string{"due", "quiet"}, nil, false},
 		"no table":                     {down, nil, down, false},
 		"the queue takes nothing":      {nil, []string{"due", "quiet"}, errQueue, true},
 	} {
@@ -158,7 +158,7 @@ func TestRefusalOfWhatIsNoLongerDue(t *testing.T) {
 type unread struct{ Clusters }
 
 func (unread) ClusterRecord(_ context.Context, cluster string) (outbox.ClusterRecord, error) {
-	return outbox.ClusterRecord{Cluster: cluster}, &state.NewerFormat{Record: cluster}
+	return outbox.ClusterRecord{Cluster: cluster}, &store.NewerFormat{Record: cluster}
 }
 
 func (unread) SaveClusterRecord(context.Context, outbox.ClusterRecord) error {

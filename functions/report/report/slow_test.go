@@ -10,7 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/shared/audience"
+	"rollcall/shared/routing"
+
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/response"
 	"rollcall/shared/notify/outbox"
@@ -88,7 +89,7 @@ func TestAnswersKeepToTheTurn(t *testing.T) {
 // the set time after they could hear it.
 func TestCallsAfterAnOutage(t *testing.T) {
 	b := newBench(t)
-	routes, err := audience.Parse("all/critical=@S0ONCALL01")
+	routes, err := routing.Parse("all/critical=@S0ONCALL01")
 	if err != nil {
 		t.Fatal(err)
 	}

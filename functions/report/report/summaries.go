@@ -8,7 +8,7 @@ import (
 
 	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // Summaries is what report remembers summaries by.
@@ -23,7 +23,7 @@ type Summaries interface {
 func (p *invocation) summarise(ctx context.Context, c clusterBatch) error {
 	for attempt := 1; ; attempt++ {
 		err := p.summariseOnce(ctx, c)
-		var conflict *state.Conflict
+		var conflict *store.Conflict
 		if errors.As(err, &conflict) && attempt < attempts {
 			p.count("LostRaces", 1)
 			continue

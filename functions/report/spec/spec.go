@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"rollcall/shared/config"
-	"rollcall/shared/fn"
-	"rollcall/shared/state"
+	"rollcall/shared/spec"
+	"rollcall/shared/store"
 )
 
 // Name is the function's name.
@@ -16,8 +16,8 @@ const Name = "report"
 // itself uses only this and Name: Spec derives permissions from interfaces by
 // reflection, which would make the linker keep every method of every SDK
 // client (44 MB instead of 12).
-func Environment() []fn.Variable {
-	return []fn.Variable{
+func Environment() []spec.Variable {
+	return []spec.Variable{
 		config.Channel, config.SlackSecretARN, config.SlackAPI, config.ProofTime, config.ReopenTime,
 		config.Routes, config.RemindAfter, config.SlackActions, config.Approvers, config.WhoResponds,
 		config.TableName, config.BusName, config.ResultQueueURL, config.ResultDeadURL, config.LogLevel,
@@ -25,13 +25,13 @@ func Environment() []fn.Variable {
 }
 
 // Spec is what infra deploys.
-func Spec() fn.Spec {
-	return fn.Spec{
+func Spec() spec.Spec {
+	return spec.Spec{
 		Name:          Name,
 		About:         "Owns the incidents: decides what to say, says it once in Slack, keeps it up to date, and tells the Rollcall bus.",
 		FailureImpact: "Nothing is said. What was found waits in the results queue, then in its dead-letter queue.",
-		Queue: &fn.Queue{
-			Resource: fn.ResultQueue,
+		Queue: &spec.Queue{
+			Resource: spec.ResultQueue,
 			// One group per cluster keeps a cluster's findings in order; FIFO
 			// queues take batches of ten without a window.
 			FIFO:        true,
@@ -40,13 +40,13 @@ func Spec() fn.Spec {
 			Attempts:    5,
 			Retention:   4 * 24 * time.Hour,
 		},
-		Schedules: []fn.Schedule{
+		Schedules: []spec.Schedule{
 			{Name: "retry", Why: "What Slack or the bus refuses is tried again by this clock, not by what is observed; clusters that nobody observes any more are looked after", Every: 5 * time.Minute},
 		},
 		Memory:      256,
 		Timeout:     60 * time.Second,
 		Environment: Environment(),
-		Alarms: []fn.Alarm{
+		Alarms: []spec.Alarm{
 			{
 				// Counted with every tick as long as it lasts: it rings once, and is over when it is.
 				Metric: "Undelivered", AtLeast: 1,
@@ -59,35 +59,35 @@ func Spec() fn.Spec {
 				Do:  "read the incident's thread, which says why: the world had changed, a limit was reached, or AWS refused (is the VPC among remedyVpcs?).",
 			},
 		},
-		Reads: state.ReadIncidents(),
-		Grants: []fn.Grant{
-			state.RecordIncidents(),
-			state.RecordSummaries(),
-			state.RecordActs(),
-			state.RecordClusters(),
+		Reads: store.ReadIncidents(),
+		Grants: []spec.Grant{
+			store.RecordIncidents(),
+			store.RecordSummaries(),
+			store.RecordActs(),
+			store.RecordClusters(),
 			{
 				Sid:       "ReadSlackToken",
 				Why:       "The bot token is read at start and kept in memory only.",
 				Actions:   []string{"secretsmanager:GetSecretValue"},
-				Resources: []fn.Resource{fn.SlackSecret},
+				Resources: []spec.Resource{spec.SlackSecret},
 			},
 			{
 				Sid:       "GoOn",
 				Why:       "Slack takes one message a second: what a minute is too short for goes on in the next.",
 				Actions:   []string{"sqs:SendMessage"},
-				Resources: []fn.Resource{fn.ResultQueue},
+				Resources: []spec.Resource{spec.ResultQueue},
 			},
 			{
 				Sid:       "SetAside",
 				Why:       "A message that cannot be read would hold up its cluster for half an hour: it goes to the dead-letter queue at once.",
 				Actions:   []string{"sqs:SendMessage"},
-				Resources: []fn.Resource{fn.ResultDead},
+				Resources: []spec.Resource{spec.ResultDead},
 			},
 			{
 				Sid:       "TellTheBus",
 				Why:       "Every opened, changed and resolved incident is an event that anyone's rule can act on.",
 				Actions:   []string{"events:PutEvents"},
-				Resources: []fn.Resource{fn.Bus},
+				Resources: []spec.Resource{spec.Bus},
 			},
 		},
 	}

@@ -10,7 +10,7 @@ import (
 
 	"rollcall/functions/slack-actions/spec"
 	"rollcall/shared/interaction"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 type audit struct {
 	store   Audit
 	log     *slog.Logger
-	metrics *run.Metrics
+	metrics *lambda.Metrics
 
 	mu sync.Mutex
 	// told is what was said of unsigned requests, by reason: there are as many
@@ -53,7 +53,7 @@ func (a *audit) refused(ctx context.Context, c *call, r *interaction.Refusal, no
 		record.Action = short(c.payload.Actions[0].ID)
 	}
 	a.metrics.Count(refusedRequests, 1)
-	a.metrics.Gauge(refusedRequests, "Count", 1, run.Dimension{Name: "function", Value: spec.Name}, run.Dimension{Name: "reason", Value: string(r.Reason)})
+	a.metrics.Gauge(refusedRequests, "Count", 1, lambda.Dimension{Name: "function", Value: spec.Name}, lambda.Dimension{Name: "reason", Value: string(r.Reason)})
 	before := 0
 	if !r.Reason.Signed() {
 		var first bool

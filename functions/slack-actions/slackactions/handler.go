@@ -16,10 +16,11 @@ import (
 
 	"rollcall/shared/bus"
 	"rollcall/shared/interaction"
+	"rollcall/shared/lambda"
 	"rollcall/shared/report"
-	"rollcall/shared/run"
+	"rollcall/shared/store"
+
 	"rollcall/shared/slack"
-	"rollcall/shared/state"
 )
 
 // Slack shows a warning to whoever pressed if there is no answer within three
@@ -50,8 +51,8 @@ type Sender interface {
 }
 
 var (
-	_ Once   = (*state.Store)(nil)
-	_ Audit  = (*state.Store)(nil)
+	_ Once   = (*store.Store)(nil)
+	_ Audit  = (*store.Store)(nil)
 	_ Sender = bus.Queues{}
 )
 
@@ -70,8 +71,8 @@ type handler struct {
 }
 
 // Build makes the handler of slack-actions from what its invocations share.
-func Build(_ context.Context, e run.Env) (run.Handler, error) {
-	store := state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName)
+func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
+	store := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName)
 	h := handler{
 		signing: &signing{secrets: secretsmanager.NewFromConfig(e.AWS), arn: e.Config.SigningARN, log: e.Log},
 		once:    store, // a copy of a request comes in the time in which it was signed

@@ -24,8 +24,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"rollcall/shared/interaction"
+	"rollcall/shared/lambda"
 	"rollcall/shared/report"
-	"rollcall/shared/run"
+
 	"rollcall/shared/slack"
 )
 
@@ -121,7 +122,7 @@ func newBench(t *testing.T) *bench {
 	}))
 	t.Cleanup(b.slack.Close)
 	log := slog.New(slog.NewTextHandler(&b.logs, nil))
-	metrics := run.NewMetrics("slack-actions", "", &b.numbers)
+	metrics := lambda.NewMetrics("slack-actions", "", &b.numbers)
 	b.handler = handler{
 		signing: &signing{secrets: b, arn: "arn", log: log}, once: b, audit: &audit{store: b, log: log, metrics: metrics}, send: b,
 		replies: slack.NewResponder(b.slack.URL+"/api/", nil),

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"rollcall/shared/config"
-	"rollcall/shared/fn"
-	"rollcall/shared/state"
+	"rollcall/shared/spec"
+	"rollcall/shared/store"
 )
 
 // Name is the function's name.
@@ -24,17 +24,17 @@ const (
 // itself uses only this and the names: Spec derives permissions from interfaces
 // by reflection, which would make the linker keep every method of every SDK
 // client (44 MB instead of 12).
-func Environment() []fn.Variable {
-	return []fn.Variable{config.SigningARN, config.SlackAPI, config.TableName, config.ResultQueueURL, config.LogLevel}
+func Environment() []spec.Variable {
+	return []spec.Variable{config.SigningARN, config.SlackAPI, config.TableName, config.ResultQueueURL, config.LogLevel}
 }
 
 // Spec is what infra deploys.
-func Spec() fn.Spec {
-	return fn.Spec{
+func Spec() spec.Spec {
+	return spec.Spec{
 		Name:          Name,
 		About:         "Takes what people press in Slack: checks signature, age and form, and passes it on to report, which decides.",
 		FailureImpact: "Buttons in Slack do nothing: nobody can acknowledge, mute or approve. Whoever presses sees a warning sign and presses again later; nothing waits in a queue.",
-		URL: &fn.URL{
+		URL: &spec.URL{
 			Why: "Slack calls it when somebody presses a button (Interactivity).",
 			// People press a few buttons a minute, and a call takes a tenth of a second.
 			Concurrency: 10,
@@ -44,7 +44,7 @@ func Spec() fn.Spec {
 		// Its own deadline is shorter: Slack waits for three seconds.
 		Timeout:     10 * time.Second,
 		Environment: Environment(),
-		Alarms: []fn.Alarm{
+		Alarms: []spec.Alarm{
 			{
 				Metric: NotPassedOn, AtLeast: 1,
 				Why: "A press of Slack's could not be checked or passed on.",
@@ -59,20 +59,20 @@ func Spec() fn.Spec {
 					`Then the lines "press-refused" in report's log: "not-passed-on" means that something else than slack-actions put presses into the results queue: look in CloudTrail who uses the roles of Rollcall's functions.`,
 			},
 		},
-		Grants: []fn.Grant{
-			state.RecordPresses(),
-			state.RecordRefusals(),
+		Grants: []spec.Grant{
+			store.RecordPresses(),
+			store.RecordRefusals(),
 			{
 				Sid:       "ReadSigningSecret",
 				Why:       "The secret by which Slack signs is read at the first press and kept in memory only.",
 				Actions:   []string{"secretsmanager:GetSecretValue"},
-				Resources: []fn.Resource{fn.SigningSecret},
+				Resources: []spec.Resource{spec.SigningSecret},
 			},
 			{
 				Sid:       "PassPressesOn",
 				Why:       "What was pressed goes to report, which decides whether it is allowed.",
 				Actions:   []string{"sqs:SendMessage"},
-				Resources: []fn.Resource{fn.ResultQueue},
+				Resources: []spec.Resource{spec.ResultQueue},
 			},
 		},
 	}

@@ -8,9 +8,10 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+	"rollcall/shared/store"
+
 	"rollcall/shared/gather"
-	"rollcall/shared/state"
 )
 
 // Name is the function's name.
@@ -20,21 +21,21 @@ const Name = "spot-report"
 // itself uses only this and Name: Spec derives permissions from interfaces by
 // reflection, which would make the linker keep every method of every SDK
 // client (44 MB instead of 12).
-func Environment() []fn.Variable {
-	return []fn.Variable{config.Clusters, config.ReportHour, config.TableName, config.ResultQueueURL, config.LogLevel}
+func Environment() []spec.Variable {
+	return []spec.Variable{config.Clusters, config.ReportHour, config.TableName, config.ResultQueueURL, config.LogLevel}
 }
 
 // Spec is what infra deploys.
-func Spec() fn.Spec {
+func Spec() spec.Spec {
 	sources := gather.PoolSources(checks.OfPools())
-	return fn.Spec{
+	return spec.Spec{
 		Name:          Name,
 		About:         "Weighs the history of Spot launches: judges the pools every hour, and once a day says in Slack what fails where, why, and what to change.",
 		FailureImpact: "Spot pools that fail are not named, and there is no daily Spot report. Launches are watched all the same.",
-		Rules: []fn.Rule{
+		Rules: []spec.Rule{
 			{Name: "asked", Why: "Somebody wants a Spot report now", Pattern: event.AskedPattern},
 		},
-		Schedules: []fn.Schedule{
+		Schedules: []spec.Schedule{
 			{Name: "hourly", Why: "Pools are judged every hour, and the subnets' addresses noted; one of these runs makes the daily report", Every: time.Hour},
 		},
 		// Drawing takes a processor: at 1,769 MiB Lambda gives a whole one.
@@ -43,16 +44,16 @@ func Spec() fn.Spec {
 		Environment: Environment(),
 		Reads: slices.Concat(
 			gather.Reads(sources...),
-			[]fn.Read{gather.ListClusters(), gather.ListNodegroups()},
-			state.ReadHistory(),
+			[]spec.Read{gather.ListClusters(), gather.ListNodegroups()},
+			store.ReadHistory(),
 		),
-		Grants: []fn.Grant{
-			state.RecordSamples(),
+		Grants: []spec.Grant{
+			store.RecordSamples(),
 			{
 				Sid:       "SendResults",
 				Why:       "What was found goes to report, the only function that talks to people.",
 				Actions:   []string{"sqs:SendMessage"},
-				Resources: []fn.Resource{fn.ResultQueue},
+				Resources: []spec.Resource{spec.ResultQueue},
 			},
 		},
 		Kube: gather.KubeRules(sources...),

@@ -11,11 +11,12 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
+	"rollcall/shared/lambda"
 	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
-	"rollcall/shared/run"
+	"rollcall/shared/store"
+
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
 )
 
 // History is what Rollcall remembers of launches and subnets.
@@ -40,7 +41,7 @@ type Sender interface {
 }
 
 var (
-	_ History = (*state.Store)(nil)
+	_ History = (*store.Store)(nil)
 	_ Reader  = (*gather.Reader)(nil)
 	_ Sender  = bus.Queues{}
 )
@@ -54,12 +55,12 @@ type handler struct {
 }
 
 // Build makes the handler of spot-report from what its invocations share.
-func Build(_ context.Context, e run.Env) (run.Handler, error) {
+func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL}
 	h := handler{
 		Detector:   detect.New(spec.Name, e, reader, queues),
-		history:    state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		history:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
 		reader:     reader,
 		send:       queues,
 		reportHour: e.Config.ReportHour,

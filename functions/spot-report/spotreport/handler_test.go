@@ -19,7 +19,7 @@ import (
 	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // memory is a history in memory.
@@ -318,7 +318,7 @@ func TestTrouble(t *testing.T) {
 		t.Errorf("the table is down: %v, %d observations", err, len(b.observations))
 	}
 	b = newBench()
-	b.past, b.memory.err = launches(3, 5, snapshot.NotJoined), &state.NewerFormat{Record: "x", Written: 2, Known: 1}
+	b.past, b.memory.err = launches(3, 5, snapshot.NotJoined), &store.NewerFormat{Record: "x", Written: 2, Known: 1}
 	b.run(t)
 	if len(b.summaries) != 1 || !strings.Contains(strings.Join(b.summaries[0].Spot.Assumed, " "), "newer version") {
 		t.Errorf("records of a newer version: %+v", b.summaries)
@@ -329,7 +329,7 @@ func TestTrouble(t *testing.T) {
 	}
 	// Whatever else is wrong is not swallowed with it.
 	b = newBench()
-	b.memory.err = fmt.Errorf("read: %w", errors.Join(&state.NewerFormat{Record: "x", Written: 2, Known: 1}, down))
+	b.memory.err = fmt.Errorf("read: %w", errors.Join(&store.NewerFormat{Record: "x", Written: 2, Known: 1}, down))
 	if _, err := b.handle(t.Context(), tick(b.clock)); !errors.Is(err, down) {
 		t.Errorf("a newer record hides that the table is down: %v", err)
 	}

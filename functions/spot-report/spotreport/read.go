@@ -11,7 +11,7 @@ import (
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // week is how long launches of a pool are compared with the others'.
@@ -75,22 +75,22 @@ func (h handler) read(ctx context.Context, cluster string, t event.Trigger, sinc
 // leftOut takes from an error that older launches were too many to be read, and
 // gives from when on they were.
 func (h handler) leftOut(ctx context.Context, cluster string, err error) (from time.Time, _ error) {
-	var older *state.OlderLeftOut
+	var older *store.OlderLeftOut
 	if !errors.As(err, &older) {
 		return time.Time{}, err
 	}
 	h.Log.InfoContext(ctx, "there are more launches than are read, older ones are left out", "cluster", cluster, "since", older.Since, "most", older.Most)
 	h.Count("HistoryCut", 1)
-	return older.Since, without(err, func(e error) bool { _, ok := e.(*state.OlderLeftOut); return ok })
+	return older.Since, without(err, func(e error) bool { _, ok := e.(*store.OlderLeftOut); return ok })
 }
 
 // withoutNewer takes from an error that some records are of a newer version.
 func (h handler) withoutNewer(ctx context.Context, cluster string, err error) (partial bool, _ error) {
-	var newer *state.NewerFormat
+	var newer *store.NewerFormat
 	if errors.As(err, &newer) {
 		h.Log.WarnContext(ctx, "some launches were recorded by a newer version of Rollcall, they are left out", "cluster", cluster, "error", err.Error())
 		h.Count("NewerRecords", 1)
-		return true, without(err, func(e error) bool { _, ok := e.(*state.NewerFormat); return ok })
+		return true, without(err, func(e error) bool { _, ok := e.(*store.NewerFormat); return ok })
 	}
 	return false, err
 }

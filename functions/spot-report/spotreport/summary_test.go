@@ -12,7 +12,7 @@ import (
 
 	"rollcall/shared/node/spot"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // overdue are open launches that have missed their time, for a cause.
@@ -64,13 +64,13 @@ func TestHistoryThatWasCut(t *testing.T) {
 		func(err error) error { return err },
 		func(err error) error { return fmt.Errorf("read the launches of prod: %w", errors.Join(err)) },
 		func(err error) error {
-			return fmt.Errorf("read: %w", errors.Join(&state.NewerFormat{Record: "x", Written: 2, Known: 1}, err))
+			return fmt.Errorf("read: %w", errors.Join(&store.NewerFormat{Record: "x", Written: 2, Known: 1}, err))
 		},
 	} {
 		b := newBench()
 		since := morning.Truncate(time.Hour).Add(-4 * time.Hour)
 		b.past = launches(3, 3, snapshot.NotJoined)
-		b.memory.err = wrap(&state.OlderLeftOut{Since: since, Most: 3})
+		b.memory.err = wrap(&store.OlderLeftOut{Since: since, Most: 3})
 		b.run(t)
 		if len(b.summaries) != 1 {
 			t.Fatalf("%d summaries, want 1", len(b.summaries))
@@ -87,7 +87,7 @@ func TestHistoryThatWasCut(t *testing.T) {
 		}
 	}
 	b := newBench()
-	b.memory.err = fmt.Errorf("read: %w", errors.Join(errors.New("down"), &state.OlderLeftOut{Since: morning}))
+	b.memory.err = fmt.Errorf("read: %w", errors.Join(errors.New("down"), &store.OlderLeftOut{Since: morning}))
 	if _, err := b.handle(t.Context(), tick(b.clock)); err == nil || !strings.Contains(err.Error(), "down") {
 		t.Errorf("error %v, want the other trouble", err)
 	}

@@ -8,9 +8,10 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+	"rollcall/shared/store"
+
 	"rollcall/shared/gather"
-	"rollcall/shared/state"
 )
 
 // Name is the function's name.
@@ -20,8 +21,8 @@ const Name = "subnet-watch"
 // itself uses only this and Name: Spec derives permissions from interfaces by
 // reflection, which would make the linker keep every method of every SDK
 // client (44 MB instead of 12).
-func Environment() []fn.Variable {
-	return []fn.Variable{
+func Environment() []spec.Variable {
+	return []spec.Variable{
 		config.Clusters, config.TableName, config.ResultQueueURL, config.LogLevel,
 		// What it says of eni-cleanup, and of the time that is left.
 		config.Cleanup, config.CleanupGrace, config.CleanupUntagged, config.SubnetMetrics, config.RunwayHorizon,
@@ -29,16 +30,16 @@ func Environment() []fn.Variable {
 }
 
 // Spec is what infra deploys.
-func Spec() fn.Spec {
+func Spec() spec.Spec {
 	sources := gather.AddressSources(checks.OfAddresses())
-	return fn.Spec{
+	return spec.Spec{
 		Name:          Name,
 		About:         "Watches the addresses of the subnets in which nodes are launched: what is left, what holds them, when they run out, and whether the groups still fit.",
 		FailureImpact: "Subnets that run out of addresses, and interfaces that dead nodes left behind, are not told before launches fail for it; the metrics of subnets stop.",
-		Rules: []fn.Rule{
-			{Bus: fn.Bus, Direct: true, Name: "wanted", Why: "Somebody, or a remedy, wants a cause to be looked at now", Pattern: event.AddressCheckWanted},
+		Rules: []spec.Rule{
+			{Bus: spec.Bus, Direct: true, Name: "wanted", Why: "Somebody, or a remedy, wants a cause to be looked at now", Pattern: event.AddressCheckWanted},
 		},
-		Schedules: []fn.Schedule{
+		Schedules: []spec.Schedule{
 			{Name: "sweep", Why: "AWS sends no event when a subnet runs out of addresses: only a look tells", Every: 5 * time.Minute},
 		},
 		// An interface is counted and forgotten: 100,000 of them take no more than
@@ -48,16 +49,16 @@ func Spec() fn.Spec {
 		Environment: Environment(),
 		Reads: slices.Concat(
 			gather.Reads(sources...),
-			[]fn.Read{gather.ListClusters(), gather.ListNodegroups()},
-			state.ReadSamples(), // and the incidents, by the same right
+			[]spec.Read{gather.ListClusters(), gather.ListNodegroups()},
+			store.ReadSamples(), // and the incidents, by the same right
 		),
-		Grants: []fn.Grant{
-			state.RecordSamples(),
+		Grants: []spec.Grant{
+			store.RecordSamples(),
 			{
 				Sid:       "SendResults",
 				Why:       "What was found goes to report, the only function that talks to people.",
 				Actions:   []string{"sqs:SendMessage"},
-				Resources: []fn.Resource{fn.ResultQueue},
+				Resources: []spec.Resource{spec.ResultQueue},
 			},
 		},
 		Kube: gather.KubeRules(sources...),

@@ -8,7 +8,8 @@ import (
 	"rollcall/shared/chart"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
+
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )
@@ -46,7 +47,7 @@ func (h handler) charts(ctx context.Context, s *snapshot.Snapshot, d diagnose.Di
 	var list []report.Chart
 	for _, id := range ids {
 		samples := of(s, id)
-		shown := chart.FreeOf{Subnet: id, From: from(samples, s.Time), To: s.Time, Runway: ipam.Forecast(samples, 0, s.Time)}
+		shown := chart.FreeOf{Subnet: id, From: from(samples, s.Time), To: s.Time, Runway: address.Forecast(samples, 0, s.Time)}
 		for _, r := range s.Returned {
 			if r.Subnet == id {
 				shown.Cleaned = append(shown.Cleaned, chart.Freed{At: r.Last, Addresses: r.Addresses})

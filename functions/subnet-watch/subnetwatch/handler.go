@@ -21,9 +21,10 @@ import (
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
+	"rollcall/shared/store"
+
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
 )
 
 // History is what subnets had, and what was said.
@@ -44,7 +45,7 @@ type Reader interface {
 }
 
 var (
-	_ History       = (*state.Store)(nil)
+	_ History       = (*store.Store)(nil)
 	_ Reader        = (*gather.Reader)(nil)
 	_ detect.Sender = bus.Queues{}
 )
@@ -57,17 +58,17 @@ type handler struct {
 	// cleanup is what eni-cleanup may do in a cluster, in its VPC.
 	cleanup func(cluster, vpc string) snapshot.Cleanup
 	horizon time.Duration
-	gauge   func(name, unit string, value float64, of ...run.Dimension)
+	gauge   func(name, unit string, value float64, of ...lambda.Dimension)
 	// bySubnet writes metrics of each subnet, beside those of each cluster.
 	bySubnet bool
 }
 
 // Build makes the handler of subnet-watch from what its invocations share.
-func Build(_ context.Context, e run.Env) (run.Handler, error) {
+func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints)
 	h := handler{
 		Detector: detect.New(spec.Name, e, reader, bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL}),
-		history:  state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		history:  store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
 		reader:   func() Reader { return reader.Counting() },
 		cleanup:  cleanup(e.Config),
 		horizon:  e.Config.RunwayHorizon,

@@ -21,10 +21,11 @@ import (
 	"rollcall/shared/diagnose"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
+	"rollcall/shared/lambda"
 	"rollcall/shared/report"
-	"rollcall/shared/run"
+	"rollcall/shared/store"
+
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
 )
 
 // memory is samples in memory.
@@ -144,7 +145,7 @@ func newBench() *bench {
 		history: b.memory, horizon: 12 * time.Hour,
 		reader:  func() Reader { b.readers++; return b.account },
 		cleanup: cleanup(config.Config{Cleanups: map[string]config.CleanupMode{"prod": config.Delete}, CleanupGrace: time.Hour, CleanupUntagged: []string{"vpc-1"}}),
-		gauge: func(name, _ string, value float64, of ...run.Dimension) {
+		gauge: func(name, _ string, value float64, of ...lambda.Dimension) {
 			var names []string
 			for _, d := range of {
 				names = append(names, d.Value)
@@ -267,7 +268,7 @@ func TestTrouble(t *testing.T) {
 		t.Errorf("the creators cannot be read: %v, gauges %v", err, b.gauges)
 	}
 	b = newBench()
-	b.memory.err = fmt.Errorf("read: %w", &state.NewerFormat{Record: "x", Written: 2, Known: 1})
+	b.memory.err = fmt.Errorf("read: %w", &store.NewerFormat{Record: "x", Written: 2, Known: 1})
 	if err := b.run(); b.counts["NewerRecords"] != 3 || !slices.Contains(b.observations[0].Read, snapshot.LaunchHistory) {
 		t.Errorf("newer samples: %v, counts %v", err, b.counts)
 	}

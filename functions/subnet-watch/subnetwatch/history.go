@@ -11,7 +11,7 @@ import (
 
 	"rollcall/shared/detect"
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // past is how long back samples are read: two weeks have each weekday's waves
@@ -27,7 +27,7 @@ func (h handler) addHistory(ctx context.Context, s *snapshot.Snapshot, subnets [
 	var samples []snapshot.Sample
 	for _, id := range subnets {
 		list, err := h.history.Samples(ctx, id, s.Time.Add(-past))
-		var newer *state.NewerFormat
+		var newer *store.NewerFormat
 		if errors.As(err, &newer) {
 			h.Log.WarnContext(ctx, "some samples were recorded by a newer version of Rollcall, they are left out", "subnet", id, "error", err.Error())
 			h.Count("NewerRecords", 1)

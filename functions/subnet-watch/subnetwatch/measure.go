@@ -5,8 +5,9 @@ import (
 	"slices"
 
 	"rollcall/shared/checks"
-	"rollcall/shared/ipam"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
+	"rollcall/shared/network/address"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -19,7 +20,7 @@ func (h handler) measure(s *snapshot.Snapshot, subnets []string) {
 	if !s.Has(snapshot.Subnets) {
 		return
 	}
-	cluster := run.Dimension{Name: "cluster", Value: s.Cluster.Name}
+	cluster := lambda.Dimension{Name: "cluster", Value: s.Cluster.Name}
 	leaked, known := checks.Leaked(s)
 	least, total, shortest, found := math.Inf(1), 0, math.Inf(1), false
 	for _, n := range s.Subnets {
@@ -29,14 +30,14 @@ func (h handler) measure(s *snapshot.Snapshot, subnets []string) {
 		found = true
 		least = min(least, float64(n.Free))
 		total += leaked[n.ID]
-		left, falls := ipam.Forecast(of(s, n.ID), 0, s.Time).Left(s.Time)
+		left, falls := address.Forecast(of(s, n.ID), 0, s.Time).Left(s.Time)
 		if falls {
 			shortest = min(shortest, left.Hours())
 		}
 		if !h.bySubnet {
 			continue
 		}
-		dims := []run.Dimension{cluster, {Name: "subnet", Value: n.ID}}
+		dims := []lambda.Dimension{cluster, {Name: "subnet", Value: n.ID}}
 		// EC2's own count is what it launches by.
 		h.gauge("FreeAddresses", "Count", float64(n.Free), dims...)
 		if i := slices.IndexFunc(s.Uses, func(u snapshot.Use) bool { return u.Subnet == n.ID }); i >= 0 && s.Has(snapshot.Usage) {

@@ -8,7 +8,8 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -55,7 +56,7 @@ func types(s *snapshot.Snapshot) []string {
 // watched are the subnets that nodes and their pods take addresses of.
 func watched(s *snapshot.Snapshot) []string {
 	ids := slices.Clone(s.Scope.Launchable)
-	elsewhere := ipam.SettingsOf(s.CNI).Elsewhere
+	elsewhere := address.SettingsOf(s.CNI).Elsewhere
 	for _, n := range s.Subnets {
 		ofConfig := slices.ContainsFunc(s.ENIConfigs, func(c snapshot.ENIConfig) bool { return c.Subnet == n.ID })
 		if elsewhere && ofConfig || n.VPC == s.Cluster.VPC && n.Tags[roleCNI] == "1" {

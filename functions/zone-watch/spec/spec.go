@@ -8,9 +8,10 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+	"rollcall/shared/store"
+
 	"rollcall/shared/gather"
-	"rollcall/shared/state"
 )
 
 // Name is the function's name.
@@ -20,8 +21,8 @@ const Name = "zone-watch"
 // itself uses only this and Name: Spec derives permissions from interfaces by
 // reflection, which would make the linker keep every method of every SDK
 // client (44 MB instead of 12).
-func Environment() []fn.Variable {
-	return []fn.Variable{config.Clusters, config.TableName, config.ResultQueueURL, config.LogLevel}
+func Environment() []spec.Variable {
+	return []spec.Variable{config.Clusters, config.TableName, config.ResultQueueURL, config.LogLevel}
 }
 
 // every is how often all clusters are looked at. Whoever is on call must know
@@ -36,17 +37,17 @@ func Environment() []fn.Variable {
 const every = 5 * time.Minute
 
 // Spec is what infra deploys.
-func Spec() fn.Spec {
+func Spec() spec.Spec {
 	sources := gather.ZoneSources(checks.OfZones())
-	return fn.Spec{
+	return spec.Spec{
 		Name:          Name,
 		About:         "Watches the volumes of the clusters and the zones in which they live: whether a node is there, or can come, for the pods that need them.",
 		FailureImpact: "Volumes in zones without a node are not told before pods wait for them; a zone that is in trouble itself is not told either.",
-		Rules: []fn.Rule{
-			{Bus: fn.Bus, Name: "changes", Why: "A nodegroup has changed: its new nodes may be in other zones than those they replace", Pattern: event.StatusChangePattern},
-			{Bus: fn.Bus, Name: "wanted", Why: "Somebody, or a remedy, wants a cause to be looked at now", Pattern: event.ZoneCheckWanted},
+		Rules: []spec.Rule{
+			{Bus: spec.Bus, Name: "changes", Why: "A nodegroup has changed: its new nodes may be in other zones than those they replace", Pattern: event.StatusChangePattern},
+			{Bus: spec.Bus, Name: "wanted", Why: "Somebody, or a remedy, wants a cause to be looked at now", Pattern: event.ZoneCheckWanted},
 		},
-		Schedules: []fn.Schedule{
+		Schedules: []spec.Schedule{
 			{Name: "sweep", Why: "A pod that waits, a volume that is detached, and a node that goes send no event that says so: only a look tells", Every: every},
 		},
 		// Volumes of other clusters are dropped page by page; what is kept of
@@ -56,15 +57,15 @@ func Spec() fn.Spec {
 		Environment: Environment(),
 		Reads: slices.Concat(
 			gather.Reads(sources...),
-			[]fn.Read{gather.ListClusters(), gather.ListNodegroups()},
-			state.ReadHistory(),
+			[]spec.Read{gather.ListClusters(), gather.ListNodegroups()},
+			store.ReadHistory(),
 		),
-		Grants: []fn.Grant{
+		Grants: []spec.Grant{
 			{
 				Sid:       "SendResults",
 				Why:       "What was found goes to report, the only function that talks to people.",
 				Actions:   []string{"sqs:SendMessage"},
-				Resources: []fn.Resource{fn.ResultQueue},
+				Resources: []spec.Resource{spec.ResultQueue},
 			},
 		},
 		Kube: gather.KubeRules(sources...),

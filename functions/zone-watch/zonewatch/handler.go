@@ -18,9 +18,10 @@ import (
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
 	"rollcall/shared/gather"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
+	"rollcall/shared/store"
+
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
 )
 
 // History is what became of launches.
@@ -37,7 +38,7 @@ type Finder interface {
 }
 
 var (
-	_ History       = (*state.Store)(nil)
+	_ History       = (*store.Store)(nil)
 	_ Finder        = (*gather.Reader)(nil)
 	_ detect.Reader = (*gather.Reader)(nil)
 	_ detect.Sender = bus.Queues{}
@@ -47,16 +48,16 @@ type handler struct {
 	detect.Detector
 	finder  Finder
 	history History
-	gauge   func(name, unit string, value float64, of ...run.Dimension)
+	gauge   func(name, unit string, value float64, of ...lambda.Dimension)
 }
 
 // Build makes the handler of zone-watch from what its invocations share.
-func Build(_ context.Context, e run.Env) (run.Handler, error) {
+func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints)
 	h := handler{
 		Detector: detect.New(spec.Name, e, reader, bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL}),
 		finder:   reader,
-		history:  state.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		history:  store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
 		gauge:    e.Metrics.Gauge,
 	}
 	return h.handle, nil

@@ -17,10 +17,11 @@ import (
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/gather"
+	"rollcall/shared/lambda"
 	"rollcall/shared/report"
-	"rollcall/shared/run"
+	"rollcall/shared/store"
+
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
 )
 
 // account is AWS with clusters of one group over three zones, two nodes, and a
@@ -140,7 +141,7 @@ func newBench() *bench {
 			Count:   func(name string, n int) { b.counts[name] += n },
 		},
 		finder: b.account, history: b.memory,
-		gauge: func(name, _ string, value float64, of ...run.Dimension) { b.gauges[of[0].Value+" "+name] = value },
+		gauge: func(name, _ string, value float64, of ...lambda.Dimension) { b.gauges[of[0].Value+" "+name] = value },
 	}
 	return b
 }
@@ -244,7 +245,7 @@ func TestWithoutHistory(t *testing.T) {
 		t.Errorf("observations %+v", b.observations)
 	}
 	b = newBench()
-	b.memory.err = &state.OlderLeftOut{Most: 1}
+	b.memory.err = &store.OlderLeftOut{Most: 1}
 	if err := b.run(sweep); err != nil || !slices.Contains(b.observations[0].Read, snapshot.LaunchHistory) {
 		t.Errorf("%v: what was left out is not of the last hours", err)
 	}

@@ -9,9 +9,10 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
+	"rollcall/shared/store"
+
 	"rollcall/shared/snapshot"
-	"rollcall/shared/state"
 )
 
 // past is how long back launches are read: what tells a zone in trouble, and a
@@ -39,8 +40,8 @@ func (h handler) read(ctx context.Context, cluster, account string) (*snapshot.S
 // addHistory adds what became of the launches of the last hours.
 func (h handler) addHistory(ctx context.Context, s *snapshot.Snapshot) error {
 	history, err := h.history.History(ctx, s.Cluster.Name, s.Time.Add(-past))
-	var newer *state.NewerFormat
-	var older *state.OlderLeftOut
+	var newer *store.NewerFormat
+	var older *store.OlderLeftOut
 	switch {
 	case errors.As(err, &newer):
 		h.Log.WarnContext(ctx, "some launches were recorded by a newer version of Rollcall, they are left out", "cluster", s.Cluster.Name, "error", err.Error())
@@ -58,7 +59,7 @@ func (h handler) addHistory(ctx context.Context, s *snapshot.Snapshot) error {
 // out, so that a hole in the curve is no zero.
 func (h handler) measure(s *snapshot.Snapshot) {
 	volumes, pods, volumesKnown, podsKnown := checks.ZoneCounts(s)
-	of := run.Dimension{Name: "cluster", Value: s.Cluster.Name}
+	of := lambda.Dimension{Name: "cluster", Value: s.Cluster.Name}
 	if volumesKnown && volumes > 0 {
 		h.gauge("StrandedVolumes", "Count", float64(volumes), of)
 	}

@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"rollcall/shared/checks"
-	"rollcall/shared/firewall"
+	"rollcall/shared/network/filter"
+
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
@@ -55,28 +56,28 @@ func Online(s Subject) bool {
 	if ok && !dns.DNSSupport {
 		return false
 	}
-	f := firewall.New(s.Account)
+	f := filter.New(s.Account)
 	if slices.ContainsFunc([]string{"ssm", "ssmmessages"}, func(service string) bool { return !has(s, f, service) }) {
 		return internet(s, f)
 	}
-	return f.Out(s.Node.Groups, firewall.Peer{Ranges: ranges(s), Groups: endpointGroups(s)}, firewall.TCP, 443).Admits != firewall.None
+	return f.Out(s.Node.Groups, filter.Peer{Ranges: ranges(s), Groups: endpointGroups(s)}, filter.TCP, 443).Admits != filter.None
 }
 
-func has(s Subject, f *firewall.Filters, service string) bool {
+func has(s Subject, f *filter.Filters, service string) bool {
 	return slices.ContainsFunc(s.Account.Endpoints, func(e snapshot.Endpoint) bool {
 		return e.VPC == s.Node.VPC && strings.HasSuffix(e.Service, "."+s.Account.Region+"."+service) && e.PrivateDNS && path.Available(e) &&
-			f.In(e.Groups, peer(s.Node), firewall.TCP, 443).Admits != firewall.None
+			f.In(e.Groups, peer(s.Node), filter.TCP, 443).Admits != filter.None
 	})
 }
 
-func internet(s Subject, f *firewall.Filters) bool {
+func internet(s Subject, f *filter.Filters) bool {
 	way := path.New(s.Account).Internet(s.Node.Subnet)
 	if !way.Good() || way.Verdict == path.NeedsPublicIP && !s.Node.PublicIP.IsValid() {
 		return false
 	}
-	if f.Out(s.Node.Groups, firewall.Peer{Ranges: firewall.Internet()}, firewall.TCP, 443).Admits == firewall.None {
+	if f.Out(s.Node.Groups, filter.Peer{Ranges: filter.Internet()}, filter.TCP, 443).Admits == filter.None {
 		return false
 	}
 	a, ok := f.ACL(s.Node.Subnet)
-	return !ok || !denies(a, true, firewall.Port(443), firewall.Internet()) && !denies(a, false, firewall.Ephemeral(s.Node.Windows), firewall.Internet())
+	return !ok || !denies(a, true, filter.Port(443), filter.Internet()) && !denies(a, false, filter.Ephemeral(s.Node.Windows), filter.Internet())
 }

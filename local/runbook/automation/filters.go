@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/firewall"
+	"rollcall/shared/network/filter"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -14,7 +15,7 @@ import (
 func clusterGroups(s Subject) answer {
 	c := s.Account.Cluster
 	groups := append([]string{c.SecurityGroup}, c.SecurityGroups...)
-	if firewall.New(s.Account).In(groups, peer(s.Node), firewall.TCP, 443).Admits == firewall.None {
+	if filter.New(s.Account).In(groups, peer(s.Node), filter.TCP, 443).Admits == filter.None {
 		return flagged(cause(c.SecurityGroup+" does not admit the node on 443", "sg/cluster-ingress"))
 	}
 	return passed()
@@ -23,21 +24,21 @@ func clusterGroups(s Subject) answer {
 // nodeGroups is step 16: the groups must let 443 out to the control plane or
 // to where the node's branch leads, and DNS to its name server.
 func nodeGroups(s Subject) answer {
-	f := firewall.New(s.Account)
+	f := filter.New(s.Account)
 	c := s.Account.Cluster
 	vpc := ranges(s)
-	inside := firewall.Peer{Ranges: vpc, Groups: append([]string{c.SecurityGroup}, c.SecurityGroups...)}
-	if c.EndpointPrivate && f.Out(s.Node.Groups, inside, firewall.TCP, 443).Admits == firewall.None {
+	inside := filter.Peer{Ranges: vpc, Groups: append([]string{c.SecurityGroup}, c.SecurityGroups...)}
+	if c.EndpointPrivate && f.Out(s.Node.Groups, inside, filter.TCP, 443).Admits == filter.None {
 		return flagged(cause("nothing lets 443 out to the control plane", "sg/node-egress"))
 	}
 	kind, _ := branch(s)
 	if kind == snapshot.ToNATGateway || kind == snapshot.ToInternetGateway {
-		out := firewall.Peer{Ranges: firewall.Internet()}
-		if f.Out(s.Node.Groups, out, firewall.TCP, 443).Admits == firewall.None {
+		out := filter.Peer{Ranges: filter.Internet()}
+		if f.Out(s.Node.Groups, out, filter.TCP, 443).Admits == filter.None {
 			return flagged(cause("nothing lets 443 out to the internet", "sg/node-egress"))
 		}
 	}
-	if kind == noDefault && f.Out(s.Node.Groups, firewall.Peer{Ranges: vpc, Groups: endpointGroups(s)}, firewall.TCP, 443).Admits == firewall.None {
+	if kind == noDefault && f.Out(s.Node.Groups, filter.Peer{Ranges: vpc, Groups: endpointGroups(s)}, filter.TCP, 443).Admits == filter.None {
 		return flagged(cause("nothing lets 443 out to the endpoints", "sg/node-egress"))
 	}
 	if kind == noDefault && storage(s, f) {
@@ -48,17 +49,17 @@ func nodeGroups(s Subject) answer {
 
 // storage tells that S3 is behind a gateway endpoint, and that its addresses
 // are shut.
-func storage(s Subject, f *firewall.Filters) bool {
+func storage(s Subject, f *filter.Filters) bool {
 	gateway := slices.ContainsFunc(s.Account.Endpoints, func(e snapshot.Endpoint) bool {
 		return e.VPC == s.Node.VPC && e.Kind == "Gateway" && strings.HasSuffix(e.Service, ".s3")
 	})
 	list, ok := find(s.Account.PrefixLists, func(l snapshot.PrefixList) bool { return strings.HasSuffix(l.Name, ".s3") })
-	return gateway && ok && f.Out(s.Node.Groups, firewall.Peer{Ranges: list.CIDRs}, firewall.TCP, 443).Admits == firewall.None
+	return gateway && ok && f.Out(s.Node.Groups, filter.Peer{Ranges: list.CIDRs}, filter.TCP, 443).Admits == filter.None
 }
 
 // nameServer is DNS to servers of one's own: security groups do not filter
 // what goes to Amazon's (VPC user guide, "Security group basics").
-func nameServer(s Subject, f *firewall.Filters) answer {
+func nameServer(s Subject, f *filter.Filters) answer {
 	vpc, _ := find(s.Account.VPCs, func(v snapshot.VPC) bool { return v.ID == s.Node.VPC })
 	o, _ := find(s.Account.DHCPOptions, func(o snapshot.DHCPOptions) bool { return o.ID == vpc.DHCP })
 	var servers []netip.Prefix
@@ -69,7 +70,7 @@ func nameServer(s Subject, f *firewall.Filters) answer {
 		}
 		servers = append(servers, netip.PrefixFrom(a, a.BitLen()))
 	}
-	if len(servers) > 0 && f.Out(s.Node.Groups, firewall.Peer{Ranges: servers}, firewall.UDP, 53).Admits == firewall.None {
+	if len(servers) > 0 && f.Out(s.Node.Groups, filter.Peer{Ranges: servers}, filter.UDP, 53).Admits == filter.None {
 		return flagged(cause("nothing lets DNS out to the VPC's name servers", "sg/node-egress"))
 	}
 	return passed()
@@ -93,17 +94,17 @@ func ranges(s Subject) []netip.Prefix {
 // acls is step 18, the basic rules: 443 out of the node's subnet and the
 // answers back, and 443 into the cluster's subnets and the answers out.
 func acls(s Subject) answer {
-	f := firewall.New(s.Account)
+	f := filter.New(s.Account)
 	remote := ranges(s)
 	if kind, _ := branch(s); kind == snapshot.ToNATGateway || kind == snapshot.ToInternetGateway {
-		remote = firewall.Internet()
+		remote = filter.Internet()
 	}
 	var found []Finding
 	if a, ok := f.ACL(s.Node.Subnet); ok {
-		if denies(a, true, firewall.Port(443), remote) || denies(a, true, firewall.Port(443), ranges(s)) {
+		if denies(a, true, filter.Port(443), remote) || denies(a, true, filter.Port(443), ranges(s)) {
 			found = append(found, cause(a.ID+" denies 443 out", "nacl/egress"))
 		}
-		if back := firewall.Ephemeral(s.Node.Windows); denies(a, false, back, remote) || denies(a, false, back, ranges(s)) {
+		if back := filter.Ephemeral(s.Node.Windows); denies(a, false, back, remote) || denies(a, false, back, ranges(s)) {
 			found = append(found, cause(a.ID+" denies answers", "nacl/return"))
 		}
 	}
@@ -113,7 +114,7 @@ func acls(s Subject) answer {
 	return flagged(append(found, natACL(s, f)...)...)
 }
 
-func clusterACLs(s Subject, f *firewall.Filters) []Finding {
+func clusterACLs(s Subject, f *filter.Filters) []Finding {
 	var seen []string
 	var found []Finding
 	own, hasOwn := f.ACL(s.Node.Subnet)
@@ -122,10 +123,10 @@ func clusterACLs(s Subject, f *firewall.Filters) []Finding {
 	for _, subnet := range s.Account.Cluster.Subnets {
 		to, _ := find(s.Account.Subnets, func(n snapshot.Subnet) bool { return n.ID == subnet })
 		if plane := []netip.Prefix{to.CIDR}; hasOwn && to.CIDR.IsValid() && subnet != s.Node.Subnet {
-			if denies(own, true, firewall.Port(443), plane) {
+			if denies(own, true, filter.Port(443), plane) {
 				found = append(found, cause(own.ID+" denies 443 to "+subnet, "nacl/egress"))
 			}
-			if denies(own, false, firewall.Ephemeral(s.Node.Windows), plane) {
+			if denies(own, false, filter.Ephemeral(s.Node.Windows), plane) {
 				found = append(found, cause(own.ID+" denies answers of "+subnet, "nacl/return"))
 			}
 		}
@@ -134,10 +135,10 @@ func clusterACLs(s Subject, f *firewall.Filters) []Finding {
 			continue
 		}
 		seen = append(seen, a.ID)
-		if denies(a, false, firewall.Port(443), node) {
+		if denies(a, false, filter.Port(443), node) {
 			found = append(found, cause(a.ID+" denies 443 to the cluster's subnets", "nacl/egress"))
 		}
-		if denies(a, true, firewall.Ephemeral(s.Node.Windows), node) {
+		if denies(a, true, filter.Ephemeral(s.Node.Windows), node) {
 			found = append(found, cause(a.ID+" denies the control plane's answers", "nacl/return"))
 		}
 	}
@@ -146,7 +147,7 @@ func clusterACLs(s Subject, f *firewall.Filters) []Finding {
 
 // natACL is the same for the NAT gateway's subnet, where that is one of the
 // cluster's.
-func natACL(s Subject, f *firewall.Filters) []Finding {
+func natACL(s Subject, f *filter.Filters) []Finding {
 	kind, row := branch(s)
 	nat, ok := find(s.Account.NATGateways, func(n snapshot.NATGateway) bool { return n.ID == row.Target.ID })
 	if kind != snapshot.ToNATGateway || !ok || !slices.Contains(s.Account.Cluster.Subnets, nat.Subnet) {
@@ -157,16 +158,16 @@ func natACL(s Subject, f *firewall.Filters) []Finding {
 		return nil
 	}
 	var found []Finding
-	if denies(a, true, firewall.Port(443), firewall.Internet()) {
+	if denies(a, true, filter.Port(443), filter.Internet()) {
 		found = append(found, cause(a.ID+" denies 443 out", "nacl/egress"))
 	}
-	if denies(a, false, firewall.EphemeralNAT(), firewall.Internet()) {
+	if denies(a, false, filter.EphemeralNAT(), filter.Internet()) {
 		found = append(found, cause(a.ID+" denies answers to "+nat.ID, "nacl/return"))
 	}
 	return found
 }
 
 // denies tells that an ACL shuts all or some of the ports for everybody asked about.
-func denies(a snapshot.NetworkACL, egress bool, ports firewall.Ports, remote []netip.Prefix) bool {
-	return len(firewall.Sum(firewall.Decide(a, egress, firewall.TCP, ports, remote)).Shut) > 0
+func denies(a snapshot.NetworkACL, egress bool, ports filter.Ports, remote []netip.Prefix) bool {
+	return len(filter.Sum(filter.Decide(a, egress, filter.TCP, ports, remote)).Shut) > 0
 }

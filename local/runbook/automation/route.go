@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"rollcall/shared/checks"
-	"rollcall/shared/firewall"
+	"rollcall/shared/network/filter"
+
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
@@ -116,7 +117,7 @@ func endpoint(s Subject, service string) (Finding, bool) {
 	fault := func(text string, names ...checks.ID) { worst = cause(text, names...) }
 	fault("no endpoint for "+service, "endpoint/missing", "route/no-egress")
 	table, _ := path.New(s.Account).Table(s.Node.Subnet)
-	filters := firewall.New(s.Account)
+	filters := filter.New(s.Account)
 	for _, e := range s.Account.Endpoints {
 		if e.VPC != s.Node.VPC || !strings.HasSuffix(e.Service, "."+s.Account.Region+"."+service) {
 			continue
@@ -128,7 +129,7 @@ func endpoint(s Subject, service string) (Finding, bool) {
 			fault(e.ID+" is not in the subnet's route table", "endpoint/s3-route-missing")
 		case e.Kind == "Interface" && !e.PrivateDNS:
 			fault(e.ID+" has private DNS off", "endpoint/private-dns-off")
-		case e.Kind == "Interface" && filters.In(e.Groups, peer(s.Node), firewall.TCP, 443).Admits == firewall.None:
+		case e.Kind == "Interface" && filters.In(e.Groups, peer(s.Node), filter.TCP, 443).Admits == filter.None:
 			fault(e.ID+" does not admit 443 from the node", "endpoint/security-group")
 		default:
 			return Finding{}, false
@@ -138,8 +139,8 @@ func endpoint(s Subject, service string) (Finding, bool) {
 }
 
 // peer is the node as the other end of a connection.
-func peer(in snapshot.Instance) firewall.Peer {
-	p := firewall.Peer{Groups: in.Groups}
+func peer(in snapshot.Instance) filter.Peer {
+	p := filter.Peer{Groups: in.Groups}
 	if in.PrivateIP.IsValid() {
 		p.Ranges = []netip.Prefix{netip.PrefixFrom(in.PrivateIP, in.PrivateIP.BitLen())}
 	}

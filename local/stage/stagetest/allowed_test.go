@@ -20,8 +20,8 @@ import (
 	spotreport "rollcall/functions/spot-report/spec"
 	subnetwatch "rollcall/functions/subnet-watch/spec"
 	zonewatch "rollcall/functions/zone-watch/spec"
-	"rollcall/shared/fn"
-	"rollcall/shared/run"
+	"rollcall/shared/lambda"
+	"rollcall/shared/spec"
 )
 
 // TestPolicies holds what the roles keep apart: who writes which records, who
@@ -29,7 +29,7 @@ import (
 func TestPolicies(t *testing.T) {
 	cluster := &eks.DescribeClusterInput{Name: aws.String("prod")}
 	benches := map[string]*Bench{}
-	for _, s := range []fn.Spec{launchwatch.Spec(), joincheck.Spec(), nodegroupwatch.Spec(), report.Spec(), spotreport.Spec(), subnetwatch.Spec(), zonewatch.Spec(), enicleanup.Spec(), slackactions.Spec()} {
+	for _, s := range []spec.Spec{launchwatch.Spec(), joincheck.Spec(), nodegroupwatch.Spec(), report.Spec(), spotreport.Spec(), subnetwatch.Spec(), zonewatch.Spec(), enicleanup.Spec(), slackactions.Spec()} {
 		benches[s.Name] = Start(t, s, idle, Options{Settings: map[string]string{"ROLLCALL_SLACK_SECRET_ARN": "arn", "ROLLCALL_SLACK_SIGNING_SECRET_ARN": "arn"}})
 	}
 	put := func(key string) *dynamodb.PutItemInput {
@@ -83,4 +83,4 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-func idle(context.Context, run.Env) (run.Handler, error) { return nil, nil }
+func idle(context.Context, lambda.Env) (lambda.Handler, error) { return nil, nil }

@@ -25,9 +25,9 @@ import (
 	"rollcall/local/stage"
 	"rollcall/local/template"
 	"rollcall/shared/config"
-	"rollcall/shared/fn"
-	"rollcall/shared/run"
-	"rollcall/shared/state"
+	"rollcall/shared/lambda"
+	"rollcall/shared/spec"
+	"rollcall/shared/store"
 )
 
 // Names in the worlds that extend route.yaml.
@@ -61,15 +61,15 @@ type Bench struct {
 	*stage.Stage
 	Function template.Function
 	// Store reads and writes the table as an administrator.
-	Store *state.Store
+	Store *store.Store
 
 	t       testing.TB
-	build   run.Build
-	handler run.Handler
-	env     run.Env
+	build   lambda.Build
+	handler lambda.Handler
+	env     lambda.Env
 	kill    *Kill
 	http    *http.Client
-	metrics *run.Metrics
+	metrics *lambda.Metrics
 	numbers *bytes.Buffer
 
 	mu      sync.Mutex
@@ -80,11 +80,11 @@ type Bench struct {
 
 // Start starts a stage and builds the function's handler. The test's end ends
 // it, and fails if the handler made a call that its policy does not allow.
-func Start(t testing.TB, spec fn.Spec, build run.Build, o Options) *Bench {
+func Start(t testing.TB, function spec.Spec, build lambda.Build, o Options) *Bench {
 	t.Helper()
 	root := root(t)
 	for i := range o.Faults {
-		o.Faults[i].Caller = prefix + spec.Name
+		o.Faults[i].Caller = prefix + function.Name
 	}
 	s, err := stage.Start(t.Context(), stage.Options{
 		World: world(t, root, o), Template: filepath.Join(root, "infra/Rollcall.template.json"),
@@ -99,8 +99,8 @@ func Start(t testing.TB, spec fn.Spec, build run.Build, o Options) *Bench {
 		b.kill.t, b.kill.b = t, b
 	}
 	var ok bool
-	if b.Function, ok = s.Function(spec.Name); !ok || b.Function.Name != prefix+spec.Name {
-		t.Fatalf("the template has no function %q", prefix+spec.Name)
+	if b.Function, ok = s.Function(function.Name); !ok || b.Function.Name != prefix+function.Name {
+		t.Fatalf("the template has no function %q", prefix+function.Name)
 	}
 	env := func(name string) string {
 		if v, set := o.Settings[name]; set {
@@ -112,23 +112,23 @@ func Start(t testing.TB, spec fn.Spec, build run.Build, o Options) *Bench {
 		case string(config.StageDoors):
 			return s.Doors()
 		case string(config.SlackSecretARN), string(config.SigningARN):
-			if secret, ok := s.SecretFor(fn.Variable(name)); ok {
+			if secret, ok := s.SecretFor(spec.Variable(name)); ok {
 				return cloud.SecretARN(s.Template.Region, s.Template.AccountID, secret.Name)
 			}
 		}
 		return b.Function.Environment[name]
 	}
-	c, err := config.Load(env, spec.Environment)
+	c, err := config.Load(env, function.Environment)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.metrics = run.NewMetrics(spec.Name, b.Function.Name, b.numbers)
-	b.env = run.Env{
-		Config: c, AWS: b.client(), Metrics: b.metrics, Now: b.Now, Sleep: b.sleep, Endpoints: run.EndpointsOf(c.Doors),
+	b.metrics = lambda.NewMetrics(function.Name, b.Function.Name, b.numbers)
+	b.env = lambda.Env{
+		Config: c, AWS: b.client(), Metrics: b.metrics, Now: b.Now, Sleep: b.sleep, Endpoints: lambda.EndpointsOf(c.Doors),
 		Log: slog.New(slog.NewTextHandler(locked{b}, nil)),
 	}
 	b.restart()
-	b.Store = state.New(dynamodb.NewFromConfig(s.AsAdmin(), func(o *dynamodb.Options) { o.HTTPClient = b.http }), c.TableName)
+	b.Store = store.New(dynamodb.NewFromConfig(s.AsAdmin(), func(o *dynamodb.Options) { o.HTTPClient = b.http }), c.TableName)
 	t.Cleanup(b.checkCalls)
 	return b
 }
@@ -166,7 +166,7 @@ func (b *Bench) restart() {
 func (b *Bench) Now() time.Time { return b.World.Now() }
 
 // Env is what the handler was built with.
-func (b *Bench) Env() run.Env { return b.env }
+func (b *Bench) Env() lambda.Env { return b.env }
 
 // sleep lets the time pass at once.
 func (b *Bench) sleep(ctx context.Context, d time.Duration) error {

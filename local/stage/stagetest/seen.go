@@ -16,7 +16,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/event"
 	"rollcall/shared/report"
-	"rollcall/shared/state"
+	"rollcall/shared/store"
 )
 
 // Batch is the invocation by which Lambda hands over messages; the first has
@@ -207,7 +207,7 @@ func (b *Bench) Numbers() (counts map[string]int, gauges map[string]map[string]f
 }
 
 // Launch is the record of a launch; ok is false when there is none.
-func (b *Bench) Launch(id string) (l state.LaunchRecord, ok bool) {
+func (b *Bench) Launch(id string) (l store.LaunchRecord, ok bool) {
 	b.t.Helper()
 	list, err := b.Store.GetLaunches(b.t.Context(), []string{id})
 	if err != nil {

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/firewall"
+	"rollcall/shared/network/filter"
+
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
@@ -68,11 +69,11 @@ func (g *Placements) Reach(p path.Path, stop path.Stop) []netip.Prefix {
 		switch {
 		case !r.IsValid():
 		case r.Addr().Is6() && r.Bits() == 0:
-			six = append(six, firewall.Internet6()...)
+			six = append(six, filter.Internet6()...)
 		case r.Addr().Is6():
 			six = append(six, r)
 		case r.Bits() == 0:
-			four = append(four, firewall.Internet()...)
+			four = append(four, filter.Internet()...)
 		default:
 			four = append(four, r)
 		}

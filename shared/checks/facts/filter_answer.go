@@ -5,14 +5,15 @@ import (
 	"net/netip"
 
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/firewall"
+	"rollcall/shared/network/filter"
+
 	"rollcall/shared/snapshot"
 )
 
 // What joining needs of filters.
 const (
-	TCP       = firewall.TCP
-	Udp       = firewall.UDP
+	TCP       = filter.TCP
+	Udp       = filter.UDP
 	HTTPSPort = 443
 	DNSPort   = 53
 	// KubeletPort is where the control plane reaches a node's kubelet, for logs
@@ -23,19 +24,19 @@ const (
 // Anywhere is all of IPv4.
 func Anywhere() netip.Prefix { return netip.PrefixFrom(netip.IPv4Unspecified(), 0) }
 
-func Peer(ranges []netip.Prefix, groups []string) firewall.Peer {
-	return firewall.Peer{Ranges: ranges, Groups: groups}
+func Peer(ranges []netip.Prefix, groups []string) filter.Peer {
+	return filter.Peer{Ranges: ranges, Groups: groups}
 }
 
 // Outcome is what an answer is worth: all is a pass, none is a failure, and
 // a part does not tell, because which address counts is not known.
-func Outcome(a firewall.Answer) (finding.Outcome, []snapshot.Failure, []string) {
+func Outcome(a filter.Answer) (finding.Outcome, []snapshot.Failure, []string) {
 	switch a.Admits {
-	case firewall.All:
+	case filter.All:
 		return finding.Pass, nil, a.By
-	case firewall.None:
+	case filter.None:
 		return finding.Fail, nil, nil
-	case firewall.Part:
+	case filter.Part:
 		return finding.Unknown, []snapshot.Failure{{
 			Source: snapshot.SecurityGroups, Reason: snapshot.NotRead,
 			Message: fmt.Sprintf("only a part of the addresses in question is admitted (%s), and which one counts is not known", TenOf(a.By)),

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
+
 	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
 )
@@ -143,10 +144,10 @@ type NextNode struct {
 }
 
 func (l Leaks) Wants(subnet string) NextNode {
-	settings := ipam.Defaults()
+	settings := address.Defaults()
 	w := NextNode{Count: MostFirst, Sure: l.S.Has(snapshot.AWSNode)}
 	if w.Sure {
-		settings = ipam.SettingsOf(l.S.CNI)
+		settings = address.SettingsOf(l.S.CNI)
 	}
 	if l.S.Cluster.IPv6 || settings.IPv6 {
 		return NextNode{Count: 1, Sure: w.Sure}

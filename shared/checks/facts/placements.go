@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/firewall"
+	"rollcall/shared/network/filter"
+
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
@@ -17,7 +18,7 @@ import (
 type Placements struct {
 	S      *View
 	Net    *path.Network
-	Fw     *firewall.Filters
+	Fw     *filter.Filters
 	Starts *BootConfig
 	Posts  []*Placement
 }

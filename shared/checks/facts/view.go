@@ -6,7 +6,8 @@ import (
 	"slices"
 
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/firewall"
+	"rollcall/shared/network/filter"
+
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
@@ -18,7 +19,7 @@ type View struct {
 	*snapshot.Snapshot
 	known struct {
 		network  Fact[*path.Network]
-		filters  Fact[*firewall.Filters]
+		filters  Fact[*filter.Filters]
 		index    Fact[InstanceIndex]
 		scoped   Fact[[]*snapshot.Instance]
 		ready    Fact[map[string]bool]
@@ -71,8 +72,8 @@ func (v *View) Network() *path.Network {
 }
 
 // Filters are the security groups and network ACLs.
-func (v *View) Filters() *firewall.Filters {
-	return v.known.filters.Of(func() *firewall.Filters { return firewall.New(v.Snapshot) })
+func (v *View) Filters() *filter.Filters {
+	return v.known.filters.Of(func() *filter.Filters { return filter.New(v.Snapshot) })
 }
 
 // Index is what is known of the scope's instances, by id.

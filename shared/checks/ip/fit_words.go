@@ -7,12 +7,12 @@ import (
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
 )
 
 // fitSum is the arithmetic of a subnet in words: "2 groups may launch 14 more
 // nodes here: 9 m5.4xlarge x 60 + 5 m5.large x 20 = 640; 251 free".
-func fitSum(f ipam.Fit) string {
+func fitSum(f address.Fit) string {
 	groups := map[string]bool{}
 	var parts []string
 	here := "whose pods take addresses here"
@@ -47,7 +47,7 @@ func fitSum(f ipam.Fit) string {
 }
 
 // fitEvidence is what a fit was judged by.
-func fitEvidence(s *facts.View, f ipam.Fit, pods podNetwork) []finding.Evidence {
+func fitEvidence(s *facts.View, f address.Fit, pods podNetwork) []finding.Evidence {
 	list := []finding.Evidence{{What: "Addresses of " + f.Subnet.ID, Value: fitSum(f)}}
 	if n, start, full := f.Nodes(), f.Start(), f.Full(); n.Most > 0 {
 		if n.Most > n.Least {
@@ -67,7 +67,7 @@ func fitEvidence(s *facts.View, f ipam.Fit, pods podNetwork) []finding.Evidence 
 	return list
 }
 
-func between(s ipam.Span) string {
+func between(s address.Span) string {
 	if s.Least == s.Most {
 		return fmt.Sprint(s.Least)
 	}

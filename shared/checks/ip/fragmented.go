@@ -12,7 +12,8 @@ import (
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -59,7 +60,7 @@ func runFragmented(s *facts.View) []finding.Finding {
 
 // xen tells that no type that was read can have prefixes.
 func xen(c *facts.RouteScope) bool {
-	return c.S.Has(snapshot.InstanceTypes) && len(c.S.InstanceTypes) > 0 && !slices.ContainsFunc(c.S.InstanceTypes, ipam.Prefixed)
+	return c.S.Has(snapshot.InstanceTypes) && len(c.S.InstanceTypes) > 0 && !slices.ContainsFunc(c.S.InstanceTypes, address.Prefixed)
 }
 
 // blocksIn holds the rule:

@@ -13,7 +13,8 @@ import (
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
+
 	"rollcall/shared/network/leak"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
@@ -131,7 +132,7 @@ func weight(l facts.Leaks, kept []snapshot.Interface) finding.Confidence {
 		held[i.Subnet] += len(i.PrivateIPs)
 	}
 	for _, n := range l.S.Subnets {
-		if h := held[n.ID]; h > muchLeaked || n.CIDR.IsValid() && h*100 > shareLeaked*ipam.Usable(n.CIDR) {
+		if h := held[n.ID]; h > muchLeaked || n.CIDR.IsValid() && h*100 > shareLeaked*address.Usable(n.CIDR) {
 			return finding.Likely
 		}
 	}

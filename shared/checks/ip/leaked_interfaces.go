@@ -7,7 +7,8 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
+
 	"rollcall/shared/network/leak"
 	"rollcall/shared/node/activity"
 	"rollcall/shared/snapshot"
@@ -102,7 +103,7 @@ func judge(l facts.Leaks, n snapshot.Subnet, here *facts.SubnetLeaks) finding.Fi
 		f.Instances = unready(l, n.ID)
 		f.Covers = append(f.Covers, refused(l, n, held, w.Count)...)
 		explain(l, &f, n, here, w)
-	case held > muchLeaked, n.CIDR.IsValid() && held*100 > shareLeaked*ipam.Usable(n.CIDR):
+	case held > muchLeaked, n.CIDR.IsValid() && held*100 > shareLeaked*address.Usable(n.CIDR):
 		f.Confidence = finding.Likely
 	default:
 		f.Confidence = finding.Advice

@@ -14,7 +14,8 @@ import (
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -81,12 +82,12 @@ func runwayOf(c *facts.RouteScope, subnet snapshot.Subnet, samples []snapshot.Sa
 	horizon := cmp.Or(c.S.Horizon, runwayHorizon)
 	n := node(c, subnet.ID)
 	p := pending(c, subnet.ID, n)
-	r, warn := ipam.Warn(samples, n.takes+p.addresses, horizon, c.S.Time)
-	if r.Reason == ipam.Reached && p.launches > 0 {
+	r, warn := address.Warn(samples, n.takes+p.addresses, horizon, c.S.Time)
+	if r.Reason == address.Reached && p.launches > 0 {
 		// What is wanted may go elsewhere: it is no fall.
-		r, warn = ipam.Warn(samples, n.takes, horizon, c.S.Time)
+		r, warn = address.Warn(samples, n.takes, horizon, c.S.Time)
 	}
-	if r.Reason == ipam.TooFewSamples {
+	if r.Reason == address.TooFewSamples {
 		return finding.Finding{
 			Outcome: finding.Unknown, Resource: subnet.ID, Covers: []string{subnet.ID},
 			Blocked: []snapshot.Failure{{
@@ -99,7 +100,7 @@ func runwayOf(c *facts.RouteScope, subnet snapshot.Subnet, samples []snapshot.Sa
 	if p.launches > 0 {
 		evidence = append(evidence, finding.Evidence{What: "Launches wanted", Value: p.words(n)})
 	}
-	if !warn && r.Reason != ipam.Reached {
+	if !warn && r.Reason != address.Reached {
 		pass.Evidence = evidence
 		return pass
 	}
@@ -118,14 +119,14 @@ func runwayOf(c *facts.RouteScope, subnet snapshot.Subnet, samples []snapshot.Sa
 			Console: link.VPC(c.S, "SubnetDetails:subnetId="+subnet.ID),
 		},
 	}
-	if r.Reason == ipam.Reached {
+	if r.Reason == address.Reached {
 		// ip/subnet-exhausted says it where somebody may still launch there.
 		f.Confidence = finding.Advice
 		f.Title = phrase.Title("%s has no addresses left for one more node", subnet.ID)
 		f.Why = fmt.Sprintf("%s had %s free at %s, and %s.", subnet.ID, thousands(r.Free), clockMinute(r.At, c.S.Time), n.needs())
 		return f
 	}
-	if r.Reason == ipam.Steady && !r.Latest.IsZero() && r.Latest.Sub(c.S.Time) <= horizon {
+	if r.Reason == address.Steady && !r.Latest.IsZero() && r.Latest.Sub(c.S.Time) <= horizon {
 		f.Confidence = finding.Likely
 	}
 	return f

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"rollcall/shared/checks/phrase"
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
+
 	"rollcall/shared/snapshot"
 )
 
 // runwayWhy says since when, how fast, and until when, with the interval.
-func runwayWhy(subnet snapshot.Subnet, r ipam.Runway, n oneMore, p pendingLaunches, now time.Time) string {
+func runwayWhy(subnet snapshot.Subnet, r address.Runway, n oneMore, p pendingLaunches, now time.Time) string {
 	until := "some are left"
 	if n.takes > 0 {
 		until = fmt.Sprintf("one more %s fits (%d addresses)", n.kind, n.takes+1)
@@ -30,7 +31,7 @@ func runwayWhy(subnet snapshot.Subnet, r ipam.Runway, n oneMore, p pendingLaunch
 }
 
 // interval is the interval in words; empty where it is a minute.
-func interval(r ipam.Runway, now time.Time) string {
+func interval(r address.Runway, now time.Time) string {
 	early := clockMinute(later(r.Earliest, now), now)
 	switch {
 	case r.Latest.IsZero():
@@ -49,16 +50,16 @@ func later(a, b time.Time) time.Time {
 }
 
 // spokenRunway is what was seen, in words.
-func spokenRunway(r ipam.Runway, now time.Time) string {
+func spokenRunway(r address.Runway, now time.Time) string {
 	have := fmt.Sprintf("%s at %s", thousands(r.Free), clockMinute(r.At, now))
 	switch r.Reason {
-	case ipam.Reached:
+	case address.Reached:
 		return have + ": no more than one node takes already"
-	case ipam.Wave:
+	case address.Wave:
 		return have + ": they fell as they do on other days, and came back then"
-	case ipam.Rising:
+	case address.Rising:
 		return have + ", and rising"
-	case ipam.NoTrend:
+	case address.NoTrend:
 		return have + ": no fall that goes on"
 	}
 	return fmt.Sprintf("%s, %s, %s an hour since %s: %s left", have, r.Reason, addressesOf(-r.PerHour), clockMinute(r.Since, now), roughly(r.Empty.Sub(now)))

@@ -10,7 +10,8 @@ import (
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -42,9 +43,9 @@ func runScaleOutWillNotFit(s *facts.View) []finding.Finding {
 	scope := watched(c)
 	var list []finding.Finding
 	told := map[string]bool{}
-	for _, fit := range ipam.Fitting(s.Snapshot, pods.Settings) {
+	for _, fit := range address.Fitting(s.Snapshot, pods.Settings) {
 		// Pods' subnets come in with the nodes that are in scope.
-		ofPods := slices.ContainsFunc(fit.Terms, func(t ipam.Term) bool { return t.Pods })
+		ofPods := slices.ContainsFunc(fit.Terms, func(t address.Term) bool { return t.Pods })
 		if !slices.Contains(scope, fit.Subnet.ID) && !ofPods {
 			continue
 		}
@@ -71,16 +72,16 @@ func runScaleOutWillNotFit(s *facts.View) []finding.Finding {
 //
 // What is not known only adds to the need: what does not fit without it, does
 // not fit.
-func judgeFit(s *facts.View, fit ipam.Fit, pods podNetwork) finding.Finding {
+func judgeFit(s *facts.View, fit address.Fit, pods podNetwork) finding.Finding {
 	id := fit.Subnet.ID
 	f := finding.Finding{Outcome: finding.Pass, Resource: id, Covers: []string{id}, Evidence: fitEvidence(s, fit, pods)}
 	verdict := fit.Judge()
 	switch {
-	case verdict == ipam.NotCounted:
+	case verdict == address.NotCounted:
 		return finding.Finding{Outcome: finding.Unknown, Resource: id, Covers: f.Covers, Blocked: []snapshot.Failure{notCounted(s, id)}}
-	case verdict == ipam.Fits && len(fit.Gaps) > 0:
+	case verdict == address.Fits && len(fit.Gaps) > 0:
 		return finding.Finding{Outcome: finding.Unknown, Resource: id, Covers: f.Covers, Blocked: unknowns(s, fit.Gaps)}
-	case verdict == ipam.Fits:
+	case verdict == address.Fits:
 		return f
 	}
 	f.Outcome = finding.Fail
@@ -99,7 +100,7 @@ func judgeFit(s *facts.View, fit ipam.Fit, pods podNetwork) finding.Finding {
 		f.Title = phrase.Title("%s has not enough for the nodes that start now", id)
 	}
 	f.Why = fmt.Sprintf("%s (%s, %s): %s.", id, fit.Subnet.CIDR, fit.Subnet.Zone, fitSum(fit))
-	if verdict == ipam.TooFewBlocks {
+	if verdict == address.TooFewBlocks {
 		f.Title = phrase.Title("%s has too few /28 blocks for %d more %s", id, fit.Nodes().Least, phrase.Plural(fit.Nodes().Least, "node", "nodes"))
 		f.Why += fmt.Sprintf(" They take these in /28 blocks: %d, and %d %s free.", fit.Blocks(), fit.Use.Blocks, phrase.Plural(fit.Use.Blocks, "is", "are"))
 	}
@@ -112,7 +113,7 @@ func judgeFit(s *facts.View, fit ipam.Fit, pods podNetwork) finding.Finding {
 
 // fitsWithout tells that all would fit once what dead nodes left behind is
 // deleted. What is wanted may have its first address, as for Imminent.
-func fitsWithout(fit ipam.Fit, here *facts.SubnetLeaks) bool {
+func fitsWithout(fit address.Fit, here *facts.SubnetLeaks) bool {
 	if here == nil {
 		return false
 	}
@@ -121,7 +122,7 @@ func fitsWithout(fit ipam.Fit, here *facts.SubnetLeaks) bool {
 		fit.Subnet.Free += t.Wanted
 	}
 	fit.Use.Blocks += here.Blocks()
-	return fit.Judge() == ipam.Fits
+	return fit.Judge() == address.Fits
 }
 
 func notCounted(s *facts.View, id string) snapshot.Failure {
@@ -132,7 +133,7 @@ func notCounted(s *facts.View, id string) snapshot.Failure {
 }
 
 // unknowns are what would tell of gaps, each source once.
-func unknowns(s *facts.View, gaps []ipam.Gap) []snapshot.Failure {
+func unknowns(s *facts.View, gaps []address.Gap) []snapshot.Failure {
 	var list []snapshot.Failure
 	for _, g := range gaps {
 		why := snapshot.Failure{Source: g.Source, Reason: snapshot.NotRead, Message: g.Why}

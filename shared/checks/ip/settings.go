@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"rollcall/shared/checks/facts"
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
+
 	"rollcall/shared/snapshot"
 )
 
 // podNetwork is how nodes of a cluster take addresses, as far as it is known.
 type podNetwork struct {
-	ipam.Settings
+	address.Settings
 	// read tells that aws-node was looked at: otherwise these are its defaults.
 	read bool
 	// foreign tells that there is no aws-node: another plugin gives pods their
@@ -19,12 +20,12 @@ type podNetwork struct {
 }
 
 func podNetworkOf(s *facts.View) podNetwork {
-	p := podNetwork{Settings: ipam.SettingsOf(s.CNI), read: s.Has(snapshot.AWSNode)}
+	p := podNetwork{Settings: address.SettingsOf(s.CNI), read: s.Has(snapshot.AWSNode)}
 	switch {
 	case s.Cluster.IPv6:
 		p.IPv6 = true
 	case p.read && s.CNI == nil:
-		p.Settings, p.foreign = ipam.OwnOnly(), true
+		p.Settings, p.foreign = address.OwnOnly(), true
 	}
 	return p
 }
@@ -41,7 +42,7 @@ func (p podNetwork) words() string {
 }
 
 // SettingsWords are the settings that decide how many addresses a node takes.
-func SettingsWords(st ipam.Settings) string {
+func SettingsWords(st address.Settings) string {
 	switch {
 	case st.IPv6:
 		return "pods have IPv6 addresses"

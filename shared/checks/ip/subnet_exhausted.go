@@ -11,7 +11,8 @@ import (
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -123,7 +124,7 @@ func mayGrow(c *facts.RouteScope, subnets []string) bool {
 }
 
 // shortage are the words of a subnet that has too little.
-func (n taker) shortage(c *facts.RouteScope, pods podNetwork, d ipam.Demand, t snapshot.InstanceType) (head, why string) {
+func (n taker) shortage(c *facts.RouteScope, pods podNetwork, d address.Demand, t snapshot.InstanceType) (head, why string) {
 	subnet := n.subnet
 	place := fmt.Sprintf("%s (%s, %s)", subnet.ID, subnet.CIDR, subnet.Zone)
 	if subnet.Free == 0 {

@@ -8,7 +8,8 @@ import (
 
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -30,9 +31,9 @@ type taker struct {
 
 // demand is what one more node takes here: with its pods elsewhere, its own
 // address alone.
-func (n taker) demand(pods podNetwork, t snapshot.InstanceType) ipam.Demand {
+func (n taker) demand(pods podNetwork, t snapshot.InstanceType) address.Demand {
 	if len(n.from) == 0 {
-		return ipam.Demand{Own: 1, First: 1}
+		return address.Demand{Own: 1, First: 1}
 	}
 	here := pods.Settings
 	here.Elsewhere = false
@@ -45,7 +46,7 @@ func (n taker) demand(pods podNetwork, t snapshot.InstanceType) ipam.Demand {
 }
 
 // sum is the arithmetic in words.
-func (n taker) sum(d ipam.Demand, t snapshot.InstanceType) string {
+func (n taker) sum(d address.Demand, t snapshot.InstanceType) string {
 	free := n.subnet.Free
 	switch {
 	case d.First <= 1:
@@ -130,11 +131,11 @@ func (n *taker) also(further []string, c *facts.RouteScope) {
 
 // unsure is why it cannot be told where pods take their addresses. Where all
 // subnets that it may be have plenty, it does not matter.
-func unsure(c *facts.RouteScope, pods podNetwork, p ipam.Places) (snapshot.Failure, bool) {
+func unsure(c *facts.RouteScope, pods podNetwork, p address.Places) (snapshot.Failure, bool) {
 	if pods.Elsewhere && !c.S.Has(snapshot.ENIConfigsOf) {
 		return c.S.Why(snapshot.ENIConfigsOf), true
 	}
-	if p.Doubt == ipam.NoDoubt || p.Doubt == ipam.NodesChoose && len(roomy(c, p.Further)) == len(p.Further) {
+	if p.Doubt == address.NoDoubt || p.Doubt == address.NodesChoose && len(roomy(c, p.Further)) == len(p.Further) {
 		return snapshot.Failure{}, false
 	}
 	return snapshot.Failure{Source: snapshot.ENIConfigsOf, Reason: snapshot.NotRead, Message: string(p.Doubt)}, true

@@ -7,7 +7,8 @@ import (
 
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/firewall"
+	"rollcall/shared/network/filter"
+
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
@@ -18,7 +19,7 @@ type crossing struct {
 	subnet string
 	egress bool
 	remote []netip.Prefix
-	ports  firewall.Ports
+	ports  filter.Ports
 	// cidr is the range that a rule to let it through would name.
 	cidr netip.Prefix
 	// whose are the ports of an answer: "Linux nodes", "nat-0a".
@@ -31,16 +32,16 @@ type passage struct{ request, back []crossing }
 
 // cross adds the crossings from one subnet into another, and those of the
 // answer, which comes back to the ports of the one who asked.
-func (p *passage) cross(from, to string, far, near crossing, ports firewall.Ports, whose string) {
+func (p *passage) cross(from, to string, far, near crossing, ports filter.Ports, whose string) {
 	if from == to {
 		return
 	}
 	if from != "" {
-		p.request = append(p.request, crossing{subnet: from, egress: true, remote: far.remote, cidr: far.cidr, ports: firewall.Port(facts.HTTPSPort)})
+		p.request = append(p.request, crossing{subnet: from, egress: true, remote: far.remote, cidr: far.cidr, ports: filter.Port(facts.HTTPSPort)})
 		p.back = append(p.back, crossing{subnet: from, remote: far.remote, cidr: far.cidr, ports: ports, whose: whose})
 	}
 	if to != "" {
-		p.request = append(p.request, crossing{subnet: to, remote: near.remote, cidr: near.cidr, ports: firewall.Port(facts.HTTPSPort)})
+		p.request = append(p.request, crossing{subnet: to, remote: near.remote, cidr: near.cidr, ports: filter.Port(facts.HTTPSPort)})
 		p.back = append(p.back, crossing{subnet: to, egress: true, remote: near.remote, cidr: near.cidr, ports: ports, whose: whose})
 	}
 }
@@ -62,7 +63,7 @@ func passages(g *facts.Placements, p *facts.Placement, w path.Path) ([]passage, 
 		whose = "Windows nodes"
 	}
 	near := crossing{remote: []netip.Prefix{p.Subnet.CIDR}, cidr: p.Subnet.CIDR}
-	ports := firewall.Ephemeral(p.Windows)
+	ports := filter.Ephemeral(p.Windows)
 	if len(end.Subnets) > 0 {
 		var list []passage
 		for _, d := range g.Doors(w, end) {
@@ -99,7 +100,7 @@ func passages(g *facts.Placements, p *facts.Placement, w path.Path) ([]passage, 
 		at = stop.Subnets[0]
 		subnet, _ := g.Net.Subnet(at)
 		near = crossing{remote: []netip.Prefix{subnet.CIDR}, cidr: subnet.CIDR}
-		ports, whose = firewall.EphemeralNAT(), "the NAT gateway "+stop.ID
+		ports, whose = filter.EphemeralNAT(), "the NAT gateway "+stop.ID
 	}
 	way.cross(at, "", far, near, ports, whose)
 	return []passage{way}, beyond
@@ -114,8 +115,8 @@ func wide(g *facts.Placements, subnets []string, family netip.Prefix) bool {
 			return false
 		}
 		for _, egress := range []bool{true, false} {
-			all := firewall.Decide(acl, egress, facts.TCP, firewall.Ports{From: 0, To: 65535}, []netip.Prefix{family})
-			if firewall.Sum(all).Admits != firewall.All {
+			all := filter.Decide(acl, egress, facts.TCP, filter.Ports{From: 0, To: 65535}, []netip.Prefix{family})
+			if filter.Sum(all).Admits != filter.All {
 				return false
 			}
 		}
@@ -127,7 +128,7 @@ func wide(g *facts.Placements, subnets []string, family netip.Prefix) bool {
 type ruled struct {
 	crossing
 	acl     snapshot.NetworkACL
-	verdict firewall.Verdict
+	verdict filter.Verdict
 }
 
 // rule asks the ACL of a crossing. It is false when the ACL was not read.
@@ -136,7 +137,7 @@ func rule(g *facts.Placements, c crossing) (ruled, bool) {
 	if !known {
 		return ruled{crossing: c}, false
 	}
-	return ruled{crossing: c, acl: acl, verdict: firewall.Sum(firewall.Decide(acl, c.egress, facts.TCP, c.ports, c.remote))}, true
+	return ruled{crossing: c, acl: acl, verdict: filter.Sum(filter.Decide(acl, c.egress, facts.TCP, c.ports, c.remote))}, true
 }
 
 // barrier is what network ACLs do to one path in one direction.
@@ -161,21 +162,21 @@ func barrierTo(g *facts.Placements, p *facts.Placement, w path.Path, back bool) 
 		if back {
 			list = way.back
 		}
-		worst := firewall.All
+		worst := filter.All
 		for _, c := range list {
 			r, known := rule(g, c)
 			switch {
 			case !known:
 				b.blocked = finding.Adding(b.blocked, snapshot.Failure{Source: snapshot.NetworkACLs, Reason: snapshot.NotRead, Message: "the network ACL of " + c.subnet + " is not among those that EC2 lists"})
-			case r.verdict.Admits == firewall.None:
-				worst = firewall.None
+			case r.verdict.Admits == filter.None:
+				worst = filter.None
 				b.hits = append(b.hits, r)
-			case r.verdict.Admits == firewall.Part:
-				if worst != firewall.None {
-					worst = firewall.Part
+			case r.verdict.Admits == filter.Part:
+				if worst != filter.None {
+					worst = filter.Part
 				}
 				b.hits = append(b.hits, r)
-			case r.verdict.Admits == firewall.Unknown:
+			case r.verdict.Admits == filter.Unknown:
 				b.blocked = finding.Adding(b.blocked, snapshot.Failure{
 					Source: snapshot.NetworkACLs, Reason: snapshot.NotRead,
 					Message: fmt.Sprintf("%s admits some of the addresses in question only, and which one counts is not known", r.acl.ID),
@@ -183,9 +184,9 @@ func barrierTo(g *facts.Placements, p *facts.Placement, w path.Path, back bool) 
 			}
 		}
 		switch worst {
-		case firewall.None:
+		case filter.None:
 			shut++
-		case firewall.Part:
+		case filter.Part:
 			part++
 		}
 	}

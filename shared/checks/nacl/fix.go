@@ -9,7 +9,8 @@ import (
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
-	"rollcall/shared/firewall"
+	"rollcall/shared/network/filter"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -24,7 +25,7 @@ func (f *aclBlock) fix(s *facts.View) finding.Fix {
 		for _, e := range h.verdict.By {
 			before = min(before, e.Number)
 		}
-		number, free := firewall.Free(acl, h.egress, before)
+		number, free := filter.Free(acl, h.egress, before)
 		if !free {
 			fix.Text = fmt.Sprintf("No rule number is free below rule %d of %s: change that rule, or number the rules anew, so that %s passes.", before, f.acl.ID, phrase.And(f.denied()))
 			return fix

@@ -8,7 +8,8 @@ import (
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
-	"rollcall/shared/firewall"
+	"rollcall/shared/network/filter"
+
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
@@ -142,7 +143,7 @@ func (f *aclBlock) denied() []string {
 		}
 		var by []string
 		for _, e := range h.verdict.By {
-			by = append(by, firewall.Entry(e))
+			by = append(by, filter.Entry(e))
 		}
 		ports := make([]string, len(h.verdict.Shut))
 		for i, p := range h.verdict.Shut {
@@ -158,7 +159,7 @@ func entries(acl snapshot.NetworkACL, egress bool) []string {
 	var list []string
 	for _, e := range acl.Entries {
 		if e.Egress == egress {
-			list = append(list, firewall.Entry(e))
+			list = append(list, filter.Entry(e))
 		}
 	}
 	return list

@@ -8,7 +8,8 @@ import (
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
-	"rollcall/shared/firewall"
+	"rollcall/shared/network/filter"
+
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
@@ -41,7 +42,7 @@ func NaclReturn() check.Check {
 func naclReturnFinding(g *facts.Placements, f *aclBlock) finding.Finding {
 	hit := f.hits[0]
 	for _, h := range f.hits {
-		if h.verdict.Admits == firewall.None {
+		if h.verdict.Admits == filter.None {
 			hit = h
 			break
 		}
@@ -49,7 +50,7 @@ func naclReturnFinding(g *facts.Placements, f *aclBlock) finding.Finding {
 	services := facts.Ordered(f.services)
 	why := fmt.Sprintf("%s of %s denies %s. Answers from %s to nodes in %s come back to ports %s, chosen by %s",
 		f.acl.ID, phrase.Some(f.subnets(), 3), phrase.And(f.denied()), phrase.And(path.Names(services)), phrase.Some(f.covers(), 3), hit.ports, hit.whose)
-	if hit.verdict.Admits == firewall.Part {
+	if hit.verdict.Admits == filter.Part {
 		why += ": connections on the ports denied fail, the others work"
 	}
 	if f.chance {

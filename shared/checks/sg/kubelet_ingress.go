@@ -11,7 +11,8 @@ import (
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
-	"rollcall/shared/firewall"
+	"rollcall/shared/network/filter"
+
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
@@ -71,7 +72,7 @@ func RunKubeletIngress(s *facts.View) []finding.Finding {
 
 // controlPlane is the control plane as a peer: its interfaces where they were
 // read, else the subnets in which they may stand.
-func controlPlane(g *facts.Placements) (p firewall.Peer) {
+func controlPlane(g *facts.Placements) (p filter.Peer) {
 	c := g.S.Cluster
 	if c.SecurityGroup != "" {
 		p.Groups = append(p.Groups, c.SecurityGroup)

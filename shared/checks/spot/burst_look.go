@@ -6,7 +6,8 @@ import (
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/ip"
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
+
 	"rollcall/shared/node/spot"
 	"rollcall/shared/snapshot"
 )
@@ -18,13 +19,13 @@ type burstLook struct {
 	subnets  map[string]snapshot.Subnet
 	past     map[string]snapshot.Past
 	suspects map[string]bool
-	settings ipam.Settings
+	settings address.Settings
 }
 
 func newBurstLook(s *facts.View) *burstLook {
 	b := &burstLook{
 		s: s, l: s.Index(), subnets: map[string]snapshot.Subnet{}, past: map[string]snapshot.Past{}, suspects: map[string]bool{},
-		settings: ipam.SettingsOf(s.CNI),
+		settings: address.SettingsOf(s.CNI),
 	}
 	for _, n := range s.Subnets {
 		b.subnets[n.ID] = n

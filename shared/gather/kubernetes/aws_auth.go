@@ -3,7 +3,8 @@ package kubernetes
 import (
 	"context"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/gather/source"
 	"rollcall/shared/kube"
 	"rollcall/shared/snapshot"
@@ -13,7 +14,7 @@ import (
 func awsAuth() source.Source {
 	return source.Source{
 		Name: snapshot.AWSAuthMap,
-		Kube: []fn.KubeRule{
+		Kube: []spec.KubeRule{
 			{Namespace: "kube-system", Resources: []string{"configmaps"}, Names: []string{"aws-auth"}, Verbs: []string{"get"}},
 		},
 		Read: withClient(func(ctx context.Context, v *source.View, client *kube.Client) (source.Store, error) {

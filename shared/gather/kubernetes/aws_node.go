@@ -4,7 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/gather/source"
 	"rollcall/shared/kube"
 	"rollcall/shared/snapshot"
@@ -14,7 +15,7 @@ import (
 func awsNodes() source.Source {
 	return source.Source{
 		Name: snapshot.AWSNode,
-		Kube: []fn.KubeRule{
+		Kube: []spec.KubeRule{
 			{Namespace: "kube-system", Group: "apps", Resources: []string{"daemonsets"}, Names: []string{"aws-node"}, Verbs: []string{"get"}},
 			{Namespace: "kube-system", Resources: []string{"serviceaccounts"}, Names: []string{"aws-node"}, Verbs: []string{"get"}},
 		},

@@ -3,7 +3,8 @@ package kubernetes
 import (
 	"context"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/gather/source"
 	"rollcall/shared/kube"
 	"rollcall/shared/snapshot"
@@ -13,7 +14,7 @@ import (
 func claims() source.Source {
 	return source.Source{
 		Name: snapshot.ClaimsOf,
-		Kube: []fn.KubeRule{
+		Kube: []spec.KubeRule{
 			{Resources: []string{"persistentvolumeclaims"}, Verbs: []string{"list"}},
 		},
 		Read: withClient(func(ctx context.Context, v *source.View, client *kube.Client) (source.Store, error) {

@@ -3,9 +3,11 @@ package kubernetes
 import (
 	"context"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/network/address"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/gather/source"
-	"rollcall/shared/ipam"
+
 	"rollcall/shared/kube"
 	"rollcall/shared/snapshot"
 )
@@ -15,7 +17,7 @@ func eniConfigs() source.Source {
 	return source.Source{
 		Name:  snapshot.ENIConfigsOf,
 		Needs: []snapshot.Source{snapshot.AWSNode},
-		Kube: []fn.KubeRule{
+		Kube: []spec.KubeRule{
 			{Group: "crd.k8s.amazonaws.com", Resources: []string{"eniconfigs"}, Verbs: []string{"list"}},
 		},
 		Read: withClient(func(ctx context.Context, v *source.View, client *kube.Client) (source.Store, error) {
@@ -30,7 +32,7 @@ func readENIConfigs(ctx context.Context, v *source.View, client *kube.Client) (s
 	if !v.Snapshot.Has(snapshot.AWSNode) {
 		return nil, v.Unread(snapshot.AWSNode)
 	}
-	if !ipam.SettingsOf(v.Snapshot.CNI).Elsewhere {
+	if !address.SettingsOf(v.Snapshot.CNI).Elsewhere {
 		return source.Nothing, nil
 	}
 	list, err := client.ENIConfigs(ctx)

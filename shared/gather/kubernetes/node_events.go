@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/gather/source"
 	"rollcall/shared/kube"
 	"rollcall/shared/snapshot"
@@ -17,7 +18,7 @@ import (
 func nodeEvents() source.Source {
 	return source.Source{
 		Name: snapshot.NodeEventsOf,
-		Kube: []fn.KubeRule{
+		Kube: []spec.KubeRule{
 			{Namespace: "default", Resources: []string{"events"}, Verbs: []string{"list"}},
 		},
 		Read: withClient(func(ctx context.Context, v *source.View, client *kube.Client) (source.Store, error) {

@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/gather/source"
 	"rollcall/shared/kube"
 	"rollcall/shared/snapshot"
@@ -17,7 +18,7 @@ import (
 func nodes() source.Source {
 	return source.Source{
 		Name: snapshot.Nodes,
-		Kube: []fn.KubeRule{
+		Kube: []spec.KubeRule{
 			{Resources: []string{"nodes"}, Verbs: []string{"list"}},
 		},
 		Read: withClient(func(ctx context.Context, v *source.View, client *kube.Client) (source.Store, error) {

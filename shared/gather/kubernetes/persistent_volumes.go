@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/gather/source"
 	"rollcall/shared/kube"
 	"rollcall/shared/snapshot"
@@ -15,7 +16,7 @@ import (
 func persistentVolumes() source.Source {
 	return source.Source{
 		Name: snapshot.PersistentVolumes,
-		Kube: []fn.KubeRule{
+		Kube: []spec.KubeRule{
 			{Resources: []string{"persistentvolumes"}, Verbs: []string{"list"}},
 		},
 		Read: withClient(func(ctx context.Context, v *source.View, client *kube.Client) (source.Store, error) {

@@ -4,7 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/gather/source"
 	"rollcall/shared/kube"
 	"rollcall/shared/snapshot"
@@ -14,7 +15,7 @@ import (
 func podsWaiting() source.Source {
 	return source.Source{
 		Name: snapshot.WaitingPods,
-		Kube: []fn.KubeRule{
+		Kube: []spec.KubeRule{
 			{Resources: []string{"pods"}, Verbs: []string{"list"}},
 		},
 		Read: withClient(func(ctx context.Context, v *source.View, client *kube.Client) (source.Store, error) {

@@ -10,7 +10,8 @@ import (
 	"context"
 	"strings"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -28,7 +29,7 @@ type Source struct {
 	// does not say which call it was is of that one.
 	Calls []Call
 	// Kube are the rights in the cluster, likewise.
-	Kube []fn.KubeRule
+	Kube []spec.KubeRule
 	// Patience is how many times as long as another source this one may take;
 	// 0 is once.
 	Patience int
@@ -88,7 +89,7 @@ func (s Source) OfKubernetes() bool { return len(s.Kube) > 0 }
 
 // Request is what a right in the cluster lets one ask for, as a failure names
 // it: "kubernetes: get configmap aws-auth in kube-system".
-func Request(r fn.KubeRule) string {
+func Request(r spec.KubeRule) string {
 	what := r.Resources[0]
 	if len(r.Names) > 0 {
 		what = strings.TrimSuffix(what, "s") + " " + r.Names[0]

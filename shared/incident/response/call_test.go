@@ -7,7 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/shared/audience"
+	"rollcall/shared/routing"
+
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/response"
@@ -16,7 +17,7 @@ import (
 
 func calling(t *testing.T) incident.Policy {
 	t.Helper()
-	routes, err := audience.Parse("eks-workshop/critical=@S0ONCALL01+here")
+	routes, err := routing.Parse("eks-workshop/critical=@S0ONCALL01+here")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"rollcall/shared/audience"
+	"rollcall/shared/routing"
+
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/reconcile"
@@ -68,12 +69,12 @@ func TestTrailIsBounded(t *testing.T) {
 }
 
 func TestRouteByTagsOfItsNodegroups(t *testing.T) {
-	routes, err := audience.Parse("eks-workshop/team:payments=C0PAY,all/critical=C0PAGES")
+	routes, err := routing.Parse("eks-workshop/team:payments=C0PAY,all/critical=C0PAGES")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := incidenttest.Policy
-	p.Routes, p.TagKeys, p.Channel = routes, audience.TagKeys(routes), "C0USUAL"
+	p.Routes, p.TagKeys, p.Channel = routes, routing.TagKeys(routes), "C0USUAL"
 	obs := incidenttest.Observe(incidenttest.Route("i-1"), incidenttest.Launched("i-1", 0, report.Waiting), incidenttest.Named("a"))
 	obs.At = incidenttest.At(0)
 	obs.Tags = map[string]map[string]string{"workers": {"team": "payments", "owner": "x"}, "other": {"team": "search"}}

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -69,7 +70,7 @@ func Bursts(in Input) ([]Burst, []string) {
 
 // bursts is what bursts are made with.
 type bursts struct {
-	settings ipam.Settings
+	settings address.Settings
 	types    map[string]snapshot.InstanceType
 	subnets  map[string]snapshot.Subnet
 	samples  map[string][]snapshot.Sample
@@ -143,7 +144,7 @@ func (b *bursts) term(name string, n int) Term {
 // what the plugin took meanwhile.
 func (b *bursts) had(out *Burst, list []*snapshot.Past, before time.Time) {
 	if n, known := b.subnets[out.Subnet]; known {
-		out.Total = ipam.Usable(n.CIDR)
+		out.Total = address.Usable(n.CIDR)
 	}
 	samples := b.samples[out.Subnet]
 	for i := len(samples) - 1; i >= 0; i-- {

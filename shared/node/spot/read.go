@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"rollcall/shared/ipam"
+	"rollcall/shared/network/address"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -107,8 +108,8 @@ func telling(all []Burst) []Burst {
 }
 
 // settings are the CNI's, or what is taken in their place.
-func settings(in Input) ipam.Settings {
-	s := ipam.SettingsOf(in.CNI)
+func settings(in Input) address.Settings {
+	s := address.SettingsOf(in.CNI)
 	s.IPv6 = s.IPv6 || in.IPv6
 	return s
 }

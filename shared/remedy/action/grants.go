@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
 )
 
 // OptIn is what an operator lets a remedy do.
@@ -27,7 +27,7 @@ type OptIn struct {
 // lib/generated/amazonec2.ts, ifVpc). It was not tried in AWS. A key that did not
 // count would make AWS refuse the call: the remedy would fail and say so, not act
 // more widely.
-func (o OptIn) InVPCs(grant fn.Grant) []fn.Grant {
+func (o OptIn) InVPCs(grant spec.Grant) []spec.Grant {
 	if len(o.VPCs) == 0 || len(o.Clusters) == 0 {
 		return nil
 	}
@@ -36,7 +36,7 @@ func (o OptIn) InVPCs(grant fn.Grant) []fn.Grant {
 		vpcs = append(vpcs, "arn:${Partition}:ec2:${Region}:${Account}:vpc/"+id)
 	}
 	grant.Conditions = map[string]map[string][]string{"ArnEquals": {"ec2:Vpc": vpcs}}
-	return []fn.Grant{grant}
+	return []spec.Grant{grant}
 }
 
 // ToGroups gives a grant on the Auto Scaling groups that are owned by the
@@ -48,13 +48,13 @@ func (o OptIn) InVPCs(grant fn.Grant) []fn.Grant {
 // TerminateInstanceInAutoScalingGroup is what the cluster autoscaler's policies
 // rest on (aws:ResourceTag/k8s.io/cluster-autoscaler/CLUSTER). It was not tried in
 // AWS.
-func (o OptIn) ToGroups(call, why string) []fn.Grant {
-	var grants []fn.Grant
+func (o OptIn) ToGroups(call, why string) []spec.Grant {
+	var grants []spec.Grant
 	for _, cluster := range o.Clusters {
-		grants = append(grants, fn.Grant{
+		grants = append(grants, spec.Grant{
 			// The number makes ids unique: a cluster's name may hold what an id may not.
 			Sid: Numbered("ChangeGroups", slices.Index(o.Any, cluster)), Why: why, Actions: []string{call},
-			Resources:  []fn.Resource{"arn:${Partition}:autoscaling:${Region}:${Account}:autoScalingGroup:*"},
+			Resources:  []spec.Resource{"arn:${Partition}:autoscaling:${Region}:${Account}:autoScalingGroup:*"},
 			Conditions: map[string]map[string][]string{"StringEquals": {"aws:ResourceTag/" + ClusterTag(cluster): {"owned"}}},
 		})
 	}
@@ -69,12 +69,12 @@ const listed = 20
 // ByARN gives a grant on what is of the clusters that have opted in, and of no
 // other: a statement holds for any of its resources. The form has %s for a
 // cluster's name.
-func (o OptIn) ByARN(form string, grant fn.Grant) []fn.Grant {
-	var arns []fn.Resource
+func (o OptIn) ByARN(form string, grant spec.Grant) []spec.Grant {
+	var arns []spec.Resource
 	for _, cluster := range o.Clusters {
-		arns = append(arns, fn.Resource(strings.Replace(form, "%s", cluster, 1)))
+		arns = append(arns, spec.Resource(strings.Replace(form, "%s", cluster, 1)))
 	}
-	var grants []fn.Grant
+	var grants []spec.Grant
 	for list := range slices.Chunk(arns, listed) {
 		g := grant
 		g.Sid, g.Resources = Numbered(grant.Sid, len(grants)), list
@@ -89,10 +89,10 @@ func Numbered(sid string, n int) string { return sid + strconv.Itoa(n+1) }
 // Join makes one statement of those of the same id, which remedies share: on the
 // same resources, under the same conditions. Numbered ones come together, by their
 // number.
-func Join(grants []fn.Grant) []fn.Grant {
-	var joined []fn.Grant
+func Join(grants []spec.Grant) []spec.Grant {
+	var joined []spec.Grant
 	for _, g := range grants {
-		i := slices.IndexFunc(joined, func(x fn.Grant) bool { return x.Sid == g.Sid })
+		i := slices.IndexFunc(joined, func(x spec.Grant) bool { return x.Sid == g.Sid })
 		if i < 0 {
 			joined = append(joined, g)
 			continue
@@ -100,12 +100,12 @@ func Join(grants []fn.Grant) []fn.Grant {
 		joined[i].Actions = slices.Concat(joined[i].Actions, g.Actions)
 		joined[i].Why += " " + g.Why
 	}
-	kind := func(g fn.Grant) string { return strings.TrimRight(g.Sid, "0123456789") }
+	kind := func(g spec.Grant) string { return strings.TrimRight(g.Sid, "0123456789") }
 	var kinds []string
 	for _, g := range joined {
 		kinds = append(kinds, kind(g))
 	}
-	slices.SortStableFunc(joined, func(a, b fn.Grant) int {
+	slices.SortStableFunc(joined, func(a, b spec.Grant) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(kinds, kind(a)), slices.Index(kinds, kind(b))),
 			cmp.Compare(len(a.Sid), len(b.Sid)), cmp.Compare(a.Sid, b.Sid),

@@ -3,7 +3,8 @@ package action
 import (
 	"context"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/snapshot"
 )
@@ -55,7 +56,7 @@ type Remedy[P, C any] struct {
 	// Do does a plan. By the token EKS knows a call that it has had already.
 	Do func(ctx context.Context, calls C, p P, at Place, token string) Result
 	// Grants allow what Do calls, as narrowly as the settings have it.
-	Grants func(OptIn) []fn.Grant
+	Grants func(OptIn) []spec.Grant
 }
 
 // Make plans the remedy, where all that a plan rests on was read, or says why not.

@@ -1,7 +1,8 @@
 package createaccessentry
 
 import (
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/remedy/action"
 )
 
@@ -13,10 +14,10 @@ import (
 // AmazonPrometheusScraperServiceRolePolicy narrows by eks:principalArn with
 // ArnLike, which is the same as ArnEquals (IAM user guide, "ARN condition
 // operators"). It was not tried in AWS.
-func grants(o action.OptIn) []fn.Grant {
-	var grants []fn.Grant
+func grants(o action.OptIn) []spec.Grant {
+	var grants []spec.Grant
 	for _, roles := range upTo(o.Roles, roleCharacters) {
-		list := o.ByARN("arn:${Partition}:eks:${Region}:${Account}:cluster/%s", fn.Grant{
+		list := o.ByARN("arn:${Partition}:eks:${Region}:${Account}:cluster/%s", spec.Grant{
 			Sid: "AdmitRoles", Why: "create-access-entry lets the node roles that the operator named into the cluster, as nodes and as nothing else.",
 			Actions:    []string{"eks:CreateAccessEntry"},
 			Conditions: map[string]map[string][]string{"StringEquals": {"eks:accessEntryType": {"EC2_LINUX", "EC2_WINDOWS"}}, "ArnEquals": {"eks:principalArn": roles}},

@@ -3,7 +3,8 @@ package deleteleakedinterfaces
 import (
 	"slices"
 
-	"rollcall/shared/fn"
+	"rollcall/shared/spec"
+
 	"rollcall/shared/network/leak"
 	"rollcall/shared/remedy/action"
 )
@@ -21,15 +22,15 @@ const listed = 20
 // aws:ResourceTag in AWS's own policies (AmazonWorkSpacesWebServiceRolePolicy,
 // AmazonEKSServiceRolePolicy), ec2:Vpc by the service authorization reference
 // of EC2, as mirrored in udondan/iam-floyd (ec2.ts, ifVpc).
-func Grants(clusters, untagged []string) []fn.Grant {
+func Grants(clusters, untagged []string) []spec.Grant {
 	const tag = "aws:ResourceTag/"
-	grant := fn.Grant{
+	grant := spec.Grant{
 		Why:     "Interfaces of dead nodes give their addresses back. EC2's dry run takes the permission too.",
 		Actions: []string{"ec2:DeleteNetworkInterface"},
 		// An interface has its id only when it is there.
-		Resources: []fn.Resource{"arn:${Partition}:ec2:${Region}:${Account}:network-interface/*"},
+		Resources: []spec.Resource{"arn:${Partition}:ec2:${Region}:${Account}:network-interface/*"},
 	}
-	var grants []fn.Grant
+	var grants []spec.Grant
 	for names := range slices.Chunk(clusters, listed) {
 		grant.Sid = "DeleteLeakedInterfaces"
 		if n := len(grants); n > 0 {

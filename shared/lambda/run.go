@@ -1,0 +1,195 @@
+// Package lambda is the frame around every function: settings, clients, logger
+// and metrics are made here once, and each invocation gets a deadline, a
+// summary line, and a report if it panics.
+package lambda
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"rollcall/shared/awsconf"
+	"rollcall/shared/config"
+	"rollcall/shared/spec"
+)
+
+// Env is what a function is given.
+type Env struct {
+	Config  config.Config
+	AWS     aws.Config
+	Log     *slog.Logger
+	Metrics *Metrics
+	Now     func() time.Time
+	// Sleep waits in the time that Now tells, or until the context ends.
+	Sleep func(context.Context, time.Duration) error
+	// HTTP is the way of requests to others than AWS and Kubernetes; nil is net/http's
+	// own.
+	HTTP http.RoundTripper
+	// Endpoints are other ways to the Kubernetes APIs of clusters than those that EKS
+	// tells, on the local stage alone; via is taken in place of a connection.
+	Endpoints Endpoints
+}
+
+// Endpoints finds the way to the Kubernetes API of a cluster, if there is one of its own.
+type Endpoints = func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool)
+
+// EndpointsOf are those that the environment names.
+func EndpointsOf(d config.Doors) Endpoints {
+	return func(cluster string) (string, []byte, http.RoundTripper, bool) {
+		endpoint, ca, ok := d.Of(cluster)
+		return endpoint, ca, nil, ok
+	}
+}
+
+// Way is how a function reaches others where it is called as Go, in one process with
+// them: by what it is given, in place of the process's environment and network.
+type Way struct {
+	AWS       aws.Config
+	HTTP      http.RoundTripper
+	Endpoints Endpoints
+}
+
+// Handler does one invocation.
+type Handler func(ctx context.Context, raw json.RawMessage) (any, error)
+
+// Build makes a function's handler from what it is given.
+type Build func(ctx context.Context, env Env) (Handler, error)
+
+// Program is a function before it is started.
+type Program struct {
+	Name      string
+	Variables []spec.Variable
+	Build     Build
+}
+
+// margin is kept from the deadline, so that a function that runs out of time
+// can still say so and give its messages back.
+const margin = 2 * time.Second
+
+// Start runs a function in Lambda; it does not return. The variables are those
+// that the function's Spec names.
+func Start(name string, variables []spec.Variable, build Build) {
+	f := New(name, variables, build, os.Getenv, os.Stdout)
+	// Built before the first event, while Lambda gives the start its full
+	// processor. What is wrong is said now, and again with each event until
+	// it is put right.
+	f.prepare(context.Background())
+	lambda.StartWithOptions(f.Invoke)
+}
+
+// Function is a function with its frame.
+type Function struct {
+	name      string
+	variables []spec.Variable
+	build     Build
+	getenv    func(string) string
+	log       *slog.Logger
+	level     *slog.LevelVar
+	metrics   *Metrics
+	calls     awsconf.Calls
+	handler   Handler
+	now       func() time.Time
+	way       *Way // nil in a process of its own
+}
+
+// By makes a function go by a way that it is given.
+func (f *Function) By(w Way) *Function {
+	f.way = &w
+	return f
+}
+
+// New frames a function. Logs and metrics go to out as JSON lines.
+func New(name string, variables []spec.Variable, build Build, getenv func(string) string, out io.Writer) *Function {
+	level := new(slog.LevelVar)
+	log := slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level})).With("function", name)
+	return &Function{
+		name: name, variables: variables, build: build, getenv: getenv, log: log, level: level,
+		metrics: NewMetrics(name, getenv("AWS_LAMBDA_FUNCTION_NAME"), out),
+		now:     config.Clock{}.Now,
+	}
+}
+
+// prepare makes the handler once. It is tried again with each invocation
+// while it fails, so that a secret that is filled in later needs no new
+// deployment.
+func (f *Function) prepare(ctx context.Context) error {
+	if f.handler != nil {
+		return nil
+	}
+	c, err := config.Load(f.getenv, f.variables)
+	if err != nil {
+		return err
+	}
+	f.level.Set(c.LogLevel)
+	f.now = c.Clock.Now
+	e := Env{Config: c, Log: f.log, Metrics: f.metrics, Now: f.now, Sleep: c.Clock.Sleep}
+	e.Endpoints = EndpointsOf(c.Doors)
+	if f.way != nil {
+		e.AWS, e.HTTP, e.Endpoints = awsconf.From(f.way.AWS, f.log, &f.calls), f.way.HTTP, f.way.Endpoints
+	} else if e.AWS, err = awsconf.Load(ctx, f.log, &f.calls); err != nil {
+		return err
+	}
+	handler, err := f.build(ctx, e)
+	if err != nil {
+		return fmt.Errorf("prepare %s: %w", f.name, err)
+	}
+	f.handler = handler
+	return nil
+}
+
+// Invoke does one invocation. An error makes Lambda try again, and in the end
+// puts the event into the dead-letter queue.
+func (f *Function) Invoke(ctx context.Context, raw json.RawMessage) (answer any, err error) {
+	began := time.Now()
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-margin))
+		defer cancel()
+	}
+	log := f.log
+	if lc, ok := lambdacontext.FromContext(ctx); ok {
+		log = log.With("request", lc.AwsRequestID)
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			f.metrics.Count("Panics", 1)
+			log.Error("panic", "value", fmt.Sprint(p), "stack", string(debug.Stack()))
+			f.finish(log, began, fmt.Errorf("panic: %v", p))
+			panic(p) // the process cannot be trusted any more: Lambda starts a new one
+		}
+		f.finish(log, began, err)
+	}()
+	if err := f.prepare(ctx); err != nil {
+		return nil, err
+	}
+	return f.handler(ctx, raw)
+}
+
+// finish writes the summary line and the metrics of an invocation.
+func (f *Function) finish(log *slog.Logger, began time.Time, err error) {
+	calls, failed := f.calls.Take()
+	attrs := []any{"took", time.Since(began).Round(time.Millisecond).String(), "calls", calls}
+	if len(failed) > 0 {
+		attrs = append(attrs, "failedCalls", failed)
+	}
+	for name, n := range f.metrics.Counts() {
+		attrs = append(attrs, name, n)
+	}
+	if err != nil {
+		log.Error("failed", append(attrs, "error", err.Error())...)
+		f.metrics.Count(Failures, 1)
+	} else {
+		log.Info("done", attrs...)
+	}
+	f.metrics.Flush(f.now())
+}

@@ -1,0 +1,64 @@
+package store
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/notify/outbox"
+)
+
+func TestClusterRecords(t *testing.T) {
+	now := time.Now().UTC().Truncate(time.Second)
+	s := open(t, &now)
+	empty, err := s.ClusterRecord(t.Context(), "prod")
+	if diff := cmp.Diff(outbox.ClusterRecord{Cluster: "prod"}, empty); err != nil || diff != "" {
+		t.Fatalf("%v, before there is one (-want +got):\n%s", err, diff)
+	}
+	prod := empty
+	prod.Follow(true, now)
+	refused := outbox.ClusterRecord{Cluster: "prod-2"}
+	refused.Refused(outbox.ToSlack, "token_revoked", now)
+	for _, r := range []outbox.ClusterRecord{prod, refused} {
+		if err := s.SaveClusterRecord(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var taken *Conflict
+	if err := s.SaveClusterRecord(t.Context(), prod); !errors.As(err, &taken) {
+		t.Errorf("written over another: %v, want a conflict", err)
+	}
+	prod.Version, prod.Format = 1, outbox.ClusterFormat
+	refused.Version, refused.Format = 1, outbox.ClusterFormat
+	got, err := s.ClusterRecord(t.Context(), "prod") // and not that of prod-2
+	if diff := cmp.Diff(prod, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	all, err := s.ClusterRecords(t.Context())
+	if diff := cmp.Diff([]outbox.ClusterRecord{prod, refused}, all); err != nil || diff != "" {
+		t.Errorf("%v, all (-want +got):\n%s", err, diff)
+	}
+	// One that says nothing is there no more, and may come again.
+	got.Follow(false, now)
+	if err := s.SaveClusterRecord(t.Context(), got); err != nil {
+		t.Fatal(err)
+	}
+	if gone, err := s.ClusterRecord(t.Context(), "prod"); err != nil || gone.Version != 0 {
+		t.Errorf("%+v, %v; want none", gone, err)
+	}
+	again := outbox.ClusterRecord{Cluster: "prod"}
+	again.Follow(true, now)
+	if err := s.SaveClusterRecord(t.Context(), again); err != nil {
+		t.Error(err)
+	}
+	newer := outbox.ClusterRecord{Cluster: "prod"}
+	if err := s.put(t.Context(), item{pk: clusterPrefix, sk: "later", kind: "cluster", format: outbox.ClusterFormat + 1, version: 1, body: newer}, 0); err != nil {
+		t.Fatal(err)
+	}
+	all, err = s.ClusterRecords(t.Context())
+	if unknown := new(NewerFormat); !errors.As(err, &unknown) || len(all) != 2 {
+		t.Errorf("%d records, %v; want the others, and that one is newer", len(all), err)
+	}
+}

@@ -1,0 +1,279 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/node/outcome"
+	"rollcall/shared/snapshot"
+)
+
+// concluded is a launch some minutes after start with all that can be known.
+func concluded(id string, minute int) LaunchRecord {
+	l := launch(id, minute)
+	l.Machine = &Machine{Template: "lt-1", Version: "3"}
+	l.Free, l.FreeAt = 17, l.Started
+	l.Learn(outcome.Facts{
+		Registered: l.Started.Add(40 * time.Second), Noticed: l.Started.Add(time.Minute), Rebalance: l.Started.Add(50 * time.Second),
+		Ended: l.Started.Add(3 * time.Minute), Reason: outcome.EndReason{Code: "Server.SpotInstanceTermination", Message: "Server.SpotInstanceTermination: Spot instance termination"},
+	})
+	return l
+}
+
+func TestHistory(t *testing.T) {
+	now := start.Add(3 * 24 * time.Hour)
+	s := open(t, &now)
+	refused := LaunchRecord{Launch: outcome.Launch{Nodegroup: "workers", Group: "eks-workers", Subnet: "subnet-1", Zone: "us-west-2a", Started: start.Add(30 * time.Hour)}, Activity: "a-1", Cluster: "prod"}
+	refused.Learn(outcome.Facts{Refused: "launch/insufficient-capacity", Reason: outcome.EndReason{Message: "no capacity"}})
+	joined := launch("i-joined", 10)
+	joined.Learn(outcome.Facts{Ready: joined.Started.Add(58 * time.Second)})
+	other := concluded("i-other", 2)
+	other.Cluster = "dev"
+	for _, l := range []LaunchRecord{joined, refused, concluded("i-spot", 4), launch("i-open", 60*50), concluded("i-old", -60*24), other} {
+		if created, err := s.CreateLaunch(t.Context(), l); err != nil || !created {
+			t.Fatalf("create %s: %v, %v", l.ID(), created, err)
+		}
+	}
+	got, err := s.History(t.Context(), "prod", start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []snapshot.Past{concluded("i-spot", 4).Past(), joined.Past(), refused.Past(), launch("i-open", 60*50).Past()}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("history (-want +got):\n%s", diff)
+	}
+	if want[0].End != snapshot.Reclaimed || want[2].ID != "a-1" || want[2].End != snapshot.Refused || want[3].End != snapshot.Open || want[0].Template.Version != "3" {
+		t.Errorf("the launches themselves are %+v", want)
+	}
+	if known, err := s.GetLaunches(t.Context(), []string{"a-1"}); err != nil || known["a-1"].Cause != "launch/insufficient-capacity" {
+		t.Errorf("by the activity: %+v, %v", known, err)
+	}
+	now = start.Add(keepLaunches + 24*time.Hour + 10*time.Hour)
+	if got, err := s.History(t.Context(), "prod", start); err != nil || len(got) != 1 || got[0].ID != "i-open" {
+		t.Errorf("90 days later: %+v, %v; want the one that has not expired", got, err)
+	}
+}
+
+// A launch that ends leaves the index of the open ones; a late fact changes its
+// end in the other one.
+func TestLateFactsChangeTheHistory(t *testing.T) {
+	now := start.Add(time.Hour)
+	s := open(t, &now)
+	l := launch("i-1", 0)
+	l.Learn(outcome.Facts{Ended: start.Add(2 * time.Minute), Reason: outcome.EndReason{Code: "Client.UserInitiatedShutdown"}})
+	if _, err := s.CreateLaunch(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	ends := func() []snapshot.End {
+		t.Helper()
+		list, err := s.History(t.Context(), "prod", start.Add(-time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ends []snapshot.End
+		for _, p := range list {
+			ends = append(ends, p.End)
+		}
+		return ends
+	}
+	if diff := cmp.Diff([]snapshot.End{snapshot.Terminated}, ends()); diff != "" {
+		t.Error(diff)
+	}
+	known, err := s.GetLaunches(t.Context(), []string{"i-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l = known["i-1"]
+	if changed := l.Learn(outcome.Facts{Noticed: start.Add(time.Minute)}); !changed || l.Learn(outcome.Facts{Noticed: start.Add(time.Minute)}) {
+		t.Error("a fact is news once")
+	}
+	if err := s.SaveLaunch(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]snapshot.End{snapshot.Reclaimed}, ends()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A record of a newer version is left out, and said.
+func TestHistoryOfANewerVersion(t *testing.T) {
+	now := start.Add(time.Hour)
+	s := open(t, &now)
+	if _, err := s.CreateLaunch(t.Context(), concluded("i-1", 0)); err != nil {
+		t.Fatal(err)
+	}
+	newer := map[string]types.AttributeValue{
+		attrPK: text("launch#i-2"), attrSK: text(launchSort), attrFormat: number(LaunchFormat + 1), attrVersion: number(1), attrBody: text("{}"),
+		attrDay: text(dayOf("prod", start)), attrBegan: text(start.Format(sortable)), attrPast: text(`{"who":"knows"}`),
+	}
+	if _, err := server.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &s.table, Item: newer}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.History(t.Context(), "prod", start)
+	var format *NewerFormat
+	if !errors.As(err, &format) || format.Record != "launch#i-2 launch" || len(list) != 1 || list[0].ID != "i-1" {
+		t.Errorf("history %+v, error %v; want the other one and which was left out", list, err)
+	}
+}
+
+// What the version before wrote is read as it was meant.
+func TestRecordOfTheVersionBefore(t *testing.T) {
+	now := start.Add(time.Hour)
+	s := open(t, &now)
+	bodies := map[string]string{
+		"i-0aaa": `{"instance":"i-0aaa","cluster":"prod","nodegroup":"workers","subnet":"subnet-1","zone":"us-west-2a","type":"m5.large","spot":true,"started":"2026-11-20T14:59:00Z","due":"2026-11-20T15:04:00Z","standing":"gone","ended":"2026-11-20T15:01:00Z","endedWhy":"Server.SpotInstanceTermination: Spot instance termination","machine":{"vpc":"vpc-1","template":"lt-1","templateVersion":"3"},"looks":2,"version":2}`,
+		"i-0bbb": `{"instance":"i-0bbb","cluster":"prod","started":"2026-11-20T14:59:00Z","due":"2026-11-20T15:04:00Z","standing":"joined","registered":"2026-11-20T14:59:40Z","ready":"2026-11-20T14:59:58Z","looks":1,"version":2}`,
+		"i-0ccc": `{"instance":"i-0ccc","cluster":"prod","started":"2026-11-20T14:59:00Z","due":"2026-11-20T15:04:00Z","standing":"missed","looks":1,"version":1}`,
+	}
+	for id, body := range bodies {
+		_, err := server.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &s.table, Item: map[string]types.AttributeValue{
+			attrPK: text(launchPrefix + id), attrSK: text(launchSort), attrFormat: number(1), attrVersion: number(2), attrBody: text(body),
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	known, err := s.GetLaunches(t.Context(), []string{"i-0aaa", "i-0bbb", "i-0ccc"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]snapshot.End{"i-0aaa": snapshot.Reclaimed, "i-0bbb": snapshot.Joined, "i-0ccc": snapshot.Open} {
+		l := known[id]
+		if l.Learn(outcome.Facts{}); l.End != want {
+			t.Errorf("%s: %q because of %q, want %q", id, l.End, l.Why, want)
+		}
+		if l.Looks == 0 || id == "i-0aaa" && (l.Machine == nil || l.Machine.Version != "3" || l.EndedCode != "Server.SpotInstanceTermination") {
+			t.Errorf("%s: %+v", id, l)
+		}
+	}
+}
+
+func TestPastIsShort(t *testing.T) {
+	l := concluded("i-0123456789abcdef0", 0)
+	l.Nodegroup, l.Group, l.Subnet = "workers-spot-large", "eks-workers-spot-large-e2ca4e02-248f-cb7e-45a7-6fa9b0230007", "subnet-0123456789abcdef0"
+	body, err := encodePast(l.Past())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(body) > 450 {
+		t.Errorf("%d bytes: %s", len(body), body)
+	}
+}
+
+func FuzzPast(f *testing.F) {
+	for i, l := range []LaunchRecord{concluded("i-1", 0), concluded("i-2", 1)} {
+		body, err := encodePast(l.Past())
+		if err != nil {
+			f.Fatal(i, err)
+		}
+		f.Add(body)
+	}
+	f.Add(`{"i":"a","e":"joined","b":-1,"y":9223372036854775807}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		p, err := decodePast(body)
+		if err != nil {
+			return
+		}
+		if p.ID == "" || p.End == snapshot.Open {
+			t.Errorf("%q is read as %+v", body, p)
+		}
+		again, err := encodePast(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q, err := decodePast(again); err != nil || !cmp.Equal(p, q) && len([]rune(p.Why)) <= maxWhy {
+			t.Errorf("%q: %+v, then %+v, %v", body, p, q, err)
+		}
+	})
+}
+
+func TestSamples(t *testing.T) {
+	now := start.Add(time.Hour)
+	s := open(t, &now)
+	at := func(seconds, free int) snapshot.Sample {
+		return snapshot.Sample{Subnet: "subnet-1", At: start.Add(time.Duration(seconds) * time.Second), Free: free, Total: 251}
+	}
+	for range 2 {
+		if err := s.RecordSamples(t.Context(), []snapshot.Sample{at(120, 3), at(0, 9), at(20, 8), at(61, 5), {Subnet: "subnet-2", At: start, Free: 1, Total: 11}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := s.Samples(t.Context(), "subnet-1", start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]snapshot.Sample{at(0, 9), at(61, 5), at(120, 3)}, got); diff != "" {
+		t.Errorf("one a minute (-want +got):\n%s", diff)
+	}
+	if got, err = s.Samples(t.Context(), "subnet-1", start.Add(2*time.Minute)); err != nil || len(got) != 1 {
+		t.Errorf("since two minutes: %v, %v", got, err)
+	}
+	now = start.Add(keepSamples + time.Hour)
+	if got, err = s.Samples(t.Context(), "subnet-1", start); err != nil || len(got) != 0 {
+		t.Errorf("8 days later, not rolled up: %v, %v", got, err)
+	}
+}
+
+func TestJoinTimes(t *testing.T) {
+	now := start.Add(time.Hour)
+	s := open(t, &now)
+	var joins []outcome.Join
+	for i := range 300 {
+		joins = append(joins, outcome.Join{Instance: fmt.Sprintf("i-%017x", i), At: start.Add(time.Duration(i) * time.Second), Seconds: 60})
+	}
+	one := JoinTimes{Nodegroup: "workers", Joins: outcome.Joins(nil).With(joins, now)}
+	if err := s.SaveJoinTimes(t.Context(), "prod", one); err != nil {
+		t.Fatal(err)
+	}
+	var conflict *Conflict
+	if err := s.SaveJoinTimes(t.Context(), "prod", one); !errors.As(err, &conflict) {
+		t.Errorf("saving over what was never read gave %v, want a conflict", err)
+	}
+	times, err := s.JoinTimes(t.Context(), "prod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one.Version = 1
+	if diff := cmp.Diff(map[string]JoinTimes{"workers": one}, times); diff != "" {
+		t.Errorf("join times (-want +got):\n%s", diff)
+	}
+	if err := s.SaveJoinTimes(t.Context(), "prod", times["workers"]); err != nil {
+		t.Errorf("saving over what was read: %v", err)
+	}
+	if times, err := s.JoinTimes(t.Context(), "dev"); err != nil || len(times) != 0 {
+		t.Errorf("another cluster's: %v, %v", times, err)
+	}
+}
+
+// Of an open launch that has missed its time it is said when, and why; of a
+// node that was lost that it was. Both come back from the table.
+func TestHistoryTellsMissedAndLost(t *testing.T) {
+	now := start.Add(time.Hour)
+	s := open(t, &now)
+	missed, lost, scaledIn := launch("i-missed", 0), launch("i-lost", 1), launch("i-scaled-in", 2)
+	missed.Learn(outcome.Facts{Missed: missed.Due, Root: outcome.Root{Check: "route/no-egress", Sure: true}})
+	for l, code := range map[*LaunchRecord]string{&lost: "Server.SpotInstanceTermination", &scaledIn: "Client.UserInitiatedShutdown"} {
+		l.Learn(outcome.Facts{Ready: l.Started.Add(time.Minute), Ended: l.Started.Add(20 * time.Minute), Reason: outcome.EndReason{Code: code}})
+	}
+	for _, l := range []LaunchRecord{missed, lost, scaledIn} {
+		if _, err := s.CreateLaunch(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := s.History(t.Context(), "prod", start.Add(-time.Hour))
+	if err != nil || len(list) != 3 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if p := list[0]; p.End != snapshot.Open || !p.Missed.Equal(missed.Due) || p.Cause != "route/no-egress" || p.Lost {
+		t.Errorf("missed: %+v", p)
+	}
+	if !list[1].Lost || list[2].Lost || list[1].End != snapshot.Joined || !list[1].Missed.IsZero() {
+		t.Errorf("lost: %+v; scaled in: %+v", list[1], list[2])
+	}
+}

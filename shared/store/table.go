@@ -1,0 +1,91 @@
+// Package store keeps what Rollcall must remember between invocations, in one
+// DynamoDB table.
+//
+// Keys. Each record has a partition key "pk", which begins with its kind (IAM
+// conditions rest on that), a sort key "sk", a "version" that every write
+// checks, "expires" (seconds since 1970, DynamoDB's time to live), the "format"
+// of the record, and the record itself as JSON in "body". A record whose
+// format is newer than the code's is left alone. What has expired counts as
+// absent, whether DynamoDB has deleted it or not.
+//
+//	kind      pk                   sk                  read by
+//	launch    launch#<instance>    launch              GetLaunches: batch get by instance id, or by the id of
+//	          launch#<activity>                        the scaling activity of a refused launch without one
+//	                                                   OpenLaunches: index "open", key open = <cluster>,
+//	                                                   sorted by launch time; the attribute is there only
+//	                                                   while the outcome is unknown, so the index stays small.
+//	                                                   It projects all attributes.
+//	                                                   History: index "ended", key day = <cluster>#<UTC day of
+//	                                                   the launch>, sorted by "began"; the attributes are there
+//	                                                   once the outcome is known. One query for each day, of
+//	                                                   about 450 bytes a launch ("past" and the keys), the
+//	                                                   newest day first, until MaxHistory; and OpenLaunches.
+//	jointime  jointime#<cluster>   <nodegroup>         JoinTimes: query by pk, once for each cluster and batch
+//	sample    sample#<subnet>      <minute>            Samples: query by pk, from a minute on; 8 days are kept
+//	          sample#<subnet>      <hour>              Samples: query by pk, from an hour until the oldest whole
+//	          #hours                                   hour of samples; CatchUp: the last one. 90 days are kept
+//	incident  incident#<cluster>   <check>#<resource>  Incidents: query by pk
+//	nodegroup nodegroup#<cluster>  <nodegroup>         Nodegroups: query by pk
+//	summary   summary#<cluster>    <id>                Postings: query by pk
+//	sighting  sighting#<VPC>       <interface>         Sightings: query by pk, once for each VPC and run. What is
+//	                                                   written ahead of a delete is in it.
+//	audit     audit#<cluster>      <time>#<interface>  Audits, Returned: query by pk, from a time on. Never
+//	                                                   written over, kept for a year.
+//	act       act#<cluster>        <time>#<press>      Acts: query by pk, from a time on. Never written over,
+//	                                                   kept for a year.
+//	cleanup   cleanup#<cluster>    <day>               CleanupsTold: query by pk
+//	pace      pace#<account>       pace                Pace: query by pk
+//	          #<region>
+//	cluster   cluster#             <cluster>           ClusterRecord: query by pk and sk, once for each cluster
+//	                                                   and batch; ClusterRecords: query by pk, every five minutes
+//	press     press#<request>      press               PassedPress: query by pk, once for each press that arrives.
+//	                                                   Written by slack-actions alone, kept for 19 days
+//	refusal   refusal#             <minute>#<reason>   Refusals: query by pk, from a time on. Never written
+//	          slack-actions        <time>#<request>    over, kept for a year
+package store
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+)
+
+const (
+	launchPrefix   = "launch#"
+	incidentPrefix = "incident#"
+	joinTimePrefix = "jointime#"
+	samplePrefix   = "sample#"
+	// OpenIndex is the sparse index over launches without an outcome: its
+	// partition key is "open" (the cluster), its sort key "started".
+	OpenIndex = "open"
+	// EndedIndex is the sparse index over launches with an outcome: its
+	// partition key is "day" (the cluster and the UTC day of the launch), its
+	// sort key "began". It projects "past", the launch in short, alone.
+	EndedIndex = "ended"
+)
+
+// Reader is what reading the table takes.
+type Reader interface {
+	Querier
+	Getter
+}
+
+// Getter is what reading records by their keys takes.
+type Getter interface {
+	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
+}
+
+// Querier is what reading incidents alone takes.
+type Querier interface {
+	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+}
+
+// Writer is what writing a record takes: one conditional write per record.
+type Writer interface {
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+}
+
+var (
+	_ Reader = (*dynamodb.Client)(nil)
+	_ Writer = (*dynamodb.Client)(nil)
+)
