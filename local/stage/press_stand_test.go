@@ -156,13 +156,19 @@ func (r *running) toldAlone(user string) (texts []string) {
 // that the person is told so, and nobody else.
 func (r *running) answers(what, user string, want incident.AnswerReason, press func()) incident.ActRecord {
 	r.t.Helper()
-	acts, told, all := len(r.acts()), len(r.toldAlone(user)), r.ephemerals()
+	acts, told, all := r.acts(), len(r.toldAlone(user)), r.ephemerals()
 	press()
-	r.until(what+": the answer", func() bool { return len(r.acts()) > acts && len(r.toldAlone(user)) > told })
-	list := r.acts()
-	a := list[len(list)-1]
-	if len(list) != acts+1 || a.User.ID != user || a.Answer.Reason != want || a.ID == "" || !a.Audited || a.Decided.IsZero() {
-		r.t.Errorf("%s: recorded %+v, want one by %s, %s", what, list[acts:], user, want)
+	r.until(what+": the answer", func() bool { return len(r.acts()) > len(acts) && len(r.toldAlone(user)) > told })
+	// Two of the same second stand in the order of their ids.
+	list := slices.DeleteFunc(r.acts(), func(a incident.ActRecord) bool {
+		return slices.ContainsFunc(acts, func(b incident.ActRecord) bool { return a.ID == b.ID })
+	})
+	if len(list) == 0 {
+		r.t.Fatalf("%s: of %d records none is new", what, len(r.acts()))
+	}
+	a := list[0]
+	if len(list) != 1 || a.User.ID != user || a.Answer.Reason != want || a.ID == "" || !a.Audited || a.Decided.IsZero() {
+		r.t.Errorf("%s: recorded %+v, want one by %s, %s", what, list, user, want)
 	}
 	texts := r.toldAlone(user)
 	if len(texts) != told+1 || r.ephemerals() != all+1 || !(incident.Answer{Reason: want}).Done() && !strings.HasPrefix(texts[len(texts)-1], "Nothing was done.") {

@@ -137,11 +137,13 @@ func (r *running) copies(bodies ...string) {
 
 // TestPressThatDeadLettered: report could not read its table for longer than SQS
 // tries. The approval comes back, counts as it would have, and once.
-func TestPressThatDeadLettered(t *testing.T) { virtual(t, pressThatDeadLettered) }
-
-func pressThatDeadLettered(t *testing.T) {
+//
+// The tests of this file have real programs: in a virtual time one run in three did
+// not end within minutes of work, and nobody has looked why yet.
+func TestPressThatDeadLettered(t *testing.T) {
+	t.Parallel()
 	got := &letters{}
-	r := start(t, "route", fast, approvable, got.keep)
+	r := startReal(t, "route", fast, approvable, got.keep)
 	r.offeredRoute()
 	before, ts := r.routes(), r.messages()[0].TS
 	r.givenUp(got, report.PressKind, func() { r.press(Lead) })
@@ -184,11 +186,10 @@ func (r *running) answeredOnce(user string, want incident.AnswerReason) {
 
 // TestPressThatExpiredAsADeadLetter: what could be approved for ten minutes is not
 // done half an hour later, and whoever pressed is told so.
-func TestPressThatExpiredAsADeadLetter(t *testing.T) { virtual(t, pressThatExpiredAsADeadLetter) }
-
-func pressThatExpiredAsADeadLetter(t *testing.T) {
+func TestPressThatExpiredAsADeadLetter(t *testing.T) {
+	t.Parallel()
 	got := &letters{}
-	r := start(t, "route", fast, approvable, got.keep, func(o *Options) { o.Settings[string(config.ApprovalTime)] = "10m" })
+	r := startReal(t, "route", fast, approvable, got.keep, func(o *Options) { o.Settings[string(config.ApprovalTime)] = "10m" })
 	r.offeredRoute()
 	before := r.routes()
 	r.givenUp(got, report.PressKind, func() { r.press(Lead) })
