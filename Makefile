@@ -29,7 +29,7 @@ demo: build-local ## play the four stories on the local stage (STORY=route, spot
 	@go run ./local/demo $(if $(STORY),-story $(STORY)) $(if $(KEEP),-keep) $(DEMO)
 
 test: ## run all tests
-	go test -timeout 20m $(PACKAGES) # local/stage alone takes 7 minutes on two busy cores
+	go test -timeout 20m $(PACKAGES)
 	@$(MAKE) --no-print-directory test-infra
 
 test-infra: ## run the tests of the CDK app alone
