@@ -100,7 +100,8 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	answers := h.lookUp(ctx, cases)
 	for _, c := range cases {
 		if err := h.tell(ctx, c, answers); err != nil {
-			h.Log.ErrorContext(ctx, "what was changed could not be told, the message goes back to the queue", "cluster", c.inc.Key.Cluster, "check", c.inc.Key.Check, "resource", c.inc.Key.Resource, "error", err.Error())
+			h.Log.ErrorContext(ctx, "what was changed could not be told, the message goes back to the queue",
+				"cluster", c.inc.Key.Cluster, "check", c.inc.Key.Check, "resource", c.inc.Key.Resource, "error", err.Error())
 			h.Count("FailedLooks", 1)
 			b.failed = append(b.failed, c.messages...)
 		}

@@ -260,7 +260,8 @@ func TestBlind(t *testing.T) {
 			t.Errorf("%s: it is asked again %d times", reason, len(b.reminders))
 		}
 		// What a person must put right is said at once.
-		if open := reason != snapshot.Denied; len(b.sent) != 1 || b.sent[0].Found.Blind != test.says || b.sent[0].Found.Open != open || len(b.asked) < test.calls || test.calls == 1 && len(b.asked) > 1 {
+		if open := reason != snapshot.Denied; len(b.sent) != 1 || b.sent[0].Found.Blind != test.says || b.sent[0].Found.Open != open ||
+			len(b.asked) < test.calls || test.calls == 1 && len(b.asked) > 1 {
 			t.Errorf("%s: %d calls, sent %+v", reason, len(b.asked), b.sent)
 		}
 	}

@@ -122,7 +122,8 @@ func (h handler) decline(ctx context.Context, inc incident.Incident, d remedy.Ru
 // tellDeed tells report what came of it. Where something was deleted, the check
 // that found the leak is wanted at once.
 func (h handler) tellDeed(ctx context.Context, inc incident.Incident, d remedy.Run) error {
-	h.Log.InfoContext(ctx, "deed", "cluster", inc.Key.Cluster, "resource", inc.Key.Resource, "deed", d.ID, "policy", d.Policy, "by", d.ApprovedBy, "result", d.Result, "reason", d.Reason, "changed", d.Changed)
+	h.Log.InfoContext(ctx, "deed", "cluster", inc.Key.Cluster, "resource", inc.Key.Resource, "deed", d.ID, "policy", d.Policy,
+		"by", d.ApprovedBy, "result", d.Result, "reason", d.Reason, "changed", d.Changed)
 	told := report.RemedyResult{ID: "deed/" + inc.Key.Cluster + "/" + d.ID + "/" + string(d.Result), At: d.Ended, Key: inc.Key, Deed: d}
 	if err := h.send.SendDeed(ctx, told); err != nil || len(d.Changed) == 0 {
 		return err

@@ -59,7 +59,8 @@ func (r *tour) clean(ctx context.Context, p place) error {
 	r.left -= len(v.plan.Delete) + len(v.plan.Ask)
 	errs := []error{v.remember(ctx)}
 	if s := v.plan.Stopped; s != nil {
-		r.Log.WarnContext(ctx, "too many of the VPC's interfaces look deletable: none is deleted", "vpc", p.vpc, "candidates", s.Candidates, "interfaces", s.Interfaces, "share", s.Share)
+		r.Log.WarnContext(ctx, "too many of the VPC's interfaces look deletable: none is deleted",
+			"vpc", p.vpc, "candidates", s.Candidates, "interfaces", s.Interfaces, "share", s.Share)
 		r.Count("StoppedByShare", 1)
 	}
 	errs = append(errs, v.act(ctx), v.tellSummaries(ctx), r.observeAll(ctx, v))
