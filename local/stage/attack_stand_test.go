@@ -97,8 +97,8 @@ func first(texts ...string) string {
 // refusals are the audit records of refused requests.
 func (r *running) refusals() []interaction.Record {
 	r.t.Helper()
-	store := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
-	list, err := store.Refusals(context.Background(), r.Clock.Now().Add(-24*time.Hour))
+	table := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
+	list, err := table.Refusals(context.Background(), r.Clock.Now().Add(-24*time.Hour))
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -77,9 +77,9 @@ func cleanupInTrouble(t *testing.T) {
 	for _, tags := range []map[string]string{{leak.TagCluster: "payments"}, {leak.TagCluster: ""}, {leak.TagCreated: "soon"}} {
 		kept = append(kept, r.leave(fmt.Sprintf(dead, 0), tags))
 	}
-	store := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
+	table := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
 	sightings := func() map[string]leak.Sighting {
-		list, err := store.Sightings(t.Context(), workshopVPC)
+		list, err := table.Sightings(t.Context(), workshopVPC)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func cleanupInTrouble(t *testing.T) {
 			t.Errorf("%s is gone, and must not be", id)
 		}
 	}
-	audits, err := store.Audits(t.Context(), "eks-workshop", time.Time{})
+	audits, err := table.Audits(t.Context(), "eks-workshop", time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -221,8 +221,8 @@ func whole(m slackstand.Message) string {
 // incidents are the incidents of the workshop's cluster.
 func (r *running) incidents() []incident.Incident {
 	r.t.Helper()
-	store := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
-	list, err := store.Incidents(context.Background(), "eks-workshop")
+	table := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
+	list, err := table.Incidents(context.Background(), "eks-workshop")
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -129,9 +129,9 @@ func (r *running) measure(res *outageResult, back time.Time) {
 // unsaid is how many incidents have something that Slack was not told.
 func (r *running) unsaid(clusters int) (open, n int) {
 	r.t.Helper()
-	store := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
+	table := store.New(r.Table.Client(), r.Template.Tables[0].Name).At(r.Clock.Now)
 	for c := range clusters {
-		list, err := store.Incidents(context.Background(), fmt.Sprintf("cluster-%02d", c))
+		list, err := table.Incidents(context.Background(), fmt.Sprintf("cluster-%02d", c))
 		if err != nil {
 			r.t.Fatal(err)
 		}

@@ -107,11 +107,11 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 }
 
 func assemble(e lambda.Env, r Reader) handler {
-	store := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
+	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL}
 	return handler{
 		Detector: detect.New(spec.Name, e, r, queues),
-		settings: chosen(e.Config), reader: r, memory: store, notes: store, desk: store,
+		settings: chosen(e.Config), reader: r, memory: table, notes: table, desk: table,
 		delete: awscall.NewInterfaces(e.AWS),
 		bus:    bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName),
 		send:   queues,

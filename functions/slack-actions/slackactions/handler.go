@@ -72,11 +72,11 @@ type handler struct {
 
 // Build makes the handler of slack-actions from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
-	store := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName)
+	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName)
 	h := handler{
 		signing: &signing{secrets: secretsmanager.NewFromConfig(e.AWS), arn: e.Config.SigningARN, log: e.Log},
-		once:    store, // a copy of a request comes in the time in which it was signed
-		audit:   &audit{store: store.At(e.Now), log: e.Log, metrics: e.Metrics},
+		once:    table, // a copy of a request comes in the time in which it was signed
+		audit:   &audit{store: table.At(e.Now), log: e.Log, metrics: e.Metrics},
 		send:    bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL},
 		replies: slack.NewResponder(e.Config.SlackAPI, e.HTTP),
 		wall:    time.Now,
