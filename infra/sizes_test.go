@@ -12,7 +12,7 @@ import (
 	remediate "rollcall/functions/remediate/spec"
 	"rollcall/infra/limits"
 	"rollcall/infra/specs"
-	policies "rollcall/local/template"
+	policies "rollcall/local/platform/template"
 	"rollcall/shared/config"
 	"rollcall/shared/remedy/optin"
 )

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/infra/deadletters"
-	"rollcall/local/clock"
-	"rollcall/local/queue"
+	"rollcall/local/platform/queue"
+	"rollcall/local/simclock"
 )
 
 // direct is the stage's SQS without a network.
@@ -46,9 +46,9 @@ func (d *direct) ListMessageMoveTasks(_ context.Context, in *sqs.ListMessageMove
 const account = "arn:aws:sqs:us-west-2:111122223333:"
 
 // deployment has the queues of two functions, and those of another deployment.
-func deployment(t *testing.T) (*direct, *clock.Clock) {
+func deployment(t *testing.T) (*direct, *simclock.Clock) {
 	t.Helper()
-	c := clock.NewManual(time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC))
+	c := simclock.NewManual(time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC))
 	n := 0
 	q := queue.New(queue.Options{Clock: c, NewID: func() string { n++; return fmt.Sprint("id-", n) }})
 	t.Cleanup(q.Close)

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
-	"rollcall/local/wire"
+	"rollcall/local/platform/wire"
 )
 
 // DescribeAutoScalingGroups answers with the groups that the capture holds.

@@ -19,8 +19,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/cloud/kubeapi"
-	"rollcall/local/wire"
+	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/kubeapi"
 )
 
 func opened(t *testing.T, files map[string]string) *Capture {

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
-	"rollcall/local/wire"
+	"rollcall/local/platform/wire"
 )
 
 // DescribeVpcAttribute answers with one attribute of a VPC.

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
-	"rollcall/local/wire"
+	"rollcall/local/platform/wire"
 )
 
 // ListClusters answers with the clusters of the capture: those of the list,

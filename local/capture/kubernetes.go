@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"rollcall/local/cloud/kubeapi"
+	"rollcall/local/simaws/kubeapi"
 )
 
 // files are kubectl's by the plural of what they hold.

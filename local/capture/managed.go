@@ -8,7 +8,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 
-	"rollcall/local/wire"
+	"rollcall/local/platform/wire"
 )
 
 // visibilityFile tells how the account's setting is.

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
-	"rollcall/local/wire"
-	"rollcall/local/world"
+	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/world"
 )
 
 // choice is one Describe call of EC2 on a list that the capture holds in full.

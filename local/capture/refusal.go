@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"strings"
 
-	"rollcall/local/cloud/kubeapi"
-	"rollcall/local/wire"
+	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/kubeapi"
 )
 
 // NotCaptured is the error code of a call whose answer the capture does not

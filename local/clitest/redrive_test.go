@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/queue"
+	"rollcall/local/platform/queue"
 	"rollcall/local/stage"
 )
 

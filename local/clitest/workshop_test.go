@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
+
 	"rollcall/local/stage"
 )
 
@@ -169,7 +170,7 @@ func awaitSlack(t *testing.T, s *stage.Stage, want string) string {
 	}
 }
 
-func texts(list []slackstand.Message) []string {
+func texts(list []fakeslack.Message) []string {
 	var out []string
 	for _, m := range list {
 		out = append(out, m.Text)

@@ -14,8 +14,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"rollcall/local/cloud"
-	"rollcall/local/world"
+	"rollcall/local/simaws"
+	"rollcall/local/simaws/world"
+
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
@@ -67,9 +68,9 @@ func snapshots(t *testing.T, f *world.File) []*snapshot.Snapshot {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	admin := cloud.AdminIdentity(account, "test")
-	served, err := cloud.Start(ctx, cloud.Config{
-		Account: account, Region: region, Identities: []cloud.Identity{admin},
+	admin := simaws.AdminIdentity(account, "test")
+	served, err := simaws.Start(ctx, simaws.Config{
+		Account: account, Region: region, Identities: []simaws.Identity{admin},
 		World:    accountAPI{w.EC2(), w.AutoScaling(), w.EKS(), w.IAM()},
 		Clusters: w.Clusters(), Endpoints: true,
 		Objects: func(name, plural string) ([]json.RawMessage, string, error) {

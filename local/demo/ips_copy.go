@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
-	"rollcall/local/peers/script"
-	"rollcall/local/world"
+	"rollcall/local/bench/peers/script"
+	"rollcall/local/simaws/world"
 )
 
 // worldEC2 is a world's EC2 as the SDK's client has it.

@@ -111,7 +111,7 @@ func (n *narrator) picture(ctx context.Context, name, query string, width, heigh
 		return nil
 	}
 	file := filepath.Join(n.pictures, name+".png")
-	shot := exec.CommandContext(ctx, "go", "run", "./local/slackstand/shot", "--width", strconv.Itoa(width), "--height", strconv.Itoa(height),
+	shot := exec.CommandContext(ctx, "go", "run", "./local/fakeslack/shot", "--width", strconv.Itoa(width), "--height", strconv.Itoa(height),
 		n.stage.Slack.URL()+"/?static=1"+query, file)
 	if out, err := shot.CombinedOutput(); err != nil {
 		return fmt.Errorf("take the picture %s: %w: %s", file, err, out)

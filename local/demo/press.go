@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
+
 	"rollcall/local/stage"
 	"rollcall/shared/report"
 )
@@ -28,28 +29,28 @@ func needs(s *stage.Stage, names ...string) error {
 }
 
 // only is the channel's only message.
-func only(s *stage.Stage) slackstand.Message {
+func only(s *stage.Stage) fakeslack.Message {
 	list := shown(s)
 	if len(list) == 0 {
-		return slackstand.Message{}
+		return fakeslack.Message{}
 	}
 	return list[0]
 }
 
 // offers tells that a message has the button that approves a fix.
-func offers(m slackstand.Message) bool {
+func offers(m fakeslack.Message) bool {
 	return strings.Contains(strings.ReplaceAll(string(m.Blocks), " ", ""), `"action_id":"`+string(report.ApprovePlan)+`"`)
 }
 
 // approve presses it as a person would who may.
-func approve(ctx context.Context, s *stage.Stage, m slackstand.Message) error {
-	return s.Slack.Press(ctx, slackstand.Press{Channel: stage.Channel, TS: m.TS, ActionID: string(report.ApprovePlan), User: onCall})
+func approve(ctx context.Context, s *stage.Stage, m fakeslack.Message) error {
+	return s.Slack.Press(ctx, fakeslack.Press{Channel: stage.Channel, TS: m.TS, ActionID: string(report.ApprovePlan), User: onCall})
 }
 
 // refusedTo presses it as somebody who may not: he is told so, and nobody else.
-func refusedTo(ctx context.Context, n *narrator, s *stage.Stage, m slackstand.Message, user string) error {
+func refusedTo(ctx context.Context, n *narrator, s *stage.Stage, m fakeslack.Message, user string) error {
 	before := told(s, user)
-	if err := s.Slack.Press(ctx, slackstand.Press{Channel: stage.Channel, TS: m.TS, ActionID: string(report.ApprovePlan), User: user}); err != nil {
+	if err := s.Slack.Press(ctx, fakeslack.Press{Channel: stage.Channel, TS: m.TS, ActionID: string(report.ApprovePlan), User: user}); err != nil {
 		return err
 	}
 	if err := n.wait(ctx, "waiting for the answer to "+user, func() (bool, error) { return told(s, user) > before, nil }); err != nil {
@@ -93,7 +94,7 @@ func changed(ctx context.Context, n *narrator, s *stage.Stage, resource, who str
 }
 
 // thread is all that is said in a message's thread.
-func thread(m slackstand.Message) string {
+func thread(m fakeslack.Message) string {
 	var b strings.Builder
 	for _, r := range m.Replies {
 		b.WriteString(everything(r) + "\n")
@@ -102,7 +103,7 @@ func thread(m slackstand.Message) string {
 }
 
 // public counts a thread's replies, without what only one person sees.
-func public(m slackstand.Message) int {
+func public(m fakeslack.Message) int {
 	count := 0
 	for _, r := range m.Replies {
 		if r.Visible == "" {
@@ -113,17 +114,17 @@ func public(m slackstand.Message) int {
 }
 
 // messageWith is the channel's message that says all of it.
-func messageWith(s *stage.Stage, parts ...string) (slackstand.Message, bool) {
+func messageWith(s *stage.Stage, parts ...string) (fakeslack.Message, bool) {
 	for _, m := range shown(s) {
 		text := everything(m)
 		if !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(text, p) }) {
 			return m, true
 		}
 	}
-	return slackstand.Message{}, false
+	return fakeslack.Message{}, false
 }
 
 // shown are the channel's messages that everybody sees.
-func shown(s *stage.Stage) []slackstand.Message {
-	return slices.DeleteFunc(s.Slack.Messages(stage.Channel), func(m slackstand.Message) bool { return m.Visible != "" })
+func shown(s *stage.Stage) []fakeslack.Message {
+	return slices.DeleteFunc(s.Slack.Messages(stage.Channel), func(m fakeslack.Message) bool { return m.Visible != "" })
 }

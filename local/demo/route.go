@@ -15,7 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
+
 	"rollcall/local/stage"
 	"rollcall/shared/config"
 )
@@ -106,7 +107,7 @@ func (st *story) breaks(ctx context.Context, n *narrator) error {
 		return err
 	}
 	n.say("aws eks update-nodegroup-config … desiredSize=1: an instance is launched")
-	var first slackstand.Call
+	var first fakeslack.Call
 	if err := n.wait(ctx, "waiting for Rollcall's message", func() (bool, error) {
 		for _, c := range st.stage.Slack.Calls() {
 			if c.Method == "chat.postMessage" && c.Error == "" && c.Params["thread_ts"] == "" {
@@ -222,7 +223,7 @@ func routesOf(t types.RouteTable) string {
 }
 
 // everything is all that a message says: its text and its blocks.
-func everything(m slackstand.Message) string {
+func everything(m fakeslack.Message) string {
 	return m.Text + "\n" + strings.ReplaceAll(string(m.Blocks), `\u003e`, ">")
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
 )
 
 // scale sets the desired size of nodegroups in the same moment.
@@ -115,7 +115,7 @@ func (st *spotStory) warned() string {
 	return ""
 }
 
-func (st *spotStory) messages() []slackstand.Message { return shown(st.stage) }
+func (st *spotStory) messages() []fakeslack.Message { return shown(st.stage) }
 
 // says is the newest message whose words fit, empty without one.
 func (st *spotStory) says(fits func(text string) bool) string {

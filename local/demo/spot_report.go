@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
 )
 
 // reportFunction is the folder of the function that writes the Spot report.
@@ -36,7 +36,7 @@ func (st *spotStory) report(ctx context.Context, n *narrator, picture string, wa
 		return fmt.Errorf("the Spot report failed: %s: %s", res.FunctionError, res.Payload)
 	}
 	n.say("the Spot report of the last 24 hours is asked for")
-	var m slackstand.Message
+	var m fakeslack.Message
 	if err := n.wait(ctx, "waiting for the Spot report and its thread", func() (bool, error) {
 		for _, m = range st.messages() {
 			if strings.Contains(m.Text, "Spot in the last 24 h") {
@@ -59,7 +59,7 @@ func (st *spotStory) report(ctx context.Context, n *narrator, picture string, wa
 
 // pictures are of the whole report, of its thread, and of what a phone shows; none
 // of a report without a name for them.
-func (st *spotStory) pictures(ctx context.Context, n *narrator, name string, m slackstand.Message) error {
+func (st *spotStory) pictures(ctx context.Context, n *narrator, name string, m fakeslack.Message) error {
 	if name == "" {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (st *spotStory) pictures(ctx context.Context, n *narrator, name string, m s
 }
 
 // hold tells what a report does not say, or has not ruled out.
-func (p proof) hold(m slackstand.Message) error {
+func (p proof) hold(m fakeslack.Message) error {
 	text := plain(m)
 	for _, w := range p.says {
 		if !regexp.MustCompile(w).MatchString(text) {
@@ -100,7 +100,7 @@ func ruledOut(text string) string {
 }
 
 // plain is a message's blocks as people read them, a paragraph a line.
-func plain(m slackstand.Message) string {
+func plain(m fakeslack.Message) string {
 	var blocks []block
 	if json.Unmarshal(m.Blocks, &blocks) != nil {
 		return m.Text

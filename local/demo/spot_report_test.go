@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
 )
 
 func TestProof(t *testing.T) {
 	section := func(words string) string {
 		return `{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"` + words + `"}]}]}`
 	}
-	m := slackstand.Message{Text: "🔴 the first line", Blocks: json.RawMessage("[" + strings.Join([]string{
+	m := fakeslack.Message{Text: "🔴 the first line", Blocks: json.RawMessage("[" + strings.Join([]string{
 		section("the first line"), section("Why"), section("Ruled out"), section("Spot took them back: none of the 21"), section("Change"), section("One pool does not work: take it out"),
 		`{"type":"image","slack_file":{"id":"F1"},"alt_text":"x"}`,
 	}, ",") + "]")}

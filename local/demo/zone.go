@@ -12,7 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
+
 	"rollcall/local/stage"
 	"rollcall/shared/config"
 )
@@ -151,8 +152,8 @@ func (st *zoneStory) replaced(ctx context.Context, n *narrator) error {
 }
 
 // explained waits for the message, and for the fix that it offers.
-func (st *zoneStory) explained(ctx context.Context, n *narrator) (slackstand.Message, error) {
-	var m slackstand.Message
+func (st *zoneStory) explained(ctx context.Context, n *narrator) (fakeslack.Message, error) {
+	var m fakeslack.Message
 	if err := n.wait(ctx, "waiting for the message that names the zone, the volume and the claim", func() (bool, error) {
 		var said bool
 		m, said = messageWith(st.stage, zoneSays()...)
@@ -199,7 +200,7 @@ func (st *zoneStory) covered(ctx context.Context, n *narrator) error {
 		return err
 	}
 	n.say("%s runs in %s, %s after the approval", zonePod, zoneLost, st.stage.Clock.Now().Sub(began).Round(time.Second))
-	var m slackstand.Message
+	var m fakeslack.Message
 	if err := n.wait(ctx, "waiting for the message to be resolved", func() (bool, error) {
 		var said bool
 		m, said = messageWith(st.stage, "✅", "approved by")

@@ -14,9 +14,11 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
-	"rollcall/local/cloud"
+	"rollcall/local/simaws"
+	"rollcall/local/simaws/world"
+
 	"rollcall/local/stage"
-	"rollcall/local/world"
+
 	"rollcall/shared/kube"
 )
 
@@ -102,7 +104,7 @@ func lines(t *testing.T, account string) string {
 			b.WriteString(p)
 		case map[string]any:
 			id := p["Fn::GetAtt"].([]any)[0].(string)
-			b.WriteString(cloud.RoleIdentity(account, roleOf(id)).RoleARN)
+			b.WriteString(simaws.RoleIdentity(account, roleOf(id)).RoleARN)
 		}
 	}
 	return b.String()

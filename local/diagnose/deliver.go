@@ -8,8 +8,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"rollcall/local/router"
-	"rollcall/local/template"
+	"rollcall/local/platform/router"
+	"rollcall/local/platform/template"
 	"rollcall/shared/config"
 	"rollcall/shared/report"
 )

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"rollcall/local/capture"
+	"rollcall/local/platform/template"
 	"rollcall/local/programs"
+	"rollcall/local/simaws/world"
 	"rollcall/local/stage"
-	"rollcall/local/template"
-	"rollcall/local/world"
 	"rollcall/shared/config"
 	"rollcall/shared/spec"
 

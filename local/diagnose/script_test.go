@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/local/simaws/world"
 	"rollcall/local/stage"
-	"rollcall/local/world"
 )
 
 var keep = flag.String("keep", "", "folder in which to leave the captures")

@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"rollcall/events"
-	"rollcall/local/pattern"
+	"rollcall/local/platform/pattern"
 )
 
 // patterns are the event patterns in the snippets of docs/remedies.md, by the

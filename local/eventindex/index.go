@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"rollcall/events"
-	"rollcall/local/template"
+	"rollcall/local/platform/template"
 )
 
 // Index is the README of events: each sample, and what it wakes.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/local/pattern"
-	"rollcall/local/template"
+	"rollcall/local/platform/pattern"
+	"rollcall/local/platform/template"
 )
 
 // Route tells what an event on a bus (its name, "default") wakes: the function behind each

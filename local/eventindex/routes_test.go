@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/events"
-	"rollcall/local/template"
+	"rollcall/local/platform/template"
 )
 
 func committed(t *testing.T) *template.Template {

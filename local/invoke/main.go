@@ -15,10 +15,10 @@ import (
 	"syscall"
 	"time"
 
-	"rollcall/local/lambdaruntime"
 	"rollcall/local/payload"
+	"rollcall/local/platform/lambdaruntime"
+	"rollcall/local/platform/wire"
 	"rollcall/local/stage"
-	"rollcall/local/wire"
 )
 
 const usage = `Runs one function by hand and prints its logs, its calls, what it sent and its

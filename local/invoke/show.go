@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/local/platform/template"
+	"rollcall/local/platform/wire"
 	"rollcall/local/stage"
-	"rollcall/local/template"
-	"rollcall/local/wire"
 )
 
 // table counts calls by operation, with the errors that they were answered

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/wire"
+	"rollcall/local/platform/wire"
 )
 
 func TestTable(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"rollcall/local/lambdaruntime"
-	"rollcall/local/template"
+	"rollcall/local/platform/lambdaruntime"
+	"rollcall/local/platform/template"
 )
 
 type function = template.Function

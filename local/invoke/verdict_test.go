@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/local/lambdaruntime"
+	"rollcall/local/platform/lambdaruntime"
 )
 
 func TestVerdict(t *testing.T) {

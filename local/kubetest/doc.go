@@ -1,7 +1,7 @@
 // Package kubetest holds what reads Kubernetes, and what plays it, against a
 // real kube-apiserver with a real etcd: the reader (shared/kube), the rights
 // that it needs (deploy/clusterrole.yaml) and the stage's own Kubernetes API
-// (local/cloud/kubeapi) must agree with it. The tests are opt-in, by the build
+// (local/simaws/kubeapi) must agree with it. The tests are opt-in, by the build
 // tag kube:
 //
 //	make test-kube

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/local/cloud/kubeapi"
-	"rollcall/local/wire"
+	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/kubeapi"
 	"rollcall/shared/spec"
 
 	"rollcall/shared/gather"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"rollcall/local/template"
+	"rollcall/local/platform/template"
 )
 
 // Wrap makes an event what Lambda would give the function, and says how. For a

@@ -23,9 +23,9 @@ func questions() []question {
 
 // Why moto answers otherwise.
 const (
-	motoBelieves   = "moto looks at no signature; AWS's codes are in local/wire/signature.go"
-	motoTakesIDs   = "moto looks for any id; AWS's codes are in the EC2 API reference, \"Error codes\" (local/wire/ec2ids.go)"
-	motoHasNoModel = "moto does not look at ranges and enumerations; they are in AWS's API models (local/wire/model.txt)"
+	motoBelieves   = "moto looks at no signature; AWS's codes are in local/platform/wire/signature.go"
+	motoTakesIDs   = "moto looks for any id; AWS's codes are in the EC2 API reference, \"Error codes\" (local/platform/wire/ec2ids.go)"
+	motoHasNoModel = "moto does not look at ranges and enumerations; they are in AWS's API models (local/platform/wire/model.txt)"
 )
 
 // readingQuestions need nothing in the account, and change nothing.

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"sync/atomic"
 
-	"rollcall/local/cloud/kubeapi"
-	"rollcall/local/wire"
-	"rollcall/local/world"
+	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/kubeapi"
+	"rollcall/local/simaws/world"
 )
 
 // account is the world's services side by side, as one value that serves each

@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/local/cloud"
+	"rollcall/local/simaws"
+
 	"rollcall/shared/config"
 	"rollcall/shared/report"
 )
@@ -112,7 +113,7 @@ func TestAQueueThatTakesNothingSwallowsNoPress(t *testing.T) {
 
 func aQueueThatTakesNothingSwallowsNoPress(t *testing.T) {
 	r := start(t, "route", quiet, func(o *Options) {
-		o.CallFaults = []cloud.FaultRule{{Call: "sqs:SendMessage", Deny: true, Times: 1}}
+		o.CallFaults = []simaws.FaultRule{{Call: "sqs:SendMessage", Deny: true, Times: 1}}
 	})
 	body := form("acknowledge", someValue(t, ""), "")
 	press := forgedPress{body: body, at: time.Now()}
@@ -139,7 +140,7 @@ func TestASlowTableIsAnsweredInTime(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"secretsmanager:GetSecretValue", "dynamodb:PutItem", "sqs:SendMessage"} {
 		r := startReal(t, "route", quiet, func(o *Options) {
-			o.CallFaults = []cloud.FaultRule{{Call: call, Latency: 20 * time.Second}}
+			o.CallFaults = []simaws.FaultRule{{Call: call, Latency: 20 * time.Second}}
 		})
 		// The start of the process is the machine's, not the function's.
 		r.attempt(forgedPress{headers: map[string]string{"X-Slack-Signature": ""}})

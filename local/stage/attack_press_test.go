@@ -13,8 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
 
-	"rollcall/local/slackstand"
-	"rollcall/local/template"
+	"rollcall/local/fakeslack"
+	"rollcall/local/platform/template"
+
 	"rollcall/shared/incident"
 
 	"rollcall/shared/bus"
@@ -147,7 +148,7 @@ func aGuestOfTheChannelDoesNothing(t *testing.T) {
 	before, ts := r.routes(), r.messages()[0].TS
 	on := func(user string, action report.Action) {
 		t.Helper()
-		if err := r.Slack.Press(t.Context(), slackstand.Press{Channel: Channel, TS: ts, ActionID: string(action), User: user, Value: "1h"}); err != nil {
+		if err := r.Slack.Press(t.Context(), fakeslack.Press{Channel: Channel, TS: ts, ActionID: string(action), User: user, Value: "1h"}); err != nil {
 			t.Fatalf("%s presses %s: %v", user, action, err)
 		}
 	}

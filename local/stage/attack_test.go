@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
+
 	"rollcall/shared/interaction"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
@@ -163,7 +164,7 @@ func aPressInSlack(t *testing.T) {
 		{"console", OnCall, 0, 0},
 		{"somebody-elses", Dev, 0, 1},
 	} {
-		if err := r.Slack.Press(t.Context(), slackstand.Press{Channel: Channel, TS: ts, ActionID: test.action, User: test.user}); err != nil {
+		if err := r.Slack.Press(t.Context(), fakeslack.Press{Channel: Channel, TS: ts, ActionID: test.action, User: test.user}); err != nil {
 			t.Errorf("%s: %v", test.action, err)
 		}
 		got := r.passed()

@@ -6,15 +6,16 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/local/cloud"
-	"rollcall/local/slackstand"
-	"rollcall/local/world"
+	"rollcall/local/fakeslack"
+	"rollcall/local/simaws"
+	"rollcall/local/simaws/world"
+
 	"rollcall/shared/report"
 )
 
 // changing is a stage on which an instance of the route world cannot join, and
 // CloudTrail has what was done before only after a time.
-func changing(t *testing.T, behind time.Duration, faults ...cloud.FaultRule) *running {
+func changing(t *testing.T, behind time.Duration, faults ...simaws.FaultRule) *running {
 	t.Helper()
 	r := start(t, "route", func(o *Options) {
 		o.CallFaults = faults
@@ -50,7 +51,7 @@ func (r *running) head() string {
 func (r *running) changes() (list []string) {
 	for _, m := range r.messages() {
 		for _, reply := range m.Replies {
-			if text := whole(slackstand.Message{Text: reply.Text, Blocks: reply.Blocks}); strings.Contains(text, "for changes to what this is about") {
+			if text := whole(fakeslack.Message{Text: reply.Text, Blocks: reply.Blocks}); strings.Contains(text, "for changes to what this is about") {
 				list = append(list, text)
 			}
 		}
@@ -109,7 +110,7 @@ func whatChangedIsSaid(t *testing.T) {
 func TestDeniedCloudTrailIsNamed(t *testing.T) { virtual(t, deniedCloudTrailIsNamed) }
 
 func deniedCloudTrailIsNamed(t *testing.T) {
-	r := changing(t, 0, cloud.FaultRule{Call: "cloudtrail:LookupEvents", Deny: true})
+	r := changing(t, 0, simaws.FaultRule{Call: "cloudtrail:LookupEvents", Deny: true})
 	r.until("the permission is named", func() bool {
 		list := r.changes()
 		return len(list) == 1 && strings.Contains(list[0], "cloudtrail:LookupEvents AccessDenied") && strings.Contains(list[0], "changes that are not listed")
@@ -132,7 +133,7 @@ func TestThrottledCloudTrailIsAskedLater(t *testing.T) { virtual(t, throttledClo
 
 func throttledCloudTrailIsAskedLater(t *testing.T) {
 	until := time.Date(2026, 11, 20, 15, 14, 0, 0, time.UTC)
-	r := changing(t, 0, cloud.FaultRule{Call: "cloudtrail:LookupEvents", Throttle: 1, Until: until})
+	r := changing(t, 0, simaws.FaultRule{Call: "cloudtrail:LookupEvents", Throttle: 1, Until: until})
 	r.until("CloudTrail is asked", func() bool { return r.lookups()["ThrottlingException"] > 0 })
 	for r.Clock.Now().Before(until.Add(-time.Minute)) {
 		if tr := r.trail(); len(r.changes()) > 0 || tr != nil && !tr.Open {

@@ -13,8 +13,9 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/smithy-go"
 
-	"rollcall/local/cloud"
-	"rollcall/local/router"
+	"rollcall/local/platform/router"
+	"rollcall/local/simaws"
+
 	"rollcall/shared/network/leak"
 	"rollcall/shared/store"
 )
@@ -59,7 +60,7 @@ func cleanupInTrouble(t *testing.T) {
 	n := 0
 	r := start(t, "ips", func(o *Options) {
 		o.Settings = map[string]string{"ROLLCALL_CLEANUP_SHARE": "100"}
-		o.CallFaults = []cloud.FaultRule{
+		o.CallFaults = []simaws.FaultRule{
 			{Call: "ec2:*", Caller: "rollcall-eni-cleanup", Throttle: 0.2},
 			{Call: "ec2:DeleteNetworkInterface", Fail: 0.1},
 			{Call: "dynamodb:*", Caller: "rollcall-eni-cleanup", Fail: 0.05},

@@ -6,21 +6,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"rollcall/local/cloud"
-	"rollcall/local/template"
+	"rollcall/local/platform/template"
+	"rollcall/local/simaws"
 )
 
 // AsAdmin is the configuration of an SDK client that a person uses.
 func (s *Stage) AsAdmin() aws.Config {
-	return s.as(cloud.AdminIdentity(s.Template.AccountID, Admin))
+	return s.as(simaws.AdminIdentity(s.Template.AccountID, Admin))
 }
 
 // AsFunction is the configuration of a function's own clients.
 func (s *Stage) AsFunction(f template.Function) aws.Config {
-	return s.as(cloud.RoleIdentity(s.Template.AccountID, f.Name))
+	return s.as(simaws.RoleIdentity(s.Template.AccountID, f.Name))
 }
 
-func (s *Stage) as(who cloud.Identity) aws.Config {
+func (s *Stage) as(who simaws.Identity) aws.Config {
 	cfg := aws.Config{
 		Region: s.Template.Region, BaseEndpoint: aws.String(s.Cloud.Endpoint()),
 		Credentials: credentials.NewStaticCredentialsProvider(who.AccessKeyID, who.SecretAccessKey, ""),
@@ -42,7 +42,7 @@ func (s *Stage) HTTPClient() *http.Client {
 // AdminEnv is the environment in which the AWS CLI and kubectl work on the
 // stage.
 func (s *Stage) AdminEnv() map[string]string {
-	who := cloud.AdminIdentity(s.Template.AccountID, Admin)
+	who := simaws.AdminIdentity(s.Template.AccountID, Admin)
 	return map[string]string{
 		"AWS_ENDPOINT_URL":      s.Cloud.Endpoint(),
 		"AWS_ACCESS_KEY_ID":     who.AccessKeyID,

@@ -3,19 +3,19 @@ package stage
 import (
 	"time"
 
-	"rollcall/local/cloud"
-	"rollcall/local/slackstand"
-	"rollcall/local/world"
+	"rollcall/local/fakeslack"
+	"rollcall/local/simaws"
+	"rollcall/local/simaws/world"
 )
 
 // callFaults are the world's faults of AWS and Kubernetes calls.
-func callFaults(list []world.Fault, start time.Time) []cloud.FaultRule {
-	var rules []cloud.FaultRule
+func callFaults(list []world.Fault, start time.Time) []simaws.FaultRule {
+	var rules []simaws.FaultRule
 	for _, f := range list {
 		if f.Call == "" {
 			continue
 		}
-		r := cloud.FaultRule{
+		r := simaws.FaultRule{
 			Call: f.Call, Deny: f.Deny, Throttle: f.Throttle, Fail: f.Fail,
 			Latency: f.Latency, Reset: f.Reset, Times: f.Times, From: start.Add(f.From),
 		}
@@ -35,7 +35,7 @@ func (s *Stage) slackFaults(list []world.Fault) {
 		}
 		s.background(func() {
 			if s.Clock.Sleep(s.ctx, f.Slack.From) == nil {
-				if err := s.Slack.Inject(slackstand.Fault{Status: f.Slack.Status, For: f.Slack.For}); err != nil {
+				if err := s.Slack.Inject(fakeslack.Fault{Status: f.Slack.Status, For: f.Slack.For}); err != nil {
 					s.log.Error("slack fault", "error", err)
 				}
 			}

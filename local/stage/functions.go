@@ -9,10 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"rollcall/local/lambdaruntime"
-	"rollcall/local/router"
-	"rollcall/local/template"
-	"rollcall/local/world"
+	"rollcall/local/platform/lambdaruntime"
+	"rollcall/local/platform/router"
+	"rollcall/local/platform/template"
+	"rollcall/local/simaws/world"
 )
 
 // startFunctions makes the functions known and lets events wake them.

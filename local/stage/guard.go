@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/local/cloud"
-	"rollcall/local/template"
-	"rollcall/local/wire"
+	"rollcall/local/platform/template"
+	"rollcall/local/platform/wire"
+	"rollcall/local/simaws"
 )
 
 // judged tells whether IAM is asked about a call: all of EC2 and CloudTrail, and
@@ -90,11 +90,11 @@ func reads(operation string) bool {
 }
 
 // buckets are EC2's request buckets, if the stage has them.
-func (s *Stage) buckets() *cloud.Buckets {
+func (s *Stage) buckets() *simaws.Buckets {
 	if s.options.Unlimited {
 		return nil
 	}
-	return cloud.NewBuckets(s.now, s.options.Rivals...)
+	return simaws.NewBuckets(s.now, s.options.Rivals...)
 }
 
 // now is the stage time: the clock's, or the world's where a test has moved it

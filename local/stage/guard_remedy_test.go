@@ -10,8 +10,8 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 
-	"rollcall/local/template"
-	"rollcall/local/world"
+	"rollcall/local/platform/template"
+	"rollcall/local/simaws/world"
 )
 
 // A policy such as remedies have: one VPC, the groups and nodegroups of one

@@ -9,7 +9,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/smithy-go"
 
-	"rollcall/local/template"
+	"rollcall/local/platform/template"
 )
 
 func tagged(pairs ...string) ec2types.NetworkInterface {

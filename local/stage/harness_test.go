@@ -17,8 +17,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"rollcall/local/fakeslack"
 	"rollcall/local/programs"
-	"rollcall/local/slackstand"
+
 	"rollcall/shared/incident"
 	"rollcall/shared/store"
 )
@@ -190,7 +191,7 @@ func (r *running) pass(d time.Duration) {
 }
 
 // messages are the channel's messages.
-func (r *running) messages() []slackstand.Message { return r.Slack.Messages(Channel) }
+func (r *running) messages() []fakeslack.Message { return r.Slack.Messages(Channel) }
 
 // says tells whether there is one message, with all of the texts in it.
 func (r *running) says(texts ...string) func() bool {
@@ -210,7 +211,7 @@ func (r *running) says(texts ...string) func() bool {
 }
 
 // whole is all that a message says.
-func whole(m slackstand.Message) string {
+func whole(m fakeslack.Message) string {
 	all := m.Text + "\n" + string(m.Blocks)
 	for _, reply := range m.Replies {
 		all += "\n" + reply.Text + "\n" + string(reply.Blocks)

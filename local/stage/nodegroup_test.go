@@ -10,8 +10,9 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"rollcall/local/router"
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
+	"rollcall/local/platform/router"
+
 	"rollcall/shared/incident"
 
 	"rollcall/shared/nodegroup"
@@ -125,7 +126,7 @@ func (s story) play(t *testing.T, change ...func(*Options)) {
 		return true
 	})
 	r.until("all is resolved in Slack", func() bool {
-		return !slices.ContainsFunc(r.messages(), func(m slackstand.Message) bool { return resolutions(m) == 0 })
+		return !slices.ContainsFunc(r.messages(), func(m fakeslack.Message) bool { return resolutions(m) == 0 })
 	})
 	r.nothingLost()
 	m := r.messages()
@@ -152,7 +153,7 @@ func (s story) play(t *testing.T, change ...func(*Options)) {
 }
 
 // firstLines are a message's first line as it was and as it is.
-func firstLines(m slackstand.Message) []string {
+func firstLines(m fakeslack.Message) []string {
 	var list []string
 	for _, v := range m.Versions {
 		list = append(list, v.Text)
@@ -161,7 +162,7 @@ func firstLines(m slackstand.Message) []string {
 }
 
 // resolutions counts how often a thread says that it is over.
-func resolutions(m slackstand.Message) (n int) {
+func resolutions(m fakeslack.Message) (n int) {
 	for _, reply := range m.Replies {
 		if strings.Contains(reply.Text, "Resolved after") || strings.HasPrefix(reply.Text, "Closed:") {
 			n++

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"rollcall/local/capture"
-	"rollcall/local/cloud"
-	"rollcall/local/lambdaruntime"
-	"rollcall/local/router"
-	"rollcall/local/slackstand"
-	"rollcall/local/world"
+	"rollcall/local/fakeslack"
+	"rollcall/local/platform/lambdaruntime"
+	"rollcall/local/platform/router"
+	"rollcall/local/simaws"
+	"rollcall/local/simaws/world"
+
 	"rollcall/shared/lambda"
 )
 
@@ -52,9 +53,9 @@ type Options struct {
 	// SlackToken is what Secrets Manager holds instead of the right token.
 	SlackToken *string
 	// Slack are Slack's rate limits, in wall time; zero has none.
-	Slack slackstand.Limits
+	Slack fakeslack.Limits
 	// CallFaults go beside the world's own faults of calls.
-	CallFaults []cloud.FaultRule
+	CallFaults []simaws.FaultRule
 	// Rights is the path of a manifest of Kubernetes rights. The functions then
 	// are in its group (kubernetesAccess=group), in place of having the access
 	// policy, which leaves out some of what they can read.
@@ -62,7 +63,7 @@ type Options struct {
 	// Unlimited leaves out EC2's request buckets.
 	Unlimited bool
 	// Rivals call EC2 beside the functions, and take from the same buckets.
-	Rivals []cloud.Rival
+	Rivals []simaws.Rival
 	// StageTimeouts has the functions' timeouts pass in stage time: a function of
 	// 15 minutes then has a minute and a half on a stage that runs ten times as
 	// fast as the clock. Without it they pass in wall time, as a function's own
@@ -75,7 +76,7 @@ type Options struct {
 	// Change, if any, changes the world before it begins.
 	Change func(*world.File)
 	// Meter, if any, counts what the calls of DynamoDB take.
-	Meter *cloud.Meter
+	Meter *simaws.Meter
 	// Sent, if any, takes each message that a queue took in.
 	Sent func(queue, body string)
 	// CPU holds functions to the share of a core that their memory gives them on

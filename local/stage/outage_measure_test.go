@@ -9,8 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"rollcall/local/lambdaruntime"
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
+	"rollcall/local/platform/lambdaruntime"
+
 	"rollcall/shared/incident"
 	"rollcall/shared/store"
 )
@@ -19,7 +20,7 @@ import (
 // messages in their order, each with its thread.
 func (r *running) said() map[string][][]string {
 	when := regexp.MustCompile(`"block_id":"[^"]*"|<!date[^>]*>|\d+:\d\d(:\d\d)?|"fallback":"[^"]*"|"timestamp":\d+|\d+ (s|min|h)\b|\b\d{10}(\.\d+)?\b`)
-	plain := func(m slackstand.Message) string { return when.ReplaceAllString(m.Text+string(m.Blocks), "T") }
+	plain := func(m fakeslack.Message) string { return when.ReplaceAllString(m.Text+string(m.Blocks), "T") }
 	cluster := regexp.MustCompile(`cluster-\d\d`)
 	all := map[string][][]string{}
 	for _, m := range r.messages() {

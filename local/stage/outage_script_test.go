@@ -5,7 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
+
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/report"
@@ -113,7 +114,7 @@ type away struct {
 
 type awayStep struct {
 	from  time.Duration
-	fault slackstand.Fault
+	fault fakeslack.Fault
 }
 
 func slackIsWell() away { return away{name: "well"} }
@@ -121,8 +122,8 @@ func slackIsWell() away { return away{name: "well"} }
 // slackIsDown takes one message and loses the answer, then answers 503.
 func slackIsDown() away {
 	return away{"503", []awayStep{
-		{0, slackstand.Fault{Method: "chat.postMessage", Reset: true, Applied: true, Times: 1}},
-		{0, slackstand.Fault{Status: 503, For: outageLasts}},
+		{0, fakeslack.Fault{Method: "chat.postMessage", Reset: true, Applied: true, Times: 1}},
+		{0, fakeslack.Fault{Status: 503, For: outageLasts}},
 	}}
 }
 
@@ -130,10 +131,10 @@ func slackIsDown() away {
 func slackIsAwayInTurn() away {
 	const quarter = outageLasts / 4
 	return away{"in turn", []awayStep{
-		{0, slackstand.Fault{Status: 503, For: quarter}},
+		{0, fakeslack.Fault{Status: 503, For: quarter}},
 		// Longer than a function's turn, on any clock.
-		{quarter, slackstand.Fault{RetryAfter: 5 * time.Minute, For: quarter}},
-		{2 * quarter, slackstand.Fault{Method: "chat.*", Reset: true, Applied: true, For: quarter}},
-		{3 * quarter, slackstand.Fault{Latency: 15 * time.Second, For: quarter}},
+		{quarter, fakeslack.Fault{RetryAfter: 5 * time.Minute, For: quarter}},
+		{2 * quarter, fakeslack.Fault{Method: "chat.*", Reset: true, Applied: true, For: quarter}},
+		{3 * quarter, fakeslack.Fault{Latency: 15 * time.Second, For: quarter}},
 	}}
 }

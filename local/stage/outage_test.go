@@ -11,8 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/queue"
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
+	"rollcall/local/platform/queue"
+
 	"rollcall/shared/report"
 )
 
@@ -33,7 +34,7 @@ const outagePace = 5
 // many messages: they come at once.
 func limited(o *Options) {
 	o.Slow = outagePace
-	o.Slack = slackstand.Limits{PostsPerSecond: outagePace, PostBurst: outagePace, UpdatesPerMinute: 50 * outagePace, UpdateBurst: outagePace}
+	o.Slack = fakeslack.Limits{PostsPerSecond: outagePace, PostBurst: outagePace, UpdatesPerMinute: 50 * outagePace, UpdateBurst: outagePace}
 }
 
 // TestSlackAwayForAnHour plays the same time several times, for the real report

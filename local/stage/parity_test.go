@@ -18,7 +18,7 @@ import (
 	spotreport "rollcall/functions/spot-report/spec"
 	subnetwatch "rollcall/functions/subnet-watch/spec"
 	zonewatch "rollcall/functions/zone-watch/spec"
-	"rollcall/local/template"
+	"rollcall/local/platform/template"
 	"rollcall/shared/event"
 	"rollcall/shared/spec"
 

@@ -1,8 +1,9 @@
 package stage
 
 import (
-	"rollcall/local/slackstand"
-	"rollcall/local/template"
+	"rollcall/local/fakeslack"
+	"rollcall/local/platform/template"
+
 	"rollcall/shared/config"
 	"rollcall/shared/spec"
 )
@@ -22,8 +23,8 @@ const (
 	Approvers = OnCall + "," + Leads
 )
 
-func people() []slackstand.User {
-	return []slackstand.User{
+func people() []fakeslack.User {
+	return []fakeslack.User{
 		{ID: OnCall, Name: "oncall", Timezone: "UTC"},
 		{ID: Dev, Name: "dev", Timezone: "Europe/Berlin"},
 		{ID: Lead, Name: "lead", Timezone: "America/New_York"},
@@ -31,8 +32,8 @@ func people() []slackstand.User {
 	}
 }
 
-func groups() []slackstand.Group {
-	return []slackstand.Group{{ID: Leads, Handle: "leads", Users: []string{Lead}}}
+func groups() []fakeslack.Group {
+	return []fakeslack.Group{{ID: Leads, Handle: "leads", Users: []string{Lead}}}
 }
 
 // SecretFor is the secret of the template to which the functions' variable

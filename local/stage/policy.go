@@ -7,7 +7,7 @@ import (
 
 	enicleanup "rollcall/functions/eni-cleanup/spec"
 	remediate "rollcall/functions/remediate/spec"
-	"rollcall/local/template"
+	"rollcall/local/platform/template"
 	"rollcall/shared/spec"
 )
 

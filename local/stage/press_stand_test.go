@@ -14,8 +14,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
-	"rollcall/local/lambdaruntime"
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
+	"rollcall/local/platform/lambdaruntime"
+
 	"rollcall/shared/incident"
 	"rollcall/shared/store"
 
@@ -102,7 +103,7 @@ func (r *running) button() string {
 // press presses the button in Slack.
 func (r *running) press(user string) {
 	r.t.Helper()
-	if err := r.Slack.Press(r.t.Context(), slackstand.Press{Channel: Channel, TS: r.messages()[0].TS, ActionID: string(report.ApprovePlan), User: user}); err != nil {
+	if err := r.Slack.Press(r.t.Context(), fakeslack.Press{Channel: Channel, TS: r.messages()[0].TS, ActionID: string(report.ApprovePlan), User: user}); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -305,7 +306,7 @@ func (r *running) replied(text string) func() bool {
 }
 
 // replies are the thread's replies for everybody that begin so.
-func (r *running) replies(text string) (list []slackstand.Message) {
+func (r *running) replies(text string) (list []fakeslack.Message) {
 	for _, m := range r.messages() {
 		for _, reply := range m.Replies {
 			if reply.Visible == "" && strings.HasPrefix(reply.Text, text) {
@@ -319,7 +320,7 @@ func (r *running) replies(text string) (list []slackstand.Message) {
 // saidOnce holds that nothing was said but in the one message.
 func (r *running) saidOnce(ts string) {
 	r.t.Helper()
-	list := slices.DeleteFunc(r.messages(), func(m slackstand.Message) bool { return m.Visible != "" }) // what one person sees
+	list := slices.DeleteFunc(r.messages(), func(m fakeslack.Message) bool { return m.Visible != "" }) // what one person sees
 	if len(list) == 1 && list[0].TS == ts {
 		return
 	}

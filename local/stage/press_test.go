@@ -11,7 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
+
 	"rollcall/shared/incident"
 
 	"rollcall/shared/config"
@@ -95,7 +96,7 @@ func twoApproveAtOnce(t *testing.T) {
 	var both sync.WaitGroup
 	for _, user := range []string{OnCall, Lead} {
 		both.Go(func() {
-			if err := r.Slack.Press(context.Background(), slackstand.Press{Channel: Channel, TS: ts, ActionID: string(report.ApprovePlan), User: user}); err != nil {
+			if err := r.Slack.Press(context.Background(), fakeslack.Press{Channel: Channel, TS: ts, ActionID: string(report.ApprovePlan), User: user}); err != nil {
 				t.Error(err)
 			}
 		})

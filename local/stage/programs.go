@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"slices"
 
-	"rollcall/local/lambdaruntime"
-	"rollcall/local/template"
+	"rollcall/local/platform/lambdaruntime"
+	"rollcall/local/platform/template"
 	"rollcall/shared/lambda"
 )
 

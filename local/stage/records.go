@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"rollcall/local/template"
-	"rollcall/local/wire"
+	"rollcall/local/platform/template"
+	"rollcall/local/platform/wire"
 )
 
 // keyed is a member of a write of DynamoDB that holds a partition key.

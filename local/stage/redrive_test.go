@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"rollcall/infra/deadletters"
-	"rollcall/local/queue"
-	"rollcall/local/router"
+	"rollcall/local/platform/queue"
+	"rollcall/local/platform/router"
 	"rollcall/shared/config"
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy/action"

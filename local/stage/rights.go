@@ -10,8 +10,8 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"go.yaml.in/yaml/v3"
 
-	"rollcall/local/cloud"
-	"rollcall/local/cloud/kubeapi"
+	"rollcall/local/simaws"
+	"rollcall/local/simaws/kubeapi"
 )
 
 // manifestObject is what is read of an object of a manifest of rights.
@@ -81,7 +81,7 @@ func readers() []eks.AssociateAccessPolicyInput {
 // what the stack's AwsAuthRoles says is in the world's aws-auth, or it is not.
 func (s *Stage) admit(w account, group string) error {
 	for _, f := range s.Template.Functions {
-		role := cloud.RoleIdentity(s.Template.AccountID, f.Name).RoleARN
+		role := simaws.RoleIdentity(s.Template.AccountID, f.Name).RoleARN
 		for _, cluster := range s.World.Clusters() {
 			if out, err := w.DescribeCluster(&eks.DescribeClusterInput{Name: &cluster}); err == nil && out.Cluster.AccessConfig != nil &&
 				out.Cluster.AccessConfig.AuthenticationMode == ekstypes.AuthenticationModeConfigMap {

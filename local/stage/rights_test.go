@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"rollcall/local/cloud/kubeapi"
+	"rollcall/local/simaws/kubeapi"
 )
 
 func TestRightsOfTheManifest(t *testing.T) {

@@ -9,17 +9,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
-	"rollcall/local/cloud"
-	"rollcall/local/world"
+	"rollcall/local/simaws"
+	"rollcall/local/simaws/world"
 )
 
 // set is what is played: a world, or a capture.
 type set struct {
 	account, region, about string
 	start                  time.Time
-	api                    cloud.World
-	history                cloud.History // nil: what is played knows of no CloudTrail
-	clusters               []string      // with a Kubernetes API
+	api                    simaws.World
+	history                simaws.History // nil: what is played knows of no CloudTrail
+	clusters               []string       // with a Kubernetes API
 	objects                func(cluster, plural string) ([]json.RawMessage, string, error)
 	faults                 []world.Fault
 	// described tells that clusters are described with the endpoint and the

@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"maps"
 
-	"rollcall/local/cloud"
-	"rollcall/local/template"
+	"rollcall/local/platform/template"
+	"rollcall/local/simaws"
+
 	"rollcall/shared/config"
 	"rollcall/shared/spec"
 )
@@ -24,7 +25,7 @@ const (
 // environment is a function's environment: that of the template, its role's
 // credentials, and the few addresses that are the stage's instead of AWS's.
 func (s *Stage) environment(f template.Function) map[string]string {
-	who := cloud.RoleIdentity(s.Template.AccountID, f.Name)
+	who := simaws.RoleIdentity(s.Template.AccountID, f.Name)
 	env := maps.Clone(f.Environment)
 	if env == nil {
 		env = map[string]string{}
@@ -44,7 +45,7 @@ func (s *Stage) environment(f template.Function) map[string]string {
 	// The deployed ARNs end in six characters that Secrets Manager chooses.
 	for _, v := range []spec.Variable{config.SlackSecretARN, config.SigningARN} {
 		if secret, ok := s.secretOf(env[string(v)]); ok {
-			env[string(v)] = cloud.SecretARN(s.Template.Region, s.Template.AccountID, secret.Name)
+			env[string(v)] = simaws.SecretARN(s.Template.Region, s.Template.AccountID, secret.Name)
 		}
 	}
 	if doors := s.Doors(); doors != "" {

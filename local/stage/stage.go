@@ -16,33 +16,33 @@ import (
 	"sync"
 	"time"
 
-	"rollcall/local/clock"
-	"rollcall/local/cloud"
-	"rollcall/local/cloud/kubeapi"
-	"rollcall/local/dynamo"
-	"rollcall/local/lambdaruntime"
-	"rollcall/local/loopback"
-	"rollcall/local/queue"
-	"rollcall/local/router"
-	"rollcall/local/slackstand"
-	"rollcall/local/template"
-	"rollcall/local/world"
+	"rollcall/local/fakeslack"
+	"rollcall/local/platform/dynamo"
+	"rollcall/local/platform/lambdaruntime"
+	"rollcall/local/platform/loopback"
+	"rollcall/local/platform/queue"
+	"rollcall/local/platform/router"
+	"rollcall/local/platform/template"
+	"rollcall/local/simaws"
+	"rollcall/local/simaws/kubeapi"
+	"rollcall/local/simaws/world"
+	"rollcall/local/simclock"
 )
 
 // Stage is a running stage.
 type Stage struct {
-	Clock *clock.Clock
+	Clock *simclock.Clock
 	// World is nil where a capture is played.
 	World    *world.World
-	Cloud    *cloud.Cloud
-	Slack    *slackstand.Server
+	Cloud    *simaws.Cloud
+	Slack    *fakeslack.Server
 	Queues   *queue.Queues
 	Router   *router.Router
 	Template *template.Template
 	Table    *dynamo.Server
 	Runtime  *lambdaruntime.Runtime
 	// Buckets are EC2's request buckets; nil where the stage has none.
-	Buckets *cloud.Buckets
+	Buckets *simaws.Buckets
 
 	options Options
 	// network is the stage's own, where its functions are called as Go; else nil.
@@ -132,7 +132,7 @@ func Start(ctx context.Context, o Options) (_ *Stage, err error) {
 // is work: it begins at its start, also on a slow machine.
 func (s *Stage) startClock(start time.Time) error {
 	if s.options.Slow == 0 {
-		s.Clock = clock.New(start, time.Now(), s.options.Rate)
+		s.Clock = simclock.New(start, time.Now(), s.options.Rate)
 		return nil
 	}
 	dir, err := os.MkdirTemp("", "rollcall-clock-")
@@ -140,7 +140,7 @@ func (s *Stage) startClock(start time.Time) error {
 		return fmt.Errorf("start the clock: %w", err)
 	}
 	s.onClose(func() { os.RemoveAll(dir) })
-	if s.Clock, err = clock.NewPatient(start, time.Now(), s.options.Rate, s.options.Slow, filepath.Join(dir, "ahead")); err != nil {
+	if s.Clock, err = simclock.NewPatient(start, time.Now(), s.options.Rate, s.options.Slow, filepath.Join(dir, "ahead")); err != nil {
 		return fmt.Errorf("start the clock: %w", err)
 	}
 	s.onClose(func() {
@@ -161,10 +161,10 @@ func (s *Stage) startServers(ctx context.Context, set set) error {
 	if err != nil {
 		return fmt.Errorf("read the template: %w", err)
 	}
-	s.Slack, err = slackstand.New(slackstand.Config{
+	s.Slack, err = fakeslack.New(fakeslack.Config{
 		Token: SlackToken, SigningSecret: SigningSecret, Workspace: "Rollcall stage",
-		Bot:      slackstand.Bot{Name: "Rollcall"},
-		Channels: []slackstand.Channel{{ID: Channel, Name: "eks-oncall", Topic: "Rollcall on the local stage: " + set.about}},
+		Bot:      fakeslack.Bot{Name: "Rollcall"},
+		Channels: []fakeslack.Channel{{ID: Channel, Name: "eks-oncall", Topic: "Rollcall on the local stage: " + set.about}},
 		Users:    people(), Groups: groups(), Limits: s.options.Slack,
 		Now: s.Clock.Now,
 		// A signature is dated in the time in which the request travels, as AWS's
@@ -199,9 +199,9 @@ func queueConfig(q template.Queue) queue.Config {
 
 func (s *Stage) startCloud(set set) error {
 	var err error
-	identities := []cloud.Identity{cloud.AdminIdentity(set.account, Admin)}
+	identities := []simaws.Identity{simaws.AdminIdentity(set.account, Admin)}
 	for _, f := range s.Template.Functions {
-		who := cloud.RoleIdentity(set.account, f.Name)
+		who := simaws.RoleIdentity(set.account, f.Name)
 		who.Admin = s.options.Capture != nil // what a capture's taker could not read is refused by the capture itself
 		identities = append(identities, who)
 	}
@@ -218,12 +218,12 @@ func (s *Stage) startCloud(set set) error {
 		groups[group] = rules
 	}
 	s.Buckets = s.buckets()
-	s.Cloud, err = cloud.Start(s.ctx, cloud.Config{
+	s.Cloud, err = simaws.Start(s.ctx, simaws.Config{
 		Account: set.account, Region: set.region,
 		World: set.api, History: set.history, Queues: s.Queues, Identities: identities, Secrets: secrets,
 		Events:   func(_ context.Context, bus string, event json.RawMessage) error { return s.putOn(bus, event) },
 		DynamoDB: s.Table, Meter: s.options.Meter, Clusters: set.clusters, Objects: set.objects, Endpoints: set.described, Groups: groups,
-		Faults: cloud.NewFaultRules(slices.Concat(callFaults(set.faults, set.start), s.options.CallFaults), s.Clock.Now),
+		Faults: simaws.NewFaultRules(slices.Concat(callFaults(set.faults, set.start), s.options.CallFaults), s.Clock.Now),
 		Admit:  s.admitCall,
 		Now:    s.Clock.Now, Wall: time.Now, Log: s.log, Observe: s.recorder(), Network: s.network,
 	})

@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/router"
+	"rollcall/local/platform/router"
 	"rollcall/shared/incident"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"rollcall/local/dynamo"
-	"rollcall/local/template"
+	"rollcall/local/platform/dynamo"
+	"rollcall/local/platform/template"
 )
 
 // startTable makes a DynamoDB with the template's tables.

@@ -8,8 +8,8 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 
-	"rollcall/local/template"
-	"rollcall/local/wire"
+	"rollcall/local/platform/template"
+	"rollcall/local/platform/wire"
 )
 
 // things is what IAM knows of the account.

@@ -5,9 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/local/cloud"
-	"rollcall/local/queue"
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
+	"rollcall/local/platform/queue"
+	"rollcall/local/simaws"
+
 	"rollcall/shared/config"
 )
 
@@ -124,7 +125,7 @@ func TestSlackDownIsSaidLater(t *testing.T) { virtual(t, slackDownIsSaidLater) }
 
 func slackDownIsSaidLater(t *testing.T) {
 	r := start(t, "route")
-	if err := r.Slack.Inject(slackstand.Fault{Method: "chat.*", Status: 503, For: 20 * time.Minute}); err != nil {
+	if err := r.Slack.Inject(fakeslack.Fault{Method: "chat.*", Status: 503, For: 20 * time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	r.scale(1, 1)
@@ -142,7 +143,7 @@ func TestUnreachableKubernetesIsSaid(t *testing.T) { virtual(t, unreachableKuber
 
 func unreachableKubernetesIsSaid(t *testing.T) {
 	r := start(t, "healthy-nat", func(o *Options) {
-		o.CallFaults = []cloud.FaultRule{{Call: "kubernetes:list nodes", Reset: true}}
+		o.CallFaults = []simaws.FaultRule{{Call: "kubernetes:list nodes", Reset: true}}
 	})
 	r.until("it is logged", r.logged(`"level":"WARN"`, "could not look", "kubernetes: list nodes"))
 	r.until("it is said", func() bool {
@@ -159,7 +160,7 @@ func TestThrottledCallsAreTriedAgain(t *testing.T) { virtual(t, throttledCallsAr
 
 func throttledCallsAreTriedAgain(t *testing.T) {
 	r := start(t, "route", func(o *Options) {
-		o.CallFaults = []cloud.FaultRule{{Call: "ec2:*", Throttle: 0.2}, {Call: "autoscaling:*", Throttle: 0.2}, {Call: "dynamodb:*", Fail: 0.05}}
+		o.CallFaults = []simaws.FaultRule{{Call: "ec2:*", Throttle: 0.2}, {Call: "autoscaling:*", Throttle: 0.2}, {Call: "dynamodb:*", Fail: 0.05}}
 	})
 	r.scale(1, 1)
 	r.until("the missed roll call", r.says("1 instance cannot join", table))
@@ -172,7 +173,7 @@ func tableAtItsLimitLosesNothing(t *testing.T) {
 	// Some tries of each message, six minutes apart, and fewer than the five after
 	// which it is given up.
 	r := start(t, "route", func(o *Options) {
-		o.CallFaults = []cloud.FaultRule{{Call: "dynamodb:PutItem", Throttle: 1, Until: time.Date(2026, 11, 20, 15, 12, 0, 0, time.UTC)}}
+		o.CallFaults = []simaws.FaultRule{{Call: "dynamodb:PutItem", Throttle: 1, Until: time.Date(2026, 11, 20, 15, 12, 0, 0, time.UTC)}}
 	})
 	r.scale(1, 1)
 	r.until("it is logged", r.logged(`"level":"ERROR"`, "dynamodb"))

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
-	"rollcall/local/router"
+	"rollcall/local/platform/router"
 	"rollcall/shared/incident"
 	"rollcall/shared/store"
 

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"time"
 
-	"rollcall/local/functionurl"
-	"rollcall/local/template"
+	"rollcall/local/platform/functionurl"
+	"rollcall/local/platform/template"
 )
 
 // slackActions is the folder of the function that Slack calls.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/world"
+	"rollcall/local/simaws/world"
 	"rollcall/shared/incident"
 
 	"rollcall/shared/checks"

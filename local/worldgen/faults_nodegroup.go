@@ -6,7 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
-	"rollcall/local/world"
+	"rollcall/local/simaws/world"
 )
 
 func managed(w *World) bool { return w.Shape.Fleet == ManagedGroup }

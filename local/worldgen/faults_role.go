@@ -10,7 +10,7 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
-	"rollcall/local/world"
+	"rollcall/local/simaws/world"
 )
 
 // strip takes from a role what its policies of some names grant.

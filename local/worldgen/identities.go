@@ -9,7 +9,7 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
-	"rollcall/local/world"
+	"rollcall/local/simaws/world"
 )
 
 // actions that nodes need, as the EKS user guide lists them for a node role.

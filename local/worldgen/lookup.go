@@ -9,7 +9,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
-	"rollcall/local/world"
+	"rollcall/local/simaws/world"
 )
 
 // find is a pointer into a list. What is asked for by a fault is there, or the

@@ -11,7 +11,7 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
-	"rollcall/local/world"
+	"rollcall/local/simaws/world"
 )
 
 // noise is what real accounts have beside what matters: things that look

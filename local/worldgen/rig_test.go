@@ -12,9 +12,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"rollcall/local/cloud"
-	"rollcall/local/loopback"
-	"rollcall/local/world"
+	"rollcall/local/platform/loopback"
+	"rollcall/local/simaws"
+	"rollcall/local/simaws/world"
+
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
@@ -51,9 +52,9 @@ func look(t *testing.T, w *World, scope []string) seen {
 	made.Advance(made.Now().Add(w.wait))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	admin, network := cloud.AdminIdentity(account, "test"), loopback.New()
-	served, err := cloud.Start(ctx, cloud.Config{
-		Account: account, Region: region, Identities: []cloud.Identity{admin},
+	admin, network := simaws.AdminIdentity(account, "test"), loopback.New()
+	served, err := simaws.Start(ctx, simaws.Config{
+		Account: account, Region: region, Identities: []simaws.Identity{admin},
 		World:    accountAPI{made.EC2(), made.AutoScaling(), made.EKS(), made.IAM()},
 		Clusters: made.Clusters(), Endpoints: true,
 		Objects: func(name, plural string) ([]json.RawMessage, string, error) {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/world"
+	"rollcall/local/simaws/world"
 )
 
 // TestSeedDecides holds that a seed gives the same world again, and that the

@@ -5,7 +5,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 
-	"rollcall/local/wire"
+	"rollcall/local/platform/wire"
 	"rollcall/shared/snapshot"
 )
 

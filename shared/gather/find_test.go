@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"rollcall/local/wire"
+	"rollcall/local/platform/wire"
 	"rollcall/shared/snapshot"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"rollcall/local/wire"
+	"rollcall/local/platform/wire"
 )
 
 // reader is the real reader with real SDK clients, against handlers that

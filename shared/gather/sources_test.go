@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/wire"
+	"rollcall/local/platform/wire"
 	"rollcall/shared/checks"
 	"rollcall/shared/spec"
 

@@ -15,9 +15,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
-	"rollcall/local/cloud/kubeapi"
-	"rollcall/local/wire"
-	"rollcall/local/world"
+	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/kubeapi"
+	"rollcall/local/simaws/world"
 	"rollcall/shared/snapshot"
 )
 

@@ -6,7 +6,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
+
 	"rollcall/shared/incident"
 
 	"rollcall/shared/checks"
@@ -94,7 +95,7 @@ func TestAttachedIsBounded(t *testing.T) {
 
 // TestShare: the file is a reply in the thread.
 func TestShare(t *testing.T) {
-	s, c := stand(t, slackstand.Config{})
+	s, c := stand(t, fakeslack.Config{})
 	const channel = "C0000000001"
 	ts, err := c.Post(t.Context(), channel, hello())
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
+
 	"rollcall/shared/incident"
 
 	"rollcall/shared/report"
@@ -15,10 +16,10 @@ import (
 
 const alerts = "C0000000001"
 
-func people() slackstand.Config {
-	return slackstand.Config{
-		Users:  []slackstand.User{{ID: "U0ONCALL01", Name: "oncall"}, {ID: "U0DANA0001", Name: "Dana Weber"}},
-		Groups: []slackstand.Group{{ID: "S0ONCALL01", Handle: "platform-oncall", Users: []string{"U0ONCALL01"}}, {ID: "S0EMPTY001", Handle: "nobody"}},
+func people() fakeslack.Config {
+	return fakeslack.Config{
+		Users:  []fakeslack.User{{ID: "U0ONCALL01", Name: "oncall"}, {ID: "U0DANA0001", Name: "Dana Weber"}},
+		Groups: []fakeslack.Group{{ID: "S0ONCALL01", Handle: "platform-oncall", Users: []string{"U0ONCALL01"}}, {ID: "S0EMPTY001", Handle: "nobody"}},
 	}
 }
 

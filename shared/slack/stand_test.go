@@ -10,24 +10,25 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
+
 	"rollcall/shared/incident"
 
 	"rollcall/shared/report"
 )
 
 // stand starts the stand-in for Slack, with one channel.
-func stand(t *testing.T, cfg slackstand.Config) (*slackstand.Server, *Client) {
+func stand(t *testing.T, cfg fakeslack.Config) (*fakeslack.Server, *Client) {
 	t.Helper()
 	cfg.Token = secretToken
 	if cfg.Channels == nil {
-		cfg.Channels = []slackstand.Channel{{ID: "C0000000001", Name: "alerts"}}
+		cfg.Channels = []fakeslack.Channel{{ID: "C0000000001", Name: "alerts"}}
 	}
 	if cfg.Users == nil {
-		cfg.Users = []slackstand.User{{ID: "U0ONCALL01", Name: "oncall"}, {ID: "U0DEV00001", Name: "dev"}, {ID: "U0LEAD0001", Name: "lead"}}
-		cfg.Groups = []slackstand.Group{{ID: "S0LEADS001", Handle: "leads", Users: []string{"U0LEAD0001"}}}
+		cfg.Users = []fakeslack.User{{ID: "U0ONCALL01", Name: "oncall"}, {ID: "U0DEV00001", Name: "dev"}, {ID: "U0LEAD0001", Name: "lead"}}
+		cfg.Groups = []fakeslack.Group{{ID: "S0LEADS001", Handle: "leads", Users: []string{"U0LEAD0001"}}}
 	}
-	s, err := slackstand.New(cfg)
+	s, err := fakeslack.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func stand(t *testing.T, cfg slackstand.Config) (*slackstand.Server, *Client) {
 // TestScenesAreTaken: the stand-in, which is as strict as Slack, takes every
 // message of every scene.
 func TestScenesAreTaken(t *testing.T) {
-	s, c := stand(t, slackstand.Config{})
+	s, c := stand(t, fakeslack.Config{})
 	for _, sc := range scenes() {
 		postScene(t, c, "C0000000001", sc)
 	}
@@ -84,7 +85,7 @@ func postScene(t *testing.T, c *Client, channel string, sc scene) {
 // TestOneMessageForAnIncident: posted, found after a crash, edited, and closed
 // in place.
 func TestOneMessageForAnIncident(t *testing.T) {
-	s, c := stand(t, slackstand.Config{})
+	s, c := stand(t, fakeslack.Config{})
 	const channel = "C0000000001"
 	i := incidentOf(noEgress(), launches(1, report.Waiting))
 	since := time.Now()
@@ -98,7 +99,7 @@ func TestOneMessageForAnIncident(t *testing.T) {
 	if _, err := c.Post(t.Context(), channel, Render(other, Options{})); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Inject(slackstand.Fault{Method: "chat.postMessage", Times: 1, Reset: true, Applied: true}); err != nil {
+	if err := s.Inject(fakeslack.Fault{Method: "chat.postMessage", Times: 1, Reset: true, Applied: true}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := c.Post(t.Context(), channel, Render(i, Options{}))
@@ -146,7 +147,7 @@ func TestOneMessageForAnIncident(t *testing.T) {
 
 // TestFindAmongMany turns pages.
 func TestFindAmongMany(t *testing.T) {
-	_, c := stand(t, slackstand.Config{})
+	_, c := stand(t, fakeslack.Config{})
 	const channel = "C0000000001"
 	i := incidentOf(noEgress(), nil)
 	want, err := c.Post(t.Context(), channel, Render(i, Options{}))
@@ -169,12 +170,12 @@ func TestFindAmongMany(t *testing.T) {
 }
 
 func TestWithoutScopeOrInvitation(t *testing.T) {
-	_, c := stand(t, slackstand.Config{Scopes: []string{"chat:write"}})
+	_, c := stand(t, fakeslack.Config{Scopes: []string{"chat:write"}})
 	found, err := c.Find(t.Context(), Search{Channel: "C0000000001", Tag: hello().Tag})
 	if err != nil || found.Unsure == nil || found.Unsure.Scope != "channels:history" {
 		t.Errorf("Find gave %+v, %v, want Unsure", found, err)
 	}
-	_, c = stand(t, slackstand.Config{Channels: []slackstand.Channel{{ID: "C2", Name: "absent", BotAbsent: true}}})
+	_, c = stand(t, fakeslack.Config{Channels: []fakeslack.Channel{{ID: "C2", Name: "absent", BotAbsent: true}}})
 	var e *Error
 	if _, err := c.Post(t.Context(), "C2", hello()); !errors.As(err, &e) || e.Kind != Channel || !strings.Contains(err.Error(), "invite the bot") {
 		t.Errorf("Post into a channel without the bot gave %v, want Channel", err)
@@ -189,7 +190,7 @@ func TestWithoutScopeOrInvitation(t *testing.T) {
 // the file is deleted.
 func TestGallery(t *testing.T) {
 	file := os.Getenv("ROLLCALL_GALLERY")
-	s, c := stand(t, slackstand.Config{Now: func() time.Time { return began.Add(20 * time.Minute) }})
+	s, c := stand(t, fakeslack.Config{Now: func() time.Time { return began.Add(20 * time.Minute) }})
 	only := os.Getenv("ROLLCALL_GALLERY_SCENES")
 	for _, sc := range scenes() {
 		if only == "" || strings.Contains(","+only+",", ","+sc.name+",") {

@@ -13,7 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	slackgo "github.com/slack-go/slack"
 
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
+
 	"rollcall/shared/notify/outbox"
 
 	"rollcall/shared/chart"
@@ -193,7 +194,7 @@ func postSummary(t *testing.T, c *Client, channel string, s summaryScene, drawn 
 // with their pictures. With ROLLCALL_SUMMARIES naming a file it writes the
 // page's address there, and keeps the page up until the file is deleted.
 func TestSummariesAreTaken(t *testing.T) {
-	s, c := stand(t, slackstand.Config{Now: func() time.Time { return morning.Add(3 * time.Minute) }})
+	s, c := stand(t, fakeslack.Config{Now: func() time.Time { return morning.Add(3 * time.Minute) }})
 	file, only := os.Getenv("ROLLCALL_SUMMARIES"), os.Getenv("ROLLCALL_SUMMARY_SCENES")
 	posted := 0
 	for _, sc := range summaryScenes() {
@@ -212,10 +213,10 @@ func TestSummariesAreTaken(t *testing.T) {
 
 // TestSummaryIsFound: after a lost answer the message is found by its tag.
 func TestSummaryIsFound(t *testing.T) {
-	s, c := stand(t, slackstand.Config{})
+	s, c := stand(t, fakeslack.Config{})
 	scene := summaryScenes()[1]
 	m := RenderSummary(scene.summary, scene.picture)
-	if err := s.Inject(slackstand.Fault{Method: "chat.postMessage", Times: 1, Reset: true, Applied: true}); err != nil {
+	if err := s.Inject(fakeslack.Fault{Method: "chat.postMessage", Times: 1, Reset: true, Applied: true}); err != nil {
 		t.Fatal(err)
 	}
 	since := time.Now()

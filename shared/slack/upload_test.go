@@ -12,7 +12,8 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
+
 	"rollcall/shared/notify/outbox"
 )
 
@@ -22,7 +23,7 @@ func pixel() File {
 
 // TestUpload: the file is there, in no channel, until a message shows it.
 func TestUpload(t *testing.T) {
-	s, c := stand(t, slackstand.Config{})
+	s, c := stand(t, fakeslack.Config{})
 	id, err := c.Upload(t.Context(), pixel())
 	if err != nil {
 		t.Fatal(err)
@@ -38,18 +39,18 @@ func TestUpload(t *testing.T) {
 
 func TestUploadFails(t *testing.T) {
 	for name, test := range map[string]struct {
-		config slackstand.Config
-		fault  slackstand.Fault
+		config fakeslack.Config
+		fault  fakeslack.Fault
 		kind   Kind
 		scope  string
 	}{
-		"no scope":       {slackstand.Config{Scopes: []string{"chat:write"}}, slackstand.Fault{}, Auth, "files:write"},
-		"asked to wait":  {slackstand.Config{}, slackstand.Fault{Method: "files.getUploadURLExternal", RetryAfter: time.Hour}, RateLimited, ""},
-		"down":           {slackstand.Config{}, slackstand.Fault{Method: "files.completeUploadExternal", Status: 503}, Unavailable, ""},
-		"cut off":        {slackstand.Config{}, slackstand.Fault{Method: "files.completeUploadExternal", Reset: true, Applied: true}, Unavailable, ""},
-		"refused":        {slackstand.Config{}, slackstand.Fault{Method: "files.completeUploadExternal", Error: "file_type_not_allowed"}, Refused, ""},
-		"token revoked":  {slackstand.Config{}, slackstand.Fault{Method: "files.getUploadURLExternal", Error: "token_revoked"}, Auth, ""},
-		"internal error": {slackstand.Config{}, slackstand.Fault{Method: "files.getUploadURLExternal", Error: "internal_error"}, Unavailable, ""},
+		"no scope":       {fakeslack.Config{Scopes: []string{"chat:write"}}, fakeslack.Fault{}, Auth, "files:write"},
+		"asked to wait":  {fakeslack.Config{}, fakeslack.Fault{Method: "files.getUploadURLExternal", RetryAfter: time.Hour}, RateLimited, ""},
+		"down":           {fakeslack.Config{}, fakeslack.Fault{Method: "files.completeUploadExternal", Status: 503}, Unavailable, ""},
+		"cut off":        {fakeslack.Config{}, fakeslack.Fault{Method: "files.completeUploadExternal", Reset: true, Applied: true}, Unavailable, ""},
+		"refused":        {fakeslack.Config{}, fakeslack.Fault{Method: "files.completeUploadExternal", Error: "file_type_not_allowed"}, Refused, ""},
+		"token revoked":  {fakeslack.Config{}, fakeslack.Fault{Method: "files.getUploadURLExternal", Error: "token_revoked"}, Auth, ""},
+		"internal error": {fakeslack.Config{}, fakeslack.Fault{Method: "files.getUploadURLExternal", Error: "internal_error"}, Unavailable, ""},
 	} {
 		s, c := stand(t, test.config)
 		if test.fault.Method != "" {
@@ -98,7 +99,7 @@ func TestUploadPlace(t *testing.T) {
 // A message whose picture Slack has not taken in yet is sent once more, after
 // a while; any other refusal is not.
 func TestPostWaitsForThePicture(t *testing.T) {
-	s, c := stand(t, slackstand.Config{})
+	s, c := stand(t, fakeslack.Config{})
 	var waited []time.Duration
 	c.sleep = func(_ context.Context, d time.Duration) error { waited = append(waited, d); return nil }
 	id, err := c.Upload(t.Context(), pixel())
@@ -107,7 +108,7 @@ func TestPostWaitsForThePicture(t *testing.T) {
 	}
 	m := RenderSummary(summaryScenes()[0].summary, outbox.Picture{File: id})
 	refuse := func(times int) {
-		if err := s.Inject(slackstand.Fault{Method: "chat.postMessage", Error: "invalid_blocks", Times: times}); err != nil {
+		if err := s.Inject(fakeslack.Fault{Method: "chat.postMessage", Error: "invalid_blocks", Times: times}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/dynamo/dynalite"
+	"rollcall/local/platform/dynamo/dynalite"
 	"rollcall/shared/incident"
 
 	"rollcall/shared/checks"

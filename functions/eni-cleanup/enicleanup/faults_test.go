@@ -8,7 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/cloud"
+	"rollcall/local/simaws"
+
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
@@ -18,7 +19,7 @@ import (
 // tried once in a run and not for each interface, and leaves nothing behind
 // that looks like a delete.
 func TestDenied(t *testing.T) {
-	s := open(t, stagetest.Options{Faults: []cloud.FaultRule{{Call: "ec2:DeleteNetworkInterface", Deny: true, Times: 30}}})
+	s := open(t, stagetest.Options{Faults: []simaws.FaultRule{{Call: "ec2:DeleteNetworkInterface", Deny: true, Times: 30}}})
 	for range 40 {
 		s.make(s.left())
 	}
@@ -73,7 +74,7 @@ func TestDenied(t *testing.T) {
 
 // TestThrottled: no delete fails because EC2 is asked too much.
 func TestThrottled(t *testing.T) {
-	s := open(t, stagetest.Options{Faults: []cloud.FaultRule{{Call: "ec2:DeleteNetworkInterface", Throttle: 0.5, Times: 20}}})
+	s := open(t, stagetest.Options{Faults: []simaws.FaultRule{{Call: "ec2:DeleteNetworkInterface", Throttle: 0.5, Times: 20}}})
 	for range 30 {
 		s.make(s.left())
 	}
@@ -90,7 +91,7 @@ func TestThrottled(t *testing.T) {
 // TestUncertain: a delete that EC2 did not answer is settled by the next run,
 // whether it was done or not.
 func TestUncertain(t *testing.T) {
-	s := open(t, stagetest.Options{Faults: []cloud.FaultRule{{Call: "ec2:DeleteNetworkInterface", Fail: 0.5, Times: 5}}})
+	s := open(t, stagetest.Options{Faults: []simaws.FaultRule{{Call: "ec2:DeleteNetworkInterface", Fail: 0.5, Times: 5}}})
 	for range 10 {
 		s.make(s.left())
 	}
@@ -107,7 +108,7 @@ func TestUncertain(t *testing.T) {
 
 // TestBusDown: what the bus did not take is told by the next run.
 func TestBusDown(t *testing.T) {
-	s := open(t, stagetest.Options{Faults: []cloud.FaultRule{{Call: "events:PutEvents", Deny: true, Times: 1}}})
+	s := open(t, stagetest.Options{Faults: []simaws.FaultRule{{Call: "events:PutEvents", Deny: true, Times: 1}}})
 	id := s.make(s.left())
 	s.sweep()
 	s.Advance(cadence)
@@ -126,7 +127,7 @@ func TestBusDown(t *testing.T) {
 
 // TestBlind: what cannot be read is told, and nothing is deleted.
 func TestBlind(t *testing.T) {
-	s := open(t, stagetest.Options{Faults: []cloud.FaultRule{{Call: "ec2:DescribeInstances", Deny: true}}})
+	s := open(t, stagetest.Options{Faults: []simaws.FaultRule{{Call: "ec2:DescribeInstances", Deny: true}}})
 	id := s.make(s.left())
 	for range 3 {
 		s.sweep()

@@ -4,7 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"rollcall/local/cloud"
+	"rollcall/local/simaws"
+
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/snapshot"
@@ -13,7 +14,7 @@ import (
 // TestWhoCannotAskProvesNothing: where EC2 refuses the question about the owners,
 // managed ones included, none of them is dead.
 func TestWhoCannotAskProvesNothing(t *testing.T) {
-	s := open(t, stagetest.Options{Over: autoWorld, Faults: []cloud.FaultRule{{Call: "ec2:DescribeInstances", Deny: true}}})
+	s := open(t, stagetest.Options{Over: autoWorld, Faults: []simaws.FaultRule{{Call: "ec2:DescribeInstances", Deny: true}}})
 	m := s.left()
 	m.description = "aws-K8S-" + autoNode
 	m.tags[leak.TagInstance] = autoNode

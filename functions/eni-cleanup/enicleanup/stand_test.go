@@ -14,8 +14,8 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/functions/eni-cleanup/spec"
+	"rollcall/local/platform/template"
 	"rollcall/local/stage/stagetest"
-	"rollcall/local/template"
 	"rollcall/shared/gather"
 	"rollcall/shared/lambda"
 	"rollcall/shared/network/leak"

@@ -8,7 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 
-	"rollcall/local/cloud"
+	"rollcall/local/simaws"
+
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/notify/outbox"
@@ -51,19 +52,19 @@ const deleted = "deleted-cluster"
 // EKS's answer that it has none closes them.
 func TestDeletedCluster(t *testing.T) {
 	for name, test := range map[string]struct {
-		faults  []cloud.FaultRule
+		faults  []simaws.FaultRule
 		cluster string
 		named   string
 		want    bool
 	}{
 		"deleted":                            {nil, deleted, "", true},
 		"deleted, and named by the settings": {nil, deleted, deleted, true},
-		"deleted, and the list is refused":   {[]cloud.FaultRule{{Call: "eks:ListClusters", Deny: true}}, deleted, "", true},
-		"it may not be described":            {[]cloud.FaultRule{{Call: "eks:DescribeCluster", Deny: true}}, deleted, "", false},
-		"EKS throttles":                      {[]cloud.FaultRule{{Call: "eks:DescribeCluster", Throttle: 1}}, deleted, "", false},
-		"EKS fails":                          {[]cloud.FaultRule{{Call: "eks:DescribeCluster", Fail: 1}}, deleted, "", false},
+		"deleted, and the list is refused":   {[]simaws.FaultRule{{Call: "eks:ListClusters", Deny: true}}, deleted, "", true},
+		"it may not be described":            {[]simaws.FaultRule{{Call: "eks:DescribeCluster", Deny: true}}, deleted, "", false},
+		"EKS throttles":                      {[]simaws.FaultRule{{Call: "eks:DescribeCluster", Throttle: 1}}, deleted, "", false},
+		"EKS fails":                          {[]simaws.FaultRule{{Call: "eks:DescribeCluster", Fail: 1}}, deleted, "", false},
 		"it is there":                        {nil, stagetest.Cluster, "", false},
-		"it is there, and not listed":        {[]cloud.FaultRule{{Call: "eks:ListClusters", Deny: true}}, stagetest.Cluster, "", false},
+		"it is there, and not listed":        {[]simaws.FaultRule{{Call: "eks:ListClusters", Deny: true}}, stagetest.Cluster, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := stagetest.Options{World: healthy.World, Over: healthy.Over, Faults: test.faults}
@@ -122,7 +123,7 @@ func TestClusterWhileItIsDeleted(t *testing.T) {
 
 // That the clusters cannot be listed is told as what it is, and taken back once.
 func TestListOfClustersRefused(t *testing.T) {
-	b := bench(t, stagetest.Options{World: healthy.World, Over: healthy.Over, Faults: []cloud.FaultRule{{Call: "eks:ListClusters", Deny: true}}})
+	b := bench(t, stagetest.Options{World: healthy.World, Over: healthy.Over, Faults: []simaws.FaultRule{{Call: "eks:ListClusters", Deny: true}}})
 	if _, err := b.Handle(b.Sweep()); err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/local/cloud"
+	"rollcall/local/simaws"
+
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
@@ -18,26 +19,26 @@ func TestWithoutKubernetes(t *testing.T) {
 	const nodes = "kubernetes:list nodes"
 	for _, test := range []struct {
 		name    string
-		fault   cloud.FaultRule
+		fault   simaws.FaultRule
 		entry   bool // the access entry is there
 		reason  snapshot.Reason
 		code    string
 		message string
 	}{
-		{"no access entry", cloud.FaultRule{}, false, snapshot.Denied, "Unauthorized", "Unauthorized"},
-		{"no permission", cloud.FaultRule{Call: nodes, Deny: true}, true, snapshot.Denied, "Forbidden", "nodes is forbidden"},
-		{"no connection", cloud.FaultRule{Call: nodes, Reset: true}, true, snapshot.Unreachable, "", "the connection was cut"},
-		{"throttled", cloud.FaultRule{Call: nodes, Throttle: 1}, true, snapshot.Throttled, "TooManyRequests", ""},
-		{"broken", cloud.FaultRule{Call: nodes, Fail: 1}, true, snapshot.Broken, "InternalError", ""},
+		{"no access entry", simaws.FaultRule{}, false, snapshot.Denied, "Unauthorized", "Unauthorized"},
+		{"no permission", simaws.FaultRule{Call: nodes, Deny: true}, true, snapshot.Denied, "Forbidden", "nodes is forbidden"},
+		{"no connection", simaws.FaultRule{Call: nodes, Reset: true}, true, snapshot.Unreachable, "", "the connection was cut"},
+		{"throttled", simaws.FaultRule{Call: nodes, Throttle: 1}, true, snapshot.Throttled, "TooManyRequests", ""},
+		{"broken", simaws.FaultRule{Call: nodes, Fail: 1}, true, snapshot.Broken, "InternalError", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o := healthy
 			if test.fault.Call != "" {
-				o.Faults = []cloud.FaultRule{test.fault}
+				o.Faults = []simaws.FaultRule{test.fault}
 			}
 			b, id, news := launched(t, o)
 			if !test.entry {
-				role := cloud.RoleIdentity(b.Template.AccountID, b.Function.Name).RoleARN
+				role := simaws.RoleIdentity(b.Template.AccountID, b.Function.Name).RoleARN
 				b.Call("eks:DeleteAccessEntry", `{"clusterName":"`+stagetest.Cluster+`","principalArn":"`+role+`"}`)
 			}
 			b.Advance(6 * time.Minute)
@@ -72,7 +73,7 @@ func TestWithoutKubernetes(t *testing.T) {
 // missing because none can be seen.
 func TestSweepWithoutKubernetes(t *testing.T) {
 	o := healthy
-	o.Faults = []cloud.FaultRule{{Call: "kubernetes:list nodes", Deny: true}}
+	o.Faults = []simaws.FaultRule{{Call: "kubernetes:list nodes", Deny: true}}
 	b := bench(t, o)
 	seen := sweep(t, b)
 	if len(seen.Launches) > 0 || len(seen.Blind) != 1 || seen.Blind[0].Source != snapshot.Nodes {
@@ -85,17 +86,17 @@ func TestSweepWithoutKubernetes(t *testing.T) {
 
 func TestWholeBatchFails(t *testing.T) {
 	for _, test := range []struct {
-		fault cloud.FaultRule
+		fault simaws.FaultRule
 		want  string
 	}{
-		{cloud.FaultRule{Call: "ec2:DescribeInstances", Deny: true}, "ec2:DescribeInstances denied"},
-		{cloud.FaultRule{Call: "ec2:DescribeInstances", Throttle: 1}, "ec2:DescribeInstances throttled"},
-		{cloud.FaultRule{Call: "dynamodb:Query", Deny: true}, "read the incidents"},
-		{cloud.FaultRule{Call: "dynamodb:PutItem", Throttle: 1}, "at its limit"},
-		{cloud.FaultRule{Call: "sqs:SendMessage", Deny: true}, "send the observation"},
+		{simaws.FaultRule{Call: "ec2:DescribeInstances", Deny: true}, "ec2:DescribeInstances denied"},
+		{simaws.FaultRule{Call: "ec2:DescribeInstances", Throttle: 1}, "ec2:DescribeInstances throttled"},
+		{simaws.FaultRule{Call: "dynamodb:Query", Deny: true}, "read the incidents"},
+		{simaws.FaultRule{Call: "dynamodb:PutItem", Throttle: 1}, "at its limit"},
+		{simaws.FaultRule{Call: "sqs:SendMessage", Deny: true}, "send the observation"},
 	} {
 		t.Run(test.fault.Call, func(t *testing.T) {
-			b, _, news := launched(t, stagetest.Options{Faults: []cloud.FaultRule{test.fault}})
+			b, _, news := launched(t, stagetest.Options{Faults: []simaws.FaultRule{test.fault}})
 			_, err := b.TrySend(news[0])
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %q", err, test.want)
@@ -105,7 +106,7 @@ func TestWholeBatchFails(t *testing.T) {
 }
 
 func TestDeniedRouteTables(t *testing.T) {
-	b, _, news := launched(t, stagetest.Options{Faults: []cloud.FaultRule{{Call: "ec2:DescribeRouteTables", Deny: true}}})
+	b, _, news := launched(t, stagetest.Options{Faults: []simaws.FaultRule{{Call: "ec2:DescribeRouteTables", Deny: true}}})
 	b.Advance(6 * time.Minute)
 	b.Send(news...)
 	o := b.Observation()
@@ -125,7 +126,7 @@ func TestDeniedRouteTables(t *testing.T) {
 // TestWithoutGroups: an instance that only its group's tags could claim is not
 // called foreign because the group cannot be read.
 func TestWithoutGroups(t *testing.T) {
-	b := bench(t, stagetest.Options{Over: strangers, Faults: []cloud.FaultRule{{Call: "autoscaling:DescribeAutoScalingGroups", Throttle: 1}}})
+	b := bench(t, stagetest.Options{Over: strangers, Faults: []simaws.FaultRule{{Call: "autoscaling:DescribeAutoScalingGroups", Throttle: 1}}})
 	if back := b.Send(running("i-0aaaaaaaaaaaaaaa1"), running("i-0aaaaaaaaaaaaaaa1"), running("i-0aaaaaaaaaaaaaaa4")); !slices.Equal(back, []string{"m0", "m1"}) {
 		t.Errorf("gave back %q, want both messages of the instance in a group", back)
 	}

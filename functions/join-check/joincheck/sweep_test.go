@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/local/cloud"
+	"rollcall/local/simaws"
+
 	"rollcall/shared/incident"
 	"rollcall/shared/store"
 
@@ -98,7 +99,7 @@ func TestSweepSeesItGone(t *testing.T) {
 
 // TestSweepBlind: what cannot be seen is not gone.
 func TestSweepBlind(t *testing.T) {
-	b, id, _ := launched(t, stagetest.Options{Faults: []cloud.FaultRule{{Call: "ec2:DescribeInstances", Deny: true}}})
+	b, id, _ := launched(t, stagetest.Options{Faults: []simaws.FaultRule{{Call: "ec2:DescribeInstances", Deny: true}}})
 	started := b.Now()
 	b.Advance(6 * time.Minute)
 	if _, err := b.Store.CreateLaunch(t.Context(), store.LaunchRecord{Launch: outcome.Launch{Instance: id, Subnet: stagetest.Subnet, Started: started, Status: outcome.Waiting}, Cluster: stagetest.Cluster, Due: started.Add(5 * time.Minute)}); err != nil {
@@ -117,7 +118,7 @@ func TestSweepBlind(t *testing.T) {
 }
 
 func TestSweepWithoutTheList(t *testing.T) {
-	b := bench(t, stagetest.Options{Faults: []cloud.FaultRule{{Call: "eks:ListClusters", Deny: true}}})
+	b := bench(t, stagetest.Options{Faults: []simaws.FaultRule{{Call: "eks:ListClusters", Deny: true}}})
 	if _, err := b.Handle(b.Sweep()); err != nil {
 		t.Errorf("%v: it is said in Slack, and tried again by the next sweep", err)
 	}

@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/local/cloud"
+	"rollcall/local/simaws"
+
 	"rollcall/shared/incident"
 
 	"rollcall/local/stage/stagetest"
@@ -50,7 +51,7 @@ func TestUnnamed(t *testing.T) {
 // TestUnnamedBlind: whose instances without tags are could not be asked, and
 // that is told.
 func TestUnnamedBlind(t *testing.T) {
-	b := bench(t, stagetest.Options{World: "healthy-nat.yaml", Over: unnamedWorld, Faults: []cloud.FaultRule{{Call: "ec2:DescribeInstanceAttribute", Deny: true}}})
+	b := bench(t, stagetest.Options{World: "healthy-nat.yaml", Over: unnamedWorld, Faults: []simaws.FaultRule{{Call: "ec2:DescribeInstanceAttribute", Deny: true}}})
 	b.Advance(6 * time.Minute)
 	o := sweep(t, b)
 	if !slices.ContainsFunc(o.Blind, func(f snapshot.Failure) bool {

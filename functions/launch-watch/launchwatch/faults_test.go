@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"rollcall/local/cloud"
+	"rollcall/local/simaws"
+
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/snapshot"
 )
@@ -14,18 +15,18 @@ import (
 // again, and in the end to the dead-letter queue.
 func TestWithoutInstances(t *testing.T) {
 	for _, test := range []struct {
-		fault cloud.FaultRule
+		fault simaws.FaultRule
 		want  []string
 	}{
-		{cloud.FaultRule{Call: "ec2:DescribeInstances", Deny: true}, []string{"ec2:DescribeInstances", "denied"}},
-		{cloud.FaultRule{Call: "ec2:DescribeInstances", Throttle: 1}, []string{"ec2:DescribeInstances", "throttled"}},
-		{cloud.FaultRule{Call: "ec2:DescribeInstances", Fail: 1}, []string{"ec2:DescribeInstances"}},
-		{cloud.FaultRule{Call: "dynamodb:BatchGetItem", Deny: true}, []string{"look up 1 launches"}},
-		{cloud.FaultRule{Call: "dynamodb:PutItem", Throttle: 1}, []string{"record the launch of " + sampled, "at its limit"}},
-		{cloud.FaultRule{Call: "sqs:SendMessage", Deny: true}, []string{"send the observation of " + stagetest.Cluster}},
+		{simaws.FaultRule{Call: "ec2:DescribeInstances", Deny: true}, []string{"ec2:DescribeInstances", "denied"}},
+		{simaws.FaultRule{Call: "ec2:DescribeInstances", Throttle: 1}, []string{"ec2:DescribeInstances", "throttled"}},
+		{simaws.FaultRule{Call: "ec2:DescribeInstances", Fail: 1}, []string{"ec2:DescribeInstances"}},
+		{simaws.FaultRule{Call: "dynamodb:BatchGetItem", Deny: true}, []string{"look up 1 launches"}},
+		{simaws.FaultRule{Call: "dynamodb:PutItem", Throttle: 1}, []string{"record the launch of " + sampled, "at its limit"}},
+		{simaws.FaultRule{Call: "sqs:SendMessage", Deny: true}, []string{"send the observation of " + stagetest.Cluster}},
 	} {
 		t.Run(test.fault.Call, func(t *testing.T) {
-			b := bench(t, stagetest.Options{World: "samples.yaml", Faults: []cloud.FaultRule{test.fault}})
+			b := bench(t, stagetest.Options{World: "samples.yaml", Faults: []simaws.FaultRule{test.fault}})
 			_, err := b.TrySend(sample(t, "ec2-state-running.json"))
 			if err == nil {
 				t.Fatal("the batch succeeded: the launch is lost")
@@ -55,7 +56,7 @@ func TestBlind(t *testing.T) {
 		{"eks:DescribeNodegroup", snapshot.Nodegroups},
 	} {
 		t.Run(test.call, func(t *testing.T) {
-			b := bench(t, stagetest.Options{World: "samples.yaml", Faults: []cloud.FaultRule{{Call: test.call, Deny: true}}})
+			b := bench(t, stagetest.Options{World: "samples.yaml", Faults: []simaws.FaultRule{{Call: test.call, Deny: true}}})
 			b.Send(sample(t, "ec2-state-running.json"))
 			o := b.Observation()
 			if len(o.Blind) != 1 || o.Blind[0].Source != test.source || o.Blind[0].Call != test.call || o.Blind[0].Reason != snapshot.Denied {
@@ -72,7 +73,7 @@ func TestBlind(t *testing.T) {
 }
 
 func TestDeniedRouteTablesPassNothing(t *testing.T) {
-	b := bench(t, stagetest.Options{World: "samples.yaml", Faults: []cloud.FaultRule{{Call: "ec2:DescribeRouteTables", Deny: true}}})
+	b := bench(t, stagetest.Options{World: "samples.yaml", Faults: []simaws.FaultRule{{Call: "ec2:DescribeRouteTables", Deny: true}}})
 	b.Send(sample(t, "ec2-state-running.json"))
 	o := b.Observation()
 	unknown := map[string]bool{}
@@ -96,7 +97,7 @@ func TestDeniedRouteTablesPassNothing(t *testing.T) {
 // called foreign because the group cannot be read.
 func TestWithoutGroups(t *testing.T) {
 	failed := strings.Replace(sample(t, "autoscaling-launch-unsuccessful.json"), stagetest.Group, "web", 1)
-	b := bench(t, stagetest.Options{Over: strangers, Faults: []cloud.FaultRule{{Call: "autoscaling:DescribeAutoScalingGroups", Deny: true}}})
+	b := bench(t, stagetest.Options{Over: strangers, Faults: []simaws.FaultRule{{Call: "autoscaling:DescribeAutoScalingGroups", Deny: true}}})
 	back := b.Send(launch("i-0aaaaaaaaaaaaaaa1", "web"), running("i-0aaaaaaaaaaaaaaa3"), failed)
 	slices.Sort(back)
 	if want := []string{"m0", "m2"}; !slices.Equal(back, want) {
@@ -107,7 +108,7 @@ func TestWithoutGroups(t *testing.T) {
 // TestDeniedWarmPoolIsNamed: the groups take two permissions, and the one that
 // is missing is named.
 func TestDeniedWarmPoolIsNamed(t *testing.T) {
-	b := bench(t, stagetest.Options{World: "samples.yaml", Faults: []cloud.FaultRule{{Call: "autoscaling:DescribeWarmPool", Deny: true}}})
+	b := bench(t, stagetest.Options{World: "samples.yaml", Faults: []simaws.FaultRule{{Call: "autoscaling:DescribeWarmPool", Deny: true}}})
 	b.Call("autoscaling:PutWarmPool", `{"AutoScalingGroupName":"`+stagetest.Group+`","MinSize":1}`)
 	b.Send(sample(t, "ec2-state-running.json"))
 	if o := b.Observation(); len(o.Blind) != 1 || o.Blind[0].Call != "autoscaling:DescribeWarmPool" {

@@ -8,7 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/cloud"
+	"rollcall/local/simaws"
+
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/nodegroup"
 	"rollcall/shared/snapshot"
@@ -44,7 +45,7 @@ func TestWhatIsNotOurs(t *testing.T) {
 // the next sweep under the same id.
 func TestBusDown(t *testing.T) {
 	o := healthy
-	o.Faults = []cloud.FaultRule{{Call: "events:PutEvents", Deny: true, Times: 1}}
+	o.Faults = []simaws.FaultRule{{Call: "events:PutEvents", Deny: true, Times: 1}}
 	b := bench(t, o)
 	b.degrade("default", "DEGRADED", "AccessDenied")
 	if _, err := b.Handle(b.Sweep()); err == nil || !strings.Contains(err.Error(), "on the bus") {
@@ -75,7 +76,7 @@ func TestBlind(t *testing.T) {
 	} {
 		t.Run(call, func(t *testing.T) {
 			o := healthy
-			o.Faults = []cloud.FaultRule{{Call: call, Deny: true}}
+			o.Faults = []simaws.FaultRule{{Call: call, Deny: true}}
 			b := bench(t, o)
 			record(t, b, nodegroup.Record{Format: nodegroup.Format, Cluster: stagetest.Cluster, Nodegroup: "default", Status: "DEGRADED", Since: b.Now(), First: b.Now(), Seen: b.Now().Add(-time.Minute)})
 			seen := sweep(t, b)

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/local/cloud"
+	"rollcall/local/simaws"
+
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
@@ -21,15 +22,15 @@ import (
 func TestFailureChangesNothing(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		fault cloud.FaultRule
+		fault simaws.FaultRule
 		want  action.Status
 	}{
-		{"denied", cloud.FaultRule{Call: "ec2:CreateRoute", Deny: true}, action.Failed},
-		{"throttled", cloud.FaultRule{Call: "ec2:CreateRoute", Throttle: 1}, action.Failed},
-		{"a server's fault", cloud.FaultRule{Call: "ec2:CreateRoute", Fail: 1}, action.Uncertain},
-		{"reset", cloud.FaultRule{Call: "ec2:CreateRoute", Reset: true}, action.Uncertain},
+		{"denied", simaws.FaultRule{Call: "ec2:CreateRoute", Deny: true}, action.Failed},
+		{"throttled", simaws.FaultRule{Call: "ec2:CreateRoute", Throttle: 1}, action.Failed},
+		{"a server's fault", simaws.FaultRule{Call: "ec2:CreateRoute", Fail: 1}, action.Uncertain},
+		{"reset", simaws.FaultRule{Call: "ec2:CreateRoute", Reset: true}, action.Uncertain},
 	} {
-		s := start(t, byItself, stagetest.Options{Settings: settingsOf(byItself), Faults: []cloud.FaultRule{test.fault}})
+		s := start(t, byItself, stagetest.Options{Settings: settingsOf(byItself), Faults: []simaws.FaultRule{test.fault}})
 		if n := s.tell(opened); n != 0 {
 			t.Errorf("%s: %d messages came back", test.name, n)
 		}

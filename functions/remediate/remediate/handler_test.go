@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/local/cloud"
+	"rollcall/local/simaws"
+
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy"
@@ -129,7 +130,7 @@ func TestVPCNotOptedIn(t *testing.T) {
 
 // What cannot be read is not planned.
 func TestBlindPlansNothing(t *testing.T) {
-	s := start(t, byItself, stagetest.Options{Settings: settingsOf(byItself), Faults: []cloud.FaultRule{{Call: "ec2:DescribeNatGateways", Deny: true}}})
+	s := start(t, byItself, stagetest.Options{Settings: settingsOf(byItself), Faults: []simaws.FaultRule{{Call: "ec2:DescribeNatGateways", Deny: true}}})
 	s.tell(opened)
 	list, deeds := s.said()
 	if len(list) != 1 || list[0].Reason != string(action.CouldNotLook) || !strings.Contains(list[0].Says, "ec2:DescribeNatGateways") || len(deeds) != 0 {
@@ -141,7 +142,7 @@ func TestBlindPlansNothing(t *testing.T) {
 // A look that fails is nothing against a plan that was made from one that did
 // not: the offer stands, and is looked at again once it is approved.
 func TestBlindTakesNothingBack(t *testing.T) {
-	s := start(t, byPerson, stagetest.Options{Settings: settingsOf(byPerson), Faults: []cloud.FaultRule{{Call: "ec2:DescribeNatGateways", Deny: true}}})
+	s := start(t, byPerson, stagetest.Options{Settings: settingsOf(byPerson), Faults: []simaws.FaultRule{{Call: "ec2:DescribeNatGateways", Deny: true}}})
 	p := remedy.Plan{Format: remedy.Format, Remedy: optin.AddNATRoute, Cluster: s.inc.Key.Cluster, Check: s.inc.Key.Check, Resource: s.inc.Key.Resource, Route: &addnatroute.Plan{Table: stagetest.Table, NAT: nat}}
 	inc := s.inc
 	inc.Offers = []incident.Offer{{Plan: p, Hash: p.Hash(), Policy: optin.Approve, State: incident.Offered, Made: inc.Opened.Add(time.Second), Expires: inc.Opened.Add(time.Hour)}}

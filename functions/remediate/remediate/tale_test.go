@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/local/cloud"
+	"rollcall/local/simaws"
+
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/incident/response"
@@ -47,7 +48,7 @@ type changed struct {
 }
 
 // open plays a tale to the open incident.
-func (x tale) open(t *testing.T, policy optin.Policy, faults ...cloud.FaultRule) *stand {
+func (x tale) open(t *testing.T, policy optin.Policy, faults ...simaws.FaultRule) *stand {
 	t.Helper()
 	s := bench(t, "", stagetest.Options{World: x.world, Over: x.over, Faults: faults, Settings: settingsOf(stagetest.Cluster + "/" + string(x.remedy) + "=" + string(policy))})
 	if x.begin != nil {

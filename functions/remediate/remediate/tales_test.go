@@ -10,7 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 
-	"rollcall/local/cloud"
+	"rollcall/local/simaws"
+
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/coverzones"
@@ -167,7 +168,7 @@ func TestRemedyRefusesAChangedWorld(t *testing.T) {
 func TestRemedyDenied(t *testing.T) {
 	for _, x := range tales() {
 		t.Run(string(x.remedy), func(t *testing.T) {
-			s := x.open(t, optin.Approve, cloud.FaultRule{Call: x.call, Deny: true})
+			s := x.open(t, optin.Approve, simaws.FaultRule{Call: x.call, Deny: true})
 			x.press(s, x.propose(s))
 			d := x.act(s)
 			if d.Result != action.Failed || !strings.HasPrefix(d.Says, "Nothing was changed") || d.Reason == "" || len(d.Changed) != 0 {

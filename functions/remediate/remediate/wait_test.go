@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/local/cloud"
+	"rollcall/local/simaws"
+
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/response"
@@ -213,7 +214,7 @@ func TestRefusedApprovalIsOfferedAgain(t *testing.T) {
 // A look that fails is tried again after 5, 10, 20, 40 minutes, then each hour;
 // other events in between make it neither sooner nor later.
 func TestFailedLookBacksOff(t *testing.T) {
-	s := start(t, byItself, stagetest.Options{Settings: settingsOf(byItself), Faults: []cloud.FaultRule{{Call: "ec2:DescribeNatGateways", Deny: true}}})
+	s := start(t, byItself, stagetest.Options{Settings: settingsOf(byItself), Faults: []simaws.FaultRule{{Call: "ec2:DescribeNatGateways", Deny: true}}})
 	for n, wait := range []time.Duration{5 * time.Minute, 10 * time.Minute, 20 * time.Minute, 40 * time.Minute, time.Hour, time.Hour} {
 		began := s.Now()
 		s.tell(due)

@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
+
 	"rollcall/shared/incident"
 	"rollcall/shared/routing"
 
@@ -27,10 +28,10 @@ func TestApprovalInSlack(t *testing.T) {
 		"no usergroups:read": {[]string{"chat:write", "channels:history"}, incident.GroupNotRead, "usergroups:read"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := slackstand.New(slackstand.Config{
-				Token: "xoxb-1", Scopes: test.scopes, Channels: []slackstand.Channel{{ID: "C0123456789", Name: "alerts"}},
-				Users:  []slackstand.User{{ID: oncall, Name: "oncall"}, {ID: dana, Name: "Dana Weber"}},
-				Groups: []slackstand.Group{{ID: "S0ONCALL01", Handle: "platform-oncall", Users: []string{oncall}}},
+			s, err := fakeslack.New(fakeslack.Config{
+				Token: "xoxb-1", Scopes: test.scopes, Channels: []fakeslack.Channel{{ID: "C0123456789", Name: "alerts"}},
+				Users:  []fakeslack.User{{ID: oncall, Name: "oncall"}, {ID: dana, Name: "Dana Weber"}},
+				Groups: []fakeslack.Group{{ID: "S0ONCALL01", Handle: "platform-oncall", Users: []string{oncall}}},
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"rollcall/local/dynamo"
+	"rollcall/local/platform/dynamo"
 	"rollcall/shared/incident"
 	"rollcall/shared/store"
 

@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"rollcall/functions/report/spec"
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
+
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
 
@@ -26,16 +27,16 @@ type killable struct {
 	*stagetest.Bench
 	t     *testing.T
 	kill  *stagetest.Kill
-	slack *slackstand.Server
+	slack *fakeslack.Server
 }
 
 func startKillable(t *testing.T, k *stagetest.Kill) *killable {
 	t.Helper()
 	b := &killable{t: t, kill: k}
 	var err error
-	b.slack, err = slackstand.New(slackstand.Config{
-		Token: stage.SlackToken, Channels: []slackstand.Channel{{ID: stage.Channel, Name: "alerts"}},
-		Users: []slackstand.User{{ID: dana, Name: "Dana Weber"}}, Now: func() time.Time { return b.Now() },
+	b.slack, err = fakeslack.New(fakeslack.Config{
+		Token: stage.SlackToken, Channels: []fakeslack.Channel{{ID: stage.Channel, Name: "alerts"}},
+		Users: []fakeslack.User{{ID: dana, Name: "Dana Weber"}}, Now: func() time.Time { return b.Now() },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
 )
 
 // story is what a reader sees of one incident: its message and its thread,
@@ -27,7 +27,7 @@ type story struct {
 func (o outage) read() (stories map[string]story, order map[string][]string, twice int) {
 	stories, order = map[string]story{}, map[string][]string{}
 	clock := regexp.MustCompile(`"block_id":"[^"]*"|<!date[^>]*>|\d+:\d\d(:\d\d)?|"fallback":"[^"]*"|"timestamp":\d+|\d+ (s|min|h)\b|\b\d{10}(\.\d+)?\b`)
-	plain := func(m slackstand.Message) string { return clock.ReplaceAllString(m.Text+string(m.Blocks), "T") }
+	plain := func(m fakeslack.Message) string { return clock.ReplaceAllString(m.Text+string(m.Blocks), "T") }
 	name := regexp.MustCompile(`subnet-[0-9a-f]{17}`)
 	cluster := regexp.MustCompile(`cluster-\d\d`)
 	for _, m := range o.channel {
@@ -123,9 +123,9 @@ func TestOutage(t *testing.T) {
 // onSlack plays a script on a Slack of its own, with Slack's limits.
 func onSlack(t *testing.T, script outageScript, how away) (o outage) {
 	t.Helper()
-	stand, err := slackstand.New(slackstand.Config{
-		Token: "xoxb-1", Channels: []slackstand.Channel{{ID: "C0123456789", Name: "alerts"}}, Now: time.Now, Wall: time.Now,
-		Limits: slackstand.Limits{PostsPerSecond: 1, PostBurst: 3, UpdatesPerMinute: 50, UpdateBurst: 5},
+	stand, err := fakeslack.New(fakeslack.Config{
+		Token: "xoxb-1", Channels: []fakeslack.Channel{{ID: "C0123456789", Name: "alerts"}}, Now: time.Now, Wall: time.Now,
+		Limits: fakeslack.Limits{PostsPerSecond: 1, PostBurst: 3, UpdatesPerMinute: 50, UpdateBurst: 5},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,8 @@ import (
 
 	"github.com/aws/smithy-go"
 
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
+
 	"rollcall/shared/incident"
 	"rollcall/shared/notify/outbox"
 	"rollcall/shared/store"
@@ -284,7 +285,7 @@ func (b quietBus) Tell(context.Context, []incident.Event) error {
 // outage is a run of the script.
 type outage struct {
 	how     away
-	channel []slackstand.Message
+	channel []fakeslack.Message
 	calls   map[string]int
 	counts  map[string]int
 	writes  int
@@ -324,7 +325,7 @@ type queued struct {
 
 // play runs the script with Slack away for an hour from its beginning, in the
 // test's own time.
-func play(t *testing.T, script outageScript, how away, stand *slackstand.Server) outage {
+func play(t *testing.T, script outageScript, how away, stand *fakeslack.Server) outage {
 	t.Helper()
 	// Slack's timestamps have ten digits; the test's time begins in 2000.
 	time.Sleep(time.Until(time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)))

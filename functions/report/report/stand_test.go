@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/local/slackstand"
+	"rollcall/local/fakeslack"
+
 	"rollcall/shared/chart"
 	"rollcall/shared/node/spot"
 	"rollcall/shared/slack"
@@ -25,7 +26,7 @@ func TestSummaryInSlack(t *testing.T) {
 		"no files:write": {[]string{"chat:write", "channels:history"}, "files:write", false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := slackstand.New(slackstand.Config{Token: "xoxb-1", Scopes: test.scopes, Channels: []slackstand.Channel{{ID: "C0123456789", Name: "alerts"}}})
+			s, err := fakeslack.New(fakeslack.Config{Token: "xoxb-1", Scopes: test.scopes, Channels: []fakeslack.Channel{{ID: "C0123456789", Name: "alerts"}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +68,7 @@ func TestSummaryInSlack(t *testing.T) {
 // TestPictureInSlack: an incident's chart is in its message, stays through an
 // edit, and is another one when the addresses are back.
 func TestPictureInSlack(t *testing.T) {
-	s, err := slackstand.New(slackstand.Config{Token: "xoxb-1", Channels: []slackstand.Channel{{ID: "C0123456789", Name: "alerts"}}})
+	s, err := fakeslack.New(fakeslack.Config{Token: "xoxb-1", Channels: []fakeslack.Channel{{ID: "C0123456789", Name: "alerts"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

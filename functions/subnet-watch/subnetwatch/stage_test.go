@@ -10,7 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
 	"rollcall/functions/subnet-watch/spec"
-	"rollcall/local/cloud"
+	"rollcall/local/simaws"
+
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
@@ -108,7 +109,7 @@ func TestOnTheStage(t *testing.T) {
 // TestBlindToCreators: who cannot ask how the owners are accuses none, and says
 // which permission is missing.
 func TestBlindToCreators(t *testing.T) {
-	b := stagetest.Start(t, spec.Spec(), Build, stagetest.Options{Faults: []cloud.FaultRule{{Call: "ec2:DescribeInstances", Deny: true}}})
+	b := stagetest.Start(t, spec.Spec(), Build, stagetest.Options{Faults: []simaws.FaultRule{{Call: "ec2:DescribeInstances", Deny: true}}})
 	leave(b, t, 6, stagetest.Cluster)
 	if _, err := b.Handle(b.Sweep()); err != nil {
 		t.Fatal(err)

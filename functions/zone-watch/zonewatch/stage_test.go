@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"rollcall/functions/zone-watch/spec"
-	"rollcall/local/cloud"
+	"rollcall/local/simaws"
+
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checks"
 	"rollcall/shared/snapshot"
@@ -104,7 +105,7 @@ func TestTheNextLookIsMinutesAway(t *testing.T) {
 func TestWithoutRightsInTheCluster(t *testing.T) {
 	b := stagetest.Start(t, spec.Spec(), Build, stagetest.Options{
 		Over:   volumes(stagetest.Cluster, longAgo()),
-		Faults: []cloud.FaultRule{{Call: "kubernetes:list persistentvolumes", Deny: true}, {Call: "kubernetes:list persistentvolumeclaims", Deny: true}, {Call: "kubernetes:list pods", Deny: true}},
+		Faults: []simaws.FaultRule{{Call: "kubernetes:list persistentvolumes", Deny: true}, {Call: "kubernetes:list persistentvolumeclaims", Deny: true}, {Call: "kubernetes:list pods", Deny: true}},
 	})
 	if _, err := b.Handle(b.Sweep()); err != nil {
 		t.Fatal(err)

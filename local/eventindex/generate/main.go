@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"rollcall/local/eventindex"
-	"rollcall/local/template"
+	"rollcall/local/platform/template"
 )
 
 func main() {

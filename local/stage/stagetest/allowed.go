@@ -18,8 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go/middleware"
 
-	"rollcall/local/cloud"
-	"rollcall/local/template"
+	"rollcall/local/platform/template"
+	"rollcall/local/simaws"
 )
 
 // call is one call of the handler, with what it asked for.
@@ -172,7 +172,7 @@ func (b *Bench) read(input any, arn func(service, rest string) string) (string, 
 	switch in := input.(type) {
 	case *secretsmanager.GetSecretValueInput:
 		for _, secret := range b.Template.Secrets {
-			if aws.ToString(in.SecretId) == cloud.SecretARN(b.Template.Region, b.Template.AccountID, secret.Name) {
+			if aws.ToString(in.SecretId) == simaws.SecretARN(b.Template.Region, b.Template.AccountID, secret.Name) {
 				return secret.ARN, true
 			}
 		}

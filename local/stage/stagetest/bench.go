@@ -21,9 +21,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"rollcall/local/cloud"
+	"rollcall/local/platform/template"
+	"rollcall/local/simaws"
+
 	"rollcall/local/stage"
-	"rollcall/local/template"
+
 	"rollcall/shared/config"
 	"rollcall/shared/lambda"
 	"rollcall/shared/spec"
@@ -46,7 +48,7 @@ type Options struct {
 	// Over is YAML that changes the world.
 	Over string
 	// Faults go wrong with the function's calls.
-	Faults []cloud.FaultRule
+	Faults []simaws.FaultRule
 	// Settings are put over the function's environment.
 	Settings map[string]string
 	// Kill, if any, ends the function's invocations.
@@ -113,7 +115,7 @@ func Start(t testing.TB, function spec.Spec, build lambda.Build, o Options) *Ben
 			return s.Doors()
 		case string(config.SlackSecretARN), string(config.SigningARN):
 			if secret, ok := s.SecretFor(spec.Variable(name)); ok {
-				return cloud.SecretARN(s.Template.Region, s.Template.AccountID, secret.Name)
+				return simaws.SecretARN(s.Template.Region, s.Template.AccountID, secret.Name)
 			}
 		}
 		return b.Function.Environment[name]

@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/template"
+	"rollcall/local/platform/template"
 	"rollcall/shared/event"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"rollcall/local/template"
+	"rollcall/local/platform/template"
 	"rollcall/shared/checks"
 	"rollcall/shared/event"
 	"rollcall/shared/report"

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
-	"rollcall/local/world"
+	"rollcall/local/simaws/world"
 )
 
 // The simulated AWS, on which everything else is measured, says the same of

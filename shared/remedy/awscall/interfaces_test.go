@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
-	"rollcall/local/wire"
+	"rollcall/local/platform/wire"
 	"rollcall/shared/remedy/call"
 )
 

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"testing"
+
+	"rollcall/local/bench/runbook/automation"
+	"rollcall/local/simaws/world"
+
+	"rollcall/shared/checks"
+)
+
+func TestJudge(t *testing.T) {
+	other := automation.Finding{Step: "1", Names: []checks.ID{"sg/cluster-ingress"}}
+	cause := automation.Finding{Step: "9a", Names: []checks.ID{"route/nat-unusable", "route/blackhole"}}
+	symptom := automation.Finding{Step: "22", Names: []checks.ID{"route/blackhole"}, Symptom: true}
+	tests := map[string]struct {
+		report automation.Report
+		want   theirs
+	}{
+		"no warning":        {automation.Report{}, nothing},
+		"another warning":   {automation.Report{Findings: []automation.Finding{other}}, nothing},
+		"the cause first":   {automation.Report{Findings: []automation.Finding{cause, other}}, causeFirst},
+		"the cause behind":  {automation.Report{Findings: []automation.Finding{other, cause}}, amongOthers},
+		"a symptom":         {automation.Report{Findings: []automation.Finding{other, symptom}}, onlySymptom},
+		"symptom and cause": {automation.Report{Findings: []automation.Finding{symptom, cause}}, amongOthers},
+		"stopped":           {automation.Report{Stopped: "Windows is not supported"}, didNotRun},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := judge(tt.report, []string{"route/blackhole"}); got != tt.want {
+				t.Errorf("judge = %d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestBest(t *testing.T) {
+	r := row{
+		expect: world.Expect{Incidents: []world.ExpectedIncident{{Cause: "iam/access-missing", Or: []string{"iam/access-wrong-arn"}}}},
+		runs: []automation.Report{
+			{Stopped: "the instance is not running"},
+			{Findings: []automation.Finding{{Step: "11", Names: []checks.ID{"iam/access-wrong-arn"}}}},
+		},
+		ours: diagnosis{Incidents: []incident{{Cause: "route/no-egress"}, {Cause: "iam/access-missing"}}},
+	}
+	if _, level := r.best(); level != causeFirst {
+		t.Errorf("best = %d, want the run that names the cause", level)
+	}
+	if first, named := r.named(); first || !named {
+		t.Errorf("named = %t, %t, want behind another", first, named)
+	}
+	r.runs = nil
+	if _, level := r.best(); level != noInstance {
+		t.Errorf("best of no run = %d, want noInstance", level)
+	}
+	if r.kind() != broken {
+		t.Errorf("kind = %d, want broken", r.kind())
+	}
+	r.expect.Incidents[0].Cause = "node/not-registered"
+	if r.kind() != untold {
+		t.Errorf("kind = %d of a symptom, want untold", r.kind())
+	}
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	corpus   = "../../worlds/corpus"
+	pageFile = "../../../docs/runbook.md"
+)
+
+// TestPageIsFresh holds that the committed page has a row for each world and
+// no other, and that the runbook's half of it is what the model says now.
+// Rollcall's half takes the functions' binaries: make generate writes it.
+func TestPageIsFresh(t *testing.T) {
+	text, err := os.ReadFile(pageFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(text)
+	files, err := worldsOf(corpus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := make([]row, len(files))
+	var g errgroup.Group
+	g.SetLimit(4)
+	for i, file := range files {
+		g.Go(func() error {
+			var err error
+			rows[i], err = look(t.Context(), file)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	want := 0
+	for _, r := range rows {
+		if r.check == "" || r.kind() == untold {
+			continue
+		}
+		want++
+		if !strings.Contains(page, "\n"+r.half()) {
+			t.Errorf("the page is stale, run make generate: it lacks %q", r.half())
+		}
+	}
+	if got := strings.Count(page, "\n| ["); got != want {
+		t.Errorf("the page has %d worlds, the corpus %d: run make generate", got, want)
+	}
+}

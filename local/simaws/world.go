@@ -1,0 +1,69 @@
+package simaws
+
+import (
+	"context"
+	"encoding/base64"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"rollcall/local/platform/wire"
+)
+
+// World is the simulated account. These are the operations that this package
+// itself calls; the others are found by their form and served, see
+// Config.World.
+type World interface {
+	DescribeCluster(*eks.DescribeClusterInput) (*eks.DescribeClusterOutput, error)
+	DescribeAccessEntry(*eks.DescribeAccessEntryInput) (*eks.DescribeAccessEntryOutput, error)
+	ListAssociatedAccessPolicies(*eks.ListAssociatedAccessPoliciesInput) (*eks.ListAssociatedAccessPoliciesOutput, error)
+}
+
+// register gives every operation its handler.
+func (c *Cloud) register() {
+	for _, service := range []string{"ec2", "autoscaling", "iam"} {
+		c.ops[service] = wire.HandleMethods(c.wire, service, c.cfg.World)
+	}
+	c.ops["eks"] = append(wire.HandleMethods(c.wire, "eks", c.cfg.World, "DescribeCluster"), "DescribeCluster")
+	wire.Handle(c.wire, "eks", "DescribeCluster", c.describeCluster)
+	c.ops["sts"] = []string{"GetCallerIdentity"}
+	wire.Handle(c.wire, "sts", "GetCallerIdentity", c.getCallerIdentity)
+	c.ops["secretsmanager"] = []string{"GetSecretValue"}
+	wire.Handle(c.wire, "secretsmanager", "GetSecretValue", c.getSecretValue)
+	if c.cfg.Queues != nil {
+		c.ops["sqs"] = wire.HandleMethods(c.wire, "sqs", c.cfg.Queues)
+	}
+	if c.cfg.Events != nil {
+		c.ops["eventbridge"] = []string{"PutEvents"}
+		wire.Handle(c.wire, "eventbridge", "PutEvents", c.putEvents)
+	}
+	if c.cfg.History != nil {
+		c.ops["cloudtrail"] = []string{"LookupEvents"}
+		wire.HandlePlain(c.wire, "cloudtrail", "LookupEvents", c.lookupEvents)
+	}
+	if c.cfg.DynamoDB != nil {
+		db := c.cfg.DynamoDB
+		if c.cfg.Meter != nil {
+			db = c.cfg.Meter.over(db)
+		}
+		c.wire.Pass("dynamodb", db)
+	}
+}
+
+// describeCluster answers with the cluster of the world, whose endpoint and
+// authority are those of the listener that serves its Kubernetes API.
+func (c *Cloud) describeCluster(_ context.Context, _ *wire.Call, in *eks.DescribeClusterInput) (*eks.DescribeClusterOutput, error) {
+	out, err := c.cfg.World.DescribeCluster(in)
+	if err != nil || out == nil || out.Cluster == nil || c.cfg.Endpoints {
+		return out, err
+	}
+	k, ok := c.clusters[aws.ToString(out.Cluster.Name)]
+	if !ok {
+		return out, nil
+	}
+	described := *out.Cluster
+	described.Endpoint = aws.String(k.endpoint)
+	described.CertificateAuthority = &ekstypes.Certificate{Data: aws.String(base64.StdEncoding.EncodeToString(k.ca))}
+	return &eks.DescribeClusterOutput{Cluster: &described}, nil
+}

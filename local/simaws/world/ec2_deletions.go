@@ -1,0 +1,68 @@
+package world
+
+import (
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+
+	"rollcall/local/platform/wire"
+)
+
+// DeleteSubnet takes a subnet without interfaces away.
+func (s EC2) DeleteSubnet(in *ec2.DeleteSubnetInput) (*ec2.DeleteSubnetOutput, error) {
+	defer s.w.enter()()
+	w, id := s.w, aws.ToString(in.SubnetId)
+	if w.subnets.get(id) == nil {
+		return nil, notFound("InvalidSubnetID.NotFound", "subnet ID")([]string{id})
+	}
+	for _, i := range w.interfaces.all() {
+		if aws.ToString(i.SubnetId) == id {
+			return nil, wire.Errorf("DependencyViolation", "The subnet '%s' has dependencies and cannot be deleted.", id)
+		}
+	}
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	w.subnets.remove(id)
+	delete(w.pools, id)
+	for _, t := range w.routeTables.all() {
+		kept := t.Associations[:0:0]
+		for _, a := range t.Associations {
+			if aws.ToString(a.SubnetId) != id {
+				kept = append(kept, a)
+			}
+		}
+		t.Associations = kept
+	}
+	w.lookLater()
+	return &ec2.DeleteSubnetOutput{}, nil
+}
+
+// DeleteLaunchTemplate takes a launch template with all versions away. Groups
+// go on naming it.
+func (s EC2) DeleteLaunchTemplate(in *ec2.DeleteLaunchTemplateInput) (*ec2.DeleteLaunchTemplateOutput, error) {
+	defer s.w.enter()()
+	id, name := aws.ToString(in.LaunchTemplateId), aws.ToString(in.LaunchTemplateName)
+	t := s.w.templateNamed(id, name)
+	if t == nil {
+		if id != "" {
+			return nil, wire.Errorf("InvalidLaunchTemplateId.NotFound", "The specified launch template, with template ID %s, does not exist.", id)
+		}
+		return nil, wire.Errorf("InvalidLaunchTemplateName.NotFoundException", "The specified launch template, with template name %s, does not exist.", name)
+	}
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	out := &ec2.DeleteLaunchTemplateOutput{LaunchTemplate: ptr(clone(*t))}
+	s.w.dropTemplate(aws.ToString(t.LaunchTemplateId))
+	s.w.lookLater()
+	return out, nil
+}
+
+func (w *World) dropTemplate(id string) {
+	w.templates.remove(id)
+	for _, v := range w.templateVersions.all() {
+		if aws.ToString(v.LaunchTemplateId) == id {
+			w.templateVersions.remove(templateKey(id, aws.ToInt64(v.VersionNumber)))
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package world
+
+import (
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/platform/wire"
+)
+
+const (
+	// natTime is how long a NAT gateway takes to become available or deleted.
+	natTime = 30 * time.Second
+	// endpointTime is the same for an interface endpoint.
+	endpointTime = 30 * time.Second
+)
+
+func natNotFound(ids []string) *wire.Error {
+	return wire.Errorf("NatGatewayNotFound", "The Nat gateway %s was not found", ids[0])
+}
+
+// DescribeNatGateways lists NAT gateways; a deleted one for an hour.
+func (s EC2) DescribeNatGateways(in *ec2.DescribeNatGatewaysInput) (*ec2.DescribeNatGatewaysOutput, error) {
+	defer s.w.enter()()
+	list, next, err := selection[ec2types.NatGateway]{
+		table: s.w.natGateways, id: func(v *ec2types.NatGateway) *string { return v.NatGatewayId }, ids: in.NatGatewayIds,
+		missing: natNotFound, filters: in.Filter,
+		known: filters[ec2types.NatGateway]{
+			"nat-gateway-id": func(v *ec2types.NatGateway) []string { return one(v.NatGatewayId) },
+			"vpc-id":         func(v *ec2types.NatGateway) []string { return one(v.VpcId) },
+			"subnet-id":      func(v *ec2types.NatGateway) []string { return one(v.SubnetId) },
+			"state":          func(v *ec2types.NatGateway) []string { return []string{string(v.State)} },
+		},
+		tags: func(v *ec2types.NatGateway) []ec2types.Tag { return v.Tags },
+		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage,
+	}.run()
+	if err != nil {
+		return nil, err
+	}
+	return &ec2.DescribeNatGatewaysOutput{NatGateways: clones(list), NextToken: next}, nil
+}
+
+// CreateNatGateway makes a NAT gateway, pending at first.
+func (s EC2) CreateNatGateway(in *ec2.CreateNatGatewayInput) (*ec2.CreateNatGatewayOutput, error) {
+	defer s.w.enter()()
+	w := s.w
+	if in.SubnetId == nil {
+		return nil, wire.Errorf("MissingParameter", "The request must contain the parameter subnetId")
+	}
+	if w.subnets.get(*in.SubnetId) == nil {
+		return nil, notFound("InvalidSubnetID.NotFound", "subnet ID")([]string{*in.SubnetId})
+	}
+	kind := in.ConnectivityType
+	orZero(&kind, ec2types.ConnectivityTypePublic)
+	if kind == ec2types.ConnectivityTypePublic && in.AllocationId == nil {
+		return nil, wire.Errorf("MissingParameter", "The request must include the AllocationId parameter. Add the required parameter and retry the request.")
+	}
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	n := &ec2types.NatGateway{
+		NatGatewayId: aws.String(w.ids.ec2("nat")), SubnetId: in.SubnetId, State: ec2types.NatGatewayStatePending,
+		ConnectivityType: kind, CreateTime: aws.Time(w.now), Tags: tagsFor(in.TagSpecifications, ec2types.ResourceTypeNatgateway),
+		NatGatewayAddresses: []ec2types.NatGatewayAddress{{AllocationId: in.AllocationId}},
+	}
+	if a := w.addresses.get(aws.ToString(in.AllocationId)); a != nil {
+		n.NatGatewayAddresses[0].PublicIp = a.PublicIp
+	}
+	if err := w.natInterface(n, *n.NatGatewayId); err != nil {
+		return nil, errSubnetFull()
+	}
+	w.natGateways.put(*n.NatGatewayId, n)
+	w.after(natTime, func() {
+		if n.State == ec2types.NatGatewayStatePending {
+			n.State = ec2types.NatGatewayStateAvailable
+		}
+	})
+	return &ec2.CreateNatGatewayOutput{NatGateway: ptr(clone(*n)), ClientToken: in.ClientToken}, nil
+}
+
+// DeleteNatGateway begins to delete a NAT gateway. The routes to it stay, as
+// blackholes.
+func (s EC2) DeleteNatGateway(in *ec2.DeleteNatGatewayInput) (*ec2.DeleteNatGatewayOutput, error) {
+	defer s.w.enter()()
+	w := s.w
+	id := aws.ToString(in.NatGatewayId)
+	n := w.natGateways.get(id)
+	if n == nil || n.State == ec2types.NatGatewayStateDeleted {
+		return nil, natNotFound([]string{id})
+	}
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	if n.State != ec2types.NatGatewayStateDeleting {
+		n.State = ec2types.NatGatewayStateDeleting
+		w.blackhole(func(r *ec2types.Route) bool { return aws.ToString(r.NatGatewayId) == id })
+		w.after(natTime, func() { w.natDeleted(n) })
+	}
+	return &ec2.DeleteNatGatewayOutput{NatGatewayId: in.NatGatewayId}, nil
+}
+
+func (w *World) natDeleted(n *ec2types.NatGateway) {
+	n.State = ec2types.NatGatewayStateDeleted
+	n.DeleteTime = aws.Time(w.now)
+	for _, a := range n.NatGatewayAddresses {
+		if eni := w.interfaces.get(aws.ToString(a.NetworkInterfaceId)); eni != nil {
+			w.dropInterface(eni)
+		}
+	}
+	w.after(terminatedTime, func() { w.natGateways.remove(*n.NatGatewayId) })
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// DescribeVpcEndpoints lists VPC endpoints.
+func (s EC2) DescribeVpcEndpoints(in *ec2.DescribeVpcEndpointsInput) (*ec2.DescribeVpcEndpointsOutput, error) {
+	defer s.w.enter()()
+	list, next, err := selection[ec2types.VpcEndpoint]{
+		table: s.w.endpoints, id: func(v *ec2types.VpcEndpoint) *string { return v.VpcEndpointId }, ids: in.VpcEndpointIds,
+		missing: notFound("InvalidVpcEndpointId.NotFound", "Vpc Endpoint Id"), filters: in.Filters,
+		known: filters[ec2types.VpcEndpoint]{
+			"vpc-endpoint-id":    func(v *ec2types.VpcEndpoint) []string { return one(v.VpcEndpointId) },
+			"vpc-id":             func(v *ec2types.VpcEndpoint) []string { return one(v.VpcId) },
+			"service-name":       func(v *ec2types.VpcEndpoint) []string { return one(v.ServiceName) },
+			"vpc-endpoint-type":  func(v *ec2types.VpcEndpoint) []string { return []string{string(v.VpcEndpointType)} },
+			"vpc-endpoint-state": func(v *ec2types.VpcEndpoint) []string { return []string{string(v.State)} },
+			"ip-address-type":    func(v *ec2types.VpcEndpoint) []string { return []string{string(v.IpAddressType)} },
+		},
+		tags: func(v *ec2types.VpcEndpoint) []ec2types.Tag { return v.Tags },
+		size: in.MaxResults, token: in.NextToken, min: 1, max: ec2MaxPage,
+	}.run()
+	if err != nil {
+		return nil, err
+	}
+	return &ec2.DescribeVpcEndpointsOutput{VpcEndpoints: clones(list), NextToken: next}, nil
+}
+
+// CreateVpcEndpoint makes an interface or gateway endpoint.
+func (s EC2) CreateVpcEndpoint(in *ec2.CreateVpcEndpointInput) (*ec2.CreateVpcEndpointOutput, error) {
+	defer s.w.enter()()
+	w := s.w
+	if w.vpcs.get(aws.ToString(in.VpcId)) == nil {
+		return nil, notFound("InvalidVpcId.NotFound", "Vpc Id")([]string{aws.ToString(in.VpcId)})
+	}
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	e := &ec2types.VpcEndpoint{
+		VpcEndpointId: aws.String(w.ids.ec2("vpce")), VpcId: in.VpcId, ServiceName: in.ServiceName, VpcEndpointType: in.VpcEndpointType,
+		CreationTimestamp: aws.Time(w.now), OwnerId: aws.String(w.account), RequesterManaged: aws.Bool(false), PolicyDocument: in.PolicyDocument,
+		PrivateDnsEnabled: in.PrivateDnsEnabled, RouteTableIds: in.RouteTableIds, SubnetIds: in.SubnetIds,
+		Tags: tagsFor(in.TagSpecifications, ec2types.ResourceTypeVpcEndpoint),
+	}
+	orZero(&e.VpcEndpointType, ec2types.VpcEndpointTypeGateway)
+	e.State = ec2types.StateAvailable
+	if e.VpcEndpointType == ec2types.VpcEndpointTypeInterface {
+		e.State = ec2types.StatePending
+		or(&e.PrivateDnsEnabled, true)
+		groups := in.SecurityGroupIds
+		if len(groups) == 0 {
+			groups = w.defaultGroup(aws.ToString(in.VpcId))
+		}
+		for _, g := range w.groupIdentifiers(groups) {
+			e.Groups = append(e.Groups, ec2types.SecurityGroupIdentifier{GroupId: g.GroupId, GroupName: g.GroupName})
+		}
+		if err := w.endpointInterfaces(e); err != nil {
+			return nil, errSubnetFull()
+		}
+		w.after(endpointTime, func() { e.State = ec2types.StateAvailable })
+	}
+	w.endpoints.put(*e.VpcEndpointId, e)
+	return &ec2.CreateVpcEndpointOutput{VpcEndpoint: ptr(clone(*e)), ClientToken: in.ClientToken}, nil
+}
+
+// DeleteVpcEndpoints takes endpoints and their interfaces away.
+func (s EC2) DeleteVpcEndpoints(in *ec2.DeleteVpcEndpointsInput) (*ec2.DeleteVpcEndpointsOutput, error) {
+	defer s.w.enter()()
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	out := &ec2.DeleteVpcEndpointsOutput{}
+	for _, id := range in.VpcEndpointIds {
+		e := s.w.endpoints.get(id)
+		if e == nil {
+			out.Unsuccessful = append(out.Unsuccessful, ec2types.UnsuccessfulItem{
+				ResourceId: aws.String(id),
+				Error:      &ec2types.UnsuccessfulItemError{Code: aws.String("InvalidVpcEndpoint.NotFound"), Message: aws.String("The VpcEndpoint Id '" + id + "' does not exist")},
+			})
+			continue
+		}
+		for _, n := range e.NetworkInterfaceIds {
+			if eni := s.w.interfaces.get(n); eni != nil {
+				s.w.dropInterface(eni)
+			}
+		}
+		s.w.endpoints.remove(id)
+	}
+	return out, nil
+}

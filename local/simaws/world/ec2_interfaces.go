@@ -1,0 +1,246 @@
+package world
+
+import (
+	"net/netip"
+	"slices"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/platform/wire"
+)
+
+func interfaceFilters() filters[ec2types.NetworkInterface] {
+	type eni = ec2types.NetworkInterface
+	attached := func(value func(*ec2types.NetworkInterfaceAttachment) *string) func(*eni) []string {
+		return func(v *eni) []string {
+			if v.Attachment == nil {
+				return nil
+			}
+			return one(value(v.Attachment))
+		}
+	}
+	return operatorFilters(filters[eni]{
+		"network-interface-id": func(v *eni) []string { return one(v.NetworkInterfaceId) },
+		"subnet-id":            func(v *eni) []string { return one(v.SubnetId) },
+		"vpc-id":               func(v *eni) []string { return one(v.VpcId) },
+		"availability-zone":    func(v *eni) []string { return one(v.AvailabilityZone) },
+		"description":          func(v *eni) []string { return one(v.Description) },
+		"status":               func(v *eni) []string { return []string{string(v.Status)} },
+		"interface-type":       func(v *eni) []string { return []string{string(v.InterfaceType)} },
+		"owner-id":             func(v *eni) []string { return one(v.OwnerId) },
+		"requester-id":         func(v *eni) []string { return one(v.RequesterId) },
+		"requester-managed":    func(v *eni) []string { return yesNo(v.RequesterManaged) },
+		"mac-address":          func(v *eni) []string { return one(v.MacAddress) },
+		"private-dns-name":     func(v *eni) []string { return one(v.PrivateDnsName) },
+		"private-ip-address":   func(v *eni) []string { return one(v.PrivateIpAddress) },
+		"source-dest-check":    func(v *eni) []string { return yesNo(v.SourceDestCheck) },
+		"group-id": func(v *eni) []string {
+			return each(v.Groups, func(g ec2types.GroupIdentifier) *string { return g.GroupId })
+		},
+		"group-name": func(v *eni) []string {
+			return each(v.Groups, func(g ec2types.GroupIdentifier) *string { return g.GroupName })
+		},
+		"addresses.private-ip-address": func(v *eni) []string {
+			return each(v.PrivateIpAddresses, func(a ec2types.NetworkInterfacePrivateIpAddress) *string { return a.PrivateIpAddress })
+		},
+		"addresses.primary": func(v *eni) []string {
+			return each(v.PrivateIpAddresses, func(a ec2types.NetworkInterfacePrivateIpAddress) *string {
+				return aws.String(yesNo(a.Primary)[0])
+			})
+		},
+		"association.public-ip": func(v *eni) []string {
+			if v.Association == nil {
+				return nil
+			}
+			return one(v.Association.PublicIp)
+		},
+		"attachment.attachment-id":     attached(func(a *ec2types.NetworkInterfaceAttachment) *string { return a.AttachmentId }),
+		"attachment.instance-id":       attached(func(a *ec2types.NetworkInterfaceAttachment) *string { return a.InstanceId }),
+		"attachment.instance-owner-id": attached(func(a *ec2types.NetworkInterfaceAttachment) *string { return a.InstanceOwnerId }),
+		"attachment.status":            attached(func(a *ec2types.NetworkInterfaceAttachment) *string { return aws.String(string(a.Status)) }),
+		"attachment.delete-on-termination": attached(func(a *ec2types.NetworkInterfaceAttachment) *string {
+			return aws.String(yesNo(a.DeleteOnTermination)[0])
+		}),
+		"attachment.device-index": attached(func(a *ec2types.NetworkInterfaceAttachment) *string {
+			return aws.String(strconv.Itoa(int(aws.ToInt32(a.DeviceIndex))))
+		}),
+	}, func(v *eni) *ec2types.OperatorResponse { return v.Operator })
+}
+
+// DescribeNetworkInterfaces lists network interfaces.
+func (s EC2) DescribeNetworkInterfaces(in *ec2.DescribeNetworkInterfacesInput) (*ec2.DescribeNetworkInterfacesOutput, error) {
+	defer s.w.enter()()
+	list, next, err := selection[ec2types.NetworkInterface]{
+		table: s.w.interfaces, id: func(v *ec2types.NetworkInterface) *string { return v.NetworkInterfaceId }, ids: in.NetworkInterfaceIds,
+		missing: notFound("InvalidNetworkInterfaceID.NotFound", "networkInterface ID"), filters: in.Filters, known: interfaceFilters(),
+		tags:   func(v *ec2types.NetworkInterface) []ec2types.Tag { return v.TagSet },
+		hidden: func(v *ec2types.NetworkInterface) bool { return s.w.hides(v.Operator, in.IncludeManagedResources) },
+		size:   in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage,
+		idsBarPaging: "networkInterfaceIdSet",
+	}.run()
+	if err != nil {
+		return nil, err
+	}
+	out := &ec2.DescribeNetworkInterfacesOutput{NetworkInterfaces: clones(list), NextToken: next}
+	for i := range out.NetworkInterfaces {
+		out.NetworkInterfaces[i].Operator = s.w.operatorShown(out.NetworkInterfaces[i].Operator)
+	}
+	return out, nil
+}
+
+func (w *World) networkInterface(id *string) (*ec2types.NetworkInterface, error) {
+	if eni := w.interfaces.get(aws.ToString(id)); eni != nil {
+		return eni, nil
+	}
+	return nil, notFound("InvalidNetworkInterfaceID.NotFound", "networkInterface ID")([]string{aws.ToString(id)})
+}
+
+// CreateNetworkInterface makes an interface and takes its addresses.
+func (s EC2) CreateNetworkInterface(in *ec2.CreateNetworkInterfaceInput) (*ec2.CreateNetworkInterfaceOutput, error) {
+	defer s.w.enter()()
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	groups := in.Groups
+	if sub := s.w.subnets.get(aws.ToString(in.SubnetId)); sub != nil && len(groups) == 0 {
+		groups = s.w.defaultGroup(aws.ToString(sub.VpcId))
+	}
+	eni, err := s.w.createInterface(interfaceSpec{
+		subnet: aws.ToString(in.SubnetId), description: aws.ToString(in.Description), groups: groups,
+		tags: tagsFor(in.TagSpecifications, ec2types.ResourceTypeNetworkInterface), primary: aws.ToString(in.PrivateIpAddress),
+		secondary: int(aws.ToInt32(in.SecondaryPrivateIpAddressCount)), prefixes: int(aws.ToInt32(in.Ipv4PrefixCount)),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &ec2.CreateNetworkInterfaceOutput{NetworkInterface: ptr(clone(*eni)), ClientToken: in.ClientToken}, nil
+}
+
+// DeleteNetworkInterface deletes an interface that nothing uses.
+func (s EC2) DeleteNetworkInterface(in *ec2.DeleteNetworkInterfaceInput) (*ec2.DeleteNetworkInterfaceOutput, error) {
+	defer s.w.enter()()
+	eni, err := s.w.networkInterface(in.NetworkInterfaceId)
+	if err != nil {
+		return nil, err
+	}
+	if eni.Attachment != nil || eni.Status == ec2types.NetworkInterfaceStatusInUse {
+		return nil, wire.Errorf("InvalidParameterValue", "Network interface '%s' is currently in use.", *eni.NetworkInterfaceId)
+	}
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	s.w.dropInterface(eni)
+	return &ec2.DeleteNetworkInterfaceOutput{}, nil
+}
+
+// AttachNetworkInterface puts an interface on an instance.
+func (s EC2) AttachNetworkInterface(in *ec2.AttachNetworkInterfaceInput) (*ec2.AttachNetworkInterfaceOutput, error) {
+	defer s.w.enter()()
+	eni, err := s.w.networkInterface(in.NetworkInterfaceId)
+	if err != nil {
+		return nil, err
+	}
+	i := s.w.instances.get(aws.ToString(in.InstanceId))
+	if i == nil {
+		return nil, wire.Errorf("InvalidInstanceID.NotFound", "%s", instanceIDs([]string{aws.ToString(in.InstanceId)}))
+	}
+	if eni.Attachment != nil {
+		return nil, wire.Errorf("InvalidNetworkInterface.InUse", "Interface: [%s] in use.", *eni.NetworkInterfaceId)
+	}
+	if t := s.w.instanceTypes.get(string(i.InstanceType)); t != nil && t.NetworkInfo != nil && len(s.w.attached[*i.InstanceId]) >= int(aws.ToInt32(t.NetworkInfo.MaximumNetworkInterfaces)) {
+		return nil, wire.Errorf("AttachmentLimitExceeded", "Interface count %d exceeds the limit for %s", len(s.w.attached[*i.InstanceId])+1, i.InstanceType)
+	}
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	s.w.attach(eni, *i.InstanceId, aws.ToInt32(in.DeviceIndex), false)
+	return &ec2.AttachNetworkInterfaceOutput{AttachmentId: clone(eni.Attachment.AttachmentId), NetworkCardIndex: aws.Int32(0)}, nil
+}
+
+// DetachNetworkInterface takes an interface off an instance.
+func (s EC2) DetachNetworkInterface(in *ec2.DetachNetworkInterfaceInput) (*ec2.DetachNetworkInterfaceOutput, error) {
+	defer s.w.enter()()
+	for _, eni := range s.w.interfaces.all() {
+		if eni.Attachment == nil || aws.ToString(eni.Attachment.AttachmentId) != aws.ToString(in.AttachmentId) {
+			continue
+		}
+		if aws.ToInt32(eni.Attachment.DeviceIndex) == 0 || aws.ToString(eni.Attachment.InstanceId) == "" {
+			return nil, wire.Errorf("OperationNotPermitted", "The network interface at device index 0 cannot be detached.")
+		}
+		if err := dryRun(in.DryRun); err != nil {
+			return nil, err
+		}
+		s.w.detach(eni)
+		return &ec2.DetachNetworkInterfaceOutput{}, nil
+	}
+	return nil, wire.Errorf("InvalidAttachmentID.NotFound", "An interface attachment with the id '%s' does not exist", aws.ToString(in.AttachmentId))
+}
+
+// AssignPrivateIpAddresses adds addresses or /28 prefixes to an interface.
+func (s EC2) AssignPrivateIpAddresses(in *ec2.AssignPrivateIpAddressesInput) (*ec2.AssignPrivateIpAddressesOutput, error) {
+	defer s.w.enter()()
+	eni, err := s.w.networkInterface(in.NetworkInterfaceId)
+	if err != nil {
+		return nil, err
+	}
+	if len(in.PrivateIpAddresses) > 0 || len(in.Ipv4Prefixes) > 0 {
+		return nil, wire.Errorf("InvalidParameterCombination", "This world assigns addresses by count only.")
+	}
+	if aws.ToInt32(in.SecondaryPrivateIpAddressCount) < 0 || aws.ToInt32(in.Ipv4PrefixCount) < 0 {
+		return nil, wire.Errorf("InvalidParameterValue", "A number of addresses must not be negative.")
+	}
+	p := s.w.pools[aws.ToString(eni.SubnetId)]
+	addrs, ok := p.allocate(int(aws.ToInt32(in.SecondaryPrivateIpAddressCount)))
+	if !ok {
+		return nil, errSubnetFull()
+	}
+	blocks, ok := p.allocatePrefixes(int(aws.ToInt32(in.Ipv4PrefixCount)))
+	if !ok {
+		for _, a := range addrs {
+			p.release(a)
+		}
+		return nil, wire.Errorf("InsufficientCidrBlocks", "The specified subnet does not have enough free cidr blocks to satisfy the request.")
+	}
+	s.w.addAddresses(eni, addrs, blocks)
+	out := &ec2.AssignPrivateIpAddressesOutput{NetworkInterfaceId: in.NetworkInterfaceId}
+	for _, a := range addrs {
+		out.AssignedPrivateIpAddresses = append(out.AssignedPrivateIpAddresses, ec2types.AssignedPrivateIpAddress{PrivateIpAddress: aws.String(a.String())})
+	}
+	for _, b := range blocks {
+		out.AssignedIpv4Prefixes = append(out.AssignedIpv4Prefixes, ec2types.Ipv4PrefixSpecification{Ipv4Prefix: aws.String(b.String())})
+	}
+	return out, nil
+}
+
+// UnassignPrivateIpAddresses takes secondary addresses or prefixes away.
+func (s EC2) UnassignPrivateIpAddresses(in *ec2.UnassignPrivateIpAddressesInput) (*ec2.UnassignPrivateIpAddressesOutput, error) {
+	defer s.w.enter()()
+	eni, err := s.w.networkInterface(in.NetworkInterfaceId)
+	if err != nil {
+		return nil, err
+	}
+	p := s.w.pools[aws.ToString(eni.SubnetId)]
+	for _, addr := range in.PrivateIpAddresses {
+		i := slices.IndexFunc(eni.PrivateIpAddresses, func(a ec2types.NetworkInterfacePrivateIpAddress) bool {
+			return aws.ToString(a.PrivateIpAddress) == addr && !aws.ToBool(a.Primary)
+		})
+		if i < 0 {
+			return nil, wire.Errorf("InvalidParameterValue", "Some of [%s] are not assigned to interface %s", addr, *eni.NetworkInterfaceId)
+		}
+		s.w.releaseAddress(p, addr)
+		eni.PrivateIpAddresses = slices.Delete(eni.PrivateIpAddresses, i, i+1)
+	}
+	for _, block := range in.Ipv4Prefixes {
+		i := slices.IndexFunc(eni.Ipv4Prefixes, func(b ec2types.Ipv4PrefixSpecification) bool { return aws.ToString(b.Ipv4Prefix) == block })
+		parsed, err := netip.ParsePrefix(block)
+		if i < 0 || err != nil {
+			return nil, wire.Errorf("InvalidParameterValue", "Some of [%s] are not assigned to interface %s", block, *eni.NetworkInterfaceId)
+		}
+		p.releaseBlock(parsed)
+		eni.Ipv4Prefixes = slices.Delete(eni.Ipv4Prefixes, i, i+1)
+	}
+	return &ec2.UnassignPrivateIpAddressesOutput{}, nil
+}

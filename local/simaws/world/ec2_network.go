@@ -1,0 +1,212 @@
+package world
+
+import (
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/platform/wire"
+)
+
+// DescribeVpcs lists VPCs.
+func (s EC2) DescribeVpcs(in *ec2.DescribeVpcsInput) (*ec2.DescribeVpcsOutput, error) {
+	defer s.w.enter()()
+	list, next, err := selection[ec2types.Vpc]{
+		table: s.w.vpcs, id: func(v *ec2types.Vpc) *string { return v.VpcId }, ids: in.VpcIds,
+		missing: notFound("InvalidVpcID.NotFound", "vpc ID"), filters: in.Filters,
+		known: filters[ec2types.Vpc]{
+			"vpc-id":          func(v *ec2types.Vpc) []string { return one(v.VpcId) },
+			"cidr":            func(v *ec2types.Vpc) []string { return one(v.CidrBlock) },
+			"state":           func(v *ec2types.Vpc) []string { return []string{string(v.State)} },
+			"owner-id":        func(v *ec2types.Vpc) []string { return one(v.OwnerId) },
+			"is-default":      func(v *ec2types.Vpc) []string { return yesNo(v.IsDefault) },
+			"isDefault":       func(v *ec2types.Vpc) []string { return yesNo(v.IsDefault) },
+			"dhcp-options-id": func(v *ec2types.Vpc) []string { return one(v.DhcpOptionsId) },
+		},
+		tags: func(v *ec2types.Vpc) []ec2types.Tag { return v.Tags },
+		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage,
+	}.run()
+	if err != nil {
+		return nil, err
+	}
+	return &ec2.DescribeVpcsOutput{Vpcs: clones(list), NextToken: next}, nil
+}
+
+// DescribeVpcAttribute shows one of a VPC's DNS switches.
+func (s EC2) DescribeVpcAttribute(in *ec2.DescribeVpcAttributeInput) (*ec2.DescribeVpcAttributeOutput, error) {
+	defer s.w.enter()()
+	id := aws.ToString(in.VpcId)
+	if s.w.vpcs.get(id) == nil {
+		return nil, notFound("InvalidVpcID.NotFound", "vpc ID")([]string{id})
+	}
+	a := s.w.vpcAttributes[id]
+	on := func(b *bool) *ec2types.AttributeBooleanValue {
+		return &ec2types.AttributeBooleanValue{Value: aws.Bool(b == nil || *b)}
+	}
+	out := &ec2.DescribeVpcAttributeOutput{VpcId: in.VpcId}
+	switch in.Attribute {
+	case ec2types.VpcAttributeNameEnableDnsSupport:
+		out.EnableDnsSupport = on(a.EnableDnsSupport)
+	case ec2types.VpcAttributeNameEnableDnsHostnames:
+		out.EnableDnsHostnames = on(a.EnableDnsHostnames)
+	case ec2types.VpcAttributeNameEnableNetworkAddressUsageMetrics:
+		out.EnableNetworkAddressUsageMetrics = &ec2types.AttributeBooleanValue{Value: aws.Bool(false)}
+	default:
+		return nil, wire.Errorf("InvalidParameterValue", "Value (%s) for parameter attribute is invalid.", in.Attribute)
+	}
+	return out, nil
+}
+
+// DescribeSubnets lists subnets with their free addresses as of now.
+func (s EC2) DescribeSubnets(in *ec2.DescribeSubnetsInput) (*ec2.DescribeSubnetsOutput, error) {
+	defer s.w.enter()()
+	zone := func(v *ec2types.Subnet) []string { return one(v.AvailabilityZone) }
+	cidr := func(v *ec2types.Subnet) []string { return one(v.CidrBlock) }
+	list, next, err := selection[ec2types.Subnet]{
+		table: s.w.subnets, id: func(v *ec2types.Subnet) *string { return v.SubnetId }, ids: in.SubnetIds,
+		missing: notFound("InvalidSubnetID.NotFound", "subnet ID"), filters: in.Filters,
+		known: filters[ec2types.Subnet]{
+			"subnet-id":            func(v *ec2types.Subnet) []string { return one(v.SubnetId) },
+			"vpc-id":               func(v *ec2types.Subnet) []string { return one(v.VpcId) },
+			"availability-zone":    zone,
+			"availabilityZone":     zone,
+			"availability-zone-id": func(v *ec2types.Subnet) []string { return one(v.AvailabilityZoneId) },
+			"cidr-block":           cidr, "cidr": cidr, "cidrBlock": cidr,
+			"state":                   func(v *ec2types.Subnet) []string { return []string{string(v.State)} },
+			"owner-id":                func(v *ec2types.Subnet) []string { return one(v.OwnerId) },
+			"map-public-ip-on-launch": func(v *ec2types.Subnet) []string { return yesNo(v.MapPublicIpOnLaunch) },
+			"default-for-az":          func(v *ec2types.Subnet) []string { return yesNo(v.DefaultForAz) },
+			"available-ip-address-count": func(v *ec2types.Subnet) []string {
+				return []string{strconv.Itoa(s.w.pools[*v.SubnetId].free())}
+			},
+		},
+		tags: func(v *ec2types.Subnet) []ec2types.Tag { return v.Tags },
+		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage,
+	}.run()
+	if err != nil {
+		return nil, err
+	}
+	out := clones(list)
+	for i := range out {
+		out[i].AvailableIpAddressCount = aws.Int32(int32(s.w.pools[*out[i].SubnetId].free()))
+	}
+	return &ec2.DescribeSubnetsOutput{Subnets: out, NextToken: next}, nil
+}
+
+// ModifySubnetAttribute changes whether launches get a public address.
+func (s EC2) ModifySubnetAttribute(in *ec2.ModifySubnetAttributeInput) (*ec2.ModifySubnetAttributeOutput, error) {
+	defer s.w.enter()()
+	v := s.w.subnets.get(aws.ToString(in.SubnetId))
+	if v == nil {
+		return nil, notFound("InvalidSubnetID.NotFound", "subnet ID")([]string{aws.ToString(in.SubnetId)})
+	}
+	if in.MapPublicIpOnLaunch == nil {
+		return nil, wire.Errorf("InvalidParameterCombination", "This world changes mapPublicIpOnLaunch only.")
+	}
+	v.MapPublicIpOnLaunch = in.MapPublicIpOnLaunch.Value
+	return &ec2.ModifySubnetAttributeOutput{}, nil
+}
+
+// GetSubnetCidrReservations lists the reserved blocks of a subnet.
+func (s EC2) GetSubnetCidrReservations(in *ec2.GetSubnetCidrReservationsInput) (*ec2.GetSubnetCidrReservationsOutput, error) {
+	defer s.w.enter()()
+	id := aws.ToString(in.SubnetId)
+	if s.w.subnets.get(id) == nil {
+		return nil, notFound("InvalidSubnetID.NotFound", "subnet ID")([]string{id})
+	}
+	out := &ec2.GetSubnetCidrReservationsOutput{}
+	for _, r := range s.w.cidrReservations.all() {
+		if aws.ToString(r.SubnetId) == id {
+			out.SubnetIpv4CidrReservations = append(out.SubnetIpv4CidrReservations, clone(*r))
+		}
+	}
+	return out, nil
+}
+
+// DescribeInternetGateways lists internet gateways.
+func (s EC2) DescribeInternetGateways(in *ec2.DescribeInternetGatewaysInput) (*ec2.DescribeInternetGatewaysOutput, error) {
+	defer s.w.enter()()
+	list, next, err := selection[ec2types.InternetGateway]{
+		table: s.w.internetGateways, id: func(v *ec2types.InternetGateway) *string { return v.InternetGatewayId }, ids: in.InternetGatewayIds,
+		missing: notFound("InvalidInternetGatewayID.NotFound", "internetGateway ID"), filters: in.Filters,
+		known: filters[ec2types.InternetGateway]{
+			"internet-gateway-id": func(v *ec2types.InternetGateway) []string { return one(v.InternetGatewayId) },
+			"owner-id":            func(v *ec2types.InternetGateway) []string { return one(v.OwnerId) },
+			"attachment.vpc-id": func(v *ec2types.InternetGateway) []string {
+				return each(v.Attachments, func(a ec2types.InternetGatewayAttachment) *string { return a.VpcId })
+			},
+			"attachment.state": func(v *ec2types.InternetGateway) []string {
+				return each(v.Attachments, func(a ec2types.InternetGatewayAttachment) *string { return aws.String(string(a.State)) })
+			},
+		},
+		tags: func(v *ec2types.InternetGateway) []ec2types.Tag { return v.Tags },
+		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage,
+	}.run()
+	if err != nil {
+		return nil, err
+	}
+	return &ec2.DescribeInternetGatewaysOutput{InternetGateways: clones(list), NextToken: next}, nil
+}
+
+// DescribeEgressOnlyInternetGateways lists IPv6's gateways.
+func (s EC2) DescribeEgressOnlyInternetGateways(in *ec2.DescribeEgressOnlyInternetGatewaysInput) (*ec2.DescribeEgressOnlyInternetGatewaysOutput, error) {
+	defer s.w.enter()()
+	list, next, err := selection[ec2types.EgressOnlyInternetGateway]{
+		table: s.w.egressOnlyGateways, id: func(v *ec2types.EgressOnlyInternetGateway) *string { return v.EgressOnlyInternetGatewayId },
+		ids: in.EgressOnlyInternetGatewayIds, missing: notFound("InvalidGatewayID.NotFound", "eigw ID"), filters: in.Filters,
+		tags: func(v *ec2types.EgressOnlyInternetGateway) []ec2types.Tag { return v.Tags },
+		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: 255,
+	}.run()
+	if err != nil {
+		return nil, err
+	}
+	return &ec2.DescribeEgressOnlyInternetGatewaysOutput{EgressOnlyInternetGateways: clones(list), NextToken: next}, nil
+}
+
+// DescribeNetworkAcls lists network ACLs.
+func (s EC2) DescribeNetworkAcls(in *ec2.DescribeNetworkAclsInput) (*ec2.DescribeNetworkAclsOutput, error) {
+	defer s.w.enter()()
+	list, next, err := selection[ec2types.NetworkAcl]{
+		table: s.w.networkACLs, id: func(v *ec2types.NetworkAcl) *string { return v.NetworkAclId }, ids: in.NetworkAclIds,
+		missing: notFound("InvalidNetworkAclID.NotFound", "networkAcl ID"), filters: in.Filters,
+		known: filters[ec2types.NetworkAcl]{
+			"network-acl-id": func(v *ec2types.NetworkAcl) []string { return one(v.NetworkAclId) },
+			"vpc-id":         func(v *ec2types.NetworkAcl) []string { return one(v.VpcId) },
+			"default":        func(v *ec2types.NetworkAcl) []string { return yesNo(v.IsDefault) },
+			"owner-id":       func(v *ec2types.NetworkAcl) []string { return one(v.OwnerId) },
+			"association.subnet-id": func(v *ec2types.NetworkAcl) []string {
+				return each(v.Associations, func(a ec2types.NetworkAclAssociation) *string { return a.SubnetId })
+			},
+		},
+		tags: func(v *ec2types.NetworkAcl) []ec2types.Tag { return v.Tags },
+		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage,
+	}.run()
+	if err != nil {
+		return nil, err
+	}
+	return &ec2.DescribeNetworkAclsOutput{NetworkAcls: clones(list), NextToken: next}, nil
+}
+
+// DescribeDhcpOptions lists DHCP option sets.
+func (s EC2) DescribeDhcpOptions(in *ec2.DescribeDhcpOptionsInput) (*ec2.DescribeDhcpOptionsOutput, error) {
+	defer s.w.enter()()
+	list, next, err := selection[ec2types.DhcpOptions]{
+		table: s.w.dhcpOptions, id: func(v *ec2types.DhcpOptions) *string { return v.DhcpOptionsId }, ids: in.DhcpOptionsIds,
+		missing: notFound("InvalidDhcpOptionID.NotFound", "dhcpOption ID"), filters: in.Filters,
+		known: filters[ec2types.DhcpOptions]{
+			"dhcp-options-id": func(v *ec2types.DhcpOptions) []string { return one(v.DhcpOptionsId) },
+			"owner-id":        func(v *ec2types.DhcpOptions) []string { return one(v.OwnerId) },
+			"key": func(v *ec2types.DhcpOptions) []string {
+				return each(v.DhcpConfigurations, func(c ec2types.DhcpConfiguration) *string { return c.Key })
+			},
+		},
+		tags: func(v *ec2types.DhcpOptions) []ec2types.Tag { return v.Tags },
+		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage,
+	}.run()
+	if err != nil {
+		return nil, err
+	}
+	return &ec2.DescribeDhcpOptionsOutput{DhcpOptions: clones(list), NextToken: next}, nil
+}

@@ -1,0 +1,281 @@
+package world
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/platform/wire"
+)
+
+// CreateRouteTable makes a table with the local route only.
+func (s EC2) CreateRouteTable(in *ec2.CreateRouteTableInput) (*ec2.CreateRouteTableOutput, error) {
+	defer s.w.enter()()
+	v := s.w.vpcs.get(aws.ToString(in.VpcId))
+	if v == nil {
+		return nil, notFound("InvalidVpcID.NotFound", "vpc ID")([]string{aws.ToString(in.VpcId)})
+	}
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	t := &ec2types.RouteTable{
+		RouteTableId: aws.String(s.w.ids.ec2("rtb")), VpcId: clone(in.VpcId), OwnerId: aws.String(s.w.account),
+		Associations: []ec2types.RouteTableAssociation{}, Tags: tagsFor(in.TagSpecifications, ec2types.ResourceTypeRouteTable),
+		Routes: []ec2types.Route{{
+			DestinationCidrBlock: clone(v.CidrBlock), GatewayId: aws.String("local"),
+			Origin: ec2types.RouteOriginCreateRouteTable, State: ec2types.RouteStateActive,
+		}},
+	}
+	s.w.routeTables.put(*t.RouteTableId, t)
+	return &ec2.CreateRouteTableOutput{RouteTable: ptr(clone(*t)), ClientToken: in.ClientToken}, nil
+}
+
+// DeleteRouteTable takes away a table that no subnet uses.
+func (s EC2) DeleteRouteTable(in *ec2.DeleteRouteTableInput) (*ec2.DeleteRouteTableOutput, error) {
+	defer s.w.enter()()
+	t, err := s.w.routeTable(in.RouteTableId)
+	if err != nil {
+		return nil, err
+	}
+	if len(t.Associations) > 0 {
+		return nil, wire.Errorf("DependencyViolation", "The routeTable '%s' has dependencies and cannot be deleted.", *t.RouteTableId)
+	}
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	s.w.routeTables.remove(*t.RouteTableId)
+	return &ec2.DeleteRouteTableOutput{}, nil
+}
+
+// AssociateRouteTable gives a subnet a table of its own.
+func (s EC2) AssociateRouteTable(in *ec2.AssociateRouteTableInput) (*ec2.AssociateRouteTableOutput, error) {
+	defer s.w.enter()()
+	t, err := s.w.routeTable(in.RouteTableId)
+	if err != nil {
+		return nil, err
+	}
+	id := aws.ToString(in.SubnetId)
+	sub := s.w.subnets.get(id)
+	if sub == nil {
+		return nil, notFound("InvalidSubnetID.NotFound", "subnet ID")([]string{id})
+	}
+	if aws.ToString(sub.VpcId) != aws.ToString(t.VpcId) {
+		return nil, wire.Errorf("InvalidParameterValue", "route table %s and subnet %s belong to different networks", *t.RouteTableId, id)
+	}
+	for _, other := range s.w.routeTables.all() {
+		for _, a := range other.Associations {
+			if aws.ToString(a.SubnetId) == id {
+				return nil, wire.Errorf("Resource.AlreadyAssociated", "the specified association for route table %s conflicts with an existing association", *t.RouteTableId)
+			}
+		}
+	}
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	a := s.w.association(*t.RouteTableId, in.SubnetId, false)
+	t.Associations = append(t.Associations, a)
+	return &ec2.AssociateRouteTableOutput{AssociationId: clone(a.RouteTableAssociationId), AssociationState: clone(a.AssociationState)}, nil
+}
+
+func (w *World) association(table string, subnet *string, main bool) ec2types.RouteTableAssociation {
+	return ec2types.RouteTableAssociation{
+		RouteTableAssociationId: aws.String(w.ids.ec2("rtbassoc")), RouteTableId: aws.String(table), SubnetId: clone(subnet), Main: aws.Bool(main),
+		AssociationState: &ec2types.RouteTableAssociationState{State: ec2types.RouteTableAssociationStateCodeAssociated},
+	}
+}
+
+// associationAt finds an association by its id.
+func (w *World) associationAt(id *string) (*ec2types.RouteTable, int, error) {
+	for _, t := range w.routeTables.all() {
+		for i, a := range t.Associations {
+			if aws.ToString(a.RouteTableAssociationId) == aws.ToString(id) {
+				return t, i, nil
+			}
+		}
+	}
+	return nil, 0, notFound("InvalidAssociationID.NotFound", "association ID")([]string{aws.ToString(id)})
+}
+
+// DisassociateRouteTable leaves a subnet to the VPC's main table.
+func (s EC2) DisassociateRouteTable(in *ec2.DisassociateRouteTableInput) (*ec2.DisassociateRouteTableOutput, error) {
+	defer s.w.enter()()
+	t, i, err := s.w.associationAt(in.AssociationId)
+	if err != nil {
+		return nil, err
+	}
+	if aws.ToBool(t.Associations[i].Main) {
+		return nil, wire.Errorf("InvalidParameterValue", "cannot disassociate the main route table association %s", aws.ToString(in.AssociationId))
+	}
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	t.Associations = slices.Delete(t.Associations, i, i+1)
+	return &ec2.DisassociateRouteTableOutput{}, nil
+}
+
+// ReplaceRouteTableAssociation moves a subnet, or the VPC, to another table.
+func (s EC2) ReplaceRouteTableAssociation(in *ec2.ReplaceRouteTableAssociationInput) (*ec2.ReplaceRouteTableAssociationOutput, error) {
+	defer s.w.enter()()
+	from, i, err := s.w.associationAt(in.AssociationId)
+	if err != nil {
+		return nil, err
+	}
+	to, err := s.w.routeTable(in.RouteTableId)
+	if err != nil {
+		return nil, err
+	}
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	old := from.Associations[i]
+	from.Associations = slices.Delete(from.Associations, i, i+1)
+	a := s.w.association(*to.RouteTableId, old.SubnetId, aws.ToBool(old.Main))
+	to.Associations = append(to.Associations, a)
+	return &ec2.ReplaceRouteTableAssociationOutput{NewAssociationId: clone(a.RouteTableAssociationId), AssociationState: clone(a.AssociationState)}, nil
+}
+
+// AttachInternetGateway attaches a gateway to a VPC that has none.
+func (s EC2) AttachInternetGateway(in *ec2.AttachInternetGatewayInput) (*ec2.AttachInternetGatewayOutput, error) {
+	defer s.w.enter()()
+	g, err := s.w.internetGateway(in.InternetGatewayId)
+	if err != nil {
+		return nil, err
+	}
+	if len(g.Attachments) > 0 {
+		return nil, wire.Errorf("Resource.AlreadyAssociated", "resource %s is already attached to network %s", *g.InternetGatewayId, aws.ToString(g.Attachments[0].VpcId))
+	}
+	if s.w.vpcs.get(aws.ToString(in.VpcId)) == nil {
+		return nil, notFound("InvalidVpcID.NotFound", "vpc ID")([]string{aws.ToString(in.VpcId)})
+	}
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	g.Attachments = []ec2types.InternetGatewayAttachment{{State: "available", VpcId: clone(in.VpcId)}}
+	return &ec2.AttachInternetGatewayOutput{}, nil
+}
+
+// DetachInternetGateway detaches a gateway; the routes to it turn to
+// blackhole.
+func (s EC2) DetachInternetGateway(in *ec2.DetachInternetGatewayInput) (*ec2.DetachInternetGatewayOutput, error) {
+	defer s.w.enter()()
+	g, err := s.w.internetGateway(in.InternetGatewayId)
+	if err != nil {
+		return nil, err
+	}
+	if len(g.Attachments) == 0 || aws.ToString(g.Attachments[0].VpcId) != aws.ToString(in.VpcId) {
+		return nil, wire.Errorf("Gateway.NotAttached", "resource %s is not attached to network %s", *g.InternetGatewayId, aws.ToString(in.VpcId))
+	}
+	for _, eni := range s.w.interfaces.all() {
+		if eni.Association != nil && aws.ToString(eni.VpcId) == *in.VpcId {
+			return nil, wire.Errorf("DependencyViolation", "Network %s has some mapped public address(es). Please unmap those public address(es) before detaching the gateway.", *in.VpcId)
+		}
+	}
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	g.Attachments = []ec2types.InternetGatewayAttachment{}
+	s.w.blackhole(func(r *ec2types.Route) bool { return aws.ToString(r.GatewayId) == *g.InternetGatewayId })
+	return &ec2.DetachInternetGatewayOutput{}, nil
+}
+
+func (w *World) internetGateway(id *string) (*ec2types.InternetGateway, error) {
+	if g := w.internetGateways.get(aws.ToString(id)); g != nil {
+		return g, nil
+	}
+	return nil, notFound("InvalidInternetGatewayID.NotFound", "internetGateway ID")([]string{aws.ToString(id)})
+}
+
+// CreateTags sets tags of resources, replacing values of the same key.
+func (s EC2) CreateTags(in *ec2.CreateTagsInput) (*ec2.CreateTagsOutput, error) {
+	defer s.w.enter()()
+	lists, err := s.w.tagLists(in.Resources)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range in.Tags {
+		if strings.HasPrefix(aws.ToString(t.Key), "aws:") {
+			return nil, wire.Errorf("InvalidParameterValue", "Tag keys starting with 'aws:' are reserved for internal use")
+		}
+	}
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	for _, list := range lists {
+		for _, t := range in.Tags {
+			*list = slices.DeleteFunc(*list, func(have ec2types.Tag) bool { return aws.ToString(have.Key) == aws.ToString(t.Key) })
+			*list = append(*list, clone(t))
+		}
+	}
+	return &ec2.CreateTagsOutput{}, nil
+}
+
+// DeleteTags takes tags away: by key, and by value where one is given.
+func (s EC2) DeleteTags(in *ec2.DeleteTagsInput) (*ec2.DeleteTagsOutput, error) {
+	defer s.w.enter()()
+	lists, err := s.w.tagLists(in.Resources)
+	if err != nil {
+		return nil, err
+	}
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	for _, list := range lists {
+		*list = slices.DeleteFunc(*list, func(have ec2types.Tag) bool {
+			return len(in.Tags) == 0 || slices.ContainsFunc(in.Tags, func(t ec2types.Tag) bool {
+				return aws.ToString(t.Key) == aws.ToString(have.Key) && (t.Value == nil || *t.Value == aws.ToString(have.Value))
+			})
+		})
+	}
+	return &ec2.DeleteTagsOutput{}, nil
+}
+
+// tagLists are the tags of resources, found by the form of their ids.
+func (w *World) tagLists(ids []string) ([]*[]ec2types.Tag, error) {
+	var out []*[]ec2types.Tag
+	for _, id := range ids {
+		var tags *[]ec2types.Tag
+		kind := id[:max(strings.LastIndexByte(id, '-'), 0)]
+		switch kind {
+		case "i":
+			if v := w.instances.get(id); v != nil {
+				tags = &v.Tags
+			}
+		case "eni":
+			if v := w.interfaces.get(id); v != nil {
+				tags = &v.TagSet
+			}
+		case "subnet":
+			if v := w.subnets.get(id); v != nil {
+				tags = &v.Tags
+			}
+		case "vpc":
+			if v := w.vpcs.get(id); v != nil {
+				tags = &v.Tags
+			}
+		case "rtb":
+			if v := w.routeTables.get(id); v != nil {
+				tags = &v.Tags
+			}
+		case "sg":
+			if v := w.securityGroups.get(id); v != nil {
+				tags = &v.Tags
+			}
+		case "nat":
+			if v := w.natGateways.get(id); v != nil {
+				tags = &v.Tags
+			}
+		case "vol":
+			if v := w.volumes.get(id); v != nil {
+				tags = &v.Tags
+			}
+		}
+		if tags == nil {
+			return nil, wire.Errorf("InvalidID", "The ID '%s' is not valid", id)
+		}
+		out = append(out, tags)
+	}
+	return out, nil
+}

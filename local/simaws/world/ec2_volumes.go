@@ -1,0 +1,158 @@
+package world
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/platform/wire"
+)
+
+// loadVolumes fills in what AWS would show, and holds that a volume is attached
+// in its own zone.
+func (w *World) loadVolumes(*File) error {
+	var errs []error
+	for _, v := range w.volumes.all() {
+		or(&v.AvailabilityZone, "")
+		or(&v.CreateTime, w.start.Add(-long))
+		or(&v.Size, 8)
+		or(&v.Encrypted, false)
+		or(&v.MultiAttachEnabled, false)
+		orZero(&v.VolumeType, ec2types.VolumeTypeGp3)
+		if *v.AvailabilityZone == "" {
+			errs = append(errs, fmt.Errorf("ec2.Volumes %s has no zone", *v.VolumeId))
+			continue
+		}
+		or(&v.AvailabilityZoneId, zoneID(*v.AvailabilityZone))
+		attachments := v.Attachments
+		v.Attachments = []ec2types.VolumeAttachment{}
+		for _, a := range attachments {
+			if err := w.attachVolume(v, aws.ToString(a.InstanceId), aws.ToString(a.Device)); err != nil {
+				errs = append(errs, fmt.Errorf("ec2.Volumes %s: %w", *v.VolumeId, err))
+			}
+		}
+		orZero(&v.State, ec2types.VolumeStateAvailable)
+	}
+	return errors.Join(errs...)
+}
+
+func (w *World) volume(id *string) (*ec2types.Volume, error) {
+	if v := w.volumes.get(aws.ToString(id)); v != nil {
+		return v, nil
+	}
+	return nil, notFound("InvalidVolume.NotFound", "volume")([]string{aws.ToString(id)})
+}
+
+// attachVolume attaches a volume to an instance of its zone.
+func (w *World) attachVolume(v *ec2types.Volume, instance, device string) error {
+	in := w.instances.get(instance)
+	switch {
+	case in == nil:
+		return wire.Errorf("InvalidInstanceID.NotFound", "The instance ID '%s' does not exist", instance)
+	case ended(in):
+		return wire.Errorf("IncorrectState", "Instance '%s' is not 'running'.", instance)
+	case aws.ToString(in.Placement.AvailabilityZone) != aws.ToString(v.AvailabilityZone):
+		return wire.Errorf("InvalidVolume.ZoneMismatch", "The volume '%s' is not in the same availability zone as instance '%s'", aws.ToString(v.VolumeId), instance)
+	case len(v.Attachments) > 0 && !aws.ToBool(v.MultiAttachEnabled):
+		return wire.Errorf("VolumeInUse", "%s is already attached to an instance", aws.ToString(v.VolumeId))
+	case v.State != "" && v.State != ec2types.VolumeStateAvailable && v.State != ec2types.VolumeStateInUse:
+		return wire.Errorf("IncorrectState", "Volume '%s' is in the '%s' state, and must be 'available' or 'in-use'.", aws.ToString(v.VolumeId), v.State)
+	}
+	if device == "" {
+		device = "/dev/xvdaa"
+	}
+	v.State = ec2types.VolumeStateInUse
+	v.Attachments = append(v.Attachments, ec2types.VolumeAttachment{
+		AttachTime: aws.Time(w.now), Device: aws.String(device), InstanceId: aws.String(instance), VolumeId: v.VolumeId,
+		State: ec2types.VolumeAttachmentStateAttached, DeleteOnTermination: aws.Bool(false),
+	})
+	return nil
+}
+
+// detachVolumes gives up all attachments to an instance.
+func (w *World) detachVolumes(instance string) {
+	for _, v := range w.volumes.all() {
+		detach(v, instance)
+	}
+}
+
+func detach(v *ec2types.Volume, instance string) bool {
+	before := len(v.Attachments)
+	v.Attachments = slices.DeleteFunc(v.Attachments, func(a ec2types.VolumeAttachment) bool { return aws.ToString(a.InstanceId) == instance })
+	if len(v.Attachments) == 0 && v.State == ec2types.VolumeStateInUse {
+		v.State = ec2types.VolumeStateAvailable
+	}
+	return len(v.Attachments) < before
+}
+
+// AttachVolume attaches a volume to an instance of its zone.
+func (s EC2) AttachVolume(in *ec2.AttachVolumeInput) (*ec2.AttachVolumeOutput, error) {
+	defer s.w.enter()()
+	v, err := s.w.volume(in.VolumeId)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.w.attachVolume(v, aws.ToString(in.InstanceId), aws.ToString(in.Device)); err != nil {
+		return nil, err
+	}
+	a := v.Attachments[len(v.Attachments)-1]
+	return &ec2.AttachVolumeOutput{AttachTime: a.AttachTime, Device: a.Device, InstanceId: a.InstanceId, VolumeId: a.VolumeId, State: a.State, DeleteOnTermination: a.DeleteOnTermination}, nil
+}
+
+// DetachVolume takes a volume from its instance.
+func (s EC2) DetachVolume(in *ec2.DetachVolumeInput) (*ec2.DetachVolumeOutput, error) {
+	defer s.w.enter()()
+	v, err := s.w.volume(in.VolumeId)
+	if err != nil {
+		return nil, err
+	}
+	instance := in.InstanceId
+	if instance == nil && len(v.Attachments) == 1 {
+		instance = v.Attachments[0].InstanceId
+	}
+	if !detach(v, aws.ToString(instance)) {
+		return nil, wire.Errorf("IncorrectState", "Volume '%s' is in the 'available' state.", aws.ToString(v.VolumeId))
+	}
+	return &ec2.DetachVolumeOutput{InstanceId: instance, VolumeId: v.VolumeId, State: ec2types.VolumeAttachmentStateDetached}, nil
+}
+
+// DescribeVolumes lists volumes.
+func (s EC2) DescribeVolumes(in *ec2.DescribeVolumesInput) (*ec2.DescribeVolumesOutput, error) {
+	defer s.w.enter()()
+	attached := func(value func(ec2types.VolumeAttachment) *string) func(*ec2types.Volume) []string {
+		return func(v *ec2types.Volume) []string { return each(v.Attachments, value) }
+	}
+	list, next, err := selection[ec2types.Volume]{
+		table: s.w.volumes, id: func(v *ec2types.Volume) *string { return v.VolumeId }, ids: in.VolumeIds,
+		missing: notFound("InvalidVolume.NotFound", "volume"), filters: in.Filters,
+		hidden: func(v *ec2types.Volume) bool { return s.w.hides(v.Operator, in.IncludeManagedResources) },
+		known: operatorFilters(filters[ec2types.Volume]{
+			"volume-id":              func(v *ec2types.Volume) []string { return one(v.VolumeId) },
+			"volume-type":            func(v *ec2types.Volume) []string { return []string{string(v.VolumeType)} },
+			"status":                 func(v *ec2types.Volume) []string { return []string{string(v.State)} },
+			"availability-zone":      func(v *ec2types.Volume) []string { return one(v.AvailabilityZone) },
+			"availability-zone-id":   func(v *ec2types.Volume) []string { return one(v.AvailabilityZoneId) },
+			"encrypted":              func(v *ec2types.Volume) []string { return yesNo(v.Encrypted) },
+			"multi-attach-enabled":   func(v *ec2types.Volume) []string { return yesNo(v.MultiAttachEnabled) },
+			"size":                   func(v *ec2types.Volume) []string { return []string{itoa(aws.ToInt32(v.Size))} },
+			"snapshot-id":            func(v *ec2types.Volume) []string { return one(v.SnapshotId) },
+			"attachment.instance-id": attached(func(a ec2types.VolumeAttachment) *string { return a.InstanceId }),
+			"attachment.device":      attached(func(a ec2types.VolumeAttachment) *string { return a.Device }),
+			"attachment.status":      attached(func(a ec2types.VolumeAttachment) *string { return aws.String(string(a.State)) }),
+		}, func(v *ec2types.Volume) *ec2types.OperatorResponse { return v.Operator }),
+		tags: func(v *ec2types.Volume) []ec2types.Tag { return v.Tags },
+		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage, idsBarPaging: "volumeIds",
+	}.run()
+	if err != nil {
+		return nil, err
+	}
+	out := &ec2.DescribeVolumesOutput{Volumes: clones(list), NextToken: next}
+	for i := range out.Volumes {
+		out.Volumes[i].Operator = s.w.operatorShown(out.Volumes[i].Operator)
+	}
+	return out, nil
+}

@@ -1,0 +1,117 @@
+package world
+
+import (
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"rollcall/local/platform/wire"
+)
+
+// EKS is the world's EKS API, one method for each operation.
+type EKS struct{ w *World }
+
+// EKS is the world's EKS API.
+func (w *World) EKS() EKS { return EKS{w} }
+
+// eksPage is the largest page and the one without a size.
+const eksPage = 100
+
+// errEKSMissing is what EKS answers for a thing that does not exist.
+func errEKSMissing(format string, args ...any) *wire.Error {
+	e := wire.Errorf("ResourceNotFoundException", format, args...)
+	e.Status = 404
+	return e
+}
+
+// names is one page of names.
+func names(list []string, size *int32, token *string) ([]string, *string, error) {
+	n := int32(eksPage)
+	if size != nil {
+		n = *size
+		if n < 1 || n > eksPage {
+			return nil, nil, wire.Errorf("InvalidParameterException", "maxResults must be between 1 and %d", eksPage)
+		}
+	}
+	rows := make([]*string, len(list))
+	for i := range list {
+		rows[i] = &list[i]
+	}
+	rows, next, err := page(rows, func(s *string) *string { return s }, token, int(n), func() *wire.Error {
+		return wire.Errorf("InvalidParameterException", "Invalid nextToken")
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return clones(rows), next, nil
+}
+
+func (w *World) eksCluster(name *string) (*ekstypes.Cluster, error) {
+	if c := w.clusters.get(aws.ToString(name)); c != nil {
+		return c, nil
+	}
+	return nil, errEKSMissing("No cluster found for name: %s.", aws.ToString(name))
+}
+
+// ListClusters lists the clusters' names.
+func (s EKS) ListClusters(in *eks.ListClustersInput) (*eks.ListClustersOutput, error) {
+	defer s.w.enter()()
+	var all []string
+	for _, c := range s.w.clusters.all() {
+		all = append(all, *c.Name)
+	}
+	list, next, err := names(all, in.MaxResults, in.NextToken)
+	if err != nil {
+		return nil, err
+	}
+	return &eks.ListClustersOutput{Clusters: list, NextToken: next}, nil
+}
+
+// DescribeCluster shows a cluster.
+func (s EKS) DescribeCluster(in *eks.DescribeClusterInput) (*eks.DescribeClusterOutput, error) {
+	defer s.w.enter()()
+	c, err := s.w.eksCluster(in.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &eks.DescribeClusterOutput{Cluster: ptr(clone(*c))}, nil
+}
+
+// ListNodegroups lists a cluster's nodegroups.
+func (s EKS) ListNodegroups(in *eks.ListNodegroupsInput) (*eks.ListNodegroupsOutput, error) {
+	defer s.w.enter()()
+	if _, err := s.w.eksCluster(in.ClusterName); err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, n := range s.w.nodegroups.all() {
+		if aws.ToString(n.ClusterName) == *in.ClusterName {
+			all = append(all, *n.NodegroupName)
+		}
+	}
+	list, next, err := names(all, in.MaxResults, in.NextToken)
+	if err != nil {
+		return nil, err
+	}
+	return &eks.ListNodegroupsOutput{Nodegroups: list, NextToken: next}, nil
+}
+
+func (w *World) eksNodegroup(cluster, name *string) (*nodegroup, error) {
+	if _, err := w.eksCluster(cluster); err != nil {
+		return nil, err
+	}
+	if n := w.nodegroups.get(nodegroupKey(*cluster, aws.ToString(name))); n != nil {
+		return n, nil
+	}
+	return nil, errEKSMissing("No node group found for name: %s.", aws.ToString(name))
+}
+
+// DescribeNodegroup shows a nodegroup.
+func (s EKS) DescribeNodegroup(in *eks.DescribeNodegroupInput) (*eks.DescribeNodegroupOutput, error) {
+	defer s.w.enter()()
+	n, err := s.w.eksNodegroup(in.ClusterName, in.NodegroupName)
+	if err != nil {
+		return nil, err
+	}
+	return &eks.DescribeNodegroupOutput{Nodegroup: ptr(clone(n.Nodegroup))}, nil
+}

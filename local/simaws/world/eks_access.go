@@ -1,0 +1,172 @@
+package world
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"rollcall/local/platform/wire"
+)
+
+// accessCluster says whether the cluster has access entries at all.
+func (w *World) accessCluster(name *string) error {
+	c, err := w.eksCluster(name)
+	if err != nil {
+		return err
+	}
+	if a := c.AccessConfig; a != nil && a.AuthenticationMode == ekstypes.AuthenticationModeConfigMap {
+		return wire.Errorf("InvalidRequestException", "The cluster's authentication mode must be set to one of [API, API_AND_CONFIG_MAP] to perform this operation.")
+	}
+	return nil
+}
+
+// ListAccessEntries lists the principals that a cluster knows.
+func (s EKS) ListAccessEntries(in *eks.ListAccessEntriesInput) (*eks.ListAccessEntriesOutput, error) {
+	defer s.w.enter()()
+	if err := s.w.accessCluster(in.ClusterName); err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, a := range s.w.accessEntries.all() {
+		if aws.ToString(a.ClusterName) == *in.ClusterName {
+			all = append(all, *a.PrincipalArn)
+		}
+	}
+	list, next, err := names(all, in.MaxResults, in.NextToken)
+	if err != nil {
+		return nil, err
+	}
+	return &eks.ListAccessEntriesOutput{AccessEntries: list, NextToken: next}, nil
+}
+
+func (w *World) accessEntry(cluster, principal *string) (*ekstypes.AccessEntry, error) {
+	if err := w.accessCluster(cluster); err != nil {
+		return nil, err
+	}
+	if a := w.accessEntries.get(nodegroupKey(*cluster, aws.ToString(principal))); a != nil {
+		return a, nil
+	}
+	return nil, errEKSMissing("The specified principalArn could not be found. You can view your available access entries with 'list-access-entries'.")
+}
+
+// DescribeAccessEntry shows what a cluster knows of a principal.
+func (s EKS) DescribeAccessEntry(in *eks.DescribeAccessEntryInput) (*eks.DescribeAccessEntryOutput, error) {
+	defer s.w.enter()()
+	a, err := s.w.accessEntry(in.ClusterName, in.PrincipalArn)
+	if err != nil {
+		return nil, err
+	}
+	return &eks.DescribeAccessEntryOutput{AccessEntry: ptr(clone(*a))}, nil
+}
+
+// CreateAccessEntry makes a principal known to a cluster.
+func (s EKS) CreateAccessEntry(in *eks.CreateAccessEntryInput) (*eks.CreateAccessEntryOutput, error) {
+	defer s.w.enter()()
+	if err := s.w.accessCluster(in.ClusterName); err != nil {
+		return nil, err
+	}
+	if s.w.accessEntries.get(nodegroupKey(*in.ClusterName, aws.ToString(in.PrincipalArn))) != nil {
+		return nil, &wire.Error{Code: "ResourceInUseException", Message: "The specified access entry resource is already in use on this cluster.", Status: 409}
+	}
+	if !strings.HasPrefix(aws.ToString(in.PrincipalArn), "arn:") {
+		return nil, wire.Errorf("InvalidParameterException", "The specified principalArn is invalid: invalid principal.")
+	}
+	if err := checkEntryType(in); err != nil {
+		return nil, err
+	}
+	a := clone(ekstypes.AccessEntry{
+		ClusterName: in.ClusterName, PrincipalArn: in.PrincipalArn, KubernetesGroups: in.KubernetesGroups, Tags: in.Tags, Type: in.Type, Username: in.Username,
+	})
+	s.w.putAccessEntry(&a)
+	return &eks.CreateAccessEntryOutput{AccessEntry: ptr(clone(a))}, nil
+}
+
+// checkEntryType says whether an entry's type fits the rest of it: an entry of
+// nodes has the user name and the groups that EKS gives it, and no others.
+func checkEntryType(in *eks.CreateAccessEntryInput) error {
+	kind := aws.ToString(in.Type)
+	switch kind {
+	case "", "STANDARD":
+		return nil
+	case "EC2_LINUX", "EC2_WINDOWS", "FARGATE_LINUX", "EC2", "HYBRID_LINUX", "HYPERPOD_LINUX":
+	default:
+		return wire.Errorf("InvalidParameterException", "The type %s is not a supported access entry type.", kind)
+	}
+	if !strings.Contains(*in.PrincipalArn, ":role/") {
+		return wire.Errorf("InvalidParameterException", "The type %s only supports IAM roles as principals.", kind)
+	}
+	if len(in.KubernetesGroups) > 0 || in.Username != nil {
+		return wire.Errorf("InvalidParameterException", "The username and kubernetesGroups can't be specified for access entries of type %s.", kind)
+	}
+	return nil
+}
+
+// DeleteAccessEntry makes a principal unknown to a cluster.
+func (s EKS) DeleteAccessEntry(in *eks.DeleteAccessEntryInput) (*eks.DeleteAccessEntryOutput, error) {
+	defer s.w.enter()()
+	if _, err := s.w.accessEntry(in.ClusterName, in.PrincipalArn); err != nil {
+		return nil, err
+	}
+	s.w.accessEntries.remove(nodegroupKey(*in.ClusterName, *in.PrincipalArn))
+	delete(s.w.accessPolicies, nodegroupKey(*in.ClusterName, *in.PrincipalArn))
+	return &eks.DeleteAccessEntryOutput{}, nil
+}
+
+// AssociateAccessPolicy gives a principal the rules of an access policy, or
+// changes their scope.
+func (s EKS) AssociateAccessPolicy(in *eks.AssociateAccessPolicyInput) (*eks.AssociateAccessPolicyOutput, error) {
+	defer s.w.enter()()
+	if _, err := s.w.accessEntry(in.ClusterName, in.PrincipalArn); err != nil {
+		return nil, err
+	}
+	if !strings.Contains(aws.ToString(in.PolicyArn), ":cluster-access-policy/") {
+		return nil, wire.Errorf("InvalidParameterException", "The policyArn parameter format is not valid")
+	}
+	p := ekstypes.AssociatedAccessPolicy{
+		PolicyArn: clone(in.PolicyArn), AccessScope: clone(in.AccessScope), AssociatedAt: aws.Time(s.w.now), ModifiedAt: aws.Time(s.w.now),
+	}
+	s.w.associatePolicy(nodegroupKey(*in.ClusterName, *in.PrincipalArn), p)
+	return &eks.AssociateAccessPolicyOutput{ClusterName: in.ClusterName, PrincipalArn: in.PrincipalArn, AssociatedAccessPolicy: ptr(clone(p))}, nil
+}
+
+func (w *World) associatePolicy(key string, p ekstypes.AssociatedAccessPolicy) {
+	w.accessPolicies[key] = append(withoutPolicy(w.accessPolicies[key], aws.ToString(p.PolicyArn)), p)
+}
+
+func withoutPolicy(list []ekstypes.AssociatedAccessPolicy, arn string) []ekstypes.AssociatedAccessPolicy {
+	return slices.DeleteFunc(list, func(p ekstypes.AssociatedAccessPolicy) bool { return aws.ToString(p.PolicyArn) == arn })
+}
+
+// DisassociateAccessPolicy takes the rules of an access policy away.
+func (s EKS) DisassociateAccessPolicy(in *eks.DisassociateAccessPolicyInput) (*eks.DisassociateAccessPolicyOutput, error) {
+	defer s.w.enter()()
+	if _, err := s.w.accessEntry(in.ClusterName, in.PrincipalArn); err != nil {
+		return nil, err
+	}
+	key := nodegroupKey(*in.ClusterName, *in.PrincipalArn)
+	s.w.accessPolicies[key] = withoutPolicy(s.w.accessPolicies[key], aws.ToString(in.PolicyArn))
+	return &eks.DisassociateAccessPolicyOutput{}, nil
+}
+
+// ListAssociatedAccessPolicies lists the access policies of a principal.
+func (s EKS) ListAssociatedAccessPolicies(in *eks.ListAssociatedAccessPoliciesInput) (*eks.ListAssociatedAccessPoliciesOutput, error) {
+	defer s.w.enter()()
+	if _, err := s.w.accessEntry(in.ClusterName, in.PrincipalArn); err != nil {
+		return nil, err
+	}
+	all := s.w.accessPolicies[nodegroupKey(*in.ClusterName, *in.PrincipalArn)]
+	arns, next, err := names(each(all, func(p ekstypes.AssociatedAccessPolicy) *string { return p.PolicyArn }), in.MaxResults, in.NextToken)
+	if err != nil {
+		return nil, err
+	}
+	out := &eks.ListAssociatedAccessPoliciesOutput{ClusterName: in.ClusterName, PrincipalArn: in.PrincipalArn, NextToken: next, AssociatedAccessPolicies: []ekstypes.AssociatedAccessPolicy{}}
+	for _, p := range all {
+		if slices.Contains(arns, aws.ToString(p.PolicyArn)) {
+			out.AssociatedAccessPolicies = append(out.AssociatedAccessPolicies, clone(p))
+		}
+	}
+	return out, nil
+}

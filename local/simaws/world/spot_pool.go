@@ -1,0 +1,193 @@
+package world
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/platform/wire"
+)
+
+// offer is what one pool has for a launch.
+type offer struct {
+	kind string
+	// room is how many more instances the pool has; of a pool without a bound
+	// it is a figure that only ranks.
+	room  float64
+	full  bool
+	price float64
+}
+
+// choosePool settles type and lifecycle of a launch: those of the group's
+// mixed instances policy, or else of its launch template.
+func (w *World) choosePool(g *group, d *ec2types.ResponseLaunchTemplateData, spec *instanceSpec) error {
+	types, most := []string{spec.instanceType}, ""
+	if o := d.InstanceMarketOptions; o != nil && o.MarketType == ec2types.MarketTypeSpot {
+		spec.spot = true
+		if o.SpotOptions != nil {
+			most = aws.ToString(o.SpotOptions.MaxPrice)
+		}
+	}
+	if m := g.MixedInstancesPolicy; m != nil {
+		if c := m.InstancesDistribution; c != nil {
+			if c.OnDemandPercentageAboveBaseCapacity != nil {
+				spec.spot = *c.OnDemandPercentageAboveBaseCapacity == 0
+			}
+			most = cmp.Or(aws.ToString(c.SpotMaxPrice), most)
+		}
+		if m.LaunchTemplate != nil && len(m.LaunchTemplate.Overrides) > 0 {
+			types = types[:0]
+			for _, o := range m.LaunchTemplate.Overrides {
+				types = append(types, aws.ToString(o.InstanceType))
+			}
+		}
+	}
+	zone := ""
+	if s := w.subnets.get(spec.subnet); s != nil {
+		zone = aws.ToString(s.AvailabilityZone)
+	}
+	offers := w.offers(types, zone, spec.spot)
+	var err error
+	if spec.spot {
+		spec.instanceType, err = w.spotType(offers, most)
+	} else {
+		spec.instanceType, err = onDemandType(offers, zone)
+	}
+	return g.asFleet(spec.spot, err)
+}
+
+// offers are what the pools of some types have in a zone.
+func (w *World) offers(types []string, zone string, spot bool) []offer {
+	used := map[string]int{}
+	for _, in := range w.instances.all() {
+		if aws.ToString(in.Placement.AvailabilityZone) == zone && !ended(in) && (in.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot) == spot {
+			used[string(in.InstanceType)]++
+		}
+	}
+	// Prices and depths are others every half hour.
+	era := kubeTime(w.now.Truncate(30 * time.Minute))
+	list := make([]offer, 0, len(types))
+	for _, kind := range types {
+		// Unlisted pools are some deeper and cheaper than others, as the seed has
+		// it: 3 to 7 instances deep, and 0.015 to 0.025 USD per vCPU and hour.
+		o := offer{kind: kind, price: float64(w.vcpus(kind)) * (0.015 + 0.01*chance(w.seed, "price", kind, zone, era))}
+		o.room = 3 + 4*chance(w.seed, "room", kind, zone, era) - float64(used[kind])
+		if p := w.poolFor(kind, zone, !spot); p != nil {
+			if p.Price > 0 {
+				o.price = p.Price
+			}
+			if p.Capacity != nil {
+				o.room = float64(*p.Capacity - used[kind])
+				o.full = o.room <= 0
+			}
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// poolFor is what the world says of a pool at this time, nil where it says
+// nothing.
+func (w *World) poolFor(kind, zone string, onDemand bool) *PoolFile {
+	since := w.now.Sub(w.start)
+	for i := range w.file.Spot.Pools {
+		p := &w.file.Spot.Pools[i]
+		if p.OnDemand == onDemand && (p.Type == "" || p.Type == kind) && (p.Zone == "" || p.Zone == zone) &&
+			since >= p.From && (p.For == 0 || since < p.From+p.For) {
+			return p
+		}
+	}
+	return nil
+}
+
+// spotType is the choice of EC2's strategy "price-capacity-optimized": the
+// half of the pools that has the most room, and of it the cheapest.
+func (w *World) spotType(offers []offer, most string) (string, error) {
+	list := slices.DeleteFunc(slices.Clone(offers), func(o offer) bool { return o.full })
+	if len(list) == 0 {
+		if len(offers) == 1 {
+			return "", wire.Errorf("InsufficientInstanceCapacity", "There is no Spot capacity available that matches your request.")
+		}
+		return "", wire.Errorf("UnfulfillableCapacity", "Unable to fulfill capacity due to your request configuration. Please adjust your request and try again.")
+	}
+	if limit, err := strconv.ParseFloat(most, 64); err == nil {
+		least := slices.MinFunc(list, func(a, b offer) int { return cmp.Compare(a.price, b.price) }).price
+		if least > limit {
+			return "", wire.Errorf("SpotMaxPriceTooLow", "Your Spot request price of %s is lower than the minimum required Spot request fulfillment price of %s.", most, strconv.FormatFloat(least, 'f', 4, 64))
+		}
+		list = slices.DeleteFunc(list, func(o offer) bool { return o.price > limit })
+	}
+	slices.SortStableFunc(list, func(a, b offer) int { return cmp.Compare(b.room, a.room) })
+	list = list[:(len(list)+1)/2]
+	best := slices.MinFunc(list, func(a, b offer) int { return cmp.Compare(a.price, b.price) })
+	if limit := w.file.Spot.VCPULimit; limit > 0 && w.spotVCPUs()+w.vcpus(best.kind) > limit {
+		return "", wire.Errorf("MaxSpotInstanceCountExceeded", "Max spot instance count exceeded.")
+	}
+	return best.kind, nil
+}
+
+// onDemandType is the choice of EC2's strategy "prioritized": the first type
+// that there is.
+func onDemandType(offers []offer, zone string) (string, error) {
+	for _, o := range offers {
+		if !o.full {
+			return o.kind, nil
+		}
+	}
+	return "", wire.Errorf("InsufficientInstanceCapacity",
+		"We currently do not have sufficient %s capacity in the Availability Zone you requested (%s). Our system will be working on provisioning additional capacity.", offers[0].kind, zone)
+}
+
+func (w *World) vcpus(kind string) int {
+	if t := w.instanceTypes.get(kind); t != nil && t.VCpuInfo != nil {
+		return int(aws.ToInt32(t.VCpuInfo.DefaultVCpus))
+	}
+	return 1
+}
+
+// spotVCPUs are the vCPUs of the Spot instances that live.
+func (w *World) spotVCPUs() int {
+	n := 0
+	for _, in := range w.instances.all() {
+		if in.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot && !ended(in) {
+			n += w.vcpus(string(in.InstanceType))
+		}
+	}
+	return n
+}
+
+// fleetError is a refusal as Auto Scaling tells it of a group with a mixed
+// instances policy, which launches through EC2 Fleet.
+type fleetError struct {
+	spot bool
+	by   *wire.Error
+}
+
+// Error is the text that stands in the activity.
+func (e *fleetError) Error() string {
+	kind := "On-Demand"
+	if e.spot {
+		kind = "Spot"
+	}
+	return fmt.Sprintf("Could not launch %s Instances. %s - %s", kind, e.by.Code, e.by.Message)
+}
+
+// asFleet gives what EC2 refused the form of the group's kind. Auto Scaling
+// tells of a full subnet in the plain form where it launches on demand.
+func (g *group) asFleet(spot bool, err error) error {
+	var by *wire.Error
+	if g.MixedInstancesPolicy == nil || !errors.As(err, &by) || !spot && strings.HasPrefix(by.Code, "InsufficientFreeAddresses") {
+		return err
+	}
+	if by.Code == "ValidationError" || strings.HasPrefix(by.Code, "Invalid") {
+		return err
+	}
+	return &fleetError{spot, by}
+}

@@ -1,0 +1,188 @@
+package world
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/cloudtrail"
+)
+
+// CloudTrail is the world's CloudTrail API.
+type CloudTrail struct{ w *World }
+
+// CloudTrail is the world's CloudTrail API.
+func (w *World) CloudTrail() CloudTrail { return CloudTrail{w} }
+
+// remembered is a record in the event history.
+type remembered struct {
+	record *trailRecord
+	at     time.Time
+	// found is when a lookup finds it first.
+	found     time.Time
+	resources []cloudtrail.Resource
+}
+
+// remember puts a record into the event history. What it is about is read off
+// it where nobody says.
+func (w *World) remember(r *trailRecord, about []cloudtrail.Resource) {
+	at, err := time.Parse(time.RFC3339, r.EventTime)
+	if err != nil {
+		at = w.now
+	}
+	if about == nil {
+		about = resourcesOf(r)
+	}
+	late := w.file.Trail.Lag + time.Duration(chance(r.EventID)*float64(w.file.Trail.Spread))
+	w.history = append(w.history, remembered{record: r, at: at, found: at.Add(max(late, 0)), resources: about})
+}
+
+// lookupPage is the largest page and the one without a size.
+const lookupPage = 50
+
+// LookupEvents finds what changed something in the world's region, the newest
+// first. Reads are not in this history.
+func (s CloudTrail) LookupEvents(in *cloudtrail.LookupEventsInput) (*cloudtrail.LookupEventsOutput, error) {
+	return s.LookupEventsIn(s.w.region, in)
+}
+
+// LookupEventsIn finds what is recorded in a region: what is done to IAM is so
+// in one region alone, wherever the caller is.
+func (s CloudTrail) LookupEventsIn(region string, in *cloudtrail.LookupEventsInput) (*cloudtrail.LookupEventsOutput, error) {
+	defer s.w.enter()()
+	fits, err := s.w.lookup(in)
+	if err != nil {
+		return nil, err
+	}
+	size := int(lookupPage)
+	if n := in.MaxResults; n != nil {
+		if *n < 1 || *n > lookupPage {
+			return nil, wire.Errorf("InvalidMaxResultsException", "Max results must be between 1 and %d.", lookupPage)
+		}
+		size = int(*n)
+	}
+	var found []remembered
+	for _, r := range s.w.history {
+		if r.record.AWSRegion == region && fits(r) {
+			found = append(found, r)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b remembered) int { return b.at.Compare(a.at) })
+	from, err := pageStart(in, found)
+	if err != nil {
+		return nil, err
+	}
+	out := &cloudtrail.LookupEventsOutput{Events: []cloudtrail.Event{}}
+	for i, r := range found[from:] {
+		if i == size {
+			out.NextToken = aws.String(writeToken(question(in) + "/" + found[from+i-1].record.EventID))
+			break
+		}
+		e, err := r.event()
+		if err != nil {
+			return nil, err
+		}
+		out.Events = append(out.Events, e)
+	}
+	return out, nil
+}
+
+// lookup is what the events of a lookup must have.
+func (w *World) lookup(in *cloudtrail.LookupEventsInput) (func(remembered) bool, error) {
+	start, end := w.now.Add(-trailKept), w.now
+	if in.StartTime != nil && in.StartTime.After(start) {
+		start = *in.StartTime
+	}
+	if in.EndTime != nil && in.EndTime.Before(end) {
+		end = *in.EndTime
+	}
+	if in.StartTime != nil && in.EndTime != nil && in.StartTime.After(*in.EndTime) {
+		return nil, wire.Errorf("InvalidTimeRangeException", "Time range is not valid: the start time is after the end time.")
+	}
+	if in.EventCategory != nil && *in.EventCategory != "insight" {
+		return nil, wire.Errorf("InvalidEventCategoryException", "The event category %s is not valid.", *in.EventCategory)
+	}
+	if len(in.LookupAttributes) > 1 {
+		return nil, wire.Errorf("InvalidLookupAttributesException", "You can only specify one lookup attribute.")
+	}
+	has := func(remembered) bool { return true }
+	for _, a := range in.LookupAttributes {
+		value, ok := attributes()[a.AttributeKey]
+		if !ok {
+			return nil, wire.Errorf("InvalidLookupAttributesException", "The lookup attribute key %s is not valid.", a.AttributeKey)
+		}
+		if a.AttributeValue == "" || len(a.AttributeValue) > 2000 {
+			return nil, wire.Errorf("InvalidLookupAttributesException", "The lookup attribute value must have 1 to 2000 characters.")
+		}
+		has = func(r remembered) bool { return slices.Contains(value(r), a.AttributeValue) }
+	}
+	return func(r remembered) bool {
+		return in.EventCategory == nil && !r.found.After(w.now) && !r.at.Before(start) && !r.at.After(end) && has(r)
+	}, nil
+}
+
+// attributes are what can be looked up, and where an event has it.
+func attributes() map[string]func(remembered) []string {
+	return map[string]func(remembered) []string{
+		"EventId":     func(r remembered) []string { return []string{r.record.EventID} },
+		"EventName":   func(r remembered) []string { return []string{r.record.EventName} },
+		"EventSource": func(r remembered) []string { return []string{r.record.EventSource} },
+		"ReadOnly":    func(r remembered) []string { return []string{strconv.FormatBool(r.record.ReadOnly)} },
+		"Username":    func(r remembered) []string { return []string{r.username()} },
+		"AccessKeyId": func(r remembered) []string { return []string{r.record.UserIdentity.AccessKeyID} },
+		"ResourceName": func(r remembered) []string {
+			return each(r.resources, func(x cloudtrail.Resource) *string { return &x.ResourceName })
+		},
+		"ResourceType": func(r remembered) []string {
+			return each(r.resources, func(x cloudtrail.Resource) *string { return &x.ResourceType })
+		},
+	}
+}
+
+// question is what a token is bound to: the next page must ask the same.
+func question(in *cloudtrail.LookupEventsInput) string {
+	text, err := json.Marshal([]any{in.LookupAttributes, in.StartTime, in.EndTime, in.EventCategory})
+	if err != nil {
+		return "" // texts and times only: it cannot happen
+	}
+	return sum(string(text))[:16]
+}
+
+// pageStart is where a page begins.
+func pageStart(in *cloudtrail.LookupEventsInput, found []remembered) (int, error) {
+	if aws.ToString(in.NextToken) == "" {
+		return 0, nil
+	}
+	text, ok := readToken(*in.NextToken)
+	asked, last, _ := strings.Cut(text, "/")
+	if i := slices.IndexFunc(found, func(r remembered) bool { return r.record.EventID == last }); ok && asked == question(in) && i >= 0 {
+		return i + 1, nil
+	}
+	return 0, wire.Errorf("InvalidNextTokenException", "The next token is not valid: it belongs to other parameters, or is too old.")
+}
+
+// username is a user's name or that of a role's session.
+func (r remembered) username() string {
+	u := r.record.UserIdentity
+	if u.Type == "AssumedRole" {
+		return lastOf(u.ARN)
+	}
+	return cmp.Or(u.UserName, map[string]string{"Root": "root"}[u.Type])
+}
+
+func (r remembered) event() (cloudtrail.Event, error) {
+	text, err := json.Marshal(r.record)
+	if err != nil {
+		return cloudtrail.Event{}, err
+	}
+	return cloudtrail.Event{
+		EventID: r.record.EventID, EventName: r.record.EventName, ReadOnly: strconv.FormatBool(r.record.ReadOnly), AccessKeyID: r.record.UserIdentity.AccessKeyID,
+		EventTime: r.at, EventSource: r.record.EventSource, Username: r.username(), Resources: r.resources, CloudTrailEvent: string(text),
+	}, nil
+}

@@ -1,0 +1,159 @@
+package simclock_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"rollcall/local/simclock"
+
+	"rollcall/shared/config"
+)
+
+func patient(t *testing.T, rate, slow float64) *simclock.Clock {
+	t.Helper()
+	c, err := simclock.NewPatient(stageStart, time.Now(), rate, slow, filepath.Join(t.TempDir(), "clock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// pace is how far the clock gets in a second of the wall, if nothing changes.
+func pace(c *simclock.Clock) time.Duration {
+	now := time.Now()
+	return c.At(now.Add(time.Second)).Sub(c.At(now)).Round(time.Millisecond)
+}
+
+func TestPatientClockIsSlowWhileAnybodyWorks(t *testing.T) {
+	c := patient(t, 600, 10)
+	for _, step := range []struct {
+		what string
+		do   func() func()
+		want time.Duration
+	}{
+		{"nobody works", func() func() { return func() {} }, 600 * time.Second},
+		{"one", c.Work, 10 * time.Second},
+		{"and one more", c.Work, 10 * time.Second},
+	} {
+		before := c.Now()
+		defer step.do()()
+		if got := pace(c); got != step.want {
+			t.Errorf("%s: %v of the stage a second, want %v", step.what, got, step.want)
+		}
+		if now := c.Now(); now.Before(before) {
+			t.Errorf("%s: the time went from %v back to %v", step.what, before, now)
+		}
+	}
+	if got := c.Rate(); got != 600 {
+		t.Errorf("its rate is %v, want 600", got)
+	}
+}
+
+func TestPatientClockIsFastAgainWhenTheLastHasEnded(t *testing.T) {
+	c := patient(t, 600, 10)
+	one, two := c.Work(), c.Work()
+	one()
+	one() // twice is once
+	if got := pace(c); got != 10*time.Second {
+		t.Errorf("one of two has ended: %v a second, want 10 s", got)
+	}
+	two()
+	if got := pace(c); got != 10*time.Minute {
+		t.Errorf("both have ended: %v a second, want 10 min", got)
+	}
+}
+
+func TestPatientClockIsNeverFasterForWork(t *testing.T) {
+	c := patient(t, 5, 10)
+	defer c.Work()()
+	if got := pace(c); got != 5*time.Second {
+		t.Errorf("%v a second, want 5 s", got)
+	}
+}
+
+// TestTimersOfAPatientClock: a timer that was set in one pace fires at its time
+// in the other.
+func TestTimersOfAPatientClock(t *testing.T) {
+	c := patient(t, 1e6, 1)
+	done := c.Work()
+	at := c.Now().Add(time.Hour)
+	timer, stopped := c.NewTimer(time.Hour), c.NewTimer(time.Hour)
+	if !stopped.Stop() || stopped.Stop() {
+		t.Error("a timer that has not fired is stopped once")
+	}
+	done()
+	if fired := <-timer.C; fired.Before(at) {
+		t.Errorf("fired at %v, before its time %v", fired, at)
+	}
+	if timer.Stop() {
+		t.Error("stopped after it fired")
+	}
+	defer c.Work()()
+	late := c.NewTimer(time.Hour)
+	defer late.Stop()
+	select {
+	case <-late.C:
+		t.Error("an hour has passed in step with the wall")
+	default:
+	}
+}
+
+func TestSleepersOfAPatientClockEndWithTheirContext(t *testing.T) {
+	c := patient(t, 2, 1)
+	defer c.Work()()
+	ctx, cancel := context.WithCancel(context.Background())
+	go cancel()
+	if err := c.Sleep(ctx, time.Hour); err != context.Canceled {
+		t.Errorf("got %v, want context.Canceled", err)
+	}
+}
+
+// TestFunctionsFollowAPatientClock: what a function reads of its environment is
+// the stage's time, whenever it works.
+func TestFunctionsFollowAPatientClock(t *testing.T) {
+	c := patient(t, 3600, 20)
+	conf, err := config.Load(func(name string) string {
+		if name == simclock.EnvName {
+			return c.Env()
+		}
+		return ""
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		done := c.Work()
+		before, got, after := c.Now(), conf.Clock.Now(), c.Now()
+		// The line's anchor is written in nanoseconds, its slope multiplies them.
+		if got.Before(before.Add(-time.Microsecond)) || got.After(after.Add(time.Microsecond)) {
+			t.Errorf("the function's time is %v, the stage's %v to %v", got, before, after)
+		}
+		if err := conf.Clock.Sleep(t.Context(), time.Second); err != nil || c.Now().Sub(after) < time.Second {
+			t.Errorf("it slept for %v of the stage: %v", c.Now().Sub(after), err)
+		}
+		done()
+		if err := c.Sleep(t.Context(), time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAPatientClockLeavesNoFile(t *testing.T) {
+	c := patient(t, 60, 1)
+	file := c.Env()[1:]
+	if _, err := os.Stat(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(file); !os.IsNotExist(err) {
+		t.Errorf("the file is still there: %v", err)
+	}
+	if _, err := simclock.NewPatient(stageStart, time.Now(), 60, 1, filepath.Join(t.TempDir(), "no", "such")); err == nil {
+		t.Error("a file that cannot be written, and no error")
+	}
+}
