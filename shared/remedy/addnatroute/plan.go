@@ -46,12 +46,12 @@ func (l look) plan() (*Plan, *action.Refusal) {
 		return nil, no
 	}
 	for _, nat := range l.Snapshot.NATGateways {
-		if nat.Subnet != "" && slices.Contains(t.Subnets, nat.Subnet) && nat.State != "deleted" && nat.State != "failed" {
+		if slices.Contains(t.Subnets, nat.Subnet) && nat.State != "deleted" && nat.State != "failed" {
 			return nil, action.Refuse(NATStandsHere, "%s stands in %s, which uses %s: a default route to a NAT gateway there would lead in a circle.", nat.ID, nat.Subnet, t.ID)
 		}
 	}
-	nat, ok := l.nat(t.VPC, zones)
-	if !ok {
+	nat := l.nat(t.VPC, zones)
+	if nat == nil {
 		return nil, action.Refuse(NoNAT, "%s has no public NAT gateway that is available and itself reaches the internet.", t.VPC)
 	}
 	if no := l.Still(checks.Certain); no != nil {
@@ -154,28 +154,21 @@ func (l look) launches(subnet string) bool {
 	}) || slices.ContainsFunc(l.Snapshot.Nodegroups, func(n snapshot.Nodegroup) bool { return slices.Contains(n.Subnets, subnet) })
 }
 
-// nat is the NAT gateway to lead to: one of the table's zones first, a regional
-// one is at home in all.
-func (l look) nat(vpc string, zones []string) (snapshot.NATGateway, bool) {
+// nat is the NAT gateway to lead to, of those that work: one of the table's zones
+// first, a regional one is at home in all; nil for none.
+func (l look) nat(vpc string, zones []string) (nat *snapshot.NATGateway) {
 	net := path.New(l.Snapshot)
-	var other *snapshot.NATGateway
-	for _, zone := range append(slices.Clone(zones), "") {
-		for _, nat := range net.WorkingNATs(vpc, zone) {
-			if nat.State != "available" || !nat.Public || nat.VPC != vpc {
-				continue
-			}
-			if nat.RouteTable != "" || nat.Zone == zone && zone != "" {
-				return nat, true
-			}
-			if other == nil {
-				other = &nat
-			}
+	for _, zone := range zones {
+		nats := net.WorkingNATs(vpc, zone)
+		if len(nats) == 0 {
+			return nil
+		}
+		nat = &nats[0]
+		if nat.RouteTable != "" || nat.Zone == zone && zone != "" {
+			return nat
 		}
 	}
-	if other == nil {
-		return snapshot.NATGateway{}, false
-	}
-	return *other, true
+	return nat
 }
 
 // isolated tells a thing that its makers call without a way out: the AWS CDK's
@@ -223,7 +216,7 @@ func managedBy(tags map[string]string) string {
 func applied(r Plan, s *snapshot.Snapshot) (done, known bool) {
 	return slices.ContainsFunc(s.RouteTables, func(t snapshot.RouteTable) bool {
 		return t.ID == r.Table && slices.ContainsFunc(t.Routes, func(x snapshot.Route) bool {
-			return x.Destination.IsValid() && x.Destination.String() == r.Destination && x.Target.ID == r.NAT
+			return x.Destination.String() == r.Destination && x.Target.ID == r.NAT
 		})
 	}), s.Has(snapshot.RouteTables)
 }

@@ -92,11 +92,11 @@ func (l look) group() (snapshot.Group, *snapshot.Nodegroup, *action.Refusal) {
 	managed := g.Tags["eks:nodegroup-name"]
 	switch {
 	case g.Tags[action.ClusterTag(l.Subject.Cluster)] != "owned":
-		return g, nil, action.Refuse(action.OtherCluster, "%s is not tagged as owned by %s.", g.Name, l.Subject.Cluster)
+		return snapshot.Group{}, nil, action.Refuse(action.OtherCluster, "%s is not tagged as owned by %s.", g.Name, l.Subject.Cluster)
 	case nodegroup == nil && managed != "":
-		return g, nil, action.Missing(snapshot.Nodegroups, managed+" is not among them")
+		return snapshot.Group{}, nil, action.Missing(snapshot.Nodegroups, managed+" is not among them")
 	case nodegroup != nil && nodegroup.Desired != g.Desired:
-		return g, nil, action.Refuse(action.GroupScales, "EKS says that %s wants %d instances, its group says %d.", nodegroup.Name, nodegroup.Desired, g.Desired)
+		return snapshot.Group{}, nil, action.Refuse(action.GroupScales, "EKS says that %s wants %d instances, its group says %d.", nodegroup.Name, nodegroup.Desired, g.Desired)
 	}
 	return g, nodegroup, l.quiet(g)
 }

@@ -38,14 +38,15 @@ const roleCharacters = 2_400
 // element.
 func upTo(list []string, most int) [][]string {
 	var parts [][]string
-	left := 0
+	var left int // of the last part
 	for _, text := range list {
-		if size := len(text) + len(`"",`); len(parts) == 0 || size > left {
-			parts, left = append(parts, nil), most-size
-		} else {
-			left -= size
+		size := len(text) + len(`"",`)
+		if size > left {
+			parts, left = append(parts, nil), most
 		}
-		parts[len(parts)-1] = append(parts[len(parts)-1], text)
+		left -= size
+		last := len(parts) - 1
+		parts[last] = append(parts[last], text)
 	}
 	return parts
 }

@@ -41,8 +41,9 @@ func (l look) plan() (*Plan, *action.Refusal) {
 		if v.Why != leak.Leaked || v.Cluster != l.Subject.Cluster {
 			continue
 		}
-		s, seen := l.Subject.Sightings[i.ID]
-		if !seen || s.Version == 0 || s.Print == "" || s.Print != leak.Print(i) || l.Snapshot.Time.Sub(s.First) < leak.Apart {
+		s := l.Subject.Sightings[i.ID]
+		// A sighting that was never written down, or is none, has no version.
+		if s.Version == 0 || s.Print == "" || s.Print != leak.Print(i) || l.Snapshot.Time.Sub(s.First) < leak.Apart {
 			unseen++
 			continue
 		}

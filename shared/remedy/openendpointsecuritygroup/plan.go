@@ -15,7 +15,6 @@ const (
 	NotAvailable action.Reason = "not-available"
 	SharedGroup  action.Reason = "shared-security-group"
 	DefaultGroup action.Reason = "default-security-group"
-	NodesGroup   action.Reason = "nodes-security-group"
 	NoNodes      action.Reason = "no-nodes"
 	// OutsideHosts: hosts that are not the cluster's have the nodes' group too.
 	OutsideHosts action.Reason = "hosts-outside-the-cluster"
@@ -70,8 +69,6 @@ func (l look) plan() (*Plan, *action.Refusal) {
 	switch {
 	case no != nil:
 		return nil, no
-	case from == group.ID:
-		return nil, action.Refuse(NodesGroup, "%s is the nodes' security group too.", from)
 	case slices.ContainsFunc(group.Ingress, func(r snapshot.Rule) bool { return admits(r, from) }):
 		return nil, action.Refuse(action.AlreadyThere, "%s admits 443 from %s already.", group.ID, from)
 	}
@@ -98,17 +95,17 @@ func (l look) onlyEndpoints(id string, e snapshot.Endpoint) (snapshot.SecurityGr
 	has := func(x snapshot.Instance) bool { return slices.Contains(x.Groups, id) }
 	switch {
 	case g.VPC != e.VPC:
-		return g, action.Refuse(action.OtherVPC, "%s is in %s.", id, g.VPC)
+		return snapshot.SecurityGroup{}, action.Refuse(action.OtherVPC, "%s is in %s.", id, g.VPC)
 	case g.Name == "default":
-		return g, action.Refuse(DefaultGroup, "%s is the VPC's default security group, which much else may have.", id)
+		return snapshot.SecurityGroup{}, action.Refuse(DefaultGroup, "%s is the VPC's default security group, which much else may have.", id)
 	case id == l.Snapshot.Cluster.SecurityGroup || slices.Contains(l.Snapshot.Cluster.SecurityGroups, id):
-		return g, action.Refuse(SharedGroup, "%s is the cluster's own security group.", id)
+		return snapshot.SecurityGroup{}, action.Refuse(SharedGroup, "%s is the cluster's own security group.", id)
 	case slices.ContainsFunc(l.Snapshot.Instances, has):
-		return g, action.Refuse(SharedGroup, "%s is a security group of instances too.", id)
+		return snapshot.SecurityGroup{}, action.Refuse(SharedGroup, "%s is a security group of instances too.", id)
 	}
 	for key := range g.Tags {
 		if strings.HasPrefix(key, "kubernetes.io/cluster/") || key == "aws:eks:cluster-name" {
-			return g, action.Refuse(SharedGroup, "%s is tagged as a cluster's.", id)
+			return snapshot.SecurityGroup{}, action.Refuse(SharedGroup, "%s is tagged as a cluster's.", id)
 		}
 	}
 	its := false
@@ -117,13 +114,13 @@ func (l look) onlyEndpoints(id string, e snapshot.Endpoint) (snapshot.SecurityGr
 			continue
 		}
 		if x.Kind != "vpc_endpoint" || x.VPC != e.VPC {
-			return g, action.Refuse(SharedGroup, "%s has %s too, and is no interface of an endpoint (%s).", x.ID, id, x.Kind)
+			return snapshot.SecurityGroup{}, action.Refuse(SharedGroup, "%s has %s too, and is no interface of an endpoint (%s).", x.ID, id, x.Kind)
 		}
 		its = its || len(e.Interfaces) == 0 || slices.Contains(e.Interfaces, x.ID)
 	}
 	if !its {
 		// Not even the endpoint's own are among them: it was no full look.
-		return g, action.Unread(snapshot.Failure{Source: snapshot.Interfaces, Reason: snapshot.NotRead, Call: "ec2:DescribeNetworkInterfaces", Message: "who has " + id + " is not known"})
+		return snapshot.SecurityGroup{}, action.Unread(snapshot.Failure{Source: snapshot.Interfaces, Reason: snapshot.NotRead, Call: "ec2:DescribeNetworkInterfaces", Message: "who has " + id + " is not known"})
 	}
 	return g, nil
 }

@@ -51,10 +51,7 @@ func (l look) most() int {
 // left is how many instances more a plan would end, if one plan could end any
 // number.
 func (l look) left() int {
-	list, no := l.stuck()
-	if no != nil {
-		return 0
-	}
+	list, _ := l.stuck()
 	return max(0, len(list)-l.most())
 }
 
@@ -140,7 +137,7 @@ func (l look) nodeOf(in snapshot.Instance) (snapshot.Node, bool) {
 			return n, true
 		case n.Instance == "" && n.InternalIP.IsValid() && n.InternalIP == in.PrivateIP:
 			return n, true
-		case n.Instance == "" && n.Name != "" && in.PrivateDNS != "" && strings.EqualFold(n.Name, in.PrivateDNS):
+		case n.Instance == "" && in.PrivateDNS != "" && strings.EqualFold(n.Name, in.PrivateDNS):
 			return n, true
 		}
 	}
@@ -160,7 +157,7 @@ func (l look) mayLose(g snapshot.Group, id string) *action.Refusal {
 		return action.Refuse(NotInGroup, "%s is %s in %s.", id, g.Instances[m].Lifecycle, g.Name)
 	case g.Instances[m].Protected:
 		return action.Refuse(Protected, "%s is protected from scale-in in %s.", id, g.Name)
-	case g.Desired == 0 || g.Desired < len(g.Instances):
+	case g.Desired < len(g.Instances):
 		return action.Refuse(action.GroupScales, "%s has %d instances and wants %d: it ends some by itself.", g.Name, len(g.Instances), g.Desired)
 	}
 	for _, p := range g.Suspended {
