@@ -2,26 +2,26 @@ package coverzones
 
 import (
 	"context"
+	"fmt"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/call"
 )
 
 // counted keeps which counts were set.
-type counted struct {
-	set    int
-	answer call.Answer
+type counted []string
+
+func (c *counted) SetDesiredCapacity(_ context.Context, group string, desired int) call.Answer {
+	*c = append(*c, fmt.Sprintf("group %s: %d", group, desired))
+	return call.Answer{Outcome: call.Done, Request: "r-1"}
 }
 
-func (c *counted) SetDesiredCapacity(context.Context, string, int) call.Answer {
-	c.set++
-	return c.answer
-}
-
-func (c *counted) SetDesiredSize(context.Context, string, string, int, string) call.Answer {
-	c.set++
-	return c.answer
+func (c *counted) SetDesiredSize(_ context.Context, cluster, nodegroup string, desired int, token string) call.Answer {
+	*c = append(*c, fmt.Sprintf("nodegroup %s of %s: %d, %s", nodegroup, cluster, desired, token))
+	return call.Answer{Outcome: call.Done, Request: "r-1"}
 }
 
 // What would lower or exceed is not asked of AWS, whatever the plan says.
@@ -35,14 +35,33 @@ func TestDoRefuses(t *testing.T) {
 	} {
 		for _, of := range []func(*Plan){func(p *Plan) { p.Group = "g" }, func(p *Plan) { p.Nodegroup = "n" }} {
 			of(&p)
-			c := &counted{answer: call.Answer{Outcome: call.Done}}
-			if got := do(t.Context(), c, p, action.Place{Cluster: "prod"}, "token"); got.Status != action.Failed || got.Reason != "NotARaise" || len(got.Changed) != 0 || c.set != 0 {
-				t.Errorf("%s: %+v after %d calls, want NotARaise after none", name, got, c.set)
+			var c counted
+			if got := do(t.Context(), &c, p, action.Place{Cluster: "prod"}, "token"); got.Status != action.Failed || got.Reason != "NotARaise" || len(got.Changed) != 0 || len(c) != 0 {
+				t.Errorf("%s: %+v after %q, want NotARaise after no call", name, got, c)
 			}
 		}
 	}
-	c := &counted{answer: call.Answer{Outcome: call.Done}}
-	if got := do(t.Context(), c, Plan{Group: "g", From: 2, To: 3, Max: 3}, action.Place{}, "token"); got.Status != action.Done || c.set != 1 {
-		t.Errorf("a raise: %+v after %d calls", got, c.set)
+}
+
+// A nodegroup is raised by EKS, another group by Auto Scaling: to the count, up to
+// the maximum.
+func TestDo(t *testing.T) {
+	for _, test := range []struct {
+		plan Plan
+		id   string
+		want counted
+	}{
+		{Plan{Group: "g", From: 2, To: 3, Max: 3}, "g", counted{"group g: 3"}},
+		{Plan{Nodegroup: "n", From: 2, To: 4, Max: 9}, "n", counted{"nodegroup n of prod: 4, token"}},
+	} {
+		var c counted
+		got := do(t.Context(), &c, test.plan, action.Place{Region: "us-west-2", Cluster: "prod"}, "token")
+		if diff := cmp.Diff(test.want, c); diff != "" {
+			t.Errorf("%s: calls (-want +got):\n%s", test.id, diff)
+		}
+		want := action.Result{Status: action.Done, Changed: []string{test.id}, Requests: []string{"r-1"}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: result (-want +got):\n%s", test.id, diff)
+		}
 	}
 }

@@ -2,18 +2,21 @@ package createaccessentry
 
 import (
 	"context"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/call"
 )
 
-// entries keeps which types of entries were made.
+// entries keeps which entries were made: cluster, role, type and token.
 type entries []string
 
-func (e *entries) CreateAccessEntry(_ context.Context, _, _, kind, _ string) call.Answer {
-	*e = append(*e, kind)
-	return call.Answer{Outcome: call.Done}
+func (e *entries) CreateAccessEntry(_ context.Context, cluster, principal, kind, token string) call.Answer {
+	*e = append(*e, strings.Join([]string{cluster, principal, kind, token}, " "))
+	return call.Answer{Outcome: call.Done, Request: "r-1"}
 }
 
 // An entry that is not for nodes is not asked of AWS, whatever the plan says.
@@ -27,8 +30,13 @@ func TestDoRefuses(t *testing.T) {
 	}
 	for _, kind := range []string{"EC2_LINUX", "EC2_WINDOWS"} {
 		var made entries
-		if got := do(t.Context(), &made, Plan{Principal: role, Type: kind}, action.Place{Cluster: "prod"}, "token"); got.Status != action.Done || len(made) != 1 || made[0] != kind {
-			t.Errorf("%q: %+v, made %q", kind, got, made)
+		got := do(t.Context(), &made, Plan{Principal: role, Type: kind}, action.Place{Cluster: "prod"}, "token")
+		if diff := cmp.Diff(entries{"prod " + role + " " + kind + " token"}, made); diff != "" {
+			t.Errorf("%s: made (-want +got):\n%s", kind, diff)
+		}
+		want := action.Result{Status: action.Done, Changed: []string{role}, Requests: []string{"r-1"}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: result (-want +got):\n%s", kind, diff)
 		}
 	}
 }

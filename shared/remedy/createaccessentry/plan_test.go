@@ -206,6 +206,14 @@ func TestNamesTheLauncher(t *testing.T) {
 			}
 			of.Covers = append(of.Covers, remedytest.Stuck)
 		}, Plan{LaunchedBy: []string{"NodePool default", "nodegroup workers"}, Tagged: true}},
+		{"a NodePool and a nodegroup", func(s *snapshot.Snapshot, of *action.Subject) {
+			remedytest.Missed(s)
+			s.Groups[0].Instances = []snapshot.GroupInstance{{ID: remedytest.Stuck, Lifecycle: "InService"}}
+			snapshottest.Instance(s, snapshottest.Node).Tags = map[string]string{
+				"kubernetes.io/cluster/prod": "owned", "eks:eks-cluster-name": "prod", "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "default",
+			}
+			of.Covers = append(of.Covers, remedytest.Stuck)
+		}, Plan{LaunchedBy: []string{"NodePool default", "nodegroup workers"}, Tagged: true}},
 	} {
 		s, of := outsider()
 		test.more(s, &of)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/netip"
 
+	"github.com/google/go-cmp/cmp"
+
 	"rollcall/shared/checks"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/remedy/action"
@@ -52,12 +54,73 @@ func TestWrongTargets(t *testing.T) {
 		{"seen, and not written", sighting(func(x *leak.Sighting) { x.Version = 0 }), NotSeenTwice},
 		{"nothing is idle", func(s *snapshot.Snapshot, _ *action.Subject) { s.Idle = nil }, action.NothingToDo},
 	})
-	if c := p; len(c.Interfaces) != 1 || c.Interfaces[0] != "eni-0left0000" || c.Addresses != 17 || c.Subnet != snapshottest.Private || c.VPC != snapshottest.VPC {
-		t.Errorf("plan %+v", c)
+	want := &Plan{VPC: snapshottest.VPC, Subnet: snapshottest.Private, Interfaces: []string{"eni-0left0000"}, Addresses: 17}
+	if diff := cmp.Diff(want, p); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
 	}
-	w := remedytest.Words(t, Remedy(), p)
-	if got, want := w.Title, "Delete 1 interface left behind in subnet-0private"; got != want {
-		t.Errorf("title %q", got)
+	remedytest.Words(t, Remedy(), p)
+}
+
+// What is not to be deleted does not keep the rest, whatever comes first.
+func TestBesideOthers(t *testing.T) {
+	before := func(i snapshot.Interface) func(*snapshot.Snapshot, *action.Subject) {
+		return func(s *snapshot.Snapshot, of *action.Subject) {
+			s.Idle = append([]snapshot.Interface{i}, s.Idle...)
+		}
+	}
+	elsewhere, busy := leftBehind(1), leftBehind(2)
+	elsewhere.Subnet, busy.Status = snapshottest.Public, "in-use"
+	remedytest.Allows(t, Remedy(), leaked, checks.All(), []remedytest.Harmless{
+		{"one in another subnet", before(elsewhere)},
+		{"one in use", before(busy)},
+		{"one that no run has seen", before(leftBehind(3))},
+		{"seen just long enough ago", func(_ *snapshot.Snapshot, of *action.Subject) {
+			seen := of.Sightings["eni-0left0000"]
+			seen.First = snapshottest.Now().Add(-5 * time.Minute)
+			of.Sightings["eni-0left0000"] = seen
+		}},
+	})
+}
+
+// How many were looked at is said: those of the subnet.
+func TestSaysHowMany(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		wrong func(*snapshot.Snapshot, *action.Subject)
+		want  action.Refusal
+	}{
+		{"none is left behind", func(s *snapshot.Snapshot, _ *action.Subject) { s.Creators = nil }, action.Refusal{
+			Reason: action.NothingToDo, Says: "None of 2 idle interfaces in subnet-0private is left behind by a node of prod that is gone.",
+		}},
+		{"none was seen", func(_ *snapshot.Snapshot, of *action.Subject) { of.Sightings = nil }, action.Refusal{
+			Reason: NotSeenTwice, Says: "2 interfaces look left behind in subnet-0private, and no earlier run of eni-cleanup has seen them so.",
+		}},
+	} {
+		s, of := leaked()
+		elsewhere := leftBehind(2)
+		elsewhere.Subnet = snapshottest.Public
+		s.Idle = append(s.Idle, leftBehind(1), elsewhere)
+		test.wrong(s, &of)
+		p, no := remedytest.Make(Remedy(), s, of, checks.All())
+		if diff := cmp.Diff(&test.want, no); diff != "" {
+			t.Errorf("%s: planned %+v (-want +got):\n%s", test.name, p, diff)
+		}
+	}
+}
+
+// They stand in the order of their ids, whichever is the oldest.
+func TestByID(t *testing.T) {
+	s, of := leaked()
+	older := leftBehind(1)
+	older.Tags[leak.TagCreated] = snapshottest.Now().Add(-4 * time.Hour).Format(time.RFC3339)
+	s.Idle = append(s.Idle, older)
+	of.Sightings[older.ID] = leak.Sighting{Interface: older.ID, First: s.Time.Add(-time.Hour), Print: leak.Print(older), Version: 1}
+	p, no := remedytest.Make(Remedy(), s, of, checks.All())
+	if no != nil {
+		t.Fatal(no.Says)
+	}
+	if diff := cmp.Diff([]string{"eni-0left0000", "eni-0left0001"}, p.Interfaces); diff != "" {
+		t.Errorf("interfaces (-want +got):\n%s", diff)
 	}
 }
 

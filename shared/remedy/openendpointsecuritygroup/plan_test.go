@@ -50,6 +50,12 @@ func TestWrongTargets(t *testing.T) {
 			host(snapshot.Interface{Attached: true, Instance: "i-0third"})(s, of)
 		}},
 		{"what the VPC CNI made for the cluster", host(snapshot.Interface{Status: "available", Tags: map[string]string{"cluster.k8s.amazonaws.com/name": "prod"}})},
+		{"an instance that Karpenter launched, which is no node yet", func(s *snapshot.Snapshot, of *action.Subject) {
+			s.Instances = append([]snapshot.Instance{{ID: "i-0pool", VPC: snapshottest.VPC, State: "running", Tags: map[string]string{
+				"kubernetes.io/cluster/prod": "owned", "eks:eks-cluster-name": "prod", "karpenter.sh/nodepool": "default", "karpenter.k8s.aws/ec2nodeclass": "default",
+			}}}, s.Instances...)
+			host(snapshot.Interface{Attached: true, Instance: "i-0pool"})(s, of)
+		}},
 		{"a pod's branch interface", host(snapshot.Interface{Tags: map[string]string{"kubernetes.io/cluster/prod": "owned"}})},
 	})
 	s, of := shutOut()
@@ -57,6 +63,43 @@ func TestWrongTargets(t *testing.T) {
 	s.Nodes = append(s.Nodes, snapshot.Node{Name: "ip-10-42-1-1", Instance: "i-0karpenter"})
 	if _, no := remedytest.Make(Remedy(), s, of, remedytest.Saying(of.Check, checks.Finding{Outcome: checks.Fail, Resource: of.Resource})); no != nil {
 		t.Errorf("a node that no group launched: %s: %s", no.Reason, no.Says)
+	}
+}
+
+// Which host is not the cluster's is said, by its instance or by what it is.
+func TestSaysWhichHost(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		is   snapshot.Interface
+		want string
+	}{
+		{"an instance", snapshot.Interface{Attached: true, Instance: "i-0bastion", Description: "eth0"}, "i-0bastion"},
+		{"no instance", snapshot.Interface{Description: "AWS Lambda VPC ENI-shop"}, "interface AWS Lambda VPC ENI-shop"},
+		{"no description", snapshot.Interface{}, "interface"},
+	} {
+		s, of := shutOut()
+		host(test.is)(s, &of)
+		p, no := remedytest.Make(Remedy(), s, of, checks.All())
+		want := &action.Refusal{Reason: OutsideHosts, Says: "eni-0host (" + test.want + ") has sg-0cluster too, and is not known as prod's: the endpoint would be open to it."}
+		if diff := cmp.Diff(want, no); diff != "" {
+			t.Errorf("%s: planned %+v (-want +got):\n%s", test.name, p, diff)
+		}
+	}
+}
+
+// Why no security group of the nodes is known is said.
+func TestSaysWhyNoNodes(t *testing.T) {
+	for want, change := range map[string]func(*snapshot.Instance){
+		"None of the instances runs any more, so their security groups are not known.": func(i *snapshot.Instance) { i.State = "terminated" },
+		"The instances have no security group in common but the VPC's default one.":    func(i *snapshot.Instance) { i.Groups = []string{"sg-0of-" + i.ID} },
+	} {
+		s, of := shutOut()
+		change(snapshottest.Instance(s, remedytest.Stuck))
+		change(snapshottest.Instance(s, snapshottest.Node))
+		p, no := remedytest.Make(Remedy(), s, of, checks.All())
+		if diff := cmp.Diff(&action.Refusal{Reason: NoNodes, Says: want}, no); diff != "" {
+			t.Errorf("planned %+v (-want +got):\n%s", p, diff)
+		}
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"rollcall/shared/checks"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/snapshot"
@@ -45,7 +47,7 @@ func Make[P, C any](r action.Remedy[P, C], s *snapshot.Snapshot, of action.Subje
 // one thing.
 func Refuses[P, C any](t *testing.T, r action.Remedy[P, C], right World, list []checks.Check, tests []Wrong) *P {
 	t.Helper()
-	for _, test := range append(unreadWorlds(r.Sources), tests...) {
+	for _, test := range append(otherLooks(), tests...) {
 		s, of := right()
 		test.Wrong(s, &of)
 		p, no := Make(r, s, of, list)
@@ -86,19 +88,44 @@ func text(t *testing.T, plan any) string {
 	return string(text)
 }
 
-// unreadWorlds lack one source that the plan rests on.
-func unreadWorlds(sources []snapshot.Source) []Wrong {
-	var list []Wrong
-	for _, source := range sources {
-		list = append(list, Wrong{"unread: " + string(source), func(s *snapshot.Snapshot, _ *action.Subject) { snapshottest.Without(s, source) }, action.CouldNotLook})
+// otherLooks are not at the cluster that the plan is for, as far as is known.
+func otherLooks() []Wrong {
+	return []Wrong{
+		{"no account", func(s *snapshot.Snapshot, _ *action.Subject) { s.Account = "" }, action.CouldNotLook},
+		{"no region", func(s *snapshot.Snapshot, _ *action.Subject) { s.Region = "" }, action.CouldNotLook},
+		{"no partition", func(s *snapshot.Snapshot, _ *action.Subject) { s.Partition = "" }, action.CouldNotLook},
+		{"no VPC", func(s *snapshot.Snapshot, _ *action.Subject) { s.Cluster.VPC = "" }, action.CouldNotLook},
+		{"another cluster's look", func(s *snapshot.Snapshot, _ *action.Subject) { s.Cluster.Name = "dev" }, action.CouldNotLook},
 	}
-	return append(list,
-		Wrong{"no account", func(s *snapshot.Snapshot, _ *action.Subject) { s.Account = "" }, action.CouldNotLook},
-		Wrong{"no region", func(s *snapshot.Snapshot, _ *action.Subject) { s.Region = "" }, action.CouldNotLook},
-		Wrong{"no partition", func(s *snapshot.Snapshot, _ *action.Subject) { s.Partition = "" }, action.CouldNotLook},
-		Wrong{"no VPC", func(s *snapshot.Snapshot, _ *action.Subject) { s.Cluster.VPC = "" }, action.CouldNotLook},
-		Wrong{"another cluster's look", func(s *snapshot.Snapshot, _ *action.Subject) { s.Cluster.Name = "dev" }, action.CouldNotLook},
-	)
+}
+
+// RefusesUnread holds that a remedy is not planned where any of these sources was
+// not read, and says which, although its check finds the cause all the same. The
+// sources are the test's own list: one that the remedy forgets is missed.
+func RefusesUnread[P, C any](t *testing.T, r action.Remedy[P, C], right World, f checks.Finding, sources ...snapshot.Source) {
+	t.Helper()
+	s, of := right()
+	list := Saying(of.Check, f)
+	if _, no := Make(r, s, of, list); no != nil {
+		t.Fatalf("the right world: refused as %s: %s", no.Reason, no.Says)
+	}
+	for _, source := range sources {
+		s, of := right()
+		snapshottest.Without(s, source)
+		p, no := Make(r, s, of, list)
+		if no == nil {
+			t.Errorf("%s was not read: planned: %+v", source, p)
+			continue
+		}
+		want := &action.Refusal{
+			Reason:  action.CouldNotLook,
+			Says:    "No plan is made where something could not be read: " + string(source) + ", denied (test:Read " + string(source) + ").",
+			Blocked: []snapshot.Failure{s.Failures[source]},
+		}
+		if diff := cmp.Diff(want, no); diff != "" {
+			t.Errorf("%s was not read (-want +got):\n%s", source, diff)
+		}
+	}
 }
 
 // Allows holds that a remedy is planned in each of the harmless worlds as in the
