@@ -123,7 +123,7 @@ func act(inc *incident.Incident, p report.Press, who Who, now time.Time) (incide
 		inc.Mute = nil
 		return incident.IsUnmuted, incident.Answer{Reason: incident.AnswerUnmuted}
 	case report.CheckAgain:
-		if next := inc.Asked.Add(askedAgain); !inc.Asked.IsZero() && now.Before(next) {
+		if next := inc.Asked.Add(askedAgain); now.Before(next) {
 			return incident.PressRefused, incident.Answer{Reason: incident.AskedJustNow, Until: next}
 		}
 		inc.Asked = now

@@ -28,7 +28,7 @@ func callPeople(inc *incident.Incident, now time.Time, policy incident.Policy) i
 	switch {
 	case inc.Calls > 0 && policy.RemindAfter <= 0:
 		return incident.NothingNew
-	case !inc.Called.IsZero() && now.Sub(inc.Called) < calm:
+	case now.Sub(inc.Called) < calm: // never called is long ago
 		return incident.NothingNew
 	case slices.ContainsFunc(inc.Delivery.Notes, func(n incident.Note) bool { return isCall(n) && n.TS == "" }):
 		return incident.NothingNew // Slack has not taken the last one yet

@@ -30,7 +30,7 @@ func ApplyChanges(inc incident.Incident, c report.Changes, now time.Time) incide
 	}
 	inc = inc.Clone()
 	trail := c.Found
-	trail.Shown = 0
+	trail.Changes, trail.Shown = slices.Clone(trail.Changes), 0
 	if inc.RecentChanges != nil {
 		trail = mergeChanges(trail, *inc.RecentChanges)
 	}
@@ -40,7 +40,7 @@ func ApplyChanges(inc incident.Incident, c report.Changes, now time.Time) incide
 	inc.Delivery.Dirty = true
 	reason := incident.NothingNew
 	first, late := !inc.HasNote(incident.HasChanges), len(trail.Changes) > trail.Shown
-	if first && (len(trail.Changes) > 0 || !trail.Open) || !first && late && !trail.Open {
+	if first && (len(trail.Changes) > 0 || !trail.Open) || late && !trail.Open {
 		reason = incident.HasChanges
 		if n := inc.AddNote(incident.HasChanges, now); n != nil {
 			trail.Shown = len(trail.Changes)
@@ -53,26 +53,20 @@ func ApplyChanges(inc incident.Incident, c report.Changes, now time.Time) incide
 // mergeChanges is a trail and what was known before: a later look that could not see
 // everything takes nothing away.
 func mergeChanges(t report.RecentChanges, known report.RecentChanges) report.RecentChanges {
-	t.Changes = slices.Clone(t.Changes)
 	for _, c := range known.Changes {
 		if !slices.ContainsFunc(t.Changes, func(have report.Change) bool { return have.ID == c.ID }) {
 			t.Changes = append(t.Changes, c)
 		}
 	}
-	if t.More < known.More {
-		t.More = known.More
-	}
-	t.Shown = known.Shown
+	t.More, t.Shown = max(t.More, known.More), known.Shown
 	return t
 }
 
 // boundedChanges is a trail, newest first, as long as a record keeps it.
 func boundedChanges(t report.RecentChanges) report.RecentChanges {
-	t.Changes = slices.Clone(t.Changes)
 	slices.SortStableFunc(t.Changes, func(a, b report.Change) int { return b.At.Compare(a.At) })
-	if over := len(t.Changes) - MaxChanges; over > 0 {
-		t.Changes, t.More = t.Changes[:MaxChanges], t.More+over
-	}
+	kept := min(len(t.Changes), MaxChanges)
+	t.Changes, t.More = t.Changes[:kept], t.More+len(t.Changes)-kept
 	for i := range t.Changes {
 		c := &t.Changes[i]
 		for _, word := range []*string{&c.ID, &c.Call, &c.Resource, &c.Actor, &c.Principal, &c.By, &c.Error} {

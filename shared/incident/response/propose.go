@@ -68,7 +68,7 @@ func propose(inc *incident.Incident, p report.Proposal, now time.Time) incident.
 	last := newestOffer(inc, p.Remedy, func(incident.Offer) bool { return true })
 	live := newestOffer(inc, p.Remedy, incident.Offer.Live)
 	switch {
-	case isWait(p) && last != nil && p.At.Before(last.Made):
+	case last != nil && p.At.Before(last.Made):
 		return incident.OutOfDate
 	case isWait(p):
 		return deferOffer(inc, p, now)

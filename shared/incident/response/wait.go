@@ -44,13 +44,7 @@ func mayWait(inc *incident.Incident, p report.Proposal) bool {
 
 // retryAt is when a remedy is tried again.
 func retryAt(p report.Proposal) time.Time {
-	switch wait := p.After.Sub(p.At); {
-	case wait < soonest:
-		return p.At.Add(soonest)
-	case wait > farthest:
-		return p.At.Add(farthest)
-	}
-	return p.After
+	return p.At.Add(min(max(p.After.Sub(p.At), soonest), farthest))
 }
 
 // deferOffer keeps that a remedy is tried again later. A person's yes stands until its
@@ -69,10 +63,10 @@ func deferOffer(inc *incident.Incident, p report.Proposal, now time.Time) incide
 	case live.State == incident.Approved && (live.Policy == optin.Approve || live.Deed != nil), live.State == incident.Offered:
 		return incident.NothingNew
 	default:
-		known = live.State == incident.Deferred && live.Reason == o.Reason
+		known = live.Reason == o.Reason // only what waited has one
 		inc.ForgetOffer(live)
 	}
-	if last := newestOffer(inc, p.Remedy, func(incident.Offer) bool { return true }); last != nil && last.State == incident.Outdated && last.Hash == "" {
+	if last := newestOffer(inc, p.Remedy, func(incident.Offer) bool { return true }); last != nil && last.Hash == "" {
 		inc.ForgetOffer(last) // why there was no plan
 	}
 	keepOffer(inc, o)
