@@ -19,8 +19,8 @@ import (
 	"rollcall/shared/remedy/call"
 	"rollcall/shared/remedy/deleteleakedinterfaces"
 	"rollcall/shared/remedy/optin"
-	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
+	"rollcall/shared/spec"
 )
 
 // One remedy, one folder: its name without dashes. Its tests begin with the wrong
@@ -128,19 +128,63 @@ func (r *routes) CreateRoute(_ context.Context, table, _, _ string) call.Answer 
 	return call.Answer{Outcome: call.Done}
 }
 
-func TestSources(t *testing.T) {
-	for _, r := range All() {
-		has := map[snapshot.Source]bool{}
-		for _, source := range r.Sources("route/no-egress") {
-			if has[source] || source == snapshot.LaunchHistory {
-				t.Errorf("%s: %s", r.Name, source)
-			}
-			has[source] = true
+// What each remedy is beside its plan. The limit of an hour, who is told, and what
+// is read hang on it.
+func TestEachRemedy(t *testing.T) {
+	type is struct {
+		Name                             optin.Remedy
+		AfterCause                       bool
+		Elsewhere                        string
+		Most                             int
+		Quiet                            []action.Reason
+		GroupMembers, Sightings, Wearers bool
+	}
+	var got []is
+	for _, name := range optin.Remedies() {
+		r := Of(name)
+		got = append(got, is{r.Name, r.AfterCause, r.Elsewhere, r.Most, r.Quiet, r.More.GroupMembers, r.More.Sightings, r.More.WearersOf != nil})
+	}
+	want := []is{
+		{Name: "add-nat-route", Most: 1, Quiet: []action.Reason{"has-default-route"}},
+		{Name: "replace-instance", AfterCause: true, Most: 5},
+		{Name: "open-endpoint-security-group", Most: 1, Wearers: true},
+		{Name: "cover-zones", Most: 1, GroupMembers: true},
+		{Name: "delete-leaked-interfaces", Elsewhere: "eni-cleanup", Most: 1, Sightings: true},
+		{Name: "create-access-entry", Most: 1},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Nothing is granted where no cluster has opted in, whatever VPCs and roles are
+// named.
+func TestGrants(t *testing.T) {
+	opted := action.OptIn{Clusters: []string{"prod"}, Any: []string{"prod"}, VPCs: []string{"vpc-0a"}, Roles: []string{"arn:aws:iam::123456789012:role/workers"}}
+	nobody := opted
+	nobody.Clusters = nil
+	for name, want := range map[optin.Remedy][]string{
+		optin.AddNATRoute:               {"AddRoutes"},
+		optin.ReplaceInstance:           {"ChangeGroups1"},
+		optin.OpenEndpointSecurityGroup: {"OpenEndpoints"},
+		optin.CoverZones:                {"ChangeGroups1", "RaiseNodegroups1"},
+		optin.DeleteLeakedInterfaces:    nil, // eni-cleanup's own
+		optin.CreateAccessEntry:         {"AdmitRoles1"},
+	} {
+		var got []string
+		for _, g := range Of(name).Grants(opted) {
+			got = append(got, g.Sid)
 		}
-		for _, source := range append(slices.Clone(r.sources), snapshot.RouteTables) {
-			if !has[source] {
-				t.Errorf("%s: %s is not read", r.Name, source)
-			}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
+		if got := Of(name).Grants(nobody); len(got) != 0 {
+			t.Errorf("%s: nobody has opted in: %+v", name, got)
+		}
+	}
+	asked := false
+	r := Remedy{grants: func(action.OptIn) []spec.Grant { asked = true; return []spec.Grant{{Sid: "Any"}} }}
+	if got := r.Grants(nobody); len(got) != 0 || asked {
+		t.Errorf("nobody has opted in: granted %+v, asked %v", got, asked)
 	}
 }
