@@ -31,8 +31,8 @@ func (s *Chart) Due() bool { return s != nil && (len(s.PNG) > 0 || s.Next != "")
 
 // without is the sketch less the picture that Slack does not have yet.
 func (s *Chart) without() *Chart {
-	if s == nil || len(s.PNG) == 0 {
-		return s
+	if s == nil {
+		return nil
 	}
 	less := *s
 	less.PNG = nil

@@ -130,12 +130,13 @@ func BoundedFacts(facts []report.Fact) []report.Fact {
 
 // shortenTrail keeps the newest changes; the others are counted.
 func (inc *Incident) shortenTrail(most int) {
-	if inc.RecentChanges == nil || len(inc.RecentChanges.Changes) <= most {
+	if inc.RecentChanges == nil {
 		return
 	}
 	trail := *inc.RecentChanges
-	trail.More += len(trail.Changes) - most
-	trail.Changes = First(trail.Changes, most)
+	kept := First(trail.Changes, most)
+	trail.More += len(trail.Changes) - len(kept)
+	trail.Changes = kept
 	inc.RecentChanges = &trail
 }
 

@@ -15,17 +15,7 @@ const maxMore = 5000
 // rank orders the standings: a launch never goes back. Joined is last, because
 // a launch that joined and ended later is no failed launch.
 func rank(s report.LaunchStatus) int {
-	switch s {
-	case report.Missed:
-		return 1
-	case report.GivenUp:
-		return 2
-	case report.Gone:
-		return 3
-	case report.Joined:
-		return 4
-	}
-	return 0
+	return slices.Index([]report.LaunchStatus{report.Waiting, report.Missed, report.GivenUp, report.Gone, report.Joined}, s)
 }
 
 // mergeLaunch is all that two sights of one launch tell, in whichever order
@@ -50,8 +40,11 @@ func mergeLaunch(a, b report.Launch) report.Launch {
 // fill sets an empty field; of two values the first in order stays, so that
 // the order of arrival does not matter.
 func fill(have *string, other string) {
-	if other != "" && (*have == "" || other < *have) {
+	switch {
+	case *have == "":
 		*have = other
+	case other != "":
+		*have = min(*have, other)
 	}
 }
 

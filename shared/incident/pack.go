@@ -3,6 +3,7 @@ package incident
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -64,13 +65,12 @@ func (inc *Incident) UnmarshalJSON(body []byte) error {
 		return err
 	}
 	*inc = Incident(p.plain)
-	inc.Verdicts = nil
 	for _, s := range p.Verdicts {
 		for _, of := range s.Of {
 			inc.Verdicts = append(inc.Verdicts, Verdict{Of: of, Found: s.Found, At: s.At})
 		}
 	}
-	slices.SortStableFunc(inc.Verdicts, byOf)
+	slices.SortStableFunc(inc.Verdicts, func(a, b Verdict) int { return strings.Compare(a.Of, b.Of) })
 	inc.Covers = p.Covers
 	for _, v := range inc.Verdicts {
 		inc.Covers = append(inc.Covers, v.Of)
@@ -86,16 +86,6 @@ func (inc *Incident) UnmarshalJSON(body []byte) error {
 		slices.Sort(inc.More)
 	}
 	return nil
-}
-
-func byOf(a, b Verdict) int {
-	switch {
-	case a.Of < b.Of:
-		return -1
-	case a.Of > b.Of:
-		return 1
-	}
-	return 0
 }
 
 // unkept is what the incident covers beside the launches kept by name.

@@ -2,6 +2,7 @@ package incident_test
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -92,4 +93,75 @@ func FuzzPack(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What is written of an incident names each instance once.
+func TestWhatIsWritten(t *testing.T) {
+	v := func(of string, found incident.Found, minute int) incident.Verdict {
+		return incident.Verdict{Of: of, Found: found, At: incidenttest.At(minute)}
+	}
+	type same struct {
+		Found incident.Found
+		Of    []string
+	}
+	type written struct {
+		Covers      []string
+		More        []string
+		Verdicts    []same
+		CauseCovers bool
+		MoreCovers  bool
+		Cause       struct{ Covers []string }
+	}
+	with := func(covers, cause, more []string, verdicts ...incident.Verdict) incident.Incident {
+		inc := incident.Incident{Covers: covers, More: more, Verdicts: verdicts, Launches: []report.Launch{{Instance: "i-1"}}}
+		inc.Cause.Covers = cause
+		return inc
+	}
+	causes := func(w written, covers ...string) written { w.Cause.Covers = covers; return w }
+	const fails, well = incident.Failing, incident.Passing
+	for name, test := range map[string]struct {
+		inc  incident.Incident
+		want written
+	}{
+		"nothing":              {with(nil, nil, nil), written{}},
+		"by verdict":           {with([]string{"a", "b", "c", "d"}, nil, nil, v("a", fails, 1), v("b", well, 1), v("c", fails, 1), v("d", fails, 2)), written{Verdicts: []same{{fails, []string{"a", "c"}}, {well, []string{"b"}}, {fails, []string{"d"}}}}},
+		"of one time":          {with([]string{"a", "b"}, nil, nil, v("a", fails, 1), v("b", fails, 1)), written{Verdicts: []same{{fails, []string{"a", "b"}}}}},
+		"in another order":     {with([]string{"a", "b"}, nil, nil, v("b", fails, 1), v("a", fails, 1)), written{Verdicts: []same{{fails, []string{"b", "a"}}}}},
+		"without a verdict":    {with([]string{"a", "b"}, nil, nil, v("b", fails, 1)), written{Covers: []string{"a"}, Verdicts: []same{{fails, []string{"b"}}}}},
+		"the cause's too":      {with([]string{"a"}, []string{"a"}, nil, v("a", fails, 1)), written{Verdicts: []same{{fails, []string{"a"}}}, CauseCovers: true}},
+		"the cause's are less": {with([]string{"a", "b"}, []string{"a"}, nil, v("a", fails, 1), v("b", fails, 1)), causes(written{Verdicts: []same{{fails, []string{"a", "b"}}}}, "a")},
+		"more than are kept":   {with([]string{"i-1", "i-2"}, nil, []string{"i-2", "i-3"}, v("i-1", fails, 1), v("i-2", fails, 1)), written{More: []string{"i-3"}, Verdicts: []same{{fails, []string{"i-1", "i-2"}}}, MoreCovers: true}},
+		"more, not covered":    {with([]string{"i-1"}, nil, []string{"i-3"}, v("i-1", fails, 1)), written{More: []string{"i-3"}, Verdicts: []same{{fails, []string{"i-1"}}}}},
+		"covered, not more":    {with([]string{"i-2", "i-3"}, nil, []string{"i-3"}, v("i-2", fails, 1), v("i-3", fails, 1)), written{More: []string{"i-3"}, Verdicts: []same{{fails, []string{"i-2", "i-3"}}}}},
+	} {
+		var got written
+		if err := json.Unmarshal(incidenttest.Encoded(t, test.inc), &got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// What is read is in order, whatever lies in the table.
+func TestWhatIsRead(t *testing.T) {
+	var inc incident.Incident
+	body := `{"covers":["z","c"],"verdicts":[{"found":"failing","at":"2026-11-20T15:00:00Z","of":["i-2","c"]},{"found":"passing","at":"2026-11-20T15:00:00Z","of":["a"]}],"more":["i-9"],"moreCovers":true,"causeCovers":true}`
+	if err := json.Unmarshal([]byte(body), &inc); err != nil {
+		t.Fatal(err)
+	}
+	at := incidenttest.At(1)
+	want := incident.Incident{
+		Covers: []string{"a", "c", "i-2", "z"}, More: []string{"a", "c", "i-2", "i-9", "z"},
+		Verdicts: []incident.Verdict{{Of: "a", Found: incident.Passing, At: at}, {Of: "c", Found: incident.Failing, At: at}, {Of: "i-2", Found: incident.Failing, At: at}},
+	}
+	want.Cause.Covers = want.Covers
+	if diff := cmp.Diff(want, inc); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	var wrong *json.UnmarshalTypeError
+	if err := json.Unmarshal([]byte(`{"covers":"a"}`), &inc); !errors.As(err, &wrong) || wrong.Field != "covers" {
+		t.Errorf("what is no list is read: %v", err)
+	}
 }

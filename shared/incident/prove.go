@@ -1,6 +1,7 @@
 package incident
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -65,14 +66,9 @@ func (inc *Incident) AddJoin(l report.Launch) bool {
 	}
 	inc.Joins = append(inc.Joins, l)
 	slices.SortStableFunc(inc.Joins, func(a, b report.Launch) int {
-		if c := a.Ready.Compare(b.Ready); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Instance, b.Instance)
+		return cmp.Or(a.Ready.Compare(b.Ready), strings.Compare(a.Instance, b.Instance))
 	})
-	if len(inc.Joins) > 2 {
-		inc.Joins = []report.Launch{inc.Joins[0], inc.Joins[len(inc.Joins)-1]}
-	}
+	inc.Joins = slices.Delete(inc.Joins, 1, max(1, len(inc.Joins)-1))
 	return true
 }
 

@@ -124,7 +124,7 @@ func (r Reason) Noted() bool {
 	switch r {
 	case MoreAffected, BetterKnown, IsAsked, IsDue:
 		return false
-	case IsProposed, IsRefused, DeedDone, DeedFailed, IsVerified, IsDeferred, HasChanges, IsCalled, IsReminded, IsTakenOver:
+	case IsProposed, IsRefused, DeedDone, DeedFailed, IsDeferred, HasChanges, IsCalled, IsReminded, IsTakenOver:
 		return true
 	}
 	return r.Event() != ""

@@ -35,7 +35,7 @@ func (inc Incident) Severity() Severity {
 		return Info
 	}
 	affected := max(inc.Affected, len(inc.Launches))
-	joined, waiting, due := 0, 0, 0
+	joined, waiting, due := 0, 0, false
 	for _, l := range inc.Launches {
 		switch l.Status {
 		case report.Joined:
@@ -43,7 +43,7 @@ func (inc Incident) Severity() Severity {
 		case report.Waiting:
 			waiting++
 		default:
-			due++
+			due = true
 		}
 	}
 	certain := inc.Cause.Confidence == checks.Certain
@@ -51,13 +51,11 @@ func (inc Incident) Severity() Severity {
 	switch {
 	case affected == 0:
 		return inc.unmet(group)
-	case group == "launch" && certain && joined == 0:
-		return Critical
 	case joined >= affected && group == "launch":
 		return Warning // they came all the same
 	case joined >= affected:
 		return inc.unmet(group) // as if it had met none: what it holds back may be pods
-	case due == 0 && waiting > 0 && !certain:
+	case !due && waiting > 0 && !certain:
 		return Warning // not due yet, and they may still join
 	}
 	return Critical

@@ -2,6 +2,7 @@ package incident
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"rollcall/shared/report"
@@ -27,15 +28,7 @@ const (
 // RecordVerdict records a verdict and tells whether it was the newest. Of two at the
 // same time the failure counts.
 func (inc *Incident) RecordVerdict(of string, found Found, at time.Time) bool {
-	i, known := slices.BinarySearchFunc(inc.Verdicts, of, func(v Verdict, of string) int {
-		switch {
-		case v.Of < of:
-			return -1
-		case v.Of > of:
-			return 1
-		}
-		return 0
-	})
+	i, known := slices.BinarySearchFunc(inc.Verdicts, of, func(v Verdict, of string) int { return strings.Compare(v.Of, of) })
 	if !known {
 		inc.Verdicts = slices.Insert(inc.Verdicts, i, Verdict{Of: of, Found: found, At: at})
 		if i, covered := slices.BinarySearch(inc.Covers, of); !covered {

@@ -95,8 +95,8 @@ func TestWhatAProposalChanges(t *testing.T) {
 				o := i.Offers[1]
 				i.AddNote(incident.IsProposed, incidenttest.At(9)).Offer = &o
 			}},
-		"what helped before": {with(broken, offer(incident.Helped, nat, 3)), incidenttest.Proposal("p2", 9, nat, optin.Approve), incident.NothingNew, nil},
-		"what did not help":  {with(broken, offer(incident.Unhelpful, nat, 3)), incidenttest.Proposal("p2", 9, nat, optin.Approve), incident.NothingNew, nil},
+		"what helped before":                    {with(broken, offer(incident.Helped, nat, 3)), incidenttest.Proposal("p2", 9, nat, optin.Approve), incident.NothingNew, nil},
+		"what did not help":                     {with(broken, offer(incident.Unhelpful, nat, 3)), incidenttest.Proposal("p2", 9, nat, optin.Approve), incident.NothingNew, nil},
 		"what nobody knows whether it was done": {with(broken, begun(offer(incident.Acted, nat, 3), action.Uncertain)), incidenttest.Proposal("p2", 9, nat, optin.Approve), incident.NothingNew, nil},
 
 		"taken back": {with(broken, offer(incident.Offered, nat, 3)), none, incident.IsOutdated, func(i *incident.Incident) {

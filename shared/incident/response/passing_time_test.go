@@ -54,10 +54,13 @@ func TestWhatTimeChanges(t *testing.T) {
 		"a yes is not heard of":                 {approved(9, 0), 24, incident.IsExpired, lost},
 		"it is being done":                      {approved(9, 10), 69, incident.NothingNew, nil},
 		"it is done for too long":               {approved(9, 10), 70, incident.IsExpired, lost},
-		"a wait is over":                        {waiting(incident.Open), 9, incident.IsDue, func(i *incident.Incident) { i.Offers[0].Woken = incidenttest.At(9); i.AddEvent(incident.IsDue, incidenttest.At(9)) }},
-		"and its incident too":                  {waiting(incident.Closed), 9, incident.NothingNew, nil},
-		"and its incident is of no account":     {waiting(incident.Pending), 9, incident.NothingNew, nil},
-		"an hour of silence":                    {broken, 60, incident.NothingNew, nil},
+		"a wait is over": {waiting(incident.Open), 9, incident.IsDue, func(i *incident.Incident) {
+			i.Offers[0].Woken = incidenttest.At(9)
+			i.AddEvent(incident.IsDue, incidenttest.At(9))
+		}},
+		"and its incident too":              {waiting(incident.Closed), 9, incident.NothingNew, nil},
+		"and its incident is of no account": {waiting(incident.Pending), 9, incident.NothingNew, nil},
+		"an hour of silence":                {broken, 60, incident.NothingNew, nil},
 		"two weeks of silence": {broken, twoWeeks, incident.IsWithdrawn, func(i *incident.Incident) {
 			at := incidenttest.At(twoWeeks)
 			i.Apply(i.AfterSilence(at), at)
