@@ -85,6 +85,7 @@ architecture: ## draw the folders and their imports into ARCHITECTURE.md anew
 	go run ./local/architecture
 
 generate: ## write every generated file anew
+	go run ./shared/checks/generate/list
 	go run ./shared/checks/generate
 	go run ./local/platform/wire/gen
 	go run ./local/eventindex/generate

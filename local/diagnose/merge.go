@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident/correlate"
@@ -93,7 +94,7 @@ func incident(o report.Observation, c diagnose.Cause, launches map[string]report
 // instance is what is wrong, they are among them too.
 func resources(c diagnose.Cause) []string {
 	group, _, _ := strings.Cut(string(c.Check), "/")
-	own := group == "instance" || group == "node" || c.Check == "iam/profile-missing"
+	own := group == "instance" || group == "node" || c.Check == checkid.IAMProfileMissing
 	all := []string{}
 	for _, id := range slices.Concat([]string{c.Resource}, c.Covers, c.Resources) {
 		if id == "" || slices.Contains(all, id) || !own && id != c.Resource && slices.Contains(c.Instances, id) {

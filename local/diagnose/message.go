@@ -25,7 +25,7 @@ func message(text string, asJSON bool, out, errs io.Writer) int {
 		return badStatus
 	}
 	check, meaning, next, known := point(text)
-	p := pointer{Check: check, Meaning: meaning, Next: next}
+	p := pointer{Check: string(check), Meaning: meaning, Next: next}
 	if !known {
 		p.Text = text
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/node/outcome"
@@ -42,7 +43,7 @@ func unknowns(seen []report.Observation, waits func(cluster string) bool) []Unkn
 }
 
 // missed is the check that tells who has not joined.
-const missed = checks.ID("node/not-registered")
+const missed = checks.ID(checkid.NodeNotRegistered)
 
 // tells is a source without which nobody can say who has joined.
 func tells(s snapshot.Source) bool {
@@ -71,7 +72,7 @@ func gone(launches map[string]report.Launch) []report.Launch {
 // the rest, and nobody waits for it.
 func needed(u diagnose.Unknown, absent, gone []report.Launch) bool {
 	group, _, _ := strings.Cut(string(u.Check), "/")
-	if u.Check == "instance/ended-early" || u.Check == "spot/reclaimed-before-join" {
+	if u.Check == checkid.InstanceEndedEarly || u.Check == checkid.SpotReclaimedBeforeJoin {
 		absent = gone
 	}
 	if !slices.Contains(ofInstances(), group) {

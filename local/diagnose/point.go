@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/node/activity"
 	"rollcall/shared/node/console"
 	"rollcall/shared/nodegroup"
@@ -13,9 +14,9 @@ import (
 
 // point tells the check that a text points to, what the text means and what to
 // do next: a message of AWS, or a line of a console.
-func point(text string) (check, meaning, next string, ok bool) {
+func point(text string) (check checkid.ID, meaning, next string, ok bool) {
 	check, meaning, next, ok = activity.Point(text, consoleLine, nodegroupCode)
-	if check == "nodegroup/health" {
+	if check == checkid.NodegroupHealth {
 		// The words that the finding itself has.
 		if c, m, n, known := nodegroupCode(text); known {
 			return c, m, n, true
@@ -28,19 +29,19 @@ func point(text string) (check, meaning, next string, ok bool) {
 // count that are retried (package console); who pastes a line has seen them.
 const retried = 6
 
-func consoleLine(text string) (check, meaning, next string, ok bool) {
+func consoleLine(text string) (check checkid.ID, meaning, next string, ok bool) {
 	r := console.Read(strings.Repeat(text+"\n", retried))
 	if len(r.Matches) == 0 {
 		return "", "", "", false
 	}
 	m := r.Matches[0]
-	return cmp.Or(m.Check, "instance/console-error"), m.Means, m.Next, true
+	return cmp.Or(m.Check, checkid.InstanceConsoleError), m.Means, m.Next, true
 }
 
 // nodegroupCode knows EKS's own codes, as its console, its API, CloudFormation
 // and Terraform quote them: of a nodegroup's health issue, or of why an update
 // failed.
-func nodegroupCode(text string) (check, meaning, next string, ok bool) {
+func nodegroupCode(text string) (check checkid.ID, meaning, next string, ok bool) {
 	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	for i, word := range words {
 		quoted := i > 0 && slices.Contains([]string{"code", "errorcode"}, strings.ToLower(words[i-1]))
@@ -48,10 +49,10 @@ func nodegroupCode(text string) (check, meaning, next string, ok bool) {
 			continue
 		}
 		if c := nodegroup.OfIssue(word); c.Known {
-			return "nodegroup/health", c.Meaning, c.Next, true
+			return checkid.NodegroupHealth, c.Meaning, c.Next, true
 		}
 		if c := nodegroup.OfUpdate(word); c.Known {
-			return "nodegroup/update-failed", c.Meaning, c.Next, true
+			return checkid.NodegroupUpdateFailed, c.Meaning, c.Next, true
 		}
 	}
 	return "", "", "", false

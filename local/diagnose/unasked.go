@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"rollcall/local/capture"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/report"
@@ -33,5 +34,5 @@ func unasked(u diagnose.Unknown, f snapshot.Failure, absent []report.Launch) boo
 	if f.Reason != snapshot.NotRead || f.Call != "" && f.Code != capture.NotCaptured {
 		return false
 	}
-	return u.Check != "ip/subnet-exhausted" || f.Source == snapshot.ENIConfigsOf && len(absent) == 0
+	return u.Check != checkid.IPSubnetExhausted || f.Source == snapshot.ENIConfigsOf && len(absent) == 0
 }

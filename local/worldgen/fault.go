@@ -1,14 +1,17 @@
 package worldgen
 
-import "slices"
+import (
+	"rollcall/shared/checkid"
+	"slices"
+)
 
 // Fault is one thing that is broken in a world that was healthy.
 type Fault struct {
 	Name string
 	// Check is the check that must be named first; Or are others that are as
 	// right.
-	Check string
-	Or    []string
+	Check checkid.ID
+	Or    []checkid.ID
 
 	applies func(*World) bool
 	breaks  func(*World)

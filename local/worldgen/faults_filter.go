@@ -1,6 +1,7 @@
 package worldgen
 
 import (
+	"rollcall/shared/checkid"
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -42,25 +43,25 @@ func filterFaults() []Fault {
 	inside := func(w *World) bool { return w.Shape.inside() }
 	own := func(w *World) bool { return w.Shape.Groups != ClusterGroup }
 	return []Fault{
-		{Name: "nodes' group lets nothing out", Check: "sg/node-egress", applies: always, breaks: func(w *World) {
+		{Name: "nodes' group lets nothing out", Check: checkid.SGNodeEgress, applies: always, breaks: func(w *World) {
 			w.securityGroup(w.nodeGroup).IpPermissionsEgress = nil
 		}},
-		{Name: "nodes' group lets out into the VPC only", Check: "sg/node-egress", applies: outward, breaks: func(w *World) {
+		{Name: "nodes' group lets out into the VPC only", Check: checkid.SGNodeEgress, applies: outward, breaks: func(w *World) {
 			w.securityGroup(w.nodeGroup).IpPermissionsEgress = w.within("-1", 0, 0)
 		}},
-		{Name: "nodes' group lets out other ports only", Check: "sg/node-egress", applies: always, breaks: func(w *World) {
+		{Name: "nodes' group lets out other ports only", Check: checkid.SGNodeEgress, applies: always, breaks: func(w *World) {
 			w.securityGroup(w.nodeGroup).IpPermissionsEgress = append(w.anywhere("tcp", 80, 80), w.anywhere("udp", 53, 53)...)
 		}},
-		{Name: "cluster's group admits itself only", Check: "sg/cluster-ingress", applies: both(inside, own), breaks: func(w *World) {
+		{Name: "cluster's group admits itself only", Check: checkid.SGClusterIngress, applies: both(inside, own), breaks: func(w *World) {
 			w.securityGroup(w.clusterGroup).IpPermissions = []ec2types.IpPermission{permitGroup("-1", 0, 0, w.clusterGroup)}
 		}},
-		{Name: "cluster's group admits nothing", Check: "sg/cluster-ingress", applies: inside, breaks: func(w *World) {
+		{Name: "cluster's group admits nothing", Check: checkid.SGClusterIngress, applies: inside, breaks: func(w *World) {
 			w.securityGroup(w.clusterGroup).IpPermissions = nil
 		}},
-		{Name: "ACL denies 443 out", Check: "nacl/egress", applies: always, breaks: func(w *World) { w.shut(w.acl(), true, 443, 443) }},
-		{Name: "ACL denies the answers", Check: "nacl/return", applies: always, breaks: func(w *World) { w.shut(w.acl(), false, 1024, 65535) }},
-		{Name: "ACL of the NAT gateway's subnet denies 443 out", Check: "nacl/egress", applies: both(not(inIPv6), zonal()), breaks: func(w *World) { w.shut(w.gatewayACL(), true, 443, 443) }},
-		{Name: "ACL of the NAT gateway's subnet denies the answers", Check: "nacl/return", applies: both(not(inIPv6), zonal()), breaks: func(w *World) { w.shut(w.gatewayACL(), false, 1024, 65535) }},
+		{Name: "ACL denies 443 out", Check: checkid.NACLEgress, applies: always, breaks: func(w *World) { w.shut(w.acl(), true, 443, 443) }},
+		{Name: "ACL denies the answers", Check: checkid.NACLReturn, applies: always, breaks: func(w *World) { w.shut(w.acl(), false, 1024, 65535) }},
+		{Name: "ACL of the NAT gateway's subnet denies 443 out", Check: checkid.NACLEgress, applies: both(not(inIPv6), zonal()), breaks: func(w *World) { w.shut(w.gatewayACL(), true, 443, 443) }},
+		{Name: "ACL of the NAT gateway's subnet denies the answers", Check: checkid.NACLReturn, applies: both(not(inIPv6), zonal()), breaks: func(w *World) { w.shut(w.gatewayACL(), false, 1024, 65535) }},
 	}
 }
 
@@ -76,22 +77,22 @@ func nameFaults() []Fault {
 		}
 	}
 	return []Fault{
-		{Name: "DNS support off", Check: "dns/support-off", applies: always, breaks: func(w *World) {
+		{Name: "DNS support off", Check: checkid.DNSSupportOff, applies: always, breaks: func(w *World) {
 			a := w.File.EC2.VpcAttributes[w.vpc]
 			a.EnableDnsSupport = aws.Bool(false)
 			w.File.EC2.VpcAttributes[w.vpc] = a
 		}},
-		{Name: "DNS hostnames off", Check: "dns/hostnames-off", applies: private, breaks: func(w *World) {
+		{Name: "DNS hostnames off", Check: checkid.DNSHostnamesOff, applies: private, breaks: func(w *World) {
 			a := w.File.EC2.VpcAttributes[w.vpc]
 			a.EnableDnsHostnames = aws.Bool(false)
 			w.File.EC2.VpcAttributes[w.vpc] = a
 		}},
-		{Name: "no domain name", Check: "dns/dhcp-options", applies: always, breaks: set("domain-name")},
-		{Name: "two domain names", Check: "dns/dhcp-options", applies: always, breaks: set("domain-name", "us-west-2.compute.internal corp.example.com")},
-		{Name: "name servers of one's own", Check: "dns/dhcp-options", applies: private, breaks: func(w *World) {
+		{Name: "no domain name", Check: checkid.DNSDHCPOptions, applies: always, breaks: set("domain-name")},
+		{Name: "two domain names", Check: checkid.DNSDHCPOptions, applies: always, breaks: set("domain-name", "us-west-2.compute.internal corp.example.com")},
+		{Name: "name servers of one's own", Check: checkid.DNSDHCPOptions, applies: private, breaks: func(w *World) {
 			// In the VPC, where the shapes' filters let 53 through.
 			set("domain-name-servers", address(*w.subnet(w.private[0]).CidrBlock, 53), address(*w.subnet(w.private[1]).CidrBlock, 53))(w)
 		}},
-		{Name: "a long domain name", Check: "dns/dhcp-options", applies: always, breaks: set("domain-name", "a-rather-long-name-of-a-department.of-a-large-company.example.com")},
+		{Name: "a long domain name", Check: checkid.DNSDHCPOptions, applies: always, breaks: set("domain-name", "a-rather-long-name-of-a-department.of-a-large-company.example.com")},
 	}
 }

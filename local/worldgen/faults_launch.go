@@ -1,6 +1,7 @@
 package worldgen
 
 import (
+	"rollcall/shared/checkid"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -25,23 +26,26 @@ func refused(message string) func(*World) {
 
 func launchFaults() []Fault {
 	var list []Fault
-	for _, f := range []struct{ check, message string }{
-		{"launch/insufficient-capacity", "We currently do not have sufficient m5.large capacity in the Availability Zone you requested (us-west-2a). Our system will be working on provisioning additional capacity. Launching EC2 instance failed."},
-		{"launch/spot-limit", "Max spot instance count exceeded. Launching EC2 instance failed."},
-		{"launch/vcpu-limit", "You have requested more vCPU capacity than your current vCPU limit of 32 allows for the instance bucket that the specified instance type belongs to. Please visit http://aws.amazon.com/contact-us/ec2-request to request an adjustment to this limit. Launching EC2 instance failed."},
-		{"launch/subnet-full", "There are not enough free addresses in subnet 'subnet-0a' to satisfy the requested number of instances. Launching EC2 instance failed."},
-		{"launch/template", "The specified launch template, with template ID lt-0dead, does not exist. Launching EC2 instance failed."},
-		{"launch/ami", "The image id '[ami-0dead]' does not exist. Launching EC2 instance failed."},
-		{"launch/security-group", "The security group 'sg-0dead' does not exist. Launching EC2 instance failed."},
-		{"launch/profile", "Invalid IAM Instance Profile name. Launching EC2 instance failed."},
-		{"launch/unauthorized", "You are not authorized to perform this operation. Encoded authorization failure message: abcdef. Launching EC2 instance failed."},
-		{"launch/unsupported-type", "Your requested instance type (m5.large) is not supported in your requested Availability Zone (us-west-2e). Please retry your request by not specifying an Availability Zone or choosing us-west-2a, us-west-2b. Launching EC2 instance failed."},
-		{"launch/account-validation", "Your request for accessing resources in this region is being validated, and you will not be able to launch additional resources in this region until the validation is complete. Launching EC2 instance failed."},
-		{"launch/unclassified", "The moon is in the wrong house. Launching EC2 instance failed."},
+	for _, f := range []struct {
+		check   checkid.ID
+		message string
+	}{
+		{checkid.LaunchInsufficientCapacity, "We currently do not have sufficient m5.large capacity in the Availability Zone you requested (us-west-2a). Our system will be working on provisioning additional capacity. Launching EC2 instance failed."},
+		{checkid.LaunchSpotLimit, "Max spot instance count exceeded. Launching EC2 instance failed."},
+		{checkid.LaunchVCPULimit, "You have requested more vCPU capacity than your current vCPU limit of 32 allows for the instance bucket that the specified instance type belongs to. Please visit http://aws.amazon.com/contact-us/ec2-request to request an adjustment to this limit. Launching EC2 instance failed."},
+		{checkid.LaunchSubnetFull, "There are not enough free addresses in subnet 'subnet-0a' to satisfy the requested number of instances. Launching EC2 instance failed."},
+		{checkid.LaunchTemplate, "The specified launch template, with template ID lt-0dead, does not exist. Launching EC2 instance failed."},
+		{checkid.LaunchAMI, "The image id '[ami-0dead]' does not exist. Launching EC2 instance failed."},
+		{checkid.LaunchSecurityGroup, "The security group 'sg-0dead' does not exist. Launching EC2 instance failed."},
+		{checkid.LaunchProfile, "Invalid IAM Instance Profile name. Launching EC2 instance failed."},
+		{checkid.LaunchUnauthorized, "You are not authorized to perform this operation. Encoded authorization failure message: abcdef. Launching EC2 instance failed."},
+		{checkid.LaunchUnsupportedType, "Your requested instance type (m5.large) is not supported in your requested Availability Zone (us-west-2e). Please retry your request by not specifying an Availability Zone or choosing us-west-2a, us-west-2b. Launching EC2 instance failed."},
+		{checkid.LaunchAccountValidation, "Your request for accessing resources in this region is being validated, and you will not be able to launch additional resources in this region until the validation is complete. Launching EC2 instance failed."},
+		{checkid.LaunchUnclassified, "The moon is in the wrong house. Launching EC2 instance failed."},
 	} {
-		list = append(list, Fault{Name: "launch refused: " + f.check, Check: f.check, reach: noLaunch, applies: grouped, breaks: refused(f.message)})
+		list = append(list, Fault{Name: "launch refused: " + string(f.check), Check: f.check, reach: noLaunch, applies: grouped, breaks: refused(f.message)})
 	}
-	return append(list, Fault{Name: "launches suspended", Check: "launch/suspended", reach: noLaunch, applies: grouped, breaks: func(w *World) {
+	return append(list, Fault{Name: "launches suspended", Check: checkid.LaunchSuspended, reach: noLaunch, applies: grouped, breaks: func(w *World) {
 		g := w.scalingGroup()
 		g.DesiredCapacity = aws.Int32(*g.DesiredCapacity + 1)
 		g.SuspendedProcesses = []astypes.SuspendedProcess{{ProcessName: aws.String("Launch"), SuspensionReason: aws.String("User suspended at 2026-11-19T10:00:00Z")}}

@@ -1,6 +1,7 @@
 package worldgen
 
 import (
+	"rollcall/shared/checkid"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -28,29 +29,29 @@ func (w *World) notReady(message, waiting string) {
 
 func nodeFaults() []Fault {
 	return []Fault{
-		{Name: "the network plugin crashes", Check: "node/cni-not-ready", reach: lets, applies: linux, breaks: func(w *World) { w.notReady(pluginDown, "CrashLoopBackOff") }},
-		{Name: "the kubelet is not well", Check: "node/not-ready", reach: lets, applies: always, breaks: func(w *World) { w.notReady("PLEG is not healthy: pleg was last seen active 4m2s ago", "") }},
-		{Name: "nobody initialised the node", Check: "node/uninitialized", reach: lets, applies: always, breaks: func(w *World) {
+		{Name: "the network plugin crashes", Check: checkid.NodeCNINotReady, reach: lets, applies: linux, breaks: func(w *World) { w.notReady(pluginDown, "CrashLoopBackOff") }},
+		{Name: "the kubelet is not well", Check: checkid.NodeNotReady, reach: lets, applies: always, breaks: func(w *World) { w.notReady("PLEG is not healthy: pleg was last seen active 4m2s ago", "") }},
+		{Name: "nobody initialised the node", Check: checkid.NodeUninitialized, reach: lets, applies: always, breaks: func(w *World) {
 			w.nodes(func(node, _ map[string]any) {
 				node["spec"].(map[string]any)["taints"] = []any{map[string]any{"key": "node.cloudprovider.kubernetes.io/uninitialized", "value": "true", "effect": "NoSchedule"}}
 			})
 		}},
-		{Name: "no reason that can be seen", Check: "node/not-registered", applies: always, breaks: func(*World) {}},
-		{Name: "no address is left", Check: "ip/subnet-exhausted", reach: lets, applies: both(linux, not(inIPv6)), breaks: func(w *World) {
+		{Name: "no reason that can be seen", Check: checkid.NodeNotRegistered, applies: always, breaks: func(*World) {}},
+		{Name: "no address is left", Check: checkid.IPSubnetExhausted, reach: lets, applies: both(linux, not(inIPv6)), breaks: func(w *World) {
 			for _, id := range w.Subnets {
 				w.subnet(id).AvailableIpAddressCount = aws.Int32(0)
 			}
 			w.notReady(pluginDown, "")
 		}},
-		{Name: "the add-on vpc-cni is degraded", Check: "addon/degraded", reach: lets, applies: linux, breaks: func(w *World) {
+		{Name: "the add-on vpc-cni is degraded", Check: checkid.AddonDegraded, reach: lets, applies: linux, breaks: func(w *World) {
 			a := w.addon("vpc-cni")
 			a.Status = ekstypes.AddonStatusDegraded
 			a.Health = &ekstypes.AddonHealth{Issues: []ekstypes.AddonIssue{{Code: ekstypes.AddonIssueCodeConfigurationConflict, Message: aws.String("Conflicts found when trying to apply.")}}}
 			w.notReady(pluginDown, "")
 		}},
-		{Name: "the cluster has lost its subnets", Check: "cluster/health", reach: noLaunch, applies: always, breaks: func(w *World) {
+		{Name: "the cluster has lost its subnets", Check: checkid.ClusterHealth, reach: noLaunch, applies: always, breaks: func(w *World) {
 			w.eks().Health = &ekstypes.ClusterHealth{Issues: []ekstypes.ClusterIssue{{Code: ekstypes.ClusterIssueCodeEc2SubnetNotFound, Message: aws.String("subnets do not exist"), ResourceIds: []string{"subnet-0gone"}}}}
 		}},
-		{Name: "the cluster is being deleted", Check: "cluster/health", reach: noLaunch, applies: always, breaks: func(w *World) { w.eks().Status = ekstypes.ClusterStatusDeleting }},
+		{Name: "the cluster is being deleted", Check: checkid.ClusterHealth, reach: noLaunch, applies: always, breaks: func(w *World) { w.eks().Status = ekstypes.ClusterStatusDeleting }},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"rollcall/local/simaws/world"
+	"rollcall/shared/checkid"
 )
 
 func managed(w *World) bool { return w.Shape.Fleet == ManagedGroup }
@@ -36,18 +37,18 @@ func nodegroupIssue(code, message string, ids ...string) ekstypes.Issue {
 
 func nodegroupFaults() []Fault {
 	list := []Fault{
-		{Name: "the nodegroup could not be made", Check: "nodegroup/status", breaks: func(w *World) {
+		{Name: "the nodegroup could not be made", Check: checkid.NodegroupStatus, breaks: func(w *World) {
 			w.wantMore()
 			w.saysOf(w.nodegroup, ekstypes.NodegroupStatusCreateFailed)
 		}},
-		{Name: "the nodegroup could not be deleted", Check: "nodegroup/status", breaks: func(w *World) { w.saysOf(w.nodegroup, ekstypes.NodegroupStatusDeleteFailed) }},
-		{Name: "the nodegroup is being made for hours", Check: "nodegroup/status", breaks: func(w *World) {
+		{Name: "the nodegroup could not be deleted", Check: checkid.NodegroupStatus, breaks: func(w *World) { w.saysOf(w.nodegroup, ekstypes.NodegroupStatusDeleteFailed) }},
+		{Name: "the nodegroup is being made for hours", Check: checkid.NodegroupStatus, breaks: func(w *World) {
 			w.wantMore()
 			w.saysOf(w.nodegroup, ekstypes.NodegroupStatusCreating)
 			w.eksNodegroup().CreatedAt = aws.Time(w.now().Add(-3 * time.Hour))
 			w.File.EKS.Rules = world.EKSRules{JoinTimeout: 24 * time.Hour, CreateTime: 24 * time.Hour}
 		}},
-		{Name: "an update of the nodegroup failed", Check: "nodegroup/update-failed", breaks: func(w *World) {
+		{Name: "an update of the nodegroup failed", Check: checkid.NodegroupUpdateFailed, breaks: func(w *World) {
 			w.File.EKS.UpdateFaults = []world.UpdateFault{{
 				Nodegroup: w.nodegroup, Cluster: cluster, After: time.Second,
 				Errors: []world.EKSIssue{{Code: "PodEvictionFailure", Message: "Reached max retries while trying to evict pods"}},
@@ -64,7 +65,7 @@ func nodegroupFaults() []Fault {
 		{"a role that is gone", "IamNodeRoleNotFound", "The node role does not exist"},
 		{"a code of tomorrow", "Ec2PlacementGroupNotFound", "The placement group does not exist"},
 	} {
-		list = append(list, Fault{Name: "EKS names " + f.what, Check: "nodegroup/health", breaks: func(w *World) {
+		list = append(list, Fault{Name: "EKS names " + f.what, Check: checkid.NodegroupHealth, breaks: func(w *World) {
 			w.wantMore()
 			w.saysOf(w.nodegroup, ekstypes.NodegroupStatusDegraded, nodegroupIssue(f.code, f.message, w.group))
 		}})
@@ -80,11 +81,11 @@ func nodegroupFaults() []Fault {
 func hiddenIssues() []Fault {
 	const quota = "You have requested more vCPU capacity than your current vCPU limit of 32 allows for the instance bucket that the specified instance type belongs to. Please visit http://aws.amazon.com/contact-us/ec2-request to request an adjustment to this limit. Launching EC2 instance failed."
 	return []Fault{
-		{Name: "EKS says NodeCreationFailure of a role without access", Check: "iam/access-missing", applies: both(managed, func(w *World) bool { return w.Shape.Auth == ByEntries }), breaks: func(w *World) {
+		{Name: "EKS says NodeCreationFailure of a role without access", Check: checkid.IAMAccessMissing, applies: both(managed, func(w *World) bool { return w.Shape.Auth == ByEntries }), breaks: func(w *World) {
 			w.File.EKS.AccessEntries = without(w.File.EKS.AccessEntries, func(e ekstypes.AccessEntry) bool { return *e.PrincipalArn == w.role })
 			w.saysOf(w.nodegroup, ekstypes.NodegroupStatusCreateFailed, nodegroupIssue("NodeCreationFailure", "Instances failed to join the kubernetes cluster", w.Young...))
 		}},
-		{Name: "EKS makes up ids for what was never launched", Check: "launch/vcpu-limit", reach: noLaunch, applies: managed, breaks: func(w *World) {
+		{Name: "EKS makes up ids for what was never launched", Check: checkid.LaunchVCPULimit, reach: noLaunch, applies: managed, breaks: func(w *World) {
 			refused(quota)(w)
 			w.wantMore()
 			w.saysOf(w.nodegroup, ekstypes.NodegroupStatusCreateFailed,

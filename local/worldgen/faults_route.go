@@ -1,6 +1,8 @@
 package worldgen
 
 import (
+	"rollcall/shared/checkid"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
@@ -34,24 +36,24 @@ func routeFaults() []Fault {
 		}
 	}
 	return []Fault{
-		{Name: "no default route", Check: "route/no-egress", reach: keepsTable, applies: both(fourOnly, of(Public, NATPerZone, OneNAT, RegionalNAT, NATInstance, Transit)),
+		{Name: "no default route", Check: checkid.RouteNoEgress, reach: keepsTable, applies: both(fourOnly, of(Public, NATPerZone, OneNAT, RegionalNAT, NATInstance, Transit)),
 			breaks: func(w *World) { dropDefault(w.table(w.Tables[0])) }},
-		{Name: "no way out at all", Check: "route/no-egress", Or: []string{"route/ipv6-no-egress"}, reach: keepsTable, applies: both(inIPv6, of(Public, NATPerZone, OneNAT)),
+		{Name: "no way out at all", Check: checkid.RouteNoEgress, Or: []checkid.ID{checkid.RouteIPv6NoEgress}, reach: keepsTable, applies: both(inIPv6, of(Public, NATPerZone, OneNAT)),
 			breaks: func(w *World) {
 				t := w.table(w.Tables[0])
 				dropDefault(t)
 				t.Routes = without(t.Routes, func(r ec2types.Route) bool { return aws.ToString(r.DestinationIpv6CidrBlock) == "::/0" })
 			}},
-		{Name: "the subnets lost their table", Check: "route/no-egress", reach: keepsTable, applies: both(fourOnly, of(Public, NATPerZone, OneNAT), func(w *World) bool { return !w.Shape.MainTable }),
+		{Name: "the subnets lost their table", Check: checkid.RouteNoEgress, reach: keepsTable, applies: both(fourOnly, of(Public, NATPerZone, OneNAT), func(w *World) bool { return !w.Shape.MainTable }),
 			breaks: func(w *World) {
 				// What is left is the main table, which has no way out.
 				w.table(w.Tables[0]).Associations = nil
 			}},
-		{Name: "NAT gateway deleted long ago", Check: "route/blackhole", reach: keepsTable, applies: both(fourOnly, ownNAT()), breaks: func(w *World) {
+		{Name: "NAT gateway deleted long ago", Check: checkid.RouteBlackhole, reach: keepsTable, applies: both(fourOnly, ownNAT()), breaks: func(w *World) {
 			r := w.firstDefault()
 			r.NatGatewayId, r.State = aws.String("nat-0dead"), ec2types.RouteStateBlackhole
 		}},
-		{Name: "internet gateway deleted", Check: "route/blackhole", applies: both(fourOnly, of(Public)), breaks: func(w *World) {
+		{Name: "internet gateway deleted", Check: checkid.RouteBlackhole, applies: both(fourOnly, of(Public)), breaks: func(w *World) {
 			w.File.EC2.InternetGateways = without(w.File.EC2.InternetGateways, func(g ec2types.InternetGateway) bool { return *g.InternetGatewayId == w.gateway })
 			for i := range w.File.EC2.RouteTables {
 				if r := defaultRoute(&w.File.EC2.RouteTables[i]); r != nil && aws.ToString(r.GatewayId) == w.gateway {
@@ -59,7 +61,7 @@ func routeFaults() []Fault {
 				}
 			}
 		}},
-		{Name: "the transit gateway's row is a blackhole", Check: "route/blackhole", applies: of(Transit), breaks: func(w *World) {
+		{Name: "the transit gateway's row is a blackhole", Check: checkid.RouteBlackhole, applies: of(Transit), breaks: func(w *World) {
 			for _, list := range w.File.EC2.TransitGatewayRoutes {
 				for i := range list {
 					if *list[i].DestinationCidrBlock == "0.0.0.0/0" {
@@ -69,37 +71,37 @@ func routeFaults() []Fault {
 				}
 			}
 		}},
-		{Name: "NAT instance gone", Check: "route/blackhole", applies: of(NATInstance), breaks: func(w *World) {
+		{Name: "NAT instance gone", Check: checkid.RouteBlackhole, applies: of(NATInstance), breaks: func(w *World) {
 			r := w.firstDefault()
 			w.File.EC2.Instances = without(w.File.EC2.Instances, func(i ec2types.Instance) bool { return *i.InstanceId == *r.InstanceId })
 			w.File.EC2.NetworkInterfaces = without(w.File.EC2.NetworkInterfaces, func(n ec2types.NetworkInterface) bool { return *n.NetworkInterfaceId == *r.NetworkInterfaceId })
 			r.State, r.InstanceId, r.InstanceOwnerId = ec2types.RouteStateBlackhole, nil, nil
 		}},
-		{Name: "NAT gateway failed", Check: "route/nat-unusable", reach: keepsTable, applies: both(fourOnly, ownNAT()), breaks: natState(ec2types.NatGatewayStateFailed, false)},
-		{Name: "NAT gateway just deleted", Check: "route/nat-unusable", reach: keepsTable, applies: both(fourOnly, ownNAT()), breaks: natState(ec2types.NatGatewayStateDeleted, true)},
-		{Name: "NAT gateway pending", Check: "route/nat-unusable", reach: keepsTable, applies: both(fourOnly, ownNAT()), breaks: natState(ec2types.NatGatewayStatePending, false)},
-		{Name: "private NAT gateway", Check: "route/nat-unusable", reach: keepsTable, applies: both(fourOnly, zonal()), breaks: func(w *World) {
+		{Name: "NAT gateway failed", Check: checkid.RouteNATUnusable, reach: keepsTable, applies: both(fourOnly, ownNAT()), breaks: natState(ec2types.NatGatewayStateFailed, false)},
+		{Name: "NAT gateway just deleted", Check: checkid.RouteNATUnusable, reach: keepsTable, applies: both(fourOnly, ownNAT()), breaks: natState(ec2types.NatGatewayStateDeleted, true)},
+		{Name: "NAT gateway pending", Check: checkid.RouteNATUnusable, reach: keepsTable, applies: both(fourOnly, ownNAT()), breaks: natState(ec2types.NatGatewayStatePending, false)},
+		{Name: "private NAT gateway", Check: checkid.RouteNATUnusable, reach: keepsTable, applies: both(fourOnly, zonal()), breaks: func(w *World) {
 			n := w.firstNAT()
 			n.ConnectivityType = ec2types.ConnectivityTypePrivate
 			n.NatGatewayAddresses = nil
 		}},
-		{Name: "NAT gateway's subnet without a way out", Check: "route/nat-no-internet", applies: both(fourOnly, of(NATPerZone, OneNAT, Mixed, Transit)), breaks: func(w *World) {
+		{Name: "NAT gateway's subnet without a way out", Check: checkid.RouteNATNoInternet, applies: both(fourOnly, of(NATPerZone, OneNAT, Mixed, Transit)), breaks: func(w *World) {
 			for i := range w.File.EC2.RouteTables {
 				if r := defaultRoute(&w.File.EC2.RouteTables[i]); r != nil && r.GatewayId != nil {
 					dropDefault(&w.File.EC2.RouteTables[i])
 				}
 			}
 		}},
-		{Name: "the regional NAT gateway's table without a way out", Check: "route/nat-no-internet", applies: of(RegionalNAT), breaks: func(w *World) {
+		{Name: "the regional NAT gateway's table without a way out", Check: checkid.RouteNATNoInternet, applies: of(RegionalNAT), breaks: func(w *World) {
 			dropDefault(w.table(*w.nat(w.nats[0]).RouteTableId))
 		}},
-		{Name: "no public addresses", Check: "route/igw-no-public-ip", applies: both(fourOnly, of(Public)), breaks: func(w *World) {
+		{Name: "no public addresses", Check: checkid.RouteIGWNoPublicIP, applies: both(fourOnly, of(Public)), breaks: func(w *World) {
 			for _, id := range w.Subnets {
 				w.subnet(id).MapPublicIpOnLaunch = aws.Bool(false)
 			}
 			w.young(func(i *ec2types.Instance) { i.PublicIpAddress = nil })
 		}},
-		{Name: "internet gateway detached", Check: "route/igw-detached", applies: both(fourOnly, of(Public, NATPerZone, OneNAT, Mixed, RegionalNAT, NATInstance)), breaks: func(w *World) {
+		{Name: "internet gateway detached", Check: checkid.RouteIGWDetached, applies: both(fourOnly, of(Public, NATPerZone, OneNAT, Mixed, RegionalNAT, NATInstance)), breaks: func(w *World) {
 			find(w.File.EC2.InternetGateways, func(g *ec2types.InternetGateway) bool { return *g.InternetGatewayId == w.gateway }).Attachments = nil
 			for i := range w.File.EC2.RouteTables {
 				if r := defaultRoute(&w.File.EC2.RouteTables[i]); r != nil && aws.ToString(r.GatewayId) == w.gateway {
@@ -107,20 +109,20 @@ func routeFaults() []Fault {
 				}
 			}
 		}},
-		{Name: "NAT instance checks its packets", Check: "route/nat-instance-source-check", applies: of(NATInstance), breaks: func(w *World) {
+		{Name: "NAT instance checks its packets", Check: checkid.RouteNATInstanceSourceCheck, applies: of(NATInstance), breaks: func(w *World) {
 			w.natInterface().SourceDestCheck = aws.Bool(true)
 		}},
-		{Name: "NAT instance stopped", Check: "route/nat-instance-source-check", applies: of(NATInstance), breaks: func(w *World) {
+		{Name: "NAT instance stopped", Check: checkid.RouteNATInstanceSourceCheck, applies: of(NATInstance), breaks: func(w *World) {
 			w.instance(*w.firstDefault().InstanceId).State = &ec2types.InstanceState{Name: ec2types.InstanceStateNameStopped, Code: aws.Int32(80)}
 			w.firstDefault().State = ec2types.RouteStateBlackhole
 		}},
-		{Name: "the public endpoint admits others only", Check: "route/api-public-cidr", applies: both(of(Public, NATPerZone, OneNAT, Mixed, RegionalNAT, Transit, NATInstance), func(w *World) bool { return w.Shape.Access == PublicAPI }),
+		{Name: "the public endpoint admits others only", Check: checkid.RouteAPIPublicCIDR, applies: both(of(Public, NATPerZone, OneNAT, Mixed, RegionalNAT, Transit, NATInstance), func(w *World) bool { return w.Shape.Access == PublicAPI }),
 			breaks: func(w *World) { w.eks().ResourcesVpcConfig.PublicAccessCidrs = []string{"198.51.100.0/24"} }},
-		{Name: "no IPv6 way out", Check: "route/ipv6-no-egress", reach: keepsTable, applies: both(inIPv6, of(Public, NATPerZone, OneNAT, Mixed)), breaks: func(w *World) {
+		{Name: "no IPv6 way out", Check: checkid.RouteIPv6NoEgress, reach: keepsTable, applies: both(inIPv6, of(Public, NATPerZone, OneNAT, Mixed)), breaks: func(w *World) {
 			t := w.table(w.Tables[0])
 			t.Routes = without(t.Routes, func(r ec2types.Route) bool { return aws.ToString(r.DestinationIpv6CidrBlock) == "::/0" })
 		}},
-		{Name: "subnets without an IPv6 range", Check: "route/ipv6-no-egress", applies: inIPv6, breaks: func(w *World) {
+		{Name: "subnets without an IPv6 range", Check: checkid.RouteIPv6NoEgress, applies: inIPv6, breaks: func(w *World) {
 			for _, id := range w.Subnets {
 				w.subnet(id).Ipv6CidrBlockAssociationSet = nil
 			}

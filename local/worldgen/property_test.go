@@ -177,7 +177,7 @@ func TestOneFault(t *testing.T) {
 // named holds the diagnosis of a fault.
 func (f Fault) named(t *testing.T, got seen) {
 	t.Helper()
-	right := func(id checks.ID) bool { return string(id) == f.Check || slices.Contains(f.Or, string(id)) }
+	right := func(id checks.ID) bool { return id == f.Check || slices.Contains(f.Or, id) }
 	for source, failure := range got.snapshot.Failures {
 		t.Errorf("%s not read: %s %s %s", source, failure.Call, failure.Code, failure.Message)
 	}

@@ -46,7 +46,7 @@ func TestFaultsAreMany(t *testing.T) {
 		if names[f.Name] {
 			t.Errorf("two faults are called %q", f.Name)
 		}
-		names[f.Name], checks[f.Check] = true, true
+		names[f.Name], checks[string(f.Check)] = true, true
 	}
 	if len(checks) < 55 {
 		t.Errorf("faults for %d checks, want 55", len(checks))

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"

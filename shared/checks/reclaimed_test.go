@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
-	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -37,8 +37,8 @@ func TestNothingAccusesWhatEC2TookBack(t *testing.T) {
 			if r.Outcome != finding.Fail {
 				continue
 			}
-			told = told || r.Check == facts.Reclaimed
-			if r.Check != facts.Reclaimed && (len(r.Instances) > 0) {
+			told = told || r.Check == checkid.SpotReclaimedBeforeJoin
+			if r.Check != checkid.SpotReclaimedBeforeJoin && (len(r.Instances) > 0) {
 				t.Errorf("%s: %s accuses %v", name, r.Check, r.Instances)
 			}
 		}

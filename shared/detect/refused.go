@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/node/activity"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
@@ -26,7 +27,7 @@ func Refused(cluster string, g snapshot.Group, a snapshot.Activity, allowed outc
 		return store.LaunchRecord{}, false
 	}
 	v := activity.Classify(text)
-	if a.Instance != "" && v.Class == activity.Unclassified {
+	if a.Instance != "" && v.Class == checkid.LaunchUnclassified {
 		return store.LaunchRecord{}, false // it was there, and EC2 says how it ended
 	}
 	started := a.Started
@@ -44,7 +45,7 @@ func Refused(cluster string, g snapshot.Group, a snapshot.Activity, allowed outc
 }
 
 func refusal(v activity.Verdict, text string) outcome.Facts {
-	return outcome.Facts{Refused: string(v.Class), Reason: outcome.EndReason{Message: activity.Clean(text)}}
+	return outcome.Facts{Refused: v.Class, Reason: outcome.EndReason{Message: activity.Clean(text)}}
 }
 
 // recent is how long a failed launch is looked for among the scaling

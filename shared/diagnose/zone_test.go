@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -22,7 +23,7 @@ func blindToKubernetes(s *snapshot.Snapshot) {
 }
 
 // history adds launches of a group in a zone.
-func history(group, zone string, n int, end snapshot.End, cause string) func(*snapshot.Snapshot) {
+func history(group, zone string, n int, end snapshot.End, cause checkid.ID) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) {
 		for range n {
 			s.History = append(s.History, snapshot.Past{ID: fmt.Sprint(len(s.History)), Group: group, Zone: "us-west-2" + zone, End: end, Cause: cause, Started: s.Time.Add(-40 * time.Minute)})

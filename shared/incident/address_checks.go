@@ -1,6 +1,7 @@
 package incident
 
 import (
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"strings"
 )
@@ -9,15 +10,15 @@ import (
 // leaks is foreseen to run out, is empty, refuses launches, and keeps nodes from
 // being Ready. Which function sees which of it first is chance.
 const (
-	LeakedInterfaces checks.ID = "ip/leaked-interfaces"
-	NoFreeBlock      checks.ID = "ip/fragmented"
-	Runway           checks.ID = "ip/runway"
-	ScaleOut         checks.ID = "ip/scale-out-will-not-fit"
-	SubnetExhausted  checks.ID = "ip/subnet-exhausted"
-	BurstTooLarge    checks.ID = "spot/burst-exceeds-subnet"
-	LaunchRefused    checks.ID = "launch/subnet-full"
-	CniNotReady      checks.ID = "node/cni-not-ready"
-	NodeNotReady     checks.ID = "node/not-ready"
+	LeakedInterfaces checks.ID = checkid.IPLeakedInterfaces
+	NoFreeBlock      checks.ID = checkid.IPFragmented
+	Runway           checks.ID = checkid.IPRunway
+	ScaleOut         checks.ID = checkid.IPScaleOutWillNotFit
+	SubnetExhausted  checks.ID = checkid.IPSubnetExhausted
+	BurstTooLarge    checks.ID = checkid.SpotBurstExceedsSubnet
+	LaunchRefused    checks.ID = checkid.LaunchSubnetFull
+	CniNotReady      checks.ID = checkid.NodeCNINotReady
+	NodeNotReady     checks.ID = checkid.NodeNotReady
 )
 
 // IsShortage tells a check of a subnet that has too few addresses now.

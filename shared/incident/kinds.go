@@ -1,6 +1,7 @@
 package incident
 
 import (
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"strings"
 )
@@ -26,7 +27,7 @@ func (inc Incident) ByItself() bool {
 	if group == "ip" && inc.Key.Check != SubnetExhausted {
 		return inc.Affected == 0
 	}
-	return group == "zone" || group == "addon" || group == "cluster" || group == "nodegroup" || inc.Key.Check == "spot/pool-failing"
+	return group == "zone" || group == "addon" || group == "cluster" || group == "nodegroup" || inc.Key.Check == checkid.SpotPoolFailing
 }
 
 // Explains tells whether an incident can be the reason why instances did not
@@ -37,4 +38,4 @@ func (inc *Incident) Explains() bool {
 }
 
 // EndedEarly is about instances that are gone: nothing of it can pass later.
-const EndedEarly checks.ID = "instance/ended-early"
+const EndedEarly checks.ID = checkid.InstanceEndedEarly

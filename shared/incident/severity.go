@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/report"
 )
@@ -79,6 +80,6 @@ func (inc Incident) PodsWait() bool {
 // reached tells that a subnet's trouble has come to launches or nodes. What is
 // only foreseen has not, and what lets a leak stay is no effect of it.
 func (inc Incident) reached() bool {
-	ahead := []checks.ID{Runway, LeakedInterfaces, ScaleOut, "ip/leak-cause"}
+	ahead := []checks.ID{Runway, LeakedInterfaces, ScaleOut, checkid.IPLeakCause}
 	return slices.ContainsFunc(inc.Effects, func(e Effect) bool { return e.Here() && !slices.Contains(ahead, e.Check) })
 }

@@ -6,17 +6,18 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/incident"
 )
 
 // The checks of a subnet's addresses that end in words of their own.
 const (
-	leakCheck     checks.ID = "ip/leaked-interfaces"
-	runwayCheck   checks.ID = "ip/runway"
-	blocksCheck   checks.ID = "ip/fragmented"
-	scaleOutCheck checks.ID = "ip/scale-out-will-not-fit"
-	leakReason    checks.ID = "ip/leak-cause"
+	leakCheck     checks.ID = checkid.IPLeakedInterfaces
+	runwayCheck   checks.ID = checkid.IPRunway
+	blocksCheck   checks.ID = checkid.IPFragmented
+	scaleOutCheck checks.ID = checkid.IPScaleOutWillNotFit
+	leakReason    checks.ID = checkid.IPLeakCause
 )
 
 // ofSubnet tells that an incident is about the addresses of its resource.
@@ -114,7 +115,7 @@ func gaveWay(i incident.Incident) string {
 		return continued(was(i)) + ": " + theirs(i)
 	}
 	subnet := clip(oneLine(i.By.Resource), 40)
-	short := !strings.HasPrefix(string(i.By.Check), "ip/") || i.By.Check == "ip/subnet-exhausted"
+	short := !strings.HasPrefix(string(i.By.Check), "ip/") || i.By.Check == checkid.IPSubnetExhausted
 	switch {
 	case i.By.Check == leakCheck && i.Key.Check == runwayCheck:
 		return "interfaces of dead nodes are part of why " + subnet + " runs out; that " + other

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
@@ -107,11 +108,11 @@ func failing(i incident.Incident, t tally) (colour, what string) {
 	switch confidence := i.Cause.Confidence; {
 	case i.Key.Check == incident.CannotLook:
 		return orange, title(i)
-	case i.Key.Check == "instance/ended-early" && t.gone > 1:
+	case i.Key.Check == checkid.InstanceEndedEarly && t.gone > 1:
 		// The newest finding is of the last one; a group that keeps trying
 		// makes many.
 		return red, count(t.gone, "instance") + " ended before they were nodes"
-	case i.Key.Check == "instance/ended-early":
+	case i.Key.Check == checkid.InstanceEndedEarly:
 		return red, title(i) // its title says who and what
 	case confidence == checks.Advice:
 		return blue, "worth fixing" + colon(continued(title(i)))

@@ -47,8 +47,8 @@ func (p *page) weighed(list []spot.Explanation) {
 	for _, e := range list[:min(len(list), mostExplained)] {
 		l := p.line().styled(clip(oneLine(string(e.Verdict)), 40), &slackgo.RichTextSectionTextStyle{Bold: true}).
 			plain(colon(clip(oneLine(named(e)), 160)) + ". ").prose(sentence(clip(begin(oneLine(e.Says)), min(maxSays, max(p.room/4, 120)))))
-		if e.Check != "" && !strings.Contains(e.Name, e.Check) {
-			l.plain(" ").styled(clip(oneLine(e.Check), 60), &slackgo.RichTextSectionTextStyle{Italic: true})
+		if e.Check != "" && !strings.Contains(e.Name, string(e.Check)) {
+			l.plain(" ").styled(clip(oneLine(string(e.Check)), 60), &slackgo.RichTextSectionTextStyle{Italic: true})
 		}
 		lines = append(lines, l)
 	}

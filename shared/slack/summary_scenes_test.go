@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/node/spot"
 	"rollcall/shared/notify/outbox"
 	"rollcall/shared/report"
@@ -86,7 +87,7 @@ func baseLine(subnet string, total int, b ...spot.Burst) []snapshot.Sample {
 }
 
 // explain is an explanation in long and in short, as package spot writes them.
-func explain(verdict spot.Verdict, of int, check, name, says, short string) spot.Explanation {
+func explain(verdict spot.Verdict, of int, check checkid.ID, name, says, short string) spot.Explanation {
 	return spot.Explanation{Name: name, Verdict: verdict, Says: says, Short: short, Of: of, Check: check}
 }
 

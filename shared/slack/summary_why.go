@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/node/spot"
 )
@@ -15,7 +16,7 @@ func (p *page) whys(r spot.Report) {
 	supported, open := withVerdict(r.Explanations, spot.Supported), withVerdict(r.Explanations, spot.Open)
 	for i, e := range supported[:min(len(supported), mostWhys)] {
 		l := p.explained(pick(i == 0, "Why", "And"), e)
-		if e.Check == burstCheck {
+		if e.Check == checkid.SpotBurstExceedsSubnet {
 			l.firstOf(r.Bursts)
 		}
 		p.add(l.section())
@@ -33,9 +34,6 @@ func (p *page) whys(r spot.Report) {
 	}
 }
 
-// burstCheck is the check whose explanation is of bursts.
-const burstCheck = "spot/burst-exceeds-subnet"
-
 func (p *page) explained(label string, e spot.Explanation) *line {
 	l := p.label(label)
 	if name := clip(oneLine(named(e)), 160); name != "" {
@@ -51,14 +49,12 @@ func brief(e spot.Explanation) string { return cmp.Or(e.Short, e.Says) }
 // named is an explanation's name. One that ends in the id of a check ends in
 // what the check says instead: who reads it need not know the ids.
 func named(e spot.Explanation) string {
-	what, is := strings.CutSuffix(e.Name, ": "+e.Check)
+	what, is := strings.CutSuffix(e.Name, ": "+string(e.Check))
 	if !is || e.Check == "" {
 		return e.Name
 	}
-	for _, c := range checks.All() {
-		if string(c.ID) == e.Check {
-			return what + ": " + continued(c.Title) + " (" + e.Check + ")"
-		}
+	if c, known := checks.Of(e.Check); known {
+		return what + ": " + continued(c.Title) + " (" + string(e.Check) + ")"
 	}
 	return e.Name
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy/action"
@@ -11,9 +12,9 @@ import (
 
 // The checks of zones that have words of their own.
 const (
-	gapCheck      checks.ID = "zone/nodegroup-gap"
-	strandedCheck checks.ID = "zone/volume-stranded"
-	impairedCheck checks.ID = "zone/impaired"
+	gapCheck      checks.ID = checkid.ZoneNodegroupGap
+	strandedCheck checks.ID = checkid.ZoneVolumeStranded
+	impairedCheck checks.ID = checkid.ZoneImpaired
 )
 
 // ofZone tells that an incident is about a zone: no instance is kept from

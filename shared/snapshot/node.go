@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"net/netip"
+	"rollcall/shared/checkid"
 	"time"
 )
 
@@ -53,5 +54,5 @@ type ExpectedJoin struct {
 	Noticed   time.Time
 	Rebalance time.Time
 	// Cause is the check that explained the launch when it was last looked at.
-	Cause string
+	Cause checkid.ID
 }

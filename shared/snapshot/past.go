@@ -1,6 +1,9 @@
 package snapshot
 
-import "time"
+import (
+	"rollcall/shared/checkid"
+	"time"
+)
 
 // End is how a launch ended. Each launch has exactly one.
 type End string
@@ -41,7 +44,7 @@ type Past struct {
 	// Cause is a check's id: the root cause of a launch that did not join (or has
 	// not so far), the launch/… class of one that was refused; empty where none
 	// was found.
-	Cause string
+	Cause checkid.ID
 	// Why is the end in a few words, with EC2's own code where it has one.
 	Why string
 

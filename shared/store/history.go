@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/snapshot"
 )
 
@@ -134,7 +135,8 @@ func (r *recall) cut() time.Time {
 
 // share makes texts that are the same one.
 func (r *recall) share(p snapshot.Past) snapshot.Past {
-	for _, field := range []*string{&p.Nodegroup, &p.Group, &p.Type, &p.Zone, &p.Subnet, &p.Template.ID, &p.Template.Version, &p.Cause, &p.Why} {
+	cause := string(p.Cause)
+	for _, field := range []*string{&p.Nodegroup, &p.Group, &p.Type, &p.Zone, &p.Subnet, &p.Template.ID, &p.Template.Version, &cause, &p.Why} {
 		known, ok := r.once[*field]
 		if !ok && len(r.once) < maxShared {
 			r.once[*field] = *field
@@ -143,7 +145,7 @@ func (r *recall) share(p snapshot.Past) snapshot.Past {
 			*field = known
 		}
 	}
-	p.End = end(p.End)
+	p.Cause, p.End = checkid.ID(cause), end(p.End)
 	return p
 }
 

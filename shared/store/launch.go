@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
 )
@@ -36,13 +37,13 @@ type LaunchRecord struct {
 	Maintenance time.Time `json:"maintenance,omitzero"`
 	Missed      time.Time `json:"missed,omitzero"`
 	// Root is the check that explained it when it had missed roll call.
-	Root     string    `json:"root,omitempty"`
-	RootSure bool      `json:"rootSure,omitempty"`
-	RootAt   time.Time `json:"rootAt,omitzero"`
-	Refused  string    `json:"refused,omitempty"`
-	GaveUp   time.Time `json:"gaveUp,omitzero"`
-	Blind    string    `json:"blind,omitempty"`
-	Unseen   string    `json:"unseen,omitempty"`
+	Root     checkid.ID `json:"root,omitempty"`
+	RootSure bool       `json:"rootSure,omitempty"`
+	RootAt   time.Time  `json:"rootAt,omitzero"`
+	Refused  checkid.ID `json:"refused,omitempty"`
+	GaveUp   time.Time  `json:"gaveUp,omitzero"`
+	Blind    string     `json:"blind,omitempty"`
+	Unseen   string     `json:"unseen,omitempty"`
 	// Usual and Samples are from what Due was learned (outcome.Allowance); both
 	// are zero where it is the setting.
 	Usual   time.Duration `json:"usual,omitempty"`
@@ -51,7 +52,7 @@ type LaunchRecord struct {
 	// End, Cause and Why are what the facts above come to; End is empty while
 	// the launch is open.
 	End   snapshot.End `json:"end,omitempty"`
-	Cause string       `json:"cause,omitempty"`
+	Cause checkid.ID   `json:"cause,omitempty"`
 	Why   string       `json:"why,omitempty"`
 	// Free is how many addresses its subnet had left at FreeAt, when the launch
 	// was first looked at.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/snapshot"
 )
 
@@ -25,7 +26,7 @@ type past struct {
 	Version    string       `json:"v,omitempty"`
 	Started    int64        `json:"b"` // milliseconds since 1970, like all that follow
 	End        snapshot.End `json:"e"`
-	Cause      string       `json:"c,omitempty"`
+	Cause      checkid.ID   `json:"c,omitempty"`
 	Why        string       `json:"w,omitempty"`
 	Registered int64        `json:"r,omitempty"`
 	Ready      int64        `json:"y,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/node/outcome"
@@ -62,7 +63,7 @@ func known(e entry, v outcome.Verdict, s *snapshot.Snapshot, root outcome.Root) 
 	return f
 }
 
-const endedEarly = "instance/ended-early"
+const endedEarly = checkid.InstanceEndedEarly
 
 // gone are the facts of an instance that has ended.
 func gone(e entry, s *snapshot.Snapshot) outcome.Facts {
@@ -141,7 +142,7 @@ func roots(causes []diagnose.Cause, now time.Time) map[string]outcome.Root {
 		}
 		for _, id := range c.Instances {
 			if _, told := all[id]; !told {
-				all[id] = outcome.Root{Check: string(c.Check), Sure: c.Confidence == checks.Certain, At: now}
+				all[id] = outcome.Root{Check: c.Check, Sure: c.Confidence == checks.Certain, At: now}
 			}
 		}
 	}

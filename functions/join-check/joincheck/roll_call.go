@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
@@ -84,7 +85,7 @@ func (h handler) readCauses(ctx context.Context, s *snapshot.Snapshot, q gather.
 // unjudged are nodes of which nobody knows how they stand: that nothing is found
 // wrong with what is not seen says nothing.
 func unjudged(s *snapshot.Snapshot, r roll) []diagnose.Unknown {
-	const missing = "node/not-registered"
+	const missing = checkid.NodeNotRegistered
 	var list []diagnose.Unknown
 	if r.sweep && !s.Has(snapshot.Instances) {
 		list = append(list, diagnose.Unknown{Check: missing, Blocked: []snapshot.Failure{s.Why(snapshot.Instances)}})

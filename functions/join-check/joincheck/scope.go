@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/detect"
 	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
@@ -78,13 +79,13 @@ func absent(s *snapshot.Snapshot, r roll) []string {
 		for _, c := range i.Covers {
 			group, _, _ := strings.Cut(string(i.Key.Check), "/")
 			// What explains a refused launch covers its group, beside the subnet.
-			refused := group == "launch" || !subnetID(c) && (i.Key.Check == "ip/leaked-interfaces" || i.Key.Check == "spot/burst-exceeds-subnet")
+			refused := group == "launch" || !subnetID(c) && (i.Key.Check == checkid.IPLeakedInterfaces || i.Key.Check == checkid.SpotBurstExceedsSubnet)
 			switch {
 			case refused && s.Has(snapshot.Groups):
 				if !slices.ContainsFunc(s.Groups, func(g snapshot.Group) bool { return g.Name == c }) {
 					gone = append(gone, c)
 				}
-			case i.Key.Check == "addon/degraded" && s.Has(snapshot.Addons):
+			case i.Key.Check == checkid.AddonDegraded && s.Has(snapshot.Addons):
 				if !slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == c }) {
 					gone = append(gone, c)
 				}

@@ -3,6 +3,7 @@ package nodegroupwatch
 import (
 	"slices"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/detect"
 	"rollcall/shared/incident"
 	"rollcall/shared/snapshot"
@@ -18,11 +19,11 @@ func absent(s *snapshot.Snapshot, incidents []incident.Incident) []string {
 		}
 		for _, c := range i.Covers {
 			switch i.Key.Check {
-			case "nodegroup/health", "nodegroup/status", "nodegroup/update-failed":
+			case checkid.NodegroupHealth, checkid.NodegroupStatus, checkid.NodegroupUpdateFailed:
 				if s.Has(snapshot.Nodegroups) && !slices.ContainsFunc(s.Nodegroups, func(n snapshot.Nodegroup) bool { return n.Name == c }) {
 					gone = append(gone, c)
 				}
-			case "addon/degraded":
+			case checkid.AddonDegraded:
 				if s.Has(snapshot.Addons) && !slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == c }) {
 					gone = append(gone, c)
 				}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
@@ -40,7 +41,7 @@ func chosen() []spec.Variable {
 func sources() []snapshot.Source {
 	var list []checks.Check
 	for _, c := range checks.All() {
-		if strings.HasPrefix(string(c.ID), "zone/") || c.ID == "ip/leaked-interfaces" {
+		if strings.HasPrefix(string(c.ID), "zone/") || c.ID == checkid.IPLeakedInterfaces {
 			list = append(list, c)
 		}
 	}

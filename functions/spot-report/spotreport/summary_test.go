@@ -10,13 +10,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/node/spot"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/store"
 )
 
 // overdue are open launches that have missed their time, for a cause.
-func overdue(n int, hours float64, cause string) []snapshot.Past {
+func overdue(n int, hours float64, cause checkid.ID) []snapshot.Past {
 	list := launches(n, hours, snapshot.Open)
 	for i := range list {
 		list[i].ID += "-overdue"

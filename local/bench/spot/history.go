@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/snapshot"
 )
 
@@ -152,7 +153,7 @@ func (h *history) decide(p *snapshot.Past, day, pool int, doomed bool) {
 	case h.scenario.zone && day%9 < 2 && p.Zone == h.zones[day/9%len(h.zones)]:
 		joins, taken = 0.05, 0
 		if h.rng.Float64() < h.named {
-			p.Cause = "route/no-egress"
+			p.Cause = checkid.RouteNoEgress
 		}
 	}
 	switch {

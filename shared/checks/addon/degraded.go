@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -17,13 +17,14 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func AddonDegraded() check.Check {
+func Degraded() check.Check {
 	return check.Check{
 		ID:         "addon/degraded",
 		Title:      "An add-on that nodes or volumes need is not healthy",
 		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.JoinCheck, check.NodegroupWatch},
 		Needs:      []snapshot.Source{snapshot.Addons},
-		After:      []checkid.ID{checkid.AnyJoinCause, "ip/subnet-exhausted", "iam/cni-role-policies", "node/cni-not-ready", "instance/console-error", "cluster/health"},
+		After:      []checkid.ID{checkid.AnyJoinCause, checkid.IPSubnetExhausted, checkid.IAMCNIRolePolicies, checkid.NodeCNINotReady, checkid.InstanceConsoleError, checkid.ClusterHealth},
 		Cause:      "EKS reports the add-on vpc-cni, kube-proxy, coredns, a CSI driver or the Pod Identity agent as degraded, failed or with issues. Without the first two a node does not become Ready. An add-on that lacks pods in a cluster without nodes is a symptom of that.",
 		Fix:        "It depends on the issue's code, which the finding names.",
 		Links: []string{

@@ -20,7 +20,7 @@ func addonIs(name, status string, codes ...string) func(*snapshot.Snapshot) {
 	}
 }
 
-func TestAddonDegraded(t *testing.T) { checktest.RunCases(t, AddonDegraded(), addonDegradedCases()) }
+func TestAddonDegraded(t *testing.T) { checktest.RunCases(t, Degraded(), addonDegradedCases()) }
 
 func addonDegradedCases() []checktest.Case {
 	const few = "InsufficientNumberOfReplicas"
@@ -57,7 +57,7 @@ func addonDegradedCases() []checktest.Case {
 }
 
 func TestAddonDegradedWords(t *testing.T) {
-	got := checktest.Failed(t, AddonDegraded(), checktest.Change(snapshottest.PrivateWithNAT(), addonIs("vpc-cni", "DEGRADED", "ConfigurationConflict")))
+	got := checktest.Failed(t, Degraded(), checktest.Change(snapshottest.PrivateWithNAT(), addonIs("vpc-cni", "DEGRADED", "ConfigurationConflict")))
 	want := "EKS says that the add-on vpc-cni v1.2.3-eksbuild.1 is DEGRADED. ConfigurationConflict: somebody else changed a field that the add-on owns."
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)

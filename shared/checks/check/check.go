@@ -4,7 +4,7 @@ package check
 import (
 	"slices"
 
-	"rollcall/shared/checks/checkid"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
@@ -29,7 +29,11 @@ type Check struct {
 	// for the same resource: it then contributes, however certain it is.
 	Adds []checkid.ID
 	// AtLaunch tells that the check can judge before the node had time to join.
+	// launch-watch judges it too, if join-check does.
 	AtLaunch bool
+	// WatchedBy are the detectors that judge the check. Nil is join-check: it
+	// explains why a launch did not become a node.
+	WatchedBy []Detector
 	// Ahead tells that the check sees what has not failed yet, or what is so
 	// whether or not an instance fails for it: its findings need none to be told.
 	Ahead bool
@@ -47,4 +51,27 @@ type Check struct {
 // Among tells that a list, an After for instance, names the check or its kind.
 func (c Check) Among(list []checkid.ID) bool {
 	return slices.Contains(list, c.ID) || slices.ContainsFunc(c.Explains, func(kind checkid.ID) bool { return slices.Contains(list, kind) })
+}
+
+// Detector is a function that judges checks, and when.
+type Detector string
+
+// The detectors.
+const (
+	JoinCheck Detector = "join-check" // where a launch is in trouble
+	// Sweep is join-check's look at the cluster itself, whether or not an
+	// instance is in trouble.
+	Sweep          Detector = "join-check, sweep"
+	NodegroupWatch Detector = "nodegroup-watch"
+	SubnetWatch    Detector = "subnet-watch"
+	ZoneWatch      Detector = "zone-watch"
+	SpotReport     Detector = "spot-report"
+)
+
+// IsWatchedBy tells that a detector judges the check.
+func (c Check) IsWatchedBy(d Detector) bool {
+	if c.WatchedBy == nil {
+		return d == JoinCheck
+	}
+	return slices.Contains(c.WatchedBy, d)
 }

@@ -14,11 +14,12 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func clusterHealth() check.Check {
+func Health() check.Check {
 	return check.Check{
 		ID:         "cluster/health",
 		Title:      "The cluster is not active, or EKS reports an issue",
 		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.JoinCheck, check.NodegroupWatch},
 		Needs:      []snapshot.Source{snapshot.Clusters},
 		Cause:      "The cluster's status is not ACTIVE (an update under way is fine), or EKS reports a health issue: a subnet, security group, role or key of the control plane is gone, or its version is out of support.",
 		Fix:        "It depends on the issue's code, which the finding names.",

@@ -16,7 +16,7 @@ func clusterIs(status string, issues ...snapshot.Issue) func(*snapshot.Snapshot)
 	return func(s *snapshot.Snapshot) { s.Cluster.Status, s.Cluster.Issues = status, issues }
 }
 
-func TestClusterHealth(t *testing.T) { checktest.RunCases(t, clusterHealth(), clusterHealthCases()) }
+func TestClusterHealth(t *testing.T) { checktest.RunCases(t, Health(), clusterHealthCases()) }
 
 func clusterHealthCases() []checktest.Case {
 	subnet := snapshot.Issue{Code: "Ec2SubnetNotFound", Message: "The subnet ID 'subnet-0gone' does not exist", Resources: []string{"subnet-0gone"}}
@@ -40,7 +40,7 @@ func clusterHealthCases() []checktest.Case {
 }
 
 func TestClusterHealthWords(t *testing.T) {
-	got := checktest.Failed(t, clusterHealth(), checktest.Change(snapshottest.PrivateWithNAT(), clusterIs("ACTIVE",
+	got := checktest.Failed(t, Health(), checktest.Change(snapshottest.PrivateWithNAT(), clusterIs("ACTIVE",
 		snapshot.Issue{Code: "KmsKeyDisabled", Message: "key is disabled", Resources: []string{"key/1"}}, snapshot.Issue{Code: "Gremlins"})))
 	if want := "EKS reports of prod: the key that encrypts secrets is disabled. There are 2 issues."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -20,7 +20,7 @@ import (
 // kubernetes.io/hostname, whose values have at most 63 characters.
 const maxHostname = 63
 
-func dhcpOptions() check.Check {
+func DHCPOptions() check.Check {
 	return check.WithPathSources(check.Check{
 		ID:         "dns/dhcp-options",
 		Title:      "The VPC's DHCP options give nodes names that do not work",
@@ -28,7 +28,7 @@ func dhcpOptions() check.Check {
 		Needs: []snapshot.Source{
 			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.VPCs, snapshot.DHCP,
 		},
-		After:    []checkid.ID{"dns/support-off"},
+		After:    []checkid.ID{checkid.DNSSupportOff},
 		AtLaunch: true,
 		Cause: "The VPC's DHCP options name no name servers, or only ones of its own where a private endpoint must resolve; they have no domain-name, or several in one value, so that the host's name is not the one that EC2 gives; " +
 			"or the host's name is longer than 63 characters. Name servers of one's own work where they forward to Amazon's resolver, which cannot be seen.",

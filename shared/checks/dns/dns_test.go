@@ -23,7 +23,7 @@ func domainNames(names ...string) func(*snapshot.Snapshot) {
 
 func noAttributes(s *snapshot.Snapshot) { s.VPCAttributes = nil }
 
-func TestDnsSupportOff(t *testing.T) { checktest.RunCases(t, dnsSupportOff(), dnsSupportOffCases()) }
+func TestDnsSupportOff(t *testing.T) { checktest.RunCases(t, SupportOff(), dnsSupportOffCases()) }
 
 func dnsSupportOffCases() []checktest.Case {
 	private := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
@@ -48,7 +48,7 @@ func dnsSupportOffCases() []checktest.Case {
 }
 
 func TestDnsHostnamesOff(t *testing.T) {
-	checktest.RunCases(t, dnsHostnamesOff(), dnsHostnamesOffCases())
+	checktest.RunCases(t, HostnamesOff(), dnsHostnamesOffCases())
 }
 
 func dnsHostnamesOffCases() []checktest.Case {
@@ -67,7 +67,7 @@ func dnsHostnamesOffCases() []checktest.Case {
 	}
 }
 
-func TestDhcpOptions(t *testing.T) { checktest.RunCases(t, dhcpOptions(), dhcpOptionsCases()) }
+func TestDhcpOptions(t *testing.T) { checktest.RunCases(t, DHCPOptions(), dhcpOptionsCases()) }
 
 func dhcpOptionsCases() []checktest.Case {
 	world := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
@@ -104,9 +104,9 @@ func TestDNSFixes(t *testing.T) {
 		world *snapshot.Snapshot
 		want  string
 	}{
-		{dnsSupportOff(), checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), dnsSet(false, true)), "aws ec2 modify-vpc-attribute --region us-west-2 --vpc-id vpc-0a --enable-dns-support Value=true"},
-		{dnsHostnamesOff(), checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), dnsSet(true, false)), "aws ec2 modify-vpc-attribute --region us-west-2 --vpc-id vpc-0a --enable-dns-hostnames Value=true"},
-		{dhcpOptions(), checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), domainNames("a b")),
+		{SupportOff(), checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), dnsSet(false, true)), "aws ec2 modify-vpc-attribute --region us-west-2 --vpc-id vpc-0a --enable-dns-support Value=true"},
+		{HostnamesOff(), checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), dnsSet(true, false)), "aws ec2 modify-vpc-attribute --region us-west-2 --vpc-id vpc-0a --enable-dns-hostnames Value=true"},
+		{DHCPOptions(), checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), domainNames("a b")),
 			`aws ec2 associate-dhcp-options --region us-west-2 --vpc-id vpc-0a --dhcp-options-id "$(aws ec2 create-dhcp-options --region us-west-2 --dhcp-configurations Key=domain-name-servers,Values=AmazonProvidedDNS Key=domain-name,Values=us-west-2.compute.internal --query DhcpOptions.DhcpOptionsId --output text)"`},
 	}
 	for _, tt := range tests {
@@ -114,7 +114,7 @@ func TestDNSFixes(t *testing.T) {
 			t.Errorf("%s: Command = %q, want %q", tt.check.ID, got, tt.want)
 		}
 	}
-	own := checktest.Failed(t, dhcpOptions(), checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), domainNames("a b"), checktest.NameServersOf("10.9.0.2")))
+	own := checktest.Failed(t, DHCPOptions(), checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), domainNames("a b"), checktest.NameServersOf("10.9.0.2")))
 	if !strings.Contains(own.Fix.Command, "Values=10.9.0.2 ") {
 		t.Errorf("Command = %q: name servers of one's own are kept where nothing private must resolve", own.Fix.Command)
 	}

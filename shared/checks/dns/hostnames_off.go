@@ -3,8 +3,8 @@ package dns
 import (
 	"fmt"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
@@ -12,13 +12,13 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func dnsHostnamesOff() check.Check {
+func HostnamesOff() check.Check {
 	return check.WithPathSources(check.Check{
 		ID:         "dns/hostnames-off",
 		Title:      "The VPC's DNS hostnames are off where private names are in use",
 		Confidence: finding.Likely,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.VPCDNS},
-		After:      []checkid.ID{"dns/support-off"},
+		After:      []checkid.ID{checkid.DNSSupportOff},
 		AtLaunch:   true,
 		Cause:      "enableDnsHostnames is off. The cluster's private endpoint and endpoints with private DNS need it: without it the private hosted zones that answer for their names do not count.",
 		Fix:        "Switch enableDnsHostnames on.",

@@ -3,8 +3,8 @@ package dns
 import (
 	"fmt"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
@@ -12,7 +12,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func dnsSupportOff() check.Check {
+func SupportOff() check.Check {
 	return check.WithPathSources(check.Check{
 		ID:         "dns/support-off",
 		Title:      "The VPC's DNS support is off",

@@ -72,9 +72,9 @@ func TestDoubt(t *testing.T) {
 		{"hub, its launch is overdue", route.NoEgress(), checktest.Change(hub(), checktest.Late), []string{"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out"}},
 		{"hub, a later launch joined", route.NoEgress(), checktest.Change(hub(), replaced), []string{"pass rtb-0private [subnet-0private]"}},
 		{"hub, broken since its node joined", route.NoEgress(), checktest.Change(hub(), brokenSince), []string{"fail (likely) rtb-0private [subnet-0private] [i-0next] subnet-0private has no way out"}},
-		{"hosted zone of one's own, joined", endpointPrivateDNSOff(), ownZone(), []string{"pass rtb-0private [subnet-0private]"}},
-		{"hosted zone of one's own, may yet join", endpointPrivateDNSOff(), checktest.Change(ownZone(), young(snapshottest.Node)), []string{unknown + "a hosted zone of your own may lead to vpce-0ec2, vpce-0ecr.api and 2 more"}},
-		{"hosted zone of one's own, overdue", endpointPrivateDNSOff(), checktest.Change(ownZone(), checktest.Late), []string{
+		{"hosted zone of one's own, joined", PrivateDNSOff(), ownZone(), []string{"pass rtb-0private [subnet-0private]"}},
+		{"hosted zone of one's own, may yet join", PrivateDNSOff(), checktest.Change(ownZone(), young(snapshottest.Node)), []string{unknown + "a hosted zone of your own may lead to vpce-0ec2, vpce-0ecr.api and 2 more"}},
+		{"hosted zone of one's own, overdue", PrivateDNSOff(), checktest.Change(ownZone(), checktest.Late), []string{
 			"fail (likely) vpce-0ec2 [subnet-0private] [i-0node] 4 endpoints for EC2, ECR and STS have private DNS off",
 		}},
 		{"shared VPC: its owner's endpoints cannot be seen", route.NoEgress(), checktest.Change(checktest.Isolated(), abroad, young(snapshottest.Node)), []string{

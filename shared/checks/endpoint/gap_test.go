@@ -15,7 +15,7 @@ func nameOff(e *snapshot.Endpoint) { e.PrivateDNS = false }
 func zonesOff(s *snapshot.Snapshot) { s.VPCAttributes[0].DNSHostnames = false }
 
 func TestEndpointPrivateDNSOff(t *testing.T) {
-	checktest.RunCases(t, endpointPrivateDNSOff(), endpointPrivateDNSOffCases())
+	checktest.RunCases(t, PrivateDNSOff(), endpointPrivateDNSOffCases())
 }
 
 func endpointPrivateDNSOffCases() []checktest.Case {
@@ -39,7 +39,7 @@ func endpointPrivateDNSOffCases() []checktest.Case {
 }
 
 func TestEndpointNotAvailable(t *testing.T) {
-	checktest.RunCases(t, endpointNotAvailable(), endpointNotAvailableCases())
+	checktest.RunCases(t, NotAvailable(), endpointNotAvailableCases())
 }
 
 func endpointNotAvailableCases() []checktest.Case {
@@ -62,7 +62,7 @@ func endpointNotAvailableCases() []checktest.Case {
 }
 
 func TestEndpointS3RouteMissing(t *testing.T) {
-	checktest.RunCases(t, endpointS3RouteMissing(), endpointS3RouteMissingCases())
+	checktest.RunCases(t, S3RouteMissing(), endpointS3RouteMissingCases())
 }
 
 func endpointS3RouteMissingCases() []checktest.Case {
@@ -94,10 +94,10 @@ func TestGapFixes(t *testing.T) {
 		command string
 		why     string
 	}{
-		{"private DNS off", endpointPrivateDNSOff(), checktest.Change(lacking(), endpointWith("vpce-0ec2", nameOff)), modify + "vpce-0ec2 --private-dns-enabled", "vpce-0ec2 has private DNS off"},
-		{"not in the table", endpointS3RouteMissing(), checktest.Change(lacking(), noS3Row), modify + "vpce-0s3 --add-route-table-ids rtb-0private", "vpce-0s3 is not in rtb-0private"},
-		{"pending: wait", endpointNotAvailable(), checktest.Change(lacking(), endpointWith("vpce-0ec2", func(e *snapshot.Endpoint) { e.State = "pending" })), "", "vpce-0ec2 is pending"},
-		{"failed", endpointNotAvailable(), checktest.Change(lacking(), endpointWith("vpce-0ec2", func(e *snapshot.Endpoint) { e.State = "failed" })),
+		{"private DNS off", PrivateDNSOff(), checktest.Change(lacking(), endpointWith("vpce-0ec2", nameOff)), modify + "vpce-0ec2 --private-dns-enabled", "vpce-0ec2 has private DNS off"},
+		{"not in the table", S3RouteMissing(), checktest.Change(lacking(), noS3Row), modify + "vpce-0s3 --add-route-table-ids rtb-0private", "vpce-0s3 is not in rtb-0private"},
+		{"pending: wait", NotAvailable(), checktest.Change(lacking(), endpointWith("vpce-0ec2", func(e *snapshot.Endpoint) { e.State = "pending" })), "", "vpce-0ec2 is pending"},
+		{"failed", NotAvailable(), checktest.Change(lacking(), endpointWith("vpce-0ec2", func(e *snapshot.Endpoint) { e.State = "failed" })),
 			"aws ec2 describe-vpc-endpoints --region us-west-2 --vpc-endpoint-ids vpce-0ec2 --query 'VpcEndpoints[].[VpcEndpointId,State,LastError]'", "vpce-0ec2 is failed"},
 	}
 	for _, tt := range tests {

@@ -1,8 +1,8 @@
 package endpoint
 
 import (
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
@@ -10,14 +10,14 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func endpointMissing() check.Check {
+func Missing() check.Check {
 	return check.WithPathSources(check.Check{
 		ID:         "endpoint/missing",
 		Title:      "A VPC without internet lacks an endpoint that nodes need",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		After:      []checkid.ID{"route/no-egress", "route/blackhole", "route/nat-unusable", "route/nat-no-internet", "route/igw-no-public-ip"},
+		After:      []checkid.ID{checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP},
 		AtLaunch:   true,
 		Cause: "The subnet has no way to the internet, and the VPC has endpoints for some of what nodes need but not for all: the cluster API (private access), EC2, ECR (api and dkr), S3 and STS, and EKS where the bootstrap asks it about the cluster. " +
 			"An endpoint that is there and cannot be used is the matter of a check of its own.",

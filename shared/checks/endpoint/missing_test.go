@@ -39,7 +39,7 @@ func bootstraps(script string) func(*snapshot.Snapshot) {
 }
 
 func TestEndpointMissing(t *testing.T) {
-	checktest.RunCases(t, endpointMissing(), endpointMissingCases())
+	checktest.RunCases(t, Missing(), endpointMissingCases())
 }
 
 func endpointMissingCases() []checktest.Case {
@@ -111,7 +111,7 @@ func TestEndpointMissingFix(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := checktest.Failed(t, endpointMissing(), tt.world).Fix
+			got := checktest.Failed(t, Missing(), tt.world).Fix
 			if got.Command != tt.command || got.Remedy != tt.remedy {
 				t.Errorf("Command = %q, Remedy = %q, want %q, %q", got.Command, got.Remedy, tt.command, tt.remedy)
 			}
@@ -120,7 +120,7 @@ func TestEndpointMissingFix(t *testing.T) {
 }
 
 func TestEndpointMissingWords(t *testing.T) {
-	got := checktest.Failed(t, endpointMissing(), checktest.Change(lacking("vpce-0sts"), noS3Row))
+	got := checktest.Failed(t, Missing(), checktest.Change(lacking("vpce-0sts"), noS3Row))
 	for _, want := range []string{
 		"Nodes in subnet-0private cannot reach STS", "vpc-0a has endpoints for EC2, ECR and S3.",
 	} {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -15,14 +15,14 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func endpointNotAvailable() check.Check {
+func NotAvailable() check.Check {
 	return check.WithPathSources(check.Check{
 		ID:         "endpoint/not-available",
 		Title:      "An endpoint that nodes need passes no traffic",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		After:      []checkid.ID{"route/no-egress", "route/blackhole", "route/nat-unusable", "route/nat-no-internet", "route/igw-no-public-ip"},
+		After:      []checkid.ID{checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP},
 		AtLaunch:   true,
 		Cause:      "The subnet has no way to the internet, and the endpoint for what nodes need is pending, waits to be accepted, was rejected, failed, or is being deleted.",
 		Fix:        "Wait while it is pending, accept it where it waits for that, and make it anew where it failed.",

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"rollcall/shared/access/policy"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
@@ -16,7 +16,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func endpointPolicyDenies() check.Check {
+func PolicyDenies() check.Check {
 	return check.WithPathSources(check.Check{
 		ID:         "endpoint/policy-denies",
 		Title:      "An endpoint's policy denies what joining needs",
@@ -24,7 +24,7 @@ func endpointPolicyDenies() check.Check {
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
 		// Whose requests the policy must let through.
 		Uses:     []snapshot.Source{snapshot.Profiles, snapshot.Roles, snapshot.AWSNode, snapshot.PodIdentities, snapshot.Addons},
-		After:    []checkid.ID{"endpoint/security-group"},
+		After:    []checkid.ID{checkid.EndpointSecurityGroup},
 		AtLaunch: true,
 		Cause: "The policy of an endpoint that wins allows less than a node needs: ec2:DescribeInstances for its name, the ECR actions to pull images, s3:GetObject on the bucket in which ECR keeps layers, " +
 			"and sts:AssumeRoleWithWebIdentity where the network plugin has a role of its own.",

@@ -15,7 +15,7 @@ func policyOf(id, document string) func(*snapshot.Snapshot) {
 }
 
 func TestEndpointPolicyDenies(t *testing.T) {
-	checktest.RunCases(t, endpointPolicyDenies(), endpointPolicyDeniesCases())
+	checktest.RunCases(t, PolicyDenies(), endpointPolicyDeniesCases())
 }
 
 func endpointPolicyDeniesCases() []checktest.Case {
@@ -57,7 +57,7 @@ func endpointPolicyDeniesCases() []checktest.Case {
 func TestEndpointPolicyThatIsNoneIsUnknown(t *testing.T) {
 	for _, document := range []string{"{", "[]", `{"Statement":[]}`, strings.Repeat("x", 1<<17)} {
 		s := checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), policyOf("vpce-0ec2", document))
-		for _, r := range checktest.EvalOne(t, endpointPolicyDenies(), s) {
+		for _, r := range checktest.EvalOne(t, PolicyDenies(), s) {
 			if r.Outcome != finding.Unknown || !strings.HasPrefix(r.Blocked[0].Message, "the policy of vpce-0ec2 is not understood") {
 				t.Errorf("%.20q: %s, want unknown", document, checktest.Lines([]finding.Result{r}))
 			}
@@ -67,7 +67,7 @@ func TestEndpointPolicyThatIsNoneIsUnknown(t *testing.T) {
 
 func TestEndpointPolicyWords(t *testing.T) {
 	s := checktest.Change(checktest.Unjoined(snapshottest.EndpointsOnly()), policyOf("vpce-0ec2", `{"Statement":[{"Sid":"NoDescribe","Effect":"Deny","Principal":"*","Action":"ec2:Describe*","Resource":"*"}]}`))
-	got := checktest.Failed(t, endpointPolicyDenies(), s)
+	got := checktest.Failed(t, PolicyDenies(), s)
 	if want := "ec2:DescribeInstances (denied: NoDescribe)"; !strings.Contains(got.Why, want) {
 		t.Errorf("Why = %q, want %q in it", got.Why, want)
 	}

@@ -3,8 +3,8 @@ package endpoint
 import (
 	"fmt"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -14,14 +14,14 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func endpointPrivateDNSOff() check.Check {
+func PrivateDNSOff() check.Check {
 	return check.WithPathSources(check.Check{
 		ID:         "endpoint/private-dns-off",
 		Title:      "An interface endpoint does not take its service's name",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		After:      []checkid.ID{"route/no-egress", "route/blackhole", "route/nat-unusable", "route/nat-no-internet", "route/igw-no-public-ip"},
+		After:      []checkid.ID{checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP},
 		AtLaunch:   true,
 		Cause: "The subnet has no way to the internet, and an interface endpoint for what nodes need has private DNS off: the service's name leads to public addresses. " +
 			"Where a private hosted zone of one's own could stand in for it, which cannot be seen, the finding is likely only.",

@@ -3,8 +3,8 @@ package endpoint
 import (
 	"fmt"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -13,14 +13,14 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func endpointS3RouteMissing() check.Check {
+func S3RouteMissing() check.Check {
 	return check.WithPathSources(check.Check{
 		ID:         "endpoint/s3-route-missing",
 		Title:      "The route table does not lead to the gateway endpoint for S3",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		After:      []checkid.ID{"route/no-egress", "route/blackhole", "route/nat-unusable", "route/nat-no-internet", "route/igw-no-public-ip"},
+		After:      []checkid.ID{checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP},
 		AtLaunch:   true,
 		Cause: "The subnet has no way to the internet, and the VPC's gateway endpoint for S3 is not in the subnet's route table. " +
 			"ECR keeps image layers in S3: the node can log in to the registry and cannot pull.",

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -19,7 +19,7 @@ import (
 // openEndpointSecurityGroup is the remedy that lets nodes in at an endpoint.
 const openEndpointSecurityGroup = "open-endpoint-security-group"
 
-func endpointSecurityGroup() check.Check {
+func SecurityGroup() check.Check {
 	return check.WithPathSources(check.Check{
 		ID:         "endpoint/security-group",
 		Title:      "An endpoint that takes a service's name does not admit the nodes",

@@ -33,7 +33,7 @@ func admitsFrom(cidr string) func(*snapshot.Snapshot) {
 }
 
 func TestEndpointSecurityGroup(t *testing.T) {
-	checktest.RunCases(t, endpointSecurityGroup(), endpointSecurityGroupCases())
+	checktest.RunCases(t, SecurityGroup(), endpointSecurityGroupCases())
 }
 
 func endpointSecurityGroupCases() []checktest.Case {
@@ -76,7 +76,7 @@ func endpointSecurityGroupCases() []checktest.Case {
 }
 
 func TestEndpointSecurityGroupWordsAndFix(t *testing.T) {
-	got := checktest.Failed(t, endpointSecurityGroup(), captured())
+	got := checktest.Failed(t, SecurityGroup(), captured())
 	want := "aws ec2 authorize-security-group-ingress --region us-west-2 --group-id sg-0endpoints --protocol tcp --port 443 --source-group sg-0cluster"
 	if got.Fix.Command != want || got.Fix.Remedy != "open-endpoint-security-group" {
 		t.Errorf("Fix = %+v, want the command %q and its remedy", got.Fix, want)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/node/activity"
 	"rollcall/shared/snapshot"
 )
@@ -72,9 +73,9 @@ func (a *Attempts) activities() {
 		v, known := read[text]
 		if !known {
 			v = activity.Classify(text)
-			if v.Class == activity.Suspended {
+			if v.Class == checkid.LaunchSuspended {
 				// The group says that itself; a failed activity is not to be lost.
-				v.Class = activity.Unclassified
+				v.Class = checkid.LaunchUnclassified
 			}
 			read[text] = v
 		}
@@ -115,7 +116,7 @@ func (a *Attempts) instances() {
 		}
 		known := slices.IndexFunc(a.List, func(o Attempt) bool { return o.Instance == i.ID })
 		switch {
-		case known >= 0 && a.List[known].Verdict.Class == activity.Unclassified:
+		case known >= 0 && a.List[known].Verdict.Class == checkid.LaunchUnclassified:
 			a.List[known].Verdict, a.List[known].Unsure = v, false
 		case known < 0 && a.counts(t):
 			a.List = append(a.List, t)
@@ -130,7 +131,7 @@ func (l InstanceIndex) stillborn(i *snapshot.Instance) (activity.Verdict, bool) 
 		return activity.Verdict{}, false
 	}
 	v := activity.ClassifyReason(i.StateReason.Code, i.StateReason.Message)
-	return v, v.Class.Launch()
+	return v, v.Class.Family() == checkid.Launch
 }
 
 // counts tells that an attempt is of the last hour, and that no later launch

@@ -183,7 +183,7 @@ func (p *ZoneView) failing() map[string]map[string]string {
 		if h.End != snapshot.NotJoined && h.End != snapshot.Refused || p.S.Time.Sub(h.Started) > ImpairedWindow || h.Started.Before(joined[h.Group+"/"+h.Zone]) {
 			continue
 		}
-		note(h.Group, h.Zone, fmt.Sprintf("%s, %s", cmp.Or(h.Cause, string(h.End)), phrase.ClockTime(h.Started)))
+		note(h.Group, h.Zone, fmt.Sprintf("%s, %s", cmp.Or(string(h.Cause), string(h.End)), phrase.ClockTime(h.Started)))
 	}
 	return all
 }

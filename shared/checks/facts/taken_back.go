@@ -3,13 +3,10 @@ package facts
 import (
 	"time"
 
-	"rollcall/shared/checks/checkid"
+	"rollcall/shared/checkid"
 	"rollcall/shared/node/activity"
 	"rollcall/shared/snapshot"
 )
-
-// Reclaimed is the id of the check that tells of it.
-const Reclaimed checkid.ID = "spot/reclaimed-before-join"
 
 const (
 	// warned is how long an interruption warning counts. EC2 gives two minutes;
@@ -25,7 +22,7 @@ const (
 // group ended it. A recommendation alone takes nothing back. What had already
 // missed roll call for a cause that was found is not excused by a warning.
 func (l InstanceIndex) TakenBack(i *snapshot.Instance) bool {
-	if i.Ended() && l.Reason(i).Class == activity.Class(Reclaimed) {
+	if i.Ended() && l.Reason(i).Class == checkid.ID(checkid.SpotReclaimedBeforeJoin) {
 		return true
 	}
 	launch, at := l.Launches[i.ID], l.EndOf(i)

@@ -3,7 +3,7 @@
 package finding
 
 import (
-	"rollcall/shared/checks/checkid"
+	"rollcall/shared/checkid"
 	"rollcall/shared/snapshot"
 )
 

@@ -1,5 +1,6 @@
-// Generate writes the catalogue of checks, shared/checks/README.md. Run it
-// from the root of the repository.
+// Generate writes what follows from the checks: their catalogue,
+// shared/checks/README.md, and how many there are, where README.md says it. Run
+// it from the root of the repository, after ./shared/checks/generate/list.
 package main
 
 import (
@@ -10,11 +11,33 @@ import (
 	"rollcall/shared/gather"
 )
 
-const readme = "shared/checks/README.md"
+const (
+	catalogue = "shared/checks/README.md"
+	readme    = "README.md"
+)
 
 func main() {
-	if err := os.WriteFile(readme, []byte(checks.Markdown(checks.All(), gather.Permissions)), 0o644); err != nil {
+	if err := generate(); err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(1)
 	}
+}
+
+func generate() error {
+	list := checks.All()
+	if err := os.WriteFile(catalogue, []byte(checks.Markdown(list, gather.Permissions)), 0o644); err != nil {
+		return err
+	}
+	before, err := os.ReadFile(readme)
+	if err != nil {
+		return err
+	}
+	after, err := counted(string(before), len(list))
+	if err != nil {
+		return fmt.Errorf("%s: %w", readme, err)
+	}
+	if after == string(before) {
+		return nil
+	}
+	return os.WriteFile(readme, []byte(after), 0o644)
 }

@@ -12,7 +12,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func accessDuplicateMapping() check.Check {
+func AccessDuplicateMapping() check.Check {
 	return usingRoles(check.Check{
 		ID:         "iam/access-duplicate-mapping",
 		Title:      "The node role is mapped to different users",

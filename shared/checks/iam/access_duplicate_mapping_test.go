@@ -9,7 +9,7 @@ import (
 )
 
 func TestAccessDuplicateMapping(t *testing.T) {
-	checktest.RunCases(t, accessDuplicateMapping(), accessDuplicateMappingCases())
+	checktest.RunCases(t, AccessDuplicateMapping(), accessDuplicateMappingCases())
 }
 
 func accessDuplicateMappingCases() []checktest.Case {

@@ -6,22 +6,22 @@ import (
 	"slices"
 
 	"rollcall/shared/access/awsauth"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/snapshot"
 )
 
-func accessMissing() check.Check {
+func AccessMissing() check.Check {
 	return usingRoles(check.Check{
 		ID:         "iam/access-missing",
 		Title:      "The cluster does not know the node role",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances},
-		After:      []checkid.ID{"iam/access-wrong-type", "iam/access-wrong-arn", "iam/aws-auth-invalid", "iam/access-duplicate-mapping"},
+		After:      []checkid.ID{checkid.IAMAccessWrongType, checkid.IAMAccessWrongARN, checkid.IAMAWSAuthInvalid, checkid.IAMAccessDuplicateMapping},
 		Cause: "Where the cluster looks, by its authentication mode, there is nothing that makes nodes of the role: no access entry of a node's type (API, API_AND_CONFIG_MAP), and no entry of mapRoles in kube-system/aws-auth with the group system:nodes (CONFIG_MAP, API_AND_CONFIG_MAP). " +
 			"The API server answers the kubelet 401 Unauthorized. EKS makes the entry with a managed node group; people and tools that write aws-auth delete it.",
 		Fix: "Make an access entry of type EC2_LINUX (EC2_WINDOWS, or EC2 for Auto Mode), or map the role in aws-auth as system:node:{{EC2PrivateDNSName}} with the groups system:bootstrappers and system:nodes.",

@@ -39,7 +39,7 @@ func withPath(s *snapshot.Snapshot) {
 
 const pathRole = "arn:aws:iam::123456789012:role/team/a/workers"
 
-func TestAccessMissing(t *testing.T) { checktest.RunCases(t, accessMissing(), accessMissingCases()) }
+func TestAccessMissing(t *testing.T) { checktest.RunCases(t, AccessMissing(), accessMissingCases()) }
 
 func accessMissingCases() []checktest.Case {
 	role := snapshottest.NodeRole
@@ -99,7 +99,7 @@ func accessMissingCases() []checktest.Case {
 }
 
 func TestAccessMissingWordsAndFix(t *testing.T) {
-	got := checktest.Failed(t, accessMissing(), outsider(noEntry, authMode("API"), mapRolesTo(asNode(snapshottest.NodeRole))))
+	got := checktest.Failed(t, AccessMissing(), outsider(noEntry, authMode("API"), mapRolesTo(asNode(snapshottest.NodeRole))))
 	if want := "aws eks create-access-entry --region us-west-2 --cluster-name prod --principal-arn arn:aws:iam::123456789012:role/workers --type EC2_LINUX"; got.Fix.Command != want || got.Fix.Remedy != "create-access-entry" {
 		t.Errorf("Fix = %+v, want %q", got.Fix, want)
 	}
@@ -107,16 +107,16 @@ func TestAccessMissingWordsAndFix(t *testing.T) {
 		t.Errorf("Why = %q lacks %q", got.Why, want)
 	}
 
-	got = checktest.Failed(t, accessMissing(), outsider(noEntry, func(s *snapshot.Snapshot) { snapshottest.Instance(s, snapshottest.Node).Windows = true }))
+	got = checktest.Failed(t, AccessMissing(), outsider(noEntry, func(s *snapshot.Snapshot) { snapshottest.Instance(s, snapshottest.Node).Windows = true }))
 	if !strings.HasSuffix(got.Fix.Command, "--type EC2_WINDOWS") {
 		t.Errorf("Command = %q, want the type of Windows", got.Fix.Command)
 	}
-	got = checktest.Failed(t, accessMissing(), outsider(noEntry, autoMode))
+	got = checktest.Failed(t, AccessMissing(), outsider(noEntry, autoMode))
 	if !strings.HasSuffix(got.Fix.Command, "--type EC2") {
 		t.Errorf("Command = %q, want the type of Auto Mode", got.Fix.Command)
 	}
 
-	got = checktest.Failed(t, accessMissing(), outsider(authMode("CONFIG_MAP")))
+	got = checktest.Failed(t, AccessMissing(), outsider(authMode("CONFIG_MAP")))
 	if !strings.HasPrefix(got.Fix.Command, "eksctl create iamidentitymapping --region us-west-2 --cluster prod") || got.Fix.Remedy != "" {
 		t.Errorf("Fix = %+v, want a mapping and no remedy: the mode has no access entries", got.Fix)
 	}

@@ -4,15 +4,15 @@ import (
 	"fmt"
 
 	"rollcall/shared/access/awsauth"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/snapshot"
 )
 
-func accessWrongARN() check.Check {
+func AccessWrongARN() check.Check {
 	return usingRoles(check.Check{
 		ID:         "iam/access-wrong-arn",
 		Title:      "The node role is mapped by an ARN that is not looked up",

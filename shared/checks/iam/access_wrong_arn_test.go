@@ -9,7 +9,7 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
-func TestAccessWrongARN(t *testing.T) { checktest.RunCases(t, accessWrongARN(), accessWrongARNCases()) }
+func TestAccessWrongARN(t *testing.T) { checktest.RunCases(t, AccessWrongARN(), accessWrongARNCases()) }
 
 func accessWrongARNCases() []checktest.Case {
 	role := snapshottest.NodeRole
@@ -45,7 +45,7 @@ func accessWrongARNCases() []checktest.Case {
 }
 
 func TestAccessWrongARNWords(t *testing.T) {
-	got := checktest.Failed(t, accessWrongARN(), outsider(withPath, authMode("CONFIG_MAP"), mapRolesTo(asNode(pathRole))))
+	got := checktest.Failed(t, AccessWrongARN(), outsider(withPath, authMode("CONFIG_MAP"), mapRolesTo(asNode(pathRole))))
 	want := "mapRoles, entry 1: " + pathRole + ": it has the role's path, which the authenticator does not know: STS names roles without it. The role arn:aws:iam::123456789012:role/workers itself has no mapping in kube-system/aws-auth, so prod answers i-0node with 401 Unauthorized."
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -14,7 +14,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func accessWrongType() check.Check {
+func AccessWrongType() check.Check {
 	return usingRoles(check.Check{
 		ID:         "iam/access-wrong-type",
 		Title:      "The node role's access entry is not of a node's type",

@@ -18,7 +18,7 @@ func entryOf(kind string) func(*snapshot.Snapshot) {
 func windowsNode(s *snapshot.Snapshot) { snapshottest.Instance(s, snapshottest.Node).Windows = true }
 
 func TestAccessWrongType(t *testing.T) {
-	checktest.RunCases(t, accessWrongType(), accessWrongTypeCases())
+	checktest.RunCases(t, AccessWrongType(), accessWrongTypeCases())
 }
 
 func accessWrongTypeCases() []checktest.Case {
@@ -47,7 +47,7 @@ func accessWrongTypeCases() []checktest.Case {
 }
 
 func TestAccessWrongTypeFix(t *testing.T) {
-	got := checktest.Failed(t, accessWrongType(), outsider(entryOf("STANDARD")))
+	got := checktest.Failed(t, AccessWrongType(), outsider(entryOf("STANDARD")))
 	want := "aws eks delete-access-entry --region us-west-2 --cluster-name prod --principal-arn arn:aws:iam::123456789012:role/workers && " +
 		"aws eks create-access-entry --region us-west-2 --cluster-name prod --principal-arn arn:aws:iam::123456789012:role/workers --type EC2_LINUX"
 	if got.Fix.Command != want || got.Fix.Remedy != "" {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"rollcall/shared/access/awsauth"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
@@ -13,7 +13,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func awsAuthInvalid() check.Check {
+func AWSAuthInvalid() check.Check {
 	return usingRoles(check.Check{
 		ID:         "iam/aws-auth-invalid",
 		Title:      "The ConfigMap aws-auth cannot be read by the cluster",

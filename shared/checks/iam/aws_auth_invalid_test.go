@@ -9,7 +9,7 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
-func TestAwsAuthInvalid(t *testing.T) { checktest.RunCases(t, awsAuthInvalid(), awsAuthInvalidCases()) }
+func TestAwsAuthInvalid(t *testing.T) { checktest.RunCases(t, AWSAuthInvalid(), awsAuthInvalidCases()) }
 
 func awsAuthInvalidCases() []checktest.Case {
 	role := snapshottest.NodeRole
@@ -41,7 +41,7 @@ func awsAuthInvalidCases() []checktest.Case {
 }
 
 func TestAWSAuthInvalidSaysWhereItBreaks(t *testing.T) {
-	got := checktest.Failed(t, awsAuthInvalid(), outsider(authMode("CONFIG_MAP"), mapRolesTo("- rolearn: x\n\tgroups: []\n")))
+	got := checktest.Failed(t, AWSAuthInvalid(), outsider(authMode("CONFIG_MAP"), mapRolesTo("- rolearn: x\n\tgroups: []\n")))
 	if !strings.Contains(got.Why, "prod cannot read mapRoles: yaml: line 2") {
 		t.Errorf("Why = %q, want the line", got.Why)
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"rollcall/shared/access/policy"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
@@ -15,7 +15,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func cniRolePolicies() check.Check {
+func CNIRolePolicies() check.Check {
 	return usingRoles(check.Check{
 		ID:         "iam/cni-role-policies",
 		Title:      "aws-node may not do what it must",
@@ -23,7 +23,7 @@ func cniRolePolicies() check.Check {
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Profiles, snapshot.Roles, snapshot.AWSNode},
 		// Pods tell which were made before the role was set.
 		Uses:  []snapshot.Source{snapshot.Pods},
-		After: []checkid.ID{"iam/role-policies"},
+		After: []checkid.ID{checkid.IAMRolePolicies},
 		Cause: "The role that aws-node really uses (that of its Pod Identity association, else of its service account, else of the node) does not allow what the plugin calls before it is ready, or was deleted. " +
 			"The node then stays NotReady: its network plugin is not initialised. In an IPv6 cluster the actions are others, and newer versions of the plugin need more of them.",
 		Fix: "Attach AmazonEKS_CNI_Policy to that role, or bring one's own policy up to the version of the plugin.",

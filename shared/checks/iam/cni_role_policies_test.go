@@ -36,7 +36,7 @@ func cniImage(version string) func(*snapshot.Snapshot) {
 }
 
 func TestCniRolePolicies(t *testing.T) {
-	checktest.RunCases(t, cniRolePolicies(), cniRolePoliciesCases())
+	checktest.RunCases(t, CNIRolePolicies(), cniRolePoliciesCases())
 }
 
 func cniRolePoliciesCases() []checktest.Case {
@@ -95,7 +95,7 @@ func cniRolePoliciesCases() []checktest.Case {
 }
 
 func TestCNIRolePoliciesWords(t *testing.T) {
-	got := checktest.Failed(t, cniRolePolicies(), outsider(ownRole(`"s3:*"`)))
+	got := checktest.Failed(t, CNIRolePolicies(), outsider(ownRole(`"s3:*"`)))
 	if want := "aws-node uses " + cniRole + " (annotation eks.amazonaws.com/role-arn of kube-system/aws-node), which may not ec2:DescribeNetworkInterfaces and ec2:AssignPrivateIpAddresses: no policy of the role grants it."; !strings.HasPrefix(got.Why, want) {
 		t.Errorf("Why = %q, want it to begin with %q", got.Why, want)
 	}

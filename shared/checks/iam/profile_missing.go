@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -15,7 +15,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func profileMissing() check.Check {
+func ProfileMissing() check.Check {
 	return usingRoles(check.Check{
 		ID:         "iam/profile-missing",
 		Title:      "The instance has no role",

@@ -12,7 +12,7 @@ func noInstanceProfile(s *snapshot.Snapshot) {
 	snapshottest.Instance(s, snapshottest.Node).Profile = ""
 }
 
-func TestProfileMissing(t *testing.T) { checktest.RunCases(t, profileMissing(), profileMissingCases()) }
+func TestProfileMissing(t *testing.T) { checktest.RunCases(t, ProfileMissing(), profileMissingCases()) }
 
 func profileMissingCases() []checktest.Case {
 	profile, role := snapshottest.ProfileARN, snapshottest.NodeRole
@@ -54,7 +54,7 @@ func secondNode(s *snapshot.Snapshot) {
 }
 
 func TestProfileMissingFix(t *testing.T) {
-	got := checktest.Failed(t, profileMissing(), outsider(func(s *snapshot.Snapshot) { s.Profiles[0].Roles = nil }))
+	got := checktest.Failed(t, ProfileMissing(), outsider(func(s *snapshot.Snapshot) { s.Profiles[0].Roles = nil }))
 	if want := "aws iam add-role-to-instance-profile --region us-west-2 --instance-profile-name eks-workers --role-name '<node role>'"; got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
 	}

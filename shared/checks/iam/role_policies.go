@@ -16,7 +16,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func rolePolicies() check.Check {
+func RolePolicies() check.Check {
 	return usingRoles(check.Check{
 		ID:         "iam/role-policies",
 		Title:      "The node role may not do what a node must",

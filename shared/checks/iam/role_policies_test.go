@@ -31,7 +31,7 @@ func withBoundary(statement string) func(*snapshot.Snapshot) {
 	}
 }
 
-func TestRolePolicies(t *testing.T) { checktest.RunCases(t, rolePolicies(), rolePoliciesCases()) }
+func TestRolePolicies(t *testing.T) { checktest.RunCases(t, RolePolicies(), rolePoliciesCases()) }
 
 func rolePoliciesCases() []checktest.Case {
 	role := snapshottest.NodeRole
@@ -90,7 +90,7 @@ func startedBy(text string) func(*snapshot.Snapshot) {
 }
 
 func TestRolePoliciesWordsAndFix(t *testing.T) {
-	got := checktest.Failed(t, rolePolicies(), outsider(detachPolicy("AmazonEKS_CNI_Policy"), detachPolicy("AmazonEC2ContainerRegistryReadOnly")))
+	got := checktest.Failed(t, RolePolicies(), outsider(detachPolicy("AmazonEKS_CNI_Policy"), detachPolicy("AmazonEC2ContainerRegistryReadOnly")))
 	want := "aws iam attach-role-policy --region us-west-2 --role-name workers --policy-arn arn:aws:iam::aws:policy/AmazonEC2ContainerRegistryPullOnly && " +
 		"aws iam attach-role-policy --region us-west-2 --role-name workers --policy-arn arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy"
 	if got.Fix.Command != want {
@@ -103,7 +103,7 @@ func TestRolePoliciesWordsAndFix(t *testing.T) {
 		t.Errorf("policies %q", got)
 	}
 
-	got = checktest.Failed(t, rolePolicies(), outsider(inlinePolicy(`{"Sid":"Lock","Effect":"Deny","Action":"ecr:*","Resource":"*"}`)))
+	got = checktest.Failed(t, RolePolicies(), outsider(inlinePolicy(`{"Sid":"Lock","Effect":"Deny","Action":"ecr:*","Resource":"*"}`)))
 	if !strings.Contains(got.Why, "Lock of own denies it") || got.Fix.Command != "" || !strings.HasPrefix(got.Fix.Text, "Change own") {
 		t.Errorf("Why = %q, Fix = %+v", got.Why, got.Fix)
 	}

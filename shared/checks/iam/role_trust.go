@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"rollcall/shared/access/policy"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -14,7 +14,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func roleTrust() check.Check {
+func RoleTrust() check.Check {
 	return usingRoles(check.Check{
 		ID:         "iam/role-trust",
 		Title:      "EC2 may not assume the node role",

@@ -13,7 +13,7 @@ func trustPolicy(document string) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) { s.Roles[0].Trust = document }
 }
 
-func TestRoleTrust(t *testing.T) { checktest.RunCases(t, roleTrust(), roleTrustCases()) }
+func TestRoleTrust(t *testing.T) { checktest.RunCases(t, RoleTrust(), roleTrustCases()) }
 
 func roleTrustCases() []checktest.Case {
 	role := snapshottest.NodeRole
@@ -44,7 +44,7 @@ func roleTrustCases() []checktest.Case {
 }
 
 func TestRoleTrustFix(t *testing.T) {
-	got := checktest.Failed(t, roleTrust(), outsider(trustPolicy(`{"Statement":{"Effect":"Allow","Principal":"*","Action":"s3:*"}}`)))
+	got := checktest.Failed(t, RoleTrust(), outsider(trustPolicy(`{"Statement":{"Effect":"Allow","Principal":"*","Action":"s3:*"}}`)))
 	if !strings.HasPrefix(got.Fix.Command, "aws iam update-assume-role-policy --region us-west-2 --role-name workers --policy-document '{") {
 		t.Errorf("Command = %q", got.Fix.Command)
 	}

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
@@ -15,13 +15,13 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func stsEndpoint() check.Check {
+func STSEndpoint() check.Check {
 	return usingRoles(check.Check{
 		ID:         "iam/sts-endpoint",
 		Title:      "STS is not reached by the name that is called",
 		Confidence: finding.Likely,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.Consoles},
-		After:      []checkid.ID{"iam/sts-region-deactivated"},
+		After:      []checkid.ID{checkid.IAMSTSRegionDeactivated},
 		Cause: "aws-node, with a role of its own, calls the global name sts.amazonaws.com, and the VPC has no internet: its endpoint answers for the regional name only. Or the node says itself that it does not get through to STS. " +
 			"Possible: the API server refuses the node's token although the role is admitted, which an account's setting for STS tokens can cause.",
 		Fix: "Set AWS_STS_REGIONAL_ENDPOINTS=regional on aws-node, or use a newer version of the plugin. For refused tokens: IAM console, Account settings, Security Token Service.",

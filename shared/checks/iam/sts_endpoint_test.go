@@ -20,7 +20,7 @@ func legacySTS(s *snapshot.Snapshot) { s.CNI.Env["AWS_STS_REGIONAL_ENDPOINTS"] =
 
 func cniHasRole(s *snapshot.Snapshot) { s.CNI.Role = cniRole }
 
-func TestStsEndpoint(t *testing.T) { checktest.RunCases(t, stsEndpoint(), stsEndpointCases()) }
+func TestStsEndpoint(t *testing.T) { checktest.RunCases(t, STSEndpoint(), stsEndpointCases()) }
 
 func stsEndpointCases() []checktest.Case {
 	role := snapshottest.NodeRole

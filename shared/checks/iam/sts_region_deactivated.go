@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
@@ -19,7 +19,7 @@ import (
 // regionDisabled is STS's code for a region that the account has switched off.
 const regionDisabled = "RegionDisabledException"
 
-func stsRegionDeactivated() check.Check {
+func STSRegionDeactivated() check.Check {
 	return usingRoles(check.Check{
 		ID:         "iam/sts-region-deactivated",
 		Title:      "STS is switched off in this region",

@@ -27,7 +27,7 @@ func notReadyWith(message string) func(*snapshot.Snapshot) {
 }
 
 func TestStsRegionDeactivated(t *testing.T) {
-	checktest.RunCases(t, stsRegionDeactivated(), stsRegionDeactivatedCases())
+	checktest.RunCases(t, STSRegionDeactivated(), stsRegionDeactivatedCases())
 }
 
 func stsRegionDeactivatedCases() []checktest.Case {
@@ -63,7 +63,7 @@ func stsRegionDeactivatedCases() []checktest.Case {
 }
 
 func TestSTSRegionDeactivatedShowsTheLine(t *testing.T) {
-	got := checktest.Failed(t, stsRegionDeactivated(), outsider(consoleSays(disabledLine)))
+	got := checktest.Failed(t, STSRegionDeactivated(), outsider(consoleSays(disabledLine)))
 	if got := checktest.Value(t, got, "console of i-0node"); !strings.HasPrefix(got, "kubelet: E1120") {
 		t.Errorf("evidence %q", got)
 	}

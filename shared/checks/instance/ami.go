@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -16,13 +16,13 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func imageUnfit() check.Check {
+func AMI() check.Check {
 	return usingStart(check.Check{
 		ID:         "instance/ami",
 		Title:      "The image is gone, out of support or for something else",
 		Confidence: finding.Likely,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.Nodes, snapshot.Images},
-		After:      []checkid.ID{"instance/version-skew"},
+		After:      []checkid.ID{checkid.InstanceVersionSkew},
 		Cause:      "EC2 does not list the image (deregistered, or no longer shared with this account), its architecture is not the instance type's, it is for a Kubernetes version that does not go with the control plane's, or it is an EKS image with Amazon Linux 2, whose support ended on 26 November 2025.",
 		Fix:        "Start a current EKS image of the control plane's version and the instance type's architecture.",
 		Links: []string{

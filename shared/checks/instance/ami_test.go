@@ -10,7 +10,7 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
-func TestImageUnfit(t *testing.T) { checktest.RunCases(t, imageUnfit(), imageUnfitCases()) }
+func TestImageUnfit(t *testing.T) { checktest.RunCases(t, AMI(), imageUnfitCases()) }
 
 func imageUnfitCases() []checktest.Case {
 	noImage := func(s *snapshot.Snapshot) { s.Images = nil }
@@ -48,7 +48,7 @@ func imageUnfitCases() []checktest.Case {
 }
 
 func TestImageUnfitWords(t *testing.T) {
-	got := checktest.Failed(t, imageUnfit(), checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-1.30-v20241109"), func(s *snapshot.Snapshot) { s.Images[0].Deprecated = s.Time.Add(-time.Hour) }))
+	got := checktest.Failed(t, AMI(), checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-1.30-v20241109"), func(s *snapshot.Snapshot) { s.Images[0].Deprecated = s.Time.Add(-time.Hour) }))
 	if !strings.Contains(got.Why, "Kubernetes 1.30 is too old") || !strings.Contains(got.Why, "26 November 2025") {
 		t.Errorf("Why = %q, want both reasons", got.Why)
 	}

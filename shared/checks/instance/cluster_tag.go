@@ -15,7 +15,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func clusterTag() check.Check {
+func ClusterTag() check.Check {
 	return usingStart(check.Check{
 		ID:         "instance/cluster-tag",
 		Title:      "The instance lacks the cluster's tag",

@@ -14,7 +14,7 @@ func untagged(s *snapshot.Snapshot) {
 	delete(s.Instances[0].Tags, "kubernetes.io/cluster/prod")
 }
 
-func TestClusterTag(t *testing.T) { checktest.RunCases(t, clusterTag(), clusterTagCases()) }
+func TestClusterTag(t *testing.T) { checktest.RunCases(t, ClusterTag(), clusterTagCases()) }
 
 func clusterTagCases() []checktest.Case {
 	pass := []string{"pass prod [i-0node]"}

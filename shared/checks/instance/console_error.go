@@ -6,21 +6,21 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	serial "rollcall/shared/node/console"
 	"rollcall/shared/snapshot"
 )
 
-func consoleError() check.Check {
+func ConsoleError() check.Check {
 	return usingStart(check.Check{
 		ID:         "instance/console-error",
 		Title:      "The console output tells why the node did not come up",
 		Confidence: finding.Certain,
 		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Nodes, snapshot.Consoles},
-		After:      []checkid.ID{checkid.AnyJoinCause, "dns/hostnames-off", "dns/dhcp-options", "iam/sts-endpoint"},
+		After:      []checkid.ID{checkid.AnyJoinCause, checkid.DNSHostnamesOff, checkid.DNSDHCPOptions, checkid.IAMSTSEndpoint},
 		Cause:      "The instance wrote a known failure to its serial console: of nodeadm, bootstrap.sh, cloud-init, containerd, the kubelet, TLS, name resolution or the kernel. The last state counts: what was tried again and went well later is none. Consoles are sampled; instances of the same group and launch template whose console was not read are taken to fail alike.",
 		Fix:        "It depends on the line, which the finding names.",
 		Links: []string{
@@ -160,8 +160,8 @@ func (a *consoleGroup) taken() (same, rest []*snapshot.Instance) {
 	if len(a.hits) == 0 || len(a.quiet) > 0 || slices.ContainsFunc(a.hits, func(h consoleHit) bool { return h.match.ID != a.hits[0].match.ID }) {
 		return nil, a.dark
 	}
-	check := a.hits[0].match.Check
-	network := strings.HasPrefix(check, "endpoint/") || strings.HasPrefix(check, "sg/")
+	family := a.hits[0].match.Check.Family()
+	network := family == checkid.Endpoint || family == checkid.SG
 	for _, i := range a.dark {
 		if network && !slices.ContainsFunc(a.hits, func(h consoleHit) bool { return h.instance.Subnet == i.Subnet }) {
 			rest = append(rest, i)

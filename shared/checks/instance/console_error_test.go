@@ -30,7 +30,7 @@ func wrote(id, text string) func(*snapshot.Snapshot) {
 // silent takes the consoles away: none was read.
 func silent(s *snapshot.Snapshot) { s.Consoles = nil }
 
-func TestConsoleError(t *testing.T) { checktest.RunCases(t, consoleError(), consoleErrorCases()) }
+func TestConsoleError(t *testing.T) { checktest.RunCases(t, ConsoleError(), consoleErrorCases()) }
 
 func consoleErrorCases() []checktest.Case {
 	const incomplete = "the NodeConfig is incomplete"
@@ -89,7 +89,7 @@ func consoleErrorCases() []checktest.Case {
 }
 
 func TestConsoleErrorWordsAndFix(t *testing.T) {
-	got := checktest.Failed(t, consoleError(), checktest.Change(checktest.Missed(), checktest.LaunchedToo("i-0second", 10*time.Minute), wrote(snapshottest.Node, badConfig)))
+	got := checktest.Failed(t, ConsoleError(), checktest.Change(checktest.Missed(), checktest.LaunchedToo("i-0second", 10*time.Minute), wrote(snapshottest.Node, badConfig)))
 	if want := "The console of i-0node tells: the NodeConfig is incomplete (nodeadm-incomplete). nodeadm found no complete NodeConfig"; !strings.HasPrefix(got.Why, want) {
 		t.Errorf("Why = %q, want it to begin with %q", got.Why, want)
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/checks/checkid"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -84,7 +84,7 @@ func fixConsole(l facts.InstanceIndex, h consoleHit) finding.Fix {
 		Console: link.EC2(l.S, "InstanceDetails:instanceId="+h.instance.ID),
 	}
 	if h.match.Check != "" {
-		fix.Text += " See " + h.match.Check + "."
+		fix.Text += " See " + string(h.match.Check) + "."
 	}
 	return fix
 }

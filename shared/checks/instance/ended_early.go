@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
@@ -17,7 +17,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func endedEarly() check.Check {
+func EndedEarly() check.Check {
 	return usingStart(check.Check{
 		ID:         "instance/ended-early",
 		Title:      "The instance ended before it was a node",
@@ -103,7 +103,7 @@ func ended(l facts.InstanceIndex, i *snapshot.Instance) (end, finding.Outcome) {
 		return end{}, finding.Pass
 	}
 	why := l.Reason(i)
-	if why.Class.Launch() && l.S.Has(snapshot.Groups) && l.S.Has(snapshot.Activities) {
+	if why.Class.Family() == checkid.Launch && l.S.Has(snapshot.Groups) && l.S.Has(snapshot.Activities) {
 		return end{}, "" // launch/… tells it, or tells that it is over
 	}
 	launch, remembered := l.Launches[i.ID]

@@ -17,7 +17,7 @@ func forget(s *snapshot.Snapshot) {
 	i.PrivateDNS, i.PrivateIP = "", netip.Addr{}
 }
 
-func TestEndedEarly(t *testing.T) { checktest.RunCases(t, endedEarly(), endedEarlyCases()) }
+func TestEndedEarly(t *testing.T) { checktest.RunCases(t, EndedEarly(), endedEarlyCases()) }
 
 func endedEarlyCases() []checktest.Case {
 	const user, itself = "Client.UserInitiatedShutdown", "Client.InstanceInitiatedShutdown"
@@ -88,7 +88,7 @@ func endedEarlyCases() []checktest.Case {
 }
 
 func TestEndedEarlyWords(t *testing.T) {
-	got := checktest.Failed(t, endedEarly(), checktest.Ended("Client.InstanceInitiatedShutdown", 10*time.Second))
+	got := checktest.Failed(t, EndedEarly(), checktest.Ended("Client.InstanceInitiatedShutdown", 10*time.Second))
 	want := `i-0node is terminated, 10s after its launch: its own operating system shut it down. EC2: "Client.InstanceInitiatedShutdown: what EC2 says".`
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
@@ -101,7 +101,7 @@ func TestEndedEarlyWords(t *testing.T) {
 // Where nothing can be read of the group, what EC2 says of the instance still
 // names the cause.
 func TestEndedEarlyKnowsFailedLaunches(t *testing.T) {
-	got := checktest.Failed(t, endedEarly(), checktest.Change(checktest.Ended("Client.InvalidKMSKey.InvalidState", 10*time.Second), checktest.Unread(snapshot.Activities)))
+	got := checktest.Failed(t, EndedEarly(), checktest.Change(checktest.Ended("Client.InvalidKMSKey.InvalidState", 10*time.Second), checktest.Unread(snapshot.Activities)))
 	if want := "AWSServiceRoleForAutoScaling"; !strings.Contains(got.Fix.Text, want) {
 		t.Errorf("Fix = %q, want %q in it", got.Fix.Text, want)
 	}

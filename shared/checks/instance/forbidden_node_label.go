@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -16,7 +16,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func forbiddenNodeLabel() check.Check {
+func ForbiddenNodeLabel() check.Check {
 	return usingStart(check.Check{
 		ID:         "instance/forbidden-node-label",
 		Title:      "The kubelet may not set one of the node's labels",

@@ -22,7 +22,7 @@ func groupLabels(keys ...string) func(*snapshot.Snapshot) {
 }
 
 func TestForbiddenNodeLabel(t *testing.T) {
-	checktest.RunCases(t, forbiddenNodeLabel(), forbiddenNodeLabelCases())
+	checktest.RunCases(t, ForbiddenNodeLabel(), forbiddenNodeLabelCases())
 }
 
 func forbiddenNodeLabelCases() []checktest.Case {

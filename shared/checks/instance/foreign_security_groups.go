@@ -14,7 +14,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func foreignSecurityGroups() check.Check {
+func ForeignSecurityGroups() check.Check {
 	return usingStart(check.WithPathSources(check.Check{
 		ID:         "instance/foreign-security-groups",
 		Title:      "The launch template's security groups replace the cluster's",

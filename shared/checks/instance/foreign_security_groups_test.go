@@ -28,7 +28,7 @@ func admitsForeign(s *snapshot.Snapshot) {
 }
 
 func TestForeignSecurityGroups(t *testing.T) {
-	checktest.RunCases(t, foreignSecurityGroups(), foreignSecurityGroupsCases())
+	checktest.RunCases(t, ForeignSecurityGroups(), foreignSecurityGroupsCases())
 }
 
 func foreignSecurityGroupsCases() []checktest.Case {

@@ -13,7 +13,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func imds() check.Check {
+func IMDS() check.Check {
 	return usingStart(check.Check{
 		ID:         "instance/imds",
 		Title:      "The instance's metadata service is off or out of reach",

@@ -15,7 +15,7 @@ func metadata(m snapshot.Metadata) func(*snapshot.Snapshot) {
 	}
 }
 
-func TestImds(t *testing.T) { checktest.RunCases(t, imds(), imdsCases()) }
+func TestImds(t *testing.T) { checktest.RunCases(t, IMDS(), imdsCases()) }
 
 func imdsCases() []checktest.Case {
 	pass := []string{"pass prod [i-0node]"}

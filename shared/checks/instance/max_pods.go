@@ -11,7 +11,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func maxPods() check.Check {
+func MaxPods() check.Check {
 	return usingStart(check.Check{
 		ID:         "instance/max-pods",
 		Title:      "More pods are allowed than the interfaces have addresses for",

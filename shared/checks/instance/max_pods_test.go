@@ -19,7 +19,7 @@ func cniSets(name, value string) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) { s.CNI.Env[name] = value }
 }
 
-func TestMaxPods(t *testing.T) { checktest.RunCases(t, maxPods(), maxPodsCases()) }
+func TestMaxPods(t *testing.T) { checktest.RunCases(t, MaxPods(), maxPodsCases()) }
 
 func maxPodsCases() []checktest.Case {
 	pass := []string{"pass prod [i-0node]"}

@@ -13,7 +13,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func olderThanCluster() check.Check {
+func OlderThanCluster() check.Check {
 	return usingStart(check.Check{
 		ID:         "instance/older-than-cluster",
 		Title:      "The instance was launched before its cluster was ready",

@@ -10,7 +10,7 @@ import (
 )
 
 func TestOlderThanCluster(t *testing.T) {
-	checktest.RunCases(t, olderThanCluster(), olderThanClusterCases())
+	checktest.RunCases(t, OlderThanCluster(), olderThanClusterCases())
 }
 
 func olderThanClusterCases() []checktest.Case {

@@ -15,7 +15,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func scheduledEvent() check.Check {
+func ScheduledEvent() check.Check {
 	return usingStart(check.Check{
 		ID:         "instance/scheduled-event",
 		Title:      "EC2 has scheduled the instance's end, stop or reboot",

@@ -16,7 +16,7 @@ func planned(code, description string, in time.Duration) func(*snapshot.Snapshot
 	}
 }
 
-func TestScheduledEvent(t *testing.T) { checktest.RunCases(t, scheduledEvent(), scheduledEventCases()) }
+func TestScheduledEvent(t *testing.T) { checktest.RunCases(t, ScheduledEvent(), scheduledEventCases()) }
 
 func scheduledEventCases() []checktest.Case {
 	const week = 7 * 24 * time.Hour
@@ -45,7 +45,7 @@ func scheduledEventCases() []checktest.Case {
 }
 
 func TestScheduledEventWords(t *testing.T) {
-	got := checktest.Failed(t, scheduledEvent(), checktest.Change(checktest.Missed(), planned("instance-retirement", "The instance is running on degraded hardware", time.Hour)))
+	got := checktest.Failed(t, ScheduledEvent(), checktest.Change(checktest.Missed(), planned("instance-retirement", "The instance is running on degraded hardware", time.Hour)))
 	if want := "EC2 has scheduled instance-retirement of i-0node, not before 2026-11-20 16:00 UTC. It does so where the host is failing."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -14,13 +14,13 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func statusCheck() check.Check {
+func StatusCheck() check.Check {
 	return usingStart(check.Check{
 		ID:         "instance/status-check",
 		Title:      "EC2's own checks say that the instance is impaired",
 		Confidence: finding.Likely,
 		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Nodes, snapshot.Statuses},
-		After:      []checkid.ID{"instance/scheduled-event", "instance/console-error"},
+		After:      []checkid.ID{checkid.InstanceScheduledEvent, checkid.InstanceConsoleError},
 		Cause:      "EC2 checks each running instance every minute: the system status is of the host and its network, the instance status of the operating system (it does not answer ARP). An instance that fails one hardly becomes a node.",
 		Fix:        "System status: stop and start the instance, or let its group replace it: it then runs on another host. Instance status: read the console output.",
 		Links:      []string{"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitoring-system-instance-status-check.html"},

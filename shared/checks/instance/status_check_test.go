@@ -15,7 +15,7 @@ func says(system, os string) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) { s.Statuses[0].System, s.Statuses[0].OS = system, os }
 }
 
-func TestStatusCheck(t *testing.T) { checktest.RunCases(t, statusCheck(), statusCheckCases()) }
+func TestStatusCheck(t *testing.T) { checktest.RunCases(t, StatusCheck(), statusCheckCases()) }
 
 func statusCheckCases() []checktest.Case {
 	fail := []string{"fail workers [i-0node] [i-0node] i-0node fails EC2's status checks"}
@@ -44,11 +44,11 @@ func statusCheckCases() []checktest.Case {
 }
 
 func TestStatusCheckFix(t *testing.T) {
-	got := checktest.Failed(t, statusCheck(), checktest.Change(checktest.Missed(), says("impaired", "impaired")))
+	got := checktest.Failed(t, StatusCheck(), checktest.Change(checktest.Missed(), says("impaired", "impaired")))
 	if !strings.HasPrefix(got.Fix.Command, "aws autoscaling terminate-instance-in-auto-scaling-group --region us-west-2 ") {
 		t.Errorf("Command = %q, want a replacement by its group", got.Fix.Command)
 	}
-	got = checktest.Failed(t, statusCheck(), checktest.Change(checktest.Missed(), says("impaired", "ok"), func(s *snapshot.Snapshot) { s.Instances[0].Tags = nil }))
+	got = checktest.Failed(t, StatusCheck(), checktest.Change(checktest.Missed(), says("impaired", "ok"), func(s *snapshot.Snapshot) { s.Instances[0].Tags = nil }))
 	if got.Fix.Command != "aws ec2 terminate-instances --region us-west-2 --instance-ids i-0node" {
 		t.Errorf("Command = %q, want its end: it has no group", got.Fix.Command)
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -17,7 +17,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func userData() check.Check {
+func UserData() check.Check {
 	return usingStart(check.Check{
 		ID:         "instance/user-data",
 		Title:      "User data does not lead the instance to its cluster",
@@ -26,7 +26,7 @@ func userData() check.Check {
 		// Nodegroups and images tell who has to bring the bootstrap; where
 		// they were not read only those verdicts are Unknown.
 		Needs:    []snapshot.Source{snapshot.Clusters, snapshot.Instances, snapshot.UserDataOf},
-		After:    []checkid.ID{"instance/forbidden-node-label"},
+		After:    []checkid.ID{checkid.InstanceForbiddenNodeLabel},
 		AtLaunch: true,
 		Cause:    "The user data has no bootstrap where EKS adds none (a custom image, a node group of one's own), or it is for another kind of image, cannot be parsed, lacks a required setting, or names another cluster, endpoint, certificate authority or service range. What a script works out when it runs is not compared, and neither is what another image may hold.",
 		Fix:      "Put into a new version of the launch template what the image needs: a NodeConfig with the cluster's name, endpoint, certificate authority and service range for Amazon Linux 2023, a call of bootstrap.sh for Amazon Linux 2, TOML for Bottlerocket. Then replace the instances.",

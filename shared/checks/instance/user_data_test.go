@@ -69,7 +69,7 @@ const (
 	otherName = "https://FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF.gr7.us-west-2.eks.amazonaws.com"
 )
 
-func TestUserData(t *testing.T) { checktest.RunCases(t, userData(), userDataCases()) }
+func TestUserData(t *testing.T) { checktest.RunCases(t, UserData(), userDataCases()) }
 
 func userDataCases() []checktest.Case {
 	says := func(sure, says string) []string {
@@ -200,7 +200,7 @@ func userDataCases() []checktest.Case {
 
 func TestUserDataWords(t *testing.T) {
 	s := startWorld(selfManaged, toldAs("#!/bin/bash\nexport DB_PASSWORD=hunter2\n/etc/eks/bootstrap.sh staging --apiserver-endpoint "+otherName+" --b64-cluster-ca "+otherCA+"\n"), al2Image)
-	got := checktest.Failed(t, userData(), s)
+	got := checktest.Failed(t, UserData(), s)
 	for _, want := range []string{"staging, and the cluster's is prod", "It calls another address", "It does not trust"} {
 		if !strings.Contains(got.Why, want) {
 			t.Errorf("Why = %q, want %q in it", got.Why, want)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -15,7 +15,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func versionSkew() check.Check {
+func VersionSkew() check.Check {
 	return usingStart(check.Check{
 		ID:         "instance/version-skew",
 		Title:      "The kubelet's version does not go with the control plane's",

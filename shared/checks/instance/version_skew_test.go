@@ -15,7 +15,7 @@ func imageNamed(name string) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) { s.Images[0].Name = name }
 }
 
-func TestVersionSkew(t *testing.T) { checktest.RunCases(t, versionSkew(), versionSkewCases()) }
+func TestVersionSkew(t *testing.T) { checktest.RunCases(t, VersionSkew(), versionSkewCases()) }
 
 func versionSkewCases() []checktest.Case {
 	newer := "amazon-eks-node-al2023-x86_64-standard-1.36-v20261201"
@@ -52,11 +52,11 @@ func versionSkewCases() []checktest.Case {
 }
 
 func TestVersionSkewFix(t *testing.T) {
-	got := checktest.Failed(t, versionSkew(), checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.31-v1")))
+	got := checktest.Failed(t, VersionSkew(), checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.31-v1")))
 	if want := "aws eks update-nodegroup-version --region us-west-2 --cluster-name prod --nodegroup-name workers --kubernetes-version 1.35"; got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
 	}
-	got = checktest.Failed(t, versionSkew(), checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.36-v1")))
+	got = checktest.Failed(t, VersionSkew(), checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.36-v1")))
 	if got.Fix.Command != "" || !strings.Contains(got.Fix.Text, "upgrade the control plane") {
 		t.Errorf("Fix = %+v, want no command: a nodegroup cannot go back", got.Fix)
 	}

@@ -5,27 +5,27 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/address"
-
 	"rollcall/shared/snapshot"
 )
 
-func fragmented() check.Check {
+func Fragmented() check.Check {
 	return check.Check{
 		ID:         "ip/fragmented",
 		Title:      "The subnet has no whole /28 block free for a prefix",
 		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.SubnetWatch},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.Usage, snapshot.AWSNode},
 		Uses:       []snapshot.Source{snapshot.CIDRsKept, snapshot.ENIConfigsOf, snapshot.InstanceTypes},
 		// A subnet with too few addresses for a block has that fault, not this one.
-		After:    []checkid.ID{"ip/subnet-exhausted"},
+		After:    []checkid.ID{checkid.IPSubnetExhausted},
 		AtLaunch: true,
 		Cause: "With prefix delegation the VPC CNI takes addresses for pods in whole aligned /28 blocks. EC2 gives a block only where none of its 16 addresses is in use, however many are free in all: single addresses scattered over the subnet break all blocks. The CNI then logs InsufficientCidrBlocks, waits two minutes and tries again; new nodes have no address for pods. " +
 			"Blocks are counted from all network interfaces of the VPC, their prefixes, the CIDR reservations and the addresses that AWS keeps. That there is none is certain; where the plugin may make interfaces in other subnets too, or the types may not take prefixes, it is less than that.",

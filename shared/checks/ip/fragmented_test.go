@@ -46,7 +46,7 @@ func customNetworking(s *snapshot.Snapshot) {
 	s.ENIConfigs = []snapshot.ENIConfig{{Name: snapshottest.Zone, Subnet: "subnet-0pods"}}
 }
 
-func TestFragmented(t *testing.T) { checktest.RunCases(t, fragmented(), fragmentedCases()) }
+func TestFragmented(t *testing.T) { checktest.RunCases(t, Fragmented(), fragmentedCases()) }
 
 func fragmentedCases() []checktest.Case {
 	prefixes := cni("ENABLE_PREFIX_DELEGATION", "true")
@@ -101,7 +101,7 @@ func TestFragmentedNamesTheSubnetsOfItsNodes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, checktest.Failed(t, fragmented(), test.s).Resources); diff != "" {
+			if diff := cmp.Diff(test.want, checktest.Failed(t, Fragmented(), test.s).Resources); diff != "" {
 				t.Errorf("resources (-want +got):\n%s", diff)
 			}
 		})
@@ -114,7 +114,7 @@ func TestFragmentedNamesWhatBreaksTheBlocks(t *testing.T) {
 		{CIDR: netip.MustParsePrefix("10.42.192.32/28"), Used: []netip.Addr{netip.MustParseAddr("10.42.192.37"), netip.MustParseAddr("10.42.192.40")}},
 		{CIDR: netip.MustParsePrefix("10.42.192.64/28"), Used: []netip.Addr{netip.MustParseAddr("10.42.192.70"), netip.MustParseAddr("10.42.192.71"), netip.MustParseAddr("10.42.192.72")}},
 	}
-	got := checktest.Failed(t, fragmented(), s)
+	got := checktest.Failed(t, Fragmented(), s)
 	if got, want := checktest.Value(t, got, "Breaks 10.42.192.32/28"), "2 of 16 in use: 10.42.192.37 and 10.42.192.40"; got != want {
 		t.Errorf("evidence %q, want %q", got, want)
 	}

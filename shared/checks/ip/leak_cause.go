@@ -6,28 +6,28 @@ import (
 	"slices"
 	"strconv"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/address"
-
 	"rollcall/shared/network/leak"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
 
-func leakCause() check.Check {
+func LeakCause() check.Check {
 	return check.Check{
 		ID:         "ip/leak-cause",
 		Title:      "Settings let interfaces of ended nodes stay behind",
 		Confidence: finding.Likely,
+		WatchedBy:  []check.Detector{check.SubnetWatch},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchTemplates},
 		Uses:       []snapshot.Source{snapshot.AWSNode, snapshot.Subnets, snapshot.Unattached, snapshot.CreatorsOf},
-		Adds:       []checkid.ID{"ip/leaked-interfaces"},
+		Adds:       []checkid.ID{checkid.IPLeakedInterfaces},
 		Ahead:      true,
 		AtLaunch:   true,
 		Cause: "A launch template that keeps the primary interface leaves it with every instance that ends. aws-node without CLUSTER_NAME makes interfaces that name no cluster, which nobody may safely delete. " +

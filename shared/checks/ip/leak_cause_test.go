@@ -8,7 +8,7 @@ import (
 	w "rollcall/shared/snapshot/snapshottest"
 )
 
-func TestLeakCause(t *testing.T) { checktest.RunCases(t, leakCause(), leakCauseCases()) }
+func TestLeakCause(t *testing.T) { checktest.RunCases(t, LeakCause(), leakCauseCases()) }
 
 func leakCauseCases() []checktest.Case {
 	const (
@@ -56,11 +56,11 @@ func leakCauseCases() []checktest.Case {
 }
 
 func TestLeakCauseNamesWhereItLeaks(t *testing.T) {
-	r := checktest.Failed(t, leakCause(), checktest.Change(w.PrivateWithNAT(), leftBehind(2), setCNI("DISABLE_LEAKED_ENI_CLEANUP", "true")))
+	r := checktest.Failed(t, LeakCause(), checktest.Change(w.PrivateWithNAT(), leftBehind(2), setCNI("DISABLE_LEAKED_ENI_CLEANUP", "true")))
 	if len(r.Resources) != 2 || r.Resources[1] != w.Private {
 		t.Errorf("resources %q, want the subnet too", r.Resources)
 	}
-	r = checktest.Failed(t, leakCause(), checktest.Change(w.PrivateWithNAT(), func(s *snapshot.Snapshot) { s.LaunchTemplates[0].KeepsInterface = true },
+	r = checktest.Failed(t, LeakCause(), checktest.Change(w.PrivateWithNAT(), func(s *snapshot.Snapshot) { s.LaunchTemplates[0].KeepsInterface = true },
 		leftBehind(2, func(i *snapshot.Interface) { i.Description = "" })))
 	if got, want := checktest.Value(t, r, "Kept"), "2 interfaces of instances that are gone, 20 addresses: eni-00 and eni-01"; got != want {
 		t.Errorf("kept = %q, want %q", got, want)

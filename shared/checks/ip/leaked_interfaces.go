@@ -4,21 +4,21 @@ import (
 	"maps"
 	"slices"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/network/address"
-
 	"rollcall/shared/network/leak"
-	"rollcall/shared/node/activity"
 	"rollcall/shared/snapshot"
 )
 
-func leakedInterfaces() check.Check {
+func LeakedInterfaces() check.Check {
 	return check.Check{
 		ID:         "ip/leaked-interfaces",
 		Title:      "Network interfaces of nodes that are gone hold addresses",
 		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.JoinCheck, check.SubnetWatch},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.Unattached, snapshot.CreatorsOf},
 		Uses:       []snapshot.Source{snapshot.InstanceTypes, snapshot.AWSNode, snapshot.ENIConfigsOf},
 		Ahead:      true,
@@ -143,7 +143,7 @@ func refused(l facts.Leaks, n snapshot.Subnet, held, each int) []string {
 	}
 	groups := map[string]bool{}
 	for _, t := range l.S.Attempts().List {
-		if t.Verdict.Class == activity.SubnetFull && !t.Unsure && t.Subnet == n.ID {
+		if t.Verdict.Class == checkid.LaunchSubnetFull && !t.Unsure && t.Subnet == n.ID {
 			groups[t.Group] = true
 		}
 	}

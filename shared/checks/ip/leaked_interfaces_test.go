@@ -73,7 +73,7 @@ func setCNI(name, value string) func(*snapshot.Snapshot) {
 }
 
 func TestLeakedInterfaces(t *testing.T) {
-	checktest.RunCases(t, leakedInterfaces(), leakedInterfacesCases())
+	checktest.RunCases(t, LeakedInterfaces(), leakedInterfacesCases())
 }
 
 func leakedInterfacesCases() []checktest.Case {
@@ -137,7 +137,7 @@ func leakedInterfacesCases() []checktest.Case {
 
 func TestLeakedInterfacesSayWhatBecomesOfThem(t *testing.T) {
 	mixed := func(mode string, untagged bool) finding.Result {
-		return checktest.Failed(t, leakedInterfaces(), checktest.Change(w.PrivateWithNAT(), slash24(3), leftBehind(4), leftBehind(2, tagged(leak.TagCluster, "")),
+		return checktest.Failed(t, LeakedInterfaces(), checktest.Change(w.PrivateWithNAT(), slash24(3), leftBehind(4), leftBehind(2, tagged(leak.TagCluster, "")),
 			leftBehind(1, tagged(leak.TagCreated, "")), leftBehind(2, tagged(leak.TagCluster, "dev")), leftBehind(1, tagged(leak.TagInstance, "i-0123456789abcdef0")),
 			func(s *snapshot.Snapshot) {
 				s.Cleanup = snapshot.Cleanup{Mode: mode, Grace: 30 * time.Minute, Untagged: untagged}
@@ -178,7 +178,7 @@ func TestLeakedInterfacesSayWhatBecomesOfThem(t *testing.T) {
 // operator opted in: no command that is to be pasted deletes it, and no button.
 func TestWhatNamesNoClusterIsNotToBePasted(t *testing.T) {
 	opted := func(n int) finding.Result {
-		return checktest.Failed(t, leakedInterfaces(), checktest.Change(w.PrivateWithNAT(), slash24(3), leftBehind(n), leftBehind(2, tagged(leak.TagCluster, "")),
+		return checktest.Failed(t, LeakedInterfaces(), checktest.Change(w.PrivateWithNAT(), slash24(3), leftBehind(n), leftBehind(2, tagged(leak.TagCluster, "")),
 			func(s *snapshot.Snapshot) {
 				s.Cleanup = snapshot.Cleanup{Mode: "report", Grace: 30 * time.Minute, Untagged: true}
 			}))
@@ -197,7 +197,7 @@ func TestGivenBackIsTheEvidenceOfAPass(t *testing.T) {
 	s := checktest.Change(w.PrivateWithNAT(), func(s *snapshot.Snapshot) {
 		s.Returned = []snapshot.Returned{{Subnet: w.Private, Interfaces: 12, Addresses: 31, Nodes: 4}}
 	})
-	for _, r := range checktest.EvalOne(t, leakedInterfaces(), s) {
+	for _, r := range checktest.EvalOne(t, LeakedInterfaces(), s) {
 		if r.Resource == w.Private && (len(r.Evidence) != 1 || r.Evidence[0].Value != "31 addresses back; 12 interfaces of 4 dead nodes") {
 			t.Errorf("evidence %+v", r.Evidence)
 		}

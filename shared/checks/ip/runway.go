@@ -7,15 +7,14 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/address"
-
 	"rollcall/shared/snapshot"
 )
 
@@ -23,16 +22,17 @@ import (
 // where the snapshot names no other time.
 const runwayHorizon = 24 * time.Hour
 
-func runway() check.Check {
+func Runway() check.Check {
 	return check.Check{
 		ID:         "ip/runway",
 		Title:      "The subnet runs out of addresses within the horizon",
 		Confidence: finding.Likely,
+		WatchedBy:  []check.Detector{check.SubnetWatch},
 		Ahead:      true,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory, snapshot.Subnets},
 		// What one more node takes: without it, when no address is left.
 		Uses:  []snapshot.Source{snapshot.InstanceTypes, snapshot.AWSNode, snapshot.Groups},
-		After: []checkid.ID{"ip/subnet-exhausted", "ip/leaked-interfaces"},
+		After: []checkid.ID{checkid.IPSubnetExhausted, checkid.IPLeakedInterfaces},
 		Cause: "Rollcall looks at what a subnet has left every five minutes. A fall counts that is even (one deployment or spike is none), goes on, is deeper than what went back on other days at the same time, and has lasted long enough for the time that is foretold: one of minutes foretells minutes, one of days a day. Launches that are wanted and not made yet are taken off first. " +
 			"It is likely where the fall is one of hours or days and the earliest and latest time both lie within the horizon (24 hours unless set), else possible.",
 		Fix: "Find what takes the addresses: leaked network interfaces, a group that grows, pods that are not deleted. Free them, let groups launch into another subnet, or add a secondary CIDR with new subnets.",

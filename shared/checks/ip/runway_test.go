@@ -32,7 +32,7 @@ func losing(perHour, left float64) func(time.Duration) int {
 	return func(ago time.Duration) int { return int(min(left+perHour*ago.Hours(), 3000)) }
 }
 
-func TestRunway(t *testing.T) { checktest.RunCases(t, runway(), runwayCases()) }
+func TestRunway(t *testing.T) { checktest.RunCases(t, Runway(), runwayCases()) }
 
 func runwayCases() []checktest.Case {
 	wanted := func(n int) func(*snapshot.Snapshot) {
@@ -69,7 +69,7 @@ func runwayCases() []checktest.Case {
 }
 
 func TestRunwayWords(t *testing.T) {
-	f := checktest.Failed(t, runway(), trend(72, losing(200, 1009)))
+	f := checktest.Failed(t, Runway(), trend(72, losing(200, 1009)))
 	want := "Since 05:00 UTC subnet-0private lost 201 addresses an hour, from 3,000 to 1,009. At that pace one more m5.large fits (10 addresses) until 19:55 UTC"
 	if !strings.HasPrefix(f.Why, want) {
 		t.Errorf("why = %q, want %q …", f.Why, want)

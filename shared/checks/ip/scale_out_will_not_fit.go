@@ -4,25 +4,25 @@ import (
 	"fmt"
 	"slices"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/address"
-
 	"rollcall/shared/snapshot"
 )
 
-func scaleOutWillNotFit() check.Check {
+func ScaleOutWillNotFit() check.Check {
 	return check.Check{
 		ID:         "ip/scale-out-will-not-fit",
 		Title:      "The groups of the subnet cannot all grow to their maximum",
 		Confidence: finding.Likely,
+		WatchedBy:  []check.Detector{check.SubnetWatch},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.Groups, snapshot.InstanceTypes, snapshot.AWSNode},
 		Uses:       []snapshot.Source{snapshot.LaunchTemplates, snapshot.Usage, snapshot.ENIConfigsOf, snapshot.Unattached, snapshot.CreatorsOf},
-		After:      []checkid.ID{"ip/subnet-exhausted", "ip/fragmented", "ip/leaked-interfaces"},
+		After:      []checkid.ID{checkid.IPSubnetExhausted, checkid.IPFragmented, checkid.IPLeakedInterfaces},
 		AtLaunch:   true,
 		Ahead:      true,
 		// Leaks only say what explains it: where all would fit without them.
@@ -89,7 +89,7 @@ func judgeFit(s *facts.View, fit address.Fit, pods podNetwork) finding.Finding {
 		f.Confidence = finding.Advice
 	}
 	if !fitsWithout(fit, s.Leaks().Subnets[id]) {
-		f.Behind = []checkid.ID{"ip/subnet-exhausted", "ip/fragmented"} // giving the leaked addresses back would not cure it
+		f.Behind = []checkid.ID{checkid.IPSubnetExhausted, checkid.IPFragmented} // giving the leaked addresses back would not cure it
 	}
 	f.Resources = []string{id}
 	for _, t := range fit.Terms {

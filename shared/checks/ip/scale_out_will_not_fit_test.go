@@ -9,7 +9,7 @@ import (
 )
 
 func TestScaleOutWillNotFit(t *testing.T) {
-	checktest.RunCases(t, scaleOutWillNotFit(), scaleOutWillNotFitCases())
+	checktest.RunCases(t, ScaleOutWillNotFit(), scaleOutWillNotFitCases())
 }
 
 func scaleOutWillNotFitCases() []checktest.Case {
@@ -78,7 +78,7 @@ func TestScaleOutArithmetic(t *testing.T) {
 	s.InstanceTypes = append(s.InstanceTypes, snapshot.InstanceType{Name: "m5.4xlarge", Interfaces: 8, IPv4PerInterface: 30, Hypervisor: "nitro"})
 	s.Groups[0].Max = 6
 	s.Groups = append(s.Groups, snapshot.Group{Name: "eks-big", Max: 9, Types: []string{"m5.4xlarge"}, Subnets: []string{snapshottest.Private}})
-	got := checktest.Failed(t, scaleOutWillNotFit(), s)
+	got := checktest.Failed(t, ScaleOutWillNotFit(), s)
 	sum := "2 groups may launch 14 more nodes here: 5 m5.large x 20 + 9 m5.4xlarge x 60 = 640; 251 free"
 	if value := checktest.Value(t, got, "Addresses of subnet-0private"); value != sum {
 		t.Errorf("arithmetic = %q, want %q", value, sum)
@@ -93,7 +93,7 @@ func TestScaleOutArithmetic(t *testing.T) {
 
 	pods := checktest.Change(free(100), podSubnet(100, ""), customNetworking, func(s *snapshot.Snapshot) { s.Groups[0].Max = 20 })
 	sum = "1 group may launch 19 more nodes whose pods take addresses here: 19 m5.large x 20 = 380; 100 free"
-	if value := checktest.Value(t, checktest.Failed(t, scaleOutWillNotFit(), pods), "Addresses of subnet-0pods"); value != sum {
+	if value := checktest.Value(t, checktest.Failed(t, ScaleOutWillNotFit(), pods), "Addresses of subnet-0pods"); value != sum {
 		t.Errorf("arithmetic = %q, want %q", value, sum)
 	}
 
@@ -102,7 +102,7 @@ func TestScaleOutArithmetic(t *testing.T) {
 	launched := *snapshottest.Instance(s, snapshottest.Node)
 	launched.ID, launched.Launched, launched.Interfaces = "i-0new", s.Time, []string{"eni-0"}
 	s.Instances = append(s.Instances, launched)
-	got = checktest.Failed(t, scaleOutWillNotFit(), s)
+	got = checktest.Failed(t, ScaleOutWillNotFit(), s)
 	want := "2 groups may launch 34 more nodes here: 4 m5.large x 20 + 30 of m5.large (the smallest) x 20 + 19 that a node that starts now has still to take = 699; 251 free"
 	if value := checktest.Value(t, got, "Addresses of subnet-0private"); value != want {
 		t.Errorf("arithmetic = %q, want %q", value, want)

@@ -4,31 +4,31 @@ import (
 	"fmt"
 	"slices"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/address"
-
 	"rollcall/shared/snapshot"
 )
 
-func subnetExhausted() check.Check {
+func SubnetExhausted() check.Check {
 	return check.Check{
 		ID:         "ip/subnet-exhausted",
 		Title:      "The subnet has not enough free addresses for one more node",
 		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.JoinCheck, check.SubnetWatch},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets},
 		// What one more node takes matters only where little is free; instances
 		// only where some are looked at; leaks only say what explains it.
 		Uses: []snapshot.Source{snapshot.InstanceTypes, snapshot.Instances, snapshot.AWSNode, snapshot.ENIConfigsOf, snapshot.Unattached, snapshot.CreatorsOf},
 		// A failed launch that names the subnet is the cause; the arithmetic is
 		// here.
-		Adds:     []checkid.ID{"launch/subnet-full"},
-		After:    []checkid.ID{"spot/burst-exceeds-subnet", "ip/leaked-interfaces"},
+		Adds:     []checkid.ID{checkid.LaunchSubnetFull},
+		After:    []checkid.ID{checkid.SpotBurstExceedsSubnet, checkid.IPLeakedInterfaces},
 		AtLaunch: true,
 		Cause: "A launch takes one address; the VPC CNI then fills the first interface with addresses for pods, and keeps a second interface in reserve (with prefix delegation, whole /28 blocks). With no free address nothing starts, and the pods of nodes that started get none: such a node registers, and may be Ready. " +
 			"With fewer than the first interface holds, that is likely. The settings of aws-node are read where the cluster lets them be read: warm targets, prefix delegation, and with custom networking the pods' own subnets, which are judged too. Else its defaults are taken. With prefix delegation a reservation may hold blocks that the count of free addresses leaves out.",
@@ -100,7 +100,7 @@ func freeIn(c *facts.RouteScope, n taker, pods podNetwork, t snapshot.InstanceTy
 		f.Fix.Text = fmt.Sprintf("Delete what holds addresses without use (the command lists interfaces that nothing is attached to), or lead pods to a larger subnet than %s with new ENIConfigs, or the subnet tag kubernetes.io/role/cni.", subnet.ID)
 	}
 	if subnet.Free+facts.LeakedAddresses(c.S, subnet.ID) < d.First {
-		f.Behind = []checkid.ID{"spot/burst-exceeds-subnet"} // giving them back would not cure it
+		f.Behind = []checkid.ID{checkid.SpotBurstExceedsSubnet} // giving them back would not cure it
 	}
 	f.Title, f.Why = n.shortage(c, pods, d, t)
 	switch {

@@ -17,7 +17,7 @@ func free(n int) *snapshot.Snapshot {
 }
 
 func TestSubnetExhausted(t *testing.T) {
-	checktest.RunCases(t, subnetExhausted(), subnetExhaustedCases())
+	checktest.RunCases(t, SubnetExhausted(), subnetExhaustedCases())
 }
 
 func subnetExhaustedCases() []checktest.Case {
@@ -73,7 +73,7 @@ func subnetExhaustedCases() []checktest.Case {
 }
 
 func TestSubnetExhaustedArithmetic(t *testing.T) {
-	got := checktest.Failed(t, subnetExhausted(), free(9))
+	got := checktest.Failed(t, SubnetExhausted(), free(9))
 	want := "9 free; one more m5.large takes 10: 1 for itself and 9 for pods on its first interface; 10 more are kept warm on a second one"
 	if got := checktest.Value(t, got, "Addresses of subnet-0private"); got != want {
 		t.Errorf("arithmetic = %q, want %q", got, want)

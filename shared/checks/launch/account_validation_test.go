@@ -7,7 +7,7 @@ import (
 )
 
 func TestLaunchAccountValidation(t *testing.T) {
-	checktest.RunCases(t, launchAccountValidation(), launchAccountValidationCases())
+	checktest.RunCases(t, AccountValidation(), launchAccountValidationCases())
 }
 
 func launchAccountValidationCases() []checktest.Case {

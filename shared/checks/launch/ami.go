@@ -7,12 +7,11 @@ import (
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
-	"rollcall/shared/node/activity"
 )
 
-func launchAMI() check.Check {
+func AMI() check.Check {
 	return launchCheck(launchSpec{
-		class: activity.AMI,
+		id:    "launch/ami",
 		title: "The AMI cannot be used to launch",
 		cause: "The AMI does not exist (any more, or in this region), is disabled or pending, is not shared with this account, is for another processor architecture than the instance type, or is a Marketplace product whose terms were not accepted.",
 		fix:   "Let the launch template name an AMI that exists here and fits; look AMIs of EKS up in SSM (/aws/service/eks/optimized-ami/…). Share a private one with this account, accept the terms of a Marketplace one.",

@@ -6,7 +6,7 @@ import (
 	"rollcall/shared/checks/checktest"
 )
 
-func TestLaunchAMI(t *testing.T) { checktest.RunCases(t, launchAMI(), launchAMICases()) }
+func TestLaunchAMI(t *testing.T) { checktest.RunCases(t, AMI(), launchAMICases()) }
 
 func launchAMICases() []checktest.Case {
 	return launchOutcomes(

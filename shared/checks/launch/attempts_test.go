@@ -6,9 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
-	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
@@ -68,7 +66,7 @@ func TestInstancesThatDiedWhileTheyStarted(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := checktest.Lines(checktest.EvalOne(t, launchKMSKey(), tt.world)); strings.Join(got, "\n") != strings.Join(tt.want, "\n") {
+			if got := checktest.Lines(checktest.EvalOne(t, KMSKey(), tt.world)); strings.Join(got, "\n") != strings.Join(tt.want, "\n") {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -80,7 +78,7 @@ func TestKMSKeyIsNamed(t *testing.T) {
 	const key = "arn:aws:kms:us-west-2:123456789012:key/0a1b2c3d"
 	s := stillborn("Client.InternalError", "")
 	s.LaunchTemplates[0].KMSKeys = []string{key}
-	got := checktest.Failed(t, launchKMSKey(), s)
+	got := checktest.Failed(t, KMSKey(), s)
 	if got.Resource != key || !strings.Contains(got.Fix.Command, "aws kms describe-key --region us-west-2 --key-id "+key) {
 		t.Errorf("%s: %s", got.Resource, got.Fix.Command)
 	}
@@ -88,7 +86,7 @@ func TestKMSKeyIsNamed(t *testing.T) {
 		t.Errorf("Fix = %q, want %q in it", got.Fix.Text, want)
 	}
 	s.Groups[0].ServiceRole = "arn:aws:iam::123456789012:role/aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling_own"
-	if got := checktest.Failed(t, launchKMSKey(), s); !strings.Contains(got.Fix.Text, "AutoScaling_own") {
+	if got := checktest.Failed(t, KMSKey(), s); !strings.Contains(got.Fix.Text, "AutoScaling_own") {
 		t.Errorf("Fix = %q", got.Fix.Text)
 	}
 }
@@ -108,7 +106,7 @@ func TestQuotaIsNamed(t *testing.T) {
 	} {
 		s := checktest.Attempted(text)
 		s.Nodegroups[0].Types = tt.types
-		got := checktest.Failed(t, launchVCPULimit(), s)
+		got := checktest.Failed(t, VCPULimit(), s)
 		if got.Resource != tt.resource || !strings.Contains(got.Fix.Command, tt.command) {
 			t.Errorf("%v: %s, %q, want %s, %q", tt.types, got.Resource, got.Fix.Command, tt.resource, tt.command)
 		}
@@ -127,25 +125,9 @@ func TestRecoveryWithoutASubnet(t *testing.T) {
 		checktest.Fails(s, "", 5*time.Minute, func(a *snapshot.Activity) {
 			a.Status, a.About, a.Zone, a.Subnet = "Successful", "Launching a new EC2 instance: i-0new", tt.later, "subnet-0x"
 		})
-		over := fmt.Sprint(checktest.Lines(checktest.EvalOne(t, launchInsufficientCapacity(), s))) == "[pass prod [eks-workers]]"
+		over := fmt.Sprint(checktest.Lines(checktest.EvalOne(t, InsufficientCapacity(), s))) == "[pass prod [eks-workers]]"
 		if over != tt.over {
 			t.Errorf("failed in %q, succeeded in %q: over is %v", tt.zone, tt.later, over)
-		}
-	}
-}
-
-// EC2 took the instance back under its launch hook: no launch failed.
-func TestTakenBackUnderItsHookIsNoFailedLaunch(t *testing.T) {
-	s := stillborn("Server.SpotInstanceTermination", "")
-	a := &s.Activities[0]
-	for _, status := range []string{"Cancelled", "Failed"} {
-		a.Status, a.Message = status, "Instance became unhealthy while waiting for instance to be in InService state. Termination Reason: Server.SpotInstanceTermination: Spot instance termination"
-		for _, c := range LaunchChecks() {
-			for _, r := range check.Eval([]check.Check{c}, s) {
-				if r.Outcome != finding.Pass {
-					t.Errorf("%s, %s: %+v", status, c.ID, r)
-				}
-			}
 		}
 	}
 }

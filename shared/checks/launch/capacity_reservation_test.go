@@ -7,7 +7,7 @@ import (
 )
 
 func TestLaunchCapacityReservation(t *testing.T) {
-	checktest.RunCases(t, launchCapacityReservation(), launchCapacityReservationCases())
+	checktest.RunCases(t, CapacityReservation(), launchCapacityReservationCases())
 }
 
 func launchCapacityReservationCases() []checktest.Case {

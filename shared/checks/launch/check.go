@@ -6,18 +6,17 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
-	"rollcall/shared/node/activity"
 	"rollcall/shared/snapshot"
 )
 
 // launchSpec is what one check of failed launches has of its own.
 type launchSpec struct {
-	class activity.Class
+	id    checkid.ID
 	title string
 	cause string
 	fix   string
@@ -43,9 +42,10 @@ type launchFault struct {
 // of its class.
 func launchCheck(spec launchSpec) check.Check {
 	return check.Check{
-		ID:         checkid.ID(spec.class),
+		ID:         spec.id,
 		Title:      spec.title,
 		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},
 		// Instances are looked at where they were read: those that died while
 		// they started tell the same as the group's activities.
 		Needs:    []snapshot.Source{snapshot.Groups, snapshot.Activities},
@@ -68,7 +68,7 @@ func judge(a *facts.Attempts, spec launchSpec) []finding.Finding {
 	told := map[string]bool{} // units that fail
 	open := map[string]facts.Attempt{}
 	for _, t := range a.List {
-		if t.Verdict.Class != spec.class {
+		if t.Verdict.Class != spec.id {
 			continue
 		}
 		if t.Unsure {

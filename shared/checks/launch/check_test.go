@@ -9,7 +9,6 @@ import (
 
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
-	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
@@ -85,7 +84,7 @@ func another(text string) string {
 func TestOneFindingForOneCause(t *testing.T) {
 	const text = "You have requested more vCPU capacity than your current vCPU limit of 8 allows for the instance bucket that the specified instance type belongs to. Launching EC2 instance failed."
 	s := checktest.Attempted(text)
-	once := checktest.Failed(t, launchVCPULimit(), s)
+	once := checktest.Failed(t, VCPULimit(), s)
 	addGroup(s, "eks-others")
 	s.Nodegroups = append(s.Nodegroups, snapshot.Nodegroup{Name: "others", Groups: []string{"eks-others"}, Types: []string{"c5.large", "r5.large"}})
 	for n := range 1000 {
@@ -95,7 +94,7 @@ func TestOneFindingForOneCause(t *testing.T) {
 			}
 		})
 	}
-	got := checktest.Failed(t, launchVCPULimit(), s)
+	got := checktest.Failed(t, VCPULimit(), s)
 	if got.Resource != "L-1216C47A" || fmt.Sprint(got.Covers) != "[eks-others eks-workers]" {
 		t.Errorf("%s covers %v", got.Resource, got.Covers)
 	}
@@ -109,14 +108,14 @@ func TestOneFindingForOneCause(t *testing.T) {
 	for n := range 50 {
 		checktest.Fails(s, text, time.Duration(n)*time.Second)
 	}
-	if many := checktest.Failed(t, launchVCPULimit(), s); many.Why != once.Why || many.Title != once.Title || many.Fix != once.Fix {
+	if many := checktest.Failed(t, VCPULimit(), s); many.Why != once.Why || many.Title != once.Title || many.Fix != once.Fix {
 		t.Errorf("the words change with how many failed:\n%q\n%q", once.Why, many.Why)
 	}
 }
 
 func TestLaunchWords(t *testing.T) {
 	const text = "There are not enough free addresses in subnet 'subnet-0private' to satisfy the requested number of instances. Launching EC2 instance failed."
-	got := checktest.Failed(t, launchSubnetFull(), checktest.Attempted(text))
+	got := checktest.Failed(t, SubnetFull(), checktest.Attempted(text))
 	want := `No instance of workers could be started in subnet-0private: the subnet has no free address left for the instance. AWS says: "` + strings.TrimSuffix(text, ".") + `".`
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
@@ -134,7 +133,7 @@ func TestGroupNamesAreQuoted(t *testing.T) {
 	const odd = "my group's; rm -rf /"
 	s := checktest.Attempted("The moon is wrong.", func(a *snapshot.Activity) { a.Group = odd })
 	addGroup(s, odd)
-	got := checktest.Failed(t, launchUnclassified(), s)
+	got := checktest.Failed(t, Unclassified(), s)
 	if want := `--auto-scaling-group-name 'my group'\''s; rm -rf /' --max-items`; !strings.Contains(got.Fix.Command, want) {
 		t.Errorf("Command = %q, want %q in it", got.Fix.Command, want)
 	}
@@ -143,18 +142,11 @@ func TestGroupNamesAreQuoted(t *testing.T) {
 	}
 }
 
-// What the world's launches are of no harm to: nothing breaks on nil fields.
-func TestEmptyActivitiesBreakNothing(t *testing.T) {
+// An activity that says nothing is one that cannot be told to have succeeded.
+func TestEmptyActivitiesAreUnknown(t *testing.T) {
 	s := snapshottest.PrivateWithNAT()
 	s.Activities = []snapshot.Activity{{}, {Group: checktest.WorkersGroup}, {Group: checktest.WorkersGroup, About: "Launching a new EC2 instance"}, {Group: checktest.WorkersGroup, Status: "Failed"}}
-	for _, c := range LaunchChecks() {
-		for _, r := range check.Eval([]check.Check{c}, s) {
-			if r.Outcome == finding.Unknown && r.Blocked[0].Source != snapshot.Activities {
-				t.Errorf("%s: %v", c.ID, r.Blocked)
-			}
-		}
-	}
-	got := checktest.Lines(check.Eval([]check.Check{launchUnclassified()}, s))
+	got := checktest.Lines(check.Eval([]check.Check{Unclassified()}, s))
 	want := `unknown eks-workers [eks-workers] scaling activities: broken: a scaling activity of eks-workers (Failed, an unknown time) cannot be told to have succeeded`
 	if len(got) != 1 || got[0] != want {
 		t.Errorf("%q, want %q", got, want)

@@ -7,7 +7,7 @@ import (
 )
 
 func TestLaunchFleetLimit(t *testing.T) {
-	checktest.RunCases(t, launchFleetLimit(), launchFleetLimitCases())
+	checktest.RunCases(t, FleetLimit(), launchFleetLimitCases())
 }
 
 func launchFleetLimitCases() []checktest.Case {

@@ -6,12 +6,11 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/node/activity"
 )
 
-func launchInsufficientCapacity() check.Check {
+func InsufficientCapacity() check.Check {
 	return launchCheck(launchSpec{
-		class: activity.InsufficientCapacity,
+		id:    "launch/insufficient-capacity",
 		title: "EC2 has no capacity for what the group launches",
 		cause: "EC2 has no free capacity of the instance type in the zone, or no Spot pool of the request has any. Auto Scaling tries again by itself.",
 		fix:   "Allow more instance types and zones: capacity is short by type and zone. Where it must be this type, wait, or reserve capacity.",

@@ -7,7 +7,7 @@ import (
 )
 
 func TestLaunchInsufficientCapacity(t *testing.T) {
-	checktest.RunCases(t, launchInsufficientCapacity(), launchInsufficientCapacityCases())
+	checktest.RunCases(t, InsufficientCapacity(), launchInsufficientCapacityCases())
 }
 
 func launchInsufficientCapacityCases() []checktest.Case {

@@ -6,7 +6,7 @@ import (
 	"rollcall/shared/checks/checktest"
 )
 
-func TestLaunchKMSKey(t *testing.T) { checktest.RunCases(t, launchKMSKey(), launchKMSKeyCases()) }
+func TestLaunchKMSKey(t *testing.T) { checktest.RunCases(t, KMSKey(), launchKMSKeyCases()) }
 
 func launchKMSKeyCases() []checktest.Case {
 	return launchOutcomes(

@@ -4,12 +4,11 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/node/activity"
 )
 
-func launchPlacement() check.Check {
+func Placement() check.Check {
 	return launchCheck(launchSpec{
-		class: activity.Placement,
+		id:    "launch/placement",
 		title: "The placement group or host does not take the launch",
 		cause: "The placement group, tenancy or host of the launch template does not take the instance: a cluster placement group is in one zone and the group launches into another, it does not take the type, or there is no room beside its other instances.",
 		fix:   "Let the group launch into one zone with a type that the placement group takes, all at once; or take the placement out of the launch template.",

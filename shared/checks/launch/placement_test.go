@@ -7,7 +7,7 @@ import (
 )
 
 func TestLaunchPlacement(t *testing.T) {
-	checktest.RunCases(t, launchPlacement(), launchPlacementCases())
+	checktest.RunCases(t, Placement(), launchPlacementCases())
 }
 
 func launchPlacementCases() []checktest.Case {

@@ -4,12 +4,11 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/node/activity"
 )
 
-func launchProfile() check.Check {
+func Profile() check.Check {
 	return launchCheck(launchSpec{
-		class: activity.Profile,
+		id:    "launch/profile",
 		title: "The instance profile of the launch template does not exist",
 		cause: "The launch template names an instance profile that does not exist, or that was made seconds ago and that EC2 does not know yet.",
 		fix:   "Create the instance profile with the node role in it, or let the launch template name one that exists.",

@@ -6,7 +6,7 @@ import (
 	"rollcall/shared/checks/checktest"
 )
 
-func TestLaunchProfile(t *testing.T) { checktest.RunCases(t, launchProfile(), launchProfileCases()) }
+func TestLaunchProfile(t *testing.T) { checktest.RunCases(t, Profile(), launchProfileCases()) }
 
 func launchProfileCases() []checktest.Case {
 	return launchOutcomes(

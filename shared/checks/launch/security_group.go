@@ -5,12 +5,11 @@ import (
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
-	"rollcall/shared/node/activity"
 )
 
-func launchSecurityGroup() check.Check {
+func SecurityGroup() check.Check {
 	return launchCheck(launchSpec{
-		class: activity.SecurityGroup,
+		id:    "launch/security-group",
 		title: "A security group of the launch template does not exist or fit",
 		cause: "The launch template names a security group that was deleted, or one of another VPC than the subnet.",
 		fix:   "Let a new version of the launch template name security groups of the group's VPC, and let the group use it.",

@@ -7,7 +7,7 @@ import (
 )
 
 func TestLaunchSecurityGroup(t *testing.T) {
-	checktest.RunCases(t, launchSecurityGroup(), launchSecurityGroupCases())
+	checktest.RunCases(t, SecurityGroup(), launchSecurityGroupCases())
 }
 
 func launchSecurityGroupCases() []checktest.Case {

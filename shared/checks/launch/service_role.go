@@ -6,12 +6,11 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/node/activity"
 )
 
-func launchServiceRole() check.Check {
+func ServiceRole() check.Check {
 	return launchCheck(launchSpec{
-		class: activity.ServiceRole,
+		id:    "launch/service-role",
 		title: "A service-linked role that launches need is missing",
 		cause: "Auto Scaling launches with AWSServiceRoleForAutoScaling, and Spot needs AWSServiceRoleForEC2Spot. One of them was deleted, does not exist yet and may not be created by who launches, or is seconds old.",
 		fix:   "Create the role, and wait a minute for it to be known. Auto Scaling then tries again.",

@@ -7,7 +7,7 @@ import (
 )
 
 func TestLaunchServiceRole(t *testing.T) {
-	checktest.RunCases(t, launchServiceRole(), launchServiceRoleCases())
+	checktest.RunCases(t, ServiceRole(), launchServiceRoleCases())
 }
 
 func launchServiceRoleCases() []checktest.Case {

@@ -7,7 +7,7 @@ import (
 )
 
 func TestLaunchSpotLimit(t *testing.T) {
-	checktest.RunCases(t, launchSpotLimit(), launchSpotLimitCases())
+	checktest.RunCases(t, SpotLimit(), launchSpotLimitCases())
 }
 
 func launchSpotLimitCases() []checktest.Case {

@@ -2,12 +2,11 @@ package launch
 
 import (
 	"rollcall/shared/checks/check"
-	"rollcall/shared/node/activity"
 )
 
-func launchSpotPrice() check.Check {
+func SpotPrice() check.Check {
 	return launchCheck(launchSpec{
-		class: activity.SpotPrice,
+		id:    "launch/spot-price",
 		title: "The Spot price is above the maximum that the group allows",
 		cause: "The launch template or the mixed instances policy sets a maximum price below today's Spot price.",
 		fix:   "Take the maximum price out: Spot then costs at most the on-demand price.",

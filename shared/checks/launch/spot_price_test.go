@@ -7,7 +7,7 @@ import (
 )
 
 func TestLaunchSpotPrice(t *testing.T) {
-	checktest.RunCases(t, launchSpotPrice(), launchSpotPriceCases())
+	checktest.RunCases(t, SpotPrice(), launchSpotPriceCases())
 }
 
 func launchSpotPriceCases() []checktest.Case {

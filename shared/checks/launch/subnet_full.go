@@ -3,17 +3,16 @@ package launch
 import (
 	"fmt"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
-	"rollcall/shared/node/activity"
 )
 
-func launchSubnetFull() check.Check {
+func SubnetFull() check.Check {
 	c := launchCheck(launchSpec{
-		class: activity.SubnetFull,
+		id:    "launch/subnet-full",
 		title: "The subnet has no free address for another instance",
 		cause: "EC2 found no free address in the subnet when the group launched into it. ip/subnet-exhausted then says how many are free and what a node takes.",
 		fix:   "Free addresses (leaked network interfaces, unused load balancers), let the group launch into another subnet, or add a secondary CIDR with new subnets.",
@@ -24,7 +23,7 @@ func launchSubnetFull() check.Check {
 		resource: func(_ *facts.Attempts, t facts.Attempt) string { return t.Subnet },
 		repair:   freeAddresses,
 	})
-	c.After = []checkid.ID{"spot/burst-exceeds-subnet", "ip/leaked-interfaces"}
+	c.After = []checkid.ID{checkid.SpotBurstExceedsSubnet, checkid.IPLeakedInterfaces}
 	return c
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 func TestLaunchSubnetFull(t *testing.T) {
-	checktest.RunCases(t, launchSubnetFull(), launchSubnetFullCases())
+	checktest.RunCases(t, SubnetFull(), launchSubnetFullCases())
 }
 
 func launchSubnetFullCases() []checktest.Case {

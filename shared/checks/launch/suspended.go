@@ -13,11 +13,12 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func launchSuspended() check.Check {
+func Suspended() check.Check {
 	return check.Check{
 		ID:         "launch/suspended",
 		Title:      "The group's launch process is suspended",
 		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},
 		Needs:      []snapshot.Source{snapshot.Groups},
 		AtLaunch:   true,
 		Cause:      "The process Launch of the Auto Scaling group is suspended while the group wants more instances than it has: nothing is launched, and no activity says so. Somebody or a deployment suspended it, or Auto Scaling did, after launches had failed for a day.",

@@ -22,7 +22,7 @@ func suspend(desired int, reason string, processes ...string) *snapshot.Snapshot
 }
 
 func TestLaunchSuspended(t *testing.T) {
-	checktest.RunCases(t, launchSuspended(), launchSuspendedCases())
+	checktest.RunCases(t, Suspended(), launchSuspendedCases())
 }
 
 func launchSuspendedCases() []checktest.Case {
@@ -49,14 +49,14 @@ func launchSuspendedCases() []checktest.Case {
 }
 
 func TestSuspendedWords(t *testing.T) {
-	got := checktest.Failed(t, launchSuspended(), suspend(3, "User suspended at 2026-11-20T14:00:00Z", "Launch"))
+	got := checktest.Failed(t, Suspended(), suspend(3, "User suspended at 2026-11-20T14:00:00Z", "Launch"))
 	if want := "aws autoscaling resume-processes --region us-west-2 --auto-scaling-group-name eks-workers --scaling-processes Launch"; got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
 	}
 	if want := "desired 3, has 1, max 3"; checktest.Value(t, got, checktest.WorkersGroup) != want {
 		t.Errorf("evidence %q, want %q", checktest.Value(t, got, checktest.WorkersGroup), want)
 	}
-	got = checktest.Failed(t, launchSuspended(), suspend(3, "Administrative suspension", "Launch"))
+	got = checktest.Failed(t, Suspended(), suspend(3, "Administrative suspension", "Launch"))
 	if want := "Auto Scaling suspended it"; !strings.Contains(got.Why, want) {
 		t.Errorf("Why = %q, want %q in it", got.Why, want)
 	}

@@ -8,12 +8,11 @@ import (
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
-	"rollcall/shared/node/activity"
 )
 
-func launchTemplate() check.Check {
+func Template() check.Check {
 	return launchCheck(launchSpec{
-		class: activity.Template,
+		id:    "launch/template",
 		title: "The launch template does not fit or names what does not exist",
 		cause: "The launch template (or the version that the group uses) is gone, or asks for something that does not exist or does not go together: a key pair, a snapshot, a volume smaller than its snapshot, a device name, a subnet.",
 		fix:   "Make a corrected version of the launch template and let the group use it; a managed nodegroup takes it through an update.",

@@ -7,7 +7,7 @@ import (
 	"rollcall/shared/checks/checktest"
 )
 
-func TestLaunchTemplate(t *testing.T) { checktest.RunCases(t, launchTemplate(), launchTemplateCases()) }
+func TestLaunchTemplate(t *testing.T) { checktest.RunCases(t, Template(), launchTemplateCases()) }
 
 func launchTemplateCases() []checktest.Case {
 	return append(launchOutcomes(
@@ -22,7 +22,7 @@ const lostSubnetText = "The subnet ID 'subnet-0dead' does not exist Launching EC
 
 // Nobody can correct the launch template when the subnet is gone.
 func TestLostSubnetIsNotTheTemplates(t *testing.T) {
-	f := checktest.Failed(t, launchTemplate(), checktest.Attempted(lostSubnetText))
+	f := checktest.Failed(t, Template(), checktest.Attempted(lostSubnetText))
 	if !strings.Contains(f.Fix.Text, "make a new nodegroup") || !strings.Contains(f.Fix.Command, "describe-scaling-activities") {
 		t.Errorf("fix %+v", f.Fix)
 	}

@@ -2,12 +2,11 @@ package launch
 
 import (
 	"rollcall/shared/checks/check"
-	"rollcall/shared/node/activity"
 )
 
-func launchThrottled() check.Check {
+func Throttled() check.Check {
 	return launchCheck(launchSpec{
-		class: activity.Throttled,
+		id:    "launch/throttled",
 		title: "Calls of the account were throttled when the group launched",
 		cause: "EC2 or Auto Scaling refused calls because this account and region make too many. Auto Scaling tries again by itself.",
 		fix:   "Find what calls so often (CloudTrail, CloudWatch usage metrics of the API), and ask for a higher request quota if it must.",

@@ -7,7 +7,7 @@ import (
 )
 
 func TestLaunchThrottled(t *testing.T) {
-	checktest.RunCases(t, launchThrottled(), launchThrottledCases())
+	checktest.RunCases(t, Throttled(), launchThrottledCases())
 }
 
 func launchThrottledCases() []checktest.Case {

@@ -2,12 +2,11 @@ package launch
 
 import (
 	"rollcall/shared/checks/check"
-	"rollcall/shared/node/activity"
 )
 
-func launchUnauthorized() check.Check {
+func Unauthorized() check.Check {
 	return launchCheck(launchSpec{
-		class: activity.Unauthorized,
+		id:    "launch/unauthorized",
 		title: "Who launches may not",
 		cause: "The role or user that launches lacks a permission, or a service control policy, a permissions boundary or a resource policy forbids it. What was refused stands in an encoded message, which is not shown here.",
 		fix:   "Take the message from the scaling activity, decode it with aws sts decode-authorization-message, and allow the action that it names; where it names an explicit deny, look for the service control policy.",

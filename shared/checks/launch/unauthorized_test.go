@@ -7,7 +7,7 @@ import (
 )
 
 func TestLaunchUnauthorized(t *testing.T) {
-	checktest.RunCases(t, launchUnauthorized(), launchUnauthorizedCases())
+	checktest.RunCases(t, Unauthorized(), launchUnauthorizedCases())
 }
 
 func launchUnauthorizedCases() []checktest.Case {

@@ -2,12 +2,11 @@ package launch
 
 import (
 	"rollcall/shared/checks/check"
-	"rollcall/shared/node/activity"
 )
 
-func launchUnclassified() check.Check {
+func Unclassified() check.Check {
 	return launchCheck(launchSpec{
-		class: activity.Unclassified,
+		id:    "launch/unclassified",
 		title: "A launch failed for a reason that is not known here",
 		cause: "Auto Scaling could not launch, and its status message is none that Rollcall knows, or there is none. The text is shown as it is.",
 		fix:   "Read the text.",

@@ -7,7 +7,7 @@ import (
 )
 
 func TestLaunchUnclassified(t *testing.T) {
-	checktest.RunCases(t, launchUnclassified(), launchUnclassifiedCases())
+	checktest.RunCases(t, Unclassified(), launchUnclassifiedCases())
 }
 
 func launchUnclassifiedCases() []checktest.Case {

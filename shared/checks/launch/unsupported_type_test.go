@@ -7,7 +7,7 @@ import (
 )
 
 func TestLaunchUnsupportedType(t *testing.T) {
-	checktest.RunCases(t, launchUnsupportedType(), launchUnsupportedTypeCases())
+	checktest.RunCases(t, UnsupportedType(), launchUnsupportedTypeCases())
 }
 
 func launchUnsupportedTypeCases() []checktest.Case {

@@ -7,7 +7,7 @@ import (
 )
 
 func TestLaunchVCPULimit(t *testing.T) {
-	checktest.RunCases(t, launchVCPULimit(), launchVCPULimitCases())
+	checktest.RunCases(t, VCPULimit(), launchVCPULimitCases())
 }
 
 func launchVCPULimitCases() []checktest.Case {

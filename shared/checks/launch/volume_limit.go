@@ -5,12 +5,11 @@ import (
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
-	"rollcall/shared/node/activity"
 )
 
-func launchVolumeLimit() check.Check {
+func VolumeLimit() check.Check {
 	return launchCheck(launchSpec{
-		class: activity.VolumeLimit,
+		id:    "launch/volume-limit",
 		title: "The limit for EBS volumes is reached",
 		cause: "The account's storage or IOPS for EBS volumes of that kind are used up in this region: the instance is ended when its volume cannot be made.",
 		fix:   "Delete volumes that nothing uses, or ask for a higher quota in Service Quotas.",

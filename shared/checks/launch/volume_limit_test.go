@@ -7,7 +7,7 @@ import (
 )
 
 func TestLaunchVolumeLimit(t *testing.T) {
-	checktest.RunCases(t, launchVolumeLimit(), launchVolumeLimitCases())
+	checktest.RunCases(t, VolumeLimit(), launchVolumeLimitCases())
 }
 
 func launchVolumeLimitCases() []checktest.Case {

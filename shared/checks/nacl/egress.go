@@ -3,8 +3,8 @@ package nacl
 import (
 	"fmt"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
@@ -12,7 +12,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func NaclEgress() check.Check {
+func Egress() check.Check {
 	return check.WithPathSources(check.Check{
 		ID:         "nacl/egress",
 		Title:      "A network ACL denies 443 on the way out",

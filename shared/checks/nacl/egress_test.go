@@ -53,7 +53,7 @@ const (
 
 func notJoined(s *snapshot.Snapshot) { snapshottest.Unjoin(s, snapshottest.Node) }
 
-func TestNaclEgress(t *testing.T) { checktest.RunCases(t, NaclEgress(), naclEgressCases()) }
+func TestNaclEgress(t *testing.T) { checktest.RunCases(t, Egress(), naclEgressCases()) }
 
 func naclEgressCases() []checktest.Case {
 	nat := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
@@ -121,7 +121,7 @@ func naclEgressCases() []checktest.Case {
 
 func TestNACLEgressFix(t *testing.T) {
 	private := []string{snapshottest.Private}
-	got := checktest.Failed(t, NaclEgress(), checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), underACL("acl-0n", private, denyEntry(aclOut(443, 443, all4)), aclOut(0, 65535, all4), aclIn(1024, 65535, all4))))
+	got := checktest.Failed(t, Egress(), checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), underACL("acl-0n", private, denyEntry(aclOut(443, 443, all4)), aclOut(0, 65535, all4), aclIn(1024, 65535, all4))))
 	want := "aws ec2 create-network-acl-entry --region us-west-2 --network-acl-id acl-0n --egress --rule-number 99 --protocol tcp --port-range From=443,To=443 --cidr-block 0.0.0.0/0 --rule-action allow"
 	if got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)

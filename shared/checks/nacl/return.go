@@ -3,18 +3,17 @@ package nacl
 import (
 	"fmt"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/filter"
-
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
 
-func NaclReturn() check.Check {
+func Return() check.Check {
 	return check.WithPathSources(check.Check{
 		ID:         "nacl/return",
 		Title:      "A network ACL denies the answers on their way back",
@@ -23,7 +22,7 @@ func NaclReturn() check.Check {
 		Needs: []snapshot.Source{
 			snapshot.Clusters, snapshot.Instances, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.NATGateways, snapshot.NetworkACLs,
 		},
-		After:    []checkid.ID{"nacl/egress"},
+		After:    []checkid.ID{checkid.NACLEgress},
 		AtLaunch: true,
 		Cause: "Network ACLs remember no connection: answers need a rule of their own, for the port that the client chose. Linux chooses from 32768-60999, Windows from 49152-65535, " +
 			"a NAT gateway from 1024-65535. The first rule that matches denies these ports at the edge of a subnet on the way back. Where it denies a part of them, connections fail now and then.",

@@ -9,7 +9,7 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
-func TestNaclReturn(t *testing.T) { checktest.RunCases(t, NaclReturn(), naclReturnCases()) }
+func TestNaclReturn(t *testing.T) { checktest.RunCases(t, Return(), naclReturnCases()) }
 
 func naclReturnCases() []checktest.Case {
 	nat := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
@@ -54,7 +54,7 @@ func naclReturnCases() []checktest.Case {
 }
 
 func TestNACLReturnWordsAndFix(t *testing.T) {
-	got := checktest.Failed(t, NaclReturn(), checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()),
+	got := checktest.Failed(t, Return(), checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()),
 		underACL("acl-0p", []string{snapshottest.Public}, aclOut(0, 65535, all4), aclIn(443, 443, vpcNet), aclIn(32768, 65535, all4))))
 	for _, want := range []string{"1024-32767", "chosen by the NAT gateway nat-0a", "connections on the ports denied fail, the others work"} {
 		if !strings.Contains(got.Why, want) {
@@ -70,7 +70,7 @@ func TestNACLReturnWordsAndFix(t *testing.T) {
 func TestNACLWithoutAFreeNumberHasNoCommand(t *testing.T) {
 	s := checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), underACL("acl-0n", []string{snapshottest.Private}, denyEntry(aclOut(443, 443, all4)), aclIn(0, 65535, all4)))
 	s.NetworkACLs[1].Entries[0].Number = 1
-	got := checktest.Failed(t, NaclEgress(), s)
+	got := checktest.Failed(t, Egress(), s)
 	if got.Fix.Command != "" || !strings.HasPrefix(got.Fix.Text, "No rule number is free below rule 1 of acl-0n") {
 		t.Errorf("Fix = %+v, want words and no command", got.Fix)
 	}
@@ -79,7 +79,7 @@ func TestNACLWithoutAFreeNumberHasNoCommand(t *testing.T) {
 func TestNACLNamesOnlyWhatItMeets(t *testing.T) {
 	// Two subnets under one ACL: one finding.
 	s := checktest.Change(checktest.Unjoined(snapshottest.PrivateWithNAT()), underACL("acl-0n", []string{snapshottest.Private, "subnet-0second"}, aclIn(0, 65535, all4)), checktest.TwoTables)
-	got := checktest.Failed(t, NaclEgress(), s)
+	got := checktest.Failed(t, Egress(), s)
 	if len(got.Covers) != 2 || len(got.Instances) != 2 {
 		t.Errorf("covers %v, instances %v, want two of each", got.Covers, got.Instances)
 	}

@@ -6,21 +6,21 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/snapshot"
 )
 
-func cniNotReady() check.Check {
+func CNINotReady() check.Check {
 	return check.Check{
 		ID:         "node/cni-not-ready",
 		Title:      "The network plugin does not come up on the node",
 		Confidence: finding.Certain,
 		Needs:      []snapshot.Source{snapshot.Nodes, snapshot.AWSNode, snapshot.Pods},
-		After:      []checkid.ID{checkid.AnyJoinCause, "spot/burst-exceeds-subnet", "ip/leaked-interfaces", "ip/subnet-exhausted", "ip/fragmented", "iam/cni-role-policies", "iam/role-policies", "iam/sts-endpoint"},
+		After:      []checkid.ID{checkid.AnyJoinCause, checkid.SpotBurstExceedsSubnet, checkid.IPLeakedInterfaces, checkid.IPSubnetExhausted, checkid.IPFragmented, checkid.IAMCNIRolePolicies, checkid.IAMRolePolicies, checkid.IAMSTSEndpoint},
 		Cause:      "The node registered, its network is not ready, and the pod aws-node on it fails: its image cannot be pulled, or it ends with an error. A node without a network plugin takes no pods.",
 		Fix:        "Read why the pod waits or ended, and its log: the image pull needs ECR and S3, the plugin needs EC2's API, its IAM actions and free addresses.",
 		Links: []string{

@@ -21,7 +21,7 @@ func awsNodePod(containers ...snapshot.Container) func(*snapshot.Snapshot) {
 	}
 }
 
-func TestCniNotReady(t *testing.T) { checktest.RunCases(t, cniNotReady(), cniNotReadyCases()) }
+func TestCniNotReady(t *testing.T) { checktest.RunCases(t, CNINotReady(), cniNotReadyCases()) }
 
 func cniNotReadyCases() []checktest.Case {
 	fail := func(confidence, what string) []string {
@@ -59,7 +59,7 @@ func cniNotReadyCases() []checktest.Case {
 }
 
 func TestCNINotReadyWords(t *testing.T) {
-	got := checktest.Failed(t, cniNotReady(), checktest.Change(checktest.Missed(), checktest.NotReadyNode(cniDown), awsNodePod(snapshot.Container{Name: "aws-node", State: "waiting", Reason: "CrashLoopBackOff", Last: "Error", LastMessage: "ipamd failed"})))
+	got := checktest.Failed(t, CNINotReady(), checktest.Change(checktest.Missed(), checktest.NotReadyNode(cniDown), awsNodePod(snapshot.Container{Name: "aws-node", State: "waiting", Reason: "CrashLoopBackOff", Last: "Error", LastMessage: "ipamd failed"})))
 	want := "i-0node.internal registered, and its network is not ready: container aws-node: CrashLoopBackOff; it ended before with Error: ipamd failed."
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
@@ -92,7 +92,7 @@ func TestAnImageIsPulledWithoutAnAddressForPods(t *testing.T) {
 		"the other one's pull": {checktest.Change(checktest.Missed(), checktest.NotReadyNode(cniDown), awsNodePod(crash), second(pull)), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			behind := checktest.Failed(t, cniNotReady(), test.s).Behind
+			behind := checktest.Failed(t, CNINotReady(), test.s).Behind
 			if narrowed := behind != nil; narrowed != test.image {
 				t.Fatalf("it is narrowed to %v, want %v", behind, test.image)
 			}

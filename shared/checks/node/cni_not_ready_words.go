@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/checks/checkid"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -80,7 +80,7 @@ func imageFails(t trouble) bool { return strings.Contains(t.what, "Image") }
 // imageCauses are what keeps an image from being pulled: the way to the
 // registry, and the node's own role. The pod runs in the node's network: that
 // there is no address for pods is no reason, nor is its own identity.
-func imageCauses() []checkid.ID { return []checkid.ID{checkid.AnyJoinCause, "iam/role-policies"} }
+func imageCauses() []checkid.ID { return []checkid.ID{checkid.AnyJoinCause, checkid.IAMRolePolicies} }
 
 func describePod(p *snapshot.Pod) string {
 	return shell.Command("kubectl", "-n", cmp.Or(p.Namespace, "kube-system"), "describe", "pod", p.Name)

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
@@ -16,13 +16,13 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func csrPending() check.Check {
+func CSRPending() check.Check {
 	return check.Check{
 		ID:         "node/csr-pending",
 		Title:      "The kubelet's serving certificate is not approved",
 		Confidence: finding.Possible,
 		Needs:      []snapshot.Source{snapshot.Nodes, snapshot.CSRs},
-		After:      []checkid.ID{"iam/access-duplicate-mapping"},
+		After:      []checkid.ID{checkid.IAMAccessDuplicateMapping},
 		Cause:      "The kubelet asked for a serving certificate and nobody approved it. The node joins all the same; logs, exec and webhooks to it fail with a TLS error. EKS approves only what a node asks for under its own name: a node role that is mapped twice asks under another one.",
 		Fix:        "Map the node role once, with the user name system:node:{{EC2PrivateDNSName}}. What is pending can be approved by hand once, after a look at it: who asks (requestor), for which names and addresses (common name, SANs) and for what (usages).",
 		Links: []string{

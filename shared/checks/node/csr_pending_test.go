@@ -21,7 +21,7 @@ func asked(user string, ago time.Duration, changes ...func(*snapshot.CSR)) func(
 	}
 }
 
-func TestCsrPending(t *testing.T) { checktest.RunCases(t, csrPending(), csrPendingCases()) }
+func TestCsrPending(t *testing.T) { checktest.RunCases(t, CSRPending(), csrPendingCases()) }
 
 func csrPendingCases() []checktest.Case {
 	const node = "system:node:i-0node.internal"
@@ -47,7 +47,7 @@ func csrPendingCases() []checktest.Case {
 }
 
 func TestCSRPendingFix(t *testing.T) {
-	got := checktest.Failed(t, csrPending(), checktest.Change(snapshottest.PrivateWithNAT(), asked("test", time.Hour)))
+	got := checktest.Failed(t, CSRPending(), checktest.Change(snapshottest.PrivateWithNAT(), asked("test", time.Hour)))
 	if !strings.Contains(got.Fix.Text, "mapping of the node role to test") || got.Fix.Command != "kubectl describe csr -- csr-vgrfh && kubectl get csr -o 'jsonpath={.spec.usages}' -- csr-vgrfh" {
 		t.Errorf("Fix = %+v", got.Fix)
 	}

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
@@ -14,15 +14,15 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func notReady() check.Check {
+func NotReady() check.Check {
 	return check.Check{
 		ID:         "node/not-ready",
 		Title:      "The node registered and is not Ready",
 		Confidence: finding.Symptom,
 		Needs:      []snapshot.Source{snapshot.Nodes},
 		After: []checkid.ID{
-			"route/no-egress", "route/blackhole", "route/nat-unusable", "route/nat-no-internet", "route/igw-no-public-ip",
-			"endpoint/missing", "ip/subnet-exhausted", "instance/ended-early",
+			checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP,
+			checkid.EndpointMissing, checkid.IPSubnetExhausted, checkid.InstanceEndedEarly,
 		},
 		Cause: "The kubelet reached the cluster, and the node's Ready condition is not True, or the cloud provider's taint node.cloudprovider.kubernetes.io/uninitialized is still on it. Mostly the network plugin (aws-node) did not start.",
 		Fix:   "Read the condition's message. For a network plugin that is not ready: the aws-node pod on that node, its image pull, its permissions, and the free addresses of the subnet.",

@@ -16,7 +16,7 @@ func unready(c snapshot.Condition) *snapshot.Snapshot {
 	return s
 }
 
-func TestNotReady(t *testing.T) { checktest.RunCases(t, notReady(), notReadyCases()) }
+func TestNotReady(t *testing.T) { checktest.RunCases(t, NotReady(), notReadyCases()) }
 
 func notReadyCases() []checktest.Case {
 	fail := []string{"fail i-0node [i-0node] [i-0node] i-0node registered and is not Ready"}
@@ -44,7 +44,7 @@ func notReadyCases() []checktest.Case {
 func TestNotReadyWords(t *testing.T) {
 	s := unready(snapshot.Condition{Status: "False", Reason: "KubeletNotReady", Message: "cni plugin not initialized"})
 	s.Nodes[0].Uninitialized = true
-	got := checktest.Failed(t, notReady(), s)
+	got := checktest.Failed(t, NotReady(), s)
 	want := `i-0node registered as i-0node.internal. Its condition Ready is False: KubeletNotReady ("cni plugin not initialized"). The cloud provider has not initialised it.`
 	if got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -15,15 +15,15 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func notRegistered() check.Check {
+func NotRegistered() check.Check {
 	return check.Check{
 		ID:         "node/not-registered",
 		Title:      "No node registered in time",
 		Confidence: finding.Symptom,
 		Needs:      []snapshot.Source{snapshot.Instances, snapshot.Nodes},
 		After: []checkid.ID{
-			"route/no-egress", "route/blackhole", "route/nat-unusable", "route/nat-no-internet", "route/igw-no-public-ip",
-			"endpoint/missing", "instance/ended-early",
+			checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP,
+			checkid.EndpointMissing, checkid.InstanceEndedEarly,
 		},
 		Cause: "The instance runs, its time to join is over, and no node has its id. It is a symptom: the kubelet did not start, did not reach the cluster API, or was not let in.",
 		Fix:   "Fix the cause that another check names. Where none does, read the instance's console output and the kubelet's log (over SSM or SSH), and look for the node role's access entry.",

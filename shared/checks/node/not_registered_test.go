@@ -10,7 +10,7 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
-func TestNotRegistered(t *testing.T) { checktest.RunCases(t, notRegistered(), notRegisteredCases()) }
+func TestNotRegistered(t *testing.T) { checktest.RunCases(t, NotRegistered(), notRegisteredCases()) }
 
 func notRegisteredCases() []checktest.Case {
 	fail := []string{"fail i-0node [i-0node] [i-0node] i-0node has not registered as a node"}
@@ -37,7 +37,7 @@ func notRegisteredCases() []checktest.Case {
 }
 
 func TestNotRegisteredWords(t *testing.T) {
-	got := checktest.Failed(t, notRegistered(), checktest.Missed())
+	got := checktest.Failed(t, NotRegistered(), checktest.Missed())
 	if want := "i-0node (m5.large) should have been a node 5 min after its launch at 14:50:00 UTC. No node of prod has its id."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
@@ -48,7 +48,7 @@ func TestNotRegisteredSaysWhatWasLearned(t *testing.T) {
 	snapshottest.Unjoin(s, snapshottest.Node)
 	s.Launches[0].Samples, s.Launches[0].Usual = 192, 80*time.Second
 	s.Launches[0].Due = s.Launches[0].Started.Add(2 * time.Minute)
-	got := checktest.Failed(t, notRegistered(), s)
+	got := checktest.Failed(t, NotRegistered(), s)
 	if want := "95 of 100 nodes of workers are Ready within 1 min 20 s (192 joins); it had 2 min."; !strings.HasSuffix(got.Why, want) {
 		t.Errorf("Why = %q, want %q at its end", got.Why, want)
 	}

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
@@ -14,13 +14,13 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func uninitialized() check.Check {
+func Uninitialized() check.Check {
 	return check.Check{
 		ID:         "node/uninitialized",
 		Title:      "The cloud provider has not initialised the node",
 		Confidence: finding.Likely,
 		Needs:      []snapshot.Source{snapshot.Nodes},
-		After:      []checkid.ID{"dns/dhcp-options", "dns/hostnames-off", "instance/cluster-tag"},
+		After:      []checkid.ID{checkid.DNSDHCPOptions, checkid.DNSHostnamesOff, checkid.InstanceClusterTag},
 		Cause:      "The node registered and keeps the taint node.cloudprovider.kubernetes.io/uninitialized: the cluster's cloud controller finds no EC2 instance for it. Mostly the node's name is not the instance's private DNS name (DHCP options, a host name that user data sets), or its provider id is missing.",
 		Fix:        "Let the node have the instance's private DNS name: DHCP options with one domain name or none, and no host name of its own. Then replace it.",
 		Links: []string{

@@ -16,7 +16,7 @@ func tainted(s *snapshot.Snapshot) {
 	}
 }
 
-func TestUninitialized(t *testing.T) { checktest.RunCases(t, uninitialized(), uninitializedCases()) }
+func TestUninitialized(t *testing.T) { checktest.RunCases(t, Uninitialized(), uninitializedCases()) }
 
 func uninitializedCases() []checktest.Case {
 	return []checktest.Case{
@@ -39,7 +39,7 @@ func uninitializedCases() []checktest.Case {
 }
 
 func TestUninitializedWords(t *testing.T) {
-	got := checktest.Failed(t, uninitialized(), checktest.Change(snapshottest.PrivateWithNAT(), tainted))
+	got := checktest.Failed(t, Uninitialized(), checktest.Change(snapshottest.PrivateWithNAT(), tainted))
 	if want := "Its name is not the instance's private DNS name, ip-10-42-192-10.us-west-2.compute.internal."; !strings.HasSuffix(got.Why, want) {
 		t.Errorf("Why = %q, want it to end with %q", got.Why, want)
 	}

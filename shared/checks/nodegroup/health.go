@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -18,11 +18,12 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func nodegroupHealth() check.Check {
+func Health() check.Check {
 	return check.Check{
 		ID:         "nodegroup/health",
 		Title:      "EKS reports a health issue of a nodegroup",
 		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.NodegroupWatch},
 		Needs:      []snapshot.Source{snapshot.Nodegroups},
 		Uses:       []snapshot.Source{snapshot.Subnets},
 		After:      behindNodegroups(),
@@ -121,15 +122,15 @@ func reported(c nodegroup.Code, i snapshot.Issue) string {
 func nearerThan(code string) []checkid.ID {
 	switch code {
 	case "AccessDenied":
-		return []checkid.ID{"iam/access-missing", "iam/access-wrong-arn", "iam/access-wrong-type", "iam/aws-auth-invalid"}
+		return []checkid.ID{checkid.IAMAccessMissing, checkid.IAMAccessWrongARN, checkid.IAMAccessWrongType, checkid.IAMAWSAuthInvalid}
 	case "Ec2SubnetInvalidConfiguration":
-		return []checkid.ID{"route/igw-no-public-ip"}
+		return []checkid.ID{checkid.RouteIGWNoPublicIP}
 	case "Ec2SubnetMissingIpv6Assignment":
-		return []checkid.ID{"route/ipv6-no-egress"}
+		return []checkid.ID{checkid.RouteIPv6NoEgress}
 	case "IamNodeRoleNotFound", "IamInstanceProfileNotFound":
-		return []checkid.ID{"iam/profile-missing"}
+		return []checkid.ID{checkid.IAMProfileMissing}
 	case "KubernetesLabelInvalid":
-		return []checkid.ID{"instance/forbidden-node-label"}
+		return []checkid.ID{checkid.InstanceForbiddenNodeLabel}
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func wanted(n int) func(*snapshot.Snapshot) {
 }
 
 func TestNodegroupHealth(t *testing.T) {
-	checktest.RunCases(t, nodegroupHealth(), nodegroupHealthCases())
+	checktest.RunCases(t, Health(), nodegroupHealthCases())
 }
 
 func nodegroupHealthCases() []checktest.Case {
@@ -118,14 +118,14 @@ func nodegroupHealthCases() []checktest.Case {
 }
 
 func TestNodegroupHealthWords(t *testing.T) {
-	got := checktest.Failed(t, nodegroupHealth(), checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "Gremlins sg-1", "AccessDenied")))
+	got := checktest.Failed(t, Health(), checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "Gremlins sg-1", "AccessDenied")))
 	if want := "EKS reports AccessDenied: EKS or the nodes are not let in by the cluster's API. It reports Gremlins too."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
 	if v := checktest.Value(t, got, "Gremlins"); v != "about Gremlins (sg-1)" {
 		t.Errorf("evidence %q", v)
 	}
-	got = checktest.Failed(t, nodegroupHealth(), checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "Gremlins")))
+	got = checktest.Failed(t, Health(), checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "Gremlins")))
 	if want := `EKS reports Gremlins, a code that Rollcall does not know. Its message: "about Gremlins".`; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
@@ -134,7 +134,7 @@ func TestNodegroupHealthWords(t *testing.T) {
 // Long names leave the noun out before anything is cut.
 func TestLongNodegroupTitle(t *testing.T) {
 	s := checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "Ec2LaunchTemplateVersionMaxLimitExceeded"))
-	if got := checktest.Failed(t, nodegroupHealth(), s).Title; got != "workers is degraded: EC2 launch template version max limit exceeded" {
+	if got := checktest.Failed(t, Health(), s).Title; got != "workers is degraded: EC2 launch template version max limit exceeded" {
 		t.Errorf("title %q", got)
 	}
 }
@@ -142,11 +142,11 @@ func TestLongNodegroupTitle(t *testing.T) {
 // A deleted subnet has one name: the failed launches have told it before EKS.
 func TestIssueThatTheLaunchesName(t *testing.T) {
 	s := checktest.Change(checktest.Attempted("The subnet ID 'subnet-0dead' does not exist Launching EC2 instance failed."), groupIs("CREATE_FAILED", "Ec2SubnetNotFound subnet-0dead"), before)
-	if got := checktest.Failed(t, nodegroupHealth(), s); got.Confidence != finding.Symptom {
+	if got := checktest.Failed(t, Health(), s); got.Confidence != finding.Symptom {
 		t.Errorf("named by the launches: %+v, want a symptom", got)
 	}
 	s = checktest.Change(checktest.Attempted("The subnet ID 'subnet-0dead' does not exist Launching EC2 instance failed."), groupIs("CREATE_FAILED", "Ec2SubnetNotFound subnet-0beef"), before)
-	if got := checktest.Failed(t, nodegroupHealth(), s); got.Confidence == finding.Symptom {
+	if got := checktest.Failed(t, Health(), s); got.Confidence == finding.Symptom {
 		t.Errorf("another subnet: %+v, want no symptom", got)
 	}
 }
@@ -154,7 +154,7 @@ func TestIssueThatTheLaunchesName(t *testing.T) {
 // What closes an incident says that EKS does not agree.
 func TestStickyStatusIsToldAsSuch(t *testing.T) {
 	s := checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "AsgInstanceLaunchFailures"))
-	for _, c := range []check.Check{nodegroupHealth(), nodegroupStatus()} {
+	for _, c := range []check.Check{Health(), Status()} {
 		got := checktest.EvalOne(t, c, s)[0]
 		want := "EKS still says DEGRADED; i-0node, started later (14:50:00 UTC), is a Ready node"
 		if got.Outcome != finding.Pass || len(got.Evidence) != 1 || checktest.Value(t, got, "workers") != want {
@@ -168,12 +168,12 @@ func TestStickyStatusIsToldAsSuch(t *testing.T) {
 func TestEveryNodegroupCode(t *testing.T) {
 	for _, code := range nodegroupCodes() {
 		s := checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", code))
-		got := checktest.EvalOne(t, nodegroupHealth(), s)
+		got := checktest.EvalOne(t, Health(), s)
 		if want := nodegroup.OfIssue(code).Disproved; len(got) != 1 || (got[0].Outcome == finding.Pass) != want {
 			t.Errorf("%s: %q, disproved %t", code, checktest.Lines(got), want)
 		}
 		s = checktest.Change(checktest.Missed(), groupIs("DEGRADED", code), before)
-		if f := checktest.Failed(t, nodegroupHealth(), s); !strings.HasSuffix(f.Title, ": "+phrase.Spoken(code)) || f.Fix.Text == "" || !strings.Contains(f.Fix.Command, "--region us-west-2") && !strings.HasPrefix(f.Fix.Command, "kubectl ") {
+		if f := checktest.Failed(t, Health(), s); !strings.HasSuffix(f.Title, ": "+phrase.Spoken(code)) || f.Fix.Text == "" || !strings.Contains(f.Fix.Command, "--region us-west-2") && !strings.HasPrefix(f.Fix.Command, "kubectl ") {
 			t.Errorf("%s: %+v", code, f)
 		}
 	}
@@ -184,16 +184,16 @@ func TestEveryNodegroupCode(t *testing.T) {
 func TestWhoCounts(t *testing.T) {
 	s := checktest.Change(snapshottest.PrivateWithNAT(), groupIs("DEGRADED", "InstanceLimitExceeded"), before)
 	snapshottest.Launch(s, "i-0warm", snapshottest.Private, time.Minute)
-	if got := checktest.EvalOne(t, nodegroupHealth(), s)[0]; got.Outcome != finding.Fail {
+	if got := checktest.EvalOne(t, Health(), s)[0]; got.Outcome != finding.Fail {
 		t.Errorf("with an instance that waits: %s", checktest.Lines([]finding.Result{got}))
 	}
 	s.Groups[0].Warm = []string{"i-0warm"}
-	if got := checktest.EvalOne(t, nodegroupHealth(), s)[0]; got.Outcome != finding.Pass {
+	if got := checktest.EvalOne(t, Health(), s)[0]; got.Outcome != finding.Pass {
 		t.Errorf("with an instance in the warm pool: %s", checktest.Lines([]finding.Result{got}))
 	}
 	s.Groups[0].Warm = nil
 	snapshottest.Instance(s, "i-0warm").State = "terminated"
-	if got := checktest.EvalOne(t, nodegroupHealth(), s)[0]; got.Outcome != finding.Pass || !slices.Contains(got.Covers, "workers") {
+	if got := checktest.EvalOne(t, Health(), s)[0]; got.Outcome != finding.Pass || !slices.Contains(got.Covers, "workers") {
 		t.Errorf("with an instance that ended: %s", checktest.Lines([]finding.Result{got}))
 	}
 }

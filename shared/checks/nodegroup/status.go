@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
@@ -16,14 +17,15 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func nodegroupStatus() check.Check {
+func Status() check.Check {
 	return check.Check{
 		ID:         "nodegroup/status",
 		Title:      "A nodegroup failed, is degraded, or does not get on",
 		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.NodegroupWatch},
 		Needs:      []snapshot.Source{snapshot.Nodegroups},
 		Uses:       []snapshot.Source{snapshot.Updates, snapshot.Subnets},
-		After:      append(behindNodegroups(), "nodegroup/health"),
+		After:      append(behindNodegroups(), checkid.NodegroupHealth),
 		Cause:      "The nodegroup is CREATE_FAILED, DELETE_FAILED or DEGRADED, or it is CREATING, UPDATING or DELETING for longer than that takes: 40 minutes to be made, 45 to be deleted, half an hour for a change of its settings, and for a change of its version an hour and 15 minutes for each node. Where EKS lists an issue, that is told and not the status. EKS takes a bad status back late, or never: a later launch that joined, or as many Ready nodes as are wanted, outweighs it.",
 		Fix:        "Read the nodegroup's updates and its group's scaling activities; a nodegroup that could not be made has to be deleted and made again.",
 		Links: []string{

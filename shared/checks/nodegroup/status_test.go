@@ -36,7 +36,7 @@ func inProgress(kind string, ago time.Duration) snapshot.Update {
 }
 
 func TestNodegroupStatus(t *testing.T) {
-	checktest.RunCases(t, nodegroupStatus(), nodegroupStatusCases())
+	checktest.RunCases(t, Status(), nodegroupStatusCases())
 }
 
 func nodegroupStatusCases() []checktest.Case {
@@ -74,7 +74,7 @@ func nodegroupStatusCases() []checktest.Case {
 }
 
 func TestNodegroupStatusWords(t *testing.T) {
-	got := checktest.Failed(t, nodegroupStatus(), checktest.Change(snapshottest.PrivateWithNAT(), statusFor("UPDATING", 0, inProgress("VersionUpdate", 2*time.Hour))))
+	got := checktest.Failed(t, Status(), checktest.Change(snapshottest.PrivateWithNAT(), statusFor("UPDATING", 0, inProgress("VersionUpdate", 2*time.Hour))))
 	if want := "Nodegroup workers has been UPDATING since 2026-11-20 13:00:00; that takes at most 105 min."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}

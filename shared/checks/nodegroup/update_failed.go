@@ -18,11 +18,12 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func nodegroupUpdateFailed() check.Check {
+func UpdateFailed() check.Check {
 	return check.Check{
 		ID:         "nodegroup/update-failed",
 		Title:      "An update of a nodegroup failed",
 		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.NodegroupWatch},
 		Needs:      []snapshot.Source{snapshot.Nodegroups, snapshot.Updates},
 		After:      behindNodegroups(),
 		Cause:      "The last update of the nodegroup's settings or version ended Failed, and none succeeded or goes on since: the nodegroup is not as somebody meant it to be, or half of its nodes are. All error codes have a class, a meaning and a next step here. An update that was cancelled is no fault, and after a week nobody waits for one that failed.",

@@ -37,7 +37,7 @@ func aged(u snapshot.Update, ago time.Duration) snapshot.Update {
 }
 
 func TestNodegroupUpdateFailed(t *testing.T) {
-	checktest.RunCases(t, nodegroupUpdateFailed(), nodegroupUpdateFailedCases())
+	checktest.RunCases(t, UpdateFailed(), nodegroupUpdateFailedCases())
 }
 
 func nodegroupUpdateFailedCases() []checktest.Case {
@@ -70,7 +70,7 @@ func nodegroupUpdateFailedCases() []checktest.Case {
 }
 
 func TestUpdateFailedWords(t *testing.T) {
-	got := checktest.Failed(t, nodegroupUpdateFailed(), checktest.Change(snapshottest.PrivateWithNAT(), updated(updateThat("Failed", "IpNotAvailable", "AccessDenied"))))
+	got := checktest.Failed(t, UpdateFailed(), checktest.Change(snapshottest.PrivateWithNAT(), updated(updateThat("Failed", "IpNotAvailable", "AccessDenied"))))
 	if want := "The version update of workers that began at 2026-11-20 14:50 UTC failed. EKS reports IpNotAvailable: a subnet has no free address (i-0node). It reports AccessDenied too."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
@@ -81,7 +81,7 @@ func TestUpdateFailedWords(t *testing.T) {
 
 func TestEveryUpdateCode(t *testing.T) {
 	for _, code := range types.ErrorCode("").Values() {
-		got := checktest.Failed(t, nodegroupUpdateFailed(), checktest.Change(snapshottest.PrivateWithNAT(), updated(updateThat("Failed", string(code)))))
+		got := checktest.Failed(t, UpdateFailed(), checktest.Change(snapshottest.PrivateWithNAT(), updated(updateThat("Failed", string(code)))))
 		if got.Fix.Text == "" || got.Why == "" {
 			t.Errorf("%s: %+v", code, got)
 		}

@@ -3,8 +3,8 @@ package route
 import (
 	"fmt"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -14,7 +14,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func apiPrivateUnreachable() check.Check {
+func APIPrivateUnreachable() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
 		ID:         "route/api-private-unreachable",
 		Title:      "No route leads to the cluster's private endpoint in another VPC",

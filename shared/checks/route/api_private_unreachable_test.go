@@ -35,7 +35,7 @@ func apart(there []snapshot.Route, back ...snapshot.Route) *snapshot.Snapshot {
 }
 
 func TestApiPrivateUnreachable(t *testing.T) {
-	checktest.RunCases(t, apiPrivateUnreachable(), apiPrivateUnreachableCases())
+	checktest.RunCases(t, APIPrivateUnreachable(), apiPrivateUnreachableCases())
 }
 
 func apiPrivateUnreachableCases() []checktest.Case {
@@ -67,7 +67,7 @@ func apiPrivateUnreachableCases() []checktest.Case {
 }
 
 func TestAPIPrivateUnreachableFix(t *testing.T) {
-	got := checktest.Failed(t, apiPrivateUnreachable(), apart(nil)).Fix
+	got := checktest.Failed(t, APIPrivateUnreachable(), apart(nil)).Fix
 	if want := "aws ec2 create-route --region us-west-2 --route-table-id rtb-0private --destination-cidr-block 10.99.0.0/16 --vpc-peering-connection-id pcx-0a"; got.Command != want {
 		t.Errorf("Command = %q, want %q", got.Command, want)
 	}

@@ -4,22 +4,22 @@ import (
 	"fmt"
 	"slices"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
 
-func apiPublicCIDR() check.Check {
+func APIPublicCIDR() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
 		ID:         "route/api-public-cidr",
 		Title:      "The API's public endpoint does not admit the nodes' address",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.NATGateways, snapshot.Instances},
-		After:      []checkid.ID{"route/no-egress", "route/blackhole", "route/nat-unusable", "route/nat-no-internet", "route/igw-no-public-ip", "route/igw-detached", "route/nat-instance-source-check"},
+		After:      []checkid.ID{checkid.RouteNoEgress, checkid.RouteBlackhole, checkid.RouteNATUnusable, checkid.RouteNATNoInternet, checkid.RouteIGWNoPublicIP, checkid.RouteIGWDetached, checkid.RouteNATInstanceSourceCheck},
 		AtLaunch:   true,
 		Cause:      "Nodes reach the cluster's API by its public endpoint only, and publicAccessCidrs leaves out the address that their traffic leaves from: the NAT gateway's, or their own.",
 		Fix:        "Switch on private access, which keeps the nodes' traffic in the VPC, or add the address to publicAccessCidrs.",

@@ -39,7 +39,7 @@ func sixCluster(s *snapshot.Snapshot) {
 	table.Routes = append(table.Routes, snapshottest.To("::/0", snapshot.ToInternetGateway, snapshottest.IGW))
 }
 
-func TestApiPublicCIDR(t *testing.T) { checktest.RunCases(t, apiPublicCIDR(), apiPublicCIDRCases()) }
+func TestApiPublicCIDR(t *testing.T) { checktest.RunCases(t, APIPublicCIDR(), apiPublicCIDRCases()) }
 
 func apiPublicCIDRCases() []checktest.Case {
 	office := admitting("198.51.100.0/24")
@@ -91,14 +91,14 @@ func apiPublicCIDRCases() []checktest.Case {
 }
 
 func TestAPIPublicCIDRWordsAndFix(t *testing.T) {
-	got := checktest.Failed(t, apiPublicCIDR(), checktest.Change(snapshottest.PrivateWithNAT(), checktest.Late, admitting("198.51.100.0/24")))
+	got := checktest.Failed(t, APIPublicCIDR(), checktest.Change(snapshottest.PrivateWithNAT(), checktest.Late, admitting("198.51.100.0/24")))
 	if want := "Private access is off, so nodes in subnet-0private use the public endpoint. Their traffic leaves from 203.0.113.7/32; publicAccessCidrs has only 198.51.100.0/24."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
 	if want := "aws eks update-cluster-config --region us-west-2 --name prod --resources-vpc-config endpointPrivateAccess=true"; got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
 	}
-	abroad := checktest.Failed(t, apiPublicCIDR(), checktest.Change(snapshottest.PrivateWithNAT(), checktest.Late, admitting("198.51.100.0/24"), func(s *snapshot.Snapshot) {
+	abroad := checktest.Failed(t, APIPublicCIDR(), checktest.Change(snapshottest.PrivateWithNAT(), checktest.Late, admitting("198.51.100.0/24"), func(s *snapshot.Snapshot) {
 		s.Cluster.VPC, s.Cluster.EndpointPrivate = "vpc-0cluster", true
 	}))
 	if want := "--resources-vpc-config publicAccessCidrs=198.51.100.0/24,203.0.113.7/32"; !strings.HasSuffix(abroad.Fix.Command, want) {

@@ -3,8 +3,8 @@ package route
 import (
 	"fmt"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -14,7 +14,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func blackholeRoute() check.Check {
+func Blackhole() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
 		ID:         "route/blackhole",
 		Title:      "The winning route leads to something that is gone",
@@ -24,7 +24,7 @@ func blackholeRoute() check.Check {
 		// describes has a check of its own; where not, the row's own state is
 		// proof enough.
 		Needs:    []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		After:    []checkid.ID{"route/nat-unusable", "route/igw-detached", "route/nat-instance-source-check"},
+		After:    []checkid.ID{checkid.RouteNATUnusable, checkid.RouteIGWDetached, checkid.RouteNATInstanceSourceCheck},
 		AtLaunch: true,
 		Cause:    "The row that wins for a service that nodes need is a blackhole: its NAT gateway, interface, instance, peering connection or attachment was deleted, and the row was left behind. So is a row of a transit gateway's table.",
 		Fix:      "Lead the row to a target that exists: a NAT gateway that works, or the internet gateway that is attached to this VPC.",

@@ -8,7 +8,7 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
-func TestBlackholeRoute(t *testing.T) { checktest.RunCases(t, blackholeRoute(), blackholeCases()) }
+func TestBlackholeRoute(t *testing.T) { checktest.RunCases(t, Blackhole(), blackholeCases()) }
 
 func blackholeCases() []checktest.Case {
 	hole := func(kind snapshot.TargetKind, id string) *snapshot.Snapshot {
@@ -60,7 +60,7 @@ func blackholeCases() []checktest.Case {
 }
 
 func TestBlackholeWordsAndFix(t *testing.T) {
-	got := checktest.Failed(t, blackholeRoute(), checktest.DeletedNAT())
+	got := checktest.Failed(t, Blackhole(), checktest.DeletedNAT())
 	if want := "rtb-0private sends 0.0.0.0/0 to nat-0old, which was deleted or detached: EC2 calls the row a blackhole. Nodes in subnet-0private cannot reach the cluster API, EC2, ECR, S3 and STS."; got.Why != want {
 		t.Errorf("Why = %q, want %q", got.Why, want)
 	}
@@ -83,7 +83,7 @@ func TestBlackholeOfAnInternetGateway(t *testing.T) {
 		{"vpc-0other", "", "Attach an internet gateway to vpc-0a (the row names igw-0old), and lead 0.0.0.0/0 of rtb-0private to it."},
 	}
 	for _, tt := range tests {
-		got := checktest.Failed(t, blackholeRoute(), detached(tt.attached)).Fix
+		got := checktest.Failed(t, Blackhole(), detached(tt.attached)).Fix
 		if got.Command != tt.command || got.Text != tt.text {
 			t.Errorf("attached to %s: Fix = %+v, want %q, %q", tt.attached, got, tt.text, tt.command)
 		}

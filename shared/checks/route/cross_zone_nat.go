@@ -19,6 +19,7 @@ func CrossZoneNAT() check.Check {
 		ID:         "route/cross-zone-nat",
 		Title:      "The NAT gateway is in another zone",
 		Confidence: finding.Advice,
+		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.NATGateways},
 		AtLaunch:   true,
 		Cause:      "The subnet's way out is a NAT gateway in another availability zone. It works, costs the transfer between zones, and fails with the other zone.",

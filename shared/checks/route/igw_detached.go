@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -15,7 +15,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func igwDetached() check.Check {
+func IGWDetached() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
 		ID:         "route/igw-detached",
 		Title:      "The internet gateway is not attached to this VPC",

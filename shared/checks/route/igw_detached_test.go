@@ -17,7 +17,7 @@ func detached(vpcs ...string) *snapshot.Snapshot {
 	return s
 }
 
-func TestIgwDetached(t *testing.T) { checktest.RunCases(t, igwDetached(), igwDetachedCases()) }
+func TestIgwDetached(t *testing.T) { checktest.RunCases(t, IGWDetached(), igwDetachedCases()) }
 
 func igwDetachedCases() []checktest.Case {
 	fail := []string{"fail igw-0a [subnet-0public] [i-0node] igw-0a is not attached to vpc-0a"}
@@ -61,7 +61,7 @@ func TestIGWDetachedFix(t *testing.T) {
 			"Make an internet gateway, attach it to vpc-0a, and lead 0.0.0.0/0 of rtb-0public to it. igw-0a belongs to vpc-0other: leave it there.", detached("vpc-0other")},
 	}
 	for _, tt := range tests {
-		got := checktest.Failed(t, igwDetached(), tt.world).Fix
+		got := checktest.Failed(t, IGWDetached(), tt.world).Fix
 		if got.Command != tt.command || got.Text != tt.text {
 			t.Errorf("%s: Fix = %+v, want %q, %q", tt.name, got, tt.text, tt.command)
 		}

@@ -20,7 +20,7 @@ func noPublicIP() *snapshot.Snapshot {
 	return s
 }
 
-func TestIgwNoPublicIP(t *testing.T) { checktest.RunCases(t, igwNoPublicIP(), igwNoPublicIPCases()) }
+func TestIgwNoPublicIP(t *testing.T) { checktest.RunCases(t, IGWNoPublicIP(), igwNoPublicIPCases()) }
 
 func igwNoPublicIPCases() []checktest.Case {
 	pending := func(s *snapshot.Snapshot) { snapshottest.Instance(s, snapshottest.Node).State = "pending" }
@@ -76,7 +76,7 @@ func igwNoPublicIPCases() []checktest.Case {
 }
 
 func TestIGWNoPublicIPFix(t *testing.T) {
-	got := checktest.Failed(t, igwNoPublicIP(), noPublicIP())
+	got := checktest.Failed(t, IGWNoPublicIP(), noPublicIP())
 	if want := "aws ec2 modify-subnet-attribute --region us-west-2 --subnet-id subnet-0public --map-public-ip-on-launch"; got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
 	}
@@ -91,7 +91,7 @@ func TestIGWNoPublicIPFix(t *testing.T) {
 func TestIGWNoPublicIPOfALaunchTemplate(t *testing.T) {
 	s := noPublicIP()
 	snapshottest.Subnet(s, snapshottest.Public).AssignPublicIP = true
-	got := checktest.Failed(t, igwNoPublicIP(), s)
+	got := checktest.Failed(t, IGWNoPublicIP(), s)
 	if want := "subnet-0public assigns them, but the launch template's network interface turns that off: i-0node has none."; !strings.Contains(got.Why, want) {
 		t.Errorf("Why = %q, want %q in it", got.Why, want)
 	}

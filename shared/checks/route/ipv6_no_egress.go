@@ -5,8 +5,8 @@ import (
 	"net/netip"
 	"slices"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -17,7 +17,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func ipv6NoEgress() check.Check {
+func IPv6NoEgress() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
 		ID:         "route/ipv6-no-egress",
 		Title:      "An IPv6 cluster's subnet has no IPv6 range, or no way out over IPv6",
@@ -25,7 +25,7 @@ func ipv6NoEgress() check.Check {
 		Explains:   []checkid.ID{checkid.AnyJoinCause},
 		// Egress-only gateways are asked for where a row leads to one.
 		Needs:    []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
-		After:    []checkid.ID{"route/no-egress"},
+		After:    []checkid.ID{checkid.RouteNoEgress},
 		AtLaunch: true,
 		Cause:    "Nodes of an IPv6 cluster take a /80 of their subnet's IPv6 range for pods, and reach what has IPv6 addresses (the cluster's dual-stack endpoint among it) over IPv6. The subnet has no such range, or its table has no ::/0 that leads out. IPv4 is needed too: EC2, ECR and STS answer on IPv4 unless told otherwise.",
 		Fix:      "Give the subnet an IPv6 range, and lead ::/0 to an egress-only internet gateway (or the internet gateway, in a public subnet).",

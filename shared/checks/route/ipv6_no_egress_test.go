@@ -10,7 +10,7 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
-func TestIpv6NoEgress(t *testing.T) { checktest.RunCases(t, ipv6NoEgress(), ipv6NoEgressCases()) }
+func TestIpv6NoEgress(t *testing.T) { checktest.RunCases(t, IPv6NoEgress(), ipv6NoEgressCases()) }
 
 func ipv6NoEgressCases() []checktest.Case {
 	pass := []string{"pass rtb-0private [subnet-0private]"}
@@ -79,7 +79,7 @@ func TestIPv6Fix(t *testing.T) {
 			})},
 	}
 	for _, tt := range tests {
-		if got := checktest.Failed(t, ipv6NoEgress(), tt.world).Fix.Command; got != tt.want {
+		if got := checktest.Failed(t, IPv6NoEgress(), tt.world).Fix.Command; got != tt.want {
 			t.Errorf("%s: Command = %q, want %q", tt.name, got, tt.want)
 		}
 	}

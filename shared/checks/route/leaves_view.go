@@ -12,9 +12,9 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// leavesView never fails: that a way cannot be followed is no fault of the
+// LeavesView never fails: that a way cannot be followed is no fault of the
 // network. It is Unknown once for each hop, and names it.
-func leavesView() check.Check {
+func LeavesView() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
 		ID:         "route/leaves-view",
 		Title:      "A path leads to what cannot be read",

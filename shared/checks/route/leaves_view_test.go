@@ -9,7 +9,7 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
-func TestLeavesView(t *testing.T) { checktest.RunCases(t, leavesView(), leavesViewCases()) }
+func TestLeavesView(t *testing.T) { checktest.RunCases(t, LeavesView(), leavesViewCases()) }
 
 func leavesViewCases() []checktest.Case {
 	tgw := checktest.Routes(snapshottest.PrivateRTB, snapshottest.Local(), snapshottest.To("0.0.0.0/0", snapshot.ToTransitGateway, "tgw-0a"))
@@ -40,7 +40,7 @@ func leavesViewCases() []checktest.Case {
 // The Unknown shows the whole way, hop by hop.
 func TestLeavesViewNamesTheHops(t *testing.T) {
 	s := leavesViewCases()[1].World
-	got := checktest.EvalOne(t, leavesView(), s)[0]
+	got := checktest.EvalOne(t, LeavesView(), s)[0]
 	if want := "subnet-0private → rtb-0private 0.0.0.0/0 → tgw-0a (transit gateway)"; !strings.HasPrefix(checktest.Value(t, got, "Path to"), want) {
 		t.Errorf("path = %q, want it to begin with %q", checktest.Value(t, got, "Path to"), want)
 	}

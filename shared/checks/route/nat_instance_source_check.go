@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -16,7 +16,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func natInstance() check.Check {
+func NATInstanceSourceCheck() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
 		ID:         "route/nat-instance-source-check",
 		Title:      "The NAT instance does not run, or may not forward",

@@ -9,7 +9,9 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
-func TestNatInstance(t *testing.T) { checktest.RunCases(t, natInstance(), natInstanceCases()) }
+func TestNatInstance(t *testing.T) {
+	checktest.RunCases(t, NATInstanceSourceCheck(), natInstanceCases())
+}
 
 func natInstanceCases() []checktest.Case {
 	fail := []string{"fail eni-0nat [subnet-0private] [i-0node] eni-0nat forwards nothing"}
@@ -55,11 +57,11 @@ func TestNATInstanceFix(t *testing.T) {
 		"aws ec2 modify-network-interface-attribute --region us-west-2 --network-interface-id eni-0nat --no-source-dest-check": checktest.Forwarded(on),
 		"aws ec2 start-instances --region us-west-2 --instance-ids i-0nat":                                                     checktest.Forwarded(on, stopped),
 	} {
-		if got := checktest.Failed(t, natInstance(), world).Fix.Command; got != want {
+		if got := checktest.Failed(t, NATInstanceSourceCheck(), world).Fix.Command; got != want {
 			t.Errorf("Command = %q, want %q", got, want)
 		}
 	}
-	got := checktest.Failed(t, natInstance(), checktest.Forwarded(on))
+	got := checktest.Failed(t, NATInstanceSourceCheck(), checktest.Forwarded(on))
 	if want := "subnet-0private → rtb-0private 0.0.0.0/0 → eni-0nat (network interface of i-0nat, running): its source/destination check is on, so EC2 drops what it forwards"; checktest.Value(t, got, "Path to") != want {
 		t.Errorf("path = %q, want %q", checktest.Value(t, got, "Path to"), want)
 	}

@@ -16,7 +16,7 @@ func stuckNAT(rows ...snapshot.Route) *snapshot.Snapshot {
 	return s
 }
 
-func TestNatNoInternet(t *testing.T) { checktest.RunCases(t, natNoInternet(), natNoInternetCases()) }
+func TestNatNoInternet(t *testing.T) { checktest.RunCases(t, NATNoInternet(), natNoInternetCases()) }
 
 func natNoInternetCases() []checktest.Case {
 	fail := []string{"fail nat-0a [subnet-0private] [i-0node] nat-0a has no way to the internet"}
@@ -67,7 +67,7 @@ func TestNATNoInternetFix(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := checktest.Failed(t, natNoInternet(), tt.world).Fix
+			got := checktest.Failed(t, NATNoInternet(), tt.world).Fix
 			if got.Command != tt.command {
 				t.Errorf("Command = %q, want %q", got.Command, tt.command)
 			}

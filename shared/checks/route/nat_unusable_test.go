@@ -26,7 +26,7 @@ func privateNAT(rows ...snapshot.Route) *snapshot.Snapshot {
 	return s
 }
 
-func TestNatUnusable(t *testing.T) { checktest.RunCases(t, natUnusable(), natUnusableCases()) }
+func TestNatUnusable(t *testing.T) { checktest.RunCases(t, NATUnusable(), natUnusableCases()) }
 
 func natUnusableCases() []checktest.Case {
 	tgw := snapshottest.To("0.0.0.0/0", snapshot.ToTransitGateway, "tgw-0a")
@@ -70,7 +70,7 @@ func natUnusableCases() []checktest.Case {
 }
 
 func TestNATUnusableWordsAndFix(t *testing.T) {
-	got := checktest.Failed(t, natUnusable(), checktest.Change(failedNAT(), checktest.TwoTables))
+	got := checktest.Failed(t, NATUnusable(), checktest.Change(failedNAT(), checktest.TwoTables))
 	if want := "rtb-0private and rtb-0second send 0.0.0.0/0 to nat-0a, but it has failed: Elastic IP address"; !strings.HasPrefix(got.Why, want) {
 		t.Errorf("Why = %q, want it to begin with %q", got.Why, want)
 	}
@@ -81,7 +81,7 @@ func TestNATUnusableWordsAndFix(t *testing.T) {
 	other := func(s *snapshot.Snapshot) {
 		s.NATGateways = append(s.NATGateways, snapshot.NATGateway{ID: "nat-0b", VPC: snapshottest.VPC, Subnet: snapshottest.Public, State: "available", Public: true, Zone: "us-west-2b"})
 	}
-	got = checktest.Failed(t, natUnusable(), checktest.Change(failedNAT(), checktest.TwoTables, other))
+	got = checktest.Failed(t, NATUnusable(), checktest.Change(failedNAT(), checktest.TwoTables, other))
 	want := "aws ec2 replace-route --region us-west-2 --route-table-id rtb-0private --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0b && " +
 		"aws ec2 replace-route --region us-west-2 --route-table-id rtb-0second --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0b"
 	if got.Fix.Command != want {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -15,7 +15,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func clusterIngress() check.Check {
+func ClusterIngress() check.Check {
 	return check.WithPathSources(check.Check{
 		ID:         "sg/cluster-ingress",
 		Title:      "The cluster's security groups do not admit the nodes",

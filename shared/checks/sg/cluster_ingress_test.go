@@ -10,7 +10,7 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
-func TestClusterIngress(t *testing.T) { checktest.RunCases(t, clusterIngress(), clusterIngressCases()) }
+func TestClusterIngress(t *testing.T) { checktest.RunCases(t, ClusterIngress(), clusterIngressCases()) }
 
 func clusterIngressCases() []checktest.Case {
 	all := checktest.RuleSet(snapshot.Rule{Protocol: "-1", From: -1, To: -1, CIDRs: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}})
@@ -60,7 +60,7 @@ func clusterIngressCases() []checktest.Case {
 func TestClusterInAnotherVPCIsNotAccused(t *testing.T) {
 	s := clusterIngressCases()[1].World
 	s.Cluster.VPC, s.Cluster.EndpointPublic = "vpc-0other", false
-	for _, r := range checktest.EvalOne(t, clusterIngress(), s) {
+	for _, r := range checktest.EvalOne(t, ClusterIngress(), s) {
 		if r.Outcome != finding.Unknown {
 			t.Errorf("%s, want only unknown", checktest.Lines([]finding.Result{r}))
 		}
@@ -69,7 +69,7 @@ func TestClusterInAnotherVPCIsNotAccused(t *testing.T) {
 
 func TestClusterIngressFix(t *testing.T) {
 	tt := clusterIngressCases()[1]
-	got := checktest.Failed(t, clusterIngress(), tt.World)
+	got := checktest.Failed(t, ClusterIngress(), tt.World)
 	if want := "aws ec2 authorize-security-group-ingress --region us-west-2 --group-id sg-0cluster --protocol tcp --port 443 --source-group sg-0node"; got.Fix.Command != want {
 		t.Errorf("Command = %q, want %q", got.Fix.Command, want)
 	}

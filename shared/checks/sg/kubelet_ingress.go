@@ -12,12 +12,11 @@ import (
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/filter"
-
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
 
-func kubeletIngress() check.Check {
+func KubeletIngress() check.Check {
 	return check.WithPathSources(check.Check{
 		ID:         "sg/kubelet-ingress",
 		Title:      "The nodes do not admit the control plane on 10250",

@@ -9,7 +9,7 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
-func TestKubeletIngress(t *testing.T) { checktest.RunCases(t, kubeletIngress(), kubeletIngressCases()) }
+func TestKubeletIngress(t *testing.T) { checktest.RunCases(t, KubeletIngress(), kubeletIngressCases()) }
 
 func kubeletIngressCases() []checktest.Case {
 	all := checktest.RuleSet(snapshot.Rule{Protocol: "-1", From: -1, To: -1, CIDRs: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}})

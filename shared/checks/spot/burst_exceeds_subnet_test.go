@@ -37,7 +37,7 @@ func burst(had int, changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 }
 
 func TestBurstExceedsSubnet(t *testing.T) {
-	checktest.RunCases(t, burstExceedsSubnet(), burstExceedsSubnetCases())
+	checktest.RunCases(t, BurstExceedsSubnet(), burstExceedsSubnetCases())
 }
 
 func burstExceedsSubnetCases() []checktest.Case {
@@ -85,7 +85,7 @@ func burstExceedsSubnetCases() []checktest.Case {
 }
 
 func TestBurstArithmetic(t *testing.T) {
-	f := checktest.Failed(t, burstExceedsSubnet(), burst(251))
+	f := checktest.Failed(t, BurstExceedsSubnet(), burst(251))
 	if got, want := checktest.Value(t, f, "Launches from"), "8 m5.4xlarge × 2 interfaces × 30 = 480 addresses"; got != want {
 		t.Errorf("arithmetic = %q, want %q", got, want)
 	}

@@ -13,11 +13,12 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func fewPools() check.Check {
+func FewPools() check.Check {
 	return check.Check{
 		ID:         "spot/few-pools",
 		Title:      "A Spot nodegroup has too few pools to ride out a shortage",
 		Confidence: finding.Advice,
+		WatchedBy:  []check.Detector{check.SpotReport},
 		Needs:      []snapshot.Source{snapshot.Nodegroups, snapshot.Subnets},
 		Cause:      fmt.Sprintf("A pool is an instance type in a zone. A nodegroup with fewer than %d of them loses its capacity when EC2 takes back or refuses one.", spot.FewPools),
 		Fix:        "Add instance types of the same size, of other generations and families, and subnets in more zones. AWS advises ten types or more.",

@@ -8,7 +8,7 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
-func TestFewPools(t *testing.T) { checktest.RunCases(t, fewPools(), fewPoolsCases()) }
+func TestFewPools(t *testing.T) { checktest.RunCases(t, FewPools(), fewPoolsCases()) }
 
 func fewPoolsCases() []checktest.Case {
 	world := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {

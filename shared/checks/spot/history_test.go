@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -30,7 +31,7 @@ func remembered(as func(i int, p *snapshot.Past)) func(*snapshot.Snapshot) {
 	}
 }
 
-func cameTo(p *snapshot.Past, end snapshot.End, cause string) {
+func cameTo(p *snapshot.Past, end snapshot.End, cause checkid.ID) {
 	p.End, p.Cause, p.Ready = end, cause, time.Time{}
 }
 

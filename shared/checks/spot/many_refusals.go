@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -14,11 +15,12 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func manyRefusals() check.Check {
+func ManyRefusals() check.Check {
 	return check.Check{
 		ID:         "spot/many-refusals",
 		Title:      "EC2 often has no Spot capacity in some pools",
 		Confidence: finding.Advice,
+		WatchedBy:  []check.Detector{check.SpotReport},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory},
 		Cause:      "EC2 refused at least 5 Spot launches of a nodegroup, and one in five or more, for want of capacity or at the price that was set.",
 		Fix:        "Leave out the pools that refuse, and add types and zones. Set no maximum price: Spot is never dearer than on-demand then.",
@@ -45,7 +47,7 @@ func runManyRefusals(s *facts.View) []finding.Finding {
 		pools := map[string]int{}
 		refused, placed := 0, 0
 		for _, p := range of[name] {
-			if p.End != snapshot.Refused || p.Cause != "launch/insufficient-capacity" && p.Cause != "launch/spot-price" {
+			if p.End != snapshot.Refused || p.Cause != checkid.LaunchInsufficientCapacity && p.Cause != checkid.LaunchSpotPrice {
 				continue
 			}
 			refused++

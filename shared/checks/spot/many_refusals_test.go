@@ -3,15 +3,16 @@ package spot
 import (
 	"testing"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
 
-func TestManyRefusals(t *testing.T) { checktest.RunCases(t, manyRefusals(), manyRefusalsCases()) }
+func TestManyRefusals(t *testing.T) { checktest.RunCases(t, ManyRefusals(), manyRefusalsCases()) }
 
 func manyRefusalsCases() []checktest.Case {
-	refuse := func(cause string, when func(i int, p *snapshot.Past) bool) *snapshot.Snapshot {
+	refuse := func(cause checkid.ID, when func(i int, p *snapshot.Past) bool) *snapshot.Snapshot {
 		return healthySpot(func(i int, p *snapshot.Past) {
 			if when(i, p) {
 				cameTo(p, snapshot.Refused, cause)
@@ -35,7 +36,7 @@ func manyRefusalsCases() []checktest.Case {
 }
 
 func TestManyRefusalsNamesThePools(t *testing.T) {
-	f := checktest.Failed(t, manyRefusals(), healthySpot(func(i int, p *snapshot.Past) {
+	f := checktest.Failed(t, ManyRefusals(), healthySpot(func(i int, p *snapshot.Past) {
 		if p.Type == "c5.large" || i%16 == 3 {
 			cameTo(p, snapshot.Refused, "launch/insufficient-capacity")
 		}

@@ -15,11 +15,12 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func poolFailing() check.Check {
+func PoolFailing() check.Check {
 	return check.Check{
 		ID:         "spot/pool-failing",
 		Title:      "A Spot pool joins significantly worse than those beside it",
 		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.SpotReport},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory},
 		Cause: "Of the launches of one instance type in one zone far fewer become nodes than of the other pools of the same nodegroups at the same time. " +
 			"The test is exact, one launch of each half hour counts, and it is corrected for the number of pools and for looking every hour: no healthy pool is accused in 99 of 100 histories of 90 days (docs/spot.md). Launches that failed for a cause of their subnet, role or settings do not count.",

@@ -21,7 +21,7 @@ func taken(from, until time.Duration) func(int, *snapshot.Past) {
 	}
 }
 
-func TestPoolFailing(t *testing.T) { checktest.RunCases(t, poolFailing(), poolFailingCases()) }
+func TestPoolFailing(t *testing.T) { checktest.RunCases(t, PoolFailing(), poolFailingCases()) }
 
 func poolFailingCases() []checktest.Case {
 	well := []string{"pass c5.large/us-west-2a [c5.large/us-west-2a]", "pass c5.large/us-west-2b [c5.large/us-west-2b]", "pass m5.large/us-west-2a [m5.large/us-west-2a]", "pass m5.large/us-west-2b [m5.large/us-west-2b]"}
@@ -61,7 +61,7 @@ func poolFailingCases() []checktest.Case {
 }
 
 func TestPoolFailingSaysHowItFails(t *testing.T) {
-	f := checktest.Failed(t, poolFailing(), healthySpot(taken(48*time.Hour, 0)))
+	f := checktest.Failed(t, PoolFailing(), healthySpot(taken(48*time.Hour, 0)))
 	want := "c5.large in us-west-2b: 96 of 96 were taken back before they joined; in the other pools of workers 0 of 288 failed."
 	if !strings.HasPrefix(f.Why, want) {
 		t.Errorf("Why = %q, want it to begin with %q", f.Why, want)

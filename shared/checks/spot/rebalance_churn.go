@@ -12,11 +12,12 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func rebalanceChurn() check.Check {
+func RebalanceChurn() check.Check {
 	return check.Check{
 		ID:         "spot/rebalance-churn",
 		Title:      "Capacity rebalancing replaces nodes soon after they join",
 		Confidence: finding.Advice,
+		WatchedBy:  []check.Detector{check.SpotReport},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory},
 		Uses:       []snapshot.Source{snapshot.Nodes},
 		Cause: "EC2 recommends a rebalance within 15 minutes of a node's joining, and capacity rebalancing replaces it although EC2 never takes it back: at least 5 nodes of a nodegroup, and one in ten or more. " +

@@ -9,7 +9,7 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
-func TestRebalanceChurn(t *testing.T) { checktest.RunCases(t, rebalanceChurn(), rebalanceChurnCases()) }
+func TestRebalanceChurn(t *testing.T) { checktest.RunCases(t, RebalanceChurn(), rebalanceChurnCases()) }
 
 func rebalanceChurnCases() []checktest.Case {
 	// Every fourth node gets a recommendation.

@@ -6,19 +6,19 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/instance"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
-	"rollcall/shared/node/activity"
 	"rollcall/shared/snapshot"
 )
 
-func reclaimedBeforeJoin() check.Check {
+func ReclaimedBeforeJoin() check.Check {
 	return check.Check{
-		ID:         facts.Reclaimed,
+		ID:         "spot/reclaimed-before-join",
 		Title:      "EC2 took the instance back before it was a node",
 		Confidence: finding.Advice,
 		// Nodes are looked at where they were read, like in instance/ended-early.
@@ -137,7 +137,7 @@ const maxTaken = 5
 func takenHow(l facts.InstanceIndex, i *snapshot.Instance) string {
 	launch := l.Launches[i.ID]
 	switch {
-	case i.Ended() && l.Reason(i).Class == activity.Class(facts.Reclaimed):
+	case i.Ended() && l.Reason(i).Class == checkid.SpotReclaimedBeforeJoin:
 		return fmt.Sprintf("%s (%s)%s", l.Reason(i).Meaning, i.StateReason.Code, lived(l, i))
 	case !launch.Noticed.IsZero():
 		return fmt.Sprintf("EC2 warned at %s that it takes the Spot capacity back", phrase.ClockTime(launch.Noticed))

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
@@ -14,12 +15,12 @@ func recommended(after time.Duration) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) { s.Launches[0].Rebalance = s.Launches[0].Started.Add(after) }
 }
 
-func explained(by string) func(*snapshot.Snapshot) {
+func explained(by checkid.ID) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) { s.Launches[0].Cause = by }
 }
 
 func TestReclaimedBeforeJoin(t *testing.T) {
-	checktest.RunCases(t, reclaimedBeforeJoin(), reclaimedBeforeJoinCases())
+	checktest.RunCases(t, ReclaimedBeforeJoin(), reclaimedBeforeJoinCases())
 }
 
 func reclaimedBeforeJoinCases() []checktest.Case {
@@ -61,7 +62,7 @@ func reclaimedBeforeJoinCases() []checktest.Case {
 }
 
 func TestReclaimedWords(t *testing.T) {
-	got := checktest.Failed(t, reclaimedBeforeJoin(), checktest.Change(checktest.Ended("Client.UserInitiatedShutdown", 3*time.Minute), checktest.Noticed(90*time.Second)))
+	got := checktest.Failed(t, ReclaimedBeforeJoin(), checktest.Change(checktest.Ended("Client.UserInitiatedShutdown", 3*time.Minute), checktest.Noticed(90*time.Second)))
 	if want := "EC2 warned at 14:51:30 UTC"; !strings.Contains(got.Why, want) {
 		t.Errorf("Why = %q, want %q in it", got.Why, want)
 	}

@@ -13,11 +13,12 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func zoneImpaired() check.Check {
+func Impaired() check.Check {
 	return check.Check{
 		ID:         "zone/impaired",
 		Title:      "The Availability Zone itself is in trouble",
 		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.JoinCheck, check.ZoneWatch},
 		Ahead:      true,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.ZonesOf},
 		Uses:       []snapshot.Source{snapshot.LaunchHistory, snapshot.Subnets},

@@ -6,13 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
 
 // launches adds to the history.
-func launches(n int, zone string, end snapshot.End, cause string) func(*snapshot.Snapshot) {
+func launches(n int, zone string, end snapshot.End, cause checkid.ID) func(*snapshot.Snapshot) {
 	return func(s *snapshot.Snapshot) {
 		for range n {
 			s.History = append(s.History, snapshot.Past{
@@ -29,7 +30,7 @@ func state(zone, word string, messages ...string) func(*snapshot.Snapshot) {
 	}
 }
 
-func TestZoneImpaired(t *testing.T) { checktest.RunCases(t, zoneImpaired(), zoneImpairedCases()) }
+func TestZoneImpaired(t *testing.T) { checktest.RunCases(t, Impaired(), zoneImpairedCases()) }
 
 func zoneImpairedCases() []checktest.Case {
 	const (

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/launch"
@@ -16,15 +16,16 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func nodegroupGap() check.Check {
+func NodegroupGap() check.Check {
 	return check.Check{
 		ID:         "zone/nodegroup-gap",
 		Title:      "The group has no node in a zone where volumes live",
 		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.ZoneWatch},
 		Ahead:      true,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.VolumesOf},
 		Uses:       zoneUses(),
-		After:      []checkid.ID{"zone/impaired"},
+		After:      []checkid.ID{checkid.ZoneImpaired},
 		Cause: "The group launches in more zones than its desired count covers. An EBS volume lives in a zone in which neither this nor another group has a node that takes its pod; which zone the next node comes to is Auto Scaling's choice, and when nodes are replaced they can come to other zones than before. " +
 			"It is certain where a pod has been waiting for the volume for minutes, likely where a claim holds it and nobody waits yet, or where Karpenter or Auto Mode could still bring a node, possible where Kubernetes could not be asked, and advice for a volume that no claim holds.",
 		Fix: "Set the desired count so that every zone of the group has a node: Auto Scaling launches where it has fewest. For good: one nodegroup per zone, as AWS advises for workloads with EBS volumes.",

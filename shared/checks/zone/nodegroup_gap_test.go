@@ -15,7 +15,7 @@ import (
 	"rollcall/shared/snapshot/snapshottest"
 )
 
-func TestNodegroupGap(t *testing.T) { checktest.RunCases(t, nodegroupGap(), nodegroupGapCases()) }
+func TestNodegroupGap(t *testing.T) { checktest.RunCases(t, NodegroupGap(), nodegroupGapCases()) }
 
 func nodegroupGapCases() []checktest.Case {
 	const (
@@ -69,7 +69,7 @@ func dedicated() *snapshot.Snapshot {
 
 // TestTheStory: three zones, desired 2, the volume in the third.
 func TestTheStory(t *testing.T) {
-	r := checktest.Failed(t, nodegroupGap(), threeZones())
+	r := checktest.Failed(t, NodegroupGap(), threeZones())
 	if want := "Volume vol-0redis of claim redash/redis lives in us-west-2c; no node there: desired is 2, zones in use are 3. Pod redash/redis-0 waits for it since 14:50:00 UTC."; r.Why != want {
 		t.Errorf("why %q, want %q", r.Why, want)
 	}
@@ -86,7 +86,7 @@ func TestNoCommandExceedsTheMaximum(t *testing.T) {
 	for most := range 6 {
 		for desired := 0; desired <= most; desired++ {
 			s := threeZones(group(func(g *snapshot.Group) { g.Max, g.Desired = most, desired }), func(s *snapshot.Snapshot) { s.Nodegroups[0].Max = most })
-			for _, r := range checktest.EvalOne(t, nodegroupGap(), s) {
+			for _, r := range checktest.EvalOne(t, NodegroupGap(), s) {
 				if r.Outcome != finding.Fail {
 					continue
 				}
@@ -105,7 +105,7 @@ func TestNoCommandExceedsTheMaximum(t *testing.T) {
 // TestGroupWithoutNodegroup is told the command of Auto Scaling.
 func TestGroupWithoutNodegroup(t *testing.T) {
 	s := threeZones(func(s *snapshot.Snapshot) { s.Nodegroups = nil })
-	r := checktest.Failed(t, nodegroupGap(), s)
+	r := checktest.Failed(t, NodegroupGap(), s)
 	if want := "aws autoscaling set-desired-capacity --region us-west-2 --auto-scaling-group-name eks-workers --desired-capacity 3"; r.Fix.Command != want || r.Resource != "eks-workers" {
 		t.Errorf("%s: %q, want %q", r.Resource, r.Fix.Command, want)
 	}
@@ -124,7 +124,7 @@ func TestNobodysVolumesDoNotCount(t *testing.T) {
 		for _, of := range []struct {
 			check check.Check
 			world func(...func(*snapshot.Snapshot)) *snapshot.Snapshot
-		}{{nodegroupGap(), threeZones}, {volumeStranded(), twoZones}} {
+		}{{NodegroupGap(), threeZones}, {VolumeStranded(), twoZones}} {
 			c, world := of.check, of.world
 			s := world(append([]func(*snapshot.Snapshot){
 				volumeIn("vol-0idle", zoneC, "x/idle"), volumeIn("vol-0left", zoneC, "x/left"), volumeIn("vol-0gone", zoneC, "x/gone"),
@@ -156,7 +156,7 @@ func TestWhatKubernetesDoesNotSay(t *testing.T) {
 	for _, of := range []struct {
 		check check.Check
 		world func(...func(*snapshot.Snapshot)) *snapshot.Snapshot
-	}{{nodegroupGap(), threeZones}, {volumeStranded(), twoZones}} {
+	}{{NodegroupGap(), threeZones}, {VolumeStranded(), twoZones}} {
 		c, world := of.check, of.world
 		r := checktest.Failed(t, c, world(volumeIn("vol-0trial", zoneC, "redash/trial"), blind))
 		if !strings.Contains(r.Why, byTags+many) || strings.Contains(r.Why, "The same is true") || len(r.Pods) > 0 {
@@ -176,7 +176,7 @@ func TestPodsThatWait(t *testing.T) {
 	for _, of := range []struct {
 		check check.Check
 		world func(...func(*snapshot.Snapshot)) *snapshot.Snapshot
-	}{{nodegroupGap(), threeZones}, {volumeStranded(), twoZones}} {
+	}{{NodegroupGap(), threeZones}, {VolumeStranded(), twoZones}} {
 		c, world := of.check, of.world
 		r := checktest.Failed(t, c, world(waits("redash/redis-1", "redis", 20*time.Minute, conflict)))
 		if diff := cmp.Diff([]string{"redash/redis-0", "redash/redis-1"}, r.Pods); diff != "" {
@@ -190,7 +190,7 @@ func TestPodsThatWait(t *testing.T) {
 	full := threeZones(standing(zoneA, zoneB, zoneC), pod(func(p *snapshot.WaitingPod) {
 		p.Scheduled.Message = "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had volume node affinity conflict."
 	}))
-	if r := checktest.Failed(t, podUnschedulable(), full); len(r.Pods) != 1 || r.Pods[0] != "redash/redis-0" {
+	if r := checktest.Failed(t, PodUnschedulable(), full); len(r.Pods) != 1 || r.Pods[0] != "redash/redis-0" {
 		t.Errorf("zone/pod-unschedulable: %v", r.Pods)
 	}
 }
@@ -199,7 +199,7 @@ func TestPodsThatWait(t *testing.T) {
 // incident closes when it is there.
 func TestPassSaysWhichNodes(t *testing.T) {
 	says := func(s *snapshot.Snapshot) string {
-		for _, r := range checktest.EvalOne(t, nodegroupGap(), s) {
+		for _, r := range checktest.EvalOne(t, NodegroupGap(), s) {
 			if r.Outcome == finding.Pass && len(r.Covers) == 1 && r.Covers[0] == zoneC && len(r.Evidence) == 1 && r.Evidence[0].What == zoneC {
 				return r.Evidence[0].Value
 			}
@@ -212,7 +212,7 @@ func TestPassSaysWhichNodes(t *testing.T) {
 	comes := threeZones(func(s *snapshot.Snapshot) {
 		s.Instances = append(s.Instances, snapshot.Instance{ID: "i-0new", State: "pending", Zone: zoneC, Launched: s.Time.Add(-time.Minute), Tags: map[string]string{"kubernetes.io/cluster/prod": "owned"}})
 	})
-	for _, r := range checktest.EvalOne(t, nodegroupGap(), comes) {
+	for _, r := range checktest.EvalOne(t, NodegroupGap(), comes) {
 		if slices.Contains(r.Covers, zoneC) {
 			t.Errorf("%s is %s while its node is on its way", zoneC, r.Outcome)
 		}

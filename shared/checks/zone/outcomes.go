@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
@@ -85,7 +86,7 @@ func troubled(s *facts.View) map[string]zoneTrouble {
 			}
 		}
 		kinds := len(t.kinds)
-		if t.kinds["launch/insufficient-capacity"] > 0 {
+		if t.kinds[string(checkid.LaunchInsufficientCapacity)] > 0 {
 			kinds-- // is short by itself, too
 		}
 		if t.failed >= fewestTroubles && kinds >= fewestKinds && t.joined*fewestTroubles <= t.failed && t.beside >= fewestBeside && elsewhere == 0 {
@@ -101,14 +102,14 @@ func zoneTroubleOf(h snapshot.Past) (kind string, bad bool) {
 	case h.End == snapshot.Joined && h.Lost && !h.Spot:
 		return "lost after it had joined", true
 	case h.End == snapshot.Refused:
-		return h.Cause, h.Cause == "launch/unclassified" || h.Cause == "launch/insufficient-capacity"
+		return string(h.Cause), h.Cause == checkid.LaunchUnclassified || h.Cause == checkid.LaunchInsufficientCapacity
 	case h.End == snapshot.NotJoined || h.End == snapshot.Open && !h.Missed.IsZero():
 		switch h.Cause {
-		case "", "instance/status-check", "instance/ended-early", "node/not-registered", "node/not-ready":
+		case "", checkid.InstanceStatusCheck, checkid.InstanceEndedEarly, checkid.NodeNotRegistered, checkid.NodeNotReady:
 			if h.Cause == "" {
 				return "no node, and no cause found", true
 			}
-			return h.Cause, true
+			return string(h.Cause), true
 		}
 	}
 	return "", false

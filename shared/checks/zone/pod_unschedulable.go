@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
@@ -15,16 +15,17 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func podUnschedulable() check.Check {
+func PodUnschedulable() check.Check {
 	return check.Check{
 		ID:         "zone/pod-unschedulable",
 		Title:      "A pod waits for a node in the zone of its volume",
 		Confidence: finding.Likely,
+		WatchedBy:  []check.Detector{check.ZoneWatch},
 		Ahead:      true,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.WaitingPods},
 		Uses:       append(zoneUses(), snapshot.VolumesOf),
-		After:      []checkid.ID{"zone/impaired"},
-		Adds:       []checkid.ID{"zone/nodegroup-gap", "zone/volume-stranded"},
+		After:      []checkid.ID{checkid.ZoneImpaired},
+		Adds:       []checkid.ID{checkid.ZoneNodegroupGap, checkid.ZoneVolumeStranded},
 		Cause: "The scheduler says that nodes are in another zone than the pod's volume (volume node affinity conflict), and has said so for minutes. Which group could bring a node, and why it does not, zone/nodegroup-gap and zone/volume-stranded say. " +
 			"By itself it tells of a zone where a node is and does not take the pod: it is full, cordoned, or no Ready node.",
 		Fix: "Make room on a node in the zone of the volume, or let one more come there.",

@@ -11,7 +11,7 @@ import (
 )
 
 func TestPodUnschedulable(t *testing.T) {
-	checktest.RunCases(t, podUnschedulable(), podUnschedulableCases())
+	checktest.RunCases(t, PodUnschedulable(), podUnschedulableCases())
 }
 
 func podUnschedulableCases() []checktest.Case {
@@ -47,7 +47,7 @@ func podUnschedulableCases() []checktest.Case {
 
 // TestDedicatedNodeIsSaid: a node is there, and nobody reads that none is.
 func TestDedicatedNodeIsSaid(t *testing.T) {
-	r := checktest.Failed(t, podUnschedulable(), dedicated())
+	r := checktest.Failed(t, PodUnschedulable(), dedicated())
 	if want := "Node i-0node1.internal of workers is there, and does not take it: it does not tolerate the taint dedicated; of the nodes that are not in another zone the scheduler says: 1 node(s) had untolerated taint {dedicated: ci}."; !strings.HasSuffix(r.Why, want) {
 		t.Errorf("why %q, want at its end %q", r.Why, want)
 	}
@@ -55,7 +55,7 @@ func TestDedicatedNodeIsSaid(t *testing.T) {
 
 // TestFullNodeIsSaid: the scheduler's other words are what a person needs.
 func TestFullNodeIsSaid(t *testing.T) {
-	r := checktest.Failed(t, podUnschedulable(), threeZones(standing(zoneA, zoneB, zoneC), pod(func(p *snapshot.WaitingPod) {
+	r := checktest.Failed(t, PodUnschedulable(), threeZones(standing(zoneA, zoneB, zoneC), pod(func(p *snapshot.WaitingPod) {
 		p.Scheduled.Message = "0/3 nodes are available: 1 Insufficient memory, 2 node(s) had volume node affinity conflict."
 	})))
 	if !strings.Contains(r.Why, "volume vol-0redis of claim redash/redis lives in us-west-2c") || !strings.Contains(r.Why, "1 Insufficient memory") {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
-	"rollcall/shared/checks/checkid"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
@@ -15,15 +15,16 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-func volumeStranded() check.Check {
+func VolumeStranded() check.Check {
 	return check.Check{
 		ID:         "zone/volume-stranded",
 		Title:      "A volume lives in a zone where no node is or can come",
 		Confidence: finding.Certain,
+		WatchedBy:  []check.Detector{check.ZoneWatch},
 		Ahead:      true,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.VolumesOf},
 		Uses:       zoneUses(),
-		After:      []checkid.ID{"zone/impaired"},
+		After:      []checkid.ID{checkid.ZoneImpaired},
 		Cause: "An EBS volume can be attached in its own zone only. No node that takes the pod is in that zone, and none of the cluster's groups launches there: none has a subnet in it, or its launches there fail, are suspended, or bring nodes that the pod cannot run on (selector, affinity, taints, architecture). " +
 			"It is certain where a pod has been waiting for the volume for minutes, likely where a claim holds it and nobody waits yet, or where Karpenter or Auto Mode could still bring a node, possible where Kubernetes could not be asked, and advice for a volume that no claim holds. A volume is the cluster's if its tags name this cluster and no other, or if a PersistentVolume names it.",
 		Fix: "Let a nodegroup launch in the volume's zone: one nodegroup per zone is what AWS advises for workloads with EBS volumes. Or make the volume anew in another zone from a snapshot.",

@@ -13,7 +13,7 @@ func twoZones(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 	return checktest.Change(threeZones(group(func(g *snapshot.Group) { g.Zones = []string{zoneA, zoneB} })), changes...)
 }
 
-func TestVolumeStranded(t *testing.T) { checktest.RunCases(t, volumeStranded(), volumeStrandedCases()) }
+func TestVolumeStranded(t *testing.T) { checktest.RunCases(t, VolumeStranded(), volumeStrandedCases()) }
 
 func volumeStrandedCases() []checktest.Case {
 	const (
@@ -81,7 +81,7 @@ func volumeStrandedCases() []checktest.Case {
 }
 
 func TestStrandedSaysWhy(t *testing.T) {
-	r := checktest.Failed(t, volumeStranded(), twoZones())
+	r := checktest.Failed(t, VolumeStranded(), twoZones())
 	if want := "Volume vol-0redis of claim redash/redis lives in us-west-2c; no node is there, and none can come: no group launches in us-west-2c."; r.Why != want {
 		t.Errorf("why %q, want %q", r.Why, want)
 	}

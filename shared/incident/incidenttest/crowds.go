@@ -2,6 +2,7 @@ package incidenttest
 
 import (
 	"fmt"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
@@ -41,7 +42,7 @@ func Crowd(n int, check checks.ID, confidence checks.Confidence) report.Observat
 		cause.Evidence = append(cause.Evidence, checks.Evidence{What: "i-0123456789abcdef0", Value: fmt.Sprintf("%0200d", 0)})
 	}
 	obs.Diagnosis.Causes = []diagnose.Cause{cause}
-	obs.Diagnosis.Passed = []diagnose.Passed{{Check: "instance/ended-early", Covers: ids}}
+	obs.Diagnosis.Passed = []diagnose.Passed{{Check: checkid.InstanceEndedEarly, Covers: ids}}
 	for i := range 100 {
 		obs.Facts = append(obs.Facts, report.Fact{What: fmt.Sprintf("Scaling activity %d", i), Value: fmt.Sprintf("%0200d", 0)})
 	}

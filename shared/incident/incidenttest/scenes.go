@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
@@ -28,9 +29,9 @@ var Start = time.Date(2026, 11, 20, 14, 59, 0, 0, time.UTC)
 
 func At(minutes int) time.Time { return Start.Add(time.Duration(minutes) * time.Minute) }
 
-var TheAddon = report.Key{Cluster: Cluster, Check: "addon/degraded", Resource: "vpc-cni"}
+var TheAddon = report.Key{Cluster: Cluster, Check: checkid.AddonDegraded, Resource: "vpc-cni"}
 
-var TheOptions = report.Key{Cluster: Cluster, Check: "dns/dhcp-options", Resource: "dopt-0a"}
+var TheOptions = report.Key{Cluster: Cluster, Check: checkid.DNSDHCPOptions, Resource: "dopt-0a"}
 
 var Policy = incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}
 
@@ -57,7 +58,7 @@ func Observe(o ...func(*report.Observation)) report.Observation {
 func Route(instances ...string) func(*report.Observation) {
 	return func(o *report.Observation) {
 		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
-			Check: "route/no-egress", Confidence: checks.Certain, Resource: Table, Covers: []string{Subnet},
+			Check: checkid.RouteNoEgress, Confidence: checks.Certain, Resource: Table, Covers: []string{Subnet},
 			Title: Subnet + " has no way out", Why: Table + " has only 10.42.0.0/16 → local.", Nodegroups: []string{"workers"}, Instances: instances,
 		})
 	}
@@ -68,24 +69,24 @@ func Likely(confidence checks.Confidence, instances ...string) func(*report.Obse
 	return func(o *report.Observation) {
 		Route(instances...)(o)
 		c := &o.Diagnosis.Causes[len(o.Diagnosis.Causes)-1]
-		c.Check, c.Resource, c.Confidence = "dns/dhcp-options", "dopt-0a", confidence
+		c.Check, c.Resource, c.Confidence = checkid.DNSDHCPOptions, "dopt-0a", confidence
 	}
 }
 
 func Degraded() func(*report.Observation) {
 	return func(o *report.Observation) {
 		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
-			Check: "addon/degraded", Confidence: checks.Certain, Resource: "vpc-cni", Covers: []string{"vpc-cni"}, Title: "add-on vpc-cni is DEGRADED",
+			Check: checkid.AddonDegraded, Confidence: checks.Certain, Resource: "vpc-cni", Covers: []string{"vpc-cni"}, Title: "add-on vpc-cni is DEGRADED",
 		})
 	}
 }
 
-var ThePool = report.Key{Cluster: Cluster, Check: "spot/pool-failing", Resource: "c5.large/us-west-2b"}
+var ThePool = report.Key{Cluster: Cluster, Check: checkid.SpotPoolFailing, Resource: "c5.large/us-west-2b"}
 
 func PoolFails() func(*report.Observation) {
 	return func(o *report.Observation) {
 		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
-			Check: "spot/pool-failing", Confidence: checks.Certain, Resource: "c5.large/us-west-2b", Covers: []string{"c5.large/us-west-2b"}, Title: "Spot pool c5.large/us-west-2b fails",
+			Check: checkid.SpotPoolFailing, Confidence: checks.Certain, Resource: "c5.large/us-west-2b", Covers: []string{"c5.large/us-west-2b"}, Title: "Spot pool c5.large/us-west-2b fails",
 		})
 	}
 }
@@ -100,7 +101,7 @@ func OtherTable(instances ...string) func(*report.Observation) {
 func Blackhole(instances ...string) func(*report.Observation) {
 	return func(o *report.Observation) {
 		Route(instances...)(o)
-		o.Diagnosis.Causes[len(o.Diagnosis.Causes)-1].Check = "route/blackhole"
+		o.Diagnosis.Causes[len(o.Diagnosis.Causes)-1].Check = checkid.RouteBlackhole
 	}
 }
 
@@ -109,7 +110,7 @@ func Wordier(o *report.Observation) { o.Diagnosis.Causes[0].Why += " It was crea
 func NotRegistered(instances ...string) func(*report.Observation) {
 	return func(o *report.Observation) {
 		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
-			Check: "node/not-registered", Confidence: checks.Symptom, Resource: "workers", Covers: instances, Instances: instances,
+			Check: checkid.NodeNotRegistered, Confidence: checks.Symptom, Resource: "workers", Covers: instances, Instances: instances,
 			Title: "no node has registered", Nodegroups: []string{"workers"},
 		})
 	}
@@ -118,7 +119,7 @@ func NotRegistered(instances ...string) func(*report.Observation) {
 func NotReady(instances ...string) func(*report.Observation) {
 	return func(o *report.Observation) {
 		NotRegistered(instances...)(o)
-		o.Diagnosis.Causes[len(o.Diagnosis.Causes)-1].Check = "node/not-ready"
+		o.Diagnosis.Causes[len(o.Diagnosis.Causes)-1].Check = checkid.NodeNotReady
 	}
 }
 
@@ -168,7 +169,7 @@ func BlindTo(call string, source snapshot.Source, why snapshot.Reason) func(*rep
 	return func(o *report.Observation) {
 		f := snapshot.Failure{Source: source, Reason: why, Call: call, Code: "Code"}
 		o.Blind = append(o.Blind, f)
-		o.Diagnosis.Unknown = append(o.Diagnosis.Unknown, diagnose.Unknown{Check: "route/no-egress", Covers: []string{Subnet}, Blocked: []snapshot.Failure{f}})
+		o.Diagnosis.Unknown = append(o.Diagnosis.Unknown, diagnose.Unknown{Check: checkid.RouteNoEgress, Covers: []string{Subnet}, Blocked: []snapshot.Failure{f}})
 	}
 }
 
@@ -179,11 +180,11 @@ func CouldRead(sources ...snapshot.Source) func(*report.Observation) {
 func Named(id string) func(*report.Observation) { return func(o *report.Observation) { o.ID = id } }
 
 var (
-	TheRoute   = report.Key{Cluster: Cluster, Check: "route/no-egress", Resource: Table}
-	OtherRoute = report.Key{Cluster: Cluster, Check: "route/no-egress", Resource: "rtb-0eee"}
-	TheHole    = report.Key{Cluster: Cluster, Check: "route/blackhole", Resource: Table}
-	TheSymptom = report.Key{Cluster: Cluster, Check: "node/not-registered", Resource: "workers"}
-	TheNode    = report.Key{Cluster: Cluster, Check: "node/not-ready", Resource: "workers"}
+	TheRoute   = report.Key{Cluster: Cluster, Check: checkid.RouteNoEgress, Resource: Table}
+	OtherRoute = report.Key{Cluster: Cluster, Check: checkid.RouteNoEgress, Resource: "rtb-0eee"}
+	TheHole    = report.Key{Cluster: Cluster, Check: checkid.RouteBlackhole, Resource: Table}
+	TheSymptom = report.Key{Cluster: Cluster, Check: checkid.NodeNotRegistered, Resource: "workers"}
+	TheNode    = report.Key{Cluster: Cluster, Check: checkid.NodeNotReady, Resource: "workers"}
 	TheEnd     = report.Key{Cluster: Cluster, Check: incident.EndedEarly, Resource: "i-1"}
 	ThePermit  = report.Key{Cluster: Cluster, Check: incident.CannotLook, Resource: "ec2:DescribeRouteTables"}
 )

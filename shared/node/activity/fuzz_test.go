@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"rollcall/shared/checkid"
 	"testing"
 	"unicode/utf8"
 )
@@ -13,7 +14,7 @@ func FuzzPoint(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, other string) {
 		v := Classify(text)
-		if !v.Class.Launch() || v.Meaning == "" || v.Next == "" {
+		if v.Class.Family() != checkid.Launch || v.Meaning == "" || v.Next == "" {
 			t.Errorf("Classify(%q) = %+v", text, v)
 		}
 		if !utf8.ValidString(v.Text) || utf8.RuneCountInString(v.Text) > maxShown {
@@ -22,7 +23,7 @@ func FuzzPoint(f *testing.F) {
 		if check, meaning, next, _ := Point(text); check == "" || meaning == "" || next == "" {
 			t.Errorf("Point(%q) = %q, %q, %q", text, check, meaning, next)
 		}
-		if r := ClassifyReason(other, text); r.Class == "" || r.Meaning == "" || r.Next == "" || r.Class == Unclassified {
+		if r := ClassifyReason(other, text); r.Class == "" || r.Meaning == "" || r.Next == "" || r.Class == checkid.LaunchUnclassified {
 			t.Errorf("ClassifyReason(%q, %q) = %+v", other, text, r)
 		}
 		Launching(other, text)

@@ -1,6 +1,9 @@
 package activity
 
-import "strings"
+import (
+	"rollcall/shared/checkid"
+	"strings"
+)
 
 // Launching tells that a scaling activity with this description was to start
 // an instance. Descriptions begin with "Launching a new EC2 instance", and
@@ -14,7 +17,7 @@ func Launching(description, message string) bool {
 		}
 	}
 	return description == "" && (message == "" || says(normal(message), "launching ec2 instance failed") ||
-		says(normal(message), "spot instance request failed") || Classify(message).Class != Unclassified)
+		says(normal(message), "spot instance request failed") || Classify(message).Class != checkid.LaunchUnclassified)
 }
 
 // Status is how far a scaling activity has come.

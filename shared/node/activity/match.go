@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"rollcall/shared/checkid"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -8,7 +9,7 @@ import (
 
 // row is one way in which a cause is told.
 type row struct {
-	class Class
+	class checkid.ID
 	// codes are API error codes, matched as they are written. "InvalidAMIID.*"
 	// stands for every code below it.
 	codes []string

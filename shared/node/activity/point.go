@@ -1,34 +1,36 @@
 package activity
 
+import "rollcall/shared/checkid"
+
 // Table is another table of texts, such as that of lines on a console. ok is
 // false where it does not know the text.
-type Table func(text string) (check, meaning, next string, ok bool)
+type Table func(text string) (check checkid.ID, meaning, next string, ok bool)
 
 // Point tells which check of the catalogue looks for what a text tells,
 // whatever the text is: a status message, an error, a state reason, a health
 // issue, or what else, where more tables are given, those know. ok is false
 // for a text that nothing knows; then check is launch/unclassified.
-func Point(text string, more ...Table) (check, meaning, next string, ok bool) {
+func Point(text string, more ...Table) (check checkid.ID, meaning, next string, ok bool) {
 	if s, found := signOf(text, foreign()); found {
-		return string(s.class), s.meaning, s.next, true
+		return s.class, s.meaning, s.next, true
 	}
 	v := Classify(text)
-	if v.Class != Unclassified {
-		return string(v.Class), v.Meaning, v.Next, true
+	if v.Class != checkid.LaunchUnclassified {
+		return v.Class, v.Meaning, v.Next, true
 	}
 	if r, found := reasonIn(text); found {
-		return string(r.Class), r.Meaning, r.Next, true
+		return r.Class, r.Meaning, r.Next, true
 	}
 	if i, found := issueIn(text); found {
-		return string(i.class), i.meaning, i.next, true
+		return i.class, i.meaning, i.next, true
 	}
 	if s, found := signOf(text, signs()); found {
-		return string(s.class), s.meaning, s.next, true
+		return s.class, s.meaning, s.next, true
 	}
 	for _, table := range more {
 		if check, meaning, next, ok := table(text); ok {
 			return check, meaning, next, true
 		}
 	}
-	return string(Unclassified), v.Meaning, v.Next, false
+	return checkid.LaunchUnclassified, v.Meaning, v.Next, false
 }

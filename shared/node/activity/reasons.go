@@ -1,11 +1,14 @@
 package activity
 
-import "strings"
+import (
+	"rollcall/shared/checkid"
+	"strings"
+)
 
 // The pointers beside the classes of failed launches.
 const (
-	endedEarly = "instance/ended-early"
-	reclaimed  = "spot/reclaimed-before-join"
+	endedEarly = checkid.InstanceEndedEarly
+	reclaimed  = checkid.SpotReclaimedBeforeJoin
 )
 
 // UserInitiated is the state reason code both of a person's call and of a
@@ -15,7 +18,7 @@ const UserInitiated = "Client.UserInitiatedShutdown"
 // reason is what a state reason code means that is no failed launch.
 type reason struct {
 	code          string // a code, or the part before a dot that codes begin with
-	class         Class
+	class         checkid.ID
 	meaning, next string
 	neverRan      bool
 	vague         bool // the message may tell more
@@ -53,7 +56,7 @@ func ClassifyReason(code, message string) Verdict {
 	}
 	known, exact := reasonOf(code)
 	if !exact || known.vague {
-		if m, ok := match(text, table()); ok && m.class != Unclassified {
+		if m, ok := match(text, table()); ok && m.class != checkid.LaunchUnclassified {
 			return Classify(text)
 		}
 	}

@@ -3,6 +3,7 @@ package activity
 import (
 	"encoding/json"
 	"os"
+	"rollcall/shared/checkid"
 	"strings"
 	"testing"
 )
@@ -41,7 +42,7 @@ func TestSamplesPointToTheirChecks(t *testing.T) {
 			}
 			continue
 		}
-		if check != s.Want || !ok {
+		if string(check) != s.Want || !ok {
 			t.Errorf("%s\n%q points to %s, want %s", s.Source, s.Text, check, s.Want)
 		}
 		if meaning == "" || next == "" {
@@ -53,8 +54,8 @@ func TestSamplesPointToTheirChecks(t *testing.T) {
 // A text of a failed launch is the same to Classify.
 func TestSamplesOfLaunchesClassify(t *testing.T) {
 	for _, s := range samples(t) {
-		want := Class(s.Want)
-		if !want.Launch() {
+		want := checkid.ID(s.Want)
+		if want.Family() != checkid.Launch {
 			continue
 		}
 		if got := Classify(s.Text).Class; got != want {
@@ -65,12 +66,12 @@ func TestSamplesOfLaunchesClassify(t *testing.T) {
 
 // Every class that a text can tell has samples in several wordings.
 func TestEveryClassHasSamples(t *testing.T) {
-	count := map[Class]int{}
+	count := map[checkid.ID]int{}
 	for _, s := range samples(t) {
-		count[Class(s.Want)]++
+		count[checkid.ID(s.Want)]++
 	}
 	for _, r := range table() {
-		if least := 3; r.class != Unclassified && r.class != Suspended && count[r.class] < least {
+		if least := 3; r.class != checkid.LaunchUnclassified && r.class != checkid.LaunchSuspended && count[r.class] < least {
 			t.Errorf("%s has %d samples, want %d", r.class, count[r.class], least)
 		}
 	}
@@ -136,24 +137,24 @@ func TestRowsMatchTheirSamples(t *testing.T) {
 // Where two classes fit one text, the table's order decides, and each such
 // pair of the field is known.
 func TestClaimsOfTwoClassesAreKnown(t *testing.T) {
-	known := map[[2]Class]bool{
+	known := map[[2]checkid.ID]bool{
 		// A fleet that tried several ways is cured by the limit.
-		{SpotLimit, UnsupportedType}: true,
+		{checkid.LaunchSpotLimit, checkid.LaunchUnsupportedType}: true,
 		// "Client.InternalError" comes with "Server.InternalError" as code.
-		{KMSKey, Unclassified}: true,
+		{checkid.LaunchKMSKey, checkid.LaunchUnclassified}: true,
 		// Fleets end with "UnfulfillableCapacity" whatever the reason was.
-		{Profile, InsufficientCapacity}: true, {Template, InsufficientCapacity}: true,
+		{checkid.LaunchProfile, checkid.LaunchInsufficientCapacity}: true, {checkid.LaunchTemplate, checkid.LaunchInsufficientCapacity}: true,
 		// Auto Scaling wraps what is wrong with a launch template.
-		{Profile, Template}: true, {AMI, Template}: true,
+		{checkid.LaunchProfile, checkid.LaunchTemplate}: true, {checkid.LaunchAMI, checkid.LaunchTemplate}: true,
 		// A placement group or a host without room answers with a shortage's code.
-		{Placement, InsufficientCapacity}: true,
+		{checkid.LaunchPlacement, checkid.LaunchInsufficientCapacity}: true,
 		// A Marketplace product that is not subscribed to is an opt-in too.
-		{AMI, AccountValidation}: true,
+		{checkid.LaunchAMI, checkid.LaunchAccountValidation}: true,
 	}
 	for _, s := range samples(t) {
 		winner := Classify(s.Text).Class
 		for _, r := range table() {
-			if r.class != winner && (r.hasCode(s.Text) || r.hasText(normal(s.Text))) && !known[[2]Class{winner, r.class}] {
+			if r.class != winner && (r.hasCode(s.Text) || r.hasText(normal(s.Text))) && !known[[2]checkid.ID{winner, r.class}] {
 				t.Errorf("%q is %s, and %s claims it too", s.Text, winner, r.class)
 			}
 		}

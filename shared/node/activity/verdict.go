@@ -7,44 +7,15 @@
 package activity
 
 import (
+	"rollcall/shared/checkid"
 	"strings"
 	"unicode/utf8"
 )
 
-// Class is the id of the check that a text points to, e.g. "launch/kms-key".
-type Class string
-
-// The classes of failed launches, as the catalogue of checks names them.
-const (
-	InsufficientCapacity Class = "launch/insufficient-capacity"
-	CapacityReservation  Class = "launch/capacity-reservation"
-	Placement            Class = "launch/placement"
-	SpotLimit            Class = "launch/spot-limit"
-	SpotPrice            Class = "launch/spot-price"
-	VCPULimit            Class = "launch/vcpu-limit"
-	FleetLimit           Class = "launch/fleet-limit"
-	SubnetFull           Class = "launch/subnet-full"
-	KMSKey               Class = "launch/kms-key"
-	Template             Class = "launch/template"
-	AMI                  Class = "launch/ami"
-	SecurityGroup        Class = "launch/security-group"
-	Profile              Class = "launch/profile"
-	Unauthorized         Class = "launch/unauthorized"
-	UnsupportedType      Class = "launch/unsupported-type"
-	VolumeLimit          Class = "launch/volume-limit"
-	Throttled            Class = "launch/throttled"
-	Suspended            Class = "launch/suspended"
-	AccountValidation    Class = "launch/account-validation"
-	ServiceRole          Class = "launch/service-role"
-	Unclassified         Class = "launch/unclassified"
-)
-
-// Launch tells that the class is one of a failed launch.
-func (c Class) Launch() bool { return strings.HasPrefix(string(c), "launch/") }
-
 // Verdict is what a text or a code says.
 type Verdict struct {
-	Class   Class
+	// Class is the check that a text points to.
+	Class   checkid.ID
 	Meaning string // begins in lower case, ends without a full stop
 	Next    string // one or two sentences
 	// Named are the resources that the text names.
@@ -59,7 +30,7 @@ type Verdict struct {
 // Classify tells why a launch failed. Codes count before sentences. A text
 // that nothing fits is Unclassified and is shown as it is.
 func Classify(text string) Verdict {
-	v := Verdict{Class: Unclassified, Text: Clean(text), NeverRan: true}
+	v := Verdict{Class: checkid.LaunchUnclassified, Text: Clean(text), NeverRan: true}
 	if m, ok := match(text, table()); ok {
 		v.Class, v.Meaning = m.class, m.meaning
 	}

@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"rollcall/shared/checkid"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -38,7 +39,7 @@ func TestClassifyNamesResources(t *testing.T) {
 func TestUnknownTextIsShownRaw(t *testing.T) {
 	v := Classify("The moon is in the wrong house. Launching EC2 instance failed.")
 	want := Verdict{
-		Class: Unclassified, Meaning: "the text is not known", Next: "Read the text; it is shown as it was given.",
+		Class: checkid.LaunchUnclassified, Meaning: "the text is not known", Next: "Read the text; it is shown as it was given.",
 		Text: "The moon is in the wrong house. Launching EC2 instance failed.", NeverRan: true,
 	}
 	if diff := cmp.Diff(want, v); diff != "" {
@@ -47,24 +48,24 @@ func TestUnknownTextIsShownRaw(t *testing.T) {
 }
 
 func TestCodesNeedTheirPlace(t *testing.T) {
-	tests := map[string]Class{
-		"":                                      Unclassified,
-		"VcpuLimitExceeded":                     VCPULimit,
-		"NotVcpuLimitExceeded":                  Unclassified,
-		"VcpuLimitExceededOften":                Unclassified,
-		"InvalidAMIID.Malformed":                AMI,
-		"InvalidAMIIDs.NotFound":                Unclassified,
-		"Blocked by a policy":                   Unclassified,
-		"Blocked: your account":                 AccountValidation,
-		"(Blocked)":                             AccountValidation,
-		"Error Code: Throttling; Request ID":    Throttled,
-		"Throttling the pods helped":            Unclassified,
-		"Unsupported - not here":                UnsupportedType,
-		"Unsupported region":                    Unclassified,
-		"InsufficientFreeAddresses: x":          SubnetFull,
-		"the subnets have enough addresses":     Unclassified,
-		"Client.InternalErrorOfAnotherKind":     Unclassified,
-		"does not have enough free cidr blocks": Unclassified,
+	tests := map[string]checkid.ID{
+		"":                                      checkid.LaunchUnclassified,
+		"VcpuLimitExceeded":                     checkid.LaunchVCPULimit,
+		"NotVcpuLimitExceeded":                  checkid.LaunchUnclassified,
+		"VcpuLimitExceededOften":                checkid.LaunchUnclassified,
+		"InvalidAMIID.Malformed":                checkid.LaunchAMI,
+		"InvalidAMIIDs.NotFound":                checkid.LaunchUnclassified,
+		"Blocked by a policy":                   checkid.LaunchUnclassified,
+		"Blocked: your account":                 checkid.LaunchAccountValidation,
+		"(Blocked)":                             checkid.LaunchAccountValidation,
+		"Error Code: Throttling; Request ID":    checkid.LaunchThrottled,
+		"Throttling the pods helped":            checkid.LaunchUnclassified,
+		"Unsupported - not here":                checkid.LaunchUnsupportedType,
+		"Unsupported region":                    checkid.LaunchUnclassified,
+		"InsufficientFreeAddresses: x":          checkid.LaunchSubnetFull,
+		"the subnets have enough addresses":     checkid.LaunchUnclassified,
+		"Client.InternalErrorOfAnotherKind":     checkid.LaunchUnclassified,
+		"does not have enough free cidr blocks": checkid.LaunchUnclassified,
 	}
 	for text, want := range tests {
 		if got := Classify(text).Class; got != want {
@@ -77,10 +78,10 @@ func TestCodesNeedTheirPlace(t *testing.T) {
 func TestGapsAreBounded(t *testing.T) {
 	near := "The image id " + strings.Repeat("x", 100) + " does not exist"
 	far := "The image id is fine. " + strings.Repeat("x", 200) + " The cat does not exist"
-	if got := Classify(near).Class; got != AMI {
+	if got := Classify(near).Class; got != checkid.LaunchAMI {
 		t.Errorf("near: %s", got)
 	}
-	if got := Classify(far).Class; got != Unclassified {
+	if got := Classify(far).Class; got != checkid.LaunchUnclassified {
 		t.Errorf("far: %s", got)
 	}
 }
@@ -105,16 +106,16 @@ func TestClean(t *testing.T) {
 func TestClassifyReason(t *testing.T) {
 	tests := []struct {
 		code, message string
-		want          Class
+		want          checkid.ID
 		neverRan      bool
 		meaning       string
 	}{
-		{"Client.InvalidKMSKey.InvalidState", "Client.InvalidKMSKey.InvalidState: The KMS key provided is in an incorrect state", KMSKey, true, "the KMS key of an encrypted volume is disabled, pending deletion, gone, or may not be used"},
-		{"Server.InternalError", "Client.InternalError: Client error on launch", KMSKey, true, "the launch failed on the client's side, nearly always because the KMS key of an encrypted volume may not be used"},
-		{"Client.InternalError", "", KMSKey, true, "the launch failed on the client's side, nearly always because the KMS key of an encrypted volume may not be used"},
-		{"Client.VolumeLimitExceeded", "Volume limit exceeded", VolumeLimit, true, "the account's limit for EBS volumes is reached"},
-		{"Client.InvalidSnapshot.NotFound", "", Template, true, "a volume or the user data of the launch template is not as EC2 takes it"},
-		{"Server.InsufficientInstanceCapacity", "", InsufficientCapacity, true, "EC2 has no capacity of this type in the zone"},
+		{"Client.InvalidKMSKey.InvalidState", "Client.InvalidKMSKey.InvalidState: The KMS key provided is in an incorrect state", checkid.LaunchKMSKey, true, "the KMS key of an encrypted volume is disabled, pending deletion, gone, or may not be used"},
+		{"Server.InternalError", "Client.InternalError: Client error on launch", checkid.LaunchKMSKey, true, "the launch failed on the client's side, nearly always because the KMS key of an encrypted volume may not be used"},
+		{"Client.InternalError", "", checkid.LaunchKMSKey, true, "the launch failed on the client's side, nearly always because the KMS key of an encrypted volume may not be used"},
+		{"Client.VolumeLimitExceeded", "Volume limit exceeded", checkid.LaunchVolumeLimit, true, "the account's limit for EBS volumes is reached"},
+		{"Client.InvalidSnapshot.NotFound", "", checkid.LaunchTemplate, true, "a volume or the user data of the launch template is not as EC2 takes it"},
+		{"Server.InsufficientInstanceCapacity", "", checkid.LaunchInsufficientCapacity, true, "EC2 has no capacity of this type in the zone"},
 		{"Server.InternalError", "Server.InternalError: Internal error on launch", endedEarly, true, "a fault inside EC2"},
 		{"Server.SpotInstanceTermination", "Server.SpotInstanceTermination: Instance terminated", reclaimed, false, "EC2 took the Spot capacity back"},
 		{UserInitiated, "Client.UserInitiatedShutdown: User initiated shutdown", endedEarly, false, "somebody, or its Auto Scaling group, ended it"},
@@ -132,13 +133,13 @@ func TestClassifyReason(t *testing.T) {
 }
 
 func TestPointAsksFurtherTables(t *testing.T) {
-	console := func(text string) (string, string, string, bool) {
+	console := func(text string) (checkid.ID, string, string, bool) {
 		return "instance/console-error", "a line", "Read it.", strings.Contains(text, "kernel panic")
 	}
 	if check, _, _, ok := Point("kernel panic - not syncing", console); !ok || check != "instance/console-error" {
 		t.Errorf("Point = %s, %v", check, ok)
 	}
-	if check, meaning, next, ok := Point("nothing known", console); ok || check != string(Unclassified) || meaning == "" || next == "" {
+	if check, meaning, next, ok := Point("nothing known", console); ok || check != checkid.LaunchUnclassified || meaning == "" || next == "" {
 		t.Errorf("Point = %s, %q, %q, %v", check, meaning, next, ok)
 	}
 }
@@ -152,7 +153,7 @@ func TestEveryNodegroupIssuePointsSomewhere(t *testing.T) {
 		"AutoScalingGroupRateLimitExceeded": "launch/throttled", "IamNodeRoleNotFound": "iam/profile-missing",
 	}
 	for code, want := range exact {
-		if check, _, _, ok := Point(code + ": some words"); !ok || check != want {
+		if check, _, _, ok := Point(code + ": some words"); !ok || string(check) != want {
 			t.Errorf("Point(%s) = %s, %v, want %s", code, check, ok, want)
 		}
 	}

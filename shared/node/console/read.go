@@ -6,6 +6,7 @@ package console
 
 import (
 	"cmp"
+	"rollcall/shared/checkid"
 	"slices"
 	"strings"
 )
@@ -53,11 +54,11 @@ type Reading struct {
 
 // Match is a known failure.
 type Match struct {
-	ID    string // of the row, e.g. "kubelet-unauthorized"
-	Title string // half a sentence: "the API refuses the node's credentials"
-	Means string // a sentence
-	Next  string // what to do
-	Check string // the id of the check that looks at the cause, or empty
+	ID    string     // of the row, e.g. "kubelet-unauthorized"
+	Title string     // half a sentence: "the API refuses the node's credentials"
+	Means string     // a sentence
+	Next  string     // what to do
+	Check checkid.ID // the id of the check that looks at the cause, or empty
 	// Certain tells that the line proves that the node cannot join.
 	Certain bool
 	// Heals tells that it is tried again and may still succeed.

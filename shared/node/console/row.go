@@ -1,6 +1,9 @@
 package console
 
-import "strings"
+import (
+	"rollcall/shared/checkid"
+	"strings"
+)
 
 // row is a known failure: what it looks like, what it means, what to do.
 type row struct {
@@ -28,7 +31,7 @@ type row struct {
 	title string
 	means string
 	next  string
-	check string
+	check checkid.ID
 }
 
 // phase is how far the start is when a row's line is written. What comes

@@ -1,6 +1,9 @@
 package console
 
-import "slices"
+import (
+	"rollcall/shared/checkid"
+	"slices"
+)
 
 // apiRows are what the kubelet says while it cannot talk to the cluster's API.
 // It tries every few seconds, and so the last of them is how it is.
@@ -19,7 +22,7 @@ func apiRows() []row {
 			title: "STS is switched off in this region",
 			means: "The account has STS deactivated in this region: the node gets no valid token for the cluster.",
 			next:  "Activate STS for the region in IAM, Account settings.",
-			check: "iam/sts-region-deactivated",
+			check: checkid.IAMSTSRegionDeactivated,
 		},
 		{
 			// A proxy or firewall that opens TLS stands between; the cluster's own
@@ -37,7 +40,7 @@ func apiRows() []row {
 			title: "the node trusts another certificate authority",
 			means: "The certificate authority that user data gives is not the cluster's: it is of another or an earlier cluster.",
 			next:  "Put the cluster's certificateAuthority.data into the launch template's user data.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 		{
 			// In the form of Go, crypto/x509; the clock of a new instance may be wrong for a moment.
@@ -54,7 +57,7 @@ func apiRows() []row {
 			title: "EC2 gave the node no private DNS name",
 			means: "The cluster knows the node by its private DNS name, and that was empty when the node asked: DNS hostnames are off in the VPC, or EC2 was late.",
 			next:  "Switch DNS hostnames of the VPC on; where they are, replace the instance.",
-			check: "dns/hostnames-off",
+			check: checkid.DNSHostnamesOff,
 		},
 		{
 			// github.com/kubernetes-sigs/cluster-api/issues/8631
@@ -63,7 +66,7 @@ func apiRows() []row {
 			title: "the kubelet has no credentials for the cluster",
 			means: "The kubelet asks the cluster's API without a token: it has no valid kubeconfig, or gets no token from STS.",
 			next:  "Look at the kubeconfig that user data writes, and at the node's way to STS.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 		{
 			// In the form of Kubernetes' RBAC: an access entry or mapping without the group system:nodes.
@@ -72,7 +75,7 @@ func apiRows() []row {
 			title: "the node role may not register nodes",
 			means: "The cluster knows the node role, but not as a node: its access entry or mapping lacks the group system:nodes.",
 			next:  "Give the node role an access entry of type EC2_LINUX (EC2_WINDOWS), or map it with system:bootstrappers and system:nodes.",
-			check: "iam/access-wrong-type",
+			check: checkid.IAMAccessWrongType,
 		},
 		{
 			// github.com/awslabs/amazon-eks-ami/issues/486
@@ -81,7 +84,7 @@ func apiRows() []row {
 			title: "the API refuses the node's credentials",
 			means: "The cluster does not accept the node role: it has no access entry and no mapping in aws-auth, or STS is switched off in this region.",
 			next:  "Give the node role an access entry of type EC2_LINUX (EC2_WINDOWS), or map it in aws-auth.",
-			check: "iam/access-missing",
+			check: checkid.IAMAccessMissing,
 		},
 		{
 			// In the form of client-go, plugin/pkg/client/auth/exec.
@@ -90,7 +93,7 @@ func apiRows() []row {
 			title: "the node gets no token for the cluster",
 			means: "The program that makes the node's token fails: STS cannot be reached, the instance has no credentials, or the program is missing.",
 			next:  "Look at the instance profile and at the subnet's way to STS; read the kubelet's log on the instance.",
-			check: "iam/sts-endpoint",
+			check: checkid.IAMSTSEndpoint,
 		},
 		{
 			// github.com/aws/karpenter-provider-aws/issues/2423 and kubernetes-sigs/karpenter/issues/2981
@@ -99,7 +102,7 @@ func apiRows() []row {
 			title: "the cluster's endpoint has no address here",
 			means: "The node cannot resolve the name of the cluster's API: DNS of the VPC is off, its name servers are others, or the name is of a cluster that is gone.",
 			next:  "Switch DNS support of the VPC on, use AmazonProvidedDNS or forward to it, and compare the endpoint in user data.",
-			check: "dns/support-off",
+			check: checkid.DNSSupportOff,
 		},
 		{
 			// In the form of Go's resolver when the name server does not answer.
@@ -108,7 +111,7 @@ func apiRows() []row {
 			title: "names of AWS services cannot be resolved",
 			means: "The name servers do not answer, or do not know AWS services.",
 			next:  "Switch DNS support of the VPC on, let security groups and network ACLs pass port 53, and look at the DHCP options' name servers.",
-			check: "dns/support-off",
+			check: checkid.DNSSupportOff,
 		},
 		{
 			// In the form of the kubelet and Go's net package.
@@ -117,7 +120,7 @@ func apiRows() []row {
 			title: "the cluster's API does not answer",
 			means: "Packets to the cluster's API, or its answers, are lost on the way.",
 			next:  "Look at the path to the endpoint: routes, the cluster's security group (443 from the node), network ACLs, and the public access CIDRs.",
-			check: "sg/cluster-ingress",
+			check: checkid.SGClusterIngress,
 		},
 		{
 			// github.com/syself/cluster-api-provider-hetzner/issues/1731, with a
@@ -128,7 +131,7 @@ func apiRows() []row {
 			title: "nothing listens at the cluster's endpoint",
 			means: "The address that the node takes for the cluster's API refuses connections, or no route leads to it.",
 			next:  "Compare the endpoint in user data with the cluster's, and what name servers answer for it.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 		{
 			// In the form of github.com/aws/karpenter-provider-aws/pull/5740, of another service.
@@ -137,7 +140,7 @@ func apiRows() []row {
 			title: "an AWS service that nodes need does not answer",
 			means: "Packets to EC2, ECR, STS or EKS, or their answers, are lost on the way.",
 			next:  "Give the subnet a way to the service that the line names: NAT gateway, or an endpoint whose security group admits 443 from the node.",
-			check: "endpoint/missing",
+			check: checkid.EndpointMissing,
 		},
 	}
 }

@@ -1,5 +1,7 @@
 package console
 
+import "rollcall/shared/checkid"
+
 // bootRows are failures of the kernel, the disks and the operating system.
 func bootRows() []row {
 	return []row{
@@ -11,7 +13,7 @@ func bootRows() []row {
 			title: "the kernel finds no root volume",
 			means: "The kernel did not find the volume that it starts from: the image lacks a driver (NVMe, ENA), or its root device is named wrongly.",
 			next:  "Start from an image that is made for this instance type, or correct the launch template's block device mapping.",
-			check: "instance/ami",
+			check: checkid.InstanceAMI,
 		},
 		{
 			// In the form of Linux, kernel/exit.c.
@@ -20,7 +22,7 @@ func bootRows() []row {
 			title: "the kernel stopped with a panic",
 			means: "The kernel stopped: nothing runs on the instance.",
 			next:  "Start another image or an earlier version of it; replace the instance.",
-			check: "instance/ami",
+			check: checkid.InstanceAMI,
 		},
 		{
 			// GRUB's prompt after it failed.
@@ -29,7 +31,7 @@ func bootRows() []row {
 			title: "the boot loader found nothing to start",
 			means: "The boot loader stopped at its prompt: the image has no kernel where it looks for one.",
 			next:  "Start another image or an earlier version of it.",
-			check: "instance/ami",
+			check: checkid.InstanceAMI,
 		},
 		{
 			// systemd's emergency.service says so.

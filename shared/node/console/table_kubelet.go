@@ -1,5 +1,7 @@
 package console
 
+import "rollcall/shared/checkid"
+
 // kubeletRows are failures that keep the kubelet from starting.
 func kubeletRows() []row {
 	return []row{
@@ -10,7 +12,7 @@ func kubeletRows() []row {
 			title: "a node label that the kubelet may not set",
 			means: "User data or the nodegroup gives the node a label of the kubernetes.io namespace that is reserved, and the kubelet does not start with it.",
 			next:  "Take the label away, or set it after the node joined.",
-			check: "instance/forbidden-node-label",
+			check: checkid.InstanceForbiddenNodeLabel,
 		},
 		{
 			// In the form of Kubernetes, cmd/kubelet; 1.27 took --container-runtime away.
@@ -19,7 +21,7 @@ func kubeletRows() []row {
 			title: "the kubelet does not know one of its flags",
 			means: "User data gives the kubelet a flag or feature gate that its version does not have.",
 			next:  "Take the flag out of the kubelet's extra arguments in user data.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 		{
 			// In the form of Kubernetes, cmd/kubelet/app/server.go.
@@ -28,7 +30,7 @@ func kubeletRows() []row {
 			title: "the kubelet's configuration is not valid",
 			means: "What user data writes to the kubelet's configuration is not valid, and the kubelet does not start with it.",
 			next:  "Correct spec.kubelet.config of the NodeConfig, or the script that changes the file.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 		{
 			// github.com/oracle/terraform-kubernetes-installer/issues/52
@@ -45,7 +47,7 @@ func kubeletRows() []row {
 			title: "the kubelet refuses the image's cgroups",
 			means: "The image and the kubelet do not agree on control groups: AL2 has version 1, which newer kubelets refuse.",
 			next:  "Start an AL2023 or Bottlerocket image.",
-			check: "instance/ami",
+			check: checkid.InstanceAMI,
 		},
 		{
 			// github.com/awslabs/amazon-eks-ami/issues/178 and /442
@@ -54,7 +56,7 @@ func kubeletRows() []row {
 			title: "the node has no valid certificate of the cluster",
 			means: "The cluster's certificate authority is missing or broken in what user data gives, or the cluster was not ready when the node asked for it.",
 			next:  "Correct the certificate in user data (base64 of the cluster's certificateAuthority.data), and replace the instance.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 		{
 			// In the form of Kubernetes 1.27 and later, which have no cloud provider aws in the kubelet.
@@ -63,7 +65,7 @@ func kubeletRows() []row {
 			title: "the kubelet no longer has the cloud provider aws",
 			means: "User data gives the kubelet --cloud-provider=aws, which ended with Kubernetes 1.27.",
 			next:  "Use --cloud-provider=external, or start a newer EKS image whose bootstrap does so.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 		{
 			// github.com/terraform-aws-modules/terraform-aws-eks/issues/522
@@ -72,7 +74,7 @@ func kubeletRows() []row {
 			title: "the kubelet cannot find its instance in EC2",
 			means: "The kubelet asks EC2 for its own instance: EC2 cannot be reached, or the node role does not allow it.",
 			next:  "Give the subnet a way to the EC2 API, and the node role ec2:DescribeInstances.",
-			check: "endpoint/missing",
+			check: checkid.EndpointMissing,
 		},
 		{
 			// In the form of Kubernetes, pkg/kubelet and its CRI client.
@@ -89,7 +91,7 @@ func kubeletRows() []row {
 			title: "the kubelet does not start",
 			means: "The kubelet ended with an error, again and again; the line says why.",
 			next:  "Read the error in the line, and what user data gives the kubelet.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 	}
 }

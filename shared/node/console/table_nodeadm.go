@@ -1,5 +1,7 @@
 package console
 
+import "rollcall/shared/checkid"
+
 // nodeadmRows are failures of nodeadm (AL2023) and of Bottlerocket's settings.
 func nodeadmRows() []row {
 	ec2Denied := []string{"unauthorizedoperation", "not authorized to perform"}
@@ -11,7 +13,7 @@ func nodeadmRows() []row {
 			title: "the NodeConfig is incomplete",
 			means: "nodeadm found no complete NodeConfig in user data: name, endpoint, certificate and service range of the cluster are needed.",
 			next:  "Complete spec.cluster of the NodeConfig in the launch template's user data; mind the case and the indentation.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 		{
 			// github.com/awslabs/amazon-eks-ami/issues/1701; /2052 and /2318 end alike.
@@ -20,7 +22,7 @@ func nodeadmRows() []row {
 			title: "nodeadm cannot read user data",
 			means: "nodeadm could not read a NodeConfig in user data: broken YAML or MIME, an unknown field, or a wrong apiVersion.",
 			next:  "Correct the NodeConfig in the launch template's user data (apiVersion node.eks.aws/v1alpha1; an empty line ends the headers of a MIME part).",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 		{
 			// In the form of nodeadm's last word (github.com/awslabs/amazon-eks-ami/issues/2423) with EC2's refusal: it is final.
@@ -29,7 +31,7 @@ func nodeadmRows() []row {
 			title: "the node role may not call ec2:DescribeInstances",
 			means: "nodeadm asks EC2 for the instance's name, and is not allowed to.",
 			next:  "Attach AmazonEKSWorkerNodePolicy to the node role; look for a deny in its boundary, in a service control policy and in the policy of the EC2 endpoint.",
-			check: "iam/role-policies",
+			check: checkid.IAMRolePolicies,
 		},
 		{
 			// github.com/bottlerocket-os/bottlerocket-core-kit/pull/849
@@ -38,7 +40,7 @@ func nodeadmRows() []row {
 			title: "the node role may not call ec2:DescribeInstances",
 			means: "The node asks EC2 for its own name, and is not allowed to.",
 			next:  "Attach AmazonEKSWorkerNodePolicy to the node role; look for a deny in its boundary, in a service control policy and in the policy of the EC2 endpoint.",
-			check: "iam/role-policies",
+			check: checkid.IAMRolePolicies,
 		},
 		{
 			// github.com/awslabs/amazon-eks-ami/issues/2423
@@ -47,7 +49,7 @@ func nodeadmRows() []row {
 			title: "the EC2 API cannot be reached",
 			means: "nodeadm asks EC2 for the instance's name, and got no answer until it gave up.",
 			next:  "Give the subnet a way to the EC2 API: NAT gateway, or endpoint com.amazonaws.<region>.ec2 whose security group admits 443 from the node. Without a fault there, look at the order of network interfaces and at a proxy that starts too late.",
-			check: "endpoint/missing",
+			check: checkid.EndpointMissing,
 		},
 		{
 			// github.com/bottlerocket-os/bottlerocket/issues/3525
@@ -56,7 +58,7 @@ func nodeadmRows() []row {
 			title: "the EC2 or EKS API cannot be reached",
 			means: "Bottlerocket asks AWS for the instance's name and cluster, and got no answer until it gave up.",
 			next:  "Give the subnet a way to the EC2 and EKS APIs (NAT gateway or endpoints), or correct settings.network.https-proxy.",
-			check: "endpoint/missing",
+			check: checkid.EndpointMissing,
 		},
 		{
 			// In the form of github.com/bottlerocket-os/bottlerocket/issues/3525, of another generator.
@@ -65,7 +67,7 @@ func nodeadmRows() []row {
 			title: "Bottlerocket could not work out its settings",
 			means: "A program that asks AWS for what the node needs (name, addresses, cluster) failed, and the start stops there.",
 			next:  "The line names what it asked for: allow it in the node role, or set the value in user data.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 		{
 			// In systemd's form; the unit's name is in github.com/bottlerocket-os/bottlerocket/issues/3525.
@@ -74,7 +76,7 @@ func nodeadmRows() []row {
 			title: "Bottlerocket cannot read user data",
 			means: "User data is no TOML that Bottlerocket's settings know.",
 			next:  "Correct the TOML in the launch template's user data.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 		{
 			// In the form of nodeadm's last word, for what amazon-eks-ami/pull/1970
@@ -85,7 +87,7 @@ func nodeadmRows() []row {
 			title: "the metadata service cannot be used",
 			means: "nodeadm reads user data and credentials from the instance metadata service, and it does not answer.",
 			next:  "Switch the metadata endpoint on, and look for firewall rules of the image that block 169.254.169.254.",
-			check: "instance/imds",
+			check: checkid.InstanceIMDS,
 		},
 		{
 			// github.com/awslabs/amazon-eks-ami/issues/2123
@@ -103,7 +105,7 @@ func nodeadmRows() []row {
 			title: "the EC2 API does not answer",
 			means: "nodeadm asks EC2 for the instance's name again and again.",
 			next:  "Look at the subnet's way to the EC2 API, and at throttling of ec2:DescribeInstances in this account.",
-			check: "endpoint/missing",
+			check: checkid.EndpointMissing,
 		},
 		{
 			// In the form of nodeadm's last word (github.com/awslabs/amazon-eks-ami/issues/2123), whatever the error.
@@ -112,7 +114,7 @@ func nodeadmRows() []row {
 			title: "nodeadm failed",
 			means: "nodeadm stopped before it started the kubelet; the line says why.",
 			next:  "Read the error in the line, and the NodeConfig in the launch template's user data.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 	}
 }

@@ -1,5 +1,7 @@
 package console
 
+import "rollcall/shared/checkid"
+
 // runtimeRows are failures of containerd and of its sandbox (pause) image,
 // without which it starts no pod and, on AL2 and AL2023, no kubelet.
 func runtimeRows() []row {
@@ -12,7 +14,7 @@ func runtimeRows() []row {
 			title: "ECR refuses the sandbox image",
 			means: "containerd may not pull the pause image: the node role lacks ECR's read actions, or ECR's API gave no token.",
 			next:  "Attach AmazonEC2ContainerRegistryPullOnly to the node role, and give the subnet a way to ECR's API.",
-			check: "iam/role-policies",
+			check: checkid.IAMRolePolicies,
 		},
 		{
 			// In the form of containerd, for what github.com/awslabs/amazon-eks-ami/issues/1633 tells.
@@ -21,7 +23,7 @@ func runtimeRows() []row {
 			title: "ECR cannot be reached for the sandbox image",
 			means: "containerd cannot reach ECR, or S3 behind it, for the pause image.",
 			next:  "Give the subnet a way to ECR (api and dkr) and to S3: NAT gateway, or endpoints.",
-			check: "endpoint/missing",
+			check: checkid.EndpointMissing,
 		},
 		{
 			// github.com/mattermost/mattermost-cloud-monitoring/pull/891, shortened
@@ -38,7 +40,7 @@ func runtimeRows() []row {
 			title: "the sandbox image cannot be pulled",
 			means: "containerd could not pull the pause image, and the kubelet is not started without it.",
 			next:  "Look at the node role's ECR actions and at the subnet's way to ECR and S3.",
-			check: "endpoint/missing",
+			check: checkid.EndpointMissing,
 		},
 		{
 			// In the form of containerd, cmd/containerd: what it says of a broken file.
@@ -47,7 +49,7 @@ func runtimeRows() []row {
 			title: "containerd cannot read its configuration",
 			means: "What user data or the image writes to containerd's configuration is not valid.",
 			next:  "Correct spec.containerd.config of the NodeConfig, or the script that changes config.toml.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 		{
 			// In systemd's form, of containerd's unit.

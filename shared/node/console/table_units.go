@@ -1,5 +1,7 @@
 package console
 
+import "rollcall/shared/checkid"
+
 // windowsRows are failures of Windows. EC2Launch writes little to the console:
 // the EKS bootstrap has its log in C:\ProgramData\Amazon\EKS\logs.
 func windowsRows() []row {
@@ -11,7 +13,7 @@ func windowsRows() []row {
 			title: "Windows stopped with a bug check",
 			means: "Windows stopped and started again.",
 			next:  "Start an earlier version of the image; replace the instance.",
-			check: "instance/ami",
+			check: checkid.InstanceAMI,
 		},
 		{
 			// In the form of PowerShell for user data of another image.
@@ -20,7 +22,7 @@ func windowsRows() []row {
 			title: "the EKS bootstrap of Windows did not run",
 			means: "User data calls Start-EKSBootstrap.ps1 wrongly, or the image is not one of EKS.",
 			next:  "Start an EKS-optimised Windows image, and correct the call in user data.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 	}
 }
@@ -35,7 +37,7 @@ func unitRows() []row {
 			title: "nodeadm did not get through",
 			means: "nodeadm failed, and the kubelet is not started without it. The console does not say why.",
 			next:  "Read its log on the instance (journalctl -u nodeadm-config -u nodeadm-run) and the NodeConfig in user data.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 		{
 			// github.com/awslabs/amazon-eks-ami/issues/990

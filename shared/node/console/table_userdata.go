@@ -1,5 +1,7 @@
 package console
 
+import "rollcall/shared/checkid"
+
 // userDataRows are failures of user data, cloud-init and AL2's bootstrap.sh.
 func userDataRows() []row {
 	return []row{
@@ -10,7 +12,7 @@ func userDataRows() []row {
 			title: "AL2 user data on an AL2023 image",
 			means: "User data calls bootstrap.sh, which AL2023 images no longer have.",
 			next:  "Write user data as a NodeConfig for nodeadm, or start an image that has bootstrap.sh.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 		{
 			// github.com/terraform-aws-modules/terraform-aws-eks/issues/1179
@@ -19,7 +21,7 @@ func userDataRows() []row {
 			title: "the image has no bootstrap.sh",
 			means: "User data calls /etc/eks/bootstrap.sh, and the image is not one of EKS with AL2 or Ubuntu.",
 			next:  "Start an EKS image, or write user data for the image that is started.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 		{
 			// github.com/awslabs/amazon-eks-ami/issues/999
@@ -28,7 +30,7 @@ func userDataRows() []row {
 			title: "the EKS API cannot be reached",
 			means: "bootstrap.sh asks EKS for the cluster's endpoint and certificate, and gets no answer.",
 			next:  "Pass --apiserver-endpoint and --b64-cluster-ca to bootstrap.sh, or give the subnet a way to the EKS API (NAT gateway, or endpoint com.amazonaws.<region>.eks).",
-			check: "endpoint/missing",
+			check: checkid.EndpointMissing,
 		},
 		{
 			// github.com/awslabs/amazon-eks-ami/pull/2096
@@ -37,7 +39,7 @@ func userDataRows() []row {
 			title: "EKS throttled DescribeCluster",
 			means: "bootstrap.sh asks EKS for the cluster, and too many nodes did so at once.",
 			next:  "Pass --apiserver-endpoint and --b64-cluster-ca to bootstrap.sh: it then asks nobody.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 		{
 			// In the form of the AWS CLI; EKS API reference, DescribeCluster.
@@ -46,7 +48,7 @@ func userDataRows() []row {
 			title: "user data names a cluster that does not exist",
 			means: "The cluster name that user data gives is not one of this account and region.",
 			next:  "Correct the cluster's name in the launch template's user data.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 		{
 			// In the form of the AWS CLI; EKS API reference, DescribeCluster.
@@ -55,7 +57,7 @@ func userDataRows() []row {
 			title: "the node role may not call eks:DescribeCluster",
 			means: "bootstrap.sh asks EKS for the cluster, and the node role does not allow it.",
 			next:  "Attach AmazonEKSWorkerNodePolicy to the node role, or pass the endpoint and certificate to bootstrap.sh.",
-			check: "iam/role-policies",
+			check: checkid.IAMRolePolicies,
 		},
 		{
 			// github.com/awslabs/amazon-eks-ami/issues/594
@@ -64,7 +66,7 @@ func userDataRows() []row {
 			title: "the metadata service refuses the bootstrap",
 			means: "A script asks the instance metadata service without a token, and the instance wants tokens (IMDSv2).",
 			next:  "Start a newer image, whose scripts use tokens.",
-			check: "instance/imds",
+			check: checkid.InstanceIMDS,
 		},
 		{
 			// In the form of bash for ENOEXEC.
@@ -73,7 +75,7 @@ func userDataRows() []row {
 			title: "programs of another processor architecture",
 			means: "The image holds programs that this instance type's processor cannot run.",
 			next:  "Start an image for the instance type's architecture, or install the right build of the program.",
-			check: "instance/ami",
+			check: checkid.InstanceAMI,
 		},
 		{
 			// github.com/awslabs/amazon-eks-ami/issues/999
@@ -82,7 +84,7 @@ func userDataRows() []row {
 			title: "bootstrap.sh ended with an error",
 			means: "bootstrap.sh stopped before it started the kubelet.",
 			next:  "Read the lines before it in the console output: they say which command failed.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 		{
 			// In the form of cloud-init, cloudinit/subp.py: a part that does not begin with #!
@@ -91,7 +93,7 @@ func userDataRows() []row {
 			title: "a script in user data has no #! line",
 			means: "cloud-init could not run a script of user data: its first line does not say what runs it.",
 			next:  "Begin the script with #!/bin/bash, right after the part's empty line.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 		{
 			// github.com/terraform-aws-modules/terraform-aws-eks/issues/1179. A
@@ -102,7 +104,7 @@ func userDataRows() []row {
 			title: "a script in user data failed",
 			means: "cloud-init ran user data's script, and it ended with an error.",
 			next:  "Read the lines before it in the console output, and /var/log/cloud-init-output.log on the instance.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 		{
 			// In the form of cloud-init, cloudinit/util.py.
@@ -111,7 +113,7 @@ func userDataRows() []row {
 			title: "user data's cloud-config cannot be read",
 			means: "cloud-init skipped a part of user data that is no valid YAML.",
 			next:  "Correct the YAML of the cloud-config in the launch template's user data.",
-			check: "instance/user-data",
+			check: checkid.InstanceUserData,
 		},
 	}
 }

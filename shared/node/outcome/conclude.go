@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/node/activity"
 	"rollcall/shared/snapshot"
 )
@@ -16,9 +17,6 @@ const (
 	notice = 2 * time.Minute
 	// between is the time between two sweeps, and a little.
 	between = 6 * time.Minute
-
-	endedEarly = "instance/ended-early"
-	reclaimed  = activity.Class("spot/reclaimed-before-join")
 )
 
 // Conclude tells how a launch ended, from what is known of it: exactly one end,
@@ -41,7 +39,7 @@ const (
 //   - What ended by itself did not join, or was refused, where EC2's reason is
 //     one with which no instance comes up.
 //   - What was not seen is not known, and says what was missing.
-func Conclude(f Facts) (end snapshot.End, cause, why string) {
+func Conclude(f Facts) (end snapshot.End, cause checkid.ID, why string) {
 	switch {
 	case !f.Ready.IsZero():
 		return snapshot.Joined, "", "Ready " + lasted(f.Started, f.Ready) + " after its launch"
@@ -58,11 +56,11 @@ func Conclude(f Facts) (end snapshot.End, cause, why string) {
 }
 
 // over is the end of an instance that is there no more.
-func (f Facts) over() (end snapshot.End, cause, why string) {
+func (f Facts) over() (end snapshot.End, cause checkid.ID, why string) {
 	v := activity.ClassifyReason(f.Reason.Code, f.Reason.Message)
 	known := f.Reason != EndReason{}
-	if v.Class.Launch() {
-		return snapshot.Refused, string(v.Class), f.said(v)
+	if v.Class.Family() == checkid.Launch {
+		return snapshot.Refused, v.Class, f.said(v)
 	}
 	missed := f.missed()
 	switch {
@@ -125,7 +123,7 @@ func (f Facts) taken(v activity.Verdict) (why string, ok bool) {
 			(f.Ended.IsZero() || !f.Ended.Before(since) && f.Ended.Sub(since) <= span)
 	}
 	switch {
-	case v.Class == reclaimed:
+	case v.Class == checkid.SpotReclaimedBeforeJoin:
 		return f.said(v), true
 	case within(f.Noticed, warned):
 		return "EC2 warned that it takes the Spot capacity back, and it ended", true
@@ -165,9 +163,9 @@ func (f Facts) called(v activity.Verdict) (why string, ok bool) {
 }
 
 // blame is the check that stands for an instance that did not join.
-func (f Facts) blame(called bool) string {
+func (f Facts) blame(called bool) checkid.ID {
 	if f.Root.Check == "" && !called && f.Reason != (EndReason{}) {
-		return endedEarly
+		return checkid.InstanceEndedEarly
 	}
 	return f.Root.Check
 }

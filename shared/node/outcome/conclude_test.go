@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/snapshot"
 )
 
@@ -28,7 +29,7 @@ func TestConclude(t *testing.T) {
 		name  string
 		facts []Facts
 		end   snapshot.End
-		cause string
+		cause checkid.ID
 	}{
 		{"nothing yet", nil, snapshot.Open, ""},
 		{"missed, still looked at", []Facts{route}, snapshot.Open, ""},

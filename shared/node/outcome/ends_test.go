@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/snapshot"
 )
 
@@ -28,7 +29,7 @@ func TestConcludeSaysWhy(t *testing.T) {
 		name  string
 		facts Facts
 		end   snapshot.End
-		cause string
+		cause checkid.ID
 		why   string
 	}{
 		{"joined", Facts{Ready: at(1)}, snapshot.Joined, "", "Ready 1m0s after its launch"},
@@ -42,12 +43,12 @@ func TestConcludeSaysWhy(t *testing.T) {
 		{"seen to lack, and forgotten", Facts{Missed: due, Forgotten: at(120)}, snapshot.NotJoined, "", pastIts + notKnown},
 		{"ended late, and nobody says why", Facts{Ended: at(9)}, snapshot.Unclear, "", "it ended before it joined, and nobody told why"},
 		{"seen to lack, ended, and nobody says why", Facts{Missed: due, Ended: at(9)}, snapshot.NotJoined, "", pastIts + "EC2 gives no reason"},
-		{"seen to lack, ended by itself, and nobody says when", Facts{Missed: due, Over: at(9), Reason: because(ownSystem)}, snapshot.NotJoined, endedEarly, pastIts + byItself},
+		{"seen to lack, ended by itself, and nobody says when", Facts{Missed: due, Over: at(9), Reason: because(ownSystem)}, snapshot.NotJoined, "instance/ended-early", pastIts + byItself},
 
 		// Whether it had been a node cannot be told.
 		{"not to be told", Facts{Unseen: "nodes: denied", Ended: at(2), Reason: because(ownSystem)}, snapshot.Unclear, "", "nodes: denied"},
 		{"not to be told, but it never ran", Facts{Unseen: "nodes: denied", Ended: at(2), Reason: because("Server.InternalError")},
-			snapshot.NotJoined, endedEarly, "a fault inside EC2 (Server.InternalError)"},
+			snapshot.NotJoined, "instance/ended-early", "a fault inside EC2 (Server.InternalError)"},
 		{"not to be told, but it was seen to lack before it ended", Facts{Unseen: "nodes: denied", Missed: at(6), Ended: at(9), Over: at(9), Reason: because(userCode)},
 			snapshot.NotJoined, "", pastIts + byCall},
 		{"not to be told, and it was seen to lack when it had ended", Facts{Unseen: "nodes: denied", Missed: at(9), Ended: at(8), Reason: because(userCode)},
@@ -88,15 +89,15 @@ func TestConcludeSaysWhy(t *testing.T) {
 		{"scheduled stop", Facts{Ended: at(2), Reason: because("Server.ScheduledStop")}, snapshot.Terminated, "",
 			"EC2 stopped it for scheduled maintenance (Server.ScheduledStop)"},
 		{"maintenance, and nobody says why", Facts{Ended: at(2), Maintenance: at(1)}, snapshot.Terminated, "", "EC2 had maintenance planned for it"},
-		{"maintenance, and it ended by itself", Facts{Ended: at(2), Maintenance: at(1), Reason: because(ownSystem)}, snapshot.NotJoined, endedEarly, byItself},
+		{"maintenance, and it ended by itself", Facts{Ended: at(2), Maintenance: at(1), Reason: because(ownSystem)}, snapshot.NotJoined, "instance/ended-early", byItself},
 		{"by a call past its time", Facts{Ended: at(5), Reason: because(userCode)}, snapshot.NotJoined, "", pastIts + byCall},
 		{"by a call, and nobody saw when", Facts{Over: at(20), Reason: because(userCode)}, snapshot.Unclear, "",
 			"nobody saw whether its time to join was over when it ended: " + byCall},
 		{"by a call, and nobody saw it at all", Facts{Reason: because(userCode)}, snapshot.Terminated, "", byCall},
-		{"by itself", Facts{Ended: at(2), Reason: because(ownSystem)}, snapshot.NotJoined, endedEarly, byItself},
-		{"by itself past its time", Facts{Ended: at(9), Reason: because(ownSystem)}, snapshot.NotJoined, endedEarly, byItself},
-		{"a code that is new", Facts{Ended: at(2), Reason: because("Server.New")}, snapshot.NotJoined, endedEarly, "EC2 says Server.New (Server.New)"},
-		{"a message alone", Facts{Ended: at(2), Reason: EndReason{Message: "It is gone."}}, snapshot.NotJoined, endedEarly, "EC2 gives no reason"},
+		{"by itself", Facts{Ended: at(2), Reason: because(ownSystem)}, snapshot.NotJoined, "instance/ended-early", byItself},
+		{"by itself past its time", Facts{Ended: at(9), Reason: because(ownSystem)}, snapshot.NotJoined, "instance/ended-early", byItself},
+		{"a code that is new", Facts{Ended: at(2), Reason: because("Server.New")}, snapshot.NotJoined, "instance/ended-early", "EC2 says Server.New (Server.New)"},
+		{"a message alone", Facts{Ended: at(2), Reason: EndReason{Message: "It is gone."}}, snapshot.NotJoined, "instance/ended-early", "EC2 gives no reason"},
 	} {
 		f := test.facts
 		f.Started = launched

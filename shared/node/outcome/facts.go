@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/node/activity"
 )
 
@@ -41,7 +42,7 @@ type Facts struct {
 	Missed time.Time
 	Root   Root
 	// Refused is the class of a launch that came to nothing.
-	Refused string
+	Refused checkid.ID
 	// GivenUp is when it was looked at for the last time.
 	GivenUp time.Time
 	// Blind is why the nodes, or EC2, could not be read at some look.
@@ -59,7 +60,7 @@ type EndReason struct {
 
 // Root is the root cause that was found of a launch that missed roll call.
 type Root struct {
-	Check string
+	Check checkid.ID
 	// Sure tells that the finding was certain.
 	Sure bool
 	At   time.Time
@@ -101,7 +102,7 @@ func later(a, b time.Time) time.Time {
 
 // first is the first of two texts in the alphabet, where an empty one is not
 // known.
-func first(a, b string) string {
+func first[T ~string](a, b T) T {
 	if a == "" || b != "" && b < a {
 		return b
 	}
@@ -148,8 +149,8 @@ func surer(a, b Root) Root {
 }
 
 // classified is the class that says more.
-func classified(a, b string) string {
-	switch vague := string(activity.Unclassified); {
+func classified(a, b checkid.ID) checkid.ID {
+	switch vague := checkid.LaunchUnclassified; {
 	case a == vague && b != "":
 		return b
 	case b == vague && a != "":

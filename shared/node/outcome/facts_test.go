@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/snapshot"
 )
 
@@ -17,7 +18,7 @@ func some(r *rand.Rand) Facts {
 		return after(time.Duration(r.IntN(20)) * time.Minute)
 	}
 	word := func(words ...string) string { return append(words, "")[r.IntN(len(words)+1)] }
-	root := Root{word("route/no-egress", "iam/role-trust"), r.IntN(2) == 0, at()}
+	root := Root{checkid.ID(word("route/no-egress", "iam/role-trust")), r.IntN(2) == 0, at()}
 	if root.Check == "" {
 		root = Root{}
 	}
@@ -26,7 +27,7 @@ func some(r *rand.Rand) Facts {
 		Reason: EndReason{word(spotCode, userCode, "Client.InternalError"), word("a", "b", "ab")},
 		By:     word(scaledIn, rebal), Forgotten: at(), Noticed: at(), Rebalance: at(), Maintenance: at(), Missed: at(),
 		Root:    root,
-		Refused: word("launch/unclassified", "launch/kms-key", "launch/template"), GivenUp: at(), Blind: word("x", "y"), Unseen: word("x", "y"),
+		Refused: checkid.ID(word("launch/unclassified", "launch/kms-key", "launch/template")), GivenUp: at(), Blind: word("x", "y"), Unseen: word("x", "y"),
 	}
 }
 
@@ -52,7 +53,7 @@ func TestMergeIsASemilattice(t *testing.T) {
 // a sweep sees in the end, when EC2 still describes it.
 type story struct {
 	end    snapshot.End
-	cause  string
+	cause  checkid.ID
 	events []Facts
 	sweep  []Facts
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/network/address"
 
 	"rollcall/shared/snapshot"
@@ -28,9 +29,6 @@ const (
 	reserved = 5
 )
 
-// subnetFull is the class of a refusal for want of addresses.
-const subnetFull = "launch/subnet-full"
-
 // Bursts are all bursts of the history, by subnet and time, and what was
 // assumed about them. A single launch is a burst of one.
 func Bursts(in Input) ([]Burst, []string) {
@@ -52,7 +50,7 @@ func Bursts(in Input) ([]Burst, []string) {
 	history := byStart(in.History)
 	for i := range history {
 		p := &history[i]
-		if p.Subnet == "" || p.End == snapshot.Refused && p.Cause != subnetFull {
+		if p.Subnet == "" || p.End == snapshot.Refused && p.Cause != checkid.LaunchSubnetFull {
 			continue
 		}
 		if of[p.Subnet] == nil {

@@ -2,9 +2,9 @@ package spot
 
 import (
 	"slices"
-	"strings"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/snapshot"
 )
 
@@ -52,12 +52,12 @@ func within(p snapshot.Past, at time.Time) bool {
 // because of its pool: no cause was found, or one that says how the instance
 // failed and not why. Routes, endpoints, roles, addresses and settings are the
 // same for all pools of a subnet, and say nothing about one of them.
-func own(cause string) bool {
-	if cause == "" || strings.HasPrefix(cause, "node/") {
-		return cause != "node/cni-not-ready"
+func own(cause checkid.ID) bool {
+	if cause == "" || cause.Family() == checkid.Node {
+		return cause != checkid.NodeCNINotReady
 	}
-	return slices.Contains([]string{
-		"spot/reclaimed-before-join", "instance/ended-early", "instance/status-check", "instance/scheduled-event", "instance/console-error",
+	return slices.Contains([]checkid.ID{
+		checkid.SpotReclaimedBeforeJoin, checkid.InstanceEndedEarly, checkid.InstanceStatusCheck, checkid.InstanceScheduledEvent, checkid.InstanceConsoleError,
 	}, cause)
 }
 

@@ -92,7 +92,7 @@ func causeOf(p snapshot.Past) string {
 	if p.End == snapshot.Reclaimed {
 		return string(snapshot.Reclaimed)
 	}
-	return cmp.Or(p.Cause, string(p.End))
+	return cmp.Or(string(p.Cause), string(p.End))
 }
 
 // frequent are the causes, most frequent first.

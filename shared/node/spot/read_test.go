@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/snapshot"
 )
 
@@ -34,7 +35,7 @@ func week(days int, change func(*snapshot.Past)) []snapshot.Past {
 
 func inPool(p *snapshot.Past) bool { return p.Type == "c5.large" && p.Zone == "us-west-2b" }
 
-func end(p *snapshot.Past, e snapshot.End, cause string) {
+func end(p *snapshot.Past, e snapshot.End, cause checkid.ID) {
 	p.End, p.Cause, p.Ready = e, cause, time.Time{}
 }
 

@@ -7,6 +7,7 @@ package spot
 import (
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/snapshot"
 )
 
@@ -162,5 +163,5 @@ type Explanation struct {
 	// Of is how many of the failures it explains.
 	Of int `json:"of"`
 	// Check is the check that stands for it, where there is one.
-	Check string `json:"check,omitempty"`
+	Check checkid.ID `json:"check,omitempty"`
 }

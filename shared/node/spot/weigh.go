@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/snapshot"
 )
 
@@ -116,7 +117,7 @@ func (w *weighing) unseen() string {
 
 // reclaimed weighs what EC2 took back before it joined.
 func (w *weighing) reclaimed() weighed {
-	e := weighed{Explanation: Explanation{Name: "Spot took them back", Check: "spot/reclaimed-before-join"}, narrow: ofEC2}
+	e := weighed{Explanation: Explanation{Name: "Spot took them back", Check: checkid.SpotReclaimedBeforeJoin}, narrow: ofEC2}
 	where := map[string]int{}
 	for _, p := range w.failures {
 		if p.End == snapshot.Reclaimed {
@@ -142,7 +143,7 @@ func (w *weighing) reclaimed() weighed {
 
 // capacity weighs what EC2 refused because it had none.
 func (w *weighing) capacity() weighed {
-	e := weighed{Explanation: Explanation{Name: "EC2 had no capacity", Check: "launch/insufficient-capacity"}, narrow: ofEC2}
+	e := weighed{Explanation: Explanation{Name: "EC2 had no capacity", Check: checkid.LaunchInsufficientCapacity}, narrow: ofEC2}
 	where := map[string]int{}
 	for _, p := range w.failures {
 		if noCapacity(p) {
@@ -164,7 +165,7 @@ func (w *weighing) capacity() weighed {
 
 // noCapacity tells a refusal because EC2 had none to give at the price.
 func noCapacity(p snapshot.Past) bool {
-	return p.End == snapshot.Refused && (p.Cause == "launch/insufficient-capacity" || p.Cause == "launch/spot-price")
+	return p.End == snapshot.Refused && (p.Cause == checkid.LaunchInsufficientCapacity || p.Cause == checkid.LaunchSpotPrice)
 }
 
 // place is where a launch was to be, as far as that is known.

@@ -4,18 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/snapshot"
 )
 
-// burstCheck is the check that judges bursts as they happen. What it found then
-// is of the bursts, also where the history cuts them otherwise.
-const burstCheck = "spot/burst-exceeds-subnet"
-
 // burst weighs whether bursts asked for more addresses than their subnets had.
 func (w *weighing) burst() weighed {
-	e := weighed{Explanation: Explanation{Name: "The subnet was too small for the burst", Check: burstCheck}, narrow: ofBurst}
+	e := weighed{Explanation: Explanation{Name: "The subnet was too small for the burst", Check: checkid.SpotBurstExceedsSubnet}, narrow: ofBurst}
 	in := map[string]bool{}
 	var over []Burst
 	unknown, hit, largest := 0, 0, Burst{}
@@ -77,7 +73,7 @@ func (w *weighing) inBursts(in map[string]bool) int {
 		l := labelOf(p)
 		switch {
 		case !p.Spot:
-		case in[p.ID] && forAddresses(p), p.Cause == burstCheck && len(in) > 0:
+		case in[p.ID] && forAddresses(p), p.Cause == checkid.SpotBurstExceedsSubnet && len(in) > 0:
 			named++
 		case l.judged && p.End != snapshot.Reclaimed:
 			unnamed.launches++
@@ -91,7 +87,7 @@ func (w *weighing) inBursts(in map[string]bool) int {
 	}
 	within := 0
 	for _, p := range w.failures {
-		if l := labelOf(p); in[p.ID] && l.failed && p.Cause != burstCheck && p.End != snapshot.Reclaimed {
+		if l := labelOf(p); in[p.ID] && l.failed && p.Cause != checkid.SpotBurstExceedsSubnet && p.End != snapshot.Reclaimed {
 			within++
 		}
 	}
@@ -105,9 +101,9 @@ func (w *weighing) inBursts(in map[string]bool) int {
 // forAddresses tells a launch that failed for want of addresses.
 func forAddresses(p snapshot.Past) bool {
 	if p.End == snapshot.Refused {
-		return p.Cause == subnetFull
+		return p.Cause == checkid.LaunchSubnetFull
 	}
-	return p.End == snapshot.NotJoined && (strings.HasPrefix(p.Cause, "ip/") || p.Cause == burstCheck || p.Cause == "node/cni-not-ready")
+	return p.End == snapshot.NotJoined && (p.Cause.Family() == checkid.IP || p.Cause == checkid.SpotBurstExceedsSubnet || p.Cause == checkid.NodeCNINotReady)
 }
 
 // larger is a sentence for each subnet that was too small, worst first, three

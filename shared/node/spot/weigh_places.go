@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/snapshot"
 )
 
@@ -17,13 +17,13 @@ func (w *weighing) named() []weighed {
 	of := map[string][]snapshot.Past{}
 	counts := map[string]int{}
 	for _, p := range w.failures {
-		if w.over[p.ID] && forAddresses(p) || p.Cause == burstCheck && len(w.over) > 0 {
+		if w.over[p.ID] && forAddresses(p) || p.Cause == checkid.SpotBurstExceedsSubnet && len(w.over) > 0 {
 			continue // the burst says it
 		}
 		refusal := p.End == snapshot.Refused && p.Cause != "" && !noCapacity(p)
-		if refusal && p.Cause != subnetFull || p.End == snapshot.NotJoined && !own(p.Cause) {
-			of[p.Cause] = append(of[p.Cause], p)
-			counts[p.Cause]++
+		if refusal && p.Cause != checkid.LaunchSubnetFull || p.End == snapshot.NotJoined && !own(p.Cause) {
+			of[string(p.Cause)] = append(of[string(p.Cause)], p)
+			counts[string(p.Cause)]++
 		}
 	}
 	var list []weighed
@@ -33,11 +33,11 @@ func (w *weighing) named() []weighed {
 		}
 		where, also := w.where(of[c.Name])
 		e := weighed{Explanation: Explanation{
-			Name: fmt.Sprintf("A fault in %s: %s", where, c.Name), Verdict: w.verdict(c.Count), Of: c.Count, Check: c.Name,
+			Name: fmt.Sprintf("A fault in %s: %s", where, c.Name), Verdict: w.verdict(c.Count), Of: c.Count, Check: checkid.ID(c.Name),
 			Says:  fmt.Sprintf("%s explains %s of %s: all in %s, where %s.", c.Name, figure(c.Count), w.failed(), where, also),
 			Short: fmt.Sprintf("%s of %s failed there; %s.", figure(c.Count), w.those(), also),
 		}, narrow: ofPlace}
-		if strings.HasPrefix(c.Name, "launch/") {
+		if e.Check.Family() == checkid.Launch {
 			e.Name = fmt.Sprintf("EC2 refuses launches of %s: %s", where, c.Name)
 			e.Short = fmt.Sprintf("%s of %s were refused; %s.", figure(c.Count), w.those(), also)
 		}

@@ -6,12 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/snapshot"
 )
 
 // pool weighs whether single pools fail.
 func (w *weighing) pool() weighed {
-	e := weighed{Explanation: Explanation{Name: "One pool does not work", Check: "spot/pool-failing"}, narrow: ofPool}
+	e := weighed{Explanation: Explanation{Name: "One pool does not work", Check: checkid.SpotPoolFailing}, narrow: ofPool}
 	var says []string
 	short := ""
 	own, best := 0, 1.0
@@ -157,7 +158,7 @@ func (w *weighing) spotItself() weighed {
 
 // joinTime weighs whether launches were given up on too early.
 func (w *weighing) joinTime() weighed {
-	e := weighed{Explanation: Explanation{Name: "The join time is too short", Check: "node/not-registered"}, narrow: timeSet}
+	e := weighed{Explanation: Explanation{Name: "The join time is too short", Check: checkid.NodeNotRegistered}, narrow: timeSet}
 	var longestWait time.Duration
 	for _, p := range w.failures {
 		if p.End == snapshot.NotJoined && p.Ready.After(p.Started) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/snapshot"
 )
 
@@ -84,17 +85,17 @@ func TestBurstsThatSucceeded(t *testing.T) {
 
 // What the check of bursts found is told of the bursts, not as another fault.
 func TestWhatTheBurstCheckFound(t *testing.T) {
-	list := starts(8, "m5.4xlarge", snapshot.NotJoined, func(p *snapshot.Past) { end(p, snapshot.NotJoined, burstCheck) })
+	list := starts(8, "m5.4xlarge", snapshot.NotJoined, func(p *snapshot.Past) { end(p, snapshot.NotJoined, checkid.SpotBurstExceedsSubnet) })
 	list = append(list, starts(2, "c5.large", snapshot.Joined, func(p *snapshot.Past) {
 		p.Started = p.Started.Add(10 * time.Minute)
-		end(p, snapshot.NotJoined, burstCheck)
+		end(p, snapshot.NotJoined, checkid.SpotBurstExceedsSubnet)
 	})...)
 	r := Read(Input{
 		From: noon().Add(-Window), To: noon().Add(3 * time.Hour), History: list, Subnets: subnets(), Types: types(),
 		CNI: &snapshot.CNI{}, Samples: []snapshot.Sample{{Subnet: "subnet-0a", At: noon().Add(-time.Minute), Free: 251, Total: 251}},
 	})
 	for _, e := range r.Explanations {
-		if e.Verdict == Supported && (e.Check != burstCheck || e.Of != 10) {
+		if e.Verdict == Supported && (e.Check != checkid.SpotBurstExceedsSubnet || e.Of != 10) {
 			t.Errorf("%s explains %d: %s", e.Name, e.Of, e.Says)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/snapshot"
 )
 
@@ -21,13 +22,13 @@ func dhcpOptions(s Subject) answer {
 		return passed()
 	}
 	if !slices.Contains(o.DomainNameServers, amazonDNS) {
-		return flagged(cause(o.ID+" has other name servers than "+amazonDNS, "dns/dhcp-options"))
+		return flagged(cause(o.ID+" has other name servers than "+amazonDNS, checkid.DNSDHCPOptions))
 	}
 	if domain := strings.Join(o.DomainNames, " "); len(domain) > maxDomain {
-		return flagged(cause(o.ID+" has a domain name that makes too long a node name", "dns/dhcp-options"))
+		return flagged(cause(o.ID+" has a domain name that makes too long a node name", checkid.DNSDHCPOptions))
 	}
 	if len(strings.Fields(strings.Join(o.DomainNames, " "))) != 1 {
-		return flagged(cause(o.ID+" has no domain name, or several", "dns/dhcp-options"))
+		return flagged(cause(o.ID+" has no domain name, or several", checkid.DNSDHCPOptions))
 	}
 	return passed()
 }
@@ -37,7 +38,7 @@ func addons(s Subject) answer {
 	var found []Finding
 	for _, a := range s.Account.Addons {
 		if a.Status == "DEGRADED" || strings.HasSuffix(a.Status, "_FAILED") || len(a.Issues) > 0 {
-			found = append(found, cause(a.Name+" is "+a.Status, "addon/degraded"))
+			found = append(found, cause(a.Name+" is "+a.Status, checkid.AddonDegraded))
 		}
 	}
 	return flagged(found...)
@@ -61,10 +62,10 @@ func vpcDNS(s Subject) answer {
 	}
 	var found []Finding
 	if !v.DNSSupport {
-		found = append(found, cause("DNS support of "+v.VPC+" is off", "dns/support-off"))
+		found = append(found, cause("DNS support of "+v.VPC+" is off", checkid.DNSSupportOff))
 	}
 	if !v.DNSHostnames {
-		found = append(found, cause("DNS hostnames of "+v.VPC+" are off", "dns/hostnames-off"))
+		found = append(found, cause("DNS hostnames of "+v.VPC+" are off", checkid.DNSHostnamesOff))
 	}
 	return flagged(found...)
 }
@@ -77,11 +78,11 @@ func health(s Subject) answer {
 	}
 	var found []Finding
 	if st.System == "impaired" || st.OS == "impaired" {
-		found = append(found, cause("status checks: system "+st.System+", instance "+st.OS, "instance/status-check"))
+		found = append(found, cause("status checks: system "+st.System+", instance "+st.OS, checkid.InstanceStatusCheck))
 	}
 	for _, e := range st.Events {
 		if !strings.HasPrefix(e.Description, "[Completed]") && !strings.HasPrefix(e.Description, "[Canceled]") {
-			found = append(found, cause("EC2 has scheduled "+e.Code, "instance/scheduled-event"))
+			found = append(found, cause("EC2 has scheduled "+e.Code, checkid.InstanceScheduledEvent))
 		}
 	}
 	return flagged(found...)

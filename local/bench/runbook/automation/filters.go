@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/network/filter"
 
 	"rollcall/shared/snapshot"
@@ -16,7 +17,7 @@ func clusterGroups(s Subject) answer {
 	c := s.Account.Cluster
 	groups := append([]string{c.SecurityGroup}, c.SecurityGroups...)
 	if filter.New(s.Account).In(groups, peer(s.Node), filter.TCP, 443).Admits == filter.None {
-		return flagged(cause(c.SecurityGroup+" does not admit the node on 443", "sg/cluster-ingress"))
+		return flagged(cause(c.SecurityGroup+" does not admit the node on 443", checkid.SGClusterIngress))
 	}
 	return passed()
 }
@@ -29,20 +30,20 @@ func nodeGroups(s Subject) answer {
 	vpc := ranges(s)
 	inside := filter.Peer{Ranges: vpc, Groups: append([]string{c.SecurityGroup}, c.SecurityGroups...)}
 	if c.EndpointPrivate && f.Out(s.Node.Groups, inside, filter.TCP, 443).Admits == filter.None {
-		return flagged(cause("nothing lets 443 out to the control plane", "sg/node-egress"))
+		return flagged(cause("nothing lets 443 out to the control plane", checkid.SGNodeEgress))
 	}
 	kind, _ := branch(s)
 	if kind == snapshot.ToNATGateway || kind == snapshot.ToInternetGateway {
 		out := filter.Peer{Ranges: filter.Internet()}
 		if f.Out(s.Node.Groups, out, filter.TCP, 443).Admits == filter.None {
-			return flagged(cause("nothing lets 443 out to the internet", "sg/node-egress"))
+			return flagged(cause("nothing lets 443 out to the internet", checkid.SGNodeEgress))
 		}
 	}
 	if kind == noDefault && f.Out(s.Node.Groups, filter.Peer{Ranges: vpc, Groups: endpointGroups(s)}, filter.TCP, 443).Admits == filter.None {
-		return flagged(cause("nothing lets 443 out to the endpoints", "sg/node-egress"))
+		return flagged(cause("nothing lets 443 out to the endpoints", checkid.SGNodeEgress))
 	}
 	if kind == noDefault && storage(s, f) {
-		return flagged(cause("nothing lets 443 out to the gateway endpoint for S3", "sg/node-egress"))
+		return flagged(cause("nothing lets 443 out to the gateway endpoint for S3", checkid.SGNodeEgress))
 	}
 	return nameServer(s, f)
 }
@@ -71,7 +72,7 @@ func nameServer(s Subject, f *filter.Filters) answer {
 		servers = append(servers, netip.PrefixFrom(a, a.BitLen()))
 	}
 	if len(servers) > 0 && f.Out(s.Node.Groups, filter.Peer{Ranges: servers}, filter.UDP, 53).Admits == filter.None {
-		return flagged(cause("nothing lets DNS out to the VPC's name servers", "sg/node-egress"))
+		return flagged(cause("nothing lets DNS out to the VPC's name servers", checkid.SGNodeEgress))
 	}
 	return passed()
 }
@@ -102,10 +103,10 @@ func acls(s Subject) answer {
 	var found []Finding
 	if a, ok := f.ACL(s.Node.Subnet); ok {
 		if denies(a, true, filter.Port(443), remote) || denies(a, true, filter.Port(443), ranges(s)) {
-			found = append(found, cause(a.ID+" denies 443 out", "nacl/egress"))
+			found = append(found, cause(a.ID+" denies 443 out", checkid.NACLEgress))
 		}
 		if back := filter.Ephemeral(s.Node.Windows); denies(a, false, back, remote) || denies(a, false, back, ranges(s)) {
-			found = append(found, cause(a.ID+" denies answers", "nacl/return"))
+			found = append(found, cause(a.ID+" denies answers", checkid.NACLReturn))
 		}
 	}
 	if s.Account.Cluster.EndpointPrivate {
@@ -124,10 +125,10 @@ func clusterACLs(s Subject, f *filter.Filters) []Finding {
 		to, _ := find(s.Account.Subnets, func(n snapshot.Subnet) bool { return n.ID == subnet })
 		if plane := []netip.Prefix{to.CIDR}; hasOwn && to.CIDR.IsValid() && subnet != s.Node.Subnet {
 			if denies(own, true, filter.Port(443), plane) {
-				found = append(found, cause(own.ID+" denies 443 to "+subnet, "nacl/egress"))
+				found = append(found, cause(own.ID+" denies 443 to "+subnet, checkid.NACLEgress))
 			}
 			if denies(own, false, filter.Ephemeral(s.Node.Windows), plane) {
-				found = append(found, cause(own.ID+" denies answers of "+subnet, "nacl/return"))
+				found = append(found, cause(own.ID+" denies answers of "+subnet, checkid.NACLReturn))
 			}
 		}
 		a, ok := f.ACL(subnet)
@@ -136,10 +137,10 @@ func clusterACLs(s Subject, f *filter.Filters) []Finding {
 		}
 		seen = append(seen, a.ID)
 		if denies(a, false, filter.Port(443), node) {
-			found = append(found, cause(a.ID+" denies 443 to the cluster's subnets", "nacl/egress"))
+			found = append(found, cause(a.ID+" denies 443 to the cluster's subnets", checkid.NACLEgress))
 		}
 		if denies(a, true, filter.Ephemeral(s.Node.Windows), node) {
-			found = append(found, cause(a.ID+" denies the control plane's answers", "nacl/return"))
+			found = append(found, cause(a.ID+" denies the control plane's answers", checkid.NACLReturn))
 		}
 	}
 	return found
@@ -159,10 +160,10 @@ func natACL(s Subject, f *filter.Filters) []Finding {
 	}
 	var found []Finding
 	if denies(a, true, filter.Port(443), filter.Internet()) {
-		found = append(found, cause(a.ID+" denies 443 out", "nacl/egress"))
+		found = append(found, cause(a.ID+" denies 443 out", checkid.NACLEgress))
 	}
 	if denies(a, false, filter.EphemeralNAT(), filter.Internet()) {
-		found = append(found, cause(a.ID+" denies answers to "+nat.ID, "nacl/return"))
+		found = append(found, cause(a.ID+" denies answers to "+nat.ID, checkid.NACLReturn))
 	}
 	return found
 }

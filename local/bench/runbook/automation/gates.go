@@ -3,6 +3,7 @@ package automation
 import (
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/snapshot"
 )
 
@@ -11,14 +12,14 @@ func gates(s Subject) (Report, bool) {
 	c := s.Account.Cluster
 	if c.Status != "" && c.Status != "ACTIVE" {
 		// The report still says that the cluster is not ACTIVE.
-		f := cause("the cluster is "+c.Status, "cluster/health")
+		f := cause("the cluster is "+c.Status, checkid.ClusterHealth)
 		f.Step = "0"
 		return Report{Stopped: "the cluster is not ACTIVE", Findings: []Finding{f}}, true
 	}
 	if s.Node.State != "running" {
 		// The document asks for a running instance; that it has ended is said,
 		// why is not.
-		f := symptom("the instance is "+s.Node.State, "instance/ended-early")
+		f := symptom("the instance is "+s.Node.State, checkid.InstanceEndedEarly)
 		f.Step = "0"
 		return Report{Stopped: "the instance is not running", Findings: []Finding{f}}, true
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/node/userdata"
 	"rollcall/shared/snapshot"
 )
@@ -20,7 +21,7 @@ func userData(s Subject) answer {
 		return skipped("the user data could not be read")
 	}
 	bad := func(format string, args ...any) answer {
-		return flagged(cause(fmt.Sprintf(format, args...), "instance/user-data"))
+		return flagged(cause(fmt.Sprintf(format, args...), checkid.InstanceUserData))
 	}
 	d, err := userdata.Decode(u.Data)
 	c := s.Account.Cluster
@@ -65,7 +66,7 @@ func sameCA(given string, ca []byte) bool {
 func nodeTags(s Subject) answer {
 	key := "kubernetes.io/cluster/" + s.Account.Cluster.Name
 	if _, ok := s.Node.Tags[key]; !ok {
-		return flagged(cause("the tag "+key+" is missing", "instance/cluster-tag"))
+		return flagged(cause("the tag "+key+" is missing", checkid.InstanceClusterTag))
 	}
 	return passed()
 }
@@ -78,22 +79,22 @@ func nodeAMI(s Subject) answer {
 	image, ok := imageOf(s)
 	switch {
 	case !ok || image.State != "available":
-		return flagged(cause(s.Node.AMI+" is not available", "instance/ami"))
+		return flagged(cause(s.Node.AMI+" is not available", checkid.InstanceAMI))
 	case image.OwnerAlias != "amazon" || !strings.HasPrefix(image.Name, "amazon-eks-"):
-		return flagged(cause(image.ID+" is no image of EKS", "instance/ami"))
+		return flagged(cause(image.ID+" is no image of EKS", checkid.InstanceAMI))
 	case !image.Deprecated.IsZero() && image.Deprecated.Before(s.Account.Time):
-		return flagged(cause(image.ID+" is deprecated", "instance/ami"))
+		return flagged(cause(image.ID+" is deprecated", checkid.InstanceAMI))
 	}
 	// EKS publishes no image with Amazon Linux 2 since 26 November 2025 (EKS user guide).
 	if strings.HasPrefix(image.Name, al2) && s.Account.Time.After(time.Date(2025, 11, 26, 0, 0, 0, 0, time.UTC)) {
-		return flagged(cause(image.ID+" has Amazon Linux 2", "instance/ami"))
+		return flagged(cause(image.ID+" has Amazon Linux 2", checkid.InstanceAMI))
 	}
 	node, okNode := minor(image.Name)
 	cluster, okCluster := minor("-" + s.Account.Cluster.Version + "-")
 	// A kubelet may be three minor versions older, and none newer (Kubernetes
 	// version skew policy).
 	if okNode && okCluster && (node > cluster || node < cluster-3) {
-		return flagged(cause(fmt.Sprintf("the image is for 1.%d, the cluster is 1.%d", node, cluster), "instance/ami", "instance/version-skew"))
+		return flagged(cause(fmt.Sprintf("the image is for 1.%d, the cluster is 1.%d", node, cluster), checkid.InstanceAMI, checkid.InstanceVersionSkew))
 	}
 	return passed()
 }
@@ -115,7 +116,7 @@ func nodeCNI(s Subject) answer {
 	if s.Ready {
 		return skipped("not knowable: the world does not draw the interfaces of this node")
 	}
-	return flagged(symptom("no secondary addresses on the node", "node/cni-not-ready", "iam/cni-role-policies"))
+	return flagged(symptom("no secondary addresses on the node", checkid.NodeCNINotReady, checkid.IAMCNIRolePolicies))
 }
 
 // stsEndpoint is step 19. No API tells whether STS is on in a region; the
@@ -128,7 +129,7 @@ func stsEndpoint(s Subject) answer {
 	c, _ := find(s.Account.Consoles, func(c snapshot.Console) bool { return c.Instance == s.Node.ID })
 	for _, line := range []string{"RegionDisabledException", "STS is not activated"} {
 		if strings.Contains(c.Text, line) {
-			return flagged(cause("STS is not active in the region", "iam/sts-region-deactivated", "iam/sts-endpoint"))
+			return flagged(cause("STS is not active in the region", checkid.IAMSTSRegionDeactivated, checkid.IAMSTSEndpoint))
 		}
 	}
 	return passed()
@@ -137,7 +138,7 @@ func stsEndpoint(s Subject) answer {
 // imds is step 20.
 func imds(s Subject) answer {
 	if s.Node.Metadata.Endpoint == "disabled" {
-		return flagged(cause("the metadata endpoint is disabled", "instance/imds"))
+		return flagged(cause("the metadata endpoint is disabled", checkid.InstanceIMDS))
 	}
 	return passed()
 }

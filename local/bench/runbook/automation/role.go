@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rollcall/shared/access/policy"
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/snapshot"
 )
@@ -13,7 +14,7 @@ import (
 func instanceProfile(s Subject) answer {
 	role, ok := roleOf(s)
 	if !ok {
-		return flagged(cause("no instance profile with a role", "iam/profile-missing"))
+		return flagged(cause("no instance profile with a role", checkid.IAMProfileMissing))
 	}
 	var found []Finding
 	cni := "ec2:AttachNetworkInterface"
@@ -25,20 +26,20 @@ func instanceProfile(s Subject) answer {
 		actions []string
 		names   []checks.ID
 	}{
-		{"worker node", []string{"ec2:DescribeInstances"}, ids("iam/role-policies")},
-		{"image pull", []string{"ecr:GetAuthorizationToken", "ecr:BatchGetImage"}, ids("iam/role-policies")},
-		{"CNI", []string{cni}, ids("iam/role-policies", "iam/cni-role-policies")},
+		{"worker node", []string{"ec2:DescribeInstances"}, ids(checkid.IAMRolePolicies)},
+		{"image pull", []string{"ecr:GetAuthorizationToken", "ecr:BatchGetImage"}, ids(checkid.IAMRolePolicies)},
+		{"CNI", []string{cni}, ids(checkid.IAMRolePolicies, checkid.IAMCNIRolePolicies)},
 	} {
 		if slices.ContainsFunc(n.actions, func(action string) bool { return !allows(s, role, action) }) {
 			found = append(found, cause("the node role lacks the "+n.what+" policy", n.names...))
 		}
 	}
 	if !assumed(s, role) {
-		found = append(found, cause("EC2 may not assume the node role", "iam/role-trust"))
+		found = append(found, cause("EC2 may not assume the node role", checkid.IAMRoleTrust))
 	}
 	// A path hurts where the role is mapped in aws-auth alone.
 	if role.Path != "" && role.Path != "/" && s.Account.Cluster.AuthMode == "CONFIG_MAP" {
-		found = append(found, cause("the node role has a path", "iam/access-wrong-arn"))
+		found = append(found, cause("the node role has a path", checkid.IAMAccessWrongARN))
 	}
 	return flagged(found...)
 }
@@ -101,11 +102,11 @@ func accessEntries(s Subject) answer {
 	}
 	if !slices.Contains(s.Account.Principals, role.ARN) {
 		// An access entry would also do where aws-auth is what is wrong.
-		return flagged(cause(role.ARN+" has no access entry", "iam/access-missing", "iam/access-wrong-arn", "iam/aws-auth-invalid", "iam/access-duplicate-mapping"))
+		return flagged(cause(role.ARN+" has no access entry", checkid.IAMAccessMissing, checkid.IAMAccessWrongARN, checkid.IAMAWSAuthInvalid, checkid.IAMAccessDuplicateMapping))
 	}
 	e, ok := find(s.Account.AccessEntries, func(e snapshot.AccessEntry) bool { return e.Principal == role.ARN })
 	if ok && !strings.HasPrefix(e.Type, "EC2") {
-		return flagged(cause("the access entry is "+e.Type, "iam/access-wrong-type"))
+		return flagged(cause("the access entry is "+e.Type, checkid.IAMAccessWrongType))
 	}
 	return passed()
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/network/filter"
 
@@ -45,11 +46,11 @@ func private(s Subject) answer {
 	case !ok && row.State != "blackhole":
 		return skipped("the NAT gateway is another account's")
 	case !ok || nat.State != "available":
-		return flagged(cause(row.Target.ID+" is not available", "route/nat-unusable", "route/blackhole"))
+		return flagged(cause(row.Target.ID+" is not available", checkid.RouteNATUnusable, checkid.RouteBlackhole))
 	case !nat.Public:
-		return flagged(cause(nat.ID+" is a private NAT gateway", "route/nat-unusable"))
+		return flagged(cause(nat.ID+" is a private NAT gateway", checkid.RouteNATUnusable))
 	case nat.Subnet != "" && !leadsOut(s, nat):
-		return flagged(cause("the subnet of "+nat.ID+" has no way to an internet gateway of its VPC", "route/nat-no-internet", "route/igw-detached"))
+		return flagged(cause("the subnet of "+nat.ID+" has no way to an internet gateway of its VPC", checkid.RouteNATNoInternet, checkid.RouteIGWDetached))
 	}
 	return publicOnly(s, nat.PublicIPs)
 }
@@ -75,9 +76,9 @@ func public(s Subject) answer {
 	case kind != snapshot.ToInternetGateway:
 		return passed()
 	case row.State == "blackhole" || !attached(s, row.Target.ID):
-		return flagged(cause(row.Target.ID+" is not attached to "+s.Node.VPC, "route/igw-detached", "route/blackhole"))
+		return flagged(cause(row.Target.ID+" is not attached to "+s.Node.VPC, checkid.RouteIGWDetached, checkid.RouteBlackhole))
 	case !s.Node.PublicIP.IsValid():
-		return flagged(cause(s.Node.ID+" has no public address", "route/igw-no-public-ip"))
+		return flagged(cause(s.Node.ID+" has no public address", checkid.RouteIGWNoPublicIP))
 	}
 	return publicOnly(s, []netip.Addr{s.Node.PublicIP})
 }
@@ -91,7 +92,7 @@ func publicOnly(s Subject, from []netip.Addr) answer {
 	}
 	for _, a := range from {
 		if !slices.ContainsFunc(c.PublicAccessCIDRs, func(p netip.Prefix) bool { return p.Contains(a) }) {
-			return flagged(cause(a.String()+" is not in the ranges of the public endpoint", "route/api-public-cidr"))
+			return flagged(cause(a.String()+" is not in the ranges of the public endpoint", checkid.RouteAPIPublicCIDR))
 		}
 	}
 	return passed()
@@ -115,7 +116,7 @@ func endpoints(s Subject) answer {
 func endpoint(s Subject, service string) (Finding, bool) {
 	var worst Finding
 	fault := func(text string, names ...checks.ID) { worst = cause(text, names...) }
-	fault("no endpoint for "+service, "endpoint/missing", "route/no-egress")
+	fault("no endpoint for "+service, checkid.EndpointMissing, checkid.RouteNoEgress)
 	table, _ := path.New(s.Account).Table(s.Node.Subnet)
 	filters := filter.New(s.Account)
 	for _, e := range s.Account.Endpoints {
@@ -124,13 +125,13 @@ func endpoint(s Subject, service string) (Finding, bool) {
 		}
 		switch {
 		case !path.Available(e):
-			fault(e.ID+" is "+e.State, "endpoint/not-available")
+			fault(e.ID+" is "+e.State, checkid.EndpointNotAvailable)
 		case e.Kind == "Gateway" && !path.InTable(e, table.RouteTable):
-			fault(e.ID+" is not in the subnet's route table", "endpoint/s3-route-missing")
+			fault(e.ID+" is not in the subnet's route table", checkid.EndpointS3RouteMissing)
 		case e.Kind == "Interface" && !e.PrivateDNS:
-			fault(e.ID+" has private DNS off", "endpoint/private-dns-off")
+			fault(e.ID+" has private DNS off", checkid.EndpointPrivateDNSOff)
 		case e.Kind == "Interface" && filters.In(e.Groups, peer(s.Node), filter.TCP, 443).Admits == filter.None:
-			fault(e.ID+" does not admit 443 from the node", "endpoint/security-group")
+			fault(e.ID+" does not admit 443 from the node", checkid.EndpointSecurityGroup)
 		default:
 			return Finding{}, false
 		}

@@ -1,9 +1,23 @@
 // Package checkid names the checks. The ids are permanent: they stand in Slack,
-// in finding events and in other people's rules.
+// in finding events and in other people's rules. Each is spelled in the file of
+// its check alone; the constants are generated from there. They are apart from
+// the checks because what knows how nodes end (shared/node) names checks too, and
+// stands below them.
 package checkid
+
+import "strings"
 
 // ID names a check, e.g. "route/no-egress".
 type ID string
+
+// Family is the first half of an id: what the check is about.
+type Family string
+
+// Family is the id's family; of what is no id, the whole text.
+func (id ID) Family() Family {
+	family, _, _ := strings.Cut(string(id), "/")
+	return Family(family)
+}
 
 // What many checks explain in the same way, each where it fails. In an After
 // it stands for all of them.

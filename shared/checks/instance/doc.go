@@ -6,25 +6,6 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// InstanceChecks are the checks of instance: what was started, and how.
-func InstanceChecks() []check.Check {
-	return []check.Check{
-		forbiddenNodeLabel(),
-		userData(),
-		imds(),
-		clusterTag(),
-		maxPods(),
-		foreignSecurityGroups(),
-		olderThanCluster(),
-		endedEarly(),
-		statusCheck(),
-		scheduledEvent(),
-		imageUnfit(),
-		versionSkew(),
-		consoleError(),
-	}
-}
-
 // usingStart is a check of instances: what is expected of one depends on its
 // image and its template.
 func usingStart(c check.Check) check.Check {

@@ -7,25 +7,6 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// RouteChecks are the checks of route: the way out of a subnet, and the way to
-// the cluster's API.
-func RouteChecks() []check.Check {
-	return []check.Check{
-		NoEgress(),
-		blackholeRoute(),
-		natUnusable(),
-		natNoInternet(),
-		igwNoPublicIP(),
-		igwDetached(),
-		natInstance(),
-		apiPublicCIDR(),
-		apiPrivateUnreachable(),
-		ipv6NoEgress(),
-		CrossZoneNAT(),
-		leavesView(),
-	}
-}
-
 // usingTemplates is a check of routes: whether an instance gets a public
 // address may stand in its template.
 func usingTemplates(c check.Check) check.Check {

@@ -1,0 +1,77 @@
+package checks
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks/check"
+)
+
+// Each check stands in one place of the list, and Of finds it by its id.
+func TestOfFindsEveryCheck(t *testing.T) {
+	for _, c := range All() {
+		got, known := Of(c.ID)
+		if !known || got.ID != c.ID || got.Title != c.Title {
+			t.Errorf("Of(%s) = %s, %v", c.ID, got.ID, known)
+		}
+	}
+	for _, id := range []checkid.ID{"", "rollcall/cannot-look", "route/no-such-thing", checkid.AnyJoinCause} {
+		if got, known := Of(id); known || got.ID != "" {
+			t.Errorf("Of(%q) = %s, %v", id, got.ID, known)
+		}
+	}
+}
+
+// Who judges a check stands on the check: beside join-check, the others' are few.
+func TestWhoWatches(t *testing.T) {
+	ids := func(list []check.Check) (of []checkid.ID) {
+		for _, c := range list {
+			of = append(of, c.ID)
+		}
+		return of
+	}
+	for name, tt := range map[string]struct {
+		got  []check.Check
+		want []checkid.ID
+	}{
+		"addresses": {OfAddresses(), []checkid.ID{"ip/subnet-exhausted", "ip/scale-out-will-not-fit", "ip/fragmented", "ip/runway", "ip/leaked-interfaces", "ip/leak-cause"}},
+		"health":    {OfHealth(), []checkid.ID{"nodegroup/health", "nodegroup/status", "nodegroup/update-failed", "cluster/health", "addon/degraded"}},
+		"zones":     {OfZones(), []checkid.ID{"zone/volume-stranded", "zone/nodegroup-gap", "zone/pod-unschedulable", "zone/impaired"}},
+		"pools":     {OfPools(), []checkid.ID{"spot/pool-failing", "spot/few-pools", "spot/many-refusals", "spot/rebalance-churn"}},
+		"not of launches": {difference(All(), OfLaunches()), []checkid.ID{
+			"nodegroup/health", "nodegroup/status", "nodegroup/update-failed", "ip/scale-out-will-not-fit", "ip/fragmented", "ip/runway", "ip/leak-cause",
+			"spot/pool-failing", "spot/few-pools", "spot/many-refusals", "spot/rebalance-churn", "zone/volume-stranded", "zone/nodegroup-gap", "zone/pod-unschedulable",
+		}},
+		"of launches, after a while only": {difference(OfLaunches(), AtLaunch()), []checkid.ID{
+			"iam/role-policies", "iam/access-missing", "iam/access-wrong-arn", "iam/sts-endpoint", "iam/sts-region-deactivated", "iam/access-duplicate-mapping", "iam/aws-auth-invalid",
+			"iam/cni-role-policies", "instance/max-pods", "instance/status-check", "instance/scheduled-event", "instance/ami", "instance/version-skew", "instance/console-error",
+			"cluster/health", "addon/degraded", "node/not-registered", "node/not-ready", "node/cni-not-ready", "node/uninitialized", "node/csr-pending",
+			"spot/burst-exceeds-subnet", "zone/impaired",
+		}},
+	} {
+		if diff := cmp.Diff(ids(tt.got), tt.want); diff != "" {
+			t.Errorf("%s (-got +want):\n%s", name, diff)
+		}
+	}
+	for _, c := range All() {
+		if swept := c.ID.Family() == checkid.Launch || c.ID == checkid.RouteCrossZoneNAT; swept != c.IsWatchedBy(check.Sweep) {
+			t.Errorf("%s: in the sweep is %v", c.ID, !swept)
+		}
+	}
+}
+
+// difference is a list without another one.
+func difference(list, without []check.Check) (rest []check.Check) {
+	have := map[checkid.ID]bool{}
+	for _, c := range without {
+		have[c.ID] = true
+	}
+	for _, c := range list {
+		if !have[c.ID] {
+			rest = append(rest, c)
+		}
+	}
+	return rest
+}

@@ -1,0 +1,2 @@
+// Package dns holds the checks of dns: whether names resolve.
+package dns

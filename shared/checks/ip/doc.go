@@ -1,0 +1,2 @@
+// Package ip holds the checks of ip: addresses.
+package ip

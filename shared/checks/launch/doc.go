@@ -1,0 +1,2 @@
+// Package launch holds the checks of launch: what kept a group from launching.
+package launch

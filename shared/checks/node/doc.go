@@ -1,0 +1,2 @@
+// Package node holds the checks of node: what Kubernetes says.
+package node
