@@ -14,7 +14,8 @@ func TestLaunchedBy(t *testing.T) {
 		return snapshot.Group{Name: name, Tags: tags, Instances: []snapshot.GroupInstance{{ID: "i-0other"}, {ID: "i-0a"}}}
 	}
 	ours := map[string]string{owned: "owned"}
-	stranger := &Refusal{Reason: NotLaunchedByIt, Says: "i-0a has the tag of prod, and neither an Auto Scaling group, a nodegroup nor a NodePool of it launched it: anybody could have set the tag."}
+	stranger := &Refusal{Reason: NotLaunchedByIt, Says: "i-0a has the tag of prod, and neither an Auto Scaling group, a nodegroup nor a NodePool of it launched it: " +
+		"anybody could have set the tag."}
 	others := &Refusal{Reason: OtherCluster, Says: "a, which launched i-0a, is not tagged as owned by prod."}
 	for _, test := range []struct {
 		name       string
@@ -32,8 +33,8 @@ func TestLaunchedBy(t *testing.T) {
 		{name: "a NodePool that shares the cluster", tags: map[string]string{pool: "default", class: "default", owned: "shared", eks: "prod"}, no: stranger},
 		{name: "another cluster's NodePool", tags: map[string]string{pool: "default", class: "default", owned: "owned", eks: "dev"}, no: stranger},
 		{name: "a group of the cluster", groups: []snapshot.Group{counts("a", ours)}, by: "Auto Scaling group a", proved: true},
-		{name: "the second group, whatever a tag says", tags: map[string]string{"aws:autoscaling:groupName": "first"}, groups: []snapshot.Group{{Name: "first", Tags: ours}, counts("a", ours)},
-			by: "Auto Scaling group a", proved: true},
+		{name: "the second group, whatever a tag says", tags: map[string]string{"aws:autoscaling:groupName": "first"},
+			groups: []snapshot.Group{{Name: "first", Tags: ours}, counts("a", ours)}, by: "Auto Scaling group a", proved: true},
 		{name: "a group of nobody's", groups: []snapshot.Group{counts("a", nil)}, no: others},
 		{name: "a group that shares the cluster", groups: []snapshot.Group{counts("a", map[string]string{owned: "shared"})}, no: others},
 		{name: "a nodegroup's group", groups: []snapshot.Group{counts("a", nil)}, nodegroups: []snapshot.Nodegroup{{Name: "workers", Cluster: "prod", Groups: []string{"x", "a"}}},
@@ -42,7 +43,8 @@ func TestLaunchedBy(t *testing.T) {
 			nodegroups: []snapshot.Nodegroup{{Name: "first", Cluster: "prod", Groups: []string{"x"}}, {Name: "workers", Groups: []string{"a"}}}, by: "nodegroup workers", proved: true},
 		{name: "a nodegroup of no named cluster", groups: []snapshot.Group{counts("a", nil)}, nodegroups: []snapshot.Nodegroup{{Name: "workers", Groups: []string{"a"}}},
 			by: "nodegroup workers", proved: true},
-		{name: "another cluster's nodegroup", groups: []snapshot.Group{counts("a", nil)}, nodegroups: []snapshot.Nodegroup{{Name: "workers", Cluster: "dev", Groups: []string{"a"}}}, no: others},
+		{name: "another cluster's nodegroup", groups: []snapshot.Group{counts("a", nil)},
+			nodegroups: []snapshot.Nodegroup{{Name: "workers", Cluster: "dev", Groups: []string{"a"}}}, no: others},
 		{name: "a group that does not count it", tags: map[string]string{"aws:autoscaling:groupName": "a"}, groups: []snapshot.Group{{Name: "x"}, {Name: "a", Tags: ours}},
 			no: &Refusal{Reason: NotTheGroups, Says: "a does not count i-0a among its instances."}},
 		{name: "a group that was not read", tags: map[string]string{"aws:autoscaling:groupName": "a"}, groups: []snapshot.Group{{Name: "x"}},

@@ -19,7 +19,9 @@ func TestUnread(t *testing.T) {
 		{Unread(denied, broken), Refusal{
 			Says: "No plan is made where something could not be read: auto scaling groups, denied (autoscaling:DescribeAutoScalingGroups).", Blocked: []snapshot.Failure{denied, broken},
 		}},
-		{Missing(snapshot.Subnets, "subnet-0a is not among them"), Refusal{Says: "No plan is made where something could not be read: subnets, broken.", Blocked: []snapshot.Failure{broken}}},
+		{Missing(snapshot.Subnets, "subnet-0a is not among them"), Refusal{
+			Says: "No plan is made where something could not be read: subnets, broken.", Blocked: []snapshot.Failure{broken},
+		}},
 	} {
 		test.want.Reason = CouldNotLook
 		if diff := cmp.Diff(&test.want, test.got); diff != "" {
