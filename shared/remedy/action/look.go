@@ -72,8 +72,8 @@ func (l Look) Still(enough ...checks.Confidence) *Refusal {
 			blocked = append(blocked, r.Blocked...)
 		case r.Outcome == checks.Fail && r.Resource == l.Subject.Resource:
 			found = true
-			if !slices.Contains(enough, l.confidence(r)) {
-				return Refuse(NotCertain, "%s finds it, but not with certainty (%s): something that cannot be seen could make it harmless.", l.Subject.Check, l.confidence(r))
+			if !slices.Contains(enough, r.Confidence) {
+				return Refuse(NotCertain, "%s finds it, but not with certainty (%s): something that cannot be seen could make it harmless.", l.Subject.Check, r.Confidence)
 			}
 		}
 	}
@@ -120,23 +120,19 @@ func (l Look) CauseGone() *Refusal {
 	return nil
 }
 
-func (l Look) ask() []checks.Result {
-	var list []checks.Check
+// ask is what the incident's check finds, with the check's confidence where a
+// finding has none of its own.
+func (l Look) ask() (results []checks.Result) {
 	for _, c := range l.Checks {
-		if c.ID == l.Subject.Check {
-			list = append(list, c)
+		if c.ID != l.Subject.Check {
+			continue
+		}
+		for _, r := range checks.Eval([]checks.Check{c}, l.Snapshot) {
+			r.Confidence = cmp.Or(r.Confidence, c.Confidence)
+			results = append(results, r)
 		}
 	}
-	return checks.Eval(list, l.Snapshot)
-}
-
-func (l Look) confidence(r checks.Result) checks.Confidence {
-	for _, c := range l.Checks {
-		if c.ID == r.Check {
-			return cmp.Or(r.Confidence, c.Confidence)
-		}
-	}
-	return r.Confidence
+	return results
 }
 
 // ClusterTag is the tag by which Kubernetes knows a cluster's things.

@@ -26,7 +26,7 @@ func TestCount(t *testing.T) {
 		what, want string
 	}{
 		{0, "instance", "0 instances"}, {1, "instance", "1 instance"}, {2, "instance", "2 instances"},
-		{1, "address", "1 address"}, {2, "address", "2 addresses"}, {2, "subnet", "2 subnets"},
+		{1, "address", "1 address"}, {2, "address", "2 addresses"}, {2, "subnet", "2 subnets"}, {2, "host", "2 hosts"},
 	} {
 		if got := Count(test.n, test.what); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
