@@ -208,7 +208,28 @@ bench: ## speed and cost, measured
 # "+package" names whose tests are to notice, beside the package's own. PKG=shared/network/leak tries one.
 # (gremlins v0.6.0 was used before: it asks go's coverage whether a place is reached, where the condition of
 # a case stands in no block, and so calls each of them not covered; and it compiles once for each mutant.)
-MUTATED := $(or $(PKG),shared/network/leak shared/node/outcome shared/diagnose shared/network/path shared/remedy shared/remedy/action shared/remedy/optin shared/remedy/call shared/remedy/addnatroute shared/remedy/replaceinstance shared/remedy/openendpointsecuritygroup shared/remedy/coverzones shared/remedy/deleteleakedinterfaces shared/remedy/createaccessentry shared/remedy/awscall shared/incident:100+shared/incident/reconcile+shared/incident/response shared/incident/correlate:60+shared/incident/reconcile shared/incident/reconcile:80+shared/incident/correlate shared/incident/response:60 functions/eni-cleanup/enicleanup:100 functions/remediate/remediate:100)
+MUTATED := $(or $(PKG), \
+  shared/network/leak \
+  shared/network/path \
+  shared/node/outcome \
+  shared/diagnose \
+  shared/remedy \
+  shared/remedy/action \
+  shared/remedy/optin \
+  shared/remedy/call \
+  shared/remedy/addnatroute \
+  shared/remedy/replaceinstance \
+  shared/remedy/openendpointsecuritygroup \
+  shared/remedy/coverzones \
+  shared/remedy/deleteleakedinterfaces \
+  shared/remedy/createaccessentry \
+  shared/remedy/awscall \
+  shared/incident \
+  shared/incident/correlate \
+  shared/incident/reconcile+shared/incident/correlate \
+  shared/incident/response \
+  functions/eni-cleanup/enicleanup:100 \
+  functions/remediate/remediate:100)
 
 mutants: ## change the deciding and deleting code in small ways, and see that a test fails each time: 95 in 100 (PKG=shared/network/leak; ALL=1 for no samples)
 	nice go run ./local/mutants $(if $(ALL),-all) $(if $(SEED),-seed $(SEED)) $(MUTATED)

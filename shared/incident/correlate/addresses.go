@@ -76,7 +76,7 @@ func (look *Look) RecordRelations(u *incident.Update, cause diagnose.Cause) {
 // same subnet.
 func claimsSince(u *incident.Update, check checks.ID) (at time.Time, does bool) {
 	own := u.Key.Check
-	e, known := u.KnownEffect(check)
+	e, _ := u.KnownEffect(check)
 	switch {
 	case own == check || own == incident.Runway:
 		return time.Time{}, false
@@ -84,11 +84,11 @@ func claimsSince(u *incident.Update, check checks.ID) (at time.Time, does bool) 
 		return u.Seen, true // what was foreseen is here, or its reason
 	case check == incident.ScaleOut && own == incident.LeakedInterfaces:
 		return u.Seen, true // the leak comes first; what lacks without it too is told when it is gone
-	case known && e.Apart && !e.Told.Before(u.Seen):
+	case e.Apart && !e.Told.Before(u.Seen):
 		return time.Time{}, false
 	case exhaustsSubnet(u) && incident.IsShortage(check):
 		return incident.Later(e.Told, u.Seen), true
-	case known && !e.Apart && !e.Told.IsZero():
+	case !e.Apart && !e.Told.IsZero():
 		return e.Told, true
 	}
 	return time.Time{}, false
@@ -103,12 +103,12 @@ func exhaustsSubnet(u *incident.Update) bool {
 // claimsIncident tells that what another incident of the same subnet says belongs to
 // this one. Of two that explain each other the newer look counts.
 func claimsIncident(u *incident.Update, other *incident.Update) bool {
-	if u == other || u.Key.Resource != other.Key.Resource || !incident.OfAddresses(u.Key.Check) || !incident.OfAddresses(other.Key.Check) {
+	if u.Key.Resource != other.Key.Resource || !incident.OfAddresses(u.Key.Check) || !incident.OfAddresses(other.Key.Check) {
 		return false
 	}
 	at, does := claimsSince(u, other.Key.Check)
-	back, mutual := claimsSince(other, u.Key.Check)
-	return does && (!mutual || at.After(back) || at.Equal(back) && u.Key.Check == incident.LeakedInterfaces)
+	back, _ := claimsSince(other, u.Key.Check)
+	return does && (at.After(back) || at.Equal(back) && u.Key.Check == incident.LeakedInterfaces)
 }
 
 // passesNow tells that this look finds well what an incident is about.

@@ -18,7 +18,7 @@ func (look *Look) attachToKnown(cause diagnose.Cause) bool {
 	}
 	for _, o := range look.Updates {
 		at, does := claimsSince(o, cause.Check)
-		if !does || o.Key.Resource != cause.Resource || o.Key.Check == cause.Check || look.saysOtherwise(cause, o, at) {
+		if !does || o.Key.Resource != cause.Resource || look.saysOtherwise(cause, o, at) {
 			continue
 		}
 		switch {
@@ -48,8 +48,8 @@ func (look *Look) attach(o *incident.Update, cause diagnose.Cause, since, last t
 	if o.Repeated {
 		return
 	}
-	e, known := o.EffectOf(cause.Check)
-	first := !known || e.Last.IsZero() || e.Over.After(e.Last) && last.After(e.Over)
+	e, _ := o.EffectOf(cause.Check)
+	first := e.Last.IsZero() || e.Over.After(e.Last) && last.After(e.Over)
 	if first || since.Before(e.Since) {
 		e.Since, o.Touched = since, true
 	}

@@ -30,7 +30,7 @@ func (look *Look) Supersede(u *incident.Update) {
 	for _, o := range look.Updates {
 		// A symptom that is gone gives way to the next one: registered, not Ready.
 		next := u.IsSymptom() && u.State == incident.Cleared && o.IsSymptom()
-		if o == u || o.State != incident.Open || !o.Explains() && !next {
+		if o.State != incident.Open || !o.Explains() && !next {
 			continue
 		}
 		if !slices.ContainsFunc(waiting, func(id string) bool { return !o.Affects(id) }) {
@@ -56,16 +56,16 @@ func (look *Look) betterExplanation(u *incident.Update) *incident.Update {
 	}
 	for _, o := range look.Updates {
 		newer := u.ByItself() && u.Seen.Before(look.Observation.At) && o.Seen.Equal(look.Observation.At) && saysBetter(o, u.Key.Check, u.Key.Resource)
-		if o != u && o.State == incident.Open && (newer || claimsIncident(o, u)) {
+		if o.State == incident.Open && (newer || claimsIncident(o, u)) {
 			return o
 		}
 	}
 	return nil
 }
 
-// saysBetter tells that an open incident says of a resource what a check finds
-// there, and why.
+// saysBetter tells that an incident says of a resource what a check finds there,
+// and why.
 func saysBetter(u *incident.Update, check checks.ID, resource string) bool {
-	return u.State == incident.Open && slices.Contains(u.Covers, resource) &&
+	return slices.Contains(u.Covers, resource) &&
 		slices.ContainsFunc(u.Cause.Hidden, func(h diagnose.Hidden) bool { return h.Check == check })
 }

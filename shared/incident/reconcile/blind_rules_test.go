@@ -1,0 +1,148 @@
+package reconcile
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/diagnose"
+	"rollcall/shared/incident"
+	"rollcall/shared/incident/correlate"
+	"rollcall/shared/report"
+	"rollcall/shared/snapshot"
+)
+
+// One cause for each permission, whatever hangs on it, and each failure of it once.
+func TestOneCauseForEachPermission(t *testing.T) {
+	fail := func(call string, source snapshot.Source, r snapshot.Reason) snapshot.Failure {
+		return snapshot.Failure{Call: call, Source: source, Reason: r}
+	}
+	const denied, slow = snapshot.Denied, snapshot.Throttled
+	a, b, c := fail("ec2:A", "tables", denied), fail("ec2:A", "subnets", slow), fail("ec2:B", "tables", denied)
+	obs := report.Observation{
+		Blind: []snapshot.Failure{c, a, fail("ec2:A", "tables", slow), fail("", "nodes", denied), fail("ec2:C", "zones", snapshot.NotRead)},
+		Diagnosis: diagnose.Diagnosis{Unknown: []diagnose.Unknown{
+			{Check: "route/b", Blocked: []snapshot.Failure{a}}, {Check: "route/a", Blocked: []snapshot.Failure{c, b}}, {Check: "route/b", Blocked: []snapshot.Failure{b}}, {Check: "x", Blocked: []snapshot.Failure{fail("ec2:C", "zones", snapshot.NotRead)}},
+		}},
+	}
+	if diff := cmp.Diff([]snapshot.Failure{b, a, c, fail("", "nodes", denied)}, failures(obs)); diff != "" {
+		t.Errorf("failures (-want +got):\n%s", diff)
+	}
+	type is struct{ resource, checks string }
+	var got []is
+	for _, cause := range blindCauses(obs) {
+		i := is{resource: cause.Resource}
+		if len(cause.Evidence) > 0 {
+			i.checks = cause.Evidence[0].Value
+		}
+		got = append(got, i)
+	}
+	if diff := cmp.Diff([]is{{"ec2:A", "route/a, route/b"}, {"ec2:B", "route/a"}, {"nodes", ""}}, got, cmp.AllowUnexported(is{})); diff != "" {
+		t.Errorf("causes (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]snapshot.Failure{b, a}, failuresOf(diagnose.Cause{Resource: "ec2:A"}, obs)); diff != "" {
+		t.Errorf("of one permission (-want +got):\n%s", diff)
+	}
+}
+
+// What is said of what cannot be looked at, in each way in which it can fail.
+func TestWordsOfWhatCannotBeLookedAt(t *testing.T) {
+	const network = "Check that the function has a network path to the service, and that the service is up."
+	for r, want := range map[snapshot.Reason][2]string{
+		snapshot.Denied:      {"is denied", "Allow ec2:A to Rollcall's functions: deploy the stack again if the permission is missing in their roles, else look for a permissions boundary or a service control policy that denies it."},
+		snapshot.Throttled:   {"is throttled", "Find who else in this account calls ec2:A so often, or ask for a higher rate."},
+		snapshot.TimedOut:    {"gives no answer in time", network},
+		snapshot.Unreachable: {"cannot be reached", network},
+		snapshot.OverBudget:  {"takes too much work to read", "Look at what the answer names: it is larger, or packed more often, than anything that is meant to be read."},
+		snapshot.NotShown: {"does not show all that the cluster names",
+			"Look for the instance in the other accounts that share the VPC, and ask with --include-managed-resources. If it is gone, delete its Node object, or detach the volume."},
+		snapshot.Broken: {"fails", "Read the function's log for the full answer."},
+	} {
+		got := blindCause(snapshot.Failure{Call: "ec2:A", Source: "tables", Reason: r}, nil)
+		wanted := diagnose.Cause{
+			Check: incident.CannotLook, Confidence: checks.Possible, Resource: "ec2:A", Covers: []string{"ec2:A"}, Title: "cannot look at the tables: ec2:A " + want[0],
+			Why: "Whether instances can join cannot be told as long as this is not read. What depends on it is not judged, and nothing is called well.",
+			Fix: checks.Fix{Text: want[1]},
+		}
+		if diff := cmp.Diff(wanted, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", r, diff)
+		}
+	}
+	full := blindCause(snapshot.Failure{Call: deletes, Reason: snapshot.Denied, Code: "code", Message: "message"}, []string{"a", "b"})
+	if diff := cmp.Diff([]checks.Evidence{{What: "Checks that could not judge", Value: "a, b"}, {What: "Error code", Value: "code"}, {What: "Answer", Value: "message"}}, full.Evidence); diff != "" {
+		t.Errorf("evidence (-want +got):\n%s", diff)
+	}
+	if full.Title != "cannot delete leaked interfaces: ec2:DeleteNetworkInterface is denied" || full.Why != "Network interfaces of dead nodes keep their addresses as long as EC2 does not delete them. What Rollcall says of nodes does not hang on it." {
+		t.Errorf("of deletes: %q, %q", full.Title, full.Why)
+	}
+}
+
+// That something can be read again is known when all of it was.
+func TestCouldRead(t *testing.T) {
+	blind := func(sources ...snapshot.Source) *incident.Update {
+		u := &incident.Update{}
+		u.Cause.Resource = "ec2:A"
+		for _, s := range sources {
+			u.Blind = append(u.Blind, snapshot.Failure{Call: "ec2:A", Source: s})
+		}
+		return u
+	}
+	failed := []snapshot.Failure{{Call: "ec2:A", Source: "zones", Reason: snapshot.Denied}}
+	for name, test := range map[string]struct {
+		u    *incident.Update
+		obs  report.Observation
+		want bool
+	}{
+		"all of it":                {blind("a", "b"), report.Observation{Read: []snapshot.Source{"b", "c", "a"}}, true},
+		"a part of it":             {blind("a", "b"), report.Observation{Read: []snapshot.Source{"a"}}, false},
+		"nothing":                  {blind("a"), report.Observation{}, false},
+		"and something else fails": {blind("a"), report.Observation{Read: []snapshot.Source{"a"}, Blind: failed}, false},
+		"nobody knows what":        {blind(), report.Observation{Read: []snapshot.Source{"a"}}, false},
+	} {
+		rec := &reconciler{correlate.Look{Observation: test.obs}}
+		if got := rec.couldRead(test.u); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// Which words of a cause make it another one.
+func TestDiffer(t *testing.T) {
+	for name, change := range map[string]func(*diagnose.Cause){
+		"title": func(c *diagnose.Cause) { c.Title = "x" }, "why": func(c *diagnose.Cause) { c.Why = "x" }, "confidence": func(c *diagnose.Cause) { c.Confidence = "x" },
+		"fix": func(c *diagnose.Cause) { c.Fix.Text = "x" }, "evidence": func(c *diagnose.Cause) { c.Evidence = []checks.Evidence{{What: "x"}} },
+		"resources": func(c *diagnose.Cause) { c.Resources = []string{"x"} }, "contributing": func(c *diagnose.Cause) { c.Contributing = []checks.ID{"x"} },
+		"symptoms": func(c *diagnose.Cause) { c.Symptoms = []checks.ID{"x"} }, "hidden": func(c *diagnose.Cause) { c.Hidden = []diagnose.Hidden{{Check: "x"}} },
+	} {
+		var a, b diagnose.Cause
+		if differ(a, b) {
+			t.Fatal("the same differs")
+		}
+		if change(&b); !differ(a, b) {
+			t.Errorf("another %s is the same", name)
+		}
+	}
+	var a, b diagnose.Cause
+	if b.Covers, b.Instances, b.Nodegroups = []string{"x"}, []string{"x"}, []string{"x"}; differ(a, b) {
+		t.Error("what it covers are words")
+	}
+}
+
+// A leak is taken in first, what was only foreseen after what is there, symptoms
+// last; advice is not taken in.
+func TestOrderOfCauses(t *testing.T) {
+	c := func(check checks.ID, confidence checks.Confidence) diagnose.Cause {
+		return diagnose.Cause{Check: check, Confidence: confidence}
+	}
+	rec := &reconciler{correlate.Look{Observation: report.Observation{Diagnosis: diagnose.Diagnosis{Causes: []diagnose.Cause{
+		c(incident.CniNotReady, checks.Certain), c("node/a", checks.Symptom), c(incident.Runway, checks.Likely), c("route/a", checks.Certain), c("route/b", checks.Advice), c("iam/a", checks.Likely), c(incident.LeakedInterfaces, checks.Certain),
+	}}}}}
+	var got []checks.ID
+	for _, cause := range rec.causes() {
+		got = append(got, cause.Check)
+	}
+	if diff := cmp.Diff([]checks.ID{incident.LeakedInterfaces, "route/a", "iam/a", incident.Runway, incident.CniNotReady, "node/a"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
