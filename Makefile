@@ -212,6 +212,7 @@ MUTATED := $(or $(PKG), \
   shared/network/leak \
   shared/network/path \
   shared/node/outcome \
+  shared/network/filter \
   shared/diagnose \
   shared/remedy \
   shared/remedy/action \
