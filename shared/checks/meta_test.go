@@ -34,7 +34,7 @@ func TestEveryCheckIsWhole(t *testing.T) {
 			t.Errorf("%s: lacks a cause, a fix, a link, a need or a function", c.ID)
 		}
 		for _, after := range slices.Concat(c.After, c.Adds, []checkid.ID{c.ID}) {
-			if after != checkid.AnyJoinCause && after != checkid.AnyFailedLaunch && !slices.Contains(permanent(), after) {
+			if _, known := Of(after); !known && after != checkid.AnyJoinCause && after != checkid.AnyFailedLaunch {
 				t.Errorf("%s: %q is not an id of the catalogue", c.ID, after)
 			}
 		}
@@ -51,35 +51,6 @@ func TestEveryCheckIsWhole(t *testing.T) {
 			}
 		}
 	}
-}
-
-// permanent are the ids of the catalogue. They stand in messages, in finding
-// events and in other people's rules: none may change.
-func permanent() []checkid.ID {
-	var ids []checkid.ID
-	for _, line := range []string{
-		"route/ no-egress blackhole nat-unusable nat-no-internet igw-no-public-ip igw-detached nat-instance-source-check api-public-cidr api-private-unreachable ipv6-no-egress cross-zone-nat leaves-view",
-		"endpoint/ missing security-group private-dns-off policy-denies not-available s3-route-missing",
-		"sg/ node-egress cluster-ingress kubelet-ingress",
-		"nacl/ egress return",
-		"dns/ support-off hostnames-off dhcp-options",
-		"iam/ profile-missing role-policies role-trust access-missing access-wrong-arn sts-endpoint sts-region-deactivated access-wrong-type access-duplicate-mapping aws-auth-invalid cni-role-policies",
-		"instance/ ended-early status-check console-error user-data imds cluster-tag ami version-skew foreign-security-groups forbidden-node-label scheduled-event older-than-cluster max-pods",
-		"launch/ insufficient-capacity spot-limit spot-price vcpu-limit fleet-limit subnet-full kms-key template ami security-group profile unauthorized unsupported-type volume-limit throttled suspended account-validation service-role capacity-reservation placement unclassified",
-		"nodegroup/ health status update-failed",
-		"addon/ degraded",
-		"cluster/ health",
-		"node/ not-registered not-ready cni-not-ready uninitialized csr-pending",
-		"ip/ subnet-exhausted runway scale-out-will-not-fit fragmented leaked-interfaces leak-cause",
-		"spot/ reclaimed-before-join pool-failing burst-exceeds-subnet few-pools many-refusals rebalance-churn",
-		"zone/ volume-stranded nodegroup-gap pod-unschedulable impaired",
-	} {
-		group, names, _ := strings.Cut(line, " ")
-		for _, name := range strings.Fields(names) {
-			ids = append(ids, checkid.ID(group+name))
-		}
-	}
-	return ids
 }
 
 // A source that was not read makes the checks that need it Unknown, with the

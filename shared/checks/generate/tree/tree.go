@@ -88,17 +88,43 @@ func Read(root string) ([]Check, error) {
 	if len(list) == 0 {
 		return nil, fmt.Errorf("no check below %s: this is not the root of the repository", filepath.Join(root, Dir))
 	}
-	before, err := os.ReadFile(filepath.Join(root, ListFile))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	before, err := readIfThere(filepath.Join(root, ListFile))
+	if err != nil {
 		return nil, err
 	}
-	sorted(list, string(before))
+	sorted(list, before)
 	for i, c := range list {
 		if slices.ContainsFunc(list[:i], func(o Check) bool { return o.Const() == c.Const() }) {
 			return nil, fmt.Errorf("%s: another check has the id %s, or one so much like it that its constant would be the same", c.File, c.ID)
 		}
 	}
-	return list, nil
+	constants, err := readIfThere(filepath.Join(root, IDFile))
+	if err != nil {
+		return nil, err
+	}
+	return list, kept(list, constants)
+}
+
+// written is an id in the file of constants.
+var written = regexp.MustCompile(`ID = "([^"]+)"`)
+
+// kept refuses a list without an id that was there: ids stand in messages, in
+// finding events and in other people's rules.
+func kept(list []Check, constants string) error {
+	for _, m := range written.FindAllStringSubmatch(constants, -1) {
+		if !slices.ContainsFunc(list, func(c Check) bool { return c.ID == m[1] }) {
+			return fmt.Errorf("the check %s is gone: ids are permanent (one that was never released may be taken out of %s by hand)", m[1], IDFile)
+		}
+	}
+	return nil
+}
+
+func readIfThere(file string) (string, error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return string(text), err
 }
 
 // of are the checks of a file.

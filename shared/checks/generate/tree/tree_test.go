@@ -69,6 +69,7 @@ func TestReadRefuses(t *testing.T) {
 		"not exported":          {map[string]string{file: source("sg", "nodeEgress", "sg/node-egress")}, "must be exported"},
 		"no Go":                 {map[string]string{file: "packag sg"}, "read " + file},
 		"two of the same id":    {map[string]string{file: source("sg", "One", "sg/node-egress") + strings.SplitN(source("sg", "Two", "sg/node-egress"), "\n", 3)[2]}, "another check has the id sg/node-egress"},
+		"an id that was there":  {map[string]string{file: source("sg", "NodeEgress", "sg/node-egress"), IDFile: "\tSGOld ID = \"sg/old\"\n"}, "sg/old is gone: ids are permanent"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
