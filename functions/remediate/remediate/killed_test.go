@@ -4,10 +4,12 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
 )
 
@@ -65,4 +67,36 @@ func TestKilledAtEachWrite(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestReplaceKilledAtEachWrite: an instance is ended once, recorded and told,
+// wherever the function ends. Killed between the record that it will be and the
+// call, it is not ended, and that is what is said.
+func TestReplaceKilledAtEachWrite(t *testing.T) {
+	unknown := []string{"3 PutItem, answer lost", "4 TerminateInstanceInAutoScalingGroup"}
+	stagetest.KilledAtEachWrite(t, []string{"PutEvents", "PutItem", "SendMessage", "TerminateInstanceInAutoScalingGroup"}, func(t *testing.T, k *stagetest.Kill) any {
+		s := healed(t, "auto", stagetest.Options{Kill: k})
+		s.Advance(replaceinstance.Settle + time.Second)
+		k.Invoke(stagetest.Batch(s.told("Rollcall Incident Changed")))
+		want, calls := action.Done, 1
+		if slices.Contains(unknown, k.String()) {
+			want, calls = action.Uncertain, 0
+		}
+		_, deeds := s.said()
+		kept, err := s.Store.Deeds(t.Context(), stagetest.Cluster)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := map[string]bool{}
+		for _, d := range slices.Concat(kept, deeds) {
+			if d.Result != want || d.Ended.IsZero() {
+				t.Errorf("deed %+v, want %s", d, want)
+			}
+			told[d.ID] = true
+		}
+		if n := s.Calls()["autoscaling:TerminateInstanceInAutoScalingGroup"]; n != calls {
+			t.Errorf("%d instances were ended, want %d", n, calls)
+		}
+		return stagetest.Timeless(t, map[string]any{"deeds": len(told), "kept": len(kept), "wanted": s.wanted() > 0, "records": slices.Sorted(maps.Keys(s.Kept()))})
+	})
 }

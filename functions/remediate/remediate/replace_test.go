@@ -11,9 +11,9 @@ import (
 )
 
 // healed is a stand whose route is there by hand, with the incident cleared.
-func healed(t *testing.T, policy string) *stand {
+func healed(t *testing.T, policy string, o stagetest.Options) *stand {
 	t.Helper()
-	s := start(t, stagetest.Cluster+"/replace-instance="+policy, stagetest.Options{})
+	s := start(t, stagetest.Cluster+"/replace-instance="+policy, o)
 	s.Advance(31 * time.Minute) // the launch hook is over: the instance is in service
 	s.Call("ec2:CreateRoute", `{"RouteTableId":"`+stagetest.Table+`","DestinationCidrBlock":"0.0.0.0/0","NatGatewayId":"`+nat+`"}`)
 	inc := s.inc
@@ -41,7 +41,7 @@ func (s *stand) later() (n int) {
 // An instance whose cause is gone may still join by itself; then it is replaced,
 // with its group's capacity kept, once.
 func TestReplaceAfterTheCauseIsGone(t *testing.T) {
-	s := healed(t, "auto")
+	s := healed(t, "auto", stagetest.Options{})
 	if n := s.tell("Rollcall Incident Changed"); n != 0 {
 		t.Fatalf("%d messages came back: %s", n, s.Logs())
 	}
@@ -71,7 +71,7 @@ func TestReplaceAfterTheCauseIsGone(t *testing.T) {
 
 // It joined by itself, or nobody can tell whether it did: it is not ended.
 func TestReplaceNoNode(t *testing.T) {
-	s := healed(t, "auto")
+	s := healed(t, "auto", stagetest.Options{})
 	s.Advance(replaceinstance.Settle + time.Second)
 	inc := s.inc
 	inc.Launches[0].Started = s.Now() // not what it was: launched after

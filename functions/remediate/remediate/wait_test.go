@@ -268,7 +268,7 @@ func TestWaitedForInstance(t *testing.T) {
 		}, 0},
 		"the incident is over": {func(s *stand) { s.inc.State, s.inc.Resolved = incident.Closed, s.Now(); s.save(s.inc) }, 0},
 	} {
-		s := healed(t, "auto")
+		s := healed(t, "auto", stagetest.Options{})
 		s.Advance(replaceinstance.Settle + time.Second)
 		used := remedy.Run{ID: "before", Plan: remedy.Plan{Remedy: optin.ReplaceInstance, Cluster: stagetest.Cluster, Replace: &replaceinstance.Plan{Instances: make([]replaceinstance.Replaced, 3)}}, Began: s.Now()}
 		if room, err := s.Store.CountDeed(t.Context(), used, 3); err != nil || !room.IsZero() {

@@ -148,6 +148,9 @@ func (b *killable) end() any {
 	return stagetest.Timeless(b.t, map[string]any{
 		"slack": messages, "events": events, "incidents": incidents, "postings": postings, "audit": acts,
 		"records": slices.Sorted(maps.Keys(b.Kept())),
+		// Whoever ends behind it, before SQS has heard so, sets it aside again: what
+		// is there is there at least once (bus.SetAside).
+		"aside": b.Waiting("rollcall-results-dead.fifo") > 0,
 	})
 }
 
@@ -175,6 +178,9 @@ func TestKilledAtEachWrite(t *testing.T) {
 			sum := daily(31)
 			sum.Chart = nil // what becomes of pictures: TestPictureCutOff
 			b.kill.Invoke(b.batch(sum, cleanup(0, 3)))
+		}},
+		"a message that nobody can read": {[]string{"PutEvents", "PutItem", "SendMessage", "chat.postMessage"}, func(b *killable) {
+			b.kill.Invoke(b.batch(map[string]int{"format": 999}, failing(launch(i1, 0, report.Waiting))))
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,7 +68,7 @@ func (k *killedAt) invoke(r events.LambdaFunctionURLRequest) (status int, killed
 	}
 	h := k.handler
 	h.once, h.send = k, k
-	h.audit = &audit{store: k, log: h.log, metrics: k.audit.metrics}
+	h.audit = &audit{store: k, log: h.log, metrics: k.audit.metrics, told: map[interaction.Reason]*tally{}}
 	defer func() {
 		switch p := recover(); p {
 		case nil:
@@ -129,6 +131,34 @@ func TestKilledAtEachWrite(t *testing.T) {
 				}
 				ids[p.ID] = true
 			}
+		}
+	}
+}
+
+// TestKilledAtARefusal: what is not let in is not passed on, wherever the function
+// ends, and is on record once when it comes again.
+func TestKilledAtARefusal(t *testing.T) {
+	for _, after := range []bool{false, true} {
+		k := &killedAt{bench: newBench(t), after: after}
+		request := k.request(k.body("acknowledge", k.value(""), "one"))
+		request.Headers["x-slack-signature"] = "v0=" + strings.Repeat("a", 64)
+		if _, killed := k.invoke(request); !killed || !slices.Equal(k.names, []string{"RecordRefusal"}) {
+			t.Fatalf("killed %t at %q", killed, k.names)
+		}
+		k.write = -1
+		status, _ := k.invoke(request)
+		if status != 401 || len(k.sent) != 0 || len(k.names) != 2 || k.names[1] != "RecordRefusal" {
+			t.Errorf("after it took effect %t: status %d, %d presses sent, writes %q", after, status, len(k.sent), k.names)
+		}
+		ids := map[string]bool{}
+		for _, r := range k.records {
+			ids[r.Request] = true
+			if r.Reason != interaction.Forged {
+				t.Errorf("recorded as %s", r.Reason)
+			}
+		}
+		if len(ids) != 1 {
+			t.Errorf("after it took effect %t: %d requests on record, want the one", after, len(ids))
 		}
 	}
 }
