@@ -247,3 +247,39 @@ func TestDeedThatDeadLettered(t *testing.T) {
 	r.saidOnce(ts)
 	r.nothingLost("rollcall-failed") // report's own ticks meanwhile
 }
+
+// TestCleanupSummaryThatDeadLettered: leaked interfaces are deleted while report is
+// away. What came back is said when the summary comes back, and once a day.
+func TestCleanupSummaryThatDeadLettered(t *testing.T) {
+	t.Parallel()
+	got := &letters{}
+	r := startReal(t, "ips", fast, got.keep, func(o *Options) {
+		o.Settings = map[string]string{"ROLLCALL_CLEANUP": "eks-workshop=delete", "ROLLCALL_CLEANUP_SHARE": "100"}
+	})
+	said := func() int {
+		n := 0
+		for _, m := range r.messages() {
+			if strings.Contains(whole(m), "addresses back in subnet-0b20000000000000b") {
+				n++
+			}
+		}
+		return n
+	}
+	r.givenUp(got, string(report.CleanupSummary), func() {
+		id := r.leave("i-0dead000000000001", nil)
+		r.until("it is deleted", func() bool { return !r.interfaceIsThere(id) && len(got.of(string(report.CleanupSummary))) > 0 })
+		r.lose("eni-cleanup") // each of its summaries is of the whole day
+	})
+	if n := said(); n > 0 {
+		t.Fatalf("said %d times, and report has not heard of it", n)
+	}
+	r.redrive()
+	r.until("what came back is said", func() bool { return said() == 1 })
+	r.copies(got.of(string(report.CleanupSummary))...)
+	r.redrive()
+	r.pass(12 * time.Minute)
+	if n := said(); n != 1 {
+		t.Errorf("said %d times, want once", n)
+	}
+	r.nothingLost("rollcall-failed")
+}
