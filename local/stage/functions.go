@@ -106,9 +106,10 @@ func (s *Stage) Deploy(settings map[string]string) error {
 }
 
 // DeployRelease gives the functions the programs of another release, and the
-// environment that its template says. What runs ends with the old ones. Rules,
-// queues and permissions stay those of the stage's own template, and so do
-// functions that the other release does not have.
+// environment and the permissions that its template says. What runs ends with the
+// old ones. Rules and queues stay those of the stage's own template, and so do
+// functions that the other release does not have; what hangs on settings is not in
+// its template but in its code, and is granted as this release does (synthesise).
 func (s *Stage) DeployRelease(binaries, templatePath string) error {
 	folder, err := filepath.Abs(binaries)
 	if err != nil {
@@ -122,6 +123,9 @@ func (s *Stage) DeployRelease(binaries, templatePath string) error {
 	if err != nil {
 		return fmt.Errorf("read the template: %w", err)
 	}
+	s.mu.Lock()
+	s.release = other
+	s.mu.Unlock()
 	for _, f := range other.Functions {
 		if _, ok := s.Template.Function(f.Name); !ok {
 			continue

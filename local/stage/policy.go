@@ -20,6 +20,11 @@ func (s *Stage) Policy(function string) []template.Statement {
 	if p, ok := s.policies[function]; ok {
 		return p
 	}
+	if s.release != nil {
+		if _, ok := s.release.Function(function); ok {
+			return s.release.Policy(function)
+		}
+	}
 	return s.Template.Policy(function)
 }
 

@@ -63,8 +63,10 @@ type Stage struct {
 	mu sync.Mutex
 	// policies are those that hang on the settings, by function.
 	policies map[string][]template.Statement
-	events   []Put
-	trace    []router.Entry
+	// release is that whose programs run, if another than the template's.
+	release *template.Template
+	events  []Put
+	trace   []router.Entry
 }
 
 // Put is an event that was put on a bus.
