@@ -46,6 +46,7 @@ const (
 	SGNodeEgress     ID = "sg/node-egress"
 	SGClusterIngress ID = "sg/cluster-ingress"
 	SGKubeletIngress ID = "sg/kubelet-ingress"
+	SGEFASelfRule    ID = "sg/efa-self-rule"
 
 	NACLEgress ID = "nacl/egress"
 	NACLReturn ID = "nacl/return"

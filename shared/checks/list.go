@@ -46,6 +46,7 @@ func All() []check.Check {
 		sg.NodeEgress(),
 		sg.ClusterIngress(),
 		sg.KubeletIngress(),
+		sg.EFASelfRule(),
 		nacl.Egress(),
 		nacl.Return(),
 		dns.SupportOff(),
@@ -170,6 +171,8 @@ func Of(id checkid.ID) (check.Check, bool) {
 		return sg.ClusterIngress(), true
 	case checkid.SGKubeletIngress:
 		return sg.KubeletIngress(), true
+	case checkid.SGEFASelfRule:
+		return sg.EFASelfRule(), true
 	case checkid.NACLEgress:
 		return nacl.Egress(), true
 	case checkid.NACLReturn:

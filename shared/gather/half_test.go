@@ -54,13 +54,21 @@ func TestInstanceOfParts(t *testing.T) {
 		return types.InstanceNetworkInterface{NetworkInterfaceId: ptr(id), Attachment: &types.InstanceNetworkInterfaceAttachment{NetworkCardIndex: ptr(card), DeviceIndex: ptr(device)},
 			Ipv6Addresses: []types.InstanceIpv6Address{{Ipv6Address: ptr(ipv6)}}}
 	}
+	adapter := func(n types.InstanceNetworkInterface, kind string, groups ...string) types.InstanceNetworkInterface {
+		n.InterfaceType = ptr(kind)
+		for _, id := range groups {
+			n.Groups = append(n.Groups, types.GroupIdentifier{GroupId: ptr(id)})
+		}
+		return n
+	}
 	got := instance(types.Instance{
-		NetworkInterfaces: []types.InstanceNetworkInterface{nic("eni-3", 1, 1, ""), nic("eni-2", 0, 1, "2001:db8::2"), nic("eni-1", 0, 0, "2001:db8::1")},
+		NetworkInterfaces: []types.InstanceNetworkInterface{adapter(nic("eni-3", 1, 1, ""), "efa-only", "sg-2", "sg-1"), nic("eni-2", 0, 1, "2001:db8::2"), adapter(nic("eni-1", 0, 0, "2001:db8::1"), "efa", "sg-1"), adapter(nic("eni-4", 2, 1, ""), "interface", "sg-1")},
 		Ipv6Address:       ptr("2001:db8::1"), SourceDestCheck: ptr(true), Platform: "windows", StateTransitionReason: ptr("Server.InternalError"),
 		MetadataOptions: &types.InstanceMetadataOptionsResponse{HttpEndpoint: "disabled", HttpPutResponseHopLimit: ptr(int32(2)), HttpTokens: "required"},
 		Tags:            []types.Tag{{Key: ptr("aws:ec2launchtemplate:id"), Value: ptr("lt-1")}, {Key: ptr("aws:ec2launchtemplate:version"), Value: ptr("7")}},
 	})
-	same(t, "interfaces", got.Interfaces, []string{"eni-1", "eni-2", "eni-3"})
+	same(t, "interfaces", got.Interfaces, []string{"eni-1", "eni-2", "eni-3", "eni-4"})
+	same(t, "adapters", got.EFAs, []snapshot.EFA{{ID: "eni-1", Groups: []string{"sg-1"}}, {ID: "eni-3", Groups: []string{"sg-1", "sg-2"}}})
 	same(t, "template", got.Template, snapshot.TemplateRef{ID: "lt-1", Version: "7"})
 	same(t, "metadata", got.Metadata, snapshot.Metadata{Endpoint: "disabled", HopLimit: 2, Tokens: "required"})
 	if len(got.IPv6) != 2 || !got.Windows || !got.SourceCheck || got.Transition != "Server.InternalError" {

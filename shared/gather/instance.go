@@ -97,12 +97,26 @@ func attached(out *snapshot.Instance, list []types.InstanceNetworkInterface) {
 		if id := aws.ToString(n.NetworkInterfaceId); id != "" {
 			out.Interfaces = append(out.Interfaces, id)
 		}
+		if fabric(n.InterfaceType) {
+			efa := snapshot.EFA{ID: aws.ToString(n.NetworkInterfaceId)}
+			for _, g := range n.Groups {
+				efa.Groups = append(efa.Groups, aws.ToString(g.GroupId))
+			}
+			slices.Sort(efa.Groups)
+			out.EFAs = append(out.EFAs, efa)
+		}
 		for _, a := range n.Ipv6Addresses {
 			if ip := addressOf(a.Ipv6Address); ip.IsValid() {
 				out.IPv6 = append(out.IPv6, ip)
 			}
 		}
 	}
+}
+
+// fabric tells an Elastic Fabric Adapter by its interface's type (EC2 API,
+// InstanceNetworkInterface and LaunchTemplateInstanceNetworkInterfaceSpecification).
+func fabric(kind *string) bool {
+	return aws.ToString(kind) == "efa" || aws.ToString(kind) == "efa-only"
 }
 
 // windows tells a Windows platform: the API writes "windows" where the SDK's

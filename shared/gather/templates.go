@@ -169,6 +169,9 @@ func launchTemplate(v types.LaunchTemplateVersion) snapshot.LaunchTemplate {
 	}
 	for _, n := range d.NetworkInterfaces {
 		out.Groups = append(out.Groups, n.Groups...)
+		if fabric(n.InterfaceType) {
+			out.EFAs = append(out.EFAs, snapshot.EFA{Groups: slices.Sorted(slices.Values(n.Groups))})
+		}
 		if aws.ToInt32(n.DeviceIndex) != 0 || aws.ToInt32(n.NetworkCardIndex) != 0 {
 			continue
 		}

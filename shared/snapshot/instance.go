@@ -32,6 +32,13 @@ type Instance struct {
 	Template    TemplateRef // the launch template that it came from, if any
 	Transition  string      // the state transition reason, as EC2 writes it
 	Interfaces  []string    // ids, the primary one first
+	EFAs        []EFA       // its Elastic Fabric Adapters; EC2 names none once it is terminated
+}
+
+// EFA is an Elastic Fabric Adapter: a network interface of the type efa or efa-only.
+type EFA struct {
+	ID     string // empty in a launch template
+	Groups []string
 }
 
 // Metadata is how an instance's metadata service is set.

@@ -62,6 +62,7 @@ type LaunchTemplate struct {
 	Type    string
 	// Groups are the security groups that it sets, on whichever interface.
 	Groups   []string
+	EFAs     []EFA  // that it asks for
 	UserData []byte // base64 is taken off
 	Metadata Metadata
 	Profile  string // name or ARN of the instance profile

@@ -164,6 +164,7 @@ func (w *World) groupSpec(g *group, subnet string) (instanceSpec, error) {
 	if len(d.NetworkInterfaces) > 0 {
 		spec.groups = append(spec.groups, d.NetworkInterfaces[0].Groups...)
 		spec.publicIP = d.NetworkInterfaces[0].AssociatePublicIpAddress
+		spec.kind = ec2types.NetworkInterfaceType(aws.ToString(d.NetworkInterfaces[0].InterfaceType))
 		keep := d.NetworkInterfaces[0].DeleteOnTermination
 		spec.keepPrimary = keep != nil && !*keep
 	}

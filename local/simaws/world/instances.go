@@ -37,6 +37,8 @@ type instanceSpec struct {
 	publicIP *bool
 	// keepPrimary leaves the first interface behind when the instance ends.
 	keepPrimary bool
+	// kind is the type of the first interface, where it is not the usual one.
+	kind        ec2types.NetworkInterfaceType
 	requesterID string
 	// operator is the service that manages it; empty for the account itself.
 	operator string
@@ -63,7 +65,7 @@ func (w *World) launch(spec instanceSpec) (*ec2types.Instance, error) {
 			return nil, wire.Errorf("InvalidGroup.NotFound", "The security group '%s' does not exist", id)
 		}
 	}
-	eni, err := w.createInterface(interfaceSpec{subnet: spec.subnet, groups: spec.groups})
+	eni, err := w.createInterface(interfaceSpec{subnet: spec.subnet, groups: spec.groups, kind: spec.kind})
 	if err != nil {
 		return nil, wire.Errorf("InsufficientFreeAddressesInSubnet",
 			"There are not enough free addresses in subnet '%s' to satisfy the requested number of instances.", spec.subnet)

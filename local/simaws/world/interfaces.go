@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -21,6 +22,8 @@ type interfaceSpec struct {
 	primary     string // an address that was asked for, or empty
 	secondary   int
 	prefixes    int
+	// kind is the interface's type; empty is the usual one.
+	kind ec2types.NetworkInterfaceType
 }
 
 // createInterface makes an interface and takes its addresses, all or none.
@@ -69,7 +72,7 @@ func (w *World) createInterface(spec interfaceSpec) (*ec2types.NetworkInterface,
 		AvailabilityZoneId: subnet.AvailabilityZoneId,
 		Description:        aws.String(spec.description),
 		Groups:             w.groupIdentifiers(spec.groups),
-		InterfaceType:      ec2types.NetworkInterfaceTypeInterface,
+		InterfaceType:      cmp.Or(spec.kind, ec2types.NetworkInterfaceTypeInterface),
 		MacAddress:         aws.String(w.ids.mac()),
 		OwnerId:            aws.String(w.account),
 		PrivateDnsName:     aws.String(w.privateName(addrs[0].String())),
