@@ -31,6 +31,9 @@ type Options struct {
 	// All of the stage is then in this process, without ports: in a bubble of
 	// testing/synctest its time passes at once while nobody works.
 	Programs []lambda.Program
+	// Still has a world whose time nothing moves but its Advance, on a stage without
+	// ports, as with Programs.
+	Still bool
 	// At is the stage time to start at, in place of the world's own: what is
 	// due in between happens first.
 	At time.Time

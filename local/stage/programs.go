@@ -34,13 +34,18 @@ func (s *Stage) inside(f template.Function, p lambda.Program) lambdaruntime.Prog
 		way := alive{life, s.network}
 		aws := s.AsFunction(f)
 		aws.HTTPClient = &http.Client{Transport: way}
-		doors := s.doorsOf(s.clusters)
 		return lambda.New(p.Name, p.Variables, p.Build, func(name string) string { return env[name] }, log).By(lambda.Way{
-			AWS: aws, HTTP: way, Endpoints: func(cluster string) (string, []byte, http.RoundTripper, bool) {
-				endpoint, ca, ok := doors.Of(cluster)
-				return endpoint, ca, way, ok
-			},
+			AWS: aws, HTTP: way, Endpoints: s.Endpoints(way),
 		}).Invoke
+	}
+}
+
+// Endpoints are those of the stage's clusters, for who reaches them by a way.
+func (s *Stage) Endpoints(way http.RoundTripper) lambda.Endpoints {
+	doors := s.doorsOf(s.clusters)
+	return func(cluster string) (string, []byte, http.RoundTripper, bool) {
+		endpoint, ca, ok := doors.Of(cluster)
+		return endpoint, ca, way, ok
 	}
 }
 

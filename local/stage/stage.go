@@ -45,7 +45,7 @@ type Stage struct {
 	Buckets *simaws.Buckets
 
 	options Options
-	// network is the stage's own, where its functions are called as Go; else nil.
+	// network is the stage's own, where it has no ports; else nil.
 	network *loopback.Network
 	log     *slog.Logger
 	ctx     context.Context
@@ -86,7 +86,7 @@ func Start(ctx context.Context, o Options) (_ *Stage, err error) {
 		o.Rate = 1
 	}
 	s := &Stage{options: o, log: o.Log, urls: map[string]string{}}
-	if o.Programs != nil {
+	if o.Programs != nil || o.Still {
 		s.network = loopback.New()
 	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
@@ -125,7 +125,9 @@ func Start(ctx context.Context, o Options) (_ *Stage, err error) {
 	}
 	if s.World != nil {
 		s.World.Advance(start)
-		s.background(s.drive)
+		if !o.Still {
+			s.background(s.drive)
+		}
 	}
 	return s, nil
 }

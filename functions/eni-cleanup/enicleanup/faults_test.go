@@ -150,7 +150,7 @@ func TestBlindKeepsWhatWasSeen(t *testing.T) {
 			id := s.make(s.left())
 			s.sweep()
 			s.Advance(cadence)
-			if _, err := handlerOf(s.Env(), refusing{http.DefaultTransport, what})(t.Context(), s.Sweep()); err != nil {
+			if _, err := handlerOf(s.Env(), refusing{s.HTTPClient().Transport, what})(t.Context(), s.Sweep()); err != nil {
 				t.Fatal(err)
 			}
 			list, err := s.Store.At(s.Now).Sightings(t.Context(), vpc)

@@ -53,8 +53,7 @@ func TestForgetful(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Advance(leak.Lease + time.Minute)
-	transport := &http.Transport{}
-	t.Cleanup(transport.CloseIdleConnections)
+	transport := s.HTTPClient().Transport
 	if _, err := handlerOf(s.Env(), forgetful{transport})(t.Context(), s.Sweep()); err != nil {
 		t.Fatal(err)
 	}

@@ -55,8 +55,7 @@ func TestLies(t *testing.T) {
 			m := s.left()
 			m.description, m.tags["node.k8s.amazonaws.com/instance_id"] = "aws-K8S-"+alive, alive
 			living, left := s.make(m), s.make(s.left())
-			transport := &http.Transport{}
-			t.Cleanup(transport.CloseIdleConnections)
+			transport := s.HTTPClient().Transport
 			lies := &liar{next: transport, answer: test.answer}
 			for range 4 {
 				s.Advance(cadence)

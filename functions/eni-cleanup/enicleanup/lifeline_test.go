@@ -115,9 +115,7 @@ func (s *stand) once(l *ledger, line *lifeline) error {
 	ctx, cancel := context.WithCancel(s.t.Context())
 	defer cancel()
 	e := s.Env()
-	transport := &http.Transport{}
-	defer transport.CloseIdleConnections()
-	line.next, line.end, line.watch = transport, cancel, l.watch
+	line.next, line.end, line.watch = s.HTTPClient().Transport, cancel, l.watch
 	return runOf(ctx, s, e, line)
 }
 

@@ -76,8 +76,7 @@ func TestMeddled(t *testing.T) {
 			id := s.make(s.left())
 			s.sweep()
 			s.Advance(cadence)
-			transport := &http.Transport{}
-			t.Cleanup(transport.CloseIdleConnections)
+			transport := s.HTTPClient().Transport
 			changed := false
 			line := &meddler{next: transport, kind: test.when, act: func() { changed = test.act(s, id) }}
 			if _, err := handlerOf(s.Env(), line)(t.Context(), s.Sweep()); err != nil {

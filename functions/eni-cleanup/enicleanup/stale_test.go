@@ -77,8 +77,7 @@ func TestStaleLookDeletesNothing(t *testing.T) {
 		late += d
 		return nil
 	}
-	transport := &http.Transport{}
-	t.Cleanup(transport.CloseIdleConnections)
+	transport := s.HTTPClient().Transport
 	seen := &sequence{next: transport, now: e.Now}
 	e.AWS.HTTPClient = &http.Client{Transport: seen}
 	h := assemble(e, readerOf(e))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"rollcall/functions/report/spec"
 	"rollcall/local/fakeslack"
+	"rollcall/local/platform/loopback"
 
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
@@ -32,11 +32,11 @@ type killable struct {
 
 func startKillable(t *testing.T, k *stagetest.Kill) *killable {
 	t.Helper()
-	b := &killable{t: t, kill: k}
+	b, slack := &killable{t: t, kill: k}, loopback.New()
 	var err error
 	b.slack, err = fakeslack.New(fakeslack.Config{
 		Token: stage.SlackToken, Channels: []fakeslack.Channel{{ID: stage.Channel, Name: "alerts"}},
-		Users: []fakeslack.User{{ID: dana, Name: "Dana Weber"}}, Now: func() time.Time { return b.Now() },
+		Users: []fakeslack.User{{ID: dana, Name: "Dana Weber"}}, Now: func() time.Time { return b.Now() }, Network: slack,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func startKillable(t *testing.T, k *stagetest.Kill) *killable {
 		}
 	})
 	b.Bench = stagetest.Start(t, spec.Spec(), func(_ context.Context, e lambda.Env) (lambda.Handler, error) {
-		e.HTTP = k.Via(http.DefaultTransport)
+		e.HTTP = k.Via(slack)
 		return newHandler(e).handle, nil
 	}, stagetest.Options{Kill: k, Settings: map[string]string{
 		"ROLLCALL_SLACK_API_URL": b.slack.APIURL(), "ROLLCALL_SLACK_CHANNEL": stage.Channel, "ROLLCALL_SLACK_ACTIONS": "on", "ROLLCALL_APPROVERS": dana,
@@ -167,6 +167,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 		}},
 		"an incident is over": {[]string{"PutEvents", "PutItem", "chat.postMessage", "chat.update"}, func(b *killable) {
 			b.before(failing(launch(i1, 0, report.Missed)))
+			b.Advance(time.Minute)
 			b.kill.Invoke(b.batch(passing(launch(i1, 0, report.Gone), launch(i2, 12, report.Joined))))
 		}},
 		"a plan is approved": {[]string{"PutEvents", "PutItem", "chat.postEphemeral", "chat.postMessage", "chat.update"}, func(b *killable) {

@@ -6,6 +6,7 @@ package loopback
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -40,14 +41,9 @@ func (n *Network) Serve(host string, h http.Handler) {
 	}
 }
 
-// refused is what a host that does not listen answers, cut a connection that ends
-// without an answer.
+// refused is what a host that does not listen answers.
 func refused(host string) error {
 	return &net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("%s: %w", host, syscall.ECONNREFUSED)}
-}
-
-func cut(host string) error {
-	return &net.OpError{Op: "read", Net: "tcp", Err: fmt.Errorf("%s: %w", host, syscall.ECONNRESET)}
 }
 
 // RoundTrip gives a request to the handler of its host. Who no longer waits leaves
@@ -80,7 +76,7 @@ func (n *Network) RoundTrip(req *http.Request) (*http.Response, error) {
 	done := make(chan answer, 1)
 	go func() {
 		w := httptest.NewRecorder()
-		a := answer{err: cut(req.URL.Host)}
+		a := answer{err: io.EOF} // as net/http's Transport has it
 		defer func() {
 			// A handler that aborts has cut the connection; any other panic is one.
 			if p := recover(); p != nil && p != http.ErrAbortHandler {

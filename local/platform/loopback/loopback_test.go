@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"syscall"
 	"testing"
@@ -68,7 +69,7 @@ func TestNoAnswer(t *testing.T) {
 			return err
 		}
 		for host, want := range map[string]error{
-			"abort.invalid": syscall.ECONNRESET, "gone.invalid": syscall.ECONNREFUSED, "slow.invalid": context.DeadlineExceeded,
+			"abort.invalid": io.EOF, "gone.invalid": syscall.ECONNREFUSED, "slow.invalid": context.DeadlineExceeded,
 		} {
 			if err := ask(host); !errors.Is(err, want) {
 				t.Errorf("%s: %v, want %v", host, err, want)
@@ -85,4 +86,18 @@ func TestNoAnswer(t *testing.T) {
 		}
 		<-left
 	})
+}
+
+// TestCutAsANetworkCuts: who is cut off hears the same as from a server on a port.
+func TestCutAsANetworkCuts(t *testing.T) {
+	abort := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	server := httptest.NewServer(abort)
+	defer server.Close()
+	n := New()
+	n.Serve("cut.invalid", abort)
+	_, real := server.Client().Get(server.URL)
+	_, ours := (&http.Client{Transport: n}).Get("http://cut.invalid")
+	if a, b := errors.Unwrap(real), errors.Unwrap(ours); a == nil || a != b {
+		t.Errorf("a port: %v; here: %v", real, ours)
+	}
 }

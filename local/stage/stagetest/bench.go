@@ -1,7 +1,8 @@
 // Package stagetest plays the local stage to one function's handler in a
-// test: the handler is the real one with real SDK clients, in its own role;
-// time stands still until the test moves it. Whatever the handler calls is
-// held against the role's policy in the committed template.
+// test, in one process without ports: the handler is the real one with real
+// SDK clients, in its own role; time stands still until the test moves it.
+// Whatever the handler calls is held against the role's policy in the
+// committed template.
 package stagetest
 
 import (
@@ -70,7 +71,6 @@ type Bench struct {
 	handler lambda.Handler
 	env     lambda.Env
 	kill    *Kill
-	http    *http.Client
 	metrics *lambda.Metrics
 	numbers *bytes.Buffer
 
@@ -90,7 +90,7 @@ func Start(t testing.TB, function spec.Spec, build lambda.Build, o Options) *Ben
 	}
 	s, err := stage.Start(t.Context(), stage.Options{
 		World: world(t, root, o), Template: filepath.Join(root, "infra/Rollcall.template.json"),
-		Quiet: true, CallFaults: o.Faults, Settings: o.Settings,
+		Quiet: true, CallFaults: o.Faults, Settings: o.Settings, Still: true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -111,8 +111,6 @@ func Start(t testing.TB, function spec.Spec, build lambda.Build, o Options) *Ben
 		switch name {
 		case "AWS_REGION":
 			return s.Template.Region
-		case string(config.StageDoors):
-			return s.Doors()
 		case string(config.SlackSecretARN), string(config.SigningARN):
 			if secret, ok := s.SecretFor(spec.Variable(name)); ok {
 				return simaws.SecretARN(s.Template.Region, s.Template.AccountID, secret.Name)
@@ -125,12 +123,13 @@ func Start(t testing.TB, function spec.Spec, build lambda.Build, o Options) *Ben
 		t.Fatal(err)
 	}
 	b.metrics = lambda.NewMetrics(function.Name, b.Function.Name, b.numbers)
+	way := s.HTTPClient().Transport
 	b.env = lambda.Env{
-		Config: c, AWS: b.client(), Metrics: b.metrics, Now: b.Now, Sleep: b.sleep, Endpoints: lambda.EndpointsOf(c.Doors),
+		Config: c, AWS: b.client(), Metrics: b.metrics, Now: b.Now, Sleep: b.sleep, HTTP: way, Endpoints: s.Endpoints(way),
 		Log: slog.New(slog.NewTextHandler(locked{b}, nil)),
 	}
 	b.restart()
-	b.Store = store.New(dynamodb.NewFromConfig(s.AsAdmin(), func(o *dynamodb.Options) { o.HTTPClient = b.http }), c.TableName)
+	b.Store = store.New(dynamodb.NewFromConfig(s.AsAdmin()), c.TableName)
 	t.Cleanup(b.checkCalls)
 	return b
 }
@@ -143,14 +142,8 @@ func (b *Bench) client() aws.Config {
 		return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = 2, time.Millisecond })
 	}
 	cfg.APIOptions = append(cfg.APIOptions, b.record)
-	// A transport of its own, whose connections are closed before the stage
-	// is: the stage waits for those that were opened and never used.
-	transport := &http.Transport{}
-	b.http = &http.Client{Transport: transport}
-	b.t.Cleanup(transport.CloseIdleConnections)
-	cfg.HTTPClient = b.http
 	if b.kill != nil {
-		cfg.HTTPClient = &http.Client{Transport: b.kill.Via(transport)}
+		cfg.HTTPClient = &http.Client{Transport: b.kill.Via(b.HTTPClient().Transport)}
 	}
 	return cfg
 }
