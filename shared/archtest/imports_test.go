@@ -119,7 +119,8 @@ func TestDeployedCodeStandsAlone(t *testing.T) {
 // testHelper tells that a package is for tests alone; no function may hold it.
 func testHelper(name string) bool {
 	switch name {
-	case "shared/snapshot/snapshottest", "shared/incident/incidenttest", "shared/gather/gathertest", "shared/checks/checktest", "shared/remedy/remedytest":
+	case "shared/snapshot/snapshottest", "shared/incident/incidenttest", "shared/gather/gathertest", "shared/checks/checktest", "shared/remedy/remedytest",
+		"shared/notify/notifytest":
 		return true
 	}
 	return false

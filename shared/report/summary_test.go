@@ -11,7 +11,7 @@ import (
 
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/node/spot"
-	"rollcall/shared/notify/outbox"
+	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 )
 

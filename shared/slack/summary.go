@@ -9,7 +9,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/node/spot"
-	"rollcall/shared/notify/outbox"
+	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 )
 

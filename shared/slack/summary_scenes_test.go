@@ -7,7 +7,7 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/node/spot"
-	"rollcall/shared/notify/outbox"
+	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 )

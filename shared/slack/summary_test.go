@@ -15,7 +15,7 @@ import (
 
 	"rollcall/local/fakeslack"
 
-	"rollcall/shared/notify/outbox"
+	"rollcall/shared/outbox"
 
 	"rollcall/shared/chart"
 	"rollcall/shared/node/spot"

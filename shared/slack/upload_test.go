@@ -14,7 +14,7 @@ import (
 
 	"rollcall/local/fakeslack"
 
-	"rollcall/shared/notify/outbox"
+	"rollcall/shared/outbox"
 )
 
 func pixel() File {

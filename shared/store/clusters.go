@@ -6,7 +6,7 @@ import (
 
 	"rollcall/shared/spec"
 
-	"rollcall/shared/notify/outbox"
+	"rollcall/shared/outbox"
 )
 
 // What report remembers of clusters: cluster#, <cluster>. It is one partition, as

@@ -14,7 +14,7 @@ import (
 	"rollcall/shared/interaction"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/nodegroup"
-	"rollcall/shared/notify/outbox"
+	"rollcall/shared/outbox"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"

@@ -6,7 +6,7 @@ import (
 
 	"rollcall/shared/spec"
 
-	"rollcall/shared/notify/outbox"
+	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 )
 

@@ -13,7 +13,7 @@ import (
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
-	"rollcall/shared/notify/outbox"
+	"rollcall/shared/outbox"
 	"rollcall/shared/store"
 
 	"rollcall/shared/snapshot"

@@ -12,7 +12,7 @@ import (
 
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
-	"rollcall/shared/notify/outbox"
+	"rollcall/shared/outbox"
 
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checks"

@@ -7,11 +7,10 @@ import (
 	"time"
 
 	"rollcall/local/fakeslack"
-
 	"rollcall/shared/incident"
-	"rollcall/shared/routing"
-
+	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/report"
+	"rollcall/shared/routing"
 	"rollcall/shared/slack"
 )
 
@@ -30,8 +29,8 @@ func TestApprovalInSlack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, err := fakeslack.New(fakeslack.Config{
 				Token: "xoxb-1", Scopes: test.scopes, Channels: []fakeslack.Channel{{ID: "C0123456789", Name: "alerts"}},
-				Users:  []fakeslack.User{{ID: oncall, Name: "oncall"}, {ID: dana, Name: "Dana Weber"}},
-				Groups: []fakeslack.Group{{ID: "S0ONCALL01", Handle: "platform-oncall", Users: []string{oncall}}},
+				Users:  []fakeslack.User{{ID: notifytest.Oncall, Name: "oncall"}, {ID: notifytest.Dana, Name: "Dana Weber"}},
+				Groups: []fakeslack.Group{{ID: "S0ONCALL01", Handle: "platform-oncall", Users: []string{notifytest.Oncall}}},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -46,24 +45,24 @@ func TestApprovalInSlack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.slack, b.files, b.people = client, client, client
+			b.Slack, b.Files, b.Answers, b.people = client, client, client, client
 			b.approvers = []string{"S0ONCALL01"}
-			if b.policy.Routes, err = routing.Parse("all/critical=@S0ONCALL01"); err != nil {
+			if b.Policy.Routes, err = routing.Parse("all/critical=@S0ONCALL01"); err != nil {
 				t.Fatal(err)
 			}
-			b.must(0, failing(launch(i1, 0, report.Waiting)))
-			b.mustSend(1, proposal(start.Add(time.Minute)))
+			b.must(0, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting)))
+			b.mustSend(1, proposal(notifytest.Start.Add(time.Minute)))
 			top := s.Messages("C0123456789")[0]
-			b.channel.messages = []message{{ts: top.TS}}
-			b.now = start.Add(2 * time.Minute)
-			b.mustSend(2, b.press(oncall, report.ApprovePlan))
+			b.channel.Messages = []notifytest.Message{{Ts: top.TS}}
+			b.now = notifytest.Start.Add(2 * time.Minute)
+			b.mustSend(2, b.press(notifytest.Oncall, report.ApprovePlan))
 			if acts := b.acts(); len(acts) != 1 || acts[0].Answer.Reason != test.want || !strings.Contains(acts[0].Answer.Says, test.says) {
 				t.Errorf("audited is %+v", acts)
 			}
 			told, called := 0, 0
 			for _, m := range s.Messages("C0123456789") {
 				switch {
-				case m.Visible == oncall:
+				case m.Visible == notifytest.Oncall:
 					told++
 				case m.Visible != "":
 					t.Errorf("%s was told too", m.Visible)

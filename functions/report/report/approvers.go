@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rollcall/shared/incident/response"
+	"rollcall/shared/notify"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 )
@@ -78,14 +79,14 @@ func (p *invocation) workspace(ctx context.Context) (own response.Workspace, unr
 	if p.workspaceUnknown != "" {
 		return response.Workspace{}, p.workspaceUnknown
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, notify.CallTimeout)
 	defer cancel()
 	own, err := p.people.Workspace(ctx)
 	if err == nil {
 		return own, ""
 	}
-	p.count("SlackFailures", 1)
-	p.log.ErrorContext(ctx, "Rollcall cannot tell which workspace it is in, so nobody may press", "error", err.Error())
+	p.Count("SlackFailures", 1)
+	p.Log.ErrorContext(ctx, "Rollcall cannot tell which workspace it is in, so nobody may press", "error", err.Error())
 	var e *slack.Error
 	p.workspaceUnknown = "Slack did not answer"
 	if errors.As(err, &e) && e.Code != "" {
@@ -117,8 +118,8 @@ func (p *invocation) group(ctx context.Context, id string) members {
 		p.groupsUnavailable = true
 	}
 	if err != nil {
-		p.count("SlackFailures", 1)
-		p.log.ErrorContext(ctx, "a user group of approvers cannot be read, nobody in it may approve", "group", id, "error", err.Error())
+		p.Count("SlackFailures", 1)
+		p.Log.ErrorContext(ctx, "a user group of approvers cannot be read, nobody in it may approve", "group", id, "error", err.Error())
 	}
 	if p.groups == nil {
 		p.groups = map[string]members{}
@@ -132,10 +133,10 @@ var errNotAsked = errors.New("Slack did not answer before")
 // members asks Slack. Presses are decided before anything is recorded: a Slack
 // that hangs must not take the time for that.
 func (p *invocation) members(ctx context.Context, group string) ([]string, error) {
-	if p.slackDown || p.groupsUnavailable {
+	if p.delivery.SlackDown() || p.groupsUnavailable {
 		return nil, errNotAsked
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, notify.CallTimeout)
 	defer cancel()
 	return p.people.GroupMembers(ctx, group)
 }

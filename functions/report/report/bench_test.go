@@ -7,20 +7,18 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	"rollcall/local/platform/dynamo"
-	"rollcall/shared/incident"
-	"rollcall/shared/store"
-
-	"rollcall/shared/checks"
-	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
+	"rollcall/shared/incident"
+	"rollcall/shared/notify"
+	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/report"
+	"rollcall/shared/store"
 )
 
 // server is one DynamoDB for all tests; each test has its own table.
@@ -32,8 +30,8 @@ type bench struct {
 	handler
 	store   *store.Store
 	table   string
-	channel *channel
-	bus     *ear
+	channel *notifytest.Slack
+	bus     *notifytest.Bus
 	now     time.Time
 	log     *bytes.Buffer
 	counts  map[string]int
@@ -56,45 +54,21 @@ func (a *asides) SetAside(_ context.Context, m event.Message, reason string) err
 	return nil
 }
 
-// ear is a bus that remembers what it was told.
-type ear struct {
-	told []incident.Event
-	fail error
-}
-
-func (e *ear) Tell(_ context.Context, events []incident.Event) error {
-	if e.fail != nil {
-		return e.fail
-	}
-	e.told = append(e.told, events...)
-	return nil
-}
-
-func (e *ear) kinds() string {
-	var kinds []string
-	for _, event := range e.told {
-		kinds = append(kinds, string(event.Kind))
-	}
-	return strings.Join(kinds, " ")
-}
-
-var start = time.Date(2026, 11, 20, 14, 59, 0, 0, time.UTC)
-
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	table := "test-" + strconv.FormatInt(time.Now().UnixNano(), 36) // its own, also when a test runs twice
 	if err := server.CreateTable(t.Context(), table); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{T: t, table: table, channel: &channel{}, bus: &ear{}, now: start, log: &bytes.Buffer{}, counts: map[string]int{}, set: &asides{}}
+	b := &bench{T: t, table: table, channel: &notifytest.Slack{}, bus: &notifytest.Bus{}, now: notifytest.Start, log: &bytes.Buffer{}, counts: map[string]int{}, set: &asides{}}
 	clock := func() time.Time { return b.now }
 	b.store = store.New(server.Client(), table).At(clock)
-	b.handler = handler{
-		incidents: b.store, postings: b.store, acts: b.store, passed: b.store, slack: b.channel, files: b.channel, people: b.channel, bus: b.bus, clusters: b.store, aside: b.set, channel: "C0123456789",
-		policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour},
-		now:    clock, log: slog.New(slog.NewJSONHandler(b.log, nil)),
-		count: func(name string, n int) { b.counts[name] += n },
-	}
+	b.handler = handler{passed: b.store, audit: b.store, people: b.channel, aside: b.set, Notifier: notify.Notifier{
+		Incidents: b.store, Postings: b.store, Acts: b.store, Slack: b.channel, Files: b.channel, Answers: b.channel, Bus: b.bus, Clusters: b.store,
+		Policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour, Channel: "C0123456789"},
+		Now:    clock, Log: slog.New(slog.NewJSONHandler(b.log, nil)),
+		Count: func(name string, n int) { b.counts[name] += n },
+	}}
 	return b
 }
 
@@ -102,7 +76,7 @@ func newBench(t *testing.T) *bench {
 // the ids of the messages that go back.
 func (b *bench) at(minute int, observations ...report.Observation) ([]string, error) {
 	b.Helper()
-	b.now = start.Add(time.Duration(minute) * time.Minute)
+	b.now = notifytest.Start.Add(time.Duration(minute) * time.Minute)
 	var bodies []string
 	for _, obs := range observations {
 		if obs.At.IsZero() {
@@ -161,72 +135,3 @@ func (b *bench) incident() incident.Incident {
 	}
 	return list[0]
 }
-
-// The route story.
-
-const (
-	subnet = "subnet-0ab1c2d3e4f5a6b7c"
-	table  = "rtb-0cd2e3f4a5b6c7d8e"
-)
-
-func observation() report.Observation {
-	return report.Observation{Format: report.Format, By: "join-check", Account: "111122223333", Region: "us-west-2", Partition: "aws", Cluster: "eks-workshop"}
-}
-
-func launch(id string, started int, standing report.LaunchStatus) report.Launch {
-	l := report.Launch{
-		Instance: id, Nodegroup: "new_nodegroup_2", Group: "eks-new", Subnet: subnet, Zone: "us-west-2a", Type: "m5.large",
-		Started: start.Add(time.Duration(started) * time.Minute), Status: standing,
-	}
-	if standing == report.Joined {
-		l.Ready = l.Started.Add(58 * time.Second)
-	}
-	return l
-}
-
-func failing(launches ...report.Launch) report.Observation {
-	obs := observation()
-	cause := diagnose.Cause{
-		Check: "route/no-egress", Confidence: checks.Certain, Resource: table, Covers: []string{subnet}, Nodegroups: []string{"new_nodegroup_2"},
-		Title: subnet + " has no way out", Why: table + " has only 10.42.0.0/16 → local.",
-		Evidence: []checks.Evidence{{What: table, Value: "10.42.0.0/16 → local"}},
-	}
-	for _, l := range launches {
-		cause.Instances = append(cause.Instances, l.Instance)
-	}
-	obs.Diagnosis.Causes, obs.Launches = []diagnose.Cause{cause}, launches
-	return obs
-}
-
-func passing(launches ...report.Launch) report.Observation {
-	obs := observation()
-	obs.Diagnosis.Passed = []diagnose.Passed{{Check: "route/no-egress", Covers: []string{subnet}, Evidence: []checks.Evidence{{What: table, Value: "0.0.0.0/0 → nat-0aa4"}}}}
-	obs.Launches = launches
-	return obs
-}
-
-func sweep() report.Observation {
-	obs := observation()
-	obs.Sweep = true
-	return obs
-}
-
-const i1, i2 = "i-0ef3c1b2a4d5968f1", "i-0f15a6b7c8d9e0f1a"
-
-// scene is one invocation.
-type scene struct {
-	minute int
-	obs    report.Observation
-}
-
-func routeStory() []scene {
-	return []scene{
-		{0, failing(launch(i1, 0, report.Waiting))},
-		{5, failing(launch(i1, 0, report.Missed))},
-		{10, passing(launch(i1, 0, report.Missed))},
-		{14, passing(launch(i1, 0, report.Gone), launch(i2, 12, report.Joined))},
-		{15, sweep()},
-	}
-}
-
-const allNotes = "opened missed cleared proved"

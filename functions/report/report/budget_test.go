@@ -15,33 +15,35 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/incident"
+	"rollcall/shared/notify"
+	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 )
 
 // slowly is a Slack that takes a second for each message.
-type slowly struct{ *channel }
+type slowly struct{ *notifytest.Slack }
 
 func (s slowly) Post(ctx context.Context, id string, m slack.Message) (string, error) {
 	time.Sleep(time.Second)
-	return s.channel.Post(ctx, id, m)
+	return s.Slack.Post(ctx, id, m)
 }
 
 func (s slowly) Reply(ctx context.Context, id, thread string, m slack.Message) (string, error) {
 	time.Sleep(time.Second)
-	return s.channel.Reply(ctx, id, thread, m)
+	return s.Slack.Reply(ctx, id, thread, m)
 }
 
 // inMinute runs one invocation with two clusters' results, the first with far
 // more to say than a minute is long for.
-func inMinute(t *testing.T, said Slack, again Again, first, second int) (wrong error) {
+func inMinute(t *testing.T, said notify.Slack, again notify.Again, first, second int) (wrong error) {
 	t.Helper()
-	table := &shelf{items: map[report.Key]kept{}}
-	h := handler{
-		incidents: table, postings: table, slack: said, files: &channel{}, people: &channel{}, bus: quietBus{}, clusters: table, channel: "C0123456789", again: again,
-		policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}, now: time.Now, log: slog.New(slog.DiscardHandler),
-		count: func(string, int) {},
-	}
+	table := &notifytest.Table{Items: map[report.Key]notifytest.Record{}}
+	h := handler{Notifier: notify.Notifier{
+		Incidents: table, Postings: table, Slack: said, Files: &notifytest.Slack{}, Answers: &notifytest.Slack{}, Bus: notifytest.RefusingBus{}, Clusters: table, Again: again,
+		Policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour, Channel: "C0123456789"}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Count: func(string, int) {},
+	}}
 	script := newScript(2, first+second)
 	for i := range script.faults {
 		script.faults[i].cluster = script.clusters[0]
@@ -70,8 +72,8 @@ func inMinute(t *testing.T, said Slack, again Again, first, second int) (wrong e
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var resumed []string
-		said := &channel{}
-		err := inMinute(t, slowly{said}, againFunc(func(o report.Observation) error {
+		said := &notifytest.Slack{}
+		err := inMinute(t, slowly{said}, notifytest.AgainFunc(func(o report.Observation) error {
 			if _, err := report.Decode([]byte(must(marshal(o)))); err != nil {
 				t.Errorf("report could not read its own wish: %v", err)
 			}
@@ -84,10 +86,10 @@ func TestTurns(t *testing.T) {
 		if diff := cmp.Diff([]string{"cluster-00"}, resumed); diff != "" {
 			t.Errorf("goes on with (-want +got):\n%s", diff)
 		}
-		if !slices.ContainsFunc(said.posts(), func(m message) bool { return strings.Contains(m.text, "cluster-01") }) {
+		if !slices.ContainsFunc(said.Posts(), func(m notifytest.Message) bool { return strings.Contains(m.Text, "cluster-01") }) {
 			t.Error("the second cluster was not heard")
 		}
-		for _, call := range said.calls {
+		for _, call := range said.Calls {
 			if call != "post" && call[:5] != "reply" {
 				t.Errorf("Slack was asked to %s: nothing was cut off", call)
 			}
@@ -99,12 +101,12 @@ func TestTurns(t *testing.T) {
 // in vain; and what was not tried is not marked, or it would be looked for.
 func TestNobodyIsWokenInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		said := &channel{fail: down}
-		err := inMinute(t, slowly{said}, againFunc(func(report.Observation) error { return errors.New("woken") }), 40, 3)
+		said := &notifytest.Slack{Fail: notifytest.Down}
+		err := inMinute(t, slowly{said}, notifytest.AgainFunc(func(report.Observation) error { return errors.New("woken") }), 40, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]string{"post"}, said.calls); diff != "" {
+		if diff := cmp.Diff([]string{"post"}, said.Calls); diff != "" {
 			t.Errorf("calls of Slack (-want +got):\n%s", diff)
 		}
 	})

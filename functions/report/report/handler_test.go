@@ -14,6 +14,7 @@ import (
 	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
 	"rollcall/shared/incident"
+	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/store"
@@ -21,17 +22,17 @@ import (
 
 func TestRouteStory(t *testing.T) {
 	b := newBench(t)
-	for _, s := range routeStory() {
-		b.must(s.minute, s.obs)
+	for _, s := range notifytest.RouteStory() {
+		b.must(s.Minute, s.Obs)
 	}
-	posts := b.channel.posts()
-	if len(posts) != 1 || posts[0].edits != 3 {
+	posts := b.channel.Posts()
+	if len(posts) != 1 || posts[0].Edits != 3 {
 		t.Errorf("posts are %+v, want one with three edits", posts)
 	}
-	if got := strings.Join(b.channel.notes(), " "); got != allNotes {
-		t.Errorf("the thread has %q, want %q", got, allNotes)
+	if got := strings.Join(b.channel.Notes(), " "); got != notifytest.AllNotes {
+		t.Errorf("the thread has %q, want %q", got, notifytest.AllNotes)
 	}
-	if got := b.bus.kinds(); got != "Opened Changed Changed Resolved" {
+	if got := b.bus.Kinds(); got != "Opened Changed Changed Resolved" {
 		t.Errorf("the bus was told %q", got)
 	}
 	inc := b.incident()
@@ -43,11 +44,11 @@ func TestRouteStory(t *testing.T) {
 			t.Errorf("note %q is kept as %+v", n.ID, n)
 		}
 	}
-	if strings.Contains(strings.Join(b.channel.calls, " "), "find") {
-		t.Errorf("Slack was searched without need: %q", b.channel.calls)
+	if strings.Contains(strings.Join(b.channel.Calls, " "), "find") {
+		t.Errorf("Slack was searched without need: %q", b.channel.Calls)
 	}
 	version := inc.Version
-	b.must(20, sweep())
+	b.must(20, notifytest.Sweep())
 	if got := b.incident().Version; got != version {
 		t.Errorf("a quiet sweep wrote the record: version %d, was %d", got, version)
 	}
@@ -60,57 +61,57 @@ func TestOneBatch(t *testing.T) {
 	for i := range 10 {
 		var launches []report.Launch
 		for j := range 20 {
-			launches = append(launches, launch(fmt.Sprintf("i-%03d", i*20+j), 0, report.Waiting))
+			launches = append(launches, notifytest.Launch(fmt.Sprintf("i-%03d", i*20+j), 0, report.Waiting))
 		}
-		list = append(list, failing(launches...))
+		list = append(list, notifytest.Failing(launches...))
 	}
 	b.must(0, list...)
-	if diff := cmp.Diff([]string{"post", "reply opened"}, b.channel.calls); diff != "" {
+	if diff := cmp.Diff([]string{"post", "reply opened"}, b.channel.Calls); diff != "" {
 		t.Errorf("calls of Slack (-want +got):\n%s", diff)
 	}
 	if got := b.incident().Affected; got != 200 {
 		t.Errorf("%d are affected, want 200", got)
 	}
-	if got := b.channel.posts()[0].text; !strings.Contains(got, "200 instances") {
+	if got := b.channel.Posts()[0].Text; !strings.Contains(got, "200 instances") {
 		t.Errorf("the message is %q, want the count in it", got)
 	}
 }
 
 func TestDuplicates(t *testing.T) {
 	b := newBench(t)
-	obs := failing(launch(i1, 0, report.Waiting))
-	obs.ID, obs.At = "the same", start
+	obs := notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting))
+	obs.ID, obs.At = "the same", notifytest.Start
 	b.must(0, obs, obs)
 	for minute := range 4 {
 		b.must(minute, obs)
 	}
-	if diff := cmp.Diff([]string{"post", "reply opened"}, b.channel.calls); diff != "" {
+	if diff := cmp.Diff([]string{"post", "reply opened"}, b.channel.Calls); diff != "" {
 		t.Errorf("calls of Slack (-want +got):\n%s", diff)
 	}
-	if b.bus.kinds() != "Opened" || b.counts["RepeatedObservations"] != 5 {
-		t.Errorf("the bus was told %q; %d repeats counted, want 5", b.bus.kinds(), b.counts["RepeatedObservations"])
+	if b.bus.Kinds() != "Opened" || b.counts["RepeatedObservations"] != 5 {
+		t.Errorf("the bus was told %q; %d repeats counted, want 5", b.bus.Kinds(), b.counts["RepeatedObservations"])
 	}
 }
 
 // A missing permission is said with its name, and nothing says fine.
 func TestDenied(t *testing.T) {
 	b := newBench(t)
-	obs := observation()
+	obs := notifytest.Observation()
 	denied := snapshot.Failure{Source: snapshot.RouteTables, Reason: snapshot.Denied, Call: "ec2:DescribeRouteTables", Code: "UnauthorizedOperation"}
 	obs.Blind = []snapshot.Failure{denied}
-	obs.Diagnosis.Unknown = []diagnose.Unknown{{Check: "route/no-egress", Covers: []string{subnet}, Blocked: obs.Blind}}
-	obs.Launches = []report.Launch{launch(i1, 0, report.Waiting)}
+	obs.Diagnosis.Unknown = []diagnose.Unknown{{Check: "route/no-egress", Covers: []string{notifytest.Subnet}, Blocked: obs.Blind}}
+	obs.Launches = []report.Launch{notifytest.Launch(notifytest.Instance1, 0, report.Waiting)}
 	b.must(0, obs)
-	posts := b.channel.posts()
-	if len(posts) != 1 || !strings.Contains(posts[0].text, "ec2:DescribeRouteTables") {
+	posts := b.channel.Posts()
+	if len(posts) != 1 || !strings.Contains(posts[0].Text, "ec2:DescribeRouteTables") {
 		t.Errorf("posts are %+v, want one that names the permission", posts)
 	}
 }
 
 func TestMalformed(t *testing.T) {
 	good, err := json.Marshal(func() report.Observation {
-		obs := failing(launch(i1, 0, report.Waiting))
-		obs.ID, obs.At = "good", start
+		obs := notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting))
+		obs.ID, obs.At = "good", notifytest.Start
 		return obs
 	}())
 	if err != nil {
@@ -143,8 +144,8 @@ func TestMalformed(t *testing.T) {
 				t.Errorf("gave back %q, %v; want the one that could not be set aside", failed, err)
 			}
 			b.counts["MalformedObservations"]--
-			if len(b.channel.posts()) != 1 || b.counts["MalformedObservations"] != 1 || !strings.Contains(b.log.String(), "cannot be read") {
-				t.Errorf("%d posts, %d malformed, log %s", len(b.channel.posts()), b.counts["MalformedObservations"], b.log)
+			if len(b.channel.Posts()) != 1 || b.counts["MalformedObservations"] != 1 || !strings.Contains(b.log.String(), "cannot be read") {
+				t.Errorf("%d posts, %d malformed, log %s", len(b.channel.Posts()), b.counts["MalformedObservations"], b.log)
 			}
 		})
 	}
@@ -157,13 +158,13 @@ func TestMalformed(t *testing.T) {
 // A record of a newer version is left alone, and its observations wait.
 func TestNewerRecord(t *testing.T) {
 	b := newBench(t)
-	newer := incident.Incident{Key: report.Key{Cluster: "eks-workshop", Check: "route/no-egress", Resource: table}, Format: report.Format + 1, State: incident.Open}
+	newer := incident.Incident{Key: report.Key{Cluster: "eks-workshop", Check: "route/no-egress", Resource: notifytest.RouteTable}, Format: report.Format + 1, State: incident.Open}
 	if _, err := b.store.SaveIncident(t.Context(), newer); err != nil {
 		t.Fatal(err)
 	}
-	failed, err := b.at(0, failing(launch(i1, 0, report.Waiting)))
-	if err != nil || len(failed) != 1 || len(b.channel.calls) > 0 {
-		t.Errorf("failed %q, %v, Slack %q; want the message to go back and nothing said", failed, err, b.channel.calls)
+	failed, err := b.at(0, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting)))
+	if err != nil || len(failed) != 1 || len(b.channel.Calls) > 0 {
+		t.Errorf("failed %q, %v, Slack %q; want the message to go back and nothing said", failed, err, b.channel.Calls)
 	}
 	if !strings.Contains(b.log.String(), "newer version") {
 		t.Errorf("log is %s", b.log)
@@ -173,18 +174,18 @@ func TestNewerRecord(t *testing.T) {
 // One cluster's trouble is not another's.
 func TestClustersApart(t *testing.T) {
 	b := newBench(t)
-	b.incidents = broken{b.store}
-	other := failing(launch(i1, 0, report.Waiting))
+	b.Incidents = broken{b.store}
+	other := notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting))
 	other.Cluster = "other"
-	failed, err := b.at(0, failing(launch(i1, 0, report.Waiting)), other, failing(launch(i2, 0, report.Waiting)))
+	failed, err := b.at(0, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting)), other, notifytest.Failing(notifytest.Launch(notifytest.Instance2, 0, report.Waiting)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"m0", "m2"}, failed); diff != "" {
 		t.Errorf("messages that go back (-want +got):\n%s", diff)
 	}
-	if len(b.channel.posts()) != 1 {
-		t.Errorf("%d posts, want the other cluster's", len(b.channel.posts()))
+	if len(b.channel.Posts()) != 1 {
+		t.Errorf("%d posts, want the other cluster's", len(b.channel.Posts()))
 	}
 }
 
@@ -195,4 +196,25 @@ func (s broken) Incidents(ctx context.Context, cluster string) ([]incident.Incid
 		return nil, &store.AtLimit{Code: "ProvisionedThroughputExceededException"}
 	}
 	return s.Store.Incidents(ctx, cluster)
+}
+
+// Incidents and summaries of one batch are both said.
+func TestSummaryBesideIncidents(t *testing.T) {
+	b := newBench(t)
+	obs := notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting))
+	obs.ID, obs.At = "x", notifytest.Start
+	body, err := json.Marshal(obs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := json.Marshal(notifytest.Daily(31))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if failed, err := b.deliverBodies(string(body), string(more), `{"format":101,"kind":"later"}`); err != nil || len(failed) > 0 || len(b.set.messages) != 1 {
+		t.Errorf("gave back %q, %v", failed, err)
+	}
+	if n := len(b.channel.Posts()); n != 2 {
+		t.Errorf("%d posts, want the incident and the summary", n)
+	}
 }

@@ -13,12 +13,11 @@ import (
 	"rollcall/functions/report/spec"
 	"rollcall/local/fakeslack"
 	"rollcall/local/platform/loopback"
-
-	"rollcall/shared/incident"
-	"rollcall/shared/lambda"
-
 	"rollcall/local/stage"
 	"rollcall/local/stage/stagetest"
+	"rollcall/shared/incident"
+	"rollcall/shared/lambda"
+	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/report"
 )
 
@@ -36,7 +35,7 @@ func startKillable(t *testing.T, k *stagetest.Kill) *killable {
 	var err error
 	b.slack, err = fakeslack.New(fakeslack.Config{
 		Token: stage.SlackToken, Channels: []fakeslack.Channel{{ID: stage.Channel, Name: "alerts"}},
-		Users: []fakeslack.User{{ID: dana, Name: "Dana Weber"}}, Now: func() time.Time { return b.Now() }, Network: slack,
+		Users: []fakeslack.User{{ID: notifytest.Dana, Name: "Dana Weber"}}, Now: func() time.Time { return b.Now() }, Network: slack,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +49,7 @@ func startKillable(t *testing.T, k *stagetest.Kill) *killable {
 		e.HTTP = k.Via(slack)
 		return newHandler(e).handle, nil
 	}, stagetest.Options{Kill: k, Settings: map[string]string{
-		"ROLLCALL_SLACK_API_URL": b.slack.APIURL(), "ROLLCALL_SLACK_CHANNEL": stage.Channel, "ROLLCALL_SLACK_ACTIONS": "on", "ROLLCALL_APPROVERS": dana,
+		"ROLLCALL_SLACK_API_URL": b.slack.APIURL(), "ROLLCALL_SLACK_CHANNEL": stage.Channel, "ROLLCALL_SLACK_ACTIONS": "on", "ROLLCALL_APPROVERS": notifytest.Dana,
 	}})
 	return b
 }
@@ -163,25 +162,25 @@ func TestKilledAtEachWrite(t *testing.T) {
 		story  func(b *killable)
 	}{
 		"an incident opens": {[]string{"PutEvents", "PutItem", "chat.postMessage"}, func(b *killable) {
-			b.kill.Invoke(b.batch(failing(launch(i1, 0, report.Waiting))))
+			b.kill.Invoke(b.batch(notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting))))
 		}},
 		"an incident is over": {[]string{"PutEvents", "PutItem", "chat.postMessage", "chat.update"}, func(b *killable) {
-			b.before(failing(launch(i1, 0, report.Missed)))
+			b.before(notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Missed)))
 			b.Advance(time.Minute)
-			b.kill.Invoke(b.batch(passing(launch(i1, 0, report.Gone), launch(i2, 12, report.Joined))))
+			b.kill.Invoke(b.batch(notifytest.Passing(notifytest.Launch(notifytest.Instance1, 0, report.Gone), notifytest.Launch(notifytest.Instance2, 12, report.Joined))))
 		}},
 		"a plan is approved": {[]string{"PutEvents", "PutItem", "chat.postEphemeral", "chat.postMessage", "chat.update"}, func(b *killable) {
-			b.before(failing(launch(i1, 0, report.Missed)))
+			b.before(notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Missed)))
 			b.before(proposal(b.Now()))
 			b.kill.Invoke(b.pressed(report.ApprovePlan))
 		}},
 		"summaries": {[]string{"PutItem", "chat.postMessage"}, func(b *killable) {
-			sum := daily(31)
+			sum := notifytest.Daily(31)
 			sum.Chart = nil // what becomes of pictures: TestPictureCutOff
-			b.kill.Invoke(b.batch(sum, cleanup(0, 3)))
+			b.kill.Invoke(b.batch(sum, notifytest.Cleanup(0, 3)))
 		}},
 		"a message that nobody can read": {[]string{"PutEvents", "PutItem", "SendMessage", "chat.postMessage"}, func(b *killable) {
-			b.kill.Invoke(b.batch(map[string]int{"format": 999}, failing(launch(i1, 0, report.Waiting))))
+			b.kill.Invoke(b.batch(map[string]int{"format": 999}, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting))))
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -191,7 +190,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 				test.story(b)
 				// Whatever was left to the cluster's next message is said with it.
 				b.Advance(5 * time.Minute)
-				b.before(sweep())
+				b.before(notifytest.Sweep())
 				return b.end()
 			})
 		})
@@ -203,7 +202,7 @@ func (b *killable) pressed(action report.Action) json.RawMessage {
 	b.t.Helper()
 	p := report.Press{
 		Format: report.PressFormat, Kind: report.PressKind, ID: "press-1", At: b.Now(), Key: theKey(), Number: 1, Action: action, Plan: thePlan().Hash(),
-		User: report.User{ID: dana}, Home: ours, Channel: stage.Channel, TS: b.slack.Messages(stage.Channel)[0].TS,
+		User: report.User{ID: notifytest.Dana}, Home: notifytest.Home, Channel: stage.Channel, TS: b.slack.Messages(stage.Channel)[0].TS,
 	}
 	m, err := report.EncodePress(p)
 	if err != nil {

@@ -4,29 +4,22 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/aws/smithy-go"
-
 	"rollcall/local/fakeslack"
-
-	"rollcall/shared/incident"
-	"rollcall/shared/notify/outbox"
-	"rollcall/shared/store"
-
 	"rollcall/shared/event"
+	"rollcall/shared/incident"
+	"rollcall/shared/notify"
+	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
 )
@@ -128,160 +121,6 @@ func httpAnswer(status int, header http.Header, body string) *http.Response {
 	return rec.Result()
 }
 
-// shelf is the table, in memory: each record is JSON and has a version.
-type shelf struct {
-	mu    sync.Mutex
-	items map[report.Key]kept
-	away  time.Time // until when it does not answer
-	// clusters is what report remembers of them beside.
-	clusters map[string]outbox.ClusterRecord
-	writes   int
-}
-
-type kept struct {
-	body    []byte
-	version int
-	due     bool // Slack or the bus was not told all of it
-	seen    time.Time
-}
-
-// there tells that the table answers.
-func (s *shelf) there() error {
-	if time.Now().Before(s.away) {
-		return &smithy.GenericAPIError{Code: "InternalServerError", Message: "The request processing has failed", Fault: smithy.FaultServer}
-	}
-	return nil
-}
-
-func (s *shelf) Incidents(_ context.Context, cluster string) ([]incident.Incident, error) {
-	if err := s.there(); err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var list []incident.Incident
-	for key, it := range s.items {
-		if key.Cluster != cluster {
-			continue
-		}
-		var inc incident.Incident
-		if err := json.Unmarshal(it.body, &inc); err != nil {
-			return nil, err
-		}
-		list = append(list, inc)
-	}
-	// As the table sorts them.
-	slices.SortFunc(list, func(a, b incident.Incident) int {
-		return strings.Compare(string(a.Key.Check)+"#"+a.Key.Resource, string(b.Key.Check)+"#"+b.Key.Resource)
-	})
-	return list, nil
-}
-
-func (s *shelf) SaveIncident(ctx context.Context, inc incident.Incident) (incident.Incident, error) {
-	time.Sleep(5 * time.Millisecond) // what a write takes
-	if err := errors.Join(ctx.Err(), s.there()); err != nil {
-		return incident.Incident{}, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.writes++
-	if inc.Version != s.items[inc.Key].version {
-		return incident.Incident{}, &store.Conflict{}
-	}
-	inc.Version++
-	body, err := json.Marshal(inc)
-	unsaid := slices.ContainsFunc(inc.Delivery.Notes, func(n incident.Note) bool { return n.TS == "" })
-	s.items[inc.Key] = kept{body, inc.Version, inc.Number > 0 && (inc.Delivery.TS == "" || inc.Delivery.Dirty || unsaid || len(inc.PendingEvents) > 0), inc.Seen}
-	return inc, err
-}
-
-func (s *shelf) Postings(context.Context, string) ([]outbox.Posting, error) { return nil, nil }
-func (s *shelf) SavePosting(_ context.Context, p outbox.Posting) (outbox.Posting, error) {
-	return p, errors.New("this table has none of them")
-}
-
-func (s *shelf) ClusterRecord(_ context.Context, cluster string) (outbox.ClusterRecord, error) {
-	if err := s.there(); err != nil {
-		return outbox.ClusterRecord{Cluster: cluster}, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r, known := s.clusters[cluster]; known {
-		return r, nil
-	}
-	return outbox.ClusterRecord{Cluster: cluster}, nil
-}
-
-func (s *shelf) ClusterRecords(context.Context) (list []outbox.ClusterRecord, _ error) {
-	if err := s.there(); err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, r := range s.clusters {
-		list = append(list, r)
-	}
-	return list, nil
-}
-
-func (s *shelf) SaveClusterRecord(_ context.Context, r outbox.ClusterRecord) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r.Version != s.clusters[r.Cluster].Version {
-		return &store.Conflict{}
-	}
-	if s.clusters == nil {
-		s.clusters = map[string]outbox.ClusterRecord{}
-	}
-	r.Version++
-	s.clusters[r.Cluster] = r
-	return nil
-}
-
-// due is how many incidents have something that Slack was not told.
-func (s *shelf) due() (n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, it := range s.items {
-		if it.due {
-			n++
-		}
-	}
-	return n
-}
-
-type againFunc func(o report.Observation) error
-
-func (f againFunc) SendResult(_ context.Context, o report.Observation) error { return f(o) }
-
-// stalest is how old the newest observation is of the cluster of which it is oldest.
-func (s *shelf) stalest(clusters []string) (age time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	newest := map[string]time.Time{}
-	for key, it := range s.items {
-		if it.seen.After(newest[key.Cluster]) {
-			newest[key.Cluster] = it.seen
-		}
-	}
-	for _, cluster := range clusters {
-		if at := newest[cluster]; !at.IsZero() {
-			age = max(age, time.Since(at))
-		}
-	}
-	return age
-}
-
-// quietBus refuses until a time, and forgets what it takes.
-type quietBus struct{ refuses time.Time }
-
-func (b quietBus) Tell(context.Context, []incident.Event) error {
-	if time.Now().Before(b.refuses) {
-		return &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "not authorized to perform: events:PutEvents"}
-	}
-	return nil
-}
-
 // outage is a run of the script.
 type outage struct {
 	how     away
@@ -336,31 +175,31 @@ func play(t *testing.T, script outageScript, how away, stand *fakeslack.Server) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := &shelf{items: map[report.Key]kept{}}
+	table := &notifytest.Table{Items: map[report.Key]notifytest.Record{}}
 	out := outage{counts: map[string]int{}, alarmed: map[int]bool{}}
-	ear := quietBus{}
+	ear := notifytest.RefusingBus{}
 	var dead []queued
 	switch how {
 	case busDeaf:
-		ear.refuses = wire.until
+		ear.Refuses = wire.until
 	case noTable:
-		table.away = wire.until
+		table.Away = wire.until
 	}
 	var mu sync.Mutex
 	var queue []queued
-	h := handler{
-		incidents: table, postings: table, slack: client, files: client, people: client, bus: ear, clusters: table, channel: "C0123456789",
-		policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}, now: time.Now,
-		log: slog.New(slog.NewTextHandler(&out.errors, &slog.HandlerOptions{Level: slog.LevelError})),
-		count: func(name string, n int) {
+	h := handler{Notifier: notify.Notifier{
+		Incidents: table, Postings: table, Slack: client, Files: client, Answers: client, Bus: ear, Clusters: table,
+		Policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour, Channel: "C0123456789"}, Now: time.Now,
+		Log: slog.New(slog.NewTextHandler(&out.errors, &slog.HandlerOptions{Level: slog.LevelError})),
+		Count: func(name string, n int) {
 			mu.Lock()
 			defer mu.Unlock()
 			if out.counts[name] += n; name == "Undelivered" {
 				out.alarmed[int(time.Since(begin)/(5*time.Minute))] = true
 			}
 		},
-	}
-	h.again = againFunc(func(o report.Observation) error {
+	}}
+	h.Again = notifytest.AgainFunc(func(o report.Observation) error {
 		body, err := json.Marshal(o)
 		mu.Lock()
 		defer mu.Unlock()
@@ -425,24 +264,24 @@ func play(t *testing.T, script outageScript, how away, stand *fakeslack.Server) 
 		mu.Unlock()
 		if next := at.Truncate(outageTick); next > ticked {
 			ticked = next
-			if _, err := h.handle(context.Background(), json.RawMessage(scheduled)); err != nil && table.there() == nil {
+			if _, err := h.handle(context.Background(), json.RawMessage(scheduled)); err != nil && table.Available() == nil {
 				t.Errorf("the tick: %v", err)
 			}
 		}
 		if at <= script.end || how.permanent() && at <= how.lasts() {
-			out.stale = max(out.stale, table.stalest(script.clusters))
+			out.stale = max(out.stale, table.Stalest(script.clusters))
 		}
-		if at >= max(how.lasts(), time.Hour) && out.drained == 0 && table.due() == 0 {
+		if at >= max(how.lasts(), time.Hour) && out.drained == 0 && table.Due() == 0 {
 			out.drained = at - max(how.lasts(), time.Hour)
 		}
-		if at > max(script.end, how.lasts()) && idle && table.due() == 0 || at > 5*time.Hour {
+		if at > max(script.end, how.lasts()) && idle && table.Due() == 0 || at > 5*time.Hour {
 			break
 		}
 		time.Sleep(time.Second)
 	}
 	group.Wait()
-	out.channel, out.calls, out.writes = stand.Messages("C0123456789"), wire.calls, table.writes
-	out.lost = len(dead) + table.due()
+	out.channel, out.calls, out.writes = stand.Messages("C0123456789"), wire.calls, table.Writes
+	out.lost = len(dead) + table.Due()
 	return out
 }
 

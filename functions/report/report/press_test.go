@@ -12,6 +12,7 @@ import (
 
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/response"
+	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/addnatroute"
 	"rollcall/shared/remedy/optin"
@@ -20,23 +21,21 @@ import (
 	"rollcall/shared/store"
 )
 
-const oncall, dana = "U0ONCALL01", "U0DANA0001"
-
 func theKey() report.Key {
-	return report.Key{Cluster: "eks-workshop", Check: "route/no-egress", Resource: table}
+	return report.Key{Cluster: "eks-workshop", Check: "route/no-egress", Resource: notifytest.RouteTable}
 }
 
 func thePlan() remedy.Plan {
 	return remedy.Plan{
 		Format: remedy.Format, Remedy: optin.AddNATRoute, Partition: "aws", Account: "111122223333", Region: "us-west-2", Cluster: "eks-workshop",
-		Check: "route/no-egress", Resource: table, Route: &addnatroute.Plan{VPC: "vpc-0a", Table: table, Destination: "0.0.0.0/0", NAT: "nat-0aa4"},
+		Check: "route/no-egress", Resource: notifytest.RouteTable, Route: &addnatroute.Plan{VPC: "vpc-0a", Table: notifytest.RouteTable, Destination: "0.0.0.0/0", NAT: "nat-0aa4"},
 	}
 }
 
 // send gives the function messages of any kind at a minute, in one batch.
 func (b *bench) send(minute int, messages ...any) ([]string, error) {
 	b.Helper()
-	b.now = start.Add(time.Duration(minute) * time.Minute)
+	b.now = notifytest.Start.Add(time.Duration(minute) * time.Minute)
 	var bodies []string
 	for _, m := range messages {
 		body, err := json.Marshal(m)
@@ -79,7 +78,7 @@ func (b *bench) press(user string, action report.Action) report.Press {
 	b.sent++
 	p := report.Press{
 		Format: report.PressFormat, Kind: report.PressKind, ID: fmt.Sprint("press-", b.sent), At: b.now, Key: theKey(), Number: 1,
-		Action: action, User: report.User{ID: user}, Home: ours, Channel: "C0123456789", TS: b.channel.messages[0].ts,
+		Action: action, User: report.User{ID: user}, Home: notifytest.Home, Channel: "C0123456789", TS: b.channel.Messages[0].Ts,
 	}
 	switch action {
 	case report.ApprovePlan, report.RefusePlan:
@@ -99,11 +98,11 @@ func proposal(at time.Time) report.Proposal {
 func offering(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
-	b.approvers = []string{dana, "S0ONCALL01"}
-	b.channel.members = map[string][]string{"S0ONCALL01": {oncall}}
-	b.must(0, failing(launch(i1, 0, report.Waiting)))
-	b.mustSend(1, proposal(start.Add(time.Minute)))
-	b.now = start.Add(2 * time.Minute)
+	b.approvers = []string{notifytest.Dana, "S0ONCALL01"}
+	b.channel.Members = map[string][]string{"S0ONCALL01": {notifytest.Oncall}}
+	b.must(0, notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting)))
+	b.mustSend(1, proposal(notifytest.Start.Add(time.Minute)))
+	b.now = notifytest.Start.Add(2 * time.Minute)
 	return b
 }
 
@@ -122,16 +121,16 @@ func TestApprovalByMembersOnly(t *testing.T) {
 		change func(*bench)
 		want   incident.AnswerReason
 	}{
-		"a member of the group":       {oncall, nil, incident.AnswerApproved},
-		"a user who is named":         {dana, nil, incident.AnswerApproved},
+		"a member of the group":       {notifytest.Oncall, nil, incident.AnswerApproved},
+		"a user who is named":         {notifytest.Dana, nil, incident.AnswerApproved},
 		"a stranger":                  {"U0STRANGER", nil, incident.NotAllowed},
-		"who left the group":          {oncall, func(b *bench) { b.channel.members = nil }, incident.NotAllowed},
-		"nobody is set":               {dana, func(b *bench) { b.approvers = nil }, incident.NobodyAllowed},
+		"who left the group":          {notifytest.Oncall, func(b *bench) { b.channel.Members = nil }, incident.NotAllowed},
+		"nobody is set":               {notifytest.Dana, func(b *bench) { b.approvers = nil }, incident.NobodyAllowed},
 		"nobody at all pressed":       {"", nil, incident.Incomplete},
-		"the group cannot be read":    {oncall, func(b *bench) { b.channel.fail = noScope }, incident.GroupNotRead},
-		"named, the group unreadable": {dana, func(b *bench) { b.channel.fail = noScope }, incident.AnswerApproved},
-		"a guest with a member's id":  {oncall, nil, incident.OtherWorkspace},
-		"a guest with a named id":     {dana, nil, incident.OtherWorkspace},
+		"the group cannot be read":    {notifytest.Oncall, func(b *bench) { b.channel.Fail = noScope }, incident.GroupNotRead},
+		"named, the group unreadable": {notifytest.Dana, func(b *bench) { b.channel.Fail = noScope }, incident.AnswerApproved},
+		"a guest with a member's id":  {notifytest.Oncall, nil, incident.OtherWorkspace},
+		"a guest with a named id":     {notifytest.Dana, nil, incident.OtherWorkspace},
 		"a group's id is no user":     {"S0ONCALL01", func(b *bench) { b.approvers = []string{"S0ONCALL02"} }, incident.NotAllowed},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,14 +144,14 @@ func TestApprovalByMembersOnly(t *testing.T) {
 			}
 			b.mustSend(2, p)
 			approved := test.want == incident.AnswerApproved
-			if acts := b.acts(); len(acts) != 1 || acts[0].Answer.Reason != test.want || acts[0].User.ID != test.user || (acts[0].Home != ours) != strings.HasPrefix(name, "a guest") {
+			if acts := b.acts(); len(acts) != 1 || acts[0].Answer.Reason != test.want || acts[0].User.ID != test.user || (acts[0].Home != notifytest.Home) != strings.HasPrefix(name, "a guest") {
 				t.Errorf("audited is %+v, want %q", acts, test.want)
 			}
-			if got := strings.Contains(b.bus.kinds(), "Approved"); got != approved {
-				t.Errorf("the bus was told %q", b.bus.kinds())
+			if got := strings.Contains(b.bus.Kinds(), "Approved"); got != approved {
+				t.Errorf("the bus was told %q", b.bus.Kinds())
 			}
-			if n := len(b.channel.answers); n != 1 && test.user != "" {
-				t.Errorf("answers are %q", b.channel.answers)
+			if n := len(b.channel.Answers); n != 1 && test.user != "" {
+				t.Errorf("answers are %q", b.channel.Answers)
 			}
 			if inc := b.incident(); len(inc.Acts) != 0 || (inc.Offers[0].State == incident.Approved) != approved {
 				t.Errorf("the offer is %q, the outbox %+v", inc.Offers[0].State, inc.Acts)
@@ -171,22 +170,22 @@ func noScope(call string) (error, bool) {
 
 func TestAPressCountsOnce(t *testing.T) {
 	b := offering(t)
-	p := b.press(oncall, report.ApprovePlan)
+	p := b.press(notifytest.Oncall, report.ApprovePlan)
 	b.mustSend(2, p, p)
 	b.mustSend(3, p)
-	second := b.press(dana, report.ApprovePlan)
+	second := b.press(notifytest.Dana, report.ApprovePlan)
 	b.mustSend(4, second)
-	if got := strings.Count(b.bus.kinds(), "Approved"); got != 1 {
-		t.Errorf("the bus was told %q", b.bus.kinds())
+	if got := strings.Count(b.bus.Kinds(), "Approved"); got != 1 {
+		t.Errorf("the bus was told %q", b.bus.Kinds())
 	}
 	acts := b.acts()
-	if len(acts) != 2 || acts[1].Answer.Reason != incident.AlreadyDecided || acts[1].Answer.By.ID != oncall {
+	if len(acts) != 2 || acts[1].Answer.Reason != incident.AlreadyDecided || acts[1].Answer.By.ID != notifytest.Oncall {
 		t.Errorf("audited are %+v", acts)
 	}
-	if len(b.channel.answers) != 2 || !strings.Contains(b.channel.answers[1], oncall+" approved this plan") {
-		t.Errorf("answers are %q", b.channel.answers)
+	if len(b.channel.Answers) != 2 || !strings.Contains(b.channel.Answers[1], notifytest.Oncall+" approved this plan") {
+		t.Errorf("answers are %q", b.channel.Answers)
 	}
-	if order := strings.Join(b.channel.calls[len(b.channel.calls)-1:], " "); order != "ephemeral "+dana {
+	if order := strings.Join(b.channel.Calls[len(b.channel.Calls)-1:], " "); order != "ephemeral "+notifytest.Dana {
 		t.Errorf("the last call is %q", order)
 	}
 }
@@ -194,24 +193,24 @@ func TestAPressCountsOnce(t *testing.T) {
 // The message comes first, then the thread, then the answer.
 func TestOrderOfAnApproval(t *testing.T) {
 	b := offering(t)
-	b.channel.calls = nil
-	b.mustSend(2, b.press(oncall, report.ApprovePlan))
-	calls := slices.DeleteFunc(b.channel.calls, func(c string) bool { return c == "update" })
-	if got := strings.Join(calls, ", "); got != "members S0ONCALL01, reply approved, ephemeral "+oncall {
+	b.channel.Calls = nil
+	b.mustSend(2, b.press(notifytest.Oncall, report.ApprovePlan))
+	calls := slices.DeleteFunc(b.channel.Calls, func(c string) bool { return c == "update" })
+	if got := strings.Join(calls, ", "); got != "members S0ONCALL01, reply approved, ephemeral "+notifytest.Oncall {
 		t.Errorf("calls are %q", got)
 	}
 }
 
 func TestUnknownIncidents(t *testing.T) {
 	b := offering(t)
-	gone := b.press(oncall, report.ApprovePlan)
+	gone := b.press(notifytest.Oncall, report.ApprovePlan)
 	gone.Key.Resource = "rtb-0gone"
 	b.mustSend(2, gone)
 	b.mustSend(3, gone)
-	nowhere := b.press(oncall, report.Acknowledge)
+	nowhere := b.press(notifytest.Oncall, report.Acknowledge)
 	nowhere.Key.Cluster = "deleted"
 	b.mustSend(4, nowhere)
-	if got := b.channel.answers; len(got) != 2 || !strings.Contains(got[0], "no record of this incident") {
+	if got := b.channel.Answers; len(got) != 2 || !strings.Contains(got[0], "no record of this incident") {
 		t.Errorf("answers are %q", got)
 	}
 	if acts := b.acts(); len(acts) != 1 || acts[0].Answer.Reason != incident.IncidentNotFound || acts[0].Key != gone.Key {
@@ -230,17 +229,17 @@ func TestUnknownIncidents(t *testing.T) {
 func TestSlackDownDuringAPress(t *testing.T) {
 	for minute, answers := range map[int]int{10: 1, 40: 0} {
 		b := offering(t)
-		p := b.press(dana, report.ApprovePlan)
-		b.channel.fail = down
+		p := b.press(notifytest.Dana, report.ApprovePlan)
+		b.channel.Fail = notifytest.Down
 		b.mustSend(2, p)
-		if !strings.Contains(b.bus.kinds(), "Approved") || len(b.acts()) != 1 || b.incident().Offers[0].State != incident.Approved {
-			t.Errorf("the bus was told %q, audited %d", b.bus.kinds(), len(b.acts()))
+		if !strings.Contains(b.bus.Kinds(), "Approved") || len(b.acts()) != 1 || b.incident().Offers[0].State != incident.Approved {
+			t.Errorf("the bus was told %q, audited %d", b.bus.Kinds(), len(b.acts()))
 		}
-		b.channel.fail = nil
-		b.must(minute, sweep())
-		b.must(minute+5, sweep())
-		if len(b.channel.answers) != answers || len(b.incident().Acts) != 0 || !slices.Contains(b.channel.notes(), "approved") {
-			t.Errorf("minute %d: answers %q, thread %q", minute, b.channel.answers, b.channel.notes())
+		b.channel.Fail = nil
+		b.must(minute, notifytest.Sweep())
+		b.must(minute+5, notifytest.Sweep())
+		if len(b.channel.Answers) != answers || len(b.incident().Acts) != 0 || !slices.Contains(b.channel.Notes(), "approved") {
+			t.Errorf("minute %d: answers %q, thread %q", minute, b.channel.Answers, b.channel.Notes())
 		}
 	}
 }
@@ -248,18 +247,18 @@ func TestSlackDownDuringAPress(t *testing.T) {
 // An approval is told only with its audit record.
 func TestNoAuditNoApproval(t *testing.T) {
 	b := offering(t)
-	b.handler.acts = unwritable{}
-	p := b.press(dana, report.ApprovePlan)
+	b.Acts = unwritable{}
+	p := b.press(notifytest.Dana, report.ApprovePlan)
 	if failed, err := b.send(2, p); err != nil || len(failed) != 1 {
 		t.Errorf("failed %q, %v; want the message to go back", failed, err)
 	}
-	if strings.Contains(b.bus.kinds(), "Approved") || len(b.channel.answers) > 0 {
-		t.Errorf("the bus was told %q, answers %q", b.bus.kinds(), b.channel.answers)
+	if strings.Contains(b.bus.Kinds(), "Approved") || len(b.channel.Answers) > 0 {
+		t.Errorf("the bus was told %q, answers %q", b.bus.Kinds(), b.channel.Answers)
 	}
-	b.handler.acts = b.store
+	b.Acts = b.store
 	b.mustSend(3, p)
-	if strings.Count(b.bus.kinds(), "Approved") != 1 || len(b.acts()) != 1 || len(b.channel.answers) != 1 {
-		t.Errorf("later: the bus was told %q, audited %d, answers %q", b.bus.kinds(), len(b.acts()), b.channel.answers)
+	if strings.Count(b.bus.Kinds(), "Approved") != 1 || len(b.acts()) != 1 || len(b.channel.Answers) != 1 {
+		t.Errorf("later: the bus was told %q, audited %d, answers %q", b.bus.Kinds(), len(b.acts()), b.channel.Answers)
 	}
 }
 
@@ -274,22 +273,22 @@ func (unwritable) ActRecorded(context.Context, report.Press) (bool, error) { ret
 // Who writes in between is not written over: the press is decided on anew.
 func TestPressAndAnotherWriter(t *testing.T) {
 	b := offering(t)
-	second := b.press(dana, report.RefusePlan)
+	second := b.press(notifytest.Dana, report.RefusePlan)
 	race := &pressedFirst{Store: b.store, before: func() {
 		inc := b.incident()
-		d, _ := response.Act(inc, b.press(oncall, report.ApprovePlan), response.Who{May: response.MayYes}, b.now)
+		d, _ := response.Act(inc, b.press(notifytest.Oncall, report.ApprovePlan), response.Who{May: response.MayYes}, b.now)
 		if _, err := b.store.SaveIncident(t.Context(), d.Incident); err != nil {
 			t.Error(err)
 		}
 	}}
-	b.incidents = race
+	b.Incidents = race
 	b.mustSend(2, second)
 	inc := b.incident()
-	if o := inc.Offers[0]; o.State != incident.Approved || o.By.ID != oncall {
+	if o := inc.Offers[0]; o.State != incident.Approved || o.By.ID != notifytest.Oncall {
 		t.Errorf("the offer is %q by %v", o.State, o.By)
 	}
 	for _, a := range b.acts() {
-		if a.ID == second.ID && (a.Answer.Reason != incident.AlreadyDecided || a.Answer.By.ID != oncall) {
+		if a.ID == second.ID && (a.Answer.Reason != incident.AlreadyDecided || a.Answer.By.ID != notifytest.Oncall) {
 			t.Errorf("audited is %+v", a)
 		}
 	}

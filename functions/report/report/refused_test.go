@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/incident"
+	"rollcall/shared/notify"
+	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/report"
 )
 
@@ -19,16 +21,16 @@ import (
 // in its batch, nor what comes while it would be tried again.
 func TestUnreadableHoldsUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		table := &shelf{items: map[report.Key]kept{}}
+		table := &notifytest.Table{Items: map[report.Key]notifytest.Record{}}
 		set := &asides{}
-		h := handler{
-			incidents: table, postings: table, slack: &channel{}, files: &channel{}, people: &channel{}, bus: quietBus{}, clusters: table, aside: set, channel: "C0123456789",
-			policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour}, now: time.Now, log: slog.New(slog.DiscardHandler), count: func(string, int) {},
-		}
+		h := handler{aside: set, people: &notifytest.Slack{}, Notifier: notify.Notifier{
+			Incidents: table, Postings: table, Slack: &notifytest.Slack{}, Files: &notifytest.Slack{}, Answers: &notifytest.Slack{}, Bus: notifytest.RefusingBus{}, Clusters: table,
+			Policy: incident.Policy{ProofTime: time.Hour, ReopenTime: 24 * time.Hour, Channel: "C0123456789"}, Now: time.Now, Log: slog.New(slog.DiscardHandler), Count: func(string, int) {},
+		}}
 		queue := []queued{{id: "bad", group: "eks-workshop", body: `{"format":99}`}}
 		begin := time.Now()
 		for minute := range 10 {
-			obs := failing(launch(i1, 0, report.Waiting))
+			obs := notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting))
 			obs.ID, obs.At = fmt.Sprint("minute ", minute), time.Now()
 			queue = append(queue, queued{id: obs.ID, group: obs.Cluster, body: must(marshal(obs))})
 			for batch := take(&queue, map[string]bool{}); len(batch) > 0; batch = take(&queue, map[string]bool{}) {
@@ -41,7 +43,7 @@ func TestUnreadableHoldsUpNobody(t *testing.T) {
 					queue = append([]queued{m}, queue...)
 				}
 			}
-			if age := table.stalest([]string{"eks-workshop"}); age > 5*time.Second {
+			if age := table.Stalest([]string{"eks-workshop"}); age > 5*time.Second {
 				t.Errorf("minute %d: the newest observation is %s old", minute, age)
 			}
 			time.Sleep(time.Until(begin.Add(time.Duration(minute+1) * time.Minute)))

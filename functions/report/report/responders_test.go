@@ -7,6 +7,7 @@ import (
 
 	"rollcall/shared/config"
 	"rollcall/shared/incident"
+	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/report"
 )
 
@@ -32,20 +33,20 @@ func TestWhoMayAcknowledge(t *testing.T) {
 		"by the organization's id":            {enterprise: grid, from: func(p *report.Press) { p.Home = grid }, want: incident.AnswerAcknowledged},
 		"the workspace is not known":          {unplaced: away, want: incident.WorkspaceNotRead},
 		"the whole channel, a guest":          {responders: config.Responders{Channel: true}, from: func(p *report.Press) { p.Home = other }, unplaced: away, want: incident.AnswerAcknowledged},
-		"who is named":                        {responders: config.Responders{IDs: []string{oncall}}, want: incident.AnswerAcknowledged},
-		"a guest with the id of who is named": {responders: config.Responders{IDs: []string{oncall}}, from: func(p *report.Press) { p.Home = other }, want: incident.OtherWorkspace},
+		"who is named":                        {responders: config.Responders{IDs: []string{notifytest.Oncall}}, want: incident.AnswerAcknowledged},
+		"a guest with the id of who is named": {responders: config.Responders{IDs: []string{notifytest.Oncall}}, from: func(p *report.Press) { p.Home = other }, want: incident.OtherWorkspace},
 		"a member of a named group":           {responders: config.Responders{IDs: []string{"S0ONCALL01"}}, want: incident.AnswerAcknowledged},
 		"not named":                           {responders: config.Responders{IDs: []string{"U0SOMEBODY"}}, from: func(p *report.Press) { p.User.ID = "U0STRANGER" }, want: incident.NotResponder},
-		"an approver who is not named":        {responders: config.Responders{IDs: []string{"U0SOMEBODY"}}, from: func(p *report.Press) { p.User.ID = dana }, want: incident.AnswerAcknowledged},
+		"an approver who is not named":        {responders: config.Responders{IDs: []string{"U0SOMEBODY"}}, from: func(p *report.Press) { p.User.ID = notifytest.Dana }, want: incident.AnswerAcknowledged},
 		"a group that cannot be read decides": {responders: config.Responders{IDs: []string{"S0GONE0001"}}, from: func(p *report.Press) { p.User.ID = "U0STRANGER" }, want: incident.GroupNotRead},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := offering(t)
-			b.responders, b.channel.enterprise, b.channel.unplaced = test.responders, test.enterprise, test.unplaced
+			b.responders, b.channel.Enterprise, b.channel.WorkspaceError = test.responders, test.enterprise, test.unplaced
 			if test.want == incident.GroupNotRead {
-				b.channel.fail = noScope
+				b.channel.Fail = noScope
 			}
-			p := b.press(oncall, report.Acknowledge)
+			p := b.press(notifytest.Oncall, report.Acknowledge)
 			if test.from != nil {
 				test.from(&p)
 			}
@@ -65,16 +66,16 @@ func TestWhoMayAcknowledge(t *testing.T) {
 func TestAGuestDoesNothing(t *testing.T) {
 	for _, action := range []report.Action{report.Acknowledge, report.TakeOver, report.MuteFor, report.Unmute, report.CheckAgain, report.ApprovePlan, report.RefusePlan} {
 		b := offering(t)
-		b.mustSend(2, b.press(oncall, report.MuteFor))
-		before := b.bus.kinds()
-		p := b.press(oncall, action)
+		b.mustSend(2, b.press(notifytest.Oncall, report.MuteFor))
+		before := b.bus.Kinds()
+		p := b.press(notifytest.Oncall, action)
 		p.Home = "T0OTHER001"
 		b.mustSend(3, p)
 		inc, acts := b.incident(), b.acts()
-		if len(acts) != 2 || acts[1].Answer.Reason != incident.OtherWorkspace || inc.Ack != nil || inc.Mute == nil || inc.Offers[0].State != incident.Offered || b.bus.kinds() != before {
+		if len(acts) != 2 || acts[1].Answer.Reason != incident.OtherWorkspace || inc.Ack != nil || inc.Mute == nil || inc.Offers[0].State != incident.Offered || b.bus.Kinds() != before {
 			t.Errorf("%s: audited %+v, incident %+v %+v %s", action, acts, inc.Ack, inc.Mute, inc.Offers[0].State)
 		}
-		if last := b.channel.answers[len(b.channel.answers)-1]; !strings.Contains(last, "people of the workspace") {
+		if last := b.channel.Answers[len(b.channel.Answers)-1]; !strings.Contains(last, "people of the workspace") {
 			t.Errorf("%s: told %q", action, last)
 		}
 	}
@@ -83,7 +84,7 @@ func TestAGuestDoesNothing(t *testing.T) {
 // TestTakingOver: who has it is asked nothing, and reads it in the thread.
 func TestTakingOver(t *testing.T) {
 	b := offering(t)
-	b.mustSend(2, b.press(oncall, report.Acknowledge))
+	b.mustSend(2, b.press(notifytest.Oncall, report.Acknowledge))
 	for _, step := range []struct {
 		minute int
 		user   string
@@ -91,10 +92,10 @@ func TestTakingOver(t *testing.T) {
 		want   incident.AnswerReason
 		has    string
 	}{
-		{3, dana, report.Acknowledge, incident.AlreadyTaken, oncall},
-		{4, oncall, report.TakeOver, incident.AlreadyYours, oncall},
-		{5, dana, report.TakeOver, incident.AnswerTakenOver, dana},
-		{6, oncall, report.TakeOver, incident.AnswerTakenOver, oncall},
+		{3, notifytest.Dana, report.Acknowledge, incident.AlreadyTaken, notifytest.Oncall},
+		{4, notifytest.Oncall, report.TakeOver, incident.AlreadyYours, notifytest.Oncall},
+		{5, notifytest.Dana, report.TakeOver, incident.AnswerTakenOver, notifytest.Dana},
+		{6, notifytest.Oncall, report.TakeOver, incident.AnswerTakenOver, notifytest.Oncall},
 	} {
 		b.mustSend(step.minute, b.press(step.user, step.action))
 		acts := b.acts()
@@ -102,10 +103,10 @@ func TestTakingOver(t *testing.T) {
 			t.Errorf("minute %d: %s, it is %s's; want %s, %s's", step.minute, a.Answer.Reason, b.incident().Ack.By.ID, step.want, step.has)
 		}
 	}
-	if from := b.incident().Ack.From; from == nil || from.ID != dana {
+	if from := b.incident().Ack.From; from == nil || from.ID != notifytest.Dana {
 		t.Errorf("taken over from %v", from)
 	}
-	if notes := strings.Join(b.channel.notes(), " "); !strings.HasSuffix(notes, "taken-over taken-over-2") {
+	if notes := strings.Join(b.channel.Notes(), " "); !strings.HasSuffix(notes, "taken-over taken-over-2") {
 		t.Errorf("the thread has %q", notes)
 	}
 }

@@ -15,6 +15,11 @@ type Passed interface {
 	PassedPress(ctx context.Context, id string) (*report.PressRecord, error)
 }
 
+// Audited is what is known of the presses that were decided on.
+type Audited interface {
+	ActRecorded(ctx context.Context, p report.Press) (bool, error)
+}
+
 // vet lets those presses through that slack-actions passed on, and that were not
 // decided on before: an incident's record forgets after a while what it has
 // applied, the audit records do not. It gives what was refused and is to be told.
@@ -39,13 +44,13 @@ func (p *invocation) vet(ctx context.Context, messages []report.Message, now tim
 			refused = append(refused, response.Refused(*m.Press, answer, now))
 			continue
 		}
-		decided, err := p.acts.ActRecorded(ctx, *m.Press)
+		decided, err := p.audit.ActRecorded(ctx, *m.Press)
 		if err != nil {
 			return nil, nil, err
 		}
 		if decided {
-			p.count("RepeatedObservations", 1)
-			p.log.InfoContext(ctx, "decided", "reason", incident.AlreadyApplied, "cluster", m.Press.Key.Cluster, "press", m.Press.ID)
+			p.Count("RepeatedObservations", 1)
+			p.Log.InfoContext(ctx, "decided", "reason", incident.AlreadyApplied, "cluster", m.Press.Key.Cluster, "press", m.Press.ID)
 			continue
 		}
 		let = append(let, m)
@@ -61,9 +66,9 @@ func (p *invocation) refuseUnproven(ctx context.Context, presses []report.Press)
 		return
 	}
 	first := presses[0]
-	p.count("PressesRefused", len(presses))
-	p.count("PressesNotPassedOn", len(presses))
-	p.log.ErrorContext(ctx, "a press was refused that slack-actions did not pass on: whoever sent it to the results queue made it up, or slack-actions had told the person that it failed",
+	p.Count("PressesRefused", len(presses))
+	p.Count("PressesNotPassedOn", len(presses))
+	p.Log.ErrorContext(ctx, "a press was refused that slack-actions did not pass on: whoever sent it to the results queue made it up, or slack-actions had told the person that it failed",
 		"reason", incident.PressRefused, "answer", incident.NotPassedOn, "presses", len(presses), "press", first.ID,
 		"cluster", first.Key.Cluster, "check", first.Key.Check, "resource", first.Key.Resource, "action", first.Action, "user", first.User.ID)
 }

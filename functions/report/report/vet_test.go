@@ -15,6 +15,7 @@ import (
 
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/response"
+	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/report"
 )
 
@@ -48,7 +49,7 @@ func TestOnlyWhatSlackActionsPassedOnIsBelieved(t *testing.T) {
 		"made up": {func(b *bench, p report.Press) string { return b.queued(p) }, incident.NotPassedOn, false},
 		"in another's name": {func(b *bench, p report.Press) string {
 			b.passOn(p)
-			p.User.ID = oncall
+			p.User.ID = notifytest.Oncall
 			return b.queued(p)
 		}, incident.NotPassedOn, false},
 		"of another plan": {func(b *bench, p report.Press) string {
@@ -94,11 +95,11 @@ func TestOnlyWhatSlackActionsPassedOnIsBelieved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := offering(t)
-			body := test.put(b, b.press(dana, report.ApprovePlan))
-			b.channel.calls = nil
+			body := test.put(b, b.press(notifytest.Dana, report.ApprovePlan))
+			b.channel.Calls = nil
 			b.deliverNow(body)
-			if o := b.incident().Offers[0]; o.State != incident.Offered || strings.Contains(b.bus.kinds(), "Approved") {
-				t.Errorf("the offer is %s, the bus was told %q", o.State, b.bus.kinds())
+			if o := b.incident().Offers[0]; o.State != incident.Offered || strings.Contains(b.bus.Kinds(), "Approved") {
+				t.Errorf("the offer is %s, the bus was told %q", o.State, b.bus.Kinds())
 			}
 			acts := b.acts()
 			if test.told != (len(acts) == 1) || test.told && acts[0].Answer.Reason != test.want {
@@ -111,13 +112,13 @@ func TestOnlyWhatSlackActionsPassedOnIsBelieved(t *testing.T) {
 			if name == "without a message" {
 				answered = 1
 			}
-			if len(b.channel.answers) != answered {
-				t.Errorf("answers are %q, want %d", b.channel.answers, answered)
+			if len(b.channel.Answers) != answered {
+				t.Errorf("answers are %q, want %d", b.channel.Answers, answered)
 			}
 			if got := b.log.String(); !strings.Contains(got, `"answer":"`+string(test.want)+`"`) || b.counts["PressesRefused"] != 1 {
 				t.Errorf("counted %v, logged %s", b.counts, got)
 			}
-			b.mustSend(3, b.press(dana, report.ApprovePlan))
+			b.mustSend(3, b.press(notifytest.Dana, report.ApprovePlan))
 			if b.incident().Offers[0].State != incident.Approved {
 				t.Error("the next press of the same person does not count")
 			}
@@ -143,11 +144,11 @@ func (b *bench) olderClaim(id string) {
 // minutes, and an incident after 32 others; the audit record does not.
 func TestAGenuinePressCannotBeSentAgain(t *testing.T) {
 	b := offering(t)
-	muted := b.press(oncall, report.MuteFor)
+	muted := b.press(notifytest.Oncall, report.MuteFor)
 	b.mustSend(2, muted)
-	b.mustSend(3, b.press(oncall, report.Unmute))
+	b.mustSend(3, b.press(notifytest.Oncall, report.Unmute))
 	for minute := range 35 {
-		b.must(4+minute, failing(launch(fmt.Sprintf("i-0%016d", minute), 0, report.Waiting)))
+		b.must(4+minute, notifytest.Failing(notifytest.Launch(fmt.Sprintf("i-0%016d", minute), 0, report.Waiting)))
 	}
 	b.deliverNow(b.queued(muted))
 	if inc := b.incident(); inc.Mute != nil || len(b.acts()) != 2 {
@@ -160,7 +161,7 @@ func TestAFloodOfMadeUpPresses(t *testing.T) {
 	b := offering(t)
 	var bodies []string
 	for range 10 {
-		bodies = append(bodies, b.queued(b.press(dana, report.ApprovePlan)))
+		bodies = append(bodies, b.queued(b.press(notifytest.Dana, report.ApprovePlan)))
 	}
 	b.log.Reset()
 	b.deliverNow(bodies...)
@@ -175,10 +176,10 @@ func TestAFloodOfMadeUpPresses(t *testing.T) {
 // TestAPressThatCannotBeVettedComesAgain: that the table is away proves nothing.
 func TestAPressThatCannotBeVettedComesAgain(t *testing.T) {
 	b := offering(t)
-	p := b.press(dana, report.ApprovePlan)
+	p := b.press(notifytest.Dana, report.ApprovePlan)
 	b.passed = unreadable{}
-	if failed, err := b.send(2, p); err != nil || len(failed) != 1 || len(b.channel.answers) > 0 || len(b.acts()) > 0 {
-		t.Errorf("failed %q, %v, answers %q", failed, err, b.channel.answers)
+	if failed, err := b.send(2, p); err != nil || len(failed) != 1 || len(b.channel.Answers) > 0 || len(b.acts()) > 0 {
+		t.Errorf("failed %q, %v, answers %q", failed, err, b.channel.Answers)
 	}
 	b.passed = b.store
 	b.mustSend(3, p)

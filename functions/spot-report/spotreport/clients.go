@@ -12,7 +12,7 @@ import (
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
 	"rollcall/shared/lambda"
-	"rollcall/shared/notify/outbox"
+	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/store"
 

@@ -14,7 +14,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
-	"rollcall/shared/notify/outbox"
+	"rollcall/shared/outbox"
 )
 
 // answer tells a person who asked what came of it.

@@ -16,7 +16,7 @@ import (
 	"rollcall/functions/spot-report/spec"
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
-	"rollcall/shared/notify/outbox"
+	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/store"

@@ -1,0 +1,56 @@
+package report
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"rollcall/functions/report/spec"
+	"rollcall/shared/bus"
+	"rollcall/shared/incident"
+	"rollcall/shared/lambda"
+	"rollcall/shared/notify"
+	"rollcall/shared/routing"
+	"rollcall/shared/slack"
+	"rollcall/shared/store"
+)
+
+var (
+	_ Passed  = (*store.Store)(nil)
+	_ Audited = (*store.Store)(nil)
+	_ People  = (*slack.Session)(nil)
+	_ Aside   = bus.Queues{}
+)
+
+// Build makes the handler of report from what its invocations share.
+func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
+	return newHandler(e).handle, nil
+}
+
+func newHandler(e lambda.Env) handler {
+	wall := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName)
+	table := wall.At(e.Now)
+	client := slack.NewSession(secretsmanager.NewFromConfig(e.AWS), e.Config.SlackSecretARN, e.Config.SlackAPI, &http.Client{Transport: e.HTTP})
+	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Aside: e.Config.ResultDeadURL}
+	return handler{
+		Notifier: notify.Notifier{
+			Incidents: table, Postings: table, Clusters: table, Acts: table,
+			Slack: client, Files: client, Answers: client,
+			Bus: bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName), Again: queues, By: spec.Name,
+			Policy: incident.Policy{
+				ProofTime: e.Config.ProofTime, ReopenTime: e.Config.ReopenTime, RemindAfter: e.Config.RemindAfter,
+				Routes: e.Config.Routes, TagKeys: routing.TagKeys(e.Config.Routes), Channel: e.Config.Channel,
+			},
+			Actions: e.Config.SlackActions,
+			Now:     e.Now, Log: e.Log, Count: e.Metrics.Count,
+		},
+		passed: wall, // signatures are dated by the wall clock, and the records of presses are kept by it
+		audit:  table,
+		people: client,
+		aside:  queues, approvers: e.Config.Approvers, responders: e.Config.Responders,
+	}
+}

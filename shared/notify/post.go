@@ -1,0 +1,181 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"rollcall/shared/outbox"
+	"rollcall/shared/slack"
+)
+
+// mostRefusals is in how many batches Slack may refuse a message because of
+// its picture: it takes pictures in after it has answered, usually in a second.
+const mostRefusals = 3
+
+// post says one summary: its picture first, as the message shows it, then the
+// message, then its details. Each step is recorded, so that a crash neither
+// repeats nor loses it. What Slack did not take is tried again with the
+// cluster's next batch. The error is of the record alone.
+func (c *Cluster) post(ctx context.Context, post outbox.Posting) error {
+	if post.TS == "" {
+		said, err := c.postMessage(ctx, &post)
+		if err != nil || !said {
+			return err
+		}
+	}
+	if post.Due() {
+		said, err := c.postDetails(ctx, &post)
+		if err != nil || !said {
+			return err
+		}
+	}
+	_, err := c.savePosting(ctx, post.Delivered())
+	return err
+}
+
+// postMessage sends the picture and the message that shows it.
+func (c *Cluster) postMessage(ctx context.Context, post *outbox.Posting) (said bool, err error) {
+	cut := !post.Sending.IsZero()
+	if !cut && !c.upload(ctx, post) {
+		return false, nil
+	}
+	m := slack.RenderSummary(post.Summary, post.Picture)
+	if cut { // an earlier invocation was cut off: Slack may have it
+		ts, err := c.search(ctx, slack.Search{Channel: c.summariesOf(post.Summary.Cluster), Tag: m.Tag, Since: post.Sending})
+		if err != nil {
+			c.postingNotTaken(ctx, *post, err)
+			return false, nil
+		}
+		post.Channel, post.TS = c.summariesOf(post.Summary.Cluster), ts
+	}
+	if post.TS == "" {
+		post.Sending = c.Now()
+		if *post, err = c.Postings.SavePosting(ctx, *post); err != nil {
+			return false, err
+		}
+		ts, err := c.Slack.Post(ctx, c.summariesOf(post.Summary.Cluster), m)
+		if err != nil {
+			return false, c.refused(ctx, *post, err)
+		}
+		c.Count("SlackSummaries", 1)
+		post.Channel, post.TS = c.summariesOf(post.Summary.Cluster), ts
+		c.accepted(c.targetsOfSummary(*post)...)
+	}
+	*post, err = c.savePosting(ctx, *post)
+	return true, err
+}
+
+// upload gives Slack the picture, and tells whether the message can go out
+// now: with it, or without it and with the reason.
+func (c *Cluster) upload(ctx context.Context, post *outbox.Posting) (ok bool) {
+	if len(post.Summary.Chart) == 0 || post.Picture.File != "" || post.Picture.Missing != "" {
+		return true
+	}
+	name := "spot-" + post.Summary.Cluster + "-" + post.Summary.Spot.To.UTC().Format("2006-01-02") + ".png"
+	id, err := c.Files.Upload(ctx, slack.File{
+		Name: name, Title: "Spot in " + post.Summary.Cluster, Alt: slack.RenderSummary(post.Summary, outbox.Picture{}).Text, Data: post.Summary.Chart,
+	})
+	if err == nil {
+		c.Count("SlackPictures", 1)
+		post.Picture.File = id
+		return true
+	}
+	var e *slack.Error
+	switch errors.As(err, &e); {
+	case e != nil && e.Code == "missing_scope":
+		post.Picture.Missing = "the Slack app lacks the scope files:write; add it to the app and install it again"
+	case e != nil && e.Kind == slack.Refused:
+		post.Picture.Missing = "Slack did not take it (" + e.Method + " " + e.Code + ")"
+	default:
+		c.postingNotTaken(ctx, *post, err)
+		return false
+	}
+	c.Count("SlackFailures", 1)
+	c.pictureless(ctx, "the summary goes out without its picture", err, "cluster", post.Summary.Cluster, "summary", post.Summary.ID)
+	return true
+}
+
+// refused records that Slack did not take the message.
+func (c *Cluster) refused(ctx context.Context, post outbox.Posting, err error) error {
+	var e *slack.Error
+	if errors.As(err, &e) && e.Kind != slack.Unavailable {
+		post.Sending = time.Time{} // Slack answered, so it is certain that nothing was sent
+		if e.Code == "invalid_blocks" && post.Picture.File != "" {
+			post.Picture.Refusals++
+			if post.Picture.Refusals < mostRefusals {
+				c.Count("SlackFailures", 1)
+				c.Log.WarnContext(ctx, "Slack does not show the picture yet, it is tried again with the next batch", "cluster", post.Summary.Cluster, "summary", post.Summary.ID, "error", err.Error())
+				_, err := c.savePosting(ctx, post)
+				return err
+			}
+			post.Picture = outbox.Picture{Missing: "Slack did not take a message with it", Refusals: post.Picture.Refusals}
+			c.Count("SlackFailures", 1)
+			c.pictureless(ctx, "the summary goes out without its picture", err, "cluster", post.Summary.Cluster, "summary", post.Summary.ID)
+			_, err := c.savePosting(ctx, post)
+			return err
+		}
+	}
+	c.postingNotTaken(ctx, post, err)
+	_, err = c.savePosting(ctx, post)
+	return err
+}
+
+// postDetails sends the reply with the details.
+func (c *Cluster) postDetails(ctx context.Context, post *outbox.Posting) (said bool, err error) {
+	m := slack.RenderSummaryDetails(post.Summary)
+	if !post.DetailsSending.IsZero() {
+		ts, err := c.search(ctx, slack.Search{Channel: post.Channel, Thread: post.TS, Tag: m.Tag, Since: post.DetailsSending})
+		if err != nil && !lost(err, post.Channel, c.summariesOf(post.Summary.Cluster)) {
+			c.postingNotTaken(ctx, *post, err)
+			return false, nil
+		}
+		if post.DetailsTS = ts; ts != "" || err != nil {
+			return true, nil
+		}
+	}
+	post.DetailsSending = c.Now()
+	if *post, err = c.Postings.SavePosting(ctx, *post); err != nil {
+		return false, err
+	}
+	ts, err := c.Slack.Reply(ctx, post.Channel, post.TS, m)
+	switch {
+	case err == nil:
+		c.Count("SlackNotes", 1)
+		post.DetailsTS = ts
+		c.accepted(c.targetsOfSummary(*post)...)
+		return true, nil
+	case lost(err, post.Channel, c.summariesOf(post.Summary.Cluster)):
+		// Somebody deleted the message: nobody wants its details.
+		return true, nil
+	}
+	c.postingNotTaken(ctx, *post, err)
+	var e *slack.Error
+	if errors.As(err, &e) && e.Kind != slack.Unavailable {
+		post.DetailsSending = time.Time{}
+		_, err := c.savePosting(ctx, *post)
+		return false, err
+	}
+	return false, nil
+}
+
+// savePosting records what Slack took, even if time is running out: the frame keeps
+// two seconds for this.
+func (c *Cluster) savePosting(ctx context.Context, post outbox.Posting) (outbox.Posting, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 1500*time.Millisecond)
+	defer cancel()
+	return c.Postings.SavePosting(ctx, post)
+}
+
+// postingNotTaken deals with what Slack did not take: it waits for the next batch
+// where waiting helps, and else rings the alarm.
+func (c *Cluster) postingNotTaken(ctx context.Context, post outbox.Posting, err error) {
+	c.Count("SlackFailures", 1)
+	var e *slack.Error
+	if errors.As(err, &e) && e.Retryable() || errors.Is(err, context.DeadlineExceeded) {
+		c.slackDown = true
+		c.Log.WarnContext(ctx, "Slack was not told, it will be with the next batch", "cluster", post.Summary.Cluster, "summary", post.Summary.ID, "error", err.Error())
+		return
+	}
+	c.holdBack(ctx, refuser(err, c.roomOf(post), outbox.OfSummary(post.Summary.ID)), err, "cluster", post.Summary.Cluster, "summary", post.Summary.ID)
+}

@@ -1,0 +1,75 @@
+package notify
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"rollcall/shared/outbox"
+	"rollcall/shared/report"
+	"rollcall/shared/store"
+)
+
+// DeliverSummaries records a cluster's new summaries, then says what is due, also
+// from earlier invocations. A summary that is recorded already is not recorded
+// again, nor said again.
+func (c *Cluster) DeliverSummaries(ctx context.Context, list []report.Summary) error {
+	for attempt := 1; ; attempt++ {
+		err := c.deliverSummaries(ctx, list)
+		var conflict *store.Conflict
+		if errors.As(err, &conflict) && attempt < attempts {
+			c.Count("LostRaces", 1)
+			continue
+		}
+		return err
+	}
+}
+
+func (c *Cluster) deliverSummaries(ctx context.Context, summaries []report.Summary) error {
+	list, err := c.Postings.Postings(ctx, c.name)
+	if err != nil {
+		return err
+	}
+	for _, s := range summaries {
+		if s.Kind == report.CleanupSummary {
+			if list, err = c.recordCleanup(ctx, list, s); err != nil {
+				return err
+			}
+			continue
+		}
+		if slices.ContainsFunc(list, func(known outbox.Posting) bool { return known.Summary.ID == s.ID }) {
+			c.Count("RepeatedSummaries", 1)
+			continue
+		}
+		saved, err := c.Postings.SavePosting(ctx, outbox.Posting{Summary: s})
+		if err != nil {
+			return err
+		}
+		c.Log.InfoContext(ctx, "summary", "cluster", c.name, "summary", s.ID, "by", s.By, "failed", s.Failed(), "launches", s.Spot.Spot.Requested)
+		list = append(list, saved)
+	}
+	for _, post := range list {
+		if !post.Due() || c.onHold(c.targetsOfSummary(post)...) || c.slackDown {
+			continue
+		}
+		say := c.post
+		if post.Summary.Kind == report.CleanupSummary {
+			say = c.sayCleanup
+		}
+		if err := say(ctx, post); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// targetsOfSummary are whom a summary goes to.
+func (c *Cluster) targetsOfSummary(post outbox.Posting) []outbox.Target {
+	return []outbox.Target{outbox.ToSlack, outbox.ToChannel(c.roomOf(post)), outbox.OfSummary(post.Summary.ID)}
+}
+
+// roomOf is the channel that a summary is in, or goes to.
+func (c *Cluster) roomOf(post outbox.Posting) string {
+	return cmp.Or(post.Channel, c.summariesOf(post.Summary.Cluster))
+}
