@@ -37,7 +37,7 @@ func folderOf(name string) string {
 
 // folders groups packages of module.
 func folders(module string, list []Package) []Folder {
-	found := map[string]*Folder{}
+	found, holds := map[string]*Folder{}, map[string][]room{}
 	arrows := map[string]map[string]bool{}
 	for _, p := range list {
 		name := strings.TrimPrefix(p.ImportPath, module+"/")
@@ -53,6 +53,8 @@ func folders(module string, list []Package) []Folder {
 		f.Packages++
 		if name == at {
 			f.Doc = p.Doc
+		} else {
+			holds[at] = with(holds[at], strings.TrimPrefix(name, at+"/"), p.Doc)
 		}
 		for _, i := range p.Imports {
 			if to, own := strings.CutPrefix(i, module+"/"); own && folderOf(to) != at {
@@ -64,9 +66,47 @@ func folders(module string, list []Package) []Folder {
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		f := *found[name]
 		f.Imports = slices.Sorted(maps.Keys(arrows[name]))
+		if f.Doc == "" {
+			f.Doc = inside(holds[name])
+		}
 		all = append(all, f)
 	}
 	return all
+}
+
+// A room is a folder inside a folder: its own package's comment, if it is one.
+type room struct {
+	name, doc string
+	own       bool
+}
+
+// mostTold is of how many rooms a folder's text says what they are.
+const mostTold = 6
+
+// inside tells what a folder without a package of its own holds: the rooms, and if
+// they are few what each is, by its comment.
+func inside(list []room) string {
+	var parts []string
+	for _, r := range list {
+		text := r.name
+		if _, what, is := strings.Cut(r.doc, r.name+" "); is && r.own && len(list) <= mostTold {
+			text += " " + strings.TrimSuffix(what, ".")
+		}
+		parts = append(parts, text)
+	}
+	if len(list) <= mostTold {
+		return strings.Join(parts, "; ")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// with adds the room of a package, once.
+func with(list []room, path, doc string) []room {
+	name, _, deeper := strings.Cut(path, "/")
+	if slices.ContainsFunc(list, func(r room) bool { return r.name == name }) {
+		return list
+	}
+	return append(list, room{name, doc, !deeper})
 }
 
 // circles are the groups of folders that import each other around a circle,

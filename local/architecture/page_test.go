@@ -14,14 +14,15 @@ func TestFolders(t *testing.T) {
 		{ImportPath: "m/functions/report", Imports: []string{"m/shared/checks", "m/shared/snapshot", "fmt"}},
 		{ImportPath: "m/shared/checks", Doc: "Package checks.", Imports: []string{"m/shared/network/path", "m/shared/snapshot"}},
 		{ImportPath: "m/shared/checks/route", Imports: []string{"m/shared/checks"}},
-		{ImportPath: "m/shared/network/path", Imports: []string{"m/shared/snapshot"}},
+		{ImportPath: "m/shared/network/filter/x", Doc: "Package x hides below."},
+		{ImportPath: "m/shared/network/path", Doc: "Package path follows packets.", Imports: []string{"m/shared/snapshot"}},
 		{ImportPath: "m/shared/snapshot"},
 		{ImportPath: "m/shared/snapshot/generate", Name: "main", Imports: []string{"m/shared/checks"}},
 	})
 	want := []Folder{
-		{Name: "functions", Packages: 1, Imports: []string{"shared/checks", "shared/snapshot"}},
+		{Name: "functions", Packages: 1, Doc: "report", Imports: []string{"shared/checks", "shared/snapshot"}},
 		{Name: "shared/checks", Packages: 2, Doc: "Package checks.", Imports: []string{"shared/network", "shared/snapshot"}},
-		{Name: "shared/network", Packages: 1, Imports: []string{"shared/snapshot"}},
+		{Name: "shared/network", Packages: 2, Doc: "filter; path follows packets", Imports: []string{"shared/snapshot"}},
 		{Name: "shared/snapshot", Packages: 1},
 	}
 	if diff := cmp.Diff(want, list); diff != "" {
@@ -41,6 +42,13 @@ func TestFolders(t *testing.T) {
 	}
 	if c := circles(list); c != nil {
 		t.Errorf("circles %q in what has none", c)
+	}
+	var many []room
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+		many = append(many, room{name, "Package " + name + " is one of many.", true})
+	}
+	if got := inside(many); got != "a, b, c, d, e, f, g" {
+		t.Errorf("a folder of many: %q", got)
 	}
 }
 
