@@ -235,6 +235,9 @@ MUTATED := $(or $(PKG), \
 mutants: ## change the deciding and deleting code in small ways, and see that a test fails each time: 95 in 100 (PKG=shared/network/leak; ALL=1 for no samples)
 	nice go run ./local/mutants $(if $(ALL),-all) $(if $(SEED),-seed $(SEED)) $(MUTATED)
 
+texts: ## how texts of public threads are placed: by kind and file, each source left out in turn, and texts held out
+	go test -count=1 -v -run 'TestTexts|TestHeldOut|TestActivitySamples' ./shared/node/text
+
 fuzz: ## fuzz every decoder for TIME (default 10s) each
 	@sh local/fuzz.sh $(or $(TIME),10s)
 

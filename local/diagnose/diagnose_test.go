@@ -267,19 +267,25 @@ func TestHelpAndMessages(t *testing.T) {
 		status int
 		says   string
 	}{
-		"help":             {[]string{"--help"}, 0, "Exit status"},
-		"nothing":          {nil, 64, ""},
-		"two":              {[]string{"a", "b"}, 64, ""},
-		"an empty message": {[]string{"-message", " "}, 64, ""},
-		"the CNI's call":   {[]string{"-message", "Failed to call ec2:DescribeNetworkInterfaces for [eni-0b1c2d]: UnauthorizedOperation: You are not authorized to perform this operation."}, 0, "iam/cni-role-policies"},
-		"a launch refused": {[]string{"-message", "You are not authorized to perform this operation. Encoded authorization failure message: abc. Launching EC2 instance failed."}, 0, "launch/unauthorized"},
-		"several lines":    {[]string{"-message", "[   14.1] systemd[1]: Started kubelet.service\n[   20.1] kubelet[1800]: E1120 15:00:01.123456    1800 kubelet_node_status.go:96] \"Unable to register node with API server\" err=\"Unauthorized\"\n"}, 0, "iam/access-missing"},
-		"kubelet's word":   {[]string{"-message", "kubelet: Unauthorized"}, 0, "iam/access-missing"},
-		"a health issue":   {[]string{"-message", "Nodegroup ng-eks-A failed to stabilize: [{Code: AccessDenied,Message: The aws-auth ConfigMap in your cluster is invalid }]"}, 0, "nodegroup/health\n  EKS or the nodes are not let in"},
-		"a code alone":     {[]string{"-message", "Ec2LaunchTemplateVersionMismatch"}, 0, "nodegroup/health\n  the group launches another version"},
-		"of an update":     {[]string{"-message", "error waiting for EKS Node Group (prod:workers) version update: unexpected state 'Failed', wanted target 'Successful'. last error: i-0123: IpNotAvailable: no address"}, 0, "nodegroup/update-failed\n  a subnet has no free address"},
-		"somebody else's":  {[]string{"-message", "An error occurred (AccessDenied) when calling the PutObject operation: Access Denied"}, 2, "launch/unclassified"},
-		"unknown message":  {[]string{"-message", "The moon is in the wrong house."}, 2, "launch/unclassified"},
+		"help":                {[]string{"--help"}, 0, "Exit status"},
+		"nothing":             {nil, 64, ""},
+		"two":                 {[]string{"a", "b"}, 64, ""},
+		"an empty message":    {[]string{"-message", " "}, 64, ""},
+		"the CNI's call":      {[]string{"-message", "Failed to call ec2:DescribeNetworkInterfaces for [eni-0b1c2d]: UnauthorizedOperation: You are not authorized to perform this operation."}, 0, "iam/cni-role-policies"},
+		"a launch refused":    {[]string{"-message", "You are not authorized to perform this operation. Encoded authorization failure message: abc. Launching EC2 instance failed."}, 0, "launch/unauthorized"},
+		"several lines":       {[]string{"-message", "[   14.1] systemd[1]: Started kubelet.service\n[   20.1] kubelet[1800]: E1120 15:00:01.123456    1800 kubelet_node_status.go:96] \"Unable to register node with API server\" err=\"Unauthorized\"\n"}, 0, "iam/access-missing"},
+		"kubelet's word":      {[]string{"-message", "kubelet: Unauthorized"}, 0, "iam/access-missing"},
+		"a health issue":      {[]string{"-message", "Nodegroup ng-eks-A failed to stabilize: [{Code: AccessDenied,Message: The aws-auth ConfigMap in your cluster is invalid }]"}, 0, "nodegroup/health\n  EKS or the nodes are not let in"},
+		"a code alone":        {[]string{"-message", "Ec2LaunchTemplateVersionMismatch"}, 0, "nodegroup/health\n  the group launches another version"},
+		"of an update":        {[]string{"-message", "error waiting for EKS Node Group (prod:workers) version update: unexpected state 'Failed', wanted target 'Successful'. last error: i-0123: IpNotAvailable: no address"}, 0, "nodegroup/update-failed\n  a subnet has no free address"},
+		"somebody else's":     {[]string{"-message", "An error occurred (AccessDenied) when calling the PutObject operation: Access Denied"}, 2, "launch/unclassified"},
+		"unknown message":     {[]string{"-message", "The moon is in the wrong house."}, 2, "launch/unclassified"},
+		"what it was read as": {[]string{"-message", "kubelet: Unauthorized"}, 0, "\n  Read as a message of the kubelet"},
+		"a symptom's places":  {[]string{"-message", `Post "https://ec2.eu-west-1.amazonaws.com/": dial tcp 54.1.2.3:443: i/o timeout`}, 0, "instance/console-error\n  a service of AWS that nodes need: an answer did not come"},
+		"in their order":      {[]string{"-message", `Post "https://ec2.eu-west-1.amazonaws.com/": dial tcp 54.1.2.3:443: i/o timeout`}, 0, "\n  It is how a fault shows. Look for what is behind it, in this order: endpoint/missing, route/no-egress, "},
+		"what failed":         {[]string{"-message", `Post "https://ec2.eu-west-1.amazonaws.com/": dial tcp 54.1.2.3:443: i/o timeout`}, 0, ": the EC2 API did not answer in time."},
+		"a secret":            {[]string{"-message", "nothing known: password=hunter2 here"}, 2, "\n  nothing known: password=… here"},
+		"a symptom as JSON":   {[]string{"-json", "-message", "NodeNotReady"}, 0, "\"symptom\": true,\n  \"look\": [\n    \"node/cni-not-ready\""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out, errs bytes.Buffer

@@ -15,7 +15,36 @@ import (
 // environment (DESIGN, section 2).
 func decides(t *testing.T) []string {
 	t.Helper()
-	list := []string{"node/activity", "routing", "chart", "checkid", "checks", "node/console", "diagnose", "event", "network/filter", "spec", "interaction", "network/address", "network/leak", "node/outcome", "network/path", "remedy", "access/policy", "report", "incident", "incident/correlate", "incident/reconcile", "incident/response", "outbox", "shell", "snapshot", "node/spot", "node/userdata"}
+	list := []string{
+		"access/policy",
+		"chart",
+		"checkid",
+		"checks",
+		"diagnose",
+		"event",
+		"incident",
+		"incident/correlate",
+		"incident/reconcile",
+		"incident/response",
+		"interaction",
+		"network/address",
+		"network/filter",
+		"network/leak",
+		"network/path",
+		"node/activity",
+		"node/console",
+		"node/outcome",
+		"node/spot",
+		"node/text",
+		"node/userdata",
+		"outbox",
+		"remedy",
+		"report",
+		"routing",
+		"shell",
+		"snapshot",
+		"spec",
+	}
 	for _, p := range packages(t) {
 		// What writes files of checks is run by people, and is in no function.
 		if name, ok := strings.CutPrefix(p.name(), "shared/checks/"); ok && name != "checktest" && name != "new" && !within(name, "generate") {

@@ -27,47 +27,57 @@ type row struct {
 	sample, source string
 }
 
-// match finds the row for a text: an exact one, else the first with a code, else the first with a
-// phrase, and weak rows last. This is the defined order where two would fit.
-func match(text string, rows []row) (row, bool) {
+// match finds the row for a text, and the code or phrase that told it: an exact
+// row, else the first with a code, else the first with a phrase, and weak rows
+// last. This is the defined order where two would fit.
+func match(text string, rows []row) (found row, by string, ok bool) {
 	text = strings.ToValidUTF8(bound(text), "")
 	plain := normal(text)
 	for _, r := range rows {
-		if r.exact && r.hasText(plain) {
-			return r, true
+		if !r.exact {
+			continue
+		}
+		if by, ok := r.hasText(plain); ok {
+			return r, by, true
 		}
 	}
 	for _, weak := range []bool{false, true} {
 		for _, r := range rows {
-			if r.weak == weak && r.hasCode(text) {
-				return r, true
+			if r.weak != weak {
+				continue
+			}
+			if by, ok := r.hasCode(text); ok {
+				return r, by, true
 			}
 		}
 		for _, r := range rows {
-			if r.weak == weak && r.hasText(plain) {
-				return r, true
+			if r.weak != weak {
+				continue
+			}
+			if by, ok := r.hasText(plain); ok {
+				return r, by, true
 			}
 		}
 	}
-	return row{}, false
+	return row{}, "", false
 }
 
-func (r row) hasCode(text string) bool {
+func (r row) hasCode(text string) (string, bool) {
 	for _, code := range r.codes {
 		if coded(text, code) {
-			return true
+			return code, true
 		}
 	}
-	return false
+	return "", false
 }
 
-func (r row) hasText(plain string) bool {
+func (r row) hasText(plain string) (string, bool) {
 	for _, phrase := range r.texts {
 		if says(plain, phrase) {
-			return true
+			return phrase, true
 		}
 	}
-	return false
+	return "", false
 }
 
 // coded tells that a code stands in a text, alone or where APIs and SDKs write

@@ -56,7 +56,7 @@ func ClassifyReason(code, message string) Verdict {
 	}
 	known, exact := reasonOf(code)
 	if !exact || known.vague {
-		if m, ok := match(text, table()); ok && m.class != checkid.LaunchUnclassified {
+		if m, _, ok := match(text, table()); ok && m.class != checkid.LaunchUnclassified {
 			return Classify(text)
 		}
 	}
@@ -81,8 +81,9 @@ func reasonOf(code string) (reason, bool) {
 	return reason{}, false
 }
 
-// reasonIn finds a state reason in a text that somebody pasted.
-func reasonIn(text string) (Verdict, bool) {
+// Ended finds a state reason of an instance that ended in a text that somebody
+// pasted.
+func Ended(text string) (Verdict, bool) {
 	for _, r := range reasons() {
 		if coded(text, r.code) {
 			return ClassifyReason(r.code, ""), true

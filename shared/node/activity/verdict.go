@@ -18,6 +18,9 @@ type Verdict struct {
 	Class   checkid.ID
 	Meaning string // begins in lower case, ends without a full stop
 	Next    string // one or two sentences
+	// By is the code or the phrase that told it; empty for what ended an
+	// instance.
+	By string
 	// Named are the resources that the text names.
 	Named Named
 	// Text is the text itself, bounded, without encoded blobs.
@@ -31,8 +34,8 @@ type Verdict struct {
 // that nothing fits is Unclassified and is shown as it is.
 func Classify(text string) Verdict {
 	v := Verdict{Class: checkid.LaunchUnclassified, Text: Clean(text), NeverRan: true}
-	if m, ok := match(text, table()); ok {
-		v.Class, v.Meaning = m.class, m.meaning
+	if m, by, ok := match(text, table()); ok {
+		v.Class, v.Meaning, v.By = m.class, m.meaning, by
 	}
 	v.Named = named(text)
 	w := words(v.Class)

@@ -131,30 +131,3 @@ func TestClassifyReason(t *testing.T) {
 		}
 	}
 }
-
-func TestPointAsksFurtherTables(t *testing.T) {
-	console := func(text string) (checkid.ID, string, string, bool) {
-		return "instance/console-error", "a line", "Read it.", strings.Contains(text, "kernel panic")
-	}
-	if check, _, _, ok := Point("kernel panic - not syncing", console); !ok || check != "instance/console-error" {
-		t.Errorf("Point = %s, %v", check, ok)
-	}
-	if check, meaning, next, ok := Point("nothing known", console); ok || check != checkid.LaunchUnclassified || meaning == "" || next == "" {
-		t.Errorf("Point = %s, %q, %q, %v", check, meaning, next, ok)
-	}
-}
-
-// Every code of the EKS API's enumeration of nodegroup issues points somewhere.
-func TestEveryNodegroupIssuePointsSomewhere(t *testing.T) {
-	exact := map[string]string{
-		"AsgInstanceLaunchFailures": "launch/unclassified", "InstanceLimitExceeded": "launch/vcpu-limit", "InsufficientFreeAddresses": "launch/subnet-full",
-		"AmiIdNotFound": "launch/ami", "Ec2InstanceTypeDoesNotExist": "launch/unsupported-type", "Ec2LaunchTemplateNotFound": "launch/template",
-		"IamInstanceProfileNotFound": "launch/profile", "NodeCreationFailure": "node/not-registered", "ClusterUnreachable": "nodegroup/health",
-		"AutoScalingGroupRateLimitExceeded": "launch/throttled", "IamNodeRoleNotFound": "iam/profile-missing",
-	}
-	for code, want := range exact {
-		if check, _, _, ok := Point(code + ": some words"); !ok || string(check) != want {
-			t.Errorf("Point(%s) = %s, %v, want %s", code, check, ok, want)
-		}
-	}
-}

@@ -5,6 +5,16 @@ import "rollcall/shared/checkid"
 // said is what a class means, and what to do next, whatever the resource.
 type said struct{ meaning, next string }
 
+// Words are what a class of failed launches means and what to do next; empty
+// for any other check.
+func Words(c checkid.ID) (meaning, next string) {
+	if c.Family() != checkid.Launch {
+		return "", ""
+	}
+	w := words(c)
+	return w.meaning, w.next
+}
+
 // words are those of a class of failed launches.
 func words(c checkid.ID) said {
 	switch c {

@@ -61,6 +61,16 @@ func knownForms() []string {
 	}
 }
 
+// Redact takes what may be a secret out of lines that somebody pasted.
+func Redact(text string) string {
+	r := newRedactor()
+	kept := lines(text)
+	for i, line := range kept {
+		kept[i] = r.redact(line)
+	}
+	return strings.Join(kept, "\n")
+}
+
 // redact takes what may be a secret out of a line: credentials by their form,
 // and the values of what is named like one.
 func (r *redactor) redact(line string) string {
