@@ -1,36 +1,21 @@
 package incident
 
 import (
-	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
-	"strings"
-)
-
-// The checks of a subnet's addresses that have to do with one another: what
-// leaks is foreseen to run out, is empty, refuses launches, and keeps nodes from
-// being Ready. Which function sees which of it first is chance.
-const (
-	LeakedInterfaces checks.ID = checkid.IPLeakedInterfaces
-	NoFreeBlock      checks.ID = checkid.IPFragmented
-	Runway           checks.ID = checkid.IPRunway
-	ScaleOut         checks.ID = checkid.IPScaleOutWillNotFit
-	SubnetExhausted  checks.ID = checkid.IPSubnetExhausted
-	BurstTooLarge    checks.ID = checkid.SpotBurstExceedsSubnet
-	LaunchRefused    checks.ID = checkid.LaunchSubnetFull
-	CniNotReady      checks.ID = checkid.NodeCNINotReady
-	NodeNotReady     checks.ID = checkid.NodeNotReady
+	"rollcall/shared/checks/check"
 )
 
 // IsShortage tells a check of a subnet that has too few addresses now.
-func IsShortage(check checks.ID) bool {
-	return check == SubnetExhausted || check == BurstTooLarge || check == LaunchRefused
-}
+func IsShortage(id checks.ID) bool { return checks.Meaning(id).Shortage }
 
 // IsStarvationSymptom tells a check of nodes as they are where their pods get no addresses.
-func IsStarvationSymptom(check checks.ID) bool { return check == CniNotReady || check == NodeNotReady }
+func IsStarvationSymptom(id checks.ID) bool { return checks.Meaning(id).Starved }
 
 // OfAddresses tells that a check is about the addresses of its resource, a
-// subnet.
-func OfAddresses(check checks.ID) bool {
-	return strings.HasPrefix(string(check), "ip/") || IsShortage(check)
+// subnet. Which function sees which of them first is chance: what leaks is
+// foreseen to run out, is empty, refuses launches, and keeps nodes from being
+// Ready.
+func OfAddresses(id checks.ID) bool {
+	c := checks.Meaning(id)
+	return c.Breaks == check.Addresses || c.Shortage
 }

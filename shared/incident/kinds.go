@@ -1,9 +1,8 @@
 package incident
 
 import (
-	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
-	"strings"
+	"rollcall/shared/checks/check"
 )
 
 // Left is the name of the evidence that says what is left of a cause that is
@@ -23,11 +22,13 @@ func (inc *Incident) IsBlind() bool { return inc.Key.Check == CannotLook }
 // Spot pool over days, about a zone, or about a subnet's addresses that nobody lacked yet:
 // that it is otherwise now is all the proof there is, and no node is waited for.
 func (inc Incident) ByItself() bool {
-	group, _, _ := strings.Cut(string(inc.Key.Check), "/")
-	if group == "ip" && inc.Key.Check != SubnetExhausted {
+	switch checks.Meaning(inc.Key.Check).Proof {
+	case check.ByPassing:
+		return true
+	case check.ByPassingUnmet:
 		return inc.Affected == 0
 	}
-	return group == "zone" || group == "addon" || group == "cluster" || group == "nodegroup" || inc.Key.Check == checkid.SpotPoolFailing
+	return false
 }
 
 // Explains tells whether an incident can be the reason why instances did not
@@ -36,6 +37,3 @@ func (inc Incident) ByItself() bool {
 func (inc *Incident) Explains() bool {
 	return !inc.IsBlind() && (inc.Cause.Confidence == checks.Certain || inc.Cause.Confidence == checks.Likely)
 }
-
-// EndedEarly is about instances that are gone: nothing of it can pass later.
-const EndedEarly checks.ID = checkid.InstanceEndedEarly

@@ -3,6 +3,7 @@ package incident_test
 import (
 	"testing"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
@@ -12,15 +13,15 @@ import (
 func TestChecksOfAddresses(t *testing.T) {
 	type is struct{ shortage, starvation, addresses bool }
 	for check, want := range map[checks.ID]is{
-		incident.LeakedInterfaces: {addresses: true},
-		incident.Runway:           {addresses: true},
-		incident.SubnetExhausted:  {shortage: true, addresses: true},
-		incident.BurstTooLarge:    {shortage: true, addresses: true},
-		incident.LaunchRefused:    {shortage: true, addresses: true},
-		incident.CniNotReady:      {starvation: true},
-		incident.NodeNotReady:     {starvation: true},
-		"route/no-egress":         {},
-		"spot/pool-failing":       {},
+		checkid.IPLeakedInterfaces:     {addresses: true},
+		checkid.IPRunway:               {addresses: true},
+		checkid.IPSubnetExhausted:      {shortage: true, addresses: true},
+		checkid.SpotBurstExceedsSubnet: {shortage: true, addresses: true},
+		checkid.LaunchSubnetFull:       {shortage: true, addresses: true},
+		checkid.NodeCNINotReady:        {starvation: true},
+		checkid.NodeNotReady:           {starvation: true},
+		"route/no-egress":              {},
+		"spot/pool-failing":            {},
 	} {
 		if got := (is{incident.IsShortage(check), incident.IsStarvationSymptom(check), incident.OfAddresses(check)}); got != want {
 			t.Errorf("%s: %+v, want %+v", check, got, want)
@@ -33,13 +34,13 @@ func TestByItself(t *testing.T) {
 	for check, want := range map[checks.ID][2]bool{ // with nobody affected, and with one instance
 		"zone/nodegroup-gap":         {true, true},
 		"addon/degraded":             {true, true},
-		"cluster/unhealthy":          {true, true},
-		"nodegroup/degraded":         {true, true},
+		"cluster/health":             {true, true},
+		"nodegroup/status":           {true, true},
 		"spot/pool-failing":          {true, true},
 		"spot/other":                 {false, false},
 		"route/no-egress":            {false, false},
-		incident.LeakedInterfaces:    {true, false},
-		incident.SubnetExhausted:     {false, false},
+		checkid.IPLeakedInterfaces:   {true, false},
+		checkid.IPSubnetExhausted:    {false, false},
 		incident.CannotLook:          {false, false},
 		"launch/subnet-full":         {false, false},
 		"node/cni-not-ready":         {false, false},
@@ -85,7 +86,7 @@ func TestPhaseOfAPicture(t *testing.T) {
 		inc.Cause.Confidence = c
 		return inc
 	}
-	const ip = incident.LeakedInterfaces
+	const ip = checkid.IPLeakedInterfaces
 	for _, test := range []struct {
 		inc  incident.Incident
 		want string

@@ -2,10 +2,9 @@ package incident
 
 import (
 	"slices"
-	"strings"
 
-	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/report"
 )
 
@@ -23,6 +22,7 @@ const (
 // Severity is how urgent it is that somebody looks. It changes while an
 // incident lasts: what was foreseen comes true, the cause goes away.
 func (inc Incident) Severity() Severity {
+	meaning := checks.Meaning(inc.Key.Check)
 	switch {
 	case inc.State == Closed && inc.Resolution == GivenUpOn:
 		return Critical // nothing got better, only the looking stopped
@@ -30,7 +30,7 @@ func (inc Incident) Severity() Severity {
 		return Info
 	case inc.Key.Check == CannotLook:
 		return Warning
-	case inc.Key.Check == EndedEarly:
+	case meaning.Proof == check.Impossible:
 		return Critical
 	case inc.Cause.Confidence == checks.Advice:
 		return Info
@@ -48,14 +48,13 @@ func (inc Incident) Severity() Severity {
 		}
 	}
 	certain := inc.Cause.Confidence == checks.Certain
-	group, _, _ := strings.Cut(string(inc.Key.Check), "/")
 	switch {
 	case affected == 0:
-		return inc.unmet(group)
-	case joined >= affected && group == "launch":
+		return inc.unmet(meaning.Breaks)
+	case joined >= affected && meaning.Breaks == check.Launching:
 		return Warning // they came all the same
 	case joined >= affected:
-		return inc.unmet(group) // as if it had met none: what it holds back may be pods
+		return inc.unmet(meaning.Breaks) // as if it had met none: what it holds back may be pods
 	case !due && waiting > 0 && !certain:
 		return Warning // not due yet, and they may still join
 	}
@@ -63,9 +62,9 @@ func (inc Incident) Severity() Severity {
 }
 
 // unmet is the severity of a cause that no launch has met yet.
-func (inc Incident) unmet(group string) Severity {
+func (inc Incident) unmet(breaks check.Breaks) Severity {
 	switch {
-	case group == "launch", group == "ip" && inc.reached(), inc.PodsWait():
+	case breaks == check.Launching, breaks == check.Addresses && inc.reached(), inc.PodsWait():
 		return Critical
 	}
 	return Warning
@@ -74,12 +73,11 @@ func (inc Incident) unmet(group string) Severity {
 // PodsWait tells that an incident is about a zone, and that pods cannot start
 // for it: that is no foresight any more.
 func (inc Incident) PodsWait() bool {
-	return strings.HasPrefix(string(inc.Key.Check), "zone/") && len(inc.Cause.Pods) > 0
+	return checks.Meaning(inc.Key.Check).Breaks == check.Pods && len(inc.Cause.Pods) > 0
 }
 
 // reached tells that a subnet's trouble has come to launches or nodes. What is
 // only foreseen has not, and what lets a leak stay is no effect of it.
 func (inc Incident) reached() bool {
-	ahead := []checks.ID{Runway, LeakedInterfaces, ScaleOut, checkid.IPLeakCause}
-	return slices.ContainsFunc(inc.Effects, func(e Effect) bool { return e.Here() && !slices.Contains(ahead, e.Check) })
+	return slices.ContainsFunc(inc.Effects, func(e Effect) bool { return e.Here() && !checks.Meaning(e.Check).Ahead })
 }

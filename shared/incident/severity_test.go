@@ -3,6 +3,7 @@ package incident_test
 import (
 	"testing"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
@@ -22,11 +23,11 @@ func TestSeverity(t *testing.T) {
 		inc.State, inc.Resolution = s, e
 		return inc
 	}
-	short := with(incident.LeakedInterfaces, checks.Certain)
-	short.Effects = []incident.Effect{{Check: incident.SubnetExhausted, Told: incidenttest.At(1)}}
-	foreseen := with(incident.LeakedInterfaces, checks.Certain)
-	foreseen.Effects = []incident.Effect{{Check: incident.Runway, Told: incidenttest.At(1)}}
-	starved := with(incident.LeakedInterfaces, checks.Certain, report.Joined, report.Joined)
+	short := with(checkid.IPLeakedInterfaces, checks.Certain)
+	short.Effects = []incident.Effect{{Check: checkid.IPSubnetExhausted, Told: incidenttest.At(1)}}
+	foreseen := with(checkid.IPLeakedInterfaces, checks.Certain)
+	foreseen.Effects = []incident.Effect{{Check: checkid.IPRunway, Told: incidenttest.At(1)}}
+	starved := with(checkid.IPLeakedInterfaces, checks.Certain, report.Joined, report.Joined)
 	starved.Effects = short.Effects
 	waited := with("zone/nodegroup-gap", checks.Certain)
 	waited.Cause.Pods = []string{"redash/redis-0"}
@@ -42,7 +43,7 @@ func TestSeverity(t *testing.T) {
 		inc.Effects = []incident.Effect{{Check: effect, Told: incidenttest.At(1)}}
 		return inc
 	}
-	past := effectOf(incident.LeakedInterfaces, incident.SubnetExhausted)
+	past := effectOf(checkid.IPLeakedInterfaces, checkid.IPSubnetExhausted)
 	past.Effects[0].Over = incidenttest.At(2)
 	podsOf := with("ip/runway", checks.Likely)
 	podsOf.Cause.Pods = waited.Cause.Pods
@@ -52,10 +53,10 @@ func TestSeverity(t *testing.T) {
 	}{
 		"likely, and none is named":                {unnamed, incident.Critical},
 		"one launch of two came":                   {half, incident.Critical},
-		"all that is ahead of a leak: a leak":      {effectOf(incident.Runway, incident.LeakedInterfaces), incident.Warning},
-		"all that is ahead of a leak: a scale-out": {effectOf(incident.LeakedInterfaces, incident.ScaleOut), incident.Warning},
-		"all that is ahead of a leak: its cause":   {effectOf(incident.LeakedInterfaces, "ip/leak-cause"), incident.Warning},
-		"an effect of what is no address":          {effectOf("route/no-egress", incident.SubnetExhausted), incident.Warning},
+		"all that is ahead of a leak: a leak":      {effectOf(checkid.IPRunway, checkid.IPLeakedInterfaces), incident.Warning},
+		"all that is ahead of a leak: a scale-out": {effectOf(checkid.IPLeakedInterfaces, checkid.IPScaleOutWillNotFit), incident.Warning},
+		"all that is ahead of a leak: its cause":   {effectOf(checkid.IPLeakedInterfaces, "ip/leak-cause"), incident.Warning},
+		"an effect of what is no address":          {effectOf("route/no-egress", checkid.IPSubnetExhausted), incident.Warning},
 		"a leak that had reached launches":         {past, incident.Warning},
 		"pods that wait for no zone":               {podsOf, incident.Warning},
 		"open again after it was given up on":      {in(with("route/no-egress", checks.Advice), incident.Open, incident.GivenUpOn), incident.Info},
@@ -70,14 +71,14 @@ func TestSeverity(t *testing.T) {
 		"one joined, the rest not named":           {crowd, incident.Critical},
 		"nobody affected":                          {with("route/no-egress", checks.Certain), incident.Warning},
 		"advice":                                   {with("route/no-egress", checks.Advice, report.Missed), incident.Info},
-		"ended early":                              {with(incident.EndedEarly, checks.Certain, report.Gone), incident.Critical},
+		"ended early":                              {with(checkid.InstanceEndedEarly, checks.Certain, report.Gone), incident.Critical},
 		"cannot look":                              {with(incident.CannotLook, checks.Possible), incident.Warning},
 		"launches refused, no instance":            {with("launch/subnet-full", checks.Certain), incident.Critical},
 		"addon degraded":                           {with("addon/degraded", checks.Certain), incident.Warning},
 		"a leak that reached launches":             {short, incident.Critical},
 		"a leak that is only foreseen":             {foreseen, incident.Warning},
 		"nodes joined, and none is left":           {starved, incident.Critical},
-		"all joined, of a leak":                    {with(incident.LeakedInterfaces, checks.Certain, report.Joined), incident.Warning},
+		"all joined, of a leak":                    {with(checkid.IPLeakedInterfaces, checks.Certain, report.Joined), incident.Warning},
 		"launches that came in the end":            {with("launch/subnet-full", checks.Certain, report.Joined), incident.Warning},
 		"a pod waits for a zone":                   {waited, incident.Critical},
 		"a pod may wait for a zone":                {unlikely, incident.Critical},

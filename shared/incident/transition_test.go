@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy"
@@ -50,7 +51,7 @@ func TestNextStepOfAnIncident(t *testing.T) {
 			inc.Offers = []incident.Offer{{Plan: remedy.Plan{Remedy: optin.ReplaceInstance}, State: incident.Deferred, Again: true}}
 		}), 24 * 60, incident.Transition{To: incident.Closed, Reason: incident.IsUnproved, Resolution: incident.Unproved}},
 		"an instance that had ended is not looked at any more": {of(func(inc *incident.Incident) {
-			inc.Key.Check, inc.Verdicts[0].Found = incident.EndedEarly, incident.Absent
+			inc.Key.Check, inc.Verdicts[0].Found = checkid.InstanceEndedEarly, incident.Absent
 		}), 1, incident.Transition{To: incident.Closed, Reason: incident.IsWithdrawn, Resolution: incident.Withdrawn}},
 		"all of it is gone":     {of(func(inc *incident.Incident) { inc.Verdicts[0].Found = incident.Absent }), 6, incident.Transition{To: incident.Closed, Reason: incident.IsWithdrawn, Resolution: incident.Withdrawn}},
 		"nobody was told":       {of(func(inc *incident.Incident) { passes(inc); inc.State = incident.Pending }), 6, incident.Transition{To: incident.Closed, Reason: incident.NotYet, Resolution: incident.Withdrawn}},
@@ -60,7 +61,7 @@ func TestNextStepOfAnIncident(t *testing.T) {
 			inc.Covers, inc.Verdicts[0].Of = []string{"i-1"}, "i-1"
 			inc.Launches = []report.Launch{{Instance: "i-1", Status: report.GivenUp}}
 		}), 6, incident.Transition{To: incident.Closed, Reason: incident.IsGivenUpOn, Resolution: incident.GivenUpOn}},
-		"its instance has ended, and nothing can show it well": {of(func(inc *incident.Incident) { inc.Key.Check = incident.EndedEarly }), 60, incident.Transition{To: incident.Closed, Reason: incident.IsUnproved, Resolution: incident.Unproved}},
+		"its instance has ended, and nothing can show it well": {of(func(inc *incident.Incident) { inc.Key.Check = checkid.InstanceEndedEarly }), 60, incident.Transition{To: incident.Closed, Reason: incident.IsUnproved, Resolution: incident.Unproved}},
 		"it is over": {of(func(inc *incident.Incident) { passes(inc); inc.State = incident.Closed }), 6, incident.Transition{}},
 	} {
 		if diff := cmp.Diff(test.want, test.inc.Next(after(test.now), time.Hour)); diff != "" {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/report"
 )
 
@@ -56,7 +58,7 @@ func (inc *Incident) VerdictOn(of string) (Verdict, bool) {
 // AllEnded tells that all that the incident is about has ended: no later look
 // can find it well, only another launch can show that it was not the rule.
 func (inc *Incident) AllEnded() bool {
-	if inc.Key.Check == EndedEarly {
+	if checks.Meaning(inc.Key.Check).Proof == check.Impossible {
 		return true
 	}
 	if inc.IsSymptom() || inc.IsBlind() {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
@@ -71,11 +72,11 @@ func TestWhatHasEnded(t *testing.T) {
 		"it covers nothing":       {with("iam/x", checks.Certain, report.Gone), false, false},
 		"of a symptom":            {with("node/x", checks.Symptom, report.Gone, "i-1"), false, false},
 		"of what cannot be seen":  {with(incident.CannotLook, checks.Certain, report.Gone, "i-1"), false, false},
-		"ended early":             {with(incident.EndedEarly, checks.Certain, report.Missed, "i-1"), true, false},
+		"ended early":             {with(checkid.InstanceEndedEarly, checks.Certain, report.Missed, "i-1"), true, false},
 		"a symptom, given up on":  {with("node/x", checks.Symptom, report.GivenUp, "i-1"), false, true},
 		"a cause, given up on":    {with("iam/x", checks.Certain, report.GivenUp, "i-1"), false, false},
 		"a symptom, looked at":    {with("node/x", checks.Symptom, report.Missed, "i-1"), false, false},
-		"ended early and covered": {with(incident.EndedEarly, checks.Symptom, report.Gone), true, false},
+		"ended early and covered": {with(checkid.InstanceEndedEarly, checks.Symptom, report.Gone), true, false},
 	} {
 		if ended, gave := test.inc.AllEnded(), test.inc.HasGivenUp("i-1"); ended != test.ended || gave != test.gave {
 			t.Errorf("%s: ended %t, given up on %t", name, ended, gave)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checks"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/addnatroute"
 	"rollcall/shared/remedy/call"
@@ -186,5 +187,26 @@ func TestGrants(t *testing.T) {
 	r := Remedy{grants: func(action.OptIn) []spec.Grant { asked = true; return []spec.Grant{{Sid: "Any"}} }}
 	if got := r.Grants(nobody); len(got) != 0 || asked {
 		t.Errorf("nobody has opted in: granted %+v, asked %v", got, asked)
+	}
+}
+
+// Each remedy that has a cause of its own stands on a check, and each that stands
+// on one is there.
+func TestRemediesStandOnChecks(t *testing.T) {
+	offered := map[optin.Remedy]bool{}
+	for _, c := range checks.All() {
+		if c.Remedy == "" {
+			continue
+		}
+		name := optin.Remedy(c.Remedy)
+		if !slices.Contains(optin.Remedies(), name) {
+			t.Errorf("%s has the remedy %q, which is none", c.ID, c.Remedy)
+		}
+		offered[name] = true
+	}
+	for _, r := range All() {
+		if offered[r.Name] == r.AfterCause {
+			t.Errorf("%s: after its cause is %v, and a check has it is %v", r.Name, r.AfterCause, offered[r.Name])
+		}
 	}
 }

@@ -8,33 +8,25 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/incident"
 )
 
-// The checks of a subnet's addresses that end in words of their own.
-const (
-	leakCheck     checks.ID = checkid.IPLeakedInterfaces
-	runwayCheck   checks.ID = checkid.IPRunway
-	blocksCheck   checks.ID = checkid.IPFragmented
-	scaleOutCheck checks.ID = checkid.IPScaleOutWillNotFit
-	leakReason    checks.ID = checkid.IPLeakCause
-)
-
 // ofSubnet tells that an incident is about the addresses of its resource.
-func ofSubnet(i incident.Incident) bool { return strings.HasPrefix(string(i.Key.Check), "ip/") }
+func ofSubnet(i incident.Incident) bool { return checks.Meaning(i.Key.Check).Breaks == check.Addresses }
 
 // addressesAre says in which way a subnet is well again; empty for checks
 // without words of their own.
 func addressesAre(i incident.Incident) string {
 	subnet := clip(oneLine(i.Key.Resource), 40)
 	switch i.Key.Check {
-	case leakCheck:
+	case checkid.IPLeakedInterfaces:
 		return subnet + " has its addresses back"
-	case runwayCheck:
+	case checkid.IPRunway:
 		return subnet + " no longer runs out"
-	case blocksCheck:
+	case checkid.IPFragmented:
 		return subnet + " has free /28 blocks again"
-	case scaleOutCheck:
+	case checkid.IPScaleOutWillNotFit:
 		return subnet + " is large enough again"
 	}
 	return ""
@@ -47,7 +39,7 @@ func addressesWell(i incident.Incident) string {
 		return "no longer pressing after " + span(outage(i)) + colon(clip(oneLine(i.ClearedBy[left].Value), 120))
 	}
 	what := addressesAre(i)
-	if i.Key.Check != runwayCheck { // how long it was foreseen tells nobody anything
+	if i.Key.Check != checkid.IPRunway { // how long it was foreseen tells nobody anything
 		what += " after " + span(outage(i))
 	}
 	return what + colon(cameBack(i))
@@ -72,15 +64,15 @@ func cameBack(i incident.Incident) string {
 // whole sum is in the thread.
 func inShort(check checks.ID, value string) string {
 	switch check {
-	case leakCheck:
+	case checkid.IPLeakedInterfaces:
 		value = strings.Replace(value, " addresses back; ", " addresses, ", 1)
 		return strings.Replace(value, " address back; ", " address, ", 1)
-	case runwayCheck: // "1,204 at 15:13 UTC, and rising"
+	case checkid.IPRunway: // "1,204 at 15:13 UTC, and rising"
 		return strings.Replace(value, " at ", " free at ", 1)
-	case blocksCheck: // "6 of 16 whole /28 blocks free; 140 addresses free, …"
+	case checkid.IPFragmented: // "6 of 16 whole /28 blocks free; 140 addresses free, …"
 		first, _, _ := strings.Cut(value, ";")
 		return strings.TrimSuffix(first, " whole /28 blocks free")
-	case scaleOutCheck: // "2 groups may launch …: 9 m5.4xlarge x 60 = 540; 4091 free"
+	case checkid.IPScaleOutWillNotFit: // "2 groups may launch …: 9 m5.4xlarge x 60 = 540; 4091 free"
 		return strings.TrimSpace(value[strings.LastIndex(value, ";")+1:])
 	}
 	return value
@@ -89,7 +81,7 @@ func inShort(check checks.ID, value string) string {
 // was is what was wrong. Of what a leak held, the last look before its end saw
 // only what a cleanup had left; the first line has the sum.
 func was(i incident.Incident) string {
-	if i.Key.Check == leakCheck && cameBack(i) != "" {
+	if i.Key.Check == checkid.IPLeakedInterfaces && cameBack(i) != "" {
 		return "interfaces of dead nodes held them"
 	}
 	return title(i)
@@ -115,17 +107,17 @@ func gaveWay(i incident.Incident) string {
 		return continued(was(i)) + ": " + theirs(i)
 	}
 	subnet := clip(oneLine(i.By.Resource), 40)
-	short := !strings.HasPrefix(string(i.By.Check), "ip/") || i.By.Check == checkid.IPSubnetExhausted
+	short := i.By.Check.Family() != checkid.IP || i.By.Check == checkid.IPSubnetExhausted
 	switch {
-	case i.By.Check == leakCheck && i.Key.Check == runwayCheck:
+	case i.By.Check == checkid.IPLeakedInterfaces && i.Key.Check == checkid.IPRunway:
 		return "interfaces of dead nodes are part of why " + subnet + " runs out; that " + other
-	case i.By.Check == leakCheck:
+	case i.By.Check == checkid.IPLeakedInterfaces:
 		return "interfaces of dead nodes hold the addresses of " + subnet + "; that " + other
-	case i.Key.Check == runwayCheck:
+	case i.Key.Check == checkid.IPRunway:
 		return "it came as foreseen, " + subnet + " has too few addresses now; that " + other
-	case i.Key.Check == leakCheck && !i.Cleared.IsZero() && short:
+	case i.Key.Check == checkid.IPLeakedInterfaces && !i.Cleared.IsZero() && short:
 		return "the leaked addresses are back, and " + subnet + " still has too few; that " + other
-	case i.Key.Check == leakCheck && short:
+	case i.Key.Check == checkid.IPLeakedInterfaces && short:
 		return subnet + " is too small even without its leak; that " + other
 	}
 	return continued(was(i)) + ": " + theirs(i)
@@ -134,14 +126,13 @@ func gaveWay(i incident.Incident) string {
 // stated tells that the reason is a fact, however likely it is that it matters:
 // interfaces that are there, addresses that were counted.
 func stated(i incident.Incident) bool {
-	return i.Key.Check == leakCheck || i.Key.Check == runwayCheck || i.Key.Check == scaleOutCheck
+	return i.Key.Check == checkid.IPLeakedInterfaces || i.Key.Check == checkid.IPRunway || i.Key.Check == checkid.IPScaleOutWillNotFit
 }
 
 // worse tells that a subnet's trouble has reached launches or nodes. What is
 // only foreseen has not, and what lets a leak stay is no effect of it.
 func worse(i incident.Incident) bool {
-	ahead := []checks.ID{runwayCheck, leakCheck, scaleOutCheck, leakReason}
-	return slices.ContainsFunc(i.Effects, func(e incident.Effect) bool { return e.Here() && !slices.Contains(ahead, e.Check) })
+	return slices.ContainsFunc(i.Effects, func(e incident.Effect) bool { return e.Here() && !checks.Meaning(e.Check).Ahead })
 }
 
 // mostEffects is how many effects a message lists.
@@ -153,8 +144,8 @@ func (p *page) effects(i incident.Incident) {
 	var list []incident.Effect
 	for _, e := range i.Effects {
 		// What was foreseen has come: worth a line only with when it was said.
-		foreseen := (e.Check == runwayCheck || e.Check == scaleOutCheck) && e.Title == "" && worse(i)
-		if e.Here() && e.Check != leakReason && !foreseen && effectWords(e) != "" {
+		foreseen := (e.Check == checkid.IPRunway || e.Check == checkid.IPScaleOutWillNotFit) && e.Title == "" && worse(i)
+		if e.Here() && e.Check != checkid.IPLeakCause && !foreseen && effectWords(e) != "" {
 			list = append(list, e)
 		}
 	}
@@ -187,12 +178,7 @@ func effectWords(e incident.Effect) string {
 	if t := oneLine(e.Title); t != "" {
 		return t // it begins with a time, or with a name
 	}
-	for _, c := range checks.All() {
-		if c.ID == e.Check {
-			return c.Title
-		}
-	}
-	return ""
+	return checks.Meaning(e.Check).Title
 }
 
 func pickInt(yes bool, a, b int) int {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
@@ -62,12 +63,12 @@ func closed(i incident.Incident) (colour, what string) {
 func well(i incident.Incident) string {
 	how, after := change(i.ClearedBy), " after "+span(outage(i))
 	name := clip(oneLine(i.Key.Resource), 80)
-	switch group, _, _ := strings.Cut(string(i.Key.Check), "/"); group {
-	case "addon":
+	switch i.Key.Check.Family() {
+	case checkid.Addon:
 		name = "add-on " + name
-	case "nodegroup":
+	case checkid.Nodegroup:
 		name = "nodegroup " + name
-	case "cluster":
+	case checkid.Cluster:
 		name = "the cluster"
 	default:
 		if how == "" {

@@ -1,12 +1,12 @@
 package slack
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
@@ -118,7 +118,7 @@ func failing(i incident.Incident, t tally) (colour, what string) {
 		return blue, "worth fixing" + colon(continued(title(i)))
 	case t.all == 0:
 		return nobody(i, confidence)
-	case confidence == checks.Certain && t.joined == 0 && strings.HasPrefix(string(i.Key.Check), "launch/"):
+	case confidence == checks.Certain && t.joined == 0 && checks.Meaning(i.Key.Check).Breaks == check.Launching:
 		// Each instance was one try of the group to launch: their number grows
 		// with the hours, and is not how many nodes are missing.
 		return red, title(i) + ", " + count(t.all, "failed launch") + " so far"
@@ -136,25 +136,22 @@ func failing(i incident.Incident, t tally) (colour, what string) {
 // ownFailure tells a check whose finding fails something by itself, whether nodes
 // join or not: a subnet without addresses keeps pods from starting, a zone volumes
 // from being used.
-func ownFailure(check checks.ID) bool {
-	group, _, _ := strings.Cut(string(check), "/")
-	return slices.Contains([]string{"ip", "zone", "addon", "cluster", "nodegroup"}, group)
-}
+func ownFailure(id checks.ID) bool { return checks.Meaning(id).Breaks.ByItself() }
 
 // nobody is for a cause that no launch has met yet. What is no cause of a
 // failed join, but a failure of its own, says so itself.
 func nobody(i incident.Incident, c checks.Confidence) (colour, what string) {
-	switch group, _, _ := strings.Cut(string(i.Key.Check), "/"); group {
-	case "launch":
+	switch checks.Meaning(i.Key.Check).Breaks {
+	case check.Launching:
 		return red, title(i)
-	case "ip":
+	case check.Addresses:
 		if worse(i) {
-			return red, title(i) + pick(i.Key.Check == leakCheck, ", and too few are left", "")
+			return red, title(i) + pick(i.Key.Check == checkid.IPLeakedInterfaces, ", and too few are left", "")
 		}
 		return orange, title(i)
-	case "zone":
+	case check.Pods:
 		return zoneFails(i, c)
-	case "addon", "cluster", "nodegroup":
+	case check.Managed:
 		return orange, title(i)
 	}
 	switch c {

@@ -6,6 +6,7 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
@@ -82,7 +83,7 @@ func noteLine(i incident.Incident, n incident.Note) string {
 	case incident.IsUnproved:
 		return gone(i, n) + " No instance was launched since that could prove it, so this closes without a proof. It opens again if the cause comes back."
 	case incident.IsSuperseded:
-		if i.By == nil || !ofSubnet(i) && i.By.Check != leakCheck {
+		if i.By == nil || !ofSubnet(i) && i.By.Check != checkid.IPLeakedInterfaces {
 			return sentence("Closed: " + theirs(i))
 		}
 		return sentence("Closed: " + gaveWay(i))

@@ -6,26 +6,20 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy/action"
 )
 
-// The checks of zones that have words of their own.
-const (
-	gapCheck      checks.ID = checkid.ZoneNodegroupGap
-	strandedCheck checks.ID = checkid.ZoneVolumeStranded
-	impairedCheck checks.ID = checkid.ZoneImpaired
-)
-
 // ofZone tells that an incident is about a zone: no instance is kept from
 // joining, pods are kept from starting.
-func ofZone(i incident.Incident) bool { return strings.HasPrefix(string(i.Key.Check), "zone/") }
+func ofZone(i incident.Incident) bool { return checks.Meaning(i.Key.Check).Breaks == check.Pods }
 
 // zoneFails is the verdict on a zone: whether pods wait already decides how
 // urgent it is.
 func zoneFails(i incident.Incident, c checks.Confidence) (colour, what string) {
 	colour = pick(i.PodsWait(), red, orange)
-	if i.Key.Check != gapCheck && i.Key.Check != strandedCheck {
+	if i.Key.Check != checkid.ZoneNodegroupGap && i.Key.Check != checkid.ZoneVolumeStranded {
 		return colour, title(i)
 	}
 	zones := few(i.Cause.Covers, 3, 40)
@@ -46,7 +40,7 @@ func zoneFails(i incident.Incident, c checks.Confidence) (colour, what string) {
 		volume = pick(len(pods) == 1, "its volumes are", "their volumes are")
 	}
 	it := pick(len(pods) == 1, "it", "them")
-	return colour, who + cannot + volume + " in " + zones + pick(i.Key.Check == gapCheck, ", no node for "+it+" there", ", and no node for "+it+" can come there")
+	return colour, who + cannot + volume + " in " + zones + pick(i.Key.Check == checkid.ZoneNodegroupGap, ", no node for "+it+" there", ", and no node for "+it+" can come there")
 }
 
 // zoneWell is the end of an incident about a zone: what fixed it, as far as it
@@ -59,7 +53,7 @@ func zoneWell(i incident.Incident) string {
 		what, how = "a node is in "+zone+" again", ""
 	case nodeComes(i) != "":
 		what, how = "a node is on its way to "+nodeComes(i), ""
-	case i.Key.Check == impairedCheck:
+	case i.Key.Check == checkid.ZoneImpaired:
 		what, how = clip(oneLine(i.Key.Resource), 40)+" is well again", ""
 	}
 	if raised := coverDone(i); raised != "" {

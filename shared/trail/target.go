@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
@@ -116,15 +117,15 @@ func targetOf(inc incident.Incident, id string) (Target, bool) {
 		return Target{Kind: Other, Name: id}, true
 	}
 	cluster := inc.Key.Cluster
-	group, _, _ := strings.Cut(string(inc.Key.Check), "/")
+	family := inc.Key.Check.Family()
 	switch {
 	case id == "" || strings.HasPrefix(id, "arn:"):
 		return Target{}, false
-	case group == "addon":
+	case family == checkid.Addon:
 		return Target{Addon, id, cluster}, true
-	case slices.Contains(inc.Cause.Nodegroups, id) || group == "nodegroup":
+	case slices.Contains(inc.Cause.Nodegroups, id) || family == checkid.Nodegroup:
 		return Target{Nodegroup, id, cluster}, true
-	case slices.ContainsFunc(inc.Launches, func(l report.Launch) bool { return l.Group == id }) || group == "launch":
+	case slices.ContainsFunc(inc.Launches, func(l report.Launch) bool { return l.Group == id }) || family == checkid.Launch:
 		return Target{Kind: Group, Name: id}, true
 	case id == cluster:
 		return Target{Cluster, id, cluster}, true

@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/checkid"
+	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/detect"
 	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
@@ -77,15 +78,13 @@ func absent(s *snapshot.Snapshot, r roll) []string {
 			continue
 		}
 		for _, c := range i.Covers {
-			group, _, _ := strings.Cut(string(i.Key.Check), "/")
+			switch covers := checks.Meaning(i.Key.Check).CoversToo; {
 			// What explains a refused launch covers its group, beside the subnet.
-			refused := group == "launch" || !subnetID(c) && (i.Key.Check == checkid.IPLeakedInterfaces || i.Key.Check == checkid.SpotBurstExceedsSubnet)
-			switch {
-			case refused && s.Has(snapshot.Groups):
+			case covers == check.Groups && !subnetID(c) && s.Has(snapshot.Groups):
 				if !slices.ContainsFunc(s.Groups, func(g snapshot.Group) bool { return g.Name == c }) {
 					gone = append(gone, c)
 				}
-			case i.Key.Check == checkid.AddonDegraded && s.Has(snapshot.Addons):
+			case covers == check.Addons && s.Has(snapshot.Addons):
 				if !slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == c }) {
 					gone = append(gone, c)
 				}

@@ -3,7 +3,8 @@ package nodegroupwatch
 import (
 	"slices"
 
-	"rollcall/shared/checkid"
+	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/detect"
 	"rollcall/shared/incident"
 	"rollcall/shared/snapshot"
@@ -18,12 +19,12 @@ func absent(s *snapshot.Snapshot, incidents []incident.Incident) []string {
 			continue
 		}
 		for _, c := range i.Covers {
-			switch i.Key.Check {
-			case checkid.NodegroupHealth, checkid.NodegroupStatus, checkid.NodegroupUpdateFailed:
+			switch checks.Meaning(i.Key.Check).CoversToo {
+			case check.Nodegroups:
 				if s.Has(snapshot.Nodegroups) && !slices.ContainsFunc(s.Nodegroups, func(n snapshot.Nodegroup) bool { return n.Name == c }) {
 					gone = append(gone, c)
 				}
-			case checkid.AddonDegraded:
+			case check.Addons:
 				if s.Has(snapshot.Addons) && !slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == c }) {
 					gone = append(gone, c)
 				}

@@ -3,10 +3,8 @@ package spec
 
 import (
 	"slices"
-	"strings"
 	"time"
 
-	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
@@ -41,7 +39,7 @@ func chosen() []spec.Variable {
 func sources() []snapshot.Source {
 	var list []checks.Check
 	for _, c := range checks.All() {
-		if strings.HasPrefix(string(c.ID), "zone/") || c.ID == checkid.IPLeakedInterfaces {
+		if c.Remedy != "" {
 			list = append(list, c)
 		}
 	}

@@ -20,6 +20,9 @@ import (
 func Degraded() check.Check {
 	return check.Check{
 		ID:         "addon/degraded",
+		Breaks:     check.Managed,
+		Proof:      check.ByPassing,
+		CoversToo:  check.Addons,
 		Title:      "An add-on that nodes or volumes need is not healthy",
 		Confidence: finding.Certain,
 		WatchedBy:  []check.Detector{check.JoinCheck, check.NodegroupWatch},

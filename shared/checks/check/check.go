@@ -37,6 +37,17 @@ type Check struct {
 	// Ahead tells that the check sees what has not failed yet, or what is so
 	// whether or not an instance fails for it: its findings need none to be told.
 	Ahead bool
+	// Breaks is what its cause breaks, Proof what proves that it is gone.
+	Breaks Breaks
+	Proof  Proof
+	// Shortage tells that a subnet has too few addresses now, Starved that it is
+	// about nodes as they are where their pods get none.
+	Shortage, Starved bool
+	// CoversToo are things that its findings cover, beside instances and subnets.
+	CoversToo Thing
+	// Remedy is the name of the remedy that some of its findings offer
+	// (package remedy/optin); empty for none.
+	Remedy string
 	// NeverFails tells that the check only names what nobody can follow.
 	NeverFails bool
 	// Cause and Fix are the catalogue's words, for any resource.

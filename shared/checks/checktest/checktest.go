@@ -37,7 +37,7 @@ func RunCases(t *testing.T, c check.Check, cases []Case) {
 			if diff := cmp.Diff(Lines(results), tt.Want); diff != "" {
 				t.Errorf("%s (-got +want):\n%s", c.ID, diff)
 			}
-			areWhole(t, results)
+			areWhole(t, c, results)
 			looksOnlyAtWhatItAsksFor(t, c, tt.World, Lines(results))
 			for _, r := range results {
 				seen[r.Outcome] = true
@@ -133,7 +133,7 @@ func Value(t *testing.T, r finding.Result, what string) string {
 }
 
 // areWhole holds what is true of all findings.
-func areWhole(t *testing.T, results []finding.Result) {
+func areWhole(t *testing.T, c check.Check, results []finding.Result) {
 	t.Helper()
 	passed := map[string]bool{}
 	for _, r := range results {
@@ -146,6 +146,9 @@ func areWhole(t *testing.T, results []finding.Result) {
 	for _, r := range results {
 		if r.Resource == "" {
 			t.Errorf("a finding without a resource")
+		}
+		if r.Fix.Remedy != "" && r.Fix.Remedy != c.Remedy {
+			t.Errorf("the finding offers the remedy %q, the check is of %q", r.Fix.Remedy, c.Remedy)
 		}
 		switch r.Outcome {
 		case finding.Pass:

@@ -17,6 +17,8 @@ import (
 func Health() check.Check {
 	return check.Check{
 		ID:         "cluster/health",
+		Breaks:     check.Managed,
+		Proof:      check.ByPassing,
 		Title:      "The cluster is not active, or EKS reports an issue",
 		Confidence: finding.Certain,
 		WatchedBy:  []check.Detector{check.JoinCheck, check.NodegroupWatch},

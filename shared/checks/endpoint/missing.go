@@ -6,6 +6,7 @@ import (
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
+	"rollcall/shared/checks/route"
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
@@ -13,6 +14,7 @@ import (
 func Missing() check.Check {
 	return check.WithPathSources(check.Check{
 		ID:         "endpoint/missing",
+		Remedy:     route.AddNATRoute,
 		Title:      "A VPC without internet lacks an endpoint that nodes need",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

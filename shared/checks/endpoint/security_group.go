@@ -22,6 +22,7 @@ const openEndpointSecurityGroup = "open-endpoint-security-group"
 func SecurityGroup() check.Check {
 	return check.WithPathSources(check.Check{
 		ID:         "endpoint/security-group",
+		Remedy:     openEndpointSecurityGroup,
 		Title:      "An endpoint that takes a service's name does not admit the nodes",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

@@ -17,6 +17,7 @@ import (
 func AccessMissing() check.Check {
 	return usingRoles(check.Check{
 		ID:         "iam/access-missing",
+		Remedy:     createAccessEntry,
 		Title:      "The cluster does not know the node role",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

@@ -15,6 +15,7 @@ import (
 func AccessWrongARN() check.Check {
 	return usingRoles(check.Check{
 		ID:         "iam/access-wrong-arn",
+		Remedy:     createAccessEntry,
 		Title:      "The node role is mapped by an ARN that is not looked up",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

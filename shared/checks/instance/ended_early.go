@@ -20,6 +20,7 @@ import (
 func EndedEarly() check.Check {
 	return usingStart(check.Check{
 		ID:         "instance/ended-early",
+		Proof:      check.Impossible,
 		Title:      "The instance ended before it was a node",
 		Confidence: finding.Certain,
 		// Nodes are looked at where they were read: an instance that lived less

@@ -19,6 +19,8 @@ import (
 func Fragmented() check.Check {
 	return check.Check{
 		ID:         "ip/fragmented",
+		Breaks:     check.Addresses,
+		Proof:      check.ByPassingUnmet,
 		Title:      "The subnet has no whole /28 block free for a prefix",
 		Confidence: finding.Certain,
 		WatchedBy:  []check.Detector{check.SubnetWatch},

@@ -22,6 +22,8 @@ import (
 func LeakCause() check.Check {
 	return check.Check{
 		ID:         "ip/leak-cause",
+		Breaks:     check.Addresses,
+		Proof:      check.ByPassingUnmet,
 		Title:      "Settings let interfaces of ended nodes stay behind",
 		Confidence: finding.Likely,
 		WatchedBy:  []check.Detector{check.SubnetWatch},

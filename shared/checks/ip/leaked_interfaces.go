@@ -16,6 +16,10 @@ import (
 func LeakedInterfaces() check.Check {
 	return check.Check{
 		ID:         "ip/leaked-interfaces",
+		Breaks:     check.Addresses,
+		Proof:      check.ByPassingUnmet,
+		CoversToo:  check.Groups,
+		Remedy:     deleteLeakedInterfaces,
 		Title:      "Network interfaces of nodes that are gone hold addresses",
 		Confidence: finding.Certain,
 		WatchedBy:  []check.Detector{check.JoinCheck, check.SubnetWatch},

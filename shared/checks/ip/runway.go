@@ -25,6 +25,8 @@ const runwayHorizon = 24 * time.Hour
 func Runway() check.Check {
 	return check.Check{
 		ID:         "ip/runway",
+		Breaks:     check.Addresses,
+		Proof:      check.ByPassingUnmet,
 		Title:      "The subnet runs out of addresses within the horizon",
 		Confidence: finding.Likely,
 		WatchedBy:  []check.Detector{check.SubnetWatch},

@@ -17,6 +17,8 @@ import (
 func ScaleOutWillNotFit() check.Check {
 	return check.Check{
 		ID:         "ip/scale-out-will-not-fit",
+		Breaks:     check.Addresses,
+		Proof:      check.ByPassingUnmet,
 		Title:      "The groups of the subnet cannot all grow to their maximum",
 		Confidence: finding.Likely,
 		WatchedBy:  []check.Detector{check.SubnetWatch},

@@ -18,6 +18,8 @@ import (
 func SubnetExhausted() check.Check {
 	return check.Check{
 		ID:         "ip/subnet-exhausted",
+		Breaks:     check.Addresses,
+		Shortage:   true,
 		Title:      "The subnet has not enough free addresses for one more node",
 		Confidence: finding.Certain,
 		WatchedBy:  []check.Detector{check.JoinCheck, check.SubnetWatch},

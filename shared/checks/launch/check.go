@@ -16,11 +16,13 @@ import (
 
 // launchSpec is what one check of failed launches has of its own.
 type launchSpec struct {
-	id    checkid.ID
-	title string
-	cause string
-	fix   string
-	links []string
+	id checkid.ID
+	// shortage tells that a subnet lacks addresses.
+	shortage bool
+	title    string
+	cause    string
+	fix      string
+	links    []string
 	// headline ends the finding's title: "workers cannot launch: …".
 	headline string
 	// says is a more exact end, where the texts give one; nil for none.
@@ -43,6 +45,9 @@ type launchFault struct {
 func launchCheck(spec launchSpec) check.Check {
 	return check.Check{
 		ID:         spec.id,
+		Breaks:     check.Launching,
+		CoversToo:  check.Groups,
+		Shortage:   spec.shortage,
 		Title:      spec.title,
 		Confidence: finding.Certain,
 		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},

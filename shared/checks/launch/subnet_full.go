@@ -12,10 +12,11 @@ import (
 
 func SubnetFull() check.Check {
 	c := launchCheck(launchSpec{
-		id:    "launch/subnet-full",
-		title: "The subnet has no free address for another instance",
-		cause: "EC2 found no free address in the subnet when the group launched into it. ip/subnet-exhausted then says how many are free and what a node takes.",
-		fix:   "Free addresses (leaked network interfaces, unused load balancers), let the group launch into another subnet, or add a secondary CIDR with new subnets.",
+		id:       "launch/subnet-full",
+		shortage: true,
+		title:    "The subnet has no free address for another instance",
+		cause:    "EC2 found no free address in the subnet when the group launched into it. ip/subnet-exhausted then says how many are free and what a node takes.",
+		fix:      "Free addresses (leaked network interfaces, unused load balancers), let the group launch into another subnet, or add a secondary CIDR with new subnets.",
 		links: []string{
 			"https://docs.aws.amazon.com/eks/latest/best-practices/ip-opt.html",
 		},

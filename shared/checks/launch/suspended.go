@@ -16,6 +16,8 @@ import (
 func Suspended() check.Check {
 	return check.Check{
 		ID:         "launch/suspended",
+		Breaks:     check.Launching,
+		CoversToo:  check.Groups,
 		Title:      "The group's launch process is suspended",
 		Confidence: finding.Certain,
 		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},

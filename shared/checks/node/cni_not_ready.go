@@ -17,6 +17,7 @@ import (
 func CNINotReady() check.Check {
 	return check.Check{
 		ID:         "node/cni-not-ready",
+		Starved:    true,
 		Title:      "The network plugin does not come up on the node",
 		Confidence: finding.Certain,
 		Needs:      []snapshot.Source{snapshot.Nodes, snapshot.AWSNode, snapshot.Pods},

@@ -17,6 +17,7 @@ import (
 func NotReady() check.Check {
 	return check.Check{
 		ID:         "node/not-ready",
+		Starved:    true,
 		Title:      "The node registered and is not Ready",
 		Confidence: finding.Symptom,
 		Needs:      []snapshot.Source{snapshot.Nodes},

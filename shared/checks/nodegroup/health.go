@@ -21,6 +21,9 @@ import (
 func Health() check.Check {
 	return check.Check{
 		ID:         "nodegroup/health",
+		Breaks:     check.Managed,
+		Proof:      check.ByPassing,
+		CoversToo:  check.Nodegroups,
 		Title:      "EKS reports a health issue of a nodegroup",
 		Confidence: finding.Certain,
 		WatchedBy:  []check.Detector{check.NodegroupWatch},

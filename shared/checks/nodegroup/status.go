@@ -20,6 +20,9 @@ import (
 func Status() check.Check {
 	return check.Check{
 		ID:         "nodegroup/status",
+		Breaks:     check.Managed,
+		Proof:      check.ByPassing,
+		CoversToo:  check.Nodegroups,
 		Title:      "A nodegroup failed, is degraded, or does not get on",
 		Confidence: finding.Certain,
 		WatchedBy:  []check.Detector{check.NodegroupWatch},

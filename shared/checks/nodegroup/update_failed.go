@@ -21,6 +21,9 @@ import (
 func UpdateFailed() check.Check {
 	return check.Check{
 		ID:         "nodegroup/update-failed",
+		Breaks:     check.Managed,
+		Proof:      check.ByPassing,
+		CoversToo:  check.Nodegroups,
 		Title:      "An update of a nodegroup failed",
 		Confidence: finding.Certain,
 		WatchedBy:  []check.Detector{check.NodegroupWatch},

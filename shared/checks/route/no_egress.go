@@ -18,6 +18,7 @@ import (
 func NoEgress() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
 		ID:         "route/no-egress",
+		Remedy:     AddNATRoute,
 		Title:      "The subnet has no way out",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},

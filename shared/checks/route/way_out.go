@@ -13,7 +13,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-const addNATRoute = "add-nat-route"
+const AddNATRoute = "add-nat-route"
 
 // ToNAT is the best NAT gateway of a VPC that works, and why it is the best.
 func ToNAT(c *facts.RouteScope, vpc string, zones []string, not string) (nat snapshot.NATGateway, why string, ok bool) {
@@ -72,7 +72,7 @@ func WayOut(c *facts.RouteScope, l facts.RouteTableScope, action, not string) fi
 		fix.Text = why
 		fix.Command = command.Route(c.S, action, l.Table.ID, "0.0.0.0/0", "--nat-gateway-id", nat.ID)
 		if action == "create-route" {
-			fix.Remedy = addNATRoute
+			fix.Remedy = AddNATRoute
 		}
 		return fix
 	}

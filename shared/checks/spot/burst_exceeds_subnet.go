@@ -19,6 +19,8 @@ import (
 func BurstExceedsSubnet() check.Check {
 	return check.Check{
 		ID:         "spot/burst-exceeds-subnet",
+		Shortage:   true,
+		CoversToo:  check.Groups,
 		Title:      "Launches of a few minutes need more addresses than the subnet had",
 		Confidence: finding.Certain,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory, snapshot.Subnets, snapshot.InstanceTypes},

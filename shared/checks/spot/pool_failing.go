@@ -18,6 +18,7 @@ import (
 func PoolFailing() check.Check {
 	return check.Check{
 		ID:         "spot/pool-failing",
+		Proof:      check.ByPassing,
 		Title:      "A Spot pool joins significantly worse than those beside it",
 		Confidence: finding.Certain,
 		WatchedBy:  []check.Detector{check.SpotReport},

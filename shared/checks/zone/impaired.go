@@ -16,6 +16,8 @@ import (
 func Impaired() check.Check {
 	return check.Check{
 		ID:         "zone/impaired",
+		Breaks:     check.Pods,
+		Proof:      check.ByPassing,
 		Title:      "The Availability Zone itself is in trouble",
 		Confidence: finding.Certain,
 		WatchedBy:  []check.Detector{check.JoinCheck, check.ZoneWatch},

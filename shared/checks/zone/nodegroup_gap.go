@@ -19,6 +19,9 @@ import (
 func NodegroupGap() check.Check {
 	return check.Check{
 		ID:         "zone/nodegroup-gap",
+		Breaks:     check.Pods,
+		Proof:      check.ByPassing,
+		Remedy:     coverZones,
 		Title:      "The group has no node in a zone where volumes live",
 		Confidence: finding.Certain,
 		WatchedBy:  []check.Detector{check.ZoneWatch},

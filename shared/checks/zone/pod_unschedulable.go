@@ -18,6 +18,8 @@ import (
 func PodUnschedulable() check.Check {
 	return check.Check{
 		ID:         "zone/pod-unschedulable",
+		Breaks:     check.Pods,
+		Proof:      check.ByPassing,
 		Title:      "A pod waits for a node in the zone of its volume",
 		Confidence: finding.Likely,
 		WatchedBy:  []check.Detector{check.ZoneWatch},

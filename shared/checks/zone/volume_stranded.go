@@ -18,6 +18,8 @@ import (
 func VolumeStranded() check.Check {
 	return check.Check{
 		ID:         "zone/volume-stranded",
+		Breaks:     check.Pods,
+		Proof:      check.ByPassing,
 		Title:      "A volume lives in a zone where no node is or can come",
 		Confidence: finding.Certain,
 		WatchedBy:  []check.Detector{check.ZoneWatch},

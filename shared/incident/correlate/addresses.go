@@ -2,10 +2,11 @@ package correlate
 
 import (
 	"slices"
-	"strings"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
@@ -25,9 +26,9 @@ func ExplainsUnready(cause, unready diagnose.Cause, nodeSubnet string) bool {
 		return false
 	}
 	switch cause.Check {
-	case incident.LeakedInterfaces:
+	case checkid.IPLeakedInterfaces:
 		return cause.Resource == nodeSubnet
-	case incident.NoFreeBlock:
+	case checkid.IPFragmented:
 		// With custom networking it is the subnet of the pods that has no block;
 		// those of the nodes stand among its resources.
 		return cause.Resource == nodeSubnet || slices.Contains(cause.Resources, nodeSubnet)
@@ -78,11 +79,11 @@ func claimsSince(u *incident.Update, check checks.ID) (at time.Time, does bool) 
 	own := u.Key.Check
 	e, _ := u.KnownEffect(check)
 	switch {
-	case own == check || own == incident.Runway:
+	case own == check || own == checkid.IPRunway:
 		return time.Time{}, false
-	case check == incident.Runway && (own == incident.LeakedInterfaces || incident.IsShortage(own)):
+	case check == checkid.IPRunway && (own == checkid.IPLeakedInterfaces || incident.IsShortage(own)):
 		return u.Seen, true // what was foreseen is here, or its reason
-	case check == incident.ScaleOut && own == incident.LeakedInterfaces:
+	case check == checkid.IPScaleOutWillNotFit && own == checkid.IPLeakedInterfaces:
 		return u.Seen, true // the leak comes first; what lacks without it too is told when it is gone
 	case e.Apart && !e.Told.Before(u.Seen):
 		return time.Time{}, false
@@ -97,7 +98,7 @@ func claimsSince(u *incident.Update, check checks.ID) (at time.Time, does bool) 
 // exhaustsSubnet tells of a leak that is why its subnet has too few addresses: the
 // check is certain only of those.
 func exhaustsSubnet(u *incident.Update) bool {
-	return u.Key.Check == incident.LeakedInterfaces && u.Cause.Confidence == checks.Certain
+	return u.Key.Check == checkid.IPLeakedInterfaces && u.Cause.Confidence == checks.Certain
 }
 
 // claimsIncident tells that what another incident of the same subnet says belongs to
@@ -108,7 +109,7 @@ func claimsIncident(u *incident.Update, other *incident.Update) bool {
 	}
 	at, does := claimsSince(u, other.Key.Check)
 	back, _ := claimsSince(other, u.Key.Check)
-	return does && (at.After(back) || at.Equal(back) && u.Key.Check == incident.LeakedInterfaces)
+	return does && (at.After(back) || at.Equal(back) && u.Key.Check == checkid.IPLeakedInterfaces)
 }
 
 // passesNow tells that this look finds well what an incident is about.
@@ -126,5 +127,5 @@ func (look *Look) passesNow(u *incident.Update) bool {
 // about, and so little of it that nobody is to be called: a few leaked
 // interfaces that no cleanup takes.
 func OnlyAdvises(u *incident.Update, c diagnose.Cause) bool {
-	return c.Confidence == checks.Advice && strings.HasPrefix(string(c.Check), "ip/") && c.Check == u.Key.Check && c.Resource == u.Key.Resource
+	return c.Confidence == checks.Advice && checks.Meaning(c.Check).Breaks == check.Addresses && c.Check == u.Key.Check && c.Resource == u.Key.Resource
 }

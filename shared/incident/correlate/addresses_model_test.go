@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
@@ -54,11 +55,11 @@ func (w subnetWorld) falls(minute int) bool {
 func (w subnetWorld) truth(minute int) checks.ID {
 	switch {
 	case w.cures(minute), w.leaked[minute] > 10 && !w.empty(minute):
-		return incident.LeakedInterfaces
+		return checkid.IPLeakedInterfaces
 	case w.empty(minute):
-		return incident.SubnetExhausted
+		return checkid.IPSubnetExhausted
 	case w.falls(minute):
-		return incident.Runway
+		return checkid.IPRunway
 	}
 	return ""
 }
@@ -71,24 +72,24 @@ func (w subnetWorld) watch(minute int) report.Observation {
 		obs.Diagnosis.Passed = append(obs.Diagnosis.Passed, diagnose.Passed{Check: check, Covers: []string{incidenttest.Subnet}})
 	}
 	if !w.falls(minute) {
-		pass(incident.Runway)
+		pass(checkid.IPRunway)
 	}
 	if !w.empty(minute) {
-		pass(incident.SubnetExhausted)
+		pass(checkid.IPSubnetExhausted)
 	}
 	switch {
 	case w.cures(minute):
-		incidenttest.Leaks(incidenttest.Hides(incident.SubnetExhausted, incident.Runway))(&obs)
+		incidenttest.Leaks(incidenttest.Hides(checkid.IPSubnetExhausted, checkid.IPRunway))(&obs)
 	case w.leaked[minute] > 10 && !w.empty(minute):
 		incidenttest.LeaksSome()(&obs)
 	case w.leaked[minute] == 0:
 		incidenttest.AddressesBack(&obs)
 	case !w.empty(minute):
-		incidenttest.Fails(incident.LeakedInterfaces, checks.Advice, "a few")(&obs)
+		incidenttest.Fails(checkid.IPLeakedInterfaces, checks.Advice, "a few")(&obs)
 	}
 	switch {
 	case w.empty(minute) && !w.cures(minute):
-		incidenttest.IsEmpty(incidenttest.WorsenedBy(incident.LeakedInterfaces))(&obs)
+		incidenttest.IsEmpty(incidenttest.WorsenedBy(checkid.IPLeakedInterfaces))(&obs)
 	case w.falls(minute) && !w.empty(minute):
 		incidenttest.RunsOut()(&obs)
 	}
@@ -104,8 +105,8 @@ func (w subnetWorld) roll(minute int) report.Observation {
 	if !w.empty(began) || !w.empty(minute) {
 		incidenttest.Launched(id, began, report.Joined)(&obs)
 		obs.Launches[0].Ready = incidenttest.At(minute)
-		incidenttest.Passed(incident.NodeNotReady, id)(&obs)
-		incidenttest.Passed(incident.CniNotReady, id)(&obs)
+		incidenttest.Passed(checkid.NodeNotReady, id)(&obs)
+		incidenttest.Passed(checkid.NodeCNINotReady, id)(&obs)
 	} else {
 		incidenttest.Launched(id, began, report.Missed)(&obs)
 		switch {
@@ -125,9 +126,9 @@ func (w subnetWorld) refusal(minute int) report.Observation {
 	obs := incidenttest.Observe(incidenttest.Named(fmt.Sprint("refusal-", minute)))
 	obs.At = incidenttest.At(minute)
 	if w.free(minute) < 1 {
-		incidenttest.RefusesLaunches(incidenttest.WorsenedBy(incident.SubnetExhausted))(&obs)
+		incidenttest.RefusesLaunches(incidenttest.WorsenedBy(checkid.IPSubnetExhausted))(&obs)
 	} else {
-		incidenttest.Passed(incident.LaunchRefused, "eks-workers")(&obs)
+		incidenttest.Passed(checkid.LaunchSubnetFull, "eks-workers")(&obs)
 	}
 	return obs
 }
@@ -141,10 +142,10 @@ func apart(t *testing.T, name string, incidents []incident.Incident) {
 			open[inc.Key.Check] = inc
 		}
 	}
-	leak, leaking := open[incident.LeakedInterfaces]
-	if _, is := open[incident.Runway]; is {
+	leak, leaking := open[checkid.IPLeakedInterfaces]
+	if _, is := open[checkid.IPRunway]; is {
 		for check := range open {
-			if check == incident.LeakedInterfaces || incident.IsShortage(check) {
+			if check == checkid.IPLeakedInterfaces || incident.IsShortage(check) {
 				t.Fatalf("%s: a runway beside %s", name, check)
 			}
 		}
@@ -153,7 +154,7 @@ func apart(t *testing.T, name string, incidents []incident.Incident) {
 		return
 	}
 	for check, inc := range open {
-		if e, _ := leak.KnownEffect(check); check != incident.LeakedInterfaces && (!e.Apart || e.Told.Before(leak.Seen)) {
+		if e, _ := leak.KnownEffect(check); check != checkid.IPLeakedInterfaces && (!e.Apart || e.Told.Before(leak.Seen)) {
 			t.Fatalf("%s: %s is open beside the leak that explains it: %+v, %+v", name, check, inc.Launches, leak.Launches)
 		}
 	}
@@ -161,7 +162,7 @@ func apart(t *testing.T, name string, incidents []incident.Incident) {
 
 func opened(incidents []incident.Incident) (ids []checks.ID) {
 	for _, inc := range incidents {
-		if inc.State == incident.Open && incident.OfAddresses(inc.Key.Check) && inc.Key.Check != incident.LaunchRefused {
+		if inc.State == incident.Open && incident.OfAddresses(inc.Key.Check) && inc.Key.Check != checkid.LaunchSubnetFull {
 			ids = append(ids, inc.Key.Check)
 		}
 	}
@@ -217,7 +218,7 @@ func TestAddressModel(t *testing.T) {
 		}
 		ends[w.truth(last)]++
 	}
-	for _, id := range []checks.ID{"", incident.LeakedInterfaces, incident.SubnetExhausted, incident.Runway} {
+	for _, id := range []checks.ID{"", checkid.IPLeakedInterfaces, checkid.IPSubnetExhausted, checkid.IPRunway} {
 		if ends[id] < 10 {
 			t.Errorf("only %d worlds ended with %q", ends[id], id)
 		}
@@ -229,12 +230,12 @@ func TestAddressModel(t *testing.T) {
 func TestAddressOrderDoesNotMatter(t *testing.T) {
 	story := []report.Observation{
 		incidenttest.Observe(incidenttest.RunsOut()),
-		incidenttest.Observe(incidenttest.Leaks(incidenttest.Hides(incident.SubnetExhausted))),
+		incidenttest.Observe(incidenttest.Leaks(incidenttest.Hides(checkid.IPSubnetExhausted))),
 		incidenttest.Observe(incidenttest.IsEmpty(incidenttest.KeepsOut("i-1")), incidenttest.Launched("i-1", 0, report.Missed)),
 		incidenttest.Observe(incidenttest.RefusesLaunches()),
 		incidenttest.Observe(incidenttest.PluginDown("i-2"), incidenttest.Launched("i-2", 1, report.Missed)),
 		incidenttest.Observe(incidenttest.NotReady("i-3"), incidenttest.Launched("i-3", 1, report.Missed)),
-		incidenttest.Observe(incidenttest.Burst(incidenttest.Hides(incident.SubnetExhausted))),
+		incidenttest.Observe(incidenttest.Burst(incidenttest.Hides(checkid.IPSubnetExhausted))),
 	}
 	for i := range story {
 		story[i].ID, story[i].At = fmt.Sprint("look-", i), incidenttest.At(i)
@@ -258,13 +259,13 @@ func TestAddressOrderDoesNotMatter(t *testing.T) {
 		if open != 1 || leak.State != incident.Open || leak.Affected != 3 {
 			t.Fatalf("%v: %d open, the leak is %s and affects %d; want it alone, with 3 launches", order, open, leak.State, leak.Affected)
 		}
-		for _, check := range []checks.ID{incident.Runway, incident.LaunchRefused, incident.CniNotReady, incident.NodeNotReady, incident.BurstTooLarge} {
+		for _, check := range []checks.ID{checkid.IPRunway, checkid.LaunchSubnetFull, checkid.NodeCNINotReady, checkid.NodeNotReady, checkid.SpotBurstExceedsSubnet} {
 			if e, known := leak.KnownEffect(check); !known || !e.Here() || e.Title == "" {
 				t.Fatalf("%v: the leak does not tell of %s: %+v", order, check, leak.Effects)
 			}
 		}
 		// Cured, and both launches join: one message is resolved.
-		cured := incidenttest.Observe(incidenttest.AddressesBack, incidenttest.Passed(incident.SubnetExhausted, incidenttest.Subnet), incidenttest.Passed(incident.Runway, incidenttest.Subnet), incidenttest.Passed(incident.BurstTooLarge, incidenttest.Subnet), incidenttest.Passed(incident.LaunchRefused, "eks-workers"), incidenttest.Named("cured"))
+		cured := incidenttest.Observe(incidenttest.AddressesBack, incidenttest.Passed(checkid.IPSubnetExhausted, incidenttest.Subnet), incidenttest.Passed(checkid.IPRunway, incidenttest.Subnet), incidenttest.Passed(checkid.SpotBurstExceedsSubnet, incidenttest.Subnet), incidenttest.Passed(checkid.LaunchSubnetFull, "eks-workers"), incidenttest.Named("cured"))
 		cured.At = incidenttest.At(20)
 		joins := incidenttest.Observe(incidenttest.Named("joined"), incidenttest.Launched("i-1", 0, report.Joined), incidenttest.ReadyAt(21), incidenttest.Launched("i-2", 1, report.Joined), incidenttest.ReadyAt(22), incidenttest.Launched("i-3", 1, report.Joined), incidenttest.ReadyAt(22))
 		joins.At = incidenttest.At(23)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 )
@@ -35,7 +36,7 @@ func (look *Look) attachToKnown(cause diagnose.Cause) bool {
 // saysOtherwise tells that the look of a cause explains an incident with the
 // cause, and is newer than what explains the cause with the incident.
 func (look *Look) saysOtherwise(cause diagnose.Cause, o *incident.Update, at time.Time) bool {
-	if o.Key.Check == incident.LeakedInterfaces && cause.Check == incident.Runway || !look.Observation.At.After(at) {
+	if o.Key.Check == checkid.IPLeakedInterfaces && cause.Check == checkid.IPRunway || !look.Observation.At.After(at) {
 		return false
 	}
 	return slices.Contains(cause.Contributing, o.Key.Check) ||
@@ -215,7 +216,7 @@ func (look *Look) MarkRecovered(u *incident.Update) {
 // stillShort is the incident of a subnet that has too few addresses even though
 // what took them is gone.
 func (look *Look) stillShort(u *incident.Update) *incident.Update {
-	if u.State != incident.Cleared || u.Key.Check != incident.LeakedInterfaces {
+	if u.State != incident.Cleared || u.Key.Check != checkid.IPLeakedInterfaces {
 		return nil
 	}
 	for _, o := range look.Updates {
@@ -229,7 +230,7 @@ func (look *Look) stillShort(u *incident.Update) *incident.Update {
 // starvedBy is what keeps addresses from all the nodes of an incident which the
 // network plugin keeps from being Ready.
 func (look *Look) starvedBy(u *incident.Update) *incident.Update {
-	if u.State != incident.Open || u.Key.Check != incident.CniNotReady {
+	if u.State != incident.Open || u.Key.Check != checkid.NodeCNINotReady {
 		return nil
 	}
 	for _, o := range look.Updates {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
@@ -138,9 +139,9 @@ func TestWhatAttachChanges(t *testing.T) {
 func TestAttachStarvedNodes(t *testing.T) {
 	launches := []report.Launch{{Instance: "i-1", Subnet: subnet, Started: at(6)}, {Instance: "i-2", Subnet: "subnet-2", Started: at(6)}, {Instance: "i-3", Subnet: subnet}}
 	nodes := func(ids ...string) diagnose.Cause {
-		return diagnose.Cause{Check: incident.NodeNotReady, Title: "title", Instances: ids}
+		return diagnose.Cause{Check: checkid.NodeNotReady, Title: "title", Instances: ids}
 	}
-	covered := diagnose.Cause{Check: incident.NodeNotReady, Title: "title", Covers: []string{"i-1"}}
+	covered := diagnose.Cause{Check: checkid.NodeNotReady, Title: "title", Covers: []string{"i-1"}}
 	both := covered
 	both.Instances = []string{"i-1"}
 	both.Covers = []string{"i-1", "i-2"}
@@ -193,9 +194,9 @@ func TestAttachExplained(t *testing.T) {
 		"a shortage": {open(leak, subnet), open(empty, subnet, launched(report.Missed, "i-1"), launched(report.Gone, "i-2"), older, effect(titled)),
 			[]incident.Effect{titled, {Check: empty, Title: string(empty), Since: at(3), Last: at(5)}}, []string{"i-1", "i-2"}, []incident.Reason{incident.MoreAffected, incident.BetterKnown}},
 		"a shortage that affects nobody": {open(leak, subnet), open(empty, subnet, older), []incident.Effect{{Check: empty, Title: string(empty), Since: at(3), Last: at(5)}}, nil, []incident.Reason{incident.BetterKnown}},
-		"nodes that starve": {open(leak, subnet), open(incident.CniNotReady, "aws-node", launched(report.Missed, "i-1"), launched(report.Gone, "i-2"), older),
-			[]incident.Effect{{Check: incident.CniNotReady, Title: string(incident.CniNotReady), Since: at(3), Last: at(5)}}, []string{"i-1"}, []incident.Reason{incident.MoreAffected, incident.BetterKnown}},
-		"nodes that starved":            {open(leak, subnet), open(incident.CniNotReady, "aws-node", launched(report.Gone, "i-2"), older), nil, nil, nil},
+		"nodes that starve": {open(leak, subnet), open(checkid.NodeCNINotReady, "aws-node", launched(report.Missed, "i-1"), launched(report.Gone, "i-2"), older),
+			[]incident.Effect{{Check: checkid.NodeCNINotReady, Title: string(checkid.NodeCNINotReady), Since: at(3), Last: at(5)}}, []string{"i-1"}, []incident.Reason{incident.MoreAffected, incident.BetterKnown}},
+		"nodes that starved":            {open(leak, subnet), open(checkid.NodeCNINotReady, "aws-node", launched(report.Gone, "i-2"), older), nil, nil, nil},
 		"what it does not explain":      {open(leak, subnet), open(route, "rtb-1", launched(report.Missed, "i-1")), nil, nil, nil},
 		"what is over":                  {open(leak, subnet), open(empty, subnet, state(incident.Closed, 8)), nil, nil, nil},
 		"by what is over":               {open(leak, subnet, state(incident.Cleared, 8)), open(empty, subnet, launched(report.Missed, "i-1")), nil, nil, nil},
@@ -241,7 +242,7 @@ func TestAdoptEffects(t *testing.T) {
 		"what is newer":            {[]incident.Effect{e("old", 2, 4, 0)}, []incident.Effect{e("new", 3, 5, 0)}, []incident.Effect{e("new", 2, 5, 0)}, true},
 		"what began before":        {[]incident.Effect{e("old", 3, 5, 0)}, []incident.Effect{e("new", 2, 4, 0)}, []incident.Effect{e("old", 2, 5, 0)}, false},
 		"the later end":            {[]incident.Effect{e("old", 2, 4, 7)}, []incident.Effect{e("new", 3, 5, 6)}, []incident.Effect{e("new", 2, 5, 7)}, true},
-		"not what was only told":   {nil, []incident.Effect{{Check: incident.ScaleOut, Told: at(3)}, e("new", 3, 5, 0)}, []incident.Effect{e("new", 3, 5, 0)}, true},
+		"not what was only told":   {nil, []incident.Effect{{Check: checkid.IPScaleOutWillNotFit, Told: at(3)}, e("new", 3, 5, 0)}, []incident.Effect{e("new", 3, 5, 0)}, true},
 		"not itself":               {nil, []incident.Effect{{Check: leak, Title: "leak", Last: at(3)}, e("new", 3, 5, 0)}, []incident.Effect{e("new", 3, 5, 0)}, true},
 		"what has no time, and is": {nil, []incident.Effect{{Check: runway, Title: "new"}}, []incident.Effect{{Check: runway, Title: "new"}}, true},
 	} {

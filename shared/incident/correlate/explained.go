@@ -2,10 +2,10 @@ package correlate
 
 import (
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"slices"
-	"strings"
 )
 
 // Explained tells whether a symptom's instances are all among the launches of
@@ -35,7 +35,7 @@ func (look *Look) Explained(cause diagnose.Cause) bool {
 // saysOfInstances tells that an incident is a symptom of the instances themselves, and
 // the cause what EKS says of their nodegroup: one message is enough.
 func saysOfInstances(u *incident.Update, cause diagnose.Cause) bool {
-	return u.IsSymptom() && !u.ByItself() && strings.HasPrefix(string(cause.Check), "nodegroup/")
+	return u.IsSymptom() && !u.ByItself() && checks.Meaning(cause.Check).CoversToo == check.Nodegroups
 }
 
 func (look *Look) stillExplains(u *incident.Update) bool {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
@@ -16,14 +17,14 @@ import (
 const podSubnet = "subnet-0pods"
 
 var (
-	theBlocks    = report.Key{Cluster: incidenttest.Cluster, Check: incident.NoFreeBlock, Resource: incidenttest.Subnet}
-	thePodBlocks = report.Key{Cluster: incidenttest.Cluster, Check: incident.NoFreeBlock, Resource: podSubnet}
+	theBlocks    = report.Key{Cluster: incidenttest.Cluster, Check: checkid.IPFragmented, Resource: incidenttest.Subnet}
+	thePodBlocks = report.Key{Cluster: incidenttest.Cluster, Check: checkid.IPFragmented, Resource: podSubnet}
 )
 
 // noBlock is what subnet-watch finds of a subnet without a free /28: it sees no
 // instances.
 func noBlock(more ...func(*diagnose.Cause)) func(*report.Observation) {
-	return incidenttest.Fails(incident.NoFreeBlock, checks.Certain, incidenttest.Subnet+" has no free /28 for a prefix", append([]func(*diagnose.Cause){func(c *diagnose.Cause) {
+	return incidenttest.Fails(checkid.IPFragmented, checks.Certain, incidenttest.Subnet+" has no free /28 for a prefix", append([]func(*diagnose.Cause){func(c *diagnose.Cause) {
 		c.Nodegroups, c.Resources = nil, []string{incidenttest.Subnet, "vpc-1"}
 	}}, more...)...)
 }
@@ -74,7 +75,7 @@ func TestNoFreeBlockExplainsThePlugin(t *testing.T) {
 		"blocks are free again, and the node joins": {[]incidenttest.Step{
 			{Obs: incidenttest.Observe(noBlock()), Want: reasons{theBlocks: incident.Opened}},
 			{Minute: 5, Obs: down("i-1"), Want: reasons{theBlocks: incident.MoreAffected}},
-			{Minute: 10, Obs: incidenttest.Observe(incidenttest.Passed(incident.NoFreeBlock, incidenttest.Subnet)), Want: reasons{theBlocks: incident.CauseGone}},
+			{Minute: 10, Obs: incidenttest.Observe(incidenttest.Passed(checkid.IPFragmented, incidenttest.Subnet)), Want: reasons{theBlocks: incident.CauseGone}},
 			{Minute: 11, Obs: down("i-1"), Want: reasons{theBlocks: incident.NothingNew}},
 			{Minute: 12, Obs: incidenttest.Observe(incidenttest.Launched("i-1", 0, report.Joined), incidenttest.ReadyAt(12)), Want: reasons{theBlocks: incident.IsProved}},
 		}, nil},

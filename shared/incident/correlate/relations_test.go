@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
@@ -18,9 +19,9 @@ func at(minute int) time.Time {
 
 const (
 	subnet = "subnet-0ab1"
-	leak   = incident.LeakedInterfaces
-	empty  = incident.SubnetExhausted
-	runway = incident.Runway
+	leak   = checkid.IPLeakedInterfaces
+	empty  = checkid.IPSubnetExhausted
+	runway = checkid.IPRunway
 	route  = checks.ID("route/no-egress")
 )
 
@@ -81,14 +82,14 @@ func passes(check checks.ID, covers ...string) report.Observation {
 
 func TestWhatExplainsUnreadyNodes(t *testing.T) {
 	held := diagnose.Cause{Check: leak, Confidence: checks.Certain, Resource: subnet}
-	block := diagnose.Cause{Check: incident.NoFreeBlock, Confidence: checks.Certain, Resource: "subnet-pods", Resources: []string{subnet}}
+	block := diagnose.Cause{Check: checkid.IPFragmented, Confidence: checks.Certain, Resource: "subnet-pods", Resources: []string{subnet}}
 	own := block
 	own.Resource, own.Resources = subnet, nil
 	likely, other := held, held
 	likely.Confidence, other.Check = checks.Likely, empty
-	node := diagnose.Cause{Check: incident.NodeNotReady}
+	node := diagnose.Cause{Check: checkid.NodeNotReady}
 	behind := func(ids ...checks.ID) diagnose.Cause {
-		return diagnose.Cause{Check: incident.CniNotReady, Behind: append([]checks.ID{}, ids...)}
+		return diagnose.Cause{Check: checkid.NodeCNINotReady, Behind: append([]checks.ID{}, ids...)}
 	}
 	for name, test := range map[string]struct {
 		cause, unready diagnose.Cause
@@ -105,10 +106,10 @@ func TestWhatExplainsUnreadyNodes(t *testing.T) {
 		"no block elsewhere":                 {block, node, "subnet-0", false},
 		"what explains no node":              {other, node, subnet, false},
 		"only a leak explains it":            {held, behind(leak), subnet, true},
-		"only something else explains it":    {held, behind(incident.NoFreeBlock), subnet, false},
+		"only something else explains it":    {held, behind(checkid.IPFragmented), subnet, false},
 		"nothing explains it":                {held, behind(), subnet, false},
-		"only a block, and there is none":    {own, behind(leak, incident.NoFreeBlock), subnet, true},
-		"whatever comes before explains it":  {held, diagnose.Cause{Check: incident.CniNotReady}, subnet, true},
+		"only a block, and there is none":    {own, behind(leak, checkid.IPFragmented), subnet, true},
+		"whatever comes before explains it":  {held, diagnose.Cause{Check: checkid.NodeCNINotReady}, subnet, true},
 		"a leak that its own look sees only": {diagnose.Cause{}, node, subnet, false},
 	} {
 		if got := ExplainsUnready(test.cause, test.unready, test.subnet); got != test.want {
@@ -125,15 +126,15 @@ func TestWhatExplainsUnreadyNodes(t *testing.T) {
 // What a look says of how failures belong together, the newest last.
 func TestRelationsOfALook(t *testing.T) {
 	cause := diagnose.Cause{
-		Check: leak, Resource: subnet, Hidden: []diagnose.Hidden{{Check: empty}, {Check: route}, {Check: leak}}, Contributing: []checks.ID{runway}, Symptoms: []checks.ID{incident.NodeNotReady},
+		Check: leak, Resource: subnet, Hidden: []diagnose.Hidden{{Check: empty}, {Check: route}, {Check: leak}}, Contributing: []checks.ID{runway}, Symptoms: []checks.ID{checkid.NodeNotReady},
 	}
 	o := report.Observation{Diagnosis: diagnose.Diagnosis{Causes: []diagnose.Cause{
-		cause, {Check: incident.ScaleOut, Resource: subnet}, {Check: incident.BurstTooLarge, Resource: "subnet-0"}, {Check: route, Resource: subnet}, {Check: incident.CniNotReady, Resource: subnet},
+		cause, {Check: checkid.IPScaleOutWillNotFit, Resource: subnet}, {Check: checkid.SpotBurstExceedsSubnet, Resource: "subnet-0"}, {Check: route, Resource: subnet}, {Check: checkid.NodeCNINotReady, Resource: subnet},
 	}}}
 	u := open(leak, subnet, effect(incident.Effect{Check: runway, Told: at(8), Apart: true}), effect(incident.Effect{Check: empty, Told: at(9)}))
 	look(o).RecordRelations(u, cause)
 	want := []incident.Effect{
-		{Check: runway, Told: at(9)}, {Check: incident.ScaleOut, Told: at(9), Apart: true}, {Check: empty, Told: at(9)}, {Check: incident.NodeNotReady, Told: at(9)},
+		{Check: runway, Told: at(9)}, {Check: checkid.IPScaleOutWillNotFit, Told: at(9), Apart: true}, {Check: empty, Told: at(9)}, {Check: checkid.NodeNotReady, Told: at(9)},
 	}
 	if diff := cmp.Diff(want, u.Effects); diff != "" || !u.Touched {
 		t.Errorf("touched %t (-want +got):\n%s", u.Touched, diff)
@@ -170,21 +171,21 @@ func TestClaims(t *testing.T) {
 		"nothing by what is only foreseen":           {open(runway, subnet, told(empty, 6, false)), empty, 0},
 		"a runway by a leak":                         {open(leak, subnet), runway, 5},
 		"a runway by a shortage":                     {open(empty, subnet), runway, 5},
-		"a runway by no block":                       {open(incident.NoFreeBlock, subnet), runway, 0},
-		"a scale-out by a leak":                      {open(leak, subnet), incident.ScaleOut, 5},
-		"a scale-out by a shortage":                  {open(empty, subnet), incident.ScaleOut, 0},
+		"a runway by no block":                       {open(checkid.IPFragmented, subnet), runway, 0},
+		"a scale-out by a leak":                      {open(leak, subnet), checkid.IPScaleOutWillNotFit, 5},
+		"a scale-out by a shortage":                  {open(empty, subnet), checkid.IPScaleOutWillNotFit, 0},
 		"what was told to be apart":                  {open(leak, subnet, told(empty, 5, true)), empty, 0},
 		"what was told to be apart before":           {open(leak, subnet, told(empty, 4, true)), empty, 5},
 		"a shortage by a certain leak":               {open(leak, subnet), empty, 5},
 		"a shortage that was told of since":          {open(leak, subnet, told(empty, 6, false)), empty, 6},
 		"a shortage by a likely leak":                {open(leak, subnet, sure(checks.Likely)), empty, 0},
 		"a shortage that was told of a likely leak":  {open(leak, subnet, sure(checks.Likely), told(empty, 4, false)), empty, 4},
-		"a shortage by another":                      {open(incident.NoFreeBlock, subnet), empty, 0},
-		"what is no shortage, by a certain leak":     {open(leak, subnet), incident.NoFreeBlock, 0},
-		"what a look told of":                        {open(incident.NoFreeBlock, subnet, told(empty, 4, false)), empty, 4},
-		"what a look told to be apart, before":       {open(incident.NoFreeBlock, subnet, told(empty, 4, true)), empty, 0},
-		"what no look told of, but one saw":          {open(incident.NoFreeBlock, subnet, effect(incident.Effect{Check: empty, Last: at(4)})), empty, 0},
-		"what was told to be apart, and seen before": {open(incident.NoFreeBlock, subnet, told(empty, 6, true)), empty, 0},
+		"a shortage by another":                      {open(checkid.IPFragmented, subnet), empty, 0},
+		"what is no shortage, by a certain leak":     {open(leak, subnet), checkid.IPFragmented, 0},
+		"what a look told of":                        {open(checkid.IPFragmented, subnet, told(empty, 4, false)), empty, 4},
+		"what a look told to be apart, before":       {open(checkid.IPFragmented, subnet, told(empty, 4, true)), empty, 0},
+		"what no look told of, but one saw":          {open(checkid.IPFragmented, subnet, effect(incident.Effect{Check: empty, Last: at(4)})), empty, 0},
+		"what was told to be apart, and seen before": {open(checkid.IPFragmented, subnet, told(empty, 6, true)), empty, 0},
 	} {
 		got, does := claimsSince(test.u, test.check)
 		if does != (test.minute > 0) || does && !got.Equal(at(test.minute)) {
@@ -202,7 +203,7 @@ func TestWhichIncidentClaims(t *testing.T) {
 	told := func(check checks.ID, minute int) func(*incident.Update) {
 		return effect(incident.Effect{Check: check, Told: at(minute)})
 	}
-	block := incident.NoFreeBlock
+	block := checkid.IPFragmented
 	for name, test := range map[string]struct {
 		u, other   *incident.Update
 		claims, is bool // the first the second, and back

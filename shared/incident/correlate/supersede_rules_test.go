@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
@@ -28,7 +29,7 @@ func TestExplainedSymptoms(t *testing.T) {
 		return func(u *incident.Update) { u.State, u.Resolution, u.Resolved = incident.Closed, how, at(minute) }
 	}
 	node := open(symptom, "workers", sure(checks.Symptom), launched(report.Missed, "i-1"))
-	group := open("nodegroup/other", "workers", sure(checks.Symptom), launched(report.Missed, "i-1"))
+	group := open("nodegroup/status", "workers", sure(checks.Symptom), launched(report.Missed, "i-1"))
 	one := of(symptom, checks.Symptom, "i-1")
 	for name, test := range map[string]struct {
 		u     *incident.Update
@@ -51,9 +52,9 @@ func TestExplainedSymptoms(t *testing.T) {
 		"by what was proved almost so":      {cause(ended(incident.Proved, -49)), one, true},
 		"by what ended otherwise":           {cause(ended(incident.Withdrawn, 9)), one, false},
 		"by another symptom":                {node, one, false},
-		"what EKS says of their nodegroup":  {node, of("nodegroup/unhealthy", checks.Symptom, "i-1"), true},
-		"by what EKS says of the nodegroup": {group, of("nodegroup/unhealthy", checks.Symptom, "i-1"), false},
-		"by what is possible, of EKS":       {cause(sure(checks.Possible)), of("nodegroup/unhealthy", checks.Symptom, "i-1"), false},
+		"what EKS says of their nodegroup":  {node, of("nodegroup/health", checks.Symptom, "i-1"), true},
+		"by what EKS says of the nodegroup": {group, of("nodegroup/health", checks.Symptom, "i-1"), false},
+		"by what is possible, of EKS":       {cause(sure(checks.Possible)), of("nodegroup/health", checks.Symptom, "i-1"), false},
 	} {
 		if got := look(report.Observation{}, test.u).Explained(test.cause); got != test.want {
 			t.Errorf("%s: %t", name, got)
@@ -63,7 +64,7 @@ func TestExplainedSymptoms(t *testing.T) {
 		t.Error("what belongs to an incident of addresses is told of by itself")
 	}
 	starved := report.Observation{Launches: []report.Launch{{Instance: "i-1", Subnet: subnet}}}
-	if !look(starved, open(leak, subnet)).Explained(of(incident.NodeNotReady, checks.Certain, "i-1")) {
+	if !look(starved, open(leak, subnet)).Explained(of(checkid.NodeNotReady, checks.Certain, "i-1")) {
 		t.Error("nodes that starve are told of by themselves")
 	}
 }
@@ -85,9 +86,9 @@ func TestSupersededBy(t *testing.T) {
 	hides := func(id checks.ID) func(*incident.Update) {
 		return func(u *incident.Update) { u.Cause.Hidden = []diagnose.Hidden{{Check: "x"}, {Check: id}} }
 	}
-	degraded, issue := checks.ID("nodegroup/degraded"), checks.ID("nodegroup/issue")
+	degraded, issue := checks.ID("nodegroup/status"), checks.ID("nodegroup/health")
 	cni := func(changes ...func(*incident.Update)) *incident.Update {
-		return open(incident.CniNotReady, "aws-node", append([]func(*incident.Update){launched(report.Missed, "i-1")}, changes...)...)
+		return open(checkid.NodeCNINotReady, "aws-node", append([]func(*incident.Update){launched(report.Missed, "i-1")}, changes...)...)
 	}
 	held := func(changes ...func(*incident.Update)) *incident.Update {
 		return open(leak, subnet, append([]func(*incident.Update){launched(report.Missed, "i-1")}, changes...)...)
@@ -127,20 +128,20 @@ func TestSupersededBy(t *testing.T) {
 		"a leak that is gone to what was short":       {open(leak, subnet, gone), open(empty, subnet, seen(7)), false},
 		"a leak that is gone to a shortage elsewhere": {open(leak, subnet, gone), open(empty, "subnet-0", seen(8)), false},
 		"a leak that is gone to what is over":         {open(leak, subnet, gone), open(empty, subnet, seen(8), gone), false},
-		"a leak that is gone to no shortage":          {open(leak, subnet, gone), open(incident.NoFreeBlock, subnet, seen(8)), false},
+		"a leak that is gone to no shortage":          {open(leak, subnet, gone), open(checkid.IPFragmented, subnet, seen(8)), false},
 		"a leak that is there to a shortage":          {open(leak, subnet), open(empty, subnet, seen(8)), false},
-		"no block, that is gone, to a shortage":       {open(incident.NoFreeBlock, subnet, gone), open(empty, subnet, seen(8)), false},
+		"no block, that is gone, to a shortage":       {open(checkid.IPFragmented, subnet, gone), open(empty, subnet, seen(8)), false},
 
 		"a plugin that starves":                  {cni(), held(), true},
 		"a plugin that starves, and is over":     {cni(gone, launched(report.Missed, "i-3")), held(), false},
 		"a plugin that starves, and is pending":  {cni(state(incident.Pending, 0)), held(), false},
-		"nodes that starve, of another check":    {open(incident.NodeNotReady, "workers", launched(report.Missed, "i-1")), held(), false},
+		"nodes that starve, of another check":    {open(checkid.NodeNotReady, "workers", launched(report.Missed, "i-1")), held(), false},
 		"a plugin that starves for what is gone": {cni(), held(gone), false},
 		"a plugin that starves elsewhere too": {cni(func(u *incident.Update) {
 			u.AddAffected(report.Launch{Instance: "i-0", Subnet: "subnet-0", Status: report.Missed})
 		}), held(launched(report.Missed, "i-0")), false},
 		"a plugin that starves what is not its":    {cni(launched(report.Missed, "i-0")), held(), false},
-		"a plugin that starved":                    {open(incident.CniNotReady, "aws-node", launched(report.Joined, "i-1")), held(), false},
+		"a plugin that starved":                    {open(checkid.NodeCNINotReady, "aws-node", launched(report.Joined, "i-1")), held(), false},
 		"a plugin that starves, and one that did":  {cni(launched(report.Joined, "i-0")), held(), true},
 		"a plugin that starves the first of three": {cni(launched(report.Missed, "i-3", "i-4")), held(launched(report.Missed, "i-4")), false},
 	} {

@@ -126,7 +126,7 @@ func NotReady(instances ...string) func(*report.Observation) {
 func EndedSoon(instance string) func(*report.Observation) {
 	return func(o *report.Observation) {
 		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
-			Check: incident.EndedEarly, Confidence: checks.Certain, Resource: instance, Covers: []string{instance}, Instances: []string{instance},
+			Check: checkid.InstanceEndedEarly, Confidence: checks.Certain, Resource: instance, Covers: []string{instance}, Instances: []string{instance},
 			Title: instance + " ended before it joined", Nodegroups: []string{"workers"},
 		})
 	}
@@ -185,7 +185,7 @@ var (
 	TheHole    = report.Key{Cluster: Cluster, Check: checkid.RouteBlackhole, Resource: Table}
 	TheSymptom = report.Key{Cluster: Cluster, Check: checkid.NodeNotRegistered, Resource: "workers"}
 	TheNode    = report.Key{Cluster: Cluster, Check: checkid.NodeNotReady, Resource: "workers"}
-	TheEnd     = report.Key{Cluster: Cluster, Check: incident.EndedEarly, Resource: "i-1"}
+	TheEnd     = report.Key{Cluster: Cluster, Check: checkid.InstanceEndedEarly, Resource: "i-1"}
 	ThePermit  = report.Key{Cluster: Cluster, Check: incident.CannotLook, Resource: "ec2:DescribeRouteTables"}
 )
 

@@ -1,19 +1,19 @@
 package incidenttest
 
 import (
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
-	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
 
 var (
-	TheLeak    = report.Key{Cluster: Cluster, Check: incident.LeakedInterfaces, Resource: Subnet}
-	TheRunway  = report.Key{Cluster: Cluster, Check: incident.Runway, Resource: Subnet}
-	TheEmpty   = report.Key{Cluster: Cluster, Check: incident.SubnetExhausted, Resource: Subnet}
-	TheBurst   = report.Key{Cluster: Cluster, Check: incident.BurstTooLarge, Resource: Subnet}
-	TheRefusal = report.Key{Cluster: Cluster, Check: incident.LaunchRefused, Resource: Subnet}
-	ThePlugin  = report.Key{Cluster: Cluster, Check: incident.CniNotReady, Resource: "aws-node"}
+	TheLeak    = report.Key{Cluster: Cluster, Check: checkid.IPLeakedInterfaces, Resource: Subnet}
+	TheRunway  = report.Key{Cluster: Cluster, Check: checkid.IPRunway, Resource: Subnet}
+	TheEmpty   = report.Key{Cluster: Cluster, Check: checkid.IPSubnetExhausted, Resource: Subnet}
+	TheBurst   = report.Key{Cluster: Cluster, Check: checkid.SpotBurstExceedsSubnet, Resource: Subnet}
+	TheRefusal = report.Key{Cluster: Cluster, Check: checkid.LaunchSubnetFull, Resource: Subnet}
+	ThePlugin  = report.Key{Cluster: Cluster, Check: checkid.NodeCNINotReady, Resource: "aws-node"}
 )
 
 // Fails is a cause of the subnet's addresses.
@@ -44,35 +44,35 @@ func KeepsOut(ids ...string) func(*diagnose.Cause) {
 }
 
 func Leaks(more ...func(*diagnose.Cause)) func(*report.Observation) {
-	return Fails(incident.LeakedInterfaces, checks.Certain, "31 addresses of "+Subnet+" are held by 4 dead nodes", more...)
+	return Fails(checkid.IPLeakedInterfaces, checks.Certain, "31 addresses of "+Subnet+" are held by 4 dead nodes", more...)
 }
 
 func LeaksSome(more ...func(*diagnose.Cause)) func(*report.Observation) {
-	return Fails(incident.LeakedInterfaces, checks.Likely, "31 addresses of "+Subnet+" are held by 4 dead nodes", more...)
+	return Fails(checkid.IPLeakedInterfaces, checks.Likely, "31 addresses of "+Subnet+" are held by 4 dead nodes", more...)
 }
 
 func RunsOut(more ...func(*diagnose.Cause)) func(*report.Observation) {
-	return Fails(incident.Runway, checks.Likely, Subnet+" runs out of addresses at about 16:40 UTC", more...)
+	return Fails(checkid.IPRunway, checks.Likely, Subnet+" runs out of addresses at about 16:40 UTC", more...)
 }
 
 func IsEmpty(more ...func(*diagnose.Cause)) func(*report.Observation) {
-	return Fails(incident.SubnetExhausted, checks.Certain, Subnet+" has no free address", more...)
+	return Fails(checkid.IPSubnetExhausted, checks.Certain, Subnet+" has no free address", more...)
 }
 
 func RefusesLaunches(more ...func(*diagnose.Cause)) func(*report.Observation) {
 	return func(o *report.Observation) {
-		Fails(incident.LaunchRefused, checks.Certain, "workers cannot launch: the subnet has no free address", more...)(o)
+		Fails(checkid.LaunchSubnetFull, checks.Certain, "workers cannot launch: the subnet has no free address", more...)(o)
 		o.Diagnosis.Causes[len(o.Diagnosis.Causes)-1].Covers = []string{"eks-workers"}
 	}
 }
 
 func Burst(more ...func(*diagnose.Cause)) func(*report.Observation) {
-	return Fails(incident.BurstTooLarge, checks.Certain, "12 launches needed 720 addresses", more...)
+	return Fails(checkid.SpotBurstExceedsSubnet, checks.Certain, "12 launches needed 720 addresses", more...)
 }
 
 func PluginDown(instances ...string) func(*report.Observation) {
 	return func(o *report.Observation) {
-		Fails(incident.CniNotReady, checks.Certain, "aws-node does not come up", KeepsOut(instances...))(o)
+		Fails(checkid.NodeCNINotReady, checks.Certain, "aws-node does not come up", KeepsOut(instances...))(o)
 		c := &o.Diagnosis.Causes[len(o.Diagnosis.Causes)-1]
 		c.Resource, c.Covers = "aws-node", instances
 	}
@@ -80,6 +80,6 @@ func PluginDown(instances ...string) func(*report.Observation) {
 
 func AddressesBack(o *report.Observation) {
 	o.Diagnosis.Passed = append(o.Diagnosis.Passed, diagnose.Passed{
-		Check: incident.LeakedInterfaces, Covers: []string{Subnet}, Evidence: []checks.Evidence{{What: Subnet, Value: "31 addresses back; 12 interfaces of 4 dead nodes"}},
+		Check: checkid.IPLeakedInterfaces, Covers: []string{Subnet}, Evidence: []checks.Evidence{{What: Subnet, Value: "31 addresses back; 12 interfaces of 4 dead nodes"}},
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
@@ -136,13 +137,13 @@ func TestOrderOfCauses(t *testing.T) {
 		return diagnose.Cause{Check: check, Confidence: confidence}
 	}
 	rec := &reconciler{correlate.Look{Observation: report.Observation{Diagnosis: diagnose.Diagnosis{Causes: []diagnose.Cause{
-		c(incident.CniNotReady, checks.Certain), c("node/a", checks.Symptom), c(incident.Runway, checks.Likely), c("route/a", checks.Certain), c("route/b", checks.Advice), c("iam/a", checks.Likely), c(incident.LeakedInterfaces, checks.Certain),
+		c(checkid.NodeCNINotReady, checks.Certain), c("node/a", checks.Symptom), c(checkid.IPRunway, checks.Likely), c("route/a", checks.Certain), c("route/b", checks.Advice), c("iam/a", checks.Likely), c(checkid.IPLeakedInterfaces, checks.Certain),
 	}}}}}
 	var got []checks.ID
 	for _, cause := range rec.causes() {
 		got = append(got, cause.Check)
 	}
-	if diff := cmp.Diff([]checks.ID{incident.LeakedInterfaces, "route/a", "iam/a", incident.Runway, incident.CniNotReady, "node/a"}, got); diff != "" {
+	if diff := cmp.Diff([]checks.ID{checkid.IPLeakedInterfaces, "route/a", "iam/a", checkid.IPRunway, checkid.NodeCNINotReady, "node/a"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -3,6 +3,7 @@ package reconcile_test
 import (
 	"testing"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
@@ -18,10 +19,10 @@ func TestTheBurstTakesThePlaceOfTheEmptySubnet(t *testing.T) {
 	seen := func(id string, minute int, causes ...diagnose.Cause) report.Observation {
 		return incidenttest.Observe(func(o *report.Observation) { o.ID, o.At, o.Diagnosis.Causes = id, incidenttest.At(minute), causes })
 	}
-	empty := diagnose.Cause{Check: incident.SubnetExhausted, Confidence: checks.Certain, Resource: incidenttest.Subnet, Covers: []string{incidenttest.Subnet}, Title: incidenttest.Subnet + " has no free address"}
+	empty := diagnose.Cause{Check: checkid.IPSubnetExhausted, Confidence: checks.Certain, Resource: incidenttest.Subnet, Covers: []string{incidenttest.Subnet}, Title: incidenttest.Subnet + " has no free address"}
 	burst := diagnose.Cause{
 		Check: "spot/burst-exceeds-subnet", Confidence: checks.Certain, Resource: incidenttest.Subnet, Covers: []string{incidenttest.Subnet}, Instances: []string{"i-1"},
-		Title: "12 launches needed 720 addresses", Hidden: []diagnose.Hidden{{Check: incident.SubnetExhausted, Because: "spot/burst-exceeds-subnet"}},
+		Title: "12 launches needed 720 addresses", Hidden: []diagnose.Hidden{{Check: checkid.IPSubnetExhausted, Because: "spot/burst-exceeds-subnet"}},
 	}
 	other := empty
 	other.Resource, other.Covers = "subnet-other", []string{"subnet-other"}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
@@ -29,7 +30,7 @@ func chartOf(of string, size int) func(*report.Observation) {
 // The record with a picture that Slack does not take reads back as it was, and
 // when it is too large the picture goes first.
 func TestSketchFitsTheRecord(t *testing.T) {
-	obs := incidenttest.Observe(incidenttest.Leaks(incidenttest.Hides(incident.SubnetExhausted)), incidenttest.IsEmpty(), chartOf(incidenttest.Subnet, 25_000), incidenttest.Named("1"))
+	obs := incidenttest.Observe(incidenttest.Leaks(incidenttest.Hides(checkid.IPSubnetExhausted)), incidenttest.IsEmpty(), chartOf(incidenttest.Subnet, 25_000), incidenttest.Named("1"))
 	obs.At = incidenttest.Start
 	inc := incidenttest.DecideAll(nil, []report.Observation{obs}, incidenttest.Start)[0]
 	if !inc.Chart.Due() || inc.Chart.Turn != "1 open short" {
@@ -81,7 +82,7 @@ func TestChartsFitTheMessage(t *testing.T) {
 
 // Only incidents of addresses have pictures, and only while somebody looks.
 func TestWhoGetsAPicture(t *testing.T) {
-	obs := incidenttest.Observe(incidenttest.Leaks(incidenttest.Hides(incident.SubnetExhausted)), incidenttest.Route("i-1"), incidenttest.Launched("i-1", 0, report.Missed), chartOf(incidenttest.Subnet, 10), chartOf(incidenttest.Table, 10), incidenttest.Named("1"))
+	obs := incidenttest.Observe(incidenttest.Leaks(incidenttest.Hides(checkid.IPSubnetExhausted)), incidenttest.Route("i-1"), incidenttest.Launched("i-1", 0, report.Missed), chartOf(incidenttest.Subnet, 10), chartOf(incidenttest.Table, 10), incidenttest.Named("1"))
 	obs.At = incidenttest.At(5)
 	for _, inc := range incidenttest.DecideAll(nil, []report.Observation{obs}, incidenttest.At(5)) {
 		if got := inc.Chart.Due(); got != (inc.Key == incidenttest.TheLeak) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
@@ -122,11 +123,11 @@ func (rec *reconciler) find(key report.Key) *incident.Update {
 // belongs to it.
 func addressesFirst(c diagnose.Cause) int {
 	switch {
-	case c.Check == incident.LeakedInterfaces:
+	case c.Check == checkid.IPLeakedInterfaces:
 		return -1
-	case c.Check == incident.Runway:
+	case c.Check == checkid.IPRunway:
 		return 1
-	case c.Confidence == checks.Symptom, c.Check == incident.CniNotReady:
+	case c.Confidence == checks.Symptom, c.Check == checkid.NodeCNINotReady:
 		return 2
 	}
 	return 0

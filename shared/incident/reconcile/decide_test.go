@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
@@ -181,7 +182,7 @@ func TestDecide(t *testing.T) {
 		}, "opened superseded", "Opened Resolved"},
 		{"the end was no fault after all", []incidenttest.Step{
 			{Name: "ended", Minute: 2, Obs: incidenttest.Observe(incidenttest.EndedSoon("i-1"), incidenttest.Launched("i-1", 0, report.Gone)), Want: reasons{incidenttest.TheEnd: incident.Opened}},
-			{Name: "it had been a node", Minute: 3, Obs: incidenttest.Observe(incidenttest.Passed(incident.EndedEarly, "i-1")), Want: reasons{incidenttest.TheEnd: incident.CauseGone}, State: states{incidenttest.TheEnd: incident.Cleared}},
+			{Name: "it had been a node", Minute: 3, Obs: incidenttest.Observe(incidenttest.Passed(checkid.InstanceEndedEarly, "i-1")), Want: reasons{incidenttest.TheEnd: incident.CauseGone}, State: states{incidenttest.TheEnd: incident.Cleared}},
 		}, "opened cleared", "Opened Changed"},
 		{"an instance ended early; the next one joins", []incidenttest.Step{
 			{Name: "ended", Minute: 2, Obs: incidenttest.Observe(incidenttest.EndedSoon("i-1"), incidenttest.Launched("i-1", 0, report.Gone)), Want: reasons{incidenttest.TheEnd: incident.Opened}},

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
@@ -78,7 +79,7 @@ func TestWhatIsDecided(t *testing.T) {
 	}
 	unsent := incident.Note{ID: "missed", Reason: incident.HasMissed, At: at(501), Count: 2}
 	sent := incident.Note{ID: "missed", Reason: incident.HasMissed, At: at(400), TS: "1.2"}
-	ip := check(incident.LeakedInterfaces, "subnet-1")
+	ip := check(checkid.IPLeakedInterfaces, "subnet-1")
 	number := func(n int) func(*incident.Update) { return func(u *incident.Update) { u.Number = n } }
 	ended := func(how incident.Resolution) func(*incident.Update) {
 		return func(u *incident.Update) { u.State, u.Resolution = incident.Closed, how }
@@ -346,7 +347,7 @@ func TestWhatIsLetGoOf(t *testing.T) {
 		want []incident.Verdict
 	}{
 		"what passed":       {of("route/a", checks.Certain), []incident.Verdict{v("a", incident.Failing, 400), v("c", incident.Passing, 401), v("e", incident.Failing, 401)}},
-		"what ended once":   {of(incident.EndedEarly, checks.Certain), []incident.Verdict{v("c", incident.Passing, 401), v("e", incident.Failing, 401)}},
+		"what ended once":   {of(checkid.InstanceEndedEarly, checks.Certain), []incident.Verdict{v("c", incident.Passing, 401), v("e", incident.Failing, 401)}},
 		"what was given up": {of("node/a", checks.Symptom), []incident.Verdict{v("c", incident.Passing, 401), v("e", incident.Failing, 401)}},
 	} {
 		looking(report.Observation{}).forgetEnded(test.u)

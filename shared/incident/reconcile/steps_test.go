@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
@@ -71,7 +72,7 @@ func becomes(t *testing.T, name string, u *incident.Update, step func(*incident.
 
 // What passed, exists no more, or joined, and what that makes of an incident.
 func TestWhatVerdictsChange(t *testing.T) {
-	const ip = incident.LeakedInterfaces
+	const ip = checkid.IPLeakedInterfaces
 	seen := func(obs *report.Observation, list ...diagnose.Passed) report.Observation {
 		obs.Diagnosis.Passed = list
 		return *obs
@@ -141,7 +142,7 @@ func TestWhatVerdictsChange(t *testing.T) {
 	read := report.Observation{Read: []snapshot.Source{"tables"}}
 	times := func(n int) func(*incident.Update) { return func(u *incident.Update) { u.Times = n } }
 	old := func(u *incident.Update) {
-		u.Effects = []incident.Effect{{Check: incident.Runway, Title: "r", Last: at(400)}}
+		u.Effects = []incident.Effect{{Check: checkid.IPRunway, Title: "r", Last: at(400)}}
 	}
 	for name, test := range map[string]struct {
 		u      *incident.Update
@@ -198,8 +199,8 @@ func TestWhatVerdictsChange(t *testing.T) {
 		"a streak goes on":                         {open(sight, closed(490), times(2)), report.Observation{}, nil},
 		"there was no streak":                      {open(sight, closed(490), func(u *incident.Update) { u.Verdicts[0].At = at(600) }), read, nil},
 		"what is no sight has no streak":           {open(closed(490), times(2), func(u *incident.Update) { u.Blind = []snapshot.Failure{{Source: "tables"}} }), read, nil},
-		"what belongs to it recovers":              {open(subnet, old), passed(diagnose.Passed{Check: incident.Runway, Covers: []string{"subnet-1"}}), func(u *incident.Update) { u.Effects[0].Over, u.Touched = at(500), true }},
-		"what belonged to it does, and it is over": {open(subnet, old, closed(490)), passed(diagnose.Passed{Check: incident.Runway, Covers: []string{"subnet-1"}}), nil},
+		"what belongs to it recovers":              {open(subnet, old), passed(diagnose.Passed{Check: checkid.IPRunway, Covers: []string{"subnet-1"}}), func(u *incident.Update) { u.Effects[0].Over, u.Touched = at(500), true }},
+		"what belonged to it does, and it is over": {open(subnet, old, closed(490)), passed(diagnose.Passed{Check: checkid.IPRunway, Covers: []string{"subnet-1"}}), nil},
 	} {
 		becomes(t, name, test.u, looking(test.obs).applyVerdicts, test.change)
 	}
@@ -209,7 +210,7 @@ func TestWhatVerdictsChange(t *testing.T) {
 func TestWhenAPictureIsDrawn(t *testing.T) {
 	png := []byte("png")
 	obs := report.Observation{Charts: []report.Chart{{Of: "subnet-0", PNG: png}, {Of: "subnet-1"}, {Of: "subnet-1", Alt: "alt", PNG: png}}}
-	ip := check(incident.LeakedInterfaces, "subnet-1")
+	ip := check(checkid.IPLeakedInterfaces, "subnet-1")
 	have := func(c incident.Chart) func(*incident.Update) { return func(u *incident.Update) { u.Chart = &c } }
 	drawn := func(turn, file, missing string) func(*incident.Update) {
 		return func(u *incident.Update) {

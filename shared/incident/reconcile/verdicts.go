@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/correlate"
@@ -80,7 +81,7 @@ func (rec *reconciler) applyPasses(u *incident.Update) {
 			u.ClearedBy = p.Evidence
 		}
 		// Whoever first saw that the leak is gone may not know what came back.
-		late := u.State == incident.Closed && u.Key.Check == incident.LeakedInterfaces && len(u.ClearedBy) == 0 && !rec.Observation.At.Before(u.Cleared)
+		late := u.State == incident.Closed && u.Key.Check == checkid.IPLeakedInterfaces && len(u.ClearedBy) == 0 && !rec.Observation.At.Before(u.Cleared)
 		if late && len(p.Evidence) > 0 && slices.Contains(p.Covers, u.Key.Resource) {
 			u.ClearedBy, u.Touched = p.Evidence, true
 		}

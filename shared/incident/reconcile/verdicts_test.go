@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
@@ -58,7 +59,7 @@ func TestFind(t *testing.T) {
 // before.
 func TestOneOffEndsUnproved(t *testing.T) {
 	obs := report.Observation{Format: report.Format, ID: "a", By: "join-check", At: incidenttest.Noon, Cluster: "prod"}
-	obs.Diagnosis.Causes = []diagnose.Cause{{Check: incident.EndedEarly, Resource: "workers", Covers: []string{"i-1"}, Instances: []string{"i-1"}, Confidence: checks.Certain, Title: "x"}}
+	obs.Diagnosis.Causes = []diagnose.Cause{{Check: checkid.InstanceEndedEarly, Resource: "workers", Covers: []string{"i-1"}, Instances: []string{"i-1"}, Confidence: checks.Certain, Title: "x"}}
 	obs.Launches = []report.Launch{{Instance: "i-1", Nodegroup: "workers", Started: incidenttest.Noon.Add(-time.Hour), Status: report.Gone}}
 	list, _ := decided(nil, obs, incidenttest.Noon)
 	obs.ID, obs.At = "b", incidenttest.Noon.Add(30*time.Minute)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
 	"rollcall/shared/incident/reconcile"
@@ -106,7 +107,7 @@ func TestAutoIsApprovedByPolicy(t *testing.T) {
 	if _, a := response.Act(inc, incidenttest.Press(report.ApprovePlan, 5), incidenttest.May, incidenttest.At(5)); a.Reason != incident.AlreadyDecided || a.By.ID != "" {
 		t.Errorf("a person approves it again: %+v", a)
 	}
-	key := report.Key{Cluster: incidenttest.Cluster, Check: incident.LeakedInterfaces, Resource: incidenttest.Subnet}
+	key := report.Key{Cluster: incidenttest.Cluster, Check: checkid.IPLeakedInterfaces, Resource: incidenttest.Subnet}
 	leak := incidenttest.Broken(t)
 	leak.Key = key
 	p := remedy.Plan{Format: remedy.Format, Remedy: optin.DeleteLeakedInterfaces, Cluster: incidenttest.Cluster, Check: key.Check, Resource: incidenttest.Subnet, Cleanup: &deleteleakedinterfaces.Plan{Subnet: incidenttest.Subnet, Interfaces: []string{"eni-1"}}}
