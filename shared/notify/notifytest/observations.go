@@ -5,6 +5,7 @@ package notifytest
 import (
 	"time"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/node/spot"
@@ -38,7 +39,7 @@ func Launch(id string, started int, standing report.LaunchStatus) report.Launch 
 func Failing(launches ...report.Launch) report.Observation {
 	obs := Observation()
 	cause := diagnose.Cause{
-		Check: "route/no-egress", Confidence: checks.Certain, Resource: RouteTable, Covers: []string{Subnet}, Nodegroups: []string{"new_nodegroup_2"},
+		Check: checkid.RouteNoEgress, Confidence: checks.Certain, Resource: RouteTable, Covers: []string{Subnet}, Nodegroups: []string{"new_nodegroup_2"},
 		Title: Subnet + " has no way out", Why: RouteTable + " has only 10.42.0.0/16 → local.",
 		Evidence: []checks.Evidence{{What: RouteTable, Value: "10.42.0.0/16 → local"}},
 	}
@@ -51,7 +52,7 @@ func Failing(launches ...report.Launch) report.Observation {
 
 func Passing(launches ...report.Launch) report.Observation {
 	obs := Observation()
-	obs.Diagnosis.Passed = []diagnose.Passed{{Check: "route/no-egress", Covers: []string{Subnet}, Evidence: []checks.Evidence{{What: RouteTable, Value: "0.0.0.0/0 → nat-0aa4"}}}}
+	obs.Diagnosis.Passed = []diagnose.Passed{{Check: checkid.RouteNoEgress, Covers: []string{Subnet}, Evidence: []checks.Evidence{{What: RouteTable, Value: "0.0.0.0/0 → nat-0aa4"}}}}
 	obs.Launches = launches
 	return obs
 }
