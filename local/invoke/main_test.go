@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/local/binaries"
 	"rollcall/shared/report"
 )
 
@@ -76,43 +76,17 @@ func TestStatus(t *testing.T) {
 }
 
 // built builds the functions for this machine, once.
-var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "rollcall-invoke-")
-	if err != nil {
-		return "", err
-	}
-	all, err := os.ReadDir("../../functions")
-	if err != nil {
-		return "", err
-	}
-	for _, f := range all {
-		name := f.Name()
-		build := exec.Command("go", "build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", filepath.Join(dir, name, "bootstrap"), "rollcall/functions/"+name)
-		if out, err := build.CombinedOutput(); err != nil {
-			return dir, errors.Join(err, errors.New(string(out)))
-		}
-	}
-	return dir, nil
-})
-
-func TestMain(m *testing.M) {
-	flag.Parse()
-	code := m.Run()
-	if dir, _ := built(); dir != "" {
-		os.RemoveAll(dir)
-	}
-	os.Exit(code)
-}
+var built = sync.OnceValues(func() (string, error) { return binaries.Build("../..") })
 
 // here are the options for a run from this folder.
 func here(t *testing.T, function, event string) options {
 	t.Helper()
-	binaries, err := built()
+	folder, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return options{
-		function: function, event: event, binaries: binaries,
+		function: function, event: event, binaries: folder,
 		world: "../worlds/samples.yaml", template: "../../infra/Rollcall.template.json",
 	}
 }

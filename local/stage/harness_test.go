@@ -5,8 +5,6 @@ import (
 	"context"
 	"log/slog"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"rollcall/local/binaries"
 	"rollcall/local/fakeslack"
 	"rollcall/local/programs"
 
@@ -24,35 +23,8 @@ import (
 	"rollcall/shared/store"
 )
 
-// binaries is where they are, once a test has built them.
-var binaries string
-
 // built builds the functions as they are deployed, but for this machine.
-var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "rollcall-functions-")
-	if err != nil {
-		return "", err
-	}
-	binaries = dir
-	folders, err := os.ReadDir("../../functions") // whatever there is
-	if err != nil {
-		return dir, err
-	}
-	for _, folder := range folders {
-		name := folder.Name()
-		build := exec.Command("go", "build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", filepath.Join(dir, name, "bootstrap"), "rollcall/functions/"+name)
-		if out, err := build.CombinedOutput(); err != nil {
-			return dir, &exec.Error{Name: string(out), Err: err}
-		}
-	}
-	return dir, nil
-})
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	os.RemoveAll(binaries)
-	os.Exit(code)
-}
+var built = sync.OnceValues(func() (string, error) { return binaries.Build("../..") })
 
 // running is a stage under test. The test itself is work: the stage's time runs
 // fast only in until and pass, so that a test misses nothing on a slow machine.
@@ -93,6 +65,25 @@ func virtual(t *testing.T, test func(t *testing.T)) {
 	})
 }
 
+// inBubble tells whether the time is virtual here: Wait panics where it is not.
+func inBubble() (is bool) {
+	defer func() { is = recover() == nil }()
+	synctest.Wait()
+	return true
+}
+
+// TestInBubble is why start refuses to be called where time is real.
+func TestInBubble(t *testing.T) {
+	if inBubble() {
+		t.Error("a test is in a bubble of its own accord")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		if !inBubble() {
+			t.Error("within synctest.Test it is not in a bubble")
+		}
+	})
+}
+
 // inTime is virtual for subtests.
 func inTime(test func(t *testing.T)) func(t *testing.T) {
 	return func(t *testing.T) { virtual(t, test) }
@@ -102,6 +93,9 @@ func inTime(test func(t *testing.T)) func(t *testing.T) {
 // called as Go.
 func start(t *testing.T, name string, change ...func(*Options)) *running {
 	t.Helper()
+	if !inBubble() {
+		t.Fatal("start is for tests within virtual: hours of its time would be hours of the wall's here")
+	}
 	return startWith(t, Options{World: "../worlds/" + name + ".yaml", Rate: 1, Programs: programs.All()}, change)
 }
 

@@ -5,7 +5,6 @@ package press
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"rollcall/local/binaries"
 	"rollcall/local/stage"
 	"rollcall/shared/config"
 )
@@ -26,16 +26,9 @@ const broken = "rtb-0cd20000000000002"
 // programs builds the functions as they are deployed, but for this machine.
 func programs(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	folders, err := os.ReadDir("../../../functions")
+	dir, err := binaries.Build("../../..")
 	if err != nil {
 		t.Fatal(err)
-	}
-	for _, f := range folders {
-		build := exec.Command("go", "build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", filepath.Join(dir, f.Name(), "bootstrap"), "rollcall/functions/"+f.Name())
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("build %s: %v\n%s", f.Name(), err, out)
-		}
 	}
 	return dir
 }
