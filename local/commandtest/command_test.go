@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/local/testfull"
 	"rollcall/shared/checks"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
@@ -28,6 +29,7 @@ func found(s *snapshot.Snapshot) map[[2]string]checks.Fix {
 // tally is what a test has looked at: a test that looks at nothing holds nothing.
 type tally struct {
 	checks          map[string]bool
+	tried           map[string]int // commands of each check
 	worlds          int
 	commands        int
 	poisoned, whole int
@@ -39,9 +41,13 @@ type tally struct {
 // commands name, one text after the other, wherever it stands in the snapshot; and
 // then every text at once. No command may come to hold anything but words: a text
 // that was a word, or a part of one, is the same word with the poison in it.
+//
+// Text by text is for make test-full in every world; in make test it is for the
+// first two commands of each check, so that no check is left out. All texts at once
+// is for every world.
 func TestCommandsOfFindings(t *testing.T) {
 	spared := spoken(t)
-	seen := tally{checks: map[string]bool{}, hostile: map[string]bool{}}
+	seen := tally{checks: map[string]bool{}, tried: map[string]int{}, hostile: map[string]bool{}}
 	worlds := corpus(t)
 	for _, name := range slices.Sorted(maps.Keys(worlds)) {
 		t.Run(name, func(t *testing.T) {
@@ -52,7 +58,7 @@ func TestCommandsOfFindings(t *testing.T) {
 		})
 	}
 	t.Logf("%d worlds, commands of %d checks, %d commands; poisoned text by text %d, all at once %d", len(worlds), len(seen.checks), seen.commands, seen.poisoned, seen.whole)
-	if seen.worlds == len(worlds) && (len(seen.checks) < 55 || seen.poisoned < 300 || seen.whole < 100) {
+	if seen.worlds == len(worlds) && (len(seen.checks) < 55 || seen.poisoned < testfull.Of(300, 90) || seen.whole < 100) {
 		t.Error("that is fewer than there are: the test holds little")
 	}
 	t.Logf("%d poisoned commands are given to the shells", len(seen.hostile))
@@ -71,13 +77,15 @@ func (seen *tally) world(t *testing.T, name string, s *snapshot.Snapshot, spared
 			t.Errorf("%s, %s: %v: %s", name, key[0], err, fix.Command)
 			continue
 		}
+		again := seen.tried[key[0]] >= 2
 		seen.checks[key[0]] = true
+		seen.tried[key[0]]++
 		seen.commands++
 		words[key] = calls
 		for _, w := range slices.Concat(calls...) {
 			seen.placeholder(t, key[0], w, fix)
 			for text := range known {
-				if len(text) > 2 && !spared[text] && strings.Contains(w, text) {
+				if (!again || testfull.Asked()) && len(text) > 2 && !spared[text] && strings.Contains(w, text) {
 					named[text] = true
 				}
 			}

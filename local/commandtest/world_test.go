@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"rollcall/local/platform/loopback"
 	"rollcall/local/simaws"
 	"rollcall/local/simaws/world"
 
@@ -69,6 +70,7 @@ func snapshots(t *testing.T, f *world.File) []*snapshot.Snapshot {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	admin := simaws.AdminIdentity(account, "test")
+	network := loopback.New()
 	served, err := simaws.Start(ctx, simaws.Config{
 		Account: account, Region: region, Identities: []simaws.Identity{admin},
 		World:    accountAPI{w.EC2(), w.AutoScaling(), w.EKS(), w.IAM()},
@@ -77,21 +79,19 @@ func snapshots(t *testing.T, f *world.File) []*snapshot.Snapshot {
 			list, err := w.Kubernetes(name, plural)
 			return list.Items, list.ResourceVersion, err
 		},
-		MinLatency: time.Microsecond, Now: w.Now, Wall: time.Now,
+		Now: w.Now, Wall: time.Now, Network: network,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer served.Close()
-	transport := &http.Transport{MaxIdleConnsPerHost: 8}
-	defer transport.CloseIdleConnections()
 	reader := gather.New(aws.Config{
-		Region: region, BaseEndpoint: aws.String(served.Endpoint()), HTTPClient: &http.Client{Transport: transport},
+		Region: region, BaseEndpoint: aws.String(served.Endpoint()), HTTPClient: &http.Client{Transport: network},
 		Credentials: credentials.NewStaticCredentialsProvider(admin.AccessKeyID, admin.SecretAccessKey, ""),
 		Retryer:     func() aws.Retryer { return retry.AddWithMaxAttempts(retry.NewStandard(), 3) },
 	}).WithEndpoints(func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool) {
 		endpoint, ca, ok = served.Kubernetes(cluster)
-		return endpoint, ca, nil, ok
+		return endpoint, ca, network, ok
 	})
 	var list []*snapshot.Snapshot
 	for _, c := range w.Clusters() {

@@ -158,7 +158,7 @@ func (r *running) until(what string, seen func() bool) {
 	r.t.Helper()
 	deadline, step := time.Now().Add(4*time.Minute), 10*time.Millisecond
 	if r.network != nil {
-		deadline, step = time.Now().Add(6*time.Hour), time.Second
+		deadline, step = time.Now().Add(6*time.Hour), 5*time.Second
 	}
 	for {
 		rest := r.Clock.Work()

@@ -10,16 +10,19 @@ import (
 	"strings"
 	"testing"
 
+	"rollcall/local/testfull"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 )
 
-// By default the tests are short. For more worlds, and more for each fault:
+// By default the tests are short: all in all as many worlds as there are shapes of a
+// way out, twice over, and one for each fault, each with a first seed of its own. For
+// more worlds, and more for each fault, make test-full, or:
 //
 //	go test ./local/worldgen -seeds=5000 -each=50 -timeout=2h
 var (
-	seeds = flag.Int("seeds", 60, "how many healthy worlds to generate")
-	each  = flag.Int("each", 3, "how many worlds to break with each fault")
+	seeds = flag.Int("seeds", testfull.Of(60, 20), "how many healthy worlds to generate")
+	each  = flag.Int("each", testfull.Of(3, 1), "how many worlds to break with each fault")
 	only  = flag.Int64("seed", -1, "play this seed alone")
 	keep  = flag.String("keep", "", "write the worlds that fail into this folder, as YAML")
 )

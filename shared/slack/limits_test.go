@@ -12,6 +12,7 @@ import (
 
 	slackgo "github.com/slack-go/slack"
 
+	"rollcall/local/testfull"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
 )
@@ -19,7 +20,8 @@ import (
 // TestNeverPastTheLimits draws odd and huge incidents and holds each message
 // against Slack's limits.
 func TestNeverPastTheLimits(t *testing.T) {
-	for seed := range uint64(120) {
+	// Each of thirty wild incidents has all the texts too long, too odd or too many.
+	for seed := range uint64(testfull.Of(120, 30)) {
 		w := wild{rand.New(rand.NewPCG(seed, 2))}
 		i := w.incident()
 		messages := []Message{Render(i, Options{Actions: true, Now: w.time()})}

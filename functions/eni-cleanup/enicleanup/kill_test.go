@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rollcall/local/stage/stagetest"
+	"rollcall/local/testfull"
 	"rollcall/shared/network/leak"
 )
 
@@ -31,7 +32,9 @@ func (s *stand) bystanders(l *ledger) {
 // TestKilledAtRandomPoints: 200 runs that end in the middle, in several
 // worlds. Whatever each had done, the next goes on from there.
 func TestKilledAtRandomPoints(t *testing.T) {
-	const worlds, kills = 4, 50
+	// A run has 45 requests at most, after each of which and before it can be killed:
+	// fifty kills are one for every other of these places.
+	worlds, kills := testfull.Of(4, 2), testfull.Of(50, 25)
 	for world := range worlds {
 		t.Run(fmt.Sprint(world), func(t *testing.T) {
 			t.Parallel()

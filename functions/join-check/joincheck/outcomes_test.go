@@ -12,6 +12,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/stage/stagetest"
+	"rollcall/local/testfull"
 	"rollcall/shared/detect"
 	"rollcall/shared/event"
 	"rollcall/shared/node/outcome"
@@ -83,13 +84,12 @@ type delayed struct {
 // with the functions that it records by. In the end every launch has one record
 // and the end that the world's truth says.
 func TestEveryLaunchHasOneTrueEnd(t *testing.T) {
-	if testing.Short() {
-		t.Skip("plays forty worlds")
-	}
-	for seed := uint64(1); seed <= 40; seed++ {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+	// Eight worlds have some fifty launches: each of the fates several times, and each
+	// way of an event.
+	for seed := range testfull.Of(40, 8) {
+		t.Run(fmt.Sprint(seed+1), func(t *testing.T) {
 			t.Parallel()
-			play(t, seed)
+			play(t, uint64(seed+1))
 		})
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"rollcall/local/testfull"
 	"strings"
 	"testing"
 
@@ -15,7 +16,8 @@ const (
 
 // TestPageIsFresh holds that the committed page has a row for each world and
 // no other, and that the runbook's half of it is what the model says now.
-// Rollcall's half takes the functions' binaries: make generate writes it.
+// Rollcall's half takes the functions' binaries: make generate writes it. Every sixth
+// world shows that the page is one of this model; make test-full looks at all.
 func TestPageIsFresh(t *testing.T) {
 	text, err := os.ReadFile(pageFile)
 	if err != nil {
@@ -26,10 +28,14 @@ func TestPageIsFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := make([]row, len(files))
+	var looked []string
+	for i := 0; i < len(files); i += testfull.Of(1, 6) {
+		looked = append(looked, files[i])
+	}
+	rows := make([]row, len(looked))
 	var g errgroup.Group
 	g.SetLimit(4)
-	for i, file := range files {
+	for i, file := range looked {
 		g.Go(func() error {
 			var err error
 			rows[i], err = look(t.Context(), file)
@@ -49,7 +55,7 @@ func TestPageIsFresh(t *testing.T) {
 			t.Errorf("the page is stale, run make generate: it lacks %q", r.half())
 		}
 	}
-	if got := strings.Count(page, "\n| ["); got != want {
+	if got := strings.Count(page, "\n| ["); testfull.Asked() && got != want {
 		t.Errorf("the page has %d worlds, the corpus %d: run make generate", got, want)
 	}
 }
