@@ -154,9 +154,10 @@ func TestTexts(t *testing.T) {
 // run, from threads that nothing had been learned from. At their first run the
 // 93 of the first file were 67 right, 2 symptoms, 16 unknown and 8 wrong; then
 // the rules were widened, and the 43 of the second file were 32, 0, 6 and 5.
-// What was wrong there has taught since, so now they only hold what is known.
+// What was wrong there widened them again, and the 18 of the third were 16, 0,
+// 2 and 0. All three have taught since, so now they only hold what is known.
 func TestHeldOut(t *testing.T) {
-	for file, least := range map[string]int{"heldout.json": 91, "heldout-2.json": 42} {
+	for file, least := range map[string]int{"heldout.json": 91, "heldout-2.json": 42, "heldout-3.json": 18} {
 		list := read(t, file)
 		total := table(t, file, list, func(s sample) string { return s.Kind }, func(s sample) Told { return Tell(s.Text) })
 		for _, s := range list {

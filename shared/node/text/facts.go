@@ -69,7 +69,7 @@ func failures() []said {
 		{denied, []string{"403 forbidden", "statuscode: 403", "status code: 403", "status: 403", "accessdenied", "access denied", "unauthorizedoperation",
 			"not authorized to perform", "is not authorized", "unauthorized operation", "permission denied", "not authorized to", "403 response",
 			"allowed: false", "authorization failed", "missing permissions"}},
-		{unknownID, []string{"unauthorized", "401", "no basic auth credentials", "must be logged in", "authentication failed", "invalid token", "unauthenticated"}},
+		{unknownID, []string{"unauthorized", " 401", "no basic auth credentials", "must be logged in", "authentication failed", "invalid token", "unauthenticated"}},
 	}
 }
 
@@ -203,7 +203,7 @@ func (f *facts) readCalls() {
 			call(name)
 		}
 	}
-	if strings.Contains(f.low, "creating fleet") || strings.Contains(f.low, "create fleet") {
+	if containsAny(f.low, []string{"creating fleet", "create fleet", "launchtemplateandoverrides"}) {
 		call("CreateFleet")
 	}
 }

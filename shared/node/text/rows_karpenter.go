@@ -23,7 +23,7 @@ func karpenterRows() []row {
 		{check: class, by: []program{karpenter}, all: [][]string{{"ec2nodeclass", "nodeclass"}, {"validationsucceeded", "readiness", "ready=false",
 			"ready: false", "type: ready status: false", "type: ready, status: false", "is not ready", "status: false", "ready false", "ready=unknown"}},
 			none: []string{"registered", "notready nodes"}, source: karpenterDoc},
-		{check: class, by: []program{karpenter}, all: [][]string{{"instance profile", "instanceprofile"}, {"not found", "cannot be found", "nosuchentity",
+		{check: class, by: []program{karpenter}, all: [][]string{{"instance profile", "instanceprofile"}, {"neither", "not specified", "no instance profile", "not found", "cannot be found", "nosuchentity",
 			"failed to create", "creating instance profile", "getting instance profile", "failed to detect"}}, source: karpenterDoc},
 		{check: class, by: []program{karpenter}, all: [][]string{{"discovering ami", "discover any amis", "resolving ami", "getting amis", "getting subnets",
 			"getting security groups", "describing security groups", "describing subnets", "describing images", "failed to detect the cluster cidr"}},

@@ -115,7 +115,7 @@ func pathRows() []row {
 			meaning: "the cluster does not reach the kubelet of a node", next: "Admit port 10250 from the cluster's security group on the nodes."},
 		{check: checkid.InstanceConsoleError, symptom: true, fails: append(late, refused), all: [][]string{{"dial tcp", "dial udp", "send request failed",
 			"https://", "http://", ":443", "error listing aws instances", "connect to", "connecting to"}}, not: []program{kubectl, terraform, eksctl,
-			cloudFormation, karpenter, csi}, source: "Go, net", look: pathAnywhere(),
+			cloudFormation, karpenter, csi}, none: []string{"probe failed", "webhook", "readiness", "liveness"}, source: "Go, net", look: pathAnywhere(),
 			meaning: lost, next: path},
 		{check: checkid.InstanceConsoleError, symptom: true, by: []program{kubelet, nodeadm, containerd, bootstrap, bottlerocket, cloudInit}, fails: append(late,
 			refused), source: "Go, net", look: pathAnywhere(), none: []string{"pod", "probe", "volume"},

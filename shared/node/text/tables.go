@@ -24,7 +24,8 @@ const retried = 6
 // byConsole asks the table of consoles. A line that names no more than a unit,
 // or a service that does not answer, is a symptom: the text does not say why.
 func byConsole(f facts, v vocabulary) Told {
-	if f.by(karpenter, terraform, kubectl, autoscaler) {
+	// A user of IAM is a person, or what a person runs; instances have roles.
+	if f.by(karpenter, terraform, kubectl, autoscaler) || strings.Contains(f.low, ":user/") {
 		return Told{}
 	}
 	r := console.Read(strings.Repeat(f.words+"\n", retried))
@@ -174,7 +175,7 @@ var (
 	conditionForm = regexp.MustCompile(`\b(?:type|status|reason|condition)s?: |status condition transitioned|lasttransitiontime|\b(?:false|unknown|true) \w{3}, \d\d `)
 	taintForm     = regexp.MustCompile(`\btaints?\b|:no(?:schedule|execute)`)
 	launchForm    = regexp.MustCompile(`launching (?:a new )?ec2 instance|status reason:|could not launch (?:spot|on-demand)|inservice state|statusmessage|placing spot`)
-	stateForm     = regexp.MustCompile(`\b(?:Client|Server)\.[A-Z]`)
+	stateForm     = regexp.MustCompile(`\b(?:Client|Server)\.(?:Insufficient|Instance|Internal|Invalid|Scheduled|Spot|User|Volume)`)
 )
 
 // failed says what failed, in words of this package.
