@@ -1,9 +1,9 @@
 // Package activity tells from texts and codes why a launch failed: the status
-// messages of Auto Scaling, the error codes and state reasons of EC2, the
-// health issues of EKS, and what people paste of them into tickets.
+// messages of Auto Scaling, the error codes and state reasons of EC2.
 //
-// Nothing else in Rollcall judges an error by its text. Auto Scaling gives no
-// code for a failed launch, only a sentence.
+// The functions judge no other error by its text: Auto Scaling gives no code
+// for a failed launch, only a sentence. What people paste is read by package
+// text, which asks this one about launches.
 package activity
 
 import (

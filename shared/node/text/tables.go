@@ -42,6 +42,9 @@ func byConsole(f facts, v vocabulary) Told {
 		if m.Check != "" {
 			t.Look = append(t.Look, m.Check)
 		}
+		if m.Check == "" {
+			t.Look = []checkid.ID{checkid.InstanceUserData, checkid.InstanceAMI, checkid.IAMRolePolicies, checkid.EndpointMissing}
+		}
 		if m.Unanswered {
 			for _, id := range pathAnywhere() {
 				if id != m.Check {
@@ -160,7 +163,7 @@ func (f facts) kind() string {
 		what = "a message of " + string(f.program)
 	case len(f.calls) > 0 || goCode.MatchString(f.words) || pythonError.MatchString(f.words):
 		what = "an error of an AWS API"
-	case slices.ContainsFunc(f.codes, func(c string) bool { return nodegroup.OfIssue(c).Known }):
+	case slices.ContainsFunc(f.codes, func(c string) bool { return c != "Unknown" && nodegroup.OfIssue(c).Known }):
 		what = "a health issue of EKS"
 	case len(f.fails) > 0 && (len(f.hosts) > 0 || f.failed1(timedOut, refused, noRoute, unresolved, untrusted, tooEarly, tooLate, proxied)):
 		what = "a failed connection"
