@@ -135,7 +135,7 @@ func TestTexts(t *testing.T) {
 	byKind := func(s sample) string { return s.File + " " + s.Kind }
 	total := table(t, "texts of both files", list, byKind, told)
 	taught := map[string]map[string]bool{}
-	all := slices.Concat(list, read(t, "heldout.json"), read(t, "heldout-2.json"), read(t, "heldout-3.json"))
+	all := slices.Concat(list, read(t, "heldout.json"), read(t, "heldout-2.json"), read(t, "heldout-3.json"), read(t, "heldout-4.json"))
 	for _, s := range append(slices.Clone(all), activitySamples(t)...) {
 		tell(s.Text, learn{s.group(), taught})
 	}
@@ -168,9 +168,10 @@ func TestTexts(t *testing.T) {
 // 93 of the first file were 67 right, 2 symptoms, 16 unknown and 8 wrong; then
 // the rules were widened, and the 43 of the second file were 32, 0, 6 and 5.
 // What was wrong there widened them again, and the 18 of the third were 16, 0,
-// 2 and 0. All three have taught since, so now they only hold what is known.
+// 2 and 0, the 15 of the fourth 12, 0, 3 and 0. All have taught since, so now
+// they only hold what is known.
 func TestHeldOut(t *testing.T) {
-	for file, least := range map[string]int{"heldout.json": 91, "heldout-2.json": 42, "heldout-3.json": 18} {
+	for file, least := range map[string]int{"heldout.json": 91, "heldout-2.json": 42, "heldout-3.json": 18, "heldout-4.json": 15} {
 		list := read(t, file)
 		total := table(t, file, list, func(s sample) string { return s.Kind }, func(s sample) Told { return Tell(s.Text) })
 		for _, s := range list {

@@ -49,7 +49,7 @@ type said struct {
 func failures() []said {
 	return []said{
 		{proxied, []string{"proxyconnect tcp", "proxy authentication required", "unable to connect to proxy", "tunnel connection failed", "from proxy after connect"}},
-		{unresolved, []string{"no such host", "server misbehaving", "temporary failure in name resolution", "name or service not known",
+		{unresolved, []string{"no such host", " enotfound", " eai_again", "server misbehaving", "temporary failure in name resolution", "name or service not known",
 			"could not resolve host", "failed to resolve", "getaddrinfo", "nodename nor servname", "unknownhostexception", "name resolution",
 			"couldnt resolve host", "unable to resolve", "lookup …:53: read udp", "lookup …:53: dial udp"}},
 		{untrusted, []string{"signed by unknown authority", "certificate is valid for", "certificate_verify_failed", "certificate verify failed",
@@ -62,10 +62,10 @@ func failures() []said {
 		{timedOut, []string{"i/o timeout", "connection timed out", "connect: timed out", "handshake timeout", "context deadline exceeded", "client.timeout",
 			"connect timeout", "read timeout", "operation timed out", "request canceled while waiting", "dial tcp timeout", "deadline has elapsed", "timed out",
 			"connecttimeout", "connection timeout", "max retries exceeded", "exceeded max wait time", "connection reset by peer", "timeout exceeded",
-			"unexpected eof", "could not connect to the endpoint", "timeout awaiting", "curl: (28)", ": eof", "request canceled, context deadline",
+			"unexpected eof", "could not connect to the endpoint", "timeout awaiting", "curl: (28)", " etimedout", ": eof", "request canceled, context deadline",
 			"timeout was reached", "statuscode: 0", "connection was aborted", "forcibly closed", "connection attempt failed"}},
-		{refused, []string{"connection refused", "actively refused", "curl: (7)"}},
-		{noRoute, []string{"no route to host", "network is unreachable", "host is unreachable", "network unreachable"}},
+		{refused, []string{"connection refused", " econnrefused", "actively refused", "curl: (7)"}},
+		{noRoute, []string{"no route to host", " ehostunreach", " enetunreach", "network is unreachable", "host is unreachable", "network unreachable"}},
 		{denied, []string{"403 forbidden", "statuscode: 403", "status code: 403", "status: 403", "accessdenied", "access denied", "unauthorizedoperation",
 			"not authorized to perform", "is not authorized", "unauthorized operation", "permission denied", "not authorized to", "403 response",
 			"allowed: false", "authorization failed", "missing permissions"}},

@@ -90,6 +90,9 @@ func identityRows() []row {
 			"SpotSLRCreationFailed", "ServiceLinkedRoleFailure"}, source: apiDoc},
 		{check: checkid.LaunchServiceRole, calls: []string{"createservicelinkedrole"}, fails: []failure{denied}, source: apiDoc},
 
+		{check: checkid.LaunchKMSKey, calls: []string{"creategrant", "generatedatakeywithoutplaintext"}, fails: []failure{denied},
+			source: "EBS user guide, How Amazon EBS encryption works"},
+
 		// Who was denied: aws-node, the node, Karpenter.
 		{check: checkid.IAMCNIRolePolicies, by: []program{ipamd}, fails: []failure{denied}, source: cniDoc, none: []string{"/dev/", "/opt/cni", "/etc/cni",
 			"/var/run", "mkdir", "open /"}},
