@@ -39,6 +39,7 @@ func launchFaults() []Fault {
 		{checkid.LaunchSecurityGroup, "The security group 'sg-0dead' does not exist. Launching EC2 instance failed."},
 		{checkid.LaunchProfile, "Invalid IAM Instance Profile name. Launching EC2 instance failed."},
 		{checkid.LaunchUnauthorized, "You are not authorized to perform this operation. Encoded authorization failure message: abcdef. Launching EC2 instance failed."},
+		{checkid.LaunchPolicyDenied, "You are not authorized to perform this operation. User: arn:aws:sts::111122223333:assumed-role/AWSServiceRoleForAutoScaling/AutoScaling is not authorized to perform: ec2:RunInstances on resource: arn:aws:ec2:us-west-2:111122223333:instance/* with an explicit deny in a service control policy. Launching EC2 instance failed."},
 		{checkid.LaunchUnsupportedType, "Your requested instance type (m5.large) is not supported in your requested Availability Zone (us-west-2e). Please retry your request by not specifying an Availability Zone or choosing us-west-2a, us-west-2b. Launching EC2 instance failed."},
 		{checkid.LaunchAccountValidation, "Your request for accessing resources in this region is being validated, and you will not be able to launch additional resources in this region until the validation is complete. Launching EC2 instance failed."},
 		{checkid.LaunchUnclassified, "The moon is in the wrong house. Launching EC2 instance failed."},

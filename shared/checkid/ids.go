@@ -102,6 +102,7 @@ const (
 	LaunchAccountValidation    ID = "launch/account-validation"
 	LaunchServiceRole          ID = "launch/service-role"
 	LaunchUnclassified         ID = "launch/unclassified"
+	LaunchPolicyDenied         ID = "launch/policy-denied"
 
 	NodegroupHealth       ID = "nodegroup/health"
 	NodegroupStatus       ID = "nodegroup/status"

@@ -97,6 +97,7 @@ func All() []check.Check {
 		launch.AccountValidation(),
 		launch.ServiceRole(),
 		launch.Unclassified(),
+		launch.PolicyDenied(),
 		nodegroup.Health(),
 		nodegroup.Status(),
 		nodegroup.UpdateFailed(),
@@ -273,6 +274,8 @@ func Of(id checkid.ID) (check.Check, bool) {
 		return launch.ServiceRole(), true
 	case checkid.LaunchUnclassified:
 		return launch.Unclassified(), true
+	case checkid.LaunchPolicyDenied:
+		return launch.PolicyDenied(), true
 	case checkid.NodegroupHealth:
 		return nodegroup.Health(), true
 	case checkid.NodegroupStatus:

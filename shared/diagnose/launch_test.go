@@ -139,6 +139,7 @@ func TestEveryFailedLaunchIsNamedAlone(t *testing.T) {
 		"launch/security-group":        "InvalidGroup.NotFound",
 		"launch/profile":               "Invalid IAM Instance Profile name",
 		"launch/unauthorized":          "UnauthorizedOperation",
+		"launch/policy-denied":         "UnauthorizedOperation: You are not authorized to perform this operation with an explicit deny in a service control policy.",
 		"launch/unsupported-type":      "The requested configuration is currently not supported.",
 		"launch/volume-limit":          "Client.VolumeLimitExceeded: Volume limit exceeded",
 		"launch/throttled":             "RequestLimitExceeded",

@@ -123,6 +123,8 @@ func TestClaimsOfTwoClassesAreKnown(t *testing.T) {
 		{checkid.LaunchPlacement, checkid.LaunchInsufficientCapacity}: true,
 		// Fleets say "InvalidFleetConfiguration" of a type that a zone lacks too.
 		{checkid.LaunchUnsupportedType, checkid.LaunchTemplate}: true,
+		// A refusal has one code, whichever policy it comes from.
+		{checkid.LaunchPolicyDenied, checkid.LaunchUnauthorized}: true,
 		// A Marketplace product that is not subscribed to is an opt-in too.
 		{checkid.LaunchAMI, checkid.LaunchAccountValidation}: true,
 	}

@@ -11,6 +11,7 @@ import "rollcall/shared/checkid"
 func table() []row {
 	const (
 		launchDoc = "https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html"
+		iamDoc    = "in the form of the IAM user guide, Troubleshoot access denied error messages"
 		amiDoc    = "https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-ami.html"
 	)
 	return []row{
@@ -118,6 +119,16 @@ func table() []row {
 			sample: "Request limit exceeded. Account 111122223333 has been throttled on ec2:RunInstances because it exceeded its request rate limit.", source: "https://github.com/CloudSnorkel/cdk-github-runners/issues/946"},
 		{class: checkid.LaunchSuspended, texts: []string{"suspensionreason", "user suspended at", "administrative suspension", "administratively suspended"},
 			sample: "suspensionReason: 'User suspended at 2016-01-12T22:59:46Z'", source: "code search: a deployment tool's test of suspended processes"},
+		// The code says only that it is refused; the sentence, which policy does
+		// (IAM user guide, Troubleshoot access denied error messages).
+		{class: checkid.LaunchPolicyDenied, exact: true, texts: []string{"explicit deny in a service control policy", "because no service control policy allows"}, meaning: "a service control policy forbids it",
+			sample: "UnauthorizedOperation: You are not authorized to perform this operation. User: arn:aws:sts::123456789:assumed-role/karpeter-controller-role/1731429849551905269 is not authorized to perform: ec2:RunInstances on resource: arn:aws:ec2:us-east-2:123456789:instance/* with an explicit deny in a service control policy.", source: "https://github.com/aws/karpenter-provider-aws/issues/7370"},
+		{class: checkid.LaunchPolicyDenied, exact: true, texts: []string{"explicit deny in a resource control policy", "because no resource control policy allows"}, meaning: "a resource control policy forbids it",
+			sample: "User: arn:aws:sts::111122223333:assumed-role/nodes/i-1 is not authorized to perform: ec2:RunInstances on resource: arn:aws:ec2:us-west-2:111122223333:instance/* with an explicit deny in a resource control policy", source: iamDoc},
+		{class: checkid.LaunchPolicyDenied, exact: true, texts: []string{"explicit deny in a permissions boundary", "because no permissions boundary allows"}, meaning: "the permissions boundary forbids it",
+			sample: "User: arn:aws:sts::111122223333:assumed-role/Karpenter/1 is not authorized to perform: ec2:RunInstances on resource: arn:aws:ec2:us-west-2:111122223333:instance/* because no permissions boundary allows the ec2:RunInstances action", source: iamDoc},
+		{class: checkid.LaunchPolicyDenied, exact: true, texts: []string{"explicit deny in a session policy", "because no session policy allows"}, meaning: "the session policy forbids it",
+			sample: "User: arn:aws:sts::111122223333:assumed-role/Deployer/build is not authorized to perform: ec2:RunInstances on resource: arn:aws:ec2:us-west-2:111122223333:instance/* with an explicit deny in a session policy", source: iamDoc},
 		{class: checkid.LaunchUnauthorized, codes: []string{"UnauthorizedOperation"}, texts: []string{"you are not authorized to perform this operation", "not authorized to use launch template", "is not authorized to perform: ec2:", "is not authorized to perform: iam:passrole"},
 			sample: "UnauthorizedOperation: You are not authorized to perform this operation. Encoded authorization failure message: g4oZPBqZ4Bni8dE5dGjxYTnOZ", source: "https://github.com/aws/karpenter-provider-aws/issues/7370"},
 

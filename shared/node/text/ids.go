@@ -10,5 +10,4 @@ const (
 	nodeNotInitialized         checkid.ID = "node/not-initialized"
 	ipBranchInterfaces         checkid.ID = "ip/branch-interfaces"
 	instanceCommonFactor       checkid.ID = "instance/common-factor"
-	launchPolicyDenied         checkid.ID = "launch/policy-denied"
 )

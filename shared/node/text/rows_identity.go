@@ -78,13 +78,13 @@ func identityRows() []row {
 			next:    "Attach AmazonEC2ContainerRegistryPullOnly to the node role; look at the kubelet's ecr-credential-provider, at a replaced containerd configuration, and at the way to ECR's API."},
 
 		// IAM: what denied it is in the message.
-		{check: launchPolicyDenied, fails: []failure{denied}, calls: launchCalls(), all: [][]string{policyKinds()}, not: onNode, source: iamDoc},
+		{check: checkid.LaunchPolicyDenied, fails: []failure{denied}, calls: launchCalls(), all: [][]string{policyKinds()}, not: onNode, source: iamDoc},
 		// What sts:DecodeAuthorizationMessage answers.
 		{check: checkid.LaunchUnauthorized, calls: launchCalls(), all: [][]string{{"allowed: false"}, {"explicitdeny: false"}},
 			source: "STS API reference, DecodeAuthorizationMessage"},
-		{check: launchPolicyDenied, by: []program{karpenter}, fails: []failure{denied}, all: [][]string{policyKinds()}, none: []string{"describesubnets",
+		{check: checkid.LaunchPolicyDenied, by: []program{karpenter}, fails: []failure{denied}, all: [][]string{policyKinds()}, none: []string{"describesubnets",
 			"describeimages", "describesecuritygroups"}, source: iamDoc},
-		{check: launchPolicyDenied, all: [][]string{{"due to a service control policy", "due to a permission boundary", "due to a permissions boundary"}},
+		{check: checkid.LaunchPolicyDenied, all: [][]string{{"due to a service control policy", "due to a permission boundary", "due to a permissions boundary"}},
 			not: onNode, source: karpenterDoc},
 		{check: checkid.LaunchServiceRole, codes: []string{"AuthFailure.ServiceLinkedRoleCreationNotPermitted", "ServiceLinkedRoleCreationNotPermitted",
 			"SpotSLRCreationFailed", "ServiceLinkedRoleFailure"}, source: apiDoc},

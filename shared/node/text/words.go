@@ -129,7 +129,7 @@ func words(check checkid.ID) wording {
 // launchWords are those of failed launches that rows tell by their facts.
 func launchWords(check checkid.ID) wording {
 	switch check {
-	case launchPolicyDenied:
+	case checkid.LaunchPolicyDenied:
 		return wording{"a policy above the caller's own denies the launch: a service control policy, a resource control policy, a permissions boundary or a session policy, as the message says",
 			"Decode the message (aws sts decode-authorization-message) to see the statement, and look for a tag or condition that it wants."}
 	case checkid.LaunchUnauthorized:
