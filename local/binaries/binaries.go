@@ -3,6 +3,7 @@
 package binaries
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,7 +12,7 @@ import (
 )
 
 // Folder is where they are, below the repository's root.
-const Folder = "build/test"
+const Folder = "build/test/functions"
 
 // Build builds all functions of the repository, and gives the folder that has
 // <function>/bootstrap for each. What is there and fresh is not linked again, as a
@@ -23,11 +24,11 @@ func Build(root string) (string, error) {
 		return "", fmt.Errorf("find %s: %w", root, err)
 	}
 	folder := filepath.Join(root, Folder)
-	linked := filepath.Join(folder, "bin")
+	linked := filepath.Join(filepath.Dir(folder), "bin")
 	if err := os.MkdirAll(linked, 0o755); err != nil {
 		return "", fmt.Errorf("make a folder for the functions: %w", err)
 	}
-	unlock, err := lock(filepath.Join(folder, "lock"))
+	unlock, err := lock(filepath.Join(filepath.Dir(folder), "lock"))
 	if err != nil {
 		return "", fmt.Errorf("wait for others that build the functions: %w", err)
 	}
@@ -36,6 +37,9 @@ func Build(root string) (string, error) {
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the functions: %w\n%s", err, out)
+	}
+	if err := forget(root, folder); err != nil {
+		return "", fmt.Errorf("forget functions that are gone: %w", err)
 	}
 	functions, err := os.ReadDir(filepath.Join(root, "functions"))
 	if err != nil {
@@ -49,12 +53,28 @@ func Build(root string) (string, error) {
 	return folder, nil
 }
 
+// forget leaves none of which there is no function any more.
+func forget(root, folder string) error {
+	built, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for _, b := range built {
+		if _, err := os.Stat(filepath.Join(root, "functions", b.Name())); errors.Is(err, os.ErrNotExist) {
+			if err := os.RemoveAll(filepath.Join(folder, b.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // link has <function>/bootstrap lead to the function's binary.
 func link(folder, name string) error {
 	if err := os.MkdirAll(filepath.Join(folder, name), 0o755); err != nil {
 		return err
 	}
-	at, to := filepath.Join(folder, name, "bootstrap"), filepath.Join("..", "bin", name)
+	at, to := filepath.Join(folder, name, "bootstrap"), filepath.Join("..", "..", "bin", name)
 	if old, err := os.Readlink(at); err == nil && old == to {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package binaries
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -34,8 +35,15 @@ func TestBuild(t *testing.T) {
 	for _, f := range functions {
 		at[f.Name()] = stat(f.Name())
 	}
+	gone := filepath.Join("../..", Folder, "gone")
+	if err := os.Mkdir(gone, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := Build("../.."); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := os.Stat(gone); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a function that is gone is still there: %v", err)
 	}
 	for name, before := range at {
 		if !os.SameFile(stat(name), before) { // the times of what is fresh are touched

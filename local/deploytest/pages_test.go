@@ -116,7 +116,7 @@ func rules() []rule {
 		{prefix: "make demo", gate: "make demo"},
 		{prefix: "make test-infra", target: true}, {prefix: "make test-cli", gate: "make test-cli"}, {prefix: "make test-slack", gate: "make test-slack"},
 		{prefix: "make test-moto", target: true}, {prefix: "make test-kube", target: true}, {prefix: "make test-commands", gate: "make test-commands"},
-		{prefix: "make test", gate: "make test"},
+		{prefix: "make test-full", gate: "make test-full"}, {prefix: "make test", gate: "make test"},
 		{prefix: "make corpus", gate: "make corpus"}, {prefix: "make lint", gate: "make lint"}, {prefix: "make generate", gate: "make generate"},
 		{prefix: "make synth", gate: "make synth"}, {prefix: "make check-template", gate: "make check-template"}, {prefix: "make race", gate: "make race"},
 		{prefix: "make fuzz", gate: "make fuzz TIME=1s"},

@@ -18,7 +18,7 @@ import (
 func TestAFloodOfForgeriesFillsNothing(t *testing.T) { virtual(t, aFloodOfForgeriesFillsNothing) }
 
 func aFloodOfForgeriesFillsNothing(t *testing.T) {
-	r := start(t, "route", quiet, func(o *Options) { o.Rate = 1 })
+	r := start(t, "route", quiet)
 	began := r.Clock.Now()
 	work := make(chan int)
 	done := make(chan int)

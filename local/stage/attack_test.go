@@ -82,7 +82,7 @@ func attacksAreRefusedAndAudited(t *testing.T) {
 // kept by the minute of stage time, and here the one is slower than the other.
 func TestAReplayIsRefused(t *testing.T) {
 	t.Parallel()
-	r := startReal(t, "route", quiet, fast)
+	r := startReal(t, "route", quiet, func(o *Options) { o.Rate = 600 })
 	press := forgedPress{body: form("approve", someValue(t, offered), ""), at: time.Now()}
 	if status, text := r.attempt(press); status != 200 || text != "" {
 		t.Fatalf("the first is answered %d %q, want 200 and nothing", status, text)
@@ -146,7 +146,7 @@ func whatOnlyReportCanJudgeIsPassedOnAsItIs(t *testing.T) {
 func TestAPressInSlack(t *testing.T) { virtual(t, aPressInSlack) }
 
 func aPressInSlack(t *testing.T) {
-	r := start(t, "route", quiet, fast)
+	r := start(t, "route", quiet)
 	value, err := json.Marshal(someValue(t, ""))
 	if err != nil {
 		t.Fatal(err)

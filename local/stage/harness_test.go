@@ -96,7 +96,15 @@ func start(t *testing.T, name string, change ...func(*Options)) *running {
 	if !inBubble() {
 		t.Fatal("start is for tests within virtual: hours of its time would be hours of the wall's here")
 	}
-	return startWith(t, Options{World: "../worlds/" + name + ".yaml", Rate: 1, Programs: programs.All()}, change)
+	// Of virtual time there is enough: where it ran faster than the functions' own, a
+	// second's wait for a retry were ten minutes of a queue, whose message came again
+	// while the first was worked on, and so without end.
+	asItIs := func(o *Options) {
+		if o.Rate != 1 {
+			t.Fatalf("virtual time at %v times its pace", o.Rate)
+		}
+	}
+	return startWith(t, Options{World: "../worlds/" + name + ".yaml", Rate: 1, Programs: programs.All()}, append(change, asItIs))
 }
 
 // startReal starts a stage whose functions are the binaries that are deployed, each a

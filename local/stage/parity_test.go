@@ -26,13 +26,13 @@ import (
 )
 
 // TestCalledIsGranted holds that least privilege is true in both directions:
-// the real binaries make every call that the committed template lets them
+// the functions make every call that the committed template lets them
 // make, and no other.
 func TestCalledIsGranted(t *testing.T) { virtual(t, calledIsGranted) }
 
 func calledIsGranted(t *testing.T) {
 	r := start(t, "../stage/testdata/everything", func(o *Options) {
-		o.Quiet, o.Rate, o.Rights = true, 20, "../../deploy/clusterrole.yaml"
+		o.Quiet, o.Rights = true, "../../deploy/clusterrole.yaml"
 		o.Settings = map[string]string{"ROLLCALL_CLEANUP": "eks-workshop=delete"}
 	})
 	r.playAll()

@@ -137,13 +137,11 @@ func (r *running) copies(bodies ...string) {
 
 // TestPressThatDeadLettered: report could not read its table for longer than SQS
 // tries. The approval comes back, counts as it would have, and once.
-//
-// The tests of this file have real programs: in a virtual time one run in three did
-// not end within minutes of work, and nobody has looked why yet.
-func TestPressThatDeadLettered(t *testing.T) {
-	t.Parallel()
+func TestPressThatDeadLettered(t *testing.T) { virtual(t, pressThatDeadLettered) }
+
+func pressThatDeadLettered(t *testing.T) {
 	got := &letters{}
-	r := startReal(t, "route", fast, approvable, got.keep)
+	r := start(t, "route", approvable, got.keep)
 	r.offeredRoute()
 	before, ts := r.routes(), r.messages()[0].TS
 	r.givenUp(got, report.PressKind, func() { r.press(Lead) })
@@ -186,10 +184,11 @@ func (r *running) answeredOnce(user string, want incident.AnswerReason) {
 
 // TestPressThatExpiredAsADeadLetter: what could be approved for ten minutes is not
 // done half an hour later, and whoever pressed is told so.
-func TestPressThatExpiredAsADeadLetter(t *testing.T) {
-	t.Parallel()
+func TestPressThatExpiredAsADeadLetter(t *testing.T) { virtual(t, pressThatExpiredAsADeadLetter) }
+
+func pressThatExpiredAsADeadLetter(t *testing.T) {
 	got := &letters{}
-	r := startReal(t, "route", fast, approvable, got.keep, func(o *Options) { o.Settings[string(config.ApprovalTime)] = "10m" })
+	r := start(t, "route", approvable, got.keep, func(o *Options) { o.Settings[string(config.ApprovalTime)] = "10m" })
 	r.offeredRoute()
 	before := r.routes()
 	r.givenUp(got, report.PressKind, func() { r.press(Lead) })
@@ -204,13 +203,11 @@ func TestPressThatExpiredAsADeadLetter(t *testing.T) {
 // TestDeedThatDeadLettered: remediate has added the route, and report does not
 // hear of it for half an hour. Then it says so, once: from the message that comes
 // back, as remediate, which tells what it did whenever it is woken, is away too.
-//
-// It has real programs: in a virtual time its deed is no dead letter within minutes of
-// work, and nobody has looked why yet.
-func TestDeedThatDeadLettered(t *testing.T) {
-	t.Parallel()
+func TestDeedThatDeadLettered(t *testing.T) { virtual(t, deedThatDeadLettered) }
+
+func deedThatDeadLettered(t *testing.T) {
 	got := &letters{}
-	r := startReal(t, "route", fast, approvable, got.keep, func(o *Options) {
+	r := start(t, "route", approvable, got.keep, func(o *Options) {
 		o.EventFaults = func(e router.Event) router.Fault {
 			if e.DetailType == "Rollcall Remedy Approved" {
 				return router.Fault{Delay: 5 * time.Minute} // report has acknowledged the press by then
@@ -250,10 +247,11 @@ func TestDeedThatDeadLettered(t *testing.T) {
 
 // TestCleanupSummaryThatDeadLettered: leaked interfaces are deleted while report is
 // away. What came back is said when the summary comes back, and once a day.
-func TestCleanupSummaryThatDeadLettered(t *testing.T) {
-	t.Parallel()
+func TestCleanupSummaryThatDeadLettered(t *testing.T) { virtual(t, cleanupSummaryThatDeadLettered) }
+
+func cleanupSummaryThatDeadLettered(t *testing.T) {
 	got := &letters{}
-	r := startReal(t, "ips", fast, got.keep, func(o *Options) {
+	r := start(t, "ips", got.keep, func(o *Options) {
 		o.Settings = map[string]string{"ROLLCALL_CLEANUP": "eks-workshop=delete", "ROLLCALL_CLEANUP_SHARE": "100"}
 	})
 	said := func() int {

@@ -42,16 +42,12 @@ func (r *running) logged(texts ...string) func() bool {
 	}
 }
 
-// fast is for tests in which a message is tried until it is given up: five
-// times, six minutes apart.
-func fast(o *Options) { o.Rate = 600 }
-
 func TestMalformedMessagesEndInTheDeadLetterQueue(t *testing.T) {
 	virtual(t, malformedMessagesEndInTheDeadLetterQueue)
 }
 
 func malformedMessagesEndInTheDeadLetterQueue(t *testing.T) {
-	r := start(t, "route", fast)
+	r := start(t, "route")
 	for queueName, bodies := range map[string][]string{
 		"rollcall-launches": {"hello", `{"source":"aws.ec2","detail-type":"EC2 Instance State-change Notification","time":"2026-11-20T15:00:00Z","detail":{}}`},
 		"rollcall-joins":    {`{"half": `},
@@ -94,7 +90,7 @@ func foreignInstancesAreIgnoredAndCounted(t *testing.T) {
 func TestMissingSettingLosesNothing(t *testing.T) { virtual(t, missingSettingLosesNothing) }
 
 func missingSettingLosesNothing(t *testing.T) {
-	r := start(t, "route", fast, func(o *Options) { o.Settings = map[string]string{"ROLLCALL_RESULT_QUEUE_URL": ""} })
+	r := start(t, "route", func(o *Options) { o.Settings = map[string]string{"ROLLCALL_RESULT_QUEUE_URL": ""} })
 	r.scale(1, 1)
 	r.until("the setting is named", r.logged(`"level":"ERROR"`, "ROLLCALL_RESULT_QUEUE_URL", "is not set"))
 	r.until("the events wait in dead-letter queues", func() bool {
