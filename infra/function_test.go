@@ -80,7 +80,7 @@ func TestEnvironment(t *testing.T) {
 		if diff := cmp.Diff(want, slices.Sorted(maps.Keys(variables))); diff != "" {
 			t.Errorf("%s: variables (-spec +template):\n%s", of.Name, diff)
 		}
-		for _, v := range []spec.Variable{config.StageClock, config.StageDoors} {
+		for _, v := range []spec.Variable{config.StageClock, config.StageEndpoints} {
 			if _, ok := variables[string(v)]; ok {
 				t.Errorf("%s: %s is for the local stage only", of.Name, v)
 			}

@@ -49,7 +49,7 @@ func (s *Stage) environment(f template.Function) map[string]string {
 		}
 	}
 	if doors := s.Doors(); doors != "" {
-		env[string(config.StageDoors)] = doors
+		env[string(config.StageEndpoints)] = doors
 	}
 	maps.Copy(env, s.options.Settings)
 	return env
@@ -71,11 +71,11 @@ func (s *Stage) Doors() string {
 }
 
 // doorsOf are the ways to the Kubernetes APIs of some clusters.
-func (s *Stage) doorsOf(clusters []string) config.Doors {
-	doors := config.Doors{}
+func (s *Stage) doorsOf(clusters []string) config.EndpointOverrides {
+	doors := config.EndpointOverrides{}
 	for _, name := range clusters {
 		if endpoint, ca, ok := s.Cloud.Kubernetes(name); ok {
-			doors[name] = config.Door{Endpoint: endpoint, CA: ca}
+			doors[name] = config.EndpointOverride{Endpoint: endpoint, CA: ca}
 		}
 	}
 	return doors

@@ -156,8 +156,8 @@ type Config struct {
 	Region string
 	// Clock is the stage's clock; the zero Clock is the wall clock.
 	Clock Clock
-	// Doors are the stage's ways to the clusters; nil outside the stage.
-	Doors Doors
+	// Endpoints are the stage's ways to the clusters; nil outside the stage.
+	Endpoints EndpointOverrides
 }
 
 // Watches tells whether a cluster is among those that the operator chose.
@@ -177,8 +177,8 @@ func Load(getenv func(string) string, wanted []spec.Variable) (Config, error) {
 		wrong = append(wrong, fmt.Errorf("%s: %w", StageClock, err))
 	}
 	c.Clock = clock
-	if c.Doors, err = parseDoors(getenv(string(StageDoors))); err != nil {
-		wrong = append(wrong, fmt.Errorf("%s: %w", StageDoors, err))
+	if c.Endpoints, err = parseEndpointOverrides(getenv(string(StageEndpoints))); err != nil {
+		wrong = append(wrong, fmt.Errorf("%s: %w", StageEndpoints, err))
 	}
 	for _, v := range wanted {
 		text, err := unpack(strings.TrimSpace(getenv(string(v))))

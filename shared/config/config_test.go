@@ -95,13 +95,13 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		{"ROLLCALL_NONSENSE", "1", []string{"is not a setting of Rollcall"}},
 		{StageClock, "now", []string{"ROLLCALL_STAGE_CLOCK"}},
 		{StageClock, "@no/such/file", []string{"ROLLCALL_STAGE_CLOCK", "the stage's clock", "no/such/file"}},
-		{StageDoors, "open", []string{"ROLLCALL_STAGE_DOORS"}},
+		{StageEndpoints, "open", []string{"ROLLCALL_STAGE_DOORS"}},
 	}
 	for _, test := range tests {
 		m := good()
 		m[string(test.variable)] = test.value
 		wanted := all
-		if test.variable != StageClock && test.variable != StageDoors {
+		if test.variable != StageClock && test.variable != StageEndpoints {
 			wanted = append([]spec.Variable{test.variable}, all...)
 		}
 		_, err := Load(env(m), wanted)

@@ -76,7 +76,7 @@ func (r *Reader) Counting() *Reader {
 
 // WithEndpoints makes the reader reach the Kubernetes APIs of those clusters that
 // have another way there, whatever endpoint EKS tells: the local stage's way
-// (config.StageDoors). Where via is not nil it is taken in place of a connection.
+// (config.StageEndpoints). Where via is not nil it is taken in place of a connection.
 func (r *Reader) WithEndpoints(door func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool)) *Reader {
 	r.endpoint = door
 	return r

@@ -44,7 +44,7 @@ type Env struct {
 type Endpoints = func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool)
 
 // EndpointsOf are those that the environment names.
-func EndpointsOf(d config.Doors) Endpoints {
+func EndpointsOf(d config.EndpointOverrides) Endpoints {
 	return func(cluster string) (string, []byte, http.RoundTripper, bool) {
 		endpoint, ca, ok := d.Of(cluster)
 		return endpoint, ca, nil, ok
@@ -133,7 +133,7 @@ func (f *Function) prepare(ctx context.Context) error {
 	f.level.Set(c.LogLevel)
 	f.now = c.Clock.Now
 	e := Env{Config: c, Log: f.log, Metrics: f.metrics, Now: f.now, Sleep: c.Clock.Sleep}
-	e.Endpoints = EndpointsOf(c.Doors)
+	e.Endpoints = EndpointsOf(c.Endpoints)
 	if f.way != nil {
 		e.AWS, e.HTTP, e.Endpoints = awsconf.From(f.way.AWS, f.log, &f.calls), f.way.HTTP, f.way.Endpoints
 	} else if e.AWS, err = awsconf.Load(ctx, f.log, &f.calls); err != nil {

@@ -62,7 +62,7 @@ const Format = 1
 type Launch = outcome.Launch
 
 // LaunchStatus is how a launch stands.
-type LaunchStatus = outcome.Standing
+type LaunchStatus = outcome.LaunchStatus
 
 // The standings. Waiting and Missed may still change.
 const (

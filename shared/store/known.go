@@ -50,13 +50,13 @@ func (l *LaunchRecord) Learn(f outcome.Facts) (changed bool) {
 	l.Refused, l.GaveUp, l.Blind, l.Unseen = f.Refused, f.GivenUp, f.Blind, f.Unseen
 	end, cause, why := outcome.Conclude(f)
 	l.End, l.Cause, l.Why = end, cause, why
-	l.settle()
+	l.endStatus()
 	return *l != before
 }
 
-// settle brings the standing in line with the end: what has ended is waited
+// endStatus brings the status in line with the end: what has ended is waited
 // for no more, and what nobody waits for any more has an end.
-func (l *LaunchRecord) settle() {
+func (l *LaunchRecord) endStatus() {
 	switch {
 	case l.End == snapshot.Joined:
 		l.Status = outcome.Joined

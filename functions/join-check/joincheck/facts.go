@@ -20,13 +20,13 @@ func correctJoined(entries []entry, verdicts []outcome.Verdict, s *snapshot.Snap
 		return
 	}
 	for i, e := range entries {
-		if verdicts[i].Standing != outcome.Gone || e.instance == nil {
+		if verdicts[i].Status != outcome.Gone || e.instance == nil {
 			continue
 		}
 		registered, ready, _ := checks.Trace(s, e.instance)
 		verdicts[i].Registered = registered
 		if !ready.IsZero() {
-			verdicts[i].Standing, verdicts[i].Ready = outcome.Joined, ready
+			verdicts[i].Status, verdicts[i].Ready = outcome.Joined, ready
 		}
 	}
 }
@@ -35,7 +35,7 @@ func correctJoined(entries []entry, verdicts []outcome.Verdict, s *snapshot.Snap
 func known(e entry, v outcome.Verdict, s *snapshot.Snapshot, root outcome.Root) outcome.Facts {
 	f := outcome.Facts{Registered: v.Registered, Ready: v.Ready}
 	seen := !v.Blind && !s.Time.Before(e.launch.Due)
-	switch v.Standing {
+	switch v.Status {
 	case outcome.Joined:
 		if f.Ready.IsZero() {
 			f.Ready = s.Time // Ready, and since when it does not say
@@ -49,7 +49,7 @@ func known(e entry, v outcome.Verdict, s *snapshot.Snapshot, root outcome.Root) 
 			f.Root = root
 		}
 	case outcome.Missed, outcome.GivenUp:
-		if v.Standing == outcome.GivenUp {
+		if v.Status == outcome.GivenUp {
 			f.GivenUp = s.Time
 		}
 		if seen {

@@ -29,7 +29,7 @@ func (h handler) teachAll(ctx context.Context, s *snapshot.Snapshot, r roll) {
 func joins(entries []entry, verdicts []outcome.Verdict, s *snapshot.Snapshot) map[string][]outcome.Join {
 	all := map[string][]outcome.Join{}
 	for i, e := range entries {
-		if e.silent || e.launch.Nodegroup == "" || e.launch.Status.Final() || verdicts[i].Standing != outcome.Joined {
+		if e.silent || e.launch.Nodegroup == "" || e.launch.Status.Final() || verdicts[i].Status != outcome.Joined {
 			continue
 		}
 		f := outcome.Merge(e.launch.Known(), known(e, verdicts[i], s, outcome.Root{}))

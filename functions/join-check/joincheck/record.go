@@ -28,9 +28,9 @@ func (h handler) record(ctx context.Context, s *snapshot.Snapshot, d diagnose.Di
 		v := verdicts[i]
 		g.Go(func() error {
 			l := e.launch
-			waits := v.Standing == outcome.Waiting
+			waits := v.Status == outcome.Waiting
 			if !waits || !e.recorded {
-				l.Status = v.Standing
+				l.Status = v.Status
 				l.Looks++
 				detect.Had(s, &l)
 				l.Learn(known(e, v, s, why[l.Instance]))

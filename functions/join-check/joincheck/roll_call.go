@@ -46,7 +46,7 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 		correctJoined(r.entries, verdicts, s)
 	}
 	o, err := h.Run(ctx, s, detect.Look{
-		Checks: list, Launches: told(r.entries, verdicts), Unknown: unjudged(s, r), Absent: absent(s, r), Sweep: r.sweep,
+		Checks: list, Launches: launchesOf(r.entries, verdicts), Unknown: unjudged(s, r), Absent: absent(s, r), Sweep: r.sweep,
 	})
 	if err != nil {
 		return err
@@ -133,13 +133,13 @@ func (r roll) query(q gather.Query) gather.Query {
 
 // countOutcomes counts how the launches stand, and logs those that missed the roll.
 func (h handler) countOutcomes(ctx context.Context, cluster string, entries []entry, verdicts []outcome.Verdict) {
-	counts := map[outcome.Standing]int{}
+	counts := map[outcome.LaunchStatus]int{}
 	for i, v := range verdicts {
 		if entries[i].silent {
 			continue
 		}
-		counts[v.Standing]++
-		if v.Standing == outcome.Missed {
+		counts[v.Status]++
+		if v.Status == outcome.Missed {
 			l := entries[i].launch
 			h.Log.InfoContext(ctx, "missed roll call", "cluster", cluster, "nodegroup", l.Nodegroup, "instance", l.Instance, "reason", v.Reason)
 		}

@@ -19,7 +19,7 @@ import (
 func scope(r roll, verdicts []outcome.Verdict) snapshot.Scope {
 	var sc snapshot.Scope
 	for i, e := range r.entries {
-		switch v := verdicts[i].Standing; {
+		switch v := verdicts[i].Status; {
 		case e.silent && e.instance != nil && e.instance.Ended():
 			continue
 		case e.silent, v == outcome.Missed, v == outcome.Gone, v == outcome.GivenUp, v == outcome.Waiting && !e.recorded:
@@ -103,15 +103,15 @@ func remembered(entries []entry) []snapshot.ExpectedJoin {
 	return list
 }
 
-// told is how each launch stands, for report.
-func told(entries []entry, verdicts []outcome.Verdict) []report.Launch {
+// launchesOf is how each launch stands, for report.
+func launchesOf(entries []entry, verdicts []outcome.Verdict) []report.Launch {
 	list := make([]report.Launch, 0, len(entries))
 	for i, e := range entries {
 		if e.silent {
 			continue
 		}
 		v, l := verdicts[i], e.launch.Launch
-		l.Status, l.Registered, l.Ready, l.Ended, l.EndedWhy = v.Standing, v.Registered, v.Ready, v.Ended, v.EndedWhy
+		l.Status, l.Registered, l.Ready, l.Ended, l.EndedWhy = v.Status, v.Registered, v.Ready, v.Ended, v.EndedWhy
 		list = append(list, l)
 	}
 	return list

@@ -120,8 +120,8 @@ func (c clusterCase) launches(cluster string, now time.Time, learned detect.Lear
 			outcome.Launch{Started: r.Started},
 			outcome.Seen{EC2Read: true, Instance: &in}, now, outcome.Policy{Due: r.Due, GiveUp: r.Due.Sub(r.Started)})
 		l := detect.Launch(in, r.Started)
-		if v.Standing == outcome.Gone {
-			l.Status, l.Ended, l.EndedWhy = v.Standing, v.Ended, v.EndedWhy
+		if v.Status == outcome.Gone {
+			l.Status, l.Ended, l.EndedWhy = v.Status, v.Ended, v.EndedWhy
 		}
 		list = append(list, l)
 	}

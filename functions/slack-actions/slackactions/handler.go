@@ -141,7 +141,7 @@ func (h handler) take(ctx context.Context, c *call) error {
 		return err
 	}
 	press.ID, press.At = c.id, h.now().UTC()
-	if err := h.pass(ctx, c, press); err != nil {
+	if err := h.forward(ctx, c, press); err != nil {
 		return errors.Join(fmt.Errorf("pass the press on: %w", err), h.release(ctx, c))
 	}
 	h.log.InfoContext(ctx, "pressed", "audit", true, "action", press.Action, "user", press.User.ID, "cluster", press.Key.Cluster, "check", press.Key.Check, "resource", press.Key.Resource, "press", press.ID)
@@ -149,9 +149,9 @@ func (h handler) take(ctx context.Context, c *call) error {
 	return nil
 }
 
-// pass writes down what was pressed, and sends it to report, which holds the one
+// forward writes down what was pressed, and sends it to report, which holds the one
 // against the other.
-func (h handler) pass(ctx context.Context, c *call, press report.Press) error {
+func (h handler) forward(ctx context.Context, c *call, press report.Press) error {
 	message, err := report.EncodePress(press)
 	if err != nil {
 		return err

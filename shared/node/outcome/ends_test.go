@@ -210,10 +210,10 @@ func TestDecideAtTheBounds(t *testing.T) {
 	policy := Policy{Due: due, GiveUp: 2 * time.Hour}
 	for _, test := range []struct {
 		name   string
-		before Standing
+		before LaunchStatus
 		after  time.Duration
 		seen   Seen
-		want   Standing
+		want   LaunchStatus
 		reason Reason
 	}{
 		{"as long as was set", Missed, 2 * time.Hour, Seen{true, running, true, nil}, Missed, NeverSeen},
@@ -226,8 +226,8 @@ func TestDecideAtTheBounds(t *testing.T) {
 		{"the nodes could not be read", Missed, 6 * time.Minute, Seen{true, running, false, isReady}, Missed, NodesUnseen},
 	} {
 		got := Decide(Launch{Started: launched, Status: test.before}, test.seen, launched.Add(test.after), policy)
-		if got.Standing != test.want || got.Reason != test.reason {
-			t.Errorf("%s: %q because %q, want %q because %q", test.name, got.Standing, got.Reason, test.want, test.reason)
+		if got.Status != test.want || got.Reason != test.reason {
+			t.Errorf("%s: %q because %q, want %q because %q", test.name, got.Status, got.Reason, test.want, test.reason)
 		}
 	}
 }
@@ -238,8 +238,8 @@ func TestDecideSaysWhyItEnded(t *testing.T) {
 		"Client.X": {Code: "Client.X"}, "Client.X: it was": {Code: "Client.X", Message: "Client.X: it was"}, "": {},
 	} {
 		in := &snapshot.Instance{ID: "i-1", State: "stopped", StateReason: reason}
-		if got := Decide(Launch{Started: launched}, Seen{EC2Read: true, Instance: in}, due, Policy{Due: due, GiveUp: time.Hour}); got.EndedWhy != want || got.Standing != Gone {
-			t.Errorf("%+v: %q because %q, want %q", reason, got.Standing, got.EndedWhy, want)
+		if got := Decide(Launch{Started: launched}, Seen{EC2Read: true, Instance: in}, due, Policy{Due: due, GiveUp: time.Hour}); got.EndedWhy != want || got.Status != Gone {
+			t.Errorf("%+v: %q because %q, want %q", reason, got.Status, got.EndedWhy, want)
 		}
 	}
 }

@@ -14,7 +14,7 @@ type Launch struct {
 	// Started is when the launch began.
 	Started time.Time `json:"started"`
 	// Status is the last known one.
-	Status Standing `json:"standing"`
+	Status LaunchStatus `json:"standing"`
 	// Registered and Ready are the node's own times.
 	Registered time.Time `json:"registered,omitzero"`
 	Ready      time.Time `json:"ready,omitzero"`

@@ -9,20 +9,20 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// Standing is how a launch stands.
-type Standing string
+// LaunchStatus is how a launch stands.
+type LaunchStatus string
 
 // The standings. Waiting and Missed may still change, the others do not.
 const (
-	Waiting Standing = "waiting"  // not due yet
-	Missed  Standing = "missed"   // due, and not a Ready node
-	Joined  Standing = "joined"   // was a Ready node
-	Gone    Standing = "gone"     // ended before it joined
-	GivenUp Standing = "given up" // still there, not a node, no longer looked at
+	Waiting LaunchStatus = "waiting"  // not due yet
+	Missed  LaunchStatus = "missed"   // due, and not a Ready node
+	Joined  LaunchStatus = "joined"   // was a Ready node
+	Gone    LaunchStatus = "gone"     // ended before it joined
+	GivenUp LaunchStatus = "given up" // still there, not a node, no longer looked at
 )
 
 // Final tells that a standing does not change any more.
-func (s Standing) Final() bool { return s == Joined || s == Gone || s == GivenUp }
+func (s LaunchStatus) Final() bool { return s == Joined || s == Gone || s == GivenUp }
 
 // Reason is why a launch stands as it does.
 type Reason string
@@ -63,8 +63,8 @@ type Policy struct {
 
 // Verdict is how the launch stands now.
 type Verdict struct {
-	Standing Standing
-	Reason   Reason
+	Status LaunchStatus
+	Reason Reason
 	// Blind is set when the verdict would need something that could not be
 	// read: it may then never become Joined or Gone, and counts for nothing.
 	Blind bool
@@ -82,10 +82,10 @@ type Verdict struct {
 // is unknown well after its launch has ended. Younger than that it is waited for.
 func Decide(l Launch, s Seen, now time.Time, p Policy) Verdict {
 	if l.Status.Final() {
-		return Verdict{Standing: l.Status, Reason: final(l.Status)}
+		return Verdict{Status: l.Status, Reason: final(l.Status)}
 	}
 	if s.NodesRead && s.Node != nil && ready(s.Node) {
-		return Verdict{Standing: Joined, Reason: NodeReady, Registered: s.Node.Created, Ready: s.Node.Ready.Since}
+		return Verdict{Status: Joined, Reason: NodeReady, Registered: s.Node.Created, Ready: s.Node.Ready.Since}
 	}
 	if s.EC2Read {
 		if v, ended := gone(l, s.Instance, now); ended {
@@ -101,17 +101,17 @@ func Decide(l Launch, s Seen, now time.Time, p Policy) Verdict {
 	}
 	switch {
 	case now.Before(p.Due):
-		v.Standing = Waiting
+		v.Status = Waiting
 		if !v.Blind {
 			v.Reason = NotDue
 		}
 	case now.Sub(l.Started) > p.GiveUp:
-		v.Standing = GivenUp
+		v.Status = GivenUp
 		if !v.Blind {
 			v.Reason = TooOld
 		}
 	default:
-		v.Standing = Missed
+		v.Status = Missed
 	}
 	return v
 }
@@ -123,7 +123,7 @@ const visible = 5 * time.Minute
 func gone(l Launch, in *snapshot.Instance, now time.Time) (Verdict, bool) {
 	switch {
 	case in == nil && now.Sub(l.Started) > visible:
-		return Verdict{Standing: Gone, Reason: InstanceLost}, true
+		return Verdict{Status: Gone, Reason: InstanceLost}, true
 	case in == nil:
 		return Verdict{}, false
 	case in.State == "terminated", in.State == "shutting-down", in.State == "stopped", in.State == "stopping":
@@ -131,7 +131,7 @@ func gone(l Launch, in *snapshot.Instance, now time.Time) (Verdict, bool) {
 		if in.StateReason.Message != "" {
 			why = in.StateReason.Message
 		}
-		return Verdict{Standing: Gone, Reason: InstanceEnded, Ended: in.StateReason.When, EndedWhy: why}, true
+		return Verdict{Status: Gone, Reason: InstanceEnded, Ended: in.StateReason.When, EndedWhy: why}, true
 	}
 	return Verdict{}, false
 }
@@ -151,7 +151,7 @@ func ready(n *snapshot.Node) bool {
 	return n.Ready.Status == "True" && !n.Uninitialized
 }
 
-func final(s Standing) Reason {
+func final(s LaunchStatus) Reason {
 	switch s {
 	case Joined:
 		return WasReady

@@ -20,10 +20,10 @@ var (
 func TestDecide(t *testing.T) {
 	tests := []struct {
 		name   string
-		before Standing
+		before LaunchStatus
 		after  time.Duration // since the launch
 		seen   Seen
-		want   Standing
+		want   LaunchStatus
 		reason Reason
 		blind  bool
 	}{
@@ -48,8 +48,8 @@ func TestDecide(t *testing.T) {
 	}
 	for _, test := range tests {
 		got := Decide(Launch{Started: launched, Status: test.before}, test.seen, launched.Add(test.after), Policy{Due: due, GiveUp: 2 * time.Hour})
-		if got.Standing != test.want || got.Reason != test.reason || got.Blind != test.blind {
-			t.Errorf("%s: got %q because %q, blind %v; want %q because %q, blind %v", test.name, got.Standing, got.Reason, got.Blind, test.want, test.reason, test.blind)
+		if got.Status != test.want || got.Reason != test.reason || got.Blind != test.blind {
+			t.Errorf("%s: got %q because %q, blind %v; want %q because %q, blind %v", test.name, got.Status, got.Reason, got.Blind, test.want, test.reason, test.blind)
 		}
 	}
 }

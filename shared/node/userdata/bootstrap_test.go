@@ -67,7 +67,7 @@ func FuzzShell(f *testing.F) {
 	f.Fuzz(func(t *testing.T, script string) {
 		d := newReader()
 		d.shell(script)
-		d.settle()
+		d.readFlags()
 		newBudget().commands(script)
 	})
 }

@@ -137,7 +137,7 @@ func Decode(data []byte) (Document, error) {
 	if d.budget.over != nil {
 		return Document{}, d.budget.over
 	}
-	d.settle()
+	d.readFlags()
 	return d.Document, nil
 }
 

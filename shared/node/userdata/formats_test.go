@@ -83,6 +83,6 @@ func FuzzPowerShell(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		d := newReader()
 		d.powershell(text)
-		d.settle()
+		d.readFlags()
 	})
 }

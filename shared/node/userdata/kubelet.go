@@ -28,8 +28,8 @@ func (d Document) flagValues(name string) []string {
 	return list
 }
 
-// settle draws from the flags what they say.
-func (d *Document) settle() {
+// readFlags draws from the flags what they say.
+func (d *Document) readFlags() {
 	for i, f := range d.Flags {
 		d.Flags[i] = unquote(f)
 	}

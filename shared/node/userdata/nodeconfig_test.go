@@ -53,6 +53,6 @@ func FuzzNodeConfig(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		d := newReader()
 		d.nodeConfig(text, 0)
-		d.settle()
+		d.readFlags()
 	})
 }

@@ -18,7 +18,7 @@ func Missed(s *snapshot.Snapshot) {
 }
 
 // LaunchOf is its launch, as the incident has it.
-func LaunchOf(s *snapshot.Snapshot, standing outcome.Standing) []outcome.Launch {
+func LaunchOf(s *snapshot.Snapshot, standing outcome.LaunchStatus) []outcome.Launch {
 	return []outcome.Launch{{Instance: Stuck, Started: s.Time.Add(-20 * time.Minute), Status: standing}}
 }
 

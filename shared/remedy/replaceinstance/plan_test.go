@@ -18,7 +18,7 @@ import (
 )
 
 func TestWrongTargets(t *testing.T) {
-	standing := func(x outcome.Standing) func(*snapshot.Snapshot, *action.Subject) {
+	standing := func(x outcome.LaunchStatus) func(*snapshot.Snapshot, *action.Subject) {
 		return func(_ *snapshot.Snapshot, of *action.Subject) { of.Launches[0].Status = x }
 	}
 	p := remedytest.Refuses(t, Remedy(), healed, checks.All(), []remedytest.Wrong{

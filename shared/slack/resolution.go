@@ -29,7 +29,7 @@ func closed(i incident.Incident) (colour, what string) {
 			return green, zoneWell(i)
 		}
 		if i.ByItself() {
-			return green, well(i)
+			return green, clearedWithoutNode(i)
 		}
 		what = "joined again after " + span(outage(i)) + colon(change(i.ClearedBy))
 		if by := fixer(i); by != "" {
@@ -59,8 +59,8 @@ func closed(i incident.Incident) (colour, what string) {
 	return white, "closed" + colon(continued(title(i)))
 }
 
-// well is the end of what is over when it is otherwise, with no node to prove it.
-func well(i incident.Incident) string {
+// clearedWithoutNode is the end of what is over when it is otherwise, with no node to prove it.
+func clearedWithoutNode(i incident.Incident) string {
 	how, after := change(i.ClearedBy), " after "+span(outage(i))
 	name := clip(oneLine(i.Key.Resource), 80)
 	switch i.Key.Check.Family() {
