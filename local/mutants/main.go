@@ -20,6 +20,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,6 +38,8 @@ type options struct {
 	All     bool // no samples
 	Excused string
 	Listing bool // only list the mutants
+	// Only are the mutants that are tried, and Tests the tests that are run; nil: all.
+	Only, Tests *regexp.Regexp
 }
 
 func main() {
@@ -47,6 +50,8 @@ func main() {
 	flag.BoolVar(&o.All, "all", false, "try all mutants where a sample is named")
 	flag.StringVar(&o.Excused, "excused", "local/mutants/excused.yaml", "the `file` of mutants that nothing can notice")
 	flag.BoolVar(&o.Listing, "list", false, "only list the mutants")
+	flag.Func("only", "try only mutants whose line in the list matches this `expression`, as act.go; no other counts", expression(&o.Only))
+	flag.Func("tests", "run only tests whose names match this `expression`: the quick ones show what the slow ones must notice", expression(&o.Tests))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -54,6 +59,13 @@ func main() {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		stop()
 		os.Exit(1)
+	}
+}
+
+func expression(into **regexp.Regexp) func(string) error {
+	return func(s string) (err error) {
+		*into, err = regexp.Compile(s)
+		return err
 	}
 }
 
@@ -154,7 +166,7 @@ func one(ctx context.Context, o options, root string, t target, list []*excuse, 
 		return s, err
 	}
 	fmt.Fprintf(out, "   compiled (%s so far)\n", since(began))
-	tests, err := record(ctx, binaries, scratch, o.Workers)
+	tests, err := record(ctx, binaries, scratch, o)
 	if err != nil {
 		return s, err
 	}
@@ -179,6 +191,9 @@ func one(ctx context.Context, o options, root string, t target, list []*excuse, 
 
 // choose draws a sample; the same seed draws the same.
 func choose(list []mutant, sample int, o options) []mutant {
+	if o.Only != nil {
+		return slices.DeleteFunc(slices.Clone(list), func(m mutant) bool { return !o.Only.MatchString(m.String()) })
+	}
 	if sample == 0 || o.All || sample >= len(list) {
 		return list
 	}

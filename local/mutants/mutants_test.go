@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -234,6 +235,33 @@ func TestASeedDrawsTheSame(t *testing.T) {
 	if got := draw(10, options{All: true}); len(got) != 100 {
 		t.Errorf("of all, %d are tried", len(got))
 	}
+	all[3].Position.Filename, all[7].Function = "act.go", "act"
+	if got := draw(1, options{Only: regexp.MustCompile(`^act\.go|: act:`)}); len(got) != 2 || got[0].ID != 4 || got[1].ID != 8 {
+		t.Errorf("of those in act.go and in act, %v are tried", got)
+	}
+}
+
+// Of the tests, only those are run that are wanted.
+func TestOnlyTheTestsThatAreWanted(t *testing.T) {
+	dir := t.TempDir()
+	passes := filepath.Join(dir, "test")
+	if err := os.WriteFile(passes, []byte("#!/bin/sh\n[ \"$1\" = -test.list ] && echo TestA TestB BenchmarkA\nexit 0\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for wanted, want := range map[string]string{"": "TestA TestB", "A$": "TestA", "^TestC": ""} {
+		list, err := record(t.Context(), []binary{{Package: "p", Path: passes, Dir: dir}}, dir, options{Workers: 1, Tests: regexp.MustCompile(wanted)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, x := range list {
+			names = append(names, x.Name)
+		}
+		slices.Sort(names)
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%q: %s are run, want %s", wanted, got, want)
+		}
+	}
 }
 
 // A package whose tests fail by themselves has no score.
@@ -243,7 +271,7 @@ func TestFailingTestsAreSaid(t *testing.T) {
 	if err := os.WriteFile(fails, []byte("#!/bin/sh\n[ \"$1\" = -test.list ] && echo TestX && exit 0\necho broken; exit 1\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	_, err := record(context.Background(), []binary{{Package: "p", Path: fails, Dir: dir}}, dir, 1)
+	_, err := record(context.Background(), []binary{{Package: "p", Path: fails, Dir: dir}}, dir, options{Workers: 1})
 	if err == nil || !regexp.MustCompile(`TestX of p fails without a mutant:\nbroken`).MatchString(err.Error()) {
 		t.Errorf("%v", err)
 	}

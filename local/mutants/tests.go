@@ -82,7 +82,7 @@ func run(ctx context.Context, b binary, names []string, allowed time.Duration, e
 
 // record runs each test alone, and learns how long it takes and which mutants it
 // reaches.
-func record(ctx context.Context, binaries []binary, scratch string, workers int) ([]*test, error) {
+func record(ctx context.Context, binaries []binary, scratch string, o options) ([]*test, error) {
 	var tests []*test
 	for _, b := range binaries {
 		list := exec.CommandContext(ctx, b.Path, "-test.list", ".")
@@ -92,12 +92,12 @@ func record(ctx context.Context, binaries []binary, scratch string, workers int)
 			return nil, fmt.Errorf("list the tests of %s: %w", b.Package, err)
 		}
 		for name := range strings.FieldsSeq(string(out)) {
-			if !strings.HasPrefix(name, "Benchmark") {
+			if !strings.HasPrefix(name, "Benchmark") && (o.Tests == nil || o.Tests.MatchString(name)) {
 				tests = append(tests, &test{Binary: b, Name: name})
 			}
 		}
 	}
-	err := each(workers, len(tests), func(i int) error {
+	err := each(o.Workers, len(tests), func(i int) error {
 		t := tests[i]
 		path := filepath.Join(scratch, "reached"+strconv.Itoa(i))
 		how, took, said, err := run(ctx, t.Binary, []string{t.Name}, time.Minute, "MUTANTS_REACHED="+path)
