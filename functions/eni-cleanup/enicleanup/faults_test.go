@@ -267,9 +267,13 @@ func TestStopped(t *testing.T) {
 // TestOnlyTheSchedule wakes it.
 func TestOnlyTheSchedule(t *testing.T) {
 	s := open(t, stagetest.Options{})
-	for _, raw := range []string{`{`, `{"id":"1","source":"rollcall","detail-type":"Rollcall Spot Report Wanted","detail":{}}`} {
-		if _, err := s.Handle([]byte(raw)); err == nil {
-			t.Errorf("%s is taken", raw)
+	for raw, want := range map[string]string{
+		`{`: "unexpected end",
+		`{"id":"1","source":"rollcall","detail-type":"Rollcall Spot Report Wanted","detail":{}}`:                                                                                                          "not by Rollcall Spot Report Wanted",
+		`{"id":"1","source":"rollcall","detail-type":"Rollcall Incident Opened","account":"1","region":"x","time":"2026-11-20T12:00:00Z","detail":{"cluster":"a","check":"ip/exhausted","resource":"b"}}`: "not by Rollcall Incident Opened",
+	} {
+		if _, err := s.Handle([]byte(raw)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", raw, err, want)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	switch {
 	case t.Kind == event.Sweep:
 		return nil, h.everywhere(ctx, t, nil, nil)
-	case t.Kind == event.IncidentTold && t.Told == string(incident.EventApproved):
+	case t.Told == string(incident.EventApproved):
 		return nil, h.approved(ctx, t)
 	}
 	return nil, fmt.Errorf("eni-cleanup is woken by its schedule and by approvals, not by %s", t.Type)

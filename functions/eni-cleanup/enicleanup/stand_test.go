@@ -1,7 +1,6 @@
 package enicleanup
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -56,7 +55,7 @@ ec2:
 	}
 	o.Settings = settings
 	s := &stand{t: t}
-	s.Bench = stagetest.Start(t, spec.Spec(), func(_ context.Context, e lambda.Env) (lambda.Handler, error) { return handlerOf(e, nil), nil }, o)
+	s.Bench = stagetest.Start(t, spec.Spec(), Build, o)
 	return s
 }
 

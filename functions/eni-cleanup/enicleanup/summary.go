@@ -104,7 +104,7 @@ func (v *visit) cleanup(name string, from time.Time, audits []leak.Audit) report
 	}
 	c.Left = v.undone[name]
 	for _, x := range v.plan.Judged {
-		if v.clusterOf(x) != name && v.home(x.Cluster).Cluster.Name != name {
+		if v.home(x.Cluster).Cluster.Name != name {
 			continue
 		}
 		switch x.Why {
