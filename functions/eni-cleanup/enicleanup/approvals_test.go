@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"rollcall/local/stage/stagetest"
 	"rollcall/shared/incident"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/remedy"
@@ -59,7 +60,7 @@ func TestApprovals(t *testing.T) {
 			f.audits = append(f.audits, leak.Audit{Interface: id, Cluster: "a", Subnet: "s-1", Owner: node, At: f.clock.Add(-ago), Result: result, Request: request})
 		}
 	}
-	var got traces
+	var got stagetest.Traces
 	for _, x := range []setup{
 		{"one of two is approved", nil, nil},
 		{"both are", plan(func(p *remedy.Plan) { p.Cleanup.Interfaces = []string{"eni-2", "eni-1"} }), nil},
@@ -148,8 +149,8 @@ func TestApprovals(t *testing.T) {
 			if x.set != nil {
 				x.set(&h)
 			}
-			got.add(x.name, f.handle(t.Context(), h, json.RawMessage(approval)))
+			got.Add(x.name, f.handle(t.Context(), h, json.RawMessage(approval)))
 		})
 	}
-	got.golden(t, "testdata/approvals.txtar")
+	got.Golden(t, "testdata/approvals.txtar")
 }

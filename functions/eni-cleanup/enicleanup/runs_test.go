@@ -4,17 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
 
+	"rollcall/local/stage/stagetest"
 	"rollcall/shared/network/leak"
 	"rollcall/shared/remedy/call"
 	"rollcall/shared/report"
@@ -22,85 +19,7 @@ import (
 	"rollcall/shared/store"
 )
 
-var (
-	update    = flag.Bool("update", false, "write testdata/*.txtar anew")
-	errBroken = errors.New("broken")
-)
-
-// traces are what runs did, by their names: all of the first, and of each other
-// one the lines that it has more (+) or less (-) than the first.
-type traces []txtar.File
-
-func (r *traces) add(name, trace string) {
-	if len(*r) > 0 {
-		trace = changes(strings.SplitAfter(string((*r)[0].Data), "\n"), strings.SplitAfter(trace, "\n"))
-	}
-	*r = append(*r, txtar.File{Name: name, Data: []byte(trace)})
-}
-
-// changes is how b differs from a, by their longest common subsequence.
-func changes(a, b []string) string {
-	common := make([][]int, len(a)+1) // of what is left from i and j on
-	for i := range common {
-		common[i] = make([]int, len(b)+1)
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			common[i][j] = max(common[i+1][j], common[i][j+1])
-			if a[i] == b[j] {
-				common[i][j] = common[i+1][j+1] + 1
-			}
-		}
-	}
-	var out strings.Builder
-	i, j := 0, 0
-	for i < len(a) || j < len(b) {
-		switch {
-		case i < len(a) && j < len(b) && a[i] == b[j]:
-			i, j = i+1, j+1
-		case j == len(b) || i < len(a) && common[i+1][j] >= common[i][j+1]:
-			from := i
-			for i < len(a) && (j == len(b) || a[i] != b[j] && common[i+1][j] >= common[i][j+1]) {
-				i++
-			}
-			out.WriteString("- " + a[from])
-			if i-from > 2 {
-				fmt.Fprintf(&out, "  … %d lines\n", i-from-2)
-			}
-			if i-from > 1 {
-				out.WriteString("- " + a[i-1])
-			}
-		default:
-			out.WriteString("+ " + b[j])
-			j++
-		}
-	}
-	return out.String()
-}
-
-// golden holds what each run did against a file.
-func (r traces) golden(t *testing.T, path string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, txtar.Format(&txtar.Archive{Files: r}), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	archive, err := txtar.ParseFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	byName := func(files []txtar.File) map[string][]string {
-		m := map[string][]string{}
-		for _, f := range files {
-			m[f.Name] = strings.Split(strings.TrimSpace(string(f.Data)), "\n")
-		}
-		return m
-	}
-	if diff := cmp.Diff(byName(archive.Files), byName(r)); diff != "" {
-		t.Errorf("%s (-want +got; -update writes it anew):\n%s", path, diff)
-	}
-}
+var errBroken = errors.New("broken")
 
 // of names the cluster of an interface; "": none.
 func of(cluster string) func(*snapshot.Interface) {
@@ -161,7 +80,7 @@ func TestRuns(t *testing.T) {
 	throttled := call.Answer{Outcome: call.Throttled}
 	refused := call.Answer{Outcome: call.Refused, Code: "Odd", Message: "why"}
 	denied := call.Answer{Outcome: call.Denied, Code: "UnauthorizedOperation", Message: "no"}
-	var got traces
+	var got stagetest.Traces
 	for _, x := range []setup{
 		{"two are deleted", nil, nil},
 		{"one is new", func(f *fake) { delete(f.sightings, "eni-2") }, nil},
@@ -360,10 +279,10 @@ func TestRuns(t *testing.T) {
 			if x.set != nil {
 				x.set(&h)
 			}
-			got.add(x.name, f.handle(t.Context(), h, json.RawMessage(sweep)))
+			got.Add(x.name, f.handle(t.Context(), h, json.RawMessage(sweep)))
 		})
 	}
-	got.golden(t, "testdata/runs.txtar")
+	got.Golden(t, "testdata/runs.txtar")
 }
 
 // No more than some requests are on their way at once: to remember, to delete, to
