@@ -242,7 +242,7 @@ MUTATED := $(or $(PKG), \
   shared/incident/reconcile+shared/incident/correlate \
   shared/incident/response \
   functions/eni-cleanup/enicleanup \
-  functions/remediate/remediate:100)
+  functions/remediate/remediate)
 
 mutants: ## change the deciding and deleting code in small ways, and see that a test fails each time: 95 in 100 (PKG=shared/network/leak; ALL=1 for no samples)
 	nice go run ./local/mutants $(if $(ALL),-all) $(if $(SEED),-seed $(SEED)) $(MUTATED)

@@ -193,8 +193,8 @@ func (f *fake) Read(_ context.Context, q gather.Query) (*snapshot.Snapshot, erro
 	for _, x := range q.Failed {
 		failed = append(failed, x.Call)
 	}
-	err := f.call("read", "%s %s %s at %s subnets %s instances %s of %d groups %s launches %s failed %s",
-		q.Cluster, q.Account, q.Region, at(q.Time), q.Scope.Subnets, q.Scope.Instances, len(q.Instances), groups, launches, failed)
+	err := f.call("read", "%s %s %s at %s subnets %s instances %s of %d groups %s launches %s failed %s all %t",
+		q.Cluster, q.Account, q.Region, at(q.Time), q.Scope.Subnets, q.Scope.Instances, len(q.Instances), groups, launches, failed, q.AllNodegroups)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,10 @@ func bench(t *testing.T, remedies string, o stagetest.Options) *stand {
 		o.Settings = settingsOf(remedies)
 	}
 	s := &stand{t: t}
-	s.Bench = stagetest.Start(t, spec.Spec(), func(_ context.Context, e lambda.Env) (lambda.Handler, error) {
+	s.Bench = stagetest.Start(t, spec.Spec(), func(ctx context.Context, e lambda.Env) (lambda.Handler, error) {
+		if built, err := Build(ctx, e); built == nil || err != nil {
+			t.Fatal("no handler is built", err)
+		}
 		h := newHandler(e)
 		s.h = &h
 		return func(ctx context.Context, raw json.RawMessage) (any, error) { return s.h.handle(ctx, raw) }, nil

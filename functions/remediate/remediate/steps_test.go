@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"rollcall/local/stage/stagetest"
-	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/remedy"
@@ -107,6 +106,7 @@ func TestSteps(t *testing.T) {
 	uncertain := func(world func(*snapshot.Snapshot)) func(*fake, *incident.Incident) {
 		return func(f *fake, _ *incident.Incident) { f.result.Status, f.later = action.Uncertain, world }
 	}
+	zones := func(o *incident.Offer) { o.Plan.Remedy, o.Plan.Route, o.Hash = optin.CoverZones, nil, "zones" }
 	leaked := func(_ *fake, inc *incident.Incident) { inc.Cause.Fix.Remedy = string(optin.DeleteLeakedInterfaces) }
 	routeOff := func(h *handler) {
 		h.policy = func(_ string, r optin.Remedy) optin.Policy {
@@ -231,6 +231,36 @@ func TestSteps(t *testing.T) {
 		{"a deed without an end", approve, both(did("", minute(28), time.Time{}), func(f *fake, _ *incident.Incident) { f.world = routed }), nil},
 		{"a deed without an end, and not to be saved", approve, both(did("", minute(28), time.Time{}), failing("save")), nil},
 
+		{"a deed without an end, of the time before", approve, did("", minute(0), time.Time{}), nil},
+		{"a deed, once it is over", approve, both(did(action.Done, minute(2), minute(3)), state(incident.Closed)), nil},
+		{"a deed that report had, and dropped", approve, both(did(action.Done, minute(2), minute(3)), func(_ *fake, inc *incident.Incident) {
+			for range incident.MaxOffers {
+				inc.Offers = append(inc.Offers, incident.Offer{State: incident.Acted, Deed: &remedy.Run{Plan: planned(), Began: minute(4)}})
+			}
+		}), nil},
+		{"the first incident", approve, func(f *fake, inc *incident.Incident) { f.incidents = []incident.Incident{*inc} }, nil},
+		{"another is approved, and not needed", approve, with(incident.Approved, approve, zones), nil},
+		{"one is approved and done, another approved and not needed", approve, both(approved, noFix, func(f *fake, inc *incident.Incident) {
+			did(action.Done, minute(21), minute(21), func(d *remedy.Run) { d.ID, d.Plan.Check = deedID(*inc, d.Plan, &inc.Offers[0]), "other" })(f, inc)
+		}, with(incident.Approved, approve, zones)), nil},
+		{"for what failed, approved once it is cleared", approve, both(state(incident.Cleared), with(incident.Approved, approve, func(o *incident.Offer) {
+			o.Plan.Remedy, o.Plan.Route = optin.ReplaceInstance, nil
+		})), nil},
+		{"by the policy, taken back after it waited for the limit", auto, both(deferred(report.LimitReached, 30, "h"), did(action.Done, minute(0), minute(0))), nil},
+		{"by the policy, approved, and not to be looked at", auto, both(with(incident.Approved, auto), unread), nil},
+		{"untold: over the limit", approve, both(approved, full, failing("deed")), nil},
+		{"untold: over", approve, both(approved, state(incident.Closed), failing("deed")), nil},
+		{"untold: switched off", off, both(approved, failing("deed")), routeOff},
+		{"untold: offered, and switched off", off, both(with(incident.Offered, approve), failing("proposal")), routeOff},
+		{"untold: no more", approve, both(approved, func(f *fake, _ *incident.Incident) { f.clock = minute(41) }, failing("deed")), nil},
+		{"untold: no more after the look", approve, both(approved, later(41), failing("deed")), nil},
+		{"untold: gone", approve, both(approved, gone, failing("deed")), nil},
+		{"untold: not to be looked at", approve, both(unread, failing("proposal")), nil},
+		{"untold: another plan's offer", approve, both(with(incident.Approved, approve, func(o *incident.Offer) { o.Hash = "other" }), failing("proposal")), nil},
+		{"untold: taken back", auto, both(did(action.Done, minute(0), minute(0)), failing("proposal")), nil},
+		{"untold: by the policy, over the limit", auto, both(full, failing("proposal")), nil},
+		{"unsaved: by the policy", auto, failing("save"), nil},
+
 		{"its things", approve, func(f *fake, inc *incident.Incident) {
 			inc.Cause.Covers, inc.Covers = []string{"subnet-2", "i-3", "eni-1"}, []string{"subnet-1", "i-3"}
 			for i, status := range []outcome.LaunchStatus{outcome.Waiting, outcome.Missed, outcome.GivenUp, outcome.Joined} {
@@ -244,7 +274,8 @@ func TestSteps(t *testing.T) {
 		{"its other groups cannot be read", approve, func(f *fake, _ *incident.Incident) { f.failed["groups"] = &snapshot.Failure{Call: "three"} }, nil},
 		{"zones to be covered", approve, func(f *fake, inc *incident.Incident) {
 			inc.Cause.Fix.Remedy = string(optin.CoverZones)
-			f.groups = []snapshot.Group{{Name: "known", Instances: []snapshot.GroupInstance{{ID: "i-9"}, {ID: "i-8"}}}}
+			inc.Covers = []string{"i-5", "i-6", "i-7"}
+			f.groups = []snapshot.Group{{Name: "known", Instances: []snapshot.GroupInstance{{ID: "i-1"}, {ID: "i-5"}}}}
 		}, nil},
 		{"leaked interfaces", approve, leaked, nil},
 		{"leaked interfaces, and no sightings", approve, both(leaked, failing("sightings")), nil},
@@ -268,9 +299,9 @@ func TestSteps(t *testing.T) {
 		if x.change != nil {
 			x.change(f, &inc)
 		}
-		f.incidents = []incident.Incident{
+		f.incidents = append(f.incidents, []incident.Incident{
 			{Key: report.Key{Cluster: inc.Key.Cluster, Check: "route/no-egress", Resource: "none"}}, {Key: report.Key{Cluster: inc.Key.Cluster, Check: "none", Resource: table}}, inc,
-		}
+		}...)
 		h := f.handler(x.policy)
 		if x.set != nil {
 			x.set(&h)
@@ -285,51 +316,4 @@ func TestSteps(t *testing.T) {
 		got.Add(x.name, f.said(err)+fmt.Sprintf("answer %+v\n", answer))
 	}
 	got.Golden(t, "testdata/steps.txtar")
-}
-
-// When what a plan left is looked at, and how that is said.
-func TestWhatAPlanLeft(t *testing.T) {
-	var got stagetest.Traces
-	for _, x := range []struct {
-		name   string
-		left   int
-		result action.Status
-		change func(*fake)
-	}{
-		{"none is left", 0, action.Done, func(*fake) {}},
-		{"one is left", 1, action.Done, func(*fake) {}},
-		{"two are left", 2, action.Partly, func(*fake) {}},
-		{"many are left", 9, action.Done, func(*fake) {}},
-		{"two are left, and it failed", 2, action.Failed, func(*fake) {}},
-		{"the limit is full until the next look", 2, action.Done, func(f *fake) { f.room = minute(35) }},
-		{"the limit is full for longer", 2, action.Done, func(f *fake) { f.room = minute(36) }},
-		{"nobody knows of the limit", 2, action.Done, func(f *fake) { f.errs["room"] = errBroken }},
-	} {
-		f := newFake()
-		x.change(f)
-		f.result.Status = x.result
-		inc := noWayOut()
-		h := f.handler(optin.Auto)
-		p := planned()
-		p.Remedy = optin.ReplaceInstance
-		d := h.draft(inc, p, nil)
-		got.Add(x.name, f.said(h.carryOut(t.Context(), inc, d, x.left)))
-	}
-	got.Golden(t, "testdata/left.txtar")
-}
-
-// What a plan needs to know of an incident.
-func TestSubject(t *testing.T) {
-	inc := noWayOut()
-	inc.Cause = diagnose.Cause{Covers: []string{"a"}, Nodegroups: []string{"b"}}
-	inc.Launches, inc.Cleared = []report.Launch{{Instance: "i-1"}}, minute(4)
-	of := subject(inc)
-	if of.Cluster != inc.Key.Cluster || of.Check != inc.Key.Check || of.Resource != table ||
-		len(of.Covers) != 1 || len(of.Nodegroups) != 1 || len(of.Launches) != 1 || !of.Cleared.IsZero() {
-		t.Errorf("open: %+v", of)
-	}
-	inc.State = incident.Cleared
-	if of := subject(inc); !of.Cleared.Equal(minute(4)) {
-		t.Errorf("cleared: %+v", of)
-	}
 }
