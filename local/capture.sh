@@ -191,6 +191,10 @@ for c in $clusters; do
   kube "kubectl-get-pvc.$k" get persistentvolumeclaims --all-namespaces
   kube "kubectl-get-daemonset-aws-node.$k" get daemonset aws-node --namespace kube-system
   kube "kubectl-get-eniconfigs.$k" get eniconfigs.crd.k8s.amazonaws.com
+  kube "kubectl-get-nodepools.$k" get nodepools.karpenter.sh
+  kube "kubectl-get-nodeclaims.$k" get nodeclaims.karpenter.sh
+  kube "kubectl-get-ec2nodeclasses.$k" get ec2nodeclasses.karpenter.k8s.aws
+  kube "kubectl-get-nodeclasses.$k" get nodeclasses.eks.amazonaws.com
   kube "kubectl-get-serviceaccount-aws-node.$k" get serviceaccount aws-node --namespace kube-system
   kube "kubectl-get-configmap-aws-auth.$k" get configmap aws-auth --namespace kube-system
   kube "kubectl-get-csr.$k" get certificatesigningrequests

@@ -21,6 +21,10 @@ func kubectl(plural string) (operation string, ok bool) {
 		"certificatesigningrequests": "kubectl-get-csr",
 		"events":                     "kubectl-get-events",
 		"eniconfigs":                 "kubectl-get-eniconfigs",
+		"nodepools":                  "kubectl-get-nodepools",
+		"nodeclaims":                 "kubectl-get-nodeclaims",
+		"ec2nodeclasses":             "kubectl-get-ec2nodeclasses",
+		"nodeclasses":                "kubectl-get-nodeclasses",
 	}[plural]
 	return operation, ok
 }

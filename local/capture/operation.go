@@ -83,5 +83,9 @@ func operations() map[string]reflect.Type {
 		"kubectl-get-csr":                     nil,
 		"kubectl-get-events":                  nil,
 		"kubectl-get-eniconfigs":              nil,
+		"kubectl-get-nodepools":               nil,
+		"kubectl-get-nodeclaims":              nil,
+		"kubectl-get-ec2nodeclasses":          nil,
+		"kubectl-get-nodeclasses":             nil,
 	}
 }

@@ -23,6 +23,10 @@ const (
 	systemPods  = "/api/v1/namespaces/kube-system/pods"
 	csrs        = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 	eniConfigs  = "/apis/crd.k8s.amazonaws.com/v1alpha1/eniconfigs"
+	nodePools   = "/apis/karpenter.sh/v1/nodepools"
+	nodeClaims  = "/apis/karpenter.sh/v1/nodeclaims"
+	ec2Classes  = "/apis/karpenter.k8s.aws/v1/ec2nodeclasses"
+	autoClasses = "/apis/eks.amazonaws.com/v1/nodeclasses"
 	events      = "/api/v1/namespaces/default/events"
 )
 
@@ -30,6 +34,12 @@ const (
 // events about other things, objects of other names.
 func objects(t *testing.T) []made {
 	t.Helper()
+	definition := func(plural, singular, kind, group, version string) made {
+		name := plural + "." + group
+		return made{"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", name, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"group":%q,"scope":"Cluster",
+			"names":{"plural":%q,"singular":%q,"kind":%q},"versions":[{"name":%q,"served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`,
+			name, group, plural, singular, kind, version), "", ""}
+	}
 	const containers = `"containers":[{"name":"aws-node","image":"cni:v1.19.0","env":[{"name":"ENABLE_PREFIX_DELEGATION","value":"true"},{"name":"MY_NODE_NAME","valueFrom":{"fieldRef":{"fieldPath":"spec.nodeName"}}}]}]`
 	request := func(name string) string {
 		return fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"signerName":"kubernetes.io/kubelet-serving","usages":["digital signature","server auth"],"request":%q}}`, name, certificateRequest(t))
@@ -63,6 +73,17 @@ func objects(t *testing.T) []made {
 		{"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "eniconfigs.crd.k8s.amazonaws.com", `{"metadata":{"name":"eniconfigs.crd.k8s.amazonaws.com"},"spec":{"group":"crd.k8s.amazonaws.com","scope":"Cluster",
 			"names":{"plural":"eniconfigs","singular":"eniconfig","kind":"ENIConfig"},"versions":[{"name":"v1alpha1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`, "", ""},
 		{eniConfigs, "us-west-2a", `{"apiVersion":"crd.k8s.amazonaws.com/v1alpha1","kind":"ENIConfig","metadata":{"name":"us-west-2a"},"spec":{"subnet":"subnet-0a1b2c3d4e5f60718","securityGroups":["sg-0a1b2c3d4e5f60718"]}}`, "", ""},
+		definition("nodepools", "nodepool", "NodePool", "karpenter.sh", "v1"),
+		definition("nodeclaims", "nodeclaim", "NodeClaim", "karpenter.sh", "v1"),
+		definition("ec2nodeclasses", "ec2nodeclass", "EC2NodeClass", "karpenter.k8s.aws", "v1"),
+		definition("nodeclasses", "nodeclass", "NodeClass", "eks.amazonaws.com", "v1"),
+		{nodePools, "gpu", `{"apiVersion":"karpenter.sh/v1","kind":"NodePool","metadata":{"name":"gpu"},"spec":{"limits":{"cpu":100,"memory":"400Gi"},"template":{"metadata":{"labels":{"team":"ml"}},
+			"spec":{"nodeClassRef":{"group":"karpenter.k8s.aws","kind":"EC2NodeClass","name":"gpu"},"requirements":[{"key":"karpenter.sh/capacity-type","operator":"In","values":["spot"]}]}}},
+			"status":{"resources":{"cpu":"96"},"conditions":[{"type":"NodeClassReady","status":"True","observedGeneration":1}]}}`, "", ""},
+		{nodeClaims, "gpu-x7k2p", `{"apiVersion":"karpenter.sh/v1","kind":"NodeClaim","metadata":{"name":"gpu-x7k2p","labels":{"karpenter.sh/nodepool":"gpu"}},"spec":{"nodeClassRef":{"group":"karpenter.k8s.aws","kind":"EC2NodeClass","name":"gpu"}},
+			"status":{"providerID":"aws:///us-west-2a/i-0a1b2c3d4e5f60718","nodeName":"bare"}}`, "", ""},
+		{ec2Classes, "gpu", `{"apiVersion":"karpenter.k8s.aws/v1","kind":"EC2NodeClass","metadata":{"name":"gpu"},"spec":{"role":"node","subnetSelectorTerms":[{"tags":{"karpenter.sh/discovery":"prod"}}]}}`, "", ""},
+		{autoClasses, "default", `{"apiVersion":"eks.amazonaws.com/v1","kind":"NodeClass","metadata":{"name":"default"},"spec":{"role":"auto","subnetSelectorTerms":[{"id":"subnet-0a1b2c3d4e5f60718"}]}}`, "", ""},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -24,6 +25,10 @@ func readers() map[string]func(context.Context, *kube.Client) (any, error) {
 		"CNIServiceAccount":      func(ctx context.Context, c *kube.Client) (any, error) { return c.CNIServiceAccount(ctx) },
 		"CSRs":                   func(ctx context.Context, c *kube.Client) (any, error) { return c.CSRs(ctx) },
 		"ENIConfigs":             func(ctx context.Context, c *kube.Client) (any, error) { return c.ENIConfigs(ctx) },
+		"AutoNodeClasses":        func(ctx context.Context, c *kube.Client) (any, error) { return c.AutoNodeClasses(ctx) },
+		"EC2NodeClasses":         func(ctx context.Context, c *kube.Client) (any, error) { return c.EC2NodeClasses(ctx) },
+		"NodeClaims":             func(ctx context.Context, c *kube.Client) (any, error) { return c.NodeClaims(ctx) },
+		"NodePools":              func(ctx context.Context, c *kube.Client) (any, error) { return c.NodePools(ctx) },
 		"NodeEvents":             func(ctx context.Context, c *kube.Client) (any, error) { return c.NodeEvents(ctx) },
 		"Nodes":                  func(ctx context.Context, c *kube.Client) (any, error) { return c.Nodes(ctx) },
 		"PersistentVolumeClaims": func(ctx context.Context, c *kube.Client) (any, error) { return c.PersistentVolumeClaims(ctx) },
@@ -64,6 +69,7 @@ func testReads(t *testing.T, real *place) {
 	}
 	for name, empty := range map[string]any{
 		"AWSAuth": (*kube.ConfigMap)(nil), "CNIDaemonSet": (*kube.DaemonSet)(nil), "CNIServiceAccount": (*kube.ServiceAccount)(nil), "ENIConfigs": []kube.ENIConfig(nil),
+		"NodePools": []kube.NodePool(nil), "NodeClaims": []kube.NodeClaim(nil), "EC2NodeClasses": []kube.NodeClass(nil), "AutoNodeClasses": []kube.NodeClass(nil),
 	} {
 		if diff := cmp.Diff(empty, read(real, name)); diff != "" {
 			t.Errorf("%s, before there is one (-want +got):\n%s", name, diff)
@@ -71,8 +77,8 @@ func testReads(t *testing.T, real *place) {
 	}
 
 	for _, o := range objects(t) {
-		if o.path == eniConfigs {
-			await(t, real, eniConfigs)
+		if slices.Contains([]string{eniConfigs, nodePools, nodeClaims, ec2Classes, autoClasses}, o.path) {
+			await(t, real, o.path)
 		}
 		if err := real.create(ctx, o.path, json.RawMessage(o.object)); err != nil {
 			t.Fatal(err)
@@ -89,6 +95,7 @@ func testReads(t *testing.T, real *place) {
 		"nodes": "/api/v1/nodes", "pods": "/api/v1/pods", "events": "/api/v1/events", "configmaps": "/api/v1/configmaps", "serviceaccounts": "/api/v1/serviceaccounts",
 		"persistentvolumes": "/api/v1/persistentvolumes", "persistentvolumeclaims": "/api/v1/persistentvolumeclaims", "daemonsets": "/apis/apps/v1/daemonsets",
 		"certificatesigningrequests": "/apis/certificates.k8s.io/v1/certificatesigningrequests", "eniconfigs": eniConfigs,
+		"nodepools": nodePools, "nodeclaims": nodeClaims, "ec2nodeclasses": ec2Classes, "nodeclasses": autoClasses,
 	} {
 		lists[plural] = real.objects(t, path)
 	}
@@ -186,6 +193,12 @@ func wanted() map[string]any {
 			"lastState":{"terminated":{"reason":"Error","exitCode":1,"finishedAt":"2026-11-20T15:01:00Z"}}}]}}]`,
 		"CSRs":       `[{"metadata":{"name":"csr-approved"},"spec":{"signerName":"kubernetes.io/kubelet-serving","username":"admin"},"status":{"conditions":[{"type":"Approved"}]}},{"metadata":{"name":"csr-pending"},"spec":{"signerName":"kubernetes.io/kubelet-serving","username":"admin"}}]`,
 		"ENIConfigs": `[{"metadata":{"name":"us-west-2a"},"spec":{"subnet":"subnet-0a1b2c3d4e5f60718","securityGroups":["sg-0a1b2c3d4e5f60718"]}}]`,
+		"NodePools": `[{"metadata":{"name":"gpu","generation":1},"spec":{"limits":{"cpu":"100","memory":"400Gi"},"template":{"metadata":{"labels":{"team":"ml"}},"spec":{
+			"nodeClassRef":{"group":"karpenter.k8s.aws","kind":"EC2NodeClass","name":"gpu"},"requirements":[{"key":"karpenter.sh/capacity-type","operator":"In","values":["spot"]}]}}},
+			"status":{"resources":{"cpu":"96"},"conditions":[{"type":"NodeClassReady","status":"True","observedGeneration":1}]}}]`,
+		"NodeClaims":      `[{"metadata":{"name":"gpu-x7k2p","generation":1,"labels":{"karpenter.sh/nodepool":"gpu"}},"spec":{"nodeClassRef":{"group":"karpenter.k8s.aws","kind":"EC2NodeClass","name":"gpu"}},"status":{"providerID":"aws:///us-west-2a/i-0a1b2c3d4e5f60718","nodeName":"bare"}}]`,
+		"EC2NodeClasses":  `[{"metadata":{"name":"gpu","generation":1},"spec":{"role":"node","subnetSelectorTerms":[{"tags":{"karpenter.sh/discovery":"prod"}}]}}]`,
+		"AutoNodeClasses": `[{"metadata":{"name":"default","generation":1},"spec":{"role":"auto","subnetSelectorTerms":[{"id":"subnet-0a1b2c3d4e5f60718"}]}}]`,
 		"NodeEvents": `[{"involvedObject":{"name":"bare"},"reason":"NodeNotReady","message":"Node bare status is now: NodeNotReady","lastTimestamp":"2026-11-20T15:02:00Z"},
 			{"involvedObject":{"name":"bare"},"reason":"Rebooted","message":"Node bare has been rebooted","eventTime":"2026-11-20T15:03:00.123456Z","series":{"lastObservedTime":"2026-11-20T15:04:00.5Z"}}]`,
 		"PersistentVolumes": `[{"metadata":{"name":"pvc-1"},"spec":{"storageClassName":"gp3","claimRef":{"namespace":"default","name":"data-web-0"},"csi":{"driver":"ebs.csi.aws.com","volumeHandle":"vol-0a1b2c3d4e5f60718"},
@@ -193,7 +206,7 @@ func wanted() map[string]any {
 		"PersistentVolumeClaims": `[{"metadata":{"name":"data-web-0","namespace":"default"},"spec":{"storageClassName":"gp3","volumeName":"pvc-1"},"status":{"phase":"Bound"}}]`,
 		// The tolerations of an hour are the API server's own.
 		"WaitingPods": `[{"metadata":{"name":"web-0","namespace":"default","ownerReferences":[{"kind":"StatefulSet","name":"web","controller":true}]},
-			"spec":{"nodeSelector":{"disk":"ssd"},"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"topology.kubernetes.io/zone","operator":"NotIn","values":["us-west-2b"]}]}]}}},
+			"spec":{"containers":[{}],"nodeSelector":{"disk":"ssd"},"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"topology.kubernetes.io/zone","operator":"NotIn","values":["us-west-2b"]}]}]}}},
 			"tolerations":[{"key":"dedicated","operator":"Equal","value":"web","effect":"NoSchedule"},{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute"},{"key":"node.kubernetes.io/unreachable","operator":"Exists","effect":"NoExecute"}],
 			"schedulingGates":[{"name":"example.com/wait"}],"volumes":[{"name":"data","persistentVolumeClaim":{"claimName":"data-web-0"}},{"name":"scratch"}]},
 			"status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False","reason":"SchedulingGated","message":"Scheduling is blocked due to non-empty scheduling gates"}]}}]`,

@@ -108,6 +108,21 @@ kubernetes:
       - {metadata: {name: csr-2}, spec: {signerName: kubernetes.io/kubelet-serving}, status: {conditions: [{type: Approved}]}}
     ENIConfigs:
       - {apiVersion: crd.k8s.amazonaws.com/v1alpha1, kind: ENIConfig, metadata: {name: us-west-2a}, spec: {subnet: subnet-0b20000000000000b, securityGroups: [sg-0e50000000000000f]}}
+    NodePools:
+      - metadata: {name: gpu, generation: 3}
+        spec: {limits: {cpu: 100, memory: 400Gi}, template: {metadata: {labels: {team: ml}}, spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: gpu}, taints: [{key: gpu, value: "yes", effect: NoSchedule}], requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]}}}
+        status: {resources: {cpu: "96", memory: 384Gi}, conditions: [{type: NodeClassReady, status: "True", reason: NodeClassReady, observedGeneration: 3, lastTransitionTime: "2026-11-20T14:00:00Z"}]}
+      - {metadata: {name: general-purpose, deletionTimestamp: "2026-11-20T14:58:00Z"}, spec: {template: {spec: {nodeClassRef: {group: eks.amazonaws.com, kind: NodeClass, name: default}}}}}
+    NodeClaims:
+      - metadata: {name: gpu-x7k2p, generation: 1, labels: {karpenter.sh/nodepool: gpu}}
+        spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: gpu}}
+        status: {providerID: "aws:///us-west-2a/i-0d0000000000000c3", conditions: [{type: Registered, status: Unknown, reason: NodeNotFound, message: Node not registered with cluster, observedGeneration: 1, lastTransitionTime: "2026-11-20T14:50:00Z"}]}
+    EC2NodeClasses:
+      - metadata: {name: gpu, generation: 2}
+        spec: {role: KarpenterNodeRole, subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}], securityGroupSelectorTerms: [{name: nodes}], amiSelectorTerms: [{alias: al2023@latest}]}
+        status: {conditions: [{type: SubnetsReady, status: "False", reason: SubnetsNotFound, message: SubnetSelector did not match any Subnets, observedGeneration: 1}]}
+    NodeClasses:
+      - {metadata: {name: default}, spec: {role: AmazonEKSAutoNodeRole, subnetSelectorTerms: [{id: subnet-0b20000000000000a}]}}
     events:
       - {metadata: {name: e2, namespace: default}, involvedObject: {kind: Node, name: n2}, reason: NodeNotReady, lastTimestamp: "2026-11-20T14:56:00Z"}
       - {metadata: {name: e1, namespace: default}, involvedObject: {kind: Node, name: n2}, reason: RegisteredNode, eventTime: "2026-11-20T14:55:00.123456Z", lastTimestamp: null}
@@ -227,6 +242,20 @@ func TestLookAtEverything(t *testing.T) {
 	same(t, "events", names(s.NodeEvents, func(e snapshot.NodeEvent) string { return e.Node + " " + e.Reason + " " + e.Last.Format(time.TimeOnly) }), []string{"n2 RegisteredNode 14:55:00", "n2 NodeNotReady 14:56:00"})
 	same(t, "nodes", len(s.Nodes), 2)
 	same(t, "ENIConfigs", s.ENIConfigs, []snapshot.ENIConfig{{Name: "us-west-2a", Subnet: "subnet-0b20000000000000b", Groups: []string{"sg-0e50000000000000f"}}})
+	since := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
+	class := snapshot.ClassRef{Group: snapshot.KarpenterGroup, Kind: "EC2NodeClass", Name: "gpu"}
+	same(t, "NodePools", s.NodePools, []snapshot.NodePool{
+		{Name: "general-purpose", Deleting: true, Class: snapshot.ClassRef{Group: snapshot.AutoModeGroup, Kind: "NodeClass", Name: "default"}, Requirements: []snapshot.Requirement{}, Taints: []snapshot.Taint{}},
+		{Name: "gpu", Generation: 3, Class: class, Limits: snapshot.Amounts{"cpu": "100", "memory": "400Gi"}, Used: snapshot.Amounts{"cpu": "96", "memory": "384Gi"}, Labels: map[string]string{"team": "ml"},
+			Requirements: []snapshot.Requirement{{Key: "karpenter.sh/capacity-type", Operator: "In", Values: []string{"spot"}}}, Taints: []snapshot.Taint{{Key: "gpu", Value: "yes", Effect: "NoSchedule"}},
+			Conditions: map[string]snapshot.ObservedCondition{"NodeClassReady": {Condition: snapshot.Condition{Status: "True", Reason: "NodeClassReady", Since: since}, Generation: 3}}},
+	})
+	same(t, "NodeClaims", s.NodeClaims, []snapshot.NodeClaim{{Name: "gpu-x7k2p", Generation: 1, Pool: "gpu", Class: class, Instance: stranded, Conditions: map[string]snapshot.ObservedCondition{
+		"Registered": {Condition: snapshot.Condition{Status: "Unknown", Reason: "NodeNotFound", Message: "Node not registered with cluster", Since: since.Add(50 * time.Minute)}, Generation: 1}}}})
+	same(t, "EC2NodeClasses", s.EC2NodeClasses, []snapshot.NodeClass{{Name: "gpu", Generation: 2, Role: "KarpenterNodeRole", Subnets: []snapshot.SelectorTerm{{Tags: map[string]string{"karpenter.sh/discovery": "prod"}}},
+		Groups: []snapshot.SelectorTerm{{Name: "nodes"}}, Images: []snapshot.SelectorTerm{{Alias: "al2023@latest"}},
+		Conditions: map[string]snapshot.ObservedCondition{"SubnetsReady": {Condition: snapshot.Condition{Status: "False", Reason: "SubnetsNotFound", Message: "SubnetSelector did not match any Subnets"}, Generation: 1}}}})
+	same(t, "NodeClasses", s.AutoNodeClasses, []snapshot.NodeClass{{Name: "default", Role: "AmazonEKSAutoNodeRole", Subnets: []snapshot.SelectorTerm{{ID: "subnet-0b20000000000000a"}}, Groups: []snapshot.SelectorTerm{}, Images: []snapshot.SelectorTerm{}}})
 	same(t, "missing", slices.Sorted(maps.Keys(s.Missing)), []snapshot.Source{snapshot.Roles})
 }
 

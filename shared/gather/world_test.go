@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -114,6 +115,9 @@ func (p *place) kubernetes(t *testing.T, without string) (endpoint string, ca []
 		Authenticate: func(context.Context, string) (kubeapi.User, error) { return user, nil },
 		Objects: func(plural string) ([]json.RawMessage, string, error) {
 			list, err := p.world.Kubernetes("eks-workshop", plural)
+			if errors.Is(err, world.ErrNoKind) {
+				return nil, "", kubeapi.NotInstalled()
+			}
 			return list.Items, list.ResourceVersion, err
 		},
 		Faults: wire.NoFaults{},

@@ -1,10 +1,6 @@
 package kube
 
-import (
-	"context"
-	"errors"
-	"net/http"
-)
+import "context"
 
 // ENIConfig is what is read of a crd.k8s.amazonaws.com/v1alpha1 ENIConfig.
 type ENIConfig struct {
@@ -20,10 +16,5 @@ type ENIConfig struct {
 // ENIConfigs lists the objects of the VPC CNI's custom networking; none where
 // the cluster does not know the kind.
 func (c *Client) ENIConfigs(ctx context.Context) ([]ENIConfig, error) {
-	all, err := list[ENIConfig](ctx, c, "eniconfigs", "/apis/crd.k8s.amazonaws.com/v1alpha1/eniconfigs", nil, 0)
-	var s *StatusError
-	if errors.As(err, &s) && s.Code == http.StatusNotFound {
-		return nil, nil
-	}
-	return all, err
+	return installed(list[ENIConfig](ctx, c, "eniconfigs", "/apis/crd.k8s.amazonaws.com/v1alpha1/eniconfigs", nil, 0))
 }

@@ -36,6 +36,11 @@ type WaitingPod struct {
 			Value    string `json:"value"`
 			Effect   string `json:"effect"`
 		} `json:"tolerations"`
+		Containers []struct {
+			Resources struct {
+				Requests map[string]Quantity `json:"requests"`
+			} `json:"resources"`
+		} `json:"containers"`
 		SchedulingGates []struct {
 			Name string `json:"name"`
 		} `json:"schedulingGates"`

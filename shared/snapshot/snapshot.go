@@ -96,6 +96,13 @@ type Snapshot struct {
 	WaitingPods       []WaitingPod
 	Zones             []Zone
 
+	// NodePools and NodeClaims are those of Karpenter and EKS Auto Mode, the classes
+	// those that a NodePool can name.
+	NodePools       []NodePool
+	NodeClaims      []NodeClaim
+	EC2NodeClasses  []NodeClass
+	AutoNodeClasses []NodeClass
+
 	// Returned is what eni-cleanup gave back in the last hour, by subnet: of our
 	// own table, no source.
 	Returned []Returned

@@ -63,6 +63,11 @@ const (
 	CreatorsOf   Source = "creators of network interfaces"
 	CIDRsKept    Source = "subnet cidr reservations" // Reservations
 	ENIConfigsOf Source = "eniconfigs"               // ENIConfigs, of custom networking
+	// Of Karpenter and EKS Auto Mode.
+	NodePoolsOf       Source = "nodepools"
+	NodeClaimsOf      Source = "nodeclaims"
+	EC2NodeClassesOf  Source = "ec2nodeclasses" // of Karpenter
+	AutoNodeClassesOf Source = "nodeclasses"    // of EKS Auto Mode
 	// LaunchHistory is History and Samples: Rollcall's own table, which gather
 	// does not read and All does not name.
 	LaunchHistory Source = "launch history"
@@ -79,6 +84,7 @@ func All() []Source {
 		Updates,
 		Usage, Unattached, CreatorsOf, CIDRsKept, ENIConfigsOf,
 		VolumesOf, PersistentVolumes, ClaimsOf, WaitingPods, ZonesOf,
+		NodePoolsOf, NodeClaimsOf, EC2NodeClassesOf, AutoNodeClassesOf,
 	}
 }
 

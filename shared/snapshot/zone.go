@@ -124,6 +124,8 @@ type WaitingPod struct {
 	Tolerations []Toleration
 	// Gated tells that it is not to be scheduled yet.
 	Gated bool
+	// Requests are what its containers ask for, a list for each that asks.
+	Requests []Amounts
 }
 
 // Key is how the pod is told.

@@ -33,6 +33,10 @@ func kinds() []Kind {
 		{Plural: "certificatesigningrequests", Singular: "certificatesigningrequest", Kind: "CertificateSigningRequest",
 			Group: "certificates.k8s.io", Version: "v1", Short: []string{"csr"}},
 		{Plural: "eniconfigs", Singular: "eniconfig", Kind: "ENIConfig", Group: "crd.k8s.amazonaws.com", Version: "v1alpha1", Custom: true},
+		{Plural: "nodepools", Singular: "nodepool", Kind: "NodePool", Group: "karpenter.sh", Version: "v1", Custom: true},
+		{Plural: "nodeclaims", Singular: "nodeclaim", Kind: "NodeClaim", Group: "karpenter.sh", Version: "v1", Custom: true},
+		{Plural: "ec2nodeclasses", Singular: "ec2nodeclass", Kind: "EC2NodeClass", Group: "karpenter.k8s.aws", Version: "v1", Custom: true, Short: []string{"ec2nc"}},
+		{Plural: "nodeclasses", Singular: "nodeclass", Kind: "NodeClass", Group: "eks.amazonaws.com", Version: "v1", Custom: true},
 	}
 }
 

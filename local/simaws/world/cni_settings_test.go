@@ -46,6 +46,34 @@ func TestCNIWants(t *testing.T) {
 	}
 }
 
+func TestKarpenterIsThereWithItsDefinitions(t *testing.T) {
+	f, err := Load("../../worlds/ips.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := f.Kubernetes["eks-workshop"]
+	for plural, put := range map[string]func(k *KubernetesFile, list []map[string]any){
+		"nodepools":      func(k *KubernetesFile, list []map[string]any) { k.NodePools = list },
+		"nodeclaims":     func(k *KubernetesFile, list []map[string]any) { k.NodeClaims = list },
+		"ec2nodeclasses": func(k *KubernetesFile, list []map[string]any) { k.EC2NodeClasses = list },
+		"nodeclasses":    func(k *KubernetesFile, list []map[string]any) { k.NodeClasses = list },
+	} {
+		for name, list := range map[string][]map[string]any{"not installed": nil, "none": {}, "one": {{"metadata": map[string]any{"name": "default"}}}} {
+			k := plain
+			put(&k, list)
+			f.Kubernetes["eks-workshop"] = k
+			w, err := New(f, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			o, err := w.Kubernetes("eks-workshop", plural)
+			if (list == nil) != errors.Is(err, ErrNoKind) || list != nil && err != nil || len(o.Items) != len(list) {
+				t.Errorf("%s, %s: %d objects, %v", plural, name, len(o.Items), err)
+			}
+		}
+	}
+}
+
 func TestENIConfigsAreThereWithTheirDefinition(t *testing.T) {
 	f, err := Load("../../worlds/ips.yaml")
 	if err != nil {

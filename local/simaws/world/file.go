@@ -172,6 +172,12 @@ type KubernetesFile struct {
 	// ENIConfigs are those of custom networking. The API does not know the kind
 	// where there are none, as in a cluster without the CRD.
 	ENIConfigs []map[string]any
+	// Those of Karpenter and EKS Auto Mode, likewise. An empty list is a kind
+	// that the API knows and of which there is none.
+	NodePools      []map[string]any
+	NodeClaims     []map[string]any
+	EC2NodeClasses []map[string]any
+	NodeClasses    []map[string]any
 }
 
 // Fault is something that goes wrong outside the account's own rules. The

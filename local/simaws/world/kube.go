@@ -35,6 +35,12 @@ var ErrNoKind = errors.New("the cluster does not have this kind")
 // eniConfigs is the plural of the CNI's custom networking.
 const eniConfigs = "eniconfigs"
 
+// customKinds are there only where somebody, or EKS Auto Mode, has put their
+// definitions.
+func customKinds() []string {
+	return []string{eniConfigs, "nodepools", "nodeclaims", "ec2nodeclasses", "nodeclasses"}
+}
+
 // Objects is a list as the Kubernetes API keeps it.
 type Objects struct {
 	// ResourceVersion is the version of the whole list.
@@ -52,8 +58,8 @@ func (w *World) Clusters() []string {
 
 // Kubernetes lists the objects of a cluster by their plural in lower case:
 // nodes, pods, persistentvolumes, persistentvolumeclaims, daemonsets,
-// serviceaccounts, configmaps, events, certificatesigningrequests, eniconfigs. A
-// kind that the cluster does not have is ErrNoKind.
+// serviceaccounts, configmaps, events, certificatesigningrequests, eniconfigs,
+// and those of Karpenter. A kind that the cluster does not have is ErrNoKind.
 func (w *World) Kubernetes(clusterName, plural string) (Objects, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,7 +67,7 @@ func (w *World) Kubernetes(clusterName, plural string) (Objects, error) {
 	if k == nil {
 		return Objects{}, fmt.Errorf("no cluster %q", clusterName)
 	}
-	if plural == eniConfigs && k.objects[plural] == nil {
+	if slices.Contains(customKinds(), plural) && k.objects[plural] == nil {
 		return Objects{}, ErrNoKind
 	}
 	list := k.objects[plural]

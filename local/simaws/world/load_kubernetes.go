@@ -25,6 +25,7 @@ func (w *World) loadKubernetes(f *File) error {
 			"pods": from.Pods, "persistentvolumes": from.PersistentVolumes, "persistentvolumeclaims": from.PersistentVolumeClaims,
 			"daemonsets": from.DaemonSets, "serviceaccounts": from.ServiceAccounts, "configmaps": from.ConfigMaps, "events": from.Events,
 			"certificatesigningrequests": from.CertificateSigningRequests, eniConfigs: from.ENIConfigs,
+			"nodepools": from.NodePools, "nodeclaims": from.NodeClaims, "ec2nodeclasses": from.EC2NodeClasses, "nodeclasses": from.NodeClasses,
 		}
 		if c := w.clusters.get(name); c != nil {
 			k.kubernetesVersion = aws.ToString(c.Version)

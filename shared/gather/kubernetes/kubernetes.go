@@ -13,7 +13,10 @@ import (
 
 // Sources are all of them.
 func Sources() []source.Source {
-	return []source.Source{nodes(), pods(), awsNodes(), awsAuth(), csrs(), nodeEvents(), eniConfigs(), persistentVolumes(), claims(), podsWaiting()}
+	return []source.Source{
+		nodes(), pods(), awsNodes(), awsAuth(), csrs(), nodeEvents(), eniConfigs(), persistentVolumes(), claims(), podsWaiting(),
+		nodePools(), nodeClaims(), ec2NodeClasses(), autoNodeClasses(),
+	}
 }
 
 // awsNode is the VPC CNI's container.

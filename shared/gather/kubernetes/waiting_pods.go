@@ -53,6 +53,11 @@ func waitingPod(p kube.WaitingPod) snapshot.WaitingPod {
 	for _, t := range p.Spec.Tolerations {
 		out.Tolerations = append(out.Tolerations, snapshot.Toleration{Key: t.Key, Operator: t.Operator, Value: t.Value, Effect: t.Effect})
 	}
+	for _, c := range p.Spec.Containers {
+		if asks := amounts(c.Resources.Requests); asks != nil {
+			out.Requests = append(out.Requests, asks)
+		}
+	}
 	for _, v := range p.Spec.Volumes {
 		switch {
 		case v.PersistentVolumeClaim != nil:

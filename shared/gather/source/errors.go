@@ -38,11 +38,18 @@ func (e CallError) Error() string { return e.Call + ": " + e.Err.Error() }
 // Unwrap is the error of the request.
 func (e CallError) Unwrap() error { return e.Err }
 
-// NotGrantedError: certificate signing requests and ENIConfigs can be listed
-// with the rights of deploy/clusterrole.yaml, and by none of EKS's access
-// policies that gives no secrets. Nothing certain hangs on them, so that is no
-// fault of the deployment.
-type NotGrantedError struct{ What string }
+// NotGrantedError: certificate signing requests, ENIConfigs and Karpenter's
+// objects can be listed with the rights of deploy/clusterrole.yaml, and by none
+// of EKS's access policies that gives no secrets. In most clusters nothing
+// certain hangs on them, so that is no fault of the deployment.
+type NotGrantedError struct {
+	What string
+	// Code is Forbidden where the checks tell whether anything hangs on it.
+	Code string
+}
+
+// Forbidden is Kubernetes' reason for refusing somebody whom it knows.
+const Forbidden = "Forbidden"
 
 func (e NotGrantedError) Error() string {
 	return "listing " + e.What + " takes the rights of deploy/clusterrole.yaml"

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -45,7 +46,7 @@ func (s Source) Failure(err error) *snapshot.Failure {
 	switch {
 	case errors.Is(err, ErrClusterUnread), errors.Is(err, ErrNoVPC), errors.Is(err, ErrNoEndpoint), errors.As(err, &right), errors.As(err, &named):
 		// Nobody was asked: what kept us from asking has a failure of its own.
-		f.Reason, f.Message, f.Code = snapshot.NotRead, err.Error(), named.code
+		f.Reason, f.Message, f.Code = snapshot.NotRead, err.Error(), cmp.Or(named.code, right.Code)
 	case errors.As(err, &lost):
 		f.Reason, f.Message = snapshot.NotRead, lost.Error()
 	case errors.As(err, &many):

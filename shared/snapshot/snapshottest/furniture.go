@@ -171,6 +171,14 @@ func unfurnish(s *snapshot.Snapshot, source snapshot.Source) {
 		s.Reservations = nil
 	case snapshot.ENIConfigsOf:
 		s.ENIConfigs = nil
+	case snapshot.NodePoolsOf:
+		s.NodePools = nil
+	case snapshot.NodeClaimsOf:
+		s.NodeClaims = nil
+	case snapshot.EC2NodeClassesOf:
+		s.EC2NodeClasses = nil
+	case snapshot.AutoNodeClassesOf:
+		s.AutoNodeClasses = nil
 	case snapshot.VolumesOf:
 		s.Volumes = nil
 	case snapshot.PersistentVolumes:

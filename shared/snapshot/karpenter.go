@@ -1,0 +1,75 @@
+package snapshot
+
+// The API groups of the classes: Karpenter that somebody runs in the cluster,
+// and EKS Auto Mode. Both can be in one cluster.
+const (
+	KarpenterGroup = "karpenter.k8s.aws"
+	AutoModeGroup  = "eks.amazonaws.com"
+)
+
+// NodePool is a NodePool of Karpenter or EKS Auto Mode.
+type NodePool struct {
+	Name       string
+	Generation int64
+	// Deleting tells that somebody deletes it.
+	Deleting bool
+	Class    ClassRef
+	// Limits are what its nodes may have together, Used what they have, those
+	// that are being launched among them: amounts as Kubernetes writes them
+	// ("100", "400Gi"), by resource. "nodes" counts nodes.
+	Limits, Used Amounts
+	// Labels, Requirements and Taints are those of the nodes that it makes.
+	Labels       map[string]string
+	Requirements []Requirement
+	Taints       []Taint
+	Conditions   map[string]ObservedCondition
+}
+
+// Amounts are quantities as Kubernetes writes them, by resource.
+type Amounts map[string]string
+
+// ClassRef names the class of which a NodePool makes its nodes.
+type ClassRef struct{ Group, Kind, Name string }
+
+// NodeClaim is a node that Karpenter or EKS Auto Mode has asked for.
+type NodeClaim struct {
+	Name       string
+	Generation int64
+	Deleting   bool
+	Pool       string // its NodePool; empty for one that somebody made by hand
+	Class      ClassRef
+	// Instance is empty until one is launched, Node until it registers.
+	Instance   string
+	Node       string
+	Conditions map[string]ObservedCondition
+}
+
+// NodeClass is a class: an EC2NodeClass of Karpenter, or a NodeClass of EKS Auto
+// Mode.
+type NodeClass struct {
+	Name       string
+	Generation int64
+	Deleting   bool
+	// Subnets, Groups and Images select what nodes are made of.
+	Subnets, Groups, Images []SelectorTerm
+	Role, Profile           string
+	Conditions              map[string]ObservedCondition
+}
+
+// SelectorTerm is one way to be selected by a class: all that it names must hold.
+type SelectorTerm struct {
+	ID, Name, Alias string
+	Tags            map[string]string
+}
+
+// ObservedCondition is a condition of an object, and of which generation of it.
+type ObservedCondition struct {
+	Condition
+	Generation int64 // 0 where it does not say
+}
+
+// Current tells that a condition is about the object as it is now, and no word
+// on what it was before somebody changed it.
+func (c ObservedCondition) Current(generation int64) bool {
+	return c.Generation == 0 || c.Generation >= generation
+}
