@@ -21,10 +21,10 @@ const nodegroupTag = "eks:nodegroup-name"
 func GroupOf(in snapshot.Instance) string { return in.Tags[groupTag] }
 
 // NodegroupOf is the nodegroup that an instance belongs to: the managed node
-// group, else Karpenter's node pool, else eksctl's group, else the Auto
+// group, else the node pool of Karpenter or EKS Auto Mode, else eksctl's group, else the Auto
 // Scaling group; "" for none of these.
 func NodegroupOf(in snapshot.Instance) string {
-	for _, key := range []string{nodegroupTag, "karpenter.sh/nodepool", "alpha.eksctl.io/nodegroup-name", groupTag} {
+	for _, key := range []string{nodegroupTag, "karpenter.sh/nodepool", "eks:kubernetes-node-pool-name", "alpha.eksctl.io/nodegroup-name", groupTag} {
 		if v := in.Tags[key]; v != "" {
 			return v
 		}

@@ -88,6 +88,7 @@ func TestNodegroupOf(t *testing.T) {
 	for want, instance := range map[string]snapshot.Instance{
 		"workers": in("i-1", "eks:nodegroup-name", "workers", "aws:autoscaling:groupName", "eks-workers-1"),
 		"default": in("i-1", "karpenter.sh/nodepool", "default"),
+		"auto":    in("i-1", "eks:kubernetes-node-pool-name", "auto", "eks:eks-cluster-name", "prod"),
 		"ng":      in("i-1", "alpha.eksctl.io/nodegroup-name", "ng", "aws:autoscaling:groupName", "eksctl-ng"),
 		"asg":     in("i-1", "aws:autoscaling:groupName", "asg"),
 		"":        in("i-1"),

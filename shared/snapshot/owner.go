@@ -6,12 +6,15 @@ const (
 	groupTag     = "aws:autoscaling:groupName"
 	nodegroupTag = "eks:nodegroup-name"
 	nodepoolTag  = "karpenter.sh/nodepool"
+	// autoPoolTag is EKS Auto Mode's (the AWS managed policy AmazonEKSComputePolicy
+	// lets it set this and no tag of Karpenter's).
+	autoPoolTag = "eks:kubernetes-node-pool-name"
 )
 
 // Owner is the name of what launched the instance: its EKS nodegroup, else
-// its Karpenter node pool, else its Auto Scaling group, else empty.
+// its node pool of Karpenter or EKS Auto Mode, else its Auto Scaling group, else empty.
 func (i Instance) Owner() string {
-	for _, tag := range []string{nodegroupTag, nodepoolTag, groupTag} {
+	for _, tag := range []string{nodegroupTag, nodepoolTag, autoPoolTag, groupTag} {
 		if name := i.Tags[tag]; name != "" {
 			return name
 		}

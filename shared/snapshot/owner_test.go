@@ -10,6 +10,7 @@ func TestOwner(t *testing.T) {
 	}{
 		{"managed nodegroup", map[string]string{"eks:nodegroup-name": "workers", "aws:autoscaling:groupName": "eks-workers-1"}, "workers"},
 		{"karpenter", map[string]string{"karpenter.sh/nodepool": "default"}, "default"},
+		{"auto mode", map[string]string{"eks:kubernetes-node-pool-name": "general-purpose", "eks:eks-cluster-name": "prod"}, "general-purpose"},
 		{"self-managed", map[string]string{"aws:autoscaling:groupName": "asg-1"}, "asg-1"},
 		{"nobody", nil, ""},
 	}
