@@ -19,6 +19,7 @@ const (
 	IP        Family = "ip"
 	Spot      Family = "spot"
 	Zone      Family = "zone"
+	Karpenter Family = "karpenter"
 )
 
 // The ids. Each is spelled where its check is, in shared/checks, and nowhere else.
@@ -112,11 +113,12 @@ const (
 
 	AddonDegraded ID = "addon/degraded"
 
-	NodeNotRegistered ID = "node/not-registered"
-	NodeNotReady      ID = "node/not-ready"
-	NodeCNINotReady   ID = "node/cni-not-ready"
-	NodeUninitialized ID = "node/uninitialized"
-	NodeCSRPending    ID = "node/csr-pending"
+	NodeNotRegistered  ID = "node/not-registered"
+	NodeNotReady       ID = "node/not-ready"
+	NodeCNINotReady    ID = "node/cni-not-ready"
+	NodeUninitialized  ID = "node/uninitialized"
+	NodeCSRPending     ID = "node/csr-pending"
+	NodeNotInitialized ID = "node/not-initialized"
 
 	IPSubnetExhausted    ID = "ip/subnet-exhausted"
 	IPScaleOutWillNotFit ID = "ip/scale-out-will-not-fit"
@@ -136,4 +138,7 @@ const (
 	ZoneNodegroupGap     ID = "zone/nodegroup-gap"
 	ZonePodUnschedulable ID = "zone/pod-unschedulable"
 	ZoneImpaired         ID = "zone/impaired"
+
+	KarpenterNodeclassNotReady ID = "karpenter/nodeclass-not-ready"
+	KarpenterNodepoolLimit     ID = "karpenter/nodepool-limit"
 )

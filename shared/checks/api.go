@@ -62,6 +62,12 @@ func Trace(s *snapshot.Snapshot, i *snapshot.Instance) (registered, ready time.T
 	return facts.Trace(s, i)
 }
 
+// ClassKey, PoolKey and ClaimKey are how findings name Karpenter's objects
+// (facts.ClassKey).
+func ClassKey(r snapshot.ClassRef) string { return facts.ClassKey(r) }
+func PoolKey(name string) string          { return facts.PoolKey(name) }
+func ClaimKey(name string) string         { return facts.ClaimKey(name) }
+
 // Leaked is how many addresses dead nodes of the cluster hold, by subnet; false
 // where that could not be read.
 func Leaked(s *snapshot.Snapshot) (bySubnet map[string]int, known bool) { return facts.Leaked(s) }

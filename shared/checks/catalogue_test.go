@@ -47,8 +47,8 @@ func TestWhoWatches(t *testing.T) {
 		"of launches, after a while only": {difference(OfLaunches(), AtLaunch()), []checkid.ID{
 			"iam/role-policies", "iam/access-missing", "iam/access-wrong-arn", "iam/sts-endpoint", "iam/sts-region-deactivated", "iam/access-duplicate-mapping", "iam/aws-auth-invalid",
 			"iam/cni-role-policies", "instance/max-pods", "instance/status-check", "instance/scheduled-event", "instance/ami", "instance/version-skew", "instance/console-error",
-			"cluster/health", "addon/degraded", "node/not-registered", "node/not-ready", "node/cni-not-ready", "node/uninitialized", "node/csr-pending",
-			"spot/burst-exceeds-subnet", "zone/impaired",
+			"cluster/health", "addon/degraded", "node/not-registered", "node/not-ready", "node/cni-not-ready", "node/uninitialized", "node/csr-pending", "node/not-initialized",
+			"spot/burst-exceeds-subnet", "zone/impaired", "karpenter/nodeclass-not-ready", "karpenter/nodepool-limit",
 		}},
 	} {
 		if diff := cmp.Diff(ids(tt.got), tt.want); diff != "" {
@@ -56,7 +56,7 @@ func TestWhoWatches(t *testing.T) {
 		}
 	}
 	for _, c := range All() {
-		if swept := c.ID.Family() == checkid.Launch || c.ID == checkid.RouteCrossZoneNAT; swept != c.IsWatchedBy(check.Sweep) {
+		if swept := c.ID.Family() == checkid.Launch || c.ID.Family() == checkid.Karpenter || c.ID == checkid.RouteCrossZoneNAT || c.ID == checkid.NodeNotInitialized; swept != c.IsWatchedBy(check.Sweep) {
 			t.Errorf("%s: in the sweep is %v", c.ID, !swept)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"rollcall/shared/checks/iam"
 	"rollcall/shared/checks/instance"
 	"rollcall/shared/checks/ip"
+	"rollcall/shared/checks/karpenter"
 	"rollcall/shared/checks/launch"
 	"rollcall/shared/checks/nacl"
 	"rollcall/shared/checks/node"
@@ -108,6 +109,7 @@ func All() []check.Check {
 		node.CNINotReady(),
 		node.Uninitialized(),
 		node.CSRPending(),
+		node.NotInitialized(),
 		ip.SubnetExhausted(),
 		ip.ScaleOutWillNotFit(),
 		ip.Fragmented(),
@@ -124,6 +126,8 @@ func All() []check.Check {
 		zone.NodegroupGap(),
 		zone.PodUnschedulable(),
 		zone.Impaired(),
+		karpenter.NodeClassNotReady(),
+		karpenter.NodePoolLimit(),
 	}
 }
 
@@ -296,6 +300,8 @@ func Of(id checkid.ID) (check.Check, bool) {
 		return node.Uninitialized(), true
 	case checkid.NodeCSRPending:
 		return node.CSRPending(), true
+	case checkid.NodeNotInitialized:
+		return node.NotInitialized(), true
 	case checkid.IPSubnetExhausted:
 		return ip.SubnetExhausted(), true
 	case checkid.IPScaleOutWillNotFit:
@@ -328,6 +334,10 @@ func Of(id checkid.ID) (check.Check, bool) {
 		return zone.PodUnschedulable(), true
 	case checkid.ZoneImpaired:
 		return zone.Impaired(), true
+	case checkid.KarpenterNodeclassNotReady:
+		return karpenter.NodeClassNotReady(), true
+	case checkid.KarpenterNodepoolLimit:
+		return karpenter.NodePoolLimit(), true
 	}
 	return check.Check{}, false
 }

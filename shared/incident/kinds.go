@@ -19,7 +19,7 @@ func (inc *Incident) IsSymptom() bool { return inc.Cause.Confidence == checks.Sy
 func (inc *Incident) IsBlind() bool { return inc.Key.Check == CannotLook }
 
 // ByItself tells that an incident is about what EKS says of itself, about a
-// Spot pool over days, about a zone, or about a subnet's addresses that nobody lacked yet:
+// Spot pool over days, about a zone, what Karpenter says of its own objects, or about a subnet's addresses that nobody lacked yet:
 // that it is otherwise now is all the proof there is, and no node is waited for.
 func (inc Incident) ByItself() bool {
 	switch checks.Meaning(inc.Key.Check).Proof {

@@ -70,8 +70,8 @@ func (inc Incident) unmet(breaks check.Breaks) Severity {
 	return Warning
 }
 
-// PodsWait tells that an incident is about a zone, and that pods cannot start
-// for it: that is no foresight any more.
+// PodsWait tells that an incident is about a zone or a NodePool, and that pods
+// cannot start for it: that is no foresight any more.
 func (inc Incident) PodsWait() bool {
 	return checks.Meaning(inc.Key.Check).Breaks == check.Pods && len(inc.Cause.Pods) > 0
 }

@@ -11,8 +11,8 @@ import (
 	"rollcall/shared/remedy/action"
 )
 
-// ofZone tells that an incident is about a zone: no instance is kept from
-// joining, pods are kept from starting.
+// ofZone tells that an incident is about a zone or a NodePool: no instance is
+// kept from joining, pods are kept from starting.
 func ofZone(i incident.Incident) bool { return checks.Meaning(i.Key.Check).Breaks == check.Pods }
 
 // zoneFails is the verdict on a zone: whether pods wait already decides how

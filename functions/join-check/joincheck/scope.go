@@ -58,7 +58,7 @@ func covered(incidents []incident.Incident, kind func(string) bool) []string {
 }
 
 // absent is what open incidents are about and exists no more: instances that
-// ended or that EC2 has forgotten, groups, add-ons. Nothing is absent that was
+// ended or that EC2 has forgotten, groups, add-ons, Karpenter's objects. Nothing is absent that was
 // not looked for.
 func absent(s *snapshot.Snapshot, r roll) []string {
 	if !r.sweep {
@@ -84,6 +84,10 @@ func absent(s *snapshot.Snapshot, r roll) []string {
 				if !slices.ContainsFunc(s.Groups, func(g snapshot.Group) bool { return g.Name == c }) {
 					gone = append(gone, c)
 				}
+			case covers == check.NodePools:
+				if karpenterGone(s, c) {
+					gone = append(gone, c)
+				}
 			case covers == check.Addons && s.Has(snapshot.Addons):
 				if !slices.ContainsFunc(s.Addons, func(a snapshot.Addon) bool { return a.Name == c }) {
 					gone = append(gone, c)
@@ -92,6 +96,22 @@ func absent(s *snapshot.Snapshot, r roll) []string {
 		}
 	}
 	return gone
+}
+
+// karpenterGone tells that an object of Karpenter is there no more, or is on its
+// way out, by the name that kubectl gives it. A class is nobody's trouble either
+// once no NodePool names it.
+func karpenterGone(s *snapshot.Snapshot, key string) bool {
+	kind, _, _ := strings.Cut(key, "/")
+	switch kind {
+	case "nodepool":
+		return s.Has(snapshot.NodePoolsOf) && !slices.ContainsFunc(s.NodePools, func(p snapshot.NodePool) bool { return !p.Deleting && checks.PoolKey(p.Name) == key })
+	case "nodeclaim":
+		return s.Has(snapshot.NodeClaimsOf) && !slices.ContainsFunc(s.NodeClaims, func(c snapshot.NodeClaim) bool { return !c.Deleting && checks.ClaimKey(c.Name) == key })
+	case "ec2nodeclass", "nodeclass":
+		return s.Has(snapshot.NodePoolsOf) && !slices.ContainsFunc(s.NodePools, func(p snapshot.NodePool) bool { return !p.Deleting && checks.ClassKey(p.Class) == key })
+	}
+	return false
 }
 
 // remembered are the launches as the checks are told of them.

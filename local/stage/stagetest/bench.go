@@ -52,6 +52,9 @@ type Options struct {
 	Faults []simaws.FaultRule
 	// Settings are put over the function's environment.
 	Settings map[string]string
+	// ClusterRole gives the rights of deploy/clusterrole.yaml in the clusters, in
+	// place of EKS's access policies.
+	ClusterRole bool
 	// Kill, if any, ends the function's invocations.
 	Kill *Kill
 }
@@ -88,8 +91,12 @@ func Start(t testing.TB, function spec.Spec, build lambda.Build, o Options) *Ben
 	for i := range o.Faults {
 		o.Faults[i].Caller = prefix + function.Name
 	}
+	rights := ""
+	if o.ClusterRole {
+		rights = filepath.Join(root, "deploy/clusterrole.yaml")
+	}
 	s, err := stage.Start(t.Context(), stage.Options{
-		World: world(t, root, o), Template: filepath.Join(root, "infra/Rollcall.template.json"),
+		Rights: rights, World: world(t, root, o), Template: filepath.Join(root, "infra/Rollcall.template.json"),
 		Quiet: true, CallFaults: o.Faults, Settings: o.Settings, Still: true,
 	})
 	if err != nil {

@@ -9,7 +9,7 @@ const (
 	Joining   Breaks = ""          // launched instances do not become nodes
 	Launching Breaks = "launching" // groups get no instances at all
 	Addresses Breaks = "addresses" // a subnet has none for nodes and pods
-	Pods      Breaks = "pods"      // pods cannot start where their volumes are
+	Pods      Breaks = "pods"      // pods cannot start, or not where their volumes are
 	Managed   Breaks = "managed"   // something that EKS runs, and says so itself
 )
 
@@ -39,4 +39,5 @@ const (
 	Nodegroups Thing = "nodegroups"
 	Groups     Thing = "auto scaling groups"
 	Addons     Thing = "add-ons"
+	NodePools  Thing = "node pools" // their classes and NodeClaims too
 )

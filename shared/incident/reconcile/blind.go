@@ -79,6 +79,9 @@ func blindCause(f snapshot.Failure, blinded []string) diagnose.Cause {
 	}
 	c.Title = fmt.Sprintf("cannot look at the %s: %s %s", f.Source, sight(f), happened(f.Reason))
 	c.Why = "Whether instances can join cannot be told as long as this is not read. What depends on it is not judged, and nothing is called well."
+	if ofKarpenter(f.Source) {
+		c.Why = "Why Karpenter or EKS Auto Mode launches no node, or does not call one initialized, cannot be told without it. Everything else is judged as before."
+	}
 	if f.Call == deletes {
 		c.Title = fmt.Sprintf("cannot delete leaked interfaces: %s %s", sight(f), happened(f.Reason))
 		c.Why = "Network interfaces of dead nodes keep their addresses as long as EC2 does not delete them. What Rollcall says of nodes does not hang on it."
@@ -94,6 +97,12 @@ func blindCause(f snapshot.Failure, blinded []string) diagnose.Cause {
 	}
 	c.Fix.Text = remedyFor(f)
 	return c
+}
+
+// ofKarpenter tells the sources of Karpenter's own objects, which newer rights
+// in the cluster give than those of the other sources.
+func ofKarpenter(s snapshot.Source) bool {
+	return slices.Contains([]snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf}, s)
 }
 
 func happened(r snapshot.Reason) string {
@@ -117,6 +126,9 @@ func happened(r snapshot.Reason) string {
 func remedyFor(f snapshot.Failure) string {
 	switch f.Reason {
 	case snapshot.Denied:
+		if ofKarpenter(f.Source) {
+			return "Give Rollcall's group the rights in the cluster: the stack's output ClusterRoleCommand, or `kubectl apply -f deploy/clusterrole.yaml`. No access policy of EKS that gives no Secrets has them: with kubernetesAccess=policy this takes kubernetesAccess=group."
+		}
 		return fmt.Sprintf("Allow %s to Rollcall's functions: deploy the stack again if the permission is missing in their roles, else look for a permissions boundary or a service control policy that denies it.", sight(f))
 	case snapshot.Throttled:
 		return fmt.Sprintf("Find who else in this account calls %s so often, or ask for a higher rate.", sight(f))

@@ -105,7 +105,7 @@ func identityRows() []row {
 		{check: checkid.AddonDegraded, symptom: true, by: []program{csi}, fails: []failure{denied}, source: eksDoc, look: []checkid.ID{checkid.IAMRolePolicies},
 			meaning: "the EBS CSI driver's role lacks an action",
 			next:    "Attach AmazonEBSCSIDriverPolicy to the role of its service account; for encrypted volumes, let it use the key."},
-		{check: karpenterNodeClassNotReady, by: []program{karpenter}, fails: []failure{denied}, calls: []string{"describesubnets",
+		{check: checkid.KarpenterNodeclassNotReady, by: []program{karpenter}, fails: []failure{denied}, calls: []string{"describesubnets",
 			"describesecuritygroups", "describeimages", "getparameter", "getinstanceprofile", "createinstanceprofile", "addroletoinstanceprofile",
 			"taginstanceprofile", "getparametersbypath", "describecapacityreservations"}, source: karpenterDoc,
 			meaning: "Karpenter's role may not read or make what the NodeClass needs",

@@ -5,7 +5,7 @@ import "rollcall/shared/checkid"
 // karpenterRows are conditions, events and log lines of Karpenter and of EKS
 // Auto Mode, which runs it.
 func karpenterRows() []row {
-	const class = karpenterNodeClassNotReady
+	const class = checkid.KarpenterNodeclassNotReady
 	return []row{
 		{check: class, all: [][]string{{"subnetselector did not match", "securitygroupselector did not match", "amiselector did not match", "no subnets found",
 			"no subnets exist given constraints", "no security groups exist given constraints", "no amis exist given constraints", "no amis found",
@@ -28,14 +28,14 @@ func karpenterRows() []row {
 		{check: class, by: []program{karpenter}, all: [][]string{{"discovering ami", "discover any amis", "resolving ami", "getting amis", "getting subnets",
 			"getting security groups", "describing security groups", "describing subnets", "describing images", "failed to detect the cluster cidr"}},
 			source: karpenterDoc},
-		{check: karpenterNodePoolLimit, by: []program{karpenter}, all: [][]string{{"exceed limits", "exceeds limit", "limits exceeded",
+		{check: checkid.KarpenterNodepoolLimit, by: []program{karpenter}, all: [][]string{{"exceed limits", "exceeds limit", "limits exceeded",
 			"limit exceeded for", "exceed limit", "all available instance types exceed", "would exceed", "would breach…limits"}}, none: []string{"vcpu limit"},
 			source: karpenterDoc},
 
 		// Joined, and not usable.
-		{check: nodeNotInitialized, by: []program{karpenter, csi, unknownProgram}, codes: []string{"StartupTaintsExist", "KnownEphemeralTaintsExist",
+		{check: checkid.NodeNotInitialized, by: []program{karpenter, csi, unknownProgram}, codes: []string{"StartupTaintsExist", "KnownEphemeralTaintsExist",
 			"ResourceNotRegistered", "DRADriverPoolsNotPublished"}, source: karpenterDoc},
-		{check: nodeNotInitialized, all: [][]string{{"startuptaint…still exists", "knownephemeraltaint", "was requested but not registered",
+		{check: checkid.NodeNotInitialized, all: [][]string{{"startuptaint…still exists", "knownephemeraltaint", "was requested but not registered",
 			"ebs.csi.aws.com/agent-not-ready", "startup taint"}}, source: karpenterDoc},
 		{check: checkid.NodeNotReady, symptom: true, by: []program{karpenter}, all: [][]string{{"node status is notready", "nodenotready", "reason: nodenotready"}},
 			source: karpenterDoc, look: notReady()},
@@ -61,7 +61,7 @@ func karpenterRows() []row {
 		{check: checkid.LaunchUnsupportedType, codes: []string{"FreeTierIneligible"}, source: karpenterDoc},
 		{check: checkid.LaunchUnauthorized, by: []program{karpenter}, all: [][]string{{"reason: unauthorized", "no identity-based policy allows"}}, source: karpenterDoc},
 		{check: checkid.LaunchAMI, by: []program{karpenter}, all: [][]string{{"requirements of amis", "no instance types satisfy requirements of ami"}},
-			source: karpenterDoc, look: []checkid.ID{karpenterNodeClassNotReady},
+			source: karpenterDoc, look: []checkid.ID{checkid.KarpenterNodeclassNotReady},
 			meaning: "no instance type that is left runs any of the NodeClass's images: their architecture or accelerator does not fit",
 			next:    "Compare the images that the NodeClass found with the NodePool's architectures and types."},
 		{check: checkid.LaunchInsufficientCapacity, by: []program{karpenter}, all: [][]string{{"too few instances returned"}}, none: []string{"unauthorized",

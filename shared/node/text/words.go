@@ -74,10 +74,10 @@ func words(check checkid.ID) wording {
 		return wording{"the subnet has no free aligned /28 for a prefix", "Reserve a range for prefixes in the subnet (create-subnet-cidr-reservation), or use a new subnet."}
 	case checkid.IPSubnetExhausted:
 		return wording{"there is no address left for another interface or pod", "Look at the subnet's free addresses, and at how many the instance type can hold."}
-	case karpenterNodeClassNotReady:
+	case checkid.KarpenterNodeclassNotReady:
 		return wording{"the NodeClass is not ready: nothing fits its selectors, or what it names cannot be used",
 			"Read its conditions (kubectl describe ec2nodeclass or nodeclass), and compare its selectors with the tags of subnets, security groups and images."}
-	case karpenterNodePoolLimit:
+	case checkid.KarpenterNodepoolLimit:
 		return wording{"the NodePool has reached its limits", "Raise spec.limits of the NodePool, or free what it has."}
 	case checkid.NACLEgress, checkid.NACLReturn:
 		return wording{"a network ACL denies what nodes send or get back", "Let the subnet's ACL pass 443 out and 1024-65535 back."}
@@ -85,7 +85,7 @@ func words(check checkid.ID) wording {
 		return wording{"the network plugin on the node is not up: a symptom", "Look at the aws-node pod on the node: its state, its log, its role."}
 	case checkid.NodeCSRPending:
 		return wording{"the kubelet has no serving certificate", "Look at the certificate signing requests: kubectl get csr."}
-	case nodeNotInitialized:
+	case checkid.NodeNotInitialized:
 		return wording{"the node joined, and Karpenter waits for what must be on it: a startup taint that nobody takes away, or a resource that the node does not show",
 			"See who should take the taint away or publish the resource (device plugin, CSI driver, CNI), and whether it runs on the node."}
 	case checkid.NodeNotReady:
