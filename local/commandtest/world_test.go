@@ -16,6 +16,7 @@ import (
 
 	"rollcall/local/platform/loopback"
 	"rollcall/local/simaws"
+	"rollcall/local/simaws/kubeapi"
 	"rollcall/local/simaws/world"
 
 	"rollcall/shared/checks"
@@ -77,6 +78,9 @@ func snapshots(t *testing.T, f *world.File) []*snapshot.Snapshot {
 		Clusters: w.Clusters(), Endpoints: true,
 		Objects: func(name, plural string) ([]json.RawMessage, string, error) {
 			list, err := w.Kubernetes(name, plural)
+			if errors.Is(err, world.ErrNoKind) {
+				return nil, "", kubeapi.NotInstalled()
+			}
 			return list.Items, list.ResourceVersion, err
 		},
 		Now: w.Now, Wall: time.Now, Network: network,

@@ -3,6 +3,7 @@ package worldgen
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"rollcall/local/platform/loopback"
 	"rollcall/local/simaws"
+	"rollcall/local/simaws/kubeapi"
 	"rollcall/local/simaws/world"
 
 	"rollcall/shared/checks"
@@ -59,6 +61,9 @@ func look(t *testing.T, w *World, scope []string) seen {
 		Clusters: made.Clusters(), Endpoints: true,
 		Objects: func(name, plural string) ([]json.RawMessage, string, error) {
 			list, err := made.Kubernetes(name, plural)
+			if errors.Is(err, world.ErrNoKind) {
+				return nil, "", kubeapi.NotInstalled()
+			}
 			return list.Items, list.ResourceVersion, err
 		},
 		Network: network, Now: made.Now, Wall: time.Now,
