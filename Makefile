@@ -32,7 +32,7 @@ demo: build-local ## play the four stories on the local stage (STORY=route, spot
 # is compiled before, with the compiler's own ways.
 GARBAGE := GOGC=400
 
-test: ## run all tests; what they play many of in a smaller number (four minutes on two cores from a warm build cache)
+test: ## run all tests; what they play many of in a smaller number (five minutes on two cores from a warm build cache)
 	@go build $(PACKAGES)
 	$(GARBAGE) go test -timeout 20m $(PACKAGES)
 	@$(MAKE) --no-print-directory test-infra

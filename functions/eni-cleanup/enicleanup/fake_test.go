@@ -37,8 +37,7 @@ type fake struct {
 	idle  []snapshot.Interface
 	uses  int
 	// again changes an interface before it is described again; false: it is gone.
-	again       func(*snapshot.Interface) bool
-	undescribed *snapshot.Failure
+	again func(*snapshot.Interface) bool
 
 	sightings map[string]leak.Sighting
 	audits    []leak.Audit

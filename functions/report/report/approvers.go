@@ -128,7 +128,7 @@ func (p *invocation) group(ctx context.Context, id string) members {
 	return m
 }
 
-var errNotAsked = errors.New("Slack did not answer before")
+var errNotAsked = errors.New("no answer of Slack to the question before")
 
 // members asks Slack. Presses are decided before anything is recorded: a Slack
 // that hangs must not take the time for that.
