@@ -1,7 +1,8 @@
 "use strict";
 // What press asks of the stand-in's page. It waits for changes of the
-// page and never for a time.
-window.press = (() => {
+// page and never for a time. The page has a function "press" of its own, and both
+// are properties of the window: the names must differ.
+window.pressForTest = (() => {
   const text = (el) => (el ? el.innerText.replace(/\s+/g, " ").trim() : "");
   const label = (el) => (el.tagName === "SELECT" ? el.getAttribute("aria-label") : text(el));
 
@@ -39,7 +40,7 @@ window.press = (() => {
     const asks = "confirm" in el.dataset;
     if (el.tagName !== "SELECT") {
       const mark = () => {
-        if (!document.querySelector("[data-press]")) locate(message, button, [])?.setAttribute("data-press", "");
+        if (!document.querySelector("[data-press-for-test]")) locate(message, button, [])?.setAttribute("data-press-for-test", "");
       };
       mark();
       new MutationObserver(mark).observe(document.getElementById("channel"), { subtree: true, childList: true });

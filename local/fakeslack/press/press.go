@@ -45,7 +45,7 @@ type Shown struct {
 var script string
 
 // mark is the attribute by which the script shows what is to be clicked.
-const mark = "[data-press]"
+const mark = "[data-press-for-test]"
 
 // sought is what the script found.
 type sought struct {
@@ -69,7 +69,7 @@ func (b *Browser) Press(ctx context.Context, p Press) (Shown, error) {
 	if err != nil {
 		return shown, fmt.Errorf("open the page of %s: %w", p.Page, err)
 	}
-	seen, err := call[sought](ctx, b, "press.find", p.Message, p.Button, p.Option)
+	seen, err := call[sought](ctx, b, "pressForTest.find", p.Message, p.Button, p.Option)
 	switch {
 	case err != nil:
 		return shown, fmt.Errorf("look for %q: %w", p.Button, err)
@@ -94,7 +94,7 @@ func (b *Browser) Press(ctx context.Context, p Press) (Shown, error) {
 			return shown, fmt.Errorf("answer the dialog of %q: %w", p.Button, err)
 		}
 	}
-	if shown, err = call[Shown](ctx, b, "press.after", p.Until, p.Cancel); err != nil {
+	if shown, err = call[Shown](ctx, b, "pressForTest.after", p.Until, p.Cancel); err != nil {
 		return shown, fmt.Errorf("wait for %q after %q was pressed: %w", p.Until, p.Button, err)
 	}
 	shown.Asked = asked
