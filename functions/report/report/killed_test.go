@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"rollcall/functions/report/spec"
@@ -27,6 +29,8 @@ type killable struct {
 	t     *testing.T
 	kill  *stagetest.Kill
 	slack *fakeslack.Server
+	// slow is how long Slack takes for its next message: the rest come at once.
+	slow time.Duration
 }
 
 func startKillable(t *testing.T, k *stagetest.Kill) *killable {
@@ -46,12 +50,26 @@ func startKillable(t *testing.T, k *stagetest.Kill) *killable {
 		}
 	})
 	b.Bench = stagetest.Start(t, spec.Spec(), func(_ context.Context, e lambda.Env) (lambda.Handler, error) {
-		e.HTTP = k.Via(slack)
+		e.HTTP = k.Via(slowOnce{b, slack})
 		return newHandler(e).handle, nil
 	}, stagetest.Options{Kill: k, Settings: map[string]string{
 		"ROLLCALL_SLACK_API_URL": b.slack.APIURL(), "ROLLCALL_SLACK_CHANNEL": stage.Channel, "ROLLCALL_SLACK_ACTIONS": "on", "ROLLCALL_APPROVERS": notifytest.Dana,
 	}})
 	return b
+}
+
+// slowOnce is the way to a Slack that takes its time for one message.
+type slowOnce struct {
+	*killable
+	next http.RoundTripper
+}
+
+func (s slowOnce) RoundTrip(req *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(req.URL.Path, "/chat.postMessage") {
+		time.Sleep(s.slow)
+		s.slow = 0
+	}
+	return s.next.RoundTrip(req)
 }
 
 // batch is an invocation with messages of now.
@@ -195,6 +213,30 @@ func TestKilledAtEachWrite(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestKilledAtItsOwnWakingUp: where Slack is so slow that a minute is too short, report
+// asks itself to go on. Killed there, it still says all of it, once.
+func TestKilledAtItsOwnWakingUp(t *testing.T) {
+	two := notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting))
+	other := two.Diagnosis.Causes[0]
+	other.Resource, other.Covers, other.Title = "rtb-0ee5", []string{"subnet-0other"}, "subnet-0other has no way out"
+	two.Diagnosis.Causes = append(two.Diagnosis.Causes, other)
+	stagetest.KilledAtEachWrite(t, []string{"PutEvents", "PutItem", "SendMessage", "chat.postMessage"}, func(t *testing.T, k *stagetest.Kill) (end any) {
+		// The minute is the deadline of the invocation's context, whose time is the bubble's.
+		synctest.Test(t, func(t *testing.T) {
+			b := startKillable(t, k)
+			b.slow = b.Function.Timeout - 3*time.Second
+			b.kill.Invoke(b.batch(two))
+			b.Advance(5 * time.Minute)
+			b.before(notifytest.Sweep())
+			if n := len(b.slack.Messages(stage.Channel)); n != 2 {
+				t.Errorf("%d messages for two causes", n)
+			}
+			end = b.end()
+		})
+		return end
+	})
 }
 
 // pressed is the message of a press that slack-actions passed on.
