@@ -3,12 +3,14 @@ package remediate
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/optin"
 	"rollcall/shared/remedy/replaceinstance"
 	"rollcall/shared/report"
 )
@@ -99,4 +101,49 @@ func TestReplaceKilledAtEachWrite(t *testing.T) {
 		}
 		return stagetest.Timeless(t, map[string]any{"deeds": len(told), "kept": len(kept), "wanted": s.wanted() > 0, "records": slices.Sorted(maps.Keys(s.Kept()))})
 	})
+}
+
+// TestRemedyKilledAtEachWrite: so it is with what the other remedies change.
+func TestRemedyKilledAtEachWrite(t *testing.T) {
+	for _, x := range tales() {
+		_, call, _ := strings.Cut(x.call, ":")
+		switch x.remedy { // EKS speaks REST: docs.aws.amazon.com/eks/latest/APIReference
+		case optin.CoverZones:
+			call = "POST /clusters/" + stagetest.Cluster + "/node-groups/default/update-config"
+		case optin.CreateAccessEntry:
+			call = "POST /clusters/" + stagetest.Cluster + "/access-entries"
+		}
+		// After an approval the deed is counted, then claimed; then comes the call.
+		unknown := []string{"2 PutItem, answer lost", "3 " + call}
+		t.Run(string(x.remedy), func(t *testing.T) {
+			t.Parallel()
+			stagetest.KilledAtEachWrite(t, slices.Sorted(slices.Values([]string{"PutEvents", "PutItem", "SendMessage", call})), func(t *testing.T, k *stagetest.Kill) any {
+				s := x.openWith(t, optin.Approve, stagetest.Options{Kill: k})
+				x.press(s, x.propose(s))
+				s.Calls()
+				k.Invoke(stagetest.Batch(s.told(approval)))
+				want, calls := action.Done, 1
+				if slices.Contains(unknown, k.String()) {
+					want, calls = action.Uncertain, 0
+				}
+				_, deeds := s.said()
+				kept, err := s.Store.Deeds(t.Context(), stagetest.Cluster)
+				if err != nil {
+					t.Fatal(err)
+				}
+				told := map[string]bool{}
+				for _, d := range slices.Concat(kept, deeds) {
+					if d.Result != want || d.Ended.IsZero() {
+						t.Errorf("deed %+v, want %s", d, want)
+					}
+					told[d.ID] = true
+				}
+				s.Advance(10 * time.Minute) // until a nodegroup has changed
+				if n := s.Calls()[x.call]; n != calls || x.undone(s) != (calls == 0) {
+					t.Errorf("%d calls of %s, want %d; undone %t", n, x.call, calls, x.undone(s))
+				}
+				return stagetest.Timeless(t, map[string]any{"deeds": len(told), "kept": len(kept), "wanted": s.wanted() > 0, "records": slices.Sorted(maps.Keys(s.Kept()))})
+			})
+		})
+	}
 }

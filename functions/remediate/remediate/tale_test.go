@@ -50,7 +50,13 @@ type changed struct {
 // open plays a tale to the open incident.
 func (x tale) open(t *testing.T, policy optin.Policy, faults ...simaws.FaultRule) *stand {
 	t.Helper()
-	s := bench(t, "", stagetest.Options{World: x.world, Over: x.over, Faults: faults, Settings: settingsOf(stagetest.Cluster + "/" + string(x.remedy) + "=" + string(policy))})
+	return x.openWith(t, policy, stagetest.Options{Faults: faults})
+}
+
+func (x tale) openWith(t *testing.T, policy optin.Policy, o stagetest.Options) *stand {
+	t.Helper()
+	o.World, o.Over, o.Settings = x.world, x.over, settingsOf(stagetest.Cluster+"/"+string(x.remedy)+"="+string(policy))
+	s := bench(t, "", o)
 	if x.begin != nil {
 		x.begin(s)
 	}
