@@ -10,24 +10,25 @@ import (
 const (
 	gatherer = "shared/gather"
 	// clientMaker is the one file in it that makes an EC2 client.
-	clientMaker = "managed.go"
+	clientMaker = "shared/gather/ec2api/managed.go"
 )
 
-// TestEC2IsDescribedInOnePlace holds that EC2 is described by package gather
-// alone, with the one client that asks for managed resources: any other would
+// TestEC2IsDescribedInOnePlace holds that EC2 is described by package gather and
+// those below it alone, with the one client that asks for managed resources: any other would
 // not see EKS Auto Mode's instances and interfaces, and take them for gone.
 func TestEC2IsDescribedInOnePlace(t *testing.T) {
 	made := 0
 	for _, p := range packages(t) {
+		gathers := p.name() == gatherer || strings.HasPrefix(p.name(), gatherer+"/")
 		for _, file := range p.GoFiles {
 			for _, name := range ofEC2(parse(t, filepath.Join(p.Dir, file))) {
 				switch {
-				case p.name() == gatherer && name == "NewFromConfig":
+				case gathers && name == "NewFromConfig":
 					made++
-					if file != clientMaker {
+					if p.name()+"/"+file != clientMaker {
 						t.Errorf("%s/%s makes an EC2 client of its own", p.name(), file)
 					}
-				case p.name() != gatherer && (strings.HasPrefix(name, "Describe") || strings.HasPrefix(name, "NewDescribe")):
+				case !gathers && (strings.HasPrefix(name, "Describe") || strings.HasPrefix(name, "NewDescribe")):
 					t.Errorf("%s/%s describes EC2 by itself: ec2.%s", p.name(), file, name)
 				}
 			}

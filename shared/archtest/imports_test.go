@@ -20,6 +20,9 @@ func TestWhoTalks(t *testing.T) {
 	want := map[string][]string{
 		"shared/gather":             {"autoscaling", "cloudtrail", "ec2", "eks", "iam", "net/http", "sts"},
 		"shared/gather/autoscaling": {"autoscaling"},
+		"shared/gather/ec2":         {"ec2"},
+		"shared/gather/ec2api":      {"ec2"},
+		"shared/gather/vpc":         {"ec2"},
 		"shared/gather/eks":         {"eks"},
 		"shared/gather/iam":         {"iam"},
 		"shared/gather/kubernetes":  {"net/http"},        // tells a refusal by its code

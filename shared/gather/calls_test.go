@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/platform/wire"
+	"rollcall/shared/gather/gathertest"
 	"rollcall/shared/snapshot"
 )
 
@@ -78,8 +79,8 @@ func TestCallsOfOneLook(t *testing.T) {
 		}
 		return n
 	}
-	same(t, "AWS calls of a look at 1, 10 and 1,000 instances", []int{total(one), total(ten), total(many)}, []int{46, 47, 57})
-	same(t, "Kubernetes calls", []int{len(asked), len(askedOfMany)}, []int{11, 11})
+	gathertest.Same(t, "AWS calls of a look at 1, 10 and 1,000 instances", []int{total(one), total(ten), total(many)}, []int{46, 47, 57})
+	gathertest.Same(t, "Kubernetes calls", []int{len(asked), len(askedOfMany)}, []int{11, 11})
 	more := map[string]int{}
 	for action, n := range many {
 		if n != one[action] {
@@ -129,7 +130,7 @@ autoscaling:
 	if failed != nil {
 		t.Fatal(failed)
 	}
-	same(t, "groups", names(groups, func(g snapshot.Group) string { return g.Name }), []string{"by-hand", "eks-default-2ac4941f-d51b-87e0-30e3-fe83f3d78e7f", "eks-new_nodegroup_2-e2ca4e02-248f-cb7e-45a7-6fa9b0230007"})
+	gathertest.Same(t, "groups", names(groups, func(g snapshot.Group) string { return g.Name }), []string{"by-hand", "eks-default-2ac4941f-d51b-87e0-30e3-fe83f3d78e7f", "eks-new_nodegroup_2-e2ca4e02-248f-cb7e-45a7-6fa9b0230007"})
 	if _, failed := p.FindIn(t.Context(), ""); failed == nil {
 		t.Error("without a VPC all instances of the region were asked for")
 	}

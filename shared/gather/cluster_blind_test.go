@@ -32,14 +32,3 @@ func TestClusterThatCannotBeRead(t *testing.T) {
 		}
 	}
 }
-
-// An instance whose type EC2 left out does not keep the others' from being read.
-func TestTypesOfHalfAnInstance(t *testing.T) {
-	got := typesOf([]snapshot.Instance{{ID: "i-1"}, {ID: "i-2", Type: "m5.large"}, {ID: "i-3", Type: "m5.large"}}, []snapshot.Group{{Types: []string{"c5.large"}}})
-	if len(got) != 1 || got[0] != "m5.large" {
-		t.Errorf("types are %q, want m5.large alone", got)
-	}
-	if got := typesOf(nil, []snapshot.Group{{Types: []string{"m5.large", "c5.large"}}, {Types: []string{"c5.large"}}}); len(got) != 2 {
-		t.Errorf("types are %q, want the two of the groups", got)
-	}
-}

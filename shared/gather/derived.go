@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/gather/vpc"
 	"rollcall/shared/snapshot"
 )
 
@@ -16,7 +17,7 @@ func vpcsOf(s *snapshot.Snapshot, q Query) []string {
 		return nil
 	}
 	for _, i := range s.Instances {
-		if i.VPC != "" && slices.Contains(s.Scope.Instances, i.ID) && !slices.Contains(ids, i.VPC) && len(ids) <= maxFurther {
+		if i.VPC != "" && slices.Contains(s.Scope.Instances, i.ID) && !slices.Contains(ids, i.VPC) && len(ids) <= vpc.MaxFurther {
 			ids = append(ids, i.VPC)
 		}
 	}

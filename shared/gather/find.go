@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	gatherasg "rollcall/shared/gather/autoscaling"
+	gatherec2 "rollcall/shared/gather/ec2"
 	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
@@ -14,7 +15,7 @@ import (
 func (r *Reader) Find(ctx context.Context, ids, groupNames []string) ([]snapshot.Instance, *snapshot.Failure) {
 	var found []snapshot.Instance
 	if len(groupNames) > 0 {
-		list, err := byFilter(ctx, r.ec2, "tag:aws:autoscaling:groupName", groupNames, live())
+		list, err := gatherec2.ByFilter(ctx, r.ec2, "tag:aws:autoscaling:groupName", groupNames, gatherec2.Live())
 		if err != nil {
 			return nil, known(snapshot.Instances).Failure(err)
 		}
@@ -24,7 +25,7 @@ func (r *Reader) Find(ctx context.Context, ids, groupNames []string) ([]snapshot
 		return slices.ContainsFunc(found, func(in snapshot.Instance) bool { return in.ID == id })
 	})
 	if len(missing) > 0 {
-		list, err := byID(ctx, r.ec2, missing)
+		list, err := gatherec2.ByID(ctx, r.ec2, missing)
 		if err != nil {
 			return nil, known(snapshot.Instances).Failure(err)
 		}
@@ -35,7 +36,7 @@ func (r *Reader) Find(ctx context.Context, ids, groupNames []string) ([]snapshot
 
 // FindTagged reads the live instances that carry the cluster's tag.
 func (r *Reader) FindTagged(ctx context.Context, cluster string) ([]snapshot.Instance, *snapshot.Failure) {
-	list, err := byFilter(ctx, r.ec2, "tag-key", []string{"kubernetes.io/cluster/" + cluster}, live())
+	list, err := gatherec2.ByFilter(ctx, r.ec2, "tag-key", []string{"kubernetes.io/cluster/" + cluster}, gatherec2.Live())
 	if err != nil {
 		return nil, known(snapshot.Instances).Failure(err)
 	}
@@ -57,7 +58,7 @@ func (r *Reader) Groups(ctx context.Context, names []string) ([]snapshot.Group, 
 // FindTaggedAll reads the instances that carry the cluster's tag in whatever
 // state: EC2 describes one that has ended for about an hour, with its tags.
 func (r *Reader) FindTaggedAll(ctx context.Context, cluster string) ([]snapshot.Instance, *snapshot.Failure) {
-	list, err := byFilter(ctx, r.ec2, "tag-key", []string{"kubernetes.io/cluster/" + cluster})
+	list, err := gatherec2.ByFilter(ctx, r.ec2, "tag-key", []string{"kubernetes.io/cluster/" + cluster})
 	if err != nil {
 		return nil, known(snapshot.Instances).Failure(err)
 	}
@@ -71,7 +72,7 @@ func (r *Reader) FindIn(ctx context.Context, vpc string) ([]snapshot.Instance, *
 	if vpc == "" {
 		return nil, known(snapshot.Instances).Failure(source.ErrNoVPC)
 	}
-	list, err := byFilter(ctx, r.ec2, "vpc-id", []string{vpc})
+	list, err := gatherec2.ByFilter(ctx, r.ec2, "vpc-id", []string{vpc})
 	if err != nil {
 		return nil, known(snapshot.Instances).Failure(err)
 	}
@@ -97,7 +98,7 @@ func (r *Reader) FindGrouped(ctx context.Context, groups []string) ([]snapshot.I
 	if len(groups) == 0 {
 		return nil, nil
 	}
-	list, err := byFilter(ctx, r.ec2, "tag:"+groupTag, groups)
+	list, err := gatherec2.ByFilter(ctx, r.ec2, "tag:"+gatherec2.GroupTag, groups)
 	if err != nil {
 		return nil, known(snapshot.Instances).Failure(err)
 	}

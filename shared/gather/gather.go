@@ -23,9 +23,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"golang.org/x/sync/errgroup"
 
+	"rollcall/shared/gather/ec2api"
 	gathereks "rollcall/shared/gather/eks"
 	gatheriam "rollcall/shared/gather/iam"
 	"rollcall/shared/gather/source"
+	"rollcall/shared/gather/vpc"
 	"rollcall/shared/kube"
 	"rollcall/shared/snapshot"
 )
@@ -37,8 +39,8 @@ type Reader struct {
 	eks         *eks.Client
 	presigner   kube.Presigner
 	// sources makes them for one look; sweep is what its sweep has counted.
-	sources  func(sweep *Counts) []source.Source
-	sweep    *Counts
+	sources  func(sweep *vpc.Counts) []source.Source
+	sweep    *vpc.Counts
 	patience time.Duration
 	// endpoint is another way to a cluster, on the local stage alone.
 	endpoint func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool)
@@ -56,11 +58,11 @@ const rounds = 2
 
 // New makes a reader.
 func New(cfg aws.Config) *Reader {
-	e, a, k, i := newEC2(cfg), autoscaling.NewFromConfig(cfg), eks.NewFromConfig(cfg), iam.NewFromConfig(cfg)
+	e, a, k, i := ec2api.NewEC2(cfg), autoscaling.NewFromConfig(cfg), eks.NewFromConfig(cfg), iam.NewFromConfig(cfg)
 	return &Reader{
 		ec2: e, autoscaling: a, eks: k,
 		presigner: sts.NewPresignClient(sts.NewFromConfig(cfg)),
-		sources:   func(sweep *Counts) []source.Source { return sources(e, a, k, i, sweep) },
+		sources:   func(sweep *vpc.Counts) []source.Source { return sources(e, a, k, i, sweep) },
 		patience:  patience,
 	}
 }
@@ -70,7 +72,7 @@ func New(cfg aws.Config) *Reader {
 // sweep, for what it knows ages.
 func (r *Reader) Counting() *Reader {
 	once := *r
-	once.sweep = &Counts{}
+	once.sweep = &vpc.Counts{}
 	return &once
 }
 
@@ -81,10 +83,6 @@ func (r *Reader) WithEndpoints(door func(cluster string) (endpoint string, ca []
 	r.endpoint = door
 	return r
 }
-
-// parallel bounds the calls at once: enough to be done in a second, few
-// enough to leave the account's request buckets to others.
-const parallel = 6
 
 // Query is what a look at a cluster is about.
 type Query = source.Query
@@ -169,7 +167,7 @@ func (r *Reader) More(ctx context.Context, s *snapshot.Snapshot, q Query, names 
 		r.readAll(ctx, v, wave)
 	}
 	for i := range s.NATGateways {
-		s.NATGateways[i].Zone = zoneOf(s.Subnets, s.NATGateways[i].Subnet)
+		s.NATGateways[i].Zone = vpc.ZoneOf(s.Subnets, s.NATGateways[i].Subnet)
 	}
 }
 
@@ -201,7 +199,7 @@ func (r *Reader) readAll(ctx context.Context, v source.View, list []source.Sourc
 	stores := make([]source.Store, len(list))
 	errs := make([]error, len(list))
 	var g errgroup.Group
-	g.SetLimit(parallel)
+	g.SetLimit(source.Parallel)
 	for i, s := range list {
 		g.Go(func() error {
 			ctx, cancel := context.WithTimeout(ctx, r.patienceFor(s))

@@ -14,22 +14,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"rollcall/local/platform/wire"
 	"rollcall/shared/checks"
+	"rollcall/shared/gather/gathertest"
 	"rollcall/shared/snapshot"
 )
 
-var addresses = cmp.Options{
-	cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }),
-	cmp.Comparer(func(a, b netip.Addr) bool { return a == b }),
-	cmpopts.EquateEmpty(),
-}
-
-// vpc answers all network calls with one of each, in two pages where the call
+// wholeVPC answers all network calls with one of each, in two pages where the call
 // has pages.
-func vpc(s *wire.Server) {
+func wholeVPC(s *wire.Server) {
 	wire.Handle(s, "eks", "DescribeCluster", answer(func(in *eks.DescribeClusterInput) (*eks.DescribeClusterOutput, error) {
 		return &eks.DescribeClusterOutput{Cluster: &ekstypes.Cluster{
 			Name: in.Name, Status: ekstypes.ClusterStatusActive, Version: aws.String("1.34"),
@@ -99,7 +93,7 @@ func query(sources ...snapshot.Source) Query {
 }
 
 func TestReadNetwork(t *testing.T) {
-	r, _ := reader(t, vpc)
+	r, _ := reader(t, wholeVPC)
 	s, err := r.Read(context.Background(), query(network...))
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +122,7 @@ func TestReadNetwork(t *testing.T) {
 		InstanceTypes:    []snapshot.InstanceType{{Name: "m5.large", Interfaces: 3, IPv4PerInterface: 10}},
 	}
 	got := &snapshot.Snapshot{Subnets: s.Subnets, VPCs: s.VPCs, RouteTables: s.RouteTables, NATGateways: s.NATGateways, InternetGateways: s.InternetGateways, EgressOnly: s.EgressOnly, Endpoints: s.Endpoints, InstanceTypes: s.InstanceTypes}
-	if diff := cmp.Diff(want, got, addresses); diff != "" {
+	if diff := cmp.Diff(want, got, gathertest.Addresses); diff != "" {
 		t.Errorf("snapshot (-want +got):\n%s", diff)
 	}
 }
@@ -148,7 +142,7 @@ func TestFailedSourceMakesUnknown(t *testing.T) {
 	} {
 		for _, broken := range network {
 			call := one(broken).Call()
-			r, _ := faulty(t, vpc, wire.FaultFunc(func(_ context.Context, c *wire.Call) error {
+			r, _ := faulty(t, wholeVPC, wire.FaultFunc(func(_ context.Context, c *wire.Call) error {
 				if c.Action() != call {
 					return nil
 				}
@@ -180,7 +174,7 @@ func TestFailedSourceMakesUnknown(t *testing.T) {
 // TestSilentSourceIsNamed holds that a service that does not answer takes
 // neither the others nor the time to say so.
 func TestSilentSourceIsNamed(t *testing.T) {
-	r, _ := faulty(t, vpc, wire.FaultFunc(func(ctx context.Context, c *wire.Call) error {
+	r, _ := faulty(t, wholeVPC, wire.FaultFunc(func(ctx context.Context, c *wire.Call) error {
 		if c.Action() == "ec2:DescribeVpcEndpoints" {
 			<-ctx.Done()
 		}
@@ -238,7 +232,7 @@ func TestReadKnowsTheAccount(t *testing.T) {
 // TestReadWithoutTheCluster holds that a denied DescribeCluster does not blind
 // the network: the instances tell their VPC.
 func TestReadWithoutTheCluster(t *testing.T) {
-	r, _ := faulty(t, vpc, wire.FaultFunc(func(_ context.Context, c *wire.Call) error {
+	r, _ := faulty(t, wholeVPC, wire.FaultFunc(func(_ context.Context, c *wire.Call) error {
 		if c.Action() == "eks:DescribeCluster" {
 			return wire.Denied
 		}
@@ -262,7 +256,7 @@ func TestReadWithoutTheCluster(t *testing.T) {
 }
 
 func TestUnreachableKubernetesIsNamed(t *testing.T) {
-	r, _ := reader(t, vpc)
+	r, _ := reader(t, wholeVPC)
 	s, err := r.Read(context.Background(), query(snapshot.Nodes))
 	if err != nil {
 		t.Fatal(err)

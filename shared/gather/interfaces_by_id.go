@@ -4,7 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"rollcall/shared/gather/ec2api"
 	"rollcall/shared/gather/source"
+	"rollcall/shared/gather/vpc"
 	"rollcall/shared/snapshot"
 )
 
@@ -15,8 +17,8 @@ func (r *Reader) InterfacesByID(ctx context.Context, ids []string) ([]snapshot.I
 	ctx, cancel := context.WithTimeout(ctx, r.patience)
 	defer cancel()
 	var all []snapshot.Interface
-	for chunk := range slices.Chunk(ids, maxFilterValues) {
-		list, err := describeInterfaces(ctx, r.ec2, anyOf("network-interface-id", chunk))
+	for chunk := range slices.Chunk(ids, ec2api.MaxFilterValues) {
+		list, err := vpc.DescribeInterfaces(ctx, r.ec2, ec2api.AnyOf("network-interface-id", chunk))
 		if err != nil {
 			return nil, known(snapshot.Interfaces).Failure(err)
 		}

@@ -3,6 +3,8 @@ package gather
 import (
 	"context"
 
+	"rollcall/shared/gather/ec2api"
+	"rollcall/shared/gather/vpc"
 	"rollcall/shared/snapshot"
 )
 
@@ -14,7 +16,7 @@ func (r *Reader) InterfacesWith(ctx context.Context, groups []string) ([]snapsho
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.patience)
 	defer cancel()
-	list, err := describeInterfaces(ctx, r.ec2, anyOf("group-id", groups))
+	list, err := vpc.DescribeInterfaces(ctx, r.ec2, ec2api.AnyOf("group-id", groups))
 	if err != nil {
 		return nil, known(snapshot.Interfaces).Failure(err)
 	}

@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"rollcall/shared/gather/gathertest"
 	gatheriam "rollcall/shared/gather/iam"
 	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
@@ -165,14 +164,6 @@ func broughtBy(t *testing.T, p *place) Query {
 	}
 }
 
-// same compares what was read with what is wanted of it.
-func same[T any](t *testing.T, what string, got, want T) {
-	t.Helper()
-	if diff := cmp.Diff(want, got, addresses); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
-}
-
 func TestLookAtEverything(t *testing.T) {
 	s, _ := whole(t, open(t, crowded))
 	for source, f := range s.Failures {
@@ -184,79 +175,79 @@ func TestLookAtEverything(t *testing.T) {
 		}
 	}
 	prefix := netip.MustParsePrefix
-	same(t, "attributes", s.VPCAttributes, []snapshot.VPCAttributes{{VPC: workshopVPC, DNSSupport: true, DNSHostnames: true}})
-	same(t, "DHCP options", s.DHCPOptions, []snapshot.DHCPOptions{{ID: "dopt-0f1e2d3c4b5a69788", DomainNames: []string{"us-west-2.compute.internal"}, DomainNameServers: []string{"AmazonProvidedDNS"}}})
-	same(t, "egress-only gateways", s.EgressOnly, []snapshot.EgressOnlyGateway{{ID: "eigw-01", Attached: []string{workshopVPC}}})
-	same(t, "internet gateways", s.InternetGateways, []snapshot.InternetGateway{{ID: "igw-0d40000000000000e", Attached: []string{workshopVPC}}, {ID: "igw-0e9", Attached: []string{"vpc-0e9"}}, {ID: "igw-0loose"}})
-	same(t, "prefix lists", s.PrefixLists, []snapshot.PrefixList{{ID: "pl-68a54001", Name: "com.amazonaws.us-west-2.s3", CIDRs: []netip.Prefix{prefix("52.92.128.0/17"), prefix("3.5.76.0/22"), prefix("52.218.128.0/17")}}})
-	same(t, "peerings", s.Peerings, []snapshot.Peering{{ID: "pcx-01", State: "active",
+	gathertest.Same(t, "attributes", s.VPCAttributes, []snapshot.VPCAttributes{{VPC: workshopVPC, DNSSupport: true, DNSHostnames: true}})
+	gathertest.Same(t, "DHCP options", s.DHCPOptions, []snapshot.DHCPOptions{{ID: "dopt-0f1e2d3c4b5a69788", DomainNames: []string{"us-west-2.compute.internal"}, DomainNameServers: []string{"AmazonProvidedDNS"}}})
+	gathertest.Same(t, "egress-only gateways", s.EgressOnly, []snapshot.EgressOnlyGateway{{ID: "eigw-01", Attached: []string{workshopVPC}}})
+	gathertest.Same(t, "internet gateways", s.InternetGateways, []snapshot.InternetGateway{{ID: "igw-0d40000000000000e", Attached: []string{workshopVPC}}, {ID: "igw-0e9", Attached: []string{"vpc-0e9"}}, {ID: "igw-0loose"}})
+	gathertest.Same(t, "prefix lists", s.PrefixLists, []snapshot.PrefixList{{ID: "pl-68a54001", Name: "com.amazonaws.us-west-2.s3", CIDRs: []netip.Prefix{prefix("52.92.128.0/17"), prefix("3.5.76.0/22"), prefix("52.218.128.0/17")}}})
+	gathertest.Same(t, "peerings", s.Peerings, []snapshot.Peering{{ID: "pcx-01", State: "active",
 		Requester: snapshot.PeerVPC{VPC: workshopVPC, Account: "111122223333"},
 		Accepter:  snapshot.PeerVPC{VPC: "vpc-0c8", Account: "444455556666", Region: "us-east-1", CIDRs: []netip.Prefix{prefix("10.8.0.0/16")}}}})
-	same(t, "attachments", s.Attachments, []snapshot.Attachment{
+	gathertest.Same(t, "attachments", s.Attachments, []snapshot.Attachment{
 		{ID: "tgw-attach-01", Gateway: "tgw-01", Kind: "vpc", Resource: workshopVPC, Owner: "111122223333", State: "available", Table: "tgw-rtb-01"},
 		{ID: "tgw-attach-02", Gateway: "tgw-01", Kind: "vpc", Resource: "vpc-0e9", Owner: "111122223333", State: "available", Table: "tgw-rtb-02"},
 	})
-	same(t, "transit routes", s.TransitRoutes, []snapshot.TransitRoute{
+	gathertest.Same(t, "transit routes", s.TransitRoutes, []snapshot.TransitRoute{
 		{Table: "tgw-rtb-01", Destination: prefix("0.0.0.0/0"), State: "active", Attachments: []string{"tgw-attach-02"}, Resources: []string{"vpc-0e9"}},
 		{Table: "tgw-rtb-01", Destination: prefix("10.6.0.0/16"), State: "blackhole"},
 		{Table: "tgw-rtb-02", Destination: prefix("10.42.0.0/16"), State: "active", Attachments: []string{"tgw-attach-01"}, Resources: []string{workshopVPC}},
 	})
-	same(t, "NAT gateways", names(s.NATGateways, func(n snapshot.NATGateway) string { return n.ID + " " + n.Zone }), []string{"nat-0aa40000000000001 us-west-2a", "nat-0e9 us-west-2a"})
+	gathertest.Same(t, "NAT gateways", names(s.NATGateways, func(n snapshot.NATGateway) string { return n.ID + " " + n.Zone }), []string{"nat-0aa40000000000001 us-west-2a", "nat-0e9 us-west-2a"})
 	if !slices.ContainsFunc(s.RouteTables, func(r snapshot.RouteTable) bool { return r.ID == "rtb-0e9" }) {
 		t.Error("the route table behind the transit gateway was not read")
 	}
-	same(t, "interfaces", names(s.Interfaces, func(x snapshot.Interface) string { return x.ID }), []string{"eni-0aa", "eni-0bb", "eni-0dd", "eni-0tgw"})
+	gathertest.Same(t, "interfaces", names(s.Interfaces, func(x snapshot.Interface) string { return x.ID }), []string{"eni-0aa", "eni-0bb", "eni-0dd", "eni-0tgw"})
 	g := s.SecurityGroups[slices.IndexFunc(s.SecurityGroups, func(g snapshot.SecurityGroup) bool { return g.ID == "sg-0e50000000000000f" })]
-	same(t, "egress", g.Egress, []snapshot.Rule{{Protocol: "tcp", From: 443, To: 443, CIDRs: []netip.Prefix{prefix("::/0")}, PrefixLists: []string{"pl-68a54001"}}})
-	same(t, "ingress", g.Ingress, []snapshot.Rule{{Protocol: "-1", From: -1, To: -1, Groups: []string{g.ID}}})
+	gathertest.Same(t, "egress", g.Egress, []snapshot.Rule{{Protocol: "tcp", From: 443, To: 443, CIDRs: []netip.Prefix{prefix("::/0")}, PrefixLists: []string{"pl-68a54001"}}})
+	gathertest.Same(t, "ingress", g.Ingress, []snapshot.Rule{{Protocol: "-1", From: -1, To: -1, Groups: []string{g.ID}}})
 	acl := s.NetworkACLs[0]
-	same(t, "entries", acl.Entries, []snapshot.ACLEntry{
+	gathertest.Same(t, "entries", acl.Entries, []snapshot.ACLEntry{
 		{Number: 100, Allow: true, Protocol: "-1", To: 65535, CIDR: prefix("0.0.0.0/0")}, {Number: 32767, Protocol: "-1", To: 65535, CIDR: prefix("0.0.0.0/0")},
 		{Number: 100, Egress: true, Allow: true, Protocol: "-1", To: 65535, CIDR: prefix("0.0.0.0/0")}, {Number: 32767, Egress: true, Protocol: "-1", To: 65535, CIDR: prefix("0.0.0.0/0")},
 	})
 
-	same(t, "statuses", names(s.Statuses, func(x snapshot.InstanceStatus) string { return x.Instance + " " + x.System }), []string{"i-0d0000000000000a1 ok", stranded + " ok"})
-	same(t, "user data", s.UserData, []snapshot.UserData{{Instances: []string{"i-0d0000000000000a1", stranded}, From: stranded, Data: []byte("#!/bin/bash\n")}})
-	same(t, "consoles", names(s.Consoles, func(c snapshot.Console) string { return c.Instance + ": " + c.Text }), []string{stranded + ": nodeadm: failed"})
-	same(t, "images", names(s.Images, func(i snapshot.Image) string { return i.ID + " " + i.OwnerAlias }), []string{"ami-0a1e2d3c4b5a69788 amazon"})
+	gathertest.Same(t, "statuses", names(s.Statuses, func(x snapshot.InstanceStatus) string { return x.Instance + " " + x.System }), []string{"i-0d0000000000000a1 ok", stranded + " ok"})
+	gathertest.Same(t, "user data", s.UserData, []snapshot.UserData{{Instances: []string{"i-0d0000000000000a1", stranded}, From: stranded, Data: []byte("#!/bin/bash\n")}})
+	gathertest.Same(t, "consoles", names(s.Consoles, func(c snapshot.Console) string { return c.Instance + ": " + c.Text }), []string{stranded + ": nodeadm: failed"})
+	gathertest.Same(t, "images", names(s.Images, func(i snapshot.Image) string { return i.ID + " " + i.OwnerAlias }), []string{"ami-0a1e2d3c4b5a69788 amazon"})
 	if len(s.LaunchTemplates) == 0 || s.LaunchTemplates[0].Image != "ami-0a1e2d3c4b5a69788" {
 		t.Errorf("launch templates %+v, want those of the groups", s.LaunchTemplates)
 	}
 
-	same(t, "nodegroups", names(s.Nodegroups, func(n snapshot.Nodegroup) string { return n.Name }), []string{"default", "new_nodegroup_2"})
-	same(t, "profiles", names(s.Profiles, func(p snapshot.Profile) string { return p.Name + " " + strings.Join(p.Roles, ",") }), []string{"eks-2ac4941f-d51b-87e0-30e3-fe83f3d78e7f arn:aws:iam::111122223333:role/eksctl-eks-workshop-NodeInstanceRole"})
-	same(t, "principals", names(s.Principals, gatheriam.NameOf), []string{"eksctl-eks-workshop-NodeInstanceRole", "new_nodegroup_2", "new_nodegroup_2", "people"})
-	same(t, "access entries", names(s.AccessEntries, func(e snapshot.AccessEntry) string { return e.Principal + " " + e.Type }), []string{
+	gathertest.Same(t, "nodegroups", names(s.Nodegroups, func(n snapshot.Nodegroup) string { return n.Name }), []string{"default", "new_nodegroup_2"})
+	gathertest.Same(t, "profiles", names(s.Profiles, func(p snapshot.Profile) string { return p.Name + " " + strings.Join(p.Roles, ",") }), []string{"eks-2ac4941f-d51b-87e0-30e3-fe83f3d78e7f arn:aws:iam::111122223333:role/eksctl-eks-workshop-NodeInstanceRole"})
+	gathertest.Same(t, "principals", names(s.Principals, gatheriam.NameOf), []string{"eksctl-eks-workshop-NodeInstanceRole", "new_nodegroup_2", "new_nodegroup_2", "people"})
+	gathertest.Same(t, "access entries", names(s.AccessEntries, func(e snapshot.AccessEntry) string { return e.Principal + " " + e.Type }), []string{
 		"arn:aws:iam::111122223333:role/eksctl-eks-workshop-NodeInstanceRole EC2_LINUX", "arn:aws:iam::111122223333:role/new_nodegroup_2 EC2_LINUX",
 		"arn:aws:iam::111122223333:role/other/new_nodegroup_2 STANDARD"})
-	same(t, "pod identities", s.PodIdentities, []snapshot.PodIdentity{{Namespace: "kube-system", ServiceAccount: "aws-node", Role: "arn:aws:iam::111122223333:role/net/cni"}, {Namespace: "kube-system", ServiceAccount: "ebs-csi-controller-sa"}})
-	same(t, "add-ons", names(s.Addons, func(a snapshot.Addon) string { return a.Name + " " + a.Status }), []string{"coredns ACTIVE", "kube-proxy ACTIVE", "vpc-cni ACTIVE"})
+	gathertest.Same(t, "pod identities", s.PodIdentities, []snapshot.PodIdentity{{Namespace: "kube-system", ServiceAccount: "aws-node", Role: "arn:aws:iam::111122223333:role/net/cni"}, {Namespace: "kube-system", ServiceAccount: "ebs-csi-controller-sa"}})
+	gathertest.Same(t, "add-ons", names(s.Addons, func(a snapshot.Addon) string { return a.Name + " " + a.Status }), []string{"coredns ACTIVE", "kube-proxy ACTIVE", "vpc-cni ACTIVE"})
 
-	same(t, "CNI", s.CNI, &snapshot.CNI{Env: map[string]string{"WARM_ENI_TARGET": "1", "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "true", "MY_NODE_NAME": ""}, Image: "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:v1.20.4", Desired: 3, Ready: 2, Role: "arn:aws:iam::111122223333:role/irsa"})
-	same(t, "aws-auth", s.AWSAuth, &snapshot.AWSAuth{MapRoles: "- rolearn: x\n"})
-	same(t, "pods", s.Pods, []snapshot.Pod{{Namespace: "kube-system", Name: "aws-node-2", Node: "n2", Phase: "Running", Containers: []snapshot.Container{
+	gathertest.Same(t, "CNI", s.CNI, &snapshot.CNI{Env: map[string]string{"WARM_ENI_TARGET": "1", "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "true", "MY_NODE_NAME": ""}, Image: "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:v1.20.4", Desired: 3, Ready: 2, Role: "arn:aws:iam::111122223333:role/irsa"})
+	gathertest.Same(t, "aws-auth", s.AWSAuth, &snapshot.AWSAuth{MapRoles: "- rolearn: x\n"})
+	gathertest.Same(t, "pods", s.Pods, []snapshot.Pod{{Namespace: "kube-system", Name: "aws-node-2", Node: "n2", Phase: "Running", Containers: []snapshot.Container{
 		{Name: "aws-vpc-cni-init", Init: true, State: "terminated", Reason: "Completed"},
 		{Name: "aws-node", Restarts: 4, State: "waiting", Reason: "CrashLoopBackOff", Message: "back-off", ExitCode: 1, Last: "Error", LastMessage: "no ipamd"},
 	}}})
-	same(t, "CSRs", s.CSRs, []snapshot.CSR{{Name: "csr-1", Signer: "kubernetes.io/kubelet-serving", Username: "system:node:n2", Created: time.Date(2026, 11, 20, 14, 50, 0, 0, time.UTC)}, {Name: "csr-2", Signer: "kubernetes.io/kubelet-serving", Approved: true}})
-	same(t, "events", names(s.NodeEvents, func(e snapshot.NodeEvent) string { return e.Node + " " + e.Reason + " " + e.Last.Format(time.TimeOnly) }), []string{"n2 RegisteredNode 14:55:00", "n2 NodeNotReady 14:56:00"})
-	same(t, "nodes", len(s.Nodes), 2)
-	same(t, "ENIConfigs", s.ENIConfigs, []snapshot.ENIConfig{{Name: "us-west-2a", Subnet: "subnet-0b20000000000000b", Groups: []string{"sg-0e50000000000000f"}}})
+	gathertest.Same(t, "CSRs", s.CSRs, []snapshot.CSR{{Name: "csr-1", Signer: "kubernetes.io/kubelet-serving", Username: "system:node:n2", Created: time.Date(2026, 11, 20, 14, 50, 0, 0, time.UTC)}, {Name: "csr-2", Signer: "kubernetes.io/kubelet-serving", Approved: true}})
+	gathertest.Same(t, "events", names(s.NodeEvents, func(e snapshot.NodeEvent) string { return e.Node + " " + e.Reason + " " + e.Last.Format(time.TimeOnly) }), []string{"n2 RegisteredNode 14:55:00", "n2 NodeNotReady 14:56:00"})
+	gathertest.Same(t, "nodes", len(s.Nodes), 2)
+	gathertest.Same(t, "ENIConfigs", s.ENIConfigs, []snapshot.ENIConfig{{Name: "us-west-2a", Subnet: "subnet-0b20000000000000b", Groups: []string{"sg-0e50000000000000f"}}})
 	since := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
 	class := snapshot.ClassRef{Group: snapshot.KarpenterGroup, Kind: "EC2NodeClass", Name: "gpu"}
-	same(t, "NodePools", s.NodePools, []snapshot.NodePool{
+	gathertest.Same(t, "NodePools", s.NodePools, []snapshot.NodePool{
 		{Name: "general-purpose", Deleting: true, Class: snapshot.ClassRef{Group: snapshot.AutoModeGroup, Kind: "NodeClass", Name: "default"}, Requirements: []snapshot.Requirement{}, Taints: []snapshot.Taint{}},
 		{Name: "gpu", Generation: 3, Class: class, Limits: snapshot.Amounts{"cpu": "100", "memory": "400Gi"}, Used: snapshot.Amounts{"cpu": "96", "memory": "384Gi"}, Labels: map[string]string{"team": "ml"},
 			Requirements: []snapshot.Requirement{{Key: "karpenter.sh/capacity-type", Operator: "In", Values: []string{"spot"}}}, Taints: []snapshot.Taint{{Key: "gpu", Value: "yes", Effect: "NoSchedule"}},
 			Conditions: map[string]snapshot.ObservedCondition{"NodeClassReady": {Condition: snapshot.Condition{Status: "True", Reason: "NodeClassReady", Since: since}, Generation: 3}}},
 	})
-	same(t, "NodeClaims", s.NodeClaims, []snapshot.NodeClaim{{Name: "gpu-x7k2p", Generation: 1, Pool: "gpu", Class: class, Instance: stranded, Conditions: map[string]snapshot.ObservedCondition{
+	gathertest.Same(t, "NodeClaims", s.NodeClaims, []snapshot.NodeClaim{{Name: "gpu-x7k2p", Generation: 1, Pool: "gpu", Class: class, Instance: stranded, Conditions: map[string]snapshot.ObservedCondition{
 		"Registered": {Condition: snapshot.Condition{Status: "Unknown", Reason: "NodeNotFound", Message: "Node not registered with cluster", Since: since.Add(50 * time.Minute)}, Generation: 1}}}})
-	same(t, "EC2NodeClasses", s.EC2NodeClasses, []snapshot.NodeClass{{Name: "gpu", Generation: 2, Role: "KarpenterNodeRole", Subnets: []snapshot.SelectorTerm{{Tags: map[string]string{"karpenter.sh/discovery": "prod"}}},
+	gathertest.Same(t, "EC2NodeClasses", s.EC2NodeClasses, []snapshot.NodeClass{{Name: "gpu", Generation: 2, Role: "KarpenterNodeRole", Subnets: []snapshot.SelectorTerm{{Tags: map[string]string{"karpenter.sh/discovery": "prod"}}},
 		Groups: []snapshot.SelectorTerm{{Name: "nodes"}}, Images: []snapshot.SelectorTerm{{Alias: "al2023@latest"}},
 		Conditions: map[string]snapshot.ObservedCondition{"SubnetsReady": {Condition: snapshot.Condition{Status: "False", Reason: "SubnetsNotFound", Message: "SubnetSelector did not match any Subnets"}, Generation: 1}}}})
-	same(t, "NodeClasses", s.AutoNodeClasses, []snapshot.NodeClass{{Name: "default", Role: "AmazonEKSAutoNodeRole", Subnets: []snapshot.SelectorTerm{{ID: "subnet-0b20000000000000a"}}, Groups: []snapshot.SelectorTerm{}, Images: []snapshot.SelectorTerm{}}})
-	same(t, "missing", slices.Sorted(maps.Keys(s.Missing)), []snapshot.Source{snapshot.Roles})
+	gathertest.Same(t, "NodeClasses", s.AutoNodeClasses, []snapshot.NodeClass{{Name: "default", Role: "AmazonEKSAutoNodeRole", Subnets: []snapshot.SelectorTerm{{ID: "subnet-0b20000000000000a"}}, Groups: []snapshot.SelectorTerm{}, Images: []snapshot.SelectorTerm{}}})
+	gathertest.Same(t, "missing", slices.Sorted(maps.Keys(s.Missing)), []snapshot.Source{snapshot.Roles})
 }
 
 // TestRolesOfALook holds what is read of a role, and that one that does not
@@ -269,13 +260,13 @@ func TestRolesOfALook(t *testing.T) {
 	if i < 0 {
 		t.Fatalf("roles %+v lack cni", s.Roles)
 	}
-	same(t, "role", s.Roles[i], snapshot.Role{
+	gathertest.Same(t, "role", s.Roles[i], snapshot.Role{
 		ARN: account + "role/net/cni", Name: "cni", Path: "/net/", Boundary: &edge,
 		Trust: `{"Statement":[{"Action":["sts:AssumeRole","sts:TagSession"],"Effect":"Allow","Principal":{"Service":"pods.eks.amazonaws.com"}}]}`,
 		Policies: []snapshot.Policy{edge, {Name: "own",
 			Document: `{"Statement":[{"Action":"ec2:CreateTags","Condition":{"StringEquals":{"aws:RequestTag/a+b":"100% sure"}},"Effect":"Deny","Resource":"*"}]}`}},
 	})
-	same(t, "roles", names(s.Roles, func(r snapshot.Role) string {
+	gathertest.Same(t, "roles", names(s.Roles, func(r snapshot.Role) string {
 		return r.Name + " " + strings.Join(names(r.Policies, func(p snapshot.Policy) string { return p.Name }), " ")
 	}), []string{
 		"eksctl-eks-workshop-NodeInstanceRole AmazonEC2ContainerRegistryReadOnly AmazonEKSWorkerNodePolicy AmazonEKS_CNI_Policy AmazonSSMManagedInstanceCore",

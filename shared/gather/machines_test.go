@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/platform/wire"
+	gatherec2 "rollcall/shared/gather/ec2"
+	"rollcall/shared/gather/gathertest"
 	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
@@ -32,7 +34,7 @@ func machineView(list ...snapshot.Instance) source.View {
 func of(group, template, version string, ids ...string) []snapshot.Instance {
 	var list []snapshot.Instance
 	for _, id := range ids {
-		list = append(list, snapshot.Instance{ID: id, State: "running", Tags: map[string]string{groupTag: group}, Template: snapshot.TemplateRef{ID: template, Version: version}})
+		list = append(list, snapshot.Instance{ID: id, State: "running", Tags: map[string]string{gatherec2.GroupTag: group}, Template: snapshot.TemplateRef{ID: template, Version: version}})
 	}
 	return list
 }
@@ -57,13 +59,13 @@ func TestUserDataOncePerOrigin(t *testing.T) {
 	})
 	v := machineView(slices.Concat(of("a", "lt-1", "1", "i-1", "i-2", "i-3", "i-ready"), of("a", "lt-1", "2", "i-4"), of("b", "lt-1", "2", "i-5"), of("", "", "", "i-6", "i-7"))...)
 	v.Snapshot.Nodes = []snapshot.Node{{Instance: "i-ready", Ready: snapshot.Condition{Status: "True"}}}
-	store, err := userData(r.ec2).ReadFrom(t.Context(), v)
+	store, err := sourceOf(r, snapshot.UserDataOf).ReadFrom(t.Context(), v)
 	if err != nil {
 		t.Fatal(err)
 	}
 	store(v.Snapshot)
-	same(t, "asked", asked, []string{"i-1", "i-2", "i-4", "i-5", "i-6", "i-7"})
-	same(t, "user data", v.Snapshot.UserData, []snapshot.UserData{
+	gathertest.Same(t, "asked", asked, []string{"i-1", "i-2", "i-4", "i-5", "i-6", "i-7"})
+	gathertest.Same(t, "user data", v.Snapshot.UserData, []snapshot.UserData{
 		{Instances: []string{"i-1", "i-2", "i-3", "i-ready"}, From: "i-2", Data: []byte("of i-2")},
 		{Instances: []string{"i-4"}, From: "i-4"},
 		{Instances: []string{"i-6"}, From: "i-6", Data: []byte("of i-6")},
@@ -92,18 +94,18 @@ func TestUserDataOfTheEnded(t *testing.T) {
 		list[i].State = state
 	}
 	v := machineView(list...)
-	store, err := userData(r.ec2).ReadFrom(t.Context(), v)
+	store, err := sourceOf(r, snapshot.UserDataOf).ReadFrom(t.Context(), v)
 	if err != nil {
 		t.Fatal(err)
 	}
 	store(v.Snapshot)
-	same(t, "user data", v.Snapshot.UserData, []snapshot.UserData{
+	gathertest.Same(t, "user data", v.Snapshot.UserData, []snapshot.UserData{
 		{Instances: []string{"i-1", "i-2", "i-3"}, From: "i-3", Data: []byte("of i-3")},
 		{Instances: []string{"i-5"}, From: "i-5"},                         // started with none
 		{Instances: []string{"i-6"}, From: "i-6", Data: []byte("of i-6")}, // told all the same
 		{Instances: []string{"i-7"}, From: "i-7"},                         // one that is stopped keeps its own
 	})
-	same(t, "not known", v.Snapshot.Missing[snapshot.UserDataOf], map[string]snapshot.Failure{"i-4": {
+	gathertest.Same(t, "not known", v.Snapshot.Missing[snapshot.UserDataOf], map[string]snapshot.Failure{"i-4": {
 		Source: snapshot.UserDataOf, Reason: snapshot.NotRead, Call: "ec2:DescribeInstanceAttribute",
 		Message: "EC2 tells no user data of i-4, which has ended: whether it had any cannot be told",
 	}})
@@ -124,15 +126,15 @@ func TestManyOrigins(t *testing.T) {
 		list = append(list, of("g", "lt-1", fmt.Sprint(i), fmt.Sprintf("i-%02d", i))...)
 	}
 	v := machineView(list...)
-	store, err := userData(r.ec2).ReadFrom(t.Context(), v)
+	store, err := sourceOf(r, snapshot.UserDataOf).ReadFrom(t.Context(), v)
 	if err != nil {
 		t.Fatal(err)
 	}
 	store(v.Snapshot)
-	if n != maxUserData || len(v.Snapshot.UserData) != maxUserData {
-		t.Errorf("%d calls, %d user data; want %d", n, len(v.Snapshot.UserData), maxUserData)
+	if n != gatherec2.MaxUserData || len(v.Snapshot.UserData) != gatherec2.MaxUserData {
+		t.Errorf("%d calls, %d user data; want %d", n, len(v.Snapshot.UserData), gatherec2.MaxUserData)
 	}
-	same(t, "not read", slices.Sorted(maps.Keys(v.Snapshot.Missing[snapshot.UserDataOf])), []string{"i-10", "i-11", "i-12"})
+	gathertest.Same(t, "not read", slices.Sorted(maps.Keys(v.Snapshot.Missing[snapshot.UserDataOf])), []string{"i-10", "i-11", "i-12"})
 	if f := v.Snapshot.Missing[snapshot.UserDataOf]["i-10"]; f.Reason != snapshot.NotRead || f.Message == "" {
 		t.Errorf("failure %+v, want not read and why", f)
 	}
@@ -167,16 +169,16 @@ func TestConsolesAreSampled(t *testing.T) {
 		}
 	}
 	v.Snapshot.Nodes = []snapshot.Node{{Instance: "i-ready", Ready: snapshot.Condition{Status: "True"}}}
-	store, err := consoles(r.ec2).ReadFrom(t.Context(), v)
+	store, err := sourceOf(r, snapshot.Consoles).ReadFrom(t.Context(), v)
 	if err != nil {
 		t.Fatal(err)
 	}
 	store(v.Snapshot)
-	same(t, "asked", asked, []string{"i-1 true", "i-2 true", "i-odd true", "i-xen true", "i-xen false", "i-ended true"})
-	same(t, "consoles", v.Snapshot.Consoles, []snapshot.Console{
+	gathertest.Same(t, "asked", asked, []string{"i-1 true", "i-2 true", "i-odd true", "i-xen true", "i-xen false", "i-ended true"})
+	gathertest.Same(t, "consoles", v.Snapshot.Consoles, []snapshot.Console{
 		{Instance: "i-1", Text: "caf\uFFFD of i-1"}, {Instance: "i-2", At: time.Unix(500, 0).UTC()}, {Instance: "i-ended", Text: "caf\uFFFD of i-ended"}, {Instance: "i-xen", Text: "caf\uFFFD of i-xen"},
 	})
-	same(t, "missing", slices.Collect(maps.Keys(v.Snapshot.Missing[snapshot.Consoles])), []string{"i-odd"})
+	gathertest.Same(t, "missing", slices.Collect(maps.Keys(v.Snapshot.Missing[snapshot.Consoles])), []string{"i-odd"})
 }
 
 // TestStatusOfOneForgotten holds that an instance that EC2 has forgotten does
@@ -201,12 +203,12 @@ func TestStatusOfOneForgotten(t *testing.T) {
 	})
 	gone := snapshot.Instance{ID: "i-gone", State: "terminated"}
 	v := machineView(append(of("a", "", "", "i-1"), gone)...)
-	store, err := statuses(r.ec2).ReadFrom(t.Context(), v)
+	store, err := sourceOf(r, snapshot.Statuses).ReadFrom(t.Context(), v)
 	if err != nil {
 		t.Fatal(err)
 	}
 	store(v.Snapshot)
-	same(t, "statuses", v.Snapshot.Statuses, []snapshot.InstanceStatus{{Instance: "i-1", OS: "impaired", Events: []snapshot.ScheduledEvent{{Code: "instance-retirement", Description: "[Completed] x", NotBefore: time.Unix(7, 0).UTC()}}}})
+	gathertest.Same(t, "statuses", v.Snapshot.Statuses, []snapshot.InstanceStatus{{Instance: "i-1", OS: "impaired", Events: []snapshot.ScheduledEvent{{Code: "instance-retirement", Description: "[Completed] x", NotBefore: time.Unix(7, 0).UTC()}}}})
 	if _, lacks := v.Snapshot.Lacks(snapshot.Statuses, "i-gone"); !lacks {
 		t.Error("nothing is said of the instance that is gone")
 	}
@@ -237,12 +239,12 @@ func TestTemplatesThatAreGone(t *testing.T) {
 	})
 	v := machineView(slices.Concat(of("a", "lt-1", "4", "i-1"), of("a", "lt-1", "9", "i-2"), of("a", "lt-gone", "1", "i-3"))...)
 	v.Snapshot.Groups = []snapshot.Group{{Template: snapshot.TemplateRef{Name: "workers", ID: "lt-1", Version: "$Latest"}}}
-	store, err := launchTemplates(r.ec2).ReadFrom(t.Context(), v)
+	store, err := sourceOf(r, snapshot.LaunchTemplates).ReadFrom(t.Context(), v)
 	if err != nil {
 		t.Fatal(err)
 	}
 	store(v.Snapshot)
-	same(t, "templates", v.Snapshot.LaunchTemplates, []snapshot.LaunchTemplate{{
+	gathertest.Same(t, "templates", v.Snapshot.LaunchTemplates, []snapshot.LaunchTemplate{{
 		ID: "lt-1", Name: "workers", Version: "4", Default: true, Latest: true, Groups: []string{"sg-1", "sg-2", "sg-3"}, EFAs: []snapshot.EFA{{Groups: []string{"sg-1", "sg-3"}}}, UserData: []byte("hi"),
 		Metadata: snapshot.Metadata{Endpoint: "enabled", HopLimit: 1, Tokens: "required"}, Profile: "nodes", KeepsInterface: true, PublicIP: "false", KMSKeys: []string{"key"},
 	}})

@@ -157,7 +157,7 @@ func TestKarpenterIsAskedForOnce(t *testing.T) {
 // taken for the whole.
 func TestHalfAnAnswerIsNone(t *testing.T) {
 	calls := map[string]int{}
-	r, _ := faulty(t, vpc, wire.FaultFunc(func(_ context.Context, c *wire.Call) error {
+	r, _ := faulty(t, wholeVPC, wire.FaultFunc(func(_ context.Context, c *wire.Call) error {
 		if calls[c.Action()]++; c.Action() == "ec2:DescribeSubnets" && calls[c.Action()] == 2 {
 			return &wire.Error{Code: "InternalError", Status: 500, Message: "page 2"}
 		}

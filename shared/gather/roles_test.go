@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/shared/gather/gathertest"
 	"rollcall/shared/snapshot"
 )
 
@@ -53,7 +54,7 @@ func TestRolesThatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	store(v.Snapshot)
-	same(t, "roles", v.Snapshot.Roles, []snapshot.Role{{ARN: account + "path/good", Name: "good", Trust: "{}", Policies: []snapshot.Policy{{Name: "good", ARN: "arn:aws:iam::111122223333:policy/good", Document: `{"a":1}`}}}})
+	gathertest.Same(t, "roles", v.Snapshot.Roles, []snapshot.Role{{ARN: account + "path/good", Name: "good", Trust: "{}", Policies: []snapshot.Policy{{Name: "good", ARN: "arn:aws:iam::111122223333:policy/good", Document: `{"a":1}`}}}})
 	for arn, want := range map[string]snapshot.Failure{
 		account + "gone":     {Reason: snapshot.Broken, Code: "NoSuchEntity"},
 		account + "bad":      {Reason: snapshot.Broken},

@@ -3,6 +3,7 @@ package gather
 import (
 	"context"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"rollcall/local/platform/wire"
+	"rollcall/shared/gather/source"
+	"rollcall/shared/snapshot"
 )
 
 // reader is the real reader with real SDK clients, against handlers that
@@ -42,4 +45,10 @@ func faulty(t *testing.T, register func(*wire.Server), faults wire.Faults) (*Rea
 // answer makes a handler of a function of the input alone.
 func answer[I, O any](f func(*I) (*O, error)) func(context.Context, *wire.Call, *I) (*O, error) {
 	return func(_ context.Context, _ *wire.Call, in *I) (*O, error) { return f(in) }
+}
+
+// sourceOf is the reader's source of that name.
+func sourceOf(r *Reader, name snapshot.Source) source.Source {
+	list := r.sources(nil)
+	return list[slices.IndexFunc(list, func(s source.Source) bool { return s.Name == name })]
 }

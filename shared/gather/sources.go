@@ -1,7 +1,6 @@
 package gather
 
 import (
-	"context"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
@@ -9,41 +8,24 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 
-	"rollcall/shared/spec"
-
 	gatherasg "rollcall/shared/gather/autoscaling"
+	gatherec2 "rollcall/shared/gather/ec2"
 	gathereks "rollcall/shared/gather/eks"
 	gatheriam "rollcall/shared/gather/iam"
 	"rollcall/shared/gather/kubernetes"
 	"rollcall/shared/gather/source"
+	"rollcall/shared/gather/vpc"
 	"rollcall/shared/snapshot"
+	"rollcall/shared/spec"
 )
 
 // sources are all, made for one look: what counts the interfaces of a VPC
 // counts them once in it.
-func sources(e *ec2.Client, a *autoscaling.Client, k *eks.Client, i *iam.Client, sweep *Counts) []source.Source {
-	counted := newTally(e, sweep)
-	network := []source.Source{
-		subnets(e), vpcs(e), routeTables(e), natGateways(e), internetGateways(e), egressOnlyGateways(e), endpoints(e),
-		securityGroups(e), networkACLs(e), vpcAttributes(e), dhcp(e), prefixLists(e), peerings(e), transitGateways(e), interfaces(e),
-		reservations(e), usage(counted), unattached(counted),
-	}
-	for n := range network {
-		network[n].Read = inVPC(network[n].Read)
-	}
-	return slices.Concat(network, []source.Source{
-		instances(), instanceTypes(e), statuses(e), userData(e), consoles(e), images(e), launchTemplates(e), volumes(e), zones(e), creators(e, counted),
-	}, gatherasg.Sources(a), gathereks.Sources(k), gatheriam.Sources(i), kubernetes.Sources())
-}
-
-// inVPC reads only where a VPC is known.
-func inVPC(read source.Read) source.Read {
-	return func(ctx context.Context, v *source.View) (source.Store, error) {
-		if len(v.VPCs) == 0 {
-			return nil, source.ErrNoVPC
-		}
-		return read(ctx, v)
-	}
+func sources(e *ec2.Client, a *autoscaling.Client, k *eks.Client, i *iam.Client, sweep *vpc.Counts) []source.Source {
+	counted := vpc.NewTally(e, sweep)
+	return slices.Concat(
+		vpc.Sources(e, counted), gatherec2.Sources(e), gatherasg.Sources(a), gathereks.Sources(k), gatheriam.Sources(i), kubernetes.Sources(),
+	)
 }
 
 // catalogue is all sources without their clients: what is known of them, and

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	gatherec2 "rollcall/shared/gather/ec2"
+	"rollcall/shared/gather/ec2api"
 	"rollcall/shared/snapshot"
 )
 
@@ -58,11 +60,11 @@ func (r *Reader) Unshown(ctx context.Context, s *snapshot.Snapshot, named map[st
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
-	whole := instanceIDs()
+	whole := ec2api.InstanceIDs()
 	asked := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !whole.MatchString(id) })
 	ctx, cancel := context.WithTimeout(ctx, r.patience)
 	defer cancel()
-	states, err := statesOf(ctx, r.ec2, asked)
+	states, err := gatherec2.StatesOf(ctx, r.ec2, asked)
 	for _, id := range ids {
 		switch {
 		case err != nil && slices.Contains(asked, id):

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/gather/gathertest"
 	"rollcall/shared/snapshot"
 )
 
@@ -30,18 +31,18 @@ func TestUnshown(t *testing.T) {
 	}
 	p.Unshown(t.Context(), s, NamedByNodes(s))
 	missing := func() []string { return slices.Sorted(maps.Keys(s.Missing[snapshot.Instances])) }
-	same(t, "named by nodes and not shown", missing(), []string{"i-*", "i-0f00000000000f00d"})
-	same(t, "why", s.Missing[snapshot.Instances]["i-0f00000000000f00d"], snapshot.Failure{
+	gathertest.Same(t, "named by nodes and not shown", missing(), []string{"i-*", "i-0f00000000000f00d"})
+	gathertest.Same(t, "why", s.Missing[snapshot.Instances]["i-0f00000000000f00d"], snapshot.Failure{
 		Source: snapshot.Instances, Reason: snapshot.NotShown, Call: "ec2:DescribeInstances",
 		Message: "node ip-10-9-0-1 names i-0f00000000000f00d, which EC2 does not show: it is hidden (an AWS service manages it), of another account, or gone",
 	})
 	s.Missing = nil
 	p.Unshown(t.Context(), s, NamedByVolumes(s))
-	same(t, "attached and not shown", missing(), []string{"i-0beef"})
+	gathertest.Same(t, "attached and not shown", missing(), []string{"i-0beef"})
 	// Nothing is asked where nothing is named.
 	before := len(p.aws.Calls())
 	p.Unshown(t.Context(), s, nil)
-	same(t, "calls for nothing", len(p.aws.Calls())-before, 0)
+	gathertest.Same(t, "calls for nothing", len(p.aws.Calls())-before, 0)
 }
 
 // TestSilentNodes: the node of an instance that has just ended is still there, and
@@ -54,7 +55,7 @@ func TestSilentNodes(t *testing.T) {
 	s := &snapshot.Snapshot{Time: now, Nodes: []snapshot.Node{
 		node("i-1", "Unknown", 59*time.Minute), node("i-2", "Unknown", time.Hour), node("i-3", "True", time.Minute), node("i-4", "False", time.Minute), node("i-5", "", 0),
 	}}
-	same(t, "named", slices.Sorted(maps.Keys(NamedByNodes(s))), []string{"i-2", "i-3", "i-4", "i-5"})
+	gathertest.Same(t, "named", slices.Sorted(maps.Keys(NamedByNodes(s))), []string{"i-2", "i-3", "i-4", "i-5"})
 }
 
 // TestUnshownRefused: who may not ask does not say that an instance is hidden.

@@ -1,0 +1,88 @@
+package ec2
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/shared/gather/ec2api"
+	"rollcall/shared/gather/source"
+	"rollcall/shared/snapshot"
+)
+
+// Images describes machine images.
+type Images interface {
+	DescribeImages(context.Context, *ec2.DescribeImagesInput, ...func(*ec2.Options)) (*ec2.DescribeImagesOutput, error)
+}
+
+// images are those of the scope's instances and of the launch templates.
+func images(api Images) source.Source {
+	return source.Source{
+		Name: snapshot.Images,
+		After: []snapshot.Source{
+			snapshot.LaunchTemplates,
+		},
+		Calls: []source.Call{{Action: "ec2:DescribeImages"}},
+		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
+			return readImages(ctx, api, v)
+		},
+	}
+}
+
+// readImages takes a filter rather than the id parameter: one that was deregistered
+// would make EC2 refuse the whole request.
+func readImages(ctx context.Context, api Images, v *source.View) (source.Store, error) {
+	var ids []string
+	for _, in := range v.InScope() {
+		ids = append(ids, in.AMI)
+	}
+	for _, t := range v.Snapshot.LaunchTemplates {
+		ids = append(ids, t.Image)
+	}
+	// A launch template may name a parameter in place of an image.
+	ids = slices.DeleteFunc(source.Distinct(ids), func(id string) bool { return !strings.HasPrefix(id, "ami-") })
+	var list []snapshot.Image
+	for chunk := range slices.Chunk(ids, ec2api.MaxFilterValues) {
+		p := ec2.NewDescribeImagesPaginator(api, &ec2.DescribeImagesInput{
+			Filters: ec2api.AnyOf("image-id", chunk), IncludeDeprecated: aws.Bool(true), IncludeDisabled: aws.Bool(true),
+		})
+		more, err := ec2api.Pages(ctx, "images", p.HasMorePages, p.NextPage, func(out *ec2.DescribeImagesOutput) []snapshot.Image {
+			return source.Each(out.Images, image)
+		})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	list = source.Unique(list, func(i snapshot.Image) string { return i.ID })
+	return func(s *snapshot.Snapshot) { s.Images = list }, nil
+}
+
+func image(i types.Image) snapshot.Image {
+	return snapshot.Image{
+		ID:           aws.ToString(i.ImageId),
+		Name:         aws.ToString(i.Name),
+		Architecture: string(i.Architecture),
+		State:        string(i.State),
+		OwnerAlias:   aws.ToString(i.ImageOwnerAlias),
+		Owner:        aws.ToString(i.OwnerId),
+		Public:       aws.ToBool(i.Public),
+		Windows:      windows(i.Platform, i.PlatformDetails),
+		Created:      instant(i.CreationDate),
+		Deprecated:   instant(i.DeprecationTime),
+	}
+}
+
+// instant reads a time that EC2 gives as text, "2026-11-12T01:02:03.000Z".
+func instant(text *string) time.Time {
+	t, err := time.Parse(time.RFC3339, aws.ToString(text))
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}

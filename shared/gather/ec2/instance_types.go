@@ -1,0 +1,99 @@
+package ec2
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/shared/gather/source"
+	"rollcall/shared/snapshot"
+)
+
+// InstanceTypes describes instance types.
+type InstanceTypes interface {
+	DescribeInstanceTypes(context.Context, *ec2.DescribeInstanceTypesInput, ...func(*ec2.Options)) (*ec2.DescribeInstanceTypesOutput, error)
+}
+
+// instanceTypes are those of the instances, else of the groups, and those that
+// the query names.
+func instanceTypes(api InstanceTypes) source.Source {
+	return source.Source{
+		Name:  snapshot.InstanceTypes,
+		Calls: []source.Call{{Action: "ec2:DescribeInstanceTypes"}},
+		Read: source.List(func(ctx context.Context, v *source.View) ([]snapshot.InstanceType, error) {
+			return readInstanceTypes(ctx, api, source.Distinct(append(typesOf(v.Snapshot.Instances, v.Snapshot.Groups), v.Types...)))
+		}, func(x snapshot.InstanceType) string { return x.Name }, func(s *snapshot.Snapshot) *[]snapshot.InstanceType { return &s.InstanceTypes }),
+	}
+}
+
+// maxTypes is DescribeInstanceTypes' limit of names.
+const maxTypes = 100
+
+func readInstanceTypes(ctx context.Context, api InstanceTypes, names []string) ([]snapshot.InstanceType, error) {
+	var all []snapshot.InstanceType
+	for chunk := range slices.Chunk(names, maxTypes) {
+		input := &ec2.DescribeInstanceTypesInput{}
+		for _, name := range chunk {
+			input.InstanceTypes = append(input.InstanceTypes, types.InstanceType(name))
+		}
+		out, err := api.DescribeInstanceTypes(ctx, input)
+		if err != nil {
+			return nil, fmt.Errorf("describe instance types: %w", err)
+		}
+		for _, t := range out.InstanceTypes {
+			all = append(all, instanceType(t))
+		}
+	}
+	return all, nil
+}
+
+// typesOf are the instances' types. Where no instance is looked at, those that
+// the groups name tell what one more node would take.
+func typesOf(list []snapshot.Instance, groups []snapshot.Group) []string {
+	var names []string
+	for _, in := range list {
+		if in.Type != "" { // EC2 refuses the whole call for one name that it does not know
+			names = append(names, in.Type)
+		}
+	}
+	if len(names) == 0 {
+		for _, g := range groups {
+			names = append(names, g.Types...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func instanceType(t types.InstanceTypeInfo) snapshot.InstanceType {
+	out := snapshot.InstanceType{
+		Name:       string(t.InstanceType),
+		Hypervisor: string(t.Hypervisor),
+		BareMetal:  aws.ToBool(t.BareMetal),
+	}
+	if n := t.NetworkInfo; n != nil {
+		out.Interfaces = int(aws.ToInt32(n.MaximumNetworkInterfaces))
+		out.IPv4PerInterface = int(aws.ToInt32(n.Ipv4AddressesPerInterface))
+		out.IPv6PerInterface = int(aws.ToInt32(n.Ipv6AddressesPerInterface))
+		// The total counts all cards; the VPC CNI uses the default one.
+		for _, card := range n.NetworkCards {
+			if c := int(aws.ToInt32(card.MaximumNetworkInterfaces)); c > 0 && aws.ToInt32(card.NetworkCardIndex) == aws.ToInt32(n.DefaultNetworkCardIndex) {
+				out.Interfaces = c
+			}
+		}
+	}
+	if p := t.ProcessorInfo; p != nil {
+		for _, a := range p.SupportedArchitectures {
+			out.Architectures = append(out.Architectures, string(a))
+		}
+		slices.Sort(out.Architectures)
+	}
+	if v := t.VCpuInfo; v != nil {
+		out.CPUs = int(aws.ToInt32(v.DefaultVCpus))
+	}
+	return out
+}

@@ -1,0 +1,81 @@
+// Package ec2api is how EC2 is asked: with what services manage included, filters within
+// their limits, pages to their end.
+package ec2api
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"regexp"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/shared/gather/source"
+)
+
+// MaxFilterValues is EC2's limit of values in one request's filters.
+const MaxFilterValues = 200
+
+// In is the filter for all that belongs to a VPC.
+func In(filter, vpc string) []types.Filter {
+	return []types.Filter{{Name: aws.String(filter), Values: []string{vpc}}}
+}
+
+// AnyOf is the filter for all that have one of the values.
+func AnyOf(filter string, values []string) []types.Filter {
+	return []types.Filter{{Name: aws.String(filter), Values: values}}
+}
+
+// Pages collects all pages of a call.
+func Pages[P, T any](ctx context.Context, what string, more func() bool, next func(context.Context, ...func(*ec2.Options)) (P, error), items func(P) []T) ([]T, error) {
+	var all []T
+	for more() {
+		page, err := next(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("describe %s: %w", what, err)
+		}
+		all = append(all, items(page)...)
+	}
+	return all, nil
+}
+
+// TurnPage sets the token of the next page. A page may be empty and not the
+// last; one that leads to itself leads nowhere, and what was read is not all.
+func TurnPage(at **string, next *string) (more bool, err error) {
+	if aws.ToString(next) == "" {
+		return false, nil
+	}
+	if aws.ToString(*at) == *next {
+		return false, source.ErrHalf
+	}
+	*at = next
+	return true, nil
+}
+
+func Tags(list []types.Tag) map[string]string {
+	m := make(map[string]string, len(list))
+	for _, t := range list {
+		m[aws.ToString(t.Key)] = aws.ToString(t.Value)
+	}
+	return m
+}
+
+func AddressOf(text *string) netip.Addr {
+	a, err := netip.ParseAddr(aws.ToString(text))
+	if err != nil {
+		return netip.Addr{}
+	}
+	return a
+}
+
+func AppendValid(list []netip.Prefix, p netip.Prefix) []netip.Prefix {
+	if !p.IsValid() {
+		return list
+	}
+	return append(list, p)
+}
+
+// InstanceIDs matches an instance's id, and nothing with a wildcard in it.
+func InstanceIDs() *regexp.Regexp { return regexp.MustCompile(`^i-(?:[0-9a-f]{8}|[0-9a-f]{17})$`) }

@@ -1,0 +1,55 @@
+package vpc
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/shared/gather/ec2api"
+	"rollcall/shared/gather/source"
+	"rollcall/shared/snapshot"
+)
+
+// subnets are those of the VPCs.
+func subnets(api ec2.DescribeSubnetsAPIClient) source.Source {
+	return source.Source{
+		Name:  snapshot.Subnets,
+		Calls: []source.Call{{Action: "ec2:DescribeSubnets"}},
+		Read: source.List(func(ctx context.Context, v *source.View) ([]snapshot.Subnet, error) {
+			return readSubnets(ctx, api, v.VPCs)
+		}, func(x snapshot.Subnet) string { return x.ID }, func(s *snapshot.Snapshot) *[]snapshot.Subnet { return &s.Subnets }),
+	}
+}
+
+func readSubnets(ctx context.Context, api ec2.DescribeSubnetsAPIClient, vpcs []string) ([]snapshot.Subnet, error) {
+	p := ec2.NewDescribeSubnetsPaginator(api, &ec2.DescribeSubnetsInput{Filters: ec2api.AnyOf("vpc-id", vpcs)})
+	return ec2api.Pages(ctx, "subnets", p.HasMorePages, p.NextPage, func(out *ec2.DescribeSubnetsOutput) []snapshot.Subnet {
+		return source.Each(out.Subnets, subnet)
+	})
+}
+
+func subnet(s types.Subnet) snapshot.Subnet {
+	out := snapshot.Subnet{
+		ID:             aws.ToString(s.SubnetId),
+		ARN:            aws.ToString(s.SubnetArn),
+		VPC:            aws.ToString(s.VpcId),
+		Zone:           aws.ToString(s.AvailabilityZone),
+		CIDR:           source.Prefix(s.CidrBlock),
+		Free:           int(aws.ToInt32(s.AvailableIpAddressCount)),
+		AssignPublicIP: aws.ToBool(s.MapPublicIpOnLaunch),
+		AssignIPv6:     aws.ToBool(s.AssignIpv6AddressOnCreation),
+		Tags:           ec2api.Tags(s.Tags),
+	}
+	out.Name = out.Tags["Name"]
+	for _, a := range s.Ipv6CidrBlockAssociationSet {
+		if a.Ipv6CidrBlockState != nil && a.Ipv6CidrBlockState.State != types.SubnetCidrBlockStateCodeAssociated {
+			continue
+		}
+		if p := source.Prefix(a.Ipv6CidrBlock); p.IsValid() {
+			out.IPv6 = append(out.IPv6, p)
+		}
+	}
+	return out
+}
