@@ -10,7 +10,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/platform/wire"
-	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/table"
 )
 
 // choice is one Describe call of EC2 on a list that the capture holds in full.
@@ -45,7 +45,7 @@ func (c choice[T]) run() ([]T, error) {
 		if !filterable(reflect.TypeFor[T](), path) {
 			return nil, wire.Errorf("InvalidParameterValue", "The filter '%s' is invalid", name)
 		}
-		list = items(list, func(v T) bool { return world.Admits(values(reflect.ValueOf(v), path), f.Values) })
+		list = items(list, func(v T) bool { return table.Admits(values(reflect.ValueOf(v), path), f.Values) })
 	}
 	return list, nil
 }

@@ -18,7 +18,7 @@ import (
 	"rollcall/local/simaws"
 	"rollcall/local/simaws/kubeapi"
 	"rollcall/local/simaws/world"
-
+	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
@@ -39,19 +39,19 @@ type accountAPI struct {
 }
 
 // corpus are the worlds of the corpus by their names.
-func corpus(t *testing.T) map[string]*world.File {
+func corpus(t *testing.T) map[string]*worldfile.File {
 	t.Helper()
 	paths, err := filepath.Glob("../worlds/corpus/*.yaml")
 	if err != nil || len(paths) < 100 {
 		t.Fatalf("%d worlds, %v", len(paths), err)
 	}
-	worlds := map[string]*world.File{}
+	worlds := map[string]*worldfile.File{}
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".yaml")
 		if name == "unseen" {
 			continue
 		}
-		f, err := world.Load(path)
+		f, err := worldfile.Load(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func corpus(t *testing.T) map[string]*world.File {
 
 // snapshots reads each cluster of a world with the functions' own reader, with
 // all that any check looks at.
-func snapshots(t *testing.T, f *world.File) []*snapshot.Snapshot {
+func snapshots(t *testing.T, f *worldfile.File) []*snapshot.Snapshot {
 	t.Helper()
 	w, err := world.New(f, world.Options{Seed: 1})
 	if err != nil {
@@ -106,7 +106,7 @@ func snapshots(t *testing.T, f *world.File) []*snapshot.Snapshot {
 	return list
 }
 
-func read(ctx context.Context, t *testing.T, reader *gather.Reader, f *world.File, w *world.World, cluster string) *snapshot.Snapshot {
+func read(ctx context.Context, t *testing.T, reader *gather.Reader, f *worldfile.File, w *world.World, cluster string) *snapshot.Snapshot {
 	t.Helper()
 	var ids []string
 	for _, i := range f.EC2.Instances {

@@ -12,6 +12,7 @@ import (
 
 	"rollcall/local/bench/peers/script"
 	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 )
 
 // worldEC2 is a world's EC2 as the SDK's client has it.
@@ -28,7 +29,7 @@ func (e worldEC2) DeleteNetworkInterface(_ context.Context, in *ec2.DeleteNetwor
 // copied is the ips story's world, played without Rollcall to the moment at
 // which the subnet is full and a further node starts elsewhere.
 func copied(path string) (*world.World, error) {
-	file, err := world.Load(path)
+	file, err := worldfile.Load(path)
 	if err != nil {
 		return nil, err
 	}

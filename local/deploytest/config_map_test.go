@@ -15,10 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"rollcall/local/simaws"
-	"rollcall/local/simaws/world"
-
+	"rollcall/local/simaws/worldfile"
 	"rollcall/local/stage"
-
 	"rollcall/shared/kube"
 )
 
@@ -35,7 +33,7 @@ func started(t *testing.T, mode ekstypes.AuthenticationMode, mapRoles func(accou
 	t.Helper()
 	s, err := stage.Start(t.Context(), stage.Options{
 		World: worldFile, Template: templateFile, Rights: manifest, Quiet: true,
-		Change: func(f *world.File) {
+		Change: func(f *worldfile.File) {
 			for i := range f.EKS.Clusters {
 				f.EKS.Clusters[i].AccessConfig = &ekstypes.AccessConfigResponse{AuthenticationMode: mode}
 			}

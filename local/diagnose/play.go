@@ -15,12 +15,11 @@ import (
 	"rollcall/local/capture"
 	"rollcall/local/platform/template"
 	"rollcall/local/programs"
-	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 	"rollcall/local/stage"
 	"rollcall/shared/config"
-	"rollcall/shared/spec"
-
 	"rollcall/shared/report"
+	"rollcall/shared/spec"
 )
 
 // settled is how long after its start a world is looked at: its launches are
@@ -96,7 +95,7 @@ func open(o options, so *stage.Options, notes io.Writer) error {
 		return misuse{fmt.Errorf("%s: there is no such folder or file", o.subject)}
 	}
 	if !info.IsDir() {
-		file, err := world.Load(path)
+		file, err := worldfile.Load(path)
 		if err != nil {
 			return misuse{fmt.Errorf("it is no world: %w", err)}
 		}

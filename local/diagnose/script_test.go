@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 	"rollcall/local/stage"
 )
 
@@ -47,7 +47,7 @@ func TestScript(t *testing.T) {
 // take takes a capture of a world at the time at which it is diagnosed.
 func take(t *testing.T, file, dir string) {
 	t.Helper()
-	w, err := world.Load(file)
+	w, err := worldfile.Load(file)
 	if err != nil {
 		t.Fatal(err)
 	}

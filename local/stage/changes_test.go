@@ -8,8 +8,7 @@ import (
 
 	"rollcall/local/fakeslack"
 	"rollcall/local/simaws"
-	"rollcall/local/simaws/world"
-
+	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/report"
 )
 
@@ -19,7 +18,7 @@ func changing(t *testing.T, behind time.Duration, faults ...simaws.FaultRule) *r
 	t.Helper()
 	r := start(t, "route", func(o *Options) {
 		o.CallFaults = faults
-		o.Change = func(f *world.File) { f.Trail.Lag, f.Trail.Spread = behind, 0 }
+		o.Change = func(f *worldfile.File) { f.Trail.Lag, f.Trail.Spread = behind, 0 }
 	})
 	r.scale(1, 1)
 	return r

@@ -5,11 +5,11 @@ import (
 
 	"rollcall/local/fakeslack"
 	"rollcall/local/simaws"
-	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 )
 
 // callFaults are the world's faults of AWS and Kubernetes calls.
-func callFaults(list []world.Fault, start time.Time) []simaws.FaultRule {
+func callFaults(list []worldfile.Fault, start time.Time) []simaws.FaultRule {
 	var rules []simaws.FaultRule
 	for _, f := range list {
 		if f.Call == "" {
@@ -28,7 +28,7 @@ func callFaults(list []world.Fault, start time.Time) []simaws.FaultRule {
 }
 
 // slackFaults arms the world's faults of Slack, each when its time comes.
-func (s *Stage) slackFaults(list []world.Fault) {
+func (s *Stage) slackFaults(list []worldfile.Fault) {
 	for _, f := range list {
 		if f.Slack == nil {
 			continue

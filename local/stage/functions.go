@@ -12,7 +12,7 @@ import (
 	"rollcall/local/platform/lambdaruntime"
 	"rollcall/local/platform/router"
 	"rollcall/local/platform/template"
-	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 )
 
 // startFunctions makes the functions known and lets events wake them.
@@ -202,7 +202,7 @@ func (s *Stage) traced(e router.Entry) {
 }
 
 // eventFault is what the world's faults do to an event.
-func (s *Stage) eventFault(list []world.Fault, start time.Time) func(router.Event) router.Fault {
+func (s *Stage) eventFault(list []worldfile.Fault, start time.Time) func(router.Event) router.Fault {
 	return func(e router.Event) router.Fault {
 		if s.options.EventFaults != nil {
 			if f := s.options.EventFaults(e); f != (router.Fault{}) {

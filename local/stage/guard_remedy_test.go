@@ -12,6 +12,7 @@ import (
 
 	"rollcall/local/platform/template"
 	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 )
 
 // A policy such as remedies have: one VPC, the groups and nodegroups of one
@@ -35,7 +36,7 @@ func remedyPolicy() []template.Statement {
 // route table and security group, and a group of another cluster.
 func elsewhere(t *testing.T) things {
 	t.Helper()
-	f, err := world.Load(filepath.Join("..", "worlds", "route.yaml"))
+	f, err := worldfile.Load(filepath.Join("..", "worlds", "route.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

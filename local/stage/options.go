@@ -10,8 +10,7 @@ import (
 	"rollcall/local/platform/lambdaruntime"
 	"rollcall/local/platform/router"
 	"rollcall/local/simaws"
-	"rollcall/local/simaws/world"
-
+	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/lambda"
 )
 
@@ -77,7 +76,7 @@ type Options struct {
 	// passes in stage time, and the room itself in wall time.
 	Room time.Duration
 	// Change, if any, changes the world before it begins.
-	Change func(*world.File)
+	Change func(*worldfile.File)
 	// Meter, if any, counts what the calls of DynamoDB take.
 	Meter *simaws.Meter
 	// Sent, if any, takes each message that a queue took in.

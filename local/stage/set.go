@@ -11,6 +11,7 @@ import (
 
 	"rollcall/local/simaws"
 	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 )
 
 // set is what is played: a world, or a capture.
@@ -21,7 +22,7 @@ type set struct {
 	history                simaws.History // nil: what is played knows of no CloudTrail
 	clusters               []string       // with a Kubernetes API
 	objects                func(cluster, plural string) ([]json.RawMessage, string, error)
-	faults                 []world.Fault
+	faults                 []worldfile.Fault
 	// described tells that clusters are described with the endpoint and the
 	// authority that the set gives them, which are not the stage's: what nodes
 	// were started with can be held against them. The functions reach the
@@ -34,7 +35,7 @@ func (s *Stage) open() (set, error) {
 	if s.options.Capture != nil {
 		return s.openCapture(), nil
 	}
-	file, err := world.Load(s.options.World)
+	file, err := worldfile.Load(s.options.World)
 	if err != nil {
 		return set{}, fmt.Errorf("load the world: %w", err)
 	}

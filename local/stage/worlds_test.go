@@ -9,11 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/simaws/world"
-	"rollcall/shared/incident"
-
+	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/incident"
 )
 
 // TestWorlds plays every world through the deployed machinery and holds what
@@ -77,7 +76,7 @@ func TestWorlds(t *testing.T) {
 // aheadOfChecks are the causes among Spot's that a world expects and no check
 // can name yet.
 func aheadOfChecks(t *testing.T, file string) []string {
-	f, err := world.Load(file)
+	f, err := worldfile.Load(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +111,7 @@ func said(r *running) []diagnose.Cause {
 }
 
 // missing says which of the expected resources the incident does not name.
-func missing(got []diagnose.Cause, want world.ExpectedIncident) string {
+func missing(got []diagnose.Cause, want worldfile.ExpectedIncident) string {
 	for _, c := range got {
 		if string(c.Check) != want.Cause && !slices.Contains(want.Or, string(c.Check)) {
 			continue

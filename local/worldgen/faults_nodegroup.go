@@ -6,7 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
-	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/checkid"
 )
 
@@ -46,14 +46,14 @@ func nodegroupFaults() []Fault {
 			w.wantMore()
 			w.saysOf(w.nodegroup, ekstypes.NodegroupStatusCreating)
 			w.eksNodegroup().CreatedAt = aws.Time(w.now().Add(-3 * time.Hour))
-			w.File.EKS.Rules = world.EKSRules{JoinTimeout: 24 * time.Hour, CreateTime: 24 * time.Hour}
+			w.File.EKS.Rules = worldfile.EKSRules{JoinTimeout: 24 * time.Hour, CreateTime: 24 * time.Hour}
 		}},
 		{Name: "an update of the nodegroup failed", Check: checkid.NodegroupUpdateFailed, breaks: func(w *World) {
-			w.File.EKS.UpdateFaults = []world.UpdateFault{{
+			w.File.EKS.UpdateFaults = []worldfile.UpdateFault{{
 				Nodegroup: w.nodegroup, Cluster: cluster, After: time.Second,
-				Errors: []world.EKSIssue{{Code: "PodEvictionFailure", Message: "Reached max retries while trying to evict pods"}},
+				Errors: []worldfile.EKSIssue{{Code: "PodEvictionFailure", Message: "Reached max retries while trying to evict pods"}},
 			}}
-			w.File.Timeline = append(w.File.Timeline, world.TimelineEntry{Call: "eks:UpdateNodegroupConfig", With: map[string]any{
+			w.File.Timeline = append(w.File.Timeline, worldfile.TimelineEntry{Call: "eks:UpdateNodegroupConfig", With: map[string]any{
 				"clusterName": cluster, "nodegroupName": w.nodegroup, "scalingConfig": map[string]any{"maxSize": 50},
 			}})
 			w.wait = time.Minute

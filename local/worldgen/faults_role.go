@@ -10,12 +10,12 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
-	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/checkid"
 )
 
 // strip takes from a role what its policies of some names grant.
-func strip(r *world.RoleFile, parts ...string) {
+func strip(r *worldfile.RoleFile, parts ...string) {
 	has := func(name string) bool {
 		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(name, p) })
 	}

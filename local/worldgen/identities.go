@@ -9,7 +9,7 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
-	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 )
 
 // actions that nodes need, as the EKS user guide lists them for a node role.
@@ -77,7 +77,7 @@ func (w *World) makeIdentities() {
 }
 
 func (w *World) makeNodeRole(path, name string, grants Policies, plugin bool) (role, profile string) {
-	r := world.RoleFile{Role: iamtypes.Role{
+	r := worldfile.RoleFile{Role: iamtypes.Role{
 		RoleName: &name, Path: &path, Arn: aws.String(roleARN(path, name)),
 		AssumeRolePolicyDocument: trust(map[string]string{"Service": "ec2.amazonaws.com"}, nil, "sts:AssumeRole"),
 	}}
@@ -123,7 +123,7 @@ func (w *World) makeNodeRole(path, name string, grants Policies, plugin bool) (r
 func (w *World) makePluginRole() {
 	name := cluster + "-aws-node"
 	w.cniRole = roleARN("/", name)
-	r := world.RoleFile{Role: iamtypes.Role{RoleName: &name, Path: aws.String("/"), Arn: &w.cniRole}}
+	r := worldfile.RoleFile{Role: iamtypes.Role{RoleName: &name, Path: aws.String("/"), Arn: &w.cniRole}}
 	if w.Shape.CNI == IRSA {
 		r.AssumeRolePolicyDocument = trust(map[string]string{"Federated": "arn:aws:iam::" + account + ":oidc-provider/" + issuer},
 			map[string]any{"StringEquals": map[string]any{issuer + ":sub": "system:serviceaccount:kube-system:aws-node", issuer + ":aud": "sts.amazonaws.com"}},

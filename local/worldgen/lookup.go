@@ -9,7 +9,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
-	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 )
 
 // find is a pointer into a list. What is asked for by a fault is there, or the
@@ -66,8 +66,8 @@ func (w *World) addon(name string) *ekstypes.Addon {
 	return find(w.File.EKS.Addons, func(a *ekstypes.Addon) bool { return *a.AddonName == name })
 }
 
-func (w *World) roleNamed(name string) *world.RoleFile {
-	return find(w.File.IAM.Roles, func(r *world.RoleFile) bool { return *r.RoleName == name })
+func (w *World) roleNamed(name string) *worldfile.RoleFile {
+	return find(w.File.IAM.Roles, func(r *worldfile.RoleFile) bool { return *r.RoleName == name })
 }
 
 func (w *World) entry() *ekstypes.AccessEntry {

@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
-	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 )
 
 // zones are the zones of a shape.
@@ -57,7 +57,7 @@ func (w *World) makeVPC(id, cidr string) {
 		v.OwnerId = aws.String(landlord)
 	}
 	e.Vpcs = append(e.Vpcs, v)
-	e.VpcAttributes[id] = world.VpcAttributes{EnableDnsSupport: aws.Bool(true), EnableDnsHostnames: aws.Bool(true)}
+	e.VpcAttributes[id] = worldfile.VpcAttributes{EnableDnsSupport: aws.Bool(true), EnableDnsHostnames: aws.Bool(true)}
 }
 
 // six tells that the subnets have IPv6 too.

@@ -11,7 +11,7 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
-	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 )
 
 // noise is what real accounts have beside what matters: things that look
@@ -152,7 +152,7 @@ func (w *World) otherCluster() {
 		InstanceId: &id, InstanceType: instanceType, ImageId: &w.image, SubnetId: &w.Subnets[0], LaunchTime: w.long(), SecurityGroups: []ec2types.GroupIdentifier{{GroupId: &group}},
 		Tags: []ec2types.Tag{tag("kubernetes.io/cluster/"+name, "owned")},
 	})
-	w.File.Kubernetes[name] = world.KubernetesFile{}
+	w.File.Kubernetes[name] = worldfile.KubernetesFile{}
 }
 
 // stickyStatus is a nodegroup that EKS still calls degraded, for an instance

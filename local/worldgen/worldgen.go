@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
-	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 )
 
 const (
@@ -28,7 +28,7 @@ const Age = 10 * time.Minute
 type World struct {
 	Seed    uint64
 	Shape   Shape
-	File    *world.File
+	File    *worldfile.File
 	Cluster string
 	// Young are the instances of ten minutes: Ready nodes as long as nothing
 	// is broken. Veterans joined long ago.
@@ -67,12 +67,12 @@ func New(seed uint64) *World {
 	}
 	w.range4 = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(10 + r.IntN(200)), 0, 0}), 16)
 	w.range6 = netip.MustParsePrefix(fmt.Sprintf("2600:1f14:%x::/56", 1+r.IntN(0xfff0)))
-	w.File = &world.File{
+	w.File = &worldfile.File{
 		Name: fmt.Sprintf("generated-%d", seed), About: "A generated world: " + w.Shape.String() + ".",
-		Account: account, Region: region, Time: at, Kubernetes: map[string]world.KubernetesFile{},
+		Account: account, Region: region, Time: at, Kubernetes: map[string]worldfile.KubernetesFile{},
 	}
 	w.File.EC2.UserData, w.File.EC2.ConsoleOutput = map[string]string{}, map[string]string{}
-	w.File.EC2.VpcAttributes = map[string]world.VpcAttributes{}
+	w.File.EC2.VpcAttributes = map[string]worldfile.VpcAttributes{}
 	w.File.EC2.PrefixListEntries = map[string][]ec2types.PrefixListEntry{}
 	w.makeNetwork()
 	w.makeGroups()

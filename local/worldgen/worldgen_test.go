@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 )
 
 // TestSeedDecides holds that a seed gives the same world again, and that the
@@ -24,7 +24,7 @@ func TestSeedDecides(t *testing.T) {
 		if diff := cmp.Diff(string(first), string(again)); diff != "" {
 			t.Errorf("seed %d (-first +again):\n%s", seed, diff)
 		}
-		file, err := world.Parse("generated", first)
+		file, err := worldfile.Parse("generated", first)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}

@@ -19,6 +19,7 @@ import (
 	"rollcall/local/platform/wire"
 	"rollcall/local/simaws/kubeapi"
 	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/snapshot"
 )
 
@@ -46,7 +47,7 @@ func openFaulty(t *testing.T, change string, faults wire.Faults, without string)
 }
 
 // load reads a change to one of the repository's worlds.
-func load(t *testing.T, change string) *world.File {
+func load(t *testing.T, change string) *worldfile.File {
 	t.Helper()
 	worlds, err := filepath.Abs("../../local/worlds")
 	if err != nil {
@@ -61,14 +62,14 @@ func load(t *testing.T, change string) *world.File {
 	if err := os.WriteFile(path, []byte("extends: "+base+"\n"+change), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	file, err := world.Load(path)
+	file, err := worldfile.Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return file
 }
 
-func start(t *testing.T, file *world.File, faults wire.Faults, without string) *place {
+func start(t *testing.T, file *worldfile.File, faults wire.Faults, without string) *place {
 	t.Helper()
 	w, err := world.New(file, world.Options{Seed: 1})
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"rollcall/local/simaws/world"
-
+	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/checks"
 	"rollcall/shared/snapshot"
 )
@@ -163,10 +162,10 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func expect(cause, resource string) world.ExpectedIncident {
-	return world.ExpectedIncident{Cause: cause, Resources: []string{resource}}
+func expect(cause, resource string) worldfile.ExpectedIncident {
+	return worldfile.ExpectedIncident{Cause: cause, Resources: []string{resource}}
 }
 
-func expectOne(cause, resource string) world.Expect {
-	return world.Expect{Incidents: []world.ExpectedIncident{expect(cause, resource)}}
+func expectOne(cause, resource string) worldfile.Expect {
+	return worldfile.Expect{Incidents: []worldfile.ExpectedIncident{expect(cause, resource)}}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 )
 
 // verdict is what was found of a world against what was expected.
@@ -35,7 +35,7 @@ func judge(w subject, f found) verdict {
 			// Advice about something else is no alarm: it works, and is said to.
 			bad("advises %s, which is not expected", i.Cause)
 		case i.Confidence == "advice":
-		case !slices.ContainsFunc(want, func(e world.ExpectedIncident) bool { return is(i, e) }):
+		case !slices.ContainsFunc(want, func(e worldfile.ExpectedIncident) bool { return is(i, e) }):
 			v.Alarms = append(v.Alarms, i.Cause)
 			bad("%s (%s) is not in this world", i.Cause, i.Confidence)
 		}
@@ -72,12 +72,12 @@ func judge(w subject, f found) verdict {
 	return v
 }
 
-func is(i incident, e world.ExpectedIncident) bool {
+func is(i incident, e worldfile.ExpectedIncident) bool {
 	return i.Cause == e.Cause || slices.Contains(e.Or, i.Cause)
 }
 
 // lacks says what an incident does not tell that it should.
-func lacks(i incident, e world.ExpectedIncident, bad func(string, ...any)) {
+func lacks(i incident, e worldfile.ExpectedIncident, bad func(string, ...any)) {
 	for _, id := range e.Resources {
 		if !slices.Contains(i.Resources, id) && !slices.Contains(i.Instances, id) && !slices.Contains(i.Nodegroups, id) {
 			bad("%s does not name %s, but %s", i.Cause, id, strings.Join(i.Resources, " "))

@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 )
 
 // corpus is the worlds, and the public reports that none of them retells.
@@ -26,7 +26,7 @@ type subject struct {
 	Name, Path string
 	Check      string
 	Cases      []string
-	Expect     world.Expect
+	Expect     worldfile.Expect
 }
 
 // unseen is a report whose cause no API can show, or that is about what
@@ -60,7 +60,7 @@ func read(dir string) (corpus, error) {
 			}
 			continue
 		}
-		file, err := world.Load(path)
+		file, err := worldfile.Load(path)
 		if err != nil {
 			return c, fmt.Errorf("read the world %s: %w", name, err)
 		}

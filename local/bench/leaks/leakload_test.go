@@ -11,6 +11,7 @@ import (
 
 	"rollcall/local/simaws"
 	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 )
 
 func TestBound(t *testing.T) {
@@ -23,7 +24,7 @@ func TestBound(t *testing.T) {
 
 // The added interfaces are as the CNI leaves them, each with an address.
 func TestFill(t *testing.T) {
-	f, err := world.Load("../../../" + worldFile)
+	f, err := worldfile.Load("../../../" + worldFile)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"rollcall/local/platform/wire"
 	"rollcall/local/simaws"
 	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 )
 
 // virtual is a world's EC2 for one caller who makes one call after the other:
@@ -92,7 +93,7 @@ func (v *virtual) call(ctx context.Context, operation string, in any) error {
 
 // byScript has the sequential script delete them, each call with a latency.
 func byScript(ctx context.Context, o options, latency time.Duration) (result, error) {
-	file, err := world.Load(worldFile)
+	file, err := worldfile.Load(worldFile)
 	if err != nil {
 		return result{}, err
 	}

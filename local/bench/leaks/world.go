@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
-	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 )
 
 // The world under the load: healthy, with the interfaces that load adds to it.
@@ -22,8 +22,8 @@ const (
 
 // fill adds interfaces to a world: so many that nodes left behind, and so many
 // besides that are in use. Two of each three nodes left one, the third two.
-func fill(leaked, inUse int) func(*world.File) {
-	return func(f *world.File) {
+func fill(leaked, inUse int) func(*worldfile.File) {
+	return func(f *worldfile.File) {
 		n := leaked + inUse
 		for i := range (n + perSubnet - 1) / perSubnet {
 			f.EC2.Subnets = append(f.EC2.Subnets, types.Subnet{

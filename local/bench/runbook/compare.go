@@ -4,8 +4,7 @@ import (
 	"slices"
 
 	"rollcall/local/bench/runbook/automation"
-	"rollcall/local/simaws/world"
-
+	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/checks"
 )
 
@@ -13,7 +12,7 @@ import (
 type row struct {
 	name   string
 	check  string
-	expect world.Expect
+	expect worldfile.Expect
 	// runs are the runbook's, one for each instance that could be named to it.
 	runs []automation.Report
 	ours diagnosis

@@ -4,8 +4,7 @@ import (
 	"testing"
 
 	"rollcall/local/bench/runbook/automation"
-	"rollcall/local/simaws/world"
-
+	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/checks"
 )
 
@@ -36,7 +35,7 @@ func TestJudge(t *testing.T) {
 
 func TestBest(t *testing.T) {
 	r := row{
-		expect: world.Expect{Incidents: []world.ExpectedIncident{{Cause: "iam/access-missing", Or: []string{"iam/access-wrong-arn"}}}},
+		expect: worldfile.Expect{Incidents: []worldfile.ExpectedIncident{{Cause: "iam/access-missing", Or: []string{"iam/access-wrong-arn"}}}},
 		runs: []automation.Report{
 			{Stopped: "the instance is not running"},
 			{Findings: []automation.Finding{{Step: "11", Names: []checks.ID{"iam/access-wrong-arn"}}}},

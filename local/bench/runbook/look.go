@@ -19,7 +19,7 @@ import (
 	"rollcall/local/bench/runbook/automation"
 	"rollcall/local/simaws"
 	"rollcall/local/simaws/world"
-
+	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/gather"
 	"rollcall/shared/snapshot"
 )
@@ -41,7 +41,7 @@ type account struct {
 // look runs the model over a world, over the wire with real SDK clients, with
 // the rights of an administrator.
 func look(ctx context.Context, path string) (row, error) {
-	file, err := world.Load(path)
+	file, err := worldfile.Load(path)
 	if err != nil {
 		return row{}, fmt.Errorf("load the world: %w", err)
 	}
@@ -76,7 +76,7 @@ func look(ctx context.Context, path string) (row, error) {
 
 // runs is one run of the runbook for each instance that a person would name to
 // it.
-func runs(ctx context.Context, r *gather.Reader, w *world.World, file *world.File, cluster string) ([]automation.Report, error) {
+func runs(ctx context.Context, r *gather.Reader, w *world.World, file *worldfile.File, cluster string) ([]automation.Report, error) {
 	instances, failed := r.FindTaggedAll(ctx, cluster)
 	if failed != nil {
 		return nil, fmt.Errorf("instances: %s", failed.Message)
@@ -154,7 +154,7 @@ func secondary(w *world.World, instance string) (int, error) {
 // are no Ready nodes. Where all are, or should not be nodes yet, it is the
 // newest Ready one. Where the cause is one of a launch, that has nothing to
 // tell.
-func choose(instances []snapshot.Instance, ready map[string]bool, e world.Expect) []snapshot.Instance {
+func choose(instances []snapshot.Instance, ready map[string]bool, e worldfile.Expect) []snapshot.Instance {
 	var up, down []snapshot.Instance
 	for _, in := range instances {
 		if ready[in.ID] {
@@ -178,11 +178,11 @@ func choose(instances []snapshot.Instance, ready map[string]bool, e world.Expect
 
 // meant tells that an instance without the cluster's tag is still one of its
 // nodes to the person who asks.
-func meant(in snapshot.Instance, cluster string, e world.Expect) bool {
+func meant(in snapshot.Instance, cluster string, e worldfile.Expect) bool {
 	if of, ok := gather.ClusterOf(in.Tags); ok {
 		return of == cluster
 	}
-	return slices.ContainsFunc(e.Incidents, func(i world.ExpectedIncident) bool { return slices.Contains(i.Resources, in.ID) })
+	return slices.ContainsFunc(e.Incidents, func(i worldfile.ExpectedIncident) bool { return slices.Contains(i.Resources, in.ID) })
 }
 
 func ids(list []snapshot.Instance) []string {

@@ -1,6 +1,7 @@
 // Package cloudtrail is the wire form of CloudTrail's LookupEvents (JSON 1.1,
-// target CloudTrail_20131101), as plain data: the service's own Go package is
-// not among the dependencies.
+// target CloudTrail_20131101), and the record that CloudTrail writes of an API
+// call, as plain data: the service's own Go package is not among the
+// dependencies.
 package cloudtrail
 
 import (

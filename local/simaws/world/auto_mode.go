@@ -9,6 +9,8 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/worldfile"
 )
 
 // EKS Auto Mode's nodes, as an account shows them:
@@ -49,9 +51,9 @@ func nodeName(in *ec2types.Instance) string {
 
 // loadManaged makes the managed parts of the managed instances that the file
 // lists.
-func (w *World) loadManaged(*File) error {
+func (w *World) loadManaged(*worldfile.File) error {
 	var errs []error
-	for _, in := range w.instances.all() {
+	for _, in := range w.instances.All() {
 		if in.Operator != nil && in.Operator.Principal != nil {
 			in.Operator.Managed = aws.Bool(true)
 		}
@@ -70,7 +72,7 @@ func (w *World) loadManaged(*File) error {
 func (w *World) manageParts(in *ec2types.Instance) error {
 	id := aws.ToString(in.InstanceId)
 	for _, eni := range w.interfacesOf(id) {
-		eni.Operator = clone(in.Operator)
+		eni.Operator = deepcopy.Of(in.Operator)
 		if isAutoMode(in) && len(eni.TagSet) == 0 {
 			cluster := w.clusterOf(id)
 			eni.TagSet = []ec2types.Tag{
@@ -79,7 +81,7 @@ func (w *World) manageParts(in *ec2types.Instance) error {
 			}
 		}
 	}
-	if slices.ContainsFunc(w.volumes.all(), func(v *ec2types.Volume) bool {
+	if slices.ContainsFunc(w.volumes.All(), func(v *ec2types.Volume) bool {
 		return slices.ContainsFunc(v.Attachments, func(a ec2types.VolumeAttachment) bool { return aws.ToString(a.InstanceId) == id })
 	}) {
 		return nil
@@ -91,11 +93,11 @@ func (w *World) manageParts(in *ec2types.Instance) error {
 		gib    int32
 	}{{"/dev/xvda", 4}, {"/dev/xvdb", 80}} {
 		v := &ec2types.Volume{
-			VolumeId: aws.String(w.ids.ec2("vol")), AvailabilityZone: in.Placement.AvailabilityZone, AvailabilityZoneId: in.Placement.AvailabilityZoneId,
+			VolumeId: aws.String(w.ids.EC2("vol")), AvailabilityZone: in.Placement.AvailabilityZone, AvailabilityZoneId: in.Placement.AvailabilityZoneId,
 			CreateTime: in.LaunchTime, Size: aws.Int32(disk.gib), VolumeType: ec2types.VolumeTypeGp3, Encrypted: aws.Bool(true),
-			MultiAttachEnabled: aws.Bool(false), Operator: clone(in.Operator), Tags: slices.Clone(in.Tags), State: ec2types.VolumeStateAvailable,
+			MultiAttachEnabled: aws.Bool(false), Operator: deepcopy.Of(in.Operator), Tags: slices.Clone(in.Tags), State: ec2types.VolumeStateAvailable,
 		}
-		w.volumes.put(*v.VolumeId, v)
+		w.volumes.Put(*v.VolumeId, v)
 		if err := w.attachVolume(v, id, disk.device); err != nil {
 			return err
 		}
@@ -104,7 +106,7 @@ func (w *World) manageParts(in *ec2types.Instance) error {
 			DeviceName: aws.String(disk.device),
 			Ebs: &ec2types.EbsInstanceBlockDevice{
 				AttachTime: in.LaunchTime, DeleteOnTermination: aws.Bool(true), Status: ec2types.AttachmentStatusAttached, VolumeId: v.VolumeId,
-				Operator: clone(in.Operator),
+				Operator: deepcopy.Of(in.Operator),
 			},
 		})
 	}
@@ -113,11 +115,11 @@ func (w *World) manageParts(in *ec2types.Instance) error {
 
 // dropVolumes deletes the volumes that go with an instance.
 func (w *World) dropVolumes(instance string) {
-	for _, v := range w.volumes.all() {
+	for _, v := range w.volumes.All() {
 		if slices.ContainsFunc(v.Attachments, func(a ec2types.VolumeAttachment) bool {
 			return aws.ToString(a.InstanceId) == instance && aws.ToBool(a.DeleteOnTermination)
 		}) {
-			w.volumes.remove(aws.ToString(v.VolumeId))
+			w.volumes.Remove(aws.ToString(v.VolumeId))
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/local/simaws/kubestate"
 )
 
 // autoLaunch is how EKS starts a node for Auto Mode.
@@ -61,7 +63,7 @@ func TestAutoModeNode(t *testing.T) {
 		if n == nil {
 			t.Fatalf("%s is no node: %v", id, w.Paths(id))
 		}
-		got := []any{at(*n, "metadata", "name"), at(*n, "metadata", "labels", "eks.amazonaws.com/compute-type"), at(*n, "metadata", "labels", "karpenter.sh/nodepool"), at(*n, "status", "capacity", "pods"), readiness(t, w, id)}
+		got := []any{kubestate.At(*n, "metadata", "name"), kubestate.At(*n, "metadata", "labels", "eks.amazonaws.com/compute-type"), kubestate.At(*n, "metadata", "labels", "karpenter.sh/nodepool"), kubestate.At(*n, "status", "capacity", "pods"), readiness(t, w, id)}
 		if diff := cmp.Diff([]any{id, "auto", "general-purpose", "110", "True"}, got); diff != "" {
 			t.Errorf("%s: name, labels, pods, Ready (-want +got):\n%s", id, diff)
 		}
@@ -70,12 +72,12 @@ func TestAutoModeNode(t *testing.T) {
 	if code(t, err) != "UnauthorizedOperation" {
 		t.Errorf("a customer ends a managed instance: %v", err)
 	}
-	before := len(w.volumes.all())
+	before := len(w.volumes.All())
 	w.mu.Lock()
 	w.terminate(launched, userShutdown())
 	w.mu.Unlock()
 	w.Advance(w.Now().Add(time.Minute))
-	if got := len(w.volumes.all()); before-got != 2 || len(w.interfacesOf(launched)) != 0 {
+	if got := len(w.volumes.All()); before-got != 2 || len(w.interfacesOf(launched)) != 0 {
 		t.Errorf("%d of its volumes went with it, %d interfaces stayed", before-got, len(w.interfacesOf(launched)))
 	}
 }

@@ -9,6 +9,8 @@ import (
 	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/table"
 )
 
 // AutoScaling is the world's Auto Scaling API, one method for each operation.
@@ -39,7 +41,7 @@ func asPageSize(asked *int32) (int, error) {
 }
 
 func (w *World) groupNamed(name *string) (*group, error) {
-	if g := w.groups.get(aws.ToString(name)); g != nil {
+	if g := w.groups.Get(aws.ToString(name)); g != nil {
 		return g, nil
 	}
 	return nil, wire.Errorf("ValidationError", "AutoScalingGroup name not found - %s", aws.ToString(name))
@@ -49,7 +51,7 @@ func (w *World) groupNamed(name *string) (*group, error) {
 func (s AutoScaling) DescribeAutoScalingGroups(in *autoscaling.DescribeAutoScalingGroupsInput) (*autoscaling.DescribeAutoScalingGroupsOutput, error) {
 	defer s.w.enter()()
 	var list []*group
-	for _, g := range s.w.groups.all() {
+	for _, g := range s.w.groups.All() {
 		if len(in.AutoScalingGroupNames) == 0 || slices.Contains(in.AutoScalingGroupNames, g.name()) {
 			list = append(list, g)
 		}
@@ -62,13 +64,13 @@ func (s AutoScaling) DescribeAutoScalingGroups(in *autoscaling.DescribeAutoScali
 	if err != nil {
 		return nil, err
 	}
-	list, next, err := page(list, func(g *group) *string { return g.AutoScalingGroupName }, in.NextToken, size, errASToken)
+	list, next, err := table.Page(list, func(g *group) *string { return g.AutoScalingGroupName }, in.NextToken, size, errASToken)
 	if err != nil {
 		return nil, err
 	}
 	out := &autoscaling.DescribeAutoScalingGroupsOutput{NextToken: next}
 	for _, g := range list {
-		shown := clone(g.AutoScalingGroup)
+		shown := deepcopy.Of(g.AutoScalingGroup)
 		if in.IncludeInstances != nil && !*in.IncludeInstances {
 			shown.Instances = nil
 		}
@@ -84,11 +86,11 @@ func matchGroups(list []*group, want []astypes.Filter) ([]*group, error) {
 		switch {
 		case name == "tag-key":
 			values = func(g *group) []string {
-				return each(g.Tags, func(t astypes.TagDescription) *string { return t.Key })
+				return table.Each(g.Tags, func(t astypes.TagDescription) *string { return t.Key })
 			}
 		case name == "tag-value":
 			values = func(g *group) []string {
-				return each(g.Tags, func(t astypes.TagDescription) *string { return t.Value })
+				return table.Each(g.Tags, func(t astypes.TagDescription) *string { return t.Value })
 			}
 		case strings.HasPrefix(name, "tag:"):
 			key := strings.TrimPrefix(name, "tag:")
@@ -119,7 +121,7 @@ func (s AutoScaling) DescribeAutoScalingInstances(in *autoscaling.DescribeAutoSc
 		return nil, wire.Errorf("ValidationError", "The number of instance ids that may be passed in is limited to 50")
 	}
 	var list []*astypes.AutoScalingInstanceDetails
-	for _, g := range s.w.groups.all() {
+	for _, g := range s.w.groups.All() {
 		for _, i := range slices.Concat(g.Instances, g.warm) {
 			if len(in.InstanceIds) > 0 && !slices.Contains(in.InstanceIds, aws.ToString(i.InstanceId)) {
 				continue
@@ -136,11 +138,11 @@ func (s AutoScaling) DescribeAutoScalingInstances(in *autoscaling.DescribeAutoSc
 	if err != nil {
 		return nil, err
 	}
-	list, next, err := page(list, func(d *astypes.AutoScalingInstanceDetails) *string { return d.InstanceId }, in.NextToken, size, errASToken)
+	list, next, err := table.Page(list, func(d *astypes.AutoScalingInstanceDetails) *string { return d.InstanceId }, in.NextToken, size, errASToken)
 	if err != nil {
 		return nil, err
 	}
-	return &autoscaling.DescribeAutoScalingInstancesOutput{AutoScalingInstances: clones(list), NextToken: next}, nil
+	return &autoscaling.DescribeAutoScalingInstancesOutput{AutoScalingInstances: deepcopy.Each(list), NextToken: next}, nil
 }
 
 // DescribeScalingActivities lists activities, the newest first.
@@ -149,7 +151,7 @@ func (s AutoScaling) DescribeScalingActivities(in *autoscaling.DescribeScalingAc
 	if len(in.Filters) > 0 {
 		return nil, wire.Errorf("ValidationError", "This world does not filter scaling activities.")
 	}
-	groups := s.w.groups.all()
+	groups := s.w.groups.All()
 	if in.AutoScalingGroupName != nil {
 		g, err := s.w.groupNamed(in.AutoScalingGroupName)
 		if err != nil {
@@ -173,11 +175,11 @@ func (s AutoScaling) DescribeScalingActivities(in *autoscaling.DescribeScalingAc
 	if err != nil {
 		return nil, err
 	}
-	list, next, err := page(list, func(a *astypes.Activity) *string { return a.ActivityId }, in.NextToken, size, errASToken)
+	list, next, err := table.Page(list, func(a *astypes.Activity) *string { return a.ActivityId }, in.NextToken, size, errASToken)
 	if err != nil {
 		return nil, err
 	}
-	return &autoscaling.DescribeScalingActivitiesOutput{Activities: clones(list), NextToken: next}, nil
+	return &autoscaling.DescribeScalingActivitiesOutput{Activities: deepcopy.Each(list), NextToken: next}, nil
 }
 
 // DescribeLifecycleHooks lists a group's hooks.
@@ -187,10 +189,10 @@ func (s AutoScaling) DescribeLifecycleHooks(in *autoscaling.DescribeLifecycleHoo
 		return nil, err
 	}
 	out := &autoscaling.DescribeLifecycleHooksOutput{}
-	for _, h := range s.w.hooks.all() {
+	for _, h := range s.w.hooks.All() {
 		if aws.ToString(h.AutoScalingGroupName) == *in.AutoScalingGroupName &&
 			(len(in.LifecycleHookNames) == 0 || slices.Contains(in.LifecycleHookNames, aws.ToString(h.LifecycleHookName))) {
-			out.LifecycleHooks = append(out.LifecycleHooks, clone(*h))
+			out.LifecycleHooks = append(out.LifecycleHooks, deepcopy.Of(*h))
 		}
 	}
 	return out, nil
@@ -211,11 +213,11 @@ func (s AutoScaling) DescribeWarmPool(in *autoscaling.DescribeWarmPoolInput) (*a
 	if err != nil {
 		return nil, err
 	}
-	list, next, err := page(list, func(i *astypes.Instance) *string { return i.InstanceId }, in.NextToken, size, errASToken)
+	list, next, err := table.Page(list, func(i *astypes.Instance) *string { return i.InstanceId }, in.NextToken, size, errASToken)
 	if err != nil {
 		return nil, err
 	}
-	return &autoscaling.DescribeWarmPoolOutput{Instances: clones(list), WarmPoolConfiguration: clone(g.WarmPoolConfiguration), NextToken: next}, nil
+	return &autoscaling.DescribeWarmPoolOutput{Instances: deepcopy.Each(list), WarmPoolConfiguration: deepcopy.Of(g.WarmPoolConfiguration), NextToken: next}, nil
 }
 
 // DescribeTags lists the tags of all groups.
@@ -226,7 +228,7 @@ func (s AutoScaling) DescribeTags(in *autoscaling.DescribeTagsInput) (*autoscali
 		tag astypes.TagDescription
 	}
 	var list []*row
-	for _, g := range s.w.groups.all() {
+	for _, g := range s.w.groups.All() {
 		for _, t := range g.Tags {
 			list = append(list, &row{g.name() + "\x00" + aws.ToString(t.Key), t})
 		}
@@ -241,7 +243,7 @@ func (s AutoScaling) DescribeTags(in *autoscaling.DescribeTagsInput) (*autoscali
 		case "value":
 			value = func(t astypes.TagDescription) string { return aws.ToString(t.Value) }
 		case "propagate-at-launch":
-			value = func(t astypes.TagDescription) string { return yesNo(t.PropagateAtLaunch)[0] }
+			value = func(t astypes.TagDescription) string { return table.YesNo(t.PropagateAtLaunch)[0] }
 		default:
 			return nil, wire.Errorf("ValidationError", "Invalid filter type. The valid filter types are: auto-scaling-group, key, value, propagate-at-launch")
 		}
@@ -251,13 +253,13 @@ func (s AutoScaling) DescribeTags(in *autoscaling.DescribeTagsInput) (*autoscali
 	if err != nil {
 		return nil, err
 	}
-	list, next, err := page(list, func(r *row) *string { return &r.key }, in.NextToken, size, errASToken)
+	list, next, err := table.Page(list, func(r *row) *string { return &r.key }, in.NextToken, size, errASToken)
 	if err != nil {
 		return nil, err
 	}
 	out := &autoscaling.DescribeTagsOutput{NextToken: next}
 	for _, r := range list {
-		out.Tags = append(out.Tags, clone(r.tag))
+		out.Tags = append(out.Tags, deepcopy.Of(r.tag))
 	}
 	return out, nil
 }

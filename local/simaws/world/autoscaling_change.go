@@ -2,6 +2,7 @@ package world
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
 )
 
 // SetDesiredCapacity asks for a number of instances within the group's bounds.
@@ -45,19 +47,19 @@ func (s AutoScaling) UpdateAutoScalingGroup(in *autoscaling.UpdateAutoScalingGro
 		return nil, err
 	}
 	if in.VPCZoneIdentifier != nil {
-		g.VPCZoneIdentifier = clone(in.VPCZoneIdentifier)
+		g.VPCZoneIdentifier = deepcopy.Of(in.VPCZoneIdentifier)
 	}
 	if in.LaunchTemplate != nil {
-		g.LaunchTemplate, g.MixedInstancesPolicy = clone(in.LaunchTemplate), nil
+		g.LaunchTemplate, g.MixedInstancesPolicy = deepcopy.Of(in.LaunchTemplate), nil
 	}
 	if in.MixedInstancesPolicy != nil {
-		g.MixedInstancesPolicy, g.LaunchTemplate = clone(in.MixedInstancesPolicy), nil
+		g.MixedInstancesPolicy, g.LaunchTemplate = deepcopy.Of(in.MixedInstancesPolicy), nil
 	}
 	if in.NewInstancesProtectedFromScaleIn != nil {
-		g.NewInstancesProtectedFromScaleIn = clone(in.NewInstancesProtectedFromScaleIn)
+		g.NewInstancesProtectedFromScaleIn = deepcopy.Of(in.NewInstancesProtectedFromScaleIn)
 	}
 	if in.CapacityRebalance != nil {
-		g.CapacityRebalance = clone(in.CapacityRebalance)
+		g.CapacityRebalance = deepcopy.Of(in.CapacityRebalance)
 	}
 	return &autoscaling.UpdateAutoScalingGroupOutput{}, nil
 }
@@ -120,11 +122,11 @@ func (s AutoScaling) TerminateInstanceInAutoScalingGroup(in *autoscaling.Termina
 			return nil, wire.Errorf("ValidationError", "Currently, desiredSize equals minSize (%d). Terminating instance without replacement will violate group's min size constraint. Either set shouldDecrementDesiredCapacity flag to false or lower group's min size.", was)
 		}
 		g.DesiredCapacity = aws.Int32(was - 1)
-		cause += ", shrinking the capacity from " + itoa(was) + " to " + itoa(was-1)
+		cause += ", shrinking the capacity from " + strconv.Itoa(int(was)) + " to " + strconv.Itoa(int(was-1))
 	}
 	a := w.endInGroup(g, id, cause+".")
 	w.reconcileLater(g, reconcileTime)
-	return &autoscaling.TerminateInstanceInAutoScalingGroupOutput{Activity: ptr(clone(a.Activity))}, nil
+	return &autoscaling.TerminateInstanceInAutoScalingGroupOutput{Activity: deepcopy.Of(&a.Activity)}, nil
 }
 
 // PutWarmPool gives a group a warm pool.
@@ -135,8 +137,8 @@ func (s AutoScaling) PutWarmPool(in *autoscaling.PutWarmPoolInput) (*autoscaling
 		return nil, err
 	}
 	s.w.putWarmPool(g, astypes.WarmPoolConfiguration{
-		InstanceReusePolicy: clone(in.InstanceReusePolicy), MaxGroupPreparedCapacity: clone(in.MaxGroupPreparedCapacity),
-		MinSize: clone(in.MinSize), PoolState: in.PoolState,
+		InstanceReusePolicy: deepcopy.Of(in.InstanceReusePolicy), MaxGroupPreparedCapacity: deepcopy.Of(in.MaxGroupPreparedCapacity),
+		MinSize: deepcopy.Of(in.MinSize), PoolState: in.PoolState,
 	})
 	return &autoscaling.PutWarmPoolOutput{}, nil
 }
@@ -215,9 +217,9 @@ func (s AutoScaling) CreateOrUpdateTags(in *autoscaling.CreateOrUpdateTagsInput)
 		}
 	}
 	for _, t := range in.Tags {
-		g := s.w.groups.get(*t.ResourceId)
+		g := s.w.groups.Get(*t.ResourceId)
 		g.Tags = slices.DeleteFunc(g.Tags, func(have astypes.TagDescription) bool { return aws.ToString(have.Key) == aws.ToString(t.Key) })
-		g.Tags = append(g.Tags, clone(astypes.TagDescription{
+		g.Tags = append(g.Tags, deepcopy.Of(astypes.TagDescription{
 			Key: t.Key, Value: t.Value, ResourceId: t.ResourceId, ResourceType: aws.String("auto-scaling-group"), PropagateAtLaunch: aws.Bool(aws.ToBool(t.PropagateAtLaunch)),
 		}))
 	}

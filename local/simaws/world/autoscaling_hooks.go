@@ -1,11 +1,15 @@
 package world
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
 )
 
 // CompleteLifecycleAction ends an instance's wait in a hook.
@@ -40,11 +44,11 @@ func (w *World) waiting(name, hookName, instance, token *string) (*group, string
 	if err != nil {
 		return nil, "", nil, err
 	}
-	hook := w.hooks.get(hookKey(g.name(), aws.ToString(hookName)))
+	hook := w.hooks.Get(hookKey(g.name(), aws.ToString(hookName)))
 	if hook == nil {
 		return nil, "", nil, wire.Errorf("ValidationError", "No Lifecycle Hook found with name %s", aws.ToString(hookName))
 	}
-	for _, id := range sortedKeys(g.waits) {
+	for _, id := range slices.Sorted(maps.Keys(g.waits)) {
 		wait := g.waits[id]
 		if wait.hook == *hookName && (id == aws.ToString(instance) || (token != nil && wait.token == *token)) {
 			return g, id, hook, nil
@@ -80,7 +84,7 @@ func (s AutoScaling) PutLifecycleHook(in *autoscaling.PutLifecycleHookInput) (*a
 	}
 	or(&h.HeartbeatTimeout, 3600)
 	completeHookDefaults(h)
-	s.w.hooks.put(hookKey(g.name(), aws.ToString(in.LifecycleHookName)), ptr(clone(*h)))
+	s.w.hooks.Put(hookKey(g.name(), aws.ToString(in.LifecycleHookName)), deepcopy.Of(h))
 	return &autoscaling.PutLifecycleHookOutput{}, nil
 }
 
@@ -92,11 +96,11 @@ func (s AutoScaling) DeleteLifecycleHook(in *autoscaling.DeleteLifecycleHookInpu
 		return nil, err
 	}
 	key := hookKey(g.name(), aws.ToString(in.LifecycleHookName))
-	if s.w.hooks.get(key) == nil {
+	if s.w.hooks.Get(key) == nil {
 		return nil, wire.Errorf("ValidationError", "No Lifecycle Hook found with name %s", aws.ToString(in.LifecycleHookName))
 	}
-	s.w.hooks.remove(key)
-	for _, id := range sortedKeys(g.waits) {
+	s.w.hooks.Remove(key)
+	for _, id := range slices.Sorted(maps.Keys(g.waits)) {
 		if g.waits[id].hook == *in.LifecycleHookName {
 			s.w.completeHook(g, id, "CONTINUE")
 		}

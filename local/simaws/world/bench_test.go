@@ -6,12 +6,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/simaws/worldfile"
 )
 
 // Describing a page out of 5,000 interfaces by filter: what one call of a
 // sweep costs the stage.
 func BenchmarkDescribeInterfaces(b *testing.B) {
-	f, err := Load("../../worlds/route.yaml")
+	f, err := worldfile.Load("../../worlds/route.yaml")
 	if err != nil {
 		b.Fatal(err)
 	}

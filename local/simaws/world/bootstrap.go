@@ -45,7 +45,7 @@ spec:
 func (w *World) Serve(cluster, endpoint string, ca []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c := w.clusters.get(cluster)
+	c := w.clusters.Get(cluster)
 	if c == nil {
 		return
 	}
@@ -53,7 +53,7 @@ func (w *World) Serve(cluster, endpoint string, ca []byte) {
 	c.Endpoint = aws.String(endpoint)
 	c.CertificateAuthority = &ekstypes.Certificate{Data: aws.String(base64.StdEncoding.EncodeToString(ca))}
 	now := nodeConfig(c)
-	for _, v := range w.templateVersions.all() {
+	for _, v := range w.templateVersions.All() {
 		if d := v.LaunchTemplateData; d != nil && aws.ToString(d.UserData) == old {
 			d.UserData = aws.String(now)
 		}
@@ -69,17 +69,17 @@ func (w *World) Serve(cluster, endpoint string, ca []byte) {
 // the right architecture, or one made up.
 func (w *World) nodegroupImage(ng *nodegroup) string {
 	arch := ec2types.ArchitectureValuesX8664
-	if info := w.instanceTypes.get(ng.InstanceTypes[0]); info != nil && info.ProcessorInfo != nil && len(info.ProcessorInfo.SupportedArchitectures) > 0 {
+	if info := w.instanceTypes.Get(ng.InstanceTypes[0]); info != nil && info.ProcessorInfo != nil && len(info.ProcessorInfo.SupportedArchitectures) > 0 {
 		arch = ec2types.ArchitectureValues(info.ProcessorInfo.SupportedArchitectures[0])
 	}
-	for _, i := range w.images.all() {
+	for _, i := range w.images.All() {
 		if i.Architecture == arch {
 			return aws.ToString(i.ImageId)
 		}
 	}
 	short := map[ec2types.ArchitectureValues]string{ec2types.ArchitectureValuesX8664: "x86_64", ec2types.ArchitectureValuesArm64: "arm64"}[arch]
-	id := w.ids.ec2("ami")
-	w.images.put(id, &ec2types.Image{
+	id := w.ids.EC2("ami")
+	w.images.Put(id, &ec2types.Image{
 		ImageId: aws.String(id), Architecture: arch, OwnerId: aws.String("602401143452"), ImageOwnerAlias: aws.String("amazon"),
 		Name:  aws.String(fmt.Sprintf("amazon-eks-node-al2023-%s-standard-%s-v20261112", short, aws.ToString(ng.Version))),
 		State: ec2types.ImageStateAvailable, Public: aws.Bool(true), RootDeviceName: aws.String("/dev/xvda"),

@@ -3,12 +3,12 @@ package world
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/worldfile"
 )
 
 // Services are the world's APIs by the name that IAM gives the service. Every
@@ -59,17 +59,8 @@ func (w *World) prepare(op string, input json.RawMessage) (reflect.Value, reflec
 		return reflect.Value{}, reflect.Value{}, wire.Errorf("InvalidAction", "call %q: %s has no operation %q", op, service, name)
 	}
 	in := reflect.New(method.Type().In(0).Elem())
-	tree, err := treeOfJSON(input)
-	if err == nil {
-		err = decode(in.Interface(), tree, "")
-	}
-	if err != nil {
-		var fe *FieldError
-		if errors.As(err, &fe) {
-			fe.Path = join(op, fe.Path)
-			return reflect.Value{}, reflect.Value{}, fe
-		}
-		return reflect.Value{}, reflect.Value{}, fmt.Errorf("call %s: %w", op, err)
+	if err := worldfile.DecodeInput(op, input, in.Interface()); err != nil {
+		return reflect.Value{}, reflect.Value{}, err
 	}
 	return method, in, nil
 }

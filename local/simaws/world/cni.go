@@ -7,6 +7,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/simaws/addresses"
+	"rollcall/local/simaws/kubestate"
 )
 
 // cniCooldown is how long the CNI leaves a subnet alone that had no address
@@ -16,7 +19,7 @@ const cniCooldown = 2 * time.Minute
 // startCNI has the VPC CNI take the addresses that it keeps on a node, as many
 // as the subnet gives. It is false where there is not one address for pods: the
 // CNI then does not come up. A node that got fewer than it wants asks again.
-func (w *World) startCNI(k *cluster, in *ec2types.Instance) bool {
+func (w *World) startCNI(k *kubestate.Cluster, in *ec2types.Instance) bool {
 	if isAutoMode(in) {
 		return w.startAutoModeNetwork(in)
 	}
@@ -39,18 +42,18 @@ func (w *World) startCNI(k *cluster, in *ec2types.Instance) bool {
 
 // cniWants is how many slots each of a node's interfaces should have; empty
 // where the world does not know the type.
-func (w *World) cniWants(k *cluster, in *ec2types.Instance) []int {
-	info := w.instanceTypes.get(string(in.InstanceType))
+func (w *World) cniWants(k *kubestate.Cluster, in *ec2types.Instance) []int {
+	info := w.instanceTypes.Get(string(in.InstanceType))
 	if info == nil || info.NetworkInfo == nil || len(w.interfacesOf(aws.ToString(in.InstanceId))) == 0 {
 		return nil
 	}
-	return k.cniSettings().wants(int(aws.ToInt32(info.NetworkInfo.MaximumNetworkInterfaces)), int(aws.ToInt32(info.NetworkInfo.Ipv4AddressesPerInterface)))
+	return k.CNISettings().Wants(int(aws.ToInt32(info.NetworkInfo.MaximumNetworkInterfaces)), int(aws.ToInt32(info.NetworkInfo.Ipv4AddressesPerInterface)))
 }
 
 // refillLater has the CNI ask again for what it could not get.
-func (w *World) refillLater(k *cluster, id string) {
+func (w *World) refillLater(k *kubestate.Cluster, id string) {
 	w.after(cniCooldown, func() {
-		in := w.instances.get(id)
+		in := w.instances.Get(id)
 		if _, n := w.nodeOf(id); n == nil || in == nil || ended(in) {
 			return
 		}
@@ -64,8 +67,8 @@ func (w *World) refillLater(k *cluster, id string) {
 
 // takeSlots fills a node's interfaces in turn, attaching those that are not
 // there. It says how many slots the node has, and whether it wants more.
-func (w *World) takeSlots(k *cluster, in *ec2types.Instance, wants []int) (got int, short bool) {
-	prefixes := k.cniSettings().prefixes
+func (w *World) takeSlots(k *kubestate.Cluster, in *ec2types.Instance, wants []int) (got int, short bool) {
+	prefixes := k.CNISettings().Prefixes
 	enis := w.heldBy(aws.ToString(in.InstanceId))
 	for i, want := range wants {
 		if i == len(enis) {
@@ -106,14 +109,14 @@ func (w *World) fillInterface(eni *ec2types.NetworkInterface, want int, prefixes
 }
 
 // assign adds addresses or prefixes to an interface, all or none.
-func (w *World) assign(p *pool, eni *ec2types.NetworkInterface, n int, prefixes bool) bool {
+func (w *World) assign(p *addresses.Pool, eni *ec2types.NetworkInterface, n int, prefixes bool) bool {
 	var addrs []netip.Addr
 	var blocks []netip.Prefix
 	ok := false
 	if prefixes {
-		blocks, ok = p.allocatePrefixes(n)
+		blocks, ok = p.AllocatePrefixes(n)
 	} else {
-		addrs, ok = p.allocate(n)
+		addrs, ok = p.Allocate(n)
 	}
 	if ok {
 		w.addAddresses(eni, addrs, blocks)
@@ -123,7 +126,7 @@ func (w *World) assign(p *pool, eni *ec2types.NetworkInterface, n int, prefixes 
 
 // addInterface attaches a further interface to a node, with its own address
 // alone; nil where the subnet has none. It goes with the instance.
-func (w *World) addInterface(k *cluster, in *ec2types.Instance, index int) *ec2types.NetworkInterface {
+func (w *World) addInterface(k *kubestate.Cluster, in *ec2types.Instance, index int) *ec2types.NetworkInterface {
 	id := aws.ToString(in.InstanceId)
 	eni, err := w.createInterface(interfaceSpec{
 		subnet: aws.ToString(in.SubnetId), description: "aws-K8S-" + id, groups: instanceGroups(in),
@@ -143,22 +146,22 @@ func (w *World) addInterface(k *cluster, in *ec2types.Instance, index int) *ec2t
 
 // cniTags are the tags that the CNI gives what it makes: the cluster's name
 // only where aws-node is told it (CLUSTER_NAME).
-func (w *World) cniTags(k *cluster, instance string) []ec2types.Tag {
+func (w *World) cniTags(k *kubestate.Cluster, instance string) []ec2types.Tag {
 	var tags []ec2types.Tag
-	if name := k.cniSettings().cluster; name != "" {
+	if name := k.CNISettings().Cluster; name != "" {
 		tags = append(tags,
 			ec2types.Tag{Key: aws.String("cluster.k8s.amazonaws.com/name"), Value: aws.String(name)},
 			ec2types.Tag{Key: aws.String("eks:eni:owner"), Value: aws.String("amazon-vpc-cni")})
 	}
 	return append(tags,
-		ec2types.Tag{Key: aws.String("node.k8s.amazonaws.com/createdAt"), Value: aws.String(kubeTime(w.now))},
+		ec2types.Tag{Key: aws.String("node.k8s.amazonaws.com/createdAt"), Value: aws.String(kubestate.Time(w.now))},
 		ec2types.Tag{Key: aws.String("node.k8s.amazonaws.com/instance_id"), Value: aws.String(instance)})
 }
 
 // tagPrimary tags a node's first interface where it has no tags yet, as ipamd
 // does with all that is attached; without the date, as it did not make it. It
 // is done for those alone that outlive their node: nobody looks at the others.
-func (w *World) tagPrimary(k *cluster, in *ec2types.Instance) {
+func (w *World) tagPrimary(k *kubestate.Cluster, in *ec2types.Instance) {
 	id := aws.ToString(in.InstanceId)
 	for _, eni := range w.interfacesOf(id) {
 		if aws.ToInt32(eni.Attachment.DeviceIndex) == 0 && !aws.ToBool(eni.Attachment.DeleteOnTermination) && len(eni.TagSet) == 0 {

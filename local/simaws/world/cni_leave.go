@@ -6,6 +6,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/simaws/ids"
+	"rollcall/local/simaws/kubestate"
 )
 
 // leaveBehind has a node that ends leave its further interfaces available, if
@@ -20,7 +23,7 @@ func (w *World) leaveBehind(id string) {
 			l.Nodegroup != "" && (g == nil || g.tag("eks:nodegroup-name") != l.Nodegroup) {
 			continue
 		}
-		if chance("leave", id) >= l.Share {
+		if ids.Chance("leave", id) >= l.Share {
 			return
 		}
 		for i, eni := range w.interfacesOf(id) {
@@ -34,7 +37,7 @@ func (w *World) leaveBehind(id string) {
 
 // attachLater has ipamd attach what it created. A node that ends meanwhile
 // leaves it behind; one whose interface somebody deleted asks for another.
-func (w *World) attachLater(k *cluster, eni *ec2types.NetworkInterface, instance string, index int) {
+func (w *World) attachLater(k *kubestate.Cluster, eni *ec2types.NetworkInterface, instance string, index int) {
 	id := aws.ToString(eni.NetworkInterfaceId)
 	w.attaching[instance] = append(w.attaching[instance], id)
 	w.after(time.Duration(w.file.CNI.AttachSeconds*float64(time.Second)), func() {
@@ -42,11 +45,11 @@ func (w *World) attachLater(k *cluster, eni *ec2types.NetworkInterface, instance
 		if len(w.attaching[instance]) == 0 {
 			delete(w.attaching, instance)
 		}
-		in := w.instances.get(instance)
+		in := w.instances.Get(instance)
 		if in == nil || ended(in) {
 			return
 		}
-		if w.interfaces.get(id) == nil {
+		if w.interfaces.Get(id) == nil {
 			w.refillLater(k, instance)
 			return
 		}
@@ -60,7 +63,7 @@ func (w *World) attachLater(k *cluster, eni *ec2types.NetworkInterface, instance
 func (w *World) heldBy(instance string) []*ec2types.NetworkInterface {
 	list := w.interfacesOf(instance)
 	for _, id := range w.attaching[instance] {
-		if eni := w.interfaces.get(id); eni != nil {
+		if eni := w.interfaces.Get(id); eni != nil {
 			list = append(list, eni)
 		}
 	}

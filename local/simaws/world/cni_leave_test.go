@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/local/simaws/kubestate"
 )
 
 const ipsSubnet = "subnet-0e5000000000025aa"
@@ -97,7 +99,7 @@ func TestLeaksFillTheSubnet(t *testing.T) {
 		if diff := cmp.Diff(got, want); diff != "" || len(eni.PrivateIpAddresses) != 10 || eni.Attachment != nil {
 			t.Errorf("%s has %d addresses, attachment %v; tags (-got +want):\n%s", *eni.NetworkInterfaceId, len(eni.PrivateIpAddresses), eni.Attachment, diff)
 		}
-		if in := w.instances.get(owner); in != nil && in.State.Name != ec2types.InstanceStateNameTerminated {
+		if in := w.instances.Get(owner); in != nil && in.State.Name != ec2types.InstanceStateNameTerminated {
 			t.Errorf("its owner %s is %s", owner, in.State.Name)
 		}
 	}
@@ -162,7 +164,7 @@ func TestInterfacesBeingAttached(t *testing.T) {
 				scaleGroups(t, w, 0, "web")
 			}
 			w.Advance(w.Now().Add(10 * time.Minute))
-			eni := w.interfaces.get(*seen[0].NetworkInterfaceId)
+			eni := w.interfaces.Get(*seen[0].NetworkInterfaceId)
 			if eni == nil || (eni.Attachment == nil) != ends {
 				t.Errorf("ten minutes later it is %+v", eni)
 			}
@@ -188,16 +190,16 @@ func TestDeletedWhileBeingAttached(t *testing.T) {
 		t.Errorf("%d interfaces right after, want 1", n)
 	}
 	w.Advance(w.Now().Add(3 * time.Minute))
-	if n := len(w.interfacesOf(id)); n != 2 || w.interfaces.get(gone) != nil {
+	if n := len(w.interfacesOf(id)); n != 2 || w.interfaces.Get(gone) != nil {
 		t.Errorf("%d interfaces after the cooldown, want 2", n)
 	}
 }
 
 func TestUntaggedWithoutClusterName(t *testing.T) {
 	w, _ := open(t, "ips")
-	for _, d := range w.kubernetes["eks-workshop"].objects["daemonsets"] {
-		c := at(d, "spec", "template", "spec", "containers").([]any)[0].(map[string]any)
-		c["env"] = slices.DeleteFunc(c["env"].([]any), func(e any) bool { return at(e, "name") == "CLUSTER_NAME" })
+	for _, d := range w.kubernetes["eks-workshop"].Objects["daemonsets"] {
+		c := kubestate.At(d, "spec", "template", "spec", "containers").([]any)[0].(map[string]any)
+		c["env"] = slices.DeleteFunc(c["env"].([]any), func(e any) bool { return kubestate.At(e, "name") == "CLUSTER_NAME" })
 	}
 	scaleGroups(t, w, 1, "batch")
 	w.Advance(w.Now().Add(5 * time.Minute))
@@ -229,7 +231,7 @@ func TestShareOfLeaves(t *testing.T) {
 // the CNI's description.
 func TestTemplateKeepsThePrimary(t *testing.T) {
 	w, _ := open(t, "ips")
-	for _, v := range w.templateVersions.all() {
+	for _, v := range w.templateVersions.All() {
 		v.LaunchTemplateData.NetworkInterfaces = []ec2types.LaunchTemplateInstanceNetworkInterfaceSpecification{{DeviceIndex: aws.Int32(0), DeleteOnTermination: aws.Bool(false)}}
 	}
 	scaleGroups(t, w, 1, "web")
@@ -238,7 +240,7 @@ func TestTemplateKeepsThePrimary(t *testing.T) {
 	first := *w.interfacesOf(id)[0].NetworkInterfaceId
 	scaleGroups(t, w, 0, "web")
 	w.Advance(w.Now().Add(10 * time.Minute))
-	eni := w.interfaces.get(first)
+	eni := w.interfaces.Get(first)
 	if eni == nil || eni.Status != ec2types.NetworkInterfaceStatusAvailable || aws.ToString(eni.Description) != "" {
 		t.Fatalf("the first interface is %+v, want it available", eni)
 	}

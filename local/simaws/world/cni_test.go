@@ -11,6 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/local/simaws/kubestate"
+	"rollcall/local/simaws/worldfile"
 )
 
 const batchSubnet = "subnet-0e50000000000024a"
@@ -175,7 +178,7 @@ func TestCNIInterface(t *testing.T) {
 // EKS gives up on new nodegroups whose nodes got no address, and names those
 // nodes alone.
 func TestNoAddressesFailTheCreation(t *testing.T) {
-	f, err := Load("../../worlds/spot.yaml")
+	f, err := worldfile.Load("../../worlds/spot.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +194,7 @@ func TestNoAddressesFailTheCreation(t *testing.T) {
 	w.Advance(w.Start().Add(21 * time.Minute))
 	failed := 0
 	for _, name := range spotGroups() {
-		n := w.nodegroups.get("eks-workshop/" + name)
+		n := w.nodegroups.Get("eks-workshop/" + name)
 		var named, waiting []string
 		for _, id := range membersOf(t, w, name) {
 			if readiness(t, w, id) != "True" {
@@ -217,12 +220,12 @@ func TestNoAddressesFailTheCreation(t *testing.T) {
 
 // Prefixes take sixteen each, and a subnet whose blocks are used up has none.
 func TestCNIPrefixes(t *testing.T) {
-	f, err := Load("../../worlds/spot-burst.yaml")
+	f, err := worldfile.Load("../../worlds/spot-burst.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	k := f.Kubernetes["eks-workshop"]
-	env := at(k.DaemonSets[0], "spec", "template", "spec", "containers").([]any)[0].(map[string]any)["env"].([]any)
+	env := kubestate.At(k.DaemonSets[0], "spec", "template", "spec", "containers").([]any)[0].(map[string]any)["env"].([]any)
 	for _, item := range env {
 		if e := item.(map[string]any); e["name"] == "ENABLE_PREFIX_DELEGATION" {
 			e["value"] = "true"

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"rollcall/local/simaws/worldfile"
 )
 
 // corpusFolder holds the worlds that stand still; unseen.yaml beside them is
@@ -23,18 +25,18 @@ type unseenCases struct {
 	All    []string
 }
 
-func corpus(t *testing.T) map[string]*File {
+func corpus(t *testing.T) map[string]*worldfile.File {
 	t.Helper()
 	paths, err := filepath.Glob(corpusFolder + "/*.yaml")
 	if err != nil || len(paths) < 100 {
 		t.Fatalf("got %d files (%v), want the corpus", len(paths), err)
 	}
-	worlds := map[string]*File{}
+	worlds := map[string]*worldfile.File{}
 	for _, path := range paths {
 		if filepath.Base(path) == unseenFile {
 			continue
 		}
-		f, err := Load(path)
+		f, err := worldfile.Load(path)
 		if err != nil {
 			t.Error(err)
 			continue

@@ -7,6 +7,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
 )
 
 // EC2 is the world's EC2 API, one method for each operation.
@@ -44,7 +45,7 @@ func tagsFor(specs []ec2types.TagSpecification, kind ec2types.ResourceType) []ec
 	var out []ec2types.Tag
 	for _, s := range specs {
 		if s.ResourceType == kind {
-			out = append(out, clone(s.Tags)...)
+			out = append(out, deepcopy.Of(s.Tags)...)
 		}
 	}
 	return out

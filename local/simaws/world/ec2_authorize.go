@@ -95,7 +95,7 @@ func (w *World) checkRule(g *ec2types.SecurityGroup, p ec2types.IpPermission) er
 
 // peered tells whether two VPCs have an active peering.
 func (w *World) peered(a, b string) bool {
-	return slices.ContainsFunc(w.peerings.all(), func(p *ec2types.VpcPeeringConnection) bool {
+	return slices.ContainsFunc(w.peerings.All(), func(p *ec2types.VpcPeeringConnection) bool {
 		if p.AccepterVpcInfo == nil || p.RequesterVpcInfo == nil || p.Status == nil || p.Status.Code != ec2types.VpcPeeringConnectionStateReasonCodeActive {
 			return false
 		}

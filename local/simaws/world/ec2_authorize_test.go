@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+
+	"rollcall/local/simaws/worldfile"
 )
 
 func TestRulesThatEC2Refuses(t *testing.T) {
@@ -41,7 +43,7 @@ func TestRulesThatEC2Refuses(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			w, _ := openWith(t, "route", func(f *File) {
+			w, _ := openWith(t, "route", func(f *worldfile.File) {
 				f.EC2.Vpcs = append(f.EC2.Vpcs, ec2types.Vpc{VpcId: aws.String("vpc-0fff0000000000001"), CidrBlock: aws.String("10.99.0.0/16")})
 				f.EC2.SecurityGroups = append(f.EC2.SecurityGroups, ec2types.SecurityGroup{GroupId: aws.String("sg-0fff0000000000001"), GroupName: aws.String("payments"), VpcId: aws.String("vpc-0fff0000000000001")})
 			})

@@ -5,16 +5,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
 )
 
 // DeleteSubnet takes a subnet without interfaces away.
 func (s EC2) DeleteSubnet(in *ec2.DeleteSubnetInput) (*ec2.DeleteSubnetOutput, error) {
 	defer s.w.enter()()
 	w, id := s.w, aws.ToString(in.SubnetId)
-	if w.subnets.get(id) == nil {
+	if w.subnets.Get(id) == nil {
 		return nil, notFound("InvalidSubnetID.NotFound", "subnet ID")([]string{id})
 	}
-	for _, i := range w.interfaces.all() {
+	for _, i := range w.interfaces.All() {
 		if aws.ToString(i.SubnetId) == id {
 			return nil, wire.Errorf("DependencyViolation", "The subnet '%s' has dependencies and cannot be deleted.", id)
 		}
@@ -22,9 +23,9 @@ func (s EC2) DeleteSubnet(in *ec2.DeleteSubnetInput) (*ec2.DeleteSubnetOutput, e
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err
 	}
-	w.subnets.remove(id)
+	w.subnets.Remove(id)
 	delete(w.pools, id)
-	for _, t := range w.routeTables.all() {
+	for _, t := range w.routeTables.All() {
 		kept := t.Associations[:0:0]
 		for _, a := range t.Associations {
 			if aws.ToString(a.SubnetId) != id {
@@ -52,17 +53,17 @@ func (s EC2) DeleteLaunchTemplate(in *ec2.DeleteLaunchTemplateInput) (*ec2.Delet
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err
 	}
-	out := &ec2.DeleteLaunchTemplateOutput{LaunchTemplate: ptr(clone(*t))}
+	out := &ec2.DeleteLaunchTemplateOutput{LaunchTemplate: deepcopy.Of(t)}
 	s.w.dropTemplate(aws.ToString(t.LaunchTemplateId))
 	s.w.lookLater()
 	return out, nil
 }
 
 func (w *World) dropTemplate(id string) {
-	w.templates.remove(id)
-	for _, v := range w.templateVersions.all() {
+	w.templates.Remove(id)
+	for _, v := range w.templateVersions.All() {
 		if aws.ToString(v.LaunchTemplateId) == id {
-			w.templateVersions.remove(templateKey(id, aws.ToInt64(v.VersionNumber)))
+			w.templateVersions.Remove(templateKey(id, aws.ToInt64(v.VersionNumber)))
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/table"
 )
 
 const (
@@ -24,22 +26,22 @@ func natNotFound(ids []string) *wire.Error {
 // DescribeNatGateways lists NAT gateways; a deleted one for an hour.
 func (s EC2) DescribeNatGateways(in *ec2.DescribeNatGatewaysInput) (*ec2.DescribeNatGatewaysOutput, error) {
 	defer s.w.enter()()
-	list, next, err := selection[ec2types.NatGateway]{
-		table: s.w.natGateways, id: func(v *ec2types.NatGateway) *string { return v.NatGatewayId }, ids: in.NatGatewayIds,
-		missing: natNotFound, filters: in.Filter,
-		known: filters[ec2types.NatGateway]{
-			"nat-gateway-id": func(v *ec2types.NatGateway) []string { return one(v.NatGatewayId) },
-			"vpc-id":         func(v *ec2types.NatGateway) []string { return one(v.VpcId) },
-			"subnet-id":      func(v *ec2types.NatGateway) []string { return one(v.SubnetId) },
+	list, next, err := table.Selection[ec2types.NatGateway]{
+		Table: s.w.natGateways, ID: func(v *ec2types.NatGateway) *string { return v.NatGatewayId }, IDs: in.NatGatewayIds,
+		Missing: natNotFound, Filters: in.Filter,
+		Known: table.Filters[ec2types.NatGateway]{
+			"nat-gateway-id": func(v *ec2types.NatGateway) []string { return table.One(v.NatGatewayId) },
+			"vpc-id":         func(v *ec2types.NatGateway) []string { return table.One(v.VpcId) },
+			"subnet-id":      func(v *ec2types.NatGateway) []string { return table.One(v.SubnetId) },
 			"state":          func(v *ec2types.NatGateway) []string { return []string{string(v.State)} },
 		},
-		tags: func(v *ec2types.NatGateway) []ec2types.Tag { return v.Tags },
-		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage,
-	}.run()
+		Tags: func(v *ec2types.NatGateway) []ec2types.Tag { return v.Tags },
+		Size: in.MaxResults, Token: in.NextToken, Min: ec2MinPage, Max: ec2MaxPage,
+	}.Run()
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeNatGatewaysOutput{NatGateways: clones(list), NextToken: next}, nil
+	return &ec2.DescribeNatGatewaysOutput{NatGateways: deepcopy.Each(list), NextToken: next}, nil
 }
 
 // CreateNatGateway makes a NAT gateway, pending at first.
@@ -49,7 +51,7 @@ func (s EC2) CreateNatGateway(in *ec2.CreateNatGatewayInput) (*ec2.CreateNatGate
 	if in.SubnetId == nil {
 		return nil, wire.Errorf("MissingParameter", "The request must contain the parameter subnetId")
 	}
-	if w.subnets.get(*in.SubnetId) == nil {
+	if w.subnets.Get(*in.SubnetId) == nil {
 		return nil, notFound("InvalidSubnetID.NotFound", "subnet ID")([]string{*in.SubnetId})
 	}
 	kind := in.ConnectivityType
@@ -61,23 +63,23 @@ func (s EC2) CreateNatGateway(in *ec2.CreateNatGatewayInput) (*ec2.CreateNatGate
 		return nil, err
 	}
 	n := &ec2types.NatGateway{
-		NatGatewayId: aws.String(w.ids.ec2("nat")), SubnetId: in.SubnetId, State: ec2types.NatGatewayStatePending,
+		NatGatewayId: aws.String(w.ids.EC2("nat")), SubnetId: in.SubnetId, State: ec2types.NatGatewayStatePending,
 		ConnectivityType: kind, CreateTime: aws.Time(w.now), Tags: tagsFor(in.TagSpecifications, ec2types.ResourceTypeNatgateway),
 		NatGatewayAddresses: []ec2types.NatGatewayAddress{{AllocationId: in.AllocationId}},
 	}
-	if a := w.addresses.get(aws.ToString(in.AllocationId)); a != nil {
+	if a := w.addresses.Get(aws.ToString(in.AllocationId)); a != nil {
 		n.NatGatewayAddresses[0].PublicIp = a.PublicIp
 	}
 	if err := w.natInterface(n, *n.NatGatewayId); err != nil {
 		return nil, errSubnetFull()
 	}
-	w.natGateways.put(*n.NatGatewayId, n)
+	w.natGateways.Put(*n.NatGatewayId, n)
 	w.after(natTime, func() {
 		if n.State == ec2types.NatGatewayStatePending {
 			n.State = ec2types.NatGatewayStateAvailable
 		}
 	})
-	return &ec2.CreateNatGatewayOutput{NatGateway: ptr(clone(*n)), ClientToken: in.ClientToken}, nil
+	return &ec2.CreateNatGatewayOutput{NatGateway: deepcopy.Of(n), ClientToken: in.ClientToken}, nil
 }
 
 // DeleteNatGateway begins to delete a NAT gateway. The routes to it stay, as
@@ -86,7 +88,7 @@ func (s EC2) DeleteNatGateway(in *ec2.DeleteNatGatewayInput) (*ec2.DeleteNatGate
 	defer s.w.enter()()
 	w := s.w
 	id := aws.ToString(in.NatGatewayId)
-	n := w.natGateways.get(id)
+	n := w.natGateways.Get(id)
 	if n == nil || n.State == ec2types.NatGatewayStateDeleted {
 		return nil, natNotFound([]string{id})
 	}
@@ -105,50 +107,48 @@ func (w *World) natDeleted(n *ec2types.NatGateway) {
 	n.State = ec2types.NatGatewayStateDeleted
 	n.DeleteTime = aws.Time(w.now)
 	for _, a := range n.NatGatewayAddresses {
-		if eni := w.interfaces.get(aws.ToString(a.NetworkInterfaceId)); eni != nil {
+		if eni := w.interfaces.Get(aws.ToString(a.NetworkInterfaceId)); eni != nil {
 			w.dropInterface(eni)
 		}
 	}
-	w.after(terminatedTime, func() { w.natGateways.remove(*n.NatGatewayId) })
+	w.after(terminatedTime, func() { w.natGateways.Remove(*n.NatGatewayId) })
 }
-
-func ptr[T any](v T) *T { return &v }
 
 // DescribeVpcEndpoints lists VPC endpoints.
 func (s EC2) DescribeVpcEndpoints(in *ec2.DescribeVpcEndpointsInput) (*ec2.DescribeVpcEndpointsOutput, error) {
 	defer s.w.enter()()
-	list, next, err := selection[ec2types.VpcEndpoint]{
-		table: s.w.endpoints, id: func(v *ec2types.VpcEndpoint) *string { return v.VpcEndpointId }, ids: in.VpcEndpointIds,
-		missing: notFound("InvalidVpcEndpointId.NotFound", "Vpc Endpoint Id"), filters: in.Filters,
-		known: filters[ec2types.VpcEndpoint]{
-			"vpc-endpoint-id":    func(v *ec2types.VpcEndpoint) []string { return one(v.VpcEndpointId) },
-			"vpc-id":             func(v *ec2types.VpcEndpoint) []string { return one(v.VpcId) },
-			"service-name":       func(v *ec2types.VpcEndpoint) []string { return one(v.ServiceName) },
+	list, next, err := table.Selection[ec2types.VpcEndpoint]{
+		Table: s.w.endpoints, ID: func(v *ec2types.VpcEndpoint) *string { return v.VpcEndpointId }, IDs: in.VpcEndpointIds,
+		Missing: notFound("InvalidVpcEndpointId.NotFound", "Vpc Endpoint Id"), Filters: in.Filters,
+		Known: table.Filters[ec2types.VpcEndpoint]{
+			"vpc-endpoint-id":    func(v *ec2types.VpcEndpoint) []string { return table.One(v.VpcEndpointId) },
+			"vpc-id":             func(v *ec2types.VpcEndpoint) []string { return table.One(v.VpcId) },
+			"service-name":       func(v *ec2types.VpcEndpoint) []string { return table.One(v.ServiceName) },
 			"vpc-endpoint-type":  func(v *ec2types.VpcEndpoint) []string { return []string{string(v.VpcEndpointType)} },
 			"vpc-endpoint-state": func(v *ec2types.VpcEndpoint) []string { return []string{string(v.State)} },
 			"ip-address-type":    func(v *ec2types.VpcEndpoint) []string { return []string{string(v.IpAddressType)} },
 		},
-		tags: func(v *ec2types.VpcEndpoint) []ec2types.Tag { return v.Tags },
-		size: in.MaxResults, token: in.NextToken, min: 1, max: ec2MaxPage,
-	}.run()
+		Tags: func(v *ec2types.VpcEndpoint) []ec2types.Tag { return v.Tags },
+		Size: in.MaxResults, Token: in.NextToken, Min: 1, Max: ec2MaxPage,
+	}.Run()
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeVpcEndpointsOutput{VpcEndpoints: clones(list), NextToken: next}, nil
+	return &ec2.DescribeVpcEndpointsOutput{VpcEndpoints: deepcopy.Each(list), NextToken: next}, nil
 }
 
 // CreateVpcEndpoint makes an interface or gateway endpoint.
 func (s EC2) CreateVpcEndpoint(in *ec2.CreateVpcEndpointInput) (*ec2.CreateVpcEndpointOutput, error) {
 	defer s.w.enter()()
 	w := s.w
-	if w.vpcs.get(aws.ToString(in.VpcId)) == nil {
+	if w.vpcs.Get(aws.ToString(in.VpcId)) == nil {
 		return nil, notFound("InvalidVpcId.NotFound", "Vpc Id")([]string{aws.ToString(in.VpcId)})
 	}
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err
 	}
 	e := &ec2types.VpcEndpoint{
-		VpcEndpointId: aws.String(w.ids.ec2("vpce")), VpcId: in.VpcId, ServiceName: in.ServiceName, VpcEndpointType: in.VpcEndpointType,
+		VpcEndpointId: aws.String(w.ids.EC2("vpce")), VpcId: in.VpcId, ServiceName: in.ServiceName, VpcEndpointType: in.VpcEndpointType,
 		CreationTimestamp: aws.Time(w.now), OwnerId: aws.String(w.account), RequesterManaged: aws.Bool(false), PolicyDocument: in.PolicyDocument,
 		PrivateDnsEnabled: in.PrivateDnsEnabled, RouteTableIds: in.RouteTableIds, SubnetIds: in.SubnetIds,
 		Tags: tagsFor(in.TagSpecifications, ec2types.ResourceTypeVpcEndpoint),
@@ -170,8 +170,8 @@ func (s EC2) CreateVpcEndpoint(in *ec2.CreateVpcEndpointInput) (*ec2.CreateVpcEn
 		}
 		w.after(endpointTime, func() { e.State = ec2types.StateAvailable })
 	}
-	w.endpoints.put(*e.VpcEndpointId, e)
-	return &ec2.CreateVpcEndpointOutput{VpcEndpoint: ptr(clone(*e)), ClientToken: in.ClientToken}, nil
+	w.endpoints.Put(*e.VpcEndpointId, e)
+	return &ec2.CreateVpcEndpointOutput{VpcEndpoint: deepcopy.Of(e), ClientToken: in.ClientToken}, nil
 }
 
 // DeleteVpcEndpoints takes endpoints and their interfaces away.
@@ -182,7 +182,7 @@ func (s EC2) DeleteVpcEndpoints(in *ec2.DeleteVpcEndpointsInput) (*ec2.DeleteVpc
 	}
 	out := &ec2.DeleteVpcEndpointsOutput{}
 	for _, id := range in.VpcEndpointIds {
-		e := s.w.endpoints.get(id)
+		e := s.w.endpoints.Get(id)
 		if e == nil {
 			out.Unsuccessful = append(out.Unsuccessful, ec2types.UnsuccessfulItem{
 				ResourceId: aws.String(id),
@@ -191,11 +191,11 @@ func (s EC2) DeleteVpcEndpoints(in *ec2.DeleteVpcEndpointsInput) (*ec2.DeleteVpc
 			continue
 		}
 		for _, n := range e.NetworkInterfaceIds {
-			if eni := s.w.interfaces.get(n); eni != nil {
+			if eni := s.w.interfaces.Get(n); eni != nil {
 				s.w.dropInterface(eni)
 			}
 		}
-		s.w.endpoints.remove(id)
+		s.w.endpoints.Remove(id)
 	}
 	return out, nil
 }

@@ -2,12 +2,15 @@ package world
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/table"
 )
 
 // DescribeSecurityGroups lists security groups.
@@ -17,15 +20,15 @@ func (s EC2) DescribeSecurityGroups(in *ec2.DescribeSecurityGroupsInput) (*ec2.D
 	if len(in.GroupNames) > 0 {
 		want = append(want, ec2types.Filter{Name: aws.String("group-name"), Values: in.GroupNames})
 	}
-	list, next, err := selection[ec2types.SecurityGroup]{
-		table: s.w.securityGroups, id: func(v *ec2types.SecurityGroup) *string { return v.GroupId }, ids: in.GroupIds,
-		missing: notFound("InvalidGroup.NotFound", "security group"), filters: want,
-		known: filters[ec2types.SecurityGroup]{
-			"group-id":    func(v *ec2types.SecurityGroup) []string { return one(v.GroupId) },
-			"group-name":  func(v *ec2types.SecurityGroup) []string { return one(v.GroupName) },
-			"vpc-id":      func(v *ec2types.SecurityGroup) []string { return one(v.VpcId) },
-			"owner-id":    func(v *ec2types.SecurityGroup) []string { return one(v.OwnerId) },
-			"description": func(v *ec2types.SecurityGroup) []string { return one(v.Description) },
+	list, next, err := table.Selection[ec2types.SecurityGroup]{
+		Table: s.w.securityGroups, ID: func(v *ec2types.SecurityGroup) *string { return v.GroupId }, IDs: in.GroupIds,
+		Missing: notFound("InvalidGroup.NotFound", "security group"), Filters: want,
+		Known: table.Filters[ec2types.SecurityGroup]{
+			"group-id":    func(v *ec2types.SecurityGroup) []string { return table.One(v.GroupId) },
+			"group-name":  func(v *ec2types.SecurityGroup) []string { return table.One(v.GroupName) },
+			"vpc-id":      func(v *ec2types.SecurityGroup) []string { return table.One(v.VpcId) },
+			"owner-id":    func(v *ec2types.SecurityGroup) []string { return table.One(v.OwnerId) },
+			"description": func(v *ec2types.SecurityGroup) []string { return table.One(v.Description) },
 			"ip-permission.cidr": func(v *ec2types.SecurityGroup) []string {
 				var out []string
 				for _, p := range v.IpPermissions {
@@ -36,22 +39,22 @@ func (s EC2) DescribeSecurityGroups(in *ec2.DescribeSecurityGroupsInput) (*ec2.D
 			"ip-permission.group-id": func(v *ec2types.SecurityGroup) []string {
 				var out []string
 				for _, p := range v.IpPermissions {
-					out = append(out, each(p.UserIdGroupPairs, func(u ec2types.UserIdGroupPair) *string { return u.GroupId })...)
+					out = append(out, table.Each(p.UserIdGroupPairs, func(u ec2types.UserIdGroupPair) *string { return u.GroupId })...)
 				}
 				return out
 			},
 		},
-		tags: func(v *ec2types.SecurityGroup) []ec2types.Tag { return v.Tags },
-		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage,
-	}.run()
+		Tags: func(v *ec2types.SecurityGroup) []ec2types.Tag { return v.Tags },
+		Size: in.MaxResults, Token: in.NextToken, Min: ec2MinPage, Max: ec2MaxPage,
+	}.Run()
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeSecurityGroupsOutput{SecurityGroups: clones(list), NextToken: next}, nil
+	return &ec2.DescribeSecurityGroupsOutput{SecurityGroups: deepcopy.Each(list), NextToken: next}, nil
 }
 
 func (w *World) securityGroup(id *string) (*ec2types.SecurityGroup, error) {
-	if g := w.securityGroups.get(aws.ToString(id)); g != nil {
+	if g := w.securityGroups.Get(aws.ToString(id)); g != nil {
 		return g, nil
 	}
 	return nil, notFound("InvalidGroup.NotFound", "security group")([]string{aws.ToString(id)})
@@ -143,23 +146,23 @@ func split(list []ec2types.IpPermission) []ec2types.IpPermission {
 	for _, p := range list {
 		base := ec2types.IpPermission{IpProtocol: p.IpProtocol, FromPort: p.FromPort, ToPort: p.ToPort}
 		for _, r := range p.IpRanges {
-			one := clone(base)
-			one.IpRanges = []ec2types.IpRange{clone(r)}
+			one := deepcopy.Of(base)
+			one.IpRanges = []ec2types.IpRange{deepcopy.Of(r)}
 			out = append(out, one)
 		}
 		for _, r := range p.Ipv6Ranges {
-			one := clone(base)
-			one.Ipv6Ranges = []ec2types.Ipv6Range{clone(r)}
+			one := deepcopy.Of(base)
+			one.Ipv6Ranges = []ec2types.Ipv6Range{deepcopy.Of(r)}
 			out = append(out, one)
 		}
 		for _, r := range p.PrefixListIds {
-			one := clone(base)
-			one.PrefixListIds = []ec2types.PrefixListId{clone(r)}
+			one := deepcopy.Of(base)
+			one.PrefixListIds = []ec2types.PrefixListId{deepcopy.Of(r)}
 			out = append(out, one)
 		}
 		for _, r := range p.UserIdGroupPairs {
-			one := clone(base)
-			one.UserIdGroupPairs = []ec2types.UserIdGroupPair{clone(r)}
+			one := deepcopy.Of(base)
+			one.UserIdGroupPairs = []ec2types.UserIdGroupPair{deepcopy.Of(r)}
 			out = append(out, one)
 		}
 	}
@@ -168,7 +171,7 @@ func split(list []ec2types.IpPermission) []ec2types.IpPermission {
 
 // peer is what a rule of one peer is compared by.
 func peer(p ec2types.IpPermission) [4]string {
-	key := [4]string{aws.ToString(p.IpProtocol), itoa(aws.ToInt32(p.FromPort)), itoa(aws.ToInt32(p.ToPort))}
+	key := [4]string{aws.ToString(p.IpProtocol), strconv.Itoa(int(aws.ToInt32(p.FromPort))), strconv.Itoa(int(aws.ToInt32(p.ToPort)))}
 	if key[0] == "-1" {
 		key[1], key[2] = "", ""
 	}

@@ -10,44 +10,46 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/table"
 )
 
-func instanceFilters() filters[ec2types.Instance] {
+func instanceFilters() table.Filters[ec2types.Instance] {
 	type in = ec2types.Instance
-	return operatorFilters(filters[in]{
-		"instance-id":         func(v *in) []string { return one(v.InstanceId) },
+	return operatorFilters(table.Filters[in]{
+		"instance-id":         func(v *in) []string { return table.One(v.InstanceId) },
 		"instance-type":       func(v *in) []string { return []string{string(v.InstanceType)} },
 		"instance-state-name": func(v *in) []string { return []string{string(v.State.Name)} },
 		"instance-state-code": func(v *in) []string { return []string{fmt.Sprint(aws.ToInt32(v.State.Code))} },
 		"instance-lifecycle":  func(v *in) []string { return []string{string(v.InstanceLifecycle)} },
 		"architecture":        func(v *in) []string { return []string{string(v.Architecture)} },
-		"vpc-id":              func(v *in) []string { return one(v.VpcId) },
-		"subnet-id":           func(v *in) []string { return one(v.SubnetId) },
-		"image-id":            func(v *in) []string { return one(v.ImageId) },
-		"key-name":            func(v *in) []string { return one(v.KeyName) },
-		"availability-zone":   func(v *in) []string { return one(v.Placement.AvailabilityZone) },
-		"private-dns-name":    func(v *in) []string { return one(v.PrivateDnsName) },
-		"private-ip-address":  func(v *in) []string { return one(v.PrivateIpAddress) },
-		"ip-address":          func(v *in) []string { return one(v.PublicIpAddress) },
-		"dns-name":            func(v *in) []string { return one(v.PublicDnsName) },
+		"vpc-id":              func(v *in) []string { return table.One(v.VpcId) },
+		"subnet-id":           func(v *in) []string { return table.One(v.SubnetId) },
+		"image-id":            func(v *in) []string { return table.One(v.ImageId) },
+		"key-name":            func(v *in) []string { return table.One(v.KeyName) },
+		"availability-zone":   func(v *in) []string { return table.One(v.Placement.AvailabilityZone) },
+		"private-dns-name":    func(v *in) []string { return table.One(v.PrivateDnsName) },
+		"private-ip-address":  func(v *in) []string { return table.One(v.PrivateIpAddress) },
+		"ip-address":          func(v *in) []string { return table.One(v.PublicIpAddress) },
+		"dns-name":            func(v *in) []string { return table.One(v.PublicDnsName) },
 		"launch-time":         func(v *in) []string { return []string{v.LaunchTime.UTC().Format("2006-01-02T15:04:05.000Z")} },
 		"spot-instance-request-id": func(v *in) []string {
-			return one(v.SpotInstanceRequestId)
+			return table.One(v.SpotInstanceRequestId)
 		},
 		"iam-instance-profile.arn": func(v *in) []string {
 			if v.IamInstanceProfile == nil {
 				return nil
 			}
-			return one(v.IamInstanceProfile.Arn)
+			return table.One(v.IamInstanceProfile.Arn)
 		},
 		"instance.group-id": func(v *in) []string {
-			return each(v.SecurityGroups, func(g ec2types.GroupIdentifier) *string { return g.GroupId })
+			return table.Each(v.SecurityGroups, func(g ec2types.GroupIdentifier) *string { return g.GroupId })
 		},
 		"network-interface.network-interface-id": func(v *in) []string {
-			return each(v.NetworkInterfaces, func(n ec2types.InstanceNetworkInterface) *string { return n.NetworkInterfaceId })
+			return table.Each(v.NetworkInterfaces, func(n ec2types.InstanceNetworkInterface) *string { return n.NetworkInterfaceId })
 		},
 		"network-interface.subnet-id": func(v *in) []string {
-			return each(v.NetworkInterfaces, func(n ec2types.InstanceNetworkInterface) *string { return n.SubnetId })
+			return table.Each(v.NetworkInterfaces, func(n ec2types.InstanceNetworkInterface) *string { return n.SubnetId })
 		},
 	}, func(v *in) *ec2types.OperatorResponse { return v.Operator })
 }
@@ -60,13 +62,13 @@ func instanceMissing(ids []string) *wire.Error {
 func (s EC2) DescribeInstances(in *ec2.DescribeInstancesInput) (*ec2.DescribeInstancesOutput, error) {
 	defer s.w.enter()()
 	w := s.w
-	list, next, err := selection[ec2types.Instance]{
-		table: w.instances, id: func(v *ec2types.Instance) *string { return v.InstanceId }, ids: in.InstanceIds,
-		missing: instanceMissing, filters: in.Filters, known: instanceFilters(),
-		tags:   func(v *ec2types.Instance) []ec2types.Tag { return v.Tags },
-		hidden: func(v *ec2types.Instance) bool { return w.hides(v.Operator, in.IncludeManagedResources) },
-		size:   in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage, idsBarPaging: "instancesSet",
-	}.run()
+	list, next, err := table.Selection[ec2types.Instance]{
+		Table: w.instances, ID: func(v *ec2types.Instance) *string { return v.InstanceId }, IDs: in.InstanceIds,
+		Missing: instanceMissing, Filters: in.Filters, Known: instanceFilters(),
+		Tags:   func(v *ec2types.Instance) []ec2types.Tag { return v.Tags },
+		Hidden: func(v *ec2types.Instance) bool { return w.hides(v.Operator, in.IncludeManagedResources) },
+		Size:   in.MaxResults, Token: in.NextToken, Min: ec2MinPage, Max: ec2MaxPage, IDsBarPaging: "instancesSet",
+	}.Run()
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +80,7 @@ func (s EC2) DescribeInstances(in *ec2.DescribeInstancesInput) (*ec2.DescribeIns
 		if !ok {
 			i = len(out.Reservations)
 			at[r] = i
-			out.Reservations = append(out.Reservations, clone(w.reservations[r]))
+			out.Reservations = append(out.Reservations, deepcopy.Of(w.reservations[r]))
 		}
 		out.Reservations[i].Instances = append(out.Reservations[i].Instances, w.shown(v))
 	}
@@ -87,11 +89,11 @@ func (s EC2) DescribeInstances(in *ec2.DescribeInstancesInput) (*ec2.DescribeIns
 
 // shown is an instance as it is described: with the interfaces it has now.
 func (w *World) shown(v *ec2types.Instance) ec2types.Instance {
-	out := clone(*v)
+	out := deepcopy.Of(*v)
 	out.Operator = w.operatorShown(v.Operator)
 	out.NetworkInterfaces = []ec2types.InstanceNetworkInterface{}
 	for _, eni := range w.interfacesOf(*v.InstanceId) {
-		e := clone(*eni)
+		e := deepcopy.Of(*eni)
 		n := ec2types.InstanceNetworkInterface{
 			NetworkInterfaceId: e.NetworkInterfaceId, Description: e.Description, Groups: e.Groups, InterfaceType: aws.String(string(e.InterfaceType)),
 			MacAddress: e.MacAddress, OwnerId: e.OwnerId, PrivateDnsName: e.PrivateDnsName, PrivateIpAddress: e.PrivateIpAddress,
@@ -141,7 +143,7 @@ func (s EC2) RunInstances(in *ec2.RunInstancesInput) (*ec2.RunInstancesOutput, e
 	}
 	n := int(aws.ToInt32(in.MaxCount))
 	if p := w.pools[spec.subnet]; p != nil {
-		n = min(n, max(p.free(), int(aws.ToInt32(in.MinCount))))
+		n = min(n, max(p.Free(), int(aws.ToInt32(in.MinCount))))
 	}
 	out := &ec2.RunInstancesOutput{OwnerId: aws.String(w.account), Groups: []ec2types.GroupIdentifier{}}
 	for i := range n {
@@ -170,7 +172,7 @@ func (s EC2) TerminateInstances(in *ec2.TerminateInstancesInput) (*ec2.Terminate
 	defer s.w.enter()()
 	var missing []string
 	for _, id := range in.InstanceIds {
-		if s.w.instances.get(id) == nil {
+		if s.w.instances.Get(id) == nil {
 			missing = append(missing, id)
 		}
 	}
@@ -178,7 +180,7 @@ func (s EC2) TerminateInstances(in *ec2.TerminateInstancesInput) (*ec2.Terminate
 		return nil, instanceMissing(missing)
 	}
 	for _, id := range in.InstanceIds {
-		if err := refusedByOperator(s.w.instances.get(id)); err != nil {
+		if err := refusedByOperator(s.w.instances.Get(id)); err != nil {
 			return nil, err
 		}
 	}
@@ -187,10 +189,10 @@ func (s EC2) TerminateInstances(in *ec2.TerminateInstancesInput) (*ec2.Terminate
 	}
 	out := &ec2.TerminateInstancesOutput{}
 	for _, id := range in.InstanceIds {
-		before := clone(s.w.instances.get(id).State)
+		before := deepcopy.Of(s.w.instances.Get(id).State)
 		s.w.terminate(id, userShutdown())
 		out.TerminatingInstances = append(out.TerminatingInstances, ec2types.InstanceStateChange{
-			InstanceId: aws.String(id), PreviousState: before, CurrentState: clone(s.w.instances.get(id).State),
+			InstanceId: aws.String(id), PreviousState: before, CurrentState: deepcopy.Of(s.w.instances.Get(id).State),
 		})
 	}
 	return out, nil
@@ -200,7 +202,7 @@ func (s EC2) TerminateInstances(in *ec2.TerminateInstancesInput) (*ec2.Terminate
 func (s EC2) DescribeInstanceAttribute(in *ec2.DescribeInstanceAttributeInput) (*ec2.DescribeInstanceAttributeOutput, error) {
 	defer s.w.enter()()
 	id := aws.ToString(in.InstanceId)
-	v := s.w.instances.get(id)
+	v := s.w.instances.Get(id)
 	if v == nil {
 		return nil, instanceMissing([]string{id})
 	}
@@ -220,7 +222,7 @@ func (s EC2) DescribeInstanceAttribute(in *ec2.DescribeInstanceAttributeInput) (
 	case ec2types.InstanceAttributeNameInstanceType:
 		out.InstanceType = &ec2types.AttributeValue{Value: aws.String(string(v.InstanceType))}
 	case ec2types.InstanceAttributeNameSourceDestCheck:
-		out.SourceDestCheck = &ec2types.AttributeBooleanValue{Value: clone(v.SourceDestCheck)}
+		out.SourceDestCheck = &ec2types.AttributeBooleanValue{Value: deepcopy.Of(v.SourceDestCheck)}
 	case ec2types.InstanceAttributeNameInstanceInitiatedShutdownBehavior:
 		out.InstanceInitiatedShutdownBehavior = &ec2types.AttributeValue{Value: aws.String("terminate")}
 	default:
@@ -233,7 +235,7 @@ func (s EC2) DescribeInstanceAttribute(in *ec2.DescribeInstanceAttributeInput) (
 func (s EC2) GetConsoleOutput(in *ec2.GetConsoleOutputInput) (*ec2.GetConsoleOutputOutput, error) {
 	defer s.w.enter()()
 	id := aws.ToString(in.InstanceId)
-	if s.w.instances.get(id) == nil {
+	if s.w.instances.Get(id) == nil {
 		return nil, instanceMissing([]string{id})
 	}
 	out := &ec2.GetConsoleOutputOutput{InstanceId: in.InstanceId, Timestamp: aws.Time(s.w.now.Truncate(time.Second))}

@@ -10,59 +10,61 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/table"
 )
 
-func interfaceFilters() filters[ec2types.NetworkInterface] {
+func interfaceFilters() table.Filters[ec2types.NetworkInterface] {
 	type eni = ec2types.NetworkInterface
 	attached := func(value func(*ec2types.NetworkInterfaceAttachment) *string) func(*eni) []string {
 		return func(v *eni) []string {
 			if v.Attachment == nil {
 				return nil
 			}
-			return one(value(v.Attachment))
+			return table.One(value(v.Attachment))
 		}
 	}
-	return operatorFilters(filters[eni]{
-		"network-interface-id": func(v *eni) []string { return one(v.NetworkInterfaceId) },
-		"subnet-id":            func(v *eni) []string { return one(v.SubnetId) },
-		"vpc-id":               func(v *eni) []string { return one(v.VpcId) },
-		"availability-zone":    func(v *eni) []string { return one(v.AvailabilityZone) },
-		"description":          func(v *eni) []string { return one(v.Description) },
+	return operatorFilters(table.Filters[eni]{
+		"network-interface-id": func(v *eni) []string { return table.One(v.NetworkInterfaceId) },
+		"subnet-id":            func(v *eni) []string { return table.One(v.SubnetId) },
+		"vpc-id":               func(v *eni) []string { return table.One(v.VpcId) },
+		"availability-zone":    func(v *eni) []string { return table.One(v.AvailabilityZone) },
+		"description":          func(v *eni) []string { return table.One(v.Description) },
 		"status":               func(v *eni) []string { return []string{string(v.Status)} },
 		"interface-type":       func(v *eni) []string { return []string{string(v.InterfaceType)} },
-		"owner-id":             func(v *eni) []string { return one(v.OwnerId) },
-		"requester-id":         func(v *eni) []string { return one(v.RequesterId) },
-		"requester-managed":    func(v *eni) []string { return yesNo(v.RequesterManaged) },
-		"mac-address":          func(v *eni) []string { return one(v.MacAddress) },
-		"private-dns-name":     func(v *eni) []string { return one(v.PrivateDnsName) },
-		"private-ip-address":   func(v *eni) []string { return one(v.PrivateIpAddress) },
-		"source-dest-check":    func(v *eni) []string { return yesNo(v.SourceDestCheck) },
+		"owner-id":             func(v *eni) []string { return table.One(v.OwnerId) },
+		"requester-id":         func(v *eni) []string { return table.One(v.RequesterId) },
+		"requester-managed":    func(v *eni) []string { return table.YesNo(v.RequesterManaged) },
+		"mac-address":          func(v *eni) []string { return table.One(v.MacAddress) },
+		"private-dns-name":     func(v *eni) []string { return table.One(v.PrivateDnsName) },
+		"private-ip-address":   func(v *eni) []string { return table.One(v.PrivateIpAddress) },
+		"source-dest-check":    func(v *eni) []string { return table.YesNo(v.SourceDestCheck) },
 		"group-id": func(v *eni) []string {
-			return each(v.Groups, func(g ec2types.GroupIdentifier) *string { return g.GroupId })
+			return table.Each(v.Groups, func(g ec2types.GroupIdentifier) *string { return g.GroupId })
 		},
 		"group-name": func(v *eni) []string {
-			return each(v.Groups, func(g ec2types.GroupIdentifier) *string { return g.GroupName })
+			return table.Each(v.Groups, func(g ec2types.GroupIdentifier) *string { return g.GroupName })
 		},
 		"addresses.private-ip-address": func(v *eni) []string {
-			return each(v.PrivateIpAddresses, func(a ec2types.NetworkInterfacePrivateIpAddress) *string { return a.PrivateIpAddress })
+			return table.Each(v.PrivateIpAddresses, func(a ec2types.NetworkInterfacePrivateIpAddress) *string { return a.PrivateIpAddress })
 		},
 		"addresses.primary": func(v *eni) []string {
-			return each(v.PrivateIpAddresses, func(a ec2types.NetworkInterfacePrivateIpAddress) *string {
-				return aws.String(yesNo(a.Primary)[0])
+			return table.Each(v.PrivateIpAddresses, func(a ec2types.NetworkInterfacePrivateIpAddress) *string {
+				return aws.String(table.YesNo(a.Primary)[0])
 			})
 		},
 		"association.public-ip": func(v *eni) []string {
 			if v.Association == nil {
 				return nil
 			}
-			return one(v.Association.PublicIp)
+			return table.One(v.Association.PublicIp)
 		},
 		"attachment.attachment-id":     attached(func(a *ec2types.NetworkInterfaceAttachment) *string { return a.AttachmentId }),
 		"attachment.instance-id":       attached(func(a *ec2types.NetworkInterfaceAttachment) *string { return a.InstanceId }),
 		"attachment.instance-owner-id": attached(func(a *ec2types.NetworkInterfaceAttachment) *string { return a.InstanceOwnerId }),
 		"attachment.status":            attached(func(a *ec2types.NetworkInterfaceAttachment) *string { return aws.String(string(a.Status)) }),
 		"attachment.delete-on-termination": attached(func(a *ec2types.NetworkInterfaceAttachment) *string {
-			return aws.String(yesNo(a.DeleteOnTermination)[0])
+			return aws.String(table.YesNo(a.DeleteOnTermination)[0])
 		}),
 		"attachment.device-index": attached(func(a *ec2types.NetworkInterfaceAttachment) *string {
 			return aws.String(strconv.Itoa(int(aws.ToInt32(a.DeviceIndex))))
@@ -73,18 +75,18 @@ func interfaceFilters() filters[ec2types.NetworkInterface] {
 // DescribeNetworkInterfaces lists network interfaces.
 func (s EC2) DescribeNetworkInterfaces(in *ec2.DescribeNetworkInterfacesInput) (*ec2.DescribeNetworkInterfacesOutput, error) {
 	defer s.w.enter()()
-	list, next, err := selection[ec2types.NetworkInterface]{
-		table: s.w.interfaces, id: func(v *ec2types.NetworkInterface) *string { return v.NetworkInterfaceId }, ids: in.NetworkInterfaceIds,
-		missing: notFound("InvalidNetworkInterfaceID.NotFound", "networkInterface ID"), filters: in.Filters, known: interfaceFilters(),
-		tags:   func(v *ec2types.NetworkInterface) []ec2types.Tag { return v.TagSet },
-		hidden: func(v *ec2types.NetworkInterface) bool { return s.w.hides(v.Operator, in.IncludeManagedResources) },
-		size:   in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage,
-		idsBarPaging: "networkInterfaceIdSet",
-	}.run()
+	list, next, err := table.Selection[ec2types.NetworkInterface]{
+		Table: s.w.interfaces, ID: func(v *ec2types.NetworkInterface) *string { return v.NetworkInterfaceId }, IDs: in.NetworkInterfaceIds,
+		Missing: notFound("InvalidNetworkInterfaceID.NotFound", "networkInterface ID"), Filters: in.Filters, Known: interfaceFilters(),
+		Tags:   func(v *ec2types.NetworkInterface) []ec2types.Tag { return v.TagSet },
+		Hidden: func(v *ec2types.NetworkInterface) bool { return s.w.hides(v.Operator, in.IncludeManagedResources) },
+		Size:   in.MaxResults, Token: in.NextToken, Min: ec2MinPage, Max: ec2MaxPage,
+		IDsBarPaging: "networkInterfaceIdSet",
+	}.Run()
 	if err != nil {
 		return nil, err
 	}
-	out := &ec2.DescribeNetworkInterfacesOutput{NetworkInterfaces: clones(list), NextToken: next}
+	out := &ec2.DescribeNetworkInterfacesOutput{NetworkInterfaces: deepcopy.Each(list), NextToken: next}
 	for i := range out.NetworkInterfaces {
 		out.NetworkInterfaces[i].Operator = s.w.operatorShown(out.NetworkInterfaces[i].Operator)
 	}
@@ -92,7 +94,7 @@ func (s EC2) DescribeNetworkInterfaces(in *ec2.DescribeNetworkInterfacesInput) (
 }
 
 func (w *World) networkInterface(id *string) (*ec2types.NetworkInterface, error) {
-	if eni := w.interfaces.get(aws.ToString(id)); eni != nil {
+	if eni := w.interfaces.Get(aws.ToString(id)); eni != nil {
 		return eni, nil
 	}
 	return nil, notFound("InvalidNetworkInterfaceID.NotFound", "networkInterface ID")([]string{aws.ToString(id)})
@@ -105,7 +107,7 @@ func (s EC2) CreateNetworkInterface(in *ec2.CreateNetworkInterfaceInput) (*ec2.C
 		return nil, err
 	}
 	groups := in.Groups
-	if sub := s.w.subnets.get(aws.ToString(in.SubnetId)); sub != nil && len(groups) == 0 {
+	if sub := s.w.subnets.Get(aws.ToString(in.SubnetId)); sub != nil && len(groups) == 0 {
 		groups = s.w.defaultGroup(aws.ToString(sub.VpcId))
 	}
 	eni, err := s.w.createInterface(interfaceSpec{
@@ -116,7 +118,7 @@ func (s EC2) CreateNetworkInterface(in *ec2.CreateNetworkInterfaceInput) (*ec2.C
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.CreateNetworkInterfaceOutput{NetworkInterface: ptr(clone(*eni)), ClientToken: in.ClientToken}, nil
+	return &ec2.CreateNetworkInterfaceOutput{NetworkInterface: deepcopy.Of(eni), ClientToken: in.ClientToken}, nil
 }
 
 // DeleteNetworkInterface deletes an interface that nothing uses.
@@ -143,27 +145,27 @@ func (s EC2) AttachNetworkInterface(in *ec2.AttachNetworkInterfaceInput) (*ec2.A
 	if err != nil {
 		return nil, err
 	}
-	i := s.w.instances.get(aws.ToString(in.InstanceId))
+	i := s.w.instances.Get(aws.ToString(in.InstanceId))
 	if i == nil {
 		return nil, wire.Errorf("InvalidInstanceID.NotFound", "%s", instanceIDs([]string{aws.ToString(in.InstanceId)}))
 	}
 	if eni.Attachment != nil {
 		return nil, wire.Errorf("InvalidNetworkInterface.InUse", "Interface: [%s] in use.", *eni.NetworkInterfaceId)
 	}
-	if t := s.w.instanceTypes.get(string(i.InstanceType)); t != nil && t.NetworkInfo != nil && len(s.w.attached[*i.InstanceId]) >= int(aws.ToInt32(t.NetworkInfo.MaximumNetworkInterfaces)) {
+	if t := s.w.instanceTypes.Get(string(i.InstanceType)); t != nil && t.NetworkInfo != nil && len(s.w.attached[*i.InstanceId]) >= int(aws.ToInt32(t.NetworkInfo.MaximumNetworkInterfaces)) {
 		return nil, wire.Errorf("AttachmentLimitExceeded", "Interface count %d exceeds the limit for %s", len(s.w.attached[*i.InstanceId])+1, i.InstanceType)
 	}
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err
 	}
 	s.w.attach(eni, *i.InstanceId, aws.ToInt32(in.DeviceIndex), false)
-	return &ec2.AttachNetworkInterfaceOutput{AttachmentId: clone(eni.Attachment.AttachmentId), NetworkCardIndex: aws.Int32(0)}, nil
+	return &ec2.AttachNetworkInterfaceOutput{AttachmentId: deepcopy.Of(eni.Attachment.AttachmentId), NetworkCardIndex: aws.Int32(0)}, nil
 }
 
 // DetachNetworkInterface takes an interface off an instance.
 func (s EC2) DetachNetworkInterface(in *ec2.DetachNetworkInterfaceInput) (*ec2.DetachNetworkInterfaceOutput, error) {
 	defer s.w.enter()()
-	for _, eni := range s.w.interfaces.all() {
+	for _, eni := range s.w.interfaces.All() {
 		if eni.Attachment == nil || aws.ToString(eni.Attachment.AttachmentId) != aws.ToString(in.AttachmentId) {
 			continue
 		}
@@ -193,14 +195,14 @@ func (s EC2) AssignPrivateIpAddresses(in *ec2.AssignPrivateIpAddressesInput) (*e
 		return nil, wire.Errorf("InvalidParameterValue", "A number of addresses must not be negative.")
 	}
 	p := s.w.pools[aws.ToString(eni.SubnetId)]
-	addrs, ok := p.allocate(int(aws.ToInt32(in.SecondaryPrivateIpAddressCount)))
+	addrs, ok := p.Allocate(int(aws.ToInt32(in.SecondaryPrivateIpAddressCount)))
 	if !ok {
 		return nil, errSubnetFull()
 	}
-	blocks, ok := p.allocatePrefixes(int(aws.ToInt32(in.Ipv4PrefixCount)))
+	blocks, ok := p.AllocatePrefixes(int(aws.ToInt32(in.Ipv4PrefixCount)))
 	if !ok {
 		for _, a := range addrs {
-			p.release(a)
+			p.Release(a)
 		}
 		return nil, wire.Errorf("InsufficientCidrBlocks", "The specified subnet does not have enough free cidr blocks to satisfy the request.")
 	}
@@ -239,7 +241,7 @@ func (s EC2) UnassignPrivateIpAddresses(in *ec2.UnassignPrivateIpAddressesInput)
 		if i < 0 || err != nil {
 			return nil, wire.Errorf("InvalidParameterValue", "Some of [%s] are not assigned to interface %s", block, *eni.NetworkInterfaceId)
 		}
-		p.releaseBlock(parsed)
+		p.ReleaseBlock(parsed)
 		eni.Ipv4Prefixes = slices.Delete(eni.Ipv4Prefixes, i, i+1)
 	}
 	return &ec2.UnassignPrivateIpAddressesOutput{}, nil

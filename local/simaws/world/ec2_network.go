@@ -8,37 +8,39 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/table"
 )
 
 // DescribeVpcs lists VPCs.
 func (s EC2) DescribeVpcs(in *ec2.DescribeVpcsInput) (*ec2.DescribeVpcsOutput, error) {
 	defer s.w.enter()()
-	list, next, err := selection[ec2types.Vpc]{
-		table: s.w.vpcs, id: func(v *ec2types.Vpc) *string { return v.VpcId }, ids: in.VpcIds,
-		missing: notFound("InvalidVpcID.NotFound", "vpc ID"), filters: in.Filters,
-		known: filters[ec2types.Vpc]{
-			"vpc-id":          func(v *ec2types.Vpc) []string { return one(v.VpcId) },
-			"cidr":            func(v *ec2types.Vpc) []string { return one(v.CidrBlock) },
+	list, next, err := table.Selection[ec2types.Vpc]{
+		Table: s.w.vpcs, ID: func(v *ec2types.Vpc) *string { return v.VpcId }, IDs: in.VpcIds,
+		Missing: notFound("InvalidVpcID.NotFound", "vpc ID"), Filters: in.Filters,
+		Known: table.Filters[ec2types.Vpc]{
+			"vpc-id":          func(v *ec2types.Vpc) []string { return table.One(v.VpcId) },
+			"cidr":            func(v *ec2types.Vpc) []string { return table.One(v.CidrBlock) },
 			"state":           func(v *ec2types.Vpc) []string { return []string{string(v.State)} },
-			"owner-id":        func(v *ec2types.Vpc) []string { return one(v.OwnerId) },
-			"is-default":      func(v *ec2types.Vpc) []string { return yesNo(v.IsDefault) },
-			"isDefault":       func(v *ec2types.Vpc) []string { return yesNo(v.IsDefault) },
-			"dhcp-options-id": func(v *ec2types.Vpc) []string { return one(v.DhcpOptionsId) },
+			"owner-id":        func(v *ec2types.Vpc) []string { return table.One(v.OwnerId) },
+			"is-default":      func(v *ec2types.Vpc) []string { return table.YesNo(v.IsDefault) },
+			"isDefault":       func(v *ec2types.Vpc) []string { return table.YesNo(v.IsDefault) },
+			"dhcp-options-id": func(v *ec2types.Vpc) []string { return table.One(v.DhcpOptionsId) },
 		},
-		tags: func(v *ec2types.Vpc) []ec2types.Tag { return v.Tags },
-		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage,
-	}.run()
+		Tags: func(v *ec2types.Vpc) []ec2types.Tag { return v.Tags },
+		Size: in.MaxResults, Token: in.NextToken, Min: ec2MinPage, Max: ec2MaxPage,
+	}.Run()
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeVpcsOutput{Vpcs: clones(list), NextToken: next}, nil
+	return &ec2.DescribeVpcsOutput{Vpcs: deepcopy.Each(list), NextToken: next}, nil
 }
 
 // DescribeVpcAttribute shows one of a VPC's DNS switches.
 func (s EC2) DescribeVpcAttribute(in *ec2.DescribeVpcAttributeInput) (*ec2.DescribeVpcAttributeOutput, error) {
 	defer s.w.enter()()
 	id := aws.ToString(in.VpcId)
-	if s.w.vpcs.get(id) == nil {
+	if s.w.vpcs.Get(id) == nil {
 		return nil, notFound("InvalidVpcID.NotFound", "vpc ID")([]string{id})
 	}
 	a := s.w.vpcAttributes[id]
@@ -62,35 +64,35 @@ func (s EC2) DescribeVpcAttribute(in *ec2.DescribeVpcAttributeInput) (*ec2.Descr
 // DescribeSubnets lists subnets with their free addresses as of now.
 func (s EC2) DescribeSubnets(in *ec2.DescribeSubnetsInput) (*ec2.DescribeSubnetsOutput, error) {
 	defer s.w.enter()()
-	zone := func(v *ec2types.Subnet) []string { return one(v.AvailabilityZone) }
-	cidr := func(v *ec2types.Subnet) []string { return one(v.CidrBlock) }
-	list, next, err := selection[ec2types.Subnet]{
-		table: s.w.subnets, id: func(v *ec2types.Subnet) *string { return v.SubnetId }, ids: in.SubnetIds,
-		missing: notFound("InvalidSubnetID.NotFound", "subnet ID"), filters: in.Filters,
-		known: filters[ec2types.Subnet]{
-			"subnet-id":            func(v *ec2types.Subnet) []string { return one(v.SubnetId) },
-			"vpc-id":               func(v *ec2types.Subnet) []string { return one(v.VpcId) },
+	zone := func(v *ec2types.Subnet) []string { return table.One(v.AvailabilityZone) }
+	cidr := func(v *ec2types.Subnet) []string { return table.One(v.CidrBlock) }
+	list, next, err := table.Selection[ec2types.Subnet]{
+		Table: s.w.subnets, ID: func(v *ec2types.Subnet) *string { return v.SubnetId }, IDs: in.SubnetIds,
+		Missing: notFound("InvalidSubnetID.NotFound", "subnet ID"), Filters: in.Filters,
+		Known: table.Filters[ec2types.Subnet]{
+			"subnet-id":            func(v *ec2types.Subnet) []string { return table.One(v.SubnetId) },
+			"vpc-id":               func(v *ec2types.Subnet) []string { return table.One(v.VpcId) },
 			"availability-zone":    zone,
 			"availabilityZone":     zone,
-			"availability-zone-id": func(v *ec2types.Subnet) []string { return one(v.AvailabilityZoneId) },
+			"availability-zone-id": func(v *ec2types.Subnet) []string { return table.One(v.AvailabilityZoneId) },
 			"cidr-block":           cidr, "cidr": cidr, "cidrBlock": cidr,
 			"state":                   func(v *ec2types.Subnet) []string { return []string{string(v.State)} },
-			"owner-id":                func(v *ec2types.Subnet) []string { return one(v.OwnerId) },
-			"map-public-ip-on-launch": func(v *ec2types.Subnet) []string { return yesNo(v.MapPublicIpOnLaunch) },
-			"default-for-az":          func(v *ec2types.Subnet) []string { return yesNo(v.DefaultForAz) },
+			"owner-id":                func(v *ec2types.Subnet) []string { return table.One(v.OwnerId) },
+			"map-public-ip-on-launch": func(v *ec2types.Subnet) []string { return table.YesNo(v.MapPublicIpOnLaunch) },
+			"default-for-az":          func(v *ec2types.Subnet) []string { return table.YesNo(v.DefaultForAz) },
 			"available-ip-address-count": func(v *ec2types.Subnet) []string {
-				return []string{strconv.Itoa(s.w.pools[*v.SubnetId].free())}
+				return []string{strconv.Itoa(s.w.pools[*v.SubnetId].Free())}
 			},
 		},
-		tags: func(v *ec2types.Subnet) []ec2types.Tag { return v.Tags },
-		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage,
-	}.run()
+		Tags: func(v *ec2types.Subnet) []ec2types.Tag { return v.Tags },
+		Size: in.MaxResults, Token: in.NextToken, Min: ec2MinPage, Max: ec2MaxPage,
+	}.Run()
 	if err != nil {
 		return nil, err
 	}
-	out := clones(list)
+	out := deepcopy.Each(list)
 	for i := range out {
-		out[i].AvailableIpAddressCount = aws.Int32(int32(s.w.pools[*out[i].SubnetId].free()))
+		out[i].AvailableIpAddressCount = aws.Int32(int32(s.w.pools[*out[i].SubnetId].Free()))
 	}
 	return &ec2.DescribeSubnetsOutput{Subnets: out, NextToken: next}, nil
 }
@@ -98,7 +100,7 @@ func (s EC2) DescribeSubnets(in *ec2.DescribeSubnetsInput) (*ec2.DescribeSubnets
 // ModifySubnetAttribute changes whether launches get a public address.
 func (s EC2) ModifySubnetAttribute(in *ec2.ModifySubnetAttributeInput) (*ec2.ModifySubnetAttributeOutput, error) {
 	defer s.w.enter()()
-	v := s.w.subnets.get(aws.ToString(in.SubnetId))
+	v := s.w.subnets.Get(aws.ToString(in.SubnetId))
 	if v == nil {
 		return nil, notFound("InvalidSubnetID.NotFound", "subnet ID")([]string{aws.ToString(in.SubnetId)})
 	}
@@ -113,13 +115,13 @@ func (s EC2) ModifySubnetAttribute(in *ec2.ModifySubnetAttributeInput) (*ec2.Mod
 func (s EC2) GetSubnetCidrReservations(in *ec2.GetSubnetCidrReservationsInput) (*ec2.GetSubnetCidrReservationsOutput, error) {
 	defer s.w.enter()()
 	id := aws.ToString(in.SubnetId)
-	if s.w.subnets.get(id) == nil {
+	if s.w.subnets.Get(id) == nil {
 		return nil, notFound("InvalidSubnetID.NotFound", "subnet ID")([]string{id})
 	}
 	out := &ec2.GetSubnetCidrReservationsOutput{}
-	for _, r := range s.w.cidrReservations.all() {
+	for _, r := range s.w.cidrReservations.All() {
 		if aws.ToString(r.SubnetId) == id {
-			out.SubnetIpv4CidrReservations = append(out.SubnetIpv4CidrReservations, clone(*r))
+			out.SubnetIpv4CidrReservations = append(out.SubnetIpv4CidrReservations, deepcopy.Of(*r))
 		}
 	}
 	return out, nil
@@ -128,85 +130,85 @@ func (s EC2) GetSubnetCidrReservations(in *ec2.GetSubnetCidrReservationsInput) (
 // DescribeInternetGateways lists internet gateways.
 func (s EC2) DescribeInternetGateways(in *ec2.DescribeInternetGatewaysInput) (*ec2.DescribeInternetGatewaysOutput, error) {
 	defer s.w.enter()()
-	list, next, err := selection[ec2types.InternetGateway]{
-		table: s.w.internetGateways, id: func(v *ec2types.InternetGateway) *string { return v.InternetGatewayId }, ids: in.InternetGatewayIds,
-		missing: notFound("InvalidInternetGatewayID.NotFound", "internetGateway ID"), filters: in.Filters,
-		known: filters[ec2types.InternetGateway]{
-			"internet-gateway-id": func(v *ec2types.InternetGateway) []string { return one(v.InternetGatewayId) },
-			"owner-id":            func(v *ec2types.InternetGateway) []string { return one(v.OwnerId) },
+	list, next, err := table.Selection[ec2types.InternetGateway]{
+		Table: s.w.internetGateways, ID: func(v *ec2types.InternetGateway) *string { return v.InternetGatewayId }, IDs: in.InternetGatewayIds,
+		Missing: notFound("InvalidInternetGatewayID.NotFound", "internetGateway ID"), Filters: in.Filters,
+		Known: table.Filters[ec2types.InternetGateway]{
+			"internet-gateway-id": func(v *ec2types.InternetGateway) []string { return table.One(v.InternetGatewayId) },
+			"owner-id":            func(v *ec2types.InternetGateway) []string { return table.One(v.OwnerId) },
 			"attachment.vpc-id": func(v *ec2types.InternetGateway) []string {
-				return each(v.Attachments, func(a ec2types.InternetGatewayAttachment) *string { return a.VpcId })
+				return table.Each(v.Attachments, func(a ec2types.InternetGatewayAttachment) *string { return a.VpcId })
 			},
 			"attachment.state": func(v *ec2types.InternetGateway) []string {
-				return each(v.Attachments, func(a ec2types.InternetGatewayAttachment) *string { return aws.String(string(a.State)) })
+				return table.Each(v.Attachments, func(a ec2types.InternetGatewayAttachment) *string { return aws.String(string(a.State)) })
 			},
 		},
-		tags: func(v *ec2types.InternetGateway) []ec2types.Tag { return v.Tags },
-		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage,
-	}.run()
+		Tags: func(v *ec2types.InternetGateway) []ec2types.Tag { return v.Tags },
+		Size: in.MaxResults, Token: in.NextToken, Min: ec2MinPage, Max: ec2MaxPage,
+	}.Run()
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeInternetGatewaysOutput{InternetGateways: clones(list), NextToken: next}, nil
+	return &ec2.DescribeInternetGatewaysOutput{InternetGateways: deepcopy.Each(list), NextToken: next}, nil
 }
 
 // DescribeEgressOnlyInternetGateways lists IPv6's gateways.
 func (s EC2) DescribeEgressOnlyInternetGateways(in *ec2.DescribeEgressOnlyInternetGatewaysInput) (*ec2.DescribeEgressOnlyInternetGatewaysOutput, error) {
 	defer s.w.enter()()
-	list, next, err := selection[ec2types.EgressOnlyInternetGateway]{
-		table: s.w.egressOnlyGateways, id: func(v *ec2types.EgressOnlyInternetGateway) *string { return v.EgressOnlyInternetGatewayId },
-		ids: in.EgressOnlyInternetGatewayIds, missing: notFound("InvalidGatewayID.NotFound", "eigw ID"), filters: in.Filters,
-		tags: func(v *ec2types.EgressOnlyInternetGateway) []ec2types.Tag { return v.Tags },
-		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: 255,
-	}.run()
+	list, next, err := table.Selection[ec2types.EgressOnlyInternetGateway]{
+		Table: s.w.egressOnlyGateways, ID: func(v *ec2types.EgressOnlyInternetGateway) *string { return v.EgressOnlyInternetGatewayId },
+		IDs: in.EgressOnlyInternetGatewayIds, Missing: notFound("InvalidGatewayID.NotFound", "eigw ID"), Filters: in.Filters,
+		Tags: func(v *ec2types.EgressOnlyInternetGateway) []ec2types.Tag { return v.Tags },
+		Size: in.MaxResults, Token: in.NextToken, Min: ec2MinPage, Max: 255,
+	}.Run()
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeEgressOnlyInternetGatewaysOutput{EgressOnlyInternetGateways: clones(list), NextToken: next}, nil
+	return &ec2.DescribeEgressOnlyInternetGatewaysOutput{EgressOnlyInternetGateways: deepcopy.Each(list), NextToken: next}, nil
 }
 
 // DescribeNetworkAcls lists network ACLs.
 func (s EC2) DescribeNetworkAcls(in *ec2.DescribeNetworkAclsInput) (*ec2.DescribeNetworkAclsOutput, error) {
 	defer s.w.enter()()
-	list, next, err := selection[ec2types.NetworkAcl]{
-		table: s.w.networkACLs, id: func(v *ec2types.NetworkAcl) *string { return v.NetworkAclId }, ids: in.NetworkAclIds,
-		missing: notFound("InvalidNetworkAclID.NotFound", "networkAcl ID"), filters: in.Filters,
-		known: filters[ec2types.NetworkAcl]{
-			"network-acl-id": func(v *ec2types.NetworkAcl) []string { return one(v.NetworkAclId) },
-			"vpc-id":         func(v *ec2types.NetworkAcl) []string { return one(v.VpcId) },
-			"default":        func(v *ec2types.NetworkAcl) []string { return yesNo(v.IsDefault) },
-			"owner-id":       func(v *ec2types.NetworkAcl) []string { return one(v.OwnerId) },
+	list, next, err := table.Selection[ec2types.NetworkAcl]{
+		Table: s.w.networkACLs, ID: func(v *ec2types.NetworkAcl) *string { return v.NetworkAclId }, IDs: in.NetworkAclIds,
+		Missing: notFound("InvalidNetworkAclID.NotFound", "networkAcl ID"), Filters: in.Filters,
+		Known: table.Filters[ec2types.NetworkAcl]{
+			"network-acl-id": func(v *ec2types.NetworkAcl) []string { return table.One(v.NetworkAclId) },
+			"vpc-id":         func(v *ec2types.NetworkAcl) []string { return table.One(v.VpcId) },
+			"default":        func(v *ec2types.NetworkAcl) []string { return table.YesNo(v.IsDefault) },
+			"owner-id":       func(v *ec2types.NetworkAcl) []string { return table.One(v.OwnerId) },
 			"association.subnet-id": func(v *ec2types.NetworkAcl) []string {
-				return each(v.Associations, func(a ec2types.NetworkAclAssociation) *string { return a.SubnetId })
+				return table.Each(v.Associations, func(a ec2types.NetworkAclAssociation) *string { return a.SubnetId })
 			},
 		},
-		tags: func(v *ec2types.NetworkAcl) []ec2types.Tag { return v.Tags },
-		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage,
-	}.run()
+		Tags: func(v *ec2types.NetworkAcl) []ec2types.Tag { return v.Tags },
+		Size: in.MaxResults, Token: in.NextToken, Min: ec2MinPage, Max: ec2MaxPage,
+	}.Run()
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeNetworkAclsOutput{NetworkAcls: clones(list), NextToken: next}, nil
+	return &ec2.DescribeNetworkAclsOutput{NetworkAcls: deepcopy.Each(list), NextToken: next}, nil
 }
 
 // DescribeDhcpOptions lists DHCP option sets.
 func (s EC2) DescribeDhcpOptions(in *ec2.DescribeDhcpOptionsInput) (*ec2.DescribeDhcpOptionsOutput, error) {
 	defer s.w.enter()()
-	list, next, err := selection[ec2types.DhcpOptions]{
-		table: s.w.dhcpOptions, id: func(v *ec2types.DhcpOptions) *string { return v.DhcpOptionsId }, ids: in.DhcpOptionsIds,
-		missing: notFound("InvalidDhcpOptionID.NotFound", "dhcpOption ID"), filters: in.Filters,
-		known: filters[ec2types.DhcpOptions]{
-			"dhcp-options-id": func(v *ec2types.DhcpOptions) []string { return one(v.DhcpOptionsId) },
-			"owner-id":        func(v *ec2types.DhcpOptions) []string { return one(v.OwnerId) },
+	list, next, err := table.Selection[ec2types.DhcpOptions]{
+		Table: s.w.dhcpOptions, ID: func(v *ec2types.DhcpOptions) *string { return v.DhcpOptionsId }, IDs: in.DhcpOptionsIds,
+		Missing: notFound("InvalidDhcpOptionID.NotFound", "dhcpOption ID"), Filters: in.Filters,
+		Known: table.Filters[ec2types.DhcpOptions]{
+			"dhcp-options-id": func(v *ec2types.DhcpOptions) []string { return table.One(v.DhcpOptionsId) },
+			"owner-id":        func(v *ec2types.DhcpOptions) []string { return table.One(v.OwnerId) },
 			"key": func(v *ec2types.DhcpOptions) []string {
-				return each(v.DhcpConfigurations, func(c ec2types.DhcpConfiguration) *string { return c.Key })
+				return table.Each(v.DhcpConfigurations, func(c ec2types.DhcpConfiguration) *string { return c.Key })
 			},
 		},
-		tags: func(v *ec2types.DhcpOptions) []ec2types.Tag { return v.Tags },
-		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage,
-	}.run()
+		Tags: func(v *ec2types.DhcpOptions) []ec2types.Tag { return v.Tags },
+		Size: in.MaxResults, Token: in.NextToken, Min: ec2MinPage, Max: ec2MaxPage,
+	}.Run()
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeDhcpOptionsOutput{DhcpOptions: clones(list), NextToken: next}, nil
+	return &ec2.DescribeDhcpOptionsOutput{DhcpOptions: deepcopy.Each(list), NextToken: next}, nil
 }

@@ -6,6 +6,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/table"
 )
 
 // DescribeAddresses lists Elastic IP addresses.
@@ -15,23 +18,23 @@ func (s EC2) DescribeAddresses(in *ec2.DescribeAddressesInput) (*ec2.DescribeAdd
 	if len(in.PublicIps) > 0 {
 		want = append(want, ec2types.Filter{Name: aws.String("public-ip"), Values: in.PublicIps})
 	}
-	list, _, err := selection[ec2types.Address]{
-		table: s.w.addresses, id: func(v *ec2types.Address) *string { return v.AllocationId }, ids: in.AllocationIds,
-		missing: notFound("InvalidAllocationID.NotFound", "allocation ID"), filters: want,
-		known: filters[ec2types.Address]{
-			"allocation-id":        func(v *ec2types.Address) []string { return one(v.AllocationId) },
-			"association-id":       func(v *ec2types.Address) []string { return one(v.AssociationId) },
-			"instance-id":          func(v *ec2types.Address) []string { return one(v.InstanceId) },
-			"network-interface-id": func(v *ec2types.Address) []string { return one(v.NetworkInterfaceId) },
-			"public-ip":            func(v *ec2types.Address) []string { return one(v.PublicIp) },
-			"private-ip-address":   func(v *ec2types.Address) []string { return one(v.PrivateIpAddress) },
+	list, _, err := table.Selection[ec2types.Address]{
+		Table: s.w.addresses, ID: func(v *ec2types.Address) *string { return v.AllocationId }, IDs: in.AllocationIds,
+		Missing: notFound("InvalidAllocationID.NotFound", "allocation ID"), Filters: want,
+		Known: table.Filters[ec2types.Address]{
+			"allocation-id":        func(v *ec2types.Address) []string { return table.One(v.AllocationId) },
+			"association-id":       func(v *ec2types.Address) []string { return table.One(v.AssociationId) },
+			"instance-id":          func(v *ec2types.Address) []string { return table.One(v.InstanceId) },
+			"network-interface-id": func(v *ec2types.Address) []string { return table.One(v.NetworkInterfaceId) },
+			"public-ip":            func(v *ec2types.Address) []string { return table.One(v.PublicIp) },
+			"private-ip-address":   func(v *ec2types.Address) []string { return table.One(v.PrivateIpAddress) },
 		},
-		tags: func(v *ec2types.Address) []ec2types.Tag { return v.Tags },
-	}.run()
+		Tags: func(v *ec2types.Address) []ec2types.Tag { return v.Tags },
+	}.Run()
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeAddressesOutput{Addresses: clones(list)}, nil
+	return &ec2.DescribeAddressesOutput{Addresses: deepcopy.Each(list)}, nil
 }
 
 // DescribeVpcPeeringConnections lists VPC peerings.
@@ -40,16 +43,16 @@ func (s EC2) DescribeVpcPeeringConnections(in *ec2.DescribeVpcPeeringConnections
 	side := func(get func(*ec2types.VpcPeeringConnection) *ec2types.VpcPeeringConnectionVpcInfo) func(*ec2types.VpcPeeringConnection) []string {
 		return func(v *ec2types.VpcPeeringConnection) []string {
 			if i := get(v); i != nil {
-				return one(i.VpcId)
+				return table.One(i.VpcId)
 			}
 			return nil
 		}
 	}
-	list, next, err := selection[ec2types.VpcPeeringConnection]{
-		table: s.w.peerings, id: func(v *ec2types.VpcPeeringConnection) *string { return v.VpcPeeringConnectionId }, ids: in.VpcPeeringConnectionIds,
-		missing: notFound("InvalidVpcPeeringConnectionID.NotFound", "vpcPeeringConnection ID"), filters: in.Filters,
-		known: filters[ec2types.VpcPeeringConnection]{
-			"vpc-peering-connection-id": func(v *ec2types.VpcPeeringConnection) []string { return one(v.VpcPeeringConnectionId) },
+	list, next, err := table.Selection[ec2types.VpcPeeringConnection]{
+		Table: s.w.peerings, ID: func(v *ec2types.VpcPeeringConnection) *string { return v.VpcPeeringConnectionId }, IDs: in.VpcPeeringConnectionIds,
+		Missing: notFound("InvalidVpcPeeringConnectionID.NotFound", "vpcPeeringConnection ID"), Filters: in.Filters,
+		Known: table.Filters[ec2types.VpcPeeringConnection]{
+			"vpc-peering-connection-id": func(v *ec2types.VpcPeeringConnection) []string { return table.One(v.VpcPeeringConnectionId) },
 			"accepter-vpc-info.vpc-id":  side(func(v *ec2types.VpcPeeringConnection) *ec2types.VpcPeeringConnectionVpcInfo { return v.AccepterVpcInfo }),
 			"requester-vpc-info.vpc-id": side(func(v *ec2types.VpcPeeringConnection) *ec2types.VpcPeeringConnectionVpcInfo {
 				return v.RequesterVpcInfo
@@ -61,33 +64,33 @@ func (s EC2) DescribeVpcPeeringConnections(in *ec2.DescribeVpcPeeringConnections
 				return []string{string(v.Status.Code)}
 			},
 		},
-		tags: func(v *ec2types.VpcPeeringConnection) []ec2types.Tag { return v.Tags },
-		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage,
-	}.run()
+		Tags: func(v *ec2types.VpcPeeringConnection) []ec2types.Tag { return v.Tags },
+		Size: in.MaxResults, Token: in.NextToken, Min: ec2MinPage, Max: ec2MaxPage,
+	}.Run()
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeVpcPeeringConnectionsOutput{VpcPeeringConnections: clones(list), NextToken: next}, nil
+	return &ec2.DescribeVpcPeeringConnectionsOutput{VpcPeeringConnections: deepcopy.Each(list), NextToken: next}, nil
 }
 
 // DescribeTransitGatewayAttachments lists transit gateway attachments.
 func (s EC2) DescribeTransitGatewayAttachments(in *ec2.DescribeTransitGatewayAttachmentsInput) (*ec2.DescribeTransitGatewayAttachmentsOutput, error) {
 	defer s.w.enter()()
-	list, next, err := selection[ec2types.TransitGatewayAttachment]{
-		table: s.w.transitAttachments, id: func(v *ec2types.TransitGatewayAttachment) *string { return v.TransitGatewayAttachmentId },
-		ids: in.TransitGatewayAttachmentIds, missing: notFound("InvalidTransitGatewayAttachmentID.NotFound", "transitGatewayAttachment ID"), filters: in.Filters,
-		known: filters[ec2types.TransitGatewayAttachment]{
-			"transit-gateway-attachment-id": func(v *ec2types.TransitGatewayAttachment) []string { return one(v.TransitGatewayAttachmentId) },
-			"transit-gateway-id":            func(v *ec2types.TransitGatewayAttachment) []string { return one(v.TransitGatewayId) },
-			"resource-id":                   func(v *ec2types.TransitGatewayAttachment) []string { return one(v.ResourceId) },
+	list, next, err := table.Selection[ec2types.TransitGatewayAttachment]{
+		Table: s.w.transitAttachments, ID: func(v *ec2types.TransitGatewayAttachment) *string { return v.TransitGatewayAttachmentId },
+		IDs: in.TransitGatewayAttachmentIds, Missing: notFound("InvalidTransitGatewayAttachmentID.NotFound", "transitGatewayAttachment ID"), Filters: in.Filters,
+		Known: table.Filters[ec2types.TransitGatewayAttachment]{
+			"transit-gateway-attachment-id": func(v *ec2types.TransitGatewayAttachment) []string { return table.One(v.TransitGatewayAttachmentId) },
+			"transit-gateway-id":            func(v *ec2types.TransitGatewayAttachment) []string { return table.One(v.TransitGatewayId) },
+			"resource-id":                   func(v *ec2types.TransitGatewayAttachment) []string { return table.One(v.ResourceId) },
 			"resource-type":                 func(v *ec2types.TransitGatewayAttachment) []string { return []string{string(v.ResourceType)} },
 			"state":                         func(v *ec2types.TransitGatewayAttachment) []string { return []string{string(v.State)} },
 		},
-		tags: func(v *ec2types.TransitGatewayAttachment) []ec2types.Tag { return v.Tags },
-		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage,
-	}.run()
+		Tags: func(v *ec2types.TransitGatewayAttachment) []ec2types.Tag { return v.Tags },
+		Size: in.MaxResults, Token: in.NextToken, Min: ec2MinPage, Max: ec2MaxPage,
+	}.Run()
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeTransitGatewayAttachmentsOutput{TransitGatewayAttachments: clones(list), NextToken: next}, nil
+	return &ec2.DescribeTransitGatewayAttachmentsOutput{TransitGatewayAttachments: deepcopy.Each(list), NextToken: next}, nil
 }

@@ -10,29 +10,31 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/table"
 )
 
 // DescribeRouteTables lists route tables.
 func (s EC2) DescribeRouteTables(in *ec2.DescribeRouteTablesInput) (*ec2.DescribeRouteTablesOutput, error) {
 	defer s.w.enter()()
 	assoc := func(value func(ec2types.RouteTableAssociation) *string) func(*ec2types.RouteTable) []string {
-		return func(t *ec2types.RouteTable) []string { return each(t.Associations, value) }
+		return func(t *ec2types.RouteTable) []string { return table.Each(t.Associations, value) }
 	}
 	route := func(value func(ec2types.Route) *string) func(*ec2types.RouteTable) []string {
-		return func(t *ec2types.RouteTable) []string { return each(t.Routes, value) }
+		return func(t *ec2types.RouteTable) []string { return table.Each(t.Routes, value) }
 	}
-	list, next, err := selection[ec2types.RouteTable]{
-		table: s.w.routeTables, id: func(v *ec2types.RouteTable) *string { return v.RouteTableId }, ids: in.RouteTableIds,
-		missing: notFound("InvalidRouteTableID.NotFound", "routeTable ID"), filters: in.Filters,
-		known: filters[ec2types.RouteTable]{
-			"route-table-id":                         func(v *ec2types.RouteTable) []string { return one(v.RouteTableId) },
-			"vpc-id":                                 func(v *ec2types.RouteTable) []string { return one(v.VpcId) },
-			"owner-id":                               func(v *ec2types.RouteTable) []string { return one(v.OwnerId) },
+	list, next, err := table.Selection[ec2types.RouteTable]{
+		Table: s.w.routeTables, ID: func(v *ec2types.RouteTable) *string { return v.RouteTableId }, IDs: in.RouteTableIds,
+		Missing: notFound("InvalidRouteTableID.NotFound", "routeTable ID"), Filters: in.Filters,
+		Known: table.Filters[ec2types.RouteTable]{
+			"route-table-id":                         func(v *ec2types.RouteTable) []string { return table.One(v.RouteTableId) },
+			"vpc-id":                                 func(v *ec2types.RouteTable) []string { return table.One(v.VpcId) },
+			"owner-id":                               func(v *ec2types.RouteTable) []string { return table.One(v.OwnerId) },
 			"association.subnet-id":                  assoc(func(a ec2types.RouteTableAssociation) *string { return a.SubnetId }),
 			"association.gateway-id":                 assoc(func(a ec2types.RouteTableAssociation) *string { return a.GatewayId }),
 			"association.route-table-id":             assoc(func(a ec2types.RouteTableAssociation) *string { return a.RouteTableId }),
 			"association.route-table-association-id": assoc(func(a ec2types.RouteTableAssociation) *string { return a.RouteTableAssociationId }),
-			"association.main":                       assoc(func(a ec2types.RouteTableAssociation) *string { return aws.String(yesNo(a.Main)[0]) }),
+			"association.main":                       assoc(func(a ec2types.RouteTableAssociation) *string { return aws.String(table.YesNo(a.Main)[0]) }),
 			"route.destination-cidr-block":           route(func(r ec2types.Route) *string { return r.DestinationCidrBlock }),
 			"route.destination-ipv6-cidr-block":      route(func(r ec2types.Route) *string { return r.DestinationIpv6CidrBlock }),
 			"route.destination-prefix-list-id":       route(func(r ec2types.Route) *string { return r.DestinationPrefixListId }),
@@ -44,13 +46,13 @@ func (s EC2) DescribeRouteTables(in *ec2.DescribeRouteTablesInput) (*ec2.Describ
 			"route.origin":                           route(func(r ec2types.Route) *string { return aws.String(string(r.Origin)) }),
 			"route.state":                            route(func(r ec2types.Route) *string { return aws.String(string(r.State)) }),
 		},
-		tags: func(v *ec2types.RouteTable) []ec2types.Tag { return v.Tags },
-		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: 100,
-	}.run()
+		Tags: func(v *ec2types.RouteTable) []ec2types.Tag { return v.Tags },
+		Size: in.MaxResults, Token: in.NextToken, Min: ec2MinPage, Max: 100,
+	}.Run()
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeRouteTablesOutput{RouteTables: clones(list), NextToken: next}, nil
+	return &ec2.DescribeRouteTablesOutput{RouteTables: deepcopy.Each(list), NextToken: next}, nil
 }
 
 // CreateRoute adds a route to a target that exists.
@@ -139,7 +141,7 @@ func (s EC2) DeleteRoute(in *ec2.DeleteRouteInput) (*ec2.DeleteRouteOutput, erro
 }
 
 func (w *World) routeTable(id *string) (*ec2types.RouteTable, error) {
-	if t := w.routeTables.get(aws.ToString(id)); t != nil {
+	if t := w.routeTables.Get(aws.ToString(id)); t != nil {
 		return t, nil
 	}
 	return nil, notFound("InvalidRouteTableID.NotFound", "routeTable ID")([]string{aws.ToString(id)})
@@ -175,7 +177,7 @@ func (w *World) checkTarget(t *ec2types.RouteTable, r *ec2types.Route) error {
 	vpc := aws.ToString(t.VpcId)
 	switch {
 	case r.NatGatewayId != nil:
-		n := w.natGateways.get(*r.NatGatewayId)
+		n := w.natGateways.Get(*r.NatGatewayId)
 		if n == nil || n.State == ec2types.NatGatewayStateDeleted || n.State == ec2types.NatGatewayStateFailed {
 			return wire.Errorf("InvalidNatGatewayID.NotFound", "The natGateway ID '%s' does not exist", *r.NatGatewayId)
 		}
@@ -183,37 +185,37 @@ func (w *World) checkTarget(t *ec2types.RouteTable, r *ec2types.Route) error {
 			return wire.Errorf("InvalidParameterValue", "route table %s and network gateway %s belong to different networks", aws.ToString(t.RouteTableId), *r.NatGatewayId)
 		}
 	case strings.HasPrefix(aws.ToString(r.GatewayId), "igw-"):
-		if w.internetGateways.get(*r.GatewayId) == nil {
+		if w.internetGateways.Get(*r.GatewayId) == nil {
 			return notFound("InvalidInternetGatewayID.NotFound", "internetGateway ID")([]string{*r.GatewayId})
 		}
 		if !w.gatewayAttached(*r.GatewayId, vpc) {
 			return wire.Errorf("InvalidParameterValue", "route table %s and network gateway %s belong to different networks", aws.ToString(t.RouteTableId), *r.GatewayId)
 		}
 	case strings.HasPrefix(aws.ToString(r.GatewayId), "vpce-"):
-		if w.endpoints.get(*r.GatewayId) == nil {
+		if w.endpoints.Get(*r.GatewayId) == nil {
 			return notFound("InvalidVpcEndpointId.NotFound", "Vpc Endpoint Id")([]string{*r.GatewayId})
 		}
 	case r.GatewayId != nil && !strings.HasPrefix(*r.GatewayId, "vgw-"):
 		return wire.Errorf("InvalidGatewayID.NotFound", "The gateway ID '%s' does not exist", *r.GatewayId)
 	case r.NetworkInterfaceId != nil:
-		if w.interfaces.get(*r.NetworkInterfaceId) == nil {
+		if w.interfaces.Get(*r.NetworkInterfaceId) == nil {
 			return notFound("InvalidNetworkInterfaceID.NotFound", "networkInterface ID")([]string{*r.NetworkInterfaceId})
 		}
 	case r.InstanceId != nil:
-		in := w.instances.get(*r.InstanceId)
+		in := w.instances.Get(*r.InstanceId)
 		if in == nil || ended(in) {
 			return wire.Errorf("InvalidInstanceID.NotFound", "The instance ID '%s' does not exist", *r.InstanceId)
 		}
 	case r.VpcPeeringConnectionId != nil:
-		if w.peerings.get(*r.VpcPeeringConnectionId) == nil {
+		if w.peerings.Get(*r.VpcPeeringConnectionId) == nil {
 			return notFound("InvalidVpcPeeringConnectionID.NotFound", "vpcPeeringConnection ID")([]string{*r.VpcPeeringConnectionId})
 		}
 	case r.EgressOnlyInternetGatewayId != nil:
-		if w.egressOnlyGateways.get(*r.EgressOnlyInternetGatewayId) == nil {
+		if w.egressOnlyGateways.Get(*r.EgressOnlyInternetGatewayId) == nil {
 			return notFound("InvalidGatewayID.NotFound", "eigw ID")([]string{*r.EgressOnlyInternetGatewayId})
 		}
 	case r.TransitGatewayId != nil:
-		if !slices.ContainsFunc(w.transitAttachments.all(), func(a *ec2types.TransitGatewayAttachment) bool {
+		if !slices.ContainsFunc(w.transitAttachments.All(), func(a *ec2types.TransitGatewayAttachment) bool {
 			return aws.ToString(a.TransitGatewayId) == *r.TransitGatewayId && aws.ToString(a.ResourceId) == vpc
 		}) {
 			return wire.Errorf("InvalidTransitGatewayID.NotFound", "Transit Gateway %s was deleted or does not exist.", *r.TransitGatewayId)
@@ -250,7 +252,7 @@ func sameTarget(a, b ec2types.Route) bool {
 
 // blackhole marks the routes whose target is gone.
 func (w *World) blackhole(gone func(*ec2types.Route) bool) {
-	for _, t := range w.routeTables.all() {
+	for _, t := range w.routeTables.All() {
 		for i := range t.Routes {
 			if gone(&t.Routes[i]) {
 				t.Routes[i].State = ec2types.RouteStateBlackhole

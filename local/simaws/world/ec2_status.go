@@ -6,30 +6,32 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/table"
 )
 
 // DescribeInstanceStatus shows the status checks of running instances, or of
 // all where the caller asks for all.
 func (s EC2) DescribeInstanceStatus(in *ec2.DescribeInstanceStatusInput) (*ec2.DescribeInstanceStatusOutput, error) {
 	defer s.w.enter()()
-	running := newTable[ec2types.Instance]()
-	for _, v := range s.w.instances.all() {
+	running := table.New[ec2types.Instance]()
+	for _, v := range s.w.instances.All() {
 		if aws.ToBool(in.IncludeAllInstances) || v.State.Name == ec2types.InstanceStateNameRunning {
-			running.put(*v.InstanceId, v)
+			running.Put(*v.InstanceId, v)
 		}
 	}
 	for _, id := range in.InstanceIds {
-		if s.w.instances.get(id) == nil {
+		if s.w.instances.Get(id) == nil {
 			return nil, instanceMissing([]string{id})
 		}
 	}
 	ids := in.InstanceIds
 	if len(ids) > 0 {
 		// An id that is not running is not an error; it is only not shown.
-		asked := newTable[ec2types.Instance]()
+		asked := table.New[ec2types.Instance]()
 		for _, id := range ids {
-			if v := running.get(id); v != nil {
-				asked.put(id, v)
+			if v := running.Get(id); v != nil {
+				asked.Put(id, v)
 			}
 		}
 		if in.MaxResults != nil {
@@ -37,19 +39,19 @@ func (s EC2) DescribeInstanceStatus(in *ec2.DescribeInstanceStatusInput) (*ec2.D
 		}
 		running = asked
 	}
-	list, next, err := selection[ec2types.Instance]{
-		table: running, id: func(v *ec2types.Instance) *string { return v.InstanceId }, filters: in.Filters,
-		hidden: func(v *ec2types.Instance) bool {
+	list, next, err := table.Selection[ec2types.Instance]{
+		Table: running, ID: func(v *ec2types.Instance) *string { return v.InstanceId }, Filters: in.Filters,
+		Hidden: func(v *ec2types.Instance) bool {
 			return len(ids) == 0 && s.w.hides(v.Operator, in.IncludeManagedResources)
 		},
-		known: operatorFilters(filters[ec2types.Instance]{
-			"availability-zone":      func(v *ec2types.Instance) []string { return one(v.Placement.AvailabilityZone) },
+		Known: operatorFilters(table.Filters[ec2types.Instance]{
+			"availability-zone":      func(v *ec2types.Instance) []string { return table.One(v.Placement.AvailabilityZone) },
 			"instance-state-name":    func(v *ec2types.Instance) []string { return []string{string(v.State.Name)} },
 			"instance-status.status": func(v *ec2types.Instance) []string { return []string{string(s.w.checks(v))} },
 			"system-status.status":   func(v *ec2types.Instance) []string { return []string{string(s.w.checks(v))} },
 		}, func(v *ec2types.Instance) *ec2types.OperatorResponse { return v.Operator }),
-		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage,
-	}.run()
+		Size: in.MaxResults, Token: in.NextToken, Min: ec2MinPage, Max: ec2MaxPage,
+	}.Run()
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +70,7 @@ func (s EC2) DescribeInstanceStatus(in *ec2.DescribeInstanceStatusInput) (*ec2.D
 			return &ec2types.InstanceStatusSummary{Status: status, Details: []ec2types.InstanceStatusDetails{detail}}
 		}
 		out.InstanceStatuses = append(out.InstanceStatuses, ec2types.InstanceStatus{
-			InstanceId: clone(v.InstanceId), InstanceState: clone(v.State), AvailabilityZone: clone(v.Placement.AvailabilityZone),
+			InstanceId: deepcopy.Of(v.InstanceId), InstanceState: deepcopy.Of(v.State), AvailabilityZone: deepcopy.Of(v.Placement.AvailabilityZone),
 			InstanceStatus: summary(), SystemStatus: summary(), Operator: s.w.operatorShown(v.Operator),
 		})
 	}
@@ -92,9 +94,9 @@ func (w *World) told(v *ec2types.Instance) (ec2types.InstanceStatus, bool) {
 		if aws.ToString(listed.InstanceId) != *v.InstanceId {
 			continue
 		}
-		out := clone(listed)
+		out := deepcopy.Of(listed)
 		out.Operator = w.operatorShown(v.Operator)
-		out.InstanceState, out.AvailabilityZone = clone(v.State), clone(v.Placement.AvailabilityZone)
+		out.InstanceState, out.AvailabilityZone = deepcopy.Of(v.State), deepcopy.Of(v.Placement.AvailabilityZone)
 		for _, of := range []**ec2types.InstanceStatusSummary{&out.InstanceStatus, &out.SystemStatus} {
 			if *of == nil || v.State.Name != ec2types.InstanceStateNameRunning {
 				*of = &ec2types.InstanceStatusSummary{Status: w.checks(v)}

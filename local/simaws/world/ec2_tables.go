@@ -9,12 +9,13 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
 )
 
 // CreateRouteTable makes a table with the local route only.
 func (s EC2) CreateRouteTable(in *ec2.CreateRouteTableInput) (*ec2.CreateRouteTableOutput, error) {
 	defer s.w.enter()()
-	v := s.w.vpcs.get(aws.ToString(in.VpcId))
+	v := s.w.vpcs.Get(aws.ToString(in.VpcId))
 	if v == nil {
 		return nil, notFound("InvalidVpcID.NotFound", "vpc ID")([]string{aws.ToString(in.VpcId)})
 	}
@@ -22,15 +23,15 @@ func (s EC2) CreateRouteTable(in *ec2.CreateRouteTableInput) (*ec2.CreateRouteTa
 		return nil, err
 	}
 	t := &ec2types.RouteTable{
-		RouteTableId: aws.String(s.w.ids.ec2("rtb")), VpcId: clone(in.VpcId), OwnerId: aws.String(s.w.account),
+		RouteTableId: aws.String(s.w.ids.EC2("rtb")), VpcId: deepcopy.Of(in.VpcId), OwnerId: aws.String(s.w.account),
 		Associations: []ec2types.RouteTableAssociation{}, Tags: tagsFor(in.TagSpecifications, ec2types.ResourceTypeRouteTable),
 		Routes: []ec2types.Route{{
-			DestinationCidrBlock: clone(v.CidrBlock), GatewayId: aws.String("local"),
+			DestinationCidrBlock: deepcopy.Of(v.CidrBlock), GatewayId: aws.String("local"),
 			Origin: ec2types.RouteOriginCreateRouteTable, State: ec2types.RouteStateActive,
 		}},
 	}
-	s.w.routeTables.put(*t.RouteTableId, t)
-	return &ec2.CreateRouteTableOutput{RouteTable: ptr(clone(*t)), ClientToken: in.ClientToken}, nil
+	s.w.routeTables.Put(*t.RouteTableId, t)
+	return &ec2.CreateRouteTableOutput{RouteTable: deepcopy.Of(t), ClientToken: in.ClientToken}, nil
 }
 
 // DeleteRouteTable takes away a table that no subnet uses.
@@ -46,7 +47,7 @@ func (s EC2) DeleteRouteTable(in *ec2.DeleteRouteTableInput) (*ec2.DeleteRouteTa
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err
 	}
-	s.w.routeTables.remove(*t.RouteTableId)
+	s.w.routeTables.Remove(*t.RouteTableId)
 	return &ec2.DeleteRouteTableOutput{}, nil
 }
 
@@ -58,14 +59,14 @@ func (s EC2) AssociateRouteTable(in *ec2.AssociateRouteTableInput) (*ec2.Associa
 		return nil, err
 	}
 	id := aws.ToString(in.SubnetId)
-	sub := s.w.subnets.get(id)
+	sub := s.w.subnets.Get(id)
 	if sub == nil {
 		return nil, notFound("InvalidSubnetID.NotFound", "subnet ID")([]string{id})
 	}
 	if aws.ToString(sub.VpcId) != aws.ToString(t.VpcId) {
 		return nil, wire.Errorf("InvalidParameterValue", "route table %s and subnet %s belong to different networks", *t.RouteTableId, id)
 	}
-	for _, other := range s.w.routeTables.all() {
+	for _, other := range s.w.routeTables.All() {
 		for _, a := range other.Associations {
 			if aws.ToString(a.SubnetId) == id {
 				return nil, wire.Errorf("Resource.AlreadyAssociated", "the specified association for route table %s conflicts with an existing association", *t.RouteTableId)
@@ -77,19 +78,19 @@ func (s EC2) AssociateRouteTable(in *ec2.AssociateRouteTableInput) (*ec2.Associa
 	}
 	a := s.w.association(*t.RouteTableId, in.SubnetId, false)
 	t.Associations = append(t.Associations, a)
-	return &ec2.AssociateRouteTableOutput{AssociationId: clone(a.RouteTableAssociationId), AssociationState: clone(a.AssociationState)}, nil
+	return &ec2.AssociateRouteTableOutput{AssociationId: deepcopy.Of(a.RouteTableAssociationId), AssociationState: deepcopy.Of(a.AssociationState)}, nil
 }
 
 func (w *World) association(table string, subnet *string, main bool) ec2types.RouteTableAssociation {
 	return ec2types.RouteTableAssociation{
-		RouteTableAssociationId: aws.String(w.ids.ec2("rtbassoc")), RouteTableId: aws.String(table), SubnetId: clone(subnet), Main: aws.Bool(main),
+		RouteTableAssociationId: aws.String(w.ids.EC2("rtbassoc")), RouteTableId: aws.String(table), SubnetId: deepcopy.Of(subnet), Main: aws.Bool(main),
 		AssociationState: &ec2types.RouteTableAssociationState{State: ec2types.RouteTableAssociationStateCodeAssociated},
 	}
 }
 
 // associationAt finds an association by its id.
 func (w *World) associationAt(id *string) (*ec2types.RouteTable, int, error) {
-	for _, t := range w.routeTables.all() {
+	for _, t := range w.routeTables.All() {
 		for i, a := range t.Associations {
 			if aws.ToString(a.RouteTableAssociationId) == aws.ToString(id) {
 				return t, i, nil
@@ -134,7 +135,7 @@ func (s EC2) ReplaceRouteTableAssociation(in *ec2.ReplaceRouteTableAssociationIn
 	from.Associations = slices.Delete(from.Associations, i, i+1)
 	a := s.w.association(*to.RouteTableId, old.SubnetId, aws.ToBool(old.Main))
 	to.Associations = append(to.Associations, a)
-	return &ec2.ReplaceRouteTableAssociationOutput{NewAssociationId: clone(a.RouteTableAssociationId), AssociationState: clone(a.AssociationState)}, nil
+	return &ec2.ReplaceRouteTableAssociationOutput{NewAssociationId: deepcopy.Of(a.RouteTableAssociationId), AssociationState: deepcopy.Of(a.AssociationState)}, nil
 }
 
 // AttachInternetGateway attaches a gateway to a VPC that has none.
@@ -147,13 +148,13 @@ func (s EC2) AttachInternetGateway(in *ec2.AttachInternetGatewayInput) (*ec2.Att
 	if len(g.Attachments) > 0 {
 		return nil, wire.Errorf("Resource.AlreadyAssociated", "resource %s is already attached to network %s", *g.InternetGatewayId, aws.ToString(g.Attachments[0].VpcId))
 	}
-	if s.w.vpcs.get(aws.ToString(in.VpcId)) == nil {
+	if s.w.vpcs.Get(aws.ToString(in.VpcId)) == nil {
 		return nil, notFound("InvalidVpcID.NotFound", "vpc ID")([]string{aws.ToString(in.VpcId)})
 	}
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err
 	}
-	g.Attachments = []ec2types.InternetGatewayAttachment{{State: "available", VpcId: clone(in.VpcId)}}
+	g.Attachments = []ec2types.InternetGatewayAttachment{{State: "available", VpcId: deepcopy.Of(in.VpcId)}}
 	return &ec2.AttachInternetGatewayOutput{}, nil
 }
 
@@ -168,7 +169,7 @@ func (s EC2) DetachInternetGateway(in *ec2.DetachInternetGatewayInput) (*ec2.Det
 	if len(g.Attachments) == 0 || aws.ToString(g.Attachments[0].VpcId) != aws.ToString(in.VpcId) {
 		return nil, wire.Errorf("Gateway.NotAttached", "resource %s is not attached to network %s", *g.InternetGatewayId, aws.ToString(in.VpcId))
 	}
-	for _, eni := range s.w.interfaces.all() {
+	for _, eni := range s.w.interfaces.All() {
 		if eni.Association != nil && aws.ToString(eni.VpcId) == *in.VpcId {
 			return nil, wire.Errorf("DependencyViolation", "Network %s has some mapped public address(es). Please unmap those public address(es) before detaching the gateway.", *in.VpcId)
 		}
@@ -182,7 +183,7 @@ func (s EC2) DetachInternetGateway(in *ec2.DetachInternetGatewayInput) (*ec2.Det
 }
 
 func (w *World) internetGateway(id *string) (*ec2types.InternetGateway, error) {
-	if g := w.internetGateways.get(aws.ToString(id)); g != nil {
+	if g := w.internetGateways.Get(aws.ToString(id)); g != nil {
 		return g, nil
 	}
 	return nil, notFound("InvalidInternetGatewayID.NotFound", "internetGateway ID")([]string{aws.ToString(id)})
@@ -206,7 +207,7 @@ func (s EC2) CreateTags(in *ec2.CreateTagsInput) (*ec2.CreateTagsOutput, error) 
 	for _, list := range lists {
 		for _, t := range in.Tags {
 			*list = slices.DeleteFunc(*list, func(have ec2types.Tag) bool { return aws.ToString(have.Key) == aws.ToString(t.Key) })
-			*list = append(*list, clone(t))
+			*list = append(*list, deepcopy.Of(t))
 		}
 	}
 	return &ec2.CreateTagsOutput{}, nil
@@ -240,35 +241,35 @@ func (w *World) tagLists(ids []string) ([]*[]ec2types.Tag, error) {
 		kind := id[:max(strings.LastIndexByte(id, '-'), 0)]
 		switch kind {
 		case "i":
-			if v := w.instances.get(id); v != nil {
+			if v := w.instances.Get(id); v != nil {
 				tags = &v.Tags
 			}
 		case "eni":
-			if v := w.interfaces.get(id); v != nil {
+			if v := w.interfaces.Get(id); v != nil {
 				tags = &v.TagSet
 			}
 		case "subnet":
-			if v := w.subnets.get(id); v != nil {
+			if v := w.subnets.Get(id); v != nil {
 				tags = &v.Tags
 			}
 		case "vpc":
-			if v := w.vpcs.get(id); v != nil {
+			if v := w.vpcs.Get(id); v != nil {
 				tags = &v.Tags
 			}
 		case "rtb":
-			if v := w.routeTables.get(id); v != nil {
+			if v := w.routeTables.Get(id); v != nil {
 				tags = &v.Tags
 			}
 		case "sg":
-			if v := w.securityGroups.get(id); v != nil {
+			if v := w.securityGroups.Get(id); v != nil {
 				tags = &v.Tags
 			}
 		case "nat":
-			if v := w.natGateways.get(id); v != nil {
+			if v := w.natGateways.Get(id); v != nil {
 				tags = &v.Tags
 			}
 		case "vol":
-			if v := w.volumes.get(id); v != nil {
+			if v := w.volumes.Get(id); v != nil {
 				tags = &v.Tags
 			}
 		}

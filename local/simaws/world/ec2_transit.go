@@ -6,6 +6,8 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/table"
 )
 
 // SearchTransitGatewayRoutes lists the routes of a transit gateway's route
@@ -20,7 +22,7 @@ func (s EC2) SearchTransitGatewayRoutes(in *ec2.SearchTransitGatewayRoutesInput)
 	if len(in.Filters) == 0 {
 		return nil, wire.Errorf("MissingParameter", "The request must contain the parameter Filters")
 	}
-	table := newTable[ec2types.TransitGatewayRoute]()
+	found := table.New[ec2types.TransitGatewayRoute]()
 	destination := func(v *ec2types.TransitGatewayRoute) *string {
 		if v.DestinationCidrBlock != nil {
 			return v.DestinationCidrBlock
@@ -28,28 +30,28 @@ func (s EC2) SearchTransitGatewayRoutes(in *ec2.SearchTransitGatewayRoutesInput)
 		return v.PrefixListId
 	}
 	for i := range list {
-		table.put(aws.ToString(destination(&list[i])), &list[i])
+		found.Put(aws.ToString(destination(&list[i])), &list[i])
 	}
-	rows, next, err := selection[ec2types.TransitGatewayRoute]{
-		table: table, id: destination, filters: in.Filters,
-		known: filters[ec2types.TransitGatewayRoute]{
+	rows, next, err := table.Selection[ec2types.TransitGatewayRoute]{
+		Table: found, ID: destination, Filters: in.Filters,
+		Known: table.Filters[ec2types.TransitGatewayRoute]{
 			"state":                    func(v *ec2types.TransitGatewayRoute) []string { return []string{string(v.State)} },
 			"type":                     func(v *ec2types.TransitGatewayRoute) []string { return []string{string(v.Type)} },
-			"route-search.exact-match": func(v *ec2types.TransitGatewayRoute) []string { return one(v.DestinationCidrBlock) },
-			"prefix-list-id":           func(v *ec2types.TransitGatewayRoute) []string { return one(v.PrefixListId) },
+			"route-search.exact-match": func(v *ec2types.TransitGatewayRoute) []string { return table.One(v.DestinationCidrBlock) },
+			"prefix-list-id":           func(v *ec2types.TransitGatewayRoute) []string { return table.One(v.PrefixListId) },
 			"attachment.resource-id": func(v *ec2types.TransitGatewayRoute) []string {
-				return each(v.TransitGatewayAttachments, func(a ec2types.TransitGatewayRouteAttachment) *string { return a.ResourceId })
+				return table.Each(v.TransitGatewayAttachments, func(a ec2types.TransitGatewayRouteAttachment) *string { return a.ResourceId })
 			},
 			"attachment.transit-gateway-attachment-id": func(v *ec2types.TransitGatewayRoute) []string {
-				return each(v.TransitGatewayAttachments, func(a ec2types.TransitGatewayRouteAttachment) *string {
+				return table.Each(v.TransitGatewayAttachments, func(a ec2types.TransitGatewayRouteAttachment) *string {
 					return a.TransitGatewayAttachmentId
 				})
 			},
 		},
-		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage, usual: ec2MaxPage,
-	}.run()
+		Size: in.MaxResults, Token: in.NextToken, Min: ec2MinPage, Max: ec2MaxPage, Usual: ec2MaxPage,
+	}.Run()
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.SearchTransitGatewayRoutesOutput{Routes: clones(rows), NextToken: next, AdditionalRoutesAvailable: aws.Bool(next != nil)}, nil
+	return &ec2.SearchTransitGatewayRoutesOutput{Routes: deepcopy.Each(rows), NextToken: next, AdditionalRoutesAvailable: aws.Bool(next != nil)}, nil
 }

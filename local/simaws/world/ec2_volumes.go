@@ -4,19 +4,24 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/ids"
+	"rollcall/local/simaws/table"
+	"rollcall/local/simaws/worldfile"
 )
 
 // loadVolumes fills in what AWS would show, and holds that a volume is attached
 // in its own zone.
-func (w *World) loadVolumes(*File) error {
+func (w *World) loadVolumes(*worldfile.File) error {
 	var errs []error
-	for _, v := range w.volumes.all() {
+	for _, v := range w.volumes.All() {
 		or(&v.AvailabilityZone, "")
 		or(&v.CreateTime, w.start.Add(-long))
 		or(&v.Size, 8)
@@ -27,7 +32,7 @@ func (w *World) loadVolumes(*File) error {
 			errs = append(errs, fmt.Errorf("ec2.Volumes %s has no zone", *v.VolumeId))
 			continue
 		}
-		or(&v.AvailabilityZoneId, zoneID(*v.AvailabilityZone))
+		or(&v.AvailabilityZoneId, ids.ZoneID(*v.AvailabilityZone))
 		attachments := v.Attachments
 		v.Attachments = []ec2types.VolumeAttachment{}
 		for _, a := range attachments {
@@ -41,7 +46,7 @@ func (w *World) loadVolumes(*File) error {
 }
 
 func (w *World) volume(id *string) (*ec2types.Volume, error) {
-	if v := w.volumes.get(aws.ToString(id)); v != nil {
+	if v := w.volumes.Get(aws.ToString(id)); v != nil {
 		return v, nil
 	}
 	return nil, notFound("InvalidVolume.NotFound", "volume")([]string{aws.ToString(id)})
@@ -49,7 +54,7 @@ func (w *World) volume(id *string) (*ec2types.Volume, error) {
 
 // attachVolume attaches a volume to an instance of its zone.
 func (w *World) attachVolume(v *ec2types.Volume, instance, device string) error {
-	in := w.instances.get(instance)
+	in := w.instances.Get(instance)
 	switch {
 	case in == nil:
 		return wire.Errorf("InvalidInstanceID.NotFound", "The instance ID '%s' does not exist", instance)
@@ -75,7 +80,7 @@ func (w *World) attachVolume(v *ec2types.Volume, instance, device string) error 
 
 // detachVolumes gives up all attachments to an instance.
 func (w *World) detachVolumes(instance string) {
-	for _, v := range w.volumes.all() {
+	for _, v := range w.volumes.All() {
 		detach(v, instance)
 	}
 }
@@ -124,33 +129,33 @@ func (s EC2) DetachVolume(in *ec2.DetachVolumeInput) (*ec2.DetachVolumeOutput, e
 func (s EC2) DescribeVolumes(in *ec2.DescribeVolumesInput) (*ec2.DescribeVolumesOutput, error) {
 	defer s.w.enter()()
 	attached := func(value func(ec2types.VolumeAttachment) *string) func(*ec2types.Volume) []string {
-		return func(v *ec2types.Volume) []string { return each(v.Attachments, value) }
+		return func(v *ec2types.Volume) []string { return table.Each(v.Attachments, value) }
 	}
-	list, next, err := selection[ec2types.Volume]{
-		table: s.w.volumes, id: func(v *ec2types.Volume) *string { return v.VolumeId }, ids: in.VolumeIds,
-		missing: notFound("InvalidVolume.NotFound", "volume"), filters: in.Filters,
-		hidden: func(v *ec2types.Volume) bool { return s.w.hides(v.Operator, in.IncludeManagedResources) },
-		known: operatorFilters(filters[ec2types.Volume]{
-			"volume-id":              func(v *ec2types.Volume) []string { return one(v.VolumeId) },
+	list, next, err := table.Selection[ec2types.Volume]{
+		Table: s.w.volumes, ID: func(v *ec2types.Volume) *string { return v.VolumeId }, IDs: in.VolumeIds,
+		Missing: notFound("InvalidVolume.NotFound", "volume"), Filters: in.Filters,
+		Hidden: func(v *ec2types.Volume) bool { return s.w.hides(v.Operator, in.IncludeManagedResources) },
+		Known: operatorFilters(table.Filters[ec2types.Volume]{
+			"volume-id":              func(v *ec2types.Volume) []string { return table.One(v.VolumeId) },
 			"volume-type":            func(v *ec2types.Volume) []string { return []string{string(v.VolumeType)} },
 			"status":                 func(v *ec2types.Volume) []string { return []string{string(v.State)} },
-			"availability-zone":      func(v *ec2types.Volume) []string { return one(v.AvailabilityZone) },
-			"availability-zone-id":   func(v *ec2types.Volume) []string { return one(v.AvailabilityZoneId) },
-			"encrypted":              func(v *ec2types.Volume) []string { return yesNo(v.Encrypted) },
-			"multi-attach-enabled":   func(v *ec2types.Volume) []string { return yesNo(v.MultiAttachEnabled) },
-			"size":                   func(v *ec2types.Volume) []string { return []string{itoa(aws.ToInt32(v.Size))} },
-			"snapshot-id":            func(v *ec2types.Volume) []string { return one(v.SnapshotId) },
+			"availability-zone":      func(v *ec2types.Volume) []string { return table.One(v.AvailabilityZone) },
+			"availability-zone-id":   func(v *ec2types.Volume) []string { return table.One(v.AvailabilityZoneId) },
+			"encrypted":              func(v *ec2types.Volume) []string { return table.YesNo(v.Encrypted) },
+			"multi-attach-enabled":   func(v *ec2types.Volume) []string { return table.YesNo(v.MultiAttachEnabled) },
+			"size":                   func(v *ec2types.Volume) []string { return []string{strconv.Itoa(int(aws.ToInt32(v.Size)))} },
+			"snapshot-id":            func(v *ec2types.Volume) []string { return table.One(v.SnapshotId) },
 			"attachment.instance-id": attached(func(a ec2types.VolumeAttachment) *string { return a.InstanceId }),
 			"attachment.device":      attached(func(a ec2types.VolumeAttachment) *string { return a.Device }),
 			"attachment.status":      attached(func(a ec2types.VolumeAttachment) *string { return aws.String(string(a.State)) }),
 		}, func(v *ec2types.Volume) *ec2types.OperatorResponse { return v.Operator }),
-		tags: func(v *ec2types.Volume) []ec2types.Tag { return v.Tags },
-		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage, idsBarPaging: "volumeIds",
-	}.run()
+		Tags: func(v *ec2types.Volume) []ec2types.Tag { return v.Tags },
+		Size: in.MaxResults, Token: in.NextToken, Min: ec2MinPage, Max: ec2MaxPage, IDsBarPaging: "volumeIds",
+	}.Run()
 	if err != nil {
 		return nil, err
 	}
-	out := &ec2.DescribeVolumesOutput{Volumes: clones(list), NextToken: next}
+	out := &ec2.DescribeVolumesOutput{Volumes: deepcopy.Each(list), NextToken: next}
 	for i := range out.Volumes {
 		out.Volumes[i].Operator = s.w.operatorShown(out.Volumes[i].Operator)
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/local/simaws/worldfile"
 )
 
 func TestDescribeVolumesByFilter(t *testing.T) {
@@ -65,7 +67,7 @@ func TestVolumesAttachInTheirZone(t *testing.T) {
 	if _, err := w.EC2().DetachVolume(&ec2.DetachVolumeInput{VolumeId: aws.String("vol-0c5000000000ff003")}); code(t, err) != "IncorrectState" {
 		t.Errorf("detached twice: %v", err)
 	}
-	f, err := Load("../../worlds/zone.yaml")
+	f, err := worldfile.Load("../../worlds/zone.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,8 +78,8 @@ func TestVolumesAttachInTheirZone(t *testing.T) {
 }
 
 func TestZoneFaults(t *testing.T) {
-	w, _ := openWith(t, "zone", func(f *File) {
-		f.EC2.ZoneFaults = []ZoneFault{{Zone: "us-west-2c", State: "impaired", Messages: []string{"We are investigating increased error rates."}, Launches: "InsufficientInstanceCapacity", From: time.Minute, For: time.Hour}}
+	w, _ := openWith(t, "zone", func(f *worldfile.File) {
+		f.EC2.ZoneFaults = []worldfile.ZoneFault{{Zone: "us-west-2c", State: "impaired", Messages: []string{"We are investigating increased error rates."}, Launches: "InsufficientInstanceCapacity", From: time.Minute, For: time.Hour}}
 	})
 	states := func() []string {
 		out, err := w.EC2().DescribeAvailabilityZones(&ec2.DescribeAvailabilityZonesInput{})

@@ -2,33 +2,20 @@ package world
 
 import (
 	"slices"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/ids"
+	"rollcall/local/simaws/table"
+	"rollcall/local/simaws/worldfile"
 )
 
-// ZoneFault is a time in which a zone is not well.
-type ZoneFault struct {
-	Zone string
-	// State is what DescribeAvailabilityZones says: impaired, unavailable or
-	// information; empty leaves it available.
-	State string
-	// Messages are its messages.
-	Messages []string
-	// Launches, if any, is the code that launches in the zone fail with, such as
-	// InsufficientInstanceCapacity.
-	Launches string
-	// From and For bound it in stage time since the start; a zero For has no end.
-	From time.Duration
-	For  time.Duration
-}
-
 // zoneFault is what is wrong with a zone now, nil where nothing is.
-func (w *World) zoneFault(zone string) *ZoneFault {
+func (w *World) zoneFault(zone string) *worldfile.ZoneFault {
 	for i := range w.file.EC2.ZoneFaults {
 		f := &w.file.EC2.ZoneFaults[i]
 		from := w.start.Add(f.From)
@@ -52,14 +39,14 @@ func (w *World) refusedByZone(zone, instanceType string) error {
 }
 
 // zones are those in which the world has subnets, and those that the file lists.
-func (w *World) zones() *table[ec2types.AvailabilityZone] {
-	zones := newTable[ec2types.AvailabilityZone]()
+func (w *World) zones() *table.Table[ec2types.AvailabilityZone] {
+	zones := table.New[ec2types.AvailabilityZone]()
 	add := func(name, id *string) {
-		if zones.get(aws.ToString(name)) != nil {
+		if zones.Get(aws.ToString(name)) != nil {
 			return
 		}
 		z := &ec2types.AvailabilityZone{
-			ZoneName: clone(name), ZoneId: clone(id), RegionName: aws.String(w.region),
+			ZoneName: deepcopy.Of(name), ZoneId: deepcopy.Of(id), RegionName: aws.String(w.region),
 			State: ec2types.AvailabilityZoneStateAvailable, OptInStatus: ec2types.AvailabilityZoneOptInStatusOptInNotRequired,
 			GroupName: aws.String(w.region + "-zg-1"), NetworkBorderGroup: aws.String(w.region), ZoneType: aws.String("availability-zone"),
 			Messages: []ec2types.AvailabilityZoneMessage{},
@@ -72,13 +59,13 @@ func (w *World) zones() *table[ec2types.AvailabilityZone] {
 				z.Messages = append(z.Messages, ec2types.AvailabilityZoneMessage{Message: aws.String(text)})
 			}
 		}
-		zones.put(aws.ToString(name), z)
+		zones.Put(aws.ToString(name), z)
 	}
-	for _, sub := range w.subnets.all() {
+	for _, sub := range w.subnets.All() {
 		add(sub.AvailabilityZone, sub.AvailabilityZoneId)
 	}
 	for _, name := range w.file.EC2.Zones {
-		add(aws.String(name), aws.String(zoneID(name)))
+		add(aws.String(name), aws.String(ids.ZoneID(name)))
 	}
 	return zones
 }
@@ -90,27 +77,27 @@ func (s EC2) DescribeAvailabilityZones(in *ec2.DescribeAvailabilityZonesInput) (
 	if len(in.ZoneIds) > 0 {
 		want = append(want, ec2types.Filter{Name: aws.String("zone-id"), Values: in.ZoneIds})
 	}
-	list, _, err := selection[ec2types.AvailabilityZone]{
-		table: s.w.zones(), id: func(v *ec2types.AvailabilityZone) *string { return v.ZoneName }, ids: in.ZoneNames,
-		missing: func(ids []string) *wire.Error {
+	list, _, err := table.Selection[ec2types.AvailabilityZone]{
+		Table: s.w.zones(), ID: func(v *ec2types.AvailabilityZone) *string { return v.ZoneName }, IDs: in.ZoneNames,
+		Missing: func(ids []string) *wire.Error {
 			return wire.Errorf("InvalidParameterValue", "Invalid availability zone: [%s]", ids[0])
 		},
-		filters: want,
-		known: filters[ec2types.AvailabilityZone]{
-			"zone-id":       func(v *ec2types.AvailabilityZone) []string { return one(v.ZoneId) },
-			"zone-name":     func(v *ec2types.AvailabilityZone) []string { return one(v.ZoneName) },
-			"region-name":   func(v *ec2types.AvailabilityZone) []string { return one(v.RegionName) },
-			"group-name":    func(v *ec2types.AvailabilityZone) []string { return one(v.GroupName) },
+		Filters: want,
+		Known: table.Filters[ec2types.AvailabilityZone]{
+			"zone-id":       func(v *ec2types.AvailabilityZone) []string { return table.One(v.ZoneId) },
+			"zone-name":     func(v *ec2types.AvailabilityZone) []string { return table.One(v.ZoneName) },
+			"region-name":   func(v *ec2types.AvailabilityZone) []string { return table.One(v.RegionName) },
+			"group-name":    func(v *ec2types.AvailabilityZone) []string { return table.One(v.GroupName) },
 			"opt-in-status": func(v *ec2types.AvailabilityZone) []string { return []string{string(v.OptInStatus)} },
 			"state":         func(v *ec2types.AvailabilityZone) []string { return []string{string(v.State)} },
-			"zone-type":     func(v *ec2types.AvailabilityZone) []string { return one(v.ZoneType) },
+			"zone-type":     func(v *ec2types.AvailabilityZone) []string { return table.One(v.ZoneType) },
 			"message": func(v *ec2types.AvailabilityZone) []string {
-				return each(v.Messages, func(m ec2types.AvailabilityZoneMessage) *string { return m.Message })
+				return table.Each(v.Messages, func(m ec2types.AvailabilityZoneMessage) *string { return m.Message })
 			},
 		},
-	}.run()
+	}.Run()
 	if err != nil {
 		return nil, err
 	}
-	return &ec2.DescribeAvailabilityZonesOutput{AvailabilityZones: clones(list)}, nil
+	return &ec2.DescribeAvailabilityZonesOutput{AvailabilityZones: deepcopy.Each(list)}, nil
 }

@@ -6,6 +6,8 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/table"
 )
 
 // EKS is the world's EKS API, one method for each operation.
@@ -37,17 +39,17 @@ func names(list []string, size *int32, token *string) ([]string, *string, error)
 	for i := range list {
 		rows[i] = &list[i]
 	}
-	rows, next, err := page(rows, func(s *string) *string { return s }, token, int(n), func() *wire.Error {
+	rows, next, err := table.Page(rows, func(s *string) *string { return s }, token, int(n), func() *wire.Error {
 		return wire.Errorf("InvalidParameterException", "Invalid nextToken")
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	return clones(rows), next, nil
+	return deepcopy.Each(rows), next, nil
 }
 
 func (w *World) eksCluster(name *string) (*ekstypes.Cluster, error) {
-	if c := w.clusters.get(aws.ToString(name)); c != nil {
+	if c := w.clusters.Get(aws.ToString(name)); c != nil {
 		return c, nil
 	}
 	return nil, errEKSMissing("No cluster found for name: %s.", aws.ToString(name))
@@ -57,7 +59,7 @@ func (w *World) eksCluster(name *string) (*ekstypes.Cluster, error) {
 func (s EKS) ListClusters(in *eks.ListClustersInput) (*eks.ListClustersOutput, error) {
 	defer s.w.enter()()
 	var all []string
-	for _, c := range s.w.clusters.all() {
+	for _, c := range s.w.clusters.All() {
 		all = append(all, *c.Name)
 	}
 	list, next, err := names(all, in.MaxResults, in.NextToken)
@@ -74,7 +76,7 @@ func (s EKS) DescribeCluster(in *eks.DescribeClusterInput) (*eks.DescribeCluster
 	if err != nil {
 		return nil, err
 	}
-	return &eks.DescribeClusterOutput{Cluster: ptr(clone(*c))}, nil
+	return &eks.DescribeClusterOutput{Cluster: deepcopy.Of(c)}, nil
 }
 
 // ListNodegroups lists a cluster's nodegroups.
@@ -84,7 +86,7 @@ func (s EKS) ListNodegroups(in *eks.ListNodegroupsInput) (*eks.ListNodegroupsOut
 		return nil, err
 	}
 	var all []string
-	for _, n := range s.w.nodegroups.all() {
+	for _, n := range s.w.nodegroups.All() {
 		if aws.ToString(n.ClusterName) == *in.ClusterName {
 			all = append(all, *n.NodegroupName)
 		}
@@ -100,7 +102,7 @@ func (w *World) eksNodegroup(cluster, name *string) (*nodegroup, error) {
 	if _, err := w.eksCluster(cluster); err != nil {
 		return nil, err
 	}
-	if n := w.nodegroups.get(nodegroupKey(*cluster, aws.ToString(name))); n != nil {
+	if n := w.nodegroups.Get(nodegroupKey(*cluster, aws.ToString(name))); n != nil {
 		return n, nil
 	}
 	return nil, errEKSMissing("No node group found for name: %s.", aws.ToString(name))
@@ -113,5 +115,5 @@ func (s EKS) DescribeNodegroup(in *eks.DescribeNodegroupInput) (*eks.DescribeNod
 	if err != nil {
 		return nil, err
 	}
-	return &eks.DescribeNodegroupOutput{Nodegroup: ptr(clone(n.Nodegroup))}, nil
+	return &eks.DescribeNodegroupOutput{Nodegroup: deepcopy.Of(&n.Nodegroup)}, nil
 }

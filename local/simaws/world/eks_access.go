@@ -9,6 +9,8 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/table"
 )
 
 // accessCluster says whether the cluster has access entries at all.
@@ -30,7 +32,7 @@ func (s EKS) ListAccessEntries(in *eks.ListAccessEntriesInput) (*eks.ListAccessE
 		return nil, err
 	}
 	var all []string
-	for _, a := range s.w.accessEntries.all() {
+	for _, a := range s.w.accessEntries.All() {
 		if aws.ToString(a.ClusterName) == *in.ClusterName {
 			all = append(all, *a.PrincipalArn)
 		}
@@ -46,7 +48,7 @@ func (w *World) accessEntry(cluster, principal *string) (*ekstypes.AccessEntry, 
 	if err := w.accessCluster(cluster); err != nil {
 		return nil, err
 	}
-	if a := w.accessEntries.get(nodegroupKey(*cluster, aws.ToString(principal))); a != nil {
+	if a := w.accessEntries.Get(nodegroupKey(*cluster, aws.ToString(principal))); a != nil {
 		return a, nil
 	}
 	return nil, errEKSMissing("The specified principalArn could not be found. You can view your available access entries with 'list-access-entries'.")
@@ -59,7 +61,7 @@ func (s EKS) DescribeAccessEntry(in *eks.DescribeAccessEntryInput) (*eks.Describ
 	if err != nil {
 		return nil, err
 	}
-	return &eks.DescribeAccessEntryOutput{AccessEntry: ptr(clone(*a))}, nil
+	return &eks.DescribeAccessEntryOutput{AccessEntry: deepcopy.Of(a)}, nil
 }
 
 // CreateAccessEntry makes a principal known to a cluster.
@@ -68,7 +70,7 @@ func (s EKS) CreateAccessEntry(in *eks.CreateAccessEntryInput) (*eks.CreateAcces
 	if err := s.w.accessCluster(in.ClusterName); err != nil {
 		return nil, err
 	}
-	if s.w.accessEntries.get(nodegroupKey(*in.ClusterName, aws.ToString(in.PrincipalArn))) != nil {
+	if s.w.accessEntries.Get(nodegroupKey(*in.ClusterName, aws.ToString(in.PrincipalArn))) != nil {
 		return nil, &wire.Error{Code: "ResourceInUseException", Message: "The specified access entry resource is already in use on this cluster.", Status: 409}
 	}
 	if !strings.HasPrefix(aws.ToString(in.PrincipalArn), "arn:") {
@@ -77,11 +79,11 @@ func (s EKS) CreateAccessEntry(in *eks.CreateAccessEntryInput) (*eks.CreateAcces
 	if err := checkEntryType(in); err != nil {
 		return nil, err
 	}
-	a := clone(ekstypes.AccessEntry{
+	a := deepcopy.Of(ekstypes.AccessEntry{
 		ClusterName: in.ClusterName, PrincipalArn: in.PrincipalArn, KubernetesGroups: in.KubernetesGroups, Tags: in.Tags, Type: in.Type, Username: in.Username,
 	})
 	s.w.putAccessEntry(&a)
-	return &eks.CreateAccessEntryOutput{AccessEntry: ptr(clone(a))}, nil
+	return &eks.CreateAccessEntryOutput{AccessEntry: deepcopy.Of(&a)}, nil
 }
 
 // checkEntryType says whether an entry's type fits the rest of it: an entry of
@@ -110,7 +112,7 @@ func (s EKS) DeleteAccessEntry(in *eks.DeleteAccessEntryInput) (*eks.DeleteAcces
 	if _, err := s.w.accessEntry(in.ClusterName, in.PrincipalArn); err != nil {
 		return nil, err
 	}
-	s.w.accessEntries.remove(nodegroupKey(*in.ClusterName, *in.PrincipalArn))
+	s.w.accessEntries.Remove(nodegroupKey(*in.ClusterName, *in.PrincipalArn))
 	delete(s.w.accessPolicies, nodegroupKey(*in.ClusterName, *in.PrincipalArn))
 	return &eks.DeleteAccessEntryOutput{}, nil
 }
@@ -126,10 +128,10 @@ func (s EKS) AssociateAccessPolicy(in *eks.AssociateAccessPolicyInput) (*eks.Ass
 		return nil, wire.Errorf("InvalidParameterException", "The policyArn parameter format is not valid")
 	}
 	p := ekstypes.AssociatedAccessPolicy{
-		PolicyArn: clone(in.PolicyArn), AccessScope: clone(in.AccessScope), AssociatedAt: aws.Time(s.w.now), ModifiedAt: aws.Time(s.w.now),
+		PolicyArn: deepcopy.Of(in.PolicyArn), AccessScope: deepcopy.Of(in.AccessScope), AssociatedAt: aws.Time(s.w.now), ModifiedAt: aws.Time(s.w.now),
 	}
 	s.w.associatePolicy(nodegroupKey(*in.ClusterName, *in.PrincipalArn), p)
-	return &eks.AssociateAccessPolicyOutput{ClusterName: in.ClusterName, PrincipalArn: in.PrincipalArn, AssociatedAccessPolicy: ptr(clone(p))}, nil
+	return &eks.AssociateAccessPolicyOutput{ClusterName: in.ClusterName, PrincipalArn: in.PrincipalArn, AssociatedAccessPolicy: deepcopy.Of(&p)}, nil
 }
 
 func (w *World) associatePolicy(key string, p ekstypes.AssociatedAccessPolicy) {
@@ -158,14 +160,14 @@ func (s EKS) ListAssociatedAccessPolicies(in *eks.ListAssociatedAccessPoliciesIn
 		return nil, err
 	}
 	all := s.w.accessPolicies[nodegroupKey(*in.ClusterName, *in.PrincipalArn)]
-	arns, next, err := names(each(all, func(p ekstypes.AssociatedAccessPolicy) *string { return p.PolicyArn }), in.MaxResults, in.NextToken)
+	arns, next, err := names(table.Each(all, func(p ekstypes.AssociatedAccessPolicy) *string { return p.PolicyArn }), in.MaxResults, in.NextToken)
 	if err != nil {
 		return nil, err
 	}
 	out := &eks.ListAssociatedAccessPoliciesOutput{ClusterName: in.ClusterName, PrincipalArn: in.PrincipalArn, NextToken: next, AssociatedAccessPolicies: []ekstypes.AssociatedAccessPolicy{}}
 	for _, p := range all {
 		if slices.Contains(arns, aws.ToString(p.PolicyArn)) {
-			out.AssociatedAccessPolicies = append(out.AssociatedAccessPolicies, clone(p))
+			out.AssociatedAccessPolicies = append(out.AssociatedAccessPolicies, deepcopy.Of(p))
 		}
 	}
 	return out, nil

@@ -8,6 +8,7 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
 )
 
 // ListAddons lists a cluster's add-ons.
@@ -17,7 +18,7 @@ func (s EKS) ListAddons(in *eks.ListAddonsInput) (*eks.ListAddonsOutput, error) 
 		return nil, err
 	}
 	var all []string
-	for _, a := range s.w.addons.all() {
+	for _, a := range s.w.addons.All() {
 		if aws.ToString(a.ClusterName) == *in.ClusterName {
 			all = append(all, *a.AddonName)
 		}
@@ -33,7 +34,7 @@ func (w *World) eksAddon(cluster, name *string) (*ekstypes.Addon, error) {
 	if _, err := w.eksCluster(cluster); err != nil {
 		return nil, err
 	}
-	if a := w.addons.get(nodegroupKey(*cluster, aws.ToString(name))); a != nil {
+	if a := w.addons.Get(nodegroupKey(*cluster, aws.ToString(name))); a != nil {
 		return a, nil
 	}
 	return nil, errEKSMissing("No addon: %s found in cluster: %s", aws.ToString(name), *cluster)
@@ -46,7 +47,7 @@ func (s EKS) DescribeAddon(in *eks.DescribeAddonInput) (*eks.DescribeAddonOutput
 	if err != nil {
 		return nil, err
 	}
-	return &eks.DescribeAddonOutput{Addon: ptr(clone(*a))}, nil
+	return &eks.DescribeAddonOutput{Addon: deepcopy.Of(a)}, nil
 }
 
 // UpdateAddon installs an add-on's version and settings anew. An update that
@@ -72,7 +73,7 @@ func (s EKS) UpdateAddon(in *eks.UpdateAddonInput) (*eks.UpdateAddonOutput, erro
 		{ekstypes.UpdateParamTypeConfigurationValues, in.ConfigurationValues},
 	} {
 		if p.value != nil {
-			u.Params = append(u.Params, ekstypes.UpdateParam{Type: p.kind, Value: clone(p.value)})
+			u.Params = append(u.Params, ekstypes.UpdateParam{Type: p.kind, Value: deepcopy.Of(p.value)})
 		}
 	}
 	key := nodegroupKey(*in.ClusterName, *in.AddonName)
@@ -86,9 +87,9 @@ func (s EKS) UpdateAddon(in *eks.UpdateAddonInput) (*eks.UpdateAddonOutput, erro
 			a.Status, a.ModifiedAt = ekstypes.AddonStatusUpdateFailed, aws.Time(w.now)
 			w.emitAddon("EKS Addon Update Failed", a)
 		})
-		return &eks.UpdateAddonOutput{Update: ptr(clone(*u))}, nil
+		return &eks.UpdateAddonOutput{Update: deepcopy.Of(u)}, nil
 	}
-	version, role, values := clone(in.AddonVersion), clone(in.ServiceAccountRoleArn), clone(in.ConfigurationValues)
+	version, role, values := deepcopy.Of(in.AddonVersion), deepcopy.Of(in.ServiceAccountRoleArn), deepcopy.Of(in.ConfigurationValues)
 	w.after(w.file.EKS.Rules.UpdateTime, func() {
 		u.Status = ekstypes.UpdateStatusSuccessful
 		a.AddonVersion = cmp.Or(version, a.AddonVersion)
@@ -98,7 +99,7 @@ func (s EKS) UpdateAddon(in *eks.UpdateAddonInput) (*eks.UpdateAddonOutput, erro
 		w.setAddon(a, ekstypes.AddonStatusActive, nil)
 		w.emitAddon("EKS Addon Update Succeeded", a)
 	})
-	return &eks.UpdateAddonOutput{Update: ptr(clone(*u))}, nil
+	return &eks.UpdateAddonOutput{Update: deepcopy.Of(u)}, nil
 }
 
 // setAddon gives an add-on a status and tells of its health.

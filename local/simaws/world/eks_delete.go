@@ -12,6 +12,8 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/table"
 )
 
 // deleteTick is how often EKS looks whether what it deletes is gone.
@@ -40,7 +42,7 @@ func (s EKS) DeleteNodegroup(in *eks.DeleteNodegroupInput) (*eks.DeleteNodegroup
 	}
 	deadline := w.now.Add(w.file.EKS.Rules.JoinTimeout)
 	w.after(max(deleteTick, w.file.EKS.Rules.DeleteTime), func() { w.deleteStep(ng, deadline) })
-	return &eks.DeleteNodegroupOutput{Nodegroup: ptr(clone(ng.Nodegroup))}, nil
+	return &eks.DeleteNodegroupOutput{Nodegroup: deepcopy.Of(&ng.Nodegroup)}, nil
 }
 
 // endAll ends a group's instances, protected or not, unless the group may end
@@ -66,7 +68,7 @@ func (w *World) deleteStep(ng *nodegroup, deadline time.Time) {
 	var left []string
 	for _, g := range w.groupsOf(ng) {
 		w.endAll(g) // those of a process that was resumed
-		left = append(left, each(g.Instances, func(i astypes.Instance) *string { return i.InstanceId })...)
+		left = append(left, table.Each(g.Instances, func(i astypes.Instance) *string { return i.InstanceId })...)
 	}
 	if len(left) > 0 {
 		if w.now.Before(deadline) {
@@ -81,17 +83,17 @@ func (w *World) deleteStep(ng *nodegroup, deadline time.Time) {
 		uses := func(i *ec2types.NetworkInterface) bool {
 			return slices.ContainsFunc(i.Groups, func(g ec2types.GroupIdentifier) bool { return aws.ToString(g.GroupId) == sg })
 		}
-		if slices.ContainsFunc(w.interfaces.all(), uses) {
+		if slices.ContainsFunc(w.interfaces.All(), uses) {
 			ng.addIssue(issue(ekstypes.NodegroupIssueCodeEc2SecurityGroupDeletionFailure, "The security group "+sg+" of the node group's remote access has dependencies and could not be deleted", sg))
 			w.setNodegroup(ng, ekstypes.NodegroupStatusDeleteFailed)
 			return
 		}
-		w.securityGroups.remove(sg)
+		w.securityGroups.Remove(sg)
 	}
 	for _, g := range w.groupsOf(ng) {
 		w.dropGroup(g)
 	}
-	w.nodegroups.remove(nodegroupKey(aws.ToString(ng.ClusterName), aws.ToString(ng.NodegroupName)))
+	w.nodegroups.Remove(nodegroupKey(aws.ToString(ng.ClusterName), aws.ToString(ng.NodegroupName)))
 	if s := w.stackOf(ng); s != nil {
 		w.tellStackOf(ng, s, "DELETE_COMPLETE", "")
 	}
@@ -99,7 +101,7 @@ func (w *World) deleteStep(ng *nodegroup, deadline time.Time) {
 
 // remoteGroup is the security group that EKS made for remote access.
 func (w *World) remoteGroup(ng *nodegroup) string {
-	if ng.Resources == nil || w.securityGroups.get(aws.ToString(ng.Resources.RemoteAccessSecurityGroup)) == nil {
+	if ng.Resources == nil || w.securityGroups.Get(aws.ToString(ng.Resources.RemoteAccessSecurityGroup)) == nil {
 		return ""
 	}
 	return *ng.Resources.RemoteAccessSecurityGroup
@@ -108,9 +110,9 @@ func (w *World) remoteGroup(ng *nodegroup) string {
 // dropGroup takes a nodegroup's empty group away, with its hooks and the
 // template that EKS made.
 func (w *World) dropGroup(g *group) {
-	for _, h := range w.hooks.all() {
+	for _, h := range w.hooks.All() {
 		if aws.ToString(h.AutoScalingGroupName) == g.name() {
-			w.hooks.remove(hookKey(g.name(), aws.ToString(h.LifecycleHookName)))
+			w.hooks.Remove(hookKey(g.name(), aws.ToString(h.LifecycleHookName)))
 		}
 	}
 	if spec := g.templateSpec(); spec != nil {
@@ -118,5 +120,5 @@ func (w *World) dropGroup(g *group) {
 			w.dropTemplate(aws.ToString(t.LaunchTemplateId))
 		}
 	}
-	w.groups.remove(g.name())
+	w.groups.Remove(g.name())
 }

@@ -8,6 +8,7 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
 )
 
 // deleteClusterTime is how long EKS takes to delete a cluster: some minutes.
@@ -25,7 +26,7 @@ func (s EKS) DeleteCluster(in *eks.DeleteClusterInput) (*eks.DeleteClusterOutput
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range s.w.nodegroups.all() {
+	for _, n := range s.w.nodegroups.All() {
 		if aws.ToString(n.ClusterName) == *c.Name {
 			return nil, &wire.Error{Code: "ResourceInUseException", Message: "Cluster has nodegroups attached", Status: 409}
 		}
@@ -35,6 +36,6 @@ func (s EKS) DeleteCluster(in *eks.DeleteClusterInput) (*eks.DeleteClusterOutput
 	}
 	c.Status = ekstypes.ClusterStatusDeleting
 	name := *c.Name
-	s.w.after(deleteClusterTime, func() { s.w.clusters.remove(name) })
-	return &eks.DeleteClusterOutput{Cluster: ptr(clone(*c))}, nil
+	s.w.after(deleteClusterTime, func() { s.w.clusters.Remove(name) })
+	return &eks.DeleteClusterOutput{Cluster: deepcopy.Of(c)}, nil
 }

@@ -33,7 +33,7 @@ func TestCallsThatMeet(t *testing.T) {
 				w.Advance(w.Now().Add(tt.every))
 				op, in, _ := strings.Cut(c, " ")
 				if op == "template" {
-					spec := w.groupsOf(w.nodegroups.get("eks-workshop/workers"))[0].templateSpec()
+					spec := w.groupsOf(w.nodegroups.Get("eks-workshop/workers"))[0].templateSpec()
 					op, in = "ec2:DeleteLaunchTemplate", `{"LaunchTemplateId":"`+*spec.LaunchTemplateId+`"}`
 				}
 				if op != "" {
@@ -44,7 +44,7 @@ func TestCallsThatMeet(t *testing.T) {
 			if got := standing(t, w, "workers"); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
-			if n := w.nodegroups.get("eks-workshop/workers"); n != nil {
+			if n := w.nodegroups.Get("eks-workshop/workers"); n != nil {
 				for _, g := range w.groupsOf(n) {
 					if *g.MaxSize > 3 || *g.DesiredCapacity > 3 {
 						t.Errorf("the group is left at max %d, desired %d", *g.MaxSize, *g.DesiredCapacity)

@@ -4,16 +4,18 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"rollcall/local/simaws/deepcopy"
 )
 
 // putPodIdentity keeps an association, with what EKS would have filled in.
 func (w *World) putPodIdentity(a *ekstypes.PodIdentityAssociation) {
-	or(&a.AssociationId, "a-"+w.ids.hex(17))
+	or(&a.AssociationId, "a-"+w.ids.Hex(17))
 	or(&a.Namespace, "kube-system")
 	or(&a.AssociationArn, w.arn("eks", "podidentityassociation/"+aws.ToString(a.ClusterName)+"/"+*a.AssociationId))
 	or(&a.CreatedAt, w.start.Add(-long))
 	or(&a.ModifiedAt, *a.CreatedAt)
-	w.podIdentities.put(nodegroupKey(aws.ToString(a.ClusterName), *a.AssociationId), a)
+	w.podIdentities.Put(nodegroupKey(aws.ToString(a.ClusterName), *a.AssociationId), a)
 }
 
 // ListPodIdentityAssociations lists a cluster's associations, without their
@@ -24,7 +26,7 @@ func (s EKS) ListPodIdentityAssociations(in *eks.ListPodIdentityAssociationsInpu
 		return nil, err
 	}
 	var ids []string
-	for _, a := range s.w.podIdentities.all() {
+	for _, a := range s.w.podIdentities.All() {
 		if aws.ToString(a.ClusterName) == *in.ClusterName &&
 			(in.Namespace == nil || *in.Namespace == aws.ToString(a.Namespace)) &&
 			(in.ServiceAccount == nil || *in.ServiceAccount == aws.ToString(a.ServiceAccount)) {
@@ -37,7 +39,7 @@ func (s EKS) ListPodIdentityAssociations(in *eks.ListPodIdentityAssociationsInpu
 	}
 	out := &eks.ListPodIdentityAssociationsOutput{NextToken: next, Associations: []ekstypes.PodIdentityAssociationSummary{}}
 	for _, id := range ids {
-		a := clone(*s.w.podIdentities.get(nodegroupKey(*in.ClusterName, id)))
+		a := deepcopy.Of(*s.w.podIdentities.Get(nodegroupKey(*in.ClusterName, id)))
 		out.Associations = append(out.Associations, ekstypes.PodIdentityAssociationSummary{
 			AssociationArn: a.AssociationArn, AssociationId: a.AssociationId, ClusterName: a.ClusterName,
 			Namespace: a.Namespace, OwnerArn: a.OwnerArn, ServiceAccount: a.ServiceAccount,
@@ -52,9 +54,9 @@ func (s EKS) DescribePodIdentityAssociation(in *eks.DescribePodIdentityAssociati
 	if _, err := s.w.eksCluster(in.ClusterName); err != nil {
 		return nil, err
 	}
-	a := s.w.podIdentities.get(nodegroupKey(*in.ClusterName, aws.ToString(in.AssociationId)))
+	a := s.w.podIdentities.Get(nodegroupKey(*in.ClusterName, aws.ToString(in.AssociationId)))
 	if a == nil {
 		return nil, errEKSMissing("No pod identity association found for association ID: %s", aws.ToString(in.AssociationId))
 	}
-	return &eks.DescribePodIdentityAssociationOutput{Association: ptr(clone(*a))}, nil
+	return &eks.DescribePodIdentityAssociationOutput{Association: deepcopy.Of(a)}, nil
 }

@@ -157,7 +157,7 @@ func (w *World) replaceOld(gr *groupRoll) {
 // from its template of before.
 func (w *World) rollBack(r *roll, waiting []string) {
 	if len(waiting) == 0 {
-		waiting = []string{"DUMMY_" + w.ids.uuid()} // nothing could even be launched
+		waiting = []string{"DUMMY_" + w.ids.UUID()} // nothing could even be launched
 	}
 	failUpdate(r.update, stuck(r.ng, waiting))
 	r.ng.rolling = nil

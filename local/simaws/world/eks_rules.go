@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/worldfile"
 )
 
 // The times of EKS where a world says none; see EKSRules.
@@ -17,8 +20,8 @@ const (
 	faultTime   = 2 * time.Minute
 )
 
-func completeEKSRules(r EKSRules) EKSRules {
-	return EKSRules{
+func completeEKSRules(r worldfile.EKSRules) worldfile.EKSRules {
+	return worldfile.EKSRules{
 		JoinTimeout: cmp.Or(r.JoinTimeout, joinTimeout), HealthDelay: cmp.Or(r.HealthDelay, healthDelay),
 		CreateTime: cmp.Or(r.CreateTime, createTime), UpdateTime: cmp.Or(r.UpdateTime, updateTime),
 		DeleteTime: r.DeleteTime,
@@ -28,11 +31,11 @@ func completeEKSRules(r EKSRules) EKSRules {
 // clusterNamed is the cluster that a part of the file means: the named one, or
 // the only one.
 func (w *World) clusterNamed(name string) (string, error) {
-	all := w.clusters.all()
+	all := w.clusters.All()
 	if name == "" && len(all) == 1 {
 		return aws.ToString(all[0].Name), nil
 	}
-	if w.clusters.get(name) == nil {
+	if w.clusters.Get(name) == nil {
 		return "", fmt.Errorf("cluster %q is not in the world", name)
 	}
 	return name, nil
@@ -43,14 +46,14 @@ func (w *World) clusterNamed(name string) (string, error) {
 func sameCluster(named, cluster string) bool { return named == "" || named == cluster }
 
 // FailNextUpdate makes the next update that the fault is about fail.
-func (w *World) FailNextUpdate(f UpdateFault) {
+func (w *World) FailNextUpdate(f worldfile.UpdateFault) {
 	defer w.enter()()
-	w.updateFaults = append(w.updateFaults, clone(f))
+	w.updateFaults = append(w.updateFaults, deepcopy.Of(f))
 }
 
 // takeFault is the fault that a new update meets, nil for none. Each is met
 // once.
-func (w *World) takeFault(cluster, nodegroup, addon, kind string) *UpdateFault {
+func (w *World) takeFault(cluster, nodegroup, addon, kind string) *worldfile.UpdateFault {
 	for i, f := range w.updateFaults {
 		if sameCluster(f.Cluster, cluster) && f.Nodegroup == nodegroup && f.Addon == addon && (f.Type == "" || f.Type == kind) {
 			w.updateFaults = append(w.updateFaults[:i:i], w.updateFaults[i+1:]...)

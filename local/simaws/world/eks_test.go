@@ -9,6 +9,9 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/local/simaws/table"
+	"rollcall/local/simaws/worldfile"
 )
 
 func TestNodegroupUpdate(t *testing.T) {
@@ -68,7 +71,7 @@ func TestNewNodegroupFailsAfterTwentyMinutes(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			f, err := Load("../../worlds/" + tt.world + ".yaml")
+			f, err := worldfile.Load("../../worlds/" + tt.world + ".yaml")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,11 +85,11 @@ func TestNewNodegroupFailsAfterTwentyMinutes(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.Advance(w.Start().Add(19 * time.Minute))
-			if got := w.nodegroups.get("eks-workshop/new_nodegroup_2").Status; tt.world == "route" && got != "CREATING" {
+			if got := w.nodegroups.Get("eks-workshop/new_nodegroup_2").Status; tt.world == "route" && got != "CREATING" {
 				t.Errorf("after 19 min: got %s, want CREATING", got)
 			}
 			w.Advance(w.Start().Add(21 * time.Minute))
-			n := w.nodegroups.get("eks-workshop/new_nodegroup_2")
+			n := w.nodegroups.Get("eks-workshop/new_nodegroup_2")
 			got := string(n.Status)
 			for _, i := range n.Health.Issues {
 				got += " " + string(i.Code)
@@ -124,7 +127,7 @@ func TestAccessPolicies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return each(out.AssociatedAccessPolicies, func(p ekstypes.AssociatedAccessPolicy) *string { return p.PolicyArn })
+		return table.Each(out.AssociatedAccessPolicies, func(p ekstypes.AssociatedAccessPolicy) *string { return p.PolicyArn })
 	}
 	if diff := cmp.Diff(policies(), []string{*policy}); diff != "" {
 		t.Errorf("policies (-got +want):\n%s", diff)
@@ -135,7 +138,7 @@ func TestAccessPolicies(t *testing.T) {
 	if got := policies(); len(got) != 0 {
 		t.Errorf("after disassociating: got %q", got)
 	}
-	w.clusters.get("eks-workshop").AccessConfig.AuthenticationMode = ekstypes.AuthenticationModeConfigMap
+	w.clusters.Get("eks-workshop").AccessConfig.AuthenticationMode = ekstypes.AuthenticationModeConfigMap
 	_, err := api.ListAccessEntries(&eks.ListAccessEntriesInput{ClusterName: cluster})
 	if got := code(t, err); got != "InvalidRequestException" {
 		t.Errorf("in CONFIG_MAP mode: got %q", got)

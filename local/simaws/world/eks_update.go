@@ -11,9 +11,9 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/worldfile"
 )
-
-func itoa(n int32) string { return strconv.Itoa(int(n)) }
 
 // UpdateNodegroupConfig changes a nodegroup's size, labels, update settings
 // and warm pool. The group follows a moment later.
@@ -38,7 +38,7 @@ func (s EKS) UpdateNodegroupConfig(in *eks.UpdateNodegroupConfigInput) (*eks.Upd
 	w.setNodegroup(n, ekstypes.NodegroupStatusUpdating)
 	if f := w.takeFault(aws.ToString(n.ClusterName), aws.ToString(n.NodegroupName), "", string(u.Type)); f != nil {
 		w.endUpdateFailed(n, u, f, before)
-		return &eks.UpdateNodegroupConfigOutput{Update: ptr(clone(*u))}, nil
+		return &eks.UpdateNodegroupConfigOutput{Update: deepcopy.Of(u)}, nil
 	}
 	n.ScalingConfig = &size
 	if l := in.Labels; l != nil {
@@ -51,9 +51,9 @@ func (s EKS) UpdateNodegroupConfig(in *eks.UpdateNodegroupConfigInput) (*eks.Upd
 		}
 	}
 	if in.UpdateConfig != nil {
-		n.UpdateConfig = clone(in.UpdateConfig)
+		n.UpdateConfig = deepcopy.Of(in.UpdateConfig)
 	}
-	warm := clone(in.WarmPoolConfig)
+	warm := deepcopy.Of(in.WarmPoolConfig)
 	w.after(w.file.EKS.Rules.UpdateTime, func() {
 		u.Status = ekstypes.UpdateStatusSuccessful
 		w.endUpdate(n, before)
@@ -66,7 +66,7 @@ func (s EKS) UpdateNodegroupConfig(in *eks.UpdateNodegroupConfigInput) (*eks.Upd
 			w.applyWarmPool(n, g, warm)
 		}
 	})
-	return &eks.UpdateNodegroupConfigOutput{Update: ptr(clone(*u))}, nil
+	return &eks.UpdateNodegroupConfigOutput{Update: deepcopy.Of(u)}, nil
 }
 
 // updatable says whether an update of the nodegroup may begin.
@@ -93,7 +93,7 @@ func (w *World) endUpdate(ng *nodegroup, before ekstypes.NodegroupStatus) {
 
 // endUpdateFailed ends an update that the world says fails: nothing of it
 // stays.
-func (w *World) endUpdateFailed(ng *nodegroup, u *ekstypes.Update, f *UpdateFault, before ekstypes.NodegroupStatus) {
+func (w *World) endUpdateFailed(ng *nodegroup, u *ekstypes.Update, f *worldfile.UpdateFault, before ekstypes.NodegroupStatus) {
 	w.after(f.After, func() {
 		failUpdate(u, f.Errors)
 		w.endUpdate(ng, before)
@@ -128,7 +128,7 @@ func poolState(s ekstypes.WarmPoolState) string {
 
 // newSize is the size after an update, which may name only a part of it.
 func newSize(have, asked *ekstypes.NodegroupScalingConfig) (ekstypes.NodegroupScalingConfig, error) {
-	out := clone(*have)
+	out := deepcopy.Of(*have)
 	if asked == nil {
 		return out, nil
 	}
@@ -160,7 +160,7 @@ func updateParams(in *eks.UpdateNodegroupConfigInput) []ekstypes.UpdateParam {
 	}
 	number := func(kind ekstypes.UpdateParamType, n *int32) {
 		if n != nil {
-			add(kind, itoa(*n))
+			add(kind, strconv.Itoa(int(*n)))
 		}
 	}
 	if c := in.ScalingConfig; c != nil {

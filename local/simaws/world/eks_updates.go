@@ -8,20 +8,23 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/table"
+	"rollcall/local/simaws/worldfile"
 )
 
 // newUpdate is an update that has just begun.
 func (w *World) newUpdate(kind ekstypes.UpdateType) *ekstypes.Update {
 	return &ekstypes.Update{
-		Id: aws.String(w.ids.uuid()), Type: kind, Status: ekstypes.UpdateStatusInProgress,
+		Id: aws.String(w.ids.UUID()), Type: kind, Status: ekstypes.UpdateStatusInProgress,
 		CreatedAt: aws.Time(w.now), Errors: []ekstypes.ErrorDetail{}, Params: []ekstypes.UpdateParam{},
 	}
 }
 
-func failUpdate(u *ekstypes.Update, errs []EKSIssue) {
+func failUpdate(u *ekstypes.Update, errs []worldfile.EKSIssue) {
 	u.Status = ekstypes.UpdateStatusFailed
 	for _, e := range errs {
-		u.Errors = append(u.Errors, ekstypes.ErrorDetail{ErrorCode: ekstypes.ErrorCode(e.Code), ErrorMessage: aws.String(e.Message), ResourceIds: clone(e.ResourceIds)})
+		u.Errors = append(u.Errors, ekstypes.ErrorDetail{ErrorCode: ekstypes.ErrorCode(e.Code), ErrorMessage: aws.String(e.Message), ResourceIds: deepcopy.Of(e.ResourceIds)})
 	}
 }
 
@@ -60,7 +63,7 @@ func (s EKS) ListUpdates(in *eks.ListUpdatesInput) (*eks.ListUpdatesOutput, erro
 	if err != nil {
 		return nil, err
 	}
-	list, next, err := names(each(updates, func(u *ekstypes.Update) *string { return u.Id }), in.MaxResults, in.NextToken)
+	list, next, err := names(table.Each(updates, func(u *ekstypes.Update) *string { return u.Id }), in.MaxResults, in.NextToken)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +79,7 @@ func (s EKS) DescribeUpdate(in *eks.DescribeUpdateInput) (*eks.DescribeUpdateOut
 	}
 	for _, u := range updates {
 		if aws.ToString(u.Id) == aws.ToString(in.UpdateId) {
-			return &eks.DescribeUpdateOutput{Update: ptr(clone(*u))}, nil
+			return &eks.DescribeUpdateOutput{Update: deepcopy.Of(u)}, nil
 		}
 	}
 	return nil, errEKSMissing("No update found for ID: %s", aws.ToString(in.UpdateId))

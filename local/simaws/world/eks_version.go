@@ -12,6 +12,8 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/worldfile"
 )
 
 // rollTick is how often EKS looks how far a rolling update is.
@@ -42,7 +44,7 @@ func (s EKS) UpdateNodegroupVersion(in *eks.UpdateNodegroupVersionInput) (*eks.U
 	} else {
 		w.beginRoll(r)
 	}
-	return &eks.UpdateNodegroupVersionOutput{Update: ptr(clone(*u))}, nil
+	return &eks.UpdateNodegroupVersionOutput{Update: deepcopy.Of(u)}, nil
 }
 
 // release is what a version update changes of a nodegroup.
@@ -79,7 +81,7 @@ func (w *World) versionAfter(ng *nodegroup, in *eks.UpdateNodegroupVersionInput)
 		to.release = to.version + ".1-" + w.now.UTC().Format("20060102")
 	}
 	if in.LaunchTemplate != nil {
-		to.template = clone(in.LaunchTemplate)
+		to.template = deepcopy.Of(in.LaunchTemplate)
 	}
 	return to
 }
@@ -104,7 +106,7 @@ func (w *World) nextTemplate(g *group, to release) string {
 	}
 	was := aws.ToString(spec.Version)
 	t := w.templateNamed(aws.ToString(spec.LaunchTemplateId), aws.ToString(spec.LaunchTemplateName))
-	next := clone(*have)
+	next := deepcopy.Of(*have)
 	next.VersionNumber = aws.Int64(aws.ToInt64(t.LatestVersionNumber) + 1)
 	next.DefaultVersion, next.CreateTime = aws.Bool(false), aws.Time(w.now)
 	if next.LaunchTemplateData == nil {
@@ -121,15 +123,15 @@ func (w *World) nextTemplate(g *group, to release) string {
 func (w *World) useTemplate(g *group, version string) {
 	if spec := g.templateSpec(); spec != nil && version != "" {
 		for i := range g.Instances {
-			g.Instances[i].LaunchTemplate = clone(g.Instances[i].LaunchTemplate)
+			g.Instances[i].LaunchTemplate = deepcopy.Of(g.Instances[i].LaunchTemplate)
 		}
 		spec.Version = aws.String(version)
 	}
 }
 
 // stuck is what an update fails with whose new nodes do not join.
-func stuck(ng *nodegroup, ids []string) []EKSIssue {
-	return []EKSIssue{{
+func stuck(ng *nodegroup, ids []string) []worldfile.EKSIssue {
+	return []worldfile.EKSIssue{{
 		Code:        string(ekstypes.ErrorCodeNodeCreationFailure),
 		Message:     fmt.Sprintf("Couldn't proceed with upgrade process as new nodes are not joining node group %s", aws.ToString(ng.NodegroupName)),
 		ResourceIds: ids,

@@ -11,14 +11,18 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/table"
+	"rollcall/local/simaws/worldfile"
 )
 
 func TestRollingUpdateReplacesAll(t *testing.T) {
 	for _, unavailable := range []int32{1, 2, 9} {
 		w, _ := open(t, "healthy-nat")
-		n, g := w.nodegroups.get("eks-workshop/default"), w.groups.get(defaultGroupName)
+		n, g := w.nodegroups.Get("eks-workshop/default"), w.groups.Get(defaultGroupName)
 		n.UpdateConfig.MaxUnavailable = aws.Int32(unavailable)
-		old := each(g.Instances, memberID)
+		old := table.Each(g.Instances, memberID)
 		out, err := w.EKS().UpdateNodegroupVersion(&eks.UpdateNodegroupVersionInput{ClusterName: n.ClusterName, NodegroupName: n.NodegroupName, ReleaseVersion: aws.String("1.35.0-20261119")})
 		if err != nil {
 			t.Fatal(err)
@@ -46,7 +50,7 @@ func TestRollingUpdateReplacesAll(t *testing.T) {
 		if least < 3 {
 			t.Errorf("%d unavailable: %d Ready nodes on the way, want the new ones first", unavailable, least)
 		}
-		now := each(g.Instances, memberID)
+		now := table.Each(g.Instances, memberID)
 		if len(now) != 3 || slices.ContainsFunc(now, func(id string) bool { return slices.Contains(old, id) }) || *g.MaxSize != 6 || *g.DesiredCapacity != 3 {
 			t.Errorf("%d unavailable: got %q after %q, max %d, desired %d", unavailable, now, old, *g.MaxSize, *g.DesiredCapacity)
 		}
@@ -68,12 +72,12 @@ func memberID(i astypes.Instance) *string { return i.InstanceId }
 func TestUpdatesOfADegradedNodegroup(t *testing.T) {
 	w, _ := open(t, "healthy-nat")
 	w.Advance(w.Start().Add(2 * time.Minute))
-	bad := EKSChange{Nodegroup: "new_nodegroup_2", Status: "DEGRADED", Issues: []EKSIssue{{Code: "AsgInstanceLaunchFailures", ResourceIds: []string{storyGroup}}}}
+	bad := worldfile.EKSChange{Nodegroup: "new_nodegroup_2", Status: "DEGRADED", Issues: []worldfile.EKSIssue{{Code: "AsgInstanceLaunchFailures", ResourceIds: []string{storyGroup}}}}
 	if err := w.Change(bad); err != nil {
 		t.Fatal(err)
 	}
-	w.FailNextUpdate(UpdateFault{Nodegroup: "default", Errors: []EKSIssue{{Code: "Other"}}})
-	w.FailNextUpdate(UpdateFault{Nodegroup: "new_nodegroup_2", Type: "ConfigUpdate", After: time.Minute, Errors: []EKSIssue{{Code: "ClusterUnreachable", Message: "m", ResourceIds: []string{"eks-workshop"}}}})
+	w.FailNextUpdate(worldfile.UpdateFault{Nodegroup: "default", Errors: []worldfile.EKSIssue{{Code: "Other"}}})
+	w.FailNextUpdate(worldfile.UpdateFault{Nodegroup: "new_nodegroup_2", Type: "ConfigUpdate", After: time.Minute, Errors: []worldfile.EKSIssue{{Code: "ClusterUnreachable", Message: "m", ResourceIds: []string{"eks-workshop"}}}})
 	scale(t, w, 0)
 	if got := standing(t, w, "new_nodegroup_2"); !strings.HasPrefix(got, "UPDATING") {
 		t.Errorf("meanwhile: got %q", got)
@@ -82,7 +86,7 @@ func TestUpdatesOfADegradedNodegroup(t *testing.T) {
 	if got := updateState(t, w, "new_nodegroup_2"); got != "ConfigUpdate Failed ClusterUnreachable eks-workshop" {
 		t.Errorf("update: got %q", got)
 	}
-	if got := standing(t, w, "new_nodegroup_2"); got != "DEGRADED AsgInstanceLaunchFailures[eks]" || *w.nodegroups.get("eks-workshop/new_nodegroup_2").ScalingConfig.DesiredSize != 1 {
+	if got := standing(t, w, "new_nodegroup_2"); got != "DEGRADED AsgInstanceLaunchFailures[eks]" || *w.nodegroups.Get("eks-workshop/new_nodegroup_2").ScalingConfig.DesiredSize != 1 {
 		t.Errorf("after it: got %q", got)
 	}
 	if _, err := w.EKS().UpdateNodegroupVersion(&eks.UpdateNodegroupVersionInput{ClusterName: aws.String("eks-workshop"), NodegroupName: aws.String("new_nodegroup_2")}); err != nil {
@@ -101,7 +105,7 @@ func TestListUpdatesPages(t *testing.T) {
 		w.Advance(w.Start().Add(time.Duration(i+1) * time.Minute))
 		scale(t, w, i%2)
 	}
-	for _, u := range slices.Backward(w.nodegroups.get("eks-workshop/new_nodegroup_2").updates) {
+	for _, u := range slices.Backward(w.nodegroups.Get("eks-workshop/new_nodegroup_2").updates) {
 		want = append(want, *u.Id)
 	}
 	in := &eks.ListUpdatesInput{Name: aws.String("eks-workshop"), NodegroupName: aws.String("new_nodegroup_2"), MaxResults: aws.Int32(3)}
@@ -125,13 +129,13 @@ func TestListUpdatesPages(t *testing.T) {
 }
 
 func TestChangesAreChecked(t *testing.T) {
-	f, err := Load("../../worlds/healthy-nat.yaml")
+	f, err := worldfile.Load("../../worlds/healthy-nat.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]EKSChange{"nothing": {}, "both": {Nodegroup: "default", Addon: "vpc-cni"}} {
-		g := clone(*f)
-		g.EKS.Changes = []EKSChange{c}
+	for name, c := range map[string]worldfile.EKSChange{"nothing": {}, "both": {Nodegroup: "default", Addon: "vpc-cni"}} {
+		g := deepcopy.Of(*f)
+		g.EKS.Changes = []worldfile.EKSChange{c}
 		if _, err := New(&g, Options{}); err == nil || !strings.Contains(err.Error(), "eks.changes") {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -140,7 +144,7 @@ func TestChangesAreChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []EKSChange{{Nodegroup: "x"}, {Addon: "x"}, {Cluster: "x", Nodegroup: "default"}} {
+	for _, c := range []worldfile.EKSChange{{Nodegroup: "x"}, {Addon: "x"}, {Cluster: "x", Nodegroup: "default"}} {
 		if err := w.Change(c); err == nil {
 			t.Errorf("%+v: got no error", c)
 		}

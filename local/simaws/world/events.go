@@ -25,7 +25,7 @@ type envelope struct {
 // emit puts an event on the account's default bus.
 func (w *World) emit(source, detailType string, resources []string, detail any) {
 	w.put(envelope{
-		ID: w.ids.uuid(), DetailType: detailType, Source: source,
+		ID: w.ids.UUID(), DetailType: detailType, Source: source,
 		Time: w.now.UTC().Format(time.RFC3339), Resources: resources, Detail: detail,
 	})
 }
@@ -59,7 +59,7 @@ func (w *World) emitState(id, state string) {
 // events have the region, and no account.
 func (w *World) spotARN(id string) string {
 	zone := w.region
-	if in := w.instances.get(id); in != nil && in.Placement != nil {
+	if in := w.instances.Get(id); in != nil && in.Placement != nil {
 		zone = aws.ToString(in.Placement.AvailabilityZone)
 	}
 	return fmt.Sprintf("arn:aws:ec2:%s:instance/%s", zone, id)

@@ -130,11 +130,11 @@ func (g *group) tag(key string) string {
 
 // groupOf is the group that an instance is in, warm pool included.
 func (w *World) groupOf(id string) *group {
-	in := w.instances.get(id)
+	in := w.instances.Get(id)
 	if in == nil {
 		return nil
 	}
-	return w.groups.get(tagValue(in.Tags, "aws:autoscaling:groupName"))
+	return w.groups.Get(tagValue(in.Tags, "aws:autoscaling:groupName"))
 }
 
 // because notes why a group's capacity is about to change.
@@ -248,7 +248,7 @@ func (w *World) chooseVictim(g *group) string {
 
 // record begins a scaling activity.
 func (w *World) record(g *group, a *activity) {
-	a.ActivityId = aws.String(w.ids.uuid())
+	a.ActivityId = aws.String(w.ids.UUID())
 	a.AutoScalingGroupName = g.AutoScalingGroupName
 	a.AutoScalingGroupARN = g.AutoScalingGroupARN
 	a.StartTime = aws.Time(w.now)

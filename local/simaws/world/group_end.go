@@ -24,7 +24,7 @@ func (w *World) endInGroup(g *group, id, cause string) *activity {
 	a.Cause = aws.String(cause)
 	a.Description = aws.String("Terminating EC2 instance: " + id)
 	subnet := ""
-	if in := w.instances.get(id); in != nil {
+	if in := w.instances.Get(id); in != nil {
 		subnet = aws.ToString(in.SubnetId)
 	}
 	a.Details = aws.String(w.details(subnet))
@@ -87,7 +87,7 @@ func (w *World) groupInstanceEnding(id string) {
 // launchCancelled is a launched instance that ended before it was in service.
 func (w *World) launchCancelled(g *group, id string) {
 	reason := ""
-	if in := w.instances.get(id); in != nil && in.StateReason != nil {
+	if in := w.instances.Get(id); in != nil && in.StateReason != nil {
 		reason = aws.ToString(in.StateReason.Message)
 	}
 	if a := g.openActivity(id); a != nil {
@@ -145,7 +145,7 @@ func (w *World) groupInstanceTerminated(id string) {
 
 // hookFor is the group's hook on a transition, nil where it has none.
 func (w *World) hookFor(g *group, transition string) *astypes.LifecycleHook {
-	for _, h := range w.hooks.all() {
+	for _, h := range w.hooks.All() {
 		if aws.ToString(h.AutoScalingGroupName) == g.name() && aws.ToString(h.LifecycleTransition) == transition {
 			return h
 		}
@@ -162,7 +162,7 @@ func (w *World) waitInHook(g *group, id, transition, origin, destination string)
 	if m == nil {
 		m = w.warmMember(g, id)
 	}
-	in := w.instances.get(id)
+	in := w.instances.Get(id)
 	if hook == nil || m == nil || in == nil || ended(in) {
 		return
 	}
@@ -171,7 +171,7 @@ func (w *World) waitInHook(g *group, id, transition, origin, destination string)
 		a.StatusCode = astypes.ScalingActivityStatusCodeMidLifecycleAction
 		a.Progress = aws.Int32(60)
 	}
-	wait := &hookWait{hook: aws.ToString(hook.LifecycleHookName), token: w.ids.uuid()}
+	wait := &hookWait{hook: aws.ToString(hook.LifecycleHookName), token: w.ids.UUID()}
 	g.waits[id] = wait
 	w.emitLifecycleAction(g, hook, id, wait.token, origin, destination)
 	w.heartbeat(g, id, hook)
@@ -203,7 +203,7 @@ func (w *World) completeIf(g *group, id string, wait *hookWait, result string) {
 // completeHook lets an instance go on, or gives it up.
 func (w *World) completeHook(g *group, id, result string) {
 	delete(g.waits, id)
-	in := w.instances.get(id)
+	in := w.instances.Get(id)
 	if m := w.warmMember(g, id); m != nil {
 		m.LifecycleState = astypes.LifecycleStateWarmedPendingProceed
 		if in != nil && in.State.Name == ec2types.InstanceStateNameRunning {

@@ -14,6 +14,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
 )
 
 // hookTime is how long after the launch an instance enters the hook's wait.
@@ -35,7 +36,7 @@ func (w *World) launchInGroup(g *group, cause string, warm bool) bool {
 func (w *World) subnetOrder(g *group) []string {
 	zones, subnets := map[string]int{}, map[string]int{}
 	for _, i := range slices.Concat(g.Instances, g.warm) {
-		in := w.instances.get(aws.ToString(i.InstanceId))
+		in := w.instances.Get(aws.ToString(i.InstanceId))
 		if in == nil {
 			continue
 		}
@@ -51,7 +52,7 @@ func (w *World) subnetOrder(g *group) []string {
 
 // zoneOf is a subnet's zone.
 func (w *World) zoneOf(subnet string) string {
-	if s := w.subnets.get(subnet); s != nil {
+	if s := w.subnets.Get(subnet); s != nil {
 		return aws.ToString(s.AvailabilityZone)
 	}
 	return ""
@@ -106,7 +107,7 @@ func (w *World) launchInSubnet(g *group, subnet, cause string, warm bool) bool {
 // details is the Details text of an activity.
 func (w *World) details(subnet string) string {
 	zone := ""
-	if s := w.subnets.get(subnet); s != nil {
+	if s := w.subnets.Get(subnet); s != nil {
 		zone = aws.ToString(s.AvailabilityZone)
 	}
 	b, err := json.Marshal(struct {
@@ -209,7 +210,7 @@ func (w *World) applyException(g *group, id string) {
 	if e == nil || e.Ends == nil {
 		return
 	}
-	reason := clone(e.Ends.Reason)
+	reason := deepcopy.Of(e.Ends.Reason)
 	w.after(e.Ends.After, func() { w.terminate(id, reason) })
 }
 

@@ -8,6 +8,9 @@ import (
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/table"
+	"rollcall/local/simaws/worldfile"
 )
 
 // IAM is the world's IAM API, one method for each operation.
@@ -25,8 +28,8 @@ func errNoEntity(format string, args ...any) *wire.Error {
 	return e
 }
 
-func (w *World) role(name *string) (*RoleFile, error) {
-	if r := w.roles.get(aws.ToString(name)); r != nil {
+func (w *World) role(name *string) (*worldfile.RoleFile, error) {
+	if r := w.roles.Get(aws.ToString(name)); r != nil {
 		return r, nil
 	}
 	return nil, errNoEntity("The role with name %s cannot be found.", aws.ToString(name))
@@ -39,17 +42,17 @@ func (s IAM) GetRole(in *iam.GetRoleInput) (*iam.GetRoleOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &iam.GetRoleOutput{Role: ptr(clone(r.Role))}, nil
+	return &iam.GetRoleOutput{Role: deepcopy.Of(&r.Role)}, nil
 }
 
 // GetInstanceProfile shows an instance profile with its role.
 func (s IAM) GetInstanceProfile(in *iam.GetInstanceProfileInput) (*iam.GetInstanceProfileOutput, error) {
 	defer s.w.enter()()
-	p := s.w.profiles.get(aws.ToString(in.InstanceProfileName))
+	p := s.w.profiles.Get(aws.ToString(in.InstanceProfileName))
 	if p == nil {
 		return nil, errNoEntity("Instance Profile %s cannot be found.", aws.ToString(in.InstanceProfileName))
 	}
-	return &iam.GetInstanceProfileOutput{InstanceProfile: ptr(clone(*p))}, nil
+	return &iam.GetInstanceProfileOutput{InstanceProfile: deepcopy.Of(p)}, nil
 }
 
 // iamPageOf is one page, IAM's way: a marker and whether more follow.
@@ -61,7 +64,7 @@ func iamPageOf[T any](list []*T, id func(*T) *string, size *int32, marker *strin
 	if n < 1 || n > 1000 {
 		return nil, false, nil, wire.Errorf("ValidationError", "1 validation error detected: Value '%d' at 'maxItems' failed to satisfy constraint: Member must have value between 1 and 1000", n)
 	}
-	list, next, err := page(list, id, marker, int(n), func() *wire.Error { return wire.Errorf("ValidationError", "Invalid Marker.") })
+	list, next, err := table.Page(list, id, marker, int(n), func() *wire.Error { return wire.Errorf("ValidationError", "Invalid Marker.") })
 	return list, next != nil, next, err
 }
 
@@ -80,7 +83,7 @@ func (s IAM) ListAttachedRolePolicies(in *iam.ListAttachedRolePoliciesInput) (*i
 	if err != nil {
 		return nil, err
 	}
-	return &iam.ListAttachedRolePoliciesOutput{AttachedPolicies: clones(rows), IsTruncated: more, Marker: marker}, nil
+	return &iam.ListAttachedRolePoliciesOutput{AttachedPolicies: deepcopy.Each(rows), IsTruncated: more, Marker: marker}, nil
 }
 
 // ListRolePolicies lists the names of a role's inline policies.
@@ -92,13 +95,13 @@ func (s IAM) ListRolePolicies(in *iam.ListRolePoliciesInput) (*iam.ListRolePolic
 	}
 	rows := make([]*string, len(r.RolePolicyList))
 	for i := range rows {
-		rows[i] = ptr(aws.ToString(r.RolePolicyList[i].PolicyName))
+		rows[i] = new(aws.ToString(r.RolePolicyList[i].PolicyName))
 	}
 	rows, more, marker, err := iamPageOf(rows, func(p *string) *string { return p }, in.MaxItems, in.Marker)
 	if err != nil {
 		return nil, err
 	}
-	return &iam.ListRolePoliciesOutput{PolicyNames: clones(rows), IsTruncated: more, Marker: marker}, nil
+	return &iam.ListRolePoliciesOutput{PolicyNames: deepcopy.Each(rows), IsTruncated: more, Marker: marker}, nil
 }
 
 // GetRolePolicy shows an inline policy.
@@ -112,11 +115,11 @@ func (s IAM) GetRolePolicy(in *iam.GetRolePolicyInput) (*iam.GetRolePolicyOutput
 	if i < 0 {
 		return nil, errNoEntity("The role policy with name %s cannot be found.", aws.ToString(in.PolicyName))
 	}
-	return &iam.GetRolePolicyOutput{RoleName: in.RoleName, PolicyName: in.PolicyName, PolicyDocument: clone(r.RolePolicyList[i].PolicyDocument)}, nil
+	return &iam.GetRolePolicyOutput{RoleName: in.RoleName, PolicyName: in.PolicyName, PolicyDocument: deepcopy.Of(r.RolePolicyList[i].PolicyDocument)}, nil
 }
 
 func (w *World) policy(arn *string) (*iamtypes.ManagedPolicyDetail, error) {
-	if p := w.policies.get(aws.ToString(arn)); p != nil {
+	if p := w.policies.Get(aws.ToString(arn)); p != nil {
 		return p, nil
 	}
 	if p := managedPolicy(aws.ToString(arn)); p != nil {
@@ -132,7 +135,7 @@ func (s IAM) GetPolicy(in *iam.GetPolicyInput) (*iam.GetPolicyOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &iam.GetPolicyOutput{Policy: clone(&iamtypes.Policy{
+	return &iam.GetPolicyOutput{Policy: deepcopy.Of(&iamtypes.Policy{
 		Arn: p.Arn, AttachmentCount: p.AttachmentCount, CreateDate: p.CreateDate, DefaultVersionId: p.DefaultVersionId, Description: p.Description,
 		IsAttachable: p.IsAttachable, Path: p.Path, PermissionsBoundaryUsageCount: p.PermissionsBoundaryUsageCount, PolicyId: p.PolicyId,
 		PolicyName: p.PolicyName, UpdateDate: p.UpdateDate,
@@ -148,7 +151,7 @@ func (s IAM) GetPolicyVersion(in *iam.GetPolicyVersionInput) (*iam.GetPolicyVers
 	}
 	for _, v := range p.PolicyVersionList {
 		if aws.ToString(v.VersionId) == aws.ToString(in.VersionId) {
-			return &iam.GetPolicyVersionOutput{PolicyVersion: ptr(clone(v))}, nil
+			return &iam.GetPolicyVersionOutput{PolicyVersion: deepcopy.Of(&v)}, nil
 		}
 	}
 	return nil, errNoEntity("Policy %s version %s does not exist or is not attachable.", aws.ToString(in.PolicyArn), aws.ToString(in.VersionId))

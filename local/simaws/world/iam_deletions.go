@@ -42,14 +42,14 @@ func (s IAM) DeleteRole(in *iam.DeleteRoleInput) (*iam.DeleteRoleOutput, error) 
 	}
 	name := aws.ToString(r.RoleName)
 	switch {
-	case slices.ContainsFunc(s.w.profiles.all(), func(p *iamtypes.InstanceProfile) bool { return roleIndex(p, name) >= 0 }):
+	case slices.ContainsFunc(s.w.profiles.All(), func(p *iamtypes.InstanceProfile) bool { return roleIndex(p, name) >= 0 }):
 		return nil, errDeleteConflict("Cannot delete entity, must remove roles from instance profile first.")
 	case len(r.AttachedManagedPolicies) > 0:
 		return nil, errDeleteConflict("Cannot delete entity, must detach all policies first.")
 	case len(r.RolePolicyList) > 0:
 		return nil, errDeleteConflict("Cannot delete entity, must delete policies first.")
 	}
-	s.w.roles.remove(name)
+	s.w.roles.Remove(name)
 	s.w.deletedRoles[name] = true
 	s.w.lookLater()
 	return &iam.DeleteRoleOutput{}, nil
@@ -60,7 +60,7 @@ func roleIndex(p *iamtypes.InstanceProfile, role string) int {
 }
 
 func (w *World) profile(name *string) (*iamtypes.InstanceProfile, error) {
-	if p := w.profiles.get(aws.ToString(name)); p != nil {
+	if p := w.profiles.Get(aws.ToString(name)); p != nil {
 		return p, nil
 	}
 	return nil, errNoEntity("Instance Profile %s cannot be found.", aws.ToString(name))
@@ -91,7 +91,7 @@ func (s IAM) DeleteInstanceProfile(in *iam.DeleteInstanceProfileInput) (*iam.Del
 	if len(p.Roles) > 0 {
 		return nil, errDeleteConflict("Cannot delete entity, must remove roles from instance profile first.")
 	}
-	s.w.profiles.remove(*p.InstanceProfileName)
+	s.w.profiles.Remove(*p.InstanceProfileName)
 	s.w.lookLater()
 	return &iam.DeleteInstanceProfileOutput{}, nil
 }

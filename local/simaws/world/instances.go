@@ -46,11 +46,11 @@ type instanceSpec struct {
 
 // launch starts an instance with its primary interface.
 func (w *World) launch(spec instanceSpec) (*ec2types.Instance, error) {
-	info := w.instanceTypes.get(spec.instanceType)
+	info := w.instanceTypes.Get(spec.instanceType)
 	if info == nil {
 		return nil, wire.Errorf("InvalidParameterValue", "Invalid value '%s' for InstanceType.", spec.instanceType)
 	}
-	subnet := w.subnets.get(spec.subnet)
+	subnet := w.subnets.Get(spec.subnet)
 	if subnet == nil {
 		return nil, wire.Errorf("InvalidSubnetID.NotFound", "The subnet ID '%s' does not exist", spec.subnet)
 	}
@@ -61,7 +61,7 @@ func (w *World) launch(spec instanceSpec) (*ec2types.Instance, error) {
 		spec.groups = w.defaultGroup(aws.ToString(subnet.VpcId))
 	}
 	for _, id := range spec.groups {
-		if w.securityGroups.get(id) == nil {
+		if w.securityGroups.Get(id) == nil {
 			return nil, wire.Errorf("InvalidGroup.NotFound", "The security group '%s' does not exist", id)
 		}
 	}
@@ -75,10 +75,10 @@ func (w *World) launch(spec instanceSpec) (*ec2types.Instance, error) {
 		arch = ec2types.ArchitectureValues(p.SupportedArchitectures[0])
 	}
 	in := &ec2types.Instance{
-		InstanceId:            aws.String(w.ids.ec2("i")),
+		InstanceId:            aws.String(w.ids.EC2("i")),
 		AmiLaunchIndex:        aws.Int32(0),
 		Architecture:          arch,
-		ClientToken:           aws.String(w.ids.uuid()),
+		ClientToken:           aws.String(w.ids.UUID()),
 		EbsOptimized:          aws.Bool(false),
 		EnaSupport:            aws.Bool(true),
 		Hypervisor:            ec2types.HypervisorTypeXen,
@@ -112,10 +112,10 @@ func (w *World) launch(spec instanceSpec) (*ec2types.Instance, error) {
 	}
 	if spec.spot {
 		in.InstanceLifecycle = ec2types.InstanceLifecycleTypeSpot
-		in.SpotInstanceRequestId = aws.String("sir-" + w.ids.hex(8))
+		in.SpotInstanceRequestId = aws.String("sir-" + w.ids.Hex(8))
 	}
 	id := *in.InstanceId
-	w.instances.put(id, in)
+	w.instances.Put(id, in)
 	w.attach(eni, id, 0, !spec.keepPrimary)
 	if public := aws.ToBool(subnet.MapPublicIpOnLaunch); (spec.publicIP == nil && public) || aws.ToBool(spec.publicIP) {
 		w.givePublicIP(in, eni)
@@ -144,7 +144,7 @@ func (w *World) runningTime() time.Duration {
 // defaultGroup is the VPC's group called default, which EC2 takes where an
 // instance names none.
 func (w *World) defaultGroup(vpc string) []string {
-	for _, g := range w.securityGroups.all() {
+	for _, g := range w.securityGroups.All() {
 		if aws.ToString(g.VpcId) == vpc && aws.ToString(g.GroupName) == "default" {
 			return []string{*g.GroupId}
 		}
@@ -165,7 +165,7 @@ func (w *World) givePublicIP(in *ec2types.Instance, eni *ec2types.NetworkInterfa
 
 // reserve gives an instance a reservation of its own.
 func (w *World) reserve(in *ec2types.Instance, requester string) {
-	r := ec2types.Reservation{ReservationId: aws.String(w.ids.ec2("r")), OwnerId: aws.String(w.account), Groups: []ec2types.GroupIdentifier{}}
+	r := ec2types.Reservation{ReservationId: aws.String(w.ids.EC2("r")), OwnerId: aws.String(w.account), Groups: []ec2types.GroupIdentifier{}}
 	if requester != "" {
 		r.RequesterId = aws.String(requester)
 	}
@@ -174,7 +174,7 @@ func (w *World) reserve(in *ec2types.Instance, requester string) {
 }
 
 func (w *World) becomeRunning(id string) {
-	in := w.instances.get(id)
+	in := w.instances.Get(id)
 	if in == nil || in.State.Name != ec2types.InstanceStateNamePending {
 		return
 	}
@@ -185,7 +185,7 @@ func (w *World) becomeRunning(id string) {
 
 // terminate shuts an instance down. by is the reason that EC2 shows.
 func (w *World) terminate(id string, by ec2types.StateReason) {
-	in := w.instances.get(id)
+	in := w.instances.Get(id)
 	if in == nil || ended(in) {
 		return
 	}
@@ -204,7 +204,7 @@ func (w *World) terminate(id string, by ec2types.StateReason) {
 }
 
 func (w *World) becomeTerminated(id string) {
-	in := w.instances.get(id)
+	in := w.instances.Get(id)
 	if in == nil {
 		return
 	}
@@ -232,7 +232,7 @@ func (w *World) becomeTerminated(id string) {
 }
 
 func (w *World) forgetInstance(id string) {
-	w.instances.remove(id)
+	w.instances.Remove(id)
 	delete(w.reservations, w.reservationOf[id])
 	delete(w.reservationOf, id)
 	delete(w.userData, id)

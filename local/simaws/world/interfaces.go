@@ -11,6 +11,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/addresses"
 )
 
 // interfaceSpec is what a new network interface is made of.
@@ -28,7 +29,7 @@ type interfaceSpec struct {
 
 // createInterface makes an interface and takes its addresses, all or none.
 func (w *World) createInterface(spec interfaceSpec) (*ec2types.NetworkInterface, error) {
-	subnet := w.subnets.get(spec.subnet)
+	subnet := w.subnets.Get(spec.subnet)
 	if subnet == nil {
 		return nil, wire.Errorf("InvalidSubnetID.NotFound", "The subnet ID '%s' does not exist", spec.subnet)
 	}
@@ -37,7 +38,7 @@ func (w *World) createInterface(spec interfaceSpec) (*ec2types.NetworkInterface,
 	}
 	p := w.pools[spec.subnet]
 	want := 1 + spec.secondary
-	if want+spec.prefixes*prefixAddresses > p.free() {
+	if want+spec.prefixes*addresses.PrefixSize > p.Free() {
 		return nil, errSubnetFull()
 	}
 	var addrs []netip.Addr
@@ -46,34 +47,34 @@ func (w *World) createInterface(spec interfaceSpec) (*ec2types.NetworkInterface,
 		if err != nil {
 			return nil, wire.Errorf("InvalidParameterValue", "Value (%s) for parameter privateIpAddress is invalid.", spec.primary)
 		}
-		if err := p.take(a); err != nil {
+		if err := p.Take(a); err != nil {
 			return nil, wire.Errorf("InvalidIPAddress.InUse", "Address %s is in use.", a)
 		}
 		addrs = append(addrs, a)
 	}
-	rest, ok := p.allocate(want - len(addrs))
+	rest, ok := p.Allocate(want - len(addrs))
 	if !ok {
 		for _, a := range addrs {
-			p.release(a)
+			p.Release(a)
 		}
 		return nil, errSubnetFull()
 	}
 	addrs = append(addrs, rest...)
-	blocks, ok := p.allocatePrefixes(spec.prefixes)
+	blocks, ok := p.AllocatePrefixes(spec.prefixes)
 	if !ok {
 		for _, a := range addrs {
-			p.release(a)
+			p.Release(a)
 		}
 		return nil, wire.Errorf("InsufficientCidrBlocks", "The specified subnet does not have enough free cidr blocks to satisfy the request.")
 	}
 	eni := &ec2types.NetworkInterface{
-		NetworkInterfaceId: aws.String(w.ids.ec2("eni")),
+		NetworkInterfaceId: aws.String(w.ids.EC2("eni")),
 		AvailabilityZone:   subnet.AvailabilityZone,
 		AvailabilityZoneId: subnet.AvailabilityZoneId,
 		Description:        aws.String(spec.description),
 		Groups:             w.groupIdentifiers(spec.groups),
 		InterfaceType:      cmp.Or(spec.kind, ec2types.NetworkInterfaceTypeInterface),
-		MacAddress:         aws.String(w.ids.mac()),
+		MacAddress:         aws.String(w.ids.MAC()),
 		OwnerId:            aws.String(w.account),
 		PrivateDnsName:     aws.String(w.privateName(addrs[0].String())),
 		PrivateIpAddress:   aws.String(addrs[0].String()),
@@ -85,27 +86,12 @@ func (w *World) createInterface(spec interfaceSpec) (*ec2types.NetworkInterface,
 		VpcId:              subnet.VpcId,
 	}
 	w.addAddresses(eni, addrs, blocks)
-	w.interfaces.put(*eni.NetworkInterfaceId, eni)
+	w.interfaces.Put(*eni.NetworkInterfaceId, eni)
 	return eni, nil
 }
 
 func errSubnetFull() *wire.Error {
 	return wire.Errorf("InsufficientFreeAddressesInSubnet", "The specified subnet does not have enough free addresses to satisfy the request.")
-}
-
-func (p *pool) allocatePrefixes(n int) ([]netip.Prefix, bool) {
-	out := make([]netip.Prefix, 0, n)
-	for range n {
-		b, ok := p.allocatePrefix()
-		if !ok {
-			for _, done := range out {
-				p.releaseBlock(done)
-			}
-			return nil, false
-		}
-		out = append(out, b)
-	}
-	return out, true
 }
 
 // addAddresses lists addresses on an interface; its first is the primary one.
@@ -135,7 +121,7 @@ func (w *World) groupIdentifiers(groups []string) []ec2types.GroupIdentifier {
 	out := make([]ec2types.GroupIdentifier, 0, len(groups))
 	for _, id := range groups {
 		g := ec2types.GroupIdentifier{GroupId: aws.String(id)}
-		if sg := w.securityGroups.get(id); sg != nil {
+		if sg := w.securityGroups.Get(id); sg != nil {
 			g.GroupName = sg.GroupName
 		}
 		out = append(out, g)
@@ -148,7 +134,7 @@ func (w *World) attach(eni *ec2types.NetworkInterface, instance string, index in
 	eni.Status = ec2types.NetworkInterfaceStatusInUse
 	eni.Attachment = &ec2types.NetworkInterfaceAttachment{
 		AttachTime:          aws.Time(w.now),
-		AttachmentId:        aws.String(w.ids.ec2("eni-attach")),
+		AttachmentId:        aws.String(w.ids.EC2("eni-attach")),
 		DeleteOnTermination: aws.Bool(deleteOnTermination),
 		DeviceIndex:         aws.Int32(index),
 		InstanceId:          aws.String(instance),
@@ -181,16 +167,16 @@ func (w *World) dropInterface(eni *ec2types.NetworkInterface) {
 	}
 	for _, b := range eni.Ipv4Prefixes {
 		if block, err := netip.ParsePrefix(aws.ToString(b.Ipv4Prefix)); err == nil && p != nil {
-			p.releaseBlock(block)
+			p.ReleaseBlock(block)
 		}
 	}
-	w.interfaces.remove(id)
+	w.interfaces.Remove(id)
 	w.blackhole(func(r *ec2types.Route) bool { return aws.ToString(r.NetworkInterfaceId) == id })
 }
 
-func (w *World) releaseAddress(p *pool, addr string) {
+func (w *World) releaseAddress(p *addresses.Pool, addr string) {
 	if a, err := netip.ParseAddr(addr); err == nil && p != nil {
-		p.release(a)
+		p.Release(a)
 	}
 }
 
@@ -198,7 +184,7 @@ func (w *World) releaseAddress(p *pool, addr string) {
 func (w *World) interfacesOf(instance string) []*ec2types.NetworkInterface {
 	var out []*ec2types.NetworkInterface
 	for _, id := range w.attached[instance] {
-		if eni := w.interfaces.get(id); eni != nil {
+		if eni := w.interfaces.Get(id); eni != nil {
 			out = append(out, eni)
 		}
 	}

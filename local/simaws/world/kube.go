@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,35 +12,15 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
-)
 
-// cluster is what the Kubernetes API of one cluster has.
-type cluster struct {
-	name    string
-	nodes   *table[map[string]any]
-	objects map[string][]map[string]any
-	// version is the resource version of the newest change.
-	version int64
-	// events are when each event that the world made was told, oldest first.
-	events []time.Time
-	// sets are the pods that the world's scheduler places.
-	sets []*setPod
-	// kubernetesVersion is the cluster's, such as 1.34.
-	kubernetesVersion string
-}
+	"rollcall/local/simaws/ids"
+	"rollcall/local/simaws/kubestate"
+	"rollcall/local/simaws/worldfile"
+)
 
 // ErrNoKind is the answer for a kind that the cluster's API does not have,
 // because nobody installed its definition.
 var ErrNoKind = errors.New("the cluster does not have this kind")
-
-// eniConfigs is the plural of the CNI's custom networking.
-const eniConfigs = "eniconfigs"
-
-// customKinds are there only where somebody, or EKS Auto Mode, has put their
-// definitions.
-func customKinds() []string {
-	return []string{eniConfigs, "nodepools", "nodeclaims", "ec2nodeclasses", "nodeclasses"}
-}
 
 // Objects is a list as the Kubernetes API keeps it.
 type Objects struct {
@@ -53,7 +34,7 @@ type Objects struct {
 func (w *World) Clusters() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return sortedKeys(w.kubernetes)
+	return slices.Sorted(maps.Keys(w.kubernetes))
 }
 
 // Kubernetes lists the objects of a cluster by their plural in lower case:
@@ -67,17 +48,17 @@ func (w *World) Kubernetes(clusterName, plural string) (Objects, error) {
 	if k == nil {
 		return Objects{}, fmt.Errorf("no cluster %q", clusterName)
 	}
-	if slices.Contains(customKinds(), plural) && k.objects[plural] == nil {
+	if slices.Contains(kubestate.CustomKinds(), plural) && k.Objects[plural] == nil {
 		return Objects{}, ErrNoKind
 	}
-	list := k.objects[plural]
+	list := k.Objects[plural]
 	if plural == "nodes" {
 		list = nil
-		for _, n := range k.nodes.all() {
+		for _, n := range k.Nodes.All() {
 			list = append(list, *n)
 		}
 	}
-	out := Objects{ResourceVersion: strconv.FormatInt(k.version, 10), Items: make([]json.RawMessage, 0, len(list))}
+	out := Objects{ResourceVersion: strconv.FormatInt(k.Version, 10), Items: make([]json.RawMessage, 0, len(list))}
 	for _, o := range list {
 		b, err := json.Marshal(o)
 		if err != nil {
@@ -90,7 +71,7 @@ func (w *World) Kubernetes(clusterName, plural string) (Objects, error) {
 
 // clusterOf is the cluster that an instance's tags name, empty without one.
 func (w *World) clusterOf(id string) string {
-	in := w.instances.get(id)
+	in := w.instances.Get(id)
 	if in == nil {
 		return ""
 	}
@@ -106,10 +87,10 @@ func (w *World) clusterOf(id string) string {
 }
 
 // nodeOf is the node object of an instance, nil where it is none.
-func (w *World) nodeOf(id string) (*cluster, *map[string]any) {
-	for _, name := range sortedKeys(w.kubernetes) {
+func (w *World) nodeOf(id string) (*kubestate.Cluster, *map[string]any) {
+	for _, name := range slices.Sorted(maps.Keys(w.kubernetes)) {
 		k := w.kubernetes[name]
-		if n := k.nodes.get(id); n != nil {
+		if n := k.Nodes.Get(id); n != nil {
 			return k, n
 		}
 	}
@@ -118,7 +99,7 @@ func (w *World) nodeOf(id string) (*cluster, *map[string]any) {
 
 // registerLater has a running instance try to join once it has booted.
 func (w *World) registerLater(id string) {
-	in := w.instances.get(id)
+	in := w.instances.Get(id)
 	if in == nil || w.kubernetes[w.clusterOf(id)] == nil {
 		return
 	}
@@ -132,12 +113,12 @@ func (w *World) registerLater(id string) {
 // bootSpread is how much longer than the fastest a node boots: no two do it in
 // the same time.
 func (w *World) bootSpread(id string) time.Duration {
-	return time.Duration(w.file.Nodes.BootSpreadSeconds*chance(id)) * time.Second
+	return time.Duration(w.file.Nodes.BootSpreadSeconds*ids.Chance(id)) * time.Second
 }
 
 // register makes the Node object if the instance can reach what it needs.
 func (w *World) register(id string) {
-	in := w.instances.get(id)
+	in := w.instances.Get(id)
 	k := w.kubernetes[w.clusterOf(id)]
 	if in == nil || k == nil || in.State.Name != ec2types.InstanceStateNameRunning {
 		return
@@ -157,7 +138,7 @@ func (w *World) register(id string) {
 	}
 	node := w.nodeObject(in)
 	w.putNode(k, in, node)
-	k.tell(node, "node-controller", "RegisteredNode", fmt.Sprintf("Node %v event: Registered Node %[1]v in Controller", nodeName(in)), w.now)
+	k.Tell(node, "node-controller", "RegisteredNode", fmt.Sprintf("Node %v event: Registered Node %[1]v in Controller", nodeName(in)), w.now)
 	w.after(time.Duration(w.file.Nodes.ReadySeconds)*time.Second, func() { w.ready(id) })
 }
 
@@ -167,30 +148,30 @@ const joinRetryTime = 30 * time.Second
 // ready starts the VPC CNI on a registered node; the node is Ready when the
 // CNI has an address for pods.
 func (w *World) ready(id string) {
-	in := w.instances.get(id)
+	in := w.instances.Get(id)
 	k, n := w.nodeOf(id)
 	if in == nil || n == nil || ended(in) {
 		return
 	}
 	if e := w.exceptionFor(w.groupOf(id), id); e != nil && e.NeverReady != nil {
-		setReady(*n, false, e.NeverReady.Reason, e.NeverReady.Message, w.now)
-		k.touch(*n)
+		kubestate.SetReady(*n, false, e.NeverReady.Reason, e.NeverReady.Message, w.now)
+		k.Touch(*n)
 		return
 	}
 	if !w.startCNI(k, in) {
-		setReady(*n, false, "KubeletNotReady", cniMissing, w.now)
-		k.touch(*n)
+		kubestate.SetReady(*n, false, "KubeletNotReady", cniMissing, w.now)
+		k.Touch(*n)
 		if !isAutoMode(in) { // whose plugin is no pod
-			k.cniCrashes(in, *n, w.now)
+			k.CNICrashes(in, *n, w.now)
 		}
 		w.after(joinRetryTime, func() { w.ready(id) })
 		return
 	}
-	k.cniRuns(*n, w.now)
+	k.CNIRuns(*n, w.now)
 	w.placePods(k, in, *n)
-	setReady(*n, true, "KubeletReady", "kubelet is posting ready status", w.now)
-	k.touch(*n)
-	k.tell(*n, "kubelet", "NodeReady", fmt.Sprintf("Node %s status is now: NodeReady", nodeName(in)), w.now)
+	kubestate.SetReady(*n, true, "KubeletReady", "kubelet is posting ready status", w.now)
+	k.Touch(*n)
+	k.Tell(*n, "kubelet", "NodeReady", fmt.Sprintf("Node %s status is now: NodeReady", nodeName(in)), w.now)
 	w.nodeJoined(id)
 	w.schedule(k)
 }
@@ -212,35 +193,27 @@ func (w *World) nodeJoined(id string) {
 	}
 }
 
-func (w *World) putNode(k *cluster, in *ec2types.Instance, node map[string]any) {
-	k.nodes.put(aws.ToString(in.InstanceId), &node)
-	k.touch(node)
+func (w *World) putNode(k *kubestate.Cluster, in *ec2types.Instance, node map[string]any) {
+	k.Nodes.Put(aws.ToString(in.InstanceId), &node)
+	k.Touch(node)
 }
 
 // removeNode takes the Node object of an ended instance away, as the cloud
 // controller does.
 func (w *World) removeNode(id string) {
 	if k, n := w.nodeOf(id); n != nil {
-		k.dropCNIPod(*n)
+		k.DropCNIPod(*n)
 		w.dropPods(k, *n)
 		w.dropSetPods(k, *n)
-		k.nodes.remove(id)
-		k.version++
+		k.Nodes.Remove(id)
+		k.Version++
 		w.schedule(k)
-	}
-}
-
-// touch gives a changed object the next resource version.
-func (k *cluster) touch(object map[string]any) {
-	k.version++
-	if meta, ok := object["metadata"].(map[string]any); ok {
-		meta["resourceVersion"] = strconv.FormatInt(k.version, 10)
 	}
 }
 
 // exceptionFor is the fate that the world wrote for a group's instance, nil
 // where it is an ordinary one.
-func (w *World) exceptionFor(g *group, id string) *NodeException {
+func (w *World) exceptionFor(g *group, id string) *worldfile.NodeException {
 	if g == nil {
 		return nil
 	}

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"rollcall/local/simaws/kubestate"
 )
 
 // nodeObject is the Node that a kubelet creates when it registers, as kubectl
@@ -27,7 +28,7 @@ func (w *World) nodeObject(in *ec2types.Instance) map[string]any {
 		"beta.kubernetes.io/os":                    "linux",
 		"failure-domain.beta.kubernetes.io/region": w.region,
 		"failure-domain.beta.kubernetes.io/zone":   zone,
-		"k8s.io/cloud-provider-aws":                w.ids.hex(32),
+		"k8s.io/cloud-provider-aws":                w.ids.Hex(32),
 		"kubernetes.io/arch":                       arch,
 		"kubernetes.io/hostname":                   name,
 		"kubernetes.io/os":                         "linux",
@@ -36,7 +37,7 @@ func (w *World) nodeObject(in *ec2types.Instance) map[string]any {
 		"topology.kubernetes.io/region":            w.region,
 		"topology.kubernetes.io/zone":              zone,
 	}
-	if slices.ContainsFunc(w.volumes.all(), func(v *ec2types.Volume) bool { return !isManaged(v.Operator) }) && !isAutoMode(in) {
+	if slices.ContainsFunc(w.volumes.All(), func(v *ec2types.Volume) bool { return !isManaged(v.Operator) }) && !isAutoMode(in) {
 		labels["topology.ebs.csi.aws.com/zone"] = zone // the CSI driver's own
 	}
 	kubelet := "v1.34.1-eks-113cf36"
@@ -74,10 +75,10 @@ func (w *World) nodeObject(in *ec2types.Instance) map[string]any {
 				"node.alpha.kubernetes.io/ttl":                           "0",
 				"volumes.kubernetes.io/controller-managed-attach-detach": "true",
 			},
-			"creationTimestamp": kubeTime(w.now),
+			"creationTimestamp": kubestate.Time(w.now),
 			"labels":            labels,
 			"name":              name,
-			"uid":               w.ids.uuid(),
+			"uid":               w.ids.UUID(),
 		},
 		"spec": map[string]any{"providerID": "aws:///" + zone + "/" + id},
 		"status": map[string]any{
@@ -90,10 +91,10 @@ func (w *World) nodeObject(in *ec2types.Instance) map[string]any {
 			"capacity":    capacity,
 			"conditions":  []any{},
 			"nodeInfo": map[string]any{
-				"architecture": arch, "bootID": w.ids.uuid(), "containerRuntimeVersion": "containerd://2.1.4",
+				"architecture": arch, "bootID": w.ids.UUID(), "containerRuntimeVersion": "containerd://2.1.4",
 				"kernelVersion":    kernel + map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[arch],
-				"kubeProxyVersion": kubelet, "kubeletVersion": kubelet, "machineID": "ec2" + w.ids.hex(29), "operatingSystem": "linux",
-				"osImage": image, "systemUUID": "ec2" + w.ids.uuid()[3:],
+				"kubeProxyVersion": kubelet, "kubeletVersion": kubelet, "machineID": "ec2" + w.ids.Hex(29), "operatingSystem": "linux",
+				"osImage": image, "systemUUID": "ec2" + w.ids.UUID()[3:],
 			},
 		},
 	}
@@ -105,51 +106,11 @@ func (w *World) nodeObject(in *ec2types.Instance) map[string]any {
 		{"DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"},
 		{"PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"},
 	} {
-		setCondition(node, c[0], "False", c[1], c[2], w.now)
+		kubestate.SetCondition(node, c[0], "False", c[1], c[2], w.now)
 	}
-	setReady(node, false, "KubeletNotReady", cniMissing, w.now)
+	kubestate.SetReady(node, false, "KubeletNotReady", cniMissing, w.now)
 	return node
 }
-
-// notReady is the taint of a node that is not Ready.
-const notReady = "node.kubernetes.io/not-ready"
-
-// setReady writes the Ready condition and the taint that goes with it.
-func setReady(node map[string]any, ready bool, reason, message string, now time.Time) {
-	status := "False"
-	if ready {
-		status = "True"
-		untaint(node, notReady)
-	} else {
-		taint(node, notReady, "NoSchedule")
-	}
-	setCondition(node, "Ready", status, reason, message, now)
-}
-
-func setCondition(node map[string]any, kind, status, reason, message string, now time.Time) {
-	st, ok := node["status"].(map[string]any)
-	if !ok {
-		return
-	}
-	list, _ := st["conditions"].([]any)
-	for _, item := range list {
-		c, ok := item.(map[string]any)
-		if !ok || c["type"] != kind {
-			continue
-		}
-		if c["status"] != status {
-			c["lastTransitionTime"] = kubeTime(now)
-		}
-		c["status"], c["reason"], c["message"], c["lastHeartbeatTime"] = status, reason, message, kubeTime(now)
-		return
-	}
-	st["conditions"] = append(list, map[string]any{
-		"lastHeartbeatTime": kubeTime(now), "lastTransitionTime": kubeTime(now),
-		"message": message, "reason": reason, "status": status, "type": kind,
-	})
-}
-
-func kubeTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // kubeletVersion makes v1.34.1-eks-113cf36 out of 1.34.1-20251112.
 func kubeletVersion(release, version string) string {
@@ -163,7 +124,7 @@ func kubeletVersion(release, version string) string {
 // nodeCapacity is cpu, memory and the pods that the VPC CNI's formula allows:
 // interfaces x (addresses - 1) + 2.
 func (w *World) nodeCapacity(in *ec2types.Instance) (cpu, memory, pods string) {
-	info := w.instanceTypes.get(string(in.InstanceType))
+	info := w.instanceTypes.Get(string(in.InstanceType))
 	if info == nil || info.NetworkInfo == nil || info.VCpuInfo == nil || info.MemoryInfo == nil {
 		return "2", "8000000Ki", "29"
 	}

@@ -3,23 +3,27 @@ package world
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/simaws/kubestate"
+	"rollcall/local/simaws/worldfile"
 )
 
 // place finds a node for a pod by the scheduler's filters, in their order, and
 // binds it. Where there is none the pod says why, in the scheduler's words, and
 // nil is returned.
-func (w *World) place(k *cluster, p *setPod) map[string]any {
+func (w *World) place(k *kubestate.Cluster, p *kubestate.SetPod) map[string]any {
 	why, helpless := map[string]int{}, 0
 	all := 0
 	var fits []*map[string]any
-	claimProblem := k.claimProblem(p)
-	for _, n := range k.nodes.all() {
+	claimProblem := k.ClaimProblem(p)
+	for _, n := range k.Nodes.All() {
 		all++
 		reason, preemptible := "", false
 		if claimProblem == "" {
@@ -37,68 +41,68 @@ func (w *World) place(k *cluster, p *setPod) map[string]any {
 		}
 	}
 	if claimProblem != "" || len(fits) == 0 {
-		w.waits(k, p, k.unschedulable(all, why, helpless, claimProblem))
+		w.waits(k, p, unschedulable(k, all, why, helpless, claimProblem))
 		return nil
 	}
 	// Where the volume already is, else where the fewest pods are.
-	v := w.volumes.get(k.volumeOf(p))
+	v := w.volumes.Get(k.VolumeOf(p))
 	slices.SortStableFunc(fits, func(a, b *map[string]any) int {
-		return cmp.Or(elsewhere(v, k, *a)-elsewhere(v, k, *b), k.podsOf(*a)-k.podsOf(*b))
+		return cmp.Or(elsewhere(v, k, *a)-elsewhere(v, k, *b), k.PodsOf(*a)-k.PodsOf(*b))
 	})
 	node := *fits[0]
-	if spec, ok := p.object["spec"].(map[string]any); ok {
-		spec["nodeName"] = at(node, "metadata", "name")
+	if spec, ok := p.Object["spec"].(map[string]any); ok {
+		spec["nodeName"] = kubestate.At(node, "metadata", "name")
 	}
-	setCondition(p.object, "PodScheduled", "True", "", "", w.now)
-	k.touch(p.object)
-	k.say(p.object, "Pod", "default-scheduler", "Scheduled", "Normal",
-		fmt.Sprintf("Successfully assigned %s/%s to %v", p.set.Namespace, p.name, at(node, "metadata", "name")), w.now)
+	kubestate.SetCondition(p.Object, "PodScheduled", "True", "", "", w.now)
+	k.Touch(p.Object)
+	k.Say(p.Object, "Pod", "default-scheduler", "Scheduled", "Normal",
+		fmt.Sprintf("Successfully assigned %s/%s to %v", p.Set.Namespace, p.Name, kubestate.At(node, "metadata", "name")), w.now)
 	return node
 }
 
 // elsewhere is 0 where a volume is attached to a node's instance, or to none.
-func elsewhere(v *ec2types.Volume, k *cluster, node map[string]any) int {
-	if v == nil || len(v.Attachments) == 0 || aws.ToString(v.Attachments[0].InstanceId) == k.instanceNamed(at(node, "metadata", "name")) {
+func elsewhere(v *ec2types.Volume, k *kubestate.Cluster, node map[string]any) int {
+	if v == nil || len(v.Attachments) == 0 || aws.ToString(v.Attachments[0].InstanceId) == k.InstanceNamed(kubestate.At(node, "metadata", "name")) {
 		return 0
 	}
 	return 1
 }
 
 // waits leaves a pod Pending, and says why where that is new.
-func (w *World) waits(k *cluster, p *setPod, message string) {
-	if p.told == message {
+func (w *World) waits(k *kubestate.Cluster, p *kubestate.SetPod, message string) {
+	if p.Told == message {
 		return
 	}
-	p.told = message
-	setCondition(p.object, "PodScheduled", "False", "Unschedulable", message, w.now)
-	k.touch(p.object)
-	k.say(p.object, "Pod", "default-scheduler", "FailedScheduling", "Warning", message, w.now)
+	p.Told = message
+	kubestate.SetCondition(p.Object, "PodScheduled", "False", "Unschedulable", message, w.now)
+	k.Touch(p.Object)
+	k.Say(p.Object, "Pod", "default-scheduler", "FailedScheduling", "Warning", message, w.now)
 	w.scheduleLater(k, p)
 }
 
 // unfit is the first reason for which a pod cannot be on a node, empty where it
 // can, and whether ending other pods could help.
-func (w *World) unfit(k *cluster, p *setPod, node map[string]any) (reason string, preemptible bool) {
+func (w *World) unfit(k *kubestate.Cluster, p *kubestate.SetPod, node map[string]any) (reason string, preemptible bool) {
 	spec, _ := node["spec"].(map[string]any)
 	if spec["unschedulable"] == true {
 		return "node(s) were unschedulable", false
 	}
-	if t := untolerated(p.set.Tolerations, node); t != "" {
-		if k.minor() >= newWords {
+	if t := untolerated(p.Set.Tolerations, node); t != "" {
+		if k.Minor() >= newWords {
 			return "node(s) had untolerated taint(s)", false
 		}
 		return "node(s) had untolerated taint {" + t + "}", false
 	}
-	for key, value := range p.set.NodeSelector {
-		if at(node, "metadata", "labels", key) != value {
+	for key, value := range p.Set.NodeSelector {
+		if kubestate.At(node, "metadata", "labels", key) != value {
 			return "node(s) didn't match Pod's node affinity/selector", false
 		}
 	}
-	if room, err := strconv.Atoi(fmt.Sprint(at(node, "status", "allocatable", "pods"))); err == nil && k.podsOf(node) >= room {
+	if room, err := strconv.Atoi(fmt.Sprint(kubestate.At(node, "status", "allocatable", "pods"))); err == nil && k.PodsOf(node) >= room {
 		return "Too many pods", true
 	}
-	if v := k.persistentVolume(p); v != nil && !reachable(v, node) {
-		if k.minor() >= newWords {
+	if v := k.PersistentVolume(p); v != nil && !reachable(v, node) {
+		if k.Minor() >= newWords {
 			return "node(s) didn't match PersistentVolume's node affinity", false
 		}
 		return "node(s) had volume node affinity conflict", false
@@ -116,12 +120,12 @@ const (
 )
 
 // unschedulable is the scheduler's message.
-func (k *cluster) unschedulable(all int, why map[string]int, helpless int, claimProblem string) string {
+func unschedulable(k *kubestate.Cluster, all int, why map[string]int, helpless int, claimProblem string) string {
 	if all == 0 {
 		return "no nodes available to schedule pods"
 	}
 	var reasons []string
-	for _, r := range sortedKeys(why) {
+	for _, r := range slices.Sorted(maps.Keys(why)) {
 		reasons = append(reasons, fmt.Sprintf("%d %s", why[r], r))
 	}
 	slices.Sort(reasons)
@@ -129,7 +133,7 @@ func (k *cluster) unschedulable(all int, why map[string]int, helpless int, claim
 		reasons, helpless = []string{claimProblem}, all
 	}
 	text := fmt.Sprintf("0/%d nodes are available: %s.", all, strings.Join(reasons, ", "))
-	if k.minor() >= claimsVersion {
+	if k.Minor() >= claimsVersion {
 		text += " no new claims to deallocate,"
 	}
 	var help []string
@@ -144,16 +148,16 @@ func (k *cluster) unschedulable(all int, why map[string]int, helpless int, claim
 }
 
 // untolerated is the first taint of a node that keeps a pod away, as "key: value".
-func untolerated(tolerations []Toleration, node map[string]any) string {
-	list, _ := at(node, "spec", "taints").([]any)
+func untolerated(tolerations []worldfile.Toleration, node map[string]any) string {
+	list, _ := kubestate.At(node, "spec", "taints").([]any)
 	for _, t := range list {
-		key, _ := at(t, "key").(string)
-		value, _ := at(t, "value").(string)
-		effect, _ := at(t, "effect").(string)
+		key, _ := kubestate.At(t, "key").(string)
+		value, _ := kubestate.At(t, "value").(string)
+		effect, _ := kubestate.At(t, "effect").(string)
 		if effect == "PreferNoSchedule" {
 			continue
 		}
-		if !slices.ContainsFunc(tolerations, func(o Toleration) bool {
+		if !slices.ContainsFunc(tolerations, func(o worldfile.Toleration) bool {
 			return (o.Key == key || o.Key == "" && o.Operator == "Exists") && (o.Effect == "" || o.Effect == effect) && (o.Operator == "Exists" || o.Value == value)
 		}) {
 			return key + ": " + value
@@ -164,17 +168,17 @@ func untolerated(tolerations []Toleration, node map[string]any) string {
 
 // reachable tells whether a PersistentVolume's node affinity admits a node.
 func reachable(volume, node map[string]any) bool {
-	terms, _ := at(volume, "spec", "nodeAffinity", "required", "nodeSelectorTerms").([]any)
+	terms, _ := kubestate.At(volume, "spec", "nodeAffinity", "required", "nodeSelectorTerms").([]any)
 	if terms == nil {
 		return true
 	}
 	return slices.ContainsFunc(terms, func(term any) bool {
-		list, _ := at(term, "matchExpressions").([]any)
+		list, _ := kubestate.At(term, "matchExpressions").([]any)
 		return !slices.ContainsFunc(list, func(e any) bool {
-			key, _ := at(e, "key").(string)
-			values, _ := at(e, "values").([]any)
-			have := at(node, "metadata", "labels", key)
-			switch at(e, "operator") {
+			key, _ := kubestate.At(e, "key").(string)
+			values, _ := kubestate.At(e, "values").([]any)
+			have := kubestate.At(node, "metadata", "labels", key)
+			switch kubestate.At(e, "operator") {
 			case "In":
 				return !slices.Contains(values, have)
 			case "NotIn":

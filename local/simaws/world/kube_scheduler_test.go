@@ -11,6 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"rollcall/local/simaws/kubestate"
+	"rollcall/local/simaws/worldfile"
 )
 
 const redisVolume = "vol-0c50000000000c0de"
@@ -33,7 +36,7 @@ func podsIn(t *testing.T, w *World, namespace string) map[string]string {
 		if err := json.Unmarshal(raw, &n); err != nil {
 			t.Fatal(err)
 		}
-		zones[fmt.Sprint(at(n, "metadata", "name"))] = fmt.Sprint(at(n, "metadata", "labels", "topology.kubernetes.io/zone"))
+		zones[fmt.Sprint(kubestate.At(n, "metadata", "name"))] = fmt.Sprint(kubestate.At(n, "metadata", "labels", "topology.kubernetes.io/zone"))
 	}
 	out := map[string]string{}
 	for _, raw := range list.Items {
@@ -41,17 +44,17 @@ func podsIn(t *testing.T, w *World, namespace string) map[string]string {
 		if err := json.Unmarshal(raw, &p); err != nil {
 			t.Fatal(err)
 		}
-		if at(p, "metadata", "namespace") != namespace {
+		if kubestate.At(p, "metadata", "namespace") != namespace {
 			continue
 		}
-		where := zones[fmt.Sprint(at(p, "spec", "nodeName"))]
-		conditions, _ := at(p, "status", "conditions").([]any)
+		where := zones[fmt.Sprint(kubestate.At(p, "spec", "nodeName"))]
+		conditions, _ := kubestate.At(p, "status", "conditions").([]any)
 		for _, c := range conditions {
-			if at(c, "type") == "PodScheduled" && at(c, "status") == "False" {
-				where = fmt.Sprintf("%v: %v", at(c, "reason"), at(c, "message"))
+			if kubestate.At(c, "type") == "PodScheduled" && kubestate.At(c, "status") == "False" {
+				where = fmt.Sprintf("%v: %v", kubestate.At(c, "reason"), kubestate.At(c, "message"))
 			}
 		}
-		out[fmt.Sprint(at(p, "metadata", "name"))] = fmt.Sprintf("%v %s", at(p, "status", "phase"), where)
+		out[fmt.Sprint(kubestate.At(p, "metadata", "name"))] = fmt.Sprintf("%v %s", kubestate.At(p, "status", "phase"), where)
 	}
 	return out
 }
@@ -132,7 +135,7 @@ func reasons(t *testing.T, w *World, reason, pod string) int {
 		if err := json.Unmarshal(raw, &e); err != nil {
 			t.Fatal(err)
 		}
-		if e["reason"] == reason && at(e, "involvedObject", "name") == pod {
+		if e["reason"] == reason && kubestate.At(e, "involvedObject", "name") == pod {
 			n++
 		}
 	}
@@ -140,7 +143,7 @@ func reasons(t *testing.T, w *World, reason, pod string) int {
 }
 
 func TestWhyPodsWait(t *testing.T) {
-	set := func(f *File, change func(*SetFile)) {
+	set := func(f *worldfile.File, change func(*worldfile.SetFile)) {
 		k := f.Kubernetes["eks-workshop"]
 		k.Sets = k.Sets[:1]
 		change(&k.Sets[0])
@@ -148,28 +151,30 @@ func TestWhyPodsWait(t *testing.T) {
 	}
 	const tail = " no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
 	tests := map[string]struct {
-		change func(*File)
+		change func(*worldfile.File)
 		want   string
 	}{
-		"another architecture": {func(f *File) {
-			set(f, func(s *SetFile) { s.NodeSelector = map[string]string{"kubernetes.io/arch": "arm64"} })
+		"another architecture": {func(f *worldfile.File) {
+			set(f, func(s *worldfile.SetFile) { s.NodeSelector = map[string]string{"kubernetes.io/arch": "arm64"} })
 		}, "Pending Unschedulable: 0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector." + tail},
-		"a taint on all nodes": {func(f *File) {
-			set(f, func(*SetFile) {})
+		"a taint on all nodes": {func(f *worldfile.File) {
+			set(f, func(*worldfile.SetFile) {})
 			f.EKS.Nodegroups[0].Taints = []ekstypes.Taint{{Key: aws.String("dedicated"), Value: aws.String("db"), Effect: ekstypes.TaintEffectNoSchedule}}
 		}, "Pending Unschedulable: 0/2 nodes are available: 2 node(s) had untolerated taint {dedicated: db}." + tail},
-		"a taint that is tolerated": {func(f *File) {
-			set(f, func(s *SetFile) { s.Tolerations = []Toleration{{Key: "dedicated", Operator: "Exists"}} })
+		"a taint that is tolerated": {func(f *worldfile.File) {
+			set(f, func(s *worldfile.SetFile) {
+				s.Tolerations = []worldfile.Toleration{{Key: "dedicated", Operator: "Exists"}}
+			})
 			f.EKS.Nodegroups[0].Taints = []ekstypes.Taint{{Key: aws.String("dedicated"), Value: aws.String("db"), Effect: ekstypes.TaintEffectNoSchedule}}
 		}, "Running us-west-2c"},
-		"a claim that is not there": {func(f *File) { set(f, func(s *SetFile) { s.Claim = "other" }) },
+		"a claim that is not there": {func(f *worldfile.File) { set(f, func(s *worldfile.SetFile) { s.Claim = "other" }) },
 			`Pending Unschedulable: 0/2 nodes are available: persistentvolumeclaim "other" not found.` + tail},
-		"another zone, and one node that has no room": {func(f *File) {
-			set(f, func(*SetFile) {})
+		"another zone, and one node that has no room": {func(f *worldfile.File) {
+			set(f, func(*worldfile.SetFile) {})
 			f.EC2.Volumes[0].AvailabilityZone = aws.String("us-west-2b")
 		}, "Pending Unschedulable: 0/2 nodes are available: 2 node(s) had volume node affinity conflict." + tail},
-		"a newer scheduler": {func(f *File) {
-			set(f, func(*SetFile) {})
+		"a newer scheduler": {func(f *worldfile.File) {
+			set(f, func(*worldfile.SetFile) {})
 			f.EC2.Volumes[0].AvailabilityZone = aws.String("us-west-2b")
 			f.EKS.Clusters[0].Version = aws.String("1.35")
 		}, "Pending Unschedulable: 0/2 nodes are available: 2 node(s) didn't match PersistentVolume's node affinity." + tail},

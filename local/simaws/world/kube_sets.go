@@ -4,11 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/simaws/kubestate"
+	"rollcall/local/simaws/worldfile"
 )
 
 const (
@@ -23,22 +27,11 @@ const (
 	retrySchedule = 5 * time.Minute
 )
 
-// setPod is a pod that the world's scheduler places.
-type setPod struct {
-	set SetFile
-	// claim is the name of its claim, empty without one.
-	claim  string
-	name   string
-	object map[string]any
-	// told is what the scheduler last said of it.
-	told string
-}
-
 // loadSets makes the sets' pods, and places those that fit: they run since
 // before the start.
-func (w *World) loadSets(f *File) error {
+func (w *World) loadSets(f *worldfile.File) error {
 	var errs []error
-	for _, name := range sortedKeys(f.Kubernetes) {
+	for _, name := range slices.Sorted(maps.Keys(f.Kubernetes)) {
 		k := w.kubernetes[name]
 		if k == nil {
 			continue // said when the objects were loaded
@@ -50,11 +43,11 @@ func (w *World) loadSets(f *File) error {
 			}
 			set.Namespace, set.Replicas = cmp.Or(set.Namespace, "default"), cmp.Or(set.Replicas, 1)
 			for i := range set.Replicas {
-				p := &setPod{set: set, claim: set.Claim, name: fmt.Sprintf("%s-%d", set.Name, i)}
+				p := &kubestate.SetPod{Set: set, Claim: set.Claim, Name: fmt.Sprintf("%s-%d", set.Name, i)}
 				if set.Claim != "" && set.Replicas > 1 {
-					p.claim = fmt.Sprintf("%s-%s-%d", set.Claim, set.Name, i)
+					p.Claim = fmt.Sprintf("%s-%s-%d", set.Claim, set.Name, i)
 				}
-				k.sets = append(k.sets, p)
+				k.Sets = append(k.Sets, p)
 				w.createPod(k, p)
 			}
 		}
@@ -64,31 +57,31 @@ func (w *World) loadSets(f *File) error {
 }
 
 // placeAtStart places pods at once, volumes and all.
-func (w *World) placeAtStart(k *cluster) {
-	for _, p := range k.sets {
+func (w *World) placeAtStart(k *kubestate.Cluster) {
+	for _, p := range k.Sets {
 		if node := w.place(k, p); node != nil {
-			w.startPod(k, p, p.object)
+			w.startPod(k, p, p.Object)
 		}
 	}
 }
 
 // createPod makes a set's pod. It waits for the scheduler.
-func (w *World) createPod(k *cluster, p *setPod) {
-	container := map[string]any{"name": p.set.Name, "image": p.set.Name + ":1"}
+func (w *World) createPod(k *kubestate.Cluster, p *kubestate.SetPod) {
+	container := map[string]any{"name": p.Set.Name, "image": p.Set.Name + ":1"}
 	spec := map[string]any{"containers": []any{container}, "schedulerName": "default-scheduler", "restartPolicy": "Always"}
-	if p.claim != "" {
-		spec["volumes"] = []any{map[string]any{"name": "data", "persistentVolumeClaim": map[string]any{"claimName": p.claim}}}
+	if p.Claim != "" {
+		spec["volumes"] = []any{map[string]any{"name": "data", "persistentVolumeClaim": map[string]any{"claimName": p.Claim}}}
 		container["volumeMounts"] = []any{map[string]any{"name": "data", "mountPath": "/data"}}
 	}
-	if len(p.set.NodeSelector) > 0 {
+	if len(p.Set.NodeSelector) > 0 {
 		selector := map[string]any{}
-		for key, value := range p.set.NodeSelector {
+		for key, value := range p.Set.NodeSelector {
 			selector[key] = value
 		}
 		spec["nodeSelector"] = selector
 	}
 	var tolerations []any
-	for _, t := range p.set.Tolerations {
+	for _, t := range p.Set.Tolerations {
 		m := map[string]any{}
 		for key, value := range map[string]string{"key": t.Key, "operator": t.Operator, "value": t.Value, "effect": t.Effect} {
 			if value != "" {
@@ -100,82 +93,84 @@ func (w *World) createPod(k *cluster, p *setPod) {
 	if tolerations != nil {
 		spec["tolerations"] = tolerations
 	}
-	p.told = ""
-	p.object = map[string]any{
+	p.Told = ""
+	p.Object = map[string]any{
 		"apiVersion": "v1", "kind": "Pod",
 		"metadata": map[string]any{
-			"name": p.name, "namespace": p.set.Namespace, "creationTimestamp": kubeTime(w.now), "uid": w.ids.uuid(),
-			"labels":          map[string]any{"app": p.set.Name, "statefulset.kubernetes.io/pod-name": p.name},
-			"ownerReferences": []any{map[string]any{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": p.set.Name, "controller": true}},
+			"name": p.Name, "namespace": p.Set.Namespace, "creationTimestamp": kubestate.Time(w.now), "uid": w.ids.UUID(),
+			"labels":          map[string]any{"app": p.Set.Name, "statefulset.kubernetes.io/pod-name": p.Name},
+			"ownerReferences": []any{map[string]any{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": p.Set.Name, "controller": true}},
 		},
 		"spec": spec, "status": map[string]any{"phase": "Pending", "qosClass": "BestEffort"},
 	}
-	k.objects["pods"] = append(k.objects["pods"], p.object)
-	k.touch(p.object)
+	k.Objects["pods"] = append(k.Objects["pods"], p.Object)
+	k.Touch(p.Object)
 }
 
 // schedule places the pods that wait, each on a node that fits.
-func (w *World) schedule(k *cluster) {
-	for _, p := range k.sets {
-		if p.object == nil || at(p.object, "spec", "nodeName") != nil {
+func (w *World) schedule(k *kubestate.Cluster) {
+	for _, p := range k.Sets {
+		if p.Object == nil || kubestate.At(p.Object, "spec", "nodeName") != nil {
 			continue
 		}
 		if w.place(k, p) == nil {
 			continue
 		}
-		object := p.object
+		object := p.Object
 		w.after(attachTime, func() { w.startPod(k, p, object) })
 	}
 }
 
 // scheduleLater has the scheduler look once more if a pod still waits then.
-func (w *World) scheduleLater(k *cluster, p *setPod) {
-	object := p.object
+func (w *World) scheduleLater(k *kubestate.Cluster, p *kubestate.SetPod) {
+	object := p.Object
 	w.after(retrySchedule, func() {
-		if p.object == nil || at(p.object, "metadata", "uid") != at(object, "metadata", "uid") || at(p.object, "spec", "nodeName") != nil {
+		if p.Object == nil || kubestate.At(p.Object, "metadata", "uid") != kubestate.At(object, "metadata", "uid") || kubestate.At(p.Object, "spec", "nodeName") != nil {
 			return
 		}
-		p.told = "" // it is said again
+		p.Told = "" // it is said again
 		w.schedule(k)
 	})
 }
 
 // startPod attaches a placed pod's volume and runs it. A volume that is still
 // attached elsewhere makes it wait.
-func (w *World) startPod(k *cluster, p *setPod, object map[string]any) {
-	if p.object == nil || at(p.object, "metadata", "uid") != at(object, "metadata", "uid") || at(p.object, "status", "phase") != "Pending" {
+func (w *World) startPod(k *kubestate.Cluster, p *kubestate.SetPod, object map[string]any) {
+	if p.Object == nil || kubestate.At(p.Object, "metadata", "uid") != kubestate.At(object, "metadata", "uid") || kubestate.At(p.Object, "status", "phase") != "Pending" {
 		return
 	}
-	id := k.instanceNamed(at(p.object, "spec", "nodeName"))
-	in := w.instances.get(id)
+	id := k.InstanceNamed(kubestate.At(p.Object, "spec", "nodeName"))
+	in := w.instances.Get(id)
 	if in == nil {
 		return // the node went meanwhile
 	}
-	if v := w.volumes.get(k.volumeOf(p)); v != nil && !slices.ContainsFunc(v.Attachments, func(a ec2types.VolumeAttachment) bool { return aws.ToString(a.InstanceId) == id }) {
+	if v := w.volumes.Get(k.VolumeOf(p)); v != nil && !slices.ContainsFunc(v.Attachments, func(a ec2types.VolumeAttachment) bool { return aws.ToString(a.InstanceId) == id }) {
 		if err := w.attachVolume(v, id, ""); err != nil {
-			k.say(p.object, "Pod", "attachdetach-controller", "FailedAttachVolume", "Warning",
-				fmt.Sprintf("AttachVolume.Attach failed for volume %q : rpc error: code = Internal desc = Could not attach volume %q to node %q: %v", at(k.claimOf(p), "spec", "volumeName"), aws.ToString(v.VolumeId), id, err), w.now)
+			k.Say(p.Object, "Pod", "attachdetach-controller", "FailedAttachVolume", "Warning",
+				fmt.Sprintf("AttachVolume.Attach failed for volume %q : rpc error: code = Internal desc = Could not attach volume %q to node %q: %v", kubestate.At(k.ClaimOf(p), "spec", "volumeName"), aws.ToString(v.VolumeId), id, err), w.now)
 			w.after(attachTime, func() { w.startPod(k, p, object) })
 			return
 		}
-		k.say(p.object, "Pod", "attachdetach-controller", "SuccessfulAttachVolume", "Normal", fmt.Sprintf("AttachVolume.Attach succeeded for volume %q", at(k.claimOf(p), "spec", "volumeName")), w.now)
+		k.Say(p.Object, "Pod", "attachdetach-controller", "SuccessfulAttachVolume", "Normal", fmt.Sprintf("AttachVolume.Attach succeeded for volume %q", kubestate.At(k.ClaimOf(p), "spec", "volumeName")), w.now)
 	}
-	conditions := at(p.object, "status", "conditions")
-	podRuns(p.object, cmp.Or(w.freePodAddress(k, id), aws.ToString(in.PrivateIpAddress)), w.now)
-	if status, ok := p.object["status"].(map[string]any); ok {
+	conditions := kubestate.At(p.Object, "status", "conditions")
+	kubestate.PodRuns(p.Object, cmp.Or(w.freePodAddress(k, id), aws.ToString(in.PrivateIpAddress)), w.now)
+	if status, ok := p.Object["status"].(map[string]any); ok {
 		status["conditions"] = conditions
 	}
 	for _, kind := range []string{"Initialized", "ContainersReady", "Ready"} {
-		setCondition(p.object, kind, "True", "", "", w.now)
+		kubestate.SetCondition(p.Object, kind, "True", "", "", w.now)
 	}
-	k.touch(p.object)
+	k.Touch(p.Object)
 }
 
 // freePodAddress is an address of a node's interfaces that no pod has.
-func (w *World) freePodAddress(k *cluster, instance string) string {
+func (w *World) freePodAddress(k *kubestate.Cluster, instance string) string {
 	for _, eni := range w.interfacesOf(instance) {
 		for i, a := range eni.PrivateIpAddresses {
-			taken := slices.ContainsFunc(k.objects["pods"], func(p map[string]any) bool { return at(p, "status", "podIP") == aws.ToString(a.PrivateIpAddress) })
+			taken := slices.ContainsFunc(k.Objects["pods"], func(p map[string]any) bool {
+				return kubestate.At(p, "status", "podIP") == aws.ToString(a.PrivateIpAddress)
+			})
 			if i > 0 && !taken {
 				return aws.ToString(a.PrivateIpAddress)
 			}
@@ -185,15 +180,15 @@ func (w *World) freePodAddress(k *cluster, instance string) string {
 }
 
 // dropSetPods ends the sets' pods on a node; their controller makes them again.
-func (w *World) dropSetPods(k *cluster, node map[string]any) {
+func (w *World) dropSetPods(k *kubestate.Cluster, node map[string]any) {
 	gone := map[string]bool{}
-	for _, p := range k.sets {
-		if p.object == nil || at(p.object, "spec", "nodeName") != at(node, "metadata", "name") {
+	for _, p := range k.Sets {
+		if p.Object == nil || kubestate.At(p.Object, "spec", "nodeName") != kubestate.At(node, "metadata", "name") {
 			continue
 		}
-		uid, _ := at(p.object, "metadata", "uid").(string)
+		uid, _ := kubestate.At(p.Object, "metadata", "uid").(string)
 		gone[uid] = true
-		p.object = nil
+		p.Object = nil
 		w.after(recreateTime, func() {
 			w.createPod(k, p)
 			w.schedule(k)
@@ -202,25 +197,25 @@ func (w *World) dropSetPods(k *cluster, node map[string]any) {
 	if len(gone) == 0 {
 		return
 	}
-	k.objects["pods"] = slices.DeleteFunc(k.objects["pods"], func(p map[string]any) bool {
-		uid, _ := at(p, "metadata", "uid").(string)
+	k.Objects["pods"] = slices.DeleteFunc(k.Objects["pods"], func(p map[string]any) bool {
+		uid, _ := kubestate.At(p, "metadata", "uid").(string)
 		return gone[uid]
 	})
-	k.version++
+	k.Version++
 }
 
 // drain is EKS emptying a node before it ends it: nothing comes to it any more,
 // and the sets' pods leave it. Their volumes leave it too.
 func (w *World) drain(instance string) {
 	k, n := w.nodeOf(instance)
-	if n == nil || len(k.sets) == 0 {
+	if n == nil || len(k.Sets) == 0 {
 		return
 	}
 	if spec, ok := (*n)["spec"].(map[string]any); ok {
 		spec["unschedulable"] = true
 	}
-	taint(*n, "node.kubernetes.io/unschedulable", "NoSchedule")
-	k.touch(*n)
+	kubestate.Taint(*n, "node.kubernetes.io/unschedulable", "NoSchedule")
+	k.Touch(*n)
 	w.dropSetPods(k, *n)
 	w.detachVolumes(instance)
 }

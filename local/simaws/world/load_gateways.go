@@ -7,17 +7,19 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/simaws/worldfile"
 )
 
 // loadGatewayInterfaces gives NAT gateways and interface endpoints the
 // addresses that they hold in their subnets, unless the file lists them.
-func (w *World) loadGatewayInterfaces(*File) error {
+func (w *World) loadGatewayInterfaces(*worldfile.File) error {
 	listed := map[string]bool{}
 	for _, n := range w.file.EC2.NetworkInterfaces {
 		listed[aws.ToString(n.NetworkInterfaceId)] = true
 	}
 	var errs []error
-	for _, n := range w.natGateways.all() {
+	for _, n := range w.natGateways.All() {
 		id := aws.ToString(n.NatGatewayId)
 		if n.AvailabilityMode == ec2types.AvailabilityModeRegional {
 			continue // it stands in no subnet
@@ -27,7 +29,7 @@ func (w *World) loadGatewayInterfaces(*File) error {
 		}
 		errs = append(errs, w.natInterface(n, id))
 	}
-	for _, e := range w.endpoints.all() {
+	for _, e := range w.endpoints.All() {
 		if e.VpcEndpointType != ec2types.VpcEndpointTypeInterface || len(e.NetworkInterfaceIds) > 0 {
 			continue
 		}
@@ -55,8 +57,8 @@ func (w *World) natInterface(n *ec2types.NatGateway, id string) error {
 	orZero(&a.Status, ec2types.NatGatewayAddressStatusSucceeded)
 	if n.ConnectivityType == ec2types.ConnectivityTypePublic {
 		or(&a.PublicIp, w.nextPublicIP())
-		or(&a.AllocationId, w.ids.ec2("eipalloc"))
-		or(&a.AssociationId, w.ids.ec2("eipassoc"))
+		or(&a.AllocationId, w.ids.EC2("eipalloc"))
+		or(&a.AssociationId, w.ids.EC2("eipassoc"))
 		eni.Association = &ec2types.NetworkInterfaceAssociation{
 			AllocationId: a.AllocationId, AssociationId: a.AssociationId, IpOwnerId: aws.String(w.account),
 			PublicIp: a.PublicIp, PublicDnsName: aws.String(w.publicName(*a.PublicIp)),
@@ -83,7 +85,7 @@ func (w *World) endpointInterfaces(e *ec2types.VpcEndpoint) error {
 		e.NetworkInterfaceIds = append(e.NetworkInterfaceIds, *eni.NetworkInterfaceId)
 	}
 	for i := range e.Groups {
-		if sg := w.securityGroups.get(aws.ToString(e.Groups[i].GroupId)); sg != nil {
+		if sg := w.securityGroups.Get(aws.ToString(e.Groups[i].GroupId)); sg != nil {
 			e.Groups[i].GroupName = sg.GroupName
 		}
 	}
@@ -97,13 +99,13 @@ func (w *World) serve(eni *ec2types.NetworkInterface, owner string) {
 	eni.SourceDestCheck = aws.Bool(!strings.Contains(owner, "nat"))
 	eni.Status = ec2types.NetworkInterfaceStatusInUse
 	eni.Attachment = &ec2types.NetworkInterfaceAttachment{
-		AttachmentId: aws.String(w.ids.ec2("ela-attach")), AttachTime: aws.Time(w.now), DeleteOnTermination: aws.Bool(false),
+		AttachmentId: aws.String(w.ids.EC2("ela-attach")), AttachTime: aws.Time(w.now), DeleteOnTermination: aws.Bool(false),
 		DeviceIndex: aws.Int32(1), InstanceOwnerId: aws.String("amazon-aws"), Status: ec2types.AttachmentStatusAttached,
 	}
 }
 
 func (w *World) renameInterface(eni *ec2types.NetworkInterface, id string) {
-	w.interfaces.remove(*eni.NetworkInterfaceId)
+	w.interfaces.Remove(*eni.NetworkInterfaceId)
 	eni.NetworkInterfaceId = aws.String(id)
-	w.interfaces.put(id, eni)
+	w.interfaces.Put(id, eni)
 }

@@ -9,15 +9,19 @@ import (
 	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"rollcall/local/simaws/kubestate"
+	"rollcall/local/simaws/table"
+	"rollcall/local/simaws/worldfile"
 )
 
-func (w *World) loadTemplates(f *File) error {
+func (w *World) loadTemplates(f *worldfile.File) error {
 	for _, row := range instanceTypeTable() {
-		w.instanceTypes.put(row.name, row.info())
+		w.instanceTypes.Put(row.name, row.info())
 	}
 	for i := range f.EC2.InstanceTypes {
 		t := &f.EC2.InstanceTypes[i]
-		w.instanceTypes.put(string(t.InstanceType), t)
+		w.instanceTypes.Put(string(t.InstanceType), t)
 	}
 	for i := range f.EC2.Images {
 		or(&f.EC2.Images[i].OwnerId, "602401143452") // EKS's own images in most regions
@@ -33,21 +37,21 @@ func (w *World) loadTemplates(f *File) error {
 	}
 	for i := range f.EC2.LaunchTemplates {
 		t := &f.EC2.LaunchTemplates[i]
-		w.templates.put(aws.ToString(t.LaunchTemplateId), t)
+		w.templates.Put(aws.ToString(t.LaunchTemplateId), t)
 	}
 	return fill(w.images, f.EC2.Images, "ec2.Images", func(v *ec2types.Image) *string { return v.ImageId })
 }
 
 func (w *World) addTemplateVersion(v *ec2types.LaunchTemplateVersion) {
 	id := aws.ToString(v.LaunchTemplateId)
-	w.templateVersions.put(templateKey(id, aws.ToInt64(v.VersionNumber)), v)
-	t := w.templates.get(id)
+	w.templateVersions.Put(templateKey(id, aws.ToInt64(v.VersionNumber)), v)
+	t := w.templates.Get(id)
 	if t == nil {
 		t = &ec2types.LaunchTemplate{
 			LaunchTemplateId: v.LaunchTemplateId, LaunchTemplateName: v.LaunchTemplateName,
 			CreateTime: v.CreateTime, CreatedBy: v.CreatedBy, DefaultVersionNumber: v.VersionNumber, LatestVersionNumber: v.VersionNumber,
 		}
-		w.templates.put(id, t)
+		w.templates.Put(id, t)
 	}
 	if aws.ToBool(v.DefaultVersion) {
 		t.DefaultVersionNumber = v.VersionNumber
@@ -57,26 +61,26 @@ func (w *World) addTemplateVersion(v *ec2types.LaunchTemplateVersion) {
 	}
 }
 
-func (w *World) loadClusters(f *File) error {
+func (w *World) loadClusters(f *worldfile.File) error {
 	for i := range f.EKS.Clusters {
 		c := &f.EKS.Clusters[i]
 		name := aws.ToString(c.Name)
 		or(&c.Arn, w.arn("eks", "cluster/"+name))
-		or(&c.Endpoint, "https://"+upper(w.ids.hex(32))+".gr7."+w.region+".eks.amazonaws.com")
+		or(&c.Endpoint, "https://"+strings.ToUpper(w.ids.Hex(32))+".gr7."+w.region+".eks.amazonaws.com")
 		or(&c.CreatedAt, w.start.Add(-long))
 		orZero(&c.Status, ekstypes.ClusterStatusActive)
-		w.kubernetes[name] = &cluster{name: name, nodes: newTable[map[string]any](), objects: map[string][]map[string]any{}, version: 1000}
+		w.kubernetes[name] = &kubestate.Cluster{Name: name, Nodes: table.New[map[string]any](), Objects: map[string][]map[string]any{}, Version: 1000}
 	}
 	for i := range f.EKS.Addons {
 		a := &f.EKS.Addons[i]
-		or(&a.AddonArn, w.arn("eks", fmt.Sprintf("addon/%s/%s/%s", aws.ToString(a.ClusterName), aws.ToString(a.AddonName), w.ids.uuid())))
+		or(&a.AddonArn, w.arn("eks", fmt.Sprintf("addon/%s/%s/%s", aws.ToString(a.ClusterName), aws.ToString(a.AddonName), w.ids.UUID())))
 		or(&a.CreatedAt, w.start.Add(-long))
 		or(&a.ModifiedAt, w.start.Add(-long))
 		orZero(&a.Status, ekstypes.AddonStatusActive)
 		if a.Health == nil {
 			a.Health = &ekstypes.AddonHealth{Issues: []ekstypes.AddonIssue{}}
 		}
-		w.addons.put(nodegroupKey(aws.ToString(a.ClusterName), aws.ToString(a.AddonName)), a)
+		w.addons.Put(nodegroupKey(aws.ToString(a.ClusterName), aws.ToString(a.AddonName)), a)
 	}
 	for i := range f.EKS.PodIdentityAssociations {
 		w.putPodIdentity(&f.EKS.PodIdentityAssociations[i])
@@ -98,7 +102,7 @@ func (w *World) putAccessEntry(a *ekstypes.AccessEntry) {
 	or(&a.Type, "STANDARD")
 	or(&a.CreatedAt, w.now)
 	or(&a.ModifiedAt, w.now)
-	or(&a.AccessEntryArn, w.arn("eks", fmt.Sprintf("access-entry/%s/role/%s/%s/%s", aws.ToString(a.ClusterName), w.account, role, w.ids.uuid())))
+	or(&a.AccessEntryArn, w.arn("eks", fmt.Sprintf("access-entry/%s/role/%s/%s/%s", aws.ToString(a.ClusterName), w.account, role, w.ids.UUID())))
 	if *a.Type == "EC2_LINUX" {
 		or(&a.Username, "system:node:{{EC2PrivateDNSName}}")
 		if a.KubernetesGroups == nil {
@@ -106,14 +110,14 @@ func (w *World) putAccessEntry(a *ekstypes.AccessEntry) {
 		}
 	}
 	or(&a.Username, principal)
-	w.accessEntries.put(nodegroupKey(aws.ToString(a.ClusterName), principal), a)
+	w.accessEntries.Put(nodegroupKey(aws.ToString(a.ClusterName), principal), a)
 }
 
-func (w *World) loadGroups(f *File) error {
+func (w *World) loadGroups(f *worldfile.File) error {
 	var errs []error
 	for i := range f.AutoScaling.AutoScalingGroups {
 		g := &group{AutoScalingGroup: f.AutoScaling.AutoScalingGroups[i], waits: map[string]*hookWait{}}
-		if g.name() == "" || w.groups.get(g.name()) != nil {
+		if g.name() == "" || w.groups.Get(g.name()) != nil {
 			errs = append(errs, fmt.Errorf("autoscaling.AutoScalingGroups[%d] has no name of its own", i))
 			continue
 		}
@@ -125,7 +129,7 @@ func (w *World) loadGroups(f *File) error {
 		if aws.ToString(h.LifecycleTransition) != transitionLaunching && aws.ToString(h.LifecycleTransition) != transitionTerminating {
 			errs = append(errs, fmt.Errorf("autoscaling.LifecycleHooks[%d]: unknown transition %q", i, aws.ToString(h.LifecycleTransition)))
 		}
-		w.hooks.put(hookKey(aws.ToString(h.AutoScalingGroupName), aws.ToString(h.LifecycleHookName)), h)
+		w.hooks.Put(hookKey(aws.ToString(h.AutoScalingGroupName), aws.ToString(h.LifecycleHookName)), h)
 	}
 	return errors.Join(errs...)
 }
@@ -139,7 +143,7 @@ func completeHookDefaults(h *astypes.LifecycleHook) {
 
 // completeGroup fills in what every group has and keeps it.
 func (w *World) completeGroup(g *group) {
-	or(&g.AutoScalingGroupARN, w.arn("autoscaling", "autoScalingGroup:"+w.ids.uuid()+":autoScalingGroupName/"+g.name()))
+	or(&g.AutoScalingGroupARN, w.arn("autoscaling", "autoScalingGroup:"+w.ids.UUID()+":autoScalingGroupName/"+g.name()))
 	or(&g.MinSize, 0)
 	or(&g.MaxSize, *g.MinSize)
 	or(&g.DesiredCapacity, *g.MinSize)
@@ -156,7 +160,7 @@ func (w *World) completeGroup(g *group) {
 	if g.AvailabilityZones == nil {
 		seen := map[string]bool{}
 		for _, id := range g.subnets() {
-			if s := w.subnets.get(id); s != nil && !seen[aws.ToString(s.AvailabilityZone)] {
+			if s := w.subnets.Get(id); s != nil && !seen[aws.ToString(s.AvailabilityZone)] {
 				seen[aws.ToString(s.AvailabilityZone)] = true
 				g.AvailabilityZones = append(g.AvailabilityZones, aws.ToString(s.AvailabilityZone))
 			}
@@ -172,5 +176,5 @@ func (w *World) completeGroup(g *group) {
 		orZero(&c.PoolState, astypes.WarmPoolStateStopped)
 		g.WarmPoolConfiguration = &c
 	}
-	w.groups.put(g.name(), g)
+	w.groups.Put(g.name(), g)
 }

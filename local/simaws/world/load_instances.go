@@ -7,9 +7,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/simaws/worldfile"
 )
 
-func (w *World) loadInstances(f *File) error {
+func (w *World) loadInstances(f *worldfile.File) error {
 	list := slices.Clone(f.EC2.Instances)
 	inReservation := map[string]string{}
 	for _, r := range f.EC2.Reservations {
@@ -29,7 +31,7 @@ func (w *World) loadInstances(f *File) error {
 	if err := fill(w.instances, list, "ec2.Instances", func(v *ec2types.Instance) *string { return v.InstanceId }); err != nil {
 		return err
 	}
-	for _, in := range w.instances.all() {
+	for _, in := range w.instances.All() {
 		if err := w.completeInstance(in); err != nil {
 			errs = append(errs, fmt.Errorf("ec2.Instances %s: %w", aws.ToString(in.InstanceId), err))
 			continue
@@ -45,7 +47,7 @@ func (w *World) loadInstances(f *File) error {
 }
 
 func (w *World) completeInstance(in *ec2types.Instance) error {
-	for _, g := range w.groups.all() {
+	for _, g := range w.groups.All() {
 		if v := w.groupTemplate(g); g.member(*in.InstanceId) != nil && v != nil && v.LaunchTemplateData != nil {
 			orZero(&in.InstanceType, v.LaunchTemplateData.InstanceType)
 			if v.LaunchTemplateData.ImageId != nil {
@@ -56,7 +58,7 @@ func (w *World) completeInstance(in *ec2types.Instance) error {
 	orZero(&in.InstanceType, "t3.medium")
 	orZero(&in.Architecture, ec2types.ArchitectureValuesX8664)
 	or(&in.LaunchTime, w.start.Add(-long))
-	or(&in.ImageId, w.ids.ec2("ami"))
+	or(&in.ImageId, w.ids.EC2("ami"))
 	or(&in.StateTransitionReason, "")
 	if in.State == nil {
 		in.State = instanceState(ec2types.InstanceStateNameRunning)
@@ -70,7 +72,7 @@ func (w *World) completeInstance(in *ec2types.Instance) error {
 	if in.Placement == nil {
 		in.Placement = &ec2types.Placement{}
 	}
-	if s := w.subnets.get(aws.ToString(in.SubnetId)); s != nil {
+	if s := w.subnets.Get(aws.ToString(in.SubnetId)); s != nil {
 		or(&in.VpcId, aws.ToString(s.VpcId))
 		or(&in.Placement.AvailabilityZone, aws.ToString(s.AvailabilityZone))
 		or(&in.Placement.AvailabilityZoneId, aws.ToString(s.AvailabilityZoneId))
@@ -104,11 +106,11 @@ func (w *World) resume(in *ec2types.Instance) {
 }
 
 // loadPrimaries makes the primary interface of instances listed without one.
-func (w *World) loadPrimaries(*File) error {
+func (w *World) loadPrimaries(*worldfile.File) error {
 	var errs []error
 	// Addresses that the file names are taken before any is chosen.
 	for _, named := range []bool{true, false} {
-		for _, in := range w.instances.all() {
+		for _, in := range w.instances.All() {
 			id := *in.InstanceId
 			if (in.PrivateIpAddress != nil) != named || in.State.Name == ec2types.InstanceStateNameTerminated {
 				continue
@@ -145,7 +147,7 @@ func (w *World) primaryFor(in *ec2types.Instance) error {
 	eni.Attachment.AttachTime = in.LaunchTime
 	in.PrivateIpAddress, in.SecurityGroups = eni.PrivateIpAddress, slices.Clone(eni.Groups)
 	or(&in.PrivateDnsName, *eni.PrivateDnsName)
-	if ip := aws.ToString(in.PublicIpAddress); ip == "" && aws.ToBool(w.subnets.get(*eni.SubnetId).MapPublicIpOnLaunch) {
+	if ip := aws.ToString(in.PublicIpAddress); ip == "" && aws.ToBool(w.subnets.Get(*eni.SubnetId).MapPublicIpOnLaunch) {
 		w.givePublicIP(in, eni)
 	}
 	return nil
@@ -154,14 +156,14 @@ func (w *World) primaryFor(in *ec2types.Instance) error {
 // groupsForNode is the cluster's security group for a node, the VPC's default
 // one for others.
 func (w *World) groupsForNode(in *ec2types.Instance) []string {
-	if c := w.clusters.get(w.clusterOf(*in.InstanceId)); c != nil && c.ResourcesVpcConfig != nil && c.ResourcesVpcConfig.ClusterSecurityGroupId != nil {
+	if c := w.clusters.Get(w.clusterOf(*in.InstanceId)); c != nil && c.ResourcesVpcConfig != nil && c.ResourcesVpcConfig.ClusterSecurityGroupId != nil {
 		return []string{*c.ResourcesVpcConfig.ClusterSecurityGroupId}
 	}
-	for _, g := range w.groups.all() {
+	for _, g := range w.groups.All() {
 		if g.member(*in.InstanceId) == nil {
 			continue
 		}
-		if c := w.clusters.get(g.tag("eks:cluster-name")); c != nil && c.ResourcesVpcConfig != nil && c.ResourcesVpcConfig.ClusterSecurityGroupId != nil {
+		if c := w.clusters.Get(g.tag("eks:cluster-name")); c != nil && c.ResourcesVpcConfig != nil && c.ResourcesVpcConfig.ClusterSecurityGroupId != nil {
 			return []string{*c.ResourcesVpcConfig.ClusterSecurityGroupId}
 		}
 	}

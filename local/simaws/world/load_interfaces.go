@@ -8,17 +8,19 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/simaws/worldfile"
 )
 
 // loadInterfaces keeps the interfaces that the file lists, by themselves or
 // inside an instance, and takes their addresses.
-func (w *World) loadInterfaces(f *File) error {
+func (w *World) loadInterfaces(f *worldfile.File) error {
 	list := slices.Clone(f.EC2.NetworkInterfaces)
 	listed := map[string]bool{}
 	for _, n := range list {
 		listed[aws.ToString(n.NetworkInterfaceId)] = true
 	}
-	for _, in := range w.instances.all() {
+	for _, in := range w.instances.All() {
 		for _, n := range in.NetworkInterfaces {
 			if !listed[aws.ToString(n.NetworkInterfaceId)] {
 				list = append(list, interfaceOfInstance(in, n))
@@ -30,7 +32,7 @@ func (w *World) loadInterfaces(f *File) error {
 		return err
 	}
 	var errs []error
-	for _, eni := range w.interfaces.all() {
+	for _, eni := range w.interfaces.All() {
 		if err := w.completeInterface(eni); err != nil {
 			errs = append(errs, fmt.Errorf("ec2.NetworkInterfaces %s: %w", *eni.NetworkInterfaceId, err))
 		}
@@ -39,7 +41,7 @@ func (w *World) loadInterfaces(f *File) error {
 }
 
 func (w *World) completeInterface(eni *ec2types.NetworkInterface) error {
-	s := w.subnets.get(aws.ToString(eni.SubnetId))
+	s := w.subnets.Get(aws.ToString(eni.SubnetId))
 	if s == nil {
 		return fmt.Errorf("subnet %q is not in the world", aws.ToString(eni.SubnetId))
 	}
@@ -50,7 +52,7 @@ func (w *World) completeInterface(eni *ec2types.NetworkInterface) error {
 	or(&eni.Description, "")
 	or(&eni.RequesterManaged, false)
 	or(&eni.SourceDestCheck, true)
-	or(&eni.MacAddress, w.ids.mac())
+	or(&eni.MacAddress, w.ids.MAC())
 	orZero(&eni.InterfaceType, ec2types.NetworkInterfaceTypeInterface)
 	if len(eni.PrivateIpAddresses) == 0 && eni.PrivateIpAddress != nil {
 		eni.PrivateIpAddresses = []ec2types.NetworkInterfacePrivateIpAddress{{Primary: aws.Bool(true), PrivateIpAddress: eni.PrivateIpAddress}}
@@ -60,7 +62,7 @@ func (w *World) completeInterface(eni *ec2types.NetworkInterface) error {
 		if err != nil {
 			return err
 		}
-		if err := p.take(a); err != nil {
+		if err := p.Take(a); err != nil {
 			return err
 		}
 		or(&eni.PrivateIpAddresses[i].Primary, i == 0)
@@ -68,13 +70,13 @@ func (w *World) completeInterface(eni *ec2types.NetworkInterface) error {
 	}
 	for _, b := range eni.Ipv4Prefixes {
 		block, err := netip.ParsePrefix(aws.ToString(b.Ipv4Prefix))
-		if err != nil || block.Bits() != 28 || !p.prefix.Contains(block.Addr()) {
+		if err != nil || block.Bits() != 28 || !p.Prefix.Contains(block.Addr()) {
 			return fmt.Errorf("prefix %q is not a /28 of the subnet", aws.ToString(b.Ipv4Prefix))
 		}
-		p.takeBlock(block.Masked())
+		p.TakeBlock(block.Masked())
 	}
 	if len(eni.PrivateIpAddresses) == 0 {
-		addrs, ok := p.allocate(1)
+		addrs, ok := p.Allocate(1)
 		if !ok {
 			return errSubnetFull()
 		}
@@ -121,13 +123,13 @@ func interfaceOfInstance(in *ec2types.Instance, n ec2types.InstanceNetworkInterf
 }
 
 // loadFreeAddresses makes stated counts of free addresses true.
-func (w *World) loadFreeAddresses(*File) error {
+func (w *World) loadFreeAddresses(*worldfile.File) error {
 	var errs []error
-	for _, s := range w.subnets.all() {
+	for _, s := range w.subnets.All() {
 		if s.AvailableIpAddressCount == nil {
 			continue
 		}
-		if err := w.pools[*s.SubnetId].state(int(*s.AvailableIpAddressCount)); err != nil {
+		if err := w.pools[*s.SubnetId].State(int(*s.AvailableIpAddressCount)); err != nil {
 			errs = append(errs, fmt.Errorf("ec2.Subnets %s: %w", *s.SubnetId, err))
 		}
 	}

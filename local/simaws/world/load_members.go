@@ -3,6 +3,7 @@ package world
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,13 +11,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/simaws/worldfile"
 )
 
 // loadMembers ties groups and instances together, both ways, and keeps the
 // activities of before.
-func (w *World) loadMembers(f *File) error {
+func (w *World) loadMembers(f *worldfile.File) error {
 	var errs []error
-	for _, g := range w.groups.all() {
+	for _, g := range w.groups.All() {
 		for i := range g.Instances {
 			if err := w.completeMember(g, &g.Instances[i]); err != nil {
 				errs = append(errs, fmt.Errorf("autoscaling.AutoScalingGroups %s: %w", g.name(), err))
@@ -24,7 +27,7 @@ func (w *World) loadMembers(f *File) error {
 		}
 	}
 	for _, a := range f.AutoScaling.Activities {
-		g := w.groups.get(aws.ToString(a.AutoScalingGroupName))
+		g := w.groups.Get(aws.ToString(a.AutoScalingGroupName))
 		if g == nil {
 			errs = append(errs, fmt.Errorf("autoscaling.Activities %s: group %q is not in the world", aws.ToString(a.ActivityId), aws.ToString(a.AutoScalingGroupName)))
 			continue
@@ -39,14 +42,14 @@ func (w *World) loadMembers(f *File) error {
 		}
 		g.activities = append(g.activities, &activity{Activity: a, instance: instance, origin: "EC2", destination: "AutoScalingGroup"})
 	}
-	for _, g := range w.groups.all() {
+	for _, g := range w.groups.All() {
 		slices.SortStableFunc(g.activities, func(a, b *activity) int { return aws.ToTime(a.StartTime).Compare(aws.ToTime(b.StartTime)) })
 	}
 	return errors.Join(errs...)
 }
 
 func (w *World) completeMember(g *group, m *astypes.Instance) error {
-	in := w.instances.get(aws.ToString(m.InstanceId))
+	in := w.instances.Get(aws.ToString(m.InstanceId))
 	if in == nil {
 		return fmt.Errorf("instance %q is not in the world", aws.ToString(m.InstanceId))
 	}
@@ -68,7 +71,7 @@ func (w *World) completeMember(g *group, m *astypes.Instance) error {
 		tags["aws:ec2launchtemplate:id"] = aws.ToString(v.LaunchTemplateId)
 		tags["aws:ec2launchtemplate:version"] = strconv.FormatInt(aws.ToInt64(v.VersionNumber), 10)
 	}
-	for _, key := range sortedKeys(tags) {
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
 		if tagValue(in.Tags, key) == "" {
 			in.Tags = append(in.Tags, ec2types.Tag{Key: aws.String(key), Value: aws.String(tags[key])})
 		}

@@ -6,9 +6,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/simaws/addresses"
+	"rollcall/local/simaws/ids"
+	"rollcall/local/simaws/worldfile"
 )
 
-func (w *World) loadNetwork(f *File) error {
+func (w *World) loadNetwork(f *worldfile.File) error {
 	e := &f.EC2
 	for i := range e.Vpcs {
 		v := &e.Vpcs[i]
@@ -105,23 +109,23 @@ func (w *World) ownPairs(list []ec2types.IpPermission) {
 	}
 }
 
-func (w *World) loadSubnets(e *EC2File) error {
+func (w *World) loadSubnets(e *worldfile.EC2File) error {
 	var errs []error
 	for i := range e.Subnets {
 		s := &e.Subnets[i]
 		id := aws.ToString(s.SubnetId)
 		or(&s.OwnerId, w.account)
-		or(&s.AvailabilityZoneId, zoneID(aws.ToString(s.AvailabilityZone)))
+		or(&s.AvailabilityZoneId, ids.ZoneID(aws.ToString(s.AvailabilityZone)))
 		or(&s.MapPublicIpOnLaunch, false)
 		or(&s.DefaultForAz, false)
 		or(&s.AssignIpv6AddressOnCreation, false)
 		or(&s.Ipv6Native, false)
 		or(&s.SubnetArn, w.arn("ec2", "subnet/"+id))
 		orZero(&s.State, ec2types.SubnetStateAvailable)
-		if w.vpcs.get(aws.ToString(s.VpcId)) == nil {
+		if w.vpcs.Get(aws.ToString(s.VpcId)) == nil {
 			errs = append(errs, fmt.Errorf("ec2.Subnets %s: VPC %q is not in the world", id, aws.ToString(s.VpcId)))
 		}
-		p, err := newPool(aws.ToString(s.CidrBlock))
+		p, err := addresses.New(aws.ToString(s.CidrBlock))
 		if err != nil {
 			errs = append(errs, fmt.Errorf("ec2.Subnets %s: %w", id, err))
 			continue
@@ -132,7 +136,7 @@ func (w *World) loadSubnets(e *EC2File) error {
 		p := w.pools[aws.ToString(r.SubnetId)]
 		if p == nil {
 			errs = append(errs, fmt.Errorf("ec2.SubnetCidrReservations[%d]: subnet %q is not in the world", i, aws.ToString(r.SubnetId)))
-		} else if err := p.reserve(r); err != nil {
+		} else if err := p.Reserve(r); err != nil {
 			errs = append(errs, fmt.Errorf("ec2.SubnetCidrReservations[%d]: %w", i, err))
 		}
 	}
@@ -143,7 +147,7 @@ func (w *World) loadSubnets(e *EC2File) error {
 		}))...)
 }
 
-func (w *World) loadRouteTables(e *EC2File) error {
+func (w *World) loadRouteTables(e *worldfile.EC2File) error {
 	var errs []error
 	for i := range e.RouteTables {
 		t := &e.RouteTables[i]
@@ -162,11 +166,11 @@ func (w *World) loadRouteTables(e *EC2File) error {
 			a := &t.Associations[j]
 			or(&a.RouteTableId, id)
 			or(&a.Main, false)
-			or(&a.RouteTableAssociationId, w.ids.ec2("rtbassoc"))
+			or(&a.RouteTableAssociationId, w.ids.EC2("rtbassoc"))
 			if a.AssociationState == nil {
 				a.AssociationState = &ec2types.RouteTableAssociationState{State: ec2types.RouteTableAssociationStateCodeAssociated}
 			}
-			if s := aws.ToString(a.SubnetId); s != "" && w.subnets.get(s) == nil {
+			if s := aws.ToString(a.SubnetId); s != "" && w.subnets.Get(s) == nil {
 				errs = append(errs, fmt.Errorf("ec2.RouteTables %s: subnet %q is not in the world", id, s))
 			}
 		}

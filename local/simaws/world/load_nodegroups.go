@@ -9,20 +9,22 @@ import (
 	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"rollcall/local/simaws/worldfile"
 )
 
-func (w *World) loadNodegroups(f *File) error {
+func (w *World) loadNodegroups(f *worldfile.File) error {
 	var errs []error
 	for i := range f.EKS.Nodegroups {
 		ng := &nodegroup{Nodegroup: f.EKS.Nodegroups[i]}
 		cluster, name := aws.ToString(ng.ClusterName), aws.ToString(ng.NodegroupName)
-		c := w.clusters.get(cluster)
+		c := w.clusters.Get(cluster)
 		if c == nil {
 			errs = append(errs, fmt.Errorf("eks.nodegroups %s: cluster %q is not in the world", name, cluster))
 			continue
 		}
 		w.completeNodegroup(ng, c)
-		w.nodegroups.put(nodegroupKey(cluster, name), ng)
+		w.nodegroups.Put(nodegroupKey(cluster, name), ng)
 		if err := w.completeNodegroupGroup(ng, c); err != nil {
 			errs = append(errs, fmt.Errorf("eks.nodegroups %s: %w", name, err))
 		}
@@ -33,7 +35,7 @@ func (w *World) loadNodegroups(f *File) error {
 
 func (w *World) completeNodegroup(ng *nodegroup, c *ekstypes.Cluster) {
 	cluster, name := aws.ToString(ng.ClusterName), aws.ToString(ng.NodegroupName)
-	or(&ng.NodegroupArn, w.arn("eks", fmt.Sprintf("nodegroup/%s/%s/%s", cluster, name, w.ids.uuid())))
+	or(&ng.NodegroupArn, w.arn("eks", fmt.Sprintf("nodegroup/%s/%s/%s", cluster, name, w.ids.UUID())))
 	or(&ng.Version, aws.ToString(c.Version))
 	or(&ng.ReleaseVersion, *ng.Version+".1-20261112")
 	or(&ng.CreatedAt, w.start.Add(-long))
@@ -60,11 +62,11 @@ func (w *World) completeNodegroup(ng *nodegroup, c *ekstypes.Cluster) {
 // template that EKS would have made for it.
 func (w *World) completeNodegroupGroup(ng *nodegroup, c *ekstypes.Cluster) error {
 	if ng.Resources == nil || len(ng.Resources.AutoScalingGroups) == 0 {
-		name := "eks-" + aws.ToString(ng.NodegroupName) + "-" + w.ids.uuid()
+		name := "eks-" + aws.ToString(ng.NodegroupName) + "-" + w.ids.UUID()
 		ng.Resources = &ekstypes.NodegroupResources{AutoScalingGroups: []ekstypes.AutoScalingGroup{{Name: aws.String(name)}}}
 	}
 	for _, a := range ng.Resources.AutoScalingGroups {
-		g := w.groups.get(aws.ToString(a.Name))
+		g := w.groups.Get(aws.ToString(a.Name))
 		if g == nil {
 			g = &group{waits: map[string]*hookWait{}}
 			g.AutoScalingGroupName = a.Name
@@ -118,7 +120,7 @@ func (w *World) nodegroupTemplate(ng *nodegroup, g *group, c *ekstypes.Cluster) 
 		data.SecurityGroupIds = []string{*v.ClusterSecurityGroupId}
 	}
 	role := aws.ToString(ng.NodeRole)
-	for _, p := range w.profiles.all() {
+	for _, p := range w.profiles.All() {
 		if len(p.Roles) > 0 && aws.ToString(p.Roles[0].Arn) == role {
 			data.IamInstanceProfile = &ec2types.LaunchTemplateIamInstanceProfileSpecification{Name: p.InstanceProfileName}
 		}
@@ -132,7 +134,7 @@ func (w *World) nodegroupTemplate(ng *nodegroup, g *group, c *ekstypes.Cluster) 
 		})
 	}
 	v := &ec2types.LaunchTemplateVersion{
-		LaunchTemplateId: aws.String(w.ids.ec2("lt")), LaunchTemplateName: aws.String("eks-" + uuid),
+		LaunchTemplateId: aws.String(w.ids.EC2("lt")), LaunchTemplateName: aws.String("eks-" + uuid),
 		VersionNumber: aws.Int64(1), DefaultVersion: aws.Bool(true), CreateTime: ng.CreatedAt,
 		CreatedBy:          aws.String(fmt.Sprintf("arn:aws:sts::%s:assumed-role/AWSServiceRoleForAmazonEKSNodegroup/EKS", w.account)),
 		LaunchTemplateData: data,
@@ -141,7 +143,7 @@ func (w *World) nodegroupTemplate(ng *nodegroup, g *group, c *ekstypes.Cluster) 
 	spec := &astypes.LaunchTemplateSpecification{LaunchTemplateId: v.LaunchTemplateId, LaunchTemplateName: v.LaunchTemplateName, Version: aws.String("1")}
 	policy := &astypes.LaunchTemplate{LaunchTemplateSpecification: spec}
 	for _, t := range ng.InstanceTypes {
-		if w.instanceTypes.get(t) == nil {
+		if w.instanceTypes.Get(t) == nil {
 			return fmt.Errorf("instance type %q is not known; add it to ec2.InstanceTypes", t)
 		}
 		policy.Overrides = append(policy.Overrides, astypes.LaunchTemplateOverrides{InstanceType: aws.String(t)})

@@ -6,6 +6,8 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/table"
 )
 
 // Managed resources: what an AWS service (EKS Auto Mode, ECS managed instances,
@@ -47,7 +49,7 @@ func isManaged(o *ec2types.OperatorResponse) bool { return o != nil && aws.ToBoo
 // operatorShown is an operator as it is described: with what the account's
 // setting is now.
 func (w *World) operatorShown(o *ec2types.OperatorResponse) *ec2types.OperatorResponse {
-	out := clone(o)
+	out := deepcopy.Of(o)
 	if isManaged(o) {
 		out.HiddenByDefault = aws.Bool(w.visibility() == ec2types.ManagedResourceDefaultVisibilityHidden)
 	}
@@ -63,7 +65,7 @@ func managedBy(principal string) *ec2types.OperatorResponse {
 }
 
 // operatorFilters are the two filters of what can be managed.
-func operatorFilters[T any](known filters[T], of func(*T) *ec2types.OperatorResponse) filters[T] {
+func operatorFilters[T any](known table.Filters[T], of func(*T) *ec2types.OperatorResponse) table.Filters[T] {
 	known["operator.managed"] = func(v *T) []string {
 		if isManaged(of(v)) {
 			return []string{"true"}
@@ -72,7 +74,7 @@ func operatorFilters[T any](known filters[T], of func(*T) *ec2types.OperatorResp
 	}
 	known["operator.principal"] = func(v *T) []string {
 		if o := of(v); o != nil {
-			return one(o.Principal)
+			return table.One(o.Principal)
 		}
 		return nil
 	}
@@ -101,7 +103,7 @@ func (s EC2) ModifyManagedResourceVisibility(in *ec2.ModifyManagedResourceVisibi
 	}
 	settings := &ec2types.ManagedResourceVisibilitySettings{DefaultVisibility: in.DefaultVisibility}
 	s.w.file.EC2.ManagedResourceVisibility = settings
-	return &ec2.ModifyManagedResourceVisibilityOutput{Visibility: clone(settings)}, nil
+	return &ec2.ModifyManagedResourceVisibilityOutput{Visibility: deepcopy.Of(settings)}, nil
 }
 
 // operatorOf is who a request names as the operator.
@@ -115,24 +117,24 @@ func operatorOf(o *ec2types.OperatorRequest) string {
 // DescribeVolumeStatus tells that volumes are well.
 func (s EC2) DescribeVolumeStatus(in *ec2.DescribeVolumeStatusInput) (*ec2.DescribeVolumeStatusOutput, error) {
 	defer s.w.enter()()
-	list, next, err := selection[ec2types.Volume]{
-		table: s.w.volumes, id: func(v *ec2types.Volume) *string { return v.VolumeId }, ids: in.VolumeIds,
-		missing: notFound("InvalidVolume.NotFound", "volume"), filters: in.Filters,
-		hidden: func(v *ec2types.Volume) bool { return s.w.hides(v.Operator, in.IncludeManagedResources) },
-		known: filters[ec2types.Volume]{
-			"availability-zone":    func(v *ec2types.Volume) []string { return one(v.AvailabilityZone) },
-			"availability-zone-id": func(v *ec2types.Volume) []string { return one(v.AvailabilityZoneId) },
+	list, next, err := table.Selection[ec2types.Volume]{
+		Table: s.w.volumes, ID: func(v *ec2types.Volume) *string { return v.VolumeId }, IDs: in.VolumeIds,
+		Missing: notFound("InvalidVolume.NotFound", "volume"), Filters: in.Filters,
+		Hidden: func(v *ec2types.Volume) bool { return s.w.hides(v.Operator, in.IncludeManagedResources) },
+		Known: table.Filters[ec2types.Volume]{
+			"availability-zone":    func(v *ec2types.Volume) []string { return table.One(v.AvailabilityZone) },
+			"availability-zone-id": func(v *ec2types.Volume) []string { return table.One(v.AvailabilityZoneId) },
 			"volume-status.status": func(*ec2types.Volume) []string { return []string{string(ec2types.VolumeStatusInfoStatusOk)} },
 		},
-		size: in.MaxResults, token: in.NextToken, min: ec2MinPage, max: ec2MaxPage, idsBarPaging: "volumeIds",
-	}.run()
+		Size: in.MaxResults, Token: in.NextToken, Min: ec2MinPage, Max: ec2MaxPage, IDsBarPaging: "volumeIds",
+	}.Run()
 	if err != nil {
 		return nil, err
 	}
 	out := &ec2.DescribeVolumeStatusOutput{NextToken: next}
 	for _, v := range list {
 		out.VolumeStatuses = append(out.VolumeStatuses, ec2types.VolumeStatusItem{
-			VolumeId: clone(v.VolumeId), AvailabilityZone: clone(v.AvailabilityZone), AvailabilityZoneId: clone(v.AvailabilityZoneId),
+			VolumeId: deepcopy.Of(v.VolumeId), AvailabilityZone: deepcopy.Of(v.AvailabilityZone), AvailabilityZoneId: deepcopy.Of(v.AvailabilityZoneId),
 			Operator:     s.w.operatorShown(v.Operator),
 			VolumeStatus: &ec2types.VolumeStatusInfo{Status: ec2types.VolumeStatusInfoStatusOk},
 		})

@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/local/simaws/worldfile"
 )
 
 const autoInstance = "i-0a070000000000001"
@@ -147,7 +149,7 @@ func TestListsHideWhatServicesManage(t *testing.T) {
 		{"visible, and asked for", visible, aws.Bool(true), true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w, _ := openWith(t, "corpus/base-auto-mode", func(f *File) {
+			w, _ := openWith(t, "corpus/base-auto-mode", func(f *worldfile.File) {
 				if test.setting != "" {
 					f.EC2.ManagedResourceVisibility = &ec2types.ManagedResourceVisibilitySettings{DefaultVisibility: test.setting}
 				}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,6 +14,13 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+
+	"rollcall/local/simaws/addresses"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/ids"
+	"rollcall/local/simaws/kubestate"
+	"rollcall/local/simaws/table"
+	"rollcall/local/simaws/worldfile"
 )
 
 // The times of a healthy node where a world says none: m5.large with the
@@ -25,8 +33,8 @@ const (
 
 // New makes the world that a file describes. What the file leaves out of a
 // resource and AWS would always show (owner, ARN, state) is filled in.
-func New(file *File, opts Options) (*World, error) {
-	f := clone(*file)
+func New(file *worldfile.File, opts Options) (*World, error) {
+	f := deepcopy.Of(*file)
 	f.Account = cmp.Or(f.Account, "111122223333")
 	f.Region = cmp.Or(f.Region, "us-west-2")
 	if f.Time.IsZero() {
@@ -47,20 +55,20 @@ func New(file *File, opts Options) (*World, error) {
 	}
 	w := &World{
 		log: log, file: &f, start: f.Time, now: f.Time,
-		account: f.Account, region: f.Region, seed: strconv.FormatUint(opts.Seed, 10), ids: newIDs(opts.Seed),
+		account: f.Account, region: f.Region, seed: strconv.FormatUint(opts.Seed, 10), ids: ids.New(opts.Seed),
 		// Ids of their own, so that a call that is told makes no other id differ.
-		trailIDs: newIDs(opts.Seed ^ trailSeed),
-		ec2State: newEC2State(), kubernetes: map[string]*cluster{},
-		autoScalingState: autoScalingState{groups: newTable[group](), hooks: newTable[astypes.LifecycleHook]()},
+		trailIDs: ids.New(opts.Seed ^ trailSeed),
+		ec2State: newEC2State(), kubernetes: map[string]*kubestate.Cluster{},
+		autoScalingState: autoScalingState{groups: table.New[group](), hooks: table.New[astypes.LifecycleHook]()},
 		eksState: eksState{
-			clusters: newTable[ekstypes.Cluster](), nodegroups: newTable[nodegroup](),
-			addons: newTable[ekstypes.Addon](), accessEntries: newTable[ekstypes.AccessEntry](),
-			accessPolicies: map[string][]ekstypes.AssociatedAccessPolicy{}, podIdentities: newTable[ekstypes.PodIdentityAssociation](),
+			clusters: table.New[ekstypes.Cluster](), nodegroups: table.New[nodegroup](),
+			addons: table.New[ekstypes.Addon](), accessEntries: table.New[ekstypes.AccessEntry](),
+			accessPolicies: map[string][]ekstypes.AssociatedAccessPolicy{}, podIdentities: table.New[ekstypes.PodIdentityAssociation](),
 			addonUpdates: map[string][]*ekstypes.Update{}, updateFaults: f.EKS.UpdateFaults,
 		},
-		iamState: iamState{roles: newTable[RoleFile](), profiles: newTable[iamtypes.InstanceProfile](), policies: newTable[iamtypes.ManagedPolicyDetail](), deletedRoles: map[string]bool{}},
+		iamState: iamState{roles: table.New[worldfile.RoleFile](), profiles: table.New[iamtypes.InstanceProfile](), policies: table.New[iamtypes.ManagedPolicyDetail](), deletedRoles: map[string]bool{}},
 	}
-	for _, load := range []func(*File) error{
+	for _, load := range []func(*worldfile.File) error{
 		w.loadIAM, w.loadNetwork, w.loadTemplates, w.loadClusters, w.loadGroups, w.loadNodegroups,
 		w.loadInstances, w.loadInterfaces, w.loadPrimaries, w.loadGatewayInterfaces,
 		w.loadMembers, w.loadVolumes, w.loadManaged, w.loadKubernetes, w.loadFreeAddresses, w.checkSpot, w.loadSets,
@@ -82,7 +90,7 @@ func New(file *File, opts Options) (*World, error) {
 	w.events = nil
 	w.sink = opts.Events
 	w.reclaimAtTimes()
-	for _, g := range w.groups.all() {
+	for _, g := range w.groups.All() {
 		w.reconcileLater(g, reconcileTime)
 	}
 	return w, nil
@@ -90,27 +98,27 @@ func New(file *File, opts Options) (*World, error) {
 
 func newEC2State() ec2State {
 	return ec2State{
-		vpcs: newTable[ec2types.Vpc](), vpcAttributes: map[string]VpcAttributes{},
-		subnets: newTable[ec2types.Subnet](), pools: map[string]*pool{}, cidrReservations: newTable[ec2types.SubnetCidrReservation](),
-		routeTables: newTable[ec2types.RouteTable](), natGateways: newTable[ec2types.NatGateway](),
-		internetGateways: newTable[ec2types.InternetGateway](), egressOnlyGateways: newTable[ec2types.EgressOnlyInternetGateway](),
-		endpoints: newTable[ec2types.VpcEndpoint](), securityGroups: newTable[ec2types.SecurityGroup](),
-		networkACLs: newTable[ec2types.NetworkAcl](), interfaces: newTable[ec2types.NetworkInterface](),
-		poolLaunches: map[*PoolFile]int{}, attached: map[string][]string{}, attaching: map[string][]string{}, instances: newTable[ec2types.Instance](),
+		vpcs: table.New[ec2types.Vpc](), vpcAttributes: map[string]worldfile.VpcAttributes{},
+		subnets: table.New[ec2types.Subnet](), pools: map[string]*addresses.Pool{}, cidrReservations: table.New[ec2types.SubnetCidrReservation](),
+		routeTables: table.New[ec2types.RouteTable](), natGateways: table.New[ec2types.NatGateway](),
+		internetGateways: table.New[ec2types.InternetGateway](), egressOnlyGateways: table.New[ec2types.EgressOnlyInternetGateway](),
+		endpoints: table.New[ec2types.VpcEndpoint](), securityGroups: table.New[ec2types.SecurityGroup](),
+		networkACLs: table.New[ec2types.NetworkAcl](), interfaces: table.New[ec2types.NetworkInterface](),
+		poolLaunches: map[*worldfile.PoolFile]int{}, attached: map[string][]string{}, attaching: map[string][]string{}, instances: table.New[ec2types.Instance](),
 		reservations: map[string]ec2types.Reservation{}, reservationOf: map[string]string{},
 		userData: map[string]string{}, console: map[string]string{},
-		instanceTypes: newTable[ec2types.InstanceTypeInfo](), images: newTable[ec2types.Image](),
-		templates: newTable[ec2types.LaunchTemplate](), templateVersions: newTable[ec2types.LaunchTemplateVersion](),
-		addresses: newTable[ec2types.Address](), prefixLists: newTable[ec2types.PrefixList](),
-		managedPrefixLists: newTable[ec2types.ManagedPrefixList](), prefixListEntries: map[string][]ec2types.PrefixListEntry{},
-		dhcpOptions: newTable[ec2types.DhcpOptions](), volumes: newTable[ec2types.Volume](),
-		peerings: newTable[ec2types.VpcPeeringConnection](), transitAttachments: newTable[ec2types.TransitGatewayAttachment](),
+		instanceTypes: table.New[ec2types.InstanceTypeInfo](), images: table.New[ec2types.Image](),
+		templates: table.New[ec2types.LaunchTemplate](), templateVersions: table.New[ec2types.LaunchTemplateVersion](),
+		addresses: table.New[ec2types.Address](), prefixLists: table.New[ec2types.PrefixList](),
+		managedPrefixLists: table.New[ec2types.ManagedPrefixList](), prefixListEntries: map[string][]ec2types.PrefixListEntry{},
+		dhcpOptions: table.New[ec2types.DhcpOptions](), volumes: table.New[ec2types.Volume](),
+		peerings: table.New[ec2types.VpcPeeringConnection](), transitAttachments: table.New[ec2types.TransitGatewayAttachment](),
 		transitRoutes: map[string][]ec2types.TransitGatewayRoute{},
 	}
 }
 
 // fill puts a list into a table; name says what a resource without an id is.
-func fill[T any](t *table[T], list []T, name string, id func(*T) *string) error {
+func fill[T any](t *table.Table[T], list []T, name string, id func(*T) *string) error {
 	var errs []error
 	for i := range list {
 		v := &list[i]
@@ -118,10 +126,10 @@ func fill[T any](t *table[T], list []T, name string, id func(*T) *string) error 
 		switch {
 		case key == "":
 			errs = append(errs, fmt.Errorf("%s[%d] has no id", name, i))
-		case t.get(key) != nil:
+		case t.Get(key) != nil:
 			errs = append(errs, fmt.Errorf("%s[%d]: %s is listed twice", name, i, key))
 		default:
-			t.put(key, v)
+			t.Put(key, v)
 		}
 	}
 	return errors.Join(errs...)
@@ -149,12 +157,12 @@ func (w *World) arn(service, resource string) string {
 // long is how long before the start what was there at the start was made.
 const long = 30 * 24 * time.Hour
 
-func (w *World) loadIAM(f *File) error {
+func (w *World) loadIAM(f *worldfile.File) error {
 	for i := range f.IAM.Roles {
 		r := &f.IAM.Roles[i]
 		or(&r.Path, "/")
 		or(&r.Arn, fmt.Sprintf("arn:aws:iam::%s:role%s%s", w.account, *r.Path, aws.ToString(r.RoleName)))
-		or(&r.RoleId, "AROA"+upper(w.ids.hex(17)))
+		or(&r.RoleId, "AROA"+strings.ToUpper(w.ids.Hex(17)))
 		or(&r.CreateDate, w.start.Add(-long))
 		or(&r.MaxSessionDuration, 3600)
 	}
@@ -162,11 +170,11 @@ func (w *World) loadIAM(f *File) error {
 		p := &f.IAM.InstanceProfiles[i]
 		or(&p.Path, "/")
 		or(&p.Arn, fmt.Sprintf("arn:aws:iam::%s:instance-profile%s%s", w.account, *p.Path, aws.ToString(p.InstanceProfileName)))
-		or(&p.InstanceProfileId, "AIPA"+upper(w.ids.hex(17)))
+		or(&p.InstanceProfileId, "AIPA"+strings.ToUpper(w.ids.Hex(17)))
 		or(&p.CreateDate, w.start.Add(-long))
 	}
 	return errors.Join(
-		fill(w.roles, f.IAM.Roles, "iam.Roles", func(r *RoleFile) *string { return r.RoleName }),
+		fill(w.roles, f.IAM.Roles, "iam.Roles", func(r *worldfile.RoleFile) *string { return r.RoleName }),
 		fill(w.profiles, f.IAM.InstanceProfiles, "iam.InstanceProfiles", func(p *iamtypes.InstanceProfile) *string { return p.InstanceProfileName }),
 		fill(w.policies, f.IAM.Policies, "iam.Policies", func(p *iamtypes.ManagedPolicyDetail) *string { return p.Arn }),
 		w.completeProfiles(),
@@ -175,10 +183,10 @@ func (w *World) loadIAM(f *File) error {
 
 // completeProfiles puts the whole role where a profile only names it.
 func (w *World) completeProfiles() error {
-	for _, p := range w.profiles.all() {
+	for _, p := range w.profiles.All() {
 		for i := range p.Roles {
 			name := aws.ToString(p.Roles[i].RoleName)
-			if r := w.roles.get(name); r != nil {
+			if r := w.roles.Get(name); r != nil {
 				p.Roles[i] = r.Role
 			} else if p.Roles[i].Arn == nil {
 				return fmt.Errorf("iam.InstanceProfiles %s: role %q is not in the world", aws.ToString(p.InstanceProfileName), name)
@@ -186,14 +194,4 @@ func (w *World) completeProfiles() error {
 		}
 	}
 	return nil
-}
-
-func upper(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if c >= 'a' && c <= 'z' {
-			b[i] = c - 'a' + 'A'
-		}
-	}
-	return string(b)
 }

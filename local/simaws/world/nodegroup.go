@@ -26,15 +26,15 @@ func nodegroupKey(cluster, name string) string { return cluster + "/" + name }
 
 // nodegroupOf is the nodegroup that an instance's tags name, nil without one.
 func (w *World) nodegroupOf(id string) *nodegroup {
-	in := w.instances.get(id)
+	in := w.instances.Get(id)
 	if in == nil {
 		return nil
 	}
-	return w.nodegroups.get(nodegroupKey(tagValue(in.Tags, "eks:cluster-name"), tagValue(in.Tags, "eks:nodegroup-name")))
+	return w.nodegroups.Get(nodegroupKey(tagValue(in.Tags, "eks:cluster-name"), tagValue(in.Tags, "eks:nodegroup-name")))
 }
 
 func (w *World) nodegroupOfGroup(g *group) *nodegroup {
-	return w.nodegroups.get(nodegroupKey(g.tag("eks:cluster-name"), g.tag("eks:nodegroup-name")))
+	return w.nodegroups.Get(nodegroupKey(g.tag("eks:cluster-name"), g.tag("eks:nodegroup-name")))
 }
 
 // groupsOf are the Auto Scaling groups of a nodegroup.
@@ -44,7 +44,7 @@ func (w *World) groupsOf(ng *nodegroup) []*group {
 		return nil
 	}
 	for _, a := range ng.Resources.AutoScalingGroups {
-		if g := w.groups.get(aws.ToString(a.Name)); g != nil {
+		if g := w.groups.Get(aws.ToString(a.Name)); g != nil {
 			out = append(out, g)
 		}
 	}
@@ -87,7 +87,7 @@ func (w *World) creationTimedOut(ng *nodegroup) {
 			}
 		}
 		for n := int(aws.ToInt32(g.DesiredCapacity)) - g.capacity(); n > 0; n-- {
-			missing = append(missing, "DUMMY_"+w.ids.uuid())
+			missing = append(missing, "DUMMY_"+w.ids.UUID())
 		}
 	}
 	if len(missing) == 0 {
@@ -107,7 +107,7 @@ func (w *World) creationTimedOut(ng *nodegroup) {
 func (w *World) nodegroupJoined(ng *nodegroup, id string) {
 	switch ng.Status {
 	case ekstypes.NodegroupStatusDegraded:
-		in := w.instances.get(id)
+		in := w.instances.Get(id)
 		// EC2 knows the launch to the second.
 		if in != nil && !aws.ToTime(in.LaunchTime).Before(ng.degraded.Truncate(time.Second)) {
 			w.clearIssues(ng)

@@ -8,6 +8,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/ids"
 )
 
 // busyRetry is when EKS looks again at a nodegroup that is being updated.
@@ -39,7 +42,7 @@ func (ng *nodegroup) addIssue(i ekstypes.Issue) {
 		}
 		return
 	}
-	ng.Health.Issues = append(ng.Health.Issues, clone(i))
+	ng.Health.Issues = append(ng.Health.Issues, deepcopy.Of(i))
 }
 
 // lost are the issues of what a nodegroup is made of and no longer has. A role
@@ -48,11 +51,11 @@ func (ng *nodegroup) addIssue(i ekstypes.Issue) {
 func (w *World) lost(ng *nodegroup) []ekstypes.Issue {
 	var out []ekstypes.Issue
 	for _, id := range ng.Subnets {
-		if w.subnets.get(id) == nil {
+		if w.subnets.Get(id) == nil {
 			out = append(out, issue(ekstypes.NodegroupIssueCodeEc2SubnetNotFound, "One or more subnets of the node group do not exist: "+id, id))
 		}
 	}
-	if role := lastOf(aws.ToString(ng.NodeRole)); w.deletedRoles[role] && w.roles.get(role) == nil {
+	if role := ids.NameInARN(aws.ToString(ng.NodeRole)); w.deletedRoles[role] && w.roles.Get(role) == nil {
 		out = append(out, issue(ekstypes.NodegroupIssueCodeIamNodeRoleNotFound, "The node role "+role+" does not exist.", role))
 	}
 	if t := ng.LaunchTemplate; t != nil && w.templateNamed(aws.ToString(t.Id), aws.ToString(t.Name)) == nil {
@@ -79,20 +82,17 @@ func (w *World) lostByGroup(g *group) []ekstypes.Issue {
 	}
 	p := v.LaunchTemplateData.IamInstanceProfile
 	if w.profileNamed(aws.ToString(p.Name), aws.ToString(p.Arn)) == nil {
-		name := aws.ToString(p.Name) + lastOf(aws.ToString(p.Arn))
+		name := aws.ToString(p.Name) + ids.NameInARN(aws.ToString(p.Arn))
 		return []ekstypes.Issue{issue(ekstypes.NodegroupIssueCodeIamInstanceProfileNotFound, "The instance profile "+name+" does not exist.", name)}
 	}
 	return nil
 }
 
-// lastOf is the name at the end of an ARN.
-func lastOf(arn string) string { return arn[strings.LastIndex(arn, "/")+1:] }
-
 // lookLater has EKS look at all nodegroups; it does so after each deletion of
 // what one may be made of.
 func (w *World) lookLater() {
 	w.after(w.file.EKS.Rules.HealthDelay, func() {
-		for _, ng := range w.nodegroups.all() {
+		for _, ng := range w.nodegroups.All() {
 			w.look(ng)
 		}
 	})

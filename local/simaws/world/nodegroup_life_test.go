@@ -1,6 +1,7 @@
 package world
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -50,7 +51,7 @@ func TestCreateNodegroup(t *testing.T) {
 	}
 	var got []string
 	for _, h := range hooks.LifecycleHooks {
-		got = append(got, *h.LifecycleHookName+" "+itoa(*h.HeartbeatTimeout)+" "+*h.DefaultResult)
+		got = append(got, *h.LifecycleHookName+" "+strconv.Itoa(int(*h.HeartbeatTimeout))+" "+*h.DefaultResult)
 	}
 	if diff := cmp.Diff(got, []string{"Launch-LC-Hook 1800 CONTINUE", "Terminate-LC-Hook 1800 CONTINUE"}); diff != "" {
 		t.Errorf("hooks (-got +want):\n%s", diff)
@@ -106,7 +107,7 @@ func TestDeleteNodegroup(t *testing.T) {
 	w, _ := open(t, "healthy-nat")
 	group := *create(t, w, workers(2)).Resources.AutoScalingGroups[0].Name
 	w.Advance(w.Start().Add(3 * time.Minute))
-	template := *w.groups.get(group).templateSpec().LaunchTemplateId
+	template := *w.groups.Get(group).templateSpec().LaunchTemplateId
 	in := &eks.DeleteNodegroupInput{ClusterName: aws.String("eks-workshop"), NodegroupName: aws.String("workers")}
 	out, err := w.EKS().DeleteNodegroup(in)
 	if err != nil || out.Nodegroup.Status != ekstypes.NodegroupStatusDeleting {
@@ -119,7 +120,7 @@ func TestDeleteNodegroup(t *testing.T) {
 	if got := standing(t, w, "workers"); got != "ResourceNotFoundException" {
 		t.Errorf("got %q", got)
 	}
-	if w.groups.get(group) != nil || w.templates.get(template) != nil || w.hooks.get(hookKey(group, launchHook)) != nil {
+	if w.groups.Get(group) != nil || w.templates.Get(template) != nil || w.hooks.Get(hookKey(group, launchHook)) != nil {
 		t.Error("the group, its template or its hook is still there")
 	}
 	create(t, w, workers(0))
@@ -137,7 +138,7 @@ func TestDeleteFailed(t *testing.T) {
 	}{
 		"an interface in the security group": {func(w *World, ng *nodegroup) {
 			ng.Resources.RemoteAccessSecurityGroup = aws.String("sg-0aa00000000000001")
-			w.securityGroups.put("sg-0aa00000000000001", &ec2types.SecurityGroup{GroupId: aws.String("sg-0aa00000000000001"), VpcId: aws.String("vpc-0a1b2c3d4e5f60718")})
+			w.securityGroups.Put("sg-0aa00000000000001", &ec2types.SecurityGroup{GroupId: aws.String("sg-0aa00000000000001"), VpcId: aws.String("vpc-0a1b2c3d4e5f60718")})
 			_, err := w.EC2().CreateNetworkInterface(&ec2.CreateNetworkInterfaceInput{SubnetId: aws.String(storySubnet), Groups: []string{"sg-0aa00000000000001"}})
 			if err != nil {
 				t.Error(err)
@@ -155,7 +156,7 @@ func TestDeleteFailed(t *testing.T) {
 			w, _ := open(t, "healthy-nat")
 			create(t, w, workers(1))
 			w.Advance(w.Start().Add(3 * time.Minute))
-			tt.before(w, w.nodegroups.get("eks-workshop/workers"))
+			tt.before(w, w.nodegroups.Get("eks-workshop/workers"))
 			if _, err := w.EKS().DeleteNodegroup(&eks.DeleteNodegroupInput{ClusterName: aws.String("eks-workshop"), NodegroupName: aws.String("workers")}); err != nil {
 				t.Fatal(err)
 			}
@@ -185,8 +186,8 @@ func TestDegradedByWhatIsLost(t *testing.T) {
 			if err := unprofile(w); err != nil {
 				return err
 			}
-			for len(w.roles.get(role).AttachedManagedPolicies) > 0 {
-				p := w.roles.get(role).AttachedManagedPolicies[0].PolicyArn
+			for len(w.roles.Get(role).AttachedManagedPolicies) > 0 {
+				p := w.roles.Get(role).AttachedManagedPolicies[0].PolicyArn
 				if _, err := w.IAM().DetachRolePolicy(&iam.DetachRolePolicyInput{RoleName: aws.String(role), PolicyArn: p}); err != nil {
 					return err
 				}
@@ -206,7 +207,7 @@ func TestDegradedByWhatIsLost(t *testing.T) {
 			return err
 		}, "DEGRADED Ec2SubnetNotFound[subnet]"},
 		"the template": {func(w *World) error {
-			_, err := w.EC2().DeleteLaunchTemplate(&ec2.DeleteLaunchTemplateInput{LaunchTemplateId: w.groups.get(storyGroup).templateSpec().LaunchTemplateId})
+			_, err := w.EC2().DeleteLaunchTemplate(&ec2.DeleteLaunchTemplateInput{LaunchTemplateId: w.groups.Get(storyGroup).templateSpec().LaunchTemplateId})
 			return err
 		}, "DEGRADED Ec2LaunchTemplateNotFound[lt]"},
 	}

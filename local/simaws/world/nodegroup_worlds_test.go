@@ -132,7 +132,7 @@ func TestCreateFailedIsToldByItsStack(t *testing.T) {
 		details := d["status-details"].(map[string]any)
 		got = append(got, details["status"].(string)+" "+details["status-reason"].(string))
 	}
-	ids := w.nodegroups.get("eks-workshop/routeless").Health.Issues[0].ResourceIds
+	ids := w.nodegroups.Get("eks-workshop/routeless").Health.Issues[0].ResourceIds
 	want := []string{
 		"CREATE_IN_PROGRESS ",
 		"CREATE_FAILED Nodegroup routeless failed to stabilize: [{Code: NodeCreationFailure,Message: Instances failed to join the kubernetes cluster,ResourceIds: [" + strings.Join(ids, ", ") + "]}]",
@@ -165,7 +165,7 @@ func TestUpdateFailures(t *testing.T) {
 	if got := members(t, w); !slices.Equal(got, old) || readiness(t, w, old[0]) != "True" {
 		t.Errorf("after it: got %q, want the old %q alone", got, old)
 	}
-	g, n := w.groups.get(storyGroup), w.nodegroups.get("eks-workshop/new_nodegroup_2")
+	g, n := w.groups.Get(storyGroup), w.nodegroups.Get("eks-workshop/new_nodegroup_2")
 	if *g.MaxSize != 1 || *g.DesiredCapacity != 1 || *g.templateSpec().Version != "1" || *n.ReleaseVersion != "1.34.1-20261112" {
 		t.Errorf("left behind: max %d, desired %d, template version %s, release %s", *g.MaxSize, *g.DesiredCapacity, *g.templateSpec().Version, *n.ReleaseVersion)
 	}

@@ -8,12 +8,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/simaws/worldfile"
 )
 
 // many is a world with so many interfaces left behind in large subnets.
 func many(tb testing.TB, n int) *World {
 	tb.Helper()
-	f := &File{Name: "many", Time: time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)}
+	f := &worldfile.File{Name: "many", Time: time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)}
 	f.EC2.Vpcs = []ec2types.Vpc{{VpcId: aws.String("vpc-1"), CidrBlock: aws.String("10.0.0.0/8")}}
 	for i := range n/60_000 + 1 {
 		f.EC2.Subnets = append(f.EC2.Subnets, ec2types.Subnet{SubnetId: aws.String(fmt.Sprintf("subnet-%d", i)), VpcId: aws.String("vpc-1"),
@@ -58,9 +60,9 @@ func TestPagesWhileInterfacesGo(t *testing.T) {
 	w := many(t, 5000)
 	deleted := 0
 	n := pages(t, w, func(page []ec2types.NetworkInterface) {
-		last := w.interfaces.number(*page[len(page)-1].NetworkInterfaceId)
-		for _, eni := range w.interfaces.all() {
-			if number := w.interfaces.number(*eni.NetworkInterfaceId); number <= last+3 && number > last-500 {
+		last := w.interfaces.Number(*page[len(page)-1].NetworkInterfaceId)
+		for _, eni := range w.interfaces.All() {
+			if number := w.interfaces.Number(*eni.NetworkInterfaceId); number <= last+3 && number > last-500 {
 				w.dropInterface(eni)
 				deleted++
 			}

@@ -72,7 +72,7 @@ func (w *World) Paths(instance string) []Path {
 }
 
 func (w *World) paths(instance string) []Path {
-	in := w.instances.get(instance)
+	in := w.instances.Get(instance)
 	name := w.clusterOf(instance)
 	if in == nil || name == "" {
 		return nil
@@ -103,7 +103,7 @@ func broken(paths []Path) (Path, bool) {
 // gateway endpoint takes the route, and what is left goes to the internet.
 func (w *World) servicePath(in *ec2types.Instance, service string) Path {
 	name := "com.amazonaws." + w.region + "." + service
-	for _, e := range w.endpoints.all() {
+	for _, e := range w.endpoints.All() {
 		if aws.ToString(e.VpcId) != aws.ToString(in.VpcId) || aws.ToString(e.ServiceName) != name {
 			continue
 		}
@@ -134,7 +134,7 @@ func (w *World) servicePath(in *ec2types.Instance, service string) Path {
 
 // apiPath: the private endpoint takes the name inside the cluster's VPC.
 func (w *World) apiPath(in *ec2types.Instance, name string) Path {
-	c := w.clusters.get(name)
+	c := w.clusters.Get(name)
 	if c == nil || c.ResourcesVpcConfig == nil {
 		return Path{Service: "api", Fault: PathNoRoute}
 	}

@@ -12,11 +12,11 @@ import (
 // throughInstance is the way through a NAT instance.
 func (w *World) throughInstance(eni string, depth int) exit {
 	x := exit{via: eni, fault: PathNATInstance}
-	e := w.interfaces.get(eni)
+	e := w.interfaces.Get(eni)
 	if e == nil || e.Attachment == nil || aws.ToBool(e.SourceDestCheck) {
 		return x
 	}
-	in := w.instances.get(aws.ToString(e.Attachment.InstanceId))
+	in := w.instances.Get(aws.ToString(e.Attachment.InstanceId))
 	if in == nil || in.State == nil || in.State.Name != ec2types.InstanceStateNameRunning {
 		return x
 	}
@@ -50,7 +50,7 @@ func (w *World) throughTransit(table *ec2types.RouteTable, gateway string, depth
 	case r.State == ec2types.TransitGatewayRouteStateBlackhole:
 		return exit{via: id, fault: PathBlackhole}
 	}
-	to := w.transitAttachments.get(aws.ToString(r.TransitGatewayAttachments[0].TransitGatewayAttachmentId))
+	to := w.transitAttachments.Get(aws.ToString(r.TransitGatewayAttachments[0].TransitGatewayAttachmentId))
 	if to == nil || to.Association == nil {
 		return exit{via: id, fault: PathUnknownTarget}
 	}
@@ -68,7 +68,7 @@ func (w *World) throughTransit(table *ec2types.RouteTable, gateway string, depth
 
 // transitOf is the attachment of a VPC to a transit gateway.
 func (w *World) transitOf(gateway, vpc string) *ec2types.TransitGatewayAttachment {
-	for _, a := range w.transitAttachments.all() {
+	for _, a := range w.transitAttachments.All() {
 		if aws.ToString(a.TransitGatewayId) == gateway && aws.ToString(a.ResourceId) == vpc && a.State == ec2types.TransitGatewayAttachmentStateAvailable {
 			return a
 		}
@@ -78,7 +78,7 @@ func (w *World) transitOf(gateway, vpc string) *ec2types.TransitGatewayAttachmen
 
 // transitSubnet is a subnet in which a transit gateway has an interface.
 func (w *World) transitSubnet(vpc string) string {
-	for _, e := range w.interfaces.all() {
+	for _, e := range w.interfaces.All() {
 		if aws.ToString(e.VpcId) == vpc && e.InterfaceType == ec2types.NetworkInterfaceTypeTransitGateway {
 			return aws.ToString(e.SubnetId)
 		}
@@ -89,7 +89,7 @@ func (w *World) transitSubnet(vpc string) string {
 // answers says whether the table of a NAT gateway's subnet leads back to a VPC
 // through the transit gateway.
 func (w *World) answers(nat *ec2types.NatGateway, gateway, vpc string) bool {
-	v := w.vpcs.get(vpc)
+	v := w.vpcs.Get(vpc)
 	p, err := netip.ParsePrefix(aws.ToString(v.CidrBlock))
 	if err != nil {
 		return false
@@ -102,10 +102,10 @@ func (w *World) answers(nat *ec2types.NatGateway, gateway, vpc string) bool {
 func (w *World) abroad(in *ec2types.Instance, name string, v *ekstypes.VpcConfigResponse) Path {
 	p := Path{Service: "api", Via: name, Fault: PathNoRoute}
 	home := aws.ToString(v.VpcId)
-	if !v.EndpointPrivateAccess || home == aws.ToString(in.VpcId) || w.vpcs.get(home) == nil || len(v.SubnetIds) == 0 {
+	if !v.EndpointPrivateAccess || home == aws.ToString(in.VpcId) || w.vpcs.Get(home) == nil || len(v.SubnetIds) == 0 {
 		return p
 	}
-	there := w.subnets.get(v.SubnetIds[0])
+	there := w.subnets.Get(v.SubnetIds[0])
 	if there == nil || !w.joins(in, w.tableFor(in), aws.ToString(there.CidrBlock), home) {
 		return p
 	}
@@ -141,7 +141,7 @@ func (w *World) joins(in *ec2types.Instance, table *ec2types.RouteTable, cidr, v
 		row := transitWinner(w.transitRoutes[aws.ToString(from.Association.TransitGatewayRouteTableId)], p.Addr())
 		return row != nil && len(row.TransitGatewayAttachments) > 0 && aws.ToString(row.TransitGatewayAttachments[0].ResourceId) == vpc
 	}
-	c := w.peerings.get(aws.ToString(r.VpcPeeringConnectionId))
+	c := w.peerings.Get(aws.ToString(r.VpcPeeringConnectionId))
 	if c == nil || c.Status == nil || c.Status.Code != ec2types.VpcPeeringConnectionStateReasonCodeActive {
 		return false
 	}
@@ -151,7 +151,7 @@ func (w *World) joins(in *ec2types.Instance, table *ec2types.RouteTable, cidr, v
 
 // leavesBySix says whether the subnet has an IPv6 range and a way out for it.
 func (w *World) leavesBySix(in *ec2types.Instance) bool {
-	s := w.subnets.get(aws.ToString(in.SubnetId))
+	s := w.subnets.Get(aws.ToString(in.SubnetId))
 	table := w.tableFor(in)
 	return s != nil && table != nil && len(s.Ipv6CidrBlockAssociationSet) > 0 && slices.ContainsFunc(table.Routes, func(r ec2types.Route) bool {
 		return aws.ToString(r.DestinationIpv6CidrBlock) == "::/0" && r.State != ec2types.RouteStateBlackhole && (r.EgressOnlyInternetGatewayId != nil || r.GatewayId != nil)

@@ -51,7 +51,7 @@ func (w *World) aclInside(in *ec2types.Instance, subnets []string) PathFault {
 	node, err := netip.ParseAddr(aws.ToString(in.PrivateIpAddress))
 	fault := PathFault("")
 	for _, there := range subnets {
-		s := w.subnets.get(there)
+		s := w.subnets.Get(there)
 		if s == nil || err != nil || there == here {
 			return ""
 		}
@@ -76,7 +76,7 @@ func (w *World) aclInside(in *ec2types.Instance, subnets []string) PathFault {
 func (w *World) passes(subnet string, egress bool, remote netip.Addr, port int32) bool {
 	var best *ec2types.NetworkAclEntry
 	found := false
-	for _, acl := range w.networkACLs.all() {
+	for _, acl := range w.networkACLs.All() {
 		for _, a := range acl.Associations {
 			if aws.ToString(a.SubnetId) != subnet {
 				continue
@@ -109,12 +109,12 @@ func about(e *ec2types.NetworkAclEntry, remote netip.Addr, port int32) bool {
 // nameless says whether nothing answers for names: Amazon's resolver is off in
 // the VPC, and its DHCP options name no other.
 func (w *World) nameless(in *ec2types.Instance) bool {
-	vpc := w.vpcs.get(aws.ToString(in.VpcId))
+	vpc := w.vpcs.Get(aws.ToString(in.VpcId))
 	a, set := w.vpcAttributes[aws.ToString(in.VpcId)]
 	if vpc == nil || !set || a.EnableDnsSupport == nil || *a.EnableDnsSupport {
 		return false
 	}
-	options := w.dhcpOptions.get(aws.ToString(vpc.DhcpOptionsId))
+	options := w.dhcpOptions.Get(aws.ToString(vpc.DhcpOptionsId))
 	if options == nil {
 		return true
 	}

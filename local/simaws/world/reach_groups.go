@@ -29,7 +29,7 @@ func instanceGroups(in *ec2types.Instance) []string {
 // admits says whether any of the groups lets 443 in from the instance.
 func (w *World) admits(groups []string, in *ec2types.Instance) bool {
 	for _, id := range groups {
-		sg := w.securityGroups.get(id)
+		sg := w.securityGroups.Get(id)
 		if sg != nil && slices.ContainsFunc(sg.IpPermissions, func(p ec2types.IpPermission) bool {
 			return coversHTTPS(p) && (anyContains(ranges(p), aws.ToString(in.PrivateIpAddress)) || pairsWith(p, instanceGroups(in)))
 		}) {
@@ -43,7 +43,7 @@ func (w *World) admits(groups []string, in *ec2types.Instance) bool {
 // given, or else to the internet.
 func (w *World) egressFault(in *ec2types.Instance, to []string) PathFault {
 	for _, id := range instanceGroups(in) {
-		sg := w.securityGroups.get(id)
+		sg := w.securityGroups.Get(id)
 		if sg == nil {
 			continue
 		}
@@ -93,7 +93,7 @@ func pairsWith(p ec2types.IpPermission, groups []string) bool {
 func (w *World) accessPath(in *ec2types.Instance, name string) Path {
 	p := Path{Service: "access", Via: w.nodeRole(in)}
 	listed := false
-	for _, e := range w.accessEntries.all() {
+	for _, e := range w.accessEntries.All() {
 		if aws.ToString(e.ClusterName) != name {
 			continue
 		}

@@ -55,7 +55,7 @@ func (w *World) exit(table *ec2types.RouteTable, depth int) exit {
 	case r.State == ec2types.RouteStateBlackhole:
 		return exit{fault: PathBlackhole}
 	case r.NatGatewayId != nil:
-		x := exit{via: *r.NatGatewayId, fault: w.natFault(*r.NatGatewayId), nat: w.natGateways.get(*r.NatGatewayId)}
+		x := exit{via: *r.NatGatewayId, fault: w.natFault(*r.NatGatewayId), nat: w.natGateways.Get(*r.NatGatewayId)}
 		if x.nat != nil && len(x.nat.NatGatewayAddresses) > 0 {
 			x.address = aws.ToString(x.nat.NatGatewayAddresses[0].PublicIp)
 		}
@@ -77,7 +77,7 @@ func (w *World) exit(table *ec2types.RouteTable, depth int) exit {
 }
 
 func (w *World) natFault(id string) PathFault {
-	n := w.natGateways.get(id)
+	n := w.natGateways.Get(id)
 	if n == nil || n.State != ec2types.NatGatewayStateAvailable || n.ConnectivityType == ec2types.ConnectivityTypePrivate {
 		return PathNATUnusable
 	}
@@ -101,7 +101,7 @@ func (w *World) leavesFrom(in *ec2types.Instance) string {
 }
 
 func (w *World) gatewayAttached(id, vpc string) bool {
-	g := w.internetGateways.get(id)
+	g := w.internetGateways.Get(id)
 	return g != nil && slices.ContainsFunc(g.Attachments, func(a ec2types.InternetGatewayAttachment) bool {
 		return aws.ToString(a.VpcId) == vpc && (a.State == "available" || a.State == ec2types.AttachmentStatusAttached)
 	})
@@ -114,7 +114,7 @@ func (w *World) tableFor(in *ec2types.Instance) *ec2types.RouteTable {
 // tableOfSubnet is the table associated with a subnet, else the VPC's main.
 func (w *World) tableOfSubnet(subnet, vpc string) *ec2types.RouteTable {
 	var main *ec2types.RouteTable
-	for _, t := range w.routeTables.all() {
+	for _, t := range w.routeTables.All() {
 		for _, a := range t.Associations {
 			if aws.ToString(a.SubnetId) == subnet && subnet != "" {
 				return t

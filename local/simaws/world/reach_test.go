@@ -4,22 +4,23 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
+	"rollcall/local/simaws/worldfile"
 )
 
 func TestPaths(t *testing.T) {
 	closedEndpoint := func(w *World) {
-		w.securityGroups.put("sg-closed", &ec2types.SecurityGroup{GroupId: aws.String("sg-closed")})
-		w.endpoints.put("vpce-1", &ec2types.VpcEndpoint{
+		w.securityGroups.Put("sg-closed", &ec2types.SecurityGroup{GroupId: aws.String("sg-closed")})
+		w.endpoints.Put("vpce-1", &ec2types.VpcEndpoint{
 			VpcEndpointId: aws.String("vpce-1"), VpcId: aws.String("vpc-0a1b2c3d4e5f60718"), ServiceName: aws.String("com.amazonaws.us-west-2.sts"),
 			VpcEndpointType: ec2types.VpcEndpointTypeInterface, State: ec2types.StateAvailable, PrivateDnsEnabled: aws.Bool(true),
 			Groups: []ec2types.SecurityGroupIdentifier{{GroupId: aws.String("sg-closed")}},
 		})
 	}
-	cluster := func(w *World) *ekstypes.VpcConfigResponse { return w.clusters.get("eks-workshop").ResourcesVpcConfig }
+	cluster := func(w *World) *ekstypes.VpcConfigResponse { return w.clusters.Get("eks-workshop").ResourcesVpcConfig }
 	tests := map[string]struct {
 		world  string
 		change func(*World)
@@ -28,29 +29,29 @@ func TestPaths(t *testing.T) {
 		"a closed endpoint wins over NAT": {"healthy-nat", closedEndpoint, Path{"sts", "vpce-1", PathEndpointClosed}},
 		"an endpoint without private DNS does not": {"healthy-nat", func(w *World) {
 			closedEndpoint(w)
-			w.endpoints.get("vpce-1").PrivateDnsEnabled = aws.Bool(false)
+			w.endpoints.Get("vpce-1").PrivateDnsEnabled = aws.Bool(false)
 		}, Path{}},
 		"an endpoint that is not available": {"healthy-nat", func(w *World) {
 			closedEndpoint(w)
-			w.endpoints.get("vpce-1").State = ec2types.StatePending
+			w.endpoints.Get("vpce-1").State = ec2types.StatePending
 		}, Path{"sts", "vpce-1", PathEndpointState}},
 		"no egress": {"healthy-nat", func(w *World) {
-			w.securityGroups.get("sg-0e50000000000000f").IpPermissionsEgress = nil
+			w.securityGroups.Get("sg-0e50000000000000f").IpPermissionsEgress = nil
 		}, Path{"api", "eks-workshop", PathEgressClosed}},
 		"cluster does not admit": {"healthy-nat", func(w *World) {
-			w.securityGroups.get("sg-0e50000000000000f").IpPermissions = nil
+			w.securityGroups.Get("sg-0e50000000000000f").IpPermissions = nil
 		}, Path{"api", "eks-workshop", PathAPIClosed}},
 		"private NAT gateway": {"healthy-nat", func(w *World) {
-			w.natGateways.get(storyNAT).ConnectivityType = ec2types.ConnectivityTypePrivate
+			w.natGateways.Get(storyNAT).ConnectivityType = ec2types.ConnectivityTypePrivate
 		}, Path{"ec2", storyNAT, PathNATUnusable}},
 		"gateway detached": {"healthy-igw", func(w *World) {
-			w.internetGateways.get("igw-0d40000000000000e").Attachments = nil
+			w.internetGateways.Get("igw-0d40000000000000e").Attachments = nil
 		}, Path{"ec2", "igw-0d40000000000000e", PathGatewayDetached}},
 		"no access entry": {"healthy-nat", func(w *World) {
-			w.accessEntries.remove("eks-workshop/arn:aws:iam::111122223333:role/new_nodegroup_2")
+			w.accessEntries.Remove("eks-workshop/arn:aws:iam::111122223333:role/new_nodegroup_2")
 		}, Path{"access", "arn:aws:iam::111122223333:role/new_nodegroup_2", PathNoAccess}},
 		"access entry of the wrong type": {"healthy-nat", func(w *World) {
-			w.accessEntries.get("eks-workshop/arn:aws:iam::111122223333:role/new_nodegroup_2").Type = aws.String("STANDARD")
+			w.accessEntries.Get("eks-workshop/arn:aws:iam::111122223333:role/new_nodegroup_2").Type = aws.String("STANDARD")
 		}, Path{"access", "arn:aws:iam::111122223333:role/new_nodegroup_2", PathNoAccess}},
 		"public endpoint, other addresses only": {"healthy-nat", func(w *World) {
 			cluster(w).EndpointPrivateAccess, cluster(w).PublicAccessCidrs = false, []string{"192.0.2.0/24"}
@@ -59,10 +60,10 @@ func TestPaths(t *testing.T) {
 			cluster(w).EndpointPrivateAccess, cluster(w).PublicAccessCidrs = false, []string{"203.0.113.25/32"}
 		}, Path{}},
 		"S3 endpoint not in the table": {"healthy-endpoints", func(w *World) {
-			w.endpoints.get("vpce-0a0000000000000f3").RouteTableIds = nil
+			w.endpoints.Get("vpce-0a0000000000000f3").RouteTableIds = nil
 		}, Path{"s3", storyTable, PathNoRoute}},
 		"a longer prefix wins": {"healthy-nat", func(w *World) {
-			t := w.routeTables.get(storyTable)
+			t := w.routeTables.Get(storyTable)
 			t.Routes = append(t.Routes, ec2types.Route{DestinationCidrBlock: aws.String("52.0.0.0/8"), TransitGatewayId: aws.String("tgw-1"), State: ec2types.RouteStateActive})
 		}, Path{"ec2", "tgw-1", PathUnknownTarget}},
 		"a network ACL that lets out 443 and not the answers in": {"healthy-nat", func(w *World) {
@@ -70,22 +71,22 @@ func TestPaths(t *testing.T) {
 		}, Path{"api", "eks-workshop", PathACL}},
 		"a network ACL that denies another port": {"healthy-nat", func(w *World) { deny(w, true, 80) }, Path{}},
 		"names, with Amazon's resolver off": {"healthy-nat", func(w *World) {
-			w.vpcAttributes["vpc-0a1b2c3d4e5f60718"] = VpcAttributes{EnableDnsSupport: aws.Bool(false)}
+			w.vpcAttributes["vpc-0a1b2c3d4e5f60718"] = worldfile.VpcAttributes{EnableDnsSupport: aws.Bool(false)}
 		}, Path{"api", "vpc-0a1b2c3d4e5f60718", PathNoNames}},
 		"names, with a resolver of one's own": {"healthy-nat", func(w *World) {
-			w.vpcAttributes["vpc-0a1b2c3d4e5f60718"] = VpcAttributes{EnableDnsSupport: aws.Bool(false)}
-			w.dhcpOptions.get("dopt-0f1e2d3c4b5a69788").DhcpConfigurations = []ec2types.DhcpConfiguration{{
+			w.vpcAttributes["vpc-0a1b2c3d4e5f60718"] = worldfile.VpcAttributes{EnableDnsSupport: aws.Bool(false)}
+			w.dhcpOptions.Get("dopt-0f1e2d3c4b5a69788").DhcpConfigurations = []ec2types.DhcpConfiguration{{
 				Key: aws.String("domain-name-servers"), Values: []ec2types.AttributeValue{{Value: aws.String("10.42.0.53")}},
 			}}
 		}, Path{}},
 		"an endpoint's policy": {"healthy-endpoints", func(w *World) {
-			w.endpoints.get("vpce-0a0000000000000e3").PolicyDocument = aws.String(`{"Statement": [{"Effect": "Allow", "Action": ["ecr:Put*"], "Resource": "*"}]}`)
+			w.endpoints.Get("vpce-0a0000000000000e3").PolicyDocument = aws.String(`{"Statement": [{"Effect": "Allow", "Action": ["ecr:Put*"], "Resource": "*"}]}`)
 		}, Path{"ecr.dkr", "vpce-0a0000000000000e3", PathPolicy}},
 		"an IPv6 cluster in a subnet without IPv6": {"healthy-nat", func(w *World) {
-			w.clusters.get("eks-workshop").KubernetesNetworkConfig.IpFamily = ekstypes.IpFamilyIpv6
+			w.clusters.Get("eks-workshop").KubernetesNetworkConfig.IpFamily = ekstypes.IpFamilyIpv6
 		}, Path{"api", storySubnet, PathNoIPv6}},
 		"peering is no way to the internet": {"healthy-nat", func(w *World) {
-			r := &w.routeTables.get(storyTable).Routes[1]
+			r := &w.routeTables.Get(storyTable).Routes[1]
 			r.NatGatewayId, r.VpcPeeringConnectionId = nil, aws.String("pcx-1")
 		}, Path{"ec2", storyTable, PathNoRoute}},
 	}
@@ -111,7 +112,7 @@ func TestPaths(t *testing.T) {
 
 // deny puts a rule for one port before all others of the default network ACL.
 func deny(w *World, egress bool, port int32) {
-	acl := w.networkACLs.get("acl-0f60000000000000a")
+	acl := w.networkACLs.Get("acl-0f60000000000000a")
 	acl.Entries = append(acl.Entries, ec2types.NetworkAclEntry{
 		RuleNumber: aws.Int32(1), Egress: aws.Bool(egress), Protocol: aws.String("6"), RuleAction: ec2types.RuleActionDeny,
 		CidrBlock: aws.String("0.0.0.0/0"), PortRange: &ec2types.PortRange{From: aws.Int32(port), To: aws.Int32(port)},

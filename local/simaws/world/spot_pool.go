@@ -13,6 +13,9 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/ids"
+	"rollcall/local/simaws/kubestate"
+	"rollcall/local/simaws/worldfile"
 )
 
 // offer is what one pool has for a launch.
@@ -50,7 +53,7 @@ func (w *World) choosePool(g *group, d *ec2types.ResponseLaunchTemplateData, spe
 		}
 	}
 	zone := ""
-	if s := w.subnets.get(spec.subnet); s != nil {
+	if s := w.subnets.Get(spec.subnet); s != nil {
 		zone = aws.ToString(s.AvailabilityZone)
 	}
 	offers := w.offers(types, zone, spec.spot)
@@ -66,19 +69,19 @@ func (w *World) choosePool(g *group, d *ec2types.ResponseLaunchTemplateData, spe
 // offers are what the pools of some types have in a zone.
 func (w *World) offers(types []string, zone string, spot bool) []offer {
 	used := map[string]int{}
-	for _, in := range w.instances.all() {
+	for _, in := range w.instances.All() {
 		if aws.ToString(in.Placement.AvailabilityZone) == zone && !ended(in) && (in.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot) == spot {
 			used[string(in.InstanceType)]++
 		}
 	}
 	// Prices and depths are others every half hour.
-	era := kubeTime(w.now.Truncate(30 * time.Minute))
+	era := kubestate.Time(w.now.Truncate(30 * time.Minute))
 	list := make([]offer, 0, len(types))
 	for _, kind := range types {
 		// Unlisted pools are some deeper and cheaper than others, as the seed has
 		// it: 3 to 7 instances deep, and 0.015 to 0.025 USD per vCPU and hour.
-		o := offer{kind: kind, price: float64(w.vcpus(kind)) * (0.015 + 0.01*chance(w.seed, "price", kind, zone, era))}
-		o.room = 3 + 4*chance(w.seed, "room", kind, zone, era) - float64(used[kind])
+		o := offer{kind: kind, price: float64(w.vcpus(kind)) * (0.015 + 0.01*ids.Chance(w.seed, "price", kind, zone, era))}
+		o.room = 3 + 4*ids.Chance(w.seed, "room", kind, zone, era) - float64(used[kind])
 		if p := w.poolFor(kind, zone, !spot); p != nil {
 			if p.Price > 0 {
 				o.price = p.Price
@@ -95,7 +98,7 @@ func (w *World) offers(types []string, zone string, spot bool) []offer {
 
 // poolFor is what the world says of a pool at this time, nil where it says
 // nothing.
-func (w *World) poolFor(kind, zone string, onDemand bool) *PoolFile {
+func (w *World) poolFor(kind, zone string, onDemand bool) *worldfile.PoolFile {
 	since := w.now.Sub(w.start)
 	for i := range w.file.Spot.Pools {
 		p := &w.file.Spot.Pools[i]
@@ -146,7 +149,7 @@ func onDemandType(offers []offer, zone string) (string, error) {
 }
 
 func (w *World) vcpus(kind string) int {
-	if t := w.instanceTypes.get(kind); t != nil && t.VCpuInfo != nil {
+	if t := w.instanceTypes.Get(kind); t != nil && t.VCpuInfo != nil {
 		return int(aws.ToInt32(t.VCpuInfo.DefaultVCpus))
 	}
 	return 1
@@ -155,7 +158,7 @@ func (w *World) vcpus(kind string) int {
 // spotVCPUs are the vCPUs of the Spot instances that live.
 func (w *World) spotVCPUs() int {
 	n := 0
-	for _, in := range w.instances.all() {
+	for _, in := range w.instances.All() {
 		if in.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot && !ended(in) {
 			n += w.vcpus(string(in.InstanceType))
 		}

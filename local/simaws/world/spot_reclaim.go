@@ -7,6 +7,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/simaws/ids"
+	"rollcall/local/simaws/worldfile"
 )
 
 // spotTermination is the reason code of an instance that EC2 took back.
@@ -15,7 +18,7 @@ const spotTermination = "Server.SpotInstanceTermination"
 // interruptionNotice is how long before it takes an instance back EC2 says so.
 const interruptionNotice = 2 * time.Minute
 
-func (r *Reclaim) notice() time.Duration {
+func notice(r *worldfile.Reclaim) time.Duration {
 	if r.Notice > 0 {
 		return r.Notice
 	}
@@ -23,23 +26,23 @@ func (r *Reclaim) notice() time.Duration {
 }
 
 // checkSpot refuses pools that could never be meant.
-func (w *World) checkSpot(f *File) error {
+func (w *World) checkSpot(f *worldfile.File) error {
 	for i, p := range f.Spot.Pools {
 		switch {
-		case p.Type != "" && w.instanceTypes.get(p.Type) == nil:
+		case p.Type != "" && w.instanceTypes.Get(p.Type) == nil:
 			return fmt.Errorf("spot.pools[%d]: instance type %q is not known", i, p.Type)
 		case p.OnDemand && p.Reclaim != nil:
 			return fmt.Errorf("spot.pools[%d]: EC2 takes no on-demand instances back", i)
 		case p.Reclaim != nil && p.Reclaim.UpTo != 0 && p.Reclaim.UpTo < p.Reclaim.After:
 			return fmt.Errorf("spot.pools[%d]: upTo is less than after", i)
-		case p.Price < 0 || p.Capacity != nil && *p.Capacity < 0 || p.From < 0 || p.For < 0 || p.Reclaim.negative():
+		case p.Price < 0 || p.Capacity != nil && *p.Capacity < 0 || p.From < 0 || p.For < 0 || negative(p.Reclaim):
 			return fmt.Errorf("spot.pools[%d]: a number or a time is negative", i)
 		}
 	}
 	return nil
 }
 
-func (r *Reclaim) negative() bool {
+func negative(r *worldfile.Reclaim) bool {
 	return r != nil && (r.After < 0 || r.Notice < 0 || r.Rebalance < 0 || r.Times < 0 || slices.ContainsFunc(r.At, func(at time.Duration) bool { return at < 0 }))
 }
 
@@ -57,18 +60,18 @@ func (w *World) reclaimLater(in *ec2types.Instance) {
 	id := aws.ToString(in.InstanceId)
 	end := p.Reclaim.After
 	if p.Reclaim.UpTo > end {
-		end += time.Duration(float64(p.Reclaim.UpTo-end) * chance(w.seed, "reclaim", id)).Truncate(time.Second)
+		end += time.Duration(float64(p.Reclaim.UpTo-end) * ids.Chance(w.seed, "reclaim", id)).Truncate(time.Second)
 	}
 	soonest := min(w.runningTime()+time.Second, end)
 	if p.Reclaim.Rebalance > 0 {
 		w.after(max(end-p.Reclaim.Rebalance, soonest), func() { w.recommendRebalance(id) })
 	}
-	warned := max(end-p.Reclaim.notice(), soonest)
+	warned := max(end-notice(p.Reclaim), soonest)
 	w.after(warned, func() { w.interrupt(id, end-warned) })
 }
 
 // holds tells whether a Spot instance is of the pool.
-func (p *PoolFile) holds(in *ec2types.Instance) bool {
+func holds(p *worldfile.PoolFile, in *ec2types.Instance) bool {
 	return in.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot && (p.Type == "" || p.Type == string(in.InstanceType)) &&
 		(p.Zone == "" || p.Zone == aws.ToString(in.Placement.AvailabilityZone))
 }
@@ -84,16 +87,16 @@ func (w *World) reclaimAtTimes() {
 			if p.Reclaim.Rebalance > 0 {
 				w.after(max(at-p.Reclaim.Rebalance, 0), func() { w.inPool(p, w.recommendRebalance) })
 			}
-			warned := max(at-p.Reclaim.notice(), 0)
+			warned := max(at-notice(p.Reclaim), 0)
 			w.after(warned, func() { w.inPool(p, func(id string) { w.interrupt(id, at-warned) }) })
 		}
 	}
 }
 
 // inPool does something with each of a pool's instances that live.
-func (w *World) inPool(p *PoolFile, do func(id string)) {
-	for _, in := range w.instances.all() {
-		if p.holds(in) && !ended(in) {
+func (w *World) inPool(p *worldfile.PoolFile, do func(id string)) {
+	for _, in := range w.instances.All() {
+		if holds(p, in) && !ended(in) {
 			do(aws.ToString(in.InstanceId))
 		}
 	}
@@ -101,7 +104,7 @@ func (w *World) inPool(p *PoolFile, do func(id string)) {
 
 // interrupt warns of an instance's end and takes it back that much later.
 func (w *World) interrupt(id string, lead time.Duration) {
-	if in := w.instances.get(id); in == nil || ended(in) {
+	if in := w.instances.Get(id); in == nil || ended(in) {
 		return
 	}
 	w.emitInterruption(id)
@@ -112,7 +115,7 @@ func (w *World) interrupt(id string, lead time.Duration) {
 
 // recommendRebalance tells that an instance is likely to be taken back.
 func (w *World) recommendRebalance(id string) {
-	if in := w.instances.get(id); in == nil || ended(in) {
+	if in := w.instances.Get(id); in == nil || ended(in) {
 		return
 	}
 	w.emitRebalance(id)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/local/simaws/worldfile"
 )
 
 // eventsAbout are the events about an instance, with their time since the start.
@@ -36,9 +38,9 @@ func eventsAbout(t *testing.T, w *World, events []json.RawMessage, id string) []
 }
 
 func TestReclaimedBeforeItJoins(t *testing.T) {
-	w, events := withSpot(t, 1, SpotFile{Pools: []PoolFile{{Type: "t3.medium", Reclaim: &Reclaim{After: 70 * time.Second, Rebalance: 10 * time.Minute, Times: 1}}}},
-		func(f *File) { f.Nodes.BootSeconds = 120 })
-	g := w.groupsOf(w.nodegroups.get("eks-workshop/small-a"))[0]
+	w, events := withSpot(t, 1, worldfile.SpotFile{Pools: []worldfile.PoolFile{{Type: "t3.medium", Reclaim: &worldfile.Reclaim{After: 70 * time.Second, Rebalance: 10 * time.Minute, Times: 1}}}},
+		func(f *worldfile.File) { f.Nodes.BootSeconds = 120 })
+	g := w.groupsOf(w.nodegroups.Get("eks-workshop/small-a"))[0]
 	g.CapacityRebalance = aws.Bool(false)
 	scaleGroups(t, w, 1, "small-a")
 	w.Advance(w.Start().Add(20 * time.Second))
@@ -57,7 +59,7 @@ func TestReclaimedBeforeItJoins(t *testing.T) {
 	if diff := cmp.Diff(eventsAbout(t, w, *events, id), want); diff != "" {
 		t.Errorf("events (-got +want):\n%s", diff)
 	}
-	in := w.instances.get(id)
+	in := w.instances.Get(id)
 	if *in.StateReason.Code != "Server.SpotInstanceTermination" || *in.StateReason.Message != "Server.SpotInstanceTermination: Spot instance termination" ||
 		*in.StateTransitionReason != "Server.SpotInstanceTermination (2026-11-20 14:59:15 GMT)" {
 		t.Errorf("reason %v, transition %q", *in.StateReason, *in.StateTransitionReason)
@@ -75,8 +77,8 @@ func TestReclaimedBeforeItJoins(t *testing.T) {
 }
 
 func TestWarningsHaveTheirShape(t *testing.T) {
-	w, events := withSpot(t, 1, SpotFile{Pools: []PoolFile{{Reclaim: &Reclaim{After: 5 * time.Minute, Rebalance: 4 * time.Minute}}}})
-	w.groupsOf(w.nodegroups.get("eks-workshop/small-a"))[0].CapacityRebalance = aws.Bool(false)
+	w, events := withSpot(t, 1, worldfile.SpotFile{Pools: []worldfile.PoolFile{{Reclaim: &worldfile.Reclaim{After: 5 * time.Minute, Rebalance: 4 * time.Minute}}}})
+	w.groupsOf(w.nodegroups.Get("eks-workshop/small-a"))[0].CapacityRebalance = aws.Bool(false)
 	scaleGroups(t, w, 1, "small-a")
 	w.Advance(w.Start().Add(4 * time.Minute))
 	id := membersOf(t, w, "small-a")[0]
@@ -107,7 +109,7 @@ func TestEachInstanceHasItsOwnTime(t *testing.T) {
 	w, _ := open(t, "spot-reclaimed")
 	w.Advance(w.Start().Add(30 * time.Minute))
 	lives := map[time.Duration]bool{}
-	for _, in := range w.instances.all() {
+	for _, in := range w.instances.All() {
 		zone := aws.ToString(in.Placement.AvailabilityZone)
 		if in.InstanceLifecycle != "spot" || in.InstanceType != "c5.4xlarge" || zone != "us-west-2b" {
 			if in.StateReason != nil && *in.StateReason.Code == spotTermination {
@@ -137,7 +139,7 @@ func TestEachInstanceHasItsOwnTime(t *testing.T) {
 }
 
 func TestWholePoolTakenBack(t *testing.T) {
-	w, events := withSpot(t, 1, SpotFile{Pools: []PoolFile{{Type: "t3.medium", Reclaim: &Reclaim{At: []time.Duration{10 * time.Minute}}}}})
+	w, events := withSpot(t, 1, worldfile.SpotFile{Pools: []worldfile.PoolFile{{Type: "t3.medium", Reclaim: &worldfile.Reclaim{At: []time.Duration{10 * time.Minute}}}}})
 	scaleGroups(t, w, 2, "small-a", "small-b")
 	w.Advance(w.Start().Add(8*time.Minute - time.Second))
 	before := append(membersOf(t, w, "small-a"), membersOf(t, w, "small-b")...)
@@ -147,7 +149,7 @@ func TestWholePoolTakenBack(t *testing.T) {
 	}
 	w.Advance(w.Start().Add(15 * time.Minute))
 	for _, id := range before {
-		if in := w.instances.get(id); !ended(in) || *in.StateReason.Code != spotTermination {
+		if in := w.instances.Get(id); !ended(in) || *in.StateReason.Code != spotTermination {
 			t.Errorf("%s is %s", id, in.State.Name)
 		}
 	}
@@ -159,8 +161,8 @@ func TestWholePoolTakenBack(t *testing.T) {
 // Capacity rebalancing launches first and ends the old one when the new one
 // serves; the group never has fewer than it should.
 func TestCapacityRebalancing(t *testing.T) {
-	w, events := withSpot(t, 1, SpotFile{Pools: []PoolFile{{Type: "t3.medium", Reclaim: &Reclaim{After: 20 * time.Minute, Rebalance: 12 * time.Minute, Times: 1}}}})
-	g := w.groupsOf(w.nodegroups.get("eks-workshop/small-a"))[0]
+	w, events := withSpot(t, 1, worldfile.SpotFile{Pools: []worldfile.PoolFile{{Type: "t3.medium", Reclaim: &worldfile.Reclaim{After: 20 * time.Minute, Rebalance: 12 * time.Minute, Times: 1}}}})
+	g := w.groupsOf(w.nodegroups.Get("eks-workshop/small-a"))[0]
 	if !aws.ToBool(g.CapacityRebalance) {
 		t.Fatal("EKS did not turn capacity rebalancing on for Spot")
 	}
@@ -176,7 +178,7 @@ func TestCapacityRebalancing(t *testing.T) {
 	if len(now) != 1 || now[0] == old || readiness(t, w, now[0]) != "True" {
 		t.Fatalf("after it the group has %q, want the new node", now)
 	}
-	if in := w.instances.get(old); *in.StateReason.Code != "Client.UserInitiatedShutdown" {
+	if in := w.instances.Get(old); *in.StateReason.Code != "Client.UserInitiatedShutdown" {
 		t.Errorf("the old one ended by %s", *in.StateReason.Code)
 	}
 	if n := len(told(t, *events, "EC2 Spot Instance Interruption Warning")); n != 0 {
@@ -199,11 +201,11 @@ func TestCapacityRebalancing(t *testing.T) {
 // An old instance that is taken back before its replacement serves leaves the
 // group with that one, and no third is launched.
 func TestTakenBackWhileBeingReplaced(t *testing.T) {
-	w, _ := withSpot(t, 1, SpotFile{Pools: []PoolFile{{Type: "t3.medium", Reclaim: &Reclaim{After: 5 * time.Minute, Rebalance: 130 * time.Second, Times: 1}}}},
-		func(f *File) { f.Nodes.BootSeconds = 200 })
+	w, _ := withSpot(t, 1, worldfile.SpotFile{Pools: []worldfile.PoolFile{{Type: "t3.medium", Reclaim: &worldfile.Reclaim{After: 5 * time.Minute, Rebalance: 130 * time.Second, Times: 1}}}},
+		func(f *worldfile.File) { f.Nodes.BootSeconds = 200 })
 	scaleGroups(t, w, 1, "small-a")
 	w.Advance(w.Start().Add(15 * time.Minute))
-	g := w.groupsOf(w.nodegroups.get("eks-workshop/small-a"))[0]
+	g := w.groupsOf(w.nodegroups.Get("eks-workshop/small-a"))[0]
 	if len(g.launched) != 2 || len(g.Instances) != 1 || *g.Instances[0].InstanceId != g.launched[1] {
 		t.Errorf("launched %q, has %d; want two launched and the second there", g.launched, len(g.Instances))
 	}

@@ -8,6 +8,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"rollcall/local/simaws/ids"
+	"rollcall/local/simaws/worldfile"
 )
 
 // stackTime is how long CloudFormation takes to see a new status: it asks
@@ -15,7 +18,7 @@ import (
 const stackTime = 20 * time.Second
 
 // stackOf is the stack that a nodegroup is a resource of, nil for none.
-func (w *World) stackOf(ng *nodegroup) *NodegroupStack {
+func (w *World) stackOf(ng *nodegroup) *worldfile.NodegroupStack {
 	for i := range w.file.EKS.Stacks {
 		s := &w.file.EKS.Stacks[i]
 		if sameCluster(s.Cluster, aws.ToString(ng.ClusterName)) && s.Nodegroup == aws.ToString(ng.NodegroupName) {
@@ -74,13 +77,13 @@ type stackChange struct {
 	ClientRequestToken string      `json:"client-request-token"`
 }
 
-func (w *World) tellStackOf(ng *nodegroup, s *NodegroupStack, status, reason string) {
+func (w *World) tellStackOf(ng *nodegroup, s *worldfile.NodegroupStack, status, reason string) {
 	if status == "" || ng.stacked == status {
 		return
 	}
 	ng.stacked = status
 	// The stack's id is in all of its events, so it is made of its name.
-	stack := w.arn("cloudformation", "stack/"+s.Stack+"/"+nameID(s.Stack))
+	stack := w.arn("cloudformation", "stack/"+s.Stack+"/"+ids.OfName(s.Stack))
 	physical := aws.ToString(ng.ClusterName) + "/" + aws.ToString(ng.NodegroupName)
 	w.after(stackTime, func() {
 		w.emit("aws.cloudformation", "CloudFormation Resource Status Change", []string{stack}, stackChange{

@@ -24,14 +24,14 @@ func (w *World) templateVersion(id, name, version string) *ec2types.LaunchTempla
 	case "$Latest":
 		version = strconv.FormatInt(aws.ToInt64(t.LatestVersionNumber), 10)
 	}
-	return w.templateVersions.get(aws.ToString(t.LaunchTemplateId) + "/" + version)
+	return w.templateVersions.Get(aws.ToString(t.LaunchTemplateId) + "/" + version)
 }
 
 func (w *World) templateNamed(id, name string) *ec2types.LaunchTemplate {
-	if t := w.templates.get(id); t != nil {
+	if t := w.templates.Get(id); t != nil {
 		return t
 	}
-	for _, t := range w.templates.all() {
+	for _, t := range w.templates.All() {
 		if name != "" && aws.ToString(t.LaunchTemplateName) == name {
 			return t
 		}
@@ -50,7 +50,7 @@ func (w *World) groupTemplate(g *group) *ec2types.LaunchTemplateVersion {
 
 // profileNamed is an instance profile by name or ARN.
 func (w *World) profileNamed(name, arn string) *iamtypes.InstanceProfile {
-	for _, p := range w.profiles.all() {
+	for _, p := range w.profiles.All() {
 		if (name != "" && aws.ToString(p.InstanceProfileName) == name) || (arn != "" && aws.ToString(p.Arn) == arn) {
 			return p
 		}

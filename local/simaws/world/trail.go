@@ -2,8 +2,6 @@ package world
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
@@ -73,7 +71,7 @@ func (w *World) Record(c APICall) {
 		return
 	}
 	e := envelope{
-		ID: w.trailIDs.uuid(), DetailType: "AWS API Call via CloudTrail", Source: "aws.eks",
+		ID: w.trailIDs.UUID(), DetailType: "AWS API Call via CloudTrail", Source: "aws.eks",
 		Time: r.EventTime, Resources: []string{}, Detail: r,
 	}
 	w.after(w.file.Trail.Delay, func() { w.put(e) })
@@ -89,15 +87,4 @@ func (w *World) serviceCall(operation, role, principal string, parameters, respo
 	})
 	r.RequestParameters, r.ResponseElements = parameters, response
 	w.remember(r, nil)
-}
-
-func sum(name string) string {
-	s := sha256.Sum256([]byte(name))
-	return hex.EncodeToString(s[:])
-}
-
-// nameID is an id in the form of a UUID that a name always has.
-func nameID(name string) string {
-	s := sum(name)
-	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:32]
 }

@@ -1,7 +1,6 @@
 package world
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -12,6 +11,8 @@ import (
 
 	"rollcall/local/platform/wire"
 	"rollcall/local/simaws/cloudtrail"
+	"rollcall/local/simaws/ids"
+	"rollcall/local/simaws/table"
 )
 
 // CloudTrail is the world's CloudTrail API.
@@ -20,27 +21,18 @@ type CloudTrail struct{ w *World }
 // CloudTrail is the world's CloudTrail API.
 func (w *World) CloudTrail() CloudTrail { return CloudTrail{w} }
 
-// remembered is a record in the event history.
-type remembered struct {
-	record *trailRecord
-	at     time.Time
-	// found is when a lookup finds it first.
-	found     time.Time
-	resources []cloudtrail.Resource
-}
-
 // remember puts a record into the event history. What it is about is read off
 // it where nobody says.
-func (w *World) remember(r *trailRecord, about []cloudtrail.Resource) {
+func (w *World) remember(r *cloudtrail.Record, about []cloudtrail.Resource) {
 	at, err := time.Parse(time.RFC3339, r.EventTime)
 	if err != nil {
 		at = w.now
 	}
 	if about == nil {
-		about = resourcesOf(r)
+		about = cloudtrail.ResourcesOf(r)
 	}
-	late := w.file.Trail.Lag + time.Duration(chance(r.EventID)*float64(w.file.Trail.Spread))
-	w.history = append(w.history, remembered{record: r, at: at, found: at.Add(max(late, 0)), resources: about})
+	late := w.file.Trail.Lag + time.Duration(ids.Chance(r.EventID)*float64(w.file.Trail.Spread))
+	w.history = append(w.history, cloudtrail.Recorded{Record: r, At: at, Found: at.Add(max(late, 0)), Resources: about})
 }
 
 // lookupPage is the largest page and the one without a size.
@@ -67,13 +59,13 @@ func (s CloudTrail) LookupEventsIn(region string, in *cloudtrail.LookupEventsInp
 		}
 		size = int(*n)
 	}
-	var found []remembered
+	var found []cloudtrail.Recorded
 	for _, r := range s.w.history {
-		if r.record.AWSRegion == region && fits(r) {
+		if r.Record.AWSRegion == region && fits(r) {
 			found = append(found, r)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b remembered) int { return b.at.Compare(a.at) })
+	slices.SortStableFunc(found, func(a, b cloudtrail.Recorded) int { return b.At.Compare(a.At) })
 	from, err := pageStart(in, found)
 	if err != nil {
 		return nil, err
@@ -81,10 +73,10 @@ func (s CloudTrail) LookupEventsIn(region string, in *cloudtrail.LookupEventsInp
 	out := &cloudtrail.LookupEventsOutput{Events: []cloudtrail.Event{}}
 	for i, r := range found[from:] {
 		if i == size {
-			out.NextToken = aws.String(writeToken(question(in) + "/" + found[from+i-1].record.EventID))
+			out.NextToken = aws.String(table.WriteToken(question(in) + "/" + found[from+i-1].Record.EventID))
 			break
 		}
-		e, err := r.event()
+		e, err := r.Event()
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +86,7 @@ func (s CloudTrail) LookupEventsIn(region string, in *cloudtrail.LookupEventsInp
 }
 
 // lookup is what the events of a lookup must have.
-func (w *World) lookup(in *cloudtrail.LookupEventsInput) (func(remembered) bool, error) {
+func (w *World) lookup(in *cloudtrail.LookupEventsInput) (func(cloudtrail.Recorded) bool, error) {
 	start, end := w.now.Add(-trailKept), w.now
 	if in.StartTime != nil && in.StartTime.After(start) {
 		start = *in.StartTime
@@ -111,7 +103,7 @@ func (w *World) lookup(in *cloudtrail.LookupEventsInput) (func(remembered) bool,
 	if len(in.LookupAttributes) > 1 {
 		return nil, wire.Errorf("InvalidLookupAttributesException", "You can only specify one lookup attribute.")
 	}
-	has := func(remembered) bool { return true }
+	has := func(cloudtrail.Recorded) bool { return true }
 	for _, a := range in.LookupAttributes {
 		value, ok := attributes()[a.AttributeKey]
 		if !ok {
@@ -120,27 +112,27 @@ func (w *World) lookup(in *cloudtrail.LookupEventsInput) (func(remembered) bool,
 		if a.AttributeValue == "" || len(a.AttributeValue) > 2000 {
 			return nil, wire.Errorf("InvalidLookupAttributesException", "The lookup attribute value must have 1 to 2000 characters.")
 		}
-		has = func(r remembered) bool { return slices.Contains(value(r), a.AttributeValue) }
+		has = func(r cloudtrail.Recorded) bool { return slices.Contains(value(r), a.AttributeValue) }
 	}
-	return func(r remembered) bool {
-		return in.EventCategory == nil && !r.found.After(w.now) && !r.at.Before(start) && !r.at.After(end) && has(r)
+	return func(r cloudtrail.Recorded) bool {
+		return in.EventCategory == nil && !r.Found.After(w.now) && !r.At.Before(start) && !r.At.After(end) && has(r)
 	}, nil
 }
 
 // attributes are what can be looked up, and where an event has it.
-func attributes() map[string]func(remembered) []string {
-	return map[string]func(remembered) []string{
-		"EventId":     func(r remembered) []string { return []string{r.record.EventID} },
-		"EventName":   func(r remembered) []string { return []string{r.record.EventName} },
-		"EventSource": func(r remembered) []string { return []string{r.record.EventSource} },
-		"ReadOnly":    func(r remembered) []string { return []string{strconv.FormatBool(r.record.ReadOnly)} },
-		"Username":    func(r remembered) []string { return []string{r.username()} },
-		"AccessKeyId": func(r remembered) []string { return []string{r.record.UserIdentity.AccessKeyID} },
-		"ResourceName": func(r remembered) []string {
-			return each(r.resources, func(x cloudtrail.Resource) *string { return &x.ResourceName })
+func attributes() map[string]func(cloudtrail.Recorded) []string {
+	return map[string]func(cloudtrail.Recorded) []string{
+		"EventId":     func(r cloudtrail.Recorded) []string { return []string{r.Record.EventID} },
+		"EventName":   func(r cloudtrail.Recorded) []string { return []string{r.Record.EventName} },
+		"EventSource": func(r cloudtrail.Recorded) []string { return []string{r.Record.EventSource} },
+		"ReadOnly":    func(r cloudtrail.Recorded) []string { return []string{strconv.FormatBool(r.Record.ReadOnly)} },
+		"Username":    func(r cloudtrail.Recorded) []string { return []string{r.Username()} },
+		"AccessKeyId": func(r cloudtrail.Recorded) []string { return []string{r.Record.UserIdentity.AccessKeyID} },
+		"ResourceName": func(r cloudtrail.Recorded) []string {
+			return table.Each(r.Resources, func(x cloudtrail.Resource) *string { return &x.ResourceName })
 		},
-		"ResourceType": func(r remembered) []string {
-			return each(r.resources, func(x cloudtrail.Resource) *string { return &x.ResourceType })
+		"ResourceType": func(r cloudtrail.Recorded) []string {
+			return table.Each(r.Resources, func(x cloudtrail.Resource) *string { return &x.ResourceType })
 		},
 	}
 }
@@ -151,38 +143,18 @@ func question(in *cloudtrail.LookupEventsInput) string {
 	if err != nil {
 		return "" // texts and times only: it cannot happen
 	}
-	return sum(string(text))[:16]
+	return ids.SHA256(string(text))[:16]
 }
 
 // pageStart is where a page begins.
-func pageStart(in *cloudtrail.LookupEventsInput, found []remembered) (int, error) {
+func pageStart(in *cloudtrail.LookupEventsInput, found []cloudtrail.Recorded) (int, error) {
 	if aws.ToString(in.NextToken) == "" {
 		return 0, nil
 	}
-	text, ok := readToken(*in.NextToken)
+	text, ok := table.ReadToken(*in.NextToken)
 	asked, last, _ := strings.Cut(text, "/")
-	if i := slices.IndexFunc(found, func(r remembered) bool { return r.record.EventID == last }); ok && asked == question(in) && i >= 0 {
+	if i := slices.IndexFunc(found, func(r cloudtrail.Recorded) bool { return r.Record.EventID == last }); ok && asked == question(in) && i >= 0 {
 		return i + 1, nil
 	}
 	return 0, wire.Errorf("InvalidNextTokenException", "The next token is not valid: it belongs to other parameters, or is too old.")
-}
-
-// username is a user's name or that of a role's session.
-func (r remembered) username() string {
-	u := r.record.UserIdentity
-	if u.Type == "AssumedRole" {
-		return lastOf(u.ARN)
-	}
-	return cmp.Or(u.UserName, map[string]string{"Root": "root"}[u.Type])
-}
-
-func (r remembered) event() (cloudtrail.Event, error) {
-	text, err := json.Marshal(r.record)
-	if err != nil {
-		return cloudtrail.Event{}, err
-	}
-	return cloudtrail.Event{
-		EventID: r.record.EventID, EventName: r.record.EventName, ReadOnly: strconv.FormatBool(r.record.ReadOnly), AccessKeyID: r.record.UserIdentity.AccessKeyID,
-		EventTime: r.at, EventSource: r.record.EventSource, Username: r.username(), Resources: r.resources, CloudTrailEvent: string(text),
-	}, nil
 }

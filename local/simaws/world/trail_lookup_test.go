@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/simaws/cloudtrail"
+	"rollcall/local/simaws/worldfile"
 )
 
 // look is a lookup by one attribute, as "who: what" lines.
@@ -26,9 +27,9 @@ func look(t *testing.T, w *World, key, value string) []string {
 	return lines
 }
 
-func history(f *File) {
+func history(f *worldfile.File) {
 	deploy := "arn:aws:sts::111122223333:assumed-role/platform/ci-deploy"
-	f.Trail.History = []TrailEntry{
+	f.Trail.History = []worldfile.TrailEntry{
 		{At: f.Time.Add(-18 * time.Minute), Call: "ec2:CreateRouteTable", By: deploy, Via: "cloudformation.amazonaws.com",
 			With: map[string]any{"vpcId": "vpc-0a1b2c3d4e5f60718"}, Result: map[string]any{"routeTable": map[string]any{"routeTableId": "rtb-0cd20000000000002"}}},
 		{At: f.Time.Add(-17 * time.Minute), Call: "ec2:AssociateRouteTable", By: deploy, With: map[string]any{"routeTableId": "rtb-0cd20000000000002", "subnetId": storySubnet}},
@@ -111,7 +112,7 @@ func TestWhoMadeTheTable(t *testing.T) {
 
 // What Auto Scaling does by itself is in the history too, in its own name.
 func TestServicesAreRemembered(t *testing.T) {
-	w, _ := openWith(t, "route", func(f *File) { f.Trail.Lag, f.Trail.History = -1, nil })
+	w, _ := openWith(t, "route", func(f *worldfile.File) { f.Trail.Lag, f.Trail.History = -1, nil })
 	if _, err := w.Call("eks:UpdateNodegroupConfig", json.RawMessage(`{"clusterName":"eks-workshop","nodegroupName":"new_nodegroup_2","scalingConfig":{"desiredSize":1}}`)); err != nil {
 		t.Fatal(err)
 	}
@@ -125,10 +126,10 @@ func TestServicesAreRemembered(t *testing.T) {
 }
 
 func TestLookupPages(t *testing.T) {
-	w, _ := openWith(t, "route", func(f *File) {
+	w, _ := openWith(t, "route", func(f *worldfile.File) {
 		f.Trail.History = nil
 		for i := range 120 {
-			f.Trail.History = append(f.Trail.History, TrailEntry{At: f.Time.Add(-time.Duration(i+10) * time.Minute), Call: "ec2:CreateTags", With: map[string]any{"n": i}})
+			f.Trail.History = append(f.Trail.History, worldfile.TrailEntry{At: f.Time.Add(-time.Duration(i+10) * time.Minute), Call: "ec2:CreateTags", With: map[string]any{"n": i}})
 		}
 	})
 	in := &cloudtrail.LookupEventsInput{}
@@ -171,7 +172,7 @@ func TestLookupPages(t *testing.T) {
 
 // What is done to a role is recorded in one region.
 func TestIAMIsRecordedElsewhere(t *testing.T) {
-	w, _ := openWith(t, "route", func(f *File) { f.Trail.Lag = -1 })
+	w, _ := openWith(t, "route", func(f *worldfile.File) { f.Trail.Lag = -1 })
 	if _, err := w.Call("iam:DetachRolePolicy", json.RawMessage(`{"RoleName":"new_nodegroup_2","PolicyArn":"arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy"}`)); err != nil {
 		t.Fatal(err)
 	}
@@ -191,12 +192,12 @@ func TestIAMIsRecordedElsewhere(t *testing.T) {
 }
 
 func TestHistoryThatIsNone(t *testing.T) {
-	for _, e := range []TrailEntry{{Call: "ec2:CreateVpc"}, {Call: "CreateVpc", At: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}, {Call: "ec2:CreateVpc", At: time.Date(2036, 11, 1, 0, 0, 0, 0, time.UTC)}} {
-		f, err := Load("../../worlds/route.yaml")
+	for _, e := range []worldfile.TrailEntry{{Call: "ec2:CreateVpc"}, {Call: "CreateVpc", At: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}, {Call: "ec2:CreateVpc", At: time.Date(2036, 11, 1, 0, 0, 0, 0, time.UTC)}} {
+		f, err := worldfile.Load("../../worlds/route.yaml")
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.Trail.History = []TrailEntry{e}
+		f.Trail.History = []worldfile.TrailEntry{e}
 		if _, err := New(f, Options{}); err == nil {
 			t.Errorf("%+v was taken", e)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/worldfile"
 )
 
 // recorded are the CloudTrail events so far, as generic JSON.
@@ -46,7 +47,7 @@ func TestCallsAreRecorded(t *testing.T) {
 	d := e["detail"].(map[string]any)
 	out := d["responseElements"].(map[string]any)["nodegroup"].(map[string]any)
 	arn, _ := out["nodegroupArn"].(string)
-	if out["status"] != "CREATING" || arn != *w.nodegroups.get("eks-workshop/routeless").NodegroupArn || out["createdAt"] != 1795186690.0 {
+	if out["status"] != "CREATING" || arn != *w.nodegroups.Get("eks-workshop/routeless").NodegroupArn || out["createdAt"] != 1795186690.0 {
 		t.Errorf("nodegroup: got %v", out)
 	}
 	if diff := cmp.Diff(out["health"], map[string]any{"issues": []any{}}); diff != "" {
@@ -109,7 +110,7 @@ func TestRefusedCallsAreRecorded(t *testing.T) {
 }
 
 func TestNoTrail(t *testing.T) {
-	f, err := Load("../../worlds/healthy-nat.yaml")
+	f, err := worldfile.Load("../../worlds/healthy-nat.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

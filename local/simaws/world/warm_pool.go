@@ -56,7 +56,7 @@ func (w *World) fillWarmPool(g *group) {
 
 // warmed ends the launch of a warm instance: it waits, stopped or running.
 func (w *World) warmed(g *group, id string) {
-	m, in := w.warmMember(g, id), w.instances.get(id)
+	m, in := w.warmMember(g, id), w.instances.Get(id)
 	if m == nil || in == nil {
 		return
 	}
@@ -84,7 +84,7 @@ func (w *World) useWarm(g *group, cause string) bool {
 	for i := range g.warm {
 		m := g.warm[i]
 		id := aws.ToString(m.InstanceId)
-		in := w.instances.get(id)
+		in := w.instances.Get(id)
 		running := m.LifecycleState == astypes.LifecycleStateWarmedRunning
 		if in == nil || (!running && in.State.Name != ec2types.InstanceStateNameStopped) {
 			continue

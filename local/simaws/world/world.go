@@ -12,6 +12,14 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+
+	"rollcall/local/simaws/addresses"
+	"rollcall/local/simaws/cloudtrail"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/ids"
+	"rollcall/local/simaws/kubestate"
+	"rollcall/local/simaws/table"
+	"rollcall/local/simaws/worldfile"
 )
 
 // Options are what a world needs from outside.
@@ -36,14 +44,14 @@ type World struct {
 	advancing sync.Mutex
 
 	mu         sync.Mutex
-	file       *File
+	file       *worldfile.File
 	start      time.Time
 	now        time.Time
 	account    string
 	region     string
 	seed       string
-	ids        *ids
-	trailIDs   *ids
+	ids        *ids.Source
+	trailIDs   *ids.Source
 	agenda     agenda
 	events     []json.RawMessage
 	delivering bool
@@ -52,79 +60,79 @@ type World struct {
 	autoScalingState
 	eksState
 	iamState
-	kubernetes map[string]*cluster
+	kubernetes map[string]*kubestate.Cluster
 	// history is what CloudTrail remembers, oldest first as it was recorded.
-	history []remembered
+	history []cloudtrail.Recorded
 }
 
 // ec2State holds what EC2 has.
 type ec2State struct {
-	vpcs               *table[ec2types.Vpc]
-	vpcAttributes      map[string]VpcAttributes
-	subnets            *table[ec2types.Subnet]
-	pools              map[string]*pool
-	cidrReservations   *table[ec2types.SubnetCidrReservation]
-	routeTables        *table[ec2types.RouteTable]
-	natGateways        *table[ec2types.NatGateway]
-	internetGateways   *table[ec2types.InternetGateway]
-	egressOnlyGateways *table[ec2types.EgressOnlyInternetGateway]
-	endpoints          *table[ec2types.VpcEndpoint]
-	securityGroups     *table[ec2types.SecurityGroup]
-	networkACLs        *table[ec2types.NetworkAcl]
-	interfaces         *table[ec2types.NetworkInterface]
+	vpcs               *table.Table[ec2types.Vpc]
+	vpcAttributes      map[string]worldfile.VpcAttributes
+	subnets            *table.Table[ec2types.Subnet]
+	pools              map[string]*addresses.Pool
+	cidrReservations   *table.Table[ec2types.SubnetCidrReservation]
+	routeTables        *table.Table[ec2types.RouteTable]
+	natGateways        *table.Table[ec2types.NatGateway]
+	internetGateways   *table.Table[ec2types.InternetGateway]
+	egressOnlyGateways *table.Table[ec2types.EgressOnlyInternetGateway]
+	endpoints          *table.Table[ec2types.VpcEndpoint]
+	securityGroups     *table.Table[ec2types.SecurityGroup]
+	networkACLs        *table.Table[ec2types.NetworkAcl]
+	interfaces         *table.Table[ec2types.NetworkInterface]
 	attached           map[string][]string
 	// attaching are the interfaces that ipamd has made for an instance and not
 	// attached yet.
 	attaching        map[string][]string
-	instances        *table[ec2types.Instance]
+	instances        *table.Table[ec2types.Instance]
 	reservations     map[string]ec2types.Reservation
 	reservationOf    map[string]string
 	userData         map[string]string
 	console          map[string]string
-	instanceTypes    *table[ec2types.InstanceTypeInfo]
-	images           *table[ec2types.Image]
-	templates        *table[ec2types.LaunchTemplate]
-	templateVersions *table[ec2types.LaunchTemplateVersion]
-	addresses        *table[ec2types.Address]
+	instanceTypes    *table.Table[ec2types.InstanceTypeInfo]
+	images           *table.Table[ec2types.Image]
+	templates        *table.Table[ec2types.LaunchTemplate]
+	templateVersions *table.Table[ec2types.LaunchTemplateVersion]
+	addresses        *table.Table[ec2types.Address]
 	publicIPs        int
 	// poolLaunches counts the launches in the pools that EC2 reclaims by age.
-	poolLaunches       map[*PoolFile]int
-	prefixLists        *table[ec2types.PrefixList]
-	managedPrefixLists *table[ec2types.ManagedPrefixList]
+	poolLaunches       map[*worldfile.PoolFile]int
+	prefixLists        *table.Table[ec2types.PrefixList]
+	managedPrefixLists *table.Table[ec2types.ManagedPrefixList]
 	prefixListEntries  map[string][]ec2types.PrefixListEntry
-	dhcpOptions        *table[ec2types.DhcpOptions]
-	volumes            *table[ec2types.Volume]
-	peerings           *table[ec2types.VpcPeeringConnection]
-	transitAttachments *table[ec2types.TransitGatewayAttachment]
+	dhcpOptions        *table.Table[ec2types.DhcpOptions]
+	volumes            *table.Table[ec2types.Volume]
+	peerings           *table.Table[ec2types.VpcPeeringConnection]
+	transitAttachments *table.Table[ec2types.TransitGatewayAttachment]
 	transitRoutes      map[string][]ec2types.TransitGatewayRoute
 }
 
 // autoScalingState holds what Auto Scaling has.
 type autoScalingState struct {
-	groups *table[group]
-	hooks  *table[astypes.LifecycleHook]
+	groups *table.Table[group]
+	hooks  *table.Table[astypes.LifecycleHook]
 }
 
 // eksState holds what EKS has.
 type eksState struct {
-	clusters      *table[ekstypes.Cluster]
-	nodegroups    *table[nodegroup]
-	addons        *table[ekstypes.Addon]
-	accessEntries *table[ekstypes.AccessEntry]
+	clusters      *table.Table[ekstypes.Cluster]
+	nodegroups    *table.Table[nodegroup]
+	addons        *table.Table[ekstypes.Addon]
+	accessEntries *table.Table[ekstypes.AccessEntry]
 	// accessPolicies by cluster and principal.
 	accessPolicies map[string][]ekstypes.AssociatedAccessPolicy
-	podIdentities  *table[ekstypes.PodIdentityAssociation]
+	podIdentities  *table.Table[ekstypes.PodIdentityAssociation]
 	// addonUpdates by cluster and add-on, oldest first.
 	addonUpdates map[string][]*ekstypes.Update
 	// updateFaults are those that no update has met yet.
-	updateFaults []UpdateFault
+	updateFaults []worldfile.UpdateFault
 }
 
 // iamState holds what IAM has.
 type iamState struct {
-	roles    *table[RoleFile]
-	profiles *table[iamtypes.InstanceProfile]
-	policies *table[iamtypes.ManagedPolicyDetail]
+	roles    *table.Table[worldfile.RoleFile]
+	profiles *table.Table[iamtypes.InstanceProfile]
+	policies *table.Table[iamtypes.ManagedPolicyDetail]
 	// deletedRoles are the names of roles that were there once.
 	deletedRoles map[string]bool
 }
@@ -146,10 +154,10 @@ func (w *World) Account() string { return w.account }
 func (w *World) Region() string { return w.region }
 
 // Faults are the file's faults, for the servers that enforce them.
-func (w *World) Faults() []Fault { return clone(w.file.Faults) }
+func (w *World) Faults() []worldfile.Fault { return deepcopy.Of(w.file.Faults) }
 
 // Expect is the file's truth about the world.
-func (w *World) Expect() Expect { return clone(w.file.Expect) }
+func (w *World) Expect() worldfile.Expect { return deepcopy.Of(w.file.Expect) }
 
 // Next is when the next thing is due, if anything is.
 func (w *World) Next() (time.Time, bool) {
@@ -224,10 +232,10 @@ func (w *World) enter() func() {
 	}
 }
 
-func (w *World) enterTimeline(entries []TimelineEntry) error {
+func (w *World) enterTimeline(entries []worldfile.TimelineEntry) error {
 	var errs []error
 	for _, e := range entries {
-		in, err := e.input()
+		in, err := e.Input()
 		if err == nil {
 			err = w.checkCall(e.Call, in)
 		}

@@ -2,8 +2,10 @@ package world
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/local/simaws/worldfile"
 )
 
 func TestSameSeedSameEvents(t *testing.T) {
@@ -71,7 +75,7 @@ func TestNextLeadsToTheNextThing(t *testing.T) {
 
 // The receiver of events may call the world.
 func TestReceiverCallsTheWorld(t *testing.T) {
-	f, err := Load(filepath.Join("..", "..", "worlds", "healthy-nat.yaml"))
+	f, err := worldfile.Load(filepath.Join("..", "..", "worlds", "healthy-nat.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +135,7 @@ func TestParallelCalls(t *testing.T) {
 func TestOperations(t *testing.T) {
 	w, _ := open(t, "route")
 	owner := map[string]string{}
-	for _, name := range sortedKeys(w.Services()) {
+	for _, name := range slices.Sorted(maps.Keys(w.Services())) {
 		v := reflect.TypeOf(w.Services()[name])
 		for i := range v.NumMethod() {
 			m := v.Method(i)
@@ -183,7 +187,7 @@ func FuzzCall(f *testing.F) {
 	f.Add("eks:DeleteNodegroup", []byte(`{"clusterName": "eks-workshop", "nodegroupName": "default"}`))
 	f.Add("eks:UpdateAddon", []byte(`{"clusterName": "eks-workshop", "addonName": "vpc-cni", "configurationValues": "{}"}`))
 	f.Add("ec2:DeleteSubnet", []byte(`{"SubnetId": "subnet-0c30000000000000d"}`))
-	file, err := Load(filepath.Join("..", "..", "worlds", "route.yaml"))
+	file, err := worldfile.Load(filepath.Join("..", "..", "worlds", "route.yaml"))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/local/simaws/worldfile"
 )
 
 const (
@@ -23,13 +25,13 @@ const (
 // open loads a world of the repository and collects its events.
 func open(t *testing.T, name string) (*World, *[]json.RawMessage) {
 	t.Helper()
-	return openWith(t, name, func(*File) {})
+	return openWith(t, name, func(*worldfile.File) {})
 }
 
 // openWith opens a world that is changed before it begins.
-func openWith(t *testing.T, name string, change func(*File)) (*World, *[]json.RawMessage) {
+func openWith(t *testing.T, name string, change func(*worldfile.File)) (*World, *[]json.RawMessage) {
 	t.Helper()
-	f, err := Load(filepath.Join("..", "..", "worlds", name+".yaml"))
+	f, err := worldfile.Load(filepath.Join("..", "..", "worlds", name+".yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,12 +9,13 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 )
 
 // The simulated AWS, on which everything else is measured, says the same of
 // every type that it knows as the independent table.
 func TestTheStagesTypesAgreeWithThePluginsTable(t *testing.T) {
-	w, err := world.New(&world.File{Time: time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)}, world.Options{})
+	w, err := world.New(&worldfile.File{Time: time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)}, world.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

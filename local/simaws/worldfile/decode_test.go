@@ -1,0 +1,52 @@
+package worldfile
+
+import (
+	"testing"
+	"time"
+)
+
+func TestParseRefusesMistakes(t *testing.T) {
+	tests := map[string]struct{ yaml, want string }{
+		"unknown field of a resource": {
+			"ec2: {Subnets: [{SubnetId: a}, {SubnetId: b, CidrBlok: 10.0.0.0/24}]}",
+			"w.yaml: ec2.Subnets[1].CidrBlok: unknown field",
+		},
+		"unknown section":   {"ec3: {}", "w.yaml: ec3: unknown field"},
+		"unknown fault":     {"faults: [{call: x, throtle: 1}]", "w.yaml: faults[0].throtle: unknown field"},
+		"text for a number": {"nodes: {bootSeconds: soon}", "w.yaml: nodes.bootSeconds: want a int, got text"},
+		"list for a mapping": {
+			"ec2: []", "w.yaml: ec2: want a mapping, got a list",
+		},
+		"bad time":      {"time: yesterday", `w.yaml: time: "yesterday" is not a time`},
+		"bad duration":  {"faults: [{latency: 5}]", "w.yaml: faults[0].latency: want a duration such as 30s"},
+		"twice":         {"name: a\nname: b", `w.yaml: read YAML: line 2: "name" is given twice`},
+		"not a mapping": {"[1]", "w.yaml: read YAML: want a mapping, got a list"},
+		"SDK's own field": {
+			"eks: {clusters: [{ResultMetadata: {}}]}", "w.yaml: eks.clusters[0].ResultMetadata: unknown field",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := Parse("w.yaml", []byte(tt.yaml))
+			if err == nil || err.Error() != tt.want {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestParseTimes(t *testing.T) {
+	want := time.Date(2026, 11, 20, 14, 41, 0, 0, time.UTC)
+	for _, text := range []string{
+		"2026-11-20T14:41:00Z", "2026-11-20T06:41:00-08:00", "2026-11-20T15:41:00.000+01:00", `"2026-11-20T14:41:00+0000"`, "1795185660", "1795185660.0",
+	} {
+		f, err := Parse("w.yaml", []byte("time: "+text))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if !f.Time.Equal(want) {
+			t.Errorf("%s: got %s, want %s", text, f.Time, want)
+		}
+	}
+}
