@@ -102,7 +102,7 @@ func TestAccounts(t *testing.T) {
 		set(instances, it+".ImageId", `"ami-0win"`), set(groupFile, "nodegroup.amiType", `"WINDOWS_FULL_2022_x86_64"`), set(entryFile, "accessEntry.type", `"EC2_WINDOWS"`), set(entryFile, "accessEntry.kubernetesGroups", `["eks:kube-proxy-windows", "system:nodes"]`),
 		userData("<powershell>\n[string]$EKSBootstrapScriptFile = \"$env:ProgramFiles\\Amazon\\EKS\\Start-EKSBootstrap.ps1\"\n& $EKSBootstrapScriptFile -EKSClusterName \"eks-workshop\" 3>&1 4>&1 5>&1 6>&1\n</powershell>\n"),
 		wrote("2026/11/20 15:00:10Z: Windows is Ready to use\n"))
-	karpenter := all(tags("karpenter.sh/nodepool", "default", "karpenter.sh/nodeclaim", "default-x7x2k", "kubernetes.io/cluster/eks-workshop", "owned", "eks:eks-cluster-name", cluster), with(activities+".json", `{"Activities": []}`), set(groups, everyGroup+".Instances", `[]`), set(groups, everyGroup+".DesiredCapacity", "0"))
+	karpenter := all(tags("karpenter.sh/nodepool", "default", "kubernetes.io/cluster/eks-workshop", "owned", "eks:eks-cluster-name", cluster), with(activities+".json", `{"Activities": []}`), set(groups, everyGroup+".Instances", `[]`), set(groups, everyGroup+".DesiredCapacity", "0"))
 	second := cloned("dev")
 	tests := map[string]struct {
 		want    said

@@ -9,6 +9,12 @@ const (
 	// autoPoolTag is EKS Auto Mode's (the AWS managed policy AmazonEKSComputePolicy
 	// lets it set this and no tag of Karpenter's).
 	autoPoolTag = "eks:kubernetes-node-pool-name"
+	// claimTag is not among the tags of a launch (aws/karpenter-provider-aws
+	// pkg/utils/utils.go, GetTags), and nobody may set it on a class
+	// (pkg/apis/v1/labels.go, RestrictedTagPatterns): Karpenter sets it when the
+	// NodeClaim has its node's name (pkg/controllers/nodeclaim/tagging/controller.go,
+	// isTaggable), which it gets when the node registers. One call a second.
+	claimTag = "karpenter.sh/nodeclaim"
 )
 
 // Owner is the name of what launched the instance: its EKS nodegroup, else
@@ -21,6 +27,14 @@ func (i Instance) Owner() string {
 	}
 	return ""
 }
+
+// ByKarpenter tells that Karpenter launched the instance, and not EKS Auto Mode,
+// which sets other tags.
+func (i Instance) ByKarpenter() bool { return i.Tags[nodepoolTag] != "" }
+
+// NodeClaim is the instance's NodeClaim of Karpenter. It is empty until the node
+// has registered, whatever came of it then.
+func (i Instance) NodeClaim() string { return i.Tags[claimTag] }
 
 // Ended tells that the instance has stopped or is about to.
 func (i Instance) Ended() bool {

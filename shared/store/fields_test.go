@@ -53,7 +53,9 @@ func records() map[string]struct {
 // again, drops them. A field whose loss would do harm needs a new format.
 func droppedByRollback() map[string]string {
 	lostPlan := "a plan's hash counts it: the older release refuses an approval of the newer one's offer, and offers again"
+	tag := "the launch's end stands in the record beside it; one that is still open is judged by Karpenter's tag again, or not at all, as before"
 	return map[string]string{
+		"launch $.tagged":                 tag,
 		"deed $.plan.access.launchedBy[]": lostPlan,
 		"deed $.plan.access.tagged":       lostPlan,
 	}

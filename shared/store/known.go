@@ -19,7 +19,7 @@ func (l LaunchRecord) ID() string {
 // Known are the facts of a launch.
 func (l LaunchRecord) Known() outcome.Facts {
 	return outcome.Facts{
-		Started: l.Started, Due: l.Due, Registered: l.Registered, Ready: l.Ready,
+		Started: l.Started, Due: l.Due, Registered: l.Registered, Ready: l.Ready, Tagged: l.Tagged,
 		Ended: l.Ended, Reason: outcome.EndReason{Code: l.code(), Message: l.EndedWhy}, Alive: l.Alive, Over: l.Over, By: l.EndedBy, Forgotten: l.Forgotten,
 		Noticed: l.Noticed, Rebalance: l.Rebalance, Maintenance: l.Maintenance,
 		Missed: l.Missed, Root: outcome.Root{Check: l.Root, Sure: l.RootSure, At: l.RootAt},
@@ -42,7 +42,7 @@ func (l LaunchRecord) code() string {
 func (l *LaunchRecord) Learn(f outcome.Facts) (changed bool) {
 	before := *l
 	f = outcome.Merge(l.Known(), f)
-	l.Started, l.Due, l.Registered, l.Ready = f.Started, f.Due, f.Registered, f.Ready
+	l.Started, l.Due, l.Registered, l.Ready, l.Tagged = f.Started, f.Due, f.Registered, f.Ready, f.Tagged
 	l.Ended, l.EndedCode, l.EndedWhy, l.EndedBy, l.Forgotten = f.Ended, f.Reason.Code, f.Reason.Message, f.By, f.Forgotten
 	l.Alive, l.Over = f.Alive, f.Over
 	l.Noticed, l.Rebalance, l.Maintenance = f.Noticed, f.Rebalance, f.Maintenance

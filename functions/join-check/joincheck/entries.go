@@ -36,11 +36,13 @@ func stillExpected(entries []entry, s *snapshot.Snapshot, incidents []incident.I
 		if e.unsure {
 			n := nodes[e.launch.Instance]
 			age := s.Time.Sub(e.launch.Started)
-			settled := age > giveUp || n != nil && (e.instance.Ended() || n.Joined() && age > unrecorded)
+			// What Karpenter's tag tells is all that will ever be known of it here.
+			tagged := nodesClosed(s) && e.instance.NodeClaim() != ""
+			settled := age > giveUp || n != nil && (e.instance.Ended() || n.Joined() && age > unrecorded) || tagged && (e.instance.Ended() || age > unrecorded)
 			if settled && !slices.Contains(about, e.launch.Instance) {
 				continue
 			}
-			e.silent = settled || !s.Read[snapshot.Nodes]
+			e.silent = settled || !s.Read[snapshot.Nodes] && !tagged
 		}
 		list = append(list, e)
 	}
@@ -83,14 +85,15 @@ func (h handler) addRecords(ctx context.Context, entries []entry, incidents []in
 	return list, lost, nil
 }
 
-func decide(entries []entry, s *snapshot.Snapshot, giveUp time.Duration) []outcome.Verdict {
-	verdicts := make([]outcome.Verdict, len(entries))
-	for i, e := range entries {
+func decide(r roll, s *snapshot.Snapshot, giveUp time.Duration) []outcome.Verdict {
+	verdicts := make([]outcome.Verdict, len(r.entries))
+	for i, e := range r.entries {
 		verdicts[i] = outcome.Decide(
 			e.launch.Launch,
 			outcome.Seen{
 				EC2Read: s.Read[snapshot.Instances], Instance: e.instance,
-				NodesRead: s.Read[snapshot.Nodes], Node: nodeOf(s, e.launch.Instance),
+				NodesRead: s.Read[snapshot.Nodes], Node: nodeOf(s, e.launch.Instance), NodesClosed: nodesClosed(s),
+				Tagging: r.tagging, Lacked: !e.launch.Missed.IsZero(),
 			}, s.Time, outcome.Policy{Due: e.launch.Due, GiveUp: giveUp})
 	}
 	return verdicts
@@ -111,4 +114,19 @@ func nodeOf(s *snapshot.Snapshot, instance string) *snapshot.Node {
 		}
 	}
 	return found
+}
+
+// nodesClosed tells that the nodes cannot be read for want of a right, or because
+// nobody asks for them: that does not change by itself.
+func nodesClosed(s *snapshot.Snapshot) bool {
+	if s.Read[snapshot.Nodes] {
+		return false
+	}
+	reason := s.Why(snapshot.Nodes).Reason
+	return reason == snapshot.Denied || reason == snapshot.NotRead
+}
+
+// tagging tells that Karpenter has set its tag on one of the instances.
+func tagging(entries []entry) bool {
+	return slices.ContainsFunc(entries, func(e entry) bool { return e.instance != nil && e.instance.NodeClaim() != "" })
 }

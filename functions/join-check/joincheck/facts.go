@@ -37,14 +37,17 @@ func known(e entry, v outcome.Verdict, s *snapshot.Snapshot, root outcome.Root) 
 	seen := !v.Blind && !s.Time.Before(e.launch.Due)
 	switch v.Status {
 	case outcome.Joined:
-		if f.Ready.IsZero() {
+		switch {
+		case v.Reason == outcome.Tagged:
+			f.Tagged = s.Time
+		case f.Ready.IsZero():
 			f.Ready = s.Time // Ready, and since when it does not say
 		}
 		if e.instance != nil && e.instance.Ended() {
 			f = outcome.Merge(f, end(e.instance))
 		}
 	case outcome.Gone:
-		f = outcome.Merge(f, gone(e, s))
+		f = outcome.Merge(f, gone(e, v.Reason, s))
 		if !e.launch.Missed.IsZero() && root.Check != endedEarly {
 			f.Root = root
 		}
@@ -66,7 +69,7 @@ func known(e entry, v outcome.Verdict, s *snapshot.Snapshot, root outcome.Root) 
 const endedEarly = checkid.InstanceEndedEarly
 
 // gone are the facts of an instance that has ended.
-func gone(e entry, s *snapshot.Snapshot) outcome.Facts {
+func gone(e entry, why outcome.Reason, s *snapshot.Snapshot) outcome.Facts {
 	if e.instance == nil {
 		return outcome.Facts{Forgotten: s.Time}
 	}
@@ -77,7 +80,7 @@ func gone(e entry, s *snapshot.Snapshot) outcome.Facts {
 	// Kubernetes' events tell.
 	brief := !f.Ended.IsZero() && f.Ended.Sub(e.launch.Started) < outcome.Shortest
 	switch _, _, perhaps := checks.Trace(s, e.instance); {
-	case brief:
+	case brief, why == outcome.Untagged:
 	case !s.Read[snapshot.Nodes]:
 		f.Unseen = blindness(s)
 	case !s.Has(snapshot.NodeEventsOf):

@@ -32,13 +32,14 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 	if r.sweep {
 		h.searchMore(ctx, s, &r)
 	}
+	r.tagging = tagging(r.entries)
 	if r.entries, r.lost, err = h.addRecords(ctx, stillExpected(r.entries, s, r.incidents, h.giveUp), r.incidents); err != nil {
 		return err
 	}
 	// From here on the snapshot holds only what is called.
 	q := r.query(h.Query(cluster, r.account))
 	q.Time, s.Instances, s.Groups = s.Time, q.Instances, q.Groups
-	verdicts := decide(r.entries, s, h.giveUp)
+	verdicts := decide(r, s, h.giveUp)
 	s.Scope, s.Launches = scope(r, verdicts), remembered(r.entries)
 	list := toRun(r, s.Scope)
 	if len(list) > 0 {
@@ -46,7 +47,7 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 		correctJoined(r.entries, verdicts, s)
 	}
 	o, err := h.Run(ctx, s, detect.Look{
-		Checks: list, Launches: launchesOf(r.entries, verdicts), Unknown: unjudged(s, r), Absent: absent(s, r), Sweep: r.sweep,
+		Checks: list, Launches: launchesOf(r.entries, verdicts, s.Time), Unknown: unjudged(s, r), Absent: absent(s, r), Sweep: r.sweep,
 	})
 	if err != nil {
 		return err

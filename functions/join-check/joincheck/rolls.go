@@ -91,6 +91,8 @@ type roll struct {
 	learned detect.Learned
 	// lost are nodes that had joined and have ended soon after.
 	lost []entry
+	// tagging tells that Karpenter has set its tag on one of the instances.
+	tagging bool
 	// joins are those that teach how long joining takes, by nodegroup.
 	joins map[string][]outcome.Join
 }

@@ -3,6 +3,7 @@ package joincheck
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"rollcall/shared/checks"
 	"rollcall/shared/checks/check"
@@ -124,7 +125,7 @@ func remembered(entries []entry) []snapshot.ExpectedJoin {
 }
 
 // launchesOf is how each launch stands, for report.
-func launchesOf(entries []entry, verdicts []outcome.Verdict) []report.Launch {
+func launchesOf(entries []entry, verdicts []outcome.Verdict, now time.Time) []report.Launch {
 	list := make([]report.Launch, 0, len(entries))
 	for i, e := range entries {
 		if e.silent {
@@ -132,6 +133,9 @@ func launchesOf(entries []entry, verdicts []outcome.Verdict) []report.Launch {
 		}
 		v, l := verdicts[i], e.launch.Launch
 		l.Status, l.Registered, l.Ready, l.Ended, l.EndedWhy = v.Status, v.Registered, v.Ready, v.Ended, v.EndedWhy
+		if v.Reason == outcome.Tagged {
+			l.Tagged = now
+		}
 		list = append(list, l)
 	}
 	return list

@@ -9,9 +9,10 @@ import (
 )
 
 // WasNode tells that an instance has a node, or had one: Kubernetes keeps
-// events about a node for an hour after the node itself is gone.
+// events about a node for an hour after the node itself is gone, and Karpenter
+// names the NodeClaim on the instance of one that has registered.
 func (l InstanceIndex) WasNode(i *snapshot.Instance) bool {
-	return l.Nodes[i.ID] != nil || slices.ContainsFunc(l.S.NodeEvents, func(e snapshot.NodeEvent) bool {
+	return l.Nodes[i.ID] != nil || i.NodeClaim() != "" || slices.ContainsFunc(l.S.NodeEvents, func(e snapshot.NodeEvent) bool {
 		return joining(e.Reason) && names(e.Node, i) && !e.Last.Before(i.Launched)
 	})
 }

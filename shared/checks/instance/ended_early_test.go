@@ -46,6 +46,9 @@ func endedEarlyCases() []checktest.Case {
 			s.Launches[0].Started, s.Launches[0].Due = s.Time.Add(-3*time.Hour), s.Time.Add(-3*time.Hour+5*time.Minute)
 		}), nil},
 		{"stopped", checktest.Change(checktest.Ended("Client.InstanceInitiatedShutdown", time.Minute), func(s *snapshot.Snapshot) { s.Instances[0].State = "stopped" }), fail},
+		{"Karpenter's tag says that it had registered", checktest.Change(checktest.Ended(itself, 8*time.Minute), func(s *snapshot.Snapshot) {
+			s.Instances[0].Tags["karpenter.sh/nodeclaim"] = "gpu-x7k2p"
+		}), pass},
 		{"it was a node", checktest.Change(checktest.Ended(itself, 8*time.Minute), func(s *snapshot.Snapshot) { snapshottest.Join(s, snapshottest.Node) }), pass},
 		{"somebody ended it at once", checktest.Ended(user, time.Minute), fail},
 		{"somebody ended it at once; a scale-in cannot be told apart", checktest.Change(checktest.Ended(user, time.Minute), checktest.Unread(snapshot.Activities)), []string{

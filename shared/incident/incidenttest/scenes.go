@@ -161,6 +161,14 @@ func ReadyAt(minute int) func(*report.Observation) {
 	return func(o *report.Observation) { o.Launches[len(o.Launches)-1].Ready = At(minute) }
 }
 
+// TaggedAt makes the last launch one of which only Karpenter's tag tells that it joined.
+func TaggedAt(minute int) func(*report.Observation) {
+	return func(o *report.Observation) {
+		l := &o.Launches[len(o.Launches)-1]
+		l.Ready, l.Tagged = time.Time{}, At(minute)
+	}
+}
+
 func Absent(ids ...string) func(*report.Observation) {
 	return func(o *report.Observation) { o.Absent = ids }
 }

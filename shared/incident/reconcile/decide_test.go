@@ -40,6 +40,11 @@ func TestDecide(t *testing.T) {
 			{Name: "still well", Minute: 20, Obs: incidenttest.Observe(incidenttest.Passed("route/no-egress", incidenttest.Subnet)), Want: reasons{incidenttest.TheRoute: incident.NothingNew}},
 			{Name: "quiet", Minute: 25, Obs: incidenttest.Observe()},
 		}, "opened missed cleared proved", "Opened Changed Resolved"},
+		{"nobody saw that the next one was Ready: only Karpenter's tag tells that it registered", []incidenttest.Step{
+			opened,
+			gone,
+			{Name: "tagged", Minute: 14, Obs: incidenttest.Observe(incidenttest.Launched("i-2", 12, report.Joined), incidenttest.TaggedAt(14)), State: states{incidenttest.TheRoute: incident.Cleared}},
+		}, "opened cleared", "Opened Changed"},
 		{"gone and proved at once", []incidenttest.Step{
 			opened,
 			{Name: "both", Minute: 14, Obs: incidenttest.Observe(incidenttest.Passed("route/no-egress", incidenttest.Subnet), incidenttest.Launched("i-2", 12, report.Joined)), Want: reasons{incidenttest.TheRoute: incident.IsProved}},

@@ -20,7 +20,8 @@ func (rec *reconciler) applyVerdicts(u *incident.Update) {
 	rec.MarkRecovered(u)
 	u.DropOutdatedJoins()
 	for _, l := range rec.Observation.Launches {
-		if l.Status == report.Joined && u.Concerns(l) {
+		// Of one of which only Karpenter's tag tells nobody saw that it was Ready.
+		if l.Status == report.Joined && l.Tagged.IsZero() && u.Concerns(l) {
 			if l.Ready.IsZero() {
 				l.Ready = rec.Observation.At
 			}

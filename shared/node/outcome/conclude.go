@@ -23,6 +23,8 @@ const (
 // or Open. Cause is a check's id, why the end in a few words.
 //
 //   - A Ready node has joined, whatever came later.
+//   - So has one that Karpenter tagged, which it does when a node registers, where
+//     nobody could see the nodes.
 //   - What EC2 took back is reclaimed, if its time to join was not over, or if
 //     it had not missed roll call for a certain cause; nobody can say whether
 //     it would have joined. One that sat there with a broken route and is then
@@ -43,6 +45,8 @@ func Conclude(f Facts) (end snapshot.End, cause checkid.ID, why string) {
 	switch {
 	case !f.Ready.IsZero():
 		return snapshot.Joined, "", "Ready " + lasted(f.Started, f.Ready) + " after its launch"
+	case !f.Tagged.IsZero():
+		return snapshot.Joined, "", "registered, as Karpenter's tag on it tells; nobody could see whether the node became Ready"
 	case f.Refused != "":
 		return snapshot.Refused, f.Refused, f.said(activity.Classify(f.Reason.Message))
 	case !f.Ended.IsZero(), f.Reason != EndReason{}, !f.Forgotten.IsZero():

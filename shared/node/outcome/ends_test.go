@@ -33,6 +33,10 @@ func TestConcludeSaysWhy(t *testing.T) {
 		why   string
 	}{
 		{"joined", Facts{Ready: at(1)}, snapshot.Joined, "", "Ready 1m0s after its launch"},
+		{"tagged", Facts{Tagged: at(30)}, snapshot.Joined, "", "registered, as Karpenter's tag on it tells; nobody could see whether the node became Ready"},
+		{"tagged, and taken back", Facts{Tagged: at(30), Ended: at(40), Reason: because(spotCode)}, snapshot.Joined, "",
+			"registered, as Karpenter's tag on it tells; nobody could see whether the node became Ready"},
+		{"seen Ready, and tagged", Facts{Ready: at(1), Tagged: at(30)}, snapshot.Joined, "", "Ready 1m0s after its launch"},
 		{"refused", Facts{Refused: "launch/kms-key", Reason: EndReason{Message: "Client.InvalidKMSKey.InvalidState: The KMS key provided is in an incorrect state"}},
 			snapshot.Refused, "launch/kms-key", "the KMS key of an encrypted volume is disabled, pending deletion, gone, or may not be used"},
 		{"given up", Facts{Missed: due, GivenUp: at(120)}, snapshot.NotJoined, "", "still there, and no Ready node, when it was given up"},
@@ -216,14 +220,14 @@ func TestDecideAtTheBounds(t *testing.T) {
 		want   LaunchStatus
 		reason Reason
 	}{
-		{"as long as was set", Missed, 2 * time.Hour, Seen{true, running, true, nil}, Missed, NeverSeen},
-		{"longer", Missed, 2*time.Hour + 1, Seen{true, running, true, nil}, GivenUp, TooOld},
-		{"longer, and the nodes could not be read", Missed, 3 * time.Hour, Seen{true, running, false, nil}, GivenUp, NodesUnseen},
-		{"given up stays", GivenUp, time.Minute, Seen{true, running, true, isReady}, GivenUp, TooOld},
-		{"as long as EC2 may take to describe it", Missed, 5 * time.Minute, Seen{true, nil, true, nil}, Missed, NeverSeen},
-		{"longer than that", Missed, 5*time.Minute + 1, Seen{true, nil, true, nil}, Gone, InstanceLost},
+		{"as long as was set", Missed, 2 * time.Hour, Seen{EC2Read: true, Instance: running, NodesRead: true}, Missed, NeverSeen},
+		{"longer", Missed, 2*time.Hour + 1, Seen{EC2Read: true, Instance: running, NodesRead: true}, GivenUp, TooOld},
+		{"longer, and the nodes could not be read", Missed, 3 * time.Hour, Seen{EC2Read: true, Instance: running, NodesRead: false}, GivenUp, NodesUnseen},
+		{"given up stays", GivenUp, time.Minute, Seen{EC2Read: true, Instance: running, NodesRead: true, Node: isReady}, GivenUp, TooOld},
+		{"as long as EC2 may take to describe it", Missed, 5 * time.Minute, Seen{EC2Read: true, NodesRead: true}, Missed, NeverSeen},
+		{"longer than that", Missed, 5*time.Minute + 1, Seen{EC2Read: true, NodesRead: true}, Gone, InstanceLost},
 		// A node of an earlier look says nothing of now.
-		{"the nodes could not be read", Missed, 6 * time.Minute, Seen{true, running, false, isReady}, Missed, NodesUnseen},
+		{"the nodes could not be read", Missed, 6 * time.Minute, Seen{EC2Read: true, Instance: running, NodesRead: false, Node: isReady}, Missed, NodesUnseen},
 	} {
 		got := Decide(Launch{Started: launched, Status: test.before}, test.seen, launched.Add(test.after), policy)
 		if got.Status != test.want || got.Reason != test.reason {

@@ -17,6 +17,9 @@ type Facts struct {
 	// Registered and Ready are the node's own times.
 	Registered time.Time
 	Ready      time.Time
+	// Tagged is when Karpenter's tag was first seen, where nobody could see the
+	// nodes.
+	Tagged time.Time
 
 	// Ended is when the instance ended, with EC2's state reason.
 	Ended  time.Time
@@ -73,7 +76,7 @@ type Root struct {
 func Merge(a, b Facts) Facts {
 	return Facts{
 		Started: earlier(a.Started, b.Started), Due: earlier(a.Due, b.Due),
-		Registered: earlier(a.Registered, b.Registered), Ready: earlier(a.Ready, b.Ready),
+		Registered: earlier(a.Registered, b.Registered), Ready: earlier(a.Ready, b.Ready), Tagged: earlier(a.Tagged, b.Tagged),
 		Ended: earlier(a.Ended, b.Ended), Reason: clearer(a.Reason, b.Reason),
 		Alive: later(a.Alive, b.Alive), Over: earlier(a.Over, b.Over),
 		By: first(a.By, b.By), Forgotten: earlier(a.Forgotten, b.Forgotten),

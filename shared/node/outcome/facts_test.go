@@ -23,7 +23,7 @@ func some(r *rand.Rand) Facts {
 		root = Root{}
 	}
 	return Facts{
-		Started: at(), Due: at(), Registered: at(), Ready: at(), Ended: at(), Alive: at(), Over: at(),
+		Started: at(), Due: at(), Registered: at(), Ready: at(), Tagged: at(), Ended: at(), Alive: at(), Over: at(),
 		Reason: EndReason{word(spotCode, userCode, "Client.InternalError"), word("a", "b", "ab")},
 		By:     word(scaledIn, rebal), Forgotten: at(), Noticed: at(), Rebalance: at(), Maintenance: at(), Missed: at(),
 		Root:    root,

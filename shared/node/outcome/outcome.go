@@ -40,6 +40,9 @@ const (
 	TooOld        Reason = "looked at for as long as was set"
 	NodesUnseen   Reason = "the nodes could not be read"
 	EC2Unseen     Reason = "the instance could not be read"
+	// Tagged and Untagged are of Karpenter's instances, where nobody sees the nodes.
+	Tagged   Reason = "Karpenter named the NodeClaim on the instance, which it does once the node has registered"
+	Untagged Reason = "Karpenter never named the NodeClaim on the instance, which it does once the node has registered"
 )
 
 // Seen is what was seen of it now.
@@ -51,6 +54,14 @@ type Seen struct {
 	// NodesRead tells that Kubernetes answered; Node is nil when there is none.
 	NodesRead bool
 	Node      *snapshot.Node
+	// NodesClosed tells that the nodes are not to be read by us: no later look
+	// would see more.
+	NodesClosed bool
+	// Tagging tells that Karpenter sets its tags on this cluster's instances.
+	Tagging bool
+	// Lacked tells that an earlier look saw the nodes, and no Ready one of this
+	// instance.
+	Lacked bool
 }
 
 // Policy is how long to wait.
@@ -80,6 +91,9 @@ type Verdict struct {
 // An instance that EC2 no longer describes is gone: EC2 describes terminated
 // instances for about an hour, and new ones after a few seconds, so an id that
 // is unknown well after its launch has ended. Younger than that it is waited for.
+//
+// Where the nodes cannot be read, Karpenter's tag tells who registered. It tells
+// nothing of Ready: who may read the nodes at another time waits for that.
 func Decide(l Launch, s Seen, now time.Time, p Policy) Verdict {
 	if l.Status.Final() {
 		return Verdict{Status: l.Status, Reason: final(l.Status)}
@@ -89,6 +103,13 @@ func Decide(l Launch, s Seen, now time.Time, p Policy) Verdict {
 	}
 	if s.EC2Read {
 		if v, ended := gone(l, s.Instance, now); ended {
+			switch {
+			case s.NodesRead:
+			case !s.Lacked && tagged(s.Instance):
+				v.Status, v.Reason = Joined, Tagged
+			case s.untagged(l.Started, now):
+				v.Reason = Untagged
+			}
 			return v
 		}
 	}
@@ -96,16 +117,21 @@ func Decide(l Launch, s Seen, now time.Time, p Policy) Verdict {
 	switch {
 	case !s.EC2Read:
 		v.Reason, v.Blind = EC2Unseen, true
+	case !s.NodesRead && s.untagged(l.Started, now):
+		v.Reason = Untagged
 	case !s.NodesRead:
 		v.Reason, v.Blind = NodesUnseen, true
 	}
+	last := now.Sub(l.Started) > p.GiveUp
 	switch {
 	case now.Before(p.Due):
 		v.Status = Waiting
 		if !v.Blind {
 			v.Reason = NotDue
 		}
-	case now.Sub(l.Started) > p.GiveUp:
+	case s.EC2Read && !s.NodesRead && (s.NodesClosed || last) && tagged(s.Instance):
+		return Verdict{Status: Joined, Reason: Tagged}
+	case last:
 		v.Status = GivenUp
 		if !v.Blind {
 			v.Reason = TooOld

@@ -27,24 +27,24 @@ func TestDecide(t *testing.T) {
 		reason Reason
 		blind  bool
 	}{
-		{"not due", Waiting, time.Minute, Seen{true, running, true, nil}, Waiting, NotDue, false},
-		{"joined early", Waiting, time.Minute, Seen{true, running, true, isReady}, Joined, NodeReady, false},
-		{"joined late", Missed, time.Hour, Seen{true, running, true, isReady}, Joined, NodeReady, false},
-		{"joined, EC2 unseen", Waiting, 6 * time.Minute, Seen{false, nil, true, isReady}, Joined, NodeReady, false},
-		{"never registered", Waiting, 5 * time.Minute, Seen{true, running, true, nil}, Missed, NeverSeen, false},
-		{"not Ready", Waiting, 6 * time.Minute, Seen{true, running, true, notReady}, Missed, NotReady, false},
-		{"Ready but not initialised", Waiting, 6 * time.Minute, Seen{true, running, true, tainted}, Missed, Uninitialized, false},
-		{"ended before it was due", Waiting, 3 * time.Minute, Seen{true, ended, true, nil}, Gone, InstanceEnded, false},
-		{"ended, nodes unseen", Waiting, 3 * time.Minute, Seen{true, ended, false, nil}, Gone, InstanceEnded, false},
-		{"was Ready, then ended", Waiting, 3 * time.Minute, Seen{true, ended, true, isReady}, Joined, NodeReady, false},
-		{"new and not described yet", Waiting, 10 * time.Second, Seen{true, nil, true, nil}, Waiting, NotDue, false},
-		{"old and not described any more", Missed, 90 * time.Minute, Seen{true, nil, true, nil}, Gone, InstanceLost, false},
-		{"given up", Missed, 3 * time.Hour, Seen{true, running, true, nil}, GivenUp, TooOld, false},
-		{"nodes unseen, due", Waiting, 6 * time.Minute, Seen{true, running, false, nil}, Missed, NodesUnseen, true},
-		{"nodes unseen, not due", Waiting, time.Minute, Seen{true, running, false, nil}, Waiting, NodesUnseen, true},
-		{"EC2 unseen is not gone", Waiting, 6 * time.Minute, Seen{false, nil, true, nil}, Missed, EC2Unseen, true},
-		{"final stays", Joined, time.Hour, Seen{true, ended, true, nil}, Joined, WasReady, false},
-		{"gone stays", Gone, time.Hour, Seen{true, running, true, isReady}, Gone, InstanceEnded, false},
+		{"not due", Waiting, time.Minute, Seen{EC2Read: true, Instance: running, NodesRead: true}, Waiting, NotDue, false},
+		{"joined early", Waiting, time.Minute, Seen{EC2Read: true, Instance: running, NodesRead: true, Node: isReady}, Joined, NodeReady, false},
+		{"joined late", Missed, time.Hour, Seen{EC2Read: true, Instance: running, NodesRead: true, Node: isReady}, Joined, NodeReady, false},
+		{"joined, EC2 unseen", Waiting, 6 * time.Minute, Seen{EC2Read: false, NodesRead: true, Node: isReady}, Joined, NodeReady, false},
+		{"never registered", Waiting, 5 * time.Minute, Seen{EC2Read: true, Instance: running, NodesRead: true}, Missed, NeverSeen, false},
+		{"not Ready", Waiting, 6 * time.Minute, Seen{EC2Read: true, Instance: running, NodesRead: true, Node: notReady}, Missed, NotReady, false},
+		{"Ready but not initialised", Waiting, 6 * time.Minute, Seen{EC2Read: true, Instance: running, NodesRead: true, Node: tainted}, Missed, Uninitialized, false},
+		{"ended before it was due", Waiting, 3 * time.Minute, Seen{EC2Read: true, Instance: ended, NodesRead: true}, Gone, InstanceEnded, false},
+		{"ended, nodes unseen", Waiting, 3 * time.Minute, Seen{EC2Read: true, Instance: ended, NodesRead: false}, Gone, InstanceEnded, false},
+		{"was Ready, then ended", Waiting, 3 * time.Minute, Seen{EC2Read: true, Instance: ended, NodesRead: true, Node: isReady}, Joined, NodeReady, false},
+		{"new and not described yet", Waiting, 10 * time.Second, Seen{EC2Read: true, NodesRead: true}, Waiting, NotDue, false},
+		{"old and not described any more", Missed, 90 * time.Minute, Seen{EC2Read: true, NodesRead: true}, Gone, InstanceLost, false},
+		{"given up", Missed, 3 * time.Hour, Seen{EC2Read: true, Instance: running, NodesRead: true}, GivenUp, TooOld, false},
+		{"nodes unseen, due", Waiting, 6 * time.Minute, Seen{EC2Read: true, Instance: running, NodesRead: false}, Missed, NodesUnseen, true},
+		{"nodes unseen, not due", Waiting, time.Minute, Seen{EC2Read: true, Instance: running, NodesRead: false}, Waiting, NodesUnseen, true},
+		{"EC2 unseen is not gone", Waiting, 6 * time.Minute, Seen{EC2Read: false, NodesRead: true}, Missed, EC2Unseen, true},
+		{"final stays", Joined, time.Hour, Seen{EC2Read: true, Instance: ended, NodesRead: true}, Joined, WasReady, false},
+		{"gone stays", Gone, time.Hour, Seen{EC2Read: true, Instance: running, NodesRead: true, Node: isReady}, Gone, InstanceEnded, false},
 	}
 	for _, test := range tests {
 		got := Decide(Launch{Started: launched, Status: test.before}, test.seen, launched.Add(test.after), Policy{Due: due, GiveUp: 2 * time.Hour})
@@ -55,7 +55,7 @@ func TestDecide(t *testing.T) {
 }
 
 func TestDecideTakesTheNodesTimes(t *testing.T) {
-	got := Decide(Launch{Started: launched}, Seen{true, running, true, isReady}, due, Policy{Due: due, GiveUp: time.Hour})
+	got := Decide(Launch{Started: launched}, Seen{EC2Read: true, Instance: running, NodesRead: true, Node: isReady}, due, Policy{Due: due, GiveUp: time.Hour})
 	if !got.Ready.Equal(isReady.Ready.Since) || !got.Registered.Equal(isReady.Created) {
 		t.Errorf("ready %v registered %v; want the node's own %v and %v", got.Ready, got.Registered, isReady.Ready.Since, isReady.Created)
 	}
