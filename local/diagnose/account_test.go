@@ -103,6 +103,9 @@ func TestAccounts(t *testing.T) {
 		userData("<powershell>\n[string]$EKSBootstrapScriptFile = \"$env:ProgramFiles\\Amazon\\EKS\\Start-EKSBootstrap.ps1\"\n& $EKSBootstrapScriptFile -EKSClusterName \"eks-workshop\" 3>&1 4>&1 5>&1 6>&1\n</powershell>\n"),
 		wrote("2026/11/20 15:00:10Z: Windows is Ready to use\n"))
 	karpenter := all(tags("karpenter.sh/nodepool", "default", "kubernetes.io/cluster/eks-workshop", "owned", "eks:eks-cluster-name", cluster), with(activities+".json", `{"Activities": []}`), set(groups, everyGroup+".Instances", `[]`), set(groups, everyGroup+".DesiredCapacity", "0"))
+	const noItems = `{"apiVersion": "v1", "kind": "List", "items": []}`
+	pools := with("kubectl-get-nodepools.eks-workshop.json", noItems)
+	aPool := with("kubectl-get-nodepools.eks-workshop.json", `{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "default", "generation": 1}, "spec": {"template": {"spec": {"nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}}}}, "status": {"conditions": [{"type": "NodeClassReady", "status": "Unknown", "reason": "AwaitingReconciliation", "lastTransitionTime": "2026-11-20T10:00:00Z"}]}}]}`)
 	second := cloned("dev")
 	tests := map[string]struct {
 		want    said
@@ -119,7 +122,12 @@ func TestAccounts(t *testing.T) {
 		"Windows, wrong cluster":        {one("instance/user-data"), []change{noNode(), windows, inUserData("eks-workshop", "eks-other")}},
 		"Windows, entry for Linux":      {said{1, []string{"iam/access-wrong-type possible"}, nil, ""}, []change{noNode(), windows, set(entryFile, "accessEntry.type", `"EC2_LINUX"`)}},
 		"Bottlerocket, wrong CA":        {one("instance/user-data"), []change{noNode(), set(images, "Images.0.Name", `"bottlerocket-aws-k8s-1.34-x86_64-v1.50.0-abcdef"`), set(groupFile, "nodegroup.amiType", `"BOTTLEROCKET_x86_64"`), userData(tomlData)}},
-		"Karpenter":                     {symptom, []change{noNode(), karpenter}},
+		"Karpenter":                     {symptom, []change{noNode(), karpenter, pools, with("kubectl-get-nodeclaims.eks-workshop.json", noItems)}},
+		"Karpenter, its files missing":  {said{2, []string{"node/not-registered symptom"}, nil, "kubectl-get-nodepools.eks-workshop.json"}, []change{noNode(), karpenter}},
+		"Karpenter, its node is Ready":  {said{2, nil, nil, "kubernetes: list nodepools: not read"}, []change{karpenter}},
+		"Karpenter, claims missing":     {blind("kubectl-get-nodeclaims.eks-workshop.json"), []change{noNode(), karpenter, aPool, with("kubectl-get-ec2nodeclasses.eks-workshop.json", noItems)}},
+		"Karpenter, classes missing":    {said{2, nil, nil, "kubectl-get-ec2nodeclasses.eks-workshop.json"}, []change{karpenter, aPool, with("kubectl-get-nodeclaims.eks-workshop.json", noItems)}},
+		"Auto Mode is on, and unused":   {said{}, []change{set(described, "cluster.computeConfig", `{"enabled": true}`)}},
 		"Karpenter, no way out":         {one("route/no-egress", table), []change{noNode(), noWayOut(), karpenter}},
 		"by its group's tags":           {one("route/no-egress", table), []change{noNode(), noWayOut(), tags("aws:autoscaling:groupName", asg, "aws:ec2launchtemplate:id", lt, "aws:ec2launchtemplate:version", "1")}},
 		"no tags key at all":            {one("route/no-egress", table), []change{noNode(), noWayOut(), set(instances, it+".Tags", "")}},

@@ -18,14 +18,15 @@ const AutoPoolTag = "eks:kubernetes-node-pool-name"
 // a cluster without Karpenter answers the same.
 
 // KarpenterUnread is why one of Karpenter's sources that something in the
-// cluster hangs on could not be read; false where it was, where nobody took it
-// along into a capture, and where nothing tells of Karpenter.
+// cluster hangs on could not be read; false where it was, and where nothing tells
+// of Karpenter. What nobody took along into a capture is missed where an instance
+// or a node names a NodePool. The others are read for the sake of the first.
 func KarpenterUnread(s *View, sources ...snapshot.Source) ([]snapshot.Failure, bool) {
 	if !NamesPool(s) {
 		return nil, false
 	}
 	var list []snapshot.Failure
-	for _, source := range sources {
+	for i, source := range sources {
 		if s.Has(source) {
 			continue
 		}
@@ -34,6 +35,10 @@ func KarpenterUnread(s *View, sources ...snapshot.Source) ([]snapshot.Failure, b
 		case f.Code == forbidden:
 			// Here something hangs on it: a right that is missing, and is to be given.
 			f.Reason = snapshot.Denied
+		case f.Code == notCaptured && (i == 0 || s.Has(sources[0])):
+			if !named(s) {
+				continue
+			}
 		case f.Reason == snapshot.NotRead:
 			continue // what kept it from being read has a failure of its own
 		}
@@ -42,14 +47,21 @@ func KarpenterUnread(s *View, sources ...snapshot.Source) ([]snapshot.Failure, b
 	return list, len(list) > 0
 }
 
+// notCaptured is the code of what a capture does not hold.
+const notCaptured = "NotCaptured"
+
 // forbidden is Kubernetes' reason for refusing somebody whom it knows.
 const forbidden = "Forbidden"
 
 // NamesPool tells that an instance, a node or a NodePool itself says that
 // Karpenter or EKS Auto Mode makes nodes here.
 func NamesPool(s *View) bool {
-	return len(s.NodePools) > 0 || s.Cluster.AutoMode ||
-		slices.ContainsFunc(s.Instances, func(i snapshot.Instance) bool { return i.Tags[PoolLabel] != "" || i.Tags[AutoPoolTag] != "" }) ||
+	return len(s.NodePools) > 0 || s.Cluster.AutoMode || named(s)
+}
+
+// named tells that an instance or a node names a NodePool.
+func named(s *View) bool {
+	return slices.ContainsFunc(s.Instances, func(i snapshot.Instance) bool { return i.Tags[PoolLabel] != "" || i.Tags[AutoPoolTag] != "" }) ||
 		slices.ContainsFunc(s.Nodes, func(n snapshot.Node) bool { return n.Labels[PoolLabel] != "" })
 }
 

@@ -58,25 +58,38 @@ const (
 // names, one that is being deleted, and a NodePool that is being deleted are
 // nobody's trouble.
 func nodeClassNotReady(s *facts.View) []finding.Finding {
-	if blocked, unread := facts.KarpenterUnread(s, snapshot.NodePoolsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf); unread && len(s.NodePools) == 0 {
+	blocked, unread := facts.KarpenterUnread(s, snapshot.NodePoolsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf)
+	if unread && len(s.NodePools) == 0 {
 		return []finding.Finding{{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked}}
 	}
 	if !s.Has(snapshot.NodePoolsOf) {
 		return nil // nothing tells of Karpenter here
 	}
 	var v finding.Verdicts
+	var unseen []finding.Finding
 	for _, u := range classesInUse(s) {
 		switch w := judgeClass(s, u); {
 		case w.bad:
 			v.Fail(notReady(s, u, w))
 		case w.good:
 			v.Pass(u.resource, u.covers(), finding.Evidence{What: u.title(), Value: "is ready"})
+		case unread && !standingKnown(s, u):
+			unseen = append(unseen, finding.Finding{Outcome: finding.Unknown, Resource: u.resource, Covers: u.covers(), Blocked: blocked})
 		}
 	}
 	if len(s.NodePools) == 0 {
 		v.Pass(s.Cluster.Name, []string{s.Cluster.Name})
 	}
-	return v.Findings()
+	return append(v.Findings(), unseen...)
+}
+
+// standingKnown tells that something says how a class stands: it itself, or a NodePool.
+func standingKnown(s *facts.View, u use) bool {
+	_, known := facts.Class(s, u.ref)
+	return known || slices.ContainsFunc(u.pools, func(p snapshot.NodePool) bool {
+		status := p.Conditions["NodeClassReady"].Status
+		return status == "True" || status == "False"
+	})
 }
 
 // use is a class and the NodePools that name it.

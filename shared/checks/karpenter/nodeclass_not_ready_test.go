@@ -89,6 +89,11 @@ func TestNodeClassNotReady(t *testing.T) {
 		{Name: "not captured, and a node names one", World: checktest.Change(snapshottest.PrivateWithNAT(), ofKarpenter, func(s *snapshot.Snapshot) {
 			snapshottest.Without(s, snapshot.NodePoolsOf)
 			s.Failures[snapshot.NodePoolsOf] = snapshot.Failure{Source: snapshot.NodePoolsOf, Reason: snapshot.NotRead, Code: "NotCaptured"}
+		}), Want: []string{"unknown prod [prod] nodepools: not read: "}},
+		{Name: "not captured, and Auto Mode is on, of which there is no node", World: checktest.Change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) {
+			snapshottest.Without(s, snapshot.NodePoolsOf)
+			s.Cluster.AutoMode = true
+			s.Failures[snapshot.NodePoolsOf] = snapshot.Failure{Source: snapshot.NodePoolsOf, Reason: snapshot.NotRead, Code: "NotCaptured"}
 		})},
 	})
 }
