@@ -99,6 +99,9 @@ func (l *line) withIDs(s string, bold bool) {
 	}
 	from := 0
 	for _, m := range codes.FindAllStringIndex(s, -1) {
+		if m[0] > 0 && s[m[0]-1] == '=' {
+			continue // key=value:Effect is a taint, whose tail looks like a call
+		}
 		l.styled(s[from:m[0]], style(false))
 		l.id(s[m[0]:m[1]], style(true))
 		from = m[1]

@@ -4,6 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	slackgo "github.com/slack-go/slack"
+
 	"rollcall/shared/checks"
 )
 
@@ -150,5 +153,20 @@ func TestDigest(t *testing.T) {
 	other.Affected = 3
 	if a, b := Render(i, Options{}).Digest(), Render(other, Options{}).Digest(); a == b {
 		t.Errorf("one digest %q for two messages", a)
+	}
+}
+
+// TestTaintIsNoCall: what follows = in a taint looks like service:Call, and is not
+// set in monospace by itself.
+func TestTaintIsNoCall(t *testing.T) {
+	code := &slackgo.RichTextSectionTextStyle{Code: true}
+	for text, want := range map[string][]slackgo.RichTextSectionElement{
+		"x/agent-not-ready=true:NoExecute": {slackgo.NewRichTextSectionTextElement("x/agent-not-ready=true:NoExecute", nil)},
+		"to ec2:CreateFleet":               {slackgo.NewRichTextSectionTextElement("to ", nil), slackgo.NewRichTextSectionTextElement("ec2:CreateFleet", code)},
+	} {
+		l := (&line{page: newPage(place{"aws", "us-west-2"}, time.Time{}, 100)}).prose(text)
+		if diff := cmp.Diff(want, l.items); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
 	}
 }

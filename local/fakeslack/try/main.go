@@ -25,21 +25,22 @@ func main() {
 	}
 }
 
-const usage = `usage: try
+const usage = `usage: try [FILE.golden.json …]
 
-Starts the Slack stand-in with example messages, prints the address of its page
-and runs until it is interrupted.
+Starts the Slack stand-in with the messages of golden files, or with examples,
+prints the address of its page and runs until it is interrupted.
 `
 
 const channelID = "C0ALERTS01"
 
 func run(ctx context.Context, args []string, out io.Writer) error {
-	switch {
-	case len(args) == 1 && (args[0] == "--help" || args[0] == "-h"):
+	if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
 		fmt.Fprint(out, usage)
 		return nil
-	case len(args) > 0:
-		return fmt.Errorf("unknown argument %q\n%s", args[0], usage)
+	}
+	kept, err := readKept(args)
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, usage)
 	}
 	// The examples play on one afternoon.
 	clock := &stageClock{at: time.Date(2026, 11, 20, 14, 59, 31, 0, time.UTC)}
@@ -57,8 +58,14 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer s.Close()
-	s.SetBanner("Story: route · a nodegroup in a subnet with no way out")
-	if err := post(ctx, s, clock); err != nil {
+	if len(kept) > 0 {
+		s.SetBanner("Golden messages")
+		err = postKept(ctx, s, clock, kept)
+	} else {
+		s.SetBanner("Story: route · a nodegroup in a subnet with no way out")
+		err = post(ctx, s, clock)
+	}
+	if err != nil {
 		return err
 	}
 	fmt.Fprintln(out, s.URL())

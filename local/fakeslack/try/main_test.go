@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"strings"
 	"testing"
@@ -46,7 +48,20 @@ func TestArguments(t *testing.T) {
 	if err := run(context.Background(), []string{"--help"}, &b); err != nil || b.String() != usage {
 		t.Errorf("got %q, error %v, want the usage", b.String(), err)
 	}
-	if err := run(context.Background(), []string{"now"}, io.Discard); err == nil {
-		t.Error("an unknown argument was taken")
+	if err := run(context.Background(), []string{"now"}, io.Discard); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v, want that the file does not exist", err)
+	}
+}
+
+func TestGoldenMessagesAreShown(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	v := &visitor{stop: stop}
+	if err := run(ctx, []string{"../../stage/testdata/messages/karpenter-nodepool-limit.golden.json"}, v); err != nil || v.err != nil {
+		t.Fatalf("run: %v, open the page: %v", err, v.err)
+	}
+	for _, want := range []string{"NodePool gpu has reached its limit", "kubectl edit nodepool gpu", "1 reply"} {
+		if !strings.Contains(v.page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
 	}
 }

@@ -272,7 +272,7 @@ func notReady(s *facts.View, u use, w state) finding.Finding {
 		},
 	}
 	if f.Pods = waitFor(s, u); len(f.Pods) > 0 {
-		f.Why += fmt.Sprintf(" %s for %s, and no other NodePool takes %s.", waitingPods(f.Pods), phrase.Plural(len(pools), "it", "them"), phrase.Plural(len(f.Pods), "it", "them"))
+		f.Why += fmt.Sprintf(" %s for %s, and %s no other NodePool.", waitingPods(f.Pods), phrase.Plural(len(pools), "it", "them"), phrase.Plural(len(f.Pods), "fits", "fit"))
 	}
 	if w.gone {
 		f.Fix.Command = shell.Command("kubectl", "get", "nodepool", pools[0], "-o", "yaml")

@@ -118,7 +118,7 @@ func TestNodeClassSaysWhatIsThere(t *testing.T) {
 	if got := checktest.Value(t, r, "EC2NodeClass gpu"); got != "SubnetsReady is False, SubnetsNotFound: SubnetSelector did not match any Subnets (since "+s.Time.Add(-20*time.Minute).UTC().Format("15:04:05 UTC")+")" {
 		t.Error(got)
 	}
-	if len(r.Pods) != 1 || !strings.Contains(r.Why, "ml/train-0 waits for it, and no other NodePool takes it.") {
+	if len(r.Pods) != 1 || !strings.Contains(r.Why, "Pod ml/train-0 waits for it, and fits no other NodePool.") {
 		t.Errorf("pods %v: %s", r.Pods, r.Why)
 	}
 	if !strings.Contains(r.Fix.Command, "ec2 describe-subnets") {

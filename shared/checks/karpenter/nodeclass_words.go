@@ -27,18 +27,18 @@ func meanings(reason string) (meaning, bool) {
 		"SecurityGroupsNotFound":              {"finds no security group", "Give a security group the tags that the class selects by, or change its securityGroupSelectorTerms."},
 		"AMINotFound":                         {"finds no AMI", "Change the amiSelectorTerms of the class: the alias, id, name or tags fit no image that this account may use."},
 		"UnsupportedAlias":                    {"has an AMI alias that is not supported", "Change the alias in the amiSelectorTerms of the class."},
-		"PlacementGroupNotFound":              {"finds no placement group", "Make the placement group, or take it out of the class."},
-		"PlacementGroupResolutionFailed":      {"finds no placement group", "Look whether Karpenter's role may describe placement groups."},
-		"CreateFleetAuthCheckFailed":          {"may not create fleets", "Allow ec2:CreateFleet to Karpenter's role with the tags of the class, or look for the policy that denies it."},
-		"CreateLaunchTemplateAuthCheckFailed": {"may not create launch templates", "Allow ec2:CreateLaunchTemplate to Karpenter's role with the tags of the class, or look for the policy that denies it."},
-		"RunInstancesAuthCheckFailed":         {"may not run instances", "Allow ec2:RunInstances to Karpenter's role with the tags of the class, or look for the policy that denies it."},
-		"InstanceProfileNotFound":             {"has an instance profile that does not exist", "Make the instance profile, or name another in the class."},
-		"InstanceProfileCreationFailed":       {"cannot get an instance profile", "Look whether the role that the class names exists, and whether it may be passed."},
+		"PlacementGroupNotFound":              {"finds no placement group", "Create the placement group, or remove it from the class."},
+		"PlacementGroupResolutionFailed":      {"finds no placement group", "Check that Karpenter's role may call ec2:DescribePlacementGroups."},
+		"CreateFleetAuthCheckFailed":          {"may not create fleets", "Allow Karpenter's role to call ec2:CreateFleet with the tags of the class, or find the policy that denies it."},
+		"CreateLaunchTemplateAuthCheckFailed": {"may not create launch templates", "Allow Karpenter's role to call ec2:CreateLaunchTemplate with the tags of the class, or find the policy that denies it."},
+		"RunInstancesAuthCheckFailed":         {"may not run instances", "Allow Karpenter's role to call ec2:RunInstances with the tags of the class, or find the policy that denies it."},
+		"InstanceProfileNotFound":             {"has an instance profile that does not exist", "Create the instance profile, or name another one in the class."},
+		"InstanceProfileCreationFailed":       {"has no instance profile", "Check that the role named in the class exists, and that it may be passed (iam:PassRole)."},
 		"UserDataSizeLimitExceeded":           {"has too much user data", "Shorten the user data of the class: EC2 takes 16 KB."},
-		"TagValidationFailed":                 {"has tags that Karpenter keeps for itself", "Take those tags out of the class."},
-		"ClusterCIDRResolutionFailed":         {"cannot learn the cluster's service range", "Allow eks:DescribeCluster to Karpenter's role."},
-		"InvalidKubeletConfiguration":         {"has a kubelet configuration that is not valid", "Correct the kubelet section of the class."},
-		"UnsupportedKubeletConfiguration":     {"has a kubelet configuration that is not supported", "Correct the kubelet section of the class."},
+		"TagValidationFailed":                 {"has tags that Karpenter reserves", "Remove those tags from the class."},
+		"ClusterCIDRResolutionFailed":         {"cannot read the cluster's service range", "Allow Karpenter's role to call eks:DescribeCluster."},
+		"InvalidKubeletConfiguration":         {"has an invalid kubelet configuration", "Correct the kubelet section of the class."},
+		"UnsupportedKubeletConfiguration":     {"has an unsupported kubelet configuration", "Correct the kubelet section of the class."},
 	}[reason]
 	return m, ok
 }
@@ -72,15 +72,15 @@ func long(w state) string {
 func next(r snapshot.ClassRef, w state) string {
 	switch m, ok := meanings(w.says.Reason); {
 	case w.gone || w.says.Reason == "NodeClassNotFound":
-		return fmt.Sprintf("Make the %s %s, or let the NodePool name one that exists.", kindOf(r), r.Name)
+		return fmt.Sprintf("Create the %s %s, or name an existing one in the NodePool.", kindOf(r), r.Name)
 	case ok:
 		return m.next
 	case w.of == "InstanceProfileReady":
-		return "Look whether the role that the class names exists, and whether Karpenter's role may make and tag instance profiles and pass it: only its log says why it does not get on."
+		return "Check that the role named in the class exists, and that Karpenter's role may create and tag instance profiles and pass the role. Only Karpenter's log says why it is stuck."
 	case r.Group == snapshot.AutoModeGroup:
-		return "Look at the conditions of the NodeClass, and whether the cluster's role has the policies of EKS Auto Mode."
+		return "Look at the conditions of the NodeClass, and check that the cluster's role has the policies for EKS Auto Mode."
 	}
-	return "Look at the conditions of the class, and at Karpenter's log for this class."
+	return "Look at the conditions of the class, and in Karpenter's log for its name."
 }
 
 const mostInstead = 8
@@ -133,7 +133,7 @@ func selected(what string, terms []snapshot.SelectorTerm, have []finding.Evidenc
 		list = append(list, finding.Evidence{What: what, Value: phrase.Clip(strings.Join(words[:min(len(words), 5)], "; or "))})
 	}
 	if read && len(have) == 0 {
-		return append(list, finding.Evidence{What: "There", Value: "is none in the cluster's VPC"})
+		return append(list, finding.Evidence{What: "In the cluster's VPC", Value: "none"})
 	}
 	more := len(have) - mostInstead
 	list = append(list, have[:min(len(have), mostInstead)]...)

@@ -153,10 +153,10 @@ func limitReached(s *facts.View, p snapshot.NodePool, pods []*snapshot.WaitingPo
 		Outcome: finding.Fail, Resource: p.Name, Covers: []string{facts.PoolKey(p.Name)}, Stands: true,
 		Pods:  names[:min(len(names), facts.MostPods)],
 		Title: phrase.Title("NodePool %s has reached its limit: %s", p.Name, phrase.And(told)),
-		Why: fmt.Sprintf("%s for a node of NodePool %s, which may launch none for %s: its nodes have %s. No other NodePool takes %s.",
-			waitingPods(names), p.Name, phrase.Plural(len(names), "it", "them"), phrase.And(told), phrase.Plural(len(names), "it", "them")),
+		Why: fmt.Sprintf("%s for a node of NodePool %s, whose limit leaves too little for one: its nodes have %s. %s no other NodePool.",
+			waitingPods(names), p.Name, phrase.And(told), phrase.Plural(len(names), "The pod fits", "The pods fit")),
 		Fix: finding.Fix{
-			Text:    fmt.Sprintf("Raise spec.limits of NodePool %s (%s), or free what its nodes hold.", p.Name, strings.Join(by, ", ")),
+			Text:    fmt.Sprintf("Raise spec.limits of NodePool %s (%s), or move pods off its nodes so that Karpenter removes some.", p.Name, strings.Join(by, ", ")),
 			Command: shell.Command("kubectl", "edit", "nodepool", p.Name),
 			Console: link.Cluster(s),
 		},
@@ -185,9 +185,9 @@ func limitReached(s *facts.View, p snapshot.NodePool, pods []*snapshot.WaitingPo
 
 func waitingPods(names []string) string {
 	if len(names) == 1 {
-		return names[0] + " waits"
+		return "Pod " + names[0] + " waits"
 	}
-	return fmt.Sprintf("%s and %d more %s wait", names[0], len(names)-1, phrase.Plural(len(names)-1, "pod", "pods"))
+	return fmt.Sprintf("Pod %s and %d more wait", names[0], len(names)-1)
 }
 
 // asked is what the pod's first container asks for, where it has one: sums are

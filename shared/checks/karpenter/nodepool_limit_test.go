@@ -106,7 +106,7 @@ func TestNodePoolLimitSaysWhatIsAskedFor(t *testing.T) {
 		s.NodePools[0].Limits, s.NodePools[0].Used = snapshot.Amounts{"cpu": "100", "memory": "1Ti"}, snapshot.Amounts{"cpu": "98", "memory": "400Gi"}
 	}, pending("b", long, time.Hour, snapshot.Amounts{"cpu": "4", "memory": "8Gi"}), pending("a", noRoom, time.Hour, snapshot.Amounts{"cpu": "6"}))
 	r := checktest.Failed(t, NodePoolLimit(), s)
-	if want := "ml/a and 1 more pod wait for a node of NodePool gpu, which may launch none for them: its nodes have 98 of 100 cpu. No other NodePool takes them."; r.Why != want {
+	if want := "Pod ml/a and 1 more wait for a node of NodePool gpu, whose limit leaves too little for one: its nodes have 98 of 100 cpu. The pods fit no other NodePool."; r.Why != want {
 		t.Errorf("got  %s\nwant %s", r.Why, want)
 	}
 	if got := checktest.Value(t, r, "ml/b"); !strings.HasPrefix(got, "waits since ") || !strings.Contains(got, ", asks for 4 cpu and 8Gi memory: ") || len([]rune(got)) > 700 {

@@ -123,9 +123,11 @@ func waitsTooLong(s *facts.View, c snapshot.NodeClaim, n *snapshot.Node) bool {
 func notInitializedFinding(s *facts.View, pool string, list []snapshot.NodeClaim) finding.Finding {
 	first := list[0]
 	c := first.Conditions["Initialized"]
-	var names, covers, resources []string
+	var hosts, covers, resources []string
 	for _, claim := range list {
-		names = append(names, claim.Node)
+		// A title is cut at its end; the domain tells nothing there.
+		host, _, _ := strings.Cut(claim.Node, ".")
+		hosts = append(hosts, host)
 		covers = append(covers, facts.ClaimKey(claim.Name))
 		resources = append(resources, claim.Node)
 		if claim.Instance != "" && claim.Instance != claim.Node {
@@ -135,8 +137,8 @@ func notInitializedFinding(s *facts.View, pool string, list []snapshot.NodeClaim
 	what, next := waitedFor(c.Reason)
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: pool, Covers: covers, Resources: resources, Stands: true,
-		Title: phrase.Title("%s %s not initialized: %s", phrase.Subject(names, "node"), phrase.Verb(names, "is", "are"), what),
-		Why: fmt.Sprintf("%s (NodeClaim %s of NodePool %s) is Ready since %s, and Karpenter still waits: %s.",
+		Title: phrase.Title("%s %s not initialized: %s", phrase.Subject(hosts, "node"), phrase.Verb(hosts, "is", "are"), what),
+		Why: fmt.Sprintf("%s (NodeClaim %s of NodePool %s) is Ready since %s, but not initialized: %s.",
 			first.Node, first.Name, pool, phrase.ClockTime(readySince(s, first.Node)), phrase.Clip(strings.TrimSuffix(cmp.Or(c.Message, c.Reason), "."))),
 		Fix: finding.Fix{
 			Text:    next,
@@ -145,7 +147,7 @@ func notInitializedFinding(s *facts.View, pool string, list []snapshot.NodeClaim
 		},
 	}
 	if more := len(list) - 1; more > 0 {
-		f.Why += fmt.Sprintf(" So do %d more.", more)
+		f.Why += fmt.Sprintf(" So are %d more.", more)
 	}
 	const most = 5
 	for i, claim := range list {
@@ -167,13 +169,13 @@ func notInitializedFinding(s *facts.View, pool string, list []snapshot.NodeClaim
 func waitedFor(reason string) (what, next string) {
 	switch reason {
 	case "StartupTaintsExist":
-		return "a startup taint stays on it", "Look at the agent that is to take the startup taint away: whether it runs on the node, and tolerates the taint. If nothing takes it away, take it out of startupTaints of the NodePool."
+		return "a startup taint stays", "Find the agent that should remove the startup taint: does it run on this node, and does it tolerate the taint? If nothing removes the taint, delete it from startupTaints of the NodePool."
 	case "KnownEphemeralTaintsExist":
-		return "a taint of its start stays on it", "Look at who takes the taint away: the cloud controller, or the kubelet."
+		return "a taint of its start stays", "Look at what should remove the taint: the cloud controller, or the kubelet."
 	case "DRADriverPoolsNotPublished":
-		return "a DRA driver has published nothing", "Look at the pods of the DRA driver on the node, and at their log."
+		return "a DRA driver has published nothing", "Look at the DRA driver's pods on the node, and at their logs."
 	}
-	return "a requested resource is missing", "Look at the device plugin's pod on the node and at its log, and whether the AMI has the driver."
+	return "a requested resource is missing", "Look at the device plugin's pod on the node and at its log, and check that the AMI has the driver."
 }
 
 func readySince(s *facts.View, node string) time.Time {
