@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"rollcall/local/bench/diagnosed"
 	"rollcall/local/bench/runbook/automation"
 	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/checks"
@@ -15,7 +16,8 @@ type row struct {
 	expect worldfile.Expect
 	// runs are the runbook's, one for each instance that could be named to it.
 	runs []automation.Report
-	ours diagnosis
+	ours diagnosed.Diagnosis
+	own  ownWords
 }
 
 // kind says which part of the page a world belongs to.

@@ -70,6 +70,11 @@ func look(ctx context.Context, path string) (row, error) {
 			return row{}, fmt.Errorf("cluster %s: %w", cluster, err)
 		}
 		out.runs = append(out.runs, reports...)
+		own, err := wordsOf(w, cluster)
+		if err != nil {
+			return row{}, fmt.Errorf("cluster %s: %w", cluster, err)
+		}
+		out.own.health, out.own.conditions = append(out.own.health, own.health...), append(out.own.conditions, own.conditions...)
 	}
 	return out, nil
 }

@@ -30,6 +30,7 @@ func page(rows []row) string {
 	figures(&b, rows)
 	stepTable(&b, rows)
 	onlyOne(&b, rows)
+	ownTable(&b, rows)
 	brokenTable(&b, rows)
 	healthyTable(&b, rows)
 	return b.String()

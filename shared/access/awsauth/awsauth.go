@@ -173,9 +173,16 @@ const (
 	// Hardly: a node without system:bootstrappers, which the documentation
 	// asks for and the node authorizer does not.
 	Hardly
+	// Renamed: as a node of another name than the kubelet registers.
+	Renamed
 	// Never: the API server takes it for no node.
 	Never
 )
+
+// sessionName is right for Fargate and Auto Mode. The session of an instance is called
+// by the instance's id, and a node may only write the Node of its own name (Kubernetes,
+// "Using Node Authorization"; aws/karpenter-provider-aws#7508).
+const sessionName = "system:node:{{SessionName}}"
 
 // Node tells whether a kubelet that comes with this mapping may register: the
 // node authorizer wants the group system:nodes and a user name that begins
@@ -188,6 +195,8 @@ func (m Mapping) Node() (Means, string) {
 		return Never, "without the group system:nodes"
 	case !strings.HasPrefix(m.Username, "system:node:"):
 		return Never, fmt.Sprintf("as user %q, which is no node", m.Username)
+	case m.Username == sessionName:
+		return Renamed, "as user system:node:{{SessionName}}, which is the instance's id and not the node's name"
 	case !slices.Contains(m.Groups, "system:bootstrappers"):
 		return Hardly, "without the group system:bootstrappers"
 	}

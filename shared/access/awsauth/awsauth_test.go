@@ -92,9 +92,10 @@ func TestNode(t *testing.T) {
 		want Means
 	}{
 		{Mapping{Username: name, Groups: []string{"system:bootstrappers", "system:nodes"}}, Joins},
-		{Mapping{Username: "system:node:{{SessionName}}", Groups: []string{"system:bootstrappers", "system:nodes"}}, Joins},
 		{Mapping{Username: "test", Groups: []string{"system:masters"}}, Joins},
 		{Mapping{Username: name, Groups: []string{"system:nodes"}}, Hardly},
+		{Mapping{Username: "system:node:{{SessionName}}", Groups: []string{"system:bootstrappers", "system:nodes"}}, Renamed},
+		{Mapping{Username: "system:node:{{SessionName}}", Groups: []string{"system:masters"}}, Joins},
 		{Mapping{Username: name, Groups: []string{"system:bootstrappers"}}, Never},
 		{Mapping{Username: "workers", Groups: []string{"system:bootstrappers", "system:nodes"}}, Never},
 		{Mapping{}, Never},

@@ -64,8 +64,17 @@ func missing(c facts.RoleGroup, s *facts.View) []finding.Finding {
 			f.Evidence = append(f.Evidence, finding.Evidence{What: "aws-auth", Value: phrase.Clip(m.Fault)})
 		}
 		f.Title = phrase.Title("%s is mapped %s", c.Name(), wrong)
-		if means == awsauth.Hardly {
+		switch means {
+		case awsauth.Hardly:
 			f.Confidence = finding.Possible
+		case awsauth.Renamed:
+			// nodeadm's InstanceIdNodeName gives nodes the instance's id for a name.
+			f.Confidence = finding.Likely
+			f.Title = phrase.Title("%s is mapped to a user that is not the node's name", c.Name())
+			f.Why = fmt.Sprintf("%s is mapped in kube-system/aws-auth %s (entry %d of mapRoles), so %s lets in %s and does not let it register its node.",
+				c.Role, wrong, m.Place, s.Cluster.Name, phrase.Some(facts.IDs(c.Suspects), 3))
+			f.Fix.Text = "Let mapRoles of kube-system/aws-auth give the role the user name system:node:{{EC2PrivateDNSName}}. The nodes that wait join by themselves."
+			f.Fix.Remedy = ""
 		}
 		return c.Judged(f)
 	}

@@ -69,6 +69,9 @@ func accessMissingCases() []checktest.Case {
 		{"mapped without the group of bootstrappers", outsider(authMode(configMap), mapRolesTo(mappedAs(role, "system:node:{{EC2PrivateDNSName}}", "system:nodes"))), []string{
 			"fail (possible) " + role + " [i-0node] [i-0node] workers is mapped without the group system:bootstrappers",
 		}},
+		{"mapped as the instance's id (karpenter-provider-aws 7508)", outsider(authMode(configMap), mapRolesTo(mappedAs(role, "system:node:{{SessionName}}", "system:bootstrappers", "system:nodes"))), []string{
+			"fail (likely) " + role + " [i-0node] [i-0node] workers is mapped to a user that is not the node's name",
+		}},
 		{"mapped as somebody", outsider(authMode(configMap), mapRolesTo(mappedAs(role, "workers", "system:nodes"))), []string{
 			`fail ` + role + ` [i-0node] [i-0node] workers is mapped as user "workers", which is no node`,
 		}},

@@ -73,6 +73,9 @@ func cniNeeds(s *facts.View) []need {
 	}
 	if s.Cluster.IPv6 {
 		list = append(list, need{"ec2:AssignIpv6Addresses", eni, true})
+		if s.CNI != nil && readsSubnets(*s.CNI) {
+			list = append(list, need{"ec2:DescribeSubnets", policy.Unscoped, true})
+		}
 	} else {
 		list = append(list, need{"ec2:AssignPrivateIpAddresses", eni, true})
 		for _, action := range []string{"AttachNetworkInterface", "CreateNetworkInterface", "ModifyNetworkInterfaceAttribute"} {
@@ -88,8 +91,21 @@ func cniNeeds(s *facts.View) []need {
 // request 3709, terraform-aws-eks-pod-identity issue 60; taken back in 1.22.2).
 func searchesGroups(c snapshot.CNI) bool {
 	version, ok := cniVersion(c.Image)
-	return ok && (version == [3]int{1, 22, 0} || version == [3]int{1, 22, 1}) &&
-		!strings.EqualFold(c.Env["ENABLE_SUBNET_DISCOVERY"], "false") &&
+	return ok && (version == [3]int{1, 22, 0} || version == [3]int{1, 22, 1}) && discovers(c)
+}
+
+// readsSubnets tells that a version of the plugin does not start without
+// ec2:DescribeSubnets in an IPv6 cluster, whose policy nobody but its owner writes: from
+// 1.22.1 on (awsdocs/amazon-eks-user-guide#1248, eksctl#8835, karpenter-provider-aws#9608:
+// "checking to exclude configured subnet"). AmazonEKS_CNI_Policy of IPv4 has it.
+func readsSubnets(c snapshot.CNI) bool {
+	version, ok := cniVersion(c.Image)
+	return ok && slices.Compare(version[:], []int{1, 22, 1}) >= 0 && discovers(c)
+}
+
+// discovers tells that subnet discovery is on, as it is where nothing is said.
+func discovers(c snapshot.CNI) bool {
+	return !strings.EqualFold(c.Env["ENABLE_SUBNET_DISCOVERY"], "false") &&
 		!strings.EqualFold(c.Env["AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG"], "true")
 }
 

@@ -43,6 +43,7 @@ func cniRolePoliciesCases() []checktest.Case {
 	node := snapshottest.NodeRole
 	const all = `["ec2:AssignPrivateIpAddresses","ec2:AttachNetworkInterface","ec2:CreateNetworkInterface","ec2:Describe*","ec2:ModifyNetworkInterfaceAttribute","ec2:CreateTags"]`
 	const old = `["ec2:AssignPrivateIpAddresses","ec2:*NetworkInterface*","ec2:DescribeInstances","ec2:DescribeTags","ec2:DescribeInstanceTypes","ec2:DescribeSubnets","ec2:CreateTags"]`
+	const six = `["ec2:AssignIpv6Addresses","ec2:DescribeInstances","ec2:DescribeTags","ec2:DescribeNetworkInterfaces","ec2:DescribeInstanceTypes","ec2:CreateTags"]`
 	fail := func(role, title string) []string { return []string{"fail " + role + " [i-0node] [i-0node] " + title} }
 	const nothing, groups = "aws-node may not ec2:DescribeNetworkInterfaces and 1 more", "aws-node may not ec2:DescribeSecurityGroups"
 	ipv6 := func(s *snapshot.Snapshot) { s.Cluster.IPv6 = true }
@@ -70,6 +71,11 @@ func cniRolePoliciesCases() []checktest.Case {
 		{"a newer plugin that does not look for groups", outsider(ownRole(old), cniImage("v1.22.1-eksbuild.2"), func(s *snapshot.Snapshot) { s.CNI.Env["ENABLE_SUBNET_DISCOVERY"] = "false" }), []string{"pass " + cniRole + " [i-0node]"}},
 		{"IPv6 on the IPv4 policy", outsider(ipv6), fail(node, "aws-node may not ec2:AssignIpv6Addresses")},
 		{"IPv6 on its own policy", outsider(ipv6, ownRole(`["ec2:AssignIpv6Addresses","ec2:Describe*","ec2:CreateTags"]`)), []string{"pass " + cniRole + " [i-0node]"}},
+		{"IPv6, a newer plugin on an older policy (eksctl8835)", outsider(ipv6, ownRole(six), cniImage("v1.22.2-eksbuild.1")), fail(cniRole, "aws-node may not ec2:DescribeSubnets")},
+		{"IPv6, an older plugin on an older policy", outsider(ipv6, ownRole(six), cniImage("v1.21.2-eksbuild.2")), []string{"pass " + cniRole + " [i-0node]"}},
+		{"IPv6, a newer plugin that does not look for subnets (karpenter9608)", outsider(ipv6, ownRole(six), cniImage("v1.22.2-eksbuild.1"), func(s *snapshot.Snapshot) { s.CNI.Env["ENABLE_SUBNET_DISCOVERY"] = "false" }), []string{
+			"pass " + cniRole + " [i-0node]",
+		}},
 		{"only what it needs to start", outsider(ownRole(`["ec2:AssignPrivateIpAddresses","ec2:Describe*"]`)), []string{
 			"fail (possible) " + cniRole + " [i-0node] [i-0node] aws-node may not ec2:AttachNetworkInterface and 3 more",
 		}},

@@ -33,7 +33,7 @@ func identityRows() []row {
 		{check: checkid.InstanceForbiddenNodeLabel, codes: []string{"KubernetesLabelInvalid"}, source: apiDoc},
 		{check: checkid.NodeNotRegistered, symptom: true, all: [][]string{{"is not allowed to modify node", "can only access node lease with the same name",
 			"cannot modify node"}}, source: kubeletDoc,
-			look:    []checkid.ID{checkid.DNSDHCPOptions, checkid.DNSHostnamesOff, checkid.IAMAccessDuplicateMapping, checkid.IAMAccessWrongType, checkid.InstanceUserData},
+			look:    []checkid.ID{checkid.DNSDHCPOptions, checkid.DNSHostnamesOff, checkid.IAMAccessMissing, checkid.IAMAccessDuplicateMapping, checkid.IAMAccessWrongType, checkid.InstanceUserData},
 			meaning: "the kubelet's user name and the name under which it registers are not the same",
 			next:    "Compare the two names in the line. The user name comes from the access entry or mapping ({{EC2PrivateDNSName}}), the other from the VPC's DHCP options, DNS hostnames or the kubelet's hostname-override."},
 		{check: checkid.InstanceConsoleError, symptom: true, all: [][]string{{"user system:anonymous"}}, not: []program{kubectl, terraform, eksctl},

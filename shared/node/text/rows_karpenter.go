@@ -2,6 +2,12 @@ package text
 
 import "rollcall/shared/checkid"
 
+// What is said of security groups and subnets that do not go together.
+const (
+	otherVPC  = "the NodeClass selects security groups and subnets of different VPCs"
+	selectVPC = "Let securityGroupSelectorTerms and subnetSelectorTerms of the NodeClass select within the cluster's VPC: the tags that they go by are in another VPC too."
+)
+
 // karpenterRows are conditions, events and log lines of Karpenter and of EKS
 // Auto Mode, which runs it.
 func karpenterRows() []row {
@@ -49,8 +55,8 @@ func karpenterRows() []row {
 			"node not registered with cluster"}}, none: []string{"tolerat"}, source: karpenterDoc, look: notJoining()},
 
 		// Refused, by the reason that Karpenter gives (pkg/errors ToReasonMessage).
-		{check: checkid.LaunchSecurityGroup, codes: []string{"SecurityGroupSubnetVPCMismatch"}, source: karpenterDoc},
-		{check: checkid.LaunchSecurityGroup, all: [][]string{{"must be in the same vpc"}}, source: karpenterDoc},
+		{check: checkid.LaunchSecurityGroup, codes: []string{"SecurityGroupSubnetVPCMismatch"}, meaning: otherVPC, next: selectVPC, source: karpenterDoc},
+		{check: checkid.LaunchSecurityGroup, all: [][]string{{"must be in the same vpc"}}, meaning: otherVPC, next: selectVPC, source: karpenterDoc},
 		{check: checkid.LaunchAMI, codes: []string{"AMIAuthorizationFailure", "InvalidAMIID"}, source: karpenterDoc},
 		{check: checkid.LaunchProfile, codes: []string{"InstanceProfileNameInvalid"}, source: karpenterDoc},
 		{check: checkid.LaunchTemplate, codes: []string{"LaunchTemplateNotFound", "UserDataSizeLimitExceeded"}, source: karpenterDoc},

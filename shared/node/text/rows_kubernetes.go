@@ -57,6 +57,13 @@ func kubernetesRows() []row {
 		{check: checkid.NodeCNINotReady, symptom: true, all: [][]string{{"networkpluginnotready", "network plugin is not ready", "network plugin not initialized",
 			"cni plugin not initialized", "networkready=false", "network is not ready", "no networks found in /etc/cni", "cni config uninitialize",
 			"update cni config", "failed to load cni", "no network config found"}}, source: kubeletDoc, look: network()},
+		// A type that is in no table of the plugin's, and EC2 could not be asked (pkg/awsutils,
+		// pkg/vpc; amazon-vpc-cni-k8s#3431).
+		{check: checkid.NodeCNINotReady, symptom: true, all: [][]string{{"failed to get eni limits from", "vpc ip resource(eni ip limit)", "vpc ip resource (eni ip limit)",
+			"hypervisor info due to unknown instance type"}}, source: cniDoc,
+			look:    []checkid.ID{checkid.AddonDegraded, checkid.IAMCNIRolePolicies, checkid.EndpointMissing, checkid.RouteNoEgress},
+			meaning: "aws-node does not know the instance type, and could not ask EC2 about it",
+			next:    "Update the VPC CNI: its table of types is as old as its version. A type that is not in it takes ec2:DescribeInstanceTypes and a way to EC2's API."},
 		{check: checkid.NodeCNINotReady, symptom: true, by: []program{ipamd}, all: [][]string{{"failed to connect service", "readiness probe failed",
 			"liveness probe failed", "back-off restarting", "crashloopbackoff", "waiting for ipam", "failed to communicate with", "unable to reach api server",
 			"failed to get…instance type", "unknown instance type", "eni limit", "unsupported instance type", "not supported instance type", "no vpc limits",

@@ -1,0 +1,64 @@
+// Package diagnosed asks the command diagnose about worlds, for the pages that show
+// what Rollcall says of them.
+package diagnosed
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Diagnosis is what go run ./local/diagnose -json prints, as far as pages show it.
+type Diagnosis struct {
+	Incidents []Incident
+}
+
+// Incident is one cause. The first is what a person should fix first.
+type Incident struct{ Cause, Confidence, Title string }
+
+// Command is the command diagnose, built.
+type Command struct{ binary string }
+
+// Build builds the command once for all worlds, from the repository's root; remove
+// takes it away.
+func Build(ctx context.Context) (c Command, remove func(), err error) {
+	dir, err := os.MkdirTemp("", "rollcall-diagnose-")
+	if err != nil {
+		return c, nil, fmt.Errorf("make a folder: %w", err)
+	}
+	remove = func() { _ = os.RemoveAll(dir) }
+	c.binary = filepath.Join(dir, "diagnose")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", c.binary, "./local/diagnose")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath -buildvcs=false")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		remove()
+		return c, nil, fmt.Errorf("build diagnose: %w\n%s", err, text)
+	}
+	return c, remove, nil
+}
+
+// badInput is diagnose's exit status for a world that it cannot read; what is
+// below it is a result.
+const badInput = 64
+
+// Ask runs the functions over a world.
+func (c Command) Ask(ctx context.Context, world string) (Diagnosis, error) {
+	var d Diagnosis
+	var errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, c.binary, "-json", world)
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	var status *exec.ExitError
+	if err != nil && (!errors.As(err, &status) || status.ExitCode() >= badInput || len(out) == 0) {
+		return d, fmt.Errorf("diagnose: %w\n%s", err, errs.String())
+	}
+	if err := json.Unmarshal(out, &d); err != nil {
+		return d, fmt.Errorf("read the diagnosis: %w", err)
+	}
+	return d, nil
+}
