@@ -39,6 +39,9 @@ func (w *World) makeCluster() {
 		KubernetesNetworkConfig: network,
 		AccessConfig:            &ekstypes.AccessConfigResponse{AuthenticationMode: ekstypes.AuthenticationMode(w.Shape.Auth)},
 	})
+	if w.Shape.Fleet == AutoMode {
+		w.eks().ComputeConfig = &ekstypes.ComputeConfigResponse{Enabled: aws.Bool(true), NodePools: []string{"general-purpose", "system"}}
+	}
 	for n, subnet := range w.private[:2] {
 		s := w.subnet(subnet)
 		eni := ec2types.NetworkInterface{

@@ -13,6 +13,9 @@ type Fault struct {
 	Check checkid.ID
 	Or    []checkid.ID
 
+	// Except says, of fleets whose nodes cannot have the fault, why.
+	Except map[Fleet]string
+
 	applies func(*World) bool
 	breaks  func(*World)
 	reach   reach
@@ -30,11 +33,15 @@ const (
 
 // Faults are all single faults.
 func Faults() []Fault {
-	return slices.Concat(routeFaults(), endpointFaults(), filterFaults(), nameFaults(), roleFaults(), accessFaults(), startFaults(), instanceFaults(), nodeFaults(), launchFaults(), nodegroupFaults())
+	list := slices.Concat(routeFaults(), endpointFaults(), filterFaults(), nameFaults(), roleFaults(), accessFaults(), startFaults(), instanceFaults(), nodeFaults(), launchFaults(), nodegroupFaults())
+	for i := range list {
+		list[i].Except = exceptions(list[i])
+	}
+	return list
 }
 
 // Applies tells that a world has what the fault breaks.
-func (f Fault) Applies(w *World) bool { return f.applies(w) }
+func (f Fault) Applies(w *World) bool { return f.Except[w.Shape.Fleet] == "" && f.applies(w) }
 
 // Break breaks a world. It returns the instances that miss their roll call.
 func (f Fault) Break(w *World) []string {
@@ -90,6 +97,6 @@ func not(applies func(*World) bool) func(*World) bool {
 
 func inIPv6(w *World) bool { return w.Shape.IPv6 }
 
-func grouped(w *World) bool { return w.Shape.Fleet != Karpenter }
+func grouped(w *World) bool { return !w.Shape.pooled() }
 
 func linux(w *World) bool { return w.Shape.Image != Windows }

@@ -70,6 +70,8 @@ func (w *World) makeImage(image Image) string {
 	case Windows:
 		i.Name = aws.String("Windows_Server-2022-English-Core-EKS_Optimized-" + w.version + "-2026.11.12")
 		i.Platform = ec2types.PlatformValuesWindows
+	case AutoImage:
+		i.Name = aws.String("eks-auto-standard-" + w.version + "-x86_64-20261112")
 	default:
 		i.Name = aws.String("amazon-eks-node-al2023-x86_64-standard-" + w.version + "-v20261112")
 	}
@@ -79,7 +81,12 @@ func (w *World) makeImage(image Image) string {
 
 // makeFleet makes a group with its template and n instances.
 func (w *World) makeFleet(f fleet, n int, ids *[]string) (group, template string) {
-	if f.kind != Karpenter {
+	switch f.kind {
+	case Karpenter:
+	case AutoMode:
+		template = w.makeTemplate(f)
+		w.manage(template)
+	default:
 		template = w.makeTemplate(f)
 		group = f.name + "-asg"
 		if f.kind == ManagedGroup {
@@ -89,7 +96,7 @@ func (w *World) makeFleet(f fleet, n int, ids *[]string) (group, template string
 	for i := range n {
 		*ids = append(*ids, w.makeInstance(f, group, template, i))
 	}
-	if f.kind == Karpenter {
+	if group == "" {
 		return "", ""
 	}
 	w.makeGroup(f, group, template, *ids)
@@ -151,8 +158,14 @@ func (w *World) makeInstance(f fleet, group, template string, n int) string {
 	if !w.Shape.private() {
 		in.PublicIpAddress = aws.String(fmt.Sprintf("192.0.2.%d", 10+len(w.File.EC2.Instances)))
 	}
+	if f.kind == AutoMode {
+		in.Operator = operator()
+		in.MetadataOptions.HttpPutResponseHopLimit = aws.Int32(1)
+	}
 	w.File.EC2.Instances = append(w.File.EC2.Instances, in)
-	w.File.EC2.UserData[id] = f.data
+	if f.data != "" {
+		w.File.EC2.UserData[id] = f.data
+	}
 	w.File.EC2.ConsoleOutput[id] = console
 	return id
 }
@@ -160,10 +173,13 @@ func (w *World) makeInstance(f fleet, group, template string, n int) string {
 func (w *World) instanceTags(f fleet, group, template string) []ec2types.Tag {
 	tags := []ec2types.Tag{tag("kubernetes.io/cluster/"+cluster, "owned"), tag("Name", f.name)}
 	switch f.kind {
+	case AutoMode:
+		tags = append(tags, tag("eks:eks-cluster-name", cluster), tag("eks:kubernetes-node-pool-name", f.name), tag("eks:kubernetes-node-class-name", nodeClass),
+			tag("aws:ec2launchtemplate:id", template), tag("aws:ec2launchtemplate:version", "1"))
 	case ManagedGroup:
 		tags = append(tags, tag("eks:cluster-name", cluster), tag("eks:nodegroup-name", f.name))
 	case Karpenter:
-		tags = append(tags, tag("karpenter.sh/nodepool", f.name), tag("eks:eks-cluster-name", cluster))
+		tags = append(tags, tag("karpenter.sh/nodepool", f.name), tag("karpenter.k8s.aws/ec2nodeclass", nodeClass), tag("eks:eks-cluster-name", cluster))
 	}
 	if group != "" {
 		tags = append(tags, tag("aws:autoscaling:groupName", group), tag("aws:ec2launchtemplate:id", template), tag("aws:ec2launchtemplate:version", "1"))

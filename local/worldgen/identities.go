@@ -65,14 +65,14 @@ func (w *World) makeIdentities() {
 	if w.Shape.RolePath {
 		path = "/nodes/"
 	}
-	w.role, w.profile = w.makeNodeRole(path, "workers", w.Shape.Grants, w.Shape.CNI == NodeIdentity)
+	w.role, w.profile = w.makeNodeRole(path, "workers", w.Shape.Grants, w.Shape.CNI == NodeIdentity && w.Shape.Fleet != AutoMode)
 	if w.Shape.CNI != NodeIdentity {
 		w.makePluginRole()
 	}
-	w.letIn(w.role, roleARN("/", "workers"), w.Shape.Image == Windows)
+	w.letIn(w.role, roleARN("/", "workers"), w.Shape.Image)
 	if w.Shape.Veterans > 0 {
 		role, _ := w.makeNodeRole("/", "base", Managed, w.Shape.CNI == NodeIdentity)
-		w.letIn(role, role, false)
+		w.letIn(role, role, AL2023)
 	}
 }
 
@@ -85,13 +85,20 @@ func (w *World) makeNodeRole(path, name string, grants Policies, plugin bool) (r
 	attach := func(policy string) {
 		r.AttachedManagedPolicies = append(r.AttachedManagedPolicies, iamtypes.AttachedPolicy{PolicyName: &policy, PolicyArn: aws.String("arn:aws:iam::aws:policy/" + policy)})
 	}
-	if grants == Managed {
+	auto := w.Shape.Fleet == AutoMode && name == "workers"
+	switch {
+	case grants == Managed && auto:
+		attach("AmazonEKSWorkerNodeMinimalPolicy")
+		attach("AmazonEC2ContainerRegistryPullOnly")
+	case auto:
+		own["worker"], own["pull"] = []string{"eks-auth:AssumeRoleForPodIdentity"}, pullActions()
+	case grants == Managed:
 		attach("AmazonEKSWorkerNodePolicy")
 		attach("AmazonEC2ContainerRegistryPullOnly")
 		if plugin && !w.Shape.IPv6 {
 			attach("AmazonEKS_CNI_Policy")
 		}
-	} else {
+	default:
 		own["worker"], own["pull"] = workerActions(), pullActions()
 	}
 	if plugin && (grants != Managed || w.Shape.IPv6) {
@@ -146,9 +153,18 @@ func (w *World) makePluginRole() {
 
 // letIn makes the cluster know a node role: by an access entry with its ARN,
 // by aws-auth with the ARN without a path, or by both.
-func (w *World) letIn(role, withoutPath string, windows bool) {
+func (w *World) letIn(role, withoutPath string, image Image) {
 	kind, groups := "EC2_LINUX", "\n    - system:bootstrappers\n    - system:nodes\n"
-	if windows {
+	switch image {
+	case AutoImage:
+		kind = "EC2"
+		w.File.EKS.AccessPolicies = append(w.File.EKS.AccessPolicies, world.AccessPoliciesFile{
+			ClusterName: cluster, PrincipalArn: role,
+			AssociatedAccessPolicies: []ekstypes.AssociatedAccessPolicy{{
+				PolicyArn: aws.String("arn:aws:eks::aws:cluster-access-policy/AmazonEKSAutoNodePolicy"), AccessScope: &ekstypes.AccessScope{Type: ekstypes.AccessScopeTypeCluster},
+			}},
+		})
+	case Windows:
 		kind = "EC2_WINDOWS"
 		groups += "    - eks:kube-proxy-windows\n"
 	}

@@ -36,13 +36,25 @@ func (w *World) makeKubernetes() {
 		"status":   map[string]any{"desiredNumberScheduled": len(k.Pods), "numberReady": len(k.Pods)},
 	}}
 	w.File.Kubernetes[cluster] = k
+	if w.Shape.pooled() {
+		w.makeNodePool()
+	}
+}
+
+// nodeName is the name of an instance's node: Auto Mode's are called by the instance.
+func (w *World) nodeName(id string) string {
+	in := w.instance(id)
+	if in.Operator != nil {
+		return id
+	}
+	return *in.PrivateDnsName
 }
 
 // makeNode makes a Ready node, and the pod of the network plugin on it, which
 // Windows nodes do not have.
 func (w *World) makeNode(id string) (node, pod map[string]any) {
 	in := w.instance(id)
-	name := *in.PrivateDnsName
+	name := w.nodeName(id)
 	system := "linux"
 	if in.Platform != "" {
 		system = "windows"
@@ -62,7 +74,10 @@ func (w *World) makeNode(id string) (node, pod map[string]any) {
 			"conditions": []any{condition("Ready", "True", "KubeletReady", "kubelet is posting ready status", born)},
 		},
 	}
-	if system == "windows" {
+	if in.Operator != nil {
+		node["metadata"].(map[string]any)["labels"].(map[string]any)["eks.amazonaws.com/compute-type"] = "auto"
+	}
+	if system == "windows" || in.Operator != nil {
 		return node, nil
 	}
 	pod = map[string]any{
@@ -85,7 +100,7 @@ func (w *World) Unjoin() { w.unjoin(w.Young) }
 func (w *World) unjoin(ids []string) {
 	names := map[string]bool{}
 	for _, id := range ids {
-		names[*w.instance(id).PrivateDnsName] = true
+		names[w.nodeName(id)] = true
 	}
 	k := w.File.Kubernetes[cluster]
 	k.Nodes = without(k.Nodes, func(n map[string]any) bool { return names[nameOf(n)] })
@@ -94,6 +109,7 @@ func (w *World) unjoin(ids []string) {
 		d["status"] = map[string]any{"desiredNumberScheduled": len(k.Pods), "numberReady": len(k.Pods)}
 	}
 	w.File.Kubernetes[cluster] = k
+	w.unregister(ids)
 	w.File.Expect.Healthy = false
 }
 
@@ -105,7 +121,7 @@ func nameOf(object map[string]any) string {
 func (w *World) nodes(do func(node, pod map[string]any)) {
 	k := w.File.Kubernetes[cluster]
 	for _, id := range w.Young {
-		name := *w.instance(id).PrivateDnsName
+		name := w.nodeName(id)
 		node := find(k.Nodes, func(n *map[string]any) bool { return nameOf(*n) == name })
 		pod := find(k.Pods, func(p *map[string]any) bool { return (*p)["spec"].(map[string]any)["nodeName"] == name })
 		if node == nil {

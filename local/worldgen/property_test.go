@@ -177,6 +177,31 @@ func TestOneFault(t *testing.T) {
 	}
 }
 
+// TestOneFaultOfNodePools holds that each fault is named first on nodes of Karpenter's
+// and of Auto Mode's NodePools too, but for those that they cannot have.
+func TestOneFaultOfNodePools(t *testing.T) {
+	for _, f := range Faults() {
+		for _, fleet := range []Fleet{Karpenter, AutoMode} {
+			t.Run(f.Name+"/"+string(fleet), func(t *testing.T) {
+				t.Parallel()
+				if f.Except[fleet] != "" {
+					return
+				}
+				list := played(testfull.Of(2, 1), firstOf(f)+1000, func(w *World) bool { return w.Shape.Fleet == fleet && f.Applies(w) })
+				if len(list) == 0 {
+					t.Fatal("applies to no world, and why is not said")
+				}
+				for _, seed := range list {
+					w := New(seed)
+					failing := f.Break(w)
+					defer report(t, w)
+					f.named(t, look(t, w, failing))
+				}
+			})
+		}
+	}
+}
+
 // named holds the diagnosis of a fault.
 func (f Fault) named(t *testing.T, got seen) {
 	t.Helper()

@@ -88,6 +88,8 @@ const (
 	AL2          Image = "al2"
 	Bottlerocket Image = "bottlerocket"
 	Windows      Image = "windows"
+	// AutoImage is EKS's own, which nobody else starts.
+	AutoImage Image = "eks auto"
 )
 
 // Fleet is what launches the nodes.
@@ -98,6 +100,7 @@ const (
 	ManagedGroup Fleet = "managed"
 	SelfManaged  Fleet = "self-managed"
 	Karpenter    Fleet = "karpenter"
+	AutoMode     Fleet = "auto mode"
 )
 
 // Shape is what a generated world looks like.
@@ -134,7 +137,7 @@ func draw(r *rand.Rand) Shape {
 		Egress: pick(r, Egresses()...), Access: pick(r, PublicAPI, PrivateAPI, BothAPI),
 		Groups: pick(r, ClusterGroup, ClusterGroup, OwnGroup, RangeGroup, ListGroup), Auth: pick(r, ByEntries, ByMap, ByBoth),
 		Grants: pick(r, Managed, Managed, Inline, Custom), CNI: pick(r, NodeIdentity, NodeIdentity, IRSA, PodIdentity),
-		Image: pick(r, AL2023, AL2023, AL2, Bottlerocket, Windows), Fleet: pick(r, ManagedGroup, ManagedGroup, SelfManaged, Karpenter),
+		Image: pick(r, AL2023, AL2023, AL2, Bottlerocket, Windows), Fleet: pick(r, ManagedGroup, ManagedGroup, SelfManaged, Karpenter, AutoMode),
 		Zones: 2 + r.IntN(2), Young: 1 + r.IntN(3), Veterans: r.IntN(3), Neighbour: r.IntN(4) == 0,
 		MainTable: r.IntN(4) == 0, Restricted: r.IntN(2) == 0, ACL: r.IntN(3) == 0, DHCP: r.IntN(4),
 		Spot: r.IntN(4) == 0, WarmPool: r.IntN(5) == 0, Prefixes: r.IntN(4) == 0, RolePath: r.IntN(4) == 0, Template: r.IntN(3) == 0,
@@ -162,6 +165,11 @@ func (s *Shape) settle() {
 	if s.Egress == RegionalNAT || s.Egress == NATPerZone {
 		s.MainTable = false // the main table is one for all zones
 	}
+	if s.Fleet == AutoMode {
+		// Its nodes are let in by access entries alone (EKS user guide, "Create a cluster
+		// with EKS Auto Mode": authentication mode API or API_AND_CONFIG_MAP).
+		s.Image, s.Auth = AutoImage, ByEntries
+	}
 	if s.Image == Windows {
 		s.IPv6, s.Prefixes = false, false // the VPC CNI supports neither there in this shape
 		if s.Fleet == Karpenter {
@@ -182,10 +190,13 @@ func (s *Shape) settle() {
 	if s.Fleet != ManagedGroup && s.Image == AL2 {
 		s.Image = AL2023
 	}
-	if s.Fleet == Karpenter {
+	if s.pooled() {
 		s.WarmPool = false
 	}
 }
+
+// pooled tells that a NodePool launches the young instances.
+func (s Shape) pooled() bool { return s.Fleet == Karpenter || s.Fleet == AutoMode }
 
 // private tells that the nodes' subnets have no internet gateway.
 func (s Shape) private() bool { return s.Egress != Public }

@@ -22,6 +22,8 @@ func (w *World) start() start {
 func userData(image Image, s start) string {
 	var text string
 	switch image {
+	case AutoImage:
+		return "" // EKS keeps it to itself
 	case AL2:
 		text = fmt.Sprintf(`MIME-Version: 1.0
 Content-Type: multipart/mixed; boundary="//"

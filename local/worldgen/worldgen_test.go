@@ -52,3 +52,28 @@ func TestFaultsAreMany(t *testing.T) {
 		t.Errorf("faults for %d checks, want 55", len(checks))
 	}
 }
+
+// TestFleetsAreMany holds that worlds have Karpenter's and Auto Mode's NodePools, and
+// that most faults can be on nodes of both.
+func TestFleetsAreMany(t *testing.T) {
+	fleets := map[Fleet]int{}
+	for seed := range uint64(200) {
+		fleets[New(seed).Shape.Fleet]++
+	}
+	for _, fleet := range []Fleet{ManagedGroup, SelfManaged, Karpenter, AutoMode} {
+		if fleets[fleet] < 20 {
+			t.Errorf("%d of 200 worlds are of the fleet %s, want 20", fleets[fleet], fleet)
+		}
+	}
+	for fleet, least := range map[Fleet]int{Karpenter: 70, AutoMode: 50} {
+		able := 0
+		for _, f := range Faults() {
+			if f.Except[fleet] == "" {
+				able++
+			}
+		}
+		if able < least {
+			t.Errorf("nodes of the fleet %s can have %d faults, want %d", fleet, able, least)
+		}
+	}
+}

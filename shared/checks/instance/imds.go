@@ -44,9 +44,9 @@ func runIMDS(s *facts.View) []finding.Finding {
 		case m.Endpoint != "enabled":
 			why := snapshot.Failure{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: "EC2 does not say whether the metadata service is on"}
 			blind[why] = append(blind[why], i.ID)
-		case m.HopLimit == 1 && m.Tokens != "optional":
+		case m.HopLimit == 1 && m.Tokens != "optional" && !facts.OfAutoMode(i):
 			// The limit counts for the answer with the token only: where
-			// requests without one are allowed, pods use those.
+			// requests without one are allowed, pods use those. Auto Mode means it so.
 			near.Add(i)
 		default:
 			passed = append(passed, i.ID)

@@ -60,6 +60,8 @@ func runVersionSkew(s *facts.View) []finding.Finding {
 		kubelet, e := kubeletOf(l, i, images)
 		switch {
 		case kubelet == 0 && imageGone(l, i, images): // instance/ami says so
+		case kubelet == 0 && facts.OfAutoMode(i): // EKS brings it along with the control plane
+			well = append(well, i)
 		case kubelet == 0 && l.Due(i.ID):
 			untold = append(untold, i.ID)
 		case kubelet == 0:

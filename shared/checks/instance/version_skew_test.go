@@ -25,6 +25,7 @@ func versionSkewCases() []checktest.Case {
 		{"Ready", snapshottest.PrivateWithNAT(), []string{"pass prod [i-0node]"}},
 		{"Ready, whatever its version", checktest.Change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) { s.Nodes[0].Kubelet = "v1.20.0" }), []string{"pass prod [i-0node]"}},
 		{"the same version", checktest.Missed(), []string{"pass prod [i-0node]"}},
+		{"an image of Auto Mode", checktest.Change(checktest.Missed(), imageNamed("eks-auto-standard"), ofAutoMode), []string{"pass prod [i-0node]"}},
 		{"three older", checktest.Change(checktest.Missed(), imageNamed("amazon-eks-node-al2023-x86_64-standard-1.32-v1")), []string{"pass prod [i-0node]"}},
 		{"newer", checktest.Change(checktest.Missed(), imageNamed(newer)), []string{"fail workers [i-0node] [i-0node] i-0node: kubelet 1.36 beside control plane 1.35"}},
 		{"four older", checktest.Change(checktest.Missed(), imageNamed(older)), []string{"fail workers [i-0node] [i-0node] i-0node: kubelet 1.31 beside control plane 1.35"}},
