@@ -34,8 +34,13 @@ GARBAGE := GOGC=400
 
 test: ## run all tests; what they play many of in a smaller number (five minutes on two cores from a warm build cache)
 	@go build $(PACKAGES)
-	$(GARBAGE) go test -timeout 20m $(PACKAGES)
-	@$(MAKE) --no-print-directory test-infra
+	@$(ZSH)
+	CDK_VALIDATION=false $(GARBAGE) go test -timeout 20m $(LONGEST) $(PACKAGES)
+
+# What takes longest begins first, so that nothing is left to run alone at the end.
+LONGEST := ./infra/... ./local/stage
+
+ZSH := command -v zsh >/dev/null || echo "zsh IS NOT INSTALLED: the commands that the stack prints are tried in bash alone"
 
 # Packages of tests that use local/testfull.
 FULL = $(sort $(shell grep -rl --include=*_test.go '"rollcall/local/testfull"' shared functions local | xargs -n 1 dirname | sed 's,^,./,'))
@@ -45,7 +50,7 @@ test-full: ## run the tests that play many histories, months, worlds and kills a
 	ROLLCALL_TEST_FULL=1 $(GARBAGE) go test -timeout 40m $(FULL)
 
 test-infra: ## run the tests of the CDK app alone
-	@command -v zsh >/dev/null || echo "zsh IS NOT INSTALLED: the commands that the stack prints are tried in bash alone"
+	@$(ZSH)
 	CDK_VALIDATION=false go test ./infra/...
 
 test-cli: build-local ## run the AWS CLI and kubectl against the stage (both must be installed)
