@@ -17,6 +17,7 @@ import (
 	"rollcall/local/platform/loopback"
 	"rollcall/local/simaws"
 	"rollcall/local/simaws/kubeapi"
+	"rollcall/local/simaws/kubestate"
 	"rollcall/local/simaws/world"
 	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/checks"
@@ -29,14 +30,6 @@ const (
 	account = "111122223333"
 	region  = "us-west-2"
 )
-
-// accountAPI is the world's API in one.
-type accountAPI struct {
-	world.EC2
-	world.AutoScaling
-	world.EKS
-	world.IAM
-}
 
 // corpus are the worlds of the corpus by their names.
 func corpus(t *testing.T) map[string]*worldfile.File {
@@ -74,11 +67,11 @@ func snapshots(t *testing.T, f *worldfile.File) []*snapshot.Snapshot {
 	network := loopback.New()
 	served, err := simaws.Start(ctx, simaws.Config{
 		Account: account, Region: region, Identities: []simaws.Identity{admin},
-		World:    accountAPI{w.EC2(), w.AutoScaling(), w.EKS(), w.IAM()},
+		World:    w.API(),
 		Clusters: w.Clusters(), Endpoints: true,
 		Objects: func(name, plural string) ([]json.RawMessage, string, error) {
 			list, err := w.Kubernetes(name, plural)
-			if errors.Is(err, world.ErrNoKind) {
+			if errors.Is(err, kubestate.ErrNoKind) {
 				return nil, "", kubeapi.NotInstalled()
 			}
 			return list.Items, list.ResourceVersion, err

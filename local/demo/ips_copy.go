@@ -16,7 +16,7 @@ import (
 )
 
 // worldEC2 is a world's EC2 as the SDK's client has it.
-type worldEC2 struct{ api world.EC2 }
+type worldEC2 struct{ api world.API }
 
 func (e worldEC2) DescribeNetworkInterfaces(_ context.Context, in *ec2.DescribeNetworkInterfacesInput, _ ...func(*ec2.Options)) (*ec2.DescribeNetworkInterfacesOutput, error) {
 	return e.api.DescribeNetworkInterfaces(in)
@@ -124,7 +124,7 @@ func tollOf(ctx context.Context, w *world.World) ([]toll, error) {
 	for _, eni := range available(w) {
 		kinds[aws.ToString(eni.NetworkInterfaceId)] = kindOf(w, eni)
 	}
-	r, err := script.Run(ctx, worldEC2{w.EC2()})
+	r, err := script.Run(ctx, worldEC2{w.API()})
 	if err != nil {
 		return nil, err
 	}

@@ -9,23 +9,16 @@ import (
 
 	"rollcall/local/platform/wire"
 	"rollcall/local/simaws/kubeapi"
+	"rollcall/local/simaws/kubestate"
+	"rollcall/local/simaws/trail"
 	"rollcall/local/simaws/world"
 )
-
-// account is the world's services side by side, as one value that serves each
-// operation by a method of its name.
-type account struct {
-	world.EC2
-	world.AutoScaling
-	world.EKS
-	world.IAM
-}
 
 // objects lists a cluster's Kubernetes objects.
 func objects(w *world.World) func(cluster, plural string) ([]json.RawMessage, string, error) {
 	return func(cluster, plural string) ([]json.RawMessage, string, error) {
 		o, err := w.Kubernetes(cluster, plural)
-		if errors.Is(err, world.ErrNoKind) {
+		if errors.Is(err, kubestate.ErrNoKind) {
 			return nil, "", kubeapi.NotInstalled()
 		}
 		return o.Items, o.ResourceVersion, err
@@ -39,7 +32,7 @@ func (s *Stage) recorder() func(call wire.Call, in, out any, err error) {
 		return nil
 	}
 	return func(call wire.Call, in, out any, err error) {
-		s.World.Record(world.APICall{
+		s.World.Record(trail.Call{
 			Operation: call.Action(), CallerARN: call.Principal.ARN, AccessKeyID: call.AccessKeyID,
 			RequestID: call.RequestID, Input: in, Output: out, Err: err,
 		})

@@ -52,7 +52,7 @@ func elsewhere(t *testing.T) things {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return things{account: "111122223333", region: "us-west-2", api: account{EC2: w.EC2(), AutoScaling: w.AutoScaling(), EKS: w.EKS(), IAM: w.IAM()}}
+	return things{account: "111122223333", region: "us-west-2", api: w.API()}
 }
 
 func TestIAMRefusesRemediesOnTheWrongThing(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"rollcall/local/simaws"
 	"rollcall/local/simaws/kubeapi"
+	"rollcall/local/simaws/world"
 )
 
 // manifestObject is what is read of an object of a manifest of rights.
@@ -79,7 +80,7 @@ func readers() []eks.AssociateAccessPolicyInput {
 // KubernetesAccessCommand. It is with the access policies where there is no
 // group. A cluster in authentication mode CONFIG_MAP takes no access entries:
 // what the stack's AwsAuthRoles says is in the world's aws-auth, or it is not.
-func (s *Stage) admit(w account, group string) error {
+func (s *Stage) admit(w world.API, group string) error {
 	for _, f := range s.Template.Functions {
 		role := simaws.RoleIdentity(s.Template.AccountID, f.Name).RoleARN
 		for _, cluster := range s.World.Clusters() {
@@ -95,7 +96,7 @@ func (s *Stage) admit(w account, group string) error {
 	return nil
 }
 
-func admitTo(w account, cluster, role, group string) error {
+func admitTo(w world.API, cluster, role, group string) error {
 	entry := &eks.CreateAccessEntryInput{ClusterName: &cluster, PrincipalArn: &role}
 	if group != "" {
 		entry.KubernetesGroups = []string{group}

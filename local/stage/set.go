@@ -47,7 +47,7 @@ func (s *Stage) open() (set, error) {
 	}
 	return set{
 		account: file.Account, region: file.Region, about: file.About, start: s.World.Start(),
-		api:      account{s.World.EC2(), s.World.AutoScaling(), s.World.EKS(), s.World.IAM()},
+		api:      s.World.API(),
 		history:  s.World.CloudTrail(),
 		clusters: s.World.Clusters(), objects: objects(s.World), faults: file.Faults,
 		described: slices.ContainsFunc(file.EKS.Clusters, func(c ekstypes.Cluster) bool { return c.Endpoint != nil }),

@@ -235,7 +235,7 @@ func (s *Stage) startCloud(set set) error {
 		return fmt.Errorf("start the simulated AWS: %w", err)
 	}
 	s.onClose(s.Cloud.Close)
-	if w, ok := set.api.(account); ok {
+	if w, ok := set.api.(world.API); ok {
 		if !set.described {
 			for _, name := range set.clusters {
 				if endpoint, ca, ok := s.Cloud.Kubernetes(name); ok {

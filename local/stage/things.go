@@ -33,7 +33,7 @@ type describer interface {
 func (s *Stage) things() things {
 	t := things{account: s.Template.AccountID, region: s.Template.Region, tables: s.Template.Tables}
 	if s.World != nil {
-		t.api = account{EC2: s.World.EC2(), AutoScaling: s.World.AutoScaling(), EKS: s.World.EKS(), IAM: s.World.IAM()}
+		t.api = s.World.API()
 	}
 	return t
 }

@@ -1,8 +1,9 @@
 package worldgen
 
 import (
-	"rollcall/shared/checkid"
 	"slices"
+
+	"rollcall/shared/checkid"
 )
 
 // Fault is one thing that is broken in a world that was healthy.

@@ -1,8 +1,9 @@
 package worldgen
 
 import (
-	"rollcall/shared/checkid"
 	"strconv"
+
+	"rollcall/shared/checkid"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"

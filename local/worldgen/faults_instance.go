@@ -2,9 +2,10 @@ package worldgen
 
 import (
 	"fmt"
-	"rollcall/shared/checkid"
 	"strings"
 	"time"
+
+	"rollcall/shared/checkid"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"

@@ -1,8 +1,9 @@
 package worldgen
 
 import (
-	"rollcall/shared/checkid"
 	"time"
+
+	"rollcall/shared/checkid"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"

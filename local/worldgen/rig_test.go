@@ -16,6 +16,7 @@ import (
 	"rollcall/local/platform/loopback"
 	"rollcall/local/simaws"
 	"rollcall/local/simaws/kubeapi"
+	"rollcall/local/simaws/kubestate"
 	"rollcall/local/simaws/world"
 
 	"rollcall/shared/checks"
@@ -24,14 +25,6 @@ import (
 	"rollcall/shared/gather"
 	"rollcall/shared/snapshot"
 )
-
-// account is the world's API in one: EC2 and the others share no operation.
-type accountAPI struct {
-	world.EC2
-	world.AutoScaling
-	world.EKS
-	world.IAM
-}
 
 // joinTime is how long a node has until it is missed.
 const joinTime = 5 * time.Minute
@@ -57,11 +50,11 @@ func look(t *testing.T, w *World, scope []string) seen {
 	admin, network := simaws.AdminIdentity(account, "test"), loopback.New()
 	served, err := simaws.Start(ctx, simaws.Config{
 		Account: account, Region: region, Identities: []simaws.Identity{admin},
-		World:    accountAPI{made.EC2(), made.AutoScaling(), made.EKS(), made.IAM()},
+		World:    made.API(),
 		Clusters: made.Clusters(), Endpoints: true,
 		Objects: func(name, plural string) ([]json.RawMessage, string, error) {
 			list, err := made.Kubernetes(name, plural)
-			if errors.Is(err, world.ErrNoKind) {
+			if errors.Is(err, kubestate.ErrNoKind) {
 				return nil, "", kubeapi.NotInstalled()
 			}
 			return list.Items, list.ResourceVersion, err

@@ -18,6 +18,7 @@ import (
 
 	"rollcall/local/platform/wire"
 	"rollcall/local/simaws/kubeapi"
+	"rollcall/local/simaws/kubestate"
 	"rollcall/local/simaws/world"
 	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/snapshot"
@@ -116,7 +117,7 @@ func (p *place) kubernetes(t *testing.T, without string) (endpoint string, ca []
 		Authenticate: func(context.Context, string) (kubeapi.User, error) { return user, nil },
 		Objects: func(plural string) ([]json.RawMessage, string, error) {
 			list, err := p.world.Kubernetes("eks-workshop", plural)
-			if errors.Is(err, world.ErrNoKind) {
+			if errors.Is(err, kubestate.ErrNoKind) {
 				return nil, "", kubeapi.NotInstalled()
 			}
 			return list.Items, list.ResourceVersion, err

@@ -18,6 +18,7 @@ import (
 
 	"rollcall/local/bench/runbook/automation"
 	"rollcall/local/simaws"
+	"rollcall/local/simaws/reach"
 	"rollcall/local/simaws/world"
 	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/gather"
@@ -29,14 +30,6 @@ const settled = 12 * time.Minute
 
 // joinTime is how long an instance may take before its console is read.
 const joinTime = 5 * time.Minute
-
-// account joins the world's services, as one account answers.
-type account struct {
-	world.EC2
-	world.AutoScaling
-	world.EKS
-	world.IAM
-}
 
 // look runs the model over a world, over the wire with real SDK clients, with
 // the rights of an administrator.
@@ -52,7 +45,7 @@ func look(ctx context.Context, path string) (row, error) {
 	w.Advance(w.Start().Add(settled))
 	admin := simaws.AdminIdentity(file.Account, "admin")
 	c, err := simaws.Start(ctx, simaws.Config{
-		Account: file.Account, Region: file.Region, World: account{w.EC2(), w.AutoScaling(), w.EKS(), w.IAM()},
+		Account: file.Account, Region: file.Region, World: w.API(),
 		Identities: []simaws.Identity{admin}, Endpoints: true, Now: w.Now, Wall: time.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -129,7 +122,7 @@ func runs(ctx context.Context, r *gather.Reader, w *world.World, file *worldfile
 	return reports, nil
 }
 
-func unreachable(paths []world.Path) []string {
+func unreachable(paths []reach.Path) []string {
 	var services []string
 	for _, p := range paths {
 		if p.Fault != "" && p.Service != "access" {

@@ -2,9 +2,10 @@ package main
 
 import (
 	"os"
-	"rollcall/local/testfull"
 	"strings"
 	"testing"
+
+	"rollcall/local/testfull"
 
 	"golang.org/x/sync/errgroup"
 )

@@ -40,9 +40,9 @@ type SetPod struct {
 // ENIConfigs is the plural of the CNI's custom networking.
 const ENIConfigs = "eniconfigs"
 
-// CustomKinds are there only where somebody, or EKS Auto Mode, has put their
+// customKinds are there only where somebody, or EKS Auto Mode, has put their
 // definitions.
-func CustomKinds() []string {
+func customKinds() []string {
 	return []string{ENIConfigs, "nodepools", "nodeclaims", "ec2nodeclasses", "nodeclasses"}
 }
 

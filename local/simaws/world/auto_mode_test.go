@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/simaws/kubestate"
+	"rollcall/local/simaws/lifecycle"
+	"rollcall/local/simaws/state"
 )
 
 // autoLaunch is how EKS starts a node for Auto Mode.
@@ -36,14 +38,14 @@ func TestAutoModeNode(t *testing.T) {
 	for _, id := range []string{autoInstance, launched} {
 		out, err := w.EC2().DescribeInstances(&ec2.DescribeInstancesInput{InstanceIds: []string{id}})
 		in := must(t, out, err).Reservations[0].Instances[0]
-		if shownAs(in.Operator) != "eks.amazonaws.com, hidden" || tagValue(in.Tags, "aws:autoscaling:groupName") != "" {
+		if shownAs(in.Operator) != "eks.amazonaws.com, hidden" || state.TagValue(in.Tags, "aws:autoscaling:groupName") != "" {
 			t.Errorf("%s: operator %q, tags %v", id, shownAs(in.Operator), in.Tags)
 		}
 		if len(in.NetworkInterfaces) != 1 || shownAs(in.NetworkInterfaces[0].Operator) == "" || len(in.NetworkInterfaces[0].Ipv4Prefixes) != 1 {
 			t.Errorf("%s: interfaces %+v, want a managed one with a /28", id, in.NetworkInterfaces)
 		}
-		eni := w.interfacesOf(id)[0]
-		if tagValue(eni.TagSet, "eks:eks-cluster-name") != "eks-workshop" || tagValue(eni.TagSet, "eks:kubernetes-cni-node-name") != id {
+		eni := w.InterfacesOf(id)[0]
+		if state.TagValue(eni.TagSet, "eks:eks-cluster-name") != "eks-workshop" || state.TagValue(eni.TagSet, "eks:kubernetes-cni-node-name") != id {
 			t.Errorf("%s: its interface bears %v", id, eni.TagSet)
 		}
 		volumes := map[string]bool{}
@@ -59,7 +61,7 @@ func TestAutoModeNode(t *testing.T) {
 		if len(volumes) != 2 {
 			t.Errorf("%s has the volumes %v, want two", id, volumes)
 		}
-		_, n := w.nodeOf(id)
+		_, n := w.NodeOf(id)
 		if n == nil {
 			t.Fatalf("%s is no node: %v", id, w.Paths(id))
 		}
@@ -72,13 +74,13 @@ func TestAutoModeNode(t *testing.T) {
 	if code(t, err) != "UnauthorizedOperation" {
 		t.Errorf("a customer ends a managed instance: %v", err)
 	}
-	before := len(w.volumes.All())
-	w.mu.Lock()
-	w.terminate(launched, userShutdown())
-	w.mu.Unlock()
+	before := len(w.Volumes.All())
+	release := w.Hold()
+	lifecycle.Terminate(w.State, launched, lifecycle.UserShutdown())
+	release()
 	w.Advance(w.Now().Add(time.Minute))
-	if got := len(w.volumes.All()); before-got != 2 || len(w.interfacesOf(launched)) != 0 {
-		t.Errorf("%d of its volumes went with it, %d interfaces stayed", before-got, len(w.interfacesOf(launched)))
+	if got := len(w.Volumes.All()); before-got != 2 || len(w.InterfacesOf(launched)) != 0 {
+		t.Errorf("%d of its volumes went with it, %d interfaces stayed", before-got, len(w.InterfacesOf(launched)))
 	}
 }
 
@@ -87,7 +89,7 @@ func TestAutoModeNodeWithoutARoute(t *testing.T) {
 	w, _ := open(t, "corpus/route-no-egress-auto-mode")
 	launched := autoLaunch(t, w, storySubnet)
 	w.Advance(w.Now().Add(10 * time.Minute))
-	if _, n := w.nodeOf(launched); n != nil {
+	if _, n := w.NodeOf(launched); n != nil {
 		t.Errorf("it joined: %v", w.Paths(launched))
 	}
 }

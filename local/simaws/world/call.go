@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/trail"
 	"rollcall/local/simaws/worldfile"
 )
 
@@ -30,7 +31,7 @@ func (w *World) callBy(who, op string, input json.RawMessage) (any, error) {
 		return nil, err
 	}
 	out := method.Call([]reflect.Value{in})
-	made := APICall{Operation: op, CallerARN: cmp.Or(who, w.file.Trail.Caller), Input: in.Interface()}
+	made := trail.Call{Operation: op, CallerARN: cmp.Or(who, w.File.Trail.Caller), Input: in.Interface()}
 	if err, ok := out[1].Interface().(error); ok && err != nil {
 		made.Err = err
 		w.Record(made)

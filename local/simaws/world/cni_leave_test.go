@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/simaws/kubestate"
+	"rollcall/local/simaws/state"
 )
 
 const ipsSubnet = "subnet-0e5000000000025aa"
@@ -90,7 +91,7 @@ func TestLeaksFillTheSubnet(t *testing.T) {
 		owner := strings.TrimPrefix(*eni.Description, "aws-K8S-")
 		want := map[string]string{
 			"cluster.k8s.amazonaws.com/name": "eks-workshop", "eks:eni:owner": "amazon-vpc-cni",
-			"node.k8s.amazonaws.com/createdAt": tagValue(eni.TagSet, "node.k8s.amazonaws.com/createdAt"), "node.k8s.amazonaws.com/instance_id": owner,
+			"node.k8s.amazonaws.com/createdAt": state.TagValue(eni.TagSet, "node.k8s.amazonaws.com/createdAt"), "node.k8s.amazonaws.com/instance_id": owner,
 		}
 		got := map[string]string{}
 		for _, tag := range eni.TagSet {
@@ -99,7 +100,7 @@ func TestLeaksFillTheSubnet(t *testing.T) {
 		if diff := cmp.Diff(got, want); diff != "" || len(eni.PrivateIpAddresses) != 10 || eni.Attachment != nil {
 			t.Errorf("%s has %d addresses, attachment %v; tags (-got +want):\n%s", *eni.NetworkInterfaceId, len(eni.PrivateIpAddresses), eni.Attachment, diff)
 		}
-		if in := w.instances.Get(owner); in != nil && in.State.Name != ec2types.InstanceStateNameTerminated {
+		if in := w.Instances.Get(owner); in != nil && in.State.Name != ec2types.InstanceStateNameTerminated {
 			t.Errorf("its owner %s is %s", owner, in.State.Name)
 		}
 	}
@@ -145,7 +146,7 @@ func TestInterfacesBeingAttached(t *testing.T) {
 	for name, ends := range map[string]bool{"the node lives": false, "the node ends": true} {
 		t.Run(name, func(t *testing.T) {
 			w, _ := open(t, "ips")
-			w.file.CNI.Leaves = nil
+			w.File.CNI.Leaves = nil
 			scaleGroups(t, w, 1, "web")
 			var seen []ec2types.NetworkInterface
 			for range 300 {
@@ -164,7 +165,7 @@ func TestInterfacesBeingAttached(t *testing.T) {
 				scaleGroups(t, w, 0, "web")
 			}
 			w.Advance(w.Now().Add(10 * time.Minute))
-			eni := w.interfaces.Get(*seen[0].NetworkInterfaceId)
+			eni := w.Interfaces.Get(*seen[0].NetworkInterfaceId)
 			if eni == nil || (eni.Attachment == nil) != ends {
 				t.Errorf("ten minutes later it is %+v", eni)
 			}
@@ -186,18 +187,18 @@ func TestDeletedWhileBeingAttached(t *testing.T) {
 	}
 	w.Advance(w.Now().Add(time.Minute))
 	id := membersOf(t, w, "batch")[0]
-	if n := len(w.interfacesOf(id)); n != 1 {
+	if n := len(w.InterfacesOf(id)); n != 1 {
 		t.Errorf("%d interfaces right after, want 1", n)
 	}
 	w.Advance(w.Now().Add(3 * time.Minute))
-	if n := len(w.interfacesOf(id)); n != 2 || w.interfaces.Get(gone) != nil {
+	if n := len(w.InterfacesOf(id)); n != 2 || w.Interfaces.Get(gone) != nil {
 		t.Errorf("%d interfaces after the cooldown, want 2", n)
 	}
 }
 
 func TestUntaggedWithoutClusterName(t *testing.T) {
 	w, _ := open(t, "ips")
-	for _, d := range w.kubernetes["eks-workshop"].Objects["daemonsets"] {
+	for _, d := range w.State.Kubernetes["eks-workshop"].Objects["daemonsets"] {
 		c := kubestate.At(d, "spec", "template", "spec", "containers").([]any)[0].(map[string]any)
 		c["env"] = slices.DeleteFunc(c["env"].([]any), func(e any) bool { return kubestate.At(e, "name") == "CLUSTER_NAME" })
 	}
@@ -220,7 +221,7 @@ func TestUntaggedWithoutClusterName(t *testing.T) {
 
 func TestShareOfLeaves(t *testing.T) {
 	w, _ := open(t, "ips")
-	w.file.CNI.Leaves[0].Share = 0
+	w.File.CNI.Leaves[0].Share = 0
 	rounds(t, w)
 	if n := len(left(t, w, ipsSubnet)); n != 0 {
 		t.Errorf("%d interfaces left behind with a share of 0", n)
@@ -231,20 +232,20 @@ func TestShareOfLeaves(t *testing.T) {
 // the CNI's description.
 func TestTemplateKeepsThePrimary(t *testing.T) {
 	w, _ := open(t, "ips")
-	for _, v := range w.templateVersions.All() {
+	for _, v := range w.TemplateVersions.All() {
 		v.LaunchTemplateData.NetworkInterfaces = []ec2types.LaunchTemplateInstanceNetworkInterfaceSpecification{{DeviceIndex: aws.Int32(0), DeleteOnTermination: aws.Bool(false)}}
 	}
 	scaleGroups(t, w, 1, "web")
 	w.Advance(w.Now().Add(5 * time.Minute))
 	id := membersOf(t, w, "web")[0]
-	first := *w.interfacesOf(id)[0].NetworkInterfaceId
+	first := *w.InterfacesOf(id)[0].NetworkInterfaceId
 	scaleGroups(t, w, 0, "web")
 	w.Advance(w.Now().Add(10 * time.Minute))
-	eni := w.interfaces.Get(first)
+	eni := w.Interfaces.Get(first)
 	if eni == nil || eni.Status != ec2types.NetworkInterfaceStatusAvailable || aws.ToString(eni.Description) != "" {
 		t.Fatalf("the first interface is %+v, want it available", eni)
 	}
-	if tagValue(eni.TagSet, "node.k8s.amazonaws.com/instance_id") != id || tagValue(eni.TagSet, "node.k8s.amazonaws.com/createdAt") != "" {
+	if state.TagValue(eni.TagSet, "node.k8s.amazonaws.com/instance_id") != id || state.TagValue(eni.TagSet, "node.k8s.amazonaws.com/createdAt") != "" {
 		t.Errorf("its tags are %+v, want the instance and no date", eni.TagSet)
 	}
 }

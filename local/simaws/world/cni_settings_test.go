@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"rollcall/local/simaws/kubestate"
 	"rollcall/local/simaws/worldfile"
 )
 
@@ -28,7 +29,7 @@ func TestKarpenterIsThereWithItsDefinitions(t *testing.T) {
 				t.Fatal(err)
 			}
 			o, err := w.Kubernetes("eks-workshop", plural)
-			if (list == nil) != errors.Is(err, ErrNoKind) || list != nil && err != nil || len(o.Items) != len(list) {
+			if (list == nil) != errors.Is(err, kubestate.ErrNoKind) || list != nil && err != nil || len(o.Items) != len(list) {
 				t.Errorf("%s, %s: %d objects, %v", plural, name, len(o.Items), err)
 			}
 		}
@@ -51,7 +52,7 @@ func TestENIConfigsAreThereWithTheirDefinition(t *testing.T) {
 			t.Fatal(err)
 		}
 		o, err := w.Kubernetes("eks-workshop", "eniconfigs")
-		if installed != (err == nil) || !installed && !errors.Is(err, ErrNoKind) || installed != (len(o.Items) == 1) {
+		if installed != (err == nil) || !installed && !errors.Is(err, kubestate.ErrNoKind) || installed != (len(o.Items) == 1) {
 			t.Errorf("installed %t: %d objects, %v", installed, len(o.Items), err)
 		}
 	}

@@ -73,7 +73,7 @@ func TestBurstTakesTheSubnet(t *testing.T) {
 	for _, name := range spotGroups() {
 		for _, id := range membersOf(t, w, name) {
 			n := 0
-			for _, eni := range w.interfacesOf(id) {
+			for _, eni := range w.InterfacesOf(id) {
 				n += len(eni.PrivateIpAddresses)
 			}
 			held[n]++
@@ -129,7 +129,7 @@ func TestWaitingNodesTakeWhatComesFree(t *testing.T) {
 		if got := readiness(t, w, id); got != "True" {
 			t.Errorf("%s is %q after the others went", id, got)
 		}
-		if n := len(w.interfacesOf(id)); n != 2 {
+		if n := len(w.InterfacesOf(id)); n != 2 {
 			t.Errorf("%s has %d interfaces, want 2", id, n)
 		}
 	}
@@ -194,7 +194,7 @@ func TestNoAddressesFailTheCreation(t *testing.T) {
 	w.Advance(w.Start().Add(21 * time.Minute))
 	failed := 0
 	for _, name := range spotGroups() {
-		n := w.nodegroups.Get("eks-workshop/" + name)
+		n := w.Nodegroups.Get("eks-workshop/" + name)
 		var named, waiting []string
 		for _, id := range membersOf(t, w, name) {
 			if readiness(t, w, id) != "True" {
@@ -239,7 +239,7 @@ func TestCNIPrefixes(t *testing.T) {
 	ready, prefixes := 0, 0
 	for _, name := range spotGroups() {
 		for _, id := range membersOf(t, w, name) {
-			n := len(w.interfacesOf(id)[0].Ipv4Prefixes)
+			n := len(w.InterfacesOf(id)[0].Ipv4Prefixes)
 			prefixes += n
 			if n > 0 {
 				ready++

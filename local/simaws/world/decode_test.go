@@ -40,11 +40,11 @@ func TestPastedOutput(t *testing.T) {
 	if got := w.Account(); got != "111122223333" {
 		t.Errorf("account: got %q", got)
 	}
-	enis := w.interfacesOf("i-1")
+	enis := w.InterfacesOf("i-1")
 	if len(enis) != 1 || *enis[0].NetworkInterfaceId != "eni-1" || len(enis[0].PrivateIpAddresses) != 2 {
 		t.Errorf("interfaces of i-1: got %d", len(enis))
 	}
-	if got := w.pools["subnet-1"].Free(); got != 200 {
+	if got := w.Pools["subnet-1"].Free(); got != 200 {
 		t.Errorf("free: got %d, want the 200 that were stated", got)
 	}
 	r, err := w.IAM().GetRole(&iam.GetRoleInput{RoleName: aws.String("node")})

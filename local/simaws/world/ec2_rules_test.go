@@ -44,7 +44,7 @@ func TestCreateRoute(t *testing.T) {
 			if got := code(t, err); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
-			routes := len(w.routeTables.Get(storyTable).Routes)
+			routes := len(w.RouteTables.Get(storyTable).Routes)
 			if want := map[bool]int{true: 2, false: 1}[tt.want == ""]; routes != want {
 				t.Errorf("got %d routes, want %d", routes, want)
 			}
@@ -58,16 +58,16 @@ func TestDeleteNatGatewayLeavesBlackholes(t *testing.T) {
 	if _, err := w.EC2().DeleteNatGateway(&ec2.DeleteNatGatewayInput{NatGatewayId: aws.String(storyNAT)}); err != nil {
 		t.Fatal(err)
 	}
-	state := func() ec2types.NatGatewayState { return w.natGateways.Get(storyNAT).State }
+	state := func() ec2types.NatGatewayState { return w.NATGateways.Get(storyNAT).State }
 	if got := state(); got != ec2types.NatGatewayStateDeleting {
 		t.Errorf("state: got %q, want deleting", got)
 	}
 	for _, table := range []string{storyTable, "rtb-0b200000000000abc"} {
-		if got := w.routeTables.Get(table).Routes[1].State; got != ec2types.RouteStateBlackhole {
+		if got := w.RouteTables.Get(table).Routes[1].State; got != ec2types.RouteStateBlackhole {
 			t.Errorf("route of %s: got %q, want blackhole", table, got)
 		}
 	}
-	w.Advance(w.Start().Add(natTime))
+	w.Advance(w.Start().Add(30 * time.Second))
 	if got := state(); got != ec2types.NatGatewayStateDeleted {
 		t.Errorf("state: got %q, want deleted", got)
 	}
@@ -92,7 +92,7 @@ func TestReplaceAndDeleteRoute(t *testing.T) {
 	if _, err := api.ReplaceRoute(&ec2.ReplaceRouteInput{RouteTableId: aws.String(storyTable), DestinationCidrBlock: everywhere, GatewayId: aws.String("igw-0d40000000000000e")}); err != nil {
 		t.Fatal(err)
 	}
-	if r := w.routeTables.Get(storyTable).Routes[1]; aws.ToString(r.GatewayId) != "igw-0d40000000000000e" || r.NatGatewayId != nil {
+	if r := w.RouteTables.Get(storyTable).Routes[1]; aws.ToString(r.GatewayId) != "igw-0d40000000000000e" || r.NatGatewayId != nil {
 		t.Errorf("replaced route leads to %q and %q", aws.ToString(r.GatewayId), aws.ToString(r.NatGatewayId))
 	}
 	if _, err := api.DeleteRoute(&ec2.DeleteRouteInput{RouteTableId: aws.String(storyTable), DestinationCidrBlock: everywhere}); err != nil {

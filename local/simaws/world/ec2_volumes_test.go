@@ -10,6 +10,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/local/simaws/lifecycle"
 	"rollcall/local/simaws/worldfile"
 )
 
@@ -105,7 +106,7 @@ func TestZoneFaults(t *testing.T) {
 	if got := states()[2]; got != "us-west-2c usw2-az3 impaired: We are investigating increased error rates." {
 		t.Errorf("got %s", got)
 	}
-	_, err := w.launch(instanceSpec{subnet: "subnet-0b20000000000000c", instanceType: "m5.large"})
+	_, err := lifecycle.Launch(w.State, lifecycle.InstanceSpec{Subnet: "subnet-0b20000000000000c", InstanceType: "m5.large"})
 	if code(t, err) != "InsufficientInstanceCapacity" {
 		t.Errorf("a launch there: %v", err)
 	}

@@ -14,7 +14,7 @@ import (
 func TestTemplateAsksForAnAdapter(t *testing.T) {
 	for _, kind := range []string{"efa", "interface"} {
 		w, _ := open(t, "ips")
-		for _, v := range w.templateVersions.All() {
+		for _, v := range w.TemplateVersions.All() {
 			v.LaunchTemplateData.NetworkInterfaces = []ec2types.LaunchTemplateInstanceNetworkInterfaceSpecification{{DeviceIndex: aws.Int32(0), InterfaceType: aws.String(kind)}}
 		}
 		scaleGroups(t, w, 1, "web")

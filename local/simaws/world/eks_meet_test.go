@@ -33,7 +33,7 @@ func TestCallsThatMeet(t *testing.T) {
 				w.Advance(w.Now().Add(tt.every))
 				op, in, _ := strings.Cut(c, " ")
 				if op == "template" {
-					spec := w.groupsOf(w.nodegroups.Get("eks-workshop/workers"))[0].templateSpec()
+					spec := w.GroupsOf(w.Nodegroups.Get("eks-workshop/workers"))[0].TemplateSpec()
 					op, in = "ec2:DeleteLaunchTemplate", `{"LaunchTemplateId":"`+*spec.LaunchTemplateId+`"}`
 				}
 				if op != "" {
@@ -44,8 +44,8 @@ func TestCallsThatMeet(t *testing.T) {
 			if got := standing(t, w, "workers"); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
-			if n := w.nodegroups.Get("eks-workshop/workers"); n != nil {
-				for _, g := range w.groupsOf(n) {
+			if n := w.Nodegroups.Get("eks-workshop/workers"); n != nil {
+				for _, g := range w.GroupsOf(n) {
 					if *g.MaxSize > 3 || *g.DesiredCapacity > 3 {
 						t.Errorf("the group is left at max %d, desired %d", *g.MaxSize, *g.DesiredCapacity)
 					}

@@ -85,11 +85,11 @@ func TestNewNodegroupFailsAfterTwentyMinutes(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.Advance(w.Start().Add(19 * time.Minute))
-			if got := w.nodegroups.Get("eks-workshop/new_nodegroup_2").Status; tt.world == "route" && got != "CREATING" {
+			if got := w.Nodegroups.Get("eks-workshop/new_nodegroup_2").Status; tt.world == "route" && got != "CREATING" {
 				t.Errorf("after 19 min: got %s, want CREATING", got)
 			}
 			w.Advance(w.Start().Add(21 * time.Minute))
-			n := w.nodegroups.Get("eks-workshop/new_nodegroup_2")
+			n := w.Nodegroups.Get("eks-workshop/new_nodegroup_2")
 			got := string(n.Status)
 			for _, i := range n.Health.Issues {
 				got += " " + string(i.Code)
@@ -138,7 +138,7 @@ func TestAccessPolicies(t *testing.T) {
 	if got := policies(); len(got) != 0 {
 		t.Errorf("after disassociating: got %q", got)
 	}
-	w.clusters.Get("eks-workshop").AccessConfig.AuthenticationMode = ekstypes.AuthenticationModeConfigMap
+	w.State.Clusters.Get("eks-workshop").AccessConfig.AuthenticationMode = ekstypes.AuthenticationModeConfigMap
 	_, err := api.ListAccessEntries(&eks.ListAccessEntriesInput{ClusterName: cluster})
 	if got := code(t, err); got != "InvalidRequestException" {
 		t.Errorf("in CONFIG_MAP mode: got %q", got)

@@ -20,7 +20,7 @@ import (
 func TestRollingUpdateReplacesAll(t *testing.T) {
 	for _, unavailable := range []int32{1, 2, 9} {
 		w, _ := open(t, "healthy-nat")
-		n, g := w.nodegroups.Get("eks-workshop/default"), w.groups.Get(defaultGroupName)
+		n, g := w.Nodegroups.Get("eks-workshop/default"), w.Groups.Get(defaultGroupName)
 		n.UpdateConfig.MaxUnavailable = aws.Int32(unavailable)
 		old := table.Each(g.Instances, memberID)
 		out, err := w.EKS().UpdateNodegroupVersion(&eks.UpdateNodegroupVersionInput{ClusterName: n.ClusterName, NodegroupName: n.NodegroupName, ReleaseVersion: aws.String("1.35.0-20261119")})
@@ -35,7 +35,7 @@ func TestRollingUpdateReplacesAll(t *testing.T) {
 			w.Advance(w.Start().Add(time.Duration(i) * 15 * time.Second))
 			ready := 0
 			for _, m := range g.Instances {
-				if w.isReady(*m.InstanceId) && !strings.HasPrefix(string(m.LifecycleState), "Terminat") {
+				if w.IsReady(*m.InstanceId) && !strings.HasPrefix(string(m.LifecycleState), "Terminat") {
 					ready++
 				}
 			}
@@ -55,7 +55,7 @@ func TestRollingUpdateReplacesAll(t *testing.T) {
 			t.Errorf("%d unavailable: got %q after %q, max %d, desired %d", unavailable, now, old, *g.MaxSize, *g.DesiredCapacity)
 		}
 		for _, id := range now {
-			_, node := w.nodeOf(id)
+			_, node := w.NodeOf(id)
 			info := (*node)["status"].(map[string]any)["nodeInfo"].(map[string]any)
 			if info["kubeletVersion"] != "v1.35.0-eks-113cf36" {
 				t.Errorf("kubelet of %s: got %v", id, info["kubeletVersion"])
@@ -86,7 +86,7 @@ func TestUpdatesOfADegradedNodegroup(t *testing.T) {
 	if got := updateState(t, w, "new_nodegroup_2"); got != "ConfigUpdate Failed ClusterUnreachable eks-workshop" {
 		t.Errorf("update: got %q", got)
 	}
-	if got := standing(t, w, "new_nodegroup_2"); got != "DEGRADED AsgInstanceLaunchFailures[eks]" || *w.nodegroups.Get("eks-workshop/new_nodegroup_2").ScalingConfig.DesiredSize != 1 {
+	if got := standing(t, w, "new_nodegroup_2"); got != "DEGRADED AsgInstanceLaunchFailures[eks]" || *w.Nodegroups.Get("eks-workshop/new_nodegroup_2").ScalingConfig.DesiredSize != 1 {
 		t.Errorf("after it: got %q", got)
 	}
 	if _, err := w.EKS().UpdateNodegroupVersion(&eks.UpdateNodegroupVersionInput{ClusterName: aws.String("eks-workshop"), NodegroupName: aws.String("new_nodegroup_2")}); err != nil {
@@ -105,7 +105,7 @@ func TestListUpdatesPages(t *testing.T) {
 		w.Advance(w.Start().Add(time.Duration(i+1) * time.Minute))
 		scale(t, w, i%2)
 	}
-	for _, u := range slices.Backward(w.nodegroups.Get("eks-workshop/new_nodegroup_2").updates) {
+	for _, u := range slices.Backward(w.Nodegroups.Get("eks-workshop/new_nodegroup_2").Updates) {
 		want = append(want, *u.Id)
 	}
 	in := &eks.ListUpdatesInput{Name: aws.String("eks-workshop"), NodegroupName: aws.String("new_nodegroup_2"), MaxResults: aws.Int32(3)}

@@ -13,8 +13,8 @@ import (
 func TestHookWaitsForTheNode(t *testing.T) {
 	w, events := open(t, "healthy-nat")
 	state := func() string {
-		g := w.groups.Get(storyGroup)
-		return string(g.Instances[0].LifecycleState) + " " + string(g.activities[0].StatusCode)
+		g := w.Groups.Get(storyGroup)
+		return string(g.Instances[0].LifecycleState) + " " + string(g.Activities[0].StatusCode)
 	}
 	w.Advance(w.Start().Add(30 * time.Second))
 	if got := state(); got != "Pending:Wait MidLifecycleAction" {
@@ -35,7 +35,7 @@ func TestHookRunsOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Advance(w.Start().Add(29 * time.Minute))
-	g := w.groups.Get(storyGroup)
+	g := w.Groups.Get(storyGroup)
 	if got := g.Instances[0].LifecycleState; got != "Pending:Wait" {
 		t.Errorf("after 29 min: got %s, want Pending:Wait", got)
 	}

@@ -147,7 +147,7 @@ func TestLaunchTexts(t *testing.T) {
 
 func TestFullSubnetFailsTheLaunch(t *testing.T) {
 	w, events := open(t, "subnet-exhausted")
-	if err := w.pools[storySubnet].State(0); err != nil {
+	if err := w.Pools[storySubnet].State(0); err != nil {
 		t.Fatal(err)
 	}
 	w.Advance(w.Start().Add(20 * time.Second))
@@ -165,11 +165,11 @@ func TestFullSubnetFailsTheLaunch(t *testing.T) {
 	if got := len(activities(t, w, storyGroup)); got != 4 {
 		t.Errorf("tries in 7 minutes: got %d, want 4", got)
 	}
-	ng := w.nodegroups.Get("eks-workshop/new_nodegroup_2")
+	ng := w.Nodegroups.Get("eks-workshop/new_nodegroup_2")
 	if ng.Status != ekstypes.NodegroupStatusDegraded || ng.Health.Issues[0].Code != ekstypes.NodegroupIssueCodeInsufficientFreeAddresses {
 		t.Errorf("nodegroup: got %s with %v", ng.Status, ng.Health.Issues)
 	}
-	if err := w.pools[storySubnet].State(100); err != nil {
+	if err := w.Pools[storySubnet].State(100); err != nil {
 		t.Fatal(err)
 	}
 	w.Advance(w.Start().Add(20 * time.Minute))
@@ -210,7 +210,7 @@ func TestRoundRobinOverSubnets(t *testing.T) {
 	}
 	w.Advance(w.Start().Add(time.Minute))
 	count := map[string]int{}
-	for _, i := range w.groups.Get(defaultGroupName).Instances {
+	for _, i := range w.Groups.Get(defaultGroupName).Instances {
 		count[*i.AvailabilityZone]++
 	}
 	if diff := cmp.Diff(count, map[string]int{"us-west-2a": 2, "us-west-2b": 2, "us-west-2c": 2}); diff != "" {

@@ -9,18 +9,20 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"rollcall/local/simaws/defaults"
+	"rollcall/local/simaws/state"
 	"rollcall/local/simaws/worldfile"
 )
 
 // loadInterfaces keeps the interfaces that the file lists, by themselves or
 // inside an instance, and takes their addresses.
-func (w *World) loadInterfaces(f *worldfile.File) error {
+func loadInterfaces(w *state.State, f *worldfile.File) error {
 	list := slices.Clone(f.EC2.NetworkInterfaces)
 	listed := map[string]bool{}
 	for _, n := range list {
 		listed[aws.ToString(n.NetworkInterfaceId)] = true
 	}
-	for _, in := range w.instances.All() {
+	for _, in := range w.Instances.All() {
 		for _, n := range in.NetworkInterfaces {
 			if !listed[aws.ToString(n.NetworkInterfaceId)] {
 				list = append(list, interfaceOfInstance(in, n))
@@ -28,32 +30,32 @@ func (w *World) loadInterfaces(f *worldfile.File) error {
 		}
 		in.NetworkInterfaces = nil
 	}
-	if err := fill(w.interfaces, list, "ec2.NetworkInterfaces", func(v *ec2types.NetworkInterface) *string { return v.NetworkInterfaceId }); err != nil {
+	if err := fill(w.Interfaces, list, "ec2.NetworkInterfaces", func(v *ec2types.NetworkInterface) *string { return v.NetworkInterfaceId }); err != nil {
 		return err
 	}
 	var errs []error
-	for _, eni := range w.interfaces.All() {
-		if err := w.completeInterface(eni); err != nil {
+	for _, eni := range w.Interfaces.All() {
+		if err := completeInterface(w, eni); err != nil {
 			errs = append(errs, fmt.Errorf("ec2.NetworkInterfaces %s: %w", *eni.NetworkInterfaceId, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (w *World) completeInterface(eni *ec2types.NetworkInterface) error {
-	s := w.subnets.Get(aws.ToString(eni.SubnetId))
+func completeInterface(w *state.State, eni *ec2types.NetworkInterface) error {
+	s := w.Subnets.Get(aws.ToString(eni.SubnetId))
 	if s == nil {
 		return fmt.Errorf("subnet %q is not in the world", aws.ToString(eni.SubnetId))
 	}
-	p := w.pools[*s.SubnetId]
-	or(&eni.VpcId, aws.ToString(s.VpcId))
-	or(&eni.AvailabilityZone, aws.ToString(s.AvailabilityZone))
-	or(&eni.OwnerId, w.account)
-	or(&eni.Description, "")
-	or(&eni.RequesterManaged, false)
-	or(&eni.SourceDestCheck, true)
-	or(&eni.MacAddress, w.ids.MAC())
-	orZero(&eni.InterfaceType, ec2types.NetworkInterfaceTypeInterface)
+	p := w.Pools[*s.SubnetId]
+	defaults.Set(&eni.VpcId, aws.ToString(s.VpcId))
+	defaults.Set(&eni.AvailabilityZone, aws.ToString(s.AvailabilityZone))
+	defaults.Set(&eni.OwnerId, w.Account)
+	defaults.Set(&eni.Description, "")
+	defaults.Set(&eni.RequesterManaged, false)
+	defaults.Set(&eni.SourceDestCheck, true)
+	defaults.Set(&eni.MacAddress, w.IDs.MAC())
+	defaults.SetPlain(&eni.InterfaceType, ec2types.NetworkInterfaceTypeInterface)
 	if len(eni.PrivateIpAddresses) == 0 && eni.PrivateIpAddress != nil {
 		eni.PrivateIpAddresses = []ec2types.NetworkInterfacePrivateIpAddress{{Primary: aws.Bool(true), PrivateIpAddress: eni.PrivateIpAddress}}
 	}
@@ -65,8 +67,8 @@ func (w *World) completeInterface(eni *ec2types.NetworkInterface) error {
 		if err := p.Take(a); err != nil {
 			return err
 		}
-		or(&eni.PrivateIpAddresses[i].Primary, i == 0)
-		or(&eni.PrivateIpAddresses[i].PrivateDnsName, w.privateName(a.String()))
+		defaults.Set(&eni.PrivateIpAddresses[i].Primary, i == 0)
+		defaults.Set(&eni.PrivateIpAddresses[i].PrivateDnsName, w.PrivateName(a.String()))
 	}
 	for _, b := range eni.Ipv4Prefixes {
 		block, err := netip.ParsePrefix(aws.ToString(b.Ipv4Prefix))
@@ -78,22 +80,22 @@ func (w *World) completeInterface(eni *ec2types.NetworkInterface) error {
 	if len(eni.PrivateIpAddresses) == 0 {
 		addrs, ok := p.Allocate(1)
 		if !ok {
-			return errSubnetFull()
+			return state.ErrSubnetFull()
 		}
-		w.addAddresses(eni, addrs, nil)
+		w.AddAddresses(eni, addrs, nil)
 	}
 	eni.PrivateIpAddress = eni.PrivateIpAddresses[0].PrivateIpAddress
-	or(&eni.PrivateDnsName, w.privateName(*eni.PrivateIpAddress))
+	defaults.Set(&eni.PrivateDnsName, w.PrivateName(*eni.PrivateIpAddress))
 	if a := eni.Attachment; a != nil {
-		orZero(&eni.Status, ec2types.NetworkInterfaceStatusInUse)
-		orZero(&a.Status, ec2types.AttachmentStatusAttached)
-		or(&a.DeviceIndex, 0)
-		or(&a.DeleteOnTermination, *a.DeviceIndex == 0)
+		defaults.SetPlain(&eni.Status, ec2types.NetworkInterfaceStatusInUse)
+		defaults.SetPlain(&a.Status, ec2types.AttachmentStatusAttached)
+		defaults.Set(&a.DeviceIndex, 0)
+		defaults.Set(&a.DeleteOnTermination, *a.DeviceIndex == 0)
 		if id := aws.ToString(a.InstanceId); id != "" {
-			w.attached[id] = append(w.attached[id], *eni.NetworkInterfaceId)
+			w.Attached[id] = append(w.Attached[id], *eni.NetworkInterfaceId)
 		}
 	}
-	orZero(&eni.Status, ec2types.NetworkInterfaceStatusAvailable)
+	defaults.SetPlain(&eni.Status, ec2types.NetworkInterfaceStatusAvailable)
 	return nil
 }
 
@@ -123,13 +125,13 @@ func interfaceOfInstance(in *ec2types.Instance, n ec2types.InstanceNetworkInterf
 }
 
 // loadFreeAddresses makes stated counts of free addresses true.
-func (w *World) loadFreeAddresses(*worldfile.File) error {
+func loadFreeAddresses(w *state.State, _ *worldfile.File) error {
 	var errs []error
-	for _, s := range w.subnets.All() {
+	for _, s := range w.Subnets.All() {
 		if s.AvailableIpAddressCount == nil {
 			continue
 		}
-		if err := w.pools[*s.SubnetId].State(int(*s.AvailableIpAddressCount)); err != nil {
+		if err := w.Pools[*s.SubnetId].State(int(*s.AvailableIpAddressCount)); err != nil {
 			errs = append(errs, fmt.Errorf("ec2.Subnets %s: %w", *s.SubnetId, err))
 		}
 	}

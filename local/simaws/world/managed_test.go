@@ -10,6 +10,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/local/simaws/state"
 	"rollcall/local/simaws/worldfile"
 )
 
@@ -94,7 +95,7 @@ func must[T any](t *testing.T, v T, err error) T {
 // account's own.
 func shownAs(o *ec2types.OperatorResponse) string {
 	switch {
-	case !isManaged(o):
+	case !state.IsManaged(o):
 		return ""
 	case aws.ToBool(o.HiddenByDefault):
 		return aws.ToString(o.Principal) + ", hidden"
@@ -117,7 +118,7 @@ func countManaged(list map[string]string) (managed, own int) {
 // of this world's that have the parameter.
 func TestEveryCallWithTheParameterIsHere(t *testing.T) {
 	var have, tested []string
-	api := reflect.TypeFor[EC2]()
+	api := reflect.TypeOf((&World{}).EC2())
 	for i := range api.NumMethod() {
 		m := api.Method(i)
 		if _, ok := m.Type.In(1).Elem().FieldByName("IncludeManagedResources"); ok {
@@ -162,7 +163,7 @@ func TestListsHideWhatServicesManage(t *testing.T) {
 					t.Errorf("%s shows %d managed and %d of the account's own: %v", name, managed, own, list)
 				}
 				for id, by := range list {
-					if by != "" && by != autoModePrincipal+", "+map[bool]string{true: "visible", false: "hidden"}[test.setting == visible] {
+					if by != "" && by != state.AutoModePrincipal+", "+map[bool]string{true: "visible", false: "hidden"}[test.setting == visible] {
 						t.Errorf("%s: %s is managed by %q", name, id, by)
 					}
 				}

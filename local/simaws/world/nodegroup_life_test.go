@@ -14,6 +14,9 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/local/simaws/lifecycle"
+	"rollcall/local/simaws/state"
 )
 
 // workers is a nodegroup in a subnet with a way out.
@@ -107,7 +110,7 @@ func TestDeleteNodegroup(t *testing.T) {
 	w, _ := open(t, "healthy-nat")
 	group := *create(t, w, workers(2)).Resources.AutoScalingGroups[0].Name
 	w.Advance(w.Start().Add(3 * time.Minute))
-	template := *w.groups.Get(group).templateSpec().LaunchTemplateId
+	template := *w.Groups.Get(group).TemplateSpec().LaunchTemplateId
 	in := &eks.DeleteNodegroupInput{ClusterName: aws.String("eks-workshop"), NodegroupName: aws.String("workers")}
 	out, err := w.EKS().DeleteNodegroup(in)
 	if err != nil || out.Nodegroup.Status != ekstypes.NodegroupStatusDeleting {
@@ -120,7 +123,7 @@ func TestDeleteNodegroup(t *testing.T) {
 	if got := standing(t, w, "workers"); got != "ResourceNotFoundException" {
 		t.Errorf("got %q", got)
 	}
-	if w.groups.Get(group) != nil || w.templates.Get(template) != nil || w.hooks.Get(hookKey(group, launchHook)) != nil {
+	if w.Groups.Get(group) != nil || w.Templates.Get(template) != nil || w.Hooks.Get(state.HookKey(group, lifecycle.LaunchHook)) != nil {
 		t.Error("the group, its template or its hook is still there")
 	}
 	create(t, w, workers(0))
@@ -132,19 +135,19 @@ func TestDeleteNodegroup(t *testing.T) {
 
 func TestDeleteFailed(t *testing.T) {
 	tests := map[string]struct {
-		before func(*World, *nodegroup)
+		before func(*World, *state.Nodegroup)
 		wait   time.Duration
 		want   string
 	}{
-		"an interface in the security group": {func(w *World, ng *nodegroup) {
+		"an interface in the security group": {func(w *World, ng *state.Nodegroup) {
 			ng.Resources.RemoteAccessSecurityGroup = aws.String("sg-0aa00000000000001")
-			w.securityGroups.Put("sg-0aa00000000000001", &ec2types.SecurityGroup{GroupId: aws.String("sg-0aa00000000000001"), VpcId: aws.String("vpc-0a1b2c3d4e5f60718")})
+			w.SecurityGroups.Put("sg-0aa00000000000001", &ec2types.SecurityGroup{GroupId: aws.String("sg-0aa00000000000001"), VpcId: aws.String("vpc-0a1b2c3d4e5f60718")})
 			_, err := w.EC2().CreateNetworkInterface(&ec2.CreateNetworkInterfaceInput{SubnetId: aws.String(storySubnet), Groups: []string{"sg-0aa00000000000001"}})
 			if err != nil {
 				t.Error(err)
 			}
 		}, 3 * time.Minute, "DELETE_FAILED Ec2SecurityGroupDeletionFailure[sg]"},
-		"a suspended process": {func(w *World, ng *nodegroup) {
+		"a suspended process": {func(w *World, ng *state.Nodegroup) {
 			_, err := w.AutoScaling().SuspendProcesses(&autoscaling.SuspendProcessesInput{AutoScalingGroupName: ng.Resources.AutoScalingGroups[0].Name, ScalingProcesses: []string{"Terminate"}})
 			if err != nil {
 				t.Error(err)
@@ -156,7 +159,7 @@ func TestDeleteFailed(t *testing.T) {
 			w, _ := open(t, "healthy-nat")
 			create(t, w, workers(1))
 			w.Advance(w.Start().Add(3 * time.Minute))
-			tt.before(w, w.nodegroups.Get("eks-workshop/workers"))
+			tt.before(w, w.Nodegroups.Get("eks-workshop/workers"))
 			if _, err := w.EKS().DeleteNodegroup(&eks.DeleteNodegroupInput{ClusterName: aws.String("eks-workshop"), NodegroupName: aws.String("workers")}); err != nil {
 				t.Fatal(err)
 			}
@@ -186,8 +189,8 @@ func TestDegradedByWhatIsLost(t *testing.T) {
 			if err := unprofile(w); err != nil {
 				return err
 			}
-			for len(w.roles.Get(role).AttachedManagedPolicies) > 0 {
-				p := w.roles.Get(role).AttachedManagedPolicies[0].PolicyArn
+			for len(w.Roles.Get(role).AttachedManagedPolicies) > 0 {
+				p := w.Roles.Get(role).AttachedManagedPolicies[0].PolicyArn
 				if _, err := w.IAM().DetachRolePolicy(&iam.DetachRolePolicyInput{RoleName: aws.String(role), PolicyArn: p}); err != nil {
 					return err
 				}
@@ -207,7 +210,7 @@ func TestDegradedByWhatIsLost(t *testing.T) {
 			return err
 		}, "DEGRADED Ec2SubnetNotFound[subnet]"},
 		"the template": {func(w *World) error {
-			_, err := w.EC2().DeleteLaunchTemplate(&ec2.DeleteLaunchTemplateInput{LaunchTemplateId: w.groups.Get(storyGroup).templateSpec().LaunchTemplateId})
+			_, err := w.EC2().DeleteLaunchTemplate(&ec2.DeleteLaunchTemplateInput{LaunchTemplateId: w.Groups.Get(storyGroup).TemplateSpec().LaunchTemplateId})
 			return err
 		}, "DEGRADED Ec2LaunchTemplateNotFound[lt]"},
 	}

@@ -132,7 +132,7 @@ func TestCreateFailedIsToldByItsStack(t *testing.T) {
 		details := d["status-details"].(map[string]any)
 		got = append(got, details["status"].(string)+" "+details["status-reason"].(string))
 	}
-	ids := w.nodegroups.Get("eks-workshop/routeless").Health.Issues[0].ResourceIds
+	ids := w.Nodegroups.Get("eks-workshop/routeless").Health.Issues[0].ResourceIds
 	want := []string{
 		"CREATE_IN_PROGRESS ",
 		"CREATE_FAILED Nodegroup routeless failed to stabilize: [{Code: NodeCreationFailure,Message: Instances failed to join the kubernetes cluster,ResourceIds: [" + strings.Join(ids, ", ") + "]}]",
@@ -165,9 +165,9 @@ func TestUpdateFailures(t *testing.T) {
 	if got := members(t, w); !slices.Equal(got, old) || readiness(t, w, old[0]) != "True" {
 		t.Errorf("after it: got %q, want the old %q alone", got, old)
 	}
-	g, n := w.groups.Get(storyGroup), w.nodegroups.Get("eks-workshop/new_nodegroup_2")
-	if *g.MaxSize != 1 || *g.DesiredCapacity != 1 || *g.templateSpec().Version != "1" || *n.ReleaseVersion != "1.34.1-20261112" {
-		t.Errorf("left behind: max %d, desired %d, template version %s, release %s", *g.MaxSize, *g.DesiredCapacity, *g.templateSpec().Version, *n.ReleaseVersion)
+	g, n := w.Groups.Get(storyGroup), w.Nodegroups.Get("eks-workshop/new_nodegroup_2")
+	if *g.MaxSize != 1 || *g.DesiredCapacity != 1 || *g.TemplateSpec().Version != "1" || *n.ReleaseVersion != "1.34.1-20261112" {
+		t.Errorf("left behind: max %d, desired %d, template version %s, release %s", *g.MaxSize, *g.DesiredCapacity, *g.TemplateSpec().Version, *n.ReleaseVersion)
 	}
 }
 

@@ -60,10 +60,10 @@ func TestPagesWhileInterfacesGo(t *testing.T) {
 	w := many(t, 5000)
 	deleted := 0
 	n := pages(t, w, func(page []ec2types.NetworkInterface) {
-		last := w.interfaces.Number(*page[len(page)-1].NetworkInterfaceId)
-		for _, eni := range w.interfaces.All() {
-			if number := w.interfaces.Number(*eni.NetworkInterfaceId); number <= last+3 && number > last-500 {
-				w.dropInterface(eni)
+		last := w.Interfaces.Number(*page[len(page)-1].NetworkInterfaceId)
+		for _, eni := range w.Interfaces.All() {
+			if number := w.Interfaces.Number(*eni.NetworkInterfaceId); number <= last+3 && number > last-500 {
+				w.DropInterface(eni)
 				deleted++
 			}
 		}

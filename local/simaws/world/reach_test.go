@@ -8,87 +8,90 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"rollcall/local/simaws/reach"
 	"rollcall/local/simaws/worldfile"
 )
 
 func TestPaths(t *testing.T) {
 	closedEndpoint := func(w *World) {
-		w.securityGroups.Put("sg-closed", &ec2types.SecurityGroup{GroupId: aws.String("sg-closed")})
-		w.endpoints.Put("vpce-1", &ec2types.VpcEndpoint{
+		w.SecurityGroups.Put("sg-closed", &ec2types.SecurityGroup{GroupId: aws.String("sg-closed")})
+		w.Endpoints.Put("vpce-1", &ec2types.VpcEndpoint{
 			VpcEndpointId: aws.String("vpce-1"), VpcId: aws.String("vpc-0a1b2c3d4e5f60718"), ServiceName: aws.String("com.amazonaws.us-west-2.sts"),
 			VpcEndpointType: ec2types.VpcEndpointTypeInterface, State: ec2types.StateAvailable, PrivateDnsEnabled: aws.Bool(true),
 			Groups: []ec2types.SecurityGroupIdentifier{{GroupId: aws.String("sg-closed")}},
 		})
 	}
-	cluster := func(w *World) *ekstypes.VpcConfigResponse { return w.clusters.Get("eks-workshop").ResourcesVpcConfig }
+	cluster := func(w *World) *ekstypes.VpcConfigResponse {
+		return w.State.Clusters.Get("eks-workshop").ResourcesVpcConfig
+	}
 	tests := map[string]struct {
 		world  string
 		change func(*World)
-		want   Path
+		want   reach.Path
 	}{
-		"a closed endpoint wins over NAT": {"healthy-nat", closedEndpoint, Path{"sts", "vpce-1", PathEndpointClosed}},
+		"a closed endpoint wins over NAT": {"healthy-nat", closedEndpoint, reach.Path{Service: "sts", Via: "vpce-1", Fault: reach.EndpointClosed}},
 		"an endpoint without private DNS does not": {"healthy-nat", func(w *World) {
 			closedEndpoint(w)
-			w.endpoints.Get("vpce-1").PrivateDnsEnabled = aws.Bool(false)
-		}, Path{}},
+			w.Endpoints.Get("vpce-1").PrivateDnsEnabled = aws.Bool(false)
+		}, reach.Path{}},
 		"an endpoint that is not available": {"healthy-nat", func(w *World) {
 			closedEndpoint(w)
-			w.endpoints.Get("vpce-1").State = ec2types.StatePending
-		}, Path{"sts", "vpce-1", PathEndpointState}},
+			w.Endpoints.Get("vpce-1").State = ec2types.StatePending
+		}, reach.Path{Service: "sts", Via: "vpce-1", Fault: reach.EndpointState}},
 		"no egress": {"healthy-nat", func(w *World) {
-			w.securityGroups.Get("sg-0e50000000000000f").IpPermissionsEgress = nil
-		}, Path{"api", "eks-workshop", PathEgressClosed}},
+			w.SecurityGroups.Get("sg-0e50000000000000f").IpPermissionsEgress = nil
+		}, reach.Path{Service: "api", Via: "eks-workshop", Fault: reach.EgressClosed}},
 		"cluster does not admit": {"healthy-nat", func(w *World) {
-			w.securityGroups.Get("sg-0e50000000000000f").IpPermissions = nil
-		}, Path{"api", "eks-workshop", PathAPIClosed}},
+			w.SecurityGroups.Get("sg-0e50000000000000f").IpPermissions = nil
+		}, reach.Path{Service: "api", Via: "eks-workshop", Fault: reach.APIClosed}},
 		"private NAT gateway": {"healthy-nat", func(w *World) {
-			w.natGateways.Get(storyNAT).ConnectivityType = ec2types.ConnectivityTypePrivate
-		}, Path{"ec2", storyNAT, PathNATUnusable}},
+			w.NATGateways.Get(storyNAT).ConnectivityType = ec2types.ConnectivityTypePrivate
+		}, reach.Path{Service: "ec2", Via: storyNAT, Fault: reach.NATUnusable}},
 		"gateway detached": {"healthy-igw", func(w *World) {
-			w.internetGateways.Get("igw-0d40000000000000e").Attachments = nil
-		}, Path{"ec2", "igw-0d40000000000000e", PathGatewayDetached}},
+			w.InternetGateways.Get("igw-0d40000000000000e").Attachments = nil
+		}, reach.Path{Service: "ec2", Via: "igw-0d40000000000000e", Fault: reach.GatewayDetached}},
 		"no access entry": {"healthy-nat", func(w *World) {
-			w.accessEntries.Remove("eks-workshop/arn:aws:iam::111122223333:role/new_nodegroup_2")
-		}, Path{"access", "arn:aws:iam::111122223333:role/new_nodegroup_2", PathNoAccess}},
+			w.AccessEntries.Remove("eks-workshop/arn:aws:iam::111122223333:role/new_nodegroup_2")
+		}, reach.Path{Service: "access", Via: "arn:aws:iam::111122223333:role/new_nodegroup_2", Fault: reach.NoAccess}},
 		"access entry of the wrong type": {"healthy-nat", func(w *World) {
-			w.accessEntries.Get("eks-workshop/arn:aws:iam::111122223333:role/new_nodegroup_2").Type = aws.String("STANDARD")
-		}, Path{"access", "arn:aws:iam::111122223333:role/new_nodegroup_2", PathNoAccess}},
+			w.AccessEntries.Get("eks-workshop/arn:aws:iam::111122223333:role/new_nodegroup_2").Type = aws.String("STANDARD")
+		}, reach.Path{Service: "access", Via: "arn:aws:iam::111122223333:role/new_nodegroup_2", Fault: reach.NoAccess}},
 		"public endpoint, other addresses only": {"healthy-nat", func(w *World) {
 			cluster(w).EndpointPrivateAccess, cluster(w).PublicAccessCidrs = false, []string{"192.0.2.0/24"}
-		}, Path{"api", storyNAT, PathAPIPublicCIDRs}},
+		}, reach.Path{Service: "api", Via: storyNAT, Fault: reach.APIPublicCIDRs}},
 		"public endpoint, the NAT's address": {"healthy-nat", func(w *World) {
 			cluster(w).EndpointPrivateAccess, cluster(w).PublicAccessCidrs = false, []string{"203.0.113.25/32"}
-		}, Path{}},
+		}, reach.Path{}},
 		"S3 endpoint not in the table": {"healthy-endpoints", func(w *World) {
-			w.endpoints.Get("vpce-0a0000000000000f3").RouteTableIds = nil
-		}, Path{"s3", storyTable, PathNoRoute}},
+			w.Endpoints.Get("vpce-0a0000000000000f3").RouteTableIds = nil
+		}, reach.Path{Service: "s3", Via: storyTable, Fault: reach.NoRoute}},
 		"a longer prefix wins": {"healthy-nat", func(w *World) {
-			t := w.routeTables.Get(storyTable)
+			t := w.RouteTables.Get(storyTable)
 			t.Routes = append(t.Routes, ec2types.Route{DestinationCidrBlock: aws.String("52.0.0.0/8"), TransitGatewayId: aws.String("tgw-1"), State: ec2types.RouteStateActive})
-		}, Path{"ec2", "tgw-1", PathUnknownTarget}},
+		}, reach.Path{Service: "ec2", Via: "tgw-1", Fault: reach.UnknownTarget}},
 		"a network ACL that lets out 443 and not the answers in": {"healthy-nat", func(w *World) {
-			deny(w, false, linuxPort)
-		}, Path{"api", "eks-workshop", PathACL}},
-		"a network ACL that denies another port": {"healthy-nat", func(w *World) { deny(w, true, 80) }, Path{}},
+			deny(w, false, reach.LinuxPort)
+		}, reach.Path{Service: "api", Via: "eks-workshop", Fault: reach.ACL}},
+		"a network ACL that denies another port": {"healthy-nat", func(w *World) { deny(w, true, 80) }, reach.Path{}},
 		"names, with Amazon's resolver off": {"healthy-nat", func(w *World) {
-			w.vpcAttributes["vpc-0a1b2c3d4e5f60718"] = worldfile.VpcAttributes{EnableDnsSupport: aws.Bool(false)}
-		}, Path{"api", "vpc-0a1b2c3d4e5f60718", PathNoNames}},
+			w.VPCAttributes["vpc-0a1b2c3d4e5f60718"] = worldfile.VpcAttributes{EnableDnsSupport: aws.Bool(false)}
+		}, reach.Path{Service: "api", Via: "vpc-0a1b2c3d4e5f60718", Fault: reach.NoNames}},
 		"names, with a resolver of one's own": {"healthy-nat", func(w *World) {
-			w.vpcAttributes["vpc-0a1b2c3d4e5f60718"] = worldfile.VpcAttributes{EnableDnsSupport: aws.Bool(false)}
-			w.dhcpOptions.Get("dopt-0f1e2d3c4b5a69788").DhcpConfigurations = []ec2types.DhcpConfiguration{{
+			w.VPCAttributes["vpc-0a1b2c3d4e5f60718"] = worldfile.VpcAttributes{EnableDnsSupport: aws.Bool(false)}
+			w.DhcpOptions.Get("dopt-0f1e2d3c4b5a69788").DhcpConfigurations = []ec2types.DhcpConfiguration{{
 				Key: aws.String("domain-name-servers"), Values: []ec2types.AttributeValue{{Value: aws.String("10.42.0.53")}},
 			}}
-		}, Path{}},
+		}, reach.Path{}},
 		"an endpoint's policy": {"healthy-endpoints", func(w *World) {
-			w.endpoints.Get("vpce-0a0000000000000e3").PolicyDocument = aws.String(`{"Statement": [{"Effect": "Allow", "Action": ["ecr:Put*"], "Resource": "*"}]}`)
-		}, Path{"ecr.dkr", "vpce-0a0000000000000e3", PathPolicy}},
+			w.Endpoints.Get("vpce-0a0000000000000e3").PolicyDocument = aws.String(`{"Statement": [{"Effect": "Allow", "Action": ["ecr:Put*"], "Resource": "*"}]}`)
+		}, reach.Path{Service: "ecr.dkr", Via: "vpce-0a0000000000000e3", Fault: reach.Policy}},
 		"an IPv6 cluster in a subnet without IPv6": {"healthy-nat", func(w *World) {
-			w.clusters.Get("eks-workshop").KubernetesNetworkConfig.IpFamily = ekstypes.IpFamilyIpv6
-		}, Path{"api", storySubnet, PathNoIPv6}},
+			w.State.Clusters.Get("eks-workshop").KubernetesNetworkConfig.IpFamily = ekstypes.IpFamilyIpv6
+		}, reach.Path{Service: "api", Via: storySubnet, Fault: reach.NoIPv6}},
 		"peering is no way to the internet": {"healthy-nat", func(w *World) {
-			r := &w.routeTables.Get(storyTable).Routes[1]
+			r := &w.RouteTables.Get(storyTable).Routes[1]
 			r.NatGatewayId, r.VpcPeeringConnectionId = nil, aws.String("pcx-1")
-		}, Path{"ec2", storyTable, PathNoRoute}},
+		}, reach.Path{Service: "ec2", Via: storyTable, Fault: reach.NoRoute}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -96,11 +99,11 @@ func TestPaths(t *testing.T) {
 			tt.change(w)
 			w.Advance(w.Start().Add(2 * time.Minute))
 			id := members(t, w)[0]
-			if got, _ := broken(w.Paths(id)); got != tt.want {
+			if got, _ := reach.Broken(w.Paths(id)); got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 			want := ""
-			if tt.want == (Path{}) {
+			if tt.want == (reach.Path{}) {
 				want = "True"
 			}
 			if got := readiness(t, w, id); got != want {
@@ -112,7 +115,7 @@ func TestPaths(t *testing.T) {
 
 // deny puts a rule for one port before all others of the default network ACL.
 func deny(w *World, egress bool, port int32) {
-	acl := w.networkACLs.Get("acl-0f60000000000000a")
+	acl := w.NetworkACLs.Get("acl-0f60000000000000a")
 	acl.Entries = append(acl.Entries, ec2types.NetworkAclEntry{
 		RuleNumber: aws.Int32(1), Egress: aws.Bool(egress), Protocol: aws.String("6"), RuleAction: ec2types.RuleActionDeny,
 		CidrBlock: aws.String("0.0.0.0/0"), PortRange: &ec2types.PortRange{From: aws.Int32(port), To: aws.Int32(port)},
@@ -125,21 +128,21 @@ func TestFarPaths(t *testing.T) {
 	const node, edge = "i-0a700000000000001", "i-0b900000000000001"
 	tests := map[string]struct {
 		instance string
-		want     Path
+		want     reach.Path
 	}{
-		"base-transit":                       {node, Path{}},
-		"route-no-egress-transit":            {node, Path{"ec2", "tgw-rtb-0a500000000000001", PathNoRoute}},
-		"route-no-egress-transit-back":       {node, Path{"ec2", "nat-0e900000000000001", PathNoRoute}},
-		"route-nat-unusable-transit":         {node, Path{"ec2", "nat-0e900000000000001", PathNATUnusable}},
-		"base-nat-instance":                  {node, Path{}},
-		"route-nat-instance-source-check":    {node, Path{"ec2", "eni-0b800000000000001", PathNATInstance}},
-		"base-other-vpc":                     {edge, Path{}},
-		"route-api-private-unreachable":      {edge, Path{"api", "eks-workshop", PathNoRoute}},
-		"route-api-private-unreachable-back": {edge, Path{"api", "eks-workshop", PathNoRoute}},
-		"base-ipv6":                          {node, Path{}},
-		"nacl-return-nat-closed":             {node, Path{"ec2", storyNAT, PathACL}},
-		"endpoint-policy-denies-s3":          {node, Path{"s3", "vpce-0a0000000000000f3", PathPolicy}},
-		"endpoint-policy-denies-s3-healthy":  {node, Path{}},
+		"base-transit":                       {node, reach.Path{}},
+		"route-no-egress-transit":            {node, reach.Path{Service: "ec2", Via: "tgw-rtb-0a500000000000001", Fault: reach.NoRoute}},
+		"route-no-egress-transit-back":       {node, reach.Path{Service: "ec2", Via: "nat-0e900000000000001", Fault: reach.NoRoute}},
+		"route-nat-unusable-transit":         {node, reach.Path{Service: "ec2", Via: "nat-0e900000000000001", Fault: reach.NATUnusable}},
+		"base-nat-instance":                  {node, reach.Path{}},
+		"route-nat-instance-source-check":    {node, reach.Path{Service: "ec2", Via: "eni-0b800000000000001", Fault: reach.NATInstance}},
+		"base-other-vpc":                     {edge, reach.Path{}},
+		"route-api-private-unreachable":      {edge, reach.Path{Service: "api", Via: "eks-workshop", Fault: reach.NoRoute}},
+		"route-api-private-unreachable-back": {edge, reach.Path{Service: "api", Via: "eks-workshop", Fault: reach.NoRoute}},
+		"base-ipv6":                          {node, reach.Path{}},
+		"nacl-return-nat-closed":             {node, reach.Path{Service: "ec2", Via: storyNAT, Fault: reach.ACL}},
+		"endpoint-policy-denies-s3":          {node, reach.Path{Service: "s3", Via: "vpce-0a0000000000000f3", Fault: reach.Policy}},
+		"endpoint-policy-denies-s3-healthy":  {node, reach.Path{}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +150,7 @@ func TestFarPaths(t *testing.T) {
 			if len(w.Paths(tt.instance)) == 0 {
 				t.Fatal("no paths")
 			}
-			if got, _ := broken(w.Paths(tt.instance)); got != tt.want {
+			if got, _ := reach.Broken(w.Paths(tt.instance)); got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
@@ -156,7 +159,7 @@ func TestFarPaths(t *testing.T) {
 
 func TestRetryJoinsAfterTheFix(t *testing.T) {
 	w, _ := open(t, "route")
-	w.file.Nodes.Retry = true
+	w.File.Nodes.Retry = true
 	scale(t, w, 1)
 	w.Advance(w.Start().Add(3 * time.Minute))
 	id := members(t, w)[0]

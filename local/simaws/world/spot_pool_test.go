@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/local/simaws/state"
 	"rollcall/local/simaws/worldfile"
 )
 
@@ -33,8 +34,8 @@ func withSpot(t *testing.T, seed uint64, spot worldfile.SpotFile, change ...func
 // allocated counts the live Spot instances by type.
 func allocated(w *World) map[string]int {
 	count := map[string]int{}
-	for _, in := range w.instances.All() {
-		if in.InstanceLifecycle == "spot" && !ended(in) {
+	for _, in := range w.Instances.All() {
+		if in.InstanceLifecycle == "spot" && !state.Ended(in) {
 			count[string(in.InstanceType)]++
 		}
 	}
@@ -64,7 +65,7 @@ func TestSpotInstanceSaysSo(t *testing.T) {
 	w, _ := withSpot(t, 1, worldfile.SpotFile{})
 	scaleGroups(t, w, 1, "spot-a", "on-demand")
 	w.Advance(w.Start().Add(20 * time.Second))
-	spot, other := w.instances.Get(membersOf(t, w, "spot-a")[0]), w.instances.Get(membersOf(t, w, "on-demand")[0])
+	spot, other := w.Instances.Get(membersOf(t, w, "spot-a")[0]), w.Instances.Get(membersOf(t, w, "on-demand")[0])
 	if spot.InstanceLifecycle != "spot" || len(aws.ToString(spot.SpotInstanceRequestId)) != len("sir-0a1b2c3d") {
 		t.Errorf("Spot: lifecycle %q, request %q", spot.InstanceLifecycle, aws.ToString(spot.SpotInstanceRequestId))
 	}
@@ -116,14 +117,14 @@ func TestPools(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w, events := withSpot(t, 1, tt.spot, tt.change...)
-			ng := w.nodegroups.Get("eks-workshop/" + tt.group)
-			g := w.groupsOf(ng)[0]
+			ng := w.Nodegroups.Get("eks-workshop/" + tt.group)
+			g := w.GroupsOf(ng)[0]
 			if tt.most != "" {
 				g.MixedInstancesPolicy.InstancesDistribution.SpotMaxPrice = aws.String(tt.most)
 			}
 			scaleGroups(t, w, 1, tt.group)
 			w.Advance(w.Start().Add(20 * time.Second))
-			a := activities(t, w, g.name())[0]
+			a := activities(t, w, g.Name())[0]
 			if got := aws.ToString(a.StatusMessage); got != tt.want || (tt.want != "") != (a.StatusCode == "Failed") {
 				t.Fatalf("activity %s: %q, want %q", a.StatusCode, got, tt.want)
 			}
@@ -134,7 +135,7 @@ func TestPools(t *testing.T) {
 				}
 				return
 			}
-			if got := string(w.instances.Get(*g.Instances[0].InstanceId).InstanceType); got != tt.kind {
+			if got := string(w.Instances.Get(*g.Instances[0].InstanceId).InstanceType); got != tt.kind {
 				t.Errorf("launched %s, want %s", got, tt.kind)
 			}
 		})
@@ -158,14 +159,14 @@ func TestPoolFillsUpAndRecovers(t *testing.T) {
 
 func TestFullSubnetRefusesSpot(t *testing.T) {
 	w, _ := withSpot(t, 1, worldfile.SpotFile{})
-	if err := w.pools[batchSubnet].State(0); err != nil {
+	if err := w.Pools[batchSubnet].State(0); err != nil {
 		t.Fatal(err)
 	}
 	scaleGroups(t, w, 1, "spot-a")
 	w.Advance(w.Start().Add(20 * time.Second))
-	g := w.groupsOf(w.nodegroups.Get("eks-workshop/spot-a"))[0]
+	g := w.GroupsOf(w.Nodegroups.Get("eks-workshop/spot-a"))[0]
 	const want = "Could not launch Spot Instances. InsufficientFreeAddressesInSubnet - There are not enough free addresses in subnet 'subnet-0e50000000000024a' to satisfy the requested number of instances. Launching EC2 instance failed."
-	if got := aws.ToString(activities(t, w, g.name())[0].StatusMessage); got != want {
+	if got := aws.ToString(activities(t, w, g.Name())[0].StatusMessage); got != want {
 		t.Errorf("got %q", got)
 	}
 }

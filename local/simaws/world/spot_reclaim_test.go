@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/local/simaws/lifecycle"
+	"rollcall/local/simaws/state"
 	"rollcall/local/simaws/worldfile"
 )
 
@@ -40,7 +42,7 @@ func eventsAbout(t *testing.T, w *World, events []json.RawMessage, id string) []
 func TestReclaimedBeforeItJoins(t *testing.T) {
 	w, events := withSpot(t, 1, worldfile.SpotFile{Pools: []worldfile.PoolFile{{Type: "t3.medium", Reclaim: &worldfile.Reclaim{After: 70 * time.Second, Rebalance: 10 * time.Minute, Times: 1}}}},
 		func(f *worldfile.File) { f.Nodes.BootSeconds = 120 })
-	g := w.groupsOf(w.nodegroups.Get("eks-workshop/small-a"))[0]
+	g := w.GroupsOf(w.Nodegroups.Get("eks-workshop/small-a"))[0]
 	g.CapacityRebalance = aws.Bool(false)
 	scaleGroups(t, w, 1, "small-a")
 	w.Advance(w.Start().Add(20 * time.Second))
@@ -59,7 +61,7 @@ func TestReclaimedBeforeItJoins(t *testing.T) {
 	if diff := cmp.Diff(eventsAbout(t, w, *events, id), want); diff != "" {
 		t.Errorf("events (-got +want):\n%s", diff)
 	}
-	in := w.instances.Get(id)
+	in := w.Instances.Get(id)
 	if *in.StateReason.Code != "Server.SpotInstanceTermination" || *in.StateReason.Message != "Server.SpotInstanceTermination: Spot instance termination" ||
 		*in.StateTransitionReason != "Server.SpotInstanceTermination (2026-11-20 14:59:15 GMT)" {
 		t.Errorf("reason %v, transition %q", *in.StateReason, *in.StateTransitionReason)
@@ -78,7 +80,7 @@ func TestReclaimedBeforeItJoins(t *testing.T) {
 
 func TestWarningsHaveTheirShape(t *testing.T) {
 	w, events := withSpot(t, 1, worldfile.SpotFile{Pools: []worldfile.PoolFile{{Reclaim: &worldfile.Reclaim{After: 5 * time.Minute, Rebalance: 4 * time.Minute}}}})
-	w.groupsOf(w.nodegroups.Get("eks-workshop/small-a"))[0].CapacityRebalance = aws.Bool(false)
+	w.GroupsOf(w.Nodegroups.Get("eks-workshop/small-a"))[0].CapacityRebalance = aws.Bool(false)
 	scaleGroups(t, w, 1, "small-a")
 	w.Advance(w.Start().Add(4 * time.Minute))
 	id := membersOf(t, w, "small-a")[0]
@@ -109,15 +111,15 @@ func TestEachInstanceHasItsOwnTime(t *testing.T) {
 	w, _ := open(t, "spot-reclaimed")
 	w.Advance(w.Start().Add(30 * time.Minute))
 	lives := map[time.Duration]bool{}
-	for _, in := range w.instances.All() {
+	for _, in := range w.Instances.All() {
 		zone := aws.ToString(in.Placement.AvailabilityZone)
 		if in.InstanceLifecycle != "spot" || in.InstanceType != "c5.4xlarge" || zone != "us-west-2b" {
-			if in.StateReason != nil && *in.StateReason.Code == spotTermination {
+			if in.StateReason != nil && *in.StateReason.Code == lifecycle.SpotTermination {
 				t.Errorf("%s in %s was taken back", in.InstanceType, zone)
 			}
 			continue
 		}
-		if !ended(in) {
+		if !state.Ended(in) {
 			continue
 		}
 		_, when, _ := strings.Cut(aws.ToString(in.StateTransitionReason), "(")
@@ -149,7 +151,7 @@ func TestWholePoolTakenBack(t *testing.T) {
 	}
 	w.Advance(w.Start().Add(15 * time.Minute))
 	for _, id := range before {
-		if in := w.instances.Get(id); !ended(in) || *in.StateReason.Code != spotTermination {
+		if in := w.Instances.Get(id); !state.Ended(in) || *in.StateReason.Code != lifecycle.SpotTermination {
 			t.Errorf("%s is %s", id, in.State.Name)
 		}
 	}
@@ -162,7 +164,7 @@ func TestWholePoolTakenBack(t *testing.T) {
 // serves; the group never has fewer than it should.
 func TestCapacityRebalancing(t *testing.T) {
 	w, events := withSpot(t, 1, worldfile.SpotFile{Pools: []worldfile.PoolFile{{Type: "t3.medium", Reclaim: &worldfile.Reclaim{After: 20 * time.Minute, Rebalance: 12 * time.Minute, Times: 1}}}})
-	g := w.groupsOf(w.nodegroups.Get("eks-workshop/small-a"))[0]
+	g := w.GroupsOf(w.Nodegroups.Get("eks-workshop/small-a"))[0]
 	if !aws.ToBool(g.CapacityRebalance) {
 		t.Fatal("EKS did not turn capacity rebalancing on for Spot")
 	}
@@ -178,14 +180,14 @@ func TestCapacityRebalancing(t *testing.T) {
 	if len(now) != 1 || now[0] == old || readiness(t, w, now[0]) != "True" {
 		t.Fatalf("after it the group has %q, want the new node", now)
 	}
-	if in := w.instances.Get(old); *in.StateReason.Code != "Client.UserInitiatedShutdown" {
+	if in := w.Instances.Get(old); *in.StateReason.Code != "Client.UserInitiatedShutdown" {
 		t.Errorf("the old one ended by %s", *in.StateReason.Code)
 	}
 	if n := len(told(t, *events, "EC2 Spot Instance Interruption Warning")); n != 0 {
 		t.Errorf("%d interruption warnings of an instance that had gone", n)
 	}
 	var causes []string
-	for _, a := range activities(t, w, g.name()) {
+	for _, a := range activities(t, w, g.Name()) {
 		_, cause, _ := strings.Cut(*a.Cause, "Z ")
 		causes = append(causes, cause)
 	}
@@ -205,8 +207,8 @@ func TestTakenBackWhileBeingReplaced(t *testing.T) {
 		func(f *worldfile.File) { f.Nodes.BootSeconds = 200 })
 	scaleGroups(t, w, 1, "small-a")
 	w.Advance(w.Start().Add(15 * time.Minute))
-	g := w.groupsOf(w.nodegroups.Get("eks-workshop/small-a"))[0]
-	if len(g.launched) != 2 || len(g.Instances) != 1 || *g.Instances[0].InstanceId != g.launched[1] {
-		t.Errorf("launched %q, has %d; want two launched and the second there", g.launched, len(g.Instances))
+	g := w.GroupsOf(w.Nodegroups.Get("eks-workshop/small-a"))[0]
+	if len(g.Launched) != 2 || len(g.Instances) != 1 || *g.Instances[0].InstanceId != g.Launched[1] {
+		t.Errorf("launched %q, has %d; want two launched and the second there", g.Launched, len(g.Instances))
 	}
 }

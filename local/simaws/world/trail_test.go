@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/trail"
 	"rollcall/local/simaws/worldfile"
 )
 
@@ -47,7 +48,7 @@ func TestCallsAreRecorded(t *testing.T) {
 	d := e["detail"].(map[string]any)
 	out := d["responseElements"].(map[string]any)["nodegroup"].(map[string]any)
 	arn, _ := out["nodegroupArn"].(string)
-	if out["status"] != "CREATING" || arn != *w.nodegroups.Get("eks-workshop/routeless").NodegroupArn || out["createdAt"] != 1795186690.0 {
+	if out["status"] != "CREATING" || arn != *w.Nodegroups.Get("eks-workshop/routeless").NodegroupArn || out["createdAt"] != 1795186690.0 {
 		t.Errorf("nodegroup: got %v", out)
 	}
 	if diff := cmp.Diff(out["health"], map[string]any{"issues": []any{}}); diff != "" {
@@ -84,9 +85,9 @@ func TestCallsAreRecorded(t *testing.T) {
 func TestRefusedCallsAreRecorded(t *testing.T) {
 	w, events := open(t, "healthy-nat")
 	in := &eks.DeleteNodegroupInput{ClusterName: aws.String("eks-workshop"), NodegroupName: aws.String("x")}
-	w.Record(APICall{Operation: "eks:DeleteNodegroup", CallerARN: "arn:aws:iam::111122223333:root", RequestID: "r", Input: in, Err: wire.Errorf("ResourceNotFoundException", "No node group found for name: x.")})
-	w.Record(APICall{Operation: "eks:DeleteNodegroup", CallerARN: "arn:aws:iam::111122223333:user/eve", AccessKeyID: "AKIA", Err: &wire.Error{Code: "AccessDeniedException", Message: "no", Status: 403}})
-	w.Record(APICall{Operation: "eks:DescribeNodegroup", CallerARN: "arn:aws:iam::111122223333:root"})
+	w.Record(trail.Call{Operation: "eks:DeleteNodegroup", CallerARN: "arn:aws:iam::111122223333:root", RequestID: "r", Input: in, Err: wire.Errorf("ResourceNotFoundException", "No node group found for name: x.")})
+	w.Record(trail.Call{Operation: "eks:DeleteNodegroup", CallerARN: "arn:aws:iam::111122223333:user/eve", AccessKeyID: "AKIA", Err: &wire.Error{Code: "AccessDeniedException", Message: "no", Status: 403}})
+	w.Record(trail.Call{Operation: "eks:DescribeNodegroup", CallerARN: "arn:aws:iam::111122223333:root"})
 	w.Advance(w.Start().Add(36 * time.Second))
 	var got []map[string]any
 	for _, e := range recorded(t, *events) {

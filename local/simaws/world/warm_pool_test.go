@@ -22,7 +22,7 @@ func TestWarmPool(t *testing.T) {
 		t.Fatalf("pool: got %v", pool.Instances)
 	}
 	id := *pool.Instances[0].InstanceId
-	if got := w.instances.Get(id).State.Name; got != "stopped" {
+	if got := w.Instances.Get(id).State.Name; got != "stopped" {
 		t.Errorf("warm instance: got %s, want stopped", got)
 	}
 	w.Advance(w.Start().Add(10 * time.Minute))

@@ -5,20 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
+	"maps"
+	"slices"
 	"time"
 
-	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
-	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
-	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
-
-	"rollcall/local/simaws/addresses"
-	"rollcall/local/simaws/cloudtrail"
+	"rollcall/local/simaws/autoscaling"
 	"rollcall/local/simaws/deepcopy"
-	"rollcall/local/simaws/ids"
+	"rollcall/local/simaws/ec2"
+	"rollcall/local/simaws/eks"
+	"rollcall/local/simaws/iam"
 	"rollcall/local/simaws/kubestate"
-	"rollcall/local/simaws/table"
+	"rollcall/local/simaws/reach"
+	"rollcall/local/simaws/state"
+	"rollcall/local/simaws/trail"
 	"rollcall/local/simaws/worldfile"
 )
 
@@ -36,201 +35,107 @@ type Options struct {
 }
 
 // World is the account. All methods may be called at the same time.
-type World struct {
-	log  *slog.Logger
-	sink func(json.RawMessage)
+type World struct{ *state.State }
 
-	// advancing keeps two Advance calls from mixing their steps.
-	advancing sync.Mutex
+// EC2 is the world's EC2 API.
+func (w *World) EC2() ec2.API { return ec2.New(w.State) }
 
-	mu         sync.Mutex
-	file       *worldfile.File
-	start      time.Time
-	now        time.Time
-	account    string
-	region     string
-	seed       string
-	ids        *ids.Source
-	trailIDs   *ids.Source
-	agenda     agenda
-	events     []json.RawMessage
-	delivering bool
+// AutoScaling is the world's Auto Scaling API.
+func (w *World) AutoScaling() autoscaling.API { return autoscaling.New(w.State) }
 
-	ec2State
-	autoScalingState
-	eksState
-	iamState
-	kubernetes map[string]*kubestate.Cluster
-	// history is what CloudTrail remembers, oldest first as it was recorded.
-	history []cloudtrail.Recorded
+// EKS is the world's EKS API.
+func (w *World) EKS() eks.API { return eks.New(w.State) }
+
+// IAM is the world's IAM API.
+func (w *World) IAM() iam.API { return iam.New(w.State) }
+
+// CloudTrail is the world's CloudTrail API.
+func (w *World) CloudTrail() trail.API { return trail.New(w.State) }
+
+// The types of the services' APIs are all called API: to embed them side by side
+// takes names that differ.
+type (
+	ec2API         = ec2.API
+	autoScalingAPI = autoscaling.API
+	eksAPI         = eks.API
+	iamAPI         = iam.API
+)
+
+// API is what EC2, Auto Scaling, EKS and IAM answer, as one value that has each
+// operation as a method of its name: no two share one.
+type API struct {
+	ec2API
+	autoScalingAPI
+	eksAPI
+	iamAPI
 }
 
-// ec2State holds what EC2 has.
-type ec2State struct {
-	vpcs               *table.Table[ec2types.Vpc]
-	vpcAttributes      map[string]worldfile.VpcAttributes
-	subnets            *table.Table[ec2types.Subnet]
-	pools              map[string]*addresses.Pool
-	cidrReservations   *table.Table[ec2types.SubnetCidrReservation]
-	routeTables        *table.Table[ec2types.RouteTable]
-	natGateways        *table.Table[ec2types.NatGateway]
-	internetGateways   *table.Table[ec2types.InternetGateway]
-	egressOnlyGateways *table.Table[ec2types.EgressOnlyInternetGateway]
-	endpoints          *table.Table[ec2types.VpcEndpoint]
-	securityGroups     *table.Table[ec2types.SecurityGroup]
-	networkACLs        *table.Table[ec2types.NetworkAcl]
-	interfaces         *table.Table[ec2types.NetworkInterface]
-	attached           map[string][]string
-	// attaching are the interfaces that ipamd has made for an instance and not
-	// attached yet.
-	attaching        map[string][]string
-	instances        *table.Table[ec2types.Instance]
-	reservations     map[string]ec2types.Reservation
-	reservationOf    map[string]string
-	userData         map[string]string
-	console          map[string]string
-	instanceTypes    *table.Table[ec2types.InstanceTypeInfo]
-	images           *table.Table[ec2types.Image]
-	templates        *table.Table[ec2types.LaunchTemplate]
-	templateVersions *table.Table[ec2types.LaunchTemplateVersion]
-	addresses        *table.Table[ec2types.Address]
-	publicIPs        int
-	// poolLaunches counts the launches in the pools that EC2 reclaims by age.
-	poolLaunches       map[*worldfile.PoolFile]int
-	prefixLists        *table.Table[ec2types.PrefixList]
-	managedPrefixLists *table.Table[ec2types.ManagedPrefixList]
-	prefixListEntries  map[string][]ec2types.PrefixListEntry
-	dhcpOptions        *table.Table[ec2types.DhcpOptions]
-	volumes            *table.Table[ec2types.Volume]
-	peerings           *table.Table[ec2types.VpcPeeringConnection]
-	transitAttachments *table.Table[ec2types.TransitGatewayAttachment]
-	transitRoutes      map[string][]ec2types.TransitGatewayRoute
-}
-
-// autoScalingState holds what Auto Scaling has.
-type autoScalingState struct {
-	groups *table.Table[group]
-	hooks  *table.Table[astypes.LifecycleHook]
-}
-
-// eksState holds what EKS has.
-type eksState struct {
-	clusters      *table.Table[ekstypes.Cluster]
-	nodegroups    *table.Table[nodegroup]
-	addons        *table.Table[ekstypes.Addon]
-	accessEntries *table.Table[ekstypes.AccessEntry]
-	// accessPolicies by cluster and principal.
-	accessPolicies map[string][]ekstypes.AssociatedAccessPolicy
-	podIdentities  *table.Table[ekstypes.PodIdentityAssociation]
-	// addonUpdates by cluster and add-on, oldest first.
-	addonUpdates map[string][]*ekstypes.Update
-	// updateFaults are those that no update has met yet.
-	updateFaults []worldfile.UpdateFault
-}
-
-// iamState holds what IAM has.
-type iamState struct {
-	roles    *table.Table[worldfile.RoleFile]
-	profiles *table.Table[iamtypes.InstanceProfile]
-	policies *table.Table[iamtypes.ManagedPolicyDetail]
-	// deletedRoles are the names of roles that were there once.
-	deletedRoles map[string]bool
-}
+// API is the world's API.
+func (w *World) API() API { return API{w.EC2(), w.AutoScaling(), w.EKS(), w.IAM()} }
 
 // Now is the stage time.
 func (w *World) Now() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.now
+	defer w.Hold()()
+	return w.State.Now
 }
 
 // Start is the stage time at which the world began.
-func (w *World) Start() time.Time { return w.start }
+func (w *World) Start() time.Time { return w.State.Start }
 
 // Account is the account's id.
-func (w *World) Account() string { return w.account }
+func (w *World) Account() string { return w.State.Account }
 
 // Region is the account's only region.
-func (w *World) Region() string { return w.region }
+func (w *World) Region() string { return w.State.Region }
 
 // Faults are the file's faults, for the servers that enforce them.
-func (w *World) Faults() []worldfile.Fault { return deepcopy.Of(w.file.Faults) }
+func (w *World) Faults() []worldfile.Fault { return deepcopy.Of(w.File.Faults) }
 
 // Expect is the file's truth about the world.
-func (w *World) Expect() worldfile.Expect { return deepcopy.Of(w.file.Expect) }
+func (w *World) Expect() worldfile.Expect { return deepcopy.Of(w.File.Expect) }
 
-// Next is when the next thing is due, if anything is.
-func (w *World) Next() (time.Time, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.agenda.next()
+// Paths is how an instance reaches what it needs to become a node of its
+// cluster, in a fixed order. It is empty for an instance without a cluster.
+func (w *World) Paths(instance string) []reach.Path {
+	defer w.Hold()()
+	return reach.Paths(w.State, instance)
 }
 
-// Advance brings the world to a stage time and does what falls due on the
-// way, each thing at its own time. A time in the past changes nothing.
-func (w *World) Advance(now time.Time) {
-	w.advancing.Lock()
-	defer w.advancing.Unlock()
-	for w.step(now) {
-	}
-	leave := w.enter()
-	if now.After(w.now) {
-		w.now = now
-	}
-	leave()
+// Record keeps a call that changes something, and puts it on the bus some time
+// later, as CloudTrail does.
+func (w *World) Record(c trail.Call) { trail.Record(w.State, c) }
+
+// Clusters are the names of the clusters that have a Kubernetes API.
+func (w *World) Clusters() []string {
+	defer w.Hold()()
+	return slices.Sorted(maps.Keys(w.State.Kubernetes))
 }
 
-func (w *World) step(now time.Time) bool {
-	leave := w.enter()
-	d, ok := w.agenda.pop(now)
-	if !ok {
-		leave()
-		return false
+// Kubernetes lists the objects of a cluster by their plural in lower case:
+// nodes, pods, persistentvolumes, persistentvolumeclaims, daemonsets,
+// serviceaccounts, configmaps, events, certificatesigningrequests, eniconfigs,
+// and those of Karpenter. A kind that the cluster does not have is ErrNoKind.
+func (w *World) Kubernetes(cluster, plural string) (kubestate.List, error) {
+	defer w.Hold()()
+	k := w.State.Kubernetes[cluster]
+	if k == nil {
+		return kubestate.List{}, fmt.Errorf("no cluster %q", cluster)
 	}
-	if d.at.After(w.now) {
-		w.now = d.at
-	}
-	if d.run != nil {
-		d.run()
-	}
-	leave()
-	if d.call != nil {
-		d.call()
-	}
-	return true
+	return k.List(plural)
 }
 
-// after enters something that happens that much later than now.
-func (w *World) after(d time.Duration, run func()) {
-	w.agenda.add(due{at: w.now.Add(d), run: run})
+// Serve tells the world where a cluster's API is served: nodes are started
+// with that endpoint and authority, and DescribeCluster answers with them.
+func (w *World) Serve(cluster, endpoint string, ca []byte) {
+	eks.Serve(w.State, cluster, endpoint, ca)
 }
 
-// enter locks the world; what it returns unlocks it and hands over the events
-// that arose meanwhile. Every API method begins with `defer w.enter()()`.
-func (w *World) enter() func() {
-	w.mu.Lock()
-	return func() {
-		// One caller at a time hands over, so that events keep their order; a
-		// caller that finds another at it leaves its events to that one. That
-		// also lets the receiver call the world.
-		if w.delivering {
-			w.mu.Unlock()
-			return
-		}
-		w.delivering = true
-		for len(w.events) > 0 {
-			e := w.events[0]
-			w.events = w.events[1:]
-			w.mu.Unlock()
-			if w.sink != nil {
-				w.sink(e)
-			}
-			w.mu.Lock()
-		}
-		w.delivering = false
-		w.mu.Unlock()
-	}
-}
+// Change gives a nodegroup or an add-on a status now, as EKS does for reasons
+// of its own. At is not looked at.
+func (w *World) Change(c worldfile.EKSChange) error { return eks.Change(w.State, c) }
+
+// FailNextUpdate makes the next update of a nodegroup or an add-on fail.
+func (w *World) FailNextUpdate(f worldfile.UpdateFault) { eks.FailNextUpdate(w.State, f) }
 
 func (w *World) enterTimeline(entries []worldfile.TimelineEntry) error {
 	var errs []error
@@ -243,11 +148,11 @@ func (w *World) enterTimeline(entries []worldfile.TimelineEntry) error {
 			errs = append(errs, fmt.Errorf("timeline at %s: %w", e.At, err))
 			continue
 		}
-		w.agenda.add(due{at: w.start.Add(e.At), call: func() {
+		w.CallAt(w.State.Start.Add(e.At), func() {
 			if _, err := w.callBy(e.By, e.Call, in); err != nil {
-				w.log.Warn("timeline call refused", "call", e.Call, "at", e.At.String(), "error", err)
+				w.Log.Warn("timeline call refused", "call", e.Call, "at", e.At.String(), "error", err)
 			}
-		}})
+		})
 	}
 	return errors.Join(errs...)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/local/simaws/reach"
 	"rollcall/local/simaws/worldfile"
 )
 
@@ -96,22 +97,22 @@ func TestWorlds(t *testing.T) {
 	// What the world's own rule says about the launched instance.
 	wants := map[string]struct {
 		ready string
-		fault Path
+		fault reach.Path
 	}{
 		"healthy-endpoints":  {ready: "True"},
 		"healthy-nat":        {ready: "True"},
 		"healthy-igw":        {ready: "True"},
 		"healthy-main-table": {ready: "True"},
-		"route":              {fault: Path{"ec2", storyTable, PathNoRoute}},
+		"route":              {fault: reach.Path{Service: "ec2", Via: storyTable, Fault: reach.NoRoute}},
 		"denied-route-tables": {
-			fault: Path{"ec2", storyTable, PathNoRoute},
+			fault: reach.Path{Service: "ec2", Via: storyTable, Fault: reach.NoRoute},
 		},
-		"burst-200":        {fault: Path{"ec2", storyTable, PathNoRoute}},
-		"route-blackhole":  {fault: Path{"ec2", storyTable, PathBlackhole}},
-		"nat-unusable":     {fault: Path{"ec2", "nat-0bad0000000000002", PathNATUnusable}},
-		"nat-no-internet":  {fault: Path{"ec2", "nat-0bad0000000000003", PathNATNoInternet}},
-		"igw-no-public-ip": {fault: Path{"ec2", "igw-0d40000000000000e", PathNoPublicIP}},
-		"endpoint-missing": {fault: Path{"sts", storyTable, PathNoRoute}},
+		"burst-200":        {fault: reach.Path{Service: "ec2", Via: storyTable, Fault: reach.NoRoute}},
+		"route-blackhole":  {fault: reach.Path{Service: "ec2", Via: storyTable, Fault: reach.Blackhole}},
+		"nat-unusable":     {fault: reach.Path{Service: "ec2", Via: "nat-0bad0000000000002", Fault: reach.NATUnusable}},
+		"nat-no-internet":  {fault: reach.Path{Service: "ec2", Via: "nat-0bad0000000000003", Fault: reach.NATNoInternet}},
+		"igw-no-public-ip": {fault: reach.Path{Service: "ec2", Via: "igw-0d40000000000000e", Fault: reach.NoPublicIP}},
+		"endpoint-missing": {fault: reach.Path{Service: "sts", Via: storyTable, Fault: reach.NoRoute}},
 		"subnet-exhausted": {ready: "False"},
 		"not-ready":        {ready: "False"},
 		"ended-early":      {},
@@ -141,7 +142,7 @@ func TestWorlds(t *testing.T) {
 			if got := readiness(t, w, ids[0]); got != want.ready {
 				t.Errorf("Ready is %q, want %q; paths %v", got, want.ready, w.Paths(ids[0]))
 			}
-			fault, _ := broken(w.Paths(ids[0]))
+			fault, _ := reach.Broken(w.Paths(ids[0]))
 			if diff := cmp.Diff(fault, want.fault); diff != "" {
 				t.Errorf("broken path (-got +want):\n%s", diff)
 			}

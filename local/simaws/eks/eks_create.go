@@ -1,0 +1,165 @@
+package eks
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	astypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+
+	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/autoscaling"
+	"rollcall/local/simaws/deepcopy"
+	"rollcall/local/simaws/ids"
+	"rollcall/local/simaws/lifecycle"
+	"rollcall/local/simaws/nodegroup"
+	"rollcall/local/simaws/state"
+)
+
+// groupTime is how long EKS takes until a new nodegroup's Auto Scaling group
+// begins to launch.
+const groupTime = 15 * time.Second
+
+const (
+	terminateHook = "Terminate-LC-Hook"
+	// hookTimeout is the heartbeat of EKS's own hooks, in seconds.
+	hookTimeout = 1800
+)
+
+// CreateNodegroup makes a nodegroup with its Auto Scaling group. It is
+// CREATING until its nodes are Ready.
+func (s API) CreateNodegroup(in *eks.CreateNodegroupInput) (*eks.CreateNodegroupOutput, error) {
+	defer s.w.Enter()()
+	w := s.w
+	c, err := eksCluster(w, in.ClusterName)
+	if err != nil {
+		return nil, err
+	}
+	size, err := checkNodegroup(w, in)
+	if err != nil {
+		return nil, err
+	}
+	ng := &state.Nodegroup{Nodegroup: deepcopy.Of(ekstypes.Nodegroup{
+		ClusterName: in.ClusterName, NodegroupName: in.NodegroupName, NodeRole: in.NodeRole, Subnets: in.Subnets,
+		AmiType: in.AmiType, CapacityType: in.CapacityType, DiskSize: in.DiskSize, InstanceTypes: in.InstanceTypes,
+		Labels: in.Labels, LaunchTemplate: in.LaunchTemplate, NodeRepairConfig: in.NodeRepairConfig, ReleaseVersion: in.ReleaseVersion,
+		RemoteAccess: in.RemoteAccess, ScalingConfig: &size, Tags: in.Tags, Taints: in.Taints, UpdateConfig: in.UpdateConfig,
+		Version: in.Version, CreatedAt: aws.Time(w.Now),
+	})}
+	CompleteNodegroup(w, ng, c)
+	w.Nodegroups.Put(state.NodegroupKey(*in.ClusterName, *in.NodegroupName), ng)
+	grantNodegroup(w, ng, c)
+	if err := CompleteNodegroupGroup(w, ng, c); err != nil {
+		w.Nodegroups.Remove(state.NodegroupKey(*in.ClusterName, *in.NodegroupName))
+		return nil, wire.Errorf("InvalidParameterException", "%s", err)
+	}
+	for _, g := range w.GroupsOf(ng) {
+		overlayTemplate(w, ng.LaunchTemplate, g)
+		putNodegroupHooks(w, g)
+		applyWarmPool(w, ng, g, deepcopy.Of(in.WarmPoolConfig))
+		lifecycle.ReconcileLater(w, g, groupTime)
+	}
+	nodegroup.SetStatus(w, ng, ekstypes.NodegroupStatusCreating)
+	nodegroup.WatchCreation(w, ng)
+	return &eks.CreateNodegroupOutput{Nodegroup: deepcopy.Of(&ng.Nodegroup)}, nil
+}
+
+// checkNodegroup says whether EKS would take a new nodegroup, and its size.
+func checkNodegroup(w *state.State, in *eks.CreateNodegroupInput) (ekstypes.NodegroupScalingConfig, error) {
+	size := ekstypes.NodegroupScalingConfig{MinSize: aws.Int32(1), MaxSize: aws.Int32(2), DesiredSize: aws.Int32(2)}
+	bad := func(format string, args ...any) (ekstypes.NodegroupScalingConfig, error) {
+		return size, wire.Errorf("InvalidParameterException", format, args...)
+	}
+	name, role := aws.ToString(in.NodegroupName), ids.NameInARN(aws.ToString(in.NodeRole))
+	switch {
+	case name == "":
+		return bad("nodegroupName can't be empty.")
+	case !strings.HasPrefix(aws.ToString(in.NodeRole), "arn:"):
+		return bad("The provided nodeRole is invalid.")
+	case w.Roles.Get(role) == nil:
+		return bad("Following required service role could not be found: %s", aws.ToString(in.NodeRole))
+	case len(in.Subnets) == 0:
+		return bad("Subnets can't be empty.")
+	}
+	if w.Nodegroups.Get(state.NodegroupKey(*in.ClusterName, name)) != nil {
+		return size, &wire.Error{Code: "ResourceInUseException", Message: "NodeGroup already exists with name " + name + " and cluster name " + *in.ClusterName, Status: 409}
+	}
+	for _, id := range in.Subnets {
+		if w.Subnets.Get(id) == nil {
+			return bad("The subnet ID '%s' does not exist", id)
+		}
+	}
+	for _, t := range in.InstanceTypes {
+		if w.InstanceTypes.Get(t) == nil {
+			return bad("The following instance types do not exist: [%s]", t)
+		}
+	}
+	if t := in.LaunchTemplate; t != nil && w.TemplateVersion(aws.ToString(t.Id), aws.ToString(t.Name), aws.ToString(t.Version)) == nil {
+		return bad("Launch template details can't be found: %s", aws.ToString(t.Id)+aws.ToString(t.Name))
+	}
+	return newSize(&size, in.ScalingConfig)
+}
+
+// grantNodegroup gives a nodegroup's role what EKS gives it: a profile, and an
+// access entry in clusters that have them.
+func grantNodegroup(w *state.State, ng *state.Nodegroup, c *ekstypes.Cluster) {
+	role := w.Roles.Get(ids.NameInARN(aws.ToString(ng.NodeRole)))
+	if role == nil {
+		return
+	}
+	arn := aws.ToString(role.Arn)
+	if a := c.AccessConfig; (a == nil || a.AuthenticationMode != ekstypes.AuthenticationModeConfigMap) && w.AccessEntries.Get(state.NodegroupKey(aws.ToString(c.Name), arn)) == nil {
+		PutAccessEntry(w, &ekstypes.AccessEntry{ClusterName: c.Name, PrincipalArn: aws.String(arn), Type: aws.String("EC2_LINUX")})
+	}
+	has := func(p *iamtypes.InstanceProfile) bool {
+		return len(p.Roles) > 0 && aws.ToString(p.Roles[0].RoleName) == aws.ToString(role.RoleName)
+	}
+	if slices.ContainsFunc(w.Profiles.All(), has) {
+		return
+	}
+	name := "eks-" + w.IDs.UUID()
+	w.Profiles.Put(name, &iamtypes.InstanceProfile{
+		InstanceProfileName: aws.String(name), Path: aws.String("/"), CreateDate: aws.Time(w.Now), Roles: []iamtypes.Role{deepcopy.Of(role.Role)},
+		Arn: aws.String("arn:aws:iam::" + w.Account + ":instance-profile/" + name), InstanceProfileId: aws.String("AIPA" + strings.ToUpper(w.IDs.Hex(17))),
+	})
+}
+
+// overlayTemplate puts what the user's launch template says over the template
+// that EKS has made.
+func overlayTemplate(w *state.State, t *ekstypes.LaunchTemplateSpecification, g *state.Group) {
+	own := w.GroupTemplate(g)
+	if t == nil || own == nil {
+		return
+	}
+	from := w.TemplateVersion(aws.ToString(t.Id), aws.ToString(t.Name), aws.ToString(t.Version))
+	if from == nil || from.LaunchTemplateData == nil {
+		return
+	}
+	d := deepcopy.Of(*from.LaunchTemplateData)
+	if d.ImageId != nil {
+		own.LaunchTemplateData.ImageId = d.ImageId
+		own.LaunchTemplateData.UserData = d.UserData // with an own image EKS adds nothing to it
+	}
+	if len(d.SecurityGroupIds) > 0 {
+		own.LaunchTemplateData.SecurityGroupIds = d.SecurityGroupIds
+	}
+	if d.InstanceType != "" {
+		own.LaunchTemplateData.InstanceType = d.InstanceType
+	}
+}
+
+// putNodegroupHooks gives a group the two hooks that EKS keeps on it.
+func putNodegroupHooks(w *state.State, g *state.Group) {
+	for _, hook := range [][2]string{{lifecycle.LaunchHook, state.TransitionLaunching}, {terminateHook, state.TransitionTerminating}} {
+		h := &astypes.LifecycleHook{
+			AutoScalingGroupName: deepcopy.Of(g.AutoScalingGroupName), LifecycleHookName: aws.String(hook[0]), LifecycleTransition: aws.String(hook[1]),
+			DefaultResult: aws.String("CONTINUE"), HeartbeatTimeout: aws.Int32(hookTimeout),
+		}
+		autoscaling.CompleteHookDefaults(h)
+		w.Hooks.Put(state.HookKey(g.Name(), hook[0]), h)
+	}
+}

@@ -1,0 +1,172 @@
+package kubernetes
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/simaws/addresses"
+	"rollcall/local/simaws/kubestate"
+	"rollcall/local/simaws/state"
+)
+
+// cniCooldown is how long the CNI leaves a subnet alone that had no address
+// for it (ipamd's insufficientCidrErrorCooldown).
+const cniCooldown = 2 * time.Minute
+
+// StartCNI has the VPC CNI take the addresses that it keeps on a node, as many
+// as the subnet gives. It is false where there is not one address for pods: the
+// CNI then does not come up. A node that got fewer than it wants asks again.
+func StartCNI(w *state.State, k *kubestate.Cluster, in *ec2types.Instance) bool {
+	if state.IsAutoMode(in) {
+		return startAutoModeNetwork(w, in)
+	}
+	wants := cniWants(w, k, in)
+	if len(wants) == 0 {
+		return true
+	}
+	tagPrimary(w, k, in)
+	// What the world lists on a node beside the first interface stays as it is.
+	if len(w.InterfacesOf(aws.ToString(in.InstanceId))) > 1 {
+		wants = wants[:1]
+	}
+	got, short := takeSlots(w, k, in, wants)
+	up := got > 0 || w.File.CNI.ReadyWithoutAddresses
+	if up && short {
+		refillLater(w, k, aws.ToString(in.InstanceId))
+	}
+	return up
+}
+
+// cniWants is how many slots each of a node's interfaces should have; empty
+// where the world does not know the type.
+func cniWants(w *state.State, k *kubestate.Cluster, in *ec2types.Instance) []int {
+	info := w.InstanceTypes.Get(string(in.InstanceType))
+	if info == nil || info.NetworkInfo == nil || len(w.InterfacesOf(aws.ToString(in.InstanceId))) == 0 {
+		return nil
+	}
+	return k.CNISettings().Wants(int(aws.ToInt32(info.NetworkInfo.MaximumNetworkInterfaces)), int(aws.ToInt32(info.NetworkInfo.Ipv4AddressesPerInterface)))
+}
+
+// refillLater has the CNI ask again for what it could not get.
+func refillLater(w *state.State, k *kubestate.Cluster, id string) {
+	w.After(cniCooldown, func() {
+		in := w.Instances.Get(id)
+		if _, n := w.NodeOf(id); n == nil || in == nil || state.Ended(in) {
+			return
+		}
+		_, short := takeSlots(w, k, in, cniWants(w, k, in))
+		wakePods(w, k, in)
+		if short {
+			refillLater(w, k, id)
+		}
+	})
+}
+
+// takeSlots fills a node's interfaces in turn, attaching those that are not
+// there. It says how many slots the node has, and whether it wants more.
+func takeSlots(w *state.State, k *kubestate.Cluster, in *ec2types.Instance, wants []int) (got int, short bool) {
+	prefixes := k.CNISettings().Prefixes
+	enis := heldBy(w, aws.ToString(in.InstanceId))
+	for i, want := range wants {
+		if i == len(enis) {
+			eni := addInterface(w, k, in, i)
+			if eni == nil {
+				return got, true
+			}
+			enis = append(enis, eni)
+		}
+		n := fillInterface(w, enis[i], want, prefixes)
+		got += n
+		if n < want {
+			return got, true
+		}
+	}
+	return got, false
+}
+
+// fillInterface gives an interface so many slots beside its own address, and
+// says how many it has then. EC2 refuses a request for more than is free; the
+// CNI then asks for one at a time.
+func fillInterface(w *state.State, eni *ec2types.NetworkInterface, want int, prefixes bool) int {
+	p := w.Pools[aws.ToString(eni.SubnetId)]
+	if p == nil {
+		return want
+	}
+	have := func() int {
+		if prefixes {
+			return len(eni.Ipv4Prefixes)
+		}
+		return len(eni.PrivateIpAddresses) - 1
+	}
+	if n := want - have(); n > 0 && !assign(w, p, eni, n, prefixes) {
+		for have() < want && assign(w, p, eni, 1, prefixes) {
+		}
+	}
+	return have()
+}
+
+// assign adds addresses or prefixes to an interface, all or none.
+func assign(w *state.State, p *addresses.Pool, eni *ec2types.NetworkInterface, n int, prefixes bool) bool {
+	var addrs []netip.Addr
+	var blocks []netip.Prefix
+	ok := false
+	if prefixes {
+		blocks, ok = p.AllocatePrefixes(n)
+	} else {
+		addrs, ok = p.Allocate(n)
+	}
+	if ok {
+		w.AddAddresses(eni, addrs, blocks)
+	}
+	return ok
+}
+
+// addInterface attaches a further interface to a node, with its own address
+// alone; nil where the subnet has none. It goes with the instance.
+func addInterface(w *state.State, k *kubestate.Cluster, in *ec2types.Instance, index int) *ec2types.NetworkInterface {
+	id := aws.ToString(in.InstanceId)
+	eni, err := w.CreateInterface(state.InterfaceSpec{
+		Subnet: aws.ToString(in.SubnetId), Description: "aws-K8S-" + id, Groups: state.InstanceGroups(in),
+		Tags: cniTags(w, k, id),
+	})
+	if err != nil {
+		return nil
+	}
+	// Nodes that were there before the start have theirs.
+	if w.File.CNI.AttachSeconds > 0 && !w.Now.Before(w.Start) {
+		attachLater(w, k, eni, id, index)
+	} else {
+		w.Attach(eni, id, int32(index), true)
+	}
+	return eni
+}
+
+// cniTags are the tags that the CNI gives what it makes: the cluster's name
+// only where aws-node is told it (CLUSTER_NAME).
+func cniTags(w *state.State, k *kubestate.Cluster, instance string) []ec2types.Tag {
+	var tags []ec2types.Tag
+	if name := k.CNISettings().Cluster; name != "" {
+		tags = append(tags,
+			ec2types.Tag{Key: aws.String("cluster.k8s.amazonaws.com/name"), Value: aws.String(name)},
+			ec2types.Tag{Key: aws.String("eks:eni:owner"), Value: aws.String("amazon-vpc-cni")})
+	}
+	return append(tags,
+		ec2types.Tag{Key: aws.String("node.k8s.amazonaws.com/createdAt"), Value: aws.String(kubestate.Time(w.Now))},
+		ec2types.Tag{Key: aws.String("node.k8s.amazonaws.com/instance_id"), Value: aws.String(instance)})
+}
+
+// tagPrimary tags a node's first interface where it has no tags yet, as ipamd
+// does with all that is attached; without the date, as it did not make it. It
+// is done for those alone that outlive their node: nobody looks at the others.
+func tagPrimary(w *state.State, k *kubestate.Cluster, in *ec2types.Instance) {
+	id := aws.ToString(in.InstanceId)
+	for _, eni := range w.InterfacesOf(id) {
+		if aws.ToInt32(eni.Attachment.DeviceIndex) == 0 && !aws.ToBool(eni.Attachment.DeleteOnTermination) && len(eni.TagSet) == 0 {
+			eni.TagSet = slices.DeleteFunc(cniTags(w, k, id), func(t ec2types.Tag) bool { return *t.Key == "node.k8s.amazonaws.com/createdAt" })
+		}
+	}
+}

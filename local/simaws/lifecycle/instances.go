@@ -1,0 +1,247 @@
+// Package lifecycle is how instances live: a group or a call launches them, they
+// boot and join, hooks hold them, Spot takes them back, and they end.
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/kubernetes"
+	"rollcall/local/simaws/state"
+)
+
+const (
+	// ShutdownTime is how long an instance stays shutting-down.
+	ShutdownTime = 20 * time.Second
+	// StatusCheckTime is how long the status checks say initializing.
+	StatusCheckTime = 2 * time.Minute
+)
+
+// InstanceSpec is what a new instance is made of.
+type InstanceSpec struct {
+	Subnet       string
+	InstanceType string
+	Image        string
+	Groups       []string
+	Tags         []ec2types.Tag
+	ProfileARN   string
+	ProfileID    string
+	KeyName      string
+	UserData     string
+	Spot         bool
+	// publicIP overrides the subnet's own setting where it is not nil.
+	publicIP *bool
+	// keepPrimary leaves the first interface behind when the instance ends.
+	keepPrimary bool
+	// kind is the type of the first interface, where it is not the usual one.
+	kind        ec2types.NetworkInterfaceType
+	requesterID string
+	// Operator is the service that manages it; empty for the account itself.
+	Operator string
+}
+
+// Launch starts an instance with its primary interface.
+func Launch(w *state.State, spec InstanceSpec) (*ec2types.Instance, error) {
+	info := w.InstanceTypes.Get(spec.InstanceType)
+	if info == nil {
+		return nil, wire.Errorf("InvalidParameterValue", "Invalid value '%s' for InstanceType.", spec.InstanceType)
+	}
+	subnet := w.Subnets.Get(spec.Subnet)
+	if subnet == nil {
+		return nil, wire.Errorf("InvalidSubnetID.NotFound", "The subnet ID '%s' does not exist", spec.Subnet)
+	}
+	if err := refusedByZone(w, aws.ToString(subnet.AvailabilityZone), spec.InstanceType); err != nil {
+		return nil, err
+	}
+	if len(spec.Groups) == 0 {
+		spec.Groups = w.DefaultGroup(aws.ToString(subnet.VpcId))
+	}
+	for _, id := range spec.Groups {
+		if w.SecurityGroups.Get(id) == nil {
+			return nil, wire.Errorf("InvalidGroup.NotFound", "The security group '%s' does not exist", id)
+		}
+	}
+	eni, err := w.CreateInterface(state.InterfaceSpec{Subnet: spec.Subnet, Groups: spec.Groups, Kind: spec.kind})
+	if err != nil {
+		return nil, wire.Errorf("InsufficientFreeAddressesInSubnet",
+			"There are not enough free addresses in subnet '%s' to satisfy the requested number of instances.", spec.Subnet)
+	}
+	arch := ec2types.ArchitectureValuesX8664
+	if p := info.ProcessorInfo; p != nil && len(p.SupportedArchitectures) > 0 {
+		arch = ec2types.ArchitectureValues(p.SupportedArchitectures[0])
+	}
+	in := &ec2types.Instance{
+		InstanceId:            aws.String(w.IDs.EC2("i")),
+		AmiLaunchIndex:        aws.Int32(0),
+		Architecture:          arch,
+		ClientToken:           aws.String(w.IDs.UUID()),
+		EbsOptimized:          aws.Bool(false),
+		EnaSupport:            aws.Bool(true),
+		Hypervisor:            ec2types.HypervisorTypeXen,
+		ImageId:               aws.String(spec.Image),
+		InstanceType:          ec2types.InstanceType(spec.InstanceType),
+		LaunchTime:            aws.Time(w.Now.Truncate(time.Second)),
+		MetadataOptions:       state.MetadataOptions(),
+		Monitoring:            &ec2types.Monitoring{State: ec2types.MonitoringStateDisabled},
+		Placement:             &ec2types.Placement{AvailabilityZone: subnet.AvailabilityZone, AvailabilityZoneId: subnet.AvailabilityZoneId, Tenancy: ec2types.TenancyDefault, GroupName: aws.String("")},
+		PlatformDetails:       aws.String("Linux/UNIX"),
+		PrivateDnsName:        eni.PrivateDnsName,
+		PrivateIpAddress:      eni.PrivateIpAddress,
+		PublicDnsName:         aws.String(""),
+		RootDeviceName:        aws.String("/dev/xvda"),
+		RootDeviceType:        ec2types.DeviceTypeEbs,
+		SecurityGroups:        slices.Clone(eni.Groups),
+		SourceDestCheck:       aws.Bool(true),
+		State:                 state.InstanceState(ec2types.InstanceStateNamePending),
+		StateTransitionReason: aws.String(""),
+		SubnetId:              subnet.SubnetId,
+		Tags:                  spec.Tags,
+		VirtualizationType:    ec2types.VirtualizationTypeHvm,
+		VpcId:                 subnet.VpcId,
+		Operator:              state.ManagedBy(spec.Operator),
+	}
+	if spec.KeyName != "" {
+		in.KeyName = aws.String(spec.KeyName)
+	}
+	if spec.ProfileARN != "" {
+		in.IamInstanceProfile = &ec2types.IamInstanceProfile{Arn: aws.String(spec.ProfileARN), Id: aws.String(spec.ProfileID)}
+	}
+	if spec.Spot {
+		in.InstanceLifecycle = ec2types.InstanceLifecycleTypeSpot
+		in.SpotInstanceRequestId = aws.String("sir-" + w.IDs.Hex(8))
+	}
+	id := *in.InstanceId
+	w.Instances.Put(id, in)
+	w.Attach(eni, id, 0, !spec.keepPrimary)
+	if public := aws.ToBool(subnet.MapPublicIpOnLaunch); (spec.publicIP == nil && public) || aws.ToBool(spec.publicIP) {
+		GivePublicIP(w, in, eni)
+	}
+	if state.IsManaged(in.Operator) {
+		if err := w.ManageParts(in); err != nil {
+			return nil, err
+		}
+	}
+	if spec.UserData != "" {
+		w.UserData[id] = spec.UserData
+	}
+	Reserve(w, in, spec.requesterID)
+	w.EmitState(id, "pending")
+	w.After(w.RunningTime(), func() { BecomeRunning(w, id) })
+	if spec.Spot {
+		reclaimLater(w, in)
+	}
+	return in, nil
+}
+
+// GivePublicIP gives an instance and its interface a public address.
+func GivePublicIP(w *state.State, in *ec2types.Instance, eni *ec2types.NetworkInterface) {
+	ip := w.NextPublicIP()
+	name := w.PublicName(ip)
+	in.PublicIpAddress, in.PublicDnsName = aws.String(ip), aws.String(name)
+	eni.Association = &ec2types.NetworkInterfaceAssociation{IpOwnerId: aws.String("amazon"), PublicDnsName: aws.String(name), PublicIp: aws.String(ip)}
+	if len(eni.PrivateIpAddresses) > 0 {
+		a := *eni.Association
+		eni.PrivateIpAddresses[0].Association = &a
+	}
+}
+
+// Reserve gives an instance a reservation of its own.
+func Reserve(w *state.State, in *ec2types.Instance, requester string) {
+	r := ec2types.Reservation{ReservationId: aws.String(w.IDs.EC2("r")), OwnerId: aws.String(w.Account), Groups: []ec2types.GroupIdentifier{}}
+	if requester != "" {
+		r.RequesterId = aws.String(requester)
+	}
+	w.Reservations[*r.ReservationId] = r
+	w.ReservationOf[*in.InstanceId] = *r.ReservationId
+}
+
+// BecomeRunning is a pending instance that runs.
+func BecomeRunning(w *state.State, id string) {
+	in := w.Instances.Get(id)
+	if in == nil || in.State.Name != ec2types.InstanceStateNamePending {
+		return
+	}
+	in.State = state.InstanceState(ec2types.InstanceStateNameRunning)
+	w.EmitState(id, "running")
+	groupInstanceRunning(w, id)
+}
+
+// Terminate shuts an instance down. by is the reason that EC2 shows.
+func Terminate(w *state.State, id string, by ec2types.StateReason) {
+	in := w.Instances.Get(id)
+	if in == nil || state.Ended(in) {
+		return
+	}
+	in.State = state.InstanceState(ec2types.InstanceStateNameShuttingDown)
+	in.StateReason = &by
+	if strings.HasPrefix(aws.ToString(by.Code), "Client.User") {
+		in.StateTransitionReason = aws.String("User initiated (" + w.Now.UTC().Format("2006-01-02 15:04:05 GMT") + ")")
+	}
+	if code := aws.ToString(by.Code); code == SpotTermination {
+		in.StateTransitionReason = aws.String(code + " (" + w.Now.UTC().Format("2006-01-02 15:04:05 GMT") + ")")
+	}
+	kubernetes.LeaveBehind(w, id)
+	w.EmitState(id, "shutting-down")
+	w.After(ShutdownTime, func() { BecomeTerminated(w, id) })
+	groupInstanceEnding(w, id)
+}
+
+// BecomeTerminated is an instance that has shut down: what it had is given back.
+func BecomeTerminated(w *state.State, id string) {
+	in := w.Instances.Get(id)
+	if in == nil {
+		return
+	}
+	for _, eni := range w.InterfacesOf(id) {
+		if aws.ToBool(eni.Attachment.DeleteOnTermination) {
+			w.DropInterface(eni)
+		} else {
+			w.Detach(eni)
+		}
+	}
+	delete(w.Attached, id)
+	w.DropVolumes(id)
+	w.DetachVolumes(id)
+	in.State = state.InstanceState(ec2types.InstanceStateNameTerminated)
+	in.PrivateIpAddress, in.PublicIpAddress = nil, nil
+	in.PrivateDnsName, in.PublicDnsName = aws.String(""), aws.String("")
+	in.SubnetId, in.VpcId = nil, nil
+	in.SecurityGroups = []ec2types.GroupIdentifier{}
+	in.BlockDeviceMappings = nil
+	w.Blackhole(func(r *ec2types.Route) bool { return aws.ToString(r.InstanceId) == id })
+	w.EmitState(id, "terminated")
+	kubernetes.RemoveNode(w, id)
+	groupInstanceTerminated(w, id)
+	w.After(state.TerminatedTime, func() { ForgetInstance(w, id) })
+}
+
+// ForgetInstance has a terminated instance described no longer.
+func ForgetInstance(w *state.State, id string) {
+	w.Instances.Remove(id)
+	delete(w.Reservations, w.ReservationOf[id])
+	delete(w.ReservationOf, id)
+	delete(w.UserData, id)
+	delete(w.Console, id)
+}
+
+// UserShutdown is the reason of an instance that an API call ended.
+func UserShutdown() ec2types.StateReason {
+	return ec2types.StateReason{
+		Code:    aws.String("Client.UserInitiatedShutdown"),
+		Message: aws.String("Client.UserInitiatedShutdown: User initiated shutdown"),
+	}
+}
+
+// InstanceIDs writes ids as EC2's errors do.
+func InstanceIDs(ids []string) string {
+	if len(ids) == 1 {
+		return fmt.Sprintf("The instance ID '%s' does not exist", ids[0])
+	}
+	return fmt.Sprintf("The instance IDs '%s' do not exist", strings.Join(ids, ", "))
+}
