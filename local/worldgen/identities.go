@@ -158,7 +158,7 @@ func (w *World) letIn(role, withoutPath string, image Image) {
 	switch image {
 	case AutoImage:
 		kind = "EC2"
-		w.File.EKS.AccessPolicies = append(w.File.EKS.AccessPolicies, world.AccessPoliciesFile{
+		w.File.EKS.AccessPolicies = append(w.File.EKS.AccessPolicies, worldfile.AccessPoliciesFile{
 			ClusterName: cluster, PrincipalArn: role,
 			AssociatedAccessPolicies: []ekstypes.AssociatedAccessPolicy{{
 				PolicyArn: aws.String("arn:aws:eks::aws:cluster-access-policy/AmazonEKSAutoNodePolicy"), AccessScope: &ekstypes.AccessScope{Type: ekstypes.AccessScopeTypeCluster},

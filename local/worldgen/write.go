@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// YAML is the world as a file that world.Load reads, without what is empty.
+// YAML is the world as a file that worldfile.Load reads, without what is empty.
 func (w *World) YAML() ([]byte, error) {
 	out, err := yaml.Marshal(plain(reflect.ValueOf(w.File)))
 	if err != nil {

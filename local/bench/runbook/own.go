@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 
+	"rollcall/local/simaws/kubestate"
 	"rollcall/local/simaws/world"
 )
 
@@ -40,7 +41,7 @@ func wordsOf(w *world.World, cluster string) (ownWords, error) {
 	}
 	for _, kind := range []string{"nodepools", "ec2nodeclasses", "nodeclasses", "nodeclaims"} {
 		list, err := w.Kubernetes(cluster, kind)
-		if errors.Is(err, world.ErrNoKind) {
+		if errors.Is(err, kubestate.ErrNoKind) {
 			continue
 		}
 		if err != nil {

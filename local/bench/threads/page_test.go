@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/node/text"
 )
 
@@ -55,7 +55,7 @@ func lineOf(page, begin string) string {
 // causes are the names that the first cause of a world may have.
 func causes(t *testing.T, name string) []string {
 	t.Helper()
-	f, err := world.Load(filepath.Join("../../worlds/corpus", name+".yaml"))
+	f, err := worldfile.Load(filepath.Join("../../worlds/corpus", name+".yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
