@@ -33,6 +33,8 @@ func decides(t *testing.T) []string {
 		"network/path",
 		"node/activity",
 		"node/console",
+		"node/exact",
+		"node/factor",
 		"node/outcome",
 		"node/spot",
 		"node/text",

@@ -81,6 +81,7 @@ const (
 	InstanceAMI                   ID = "instance/ami"
 	InstanceVersionSkew           ID = "instance/version-skew"
 	InstanceConsoleError          ID = "instance/console-error"
+	InstanceCommonFactor          ID = "instance/common-factor"
 
 	LaunchInsufficientCapacity ID = "launch/insufficient-capacity"
 	LaunchCapacityReservation  ID = "launch/capacity-reservation"

@@ -77,6 +77,7 @@ func All() []check.Check {
 		instance.AMI(),
 		instance.VersionSkew(),
 		instance.ConsoleError(),
+		instance.CommonFactor(),
 		launch.InsufficientCapacity(),
 		launch.CapacityReservation(),
 		launch.Placement(),
@@ -236,6 +237,8 @@ func Of(id checkid.ID) (check.Check, bool) {
 		return instance.VersionSkew(), true
 	case checkid.InstanceConsoleError:
 		return instance.ConsoleError(), true
+	case checkid.InstanceCommonFactor:
+		return instance.CommonFactor(), true
 	case checkid.LaunchInsufficientCapacity:
 		return launch.InsufficientCapacity(), true
 	case checkid.LaunchCapacityReservation:

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"slices"
+	"strings"
 
 	"rollcall/shared/network/address"
 	"rollcall/shared/store"
@@ -27,12 +28,28 @@ func Samples(s *snapshot.Snapshot, subnets []string) []snapshot.Sample {
 	return list
 }
 
-// Had notes in a launch what its subnet has when it is first looked at.
+// Had notes in a launch what its subnet has, and which version of the VPC CNI the
+// cluster runs, when it is first looked at.
 func Had(s *snapshot.Snapshot, l *store.LaunchRecord) {
+	if l.Machine != nil && l.Machine.Plugin == "" && s.Has(snapshot.AWSNode) && s.CNI != nil {
+		m := *l.Machine // others hold the record as it was read
+		m.Plugin = versionOf(s.CNI.Image)
+		l.Machine = &m
+	}
 	if !l.FreeAt.IsZero() {
 		return
 	}
 	for _, x := range Samples(s, []string{l.Subnet}) {
 		l.Free, l.FreeAt = x.Free, x.At
 	}
+}
+
+// versionOf is the tag of an image, as in ….amazonaws.com/amazon-k8s-cni:v1.19.0;
+// the digest of one without.
+func versionOf(image string) string {
+	image, digest, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], "@")
+	if _, tag, tagged := strings.Cut(image, ":"); tagged {
+		return tag
+	}
+	return digest
 }

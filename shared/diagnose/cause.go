@@ -20,6 +20,7 @@ func (r *ranking) causes() []Cause {
 	slices.SortStableFunc(list, func(a, b Cause) int {
 		return cmp.Or(
 			cmp.Compare(rank(a.Confidence), rank(b.Confidence)),
+			r.circumstance(a)-r.circumstance(b),
 			cmp.Compare(len(b.Instances), len(a.Instances)),
 			cmp.Compare(len(b.Covers), len(a.Covers)),
 			cmp.Compare(r.order[a.Check], r.order[b.Check]),
@@ -27,6 +28,14 @@ func (r *ranking) causes() []Cause {
 		)
 	})
 	return list
+}
+
+// circumstance is 1 for a cause that tells only what launches share.
+func (r *ranking) circumstance(c Cause) int {
+	if r.checks[c.Check].Circumstantial {
+		return 1
+	}
+	return 0
 }
 
 // rank orders the confidences, strongest first.

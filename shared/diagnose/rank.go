@@ -16,7 +16,8 @@ import (
 //     resource, or of one that it names, contributes to that one.
 //   - A likely or possible finding none of whose instances has failed yet is
 //     advice, unless its check sees ahead; one whose instances are all
-//     explained by certain causes only contributes to them.
+//     explained by certain causes only contributes to them. One whose check is
+//     circumstantial contributes to likely causes as well, as their evidence.
 //   - A symptom belongs to every cause that has its instance, or, where it
 //     names none, a resource of it. Symptoms that no cause explains become
 //     causes themselves, one for each nodegroup.
@@ -197,21 +198,31 @@ func (r *ranking) merge() {
 }
 
 // contribute puts the weaker faults behind certain causes that explain all
-// of their instances.
+// of their instances, circumstantial ones behind likely causes too.
 func (r *ranking) contribute() {
-	var certain []*fault
+	var certain, named []*fault
 	for _, f := range r.faults {
-		if f.confidence == checks.Certain && len(f.behind) == 0 {
-			certain = append(certain, f)
+		switch {
+		case len(f.behind) > 0:
+		case f.confidence == checks.Certain:
+			certain, named = append(certain, f), append(named, f)
+		case f.confidence == checks.Likely && !r.checks[f.Check].Circumstantial:
+			named = append(named, f)
 		}
 	}
 	for _, f := range r.faults {
 		if f.confidence != checks.Likely && f.confidence != checks.Possible || len(f.behind) > 0 || r.checks[f.Check].Ahead || f.Stands && len(f.Instances) == 0 {
 			continue
 		}
-		f.behind = explainers(f, certain)
+		circumstantial := r.checks[f.Check].Circumstantial
+		if f.behind = explainers(f, certain); circumstantial {
+			f.behind = explainers(f, named)
+		}
 		for _, other := range f.behind {
 			other.contributing = with(other.contributing, f.Check)
+			if circumstantial {
+				other.Evidence = append(slices.Clone(other.Evidence), checks.Evidence{What: r.checks[f.Check].Title, Value: f.Why})
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ func rules() []checks.Check {
 		checks.Check{ID: "g/symptom", Confidence: checks.Symptom, After: []checks.ID{"a/cause", "b/after-a", "c/likely"}},
 		checks.Check{ID: "s/sum", Confidence: checks.Symptom, After: []checks.ID{"d/symptom"}},
 		checks.Check{ID: "z/new", Confidence: "new"},
+		checks.Check{ID: "f/shared", Title: "They share it", Confidence: checks.Likely, Circumstantial: true},
 	)
 }
 
@@ -82,6 +84,19 @@ func TestRankRules(t *testing.T) {
 		{"what stands, and has an instance that failed, contributes",
 			[]checks.Result{a, sign("i-1"), stands(fail("c/likely", "subnet-1", nil, ids("i-1")))},
 			[]string{"certain a/cause rtb-1 [i-1] of [workers] contributing [c/likely] symptoms [d/symptom]"}},
+
+		{"what launches share contributes to a likely cause of all of them",
+			[]checks.Result{sign("i-1"), sign("i-2"), fail("f/shared", "ami-1", nil, ids("i-1", "i-2")), fail("c/likely", "subnet-1", nil, ids("i-1", "i-2"))},
+			[]string{"likely c/likely subnet-1 [i-1 i-2] of [workers] contributing [f/shared] symptoms [d/symptom]"}},
+		{"and to a certain one",
+			[]checks.Result{a, sign("i-1"), fail("f/shared", "ami-1", nil, ids("i-1"))},
+			[]string{"certain a/cause rtb-1 [i-1] of [workers] contributing [f/shared] symptoms [d/symptom]"}},
+		{"beside a likely cause of one of them it stands last, though it has more",
+			[]checks.Result{sign("i-1"), sign("i-2"), fail("f/shared", "ami-1", nil, ids("i-1", "i-2")), fail("c/likely", "subnet-1", nil, ids("i-1"))},
+			[]string{"likely c/likely subnet-1 [i-1] of [workers] symptoms [d/symptom]", "likely f/shared ami-1 [i-1 i-2] of [workers] symptoms [d/symptom]"}},
+		{"a mere possibility does not take it away",
+			[]checks.Result{sign("i-1"), fail("f/shared", "ami-1", nil, ids("i-1")), fail("p/possible", "sg-1", nil, ids("i-1"))},
+			[]string{"likely f/shared ami-1 [i-1] of [workers] symptoms [d/symptom]", "possible p/possible sg-1 [i-1] of [workers] symptoms [d/symptom]"}},
 
 		{"of no instance, and of more than the cause covers, nothing is hidden",
 			[]checks.Result{a, fail("b/after-a", "vpc-1", ids("subnet-1", "subnet-2"), nil)},
@@ -217,5 +232,16 @@ func TestUnknownByReason(t *testing.T) {
 	}
 	if got := Rank(catalogue(), []checks.Result{unknown("x"), unknown("y"), unknown("x")}, &snapshot.Snapshot{}).Unknown; len(got) != 2 {
 		t.Errorf("%+v, want two", got)
+	}
+}
+
+// What launches share is evidence of the cause that explains them.
+func TestSharedIsEvidence(t *testing.T) {
+	shared := fail("f/shared", "ami-1", nil, ids("i-1"))
+	shared.Why = "5 of 5 launches with ami-1 failed"
+	d := Rank(rules(), []checks.Result{sign("i-1"), shared, fail("c/likely", "subnet-1", nil, ids("i-1"))}, &snapshot.Snapshot{})
+	want := checks.Evidence{What: "They share it", Value: shared.Why}
+	if len(d.Causes) != 1 || !slices.Contains(d.Causes[0].Evidence, want) {
+		t.Errorf("causes %+v, want one with %v", d.Causes, want)
 	}
 }

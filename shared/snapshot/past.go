@@ -38,7 +38,13 @@ type Past struct {
 	Subnet    string
 	Spot      bool
 	Template  TemplateRef
-	Started   time.Time
+	// AMI and Architecture are the instance's, Plugin is the image of the VPC CNI that
+	// ran in the cluster when the launch was first looked at. Releases before knew
+	// none of them of launches in the history.
+	AMI          string
+	Architecture string
+	Plugin       string
+	Started      time.Time
 
 	End End
 	// Cause is a check's id: the root cause of a launch that did not join (or has

@@ -118,6 +118,9 @@ type Snapshot struct {
 	// its subnets had in that time, by subnet, then by time.
 	History []Past
 	Samples []Sample
+	// Week is the launches of the last seven days, as many as are read, oldest
+	// first: a roll call has them beside a short History.
+	Week []Past
 }
 
 // Scope names what to look at. Checks judge only what is in scope; the rest

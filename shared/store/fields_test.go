@@ -58,6 +58,7 @@ func droppedByRollback() map[string]string {
 		"launch $.tagged":                 tag,
 		"deed $.plan.access.launchedBy[]": lostPlan,
 		"deed $.plan.access.tagged":       lostPlan,
+		"launch $.machine.plugin":         "the launch counts for no version of the VPC CNI when launches are compared",
 	}
 }
 

@@ -37,34 +37,51 @@ func dayOf(cluster string, t time.Time) string {
 // Rollcall, or cannot be read, it gives the others and an error that says so.
 // What was written in the last second may be missing.
 func (s *Store) History(ctx context.Context, cluster string, since time.Time) ([]snapshot.Past, error) {
+	list, cut, err := s.history(ctx, cluster, since, s.most)
+	if !cut.IsZero() {
+		err = errors.Join(err, fmt.Errorf("read the launches of %s: %w", cluster, &OlderLeftOut{Since: cut, Most: s.most}))
+	}
+	return list, err
+}
+
+// RecentHistory is History of at most that many launches with an outcome, the
+// newest. That older ones were left out is no error.
+func (s *Store) RecentHistory(ctx context.Context, cluster string, since time.Time, most int) ([]snapshot.Past, error) {
+	list, _, err := s.history(ctx, cluster, since, most)
+	return list, err
+}
+
+// history gives beside an error what it could read all the same, and from when on
+// if there were more than it reads.
+func (s *Store) history(ctx context.Context, cluster string, since time.Time, most int) (list []snapshot.Past, cut time.Time, err error) {
 	now := s.now()
 	if oldest := now.Add(-keepLaunches); since.Before(oldest) {
 		since = oldest
 	}
-	r := recall{store: s, cluster: cluster, since: since, left: s.most, once: map[string]string{}}
+	r := recall{store: s, cluster: cluster, since: since, left: most, once: map[string]string{}}
 	// A launch may begin, by EC2's clock, a little after now.
 	for d := now.Add(day).UTC().Truncate(day); r.left > 0 && !d.Before(since.UTC().Truncate(day)); d = d.Add(-day) {
 		if err := r.day(ctx, d); err != nil {
-			return nil, fmt.Errorf("read the launches of %s of %s: %w", cluster, d.Format(time.DateOnly), err)
+			return nil, cut, fmt.Errorf("read the launches of %s of %s: %w", cluster, d.Format(time.DateOnly), err)
 		}
 	}
 	wrong := r.wrong
 	if r.left == 0 {
 		since = r.cut()
-		wrong = append(wrong, &OlderLeftOut{Since: since, Most: s.most})
+		cut = since
 	}
 	open, err := s.openLaunches(ctx, cluster)
 	if err != nil {
 		wrong = append(wrong, err)
 	}
-	list := append(r.list, unended(open, r.list, since)...)
+	list = append(r.list, unended(open, r.list, since)...)
 	// Sorted by the index to the millisecond, newest first, but for the open ones.
 	slices.Reverse(list)
 	slices.SortStableFunc(list, func(a, b snapshot.Past) int { return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID, b.ID)) })
 	if len(wrong) > 0 {
-		return list, fmt.Errorf("read the launches of %s: %w", cluster, errors.Join(wrong...))
+		return list, cut, fmt.Errorf("read the launches of %s: %w", cluster, errors.Join(wrong...))
 	}
-	return list, nil
+	return list, cut, nil
 }
 
 // recall is a history while it is read, newest first.
@@ -136,7 +153,7 @@ func (r *recall) cut() time.Time {
 // share makes texts that are the same one.
 func (r *recall) share(p snapshot.Past) snapshot.Past {
 	cause := string(p.Cause)
-	for _, field := range []*string{&p.Nodegroup, &p.Group, &p.Type, &p.Zone, &p.Subnet, &p.Template.ID, &p.Template.Version, &cause, &p.Why} {
+	for _, field := range []*string{&p.Nodegroup, &p.Group, &p.Type, &p.Zone, &p.Subnet, &p.Template.ID, &p.Template.Version, &p.AMI, &p.Architecture, &p.Plugin, &cause, &p.Why} {
 		known, ok := r.once[*field]
 		if !ok && len(r.once) < maxShared {
 			r.once[*field] = *field

@@ -17,7 +17,7 @@ import (
 // concluded is a launch some minutes after start with all that can be known.
 func concluded(id string, minute int) LaunchRecord {
 	l := launch(id, minute)
-	l.Machine = &Machine{Template: "lt-1", Version: "3"}
+	l.Machine = &Machine{Template: "lt-1", Version: "3", AMI: "ami-1", Architecture: "arm64", Plugin: "v1.20.4"}
 	l.Free, l.FreeAt = 17, l.Started
 	l.Learn(outcome.Facts{
 		Registered: l.Started.Add(40 * time.Second), Noticed: l.Started.Add(time.Minute), Rebalance: l.Started.Add(50 * time.Second),
@@ -48,7 +48,8 @@ func TestHistory(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("history (-want +got):\n%s", diff)
 	}
-	if want[0].End != snapshot.Reclaimed || want[2].ID != "a-1" || want[2].End != snapshot.Refused || want[3].End != snapshot.Open || want[0].Template.Version != "3" {
+	if want[0].End != snapshot.Reclaimed || want[2].ID != "a-1" || want[2].End != snapshot.Refused || want[3].End != snapshot.Open || want[0].Template.Version != "3" ||
+		want[0].AMI != "ami-1" || want[0].Architecture != "arm64" || want[0].Plugin != "v1.20.4" {
 		t.Errorf("the launches themselves are %+v", want)
 	}
 	if known, err := s.GetLaunches(t.Context(), []string{"a-1"}); err != nil || known["a-1"].Cause != "launch/insufficient-capacity" {
@@ -275,5 +276,31 @@ func TestHistoryTellsMissedAndLost(t *testing.T) {
 	}
 	if !list[1].Lost || list[2].Lost || list[1].End != snapshot.Joined || !list[1].Missed.IsZero() {
 		t.Errorf("lost: %+v; scaled in: %+v", list[1], list[2])
+	}
+}
+
+// Of more launches than are asked for the newest are given, and that is no error.
+func TestRecentHistory(t *testing.T) {
+	now := start.Add(24 * time.Hour)
+	s := open(t, &now)
+	for minute := range 5 {
+		if _, err := s.CreateLaunch(t.Context(), concluded("i-"+string(rune('a'+minute)), minute)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := s.RecentHistory(t.Context(), "prod", start, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]snapshot.Past{concluded("i-d", 3).Past(), concluded("i-e", 4).Past()}, got); diff != "" {
+		t.Errorf("the newest, without the oldest moment that was read (-want +got):\n%s", diff)
+	}
+}
+
+// A launch in the index of a release before knew its image is read without one.
+func TestPastOfEarlierReleases(t *testing.T) {
+	p, err := decodePast(`{"i":"i-1","n":"workers","t":"m5.large","l":"lt-1","v":"3","b":1795168200000,"e":"joined"}`)
+	if err != nil || p.AMI != "" || p.Architecture != "" || p.Plugin != "" || p.Template.Version != "3" || p.End != snapshot.Joined {
+		t.Errorf("%+v, %v", p, err)
 	}
 }

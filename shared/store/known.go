@@ -98,6 +98,7 @@ func (l LaunchRecord) Past() snapshot.Past {
 	}
 	if l.Machine != nil {
 		p.Template = snapshot.TemplateRef{ID: l.Machine.Template, Version: l.Machine.Version}
+		p.AMI, p.Architecture, p.Plugin = l.Machine.AMI, l.Machine.Architecture, l.Machine.Plugin
 	}
 	return p
 }

@@ -80,6 +80,7 @@ type Machine struct {
 	Profile      string            `json:"profile,omitempty"`
 	Template     string            `json:"template,omitempty"` // launch template id
 	Version      string            `json:"templateVersion,omitempty"`
+	Plugin       string            `json:"plugin,omitempty"`   // version of the VPC CNI when it was first looked at
 	Metadata     string            `json:"metadata,omitempty"` // its endpoint: enabled, disabled
 	HopLimit     int               `json:"hopLimit,omitempty"`
 	Tags         map[string]string `json:"tags,omitempty"` // those that tell whose it is

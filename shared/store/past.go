@@ -24,6 +24,9 @@ type past struct {
 	Spot       bool         `json:"p,omitempty"`
 	Template   string       `json:"l,omitempty"`
 	Version    string       `json:"v,omitempty"`
+	AMI        string       `json:"m,omitempty"`
+	Machine    string       `json:"h,omitempty"` // architecture
+	Plugin     string       `json:"k,omitempty"`
 	Started    int64        `json:"b"` // milliseconds since 1970, like all that follow
 	End        snapshot.End `json:"e"`
 	Cause      checkid.ID   `json:"c,omitempty"`
@@ -59,7 +62,7 @@ func encodePast(p snapshot.Past) (string, error) {
 	why := []rune(p.Why)
 	body, err := json.Marshal(past{
 		ID: p.ID, Nodegroup: p.Nodegroup, Group: p.Group, Type: p.Type, Zone: p.Zone, Subnet: p.Subnet, Spot: p.Spot,
-		Template: p.Template.ID, Version: p.Template.Version, Started: stamp(p.Started), End: p.End, Cause: p.Cause, Why: string(why[:min(len(why), maxWhy)]),
+		Template: p.Template.ID, Version: p.Template.Version, AMI: p.AMI, Machine: p.Architecture, Plugin: p.Plugin, Started: stamp(p.Started), End: p.End, Cause: p.Cause, Why: string(why[:min(len(why), maxWhy)]),
 		Registered: stamp(p.Registered), Ready: stamp(p.Ready), Ended: stamp(p.Ended), Lost: p.Lost, Noticed: stamp(p.Noticed), Rebalance: stamp(p.Rebalance),
 		Free: p.Free, FreeAt: stamp(p.FreeAt),
 	})
@@ -78,7 +81,7 @@ func decodePast(text string) (snapshot.Past, error) {
 	}
 	return snapshot.Past{
 		ID: p.ID, Nodegroup: p.Nodegroup, Group: p.Group, Type: p.Type, Zone: p.Zone, Subnet: p.Subnet, Spot: p.Spot,
-		Template: snapshot.TemplateRef{ID: p.Template, Version: p.Version}, Started: unstamp(p.Started), End: p.End, Cause: p.Cause, Why: p.Why,
+		Template: snapshot.TemplateRef{ID: p.Template, Version: p.Version}, AMI: p.AMI, Architecture: p.Machine, Plugin: p.Plugin, Started: unstamp(p.Started), End: p.End, Cause: p.Cause, Why: p.Why,
 		Registered: unstamp(p.Registered), Ready: unstamp(p.Ready), Ended: unstamp(p.Ended), Lost: p.Lost, Noticed: unstamp(p.Noticed), Rebalance: unstamp(p.Rebalance),
 		Free: p.Free, FreeAt: unstamp(p.FreeAt),
 	}, nil

@@ -31,7 +31,7 @@ type Launches interface {
 type Memory interface {
 	detect.Times
 	SaveJoinTimes(ctx context.Context, cluster string, t store.JoinTimes) error
-	History(ctx context.Context, cluster string, since time.Time) ([]snapshot.Past, error)
+	RecentHistory(ctx context.Context, cluster string, since time.Time, most int) ([]snapshot.Past, error)
 	Samples(ctx context.Context, subnet string, since time.Time) ([]snapshot.Sample, error)
 	RecordSamples(ctx context.Context, samples []snapshot.Sample) error
 }

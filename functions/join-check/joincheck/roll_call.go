@@ -29,10 +29,14 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 	if err != nil {
 		return err
 	}
+	// The version of the VPC CNI is noted where it can be read; checks that need it
+	// read it again, and say why they cannot.
+	delete(s.Failures, snapshot.AWSNode)
 	if r.sweep {
 		h.searchMore(ctx, s, &r)
 	}
 	r.tagging = tagging(r.entries)
+	joined := joinedLaunches(s)
 	if r.entries, r.lost, err = h.addRecords(ctx, stillExpected(r.entries, s, r.incidents, h.giveUp), r.incidents); err != nil {
 		return err
 	}
@@ -43,7 +47,7 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 	s.Scope, s.Launches = scope(r, verdicts), remembered(r.entries)
 	list := toRun(r, s.Scope)
 	if len(list) > 0 {
-		h.readCauses(ctx, s, q, list)
+		h.readCauses(ctx, s, q, list, joined)
 		correctJoined(r.entries, verdicts, s)
 	}
 	o, err := h.Run(ctx, s, detect.Look{
@@ -74,10 +78,10 @@ func (h handler) searchMore(ctx context.Context, s *snapshot.Snapshot, r *roll) 
 }
 
 // readCauses reads what the checks need to explain the launches.
-func (h handler) readCauses(ctx context.Context, s *snapshot.Snapshot, q gather.Query, list []checks.Check) {
+func (h handler) readCauses(ctx context.Context, s *snapshot.Snapshot, q gather.Query, list []checks.Check, joined []snapshot.Past) {
 	q.Scope, q.Launches = s.Scope, s.Launches
 	if len(s.Scope.Instances)+len(s.Scope.Subnets) > 0 {
-		q.Types = h.addHistory(ctx, s)
+		q.Types = h.addHistory(ctx, s, joined)
 	}
 	h.reader.More(ctx, s, q, gather.JoinSources(list)...)
 	s.Taken = h.Now()
@@ -112,7 +116,7 @@ func toRun(r roll, sc snapshot.Scope) []checks.Check {
 
 // query adds to a query what the roll is of.
 func (r roll) query(q gather.Query) gather.Query {
-	q.Failed, q.Sources = r.failed, []snapshot.Source{snapshot.Nodes}
+	q.Failed, q.Sources = r.failed, []snapshot.Source{snapshot.Nodes, snapshot.AWSNode}
 	for _, e := range r.entries {
 		if e.instance == nil {
 			continue

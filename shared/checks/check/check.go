@@ -28,6 +28,10 @@ type Check struct {
 	// Adds are checks whose cause this one only adds facts to, when both fail
 	// for the same resource: it then contributes, however certain it is.
 	Adds []checkid.ID
+	// Circumstantial tells that the check knows what launches share and not how they
+	// fail: what explains them all, certain or likely, comes first and has its
+	// evidence; beside others of its confidence it stands last.
+	Circumstantial bool
 	// AtLaunch tells that the check can judge before the node had time to join.
 	// launch-watch judges it too, if join-check does.
 	AtLaunch bool

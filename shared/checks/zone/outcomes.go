@@ -105,8 +105,8 @@ func zoneTroubleOf(h snapshot.Past) (kind string, bad bool) {
 		return string(h.Cause), h.Cause == checkid.LaunchUnclassified || h.Cause == checkid.LaunchInsufficientCapacity
 	case h.End == snapshot.NotJoined || h.End == snapshot.Open && !h.Missed.IsZero():
 		switch h.Cause {
-		case "", checkid.InstanceStatusCheck, checkid.InstanceEndedEarly, checkid.NodeNotRegistered, checkid.NodeNotReady:
-			if h.Cause == "" {
+		case "", checkid.InstanceCommonFactor, checkid.InstanceStatusCheck, checkid.InstanceEndedEarly, checkid.NodeNotRegistered, checkid.NodeNotReady:
+			if h.Cause == "" || h.Cause == checkid.InstanceCommonFactor {
 				return "no node, and no cause found", true
 			}
 			return string(h.Cause), true

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"rollcall/shared/node/exact"
 )
 
 // Launches of one pool that begin together share a fate: a subnet fills up, the
@@ -70,7 +72,7 @@ func (t trial) bad(comparison int) bool {
 type unit struct {
 	pool   int
 	failed int
-	of     stratum
+	of     exact.Stratum
 	// least is the logarithm of the chance that as many fail.
 	least float64
 }
@@ -128,16 +130,16 @@ func weigh(drawn []trial, comparison int) []unit {
 	var list []unit
 	for _, t := range drawn {
 		if n := len(list); n == 0 || list[n-1].pool != t.pool {
-			list = append(list, unit{pool: t.pool, of: stratum{launches: len(drawn), failed: failed}})
+			list = append(list, unit{pool: t.pool, of: exact.Stratum{Launches: len(drawn), Failed: failed}})
 		}
 		u := &list[len(list)-1]
-		u.of.drawn++
+		u.of.Drawn++
 		if t.bad(comparison) {
 			u.failed++
 		}
 	}
 	for i := range list {
-		list[i].least = math.Log(tail([]stratum{list[i].of}, list[i].failed))
+		list[i].least = math.Log(exact.Tail([]exact.Stratum{list[i].of}, list[i].failed))
 	}
 	return list
 }

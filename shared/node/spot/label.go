@@ -57,7 +57,7 @@ func own(cause checkid.ID) bool {
 		return cause != checkid.NodeCNINotReady
 	}
 	return slices.Contains([]checkid.ID{
-		checkid.SpotReclaimedBeforeJoin, checkid.InstanceEndedEarly, checkid.InstanceStatusCheck, checkid.InstanceScheduledEvent, checkid.InstanceConsoleError,
+		checkid.SpotReclaimedBeforeJoin, checkid.InstanceEndedEarly, checkid.InstanceStatusCheck, checkid.InstanceScheduledEvent, checkid.InstanceConsoleError, checkid.InstanceCommonFactor,
 	}, cause)
 }
 

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"rollcall/shared/node/exact"
 )
 
 // The bound on false accusations. In a history of 90 days, at which somebody
@@ -56,10 +58,10 @@ func (w *Watch) Look(from time.Time) []Standing {
 		return nil
 	}
 	list := make([]Standing, len(w.places))
-	var strata [comparisons][][]stratum
+	var strata [comparisons][][]exact.Stratum
 	var failed [comparisons][]int
 	for c := range comparisons {
-		strata[c], failed[c] = make([][]stratum, len(list)), make([]int, len(list))
+		strata[c], failed[c] = make([][]exact.Stratum, len(list)), make([]int, len(list))
 	}
 	for _, s := range w.spells {
 		for c := range comparisons {
@@ -74,7 +76,7 @@ func (w *Watch) Look(from time.Time) []Standing {
 	for i := range list {
 		st := &list[i]
 		st.Place, st.Plain, st.P = w.places[i], 1, 1
-		st.Low, st.High = interval(st.Judged-st.Failed, st.Judged)
+		st.Low, st.High = exact.Interval(st.Judged-st.Failed, st.Judged)
 		if st.Judged < fewestLaunches {
 			continue
 		}
@@ -82,10 +84,10 @@ func (w *Watch) Look(from time.Time) []Standing {
 		for c := range comparisons {
 			drawn := 0
 			for _, s := range strata[c][i] {
-				drawn += s.drawn
+				drawn += s.Drawn
 			}
 			st.Units = max(st.Units, drawn)
-			st.Plain = min(st.Plain, comparisons*tail(strata[c][i], failed[c][i]))
+			st.Plain = min(st.Plain, comparisons*exact.Tail(strata[c][i], failed[c][i]))
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Standing) int {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"rollcall/shared/checkid"
+	"rollcall/shared/node/exact"
 	"rollcall/shared/snapshot"
 )
 
@@ -68,7 +69,7 @@ func (w *weighing) burst() weighed {
 // addresses, and those without a cause if in such bursts launches fail more
 // often than in others.
 func (w *weighing) inBursts(in map[string]bool) int {
-	named, unnamed := 0, stratum{}
+	named, unnamed := 0, exact.Stratum{}
 	for _, p := range w.in.History {
 		l := labelOf(p)
 		switch {
@@ -76,12 +77,12 @@ func (w *weighing) inBursts(in map[string]bool) int {
 		case in[p.ID] && forAddresses(p), p.Cause == checkid.SpotBurstExceedsSubnet && len(in) > 0:
 			named++
 		case l.judged && p.End != snapshot.Reclaimed:
-			unnamed.launches++
+			unnamed.Launches++
 			if in[p.ID] {
-				unnamed.drawn++
+				unnamed.Drawn++
 			}
 			if l.failed {
-				unnamed.failed++
+				unnamed.Failed++
 			}
 		}
 	}
@@ -92,7 +93,7 @@ func (w *weighing) inBursts(in map[string]bool) int {
 		}
 	}
 	const usual = 0.05
-	if within > 0 && tail([]stratum{unnamed}, within) <= usual {
+	if within > 0 && exact.Tail([]exact.Stratum{unnamed}, within) <= usual {
 		named += within
 	}
 	return named

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/shared/checkid"
+	"rollcall/shared/node/exact"
 	"rollcall/shared/snapshot"
 )
 
@@ -95,7 +96,7 @@ func (w *weighing) spotItself() weighed {
 		of  string
 		day int64
 	}
-	spot, other := map[key]stratum{}, map[key]stratum{}
+	spot, other := map[key]exact.Stratum{}, map[key]exact.Stratum{}
 	for _, p := range w.in.History {
 		joined, failed := p.End == snapshot.Joined, p.End == snapshot.NotJoined || p.End == snapshot.Reclaimed
 		if p.Type == "" || !joined && !failed {
@@ -107,46 +108,46 @@ func (w *weighing) spotItself() weighed {
 		}
 		k := key{p.Type, p.Started.Unix() / int64(24*time.Hour/time.Second)}
 		s := to[k]
-		s.launches++
+		s.Launches++
 		if failed {
-			s.failed++
+			s.Failed++
 		}
 		to[k] = s
 	}
-	var strata []stratum
-	var a, b stratum
+	var strata []exact.Stratum
+	var a, b exact.Stratum
 	for k, s := range spot {
 		o, is := other[k]
 		if !is {
 			continue
 		}
-		strata = append(strata, stratum{launches: s.launches + o.launches, failed: s.failed + o.failed, drawn: s.launches})
-		a.launches, a.failed = a.launches+s.launches, a.failed+s.failed
-		b.launches, b.failed = b.launches+o.launches, b.failed+o.failed
+		strata = append(strata, exact.Stratum{Launches: s.Launches + o.Launches, Failed: s.Failed + o.Failed, Drawn: s.Launches})
+		a.Launches, a.Failed = a.Launches+s.Launches, a.Failed+s.Failed
+		b.Launches, b.Failed = b.Launches+o.Launches, b.Failed+o.Failed
 	}
-	slices.SortFunc(strata, func(x, y stratum) int { // sums of floats hang on the order
-		if x.launches != y.launches {
-			return x.launches - y.launches
+	slices.SortFunc(strata, func(x, y exact.Stratum) int { // sums of floats hang on the order
+		if x.Launches != y.Launches {
+			return x.Launches - y.Launches
 		}
-		if x.failed != y.failed {
-			return x.failed - y.failed
+		if x.Failed != y.Failed {
+			return x.Failed - y.Failed
 		}
-		return x.drawn - y.drawn
+		return x.Drawn - y.Drawn
 	})
-	numbers := fmt.Sprintf("of the same types on the same days %s of %s Spot launches failed and %s of %s on-demand", figure(a.failed), figure(a.launches), figure(b.failed), figure(b.launches))
-	e.Short = fmt.Sprintf("on-demand %s of %s failed, Spot %s of %s (same types, same days)", figure(b.failed), figure(b.launches), figure(a.failed), figure(a.launches))
+	numbers := fmt.Sprintf("of the same types on the same days %s of %s Spot launches failed and %s of %s on-demand", figure(a.Failed), figure(a.Launches), figure(b.Failed), figure(b.Launches))
+	e.Short = fmt.Sprintf("on-demand %s of %s failed, Spot %s of %s (same types, same days)", figure(b.Failed), figure(b.Launches), figure(a.Failed), figure(a.Launches))
 	const fewest = 10
-	p := tail(strata, a.failed)
+	p := exact.Tail(strata, a.Failed)
 	switch {
-	case b.launches == 0:
+	case b.Launches == 0:
 		e.Verdict, e.Says = Open, "There is no on-demand launch of the same types on the same days to compare with."
 		e.Short = "no on-demand launch to compare with."
 	case p <= chance:
 		e.Verdict, e.Says = Supported, upper(numbers)+": on-demand does better by more than chance."
 		e.Short += "."
 		// What on-demand would have lost too is not Spot's.
-		e.Of = a.failed - a.launches*b.failed/b.launches
-	case b.launches >= fewest && 2*b.failed*a.launches >= a.failed*b.launches && a.failed > 0:
+		e.Of = a.Failed - a.Launches*b.Failed/b.Launches
+	case b.Launches >= fewest && 2*b.Failed*a.Launches >= a.Failed*b.Launches && a.Failed > 0:
 		e.Verdict, e.Says = RuledOut, upper(numbers)+": on-demand does about as badly."
 		e.Short += "."
 	default:

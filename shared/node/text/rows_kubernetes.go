@@ -68,7 +68,7 @@ func kubernetesRows() []row {
 			"liveness probe failed", "back-off restarting", "crashloopbackoff", "waiting for ipam", "failed to communicate with", "unable to reach api server",
 			"failed to get…instance type", "unknown instance type", "eni limit", "unsupported instance type", "not supported instance type", "no vpc limits",
 			"ipamd is not", "not running", "failed to load", "init container", "initialization failure"}}, source: cniDoc, look: append(network(),
-			instanceCommonFactor)},
+			checkid.InstanceCommonFactor)},
 		{check: checkid.NodeCNINotReady, symptom: true, all: [][]string{{"failed to set up sandbox", "failed to setup network for sandbox",
 			"networkplugin cni failed", "add cmd:", "failed to set up pod", "plugin type=aws-cni", "failed to connect service :50051"}}, source: cniDoc,
 			look: network()},

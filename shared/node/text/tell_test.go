@@ -140,7 +140,7 @@ func TestNothingOfTheTextIsRepeated(t *testing.T) {
 func TestRowsAreWhole(t *testing.T) {
 	// Of the catalogue, and built beside this package.
 	known := map[checkid.ID]bool{"karpenter/nodeclass-not-ready": true, "karpenter/nodepool-limit": true, "node/not-initialized": true,
-		"ip/branch-interfaces": true, "instance/common-factor": true, "launch/policy-denied": true}
+		"ip/branch-interfaces": true, "launch/policy-denied": true}
 	for _, c := range checks.All() {
 		known[c.ID] = true
 	}

@@ -1,4 +1,6 @@
-package spot
+// Package exact is the statistics of few launches: Fisher's exact test over strata, and
+// the interval of Clopper and Pearson.
+package exact
 
 import (
 	"math"
@@ -7,22 +9,22 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// stratum is launches that can be compared with each other.
-type stratum struct {
-	launches int
-	failed   int // of all launches
-	drawn    int // how many of them are those that are judged
+// Stratum is launches that can be compared with each other.
+type Stratum struct {
+	Launches int
+	Failed   int // of all launches
+	Drawn    int // how many of them are those that are judged
 }
 
 // negligible is what a probability may be off by: far below any bound that
 // is used here, and far above where float64 ends.
 const negligible = 1e-40
 
-// tail is the chance that at least observed of the drawn ones are among the
+// Tail is the chance that at least observed of the drawn ones are among the
 // failed, if within each stratum every launch is as likely to be: Fisher's
 // exact test over strata, one-sided. The sum's distribution is the convolution
 // of one hypergeometric distribution for each stratum.
-func tail(strata []stratum, observed int) float64 {
+func Tail(strata []Stratum, observed int) float64 {
 	if observed <= 0 {
 		return 1
 	}
@@ -41,8 +43,8 @@ type distribution struct {
 
 // hypergeometric is how many of the drawn are among the failed. It is worked
 // out in logarithms: the binomials of 100,000 launches overflow otherwise.
-func hypergeometric(s stratum) distribution {
-	n, f, m := s.launches, min(s.failed, s.launches), min(s.drawn, s.launches)
+func hypergeometric(s Stratum) distribution {
+	n, f, m := s.Launches, min(s.Failed, s.Launches), min(s.Drawn, s.Launches)
 	if n <= 0 || f <= 0 || m <= 0 {
 		return distribution{p: []float64{1}}
 	}
@@ -94,9 +96,9 @@ func (d distribution) atLeast(k int) float64 {
 	return sum
 }
 
-// interval bounds the share of which some of n were seen: Clopper and
+// Interval bounds the share of which some of n were seen: Clopper and
 // Pearson's exact interval, 95 %.
-func interval(some, n int) (low, high float64) {
+func Interval(some, n int) (low, high float64) {
 	const half = 0.025
 	low, high = 0, 1
 	if n <= 0 {
