@@ -180,6 +180,21 @@ func scenes() []scene {
 	likely.Resource, likely.Title = "subnet-0ab1c2d3e4f5a6b7c", "subnet-0ab1c2d3e4f5a6b7c has 3 free addresses"
 	likely.Why = "A node of m5.large takes 20 addresses at its start (2 interfaces of 10); 3 of 251 are free."
 	likely.Fix = checks.Fix{Text: "Free addresses in subnet-0ab1c2d3e4f5a6b7c, or add a larger subnet to the nodegroup."}
+	shared := noEgress()
+	shared.Check, shared.Confidence = "instance/common-factor", checks.Likely
+	shared.Resource, shared.Title = "ami-0bad000000000002b", "7 of 7 with ami-0bad000000000002b failed, 20 of 20 others joined"
+	shared.Why = "7 of 7 launches with ami-0bad000000000002b failed, the first launched 2026-11-20 13:18 UTC; 20 of 20 others of the last 7 days joined. The very same launches are those with lt-0e200000000000001 version 2: nothing here tells these apart."
+	shared.Evidence = []checks.Evidence{
+		{What: "AMI", Value: "ami-0bad000000000002b"}, {What: "launch template version", Value: "lt-0e200000000000001 version 2"},
+		{What: "Launches compared", Value: "7 of 7 failed with it, in 7 quarters of an hour; without it 0 of 20"},
+		{What: "Chance", Value: "p = 0.0021, corrected for 4 values and 348 looks (90 days)"},
+	}
+	shared.Fix = checks.Fix{
+		Text:    "Compare ami-0bad000000000002b with ami-0a1e2d3c4b5a69788, with which launches join, and go back to that if nothing else is found. The console output of i-0bad0000000000000 may tell how it fails.",
+		Command: "aws ec2 describe-images --region us-west-2 --image-ids ami-0bad000000000002b ami-0a1e2d3c4b5a69788",
+		Console: "https://us-west-2.console.aws.amazon.com/ec2/home?region=us-west-2#ImageDetails:imageId=ami-0bad000000000002b",
+	}
+	sharedIncident := incidentOf(shared, launches(7, report.Missed))
 	possible := likely
 	possible.Confidence = checks.Possible
 
@@ -290,6 +305,7 @@ func scenes() []scene {
 		{"cannot-look", sight, []incident.Note{note(sight, incident.Opened, sight.Opened)}},
 		{"can-look-again", with(sight, ended(incident.Proved), func(i *incident.Incident) { i.ClearedBy = nil }), []incident.Note{note(sight, incident.IsProved, began)}},
 		{"likely", incidentOf(likely, launches(4, report.Missed)), nil},
+		{"common-factor", sharedIncident, []incident.Note{note(sharedIncident, incident.Opened, began)}},
 		{"possible-early", incidentOf(possible, launches(4, report.Waiting)), nil},
 		{"ended-early", incidentOf(early, ended1), []incident.Note{note(incidentOf(early, ended1), incident.Opened, began.Add(time.Minute))}},
 		{"ended-early-many", incidentOf(early, launches(7, report.Gone)), nil},

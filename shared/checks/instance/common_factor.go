@@ -118,8 +118,8 @@ func commonFactorFinding(s *facts.View, v factor.Verdict, launches []factor.Laun
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: first.Name, Covers: ids, Instances: ids,
 		Title: phrase.Title("%d of %d %s failed, %d of %d others joined", v.Failed, v.Launches, having(first), v.Others-v.OtherFailed, v.Others),
-		Why: fmt.Sprintf("%d of %d launches %s failed, the first at %s; %d of %d others of the last 7 days joined.",
-			v.Failed, v.Launches, having(first), phrase.ClockTime(v.First), v.Others-v.OtherFailed, v.Others),
+		Why: fmt.Sprintf("%d of %d launches %s failed, the first launched %s UTC; %d of %d others of the last 7 days joined.",
+			v.Failed, v.Launches, having(first), v.First.UTC().Format(phrase.DayAndMinute), v.Others-v.OtherFailed, v.Others),
 	}
 	if also := v.Shared[1:]; len(also) > 0 {
 		f.Why += fmt.Sprintf(" The very same launches are those %s: nothing here tells these apart.", phrase.And(all(also)))

@@ -66,7 +66,7 @@ func TestCommonFactorWords(t *testing.T) {
 		i := snapshottest.Instance(s, snapshottest.Node)
 		i.Template = snapshot.TemplateRef{ID: "lt-0e2", Version: "7"}
 	}))
-	if want := "25 of 25 launches with ami-0new failed, the first at 08:00:00 UTC; 80 of 80 others of the last 7 days joined. The very same launches are those with lt-0e2 version 7: nothing here tells these apart."; f.Why != want {
+	if want := "25 of 25 launches with ami-0new failed, the first launched 2026-11-20 08:00 UTC; 80 of 80 others of the last 7 days joined. The very same launches are those with lt-0e2 version 7: nothing here tells these apart."; f.Why != want {
 		t.Errorf("Why = %q, want %q", f.Why, want)
 	}
 	if want := "Compare ami-0new with ami-0old, with which launches join"; !strings.HasPrefix(f.Fix.Text, want) {
