@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"rollcall/local/fakeslack/draw"
 )
 
 //go:embed web
@@ -144,13 +146,13 @@ func (s *Server) history(c *channel, m *Message) *paneView {
 		v := s.view(c, m, true)
 		v.Body = s.body(content{text: old.Text, blocks: old.Blocks})
 		v.Attachments, v.Versions, v.Edited = s.attachments(old.Attachments), 0, false
-		v.Clock = template.HTML(clock(at, "{time_secs}"))
+		v.Clock = template.HTML(draw.Clock(at, "{time_secs}"))
 		p.Messages = append(p.Messages, v)
 		at = old.Until.UTC()
 	}
 	v := s.view(c, m, true)
 	v.Versions = 0
-	v.Clock = template.HTML(clock(at, "{time_secs}"))
+	v.Clock = template.HTML(draw.Clock(at, "{time_secs}"))
 	p.Messages = append(p.Messages, v)
 	return p
 }

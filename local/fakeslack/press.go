@@ -14,6 +14,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"rollcall/local/fakeslack/draw"
+	"rollcall/local/fakeslack/schema"
 )
 
 // pressTimeout is how long Slack waits for the answer to an interaction.
@@ -145,7 +148,7 @@ func (s *Server) prepare(p Press) (to string, body []byte, err error) {
 		"message": s.wire(c, m, true), "state": answer{"values": answer{}},
 		"response_url": s.newReplyURL(c.ID, m.TS, m.ThreadTS, who.ID), "actions": []answer{action},
 	}
-	text, err := encode(payload)
+	text, err := schema.Encode(payload)
 	if err != nil {
 		return "", nil, err
 	}
@@ -181,7 +184,7 @@ func findAction(raw json.RawMessage, p Press) (answer, error) {
 		}
 	}
 	for _, b := range blocks {
-		blockID := word(b["block_id"])
+		blockID := draw.Word(b["block_id"])
 		if p.BlockID != "" && p.BlockID != blockID {
 			continue
 		}

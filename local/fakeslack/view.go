@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"rollcall/local/fakeslack/draw"
 )
 
 // messageView is a message as the template wants it.
@@ -77,7 +79,7 @@ func (s *Server) view(c *channel, m *Message, thread bool) messageView {
 	v := messageView{
 		TS: m.TS, Channel: c.ID, AuthorID: m.User, Bot: m.Bot, Thread: thread, Ephemeral: m.Visible != "",
 		Edited: m.Edited != nil, Color: color(m.User), Versions: len(m.Versions),
-		Clock: template.HTML(clock(timeOf(m.TS), "{time}")), Body: s.body(m.content()),
+		Clock: template.HTML(draw.Clock(timeOf(m.TS), "{time}")), Body: s.body(m.content()),
 		Link: pageLink(c.ID, "thread", m.TS), HistoryLink: pageLink(c.ID, "history", m.TS),
 	}
 	v.Author, _ = s.userName(m.User)
@@ -92,7 +94,7 @@ func (s *Server) view(c *channel, m *Message, thread bool) messageView {
 		v.Files = append(v.Files, shown)
 	}
 	for _, r := range m.Reactions {
-		v.Reactions = append(v.Reactions, reactionView{template.HTML(withEmoji(":" + r.Name + ":")), len(r.Users)})
+		v.Reactions = append(v.Reactions, reactionView{template.HTML(draw.WithEmoji(":" + r.Name + ":")), len(r.Users)})
 	}
 	if m.Broadcast && !thread {
 		v.BroadcastLink = pageLink(c.ID, "thread", m.ThreadTS)
@@ -111,7 +113,7 @@ func (s *Server) view(c *channel, m *Message, thread bool) messageView {
 		v.Repliers = append(v.Repliers, replier{color(r.User), initial(name), r.Bot})
 	}
 	if v.Replies = len(replies); v.Replies > 0 {
-		v.LastReply = template.HTML(clock(timeOf(replies[v.Replies-1].TS), "{ago}"))
+		v.LastReply = template.HTML(draw.Clock(timeOf(replies[v.Replies-1].TS), "{ago}"))
 	}
 	return v
 }
@@ -129,12 +131,12 @@ func snippet(data []byte) (head string, more int) {
 // body draws the blocks, or the text where there are none.
 func (s *Server) body(c content) template.HTML {
 	if len(c.blocks) > 0 {
-		return drawBlocks(c.blocks, s)
+		return draw.Blocks(c.blocks, names{s})
 	}
 	if c.text == "" {
 		return ""
 	}
-	return `<div class="b-text">` + mrkdwn(c.text, s) + `</div>`
+	return `<div class="b-text">` + draw.Mrkdwn(c.text, names{s}) + `</div>`
 }
 
 func (s *Server) attachments(raw json.RawMessage) []attachmentView {
@@ -151,24 +153,24 @@ func (s *Server) attachments(raw json.RawMessage) []attachmentView {
 	for _, a := range list {
 		v := attachmentView{Color: a.Color, Footer: a.Footer}
 		if a.Pretext != "" {
-			v.Pretext = mrkdwn(a.Pretext, s)
+			v.Pretext = draw.Mrkdwn(a.Pretext, names{s})
 		}
 		if a.Title != "" {
-			v.Title = template.HTML(withEmoji(unescape(a.Title)))
-			if webURL.MatchString(a.TitleLink) {
-				v.Title = template.HTML(anchor(a.TitleLink, string(v.Title)))
+			v.Title = template.HTML(draw.WithEmoji(draw.Unescape(a.Title)))
+			if draw.WebURL.MatchString(a.TitleLink) {
+				v.Title = template.HTML(draw.Anchor(a.TitleLink, string(v.Title)))
 			}
 		}
 		switch {
 		case len(a.Blocks) > 0:
-			v.Body = drawBlocks(a.Blocks, s)
+			v.Body = draw.Blocks(a.Blocks, names{s})
 		case a.Text != "":
-			v.Body = `<div class="b-text">` + mrkdwn(a.Text, s) + `</div>`
+			v.Body = `<div class="b-text">` + draw.Mrkdwn(a.Text, names{s}) + `</div>`
 		}
 		if len(a.Fields) > 0 {
 			v.Body += `<div class="b-fields">`
 			for _, f := range a.Fields {
-				v.Body += template.HTML(`<div><b>`+withEmoji(unescape(f.Title))+`</b><br>`) + mrkdwn(f.Value, s) + `</div>`
+				v.Body += template.HTML(`<div><b>`+draw.WithEmoji(draw.Unescape(f.Title))+`</b><br>`) + draw.Mrkdwn(f.Value, names{s}) + `</div>`
 			}
 			v.Body += `</div>`
 		}
@@ -202,3 +204,11 @@ func (s *Server) groupName(id string) (string, bool) {
 	}
 	return id, false
 }
+
+// names gives the drawing the names of people, channels and groups. The lock is
+// held.
+type names struct{ s *Server }
+
+func (n names) UserName(id string) (string, bool)    { return n.s.userName(id) }
+func (n names) ChannelName(id string) (string, bool) { return n.s.channelName(id) }
+func (n names) GroupName(id string) (string, bool)   { return n.s.groupName(id) }

@@ -1,4 +1,7 @@
-package fakeslack
+// Package draw draws what Slack's client draws of a message, as HTML: Block Kit
+// blocks, mrkdwn, rich text, dates and emoji. Whatever a text holds, it comes out
+// escaped.
+package draw
 
 import (
 	"encoding/json"
@@ -6,18 +9,20 @@ import (
 	"html/template"
 	"regexp"
 	"strings"
+
+	"rollcall/local/fakeslack/schema"
 )
 
-// block is any object of Block Kit, read leniently: what is drawn was checked
+// Block is any object of Block Kit, read leniently: what is drawn was checked
 // when it was sent.
-type block struct {
+type Block struct {
 	Type      string          `json:"type"`
 	BlockID   string          `json:"block_id"`
 	ActionID  string          `json:"action_id"`
 	Text      json.RawMessage `json:"text"`
 	Fields    []textObj       `json:"fields"`
-	Accessory *block          `json:"accessory"`
-	Elements  []block         `json:"elements"`
+	Accessory *Block          `json:"accessory"`
+	Elements  []Block         `json:"elements"`
 	ImageURL  string          `json:"image_url"`
 	SlackFile *fileObj        `json:"slack_file"`
 	AltText   string          `json:"alt_text"`
@@ -68,7 +73,7 @@ type confirmObj struct {
 }
 
 // json is what the page's script asks with; its "html" is escaped already.
-func (c confirmObj) json(who names) string {
+func (c confirmObj) json(who Names) string {
 	// Strings always marshal.
 	text, _ := json.Marshal(map[string]string{
 		"title": c.Title.Text, "html": c.Text.html(who), "yes": c.Confirm.Text, "no": c.Deny.Text, "style": c.Style,
@@ -76,27 +81,28 @@ func (c confirmObj) json(who names) string {
 	return string(text)
 }
 
-func (b block) textObject() (t textObj) {
+func (b Block) textObject() (t textObj) {
 	// An object of another shape is left out.
 	_ = json.Unmarshal(b.Text, &t)
 	return t
 }
 
-func word(raw json.RawMessage) (s string) {
+// Word is a JSON string, empty where it is none.
+func Word(raw json.RawMessage) (s string) {
 	_ = json.Unmarshal(raw, &s)
 	return s
 }
 
-func (t textObj) html(who names) string {
+func (t textObj) html(who Names) string {
 	if t.Type == "mrkdwn" {
-		return string(mrkdwn(t.Text, who))
+		return string(Mrkdwn(t.Text, who))
 	}
-	return strings.ReplaceAll(withEmoji(t.Text), "\n", "<br>")
+	return strings.ReplaceAll(WithEmoji(t.Text), "\n", "<br>")
 }
 
-// drawBlocks turns blocks into HTML.
-func drawBlocks(raw json.RawMessage, who names) template.HTML {
-	var blocks []block
+// Blocks turns blocks into HTML.
+func Blocks(raw json.RawMessage, who Names) template.HTML {
+	var blocks []Block
 	if json.Unmarshal(raw, &blocks) != nil {
 		return ""
 	}
@@ -107,7 +113,7 @@ func drawBlocks(raw json.RawMessage, who names) template.HTML {
 	return template.HTML(b.String())
 }
 
-func drawBlock(b block, who names) string {
+func drawBlock(b Block, who Names) string {
 	switch b.Type {
 	case "header":
 		return `<h3 class="b-header">` + b.textObject().html(who) + `</h3>`
@@ -122,7 +128,7 @@ func drawBlock(b block, who names) string {
 				out += `<img class="ctx" src="` + imageURL(e.ImageURL) + `" alt="` + html.EscapeString(e.AltText) + `">`
 			} else {
 				// A text object is an element here: its text is a plain string.
-				out += `<span>` + textObj{e.Type, word(e.Text)}.html(who) + `</span>`
+				out += `<span>` + textObj{e.Type, Word(e.Text)}.html(who) + `</span>`
 			}
 		}
 		return `<div class="b-context">` + out + `</div>`
@@ -144,7 +150,7 @@ func drawBlock(b block, who names) string {
 	return ""
 }
 
-func drawSection(b block, who names) string {
+func drawSection(b Block, who Names) string {
 	out := ""
 	if len(b.Text) > 0 {
 		out += `<div class="b-text">` + b.textObject().html(who) + `</div>`
@@ -164,7 +170,7 @@ func drawSection(b block, who names) string {
 }
 
 // drawElement draws what a person can press.
-func drawElement(e block, blockID string, who names) string {
+func drawElement(e Block, blockID string, who Names) string {
 	attrs := ` data-block="` + html.EscapeString(blockID) + `" data-action="` + html.EscapeString(e.ActionID) + `"`
 	if e.Confirm != nil {
 		attrs += ` data-confirm="` + html.EscapeString(e.Confirm.json(who)) + `"`
@@ -172,11 +178,11 @@ func drawElement(e block, blockID string, who names) string {
 	switch e.Type {
 	case "button":
 		class := "btn"
-		if s := word(e.Style); s == "primary" || s == "danger" {
+		if s := Word(e.Style); s == "primary" || s == "danger" {
 			class += " " + s
 		}
 		label := e.textObject().html(who)
-		if e.URL != "" && webURL.MatchString(e.URL) {
+		if e.URL != "" && WebURL.MatchString(e.URL) {
 			// A press of a link button is sent as well as followed.
 			return `<a class="` + class + `"` + attrs + ` href="` + html.EscapeString(e.URL) + `" target="_blank" rel="noopener noreferrer">` + label + `</a>`
 		}
@@ -223,4 +229,20 @@ func imageURL(url string) string {
 		return ""
 	}
 	return html.EscapeString(url)
+}
+
+// fileObj is a Slack file object: docs.slack.dev/reference/block-kit/composition-objects/slack-file-object.
+type fileObj struct {
+	ID  string `json:"id"`
+	URL string `json:"url"`
+}
+
+// drawPicture draws an image block's picture; one of Slack's own opens large.
+func drawPicture(b Block) string {
+	alt := html.EscapeString(b.AltText)
+	if b.SlackFile != nil && schema.FileID.MatchString(b.SlackFile.ID) {
+		src := "/file/" + b.SlackFile.ID
+		return `<a href="` + src + `" target="_blank" rel="noopener"><img src="` + src + `" alt="` + alt + `"></a>`
+	}
+	return `<img src="` + imageURL(b.ImageURL) + `" alt="` + alt + `">`
 }

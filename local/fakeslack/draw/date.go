@@ -1,4 +1,4 @@
-package fakeslack
+package draw
 
 import (
 	"html"
@@ -21,15 +21,15 @@ func date(body, fallback string) (string, bool) {
 		return html.EscapeString(fallback), true
 	}
 	at := time.Unix(seconds, 0).UTC()
-	out := clock(at, unescape(parts[2]))
-	if len(parts) == 4 && webURL.MatchString(parts[3]) {
-		out = anchor(unescape(parts[3]), out)
+	out := Clock(at, Unescape(parts[2]))
+	if len(parts) == 4 && WebURL.MatchString(parts[3]) {
+		out = Anchor(Unescape(parts[3]), out)
 	}
 	return out, true
 }
 
-// clock is a time element: UTC on hover, the browser's zone as text.
-func clock(at time.Time, format string) string {
+// Clock is a time element: UTC on hover, the browser's zone as text.
+func Clock(at time.Time, format string) string {
 	return `<time datetime="` + at.Format(time.RFC3339Nano) + `" data-format="` + html.EscapeString(format) +
 		`" title="` + at.Format("Mon 2 Jan 2006, 15:04:05 UTC") + `">` + html.EscapeString(dateText(at, format)) + `</time>`
 }

@@ -1,17 +1,18 @@
-package fakeslack
+// Package schema says of Block Kit blocks what Slack's API says of those that it
+// refuses: fields, types and lengths, each with its place.
+package schema
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
 )
 
 // Limits of Block Kit: docs.slack.dev/reference/block-kit. The cap over all
 // blocks is not documented; users measured it (slackapi/bolt-js issue 2509).
 const (
 	maxBlocks         = 50
-	maxBlocksSize     = 13200
+	MaxBlocksSize     = 13200
 	maxSectionText    = 3000
 	maxFields         = 10
 	maxFieldText      = 2000
@@ -30,42 +31,8 @@ const (
 	maxAltText        = 2000
 )
 
-// checkBlocks holds blocks against Block Kit's rules. It returns them with a
-// block_id for each, made by newID where the sender gave none.
-func checkBlocks(raw json.RawMessage, newID func() string) (json.RawMessage, error) {
-	var blocks []any
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	if dec.Decode(&blocks) != nil || dec.More() {
-		return nil, &apiError{code: "invalid_blocks_format"}
-	}
-	if problems := blockProblems(blocks); len(problems) > 0 {
-		messages := make([]string, len(problems))
-		for i, p := range problems {
-			messages[i] = "[ERROR] " + p
-		}
-		return nil, &apiError{code: "invalid_blocks", messages: messages}
-	}
-	if len(blocks) == 0 {
-		return nil, nil
-	}
-	size, err := encode(blocks)
-	if err != nil {
-		return nil, err
-	}
-	if utf8.RuneCount(size) > maxBlocksSize {
-		return nil, &apiError{code: "msg_blocks_too_long"}
-	}
-	for _, b := range blocks {
-		if block := b.(map[string]any); block["block_id"] == nil {
-			block["block_id"] = newID()
-		}
-	}
-	return encode(blocks)
-}
-
-// encode writes v without HTML escapes, so that "<" counts as one character.
-func encode(v any) (json.RawMessage, error) {
+// Encode writes v without HTML escapes, so that "<" counts as one character.
+func Encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -75,8 +42,8 @@ func encode(v any) (json.RawMessage, error) {
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// blockProblems lists what is wrong with blocks, in Slack's words.
-func blockProblems(blocks []any) []string {
+// Problems lists what is wrong with blocks, in Slack's words.
+func Problems(blocks []any) []string {
 	v := &validator{}
 	if len(blocks) > maxBlocks {
 		v.fail("/blocks", "no more than %d items allowed", maxBlocks)

@@ -1,4 +1,4 @@
-package fakeslack
+package draw
 
 import (
 	"html"
@@ -9,16 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// names resolves the ids in a text.
-type names interface {
-	userName(id string) (string, bool)
-	channelName(id string) (string, bool)
-	groupName(id string) (string, bool)
+// Names resolves the ids in a text.
+type Names interface {
+	UserName(id string) (string, bool)
+	ChannelName(id string) (string, bool)
+	GroupName(id string) (string, bool)
 }
 
-// mrkdwn turns Slack's markup into HTML. Nothing in the text reaches the page
+// Mrkdwn turns Slack's markup into HTML. Nothing in the text reaches the page
 // unescaped; every tag is written here.
-func mrkdwn(text string, who names) template.HTML {
+func Mrkdwn(text string, who Names) template.HTML {
 	var b strings.Builder
 	for i, part := range strings.Split(text, "```") {
 		switch {
@@ -37,7 +37,7 @@ func mrkdwn(text string, who names) template.HTML {
 }
 
 // lines renders text line by line; lines that begin with ">" are a quote.
-func lines(text string, who names) string {
+func lines(text string, who Names) string {
 	var b strings.Builder
 	quoted := false
 	for i, line := range strings.Split(strings.Trim(text, "\n"), "\n") {
@@ -67,7 +67,7 @@ func lines(text string, who names) string {
 
 // inline renders one line: code, tokens in angle brackets, bold, italics,
 // strikethrough, emoji. links is false inside a link's own text.
-func inline(s string, who names, links bool) string {
+func inline(s string, who Names, links bool) string {
 	var b strings.Builder
 	run := 0 // start of the plain text not yet written
 	flush := func(end int) {
@@ -130,11 +130,11 @@ func closing(s string, i int) int {
 func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
 
 // token renders what stands between angle brackets.
-func token(t string, who names, links bool) (string, bool) {
+func token(t string, who Names, links bool) (string, bool) {
 	body, label, labelled := strings.Cut(t, "|")
 	mention := func(mark string, name string, ok bool) (string, bool) {
 		if labelled && label != "" {
-			name, ok = strings.TrimPrefix(unescape(label), mark), true
+			name, ok = strings.TrimPrefix(Unescape(label), mark), true
 		}
 		if !ok {
 			name = body
@@ -143,53 +143,53 @@ func token(t string, who names, links bool) (string, bool) {
 	}
 	switch {
 	case strings.HasPrefix(body, "@"):
-		name, ok := who.userName(body[1:])
+		name, ok := who.UserName(body[1:])
 		return mention("@", name, ok)
 	case strings.HasPrefix(body, "#"):
-		name, ok := who.channelName(body[1:])
+		name, ok := who.ChannelName(body[1:])
 		return mention("#", name, ok)
 	case strings.HasPrefix(body, "!subteam^"):
-		name, ok := who.groupName(strings.TrimPrefix(body, "!subteam^"))
+		name, ok := who.GroupName(strings.TrimPrefix(body, "!subteam^"))
 		return mention("@", name, ok)
 	case body == "!here" || body == "!channel" || body == "!everyone":
 		return `<span class="mention loud">@` + body[1:] + `</span>`, true
 	case strings.HasPrefix(body, "!date^"):
-		return date(body, unescape(label))
+		return date(body, Unescape(label))
 	}
-	if !links || !webURL.MatchString(body) {
+	if !links || !WebURL.MatchString(body) {
 		return "", false
 	}
-	text := html.EscapeString(unescape(body))
+	text := html.EscapeString(Unescape(body))
 	if labelled && label != "" {
 		text = inline(label, who, false)
 	}
-	return anchor(unescape(body), text), true
+	return Anchor(Unescape(body), text), true
 }
 
 var (
-	webURL  = regexp.MustCompile(`^(?:https?://|mailto:|tel:)[^\s<>"]+$`)
+	WebURL  = regexp.MustCompile(`^(?:https?://|mailto:|tel:)[^\s<>"]+$`)
 	bareURL = regexp.MustCompile(`https?://[^\s<>"|]*[^\s<>"|.,;:!?)\]}'` + "`" + `*_~]`)
 )
 
-// anchor links to url; text is HTML already.
-func anchor(url, text string) string {
+// Anchor links to url; text is HTML already.
+func Anchor(url, text string) string {
 	return `<a href="` + html.EscapeString(url) + `" target="_blank" rel="noopener noreferrer">` + text + `</a>`
 }
 
-// unescape undoes the three escapes of Slack, and no others.
-func unescape(s string) string {
+// Unescape undoes the three escapes of Slack, and no others.
+func Unescape(s string) string {
 	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(s)
 }
 
 // literal renders the inside of code: no format, but tokens become their text.
-func literal(s string, who names) string {
+func literal(s string, who Names) string {
 	var b strings.Builder
 	for s != "" {
 		i := strings.IndexByte(s, '<')
 		if i < 0 {
 			break
 		}
-		b.WriteString(html.EscapeString(unescape(s[:i])))
+		b.WriteString(html.EscapeString(Unescape(s[:i])))
 		s = s[i+1:]
 		t, ok := "", false
 		j := strings.IndexAny(s, "<>")
@@ -203,27 +203,27 @@ func literal(s string, who names) string {
 			b.WriteString("&lt;")
 		}
 	}
-	b.WriteString(html.EscapeString(unescape(s)))
+	b.WriteString(html.EscapeString(Unescape(s)))
 	return b.String()
 }
 
 // plain renders text without format: bare links and emoji.
 func plain(s string, links bool) string {
 	if !links {
-		return withEmoji(unescape(s))
+		return WithEmoji(Unescape(s))
 	}
-	s = unescape(s)
+	s = Unescape(s)
 	var b strings.Builder
 	for {
 		at := bareURL.FindStringIndex(s)
 		if at == nil {
 			break
 		}
-		b.WriteString(withEmoji(s[:at[0]]))
+		b.WriteString(WithEmoji(s[:at[0]]))
 		url := s[at[0]:at[1]]
-		b.WriteString(anchor(url, html.EscapeString(url)))
+		b.WriteString(Anchor(url, html.EscapeString(url)))
 		s = s[at[1]:]
 	}
-	b.WriteString(withEmoji(s))
+	b.WriteString(WithEmoji(s))
 	return b.String()
 }

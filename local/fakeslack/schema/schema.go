@@ -1,4 +1,4 @@
-package fakeslack
+package schema
 
 import (
 	"fmt"

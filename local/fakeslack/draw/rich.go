@@ -1,4 +1,4 @@
-package fakeslack
+package draw
 
 import (
 	"encoding/json"
@@ -8,7 +8,7 @@ import (
 )
 
 // drawRich draws the parts of a rich_text block.
-func drawRich(parts []block, who names) string {
+func drawRich(parts []Block, who Names) string {
 	var b strings.Builder
 	for _, p := range parts {
 		switch p.Type {
@@ -20,7 +20,7 @@ func drawRich(parts []block, who names) string {
 			b.WriteString(`<blockquote>` + drawRichItems(p.Elements, who) + `</blockquote>`)
 		case "rich_text_list":
 			tag := "ul"
-			if word(p.Style) == "ordered" {
+			if Word(p.Style) == "ordered" {
 				tag = "ol"
 			}
 			b.WriteString(`<` + tag + ` class="indent` + strconv.Itoa(min(max(p.Indent, 0), 4)) + `">`)
@@ -33,24 +33,24 @@ func drawRich(parts []block, who names) string {
 	return b.String()
 }
 
-func drawRichItems(items []block, who names) string {
+func drawRichItems(items []Block, who Names) string {
 	var b strings.Builder
 	for _, e := range items {
 		out := ""
 		switch e.Type {
 		case "text":
-			out = strings.ReplaceAll(withEmoji(word(e.Text)), "\n", "<br>")
+			out = strings.ReplaceAll(WithEmoji(Word(e.Text)), "\n", "<br>")
 		case "link":
-			label := word(e.Text)
+			label := Word(e.Text)
 			if label == "" {
 				label = e.URL
 			}
 			out = html.EscapeString(label)
-			if webURL.MatchString(e.URL) {
-				out = anchor(e.URL, out)
+			if WebURL.MatchString(e.URL) {
+				out = Anchor(e.URL, out)
 			}
 		case "emoji":
-			out = withEmoji(":" + e.Name + ":")
+			out = WithEmoji(":" + e.Name + ":")
 		case "user":
 			out, _ = token("@"+e.UserID, who, true)
 		case "usergroup":

@@ -1,8 +1,7 @@
-package fakeslack
+package draw
 
 import (
 	"html"
-	"net/http"
 	"regexp"
 	"strings"
 )
@@ -11,8 +10,8 @@ import (
 // page looks the same on a machine with no emoji font.
 type emoji struct {
 	name, unicode string
-	// svg is drawn on a field of 16 by 16.
-	svg string
+	// Svg is drawn on a field of 16 by 16.
+	Svg string
 }
 
 func disc(color string) string {
@@ -116,8 +115,8 @@ func signReplacer() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// emojiNamed finds an emoji of the set.
-func emojiNamed(name string) (emoji, bool) {
+// EmojiNamed finds an emoji of the set.
+func EmojiNamed(name string) (emoji, bool) {
 	e, ok := emojiByName[canonical(name)]
 	return e, ok
 }
@@ -126,13 +125,13 @@ func (e emoji) html() string {
 	return `<img class="emoji" src="/emoji/` + e.name + `.svg" alt="` + e.unicode + `" title=":` + e.name + `:">`
 }
 
-// withEmoji escapes text and puts pictures for the emoji of the set.
-func withEmoji(text string) string {
+// WithEmoji escapes text and puts pictures for the emoji of the set.
+func WithEmoji(text string) string {
 	if text == "" {
 		return ""
 	}
 	out := shortcode.ReplaceAllStringFunc(html.EscapeString(text), func(code string) string {
-		if e, ok := emojiNamed(strings.Trim(code, ":")); ok {
+		if e, ok := EmojiNamed(strings.Trim(code, ":")); ok {
 			return e.html()
 		}
 		return code
@@ -159,16 +158,4 @@ func signs(s string) string {
 	}
 	b.WriteString(emojiSigns.Replace(s))
 	return b.String()
-}
-
-// serveEmoji sends one picture.
-func (s *Server) serveEmoji(w http.ResponseWriter, r *http.Request) {
-	e, ok := emojiNamed(strings.TrimSuffix(r.PathValue("name"), ".svg"))
-	if !ok {
-		http.NotFound(w, r)
-		return
-	}
-	w.Header().Set("Content-Type", "image/svg+xml")
-	w.Header().Set("Cache-Control", "max-age=3600")
-	_, _ = w.Write([]byte(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">` + e.svg + `</svg>`))
 }

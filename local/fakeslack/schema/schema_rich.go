@@ -1,4 +1,4 @@
-package fakeslack
+package schema
 
 import (
 	"encoding/json"
@@ -40,13 +40,13 @@ func richItemSchema(kind string) schema {
 	s := schema{}
 	switch kind {
 	case "text":
-		s["text"] = field{true, text(1, maxBlocksSize)}
+		s["text"] = field{true, text(1, MaxBlocksSize)}
 	case "link":
-		s["url"], s["text"] = field{true, text(1, maxURL)}, field{false, text(0, maxBlocksSize)}
+		s["url"], s["text"] = field{true, text(1, maxURL)}, field{false, text(0, MaxBlocksSize)}
 		s["unsafe"] = field{false, boolean}
 	case "date":
-		s["timestamp"], s["format"] = field{true, integer}, field{true, text(1, maxBlocksSize)}
-		s["url"], s["fallback"] = field{false, text(1, maxURL)}, field{false, text(0, maxBlocksSize)}
+		s["timestamp"], s["format"] = field{true, integer}, field{true, text(1, MaxBlocksSize)}
+		s["url"], s["fallback"] = field{false, text(1, maxURL)}, field{false, text(0, MaxBlocksSize)}
 		s["timezone"] = field{false, text(1, maxID)}
 	case "emoji":
 		s["name"] = field{true, text(1, maxID)}

@@ -1,4 +1,4 @@
-package fakeslack
+package draw
 
 import (
 	"regexp"
@@ -10,9 +10,9 @@ import (
 // nobody resolves two names, to show that they are escaped as well.
 type nobody struct{}
 
-func (nobody) userName(id string) (string, bool)    { return "<dana>", id == "U1" }
-func (nobody) channelName(id string) (string, bool) { return "alerts", id == "C1" }
-func (nobody) groupName(id string) (string, bool)   { return "oncall", id == "S1" }
+func (nobody) UserName(id string) (string, bool)    { return "<dana>", id == "U1" }
+func (nobody) ChannelName(id string) (string, bool) { return "alerts", id == "C1" }
+func (nobody) GroupName(id string) (string, bool)   { return "oncall", id == "S1" }
 
 func link(url, text string) string {
 	return `<a href="` + url + `" target="_blank" rel="noopener noreferrer">` + text + `</a>`
@@ -51,7 +51,7 @@ func TestMrkdwn(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := string(mrkdwn(tt.text, nobody{}))
+			got := string(Mrkdwn(tt.text, nobody{}))
 			if name == "date" {
 				want := `<time datetime="2026-11-20T14:59:31Z" data-format="at {time}" title="Fri 20 Nov 2026, 14:59:31 UTC">at 14:59</time>`
 				if got != want {
@@ -93,9 +93,9 @@ func safe(t *testing.T, html string) {
 // Text of the greatest length must not stop the page, whatever is in it.
 func TestLongText(t *testing.T) {
 	for _, part := range []string{"*a ", "<", "`", "*_", "<https://x|", "```", "<!date^1^", "> ", ":red_circle:", "→🔴", "a>", "*a*_b_", "&lt;"} {
-		text := strings.Repeat(part, maxText/len(part))
+		text := strings.Repeat(part, 40_000/len(part))
 		began := time.Now()
-		safe(t, string(mrkdwn(text+">", nobody{})))
+		safe(t, string(Mrkdwn(text+">", nobody{})))
 		// It takes less than a second.
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("%q repeated: took %s", part, took)
@@ -110,5 +110,5 @@ func FuzzMrkdwn(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, text string) { safe(t, string(mrkdwn(text, nobody{}))) })
+	f.Fuzz(func(t *testing.T, text string) { safe(t, string(Mrkdwn(text, nobody{}))) })
 }
