@@ -36,6 +36,7 @@ func decides(t *testing.T) []string {
 		"node/exact",
 		"node/factor",
 		"node/outcome",
+		"node/refusal",
 		"node/spot",
 		"node/text",
 		"node/userdata",

@@ -40,11 +40,11 @@ func Refused(cluster string, g snapshot.Group, a snapshot.Activity, allowed outc
 		Cluster:  cluster,
 		Due:      started.Add(allowed.For),
 	}
-	l.Learn(refusal(v, text))
+	l.Learn(refusedFor(v, text))
 	return l, true
 }
 
-func refusal(v activity.Verdict, text string) outcome.Facts {
+func refusedFor(v activity.Verdict, text string) outcome.Facts {
 	return outcome.Facts{Refused: v.Class, Reason: outcome.EndReason{Message: activity.Clean(text)}}
 }
 

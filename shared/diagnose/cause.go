@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/snapshot"
 )
 
 // causes are the faults that stand for themselves, in order.
@@ -52,14 +55,14 @@ func (r *ranking) cause(f *fault) Cause {
 		Check: f.Check, Confidence: f.confidence,
 		Resource: f.Resource, Covers: f.Covers, Resources: f.Resources,
 		Title: f.Title, Why: f.Why, Evidence: bounded(f.Evidence), Fix: f.Fix,
-		Nodegroups: r.nodegroups(f.Instances, append(slices.Clone(f.Covers), f.Resource)), Instances: f.Instances, Pods: f.Pods,
+		Nodegroups: r.nodegroups(f.Instances, append(slices.Clone(f.Covers), f.Resource), r.checks[f.Check].Breaks == check.Launching), Instances: f.Instances, Pods: f.Pods,
 		Contributing: f.contributing, Symptoms: f.signs, Hidden: f.hidden, Behind: f.Behind,
 	}
 }
 
 // nodegroups are those of the instances, else those whose groups are covered
 // or that launch into the subnets that are covered.
-func (r *ranking) nodegroups(instances, covers []string) []string {
+func (r *ranking) nodegroups(instances, covers []string, launching bool) []string {
 	var names []string
 	for _, id := range instances {
 		if owner := r.owners[id]; owner != "" {
@@ -77,6 +80,11 @@ func (r *ranking) nodegroups(instances, covers []string) []string {
 			if slices.ContainsFunc(append(slices.Clone(g.Subnets), g.Name), func(id string) bool { return slices.Contains(covers, id) }) {
 				names = append(names, cmp.Or(g.Tags["eks:nodegroup-name"], g.Tags["alpha.eksctl.io/nodegroup-name"], g.Name))
 			}
+		}
+	}
+	for _, id := range covers {
+		if pool, is := strings.CutPrefix(id, snapshot.PoolKey("")); is && launching {
+			names = append(names, pool)
 		}
 	}
 	slices.Sort(names)
@@ -129,7 +137,7 @@ func (r *ranking) symptom(owner string, group []*fault) Cause {
 	slices.Sort(c.Covers)
 	slices.Sort(c.Instances)
 	c.Evidence = bounded(c.Evidence)
-	c.Nodegroups = r.nodegroups(c.Instances, c.Covers)
+	c.Nodegroups = r.nodegroups(c.Instances, c.Covers, false)
 	c.Title = cut(fmt.Sprintf("%d instances of %s: %s", len(group), owner, lower(r.checks[c.Check].Title)), maxTitle)
 	c.Why = fmt.Sprintf("%s The same is true of %d more.", c.Why, len(group)-1)
 	return c

@@ -17,13 +17,15 @@ type ec2Detail struct {
 
 func ec2(t *Trigger, raw json.RawMessage) error {
 	switch t.Type {
+	case apiCallType:
+		return launchCall(t, raw)
 	case "EC2 Instance State-change Notification":
 	case "EC2 Spot Instance Interruption Warning":
 		t.Kind = Interruption
 	case "EC2 Instance Rebalance Recommendation":
 		t.Kind = Rebalance
 	default:
-		foreign(t, "neither a state change nor a warning")
+		foreign(t, "neither a state change, a warning nor a call")
 		return nil
 	}
 	d, err := detail[ec2Detail](t, raw)

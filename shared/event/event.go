@@ -23,6 +23,9 @@ const (
 	LaunchSucceeded Kind = "launch succeeded"
 	// LaunchFailed: no instance, or one that died before it was in service.
 	LaunchFailed Kind = "launch failed"
+	// LaunchRefused: a call for instances that no Auto Scaling group made brought none
+	// (CloudTrail).
+	LaunchRefused Kind = "launch refused"
 	// InstanceRunning: EC2 has started the instance.
 	InstanceRunning Kind = "instance running"
 	// InstanceEnded: the instance has stopped or is terminated.
@@ -99,6 +102,8 @@ type Trigger struct {
 	Hours int
 	// Call is what was called, e.g. "UpdateNodegroupConfig".
 	Call string
+	// Refusal is what a LaunchRefused was to launch.
+	Refusal *Refusal
 	// Why says why a Foreign event is none of ours.
 	Why string
 }

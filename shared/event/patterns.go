@@ -53,6 +53,61 @@ const (
   "detail-type": ["EC2 Instance State-change Notification"],
   "detail": {"state": ["running"]}
 }`
+	// FleetRefusedPattern is CreateFleet refused as a whole, FleetEmptyPattern one
+	// that was taken and brought no instance: its errors stand in the answer, with
+	// those that it brought beside them where there are any. (A trail that logs
+	// management events is needed.) Only calls that name a cluster in a tag, or
+	// that leave the tags to their launch template, are asked for; calls of Auto
+	// Scaling and dry runs are left out. What EventBridge cannot tell apart
+	// (a list of one, an answer that CloudTrail left out) launchCall does.
+	FleetRefusedPattern = `{
+  "source": ["aws.ec2"],
+  "detail-type": ["AWS API Call via CloudTrail"],
+  "detail": {
+    "eventSource": ["ec2.amazonaws.com"],
+    "eventName": ["CreateFleet"],
+    "errorCode": [{"anything-but": ["Client.DryRunOperation"]}],
+    "sourceIPAddress": [{"anything-but": ["autoscaling.amazonaws.com"]}],
+    "requestParameters": {"CreateFleetRequest": {
+      "DryRun": [{"exists": false}, false, "false"],
+      "TagSpecification": {"Tag": {"Key": [` + clusterKeys + `, {"exists": false}]}}
+    }}
+  }
+}`
+	FleetEmptyPattern = `{
+  "source": ["aws.ec2"],
+  "detail-type": ["AWS API Call via CloudTrail"],
+  "detail": {
+    "eventSource": ["ec2.amazonaws.com"],
+    "eventName": ["CreateFleet"],
+    "errorCode": [{"exists": false}],
+    "sourceIPAddress": [{"anything-but": ["autoscaling.amazonaws.com"]}],
+    "requestParameters": {"CreateFleetRequest": {
+      "Type": ["instant"],
+      "TagSpecification": {"Tag": {"Key": [` + clusterKeys + `, {"exists": false}]}}
+    }},
+    "responseElements": {"CreateFleetResponse": {"fleetInstanceSet": {"item": {"instanceIds": {"item": [{"exists": false}]}}}}}
+  }
+}`
+	// RunRefusedPattern is RunInstances refused. A fleet makes such calls itself
+	// and tells of them in its answer.
+	RunRefusedPattern = `{
+  "source": ["aws.ec2"],
+  "detail-type": ["AWS API Call via CloudTrail"],
+  "detail": {
+    "eventSource": ["ec2.amazonaws.com"],
+    "eventName": ["RunInstances"],
+    "errorCode": [{"anything-but": ["Client.DryRunOperation"]}],
+    "sourceIPAddress": [{"anything-but": ["autoscaling.amazonaws.com", "ec2fleet.amazonaws.com", "spotfleet.amazonaws.com"]}],
+    "$or": [
+      {"requestParameters": {"tagSpecificationSet": {"items": {"tags": {"key": [` + clusterKeys + `]}}}}},
+      {"requestParameters": {"tagSpecificationSet": {"items": {"tags": {"key": [{"exists": false}]}}}, "launchTemplate": {"launchTemplateId": [{"exists": true}]}}},
+      {"requestParameters": {"tagSpecificationSet": {"items": {"tags": {"key": [{"exists": false}]}}}, "launchTemplate": {"launchTemplateName": [{"exists": true}]}}}
+    ]
+  }
+}`
+	// clusterKeys are the keys of the tags that name a cluster (gather.ClusterOf).
+	clusterKeys = `{"prefix": "kubernetes.io/cluster/"}, {"prefix": "k8s.io/cluster"}, "eks:eks-cluster-name", "eks:cluster-name", "alpha.eksctl.io/cluster-name"`
 	// EndedPattern tells of instances that end; only those that we wait for matter.
 	EndedPattern = `{
   "source": ["aws.ec2"],

@@ -1,5 +1,7 @@
 package snapshot
 
+import "cmp"
+
 // The tags that tell which group an instance belongs to. EC2 Auto Scaling and
 // EKS set the first two on every instance that they launch, Karpenter the third.
 const (
@@ -35,6 +37,27 @@ func (i Instance) ByKarpenter() bool { return i.Tags[nodepoolTag] != "" }
 // NodeClaim is the instance's NodeClaim of Karpenter. It is empty until the node
 // has registered, whatever came of it then.
 func (i Instance) NodeClaim() string { return i.Tags[claimTag] }
+
+// PoolKey is how kubectl names a NodePool: what is about one must not be taken for
+// a nodegroup of the same name.
+func PoolKey(name string) string { return "nodepool/" + name }
+
+// RoleKey is how a role is named that launches for nobody whose name is known.
+func RoleKey(name string) string { return "role/" + name }
+
+// LauncherOf is what launches instances that carry these tags: their Auto Scaling
+// group, else their NodePool by its PoolKey, else their nodegroup; empty for none
+// of these.
+func LauncherOf(tags map[string]string) string {
+	pool := cmp.Or(tags[nodepoolTag], tags[autoPoolTag])
+	switch {
+	case tags[groupTag] != "":
+		return tags[groupTag]
+	case pool != "":
+		return PoolKey(pool)
+	}
+	return tags[nodegroupTag]
+}
 
 // Ended tells that the instance has stopped or is about to.
 func (i Instance) Ended() bool {

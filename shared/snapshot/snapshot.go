@@ -121,6 +121,9 @@ type Snapshot struct {
 	// Week is the launches of the last seven days, as many as are read, oldest
 	// first: a roll call has them beside a short History.
 	Week []Past
+	// Refused are launches without an Auto Scaling group that were refused: of our
+	// own table.
+	Refused []RefusedLaunch
 }
 
 // Scope names what to look at. Checks judge only what is in scope; the rest

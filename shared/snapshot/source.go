@@ -71,6 +71,8 @@ const (
 	// LaunchHistory is History and Samples: Rollcall's own table, which gather
 	// does not read and All does not name.
 	LaunchHistory Source = "launch history"
+	// RefusedLaunches is Refused: of the same table.
+	RefusedLaunches Source = "refused launches"
 )
 
 // All are all sources.

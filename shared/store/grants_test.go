@@ -22,7 +22,7 @@ func TestGrants(t *testing.T) {
 	}
 	for prefix, grant := range map[string]spec.Grant{
 		launchPrefix: RecordLaunches(), incidentPrefix: RecordIncidents(), joinTimePrefix: RecordJoinTimes(), samplePrefix: RecordSamples(),
-		sightingPrefix: RecordSightings(), auditPrefix: RecordAudits(), pacePrefix: RecordCleanups()[0], cleanupPrefix: RecordCleanups()[1],
+		sightingPrefix: RecordSightings(), auditPrefix: RecordAudits(), pacePrefix: RecordCleanups()[0], refusedPrefix: RecordRefusedLaunches(), cleanupPrefix: RecordCleanups()[1],
 	} {
 		if got := grant.Conditions["ForAllValues:StringLike"]["dynamodb:LeadingKeys"][0]; got != prefix+"*" {
 			t.Errorf("a grant is for %q, the store writes %q", got, prefix)

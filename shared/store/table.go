@@ -42,6 +42,8 @@
 //	                                                   Written by slack-actions alone, kept for 19 days
 //	refusal   refusal#             <minute>#<reason>   Refusals: query by pk, from a time on. Never written
 //	          slack-actions        <time>#<request>    over, kept for a year
+//	refused   refused#<cluster>    <launcher>#<class>  RefusedLaunches: query by pk, once for each batch with such a
+//	                                                   launch, and for each sweep. Kept for six hours
 package store
 
 import (

@@ -56,8 +56,11 @@ type Searcher interface {
 }
 
 var (
-	_ Launches        = (*store.Store)(nil)
-	_ Memory          = (*store.Store)(nil)
+	_ Launches = (*store.Store)(nil)
+	_ Memory   = (*store.Store)(nil)
+
+	_ detect.RefusedTable = (*store.Store)(nil)
+
 	_ Reader          = (*gather.Reader)(nil)
 	_ Searcher        = (*gather.Reader)(nil)
 	_ detect.Reader   = (*gather.Reader)(nil)
@@ -69,6 +72,7 @@ type handler struct {
 	detect.Detector
 	launches Launches
 	memory   Memory
+	refused  detect.RefusedTable
 	reader   Reader
 	search   Searcher
 	remind   detect.Reminder
@@ -85,6 +89,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 		Detector: detect.New(spec.Name, e, reader, queues),
 		launches: table,
 		memory:   table,
+		refused:  table,
 		reader:   reader,
 		search:   reader,
 		remind:   queues,

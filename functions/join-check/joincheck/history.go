@@ -35,7 +35,7 @@ func (h handler) addHistory(ctx context.Context, s *snapshot.Snapshot, joined []
 		err = errors.Join(err, failed)
 	}
 	if err != nil {
-		s.Failures[snapshot.LaunchHistory] = unreadHistory(err)
+		s.Failures[snapshot.LaunchHistory] = unreadTable(snapshot.LaunchHistory, err)
 	} else {
 		s.Read[snapshot.LaunchHistory] = true
 	}
@@ -46,9 +46,9 @@ func (h handler) addHistory(ctx context.Context, s *snapshot.Snapshot, joined []
 	return detect.Distinct(types)
 }
 
-// unreadHistory is a history that could not be read in full.
-func unreadHistory(err error) snapshot.Failure {
-	f := snapshot.Failure{Source: snapshot.LaunchHistory, Reason: snapshot.Broken, Call: "dynamodb:Query", Message: err.Error()}
+// unreadTable is what of Rollcall's table could not be read in full.
+func unreadTable(of snapshot.Source, err error) snapshot.Failure {
+	f := snapshot.Failure{Source: of, Reason: snapshot.Broken, Call: "dynamodb:Query", Message: err.Error()}
 	var limit *store.AtLimit
 	switch {
 	case errors.As(err, &limit):

@@ -144,7 +144,7 @@ func TestSweepSeesANodeLost(t *testing.T) {
 
 // A history that cannot be read is a source that could not be read.
 func TestHistoryUnread(t *testing.T) {
-	f := unreadHistory(fmt.Errorf("read: %w", &store.AtLimit{Code: "ThrottlingException"}))
+	f := unreadTable(snapshot.LaunchHistory, fmt.Errorf("read: %w", &store.AtLimit{Code: "ThrottlingException"}))
 	if f.Reason != snapshot.Throttled || f.Call != "dynamodb:Query" || f.Source != snapshot.LaunchHistory || f.Code != "ThrottlingException" {
 		t.Errorf("failure %+v", f)
 	}

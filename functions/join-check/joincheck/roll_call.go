@@ -32,8 +32,10 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 	// The version of the VPC CNI is noted where it can be read; checks that need it
 	// read it again, and say why they cannot.
 	delete(s.Failures, snapshot.AWSNode)
+	var runs *detect.Runs
 	if r.sweep {
 		h.searchMore(ctx, s, &r)
+		runs = h.addRefused(ctx, s, r)
 	}
 	r.tagging = tagging(r.entries)
 	joined := joinedLaunches(s)
@@ -59,7 +61,7 @@ func (h handler) call(ctx context.Context, cluster string, r roll) error {
 	h.countOutcomes(ctx, cluster, r.entries, verdicts)
 	r.joins = joins(r.entries, verdicts, s)
 	h.teachAll(ctx, s, r)
-	return errors.Join(h.record(ctx, s, o.Diagnosis, r, verdicts), h.recordRest(ctx, s, r))
+	return errors.Join(h.record(ctx, s, o.Diagnosis, r, verdicts), h.recordRest(ctx, s, r), h.saveRuns(ctx, s.Cluster.Name, r, runs))
 }
 
 // searchMore finds what neither events nor tags name.

@@ -81,6 +81,10 @@ func absent(s *snapshot.Snapshot, r roll) []string {
 		for _, c := range i.Covers {
 			switch covers := checks.Meaning(i.Key.Check).CoversToo; {
 			// What explains a refused launch covers its group, beside the subnet.
+			case covers == check.Groups && ungrouped(c):
+				if karpenterGone(s, c) {
+					gone = append(gone, c)
+				}
 			case covers == check.Groups && !subnetID(c) && s.Has(snapshot.Groups):
 				if !slices.ContainsFunc(s.Groups, func(g snapshot.Group) bool { return g.Name == c }) {
 					gone = append(gone, c)
@@ -97,6 +101,12 @@ func absent(s *snapshot.Snapshot, r roll) []string {
 		}
 	}
 	return gone
+}
+
+// ungrouped tells what launches without an Auto Scaling group, as refused launches
+// name it.
+func ungrouped(key string) bool {
+	return strings.HasPrefix(key, snapshot.PoolKey("")) || strings.HasPrefix(key, snapshot.RoleKey(""))
 }
 
 // karpenterGone tells that an object of Karpenter is there no more, or is on its

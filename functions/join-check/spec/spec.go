@@ -64,6 +64,7 @@ func Spec() spec.Spec {
 		Grants: []spec.Grant{
 			store.RecordLaunches(),
 			store.RecordJoinTimes(),
+			store.RecordRefusedLaunches(),
 			store.RecordSamples(),
 			{
 				Sid:       "SendResults",

@@ -26,6 +26,8 @@ type batch struct {
 	noticed map[string]news
 	// failures are launches without an instance, by activity.
 	failures map[string]failure
+	// refused are calls for instances without a group.
+	refused []detect.Message
 	// failed are messages to give back.
 	failed []string
 	known  map[string]store.LaunchRecord
@@ -53,7 +55,7 @@ type news struct {
 }
 
 func (b batch) empty() bool {
-	return len(b.launched)+len(b.ended)+len(b.lost)+len(b.failures) == 0
+	return len(b.launched)+len(b.ended)+len(b.lost)+len(b.failures)+len(b.refused) == 0
 }
 
 // sort reads the messages. Several events of one instance are one launch.
@@ -63,6 +65,10 @@ func (h handler) sort(messages []event.Message) batch {
 	list, b.failed = h.Messages(messages)
 	for _, m := range list {
 		switch {
+		case m.Kind == event.LaunchRefused:
+			b.refused = append(b.refused, m)
+		case m.Kind == event.Foreign && m.Call != "":
+			h.drop(m)
 		case m.Kind == event.Foreign:
 			h.Ignore(m, m.Why)
 		case m.Warm:

@@ -27,12 +27,18 @@ type Launches interface {
 // Reader is how it finds instances, and whose they are.
 type Reader interface {
 	Find(ctx context.Context, ids, groups []string) ([]snapshot.Instance, *snapshot.Failure)
+	FindTagged(ctx context.Context, cluster string) ([]snapshot.Instance, *snapshot.Failure)
 	Groups(ctx context.Context, names []string) ([]snapshot.Group, *snapshot.Failure)
 	UserData(ctx context.Context, instances []snapshot.Instance) ([]snapshot.UserData, *snapshot.Failure)
+	// TemplateTags gives the tags that launch templates put on instances.
+	TemplateTags(ctx context.Context, refs []snapshot.TemplateRef) (map[snapshot.TemplateRef]map[string]string, *snapshot.Failure)
 }
 
 var (
-	_ Launches        = (*store.Store)(nil)
+	_ Launches = (*store.Store)(nil)
+
+	_ detect.RefusedTable = (*store.Store)(nil)
+
 	_ Reader          = (*gather.Reader)(nil)
 	_ detect.Reader   = (*gather.Reader)(nil)
 	_ detect.Sender   = bus.Queues{}
@@ -42,6 +48,7 @@ var (
 type handler struct {
 	detect.Detector
 	launches Launches
+	refused  detect.RefusedTable
 	reader   Reader
 	remind   detect.Reminder
 	joinTime time.Duration
@@ -51,9 +58,11 @@ type handler struct {
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL}
+	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
 	h := handler{
 		Detector: detect.New(spec.Name, e, reader, queues),
-		launches: store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		launches: table,
+		refused:  table,
 		reader:   reader,
 		remind:   queues,
 		joinTime: e.Config.JoinTime,

@@ -20,6 +20,7 @@ type clusterCase struct {
 	groups    []snapshot.Group
 	subnets   []string            // of launches that failed
 	told      []snapshot.Activity // of those that failed
+	calls     []snapshot.RefusedLaunch
 	failed    []snapshot.Failure
 	news      map[string]news
 	known     map[string]store.LaunchRecord
@@ -86,7 +87,7 @@ func (h handler) cases(b *batch, a detect.Assignment, groups []snapshot.Group, g
 func (c clusterCase) query(q gather.Query, learned detect.Learned) gather.Query {
 	q.Scope = snapshot.Scope{
 		Instances: detect.IDs(c.instances),
-		Subnets:   detect.Distinct(detect.SubnetsOf(c.instances), c.subnets),
+		Subnets:   detect.Distinct(detect.SubnetsOf(c.instances), c.subnets, refusedIn(c.calls)),
 	}
 	q.Instances, q.Groups, q.Failed = c.instances, c.groups, c.failed
 	q.Nodegroups, q.Sources = detect.ManagedOf(c.instances), gather.LaunchSources(checks.AtLaunch())
@@ -97,6 +98,15 @@ func (c clusterCase) query(q gather.Query, learned detect.Learned) gather.Query 
 		q.Launches = append(q.Launches, detect.Expected(c.record(q.Cluster, in, learned)))
 	}
 	return q
+}
+
+// refusedIn are the subnets of calls that were refused.
+func refusedIn(calls []snapshot.RefusedLaunch) []string {
+	var subnets []string
+	for _, call := range calls {
+		subnets = append(subnets, call.Subnets...)
+	}
+	return subnets
 }
 
 // record is what is remembered of an instance's launch, or will be.

@@ -63,6 +63,7 @@ func (h handler) lookAt(ctx context.Context, b *batch) error {
 	h.unseen(b, instances)
 	h.unsure(b, a.Unsure)
 	cases := h.cases(b, a, groups, groupsFailed != nil)
+	h.refusedCalls(ctx, b, cases)
 	for _, name := range sortedKeys(cases) {
 		c := cases[name]
 		c.failed = detect.Failures(groupsFailed)
@@ -77,6 +78,13 @@ func (h handler) lookAt(ctx context.Context, b *batch) error {
 // Telling comes first: what is remembered is not looked at again, so a crash
 // in between must lead to telling twice (which report notices), not to silence.
 func (h handler) check(ctx context.Context, cluster string, c clusterCase) error {
+	runs, err := h.runs(ctx, cluster, c)
+	if err != nil {
+		return err
+	}
+	if !runs.Began(h.Now()) && len(c.instances)+len(c.told) == 0 {
+		return h.saveRuns(ctx, cluster, c, runs) // known, or for the sweep to tell
+	}
 	learned := h.Learn(ctx, h.launches, cluster, h.joinTime)
 	q := c.query(h.Query(cluster, c.account), learned)
 	s, err := h.Read(ctx, q)
@@ -84,12 +92,14 @@ func (h handler) check(ctx context.Context, cluster string, c clusterCase) error
 		// The tags of other Kubernetes distributions look the same.
 		h.Log.WarnContext(ctx, "instances of a cluster that EKS does not have", "cluster", cluster, "instances", len(c.instances))
 		h.Count("ForeignInstances", len(c.instances))
-		return nil
+		h.Count("ForeignLaunchCalls", len(c.calls))
+		return h.saveRuns(ctx, cluster, c, runs) // so that EKS is not asked at each call
 	}
 	if err != nil {
 		return err
 	}
 	addActivities(s, c.told)
+	s.Refused = runs.Launches()
 	launches := c.launches(cluster, s.Time, learned)
 	if _, err := h.Run(ctx, s, detect.Look{Checks: checks.AtLaunch(), Launches: launches}); err != nil {
 		return err
@@ -98,5 +108,5 @@ func (h handler) check(ctx context.Context, cluster string, c clusterCase) error
 		// They only tell later how full a subnet was: no launch waits for them.
 		h.Log.WarnContext(ctx, "could not record what the subnets had", "cluster", cluster, "error", err.Error())
 	}
-	return errors.Join(h.record(ctx, s, c, launches, learned), h.recordRefused(ctx, s, c, learned))
+	return errors.Join(h.record(ctx, s, c, launches, learned), h.recordRefused(ctx, s, c, learned), h.saveRuns(ctx, cluster, c, runs))
 }

@@ -36,6 +36,9 @@ func Spec() spec.Spec {
 		FailureImpact: "Causes that are visible at launch are told minutes later, by join-check, instead of at once.",
 		Rules: []spec.Rule{
 			{Name: "launches", Why: "Auto Scaling launches an instance, or fails to", Pattern: event.LaunchPattern},
+			{Name: "fleets-refused", Why: "EC2 refuses to launch for Karpenter, EKS Auto Mode or anybody without an Auto Scaling group", Pattern: event.FleetRefusedPattern},
+			{Name: "fleets-empty", Why: "EC2 takes such a call and starts no instance: the errors stand in its answer", Pattern: event.FleetEmptyPattern},
+			{Name: "runs-refused", Why: "EC2 refuses to start an instance that no fleet and no Auto Scaling group asked for", Pattern: event.RunRefusedPattern},
 			{Name: "running", Why: "Instances without an Auto Scaling group start", Pattern: event.RunningPattern},
 			{Name: "ended", Why: "An instance that should become a node ends", Pattern: event.EndedPattern},
 			{Name: "notices", Why: "EC2 takes a Spot instance back, or is likely to: what tells a reclaimed instance from a broken one", Pattern: event.NoticePattern},
@@ -56,10 +59,12 @@ func Spec() spec.Spec {
 		Memory:      256,
 		Timeout:     60 * time.Second,
 		Environment: Environment(),
-		Reads:       slices.Concat(gather.Reads(gather.LaunchSources(checks.AtLaunch())...), store.ReadLaunches(), store.ReadJoinTimes()),
+		Reads: slices.Concat(gather.Reads(gather.LaunchSources(checks.AtLaunch())...), store.ReadLaunches(), store.ReadJoinTimes(), store.ReadRefusedLaunches(),
+			[]spec.Read{gather.ReadTemplates()}),
 		Grants: []spec.Grant{
 			store.RecordLaunches(),
 			store.RecordSamples(),
+			store.RecordRefusedLaunches(),
 			{
 				Sid:       "SendResults",
 				Why:       "What was found goes to report, the only function that talks to people.",

@@ -7,6 +7,7 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/node/activity"
+	"rollcall/shared/node/refusal"
 	"rollcall/shared/snapshot"
 )
 
@@ -20,10 +21,13 @@ type Attempt struct {
 	Instance string // if one was started
 	Told     string // where it stands: "Failed", "terminated, Client.InternalError"
 	Unsure   bool   // the status is not known
+	// Refused is the run of refused calls that it stands for; nil for others.
+	Refused *snapshot.RefusedLaunch
 }
 
 // Attempts are the launches of the last hour that still count: those of the
-// cluster's groups, and instances of the scope that died before they ran.
+// cluster's groups, those without a group that were refused, and instances of the
+// scope that died before they ran.
 type Attempts struct {
 	S    *View
 	List []Attempt
@@ -51,6 +55,7 @@ func newAttempts(s *View) *Attempts {
 	}
 	a.successes()
 	a.activities()
+	a.refused()
 	a.instances()
 	slices.Sort(a.Units)
 	a.Units = slices.Compact(a.Units)
@@ -93,13 +98,33 @@ func (a *Attempts) activities() {
 	}
 }
 
+// refused takes the launches without a group that CloudTrail told of. Each run of
+// them is one: that it goes on says nothing new.
+func (a *Attempts) refused() {
+	for i := range a.S.Refused {
+		r := a.S.Refused[i]
+		a.Units = append(a.Units, r.Launcher)
+		for _, at := range a.worked[r.Launcher] {
+			if at.After(r.Worked) {
+				r.Worked = at
+			}
+		}
+		if refusal.Stands(r, a.S.Time) != refusal.Refused {
+			continue
+		}
+		v := activity.Classify(r.Text)
+		v.Class = r.Class
+		a.List = append(a.List, Attempt{Group: r.Launcher, Verdict: v, At: r.First, Told: "refused", Refused: &r})
+	}
+}
+
 // instances takes the instances of the scope that EC2 could not bring up. One
 // that an activity names is told once; where the activity gives no class, the
 // instance's own reason does.
 func (a *Attempts) instances() {
 	l := a.S.Index()
 	for _, i := range a.S.Scoped() {
-		unit := cmp.Or(i.Tags["aws:autoscaling:groupName"], i.Owner(), i.ID)
+		unit := cmp.Or(snapshot.LauncherOf(i.Tags), i.ID)
 		if i.Tags["aws:autoscaling:groupName"] == "" && i.Owner() != "" {
 			a.Units = append(a.Units, unit)
 		}
@@ -183,7 +208,7 @@ func (a *Attempts) successes() {
 	for i := range a.S.Instances {
 		in := &a.S.Instances[i]
 		if in.State == "running" {
-			note(cmp.Or(in.Tags["aws:autoscaling:groupName"], in.Owner()), place{in.Subnet, in.Zone}, in.Launched)
+			note(snapshot.LauncherOf(in.Tags), place{in.Subnet, in.Zone}, in.Launched)
 		}
 	}
 }

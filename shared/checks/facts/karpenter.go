@@ -73,7 +73,7 @@ func named(s *View) bool {
 // ClassKey and PoolKey and ClaimKey are how kubectl names the objects: what an
 // incident covers must not be taken for a nodegroup of the same name.
 func ClassKey(r snapshot.ClassRef) string { return ClassKind(r) + "/" + r.Name }
-func PoolKey(name string) string          { return "nodepool/" + name }
+func PoolKey(name string) string          { return snapshot.PoolKey(name) }
 func ClaimKey(name string) string         { return "nodeclaim/" + name }
 
 // ClassKind is the kind of a class as kubectl takes it.

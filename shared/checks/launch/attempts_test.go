@@ -58,8 +58,8 @@ func TestInstancesThatDiedWhileTheyStarted(t *testing.T) {
 			i.Launched, i.StateReason.When, s.Activities = s.Time.Add(-2*time.Hour), s.Time.Add(-2*time.Hour), nil
 		}), pass},
 		{"out of scope", checktest.Change(stillborn("Client.InternalError", ""), func(s *snapshot.Snapshot) { s.Scope.Instances = nil }), pass},
-		{"of a node pool", checktest.Change(stillborn("Client.InternalError", ""), karpenter), []string{"fail pool [pool] [i-0node] pool cannot launch: a volume's KMS key cannot be used"}},
-		{"a node pool that is well", checktest.Change(snapshottest.PrivateWithNAT(), karpenter), []string{"pass prod [pool]"}},
+		{"of a node pool", checktest.Change(stillborn("Client.InternalError", ""), karpenter), []string{"fail nodepool/pool [nodepool/pool] [i-0node] NodePool pool cannot launch: a volume's KMS key cannot be used"}},
+		{"a node pool that is well", checktest.Change(snapshottest.PrivateWithNAT(), karpenter), []string{"pass prod [nodepool/pool]"}},
 		{"instances unread: the activity tells", checktest.Change(stillborn("", ""), cancelled, checktest.Unread(snapshot.Instances)), []string{
 			"fail eks-workers [eks-workers] [] workers cannot launch: a volume's KMS key cannot be used",
 		}},

@@ -56,9 +56,11 @@ func launchCheck(spec launchSpec) check.Check {
 		Needs:    []snapshot.Source{snapshot.Groups, snapshot.Activities},
 		AtLaunch: true,
 		Explains: []checkid.ID{checkid.AnyFailedLaunch},
-		Cause:    spec.cause,
-		Fix:      spec.fix,
-		Links:    spec.links,
+		// Nobody can launch with a class that is not ready.
+		After: []checkid.ID{checkid.KarpenterNodeclassNotReady},
+		Cause: spec.cause,
+		Fix:   spec.fix,
+		Links: spec.links,
 		Run: func(s *facts.View) []finding.Finding {
 			return judge(s.Attempts(), spec)
 		},
@@ -81,7 +83,8 @@ func judge(a *facts.Attempts, spec launchSpec) []finding.Finding {
 			continue
 		}
 		resource := ""
-		if spec.resource != nil {
+		// Who launches without a group is told each for itself: one cause and pool.
+		if spec.resource != nil && t.Refused == nil {
 			resource = spec.resource(a, t)
 		}
 		resource = cmp.Or(resource, t.Group)
@@ -136,7 +139,7 @@ func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Fin
 		Instances: f.ended(a.S),
 		Resources: f.resources(),
 		Title:     phrase.Title("%s cannot launch: %s", phrase.Subject(names, "group"), spec.headline),
-		Why:       fmt.Sprintf("No instance of %s could be started%s: %s.", phrase.Some(names, 3), where(f.subnets()), first.Verdict.Meaning),
+		Why:       fmt.Sprintf("No instance of %s could be started%s: %s.", phrase.Some(names, 3), where(f.subnets()), meaning(first)),
 		Evidence:  f.evidence(),
 		Fix:       spec.repair(a, f),
 	}
@@ -146,7 +149,7 @@ func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Fin
 	if spec.says != nil {
 		finding.Title = phrase.Title("%s cannot launch: %s", phrase.Subject(names, "group"), cmp.Or(spec.says(f), spec.headline))
 	}
-	finding.Fix.Text = cmp.Or(finding.Fix.Text, first.Verdict.Next)
+	finding.Fix.Text = cmp.Or(finding.Fix.Text, next(first))
 	finding.Fix.Command = cmp.Or(finding.Fix.Command, showActivities(a, f))
 	finding.Fix.Console = cmp.Or(finding.Fix.Console, groupLink(a, f))
 	return finding
@@ -165,13 +168,20 @@ func (f launchFault) groups() []string {
 }
 
 func (f launchFault) subnets() []string {
-	return f.each(func(t facts.Attempt) string { return t.Subnet })
+	list := f.each(func(t facts.Attempt) string { return t.Subnet })
+	for _, t := range f.list {
+		if t.Refused != nil {
+			list = append(list, t.Refused.Subnets...)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // names are what people call the groups: their nodegroups.
 func (f launchFault) names(a *facts.Attempts) []string {
 	return f.each(func(t facts.Attempt) string {
-		return cmp.Or(a.Groups[t.Group].Tags["eks:nodegroup-name"], t.Group)
+		return cmp.Or(a.Groups[t.Group].Tags["eks:nodegroup-name"], launcherName(t.Group))
 	})
 }
 
@@ -220,6 +230,14 @@ func (f launchFault) evidence() []finding.Evidence {
 	const limit = 5
 	byTime := slices.SortedStableFunc(slices.Values(f.list), func(x, y facts.Attempt) int { return x.At.Compare(y.At) })
 	list := []finding.Evidence{{What: "Failed launches", Value: span(byTime)}}
+	if slices.ContainsFunc(byTime, func(t facts.Attempt) bool { return t.Refused != nil }) {
+		list = nil // each says since when, and goes on
+	}
+	for _, t := range byTime {
+		if t.Refused != nil {
+			list = append(list, refusedCalls(*t.Refused)...)
+		}
+	}
 	var said []string
 	for i := len(byTime) - 1; i >= 0; i-- {
 		t := byTime[i]
@@ -232,7 +250,10 @@ func (f launchFault) evidence() []finding.Evidence {
 			break
 		}
 		what := "Scaling activity of " + t.Group
-		if t.Instance != "" {
+		switch {
+		case t.Refused != nil:
+			what = t.Refused.Call + " for " + launcherName(t.Group)
+		case t.Instance != "":
 			what = t.Instance
 		}
 		list = append(list, finding.Evidence{What: what, Value: fmt.Sprintf("%s %s: %s", phrase.ClockTime(t.At), t.Told, cmp.Or(t.Verdict.Text, "no status message"))})

@@ -25,6 +25,9 @@ func showActivities(a *facts.Attempts, f launchFault) string {
 		if ids := f.each(func(t facts.Attempt) string { return t.Instance }); len(ids) > 0 {
 			return AWSCommand(a, "ec2", "describe-instances", "--instance-ids", ids[0])
 		}
+		if r := f.refused(); r != nil {
+			return showCalls(a, *r)
+		}
 	}
 	return AWSCommand(a, "autoscaling", "describe-scaling-activities", "--auto-scaling-group-name", name, "--max-items", "5")
 }
@@ -35,6 +38,9 @@ func groupLink(a *facts.Attempts, f launchFault) string {
 	if _, is := a.Groups[name]; !is {
 		if ids := f.each(func(t facts.Attempt) string { return t.Instance }); len(ids) > 0 {
 			return link.EC2(a.S, "InstanceDetails:instanceId="+ids[0])
+		}
+		if f.refused() != nil {
+			return link.Cluster(a.S)
 		}
 	}
 	return link.AutoScalingGroup(a.S, name)
@@ -60,6 +66,9 @@ func templateOf(a *facts.Attempts, group string) (snapshot.LaunchTemplate, bool)
 func types(a *facts.Attempts, t facts.Attempt) []string {
 	if t.Verdict.Named.Type != "" {
 		return []string{t.Verdict.Named.Type}
+	}
+	if t.Refused != nil {
+		return t.Refused.Types
 	}
 	if g := a.Groups[t.Group]; len(g.Types) > 0 {
 		return g.Types
@@ -129,9 +138,12 @@ func raiseQuota(spot bool) func(*facts.Attempts, launchFault) finding.Fix {
 // ofAccount is the resource of a failure that only the account can cure.
 func ofAccount(a *facts.Attempts, _ facts.Attempt) string { return a.S.Account }
 
-// launcher is the role that launches for a group.
-func launcher(a *facts.Attempts, group string) string {
-	g, is := a.Groups[group]
+// launcher is the role that launches for a group, or that called.
+func launcher(a *facts.Attempts, f launchFault) string {
+	if r := f.refused(); r != nil && r.By != "" {
+		return r.By
+	}
+	g, is := a.Groups[f.groups()[0]]
 	if !is {
 		return "the role that launches the instances"
 	}

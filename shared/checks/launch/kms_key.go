@@ -39,7 +39,7 @@ func kmsKey(a *facts.Attempts, t facts.Attempt) string {
 }
 
 func useKey(a *facts.Attempts, f launchFault) finding.Fix {
-	role := launcher(a, f.groups()[0])
+	role := launcher(a, f)
 	const may = "kms:CreateGrant (for AWS resources), Decrypt, DescribeKey, Encrypt, GenerateDataKey* and ReEncrypt*"
 	key := kmsKey(a, f.list[0])
 	if key == "" {

@@ -24,7 +24,7 @@ func SubnetFull() check.Check {
 		resource: func(_ *facts.Attempts, t facts.Attempt) string { return t.Subnet },
 		repair:   freeAddresses,
 	})
-	c.After = []checkid.ID{checkid.SpotBurstExceedsSubnet, checkid.IPLeakedInterfaces}
+	c.After = append(c.After, checkid.SpotBurstExceedsSubnet, checkid.IPLeakedInterfaces)
 	return c
 }
 

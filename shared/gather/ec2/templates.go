@@ -121,6 +121,17 @@ func versionKey(ref snapshot.TemplateRef) string {
 }
 
 func readTemplate(ctx context.Context, api LaunchTemplates, ref snapshot.TemplateRef) ([]snapshot.LaunchTemplate, error) {
+	p := ec2.NewDescribeLaunchTemplateVersionsPaginator(api, templateInput(ref))
+	return ec2api.Pages(ctx, "launch template "+versionKey(ref), p.HasMorePages, p.NextPage, func(out *ec2.DescribeLaunchTemplateVersionsOutput) []snapshot.LaunchTemplate {
+		return source.Each(out.LaunchTemplateVersions, func(v types.LaunchTemplateVersion) snapshot.LaunchTemplate {
+			t := launchTemplate(v)
+			t.Latest = ref.Version == "$Latest"
+			return t
+		})
+	})
+}
+
+func templateInput(ref snapshot.TemplateRef) *ec2.DescribeLaunchTemplateVersionsInput {
 	input := &ec2.DescribeLaunchTemplateVersionsInput{Versions: []string{ref.Version}}
 	if ref.Version == "" {
 		input.Versions = []string{"$Default"}
@@ -130,14 +141,7 @@ func readTemplate(ctx context.Context, api LaunchTemplates, ref snapshot.Templat
 	} else {
 		input.LaunchTemplateName = aws.String(ref.Name)
 	}
-	p := ec2.NewDescribeLaunchTemplateVersionsPaginator(api, input)
-	return ec2api.Pages(ctx, "launch template "+versionKey(ref), p.HasMorePages, p.NextPage, func(out *ec2.DescribeLaunchTemplateVersionsOutput) []snapshot.LaunchTemplate {
-		return source.Each(out.LaunchTemplateVersions, func(v types.LaunchTemplateVersion) snapshot.LaunchTemplate {
-			t := launchTemplate(v)
-			t.Latest = ref.Version == "$Latest"
-			return t
-		})
-	})
+	return input
 }
 
 func launchTemplate(v types.LaunchTemplateVersion) snapshot.LaunchTemplate {
