@@ -10,6 +10,7 @@ import (
 	"rollcall/local/simaws"
 	"rollcall/local/stage/stagetest"
 	"rollcall/shared/checkid"
+	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/report"
@@ -79,6 +80,20 @@ func TestSweepTellsOfRefusedLaunches(t *testing.T) {
 				t.Errorf("fails %v for %q, passes %v", fails, resource, passed(o, shortage))
 			}
 		})
+	}
+}
+
+// What is refused for a pool whose class is not ready is one cause with the class.
+func TestClassExplainsRefusedLaunches(t *testing.T) {
+	b := bench(t, stagetest.Options{World: "corpus/karpenter-nodeclass-not-ready.yaml", ClusterRole: true})
+	refuse(t, b, checkid.LaunchUnauthorized, b.Now(), b.Now())
+	o := sweeps(t, b)
+	_, told := stagetest.Causes(o)["launch/unauthorized"]
+	hidden := slices.ContainsFunc(o.Diagnosis.Causes, func(c diagnose.Cause) bool {
+		return c.Check == checkid.KarpenterNodeclassNotReady && slices.Contains(c.Hidden, diagnose.Hidden{Check: checkid.LaunchUnauthorized, Because: c.Check})
+	})
+	if told || !hidden {
+		t.Errorf("told by itself %v, hidden behind the class %v", told, hidden)
 	}
 }
 
