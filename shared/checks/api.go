@@ -68,6 +68,12 @@ func ClassKey(r snapshot.ClassRef) string { return facts.ClassKey(r) }
 func PoolKey(name string) string          { return facts.PoolKey(name) }
 func ClaimKey(name string) string         { return facts.ClaimKey(name) }
 
+// ClaimEvidence is what Karpenter says of instances that it launched
+// (facts.ClaimEvidence).
+func ClaimEvidence(s *snapshot.Snapshot, instances []string) []Evidence {
+	return facts.ClaimEvidence(s, instances)
+}
+
 // Leaked is how many addresses dead nodes of the cluster hold, by subnet; false
 // where that could not be read.
 func Leaked(s *snapshot.Snapshot) (bySubnet map[string]int, known bool) { return facts.Leaked(s) }

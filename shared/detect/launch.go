@@ -41,10 +41,12 @@ func Record(cluster string, in snapshot.Instance, l outcome.Launch, allowed outc
 
 // Expected is what the checks are told of a launch.
 func Expected(l store.LaunchRecord) snapshot.ExpectedJoin {
-	return snapshot.ExpectedJoin{
+	e := snapshot.ExpectedJoin{
 		Instance: l.Instance, Started: l.Started, Due: l.Due, Samples: l.Samples, Usual: l.Usual,
 		Noticed: l.Noticed, Rebalance: l.Rebalance, Cause: l.Root,
 	}
+	e.Claim, e.ClaimSeen = recallClaim(l)
+	return e
 }
 
 // machine is what is worth keeping of an instance; nil for one that has ended

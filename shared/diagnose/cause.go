@@ -20,6 +20,12 @@ func (r *ranking) causes() []Cause {
 		}
 	}
 	list = append(list, r.bySymptom()...)
+	for i := range list {
+		// What works anyway needs no word of who launched it.
+		if c := &list[i]; c.Confidence != checks.Advice {
+			c.Evidence = append(c.Evidence, bounded(checks.ClaimEvidence(r.s, c.Instances))...)
+		}
+	}
 	slices.SortStableFunc(list, func(a, b Cause) int {
 		return cmp.Or(
 			cmp.Compare(rank(a.Confidence), rank(b.Confidence)),

@@ -125,6 +125,12 @@ type NodeClass struct {
 		InstanceProfile            string         `json:"instanceProfile"`
 	} `json:"spec"`
 	Status struct {
+		// Subnets are those that the terms select (aws/karpenter-provider-aws
+		// pkg/apis/v1/ec2nodeclass_status.go).
+		Subnets []struct {
+			ID   string `json:"id"`
+			Zone string `json:"zone"`
+		} `json:"subnets"`
 		Conditions []ObservedCondition `json:"conditions"`
 	} `json:"status"`
 }

@@ -53,8 +53,13 @@ type NodeClass struct {
 	// Subnets, Groups and Images select what nodes are made of.
 	Subnets, Groups, Images []SelectorTerm
 	Role, Profile           string
-	Conditions              map[string]ObservedCondition
+	// Selected are the subnets that it found, as far as it says so.
+	Selected   []ZonedSubnet
+	Conditions map[string]ObservedCondition
 }
+
+// ZonedSubnet is a subnet and its zone.
+type ZonedSubnet struct{ ID, Zone string }
 
 // SelectorTerm is one way to be selected by a class: all that it names must hold.
 type SelectorTerm struct {

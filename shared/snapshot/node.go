@@ -55,4 +55,8 @@ type ExpectedJoin struct {
 	Rebalance time.Time
 	// Cause is the check that explained the launch when it was last looked at.
 	Cause checkid.ID
+	// Claim is its NodeClaim as it was at ClaimSeen; nil where nobody saw one.
+	// Karpenter deletes it with the instance.
+	Claim     *NodeClaim
+	ClaimSeen time.Time
 }

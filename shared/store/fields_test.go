@@ -54,11 +54,20 @@ func records() map[string]struct {
 func droppedByRollback() map[string]string {
 	lostPlan := "a plan's hash counts it: the older release refuses an approval of the newer one's offer, and offers again"
 	tag := "the launch's end stands in the record beside it; one that is still open is judged by Karpenter's tag again, or not at all, as before"
+	claim := "what a NodeClaim said is not told any more once Karpenter has deleted it; the cause is found without it"
 	return map[string]string{
-		"launch $.tagged":                 tag,
-		"deed $.plan.access.launchedBy[]": lostPlan,
-		"deed $.plan.access.tagged":       lostPlan,
-		"launch $.machine.plugin":         "the launch counts for no version of the VPC CNI when launches are compared",
+		"launch $.machine.plugin":             "the launch counts for no version of the VPC CNI when launches are compared",
+		"launch $.claim.name":                 claim,
+		"launch $.claim.pool":                 claim,
+		"launch $.claim.seen":                 claim,
+		"launch $.claim.conditions[].type":    claim,
+		"launch $.claim.conditions[].status":  claim,
+		"launch $.claim.conditions[].reason":  claim,
+		"launch $.claim.conditions[].message": claim,
+		"launch $.claim.conditions[].since":   claim,
+		"launch $.tagged":                     tag,
+		"deed $.plan.access.launchedBy[]":     lostPlan,
+		"deed $.plan.access.tagged":           lostPlan,
 	}
 }
 

@@ -62,6 +62,9 @@ type LaunchRecord struct {
 	// Machine is what the instance was started with. EC2 forgets most of it
 	// when the instance ends; what keeps it from joining is explained from here.
 	Machine *Machine `json:"machine,omitempty"`
+	// Claim is its NodeClaim as it was last seen: Karpenter deletes it with the
+	// instance that has not registered.
+	Claim *Claim `json:"claim,omitempty"`
 	// Looks is how often its roll was called.
 	Looks int `json:"looks,omitempty"`
 	// Version is of the record as it was read; SaveLaunch writes only over this one.
@@ -84,6 +87,23 @@ type Machine struct {
 	Metadata     string            `json:"metadata,omitempty"` // its endpoint: enabled, disabled
 	HopLimit     int               `json:"hopLimit,omitempty"`
 	Tags         map[string]string `json:"tags,omitempty"` // those that tell whose it is
+}
+
+// Claim is a NodeClaim as it was at some time.
+type Claim struct {
+	Name       string           `json:"name"`
+	Pool       string           `json:"pool,omitempty"`
+	Seen       time.Time        `json:"seen"`
+	Conditions []ClaimCondition `json:"conditions,omitempty"`
+}
+
+// ClaimCondition is what it said of one step of its life.
+type ClaimCondition struct {
+	Type    string    `json:"type"`
+	Status  string    `json:"status"`
+	Reason  string    `json:"reason,omitempty"`
+	Message string    `json:"message,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
 }
 
 // keepLaunches is how long a launch is remembered after it started: the

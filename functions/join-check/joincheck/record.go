@@ -33,6 +33,7 @@ func (h handler) record(ctx context.Context, s *snapshot.Snapshot, d diagnose.Di
 				l.Status = v.Status
 				l.Looks++
 				detect.Had(s, &l)
+				detect.KeepClaim(s, &l)
 				l.Learn(known(e, v, s, why[l.Instance]))
 				if err := h.save(ctx, e.recorded, l); err != nil {
 					return fmt.Errorf("record the launch of %s: %w", l.Instance, err)

@@ -42,7 +42,7 @@ func groupPlacements(s *View) *Placements {
 	g := &Placements{S: s, Net: s.Network(), Fw: s.Filters(), Starts: s.Boot()}
 	at := map[string]*Placement{}
 	put := func(i *snapshot.Instance) *Placement {
-		subnet := g.subnetOf(i)
+		subnet := subnetOf(g.S, i)
 		key := fmt.Sprintf("%s %v %t", subnet, i.Groups, i.Windows)
 		p := at[key]
 		if p == nil {
@@ -74,26 +74,6 @@ func groupPlacements(s *View) *Placements {
 	}
 	slices.SortStableFunc(g.Posts, func(a, b *Placement) int { return strings.Compare(a.Subnet.ID, b.Subnet.ID) })
 	return g
-}
-
-// subnetOf is an instance's subnet. EC2 forgets it once the instance is
-// terminated; the activity that launched it
-// still names it, and a group with one subnet leaves no choice.
-func (g *Placements) subnetOf(i *snapshot.Instance) string {
-	if i.Subnet != "" {
-		return i.Subnet
-	}
-	for _, a := range g.S.Activities {
-		if a.Instance == i.ID && a.Subnet != "" {
-			return a.Subnet
-		}
-	}
-	for _, group := range g.S.Groups {
-		if group.Name == i.Tags["aws:autoscaling:groupName"] && len(group.Subnets) == 1 {
-			return group.Subnets[0]
-		}
-	}
-	return ""
 }
 
 func (g *Placements) post(subnet string) *Placement {

@@ -86,7 +86,7 @@ func (c *RouteScope) place() []string {
 	var subnets []string
 	suspects, well := c.S.Suspects()
 	for _, i := range suspects {
-		subnet := c.subnetOf(i)
+		subnet := subnetOf(c.S, i)
 		if subnet == "" {
 			continue
 		}
@@ -105,26 +105,6 @@ func (c *RouteScope) place() []string {
 		}
 	}
 	return subnets
-}
-
-// subnetOf is the subnet of an instance. EC2 forgets that of a terminated one;
-// its group's activity still names it, and a group with one subnet leaves no
-// choice.
-func (c *RouteScope) subnetOf(i *snapshot.Instance) string {
-	if i.Subnet != "" {
-		return i.Subnet
-	}
-	for _, a := range c.S.Activities {
-		if a.Instance == i.ID && a.Subnet != "" {
-			return a.Subnet
-		}
-	}
-	for _, g := range c.S.Groups {
-		if g.Name == i.Tags["aws:autoscaling:groupName"] && len(g.Subnets) == 1 {
-			return g.Subnets[0]
-		}
-	}
-	return ""
 }
 
 // witness is a Ready node in a lot's subnets, where no instance waits beside

@@ -124,10 +124,15 @@ func nodeClaim(c kube.NodeClaim) snapshot.NodeClaim {
 }
 
 func nodeClass(c kube.NodeClass) snapshot.NodeClass {
+	var selected []snapshot.ZonedSubnet
+	for _, n := range c.Status.Subnets {
+		selected = append(selected, snapshot.ZonedSubnet{ID: n.ID, Zone: n.Zone})
+	}
 	return snapshot.NodeClass{
 		Name: c.Metadata.Name, Generation: c.Metadata.Generation, Deleting: !c.Metadata.DeletionTimestamp.IsZero(),
 		Subnets: source.Each(c.Spec.SubnetSelectorTerms, selectorTerm), Groups: source.Each(c.Spec.SecurityGroupSelectorTerms, selectorTerm),
 		Images: source.Each(c.Spec.AMISelectorTerms, selectorTerm), Role: c.Spec.Role, Profile: c.Spec.InstanceProfile,
+		Selected:   selected,
 		Conditions: observed(c.Status.Conditions),
 	}
 }
