@@ -128,7 +128,7 @@ type Interface struct {
 	Description      string
 	Status           string // available, in-use, …
 	Kind             string // interface, nat_gateway, vpc_endpoint, …
-	RequesterManaged bool
+	RequesterManaged bool   // also where a service runs it in the account, as EKS Auto Mode does
 	Groups           []string
 	SourceCheck      bool
 	Attached         bool   // to an instance, or to something of AWS's own

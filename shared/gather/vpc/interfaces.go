@@ -77,6 +77,11 @@ func DescribeInterfaces(ctx context.Context, api Interfaces, filters []types.Fil
 	})
 }
 
+// managed tells that an AWS service runs a resource in the account, EKS Auto Mode
+// its nodes' interfaces: only that service may change it (EC2 API,
+// OperatorResponse).
+func managed(o *types.OperatorResponse) bool { return o != nil && aws.ToBool(o.Managed) }
+
 func networkInterface(n types.NetworkInterface) snapshot.Interface {
 	out := snapshot.Interface{
 		ID:               aws.ToString(n.NetworkInterfaceId),
@@ -87,7 +92,7 @@ func networkInterface(n types.NetworkInterface) snapshot.Interface {
 		Description:      aws.ToString(n.Description),
 		Status:           string(n.Status),
 		Kind:             string(n.InterfaceType),
-		RequesterManaged: aws.ToBool(n.RequesterManaged),
+		RequesterManaged: aws.ToBool(n.RequesterManaged) || managed(n.Operator),
 		SourceCheck:      aws.ToBool(n.SourceDestCheck),
 		Attached:         n.Attachment != nil,
 		Tags:             ec2api.Tags(n.TagSet),
