@@ -75,7 +75,8 @@ func TestOnTheStage(t *testing.T) {
 }
 
 // TestALookIsCheap: it is taken every five minutes, of every cluster. The world
-// has one with two nodegroups.
+// has one with two nodegroups; the list of NodePools is one of the reads, and there
+// are none.
 func TestALookIsCheap(t *testing.T) {
 	b := stagetest.Start(t, spec.Spec(), Build, stagetest.Options{Over: volumes(stagetest.Cluster, longAgo())})
 	if _, err := b.Handle(b.Sweep()); err != nil {
@@ -87,8 +88,8 @@ func TestALookIsCheap(t *testing.T) {
 			reads += n
 		}
 	}
-	if reads == 0 || reads > 17 {
-		t.Errorf("%d reads of AWS and Kubernetes, want at most 17", reads)
+	if reads == 0 || reads > 18 {
+		t.Errorf("%d reads of AWS and Kubernetes, want at most 18", reads)
 	}
 }
 

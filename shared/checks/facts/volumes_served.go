@@ -61,10 +61,12 @@ func (p *ZoneView) volumePlacements() []VolumePlacement {
 //	a node that takes the pod is there        served
 //	one is on its way there                   coming
 //	the group is being changed, nobody waits  coming
+//	a NodePool launches there                 grows
 //	a node of the group is there, and does
 //	not take the pod                          served, and zone/pod-unschedulable says why not
 //	a group launches there and has no node    gap; nobody waits and it has this zone alone: grows
-//	Karpenter or Auto Mode, nobody waits      grows
+//	Karpenter or Auto Mode, nobody waits, and
+//	where their pools launch is not known     grows
 //	none of these                             stranded
 func (p *ZoneView) judge(h home, pod *snapshot.WaitingPod) VolumePlacement {
 	l := VolumePlacement{Home: h, Pod: pod}
@@ -111,13 +113,18 @@ func (p *ZoneView) judge(h home, pod *snapshot.WaitingPod) VolumePlacement {
 		l.Fate, l.Why = FateComing, best.unready[h.Zones[0]]+" of "+best.Name()+" is there, and is no Ready node"
 	case best != nil && len(best.Zones) == 1 && pod == nil:
 		l.Fate, l.Why = fateGrows, best.Name()+" launches in this zone alone, and can grow"
+	case p.poolFor(h.Zones, pod) != "":
+		// Karpenter asks for a node in the zone of the volume that a pod waits for
+		// (kubernetes-sigs/karpenter pkg/controllers/provisioning/scheduling/volumetopology.go):
+		// what keeps one from coming is no matter of zones.
+		l.Fate, l.Why = fateGrows, "NodePool "+p.poolFor(h.Zones, pod)+" launches there"
 	case best != nil && p.stays(best, h.Zones) != "":
 		// One more node would come to another zone: Auto Scaling launches where
 		// the group has fewest.
 		l.Why = fmt.Sprintf("node %s of %s is there, and does not take it: %s", p.stays(best, h.Zones), best.Name(), reason)
 	case best != nil:
 		l.Fate, l.Rig, l.unsure = FateGap, best, unsure
-	case p.Pools && pod == nil:
+	case p.Pools && !p.PoolsKnown && pod == nil:
 		l.Fate, l.Why = fateGrows, "Karpenter or Auto Mode can launch there"
 	default:
 		l.Fate, l.Why = FateStranded, p.whyNone(h, pod, refused, reason, idle)
@@ -197,6 +204,9 @@ func (p *ZoneView) whyNone(h home, pod *snapshot.WaitingPod, refused int, reason
 	case text != "":
 		return text
 	}
+	if p.PoolsKnown {
+		return "neither a group nor a NodePool launches in " + h.Zone()
+	}
 	return "no group launches in " + h.Zone()
 }
 
@@ -222,7 +232,7 @@ func (p *ZoneView) Confidence(l VolumePlacement) finding.Confidence {
 	case l.Home.Held == heldBound:
 		c = finding.Likely
 	}
-	if c == finding.Certain && (p.Pools || p.Blind || l.unsure || !p.S.Has(snapshot.Nodes)) {
+	if c == finding.Certain && (p.Pools && !p.PoolsKnown || p.Blind || l.unsure || !p.S.Has(snapshot.Nodes)) {
 		c = finding.Likely
 	}
 	if p.Blind && c == finding.Likely {

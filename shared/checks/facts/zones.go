@@ -43,10 +43,12 @@ type ZoneView struct {
 	// Auto Mode), and where nobody can say: blind.
 	Pools bool
 	Blind bool
+	// PoolsKnown tells that it is known into which zones the NodePools launch.
+	PoolsKnown bool
 }
 
 func newZoneView(s *View) *ZoneView {
-	p := &ZoneView{S: s, Stands: map[string][]ZonedNode{}, Pools: s.Cluster.AutoMode}
+	p := &ZoneView{S: s, Stands: map[string][]ZonedNode{}, Pools: s.Cluster.AutoMode || len(s.NodePools) > 0, PoolsKnown: poolZonesKnown(s)}
 	p.Blind = !s.Has(snapshot.Nodes) && !s.Has(snapshot.Instances)
 	of := map[string]string{} // instance to group
 	zones := map[string]string{}

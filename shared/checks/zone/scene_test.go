@@ -131,3 +131,19 @@ func karpenter(s *snapshot.Snapshot) {
 		Labels: map[string]string{facts.PoolLabel: "default", facts.ZoneLabel: zoneA, "kubernetes.io/arch": "amd64"},
 	})
 }
+
+// pooled has a NodePool of Karpenter whose class found a subnet in each of the
+// zones; for no zone it does not say which it found.
+func pooled(zones ...string) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		class := snapshot.NodeClass{Name: "default"}
+		for _, z := range zones {
+			class.Selected = append(class.Selected, snapshot.ZonedSubnet{ID: "subnet-" + z, Zone: z})
+		}
+		s.NodePools = []snapshot.NodePool{{Name: "default", Class: snapshot.ClassRef{Group: snapshot.KarpenterGroup, Kind: "EC2NodeClass", Name: "default"}}}
+		s.EC2NodeClasses = []snapshot.NodeClass{class}
+		for _, source := range []snapshot.Source{snapshot.NodePoolsOf, snapshot.EC2NodeClassesOf} {
+			s.Read[source] = true
+		}
+	}
+}

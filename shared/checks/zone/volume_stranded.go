@@ -27,8 +27,8 @@ func VolumeStranded() check.Check {
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.VolumesOf},
 		Uses:       zoneUses(),
 		After:      []checkid.ID{checkid.ZoneImpaired},
-		Cause: "An EBS volume can be attached in its own zone only. No node that takes the pod is in that zone, and none of the cluster's groups launches there: none has a subnet in it, or its launches there fail, are suspended, or bring nodes that the pod cannot run on (selector, affinity, taints, architecture). " +
-			"It is certain where a pod has been waiting for the volume for minutes, likely where a claim holds it and nobody waits yet, or where Karpenter or Auto Mode could still bring a node, possible where Kubernetes could not be asked, and advice for a volume that no claim holds. A volume is the cluster's if its tags name this cluster and no other, or if a PersistentVolume names it.",
+		Cause: "An EBS volume can be attached in its own zone only. No node that takes the pod is in that zone, and none of the cluster's groups or NodePools launches there: none has a subnet in it, or its launches there fail, are suspended, or bring nodes that the pod cannot run on (selector, affinity, taints, architecture). " +
+			"It is certain where a pod has been waiting for the volume for minutes, likely where a claim holds it and nobody waits yet, or where Karpenter or Auto Mode could still bring a node (the subnets of their classes could not be read), possible where Kubernetes could not be asked, and advice for a volume that no claim holds. A volume is the cluster's if its tags name this cluster and no other, or if a PersistentVolume names it.",
 		Fix: "Let a nodegroup launch in the volume's zone: one nodegroup per zone is what AWS advises for workloads with EBS volumes. Or make the volume anew in another zone from a snapshot.",
 		Links: []string{
 			"https://docs.aws.amazon.com/eks/latest/best-practices/cas.html",
@@ -43,6 +43,7 @@ func zoneUses() []snapshot.Source {
 	return []snapshot.Source{
 		snapshot.Nodegroups, snapshot.Nodes, snapshot.Instances, snapshot.Activities, snapshot.LaunchHistory,
 		snapshot.PersistentVolumes, snapshot.ClaimsOf, snapshot.WaitingPods, snapshot.ZonesOf, snapshot.Subnets,
+		snapshot.NodePoolsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf,
 	}
 }
 

@@ -43,10 +43,23 @@ func volumeStrandedCases() []checktest.Case {
 		{"a group launches there", threeZones(), []string{inA, inB, inC}},
 		{"Karpenter, and nobody waits", twoZones(noPods, karpenter), []string{inA, inB, inC}},
 		{"Auto Mode, and nobody waits", twoZones(noPods, func(s *snapshot.Snapshot) { s.Cluster.AutoMode = true }), []string{inA, inB, inC}},
+		{"Karpenter, whose class has a subnet there, and nobody waits", twoZones(noPods, pooled(zoneA, zoneC)), []string{inA, inB, inC}},
+		{"Karpenter, whose class has a subnet there, and a pod waits", twoZones(pooled(zoneA, zoneC)), []string{inA, inB, inC}},
 		{"a group of that zone alone can grow", twoZones(noPods, anotherGroup("data", 0, 3, zoneC)), []string{inA, inB, inC}},
 
 		{"a pod waits", twoZones(), []string{inA, inB, "fail" + lost}},
 		{"Karpenter could come", twoZones(karpenter), []string{inA, inB, "fail (likely)" + lost}},
+		{"the class of the NodePool has no subnet there", twoZones(pooled(zoneA, zoneB)), []string{inA, inB, "fail" + lost}},
+		{"the same, and nobody waits", twoZones(noPods, pooled(zoneA, zoneB)), []string{inA, inB, "fail (likely)" + lost}},
+		{"the NodePool does not allow that zone", twoZones(noPods, pooled(zoneA, zoneC), func(s *snapshot.Snapshot) {
+			s.NodePools[0].Requirements = []snapshot.Requirement{{Key: "topology.kubernetes.io/zone", Operator: "NotIn", Values: []string{zoneC}}}
+		}), []string{inA, inB, "fail (likely)" + lost}},
+		{"the NodePool's nodes repel the pod", twoZones(pooled(zoneA, zoneC), func(s *snapshot.Snapshot) {
+			s.NodePools[0].Taints = []snapshot.Taint{{Key: "gpu", Effect: "NoSchedule"}}
+		}), []string{inA, inB, "fail" + lost}},
+		{"the NodePool is being deleted", twoZones(noPods, pooled(zoneA, zoneC), func(s *snapshot.Snapshot) { s.NodePools[0].Deleting = true }), []string{inA, inB, "fail (likely)" + lost}},
+		{"where the NodePool launches is not known, and nobody waits", twoZones(noPods, pooled()), []string{inA, inB, inC}},
+		{"where the NodePool launches is not known", twoZones(pooled()), []string{inA, inB, "fail (likely)" + lost}},
 		{"nobody waits yet", twoZones(noPods), []string{inA, inB, "fail (likely)" + lost}},
 		{"by tags alone", twoZones(checktest.Unread(snapshot.PersistentVolumes), checktest.Unread(snapshot.ClaimsOf), checktest.Unread(snapshot.WaitingPods), checktest.Unread(snapshot.Nodes)), []string{inA, inB, "fail (possible)" + lost}},
 		{"no claim", twoZones(noPods, func(s *snapshot.Snapshot) { s.PersistentVolumes, s.Claims = nil, nil }), []string{inA, inB, "fail (advice)" + lost}},

@@ -68,7 +68,8 @@ func evidence(p *facts.ZoneView, list []facts.VolumePlacement) []finding.Evidenc
 	for _, r := range p.Rigs {
 		out = append(out, finding.Evidence{What: "Group " + r.Group.Name, Value: words(r)})
 	}
-	if p.Pools {
+	out = append(out, p.PoolEvidence()...)
+	if p.Pools && !p.PoolsKnown {
 		out = append(out, finding.Evidence{What: "Beside groups", Value: "Karpenter or Auto Mode launches nodes too; what limits it was not read"})
 	}
 	if p.Blind {

@@ -1,0 +1,58 @@
+package facts
+
+import (
+	"slices"
+	"strings"
+
+	"rollcall/shared/checks/finding"
+	"rollcall/shared/snapshot"
+)
+
+// poolZonesKnown tells that the NodePools were read, and of each of them where it
+// launches. EKS Auto Mode has NodePools too; where there are none, though nodes say
+// that something launches beside the groups, nothing is known of it.
+func poolZonesKnown(s *View) bool {
+	return s.Has(snapshot.NodePoolsOf) && len(s.NodePools) > 0 && !slices.ContainsFunc(s.NodePools, func(p snapshot.NodePool) bool {
+		_, known := PoolSubnets(s, p)
+		return !p.Deleting && !known
+	})
+}
+
+// poolFor is a NodePool that launches in one of the zones, and whose nodes take
+// the pod, if one waits.
+func (p *ZoneView) poolFor(zones []string, pod *snapshot.WaitingPod) string {
+	for _, pool := range p.S.NodePools {
+		if pool.Deleting || pod != nil && !PoolTakes(pool, pod) {
+			continue
+		}
+		subnets, _ := PoolSubnets(p.S, pool)
+		if slices.ContainsFunc(subnets, func(n snapshot.ZonedSubnet) bool { return slices.Contains(zones, n.Zone) }) {
+			return pool.Name
+		}
+	}
+	return ""
+}
+
+// mostPools is of how many NodePools it is told where they launch.
+const mostPools = 10
+
+// PoolEvidence is where the NodePools launch, as far as that is known.
+func (p *ZoneView) PoolEvidence() []finding.Evidence {
+	var out []finding.Evidence
+	for _, pool := range p.S.NodePools[:min(len(p.S.NodePools), mostPools)] {
+		subnets, known := PoolSubnets(p.S, pool)
+		if !known {
+			continue
+		}
+		var zones []string
+		for _, n := range subnets {
+			zones = append(zones, n.Zone)
+		}
+		value := "launches in " + strings.Join(slices.Compact(zones), ", ")
+		if len(zones) == 0 {
+			value = "launches nowhere: its class has no subnet in a zone that it allows"
+		}
+		out = append(out, finding.Evidence{What: "NodePool " + pool.Name, Value: value})
+	}
+	return out
+}
