@@ -97,7 +97,7 @@ func addresses(c *canvas, b box, r spot.Report, lines []subnetLine) {
 			drawn = append(drawn, box{line[k-1].x, min(line[k-1].y, line[k].y) - 4, line[k].x + 1, max(line[k-1].y, line[k].y) + 4})
 		}
 	}
-	told(c, p, bursts, drawn)
+	labelBursts(c, p, bursts, drawn)
 	c.line(2, muted(), point{p.left, p.y(0)}, point{p.right, p.y(0)})
 }
 

@@ -40,9 +40,9 @@ func columns(c *canvas, p plane, bursts []spot.Burst) {
 	}
 }
 
-// told says of the worst bursts what they asked for and what there was, where
+// labelBursts says of the worst bursts what they asked for and what there was, where
 // there is room for it beside the lines that are drawn.
-func told(c *canvas, p plane, bursts []spot.Burst, drawn []box) {
+func labelBursts(c *canvas, p plane, bursts []spot.Burst, drawn []box) {
 	var taken []box
 	for _, u := range bursts {
 		left, right, top := p.column(u)

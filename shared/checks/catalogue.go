@@ -15,10 +15,10 @@ func AtLaunch() []check.Check {
 	return slices.DeleteFunc(OfLaunches(), func(c check.Check) bool { return !c.AtLaunch })
 }
 
-// Standing is the checks that watch the cluster itself, whether or not an
+// OfCluster is the checks that watch the cluster itself, whether or not an
 // instance is in trouble: its groups, and what works and costs. Its health is
 // nodegroup-watch's (OfHealth), its addresses are subnet-watch's (OfAddresses).
-func Standing() []check.Check { return watchedBy(check.Sweep) }
+func OfCluster() []check.Check { return watchedBy(check.Sweep) }
 
 // OfAddresses is what subnet-watch judges: the subnets' addresses, whether or
 // not anything is launched.

@@ -133,7 +133,7 @@ func (r *ranking) weigh() {
 		}
 	}
 	for _, f := range r.faults {
-		if f.confidence != checks.Likely && f.confidence != checks.Possible || r.checks[f.Check].Ahead || f.Stands && len(f.Instances) == 0 {
+		if f.confidence != checks.Likely && f.confidence != checks.Possible || r.checks[f.Check].Predictive || f.Unconditional && len(f.Instances) == 0 {
 			continue
 		}
 		if !slices.ContainsFunc(f.Instances, func(id string) bool { return failed[id] || r.ended[id] }) {
@@ -211,7 +211,7 @@ func (r *ranking) contribute() {
 		}
 	}
 	for _, f := range r.faults {
-		if f.confidence != checks.Likely && f.confidence != checks.Possible || len(f.behind) > 0 || r.checks[f.Check].Ahead || f.Stands && len(f.Instances) == 0 {
+		if f.confidence != checks.Likely && f.confidence != checks.Possible || len(f.behind) > 0 || r.checks[f.Check].Predictive || f.Unconditional && len(f.Instances) == 0 {
 			continue
 		}
 		circumstantial := r.checks[f.Check].Circumstantial

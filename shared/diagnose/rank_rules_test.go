@@ -18,7 +18,7 @@ import (
 func rules() []checks.Check {
 	return append(catalogue(),
 		checks.Check{ID: "p/possible", Confidence: checks.Possible},
-		checks.Check{ID: "n/ahead", Confidence: checks.Likely, Ahead: true},
+		checks.Check{ID: "n/ahead", Confidence: checks.Likely, Predictive: true},
 		checks.Check{ID: "m/adds-to-a", Confidence: checks.Certain, Adds: []checks.ID{"a/cause"}},
 		checks.Check{ID: "m/adds-to-b", Confidence: checks.Certain, Adds: []checks.ID{"b/after-a"}},
 		checks.Check{ID: "g/symptom", Confidence: checks.Symptom, After: []checks.ID{"a/cause", "b/after-a", "c/likely"}},
@@ -28,7 +28,7 @@ func rules() []checks.Check {
 	)
 }
 
-func stands(r checks.Result) checks.Result { r.Stands = true; return r }
+func stands(r checks.Result) checks.Result { r.Unconditional = true; return r }
 
 func resources(r checks.Result, list ...string) checks.Result { r.Resources = list; return r }
 

@@ -15,7 +15,7 @@ import (
 
 func diagnosis(s *snapshot.Snapshot) Diagnosis {
 	// What only sees ahead explains no launch: subnet-watch judges it by itself.
-	all := slices.DeleteFunc(checks.All(), func(c checks.Check) bool { return c.Ahead && !strings.Contains(string(c.ID), "leak") })
+	all := slices.DeleteFunc(checks.All(), func(c checks.Check) bool { return c.Predictive && !strings.Contains(string(c.ID), "leak") })
 	return Rank(all, checks.Eval(all, s), s)
 }
 

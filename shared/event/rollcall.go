@@ -39,12 +39,12 @@ func own(t *Trigger, raw json.RawMessage) error {
 	case asked:
 		return wanted(t, raw)
 	case statusChange:
-		return told(t, raw)
+		return readOwnEvent(t, raw)
 	case checkWanted, remedyApproved:
-		return told(t, raw)
+		return readOwnEvent(t, raw)
 	default:
 		if strings.HasPrefix(t.Type, incident) {
-			return told(t, raw)
+			return readOwnEvent(t, raw)
 		}
 		foreign(t, "our own, but nothing that we act on")
 		return nil

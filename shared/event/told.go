@@ -24,7 +24,7 @@ type toldDetail struct {
 	Resource  string `json:"resource"`
 }
 
-func told(t *Trigger, raw json.RawMessage) error {
+func readOwnEvent(t *Trigger, raw json.RawMessage) error {
 	d, err := detail[toldDetail](t, raw)
 	if err != nil {
 		return err

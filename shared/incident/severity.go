@@ -79,5 +79,5 @@ func (inc Incident) PodsWait() bool {
 // reached tells that a subnet's trouble has come to launches or nodes. What is
 // only foreseen has not, and what lets a leak stay is no effect of it.
 func (inc Incident) reached() bool {
-	return slices.ContainsFunc(inc.Effects, func(e Effect) bool { return e.Here() && !checks.Meaning(e.Check).Ahead })
+	return slices.ContainsFunc(inc.Effects, func(e Effect) bool { return e.Here() && !checks.Meaning(e.Check).Predictive })
 }

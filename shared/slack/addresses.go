@@ -132,7 +132,7 @@ func stated(i incident.Incident) bool {
 // worse tells that a subnet's trouble has reached launches or nodes. What is
 // only foreseen has not, and what lets a leak stay is no effect of it.
 func worse(i incident.Incident) bool {
-	return slices.ContainsFunc(i.Effects, func(e incident.Effect) bool { return e.Here() && !checks.Meaning(e.Check).Ahead })
+	return slices.ContainsFunc(i.Effects, func(e incident.Effect) bool { return e.Here() && !checks.Meaning(e.Check).Predictive })
 }
 
 // mostEffects is how many effects a message lists.

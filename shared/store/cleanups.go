@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"rollcall/shared/spec"
-
 	"rollcall/shared/network/leak"
+	"rollcall/shared/spec"
 )
 
 // What eni-cleanup remembers beside its sightings: pace#<account>#<region>,
@@ -48,15 +47,15 @@ func (s *Store) SavePace(ctx context.Context, account, region string, p leak.Pac
 	}, anyVersion)
 }
 
-// told is what the last summary of a day said, as a digest.
-type told struct {
+// summaryDigest is what the last summary of a day said, as a digest.
+type summaryDigest struct {
 	Day    string `json:"day"`
 	Digest string `json:"digest"`
 }
 
 // CleanupsTold reads what the cluster's summaries said, as digests by day.
 func (s *Store) CleanupsTold(ctx context.Context, cluster string) (map[string]string, error) {
-	list, err := partition[told](ctx, s, cleanupPrefix+cluster, cleanupFormat, "what was said of the cleanup of "+cluster)
+	list, err := partition[summaryDigest](ctx, s, cleanupPrefix+cluster, cleanupFormat, "what was said of the cleanup of "+cluster)
 	days := map[string]string{}
 	for _, t := range list {
 		days[t.Day] = t.Digest
@@ -68,7 +67,7 @@ func (s *Store) CleanupsTold(ctx context.Context, cluster string) (map[string]st
 func (s *Store) SaveCleanupTold(ctx context.Context, cluster, day, digest string) error {
 	if err := s.put(ctx, item{
 		pk: cleanupPrefix + cluster, sk: day,
-		kind: "summary of the cleanup", format: cleanupFormat, version: 1, body: told{day, digest}, expires: s.now().Add(keepCleanups),
+		kind: "summary of the cleanup", format: cleanupFormat, version: 1, body: summaryDigest{day, digest}, expires: s.now().Add(keepCleanups),
 	}, anyVersion); err != nil {
 		return fmt.Errorf("remember what was said of %s: %w", cluster, err)
 	}

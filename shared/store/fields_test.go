@@ -40,7 +40,7 @@ func records() map[string]struct {
 		"deed":         {remedy.Format, remedy.Run{}},
 		"deeds-lately": {lateFormat, late{}},
 		"pace":         {paceFormat, leak.Pace{}},
-		"cleanup":      {cleanupFormat, told{}},
+		"cleanup":      {cleanupFormat, summaryDigest{}},
 		"cluster":      {outbox.ClusterFormat, outbox.ClusterRecord{}},
 		"sample":       {sampleFormat, sample{}},
 		"sample#hours": {hourFormat, sampleHour{}},

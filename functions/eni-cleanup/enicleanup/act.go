@@ -84,7 +84,7 @@ func (v *visit) some(ctx context.Context, pace *pacer, jobs []job) (again []job,
 		if b.halted(j) {
 			continue
 		}
-		if !v.Now().Before(b.until) || b.broken() || pace.turn(v.work) != nil {
+		if !v.Now().Before(b.until) || b.broken() || pace.wait(v.work) != nil {
 			b.back(jobs[i:]...)
 			break
 		}

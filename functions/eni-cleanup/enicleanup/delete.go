@@ -55,7 +55,7 @@ func (b *batch) ask(ctx context.Context, j job) call.Answer {
 		case call.Throttled:
 			b.Count("Throttled", 1)
 			b.pace.note(func(p *leak.Pace) { p.Throttled(sent, b.Now()) })
-			if b.pace.turn(b.work) != nil {
+			if b.pace.wait(b.work) != nil {
 				return a
 			}
 			if !b.Now().Before(b.until) {

@@ -13,7 +13,7 @@ import (
 )
 
 // bystanders makes interfaces in all the states in which none may be deleted.
-func (s *stand) bystanders(l *ledger) {
+func (s *stand) bystanders(l *deletes) {
 	for _, spoil := range []func(*made){
 		func(m *made) { m.tags[leak.TagCluster] = "theirs" },
 		func(m *made) { delete(m.tags, leak.TagCluster) },

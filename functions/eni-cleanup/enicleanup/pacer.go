@@ -16,8 +16,8 @@ type pacer struct {
 	sleep func(context.Context, time.Duration) error
 }
 
-// turn waits until a request may be sent, or until the context ends.
-func (p *pacer) turn(ctx context.Context) error {
+// wait waits until a request may be sent, or until the context ends.
+func (p *pacer) wait(ctx context.Context) error {
 	for {
 		if err := ctx.Err(); err != nil {
 			return err

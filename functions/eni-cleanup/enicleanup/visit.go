@@ -45,7 +45,7 @@ func (r *tour) clean(ctx context.Context, p place) error {
 		// What a newer version wrote it alone understands: nothing is deleted.
 		return errors.Join(err, r.observeAll(ctx, v))
 	}
-	if err := v.settle(ctx); err != nil {
+	if err := v.resolveOpenDeletes(ctx); err != nil {
 		return errors.Join(err, r.observeAll(ctx, v))
 	}
 	asked, err := v.askedToday(ctx)
@@ -122,10 +122,10 @@ func unlessConflict(err error) error {
 	return err
 }
 
-// settle finds out what came of the deletes that a run wrote ahead, and ended
+// resolveOpenDeletes finds out what came of the deletes that a run wrote ahead, and ended
 // before it knew. What is gone was deleted by that run, which is said once;
 // what is still there is judged anew.
-func (v *visit) settle(ctx context.Context) error {
+func (v *visit) resolveOpenDeletes(ctx context.Context) error {
 	var open []leak.Sighting
 	var ids []string
 	for id, s := range v.sightings {

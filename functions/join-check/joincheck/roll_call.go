@@ -111,7 +111,7 @@ func toRun(r roll, sc snapshot.Scope) []checks.Check {
 	case len(sc.Instances)+len(sc.Subnets) > 0:
 		return checks.OfLaunches()
 	case r.sweep:
-		return checks.Standing()
+		return checks.OfCluster()
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func deedID(inc incident.Incident, p remedy.Plan, approved *incident.Offer) stri
 	return fmt.Sprintf("%s/%s", approved.Hash, approved.Decided.UTC().Format("20060102T150405.000Z"))
 }
 
-func (h handler) draft(inc incident.Incident, p remedy.Plan, approved *incident.Offer) remedy.Run {
+func (h handler) newRun(inc incident.Incident, p remedy.Plan, approved *incident.Offer) remedy.Run {
 	d := remedy.Run{Format: remedy.Format, ID: deedID(inc, p, approved), Plan: p, Hash: p.Hash(), Policy: optin.Auto, Began: h.now()}
 	if approved != nil {
 		d.Policy, d.ApprovedBy, d.Approved = optin.Approve, approved.By.ID, approved.Decided
@@ -38,7 +38,7 @@ func (h handler) draft(inc incident.Incident, p remedy.Plan, approved *incident.
 // act does what a person approved, unless the limit is reached. An approval that
 // was refused is used up: nothing is done an hour later without them.
 func (h handler) act(ctx context.Context, inc incident.Incident, o order, approved *incident.Offer) error {
-	d := h.draft(inc, o.plan, approved)
+	d := h.newRun(inc, o.plan, approved)
 	room, err := h.memory.CountDeed(ctx, d, h.limit)
 	if err != nil {
 		return err
@@ -128,10 +128,10 @@ func (h handler) finish(ctx context.Context, inc incident.Incident, d remedy.Run
 	return h.tellDeed(ctx, inc, d)
 }
 
-// settle finishes what earlier runs left: a deed that was written ahead and
+// finishEarlierRuns finishes what earlier runs left: a deed that was written ahead and
 // has no end, whichever opening of the incident it was in, and one that was not
 // told. What was claimed is never done again.
-func (h handler) settle(ctx context.Context, inc incident.Incident) error {
+func (h handler) finishEarlierRuns(ctx context.Context, inc incident.Incident) error {
 	list, err := h.memory.Deeds(ctx, inc.Key.Cluster)
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (h handler) settle(ctx context.Context, inc incident.Incident) error {
 			continue
 		}
 		switch {
-		case !d.Ended.IsZero() && (told(inc, d) || dropped(inc, d) || d.Began.Before(inc.Opened)):
+		case !d.Ended.IsZero() && (knownToReport(inc, d) || replacedByLater(inc, d) || d.Began.Before(inc.Opened)):
 		case !d.Ended.IsZero():
 			err = h.tellDeed(ctx, inc, d)
 		case h.now().Sub(d.Began) < lease:
@@ -158,14 +158,14 @@ func (h handler) settle(ctx context.Context, inc incident.Incident) error {
 	return nil
 }
 
-// told tells that report knows of a deed.
-func told(inc incident.Incident, d remedy.Run) bool {
+// knownToReport tells that report knows of a deed.
+func knownToReport(inc incident.Incident, d remedy.Run) bool {
 	return slices.ContainsFunc(inc.Offers, func(o incident.Offer) bool { return o.Deed != nil && o.Deed.ID == d.ID && o.Deed.Result == d.Result })
 }
 
-// dropped tells that report knew of a deed and keeps later ones in its place: what
+// replacedByLater tells that report knew of a deed and keeps later ones in its place: what
 // is replaced in many parts has more deeds than an incident keeps.
-func dropped(inc incident.Incident, d remedy.Run) bool {
+func replacedByLater(inc incident.Incident, d remedy.Run) bool {
 	return len(inc.Offers) >= incident.MaxOffers && slices.ContainsFunc(inc.Offers, func(o incident.Offer) bool {
 		return o.Deed != nil && o.Deed.Plan.Remedy == d.Plan.Remedy && o.Deed.Began.After(d.Began)
 	})

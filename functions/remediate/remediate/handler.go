@@ -24,9 +24,8 @@ import (
 	"rollcall/shared/remedy/awscall"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
-	"rollcall/shared/store"
-
 	"rollcall/shared/snapshot"
+	"rollcall/shared/store"
 )
 
 // Memory is what remediate reads and writes of the table. Incidents are
@@ -178,7 +177,7 @@ func (h handler) mayAnything(cluster string) bool {
 // incident does what is to be done for an incident. First what an earlier run
 // left unfinished: while that is not known nothing else is done for it.
 func (h handler) incident(ctx context.Context, inc incident.Incident, event string) error {
-	if err := h.settle(ctx, inc); err != nil {
+	if err := h.finishEarlierRuns(ctx, inc); err != nil {
 		return err
 	}
 	errs := []error{h.overtaken(ctx, inc)}

@@ -42,7 +42,7 @@ func TestWhatAPlanLeft(t *testing.T) {
 		h := f.handler(optin.Auto)
 		p := planned()
 		p.Remedy = optin.ReplaceInstance
-		d := h.draft(inc, p, nil)
+		d := h.newRun(inc, p, nil)
 		got.Add(x.name, f.said(h.carryOut(t.Context(), inc, d, x.left)))
 	}
 	got.Golden(t, "testdata/left.txtar")

@@ -109,7 +109,7 @@ func (h handler) byPolicy(ctx context.Context, inc incident.Incident, o order) e
 	if elsewhere { // report wakes who does it, once the plan is in the incident
 		return h.propose(ctx, inc, p, optin.Auto, "")
 	}
-	d := h.draft(inc, p, nil)
+	d := h.newRun(inc, p, nil)
 	if room, err := h.memory.CountDeed(ctx, d, h.limit); err != nil {
 		return err
 	} else if !room.IsZero() {

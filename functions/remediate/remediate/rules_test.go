@@ -70,11 +70,11 @@ func TestDeedID(t *testing.T) {
 		t.Errorf("by a person: %q, want %q", got, want)
 	}
 	want := remedy.Run{Format: remedy.Format, ID: deedID(inc, p, nil), Plan: p, Hash: p.Hash(), Policy: optin.Auto, Began: minute(9)}
-	if diff := cmp.Diff(want, atMinute(9).draft(inc, p, nil)); diff != "" {
+	if diff := cmp.Diff(want, atMinute(9).newRun(inc, p, nil)); diff != "" {
 		t.Errorf("a policy's deed (-want +got):\n%s", diff)
 	}
 	want.ID, want.Policy, want.ApprovedBy, want.Approved = deedID(inc, p, &approved), optin.Approve, "U1", approved.Decided
-	if diff := cmp.Diff(want, atMinute(9).draft(inc, p, &approved)); diff != "" {
+	if diff := cmp.Diff(want, atMinute(9).newRun(inc, p, &approved)); diff != "" {
 		t.Errorf("a person's deed (-want +got):\n%s", diff)
 	}
 }
@@ -117,7 +117,7 @@ func TestWhatReportKnowsOfADeed(t *testing.T) {
 		"nothing, and is full":          {crowd(d), true, false},
 		"nothing, and there is nothing": {incident.Incident{}, false, false},
 	} {
-		if got, out := told(test.inc, d), dropped(test.inc, d); got != test.told || out != test.dropped {
+		if got, out := knownToReport(test.inc, d), replacedByLater(test.inc, d); got != test.told || out != test.dropped {
 			t.Errorf("%s: told %t, dropped %t", name, got, out)
 		}
 	}

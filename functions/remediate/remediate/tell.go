@@ -12,7 +12,7 @@ import (
 // decline says that what a person approved is not done. Nothing was changed.
 func (h handler) decline(ctx context.Context, inc incident.Incident, approved incident.Offer, reason action.Reason, says string) error {
 	h.log.WarnContext(ctx, "an approved plan is not done", "cluster", inc.Key.Cluster, "check", inc.Key.Check, "resource", inc.Key.Resource, "hash", approved.Hash, "by", approved.By.ID, "reason", reason)
-	return h.tellDeed(ctx, inc, refusedDeed(h.draft(inc, approved.Plan, &approved), reason, says))
+	return h.tellDeed(ctx, inc, refusedDeed(h.newRun(inc, approved.Plan, &approved), reason, says))
 }
 
 // refusedDeed is a deed that was none. It is told, and claims nothing.

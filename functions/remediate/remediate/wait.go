@@ -56,7 +56,7 @@ func (h handler) tryLater(ctx context.Context, inc incident.Incident, r optin.Re
 // unseen says that what a person approved is not done, as it could not be looked
 // at once more. The plan is offered again when it can.
 func (h handler) unseen(ctx context.Context, inc incident.Incident, approved incident.Offer, no *action.Refusal) error {
-	d := refusedDeed(h.draft(inc, approved.Plan, &approved), no.Reason, no.Says+" It is looked at again at "+clock(h.now().Add(firstLook))+", and offered again if it can be. This approval is used up.")
+	d := refusedDeed(h.newRun(inc, approved.Plan, &approved), no.Reason, no.Says+" It is looked at again at "+clock(h.now().Add(firstLook))+", and offered again if it can be. This approval is used up.")
 	d.Next = &remedy.Next{At: h.now().Add(firstLook), Reason: string(no.Reason), Says: no.Says}
 	return h.refuse(ctx, inc, d)
 }

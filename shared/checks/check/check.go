@@ -38,9 +38,9 @@ type Check struct {
 	// WatchedBy are the detectors that judge the check. Nil is join-check: it
 	// explains why a launch did not become a node.
 	WatchedBy []Detector
-	// Ahead tells that the check sees what has not failed yet, or what is so
+	// Predictive tells that the check sees what has not failed yet, or what is so
 	// whether or not an instance fails for it: its findings need none to be told.
-	Ahead bool
+	Predictive bool
 	// Breaks is what its cause breaks, Proof what proves that it is gone.
 	Breaks Breaks
 	Proof  Proof

@@ -18,10 +18,10 @@ type BootConfig struct {
 	// own is the place of an instance's user data among the snapshot's, and
 	// told what that says: decoded once for all that share it, and only when
 	// it is asked for.
-	own  map[string]int
-	told map[int]*DecodedUserData
-	// drafts is the user data of launch templates, decoded when it is asked for.
-	drafts map[*snapshot.LaunchTemplate]*DecodedUserData
+	own     map[string]int
+	decoded map[int]*DecodedUserData
+	// templates is the user data of launch templates, decoded when it is asked for.
+	templates map[*snapshot.LaunchTemplate]*DecodedUserData
 }
 
 // DecodedUserData is decoded user data, and what it was read from.
@@ -37,8 +37,8 @@ func newBootConfig(s *View) *BootConfig {
 		nodegroups:    make(map[string]*snapshot.Nodegroup, len(s.Nodegroups)),
 		Images:        make(map[string]*snapshot.Image, len(s.Images)),
 		own:           map[string]int{},
-		told:          map[int]*DecodedUserData{},
-		drafts:        map[*snapshot.LaunchTemplate]*DecodedUserData{},
+		decoded:       map[int]*DecodedUserData{},
+		templates:     map[*snapshot.LaunchTemplate]*DecodedUserData{},
 	}
 	for i := range s.Nodegroups {
 		st.nodegroups[s.Nodegroups[i].Name] = &s.Nodegroups[i]
@@ -88,23 +88,23 @@ func (st *BootConfig) Data(i *snapshot.Instance) (*DecodedUserData, snapshot.Fai
 	if lt == nil {
 		return nil, why
 	}
-	return st.draft(lt), snapshot.Failure{}
+	return st.templateUserData(lt), snapshot.Failure{}
 }
 
 // ownData is the n-th user data of the snapshot, decoded.
 func (st *BootConfig) ownData(n int) *DecodedUserData {
-	if st.told[n] == nil {
-		st.told[n] = decode(st.S.UserData[n].Data, st.S.UserData[n].From)
+	if st.decoded[n] == nil {
+		st.decoded[n] = decode(st.S.UserData[n].Data, st.S.UserData[n].From)
 	}
-	return st.told[n]
+	return st.decoded[n]
 }
 
-// draft is the user data of a launch template, decoded.
-func (st *BootConfig) draft(lt *snapshot.LaunchTemplate) *DecodedUserData {
-	if st.drafts[lt] == nil {
-		st.drafts[lt] = decode(lt.UserData, fmt.Sprintf("%s version %s", lt.ID, lt.Version))
+// templateUserData is the user data of a launch template, decoded.
+func (st *BootConfig) templateUserData(lt *snapshot.LaunchTemplate) *DecodedUserData {
+	if st.templates[lt] == nil {
+		st.templates[lt] = decode(lt.UserData, fmt.Sprintf("%s version %s", lt.ID, lt.Version))
 	}
-	return st.drafts[lt]
+	return st.templates[lt]
 }
 
 // Template is a version of a launch template, if it was read.

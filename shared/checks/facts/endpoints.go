@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"rollcall/shared/network/filter"
-
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
@@ -29,8 +28,8 @@ func (g *Placements) End(p path.Path) (path.Stop, bool) {
 	return stops[len(stops)-1], true
 }
 
-// Doors are the doors of a path's end.
-func (g *Placements) Doors(p path.Path, stop path.Stop) []endpointAddress {
+// EndpointAddresses are the doors of a path's end.
+func (g *Placements) EndpointAddresses(p path.Path, stop path.Stop) []endpointAddress {
 	if len(stop.Subnets) == 0 {
 		return []endpointAddress{{Ranges: g.Reach(p, stop)}}
 	}

@@ -75,7 +75,7 @@ func (p *ZoneView) launchers() []NodeSource {
 				r.Managed = &p.S.Nodegroups[i]
 			}
 		}
-		for z, list := range p.Stands {
+		for z, list := range p.NodesIn {
 			for _, s := range list {
 				if s.group == g.Name {
 					r.Count[z]++
@@ -109,8 +109,8 @@ func (p *ZoneView) launchers() []NodeSource {
 // model is what a new node of the group would be like: as one that it has, else
 // as its nodegroup says.
 func (p *ZoneView) model(r NodeSource) schedulingFit {
-	for _, z := range slices.Sorted(maps.Keys(p.Stands)) {
-		for _, s := range p.Stands[z] {
+	for _, z := range slices.Sorted(maps.Keys(p.NodesIn)) {
+		for _, s := range p.NodesIn[z] {
 			if s.group != r.Group.Name || !s.berth.whole || s.Coming {
 				continue
 			}

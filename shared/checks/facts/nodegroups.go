@@ -92,9 +92,9 @@ func (r Roster) over(n snapshot.Nodegroup, i snapshot.Issue) (text string, ok bo
 	return r.Works(n, i.Since)
 }
 
-// Standing are the issues that nothing disproves, those that name a cause
+// UndisprovedIssues are the issues that nothing disproves, those that name a cause
 // first; disproof is what shows that the others are over.
-func (r Roster) Standing(n snapshot.Nodegroup) (list []snapshot.Issue, disproof []string) {
+func (r Roster) UndisprovedIssues(n snapshot.Nodegroup) (list []snapshot.Issue, disproof []string) {
 	for _, i := range n.Issues {
 		if text, over := r.over(n, i); over {
 			if !slices.Contains(disproof, text) {

@@ -85,7 +85,7 @@ func (p *ZoneView) judge(h home, pod *snapshot.WaitingPod) VolumePlacement {
 	refused := 0
 	reason := ""
 	for _, z := range h.Zones {
-		for _, s := range p.Stands[z] {
+		for _, s := range p.NodesIn[z] {
 			can, why := s.berth.takes(pod)
 			switch {
 			case can == fitsNot:
@@ -182,11 +182,11 @@ func (p *ZoneView) stays(r *NodeSource, zones []string) string {
 		if !slices.Contains(r.Zones, z) {
 			continue
 		}
-		i := slices.IndexFunc(p.Stands[z], func(s ZonedNode) bool { return s.group == r.Group.Name })
+		i := slices.IndexFunc(p.NodesIn[z], func(s ZonedNode) bool { return s.group == r.Group.Name })
 		if i < 0 {
 			return ""
 		}
-		name = cmp.Or(name, p.Stands[z][i].name)
+		name = cmp.Or(name, p.NodesIn[z][i].name)
 	}
 	return name
 }

@@ -58,7 +58,7 @@ func Others(first VolumePlacement, n int) string {
 // StandsIn says how many nodes are in a zone, and how many come.
 func (p *ZoneView) StandsIn(zone string) string {
 	here, come := 0, 0
-	for _, s := range p.Stands[zone] {
+	for _, s := range p.NodesIn[zone] {
 		if s.Coming {
 			come++
 		} else {

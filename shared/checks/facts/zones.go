@@ -36,9 +36,9 @@ type ZonedNode struct {
 
 // ZoneView are the nodes of a cluster by zone, and what launches them.
 type ZoneView struct {
-	S      *View
-	Stands map[string][]ZonedNode
-	Rigs   []NodeSource
+	S       *View
+	NodesIn map[string][]ZonedNode
+	Rigs    []NodeSource
 	// Pools tells that something else than groups launches nodes too (Karpenter,
 	// Auto Mode), and where nobody can say: blind.
 	Pools bool
@@ -48,7 +48,7 @@ type ZoneView struct {
 }
 
 func newZoneView(s *View) *ZoneView {
-	p := &ZoneView{S: s, Stands: map[string][]ZonedNode{}, Pools: s.Cluster.AutoMode || len(s.NodePools) > 0, PoolsKnown: poolZonesKnown(s)}
+	p := &ZoneView{S: s, NodesIn: map[string][]ZonedNode{}, Pools: s.Cluster.AutoMode || len(s.NodePools) > 0, PoolsKnown: poolZonesKnown(s)}
 	p.Blind = !s.Has(snapshot.Nodes) && !s.Has(snapshot.Instances)
 	of := map[string]string{} // instance to group
 	zones := map[string]string{}
@@ -87,7 +87,7 @@ func newZoneView(s *View) *ZoneView {
 		if s.Has(snapshot.Nodes) && !young {
 			return // it had its time, and is no node
 		}
-		p.Stands[zones[id]] = append(p.Stands[zones[id]], ZonedNode{name: id, instance: id, group: group, zone: zones[id], Coming: s.Has(snapshot.Nodes)})
+		p.NodesIn[zones[id]] = append(p.NodesIn[zones[id]], ZonedNode{name: id, instance: id, group: group, zone: zones[id], Coming: s.Has(snapshot.Nodes)})
 	}
 	for _, in := range s.Instances {
 		if p.ours(in) && (in.State == "running" || in.State == "pending") {
@@ -116,7 +116,7 @@ func (p *ZoneView) addNode(n snapshot.Node, group, zone string) {
 	for _, t := range n.Repels {
 		s.cordoned = s.cordoned || strings.HasPrefix(t.Key, disruptedMark)
 	}
-	p.Stands[zone] = append(p.Stands[zone], s)
+	p.NodesIn[zone] = append(p.NodesIn[zone], s)
 }
 
 // ours tells an instance of the cluster: a VPC holds others too.
@@ -136,7 +136,7 @@ func serves(lifecycle string) bool {
 
 // stood tells that an instance is a node, or is about to be one.
 func (p *ZoneView) stood(instance string) bool {
-	for _, list := range p.Stands {
+	for _, list := range p.NodesIn {
 		if slices.ContainsFunc(list, func(s ZonedNode) bool { return s.instance == instance }) {
 			return true
 		}
@@ -154,7 +154,7 @@ func (p *ZoneView) Zones() []string {
 	for _, n := range p.S.Subnets {
 		names = append(names, n.Zone)
 	}
-	for z := range p.Stands {
+	for z := range p.NodesIn {
 		names = append(names, z)
 	}
 	for _, r := range p.Rigs {

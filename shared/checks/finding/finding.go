@@ -38,9 +38,9 @@ type Finding struct {
 	// Confidence is set where this finding is weaker than its check: a fact
 	// that the check cannot read could still make it harmless.
 	Confidence Confidence `json:"confidence,omitempty"`
-	// Stands tells that this finding needs no instance that failed for it, as
+	// Unconditional tells that this finding needs no instance that failed for it, as
 	// those of checks that see ahead.
-	Stands bool `json:"-"`
+	Unconditional bool `json:"-"`
 	// Resource is what the verdict hangs on and what a fix would change:
 	// a route table, a subnet, an instance.
 	Resource string `json:"resource"`

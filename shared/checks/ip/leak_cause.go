@@ -30,7 +30,7 @@ func LeakCause() check.Check {
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchTemplates},
 		Uses:       []snapshot.Source{snapshot.AWSNode, snapshot.Subnets, snapshot.Unattached, snapshot.CreatorsOf},
 		Adds:       []checkid.ID{checkid.IPLeakedInterfaces},
-		Ahead:      true,
+		Predictive: true,
 		AtLaunch:   true,
 		Cause: "A launch template that keeps the primary interface leaves it with every instance that ends. aws-node without CLUSTER_NAME makes interfaces that name no cluster, which nobody may safely delete. " +
 			"The VPC CNI deletes what dead nodes left behind once an hour, but not with DISABLE_LEAKED_ENI_CLEANUP, DISABLE_NETWORK_RESOURCE_PROVISIONING or ENABLE_IMDS_ONLY_MODE, not in an IPv6 cluster, and not where no node is left to do it. " +

@@ -25,7 +25,7 @@ func LeakedInterfaces() check.Check {
 		WatchedBy:  []check.Detector{check.JoinCheck, check.SubnetWatch},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.Unattached, snapshot.CreatorsOf},
 		Uses:       []snapshot.Source{snapshot.InstanceTypes, snapshot.AWSNode, snapshot.ENIConfigsOf},
-		Ahead:      true,
+		Predictive: true,
 		AtLaunch:   true,
 		Cause: "The VPC CNI makes further interfaces for pods. When an instance ends while one of them is being attached or detached, nobody deletes it: it stays, available, and holds all its addresses. " +
 			"Counted are interfaces whose description and tag name one instance that EC2 says is terminated, or does not know, made more than five minutes ago; not those of other clusters, nor of instances that live or are only stopped. " +

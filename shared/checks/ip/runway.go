@@ -30,7 +30,7 @@ func Runway() check.Check {
 		Title:      "The subnet runs out of addresses within the horizon",
 		Confidence: finding.Likely,
 		WatchedBy:  []check.Detector{check.SubnetWatch},
-		Ahead:      true,
+		Predictive: true,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory, snapshot.Subnets},
 		// What one more node takes: without it, when no address is left.
 		Uses:  []snapshot.Source{snapshot.InstanceTypes, snapshot.AWSNode, snapshot.Groups},

@@ -26,7 +26,7 @@ func ScaleOutWillNotFit() check.Check {
 		Uses:       []snapshot.Source{snapshot.LaunchTemplates, snapshot.Usage, snapshot.ENIConfigsOf, snapshot.Unattached, snapshot.CreatorsOf},
 		After:      []checkid.ID{checkid.IPSubnetExhausted, checkid.IPFragmented, checkid.IPLeakedInterfaces},
 		AtLaunch:   true,
-		Ahead:      true,
+		Predictive: true,
 		// Leaks only say what explains it: where all would fit without them.
 		Cause: "What the groups that share a subnet may still launch, each to its maximum, takes more addresses as it starts than the subnet has free: by type, interfaces and addresses, with the settings of aws-node, in the nodes' subnets and the pods'. Of a group with several zones its even share is counted, of several types the smallest, of nodes that start now what they have still to take. " +
 			"Nothing has failed yet, and many maxima are set high and never reached: it is advice as long as the need is far off. It is likely once what groups want now does not fit, or there is room for less than two nodes of a group that has some. Karpenter's node pools, Auto Mode and other clusters' groups are not counted.",

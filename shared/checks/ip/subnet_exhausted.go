@@ -110,7 +110,7 @@ func freeIn(c *facts.RouteScope, n taker, pods podNetwork, t snapshot.InstanceTy
 		f.Confidence = finding.Possible
 	case subnet.Free > 0, d.Blocks > 0 && len(f.Instances) > 0:
 		f.Confidence = finding.Likely
-		f.Stands = mayGrow(c, n.from)
+		f.Unconditional = mayGrow(c, n.from)
 	}
 	return f
 }

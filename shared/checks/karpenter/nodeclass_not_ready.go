@@ -262,7 +262,7 @@ func because(class snapshot.NodeClass) (string, snapshot.ObservedCondition) {
 func notReady(s *facts.View, u use, w state) finding.Finding {
 	pools := u.poolNames()
 	f := finding.Finding{
-		Outcome: finding.Fail, Resource: u.resource, Covers: u.covers(), Resources: pools, Stands: true,
+		Outcome: finding.Fail, Resource: u.resource, Covers: u.covers(), Resources: pools, Unconditional: true,
 		Title: phrase.Title("%s no nodes: %s %s", subject(pools), u.title(), short(w)),
 		Why:   fmt.Sprintf("%s launches no node for %s: %s %s.", maker(u.ref), named(pools), u.title(), long(w)),
 		Fix: finding.Fix{
@@ -277,11 +277,11 @@ func notReady(s *facts.View, u use, w state) finding.Finding {
 	if w.gone {
 		f.Fix.Command = shell.Command("kubectl", "get", "nodepool", pools[0], "-o", "yaml")
 	}
-	f.Evidence = append(f.Evidence, finding.Evidence{What: u.title(), Value: told(w.of, w.says)})
+	f.Evidence = append(f.Evidence, finding.Evidence{What: u.title(), Value: conditionText(w.of, w.says)})
 	if w.class != nil {
 		for _, name := range slices.Sorted(maps.Keys(w.class.Conditions)) {
 			if c := w.class.Conditions[name]; name != w.of && name != "Ready" && c.Status != "True" && c.Reason != "DependenciesNotReady" {
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "Also", Value: told(name, c)})
+				f.Evidence = append(f.Evidence, finding.Evidence{What: "Also", Value: conditionText(name, c)})
 			}
 		}
 		f.Evidence = append(f.Evidence, instead(s, *w.class, w.of)...)
@@ -322,9 +322,9 @@ func listing(s *facts.View, of string) string {
 	return command.AWS(s, "ec2 describe-security-groups", "--filters", "Name=vpc-id,Values="+s.Cluster.VPC, "--query", "SecurityGroups[].[GroupId,GroupName,Tags]")
 }
 
-// told is a condition as it is, cut: anybody who may write the object's status
+// conditionText is a condition as it is, cut: anybody who may write the object's status
 // wrote it.
-func told(name string, c snapshot.ObservedCondition) string {
+func conditionText(name string, c snapshot.ObservedCondition) string {
 	text := name + " is " + cmp.Or(c.Status, "not said")
 	if c.Reason != "" {
 		text += ", " + phrase.Clip(c.Reason)

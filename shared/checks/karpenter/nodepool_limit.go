@@ -150,7 +150,7 @@ func limitReached(s *facts.View, p snapshot.NodePool, pods []*snapshot.WaitingPo
 		told = append(told, fmt.Sprintf("%s of %s %s", orZero(p.Used[name]), p.Limits[name], name))
 	}
 	f := finding.Finding{
-		Outcome: finding.Fail, Resource: p.Name, Covers: []string{facts.PoolKey(p.Name)}, Stands: true,
+		Outcome: finding.Fail, Resource: p.Name, Covers: []string{facts.PoolKey(p.Name)}, Unconditional: true,
 		Pods:  names[:min(len(names), facts.MostPods)],
 		Title: phrase.Title("NodePool %s has reached its limit: %s", p.Name, phrase.And(told)),
 		Why: fmt.Sprintf("%s for a node of NodePool %s, whose limit leaves too little for one: its nodes have %s. %s no other NodePool.",

@@ -8,7 +8,6 @@ import (
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/network/filter"
-
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
@@ -66,7 +65,7 @@ func passages(g *facts.Placements, p *facts.Placement, w path.Path) ([]passage, 
 	ports := filter.Ephemeral(p.Windows)
 	if len(end.Subnets) > 0 {
 		var list []passage
-		for _, d := range g.Doors(w, end) {
+		for _, d := range g.EndpointAddresses(w, end) {
 			var way passage
 			subnet, _ := g.Net.Subnet(d.Subnet)
 			way.cross(p.Subnet.ID, d.Subnet, crossing{remote: d.Ranges, cidr: subnet.CIDR}, near, ports, whose)

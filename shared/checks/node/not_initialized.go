@@ -34,7 +34,7 @@ func NotInitialized() check.Check {
 		Needs:      []snapshot.Source{snapshot.Clusters},
 		Uses:       []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.Nodes},
 		After:      []checkid.ID{checkid.NodeUninitialized},
-		Ahead:      true,
+		Predictive: true,
 		Cause:      "The node of a NodeClaim registered and is Ready, and for minutes Karpenter waits for it: a startup taint that nobody takes away keeps pods off it, or a resource that was asked for (a GPU, a pod network interface) is not there, because its device plugin or its driver does not run. Karpenter neither replaces nor consolidates such a node.",
 		Fix:        "Look at who is to take the taint away, or at the DaemonSet of the device plugin: whether it runs on this node, and what its log says.",
 		Links: []string{
@@ -136,7 +136,7 @@ func notInitializedFinding(s *facts.View, pool string, list []snapshot.NodeClaim
 	}
 	what, next := waitedFor(c.Reason)
 	f := finding.Finding{
-		Outcome: finding.Fail, Resource: pool, Covers: covers, Resources: resources, Stands: true,
+		Outcome: finding.Fail, Resource: pool, Covers: covers, Resources: resources, Unconditional: true,
 		Title: phrase.Title("%s %s not initialized: %s", phrase.Subject(hosts, "node"), phrase.Verb(hosts, "is", "are"), what),
 		Why: fmt.Sprintf("%s (NodeClaim %s of NodePool %s) is Ready since %s, but not initialized: %s.",
 			first.Node, first.Name, pool, phrase.ClockTime(readySince(s, first.Node)), phrase.Clip(strings.TrimSuffix(cmp.Or(c.Message, c.Reason), "."))),

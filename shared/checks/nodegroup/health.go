@@ -53,7 +53,7 @@ func health(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
 		f.Evidence = []finding.Evidence{{What: n.Name, Value: "is " + cmp.Or(n.Status, "without a status") + ", without a health issue"}}
 		return f
 	}
-	issues, disproof := r.Standing(n)
+	issues, disproof := r.UndisprovedIssues(n)
 	if len(issues) == 0 {
 		f.Evidence = facts.StillSays(n, disproof)
 		return f

@@ -59,7 +59,7 @@ func status(r facts.Roster, n snapshot.Nodegroup) (f finding.Finding, judged boo
 		return stuckFinding(r, n)
 	case nodegroup.DeleteFailed:
 	case nodegroup.CreateFailed, nodegroup.Degraded:
-		issues, disproof := r.Standing(n)
+		issues, disproof := r.UndisprovedIssues(n)
 		if text, works := r.Works(n, n.Since); len(n.Issues) == 0 && works {
 			disproof = []string{text}
 		}
@@ -97,7 +97,7 @@ func bad(r facts.Roster, n snapshot.Nodegroup) finding.Finding {
 		f.Why += " It reports no issue that would say why."
 		return f
 	}
-	issues, _ := r.Standing(n)
+	issues, _ := r.UndisprovedIssues(n)
 	f.Why += fmt.Sprintf(" It reports %s.", phrase.Some(codesOf(n.Issues), 3))
 	if len(issues) > 0 && onlyShow(r, n, issues) {
 		r.AsSymptom(&f, n, issues)
@@ -169,7 +169,7 @@ func stuckFinding(r facts.Roster, n snapshot.Nodegroup) (finding.Finding, bool) 
 			Console: link.Nodegroup(r.S, n.Name),
 		},
 	}
-	if issues, _ := r.Standing(n); len(issues) > 0 && onlyShow(r, n, issues) {
+	if issues, _ := r.UndisprovedIssues(n); len(issues) > 0 && onlyShow(r, n, issues) {
 		r.AsSymptom(&f, n, issues)
 	}
 	return f, true

@@ -110,7 +110,7 @@ func shutOutOf(g *facts.Placements, p *facts.Placement) shutOut {
 		open, shut := 0, 0
 		var far []netip.Prefix
 		var blocked []snapshot.Failure
-		for _, d := range g.Doors(w, stop) {
+		for _, d := range g.EndpointAddresses(w, stop) {
 			switch o, why, by := g.LetsOut(p.Groups, d, stop.Groups, facts.HTTPSPort); o {
 			case finding.Pass:
 				open++

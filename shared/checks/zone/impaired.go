@@ -21,7 +21,7 @@ func Impaired() check.Check {
 		Title:      "The Availability Zone itself is in trouble",
 		Confidence: finding.Certain,
 		WatchedBy:  []check.Detector{check.JoinCheck, check.ZoneWatch},
-		Ahead:      true,
+		Predictive: true,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.ZonesOf},
 		Uses:       []snapshot.Source{snapshot.LaunchHistory, snapshot.Subnets},
 		Cause:      "EC2 says that the zone is impaired or unavailable: that is certain. Or launches of the last hour fail there in several ways that no setting explains (EC2's own faults, failed status checks, nodes that never came or were lost), hardly one becomes a node, and in the other zones of the same groups they do: that is likely. That EC2 has no capacity in a zone is no trouble of the zone by itself.",
@@ -83,7 +83,7 @@ func runZoneImpaired(s *facts.View) []finding.Finding {
 // used are the zones in which the cluster has, or may have, nodes.
 func used(p *facts.ZoneView) map[string]bool {
 	used := map[string]bool{}
-	for z := range p.Stands {
+	for z := range p.NodesIn {
 		used[z] = true
 	}
 	for _, r := range p.Rigs {

@@ -25,7 +25,7 @@ func NodegroupGap() check.Check {
 		Title:      "The group has no node in a zone where volumes live",
 		Confidence: finding.Certain,
 		WatchedBy:  []check.Detector{check.ZoneWatch},
-		Ahead:      true,
+		Predictive: true,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.VolumesOf},
 		Uses:       zoneUses(),
 		After:      []checkid.ID{checkid.ZoneImpaired},
@@ -61,7 +61,7 @@ func runNodegroupGap(s *facts.View) []finding.Finding {
 		list = append(list, f)
 	}
 	well := slices.DeleteFunc(p.Zones(), func(z string) bool { return slices.Contains(uncovered, z) })
-	return append(list, pass(p, well, all)...)
+	return append(list, passing(p, well, all)...)
 }
 
 func gap(p *facts.ZoneView, r *facts.NodeSource, list []facts.VolumePlacement) finding.Finding {

@@ -23,7 +23,7 @@ func PodUnschedulable() check.Check {
 		Title:      "A pod waits for a node in the zone of its volume",
 		Confidence: finding.Likely,
 		WatchedBy:  []check.Detector{check.ZoneWatch},
-		Ahead:      true,
+		Predictive: true,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.WaitingPods},
 		Uses:       append(zoneUses(), snapshot.VolumesOf),
 		After:      []checkid.ID{checkid.ZoneImpaired},

@@ -23,7 +23,7 @@ func VolumeStranded() check.Check {
 		Title:      "A volume lives in a zone where no node is or can come",
 		Confidence: finding.Certain,
 		WatchedBy:  []check.Detector{check.ZoneWatch},
-		Ahead:      true,
+		Predictive: true,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Groups, snapshot.VolumesOf},
 		Uses:       zoneUses(),
 		After:      []checkid.ID{checkid.ZoneImpaired},
@@ -72,7 +72,7 @@ func runVolumeStranded(s *facts.View) []finding.Finding {
 			well = append(well, z)
 		}
 	}
-	return append(list, pass(p, well, all)...)
+	return append(list, passing(p, well, all)...)
 }
 
 // whyUnseen is why the fate of volumes cannot be told.
@@ -85,11 +85,11 @@ func whyUnseen(list []facts.VolumePlacement) []snapshot.Failure {
 	return []snapshot.Failure{{Source: snapshot.VolumesOf, Reason: snapshot.NotRead, Message: list[0].Why}}
 }
 
-// pass are the findings of the zones in which nothing is wrong: one for each,
+// passing are the findings of the zones in which nothing is wrong: one for each,
 // so that what closes an incident is the evidence of its own zone. Where a node
 // is only on its way nothing is said, neither good nor bad: it may never join,
 // and an incident closes when one is there.
-func pass(p *facts.ZoneView, zones []string, all []facts.VolumePlacement) []finding.Finding {
+func passing(p *facts.ZoneView, zones []string, all []facts.VolumePlacement) []finding.Finding {
 	if len(zones) == 0 && len(all) == 0 && len(p.Zones()) == 0 {
 		zones = []string{p.S.Cluster.Name} // no zone is known, and no volume
 	}

@@ -106,7 +106,7 @@ func waitsEvidence(p *facts.ZoneView, pod *snapshot.WaitingPod) finding.Evidence
 func nodesByZone(p *facts.ZoneView) finding.Evidence {
 	var parts []string
 	for _, z := range p.Zones() {
-		here := slices.DeleteFunc(slices.Clone(p.Stands[z]), func(s facts.ZonedNode) bool { return s.Coming })
+		here := slices.DeleteFunc(slices.Clone(p.NodesIn[z]), func(s facts.ZonedNode) bool { return s.Coming })
 		parts = append(parts, fmt.Sprintf("%s %d", z, len(here)))
 	}
 	what := "Nodes by zone"

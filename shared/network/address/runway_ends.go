@@ -52,8 +52,8 @@ func (s *Series) follow(level float64, f fall, perHour float64, need int) float6
 	return math.Inf(1)
 }
 
-// told writes a fall into a runway.
-func (s *Series) told(r Runway, f fall, left float64) Runway {
+// withFall writes a fall into a runway.
+func (s *Series) withFall(r Runway, f fall, left float64) Runway {
 	after := func(hours float64) time.Time {
 		if math.IsInf(hours, 1) || hours > 365*perDay {
 			return time.Time{}

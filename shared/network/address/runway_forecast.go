@@ -68,7 +68,7 @@ func (s *Series) Forecast(need int, now time.Time) Runway {
 	}
 	switch {
 	case !math.IsInf(best, 1):
-		return s.told(r, worst, best)
+		return s.withFall(r, worst, best)
 	case waves && s.falling():
 		r.Reason = Wave
 	case s.rising():

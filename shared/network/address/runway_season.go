@@ -44,15 +44,15 @@ func usually(hours *grid, until int64) *season {
 	if known >= 3*perDay {
 		s.sways = 1.5 * share(differ(hours, until, perDay, s.trend, room[:0]), 2, 3)
 	}
-	if known > perWeek+2*perDay && !s.fell() && 2*share(differ(hours, until, perWeek, nothing, room[:0]), 4, 5) < usual {
+	if known > perWeek+2*perDay && !s.wasFalling() && 2*share(differ(hours, until, perWeek, nothing, room[:0]), 4, 5) < usual {
 		s.period, s.days = perWeek, nil
 	}
 	return s
 }
 
-// fell tells that the days before the window had less from one to the next, most
+// wasFalling tells that the days before the window had less from one to the next, most
 // of them: what is a week old then says little of today.
-func (s *season) fell() bool {
+func (s *season) wasFalling() bool {
 	falls := 0
 	for i := 1; i < len(s.days); i++ {
 		if s.days[i-1] < s.days[i] {

@@ -33,8 +33,8 @@ const (
 // Place names a pool of Spot capacity.
 type Place struct{ Type, Zone string }
 
-// Standing is how a pool does in the window.
-type Standing struct {
+// PoolResult is how a pool does in the window.
+type PoolResult struct {
 	Place
 	Judged, Failed int
 	// Rest and RestFailed are the launches of the other pools of its nodegroups.
@@ -52,12 +52,12 @@ type Standing struct {
 }
 
 // Look tells how the pools stand, worst first.
-func (w *Watch) Look(from time.Time) []Standing {
-	w.settle(from)
+func (w *Watch) Look(from time.Time) []PoolResult {
+	w.dropBefore(from)
 	if len(w.places) == 0 {
 		return nil
 	}
-	list := make([]Standing, len(w.places))
+	list := make([]PoolResult, len(w.places))
 	var strata [comparisons][][]exact.Stratum
 	var failed [comparisons][]int
 	for c := range comparisons {
@@ -90,7 +90,7 @@ func (w *Watch) Look(from time.Time) []Standing {
 			st.Plain = min(st.Plain, comparisons*exact.Tail(strata[c][i], failed[c][i]))
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Standing) int {
+	slices.SortStableFunc(list, func(a, b PoolResult) int {
 		return cmp.Or(cmp.Compare(a.Plain, b.Plain), cmp.Compare(a.High, b.High), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Zone, b.Zone))
 	})
 	holm(list, tested)
@@ -99,7 +99,7 @@ func (w *Watch) Look(from time.Time) []Standing {
 
 // holm corrects for the number of pools and looks, and accuses. The list is
 // sorted by Plain.
-func holm(list []Standing, tested int) {
+func holm(list []PoolResult, tested int) {
 	worst := 0.0
 	for i := range list {
 		st := &list[i]
@@ -115,7 +115,7 @@ func holm(list []Standing, tested int) {
 }
 
 // count counts the launches of each pool, and of the others of its nodegroups.
-func (w *Watch) count(list []Standing) {
+func (w *Watch) count(list []PoolResult) {
 	type tally struct{ judged, failed int }
 	groups := make([]tally, len(w.groups))
 	type corner struct{ pool, group int }

@@ -70,8 +70,8 @@ func drawOf(id string) uint64 {
 	return h
 }
 
-// settle forgets what began before from, and works out what the rest says.
-func (w *Watch) settle(from time.Time) {
+// dropBefore forgets what began before from, and works out what the rest says.
+func (w *Watch) dropBefore(from time.Time) {
 	gone := 0
 	for gone < len(w.spells) && w.spells[gone].bucket < from.Unix()/stretch {
 		gone++
@@ -97,7 +97,7 @@ func (w *Watch) settle(from time.Time) {
 // while. The chance that each stretch by itself has as many failures is never
 // more than the chance that all together have.
 func (w *Watch) Perhaps(from time.Time) bool {
-	w.settle(from)
+	w.dropBefore(from)
 	var sums [comparisons][]float64
 	least := math.Log(chance / looks / comparisons)
 	for c := range comparisons {

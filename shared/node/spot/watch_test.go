@@ -40,7 +40,7 @@ func TestWatchingIsLookingOnce(t *testing.T) {
 			once.Add(p)
 			if i%10 == 0 {
 				possible := hourly.Perhaps(from)
-				failing := slices.ContainsFunc(hourly.Look(from), func(st Standing) bool { return st.Failing })
+				failing := slices.ContainsFunc(hourly.Look(from), func(st PoolResult) bool { return st.Failing })
 				if failing && !possible {
 					t.Fatalf("seed %d: a pool is failing, and Perhaps says no", seed)
 				}

@@ -101,7 +101,7 @@ func (w *weighing) zone() weighed {
 			zones = append(zones, p.Zone)
 		}
 	}
-	worst, unnamed, all := Standing{Plain: 1}, 0, 0
+	worst, unnamed, all := PoolResult{Plain: 1}, 0, 0
 	for _, st := range watch.Look(w.in.From) {
 		unnamed, all = unnamed+st.Failed, all+st.Judged
 		if st.Plain < worst.Plain {
