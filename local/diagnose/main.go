@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,8 @@ const usage = `Tells why instances did not become nodes of their cluster.
 
   go run ./local/diagnose [-json] CAPTURE_DIR        what the AWS CLI and kubectl printed
   go run ./local/diagnose [-json] [-at TIME] WORLD.yaml
+  go run ./local/diagnose -preflight nodegroup.json [-json] CAPTURE_DIR|WORLD.yaml
+                                                     what of it would fail, before it is made
   go run ./local/diagnose -message "Could not launch Spot Instances. …"
 
 A capture is a folder; local/capture.sh takes one with read-only rights
@@ -51,6 +54,8 @@ type options struct {
 	// asked tells that -message was given, be it empty.
 	asked   bool
 	verbose bool
+	// preflight is the file of what is planned, cluster where it is to be.
+	preflight, cluster string
 }
 
 // misuse is an error of the person who typed the command or wrote the input.
@@ -72,7 +77,11 @@ func command(args []string, out, errs io.Writer) int {
 	var r Result
 	if err == nil {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		r, err = look(ctx, o, errs)
+		if o.preflight != "" {
+			r, err = ahead(ctx, o, errs)
+		} else {
+			r, err = look(ctx, o, errs)
+		}
 		stop()
 	}
 	if err == nil {
@@ -98,7 +107,7 @@ func failed(err error) int {
 
 func write(out io.Writer, r Result, o options) error {
 	if !o.json {
-		_, err := io.WriteString(out, r.words(o.subject))
+		_, err := io.WriteString(out, r.words(cmp.Or(r.plan, o.subject)))
 		return err
 	}
 	e := json.NewEncoder(out)
@@ -116,6 +125,8 @@ func parse(args []string, out, errs io.Writer) (options, error) {
 	flags.SetOutput(io.Discard)
 	flags.BoolVar(&o.json, "json", false, "print the result as one JSON object")
 	flags.StringVar(&at, "at", "", "stage time to look at a world, e.g. 2026-11-20T15:10:00Z (default: 12 minutes after it starts)")
+	flags.StringVar(&o.preflight, "preflight", "", "a file of what is planned: print what would fail, before it is made")
+	flags.StringVar(&o.cluster, "cluster", "", "with -preflight, the cluster that a plan is for which names none")
 	flags.BoolVar(&o.verbose, "v", false, "print the functions' logs on standard error")
 	flags.Func("message", "a message of AWS: print the check that it points to", func(text string) error {
 		o.message, o.asked = text, true

@@ -8,6 +8,9 @@ type Result struct {
 	Incidents []Incident `json:"incidents"`
 	// Unknown is what was needed and could not be looked at.
 	Unknown []Unknown `json:"unknown"`
+
+	// plan is what -preflight judged; empty for what there is.
+	plan string
 }
 
 // Incident is one cause and all that it explains. The first is what a person

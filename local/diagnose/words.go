@@ -3,23 +3,30 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/preflight"
 )
 
 // words is the result for a person, an incident as a message in the channel
 // would tell it.
 func (r Result) words(subject string) string {
 	var b strings.Builder
-	switch r.status() {
-	case healthyStatus:
+	switch status := r.status(); {
+	case r.plan != "" && status == healthyStatus:
+		fmt.Fprintf(&b, "%s: it would be made, and its nodes would join.\n", subject)
+	case r.plan != "" && status == unsureStatus:
+		fmt.Fprintf(&b, "%s: nothing is found that would fail, but something that is needed could not be looked at.\n", subject)
+	case status == healthyStatus:
 		fmt.Fprintf(&b, "%s: every instance that should be a node is one, or has time left.\n", subject)
-	case unsureStatus:
+	case status == unsureStatus:
 		fmt.Fprintf(&b, "%s: the cause cannot be told: something that is needed could not be looked at.\n", subject)
 	}
 	for _, i := range r.Incidents {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		i.words(&b)
+		i.words(&b, r.mark(i))
 	}
 	if len(r.Unknown) > 0 {
 		b.WriteString("\nCould not look\n")
@@ -30,12 +37,26 @@ func (r Result) words(subject string) string {
 	return b.String()
 }
 
-func (i Incident) words(b *strings.Builder) {
+// mark is what an incident is: of what is only planned, whether it would be refused
+// or fail.
+func (r Result) mark(i Incident) string {
+	switch {
+	case r.plan == "" || i.Confidence == string(checks.Advice):
+		return mark(i.Confidence)
+	case preflight.IsRefusal(checks.ID(i.Cause)):
+		return "WOULD BE REFUSED"
+	case i.Confidence == string(checks.Possible):
+		return "MIGHT FAIL"
+	}
+	return "WOULD FAIL"
+}
+
+func (i Incident) words(b *strings.Builder, mark string) {
 	where := i.Cluster
 	if len(i.Nodegroups) > 0 {
 		where += " / " + strings.Join(i.Nodegroups, ", ")
 	}
-	fmt.Fprintf(b, "%s %s · %s\n", mark(i.Confidence), where, i.Title)
+	fmt.Fprintf(b, "%s %s · %s\n", mark, where, i.Title)
 	line(b, "Cause", i.Cause+" ("+i.Confidence+")")
 	line(b, "Why", i.why)
 	line(b, "Where", strings.Join(i.Resources, ", "))

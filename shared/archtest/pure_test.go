@@ -41,6 +41,7 @@ func decides(t *testing.T) []string {
 		"node/text",
 		"node/userdata",
 		"outbox",
+		"preflight",
 		"remedy",
 		"report",
 		"routing",

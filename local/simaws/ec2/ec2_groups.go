@@ -10,7 +10,6 @@ import (
 
 	"rollcall/local/platform/wire"
 	"rollcall/local/simaws/deepcopy"
-	"rollcall/local/simaws/reach"
 	"rollcall/local/simaws/state"
 	"rollcall/local/simaws/table"
 )
@@ -34,7 +33,7 @@ func (s API) DescribeSecurityGroups(in *ec2.DescribeSecurityGroupsInput) (*ec2.D
 			"ip-permission.cidr": func(v *ec2types.SecurityGroup) []string {
 				var out []string
 				for _, p := range v.IpPermissions {
-					out = append(out, reach.Ranges(p)...)
+					out = append(out, table.Each(p.IpRanges, func(r ec2types.IpRange) *string { return r.CidrIp })...)
 				}
 				return out
 			},

@@ -50,6 +50,7 @@ func (s API) CreateNodegroup(in *eks.CreateNodegroupInput) (*eks.CreateNodegroup
 		RemoteAccess: in.RemoteAccess, ScalingConfig: &size, Tags: in.Tags, Taints: in.Taints, UpdateConfig: in.UpdateConfig,
 		Version: in.Version, CreatedAt: aws.Time(w.Now),
 	})}
+	takeFromTemplate(w, ng)
 	CompleteNodegroup(w, ng, c)
 	w.Nodegroups.Put(state.NodegroupKey(*in.ClusterName, *in.NodegroupName), ng)
 	grantNodegroup(w, ng, c)
@@ -98,8 +99,8 @@ func checkNodegroup(w *state.State, in *eks.CreateNodegroupInput) (ekstypes.Node
 			return bad("The following instance types do not exist: [%s]", t)
 		}
 	}
-	if t := in.LaunchTemplate; t != nil && w.TemplateVersion(aws.ToString(t.Id), aws.ToString(t.Name), aws.ToString(t.Version)) == nil {
-		return bad("Launch template details can't be found: %s", aws.ToString(t.Id)+aws.ToString(t.Name))
+	if err := refusedNodegroup(w, in); err != nil {
+		return size, err
 	}
 	return newSize(&size, in.ScalingConfig)
 }
@@ -113,7 +114,7 @@ func grantNodegroup(w *state.State, ng *state.Nodegroup, c *ekstypes.Cluster) {
 	}
 	arn := aws.ToString(role.Arn)
 	if a := c.AccessConfig; (a == nil || a.AuthenticationMode != ekstypes.AuthenticationModeConfigMap) && w.AccessEntries.Get(state.NodegroupKey(aws.ToString(c.Name), arn)) == nil {
-		PutAccessEntry(w, &ekstypes.AccessEntry{ClusterName: c.Name, PrincipalArn: aws.String(arn), Type: aws.String("EC2_LINUX")})
+		PutAccessEntry(w, &ekstypes.AccessEntry{ClusterName: c.Name, PrincipalArn: aws.String(arn), Type: aws.String(entryType(ng.AmiType))})
 	}
 	has := func(p *iamtypes.InstanceProfile) bool {
 		return len(p.Roles) > 0 && aws.ToString(p.Roles[0].RoleName) == aws.ToString(role.RoleName)
@@ -126,6 +127,33 @@ func grantNodegroup(w *state.State, ng *state.Nodegroup, c *ekstypes.Cluster) {
 		InstanceProfileName: aws.String(name), Path: aws.String("/"), CreateDate: aws.Time(w.Now), Roles: []iamtypes.Role{deepcopy.Of(role.Role)},
 		Arn: aws.String("arn:aws:iam::" + w.Account + ":instance-profile/" + name), InstanceProfileId: aws.String("AIPA" + strings.ToUpper(w.IDs.Hex(17))),
 	})
+}
+
+// entryType is the type of the access entry that EKS makes for a nodegroup's role.
+func entryType(t ekstypes.AMITypes) string {
+	if strings.HasPrefix(string(t), "WINDOWS_") {
+		return "EC2_WINDOWS"
+	}
+	return "EC2_LINUX"
+}
+
+// takeFromTemplate gives a nodegroup what its launch template says of images and
+// types.
+func takeFromTemplate(w *state.State, ng *state.Nodegroup) {
+	t := ng.LaunchTemplate
+	if t == nil {
+		return
+	}
+	v := w.TemplateVersion(aws.ToString(t.Id), aws.ToString(t.Name), aws.ToString(t.Version))
+	if v == nil || v.LaunchTemplateData == nil {
+		return
+	}
+	if v.LaunchTemplateData.ImageId != nil {
+		ng.AmiType = ekstypes.AMITypesCustom
+	}
+	if kind := v.LaunchTemplateData.InstanceType; kind != "" && len(ng.InstanceTypes) == 0 {
+		ng.InstanceTypes = []string{string(kind)}
+	}
 }
 
 // overlayTemplate puts what the user's launch template says over the template
@@ -149,6 +177,15 @@ func overlayTemplate(w *state.State, t *ekstypes.LaunchTemplateSpecification, g 
 	}
 	if d.InstanceType != "" {
 		own.LaunchTemplateData.InstanceType = d.InstanceType
+	}
+	if m := d.MetadataOptions; m != nil && m.HttpEndpoint != "" {
+		own.LaunchTemplateData.MetadataOptions.HttpEndpoint = m.HttpEndpoint
+	}
+	if len(d.NetworkInterfaces) > 0 {
+		own.LaunchTemplateData.NetworkInterfaces = d.NetworkInterfaces
+		if len(d.NetworkInterfaces[0].Groups) > 0 {
+			own.LaunchTemplateData.SecurityGroupIds = nil
+		}
 	}
 }
 

@@ -121,7 +121,7 @@ func (s API) GetRolePolicy(in *iam.GetRolePolicyInput) (*iam.GetRolePolicyOutput
 	return &iam.GetRolePolicyOutput{RoleName: in.RoleName, PolicyName: in.PolicyName, PolicyDocument: deepcopy.Of(r.RolePolicyList[i].PolicyDocument)}, nil
 }
 
-func policy(w *state.State, arn *string) (*iamtypes.ManagedPolicyDetail, error) {
+func Policy(w *state.State, arn *string) (*iamtypes.ManagedPolicyDetail, error) {
 	if p := w.Policies.Get(aws.ToString(arn)); p != nil {
 		return p, nil
 	}
@@ -134,7 +134,7 @@ func policy(w *state.State, arn *string) (*iamtypes.ManagedPolicyDetail, error) 
 // GetPolicy shows a managed policy.
 func (s API) GetPolicy(in *iam.GetPolicyInput) (*iam.GetPolicyOutput, error) {
 	defer s.w.Enter()()
-	p, err := policy(s.w, in.PolicyArn)
+	p, err := Policy(s.w, in.PolicyArn)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (s API) GetPolicy(in *iam.GetPolicyInput) (*iam.GetPolicyOutput, error) {
 // GetPolicyVersion shows a version of a managed policy.
 func (s API) GetPolicyVersion(in *iam.GetPolicyVersionInput) (*iam.GetPolicyVersionOutput, error) {
 	defer s.w.Enter()()
-	p, err := policy(s.w, in.PolicyArn)
+	p, err := Policy(s.w, in.PolicyArn)
 	if err != nil {
 		return nil, err
 	}

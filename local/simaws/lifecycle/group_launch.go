@@ -161,6 +161,9 @@ func groupSpec(w *state.State, g *state.Group, subnet string) (InstanceSpec, err
 		keep := d.NetworkInterfaces[0].DeleteOnTermination
 		spec.keepPrimary = keep != nil && !*keep
 	}
+	if m := d.MetadataOptions; m != nil {
+		spec.metadata = ec2types.InstanceMetadataEndpointState(m.HttpEndpoint)
+	}
 	if p := d.IamInstanceProfile; p != nil {
 		profile := w.ProfileNamed(aws.ToString(p.Name), aws.ToString(p.Arn))
 		if profile == nil {

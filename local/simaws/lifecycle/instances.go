@@ -37,6 +37,9 @@ type InstanceSpec struct {
 	Spot         bool
 	// publicIP overrides the subnet's own setting where it is not nil.
 	publicIP *bool
+	// metadata is the metadata service's state, where something else than enabled is
+	// asked for.
+	metadata ec2types.InstanceMetadataEndpointState
 	// keepPrimary leaves the first interface behind when the instance ends.
 	keepPrimary bool
 	// kind is the type of the first interface, where it is not the usual one.
@@ -57,6 +60,9 @@ func Launch(w *state.State, spec InstanceSpec) (*ec2types.Instance, error) {
 		return nil, wire.Errorf("InvalidSubnetID.NotFound", "The subnet ID '%s' does not exist", spec.Subnet)
 	}
 	if err := refusedByZone(w, aws.ToString(subnet.AvailabilityZone), spec.InstanceType); err != nil {
+		return nil, err
+	}
+	if err := refusedForImage(w, spec.Image, info); err != nil {
 		return nil, err
 	}
 	if len(spec.Groups) == 0 {
@@ -106,6 +112,9 @@ func Launch(w *state.State, spec InstanceSpec) (*ec2types.Instance, error) {
 		VpcId:                 subnet.VpcId,
 		Operator:              state.ManagedBy(spec.Operator),
 	}
+	if spec.metadata != "" {
+		in.MetadataOptions.HttpEndpoint = spec.metadata
+	}
 	if spec.KeyName != "" {
 		in.KeyName = aws.String(spec.KeyName)
 	}
@@ -140,6 +149,17 @@ func Launch(w *state.State, spec InstanceSpec) (*ec2types.Instance, error) {
 }
 
 // GivePublicIP gives an instance and its interface a public address.
+// refusedForImage says what EC2 says of an image that is for another architecture
+// than the type's. An image that the world does not know is for any.
+func refusedForImage(w *state.State, id string, t *ec2types.InstanceTypeInfo) error {
+	i := w.Images.Get(id)
+	if i == nil || i.Architecture == "" || t.ProcessorInfo == nil || slices.Contains(t.ProcessorInfo.SupportedArchitectures, ec2types.ArchitectureType(i.Architecture)) {
+		return nil
+	}
+	return wire.Errorf("InvalidParameterValue", "The architecture '%s' of the specified instance type does not match the architecture '%s' of the specified AMI. Specify an instance type and an AMI that have matching architectures, and try again.",
+		t.ProcessorInfo.SupportedArchitectures[0], i.Architecture)
+}
+
 func GivePublicIP(w *state.State, in *ec2types.Instance, eni *ec2types.NetworkInterface) {
 	ip := w.NextPublicIP()
 	name := w.PublicName(ip)

@@ -49,7 +49,7 @@ func register(w *state.State, id string) {
 	if e != nil && e.NeverRegisters {
 		return
 	}
-	if _, bad := reach.Broken(reach.Paths(w, id)); bad {
+	if _, bad := reach.Broken(reach.Paths(w, id)); bad || reach.BootFaultOf(w, in) != "" {
 		if w.File.Nodes.Retry {
 			w.After(joinRetryTime, func() { register(w, id) })
 		}

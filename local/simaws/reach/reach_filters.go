@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/netip"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -113,6 +114,9 @@ func about(e *ec2types.NetworkAclEntry, remote netip.Addr, port int32) bool {
 func nameless(w *state.State, in *ec2types.Instance) bool {
 	vpc := w.Vpcs.Get(aws.ToString(in.VpcId))
 	a, set := w.VPCAttributes[aws.ToString(in.VpcId)]
+	if vpc != nil && set && a.EnableDnsHostnames != nil && !*a.EnableDnsHostnames && privateNames(w, in) {
+		return true // private names need both attributes (EKS user guide, "Cluster private endpoint")
+	}
 	if vpc == nil || !set || a.EnableDnsSupport == nil || *a.EnableDnsSupport {
 		return false
 	}
@@ -125,7 +129,7 @@ func nameless(w *state.State, in *ec2types.Instance) bool {
 			continue
 		}
 		for _, v := range o.Values {
-			if aws.ToString(v.Value) != "AmazonProvidedDNS" {
+			if !ofAmazon(vpc, aws.ToString(v.Value)) {
 				return false
 			}
 		}
@@ -133,15 +137,35 @@ func nameless(w *state.State, in *ec2types.Instance) bool {
 	return true
 }
 
+// ofAmazon tells the names of Amazon's resolver: 169.254.169.253 and the VPC's
+// second address are the same one (VPC user guide, "Amazon DNS server").
+func ofAmazon(vpc *ec2types.Vpc, server string) bool {
+	p, err := netip.ParsePrefix(aws.ToString(vpc.CidrBlock))
+	return server == "AmazonProvidedDNS" || server == "169.254.169.253" || err == nil && server == p.Addr().Next().Next().String()
+}
+
+// privateNames tells that nodes of an instance's cluster call something by a name
+// that only the VPC knows.
+func privateNames(w *state.State, in *ec2types.Instance) bool {
+	c := w.Clusters.Get(w.ClusterOf(aws.ToString(in.InstanceId)))
+	if c == nil || c.ResourcesVpcConfig == nil || aws.ToString(c.ResourcesVpcConfig.VpcId) != aws.ToString(in.VpcId) {
+		return false
+	}
+	return c.ResourcesVpcConfig.EndpointPrivateAccess || slices.ContainsFunc(w.Endpoints.All(), func(e *ec2types.VpcEndpoint) bool {
+		return aws.ToString(e.VpcId) == aws.ToString(in.VpcId) && aws.ToBool(e.PrivateDnsEnabled)
+	})
+}
+
 // policyFault asks an endpoint's policy for the one action that stands for a
-// service. Principals and conditions are not looked at.
+// service. Conditions are not looked at.
 func policyFault(e *ec2types.VpcEndpoint, service string) Fault {
 	action := map[string]string{"ec2": "ec2:DescribeInstances", "ecr.api": "ecr:GetAuthorizationToken", "ecr.dkr": "ecr:BatchGetImage", "s3": "s3:GetObject"}[service]
 	var policy struct {
 		Statement []struct {
-			Effect   string
-			Action   any
-			Resource any
+			Effect    string
+			Principal any
+			Action    any
+			Resource  any
 		}
 	}
 	if action == "" || json.Unmarshal([]byte(aws.ToString(e.PolicyDocument)), &policy) != nil {
@@ -149,7 +173,7 @@ func policyFault(e *ec2types.VpcEndpoint, service string) Fault {
 	}
 	allowed := false
 	for _, s := range policy.Statement {
-		if !matches(s.Action, action) || service == "s3" && !matches(s.Resource, "starport-layer-bucket") {
+		if ofOthers(s.Principal) || !matches(s.Action, action) || service == "s3" && !matches(s.Resource, "starport-layer-bucket") {
 			continue
 		}
 		if s.Effect == "Deny" {
@@ -161,6 +185,23 @@ func policyFault(e *ec2types.VpcEndpoint, service string) Fault {
 		return Policy
 	}
 	return ""
+}
+
+// ofOthers tells a statement that names some roles or users, of which none is a
+// whole account: nodes' roles are not among those that these worlds name.
+func ofOthers(principal any) bool {
+	named, ok := principal.(map[string]any)
+	if !ok {
+		return false
+	}
+	list, ok := named["AWS"].([]any)
+	if !ok {
+		list = []any{named["AWS"]}
+	}
+	return !slices.ContainsFunc(list, func(v any) bool {
+		text, ok := v.(string)
+		return !ok || text == "*" || strings.HasSuffix(text, ":root") || !strings.Contains(text, ":iam:")
+	})
 }
 
 // matches says whether a string or one of a list is a pattern for a text; a

@@ -17,7 +17,7 @@ func admits(w *state.State, groups []string, in *ec2types.Instance) bool {
 	for _, id := range groups {
 		sg := w.SecurityGroups.Get(id)
 		if sg != nil && slices.ContainsFunc(sg.IpPermissions, func(p ec2types.IpPermission) bool {
-			return coversHTTPS(p) && (anyContains(Ranges(p), aws.ToString(in.PrivateIpAddress)) || pairsWith(p, state.InstanceGroups(in)))
+			return coversHTTPS(p) && (anyContains(ranges(w, p), aws.ToString(in.PrivateIpAddress)) || pairsWith(p, state.InstanceGroups(in)))
 		}) {
 			return true
 		}
@@ -39,8 +39,8 @@ func egressFault(w *state.State, in *ec2types.Instance, to []string) Fault {
 			}
 			// A path inside the VPC stays in its address ranges; whether a
 			// range covers the very endpoint is finer than this rule.
-			inside := to != nil && (len(p.IpRanges) > 0 || pairsWith(p, to))
-			outside := to == nil && (anyContains(Ranges(p), internetAddress().String()) || len(p.PrefixListIds) > 0)
+			inside := to != nil && (len(p.IpRanges) > 0 || len(p.PrefixListIds) > 0 || pairsWith(p, to))
+			outside := to == nil && (anyContains(ranges(w, p), internetAddress().String()) || unlisted(w, p))
 			if inside || outside {
 				return ""
 			}
@@ -59,13 +59,27 @@ func coversHTTPS(p ec2types.IpPermission) bool {
 	return false
 }
 
-// Ranges are the IPv4 and IPv6 ranges of a rule.
-func Ranges(p ec2types.IpPermission) []string {
+// ranges are a rule's, those of its prefix lists among them.
+func ranges(w *state.State, p ec2types.IpPermission) []string {
 	out := make([]string, 0, len(p.IpRanges))
 	for _, r := range p.IpRanges {
 		out = append(out, aws.ToString(r.CidrIp))
 	}
+	for _, l := range p.PrefixListIds {
+		for _, e := range w.PrefixListEntries[aws.ToString(l.PrefixListId)] {
+			out = append(out, aws.ToString(e.Cidr))
+		}
+	}
 	return out
+}
+
+// unlisted tells that a rule has a prefix list whose entries the world does not
+// say, such as AWS's own.
+func unlisted(w *state.State, p ec2types.IpPermission) bool {
+	return slices.ContainsFunc(p.PrefixListIds, func(l ec2types.PrefixListId) bool {
+		_, known := w.PrefixListEntries[aws.ToString(l.PrefixListId)]
+		return !known
+	})
 }
 
 func pairsWith(p ec2types.IpPermission, groups []string) bool {
@@ -85,7 +99,7 @@ func accessPath(w *state.State, in *ec2types.Instance, name string) Path {
 			continue
 		}
 		listed = true
-		if aws.ToString(e.PrincipalArn) == p.Via && (aws.ToString(e.Type) == "EC2_LINUX" || aws.ToString(e.Type) == "EC2") {
+		if aws.ToString(e.PrincipalArn) == p.Via && slices.Contains([]string{"EC2_LINUX", "EC2_WINDOWS", "EC2"}, aws.ToString(e.Type)) {
 			return p
 		}
 	}

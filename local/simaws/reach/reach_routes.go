@@ -84,6 +84,9 @@ func natFault(w *state.State, id string) Fault {
 		return NATUnusable
 	}
 	table := tableOfSubnet(w, aws.ToString(n.SubnetId), aws.ToString(n.VpcId))
+	if n.AvailabilityMode == ec2types.AvailabilityModeRegional { // it has no subnet, and a table of its own
+		table = w.RouteTables.Get(aws.ToString(n.RouteTableId))
+	}
 	r := winner(table, internetAddress())
 	if r == nil || r.State == ec2types.RouteStateBlackhole || !strings.HasPrefix(aws.ToString(r.GatewayId), "igw-") ||
 		!GatewayAttached(w, *r.GatewayId, aws.ToString(n.VpcId)) {

@@ -80,7 +80,7 @@ func TestPaths(t *testing.T) {
 			w.VPCAttributes["vpc-0a1b2c3d4e5f60718"] = worldfile.VpcAttributes{EnableDnsSupport: aws.Bool(false)}
 			w.DhcpOptions.Get("dopt-0f1e2d3c4b5a69788").DhcpConfigurations = []ec2types.DhcpConfiguration{{
 				Key: aws.String("domain-name-servers"), Values: []ec2types.AttributeValue{{Value: aws.String("10.42.0.53")}},
-			}}
+			}, {Key: aws.String("domain-name"), Values: []ec2types.AttributeValue{{Value: aws.String("us-west-2.compute.internal")}}}}
 		}, reach.Path{}},
 		"an endpoint's policy": {"healthy-endpoints", func(w *World) {
 			w.Endpoints.Get("vpce-0a0000000000000e3").PolicyDocument = aws.String(`{"Statement": [{"Effect": "Allow", "Action": ["ecr:Put*"], "Resource": "*"}]}`)

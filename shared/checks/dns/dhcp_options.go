@@ -126,8 +126,12 @@ func faults(n facts.NameServers, private []path.Service) []misnamed {
 func hostnames(list []*snapshot.Instance, o snapshot.DHCPOptions) []misnamed {
 	for _, i := range list {
 		name := i.PrivateDNS
-		if len(o.DomainNames) == 1 && i.PrivateIP.Is4() {
-			made := fmt.Sprintf("ip-%s.%s", strings.ReplaceAll(i.PrivateIP.String(), ".", "-"), strings.TrimSpace(o.DomainNames[0]))
+		host, _, _ := strings.Cut(name, ".")
+		if i.PrivateIP.Is4() {
+			host = "ip-" + strings.ReplaceAll(i.PrivateIP.String(), ".", "-")
+		}
+		if len(o.DomainNames) == 1 && host != "" {
+			made := host + "." + strings.TrimSpace(o.DomainNames[0])
 			if len(made) > len(name) && !strings.Contains(made, " ") {
 				name = made
 			}

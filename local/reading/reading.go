@@ -1,0 +1,91 @@
+// Package reading reads a world or a capture with the functions' own reader, over
+// the wire protocols, in one process and without ports.
+package reading
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+
+	"rollcall/local/capture"
+	"rollcall/local/platform/loopback"
+	"rollcall/local/simaws"
+	"rollcall/local/simaws/kubeapi"
+	"rollcall/local/simaws/kubestate"
+	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
+	"rollcall/shared/gather"
+)
+
+// Account is a world or a capture as an account to be read.
+type Account struct {
+	ID, Region string
+	// Clusters are those that EKS has.
+	Clusters []string
+	Now      func() time.Time
+
+	config simaws.Config
+}
+
+// OfWorld is a world as an account. Its time is the world's.
+func OfWorld(w *world.World, file *worldfile.File) Account {
+	objects := func(name, plural string) ([]json.RawMessage, string, error) {
+		list, err := w.Kubernetes(name, plural)
+		if errors.Is(err, kubestate.ErrNoKind) {
+			return nil, "", kubeapi.NotInstalled()
+		}
+		return list.Items, list.ResourceVersion, err
+	}
+	return Account{
+		ID: file.Account, Region: file.Region, Clusters: w.Clusters(), Now: w.Now,
+		config: simaws.Config{World: w.API(), Clusters: w.Clusters(), Objects: objects},
+	}
+}
+
+// OfCapture is a capture as an account, at the time when it was taken.
+func OfCapture(c *capture.Capture) Account {
+	answers := c.API()
+	return Account{
+		ID: c.Account, Region: c.Region, Clusters: c.Clusters, Now: func() time.Time { return c.Time },
+		config: simaws.Config{
+			World: answers, Objects: c.Objects,
+			// A cluster that was not described has no endpoint to go to.
+			Clusters: slices.DeleteFunc(slices.Clone(c.Clusters), func(name string) bool {
+				out, err := answers.DescribeCluster(&eks.DescribeClusterInput{Name: &name})
+				return err != nil || out.Cluster == nil
+			}),
+		},
+	}
+}
+
+// Serve serves the account until the returned function is called, and returns
+// who reads it as an administrator: what a capture's taker could not read the
+// capture refuses.
+func (a Account) Serve(ctx context.Context) (*gather.Reader, func(), error) {
+	admin, network := simaws.AdminIdentity(a.ID, "reader"), loopback.New()
+	c := a.config
+	c.Account, c.Region, c.Identities, c.Endpoints = a.ID, a.Region, []simaws.Identity{admin}, true
+	c.Network, c.Now, c.Wall = network, a.Now, time.Now
+	served, err := simaws.Start(ctx, c)
+	if err != nil {
+		return nil, nil, fmt.Errorf("serve the account: %w", err)
+	}
+	reader := gather.New(aws.Config{
+		Region: a.Region, BaseEndpoint: aws.String(served.Endpoint()), HTTPClient: &http.Client{Transport: network},
+		Credentials: credentials.NewStaticCredentialsProvider(admin.AccessKeyID, admin.SecretAccessKey, ""),
+		Retryer:     func() aws.Retryer { return retry.AddWithMaxAttempts(retry.NewStandard(), 2) },
+	}).WithEndpoints(func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool) {
+		endpoint, ca, ok = served.Kubernetes(cluster)
+		return endpoint, ca, network, ok
+	})
+	return reader, func() { served.Close() }, nil
+}

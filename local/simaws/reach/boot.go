@@ -1,0 +1,186 @@
+package reach
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"go.yaml.in/yaml/v3"
+
+	"rollcall/local/simaws/iam"
+	"rollcall/local/simaws/ids"
+	"rollcall/local/simaws/state"
+	"rollcall/local/simaws/worldfile"
+)
+
+// BootFault is why an instance that reaches all it needs becomes no node: the
+// world's own short rule of what a node starts with, apart from the checks. What
+// the world does not say keeps nobody out.
+type BootFault string
+
+// The faults.
+const (
+	BootNoMetadata  BootFault = "metadata-off"  // nodeadm and bootstrap.sh ask the metadata service who they are
+	BootNoTrust     BootFault = "role-trust"    // EC2 cannot assume the role: no credentials
+	BootNoActions   BootFault = "role-policies" // the role may not what joining takes
+	BootNotMapped   BootFault = "aws-auth"      // aws-auth cannot be read, or makes no node of the role
+	BootNotTold     BootFault = "user-data"     // nothing tells which cluster to join, or it is another
+	BootMisnamed    BootFault = "host-name"     // the host's name is none that the cluster takes
+	mostHostname              = 63              // of the label kubernetes.io/hostname
+	masqueradedName           = "system:node:"
+)
+
+// BootFaultOf is it, empty for none.
+func BootFaultOf(w *state.State, in *ec2types.Instance) BootFault {
+	switch {
+	case in.MetadataOptions != nil && in.MetadataOptions.HttpEndpoint == ec2types.InstanceMetadataEndpointStateDisabled:
+		return BootNoMetadata
+	case misnamed(w, in):
+		return BootMisnamed
+	case untold(w, in):
+		return BootNotTold
+	}
+	arn := nodeRole(w, in)
+	role := w.Roles.Get(ids.NameInARN(arn))
+	if role == nil {
+		return ""
+	}
+	if doc := plainDocument(role.AssumeRolePolicyDocument); doc != "" && !strings.Contains(doc, "ec2.amazonaws.com") {
+		return BootNoTrust
+	}
+	if !mayJoin(w, role) {
+		return BootNoActions
+	}
+	if unmapped(w, w.ClusterOf(aws.ToString(in.InstanceId)), arn) {
+		return BootNotMapped
+	}
+	return ""
+}
+
+func plainDocument(text *string) string {
+	if plain, err := url.PathUnescape(aws.ToString(text)); err == nil {
+		return plain
+	}
+	return aws.ToString(text)
+}
+
+// joinActions are what nodes do before their pods run (EKS user guide, "Amazon
+// EKS node IAM role").
+func joinActions() []string {
+	return []string{"ec2:DescribeInstances", "ecr:GetAuthorizationToken", "ecr:BatchGetImage"}
+}
+
+// mayJoin asks a role's policies, and its boundary, for what joining takes. One
+// whose policies the world does not know may all.
+func mayJoin(w *state.State, role *worldfile.RoleFile) bool {
+	var documents []string
+	for _, p := range role.RolePolicyList {
+		documents = append(documents, plainDocument(p.PolicyDocument))
+	}
+	for _, p := range role.AttachedManagedPolicies {
+		text, known := policyText(w, p.PolicyArn)
+		if !known {
+			return true
+		}
+		documents = append(documents, text)
+	}
+	boundary := ""
+	if b := role.PermissionsBoundary; b != nil {
+		boundary, _ = policyText(w, b.PermissionsBoundaryArn)
+	}
+	for _, action := range joinActions() {
+		if !slices.ContainsFunc(documents, func(d string) bool { return allows(d, action) }) || boundary != "" && !allows(boundary, action) {
+			return false
+		}
+	}
+	return true
+}
+
+func policyText(w *state.State, arn *string) (string, bool) {
+	p, err := iam.Policy(w, arn)
+	if err != nil {
+		return "", false
+	}
+	for _, v := range p.PolicyVersionList {
+		if v.IsDefaultVersion {
+			return plainDocument(v.Document), true
+		}
+	}
+	return "", false
+}
+
+// allows asks a document for one action; resources and conditions are not looked
+// at.
+func allows(document, action string) bool {
+	var d struct {
+		Statement []struct{ Effect, Action any }
+	}
+	if json.Unmarshal([]byte(document), &d) != nil {
+		return true
+	}
+	return slices.ContainsFunc(d.Statement, func(s struct{ Effect, Action any }) bool { return s.Effect == "Allow" && matches(s.Action, action) })
+}
+
+// unmapped tells that a cluster that knows its nodes by aws-auth alone makes no
+// node of a role: the text is no list, or the role's last mapping is no node's.
+// A role that is not in it may have been added by EKS, which adds those of its
+// nodegroups.
+func unmapped(w *state.State, name, arn string) bool {
+	c := w.Clusters.Get(name)
+	if c == nil || w.Kubernetes[name] == nil || c.AccessConfig != nil && c.AccessConfig.AuthenticationMode != ekstypes.AuthenticationModeConfigMap {
+		return false
+	}
+	for _, m := range w.Kubernetes[name].Objects["configmaps"] {
+		data, _ := m["data"].(map[string]any)
+		text, _ := data["mapRoles"].(string)
+		var list []struct{ Rolearn, Username string }
+		if yaml.Unmarshal([]byte(text), &list) != nil {
+			return true
+		}
+		for _, e := range slices.Backward(list) {
+			if path.Base(e.Rolearn) == path.Base(arn) && strings.Count(e.Rolearn, "/") == 1 && strings.Contains(e.Rolearn, ":role/") {
+				return !strings.HasPrefix(e.Username, masqueradedName)
+			}
+		}
+	}
+	return false
+}
+
+// untold tells that an instance of an image of somebody's own was told nothing of
+// its cluster. EKS tells those of its images.
+func untold(w *state.State, in *ec2types.Instance) bool {
+	ng := w.NodegroupOf(aws.ToString(in.InstanceId))
+	if ng == nil || ng.AmiType != ekstypes.AMITypesCustom {
+		return false
+	}
+	data, err := base64.StdEncoding.DecodeString(w.UserData[*in.InstanceId])
+	return err == nil && !strings.Contains(string(data), aws.ToString(ng.ClusterName))
+}
+
+// misnamed tells that DHCP options give a host a name that is not the one that EC2
+// gives it: none, several in one value, or one that is too long for a label.
+func misnamed(w *state.State, in *ec2types.Instance) bool {
+	vpc := w.Vpcs.Get(aws.ToString(in.VpcId))
+	if vpc == nil {
+		return false
+	}
+	o := w.DhcpOptions.Get(aws.ToString(vpc.DhcpOptionsId))
+	if o == nil {
+		return false
+	}
+	values := map[string][]string{}
+	for _, c := range o.DhcpConfigurations {
+		for _, v := range c.Values {
+			values[aws.ToString(c.Key)] = append(values[aws.ToString(c.Key)], strings.Fields(aws.ToString(v.Value))...)
+		}
+	}
+	host, _, _ := strings.Cut(aws.ToString(in.PrivateDnsName), ".")
+	names := values["domain-name"]
+	return len(names) != 1 || len(host)+1+len(names[0]) > mostHostname
+}
