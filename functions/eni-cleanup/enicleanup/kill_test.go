@@ -13,7 +13,7 @@ import (
 )
 
 // bystanders makes interfaces in all the states in which none may be deleted.
-func (s *stand) bystanders(l *deletes) {
+func (s *stand) bystanders(l *deleteLog) {
 	for _, spoil := range []func(*made){
 		func(m *made) { m.tags[leak.TagCluster] = "theirs" },
 		func(m *made) { delete(m.tags, leak.TagCluster) },
@@ -39,7 +39,7 @@ func TestKilledAtRandomPoints(t *testing.T) {
 		t.Run(fmt.Sprint(world), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(world), 2026))
-			s, l := open(t, stagetest.Options{}), newLedger()
+			s, l := open(t, stagetest.Options{}), newDeleteLog()
 			s.bystanders(l)
 			for killed, rounds := 0, 0; killed < kills; rounds++ {
 				if rounds > 6*kills {
@@ -120,7 +120,7 @@ func TestTwoAtOnce(t *testing.T) {
 		t.Run(fmt.Sprint(world), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(world), 7))
-			s, l := open(t, stagetest.Options{}), newLedger()
+			s, l := open(t, stagetest.Options{}), newDeleteLog()
 			s.bystanders(l)
 			for round := range 8 {
 				for range 8 {

@@ -86,8 +86,8 @@ func about(req *http.Request) (action, id string) {
 	return form.Get("Action"), form.Get("NetworkInterfaceId")
 }
 
-// deletes is what really happened.
-type deletes struct {
+// deleteLog is what really happened.
+type deleteLog struct {
 	mu sync.Mutex
 	// ours counts the deletes that EC2 did for the function, sent all requests.
 	ours, sent map[string]int
@@ -97,11 +97,11 @@ type deletes struct {
 	ready map[string]bool
 }
 
-func newLedger() *deletes {
-	return &deletes{ours: map[string]int{}, sent: map[string]int{}, theirs: map[string]bool{}, kept: map[string]bool{}, ready: map[string]bool{}}
+func newDeleteLog() *deleteLog {
+	return &deleteLog{ours: map[string]int{}, sent: map[string]int{}, theirs: map[string]bool{}, kept: map[string]bool{}, ready: map[string]bool{}}
 }
 
-func (l *deletes) watch(_, id string, ok bool) {
+func (l *deleteLog) watch(_, id string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sent[id]++
@@ -111,7 +111,7 @@ func (l *deletes) watch(_, id string, ok bool) {
 }
 
 // once is one run of a function that is new, on a lifeline of its own.
-func (s *stand) once(l *deletes, line *lifeline) error {
+func (s *stand) once(l *deleteLog, line *lifeline) error {
 	ctx, cancel := context.WithCancel(s.t.Context())
 	defer cancel()
 	e := s.Env()
@@ -125,7 +125,7 @@ func runOf(ctx context.Context, s *stand, e lambda.Env, line *lifeline) error {
 }
 
 // settled holds the records against what happened.
-func (s *stand) settled(l *deletes) {
+func (s *stand) settled(l *deleteLog) {
 	s.t.Helper()
 	for id := range l.ready {
 		if s.there(id) {
