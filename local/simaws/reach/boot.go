@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -26,13 +27,14 @@ type BootFault string
 
 // The faults.
 const (
-	BootNoMetadata  BootFault = "metadata-off"  // nodeadm and bootstrap.sh ask the metadata service who they are
-	BootNoTrust     BootFault = "role-trust"    // EC2 cannot assume the role: no credentials
-	BootNoActions   BootFault = "role-policies" // the role may not what joining takes
-	BootNotMapped   BootFault = "aws-auth"      // aws-auth cannot be read, or makes no node of the role
-	BootNotTold     BootFault = "user-data"     // nothing tells which cluster to join, or it is another
-	BootMisnamed    BootFault = "host-name"     // the host's name is none that the cluster takes
-	mostHostname              = 63              // of the label kubernetes.io/hostname
+	BootNoMetadata  BootFault = "metadata-off"    // nodeadm and bootstrap.sh ask the metadata service who they are
+	BootNoTrust     BootFault = "role-trust"      // EC2 cannot assume the role: no credentials
+	BootNoActions   BootFault = "role-policies"   // the role may not what joining takes
+	BootNotMapped   BootFault = "aws-auth"        // aws-auth cannot be read, or makes no node of the role
+	BootNotTold     BootFault = "user-data"       // nothing tells which cluster to join, or it is another
+	BootMisnamed    BootFault = "host-name"       // the host's name is none that the cluster takes
+	BootTooNew      BootFault = "kubelet-version" // a kubelet newer than the API server (Kubernetes, "Version Skew Policy")
+	mostHostname              = 63                // of the label kubernetes.io/hostname
 	masqueradedName           = "system:node:"
 )
 
@@ -45,6 +47,8 @@ func BootFaultOf(w *state.State, in *ec2types.Instance) BootFault {
 		return BootMisnamed
 	case untold(w, in):
 		return BootNotTold
+	case tooNew(w, in):
+		return BootTooNew
 	}
 	arn := nodeRole(w, in)
 	role := w.Roles.Get(ids.NameInARN(arn))
@@ -161,6 +165,26 @@ func untold(w *state.State, in *ec2types.Instance) bool {
 	}
 	data, err := base64.StdEncoding.DecodeString(w.UserData[*in.InstanceId])
 	return err == nil && !strings.Contains(string(data), aws.ToString(ng.ClusterName))
+}
+
+// tooNew tells that the name of an image of somebody's own choice has a newer
+// Kubernetes than the cluster. EKS chooses its images by the version.
+func tooNew(w *state.State, in *ec2types.Instance) bool {
+	c, i := w.Clusters.Get(w.ClusterOf(aws.ToString(in.InstanceId))), w.Images.Get(aws.ToString(in.ImageId))
+	if ng := w.NodegroupOf(aws.ToString(in.InstanceId)); c == nil || i == nil || ng == nil || ng.AmiType != ekstypes.AMITypesCustom {
+		return false
+	}
+	minor := func(text string) int {
+		_, rest, _ := strings.Cut(text, "1.")
+		digits, _, _ := strings.Cut(rest, "-")
+		n, err := strconv.Atoi(digits)
+		if err != nil {
+			return 0
+		}
+		return n
+	}
+	_, name, ofEKS := strings.Cut(aws.ToString(i.Name), "-1.")
+	return ofEKS && minor("1."+name) > minor(aws.ToString(c.Version))
 }
 
 // misnamed tells that DHCP options give a host a name that is not the one that EC2
