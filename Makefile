@@ -49,6 +49,9 @@ test-full: ## run the tests that play many histories, months, worlds and kills a
 	@go build $(PACKAGES)
 	ROLLCALL_TEST_FULL=1 $(GARBAGE) go test -timeout 40m $(FULL)
 
+factor: ## play the histories of docs/factor.md: how soon what failed launches share is named, how seldom a healthy value is accused
+	go test -count=1 -v -timeout 60m -run 'TestHealthyAreNotAccused|TestBadAreNamed' ./shared/node/factor -args -factor.all
+
 test-infra: ## run the tests of the CDK app alone
 	@$(ZSH)
 	CDK_VALIDATION=false go test ./infra/...

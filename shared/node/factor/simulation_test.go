@@ -1,6 +1,7 @@
 package factor
 
 import (
+	"flag"
 	"fmt"
 	"runtime"
 	"slices"
@@ -11,6 +12,17 @@ import (
 
 	"rollcall/local/testfull"
 )
+
+// make factor plays all histories of docs/factor.md, which takes ten minutes of a core.
+var allHistories = flag.Bool("factor.all", false, "play all histories, as docs/factor.md has them")
+
+// histories is how many of a kind are played.
+func histories(all, full, smaller int) int {
+	if *allHistories {
+		return all
+	}
+	return testfull.Of(full, smaller)
+}
 
 func healthyKinds() []kindOfHistory {
 	return []kindOfHistory{
@@ -53,11 +65,11 @@ func playAll(k kindOfHistory, n int, seed uint64) []story {
 	return list
 }
 
-// No healthy value is accused in 10,000 histories of 90 days, 2,000 of each kind. What
-// each rule keeps out is held in judge_test.go; the smaller number shows that the
-// histories are played.
+// No healthy value is accused in 10,000 histories of 90 days, 2,000 of each kind
+// (make factor); make test-full plays a tenth of them. What each rule keeps out is held
+// in judge_test.go; the smallest number shows that the histories are played.
 func TestHealthyAreNotAccused(t *testing.T) {
-	n := testfull.Of(2000, 6)
+	n := histories(2000, 200, 6)
 	for _, k := range healthyKinds() {
 		accused, launches, looks := 0, 0, 0
 		for i, s := range playAll(k, n, 7) {
@@ -74,7 +86,7 @@ func TestHealthyAreNotAccused(t *testing.T) {
 // What is wrong is named, soon. The smaller number still shows a value that
 // is never named.
 func TestBadAreNamed(t *testing.T) {
-	n := testfull.Of(400, 6)
+	n := histories(400, 40, 6)
 	for _, k := range badKinds() {
 		var launches []int
 		var waits []time.Duration
