@@ -27,6 +27,13 @@ var messageWorlds = []string{
 	"launch-policy-denied", "sg-efa-self-rule",
 }
 
+// messageFleets are samples of fleets that EC2 refuses, a call every two minutes, whose
+// messages are kept in the same way.
+var messageFleets = map[string]string{
+	"fleet-refused":     "ec2-call-create-fleet-refused.json",
+	"fleet-no-capacity": "ec2-call-create-fleet-no-capacity.json",
+}
+
 // TestMessages holds what is said of a world against its golden files: the blocks as
 // they were sent, and how they read. go run ./local/fakeslack/try FILE… shows them.
 func TestMessages(t *testing.T) {
@@ -38,6 +45,26 @@ func TestMessages(t *testing.T) {
 			r.until("a message", func() bool { return len(r.messages()) > 0 })
 			// The look into CloudTrail answers in between; it is asked again a quarter of an hour later.
 			r.pass(3 * time.Minute)
+			messages := r.messages()
+			if len(messages) != 1 {
+				t.Fatalf("%d messages, want one", len(messages))
+			}
+			goldenMessage(t, name+".golden.json", sent(t, messages[0]))
+			goldenMessage(t, name+".txt", []byte(aloud(t, messages[0])))
+		}))
+	}
+	for name, sample := range messageFleets {
+		want[name+".golden.json"], want[name+".txt"] = true, true
+		t.Run(name, inTime(func(t *testing.T) {
+			text, err := os.ReadFile("../../events/in/" + sample)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := start(t, "healthy-nat", func(o *Options) { o.Rights = "../../deploy/clusterrole.yaml" })
+			for range 10 {
+				r.put(json.RawMessage(strings.ReplaceAll(string(text), "2026-11-20T14:58:40Z", r.Clock.Now().UTC().Format(time.RFC3339))))
+				r.pass(2 * time.Minute)
+			}
 			messages := r.messages()
 			if len(messages) != 1 {
 				t.Fatalf("%d messages, want one", len(messages))

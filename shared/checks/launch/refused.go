@@ -83,13 +83,13 @@ func next(t facts.Attempt) string {
 	}
 	switch t.Verdict.Class {
 	case checkid.LaunchInsufficientCapacity:
-		return "Allow more instance types, zones or capacity types to " + launcherName(t.Group) + ", or wait: who launches tries again."
+		return "Allow more instance types, zones or capacity types to " + launcherName(t.Group) + ", or wait: the launch is tried again by itself."
 	case checkid.LaunchSubnetFull:
 		return "Free addresses in the subnets (leaked network interfaces, unused load balancers), or let the class select others."
 	case checkid.LaunchUnsupportedType:
 		return "Leave the types out of " + launcherName(t.Group) + " that its zones do not offer, or the zones."
 	case checkid.LaunchThrottled:
-		return "Find what calls so often (CloudTrail, CloudWatch usage metrics). Who launches tries again."
+		return "Find what calls so often (CloudTrail, CloudWatch usage metrics). The launch is tried again by itself."
 	case checkid.LaunchTemplate, checkid.LaunchAMI, checkid.LaunchSecurityGroup, checkid.LaunchProfile:
 		return "Correct what the class of " + launcherName(t.Group) + " selects, or the launch template that the call names: the message says what."
 	}
