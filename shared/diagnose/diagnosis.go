@@ -3,6 +3,8 @@
 package diagnose
 
 import (
+	"time"
+
 	"rollcall/shared/checks"
 	"rollcall/shared/snapshot"
 )
@@ -33,6 +35,8 @@ type Cause struct {
 
 	Nodegroups []string `json:"nodegroups,omitempty"`
 	Instances  []string `json:"instances,omitempty"`
+	// Since is when it began, where that is known; else it is known by its instances.
+	Since time.Time `json:"since,omitzero"`
 	// Pods cannot start for it.
 	Pods         []string    `json:"pods,omitempty"`
 	Contributing []checks.ID `json:"contributing,omitempty"`

@@ -3,6 +3,8 @@
 package finding
 
 import (
+	"time"
+
 	"rollcall/shared/checkid"
 	"rollcall/shared/snapshot"
 )
@@ -41,6 +43,9 @@ type Finding struct {
 	// Unconditional tells that this finding needs no instance that failed for it, as
 	// those of checks that see ahead.
 	Unconditional bool `json:"-"`
+	// Since is when what was found began, where the check knows: launches that are
+	// refused are told once they go on.
+	Since time.Time `json:"-"`
 	// Resource is what the verdict hangs on and what a fix would change:
 	// a route table, a subnet, an instance.
 	Resource string `json:"resource"`

@@ -141,6 +141,7 @@ func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Fin
 		Title:     phrase.Title("%s cannot launch: %s", phrase.Subject(names, "group"), spec.headline),
 		Why:       fmt.Sprintf("No instance of %s could be started%s: %s.", phrase.Some(names, 3), where(f.subnets()), meaning(first)),
 		Evidence:  f.evidence(),
+		Since:     f.since(),
 		Fix:       spec.repair(a, f),
 	}
 	if first.Verdict.Text != "" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/facts"
@@ -22,6 +23,16 @@ func (f launchFault) refused() *snapshot.RefusedLaunch {
 		return nil
 	}
 	return f.list[i].Refused
+}
+
+// since is when the first of the refused calls was made; zero where there is none.
+func (f launchFault) since() (first time.Time) {
+	for _, t := range f.list {
+		if t.Refused != nil && (first.IsZero() || t.Refused.First.Before(first)) {
+			first = t.Refused.First
+		}
+	}
+	return first
 }
 
 // launcherName is what people call who launches: a NodePool as such.

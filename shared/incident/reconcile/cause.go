@@ -164,6 +164,9 @@ func (rec *reconciler) applyFailure(u *incident.Update, cause diagnose.Cause) (a
 			u.Began, u.Touched = l.Started, true
 		}
 	}
+	if !cause.Since.IsZero() && cause.Since.After(u.Before) && cause.Since.Before(u.Began) {
+		u.Began, u.Touched = cause.Since, true
+	}
 	if rec.Observation.At.Before(u.Seen) {
 		u.Late = true
 		return added

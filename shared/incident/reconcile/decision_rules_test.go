@@ -212,6 +212,18 @@ func TestWhatAFailureChanges(t *testing.T) {
 			u.Tags = map[string]map[string]string{"a": {"team": "t"}}
 			u.Because(incident.MoreAffected)
 		}},
+		"since earlier": {open(), change(func(c *diagnose.Cause) { c.Since = at(250) }), report.Observation{}, func(u *incident.Update) {
+			seen(u)
+			u.Began, u.Cause.Since = at(250), at(250)
+		}},
+		"since before the last opening": {open(func(u *incident.Update) { u.Before = at(250) }), change(func(c *diagnose.Cause) { c.Since = at(250) }), report.Observation{}, func(u *incident.Update) {
+			seen(u)
+			u.Cause.Since = at(250)
+		}},
+		"since later": {open(), change(func(c *diagnose.Cause) { c.Since = at(350) }), report.Observation{}, func(u *incident.Update) {
+			seen(u)
+			u.Cause.Since = at(350)
+		}},
 		"nodegroups":        {open(func(u *incident.Update) { u.Cause.Nodegroups = []string{"c", "a"} }), grouped, report.Observation{}, func(u *incident.Update) { seen(u); u.Cause.Nodegroups = []string{"a", "b", "c"} }},
 		"it covers its own": {open(check("route/a", "subnet-1")), change(func(c *diagnose.Cause) { c.Resource, c.Covers = "subnet-1", nil }), report.Observation{}, seen},
 		"it says what it hits": {open(), bare, report.Observation{}, func(u *incident.Update) {
