@@ -45,7 +45,7 @@ func words(c checkid.ID) said {
 	case checkid.LaunchProfile:
 		return said{"the instance profile of the launch template does not exist, or is seconds old", "Create the instance profile with the node role in it, or let the launch template name one that exists. One that was just created needs some seconds."}
 	case checkid.LaunchPolicyDenied:
-		return said{"a policy above the launcher's own forbids it", "Let the policy that the message names allow this launch, or launch as it demands: mostly it wants a tag, a Region, an instance type or encrypted volumes. The message, decoded with aws sts decode-authorization-message, names the statement and its conditions."}
+		return said{"a policy above the launcher's own forbids it", "Allow this launch in the policy that the message names, or launch as that policy requires: usually a tag, a Region, an instance type or encrypted volumes. Decoded with aws sts decode-authorization-message, the message names the statement and its conditions."}
 	case checkid.LaunchUnauthorized:
 		return said{"who launches lacks a permission, or a policy (SCP, permissions boundary) forbids it", "Decode the authorization message with aws sts decode-authorization-message, and allow the action that it names; look at service control policies too."}
 	case checkid.LaunchUnsupportedType:
