@@ -95,9 +95,9 @@ func TestAttachedIsBounded(t *testing.T) {
 
 // TestShare: the file is a reply in the thread.
 func TestShare(t *testing.T) {
-	s, c := stand(t, fakeslack.Config{})
+	s, c := serveSlack(t, fakeslack.Config{})
 	const channel = "C0000000001"
-	ts, err := c.Post(t.Context(), channel, hello())
+	ts, err := c.Post(t.Context(), channel, plain())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,17 +2,34 @@ package slack
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/fakeslack"
-
-	"rollcall/shared/incident"
-
-	"rollcall/shared/report"
 )
+
+// fakeSlack starts the stand-in for Slack, with one channel.
+func fakeSlack(t *testing.T, cfg fakeslack.Config) (*fakeslack.Server, *Client) {
+	t.Helper()
+	cfg.Token, cfg.Channels = secretToken, []fakeslack.Channel{{ID: alerts, Name: "alerts"}}
+	s, err := fakeslack.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	c, err := NewClient(s.APIURL(), secretToken, &http.Client{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, c
+}
 
 const alerts = "C0000000001"
 
@@ -24,7 +41,7 @@ func people() fakeslack.Config {
 }
 
 func TestEphemeralIsSeenByOne(t *testing.T) {
-	s, c := stand(t, people())
+	s, c := fakeSlack(t, people())
 	ts, err := c.Post(t.Context(), alerts, hello())
 	if err != nil {
 		t.Fatal(err)
@@ -46,30 +63,8 @@ func TestEphemeralIsSeenByOne(t *testing.T) {
 	}
 }
 
-func TestBroadcastIsShownInTheChannel(t *testing.T) {
-	s, c := stand(t, people())
-	ts, err := c.Post(t.Context(), alerts, hello())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Broadcast(t.Context(), alerts, ts, RenderNote(incident.Incident{Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0a"}}, incident.Note{
-		ID: "called", Reason: incident.IsCalled, Mention: []string{"S0ONCALL01", "U0DANA0001", "here"},
-	})); err != nil {
-		t.Fatal(err)
-	}
-	list := s.Messages(alerts)
-	if len(list) != 2 || len(list[0].Replies) != 1 || !list[1].Broadcast || list[1].ThreadTS != ts {
-		t.Fatalf("%d messages, want the reply in the channel too", len(list))
-	}
-	for _, want := range []string{`"usergroup_id":"S0ONCALL01"`, `"user_id":"U0DANA0001"`, `"range":"here"`} {
-		if blocks := string(list[0].Replies[0].Blocks); !strings.Contains(blocks, want) {
-			t.Errorf("no %s in %s", want, blocks)
-		}
-	}
-}
-
 func TestGroupMembers(t *testing.T) {
-	_, c := stand(t, people())
+	_, c := fakeSlack(t, people())
 	got, err := c.GroupMembers(t.Context(), "S0ONCALL01")
 	if diff := cmp.Diff([]string{"U0ONCALL01"}, got); err != nil || diff != "" {
 		t.Errorf("members (-want +got):\n%s%v", diff, err)
@@ -83,7 +78,7 @@ func TestGroupMembers(t *testing.T) {
 	}
 	cfg := people()
 	cfg.Scopes = []string{"chat:write"}
-	_, c = stand(t, cfg)
+	_, c = fakeSlack(t, cfg)
 	if _, err := c.GroupMembers(t.Context(), "S0ONCALL01"); !errors.As(err, &e) || e.Kind != Auth || e.Scope != "usergroups:read" || !strings.Contains(err.Error(), "add the scope usergroups:read") {
 		t.Errorf("without the scope: %v", err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	slackgo "github.com/slack-go/slack"
 )
 
 const secretToken = "xoxb-1234567890-SECRETSECRETSECRET"
@@ -41,9 +42,8 @@ func clientOf(t *testing.T, api string) (*Client, *[]time.Duration) {
 }
 
 func hello() Message {
-	p := newPage(place{"aws", "us-west-2"}, time.Time{}, 100)
-	p.add(p.line().plain("hello").section())
-	return Message{Text: "hello", Blocks: p.blocks, Tag: Tag{Key: "prod|route/no-egress|rtb-0cd2"}}
+	block := slackgo.NewRichTextBlock("", slackgo.NewRichTextSection(slackgo.NewRichTextSectionTextElement("hello", nil)))
+	return Message{Text: "hello", Blocks: []slackgo.Block{block}, Tag: Tag{Key: "prod|route/no-egress|rtb-0cd2"}}
 }
 
 // every is every way to call Slack.

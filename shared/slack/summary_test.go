@@ -194,7 +194,7 @@ func postSummary(t *testing.T, c *Client, channel string, s summaryScene, drawn 
 // with their pictures. With ROLLCALL_SUMMARIES naming a file it writes the
 // page's address there, and keeps the page up until the file is deleted.
 func TestSummariesAreTaken(t *testing.T) {
-	s, c := stand(t, fakeslack.Config{Now: func() time.Time { return morning.Add(3 * time.Minute) }})
+	s, c := serveSlack(t, fakeslack.Config{Now: func() time.Time { return morning.Add(3 * time.Minute) }})
 	file, only := os.Getenv("ROLLCALL_SUMMARIES"), os.Getenv("ROLLCALL_SUMMARY_SCENES")
 	posted := 0
 	for _, sc := range summaryScenes() {
@@ -213,7 +213,7 @@ func TestSummariesAreTaken(t *testing.T) {
 
 // TestSummaryIsFound: after a lost answer the message is found by its tag.
 func TestSummaryIsFound(t *testing.T) {
-	s, c := stand(t, fakeslack.Config{})
+	s, c := serveSlack(t, fakeslack.Config{})
 	scene := summaryScenes()[1]
 	m := RenderSummary(scene.summary, scene.picture)
 	if err := s.Inject(fakeslack.Fault{Method: "chat.postMessage", Times: 1, Reset: true, Applied: true}); err != nil {

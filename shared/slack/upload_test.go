@@ -13,8 +13,6 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/local/fakeslack"
-
-	"rollcall/shared/outbox"
 )
 
 func pixel() File {
@@ -23,7 +21,7 @@ func pixel() File {
 
 // TestUpload: the file is there, in no channel, until a message shows it.
 func TestUpload(t *testing.T) {
-	s, c := stand(t, fakeslack.Config{})
+	s, c := fakeSlack(t, fakeslack.Config{})
 	id, err := c.Upload(t.Context(), pixel())
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +50,7 @@ func TestUploadFails(t *testing.T) {
 		"token revoked":  {fakeslack.Config{}, fakeslack.Fault{Method: "files.getUploadURLExternal", Error: "token_revoked"}, Auth, ""},
 		"internal error": {fakeslack.Config{}, fakeslack.Fault{Method: "files.getUploadURLExternal", Error: "internal_error"}, Unavailable, ""},
 	} {
-		s, c := stand(t, test.config)
+		s, c := fakeSlack(t, test.config)
 		if test.fault.Method != "" {
 			if err := s.Inject(test.fault); err != nil {
 				t.Fatal(err)
@@ -99,14 +97,14 @@ func TestUploadPlace(t *testing.T) {
 // A message whose picture Slack has not taken in yet is sent once more, after
 // a while; any other refusal is not.
 func TestPostWaitsForThePicture(t *testing.T) {
-	s, c := stand(t, fakeslack.Config{})
+	s, c := fakeSlack(t, fakeslack.Config{})
 	var waited []time.Duration
 	c.sleep = func(_ context.Context, d time.Duration) error { waited = append(waited, d); return nil }
 	id, err := c.Upload(t.Context(), pixel())
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := RenderSummary(summaryScenes()[0].summary, outbox.Picture{File: id})
+	m := Message{Text: "x", Blocks: []slackgo.Block{slackgo.NewImageBlockSlackFile(&slackgo.SlackFileObject{ID: id}, "a chart", "", nil)}}
 	refuse := func(times int) {
 		if err := s.Inject(fakeslack.Fault{Method: "chat.postMessage", Error: "invalid_blocks", Times: times}); err != nil {
 			t.Fatal(err)

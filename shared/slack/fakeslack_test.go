@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	slackgo "github.com/slack-go/slack"
 
 	"rollcall/local/fakeslack"
 
@@ -17,10 +18,10 @@ import (
 	"rollcall/shared/report"
 )
 
-// stand starts the stand-in for Slack, with one channel.
-func stand(t *testing.T, cfg fakeslack.Config) (*fakeslack.Server, *Client) {
+// serveSlack starts the stand-in for Slack, with one channel.
+func serveSlack(t *testing.T, cfg fakeslack.Config) (*fakeslack.Server, *Client) {
 	t.Helper()
-	cfg.Token = secretToken
+	cfg.Token = "xoxb-1"
 	if cfg.Channels == nil {
 		cfg.Channels = []fakeslack.Channel{{ID: "C0000000001", Name: "alerts"}}
 	}
@@ -37,17 +38,23 @@ func stand(t *testing.T, cfg fakeslack.Config) (*fakeslack.Server, *Client) {
 			t.Error(err)
 		}
 	})
-	c, err := NewClient(s.APIURL(), secretToken, &http.Client{})
+	c, err := NewClient(s.APIURL(), cfg.Token, &http.Client{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s, c
 }
 
+// plain is a message of one word.
+func plain() Message {
+	block := slackgo.NewRichTextBlock("", slackgo.NewRichTextSection(slackgo.NewRichTextSectionTextElement("plain", nil)))
+	return Message{Text: "plain", Blocks: []slackgo.Block{block}, Tag: Tag{Key: "prod|route/no-egress|rtb-0cd2"}}
+}
+
 // TestScenesAreTaken: the stand-in, which is as strict as Slack, takes every
 // message of every scene.
 func TestScenesAreTaken(t *testing.T) {
-	s, c := stand(t, fakeslack.Config{})
+	s, c := serveSlack(t, fakeslack.Config{})
 	for _, sc := range scenes() {
 		postScene(t, c, "C0000000001", sc)
 	}
@@ -85,7 +92,7 @@ func postScene(t *testing.T, c *Client, channel string, sc scene) {
 // TestOneMessageForAnIncident: posted, found after a crash, edited, and closed
 // in place.
 func TestOneMessageForAnIncident(t *testing.T) {
-	s, c := stand(t, fakeslack.Config{})
+	s, c := serveSlack(t, fakeslack.Config{})
 	const channel = "C0000000001"
 	i := incidentOf(noEgress(), launches(1, report.Waiting))
 	since := time.Now()
@@ -147,7 +154,7 @@ func TestOneMessageForAnIncident(t *testing.T) {
 
 // TestFindAmongMany turns pages.
 func TestFindAmongMany(t *testing.T) {
-	_, c := stand(t, fakeslack.Config{})
+	_, c := serveSlack(t, fakeslack.Config{})
 	const channel = "C0000000001"
 	i := incidentOf(noEgress(), nil)
 	want, err := c.Post(t.Context(), channel, Render(i, Options{}))
@@ -155,7 +162,7 @@ func TestFindAmongMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 250 {
-		if _, err := c.Post(t.Context(), channel, hello()); err != nil {
+		if _, err := c.Post(t.Context(), channel, plain()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -170,18 +177,43 @@ func TestFindAmongMany(t *testing.T) {
 }
 
 func TestWithoutScopeOrInvitation(t *testing.T) {
-	_, c := stand(t, fakeslack.Config{Scopes: []string{"chat:write"}})
-	found, err := c.Find(t.Context(), Search{Channel: "C0000000001", Tag: hello().Tag})
+	_, c := serveSlack(t, fakeslack.Config{Scopes: []string{"chat:write"}})
+	found, err := c.Find(t.Context(), Search{Channel: "C0000000001", Tag: plain().Tag})
 	if err != nil || found.Unsure == nil || found.Unsure.Scope != "channels:history" {
 		t.Errorf("Find gave %+v, %v, want Unsure", found, err)
 	}
-	_, c = stand(t, fakeslack.Config{Channels: []fakeslack.Channel{{ID: "C2", Name: "absent", BotAbsent: true}}})
+	_, c = serveSlack(t, fakeslack.Config{Channels: []fakeslack.Channel{{ID: "C2", Name: "absent", BotAbsent: true}}})
 	var e *Error
-	if _, err := c.Post(t.Context(), "C2", hello()); !errors.As(err, &e) || e.Kind != Channel || !strings.Contains(err.Error(), "invite the bot") {
+	if _, err := c.Post(t.Context(), "C2", plain()); !errors.As(err, &e) || e.Kind != Channel || !strings.Contains(err.Error(), "invite the bot") {
 		t.Errorf("Post into a channel without the bot gave %v, want Channel", err)
 	}
-	if _, err := c.Post(t.Context(), "C3", hello()); !errors.As(err, &e) || e.Kind != Channel {
+	if _, err := c.Post(t.Context(), "C3", plain()); !errors.As(err, &e) || e.Kind != Channel {
 		t.Errorf("Post into no channel gave %v, want Channel", err)
+	}
+}
+
+func TestBroadcastIsShownInTheChannel(t *testing.T) {
+	s, c := serveSlack(t, fakeslack.Config{
+		Users:  []fakeslack.User{{ID: "U0ONCALL01", Name: "oncall"}, {ID: "U0DANA0001", Name: "Dana Weber"}},
+		Groups: []fakeslack.Group{{ID: "S0ONCALL01", Handle: "platform-oncall", Users: []string{"U0ONCALL01"}}},
+	})
+	ts, err := c.Post(t.Context(), "C0000000001", plain())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Broadcast(t.Context(), "C0000000001", ts, RenderNote(incident.Incident{Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0a"}}, incident.Note{
+		ID: "called", Reason: incident.IsCalled, Mention: []string{"S0ONCALL01", "U0DANA0001", "here"},
+	})); err != nil {
+		t.Fatal(err)
+	}
+	list := s.Messages("C0000000001")
+	if len(list) != 2 || len(list[0].Replies) != 1 || !list[1].Broadcast || list[1].ThreadTS != ts {
+		t.Fatalf("%d messages, want the reply in the channel too", len(list))
+	}
+	for _, want := range []string{`"usergroup_id":"S0ONCALL01"`, `"user_id":"U0DANA0001"`, `"range":"here"`} {
+		if blocks := string(list[0].Replies[0].Blocks); !strings.Contains(blocks, want) {
+			t.Errorf("no %s in %s", want, blocks)
+		}
 	}
 }
 
@@ -190,7 +222,7 @@ func TestWithoutScopeOrInvitation(t *testing.T) {
 // the file is deleted.
 func TestGallery(t *testing.T) {
 	file := os.Getenv("ROLLCALL_GALLERY")
-	s, c := stand(t, fakeslack.Config{Now: func() time.Time { return began.Add(20 * time.Minute) }})
+	s, c := serveSlack(t, fakeslack.Config{Now: func() time.Time { return began.Add(20 * time.Minute) }})
 	only := os.Getenv("ROLLCALL_GALLERY_SCENES")
 	for _, sc := range scenes() {
 		if only == "" || strings.Contains(","+only+",", ","+sc.name+",") {
