@@ -17,7 +17,7 @@ PACKAGES  := ./shared/... ./functions/... ./local/... ./events/...
 
 # Concurrent code that does not need the EC2 client, which takes minutes to
 # compile for the race detector.
-RACE := ./local/platform/pattern ./local/simclock ./local/fakeslack ./local/simaws/kubeapi ./shared/kube ./shared/lambda ./shared/slack
+RACE := ./local/platform/pattern ./local/simclock ./local/fakeslack ./local/simaws/kubeapi ./shared/kube ./shared/lambda ./shared/slack ./shared/slack/slackapi
 
 .DEFAULT_GOAL := help
 .PHONY: $(shell sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))

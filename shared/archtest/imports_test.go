@@ -28,7 +28,9 @@ func TestWhoTalks(t *testing.T) {
 		"shared/gather/kubernetes":  {"net/http"},        // tells a refusal by its code
 		"shared/gather/source":      {"net", "net/http"}, // tells by their types how calls failed
 		"shared/kube":               {"net", "net/http", "sts"},
-		"shared/slack":              {"net", "net/http", "secretsmanager", "slack"},
+		"shared/slack":              {"slack"}, // the types of blocks
+		"shared/slack/slackapi":     {"net", "net/http", "secretsmanager", "slack"},
+		"shared/slack/slacktext":    {"slack"}, // the types of blocks
 		"shared/store":              {"dynamodb"},
 		"shared/bus":                {"eventbridge", "sqs"},
 		"shared/lambda":             {"net/http"}, // the way to Slack, for the stage to take its place
@@ -142,7 +144,7 @@ func TestNoFunctionHoldsTestHelpers(t *testing.T) {
 // TestReportAloneHoldsTheSlackToken: detectors never talk to Slack, and could
 // not if they wanted to.
 func TestReportAloneHoldsTheSlackToken(t *testing.T) {
-	forbidden := []string{module + "/shared/slack", slackSDK, awsService + "secretsmanager"}
+	forbidden := []string{module + "/shared/slack/slackapi", slackSDK, awsService + "secretsmanager"}
 	seen := false
 	for _, p := range packages(t) {
 		for _, dep := range p.Deps {

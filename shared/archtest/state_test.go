@@ -12,7 +12,7 @@ import (
 // nothing changes.
 func constants() map[string]string {
 	return map[string]string{
-		"shared/slack.rooms": "an array of sizes, which Go has no constant for",
+		"shared/slack/slacktext.rooms": "an array of sizes, which Go has no constant for",
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/outbox"
 	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 // answersLast is how long after a press its answer is still sent: who pressed has
@@ -49,7 +50,7 @@ func (c *Cluster) answer(ctx context.Context, acts []incident.ActRecord) (left [
 			continue
 		}
 		err := c.answerOne(ctx, a)
-		var e *slack.Error
+		var e *slackapi.Error
 		switch {
 		case err == nil:
 			c.Count("SlackAnswers", 1)
@@ -57,7 +58,7 @@ func (c *Cluster) answer(ctx context.Context, acts []incident.ActRecord) (left [
 		case errors.As(err, &e) && e.Retryable(), errors.Is(err, context.DeadlineExceeded):
 			// Slack limits each method by itself: that it has enough of answers does
 			// not keep it from taking messages.
-			c.slackDown = e == nil || e.Kind != slack.RateLimited
+			c.slackDown = e == nil || e.Kind != slackapi.RateLimited
 			left = append(left, a)
 		}
 		c.Count("SlackFailures", 1)

@@ -9,6 +9,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/outbox"
 	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/store"
 )
 
@@ -79,11 +80,11 @@ func (v *Invocation) shareFile(ctx context.Context, inc incident.Incident, n inc
 		return
 	}
 	v.Count("SlackFailures", 1)
-	var e *slack.Error
+	var e *slackapi.Error
 	if !errors.As(err, &e) || e.Retryable() {
 		v.filesDown = true
 		v.Log.WarnContext(ctx, "Slack did not take a file, it is tried again with the next observation", "cluster", inc.Key.Cluster, "check", inc.Key.Check, "resource", inc.Key.Resource, "note", n.ID, "error", err.Error())
-		if e == nil || e.Kind != slack.Unavailable || e.Method != completes {
+		if e == nil || e.Kind != slackapi.Unavailable || e.Method != completes {
 			// It was not shared yet, so it is certain that nobody sees it.
 			v.note(ctx, inc, n.ID, func(_ *incident.Delivery, n *incident.Note) { n.Attach = &incident.Attach{Tries: n.Attach.Tries - 1} })
 		}

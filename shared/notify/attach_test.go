@@ -10,7 +10,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/report"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 // long is a failure whose first reply has no room for all of its evidence.
@@ -55,9 +55,9 @@ func TestFiles(t *testing.T) {
 
 // What Slack does not take holds back no word, and comes when Slack is back.
 func TestFilesWait(t *testing.T) {
-	for name, fault := range map[string]slack.Error{
-		"down":         {Kind: slack.Unavailable, Method: "files.getUploadURLExternal", Status: 503},
-		"rate limited": {Kind: slack.RateLimited, Method: completes},
+	for name, fault := range map[string]slackapi.Error{
+		"down":         {Kind: slackapi.Unavailable, Method: "files.getUploadURLExternal", Status: 503},
+		"rate limited": {Kind: slackapi.RateLimited, Method: completes},
 	} {
 		b := newBench(t)
 		b.channel.Fail = fails("share", fault, -1)
@@ -81,7 +81,7 @@ func TestFilesAreRepeatedOnceAtMost(t *testing.T) {
 	b := newBench(t)
 	b.channel.Fail = func(call string) (error, bool) {
 		if call == "share" {
-			return &slack.Error{Kind: slack.Unavailable, Method: completes}, true
+			return &slackapi.Error{Kind: slackapi.Unavailable, Method: completes}, true
 		}
 		return nil, false
 	}
@@ -114,7 +114,7 @@ func TestFilesCutOff(t *testing.T) {
 // Without files:write it is said once in the log, and the words stand.
 func TestFilesWithoutScope(t *testing.T) {
 	b := newBench(t)
-	b.channel.Fail = fails("share", slack.Error{Kind: slack.Auth, Method: "files.getUploadURLExternal", Code: "missing_scope", Scope: "files:write"}, -1)
+	b.channel.Fail = fails("share", slackapi.Error{Kind: slackapi.Auth, Method: "files.getUploadURLExternal", Code: "missing_scope", Scope: "files:write"}, -1)
 	b.must(0, long())
 	b.must(1, notifytest.Sweep())
 	b.must(10, notifytest.Passing())

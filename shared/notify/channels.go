@@ -5,7 +5,7 @@ import (
 
 	"rollcall/shared/incident"
 	"rollcall/shared/routing"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 // channelOf is where an incident's message goes as things are now. One that is
@@ -25,6 +25,6 @@ func (n Notifier) summariesOf(cluster string) string {
 // lost tells that a message cannot be reached any more: somebody deleted it,
 // or it is in a channel that was archived or left, and another one is set now.
 func lost(err error, is, now string) bool {
-	var e *slack.Error
-	return errors.As(err, &e) && (e.Kind == slack.MessageGone || e.Kind == slack.Channel && is != now)
+	var e *slackapi.Error
+	return errors.As(err, &e) && (e.Kind == slackapi.MessageGone || e.Kind == slackapi.Channel && is != now)
 }

@@ -7,6 +7,7 @@ import (
 
 	"rollcall/shared/incident"
 	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 // uploadTimeout is how long a picture may take: the function has a minute for the
@@ -35,7 +36,7 @@ func (c *Cluster) showChart(ctx context.Context, o *outgoing) (changed bool) {
 	inc.Chart = &shown
 	m := slack.Render(inc, c.shows())
 	err := c.Slack.Update(ctx, said.Channel, said.TS, m)
-	var e *slack.Error
+	var e *slackapi.Error
 	switch {
 	case err == nil:
 		c.Count("SlackUpdates", 1)
@@ -69,13 +70,13 @@ func (c *Cluster) uploadChart(ctx context.Context, o *outgoing, s *incident.Char
 	limited, cancel := context.WithTimeout(ctx, uploadTimeout)
 	defer cancel()
 	name := "addresses-" + o.inc.Key.Resource + "-" + s.At.UTC().Format("20060102-1504") + ".png"
-	id, err := c.Files.Upload(limited, slack.File{Name: name, Title: "Free addresses of " + o.inc.Key.Resource, Alt: s.Alt, Data: s.PNG})
+	id, err := c.Files.Upload(limited, slackapi.File{Name: name, Title: "Free addresses of " + o.inc.Key.Resource, Alt: s.Alt, Data: s.PNG})
 	if err == nil {
 		c.Count("SlackPictures", 1)
 		s.PNG, s.Next = nil, id
 		return true
 	}
-	var e *slack.Error
+	var e *slackapi.Error
 	errors.As(err, &e)
 	if e != nil && e.Retryable() || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		c.filesDown = true

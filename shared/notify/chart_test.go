@@ -11,7 +11,7 @@ import (
 	"rollcall/shared/diagnose"
 	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/report"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 // leaking is a look of subnet-watch with a chart.
@@ -71,7 +71,7 @@ func TestPictures(t *testing.T) {
 		}
 	}
 	got := b.channel.Files[0]
-	if diff := cmp.Diff(slack.File{Name: "addresses-" + notifytest.Subnet + "-20261120-1459.png", Title: "Free addresses of " + notifytest.Subnet, Alt: "It falls.", Data: []byte("first")}, got); diff != "" {
+	if diff := cmp.Diff(slackapi.File{Name: "addresses-" + notifytest.Subnet + "-20261120-1459.png", Title: "Free addresses of " + notifytest.Subnet, Alt: "It falls.", Data: []byte("first")}, got); diff != "" {
 		t.Errorf("the file (-want +got):\n%s", diff)
 	}
 	if text := b.channel.Posts()[0].Text; !strings.Contains(text, "for the 2nd time") {
@@ -105,7 +105,7 @@ func TestPicturesNeverHoldBackWords(t *testing.T) {
 // Without files:write the alarm rings once, and the words stand.
 func TestPicturesWithoutScope(t *testing.T) {
 	b := newBench(t)
-	b.channel.Fail = fails("upload", slack.Error{Kind: slack.Auth, Method: "files.getUploadURLExternal", Code: "missing_scope", Scope: "files:write"}, -1)
+	b.channel.Fail = fails("upload", slackapi.Error{Kind: slackapi.Auth, Method: "files.getUploadURLExternal", Code: "missing_scope", Scope: "files:write"}, -1)
 	for _, minute := range []int{0, 1, 61, 122, 183} {
 		b.must(minute, leaking(fmt.Sprint(minute)))
 	}
@@ -118,7 +118,7 @@ func TestPicturesWithoutScope(t *testing.T) {
 // Slack refuses to show what it has not taken in yet: the file is tried again,
 // and after a while let go.
 func TestPictureNotTakenIn(t *testing.T) {
-	refusal := slack.Error{Kind: slack.Refused, Method: "chat.update", Code: "invalid_blocks"}
+	refusal := slackapi.Error{Kind: slackapi.Refused, Method: "chat.update", Code: "invalid_blocks"}
 	b := newBench(t)
 	b.channel.Fail = fails("update", refusal, 1)
 	b.must(0, leaking("first"))

@@ -9,6 +9,7 @@ import (
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 // recordCleanup records what a cleanup's summary changes: one message for each
@@ -44,7 +45,7 @@ func (c *Cluster) sayCleanup(ctx context.Context, post outbox.Posting) error {
 		return err
 	}
 	if post.TS == "" && !post.Sending.IsZero() { // cut off: Slack may have it
-		ts, err := c.search(ctx, slack.Search{Channel: c.summariesOf(post.Summary.Cluster), Tag: m.Tag, Since: post.Sending})
+		ts, err := c.search(ctx, slackapi.Search{Channel: c.summariesOf(post.Summary.Cluster), Tag: m.Tag, Since: post.Sending})
 		if err != nil {
 			c.postingNotTaken(ctx, post, err)
 			return nil
@@ -53,11 +54,11 @@ func (c *Cluster) sayCleanup(ctx context.Context, post outbox.Posting) error {
 	}
 	if post.TS != "" {
 		err := c.Slack.Update(ctx, post.Channel, post.TS, m)
-		var e *slack.Error
+		var e *slackapi.Error
 		switch moved := post.Channel != c.summariesOf(post.Summary.Cluster); {
 		case err == nil:
 			c.Count("SlackUpdates", 1)
-		case lost(err, post.Channel, c.summariesOf(post.Summary.Cluster)) && !moved && errors.As(err, &e) && e.Kind == slack.MessageGone:
+		case lost(err, post.Channel, c.summariesOf(post.Summary.Cluster)) && !moved && errors.As(err, &e) && e.Kind == slackapi.MessageGone:
 			// Somebody deleted it: the rest of the day is not said.
 		case lost(err, post.Channel, c.summariesOf(post.Summary.Cluster)):
 			post.TS, post.Digest = "", "" // it is in a channel of before
@@ -75,7 +76,7 @@ func (c *Cluster) sayCleanup(ctx context.Context, post outbox.Posting) error {
 		ts, err := c.Slack.Post(ctx, c.summariesOf(post.Summary.Cluster), m)
 		if err != nil {
 			c.postingNotTaken(ctx, post, err)
-			if errors.As(err, new(*slack.Error)) && !unsure(err) {
+			if errors.As(err, new(*slackapi.Error)) && !unsure(err) {
 				post.Sending = time.Time{} // Slack answered: nothing was sent
 				_, err = c.savePosting(ctx, post)
 				return err
@@ -93,6 +94,6 @@ func (c *Cluster) sayCleanup(ctx context.Context, post outbox.Posting) error {
 
 // unsure tells that Slack may have taken what it did not answer to.
 func unsure(err error) bool {
-	var e *slack.Error
-	return !errors.As(err, &e) || e.Kind == slack.Unavailable
+	var e *slackapi.Error
+	return !errors.As(err, &e) || e.Kind == slackapi.Unavailable
 }

@@ -9,7 +9,7 @@ import (
 
 	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/report"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 func stopped(minute int) report.Summary {
@@ -142,7 +142,7 @@ func TestCleanupDeleted(t *testing.T) {
 	if _, err := b.tell(0, notifytest.Cleanup(0, 10)); err != nil {
 		t.Fatal(err)
 	}
-	b.channel.Fail = fails("update", slack.Error{Kind: slack.MessageGone, Method: "chat.update", Code: "message_not_found"}, -1)
+	b.channel.Fail = fails("update", slackapi.Error{Kind: slackapi.MessageGone, Method: "chat.update", Code: "message_not_found"}, -1)
 	for i := range 3 {
 		if _, err := b.tell(15*i+15, notifytest.Cleanup(15*i+15, 11+i)); err != nil {
 			t.Fatal(err)

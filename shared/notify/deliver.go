@@ -10,6 +10,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/outbox"
 	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/store"
 )
 
@@ -17,7 +18,7 @@ import (
 type outgoing struct {
 	inc incident.Incident
 	// message is set when the message is to be posted or edited.
-	message *slack.Message
+	message *slackapi.Message
 	// mayBeSent are the ids of the notes, and "" for the message itself, that an
 	// earlier invocation may have sent before it was cut off.
 	mayBeSent []string
@@ -244,7 +245,7 @@ func (c *Cluster) sayMessage(ctx context.Context, o *outgoing) error {
 		said.Channel = c.Policy.Channel
 	}
 	if said.TS == "" && slices.Contains(o.mayBeSent, "") {
-		ts, err := c.search(ctx, slack.Search{Channel: said.Channel, Tag: o.message.Tag, Since: said.Sending})
+		ts, err := c.search(ctx, slackapi.Search{Channel: said.Channel, Tag: o.message.Tag, Since: said.Sending})
 		if err != nil {
 			return err
 		}
@@ -287,7 +288,7 @@ func (c *Cluster) sayNote(ctx context.Context, o *outgoing, n incident.Note) (ts
 	said := o.inc.Delivery
 	m := slack.RenderNote(o.inc.AsOf(n), n)
 	if slices.Contains(o.mayBeSent, n.ID) {
-		ts, err := c.search(ctx, slack.Search{Channel: said.Channel, Thread: said.TS, Tag: m.Tag, Since: n.Sending})
+		ts, err := c.search(ctx, slackapi.Search{Channel: said.Channel, Thread: said.TS, Tag: m.Tag, Since: n.Sending})
 		if err != nil || ts != "" {
 			return ts, err
 		}
@@ -304,7 +305,7 @@ func (c *Cluster) sayNote(ctx context.Context, o *outgoing, n incident.Note) (ts
 }
 
 // search looks for what an earlier invocation may have sent.
-func (c *Cluster) search(ctx context.Context, s slack.Search) (ts string, err error) {
+func (c *Cluster) search(ctx context.Context, s slackapi.Search) (ts string, err error) {
 	found, err := c.Slack.Find(ctx, s)
 	if err != nil {
 		return "", err

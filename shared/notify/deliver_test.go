@@ -14,7 +14,7 @@ import (
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/report"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/store"
 )
 
@@ -304,7 +304,7 @@ func TestMessageDeleted(t *testing.T) {
 		if call == "reply cleared" {
 			b.channel.Fail = nil
 			b.channel.Messages = nil
-			return &slack.Error{Kind: slack.MessageGone}, false
+			return &slackapi.Error{Kind: slackapi.MessageGone}, false
 		}
 		return nil, false
 	}

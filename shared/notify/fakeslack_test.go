@@ -10,7 +10,7 @@ import (
 	"rollcall/shared/chart"
 	"rollcall/shared/node/spot"
 	"rollcall/shared/notify/notifytest"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 // TestSummaryInSlack: with the real client, on the stand-in for Slack, the
@@ -36,7 +36,7 @@ func TestSummaryInSlack(t *testing.T) {
 				}
 			})
 			b := newBench(t)
-			client, err := slack.NewClient(s.APIURL(), "xoxb-1", &http.Client{})
+			client, err := slackapi.NewClient(s.APIURL(), "xoxb-1", &http.Client{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +78,7 @@ func TestPictureInSlack(t *testing.T) {
 		}
 	})
 	b := newBench(t)
-	client, err := slack.NewClient(s.APIURL(), "xoxb-1", &http.Client{})
+	client, err := slackapi.NewClient(s.APIURL(), "xoxb-1", &http.Client{})
 	if err != nil {
 		t.Fatal(err)
 	}

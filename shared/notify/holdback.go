@@ -8,7 +8,7 @@ import (
 
 	"rollcall/shared/incident"
 	"rollcall/shared/outbox"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 // targetsOf are whom an incident's words go to: Slack, its channel, and Slack
@@ -26,8 +26,8 @@ func (c *Cluster) room(inc incident.Incident) string {
 // to be written. sending is the mark of what was tried.
 func (c *Cluster) notTaken(ctx context.Context, o *outgoing, sending *time.Time, err error) (changed bool) {
 	c.Count("SlackFailures", 1)
-	var e *slack.Error
-	if errors.As(err, &e) && e.Kind != slack.Unavailable && !sending.IsZero() {
+	var e *slackapi.Error
+	if errors.As(err, &e) && e.Kind != slackapi.Unavailable && !sending.IsZero() {
 		// Slack answered, so it is certain that nothing was sent.
 		*sending = time.Time{}
 		changed = true

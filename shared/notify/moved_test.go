@@ -7,7 +7,7 @@ import (
 
 	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/report"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 // archived is a Slack whose old channel takes nothing any more.
@@ -18,19 +18,19 @@ type archived struct {
 
 func (a archived) refuse(id string) error {
 	if id == a.old {
-		return &slack.Error{Kind: slack.Channel, Method: "chat.update", Code: "is_archived"}
+		return &slackapi.Error{Kind: slackapi.Channel, Method: "chat.update", Code: "is_archived"}
 	}
 	return nil
 }
 
-func (a archived) Update(ctx context.Context, id, ts string, m slack.Message) error {
+func (a archived) Update(ctx context.Context, id, ts string, m slackapi.Message) error {
 	if err := a.refuse(id); err != nil {
 		return err
 	}
 	return a.Slack.Update(ctx, id, ts, m)
 }
 
-func (a archived) Reply(ctx context.Context, id, thread string, m slack.Message) (string, error) {
+func (a archived) Reply(ctx context.Context, id, thread string, m slackapi.Message) (string, error) {
 	if err := a.refuse(id); err != nil {
 		return "", err
 	}

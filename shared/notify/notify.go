@@ -20,6 +20,7 @@ import (
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/store"
 )
 
@@ -50,22 +51,22 @@ type Audit interface {
 
 // Slack is whom people listen to.
 type Slack interface {
-	Post(ctx context.Context, channel string, m slack.Message) (ts string, err error)
-	Update(ctx context.Context, channel, ts string, m slack.Message) error
-	Reply(ctx context.Context, channel, thread string, m slack.Message) (ts string, err error)
-	Broadcast(ctx context.Context, channel, thread string, m slack.Message) (ts string, err error)
-	Find(ctx context.Context, s slack.Search) (slack.Found, error)
+	Post(ctx context.Context, channel string, m slackapi.Message) (ts string, err error)
+	Update(ctx context.Context, channel, ts string, m slackapi.Message) error
+	Reply(ctx context.Context, channel, thread string, m slackapi.Message) (ts string, err error)
+	Broadcast(ctx context.Context, channel, thread string, m slackapi.Message) (ts string, err error)
+	Find(ctx context.Context, s slackapi.Search) (slackapi.Found, error)
 }
 
 // Files is who takes pictures and texts.
 type Files interface {
-	Upload(ctx context.Context, f slack.File) (id string, err error)
-	Share(ctx context.Context, channel, thread string, f slack.File) (id string, err error)
+	Upload(ctx context.Context, f slackapi.File) (id string, err error)
+	Share(ctx context.Context, channel, thread string, f slackapi.File) (id string, err error)
 }
 
 // Answers is who tells one person something.
 type Answers interface {
-	Ephemeral(ctx context.Context, channel, user, thread string, m slack.Message) error
+	Ephemeral(ctx context.Context, channel, user, thread string, m slackapi.Message) error
 }
 
 // Bus is whom other people's rules listen to.
@@ -83,9 +84,9 @@ var (
 	_ Summaries = (*store.Store)(nil)
 	_ Clusters  = (*store.Store)(nil)
 	_ Audit     = (*store.Store)(nil)
-	_ Slack     = (*slack.Session)(nil)
-	_ Files     = (*slack.Session)(nil)
-	_ Answers   = (*slack.Session)(nil)
+	_ Slack     = (*slackapi.Session)(nil)
+	_ Files     = (*slackapi.Session)(nil)
+	_ Answers   = (*slackapi.Session)(nil)
 	_ Bus       = (*bus.Bus)(nil)
 	_ Again     = bus.Queues{}
 )

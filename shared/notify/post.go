@@ -7,6 +7,7 @@ import (
 
 	"rollcall/shared/outbox"
 	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 // mostRefusals is in how many batches Slack may refuse a message because of
@@ -42,7 +43,7 @@ func (c *Cluster) postMessage(ctx context.Context, post *outbox.Posting) (said b
 	}
 	m := slack.RenderSummary(post.Summary, post.Picture)
 	if cut { // an earlier invocation was cut off: Slack may have it
-		ts, err := c.search(ctx, slack.Search{Channel: c.summariesOf(post.Summary.Cluster), Tag: m.Tag, Since: post.Sending})
+		ts, err := c.search(ctx, slackapi.Search{Channel: c.summariesOf(post.Summary.Cluster), Tag: m.Tag, Since: post.Sending})
 		if err != nil {
 			c.postingNotTaken(ctx, *post, err)
 			return false, nil
@@ -73,7 +74,7 @@ func (c *Cluster) upload(ctx context.Context, post *outbox.Posting) (ok bool) {
 		return true
 	}
 	name := "spot-" + post.Summary.Cluster + "-" + post.Summary.Spot.To.UTC().Format("2006-01-02") + ".png"
-	id, err := c.Files.Upload(ctx, slack.File{
+	id, err := c.Files.Upload(ctx, slackapi.File{
 		Name: name, Title: "Spot in " + post.Summary.Cluster, Alt: slack.RenderSummary(post.Summary, outbox.Picture{}).Text, Data: post.Summary.Chart,
 	})
 	if err == nil {
@@ -81,11 +82,11 @@ func (c *Cluster) upload(ctx context.Context, post *outbox.Posting) (ok bool) {
 		post.Picture.File = id
 		return true
 	}
-	var e *slack.Error
+	var e *slackapi.Error
 	switch errors.As(err, &e); {
 	case e != nil && e.Code == "missing_scope":
 		post.Picture.Missing = "the Slack app lacks the scope files:write; add it to the app and install it again"
-	case e != nil && e.Kind == slack.Refused:
+	case e != nil && e.Kind == slackapi.Refused:
 		post.Picture.Missing = "Slack did not take it (" + e.Method + " " + e.Code + ")"
 	default:
 		c.postingNotTaken(ctx, *post, err)
@@ -98,8 +99,8 @@ func (c *Cluster) upload(ctx context.Context, post *outbox.Posting) (ok bool) {
 
 // refused records that Slack did not take the message.
 func (c *Cluster) refused(ctx context.Context, post outbox.Posting, err error) error {
-	var e *slack.Error
-	if errors.As(err, &e) && e.Kind != slack.Unavailable {
+	var e *slackapi.Error
+	if errors.As(err, &e) && e.Kind != slackapi.Unavailable {
 		post.Sending = time.Time{} // Slack answered, so it is certain that nothing was sent
 		if e.Code == "invalid_blocks" && post.Picture.File != "" {
 			post.Picture.Refusals++
@@ -125,7 +126,7 @@ func (c *Cluster) refused(ctx context.Context, post outbox.Posting, err error) e
 func (c *Cluster) postDetails(ctx context.Context, post *outbox.Posting) (said bool, err error) {
 	m := slack.RenderSummaryDetails(post.Summary)
 	if !post.DetailsSending.IsZero() {
-		ts, err := c.search(ctx, slack.Search{Channel: post.Channel, Thread: post.TS, Tag: m.Tag, Since: post.DetailsSending})
+		ts, err := c.search(ctx, slackapi.Search{Channel: post.Channel, Thread: post.TS, Tag: m.Tag, Since: post.DetailsSending})
 		if err != nil && !lost(err, post.Channel, c.summariesOf(post.Summary.Cluster)) {
 			c.postingNotTaken(ctx, *post, err)
 			return false, nil
@@ -150,8 +151,8 @@ func (c *Cluster) postDetails(ctx context.Context, post *outbox.Posting) (said b
 		return true, nil
 	}
 	c.postingNotTaken(ctx, *post, err)
-	var e *slack.Error
-	if errors.As(err, &e) && e.Kind != slack.Unavailable {
+	var e *slackapi.Error
+	if errors.As(err, &e) && e.Kind != slackapi.Unavailable {
 		post.DetailsSending = time.Time{}
 		_, err := c.savePosting(ctx, *post)
 		return false, err
@@ -171,7 +172,7 @@ func (c *Cluster) savePosting(ctx context.Context, post outbox.Posting) (outbox.
 // where waiting helps, and else rings the alarm.
 func (c *Cluster) postingNotTaken(ctx context.Context, post outbox.Posting, err error) {
 	c.Count("SlackFailures", 1)
-	var e *slack.Error
+	var e *slackapi.Error
 	if errors.As(err, &e) && e.Retryable() || errors.Is(err, context.DeadlineExceeded) {
 		c.slackDown = true
 		c.Log.WarnContext(ctx, "Slack was not told, it will be with the next batch", "cluster", post.Summary.Cluster, "summary", post.Summary.ID, "error", err.Error())

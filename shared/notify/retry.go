@@ -11,7 +11,7 @@ import (
 	"rollcall/shared/bus"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/store"
 )
 
@@ -106,11 +106,11 @@ func (c *Cluster) End(ctx context.Context, recorded bool) {
 // refuser is who refuses, as far as an error of Slack tells: all of Slack, a
 // channel, or Slack this content alone.
 func refuser(err error, channel string, content outbox.Target) outbox.Target {
-	var e *slack.Error
+	var e *slackapi.Error
 	switch {
-	case !errors.As(err, &e), e.Kind == slack.Auth:
+	case !errors.As(err, &e), e.Kind == slackapi.Auth:
 		return outbox.ToSlack // also a token that cannot be read
-	case e.Kind == slack.Channel:
+	case e.Kind == slackapi.Channel:
 		return outbox.ToChannel(channel)
 	}
 	return content
@@ -119,7 +119,7 @@ func refuser(err error, channel string, content outbox.Target) outbox.Target {
 // codeOf is the service's own name of an error.
 func codeOf(err error) string {
 	var (
-		e       *slack.Error
+		e       *slackapi.Error
 		refused *bus.Refused
 		api     smithy.APIError
 	)
@@ -128,7 +128,7 @@ func codeOf(err error) string {
 		return e.Code
 	case e != nil:
 		return string(e.Kind)
-	case errors.Is(err, slack.ErrNoToken):
+	case errors.Is(err, slackapi.ErrNoToken):
 		return "no token"
 	case errors.As(err, &refused):
 		return refused.Code

@@ -14,7 +14,7 @@ import (
 	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/store"
 )
 
@@ -96,24 +96,24 @@ func TestWhoRefusesIsHeldBack(t *testing.T) {
 		obs.Diagnosis.Causes = append(obs.Diagnosis.Causes, second)
 		return obs
 	}
-	refuse := func(kind slack.Kind, code string, n int) func(string) (error, bool) {
+	refuse := func(kind slackapi.Kind, code string, n int) func(string) (error, bool) {
 		return func(call string) (error, bool) {
 			if call != "post" || n == 0 {
 				return nil, false
 			}
 			n--
-			return &slack.Error{Kind: kind, Method: "chat.postMessage", Code: code}, false
+			return &slackapi.Error{Kind: kind, Method: "chat.postMessage", Code: code}, false
 		}
 	}
 	for name, test := range map[string]struct {
-		kind  slack.Kind
+		kind  slackapi.Kind
 		code  string
 		calls []string // at once
 		later []string // two minutes later
 	}{
-		"the channel": {slack.Channel, "is_archived", []string{"post"}, []string{"post", "reply opened", "post", "reply opened"}},
-		"the token":   {slack.Auth, "token_revoked", []string{"post"}, []string{"post", "reply opened", "post", "reply opened"}},
-		"a content":   {slack.Refused, "invalid_blocks", []string{"post", "post", "reply opened"}, []string{"post", "reply opened"}},
+		"the channel": {slackapi.Channel, "is_archived", []string{"post"}, []string{"post", "reply opened", "post", "reply opened"}},
+		"the token":   {slackapi.Auth, "token_revoked", []string{"post"}, []string{"post", "reply opened", "post", "reply opened"}},
+		"a content":   {slackapi.Refused, "invalid_blocks", []string{"post", "post", "reply opened"}, []string{"post", "reply opened"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)

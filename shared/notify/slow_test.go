@@ -15,7 +15,7 @@ import (
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/routing"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 // slow takes its time for whatever is no message, or does not answer at all.
@@ -27,13 +27,13 @@ type slow struct {
 func (s slow) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
-		return &slack.Error{Kind: slack.Unavailable, Method: "any"}
+		return &slackapi.Error{Kind: slackapi.Unavailable, Method: "any"}
 	case <-time.After(s.takes):
 		return nil
 	}
 }
 
-func (s slow) Ephemeral(ctx context.Context, id, user, thread string, m slack.Message) error {
+func (s slow) Ephemeral(ctx context.Context, id, user, thread string, m slackapi.Message) error {
 	if err := s.wait(ctx); err != nil {
 		s.Calls = append(s.Calls, "in vain")
 		return err

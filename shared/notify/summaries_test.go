@@ -12,6 +12,7 @@ import (
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
 	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 func (b *bench) posting() outbox.Posting {
@@ -132,7 +133,7 @@ func TestSummarySlackAway(t *testing.T) {
 	}
 }
 
-func fails(name string, e slack.Error, times int) func(string) (error, bool) {
+func fails(name string, e slackapi.Error, times int) func(string) (error, bool) {
 	return func(call string) (error, bool) {
 		if call != name || times == 0 {
 			return nil, false
@@ -145,7 +146,7 @@ func fails(name string, e slack.Error, times int) func(string) (error, bool) {
 // Without files:write the message goes out and says so, and the alarm rings.
 func TestSummaryWithoutScope(t *testing.T) {
 	b := newBench(t)
-	b.channel.Fail = fails("upload", slack.Error{Kind: slack.Auth, Method: "files.getUploadURLExternal", Code: "missing_scope", Scope: "files:write"}, -1)
+	b.channel.Fail = fails("upload", slackapi.Error{Kind: slackapi.Auth, Method: "files.getUploadURLExternal", Code: "missing_scope", Scope: "files:write"}, -1)
 	if _, err := b.tell(0, notifytest.Daily(31)); err != nil || b.counts["Undelivered"] != 1 || !strings.Contains(b.log.String(), "add the scope files:write") {
 		t.Errorf("%v, %d undelivered; want the scope in the log: %s", err, b.counts["Undelivered"], b.log)
 	}
@@ -163,7 +164,7 @@ func TestSummaryWithoutScope(t *testing.T) {
 // Slack takes pictures in after it has answered: the message waits for that,
 // but not for ever.
 func TestSummaryPictureNotTakenIn(t *testing.T) {
-	refusal := slack.Error{Kind: slack.Refused, Method: "chat.postMessage", Code: "invalid_blocks"}
+	refusal := slackapi.Error{Kind: slackapi.Refused, Method: "chat.postMessage", Code: "invalid_blocks"}
 	b := newBench(t)
 	b.channel.Fail = fails("post", refusal, 2)
 	for minute, step := range [][]report.Summary{{notifytest.Daily(31)}, nil, nil} {
@@ -193,7 +194,7 @@ func TestSummaryPictureNotTakenIn(t *testing.T) {
 func TestSummaryRefused(t *testing.T) {
 	for _, from := range []string{"upload", "post", "reply details"} {
 		b := newBench(t)
-		b.channel.Fail = fails(from, slack.Error{Kind: slack.Auth, Method: "x", Code: "invalid_auth"}, 2)
+		b.channel.Fail = fails(from, slackapi.Error{Kind: slackapi.Auth, Method: "x", Code: "invalid_auth"}, 2)
 		for i, step := range [][]report.Summary{{notifytest.Daily(31)}, nil, nil} {
 			// The second try is two minutes after the first, the third four after that.
 			if failed, err := b.tell([]int{0, 2, 6}[i], step...); err != nil || len(failed) > 0 {
@@ -210,7 +211,7 @@ func TestSummaryRefused(t *testing.T) {
 // Somebody deletes the message before its details come.
 func TestSummaryDeleted(t *testing.T) {
 	b := newBench(t)
-	b.channel.Fail = fails("reply details", slack.Error{Kind: slack.MessageGone, Method: "chat.postMessage", Code: "thread_not_found"}, -1)
+	b.channel.Fail = fails("reply details", slackapi.Error{Kind: slackapi.MessageGone, Method: "chat.postMessage", Code: "thread_not_found"}, -1)
 	if _, err := b.tell(0, notifytest.Daily(31)); err != nil || !b.posting().Done {
 		t.Errorf("%v, %+v; want it done", err, b.posting())
 	}

@@ -10,6 +10,8 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/incident"
+	"rollcall/shared/slack/slackapi"
+	"rollcall/shared/slack/slacktext"
 )
 
 // ofSubnet tells that an incident is about the addresses of its resource.
@@ -18,7 +20,7 @@ func ofSubnet(i incident.Incident) bool { return checks.Meaning(i.Key.Check).Bre
 // addressesAre says in which way a subnet is well again; empty for checks
 // without words of their own.
 func addressesAre(i incident.Incident) string {
-	subnet := clip(oneLine(i.Key.Resource), 40)
+	subnet := slacktext.Clip(slacktext.OneLine(i.Key.Resource), 40)
 	switch i.Key.Check {
 	case checkid.IPLeakedInterfaces:
 		return subnet + " has its addresses back"
@@ -36,11 +38,11 @@ func addressesAre(i incident.Incident) string {
 func addressesWell(i incident.Incident) string {
 	left := slices.IndexFunc(i.ClearedBy, func(e checks.Evidence) bool { return e.What == incident.Left })
 	if left >= 0 {
-		return "no longer pressing after " + span(outage(i)) + colon(clip(oneLine(i.ClearedBy[left].Value), 120))
+		return "no longer pressing after " + slacktext.Span(outage(i)) + colon(slacktext.Clip(slacktext.OneLine(i.ClearedBy[left].Value), 120))
 	}
 	what := addressesAre(i)
 	if i.Key.Check != checkid.IPRunway { // how long it was foreseen tells nobody anything
-		what += " after " + span(outage(i))
+		what += " after " + slacktext.Span(outage(i))
 	}
 	return what + colon(cameBack(i))
 }
@@ -52,8 +54,8 @@ func cameBack(i incident.Incident) string {
 		if e.What != i.Key.Resource && !strings.HasSuffix(e.What, " of "+i.Key.Resource) {
 			continue
 		}
-		value := inShort(i.Key.Check, strings.TrimSpace(clean(e.Value)))
-		if value != "" && length(value) <= 120 && !strings.Contains(value, "\n") {
+		value := inShort(i.Key.Check, strings.TrimSpace(slacktext.Clean(e.Value)))
+		if value != "" && slacktext.Length(value) <= 120 && !strings.Contains(value, "\n") {
 			return value
 		}
 	}
@@ -92,9 +94,9 @@ func was(i incident.Incident) string {
 func theirs(i incident.Incident) string {
 	by := "another cause"
 	if i.By != nil {
-		by = clip(oneLine(string(i.By.Check)), 60)
+		by = slacktext.Clip(slacktext.OneLine(string(i.By.Check)), 60)
 		if i.By.Resource != i.Key.Resource {
-			by += " of " + clip(oneLine(i.By.Resource), 60)
+			by += " of " + slacktext.Clip(slacktext.OneLine(i.By.Resource), 60)
 		}
 	}
 	return "explained by " + by + ", which has its own message"
@@ -106,7 +108,7 @@ func gaveWay(i incident.Incident) string {
 	if i.By == nil {
 		return continued(was(i)) + ": " + theirs(i)
 	}
-	subnet := clip(oneLine(i.By.Resource), 40)
+	subnet := slacktext.Clip(slacktext.OneLine(i.By.Resource), 40)
 	short := i.By.Check.Family() != checkid.IP || i.By.Check == checkid.IPSubnetExhausted
 	switch {
 	case i.By.Check == checkid.IPLeakedInterfaces && i.Key.Check == checkid.IPRunway:
@@ -162,10 +164,10 @@ func (p *page) effects(i incident.Incident) {
 		if !e.Since.IsZero() {
 			l.clock(e.Since).plain("\u2002")
 		}
-		lines = append(lines, l.prose(clip(effectWords(e), min(160, p.room))))
+		lines = append(lines, l.prose(slacktext.Clip(effectWords(e), min(160, p.room))))
 	}
 	if left := len(list) - len(lines); left > 0 {
-		lines = append(lines, p.line().plain("… and "+number(left)+" more"))
+		lines = append(lines, p.line().plain("… and "+slacktext.Number(left)+" more"))
 	}
 	if len(lines) > 0 {
 		p.add(p.heading("What came of it"), bullets(lines...))
@@ -175,7 +177,7 @@ func (p *page) effects(i incident.Incident) {
 // effectWords is what an effect says; of one that was never seen by itself,
 // what its check says.
 func effectWords(e incident.Effect) string {
-	if t := oneLine(e.Title); t != "" {
+	if t := slacktext.OneLine(e.Title); t != "" {
 		return t // it begins with a time, or with a name
 	}
 	return checks.Meaning(e.Check).Title
@@ -193,7 +195,7 @@ func (p *page) sketch(s *incident.Chart) {
 	if s == nil || s.File == "" {
 		return
 	}
-	alt := clip(oneLine(s.Alt), maxAlt)
+	alt := slacktext.Clip(slacktext.OneLine(s.Alt), slackapi.MaxAlt)
 	if alt == "" {
 		alt = "Free addresses of the subnet over time"
 	}

@@ -13,6 +13,7 @@ import (
 	"rollcall/shared/diagnose"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slackapi"
 )
 
 const smallSubnet = "subnet-0ab1c2d3e4f5a6b7c"
@@ -195,7 +196,7 @@ func TestFirstLinesOfAddresses(t *testing.T) {
 // another one.
 func TestPictureStandsUnderTheReason(t *testing.T) {
 	for _, s := range addressScenes() {
-		text := read([]Message{Render(s.incident, s.options())})
+		text := read([]slackapi.Message{Render(s.incident, s.options())})
 		_, after, shown := strings.Cut(text, "(picture F0STAGE0001)\n")
 		if want := s.incident.Chart != nil && s.incident.Resolution != incident.Superseded; shown != want {
 			t.Errorf("%s: shown %v, want %v", s.name, shown, want)

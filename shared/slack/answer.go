@@ -8,28 +8,30 @@ import (
 
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slackapi"
+	"rollcall/shared/slack/slacktext"
 )
 
 // RenderAnswer is what a person is told of their press, and only they: what
 // was done; or that nothing was, why, and what to do instead.
-func RenderAnswer(a incident.Answer, now time.Time) Message {
-	p := newPage(place{}, now, rooms[0])
+func RenderAnswer(a incident.Answer, now time.Time) slackapi.Message {
+	p := newPage(place{}, now, slacktext.WidestRoom)
 	l := p.line()
 	if !a.Done() {
 		l.styled("Nothing was done.", &slackgo.RichTextSectionTextStyle{Bold: true}).plain(" ")
 	}
 	l.answer(a)
-	if says := clip(oneLine(a.Says), 400); says != "" {
-		l.plain(" ").prose(sentence(capital(says)))
+	if says := slacktext.Clip(slacktext.OneLine(a.Says), 400); says != "" {
+		l.plain(" ").prose(slacktext.Sentence(capital(says)))
 	}
 	p.add(l.section())
-	return Message{Text: notification(words(l)), Blocks: p.blocks}
+	return slackapi.Message{Text: slacktext.Notification(words(l)), Blocks: p.blocks}
 }
 
 // answer appends the reason as a sentence, and the next step.
 func (l *line) answer(a incident.Answer) *line {
 	if done, known := doneWords(a); known {
-		if remedy := clip(oneLine(string(a.Remedy)), 60); remedy != "" && (a.Reason == incident.AnswerApproved || a.Reason == incident.AnswerRefused) {
+		if remedy := slacktext.Clip(slacktext.OneLine(string(a.Remedy)), 60); remedy != "" && (a.Reason == incident.AnswerApproved || a.Reason == incident.AnswerRefused) {
 			l.code(remedy).plain(": ")
 		} else {
 			done = capital(done)
@@ -95,10 +97,10 @@ func (l *line) answer(a incident.Answer) *line {
 	case incident.UnknownAction:
 		return l.plain("Rollcall does not know this button: the message may be older than this version. What can be done is in the newest message.")
 	}
-	if oneLine(string(a.Reason)) == "" {
+	if slacktext.OneLine(string(a.Reason)) == "" {
 		return l.plain("Why is not known; Rollcall's log has it.")
 	}
-	return l.plain("Reason: ").code(clip(string(a.Reason), 80)).plain(".")
+	return l.plain("Reason: ").code(slacktext.Clip(string(a.Reason), 80)).plain(".")
 }
 
 // doneWords are what was done.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/shared/incident"
+	"rollcall/shared/slack/slackapi"
 )
 
 func answers() []incident.Answer {
@@ -29,7 +30,7 @@ func answers() []incident.Answer {
 
 // TestAnswers keeps the words of every answer beside each other.
 func TestAnswers(t *testing.T) {
-	var list []Message
+	var list []slackapi.Message
 	for _, a := range answers() {
 		m := RenderAnswer(a, began.Add(11*time.Minute))
 		for _, problem := range problems(m) {

@@ -9,6 +9,8 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slackapi"
+	"rollcall/shared/slack/slacktext"
 )
 
 // maxAttached is the longest text of a file, in bytes. Slack shows texts up to
@@ -17,16 +19,16 @@ const maxAttached = 256 << 10
 
 // Attached is the whole of what a reply had to shorten, as a text to be shared
 // below it; false where the reply says everything.
-func Attached(i incident.Incident, n incident.Note) (File, bool) {
+func Attached(i incident.Incident, n incident.Note) (slackapi.File, bool) {
 	if !shortened(i, n) {
-		return File{}, false
+		return slackapi.File{}, false
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s / %s / %s\n", headline(i), oneLine(i.Key.Cluster), oneLine(string(i.Key.Check)), oneLine(i.Key.Resource))
+	fmt.Fprintf(&b, "%s\n%s / %s / %s\n", headline(i), slacktext.OneLine(i.Key.Cluster), slacktext.OneLine(string(i.Key.Check)), slacktext.OneLine(i.Key.Resource))
 	fmt.Fprintf(&b, "%s, %s\n", n.Reason, stamp(n.At))
 	section := func(title string, lines []string) {
 		if len(lines) > 0 {
-			fmt.Fprintf(&b, "\n%s\n%s\n", title, strings.Repeat("-", length(title)))
+			fmt.Fprintf(&b, "\n%s\n%s\n", title, strings.Repeat("-", slacktext.Length(title)))
 			b.WriteString(strings.Join(lines, "\n") + "\n")
 		}
 	}
@@ -45,13 +47,13 @@ func Attached(i incident.Incident, n incident.Note) (File, bool) {
 		section("The same by hand", of.Plan.Commands())
 		section("To take it back", of.Plan.Undo())
 	}
-	text := clean(b.String())
+	text := slacktext.Clean(b.String())
 	if len(text) > maxAttached {
-		text = strings.ToValidUTF8(text[:maxAttached], "") + "\n… cut here: the text is longer than " + number(maxAttached/1024) + " KB.\n"
+		text = strings.ToValidUTF8(text[:maxAttached], "") + "\n… cut here: the text is longer than " + slacktext.Number(maxAttached/1024) + " KB.\n"
 	}
-	return File{
+	return slackapi.File{
 		Name:  "rollcall-" + fileWord(i.Key.Cluster) + "-" + fileWord(n.ID) + ".txt",
-		Title: clip("All of it: "+oneLine(i.Key.Cluster)+", "+oneLine(string(i.Key.Check)), 200),
+		Title: slacktext.Clip("All of it: "+slacktext.OneLine(i.Key.Cluster)+", "+slacktext.OneLine(string(i.Key.Check)), 200),
 		Data:  []byte(text),
 	}, true
 }
@@ -59,29 +61,29 @@ func Attached(i incident.Incident, n incident.Note) (File, bool) {
 // shortened tells that a reply has no room for all that its note holds: the
 // bounds are those of RenderNote in its widest room.
 func shortened(i incident.Incident, n incident.Note) bool {
-	room := rooms[0]
+	room := slacktext.WidestRoom
 	switch n.Reason {
 	case incident.HasChanges:
 		t := trailOf(i, n)
 		return t != nil && len(t.Changes) > mostTrail
 	case incident.IsProposed:
 		of, known := offerOf(i, n)
-		tooLong := func(list []string) bool { return length(strings.Join(list, "\n")) > room }
+		tooLong := func(list []string) bool { return slacktext.Length(strings.Join(list, "\n")) > room }
 		return known && (tooLong(of.Plan.Commands()) || tooLong(of.Plan.Undo()) || len(of.Plan.Steps()) > mostSteps)
 	}
 	lines := table(n.Evidence)
-	if len(lines) > mostEvidence || length(strings.Join(lines, "\n")) > room || len(n.Instances) > mostInstances || len(n.Facts) > mostFacts {
+	if len(lines) > mostEvidence || slacktext.Length(strings.Join(lines, "\n")) > room || len(n.Instances) > mostInstances || len(n.Facts) > mostFacts {
 		return true
 	}
-	return slices.ContainsFunc(n.Facts, func(f report.Fact) bool { return length(oneLine(f.Value)) > room/8 }) ||
-		slices.ContainsFunc(lines, func(l string) bool { return length(l) > room/2 })
+	return slices.ContainsFunc(n.Facts, func(f report.Fact) bool { return slacktext.Length(slacktext.OneLine(f.Value)) > room/8 }) ||
+		slices.ContainsFunc(lines, func(l string) bool { return slacktext.Length(l) > room/2 })
 }
 
 // wholly writes evidence line by line, nothing left out.
 func wholly(list []checks.Evidence) []string {
 	var lines []string
 	for _, e := range list {
-		lines = append(lines, oneLine(e.What)+":")
+		lines = append(lines, slacktext.OneLine(e.What)+":")
 		for row := range strings.SplitSeq(strings.TrimSpace(e.Value), "\n") {
 			lines = append(lines, "  "+row)
 		}
@@ -94,11 +96,11 @@ func instances(i incident.Incident, n incident.Note) []string {
 	for _, id := range n.Instances {
 		at := slices.IndexFunc(i.Launches, func(l report.Launch) bool { return l.Instance == id })
 		if at < 0 {
-			lines = append(lines, oneLine(id))
+			lines = append(lines, slacktext.OneLine(id))
 			continue
 		}
 		l := i.Launches[at]
-		lines = append(lines, strings.Join([]string{oneLine(l.Instance), stamp(l.Started), oneLine(l.Nodegroup), oneLine(l.Type), oneLine(l.Zone), oneLine(l.Subnet), string(l.Status), oneLine(l.EndedWhy)}, "  "))
+		lines = append(lines, strings.Join([]string{slacktext.OneLine(l.Instance), stamp(l.Started), slacktext.OneLine(l.Nodegroup), slacktext.OneLine(l.Type), slacktext.OneLine(l.Zone), slacktext.OneLine(l.Subnet), string(l.Status), slacktext.OneLine(l.EndedWhy)}, "  "))
 	}
 	return lines
 }
@@ -106,20 +108,20 @@ func instances(i incident.Incident, n incident.Note) []string {
 func history(t *report.RecentChanges) []string {
 	var lines []string
 	for _, c := range t.Changes {
-		row := []string{stamp(c.At), oneLine(c.Call), oneLine(c.Resource), oneLine(c.Actor), oneLine(c.Principal)}
+		row := []string{stamp(c.At), slacktext.OneLine(c.Call), slacktext.OneLine(c.Resource), slacktext.OneLine(c.Actor), slacktext.OneLine(c.Principal)}
 		if c.By != "" {
-			row = append(row, "through "+oneLine(c.By))
+			row = append(row, "through "+slacktext.OneLine(c.By))
 		}
 		if c.Times > 1 {
-			row = append(row, count(c.Times, "time"))
+			row = append(row, slacktext.Count(c.Times, "time"))
 		}
 		if c.Error != "" {
-			row = append(row, "refused: "+oneLine(c.Error))
+			row = append(row, "refused: "+slacktext.OneLine(c.Error))
 		}
 		lines = append(lines, strings.Join(row, "  "))
 	}
 	if t.More > 0 {
-		lines = append(lines, "and "+count(t.More, "more change")+" that Rollcall did not keep")
+		lines = append(lines, "and "+slacktext.Count(t.More, "more change")+" that Rollcall did not keep")
 	}
 	return lines
 }
@@ -128,7 +130,7 @@ func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + 
 
 // fileWord is a word that may stand in a file's name.
 func fileWord(s string) string {
-	return clip(strings.Map(func(r rune) rune {
+	return slacktext.Clip(strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
 			return r
 		}

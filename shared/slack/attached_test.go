@@ -7,11 +7,10 @@ import (
 	"unicode/utf8"
 
 	"rollcall/local/fakeslack"
-
-	"rollcall/shared/incident"
-
 	"rollcall/shared/checks"
+	"rollcall/shared/incident"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slackapi"
 )
 
 // TestAttached: what a reply leaves out stands in its file, and a reply that
@@ -64,7 +63,7 @@ func TestAttached(t *testing.T) {
 			if !strings.Contains(string(f.Data), tt.says) {
 				t.Errorf("the file does not say %q:\n%s", tt.says, f.Data)
 			}
-			left := strings.Contains(read([]Message{RenderNote(tt.i, n)}), "left out here") || strings.Contains(read([]Message{RenderNote(tt.i, n)}), "too long for this message")
+			left := strings.Contains(read([]slackapi.Message{RenderNote(tt.i, n)}), "left out here") || strings.Contains(read([]slackapi.Message{RenderNote(tt.i, n)}), "too long for this message")
 			if left && !is {
 				t.Error("the reply leaves something out, and there is no file")
 			}
@@ -101,7 +100,7 @@ func TestShare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Share(t.Context(), channel, ts, File{Name: "all.txt", Title: "All of it", Data: []byte("one\ntwo\n")}); err != nil {
+	if _, err := c.Share(t.Context(), channel, ts, slackapi.File{Name: "all.txt", Title: "All of it", Data: []byte("one\ntwo\n")}); err != nil {
 		t.Fatal(err)
 	}
 	list := s.Messages(channel)

@@ -4,6 +4,8 @@ import (
 	"regexp"
 
 	slackgo "github.com/slack-go/slack"
+
+	"rollcall/shared/slack/slacktext"
 )
 
 // calls finds the marks by which the notification's text calls people.
@@ -15,13 +17,13 @@ func calls() *regexp.Regexp {
 func buttonProblems(row *slackgo.ActionBlock) []string {
 	var list []string
 	within := func(what, s string, most int) {
-		if s == "" || length(s) > most {
-			list = append(list, what+" of "+number(length(s)))
+		if s == "" || slacktext.Length(s) > most {
+			list = append(list, what+" of "+slacktext.Number(slacktext.Length(s)))
 		}
 	}
 	within("block_id", row.BlockID, 255)
 	if n := len(row.Elements.ElementSet); n == 0 || n > 25 {
-		list = append(list, number(n)+" buttons")
+		list = append(list, slacktext.Number(n)+" buttons")
 	}
 	actions := map[string]bool{}
 	keyed := false

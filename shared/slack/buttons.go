@@ -10,6 +10,7 @@ import (
 
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slacktext"
 )
 
 // Limits of interactive elements, docs.slack.dev/reference/block-kit.
@@ -36,7 +37,7 @@ func (p *page) decide(i incident.Incident, of incident.Offer, n int) {
 	yes := button(report.ApprovePlan, "Approve this fix", value)
 	yes.Style = slackgo.StylePrimary
 	yes.Confirm = &slackgo.ConfirmationBlockObject{
-		Title: label("Approve this fix?"), Text: label(clip(oneLine(question(of)), maxConfirmText)),
+		Title: label("Approve this fix?"), Text: label(slacktext.Clip(slacktext.OneLine(question(of)), maxConfirmText)),
 		Confirm: label("Approve"), Deny: label("Cancel"), Style: slackgo.StylePrimary,
 	}
 	// One block holds an action once, and an incident may have two offers.
@@ -47,14 +48,14 @@ func (p *page) decide(i incident.Incident, of incident.Offer, n int) {
 func question(of incident.Offer) string {
 	where := ""
 	if of.Plan.Region != "" {
-		where = " (" + clip(oneLine(of.Plan.Region), 40) + ", account " + clip(oneLine(of.Plan.Account), 20) + ")"
+		where = " (" + slacktext.Clip(slacktext.OneLine(of.Plan.Region), 40) + ", account " + slacktext.Clip(slacktext.OneLine(of.Plan.Account), 20) + ")"
 	}
-	text := sentence("Rollcall will " + clip(planTitle(of), 200) + where)
+	text := slacktext.Sentence("Rollcall will " + slacktext.Clip(planTitle(of), 200) + where)
 	if end := final(of); end != "" {
 		text += " " + end
 	}
-	if cost := oneLine(of.Plan.Cost()); cost != "" {
-		text += " " + sentence("Cost and risk: "+continued(cost))
+	if cost := slacktext.OneLine(of.Plan.Cost()); cost != "" {
+		text += " " + slacktext.Sentence("Cost and risk: "+continued(cost))
 	}
 	return text
 }
@@ -106,7 +107,7 @@ func handleID(i incident.Incident) string {
 func takeOver(a incident.Ack, value string) *slackgo.ButtonBlockElement {
 	b := button(report.TakeOver, "Take over", value)
 	b.Confirm = &slackgo.ConfirmationBlockObject{
-		Title: label("Take this over?"), Text: label(clip(nameOf(a.By), 80) + " has it now, and will read in the thread that you took it over."),
+		Title: label("Take this over?"), Text: label(slacktext.Clip(nameOf(a.By), 80) + " has it now, and will read in the thread that you took it over."),
 		Confirm: label("Take over"), Deny: label("Cancel"),
 	}
 	return b

@@ -5,10 +5,10 @@ import (
 	"unicode"
 )
 
-// did is what a write call did to a resource: "created rtb-0cd2" for a
+// changeVerb is what a write call did to a resource: "created rtb-0cd2" for a
 // CreateRouteTable, yet "called CreateRoute on rtb-0cd2" for a CreateRoute,
 // which made no table. A call that was refused was only tried.
-func did(call, kind string, refused bool) (verb string, named bool) {
+func changeVerb(call, kind string, refused bool) (verb string, named bool) {
 	word, object := split(call)
 	switch {
 	case call == "":

@@ -11,6 +11,8 @@ import (
 	"rollcall/shared/network/leak"
 	"rollcall/shared/report"
 	"rollcall/shared/shell"
+	"rollcall/shared/slack/slackapi"
+	"rollcall/shared/slack/slacktext"
 )
 
 const broom = "🧹"
@@ -19,11 +21,11 @@ const broom = "🧹"
 const mostSubnets = 12
 
 // renderCleanup is the message of what eni-cleanup did in a cluster on a day.
-func renderCleanup(s report.Summary, c report.Cleanup) Message {
+func renderCleanup(s report.Summary, c report.Cleanup) slackapi.Message {
 	top := cleanupLine(s, c)
-	return Message{
-		Text: notification(top),
-		Blocks: fit(func(room int) []slackgo.Block {
+	return slackapi.Message{
+		Text: slacktext.Notification(top),
+		Blocks: slacktext.Fit(func(room int) []slackgo.Block {
 			p := newPage(place{s.Partition, s.Region}, s.At, room)
 			p.add(p.line().strong(top).section())
 			if c.Stopped != nil {
@@ -32,7 +34,7 @@ func renderCleanup(s report.Summary, c report.Cleanup) Message {
 			}
 			p.returned(c)
 			if c.Left > 0 {
-				p.add(p.label("Next").plain(count(c.Left, "more interface") + " of dead nodes " + pick(c.Left == 1, "waits", "wait") +
+				p.add(p.label("Next").plain(slacktext.Count(c.Left, "more interface") + " of dead nodes " + pick(c.Left == 1, "waits", "wait") +
 					" for the next run: one run takes as many as its cap (setting cleanupCap) and its time allow.").section())
 			}
 			p.kept(c.Kept)
@@ -64,10 +66,10 @@ func sums(c report.Cleanup) (addresses, interfaces, nodes int) {
 
 // cleanupLine is the first line: where, how many came back, of whom.
 func cleanupLine(s report.Summary, c report.Cleanup) string {
-	where := clip(oneLine(s.Cluster), 60) + " · "
-	vpc := clip(oneLine(c.VPC), 40)
+	where := slacktext.Clip(slacktext.OneLine(s.Cluster), 60) + " · "
+	vpc := slacktext.Clip(slacktext.OneLine(c.VPC), 40)
 	if stop := c.Stopped; stop != nil {
-		what := fmt.Sprintf("%s of %s of %s look left behind", number(stop.Candidates), count(stop.Interfaces, "interface"), vpc)
+		what := fmt.Sprintf("%s of %s of %s look left behind", slacktext.Number(stop.Candidates), slacktext.Count(stop.Interfaces, "interface"), vpc)
 		if !stop.Over.IsZero() {
 			return green + " " + where + "the cleanup goes on; it had stopped when " + strings.Replace(what, " look ", " looked ", 1)
 		}
@@ -77,15 +79,15 @@ func cleanupLine(s report.Summary, c report.Cleanup) string {
 	if interfaces == 0 {
 		return broom + " " + where + pick(dry(c), "dry run would give back no address", "no address to give back")
 	}
-	in := clip(oneLine(c.Subnets[0].Subnet), 40)
+	in := slacktext.Clip(slacktext.OneLine(c.Subnets[0].Subnet), 40)
 	if len(c.Subnets) > 1 {
-		in = number(len(c.Subnets)) + " subnets"
+		in = slacktext.Number(len(c.Subnets)) + " subnets"
 	}
-	of := "; " + count(interfaces, "interface") + " of " + count(nodes, "dead node")
+	of := "; " + slacktext.Count(interfaces, "interface") + " of " + slacktext.Count(nodes, "dead node")
 	if dry(c) {
-		return broom + " " + where + "dry run would give back " + count(addresses, "address") + " in " + in + of
+		return broom + " " + where + "dry run would give back " + slacktext.Count(addresses, "address") + " in " + in + of
 	}
-	return broom + " " + where + count(addresses, "address") + " back in " + in + of
+	return broom + " " + where + slacktext.Count(addresses, "address") + " back in " + in + of
 }
 
 // returned lists what came back to each subnet, those that got most first.
@@ -94,23 +96,23 @@ func (p *page) returned(c report.Cleanup) {
 	slices.SortStableFunc(list, func(a, b report.CleanupSubnet) int { return b.Addresses - a.Addresses })
 	if len(list) == 1 {
 		s := list[0]
-		l := p.label("Now").prose(clip(oneLine(s.Subnet), 40)).plain(" has " + count(s.Free, "free address"))
+		l := p.label("Now").prose(slacktext.Clip(slacktext.OneLine(s.Subnet), 40)).plain(" has " + slacktext.Count(s.Free, "free address"))
 		if dry(c) && s.Addresses > 0 {
-			l.plain(", and would have " + number(s.Free+s.Addresses))
+			l.plain(", and would have " + slacktext.Number(s.Free+s.Addresses))
 		}
 		p.add(l.plain(".").section())
 		return
 	}
 	var lines []*line
 	for _, s := range list[:min(len(list), mostSubnets)] {
-		l := p.line().prose(clip(oneLine(s.Subnet), 40))
+		l := p.line().prose(slacktext.Clip(slacktext.OneLine(s.Subnet), 40))
 		if s.Zone != "" {
-			l.plain(" in " + clip(oneLine(s.Zone), 40))
+			l.plain(" in " + slacktext.Clip(slacktext.OneLine(s.Zone), 40))
 		}
-		lines = append(lines, l.plain(": "+count(s.Addresses, "address")+", "+count(s.Interfaces, "interface")+" of "+count(s.Nodes, "node")+"; "+number(s.Free)+" free now"))
+		lines = append(lines, l.plain(": "+slacktext.Count(s.Addresses, "address")+", "+slacktext.Count(s.Interfaces, "interface")+" of "+slacktext.Count(s.Nodes, "node")+"; "+slacktext.Number(s.Free)+" free now"))
 	}
 	if left := len(list) - len(lines); left > 0 {
-		lines = append(lines, p.line().plain("… and "+count(left, "more subnet")))
+		lines = append(lines, p.line().plain("… and "+slacktext.Count(left, "more subnet")))
 	}
 	if len(lines) > 0 {
 		p.add(p.heading(pick(dry(c), "Would come back", "Came back")), bullets(lines...))
@@ -129,10 +131,10 @@ func (p *page) kept(kept map[string]int) {
 	reasons = slices.DeleteFunc(reasons, func(r string) bool { return kept[r] < 1 })
 	var lines []*line
 	for _, r := range reasons[:min(len(reasons), most)] {
-		lines = append(lines, p.line().prose(number(kept[r])+" "+keptBecause(r, kept[r] == 1)))
+		lines = append(lines, p.line().prose(slacktext.Number(kept[r])+" "+keptBecause(r, kept[r] == 1)))
 	}
 	if left := len(reasons) - len(lines); left > 0 {
-		lines = append(lines, p.line().plain("… and "+count(left, "more reason")))
+		lines = append(lines, p.line().plain("… and "+slacktext.Count(left, "more reason")))
 	}
 	if len(lines) > 0 {
 		p.add(p.heading("Not touched"), bullets(lines...))
@@ -180,7 +182,7 @@ func keptBecause(reason string, one bool) string {
 	case leak.OverCap, leak.OverShare, leak.Leaked:
 		return is + " left for a later run."
 	}
-	return clip(oneLine(sentence(colonless(reason))), 120)
+	return slacktext.Clip(slacktext.OneLine(slacktext.Sentence(colonless(reason))), 120)
 }
 
 // colonless is a reason without words here: as it is.
@@ -207,7 +209,7 @@ func (p *page) stopped(s report.Summary, c report.Cleanup) {
 		p.line().plain("Are the nodes that made them gone? This lists the interfaces; each one's description ends in its node's id:"),
 	), pre(p.listLeft(c.VPC)))
 	p.add(bullets(
-		p.line().plain("Do other clusters share ").prose(clip(oneLine(c.VPC), 40)).plain("? Their nodes may run in an account that Rollcall does not see."),
+		p.line().plain("Do other clusters share ").prose(slacktext.Clip(slacktext.OneLine(c.VPC), 40)).plain("? Their nodes may run in an account that Rollcall does not see."),
 		p.line().plain("Did a large nodegroup end today, or was Rollcall switched on only now? Then it is a real leak."),
 	))
 	p.add(p.label("Do").plain("If all of them are left behind, deploy again with a higher share, and lower it when they are gone. To the arguments of make deploy add:").section(),

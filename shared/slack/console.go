@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"rollcall/shared/slack/slacktext"
 )
 
 // ids finds the ids of AWS resources in text. The left part of the match is
@@ -59,8 +61,20 @@ var hosts = regexp.MustCompile(`^(?:(?:[a-z]{2}(?:-[a-z]+)+-\d\.)?console\.(?:aw
 func web(address string) string {
 	const maxURL = 3000 // of a button or link, docs.slack.dev/reference/block-kit
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "https" || u.User != nil || !hosts.MatchString(u.Host) || length(address) > maxURL {
+	if err != nil || u.Scheme != "https" || u.User != nil || !hosts.MatchString(u.Host) || slacktext.Length(address) > maxURL {
 		return ""
 	}
 	return u.String()
+}
+
+// capital writes the first letter large, unless s starts with an id.
+func capital(s string) string {
+	if strings.TrimSpace(s) == "" {
+		return s
+	}
+	// Ids and names of zones stay as they are.
+	if first := strings.Fields(s)[0]; ids.MatchString(first) || strings.Contains(first, "-") && strings.ContainsAny(first, "0123456789") {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
 }

@@ -4,6 +4,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
+	"rollcall/shared/slack/slacktext"
 )
 
 // deferred is a remedy that is tried again later: for what it waits, and when a
@@ -11,12 +12,12 @@ import (
 func (p *page) deferred(l *line, of incident.Offer) {
 	switch {
 	case of.Hash == "":
-		l.code(clip(oneLine(string(of.Plan.Remedy)), 60)).plain(":")
+		l.code(slacktext.Clip(slacktext.OneLine(string(of.Plan.Remedy)), 60)).plain(":")
 	default:
-		l.plain("Not done yet: ").prose(sentence(planTitle(of)))
+		l.plain("Not done yet: ").prose(slacktext.Sentence(planTitle(of)))
 	}
-	if says := clip(oneLine(of.Says), 300); says != "" {
-		l.plain(" ").prose(sentence(capital(says)))
+	if says := slacktext.Clip(slacktext.OneLine(of.Says), 300); says != "" {
+		l.plain(" ").prose(slacktext.Sentence(capital(says)))
 	}
 	if of.Policy == optin.Approve && of.Reason != string(action.CouldNotLook) {
 		l.plain(" It can be approved from ").until(of.Made, of.After).plain(" on: there will be a new button.")
@@ -30,14 +31,14 @@ func (p *page) deferred(l *line, of incident.Offer) {
 func deferredLine(of incident.Offer, what string) saying {
 	from := of.After.UTC().Format("15:04 UTC")
 	if of.Hash == "" {
-		return say("What is left to do waits for the limit of an hour. Next try " + from + ": " + clip(string(of.Plan.Remedy), 60) + ".")
+		return say("What is left to do waits for the limit of an hour. Next try " + from + ": " + slacktext.Clip(string(of.Plan.Remedy), 60) + ".")
 	}
-	return say("Not done yet, the limit of an hour is reached. Next try " + from + ": " + sentence(what))
+	return say("Not done yet, the limit of an hour is reached. Next try " + from + ": " + slacktext.Sentence(what))
 }
 
 // why is for what it waits, below that line.
 func (p *page) why(of incident.Offer) {
-	if says := clip(oneLine(of.Says), 600); says != "" {
-		p.add(p.line().prose(sentence(capital(says))).plain(" Then everything is looked at anew, and the plan is made from that.").section())
+	if says := slacktext.Clip(slacktext.OneLine(of.Says), 600); says != "" {
+		p.add(p.line().prose(slacktext.Sentence(capital(says))).plain(" Then everything is looked at anew, and the plan is made from that.").section())
 	}
 }

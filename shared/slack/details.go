@@ -6,6 +6,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slacktext"
 	"rollcall/shared/snapshot"
 )
 
@@ -20,7 +21,7 @@ const (
 // evidence is what a person would have looked up, as it is.
 func (p *page) evidence(label string, list []checks.Evidence) {
 	lines := table(list)
-	p.listing(label, fitLines(lines, len(lines), p.room, mostEvidence, "line"))
+	p.listing(label, slacktext.FitLines(lines, len(lines), p.room, mostEvidence, "line"))
 }
 
 // listing is a heading over text in monospace.
@@ -39,8 +40,8 @@ const narrow = 46
 func table(list []checks.Evidence) []string {
 	var lines []string
 	for _, e := range list {
-		what, value := oneLine(e.What), strings.TrimSpace(clean(e.Value))
-		if row := what + colon(value); length(row) <= narrow && !strings.Contains(value, "\n") {
+		what, value := slacktext.OneLine(e.What), strings.TrimSpace(slacktext.Clean(e.Value))
+		if row := what + colon(value); slacktext.Length(row) <= narrow && !strings.Contains(value, "\n") {
 			lines = append(lines, row)
 			continue
 		}
@@ -70,7 +71,7 @@ func (p *page) roll(list []report.Launch, total int) {
 			}
 		}
 		if len(list) > 0 && of(list[0]) != "" {
-			common = append(common, clip(oneLine(of(list[0])), 60))
+			common = append(common, slacktext.Clip(slacktext.OneLine(of(list[0])), 60))
 		}
 		return true
 	})
@@ -78,7 +79,7 @@ func (p *page) roll(list []report.Launch, total int) {
 	for n, l := range byStart(list) {
 		lines[n] = launchLine(l, columns)
 	}
-	text := fitLines(lines, total, p.room, mostInstances, "instance")
+	text := slacktext.FitLines(lines, total, p.room, mostInstances, "instance")
 	if text == "" {
 		return
 	}
@@ -87,21 +88,21 @@ func (p *page) roll(list []report.Launch, total int) {
 }
 
 func launchLine(l report.Launch, columns []func(report.Launch) string) string {
-	words := []string{oneLine(l.Instance)}
+	words := []string{slacktext.OneLine(l.Instance)}
 	if !l.Started.IsZero() {
-		words = append(words, utc(l.Started))
+		words = append(words, slacktext.Utc(l.Started))
 	}
 	for _, of := range columns {
-		if c := clip(oneLine(of(l)), 40); c != "" {
+		if c := slacktext.Clip(slacktext.OneLine(of(l)), 40); c != "" {
 			words = append(words, c)
 		}
 	}
 	if l.Status == report.Gone {
 		ended := "\n  ended"
 		if !l.Ended.IsZero() {
-			ended += " " + utc(l.Ended)
+			ended += " " + slacktext.Utc(l.Ended)
 		}
-		words = append(words, ended+colon(clip(oneLine(l.EndedWhy), 120)))
+		words = append(words, ended+colon(slacktext.Clip(slacktext.OneLine(l.EndedWhy), 120)))
 	}
 	return strings.ReplaceAll(strings.Join(words, "  "), "  \n", "\n")
 }
@@ -110,8 +111,8 @@ func launchLine(l report.Launch, columns []func(report.Launch) string) string {
 func (p *page) facts(list []report.Fact) {
 	lines := make([]*line, 0, len(list))
 	for _, f := range list[:min(len(list), mostFacts)] {
-		l := p.line().plain(clip(oneLine(f.What), 80))
-		if value := clip(oneLine(f.Value), max(p.room/8, 40)); value != "" {
+		l := p.line().plain(slacktext.Clip(slacktext.OneLine(f.What), 80))
+		if value := slacktext.Clip(slacktext.OneLine(f.Value), max(p.room/8, 40)); value != "" {
 			l.plain(": ").prose(value)
 		}
 		if len(l.items) > 0 {
@@ -119,7 +120,7 @@ func (p *page) facts(list []report.Fact) {
 		}
 	}
 	if left := len(list) - mostFacts; left > 0 {
-		lines = append(lines, p.line().plain("… and "+count(left, "more fact")+" left out here"))
+		lines = append(lines, p.line().plain("… and "+slacktext.Count(left, "more fact")+" left out here"))
 	}
 	if len(lines) > 0 {
 		p.add(p.heading("Also looked up"), bullets(lines...))
@@ -136,7 +137,7 @@ func (p *page) blind(list []snapshot.Failure) {
 		lines = append(lines, p.failure(f))
 	}
 	if left := len(list) - mostFailures; left > 0 {
-		lines = append(lines, p.line().plain("… and "+count(left, "more source")))
+		lines = append(lines, p.line().plain("… and "+slacktext.Count(left, "more source")))
 	}
 	p.add(
 		p.label("Not seen").plain("What depends on this was not judged. It may be the cause.").section(),
@@ -145,8 +146,8 @@ func (p *page) blind(list []snapshot.Failure) {
 }
 
 func (p *page) failure(f snapshot.Failure) *line {
-	l := p.line().plain(clip(oneLine(string(f.Source)), 60) + ": ")
-	call := clip(oneLine(f.Call), 120)
+	l := p.line().plain(slacktext.Clip(slacktext.OneLine(string(f.Source)), 60) + ": ")
+	call := slacktext.Clip(slacktext.OneLine(f.Call), 120)
 	switch {
 	case f.Reason == snapshot.Denied && call != "":
 		return l.plain("permission ").code(call).plain(" is missing. Allow it to Rollcall.")
@@ -170,7 +171,7 @@ func (p *page) failure(f snapshot.Failure) *line {
 	if call != "" && f.Reason != snapshot.Denied {
 		l.plain(" (").code(call).plain(")")
 	}
-	if m := clip(oneLine(f.Message), 160); m != "" {
+	if m := slacktext.Clip(slacktext.OneLine(f.Message), 160); m != "" {
 		l.plain(": " + m)
 	}
 	return l.plain(".")

@@ -12,14 +12,13 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/local/fakeslack"
-
 	"rollcall/shared/incident"
-
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slackapi"
 )
 
 // serveSlack starts the stand-in for Slack, with one channel.
-func serveSlack(t *testing.T, cfg fakeslack.Config) (*fakeslack.Server, *Client) {
+func serveSlack(t *testing.T, cfg fakeslack.Config) (*fakeslack.Server, *slackapi.Client) {
 	t.Helper()
 	cfg.Token = "xoxb-1"
 	if cfg.Channels == nil {
@@ -38,7 +37,7 @@ func serveSlack(t *testing.T, cfg fakeslack.Config) (*fakeslack.Server, *Client)
 			t.Error(err)
 		}
 	})
-	c, err := NewClient(s.APIURL(), cfg.Token, &http.Client{})
+	c, err := slackapi.NewClient(s.APIURL(), cfg.Token, &http.Client{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,9 +45,9 @@ func serveSlack(t *testing.T, cfg fakeslack.Config) (*fakeslack.Server, *Client)
 }
 
 // plain is a message of one word.
-func plain() Message {
+func plain() slackapi.Message {
 	block := slackgo.NewRichTextBlock("", slackgo.NewRichTextSection(slackgo.NewRichTextSectionTextElement("plain", nil)))
-	return Message{Text: "plain", Blocks: []slackgo.Block{block}, Tag: Tag{Key: "prod|route/no-egress|rtb-0cd2"}}
+	return slackapi.Message{Text: "plain", Blocks: []slackgo.Block{block}, Tag: slackapi.Tag{Key: "prod|route/no-egress|rtb-0cd2"}}
 }
 
 // TestScenesAreTaken: the stand-in, which is as strict as Slack, takes every
@@ -63,10 +62,10 @@ func TestScenesAreTaken(t *testing.T) {
 	}
 }
 
-func postScene(t *testing.T, c *Client, channel string, sc scene) {
+func postScene(t *testing.T, c *slackapi.Client, channel string, sc scene) {
 	t.Helper()
 	if s := sc.incident.Chart; s != nil && s.File != "" {
-		id, err := c.Upload(t.Context(), File{Name: "addresses.png", Title: "Free addresses", Alt: s.Alt, Data: dummy(t)})
+		id, err := c.Upload(t.Context(), slackapi.File{Name: "addresses.png", Title: "Free addresses", Alt: s.Alt, Data: dummy(t)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +96,7 @@ func TestOneMessageForAnIncident(t *testing.T) {
 	i := incidentOf(noEgress(), launches(1, report.Waiting))
 	since := time.Now()
 
-	search := Search{Channel: channel, Tag: Render(i, Options{}).Tag, Since: since}
+	search := slackapi.Search{Channel: channel, Tag: Render(i, Options{}).Tag, Since: since}
 	if found, err := c.Find(t.Context(), search); err != nil || found.TS != "" || found.Unsure != nil {
 		t.Fatalf("before the post Find gave %+v, %v", found, err)
 	}
@@ -110,8 +109,8 @@ func TestOneMessageForAnIncident(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := c.Post(t.Context(), channel, Render(i, Options{}))
-	var e *Error
-	if !errors.As(err, &e) || e.Kind != Unavailable {
+	var e *slackapi.Error
+	if !errors.As(err, &e) || e.Kind != slackapi.Unavailable {
 		t.Fatalf("the answer was lost, and Post gave %v, want Unavailable", err)
 	}
 	found, err := c.Find(t.Context(), search)
@@ -124,7 +123,7 @@ func TestOneMessageForAnIncident(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inThread := Search{Channel: channel, Thread: found.TS, Tag: RenderNote(i, n).Tag, Since: since}
+	inThread := slackapi.Search{Channel: channel, Thread: found.TS, Tag: RenderNote(i, n).Tag, Since: since}
 	if got, err := c.Find(t.Context(), inThread); err != nil || got.TS != reply {
 		t.Errorf("Find in the thread gave %+v, %v, want %q", got, err, reply)
 	}
@@ -147,7 +146,7 @@ func TestOneMessageForAnIncident(t *testing.T) {
 	if diff := cmp.Diff(texts, []string{Render(other, Options{}).Text, Render(closed, Options{}).Text}); diff != "" {
 		t.Errorf("messages (-got +want):\n%s", diff)
 	}
-	if err := c.Update(t.Context(), channel, "1.000001", Render(closed, Options{})); !errors.As(err, &e) || e.Kind != MessageGone {
+	if err := c.Update(t.Context(), channel, "1.000001", Render(closed, Options{})); !errors.As(err, &e) || e.Kind != slackapi.MessageGone {
 		t.Errorf("an edit of a message that is not there gave %v, want MessageGone", err)
 	}
 }
@@ -166,11 +165,11 @@ func TestFindAmongMany(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := c.Find(t.Context(), Search{Channel: channel, Tag: Render(i, Options{}).Tag, Since: time.Now().Add(-time.Hour)})
+	got, err := c.Find(t.Context(), slackapi.Search{Channel: channel, Tag: Render(i, Options{}).Tag, Since: time.Now().Add(-time.Hour)})
 	if err != nil || got.TS != want {
 		t.Errorf("Find gave %+v, %v, want %q", got, err, want)
 	}
-	got, err = c.Find(t.Context(), Search{Channel: channel, Tag: Render(i, Options{}).Tag, Since: time.Now().Add(time.Hour)})
+	got, err = c.Find(t.Context(), slackapi.Search{Channel: channel, Tag: Render(i, Options{}).Tag, Since: time.Now().Add(time.Hour)})
 	if err != nil || got.TS != "" {
 		t.Errorf("Find of later messages gave %+v, %v, want none", got, err)
 	}
@@ -178,16 +177,16 @@ func TestFindAmongMany(t *testing.T) {
 
 func TestWithoutScopeOrInvitation(t *testing.T) {
 	_, c := serveSlack(t, fakeslack.Config{Scopes: []string{"chat:write"}})
-	found, err := c.Find(t.Context(), Search{Channel: "C0000000001", Tag: plain().Tag})
+	found, err := c.Find(t.Context(), slackapi.Search{Channel: "C0000000001", Tag: plain().Tag})
 	if err != nil || found.Unsure == nil || found.Unsure.Scope != "channels:history" {
 		t.Errorf("Find gave %+v, %v, want Unsure", found, err)
 	}
 	_, c = serveSlack(t, fakeslack.Config{Channels: []fakeslack.Channel{{ID: "C2", Name: "absent", BotAbsent: true}}})
-	var e *Error
-	if _, err := c.Post(t.Context(), "C2", plain()); !errors.As(err, &e) || e.Kind != Channel || !strings.Contains(err.Error(), "invite the bot") {
+	var e *slackapi.Error
+	if _, err := c.Post(t.Context(), "C2", plain()); !errors.As(err, &e) || e.Kind != slackapi.Channel || !strings.Contains(err.Error(), "invite the bot") {
 		t.Errorf("Post into a channel without the bot gave %v, want Channel", err)
 	}
-	if _, err := c.Post(t.Context(), "C3", plain()); !errors.As(err, &e) || e.Kind != Channel {
+	if _, err := c.Post(t.Context(), "C3", plain()); !errors.As(err, &e) || e.Kind != slackapi.Channel {
 		t.Errorf("Post into no channel gave %v, want Channel", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/incident"
+	"rollcall/shared/slack/slackapi"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -25,7 +26,7 @@ func TestGolden(t *testing.T) {
 	want := map[string]bool{"answers.golden.json": true, "answers.txt": true}
 	for _, s := range scenes() {
 		t.Run(s.name, func(t *testing.T) {
-			messages := []Message{Render(s.incident, s.options())}
+			messages := []slackapi.Message{Render(s.incident, s.options())}
 			for _, n := range s.notes {
 				messages = append(messages, RenderNote(s.incident, n))
 			}
@@ -64,7 +65,7 @@ func golden(t *testing.T, name string, got []byte) {
 }
 
 // wire writes messages as they are sent.
-func wire(t *testing.T, messages []Message) []byte {
+func wire(t *testing.T, messages []slackapi.Message) []byte {
 	t.Helper()
 	type sent struct {
 		Text     string                `json:"text"`
@@ -73,7 +74,7 @@ func wire(t *testing.T, messages []Message) []byte {
 	}
 	var out []sent
 	for _, m := range messages {
-		out = append(out, sent{m.Text, m.Blocks, m.Tag.metadata()})
+		out = append(out, sent{m.Text, m.Blocks, m.Tag.Metadata()})
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -86,7 +87,7 @@ func wire(t *testing.T, messages []Message) []byte {
 }
 
 // read writes messages as a reader in UTC sees them.
-func read(messages []Message) string {
+func read(messages []slackapi.Message) string {
 	var b strings.Builder
 	for n, m := range messages {
 		if n > 0 {

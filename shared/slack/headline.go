@@ -9,6 +9,7 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slacktext"
 	"rollcall/shared/snapshot"
 )
 
@@ -52,14 +53,14 @@ func where(i incident.Incident) string {
 	for _, l := range i.Launches {
 		names = append(names, l.Nodegroup)
 	}
-	if len(distinct(names...)) == 0 {
+	if len(slacktext.Distinct(names...)) == 0 {
 		names = i.Cause.Nodegroups
 	}
-	place := clip(oneLine(i.Key.Cluster), 60)
+	place := slacktext.Clip(slacktext.OneLine(i.Key.Cluster), 60)
 	if i.Key.Cluster == report.AllClusters {
 		place = "all clusters"
 	}
-	if groups := affected(distinct(names...)); groups != "" {
+	if groups := affected(slacktext.Distinct(names...)); groups != "" {
 		place += " / " + groups
 	}
 	return place
@@ -68,18 +69,18 @@ func where(i incident.Incident) string {
 // affected names four nodegroups if their names are short, else two.
 func affected(names []string) string {
 	const most, room = 4, 48
-	if len(names) <= most && length(strings.Join(names, ", ")) <= room {
-		return few(names, most, room)
+	if len(names) <= most && slacktext.Length(strings.Join(names, ", ")) <= room {
+		return slacktext.Few(names, most, room)
 	}
-	return few(names, 2, 40)
+	return slacktext.Few(names, 2, 40)
 }
 
 // title is what the cause is, as the end of a sentence.
 func title(i incident.Incident) string {
-	if t := oneLine(i.Cause.Title); t != "" {
-		return strings.TrimSuffix(clip(t, 160), ".")
+	if t := slacktext.OneLine(i.Cause.Title); t != "" {
+		return strings.TrimSuffix(slacktext.Clip(t, 160), ".")
 	}
-	return strings.TrimSpace(clip(oneLine(string(i.Key.Check)+" "+i.Key.Resource), 160))
+	return strings.TrimSpace(slacktext.Clip(slacktext.OneLine(string(i.Key.Check)+" "+i.Key.Resource), 160))
 }
 
 func verdict(i incident.Incident) (colour, what string) {
@@ -98,7 +99,7 @@ func verdict(i incident.Incident) (colour, what string) {
 	colour, what = failing(i, tallyOf(i))
 	if i.Number > 1 {
 		fact, cause, _ := strings.Cut(what, ": ")
-		what = fact + ", for the " + ordinal(i.Number) + " time" + colon(cause)
+		what = fact + ", for the " + slacktext.Ordinal(i.Number) + " time" + colon(cause)
 	}
 	return colour, what
 }
@@ -111,7 +112,7 @@ func failing(i incident.Incident, t tally) (colour, what string) {
 	case i.Key.Check == checkid.InstanceEndedEarly && t.gone > 1:
 		// The newest finding is of the last one; a group that keeps trying
 		// makes many.
-		return red, count(t.gone, "instance") + " ended before they were nodes"
+		return red, slacktext.Count(t.gone, "instance") + " ended before they were nodes"
 	case i.Key.Check == checkid.InstanceEndedEarly:
 		return red, title(i) // its title says who and what
 	case confidence == checks.Advice:
@@ -121,11 +122,11 @@ func failing(i incident.Incident, t tally) (colour, what string) {
 	case confidence == checks.Certain && t.joined == 0 && checks.Meaning(i.Key.Check).Breaks == check.Launching:
 		// Each instance was one try of the group to launch: their number grows
 		// with the hours, and is not how many nodes are missing.
-		return red, title(i) + ", " + count(t.all, "failed launch") + " so far"
+		return red, title(i) + ", " + slacktext.Count(t.all, "failed launch") + " so far"
 	case t.out() == 0 && ownFailure(i.Key.Check):
 		return nobody(i, confidence) // who joined is not what it is about
 	case t.out() == 0:
-		return orange, count(t.all, "instance") + " joined all the same, but " + title(i)
+		return orange, slacktext.Count(t.all, "instance") + " joined all the same, but " + title(i)
 	case t.early():
 		return predicted(i, t, confidence)
 	default:
@@ -176,7 +177,7 @@ func predicted(i incident.Incident, t tally, c checks.Confidence) (colour, what 
 		return orange, t.who() + " may not join" + colon(continued(title(i)))
 	}
 	if len(i.Blind) > 0 {
-		return orange, "cannot judge " + count(t.out(), "new instance") + ": " + unseen(i)
+		return orange, "cannot judge " + slacktext.Count(t.out(), "new instance") + ": " + unseen(i)
 	}
 	return orange, t.who() + pick(t.out() == 1, " has", " have") + " not joined yet" + colon(continued(title(i)))
 }
@@ -202,7 +203,7 @@ func missed(i incident.Incident, t tally, c checks.Confidence) (colour, what str
 
 // unseen names the sources that could not be read.
 func unseen(i incident.Incident) string {
-	return "could not look at " + few(sources(i.Blind), 3, 40)
+	return "could not look at " + slacktext.Few(sources(i.Blind), 3, 40)
 }
 
 func sources(failures []snapshot.Failure) []string {
@@ -210,7 +211,7 @@ func sources(failures []snapshot.Failure) []string {
 	for n, f := range failures {
 		names[n] = string(f.Source)
 	}
-	return distinct(names...)
+	return slacktext.Distinct(names...)
 }
 
 func colon(s string) string {

@@ -15,6 +15,8 @@ import (
 	"rollcall/local/testfull"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slackapi"
+	"rollcall/shared/slack/slacktext"
 )
 
 // TestNeverPastTheLimits draws odd and huge incidents and holds each message
@@ -24,7 +26,7 @@ func TestNeverPastTheLimits(t *testing.T) {
 	for seed := range uint64(testfull.Of(120, 30)) {
 		w := wild{rand.New(rand.NewPCG(seed, 2))}
 		i := w.incident()
-		messages := []Message{Render(i, Options{Actions: true, Now: w.time()})}
+		messages := []slackapi.Message{Render(i, Options{Actions: true, Now: w.time()})}
 		for _, n := range i.Delivery.Notes {
 			messages = append(messages, RenderNote(i, n))
 		}
@@ -40,21 +42,21 @@ func TestNeverPastTheLimits(t *testing.T) {
 }
 
 // problems are the limits that a message breaks.
-func problems(m Message) []string {
+func problems(m slackapi.Message) []string {
 	var list []string
 	text := calls().ReplaceAllString(m.Text, "")
-	if text == "" || length(m.Text) > maxText || strings.ContainsAny(text, "<>\n") || strings.Contains(strings.NewReplacer("&amp;", "", "&lt;", "", "&gt;", "").Replace(m.Text), "&") {
+	if text == "" || slacktext.Length(m.Text) > slacktext.MaxText || strings.ContainsAny(text, "<>\n") || strings.Contains(strings.NewReplacer("&amp;", "", "&lt;", "", "&gt;", "").Replace(m.Text), "&") {
 		list = append(list, "text "+m.Text)
 	}
-	if len(m.Blocks) == 0 || len(m.Blocks) > maxBlocks {
-		list = append(list, "number of blocks "+number(len(m.Blocks)))
+	if len(m.Blocks) == 0 || len(m.Blocks) > slacktext.MaxBlocks {
+		list = append(list, "number of blocks "+slacktext.Number(len(m.Blocks)))
 	}
-	if n := size(m.Blocks); n > maxSize {
-		list = append(list, "size "+number(n))
+	if n := slacktext.Size(m.Blocks); n > slacktext.MaxSize {
+		list = append(list, "size "+slacktext.Number(n))
 	}
 	for _, b := range m.Blocks {
 		if image, is := b.(*slackgo.ImageBlock); is {
-			if image.SlackFile == nil || image.SlackFile.ID == "" || image.AltText == "" || length(image.AltText) > maxAlt {
+			if image.SlackFile == nil || image.SlackFile.ID == "" || image.AltText == "" || slacktext.Length(image.AltText) > slackapi.MaxAlt {
 				list = append(list, "a picture without a file or a text")
 			}
 			continue
@@ -112,7 +114,7 @@ func partProblems(e slackgo.RichTextElement) (list []string) {
 			list = append(list, textProblems(item.Text)...)
 		case *slackgo.RichTextSectionLinkElement:
 			list = append(list, textProblems(item.Text)...)
-			if !strings.HasPrefix(item.URL, "https://") || length(item.URL) > 3000 {
+			if !strings.HasPrefix(item.URL, "https://") || slacktext.Length(item.URL) > 3000 {
 				list = append(list, "link to "+item.URL)
 			}
 		case *slackgo.RichTextSectionDateElement:
@@ -142,8 +144,8 @@ func textProblems(s string) []string {
 	switch {
 	case s == "":
 		return []string{"an empty text"}
-	case length(s) > maxPiece:
-		return []string{"a text of " + number(length(s))}
+	case slacktext.Length(s) > slacktext.MaxPiece:
+		return []string{"a text of " + slacktext.Number(slacktext.Length(s))}
 	case !utf8.ValidString(s):
 		return []string{"a text that is not UTF-8"}
 	case strings.ContainsFunc(s, func(r rune) bool {
@@ -160,41 +162,14 @@ func TestSayWhatIsLeftOut(t *testing.T) {
 	long := strings.Repeat("aws ec2 create-route --route-table-id rtb-0cd2 ", 100)
 	i := incidentOf(noEgress(), launches(200, report.Missed))
 	i.Cause.Fix.Command = long
-	got := read([]Message{Render(i, Options{})})
+	got := read([]slackapi.Message{Render(i, Options{})})
 	if strings.Contains(got, "aws ec2 create-route") || !strings.Contains(got, "The command is too long for this message.") {
 		t.Errorf("a long command was cut and not left out:\n%s", got)
 	}
-	got = read([]Message{RenderNote(i, note(i, incident.Opened, began))})
+	got = read([]slackapi.Message{RenderNote(i, note(i, incident.Opened, began))})
 	if want := "… and 175 more instances left out here"; !strings.Contains(got, want) {
 		t.Errorf("the thread does not say %q:\n%s", want, got)
 	}
-}
-
-func TestClip(t *testing.T) {
-	for _, tt := range []struct {
-		s    string
-		n    int
-		want string
-	}{
-		{"", 5, ""}, {"short", 5, "short"}, {"longer", 5, "long…"}, {"日本語", 3, "日本語"}, {"日本語です", 3, "日本…"},
-		{"🔥🔥", 4, "🔥🔥"}, {"🔥🔥🔥", 4, "🔥…"}, {"a b c", 4, "a b…"}, {"ab  cd", 5, "ab…"},
-	} {
-		if got := clip(tt.s, tt.n); got != tt.want {
-			t.Errorf("clip(%q, %d) = %q, want %q", tt.s, tt.n, got, tt.want)
-		}
-	}
-}
-
-func FuzzClean(f *testing.F) {
-	f.Add("a\x00b\u202ec\xff", 5)
-	f.Add("🔥 日本語", 3)
-	f.Fuzz(func(t *testing.T, s string, n int) {
-		n = max(1, n%4000)
-		got := clip(clean(s), n)
-		if length(got) > n || !utf8.ValidString(got) || slices.ContainsFunc([]rune(got), func(r rune) bool { return r != '\n' && unicode.IsControl(r) }) {
-			t.Errorf("clip(clean(%q), %d) = %q", s, n, got)
-		}
-	})
 }
 
 // TestSizeIsWhatIsSent keeps the measure honest.
@@ -204,7 +179,7 @@ func TestSizeIsWhatIsSent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := size(m.Blocks); got != len(sent) {
+	if got := slacktext.Size(m.Blocks); got != len(sent) {
 		t.Errorf("size = %d, want %d", got, len(sent))
 	}
 }

@@ -10,19 +10,21 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slackapi"
+	"rollcall/shared/slack/slacktext"
 )
 
 // RenderNote is one reply in the incident's thread. It says what was known at
 // the note's time, from what the note keeps. A reason that it does not know
 // gives a plain update.
-func RenderNote(i incident.Incident, n incident.Note) Message {
+func RenderNote(i incident.Incident, n incident.Note) slackapi.Message {
 	top, acted := actLine(i, n)
 	if !acted {
 		top = say(noteLine(i, n))
 	}
-	return Message{
-		Text: calling(n.Mention) + notification(top.String()),
-		Blocks: fit(func(room int) []slackgo.Block {
+	return slackapi.Message{
+		Text: calling(n.Mention) + slacktext.Notification(top.String()),
+		Blocks: slacktext.Fit(func(room int) []slackgo.Block {
 			p := newPage(place{i.Partition, i.Region}, n.At, room)
 			p.add(p.line().mention(n.Mention).saying(top).section())
 			if acted {
@@ -48,7 +50,7 @@ func RenderNote(i incident.Incident, n incident.Note) Message {
 			}
 			return p.blocks
 		}),
-		Tag: Tag{Key: KeyOf(i.Key), Note: n.ID},
+		Tag: slackapi.Tag{Key: slackapi.KeyOf(i.Key), Note: n.ID},
 	}
 }
 
@@ -58,43 +60,43 @@ func noteLine(i incident.Incident, n incident.Note) string {
 	case incident.Opened:
 		return "What Rollcall looked at:"
 	case incident.Reopened:
-		return "It is back, the " + ordinal(max(i.Number, 2)) + " time. What Rollcall looked at:"
+		return "It is back, the " + slacktext.Ordinal(max(i.Number, 2)) + " time. What Rollcall looked at:"
 	case incident.FailedAgain:
 		return "The cause is back, before a node could prove that it was gone."
 	case incident.HasJoined:
-		return sentence("This belongs here too" + colon(continued(clip(oneLine(n.Says), 160))))
+		return slacktext.Sentence("This belongs here too" + colon(continued(slacktext.Clip(slacktext.OneLine(n.Says), 160))))
 	case incident.HasMissed:
 		if n.Count == 0 || len(n.Instances) == 0 {
 			return "Missed roll call: due and not a Ready node."
 		}
-		return count(n.Count, "instance") + " missed roll call: " +
+		return slacktext.Count(n.Count, "instance") + " missed roll call: " +
 			pick(n.Count == 1, "it is due and not a Ready node: ", "they are due and not Ready nodes: ") + missing(n) + "."
 	case incident.CauseGone:
 		return gone(i, n) + " Waiting for a node to prove it."
 	case incident.IsProved:
 		if i.Key.Check == incident.CannotLook {
-			return clip(oneLine(i.Key.Resource), 80) + " works again. What it hides is judged again from now on."
+			return slacktext.Clip(slacktext.OneLine(i.Key.Resource), 80) + " works again. What it hides is judged again from now on."
 		}
 		line := gone(i, n)
 		if n.Launch != nil {
-			line += " " + sentence(proof(*n.Launch))
+			line += " " + slacktext.Sentence(proof(*n.Launch))
 		}
-		return line + " Resolved after " + span(outage(i)) + "."
+		return line + " Resolved after " + slacktext.Span(outage(i)) + "."
 	case incident.IsUnproved:
 		return gone(i, n) + " No instance was launched since that could prove it, so this closes without a proof. It opens again if the cause comes back."
 	case incident.IsSuperseded:
 		if i.By == nil || !ofSubnet(i) && i.By.Check != checkid.IPLeakedInterfaces {
-			return sentence("Closed: " + theirs(i))
+			return slacktext.Sentence("Closed: " + theirs(i))
 		}
-		return sentence("Closed: " + gaveWay(i))
+		return slacktext.Sentence("Closed: " + gaveWay(i))
 	case incident.IsWithdrawn:
 		switch i.Resolution {
 		case incident.ClusterDeleted:
-			return "Closed: EKS has no cluster " + clip(oneLine(i.Key.Cluster), 60) + " any more."
+			return "Closed: EKS has no cluster " + slacktext.Clip(slacktext.OneLine(i.Key.Cluster), 60) + " any more."
 		case incident.Unseen:
 			return "Closed: nothing was heard of it since " + heard(i) + ". Is the cluster still watched (setting clusters), and do the sweeps work? If it still fails it opens again with the next look."
 		}
-		return sentence("Closed: " + missingNow(i))
+		return slacktext.Sentence("Closed: " + missingNow(i))
 	case incident.IsGivenUpOn:
 		return "Still not a node, and no longer looked at (setting giveUp). Terminate what is not needed; a new launch is looked at anew."
 	}
@@ -104,9 +106,9 @@ func noteLine(i incident.Incident, n incident.Note) string {
 // gone says what is well now.
 func gone(i incident.Incident, n incident.Note) string {
 	if well := addressesAre(i); well != "" && cameBack(i) != "" {
-		return sentence(capital(well) + colon(cameBack(i)))
+		return slacktext.Sentence(capital(well) + colon(cameBack(i)))
 	}
-	return sentence("The cause is gone" + colon(change(n.Evidence)))
+	return slacktext.Sentence("The cause is gone" + colon(change(n.Evidence)))
 }
 
 // missing names who missed roll call.
@@ -114,12 +116,12 @@ func missing(n incident.Note) string {
 	const most = 5
 	names := slices.Clone(n.Instances[:min(len(n.Instances), most)])
 	for k, name := range names {
-		names[k] = clip(oneLine(name), 40)
+		names[k] = slacktext.Clip(slacktext.OneLine(name), 40)
 	}
 	if left := max(n.Count, len(n.Instances)) - len(names); left > 0 {
-		return strings.Join(names, ", ") + " and " + number(left) + " more"
+		return strings.Join(names, ", ") + " and " + slacktext.Number(left) + " more"
 	}
-	return few(names, most, 40)
+	return slacktext.Few(names, most, 40)
 }
 
 // named lists the instances that a note is about.
@@ -152,10 +154,10 @@ func (p *page) also(i incident.Incident) {
 	var parts []slackgo.RichTextElement
 	add := func(label string, list []string) {
 		if len(list) > 0 {
-			parts = append(parts, p.label(label).plain(few(list, 8, 60)+".").section())
+			parts = append(parts, p.label(label).plain(slacktext.Few(list, 8, 60)+".").section())
 		}
 	}
-	add("Explained by this", distinct(append(names(i.Cause.Symptoms), names(hidden)...)...))
-	add("Makes it worse", distinct(names(i.Cause.Contributing)...))
+	add("Explained by this", slacktext.Distinct(append(names(i.Cause.Symptoms), names(hidden)...)...))
+	add("Makes it worse", slacktext.Distinct(names(i.Cause.Contributing)...))
 	p.add(parts...)
 }

@@ -9,15 +9,16 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy"
 	"rollcall/shared/remedy/action"
+	"rollcall/shared/slack/slacktext"
 )
 
 // planTitle is what a plan does, as the end of a sentence.
 func planTitle(of incident.Offer) string {
-	title := strings.TrimSuffix(oneLine(of.Plan.Title()), ".") // its end may be cut, with "…"
+	title := strings.TrimSuffix(slacktext.OneLine(of.Plan.Title()), ".") // its end may be cut, with "…"
 	if title == "" {
-		title = oneLine(string(of.Plan.Remedy))
+		title = slacktext.OneLine(string(of.Plan.Remedy))
 	}
-	return continued(clip(title, 200))
+	return continued(slacktext.Clip(title, 200))
 }
 
 // offers say what remedies would do or did, oldest first, and tells whether
@@ -63,7 +64,7 @@ func inHand(of incident.Offer) bool {
 
 // offered is a plan that waits for a person.
 func (p *page) offered(i incident.Incident, of incident.Offer, n int) {
-	p.add(p.plan(of, p.label("Fix").plain("Rollcall can ").prose(sentence(planTitle(of))).section())...)
+	p.add(p.plan(of, p.label("Fix").plain("Rollcall can ").prose(slacktext.Sentence(planTitle(of))).section())...)
 	p.decide(i, of, n)
 }
 
@@ -76,18 +77,18 @@ func (p *page) plan(of incident.Offer, parts ...slackgo.RichTextElement) []slack
 	var steps []*line
 	all := of.Plan.Steps()
 	for _, s := range all[:min(len(all), mostSteps)] {
-		if s = clip(oneLine(s), max(p.room/6, 80)); s != "" {
+		if s = slacktext.Clip(slacktext.OneLine(s), max(p.room/6, 80)); s != "" {
 			steps = append(steps, p.line().prose(s))
 		}
 	}
 	if left := len(all) - mostSteps; left > 0 {
-		steps = append(steps, p.line().plain("… and "+count(left, "more step")))
+		steps = append(steps, p.line().plain("… and "+slacktext.Count(left, "more step")))
 	}
-	if cost := clip(oneLine(of.Plan.Cost()), 200); cost != "" {
-		steps = append(steps, p.line().plain("Cost and risk: ").prose(sentence(continued(cost))))
+	if cost := slacktext.Clip(slacktext.OneLine(of.Plan.Cost()), 200); cost != "" {
+		steps = append(steps, p.line().plain("Cost and risk: ").prose(slacktext.Sentence(continued(cost))))
 	}
-	if says := clip(oneLine(of.Says), 300); says != "" && of.State == incident.Offered {
-		steps = append(steps, p.line().prose(sentence(says)))
+	if says := slacktext.Clip(slacktext.OneLine(of.Says), 300); says != "" && of.State == incident.Offered {
+		steps = append(steps, p.line().prose(slacktext.Sentence(says)))
 	}
 	if end := final(of); end != "" {
 		steps = append(steps, p.line().prose(end))
@@ -106,12 +107,12 @@ func (p *page) plan(of incident.Offer, parts ...slackgo.RichTextElement) []slack
 func (p *page) commands(heading string, list []string) []slackgo.RichTextElement {
 	var run, told []string
 	for _, c := range list {
-		switch c = strings.TrimSpace(clean(c)); {
+		switch c = strings.TrimSpace(slacktext.Clean(c)); {
 		case c == "":
 		case isCommand(c):
 			run = append(run, c)
 		default:
-			told = append(told, clip(oneLine(c), max(p.room/6, 80)))
+			told = append(told, slacktext.Clip(slacktext.OneLine(c), max(p.room/6, 80)))
 		}
 	}
 	if len(told) > mostSteps {
@@ -127,8 +128,8 @@ func (p *page) commands(heading string, list []string) []slackgo.RichTextElement
 		return nil
 	case text == "":
 		return []slackgo.RichTextElement{l.section()}
-	case length(text) > p.room:
-		return []slackgo.RichTextElement{l.plain(" " + count(len(run), "command") + ", too long for this message.").section()}
+	case slacktext.Length(text) > p.room:
+		return []slackgo.RichTextElement{l.plain(" " + slacktext.Count(len(run), "command") + ", too long for this message.").section()}
 	}
 	return []slackgo.RichTextElement{l.section(), pre(text)}
 }
@@ -139,7 +140,7 @@ func final(of incident.Offer) string {
 	if len(undo) == 0 || slices.ContainsFunc(undo, isCommand) {
 		return ""
 	}
-	return sentence(clip(oneLine(strings.Join(undo, " ")), 200))
+	return slacktext.Sentence(slacktext.Clip(slacktext.OneLine(strings.Join(undo, " ")), 200))
 }
 
 // isCommand tells what can be pasted into a shell from a sentence.
@@ -154,18 +155,18 @@ func (p *page) outcome(of incident.Offer) {
 	switch of.State {
 	case incident.Approved:
 		if allowedItself(of) {
-			l.plain("Being done now, as the policy auto says: ").prose(sentence(what))
+			l.plain("Being done now, as the policy auto says: ").prose(slacktext.Sentence(what))
 			break
 		}
-		l.plain("Approved by ").person(of.By).plain(" ").at(of.Decided).plain(", being done: ").prose(sentence(what))
+		l.plain("Approved by ").person(of.By).plain(" ").at(of.Decided).plain(", being done: ").prose(slacktext.Sentence(what))
 	case incident.RefusedByUs:
-		l.plain("Refused by ").person(of.By).plain(" ").at(of.Decided).plain(": ").prose(sentence(what))
+		l.plain("Refused by ").person(of.By).plain(" ").at(of.Decided).plain(": ").prose(slacktext.Sentence(what))
 	case incident.Expired:
-		l.plain("Nobody approved in time to ").prose(sentence(what))
+		l.plain("Nobody approved in time to ").prose(slacktext.Sentence(what))
 	case incident.Outdated:
-		l.plain("No longer offered: ").prose(sentence(what))
-		if says := clip(oneLine(of.Says), 300); says != "" {
-			l.plain(" ").prose(sentence(capital(says)))
+		l.plain("No longer offered: ").prose(slacktext.Sentence(what))
+		if says := slacktext.Clip(slacktext.OneLine(of.Says), 300); says != "" {
+			l.plain(" ").prose(slacktext.Sentence(capital(says)))
 		}
 	case incident.Deferred:
 		p.deferred(l, of)
@@ -188,16 +189,16 @@ func (p *page) done(l *line, of incident.Offer) {
 	switch d.Result {
 	case action.Done:
 		l.plain("Done ").at(d.Ended)
-		l.approval(of).plain(": ").prose(sentence(what))
+		l.approval(of).plain(": ").prose(slacktext.Sentence(what))
 	case action.Partly:
 		l.plain("Done in part ").at(d.Ended)
-		l.approval(of).plain(": ").prose(sentence(what)).says(d)
+		l.approval(of).plain(": ").prose(slacktext.Sentence(what)).says(d)
 	case action.Refused:
-		l.plain("Not done, nothing was changed: ").prose(sentence(what)).says(d)
+		l.plain("Not done, nothing was changed: ").prose(slacktext.Sentence(what)).says(d)
 	case action.Failed:
-		l.plain("It failed, nothing was changed: ").prose(sentence(what)).says(d)
+		l.plain("It failed, nothing was changed: ").prose(slacktext.Sentence(what)).says(d)
 	default:
-		l.plain("No answer says whether this was done: ").prose(sentence(what)).plain(" Look before doing it again.").says(d)
+		l.plain("No answer says whether this was done: ").prose(slacktext.Sentence(what)).plain(" Look before doing it again.").says(d)
 	}
 	switch of.State {
 	case incident.Helped:
@@ -220,10 +221,10 @@ func (l *line) approval(of incident.Offer) *line {
 }
 
 func (l *line) says(d remedy.Run) *line {
-	if s := clip(oneLine(d.Says), 300); s != "" {
-		return l.plain(" ").prose(sentence(capital(s)))
+	if s := slacktext.Clip(slacktext.OneLine(d.Says), 300); s != "" {
+		return l.plain(" ").prose(slacktext.Sentence(capital(s)))
 	}
-	if s := clip(oneLine(d.Reason), 80); s != "" {
+	if s := slacktext.Clip(slacktext.OneLine(d.Reason), 80); s != "" {
 		return l.plain(" Reason: ").code(s).plain(".")
 	}
 	return l
@@ -239,7 +240,7 @@ func fixer(i incident.Incident) string {
 		switch {
 		case allowedItself(of):
 			return "done by Rollcall"
-		case oneLine(of.By.Name) == "":
+		case slacktext.OneLine(of.By.Name) == "":
 			return "approved in Slack"
 		}
 		return "approved by " + nameOf(of.By)

@@ -6,6 +6,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slacktext"
 )
 
 // Ids of Slack: a user's begins with U or W, a user group's with S.
@@ -31,11 +32,11 @@ func (l *line) person(u report.User) *line {
 
 // nameOf is for text that cannot hold a mention, and must not call anybody.
 func nameOf(u report.User) string {
-	switch name := clip(oneLine(u.Name), 40); {
+	switch name := slacktext.Clip(slacktext.OneLine(u.Name), 40); {
 	case name != "":
 		return "@" + name
 	case u.ID != "":
-		return clip(oneLine(u.ID), 40)
+		return slacktext.Clip(slacktext.OneLine(u.ID), 40)
 	}
 	return "somebody"
 }

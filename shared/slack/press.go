@@ -11,6 +11,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slacktext"
 )
 
 // Value is what a button of an incident's message carries: which incident, in
@@ -64,8 +65,8 @@ var (
 
 // ParseValue reads a button's value.
 func ParseValue(text string) (Value, error) {
-	if length(text) > maxValue {
-		return Value{}, fmt.Errorf("read a button's value: %w: %d characters", ErrValue, length(text))
+	if slacktext.Length(text) > maxValue {
+		return Value{}, fmt.Errorf("read a button's value: %w: %d characters", ErrValue, slacktext.Length(text))
 	}
 	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
 	dec.DisallowUnknownFields()
@@ -128,7 +129,7 @@ func ReadPress(e Element, blocks []byte) (Pressed, error) {
 		p.Value, err = ParseValue(e.Value)
 		p.Plan = ""
 	default:
-		err = fmt.Errorf("read a press: %w: %q", ErrAction, clip(oneLine(e.ActionID), 60))
+		err = fmt.Errorf("read a press: %w: %q", ErrAction, slacktext.Clip(slacktext.OneLine(e.ActionID), 60))
 	}
 	if err != nil {
 		return Pressed{}, err
@@ -152,7 +153,7 @@ func parseMute(option string) (time.Duration, error) {
 			return m.lasts, nil
 		}
 	}
-	return 0, fmt.Errorf("read a mute: %w: %q", ErrOption, clip(oneLine(option), 60))
+	return 0, fmt.Errorf("read a mute: %w: %q", ErrOption, slacktext.Clip(slacktext.OneLine(option), 60))
 }
 
 // valueBeside is the value of a button in the same block as the menu.

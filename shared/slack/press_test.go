@@ -11,6 +11,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slacktext"
 )
 
 func aValue() Value {
@@ -59,8 +60,8 @@ func TestValueAtTheLimits(t *testing.T) {
 			if !fits {
 				return
 			}
-			if length(got) > maxValue {
-				t.Errorf("%d characters", length(got))
+			if slacktext.Length(got) > maxValue {
+				t.Errorf("%d characters", slacktext.Length(got))
 			}
 			back, err := ParseValue(got)
 			if err != nil || back != tt.v {

@@ -6,6 +6,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slacktext"
 )
 
 // mostTrail is how many changes a reply lists.
@@ -36,32 +37,32 @@ func (p *page) changed(t *report.RecentChanges, resource string) {
 	l := p.label("Changed").clock(shown.At).plain(" ")
 	l.change(shown)
 	if left := len(made) - 1 + max(t.More, 0); left > 0 {
-		l.plain("; " + number(left) + " more in the thread")
+		l.plain("; " + slacktext.Number(left) + " more in the thread")
 	}
 	p.add(l.plain(".").section())
 }
 
 // change is who did what: "ci-deploy created rtb-0cd2 (CreateRouteTable)".
 func (l *line) change(c report.Change) {
-	actor := clip(oneLine(c.Actor), 80)
+	actor := slacktext.Clip(slacktext.OneLine(c.Actor), 80)
 	if actor == "" {
 		actor = "somebody"
 	}
-	call, resource := clip(oneLine(c.Call), 80), clip(oneLine(c.Resource), 120)
+	call, resource := slacktext.Clip(slacktext.OneLine(c.Call), 80), slacktext.Clip(slacktext.OneLine(c.Resource), 120)
 	kind := ""
 	if ids.FindString(resource) == resource {
 		kind, _, _ = strings.Cut(resource, "-")
 	}
-	verb, named := did(call, kind, c.Error != "")
+	verb, named := changeVerb(call, kind, c.Error != "")
 	l.plain(actor + " " + verb + " ").prose(resource)
 	if call != "" && !named {
 		l.plain(" (" + call + ")")
 	}
-	if by := strings.TrimSuffix(clip(oneLine(c.By), 80), ".amazonaws.com"); by != "" {
+	if by := strings.TrimSuffix(slacktext.Clip(slacktext.OneLine(c.By), 80), ".amazonaws.com"); by != "" {
 		l.plain(" through " + by)
 	}
 	if c.Times > 1 {
-		l.plain(", " + count(c.Times, "time"))
+		l.plain(", " + slacktext.Count(c.Times, "time"))
 	}
 }
 
@@ -77,23 +78,23 @@ func (p *page) trail(t *report.RecentChanges) {
 		l.plain("for changes to what this is about, from ").clock(t.From).plain(" to ")
 	}
 	l.clock(t.To)
-	if good := clip(oneLine(t.LastGood), 40); good != "" {
+	if good := slacktext.Clip(slacktext.OneLine(t.LastGood), 40); good != "" {
 		l.plain(", since ").prose(good).plain(" joined")
 	}
 	var lines []*line
 	for _, c := range t.Changes[:min(len(t.Changes), mostTrail, max(p.room/60, 4))] {
 		row := p.line().clock(c.At).plain(" ")
 		row.change(c)
-		if code := clip(oneLine(c.Error), 60); code != "" {
+		if code := slacktext.Clip(slacktext.OneLine(c.Error), 60); code != "" {
 			row.plain(": refused, ").code(code)
 		}
 		lines = append(lines, row)
 	}
 	if left := len(t.Changes) - len(lines) + max(t.More, 0); left > 0 {
-		lines = append(lines, p.line().plain("… and "+count(left, "more change")+" left out here"))
+		lines = append(lines, p.line().plain("… and "+slacktext.Count(left, "more change")+" left out here"))
 	}
 	parts := []slackgo.RichTextElement{l.plain(pick(len(lines) > 0, ":", ".")).section()}
-	blind := clip(oneLine(t.Blind), 300)
+	blind := slacktext.Clip(slacktext.OneLine(t.Blind), 300)
 	switch {
 	case len(lines) > 0:
 		parts = append(parts, bullets(lines...))

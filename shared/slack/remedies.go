@@ -9,6 +9,7 @@ import (
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slacktext"
 )
 
 // actLine is the first line of a reply about what people and remedies did;
@@ -20,7 +21,7 @@ func actLine(i incident.Incident, n incident.Note) (saying, bool) {
 	case incident.IsCalled:
 		return say("This needs somebody: " + continued(title(i)) + "."), true
 	case incident.IsReminded:
-		return say("Still open after " + span(max(n.At.Sub(i.Began), 0)) + ", and nobody has acknowledged it: " + continued(title(i)) + "."), true
+		return say("Still open after " + slacktext.Span(max(n.At.Sub(i.Began), 0)) + ", and nobody has acknowledged it: " + continued(title(i)) + "."), true
 	case incident.IsTakenOver:
 		if n.Ack == nil || n.Ack.From == nil {
 			return nil, false
@@ -37,20 +38,20 @@ func actLine(i incident.Incident, n incident.Note) (saying, bool) {
 	}
 	switch n.Reason {
 	case incident.IsProposed:
-		return say("Rollcall can " + sentence(what) + " What exactly, and how to take it back:"), true
+		return say("Rollcall can " + slacktext.Sentence(what) + " What exactly, and how to take it back:"), true
 	case incident.IsApproved:
 		if allowedItself(of) {
-			return say("The policy of " + clip(string(of.Plan.Remedy), 60) + " is auto: Rollcall will " + what + " now."), true
+			return say("The policy of " + slacktext.Clip(string(of.Plan.Remedy), 60) + " is auto: Rollcall will " + what + " now."), true
 		}
-		return say("Approved by ").by(of.By).and(". Rollcall looks once more, and then will " + sentence(what)), true
+		return say("Approved by ").by(of.By).and(". Rollcall looks once more, and then will " + slacktext.Sentence(what)), true
 	case incident.IsRefused:
-		return say("Refused by ").by(of.By).and(": Rollcall does not " + sentence(what)), true
+		return say("Refused by ").by(of.By).and(": Rollcall does not " + slacktext.Sentence(what)), true
 	case incident.IsDeferred:
 		return deferredLine(of, what), true
 	case incident.IsVerified:
-		return say("It helped. The check that found the cause passes now, after Rollcall did this: " + sentence(what)), true
+		return say("It helped. The check that found the cause passes now, after Rollcall did this: " + slacktext.Sentence(what)), true
 	case incident.IsUnhelpful:
-		return say("It did not help: the check that found the cause still fails after this was done: " + sentence(what)), true
+		return say("It did not help: the check that found the cause still fails after this was done: " + slacktext.Sentence(what)), true
 	}
 	return deedLine(of, what), true
 }
@@ -106,7 +107,7 @@ func deedLine(of incident.Offer, what string) saying {
 	default:
 		s = say("No answer says whether this was done")
 	}
-	return append(append(s, by...), say(": "+sentence(what))...)
+	return append(append(s, by...), say(": "+slacktext.Sentence(what))...)
 }
 
 // took is how long it took, if that is known.
@@ -114,7 +115,7 @@ func took(d *remedy.Run) string {
 	if d.Began.IsZero() || d.Ended.Before(d.Began) {
 		return ""
 	}
-	return " in " + span(max(d.Ended.Sub(d.Began), time.Second))
+	return " in " + slacktext.Span(max(d.Ended.Sub(d.Began), time.Second))
 }
 
 func changesLine(t *report.RecentChanges) string {
@@ -130,12 +131,12 @@ func changesLine(t *report.RecentChanges) string {
 	all := len(t.Changes) + max(t.More, 0)
 	switch {
 	case all > len(t.Changes):
-		return "What was changed before it began: " + count(all, "write call") + "."
+		return "What was changed before it began: " + slacktext.Count(all, "write call") + "."
 	case made < all:
-		return "What was changed before it began: " + count(made, "change") + ", and " + count(all-made, "call") + " refused."
+		return "What was changed before it began: " + slacktext.Count(made, "change") + ", and " + slacktext.Count(all-made, "call") + " refused."
 	case made > 0:
-		return "What was changed before it began: " + count(made, "change") + "."
-	case oneLine(t.Blind) != "":
+		return "What was changed before it began: " + slacktext.Count(made, "change") + "."
+	case slacktext.OneLine(t.Blind) != "":
 		return "What was changed before it began could not be looked at."
 	}
 	return "Nothing was found that was changed before it began."
@@ -188,8 +189,8 @@ func (p *page) undo(of incident.Offer) {
 // deed is what AWS was asked to do, for whoever looks it up in CloudTrail.
 func (p *page) deed(of incident.Offer) {
 	d := of.Deed
-	if s := clip(oneLine(d.Says), 600); s != "" {
-		p.add(p.line().prose(sentence(capital(s))).section())
+	if s := slacktext.Clip(slacktext.OneLine(d.Says), 600); s != "" {
+		p.add(p.line().prose(slacktext.Sentence(capital(s))).section())
 	}
 	if d.Result == action.Done || d.Result == action.Partly || d.Result == action.Uncertain {
 		p.undo(of)
@@ -200,15 +201,15 @@ func (p *page) deed(of incident.Offer) {
 			lines = append(lines, p.line().plain(name+": ").prose(value))
 		}
 	}
-	row("Reason", clip(oneLine(d.Reason), 120))
-	row("Changed", few(d.Changed, 8, 120))
-	if ids := few(d.Requests, 6, 80); ids != "" {
+	row("Reason", slacktext.Clip(slacktext.OneLine(d.Reason), 120))
+	row("Changed", slacktext.Few(d.Changed, 8, 120))
+	if ids := slacktext.Few(d.Requests, 6, 80); ids != "" {
 		lines = append(lines, p.line().plain("Request "+pick(len(d.Requests) == 1, "id", "ids")+": ").code(ids))
 	}
 	if !d.Approved.IsZero() && !allowedItself(of) {
 		lines = append(lines, p.line().plain("Approved by ").person(of.By).plain(" ").at(d.Approved))
 	}
-	row("Plan", strings.TrimSpace(clip(oneLine(string(d.Plan.Remedy)), 60)+" "+head(oneLine(d.Hash), 12)))
+	row("Plan", strings.TrimSpace(slacktext.Clip(slacktext.OneLine(string(d.Plan.Remedy)), 60)+" "+head(slacktext.OneLine(d.Hash), 12)))
 	if len(lines) > 0 {
 		p.add(p.heading("For the record"), bullets(lines...))
 	}

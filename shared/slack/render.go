@@ -1,3 +1,8 @@
+// Package slack draws incidents as Slack messages: pure functions of an incident.
+//
+// Messages are made of rich_text blocks only. Text in them is never parsed, so
+// nothing that comes from AWS can mention people or break the layout, and times
+// are shown in each reader's own zone.
 package slack
 
 import (
@@ -9,6 +14,8 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/shell"
+	"rollcall/shared/slack/slackapi"
+	"rollcall/shared/slack/slacktext"
 )
 
 // maxWhy is for one or two sentences; whoever writes more is cut.
@@ -16,11 +23,11 @@ const maxWhy = 800
 
 // Render is the incident's message as it should stand in the channel now. It
 // is a pure function: the same incident and options give the same message.
-func Render(i incident.Incident, o Options) Message {
+func Render(i incident.Incident, o Options) slackapi.Message {
 	top := headline(i)
-	return Message{
-		Text: notification(top),
-		Blocks: fit(func(room int) []slackgo.Block {
+	return slackapi.Message{
+		Text: slacktext.Notification(top),
+		Blocks: slacktext.Fit(func(room int) []slackgo.Block {
 			p := newPage(place{i.Partition, i.Region}, i.Changed, room)
 			p.add(p.line().strong(top).section())
 			switch i.State {
@@ -35,14 +42,14 @@ func Render(i incident.Incident, o Options) Message {
 			p.footer(i)
 			return p.blocks
 		}),
-		Tag: Tag{Key: KeyOf(i.Key)},
+		Tag: slackapi.Tag{Key: slackapi.KeyOf(i.Key)},
 	}
 }
 
 // open is the body while the cause is there.
 func (p *page) open(i incident.Incident, o Options) {
 	if i.Cause.Why != "" {
-		p.add(p.label(whyLabel(i)).prose(sentence(clip(i.Cause.Why, maxWhy))).section())
+		p.add(p.label(whyLabel(i)).prose(slacktext.Sentence(slacktext.Clip(i.Cause.Why, maxWhy))).section())
 	}
 	p.sketch(i.Chart)
 	p.since(i)
@@ -83,7 +90,7 @@ func (p *page) since(i incident.Incident) {
 	if f, ok := first(i.Launches); ok {
 		l.plain(pick(len(i.Launches) == 1 && i.Affected <= 1, ", ", ", first ")).prose(f.Instance)
 		if f.Zone != "" {
-			l.plain(" in " + clip(oneLine(f.Zone), 40))
+			l.plain(" in " + slacktext.Clip(slacktext.OneLine(f.Zone), 40))
 		}
 	}
 	l.plain(".")
@@ -99,12 +106,12 @@ func (p *page) do(fix checks.Fix) {
 	if fix.Text == "" && fix.Command == "" {
 		return
 	}
-	command := strings.TrimSpace(clean(fix.Command))
+	command := strings.TrimSpace(slacktext.Clean(fix.Command))
 	text := strings.TrimSpace(fix.Text)
 	l := p.label("Do")
 	switch {
 	case command == "":
-		l.prose(sentence(text))
+		l.prose(slacktext.Sentence(text))
 	case text == "":
 		l.plain("run this:")
 	case strings.HasSuffix(text, "."):
@@ -115,7 +122,7 @@ func (p *page) do(fix checks.Fix) {
 	switch {
 	case command == "":
 		p.add(l.section())
-	case length(command) > p.room:
+	case slacktext.Length(command) > p.room:
 		p.add(l.plain(" The command is too long for this message.").section())
 	default:
 		p.add(l.section(), pre(command))
@@ -124,7 +131,7 @@ func (p *page) do(fix checks.Fix) {
 
 // cleared is the body while a proof is awaited.
 func (p *page) cleared(i incident.Incident, o Options) {
-	p.add(p.label("Was").prose(sentence(capital(title(i)))).plain(" From ").clock(i.Began).plain(" to ").clock(i.Cleared).plain(".").section())
+	p.add(p.label("Was").prose(slacktext.Sentence(capital(title(i)))).plain(" From ").clock(i.Began).plain(" to ").clock(i.Cleared).plain(".").section())
 	if change(i.ClearedBy) == "" {
 		p.evidence("Found now", i.ClearedBy)
 	}
@@ -143,7 +150,7 @@ func (p *page) cleared(i incident.Incident, o Options) {
 		p.add(l.section())
 		return
 	}
-	l.plain(" " + count(out, "instance") + " launched before the change " + pick(out == 1, "is still not a Ready node", "are still not Ready nodes") +
+	l.plain(" " + slacktext.Count(out, "instance") + " launched before the change " + pick(out == 1, "is still not a Ready node", "are still not Ready nodes") +
 		". " + pick(out == 1, "If it stays out, replace it:", "If they stay out, replace them one by one:"))
 	p.add(l.section(), pre(command))
 }
@@ -163,9 +170,9 @@ func replace(i incident.Incident) string {
 
 // closed is the body of an incident that is over: what it was, and how long.
 func (p *page) closed(i incident.Incident, o Options) {
-	l := p.label("Was").prose(sentence(capital(was(i))))
+	l := p.label("Was").prose(slacktext.Sentence(capital(was(i))))
 	if t := tallyOf(i); t.all > 0 {
-		l.plain(" It kept " + count(t.all, "instance") + " waiting")
+		l.plain(" It kept " + slacktext.Count(t.all, "instance") + " waiting")
 		if parts := t.parts(); parts != nil {
 			l.plain(": " + strings.Join(parts, ", "))
 		}
@@ -205,7 +212,7 @@ func (p *page) footer(i incident.Incident) {
 	}
 	muted := &slackgo.RichTextSectionTextStyle{Italic: true}
 	l := p.line().styled(urgency(i), muted)
-	if check := clip(oneLine(string(i.Key.Check)), 60); check != "" {
+	if check := slacktext.Clip(slacktext.OneLine(string(i.Key.Check)), 60); check != "" {
 		l.plain(" · ").styled(check, muted)
 	}
 	if address != "" {

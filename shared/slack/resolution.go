@@ -8,6 +8,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slacktext"
 )
 
 // closed is the first line of an incident that is over: how it ended, and what
@@ -16,7 +17,7 @@ func closed(i incident.Incident) (colour, what string) {
 	switch i.Resolution {
 	case incident.Proved:
 		if i.Key.Check == incident.CannotLook {
-			return green, clip(oneLine(i.Key.Resource), 80) + " works again after " + span(outage(i))
+			return green, slacktext.Clip(slacktext.OneLine(i.Key.Resource), 80) + " works again after " + slacktext.Span(outage(i))
 		}
 		if addressesAre(i) != "" {
 			what = addressesWell(i)
@@ -31,7 +32,7 @@ func closed(i incident.Incident) (colour, what string) {
 		if i.ByItself() {
 			return green, clearedWithoutNode(i)
 		}
-		what = "joined again after " + span(outage(i)) + colon(change(i.ClearedBy))
+		what = "joined again after " + slacktext.Span(outage(i)) + colon(change(i.ClearedBy))
 		if by := fixer(i); by != "" {
 			what += " (" + by + ")"
 		}
@@ -49,20 +50,20 @@ func closed(i incident.Incident) (colour, what string) {
 	case incident.Withdrawn:
 		return white, "closed, " + missingNow(i)
 	case incident.ClusterDeleted:
-		return white, "closed, cluster " + clip(oneLine(i.Key.Cluster), 60) + " was deleted"
+		return white, "closed, cluster " + slacktext.Clip(slacktext.OneLine(i.Key.Cluster), 60) + " was deleted"
 	case incident.Unseen:
 		return white, "closed, nothing was heard of it since " + heard(i) + ": whether it still fails is not known" + colon(continued(title(i)))
 	case incident.GivenUpOn:
 		// Not green and not white: nothing got better, only the looking stopped.
-		return red, count(i.Affected, "instance") + " never joined, no longer looked at" + colon(continued(title(i)))
+		return red, slacktext.Count(i.Affected, "instance") + " never joined, no longer looked at" + colon(continued(title(i)))
 	}
 	return white, "closed" + colon(continued(title(i)))
 }
 
 // clearedWithoutNode is the end of what is over when it is otherwise, with no node to prove it.
 func clearedWithoutNode(i incident.Incident) string {
-	how, after := change(i.ClearedBy), " after "+span(outage(i))
-	name := clip(oneLine(i.Key.Resource), 80)
+	how, after := change(i.ClearedBy), " after "+slacktext.Span(outage(i))
+	name := slacktext.Clip(slacktext.OneLine(i.Key.Resource), 80)
 	switch i.Key.Check.Family() {
 	case checkid.Addon:
 		name = "add-on " + name
@@ -77,17 +78,17 @@ func clearedWithoutNode(i incident.Incident) string {
 		return "well again" + after + colon(how)
 	}
 	// The evidence is of the same thing: its name is said once.
-	how = strings.TrimPrefix(strings.TrimPrefix(how, oneLine(i.Key.Resource)+": "), oneLine(i.Key.Resource)+" is ")
+	how = strings.TrimPrefix(strings.TrimPrefix(how, slacktext.OneLine(i.Key.Resource)+": "), slacktext.OneLine(i.Key.Resource)+" is ")
 	return name + " is well again" + after + colon(how)
 }
 
 // missingNow says what is there no more, and with it the cause.
 func missingNow(i incident.Incident) string {
-	names := distinct(i.Covers...)
+	names := slacktext.Distinct(i.Covers...)
 	if len(names) == 0 {
 		return "what this was about no longer exists" + colon(continued(title(i)))
 	}
-	return few(names, 2, 40) + pick(len(names) == 1, " no longer exists", " no longer exist")
+	return slacktext.Few(names, 2, 40) + pick(len(names) == 1, " no longer exists", " no longer exist")
 }
 
 // heard is the day of the last that was heard of an incident that nothing is heard
@@ -109,9 +110,9 @@ func outage(i incident.Incident) time.Duration {
 // proof says which launch showed that the cause is gone.
 func proof(l report.Launch) string {
 	if d, ok := joinTime(l); ok {
-		return clip(oneLine(l.Instance), 40) + " Ready " + span(d) + " after launch"
+		return slacktext.Clip(slacktext.OneLine(l.Instance), 40) + " Ready " + slacktext.Span(d) + " after launch"
 	}
-	return clip(oneLine(l.Instance), 40) + " is Ready"
+	return slacktext.Clip(slacktext.OneLine(l.Instance), 40) + " is Ready"
 }
 
 // change is what made the cause go away, if it can be said in a few words:
@@ -121,8 +122,8 @@ func change(list []checks.Evidence) string {
 	if len(list) != 1 {
 		return ""
 	}
-	what, value := oneLine(list[0].What), strings.TrimSpace(clean(list[0].Value))
-	if what == "" || value == "" || length(what+value) > longest || strings.Contains(value, "\n") {
+	what, value := slacktext.OneLine(list[0].What), strings.TrimSpace(slacktext.Clean(list[0].Value))
+	if what == "" || value == "" || slacktext.Length(what+value) > longest || strings.Contains(value, "\n") {
 		return ""
 	}
 	switch {

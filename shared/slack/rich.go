@@ -6,6 +6,8 @@ import (
 	"time"
 
 	slackgo "github.com/slack-go/slack"
+
+	"rollcall/shared/slack/slacktext"
 )
 
 // page collects the blocks of one message.
@@ -69,7 +71,7 @@ func (l *line) plain(s string) *line { return l.styled(s, nil) }
 
 // code appends an identifier in monospace.
 func (l *line) code(s string) *line {
-	return l.styled(clip(oneLine(s), maxPiece), &slackgo.RichTextSectionTextStyle{Code: true})
+	return l.styled(slacktext.Clip(slacktext.OneLine(s), slacktext.MaxPiece), &slackgo.RichTextSectionTextStyle{Code: true})
 }
 
 // prose appends text with its ids in monospace, linked to the console. Text between backquotes is in monospace too.
@@ -79,7 +81,7 @@ func (l *line) prose(s string) *line { return l.words(s, false) }
 func (l *line) strong(s string) *line { return l.words(s, true) }
 
 func (l *line) words(s string, bold bool) *line {
-	s = clip(unbroken(s), l.page.room)
+	s = slacktext.Clip(slacktext.Unbroken(s), l.page.room)
 	for at, part := range strings.Split(s, "`") {
 		if at%2 == 1 && strings.Count(s, "`")%2 == 0 {
 			l.styled(part, &slackgo.RichTextSectionTextStyle{Code: true, Bold: bold})

@@ -11,6 +11,8 @@ import (
 	"rollcall/shared/node/spot"
 	"rollcall/shared/outbox"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slackapi"
+	"rollcall/shared/slack/slacktext"
 )
 
 // What a summary's message shows at most: it is to be read in ten seconds, the
@@ -31,11 +33,11 @@ const (
 const DetailsNote = "details"
 
 // SummaryTag marks a summary's message, or its reply.
-func SummaryTag(id, note string) Tag { return Tag{Key: "summary|" + id, Note: note} }
+func SummaryTag(id, note string) slackapi.Tag { return slackapi.Tag{Key: "summary|" + id, Note: note} }
 
 // RenderSummary is a summary's message, with its picture or the reason why it
 // has none.
-func RenderSummary(s report.Summary, picture outbox.Picture) Message {
+func RenderSummary(s report.Summary, picture outbox.Picture) slackapi.Message {
 	if s.Kind == report.CleanupSummary {
 		c := report.Cleanup{}
 		if s.Cleanup != nil {
@@ -44,9 +46,9 @@ func RenderSummary(s report.Summary, picture outbox.Picture) Message {
 		return renderCleanup(s, c)
 	}
 	top := summaryLine(s)
-	return Message{
-		Text: notification(top),
-		Blocks: fit(func(room int) []slackgo.Block {
+	return slackapi.Message{
+		Text: slacktext.Notification(top),
+		Blocks: slacktext.Fit(func(room int) []slackgo.Block {
 			p := newPage(place{s.Partition, s.Region}, s.At, room)
 			p.add(p.line().strong(top).section())
 			if s.Quiet() {
@@ -68,7 +70,7 @@ func RenderSummary(s report.Summary, picture outbox.Picture) Message {
 // them have in common.
 func summaryLine(s report.Summary) string {
 	f, failed := s.Spot.Spot, s.Failed()
-	where := clip(oneLine(s.Cluster), 60) + " · Spot in the last " + long(s.Spot.To.Sub(s.Spot.From)) + ": "
+	where := slacktext.Clip(slacktext.OneLine(s.Cluster), 60) + " · Spot in the last " + long(s.Spot.To.Sub(s.Spot.From)) + ": "
 	if s.Quiet() {
 		return quietColour(f) + " " + where + quiet(f) + slowest(s.Slowest)
 	}
@@ -76,7 +78,7 @@ func summaryLine(s report.Summary) string {
 	if serious(s.Spot) {
 		colour = red
 	}
-	what := fmt.Sprintf("%s of %s did not join", number(failed), count(f.Requested, "launch"))
+	what := fmt.Sprintf("%s of %s did not join", slacktext.Number(failed), slacktext.Count(f.Requested, "launch"))
 	if shared := common(s.Spot, failed); shared != "" {
 		what += ", " + shared
 	}
@@ -87,9 +89,9 @@ func summaryLine(s report.Summary) string {
 func long(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d > 2*day && d%day == 0 {
-		return count(int(d/day), "day")
+		return slacktext.Count(int(d/day), "day")
 	}
-	return span(d)
+	return slacktext.Span(d)
 }
 
 // serious tells that something can be done, or that much is lost: a burst that
@@ -114,7 +116,7 @@ func common(r spot.Report, failed int) string {
 		if n >= failed {
 			return pick(failed == 1, "", "all of them ")
 		}
-		return number(n) + " of them "
+		return slacktext.Number(n) + " of them "
 	}
 	most := func(n int) bool { return n > 0 && 2*n >= failed }
 	inBursts, bursts, inPools, pools := 0, 0, 0, []spot.Pool{}
@@ -140,23 +142,23 @@ func common(r spot.Report, failed int) string {
 	}
 	switch {
 	case most(inBursts):
-		return of(inBursts) + pick(bursts == 1, "in one burst", fmt.Sprintf("in %s bursts", number(bursts)))
+		return of(inBursts) + pick(bursts == 1, "in one burst", fmt.Sprintf("in %s bursts", slacktext.Number(bursts)))
 	case most(inPools) && len(pools) == 1:
 		return of(inPools) + poolName(pools[0])
 	case most(inPools):
-		return of(inPools) + "in " + number(len(pools)) + " pools"
+		return of(inPools) + "in " + slacktext.Number(len(pools)) + " pools"
 	case most(r.Spot.Reclaimed):
 		return of(r.Spot.Reclaimed) + "taken back by EC2"
 	case most(r.Spot.Refused):
 		return of(r.Spot.Refused) + "refused by EC2"
 	case worst != "" && len(zones) > 0 && 10*zones[worst] >= 9*failed:
-		return of(zones[worst]) + "in " + clip(oneLine(worst), 40)
+		return of(zones[worst]) + "in " + slacktext.Clip(slacktext.OneLine(worst), 40)
 	}
 	return ""
 }
 
 func poolName(p spot.Pool) string {
-	return clip(oneLine(cmp.Or(p.Type, "type unknown")), 40) + " in " + clip(oneLine(cmp.Or(p.Zone, "zone unknown")), 40)
+	return slacktext.Clip(slacktext.OneLine(cmp.Or(p.Type, "type unknown")), 40) + " in " + slacktext.Clip(slacktext.OneLine(cmp.Or(p.Zone, "zone unknown")), 40)
 }
 
 func quietColour(f spot.Funnel) string {
@@ -169,32 +171,32 @@ func quietColour(f spot.Funnel) string {
 // quiet is the first line where nothing failed.
 func quiet(f spot.Funnel) string {
 	if f.Joined == f.Requested {
-		return pick(f.Requested == 1, "1 launch, joined", count(f.Requested, "launch")+", all joined")
+		return pick(f.Requested == 1, "1 launch, joined", slacktext.Count(f.Requested, "launch")+", all joined")
 	}
-	parts := []string{number(f.Joined) + " joined"}
+	parts := []string{slacktext.Number(f.Joined) + " joined"}
 	add := func(n int, words string) {
 		if n > 0 {
-			parts = append(parts, number(n)+" "+words)
+			parts = append(parts, slacktext.Number(n)+" "+words)
 		}
 	}
 	add(f.Open, "not due yet")
 	add(f.Terminated, "ended on purpose")
 	add(f.Unknown, "of unknown end")
-	return count(f.Requested, "launch") + ", none failed: " + strings.Join(parts, ", ")
+	return slacktext.Count(f.Requested, "launch") + ", none failed: " + strings.Join(parts, ", ")
 }
 
 func slowest(s *report.Slowest) string {
 	if s == nil || s.Joined == 0 {
 		return ""
 	}
-	return "; slowest pool " + poolName(spot.Pool{Type: s.Type, Zone: s.Zone}) + ", " + span(s.Median)
+	return "; slowest pool " + poolName(spot.Pool{Type: s.Type, Zone: s.Zone}) + ", " + slacktext.Span(s.Median)
 }
 
 func (p *page) changes(list []string) {
 	var lines []*line
 	for _, c := range list[:min(len(list), mostChanges)] {
-		if c = oneLine(c); c != "" {
-			lines = append(lines, p.line().prose(sentence(clip(c, min(maxSays, p.room)))))
+		if c = slacktext.OneLine(c); c != "" {
+			lines = append(lines, p.line().prose(slacktext.Sentence(slacktext.Clip(c, min(maxSays, p.room)))))
 		}
 	}
 	if len(lines) > 0 {
@@ -206,8 +208,8 @@ func (p *page) changes(list []string) {
 func (p *page) picture(picture outbox.Picture, alt string) {
 	switch {
 	case picture.Missing != "":
-		p.add(p.label("No picture").plain(sentence(clip(oneLine(picture.Missing), 300))).section())
+		p.add(p.label("No picture").plain(slacktext.Sentence(slacktext.Clip(slacktext.OneLine(picture.Missing), 300))).section())
 	case picture.File != "":
-		p.blocks = append(p.blocks, slackgo.NewImageBlockSlackFile(&slackgo.SlackFileObject{ID: picture.File}, clip(alt, maxAlt), "", nil))
+		p.blocks = append(p.blocks, slackgo.NewImageBlockSlackFile(&slackgo.SlackFileObject{ID: picture.File}, slacktext.Clip(alt, slackapi.MaxAlt), "", nil))
 	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"rollcall/shared/node/spot"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slackapi"
+	"rollcall/shared/slack/slacktext"
 )
 
 // The most lines of the lists in a summary's thread.
@@ -20,11 +22,11 @@ const (
 // RenderSummaryDetails is the reply in a summary's thread: how each
 // explanation was weighed, the bursts with their arithmetic, all pools with
 // their intervals, and what was assumed.
-func RenderSummaryDetails(s report.Summary) Message {
+func RenderSummaryDetails(s report.Summary) slackapi.Message {
 	const top = "How this was weighed:"
-	return Message{
-		Text: notification(top),
-		Blocks: fit(func(room int) []slackgo.Block {
+	return slackapi.Message{
+		Text: slacktext.Notification(top),
+		Blocks: slacktext.Fit(func(room int) []slackgo.Block {
 			p := newPage(place{s.Partition, s.Region}, s.At, room)
 			p.weighed(s.Spot.Explanations)
 			p.bursts(s.Spot.Bursts)
@@ -45,10 +47,10 @@ func RenderSummaryDetails(s report.Summary) Message {
 func (p *page) weighed(list []spot.Explanation) {
 	var lines []*line
 	for _, e := range list[:min(len(list), mostExplained)] {
-		l := p.line().styled(clip(oneLine(string(e.Verdict)), 40), &slackgo.RichTextSectionTextStyle{Bold: true}).
-			plain(colon(clip(oneLine(named(e)), 160)) + ". ").prose(sentence(clip(begin(oneLine(e.Says)), min(maxSays, max(p.room/4, 120)))))
+		l := p.line().styled(slacktext.Clip(slacktext.OneLine(string(e.Verdict)), 40), &slackgo.RichTextSectionTextStyle{Bold: true}).
+			plain(colon(slacktext.Clip(slacktext.OneLine(named(e)), 160)) + ". ").prose(slacktext.Sentence(slacktext.Clip(begin(slacktext.OneLine(e.Says)), min(maxSays, max(p.room/4, 120)))))
 		if e.Check != "" && !strings.Contains(e.Name, string(e.Check)) {
-			l.plain(" ").styled(clip(oneLine(string(e.Check)), 60), &slackgo.RichTextSectionTextStyle{Italic: true})
+			l.plain(" ").styled(slacktext.Clip(slacktext.OneLine(string(e.Check)), 60), &slackgo.RichTextSectionTextStyle{Italic: true})
 		}
 		lines = append(lines, l)
 	}
@@ -66,16 +68,16 @@ func (p *page) bursts(list []spot.Burst) {
 	used := 0
 	for i, b := range list {
 		sum := arithmetic(b)
-		if used += length(sum) + 100; i > 0 && used > p.room || i == mostBursts {
-			parts = append(parts, p.line().plain("… and "+count(len(list)-i, "more burst")+" left out here").section())
+		if used += slacktext.Length(sum) + 100; i > 0 && used > p.room || i == mostBursts {
+			parts = append(parts, p.line().plain("… and "+slacktext.Count(len(list)-i, "more burst")+" left out here").section())
 			break
 		}
 		within := ""
 		if d := b.Last.Sub(b.Began); d >= time.Second {
-			within = " within " + span(d)
+			within = " within " + slacktext.Span(d)
 		}
-		l := p.line().clock(b.Began).plain(": " + count(b.Launches, "launch") + within + " in ").prose(clip(oneLine(b.Subnet), 60))
-		if groups := few(distinct(b.Nodegroups...), 4, 30); groups != "" {
+		l := p.line().clock(b.Began).plain(": " + slacktext.Count(b.Launches, "launch") + within + " in ").prose(slacktext.Clip(slacktext.OneLine(b.Subnet), 60))
+		if groups := slacktext.Few(slacktext.Distinct(b.Nodegroups...), 4, 30); groups != "" {
 			l.plain(", of " + groups)
 		}
 		parts = append(parts, l.section(), pre(sum))
@@ -89,18 +91,18 @@ func (p *page) bursts(list []spot.Burst) {
 func arithmetic(b spot.Burst) string {
 	var lines []string
 	for _, t := range b.ByType() {
-		lines = append(lines, clip(oneLine(t), 60))
+		lines = append(lines, slacktext.Clip(slacktext.OneLine(t), 60))
 	}
 	had := "nobody looked what it had"
 	if b.HadKnown {
-		had = "had " + number(b.Had)
+		had = "had " + slacktext.Number(b.Had)
 		if b.Total > 0 {
-			had += " of " + number(b.Total)
+			had += " of " + slacktext.Number(b.Total)
 		}
 	}
-	last := "asked " + number(b.Demand) + ", " + had
+	last := "asked " + slacktext.Number(b.Demand) + ", " + had
 	if b.Failed > 0 {
-		last += "; " + number(b.Failed) + " failed"
+		last += "; " + slacktext.Number(b.Failed) + " failed"
 	}
 	return strings.Join(append(lines, last), "\n")
 }
@@ -110,17 +112,17 @@ func (p *page) entries(heading slackgo.RichTextElement, list []string, total, mo
 	var b strings.Builder
 	shown := 0
 	for _, e := range list[:min(len(list), most)] {
-		if shown > 0 && length(b.String())+length(e) > p.room {
+		if shown > 0 && slacktext.Length(b.String())+slacktext.Length(e) > p.room {
 			break
 		}
-		b.WriteString(clip(e, maxPiece-100) + "\n")
+		b.WriteString(slacktext.Clip(e, slacktext.MaxPiece-100) + "\n")
 		shown++
 	}
 	if shown == 0 {
 		return
 	}
 	if left := total - shown; left > 0 {
-		b.WriteString("… and " + count(left, "more "+what) + " left out here")
+		b.WriteString("… and " + slacktext.Count(left, "more "+what) + " left out here")
 	}
 	p.add(heading, pre(strings.TrimRight(b.String(), "\n")))
 }
@@ -129,8 +131,8 @@ func (p *page) assumed(list []string) {
 	const most = 8
 	var lines []*line
 	for _, a := range list[:min(len(list), most)] {
-		if a = oneLine(a); a != "" {
-			lines = append(lines, p.line().prose(sentence(clip(a, min(maxSays, max(p.room/2, 120))))))
+		if a = slacktext.OneLine(a); a != "" {
+			lines = append(lines, p.line().prose(slacktext.Sentence(slacktext.Clip(a, min(maxSays, max(p.room/2, 120))))))
 		}
 	}
 	if len(lines) > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"rollcall/shared/node/spot"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slacktext"
 )
 
 // worst is a small table of the pools that do worst.
@@ -25,7 +26,7 @@ func (p *page) worst(pools []spot.Pool) {
 	rows := p.fitting(bad[:min(len(bad), mostPools)])
 	text := strings.Join(rows, "\n")
 	if left := len(bad) - mostPools; left > 0 {
-		text += "\n… and " + count(left, "more pool") + " with failures"
+		text += "\n… and " + slacktext.Count(left, "more pool") + " with failures"
 	}
 	p.add(p.heading("Worst pools"), pre(text))
 }
@@ -66,17 +67,19 @@ func (p *page) counts(pools []spot.Pool, with tableWords) []string {
 		all  bool
 	}
 	columns := []column{
-		{"", func(p spot.Pool) string { return clip(oneLine(cmp.Or(p.Type, "type unknown")), with.kind) }, true},
 		{"", func(p spot.Pool) string {
-			return clip(oneLine(cmp.Or(strings.TrimPrefix(p.Zone, area), "zone unknown")), 16)
+			return slacktext.Clip(slacktext.OneLine(cmp.Or(p.Type, "type unknown")), with.kind)
 		}, true},
-		{"joined", func(p spot.Pool) string { return number(p.Joined) + "/" + number(p.Requested) }, true},
-		{"not", func(p spot.Pool) string { return number(p.NotJoined) }, false},
-		{"back", func(p spot.Pool) string { return number(p.Reclaimed) }, false},
-		{with.refused, func(p spot.Pool) string { return number(p.Refused) }, false},
+		{"", func(p spot.Pool) string {
+			return slacktext.Clip(slacktext.OneLine(cmp.Or(strings.TrimPrefix(p.Zone, area), "zone unknown")), 16)
+		}, true},
+		{"joined", func(p spot.Pool) string { return slacktext.Number(p.Joined) + "/" + slacktext.Number(p.Requested) }, true},
+		{"not", func(p spot.Pool) string { return slacktext.Number(p.NotJoined) }, false},
+		{"back", func(p spot.Pool) string { return slacktext.Number(p.Reclaimed) }, false},
+		{with.refused, func(p spot.Pool) string { return slacktext.Number(p.Refused) }, false},
 	}
 	if with.lost {
-		columns = append(columns, column{"lost", func(p spot.Pool) string { return number(p.Lost) }, false})
+		columns = append(columns, column{"lost", func(p spot.Pool) string { return slacktext.Number(p.Lost) }, false})
 	}
 	lines := make([]string, len(pools)+1)
 	for i, c := range columns {
@@ -122,12 +125,12 @@ func aligned(cells []string, left bool) []string {
 
 // judged is a pool with what the test made of it, for the thread.
 func judged(p spot.Pool) string {
-	words := []string{clip(oneLine(cmp.Or(p.Type, "type unknown")), 24), clip(oneLine(cmp.Or(p.Zone, "zone unknown")), 24)}
+	words := []string{slacktext.Clip(slacktext.OneLine(cmp.Or(p.Type, "type unknown")), 24), slacktext.Clip(slacktext.OneLine(cmp.Or(p.Zone, "zone unknown")), 24)}
 	if !p.Spot {
 		words = append(words, "on demand")
 	}
 	lines := []string{strings.Join(words, " ")}
-	numbers := fmt.Sprintf("%s of %s joined", number(p.Joined), number(p.Requested))
+	numbers := fmt.Sprintf("%s of %s joined", slacktext.Number(p.Joined), slacktext.Number(p.Requested))
 	if p.High > p.Low && (p.Low > 0 || p.High < 1) {
 		numbers += fmt.Sprintf(", 95 %% interval %s to %s", percent(p.Low), percent(p.High))
 	}
@@ -135,7 +138,7 @@ func judged(p spot.Pool) string {
 	var ends []string
 	add := func(n int, what string) {
 		if n > 0 {
-			ends = append(ends, number(n)+" "+what)
+			ends = append(ends, slacktext.Number(n)+" "+what)
 		}
 	}
 	add(p.NotJoined, "not joined")
@@ -149,7 +152,7 @@ func judged(p spot.Pool) string {
 		lines = append(lines, "  "+strings.Join(ends, ", "))
 	}
 	for _, c := range p.Causes[:min(len(p.Causes), 3)] {
-		lines = append(lines, "  "+number(c.Count)+" × "+clip(oneLine(c.Name), 40))
+		lines = append(lines, "  "+slacktext.Number(c.Count)+" × "+slacktext.Clip(slacktext.OneLine(c.Name), 40))
 	}
 	if p.Failing {
 		lines = append(lines, "  fails by more than chance"+colon(chance(p.P)))
@@ -167,5 +170,5 @@ func chance(p float64) string {
 	case p < 1e-6:
 		return "under 1 in 1,000,000"
 	}
-	return "1 in " + number(int(1/p))
+	return "1 in " + slacktext.Number(int(1/p))
 }

@@ -14,16 +14,16 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/local/fakeslack"
-
-	"rollcall/shared/outbox"
-
 	"rollcall/shared/chart"
 	"rollcall/shared/node/spot"
+	"rollcall/shared/outbox"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slackapi"
+	"rollcall/shared/slack/slacktext"
 )
 
-func (s summaryScene) messages() []Message {
-	list := []Message{RenderSummary(s.summary, s.picture)}
+func (s summaryScene) messages() []slackapi.Message {
+	list := []slackapi.Message{RenderSummary(s.summary, s.picture)}
 	if s.summary.Kind != report.CleanupSummary && !s.summary.Quiet() {
 		list = append(list, RenderSummaryDetails(s.summary))
 	}
@@ -78,7 +78,7 @@ func TestTableFitsAPhone(t *testing.T) {
 		"long names":         {long, pool("m5.large", "us-west-2b", 1, 1, 1, 1)},
 		"numbers everywhere": {pool("c6gd.12xlarge", "us-west-2b", 127, 11, 1, 9)},
 	} {
-		p := newPage(place{"aws", "us-west-2"}, morning, rooms[0])
+		p := newPage(place{"aws", "us-west-2"}, morning, slacktext.WidestRoom)
 		for _, row := range p.fitting(pools) {
 			if utf8.RuneCountInString(row) > phone {
 				t.Errorf("%s: %q has %d characters", name, row, utf8.RuneCountInString(row))
@@ -106,8 +106,8 @@ func TestRuledOutIsShort(t *testing.T) {
 func TestSummariesKeepToLimits(t *testing.T) {
 	for _, s := range summaryScenes() {
 		for i, m := range s.messages() {
-			if len(m.Blocks) > maxBlocks || size(m.Blocks) > maxSize || len(m.Text) > maxText {
-				t.Errorf("%s, %d: %d blocks of %d bytes, text of %d", s.name, i, len(m.Blocks), size(m.Blocks), len(m.Text))
+			if len(m.Blocks) > slacktext.MaxBlocks || slacktext.Size(m.Blocks) > slacktext.MaxSize || len(m.Text) > slacktext.MaxText {
+				t.Errorf("%s, %d: %d blocks of %d bytes, text of %d", s.name, i, len(m.Blocks), slacktext.Size(m.Blocks), len(m.Text))
 			}
 			if strings.ContainsAny(m.Text, "<>\x00\u202e") {
 				t.Errorf("%s: the notification is %q", s.name, m.Text)
@@ -156,19 +156,19 @@ func FuzzRenderSummary(f *testing.F) {
 			return
 		}
 		for _, m := range (summaryScene{summary: s}).messages() {
-			if m.Text == "" || len(m.Blocks) > maxBlocks || size(m.Blocks) > maxSize {
-				t.Fatalf("%q, %d blocks of %d bytes", m.Text, len(m.Blocks), size(m.Blocks))
+			if m.Text == "" || len(m.Blocks) > slacktext.MaxBlocks || slacktext.Size(m.Blocks) > slacktext.MaxSize {
+				t.Fatalf("%q, %d blocks of %d bytes", m.Text, len(m.Blocks), slacktext.Size(m.Blocks))
 			}
 		}
 	})
 }
 
 // postSummary does what report does: the picture, the message, its details.
-func postSummary(t *testing.T, c *Client, channel string, s summaryScene, drawn bool) {
+func postSummary(t *testing.T, c *slackapi.Client, channel string, s summaryScene, drawn bool) {
 	t.Helper()
 	picture := s.picture
 	if picture.File != "" {
-		f := File{Name: "spot.png", Title: "Spot", Alt: "a chart", Data: []byte("\x89PNG\r\n\x1a\nrest")}
+		f := slackapi.File{Name: "spot.png", Title: "Spot", Alt: "a chart", Data: []byte("\x89PNG\r\n\x1a\nrest")}
 		var err error
 		if drawn {
 			if f.Data, err = chart.Spot(s.summary.Spot, s.samples, chart.ForSlack()); err != nil {
@@ -223,25 +223,25 @@ func TestSummaryIsFound(t *testing.T) {
 	if _, err := c.Post(t.Context(), "C0000000001", m); err == nil {
 		t.Fatal("the answer was lost, and Post gave no error")
 	}
-	found, err := c.Find(t.Context(), Search{Channel: "C0000000001", Tag: m.Tag, Since: since})
+	found, err := c.Find(t.Context(), slackapi.Search{Channel: "C0000000001", Tag: m.Tag, Since: since})
 	if err != nil || found.TS == "" {
 		t.Errorf("Find gave %+v, %v", found, err)
 	}
-	if found, err := c.Find(t.Context(), Search{Channel: "C0000000001", Tag: SummaryTag("another", ""), Since: since}); err != nil || found.TS != "" {
+	if found, err := c.Find(t.Context(), slackapi.Search{Channel: "C0000000001", Tag: SummaryTag("another", ""), Since: since}); err != nil || found.TS != "" {
 		t.Errorf("Find of another summary gave %+v, %v", found, err)
 	}
 }
 
 func TestReadingAPicture(t *testing.T) {
 	m := RenderSummary(summaryScenes()[0].summary, outbox.Picture{File: "F0123456789"})
-	if m.picture() != "F0123456789" {
-		t.Errorf("the picture is %q", m.picture())
+	if m.Picture() != "F0123456789" {
+		t.Errorf("the picture is %q", m.Picture())
 	}
 	body, err := json.Marshal(m.Blocks)
 	if err != nil || !bytes.Contains(body, []byte(`"slack_file":{"id":"F0123456789"}`)) {
 		t.Errorf("%s, %v", body, err)
 	}
-	if (Message{Blocks: []slackgo.Block{slackgo.NewDividerBlock()}}).picture() != "" {
+	if (slackapi.Message{Blocks: []slackgo.Block{slackgo.NewDividerBlock()}}).Picture() != "" {
 		t.Error("a line is a picture")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/node/spot"
+	"rollcall/shared/slack/slacktext"
 )
 
 // whys are the explanations that the numbers support; without one, what they
@@ -26,9 +27,9 @@ func (p *page) whys(r spot.Report) {
 	case len(open) > 0:
 		names := make([]string, len(open))
 		for i, e := range open {
-			names[i] = clip(within(oneLine(e.Name)), 80)
+			names[i] = slacktext.Clip(within(slacktext.OneLine(e.Name)), 80)
 		}
-		p.add(p.label("Why").plain(sentence("Not known yet. Still possible: " + strings.Join(names[:min(len(names), mostOpen)], "; "))).section())
+		p.add(p.label("Why").plain(slacktext.Sentence("Not known yet. Still possible: " + strings.Join(names[:min(len(names), mostOpen)], "; "))).section())
 	default:
 		p.add(p.label("Why").plain("Not known: the history supports no explanation.").section())
 	}
@@ -36,10 +37,10 @@ func (p *page) whys(r spot.Report) {
 
 func (p *page) explained(label string, e spot.Explanation) *line {
 	l := p.label(label)
-	if name := clip(oneLine(named(e)), 160); name != "" {
-		l.strong(sentence(capital(name))).plain(" ")
+	if name := slacktext.Clip(slacktext.OneLine(named(e)), 160); name != "" {
+		l.strong(slacktext.Sentence(capital(name))).plain(" ")
 	}
-	return l.prose(sentence(clip(begin(oneLine(brief(e))), min(maxSays, p.room))))
+	return l.prose(slacktext.Sentence(slacktext.Clip(begin(slacktext.OneLine(brief(e))), min(maxSays, p.room))))
 }
 
 // brief is what an explanation says in few words; those that were queued before
@@ -107,10 +108,10 @@ func (p *page) ruledOut(list []spot.Explanation) {
 	ruled := withVerdict(list, spot.RuledOut)
 	var lines []*line
 	for _, e := range ruled[:min(len(ruled), mostRuled)] {
-		lines = append(lines, p.line().prose(sentence(clip(capital(oneLine(e.Name))+colon(continued(oneLine(brief(e)))), maxRuled))))
+		lines = append(lines, p.line().prose(slacktext.Sentence(slacktext.Clip(capital(slacktext.OneLine(e.Name))+colon(continued(slacktext.OneLine(brief(e)))), maxRuled))))
 	}
 	if left := len(ruled) - len(lines); left > 0 {
-		lines = append(lines, p.line().plain("… and "+number(left)+" more, in the thread"))
+		lines = append(lines, p.line().plain("… and "+slacktext.Number(left)+" more, in the thread"))
 	}
 	if len(lines) > 0 {
 		p.add(p.heading("Ruled out"), bullets(lines...))

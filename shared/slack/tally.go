@@ -6,6 +6,7 @@ import (
 
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slacktext"
 )
 
 // tally counts how an incident's launches stand.
@@ -45,9 +46,9 @@ func (t tally) ended() bool { return t.gone > 0 && t.gone == t.out() }
 // who is the subject of the sentence: "12 instances", "3 of 12 instances".
 func (t tally) who() string {
 	if t.joined > 0 && t.out() > 0 {
-		return number(t.out()) + " of " + count(t.all, "instance")
+		return slacktext.Number(t.out()) + " of " + slacktext.Count(t.all, "instance")
 	}
-	return count(t.out(), "instance")
+	return slacktext.Count(t.out(), "instance")
 }
 
 // parts tells how the launches stand, in words; nothing if all stand alike.
@@ -55,7 +56,7 @@ func (t tally) parts() []string {
 	var parts []string
 	add := func(n int, one, many string) {
 		if n > 0 {
-			parts = append(parts, number(n)+" "+pick(n == 1, one, many))
+			parts = append(parts, slacktext.Number(n)+" "+pick(n == 1, one, many))
 		}
 	}
 	add(t.joined, "joined", "joined")

@@ -9,6 +9,7 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/incident"
 	"rollcall/shared/remedy/action"
+	"rollcall/shared/slack/slacktext"
 )
 
 // ofZone tells that an incident is about a zone or a NodePool: no instance is
@@ -22,7 +23,7 @@ func zoneFails(i incident.Incident, c checks.Confidence) (colour, what string) {
 	if i.Key.Check != checkid.ZoneNodegroupGap && i.Key.Check != checkid.ZoneVolumeStranded {
 		return colour, title(i)
 	}
-	zones := few(i.Cause.Covers, 3, 40)
+	zones := slacktext.Few(i.Cause.Covers, 3, 40)
 	if zones == "" {
 		return colour, title(i)
 	}
@@ -30,9 +31,9 @@ func zoneFails(i incident.Incident, c checks.Confidence) (colour, what string) {
 		return colour, continued(title(i)) + pick(c == checks.Possible, ", as far as tags tell", "")
 	}
 	pods := i.Cause.Pods
-	who := clip(oneLine(pods[0]), 120)
+	who := slacktext.Clip(slacktext.OneLine(pods[0]), 120)
 	if n := len(pods) - 1; n > 0 {
-		who += " and " + count(n, "more pod")
+		who += " and " + slacktext.Count(n, "more pod")
 	}
 	cannot := pick(c == checks.Certain, " cannot start: ", pick(len(pods) == 1, " has not started, likely cause: ", " have not started, likely cause: "))
 	volume := pick(len(pods) == 1, "its volume is", "their volumes are")
@@ -54,7 +55,7 @@ func zoneWell(i incident.Incident) string {
 	case nodeComes(i) != "":
 		what, how = "a node is on its way to "+nodeComes(i), ""
 	case i.Key.Check == checkid.ZoneImpaired:
-		what, how = clip(oneLine(i.Key.Resource), 40)+" is well again", ""
+		what, how = slacktext.Clip(slacktext.OneLine(i.Key.Resource), 40)+" is well again", ""
 	}
 	if raised := coverDone(i); raised != "" {
 		how = raised
@@ -62,7 +63,7 @@ func zoneWell(i incident.Incident) string {
 	if what == "well again" && how == "" {
 		what, how = "no longer so", continued(title(i))
 	}
-	what += " after " + span(outage(i)) + colon(how)
+	what += " after " + slacktext.Span(outage(i)) + colon(how)
 	if by := fixer(i); by != "" {
 		what += " (" + by + ")"
 	}
@@ -73,10 +74,10 @@ func zoneWell(i incident.Incident) string {
 // node: "1 node there, 1 volume". A node on its way is none.
 func nodeSeen(i incident.Incident) string {
 	for _, e := range i.ClearedBy {
-		n, rest, _ := strings.Cut(strings.TrimSpace(clean(e.Value)), " ")
+		n, rest, _ := strings.Cut(strings.TrimSpace(slacktext.Clean(e.Value)), " ")
 		digits := n != "" && strings.Trim(n, "0123456789") == "" && n != "0"
 		if digits && (strings.HasPrefix(rest, "node there") || strings.HasPrefix(rest, "nodes there")) && slices.Contains(i.Covers, e.What) {
-			return clip(oneLine(e.What), 40)
+			return slacktext.Clip(slacktext.OneLine(e.What), 40)
 		}
 	}
 	return ""
@@ -85,8 +86,8 @@ func nodeSeen(i incident.Incident) string {
 // nodeComes is the zone of the incident to which a node is on its way.
 func nodeComes(i incident.Incident) string {
 	for _, e := range i.ClearedBy {
-		if strings.HasPrefix(clean(e.Value), "no node there, 1 on its way") && slices.Contains(i.Covers, e.What) {
-			return clip(oneLine(e.What), 40)
+		if strings.HasPrefix(slacktext.Clean(e.Value), "no node there, 1 on its way") && slices.Contains(i.Covers, e.What) {
+			return slacktext.Clip(slacktext.OneLine(e.What), 40)
 		}
 	}
 	return ""

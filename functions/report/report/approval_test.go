@@ -11,7 +11,7 @@ import (
 	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/report"
 	"rollcall/shared/routing"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 // TestApprovalInSlack: with the real client, on the stand-in for Slack, a member
@@ -41,7 +41,7 @@ func TestApprovalInSlack(t *testing.T) {
 				}
 			})
 			b := newBench(t)
-			client, err := slack.NewClient(s.APIURL(), "xoxb-1", &http.Client{})
+			client, err := slackapi.NewClient(s.APIURL(), "xoxb-1", &http.Client{})
 			if err != nil {
 				t.Fatal(err)
 			}

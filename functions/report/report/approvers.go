@@ -9,7 +9,7 @@ import (
 	"rollcall/shared/incident/response"
 	"rollcall/shared/notify"
 	"rollcall/shared/report"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 // members is what Slack said of a user group in this invocation.
@@ -87,7 +87,7 @@ func (p *invocation) workspace(ctx context.Context) (own response.Workspace, unr
 	}
 	p.Count("SlackFailures", 1)
 	p.Log.ErrorContext(ctx, "Rollcall cannot tell which workspace it is in, so nobody may press", "error", err.Error())
-	var e *slack.Error
+	var e *slackapi.Error
 	p.workspaceUnknown = "Slack did not answer"
 	if errors.As(err, &e) && e.Code != "" {
 		p.workspaceUnknown = e.Code
@@ -102,7 +102,7 @@ func (p *invocation) group(ctx context.Context, id string) members {
 	}
 	var m members
 	users, err := p.members(ctx, id)
-	var e *slack.Error
+	var e *slackapi.Error
 	switch {
 	case err == nil:
 		m.users = users

@@ -18,18 +18,18 @@ import (
 	"rollcall/shared/notify"
 	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/report"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 // slowly is a Slack that takes a second for each message.
 type slowly struct{ *notifytest.Slack }
 
-func (s slowly) Post(ctx context.Context, id string, m slack.Message) (string, error) {
+func (s slowly) Post(ctx context.Context, id string, m slackapi.Message) (string, error) {
 	time.Sleep(time.Second)
 	return s.Slack.Post(ctx, id, m)
 }
 
-func (s slowly) Reply(ctx context.Context, id, thread string, m slack.Message) (string, error) {
+func (s slowly) Reply(ctx context.Context, id, thread string, m slackapi.Message) (string, error) {
 	time.Sleep(time.Second)
 	return s.Slack.Reply(ctx, id, thread, m)
 }

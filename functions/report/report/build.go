@@ -15,14 +15,14 @@ import (
 	"rollcall/shared/lambda"
 	"rollcall/shared/notify"
 	"rollcall/shared/routing"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/store"
 )
 
 var (
 	_ Passed  = (*store.Store)(nil)
 	_ Audited = (*store.Store)(nil)
-	_ People  = (*slack.Session)(nil)
+	_ People  = (*slackapi.Session)(nil)
 	_ Aside   = bus.Queues{}
 )
 
@@ -34,7 +34,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 func newHandler(e lambda.Env) handler {
 	wall := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName)
 	table := wall.At(e.Now)
-	client := slack.NewSession(secretsmanager.NewFromConfig(e.AWS), e.Config.SlackSecretARN, e.Config.SlackAPI, &http.Client{Transport: e.HTTP})
+	client := slackapi.NewSession(secretsmanager.NewFromConfig(e.AWS), e.Config.SlackSecretARN, e.Config.SlackAPI, &http.Client{Transport: e.HTTP})
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Aside: e.Config.ResultDeadURL}
 	return handler{
 		Notifier: notify.Notifier{

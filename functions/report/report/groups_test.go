@@ -11,7 +11,7 @@ import (
 	"rollcall/shared/notify"
 	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/report"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 // unanswering does not answer who is in a user group.
@@ -20,7 +20,7 @@ type unanswering struct{ *notifytest.Slack }
 func (u unanswering) GroupMembers(ctx context.Context, group string) ([]string, error) {
 	<-ctx.Done()
 	u.Calls = append(u.Calls, "in vain")
-	return nil, &slack.Error{Kind: slack.Unavailable, Method: "any"}
+	return nil, &slackapi.Error{Kind: slackapi.Unavailable, Method: "any"}
 }
 
 // Two user groups of a Slack that hangs cost one short wait, and a press is

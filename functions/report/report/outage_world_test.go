@@ -21,7 +21,7 @@ import (
 	"rollcall/shared/notify"
 	"rollcall/shared/notify/notifytest"
 	"rollcall/shared/report"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 // away is how Slack is away.
@@ -171,7 +171,7 @@ func play(t *testing.T, script outageScript, how away, stand *fakeslack.Server) 
 	begin := time.Now()
 	wire := &wireToSlack{to: stand.Handler(), how: how, calls: map[string]int{}}
 	wire.until = begin.Add(how.lasts())
-	client, err := slack.NewClient("http://127.0.0.1/api/", "xoxb-1", &http.Client{Transport: wire})
+	client, err := slackapi.NewClient("http://127.0.0.1/api/", "xoxb-1", &http.Client{Transport: wire})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"rollcall/shared/remedy/addnatroute"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/store"
 )
 
@@ -165,7 +165,7 @@ func noScope(call string) (error, bool) {
 	if !strings.HasPrefix(call, "members") {
 		return nil, false
 	}
-	return &slack.Error{Kind: slack.Auth, Method: "usergroups.users.list", Code: "missing_scope", Scope: "usergroups:read"}, false
+	return &slackapi.Error{Kind: slackapi.Auth, Method: "usergroups.users.list", Code: "missing_scope", Scope: "usergroups:read"}, false
 }
 
 func TestAPressCountsOnce(t *testing.T) {

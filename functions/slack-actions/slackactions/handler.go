@@ -18,9 +18,8 @@ import (
 	"rollcall/shared/interaction"
 	"rollcall/shared/lambda"
 	"rollcall/shared/report"
+	"rollcall/shared/slack/slackapi"
 	"rollcall/shared/store"
-
-	"rollcall/shared/slack"
 )
 
 // Slack shows a warning to whoever pressed if there is no answer within three
@@ -61,7 +60,7 @@ type handler struct {
 	once    Once
 	audit   *audit
 	send    Sender
-	replies slack.Responder
+	replies slackapi.Responder
 	// wall is the time in which signatures are dated, and a request travels. now
 	// is the time in which incidents live: on the local stage it runs faster.
 	wall  func() time.Time
@@ -78,7 +77,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 		once:    table, // a copy of a request comes in the time in which it was signed
 		audit:   &audit{store: table.At(e.Now), log: e.Log, metrics: e.Metrics},
 		send:    bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL},
-		replies: slack.NewResponder(e.Config.SlackAPI, e.HTTP),
+		replies: slackapi.NewResponder(e.Config.SlackAPI, e.HTTP),
 		wall:    time.Now,
 		now:     e.Now,
 		log:     e.Log,

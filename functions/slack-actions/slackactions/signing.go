@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"rollcall/shared/interaction"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 // rotated secret does not count: an app's secret is made anew because somebody
 // else may have the old one.
 type signing struct {
-	secrets slack.SecretReader
+	secrets slackapi.SecretReader
 	arn     string
 	log     *slog.Logger
 
@@ -70,8 +70,8 @@ func (s *signing) due(now time.Time) bool {
 // known, for keepUnread; one that is empty by now takes it away.
 func (s *signing) look(ctx context.Context, now time.Time) {
 	s.read = now
-	secret, err := slack.SigningSecret(ctx, s.secrets, s.arn)
-	away := err != nil && !errors.Is(err, slack.ErrNoSigning) && !errors.Is(err, slack.ErrNotSigning)
+	secret, err := slackapi.SigningSecret(ctx, s.secrets, s.arn)
+	away := err != nil && !errors.Is(err, slackapi.ErrNoSigning) && !errors.Is(err, slackapi.ErrNotSigning)
 	if away && s.secret != "" && now.Sub(s.known) < keepUnread {
 		s.log.WarnContext(ctx, "the signing secret could not be read again, the known one stays in use for an hour", "known", s.known, "error", err.Error())
 		return

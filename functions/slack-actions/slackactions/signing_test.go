@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"rollcall/shared/interaction"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 // verify judges a request that the right secret signed, after a while.
@@ -89,10 +89,10 @@ func TestASecretTakenAwayCountsNoMore(t *testing.T) {
 		t.Errorf("the known secret is gone: %v", err)
 	}
 	b.secretErr, b.secret = nil, ""
-	if err := wrong(4 * time.Minute); !errors.Is(err, slack.ErrNoSigning) {
+	if err := wrong(4 * time.Minute); !errors.Is(err, slackapi.ErrNoSigning) {
 		t.Errorf("got %v", err)
 	}
-	if err := b.verify(4 * time.Minute); !errors.Is(err, slack.ErrNoSigning) {
+	if err := b.verify(4 * time.Minute); !errors.Is(err, slackapi.ErrNoSigning) {
 		t.Errorf("a secret that was taken away still counts: %v", err)
 	}
 	if reads := b.reads; b.verify(4*time.Minute+time.Second) == nil || b.reads != reads {

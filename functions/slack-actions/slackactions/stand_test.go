@@ -26,8 +26,8 @@ import (
 	"rollcall/shared/interaction"
 	"rollcall/shared/lambda"
 	"rollcall/shared/report"
-
 	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 const rightSecret = "8f742231b10e8888abcd99a0a1a285a5"
@@ -125,7 +125,7 @@ func newBench(t *testing.T) *bench {
 	metrics := lambda.NewMetrics("slack-actions", "", &b.numbers)
 	b.handler = handler{
 		signing: &signing{secrets: b, arn: "arn", log: log}, once: b, audit: &audit{store: b, log: log, metrics: metrics}, send: b,
-		replies: slack.NewResponder(b.slack.URL+"/api/", nil),
+		replies: slackapi.NewResponder(b.slack.URL+"/api/", nil),
 		wall:    func() time.Time { return b.wallNow }, now: func() time.Time { return stageTime },
 		log: log, count: metrics.Count,
 	}

@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"rollcall/shared/incident/response"
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 // Slack is a Slack in memory: what was said, and how it fails.
 type Slack struct {
 	Messages []Message
-	Files    []slack.File
-	Shared   []slack.File // in threads
+	Files    []slackapi.File
+	Shared   []slackapi.File // in threads
 	Answers  []string
 	Members  map[string][]string // of user groups
 	// Enterprise is the app's organization, unplaced why its workspace is not known.
@@ -33,7 +33,7 @@ type Message struct {
 	Channel, Ts, thread string
 	Text                string
 	digest              string
-	Tag                 slack.Tag
+	Tag                 slackapi.Tag
 	Picture             string
 	Edits               int
 	Broadcast           bool
@@ -53,13 +53,13 @@ func (c *Slack) do(call string, act func()) error {
 	return nil
 }
 
-func (c *Slack) add(id, thread string, m slack.Message) (ts string) {
+func (c *Slack) add(id, thread string, m slackapi.Message) (ts string) {
 	ts = fmt.Sprintf("%d.000100", 1700000000+len(c.Messages))
 	c.Messages = append(c.Messages, Message{Channel: id, Ts: ts, thread: thread, Text: m.Text, digest: m.Digest(), Tag: m.Tag, Picture: pictureOf(m)})
 	return ts
 }
 
-func (c *Slack) Post(_ context.Context, id string, m slack.Message) (ts string, err error) {
+func (c *Slack) Post(_ context.Context, id string, m slackapi.Message) (ts string, err error) {
 	err = c.do("post", func() { ts = c.add(id, "", m) })
 	if err != nil {
 		return "", err
@@ -67,7 +67,7 @@ func (c *Slack) Post(_ context.Context, id string, m slack.Message) (ts string, 
 	return ts, nil
 }
 
-func (c *Slack) Upload(_ context.Context, f slack.File) (id string, err error) {
+func (c *Slack) Upload(_ context.Context, f slackapi.File) (id string, err error) {
 	err = c.do("upload", func() {
 		c.Files = append(c.Files, f)
 		id = fmt.Sprintf("F%09d", len(c.Files))
@@ -78,7 +78,7 @@ func (c *Slack) Upload(_ context.Context, f slack.File) (id string, err error) {
 	return id, nil
 }
 
-func (c *Slack) Share(_ context.Context, _, thread string, f slack.File) (id string, err error) {
+func (c *Slack) Share(_ context.Context, _, thread string, f slackapi.File) (id string, err error) {
 	err = c.do("share", func() { c.Shared = append(c.Shared, f) })
 	if err != nil {
 		return "", err
@@ -86,9 +86,9 @@ func (c *Slack) Share(_ context.Context, _, thread string, f slack.File) (id str
 	return thread + "/" + f.Name, nil
 }
 
-func (c *Slack) Reply(_ context.Context, id, thread string, m slack.Message) (ts string, err error) {
+func (c *Slack) Reply(_ context.Context, id, thread string, m slackapi.Message) (ts string, err error) {
 	if c.find(thread) < 0 {
-		return "", &slack.Error{Kind: slack.MessageGone, Method: "chat.postMessage", Code: "thread_not_found"}
+		return "", &slackapi.Error{Kind: slackapi.MessageGone, Method: "chat.postMessage", Code: "thread_not_found"}
 	}
 	err = c.do("reply "+m.Tag.Note, func() { ts = c.add(id, thread, m) })
 	if err != nil {
@@ -97,14 +97,14 @@ func (c *Slack) Reply(_ context.Context, id, thread string, m slack.Message) (ts
 	return ts, nil
 }
 
-func (c *Slack) Broadcast(ctx context.Context, id, thread string, m slack.Message) (ts string, err error) {
+func (c *Slack) Broadcast(ctx context.Context, id, thread string, m slackapi.Message) (ts string, err error) {
 	if ts, err = c.Reply(ctx, id, thread, m); err == nil {
 		c.Messages[c.find(ts)].Broadcast = true
 	}
 	return ts, err
 }
 
-func (c *Slack) Ephemeral(_ context.Context, id, user, thread string, m slack.Message) error {
+func (c *Slack) Ephemeral(_ context.Context, id, user, thread string, m slackapi.Message) error {
 	return c.do("ephemeral "+user, func() { c.Answers = append(c.Answers, user+": "+m.Text) })
 }
 
@@ -125,11 +125,11 @@ func (c *Slack) GroupMembers(_ context.Context, group string) (users []string, e
 	return users, nil
 }
 
-func (c *Slack) Update(_ context.Context, _, ts string, m slack.Message) error {
+func (c *Slack) Update(_ context.Context, _, ts string, m slackapi.Message) error {
 	i := c.find(ts)
 	if i < 0 {
 		c.Calls = append(c.Calls, "update")
-		return &slack.Error{Kind: slack.MessageGone, Method: "chat.update", Code: "message_not_found"}
+		return &slackapi.Error{Kind: slackapi.MessageGone, Method: "chat.update", Code: "message_not_found"}
 	}
 	return c.do("update", func() {
 		c.Messages[i].Text, c.Messages[i].digest, c.Messages[i].Picture = m.Text, m.Digest(), pictureOf(m)
@@ -137,7 +137,7 @@ func (c *Slack) Update(_ context.Context, _, ts string, m slack.Message) error {
 	})
 }
 
-func (c *Slack) Find(_ context.Context, s slack.Search) (found slack.Found, err error) {
+func (c *Slack) Find(_ context.Context, s slackapi.Search) (found slackapi.Found, err error) {
 	err = c.do("find "+s.Tag.Note, func() {
 		for _, m := range c.Messages {
 			if m.Channel == s.Channel && m.thread == s.Thread && m.Tag == s.Tag {
@@ -149,7 +149,7 @@ func (c *Slack) Find(_ context.Context, s slack.Search) (found slack.Found, err 
 }
 
 // pictureOf is the file that a message shows.
-func pictureOf(m slack.Message) string {
+func pictureOf(m slackapi.Message) string {
 	body, _ := json.Marshal(m.Blocks)
 	_, rest, _ := strings.Cut(string(body), `"slack_file":{"id":"`)
 	id, _, _ := strings.Cut(rest, `"`)
@@ -188,15 +188,15 @@ func (c *Slack) View() (lines []string) {
 }
 
 func Down(string) (error, bool) {
-	return &slack.Error{Kind: slack.Unavailable, Method: "chat.postMessage", Status: 503}, false
+	return &slackapi.Error{Kind: slackapi.Unavailable, Method: "chat.postMessage", Status: 503}, false
 }
 
 func RateLimited(string) (error, bool) {
-	return &slack.Error{Kind: slack.RateLimited, Method: "chat.postMessage", Status: 429, RetryAfter: time.Hour}, false
+	return &slackapi.Error{Kind: slackapi.RateLimited, Method: "chat.postMessage", Status: 429, RetryAfter: time.Hour}, false
 }
 
 func Refused(string) (error, bool) {
-	return &slack.Error{Kind: slack.Auth, Method: "chat.postMessage", Code: "invalid_auth"}, false
+	return &slackapi.Error{Kind: slackapi.Auth, Method: "chat.postMessage", Code: "invalid_auth"}, false
 }
 
 // CutOff takes the first call of that name and says that it failed.
@@ -207,6 +207,6 @@ func CutOff(name string) func(string) (error, bool) {
 			return nil, false
 		}
 		done = true
-		return &slack.Error{Kind: slack.Unavailable, Method: "chat.postMessage"}, true
+		return &slackapi.Error{Kind: slackapi.Unavailable, Method: "chat.postMessage"}, true
 	}
 }

@@ -1,4 +1,4 @@
-package slack
+package slacktext
 
 import (
 	"fmt"
@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// count writes "1 instance", "12 instances", "1,200 instances".
-func count(n int, noun string) string {
+// Count writes "1 instance", "12 instances", "1,200 instances".
+func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return number(n) + " " + plural(noun)
+	return Number(n) + " " + plural(noun)
 }
 
 func plural(noun string) string {
@@ -26,8 +26,8 @@ func plural(noun string) string {
 	return noun + "s"
 }
 
-// number writes thousands with commas.
-func number(n int) string {
+// Number writes thousands with commas.
+func Number(n int) string {
 	s := strconv.Itoa(n)
 	for at := len(s) - 3; at > 0 && s[at-1] != '-'; at -= 3 {
 		s = s[:at] + "," + s[at:]
@@ -35,8 +35,8 @@ func number(n int) string {
 	return s
 }
 
-// ordinal writes "2nd", "3rd", "11th".
-func ordinal(n int) string {
+// Ordinal writes "2nd", "3rd", "11th".
+func Ordinal(n int) string {
 	suffix := "th"
 	if n%100 < 11 || n%100 > 13 {
 		switch n % 10 {
@@ -51,8 +51,8 @@ func ordinal(n int) string {
 	return strconv.Itoa(n) + suffix
 }
 
-// span writes a duration as a person would say it: "58 s", "14 min", "2 h 5 min".
-func span(d time.Duration) string {
+// Span writes a duration as a person would say it: "58 s", "14 min", "2 h 5 min".
+func Span(d time.Duration) string {
 	if d < 0 {
 		d = 0
 	}
@@ -76,16 +76,16 @@ func span(d time.Duration) string {
 	return pair(hours/24, hours%24, "d", "h")
 }
 
-// few writes "a, b and 3 more": at most most of the names, each cut to length.
-func few(names []string, most, length int) string {
+// Few writes "a, b and 3 more": at most most of the names, each cut to length.
+func Few(names []string, most, length int) string {
 	shown := make([]string, 0, most)
 	for _, n := range names[:min(len(names), most)] {
-		shown = append(shown, clip(oneLine(n), length))
+		shown = append(shown, Clip(OneLine(n), length))
 	}
 	left := len(names) - len(shown)
 	switch {
 	case left > 0:
-		return strings.Join(shown, ", ") + fmt.Sprintf(" and %s more", number(left))
+		return strings.Join(shown, ", ") + fmt.Sprintf(" and %s more", Number(left))
 	case len(shown) > 1:
 		last := len(shown) - 1
 		return strings.Join(shown[:last], ", ") + " and " + shown[last]
@@ -93,32 +93,20 @@ func few(names []string, most, length int) string {
 	return strings.Join(shown, "")
 }
 
-// distinct sorts names and drops the empty and the repeated.
-func distinct(names ...string) []string {
+// Distinct sorts names and drops the empty and the repeated.
+func Distinct(names ...string) []string {
 	names = slices.DeleteFunc(slices.Clone(names), func(s string) bool { return s == "" })
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// utc writes a time that no client converts, e.g. in preformatted text.
-func utc(t time.Time) string { return t.UTC().Format("15:04:05") + " UTC" }
+// Utc writes a time that no client converts, e.g. in preformatted text.
+func Utc(t time.Time) string { return t.UTC().Format("15:04:05") + " UTC" }
 
-// sentence ends s with a full stop unless it has an end.
-func sentence(s string) string {
+// Sentence ends s with a full stop unless it has an end.
+func Sentence(s string) string {
 	if s == "" || strings.HasSuffix(s, ".") || strings.HasSuffix(s, "…") || strings.HasSuffix(s, "?") {
 		return s
 	}
 	return s + "."
-}
-
-// capital writes the first letter large, unless s starts with an id.
-func capital(s string) string {
-	if strings.TrimSpace(s) == "" {
-		return s
-	}
-	// Ids and names of zones stay as they are.
-	if first := strings.Fields(s)[0]; ids.MatchString(first) || strings.Contains(first, "-") && strings.ContainsAny(first, "0123456789") {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }

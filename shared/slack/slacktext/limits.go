@@ -1,4 +1,6 @@
-package slack
+// Package slacktext writes text for Slack: harmless, counted as Slack counts it,
+// and cut to what a message may hold.
+package slacktext
 
 import (
 	"encoding/json"
@@ -13,42 +15,45 @@ import (
 // Slack's limits, docs.slack.dev/reference/block-kit and
 // docs.slack.dev/reference/methods/chat.postMessage.
 const (
-	// maxBlocks is how many blocks a message may have.
-	maxBlocks = 50
-	// maxText is how long the notification text should be at most.
-	maxText = 4000
-	// maxPiece is the longest text of a section. Rich text has no published
+	// MaxBlocks is how many blocks a message may have.
+	MaxBlocks = 50
+	// MaxText is how long the notification text should be at most.
+	MaxText = 4000
+	// MaxPiece is the longest text of a section. Rich text has no published
 	// limit of its own, so the section's is kept.
-	maxPiece = 3000
-	// maxSize is for the JSON of all blocks. Slack publishes no number: users
+	MaxPiece = 3000
+	// MaxSize is for the JSON of all blocks. Slack publishes no number: users
 	// meet msg_blocks_too_long from about 13,200 characters on (slackapi/bolt-js
 	// issue 2509), and some before 12,000 of text (issue 2867).
-	maxSize = 11000
+	MaxSize = 11000
 )
+
+// WidestRoom is how much space a long text gets where the message allows it.
+const WidestRoom = 2800
 
 // rooms are how much space long texts get, tried from the widest on until the
 // message fits.
-var rooms = [...]int{2800, 1400, 700, 350, 160}
+var rooms = [...]int{WidestRoom, 1400, 700, 350, 160}
 
-// fit draws a message with less and less room until it is within the limits.
-func fit(draw func(room int) []slackgo.Block) []slackgo.Block {
+// Fit draws a message with less and less room until it is within the limits.
+func Fit(draw func(room int) []slackgo.Block) []slackgo.Block {
 	var blocks []slackgo.Block
 	for _, room := range rooms {
 		blocks = draw(room)
-		if len(blocks) <= maxBlocks && size(blocks) <= maxSize {
+		if len(blocks) <= MaxBlocks && Size(blocks) <= MaxSize {
 			return blocks
 		}
 	}
 	// What comes first matters most.
-	blocks = blocks[:min(len(blocks), maxBlocks)]
-	for len(blocks) > 1 && size(blocks) > maxSize {
+	blocks = blocks[:min(len(blocks), MaxBlocks)]
+	for len(blocks) > 1 && Size(blocks) > MaxSize {
 		blocks = blocks[:len(blocks)-1]
 	}
 	return blocks
 }
 
-// size is how long the blocks are on the wire.
-func size(blocks []slackgo.Block) int {
+// Size is how long the blocks are on the wire.
+func Size(blocks []slackgo.Block) int {
 	b, err := json.Marshal(blocks)
 	if err != nil {
 		return 0
@@ -56,8 +61,8 @@ func size(blocks []slackgo.Block) int {
 	return len(b)
 }
 
-// length counts as Slack's clients do, in UTF-16 units: never fewer than runes.
-func length(s string) int {
+// Length counts as Slack's clients do, in UTF-16 units: never fewer than runes.
+func Length(s string) int {
 	n := 0
 	for _, r := range s {
 		n++
@@ -68,9 +73,9 @@ func length(s string) int {
 	return n
 }
 
-// clip cuts s to at most n characters, the last of which is then "…".
-func clip(s string, n int) string {
-	if length(s) <= n {
+// Clip cuts s to at most n characters, the last of which is then "…".
+func Clip(s string, n int) string {
+	if Length(s) <= n {
 		return s
 	}
 	used := 0
@@ -86,28 +91,28 @@ func clip(s string, n int) string {
 	return s
 }
 
-// fitLines keeps the first lines that fit into room, at most most of them, and
+// FitLines keeps the first lines that fit into room, at most most of them, and
 // says how many of total it left out.
-func fitLines(lines []string, total, room, most int, what string) string {
+func FitLines(lines []string, total, room, most int, what string) string {
 	var b strings.Builder
 	shown := 0
 	for _, line := range lines[:min(len(lines), most)] {
-		line = clip(line, max(room/2, 80))
-		if shown > 0 && length(b.String())+length(line) > room {
+		line = Clip(line, max(room/2, 80))
+		if shown > 0 && Length(b.String())+Length(line) > room {
 			break
 		}
 		b.WriteString(line + "\n")
 		shown++
 	}
 	if left := max(total, len(lines)) - shown; left > 0 {
-		fmt.Fprintf(&b, "… and %s left out here", count(left, "more "+what))
+		fmt.Fprintf(&b, "… and %s left out here", Count(left, "more "+what))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// clean makes foreign text harmless: no control characters, no invisible ones
+// Clean makes foreign text harmless: no control characters, no invisible ones
 // and none that turn the direction of the text.
-func clean(s string) string {
+func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n':
@@ -121,15 +126,15 @@ func clean(s string) string {
 	}, strings.ToValidUTF8(s, ""))
 }
 
-// oneLine is clean text without line breaks.
-func oneLine(s string) string {
-	return strings.Join(strings.Fields(clean(s)), " ")
+// OneLine is clean text without line breaks.
+func OneLine(s string) string {
+	return strings.Join(strings.Fields(Clean(s)), " ")
 }
 
-// unbroken is clean text whose line breaks are spaces: a part of a sentence, whose
+// Unbroken is clean text whose line breaks are spaces: a part of a sentence, whose
 // blanks at its ends count. What somebody wrote into a name or a tag of the account
 // cannot begin a line, which readers would take for Rollcall's own words.
-func unbroken(s string) string { return strings.ReplaceAll(clean(s), "\n", " ") }
+func Unbroken(s string) string { return strings.ReplaceAll(Clean(s), "\n", " ") }
 
 // escape is for the message's text, which Slack parses as mrkdwn:
 // docs.slack.dev/messaging/formatting-message-text.
@@ -137,6 +142,6 @@ func escape(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }
 
-// notification is the message's text: one line, short enough that escaping it
+// Notification is the message's text: one line, short enough that escaping it
 // stays within the limit.
-func notification(s string) string { return escape(clip(oneLine(s), maxText/len("&amp;"))) }
+func Notification(s string) string { return escape(Clip(OneLine(s), MaxText/len("&amp;"))) }

@@ -1,4 +1,4 @@
-package slack
+package slackapi
 
 import (
 	"encoding/json"
@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"rollcall/shared/slack/slacktext"
 )
 
 // Kind is what sort of failure a call ended in: it decides what to do next.
@@ -74,7 +76,7 @@ func (e *Error) Unwrap() error { return e.cause }
 func (e *Error) Advice() string {
 	switch e.Kind {
 	case RateLimited:
-		return "wait " + span(e.RetryAfter)
+		return "wait " + slacktext.Span(e.RetryAfter)
 	case Unavailable:
 		return "try again later"
 	case Auth:
@@ -211,7 +213,7 @@ func details(messages []string) []string {
 	const most, longest = 3, 200
 	var kept []string
 	for _, m := range messages[:min(len(messages), most)] {
-		if m = clip(oneLine(m), longest); m != "" {
+		if m = slacktext.Clip(slacktext.OneLine(m), longest); m != "" {
 			kept = append(kept, m)
 		}
 	}

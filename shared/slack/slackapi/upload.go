@@ -1,4 +1,4 @@
-package slack
+package slackapi
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"time"
 
 	slackgo "github.com/slack-go/slack"
+
+	"rollcall/shared/slack/slacktext"
 )
 
 // File is a picture or a text on its way to Slack.
@@ -38,7 +40,7 @@ func (c *Client) put(ctx context.Context, f File, channel, thread string) (id st
 	var place *slackgo.GetUploadURLExternalResponse
 	err = c.patiently(ctx, func() error {
 		var err error
-		place, err = c.api.GetUploadURLExternalContext(ctx, slackgo.GetUploadURLExternalParameters{FileName: f.Name, FileSize: len(f.Data), AltTxt: clip(oneLine(f.Alt), maxAlt)})
+		place, err = c.api.GetUploadURLExternalContext(ctx, slackgo.GetUploadURLExternalParameters{FileName: f.Name, FileSize: len(f.Data), AltTxt: slacktext.Clip(slacktext.OneLine(f.Alt), MaxAlt)})
 		return err
 	})
 	if err != nil {
@@ -51,7 +53,7 @@ func (c *Client) put(ctx context.Context, f File, channel, thread string) (id st
 	err = c.patiently(ctx, func() error {
 		var err error
 		done, err = c.api.CompleteUploadExternalContext(ctx, slackgo.CompleteUploadExternalParameters{
-			Files: []slackgo.FileSummary{{ID: place.FileID, Title: clip(oneLine(f.Title), maxAlt)}}, Channel: channel, ThreadTimestamp: thread,
+			Files: []slackgo.FileSummary{{ID: place.FileID, Title: slacktext.Clip(slacktext.OneLine(f.Title), MaxAlt)}}, Channel: channel, ThreadTimestamp: thread,
 		})
 		return err
 	})
@@ -99,8 +101,8 @@ func (t *transport) upload(ctx context.Context, address string, data []byte) err
 }
 
 const (
-	// maxAlt is Slack's limit of alternative texts.
-	maxAlt = 2000
+	// MaxAlt is Slack's limit of alternative texts.
+	MaxAlt = 2000
 	// takingIn is how long Slack gets to take a picture in: it does so after it
 	// has answered, and refuses blocks that show it before (slackapi,
 	// node-slack-sdk issue 1865).
@@ -111,11 +113,11 @@ const (
 // not know its picture yet.
 func notTakenIn(m Message, err error) bool {
 	var e *Error
-	return errors.As(err, &e) && e.Code == "invalid_blocks" && m.picture() != ""
+	return errors.As(err, &e) && e.Code == "invalid_blocks" && m.Picture() != ""
 }
 
-// picture is the file that the message shows; empty for none.
-func (m Message) picture() string {
+// Picture is the file that the message shows; empty for none.
+func (m Message) Picture() string {
 	for _, b := range m.Blocks {
 		if image, ok := b.(*slackgo.ImageBlock); ok && image.SlackFile != nil {
 			return image.SlackFile.ID

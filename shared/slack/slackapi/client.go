@@ -1,4 +1,4 @@
-package slack
+package slackapi
 
 import (
 	"context"
@@ -75,7 +75,7 @@ func (c *Client) send(ctx context.Context, channel string, m Message, more ...sl
 	options := append([]slackgo.MsgOption{
 		slackgo.MsgOptionText(m.Text, false),
 		slackgo.MsgOptionBlocks(m.Blocks...),
-		slackgo.MsgOptionMetadata(m.Tag.metadata()),
+		slackgo.MsgOptionMetadata(m.Tag.Metadata()),
 		slackgo.MsgOptionDisableLinkUnfurl(),
 		slackgo.MsgOptionDisableMediaUnfurl(),
 	}, more...)

@@ -1,10 +1,7 @@
-// Package slack says incidents in Slack: it renders them (pure functions of an
-// incident) and sends them (a thin client over slack-go).
-//
-// Messages are made of rich_text blocks only. Text in them is never parsed, so
-// nothing that comes from AWS can mention people or break the layout, and times
-// are shown in each reader's own zone.
-package slack
+// Package slackapi sends messages to Slack: a thin client over slack-go that
+// waits as Slack asks, tells each failure's kind, and keeps the token out of
+// every error. docs.slack.dev/apis/web-api.
+package slackapi
 
 import (
 	"crypto/sha256"
@@ -49,7 +46,7 @@ func KeyOf(k report.Key) string {
 	return strings.Join([]string{k.Cluster, string(k.Check), k.Resource}, "|")
 }
 
-func (t Tag) metadata() slackgo.SlackMetadata {
+func (t Tag) Metadata() slackgo.SlackMetadata {
 	return slackgo.SlackMetadata{
 		EventType:    EventType,
 		EventPayload: map[string]any{payloadKey: t.Key, payloadNote: t.Note},
