@@ -29,7 +29,7 @@ func Missing() check.Check {
 			"https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html",
 		},
 		Run: func(s *facts.View) []finding.Finding {
-			c := s.RouteScope()
+			c := facts.RoutesOf(s)
 			return gaps(c, absent, func(g gap) finding.Finding {
 				return gapFinding(c, g, g.vpc, g.missing(), fixMissing(c, g))
 			})

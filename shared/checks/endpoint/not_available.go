@@ -31,7 +31,7 @@ func NotAvailable() check.Check {
 			"https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_VpcEndpoint.html",
 		},
 		Run: func(s *facts.View) []finding.Finding {
-			c := s.RouteScope()
+			c := facts.RoutesOf(s)
 			return gaps(c, unavailable, func(g gap) finding.Finding {
 				ids := g.unused()
 				f := gapFinding(c, g, ids[0], phrase.Title("%s for %s %s not available", phrase.Subject(ids, "endpoint"), phrase.And(path.Names(g.services())), phrase.Verb(ids, "is", "are")), fixNotAvailable(c, g))

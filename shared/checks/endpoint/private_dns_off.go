@@ -31,7 +31,7 @@ func PrivateDNSOff() check.Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html",
 		},
 		Run: func(s *facts.View) []finding.Finding {
-			c := s.RouteScope()
+			c := facts.RoutesOf(s)
 			return gaps(c, nameless, func(g gap) finding.Finding {
 				ids := g.unused()
 				fix := finding.Fix{Console: link.VPC(s, "Endpoints:vpcId="+g.vpc), Text: fmt.Sprintf("Switch private DNS on: %s.", phrase.Some(ids, 5))}

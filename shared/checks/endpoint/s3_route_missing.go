@@ -30,7 +30,7 @@ func S3RouteMissing() check.Check {
 			"https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html",
 		},
 		Run: func(s *facts.View) []finding.Finding {
-			c := s.RouteScope()
+			c := facts.RoutesOf(s)
 			return gaps(c, unrouted, func(g gap) finding.Finding {
 				endpoint := g.absent[0].unused.ID
 				var tables []string

@@ -30,6 +30,11 @@ type RouteScope struct {
 	Blind []finding.Finding
 }
 
+// RoutesOf is the scope by route table.
+func RoutesOf(s *View) *RouteScope {
+	return Derive(s, "routes", func(s *View) *RouteScope { return NewRouteScope(s, s.Scope.Subnets) })
+}
+
 // NewRouteScope sorts the given subnets, beside those of the scope's instances.
 func NewRouteScope(s *View, subnets []string) *RouteScope {
 	c := &RouteScope{

@@ -25,15 +25,25 @@ type View struct {
 		ready    Fact[map[string]bool]
 		joined   Fact[joined]
 		boot     Fact[*BootConfig]
-		routes   Fact[*RouteScope]
 		ground   Fact[*Placements]
 		crews    Fact[groupedRoles]
 		attempts Fact[*Attempts]
-		places   Fact[*ZoneView]
-		lodgings Fact[[]VolumePlacement]
 		leaks    Fact[Leaks]
 		pods     Fact[map[string][]snapshot.Pod]
 	}
+	// others are the facts of packages that build on this one, by name.
+	others map[string]*Fact[any]
+}
+
+// Derive gives a fact of a package that builds on this one: it is derived when the
+// first asks. The name is the package's and the fact's, and has one type.
+func Derive[T any](v *View, name string, derive func(*View) T) T {
+	f := v.others[name]
+	if f == nil {
+		f = &Fact[any]{}
+		v.others[name] = f
+	}
+	return f.Of(func() any { return derive(v) }).(T)
 }
 
 // Fact is one derived fact. built counts how often it was derived.
@@ -64,7 +74,7 @@ type groupedRoles struct {
 }
 
 // NewView is a view of a snapshot that does not change any more.
-func NewView(s *snapshot.Snapshot) *View { return &View{Snapshot: s} }
+func NewView(s *snapshot.Snapshot) *View { return &View{Snapshot: s, others: map[string]*Fact[any]{}} }
 
 // Network is the way of packets.
 func (v *View) Network() *path.Network {
@@ -106,11 +116,6 @@ func (v *View) Boot() *BootConfig {
 	return v.known.boot.Of(func() *BootConfig { return newBootConfig(v) })
 }
 
-// RouteScope is the scope by route table.
-func (v *View) RouteScope() *RouteScope {
-	return v.known.routes.Of(func() *RouteScope { return NewRouteScope(v, v.Scope.Subnets) })
-}
-
 // Placements are the scope's nodes by subnet and security groups.
 func (v *View) Placements() *Placements {
 	return v.known.ground.Of(func() *Placements { return groupPlacements(v) })
@@ -131,16 +136,6 @@ func (v *View) Attempts() *Attempts {
 	return v.known.attempts.Of(func() *Attempts { return newAttempts(v) })
 }
 
-// ZoneView are the nodes of the cluster by zone, and what launches them.
-func (v *View) ZoneView() *ZoneView {
-	return v.known.places.Of(func() *ZoneView { return newZoneView(v) })
-}
-
-// VolumePlacements are the cluster's volumes, and what serves each.
-func (v *View) VolumePlacements() []VolumePlacement {
-	return v.known.lodgings.Of(func() []VolumePlacement { return slices.Clip(v.ZoneView().volumePlacements()) })
-}
-
 // PodsOf are the pods of aws-node on each instance's node.
 func (v *View) PodsOf() map[string][]snapshot.Pod {
 	return v.known.pods.Of(func() map[string][]snapshot.Pod { return podsByInstance(v) })
@@ -151,10 +146,14 @@ func (v *View) Leaks() Leaks { return v.known.leaks.Of(func() Leaks { return new
 
 // Derived is how often each fact was derived, by name.
 func (v *View) Derived() map[string]int {
-	return map[string]int{
+	built := map[string]int{
 		"network": v.known.network.built, "filters": v.known.filters.built, "instance index": v.known.index.built,
 		"scoped": v.known.scoped.built, "ready": v.known.ready.built, "joined": v.known.joined.built, "boot": v.known.boot.built,
-		"route scope": v.known.routes.built, "placements": v.known.ground.built, "role groups": v.known.crews.built,
-		"attempts": v.known.attempts.built, "places": v.known.places.built, "volumes": v.known.lodgings.built, "leaks": v.known.leaks.built, "pods": v.known.pods.built,
+		"placements": v.known.ground.built, "role groups": v.known.crews.built,
+		"attempts": v.known.attempts.built, "leaks": v.known.leaks.built, "pods": v.known.pods.built,
 	}
+	for name, f := range v.others {
+		built[name] = f.built
+	}
+	return built
 }

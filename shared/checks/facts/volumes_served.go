@@ -38,6 +38,11 @@ type VolumePlacement struct {
 	unsure bool
 }
 
+// VolumesOf are the cluster's volumes, and what serves each.
+func VolumesOf(s *View) []VolumePlacement {
+	return Derive(s, "volumes", func(s *View) []VolumePlacement { return slices.Clip(ZonesOf(s).volumePlacements()) })
+}
+
 // volumePlacements judges every volume of the cluster.
 func (p *ZoneView) volumePlacements() []VolumePlacement {
 	var list []VolumePlacement

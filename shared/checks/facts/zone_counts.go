@@ -13,7 +13,7 @@ func ZoneCounts(s *snapshot.Snapshot) (volumes, pods int, volumesKnown, podsKnow
 		return 0, 0, false, false
 	}
 	waiting := map[string]bool{}
-	for _, l := range NewView(s).VolumePlacements() {
+	for _, l := range VolumesOf(NewView(s)) {
 		if l.Home.Held == HeldNo || l.Fate != FateGap && l.Fate != FateStranded {
 			continue
 		}

@@ -47,6 +47,9 @@ type ZoneView struct {
 	PoolsKnown bool
 }
 
+// ZonesOf are the nodes of the cluster by zone, and what launches them.
+func ZonesOf(s *View) *ZoneView { return Derive(s, "zones", newZoneView) }
+
 func newZoneView(s *View) *ZoneView {
 	p := &ZoneView{S: s, NodesIn: map[string][]ZonedNode{}, Pools: s.Cluster.AutoMode || len(s.NodePools) > 0, PoolsKnown: poolZonesKnown(s)}
 	p.Blind = !s.Has(snapshot.Nodes) && !s.Has(snapshot.Instances)

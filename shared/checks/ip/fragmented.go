@@ -41,7 +41,7 @@ func Fragmented() check.Check {
 }
 
 func runFragmented(s *facts.View) []finding.Finding {
-	c := s.RouteScope()
+	c := facts.RoutesOf(s)
 	pods := podNetworkOf(s)
 	covers := watched(c)
 	if !pods.Prefixes || pods.IPv6 || xen(c) {

@@ -47,7 +47,7 @@ func Runway() check.Check {
 }
 
 func runRunway(s *facts.View) []finding.Finding {
-	c := s.RouteScope()
+	c := facts.RoutesOf(s)
 	samples := map[string][]snapshot.Sample{}
 	for _, x := range s.Samples {
 		samples[x.Subnet] = append(samples[x.Subnet], x)

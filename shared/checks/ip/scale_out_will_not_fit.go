@@ -41,7 +41,7 @@ func ScaleOutWillNotFit() check.Check {
 
 func runScaleOutWillNotFit(s *facts.View) []finding.Finding {
 	pods := podNetworkOf(s)
-	c := s.RouteScope()
+	c := facts.RoutesOf(s)
 	scope := watched(c)
 	var list []finding.Finding
 	told := map[string]bool{}

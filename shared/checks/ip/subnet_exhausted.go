@@ -40,7 +40,7 @@ func SubnetExhausted() check.Check {
 			"https://github.com/aws/amazon-vpc-cni-k8s/blob/master/docs/eni-and-ip-target.md",
 		},
 		Run: func(s *facts.View) []finding.Finding {
-			c := s.RouteScope()
+			c := facts.RoutesOf(s)
 			var list []finding.Finding
 			for _, f := range c.Blind {
 				if len(f.Blocked) > 0 && f.Blocked[0].Source != snapshot.RouteTables {

@@ -28,7 +28,7 @@ func APIPublicCIDR() check.Check {
 			"https://docs.aws.amazon.com/eks/latest/APIReference/API_VpcConfigRequest.html",
 		},
 		Run: func(s *facts.View) []finding.Finding {
-			c := s.RouteScope()
+			c := facts.RoutesOf(s)
 			return publicCIDRs(c)
 		},
 	}))

@@ -30,7 +30,7 @@ func Blackhole() check.Check {
 		Fix:      "Lead the row to a target that exists: a NAT gateway that works, or the internet gateway that is attached to this VPC.",
 		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/WorkWithRouteTables.html"},
 		Run: func(s *facts.View) []finding.Finding {
-			c := s.RouteScope()
+			c := facts.RoutesOf(s)
 			return ways(c, wayCheck{fault: path.Blackhole, id: inTable, open: facts.Rowless, say: blackholeFinding})
 		},
 	}))

@@ -29,7 +29,7 @@ func IGWDetached() check.Check {
 		Fix:      "Attach the gateway to the VPC again, or lead the route to the gateway that is attached.",
 		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/working-with-igw.html"},
 		Run: func(s *facts.View) []finding.Finding {
-			c := s.RouteScope()
+			c := facts.RoutesOf(s)
 			return ways(c, wayCheck{fault: path.Detached, id: atEnd, open: facts.Rowless, say: detachedFinding})
 		},
 	}))

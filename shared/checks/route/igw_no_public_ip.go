@@ -28,7 +28,7 @@ func IGWNoPublicIP() check.Check {
 		Fix:        "Let the subnet (or the launch template's network interface) assign public addresses, or lead 0.0.0.0/0 to a NAT gateway. Then replace the instances: a running one is not given an address.",
 		Links:      []string{"https://docs.aws.amazon.com/vpc/latest/userguide/vpc-igw-internet-access.html"},
 		Run: func(s *facts.View) []finding.Finding {
-			c := s.RouteScope()
+			c := facts.RoutesOf(s)
 			var list []finding.Finding
 			list = append(list, c.Blind...)
 			for _, l := range c.Lots {

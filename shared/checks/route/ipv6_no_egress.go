@@ -34,7 +34,7 @@ func IPv6NoEgress() check.Check {
 			"https://docs.aws.amazon.com/vpc/latest/userguide/egress-only-internet-gateway.html",
 		},
 		Run: func(s *facts.View) []finding.Finding {
-			c := s.RouteScope()
+			c := facts.RoutesOf(s)
 			list := slices.Clone(c.Blind)
 			for _, l := range c.Lots {
 				list = append(list, ipv6(c, l)...)

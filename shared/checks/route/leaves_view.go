@@ -26,7 +26,7 @@ func LeavesView() check.Check {
 		Fix:        "Look at the hop that is named, from the account that owns it. Where a permission is named, grant it.",
 		Links:      []string{"https://docs.aws.amazon.com/vpc/latest/reachability/what-is-reachability-analyzer.html"},
 		Run: func(s *facts.View) []finding.Finding {
-			return leavesViewFinding(s.RouteScope())
+			return leavesViewFinding(facts.RoutesOf(s))
 		},
 	}))
 }

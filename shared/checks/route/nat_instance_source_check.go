@@ -30,7 +30,7 @@ func NATInstanceSourceCheck() check.Check {
 		Fix:      "Switch the source/destination check off, start the instance, or lead the route to a NAT gateway.",
 		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/work-with-nat-instances.html"},
 		Run: func(s *facts.View) []finding.Finding {
-			c := s.RouteScope()
+			c := facts.RoutesOf(s)
 			return ways(c, wayCheck{fault: path.NATInstance, id: atEnd, open: byInterface, say: natInstanceFinding})
 		},
 	}))

@@ -30,7 +30,7 @@ func NATNoInternet() check.Check {
 		Fix:      "Associate the NAT gateway's subnet with a table whose 0.0.0.0/0 leads to the VPC's internet gateway.",
 		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.html"},
 		Run: func(s *facts.View) []finding.Finding {
-			c := s.RouteScope()
+			c := facts.RoutesOf(s)
 			return ways(c, wayCheck{
 				fault: path.NATNoInternet, id: atEnd, say: natNoInternetFinding,
 				open: func(w path.Way) bool { return facts.Rowless(w) || byNAT(w) },

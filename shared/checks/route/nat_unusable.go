@@ -26,7 +26,7 @@ func NATUnusable() check.Check {
 		Fix:        "Lead the route to a NAT gateway that works, or make a new one: a failed gateway cannot be repaired.",
 		Links:      []string{"https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.html"},
 		Run: func(s *facts.View) []finding.Finding {
-			c := s.RouteScope()
+			c := facts.RoutesOf(s)
 			return ways(c, wayCheck{fault: path.NATUnusable, id: atEnd, open: func(w path.Way) bool { return maySpareNAT(c, w) }, say: natUnusableFinding})
 		},
 	}))

@@ -32,7 +32,7 @@ func NoEgress() check.Check {
 			"https://docs.aws.amazon.com/vpc/latest/userguide/VPC_Route_Tables.html",
 		},
 		Run: func(s *facts.View) []finding.Finding {
-			c := s.RouteScope()
+			c := facts.RoutesOf(s)
 			return ways(c, wayCheck{
 				fault: path.NoRoute, id: inTable, excuse: noEgressExcuse, say: noEgressFinding,
 				open: func(path.Way) bool { return true },

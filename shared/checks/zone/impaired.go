@@ -35,7 +35,7 @@ func Impaired() check.Check {
 }
 
 func runZoneImpaired(s *facts.View) []finding.Finding {
-	p := s.ZoneView()
+	p := facts.ZonesOf(s)
 	ours := used(p)
 	troubles := map[string]zoneTrouble{}
 	if s.Has(snapshot.LaunchHistory) {

@@ -41,8 +41,8 @@ func NodegroupGap() check.Check {
 }
 
 func runNodegroupGap(s *facts.View) []finding.Finding {
-	p := s.ZoneView()
-	all := s.VolumePlacements()
+	p := facts.ZonesOf(s)
+	all := facts.VolumesOf(s)
 	var list []finding.Finding
 	var uncovered []string
 	for i := range p.Rigs {

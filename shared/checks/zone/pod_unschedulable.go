@@ -47,8 +47,8 @@ type stuck struct {
 }
 
 func runPodUnschedulable(s *facts.View) []finding.Finding {
-	p := s.ZoneView()
-	all := s.VolumePlacements()
+	p := facts.ZonesOf(s)
+	all := facts.VolumesOf(s)
 	byZone := map[string][]stuck{}
 	var lost []stuck
 	for i := range s.WaitingPods {

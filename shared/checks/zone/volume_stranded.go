@@ -48,8 +48,8 @@ func zoneUses() []snapshot.Source {
 }
 
 func runVolumeStranded(s *facts.View) []finding.Finding {
-	p := s.ZoneView()
-	all := s.VolumePlacements()
+	p := facts.ZonesOf(s)
+	all := facts.VolumesOf(s)
 	var list []finding.Finding
 	var well []string
 	for _, z := range p.Zones() {
