@@ -149,7 +149,7 @@ func (p *Placement) Walks(services []path.Service) []finding.Evidence {
 			wanted = append(wanted, w)
 		}
 	}
-	return RouteTableScope{Paths: wanted}.Walked()
+	return Walked(wanted)
 }
 
 // Open are the posts that are to be judged: those with suspects of which all

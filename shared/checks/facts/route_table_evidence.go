@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"rollcall/shared/checks/finding"
-	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
@@ -47,23 +46,5 @@ func (l RouteTableScope) Evidence() []finding.Evidence {
 			Value: fmt.Sprintf("%s, %s, %d free addresses; %s", s.CIDR, s.Zone, s.Free, how),
 		})
 	}
-	return append(list, l.Walked()...)
-}
-
-// Walked is the path to each service, one line for those that share one.
-func (l RouteTableScope) Walked() []finding.Evidence {
-	var order []string
-	served := map[string][]path.Service{}
-	for _, p := range l.Paths {
-		way := p.String()
-		if served[way] == nil {
-			order = append(order, way)
-		}
-		served[way] = append(served[way], p.Service)
-	}
-	var list []finding.Evidence
-	for _, way := range order {
-		list = append(list, finding.Evidence{What: "Path to " + phrase.And(path.Names(served[way])), Value: way})
-	}
-	return list
+	return append(list, Walked(l.Paths)...)
 }

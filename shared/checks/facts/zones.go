@@ -14,10 +14,6 @@ const (
 	// on its way: twice the time in which nodes usually join.
 	coming = 10 * time.Minute
 
-	ZoneLabel     = "topology.kubernetes.io/zone"
-	HostLabel     = "kubernetes.io/hostname"
-	PoolLabel     = "karpenter.sh/nodepool"
-	GroupLabel    = "eks.amazonaws.com/nodegroup"
 	computeLabel  = "eks.amazonaws.com/compute-type"
 	disruptedMark = "karpenter.sh/disrupt"
 )

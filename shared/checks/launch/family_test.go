@@ -2,6 +2,10 @@ package launch_test
 
 import (
 	"fmt"
+	"slices"
+	"testing"
+	"time"
+
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/checks/check"
@@ -9,9 +13,6 @@ import (
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
-	"slices"
-	"testing"
-	"time"
 )
 
 // ofLaunch are the checks of the family.

@@ -41,14 +41,14 @@ func leavesViewFinding(c *facts.RouteScope) []finding.Finding {
 				continue
 			}
 			f := facts.Beyond(l, p.Way)
-			f.Evidence = l.Walked()
+			f.Evidence = facts.Walked(l.Paths)
 			if !slices.ContainsFunc(hops, func(o finding.Finding) bool { return o.Resource == f.Resource }) {
 				hops = append(hops, f)
 			}
 		}
 		if len(hops) == 0 {
 			f := l.Pass()
-			f.Evidence = l.Walked()
+			f.Evidence = facts.Walked(l.Paths)
 			if w, leaves := l.Away(); leaves {
 				f.Evidence = append(f.Evidence, finding.Evidence{What: l.Witness, Value: fmt.Sprintf("is a Ready node: what is behind %s works", w.At)})
 			}
