@@ -13,6 +13,7 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/zones"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/snapshot"
 )
@@ -81,5 +82,5 @@ func Leaked(s *snapshot.Snapshot) (bySubnet map[string]int, known bool) { return
 // ZoneCounts are how many volumes of a cluster have no node where they live,
 // and how many pods wait for one (facts.ZoneCounts).
 func ZoneCounts(s *snapshot.Snapshot) (volumes, pods int, volumesKnown, podsKnown bool) {
-	return facts.ZoneCounts(s)
+	return zones.Counts(s)
 }

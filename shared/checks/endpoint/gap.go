@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/path"
@@ -25,7 +25,7 @@ const (
 // gap is what a VPC lacks in one way for some lots of subnets.
 type gap struct {
 	vpc    string
-	lots   []facts.RouteTableScope
+	lots   []routes.Table
 	absent []absence
 }
 
@@ -41,7 +41,7 @@ type absence struct {
 // gaps finds what VPCs without a way to the internet lack in one way. A VPC
 // that has endpoints for some of what nodes need is private by design; one
 // that has none is route/no-egress.
-func gaps(c *facts.RouteScope, kind lack, say func(gap) finding.Finding) []finding.Finding {
+func gaps(c *routes.Scope, kind lack, say func(gap) finding.Finding) []finding.Finding {
 	list := slices.Clone(c.Blind)
 	var gaps []gap
 	for _, l := range c.Lots {
@@ -59,7 +59,7 @@ func gaps(c *facts.RouteScope, kind lack, say func(gap) finding.Finding) []findi
 		case shut && len(l.Outside()) > 0, l.Internet.Verdict == path.NoRoute && len(l.Outside()) > 0:
 			list = append(list, l.Pass()) // another check names what is wrong
 		case away:
-			list = append(list, facts.Beyond(l, w))
+			list = append(list, routes.Beyond(l, w))
 		default:
 			list = append(list, l.Pass())
 		}
@@ -70,7 +70,7 @@ func gaps(c *facts.RouteScope, kind lack, say func(gap) finding.Finding) []findi
 	return list
 }
 
-func widen(gaps []gap, l facts.RouteTableScope, lacks []absence) []gap {
+func widen(gaps []gap, l routes.Table, lacks []absence) []gap {
 	i := slices.IndexFunc(gaps, func(g gap) bool { return g.vpc == l.Table.VPC })
 	if i < 0 {
 		i = len(gaps)
@@ -87,7 +87,7 @@ func widen(gaps []gap, l facts.RouteTableScope, lacks []absence) []gap {
 }
 
 // absences are the services that a lot lacks in one way.
-func absences(c *facts.RouteScope, l facts.RouteTableScope, kind lack) []absence {
+func absences(c *routes.Scope, l routes.Table, kind lack) []absence {
 	var list []absence
 	for _, service := range l.Outside() {
 		if a := absenceOf(c, service, l); a.lack == kind {
@@ -100,7 +100,7 @@ func absences(c *facts.RouteScope, l facts.RouteTableScope, kind lack) []absence
 	// EC2 adds the row with the association; one without the other is not
 	// what EC2 says of a table that works.
 	for _, p := range l.Paths {
-		if p.Means == path.ByGateway && facts.Rowless(p.Way) {
+		if p.Means == path.ByGateway && routes.Rowless(p.Way) {
 			for _, e := range c.Net.Endpoints(l.Table.VPC, p.Service) {
 				if e.ID == p.At {
 					list = append(list, absence{service: p.Service, lack: unrouted, unused: e, because: fmt.Sprintf("%s has no row to %s", l.Table.ID, e.ID)})
@@ -112,7 +112,7 @@ func absences(c *facts.RouteScope, l facts.RouteTableScope, kind lack) []absence
 }
 
 // absenceOf tells why a service has no endpoint that works for a lot.
-func absenceOf(c *facts.RouteScope, service path.Service, l facts.RouteTableScope) absence {
+func absenceOf(c *routes.Scope, service path.Service, l routes.Table) absence {
 	a := absence{service: service, lack: absent}
 	if service == path.API {
 		a.because = "private access of the cluster's endpoint is off"
@@ -175,7 +175,7 @@ func (g gap) reasons() []string {
 }
 
 // gapFinding is what all gaps say alike; the title and the fix are the check's.
-func gapFinding(c *facts.RouteScope, g gap, resource, title string, fix finding.Fix) finding.Finding {
+func gapFinding(c *routes.Scope, g gap, resource, title string, fix finding.Fix) finding.Finding {
 	covers := g.subnets()
 	first := g.lots[0]
 	f := finding.Finding{
@@ -187,7 +187,7 @@ func gapFinding(c *facts.RouteScope, g gap, resource, title string, fix finding.
 		Resources:  finding.Adding([]string{g.vpc, first.Table.ID, first.Subnets[0].ID}, g.unused()...),
 		Title:      title,
 		Why: fmt.Sprintf("%s has no way to the internet: %s. Nodes in %s cannot reach %s; %s has endpoints for %s.",
-			first.Table.ID, facts.Rows(first.Table.Routes), phrase.Some(covers, 3), phrase.And(path.Names(g.services())), g.vpc, phrase.And(path.Names(c.Endpointed(g.vpc)))),
+			first.Table.ID, routes.Rows(first.Table.Routes), phrase.Some(covers, 3), phrase.And(path.Names(g.services())), g.vpc, phrase.And(path.Names(c.Endpointed(g.vpc)))),
 		Fix: fix,
 	}
 	if because := g.reasons(); len(because) > 0 {

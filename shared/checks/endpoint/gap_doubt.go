@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/path"
@@ -17,7 +17,7 @@ import (
 // with private DNS off. Such a zone needs both of the VPC's DNS attributes
 // (Route 53 developer guide, "Considerations when working with a private
 // hosted zone").
-func gapDoubt(c *facts.RouteScope, l facts.RouteTableScope, lacks []absence) string {
+func gapDoubt(c *routes.Scope, l routes.Table, lacks []absence) string {
 	if doubt := c.Doubt(l); doubt != "" {
 		return doubt
 	}
@@ -35,22 +35,22 @@ func gapDoubt(c *facts.RouteScope, l facts.RouteTableScope, lacks []absence) str
 }
 
 // zoneless tells that no private hosted zone can work in a VPC.
-func zoneless(c *facts.RouteScope, vpc string) bool {
+func zoneless(c *routes.Scope, vpc string) bool {
 	return c.S.Has(snapshot.VPCDNS) && slices.ContainsFunc(c.S.VPCAttributes, func(a snapshot.VPCAttributes) bool {
 		return a.VPC == vpc && !(a.DNSSupport && a.DNSHostnames)
 	})
 }
 
 // gapConfidence is weaker where names may lead to what cannot be seen.
-func gapConfidence(c *facts.RouteScope, g gap) finding.Confidence {
-	if slices.ContainsFunc(g.lots, func(l facts.RouteTableScope) bool { return gapDoubt(c, l, g.absent) != "" }) {
+func gapConfidence(c *routes.Scope, g gap) finding.Confidence {
+	if slices.ContainsFunc(g.lots, func(l routes.Table) bool { return gapDoubt(c, l, g.absent) != "" }) {
 		return finding.Likely
 	}
 	return ""
 }
 
 // endpointsSeen lists the VPC's endpoints for what nodes need, at most ten.
-func endpointsSeen(c *facts.RouteScope, vpc string) []finding.Evidence {
+func endpointsSeen(c *routes.Scope, vpc string) []finding.Evidence {
 	const limit = 10
 	var list []finding.Evidence
 	for _, service := range path.Needed() {

@@ -4,6 +4,7 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/checks/route"
@@ -29,7 +30,7 @@ func Missing() check.Check {
 			"https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html",
 		},
 		Run: func(s *facts.View) []finding.Finding {
-			c := facts.RoutesOf(s)
+			c := routes.Of(s)
 			return gaps(c, absent, func(g gap) finding.Finding {
 				return gapFinding(c, g, g.vpc, g.missing(), fixMissing(c, g))
 			})

@@ -7,6 +7,7 @@ import (
 
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -19,7 +20,7 @@ import (
 // fixMissing makes what is missing. A VPC with gateway endpoints only (they
 // cost nothing, so most have one) and a NAT gateway that works is not private
 // by design: there the plain fix is the route that was forgotten.
-func fixMissing(c *facts.RouteScope, g gap) finding.Fix {
+func fixMissing(c *routes.Scope, g gap) finding.Fix {
 	fix := finding.Fix{Console: link.VPC(c.S, "Endpoints:vpcId="+g.vpc)}
 	first := g.lots[0]
 	nat, why, works := route.ToNAT(c, g.vpc, first.Zones(), "")
@@ -41,7 +42,7 @@ func fixMissing(c *facts.RouteScope, g gap) finding.Fix {
 }
 
 // interfaces tells that the VPC has an interface endpoint for a needed service.
-func interfaces(c *facts.RouteScope, vpc string) bool {
+func interfaces(c *routes.Scope, vpc string) bool {
 	return slices.ContainsFunc(path.Needed(), func(service path.Service) bool {
 		return slices.ContainsFunc(c.Net.Endpoints(vpc, service), func(e snapshot.Endpoint) bool {
 			return strings.EqualFold(e.Kind, "Interface") && facts.There(e)
@@ -50,7 +51,7 @@ func interfaces(c *facts.RouteScope, vpc string) bool {
 }
 
 // makeEndpoints is the command that ends one absence; empty where it takes a decision.
-func makeEndpoints(c *facts.RouteScope, g gap, a absence) string {
+func makeEndpoints(c *routes.Scope, g gap, a absence) string {
 	var tables []string
 	for _, l := range g.lots {
 		tables = append(tables, l.Table.ID)

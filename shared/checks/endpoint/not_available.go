@@ -8,6 +8,7 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -31,7 +32,7 @@ func NotAvailable() check.Check {
 			"https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_VpcEndpoint.html",
 		},
 		Run: func(s *facts.View) []finding.Finding {
-			c := facts.RoutesOf(s)
+			c := routes.Of(s)
 			return gaps(c, unavailable, func(g gap) finding.Finding {
 				ids := g.unused()
 				f := gapFinding(c, g, ids[0], phrase.Title("%s for %s %s not available", phrase.Subject(ids, "endpoint"), phrase.And(path.Names(g.services())), phrase.Verb(ids, "is", "are")), fixNotAvailable(c, g))
@@ -46,7 +47,7 @@ func NotAvailable() check.Check {
 	})
 }
 
-func fixNotAvailable(c *facts.RouteScope, g gap) finding.Fix {
+func fixNotAvailable(c *routes.Scope, g gap) finding.Fix {
 	fix := finding.Fix{Console: link.VPC(c.S, "Endpoints:vpcId="+g.vpc)}
 	waiting := true
 	for _, a := range g.absent {

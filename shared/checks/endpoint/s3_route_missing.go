@@ -7,6 +7,7 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -30,7 +31,7 @@ func S3RouteMissing() check.Check {
 			"https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html",
 		},
 		Run: func(s *facts.View) []finding.Finding {
-			c := facts.RoutesOf(s)
+			c := routes.Of(s)
 			return gaps(c, unrouted, func(g gap) finding.Finding {
 				endpoint := g.absent[0].unused.ID
 				var tables []string

@@ -17,7 +17,7 @@ type Attempt struct {
 	Verdict  activity.Verdict
 	At       time.Time
 	Subnet   string
-	zone     string
+	Zone     string
 	Instance string // if one was started
 	Told     string // where it stands: "Failed", "terminated, Client.InternalError"
 	Unsure   bool   // the status is not known
@@ -89,7 +89,7 @@ func (a *Attempts) activities() {
 			at = act.Ended
 		}
 		t := Attempt{
-			Group: act.Group, Verdict: v, At: at, Subnet: cmp.Or(act.Subnet, v.Named.Subnet), zone: act.Zone, Instance: act.Instance,
+			Group: act.Group, Verdict: v, At: at, Subnet: cmp.Or(act.Subnet, v.Named.Subnet), Zone: act.Zone, Instance: act.Instance,
 			Told: cmp.Or(act.Status, "no status"), Unsure: status == activity.Unknown || at.IsZero() || act.About == "" && text == "",
 		}
 		if a.counts(t) {
@@ -133,7 +133,7 @@ func (a *Attempts) instances() {
 			continue
 		}
 		t := Attempt{
-			Group: unit, Verdict: v, At: i.StateReason.When, Subnet: i.Subnet, zone: i.Zone, Instance: i.ID,
+			Group: unit, Verdict: v, At: i.StateReason.When, Subnet: i.Subnet, Zone: i.Zone, Instance: i.ID,
 			Told: i.State + ", " + i.StateReason.Code,
 		}
 		if t.At.IsZero() {
@@ -173,12 +173,12 @@ func (a *Attempts) counts(t Attempt) bool {
 // is named, any success of the group.
 func (a *Attempts) recovered(t Attempt) bool {
 	for p, at := range a.worked[t.Group] {
-		same := t.Subnet == "" && t.zone == ""
+		same := t.Subnet == "" && t.Zone == ""
 		switch {
 		case t.Subnet != "" && p.subnet != "":
 			same = p.subnet == t.Subnet
-		case t.zone != "" && p.zone != "":
-			same = p.zone == t.zone
+		case t.Zone != "" && p.zone != "":
+			same = p.zone == t.Zone
 		}
 		if same && at.After(t.At) {
 			return true

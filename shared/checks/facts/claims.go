@@ -8,6 +8,7 @@ import (
 
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
+	"rollcall/shared/node/scheduling"
 	"rollcall/shared/snapshot"
 )
 
@@ -95,7 +96,7 @@ const (
 // TimedOut tells that an instance of a NodePool was ended by a call just when
 // Karpenter gives up on what has not registered, and how long after its launch.
 func TimedOut(i *snapshot.Instance, started time.Time) (span time.Duration, is bool) {
-	if i == nil || !i.Ended() || i.StateReason.Code != UserInitiated || i.NodeClaim() != "" || i.Tags[PoolLabel] == "" && i.Tags[AutoPoolTag] == "" {
+	if i == nil || !i.Ended() || i.StateReason.Code != UserInitiated || i.NodeClaim() != "" || i.Tags[scheduling.PoolLabel] == "" && i.Tags[AutoPoolTag] == "" {
 		return 0, false
 	}
 	if started.IsZero() {

@@ -6,11 +6,11 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// describing is what some instances must reach beside what every node needs:
+// Describing is what some instances must reach beside what every node needs:
 // EKS itself, where all of them ask it for the cluster's endpoint and authority
 // (bootstrap.sh and its Windows twin without these arguments). User data that
 // was not read, or that may take another branch, is no reason to blame a path.
-func (st *BootConfig) describing(list []*snapshot.Instance) []path.Service {
+func (st *BootConfig) Describing(list []*snapshot.Instance) []path.Service {
 	for _, i := range list {
 		if _, own := st.own[i.ID]; !own {
 			return nil

@@ -120,18 +120,6 @@ func TenOf(list []string) string {
 	return strings.Join(list, "; ")
 }
 
-// Endpointed are the needed services for which a VPC has an endpoint of any
-// kind and setting, that is there or coming.
-func (c *RouteScope) Endpointed(vpc string) []path.Service {
-	var list []path.Service
-	for _, service := range path.Needed() {
-		if slices.ContainsFunc(c.Net.Endpoints(vpc, service), There) {
-			list = append(list, service)
-		}
-	}
-	return list
-}
-
 func There(e snapshot.Endpoint) bool {
 	return path.Available(e) || strings.HasPrefix(strings.ToLower(e.State), "pending")
 }

@@ -113,3 +113,29 @@ func (l InstanceIndex) Due(id string) bool {
 	launch, ok := l.Launches[id]
 	return ok && !l.S.Time.Before(launch.Due)
 }
+
+// scoped are the instances of the scope that EC2 described.
+func scoped(s *View) []*snapshot.Instance {
+	wanted := make(map[string]bool, len(s.Scope.Instances))
+	for _, id := range s.Scope.Instances {
+		wanted[id] = true
+	}
+	list := make([]*snapshot.Instance, 0, len(wanted))
+	for i := range s.Instances {
+		if wanted[s.Instances[i].ID] {
+			list = append(list, &s.Instances[i])
+		}
+	}
+	return list
+}
+
+// joinedNodes are the instances that are Ready nodes.
+func joinedNodes(s *View) map[string]bool {
+	joined := map[string]bool{}
+	for _, n := range s.Nodes {
+		if n.Instance != "" && n.Joined() {
+			joined[n.Instance] = true
+		}
+	}
+	return joined
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/node/scheduling"
 	"rollcall/shared/snapshot"
 )
 
@@ -66,8 +67,8 @@ func NamesPool(s *View) bool {
 
 // named tells that an instance or a node names a NodePool.
 func named(s *View) bool {
-	return slices.ContainsFunc(s.Instances, func(i snapshot.Instance) bool { return i.Tags[PoolLabel] != "" || i.Tags[AutoPoolTag] != "" }) ||
-		slices.ContainsFunc(s.Nodes, func(n snapshot.Node) bool { return n.Labels[PoolLabel] != "" })
+	return slices.ContainsFunc(s.Instances, func(i snapshot.Instance) bool { return i.Tags[scheduling.PoolLabel] != "" || i.Tags[AutoPoolTag] != "" }) ||
+		slices.ContainsFunc(s.Nodes, func(n snapshot.Node) bool { return n.Labels[scheduling.PoolLabel] != "" })
 }
 
 // ClassKey and PoolKey and ClaimKey are how kubectl names the objects: what an

@@ -8,7 +8,6 @@ import (
 
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/network/filter"
-
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
@@ -42,7 +41,7 @@ func groupPlacements(s *View) *Placements {
 	g := &Placements{S: s, Net: s.Network(), Fw: s.Filters(), Starts: s.Boot()}
 	at := map[string]*Placement{}
 	put := func(i *snapshot.Instance) *Placement {
-		subnet := subnetOf(g.S, i)
+		subnet := SubnetOf(g.S, i)
 		key := fmt.Sprintf("%s %v %t", subnet, i.Groups, i.Windows)
 		p := at[key]
 		if p == nil {
@@ -63,7 +62,7 @@ func groupPlacements(s *View) *Placements {
 		p.Well = append(p.Well, i)
 	}
 	for _, p := range g.Posts {
-		if more := g.Starts.describing(p.Suspects); len(more) > 0 && len(p.Blocked) == 0 {
+		if more := g.Starts.Describing(p.Suspects); len(more) > 0 && len(p.Blocked) == 0 {
 			p.Paths, _ = g.Net.Needs(p.Subnet.ID, more...)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/node/scheduling"
 	"rollcall/shared/snapshot"
 )
 
@@ -36,7 +37,7 @@ func PoolSubnets(s *View, p snapshot.NodePool) (list []snapshot.ZonedSubnet, kno
 
 // PoolAllowsZone tells that the requirements of a NodePool leave a zone open.
 func PoolAllowsZone(p snapshot.NodePool, zone string) bool {
-	return poolAllows(p, snapshot.Requirement{Key: ZoneLabel, Operator: "In", Values: []string{zone}})
+	return scheduling.PoolAllows(p, snapshot.Requirement{Key: scheduling.ZoneLabel, Operator: "In", Values: []string{zone}})
 }
 
 // selectedSubnets are those of the cluster's VPC that one of the terms selects:

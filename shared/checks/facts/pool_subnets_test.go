@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/node/scheduling"
 	"rollcall/shared/snapshot"
 )
 
@@ -19,7 +20,7 @@ func TestPoolSubnets(t *testing.T) {
 		return snapshot.NodeClass{Name: "gpu", Subnets: list}
 	}
 	zones := func(operator string, values ...string) []snapshot.Requirement {
-		return []snapshot.Requirement{{Key: ZoneLabel, Operator: operator, Values: values}}
+		return []snapshot.Requirement{{Key: scheduling.ZoneLabel, Operator: operator, Values: values}}
 	}
 	for name, tt := range map[string]struct {
 		class    snapshot.NodeClass
@@ -66,8 +67,8 @@ func TestSubnetOfKarpentersInstance(t *testing.T) {
 		{"gpu", "us-west-2a", "", "subnet-a"}, {"gpu", "us-west-2b", "", ""}, {"gpu", "us-west-2c", "", ""}, {"gpu", "us-west-2a", "subnet-x", "subnet-x"},
 		{"other", "us-west-2a", "", ""}, {"", "us-west-2a", "", ""},
 	} {
-		for _, tag := range []string{PoolLabel, AutoPoolTag} {
-			if got := subnetOf(s, &snapshot.Instance{ID: "i-1", Zone: tt.zone, Subnet: tt.has, Tags: map[string]string{tag: tt.pool}}); got != tt.want {
+		for _, tag := range []string{scheduling.PoolLabel, AutoPoolTag} {
+			if got := SubnetOf(s, &snapshot.Instance{ID: "i-1", Zone: tt.zone, Subnet: tt.has, Tags: map[string]string{tag: tt.pool}}); got != tt.want {
 				t.Errorf("%+v by %s: %q", tt, tag, got)
 			}
 		}

@@ -3,13 +3,14 @@ package facts
 import (
 	"cmp"
 
+	"rollcall/shared/node/scheduling"
 	"rollcall/shared/snapshot"
 )
 
-// subnetOf is the subnet of an instance. EC2 forgets that of a terminated one;
+// SubnetOf is the subnet of an instance. EC2 forgets that of a terminated one;
 // its group's activity still names it, and where a group has one subnet, or the
 // class of a NodePool one in the instance's zone, there is no choice.
-func subnetOf(s *View, i *snapshot.Instance) string {
+func SubnetOf(s *View, i *snapshot.Instance) string {
 	if i.Subnet != "" {
 		return i.Subnet
 	}
@@ -23,7 +24,7 @@ func subnetOf(s *View, i *snapshot.Instance) string {
 			return g.Subnets[0]
 		}
 	}
-	pool := cmp.Or(i.Tags[PoolLabel], i.Tags[AutoPoolTag])
+	pool := cmp.Or(i.Tags[scheduling.PoolLabel], i.Tags[AutoPoolTag])
 	for _, p := range s.NodePools {
 		if p.Name != pool {
 			continue

@@ -9,6 +9,7 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -41,7 +42,7 @@ func Fragmented() check.Check {
 }
 
 func runFragmented(s *facts.View) []finding.Finding {
-	c := facts.RoutesOf(s)
+	c := routes.Of(s)
 	pods := podNetworkOf(s)
 	covers := watched(c)
 	if !pods.Prefixes || pods.IPv6 || xen(c) {
@@ -61,7 +62,7 @@ func runFragmented(s *facts.View) []finding.Finding {
 }
 
 // xen tells that no type that was read can have prefixes.
-func xen(c *facts.RouteScope) bool {
+func xen(c *routes.Scope) bool {
 	return c.S.Has(snapshot.InstanceTypes) && len(c.S.InstanceTypes) > 0 && !slices.ContainsFunc(c.S.InstanceTypes, address.Prefixed)
 }
 
@@ -76,7 +77,7 @@ func xen(c *facts.RouteScope) bool {
 //
 // Reservations that were not read make blocks fewer, never more: that there is
 // none is certain without them.
-func blocksIn(c *facts.RouteScope, n taker, pods podNetwork) finding.Finding {
+func blocksIn(c *routes.Scope, n taker, pods podNetwork) finding.Finding {
 	s, id := c.S, n.subnet.ID
 	f := finding.Finding{Outcome: finding.Pass, Resource: id, Covers: []string{id}}
 	if !n.subnet.CIDR.IsValid() {
@@ -140,7 +141,7 @@ func wholeBlocks(n snapshot.Subnet) int { return max(0, 1<<max(0, 28-n.CIDR.Bits
 
 // mend is the advice, and the command that names who holds the block that is
 // nearest to being free.
-func mend(c *facts.RouteScope, n taker, u snapshot.Use) finding.Fix {
+func mend(c *routes.Scope, n taker, u snapshot.Use) finding.Fix {
 	id := n.subnet.ID
 	fix := finding.Fix{
 		Text:    fmt.Sprintf("%s is in use all over: give pods a new subnet, or drain nodes. A CIDR reservation of type prefix keeps what comes free for prefixes.", id),

@@ -11,6 +11,8 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
+	"rollcall/shared/checks/facts/zones"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -47,7 +49,7 @@ func Runway() check.Check {
 }
 
 func runRunway(s *facts.View) []finding.Finding {
-	c := facts.RoutesOf(s)
+	c := routes.Of(s)
 	samples := map[string][]snapshot.Sample{}
 	for _, x := range s.Samples {
 		samples[x.Subnet] = append(samples[x.Subnet], x)
@@ -75,7 +77,7 @@ func runRunway(s *facts.View) []finding.Finding {
 //	no fall, or it leaves more than the horizon                  Pass
 //	a fall of hours or days, all of its interval in the horizon  Fail, likely
 //	any other within the horizon                                 Fail, possible
-func runwayOf(c *facts.RouteScope, subnet snapshot.Subnet, samples []snapshot.Sample) finding.Finding {
+func runwayOf(c *routes.Scope, subnet snapshot.Subnet, samples []snapshot.Sample) finding.Finding {
 	pass := finding.Finding{Outcome: finding.Pass, Resource: subnet.ID, Covers: []string{subnet.ID}}
 	if !subnet.CIDR.IsValid() {
 		pass.Evidence = []finding.Evidence{{What: subnet.ID, Value: "has no IPv4 range"}}
@@ -142,7 +144,7 @@ type oneMore struct {
 
 // node is the smallest that a group may launch there, with the settings of
 // aws-node where they were read. Without its type all addresses count.
-func node(c *facts.RouteScope, subnet string) oneMore {
+func node(c *routes.Scope, subnet string) oneMore {
 	if !c.S.Has(snapshot.InstanceTypes) || len(c.S.InstanceTypes) == 0 {
 		return oneMore{}
 	}
@@ -174,14 +176,14 @@ type pendingLaunches struct {
 
 // pending shares the launches that groups want among their subnets, as Auto
 // Scaling does.
-func pending(c *facts.RouteScope, subnet string, n oneMore) pendingLaunches {
+func pending(c *routes.Scope, subnet string, n oneMore) pendingLaunches {
 	var p pendingLaunches
 	if !c.S.Has(snapshot.Groups) {
 		return p
 	}
 	for _, g := range c.S.Groups {
 		missing := g.Desired - len(g.Instances)
-		if missing <= 0 || !slices.Contains(g.Subnets, subnet) || facts.Stopped(g) {
+		if missing <= 0 || !slices.Contains(g.Subnets, subnet) || zones.Stopped(g) {
 			continue
 		}
 		p.launches += int(math.Ceil(float64(missing) / float64(len(g.Subnets))))

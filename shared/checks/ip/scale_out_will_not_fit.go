@@ -7,6 +7,7 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -41,7 +42,7 @@ func ScaleOutWillNotFit() check.Check {
 
 func runScaleOutWillNotFit(s *facts.View) []finding.Finding {
 	pods := podNetworkOf(s)
-	c := facts.RoutesOf(s)
+	c := routes.Of(s)
 	scope := watched(c)
 	var list []finding.Finding
 	told := map[string]bool{}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/network/address"
-
 	"rollcall/shared/snapshot"
 )
 
@@ -58,7 +58,7 @@ func SettingsWords(st address.Settings) string {
 
 // notReadyIn are the scope's instances in some subnets that registered and are
 // not Ready.
-func notReadyIn(c *facts.RouteScope, subnets ...string) []string {
+func notReadyIn(c *routes.Scope, subnets ...string) []string {
 	registered := map[string]bool{}
 	for _, n := range c.S.Nodes {
 		registered[n.Instance] = true

@@ -8,6 +8,8 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
+	"rollcall/shared/checks/facts/zones"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -40,7 +42,7 @@ func SubnetExhausted() check.Check {
 			"https://github.com/aws/amazon-vpc-cni-k8s/blob/master/docs/eni-and-ip-target.md",
 		},
 		Run: func(s *facts.View) []finding.Finding {
-			c := facts.RoutesOf(s)
+			c := routes.Of(s)
 			var list []finding.Finding
 			for _, f := range c.Blind {
 				if len(f.Blocked) > 0 && f.Blocked[0].Source != snapshot.RouteTables {
@@ -67,7 +69,7 @@ func SubnetExhausted() check.Check {
 // it from registering. Those that did register and are not Ready (or whose
 // pods have no network) are what the finding explains, unless their pods have
 // another subnet to take addresses of.
-func freeIn(c *facts.RouteScope, n taker, pods podNetwork, t snapshot.InstanceType) finding.Finding {
+func freeIn(c *routes.Scope, n taker, pods podNetwork, t snapshot.InstanceType) finding.Finding {
 	subnet := n.subnet
 	f := finding.Finding{Outcome: finding.Pass, Resource: subnet.ID, Covers: []string{subnet.ID}}
 	if !subnet.CIDR.IsValid() {
@@ -118,15 +120,15 @@ func freeIn(c *facts.RouteScope, n taker, pods podNetwork, t snapshot.InstanceTy
 // mayGrow tells that a group can still launch a node into one of some subnets:
 // then too little is a fault before somebody suffers of it. Where all groups are
 // as large as they may be, it is how somebody has planned it.
-func mayGrow(c *facts.RouteScope, subnets []string) bool {
+func mayGrow(c *routes.Scope, subnets []string) bool {
 	return slices.ContainsFunc(c.S.Groups, func(g snapshot.Group) bool {
-		return g.Max > len(g.Instances) && !facts.Stopped(g) &&
+		return g.Max > len(g.Instances) && !zones.Stopped(g) &&
 			slices.ContainsFunc(subnets, func(id string) bool { return slices.Contains(g.Subnets, id) })
 	})
 }
 
 // shortage are the words of a subnet that has too little.
-func (n taker) shortage(c *facts.RouteScope, pods podNetwork, d address.Demand, t snapshot.InstanceType) (head, why string) {
+func (n taker) shortage(c *routes.Scope, pods podNetwork, d address.Demand, t snapshot.InstanceType) (head, why string) {
 	subnet := n.subnet
 	place := fmt.Sprintf("%s (%s, %s)", subnet.ID, subnet.CIDR, subnet.Zone)
 	if subnet.Free == 0 {

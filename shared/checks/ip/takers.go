@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/network/address"
-
 	"rollcall/shared/snapshot"
 )
 
@@ -64,7 +64,7 @@ func (n taker) sum(d address.Demand, t snapshot.InstanceType) string {
 }
 
 // watched are the subnets that the scope names, and those of its instances.
-func watched(c *facts.RouteScope) []string {
+func watched(c *routes.Scope) []string {
 	ids := slices.Concat(c.S.Scope.Subnets, c.S.Scope.Launchable, slices.Collect(maps.Keys(c.All)))
 	slices.Sort(ids)
 	return slices.Compact(ids)
@@ -72,7 +72,7 @@ func watched(c *facts.RouteScope) []string {
 
 // freeAddresses judges every subnet of the scope, whatever its routes are, and
 // those that the pods of its nodes take addresses of.
-func freeAddresses(c *facts.RouteScope) []finding.Finding {
+func freeAddresses(c *routes.Scope) []finding.Finding {
 	pods := podNetworkOf(c.S)
 	takers, list := takers(c, pods)
 	for _, n := range takers {
@@ -83,7 +83,7 @@ func freeAddresses(c *facts.RouteScope) []finding.Finding {
 
 // takers sorts the scope's subnets by who takes addresses of them. The findings
 // are the Unknowns: node subnets of which that cannot be told.
-func takers(c *facts.RouteScope, pods podNetwork) (list []taker, blind []finding.Finding) {
+func takers(c *routes.Scope, pods podNetwork) (list []taker, blind []finding.Finding) {
 	of := map[string]*taker{}
 	get := func(id string) *taker {
 		if of[id] == nil {
@@ -124,14 +124,14 @@ func takers(c *facts.RouteScope, pods podNetwork) (list []taker, blind []finding
 }
 
 // also adds the other subnets that pods may take addresses of.
-func (n *taker) also(further []string, c *facts.RouteScope) {
+func (n *taker) also(further []string, c *routes.Scope) {
 	n.further = slices.DeleteFunc(slices.Clone(further), func(id string) bool { return id == n.subnet.ID })
 	n.spare = roomy(c, n.further)
 }
 
 // unsure is why it cannot be told where pods take their addresses. Where all
 // subnets that it may be have plenty, it does not matter.
-func unsure(c *facts.RouteScope, pods podNetwork, p address.Places) (snapshot.Failure, bool) {
+func unsure(c *routes.Scope, pods podNetwork, p address.Places) (snapshot.Failure, bool) {
 	if pods.Elsewhere && !c.S.Has(snapshot.ENIConfigsOf) {
 		return c.S.Why(snapshot.ENIConfigsOf), true
 	}
@@ -143,7 +143,7 @@ func unsure(c *facts.RouteScope, pods podNetwork, p address.Places) (snapshot.Fa
 
 // roomy are those of some subnets that have more free than the first interface
 // of any node takes.
-func roomy(c *facts.RouteScope, ids []string) []string {
+func roomy(c *routes.Scope, ids []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
 		n, _ := c.Net.Subnet(id)
 		return n.Free < facts.MostFirst
@@ -153,7 +153,7 @@ func roomy(c *facts.RouteScope, ids []string) []string {
 // smallest is the type with the smallest demand among the scope's instances
 // in the subnet, else among all types that were read: one more node of the
 // group may be of any of them, and the subnet is not to be accused wrongly.
-func smallest(c *facts.RouteScope, n taker, pods podNetwork) snapshot.InstanceType {
+func smallest(c *routes.Scope, n taker, pods podNetwork) snapshot.InstanceType {
 	types := map[string]snapshot.InstanceType{}
 	for _, t := range c.S.InstanceTypes {
 		types[t.Name] = t

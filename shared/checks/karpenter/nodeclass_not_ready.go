@@ -11,9 +11,11 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/zones"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
+	"rollcall/shared/node/scheduling"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
@@ -204,10 +206,10 @@ func judgeGone(s *facts.View, u use) state {
 // inUse tells that a NodePool has nodes, or has asked for some, or that a pod
 // waits for it.
 func inUse(s *facts.View, p snapshot.NodePool) bool {
-	used, _ := facts.ParseAmount(p.Used["nodes"])
+	used, _ := scheduling.ParseAmount(p.Used["nodes"])
 	return used.Sign() > 0 || slices.ContainsFunc(s.NodeClaims, func(c snapshot.NodeClaim) bool { return c.Pool == p.Name && !c.Deleting }) ||
-		slices.ContainsFunc(s.Nodes, func(n snapshot.Node) bool { return n.Labels[facts.PoolLabel] == p.Name }) ||
-		slices.ContainsFunc(s.WaitingPods, func(w snapshot.WaitingPod) bool { return facts.PoolTakes(p, &w) && !w.Gated })
+		slices.ContainsFunc(s.Nodes, func(n snapshot.Node) bool { return n.Labels[scheduling.PoolLabel] == p.Name }) ||
+		slices.ContainsFunc(s.WaitingPods, func(w snapshot.WaitingPod) bool { return scheduling.PoolTakes(p, &w) && !w.Gated })
 }
 
 func judgeByPools(s *facts.View, u use) state {
@@ -299,7 +301,7 @@ func waitFor(s *facts.View, u use) []string {
 	var names []string
 	for _, w := range facts.Unschedulable(s, waits) {
 		takes := func(list []snapshot.NodePool) bool {
-			return slices.ContainsFunc(list, func(p snapshot.NodePool) bool { return facts.PoolTakes(p, w) })
+			return slices.ContainsFunc(list, func(p snapshot.NodePool) bool { return scheduling.PoolTakes(p, w) })
 		}
 		others := slices.DeleteFunc(slices.Clone(s.NodePools), func(p snapshot.NodePool) bool {
 			return p.Class == u.ref || p.Deleting || !usable(s, p) || len(exhausted(p, w)) > 0
@@ -309,7 +311,7 @@ func waitFor(s *facts.View, u use) []string {
 		}
 	}
 	slices.Sort(names)
-	return names[:min(len(names), facts.MostPods)]
+	return names[:min(len(names), zones.MostPods)]
 }
 
 func listing(s *facts.View, of string) string {

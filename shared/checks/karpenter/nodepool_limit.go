@@ -10,9 +10,11 @@ import (
 
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/zones"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
+	"rollcall/shared/node/scheduling"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
@@ -71,7 +73,7 @@ func nodePoolLimit(s *facts.View) []finding.Finding {
 		by := map[string]bool{}
 		for _, w := range waiting {
 			kept := exhausted(p, w)
-			if len(kept) == 0 || !facts.PoolTakes(p, w) || takenElsewhere(s, p, w) {
+			if len(kept) == 0 || !scheduling.PoolTakes(p, w) || takenElsewhere(s, p, w) {
 				continue
 			}
 			pods = append(pods, w)
@@ -102,7 +104,7 @@ func usable(s *facts.View, p snapshot.NodePool) bool {
 // the limit that keeps it waiting.
 func takenElsewhere(s *facts.View, p snapshot.NodePool, w *snapshot.WaitingPod) bool {
 	return slices.ContainsFunc(s.NodePools, func(o snapshot.NodePool) bool {
-		return o.Name != p.Name && !o.Deleting && facts.PoolTakes(o, w) && len(exhausted(o, w)) == 0 && usable(s, o)
+		return o.Name != p.Name && !o.Deleting && scheduling.PoolTakes(o, w) && len(exhausted(o, w)) == 0 && usable(s, o)
 	})
 }
 
@@ -111,18 +113,18 @@ func takenElsewhere(s *facts.View, p snapshot.NodePool, w *snapshot.WaitingPod) 
 func exhausted(p snapshot.NodePool, w *snapshot.WaitingPod) []string {
 	asks := map[string]*big.Rat{}
 	if w != nil {
-		asks = facts.Asks(w)
+		asks = scheduling.Asks(w)
 	}
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(p.Limits)) {
-		left, ok := facts.Remaining(p.Limits[name], p.Used[name])
+		left, ok := scheduling.Remaining(p.Limits[name], p.Used[name])
 		if !ok {
 			continue
 		}
 		least := new(big.Rat)
 		switch name {
 		case "cpu":
-			least = facts.LeastCPUs(p)
+			least = scheduling.LeastCPUs(p)
 		case "nodes":
 			least.SetInt64(1)
 		}
@@ -151,7 +153,7 @@ func limitReached(s *facts.View, p snapshot.NodePool, pods []*snapshot.WaitingPo
 	}
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: p.Name, Covers: []string{facts.PoolKey(p.Name)}, Unconditional: true,
-		Pods:  names[:min(len(names), facts.MostPods)],
+		Pods:  names[:min(len(names), zones.MostPods)],
 		Title: phrase.Title("NodePool %s has reached its limit: %s", p.Name, phrase.And(told)),
 		Why: fmt.Sprintf("%s for a node of NodePool %s, whose limit leaves too little for one: its nodes have %s. %s no other NodePool.",
 			waitingPods(names), p.Name, phrase.And(told), phrase.Plural(len(names), "The pod fits", "The pods fit")),
@@ -163,7 +165,7 @@ func limitReached(s *facts.View, p snapshot.NodePool, pods []*snapshot.WaitingPo
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Limits)) {
 		value := fmt.Sprintf("%s of %s", orZero(p.Used[name]), p.Limits[name])
-		if left, ok := facts.Remaining(p.Limits[name], p.Used[name]); ok && left.Sign() <= 0 {
+		if left, ok := scheduling.Remaining(p.Limits[name], p.Used[name]); ok && left.Sign() <= 0 {
 			value += ", nothing left"
 		}
 		f.Evidence = append(f.Evidence, finding.Evidence{What: "Limit of " + phrase.Clip(name), Value: value})

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
@@ -13,7 +13,7 @@ import (
 
 // overIPv6 settles a lot that reaches a dual-stack endpoint over IPv6. Clients
 // that are refused there try IPv4 too, so only an admission settles it.
-func overIPv6(c *facts.RouteScope, l facts.RouteTableScope) (finding.Finding, bool) {
+func overIPv6(c *routes.Scope, l routes.Table) (finding.Finding, bool) {
 	if !c.S.Cluster.IPv6 || !dualStack(c.S.Cluster.Endpoint) || len(l.Subnets) == 0 {
 		return finding.Finding{}, false
 	}
@@ -31,7 +31,7 @@ func overIPv6(c *facts.RouteScope, l facts.RouteTableScope) (finding.Finding, bo
 	case w.Good() && open:
 		return admittedFinding(c, l), true
 	case w.Verdict == path.LeavesView && partly:
-		return facts.Beyond(l, w), true
+		return routes.Beyond(l, w), true
 	case w.Good() && partly:
 		return cannotTell(c, l, snapshot.Instances, "a part of the subnet's IPv6 addresses is admitted"), true
 	}

@@ -7,6 +7,7 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -29,13 +30,13 @@ func APIPrivateUnreachable() check.Check {
 		Fix:      "Connect the two VPCs by peering or a transit gateway, with routes both ways, or run the nodes in the cluster's VPC.",
 		Links:    []string{"https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html"},
 		Run: func(s *facts.View) []finding.Finding {
-			c := facts.RoutesOf(s)
+			c := routes.Of(s)
 			return c.Each(privateAPIFinding)
 		},
 	}))
 }
 
-func privateAPIFinding(c *facts.RouteScope, l facts.RouteTableScope) finding.Finding {
+func privateAPIFinding(c *routes.Scope, l routes.Table) finding.Finding {
 	p := l.API()
 	if p.Means != path.ByPrivateAPI || l.Table.VPC == c.S.Cluster.VPC || p.Good() {
 		f := l.Pass()
@@ -46,7 +47,7 @@ func privateAPIFinding(c *facts.RouteScope, l facts.RouteTableScope) finding.Fin
 		return l.Works() // a Ready node reaches the API, whatever is seen of the way
 	}
 	if p.Verdict == path.LeavesView {
-		return facts.Beyond(l, p.Way)
+		return routes.Beyond(l, p.Way)
 	}
 	return finding.Finding{
 		Outcome:   finding.Fail,
@@ -65,7 +66,7 @@ func privateAPIFinding(c *facts.RouteScope, l facts.RouteTableScope) finding.Fin
 // nearest is the table that decided, if it belongs to the nodes' VPC or to a
 // transit gateway: what a NAT gateway's subnet does with private addresses is
 // beside the point.
-func nearest(c *facts.RouteScope, l facts.RouteTableScope, p path.Path) string {
+func nearest(c *routes.Scope, l routes.Table, p path.Path) string {
 	for _, t := range c.S.RouteTables {
 		if t.ID == p.Table && p.Row.Target.Kind != snapshot.ToTransitGateway && p.Row.Target.Kind != snapshot.ToPeering {
 			return l.Table.ID
@@ -76,7 +77,7 @@ func nearest(c *facts.RouteScope, l facts.RouteTableScope, p path.Path) string {
 
 // fixAPIPrivate leads the table to a peering connection between the two VPCs,
 // if there is one.
-func fixAPIPrivate(c *facts.RouteScope, l facts.RouteTableScope) finding.Fix {
+func fixAPIPrivate(c *routes.Scope, l routes.Table) finding.Fix {
 	fix := finding.Fix{Console: link.RouteTable(c.S, l.Table.ID)}
 	theirs := c.S.Cluster.VPC
 	for _, p := range c.S.Peerings {

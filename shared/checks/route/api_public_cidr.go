@@ -7,6 +7,7 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
@@ -28,7 +29,7 @@ func APIPublicCIDR() check.Check {
 			"https://docs.aws.amazon.com/eks/latest/APIReference/API_VpcConfigRequest.html",
 		},
 		Run: func(s *facts.View) []finding.Finding {
-			c := facts.RoutesOf(s)
+			c := routes.Of(s)
 			return publicCIDRs(c)
 		},
 	}))
@@ -36,13 +37,13 @@ func APIPublicCIDR() check.Check {
 
 // excluded is a lot whose addresses the public endpoint does not admit.
 type excluded struct {
-	lot       facts.RouteTableScope
+	lot       routes.Table
 	from      []string // addresses, as CIDRs
 	instances []string
 	partly    bool // another address of the same gateway is admitted
 }
 
-func publicCIDRs(c *facts.RouteScope) []finding.Finding {
+func publicCIDRs(c *routes.Scope) []finding.Finding {
 	list := slices.Clone(c.Blind)
 	var out []excluded
 	for _, l := range c.Lots {
@@ -60,7 +61,7 @@ func publicCIDRs(c *facts.RouteScope) []finding.Finding {
 }
 
 // publicCIDR judges one lot.
-func publicCIDR(c *facts.RouteScope, l facts.RouteTableScope) (finding.Finding, *excluded) {
+func publicCIDR(c *routes.Scope, l routes.Table) (finding.Finding, *excluded) {
 	cluster := c.S.Cluster
 	p := l.API()
 	switch {
@@ -71,7 +72,7 @@ func publicCIDR(c *facts.RouteScope, l facts.RouteTableScope) (finding.Finding, 
 	case facts.Anyone(cluster.PublicAccessCIDRs, false):
 		return admittedFinding(c, l), nil
 	case p.Verdict == path.LeavesView:
-		return facts.Beyond(l, p.Way), nil
+		return routes.Beyond(l, p.Way), nil
 	}
 	if f, settled := overIPv6(c, l); settled {
 		return f, nil
@@ -98,7 +99,7 @@ func publicCIDR(c *facts.RouteScope, l facts.RouteTableScope) (finding.Finding, 
 
 // byOwnAddress judges a lot whose instances leave from their own addresses.
 // One that has none is route/igw-no-public-ip.
-func byOwnAddress(c *facts.RouteScope, l facts.RouteTableScope) (finding.Finding, *excluded) {
+func byOwnAddress(c *routes.Scope, l routes.Table) (finding.Finding, *excluded) {
 	r := excluded{lot: l}
 	admitted := 0
 	for _, id := range l.IDs() {
@@ -122,7 +123,7 @@ func byOwnAddress(c *facts.RouteScope, l facts.RouteTableScope) (finding.Finding
 	return cannotTell(c, l, snapshot.Instances, "no instance there shows the address that it leaves from"), nil
 }
 
-func admittedFinding(c *facts.RouteScope, l facts.RouteTableScope) finding.Finding {
+func admittedFinding(c *routes.Scope, l routes.Table) finding.Finding {
 	f := l.Pass()
 	f.Evidence = []finding.Evidence{
 		{What: "Path to " + path.API.Name(), Value: l.API().String()},
@@ -131,7 +132,7 @@ func admittedFinding(c *facts.RouteScope, l facts.RouteTableScope) finding.Findi
 	return f
 }
 
-func cannotTell(c *facts.RouteScope, l facts.RouteTableScope, source snapshot.Source, why string) finding.Finding {
+func cannotTell(c *routes.Scope, l routes.Table, source snapshot.Source, why string) finding.Finding {
 	return finding.Finding{
 		Outcome: finding.Unknown, Resource: l.Table.ID, Covers: l.IDs(),
 		Blocked: []snapshot.Failure{{Source: source, Reason: snapshot.NotRead, Message: fmt.Sprintf("%s: %s", l.Table.ID, why)}},

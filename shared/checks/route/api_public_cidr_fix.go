@@ -7,6 +7,7 @@ import (
 
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -15,7 +16,7 @@ import (
 
 // refusal is the finding on all lots that the public endpoint does not admit:
 // one list of ranges refuses them all.
-func refusal(c *facts.RouteScope, list []excluded) finding.Finding {
+func refusal(c *routes.Scope, list []excluded) finding.Finding {
 	cluster := c.S.Cluster
 	f := finding.Finding{Outcome: finding.Fail, Resource: cluster.Name}
 	var from []string
@@ -50,7 +51,7 @@ func refusal(c *facts.RouteScope, list []excluded) finding.Finding {
 
 // fixCIDR switches on private access, which needs no list of addresses; nodes
 // in another VPC have no use for it, and their addresses are added.
-func fixCIDR(c *facts.RouteScope, from []string, outside bool) finding.Fix {
+func fixCIDR(c *routes.Scope, from []string, outside bool) finding.Fix {
 	cluster := c.S.Cluster
 	fix := finding.Fix{Console: fmt.Sprintf("%s/eks/home?region=%s#/clusters/%s", link.Host(c.S), c.S.Region, cluster.Name)}
 	change := "endpointPrivateAccess=true"

@@ -7,6 +7,7 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -30,13 +31,13 @@ func Blackhole() check.Check {
 		Fix:      "Lead the row to a target that exists: a NAT gateway that works, or the internet gateway that is attached to this VPC.",
 		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/WorkWithRouteTables.html"},
 		Run: func(s *facts.View) []finding.Finding {
-			c := facts.RoutesOf(s)
-			return ways(c, wayCheck{fault: path.Blackhole, id: inTable, open: facts.Rowless, say: blackholeFinding})
+			c := routes.Of(s)
+			return ways(c, wayCheck{fault: path.Blackhole, id: inTable, open: routes.Rowless, say: blackholeFinding})
 		},
 	}))
 }
 
-func blackholeFinding(c *facts.RouteScope, f wayFault) finding.Finding {
+func blackholeFinding(c *routes.Scope, f wayFault) finding.Finding {
 	l, p := f.lots[0], f.way
 	subnets := f.subnets()
 	said := finding.Finding{
@@ -69,7 +70,7 @@ func blackholeFinding(c *facts.RouteScope, f wayFault) finding.Finding {
 
 // leadElsewhere leads the row that was taken to something that works. Only a
 // default route can be led to any NAT gateway.
-func leadElsewhere(c *facts.RouteScope, l facts.RouteTableScope, p path.Path) finding.Fix {
+func leadElsewhere(c *routes.Scope, l routes.Table, p path.Path) finding.Fix {
 	switch {
 	case p.Row.Target.Kind == snapshot.ToInternetGateway:
 		return toGateway(c, l, p)
@@ -84,7 +85,7 @@ func leadElsewhere(c *facts.RouteScope, l facts.RouteTableScope, p path.Path) fi
 
 // toGateway leads a public subnet back to an internet gateway: a NAT gateway
 // would cut off what is reached from outside.
-func toGateway(c *facts.RouteScope, l facts.RouteTableScope, p path.Path) finding.Fix {
+func toGateway(c *routes.Scope, l routes.Table, p path.Path) finding.Fix {
 	fix := finding.Fix{Console: link.RouteTable(c.S, l.Table.ID)}
 	igw, attached := c.Net.Gateway(l.Table.VPC)
 	if !attached || igw.ID == p.At {

@@ -7,6 +7,7 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -28,7 +29,7 @@ func CrossZoneNAT() check.Check {
 		Run: func(s *facts.View) []finding.Finding {
 			// It works, so no instance is in trouble because of it: the subnets
 			// that the groups launch into are judged.
-			c := facts.NewRouteScope(s, slices.Concat(s.Scope.Subnets, s.Scope.Launchable))
+			c := routes.NewScope(s, slices.Concat(s.Scope.Subnets, s.Scope.Launchable))
 			return c.Each(crossZoneFinding)
 		},
 	}))
@@ -36,7 +37,7 @@ func CrossZoneNAT() check.Check {
 
 // crossZone judges one lot: only a way that works, and begins with a NAT
 // gateway whose zone is known.
-func crossZoneFinding(c *facts.RouteScope, l facts.RouteTableScope) finding.Finding {
+func crossZoneFinding(c *routes.Scope, l routes.Table) finding.Finding {
 	if len(l.Outside()) == 0 || l.Internet.Verdict != path.Reaches || !byNAT(l.Internet) {
 		return l.Pass()
 	}
@@ -71,7 +72,7 @@ func crossZoneFinding(c *facts.RouteScope, l facts.RouteTableScope) finding.Find
 
 // fixCrossZone leads a table whose subnets all stand in one zone to that
 // zone's gateway; other tables have to be split first.
-func fixCrossZone(c *facts.RouteScope, l facts.RouteTableScope, nat snapshot.NATGateway, zones []string) finding.Fix {
+func fixCrossZone(c *routes.Scope, l routes.Table, nat snapshot.NATGateway, zones []string) finding.Fix {
 	fix := finding.Fix{Console: link.RouteTable(c.S, l.Table.ID)}
 	if len(l.Zones()) == 1 && len(zones) == 1 {
 		for _, other := range c.Net.WorkingNATs(l.Table.VPC, zones[0]) {

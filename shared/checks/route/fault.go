@@ -3,7 +3,7 @@ package route
 import (
 	"slices"
 
-	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
@@ -14,7 +14,7 @@ import (
 // change.
 type wayFault struct {
 	id   string
-	lots []facts.RouteTableScope
+	lots []routes.Table
 	way  path.Path // of the first lot
 }
 
@@ -22,18 +22,18 @@ type wayFault struct {
 type wayCheck struct {
 	fault path.Verdict
 	// id is what a fix would change.
-	id func(facts.RouteTableScope, path.Path) string
+	id func(routes.Table, path.Path) string
 	// excuse is the finding on a lot that has the fault and is not accused; nil
 	// for none.
-	excuse func(*facts.RouteScope, facts.RouteTableScope) (finding.Finding, bool)
+	excuse func(*routes.Scope, routes.Table) (finding.Finding, bool)
 	// open tells of a way that leaves what is read whether it may still end in
 	// the fault: then the lot is Unknown.
 	open func(path.Way) bool
-	say  func(*facts.RouteScope, wayFault) finding.Finding
+	say  func(*routes.Scope, wayFault) finding.Finding
 }
 
 // ways sorts the lots by the fault that their ways end in, and judges each.
-func ways(c *facts.RouteScope, w wayCheck) []finding.Finding {
+func ways(c *routes.Scope, w wayCheck) []finding.Finding {
 	list := slices.Clone(c.Blind)
 	var faults []wayFault
 	for _, l := range c.Lots {
@@ -41,7 +41,7 @@ func ways(c *facts.RouteScope, w wayCheck) []finding.Finding {
 		if !found {
 			f := l.Pass()
 			if way, away := l.Open(); away && w.open(way) {
-				f = facts.Beyond(l, way)
+				f = routes.Beyond(l, way)
 			}
 			list = append(list, f)
 			continue
@@ -66,7 +66,7 @@ func ways(c *facts.RouteScope, w wayCheck) []finding.Finding {
 	}
 	for _, f := range faults {
 		said := w.say(c, f)
-		if !slices.ContainsFunc(f.lots, func(l facts.RouteTableScope) bool { return l.Witness == "" }) {
+		if !slices.ContainsFunc(f.lots, func(l routes.Table) bool { return l.Witness == "" }) {
 			said.Confidence = finding.Likely // their nodes are Ready: what they needed once may come from elsewhere
 		}
 		list = append(list, said)
@@ -75,10 +75,10 @@ func ways(c *facts.RouteScope, w wayCheck) []finding.Finding {
 }
 
 // atEnd is the hop at which a way ends.
-func atEnd(_ facts.RouteTableScope, p path.Path) string { return p.At }
+func atEnd(_ routes.Table, p path.Path) string { return p.At }
 
 // inTable is the table whose row, or lack of one, decided.
-func inTable(l facts.RouteTableScope, p path.Path) string {
+func inTable(l routes.Table, p path.Path) string {
 	if p.Table == "" {
 		return l.Table.ID
 	}

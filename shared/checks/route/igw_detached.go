@@ -8,6 +8,7 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -29,13 +30,13 @@ func IGWDetached() check.Check {
 		Fix:      "Attach the gateway to the VPC again, or lead the route to the gateway that is attached.",
 		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/working-with-igw.html"},
 		Run: func(s *facts.View) []finding.Finding {
-			c := facts.RoutesOf(s)
-			return ways(c, wayCheck{fault: path.Detached, id: atEnd, open: facts.Rowless, say: detachedFinding})
+			c := routes.Of(s)
+			return ways(c, wayCheck{fault: path.Detached, id: atEnd, open: routes.Rowless, say: detachedFinding})
 		},
 	}))
 }
 
-func detachedFinding(c *facts.RouteScope, f wayFault) finding.Finding {
+func detachedFinding(c *routes.Scope, f wayFault) finding.Finding {
 	subnets, vpc := f.subnets(), vpcOf(c, inTable(f.lots[0], f.way), f.lots[0])
 	var attached []string
 	for _, igw := range c.S.InternetGateways {
@@ -63,7 +64,7 @@ func detachedFinding(c *facts.RouteScope, f wayFault) finding.Finding {
 
 // fixDetached attaches a gateway that nobody else uses, where the VPC has no
 // other: a VPC can have one (VPC quotas), so a second one cannot be attached.
-func fixDetached(c *facts.RouteScope, f wayFault, attached []string) finding.Fix {
+func fixDetached(c *routes.Scope, f wayFault, attached []string) finding.Fix {
 	table := inTable(f.lots[0], f.way)
 	vpc := vpcOf(c, table, f.lots[0])
 	fix := finding.Fix{Console: link.VPC(c.S, "InternetGateway:internetGatewayId="+f.id)}
@@ -83,7 +84,7 @@ func fixDetached(c *facts.RouteScope, f wayFault, attached []string) finding.Fix
 
 // vpcOf is the VPC of the table that leads to the gateway: behind a transit
 // gateway it is not the nodes'.
-func vpcOf(c *facts.RouteScope, table string, l facts.RouteTableScope) string {
+func vpcOf(c *routes.Scope, table string, l routes.Table) string {
 	for _, t := range c.S.RouteTables {
 		if t.ID == table {
 			return t.VPC
@@ -93,7 +94,7 @@ func vpcOf(c *facts.RouteScope, table string, l facts.RouteTableScope) string {
 }
 
 // destinationTo is the row of a table that leads to what ends the way.
-func destinationTo(c *facts.RouteScope, table string, f wayFault) string {
+func destinationTo(c *routes.Scope, table string, f wayFault) string {
 	for _, t := range c.S.RouteTables {
 		if t.ID != table {
 			continue

@@ -8,6 +8,7 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -28,7 +29,7 @@ func IGWNoPublicIP() check.Check {
 		Fix:        "Let the subnet (or the launch template's network interface) assign public addresses, or lead 0.0.0.0/0 to a NAT gateway. Then replace the instances: a running one is not given an address.",
 		Links:      []string{"https://docs.aws.amazon.com/vpc/latest/userguide/vpc-igw-internet-access.html"},
 		Run: func(s *facts.View) []finding.Finding {
-			c := facts.RoutesOf(s)
+			c := routes.Of(s)
 			var list []finding.Finding
 			list = append(list, c.Blind...)
 			for _, l := range c.Lots {
@@ -39,9 +40,9 @@ func IGWNoPublicIP() check.Check {
 	}))
 }
 
-func publicAddresses(c *facts.RouteScope, l facts.RouteTableScope) []finding.Finding {
-	if w, away := l.Open(); away && facts.Rowless(w) {
-		return []finding.Finding{facts.Beyond(l, w)}
+func publicAddresses(c *routes.Scope, l routes.Table) []finding.Finding {
+	if w, away := l.Open(); away && routes.Rowless(w) {
+		return []finding.Finding{routes.Beyond(l, w)}
 	}
 	if len(l.Outside()) == 0 || l.Internet.Verdict != path.NeedsPublicIP {
 		return []finding.Finding{l.Pass()}
@@ -61,7 +62,7 @@ func publicAddresses(c *facts.RouteScope, l facts.RouteTableScope) []finding.Fin
 // does not it is not known what the launch template does. An instance that is
 // still pending may not show its address yet, and says nothing. In an IPv6
 // cluster a way out over IPv6 may do.
-func publicAddress(c *facts.RouteScope, l facts.RouteTableScope, subnet snapshot.Subnet) (finding.Finding, bool) {
+func publicAddress(c *routes.Scope, l routes.Table, subnet snapshot.Subnet) (finding.Finding, bool) {
 	var without, waiting []string
 	with := 0
 	for _, i := range c.All[subnet.ID] {
@@ -93,7 +94,7 @@ func publicAddress(c *facts.RouteScope, l facts.RouteTableScope, subnet snapshot
 	default:
 		return unsettled(c, subnet, "no instance runs there, and what the launch template assigns is not read"), true
 	}
-	if c.S.Cluster.IPv6 && slices.ContainsFunc(l.Table.Routes, facts.SixOut) {
+	if c.S.Cluster.IPv6 && slices.ContainsFunc(l.Table.Routes, routes.SixOut) {
 		return unsettled(c, subnet, "the nodes may take the way out over IPv6"), true
 	}
 	if l.Proven() {
@@ -101,7 +102,7 @@ func publicAddress(c *facts.RouteScope, l facts.RouteTableScope, subnet snapshot
 		f.Resource, f.Covers = subnet.ID, []string{subnet.ID}
 		return f, true
 	}
-	one := facts.RouteTableScope{S: l.S, Table: l.Table, Subnets: []snapshot.Subnet{subnet}, Paths: l.Paths, Internet: l.Internet}
+	one := routes.Table{S: l.S, Table: l.Table, Subnets: []snapshot.Subnet{subnet}, Paths: l.Paths, Internet: l.Internet}
 	f := finding.Finding{
 		Outcome:   finding.Fail,
 		Resource:  subnet.ID,
@@ -130,7 +131,7 @@ func publicAddress(c *facts.RouteScope, l facts.RouteTableScope, subnet snapshot
 // neverHad are the instances that ended and, by their launch template and the
 // subnet's setting, never had a public address; EC2 forgets it when they end.
 // Nil when that is not sure of all of them.
-func neverHad(c *facts.RouteScope, subnet snapshot.Subnet) []string {
+func neverHad(c *routes.Scope, subnet snapshot.Subnet) []string {
 	for _, i := range c.Fell[subnet.ID] {
 		t, known := c.Template(i)
 		if !known || t.PublicIP == "true" || t.PublicIP == "" && subnet.AssignPublicIP {
@@ -141,14 +142,14 @@ func neverHad(c *facts.RouteScope, subnet snapshot.Subnet) []string {
 }
 
 // unsettled is the Unknown for a subnet whose public addresses cannot be judged.
-func unsettled(c *facts.RouteScope, subnet snapshot.Subnet, why string) finding.Finding {
+func unsettled(c *routes.Scope, subnet snapshot.Subnet, why string) finding.Finding {
 	return finding.Finding{
 		Outcome: finding.Unknown, Resource: subnet.ID, Covers: []string{subnet.ID},
 		Blocked: []snapshot.Failure{{Source: snapshot.Instances, Reason: snapshot.NotRead, Message: subnet.ID + ": " + why}},
 	}
 }
 
-func fixPublicAddress(c *facts.RouteScope, l facts.RouteTableScope, subnet snapshot.Subnet) finding.Fix {
+func fixPublicAddress(c *routes.Scope, l routes.Table, subnet snapshot.Subnet) finding.Fix {
 	fix := finding.Fix{Console: link.VPC(c.S, "SubnetDetails:subnetId="+subnet.ID)}
 	if subnet.AssignPublicIP {
 		fix.Text = "Set AssociatePublicIpAddress to true in the launch template's network interface, or take the interface out of it; then replace the instances."

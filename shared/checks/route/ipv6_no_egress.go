@@ -9,6 +9,7 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -34,7 +35,7 @@ func IPv6NoEgress() check.Check {
 			"https://docs.aws.amazon.com/vpc/latest/userguide/egress-only-internet-gateway.html",
 		},
 		Run: func(s *facts.View) []finding.Finding {
-			c := facts.RoutesOf(s)
+			c := routes.Of(s)
 			list := slices.Clone(c.Blind)
 			for _, l := range c.Lots {
 				list = append(list, ipv6(c, l)...)
@@ -46,7 +47,7 @@ func IPv6NoEgress() check.Check {
 
 // ipv6 judges a lot: first each subnet's range, then the way out of those that
 // have one. A VPC that reaches all it needs by endpoints needs no way out.
-func ipv6(c *facts.RouteScope, l facts.RouteTableScope) []finding.Finding {
+func ipv6(c *routes.Scope, l routes.Table) []finding.Finding {
 	if !c.S.Cluster.IPv6 || l.Witness != "" {
 		return []finding.Finding{l.Pass()}
 	}
@@ -54,7 +55,7 @@ func ipv6(c *facts.RouteScope, l facts.RouteTableScope) []finding.Finding {
 	with := l
 	with.Subnets = nil
 	for _, s := range l.Subnets {
-		if len(s.IPv6) > 0 || readyIn(c, facts.RouteTableScope{Subnets: []snapshot.Subnet{s}}) {
+		if len(s.IPv6) > 0 || readyIn(c, routes.Table{Subnets: []snapshot.Subnet{s}}) {
 			with.Subnets = append(with.Subnets, s)
 			continue
 		}
@@ -72,20 +73,20 @@ func ipv6(c *facts.RouteScope, l facts.RouteTableScope) []finding.Finding {
 		f.Evidence = []finding.Evidence{{What: "Way out over IPv6", Value: w.String()}}
 		return append(list, f)
 	case w.Verdict == path.LeavesView:
-		return append(list, facts.Beyond(with, w))
+		return append(list, routes.Beyond(with, w))
 	}
 	return append(list, noIPv6Way(c, with, w))
 }
 
 // readyIn tells that a lot has a Ready node: joining needs no more there than
 // there is.
-func readyIn(c *facts.RouteScope, l facts.RouteTableScope) bool {
+func readyIn(c *routes.Scope, l routes.Table) bool {
 	return slices.ContainsFunc(l.IDs(), func(subnet string) bool {
 		return slices.ContainsFunc(c.All[subnet], func(i *snapshot.Instance) bool { return c.Ready[i.ID] })
 	})
 }
 
-func noIPv6Range(c *facts.RouteScope, l facts.RouteTableScope, s snapshot.Subnet) finding.Finding {
+func noIPv6Range(c *routes.Scope, l routes.Table, s snapshot.Subnet) finding.Finding {
 	one := l
 	one.Subnets = []snapshot.Subnet{s}
 	return finding.Finding{
@@ -101,7 +102,7 @@ func noIPv6Range(c *facts.RouteScope, l facts.RouteTableScope, s snapshot.Subnet
 	}
 }
 
-func ranges6(c *facts.RouteScope, vpc string) []netip.Prefix {
+func ranges6(c *routes.Scope, vpc string) []netip.Prefix {
 	for _, v := range c.S.VPCs {
 		if v.ID == vpc {
 			return v.IPv6
@@ -111,7 +112,7 @@ func ranges6(c *facts.RouteScope, vpc string) []netip.Prefix {
 }
 
 // fixIPv6Range gives the subnet the first /64 of its VPC that no subnet has.
-func fixIPv6Range(c *facts.RouteScope, s snapshot.Subnet) finding.Fix {
+func fixIPv6Range(c *routes.Scope, s snapshot.Subnet) finding.Fix {
 	fix := finding.Fix{
 		Text:    fmt.Sprintf("Give %s an IPv6 range, then give %s a /64 of it and switch on auto-assignment. Then replace the instances.", s.VPC, s.ID),
 		Console: link.VPC(c.S, "SubnetDetails:subnetId="+s.ID),
@@ -131,7 +132,7 @@ func fixIPv6Range(c *facts.RouteScope, s snapshot.Subnet) finding.Fix {
 
 // free64 is the first /64 of a block that overlaps no subnet. A VPC's block is
 // a /44 to a /60; of the larger ones the first 256 are looked at.
-func free64(c *facts.RouteScope, block netip.Prefix) (netip.Prefix, bool) {
+func free64(c *routes.Scope, block netip.Prefix) (netip.Prefix, bool) {
 	if !block.IsValid() || !block.Addr().Is6() || block.Bits() > 64 {
 		return netip.Prefix{}, false
 	}

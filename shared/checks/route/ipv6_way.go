@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -16,7 +16,7 @@ import (
 // noIPv6Way is the finding on a lot without a way out over IPv6. Where the API
 // is reached privately, the rest goes over IPv4 unless it is told otherwise,
 // and nodes may well join: then it is likely only.
-func noIPv6Way(c *facts.RouteScope, l facts.RouteTableScope, w path.Way) finding.Finding {
+func noIPv6Way(c *routes.Scope, l routes.Table, w path.Way) finding.Finding {
 	f := finding.Finding{
 		Outcome:   finding.Fail,
 		Resource:  l.Table.ID,
@@ -25,7 +25,7 @@ func noIPv6Way(c *facts.RouteScope, l facts.RouteTableScope, w path.Way) finding
 		Resources: w.Resources(),
 		Title:     phrase.Title("%s %s no way out over IPv6", phrase.Subject(l.IDs(), "subnet"), phrase.Verb(l.IDs(), "has", "have")),
 		Why: fmt.Sprintf("%s is an IPv6 cluster, and %s leads no IPv6 out: %s. It has %s.",
-			c.S.Cluster.Name, l.Table.ID, w.Reason, facts.Rows(l.Table.Routes)),
+			c.S.Cluster.Name, l.Table.ID, w.Reason, routes.Rows(l.Table.Routes)),
 		Evidence: append(l.Evidence(), finding.Evidence{What: "Way out over IPv6", Value: w.String()}),
 		Fix:      fixIPv6Way(c, l, w),
 	}
@@ -38,10 +38,10 @@ func noIPv6Way(c *facts.RouteScope, l facts.RouteTableScope, w path.Way) finding
 
 // fixIPv6Way leads ::/0 out the way the subnet goes over IPv4: by the internet
 // gateway where it is public, else by an egress-only one.
-func fixIPv6Way(c *facts.RouteScope, l facts.RouteTableScope, w path.Way) finding.Fix {
+func fixIPv6Way(c *routes.Scope, l routes.Table, w path.Way) finding.Fix {
 	fix := finding.Fix{Console: link.RouteTable(c.S, l.Table.ID)}
 	action := "create-route"
-	if !facts.Rowless(w) && path.Destination(w.Row) == "::/0" {
+	if !routes.Rowless(w) && path.Destination(w.Row) == "::/0" {
 		action = "replace-route"
 	}
 	if igw, attached := c.Net.Gateway(l.Table.VPC); attached && l.Internet.Verdict == path.NeedsPublicIP {

@@ -6,6 +6,7 @@ import (
 
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/path"
@@ -26,12 +27,12 @@ func LeavesView() check.Check {
 		Fix:        "Look at the hop that is named, from the account that owns it. Where a permission is named, grant it.",
 		Links:      []string{"https://docs.aws.amazon.com/vpc/latest/reachability/what-is-reachability-analyzer.html"},
 		Run: func(s *facts.View) []finding.Finding {
-			return leavesViewFinding(facts.RoutesOf(s))
+			return leavesViewFinding(routes.Of(s))
 		},
 	}))
 }
 
-func leavesViewFinding(c *facts.RouteScope) []finding.Finding {
+func leavesViewFinding(c *routes.Scope) []finding.Finding {
 	list := slices.Clone(c.Blind)
 	var away []finding.Finding
 	for _, l := range c.Lots {
@@ -40,7 +41,7 @@ func leavesViewFinding(c *facts.RouteScope) []finding.Finding {
 			if p.Verdict != path.LeavesView || l.Witness != "" {
 				continue
 			}
-			f := facts.Beyond(l, p.Way)
+			f := routes.Beyond(l, p.Way)
 			f.Evidence = facts.Walked(l.Paths)
 			if !slices.ContainsFunc(hops, func(o finding.Finding) bool { return o.Resource == f.Resource }) {
 				hops = append(hops, f)

@@ -9,6 +9,7 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -30,7 +31,7 @@ func NATInstanceSourceCheck() check.Check {
 		Fix:      "Switch the source/destination check off, start the instance, or lead the route to a NAT gateway.",
 		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/work-with-nat-instances.html"},
 		Run: func(s *facts.View) []finding.Finding {
-			c := facts.RoutesOf(s)
+			c := routes.Of(s)
 			return ways(c, wayCheck{fault: path.NATInstance, id: atEnd, open: byInterface, say: natInstanceFinding})
 		},
 	}))
@@ -38,10 +39,10 @@ func NATInstanceSourceCheck() check.Check {
 
 // byInterface is a way whose first hop is an interface, or is not known.
 func byInterface(w path.Way) bool {
-	return facts.Rowless(w) || w.Row.Target.Kind == snapshot.ToInterface
+	return routes.Rowless(w) || w.Row.Target.Kind == snapshot.ToInterface
 }
 
-func natInstanceFinding(c *facts.RouteScope, f wayFault) finding.Finding {
+func natInstanceFinding(c *routes.Scope, f wayFault) finding.Finding {
 	subnets := f.subnets()
 	return finding.Finding{
 		Outcome:   finding.Fail,
@@ -59,7 +60,7 @@ func natInstanceFinding(c *facts.RouteScope, f wayFault) finding.Finding {
 
 // forwards are the interface and the instance that a row leads to, as far as
 // they were read.
-func forwards(c *facts.RouteScope, id string) (snapshot.Interface, snapshot.Instance) {
+func forwards(c *routes.Scope, id string) (snapshot.Interface, snapshot.Instance) {
 	var e snapshot.Interface
 	if i := slices.IndexFunc(c.S.Interfaces, func(e snapshot.Interface) bool { return e.ID == id }); i >= 0 {
 		e = c.S.Interfaces[i]
@@ -72,7 +73,7 @@ func forwards(c *facts.RouteScope, id string) (snapshot.Interface, snapshot.Inst
 	return e, snapshot.Instance{}
 }
 
-func forwarderSeen(c *facts.RouteScope, id string) []finding.Evidence {
+func forwarderSeen(c *routes.Scope, id string) []finding.Evidence {
 	var list []finding.Evidence
 	e, i := forwards(c, id)
 	if e.ID != "" {
@@ -94,7 +95,7 @@ func forwarderSeen(c *facts.RouteScope, id string) []finding.Evidence {
 
 // fixForwarder undoes what keeps the instance from forwarding: what is stopped
 // is started first.
-func fixForwarder(c *facts.RouteScope, f wayFault) finding.Fix {
+func fixForwarder(c *routes.Scope, f wayFault) finding.Fix {
 	e, i := forwards(c, f.id)
 	instance := e.Instance
 	if i.ID != "" {

@@ -8,6 +8,7 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -30,16 +31,16 @@ func NATNoInternet() check.Check {
 		Fix:      "Associate the NAT gateway's subnet with a table whose 0.0.0.0/0 leads to the VPC's internet gateway.",
 		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.html"},
 		Run: func(s *facts.View) []finding.Finding {
-			c := facts.RoutesOf(s)
+			c := routes.Of(s)
 			return ways(c, wayCheck{
 				fault: path.NATNoInternet, id: atEnd, say: natNoInternetFinding,
-				open: func(w path.Way) bool { return facts.Rowless(w) || byNAT(w) },
+				open: func(w path.Way) bool { return routes.Rowless(w) || byNAT(w) },
 			})
 		},
 	}))
 }
 
-func natNoInternetFinding(c *facts.RouteScope, f wayFault) finding.Finding {
+func natNoInternetFinding(c *routes.Scope, f wayFault) finding.Finding {
 	nat, _ := c.Net.NAT(f.id)
 	ids := f.subnets()
 	said := finding.Finding{
@@ -56,7 +57,7 @@ func natNoInternetFinding(c *facts.RouteScope, f wayFault) finding.Finding {
 	}
 	if table, ok := c.Net.Table(nat.Subnet); ok && len(said.Evidence) > 0 {
 		said.Evidence = slices.Insert(said.Evidence, 0, finding.Evidence{
-			What: fmt.Sprintf("Routes of %s, the table of %s", table.ID, nat.Subnet), Value: facts.Rows(table.Routes),
+			What: fmt.Sprintf("Routes of %s, the table of %s", table.ID, nat.Subnet), Value: routes.Rows(table.Routes),
 		})
 	}
 	return said
@@ -64,7 +65,7 @@ func natNoInternetFinding(c *facts.RouteScope, f wayFault) finding.Finding {
 
 // fixStuckNAT gives the gateway's subnet a way to the internet gateway. A
 // table that other subnets use too is left alone: they may rely on it.
-func fixStuckNAT(c *facts.RouteScope, f wayFault, nat snapshot.NATGateway) finding.Fix {
+func fixStuckNAT(c *routes.Scope, f wayFault, nat snapshot.NATGateway) finding.Fix {
 	fix := finding.Fix{Console: link.VPC(c.S, "NatGatewayDetails:natGatewayId="+f.id)}
 	table, known := c.Net.Table(nat.Subnet)
 	igw, attached := c.Net.Gateway(nat.VPC)
@@ -85,7 +86,7 @@ func fixStuckNAT(c *facts.RouteScope, f wayFault, nat snapshot.NATGateway) findi
 }
 
 // publicTable is a table of the VPC that leads to its internet gateway.
-func publicTable(c *facts.RouteScope, vpc string) (snapshot.RouteTable, bool) {
+func publicTable(c *routes.Scope, vpc string) (snapshot.RouteTable, bool) {
 	for _, t := range c.S.RouteTables {
 		if t.VPC != vpc || len(t.Subnets) == 0 {
 			continue

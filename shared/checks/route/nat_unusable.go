@@ -7,6 +7,7 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -26,7 +27,7 @@ func NATUnusable() check.Check {
 		Fix:        "Lead the route to a NAT gateway that works, or make a new one: a failed gateway cannot be repaired.",
 		Links:      []string{"https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.html"},
 		Run: func(s *facts.View) []finding.Finding {
-			c := facts.RoutesOf(s)
+			c := routes.Of(s)
 			return ways(c, wayCheck{fault: path.NATUnusable, id: atEnd, open: func(w path.Way) bool { return maySpareNAT(c, w) }, say: natUnusableFinding})
 		},
 	}))
@@ -35,12 +36,12 @@ func NATUnusable() check.Check {
 // maySpareNAT tells that a way that leaves what is read may still end at an
 // unusable NAT gateway. A public one that is available is usable, wherever it
 // leads.
-func maySpareNAT(c *facts.RouteScope, w path.Way) bool {
+func maySpareNAT(c *routes.Scope, w path.Way) bool {
 	nat, seen := c.Net.NAT(w.Row.Target.ID)
-	return facts.Rowless(w) || byNAT(w) && !(seen && nat.Public)
+	return routes.Rowless(w) || byNAT(w) && !(seen && nat.Public)
 }
 
-func natUnusableFinding(c *facts.RouteScope, f wayFault) finding.Finding {
+func natUnusableFinding(c *routes.Scope, f wayFault) finding.Finding {
 	nat, _ := c.Net.NAT(f.id)
 	state := path.NATState(nat.State)
 	if nat.State == "available" {
@@ -62,7 +63,7 @@ func natUnusableFinding(c *facts.RouteScope, f wayFault) finding.Finding {
 	}
 }
 
-func fixNAT(c *facts.RouteScope, f wayFault, nat snapshot.NATGateway) finding.Fix {
+func fixNAT(c *routes.Scope, f wayFault, nat snapshot.NATGateway) finding.Fix {
 	fix := finding.Fix{Console: link.VPC(c.S, "NatGatewayDetails:natGatewayId="+f.id)}
 	var commands []string
 	for _, l := range f.lots {

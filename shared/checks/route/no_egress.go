@@ -8,6 +8,7 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -32,7 +33,7 @@ func NoEgress() check.Check {
 			"https://docs.aws.amazon.com/vpc/latest/userguide/VPC_Route_Tables.html",
 		},
 		Run: func(s *facts.View) []finding.Finding {
-			c := facts.RoutesOf(s)
+			c := routes.Of(s)
 			return ways(c, wayCheck{
 				fault: path.NoRoute, id: inTable, excuse: noEgressExcuse, say: noEgressFinding,
 				open: func(path.Way) bool { return true },
@@ -42,8 +43,8 @@ func NoEgress() check.Check {
 }
 
 // noEgressExcuse is the finding on a lot without a way out that is not accused.
-func noEgressExcuse(c *facts.RouteScope, l facts.RouteTableScope) (finding.Finding, bool) {
-	if some := c.Endpointed(l.Table.VPC); len(some) > 0 && facts.Rowless(l.Internet) {
+func noEgressExcuse(c *routes.Scope, l routes.Table) (finding.Finding, bool) {
+	if some := c.Endpointed(l.Table.VPC); len(some) > 0 && routes.Rowless(l.Internet) {
 		// Private by design: endpoint/* names what is missing.
 		f := l.Pass()
 		f.Evidence = []finding.Evidence{{What: l.Table.VPC, Value: "has endpoints for " + phrase.And(path.Names(some))}}
@@ -55,7 +56,7 @@ func noEgressExcuse(c *facts.RouteScope, l facts.RouteTableScope) (finding.Findi
 	return finding.Finding{}, false
 }
 
-func noEgressFinding(c *facts.RouteScope, fault wayFault) finding.Finding {
+func noEgressFinding(c *routes.Scope, fault wayFault) finding.Finding {
 	l, subnets := fault.lots[0], fault.subnets()
 	f := finding.Finding{
 		Outcome:   finding.Fail,
@@ -66,10 +67,10 @@ func noEgressFinding(c *facts.RouteScope, fault wayFault) finding.Finding {
 		Title:     phrase.Title("%s %s no way out", phrase.Subject(subnets, "subnet"), phrase.Verb(subnets, "has", "have")),
 		Evidence:  fault.evidence(),
 	}
-	if slices.ContainsFunc(fault.lots, func(l facts.RouteTableScope) bool { return c.Doubt(l) != "" }) {
+	if slices.ContainsFunc(fault.lots, func(l routes.Table) bool { return c.Doubt(l) != "" }) {
 		f.Confidence = finding.Likely
 	}
-	if facts.Rowless(l.Internet) {
+	if routes.Rowless(l.Internet) {
 		f.Why = whyNoEgress(c, l, l.Outside())
 		f.Fix = fixNoEgress(c, l)
 		return f
@@ -80,7 +81,7 @@ func noEgressFinding(c *facts.RouteScope, fault wayFault) finding.Finding {
 // wrongWay completes the finding on lots whose default route leads somewhere
 // that is no way to the internet: a peering connection, a transit gateway
 // whose table has no row for it, a VPC whose answers do not come back.
-func wrongWay(c *facts.RouteScope, f finding.Finding, fault wayFault) finding.Finding {
+func wrongWay(c *routes.Scope, f finding.Finding, fault wayFault) finding.Finding {
 	l, way := fault.lots[0], fault.way.Way
 	f.Resources = way.Resources()
 	f.Why = fmt.Sprintf("%s sends %s to %s, but %s. Nodes must reach %s.",
@@ -99,7 +100,7 @@ func wrongWay(c *facts.RouteScope, f finding.Finding, fault wayFault) finding.Fi
 	return f
 }
 
-func whyNoEgress(c *facts.RouteScope, l facts.RouteTableScope, outside []path.Service) string {
+func whyNoEgress(c *routes.Scope, l routes.Table, outside []path.Service) string {
 	where := l.Table.ID
 	if l.Table.Fallback {
 		where += ", the VPC's main table,"
@@ -133,7 +134,7 @@ func whyNoEgress(c *facts.RouteScope, l facts.RouteTableScope, outside []path.Se
 // fixNoEgress adds the default route, but not to a main table on which other
 // subnets may rely: a subnet that only fell back to it is better associated
 // with the table of its siblings.
-func fixNoEgress(c *facts.RouteScope, l facts.RouteTableScope) finding.Fix {
+func fixNoEgress(c *routes.Scope, l routes.Table) finding.Fix {
 	if l.Table.Fallback {
 		if other, ok := sibling(c, l.Table, l.Zones()); ok {
 			var commands []string

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"rollcall/shared/checks/command"
-	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/routes"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -16,7 +16,7 @@ import (
 const AddNATRoute = "add-nat-route"
 
 // ToNAT is the best NAT gateway of a VPC that works, and why it is the best.
-func ToNAT(c *facts.RouteScope, vpc string, zones []string, not string) (nat snapshot.NATGateway, why string, ok bool) {
+func ToNAT(c *routes.Scope, vpc string, zones []string, not string) (nat snapshot.NATGateway, why string, ok bool) {
 	zone := ""
 	if len(zones) > 0 {
 		zone = zones[0]
@@ -39,7 +39,7 @@ func ToNAT(c *facts.RouteScope, vpc string, zones []string, not string) (nat sna
 
 // sibling is another route table of the VPC whose way out works for subnets
 // without public addresses, and which other subnets are associated with.
-func sibling(c *facts.RouteScope, t path.Table, zones []string) (path.Table, bool) {
+func sibling(c *routes.Scope, t path.Table, zones []string) (path.Table, bool) {
 	var found path.Table
 	for _, other := range c.S.RouteTables {
 		if other.VPC != t.VPC || other.ID == t.ID || len(other.Subnets) == 0 {
@@ -57,7 +57,7 @@ func sibling(c *facts.RouteScope, t path.Table, zones []string) (path.Table, boo
 }
 
 // serves tells that a table has a subnet in one of the zones.
-func serves(c *facts.RouteScope, t path.Table, zones []string) bool {
+func serves(c *routes.Scope, t path.Table, zones []string) bool {
 	return slices.ContainsFunc(t.Subnets, func(id string) bool {
 		subnet, ok := c.Net.Subnet(id)
 		return ok && slices.Contains(zones, subnet.Zone)
@@ -66,7 +66,7 @@ func serves(c *facts.RouteScope, t path.Table, zones []string) bool {
 
 // WayOut is the fix for a table that needs a working default route. Action is
 // "create-route" or "replace-route".
-func WayOut(c *facts.RouteScope, l facts.RouteTableScope, action, not string) finding.Fix {
+func WayOut(c *routes.Scope, l routes.Table, action, not string) finding.Fix {
 	fix := finding.Fix{Console: link.RouteTable(c.S, l.Table.ID)}
 	if nat, why, ok := ToNAT(c, l.Table.VPC, l.Zones(), not); ok {
 		fix.Text = why

@@ -7,6 +7,7 @@ import (
 
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/zones"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -35,7 +36,7 @@ func Impaired() check.Check {
 }
 
 func runZoneImpaired(s *facts.View) []finding.Finding {
-	p := facts.ZonesOf(s)
+	p := zones.Of(s)
 	ours := used(p)
 	troubles := map[string]zoneTrouble{}
 	if s.Has(snapshot.LaunchHistory) {
@@ -81,7 +82,7 @@ func runZoneImpaired(s *facts.View) []finding.Finding {
 }
 
 // used are the zones in which the cluster has, or may have, nodes.
-func used(p *facts.ZoneView) map[string]bool {
+func used(p *zones.Zones) map[string]bool {
 	used := map[string]bool{}
 	for z := range p.NodesIn {
 		used[z] = true
@@ -101,7 +102,7 @@ func stateOf(z snapshot.Zone) string {
 	return z.State + ": " + phrase.Clip(strings.Join(z.Messages, "; "))
 }
 
-func impaired(p *facts.ZoneView, z snapshot.Zone, why string) finding.Finding {
+func impaired(p *zones.Zones, z snapshot.Zone, why string) finding.Finding {
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: z.Name, Covers: []string{z.Name}, Resources: []string{z.Name},
 		Title:    phrase.Title("%s (%s) is in trouble: not your settings", z.Name, z.ID),

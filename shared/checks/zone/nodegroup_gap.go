@@ -9,6 +9,7 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/zones"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/launch"
 	"rollcall/shared/checks/link"
@@ -41,15 +42,15 @@ func NodegroupGap() check.Check {
 }
 
 func runNodegroupGap(s *facts.View) []finding.Finding {
-	p := facts.ZonesOf(s)
-	all := facts.VolumesOf(s)
+	p := zones.Of(s)
+	all := zones.VolumesOf(s)
 	var list []finding.Finding
 	var uncovered []string
 	for i := range p.Rigs {
 		r := &p.Rigs[i]
-		var gaps []facts.VolumePlacement
+		var gaps []zones.VolumePlacement
 		for _, l := range all {
-			if l.Fate == facts.FateGap && l.Rig == r {
+			if l.Fate == zones.FateGap && l.Rig == r {
 				gaps = append(gaps, l)
 			}
 		}
@@ -64,24 +65,24 @@ func runNodegroupGap(s *facts.View) []finding.Finding {
 	return append(list, passing(p, well, all)...)
 }
 
-func gap(p *facts.ZoneView, r *facts.NodeSource, list []facts.VolumePlacement) finding.Finding {
+func gap(p *zones.Zones, r *zones.NodeSource, list []zones.VolumePlacement) finding.Finding {
 	list = surest(p, list)
 	first := order(p, list)[0]
-	var zones []string
+	var names []string
 	for _, l := range list {
 		for _, z := range l.Home.Zones {
 			if slices.Contains(r.Zones, z) {
-				zones = append(zones, z)
+				names = append(names, z)
 			}
 		}
 	}
-	slices.Sort(zones)
-	zones = slices.Compact(zones)
+	slices.Sort(names)
+	names = slices.Compact(names)
 	f := finding.Finding{
-		Outcome: finding.Fail, Resource: r.Name(), Covers: zones,
-		Resources: slices.Concat([]string{r.Name(), r.Group.Name}, zones, volumesOf(list)),
+		Outcome: finding.Fail, Resource: r.Name(), Covers: names,
+		Resources: slices.Concat([]string{r.Name(), r.Group.Name}, names, volumesOf(list)),
 		Title:     phrase.Title("No node in %s for %s", first.Home.Zone(), first.Home.Short()),
-		Why:       fmt.Sprintf("%s lives in %s; no node there: desired is %d, zones in use are %d.", capital(first.Home.Words()), first.Home.Zone(), r.Group.Desired, inUse(p, r, zones)),
+		Why:       fmt.Sprintf("%s lives in %s; no node there: desired is %d, zones in use are %d.", capital(first.Home.Words()), first.Home.Zone(), r.Group.Desired, inUse(p, r, names)),
 		Evidence:  evidence(p, list),
 		Fix:       cover(p, r),
 	}
@@ -91,7 +92,7 @@ func gap(p *facts.ZoneView, r *facts.NodeSource, list []facts.VolumePlacement) f
 	if first.Pod != nil {
 		f.Why += fmt.Sprintf(" Pod %s waits for it since %s.", first.Pod.Key(), phrase.ClockTime(first.Pod.Since()))
 	}
-	f.Why, f.Pods = f.Why+p.Unsaid(first)+facts.Others(first, len(list)-1), facts.PodsOf(list)
+	f.Why, f.Pods = f.Why+p.Unsaid(first)+zones.Others(first, len(list)-1), zones.PodsOf(list)
 	confidence := p.Strongest(list)
 	if confidence == finding.Certain && len(r.Zones) == 1 {
 		confidence = finding.Likely // an autoscaler may be about to grow it
@@ -107,20 +108,20 @@ func gap(p *facts.ZoneView, r *facts.NodeSource, list []facts.VolumePlacement) f
 }
 
 // inUse counts the zones in which the group has nodes, or which volumes need.
-func inUse(p *facts.ZoneView, r *facts.NodeSource, needed []string) int {
-	zones := slices.Clone(needed)
+func inUse(p *zones.Zones, r *zones.NodeSource, needed []string) int {
+	names := slices.Clone(needed)
 	for _, z := range r.Zones {
 		if r.Count[z] > 0 {
-			zones = append(zones, z)
+			names = append(names, z)
 		}
 	}
-	slices.Sort(zones)
-	return len(slices.Compact(zones))
+	slices.Sort(names)
+	return len(slices.Compact(names))
 }
 
 // cover is the desired count with which every zone of the group has a node. No
 // command ever exceeds the group's maximum.
-func cover(p *facts.ZoneView, r *facts.NodeSource) finding.Fix {
+func cover(p *zones.Zones, r *zones.NodeSource) finding.Fix {
 	const lasting = " For good: one nodegroup per zone, as AWS advises for workloads with EBS volumes."
 	count, fit := r.Wanted()
 	fix := finding.Fix{Console: link.EC2(p.S, "AutoScalingGroupDetails:id="+url.PathEscape(r.Group.Name)+";view=details")}

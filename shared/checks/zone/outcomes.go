@@ -8,6 +8,7 @@ import (
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/zones"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/snapshot"
@@ -47,7 +48,7 @@ func troubled(s *facts.View) map[string]zoneTrouble {
 		m[group][zone]++
 	}
 	for _, h := range s.History {
-		if h.Zone == "" || s.Time.Sub(h.Started) > facts.ImpairedWindow {
+		if h.Zone == "" || s.Time.Sub(h.Started) > zones.ImpairedWindow {
 			continue
 		}
 		if all[h.Zone] == nil {

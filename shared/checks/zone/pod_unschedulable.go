@@ -8,9 +8,11 @@ import (
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/zones"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
+	"rollcall/shared/node/scheduling"
 	"rollcall/shared/shell"
 	"rollcall/shared/snapshot"
 )
@@ -42,29 +44,29 @@ func PodUnschedulable() check.Check {
 // stuck is a pod that waits for its volumes' zone.
 type stuck struct {
 	pod   *snapshot.WaitingPod
-	homes []facts.VolumePlacement
-	found []facts.Obstacle
+	homes []zones.VolumePlacement
+	found []scheduling.Obstacle
 }
 
 func runPodUnschedulable(s *facts.View) []finding.Finding {
-	p := facts.ZonesOf(s)
-	all := facts.VolumesOf(s)
+	p := zones.Of(s)
+	all := zones.VolumesOf(s)
 	byZone := map[string][]stuck{}
 	var lost []stuck
 	for i := range s.WaitingPods {
 		pod := &s.WaitingPods[i]
 		waiting, _ := p.Settled([]*snapshot.WaitingPod{pod})
-		found := facts.Obstacles(pod.Scheduled.Message)
-		if len(waiting) == 0 || len(facts.OfKind(found, facts.VolumeElsewhere)) == 0 {
+		found := scheduling.Obstacles(pod.Scheduled.Message)
+		if len(waiting) == 0 || len(scheduling.OfKind(found, scheduling.VolumeElsewhere)) == 0 {
 			continue
 		}
 		x := stuck{pod: pod, found: found}
 		for _, l := range all {
-			if ns, claim, ok := strings.Cut(l.Home.Claim, "/"); ok && ns == pod.Namespace && slices.Contains(pod.Claims, claim) && l.Home.Held != facts.HeldNo {
+			if ns, claim, ok := strings.Cut(l.Home.Claim, "/"); ok && ns == pod.Namespace && slices.Contains(pod.Claims, claim) && l.Home.Held != zones.HeldNo {
 				x.homes = append(x.homes, l)
 			}
 		}
-		worst := facts.VolumePlacement{}
+		worst := zones.VolumePlacement{}
 		if len(x.homes) > 0 {
 			worst = tightest(x.homes)
 		}
@@ -104,7 +106,7 @@ func runPodUnschedulable(s *facts.View) []finding.Finding {
 	})
 }
 
-func unseenSources(p *facts.ZoneView, lost []stuck) []snapshot.Failure {
+func unseenSources(p *zones.Zones, lost []stuck) []snapshot.Failure {
 	var blocked []snapshot.Failure
 	for _, source := range []snapshot.Source{snapshot.PersistentVolumes, snapshot.VolumesOf} {
 		if !p.S.Has(source) {
@@ -119,7 +121,7 @@ func unseenSources(p *facts.ZoneView, lost []stuck) []snapshot.Failure {
 
 // tightest is the volume that fares worst: of several volumes in one zone each,
 // the one without a node is what keeps the pod.
-func tightest(homes []facts.VolumePlacement) facts.VolumePlacement {
+func tightest(homes []zones.VolumePlacement) zones.VolumePlacement {
 	worst := homes[0]
 	for _, l := range homes {
 		if l.Fate > worst.Fate {
@@ -129,9 +131,9 @@ func tightest(homes []facts.VolumePlacement) facts.VolumePlacement {
 	return worst
 }
 
-func stuckFinding(p *facts.ZoneView, zone string, list []stuck) finding.Finding {
+func stuckFinding(p *zones.Zones, zone string, list []stuck) finding.Finding {
 	first := list[0]
-	h := first.homes[slices.IndexFunc(first.homes, func(l facts.VolumePlacement) bool { return l.Home.Zones[0] == zone })]
+	h := first.homes[slices.IndexFunc(first.homes, func(l zones.VolumePlacement) bool { return l.Home.Zones[0] == zone })]
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: zone, Covers: []string{zone}, Resources: []string{zone},
 		Title: phrase.Title("%s waits for a node in %s", first.pod.Key(), zone),
@@ -145,7 +147,7 @@ func stuckFinding(p *facts.ZoneView, zone string, list []stuck) finding.Finding 
 	if p.Pools || p.Blind {
 		f.Confidence = finding.Possible
 	}
-	for _, x := range list[:min(len(list), facts.MostPods)] {
+	for _, x := range list[:min(len(list), zones.MostPods)] {
 		f.Pods = append(f.Pods, x.pod.Key())
 	}
 	const most = 10
@@ -168,12 +170,12 @@ func stuckFinding(p *facts.ZoneView, zone string, list []stuck) finding.Finding 
 }
 
 // there says how it is in the zone.
-func there(p *facts.ZoneView, h facts.VolumePlacement, x stuck) string {
+func there(p *zones.Zones, h zones.VolumePlacement, x stuck) string {
 	switch h.Fate {
-	case facts.FateServed, facts.FateComing:
+	case zones.FateServed, zones.FateComing:
 		var others []string
 		for _, o := range x.found {
-			if o.Kind != facts.VolumeElsewhere {
+			if o.Kind != scheduling.VolumeElsewhere {
 				others = append(others, o.Text)
 			}
 		}

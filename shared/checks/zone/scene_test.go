@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"rollcall/shared/checks/checktest"
-	"rollcall/shared/checks/facts"
+	"rollcall/shared/node/scheduling"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
@@ -55,7 +55,7 @@ func nodeOf(s *snapshot.Snapshot, g *snapshot.Group, id, zone string) {
 	s.Instances = append(s.Instances, snapshot.Instance{ID: id, State: "running", Zone: zone, Launched: s.Time.Add(-time.Hour), Tags: map[string]string{"kubernetes.io/cluster/prod": "owned", "aws:autoscaling:groupName": g.Name}})
 	s.Nodes = append(s.Nodes, snapshot.Node{
 		Name: id + ".internal", Instance: id, Zone: zone, Created: s.Time.Add(-time.Hour), Ready: snapshot.Condition{Status: "True"},
-		Labels: map[string]string{"kubernetes.io/arch": "amd64", facts.ZoneLabel: zone, facts.GroupLabel: "workers", facts.HostLabel: id},
+		Labels: map[string]string{"kubernetes.io/arch": "amd64", scheduling.ZoneLabel: zone, scheduling.GroupLabel: "workers", scheduling.HostLabel: id},
 	})
 }
 
@@ -128,7 +128,7 @@ func anotherGroup(name string, desired, most int, zones ...string) func(*snapsho
 func karpenter(s *snapshot.Snapshot) {
 	s.Nodes = append(s.Nodes, snapshot.Node{
 		Name: "kp.internal", Instance: "i-0karpenter", Zone: zoneA, Created: s.Time.Add(-time.Hour), Ready: snapshot.Condition{Status: "True"},
-		Labels: map[string]string{facts.PoolLabel: "default", facts.ZoneLabel: zoneA, "kubernetes.io/arch": "amd64"},
+		Labels: map[string]string{scheduling.PoolLabel: "default", scheduling.ZoneLabel: zoneA, "kubernetes.io/arch": "amd64"},
 	})
 }
 

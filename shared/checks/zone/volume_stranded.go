@@ -9,6 +9,7 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/command"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/zones"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/link"
 	"rollcall/shared/checks/phrase"
@@ -48,18 +49,18 @@ func zoneUses() []snapshot.Source {
 }
 
 func runVolumeStranded(s *facts.View) []finding.Finding {
-	p := facts.ZonesOf(s)
-	all := facts.VolumesOf(s)
+	p := zones.Of(s)
+	all := zones.VolumesOf(s)
 	var list []finding.Finding
 	var well []string
 	for _, z := range p.Zones() {
-		var stranded, unseen []facts.VolumePlacement
+		var stranded, unseen []zones.VolumePlacement
 		for _, l := range all {
 			switch {
 			case l.Home.Zones[0] != z:
-			case l.Fate == facts.FateStranded:
+			case l.Fate == zones.FateStranded:
 				stranded = append(stranded, l)
-			case l.Fate == facts.FateUnseen:
+			case l.Fate == zones.FateUnseen:
 				unseen = append(unseen, l)
 			}
 		}
@@ -76,7 +77,7 @@ func runVolumeStranded(s *facts.View) []finding.Finding {
 }
 
 // whyUnseen is why the fate of volumes cannot be told.
-func whyUnseen(list []facts.VolumePlacement) []snapshot.Failure {
+func whyUnseen(list []zones.VolumePlacement) []snapshot.Failure {
 	for _, l := range list {
 		if l.Home.Unshown != nil {
 			return []snapshot.Failure{*l.Home.Unshown}
@@ -89,13 +90,13 @@ func whyUnseen(list []facts.VolumePlacement) []snapshot.Failure {
 // so that what closes an incident is the evidence of its own zone. Where a node
 // is only on its way nothing is said, neither good nor bad: it may never join,
 // and an incident closes when one is there.
-func passing(p *facts.ZoneView, zones []string, all []facts.VolumePlacement) []finding.Finding {
-	if len(zones) == 0 && len(all) == 0 && len(p.Zones()) == 0 {
-		zones = []string{p.S.Cluster.Name} // no zone is known, and no volume
+func passing(p *zones.Zones, names []string, all []zones.VolumePlacement) []finding.Finding {
+	if len(names) == 0 && len(all) == 0 && len(p.Zones()) == 0 {
+		names = []string{p.S.Cluster.Name} // no zone is known, and no volume
 	}
 	var list []finding.Finding
-	for _, z := range zones {
-		if slices.ContainsFunc(all, func(l facts.VolumePlacement) bool { return l.Awaited && slices.Contains(l.Home.Zones, z) }) {
+	for _, z := range names {
+		if slices.ContainsFunc(all, func(l zones.VolumePlacement) bool { return l.Awaited && slices.Contains(l.Home.Zones, z) }) {
 			continue
 		}
 		f := finding.Finding{Outcome: finding.Pass, Resource: p.S.Cluster.Name, Covers: []string{z}}
@@ -113,7 +114,7 @@ func passing(p *facts.ZoneView, zones []string, all []facts.VolumePlacement) []f
 	return list
 }
 
-func strandedFinding(p *facts.ZoneView, zone string, list []facts.VolumePlacement) finding.Finding {
+func strandedFinding(p *zones.Zones, zone string, list []zones.VolumePlacement) finding.Finding {
 	list = surest(p, list)
 	first := order(p, list)[0]
 	confidence := p.Strongest(list)
@@ -135,12 +136,12 @@ func strandedFinding(p *facts.ZoneView, zone string, list []facts.VolumePlacemen
 		f.Fix.Text = "No claim holds it. Delete it if nobody needs it (take a snapshot first), or leave it: it costs its size."
 		f.Fix.Command = ""
 	}
-	f.Why, f.Pods = f.Why+p.Unsaid(first)+facts.Others(first, len(list)-1), facts.PodsOf(list)
+	f.Why, f.Pods = f.Why+p.Unsaid(first)+zones.Others(first, len(list)-1), zones.PodsOf(list)
 	f.Evidence = evidence(p, list)
 	return f
 }
 
-func suited(l facts.VolumePlacement) string {
+func suited(l zones.VolumePlacement) string {
 	if l.Pod == nil || len(l.Pod.Selector)+len(l.Pod.Terms) == 0 {
 		return ""
 	}

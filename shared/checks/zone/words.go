@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/shared/checks/facts"
+	"rollcall/shared/checks/facts/zones"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/snapshot"
@@ -16,10 +16,10 @@ import (
 const coverZones = "cover-zones"
 
 // order puts first what is surest, and of that what waits longest.
-func order(p *facts.ZoneView, list []facts.VolumePlacement) []facts.VolumePlacement {
+func order(p *zones.Zones, list []zones.VolumePlacement) []zones.VolumePlacement {
 	order := []finding.Confidence{finding.Certain, finding.Likely, finding.Possible, finding.Advice}
 	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b facts.VolumePlacement) int {
+	slices.SortStableFunc(list, func(a, b zones.VolumePlacement) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(order, p.Confidence(a)), slices.Index(order, p.Confidence(b))),
 			strings.Compare(a.Home.ID, b.Home.ID),
@@ -30,12 +30,12 @@ func order(p *facts.ZoneView, list []facts.VolumePlacement) []facts.VolumePlacem
 
 // surest are those of which it is as sure as of the surest: a volume that nobody
 // claims, or waits for, does not count beside one that a pod waits for.
-func surest(p *facts.ZoneView, list []facts.VolumePlacement) []facts.VolumePlacement {
+func surest(p *zones.Zones, list []zones.VolumePlacement) []zones.VolumePlacement {
 	best := p.Strongest(list)
-	return slices.DeleteFunc(slices.Clone(list), func(l facts.VolumePlacement) bool { return p.Confidence(l) != best })
+	return slices.DeleteFunc(slices.Clone(list), func(l zones.VolumePlacement) bool { return p.Confidence(l) != best })
 }
 
-func volumesOf(list []facts.VolumePlacement) []string {
+func volumesOf(list []zones.VolumePlacement) []string {
 	var ids []string
 	for _, l := range list {
 		ids = append(ids, l.Home.ID)
@@ -46,7 +46,7 @@ func volumesOf(list []facts.VolumePlacement) []string {
 
 // evidence is what a person would look up: the volumes, the pods, the nodes by
 // zone, and the groups.
-func evidence(p *facts.ZoneView, list []facts.VolumePlacement) []finding.Evidence {
+func evidence(p *zones.Zones, list []zones.VolumePlacement) []finding.Evidence {
 	const most = 10
 	var out []finding.Evidence
 	for i, l := range order(p, list) {
@@ -78,18 +78,18 @@ func evidence(p *facts.ZoneView, list []facts.VolumePlacement) []finding.Evidenc
 	return out
 }
 
-func tells(p *facts.ZoneView, l facts.VolumePlacement) string {
+func tells(p *zones.Zones, l zones.VolumePlacement) string {
 	text := "in " + l.Home.Zone()
 	if l.Home.Claim != "" {
 		text += ", claim " + l.Home.Claim
 	}
 	switch l.Home.Held {
-	case facts.HeldNo:
+	case zones.HeldNo:
 		text += ", which does not hold it (any more)"
 		if l.Home.Claim == "" {
 			text = "in " + l.Home.Zone() + ", no claim holds it"
 		}
-	case facts.HeldUnknown:
+	case zones.HeldUnknown:
 		text += ", as its tags say (Kubernetes could not be asked)"
 	}
 	if l.Home.Attached {
@@ -98,15 +98,15 @@ func tells(p *facts.ZoneView, l facts.VolumePlacement) string {
 	return text + ", detached"
 }
 
-func waitsEvidence(p *facts.ZoneView, pod *snapshot.WaitingPod) finding.Evidence {
+func waitsEvidence(p *zones.Zones, pod *snapshot.WaitingPod) finding.Evidence {
 	return finding.Evidence{What: "Pod " + pod.Key(), Value: fmt.Sprintf("waits since %s: %s", phrase.ClockTime(pod.Since()), cmp.Or(phrase.Clip(pod.Scheduled.Message), "the scheduler says nothing"))}
 }
 
 // nodesByZone counts nodes: "us-east-1a 1, us-east-1b 1, us-east-1c 0".
-func nodesByZone(p *facts.ZoneView) finding.Evidence {
+func nodesByZone(p *zones.Zones) finding.Evidence {
 	var parts []string
 	for _, z := range p.Zones() {
-		here := slices.DeleteFunc(slices.Clone(p.NodesIn[z]), func(s facts.ZonedNode) bool { return s.Coming })
+		here := slices.DeleteFunc(slices.Clone(p.NodesIn[z]), func(s zones.Node) bool { return s.Coming })
 		parts = append(parts, fmt.Sprintf("%s %d", z, len(here)))
 	}
 	what := "Nodes by zone"
@@ -117,7 +117,7 @@ func nodesByZone(p *facts.ZoneView) finding.Evidence {
 }
 
 // words are what a group is set to.
-func words(r facts.NodeSource) string {
+func words(r zones.NodeSource) string {
 	text := fmt.Sprintf("%s: min %d, desired %d, max %d", strings.Join(r.Zones, ", "), r.Group.Min, r.Group.Desired, r.Group.Max)
 	if r.Idle != "" {
 		text += "; launches nothing: " + r.Idle

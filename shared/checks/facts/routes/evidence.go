@@ -1,10 +1,11 @@
-package facts
+package routes
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
@@ -29,7 +30,7 @@ func Rows(routes []snapshot.Route) string {
 
 // Evidence is what a person would have looked up for a lot: the table, how
 // the subnets came by it, the subnets, and the path to each service.
-func (l RouteTableScope) Evidence() []finding.Evidence {
+func (l Table) Evidence() []finding.Evidence {
 	const limit = 5
 	list := []finding.Evidence{{What: "Routes of " + l.Table.ID, Value: Rows(l.Table.Routes)}}
 	for i, s := range l.Subnets {
@@ -46,5 +47,5 @@ func (l RouteTableScope) Evidence() []finding.Evidence {
 			Value: fmt.Sprintf("%s, %s, %d free addresses; %s", s.CIDR, s.Zone, s.Free, how),
 		})
 	}
-	return append(list, Walked(l.Paths)...)
+	return append(list, facts.Walked(l.Paths)...)
 }

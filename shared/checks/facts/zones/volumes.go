@@ -1,4 +1,4 @@
-package facts
+package zones
 
 import (
 	"slices"
@@ -44,7 +44,7 @@ type home struct {
 
 // homes are the volumes that can be used: those that are made, deleted or
 // broken are left out.
-func (p *ZoneView) homes() []home {
+func (p *Zones) homes() []home {
 	s := p.S
 	named := map[string]snapshot.PersistentVolume{}
 	for _, v := range s.PersistentVolumes {
@@ -95,7 +95,7 @@ func (p *ZoneView) homes() []home {
 }
 
 // holds tells whether a claim holds a volume.
-func (p *ZoneView) holds(pv snapshot.PersistentVolume, known bool, key string, claims map[string]snapshot.Claim) held {
+func (p *Zones) holds(pv snapshot.PersistentVolume, known bool, key string, claims map[string]snapshot.Claim) held {
 	claim, there := claims[key]
 	switch {
 	case p.S.Has(snapshot.PersistentVolumes) && (!known || pv.Phase != "Bound"):
@@ -109,7 +109,7 @@ func (p *ZoneView) holds(pv snapshot.PersistentVolume, known bool, key string, c
 }
 
 // Settled are the pods that wait since longer than it takes.
-func (p *ZoneView) Settled(pods []*snapshot.WaitingPod) (list []*snapshot.WaitingPod, fresh bool) {
+func (p *Zones) Settled(pods []*snapshot.WaitingPod) (list []*snapshot.WaitingPod, fresh bool) {
 	patience := settled
 	if p.Pools || slices.ContainsFunc(p.Rigs, func(r NodeSource) bool { return r.Scaled }) {
 		patience = settledScaled

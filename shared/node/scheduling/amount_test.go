@@ -1,6 +1,8 @@
-package facts
+package scheduling
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestParseAmount(t *testing.T) {
 	for text, want := range map[string]string{

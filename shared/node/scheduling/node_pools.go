@@ -1,11 +1,10 @@
-package facts
+package scheduling
 
 import (
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"rollcall/shared/snapshot"
 )
@@ -15,20 +14,20 @@ import (
 // what neither the template nor a well-known label gives cannot be asked for).
 func PoolTakes(p snapshot.NodePool, w *snapshot.WaitingPod) bool {
 	for _, key := range sortedKeys(w.Selector) {
-		if !poolAllows(p, snapshot.Requirement{Key: key, Operator: "In", Values: []string{w.Selector[key]}}) {
+		if !PoolAllows(p, snapshot.Requirement{Key: key, Operator: "In", Values: []string{w.Selector[key]}}) {
 			return false
 		}
 	}
 	if len(w.Terms) > 0 && !slices.ContainsFunc(w.Terms, func(t snapshot.NodeTerm) bool {
-		return len(t.Labels) > 0 && len(t.Fields) == 0 && !slices.ContainsFunc(t.Labels, func(r snapshot.Requirement) bool { return !poolAllows(p, r) })
+		return len(t.Labels) > 0 && len(t.Fields) == 0 && !slices.ContainsFunc(t.Labels, func(r snapshot.Requirement) bool { return !PoolAllows(p, r) })
 	}) {
 		return false
 	}
 	return !slices.ContainsFunc(p.Taints, func(t snapshot.Taint) bool { return t.Effect != "PreferNoSchedule" && !tolerated(w.Tolerations, t) })
 }
 
-// poolAllows tells that some node of the pool meets one condition of a pod.
-func poolAllows(p snapshot.NodePool, r snapshot.Requirement) bool {
+// PoolAllows tells that some node of the pool meets one condition of a pod.
+func PoolAllows(p snapshot.NodePool, r snapshot.Requirement) bool {
 	if r.Key == PoolLabel {
 		return requires(r, p.Name, true, true) == fits
 	}
@@ -60,26 +59,6 @@ func wellKnown(key string) bool {
 	return slices.Contains([]string{ZoneLabel, "topology.k8s.aws/zone-id", "topology.kubernetes.io/region", "node.kubernetes.io/instance-type",
 		"kubernetes.io/arch", "kubernetes.io/os", "karpenter.sh/capacity-type"}, key) ||
 		strings.HasPrefix(key, "karpenter.k8s.aws/instance-") || strings.HasPrefix(key, "eks.amazonaws.com/instance-")
-}
-
-// Unschedulable are the pods that a new node could help, and that the scheduler
-// has found none for since some time: for whom the volume, another pod or a
-// spread decides is none of them. nil where the pods were not read.
-func Unschedulable(s *View, span time.Duration) []*snapshot.WaitingPod {
-	var list []*snapshot.WaitingPod
-	for i := range s.WaitingPods {
-		w := &s.WaitingPods[i]
-		if w.Gated || w.Scheduled.Status != "False" || w.Scheduled.Reason != "Unschedulable" || s.Time.Sub(w.Since()) < span {
-			continue
-		}
-		if slices.ContainsFunc(Obstacles(w.Scheduled.Message), func(o Obstacle) bool {
-			return o.Kind != noRoom && o.Kind != notWanted && o.Kind != repelled && o.Kind != shut
-		}) {
-			continue
-		}
-		list = append(list, w)
-	}
-	return list
 }
 
 // Asks are what a pod's containers ask for together: at least so much its node

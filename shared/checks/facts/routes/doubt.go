@@ -1,4 +1,4 @@
-package facts
+package routes
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 // networks. There, shared endpoints (with a hosted zone of one's own) or a
 // proxy can serve a subnet that has no default route; neither can be seen. A
 // default route into a peering connection is a mistake, and no such row.
-func (l RouteTableScope) elsewhere() []string {
+func (l Table) elsewhere() []string {
 	var list []string
 	for _, r := range l.Table.Routes {
 		if r.Target.Kind == snapshot.ToPeering && !Rowless(l.Internet) && r.Target.ID == l.Internet.Row.Target.ID {
@@ -33,7 +33,7 @@ func (l RouteTableScope) elsewhere() []string {
 }
 
 // Template is the version of the launch template that an instance came from.
-func (c *RouteScope) Template(i *snapshot.Instance) (snapshot.LaunchTemplate, bool) {
+func (c *Scope) Template(i *snapshot.Instance) (snapshot.LaunchTemplate, bool) {
 	k := slices.IndexFunc(c.S.LaunchTemplates, func(t snapshot.LaunchTemplate) bool {
 		return t.ID != "" && t.ID == i.Template.ID && t.Version == i.Template.Version
 	})
@@ -46,7 +46,7 @@ func (c *RouteScope) Template(i *snapshot.Instance) (snapshot.LaunchTemplate, bo
 // shared tells that a lot's subnets are another account's. Its endpoints serve
 // them, and only that account can describe those (VPC user guide, "Share your
 // VPC subnets with other accounts").
-func (c *RouteScope) shared(l RouteTableScope) bool {
+func (c *Scope) shared(l Table) bool {
 	return slices.ContainsFunc(l.Subnets, func(s snapshot.Subnet) bool {
 		// arn:aws:ec2:us-west-2:123456789012:subnet/subnet-0ab1
 		parts := strings.Split(s.ARN, ":")
@@ -55,7 +55,7 @@ func (c *RouteScope) shared(l RouteTableScope) bool {
 }
 
 // Doubt is why a lot may be well although no way can be seen; empty for none.
-func (c *RouteScope) Doubt(l RouteTableScope) string {
+func (c *Scope) Doubt(l Table) string {
 	if ways := l.elsewhere(); len(ways) > 0 {
 		return fmt.Sprintf("a proxy or shared endpoints may be behind %s", phrase.Some(ways, 2))
 	}
@@ -75,7 +75,7 @@ func (c *RouteScope) Doubt(l RouteTableScope) string {
 // accused: what became of its launches decides, and as long as none tells it
 // is Unknown. A launch that joined speaks for it, unless one that began later
 // is overdue.
-func (c *RouteScope) Excused(l RouteTableScope, doubt string) (finding.Finding, bool) {
+func (c *Scope) Excused(l Table, doubt string) (finding.Finding, bool) {
 	launches := c.S.Index()
 	joined := c.S.Ready()
 	ids := l.IDs()
@@ -107,9 +107,4 @@ func (c *RouteScope) Excused(l RouteTableScope, doubt string) (finding.Finding, 
 		Verdict: path.LeavesView, At: l.Table.ID, Reason: doubt,
 		Hops: []path.Hop{{ID: ids[0]}, {ID: l.Table.ID}},
 	}), true
-}
-
-// SixOut tells that a row is a default route over IPv6 that works.
-func SixOut(r snapshot.Route) bool {
-	return r.Destination.IsValid() && r.Destination.Addr().Is6() && r.Destination.Bits() == 0 && r.State != "blackhole"
 }

@@ -1,31 +1,33 @@
-package facts
+package zones
 
 import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
+	"rollcall/shared/node/scheduling"
 	"rollcall/shared/snapshot"
 )
 
 // poolZonesKnown tells that the NodePools were read, and of each of them where it
 // launches. EKS Auto Mode has NodePools too; where there are none, though nodes say
 // that something launches beside the groups, nothing is known of it.
-func poolZonesKnown(s *View) bool {
+func poolZonesKnown(s *facts.View) bool {
 	return s.Has(snapshot.NodePoolsOf) && len(s.NodePools) > 0 && !slices.ContainsFunc(s.NodePools, func(p snapshot.NodePool) bool {
-		_, known := PoolSubnets(s, p)
+		_, known := facts.PoolSubnets(s, p)
 		return !p.Deleting && !known
 	})
 }
 
 // poolFor is a NodePool that launches in one of the zones, and whose nodes take
 // the pod, if one waits.
-func (p *ZoneView) poolFor(zones []string, pod *snapshot.WaitingPod) string {
+func (p *Zones) poolFor(zones []string, pod *snapshot.WaitingPod) string {
 	for _, pool := range p.S.NodePools {
-		if pool.Deleting || pod != nil && !PoolTakes(pool, pod) {
+		if pool.Deleting || pod != nil && !scheduling.PoolTakes(pool, pod) {
 			continue
 		}
-		subnets, _ := PoolSubnets(p.S, pool)
+		subnets, _ := facts.PoolSubnets(p.S, pool)
 		if slices.ContainsFunc(subnets, func(n snapshot.ZonedSubnet) bool { return slices.Contains(zones, n.Zone) }) {
 			return pool.Name
 		}
@@ -37,10 +39,10 @@ func (p *ZoneView) poolFor(zones []string, pod *snapshot.WaitingPod) string {
 const mostPools = 10
 
 // PoolEvidence is where the NodePools launch, as far as that is known.
-func (p *ZoneView) PoolEvidence() []finding.Evidence {
+func (p *Zones) PoolEvidence() []finding.Evidence {
 	var out []finding.Evidence
 	for _, pool := range p.S.NodePools[:min(len(p.S.NodePools), mostPools)] {
-		subnets, known := PoolSubnets(p.S, pool)
+		subnets, known := facts.PoolSubnets(p.S, pool)
 		if !known {
 			continue
 		}

@@ -1,4 +1,7 @@
-package facts
+// Package scheduling is what decides whether a pod could be on a node: labels, taints,
+// amounts, what a NodePool allows, and what kube-scheduler says of it
+// (kubernetes.io/docs/concepts/scheduling-eviction).
+package scheduling
 
 import (
 	"regexp"
@@ -18,13 +21,13 @@ type Obstacle struct {
 type obstacleKind int
 
 const (
-	otherObstacle   obstacleKind = iota // a text that is not in the table
+	OtherObstacle   obstacleKind = iota // a text that is not in the table
 	VolumeElsewhere                     // the volume is in another zone than the node
-	noRoom                              // too little CPU, memory, pods, volumes
-	notWanted                           // selector, affinity, name
-	repelled                            // a taint
-	shut                                // cordoned
-	unbound                             // the claim has no volume yet
+	TooSmall                            // too little CPU, memory, pods, volumes
+	NotSelected                         // selector, affinity, name
+	Tainted                             // a taint
+	Cordoned                            // cordoned
+	Unbound                             // the claim has no volume yet
 )
 
 // schedulerTable is all that is read of the scheduler's messages: they are text
@@ -42,21 +45,21 @@ func schedulerTable() []struct {
 		{"had volume node affinity conflict", VolumeElsewhere},
 		{"didn't match PersistentVolume's node affinity", VolumeElsewhere},
 		{"had no available volume zone", VolumeElsewhere},
-		{"had no available disk", otherObstacle},
-		{"exceed max volume count", noRoom},
-		{"Insufficient ", noRoom},
-		{"Too many pods", noRoom},
-		{"didn't match Pod's node affinity", notWanted},
-		{"didn't match node selector", notWanted},
-		{"didn't match the requested", notWanted},
-		{"didn't satisfy plugin(s) [NodeAffinity", notWanted},
-		{"had untolerated taint", repelled},
-		{"had taint", repelled},
-		{"had taints", repelled},
-		{"were unschedulable", shut},
-		{"didn't find available persistent volumes to bind", unbound},
-		{"unbound immediate PersistentVolumeClaims", unbound},
-		{"waiting for ephemeral volume controller", unbound},
+		{"had no available disk", OtherObstacle},
+		{"exceed max volume count", TooSmall},
+		{"Insufficient ", TooSmall},
+		{"Too many pods", TooSmall},
+		{"didn't match Pod's node affinity", NotSelected},
+		{"didn't match node selector", NotSelected},
+		{"didn't match the requested", NotSelected},
+		{"didn't satisfy plugin(s) [NodeAffinity", NotSelected},
+		{"had untolerated taint", Tainted},
+		{"had taint", Tainted},
+		{"had taints", Tainted},
+		{"were unschedulable", Cordoned},
+		{"didn't find available persistent volumes to bind", Unbound},
+		{"unbound immediate PersistentVolumeClaims", Unbound},
+		{"waiting for ephemeral volume controller", Unbound},
 	}
 }
 

@@ -1,6 +1,7 @@
-package facts
+package scheduling
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,61 +14,61 @@ import (
 type fit int
 
 const (
-	fitsNot fit = iota
-	fitsMaybe
+	FitsNot fit = iota
+	FitsMaybe
 	fits
 )
 
-// schedulingFit is a node, or the node that a group would launch, as the scheduler
+// Node is a node, or the node that a group would launch, as the scheduler
 // judges it.
-type schedulingFit struct {
-	name   string // of a node that is there
-	labels map[string]string
-	taints []snapshot.Taint
-	// whole tells that the labels and taints are all that it has.
-	whole bool
+type Node struct {
+	Name   string // of a node that is there
+	Labels map[string]string
+	Taints []snapshot.Taint
+	// Whole tells that the labels and taints are all that it has.
+	Whole bool
 }
 
-// takes tells whether the pod may run there, and why not.
-func (b schedulingFit) takes(p *snapshot.WaitingPod) (fit, string) {
+// Takes tells whether the pod may run there, and why not.
+func (b Node) Takes(p *snapshot.WaitingPod) (fit, string) {
 	if p == nil {
 		return fits, ""
 	}
 	result := fits
 	for _, key := range sortedKeys(p.Selector) {
 		switch b.matches(snapshot.Requirement{Key: key, Operator: "In", Values: []string{p.Selector[key]}}) {
-		case fitsNot:
-			return fitsNot, "it asks for " + key + "=" + p.Selector[key]
-		case fitsMaybe:
-			result = fitsMaybe
+		case FitsNot:
+			return FitsNot, "it asks for " + key + "=" + p.Selector[key]
+		case FitsMaybe:
+			result = FitsMaybe
 		}
 	}
 	if len(p.Terms) > 0 {
-		best := fitsNot
+		best := FitsNot
 		for _, t := range p.Terms {
 			best = max(best, b.term(t))
 		}
-		if best == fitsNot {
-			return fitsNot, "its node affinity allows none of them"
+		if best == FitsNot {
+			return FitsNot, "its node affinity allows none of them"
 		}
 		result = min(result, best)
 	}
-	for _, t := range b.taints {
+	for _, t := range b.Taints {
 		if !passing(t.Key) && t.Effect != "PreferNoSchedule" && !tolerated(p.Tolerations, t) {
-			return fitsNot, "it does not tolerate the taint " + t.Key
+			return FitsNot, "it does not tolerate the taint " + t.Key
 		}
 	}
-	if !b.whole {
-		result = min(result, fitsMaybe)
+	if !b.Whole {
+		result = min(result, FitsMaybe)
 	}
 	return result, ""
 }
 
 // term is what one term of an affinity comes to. A term without a condition
 // matches nothing (Kubernetes, NodeSelectorTerm).
-func (b schedulingFit) term(t snapshot.NodeTerm) fit {
+func (b Node) term(t snapshot.NodeTerm) fit {
 	if len(t.Labels)+len(t.Fields) == 0 {
-		return fitsNot
+		return FitsNot
 	}
 	result := fits
 	for _, r := range t.Labels {
@@ -75,21 +76,21 @@ func (b schedulingFit) term(t snapshot.NodeTerm) fit {
 	}
 	for _, r := range t.Fields {
 		// The only field is the node's name, which no new node will have.
-		result = min(result, requires(r, b.name, b.name != "", true))
+		result = min(result, requires(r, b.Name, b.Name != "", true))
 	}
 	return result
 }
 
-func (b schedulingFit) matches(r snapshot.Requirement) fit {
-	value, has := b.labels[r.Key]
-	return requires(r, value, has, b.whole)
+func (b Node) matches(r snapshot.Requirement) fit {
+	value, has := b.Labels[r.Key]
+	return requires(r, value, has, b.Whole)
 }
 
 // requires judges one condition; whole tells that what it has not got is not
 // there.
 func requires(r snapshot.Requirement, value string, has, whole bool) fit {
 	if !has && !whole {
-		return fitsMaybe
+		return FitsMaybe
 	}
 	ok := false
 	switch r.Operator {
@@ -104,17 +105,17 @@ func requires(r snapshot.Requirement, value string, has, whole bool) fit {
 	case "Gt", "Lt":
 		have, err := strconv.ParseInt(value, 10, 64)
 		if err != nil || len(r.Values) != 1 {
-			return fitsNot
+			return FitsNot
 		}
 		want, err := strconv.ParseInt(r.Values[0], 10, 64)
 		ok = err == nil && (r.Operator == "Gt" && have > want || r.Operator == "Lt" && have < want)
 	default:
-		return fitsMaybe // an operator newer than this code
+		return FitsMaybe // an operator newer than this code
 	}
 	if ok {
 		return fits
 	}
-	return fitsNot
+	return FitsNot
 }
 
 // passing tells a taint that says how the node is now, not what it is for.
@@ -146,4 +147,17 @@ func sortedKeys(m map[string]string) []string {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// In is the berth with the zone's own label.
+func (b Node) In(zone string) Node {
+	labels := maps.Clone(b.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	for _, key := range []string{ZoneLabel, "topology.ebs.csi.aws.com/zone", "failure-domain.beta.kubernetes.io/zone"} {
+		labels[key] = zone
+	}
+	b.Labels = labels
+	return b
 }

@@ -1,4 +1,4 @@
-package facts
+package scheduling
 
 // Labels of nodes: kubernetes.io/docs/reference/labels-annotations-taints,
 // karpenter.sh/docs/concepts/scheduling, docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html.

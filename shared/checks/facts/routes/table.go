@@ -1,19 +1,20 @@
-package facts
+package routes
 
 import (
 	"fmt"
 	"slices"
 
+	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
 
-// RouteTableScope is the subnets of the scope that share a route table, and with it every
+// Table is the subnets of the scope that share a route table, and with it every
 // path to what their nodes need.
-type RouteTableScope struct {
-	S       *View
+type Table struct {
+	S       *facts.View
 	Table   path.Table
 	Subnets []snapshot.Subnet
 	Paths   []path.Path
@@ -23,7 +24,7 @@ type RouteTableScope struct {
 	Witness string
 }
 
-func (l RouteTableScope) IDs() []string {
+func (l Table) IDs() []string {
 	ids := make([]string, len(l.Subnets))
 	for i, s := range l.Subnets {
 		ids[i] = s.ID
@@ -31,7 +32,7 @@ func (l RouteTableScope) IDs() []string {
 	return ids
 }
 
-func (l RouteTableScope) Zones() []string {
+func (l Table) Zones() []string {
 	var zones []string
 	for _, s := range l.Subnets {
 		if !slices.Contains(zones, s.Zone) && s.Zone != "" {
@@ -42,7 +43,7 @@ func (l RouteTableScope) Zones() []string {
 }
 
 // Outside are the services that only the internet leads to.
-func (l RouteTableScope) Outside() []path.Service {
+func (l Table) Outside() []path.Service {
 	var list []path.Service
 	for _, p := range l.Paths {
 		if p.Means == path.ByInternet {
@@ -53,7 +54,7 @@ func (l RouteTableScope) Outside() []path.Service {
 }
 
 // Inside are the services that are reached without the internet.
-func (l RouteTableScope) Inside() []path.Service {
+func (l Table) Inside() []path.Service {
 	var list []path.Service
 	for _, p := range l.Paths {
 		if p.Means != path.ByInternet {
@@ -64,7 +65,7 @@ func (l RouteTableScope) Inside() []path.Service {
 }
 
 // Away is a path to a needed service that leaves what is read, if any.
-func (l RouteTableScope) Away() (path.Way, bool) {
+func (l Table) Away() (path.Way, bool) {
 	for _, p := range l.Paths {
 		if p.Verdict == path.LeavesView {
 			return p.Way, true
@@ -76,7 +77,7 @@ func (l RouteTableScope) Away() (path.Way, bool) {
 // Ends is a path over the internet to a needed service that ends in a
 // verdict, if any. A private endpoint of the cluster in another VPC has a check
 // of its own.
-func (l RouteTableScope) Ends(v path.Verdict) (path.Path, bool) {
+func (l Table) Ends(v path.Verdict) (path.Path, bool) {
 	i := slices.IndexFunc(l.Paths, func(p path.Path) bool { return p.Verdict == v && p.Means != path.ByPrivateAPI })
 	if i < 0 {
 		return path.Path{}, false
@@ -86,12 +87,12 @@ func (l RouteTableScope) Ends(v path.Verdict) (path.Path, bool) {
 
 // Open is the way to the internet where a needed service takes it and it
 // leaves what is read.
-func (l RouteTableScope) Open() (path.Way, bool) {
+func (l Table) Open() (path.Way, bool) {
 	return l.Internet, len(l.Outside()) > 0 && l.Internet.Verdict == path.LeavesView
 }
 
 // API is the path to the cluster's API.
-func (l RouteTableScope) API() path.Path {
+func (l Table) API() path.Path {
 	i := slices.IndexFunc(l.Paths, func(p path.Path) bool { return p.Service == path.API })
 	if i < 0 {
 		return path.Path{}
@@ -103,10 +104,10 @@ func (l RouteTableScope) API() path.Path {
 // works, whatever is seen of it (a proxy, say): its kubelet renews its lease
 // with the API every 10 seconds over it, and within a minute of the last time
 // it is not Ready any more (Kubernetes, "Node heartbeats").
-func (l RouteTableScope) Proven() bool { return l.Witness != "" && l.API().Means == path.ByInternet }
+func (l Table) Proven() bool { return l.Witness != "" && l.API().Means == path.ByInternet }
 
 // Works is the Pass of a lot whose way is proven.
-func (l RouteTableScope) Works() finding.Finding {
+func (l Table) Works() finding.Finding {
 	f := l.Pass()
 	f.Evidence = []finding.Evidence{{What: l.Witness, Value: "is a Ready node and reaches the API, although no way is seen that works"}}
 	return f
@@ -117,7 +118,7 @@ func Rowless(w path.Way) bool { return w.Row.Target.Kind == "" }
 
 // Beyond is the Unknown for paths that leave what is read. Where a Ready node
 // speaks for them, they work all the same.
-func Beyond(l RouteTableScope, w path.Way) finding.Finding {
+func Beyond(l Table, w path.Way) finding.Finding {
 	if l.Witness != "" {
 		f := l.Pass()
 		f.Evidence = []finding.Evidence{{What: l.Witness, Value: fmt.Sprintf("is a Ready node, by a way that leaves what can be read at %s", w.At)}}
@@ -137,7 +138,7 @@ func Beyond(l RouteTableScope, w path.Way) finding.Finding {
 }
 
 // Pass is the Pass of a lot: what wins, so that a closed incident can show it.
-func (l RouteTableScope) Pass() finding.Finding {
+func (l Table) Pass() finding.Finding {
 	value := "no internet needed: endpoints for " + phrase.And(path.Names(l.Inside()))
 	if len(l.Outside()) > 0 {
 		value = Rows(l.Table.Routes)
@@ -149,4 +150,9 @@ func (l RouteTableScope) Pass() finding.Finding {
 		Outcome: finding.Pass, Resource: l.Table.ID, Covers: l.IDs(),
 		Evidence: []finding.Evidence{{What: l.Table.ID, Value: value}},
 	}
+}
+
+// SixOut tells that a row is a default route over IPv6 that works.
+func SixOut(r snapshot.Route) bool {
+	return r.Destination.IsValid() && r.Destination.Addr().Is6() && r.Destination.Bits() == 0 && r.State != "blackhole"
 }

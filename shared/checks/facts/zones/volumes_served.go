@@ -1,12 +1,14 @@
-package facts
+package zones
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
 
+	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/checks/phrase"
+	"rollcall/shared/node/scheduling"
 	"rollcall/shared/snapshot"
 )
 
@@ -39,12 +41,12 @@ type VolumePlacement struct {
 }
 
 // VolumesOf are the cluster's volumes, and what serves each.
-func VolumesOf(s *View) []VolumePlacement {
-	return Derive(s, "volumes", func(s *View) []VolumePlacement { return slices.Clip(ZonesOf(s).volumePlacements()) })
+func VolumesOf(s *facts.View) []VolumePlacement {
+	return facts.Derive(s, "volumes", func(s *facts.View) []VolumePlacement { return slices.Clip(Of(s).volumePlacements()) })
 }
 
 // volumePlacements judges every volume of the cluster.
-func (p *ZoneView) volumePlacements() []VolumePlacement {
+func (p *Zones) volumePlacements() []VolumePlacement {
 	var list []VolumePlacement
 	for _, h := range p.homes() {
 		worst := p.judge(h, nil)
@@ -73,7 +75,7 @@ func (p *ZoneView) volumePlacements() []VolumePlacement {
 //	Karpenter or Auto Mode, nobody waits, and
 //	where their pools launch is not known     grows
 //	none of these                             stranded
-func (p *ZoneView) judge(h home, pod *snapshot.WaitingPod) VolumePlacement {
+func (p *Zones) judge(h home, pod *snapshot.WaitingPod) VolumePlacement {
 	l := VolumePlacement{Home: h, Pod: pod}
 	if h.outpost {
 		l.Fate, l.Why = FateUnseen, h.ID+" is on an Outpost: which nodes are there is not read"
@@ -91,9 +93,9 @@ func (p *ZoneView) judge(h home, pod *snapshot.WaitingPod) VolumePlacement {
 	reason := ""
 	for _, z := range h.Zones {
 		for _, s := range p.NodesIn[z] {
-			can, why := s.berth.takes(pod)
+			can, why := s.berth.Takes(pod)
 			switch {
-			case can == fitsNot:
+			case can == scheduling.FitsNot:
 				refused++
 				reason = why
 			case s.Coming:
@@ -141,7 +143,7 @@ func (p *ZoneView) judge(h home, pod *snapshot.WaitingPod) VolumePlacement {
 // room before one without, one whose nodes surely take the pod before others,
 // one of this zone alone before one of several. One that has a node there, which
 // does not take the pod, comes last.
-func (p *ZoneView) bringer(zones []string, pod *snapshot.WaitingPod) (best *NodeSource, unsure bool, idle []string) {
+func (p *Zones) bringer(zones []string, pod *snapshot.WaitingPod) (best *NodeSource, unsure bool, idle []string) {
 	score := -100
 	for i := range p.Rigs {
 		r := &p.Rigs[i]
@@ -149,12 +151,12 @@ func (p *ZoneView) bringer(zones []string, pod *snapshot.WaitingPod) (best *Node
 			if !slices.Contains(r.Zones, z) {
 				continue
 			}
-			can, why := r.berth.in(z).takes(pod)
+			can, why := r.berth.In(z).Takes(pod)
 			switch {
 			case r.Idle != "":
 				idle = append(idle, fmt.Sprintf("%s launches nothing: %s", r.Name(), r.Idle))
 				continue
-			case can == fitsNot:
+			case can == scheduling.FitsNot:
 				idle = append(idle, fmt.Sprintf("nodes of %s do not take %s: %s", r.Name(), pod.Key(), why))
 				continue
 			case r.Failing[z] != "":
@@ -172,7 +174,7 @@ func (p *ZoneView) bringer(zones []string, pod *snapshot.WaitingPod) (best *Node
 				n -= 16
 			}
 			if n > score {
-				score, best, unsure = n, r, can == fitsMaybe && pod != nil
+				score, best, unsure = n, r, can == scheduling.FitsMaybe && pod != nil
 			}
 		}
 	}
@@ -181,13 +183,13 @@ func (p *ZoneView) bringer(zones []string, pod *snapshot.WaitingPod) (best *Node
 
 // stays is a node of the group in one of the zones, if it has one in each of
 // them into which it launches.
-func (p *ZoneView) stays(r *NodeSource, zones []string) string {
+func (p *Zones) stays(r *NodeSource, zones []string) string {
 	name := ""
 	for _, z := range zones {
 		if !slices.Contains(r.Zones, z) {
 			continue
 		}
-		i := slices.IndexFunc(p.NodesIn[z], func(s ZonedNode) bool { return s.group == r.Group.Name })
+		i := slices.IndexFunc(p.NodesIn[z], func(s Node) bool { return s.group == r.Group.Name })
 		if i < 0 {
 			return ""
 		}
@@ -196,7 +198,7 @@ func (p *ZoneView) stays(r *NodeSource, zones []string) string {
 	return name
 }
 
-func (p *ZoneView) whyNone(h home, pod *snapshot.WaitingPod, refused int, reason string, idle []string) string {
+func (p *Zones) whyNone(h home, pod *snapshot.WaitingPod, refused int, reason string, idle []string) string {
 	text := ""
 	if refused > 0 {
 		text = fmt.Sprintf("%d %s there, but %s cannot run on %s: %s", refused, phrase.Plural(refused, "node is", "nodes are"), pod.Key(), phrase.Plural(refused, "it", "them"), reason)
@@ -224,14 +226,14 @@ func (r NodeSource) Wanted() (count int, fit bool) {
 }
 
 // Confidence is how surely something is wrong for a volume without a node.
-func (p *ZoneView) Confidence(l VolumePlacement) finding.Confidence {
+func (p *Zones) Confidence(l VolumePlacement) finding.Confidence {
 	c := finding.Possible
 	switch {
 	case l.Home.Held == HeldNo:
 		return finding.Advice
 	case len(l.Home.Pods) > 0 && l.Pod != nil:
 		c = finding.Certain
-		if len(OfKind(Obstacles(l.Pod.Scheduled.Message), VolumeElsewhere)) == 0 {
+		if len(scheduling.OfKind(scheduling.Obstacles(l.Pod.Scheduled.Message), scheduling.VolumeElsewhere)) == 0 {
 			c = finding.Likely // it waits for something else too
 		}
 	case l.Home.Held == heldBound:
@@ -247,7 +249,7 @@ func (p *ZoneView) Confidence(l VolumePlacement) finding.Confidence {
 }
 
 // Strongest is the strongest of the confidences.
-func (p *ZoneView) Strongest(list []VolumePlacement) finding.Confidence {
+func (p *Zones) Strongest(list []VolumePlacement) finding.Confidence {
 	order := []finding.Confidence{finding.Certain, finding.Likely, finding.Possible, finding.Advice}
 	best := len(order) - 1
 	for _, l := range list {

@@ -1,4 +1,4 @@
-package facts
+package scheduling
 
 import (
 	"math/big"

@@ -1,4 +1,6 @@
-package facts
+// Package zones is a cluster by availability zone: its nodes, what launches more of
+// them, and the volumes that can be nowhere else.
+package zones
 
 import (
 	"cmp"
@@ -6,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/checks/facts"
+	"rollcall/shared/node/scheduling"
 	"rollcall/shared/snapshot"
 )
 
@@ -18,8 +22,8 @@ const (
 	disruptedMark = "karpenter.sh/disrupt"
 )
 
-// ZonedNode is a node, or an instance that is to become one, in a zone.
-type ZonedNode struct {
+// Node is a node, or an instance that is to become one, in a zone.
+type Node struct {
 	name     string // the node's, else the instance's
 	instance string
 	group    string // Auto Scaling group
@@ -27,13 +31,13 @@ type ZonedNode struct {
 	// Coming tells that it is on its way; cordoned that it takes no new pods.
 	Coming   bool
 	cordoned bool
-	berth    schedulingFit
+	berth    scheduling.Node
 }
 
-// ZoneView are the nodes of a cluster by zone, and what launches them.
-type ZoneView struct {
-	S       *View
-	NodesIn map[string][]ZonedNode
+// Zones are the nodes of a cluster by zone, and what launches them.
+type Zones struct {
+	S       *facts.View
+	NodesIn map[string][]Node
 	Rigs    []NodeSource
 	// Pools tells that something else than groups launches nodes too (Karpenter,
 	// Auto Mode), and where nobody can say: blind.
@@ -43,11 +47,11 @@ type ZoneView struct {
 	PoolsKnown bool
 }
 
-// ZonesOf are the nodes of the cluster by zone, and what launches them.
-func ZonesOf(s *View) *ZoneView { return Derive(s, "zones", newZoneView) }
+// Of are the nodes of the cluster by zone, and what launches them.
+func Of(s *facts.View) *Zones { return facts.Derive(s, "zones", newZoneView) }
 
-func newZoneView(s *View) *ZoneView {
-	p := &ZoneView{S: s, NodesIn: map[string][]ZonedNode{}, Pools: s.Cluster.AutoMode || len(s.NodePools) > 0, PoolsKnown: poolZonesKnown(s)}
+func newZoneView(s *facts.View) *Zones {
+	p := &Zones{S: s, NodesIn: map[string][]Node{}, Pools: s.Cluster.AutoMode || len(s.NodePools) > 0, PoolsKnown: poolZonesKnown(s)}
 	p.Blind = !s.Has(snapshot.Nodes) && !s.Has(snapshot.Instances)
 	of := map[string]string{} // instance to group
 	zones := map[string]string{}
@@ -61,20 +65,20 @@ func newZoneView(s *View) *ZoneView {
 	for _, in := range s.Instances {
 		launched[in.ID] = in.Launched
 		zones[in.ID] = cmp.Or(zones[in.ID], in.Zone)
-		if p.ours(in) && in.Tags[PoolLabel] != "" {
+		if p.ours(in) && in.Tags[scheduling.PoolLabel] != "" {
 			p.Pools = true
 		}
 	}
 	known := map[string]bool{}
 	for _, n := range s.Nodes {
-		if n.Labels[PoolLabel] != "" || n.Labels[computeLabel] == "auto" {
+		if n.Labels[scheduling.PoolLabel] != "" || n.Labels[computeLabel] == "auto" {
 			p.Pools = true
 		}
 		if n.Instance == "" {
 			continue // Fargate and hybrid nodes carry no EBS volume
 		}
 		known[n.Instance] = true
-		p.addNode(n, of[n.Instance], cmp.Or(n.Zone, n.Labels[ZoneLabel], zones[n.Instance]))
+		p.addNode(n, of[n.Instance], cmp.Or(n.Zone, n.Labels[scheduling.ZoneLabel], zones[n.Instance]))
 	}
 	add := func(id, group string) {
 		if known[id] || zones[id] == "" {
@@ -86,7 +90,7 @@ func newZoneView(s *View) *ZoneView {
 		if s.Has(snapshot.Nodes) && !young {
 			return // it had its time, and is no node
 		}
-		p.NodesIn[zones[id]] = append(p.NodesIn[zones[id]], ZonedNode{name: id, instance: id, group: group, zone: zones[id], Coming: s.Has(snapshot.Nodes)})
+		p.NodesIn[zones[id]] = append(p.NodesIn[zones[id]], Node{name: id, instance: id, group: group, zone: zones[id], Coming: s.Has(snapshot.Nodes)})
 	}
 	for _, in := range s.Instances {
 		if p.ours(in) && (in.State == "running" || in.State == "pending") {
@@ -105,13 +109,13 @@ func newZoneView(s *View) *ZoneView {
 }
 
 // addNode takes a node that is Ready, or has just registered.
-func (p *ZoneView) addNode(n snapshot.Node, group, zone string) {
+func (p *Zones) addNode(n snapshot.Node, group, zone string) {
 	on := !n.Joined()
 	if zone == "" || on && (n.Created.IsZero() || p.S.Time.Sub(n.Created) >= coming) {
 		return
 	}
-	s := ZonedNode{name: n.Name, instance: n.Instance, group: group, zone: zone, Coming: on, cordoned: n.Cordoned}
-	s.berth = schedulingFit{name: n.Name, labels: n.Labels, taints: n.Repels, whole: true}
+	s := Node{name: n.Name, instance: n.Instance, group: group, zone: zone, Coming: on, cordoned: n.Cordoned}
+	s.berth = scheduling.Node{Name: n.Name, Labels: n.Labels, Taints: n.Repels, Whole: true}
 	for _, t := range n.Repels {
 		s.cordoned = s.cordoned || strings.HasPrefix(t.Key, disruptedMark)
 	}
@@ -119,7 +123,7 @@ func (p *ZoneView) addNode(n snapshot.Node, group, zone string) {
 }
 
 // ours tells an instance of the cluster: a VPC holds others too.
-func (p *ZoneView) ours(in snapshot.Instance) bool {
+func (p *Zones) ours(in snapshot.Instance) bool {
 	c := p.S.Cluster.Name
 	if in.Tags["kubernetes.io/cluster/"+c] != "" || in.Tags["eks:cluster-name"] == c || in.Tags["eks:eks-cluster-name"] == c {
 		return true
@@ -134,9 +138,9 @@ func serves(lifecycle string) bool {
 }
 
 // stood tells that an instance is a node, or is about to be one.
-func (p *ZoneView) stood(instance string) bool {
+func (p *Zones) stood(instance string) bool {
 	for _, list := range p.NodesIn {
-		if slices.ContainsFunc(list, func(s ZonedNode) bool { return s.instance == instance }) {
+		if slices.ContainsFunc(list, func(s Node) bool { return s.instance == instance }) {
 			return true
 		}
 	}
@@ -145,7 +149,7 @@ func (p *ZoneView) stood(instance string) bool {
 
 // Zones are all that are known: what is found well in each closes what was
 // found wrong there.
-func (p *ZoneView) Zones() []string {
+func (p *Zones) Zones() []string {
 	var names []string
 	for _, z := range p.S.Zones {
 		names = append(names, z.Name)

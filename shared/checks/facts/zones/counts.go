@@ -1,19 +1,20 @@
-package facts
+package zones
 
 import (
+	"rollcall/shared/checks/facts"
 	"rollcall/shared/snapshot"
 )
 
-// ZoneCounts are how many volumes of a cluster have no node where they live
+// Counts are how many volumes of a cluster have no node where they live
 // and none that comes, those that nobody claims left out, and how many pods
 // wait for one. Known is false for what could not be read.
-func ZoneCounts(s *snapshot.Snapshot) (volumes, pods int, volumesKnown, podsKnown bool) {
+func Counts(s *snapshot.Snapshot) (volumes, pods int, volumesKnown, podsKnown bool) {
 	volumesKnown = s.Has(snapshot.VolumesOf) && s.Has(snapshot.Groups) && s.Has(snapshot.Clusters)
 	if !volumesKnown {
 		return 0, 0, false, false
 	}
 	waiting := map[string]bool{}
-	for _, l := range VolumesOf(NewView(s)) {
+	for _, l := range VolumesOf(facts.NewView(s)) {
 		if l.Home.Held == HeldNo || l.Fate != FateGap && l.Fate != FateStranded {
 			continue
 		}

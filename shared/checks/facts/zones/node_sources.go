@@ -1,4 +1,4 @@
-package facts
+package zones
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/shared/checks/phrase"
+	"rollcall/shared/node/scheduling"
 	"rollcall/shared/snapshot"
 )
 
@@ -27,7 +28,7 @@ type NodeSource struct {
 	Idle string
 	// Failing says, by zone, what becomes of its launches there.
 	Failing map[string]string
-	berth   schedulingFit
+	berth   scheduling.Node
 	// Scaled tells that an autoscaler may change its desired count.
 	Scaled bool
 	// moving tells that nodes of it come and go just now.
@@ -65,7 +66,7 @@ func (r NodeSource) Empty() []string {
 }
 
 // launchers are the groups that can launch nodes at all.
-func (p *ZoneView) launchers() []NodeSource {
+func (p *Zones) launchers() []NodeSource {
 	failing := p.failing()
 	var rigs []NodeSource
 	for _, g := range p.S.Groups {
@@ -108,53 +109,40 @@ func (p *ZoneView) launchers() []NodeSource {
 
 // model is what a new node of the group would be like: as one that it has, else
 // as its nodegroup says.
-func (p *ZoneView) model(r NodeSource) schedulingFit {
+func (p *Zones) model(r NodeSource) scheduling.Node {
 	for _, z := range slices.Sorted(maps.Keys(p.NodesIn)) {
 		for _, s := range p.NodesIn[z] {
-			if s.group != r.Group.Name || !s.berth.whole || s.Coming {
+			if s.group != r.Group.Name || !s.berth.Whole || s.Coming {
 				continue
 			}
-			labels := maps.Clone(s.berth.labels)
-			for _, own := range []string{ZoneLabel, HostLabel, "topology.ebs.csi.aws.com/zone", "failure-domain.beta.kubernetes.io/zone", "topology.k8s.aws/zone-id"} {
+			labels := maps.Clone(s.berth.Labels)
+			for _, own := range []string{scheduling.ZoneLabel, scheduling.HostLabel, "topology.ebs.csi.aws.com/zone", "failure-domain.beta.kubernetes.io/zone", "topology.k8s.aws/zone-id"} {
 				delete(labels, own)
 			}
-			return schedulingFit{labels: labels, taints: s.berth.taints, whole: true}
+			return scheduling.Node{Labels: labels, Taints: s.berth.Taints, Whole: true}
 		}
 	}
-	b := schedulingFit{labels: map[string]string{"kubernetes.io/os": "linux"}}
+	b := scheduling.Node{Labels: map[string]string{"kubernetes.io/os": "linux"}}
 	if m := r.Managed; m != nil {
-		maps.Copy(b.labels, m.Labels)
-		b.labels[GroupLabel] = m.Name
+		maps.Copy(b.Labels, m.Labels)
+		b.Labels[scheduling.GroupLabel] = m.Name
 		switch {
 		case strings.Contains(m.AMIType, "ARM"):
-			b.labels["kubernetes.io/arch"] = "arm64"
+			b.Labels["kubernetes.io/arch"] = "arm64"
 		case strings.Contains(m.AMIType, "x86_64") || m.AMIType == "AL2_x86_64_GPU":
-			b.labels["kubernetes.io/arch"] = "amd64"
+			b.Labels["kubernetes.io/arch"] = "amd64"
 		}
 		if strings.HasPrefix(m.AMIType, "WINDOWS") {
-			b.labels["kubernetes.io/os"] = "windows"
+			b.Labels["kubernetes.io/os"] = "windows"
 		}
-		b.taints = m.Taints
+		b.Taints = m.Taints
 	}
-	return b
-}
-
-// in is the berth with the zone's own label.
-func (b schedulingFit) in(zone string) schedulingFit {
-	labels := maps.Clone(b.labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	for _, key := range []string{ZoneLabel, "topology.ebs.csi.aws.com/zone", "failure-domain.beta.kubernetes.io/zone"} {
-		labels[key] = zone
-	}
-	b.labels = labels
 	return b
 }
 
 // failing are, by group and zone, the launches that came to nothing and were
 // followed by none that did: refused ones, and those that never joined.
-func (p *ZoneView) failing() map[string]map[string]string {
+func (p *Zones) failing() map[string]map[string]string {
 	all := map[string]map[string]string{}
 	note := func(group, zone, why string) {
 		if group == "" || zone == "" {
@@ -167,7 +155,7 @@ func (p *ZoneView) failing() map[string]map[string]string {
 	}
 	for _, t := range p.S.Attempts().List {
 		if !t.Unsure {
-			note(t.Group, t.zone, fmt.Sprintf("%s, %s", cmp.Or(string(t.Verdict.Class), t.Told), phrase.ClockTime(t.At)))
+			note(t.Group, t.Zone, fmt.Sprintf("%s, %s", cmp.Or(string(t.Verdict.Class), t.Told), phrase.ClockTime(t.At)))
 		}
 	}
 	if !p.S.Has(snapshot.LaunchHistory) {

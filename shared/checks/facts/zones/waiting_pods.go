@@ -1,10 +1,11 @@
-package facts
+package zones
 
 import (
 	"fmt"
 	"slices"
 
 	"rollcall/shared/checks/phrase"
+	"rollcall/shared/node/scheduling"
 	"rollcall/shared/snapshot"
 )
 
@@ -18,7 +19,7 @@ func PodsOf(list []VolumePlacement) []string {
 	var names []string
 	for _, l := range list {
 		for _, pod := range l.Home.Pods {
-			if len(OfKind(Obstacles(pod.Scheduled.Message), VolumeElsewhere)) > 0 {
+			if len(scheduling.OfKind(scheduling.Obstacles(pod.Scheduled.Message), scheduling.VolumeElsewhere)) > 0 {
 				names = append(names, pod.Key())
 			}
 		}
@@ -30,7 +31,7 @@ func PodsOf(list []VolumePlacement) []string {
 
 // Unsaid is what Kubernetes was not asked about a volume, or that nobody waits
 // for it: who reads it is to know what it rests on.
-func (p *ZoneView) Unsaid(l VolumePlacement) string {
+func (p *Zones) Unsaid(l VolumePlacement) string {
 	switch {
 	case len(l.Home.Pods) > 0, l.Home.Held == HeldNo:
 		return ""
@@ -56,7 +57,7 @@ func Others(first VolumePlacement, n int) string {
 }
 
 // StandsIn says how many nodes are in a zone, and how many come.
-func (p *ZoneView) StandsIn(zone string) string {
+func (p *Zones) StandsIn(zone string) string {
 	here, come := 0, 0
 	for _, s := range p.NodesIn[zone] {
 		if s.Coming {

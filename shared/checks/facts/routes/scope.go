@@ -1,19 +1,22 @@
-package facts
+// Package routes is the scope's subnets by route table, and how far packets get from
+// each: what the checks of routes, endpoints and addresses share.
+package routes
 
 import (
 	"fmt"
 	"slices"
 
+	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
 	"rollcall/shared/network/path"
 	"rollcall/shared/snapshot"
 )
 
-// RouteScope is a snapshot's scope, sorted into what the route checks judge.
-type RouteScope struct {
-	S      *View
+// Scope is a snapshot's scope, sorted into what the route checks judge.
+type Scope struct {
+	S      *facts.View
 	Net    *path.Network
-	starts *BootConfig
+	starts *facts.BootConfig
 	// Here are the running instances of the scope by subnet that have not
 	// joined and could have; those that are Ready nodes are not in it: nothing
 	// keeps them from joining.
@@ -25,19 +28,19 @@ type RouteScope struct {
 	Fell map[string][]*snapshot.Instance
 	// Ready are the instances that are Ready nodes.
 	Ready map[string]bool
-	Lots  []RouteTableScope
+	Lots  []Table
 	// Blind are the Unknowns: what of the scope cannot be judged at all.
 	Blind []finding.Finding
 }
 
-// RoutesOf is the scope by route table.
-func RoutesOf(s *View) *RouteScope {
-	return Derive(s, "routes", func(s *View) *RouteScope { return NewRouteScope(s, s.Scope.Subnets) })
+// Of is the scope by route table.
+func Of(s *facts.View) *Scope {
+	return facts.Derive(s, "routes", func(s *facts.View) *Scope { return NewScope(s, s.Scope.Subnets) })
 }
 
-// NewRouteScope sorts the given subnets, beside those of the scope's instances.
-func NewRouteScope(s *View, subnets []string) *RouteScope {
-	c := &RouteScope{
+// NewScope sorts the given subnets, beside those of the scope's instances.
+func NewScope(s *facts.View, subnets []string) *Scope {
+	c := &Scope{
 		S: s, Net: s.Network(), starts: s.Boot(), Ready: s.Ready(),
 		Here: map[string][]*snapshot.Instance{}, All: map[string][]*snapshot.Instance{}, Fell: map[string][]*snapshot.Instance{},
 	}
@@ -63,14 +66,14 @@ func NewRouteScope(s *View, subnets []string) *RouteScope {
 			i = len(c.Lots)
 			index[table.ID] = i
 			paths, _ := c.Net.Needs(id)
-			c.Lots = append(c.Lots, RouteTableScope{S: s, Table: table, Paths: paths, Internet: c.Net.Internet(id)})
+			c.Lots = append(c.Lots, Table{S: s, Table: table, Paths: paths, Internet: c.Net.Internet(id)})
 		}
 		c.Lots[i].Subnets = append(c.Lots[i].Subnets, subnet)
 	}
 	for i := range c.Lots {
 		l := &c.Lots[i]
 		l.Witness = c.witness(*l)
-		if more := c.starts.describing(c.waiting(l.IDs())); len(more) > 0 {
+		if more := c.starts.Describing(c.waiting(l.IDs())); len(more) > 0 {
 			l.Paths, _ = c.Net.Needs(l.Subnets[0].ID, more...)
 		}
 	}
@@ -78,7 +81,7 @@ func NewRouteScope(s *View, subnets []string) *RouteScope {
 }
 
 // place finds the subnets of the scope's instances.
-func (c *RouteScope) place() []string {
+func (c *Scope) place() []string {
 	if !c.S.Has(snapshot.Instances) {
 		if len(c.S.Scope.Instances) > 0 {
 			c.Blind = append(c.Blind, finding.Finding{
@@ -91,7 +94,7 @@ func (c *RouteScope) place() []string {
 	var subnets []string
 	suspects, well := c.S.Suspects()
 	for _, i := range suspects {
-		subnet := subnetOf(c.S, i)
+		subnet := facts.SubnetOf(c.S, i)
 		if subnet == "" {
 			continue
 		}
@@ -114,7 +117,7 @@ func (c *RouteScope) place() []string {
 
 // witness is a Ready node in a lot's subnets, where no instance waits beside
 // it: whatever cannot be seen of the lot's ways, they work.
-func (c *RouteScope) witness(l RouteTableScope) string {
+func (c *Scope) witness(l Table) string {
 	found := ""
 	for _, id := range l.IDs() {
 		if len(c.Here[id]) > 0 || len(c.Fell[id]) > 0 {
@@ -129,41 +132,15 @@ func (c *RouteScope) witness(l RouteTableScope) string {
 	return found
 }
 
-func (c *RouteScope) cannot(id string, f snapshot.Failure) {
+func (c *Scope) cannot(id string, f snapshot.Failure) {
 	c.Blind = append(c.Blind, finding.Finding{Outcome: finding.Unknown, Resource: id, Covers: []string{id}, Blocked: []snapshot.Failure{f}})
-}
-
-// scoped are the instances of the scope that EC2 described.
-func scoped(s *View) []*snapshot.Instance {
-	wanted := make(map[string]bool, len(s.Scope.Instances))
-	for _, id := range s.Scope.Instances {
-		wanted[id] = true
-	}
-	list := make([]*snapshot.Instance, 0, len(wanted))
-	for i := range s.Instances {
-		if wanted[s.Instances[i].ID] {
-			list = append(list, &s.Instances[i])
-		}
-	}
-	return list
-}
-
-// joinedNodes are the instances that are Ready nodes.
-func joinedNodes(s *View) map[string]bool {
-	joined := map[string]bool{}
-	for _, n := range s.Nodes {
-		if n.Instance != "" && n.Joined() {
-			joined[n.Instance] = true
-		}
-	}
-	return joined
 }
 
 // Stranded are the instances of the scope in the lot's subnets that have not
 // joined: those that wait, and those that ended meanwhile.
-func (c *RouteScope) Stranded(subnets []string) []string { return IDs(c.waiting(subnets)) }
+func (c *Scope) Stranded(subnets []string) []string { return facts.IDs(c.waiting(subnets)) }
 
-func (c *RouteScope) waiting(subnets []string) []*snapshot.Instance {
+func (c *Scope) waiting(subnets []string) []*snapshot.Instance {
 	var list []*snapshot.Instance
 	for _, subnet := range subnets {
 		list = append(list, c.Here[subnet]...)
@@ -173,7 +150,7 @@ func (c *RouteScope) waiting(subnets []string) []*snapshot.Instance {
 }
 
 // Each judges every lot, and adds what cannot be judged.
-func (c *RouteScope) Each(judge func(*RouteScope, RouteTableScope) finding.Finding) []finding.Finding {
+func (c *Scope) Each(judge func(*Scope, Table) finding.Finding) []finding.Finding {
 	list := slices.Clone(c.Blind)
 	for _, l := range c.Lots {
 		list = append(list, judge(c, l))
