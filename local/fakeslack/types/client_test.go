@@ -15,8 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/fakeslack"
-
-	"rollcall/shared/slack"
+	"rollcall/shared/slack/slackapi"
 )
 
 const (
@@ -41,11 +40,11 @@ func drive(t *testing.T, scenes map[string][]message) (*fakeslack.Server, told) 
 		}
 	})
 	// The picture that the messages show must be there before them.
-	ours, err := slack.NewClient(s.APIURL(), token, &http.Client{})
+	ours, err := slackapi.NewClient(s.APIURL(), token, &http.Client{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ours.Upload(t.Context(), slack.File{Name: "chart.png", Title: "Free addresses", Data: []byte("\x89PNG\r\n\x1a\nchart")}); err != nil {
+	if _, err := ours.Upload(t.Context(), slackapi.File{Name: "chart.png", Title: "Free addresses", Data: []byte("\x89PNG\r\n\x1a\nchart")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Inject(fakeslack.Fault{Method: "chat.postEphemeral", Times: 1, RetryAfter: time.Second}); err != nil {
