@@ -56,6 +56,9 @@ func (l *letters) of(kind string) []string {
 
 // kindOf is the kind of a message to report; "" for an observation.
 func kindOf(body string) string {
+	if !strings.Contains(body, `"kind"`) && !strings.Contains(body, `"Kind"`) {
+		return "" // the many observations are not read for it
+	}
 	var m struct{ Kind string }
 	_ = json.Unmarshal([]byte(body), &m) // what is none has no kind
 	return m.Kind

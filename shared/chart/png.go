@@ -52,7 +52,7 @@ func (c *canvas) pngIn(colours int) ([]byte, error) {
 		out.Pix[i] = n
 	}
 	var b bytes.Buffer
-	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	encoder := png.Encoder{CompressionLevel: png.DefaultCompression}
 	if err := encoder.Encode(&b, out); err != nil {
 		return nil, err
 	}

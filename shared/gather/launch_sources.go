@@ -27,10 +27,13 @@ func union(list []checks.Check, more ...snapshot.Source) []snapshot.Source {
 	for _, s := range more {
 		set[s] = true
 	}
+	var asked []snapshot.Source
 	for _, c := range list {
-		for _, s := range source.With(catalogue(), slices.Concat(c.Needs, c.Uses)...) {
-			set[s.Name] = true
-		}
+		asked = append(asked, c.Needs...)
+		asked = append(asked, c.Uses...)
+	}
+	for _, s := range source.With(catalogue(), asked...) {
+		set[s.Name] = true
 	}
 	return slices.Sorted(maps.Keys(set))
 }

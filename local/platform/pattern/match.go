@@ -3,6 +3,7 @@ package pattern
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // leaf is a value of the event with the array elements that it lies in.
@@ -37,33 +38,40 @@ func (m membership) with(other membership) (membership, bool) {
 	return out, true
 }
 
-// event is an event flattened to its leaves by path.
-type event struct {
+// Event is an event flattened to its leaves by path.
+type Event struct {
 	leaves map[string][]leaf
 	arrays int
+}
+
+// ReadEvent reads an event, to be held against many patterns. The error says that it
+// is not a JSON object.
+func ReadEvent(source []byte) (*Event, error) {
+	root, err := parseJSON(source)
+	if err != nil {
+		return nil, fmt.Errorf("event: %w", err)
+	}
+	if root.kind != kindObject {
+		return nil, errors.New("event: must be a JSON object")
+	}
+	e := &Event{leaves: make(map[string][]leaf)}
+	e.flatten("", root, nil)
+	return e, nil
+}
+
+// Match tells if the event matches.
+func (p *Pattern) Match(e *Event) bool {
+	return slices.ContainsFunc(p.branches, e.matches)
 }
 
 // Matches tells if the event matches. The error says that the event is not a
 // JSON object.
 func (p *Pattern) Matches(source []byte) (bool, error) {
-	root, err := parseJSON(source)
-	if err != nil {
-		return false, fmt.Errorf("event: %w", err)
-	}
-	if root.kind != kindObject {
-		return false, errors.New("event: must be a JSON object")
-	}
-	e := &event{leaves: make(map[string][]leaf)}
-	e.flatten("", root, nil)
-	for _, b := range p.branches {
-		if e.matches(b) {
-			return true, nil
-		}
-	}
-	return false, nil
+	e, err := ReadEvent(source)
+	return err == nil && p.Match(e), err
 }
 
-func (e *event) flatten(path string, n node, in membership) {
+func (e *Event) flatten(path string, n node, in membership) {
 	switch n.kind {
 	case kindObject:
 		for _, m := range n.members {
@@ -86,7 +94,7 @@ func (e *event) flatten(path string, n node, in membership) {
 
 // matches tells if one leaf can be chosen for each field so that no two of
 // them lie in different elements of one array.
-func (e *event) matches(b branch) bool {
+func (e *Event) matches(b branch) bool {
 	choices := make([][]membership, len(b))
 	for i, f := range b {
 		choices[i] = e.candidates(f)
@@ -98,7 +106,7 @@ func (e *event) matches(b branch) bool {
 }
 
 // candidates lists the distinct memberships with which the field matches.
-func (e *event) candidates(f field) []membership {
+func (e *Event) candidates(f field) []membership {
 	leaves := e.leaves[f.path]
 	if len(leaves) == 0 {
 		for _, p := range f.any {

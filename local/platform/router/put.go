@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"rollcall/local/platform/pattern"
 	"rollcall/local/platform/template"
 )
 
@@ -181,16 +182,16 @@ func (r *Router) hasBus(name string) bool {
 // order of Put; AWS promises no order, which is what Fault.Reorder is for.
 func (r *Router) route(e Event) {
 	matched := false
+	event, err := pattern.ReadEvent(e.JSON)
 	for _, x := range r.rules {
 		if !x.Enabled || x.Bus != e.Bus || x.pattern == nil {
 			continue
 		}
-		ok, err := x.pattern.Matches(e.JSON)
 		if err != nil {
 			r.trace(Entry{Kind: Dropped, Event: e.ID, Bus: e.Bus, Rule: x.Name, Note: err.Error()})
 			continue
 		}
-		if !ok {
+		if !x.pattern.Match(event) {
 			continue
 		}
 		matched = true

@@ -176,7 +176,7 @@ func there(p *zones.Zones, h zones.VolumePlacement, x stuck) string {
 		var others []string
 		for _, o := range x.found {
 			if o.Kind != scheduling.VolumeElsewhere {
-				others = append(others, o.Text)
+				others = append(others, phrase.Clip(o.Text))
 			}
 		}
 		text := capital(h.Why)

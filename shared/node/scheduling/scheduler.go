@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"rollcall/shared/checks/phrase"
 )
 
 // Obstacle is why the scheduler does not put a pod on some nodes.
@@ -79,7 +78,7 @@ func Obstacles(message string) []Obstacle {
 	}
 	var list []Obstacle
 	for _, text := range splitObstacles(message) {
-		o := Obstacle{Text: phrase.Clip(text)}
+		o := Obstacle{Text: text}
 		if number, _, ok := strings.Cut(text, " "); ok {
 			if n, err := strconv.Atoi(number); err == nil {
 				o.nodes = n
