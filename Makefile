@@ -35,7 +35,7 @@ GARBAGE := GOGC=400
 test: ## run all tests; what they play many of in a smaller number (five minutes on two cores from a warm build cache)
 	@go build $(PACKAGES)
 	@$(ZSH)
-	CDK_VALIDATION=false $(GARBAGE) go test -timeout 20m $(LONGEST) $(PACKAGES)
+	CDK_VALIDATION=false $(GARBAGE) go test -p 4 -timeout 20m $(LONGEST) $(PACKAGES)
 
 # What takes longest begins first, so that nothing is left to run alone at the end.
 LONGEST := ./infra/... ./local/stage

@@ -211,7 +211,7 @@ func TestTableReads(t *testing.T) {
 		"spot-report":     {table, table + "/index/ended", table + "/index/open"},
 		"subnet-watch":    {table},                                                // the samples of subnets
 		"eni-cleanup":     {table},                                                // the sightings, and what was deleted
-		"remediate":       {table},                                                // the incidents, the deeds, the sightings
+		"remediate":       {table},                                                // the incidents, the runs, the sightings
 		"zone-watch":      {table, table + "/index/ended", table + "/index/open"}, // what became of launches
 		"report":          {table},
 		"change-check":    {table, table + "/index/ended", table + "/index/open"},

@@ -1,5 +1,5 @@
 // Command redrive shows what a deployment's dead-letter queues hold, and moves it
-// back with -move: presses, deeds, outcomes and observations that were given up
+// back with -move: presses, runs, outcomes and observations that were given up
 // while something that Rollcall needs was away.
 package main
 

@@ -36,7 +36,7 @@ func TestRedrive(t *testing.T) {
 		}
 		return all
 	}
-	for name, bodies := range map[string][]string{"rollcall-results-dead.fifo": {"a press", "a deed"}, "rollcall-joins-dead": {"an outcome"}, "rollcall-failed": {"an event"}} {
+	for name, bodies := range map[string][]string{"rollcall-results-dead.fifo": {"a press", "a run"}, "rollcall-joins-dead": {"an outcome"}, "rollcall-failed": {"an event"}} {
 		for _, q := range s.Template.Queues {
 			for i, body := range bodies {
 				if q.Name != name {

@@ -66,8 +66,8 @@ func content(m report.Message) any {
 		return m.Press
 	case m.Proposal != nil:
 		return m.Proposal
-	case m.Deed != nil:
-		return m.Deed
+	case m.RemedyResult != nil:
+		return m.RemedyResult
 	case m.Changes != nil:
 		return m.Changes
 	}

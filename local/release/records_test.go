@@ -65,7 +65,7 @@ func readers(s *store.Store) map[string]func(ctx context.Context, of string) (an
 		"summary": func(ctx context.Context, of string) (any, error) { return s.Postings(ctx, of) },
 		"act":     func(ctx context.Context, of string) (any, error) { return s.Acts(ctx, of, long) },
 		"audit":   func(ctx context.Context, of string) (any, error) { return s.Audits(ctx, of, long) },
-		"deed":    func(ctx context.Context, of string) (any, error) { return s.Deeds(ctx, of) },
+		"deed":    func(ctx context.Context, of string) (any, error) { return s.Runs(ctx, of) },
 		// Of the first release it says that a request was taken, and not what was
 		// pressed: whoever pressed is asked to press again.
 		"press": func(ctx context.Context, of string) (any, error) {
@@ -209,7 +209,7 @@ func TestUpgradeKeepsTheLimitOfRemedies(t *testing.T) {
 		for _, r := range byKind(samples(t, name).Records)["deeds-lately"] {
 			var body struct {
 				Remedy optin.Remedy `json:"remedy"`
-				Deeds  []struct {
+				Runs   []struct {
 					At time.Time `json:"at"`
 				} `json:"deeds"`
 			}
@@ -217,11 +217,11 @@ func TestUpgradeKeepsTheLimitOfRemedies(t *testing.T) {
 				t.Fatal(err)
 			}
 			cluster := strings.TrimPrefix(r.Texts["pk"], "deeds-lately#")
-			for _, d := range body.Deeds {
+			for _, d := range body.Runs {
 				counted++
-				room, err := storeOf(r).RoomForDeeds(t.Context(), cluster, body.Remedy, 1, len(body.Deeds), d.At.Add(time.Minute))
+				room, err := storeOf(r).RoomForRuns(t.Context(), cluster, body.Remedy, 1, len(body.Runs), d.At.Add(time.Minute))
 				if err != nil || !room.After(d.At) {
-					t.Errorf("release %s: %s in %s, whose limit of %d is reached: there is room from %s (error %v)", name, body.Remedy, cluster, len(body.Deeds), room, err)
+					t.Errorf("release %s: %s in %s, whose limit of %d is reached: there is room from %s (error %v)", name, body.Remedy, cluster, len(body.Runs), room, err)
 				}
 			}
 		}

@@ -43,7 +43,7 @@ func theLimitIsWaitedFor(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	r.until("the first three", func() bool { return len(r.deeds()) == 1 && r.deeds()[0].Result == action.Done })
+	r.until("the first three", func() bool { return len(r.runs()) == 1 && r.runs()[0].Result == action.Done })
 	r.until("that the rest waits is said", r.replied("What is left to do waits for the limit of an hour. Next try "))
 	r.until("a node has joined", func() bool { return len(r.incident().Joins) > 0 || r.incident().Proof != nil })
 	r.pass(12 * time.Minute)
@@ -62,17 +62,17 @@ func theLimitIsWaitedFor(t *testing.T) {
 	r.nothingLost()
 }
 
-// withinTheLimit holds the deeds against the limit: each instance once, never
+// withinTheLimit holds the runs against the limit: each instance once, never
 // more than so many in any hour.
 func (r *running) withinTheLimit(stuck []string) {
 	r.t.Helper()
 	var ended []string
 	var at []time.Time
-	list := r.deeds()
+	list := r.runs()
 	slices.SortFunc(list, func(a, b remedy.Run) int { return a.Began.Compare(b.Began) })
 	for _, d := range list {
 		if d.Result != action.Done || d.Policy != optin.Auto {
-			r.t.Errorf("deed %+v", d)
+			r.t.Errorf("run %+v", d)
 		}
 		for _, id := range d.Changed {
 			ended, at = append(ended, id), append(at, d.Ended)

@@ -25,7 +25,7 @@ import (
 
 // TestWrongPressesChangeNothing presses what nobody may press, forges what a
 // press would bring about, and at last has the fix approved by a member of the
-// group: one route, one deed. What is pressed after the incident is over, or of a
+// group: one route, one run. What is pressed after the incident is over, or of a
 // time before it came back, is refused as well.
 func TestWrongPressesChangeNothing(t *testing.T) { virtual(t, wrongPressesChangeNothing) }
 
@@ -70,7 +70,7 @@ func wrongPressesChangeNothing(t *testing.T) {
 	r.answers("pressed again", Lead, incident.AlreadyDecided, func() { r.sign(Lead, good, ts) })
 	r.answers("pressed by another", OnCall, incident.AlreadyDecided, func() { r.sign(OnCall, good, ts) })
 	r.doneOnce(before, Lead)
-	r.forge(woken.so, approvalOf(t, r.incident(), r.deeds()[0].Plan))
+	r.forge(woken.so, approvalOf(t, r.incident(), r.runs()[0].Plan))
 	r.doneOnce(before, Lead)
 
 	r.replaceLaunches()
@@ -80,8 +80,8 @@ func wrongPressesChangeNothing(t *testing.T) {
 	r.scale(2, 2) // a launch that meets it
 	r.until("it comes back", func() bool { return r.incident().Number == 2 && r.offer().State == incident.Offered })
 	r.answers("of the first opening", OnCall, incident.EarlierOpening, func() { r.sign(OnCall, good, r.messages()[0].TS) })
-	if now := r.routes(); now != before || len(r.wrote()) != 1 || len(r.deeds()) != 1 {
-		t.Errorf("after it came back: routes\n%s\ncalls %q, %d deeds", now, r.wrote(), len(r.deeds()))
+	if now := r.routes(); now != before || len(r.wrote()) != 1 || len(r.runs()) != 1 {
+		t.Errorf("after it came back: routes\n%s\ncalls %q, %d runs", now, r.wrote(), len(r.runs()))
 	}
 	r.nothingLost()
 }
@@ -158,14 +158,14 @@ func TestTheWorldChangedBeforeTheApproval(t *testing.T) {
 			before := r.routes()
 			r.answers(name, OnCall, incident.AnswerApproved, func() { r.press(OnCall) })
 			r.until("that it is not done is said", r.replied("Not done, nothing was changed"))
-			d := r.offer().Deed
+			d := r.offer().Run
 			for _, o := range r.incident().Offers {
-				if o.Deed != nil {
-					d = o.Deed
+				if o.Run != nil {
+					d = o.Run
 				}
 			}
 			if d == nil || d.Result != action.Refused || d.Reason != string(test.reason) || d.ApprovedBy != OnCall {
-				t.Errorf("the deed is %+v, want refused, %s", d, test.reason)
+				t.Errorf("the run is %+v, want refused, %s", d, test.reason)
 			}
 			r.untouched(name, before)
 			r.nothingLost()
@@ -193,7 +193,7 @@ func approvalOf(t *testing.T, inc incident.Incident, p remedy.Plan) map[string]a
 	return detail
 }
 
-// doneOnce holds that there is exactly one route more than before, by one deed
+// doneOnce holds that there is exactly one route more than before, by one run
 // that somebody approved, and that the thread says how to take it back.
 func (r *running) doneOnce(before, by string) {
 	r.t.Helper()
@@ -204,9 +204,9 @@ func (r *running) doneOnce(before, by string) {
 	if calls := r.wrote(); len(calls) != 1 || calls[0] != "ec2:CreateRoute " {
 		r.t.Errorf("remediate called %q, want one route", calls)
 	}
-	list := r.deeds()
+	list := r.runs()
 	if len(list) != 1 || list[0].Result != action.Done || list[0].ApprovedBy != by || list[0].Policy != optin.Approve {
-		r.t.Errorf("deeds %+v, want one, approved by %s", list, by)
+		r.t.Errorf("runs %+v, want one, approved by %s", list, by)
 	}
 	if said := r.replies("Done"); len(said) != 1 || !strings.Contains(whole(said[0]), "aws ec2 delete-route ") {
 		r.t.Errorf("what was done is said %d times, want once with how to take it back", len(said))

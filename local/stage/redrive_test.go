@@ -157,9 +157,9 @@ func pressThatDeadLettered(t *testing.T) {
 	r.doneOnce(before, Lead)
 
 	r.settled()
-	r.copies(slices.Concat(got.of(report.PressKind), got.of(report.DeedKind))...)
+	r.copies(slices.Concat(got.of(report.PressKind), got.of(report.RemedyResultKind))...)
 	if n := r.queued(resultsDead); n < 2 {
-		t.Fatalf("%d copies, want the press and the deed at least", n)
+		t.Fatalf("%d copies, want the press and the run at least", n)
 	}
 	r.redrive()
 	r.pass(12 * time.Minute) // two sweeps
@@ -206,9 +206,9 @@ func pressThatExpiredAsADeadLetter(t *testing.T) {
 // TestDeedThatDeadLettered: remediate has added the route, and report does not
 // hear of it for half an hour. Then it says so, once: from the message that comes
 // back, as remediate, which tells what it did whenever it is woken, is away too.
-func TestDeedThatDeadLettered(t *testing.T) { virtual(t, deedThatDeadLettered) }
+func TestRunThatDeadLettered(t *testing.T) { virtual(t, runThatDeadLettered) }
 
-func deedThatDeadLettered(t *testing.T) {
+func runThatDeadLettered(t *testing.T) {
 	got := &letters{}
 	r := start(t, "route", approvable, got.keep, func(o *Options) {
 		o.EventFaults = func(e router.Event) router.Fault {
@@ -221,9 +221,9 @@ func deedThatDeadLettered(t *testing.T) {
 	r.offeredRoute()
 	before, ts := r.routes(), r.messages()[0].TS
 	r.answers("approved", Lead, incident.AnswerApproved, func() { r.press(Lead) })
-	r.givenUp(got, report.DeedKind, func() {
-		r.until("the deed", func() bool {
-			return len(r.deeds()) == 1 && r.deeds()[0].Result == action.Done && len(got.of(report.DeedKind)) > 0
+	r.givenUp(got, report.RemedyResultKind, func() {
+		r.until("the run", func() bool {
+			return len(r.runs()) == 1 && r.runs()[0].Result == action.Done && len(got.of(report.RemedyResultKind)) > 0
 		})
 		r.lose("remediate")
 	})
@@ -235,12 +235,12 @@ func deedThatDeadLettered(t *testing.T) {
 	r.doneOnce(before, Lead)
 
 	r.mend("remediate")
-	deeds := got.of(report.DeedKind)
-	r.copies(deeds...)
+	runs := got.of(report.RemedyResultKind)
+	r.copies(runs...)
 	r.redrive()
 	r.replaceLaunches()
 	r.until("the proof", func() bool { return r.incident().State == incident.Closed })
-	r.copies(deeds...)
+	r.copies(runs...)
 	r.redrive()
 	r.doneOnce(before, Lead)
 	r.answeredOnce(Lead, incident.AnswerApproved)

@@ -63,7 +63,7 @@ func story() []incident.Event {
 		}
 		take(response.Propose(incidents[0], report.Proposal{ID: "p", At: at(6 * time.Minute), Cluster: key.Cluster, Key: key, Remedy: p.Remedy, Policy: optin.Approve, Plan: p, Hash: p.Hash(), Lasts: time.Hour}, at(6*time.Minute)))
 		press("a", report.ApprovePlan, 7*time.Minute)
-		take(response.ApplyRemedyResult(incidents[0], report.RemedyResult{ID: "d", At: at(8 * time.Minute), Cluster: key.Cluster, Key: key, Deed: remedy.Run{
+		take(response.ApplyRemedyResult(incidents[0], report.RemedyResult{ID: "d", At: at(8 * time.Minute), Cluster: key.Cluster, Key: key, Run: remedy.Run{
 			Format: 1, ID: p.Hash() + "/a", Plan: p, Hash: p.Hash(), Policy: optin.Approve, ApprovedBy: "U0ONCALL01", Approved: at(7 * time.Minute),
 			Began: at(7*time.Minute + time.Second), Ended: at(7*time.Minute + 2*time.Second), Result: action.Done, Changed: []string{p.Resource}, Version: 2,
 		}}, at(8*time.Minute)))

@@ -18,8 +18,8 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// stand is a detector with a region, whose messages it keeps.
-type stand struct {
+// harness is a detector with a region, whose messages it keeps.
+type harness struct {
 	Detector
 	names  []string
 	failed *snapshot.Failure
@@ -28,8 +28,8 @@ type stand struct {
 	sent   []report.Observation
 }
 
-func newStand() *stand {
-	s := &stand{counts: map[string]int{}}
+func newStand() *harness {
+	s := &harness{counts: map[string]int{}}
 	s.Detector = Detector{
 		By: "join-check", Region: "us-west-2", Reader: s, Results: s, Watches: func(cluster string) bool { return cluster != "other" },
 		Now: func() time.Time { return began }, Log: slog.New(slog.DiscardHandler), Count: func(name string, n int) { s.counts[name] += n },
@@ -37,19 +37,19 @@ func newStand() *stand {
 	return s
 }
 
-func (s *stand) Clusters(context.Context) ([]string, *snapshot.Failure) {
+func (s *harness) Clusters(context.Context) ([]string, *snapshot.Failure) {
 	s.listed++
 	return s.names, s.failed
 }
 
-func (s *stand) Read(_ context.Context, q gather.Query) (*snapshot.Snapshot, error) {
+func (s *harness) Read(_ context.Context, q gather.Query) (*snapshot.Snapshot, error) {
 	if q.Cluster == "gone" {
 		return nil, gather.ErrNoCluster
 	}
 	return &snapshot.Snapshot{Time: q.Time, Account: q.Account, Region: q.Region, Cluster: snapshot.Cluster{Name: q.Cluster}}, nil
 }
 
-func (s *stand) SendResult(_ context.Context, o report.Observation) error {
+func (s *harness) SendResult(_ context.Context, o report.Observation) error {
 	s.sent = append(s.sent, o)
 	return nil
 }

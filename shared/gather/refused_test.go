@@ -50,6 +50,7 @@ func TestEveryRefusalIsNamed(t *testing.T) {
 			continue
 		}
 		t.Run(action, func(t *testing.T) {
+			t.Parallel()
 			p := start(t, file, refuse(action), "")
 			updateNodegroup(t, p)
 			s, _ := whole(t, p)
@@ -82,6 +83,7 @@ func TestEveryKubernetesRefusalIsNamed(t *testing.T) {
 	for _, r := range KubeRules(snapshot.All()...) {
 		resource := r.Resources[0]
 		t.Run(resource, func(t *testing.T) {
+			t.Parallel()
 			s, _ := whole(t, start(t, file, wire.NoFaults{}, resource))
 			if f, failed := s.Failures[snapshot.ENIConfigsOf]; failed && resource != "eniconfigs" && f.Reason == snapshot.NotRead {
 				delete(s.Failures, snapshot.ENIConfigsOf) // aws-node says whether there is anything to ask for
@@ -133,6 +135,7 @@ func TestKarpenterIsAskedForOnce(t *testing.T) {
 		"another's":    {"NodePools: [{metadata: {name: a}, spec: {template: {spec: {nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: a}}}}}]", []string{"list nodeclaims", "list nodepools"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := open(t, "name: plain\nkubernetes: {eks-workshop: {"+tt.pools+"}}\n")
 			q := broughtBy(t, p)
 			q.Sources = []snapshot.Source{snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf}

@@ -34,8 +34,8 @@ func TestActsFit(t *testing.T) {
 		if a.Reason != incident.AnswerApproved {
 			t.Fatalf("plan %d is %+v", i, a)
 		}
-		told := incidenttest.Deed(action.Failed)
-		told.ID, told.Deed.ID, told.Deed.Plan, told.Deed.Hash, told.Deed.Ended = fmt.Sprint("d", i), fmt.Sprint("deed", i), p, p.Hash(), incidenttest.At(3+3*i)
+		told := incidenttest.Run(action.Failed)
+		told.ID, told.Run.ID, told.Run.Plan, told.Run.Hash, told.Run.Ended = fmt.Sprint("d", i), fmt.Sprint("run", i), p, p.Hash(), incidenttest.At(3+3*i)
 		inc = response.ApplyRemedyResult(approved.Incident, told, incidenttest.At(3+3*i)).Incident
 	}
 	var trail report.RecentChanges
@@ -47,7 +47,7 @@ func TestActsFit(t *testing.T) {
 	inc = response.ApplyChanges(inc, incidenttest.Changes("c", trail), incidenttest.At(9)).Incident
 	for i := range 60 {
 		offer := inc.Offers[i%3]
-		inc.AddNote(incident.DeedFailed, incidenttest.At(10+i)).Offer = &offer
+		inc.AddNote(incident.RemedyFailed, incidenttest.At(10+i)).Offer = &offer
 	}
 	last := incidenttest.Proposal("last", 80, incidenttest.RoutePlan("nat-last"), optin.Approve)
 	last.Lasts = time.Hour

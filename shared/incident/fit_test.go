@@ -267,9 +267,9 @@ func TestAppliedAndHeard(t *testing.T) {
 }
 
 func offerIn(state incident.OfferState, result action.Status, ended bool) incident.Offer {
-	o := incident.Offer{State: state, Deed: &remedy.Run{Result: result}}
+	o := incident.Offer{State: state, Run: &remedy.Run{Result: result}}
 	if ended {
-		o.Deed.Ended = incidenttest.At(1)
+		o.Run.Ended = incidenttest.At(1)
 	}
 	return o
 }

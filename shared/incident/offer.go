@@ -37,9 +37,9 @@ type Offer struct {
 	// By is who approved or refused it, and Decided when.
 	By      report.User `json:"by,omitzero"`
 	Decided time.Time   `json:"decided,omitzero"`
-	// Deed is what was done.
-	Deed *remedy.Run `json:"deed,omitempty"`
-	// Verified is when the check that found the cause passed after the deed, or,
+	// Run is what was done.
+	Run *remedy.Run `json:"deed,omitempty"`
+	// Verified is when the check that found the cause passed after the run, or,
 	// in the state Unhelpful, still failed.
 	Verified time.Time `json:"verified,omitzero"`
 	// Says is why there is none any more; while it is offered, why a person is
@@ -66,7 +66,7 @@ const (
 	RefusedByUs OfferState = "refused"  // a person said no
 	Expired     OfferState = "expired"
 	Outdated    OfferState = "outdated" // the world changed, or the incident is over
-	Acted       OfferState = "acted"    // Deed tells what came of it
+	Acted       OfferState = "acted"    // Run tells what came of it
 	Helped      OfferState = "helped"   // the check passes since
 	Unhelpful   OfferState = "unhelpful"
 	// Deferred: it is tried again at After. Its plan is what would be done now; of a
@@ -101,12 +101,12 @@ func (o Offer) Over() bool {
 // IsReplacement tells of the one remedy that is for the time after a cause.
 func IsReplacement(o Offer) bool { return remedy.Of(o.Plan.Remedy).AfterCause }
 
-// Unverified tells of a deed that may have changed something and is not verified.
+// Unverified tells of a run that may have changed something and is not verified.
 func (o Offer) Unverified() bool {
-	if o.State != Acted || o.Deed == nil || o.Deed.Ended.IsZero() {
+	if o.State != Acted || o.Run == nil || o.Run.Ended.IsZero() {
 		return false
 	}
-	return o.Deed.Result == action.Done || o.Deed.Result == action.Partly || o.Deed.Result == action.Uncertain
+	return o.Run.Result == action.Done || o.Run.Result == action.Partly || o.Run.Result == action.Uncertain
 }
 
 // HasVerdict tells of an offer that was verified.
@@ -133,7 +133,7 @@ func (inc *Incident) ForgetOffer(o *Offer) {
 // is worth more than why there is no more to do.
 func (inc *Incident) EndWait(o *Offer, says string) {
 	done := func(x Offer) bool {
-		return x.Plan.Remedy == o.Plan.Remedy && x.Deed != nil && !x.Made.Before(inc.Opened)
+		return x.Plan.Remedy == o.Plan.Remedy && x.Run != nil && !x.Made.Before(inc.Opened)
 	}
 	if slices.ContainsFunc(inc.Offers, done) {
 		inc.ForgetOffer(o)
@@ -150,7 +150,7 @@ func (inc *Incident) OutdateOffers(says string, of func(Offer) bool) {
 		case !o.Live() || !of(*o):
 		case o.State == Deferred:
 			inc.EndWait(o, says)
-		case o.State == Offered || o.Deed == nil:
+		case o.State == Offered || o.Run == nil:
 			o.State, o.Says = Outdated, says
 		}
 	}

@@ -62,7 +62,7 @@ func TestOffersAreTakenBack(t *testing.T) {
 	of := func(id string, r optin.Remedy, state incident.OfferState) incident.Offer {
 		return incident.Offer{Hash: id, Plan: remedy.Plan{Remedy: r}, State: state, Made: at(5)}
 	}
-	begun := func(o incident.Offer) incident.Offer { o.Deed = &remedy.Run{}; return o }
+	begun := func(o incident.Offer) incident.Offer { o.Run = &remedy.Run{}; return o }
 	before := func(o incident.Offer) incident.Offer { o.Made = at(3); return o }
 	outdated := func(o incident.Offer) incident.Offer { o.State, o.Says = incident.Outdated, "it is over"; return o }
 	all := func(incident.Offer) bool { return true }
@@ -76,7 +76,7 @@ func TestOffersAreTakenBack(t *testing.T) {
 			[]incident.Offer{outdated(of("a", route, incident.Offered)), outdated(of("b", route, incident.Approved)), outdated(of("c", parts, incident.Deferred))},
 		},
 		"not what is being done": {[]incident.Offer{begun(of("a", route, incident.Approved))}, all, []incident.Offer{begun(of("a", route, incident.Approved))}},
-		"what is offered again after a deed": {
+		"what is offered again after a run": {
 			[]incident.Offer{begun(of("a", route, incident.Offered))}, all, []incident.Offer{outdated(begun(of("a", route, incident.Offered)))},
 		},
 		"not what was decided": {
@@ -91,7 +91,7 @@ func TestOffersAreTakenBack(t *testing.T) {
 			[]incident.Offer{begun(of("a", parts, incident.Acted)), of("b", parts, incident.Deferred), of("c", route, incident.Offered)}, all,
 			[]incident.Offer{begun(of("a", parts, incident.Acted)), outdated(of("c", route, incident.Offered))},
 		},
-		"a wait after another remedy's deed is not": {
+		"a wait after another remedy's run is not": {
 			[]incident.Offer{begun(of("a", route, incident.Acted)), of("b", parts, incident.Deferred)}, all,
 			[]incident.Offer{begun(of("a", route, incident.Acted)), outdated(of("b", parts, incident.Deferred))},
 		},

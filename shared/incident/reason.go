@@ -26,15 +26,15 @@ const (
 	HasJoined Reason = "joined"
 
 	// What remedies and people do about it: said in the thread.
-	IsProposed  Reason = "proposed"
-	IsApproved  Reason = "approved"
-	IsRefused   Reason = "refused-by" // a person said no to the plan
-	DeedDone    Reason = "remedy-done"
-	DeedFailed  Reason = "remedy-failed" // also: refused, partly done, uncertain
-	IsVerified  Reason = "verified"      // the check passes since the deed
-	IsUnhelpful Reason = "unhelpful"     // and this is when it still fails
-	IsDeferred  Reason = "deferred"      // for the limit, or for a look that succeeds
-	HasChanges  Reason = "changes"       // what CloudTrail knows
+	IsProposed   Reason = "proposed"
+	IsApproved   Reason = "approved"
+	IsRefused    Reason = "refused-by" // a person said no to the plan
+	RemedyDone   Reason = "remedy-done"
+	RemedyFailed Reason = "remedy-failed" // also: refused, partly done, uncertain
+	IsVerified   Reason = "verified"      // the check passes since the run
+	IsUnhelpful  Reason = "unhelpful"     // and this is when it still fails
+	IsDeferred   Reason = "deferred"      // for the limit, or for a look that succeeds
+	HasChanges   Reason = "changes"       // what CloudTrail knows
 	// Who is to look is called: at first, and again.
 	IsTakenOver Reason = "taken-over" // from another who had acknowledged it
 	IsCalled    Reason = "called"
@@ -54,7 +54,7 @@ const (
 
 	// The rest is said to nobody.
 	PressRefused   Reason = "press-refused" // the answer tells why
-	IsMalformed    Reason = "malformed"     // a plan or deed that is not what it says
+	IsMalformed    Reason = "malformed"     // a plan or run that is not what it says
 	NothingNew     Reason = "nothing-new"
 	NotYet         Reason = "not-yet"         // seen too few times to be said
 	OutOfDate      Reason = "out-of-date"     // newer is known
@@ -124,7 +124,7 @@ func (r Reason) Noted() bool {
 	switch r {
 	case MoreAffected, BetterKnown, IsAsked, IsDue:
 		return false
-	case IsProposed, IsRefused, DeedDone, DeedFailed, IsDeferred, HasChanges, IsCalled, IsReminded, IsTakenOver:
+	case IsProposed, IsRefused, RemedyDone, RemedyFailed, IsDeferred, HasChanges, IsCalled, IsReminded, IsTakenOver:
 		return true
 	}
 	return r.Event() != ""

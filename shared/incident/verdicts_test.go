@@ -196,28 +196,28 @@ func TestProofs(t *testing.T) {
 	}
 }
 
-// When a deed helped, or did not, by what was seen since.
-func TestWhatVerifiesADeed(t *testing.T) {
+// When a run helped, or did not, by what was seen since.
+func TestWhatVerifiesARun(t *testing.T) {
 	at := incidenttest.At
 	v := func(of string, found incident.Found, minute int) incident.Verdict {
 		return incident.Verdict{Of: of, Found: found, At: at(minute)}
 	}
-	deed := func(r optin.Remedy) incident.Offer { // from 4 to 5
-		return incident.Offer{Plan: remedy.Plan{Remedy: r}, State: incident.Acted, Deed: &remedy.Run{Began: at(4), Ended: at(5), Result: action.Done}}
+	run := func(r optin.Remedy) incident.Offer { // from 4 to 5
+		return incident.Offer{Plan: remedy.Plan{Remedy: r}, State: incident.Acted, Run: &remedy.Run{Began: at(4), Ended: at(5), Result: action.Done}}
 	}
 	with := func(o incident.Offer, verdicts ...incident.Verdict) incident.Incident {
 		return incident.Incident{State: incident.Open, Offers: []incident.Offer{{State: incident.Expired}, o}, Verdicts: verdicts}
 	}
 	ended := func(state incident.State, how incident.Resolution, ready int) incident.Incident {
-		inc := with(deed(optin.ReplaceInstance))
+		inc := with(run(optin.ReplaceInstance))
 		inc.State, inc.Resolution = state, how
 		if ready > 0 {
 			inc.Proof = &report.Launch{Ready: at(ready)}
 		}
 		return inc
 	}
-	unended, none, route := deed(optin.AddNATRoute), deed(optin.AddNATRoute), deed(optin.AddNATRoute)
-	unended.Deed.Ended, none.Deed = none.Verified, nil
+	unended, none, route := run(optin.AddNATRoute), run(optin.AddNATRoute), run(optin.AddNATRoute)
+	unended.Run.Ended, none.Run = none.Verified, nil
 	const fails, well, gone = incident.Failing, incident.Passing, incident.Absent
 	for name, test := range map[string]struct {
 		inc    incident.Incident

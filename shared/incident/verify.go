@@ -6,13 +6,13 @@ import (
 	"rollcall/shared/remedy/optin"
 )
 
-// settleTime is how long after a deed a look that still finds the cause proves
+// settleTime is how long after a run a look that still finds the cause proves
 // nothing: EC2's answers follow its changes late ("eventual consistency", of
 // which its guide speaks in minutes), and the sweep comes every five.
 const settleTime = 2 * time.Minute
 
-// VerifyRemedies holds deeds against what the check that found the cause says since.
-// Only a look that was taken after a deed had ended tells of it, and only what
+// VerifyRemedies holds runs against what the check that found the cause says since.
+// Only a look that was taken after a run had ended tells of it, and only what
 // was seen: what could not be looked at verifies nothing.
 func (inc *Incident) VerifyRemedies() (found []Reason) {
 	for i := range inc.Offers {
@@ -20,7 +20,7 @@ func (inc *Incident) VerifyRemedies() (found []Reason) {
 		if !o.Unverified() {
 			continue
 		}
-		if at, failing := inc.failedSince(o.Deed.Ended.Add(settleTime)); failing {
+		if at, failing := inc.failedSince(o.Run.Ended.Add(settleTime)); failing {
 			o.State, o.Verified = Unhelpful, at
 			found = append(found, IsUnhelpful)
 		} else if at, well := inc.wellSince(*o); well {
@@ -42,12 +42,12 @@ func (inc *Incident) failedSince(t time.Time) (at time.Time, failing bool) {
 }
 
 // wellSince tells that all that the incident covers, and that still exists, was
-// seen well after the deed. An instance that was replaced shows nothing by the
+// seen well after the run. An instance that was replaced shows nothing by the
 // check of the cause, which was gone before: there a node must have joined.
 func (inc *Incident) wellSince(o Offer) (at time.Time, well bool) {
-	ended := o.Deed.Ended
+	ended := o.Run.Ended
 	if IsReplacement(o) {
-		joined := inc.State == Closed && inc.Resolution == Proved && inc.Proof != nil && inc.Proof.Ready.After(o.Deed.Began)
+		joined := inc.State == Closed && inc.Resolution == Proved && inc.Proof != nil && inc.Proof.Ready.After(o.Run.Began)
 		if !joined {
 			return time.Time{}, false
 		}

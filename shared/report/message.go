@@ -10,12 +10,12 @@ import (
 
 // Message is what a message on the results queue holds: one of these.
 type Message struct {
-	Observation *Observation
-	Summary     *Summary
-	Press       *Press
-	Proposal    *Proposal
-	Deed        *RemedyResult
-	Changes     *Changes
+	Observation  *Observation
+	Summary      *Summary
+	Press        *Press
+	Proposal     *Proposal
+	RemedyResult *RemedyResult
+	Changes      *Changes
 	// Digest is that of a press's body as it came: what PressRecord holds.
 	Digest string
 }
@@ -29,8 +29,8 @@ func (m Message) Cluster() string {
 		return m.Press.Key.Cluster
 	case m.Proposal != nil:
 		return m.Proposal.Cluster
-	case m.Deed != nil:
-		return m.Deed.Cluster
+	case m.RemedyResult != nil:
+		return m.RemedyResult.Cluster
 	case m.Changes != nil:
 		return m.Changes.Cluster
 	}
@@ -64,9 +64,9 @@ func DecodeMessage(body []byte) (Message, error) {
 	case ProposalKind:
 		p, err := decodeTold[Proposal](body, head.Format, ProposalFormat, kind)
 		return Message{Proposal: &p}, errors.Join(err, complete(kind, p.ID, p.Key, p.At))
-	case DeedKind:
-		d, err := decodeTold[RemedyResult](body, head.Format, DeedFormat, kind)
-		return Message{Deed: &d}, errors.Join(err, complete(kind, d.ID, d.Key, d.At))
+	case RemedyResultKind:
+		d, err := decodeTold[RemedyResult](body, head.Format, RemedyResultFormat, kind)
+		return Message{RemedyResult: &d}, errors.Join(err, complete(kind, d.ID, d.Key, d.At))
 	case ChangesKind:
 		c, err := decodeTold[Changes](body, head.Format, ChangesFormat, kind)
 		return Message{Changes: &c}, errors.Join(err, complete(kind, c.ID, c.Key, c.At))

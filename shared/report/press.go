@@ -11,18 +11,18 @@ import (
 // above those of Observation and Summary, so that an older report function
 // refuses them.
 const (
-	PressFormat    = 201
-	ProposalFormat = 201
-	DeedFormat     = 201
-	ChangesFormat  = 201
+	PressFormat        = 201
+	ProposalFormat     = 201
+	RemedyResultFormat = 201
+	ChangesFormat      = 201
 )
 
 // The words by which DecodeMessage tells them.
 const (
-	PressKind    = "press"
-	ProposalKind = "proposal"
-	DeedKind     = "deed"
-	ChangesKind  = "changes"
+	PressKind        = "press"
+	ProposalKind     = "proposal"
+	RemedyResultKind = "deed"
+	ChangesKind      = "changes"
 )
 
 // Action is what somebody did in Slack. It is also the action_id of the
@@ -107,7 +107,7 @@ type RemedyResult struct {
 	At      time.Time  `json:"at"`
 	Cluster string     `json:"cluster"`
 	Key     Key        `json:"key"`
-	Deed    remedy.Run `json:"deed"`
+	Run     remedy.Run `json:"deed"`
 }
 
 // The words of Proposal.Reason for which a remedy is tried again.

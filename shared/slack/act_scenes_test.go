@@ -47,7 +47,7 @@ func offer(state incident.OfferState, changes ...func(*incident.Offer)) incident
 	}
 	switch state {
 	case incident.Acted, incident.Helped, incident.Unhelpful:
-		of.Deed = deed(of, action.Done)
+		of.Run = run(of, action.Done)
 	}
 	switch state {
 	case incident.Helped, incident.Unhelpful:
@@ -59,7 +59,7 @@ func offer(state incident.OfferState, changes ...func(*incident.Offer)) incident
 	return of
 }
 
-func deed(of incident.Offer, r action.Status) *remedy.Run {
+func run(of incident.Offer, r action.Status) *remedy.Run {
 	d := &remedy.Run{
 		Format: 1, ID: of.Hash + "-1", Plan: of.Plan, Hash: of.Hash, Policy: of.Policy, ApprovedBy: of.By.ID, Approved: of.Decided,
 		Began: began.Add(11*time.Minute + 2*time.Second), Ended: began.Add(11*time.Minute + 4*time.Second), Result: r,
@@ -105,7 +105,7 @@ func actScenes() []scene {
 		i.Mute = &incident.Mute{By: dev(), At: began.Add(4 * time.Minute), Until: began.Add(4*time.Minute + 24*time.Hour)}
 	}
 	tried := func(r action.Status) incident.Offer {
-		return offer(incident.Acted, func(of *incident.Offer) { of.Deed = deed(*of, r) })
+		return offer(incident.Acted, func(of *incident.Offer) { of.Run = run(*of, r) })
 	}
 	auto := func(of *incident.Offer) { of.Policy, of.By = optin.Auto, report.User{} }
 	trailed := func(i *incident.Incident) { i.RecentChanges = trail() }
@@ -150,12 +150,12 @@ func actScenes() []scene {
 		{"act-expired", with(missed, offers(offer(incident.Expired))), nil},
 		{"act-expired-unseen", with(missed, offers(offer(incident.Offered, func(of *incident.Offer) { of.Expires = began.Add(10 * time.Minute) }))), nil},
 		{"act-outdated", with(missed, offers(offer(incident.Outdated, func(of *incident.Offer) { of.Says = "nat-0aa4b5c6d7e8f9a0b is no longer available" }))), nil},
-		{"act-done", with(missed, offers(tried(action.Done)), trailed), []incident.Note{told(incident.IsApproved, nil), told(incident.DeedDone, nil)}},
-		{"act-done-auto", with(missed, offers(offer(incident.Acted, auto))), []incident.Note{told(incident.DeedDone, nil)}},
-		{"act-not-done", with(missed, offers(tried(action.Refused))), []incident.Note{told(incident.DeedFailed, nil)}},
-		{"act-failed", with(missed, offers(tried(action.Failed))), []incident.Note{told(incident.DeedFailed, nil)}},
-		{"act-partly", with(missed, offers(tried(action.Partly))), []incident.Note{told(incident.DeedFailed, nil)}},
-		{"act-uncertain", with(missed, offers(tried(action.Uncertain))), []incident.Note{told(incident.DeedFailed, nil)}},
+		{"act-done", with(missed, offers(tried(action.Done)), trailed), []incident.Note{told(incident.IsApproved, nil), told(incident.RemedyDone, nil)}},
+		{"act-done-auto", with(missed, offers(offer(incident.Acted, auto))), []incident.Note{told(incident.RemedyDone, nil)}},
+		{"act-not-done", with(missed, offers(tried(action.Refused))), []incident.Note{told(incident.RemedyFailed, nil)}},
+		{"act-failed", with(missed, offers(tried(action.Failed))), []incident.Note{told(incident.RemedyFailed, nil)}},
+		{"act-partly", with(missed, offers(tried(action.Partly))), []incident.Note{told(incident.RemedyFailed, nil)}},
+		{"act-uncertain", with(missed, offers(tried(action.Uncertain))), []incident.Note{told(incident.RemedyFailed, nil)}},
 		{"act-unhelpful", with(missed, offers(offer(incident.Unhelpful))), []incident.Note{told(incident.IsUnhelpful, nil)}},
 		{"act-cleared", with(missed, clearedAt, offers(offer(incident.Helped)), taken), []incident.Note{told(incident.IsVerified, nil), note(missed, incident.CauseGone, began.Add(12*time.Minute))}},
 		{"act-proved", proved, []incident.Note{note(proved, incident.IsProved, proved.Resolved)}},

@@ -40,13 +40,13 @@ func deferredScenes(told func(incident.Reason, func(*incident.Note)) incident.No
 	})
 	done := offer(incident.Acted, func(of *incident.Offer) {
 		of.Policy, of.By, of.Plan, of.Hash = optin.Auto, report.User{}, p, p.Hash()
-		of.Deed = deed(*of, action.Done)
-		of.Deed.Changed = []string{"i-0ef3000003a5b0000", "i-0ef3000003a5b0011"}
+		of.Run = run(*of, action.Done)
+		of.Run.Changed = []string{"i-0ef3000003a5b0000", "i-0ef3000003a5b0011"}
 	})
 	refused := offer(incident.Acted, func(of *incident.Offer) {
 		of.Plan, of.Hash = p, p.Hash()
-		of.Deed = deed(*of, action.Refused)
-		of.Deed.Reason, of.Deed.Says = report.LimitReached, limit+" It is offered again at 16:04 UTC. This approval is used up: it is not done then without another."
+		of.Run = run(*of, action.Refused)
+		of.Run.Reason, of.Run.Says = report.LimitReached, limit+" It is offered again at 16:04 UTC. This approval is used up: it is not done then without another."
 	})
 	again := offer(incident.Offered, func(of *incident.Offer) {
 		of.Plan, of.Hash, of.Again = p, p.Hash(), true
@@ -54,8 +54,8 @@ func deferredScenes(told func(incident.Reason, func(*incident.Note)) incident.No
 	})
 	return []scene{
 		{"act-deferred-limit", with(base, offers(waiting(nil))), []incident.Note{told(incident.IsDeferred, nil)}},
-		{"act-deferred-rest", with(base, offers(done, rest)), []incident.Note{told(incident.DeedDone, nil), told(incident.IsDeferred, nil)}},
-		{"act-deferred-person", with(base, offers(refused, byPerson)), []incident.Note{told(incident.DeedFailed, nil)}},
+		{"act-deferred-rest", with(base, offers(done, rest)), []incident.Note{told(incident.RemedyDone, nil), told(incident.IsDeferred, nil)}},
+		{"act-deferred-person", with(base, offers(refused, byPerson)), []incident.Note{told(incident.RemedyFailed, nil)}},
 		{"act-deferred-offered-again", with(base, offers(refused, again)), []incident.Note{told(incident.IsProposed, nil)}},
 		{"act-deferred-blind", with(base, offers(blind)), nil},
 	}

@@ -175,7 +175,7 @@ func reasons() []incident.Reason {
 	return []incident.Reason{
 		incident.Opened, incident.Reopened, incident.FailedAgain, incident.IsProved, incident.IsUnproved, incident.IsSuperseded,
 		incident.IsWithdrawn, incident.CauseGone, incident.HasMissed, incident.MoreAffected, incident.BetterKnown, incident.HasJoined,
-		incident.IsProposed, incident.IsApproved, incident.IsRefused, incident.DeedDone, incident.DeedFailed, incident.IsVerified, incident.IsUnhelpful,
+		incident.IsProposed, incident.IsApproved, incident.IsRefused, incident.RemedyDone, incident.RemedyFailed, incident.IsVerified, incident.IsUnhelpful,
 		incident.HasChanges, incident.IsCalled, incident.IsReminded, incident.IsTakenOver,
 	}
 }

@@ -59,7 +59,7 @@ func latest(i incident.Incident) []incident.Offer {
 // nobody is to do the same now. Where it helped and the cause is there again,
 // or where only part of it was done, the fix is shown.
 func inHand(of incident.Offer) bool {
-	return of.State == incident.Approved || of.State == incident.Acted && of.Deed != nil && of.Deed.Result == action.Done
+	return of.State == incident.Approved || of.State == incident.Acted && of.Run != nil && of.Run.Result == action.Done
 }
 
 // offered is a plan that waits for a person.
@@ -181,11 +181,11 @@ func (p *page) outcome(of incident.Offer) {
 // done is a plan that was carried out, or tried.
 func (p *page) done(l *line, of incident.Offer) {
 	what := planTitle(of)
-	if of.Deed == nil {
+	if of.Run == nil {
 		l.plain("Rollcall went to ").prose(what).plain("; what came of it is not known.")
 		return
 	}
-	d := *of.Deed
+	d := *of.Run
 	switch d.Result {
 	case action.Done:
 		l.plain("Done ").at(d.Ended)
@@ -234,7 +234,7 @@ func (l *line) says(d remedy.Run) *line {
 // unless the check itself has shown that it helped.
 func fixer(i incident.Incident) string {
 	for _, of := range latest(i) {
-		if of.State != incident.Helped || of.Deed == nil || of.Deed.Result != action.Done {
+		if of.State != incident.Helped || of.Run == nil || of.Run.Result != action.Done {
 			continue
 		}
 		switch {

@@ -37,7 +37,7 @@ func planScenes(told func(incident.Reason, func(*incident.Note)) incident.Note) 
 		done := with(base, offers(offer(incident.Acted, func(of *incident.Offer) { of.Plan, of.Hash = p, p.Hash() })))
 		list = append(list,
 			scene{"act-plan-" + string(p.Remedy), with(base, offers(of)), []incident.Note{told(incident.IsProposed, nil)}},
-			scene{"act-plan-" + string(p.Remedy) + "-done", done, []incident.Note{told(incident.DeedDone, nil)}},
+			scene{"act-plan-" + string(p.Remedy) + "-done", done, []incident.Note{told(incident.RemedyDone, nil)}},
 		)
 	}
 	return list

@@ -29,7 +29,7 @@ func actLine(i incident.Incident, n incident.Note) (saying, bool) {
 		return say("Taken over by ").by(n.Ack.By).and(" from ").by(*n.Ack.From).and("."), true
 	case incident.HasChanges:
 		return say(changesLine(trailOf(i, n))), true
-	case incident.IsProposed, incident.IsApproved, incident.IsRefused, incident.DeedDone, incident.DeedFailed, incident.IsVerified, incident.IsUnhelpful, incident.IsDeferred:
+	case incident.IsProposed, incident.IsApproved, incident.IsRefused, incident.RemedyDone, incident.RemedyFailed, incident.IsVerified, incident.IsUnhelpful, incident.IsDeferred:
 		if !known {
 			return nil, false
 		}
@@ -53,15 +53,15 @@ func actLine(i incident.Incident, n incident.Note) (saying, bool) {
 	case incident.IsUnhelpful:
 		return say("It did not help: the check that found the cause still fails after this was done: " + slacktext.Sentence(what)), true
 	}
-	return deedLine(of, what), true
+	return remedyLine(of, what), true
 }
 
 // offerOf is the offer that a note is about, as it was then; without it, the
 // newest that fits.
 func offerOf(i incident.Incident, n incident.Note) (incident.Offer, bool) {
-	deedless := n.Reason == incident.IsProposed || n.Reason == incident.IsApproved || n.Reason == incident.IsRefused || n.Reason == incident.IsDeferred
+	runless := n.Reason == incident.IsProposed || n.Reason == incident.IsApproved || n.Reason == incident.IsRefused || n.Reason == incident.IsDeferred
 	if n.Offer != nil {
-		return *n.Offer, deedless || n.Offer.Deed != nil
+		return *n.Offer, runless || n.Offer.Run != nil
 	}
 	fits := func(of incident.Offer) bool {
 		switch n.Reason {
@@ -74,7 +74,7 @@ func offerOf(i incident.Incident, n incident.Note) (incident.Offer, bool) {
 		case incident.IsApproved:
 			return !of.Decided.IsZero() && of.State != incident.RefusedByUs
 		}
-		return of.Deed != nil
+		return of.Run != nil
 	}
 	for k := len(i.Offers) - 1; k >= 0; k-- {
 		if fits(i.Offers[k]) {
@@ -88,16 +88,16 @@ func allowedItself(of incident.Offer) bool {
 	return of.Policy == optin.Auto && of.By == (report.User{})
 }
 
-// deedLine is what came of a plan.
-func deedLine(of incident.Offer, what string) saying {
+// remedyLine is what came of a plan.
+func remedyLine(of incident.Offer, what string) saying {
 	by := say(" (policy auto)")
 	if !allowedItself(of) {
 		by = say(" (approved by ").by(of.By).and(")")
 	}
 	var s saying
-	switch of.Deed.Result {
+	switch of.Run.Result {
 	case action.Done:
-		s = say("Done" + took(of.Deed))
+		s = say("Done" + took(of.Run))
 	case action.Partly:
 		s = say("Done in part")
 	case action.Refused:
@@ -165,8 +165,8 @@ func (p *page) act(i incident.Incident, n incident.Note) {
 		if final(of) == "" { // else the plan says it
 			p.undo(of)
 		}
-	case incident.DeedDone, incident.DeedFailed:
-		p.deed(of)
+	case incident.RemedyDone, incident.RemedyFailed:
+		p.run(of)
 	case incident.IsDeferred:
 		p.why(of)
 	case incident.IsUnhelpful:
@@ -186,9 +186,9 @@ func (p *page) undo(of incident.Offer) {
 	p.add(p.commands("To take it back", of.Plan.Undo())...)
 }
 
-// deed is what AWS was asked to do, for whoever looks it up in CloudTrail.
-func (p *page) deed(of incident.Offer) {
-	d := of.Deed
+// run is what AWS was asked to do, for whoever looks it up in CloudTrail.
+func (p *page) run(of incident.Offer) {
+	d := of.Run
 	if s := slacktext.Clip(slacktext.OneLine(d.Says), 600); s != "" {
 		p.add(p.line().prose(slacktext.Sentence(capital(s))).section())
 	}

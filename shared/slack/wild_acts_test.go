@@ -72,7 +72,7 @@ func (w wild) offer() *incident.Offer {
 	}
 	if w.IntN(3) > 0 {
 		results := []action.Status{action.Done, action.Refused, action.Failed, action.Partly, action.Uncertain, "", "odd"}
-		of.Deed = &remedy.Run{
+		of.Run = &remedy.Run{
 			Plan: p, Hash: of.Hash, Policy: optin.Auto, ApprovedBy: w.text(40), Approved: w.time(), Began: w.time(), Ended: w.time(),
 			Result: results[w.IntN(len(results))], Reason: w.text(300), Says: w.text(5000), Changed: w.some(200), Requests: w.some(60),
 		}

@@ -96,7 +96,7 @@ func nodeComes(i incident.Incident) string {
 // coverDone is what a remedy of ours did that helped: "desired 2 → 3".
 func coverDone(i incident.Incident) string {
 	for _, of := range latest(i) {
-		if change := of.Plan.Change(); change != "" && of.State == incident.Helped && of.Deed != nil && of.Deed.Result == action.Done {
+		if change := of.Plan.Change(); change != "" && of.State == incident.Helped && of.Run != nil && of.Run.Result == action.Done {
 			return change
 		}
 	}

@@ -43,8 +43,8 @@ func covered(state incident.OfferState) incident.Offer {
 	}
 	return offer(state, func(of *incident.Offer) {
 		of.Plan, of.Hash = p, p.Hash()
-		if of.Deed != nil {
-			of.Deed.Plan, of.Deed.Hash, of.Deed.Changed = p, p.Hash(), []string{"workers"}
+		if of.Run != nil {
+			of.Run.Plan, of.Run.Hash, of.Run.Changed = p, p.Hash(), []string{"workers"}
 		}
 	})
 }

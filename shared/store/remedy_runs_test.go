@@ -13,11 +13,11 @@ import (
 	"rollcall/shared/remedy/replaceinstance"
 )
 
-func deed(id string, r optin.Remedy, at time.Time) remedy.Run {
+func run(id string, r optin.Remedy, at time.Time) remedy.Run {
 	return remedy.Run{Format: remedy.Format, ID: id, Plan: remedy.Plan{Format: remedy.Format, Remedy: r, Cluster: "prod"}, Began: at}
 }
 
-func TestDeedIsClaimedOnce(t *testing.T) {
+func TestRunIsClaimedOnce(t *testing.T) {
 	now := start
 	s := open(t, &now)
 	var all sync.WaitGroup
@@ -25,7 +25,7 @@ func TestDeedIsClaimedOnce(t *testing.T) {
 	claims := 0
 	for range 8 {
 		all.Go(func() {
-			there, claimed, err := s.ClaimDeed(t.Context(), deed("a", optin.AddNATRoute, now))
+			there, claimed, err := s.ClaimRun(t.Context(), run("a", optin.AddNATRoute, now))
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil || there.ID != "a" || there.Version != 1 {
@@ -40,36 +40,36 @@ func TestDeedIsClaimedOnce(t *testing.T) {
 	if claims != 1 {
 		t.Errorf("%d claimed it", claims)
 	}
-	list, err := s.Deeds(t.Context(), "prod")
+	list, err := s.Runs(t.Context(), "prod")
 	if err != nil || len(list) != 1 {
 		t.Fatal(list, err)
 	}
 	list[0].Result, list[0].Ended = action.Done, now
-	if _, err := s.SaveDeed(t.Context(), list[0]); err != nil {
+	if _, err := s.SaveRun(t.Context(), list[0]); err != nil {
 		t.Fatal(err)
 	}
 	var taken *Conflict
-	if _, err := s.SaveDeed(t.Context(), list[0]); !errors.As(err, &taken) {
+	if _, err := s.SaveRun(t.Context(), list[0]); !errors.As(err, &taken) {
 		t.Errorf("written over what was not read: %v", err)
 	}
-	if there, claimed, err := s.ClaimDeed(t.Context(), deed("a", optin.AddNATRoute, now)); err != nil || claimed || there.Result != action.Done {
+	if there, claimed, err := s.ClaimRun(t.Context(), run("a", optin.AddNATRoute, now)); err != nil || claimed || there.Result != action.Done {
 		t.Errorf("claimed %v, %+v, %v", claimed, there, err)
 	}
 	now = now.Add(keepAudits - time.Hour)
-	if list, _ := s.Deeds(t.Context(), "prod"); len(list) != 1 {
+	if list, _ := s.Runs(t.Context(), "prod"); len(list) != 1 {
 		t.Error("it is not kept for a year")
 	}
-	if list, _ := s.Deeds(t.Context(), "dev"); len(list) != 0 {
+	if list, _ := s.Runs(t.Context(), "dev"); len(list) != 0 {
 		t.Error("another cluster's")
 	}
 }
 
-func TestDeedsAreLimited(t *testing.T) {
+func TestRunsAreLimited(t *testing.T) {
 	now := start
 	s := open(t, &now)
 	count := func(d remedy.Run) bool {
 		t.Helper()
-		room, err := s.CountDeed(t.Context(), d, 3)
+		room, err := s.CountRun(t.Context(), d, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestDeedsAreLimited(t *testing.T) {
 	within := 0
 	for n := range 6 {
 		all.Go(func() {
-			room, err := s.CountDeed(t.Context(), deed(fmt.Sprint(n), optin.ReplaceInstance, now), 3)
+			room, err := s.CountRun(t.Context(), run(fmt.Sprint(n), optin.ReplaceInstance, now), 3)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -96,16 +96,16 @@ func TestDeedsAreLimited(t *testing.T) {
 		t.Errorf("%d within a limit of 3", within)
 	}
 	now = now.Add(59 * time.Minute)
-	if count(deed("x", optin.ReplaceInstance, now)) {
+	if count(run("x", optin.ReplaceInstance, now)) {
 		t.Error("over the limit within the hour")
 	}
 	for n := range 6 {
-		if !count(deed("x", optin.AddNATRoute, now)) {
+		if !count(run("x", optin.AddNATRoute, now)) {
 			t.Errorf("count %d: another remedy has a limit of its own, and the same deed counts once", n)
 		}
 	}
 	now = start.Add(lately)
-	if !count(deed("x", optin.ReplaceInstance, now)) {
+	if !count(run("x", optin.ReplaceInstance, now)) {
 		t.Error("an hour later")
 	}
 }
@@ -115,13 +115,13 @@ func TestLimitTellsWhenThereIsRoom(t *testing.T) {
 	now := start
 	s := open(t, &now)
 	of := func(id string, n int) remedy.Run {
-		d := deed(id, optin.ReplaceInstance, now)
+		d := run(id, optin.ReplaceInstance, now)
 		d.Plan.Replace = &replaceinstance.Plan{Instances: make([]replaceinstance.Replaced, n)}
 		return d
 	}
 	count := func(id string, n int) time.Time {
 		t.Helper()
-		room, err := s.CountDeed(t.Context(), of(id, n), 5)
+		room, err := s.CountRun(t.Context(), of(id, n), 5)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func TestLimitTellsWhenThereIsRoom(t *testing.T) {
 			t.Errorf("after %s: %d of %s: room at %s, want %s", step.at, step.n, step.id, got, want)
 		}
 	}
-	if _, err := s.CountDeed(t.Context(), of("f", 6), 5); err == nil {
+	if _, err := s.CountRun(t.Context(), of("f", 6), 5); err == nil {
 		t.Error("more than the limit is counted")
 	}
 }

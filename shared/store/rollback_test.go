@@ -25,7 +25,7 @@ import (
 // of the newer one. Whatever it tries to write over them is refused, and they
 // stay as they were.
 func TestRollbackDestroysNothing(t *testing.T) {
-	deed := remedy.Run{ID: "deed-1", Began: start, Plan: remedy.Plan{Cluster: "prod", Remedy: optin.AddNATRoute}}
+	run := remedy.Run{ID: "deed-1", Began: start, Plan: remedy.Plan{Cluster: "prod", Remedy: optin.AddNATRoute}}
 	for name, write := range map[string]func(context.Context, *Store) error{
 		"launch": func(ctx context.Context, s *Store) error {
 			l := launch("i-1", 0)
@@ -79,16 +79,16 @@ func TestRollbackDestroysNothing(t *testing.T) {
 			return err
 		},
 		"deed": func(ctx context.Context, s *Store) error {
-			_, err := s.SaveDeed(ctx, deed)
+			_, err := s.SaveRun(ctx, run)
 			if err != nil {
-				again := deed
+				again := run
 				again.Version = 1
-				_, err = s.SaveDeed(ctx, again)
+				_, err = s.SaveRun(ctx, again)
 			}
 			return err
 		},
-		"count of deeds": func(ctx context.Context, s *Store) error {
-			_, err := s.CountDeed(ctx, deed, 5)
+		"count of runs": func(ctx context.Context, s *Store) error {
+			_, err := s.CountRun(ctx, run, 5)
 			return err
 		},
 		"audit": func(ctx context.Context, s *Store) error {

@@ -87,7 +87,7 @@ func TestApprovals(t *testing.T) {
 		{"closed", func(_ *fake, i *incident.Incident) { i.State = incident.Closed }, nil},
 		{"nothing was offered", func(_ *fake, i *incident.Incident) { i.Offers = nil }, nil},
 		{"offered", offer(func(o *incident.Offer) { o.State = incident.Offered }), nil},
-		{"done", offer(func(o *incident.Offer) { o.Deed = &remedy.Run{} }), nil},
+		{"done", offer(func(o *incident.Offer) { o.Run = &remedy.Run{} }), nil},
 		{"made before the incident was opened", offer(func(o *incident.Offer) { o.Made = o.Made.Add(-time.Second) }), nil},
 		{"no interfaces in the plan", plan(func(p *remedy.Plan) { p.Cleanup = nil }), nil},
 		{"another remedy's, after it", func(_ *fake, i *incident.Incident) {
@@ -126,15 +126,15 @@ func TestApprovals(t *testing.T) {
 		{"the cluster is elsewhere by now, another is there", func(f *fake, _ *incident.Incident) {
 			f.names, f.homes = []string{"a", "b"}, map[string]string{"a": "vpc-0", "b": inVPC}
 		}, nil},
-		failing("incidents of a"), failing("sightings"), failing("audits of a #3"), failing("send deed"), failing("tell"),
+		failing("incidents of a"), failing("sightings"), failing("audits of a #3"), failing("send run"), failing("tell"),
 		{"refused, and that cannot be told", func(f *fake, i *incident.Incident) {
 			i.Offers[0].Plan.Cluster = "b"
-			f.errs["send deed"] = errBroken
+			f.errs["send run"] = errBroken
 		}, nil},
-		{"switched off, and that cannot be told", func(f *fake, _ *incident.Incident) { f.errs["send deed"] = errBroken }, policy(optin.Off)},
+		{"switched off, and that cannot be told", func(f *fake, _ *incident.Incident) { f.errs["send run"] = errBroken }, policy(optin.Off)},
 		{"no more, and that cannot be told", func(f *fake, i *incident.Incident) {
 			i.Offers[0].Expires = theDay()
-			f.errs["send deed"] = errBroken
+			f.errs["send run"] = errBroken
 		}, nil},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -59,7 +59,7 @@ func offerIn(inc incident.Incident) (incident.Offer, bool) {
 		if o.Plan.Remedy != optin.DeleteLeakedInterfaces || o.Made.Before(inc.Opened) || o.Plan.Cleanup == nil {
 			continue
 		}
-		return o, o.Deed == nil && o.State == incident.Approved
+		return o, o.Run == nil && o.State == incident.Approved
 	}
 	return incident.Offer{}, false
 }
@@ -111,21 +111,21 @@ func (h handler) deleteApproved(ctx context.Context, t event.Trigger, inc incide
 	if d.Result != action.Done {
 		d.Says += " For the others a rule of eni-cleanup does not hold now, or its limit is reached."
 	}
-	return h.tellDeed(ctx, inc, d)
+	return h.sendResult(ctx, inc, d)
 }
 
 func (h handler) decline(ctx context.Context, inc incident.Incident, d remedy.Run, reason, says string) error {
 	d.Ended, d.Result, d.Reason, d.Says = d.Began, action.Refused, reason, says
-	return h.tellDeed(ctx, inc, d)
+	return h.sendResult(ctx, inc, d)
 }
 
-// tellDeed tells report what came of it. Where something was deleted, the check
+// sendResult tells report what came of it. Where something was deleted, the check
 // that found the leak is wanted at once.
-func (h handler) tellDeed(ctx context.Context, inc incident.Incident, d remedy.Run) error {
-	h.Log.InfoContext(ctx, "deed", "cluster", inc.Key.Cluster, "resource", inc.Key.Resource, "deed", d.ID, "policy", d.Policy,
+func (h handler) sendResult(ctx context.Context, inc incident.Incident, d remedy.Run) error {
+	h.Log.InfoContext(ctx, "run", "cluster", inc.Key.Cluster, "resource", inc.Key.Resource, "run", d.ID, "policy", d.Policy,
 		"by", d.ApprovedBy, "result", d.Result, "reason", d.Reason, "changed", d.Changed)
-	told := report.RemedyResult{ID: "deed/" + inc.Key.Cluster + "/" + d.ID + "/" + string(d.Result), At: d.Ended, Key: inc.Key, Deed: d}
-	if err := h.send.SendDeed(ctx, told); err != nil || len(d.Changed) == 0 {
+	told := report.RemedyResult{ID: "deed/" + inc.Key.Cluster + "/" + d.ID + "/" + string(d.Result), At: d.Ended, Key: inc.Key, Run: d}
+	if err := h.send.SendRemedyResult(ctx, told); err != nil || len(d.Changed) == 0 {
 		return err
 	}
 	return h.bus.Tell(ctx, []incident.Event{{

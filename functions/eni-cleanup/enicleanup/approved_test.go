@@ -22,9 +22,9 @@ import (
 	"rollcall/shared/report"
 )
 
-// asked is a stand in mode report with two interfaces left behind, of which one
+// asked is a harness in mode report with two interfaces left behind, of which one
 // was approved.
-func asked(t *testing.T, policy optin.Policy) (s *stand, yes, no string) {
+func asked(t *testing.T, policy optin.Policy) (s *harness, yes, no string) {
 	t.Helper()
 	s = open(t, stagetest.Options{Settings: map[string]string{
 		"ROLLCALL_CLEANUP": "report", "ROLLCALL_REMEDIES": stagetest.Cluster + "/delete-leaked-interfaces=" + string(policy),
@@ -38,7 +38,7 @@ func asked(t *testing.T, policy optin.Policy) (s *stand, yes, no string) {
 }
 
 // incident writes an incident with a plan for interfaces, as report does.
-func (s *stand) incident(policy optin.Policy, ids ...string) incident.Incident {
+func (s *harness) incident(policy optin.Policy, ids ...string) incident.Incident {
 	s.t.Helper()
 	p := remedy.Plan{
 		Format: remedy.Format, Remedy: optin.DeleteLeakedInterfaces, Partition: "aws", Account: s.Template.AccountID, Region: s.Template.Region,
@@ -56,7 +56,7 @@ func (s *stand) incident(policy optin.Policy, ids ...string) incident.Incident {
 	return s.rewrite(inc)
 }
 
-func (s *stand) rewrite(inc incident.Incident) incident.Incident {
+func (s *harness) rewrite(inc incident.Incident) incident.Incident {
 	s.t.Helper()
 	saved, err := s.Store.SaveIncident(s.t.Context(), inc)
 	if err != nil {
@@ -65,23 +65,23 @@ func (s *stand) rewrite(inc incident.Incident) incident.Incident {
 	return saved
 }
 
-func (s *stand) approval() json.RawMessage {
+func (s *harness) approval() json.RawMessage {
 	return json.RawMessage(fmt.Sprintf(`{"version":"0","id":"a-1","source":"rollcall","detail-type":"Rollcall Remedy Approved","account":"999999999999","region":"x","time":%q,"detail":{"cluster":%q,"check":"ip/leaked-interfaces","resource":%q}}`,
 		s.Now().UTC().Format(time.RFC3339), stagetest.Cluster, subnet))
 }
 
-func (s *stand) deeds() (list []remedy.Run) {
+func (s *harness) runs() (list []remedy.Run) {
 	s.t.Helper()
 	for _, m := range s.Results() {
-		if m.Deed != nil {
-			list = append(list, m.Deed.Deed)
+		if m.RemedyResult != nil {
+			list = append(list, m.RemedyResult.Run)
 		}
 	}
 	return list
 }
 
 // conform holds the wishes on Rollcall's bus against the published schema.
-func (s *stand) conform() (n int) {
+func (s *harness) conform() (n int) {
 	s.t.Helper()
 	schema, err := jsonschema.NewCompiler().Compile("../../../events/schema/rollcall-incident.json")
 	if err != nil {
@@ -112,9 +112,9 @@ func TestApprovedInterfacesAreDeleted(t *testing.T) {
 		if s.there(yes) || !s.there(no) {
 			t.Errorf("%s: approved is there: %v, the other: %v", policy, s.there(yes), s.there(no))
 		}
-		list := s.deeds()
+		list := s.runs()
 		if len(list) != 1 || list[0].Result != action.Done || !slices.Equal(list[0].Changed, []string{yes}) || len(list[0].Requests) != 1 {
-			t.Errorf("%s: deeds %+v", policy, list)
+			t.Errorf("%s: runs %+v", policy, list)
 		}
 		if n := s.conform(); n != 1 {
 			t.Errorf("%s: %d checks wanted, want one", policy, n)
@@ -133,35 +133,35 @@ func TestApprovalRefused(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		policy optin.Policy
-		wrong  func(*stand, *incident.Incident)
-		want   string // the deed's reason; empty for none
+		wrong  func(*harness, *incident.Incident)
+		want   string // the run's reason; empty for none
 	}{
-		{"refused by a person", optin.Approve, func(_ *stand, i *incident.Incident) { i.Offers[0].State = incident.RefusedByUs }, ""},
-		{"offered, not approved", optin.Approve, func(_ *stand, i *incident.Incident) { i.Offers[0].State = incident.Offered }, ""},
-		{"outdated", optin.Auto, func(_ *stand, i *incident.Incident) { i.Offers[0].State = incident.Outdated }, ""},
-		{"done", optin.Approve, func(_ *stand, i *incident.Incident) { i.Offers[0].Deed = &remedy.Run{} }, ""},
-		{"of a time before", optin.Approve, func(s *stand, i *incident.Incident) { i.Opened = s.Now().Add(time.Second) }, ""},
-		{"the incident is closed", optin.Approve, func(s *stand, i *incident.Incident) { i.State, i.Resolved = incident.Closed, s.Now() }, ""},
-		{"expired", optin.Approve, func(s *stand, i *incident.Incident) { i.Offers[0].Expires = s.Now().Add(-time.Second) }, "approval-expired"},
-		{"another plan", optin.Approve, func(_ *stand, i *incident.Incident) { i.Offers[0].Plan.Cleanup.Addresses++ }, "plan-changed"},
-		{"a plan for another subnet", optin.Approve, func(_ *stand, i *incident.Incident) {
+		{"refused by a person", optin.Approve, func(_ *harness, i *incident.Incident) { i.Offers[0].State = incident.RefusedByUs }, ""},
+		{"offered, not approved", optin.Approve, func(_ *harness, i *incident.Incident) { i.Offers[0].State = incident.Offered }, ""},
+		{"outdated", optin.Auto, func(_ *harness, i *incident.Incident) { i.Offers[0].State = incident.Outdated }, ""},
+		{"done", optin.Approve, func(_ *harness, i *incident.Incident) { i.Offers[0].Run = &remedy.Run{} }, ""},
+		{"of a time before", optin.Approve, func(s *harness, i *incident.Incident) { i.Opened = s.Now().Add(time.Second) }, ""},
+		{"the incident is closed", optin.Approve, func(s *harness, i *incident.Incident) { i.State, i.Resolved = incident.Closed, s.Now() }, ""},
+		{"expired", optin.Approve, func(s *harness, i *incident.Incident) { i.Offers[0].Expires = s.Now().Add(-time.Second) }, "approval-expired"},
+		{"another plan", optin.Approve, func(_ *harness, i *incident.Incident) { i.Offers[0].Plan.Cleanup.Addresses++ }, "plan-changed"},
+		{"a plan for another subnet", optin.Approve, func(_ *harness, i *incident.Incident) {
 			i.Offers[0].Plan.Resource = other
 			i.Offers[0].Hash = i.Offers[0].Plan.Hash()
 		}, "plan-changed"},
-		{"a plan for another cluster", optin.Approve, func(_ *stand, i *incident.Incident) {
+		{"a plan for another cluster", optin.Approve, func(_ *harness, i *incident.Incident) {
 			i.Offers[0].Plan.Cluster = "theirs"
 			i.Offers[0].Hash = i.Offers[0].Plan.Hash()
 		}, "plan-changed"},
-		{"in another VPC: a cluster of the same name was there", optin.Approve, func(_ *stand, i *incident.Incident) {
+		{"in another VPC: a cluster of the same name was there", optin.Approve, func(_ *harness, i *incident.Incident) {
 			i.Offers[0].Plan.Cleanup.VPC = "vpc-0ffffffffffffffff"
 			i.Offers[0].Hash = i.Offers[0].Plan.Hash()
 		}, "none-left"},
-		{"by a policy that is off by now", optin.Approve, func(_ *stand, i *incident.Incident) { i.Offers[0].Policy = optin.Auto }, "policy-off"},
+		{"by a policy that is off by now", optin.Approve, func(_ *harness, i *incident.Incident) { i.Offers[0].Policy = optin.Auto }, "policy-off"},
 		{"the remedy is off", optin.Off, nil, "policy-off"},
-		{"in use by now", optin.Approve, func(s *stand, i *incident.Incident) {
+		{"in use by now", optin.Approve, func(s *harness, i *incident.Incident) {
 			s.Call("ec2:AttachNetworkInterface", fmt.Sprintf(`{"NetworkInterfaceId":%q,"InstanceId":%q,"DeviceIndex":2}`, i.Offers[0].Plan.Cleanup.Interfaces[0], alive))
 		}, "none-left"},
-		{"not one of ours", optin.Approve, func(s *stand, i *incident.Incident) {
+		{"not one of ours", optin.Approve, func(s *harness, i *incident.Incident) {
 			m := s.left()
 			m.tags[leak.TagCluster] = "theirs"
 			i.Offers[0].Plan.Cleanup.Interfaces = []string{s.make(m)}
@@ -180,9 +180,9 @@ func TestApprovalRefused(t *testing.T) {
 		if _, err := s.Handle(s.approval()); err != nil {
 			t.Errorf("%s: %v", test.name, err)
 		}
-		deeds := s.deeds()
-		if (test.want == "") != (len(deeds) == 0) || test.want != "" && (deeds[0].Result != action.Refused || deeds[0].Reason != test.want) {
-			t.Errorf("%s: deeds %+v, want refused as %q", test.name, deeds, test.want)
+		runs := s.runs()
+		if (test.want == "") != (len(runs) == 0) || test.want != "" && (runs[0].Result != action.Refused || runs[0].Reason != test.want) {
+			t.Errorf("%s: runs %+v, want refused as %q", test.name, runs, test.want)
 		}
 		if !s.there(yes) || !s.there(no) || len(s.audits()) != 0 {
 			t.Errorf("%s: something was deleted", test.name)
@@ -199,8 +199,8 @@ func TestApprovalKeepsToTheShare(t *testing.T) {
 	if _, err := h.handle(t.Context(), s.approval()); err != nil {
 		t.Fatal(err)
 	}
-	if deeds := s.deeds(); len(deeds) != 1 || deeds[0].Result != action.Refused || deeds[0].Reason != "none-left" || len(deeds[0].Changed) != 0 {
-		t.Errorf("deeds %+v, want one refused as none-left", deeds)
+	if runs := s.runs(); len(runs) != 1 || runs[0].Result != action.Refused || runs[0].Reason != "none-left" || len(runs[0].Changed) != 0 {
+		t.Errorf("runs %+v, want one refused as none-left", runs)
 	}
 	if !s.there(yes) {
 		t.Error("deleted over the share")
@@ -223,8 +223,8 @@ func TestPolicyBeforeItsPlan(t *testing.T) {
 		if _, err := s.Handle(s.approval()); err != nil {
 			t.Error(err)
 		}
-		if deeds := s.deeds(); len(deeds) != 0 || !s.there(yes) {
-			t.Errorf("deleted without a plan: %+v", deeds)
+		if runs := s.runs(); len(runs) != 0 || !s.there(yes) {
+			t.Errorf("deleted without a plan: %+v", runs)
 		}
 	}
 }
@@ -243,16 +243,16 @@ func TestApprovalDeliveredTwice(t *testing.T) {
 		}
 		ids := map[string]remedy.Run{}
 		for _, m := range s.Results() {
-			if m.Deed != nil {
-				ids[m.Deed.ID] = m.Deed.Deed
+			if m.RemedyResult != nil {
+				ids[m.RemedyResult.ID] = m.RemedyResult.Run
 			}
 		}
 		if len(ids) != 1 || s.there(yes) || !s.there(no) {
-			t.Errorf("%s: deeds %+v", policy, ids)
+			t.Errorf("%s: runs %+v", policy, ids)
 		}
 		for _, d := range ids {
 			if d.Result != action.Done || !slices.Equal(d.Changed, []string{yes}) || len(d.Requests) != 1 {
-				t.Errorf("%s: deed %+v", policy, d)
+				t.Errorf("%s: run %+v", policy, d)
 			}
 		}
 		if n := s.Calls()["ec2:DeleteNetworkInterface"]; n != 1 {

@@ -68,7 +68,7 @@ func TestApprovalIsOfOneCluster(t *testing.T) {
 	if s.there(own) || !s.there(theirs) || !s.there(untagged) {
 		t.Errorf("there: its own %v, want it gone; another cluster's %v, nobody's %v, want both", s.there(own), s.there(theirs), s.there(untagged))
 	}
-	if d := s.deeds(); len(d) != 1 || d[0].Result != action.Partly || len(d[0].Changed) != 1 {
-		t.Errorf("deeds %+v", d)
+	if d := s.runs(); len(d) != 1 || d[0].Result != action.Partly || len(d[0].Changed) != 1 {
+		t.Errorf("runs %+v", d)
 	}
 }

@@ -65,7 +65,7 @@ type Desk interface {
 type Sender interface {
 	detect.Sender
 	SendSummary(ctx context.Context, s report.Summary) error
-	SendDeed(ctx context.Context, d report.RemedyResult) error
+	SendRemedyResult(ctx context.Context, d report.RemedyResult) error
 }
 
 var (

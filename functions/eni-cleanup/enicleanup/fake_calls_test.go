@@ -219,8 +219,8 @@ func (f *fake) SendSummary(_ context.Context, s report.Summary) error {
 	return f.call("sum up", "%s", text)
 }
 
-func (f *fake) SendDeed(_ context.Context, d report.RemedyResult) error {
-	return f.call("send deed", "%s of %s/%s/%s: %s %q %q changed %s by %s from %s to %s",
+func (f *fake) SendRemedyResult(_ context.Context, d report.RemedyResult) error {
+	return f.call("send run", "%s of %s/%s/%s: %s %q %q changed %s by %s from %s to %s",
 		d.ID, d.Key.Cluster, d.Key.Check, d.Key.Resource,
-		d.Deed.Result, d.Deed.Reason, d.Deed.Says, d.Deed.Changed, d.Deed.Requests, clockOf(d.Deed.Began), clockOf(d.At))
+		d.Run.Result, d.Run.Reason, d.Run.Says, d.Run.Changed, d.Run.Requests, clockOf(d.Run.Began), clockOf(d.At))
 }

@@ -23,7 +23,7 @@ import (
 )
 
 // fake is all that the handler talks to, in memory. It writes down each call in
-// a line; the lines of one interface, sent beside those of others, stand together.
+// a line; the lines of one interface, sent beside those of others, harness together.
 type fake struct {
 	mu    sync.Mutex
 	clock time.Time

@@ -13,7 +13,7 @@ import (
 )
 
 // bystanders makes interfaces in all the states in which none may be deleted.
-func (s *stand) bystanders(l *deleteLog) {
+func (s *harness) bystanders(l *deleteLog) {
 	for _, spoil := range []func(*made){
 		func(m *made) { m.tags[leak.TagCluster] = "theirs" },
 		func(m *made) { delete(m.tags, leak.TagCluster) },
@@ -94,13 +94,13 @@ func TestKilledAtRandomPoints(t *testing.T) {
 
 // taken has somebody attach an interface to a machine, if the machine takes
 // one more.
-func (s *stand) taken(id string) bool {
+func (s *harness) taken(id string) bool {
 	s.devices++
 	return s.others("ec2:AttachNetworkInterface", fmt.Sprintf(`{"NetworkInterfaceId":%q,"InstanceId":%q,"DeviceIndex":%d}`, id, halted, s.devices))
 }
 
 // others is a call that somebody else makes, beside the function.
-func (s *stand) others(op, input string) bool {
+func (s *harness) others(op, input string) bool {
 	_, err := s.World.Call(op, json.RawMessage(input))
 	return err == nil
 }

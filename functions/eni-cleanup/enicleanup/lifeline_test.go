@@ -111,7 +111,7 @@ func (l *deleteLog) watch(_, id string, ok bool) {
 }
 
 // once is one run of a function that is new, on a lifeline of its own.
-func (s *stand) once(l *deleteLog, line *lifeline) error {
+func (s *harness) once(l *deleteLog, line *lifeline) error {
 	ctx, cancel := context.WithCancel(s.t.Context())
 	defer cancel()
 	e := s.Env()
@@ -119,13 +119,13 @@ func (s *stand) once(l *deleteLog, line *lifeline) error {
 	return runOf(ctx, s, e, line)
 }
 
-func runOf(ctx context.Context, s *stand, e lambda.Env, line *lifeline) error {
+func runOf(ctx context.Context, s *harness, e lambda.Env, line *lifeline) error {
 	_, err := handlerOf(e, line)(ctx, s.Sweep())
 	return err
 }
 
 // settled holds the records against what happened.
-func (s *stand) settled(l *deleteLog) {
+func (s *harness) settled(l *deleteLog) {
 	s.t.Helper()
 	for id := range l.ready {
 		if s.there(id) {

@@ -48,28 +48,28 @@ func asksToDelete(action, _ string) bool { return action == "DeleteNetworkInterf
 // what is attached: that the run describes it again is what saves it, and no
 // delete is so much as asked for.
 func TestMeddled(t *testing.T) {
-	tag := func(key, value string) func(*stand, string) bool {
-		return func(s *stand, id string) bool {
+	tag := func(key, value string) func(*harness, string) bool {
+		return func(s *harness, id string) bool {
 			return s.others("ec2:CreateTags", `{"Resources":["`+id+`"],"Tags":[{"Key":"`+key+`","Value":"`+value+`"}]}`)
 		}
 	}
 	for _, test := range []struct {
 		name string
 		when func(action, body string) bool
-		act  func(s *stand, id string) bool
+		act  func(s *harness, id string) bool
 		// asked are deletes that EC2 is asked for, result what is recorded.
 		asked  int
 		result leak.Result
 	}{
-		{"attached", again, (*stand).taken, 0, ""},
+		{"attached", again, (*harness).taken, 0, ""},
 		{"marked by a person", again, tag("keep", "until Friday"), 0, ""},
 		{"given to another cluster", again, tag(leak.TagCluster, "theirs"), 0, ""},
 		{"given to another node", again, tag(leak.TagInstance, alive), 0, ""},
 		{"made anew, as its date says", again, tag(leak.TagCreated, "2026-11-20T15:00:00Z"), 0, ""},
-		{"given an address", again, func(s *stand, id string) bool {
+		{"given an address", again, func(s *harness, id string) bool {
 			return s.others("ec2:AssignPrivateIpAddresses", `{"NetworkInterfaceId":"`+id+`","SecondaryPrivateIpAddressCount":1}`)
 		}, 0, ""},
-		{"attached after that too", asksToDelete, (*stand).taken, 1, leak.LostInUse},
+		{"attached after that too", asksToDelete, (*harness).taken, 1, leak.LostInUse},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := open(t, stagetest.Options{})

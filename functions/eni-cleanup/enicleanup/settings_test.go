@@ -10,14 +10,14 @@ import (
 
 // handleWith lets a quarter of an hour pass, and runs a function with other
 // settings over the same world and table.
-func (s *stand) handleWith(change func(*handler)) {
+func (s *harness) handleWith(change func(*handler)) {
 	s.t.Helper()
 	s.Advance(cadence)
 	s.handleNow(change, 0)
 }
 
 // handleNow runs it with a clock that is wrong by so much.
-func (s *stand) handleNow(change func(*handler), wrong time.Duration) {
+func (s *harness) handleNow(change func(*handler), wrong time.Duration) {
 	s.t.Helper()
 	e := s.Env()
 	right := e.Now

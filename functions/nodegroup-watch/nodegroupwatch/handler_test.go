@@ -26,8 +26,8 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// stand is a bench on which EKS says of nodegroups what the test wants.
-type stand struct {
+// harness is a bench on which EKS says of nodegroups what the test wants.
+type harness struct {
 	*stagetest.Bench
 	says map[string]func(*snapshot.Nodegroup)
 }
@@ -51,10 +51,10 @@ func (o opinion) Read(ctx context.Context, q gather.Query) (*snapshot.Snapshot, 
 	return s, nil
 }
 
-func bench(t *testing.T, o stagetest.Options) stand {
+func bench(t *testing.T, o stagetest.Options) harness {
 	t.Helper()
 	says := map[string]func(*snapshot.Nodegroup){}
-	return stand{says: says, Bench: stagetest.Start(t, spec.Spec(), func(_ context.Context, e lambda.Env) (lambda.Handler, error) {
+	return harness{says: says, Bench: stagetest.Start(t, spec.Spec(), func(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 		h := newHandler(e)
 		h.Reader = opinion{h.Reader, says}
 		return h.handle, nil
@@ -62,7 +62,7 @@ func bench(t *testing.T, o stagetest.Options) stand {
 }
 
 // degrade makes EKS say a status and an issue from now on, if there is one.
-func (b stand) degrade(name, status, code string, ids ...string) {
+func (b harness) degrade(name, status, code string, ids ...string) {
 	b.says[name] = func(n *snapshot.Nodegroup) {
 		n.Status, n.Issues = status, nil
 		if code != "" {
@@ -83,7 +83,7 @@ func sample(t *testing.T, name string) string {
 	return string(data)
 }
 
-func sweep(t *testing.T, b stand) report.Observation {
+func sweep(t *testing.T, b harness) report.Observation {
 	t.Helper()
 	if _, err := b.Handle(b.Sweep()); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func sweep(t *testing.T, b stand) report.Observation {
 }
 
 // told are the changes on the bus, in short.
-func told(b stand) []string {
+func told(b harness) []string {
 	var list []string
 	for _, e := range b.NodegroupEvents() {
 		text := fmt.Sprintf("%d %s %s>%s by %s", e.Sequence, e.Reason, e.Previous, e.Status, e.WokenBy)
@@ -238,7 +238,7 @@ func TestNamedInstances(t *testing.T) {
 	}
 }
 
-func record(t *testing.T, b stand, r nodegroup.Record) {
+func record(t *testing.T, b harness, r nodegroup.Record) {
 	t.Helper()
 	if _, err := b.Store.SaveNodegroup(t.Context(), r); err != nil {
 		t.Fatal(err)

@@ -21,13 +21,13 @@ func TestApprovedIsDoneOnce(t *testing.T) {
 	if n := s.tell(approval); n != 0 {
 		t.Fatalf("%d messages came back: %s", n, s.Logs())
 	}
-	list, deeds := s.said()
-	if len(list) != 0 || len(deeds) != 1 {
-		t.Fatalf("proposals %+v, deeds %+v", list, deeds)
+	list, runs := s.said()
+	if len(list) != 0 || len(runs) != 1 {
+		t.Fatalf("proposals %+v, runs %+v", list, runs)
 	}
-	d := deeds[0]
+	d := runs[0]
 	if d.Result != action.Done || d.ApprovedBy != "U0ONCALL01" || d.Policy != optin.Approve || len(d.Requests) != 1 || d.Changed[0] != stagetest.Table || d.Ended.IsZero() || d.Hash != d.Plan.Hash() {
-		t.Errorf("deed %+v", d)
+		t.Errorf("run %+v", d)
 	}
 	if rows := s.routes(); rows["0.0.0.0/0"] != nat {
 		t.Errorf("routes %v", rows)
@@ -35,14 +35,14 @@ func TestApprovedIsDoneOnce(t *testing.T) {
 	if n := s.wanted(); n != 1 {
 		t.Errorf("%d checks wanted, want one", n)
 	}
-	kept, err := s.Store.Deeds(t.Context(), stagetest.Cluster)
+	kept, err := s.Store.Runs(t.Context(), stagetest.Cluster)
 	if err != nil || len(kept) != 1 || kept[0].Result != action.Done {
 		t.Errorf("audit %+v, %v", kept, err)
 	}
 	// Delivered again before report has taken in what came of it: nothing is said.
 	s.tell(approval)
 	if list, again := s.said(); len(list) != 0 || len(again) > 1 || len(again) == 1 && (again[0].Result != action.Done || again[0].ID != d.ID) {
-		t.Errorf("proposals %+v, deeds %+v", list, again)
+		t.Errorf("proposals %+v, runs %+v", list, again)
 	}
 	// Taken out by hand, and the approval delivered again: it is used up.
 	s.Call("ec2:DeleteRoute", `{"RouteTableId":"`+stagetest.Table+`","DestinationCidrBlock":"0.0.0.0/0"}`)
@@ -57,29 +57,29 @@ func TestApprovedIsDoneOnce(t *testing.T) {
 	}
 }
 
-// Whatever has changed between the approval and the deed: nothing is done, and
+// Whatever has changed between the approval and the run: nothing is done, and
 // that is said.
 func TestApprovedAndNotDone(t *testing.T) {
-	route := func(s *stand) {
+	route := func(s *harness) {
 		s.Call("ec2:CreateRoute", `{"RouteTableId":"`+stagetest.Table+`","DestinationCidrBlock":"0.0.0.0/0","GatewayId":"igw-0d40000000000000e"}`)
 	}
 	for _, test := range []struct {
 		name  string
-		wrong func(*stand)
+		wrong func(*harness)
 		want  action.Reason
 	}{
-		{"it expired", func(s *stand) { s.Advance(61 * time.Minute) }, approvalExpired},
+		{"it expired", func(s *harness) { s.Advance(61 * time.Minute) }, approvalExpired},
 		{"somebody was faster", route, addnatroute.HasDefault},
-		{"the gateway is being deleted", func(s *stand) { s.Call("ec2:DeleteNatGateway", `{"NatGatewayId":"`+nat+`"}`) }, addnatroute.NoNAT},
-		{"the cause is gone", func(s *stand) {
+		{"the gateway is being deleted", func(s *harness) { s.Call("ec2:DeleteNatGateway", `{"NatGatewayId":"`+nat+`"}`) }, addnatroute.NoNAT},
+		{"the cause is gone", func(s *harness) {
 			s.inc.State, s.inc.Cleared = incident.Cleared, s.Now()
 			s.save(s.inc)
 		}, action.NotSo},
-		{"the incident is closed", func(s *stand) {
+		{"the incident is closed", func(s *harness) {
 			s.inc.State, s.inc.Resolved = incident.Closed, s.Now()
 			s.save(s.inc)
 		}, action.NotSo},
-		{"another plan was approved", func(s *stand) {
+		{"another plan was approved", func(s *harness) {
 			s.inc.Offers[0].Hash = strings.Repeat("0", 32)
 			s.save(s.inc)
 		}, planChanged},
@@ -91,9 +91,9 @@ func TestApprovedAndNotDone(t *testing.T) {
 		if n := s.tell(approval); n != 0 {
 			t.Errorf("%s: %d messages came back", test.name, n)
 		}
-		_, deeds := s.said()
-		if len(deeds) != 1 || deeds[0].Result != action.Refused || deeds[0].Reason != string(test.want) || deeds[0].Says == "" {
-			t.Errorf("%s: deeds %+v, want refused as %s", test.name, deeds, test.want)
+		_, runs := s.said()
+		if len(runs) != 1 || runs[0].Result != action.Refused || runs[0].Reason != string(test.want) || runs[0].Says == "" {
+			t.Errorf("%s: runs %+v, want refused as %s", test.name, runs, test.want)
 		}
 		if len(s.routes()) != before || s.Calls()["ec2:CreateRoute"] != 0 {
 			t.Errorf("%s: routes %v", test.name, s.routes())
@@ -106,9 +106,9 @@ func TestByPolicy(t *testing.T) {
 	if n := s.tell(opened); n != 0 {
 		t.Fatalf("%d messages came back: %s", n, s.Logs())
 	}
-	list, deeds := s.said()
-	if len(list) != 1 || list[0].Policy != optin.Auto || len(deeds) != 1 || deeds[0].Result != action.Done || deeds[0].Policy != optin.Auto || deeds[0].ApprovedBy != "" {
-		t.Fatalf("proposals %+v, deeds %+v", list, deeds)
+	list, runs := s.said()
+	if len(list) != 1 || list[0].Policy != optin.Auto || len(runs) != 1 || runs[0].Result != action.Done || runs[0].Policy != optin.Auto || runs[0].ApprovedBy != "" {
+		t.Fatalf("proposals %+v, runs %+v", list, runs)
 	}
 	if s.routes()["0.0.0.0/0"] != nat {
 		t.Errorf("routes %v", s.routes())
@@ -129,14 +129,14 @@ func TestByPolicy(t *testing.T) {
 	inc.Opened, inc.Number = s.Now(), 2
 	s.save(inc)
 	s.tell("Rollcall Incident Reopened")
-	list, deeds = s.said()
-	if len(s.routes()) != 1 || len(deeds) != 0 || len(list) != 1 || list[0].Policy != optin.Approve || !strings.Contains(list[0].Says, "was taken back since") {
-		t.Fatalf("routes %v, proposals %+v, deeds %+v: it fights whoever takes the route out", s.routes(), list, deeds)
+	list, runs = s.said()
+	if len(s.routes()) != 1 || len(runs) != 0 || len(list) != 1 || list[0].Policy != optin.Approve || !strings.Contains(list[0].Says, "was taken back since") {
+		t.Fatalf("routes %v, proposals %+v, runs %+v: it fights whoever takes the route out", s.routes(), list, runs)
 	}
 	s.approve(list[0])
 	s.tell(approval)
-	if _, deeds := s.said(); len(deeds) != 1 || deeds[0].Policy != optin.Approve || s.routes()["0.0.0.0/0"] != nat {
-		t.Errorf("routes %v, deeds %+v", s.routes(), deeds)
+	if _, runs := s.said(); len(runs) != 1 || runs[0].Policy != optin.Approve || s.routes()["0.0.0.0/0"] != nat {
+		t.Errorf("routes %v, runs %+v", s.routes(), runs)
 	}
 	// A day later the policy does it again.
 	s.Call("ec2:DeleteRoute", `{"RouteTableId":"`+stagetest.Table+`","DestinationCidrBlock":"0.0.0.0/0"}`)
@@ -174,8 +174,8 @@ func TestLimit(t *testing.T) {
 		s.save(inc)
 		s.approve(s.offered())
 		s.tell(approval)
-		if _, deeds := s.said(); len(deeds) != 1 || deeds[0].Result != action.Refused || deeds[0].Reason != string(limitReached) {
-			t.Fatalf("deeds %+v, want that the limit is reached", deeds)
+		if _, runs := s.said(); len(runs) != 1 || runs[0].Result != action.Refused || runs[0].Reason != string(limitReached) {
+			t.Fatalf("runs %+v, want that the limit is reached", runs)
 		}
 		if len(s.routes()) != 1 {
 			t.Fatal("it acted over its limit")
@@ -203,9 +203,9 @@ func TestApprovalEndsWhileItIsLooked(t *testing.T) {
 	s.h.now = func() time.Time { return now().Add(late) }
 	s.h.reader = slowly{s.h.reader, func() { late = 61 * time.Minute }}
 	s.tell(approval)
-	_, deeds := s.said()
-	if len(deeds) != 1 || deeds[0].Result != action.Refused || deeds[0].Reason != string(approvalExpired) {
-		t.Errorf("deeds %+v, want one refused as %s", deeds, approvalExpired)
+	_, runs := s.said()
+	if len(runs) != 1 || runs[0].Result != action.Refused || runs[0].Reason != string(approvalExpired) {
+		t.Errorf("runs %+v, want one refused as %s", runs, approvalExpired)
 	}
 	if n := s.Calls()["ec2:CreateRoute"]; n != 0 {
 		t.Errorf("%d routes were made", n)

@@ -18,7 +18,7 @@ const oneDay = 24 * time.Hour
 // took it back, or it would not be planned. A policy does not fight whom it
 // cannot see; a person is asked. It is empty where that is not so.
 func (h handler) takenBack(ctx context.Context, inc incident.Incident, p remedy.Plan) (string, error) {
-	list, err := h.memory.Deeds(ctx, inc.Key.Cluster)
+	list, err := h.memory.Runs(ctx, inc.Key.Cluster)
 	if err != nil {
 		return "", err
 	}

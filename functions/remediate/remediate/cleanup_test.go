@@ -25,7 +25,7 @@ const (
 )
 
 // leave makes an interface that a dead node left behind, of a cluster.
-func (s *stand) leave(cluster string) string {
+func (s *harness) leave(cluster string) string {
 	s.t.Helper()
 	tag := func(k, v string) ec2types.Tag { return ec2types.Tag{Key: aws.String(k), Value: aws.String(v)} }
 	out, err := s.World.EC2().CreateNetworkInterface(&ec2.CreateNetworkInterfaceInput{
@@ -41,7 +41,7 @@ func (s *stand) leave(cluster string) string {
 }
 
 // seen writes down that an earlier run of eni-cleanup saw them so.
-func (s *stand) seen(ids ...string) {
+func (s *harness) seen(ids ...string) {
 	s.t.Helper()
 	list, failed := gather.New(s.AsAdmin()).InterfacesByID(s.t.Context(), ids)
 	if failed != nil {
@@ -60,7 +60,7 @@ func TestLeakedInterfacesArePlannedOnly(t *testing.T) {
 	var twice, once, theirs string
 	x := tale{
 		remedy: optin.DeleteLeakedInterfaces, check: "ip/leaked-interfaces",
-		begin: func(s *stand) {
+		begin: func(s *harness) {
 			twice, theirs = s.leave(stagetest.Cluster), s.leave("payments")
 			s.seen(twice, theirs)
 			once = s.leave(stagetest.Cluster)
@@ -98,8 +98,8 @@ func TestLeakedInterfacesArePlannedOnly(t *testing.T) {
 			s.tell(approval)
 			s.tell("Rollcall Incident Changed")
 		}
-		if list, deeds := s.said(); len(list) != 0 || len(deeds) != 0 || s.conform() != 0 {
-			t.Errorf("%s: said %+v, %+v; %d events of its own", policy, list, deeds, s.conform())
+		if list, runs := s.said(); len(list) != 0 || len(runs) != 0 || s.conform() != 0 {
+			t.Errorf("%s: said %+v, %+v; %d events of its own", policy, list, runs, s.conform())
 		}
 		if calls := s.Calls(); calls["ec2:DeleteNetworkInterface"] != 0 {
 			t.Errorf("%s: calls %v", policy, calls)

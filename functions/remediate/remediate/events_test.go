@@ -14,7 +14,7 @@ import (
 
 // conform holds the events on Rollcall's bus against the published schema, and
 // tells how many there are.
-func (s *stand) conform() (n int) {
+func (s *harness) conform() (n int) {
 	s.t.Helper()
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
@@ -62,7 +62,7 @@ func TestClosedIsNotLookedAt(t *testing.T) {
 	if n := s.tell("Rollcall Incident Changed"); n != 0 {
 		t.Errorf("%d messages came back", n)
 	}
-	if _, deeds := s.said(); len(deeds) != 1 || deeds[0].Result != action.Done || s.conform() != 0 {
-		t.Errorf("deeds %+v, %d events", deeds, s.conform())
+	if _, runs := s.said(); len(runs) != 1 || runs[0].Result != action.Done || s.conform() != 0 {
+		t.Errorf("runs %+v, %d events", runs, s.conform())
 	}
 }

@@ -36,7 +36,7 @@ type fake struct {
 	// world changes what is seen, from the second look on if it is later.
 	world, later func(*snapshot.Snapshot)
 	incidents    []incident.Incident
-	deeds        []remedy.Run
+	runs         []remedy.Run
 	taken        bool // another run has claimed it
 	room         time.Time
 	result       action.Result
@@ -129,11 +129,11 @@ func (f *fake) Sightings(_ context.Context, vpc string) (map[string]leak.Sightin
 	return nil, f.call("sightings", "%s", vpc)
 }
 
-func (f *fake) Deeds(_ context.Context, cluster string) ([]remedy.Run, error) {
-	return f.deeds, f.call("deeds", "%s", cluster)
+func (f *fake) Runs(_ context.Context, cluster string) ([]remedy.Run, error) {
+	return f.runs, f.call("runs", "%s", cluster)
 }
 
-func deedText(d remedy.Run) string {
+func remedyText(d remedy.Run) string {
 	text := fmt.Sprintf("%s %s %s by %q %s %q %q changed %s by %s from %s to %s",
 		d.ID, d.Plan.Remedy, d.Policy, d.ApprovedBy, d.Result, d.Reason, d.Says, d.Changed, d.Requests, at(d.Began), at(d.Ended))
 	if d.Next != nil {
@@ -142,20 +142,20 @@ func deedText(d remedy.Run) string {
 	return text
 }
 
-func (f *fake) ClaimDeed(_ context.Context, d remedy.Run) (remedy.Run, bool, error) {
-	err := f.call("claim", "%s", deedText(d))
+func (f *fake) ClaimRun(_ context.Context, d remedy.Run) (remedy.Run, bool, error) {
+	err := f.call("claim", "%s", remedyText(d))
 	return d, !f.taken && err == nil, err
 }
 
-func (f *fake) SaveDeed(_ context.Context, d remedy.Run) (remedy.Run, error) {
-	return d, f.call("save", "%s", deedText(d))
+func (f *fake) SaveRun(_ context.Context, d remedy.Run) (remedy.Run, error) {
+	return d, f.call("save", "%s", remedyText(d))
 }
 
-func (f *fake) CountDeed(_ context.Context, d remedy.Run, most int) (time.Time, error) {
+func (f *fake) CountRun(_ context.Context, d remedy.Run, most int) (time.Time, error) {
 	return f.room, f.call("count", "%s of %d", d.ID, most)
 }
 
-func (f *fake) RoomForDeeds(_ context.Context, cluster string, r optin.Remedy, things, most int, now time.Time) (time.Time, error) {
+func (f *fake) RoomForRuns(_ context.Context, cluster string, r optin.Remedy, things, most int, now time.Time) (time.Time, error) {
 	return f.room, f.call("room", "%s %s %d of %d at %s", cluster, r, things, most, at(now))
 }
 
@@ -228,8 +228,8 @@ func (f *fake) SendProposal(_ context.Context, p report.Proposal) error {
 		p.ID, p.Key.Check, p.Key.Resource, at(p.At), p.Remedy, p.Policy, p.Lasts, p.Reason, p.Says, at(p.After), p.Tried, p.Hash, p.Plan.Resource)
 }
 
-func (f *fake) SendDeed(_ context.Context, d report.RemedyResult) error {
-	return f.call("deed", "%s of %s/%s at %s: %s", d.ID, d.Key.Check, d.Key.Resource, at(d.At), deedText(d.Deed))
+func (f *fake) SendRemedyResult(_ context.Context, d report.RemedyResult) error {
+	return f.call("run", "%s of %s/%s at %s: %s", d.ID, d.Key.Check, d.Key.Resource, at(d.At), remedyText(d.Run))
 }
 
 func (f *fake) RemedyAgain(_ context.Context, event string, delay time.Duration) error {

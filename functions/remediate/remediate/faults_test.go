@@ -34,9 +34,9 @@ func TestFailureChangesNothing(t *testing.T) {
 		if n := s.tell(opened); n != 0 {
 			t.Errorf("%s: %d messages came back", test.name, n)
 		}
-		_, deeds := s.said()
-		if len(deeds) != 1 || deeds[0].Result != test.want || deeds[0].Says == "" {
-			t.Errorf("%s: deeds %+v, want %s", test.name, deeds, test.want)
+		_, runs := s.said()
+		if len(runs) != 1 || runs[0].Result != test.want || runs[0].Says == "" {
+			t.Errorf("%s: runs %+v, want %s", test.name, runs, test.want)
 		}
 		if len(s.routes()) != 1 {
 			t.Errorf("%s: routes %v", test.name, s.routes())
@@ -50,7 +50,7 @@ func TestFailureChangesNothing(t *testing.T) {
 	}
 }
 
-// executor does what a test wants around the real deed.
+// executor does what a test wants around the real run.
 type executor struct {
 	Executor
 	mu     sync.Mutex
@@ -74,7 +74,7 @@ func (d *executor) Do(ctx context.Context, p remedy.Plan, token string) action.R
 }
 
 // killed plays a run that ends in the middle: nothing after that point is done.
-func killed(s *stand, what string) {
+func killed(s *harness, what string) {
 	defer func() {
 		if recover() == nil {
 			s.t.Error("the run was not ended")
@@ -83,7 +83,7 @@ func killed(s *stand, what string) {
 	s.tell(what)
 }
 
-func TestKilledBetweenClaimAndDeed(t *testing.T) {
+func TestKilledBetweenClaimAndRun(t *testing.T) {
 	s := start(t, byItself, stagetest.Options{})
 	d := &executor{Executor: s.h.do, before: func() { panic("killed") }}
 	s.h.do = d
@@ -97,16 +97,16 @@ func TestKilledBetweenClaimAndDeed(t *testing.T) {
 	if n := s.tell(opened); n != 0 {
 		t.Errorf("%d messages came back: %s", n, s.Logs())
 	}
-	_, deeds := s.said()
-	if len(deeds) != 1 || deeds[0].Result != action.Uncertain || deeds[0].Reason != "interrupted" {
-		t.Errorf("deeds %+v", deeds)
+	_, runs := s.said()
+	if len(runs) != 1 || runs[0].Result != action.Uncertain || runs[0].Reason != "interrupted" {
+		t.Errorf("runs %+v", runs)
 	}
 	if d.calls != 1 || len(s.routes()) != 1 {
-		t.Errorf("%d deeds, routes %v: it is never done again", d.calls, s.routes())
+		t.Errorf("%d runs, routes %v: it is never done again", d.calls, s.routes())
 	}
 }
 
-func TestKilledAfterDeed(t *testing.T) {
+func TestKilledAfterRun(t *testing.T) {
 	s := start(t, byItself, stagetest.Options{})
 	d := &executor{Executor: s.h.do, after: func(action.Result) action.Result { panic("killed") }}
 	s.h.do = d
@@ -118,15 +118,15 @@ func TestKilledAfterDeed(t *testing.T) {
 			t.Errorf("%d messages came back: %s", n, s.Logs())
 		}
 	}
-	_, deeds := s.said()
+	_, runs := s.said()
 	// It is told until report's record has it; report takes it in once, by its id.
-	for _, x := range deeds {
-		if x.Result != action.Done || x.ID != deeds[0].ID {
-			t.Errorf("deed %+v", x)
+	for _, x := range runs {
+		if x.Result != action.Done || x.ID != runs[0].ID {
+			t.Errorf("run %+v", x)
 		}
 	}
-	if len(deeds) == 0 || d.calls != 1 || s.routes()["0.0.0.0/0"] != nat {
-		t.Errorf("%d told, %d done, routes %v", len(deeds), d.calls, s.routes())
+	if len(runs) == 0 || d.calls != 1 || s.routes()["0.0.0.0/0"] != nat {
+		t.Errorf("%d told, %d done, routes %v", len(runs), d.calls, s.routes())
 	}
 }
 
@@ -148,16 +148,16 @@ func TestKilledInAnEarlierOpening(t *testing.T) {
 	if n := s.tell("Rollcall Incident Reopened"); n != 0 {
 		t.Fatalf("%d messages came back: %s", n, s.Logs())
 	}
-	list, deeds := s.said()
-	if len(deeds) != 1 || deeds[0].Result != action.Uncertain || deeds[0].Reason != "interrupted" {
-		t.Errorf("deeds %+v", deeds)
+	list, runs := s.said()
+	if len(runs) != 1 || runs[0].Result != action.Uncertain || runs[0].Reason != "interrupted" {
+		t.Errorf("runs %+v", runs)
 	}
-	kept, err := s.Store.Deeds(t.Context(), stagetest.Cluster)
+	kept, err := s.Store.Runs(t.Context(), stagetest.Cluster)
 	if err != nil || len(kept) != 1 || kept[0].Ended.IsZero() {
 		t.Errorf("audit %+v, %v", kept, err)
 	}
 	if d.calls != 1 || len(s.routes()) != 1 || len(list) != 1 || list[0].Policy != optin.Approve || list[0].Says == "" {
-		t.Errorf("%d deeds, routes %v, proposals %+v: the policy does not fight whoever took it back", d.calls, s.routes(), list)
+		t.Errorf("%d runs, routes %v, proposals %+v: the policy does not fight whoever took it back", d.calls, s.routes(), list)
 	}
 }
 
@@ -166,8 +166,8 @@ func TestLostAnswer(t *testing.T) {
 	s := start(t, byItself, stagetest.Options{})
 	s.h.do = &executor{Executor: s.h.do, after: func(action.Result) action.Result { return action.Result{Status: action.Uncertain} }}
 	s.tell(opened)
-	if _, deeds := s.said(); len(deeds) != 1 || deeds[0].Result != action.Done || !strings.Contains(deeds[0].Says, "No answer came") {
-		t.Errorf("deeds %+v", deeds)
+	if _, runs := s.said(); len(runs) != 1 || runs[0].Result != action.Done || !strings.Contains(runs[0].Says, "No answer came") {
+		t.Errorf("runs %+v", runs)
 	}
 }
 
@@ -177,11 +177,11 @@ type deaf struct {
 	deaf bool
 }
 
-func (d *deaf) SendDeed(ctx context.Context, x report.RemedyResult) error {
+func (d *deaf) SendRemedyResult(ctx context.Context, x report.RemedyResult) error {
 	if d.deaf {
 		return errors.New("the queue does not answer")
 	}
-	return d.Sender.SendDeed(ctx, x)
+	return d.Sender.SendRemedyResult(ctx, x)
 }
 
 func TestToldLater(t *testing.T) {
@@ -193,8 +193,8 @@ func TestToldLater(t *testing.T) {
 	}
 	ear.deaf = false
 	s.tell(opened)
-	if _, deeds := s.said(); len(deeds) != 1 || deeds[0].Result != action.Done {
-		t.Errorf("deeds %+v", deeds)
+	if _, runs := s.said(); len(runs) != 1 || runs[0].Result != action.Done {
+		t.Errorf("runs %+v", runs)
 	}
 	if n := s.Calls()["ec2:CreateRoute"]; n != 1 {
 		t.Errorf("%d calls of CreateRoute", n)
@@ -213,7 +213,7 @@ func TestTwoAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	if d.calls != 1 || s.routes()["0.0.0.0/0"] != nat {
-		t.Errorf("%d deeds, routes %v", d.calls, s.routes())
+		t.Errorf("%d runs, routes %v", d.calls, s.routes())
 	}
 }
 
@@ -226,8 +226,8 @@ func TestAnotherIsFaster(t *testing.T) {
 		s.Call("ec2:CreateRoute", `{"RouteTableId":"`+stagetest.Table+`","DestinationCidrBlock":"0.0.0.0/0","GatewayId":"igw-0d40000000000000e"}`)
 	}}
 	s.tell(opened)
-	if _, deeds := s.said(); len(deeds) != 1 || deeds[0].Result != action.Failed || deeds[0].Reason != "RouteAlreadyExists" || len(deeds[0].Changed) != 0 {
-		t.Errorf("deeds %+v", deeds)
+	if _, runs := s.said(); len(runs) != 1 || runs[0].Result != action.Failed || runs[0].Reason != "RouteAlreadyExists" || len(runs[0].Changed) != 0 {
+		t.Errorf("runs %+v", runs)
 	}
 	if s.routes()["0.0.0.0/0"] != "igw-0d40000000000000e" {
 		t.Errorf("routes %v: theirs is gone", s.routes())

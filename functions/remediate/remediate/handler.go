@@ -33,11 +33,11 @@ import (
 type Memory interface {
 	Incidents(ctx context.Context, cluster string) ([]incident.Incident, error)
 	Sightings(ctx context.Context, vpc string) (map[string]leak.Sighting, error)
-	Deeds(ctx context.Context, cluster string) ([]remedy.Run, error)
-	ClaimDeed(ctx context.Context, d remedy.Run) (there remedy.Run, claimed bool, err error)
-	SaveDeed(ctx context.Context, d remedy.Run) (remedy.Run, error)
-	CountDeed(ctx context.Context, d remedy.Run, most int) (room time.Time, err error)
-	RoomForDeeds(ctx context.Context, cluster string, r optin.Remedy, things, most int, now time.Time) (time.Time, error)
+	Runs(ctx context.Context, cluster string) ([]remedy.Run, error)
+	ClaimRun(ctx context.Context, d remedy.Run) (there remedy.Run, claimed bool, err error)
+	SaveRun(ctx context.Context, d remedy.Run) (remedy.Run, error)
+	CountRun(ctx context.Context, d remedy.Run, most int) (room time.Time, err error)
+	RoomForRuns(ctx context.Context, cluster string, r optin.Remedy, things, most int, now time.Time) (time.Time, error)
 }
 
 // Reader is how it looks.
@@ -57,7 +57,7 @@ type Executor interface {
 // Sender tells report, and itself later.
 type Sender interface {
 	SendProposal(ctx context.Context, p report.Proposal) error
-	SendDeed(ctx context.Context, d report.RemedyResult) error
+	SendRemedyResult(ctx context.Context, d report.RemedyResult) error
 	RemedyAgain(ctx context.Context, event string, delay time.Duration) error
 }
 
@@ -203,7 +203,7 @@ func (h handler) overtaken(ctx context.Context, inc incident.Incident) error {
 		if o == nil || o.Policy != optin.Approve || r.Elsewhere != "" || open && slices.ContainsFunc(remediesFor(inc), func(x remedy.Remedy) bool { return x.Name == r.Name }) {
 			continue
 		}
-		if done, err := h.done(ctx, inc, deedID(inc, o.Plan, o)); err != nil {
+		if done, err := h.done(ctx, inc, runID(inc, o.Plan, o)); err != nil {
 			return err
 		} else if done {
 			continue

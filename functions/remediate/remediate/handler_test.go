@@ -27,21 +27,21 @@ func TestChangesNothing(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		remedies string
-		wrong    func(*stand)
+		wrong    func(*harness)
 		event    string
 	}{
 		{"the remedy is off", "off", nil, opened},
 		{"another remedy is on", stagetest.Cluster + "/replace-instance=auto", nil, opened},
 		{"another cluster's is on", "dev/add-nat-route=auto", nil, opened},
 		{"the incident is resolved", byItself, nil, "Rollcall Incident Resolved"},
-		{"the incident is closed", byItself, func(s *stand) { s.inc.State, s.inc.Resolved = incident.Closed, s.Now() }, opened},
-		{"the incident is not said yet", byItself, func(s *stand) { s.inc.State = incident.Pending }, opened},
-		{"the cause has no remedy", byItself, func(s *stand) { s.inc.Cause.Fix.Remedy = "" }, opened},
-		{"a remedy that is not known", byItself, func(s *stand) { s.inc.Cause.Fix.Remedy = "reboot-everything" }, opened},
-		{"an approval that nobody gave", byPerson, func(s *stand) {
+		{"the incident is closed", byItself, func(s *harness) { s.inc.State, s.inc.Resolved = incident.Closed, s.Now() }, opened},
+		{"the incident is not said yet", byItself, func(s *harness) { s.inc.State = incident.Pending }, opened},
+		{"the cause has no remedy", byItself, func(s *harness) { s.inc.Cause.Fix.Remedy = "" }, opened},
+		{"a remedy that is not known", byItself, func(s *harness) { s.inc.Cause.Fix.Remedy = "reboot-everything" }, opened},
+		{"an approval that nobody gave", byPerson, func(s *harness) {
 			s.inc.Offers = []incident.Offer{{Plan: remedy.Plan{Remedy: optin.AddNATRoute}, Hash: "x", State: incident.RefusedByUs, Made: s.Now()}}
 		}, approval},
-		{"the approval of a time before", byPerson, func(s *stand) {
+		{"the approval of a time before", byPerson, func(s *harness) {
 			s.inc.Offers = []incident.Offer{{Plan: remedy.Plan{Remedy: optin.AddNATRoute}, Hash: "x", Policy: optin.Approve, State: incident.Approved, Made: s.inc.Opened.Add(-time.Hour)}}
 		}, approval},
 	} {
@@ -53,9 +53,9 @@ func TestChangesNothing(t *testing.T) {
 		if n := s.tell(test.event); n != 0 {
 			t.Errorf("%s: %d messages came back: %s", test.name, n, s.Logs())
 		}
-		_, deeds := s.said()
-		if len(deeds) != 0 {
-			t.Errorf("%s: deeds %+v", test.name, deeds)
+		_, runs := s.said()
+		if len(runs) != 0 {
+			t.Errorf("%s: runs %+v", test.name, runs)
 		}
 		s.untouched()
 	}
@@ -121,9 +121,9 @@ func TestOffersOnce(t *testing.T) {
 func TestVPCNotOptedIn(t *testing.T) {
 	s := start(t, byItself, stagetest.Options{Settings: map[string]string{"ROLLCALL_REMEDIES": byItself}})
 	s.tell(opened)
-	list, deeds := s.said()
-	if len(list) != 1 || list[0].Hash != "" || list[0].Reason != string(notOptedIn) || len(deeds) != 0 {
-		t.Errorf("proposals %+v, deeds %+v", list, deeds)
+	list, runs := s.said()
+	if len(list) != 1 || list[0].Hash != "" || list[0].Reason != string(notOptedIn) || len(runs) != 0 {
+		t.Errorf("proposals %+v, runs %+v", list, runs)
 	}
 	s.untouched()
 }
@@ -132,9 +132,9 @@ func TestVPCNotOptedIn(t *testing.T) {
 func TestBlindPlansNothing(t *testing.T) {
 	s := start(t, byItself, stagetest.Options{Settings: settingsOf(byItself), Faults: []simaws.FaultRule{{Call: "ec2:DescribeNatGateways", Deny: true}}})
 	s.tell(opened)
-	list, deeds := s.said()
-	if len(list) != 1 || list[0].Reason != string(action.CouldNotLook) || !strings.Contains(list[0].Says, "ec2:DescribeNatGateways") || len(deeds) != 0 {
-		t.Errorf("proposals %+v, deeds %+v", list, deeds)
+	list, runs := s.said()
+	if len(list) != 1 || list[0].Reason != string(action.CouldNotLook) || !strings.Contains(list[0].Says, "ec2:DescribeNatGateways") || len(runs) != 0 {
+		t.Errorf("proposals %+v, runs %+v", list, runs)
 	}
 	s.untouched()
 }
@@ -148,8 +148,8 @@ func TestBlindTakesNothingBack(t *testing.T) {
 	inc.Offers = []incident.Offer{{Plan: p, Hash: p.Hash(), Policy: optin.Approve, State: incident.Offered, Made: inc.Opened.Add(time.Second), Expires: inc.Opened.Add(time.Hour)}}
 	s.save(inc)
 	s.tell("Rollcall Incident Changed")
-	if list, deeds := s.said(); len(list) != 0 || len(deeds) != 0 {
-		t.Errorf("proposals %+v, deeds %+v", list, deeds)
+	if list, runs := s.said(); len(list) != 0 || len(runs) != 0 {
+		t.Errorf("proposals %+v, runs %+v", list, runs)
 	}
 	s.untouched()
 }

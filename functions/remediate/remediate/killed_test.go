@@ -29,11 +29,11 @@ func TestKilledAtEachWrite(t *testing.T) {
 				s := start(t, remedies, stagetest.Options{Kill: k})
 				proposals, told := map[string]report.Proposal{}, map[string]remedy.Run{}
 				take := func() {
-					list, deeds := s.said()
+					list, runs := s.said()
 					for _, p := range list {
 						proposals[p.ID] = p // report takes it in once
 					}
-					for _, d := range deeds {
+					for _, d := range runs {
 						told[d.ID+" "+string(d.Result)] = d
 					}
 				}
@@ -50,20 +50,20 @@ func TestKilledAtEachWrite(t *testing.T) {
 				if slices.Contains(unknown, k.String()) {
 					want, calls = action.Uncertain, 0
 				}
-				kept, err := s.Store.Deeds(t.Context(), stagetest.Cluster)
+				kept, err := s.Store.Runs(t.Context(), stagetest.Cluster)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, d := range slices.Concat(kept, slices.Collect(maps.Values(told))) {
 					if d.Result != want || d.Ended.IsZero() {
-						t.Errorf("deed %+v, want %s", d, want)
+						t.Errorf("run %+v, want %s", d, want)
 					}
 				}
 				if n := s.Calls()["ec2:CreateRoute"]; n != calls || (s.routes()["0.0.0.0/0"] == nat) != (calls == 1) || len(s.routes()) != 1+calls {
 					t.Errorf("%d calls of CreateRoute, want %d; routes %v", n, calls, s.routes())
 				}
 				return stagetest.Timeless(t, map[string]any{
-					"proposals": proposals, "told": len(told), "deeds": len(kept), "wanted": s.wanted() > 0,
+					"proposals": proposals, "told": len(told), "runs": len(kept), "wanted": s.wanted() > 0,
 					"records": slices.Sorted(maps.Keys(s.Kept())),
 				})
 			})
@@ -84,22 +84,22 @@ func TestReplaceKilledAtEachWrite(t *testing.T) {
 		if slices.Contains(unknown, k.String()) {
 			want, calls = action.Uncertain, 0
 		}
-		_, deeds := s.said()
-		kept, err := s.Store.Deeds(t.Context(), stagetest.Cluster)
+		_, runs := s.said()
+		kept, err := s.Store.Runs(t.Context(), stagetest.Cluster)
 		if err != nil {
 			t.Fatal(err)
 		}
 		told := map[string]bool{}
-		for _, d := range slices.Concat(kept, deeds) {
+		for _, d := range slices.Concat(kept, runs) {
 			if d.Result != want || d.Ended.IsZero() {
-				t.Errorf("deed %+v, want %s", d, want)
+				t.Errorf("run %+v, want %s", d, want)
 			}
 			told[d.ID] = true
 		}
 		if n := s.Calls()["autoscaling:TerminateInstanceInAutoScalingGroup"]; n != calls {
 			t.Errorf("%d instances were ended, want %d", n, calls)
 		}
-		return stagetest.Timeless(t, map[string]any{"deeds": len(told), "kept": len(kept), "wanted": s.wanted() > 0, "records": slices.Sorted(maps.Keys(s.Kept()))})
+		return stagetest.Timeless(t, map[string]any{"runs": len(told), "kept": len(kept), "wanted": s.wanted() > 0, "records": slices.Sorted(maps.Keys(s.Kept()))})
 	})
 }
 
@@ -113,7 +113,7 @@ func TestRemedyKilledAtEachWrite(t *testing.T) {
 		case optin.CreateAccessEntry:
 			call = "POST /clusters/" + stagetest.Cluster + "/access-entries"
 		}
-		// After an approval the deed is counted, then claimed; then comes the call.
+		// After an approval the run is counted, then claimed; then comes the call.
 		unknown := []string{"2 PutItem, answer lost", "3 " + call}
 		t.Run(string(x.remedy), func(t *testing.T) {
 			t.Parallel()
@@ -126,15 +126,15 @@ func TestRemedyKilledAtEachWrite(t *testing.T) {
 				if slices.Contains(unknown, k.String()) {
 					want, calls = action.Uncertain, 0
 				}
-				_, deeds := s.said()
-				kept, err := s.Store.Deeds(t.Context(), stagetest.Cluster)
+				_, runs := s.said()
+				kept, err := s.Store.Runs(t.Context(), stagetest.Cluster)
 				if err != nil {
 					t.Fatal(err)
 				}
 				told := map[string]bool{}
-				for _, d := range slices.Concat(kept, deeds) {
+				for _, d := range slices.Concat(kept, runs) {
 					if d.Result != want || d.Ended.IsZero() {
-						t.Errorf("deed %+v, want %s", d, want)
+						t.Errorf("run %+v, want %s", d, want)
 					}
 					told[d.ID] = true
 				}
@@ -142,7 +142,7 @@ func TestRemedyKilledAtEachWrite(t *testing.T) {
 				if n := s.Calls()[x.call]; n != calls || x.undone(s) != (calls == 0) {
 					t.Errorf("%d calls of %s, want %d; undone %t", n, x.call, calls, x.undone(s))
 				}
-				return stagetest.Timeless(t, map[string]any{"deeds": len(told), "kept": len(kept), "wanted": s.wanted() > 0, "records": slices.Sorted(maps.Keys(s.Kept()))})
+				return stagetest.Timeless(t, map[string]any{"runs": len(told), "kept": len(kept), "wanted": s.wanted() > 0, "records": slices.Sorted(maps.Keys(s.Kept()))})
 			})
 		})
 	}

@@ -32,7 +32,7 @@ func (h handler) remedy(ctx context.Context, inc incident.Incident, r remedy.Rem
 	byPerson := approved != nil && approved.Policy == optin.Approve
 	if byPerson {
 		// report may not have taken in yet what came of it.
-		if done, err := h.done(ctx, inc, deedID(inc, approved.Plan, approved)); err != nil || done {
+		if done, err := h.done(ctx, inc, runID(inc, approved.Plan, approved)); err != nil || done {
 			return err
 		}
 	}
@@ -95,7 +95,7 @@ func (h handler) byPolicy(ctx context.Context, inc incident.Incident, o order) e
 	if last := latest(inc, p.Remedy, incident.Approved, incident.Acted, incident.Helped, incident.Unhelpful); last != nil && last.Hash == p.Hash() && elsewhere {
 		return nil
 	}
-	if done, err := h.done(ctx, inc, deedID(inc, p, nil)); err != nil || done {
+	if done, err := h.done(ctx, inc, runID(inc, p, nil)); err != nil || done {
 		return err
 	}
 	if before, err := h.takenBack(ctx, inc, p); err != nil {
@@ -110,7 +110,7 @@ func (h handler) byPolicy(ctx context.Context, inc incident.Incident, o order) e
 		return h.propose(ctx, inc, p, optin.Auto, "")
 	}
 	d := h.newRun(inc, p, nil)
-	if room, err := h.memory.CountDeed(ctx, d, h.limit); err != nil {
+	if room, err := h.memory.CountRun(ctx, d, h.limit); err != nil {
 		return err
 	} else if !room.IsZero() {
 		return h.wait(ctx, inc, report.Proposal{Remedy: p.Remedy, Policy: optin.Auto, Plan: p, Hash: p.Hash(), Reason: report.LimitReached, Says: h.limitSays(), After: room})

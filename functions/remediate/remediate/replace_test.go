@@ -10,8 +10,8 @@ import (
 	"rollcall/shared/remedy/replaceinstance"
 )
 
-// healed is a stand whose route is there by hand, with the incident cleared.
-func healed(t *testing.T, policy string, o stagetest.Options) *stand {
+// healed is a harness whose route is there by hand, with the incident cleared.
+func healed(t *testing.T, policy string, o stagetest.Options) *harness {
 	t.Helper()
 	s := start(t, stagetest.Cluster+"/replace-instance="+policy, o)
 	s.Advance(31 * time.Minute) // the launch hook is over: the instance is in service
@@ -23,7 +23,7 @@ func healed(t *testing.T, policy string, o stagetest.Options) *stand {
 }
 
 // later are the messages that it sent itself, with the delay of the last.
-func (s *stand) later() (n int) {
+func (s *harness) later() (n int) {
 	s.t.Helper()
 	for _, q := range s.Template.Queues {
 		if q.Name != "rollcall-remedies" {
@@ -52,9 +52,9 @@ func TestReplaceAfterTheCauseIsGone(t *testing.T) {
 	if n := s.tell("Rollcall Incident Changed"); n != 0 {
 		t.Fatalf("%d messages came back: %s", n, s.Logs())
 	}
-	_, deeds := s.said()
-	if len(deeds) != 1 || deeds[0].Result != action.Done || len(deeds[0].Changed) != 1 || deeds[0].Changed[0] != s.id {
-		t.Fatalf("deeds %+v\n%s", deeds, s.Logs())
+	_, runs := s.said()
+	if len(runs) != 1 || runs[0].Result != action.Done || len(runs[0].Changed) != 1 || runs[0].Changed[0] != s.id {
+		t.Fatalf("runs %+v\n%s", runs, s.Logs())
 	}
 	s.tell("Rollcall Incident Changed")
 	if n := s.Calls()["autoscaling:TerminateInstanceInAutoScalingGroup"]; n != 1 {
@@ -77,8 +77,8 @@ func TestReplaceNoNode(t *testing.T) {
 	inc.Launches[0].Started = s.Now() // not what it was: launched after
 	s.save(inc)
 	s.tell("Rollcall Incident Changed")
-	if _, deeds := s.said(); len(deeds) != 0 {
-		t.Errorf("deeds %+v", deeds)
+	if _, runs := s.said(); len(runs) != 0 {
+		t.Errorf("runs %+v", runs)
 	}
 	if n := s.Calls()["autoscaling:TerminateInstanceInAutoScalingGroup"]; n != 0 {
 		t.Errorf("%d instances were ended", n)

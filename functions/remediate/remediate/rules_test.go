@@ -58,37 +58,37 @@ func TestLatestOffer(t *testing.T) {
 	}
 }
 
-// A deed is named by its plan and the approval that it is good for.
-func TestDeedID(t *testing.T) {
+// A run is named by its plan and the approval that it is good for.
+func TestRunID(t *testing.T) {
 	inc := incident.Incident{Opened: minute(5).In(time.FixedZone("", 3600))}
 	p := remedy.Plan{Remedy: optin.AddNATRoute}
-	if got, want := deedID(inc, p, nil), p.Hash()+"/auto-20261120T120500.000Z"; got != want {
+	if got, want := runID(inc, p, nil), p.Hash()+"/auto-20261120T120500.000Z"; got != want {
 		t.Errorf("by a policy: %q, want %q", got, want)
 	}
 	approved := incident.Offer{Hash: "hash", Decided: minute(7).In(time.FixedZone("", 3600)), By: report.User{ID: "U1"}}
-	if got, want := deedID(inc, p, &approved), "hash/20261120T120700.000Z"; got != want {
+	if got, want := runID(inc, p, &approved), "hash/20261120T120700.000Z"; got != want {
 		t.Errorf("by a person: %q, want %q", got, want)
 	}
-	want := remedy.Run{Format: remedy.Format, ID: deedID(inc, p, nil), Plan: p, Hash: p.Hash(), Policy: optin.Auto, Began: minute(9)}
+	want := remedy.Run{Format: remedy.Format, ID: runID(inc, p, nil), Plan: p, Hash: p.Hash(), Policy: optin.Auto, Began: minute(9)}
 	if diff := cmp.Diff(want, atMinute(9).newRun(inc, p, nil)); diff != "" {
-		t.Errorf("a policy's deed (-want +got):\n%s", diff)
+		t.Errorf("a policy's run (-want +got):\n%s", diff)
 	}
-	want.ID, want.Policy, want.ApprovedBy, want.Approved = deedID(inc, p, &approved), optin.Approve, "U1", approved.Decided
+	want.ID, want.Policy, want.ApprovedBy, want.Approved = runID(inc, p, &approved), optin.Approve, "U1", approved.Decided
 	if diff := cmp.Diff(want, atMinute(9).newRun(inc, p, &approved)); diff != "" {
-		t.Errorf("a person's deed (-want +got):\n%s", diff)
+		t.Errorf("a person's run (-want +got):\n%s", diff)
 	}
 }
 
-// What report knows of a deed is not told again; nor what it had, and dropped for
+// What report knows of a run is not told again; nor what it had, and dropped for
 // later ones.
-func TestWhatReportKnowsOfADeed(t *testing.T) {
+func TestWhatReportKnowsOfARun(t *testing.T) {
 	of := func(id string, began int, r optin.Remedy, result action.Status) remedy.Run {
 		return remedy.Run{ID: id, Began: minute(began), Plan: remedy.Plan{Remedy: r}, Result: result}
 	}
 	with := func(runs ...remedy.Run) incident.Incident {
 		var inc incident.Incident
 		for i := range runs {
-			inc.Offers = append(inc.Offers, incident.Offer{Deed: &runs[i]})
+			inc.Offers = append(inc.Offers, incident.Offer{Run: &runs[i]})
 		}
 		return inc
 	}

@@ -59,7 +59,7 @@ func failing(what string) func(*fake, *incident.Incident) {
 	return func(f *fake, _ *incident.Incident) { f.errs[what] = errBroken }
 }
 
-// did is a deed of the plan, of the incident's opening by the policy.
+// did is a run of the plan, of the incident's opening by the policy.
 func did(result action.Status, began, ended time.Time, change ...func(*remedy.Run)) func(*fake, *incident.Incident) {
 	return func(f *fake, inc *incident.Incident) {
 		p := planned()
@@ -67,7 +67,7 @@ func did(result action.Status, began, ended time.Time, change ...func(*remedy.Ru
 		for _, x := range change {
 			x(&d)
 		}
-		f.deeds = append(f.deeds, d)
+		f.runs = append(f.runs, d)
 	}
 }
 
@@ -129,23 +129,23 @@ func TestSteps(t *testing.T) {
 		{"approved by the policy, that asks by now", approve, with(incident.Approved, auto), nil},
 		{"approved, and no more needed", approve, both(approved, noFix), nil},
 		{"approved, done, and no more needed", approve, both(approved, noFix, func(f *fake, inc *incident.Incident) {
-			did(action.Done, minute(21), minute(21), func(d *remedy.Run) { d.ID, d.Plan.Check = deedID(*inc, d.Plan, &inc.Offers[0]), "other" })(f, inc)
+			did(action.Done, minute(21), minute(21), func(d *remedy.Run) { d.ID, d.Plan.Check = runID(*inc, d.Plan, &inc.Offers[0]), "other" })(f, inc)
 		}), nil},
 		{"approved, and over", approve, both(approved, state(incident.Closed)), nil},
 		{"approved by the policy, and over", approve, both(with(incident.Approved, auto), state(incident.Closed)), nil},
-		{"approved, and the deeds cannot be read", approve, both(approved, noFix, failing("deeds #2")), nil},
-		{"approved, over, and that cannot be told", approve, both(approved, noFix, failing("deed")), nil},
+		{"approved, and the runs cannot be read", approve, both(approved, noFix, failing("runs #2")), nil},
+		{"approved, over, and that cannot be told", approve, both(approved, noFix, failing("run")), nil},
 		{"approved, and done", approve, both(approved, func(f *fake, inc *incident.Incident) {
-			did(action.Done, minute(21), minute(21), func(d *remedy.Run) { d.ID, d.Plan.Check = deedID(*inc, d.Plan, &inc.Offers[0]), "other" })(f, inc)
+			did(action.Done, minute(21), minute(21), func(d *remedy.Run) { d.ID, d.Plan.Check = runID(*inc, d.Plan, &inc.Offers[0]), "other" })(f, inc)
 		}), nil},
-		{"approved, and whether it is done cannot be read", approve, both(approved, failing("deeds #2")), nil},
+		{"approved, and whether it is done cannot be read", approve, both(approved, failing("runs #2")), nil},
 		{"approved, and switched off", off, approved, routeOff},
 		{"offered, and switched off", off, with(incident.Offered, approve), routeOff},
 		{"approved until now", approve, both(approved, func(f *fake, _ *incident.Incident) { f.clock = minute(40) }), nil},
 		{"approved, and no more", approve, both(approved, func(f *fake, _ *incident.Incident) { f.clock = minute(41) }), nil},
 		{"approved, and no more after the look", approve, both(approved, later(41)), nil},
 		{"approved, of another plan", approve, with(incident.Approved, approve, func(o *incident.Offer) { o.Hash = "other" }), nil},
-		{"approved, of another plan, and that cannot be told", approve, both(with(incident.Approved, approve, func(o *incident.Offer) { o.Hash = "other" }), failing("deed")), nil},
+		{"approved, of another plan, and that cannot be told", approve, both(with(incident.Approved, approve, func(o *incident.Offer) { o.Hash = "other" }), failing("run")), nil},
 		{"approved, and gone", approve, both(approved, gone), nil},
 		{"approved, and not to be looked at", approve, both(approved, unread), nil},
 		{"approved, not to be looked at, and another is at it", approve, both(approved, unread, claimed), nil},
@@ -155,7 +155,7 @@ func TestSteps(t *testing.T) {
 		{"approved, and another is at it", approve, both(approved, claimed), nil},
 		{"approved, and not to be claimed", approve, both(approved, failing("claim")), nil},
 		{"approved, and not to be saved", approve, both(approved, failing("save")), nil},
-		{"approved, and not to be told", approve, both(approved, failing("deed")), nil},
+		{"approved, and not to be told", approve, both(approved, failing("run")), nil},
 		{"approved, and the bus is down", approve, both(approved, failing("tell")), nil},
 		{"approved, and it fails", approve, both(approved, result(action.Failed)), nil},
 		{"approved, and it is refused", approve, both(approved, result(action.Refused)), nil},
@@ -188,7 +188,7 @@ func TestSteps(t *testing.T) {
 		{"waited for the limit, never approved", approve, deferred(report.LimitReached, 30, ""), nil},
 		{"waits for a look", approve, deferred("could-not-look", 31, "h"), nil},
 		{"the proposal cannot be sent", approve, failing("proposal"), nil},
-		{"the deeds cannot be read", approve, failing("deeds"), nil},
+		{"the runs cannot be read", approve, failing("runs"), nil},
 		{"the incidents cannot be read", approve, failing("incidents"), nil},
 		{"there is no such incident", approve, func(_ *fake, inc *incident.Incident) { inc.Key.Resource = "rtb-0other" }, nil},
 		{"there is one of another check", approve, func(_ *fake, inc *incident.Incident) { inc.Key.Check = "sg/node-egress" }, nil},
@@ -201,11 +201,11 @@ func TestSteps(t *testing.T) {
 		{"by the policy, over the limit, waits for a look", auto, both(full, deferred("could-not-look", 50, planned().Hash())), nil},
 		{"by the policy, not to be counted", auto, failing("count"), nil},
 		{"by the policy, not to be proposed", auto, failing("proposal"), nil},
-		{"by the policy, and the deeds cannot be read", auto, failing("deeds #2"), nil},
-		{"by the policy, and the deeds cannot be read again", auto, failing("deeds #3"), nil},
+		{"by the policy, and the runs cannot be read", auto, failing("runs #2"), nil},
+		{"by the policy, and the runs cannot be read again", auto, failing("runs #3"), nil},
 		{"by the policy, offered before", auto, with(incident.Offered, approve), nil},
 		{"by the policy, done in this opening", auto, func(f *fake, inc *incident.Incident) {
-			did(action.Done, minute(21), minute(21), func(d *remedy.Run) { d.ID, d.Plan.Check = deedID(*inc, d.Plan, nil), "other" })(f, inc)
+			did(action.Done, minute(21), minute(21), func(d *remedy.Run) { d.ID, d.Plan.Check = runID(*inc, d.Plan, nil), "other" })(f, inc)
 		}, nil},
 		{"by the policy, taken back", auto, did(action.Done, minute(0), minute(0)), nil},
 		{"by the policy, partly taken back", auto, did(action.Partly, minute(0), minute(0)), nil},
@@ -216,45 +216,45 @@ func TestSteps(t *testing.T) {
 		{"by the policy, done a day ago", auto, did(action.Done, minute(30).Add(-oneDay), minute(0)), nil},
 		{"by the policy, done twice", auto, both(did(action.Done, minute(0), minute(0)), did(action.Done, minute(-9), minute(0))), nil},
 
-		{"a deed that nobody knows of", approve, did(action.Done, minute(2), minute(3)), nil},
-		{"a deed of the time before", approve, did(action.Done, minute(0), minute(3)), nil},
-		{"a deed that report knows of", approve, both(did(action.Done, minute(2), minute(3)), func(f *fake, inc *incident.Incident) {
-			inc.Offers = []incident.Offer{{State: incident.Acted, Deed: &f.deeds[0]}}
+		{"a run that nobody knows of", approve, did(action.Done, minute(2), minute(3)), nil},
+		{"a run of the time before", approve, did(action.Done, minute(0), minute(3)), nil},
+		{"a run that report knows of", approve, both(did(action.Done, minute(2), minute(3)), func(f *fake, inc *incident.Incident) {
+			inc.Offers = []incident.Offer{{State: incident.Acted, Run: &f.runs[0]}}
 		}), nil},
-		{"a deed that cannot be told", approve, both(did(action.Done, minute(2), minute(3)), failing("deed")), nil},
-		{"a deed of another check", approve, did(action.Done, minute(2), minute(3), func(d *remedy.Run) { d.Plan.Check = "other" }), nil},
-		{"a deed of another resource", approve, did(action.Done, minute(2), minute(3), func(d *remedy.Run) { d.Plan.Resource = "other" }), nil},
-		{"another's deed, then one to be told", approve, both(
+		{"a run that cannot be told", approve, both(did(action.Done, minute(2), minute(3)), failing("run")), nil},
+		{"a run of another check", approve, did(action.Done, minute(2), minute(3), func(d *remedy.Run) { d.Plan.Check = "other" }), nil},
+		{"a run of another resource", approve, did(action.Done, minute(2), minute(3), func(d *remedy.Run) { d.Plan.Resource = "other" }), nil},
+		{"another's run, then one to be told", approve, both(
 			did(action.Done, minute(2), minute(3), func(d *remedy.Run) { d.Plan.Resource = "other" }), did(action.Done, minute(2), minute(3)),
 		), nil},
-		{"a deed that is being done", approve, did("", minute(28).Add(time.Second), time.Time{}), nil},
-		{"a deed without an end", approve, both(did("", minute(28), time.Time{}), func(f *fake, _ *incident.Incident) { f.world = routed }), nil},
-		{"a deed without an end, and not to be saved", approve, both(did("", minute(28), time.Time{}), failing("save")), nil},
+		{"a run that is being done", approve, did("", minute(28).Add(time.Second), time.Time{}), nil},
+		{"a run without an end", approve, both(did("", minute(28), time.Time{}), func(f *fake, _ *incident.Incident) { f.world = routed }), nil},
+		{"a run without an end, and not to be saved", approve, both(did("", minute(28), time.Time{}), failing("save")), nil},
 
-		{"a deed without an end, of the time before", approve, did("", minute(0), time.Time{}), nil},
-		{"a deed, once it is over", approve, both(did(action.Done, minute(2), minute(3)), state(incident.Closed)), nil},
-		{"a deed that report had, and dropped", approve, both(did(action.Done, minute(2), minute(3)), func(_ *fake, inc *incident.Incident) {
+		{"a run without an end, of the time before", approve, did("", minute(0), time.Time{}), nil},
+		{"a run, once it is over", approve, both(did(action.Done, minute(2), minute(3)), state(incident.Closed)), nil},
+		{"a run that report had, and dropped", approve, both(did(action.Done, minute(2), minute(3)), func(_ *fake, inc *incident.Incident) {
 			for range incident.MaxOffers {
-				inc.Offers = append(inc.Offers, incident.Offer{State: incident.Acted, Deed: &remedy.Run{Plan: planned(), Began: minute(4)}})
+				inc.Offers = append(inc.Offers, incident.Offer{State: incident.Acted, Run: &remedy.Run{Plan: planned(), Began: minute(4)}})
 			}
 		}), nil},
 		{"the first incident", approve, func(f *fake, inc *incident.Incident) { f.incidents = []incident.Incident{*inc} }, nil},
 		{"another is approved, and not needed", approve, with(incident.Approved, approve, zones), nil},
 		{"one is approved and done, another approved and not needed", approve, both(approved, noFix, func(f *fake, inc *incident.Incident) {
-			did(action.Done, minute(21), minute(21), func(d *remedy.Run) { d.ID, d.Plan.Check = deedID(*inc, d.Plan, &inc.Offers[0]), "other" })(f, inc)
+			did(action.Done, minute(21), minute(21), func(d *remedy.Run) { d.ID, d.Plan.Check = runID(*inc, d.Plan, &inc.Offers[0]), "other" })(f, inc)
 		}, with(incident.Approved, approve, zones)), nil},
 		{"for what failed, approved once it is cleared", approve, both(state(incident.Cleared), with(incident.Approved, approve, func(o *incident.Offer) {
 			o.Plan.Remedy, o.Plan.Route = optin.ReplaceInstance, nil
 		})), nil},
 		{"by the policy, taken back after it waited for the limit", auto, both(deferred(report.LimitReached, 30, "h"), did(action.Done, minute(0), minute(0))), nil},
 		{"by the policy, approved, and not to be looked at", auto, both(with(incident.Approved, auto), unread), nil},
-		{"untold: over the limit", approve, both(approved, full, failing("deed")), nil},
-		{"untold: over", approve, both(approved, state(incident.Closed), failing("deed")), nil},
-		{"untold: switched off", off, both(approved, failing("deed")), routeOff},
+		{"untold: over the limit", approve, both(approved, full, failing("run")), nil},
+		{"untold: over", approve, both(approved, state(incident.Closed), failing("run")), nil},
+		{"untold: switched off", off, both(approved, failing("run")), routeOff},
 		{"untold: offered, and switched off", off, both(with(incident.Offered, approve), failing("proposal")), routeOff},
-		{"untold: no more", approve, both(approved, func(f *fake, _ *incident.Incident) { f.clock = minute(41) }, failing("deed")), nil},
-		{"untold: no more after the look", approve, both(approved, later(41), failing("deed")), nil},
-		{"untold: gone", approve, both(approved, gone, failing("deed")), nil},
+		{"untold: no more", approve, both(approved, func(f *fake, _ *incident.Incident) { f.clock = minute(41) }, failing("run")), nil},
+		{"untold: no more after the look", approve, both(approved, later(41), failing("run")), nil},
+		{"untold: gone", approve, both(approved, gone, failing("run")), nil},
 		{"untold: not to be looked at", approve, both(unread, failing("proposal")), nil},
 		{"untold: another plan's offer", approve, both(with(incident.Approved, approve, func(o *incident.Offer) { o.Hash = "other" }), failing("proposal")), nil},
 		{"untold: taken back", auto, both(did(action.Done, minute(0), minute(0)), failing("proposal")), nil},

@@ -48,7 +48,7 @@ iam:
 `
 
 // about opens an incident of the check as report would, of a role and instances.
-func about(t *testing.T, world, over, policy, roles, role string, instances ...string) *stand {
+func about(t *testing.T, world, over, policy, roles, role string, instances ...string) *harness {
 	t.Helper()
 	s := bench(t, "", stagetest.Options{World: world, Over: over, Settings: settingsOf(stagetest.Cluster+"/create-access-entry="+policy, "ROLLCALL_REMEDY_ROLES", roles)})
 	s.Advance(20 * time.Minute)
@@ -65,7 +65,7 @@ func about(t *testing.T, world, over, policy, roles, role string, instances ...s
 	return s
 }
 
-func (s *stand) entries() []string {
+func (s *harness) entries() []string {
 	s.t.Helper()
 	out, err := s.World.EKS().ListAccessEntries(&eks.ListAccessEntriesInput{ClusterName: aws.String(stagetest.Cluster)})
 	if err != nil {
@@ -91,9 +91,9 @@ func TestNoEntryForAStranger(t *testing.T) {
 		s := about(t, world, strangers, test.policy, test.roles, test.role, test.instances...)
 		before := s.entries()
 		s.tell(opened)
-		list, deeds := s.said()
-		if len(list) != 1 || list[0].Hash != "" || list[0].Reason != string(test.want) || len(deeds) != 0 {
-			t.Errorf("%s: proposals %+v, deeds %+v; want %s: %s", test.name, list, deeds, test.want, s.Logs())
+		list, runs := s.said()
+		if len(list) != 1 || list[0].Hash != "" || list[0].Reason != string(test.want) || len(runs) != 0 {
+			t.Errorf("%s: proposals %+v, runs %+v; want %s: %s", test.name, list, runs, test.want, s.Logs())
 		}
 		if n := s.Calls()["eks:CreateAccessEntry"]; n != 0 || !slices.Equal(s.entries(), before) {
 			t.Errorf("%s: %d calls, entries %v", test.name, n, s.entries())
@@ -107,9 +107,9 @@ func TestAutoWithoutRolesDoesNothing(t *testing.T) {
 	s := about(t, "corpus/iam-access-missing.yaml", "", "auto", nodeRole, nodeRole, "i-0a700000000000001")
 	s.h.roles = nil
 	s.tell(opened)
-	list, deeds := s.said()
-	if len(list) != 1 || list[0].Reason != string(createaccessentry.RoleNotNamed) || len(deeds) != 0 || s.Calls()["eks:CreateAccessEntry"] != 0 {
-		t.Errorf("proposals %+v, deeds %+v", list, deeds)
+	list, runs := s.said()
+	if len(list) != 1 || list[0].Reason != string(createaccessentry.RoleNotNamed) || len(runs) != 0 || s.Calls()["eks:CreateAccessEntry"] != 0 {
+		t.Errorf("proposals %+v, runs %+v", list, runs)
 	}
 }
 
@@ -119,13 +119,13 @@ func TestNodePoolIsForAPersonToDecide(t *testing.T) {
 	const entriesAlone = "eks: {clusters: [{name: eks-workshop, accessConfig: {authenticationMode: API}}]}"
 	s := about(t, "corpus/iam-access-missing-karpenter.yaml", entriesAlone, "auto", karpentersOwn, karpentersOwn, "i-0a700000000000001")
 	s.tell(opened)
-	list, deeds := s.said()
-	if len(list) != 1 || list[0].Policy != optin.Approve || !strings.Contains(list[0].Says, "their tags alone say") || list[0].Plan.Access == nil || !list[0].Plan.Access.Tagged || len(deeds) != 0 || s.Calls()["eks:CreateAccessEntry"] != 0 {
-		t.Fatalf("proposals %+v, deeds %+v: %s", list, deeds, s.Logs())
+	list, runs := s.said()
+	if len(list) != 1 || list[0].Policy != optin.Approve || !strings.Contains(list[0].Says, "their tags alone say") || list[0].Plan.Access == nil || !list[0].Plan.Access.Tagged || len(runs) != 0 || s.Calls()["eks:CreateAccessEntry"] != 0 {
+		t.Fatalf("proposals %+v, runs %+v: %s", list, runs, s.Logs())
 	}
 	s.approve(list[0])
 	s.tell(approval)
-	if _, deeds := s.said(); len(deeds) != 1 || deeds[0].Result != action.Done || !slices.Contains(s.entries(), karpentersOwn) {
-		t.Errorf("deeds %+v, entries %v", deeds, s.entries())
+	if _, runs := s.said(); len(runs) != 1 || runs[0].Result != action.Done || !slices.Contains(s.entries(), karpentersOwn) {
+		t.Errorf("runs %+v, entries %v", runs, s.entries())
 	}
 }

@@ -31,29 +31,29 @@ type tale struct {
 	world  string
 	over   string
 	// begin brings the world to the fault.
-	begin func(*stand)
+	begin func(*harness)
 	// stuck is the instance that does not join, if there is one.
 	stuck string
 	// call is the one that changes something.
 	call string
 	// undone tells that the world is as it was.
-	undone func(*stand) bool
-	// wrong is what changes between the approval and the deed, by its name.
+	undone func(*harness) bool
+	// wrong is what changes between the approval and the run, by its name.
 	wrong map[string]changed
 }
 
 type changed struct {
-	world func(*stand)
+	world func(*harness)
 	want  action.Reason
 }
 
 // open plays a tale to the open incident.
-func (x tale) open(t *testing.T, policy optin.Policy, faults ...simaws.FaultRule) *stand {
+func (x tale) open(t *testing.T, policy optin.Policy, faults ...simaws.FaultRule) *harness {
 	t.Helper()
 	return x.openWith(t, policy, stagetest.Options{Faults: faults})
 }
 
-func (x tale) openWith(t *testing.T, policy optin.Policy, o stagetest.Options) *stand {
+func (x tale) openWith(t *testing.T, policy optin.Policy, o stagetest.Options) *harness {
 	t.Helper()
 	o.World, o.Over, o.Settings = x.world, x.over, settingsOf(stagetest.Cluster+"/"+string(x.remedy)+"="+string(policy))
 	s := bench(t, "", o)
@@ -84,7 +84,7 @@ func policyOfReport() incident.Policy {
 }
 
 // look is what the function that found the cause sees now.
-func (x tale) look(s *stand) report.Observation {
+func (x tale) look(s *harness) report.Observation {
 	s.t.Helper()
 	inc := s.inc
 	if inc.Key.Cluster == "" {
@@ -113,7 +113,7 @@ func (x tale) look(s *stand) report.Observation {
 }
 
 // propose has the function make its plan, and report take it in.
-func (x tale) propose(s *stand) report.Proposal {
+func (x tale) propose(s *harness) report.Proposal {
 	s.t.Helper()
 	p := s.offered()
 	p.Key.Cluster = stagetest.Cluster
@@ -126,7 +126,7 @@ func (x tale) propose(s *stand) report.Proposal {
 }
 
 // press is a person's approval, which report decides on.
-func (x tale) press(s *stand, p report.Proposal) {
+func (x tale) press(s *harness, p report.Proposal) {
 	s.t.Helper()
 	d, a := response.Act(s.inc, report.Press{
 		Format: report.PressFormat, Kind: report.PressKind, ID: "press-1", At: s.Now(), Key: s.inc.Key, Number: s.inc.Number,
@@ -140,33 +140,33 @@ func (x tale) press(s *stand, p report.Proposal) {
 }
 
 // act has the function act on the approval, and report take in what came of it.
-func (x tale) act(s *stand) remedy.Run {
+func (x tale) act(s *harness) remedy.Run {
 	s.t.Helper()
 	if n := s.tell(approval); n != 0 {
 		s.t.Fatalf("%d messages came back: %s", n, s.Logs())
 	}
-	var deed remedy.Run
+	var run remedy.Run
 	n := 0
 	for _, m := range s.Results() {
-		if m.Deed == nil {
+		if m.RemedyResult == nil {
 			continue
 		}
 		n++
-		deed = m.Deed.Deed
-		if d := response.ApplyRemedyResult(s.inc, *m.Deed, s.Now()); d.Changed {
+		run = m.RemedyResult.Run
+		if d := response.ApplyRemedyResult(s.inc, *m.RemedyResult, s.Now()); d.Changed {
 			s.save(d.Incident)
 		} else {
-			s.t.Errorf("report has no use for the deed: %s", d.Reason)
+			s.t.Errorf("report has no use for the run: %s", d.Reason)
 		}
 	}
 	if n != 1 {
-		s.t.Fatalf("%d deeds were told, want one: %s", n, s.Logs())
+		s.t.Fatalf("%d runs were told, want one: %s", n, s.Logs())
 	}
-	return deed
+	return run
 }
 
 // verified tells that the check that found the cause has seen that it is gone.
-func (x tale) verified(s *stand) bool {
+func (x tale) verified(s *harness) bool {
 	s.t.Helper()
 	obs := x.look(s)
 	for _, d := range reconcile.Decide([]incident.Incident{s.inc}, obs, s.Now(), policyOfReport()) {

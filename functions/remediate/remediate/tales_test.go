@@ -34,24 +34,24 @@ func tales() []tale {
 func closedEndpoint() tale {
 	return tale{
 		remedy: optin.OpenEndpointSecurityGroup, check: "endpoint/security-group", world: "endpoint-security-group.yaml",
-		begin: func(s *stand) {
+		begin: func(s *harness) {
 			s.Scale(1)
 			s.id = s.Instance(s.News(0)[0])
 			s.Advance(20 * time.Minute)
 		},
 		call:   "ec2:AuthorizeSecurityGroupIngress",
-		undone: func(s *stand) bool { return len(s.ingress()) == 0 },
+		undone: func(s *harness) bool { return len(s.ingress()) == 0 },
 		wrong: map[string]changed{
-			"something else has the group too": {func(s *stand) {
+			"something else has the group too": {func(s *harness) {
 				s.Call("ec2:CreateNetworkInterface", `{"SubnetId":"subnet-0b20000000000000a","Groups":["`+endpointGroup+`"],"Description":"ELB net/shop"}`)
 			}, openendpointsecuritygroup.SharedGroup},
-			"a host outside of the cluster has the nodes' group": {func(s *stand) {
+			"a host outside of the cluster has the nodes' group": {func(s *harness) {
 				s.Call("ec2:CreateNetworkInterface", `{"SubnetId":"subnet-0b20000000000000a","Groups":["`+clusterGroup+`"],"Description":"bastion"}`)
 			}, openendpointsecuritygroup.OutsideHosts},
-			"somebody was faster": {func(s *stand) {
+			"somebody was faster": {func(s *harness) {
 				s.Call("ec2:AuthorizeSecurityGroupIngress", `{"GroupId":"`+endpointGroup+`","IpPermissions":[{"IpProtocol":"tcp","FromPort":443,"ToPort":443,"IpRanges":[{"CidrIp":"10.42.0.0/16"}]}]}`)
 			}, action.NotSo},
-			"the instance is gone": {func(s *stand) {
+			"the instance is gone": {func(s *harness) {
 				s.Call("ec2:TerminateInstances", `{"InstanceIds":["`+s.id+`"]}`)
 				s.Advance(2 * time.Minute)
 			}, openendpointsecuritygroup.NoNodes},
@@ -76,14 +76,14 @@ kubernetes:
   eks-workshop:
     joined: [i-0d0000000000000a1, i-0d0000000000000d4]
 `,
-		begin:  func(s *stand) { s.Advance(30 * time.Minute) },
+		begin:  func(s *harness) { s.Advance(30 * time.Minute) },
 		call:   "eks:UpdateNodegroupConfig",
-		undone: func(s *stand) bool { return s.desired() == 2 },
+		undone: func(s *harness) bool { return s.desired() == 2 },
 		wrong: map[string]changed{
-			"somebody is at it":   {func(s *stand) { s.size(3, 4) }, action.AnotherChange},
-			"somebody was faster": {func(s *stand) { s.size(3, 4); s.Advance(10 * time.Minute) }, action.NothingToDo},
-			"the maximum is two":  {func(s *stand) { s.size(2, 2); s.Advance(5 * time.Minute) }, coverzones.OverMax},
-			"Launch is suspended": {func(s *stand) {
+			"somebody is at it":   {func(s *harness) { s.size(3, 4) }, action.AnotherChange},
+			"somebody was faster": {func(s *harness) { s.size(3, 4); s.Advance(10 * time.Minute) }, action.NothingToDo},
+			"the maximum is two":  {func(s *harness) { s.size(2, 2); s.Advance(5 * time.Minute) }, coverzones.OverMax},
+			"Launch is suspended": {func(s *harness) {
 				s.Call("autoscaling:SuspendProcesses", `{"AutoScalingGroupName":"`+threeZones+`","ScalingProcesses":["Launch"]}`)
 			}, action.Suspended},
 		},
@@ -94,15 +94,15 @@ kubernetes:
 func unadmitted() tale {
 	return tale{
 		remedy: optin.CreateAccessEntry, check: "iam/access-missing", world: "corpus/iam-access-missing.yaml",
-		begin:  func(s *stand) { s.Advance(20 * time.Minute) },
+		begin:  func(s *harness) { s.Advance(20 * time.Minute) },
 		stuck:  "i-0a700000000000001",
 		call:   "eks:CreateAccessEntry",
-		undone: func(s *stand) bool { return s.entry() == "" },
+		undone: func(s *harness) bool { return s.entry() == "" },
 		wrong: map[string]changed{
-			"somebody was faster": {func(s *stand) {
+			"somebody was faster": {func(s *harness) {
 				s.Call("eks:CreateAccessEntry", `{"clusterName":"`+stagetest.Cluster+`","principalArn":"`+nodeRole+`","type":"STANDARD"}`)
 			}, action.AlreadyThere},
-			"the instance is gone": {func(s *stand) {
+			"the instance is gone": {func(s *harness) {
 				s.Call("ec2:TerminateInstances", `{"InstanceIds":["`+s.id+`"]}`)
 				s.Advance(2 * time.Minute)
 			}, action.NotSo},
@@ -110,7 +110,7 @@ func unadmitted() tale {
 	}
 }
 
-// Plan, approval, deed, and the check that found the cause is the one that says
+// Plan, approval, run, and the check that found the cause is the one that says
 // that it is gone.
 func TestRemedyProvesItself(t *testing.T) {
 	for _, x := range tales() {
@@ -123,7 +123,7 @@ func TestRemedyProvesItself(t *testing.T) {
 			x.press(s, p)
 			d := x.act(s)
 			if d.Result != action.Done || d.Hash != p.Hash || d.ApprovedBy != "U0ONCALL01" || len(d.Changed) != 1 || len(d.Requests) != 1 {
-				t.Fatalf("deed %+v", d)
+				t.Fatalf("run %+v", d)
 			}
 			if n := s.Calls()[x.call]; n != 1 {
 				t.Errorf("%d calls of %s", n, x.call)
@@ -143,7 +143,7 @@ func TestRemedyProvesItself(t *testing.T) {
 	}
 }
 
-// What changed between the approval and the deed: nothing is done, and it is said.
+// What changed between the approval and the run: nothing is done, and it is said.
 func TestRemedyRefusesAChangedWorld(t *testing.T) {
 	for _, x := range tales() {
 		for name, wrong := range x.wrong {
@@ -154,7 +154,7 @@ func TestRemedyRefusesAChangedWorld(t *testing.T) {
 				s.Calls() // those that made it so
 				d := x.act(s)
 				if d.Result != action.Refused || d.Reason != string(wrong.want) || d.Says == "" || len(d.Changed) != 0 {
-					t.Errorf("deed %s, %s (%s), want refused as %s", d.Result, d.Reason, d.Says, wrong.want)
+					t.Errorf("run %s, %s (%s), want refused as %s", d.Result, d.Reason, d.Says, wrong.want)
 				}
 				if n := s.Calls()[x.call]; n != 0 {
 					t.Errorf("%s was called", x.call)
@@ -172,7 +172,7 @@ func TestRemedyDenied(t *testing.T) {
 			x.press(s, x.propose(s))
 			d := x.act(s)
 			if d.Result != action.Failed || !strings.HasPrefix(d.Says, "Nothing was changed") || d.Reason == "" || len(d.Changed) != 0 {
-				t.Errorf("deed %+v", d)
+				t.Errorf("run %+v", d)
 			}
 			for range 3 {
 				s.tell(approval)
@@ -185,7 +185,7 @@ func TestRemedyDenied(t *testing.T) {
 }
 
 // ingress are the rules of the endpoints' group that name a security group.
-func (s *stand) ingress() (groups []string) {
+func (s *harness) ingress() (groups []string) {
 	s.t.Helper()
 	out, err := s.World.EC2().DescribeSecurityGroups(&ec2.DescribeSecurityGroupsInput{GroupIds: []string{endpointGroup}})
 	if err != nil {
@@ -199,7 +199,7 @@ func (s *stand) ingress() (groups []string) {
 	return groups
 }
 
-func (s *stand) desired() int {
+func (s *harness) desired() int {
 	s.t.Helper()
 	out, err := s.World.AutoScaling().DescribeAutoScalingGroups(&autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{threeZones}})
 	if err != nil {
@@ -209,7 +209,7 @@ func (s *stand) desired() int {
 }
 
 // size is somebody's hand at the nodegroup.
-func (s *stand) size(desired, most int) {
+func (s *harness) size(desired, most int) {
 	s.t.Helper()
 	s.Call("eks:UpdateNodegroupConfig", `{"clusterName":"`+stagetest.Cluster+`","nodegroupName":"default","scalingConfig":{"minSize":2,"maxSize":`+itoa(most)+`,"desiredSize":`+itoa(desired)+`}}`)
 }
@@ -217,7 +217,7 @@ func (s *stand) size(desired, most int) {
 func itoa(n int) string { return string(rune('0' + n)) }
 
 // entry is the type of the role's access entry.
-func (s *stand) entry() string {
+func (s *harness) entry() string {
 	s.t.Helper()
 	out, err := s.World.EKS().DescribeAccessEntry(&eks.DescribeAccessEntryInput{ClusterName: aws.String(stagetest.Cluster), PrincipalArn: aws.String(nodeRole)})
 	if err != nil {

@@ -12,21 +12,21 @@ import (
 // decline says that what a person approved is not done. Nothing was changed.
 func (h handler) decline(ctx context.Context, inc incident.Incident, approved incident.Offer, reason action.Reason, says string) error {
 	h.log.WarnContext(ctx, "an approved plan is not done", "cluster", inc.Key.Cluster, "check", inc.Key.Check, "resource", inc.Key.Resource, "hash", approved.Hash, "by", approved.By.ID, "reason", reason)
-	return h.tellDeed(ctx, inc, refusedDeed(h.newRun(inc, approved.Plan, &approved), reason, says))
+	return h.sendResult(ctx, inc, refusedRun(h.newRun(inc, approved.Plan, &approved), reason, says))
 }
 
-// refusedDeed is a deed that was none. It is told, and claims nothing.
-func refusedDeed(d remedy.Run, reason action.Reason, says string) remedy.Run {
+// refusedDeed is a run that was none. It is told, and claims nothing.
+func refusedRun(d remedy.Run, reason action.Reason, says string) remedy.Run {
 	d.Ended, d.Result, d.Reason, d.Says = d.Began, action.Refused, string(reason), says
 	return d
 }
 
-// tellDeed tells report what came of a plan. Where the world may be another now,
+// sendResult tells report what came of a plan. Where the world may be another now,
 // the check that found the cause is wanted at once.
-func (h handler) tellDeed(ctx context.Context, inc incident.Incident, d remedy.Run) error {
-	h.count("ToldDeeds", 1)
-	told := report.RemedyResult{ID: "deed/" + inc.Key.Cluster + "/" + d.ID + "/" + string(d.Result), At: d.Ended, Key: inc.Key, Deed: d}
-	if err := h.send.SendDeed(ctx, told); err != nil {
+func (h handler) sendResult(ctx context.Context, inc incident.Incident, d remedy.Run) error {
+	h.count("RemedyResults", 1)
+	told := report.RemedyResult{ID: "deed/" + inc.Key.Cluster + "/" + d.ID + "/" + string(d.Result), At: d.Ended, Key: inc.Key, Run: d}
+	if err := h.send.SendRemedyResult(ctx, told); err != nil {
 		return err
 	}
 	if d.Result == action.Refused || d.Result == action.Failed || inc.State == incident.Closed {

@@ -56,7 +56,7 @@ func (h handler) tryLater(ctx context.Context, inc incident.Incident, r optin.Re
 // unseen says that what a person approved is not done, as it could not be looked
 // at once more. The plan is offered again when it can.
 func (h handler) unseen(ctx context.Context, inc incident.Incident, approved incident.Offer, no *action.Refusal) error {
-	d := refusedDeed(h.newRun(inc, approved.Plan, &approved), no.Reason, no.Says+" It is looked at again at "+clock(h.now().Add(firstLook))+", and offered again if it can be. This approval is used up.")
+	d := refusedRun(h.newRun(inc, approved.Plan, &approved), no.Reason, no.Says+" It is looked at again at "+clock(h.now().Add(firstLook))+", and offered again if it can be. This approval is used up.")
 	d.Next = &remedy.Next{At: h.now().Add(firstLook), Reason: string(no.Reason), Says: no.Says}
 	return h.refuse(ctx, inc, d)
 }
@@ -81,9 +81,9 @@ func (h handler) rest(ctx context.Context, d remedy.Run, left int) *remedy.Next 
 	if left == 1 {
 		next.Says = "There is one more to replace."
 	}
-	room, err := h.memory.RoomForDeeds(ctx, d.Plan.Cluster, d.Plan.Remedy, min(left, h.limit, remedy.Of(d.Plan.Remedy).Most), h.limit, h.now())
+	room, err := h.memory.RoomForRuns(ctx, d.Plan.Cluster, d.Plan.Remedy, min(left, h.limit, remedy.Of(d.Plan.Remedy).Most), h.limit, h.now())
 	if err != nil {
-		h.log.WarnContext(ctx, "when the limit has room could not be read", "deed", d.ID, "error", err.Error())
+		h.log.WarnContext(ctx, "when the limit has room could not be read", "run", d.ID, "error", err.Error())
 		room = h.now().Add(lastLook)
 	}
 	if room.After(next.At) {

@@ -21,16 +21,16 @@ import (
 
 const due = "Rollcall Incident Changed"
 
-// full is the route stand whose limit of one was used up a moment ago by another
-// deed, and what the function sent then.
-func full(t *testing.T, policy string) (*stand, time.Time) {
+// full is the route harness whose limit of one was used up a moment ago by another
+// run, and what the function sent then.
+func full(t *testing.T, policy string) (*harness, time.Time) {
 	t.Helper()
 	s := start(t, policy, stagetest.Options{Settings: settingsOf(policy, "ROLLCALL_REMEDY_LIMIT", "1")})
 	used := remedy.Run{ID: "before", Plan: remedy.Plan{Remedy: optin.AddNATRoute, Cluster: stagetest.Cluster}, Began: s.Now()}
-	if room, err := s.Store.CountDeed(t.Context(), used, 1); err != nil || !room.IsZero() {
+	if room, err := s.Store.CountRun(t.Context(), used, 1); err != nil || !room.IsZero() {
 		t.Fatal(room, err)
 	}
-	room, err := s.Store.RoomForDeeds(t.Context(), stagetest.Cluster, optin.AddNATRoute, 1, 1, s.Now())
+	room, err := s.Store.RoomForRuns(t.Context(), stagetest.Cluster, optin.AddNATRoute, 1, 1, s.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func full(t *testing.T, policy string) (*stand, time.Time) {
 }
 
 // take has report take in what was sent.
-func (s *stand) take() (proposals []report.Proposal, deeds []remedy.Run) {
+func (s *harness) take() (proposals []report.Proposal, runs []remedy.Run) {
 	s.t.Helper()
 	for _, m := range s.Results() {
 		var d incident.Decision
@@ -46,21 +46,21 @@ func (s *stand) take() (proposals []report.Proposal, deeds []remedy.Run) {
 		case m.Proposal != nil:
 			proposals = append(proposals, *m.Proposal)
 			d = response.Propose(s.inc, *m.Proposal, s.Now())
-		case m.Deed != nil:
-			deeds = append(deeds, m.Deed.Deed)
-			d = response.ApplyRemedyResult(s.inc, *m.Deed, s.Now())
+		case m.RemedyResult != nil:
+			runs = append(runs, m.RemedyResult.Run)
+			d = response.ApplyRemedyResult(s.inc, *m.RemedyResult, s.Now())
 		}
 		if d.Changed {
 			s.save(d.Incident)
 		}
 	}
-	return proposals, deeds
+	return proposals, runs
 }
 
-func (s *stand) made() int { return s.Calls()["ec2:CreateRoute"] }
+func (s *harness) made() int { return s.Calls()["ec2:CreateRoute"] }
 
 // deferred is the wait that stands in the incident.
-func (s *stand) deferred() incident.Offer {
+func (s *harness) deferred() incident.Offer {
 	s.t.Helper()
 	if o := latest(s.inc, optin.AddNATRoute, incident.Deferred); o != nil {
 		return *o
@@ -82,27 +82,27 @@ func TestLimitIsWaitedFor(t *testing.T) {
 	}
 	s.Advance(30 * time.Minute)
 	s.tell(due)
-	if list, deeds := s.take(); len(list)+len(deeds) != 0 || s.made() != 0 {
-		t.Errorf("before its time: %+v, %+v", list, deeds)
+	if list, runs := s.take(); len(list)+len(runs) != 0 || s.made() != 0 {
+		t.Errorf("before its time: %+v, %+v", list, runs)
 	}
 	s.Advance(room.Sub(s.Now()) + time.Second)
 	s.tell(due)
 	s.tell(due)
-	_, deeds := s.take()
+	_, runs := s.take()
 	s.tell(due)
-	if s.made() != 1 || len(deeds) == 0 || deeds[0].Result != action.Done || deeds[0].Policy != optin.Auto {
-		t.Errorf("%d routes made, deeds %+v", s.made(), deeds)
+	if s.made() != 1 || len(runs) == 0 || runs[0].Result != action.Done || runs[0].Policy != optin.Auto {
+		t.Errorf("%d routes made, runs %+v", s.made(), runs)
 	}
 }
 
-// The limit is full again when the time has come: another time, and no deed.
+// The limit is full again when the time has come: another time, and no run.
 func TestLimitIsStillFull(t *testing.T) {
 	s, room := full(t, byItself)
 	s.tell(opened)
 	s.take()
 	s.Advance(room.Sub(s.Now()) + time.Second)
 	other := remedy.Run{ID: "between", Plan: remedy.Plan{Remedy: optin.AddNATRoute, Cluster: stagetest.Cluster}, Began: s.Now()}
-	if room, err := s.Store.CountDeed(t.Context(), other, 1); err != nil || !room.IsZero() {
+	if room, err := s.Store.CountRun(t.Context(), other, 1); err != nil || !room.IsZero() {
 		t.Fatal(room, err)
 	}
 	s.tell(due)
@@ -114,15 +114,15 @@ func TestLimitIsStillFull(t *testing.T) {
 
 // What has changed by the time that it is tried again: nothing is done.
 func TestWaitedForInVain(t *testing.T) {
-	for name, change := range map[string]func(*stand){
-		"somebody was faster": func(s *stand) {
+	for name, change := range map[string]func(*harness){
+		"somebody was faster": func(s *harness) {
 			s.Call("ec2:CreateRoute", `{"RouteTableId":"`+stagetest.Table+`","DestinationCidrBlock":"0.0.0.0/0","GatewayId":"igw-0d40000000000000e"}`)
 		},
-		"the gateway is being deleted": func(s *stand) { s.Call("ec2:DeleteNatGateway", `{"NatGatewayId":"`+nat+`"}`) },
-		"the incident is closed":       func(s *stand) { s.inc.State, s.inc.Resolved = incident.Closed, s.Now(); s.save(s.inc) },
-		"the cause is gone":            func(s *stand) { s.inc.State, s.inc.Cleared = incident.Cleared, s.Now(); s.save(s.inc) },
-		"the policy asks a person now": func(s *stand) { s.h.policy = func(string, optin.Remedy) optin.Policy { return optin.Approve } },
-		"the policy is withdrawn": func(s *stand) {
+		"the gateway is being deleted": func(s *harness) { s.Call("ec2:DeleteNatGateway", `{"NatGatewayId":"`+nat+`"}`) },
+		"the incident is closed":       func(s *harness) { s.inc.State, s.inc.Resolved = incident.Closed, s.Now(); s.save(s.inc) },
+		"the cause is gone":            func(s *harness) { s.inc.State, s.inc.Cleared = incident.Cleared, s.Now(); s.save(s.inc) },
+		"the policy asks a person now": func(s *harness) { s.h.policy = func(string, optin.Remedy) optin.Policy { return optin.Approve } },
+		"the policy is withdrawn": func(s *harness) {
 			s.h.policy = func(_ string, r optin.Remedy) optin.Policy {
 				if r == optin.AddNATRoute {
 					return optin.Off
@@ -130,8 +130,8 @@ func TestWaitedForInVain(t *testing.T) {
 				return optin.Approve
 			}
 		},
-		"all policies are withdrawn": func(s *stand) { s.h.policy = func(string, optin.Remedy) optin.Policy { return optin.Off } },
-		"the VPC is withdrawn":       func(s *stand) { s.h.vpcs = nil },
+		"all policies are withdrawn": func(s *harness) { s.h.policy = func(string, optin.Remedy) optin.Policy { return optin.Off } },
+		"the VPC is withdrawn":       func(s *harness) { s.h.vpcs = nil },
 	} {
 		s, room := full(t, byItself)
 		s.tell(opened)
@@ -141,9 +141,9 @@ func TestWaitedForInVain(t *testing.T) {
 		change(s)
 		before := s.made()
 		s.tell(due)
-		list, deeds := s.take()
-		if s.made() != before || len(deeds) != 0 || slices.ContainsFunc(list, func(p report.Proposal) bool { return p.Policy == optin.Auto && p.Hash != "" }) {
-			t.Errorf("%s: %d routes made, %+v, %+v", name, s.made()-before, list, deeds)
+		list, runs := s.take()
+		if s.made() != before || len(runs) != 0 || slices.ContainsFunc(list, func(p report.Proposal) bool { return p.Policy == optin.Auto && p.Hash != "" }) {
+			t.Errorf("%s: %d routes made, %+v, %+v", name, s.made()-before, list, runs)
 		}
 	}
 }
@@ -159,8 +159,8 @@ func TestWaitedForIsPlannedAnew(t *testing.T) {
 	s.save(stale)
 	s.Advance(room.Sub(s.Now()) + time.Second)
 	s.tell(due)
-	if _, deeds := s.take(); len(deeds) != 1 || deeds[0].Plan.Route.Table != stagetest.Table || deeds[0].Changed[0] != stagetest.Table {
-		t.Errorf("deeds %+v", deeds)
+	if _, runs := s.take(); len(runs) != 1 || runs[0].Plan.Route.Table != stagetest.Table || runs[0].Changed[0] != stagetest.Table {
+		t.Errorf("runs %+v", runs)
 	}
 }
 
@@ -172,9 +172,9 @@ func TestRefusedApprovalIsOfferedAgain(t *testing.T) {
 	s.approve(s.offered())
 	s.tell(approval)
 	before := s.inc
-	_, deeds := s.take()
-	if len(deeds) != 1 || deeds[0].Result != action.Refused || deeds[0].Next == nil || !deeds[0].Next.At.Equal(room) || !strings.Contains(deeds[0].Says, "offered again at "+clock(room)) {
-		t.Fatalf("deeds %+v", deeds)
+	_, runs := s.take()
+	if len(runs) != 1 || runs[0].Result != action.Refused || runs[0].Next == nil || !runs[0].Next.At.Equal(room) || !strings.Contains(runs[0].Says, "offered again at "+clock(room)) {
+		t.Fatalf("runs %+v", runs)
 	}
 	if w := s.deferred(); w.Policy != optin.Approve || !w.After.Equal(room) {
 		t.Fatalf("%+v", w)
@@ -206,8 +206,8 @@ func TestRefusedApprovalIsOfferedAgain(t *testing.T) {
 	inc.Offers[i].State, inc.Offers[i].By, inc.Offers[i].Decided = incident.Approved, report.User{ID: "U0ONCALL01"}, s.Now()
 	s.save(inc)
 	s.tell(approval)
-	if _, deeds := s.take(); s.made() != 1 || len(deeds) != 1 || deeds[0].Result != action.Done {
-		t.Errorf("%d routes made, deeds %+v", s.made(), deeds)
+	if _, runs := s.take(); s.made() != 1 || len(runs) != 1 || runs[0].Result != action.Done {
+		t.Errorf("%d routes made, runs %+v", s.made(), runs)
 	}
 }
 
@@ -244,8 +244,8 @@ func TestLookSucceedsLater(t *testing.T) {
 	s.take()
 	s.Advance(5*time.Minute + time.Second)
 	s.tell(due)
-	if _, deeds := s.take(); len(deeds) != 1 || deeds[0].Result != action.Done || s.made() != 1 {
-		t.Errorf("deeds %+v", deeds)
+	if _, runs := s.take(); len(runs) != 1 || runs[0].Result != action.Done || s.made() != 1 {
+		t.Errorf("runs %+v", runs)
 	}
 }
 
@@ -253,25 +253,25 @@ func TestLookSucceedsLater(t *testing.T) {
 // time after the cause: it is not ended. One that is still stuck is, once.
 func TestWaitedForInstance(t *testing.T) {
 	for name, test := range map[string]struct {
-		change func(*stand)
+		change func(*harness)
 		ended  int
 	}{
-		"still stuck": {func(*stand) {}, 1},
-		"it joined":   {func(s *stand) { s.inc.Launches[0].Status = report.Joined; s.save(s.inc) }, 0},
-		"it is gone":  {func(s *stand) { s.inc.Launches[0].Status = report.Gone; s.save(s.inc) }, 0},
-		"launched later": {func(s *stand) {
+		"still stuck": {func(*harness) {}, 1},
+		"it joined":   {func(s *harness) { s.inc.Launches[0].Status = report.Joined; s.save(s.inc) }, 0},
+		"it is gone":  {func(s *harness) { s.inc.Launches[0].Status = report.Gone; s.save(s.inc) }, 0},
+		"launched later": {func(s *harness) {
 			s.inc.Launches[0].Started = s.Now()
 			s.save(s.inc)
 		}, 0},
-		"the cause is back": {func(s *stand) {
+		"the cause is back": {func(s *harness) {
 			s.Call("ec2:DeleteRoute", `{"RouteTableId":"`+stagetest.Table+`","DestinationCidrBlock":"0.0.0.0/0"}`)
 		}, 0},
-		"the incident is over": {func(s *stand) { s.inc.State, s.inc.Resolved = incident.Closed, s.Now(); s.save(s.inc) }, 0},
+		"the incident is over": {func(s *harness) { s.inc.State, s.inc.Resolved = incident.Closed, s.Now(); s.save(s.inc) }, 0},
 	} {
 		s := healed(t, "auto", stagetest.Options{})
 		s.Advance(replaceinstance.Settle + time.Second)
 		used := remedy.Run{ID: "before", Plan: remedy.Plan{Remedy: optin.ReplaceInstance, Cluster: stagetest.Cluster, Replace: &replaceinstance.Plan{Instances: make([]replaceinstance.Replaced, 3)}}, Began: s.Now()}
-		if room, err := s.Store.CountDeed(t.Context(), used, 3); err != nil || !room.IsZero() {
+		if room, err := s.Store.CountRun(t.Context(), used, 3); err != nil || !room.IsZero() {
 			t.Fatal(room, err)
 		}
 		s.tell(due)

@@ -30,33 +30,33 @@ func (b *brittle) fails(write string, lost bool) bool {
 	return true
 }
 
-func (b *brittle) ClaimDeed(ctx context.Context, d remedy.Run) (remedy.Run, bool, error) {
+func (b *brittle) ClaimRun(ctx context.Context, d remedy.Run) (remedy.Run, bool, error) {
 	if b.fails("claim", false) {
 		return remedy.Run{}, false, errTable
 	}
-	there, claimed, err := b.Memory.ClaimDeed(ctx, d)
+	there, claimed, err := b.Memory.ClaimRun(ctx, d)
 	if b.fails("claim", true) {
 		return remedy.Run{}, false, errTable
 	}
 	return there, claimed, err
 }
 
-func (b *brittle) SaveDeed(ctx context.Context, d remedy.Run) (remedy.Run, error) {
+func (b *brittle) SaveRun(ctx context.Context, d remedy.Run) (remedy.Run, error) {
 	if b.fails("record", false) {
 		return remedy.Run{}, errTable
 	}
-	saved, err := b.Memory.SaveDeed(ctx, d)
+	saved, err := b.Memory.SaveRun(ctx, d)
 	if b.fails("record", true) {
 		return remedy.Run{}, errTable
 	}
 	return saved, err
 }
 
-func (b *brittle) CountDeed(ctx context.Context, d remedy.Run, most int) (room time.Time, err error) {
+func (b *brittle) CountRun(ctx context.Context, d remedy.Run, most int) (room time.Time, err error) {
 	if b.fails("count", false) {
 		return time.Time{}, errTable
 	}
-	room, err = b.Memory.CountDeed(ctx, d, most)
+	room, err = b.Memory.CountRun(ctx, d, most)
 	if b.fails("count", true) {
 		return time.Time{}, errTable
 	}
@@ -64,7 +64,7 @@ func (b *brittle) CountDeed(ctx context.Context, d remedy.Run, most int) (room t
 }
 
 // Whichever write of an approval's way fails, before or after it is written:
-// once the queue delivers again, the deed is done once at most, and what is
+// once the queue delivers again, the run is done once at most, and what is
 // recorded and told of it is what the world says.
 func TestEveryWriteMayFail(t *testing.T) {
 	for _, test := range []struct {
@@ -97,16 +97,16 @@ func TestEveryWriteMayFail(t *testing.T) {
 				t.Errorf("%s: %d messages came back: %s", name, n, s.Logs())
 			}
 		}
-		_, deeds := s.said()
-		if len(deeds) == 0 {
+		_, runs := s.said()
+		if len(runs) == 0 {
 			t.Errorf("%s: nothing is told", name)
 		}
-		for _, d := range deeds {
-			if d.Result != test.want || d.ID != deeds[0].ID {
+		for _, d := range runs {
+			if d.Result != test.want || d.ID != runs[0].ID {
 				t.Errorf("%s: told %+v, want %s", name, d, test.want)
 			}
 		}
-		kept, err := s.Store.Deeds(t.Context(), stagetest.Cluster)
+		kept, err := s.Store.Runs(t.Context(), stagetest.Cluster)
 		if err != nil || len(kept) != 1 || kept[0].Result != test.want || kept[0].Ended.IsZero() {
 			t.Errorf("%s: audit %+v, %v", name, kept, err)
 		}

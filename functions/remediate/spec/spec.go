@@ -62,7 +62,7 @@ func Spec() spec.Spec {
 		},
 		Queue: &spec.Queue{
 			Resource: spec.RemedyQueue,
-			// Each message is a look of some seconds and at most one deed.
+			// Each message is a look of some seconds and at most one run.
 			Batch:       1,
 			Concurrency: 2,
 			Attempts:    5,
@@ -74,9 +74,9 @@ func Spec() spec.Spec {
 		Reads: slices.Concat(
 			gather.Reads(sources()...),
 			[]spec.Read{gather.ListNodegroups()}, // which groups are managed ones, and what they are doing
-			store.ReadDeeds(),
+			store.ReadRuns(),
 		),
-		Grants: append(store.RecordDeeds(),
+		Grants: append(store.RecordRuns(),
 			spec.Grant{
 				Sid:       "SendResults",
 				Why:       "Plans and what came of them go to report, the only function that talks to people.",

@@ -71,9 +71,9 @@ func (p *invocation) apply(ctx context.Context, incidents []incident.Incident, m
 	case m.Proposal != nil:
 		d = response.Propose(inc, *m.Proposal, now)
 		p.logDecision(ctx, d, "proposal", id, "remedy", m.Proposal.Remedy, "policy", m.Proposal.Policy, "plan", m.Proposal.Hash)
-	case m.Deed != nil:
-		d = response.ApplyRemedyResult(inc, *m.Deed, now)
-		p.logDecision(ctx, d, "deed", m.Deed.Deed.ID, "remedy", m.Deed.Deed.Plan.Remedy, "result", m.Deed.Deed.Result)
+	case m.RemedyResult != nil:
+		d = response.ApplyRemedyResult(inc, *m.RemedyResult, now)
+		p.logDecision(ctx, d, "run", m.RemedyResult.Run.ID, "remedy", m.RemedyResult.Run.Plan.Remedy, "result", m.RemedyResult.Run.Result)
 	case m.Changes != nil:
 		d = response.ApplyChanges(inc, *m.Changes, now)
 		p.logDecision(ctx, d, "changes", id, "found", len(m.Changes.Found.Changes))
@@ -87,8 +87,8 @@ func keyOf(m report.Message) (key report.Key, id string) {
 		return m.Press.Key, m.Press.ID
 	case m.Proposal != nil:
 		return m.Proposal.Key, m.Proposal.ID
-	case m.Deed != nil:
-		return m.Deed.Key, m.Deed.ID
+	case m.RemedyResult != nil:
+		return m.RemedyResult.Key, m.RemedyResult.ID
 	}
 	return m.Changes.Key, m.Changes.ID
 }
@@ -126,12 +126,12 @@ func (p *invocation) logDecision(ctx context.Context, d incident.Decision, about
 		p.Count("PressesRefused", 1)
 	case incident.IsApproved:
 		p.Count("RemediesApproved", 1)
-	case incident.DeedDone:
+	case incident.RemedyDone:
 		p.Count("RemediesDone", 1)
-	case incident.DeedFailed:
+	case incident.RemedyFailed:
 		p.Count("RemediesFailed", 1)
 	case incident.IsMalformed:
 		p.Count("MalformedObservations", 1)
-		p.Log.ErrorContext(ctx, "a plan or deed is not what it says, it is left alone", about...)
+		p.Log.ErrorContext(ctx, "a plan or run is not what it says, it is left alone", about...)
 	}
 }

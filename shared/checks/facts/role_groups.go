@@ -73,7 +73,7 @@ func (c RoleGroup) Name() string { return LastPart(c.Role) }
 // LastPart is the name at the end of an ARN with a path.
 func LastPart(arn string) string { return arn[strings.LastIndexByte(arn, '/')+1:] }
 
-// Judged are the findings of a crew whose suspects fail: the Ready nodes pass.
+// Judged are the findings of a role group whose suspects fail: the Ready nodes pass.
 func (c RoleGroup) Judged(f finding.Finding) []finding.Finding {
 	f.Resource = cmp.Or(f.Resource, c.Role)
 	f.Covers, f.Instances = IDs(c.Suspects), IDs(c.Suspects)

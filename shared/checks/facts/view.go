@@ -18,18 +18,18 @@ import (
 type View struct {
 	*snapshot.Snapshot
 	known struct {
-		network  Fact[*path.Network]
-		filters  Fact[*filter.Filters]
-		index    Fact[InstanceIndex]
-		scoped   Fact[[]*snapshot.Instance]
-		ready    Fact[map[string]bool]
-		joined   Fact[joined]
-		boot     Fact[*BootConfig]
-		ground   Fact[*Placements]
-		crews    Fact[groupedRoles]
-		attempts Fact[*Attempts]
-		leaks    Fact[Leaks]
-		pods     Fact[map[string][]snapshot.Pod]
+		network    Fact[*path.Network]
+		filters    Fact[*filter.Filters]
+		index      Fact[InstanceIndex]
+		scoped     Fact[[]*snapshot.Instance]
+		ready      Fact[map[string]bool]
+		joined     Fact[joined]
+		boot       Fact[*BootConfig]
+		placements Fact[*Placements]
+		roleGroups Fact[groupedRoles]
+		attempts   Fact[*Attempts]
+		leaks      Fact[Leaks]
+		pods       Fact[map[string][]snapshot.Pod]
 	}
 	// others are the facts of packages that build on this one, by name.
 	others map[string]*Fact[any]
@@ -118,13 +118,13 @@ func (v *View) Boot() *BootConfig {
 
 // Placements are the scope's nodes by subnet and security groups.
 func (v *View) Placements() *Placements {
-	return v.known.ground.Of(func() *Placements { return groupPlacements(v) })
+	return v.known.placements.Of(func() *Placements { return groupPlacements(v) })
 }
 
 // RoleGroups are the scope's instances by node role. Blind are those whose
 // role cannot be told.
 func (v *View) RoleGroups() (list []RoleGroup, blind []finding.Finding) {
-	g := v.known.crews.Of(func() groupedRoles {
+	g := v.known.roleGroups.Of(func() groupedRoles {
 		list, blind := groupByRole(v)
 		return groupedRoles{slices.Clip(list), slices.Clip(blind)}
 	})
@@ -149,7 +149,7 @@ func (v *View) Derived() map[string]int {
 	built := map[string]int{
 		"network": v.known.network.built, "filters": v.known.filters.built, "instance index": v.known.index.built,
 		"scoped": v.known.scoped.built, "ready": v.known.ready.built, "joined": v.known.joined.built, "boot": v.known.boot.built,
-		"placements": v.known.ground.built, "role groups": v.known.crews.built,
+		"placements": v.known.placements.built, "role groups": v.known.roleGroups.built,
 		"attempts": v.known.attempts.built, "leaks": v.known.leaks.built, "pods": v.known.pods.built,
 	}
 	for name, f := range v.others {

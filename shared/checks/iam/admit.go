@@ -28,7 +28,7 @@ func (a access) where(s *facts.View) string {
 	return "no mapping in kube-system/aws-auth"
 }
 
-// entryKind is the type that an access entry for the crew must have.
+// entryKind is the type that an access entry for the role group must have.
 func entryKind(c facts.RoleGroup, s *facts.View) string {
 	some := slices.Concat(c.Suspects, c.Well)
 	switch {

@@ -33,21 +33,21 @@ func AWSAuthInvalid() check.Check {
 				return append(blind, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: []snapshot.Failure{*why}})
 			}
 			if s.Cluster.AuthMode == "API" {
-				return append(blind, passCrews(s, list, "is not read in the mode API")...)
+				return append(blind, passRoles(s, list, "is not read in the mode API")...)
 			}
 			if s.AWSAuth == nil {
-				return append(blind, passCrews(s, list, "does not exist")...)
+				return append(blind, passRoles(s, list, "does not exist")...)
 			}
 			if _, err := awsauth.Roles(s.AWSAuth.MapRoles); err != nil {
 				return append(blind, invalidMap(s, list, err)...)
 			}
-			return append(blind, passCrews(s, list, "mapRoles is a list")...)
+			return append(blind, passRoles(s, list, "mapRoles is a list")...)
 		},
 	})
 }
 
-// passCrews passes the instances of all crews, else the cluster.
-func passCrews(s *facts.View, list []facts.RoleGroup, value string) []finding.Finding {
+// passRoles passes the instances of all roleGroups, else the cluster.
+func passRoles(s *facts.View, list []facts.RoleGroup, value string) []finding.Finding {
 	f := finding.Finding{Outcome: finding.Pass, Resource: "kube-system/aws-auth", Evidence: []finding.Evidence{{What: "aws-auth", Value: value}}}
 	for _, c := range list {
 		f.Covers = append(f.Covers, c.All()...)

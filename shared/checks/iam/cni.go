@@ -137,7 +137,7 @@ func auto(s *facts.View, i *snapshot.Instance) bool {
 	return s.Cluster.AutoMode && i.Tags["eks:nodegroup-name"] == "" && i.Tags["aws:autoscaling:groupName"] == ""
 }
 
-// isAuto tells that every instance of a crew is Auto Mode's.
+// isAuto tells that every instance of a role group is Auto Mode's.
 func isAuto(c facts.RoleGroup, s *facts.View) bool {
 	return !slices.ContainsFunc(slices.Concat(c.Suspects, c.Well), func(i *snapshot.Instance) bool { return !auto(s, i) })
 }

@@ -64,7 +64,7 @@ func CNIRolePolicies() check.Check {
 	})
 }
 
-// with adds the instances of the crews on which aws-node runs. It keeps them
+// with adds the instances of the roleGroups on which aws-node runs. It keeps them
 // from becoming Ready, not from registering: where the nodes were read, those
 // that have not registered still are suspects, as they come to it later.
 func with(c facts.RoleGroup, s *facts.View, list []facts.RoleGroup) facts.RoleGroup {

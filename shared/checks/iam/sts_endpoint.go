@@ -164,7 +164,7 @@ func beRegional() (text, command string) {
 	return "Let aws-node call the regional name.", "kubectl set env daemonset aws-node -n kube-system AWS_STS_REGIONAL_ENDPOINTS=regional"
 }
 
-// isAdmitted tells that the cluster is known to admit the crew's role.
+// isAdmitted tells that the cluster is known to admit the group's role.
 func isAdmitted(c facts.RoleGroup, s *facts.View) bool {
 	for _, f := range missing(c, s) {
 		if f.Outcome != finding.Pass {

@@ -87,7 +87,7 @@ func used(p *zones.Zones) map[string]bool {
 	for z := range p.NodesIn {
 		used[z] = true
 	}
-	for _, r := range p.Rigs {
+	for _, r := range p.Sources {
 		for _, z := range r.Zones {
 			used[z] = true
 		}

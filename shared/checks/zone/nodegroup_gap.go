@@ -46,11 +46,11 @@ func runNodegroupGap(s *facts.View) []finding.Finding {
 	all := zones.VolumesOf(s)
 	var list []finding.Finding
 	var uncovered []string
-	for i := range p.Rigs {
-		r := &p.Rigs[i]
+	for i := range p.Sources {
+		r := &p.Sources[i]
 		var gaps []zones.VolumePlacement
 		for _, l := range all {
-			if l.Fate == zones.FateGap && l.Rig == r {
+			if l.State == zones.Gap && l.Source == r {
 				gaps = append(gaps, l)
 			}
 		}

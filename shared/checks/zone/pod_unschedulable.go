@@ -124,7 +124,7 @@ func unseenSources(p *zones.Zones, lost []stuck) []snapshot.Failure {
 func tightest(homes []zones.VolumePlacement) zones.VolumePlacement {
 	worst := homes[0]
 	for _, l := range homes {
-		if l.Fate > worst.Fate {
+		if l.State > worst.State {
 			worst = l
 		}
 	}
@@ -171,8 +171,8 @@ func stuckFinding(p *zones.Zones, zone string, list []stuck) finding.Finding {
 
 // there says how it is in the zone.
 func there(p *zones.Zones, h zones.VolumePlacement, x stuck) string {
-	switch h.Fate {
-	case zones.FateServed, zones.FateComing:
+	switch h.State {
+	case zones.Served, zones.Coming:
 		var others []string
 		for _, o := range x.found {
 			if o.Kind != scheduling.VolumeElsewhere {

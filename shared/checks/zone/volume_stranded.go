@@ -58,9 +58,9 @@ func runVolumeStranded(s *facts.View) []finding.Finding {
 		for _, l := range all {
 			switch {
 			case l.Home.Zones[0] != z:
-			case l.Fate == zones.FateStranded:
+			case l.State == zones.Stranded:
 				stranded = append(stranded, l)
-			case l.Fate == zones.FateUnseen:
+			case l.State == zones.Unseen:
 				unseen = append(unseen, l)
 			}
 		}

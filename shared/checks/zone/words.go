@@ -65,7 +65,7 @@ func evidence(p *zones.Zones, list []zones.VolumePlacement) []finding.Evidence {
 		}
 	}
 	out = append(out, nodesByZone(p))
-	for _, r := range p.Rigs {
+	for _, r := range p.Sources {
 		out = append(out, finding.Evidence{What: "Group " + r.Group.Name, Value: words(r)})
 	}
 	out = append(out, p.PoolEvidence()...)

@@ -77,12 +77,12 @@ func Change(id string, minute int) report.Change {
 	return report.Change{ID: id, At: At(minute), Call: "CreateRouteTable", Resource: Table, Actor: "ci-deploy"}
 }
 
-// Deed is of the route plan, done from minute 6 to 7.
-func Deed(result action.Status) report.RemedyResult {
+// Run is of the route plan, done from minute 6 to 7.
+func Run(result action.Status) report.RemedyResult {
 	p := RoutePlan("nat-0aa4")
 	return report.RemedyResult{
-		Format: report.DeedFormat, Kind: report.DeedKind, ID: "deed/" + string(result), At: At(7), Cluster: Cluster, Key: TheRoute,
-		Deed: remedy.Run{Format: 1, ID: "d1", Plan: p, Hash: p.Hash(), Policy: optin.Approve, ApprovedBy: Oncall.ID, Approved: At(5), Began: At(6), Ended: At(7), Result: result},
+		Format: report.RemedyResultFormat, Kind: report.RemedyResultKind, ID: "deed/" + string(result), At: At(7), Cluster: Cluster, Key: TheRoute,
+		Run: remedy.Run{Format: 1, ID: "d1", Plan: p, Hash: p.Hash(), Policy: optin.Approve, ApprovedBy: Oncall.ID, Approved: At(5), Began: At(6), Ended: At(7), Result: result},
 	}
 }
 

@@ -144,7 +144,7 @@ func (rec *reconciler) transition(u *incident.Update) {
 	}
 }
 
-// verifyRemedies tells what the look says of deeds: also of one that ended just before
+// verifyRemedies tells what the look says of runs: also of one that ended just before
 // the incident did.
 func (rec *reconciler) verifyRemedies(u *incident.Update) {
 	if u.State == incident.Closed && rec.Now.Sub(u.Resolved) > rec.Policy.ReopenTime {

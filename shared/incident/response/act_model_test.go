@@ -18,7 +18,7 @@ import (
 )
 
 // An actor does one random thing to an incident: looks, proposes, presses,
-// tells of a deed, lets time pass. What it did it may do again later.
+// tells of a run, lets time pass. What it did it may do again later.
 type actor struct {
 	*testing.T
 	r    *rand.Rand
@@ -89,15 +89,15 @@ func (a *actor) press() func() {
 	}
 }
 
-func (a *actor) deed() func() {
+func (a *actor) run() func() {
 	p := a.plan()
 	result := []action.Status{action.Done, action.Done, action.Done, action.Failed, action.Refused, action.Partly, action.Uncertain, ""}[a.r.IntN(8)]
 	ended := a.now.Add(-time.Duration(a.r.IntN(3)) * time.Minute)
-	told := report.RemedyResult{ID: a.id("told"), At: a.now, Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Deed: remedy.Run{
-		ID: fmt.Sprint("deed", a.r.IntN(6)), Plan: p, Hash: p.Hash(), Policy: optin.Approve, Began: ended.Add(-time.Second), Ended: ended, Result: result,
+	told := report.RemedyResult{ID: a.id("told"), At: a.now, Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Run: remedy.Run{
+		ID: fmt.Sprint("run", a.r.IntN(6)), Plan: p, Hash: p.Hash(), Policy: optin.Approve, Began: ended.Add(-time.Second), Ended: ended, Result: result,
 	}}
 	return func() {
-		a.step("deed", response.ApplyRemedyResult(a.inc, told, a.now), report.Press{}, response.May(""))
+		a.step("run", response.ApplyRemedyResult(a.inc, told, a.now), report.Press{}, response.May(""))
 	}
 }
 
@@ -127,10 +127,10 @@ func (a *actor) step(what string, d incident.Decision, p report.Press, who respo
 			a.Fatalf("seed %d: approved at %s by the press %+v: %+v", a.seed, a.now, p, o)
 		case o.State == incident.Offered && was != "":
 			a.Fatalf("seed %d: %s offers again what was %q", a.seed, what, was)
-		case o.State == incident.Helped && !slices.ContainsFunc(a.passed, o.Deed.Ended.Before):
-			a.Fatalf("seed %d: verified, and no look saw it pass after %s: %v", a.seed, o.Deed.Ended, a.passed)
-		case o.State == incident.Unhelpful && !slices.ContainsFunc(a.failed, o.Deed.Ended.Before):
-			a.Fatalf("seed %d: unhelpful, and no look saw it fail after %s: %v", a.seed, o.Deed.Ended, a.failed)
+		case o.State == incident.Helped && !slices.ContainsFunc(a.passed, o.Run.Ended.Before):
+			a.Fatalf("seed %d: verified, and no look saw it pass after %s: %v", a.seed, o.Run.Ended, a.passed)
+		case o.State == incident.Unhelpful && !slices.ContainsFunc(a.failed, o.Run.Ended.Before):
+			a.Fatalf("seed %d: unhelpful, and no look saw it fail after %s: %v", a.seed, o.Run.Ended, a.failed)
 		}
 	}
 	if live := live(after); live > 1 || len(after.Offers) > incident.MaxOffers+1 {
@@ -163,7 +163,7 @@ func TestModelOfRemedies(t *testing.T) {
 		a := &actor{T: t, r: rand.New(rand.NewPCG(seed, 13)), seed: seed, now: incidenttest.At(1), inc: incidenttest.Broken(t), seen: seen}
 		for range 60 {
 			a.now = a.now.Add(time.Duration(a.r.IntN(120)) * time.Second)
-			do := []func() func(){a.look, a.propose, a.press, a.press, a.deed}[a.r.IntN(5)]()
+			do := []func() func(){a.look, a.propose, a.press, a.press, a.run}[a.r.IntN(5)]()
 			a.past = append(a.past, do)
 			if a.r.IntN(8) > 0 { // else it comes later
 				do()

@@ -21,10 +21,10 @@ func TestWhichOffersAreForgotten(t *testing.T) {
 	of := func(r optin.Remedy, state incident.OfferState) incident.Offer {
 		o := incident.Offer{Plan: remedy.Plan{Remedy: r}, State: state}
 		if state == incident.Acted || state == incident.Approved {
-			o.Deed = &remedy.Run{Began: noon}
+			o.Run = &remedy.Run{Began: noon}
 		}
 		if state == incident.Acted { // and not verified
-			o.Deed.Ended, o.Deed.Result = noon, action.Done
+			o.Run.Ended, o.Run.Result = noon, action.Done
 		}
 		return o
 	}

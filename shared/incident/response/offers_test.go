@@ -48,7 +48,7 @@ func TestWhatAProposalChanges(t *testing.T) {
 		o.Policy, o.Decided = optin.Auto, o.Made
 		return o
 	}
-	begun := func(o incident.Offer, result action.Status) incident.Offer { o.Deed = run(result, 5); return o }
+	begun := func(o incident.Offer, result action.Status) incident.Offer { o.Run = run(result, 5); return o }
 	none := report.Proposal{ID: "p2", At: incidenttest.At(9), Key: incidenttest.TheRoute, Remedy: optin.AddNATRoute, Says: "there is no gateway"}
 	quiet := none
 	quiet.Says = ""
@@ -116,7 +116,7 @@ func TestWhatAProposalChanges(t *testing.T) {
 		"there is none, for another cause": {with(broken, why("not opted in")), none, incident.IsOutdated, func(i *incident.Incident) { i.Offers[0].Says = none.Says }},
 		"there is none, as before":         {with(broken, why(none.Says)), none, incident.NothingNew, nil},
 		"there is none, nor any news":      {with(broken, why("not opted in")), quiet, incident.NothingNew, nil},
-		"there is none after a deed":       {with(broken, begun(offer(incident.Acted, nat, 3), action.Done)), none, incident.NothingNew, nil},
+		"there is none after a run":        {with(broken, begun(offer(incident.Acted, nat, 3), action.Done)), none, incident.NothingNew, nil},
 		"older than what is known":         {with(broken, offer(incident.Offered, nat, 30)), incidenttest.Proposal("p2", 9, other, optin.Approve), incident.OutOfDate, nil},
 		"as old as what is known":          {with(broken, offer(incident.Offered, nat, 9)), incidenttest.Proposal("p2", 9, other, optin.Approve), incident.OutOfDate, nil},
 		"renewed":                          {with(broken, offer(incident.Offered, nat, 3)), incidenttest.Proposal("p2", 9, nat, optin.Approve), incident.IsRenewed, func(i *incident.Incident) { i.Offers[0].Expires = incidenttest.At(69) }},

@@ -26,7 +26,7 @@ func TestWhatTimeChanges(t *testing.T) {
 		o := offer(incident.Approved, nat, 0)
 		o.Expires, o.Decided = incidenttest.At(10), incidenttest.At(decided)
 		if began > 0 {
-			o.Deed = run("", began+1)
+			o.Run = run("", began+1)
 		}
 		return with(broken, o)
 	}
@@ -130,7 +130,7 @@ func TestWhoIsCalled(t *testing.T) {
 		"the second is taken back": {taken(incident.IsReminded, "", time.Time{}), p, 5, incident.IsCalmed, back},
 		"what Slack took stays":    {taken(incident.IsCalled, "1.2", time.Time{}), p, 5, incident.NothingNew, nil},
 		"what Slack may have too":  {taken(incident.IsCalled, "", incidenttest.At(4)), p, 5, incident.NothingNew, nil},
-		"nothing else is":          {taken(incident.DeedDone, "", time.Time{}), p, 5, incident.NothingNew, nil},
+		"nothing else is":          {taken(incident.RemedyDone, "", time.Time{}), p, 5, incident.NothingNew, nil},
 	} {
 		becomes(t, name, test.inc, func(inc incident.Incident) incident.Decision {
 			return response.Tick(inc, incidenttest.At(test.minute), test.policy)
@@ -159,10 +159,10 @@ func TestWhatAWaitChanges(t *testing.T) {
 		o := i.Offers[len(i.Offers)-1]
 		i.AddNote(incident.IsDeferred, incidenttest.At(9)).Offer = &o
 	}
-	auto := func(o incident.Offer, deed bool) incident.Offer {
+	auto := func(o incident.Offer, begun bool) incident.Offer {
 		o.Policy = optin.Auto
-		if deed {
-			o.Deed = run("", 4)
+		if begun {
+			o.Run = run("", 4)
 		}
 		return o
 	}

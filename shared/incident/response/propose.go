@@ -20,7 +20,7 @@ const (
 )
 
 // Propose takes in a plan that remediate made, or takes one back. A plan that
-// is on its way to be done stays until its deed is told.
+// is on its way to be done stays until its run is told.
 func Propose(inc incident.Incident, p report.Proposal, now time.Time) incident.Decision {
 	switch {
 	case slices.Contains(inc.Applied, p.ID):
@@ -55,7 +55,7 @@ func proposalIsSound(p report.Proposal) bool {
 }
 
 // maxPlan is how large a plan may be: an incident keeps six of them, some twice
-// (in the deed, in a note, in an event), in an item of 400 KB. The largest, of
+// (in the run, in a note, in an event), in an item of 400 KB. The largest, of
 // 200 interfaces, has 6 KB.
 const maxPlan = 16 << 10
 
@@ -74,8 +74,8 @@ func propose(inc *incident.Incident, p report.Proposal, now time.Time) incident.
 		return deferOffer(inc, p, now)
 	case last != nil && !p.At.After(last.Made):
 		return incident.OutOfDate
-	case live != nil && live.State == incident.Approved && (live.Policy == optin.Approve || live.Deed != nil || live.Hash == p.Hash):
-		// A person's yes stands until its deed is told; the policy's only as long
+	case live != nil && live.State == incident.Approved && (live.Policy == optin.Approve || live.Run != nil || live.Hash == p.Hash):
+		// A person's yes stands until its run is told; the policy's only as long
 		// as it is of what would be done now.
 		return incident.NothingNew
 	case p.Hash == "" && live != nil && live.State == incident.Deferred:
@@ -165,7 +165,7 @@ func answeredBefore(inc *incident.Incident, hash string) bool {
 		if o.Hash != hash {
 			return false
 		}
-		failed := o.Deed != nil && (o.Deed.Result == action.Refused || o.Deed.Result == action.Failed)
+		failed := o.Run != nil && (o.Run.Result == action.Refused || o.Run.Result == action.Failed)
 		return o.State == incident.RefusedByUs || o.State == incident.Helped || o.State == incident.Unhelpful || o.State == incident.Acted && !failed
 	})
 }

@@ -18,62 +18,62 @@ import (
 func repaired(t *testing.T, result action.Status) incident.Incident {
 	t.Helper()
 	d, _ := response.Act(incidenttest.Proposed(t), incidenttest.Press(report.ApprovePlan, 5), incidenttest.May, incidenttest.At(5))
-	d = response.ApplyRemedyResult(d.Incident, incidenttest.Deed(result), incidenttest.At(7))
+	d = response.ApplyRemedyResult(d.Incident, incidenttest.Run(result), incidenttest.At(7))
 	if !d.Changed {
-		t.Fatalf("the deed is %q", d.Reason)
+		t.Fatalf("the run is %q", d.Reason)
 	}
 	return d.Incident
 }
 
-func TestWrongDeeds(t *testing.T) {
+func TestWrongRuns(t *testing.T) {
 	with := func(change func(*report.RemedyResult)) report.RemedyResult {
-		d := incidenttest.Deed(action.Done)
+		d := incidenttest.Run(action.Done)
 		change(&d)
 		return d
 	}
 	for name, d := range map[string]report.RemedyResult{
-		"of another plan":     with(func(d *report.RemedyResult) { d.Deed.Hash = incidenttest.RoutePlan("nat-evil").Hash() }),
+		"of another plan":     with(func(d *report.RemedyResult) { d.Run.Hash = incidenttest.RoutePlan("nat-evil").Hash() }),
 		"of another incident": with(func(d *report.RemedyResult) { d.Key = incidenttest.OtherRoute }),
-		"without an id":       with(func(d *report.RemedyResult) { d.Deed.ID = "" }),
+		"without an id":       with(func(d *report.RemedyResult) { d.Run.ID = "" }),
 	} {
 		if got := response.ApplyRemedyResult(incidenttest.Proposed(t), d, incidenttest.At(7)); got.Reason != incident.IsMalformed || got.Changed {
 			t.Errorf("%s: %q, changed %v", name, got.Reason, got.Changed)
 		}
 	}
 	done := repaired(t, action.Done)
-	if got := response.ApplyRemedyResult(done, incidenttest.Deed(action.Done), incidenttest.At(8)); got.Reason != incident.AlreadyApplied {
+	if got := response.ApplyRemedyResult(done, incidenttest.Run(action.Done), incidenttest.At(8)); got.Reason != incident.AlreadyApplied {
 		t.Errorf("told twice: %q", got.Reason)
 	}
-	other := incidenttest.Deed(action.Failed)
+	other := incidenttest.Run(action.Failed)
 	if got := response.ApplyRemedyResult(done, other, incidenttest.At(8)); got.Reason != incident.OutOfDate || got.Changed {
 		t.Errorf("told otherwise later: %q", got.Reason)
 	}
 	p := incidenttest.Press(report.ApprovePlan, 8)
 	p.ID = "again"
 	if _, a := response.Act(done, p, incidenttest.May, incidenttest.At(8)); a.Reason != incident.AlreadyDecided || a.State != incident.Acted {
-		t.Errorf("approved again after the deed: %+v", a)
+		t.Errorf("approved again after the run: %+v", a)
 	}
 }
 
-func TestDeeds(t *testing.T) {
-	for result, want := range map[action.Status]incident.Reason{action.Done: incident.DeedDone, action.Refused: incident.DeedFailed, action.Failed: incident.DeedFailed, action.Partly: incident.DeedFailed, action.Uncertain: incident.DeedFailed} {
+func TestRuns(t *testing.T) {
+	for result, want := range map[action.Status]incident.Reason{action.Done: incident.RemedyDone, action.Refused: incident.RemedyFailed, action.Failed: incident.RemedyFailed, action.Partly: incident.RemedyFailed, action.Uncertain: incident.RemedyFailed} {
 		inc := repaired(t, result)
 		o, n := inc.Offers[0], inc.Delivery.Notes[len(inc.Delivery.Notes)-1]
-		if o.State != incident.Acted || o.Deed == nil || o.By != incidenttest.Oncall || n.Reason != want || n.Offer.Deed.Result != result {
+		if o.State != incident.Acted || o.Run == nil || o.By != incidenttest.Oncall || n.Reason != want || n.Offer.Run.Result != result {
 			t.Errorf("%s: offer %+v, note %+v", result, o, n)
 		}
 	}
 	// Whatever the record says, it was done.
-	stranger := response.ApplyRemedyResult(incidenttest.Broken(t), incidenttest.Deed(action.Done), incidenttest.At(7)).Incident
+	stranger := response.ApplyRemedyResult(incidenttest.Broken(t), incidenttest.Run(action.Done), incidenttest.At(7)).Incident
 	if o := stranger.Offers; len(o) != 1 || o[0].State != incident.Acted || o[0].By.ID != incidenttest.Oncall.ID {
-		t.Errorf("a deed of an unknown plan is kept as %+v", o)
+		t.Errorf("a run of an unknown plan is kept as %+v", o)
 	}
-	sure := response.ApplyRemedyResult(repaired(t, action.Uncertain), incidenttest.Deed(action.Done), incidenttest.At(8))
-	if o := sure.Incident.Offers; sure.Reason != incident.DeedDone || len(o) != 1 || o[0].Deed.Result != action.Done {
+	sure := response.ApplyRemedyResult(repaired(t, action.Uncertain), incidenttest.Run(action.Done), incidenttest.At(8))
+	if o := sure.Incident.Offers; sure.Reason != incident.RemedyDone || len(o) != 1 || o[0].Run.Result != action.Done {
 		t.Errorf("what was uncertain is known: %q, %+v", sure.Reason, o)
 	}
-	limited := response.ApplyRemedyResult(repaired(t, action.Refused), incidenttest.Deed(action.Done), incidenttest.At(8))
-	if o := limited.Incident.Offers; limited.Reason != incident.DeedDone || len(o) != 1 || o[0].Deed.Result != action.Done {
+	limited := response.ApplyRemedyResult(repaired(t, action.Refused), incidenttest.Run(action.Done), incidenttest.At(8))
+	if o := limited.Incident.Offers; limited.Reason != incident.RemedyDone || len(o) != 1 || o[0].Run.Result != action.Done {
 		t.Errorf("what the limit refused is done later: %q, %+v", limited.Reason, o)
 	}
 	// What failed may be offered again, what was done may not.
@@ -88,7 +88,7 @@ func TestDeeds(t *testing.T) {
 	}
 }
 
-// Only a look that was taken after the deed, and that saw, verifies it.
+// Only a look that was taken after the run, and that saw, verifies it.
 func TestVerification(t *testing.T) {
 	well, fails := incidenttest.Passed("route/no-egress", incidenttest.Subnet), incidenttest.Route("i-1")
 	blind := incidenttest.BlindTo("ec2:DescribeRouteTables", "route-tables", "denied")
@@ -98,19 +98,19 @@ func TestVerification(t *testing.T) {
 		look   func(*report.Observation)
 		want   incident.OfferState
 	}{
-		"passes after":                         {action.Done, 8, well, incident.Helped},
-		"passed before it ended":               {action.Done, 7, well, incident.Acted},
-		"cannot look":                          {action.Done, 9, blind, incident.Acted},
-		"nothing is said of it":                {action.Done, 9, incidenttest.Launched("i-9", 8, report.Waiting), incident.Acted},
-		"another check passes":                 {action.Done, 9, incidenttest.Passed("route/blackhole", incidenttest.Subnet), incident.Acted},
-		"it passes for another subnet":         {action.Done, 9, incidenttest.Passed("route/no-egress", "subnet-other"), incident.Acted},
-		"fails too soon to tell":               {action.Done, 8, fails, incident.Acted},
-		"still fails":                          {action.Done, 9, fails, incident.Unhelpful},
-		"partly done, and passes":              {action.Partly, 9, well, incident.Helped},
-		"uncertain, and passes":                {action.Uncertain, 9, well, incident.Helped},
-		"a failed deed is thanked for nothing": {action.Failed, 9, well, incident.Acted},
-		"a refused deed is blamed for nothing": {action.Refused, 9, fails, incident.Acted},
-		"what it was about is gone":            {action.Done, 9, incidenttest.Absent(incidenttest.Subnet), incident.Acted},
+		"passes after":                        {action.Done, 8, well, incident.Helped},
+		"passed before it ended":              {action.Done, 7, well, incident.Acted},
+		"cannot look":                         {action.Done, 9, blind, incident.Acted},
+		"nothing is said of it":               {action.Done, 9, incidenttest.Launched("i-9", 8, report.Waiting), incident.Acted},
+		"another check passes":                {action.Done, 9, incidenttest.Passed("route/blackhole", incidenttest.Subnet), incident.Acted},
+		"it passes for another subnet":        {action.Done, 9, incidenttest.Passed("route/no-egress", "subnet-other"), incident.Acted},
+		"fails too soon to tell":              {action.Done, 8, fails, incident.Acted},
+		"still fails":                         {action.Done, 9, fails, incident.Unhelpful},
+		"partly done, and passes":             {action.Partly, 9, well, incident.Helped},
+		"uncertain, and passes":               {action.Uncertain, 9, well, incident.Helped},
+		"a failed run is thanked for nothing": {action.Failed, 9, well, incident.Acted},
+		"a refused run is blamed for nothing": {action.Refused, 9, fails, incident.Acted},
+		"what it was about is gone":           {action.Done, 9, incidenttest.Absent(incidenttest.Subnet), incident.Acted},
 	} {
 		inc := incidenttest.Look(repaired(t, test.result), test.minute, test.look)
 		if got := inc.Offers[0].State; got != test.want {
@@ -140,9 +140,9 @@ func TestTheEndNamesWhatHelped(t *testing.T) {
 	if _, ok := incidenttest.Look(incidenttest.Look(incidenttest.Proposed(t), 9, incidenttest.Passed("route/no-egress", incidenttest.Subnet)), 12, incidenttest.Launched("i-2", 10, report.Joined)).FixedBy(); ok {
 		t.Error("nobody did anything, and a remedy is thanked")
 	}
-	// The deed may be told after the look that shows it.
+	// The run may be told after the look that shows it.
 	early, _ := response.Act(incidenttest.Proposed(t), incidenttest.Press(report.ApprovePlan, 5), incidenttest.May, incidenttest.At(5))
-	late := response.ApplyRemedyResult(incidenttest.Look(early.Incident, 9, incidenttest.Passed("route/no-egress", incidenttest.Subnet)), incidenttest.Deed(action.Done), incidenttest.At(10)).Incident
+	late := response.ApplyRemedyResult(incidenttest.Look(early.Incident, 9, incidenttest.Passed("route/no-egress", incidenttest.Subnet)), incidenttest.Run(action.Done), incidenttest.At(10)).Incident
 	if _, ok := late.FixedBy(); !ok || !strings.HasSuffix(incidenttest.NotesOf(late), "remedy-done verified") {
 		t.Errorf("told late: %+v, %q", late.Offers, incidenttest.NotesOf(late))
 	}
@@ -153,13 +153,13 @@ func TestReplacementIsVerifiedByANode(t *testing.T) {
 	inc := incidenttest.Look(incidenttest.Broken(t), 2, incidenttest.Passed("route/no-egress", incidenttest.Subnet), incidenttest.Launched("i-1", 0, report.Missed))
 	p := remedy.Plan{Format: remedy.Format, Remedy: optin.ReplaceInstance, Cluster: incidenttest.Cluster, Check: incidenttest.TheRoute.Check, Resource: incidenttest.Table, Replace: &replaceinstance.Plan{Instances: []replaceinstance.Replaced{{Instance: "i-1", Group: "eks-workers"}}}}
 	inc = response.Propose(inc, report.Proposal{ID: "r1", At: incidenttest.At(3), Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Remedy: p.Remedy, Policy: optin.Auto, Plan: p, Hash: p.Hash()}, incidenttest.At(3)).Incident
-	told := report.RemedyResult{ID: "r2", At: incidenttest.At(4), Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Deed: remedy.Run{ID: "r", Plan: p, Hash: p.Hash(), Policy: optin.Auto, Began: incidenttest.At(3), Ended: incidenttest.At(4), Result: action.Done}}
+	told := report.RemedyResult{ID: "r2", At: incidenttest.At(4), Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Run: remedy.Run{ID: "r", Plan: p, Hash: p.Hash(), Policy: optin.Auto, Began: incidenttest.At(3), Ended: incidenttest.At(4), Result: action.Done}}
 	inc = incidenttest.Look(response.ApplyRemedyResult(inc, told, incidenttest.At(4)).Incident, 5, incidenttest.Passed("route/no-egress", incidenttest.Subnet))
 	if got := inc.Offers[0].State; got != incident.Acted {
-		t.Errorf("the cause was gone before, and still the deed is %q", got)
+		t.Errorf("the cause was gone before, and still the run is %q", got)
 	}
 	inc = incidenttest.Look(inc, 8, incidenttest.Launched("i-2", 5, report.Joined))
 	if got := inc.Offers[0].State; got != incident.Helped || inc.Resolution != incident.Proved {
-		t.Errorf("a node joined, and the deed is %q", got)
+		t.Errorf("a node joined, and the run is %q", got)
 	}
 }

@@ -16,15 +16,15 @@ import (
 	"rollcall/shared/report"
 )
 
-// What a deed that is told makes of an incident, all of it.
-func TestWhatADeedChanges(t *testing.T) {
+// What a run that is told makes of an incident, all of it.
+func TestWhatARunChanges(t *testing.T) {
 	nat := incidenttest.RoutePlan("nat-0aa4")
 	broken := incidenttest.Broken(t)
 	told := func(result action.Status, change func(*report.RemedyResult)) report.RemedyResult {
-		d := incidenttest.Deed(result)
+		d := incidenttest.Run(result)
 		d.ID = "told"
 		if result == "" {
-			d.Deed.Ended = time.Time{}
+			d.Run.Ended = time.Time{}
 		}
 		if change != nil {
 			change(&d)
@@ -32,13 +32,13 @@ func TestWhatADeedChanges(t *testing.T) {
 		return d
 	}
 	rehash := func(change func(*remedy.Plan)) func(*report.RemedyResult) {
-		return func(d *report.RemedyResult) { change(&d.Deed.Plan); d.Deed.Hash = d.Deed.Plan.Hash() }
+		return func(d *report.RemedyResult) { change(&d.Run.Plan); d.Run.Hash = d.Run.Plan.Hash() }
 	}
-	another := func(d *report.RemedyResult) { d.Deed.ID = "d2" }
+	another := func(d *report.RemedyResult) { d.Run.ID = "d2" }
 	approved := offer(incident.Approved, nat, 3)
 	known := func(state incident.OfferState, result action.Status) incident.Offer {
-		o, d := offer(state, nat, 3), told(result, nil).Deed
-		o.Deed = &d
+		o, d := offer(state, nat, 3), told(result, nil).Run
+		o.Run = &d
 		return o
 	}
 	said := func(r incident.Reason) func(*incident.Incident) {
@@ -51,11 +51,11 @@ func TestWhatADeedChanges(t *testing.T) {
 		return func(i *incident.Incident) { i.Offers = []incident.Offer{known(incident.Acted, result)}; said(r)(i) }
 	}
 	ofNobody := func(d remedy.Run) incident.Offer {
-		return incident.Offer{Plan: nat, Hash: nat.Hash(), Policy: optin.Approve, State: incident.Acted, Made: incidenttest.At(6), Decided: incidenttest.At(5), By: report.User{ID: incidenttest.Oncall.ID}, Deed: &d}
+		return incident.Offer{Plan: nat, Hash: nat.Hash(), Policy: optin.Approve, State: incident.Acted, Made: incidenttest.At(6), Decided: incidenttest.At(5), By: report.User{ID: incidenttest.Oncall.ID}, Run: &d}
 	}
 	next := &remedy.Next{At: incidenttest.At(60), Reason: report.LimitReached, Says: "more"}
 	replaced := told(action.Done, rehash(func(p *remedy.Plan) { *p = replacePlan("i-1") }))
-	replaced.Deed.Next = next
+	replaced.Run.Next = next
 	unsaid := broken.Clone()
 	unsaid.Number = 0
 	for name, test := range map[string]struct {
@@ -69,22 +69,22 @@ func TestWhatADeedChanges(t *testing.T) {
 		"of another cluster":        {with(broken, approved), told(action.Done, rehash(func(p *remedy.Plan) { p.Cluster = "dev" })), incident.IsMalformed, nil},
 		"of another resource":       {with(broken, approved), told(action.Done, rehash(func(p *remedy.Plan) { p.Resource = "rtb-0eee" })), incident.IsMalformed, nil},
 		"written ahead":             {with(broken, approved), told("", nil), incident.NothingNew, func(i *incident.Incident) { i.Offers = []incident.Offer{known(incident.Approved, "")} }},
-		"done":                      {with(broken, approved), told(action.Done, nil), incident.DeedDone, becomesActed(action.Done, incident.DeedDone)},
-		"done after that":           {with(broken, known(incident.Approved, "")), told(action.Done, nil), incident.DeedDone, becomesActed(action.Done, incident.DeedDone)},
-		"refused":                   {with(broken, approved), told(action.Refused, nil), incident.DeedFailed, becomesActed(action.Refused, incident.DeedFailed)},
+		"done":                      {with(broken, approved), told(action.Done, nil), incident.RemedyDone, becomesActed(action.Done, incident.RemedyDone)},
+		"done after that":           {with(broken, known(incident.Approved, "")), told(action.Done, nil), incident.RemedyDone, becomesActed(action.Done, incident.RemedyDone)},
+		"refused":                   {with(broken, approved), told(action.Refused, nil), incident.RemedyFailed, becomesActed(action.Refused, incident.RemedyFailed)},
 		"the same once more":        {with(broken, known(incident.Acted, action.Refused)), told(action.Refused, nil), incident.OutOfDate, nil},
 		"told ahead after the end":  {with(broken, known(incident.Acted, action.Uncertain)), told("", nil), incident.OutOfDate, nil},
 		"otherwise after it failed": {with(broken, known(incident.Acted, action.Failed)), told(action.Done, nil), incident.OutOfDate, nil},
-		"another one of the same plan": {with(broken, known(incident.Acted, action.Failed)), told(action.Done, another), incident.DeedDone, func(i *incident.Incident) {
-			d := told(action.Done, another).Deed
+		"another one of the same plan": {with(broken, known(incident.Acted, action.Failed)), told(action.Done, another), incident.RemedyDone, func(i *incident.Incident) {
+			d := told(action.Done, another).Run
 			i.Offers = append(i.Offers, ofNobody(d))
-			said(incident.DeedDone)(i)
+			said(incident.RemedyDone)(i)
 		}},
-		"what was left waits for a cause that is gone": {with(broken), replaced, incident.DeedDone, func(i *incident.Incident) {
-			o := ofNobody(replaced.Deed)
-			o.Plan, o.Hash = replaced.Deed.Plan, replaced.Deed.Hash
+		"what was left waits for a cause that is gone": {with(broken), replaced, incident.RemedyDone, func(i *incident.Incident) {
+			o := ofNobody(replaced.Run)
+			o.Plan, o.Hash = replaced.Run.Plan, replaced.Run.Hash
 			i.Offers = []incident.Offer{o}
-			said(incident.DeedDone)(i)
+			said(incident.RemedyDone)(i)
 		}},
 	} {
 		change := test.change

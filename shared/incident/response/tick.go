@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// unheard is how long after an approval its deed should have been told:
+// unheard is how long after an approval its run should have been told:
 // remediate is woken within seconds, its queue tries again for some minutes.
 // unended is the same of one that was written ahead: a run of deletes takes up
 // to a quarter of an hour (Lambda), and may have to be begun again.
@@ -42,7 +42,7 @@ func expireOffers(inc *incident.Incident, now time.Time) incident.Reason {
 	reason := incident.NothingNew
 	for i := range inc.Offers {
 		o := &inc.Offers[i]
-		lost := o.State == incident.Approved && (o.Deed == nil && now.Sub(o.Decided) >= unheard || o.Deed != nil && now.Sub(o.Deed.Began) >= unended)
+		lost := o.State == incident.Approved && (o.Run == nil && now.Sub(o.Decided) >= unheard || o.Run != nil && now.Sub(o.Run.Began) >= unended)
 		if now.Before(o.Expires) || o.State != incident.Offered && !lost {
 			continue
 		}

@@ -20,16 +20,16 @@ const (
 // isWait tells that a proposal asks to be woken later.
 func isWait(p report.Proposal) bool { return !p.After.IsZero() }
 
-// nextWait is the wait that a deed asks for. What was refused is kept with it; of
+// nextWait is the wait that a run asks for. What was refused is kept with it; of
 // what is left to do there is no plan yet.
 func nextWait(d report.RemedyResult) report.Proposal {
-	n := d.Deed.Next
+	n := d.Run.Next
 	if n == nil {
 		return report.Proposal{}
 	}
-	p := report.Proposal{At: d.At, Key: d.Key, Remedy: d.Deed.Plan.Remedy, Policy: d.Deed.Policy, After: n.At, Reason: n.Reason, Says: n.Says}
-	if d.Deed.Result == action.Refused {
-		p.Plan, p.Hash = d.Deed.Plan, d.Deed.Hash
+	p := report.Proposal{At: d.At, Key: d.Key, Remedy: d.Run.Plan.Remedy, Policy: d.Run.Policy, After: n.At, Reason: n.Reason, Says: n.Says}
+	if d.Run.Result == action.Refused {
+		p.Plan, p.Hash = d.Run.Plan, d.Run.Hash
 	}
 	return p
 }
@@ -48,7 +48,7 @@ func retryAt(p report.Proposal) time.Time {
 }
 
 // deferOffer keeps that a remedy is tried again later. A person's yes stands until its
-// deed is told, and so does what is being done.
+// run is told, and so does what is being done.
 func deferOffer(inc *incident.Incident, p report.Proposal, now time.Time) incident.Reason {
 	o := incident.Offer{
 		Plan: p.Plan, Hash: p.Hash, Policy: p.Policy, State: incident.Deferred, Made: p.At,
@@ -60,7 +60,7 @@ func deferOffer(inc *incident.Incident, p report.Proposal, now time.Time) incide
 	known := false
 	switch {
 	case live == nil:
-	case live.State == incident.Approved && (live.Policy == optin.Approve || live.Deed != nil), live.State == incident.Offered:
+	case live.State == incident.Approved && (live.Policy == optin.Approve || live.Run != nil), live.State == incident.Offered:
 		return incident.NothingNew
 	default:
 		known = live.Reason == o.Reason // only what waited has one

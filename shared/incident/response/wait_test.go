@@ -144,7 +144,7 @@ func TestRefusedByTheLimitIsOfferedAgain(t *testing.T) {
 	if a.Reason != incident.AnswerApproved {
 		t.Fatalf("%+v", a)
 	}
-	told := report.RemedyResult{ID: "deed/1", At: incidenttest.At(8), Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Deed: remedy.Run{
+	told := report.RemedyResult{ID: "deed/1", At: incidenttest.At(8), Cluster: incidenttest.Cluster, Key: incidenttest.TheRoute, Run: remedy.Run{
 		Format: 1, ID: "d1", Plan: p, Hash: p.Hash(), Policy: optin.Approve, ApprovedBy: incidenttest.Oncall.ID, Approved: incidenttest.At(7), Began: incidenttest.At(8), Ended: incidenttest.At(8),
 		Result: action.Refused, Reason: report.LimitReached, Says: "full", Next: &remedy.Next{At: incidenttest.At(40), Reason: report.LimitReached, Says: "full"},
 	}}
@@ -191,9 +191,9 @@ func TestReplacingIsNotOver(t *testing.T) {
 		t.Errorf("a look that fails keeps it %s", got.State)
 	}
 	// What was done is what the end tells of, not what it waited for.
-	done := incident.Offer{Plan: replacePlan("i-1"), State: incident.Acted, Made: incidenttest.At(5), Deed: &remedy.Run{ID: "d", Result: action.Done, Began: incidenttest.At(5), Ended: incidenttest.At(6)}}
+	done := incident.Offer{Plan: replacePlan("i-1"), State: incident.Acted, Made: incidenttest.At(5), Run: &remedy.Run{ID: "d", Result: action.Done, Began: incidenttest.At(5), Ended: incidenttest.At(6)}}
 	blind.Offers = append([]incident.Offer{done}, blind.Offers...)
-	if got := incidenttest.Look(blind, 10, joins...); len(got.Offers) != 1 || got.Offers[0].Deed == nil {
+	if got := incidenttest.Look(blind, 10, joins...); len(got.Offers) != 1 || got.Offers[0].Run == nil {
 		t.Errorf("the end tells of %+v", got.Offers)
 	}
 	late := held.Clone()
@@ -203,7 +203,7 @@ func TestReplacingIsNotOver(t *testing.T) {
 	}
 }
 
-// What is replaced in many parts keeps its newest deeds, and what waits.
+// What is replaced in many parts keeps its newest runs, and what waits.
 func TestManyPartsStayFew(t *testing.T) {
 	inc := healed(t)
 	for n := range 20 {
@@ -211,7 +211,7 @@ func TestManyPartsStayFew(t *testing.T) {
 		p := replacePlan("i-" + id)
 		minute := 6 + n*62
 		inc = response.Propose(inc, incidenttest.Proposal("p"+id, minute, p, optin.Auto), incidenttest.At(minute)).Incident
-		inc = response.ApplyRemedyResult(inc, report.RemedyResult{ID: "deed/" + id, At: incidenttest.At(minute + 1), Key: incidenttest.TheRoute, Deed: remedy.Run{
+		inc = response.ApplyRemedyResult(inc, report.RemedyResult{ID: "deed/" + id, At: incidenttest.At(minute + 1), Key: incidenttest.TheRoute, Run: remedy.Run{
 			Format: 1, ID: id, Plan: p, Hash: p.Hash(), Policy: optin.Auto, Began: incidenttest.At(minute), Ended: incidenttest.At(minute + 1), Result: action.Done,
 			Next: &remedy.Next{At: incidenttest.At(minute + 62), Reason: report.LimitReached, Says: "more"},
 		}}, incidenttest.At(minute+1)).Incident
@@ -222,7 +222,7 @@ func TestManyPartsStayFew(t *testing.T) {
 			t.Fatalf("part %d is not woken: %q", n, d.Reason)
 		}
 	}
-	if !slices.ContainsFunc(inc.Offers, func(o incident.Offer) bool { return o.Deed != nil && o.Deed.ID == "t" }) {
-		t.Error("the newest deed is forgotten")
+	if !slices.ContainsFunc(inc.Offers, func(o incident.Offer) bool { return o.Run != nil && o.Run.ID == "t" }) {
+		t.Error("the newest run is forgotten")
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-
 )
 
 // Obstacle is why the scheduler does not put a pod on some nodes.

@@ -15,7 +15,7 @@ func Counts(s *snapshot.Snapshot) (volumes, pods int, volumesKnown, podsKnown bo
 	}
 	waiting := map[string]bool{}
 	for _, l := range VolumesOf(facts.NewView(s)) {
-		if l.Home.Held == HeldNo || l.Fate != FateGap && l.Fate != FateStranded {
+		if l.Home.Held == HeldNo || l.State != Gap && l.State != Stranded {
 			continue
 		}
 		volumes++

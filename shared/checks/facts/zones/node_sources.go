@@ -28,7 +28,7 @@ type NodeSource struct {
 	Idle string
 	// Failing says, by zone, what becomes of its launches there.
 	Failing map[string]string
-	berth   scheduling.Node
+	fit     scheduling.Node
 	// Scaled tells that an autoscaler may change its desired count.
 	Scaled bool
 	// moving tells that nodes of it come and go just now.
@@ -101,7 +101,7 @@ func (p *Zones) launchers() []NodeSource {
 		for key := range g.Tags {
 			r.Scaled = r.Scaled || strings.HasPrefix(key, "k8s.io/cluster-autoscaler/")
 		}
-		r.berth = p.model(r)
+		r.fit = p.model(r)
 		rigs = append(rigs, r)
 	}
 	return rigs
@@ -112,14 +112,14 @@ func (p *Zones) launchers() []NodeSource {
 func (p *Zones) model(r NodeSource) scheduling.Node {
 	for _, z := range slices.Sorted(maps.Keys(p.NodesIn)) {
 		for _, s := range p.NodesIn[z] {
-			if s.group != r.Group.Name || !s.berth.Whole || s.Coming {
+			if s.group != r.Group.Name || !s.fit.Whole || s.Coming {
 				continue
 			}
-			labels := maps.Clone(s.berth.Labels)
+			labels := maps.Clone(s.fit.Labels)
 			for _, own := range []string{scheduling.ZoneLabel, scheduling.HostLabel, "topology.ebs.csi.aws.com/zone", "failure-domain.beta.kubernetes.io/zone", "topology.k8s.aws/zone-id"} {
 				delete(labels, own)
 			}
-			return scheduling.Node{Labels: labels, Taints: s.berth.Taints, Whole: true}
+			return scheduling.Node{Labels: labels, Taints: s.fit.Taints, Whole: true}
 		}
 	}
 	b := scheduling.Node{Labels: map[string]string{"kubernetes.io/os": "linux"}}

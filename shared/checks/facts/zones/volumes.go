@@ -111,7 +111,7 @@ func (p *Zones) holds(pv snapshot.PersistentVolume, known bool, key string, clai
 // Settled are the pods that wait since longer than it takes.
 func (p *Zones) Settled(pods []*snapshot.WaitingPod) (list []*snapshot.WaitingPod, fresh bool) {
 	patience := settled
-	if p.Pools || slices.ContainsFunc(p.Rigs, func(r NodeSource) bool { return r.Scaled }) {
+	if p.Pools || slices.ContainsFunc(p.Sources, func(r NodeSource) bool { return r.Scaled }) {
 		patience = settledScaled
 	}
 	for _, pod := range pods {

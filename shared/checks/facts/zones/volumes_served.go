@@ -17,21 +17,21 @@ import (
 type placementState int
 
 const (
-	FateServed   placementState = iota // a node is there, or it is attached to one
-	FateComing                         // a node is on its way, or the group is being changed
-	fateGrows                          // no node, and nobody needs one; one can come
-	FateGap                            // a group launches there, and has no node there
-	FateStranded                       // nothing can bring a node there
-	FateUnseen                         // on an Outpost, or attached to what EC2 does not show: where that is is not read
+	Served   placementState = iota // a node is there, or it is attached to one
+	Coming                         // a node is on its way, or the group is being changed
+	growable                       // no node, and nobody needs one; one can come
+	Gap                            // a group launches there, and has no node there
+	Stranded                       // nothing can bring a node there
+	Unseen                         // on an Outpost, or attached to what EC2 does not show: where that is is not read
 )
 
 // VolumePlacement is the fate of a volume, and what says so.
 type VolumePlacement struct {
-	Home home
-	Fate placementState
-	Why  string
-	// Rig is the group that could bring a node, of fateGap.
-	Rig *NodeSource
+	Home  home
+	State placementState
+	Why   string
+	// Source is the group that could bring a node, of Gap.
+	Source *NodeSource
 	// Pod is the waiting pod that decided it, if one did.
 	Pod *snapshot.WaitingPod
 	// Awaited tells that a node is on its way there.
@@ -51,7 +51,7 @@ func (p *Zones) volumePlacements() []VolumePlacement {
 	for _, h := range p.homes() {
 		worst := p.judge(h, nil)
 		for _, pod := range h.Pods {
-			if l := p.judge(h, pod); l.Fate > worst.Fate || worst.Pod == nil {
+			if l := p.judge(h, pod); l.State > worst.State || worst.Pod == nil {
 				worst = l
 			}
 		}
@@ -78,11 +78,11 @@ func (p *Zones) volumePlacements() []VolumePlacement {
 func (p *Zones) judge(h home, pod *snapshot.WaitingPod) VolumePlacement {
 	l := VolumePlacement{Home: h, Pod: pod}
 	if h.outpost {
-		l.Fate, l.Why = FateUnseen, h.ID+" is on an Outpost: which nodes are there is not read"
+		l.State, l.Why = Unseen, h.ID+" is on an Outpost: which nodes are there is not read"
 		return l
 	}
 	if h.Attached && h.Unshown != nil {
-		l.Fate, l.Why = FateUnseen, h.Unshown.Message
+		l.State, l.Why = Unseen, h.Unshown.Message
 		return l
 	}
 	if pod == nil && h.Attached {
@@ -93,48 +93,48 @@ func (p *Zones) judge(h home, pod *snapshot.WaitingPod) VolumePlacement {
 	reason := ""
 	for _, z := range h.Zones {
 		for _, s := range p.NodesIn[z] {
-			can, why := s.berth.Takes(pod)
+			can, why := s.fit.Takes(pod)
 			switch {
 			case can == scheduling.FitsNot:
 				refused++
 				reason = why
 			case s.Coming:
-				l.Fate, l.Why, l.Awaited = FateComing, s.name+" is on its way", true
+				l.State, l.Why, l.Awaited = Coming, s.name+" is on its way", true
 			default:
 				return VolumePlacement{Home: h, Pod: pod, Why: s.name + " is there"}
 			}
 		}
 	}
-	if l.Fate == FateComing {
+	if l.State == Coming {
 		return l
 	}
 	if h.fresh && pod == nil {
-		l.Fate, l.Why = FateComing, "a pod waits for it only since a moment ago"
+		l.State, l.Why = Coming, "a pod waits for it only since a moment ago"
 		return l
 	}
 	best, unsure, idle := p.bringer(h.Zones, pod)
 	switch {
 	case best != nil && best.moving && pod == nil:
-		l.Fate, l.Why = FateComing, best.Name()+" is being changed"
+		l.State, l.Why = Coming, best.Name()+" is being changed"
 	case best != nil && best.unready[h.Zones[0]] != "":
-		l.Fate, l.Why = FateComing, best.unready[h.Zones[0]]+" of "+best.Name()+" is there, and is no Ready node"
+		l.State, l.Why = Coming, best.unready[h.Zones[0]]+" of "+best.Name()+" is there, and is no Ready node"
 	case best != nil && len(best.Zones) == 1 && pod == nil:
-		l.Fate, l.Why = fateGrows, best.Name()+" launches in this zone alone, and can grow"
+		l.State, l.Why = growable, best.Name()+" launches in this zone alone, and can grow"
 	case p.poolFor(h.Zones, pod) != "":
 		// Karpenter asks for a node in the zone of the volume that a pod waits for
 		// (kubernetes-sigs/karpenter pkg/controllers/provisioning/scheduling/volumetopology.go):
 		// what keeps one from coming is no matter of zones.
-		l.Fate, l.Why = fateGrows, "NodePool "+p.poolFor(h.Zones, pod)+" launches there"
+		l.State, l.Why = growable, "NodePool "+p.poolFor(h.Zones, pod)+" launches there"
 	case best != nil && p.stays(best, h.Zones) != "":
 		// One more node would come to another zone: Auto Scaling launches where
 		// the group has fewest.
 		l.Why = fmt.Sprintf("node %s of %s is there, and does not take it: %s", p.stays(best, h.Zones), best.Name(), reason)
 	case best != nil:
-		l.Fate, l.Rig, l.unsure = FateGap, best, unsure
+		l.State, l.Source, l.unsure = Gap, best, unsure
 	case p.Pools && !p.PoolsKnown && pod == nil:
-		l.Fate, l.Why = fateGrows, "Karpenter or Auto Mode can launch there"
+		l.State, l.Why = growable, "Karpenter or Auto Mode can launch there"
 	default:
-		l.Fate, l.Why = FateStranded, p.whyNone(h, pod, refused, reason, idle)
+		l.State, l.Why = Stranded, p.whyNone(h, pod, refused, reason, idle)
 	}
 	return l
 }
@@ -145,13 +145,13 @@ func (p *Zones) judge(h home, pod *snapshot.WaitingPod) VolumePlacement {
 // does not take the pod, comes last.
 func (p *Zones) bringer(zones []string, pod *snapshot.WaitingPod) (best *NodeSource, unsure bool, idle []string) {
 	score := -100
-	for i := range p.Rigs {
-		r := &p.Rigs[i]
+	for i := range p.Sources {
+		r := &p.Sources[i]
 		for _, z := range zones {
 			if !slices.Contains(r.Zones, z) {
 				continue
 			}
-			can, why := r.berth.In(z).Takes(pod)
+			can, why := r.fit.In(z).Takes(pod)
 			switch {
 			case r.Idle != "":
 				idle = append(idle, fmt.Sprintf("%s launches nothing: %s", r.Name(), r.Idle))

@@ -31,14 +31,14 @@ type Node struct {
 	// Coming tells that it is on its way; cordoned that it takes no new pods.
 	Coming   bool
 	cordoned bool
-	berth    scheduling.Node
+	fit      scheduling.Node
 }
 
 // Zones are the nodes of a cluster by zone, and what launches them.
 type Zones struct {
 	S       *facts.View
 	NodesIn map[string][]Node
-	Rigs    []NodeSource
+	Sources []NodeSource
 	// Pools tells that something else than groups launches nodes too (Karpenter,
 	// Auto Mode), and where nobody can say: blind.
 	Pools bool
@@ -104,7 +104,7 @@ func newZoneView(s *facts.View) *Zones {
 			}
 		}
 	}
-	p.Rigs = p.launchers()
+	p.Sources = p.launchers()
 	return p
 }
 
@@ -115,7 +115,7 @@ func (p *Zones) addNode(n snapshot.Node, group, zone string) {
 		return
 	}
 	s := Node{name: n.Name, instance: n.Instance, group: group, zone: zone, Coming: on, cordoned: n.Cordoned}
-	s.berth = scheduling.Node{Name: n.Name, Labels: n.Labels, Taints: n.Repels, Whole: true}
+	s.fit = scheduling.Node{Name: n.Name, Labels: n.Labels, Taints: n.Repels, Whole: true}
 	for _, t := range n.Repels {
 		s.cordoned = s.cordoned || strings.HasPrefix(t.Key, disruptedMark)
 	}
@@ -160,7 +160,7 @@ func (p *Zones) Zones() []string {
 	for z := range p.NodesIn {
 		names = append(names, z)
 	}
-	for _, r := range p.Rigs {
+	for _, r := range p.Sources {
 		names = append(names, r.Zones...)
 	}
 	for _, v := range p.S.Volumes {

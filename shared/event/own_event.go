@@ -14,10 +14,10 @@ const (
 	statusChange   = "EKS Nodegroup Status Change"
 )
 
-// toldDetail is what all of them say of whom they are about. What else they
+// ownDetail is what all of them say of whom they are about. What else they
 // say, is in the table too, and what is acted on is read from there: anybody
 // who may put events could say anything here.
-type toldDetail struct {
+type ownDetail struct {
 	Cluster   string `json:"cluster"`
 	Nodegroup string `json:"nodegroup"`
 	Check     string `json:"check"`
@@ -25,7 +25,7 @@ type toldDetail struct {
 }
 
 func readOwnEvent(t *Trigger, raw json.RawMessage) error {
-	d, err := detail[toldDetail](t, raw)
+	d, err := detail[ownDetail](t, raw)
 	if err != nil {
 		return err
 	}

@@ -12,13 +12,13 @@ import (
 	"rollcall/shared/report"
 )
 
-// Whatever can be decoded of presses, plans, deeds and changes can be decided
+// Whatever can be decoded of presses, plans, runs and changes can be decided
 // on; what comes out can be stored, read again, and approves nothing that no
 // approver pressed.
 func FuzzDecodeTold(f *testing.F) {
 	for _, v := range []any{
 		incidenttest.Press(report.ApprovePlan, 5), incidenttest.Press(report.MuteFor, 5), incidenttest.Press("delete", 5), incidenttest.Proposal("p", 2, incidenttest.RoutePlan("nat-0aa4"), optin.Approve),
-		incidenttest.Proposal("p", 2, incidenttest.RoutePlan("nat-0aa4"), optin.Auto), incidenttest.Deed(action.Done), incidenttest.Deed(""), incidenttest.Changes("c", report.RecentChanges{Changes: []report.Change{incidenttest.Change("a", -18)}}),
+		incidenttest.Proposal("p", 2, incidenttest.RoutePlan("nat-0aa4"), optin.Auto), incidenttest.Run(action.Done), incidenttest.Run(""), incidenttest.Changes("c", report.RecentChanges{Changes: []report.Change{incidenttest.Change("a", -18)}}),
 	} {
 		body, err := json.Marshal(v)
 		if err != nil {
@@ -41,8 +41,8 @@ func FuzzDecodeTold(f *testing.F) {
 				d, _ = response.Act(inc, *m.Press, response.Who{}, incidenttest.At(10))
 			case m.Proposal != nil:
 				d = response.Propose(inc, *m.Proposal, incidenttest.At(10))
-			case m.Deed != nil:
-				d = response.ApplyRemedyResult(inc, *m.Deed, incidenttest.At(10))
+			case m.RemedyResult != nil:
+				d = response.ApplyRemedyResult(inc, *m.RemedyResult, incidenttest.At(10))
 			case m.Changes != nil:
 				d = response.ApplyChanges(inc, *m.Changes, incidenttest.At(10))
 			default:

@@ -34,15 +34,15 @@ const (
 // cadence is the schedule's.
 const cadence = 15 * time.Minute
 
-// stand is the world, and the function in it.
-type stand struct {
+// harness is the world, and the function in it.
+type harness struct {
 	*stagetest.Bench
 	t testing.TB
 	// devices are the interfaces that somebody attached to a machine.
 	devices int
 }
 
-func open(t testing.TB, o stagetest.Options) *stand {
+func open(t testing.TB, o stagetest.Options) *harness {
 	t.Helper()
 	o.Over = `
 ec2:
@@ -54,7 +54,7 @@ ec2:
 		settings[k] = v
 	}
 	o.Settings = settings
-	s := &stand{t: t}
+	s := &harness{t: t}
 	s.Bench = stagetest.Start(t, spec.Spec(), Build, o)
 	return s
 }
@@ -79,7 +79,7 @@ type made struct {
 }
 
 // left is what a dead node leaves behind.
-func (s *stand) left() made {
+func (s *harness) left() made {
 	return made{
 		description: "aws-K8S-" + dead, subnet: subnet, secondary: 2,
 		tags: map[string]string{leak.TagInstance: dead, leak.TagCreated: s.Now().Add(-time.Hour).UTC().Format(time.RFC3339), leak.TagCluster: stagetest.Cluster},
@@ -87,7 +87,7 @@ func (s *stand) left() made {
 }
 
 // make makes an interface, and gives its id.
-func (s *stand) make(m made) string {
+func (s *harness) make(m made) string {
 	s.t.Helper()
 	in := &ec2.CreateNetworkInterfaceInput{SubnetId: &m.subnet, Description: &m.description, SecondaryPrivateIpAddressCount: aws.Int32(int32(m.secondary))}
 	spec := ec2types.TagSpecification{ResourceType: ec2types.ResourceTypeNetworkInterface}
@@ -105,7 +105,7 @@ func (s *stand) make(m made) string {
 }
 
 // attachment is what an interface is attached with.
-func (s *stand) attachment(id string) string {
+func (s *harness) attachment(id string) string {
 	s.t.Helper()
 	out, err := s.World.EC2().DescribeNetworkInterfaces(&ec2.DescribeNetworkInterfacesInput{NetworkInterfaceIds: []string{id}})
 	if err != nil || len(out.NetworkInterfaces) != 1 || out.NetworkInterfaces[0].Attachment == nil {
@@ -115,13 +115,13 @@ func (s *stand) attachment(id string) string {
 }
 
 // there tells whether an interface still is.
-func (s *stand) there(id string) bool {
+func (s *harness) there(id string) bool {
 	out, err := s.World.EC2().DescribeNetworkInterfaces(&ec2.DescribeNetworkInterfacesInput{NetworkInterfaceIds: []string{id}})
 	return err == nil && len(out.NetworkInterfaces) == 1
 }
 
 // sweep lets a quarter of an hour pass and the schedule wake the function.
-func (s *stand) sweep() {
+func (s *harness) sweep() {
 	s.t.Helper()
 	s.Advance(cadence)
 	if _, err := s.Handle(s.Sweep()); err != nil {
@@ -130,7 +130,7 @@ func (s *stand) sweep() {
 }
 
 // audits are the records of the cluster, all of them.
-func (s *stand) audits() []leak.Audit {
+func (s *harness) audits() []leak.Audit {
 	s.t.Helper()
 	list, err := s.Store.At(s.Now).Audits(s.t.Context(), stagetest.Cluster, time.Time{})
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *stand) audits() []leak.Audit {
 }
 
 // told are the ids of the events of deletes, in order.
-func (s *stand) told() []string {
+func (s *harness) told() []string {
 	s.t.Helper()
 	var ids []string
 	for _, p := range s.Events() {
@@ -159,7 +159,7 @@ func (s *stand) told() []string {
 }
 
 // sent takes what report was sent.
-func (s *stand) sent() (observations []report.Observation, summaries []report.Summary) {
+func (s *harness) sent() (observations []report.Observation, summaries []report.Summary) {
 	s.t.Helper()
 	i := slices.IndexFunc(s.Template.Queues, func(q template.Queue) bool { return q.FIFO && q.DeadLetterARN != "" })
 	arn := s.Template.Queues[i].ARN

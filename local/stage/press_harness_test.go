@@ -224,7 +224,7 @@ func (r *running) wrote() (calls []string) {
 	return calls
 }
 
-// untouched holds that the world is as it was, and that no deed is kept.
+// untouched holds that the world is as it was, and that no run is kept.
 func (r *running) untouched(what, before string) {
 	r.t.Helper()
 	if now := r.routes(); now != before {
@@ -233,14 +233,14 @@ func (r *running) untouched(what, before string) {
 	if calls := r.wrote(); len(calls) > 0 {
 		r.t.Errorf("%s: remediate called %q", what, calls)
 	}
-	if list := r.deeds(); len(list) > 0 {
-		r.t.Errorf("%s: deeds %+v", what, list)
+	if list := r.runs(); len(list) > 0 {
+		r.t.Errorf("%s: runs %+v", what, list)
 	}
 }
 
-func (r *running) deeds() []remedy.Run {
+func (r *running) runs() []remedy.Run {
 	r.t.Helper()
-	list, err := r.memory().Deeds(context.Background(), "eks-workshop")
+	list, err := r.memory().Runs(context.Background(), "eks-workshop")
 	if err != nil {
 		r.t.Fatal(err)
 	}

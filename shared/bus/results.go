@@ -24,9 +24,9 @@ func (q Queues) SendProposal(ctx context.Context, p report.Proposal) error {
 	return q.send(ctx, p.Kind, p.Cluster, p.ID, p)
 }
 
-// SendDeed tells report what a remedy did.
-func (q Queues) SendDeed(ctx context.Context, d report.RemedyResult) error {
-	d.Format, d.Kind, d.Cluster = report.DeedFormat, report.DeedKind, d.Key.Cluster
+// SendRemedyResult tells report what a remedy did.
+func (q Queues) SendRemedyResult(ctx context.Context, d report.RemedyResult) error {
+	d.Format, d.Kind, d.Cluster = report.RemedyResultFormat, report.RemedyResultKind, d.Key.Cluster
 	return q.send(ctx, d.Kind, d.Cluster, d.ID, d)
 }
 

@@ -25,8 +25,8 @@ import (
 
 const vpc = "vpc-0a1b2c3d4e5f60718"
 
-// stand is a bench on which one instance cannot join for want of a route.
-type stand struct {
+// harness is a bench on which one instance cannot join for want of a route.
+type harness struct {
 	*stagetest.Bench
 	t   *testing.T
 	id  string // of the instance
@@ -44,12 +44,12 @@ func settingsOf(remedies string, more ...string) map[string]string {
 }
 
 // bench is the function on a stage, without an incident.
-func bench(t *testing.T, remedies string, o stagetest.Options) *stand {
+func bench(t *testing.T, remedies string, o stagetest.Options) *harness {
 	t.Helper()
 	if o.Settings == nil {
 		o.Settings = settingsOf(remedies)
 	}
-	s := &stand{t: t}
+	s := &harness{t: t}
 	s.Bench = stagetest.Start(t, spec.Spec(), func(ctx context.Context, e lambda.Env) (lambda.Handler, error) {
 		if built, err := Build(ctx, e); built == nil || err != nil {
 			t.Fatal("no handler is built", err)
@@ -61,7 +61,7 @@ func bench(t *testing.T, remedies string, o stagetest.Options) *stand {
 	return s
 }
 
-func start(t *testing.T, remedies string, o stagetest.Options) *stand {
+func start(t *testing.T, remedies string, o stagetest.Options) *harness {
 	t.Helper()
 	s := bench(t, remedies, o)
 	s.Scale(1)
@@ -83,7 +83,7 @@ func start(t *testing.T, remedies string, o stagetest.Options) *stand {
 }
 
 // save writes the incident as report does.
-func (s *stand) save(inc incident.Incident) {
+func (s *harness) save(inc incident.Incident) {
 	s.t.Helper()
 	saved, err := s.Store.SaveIncident(s.t.Context(), inc)
 	if err != nil {
@@ -93,11 +93,11 @@ func (s *stand) save(inc incident.Incident) {
 }
 
 // told is an event of the incident on the bus.
-func (s *stand) told(what string) string {
+func (s *harness) told(what string) string {
 	return s.of(what, s.inc.Key)
 }
 
-func (s *stand) of(what string, k report.Key) string {
+func (s *harness) of(what string, k report.Key) string {
 	return fmt.Sprintf(`{"version":"0","id":"e-1","source":"rollcall","detail-type":%q,"account":"999999999999","region":"x","time":%q,"detail":{"cluster":%q,"check":%q,"resource":%q}}`,
 		what, s.Now().UTC().Format(time.RFC3339), k.Cluster, k.Check, k.Resource)
 }
@@ -108,27 +108,27 @@ const (
 )
 
 // tell gives the handler an event, and tells how many messages came back.
-func (s *stand) tell(what string) int {
+func (s *harness) tell(what string) int {
 	s.t.Helper()
 	return len(s.Send(s.told(what)))
 }
 
 // said is what was sent to report since the last time.
-func (s *stand) said() (proposals []report.Proposal, deeds []remedy.Run) {
+func (s *harness) said() (proposals []report.Proposal, runs []remedy.Run) {
 	s.t.Helper()
 	for _, m := range s.Results() {
 		if m.Proposal != nil {
 			proposals = append(proposals, *m.Proposal)
 		}
-		if m.Deed != nil {
-			deeds = append(deeds, m.Deed.Deed)
+		if m.RemedyResult != nil {
+			runs = append(runs, m.RemedyResult.Run)
 		}
 	}
-	return proposals, deeds
+	return proposals, runs
 }
 
 // approve is what report does with a proposal and a press.
-func (s *stand) approve(p report.Proposal) {
+func (s *harness) approve(p report.Proposal) {
 	s.t.Helper()
 	inc := s.inc
 	inc.Offers = append(inc.Offers, incident.Offer{
@@ -139,20 +139,20 @@ func (s *stand) approve(p report.Proposal) {
 }
 
 // offered proposes the plan, and gives it.
-func (s *stand) offered() report.Proposal {
+func (s *harness) offered() report.Proposal {
 	s.t.Helper()
 	if n := s.tell(opened); n != 0 {
 		s.t.Fatalf("%d messages came back: %s", n, s.Logs())
 	}
-	list, deeds := s.said()
-	if len(list) != 1 || len(deeds) != 0 || list[0].Hash == "" {
-		s.t.Fatalf("proposals %+v, deeds %+v", list, deeds)
+	list, runs := s.said()
+	if len(list) != 1 || len(runs) != 0 || list[0].Hash == "" {
+		s.t.Fatalf("proposals %+v, runs %+v", list, runs)
 	}
 	return list[0]
 }
 
 // routes are the rows of the table in question, by destination.
-func (s *stand) routes() map[string]string {
+func (s *harness) routes() map[string]string {
 	s.t.Helper()
 	out, err := s.World.EC2().DescribeRouteTables(&ec2.DescribeRouteTablesInput{RouteTableIds: []string{stagetest.Table}})
 	if err != nil {
@@ -166,7 +166,7 @@ func (s *stand) routes() map[string]string {
 }
 
 // wanted are the checks that were asked for on the bus.
-func (s *stand) wanted() (n int) {
+func (s *harness) wanted() (n int) {
 	s.t.Helper()
 	for _, p := range s.Events() {
 		if t, err := event.Parse(p.Event); err == nil && t.Kind == event.CheckWanted {
@@ -177,7 +177,7 @@ func (s *stand) wanted() (n int) {
 }
 
 // untouched holds that the world and the records are as they were.
-func (s *stand) untouched() {
+func (s *harness) untouched() {
 	s.t.Helper()
 	if rows := s.routes(); len(rows) != 1 || s.wanted() != 0 {
 		s.t.Errorf("routes %v, %d checks wanted; want none of it", rows, s.wanted())
