@@ -110,6 +110,16 @@ func (p *principals) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// ReadPolicy reads a policy document, as JSON. source is what its statements are
+// said to be of.
+func ReadPolicy(source, document string) ([]Statement, error) {
+	var d policyDocument
+	if err := json.Unmarshal([]byte(document), &d); err != nil {
+		return nil, fmt.Errorf("read the policy %s: %w", source, err)
+	}
+	return d.read(source), nil
+}
+
 func (d policyDocument) read(source string) []Statement {
 	var out []Statement
 	for _, s := range d.Statement {

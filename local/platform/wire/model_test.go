@@ -186,7 +186,14 @@ func TestModelAndSDK(t *testing.T) {
 		"autoscaling SDK TerminateInstanceInAutoScalingGroupType.AutoScalingGroupName",
 		"autoscaling SDK TerminateInstanceInAutoScalingGroupType.InstanceIds",
 		"dynamodb SDK CreateTableInput.VectorIndexes",
+		"ec2 SDK FleetLaunchTemplateOverridesRequest.IamInstanceProfile",
+		"ec2 SDK FleetLaunchTemplateOverridesRequest.KeyName",
+		"ec2 SDK FleetLaunchTemplateOverridesRequest.MetadataOptions",
+		"ec2 SDK FleetLaunchTemplateSpecificationRequest.LaunchTemplateSpecificationUserData",
 		"ec2 SDK ModifyInstanceAttributeRequest.EnclaveOptions",
+		"ec2 SDK ReservedCapacityOptionsRequest.AllocationStrategy",
+		"ec2 SDK ReservedCapacityOptionsRequest.CapacityReservationTarget",
+		"ec2 SDK ReservedCapacityOptionsRequest.ReservedCapacityFallbackOptions",
 	}
 	if diff := cmp.Diff(newer, slices.Compact(got)); diff != "" {
 		t.Errorf("members that one alone has (-known +found):\n%s", diff)

@@ -44,6 +44,9 @@ type Recorded struct {
 
 // ParametersOf is an input or output as CloudTrail writes it.
 func ParametersOf(service string, v any) map[string]any {
+	if form := requestOf(v); form != nil {
+		return form
+	}
 	parameters := fields(v)
 	switch service {
 	case "eks":
@@ -56,6 +59,19 @@ func ParametersOf(service string, v any) map[string]any {
 		return itemised(parameters)
 	}
 	return parameters
+}
+
+// AnswerOf is the output of a call with some id as CloudTrail writes it, nil where
+// it leaves it out.
+func AnswerOf(service string, v any, request string) map[string]any {
+	form := answerOf(v, request)
+	if form == nil {
+		return ParametersOf(service, v)
+	}
+	if text, err := json.Marshal(form); err != nil || len(text) > mostAnswer {
+		return nil
+	}
+	return form
 }
 
 // itemised puts the lists of EC2 where CloudTrail has them: in items, and some
@@ -101,7 +117,15 @@ type sessionIssuer struct {
 }
 
 type sessionContext struct {
-	SessionIssuer sessionIssuer `json:"sessionIssuer"`
+	SessionIssuer       sessionIssuer        `json:"sessionIssuer"`
+	WebIDFederationData *webIDFederationData `json:"webIdFederationData,omitempty"`
+}
+
+// webIDFederationData is of a session that was assumed with the token of an OIDC
+// provider, as those of pods with a service account's role are.
+type webIDFederationData struct {
+	FederatedProvider string   `json:"federatedProvider"`
+	Attributes        struct{} `json:"attributes"`
 }
 
 // UserIdentity is who made a call.
@@ -136,6 +160,18 @@ func Identity(account, caller, accessKeyID, invokedBy string) UserIdentity {
 	default:
 		u.Type, u.PrincipalID, u.UserName = "IAMUser", "AIDA"+strings.ToUpper(ids.SHA256(arn)[:17]), ids.NameInARN(arn)
 	}
+	return u
+}
+
+// FederatedBy is the identity of a session that an OIDC provider, by its ARN, vouched
+// for; without one it is left as it is.
+func (u UserIdentity) FederatedBy(provider string) UserIdentity {
+	if provider == "" || u.SessionContext == nil {
+		return u
+	}
+	with := *u.SessionContext
+	with.WebIDFederationData = &webIDFederationData{FederatedProvider: provider}
+	u.SessionContext = &with
 	return u
 }
 

@@ -14,10 +14,18 @@ import (
 )
 
 // API is the world's EC2 API, one method for each operation.
-type API struct{ w *state.State }
+type API struct {
+	w *state.State
+	// caller is the ARN of the role's session that IAM judges calls that launch by;
+	// empty is somebody who may do everything, or whom others judge.
+	caller string
+}
 
 // New is the EC2 API of an account.
-func New(w *state.State) API { return API{w} }
+func New(w *state.State) API { return API{w: w} }
+
+// For is the EC2 API as a role's session has it, by its ARN.
+func For(w *state.State, caller string) API { return API{w, caller} }
 
 // ec2MinPage and ec2MaxPage bound MaxResults in most of EC2's calls.
 const (

@@ -1,6 +1,7 @@
 package ec2
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"time"
@@ -10,6 +11,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/authorization"
 	"rollcall/local/simaws/deepcopy"
 	"rollcall/local/simaws/lifecycle"
 	"rollcall/local/simaws/state"
@@ -130,6 +132,10 @@ func (s API) RunInstances(in *ec2.RunInstancesInput) (*ec2.RunInstancesOutput, e
 		Operator: operatorOf(in.Operator),
 		Spot:     in.InstanceMarketOptions != nil && in.InstanceMarketOptions.MarketType == ec2types.MarketTypeSpot,
 	}
+	template, err := s.fromTemplate(in, &spec)
+	if err != nil {
+		return nil, err
+	}
 	if spec.InstanceType == "" {
 		spec.InstanceType = "m1.small"
 	}
@@ -139,6 +145,9 @@ func (s API) RunInstances(in *ec2.RunInstancesInput) (*ec2.RunInstancesOutput, e
 			return nil, wire.Errorf("InvalidParameterValue", "Value (%s) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name", aws.ToString(p.Name)+aws.ToString(p.Arn))
 		}
 		spec.ProfileARN, spec.ProfileID = aws.ToString(profile.Arn), aws.ToString(profile.InstanceProfileId)
+	}
+	if err := authorization.Run(w, s.caller, launchOf(spec, in.TagSpecifications, template)); err != nil {
+		return nil, err
 	}
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err
@@ -169,6 +178,35 @@ func (s API) RunInstances(in *ec2.RunInstancesInput) (*ec2.RunInstancesOutput, e
 	return out, nil
 }
 
+// fromTemplate takes what a request leaves to its launch template, and tells which
+// that is.
+func (s API) fromTemplate(in *ec2.RunInstancesInput, spec *lifecycle.InstanceSpec) (id string, err error) {
+	if len(in.NetworkInterfaces) > 0 {
+		spec.Subnet = cmp.Or(spec.Subnet, aws.ToString(in.NetworkInterfaces[0].SubnetId))
+		spec.Groups = append(spec.Groups, in.NetworkInterfaces[0].Groups...)
+	}
+	t := in.LaunchTemplate
+	if t == nil {
+		return "", nil
+	}
+	v, err := namedTemplate(s.w, t.LaunchTemplateId, t.LaunchTemplateName, t.Version)
+	if err != nil {
+		return "", err
+	}
+	from, err := lifecycle.TemplateSpec(s.w, v, spec.Subnet)
+	if err != nil {
+		return "", err
+	}
+	from.Tags, from.Operator, from.Spot = spec.Tags, spec.Operator, spec.Spot
+	from.InstanceType, from.Image = cmp.Or(spec.InstanceType, from.InstanceType), cmp.Or(spec.Image, from.Image)
+	from.KeyName, from.UserData = cmp.Or(spec.KeyName, from.KeyName), cmp.Or(spec.UserData, from.UserData)
+	if len(spec.Groups) > 0 {
+		from.Groups = spec.Groups
+	}
+	*spec = from
+	return aws.ToString(v.LaunchTemplateId), nil
+}
+
 // TerminateInstances ends instances.
 func (s API) TerminateInstances(in *ec2.TerminateInstancesInput) (*ec2.TerminateInstancesOutput, error) {
 	defer s.w.Enter()()
@@ -185,6 +223,9 @@ func (s API) TerminateInstances(in *ec2.TerminateInstancesInput) (*ec2.Terminate
 		if err := refusedByOperator(s.w.Instances.Get(id)); err != nil {
 			return nil, err
 		}
+	}
+	if err := authorization.On(s.w, s.caller, "ec2:TerminateInstances", in.InstanceIds, nil); err != nil {
+		return nil, err
 	}
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err

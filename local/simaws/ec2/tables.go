@@ -9,6 +9,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/authorization"
 	"rollcall/local/simaws/deepcopy"
 	"rollcall/local/simaws/state"
 )
@@ -201,6 +202,9 @@ func (s API) CreateTags(in *ec2.CreateTagsInput) (*ec2.CreateTagsOutput, error) 
 		if strings.HasPrefix(aws.ToString(t.Key), "aws:") {
 			return nil, wire.Errorf("InvalidParameterValue", "Tag keys starting with 'aws:' are reserved for internal use")
 		}
+	}
+	if err := authorization.On(s.w, s.caller, "ec2:CreateTags", in.Resources, in.Tags); err != nil {
+		return nil, err
 	}
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err

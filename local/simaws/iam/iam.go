@@ -3,6 +3,7 @@
 package iam
 
 import (
+	"net/url"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -129,6 +130,29 @@ func Policy(w *state.State, arn *string) (*iamtypes.ManagedPolicyDetail, error) 
 		return p, nil
 	}
 	return nil, errNoEntity("Policy %s does not exist or is not attachable.", aws.ToString(arn))
+}
+
+// Document is the text of a managed policy that is in force; false where there is
+// no such policy.
+func Document(w *state.State, arn *string) (string, bool) {
+	p, err := Policy(w, arn)
+	if err != nil {
+		return "", false
+	}
+	for _, v := range p.PolicyVersionList {
+		if v.IsDefaultVersion {
+			return Plain(v.Document), true
+		}
+	}
+	return "", false
+}
+
+// Plain is a document as it was written: IAM's API carries it URL-encoded.
+func Plain(text *string) string {
+	if plain, err := url.PathUnescape(aws.ToString(text)); err == nil {
+		return plain
+	}
+	return aws.ToString(text)
 }
 
 // GetPolicy shows a managed policy.

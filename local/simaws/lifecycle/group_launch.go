@@ -150,10 +150,26 @@ func groupSpec(w *state.State, g *state.Group, subnet string) (InstanceSpec, err
 	if v == nil || v.LaunchTemplateData == nil {
 		return spec, wire.Errorf("ValidationError", "You must use a valid fully-formed launch template. The specified launch template, with template ID %s, does not exist.", aws.ToString(want.LaunchTemplateId))
 	}
+	template, err := TemplateSpec(w, v, subnet)
+	if err != nil {
+		// Auto Scaling's words for what EC2 would say.
+		var e *wire.Error
+		if errors.As(err, &e) {
+			err = wire.Errorf("ValidationError", "You must use a valid fully-formed launch template. %s", e.Message)
+		}
+		return spec, err
+	}
+	template.requesterID, template.Tags = spec.requesterID, groupTags(g, v)
+	return template, choosePool(w, g, v.LaunchTemplateData, &template)
+}
+
+// TemplateSpec is what a version of a launch template says of an instance.
+func TemplateSpec(w *state.State, v *ec2types.LaunchTemplateVersion, subnet string) (InstanceSpec, error) {
 	d := v.LaunchTemplateData
-	spec.Image, spec.InstanceType = aws.ToString(d.ImageId), string(d.InstanceType)
-	spec.Groups = slices.Clone(d.SecurityGroupIds)
-	spec.KeyName, spec.UserData = aws.ToString(d.KeyName), aws.ToString(d.UserData)
+	spec := InstanceSpec{
+		Subnet: subnet, Image: aws.ToString(d.ImageId), InstanceType: string(d.InstanceType), Groups: slices.Clone(d.SecurityGroupIds),
+		KeyName: aws.ToString(d.KeyName), UserData: aws.ToString(d.UserData),
+	}
 	if len(d.NetworkInterfaces) > 0 {
 		spec.Groups = append(spec.Groups, d.NetworkInterfaces[0].Groups...)
 		spec.publicIP = d.NetworkInterfaces[0].AssociatePublicIpAddress
@@ -167,12 +183,11 @@ func groupSpec(w *state.State, g *state.Group, subnet string) (InstanceSpec, err
 	if p := d.IamInstanceProfile; p != nil {
 		profile := w.ProfileNamed(aws.ToString(p.Name), aws.ToString(p.Arn))
 		if profile == nil {
-			return spec, wire.Errorf("ValidationError", "You must use a valid fully-formed launch template. Value (%s) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name", aws.ToString(p.Name)+aws.ToString(p.Arn))
+			return spec, wire.Errorf("InvalidParameterValue", "Value (%s) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name", aws.ToString(p.Name)+aws.ToString(p.Arn))
 		}
 		spec.ProfileARN, spec.ProfileID = aws.ToString(profile.Arn), aws.ToString(profile.InstanceProfileId)
 	}
-	spec.Tags = groupTags(g, v)
-	return spec, choosePool(w, g, d, &spec)
+	return spec, nil
 }
 
 func groupTags(g *state.Group, v *ec2types.LaunchTemplateVersion) []ec2types.Tag {

@@ -24,7 +24,9 @@ type offer struct {
 	kind string
 	// room is how many more instances the pool has; of a pool without a bound
 	// it is a figure that only ranks.
-	room  float64
+	room float64
+	// guess is what EC2 takes the room for before it has asked the pool.
+	guess float64
 	full  bool
 	price float64
 }
@@ -82,7 +84,8 @@ func offers(w *state.State, types []string, zone string, spot bool) []offer {
 		// Unlisted pools are some deeper and cheaper than others, as the seed has
 		// it: 3 to 7 instances deep, and 0.015 to 0.025 USD per vCPU and hour.
 		o := offer{kind: kind, price: float64(vcpus(w, kind)) * (0.015 + 0.01*ids.Chance(w.Seed, "price", kind, zone, era))}
-		o.room = 3 + 4*ids.Chance(w.Seed, "room", kind, zone, era) - float64(used[kind])
+		o.guess = 3 + 4*ids.Chance(w.Seed, "room", kind, zone, era) - float64(used[kind])
+		o.room = o.guess
 		if p := poolFor(w, kind, zone, !spot); p != nil {
 			if p.Price > 0 {
 				o.price = p.Price

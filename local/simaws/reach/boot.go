@@ -3,7 +3,6 @@ package reach
 import (
 	"encoding/base64"
 	"encoding/json"
-	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -55,7 +54,7 @@ func BootFaultOf(w *state.State, in *ec2types.Instance) BootFault {
 	if role == nil {
 		return ""
 	}
-	if doc := plainDocument(role.AssumeRolePolicyDocument); doc != "" && !strings.Contains(doc, "ec2.amazonaws.com") {
+	if doc := iam.Plain(role.AssumeRolePolicyDocument); doc != "" && !strings.Contains(doc, "ec2.amazonaws.com") {
 		return BootNoTrust
 	}
 	if !mayJoin(w, role) {
@@ -65,13 +64,6 @@ func BootFaultOf(w *state.State, in *ec2types.Instance) BootFault {
 		return BootNotMapped
 	}
 	return ""
-}
-
-func plainDocument(text *string) string {
-	if plain, err := url.PathUnescape(aws.ToString(text)); err == nil {
-		return plain
-	}
-	return aws.ToString(text)
 }
 
 // joinActions are what nodes do before their pods run (EKS user guide, "Amazon
@@ -85,10 +77,10 @@ func joinActions() []string {
 func mayJoin(w *state.State, role *worldfile.RoleFile) bool {
 	var documents []string
 	for _, p := range role.RolePolicyList {
-		documents = append(documents, plainDocument(p.PolicyDocument))
+		documents = append(documents, iam.Plain(p.PolicyDocument))
 	}
 	for _, p := range role.AttachedManagedPolicies {
-		text, known := policyText(w, p.PolicyArn)
+		text, known := iam.Document(w, p.PolicyArn)
 		if !known {
 			return true
 		}
@@ -96,7 +88,7 @@ func mayJoin(w *state.State, role *worldfile.RoleFile) bool {
 	}
 	boundary := ""
 	if b := role.PermissionsBoundary; b != nil {
-		boundary, _ = policyText(w, b.PermissionsBoundaryArn)
+		boundary, _ = iam.Document(w, b.PermissionsBoundaryArn)
 	}
 	for _, action := range joinActions() {
 		if !slices.ContainsFunc(documents, func(d string) bool { return allows(d, action) }) || boundary != "" && !allows(boundary, action) {
@@ -104,19 +96,6 @@ func mayJoin(w *state.State, role *worldfile.RoleFile) bool {
 		}
 	}
 	return true
-}
-
-func policyText(w *state.State, arn *string) (string, bool) {
-	p, err := iam.Policy(w, arn)
-	if err != nil {
-		return "", false
-	}
-	for _, v := range p.PolicyVersionList {
-		if v.IsDefaultVersion {
-			return plainDocument(v.Document), true
-		}
-	}
-	return "", false
 }
 
 // allows asks a document for one action; resources and conditions are not looked

@@ -36,13 +36,25 @@ type Call struct {
 	// Input and Output are the SDK's structs; nil where the call was refused
 	// before it was read, or failed.
 	Input, Output any
+	// Parameters and Response are in place of those of Input and Output, where the
+	// call has none: of what a service did.
+	Parameters, Response map[string]any
+	// UserAgent and SourceIP are the caller's, where they are not the usual ones.
+	UserAgent, SourceIP string
+	// Federated is the OIDC provider's ARN of a session that was assumed with its
+	// token.
+	Federated string
 	// Err is why the call failed, nil where it did not.
 	Err error
 }
 
-// trailed are the calls that this world tells the bus of.
-func trailed() []string {
-	return []string{"eks:CreateNodegroup", "eks:UpdateNodegroupConfig", "eks:UpdateNodegroupVersion", "eks:DeleteNodegroup"}
+// trailed are the calls that this world tells the bus of, and the source that the
+// bus has for them.
+func trailed() map[string]string {
+	return map[string]string{
+		"eks:CreateNodegroup": "aws.eks", "eks:UpdateNodegroupConfig": "aws.eks", "eks:UpdateNodegroupVersion": "aws.eks", "eks:DeleteNodegroup": "aws.eks",
+		"ec2:CreateFleet": "aws.ec2", "ec2:RunInstances": "aws.ec2",
+	}
 }
 
 // isWrite tells whether a call changes something.
@@ -60,20 +72,26 @@ func isWrite(operation string) bool {
 }
 
 // Record keeps a call that changes something, and puts it on the bus some time
-// later, as CloudTrail does. Only calls about nodegroups come to the bus: no
-// others have a rule that would hear them.
+// later, as CloudTrail does. Only calls about nodegroups and for instances come to
+// the bus: no others have a rule that would hear them.
 func Record(w *state.State, c Call) {
 	if !isWrite(c.Operation) {
 		return
 	}
 	defer w.Enter()()
+	RecordHeld(w, c)
+}
+
+// RecordHeld is Record within what holds the state.
+func RecordHeld(w *state.State, c Call) {
 	r := trailRecord(w, c)
 	remember(w, r, nil)
-	if w.File.Trail.None || !slices.Contains(trailed(), c.Operation) {
+	source, told := trailed()[c.Operation]
+	if w.File.Trail.None || !told {
 		return
 	}
 	e := state.Envelope{
-		ID: w.TrailIDs.UUID(), DetailType: "AWS API Call via CloudTrail", Source: "aws.eks",
+		ID: w.TrailIDs.UUID(), DetailType: "AWS API Call via CloudTrail", Source: source,
 		Time: r.EventTime, Resources: []string{}, Detail: r,
 	}
 	w.After(w.File.Trail.Delay, func() { w.Put(e) })

@@ -17,9 +17,9 @@ const globalRegion = "us-east-1"
 func trailRecord(w *state.State, c Call) *cloudtrail.Record {
 	service, name, _ := strings.Cut(c.Operation, ":")
 	r := &cloudtrail.Record{
-		EventVersion: "1.11", UserIdentity: cloudtrail.Identity(w.Account, c.CallerARN, c.AccessKeyID, c.InvokedBy), EventTime: w.Now.UTC().Format(time.RFC3339),
+		EventVersion: "1.11", UserIdentity: cloudtrail.Identity(w.Account, c.CallerARN, c.AccessKeyID, c.InvokedBy).FederatedBy(c.Federated), EventTime: w.Now.UTC().Format(time.RFC3339),
 		EventSource: service + ".amazonaws.com", EventName: name, AWSRegion: w.Region,
-		SourceIPAddress: cmp.Or(c.InvokedBy, "203.0.113.10"), UserAgent: cmp.Or(c.InvokedBy, "aws-cli/2.31"),
+		SourceIPAddress: cmp.Or(c.InvokedBy, c.SourceIP, "203.0.113.10"), UserAgent: cmp.Or(c.InvokedBy, c.UserAgent, "aws-cli/2.31"),
 		RequestID: cmp.Or(c.RequestID, w.TrailIDs.UUID()), EventID: w.TrailIDs.UUID(),
 		EventType: "AwsApiCall", ManagementEvent: true, RecipientAccountID: w.Account, EventCategory: "Management",
 	}
@@ -28,6 +28,9 @@ func trailRecord(w *state.State, c Call) *cloudtrail.Record {
 	}
 	if c.Input != nil {
 		r.RequestParameters = cloudtrail.ParametersOf(service, c.Input)
+	}
+	if c.Parameters != nil {
+		r.RequestParameters = c.Parameters
 	}
 	if c.Err != nil {
 		r.ErrorCode, r.ErrorMessage = "InternalFailure", "An internal failure occurred."
@@ -45,8 +48,11 @@ func trailRecord(w *state.State, c Call) *cloudtrail.Record {
 		}
 		return r
 	}
+	if c.Response != nil {
+		r.ResponseElements = c.Response
+	}
 	if c.Output != nil {
-		if out := cloudtrail.ParametersOf(service, c.Output); len(out) > 0 || service == "eks" {
+		if out := cloudtrail.AnswerOf(service, c.Output, r.RequestID); len(out) > 0 || service == "eks" {
 			r.ResponseElements = out
 		}
 	}

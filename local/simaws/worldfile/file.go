@@ -28,6 +28,8 @@ type File struct {
 	AutoScaling AutoScalingFile
 	EKS         EKSFile
 	IAM         IAMFile
+	// Organizations is what the account's organisation says of it.
+	Organizations OrganizationsFile
 	// Kubernetes holds, by cluster, what the cluster's API has.
 	Kubernetes map[string]KubernetesFile
 	Nodes      NodeRules
@@ -141,6 +143,20 @@ type IAMFile struct {
 	Roles            []RoleFile
 	InstanceProfiles []iamtypes.InstanceProfile
 	Policies         []iamtypes.ManagedPolicyDetail
+}
+
+// OrganizationsFile is the organisation's part of a world, as the management
+// account sees it.
+type OrganizationsFile struct {
+	// ServiceControlPolicies are those that are attached to the account beside
+	// FullAWSAccess, which Organizations attaches itself.
+	ServiceControlPolicies []ControlPolicy
+}
+
+// ControlPolicy is a service control policy.
+type ControlPolicy struct {
+	Name     string
+	Document string
 }
 
 // RoleFile is a role with its policies: what `aws iam get-role` prints and
