@@ -59,7 +59,7 @@ func Check(w *state.State, caller, action string, resources []Resource) error {
 			return fmt.Errorf("judge %s on %s: %w", action, r.ARN, err)
 		}
 		if why != "" {
-			return denied(caller, action, r.ARN, why)
+			return denied(caller, action, r.ARN, why, keys)
 		}
 	}
 	return nil
@@ -152,11 +152,11 @@ func article(l layer) string {
 
 // denied is the error as EC2 has it (aws/karpenter-provider-aws#7370,
 // kubernetes-sigs/karpenter#2813). The encoded message is for
-// sts:DecodeAuthorizationMessage, and another one for each resource.
-func denied(caller, action, resource, why string) error {
+// sts:DecodeAuthorizationMessage, and another one for each request.
+func denied(caller, action, resource, why string, keys map[string][]string) error {
 	var encoded strings.Builder
 	for i := range 8 {
-		sum := sha256.Sum256(fmt.Append(nil, i, caller, action, resource, why))
+		sum := sha256.Sum256(fmt.Append(nil, i, caller, action, resource, why, keys))
 		encoded.WriteString(base64.RawURLEncoding.EncodeToString(sum[:]))
 	}
 	e := wire.Errorf("UnauthorizedOperation", "You are not authorized to perform this operation. User: %s is not authorized to perform: %s on resource: %s %s. Encoded authorization failure message: %s",

@@ -130,7 +130,7 @@ func (f *fleet) refused(w *state.State, offers []fleetOffer) error {
 			continue
 		}
 		asked = append(asked, o.Subnet)
-		l := authorization.Launch{Type: o.Type, Subnet: o.Subnet, Image: o.Image, Spot: f.spot, Tags: f.tags, Template: aws.ToString(o.version.LaunchTemplateId)}
+		l := authorization.Launch{Type: o.Type, Subnet: o.Subnet, Image: o.Image, Spot: f.spot, Tags: f.allTags(o), Template: aws.ToString(o.version.LaunchTemplateId)}
 		if err := authorization.Fleet(w, f.caller, l); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package eks
 import (
 	"encoding/base64"
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -13,13 +14,21 @@ import (
 
 // nodeConfig is the user data that EKS gives a managed AL2023 node, in the
 // form that the API carries.
-func nodeConfig(c *ekstypes.Cluster) string {
+func nodeConfig(c *ekstypes.Cluster) string { return NodeConfig(c) }
+
+// NodeConfig is the user data of an AL2023 node with flags of its kubelet, in the
+// form that the API carries.
+func NodeConfig(c *ekstypes.Cluster, flags ...string) string {
 	ca, cidr := "", "172.20.0.0/16"
 	if c.CertificateAuthority != nil {
 		ca = aws.ToString(c.CertificateAuthority.Data)
 	}
 	if n := c.KubernetesNetworkConfig; n != nil && n.ServiceIpv4Cidr != nil {
 		cidr = *n.ServiceIpv4Cidr
+	}
+	kubelet := ""
+	if len(flags) > 0 {
+		kubelet = "  kubelet:\n    flags:\n    - " + strings.Join(flags, "\n    - ") + "\n"
 	}
 	text := fmt.Sprintf(`MIME-Version: 1.0
 Content-Type: multipart/mixed; boundary="//"
@@ -36,9 +45,9 @@ spec:
     apiServerEndpoint: %s
     certificateAuthority: %s
     cidr: %s
-
+%s
 --//--
-`, aws.ToString(c.Name), aws.ToString(c.Endpoint), ca, cidr)
+`, aws.ToString(c.Name), aws.ToString(c.Endpoint), ca, cidr, kubelet)
 	return base64.StdEncoding.EncodeToString([]byte(text))
 }
 

@@ -58,6 +58,10 @@ func NodeObject(w *state.State, in *ec2types.Instance) map[string]any {
 		r := ng.Joining()
 		kubelet = kubeletVersion(r.Release, r.Version)
 	}
+	for key, value := range flagLabels(w, id) {
+		labels[key] = value
+	}
+	taints = append(taints, flagTaints(w, id)...)
 	cpu, memory, pods := nodeCapacity(w, in)
 	image, kernel := "Amazon Linux 2023.9.20251027", "6.12.46-66.121.amzn2023."
 	if state.IsAutoMode(in) {

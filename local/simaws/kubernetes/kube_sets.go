@@ -38,23 +38,39 @@ func LoadSets(w *state.State, f *worldfile.File) error {
 			continue // said when the objects were loaded
 		}
 		for _, set := range f.Kubernetes[name].Sets {
-			if set.Name == "" {
-				errs = append(errs, fmt.Errorf("kubernetes.%s.sets: a set has no name", name))
-				continue
-			}
-			set.Namespace, set.Replicas = cmp.Or(set.Namespace, "default"), cmp.Or(set.Replicas, 1)
-			for i := range set.Replicas {
-				p := &kubestate.SetPod{Set: set, Claim: set.Claim, Name: fmt.Sprintf("%s-%d", set.Name, i)}
-				if set.Claim != "" && set.Replicas > 1 {
-					p.Claim = fmt.Sprintf("%s-%s-%d", set.Claim, set.Name, i)
-				}
-				k.Sets = append(k.Sets, p)
-				createPod(w, k, p)
+			if err := addSet(w, k, set); err != nil {
+				errs = append(errs, fmt.Errorf("kubernetes.%s.sets: %w", name, err))
 			}
 		}
 		placeAtStart(w, k)
 	}
 	return errors.Join(errs...)
+}
+
+// addSet makes a set's pods.
+func addSet(w *state.State, k *kubestate.Cluster, set worldfile.SetFile) error {
+	if set.Name == "" {
+		return errors.New("a set has no name")
+	}
+	set.Namespace, set.Replicas = cmp.Or(set.Namespace, "default"), cmp.Or(set.Replicas, 1)
+	for i := range set.Replicas {
+		p := &kubestate.SetPod{Set: set, Claim: set.Claim, Name: fmt.Sprintf("%s-%d", set.Name, i)}
+		if set.Claim != "" && set.Replicas > 1 {
+			p.Claim = fmt.Sprintf("%s-%s-%d", set.Claim, set.Name, i)
+		}
+		k.Sets = append(k.Sets, p)
+		createPod(w, k, p)
+	}
+	return nil
+}
+
+// AddSet is somebody applying a StatefulSet to a cluster.
+func AddSet(w *state.State, k *kubestate.Cluster, set worldfile.SetFile) error {
+	if err := addSet(w, k, set); err != nil {
+		return err
+	}
+	Schedule(w, k)
+	return nil
 }
 
 // placeAtStart places pods at once, volumes and all.

@@ -24,6 +24,9 @@ type Cluster struct {
 	Sets []*SetPod
 	// KubernetesVersion is the cluster's, such as 1.34.
 	KubernetesVersion string
+	// Watch, if any, is called with each change of an object, within what holds the
+	// state.
+	Watch func()
 }
 
 // SetPod is a pod that the world's scheduler places.
@@ -51,5 +54,8 @@ func (k *Cluster) Touch(object map[string]any) {
 	k.Version++
 	if meta, ok := object["metadata"].(map[string]any); ok {
 		meta["resourceVersion"] = strconv.FormatInt(k.Version, 10)
+	}
+	if k.Watch != nil {
+		k.Watch()
 	}
 }

@@ -13,7 +13,7 @@ func SetReady(node map[string]any, ready bool, reason, message string, now time.
 	status := "False"
 	if ready {
 		status = "True"
-		untaint(node, notReady)
+		Untaint(node, notReady)
 	} else {
 		Taint(node, notReady, "NoSchedule")
 	}
@@ -60,8 +60,8 @@ func Taint(node map[string]any, key, effect string) {
 // Time is a time as Kubernetes writes it.
 func Time(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// untaint takes a taint away.
-func untaint(node map[string]any, key string) {
+// Untaint takes a taint away.
+func Untaint(node map[string]any, key string) {
 	spec, ok := node["spec"].(map[string]any)
 	if !ok {
 		return

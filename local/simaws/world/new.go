@@ -13,6 +13,7 @@ import (
 	"rollcall/local/simaws/deepcopy"
 	"rollcall/local/simaws/defaults"
 	"rollcall/local/simaws/eks"
+	"rollcall/local/simaws/karpenter"
 	"rollcall/local/simaws/kubernetes"
 	"rollcall/local/simaws/lifecycle"
 	"rollcall/local/simaws/state"
@@ -55,7 +56,7 @@ func New(file *worldfile.File, opts Options) (*World, error) {
 	for _, load := range []func(*state.State, *worldfile.File) error{
 		loadIAM, loadNetwork, loadTemplates, loadClusters, loadGroups, loadNodegroups,
 		loadInstances, loadInterfaces, loadPrimaries, loadGatewayInterfaces,
-		loadMembers, loadVolumes, loadManaged, kubernetes.Load, loadFreeAddresses, lifecycle.CheckSpot, kubernetes.LoadSets,
+		loadMembers, loadVolumes, loadManaged, kubernetes.Load, loadFreeAddresses, lifecycle.CheckSpot, kubernetes.LoadSets, karpenter.Load,
 	} {
 		if err := load(w.State, &f); err != nil {
 			return nil, fmt.Errorf("world %s: %w", f.Name, err)

@@ -14,6 +14,7 @@ import (
 	"rollcall/local/simaws/ec2"
 	"rollcall/local/simaws/eks"
 	"rollcall/local/simaws/iam"
+	"rollcall/local/simaws/kubernetes"
 	"rollcall/local/simaws/kubestate"
 	"rollcall/local/simaws/reach"
 	"rollcall/local/simaws/state"
@@ -136,6 +137,34 @@ func (w *World) Change(c worldfile.EKSChange) error { return eks.Change(w.State,
 
 // FailNextUpdate makes the next update of a nodegroup or an add-on fail.
 func (w *World) FailNextUpdate(f worldfile.UpdateFault) { eks.FailNextUpdate(w.State, f) }
+
+// Patch changes an object of a cluster as kubectl patch --type merge does; a kind
+// without namespaces has none.
+func (w *World) Patch(cluster, plural, namespace, name string, patch map[string]any) error {
+	defer w.Enter()()
+	k := w.State.Kubernetes[cluster]
+	if k == nil {
+		return fmt.Errorf("no cluster %q", cluster)
+	}
+	return k.Patch(plural, namespace, name, patch)
+}
+
+// Apply puts a StatefulSet into a cluster, as kubectl apply does.
+func (w *World) Apply(cluster string, set worldfile.SetFile) error {
+	defer w.Enter()()
+	k := w.State.Kubernetes[cluster]
+	if k == nil {
+		return fmt.Errorf("no cluster %q", cluster)
+	}
+	return kubernetes.AddSet(w.State, k, set)
+}
+
+// AttachControlPolicies has the account's service control policies be these, beside
+// FullAWSAccess: what the organisation does in its management account.
+func (w *World) AttachControlPolicies(list ...worldfile.ControlPolicy) {
+	defer w.Enter()()
+	w.ControlPolicies = list
+}
 
 func (w *World) enterTimeline(entries []worldfile.TimelineEntry) error {
 	var errs []error

@@ -198,6 +198,17 @@ type KubernetesFile struct {
 	NodeClaims     []map[string]any
 	EC2NodeClasses []map[string]any
 	NodeClasses    []map[string]any
+	// Karpenter is the controller that runs in the cluster; without one the
+	// objects above stand as they are.
+	Karpenter *KarpenterFile
+}
+
+// KarpenterFile is a Karpenter controller.
+type KarpenterFile struct {
+	// Role is the name of the role of the controller's service account.
+	Role string
+	// Version is Karpenter's, without a v.
+	Version string
 }
 
 // Fault is something that goes wrong outside the account's own rules. The
