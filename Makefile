@@ -25,7 +25,7 @@ RACE := ./local/platform/pattern ./local/simclock ./local/fakeslack ./local/sima
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: build-local ## play the four stories on the local stage (STORY=route, spot, ips or zone plays one; KEEP=1 leaves it up)
+demo: build-local ## play the five stories on the local stage (STORY=route, spot, ips, zone or karpenter plays one; KEEP=1 leaves it up)
 	@go run ./local/demo $(if $(STORY),-story $(STORY)) $(if $(KEEP),-keep) $(DEMO)
 
 # A quarter of the tests' work is the garbage of small heaps. What is big to compile

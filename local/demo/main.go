@@ -30,6 +30,9 @@ const usage = `Plays a story on the local stage:
          leave network interfaces behind
   zone   a replaced nodegroup over three zones with two nodes, and a volume in
          the third
+  karpenter
+         NodePools whose launches a policy of the organisation refuses, whose class
+         finds no subnet, and whose nodes have no way out
   all    all of them
 
   make demo [STORY=NAME] [KEEP=1]
@@ -61,6 +64,8 @@ type play struct {
 	act  func(context.Context, *stage.Stage, *narrator) error
 	// settings are the operator's; nil leaves everything at its default.
 	settings func() map[string]string
+	// rights tells that the operator has applied the ClusterRole to the cluster.
+	rights bool
 	// then are stories played after it, that belong to it.
 	then []play
 }
@@ -68,6 +73,9 @@ type play struct {
 // slow is how many times faster than the wall clock a stage runs while functions
 // work, or the story itself does: a look of half a second takes some seconds.
 const slow = 15
+
+// clusterRole is what an operator applies to a cluster.
+const clusterRole = "deploy/clusterrole.yaml"
 
 func plays() []play {
 	return []play{
@@ -78,6 +86,7 @@ func plays() []play {
 		}},
 		{name: "ips", world: "ips", rate: 200, act: ips},
 		{name: "zone", world: "zone", rate: 200, act: zone, settings: zoneSettings},
+		{name: "karpenter", world: "karpenter", rate: 200, act: karpenter, rights: true},
 	}
 }
 
@@ -94,7 +103,7 @@ func chosen(name string) []play {
 
 func main() {
 	var o options
-	flag.StringVar(&o.story, "story", "all", "the story to play: route, spot, ips, zone or all")
+	flag.StringVar(&o.story, "story", "all", "the story to play: route, spot, ips, zone, karpenter or all")
 	flag.BoolVar(&o.keep, "keep", false, "leave the last story's stage up afterwards, until Ctrl-C")
 	flag.Float64Var(&o.rate, "rate", 0, "how many times faster than the wall clock the stage runs while all wait; 0 takes the story's own")
 	flag.StringVar(&o.template, "template", "infra/Rollcall.template.json", "the synthesised template")
@@ -205,11 +214,15 @@ func (o options) raise(ctx context.Context, p play, n *narrator, logs io.Writer)
 	if p.settings != nil {
 		settings = p.settings()
 	}
+	rights := ""
+	if p.rights {
+		rights = clusterRole
+	}
 	recorder := &release.Recorder{}
 	s, err := stage.Start(ctx, stage.Options{
 		World: "local/worlds/" + p.world + ".yaml", Template: o.template, Binaries: o.binaries,
 		Rate: rate, Slow: slow, Settings: settings, Out: logs, Log: slog.New(slog.NewTextHandler(logs, nil)),
-		Sent: recorder.Sent,
+		Sent: recorder.Sent, Rights: rights,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start the stage: %w", err)

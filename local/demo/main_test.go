@@ -8,7 +8,7 @@ import (
 )
 
 func TestChosenStories(t *testing.T) {
-	tests := map[string][]string{"route": {"route"}, "spot": {"spot"}, "ips": {"ips"}, "zone": {"zone"}, "all": {"route", "spot", "ips", "zone"}, "": nil, "zones": nil}
+	tests := map[string][]string{"route": {"route"}, "spot": {"spot"}, "ips": {"ips"}, "zone": {"zone"}, "karpenter": {"karpenter"}, "all": {"route", "spot", "ips", "zone", "karpenter"}, "": nil, "zones": nil}
 	for name, want := range tests {
 		var got []string
 		for _, p := range chosen(name) {

@@ -73,6 +73,9 @@ func TestMessages(t *testing.T) {
 			goldenMessage(t, name+".txt", []byte(aloud(t, messages[0])))
 		}))
 	}
+	for _, name := range karpenterMessages { // TestKarpenterStory
+		want[name+".golden.json"], want[name+".txt"] = true, true
+	}
 	files, err := os.ReadDir("testdata/messages")
 	if err != nil {
 		t.Fatal(err)
