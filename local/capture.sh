@@ -224,6 +224,8 @@ else
   take ec2-describe-instances ec2 describe-instances $managed
   take ec2-describe-network-interfaces ec2 describe-network-interfaces $managed
 fi
+# Which types each zone has at all: for what is only planned (diagnose -preflight).
+take ec2-describe-instance-type-offerings ec2 describe-instance-type-offerings --location-type availability-zone
 for what in internet-gateways egress-only-internet-gateways dhcp-options managed-prefix-lists vpc-peering-connections transit-gateway-attachments transit-gateway-route-tables availability-zones; do
   take "ec2-describe-$what" ec2 "describe-$what"
 done

@@ -91,6 +91,19 @@ func (a API) DescribeInstanceTypes(in *ec2.DescribeInstanceTypesInput) (*ec2.Des
 	return &ec2.DescribeInstanceTypesOutput{InstanceTypes: list}, err
 }
 
+// DescribeInstanceTypeOfferings answers with those that the capture holds, which
+// are those of the zones.
+func (a API) DescribeInstanceTypeOfferings(in *ec2.DescribeInstanceTypeOfferingsInput) (*ec2.DescribeInstanceTypeOfferingsOutput, error) {
+	all, err := read[ec2.DescribeInstanceTypeOfferingsOutput](a.c, "ec2-describe-instance-type-offerings")
+	if err != nil {
+		return nil, err
+	}
+	list, err := choice[ec2types.InstanceTypeOffering]{
+		list: items(all.InstanceTypeOfferings, func(o ec2types.InstanceTypeOffering) bool { return o.LocationType == in.LocationType }), filters: in.Filters,
+	}.run()
+	return &ec2.DescribeInstanceTypeOfferingsOutput{InstanceTypeOfferings: list}, err
+}
+
 // DescribeInstanceAttribute answers with the one attribute that was asked for.
 func (a API) DescribeInstanceAttribute(in *ec2.DescribeInstanceAttributeInput) (*ec2.DescribeInstanceAttributeOutput, error) {
 	all, err := read[ec2.DescribeInstanceAttributeOutput](a.c, "ec2-describe-instance-attribute", aws.ToString(in.InstanceId), string(in.Attribute))

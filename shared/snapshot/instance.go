@@ -74,3 +74,10 @@ type InstanceType struct {
 	Hypervisor       string   // nitro, xen; empty for bare metal
 	BareMetal        bool
 }
+
+// TypeOffering is a type and the zones that offer it to anybody. A type that is
+// offered may still lack capacity.
+type TypeOffering struct {
+	Type  string
+	Zones []string
+}

@@ -31,6 +31,7 @@ type Snapshot struct {
 	Cluster          Cluster
 	Instances        []Instance
 	InstanceTypes    []InstanceType
+	TypeOfferings    []TypeOffering
 	Subnets          []Subnet
 	VPCs             []VPC
 	RouteTables      []RouteTable

@@ -34,16 +34,18 @@ const (
 	Consoles          Source = "console output"
 	Images            Source = "images"
 	LaunchTemplates   Source = "launch templates"
-	Profiles          Source = "instance profiles"
-	Roles             Source = "iam roles"
-	Access            Source = "access entries"
-	PodIdentities     Source = "pod identity associations"
-	Addons            Source = "add-ons"
-	AWSNode           Source = "aws-node" // CNI
-	Pods              Source = "pods"
-	AWSAuthMap        Source = "aws-auth"
-	CSRs              Source = "certificate signing requests"
-	NodeEventsOf      Source = "node events"
+	// TypeOfferingsOf is TypeOfferings: which types a zone has at all.
+	TypeOfferingsOf Source = "instance type offerings"
+	Profiles        Source = "instance profiles"
+	Roles           Source = "iam roles"
+	Access          Source = "access entries"
+	PodIdentities   Source = "pod identity associations"
+	Addons          Source = "add-ons"
+	AWSNode         Source = "aws-node" // CNI
+	Pods            Source = "pods"
+	AWSAuthMap      Source = "aws-auth"
+	CSRs            Source = "certificate signing requests"
+	NodeEventsOf    Source = "node events"
 
 	Updates Source = "nodegroup updates" // Nodegroup.Updates
 
@@ -78,7 +80,7 @@ const (
 // All are all sources.
 func All() []Source {
 	return []Source{
-		Clusters, Instances, InstanceTypes, Subnets, VPCs, RouteTables, NATGateways, InternetGateways, Endpoints,
+		Clusters, Instances, InstanceTypes, TypeOfferingsOf, Subnets, VPCs, RouteTables, NATGateways, InternetGateways, Endpoints,
 		Groups, Activities, Nodegroups, Nodes,
 		SecurityGroups, NetworkACLs, VPCDNS, DHCP, EgressOnly, PrefixListEntries, Peerings, TransitGateways, Interfaces,
 		Statuses, UserDataOf, Consoles, Images, LaunchTemplates, Profiles, Roles,

@@ -59,6 +59,10 @@ func choosePool(w *state.State, g *state.Group, d *ec2types.ResponseLaunchTempla
 	if s := w.Subnets.Get(spec.Subnet); s != nil {
 		zone = aws.ToString(s.AvailabilityZone)
 	}
+	// EC2 Fleet leaves out what the zone does not have; one that it has none of fails.
+	if has := slices.DeleteFunc(slices.Clone(types), func(t string) bool { return !Offers(w, zone, t) }); len(has) > 0 {
+		types = has
+	}
 	offers := offers(w, types, zone, spec.Spot)
 	var err error
 	if spec.Spot {

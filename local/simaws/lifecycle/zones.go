@@ -1,6 +1,11 @@
 package lifecycle
 
 import (
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"rollcall/local/platform/wire"
 	"rollcall/local/simaws/state"
 	"rollcall/local/simaws/worldfile"
@@ -18,8 +23,31 @@ func ZoneFault(w *state.State, zone string) *worldfile.ZoneFault {
 	return nil
 }
 
-// refusedByZone is why a zone takes no launch, nil where it does.
+// Offers tells that a zone has a type at all.
+func Offers(w *state.State, zone, instanceType string) bool {
+	return !slices.Contains(w.File.EC2.NotOffered[zone], instanceType)
+}
+
+// offering are the zones of the world's subnets that have a type.
+func offering(w *state.State, instanceType string) []string {
+	var list []string
+	for _, s := range w.Subnets.All() {
+		if zone := aws.ToString(s.AvailabilityZone); Offers(w, zone, instanceType) && !slices.Contains(list, zone) {
+			list = append(list, zone)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// refusedByZone is why a zone takes no launch, nil where it does. The words of the
+// first are EC2's (aws-parallelcluster issue 2204 and re:Post "instance type is not
+// supported in your requested Availability Zone").
 func refusedByZone(w *state.State, zone, instanceType string) error {
+	if !Offers(w, zone, instanceType) {
+		return wire.Errorf("Unsupported", "Your requested instance type (%s) is not supported in your requested Availability Zone (%s). Please retry your request by not specifying an Availability Zone or choosing %s.",
+			instanceType, zone, strings.Join(offering(w, instanceType), ", "))
+	}
 	f := ZoneFault(w, zone)
 	if f == nil || f.Launches == "" {
 		return nil

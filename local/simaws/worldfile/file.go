@@ -78,6 +78,8 @@ type EC2File struct {
 	Volumes           []ec2types.Volume
 	// Zones are zones beside those of the subnets.
 	Zones []string
+	// NotOffered are the types that a zone does not have, by zone.
+	NotOffered map[string][]string
 	// ZoneFaults are times in which zones are not well.
 	ZoneFaults                []ZoneFault
 	VpcPeeringConnections     []ec2types.VpcPeeringConnection
