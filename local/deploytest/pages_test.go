@@ -126,6 +126,8 @@ func rules() []rule {
 		// It is played against the stage by make test-cli.
 		{prefix: "local/capture.sh ", gate: "make test-cli"},
 		{prefix: "go run ./local/diagnose -preflight", says: "diagnose: -preflight nodegroup.json: there is no such file"},
+		{prefix: "go run ./local/diagnose -launch-template", says: "diagnose: capture: there is no such folder or file"},
+		{prefix: "go run ./local/diagnose -subnet", says: "diagnose: capture: there is no such folder or file"},
 		{prefix: "go run ./local/diagnose capture", says: "diagnose: capture: there is no such folder or file"},
 		{prefix: "go run ./local/diagnose -message", says: "launch/vcpu-limit"},
 		{prefix: "make", says: "make deploy"},

@@ -24,8 +24,11 @@ const usage = `Tells why instances did not become nodes of their cluster.
 
   go run ./local/diagnose [-json] CAPTURE_DIR        what the AWS CLI and kubectl printed
   go run ./local/diagnose [-json] [-at TIME] WORLD.yaml
-  go run ./local/diagnose -preflight nodegroup.json [-json] CAPTURE_DIR|WORLD.yaml
-                                                     what of it would fail, before it is made
+  go run ./local/diagnose -preflight FILE [-json] CAPTURE_DIR|WORLD.yaml
+  go run ./local/diagnose -launch-template lt-0abc:7 [-subnet subnet-0abc,…] …
+  go run ./local/diagnose -subnet subnet-0abc …
+                                                     what of it would fail, before it is made: a nodegroup,
+                                                     a launch template's version, NodePools, a subnet
   go run ./local/diagnose -message "Could not launch Spot Instances. …"
 
 A capture is a folder; local/capture.sh takes one with read-only rights
@@ -56,6 +59,9 @@ type options struct {
 	verbose bool
 	// preflight is the file of what is planned, cluster where it is to be.
 	preflight, cluster string
+	// template is a version of a launch template that is there, subnets where its
+	// nodes would stand, or what is judged alone.
+	template, subnets string
 }
 
 // misuse is an error of the person who typed the command or wrote the input.
@@ -77,7 +83,7 @@ func command(args []string, out, errs io.Writer) int {
 	var r Result
 	if err == nil {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		if o.preflight != "" {
+		if o.plans() {
 			r, err = ahead(ctx, o, errs)
 		} else {
 			r, err = look(ctx, o, errs)
@@ -126,7 +132,9 @@ func parse(args []string, out, errs io.Writer) (options, error) {
 	flags.BoolVar(&o.json, "json", false, "print the result as one JSON object")
 	flags.StringVar(&at, "at", "", "stage time to look at a world, e.g. 2026-11-20T15:10:00Z (default: 12 minutes after it starts)")
 	flags.StringVar(&o.preflight, "preflight", "", "a file of what is planned: print what would fail, before it is made")
-	flags.StringVar(&o.cluster, "cluster", "", "with -preflight, the cluster that a plan is for which names none")
+	flags.StringVar(&o.template, "launch-template", "", "a version of a launch template, lt-0abc:7, to judge before nodes are launched from it")
+	flags.StringVar(&o.subnets, "subnet", "", "a subnet to judge before nodes stand in it; with a launch template, those in which its nodes would stand")
+	flags.StringVar(&o.cluster, "cluster", "", "the cluster that a plan is for which names none")
 	flags.BoolVar(&o.verbose, "v", false, "print the functions' logs on standard error")
 	flags.Func("message", "a message of AWS: print the check that it points to", func(text string) error {
 		o.message, o.asked = text, true

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,7 +23,7 @@ import (
 // ahead judges what the file of -preflight plans, in the account of the world or
 // the capture.
 func ahead(ctx context.Context, o options, notes io.Writer) (Result, error) {
-	p, err := readPlan(o.preflight)
+	p, err := planOf(o)
 	if err != nil {
 		return Result{}, err
 	}
@@ -44,6 +45,49 @@ func ahead(ctx context.Context, o options, notes io.Writer) (Result, error) {
 		return Result{}, err
 	}
 	return foreseen(cluster, v), nil
+}
+
+// plans tells that something is to be judged before it is made.
+func (o options) plans() bool { return o.preflight != "" || o.template != "" || o.subnets != "" }
+
+// planOf is what is to be judged: one of a file, a launch template and a subnet. The
+// subnets of a launch template say where its nodes would stand.
+func planOf(o options) (preflight.Plan, error) {
+	subnets := strings.Split(o.subnets, ",")
+	var p preflight.Plan
+	var err error
+	switch {
+	case o.preflight != "" && o.template != "":
+		return p, misuse{errors.New("-preflight and -launch-template: one thing is judged at a time")}
+	case o.preflight != "":
+		if p, err = readPlan(o.preflight); err != nil {
+			return p, err
+		}
+	case o.template != "":
+		if p, err = preflight.ParseTemplateRef(o.template); err != nil {
+			return p, misuse{fmt.Errorf("-launch-template %w", err)}
+		}
+	case len(subnets) > 1:
+		return p, misuse{errors.New("-subnet: one subnet is judged at a time; several say where the nodes of -launch-template would stand")}
+	default:
+		if p, err = preflight.ParseSubnet(o.subnets); err != nil {
+			return p, misuse{fmt.Errorf("-subnet %w", err)}
+		}
+		return p, nil
+	}
+	if o.subnets == "" {
+		return p, nil
+	}
+	if p.Kind != preflight.LaunchTemplate {
+		return p, misuse{fmt.Errorf("-subnet: a %s names its subnets itself", p.Kind)}
+	}
+	for _, id := range subnets {
+		if _, err := preflight.ParseSubnet(id); err != nil {
+			return p, misuse{fmt.Errorf("-subnet %w", err)}
+		}
+	}
+	p.In = subnets
+	return p, nil
 }
 
 func readPlan(path string) (preflight.Plan, error) {
@@ -104,10 +148,11 @@ func openAccount(o options, notes io.Writer) (reading.Account, error) {
 // else happens then.
 func foreseen(cluster string, v preflight.Verdict) Result {
 	r := Result{Incidents: []Incident{}, Unknown: []Unknown{}, plan: string(v.Plan.Kind) + " " + v.Plan.Name}
+	r.there = v.Plan.Exists()
 	for _, f := range v.Refused {
 		r.Incidents = append(r.Incidents, Incident{
 			Cause: string(f.ID), Confidence: string(checks.Certain), Cluster: cluster, Resources: []string{f.Field}, Nodegroups: []string{}, Instances: []string{},
-			Title: f.Title, Evidence: []Evidence{{What: "AWS's documentation", Value: f.Source}}, Fix: Fix{Text: f.Fix},
+			Title: f.Title, Evidence: []Evidence{{What: "Documentation", Value: f.Source}}, Fix: Fix{Text: f.Fix},
 			Contributing: []string{}, Symptoms: []string{}, Hidden: []Hidden{}, why: f.Why, resource: f.Field,
 		})
 	}

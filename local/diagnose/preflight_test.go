@@ -43,6 +43,16 @@ func TestPreflight(t *testing.T) {
 		{"what has no way out", storyNodegroup(walledOff, ""), nil, causesStatus, "WOULD FAIL eks-workshop / batch · " + walledOff + " has no way out", ""},
 		{"what EKS refuses", storyNodegroup(natSubnet, `, "instanceTypes": ["m6g.large"], "amiType": "AL2023_x86_64_STANDARD"`), nil, causesStatus,
 			"WOULD BE REFUSED eks-workshop · The AMI type is for another architecture", ""},
+		{"a NodePool that joins", storyPool(natSubnet), nil, healthyStatus, "NodePool batch: it would be made, and its nodes would join.\n", ""},
+		{"a NodePool with a subnet that has no way out", storyPool(walledOff), nil, causesStatus, "WOULD FAIL eks-workshop / batch · " + walledOff + " has no way out", ""},
+		{"a NodePool without its class", strings.Split(storyPool(natSubnet), "---")[0], nil, causesStatus, "WOULD BE REFUSED eks-workshop · The class of the NodePool is not there", ""},
+		{"a launch template as a file", `{"LaunchTemplateName": "mine", "LaunchTemplateData": {"InstanceType": "m5.large"}}`, nil, causesStatus,
+			"WOULD BE REFUSED eks-workshop · The launch template names no image", ""},
+		{"a planned subnet", `{"VpcId": "vpc-0a1b2c3d4e5f60718", "CidrBlock": "10.43.0.0/20", "AvailabilityZone": "us-west-2a"}`, nil, causesStatus,
+			"WOULD BE REFUSED eks-workshop · The range is not in the VPC's", ""},
+		{"a NodePool that names its subnets, and others", storyPool(natSubnet), []string{"-subnet", natSubnet}, badStatus, "", "-subnet: a NodePool names its subnets itself\n"},
+		{"YAML that is none", "apiVersion: karpenter.sh/v1\nkind: [NodePool\n", nil, badStatus, "", "it is not YAML: line 1: did not find expected ',' or ']'\n"},
+		{"two things", storyNodegroup(natSubnet, ""), []string{"-launch-template", "lt-0abc"}, badStatus, "", "-preflight and -launch-template: one thing is judged at a time\n"},
 		{"a field that nobody has", storyNodegroup(natSubnet, `, "instanceType": "m5.large"`), nil, badStatus, "", "plan.json: instanceType: create-nodegroup has no such field\n"},
 		{"another cluster", strings.Replace(storyNodegroup(natSubnet, ""), "eks-workshop", "staging", 1), nil, badStatus, "", "there is no cluster staging here, only eks-workshop\n"},
 		{"another cluster than the one asked for", storyNodegroup(natSubnet, ""), []string{"-cluster", "staging"}, badStatus, "", "-cluster staging: the file is for eks-workshop\n"},
@@ -52,6 +62,54 @@ func TestPreflight(t *testing.T) {
 			var out, errs bytes.Buffer
 			args := append([]string{"-preflight", plannedIn(t, tt.plan), storyWorld}, tt.args...)
 			status := command(args, &out, &errs)
+			if status != tt.status || !strings.Contains(out.String(), tt.out) || !strings.HasSuffix(errs.String(), tt.err) || strings.Count(errs.String(), "\n") > 1 {
+				t.Errorf("status %d, out %q, errors %q; want %d, …%q…, …%q", status, out.String(), errs.String(), tt.status, tt.out, tt.err)
+			}
+		})
+	}
+}
+
+func storyPool(subnet string) string {
+	return `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: batch}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: batch}
+      requirements: [{key: karpenter.k8s.aws/instance-category, operator: In, values: [m, c]}]
+---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: batch}
+spec:
+  role: eksctl-eks-workshop-NodeInstanceRole
+  amiSelectorTerms: [{alias: al2023@latest}]
+  subnetSelectorTerms: [{id: ` + subnet + `}]
+  securityGroupSelectorTerms: [{id: sg-0e50000000000000f}]
+`
+}
+
+// TestPreflightWithoutFile holds that what is there is judged by its id.
+func TestPreflightWithoutFile(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		args     []string
+		status   int
+		out, err string
+	}{
+		{"a subnet", []string{"-subnet", natSubnet}, healthyStatus, "subnet " + natSubnet + ": its nodes would join.\n", ""},
+		{"a subnet without a way out", []string{"-subnet", walledOff}, causesStatus, "WOULD FAIL eks-workshop / default, new_nodegroup_2 · " + walledOff + " has no way out", ""},
+		{"a subnet that is not there", []string{"-subnet", "subnet-0dead"}, causesStatus, "WOULD BE REFUSED eks-workshop · A subnet is not in the cluster's VPC", ""},
+		{"a launch template that is not there", []string{"-launch-template", "lt-0dead000000000000:3"}, causesStatus, "WOULD BE REFUSED eks-workshop · The launch template does not exist", ""},
+		{"an unknown version", []string{"-launch-template", "lt-0dead:newest"}, badStatus, "", `"newest" is no version of a launch template: write its number, $Latest or $Default` + "\n"},
+		{"no launch template", []string{"-launch-template", "workers"}, badStatus, "", "want the id of a launch template and its version, lt-0abc:7\n"},
+		{"two subnets", []string{"-subnet", natSubnet + "," + walledOff}, badStatus, "", "-subnet: one subnet is judged at a time; several say where the nodes of -launch-template would stand\n"},
+		{"no subnet", []string{"-subnet", "private-a"}, badStatus, "", "want a subnet's id, subnet-0abc\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var out, errs bytes.Buffer
+			status := command(append(tt.args, storyWorld), &out, &errs)
 			if status != tt.status || !strings.Contains(out.String(), tt.out) || !strings.HasSuffix(errs.String(), tt.err) || strings.Count(errs.String(), "\n") > 1 {
 				t.Errorf("status %d, out %q, errors %q; want %d, …%q…, …%q", status, out.String(), errs.String(), tt.status, tt.out, tt.err)
 			}

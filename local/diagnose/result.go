@@ -9,6 +9,8 @@ type Result struct {
 	// Unknown is what was needed and could not be looked at.
 	Unknown []Unknown `json:"unknown"`
 
+	// there tells that what was judged exists, and nodes are still to come.
+	there bool
 	// plan is what -preflight judged; empty for what there is.
 	plan string
 }

@@ -14,7 +14,11 @@ func (r Result) words(subject string) string {
 	var b strings.Builder
 	switch status := r.status(); {
 	case r.plan != "" && status == healthyStatus:
-		fmt.Fprintf(&b, "%s: it would be made, and its nodes would join.\n", subject)
+		made := "it would be made, and "
+		if r.there {
+			made = ""
+		}
+		fmt.Fprintf(&b, "%s: %sits nodes would join.\n", subject, made)
 	case r.plan != "" && status == unsureStatus:
 		fmt.Fprintf(&b, "%s: nothing is found that would fail, but something that is needed could not be looked at.\n", subject)
 	case status == healthyStatus:

@@ -23,9 +23,9 @@ import (
 	"rollcall/shared/preflight/live"
 )
 
-// planned is how many nodegroups are planned in as many worlds. By default that is
-// about three for each way in which a plan or a world is broken here.
-var planned = flag.Int("planned", testfull.Of(1000, 150), "how many nodegroups to plan, judge and make")
+// planned is how many of each kind are planned in as many worlds. By default that is
+// about two for each way in which a plan or a world is broken here.
+var planned = flag.Int("planned", testfull.Of(1000, 100), "how many nodegroups, launch templates, NodePools and subnets each to plan, judge and make")
 
 // plan is a nodegroup in the making.
 type plan struct {
@@ -126,6 +126,13 @@ func changes() []change {
 		{"a metadata service that is off", always, func(_ *World, p *plan) {
 			p.template().MetadataOptions = &ec2types.LaunchTemplateInstanceMetadataOptions{HttpEndpoint: ec2types.LaunchTemplateInstanceMetadataEndpointStateDisabled}
 		}},
+		{"a type that no zone has", always, func(w *World, _ *plan) { w.withhold(w.nodeZones(), string(instanceType)) }},
+		{"a type that one zone does not have", always, func(w *World, _ *plan) { w.withhold(w.nodeZones()[:1], string(instanceType)) }},
+		{"two types, each in another zone", always, func(w *World, p *plan) {
+			p.set("instanceTypes", []string{"m5.large", "m5a.large"})
+			w.withhold(w.nodeZones()[:1], "m5.large")
+			w.withhold(w.nodeZones()[1:], "m5a.large")
+		}},
 		{"a subnet that is full", always, func(w *World, _ *plan) {
 			for _, id := range w.Subnets {
 				w.subnet(id).AvailableIpAddressCount = aws.Int32(0)
@@ -142,6 +149,26 @@ func (w *World) foreignSubnet() string {
 		}
 	}
 	return ""
+}
+
+// nodeZones are those of the nodes' subnets.
+func (w *World) nodeZones() []string {
+	var list []string
+	for _, id := range w.Subnets {
+		list = append(list, *w.subnet(id).AvailabilityZone)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// withhold takes a type away from zones.
+func (w *World) withhold(zones []string, name string) {
+	if w.File.EC2.NotOffered == nil {
+		w.File.EC2.NotOffered = map[string][]string{}
+	}
+	for _, z := range zones {
+		w.File.EC2.NotOffered[z] = append(w.File.EC2.NotOffered[z], name)
+	}
 }
 
 func (w *World) addGroup(name string, in, out []ec2types.IpPermission) string {
@@ -192,19 +219,10 @@ const hiddenFault = "name servers of one's own"
 // draftOf draws a world, perhaps with a fault, and a plan, perhaps changed.
 func draftOf(seed uint64) (*World, *plan) {
 	r := rand.New(rand.NewPCG(seed, 0x706c616e))
-	w := New(seed)
-	// The young nodes' role is the plan's, and Auto Mode's is none for nodegroups.
-	for skip := uint64(1); w.Shape.Image == AutoImage; skip++ {
-		w = New(seed + skip*1_000_000)
-	}
+	w := worldFor(seed)
 	p := newPlan(w)
-	if r.IntN(2) == 0 {
-		faults := slices.DeleteFunc(Faults(), func(f Fault) bool {
-			return !f.Applies(w) || f.reach == lets || f.reach == noLaunch || f.Name == hiddenFault
-		})
-		f := faults[r.IntN(len(faults))]
-		f.breaks(w)
-		p.what = append(p.what, "world: "+f.Name)
+	if what := w.breakOne(r); what != "" {
+		p.what = append(p.what, what)
 	}
 	if r.IntN(2) == 0 {
 		list := slices.DeleteFunc(changes(), func(c change) bool { return !c.applies(w) })
@@ -227,6 +245,12 @@ func judged(t *testing.T, w *World, text []byte) (preflight.Verdict, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return verdictOf(t, w, made, parsed), becomes(t, made, text)
+}
+
+// verdictOf is what preflight says of a plan in a world.
+func verdictOf(t *testing.T, w *World, made *world.World, parsed preflight.Plan) preflight.Verdict {
+	t.Helper()
 	a := reading.OfWorld(made, w.File)
 	reader, closing, err := a.Serve(t.Context())
 	if err != nil {
@@ -237,7 +261,7 @@ func judged(t *testing.T, w *World, text []byte) (preflight.Verdict, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return v, becomes(t, made, text)
+	return v
 }
 
 // making is how long a nodegroup is given: longer than EKS waits for its nodes.
@@ -309,6 +333,13 @@ func TestPreflightAgreesWithTheWorld(t *testing.T) {
 		}
 	}
 	t.Logf("of %d: %v", *planned, counts)
+	shares(t, counts)
+}
+
+// shares holds that there are enough of what is accepted and refused, and that what
+// is likely to fail mostly does.
+func shares(t *testing.T, counts map[string]int) {
+	t.Helper()
 	for _, said := range []string{accepts, refuses} {
 		if counts[said] < *planned/4 {
 			t.Errorf("%s: %d of %d: the test is about less than it says", said, counts[said], *planned)

@@ -118,7 +118,7 @@ kubernetes:
         status: {providerID: "aws:///us-west-2a/i-0d0000000000000c3", conditions: [{type: Registered, status: Unknown, reason: NodeNotFound, message: Node not registered with cluster, observedGeneration: 1, lastTransitionTime: "2026-11-20T14:50:00Z"}]}
     EC2NodeClasses:
       - metadata: {name: gpu, generation: 2}
-        spec: {role: KarpenterNodeRole, subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}], securityGroupSelectorTerms: [{name: nodes}], amiSelectorTerms: [{alias: al2023@latest}]}
+        spec: {role: KarpenterNodeRole, subnetSelectorTerms: [{tags: {karpenter.sh/discovery: prod}}], securityGroupSelectorTerms: [{name: nodes}], amiSelectorTerms: [{alias: al2023@latest}], amiFamily: AL2023, userData: "#!/bin/sh", associatePublicIPAddress: false, metadataOptions: {httpEndpoint: enabled, httpPutResponseHopLimit: 2, httpTokens: required}}
         status: {subnets: [{id: subnet-0b20000000000000a, zone: us-west-2a, zoneID: usw2-az1}], conditions: [{type: SubnetsReady, status: "False", reason: SubnetsNotFound, message: SubnetSelector did not match any Subnets, observedGeneration: 1}]}
     NodeClasses:
       - {metadata: {name: default}, spec: {role: AmazonEKSAutoNodeRole, subnetSelectorTerms: [{id: subnet-0b20000000000000a}]}}
@@ -243,7 +243,8 @@ func TestLookAtEverything(t *testing.T) {
 	})
 	gathertest.Same(t, "NodeClaims", s.NodeClaims, []snapshot.NodeClaim{{Name: "gpu-x7k2p", Generation: 1, Pool: "gpu", Class: class, Instance: stranded, Conditions: map[string]snapshot.ObservedCondition{
 		"Registered": {Condition: snapshot.Condition{Status: "Unknown", Reason: "NodeNotFound", Message: "Node not registered with cluster", Since: since.Add(50 * time.Minute)}, Generation: 1}}}})
-	gathertest.Same(t, "EC2NodeClasses", s.EC2NodeClasses, []snapshot.NodeClass{{Name: "gpu", Generation: 2, Role: "KarpenterNodeRole", Subnets: []snapshot.SelectorTerm{{Tags: map[string]string{"karpenter.sh/discovery": "prod"}}},
+	gathertest.Same(t, "EC2NodeClasses", s.EC2NodeClasses, []snapshot.NodeClass{{Name: "gpu", Generation: 2, Role: "KarpenterNodeRole", Family: "AL2023", UserData: "#!/bin/sh", PublicIP: "false",
+		Metadata: snapshot.Metadata{Endpoint: "enabled", HopLimit: 2, Tokens: "required"}, Subnets: []snapshot.SelectorTerm{{Tags: map[string]string{"karpenter.sh/discovery": "prod"}}},
 		Groups: []snapshot.SelectorTerm{{Name: "nodes"}}, Images: []snapshot.SelectorTerm{{Alias: "al2023@latest"}}, Selected: []snapshot.ZonedSubnet{{ID: "subnet-0b20000000000000a", Zone: "us-west-2a"}},
 		Conditions: map[string]snapshot.ObservedCondition{"SubnetsReady": {Condition: snapshot.Condition{Status: "False", Reason: "SubnetsNotFound", Message: "SubnetSelector did not match any Subnets"}, Generation: 1}}}})
 	gathertest.Same(t, "NodeClasses", s.AutoNodeClasses, []snapshot.NodeClass{{Name: "default", Role: "AmazonEKSAutoNodeRole", Subnets: []snapshot.SelectorTerm{{ID: "subnet-0b20000000000000a"}}, Groups: []snapshot.SelectorTerm{}, Images: []snapshot.SelectorTerm{}}})

@@ -229,10 +229,11 @@ func TestTemplatesThatAreGone(t *testing.T) {
 				LaunchTemplateId: aws.String("lt-1"), LaunchTemplateName: aws.String("workers"), VersionNumber: aws.Int64(4), DefaultVersion: aws.Bool(true),
 				LaunchTemplateData: &types.ResponseLaunchTemplateData{
 					UserData: aws.String("aGk="), SecurityGroupIds: []string{"sg-2"},
-					NetworkInterfaces:   []types.LaunchTemplateInstanceNetworkInterfaceSpecification{{Groups: []string{"sg-1"}, DeleteOnTermination: aws.Bool(false), AssociatePublicIpAddress: aws.Bool(false)}, {DeviceIndex: aws.Int32(1)}, {NetworkCardIndex: aws.Int32(1), InterfaceType: aws.String("efa-only"), Groups: []string{"sg-3", "sg-1"}}, {NetworkCardIndex: aws.Int32(2), InterfaceType: aws.String("interface"), Groups: []string{"sg-1"}}},
-					BlockDeviceMappings: []types.LaunchTemplateBlockDeviceMapping{{}, {Ebs: &types.LaunchTemplateEbsBlockDevice{KmsKeyId: aws.String("key")}}},
-					MetadataOptions:     &types.LaunchTemplateInstanceMetadataOptions{HttpEndpoint: "enabled", HttpPutResponseHopLimit: aws.Int32(1), HttpTokens: "required"},
-					IamInstanceProfile:  &types.LaunchTemplateIamInstanceProfileSpecification{Name: aws.String("nodes")},
+					NetworkInterfaces:     []types.LaunchTemplateInstanceNetworkInterfaceSpecification{{SubnetId: aws.String("subnet-1"), Groups: []string{"sg-1"}, DeleteOnTermination: aws.Bool(false), AssociatePublicIpAddress: aws.Bool(false)}, {DeviceIndex: aws.Int32(1)}, {NetworkCardIndex: aws.Int32(1), InterfaceType: aws.String("efa-only"), Groups: []string{"sg-3", "sg-1"}}, {NetworkCardIndex: aws.Int32(2), InterfaceType: aws.String("interface"), Groups: []string{"sg-1"}}},
+					BlockDeviceMappings:   []types.LaunchTemplateBlockDeviceMapping{{}, {Ebs: &types.LaunchTemplateEbsBlockDevice{KmsKeyId: aws.String("key")}}},
+					MetadataOptions:       &types.LaunchTemplateInstanceMetadataOptions{HttpEndpoint: "enabled", HttpPutResponseHopLimit: aws.Int32(1), HttpTokens: "required"},
+					InstanceMarketOptions: &types.LaunchTemplateInstanceMarketOptions{MarketType: types.MarketTypeSpot},
+					IamInstanceProfile:    &types.LaunchTemplateIamInstanceProfileSpecification{Name: aws.String("nodes")},
 				},
 			}}}, nil
 		}))
@@ -246,7 +247,7 @@ func TestTemplatesThatAreGone(t *testing.T) {
 	store(v.Snapshot)
 	gathertest.Same(t, "templates", v.Snapshot.LaunchTemplates, []snapshot.LaunchTemplate{{
 		ID: "lt-1", Name: "workers", Version: "4", Default: true, Latest: true, Groups: []string{"sg-1", "sg-2", "sg-3"}, EFAs: []snapshot.EFA{{Groups: []string{"sg-1", "sg-3"}}}, UserData: []byte("hi"),
-		Metadata: snapshot.Metadata{Endpoint: "enabled", HopLimit: 1, Tokens: "required"}, Profile: "nodes", KeepsInterface: true, PublicIP: "false", KMSKeys: []string{"key"},
+		Metadata: snapshot.Metadata{Endpoint: "enabled", HopLimit: 1, Tokens: "required"}, Profile: "nodes", KeepsInterface: true, PublicIP: "false", KMSKeys: []string{"key"}, Subnet: "subnet-1", Spot: true, GroupsTwice: true,
 	}})
 	if diff := cmp.Diff([]string{"lt-1 version 9", "lt-gone", "lt-gone version 1"}, slices.Sorted(maps.Keys(v.Snapshot.Missing[snapshot.LaunchTemplates]))); diff != "" {
 		t.Errorf("missing (-want +got):\n%s", diff)

@@ -123,6 +123,14 @@ type NodeClass struct {
 		AMISelectorTerms           []SelectorTerm `json:"amiSelectorTerms"`
 		Role                       string         `json:"role"`
 		InstanceProfile            string         `json:"instanceProfile"`
+		AMIFamily                  string         `json:"amiFamily"`
+		UserData                   string         `json:"userData"`
+		AssociatePublicIPAddress   *bool          `json:"associatePublicIPAddress"`
+		MetadataOptions            struct {
+			HTTPEndpoint            string `json:"httpEndpoint"`
+			HTTPPutResponseHopLimit int    `json:"httpPutResponseHopLimit"`
+			HTTPTokens              string `json:"httpTokens"`
+		} `json:"metadataOptions"`
 	} `json:"spec"`
 	Status struct {
 		// Subnets are those that the terms select (aws/karpenter-provider-aws
@@ -141,6 +149,8 @@ type SelectorTerm struct {
 	Name  string            `json:"name"`
 	Alias string            `json:"alias"`
 	Tags  map[string]string `json:"tags"`
+	// SSMParameter is of an image alone.
+	SSMParameter string `json:"ssmParameter"`
 }
 
 // NodePools lists the NodePools; none where the cluster does not know the kind.

@@ -11,21 +11,24 @@ import (
 
 // Draft is a plan beside the account in which it would be carried out. What is
 // planned is put into the snapshot in steps, for what is read next depends on
-// it: Announce, then Place, then Complete.
+// it: Announce, then Settle, then Place, then Complete.
 type Draft struct {
 	Plan Plan
 	S    *snapshot.Snapshot
-	// exists tells that there is a nodegroup of the name already.
+	// exists tells that there is one of the name already.
 	exists bool
-	// nodes is what would be launched, alike but for the place.
-	nodes nodes
+	// around are the subnets of the cluster's nodegroups.
+	around []string
+	// fleets are what would be launched: one, or one for each group that uses what
+	// is planned.
+	fleets []*nodes
 	// planned are the instances that Place has made up.
 	planned []string
 }
 
-// nodes are the nodes that would be launched.
+// nodes are nodes that would be launched, alike but for the place and the type.
 type nodes struct {
-	owner   string // the nodegroup's name
+	owner   string // the nodegroup's, the NodePool's or the template's name
 	subnets []string
 	types   []string
 	// template is the launch template that somebody gives; nil for none, and
@@ -35,50 +38,74 @@ type nodes struct {
 	groups   []string // security groups
 	role     string   // ARN
 	profile  string   // ARN of the instance profile
-	// made tells that the profile is made with the nodes: EKS does.
-	made     bool
-	image    string          // an AMI's id
-	stock    *snapshot.Image // the image that EKS chooses, which has no id yet
-	tags     map[string]string
+	// made tells that the profile is made with the nodes: EKS and Karpenter do.
+	made   bool
+	image  string // an AMI's id
+	stocks []*snapshot.Image
+	tags   map[string]string
+	// metadata is how the metadata service is set, public what decides on a public
+	// address: "true", "false", or empty for the subnet.
 	metadata snapshot.Metadata
+	public   string
 	spot     bool
 	windows  bool
-	data     []byte // user data, as far as somebody gives it
-	from     string // what gives it
+	// told tells that data is all that the nodes are told at their start.
+	told bool
+	data []byte // user data, as far as somebody gives it
+	from string // what gives it
+	// pool and class are of what a NodePool launches, auto that EKS Auto Mode does.
+	pool  *snapshot.NodePool
+	class *snapshot.NodeClass
+	auto  bool
+	// bare tells that it is known of a node only where it stands.
+	bare bool
+	// unlike tells that it is known of no type what would be launched.
+	unlike bool
 }
 
 // First are the sources that tell where what is planned would stand.
-func (d *Draft) First() []snapshot.Source {
-	return []snapshot.Source{snapshot.Clusters, snapshot.Nodegroups, snapshot.Subnets, snapshot.VPCs, snapshot.SecurityGroups}
+func (d *Draft) First() []snapshot.Source { return d.Plan.maker().first() }
+
+// where are the sources of every plan.
+func where(more ...snapshot.Source) []snapshot.Source {
+	return append([]snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.VPCs, snapshot.SecurityGroups}, more...)
 }
 
-// Announce puts the nodegroup and its group into the snapshot: what they name is
-// read next, the launch template first.
-func (d *Draft) Announce() { d.announceNodegroup() }
+// Announce puts into the snapshot what is launched from: what it names is read
+// next, the launch template first.
+func (d *Draft) Announce() { d.Plan.maker().announce(d) }
 
 // Second are the sources to read then.
-func (d *Draft) Second() []snapshot.Source { return []snapshot.Source{snapshot.LaunchTemplates} }
+func (d *Draft) Second() []snapshot.Source { return d.Plan.maker().second() }
 
-// Types are the instance types to describe, once the template was read.
-func (d *Draft) Types() []string {
-	types := d.Plan.Nodegroup.InstanceTypes
-	if t := d.template(); t != nil && len(types) == 0 && t.Type != "" {
-		types = []string{t.Type}
-	}
-	if len(types) == 0 {
-		types = []string{defaultType}
-	}
-	return types
+// Settle says of what the nodes would be made.
+func (d *Draft) Settle() { d.Plan.maker().settle(d) }
+
+// Third are the sources to read then, of the types that may be launched.
+func (d *Draft) Third() []snapshot.Source {
+	return []snapshot.Source{snapshot.InstanceTypes, snapshot.TypeOfferingsOf}
 }
 
-// defaultType is taken where neither the nodegroup nor its template names one
-// (EKS API reference, CreateNodegroup, instanceTypes).
-const defaultType = "t3.medium"
+// Named are the types to look up before Settle; none means that all may be
+// launched.
+func (d *Draft) Named() []string {
+	if d.Plan.Pools != nil {
+		return d.Plan.Pools.namedTypes()
+	}
+	return nil
+}
 
-// template is the version of the launch template that the plan names, as it was
-// read.
-func (d *Draft) template() *snapshot.LaunchTemplate {
-	ref := d.nodes.ref
+// Types are the instance types to describe.
+func (d *Draft) Types() []string {
+	var list []string
+	for _, n := range d.fleets {
+		list = append(list, n.types...)
+	}
+	return distinct(list)
+}
+
+// template is the version of the launch template that is named, as it was read.
+func (d *Draft) template(ref snapshot.TemplateRef) *snapshot.LaunchTemplate {
 	for i := range d.S.LaunchTemplates {
 		t := &d.S.LaunchTemplates[i]
 		named := ref.ID != "" && t.ID == ref.ID || ref.ID == "" && ref.Name != "" && t.Name == ref.Name
@@ -93,24 +120,28 @@ func (d *Draft) template() *snapshot.LaunchTemplate {
 // an instance that runs and has missed its roll call now. What only a launched
 // instance has is read, and empty.
 func (d *Draft) Place() {
-	s, n := d.S, &d.nodes
-	n.template = d.template()
-	n.types = d.Types()
-	d.fillNodegroup()
-	d.makeProfile()
-	for _, subnet := range n.subnets {
-		for _, t := range n.types {
-			in := d.instance(subnet, t)
-			d.planned = append(d.planned, in.ID)
-			s.Instances = append(s.Instances, in)
-			s.Launches = append(s.Launches, snapshot.ExpectedJoin{Instance: in.ID, Started: s.Time, Due: s.Time})
+	d.Plan.maker().choose(d)
+	s := d.S
+	var subnets []string
+	for _, n := range d.fleets {
+		d.makeProfile(n)
+		mine := len(d.planned)
+		for _, subnet := range n.subnets {
+			for _, t := range d.offeredIn(d.zoneOf(subnet), n.types) {
+				in := d.instance(n, subnet, t)
+				d.planned = append(d.planned, in.ID)
+				s.Instances = append(s.Instances, in)
+				s.Launches = append(s.Launches, snapshot.ExpectedJoin{Instance: in.ID, Started: s.Time, Due: s.Time})
+			}
+		}
+		subnets = append(subnets, n.subnets...)
+		if n.told || len(n.data) > 0 || n.template == nil {
+			s.UserData = append(s.UserData, snapshot.UserData{Instances: slices.Clone(d.planned[mine:]), From: n.from, Data: n.data})
 		}
 	}
 	slices.SortFunc(s.Instances, func(a, b snapshot.Instance) int { return cmp.Compare(a.ID, b.ID) })
-	s.Scope = snapshot.Scope{Instances: slices.Clone(d.planned), Subnets: slices.Clone(n.subnets), Launchable: slices.Clone(n.subnets)}
-	if len(n.data) > 0 || n.template == nil {
-		s.UserData = append(s.UserData, snapshot.UserData{Instances: slices.Clone(d.planned), From: n.from, Data: n.data})
-	}
+	subnets = distinct(subnets)
+	s.Scope = snapshot.Scope{Instances: slices.Clone(d.planned), Subnets: subnets, Launchable: slices.Clone(subnets)}
 	for _, source := range []snapshot.Source{snapshot.Nodes, snapshot.UserDataOf, snapshot.Instances, snapshot.Groups} {
 		s.Read[source] = true
 		delete(s.Failures, source)
@@ -118,22 +149,26 @@ func (d *Draft) Place() {
 }
 
 // planName is how a planned node is told: it has no id.
-func planName(subnet, instanceType string, several bool) string {
-	if several {
-		return "planned-" + instanceType + "-node-in-" + subnet
+func (d *Draft) planName(n *nodes, subnet, instanceType string) string {
+	name := plannedPrefix
+	if len(d.fleets) > 1 {
+		name += n.owner + "-"
 	}
-	return "planned-node-in-" + subnet
+	if len(n.types) > 1 {
+		name += instanceType + "-"
+	}
+	return name + "node-in-" + subnet
 }
 
-func (d *Draft) instance(subnet, instanceType string) snapshot.Instance {
-	s, n := d.S, d.nodes
+func (d *Draft) instance(n *nodes, subnet, instanceType string) snapshot.Instance {
+	s := d.S
 	in := snapshot.Instance{
-		ID: planName(subnet, instanceType, len(n.types) > 1), Type: instanceType, State: "running", Launched: s.Time,
+		ID: d.planName(n, subnet, instanceType), Type: instanceType, State: "running", Launched: s.Time,
 		Subnet: subnet, AMI: n.image, Spot: n.spot, Groups: slices.Sorted(slices.Values(n.groups)), Profile: n.profile,
 		Tags: maps.Clone(n.tags), Windows: n.windows, SourceCheck: true, Metadata: n.metadata,
 	}
-	if n.stock != nil {
-		in.AMI = n.stock.ID
+	if i := d.stockFor(n, instanceType); i != nil {
+		in.AMI = i.ID
 	}
 	if n.template != nil {
 		in.Template = snapshot.TemplateRef{ID: n.template.ID, Version: n.template.Version}
@@ -146,12 +181,29 @@ func (d *Draft) instance(subnet, instanceType string) snapshot.Instance {
 		return in
 	}
 	in.VPC, in.Zone, in.PrivateDNS = s.Subnets[i].VPC, s.Subnets[i].Zone, hostName(s.Subnets[i], s.Region)
-	if assigned(s.Subnets[i], n.template) {
+	if n.public == "true" || n.public == "" && s.Subnets[i].AssignPublicIP {
 		// It would have a public address, and nobody knows which: as one that
-		// does not show it yet.
+		// does not show it yet. The interface of what is launched decides, else the
+		// subnet (EC2 user guide, "Public IPv4 addresses").
 		in.State = "pending"
 	}
 	return in
+}
+
+// stockFor is the image that the launcher would choose for a type; nil where
+// somebody names one.
+func (d *Draft) stockFor(n *nodes, instanceType string) *snapshot.Image {
+	if len(n.stocks) == 0 {
+		return nil
+	}
+	for _, i := range n.stocks {
+		if slices.ContainsFunc(d.S.InstanceTypes, func(t snapshot.InstanceType) bool {
+			return t.Name == instanceType && slices.Contains(t.Architectures, i.Architecture)
+		}) {
+			return i
+		}
+	}
+	return n.stocks[0]
 }
 
 // hostName is the name of a host of a subnet, of the first that EC2 would give
@@ -172,16 +224,6 @@ func hostName(n snapshot.Subnet, region string) string {
 	return name + "." + region + ".compute.internal"
 }
 
-// assigned tells that an instance would have a public address: the interface of
-// the launch template decides, else the subnet (EC2 user guide, "Public IPv4
-// addresses").
-func assigned(subnet snapshot.Subnet, t *snapshot.LaunchTemplate) bool {
-	if t != nil && t.PublicIP != "" {
-		return t.PublicIP == "true"
-	}
-	return subnet.AssignPublicIP
-}
-
 func cmpOr(list, otherwise []string) []string {
 	if len(list) > 0 {
 		return list
@@ -189,9 +231,8 @@ func cmpOr(list, otherwise []string) []string {
 	return otherwise
 }
 
-// makeProfile makes the profile that EKS would make of a role.
-func (d *Draft) makeProfile() {
-	n := &d.nodes
+// makeProfile makes the profile that EKS or Karpenter would make of a role.
+func (d *Draft) makeProfile(n *nodes) {
 	if !n.made || n.role == "" {
 		return
 	}
@@ -203,10 +244,25 @@ func (d *Draft) makeProfile() {
 // Complete adds what comes into being with the nodes, and could not stand in the
 // snapshot while the rest was read.
 func (d *Draft) Complete() {
-	if d.nodes.stock != nil {
-		d.S.Images = append(d.S.Images, *d.nodes.stock)
-		d.S.Read[snapshot.Images] = true
-		delete(d.S.Failures, snapshot.Images)
+	for _, n := range d.fleets {
+		for _, i := range n.stocks {
+			if slices.ContainsFunc(d.S.Images, func(have snapshot.Image) bool { return have.ID == i.ID }) {
+				continue
+			}
+			d.S.Images = append(d.S.Images, *i)
+			d.S.Read[snapshot.Images] = true
+			delete(d.S.Failures, snapshot.Images)
+		}
 	}
-	d.admit()
+	d.Plan.maker().admit(d)
+}
+
+func distinct(list []string) []string {
+	var out []string
+	for _, v := range list {
+		if v != "" && !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
 }

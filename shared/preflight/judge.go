@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/snapshot"
@@ -69,19 +70,24 @@ func (v Verdict) Fails() bool {
 // Judge asks the checks of what Complete has left.
 func (d *Draft) Judge() Verdict {
 	v := Verdict{Plan: d.Plan}
-	var unknown []diagnose.Unknown
-	v.Refused, unknown = d.refusals()
+	r := d.refusals()
+	unknown := r.unknown
+	v.Refused = r.list
 	if len(d.planned) == 0 {
-		v.Unknown = unknown
+		v.Causes, v.Unknown = r.advice, unknown
 		return v
 	}
 	list := List()
+	if slices.ContainsFunc(d.fleets, func(n *nodes) bool { return n.bare }) {
+		list = slices.DeleteFunc(list, func(c checks.Check) bool { return !ofPlace(c.ID) })
+	}
 	found := diagnose.Rank(list, checks.Eval(list, d.S), d.S)
 	for _, c := range found.Causes {
-		if c.Confidence != checks.Symptom && !v.told(c) {
+		if c.Confidence != checks.Symptom && !v.told(c) && !d.byDesign(c) {
 			v.Causes = append(v.Causes, would(c))
 		}
 	}
+	v.Causes = append(v.Causes, r.advice...)
 	for _, u := range found.Unknown {
 		u.Blocked = slices.DeleteFunc(slices.Clone(u.Blocked), func(f snapshot.Failure) bool {
 			return ofLaunched(f.Source) || len(v.Refused) > 0 && !kept(f.Reason)
@@ -92,6 +98,15 @@ func (d *Draft) Judge() Verdict {
 	}
 	v.Unknown = unknown
 	return v
+}
+
+// byDesign tells that a cause is how Karpenter and EKS Auto Mode set nodes up where
+// nobody says otherwise: pods do not reach the metadata service (Karpenter,
+// "spec.metadataOptions", defaults; EKS best practices, "Restrict access to the instance
+// profile assigned to the worker node").
+func (d *Draft) byDesign(c diagnose.Cause) bool {
+	return c.Check == checkid.InstanceIMDS && c.Confidence == checks.Possible && len(d.fleets) > 0 &&
+		!slices.ContainsFunc(d.fleets, func(n *nodes) bool { return n.class == nil || n.class.Metadata.HopLimit != 0 })
 }
 
 // kept tells that somebody was kept from looking. What is unknown for another

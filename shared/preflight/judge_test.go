@@ -17,6 +17,13 @@ func world() *snapshot.Snapshot {
 	s := w.PrivateWithNAT()
 	s.Instances, s.Nodes, s.Launches, s.Nodegroups, s.Groups, s.UserData, s.AccessEntries, s.Principals = nil, nil, nil, nil, nil, nil, nil, nil
 	s.LaunchTemplates = []snapshot.LaunchTemplate{{ID: w.Template, Name: "workers", Version: "3", Default: true}}
+	var zones []string
+	for _, n := range s.Subnets {
+		zones = append(zones, n.Zone)
+	}
+	for _, name := range []string{"m5.large", "m6g.large", "t3.medium"} {
+		s.TypeOfferings = append(s.TypeOfferings, snapshot.TypeOffering{Type: name, Zones: distinct(zones)})
+	}
 	return s
 }
 
@@ -41,6 +48,7 @@ func judged(t *testing.T, s *snapshot.Snapshot, text string) Verdict {
 	}
 	d := Draft{Plan: p, S: s}
 	d.Announce()
+	d.Settle()
 	d.Place()
 	d.Complete()
 	return d.Judge()

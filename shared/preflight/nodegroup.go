@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,25 +12,36 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// announceNodegroup puts a planned nodegroup into the snapshot, as EKS would
-// describe it before anything was launched.
-func (d *Draft) announceNodegroup() {
-	p, s := d.Plan.Nodegroup, d.S
+func (p *NodegroupPlan) first() []snapshot.Source { return where(snapshot.Nodegroups) }
+
+func (p *NodegroupPlan) second() []snapshot.Source {
+	return []snapshot.Source{snapshot.LaunchTemplates}
+}
+
+// announce puts a planned nodegroup into the snapshot, as EKS would describe it
+// before anything was launched.
+func (p *NodegroupPlan) announce(d *Draft) {
+	s := d.S
 	d.exists = slices.ContainsFunc(s.Nodegroups, func(n snapshot.Nodegroup) bool { return n.Name == p.NodegroupName })
 	least, most, desired := p.sizes()
-	d.nodes.owner, d.nodes.ref = p.NodegroupName, p.ref()
-	d.nodes.subnets = distinct(p.Subnets)
+	n := &nodes{owner: p.NodegroupName, ref: p.ref(), subnets: distinct(p.Subnets)}
+	d.fleets = []*nodes{n}
 	s.Nodegroups = []snapshot.Nodegroup{{
-		Name: p.NodegroupName, Cluster: s.Cluster.Name, Status: "CREATING", Subnets: d.nodes.subnets, Groups: []string{groupName(p.NodegroupName)},
+		Name: p.NodegroupName, Cluster: s.Cluster.Name, Status: "CREATING", Subnets: n.subnets, Groups: []string{groupName(p.NodegroupName)},
 		Min: least, Max: most, Desired: desired, Spot: p.CapacityType == "SPOT", Role: p.NodeRole, AMIType: p.AMIType, Version: p.Version, Release: p.ReleaseVersion,
-		Template: d.nodes.ref, Types: p.InstanceTypes, Labels: p.Labels, Tags: p.Tags, Taints: p.taints(), Created: s.Time, Modified: s.Time, Since: s.Time,
+		Template: n.ref, Types: p.InstanceTypes, Labels: p.Labels, Tags: p.Tags, Taints: p.taints(), Created: s.Time, Modified: s.Time, Since: s.Time,
 	}}
 	s.Read[snapshot.Nodegroups] = true
 	delete(s.Failures, snapshot.Nodegroups)
-	s.Groups = []snapshot.Group{{
-		Name: groupName(p.NodegroupName), Min: least, Max: most, Desired: desired, Subnets: d.nodes.subnets, Types: p.InstanceTypes, Created: s.Time,
-		Tags: map[string]string{"eks:cluster-name": s.Cluster.Name, "eks:nodegroup-name": p.NodegroupName},
-	}}
+	s.Groups = []snapshot.Group{managedGroup(d, &s.Nodegroups[0])}
+}
+
+// managedGroup is the Auto Scaling group that EKS makes for a nodegroup.
+func managedGroup(d *Draft, g *snapshot.Nodegroup) snapshot.Group {
+	return snapshot.Group{
+		Name: groupName(g.Name), Min: g.Min, Max: g.Max, Desired: g.Desired, Subnets: g.Subnets, Types: g.Types, Created: d.S.Time,
+		Tags: map[string]string{"eks:cluster-name": d.S.Cluster.Name, "eks:nodegroup-name": g.Name},
+	}
 }
 
 // groupName is what the planned Auto Scaling group is told by: EKS puts a UUID
@@ -45,52 +57,85 @@ func (n *NodegroupPlan) taints() []snapshot.Taint {
 	return list
 }
 
-// fillNodegroup says what EKS launches for a nodegroup: its launch template is
-// made of the one that somebody gives (EKS user guide, "Customize managed nodes
-// with launch templates").
-func (d *Draft) fillNodegroup() {
-	p, s, n := d.Plan.Nodegroup, d.S, &d.nodes
-	n.role, n.made, n.spot = p.NodeRole, true, p.CapacityType == "SPOT"
+// settle says what EKS launches for a nodegroup.
+func (p *NodegroupPlan) settle(d *Draft) {
+	n := d.fleets[0]
+	n.template = d.template(n.ref)
+	d.manage(n, 0)
+}
+
+// manage says what EKS launches for the i-th nodegroup of the snapshot: its launch
+// template is made of the one that somebody gives (EKS user guide, "Customize
+// managed nodes with launch templates").
+func (d *Draft) manage(n *nodes, i int) {
+	s := d.S
+	g := &s.Nodegroups[i]
+	n.types = g.Types
+	if t := n.template; t != nil && len(n.types) == 0 && t.Type != "" {
+		n.types = []string{t.Type}
+	}
+	if len(n.types) == 0 {
+		n.types = []string{defaultType}
+	}
+	n.role, n.made, n.spot = g.Role, true, g.Spot
 	n.from = "the part that EKS adds"
 	n.metadata = snapshot.Metadata{Endpoint: "enabled", HopLimit: 2, Tokens: "required"} // what EKS's own templates have
 	if s.Cluster.SecurityGroup != "" {
 		n.groups = []string{s.Cluster.SecurityGroup}
 	}
-	amiType := p.AMIType
 	if t := n.template; t != nil {
-		n.groups = cmpOr(t.Groups, n.groups)
-		if t.Metadata.Endpoint != "" {
-			n.metadata.Endpoint = t.Metadata.Endpoint
-		}
-		if t.Metadata.HopLimit != 0 {
-			n.metadata.HopLimit = t.Metadata.HopLimit
-		}
+		n.take(t)
 		n.data, n.from = t.UserData, fmt.Sprintf("%s version %s", t.ID, t.Version)
-		if t.Image != "" {
-			n.image, amiType = t.Image, "CUSTOM"
+		if n.image = t.Image; t.Image != "" {
+			g.AMIType = "CUSTOM"
 		}
 	}
-	if amiType == "" {
-		amiType = d.defaultAMIType()
+	g.Types = n.types
+	for k := range s.Groups {
+		if s.Groups[k].Name == groupName(g.Name) {
+			s.Groups[k].Types = n.types
+		}
 	}
-	s.Nodegroups[0].AMIType, s.Nodegroups[0].Types, s.Groups[0].Types = amiType, n.types, n.types
-	n.windows = strings.HasPrefix(amiType, "WINDOWS_")
-	if amiType != "CUSTOM" {
-		n.stock = stockImage(amiType, s.Cluster.Version, s.Region)
-	}
+	n.windows = strings.HasPrefix(g.AMIType, "WINDOWS_")
 	n.tags = map[string]string{
-		"eks:cluster-name": s.Cluster.Name, "eks:nodegroup-name": p.NodegroupName, "kubernetes.io/cluster/" + s.Cluster.Name: "owned",
-		"aws:autoscaling:groupName": groupName(p.NodegroupName),
+		"eks:cluster-name": s.Cluster.Name, "eks:nodegroup-name": g.Name, "kubernetes.io/cluster/" + s.Cluster.Name: "owned",
+		"aws:autoscaling:groupName": groupName(g.Name),
 	}
 }
+
+// take takes over what a launch template says of the machine.
+func (n *nodes) take(t *snapshot.LaunchTemplate) {
+	n.groups, n.public = cmpOr(t.Groups, n.groups), t.PublicIP
+	n.metadata.Endpoint = cmp.Or(t.Metadata.Endpoint, n.metadata.Endpoint)
+	n.metadata.HopLimit = cmp.Or(t.Metadata.HopLimit, n.metadata.HopLimit)
+	n.metadata.Tokens = cmp.Or(t.Metadata.Tokens, n.metadata.Tokens)
+}
+
+func (p *NodegroupPlan) choose(d *Draft) { d.chooseImage(d.fleets[0], 0) }
+
+// chooseImage is the image that EKS would choose for the i-th nodegroup, once the
+// types were described.
+func (d *Draft) chooseImage(n *nodes, i int) {
+	g := &d.S.Nodegroups[i]
+	if g.AMIType == "" {
+		g.AMIType = d.defaultAMIType(n)
+	}
+	if g.AMIType != "CUSTOM" {
+		n.stocks = []*snapshot.Image{stockImage(g.AMIType, d.S.Cluster.Version, d.S.Region)}
+	}
+}
+
+// defaultType is taken where neither the nodegroup nor its template names one
+// (EKS API reference, CreateNodegroup, instanceTypes).
+const defaultType = "t3.medium"
 
 // defaultAMIType is what EKS takes where none is said: Amazon Linux 2023 (2 for
 // versions before 1.30) for the types' architecture (EKS user guide,
 // "Amazon Linux 2023": the default for new nodegroups of 1.30 and later).
-func (d *Draft) defaultAMIType() string {
+func (d *Draft) defaultAMIType(n *nodes) string {
 	arm := false
 	for _, t := range d.S.InstanceTypes {
-		arm = arm || slices.Contains(t.Architectures, "arm64") && slices.Contains(d.nodes.types, t.Name)
+		arm = arm || slices.Contains(t.Architectures, "arm64") && slices.Contains(n.types, t.Name)
 	}
 	if arm {
 		return "AL2023_ARM_64_STANDARD"
@@ -133,8 +178,11 @@ func architectureOf(amiType string) string {
 // in the modes that have them, else a mapping in aws-auth (EKS user guide,
 // "Creating access entries" and "Grant IAM users access with a ConfigMap"). What
 // stands there already is left as it is.
-func (d *Draft) admit() {
-	s, n := d.S, d.nodes
+func (p *NodegroupPlan) admit(d *Draft) { d.letIn(d.fleets[0]) }
+
+// letIn makes the entry or the mapping of a nodegroup's role.
+func (d *Draft) letIn(n *nodes) {
+	s := d.S
 	if s.Cluster.AuthMode != "" && s.Cluster.AuthMode != "CONFIG_MAP" {
 		if !s.Has(snapshot.Access) || slices.ContainsFunc(s.AccessEntries, func(e snapshot.AccessEntry) bool { return e.Principal == n.role }) {
 			return
@@ -177,13 +225,3 @@ func (d *Draft) admit() {
 }
 
 const nodeUser = "system:node:{{EC2PrivateDNSName}}"
-
-func distinct(list []string) []string {
-	var out []string
-	for _, v := range list {
-		if v != "" && !slices.Contains(out, v) {
-			out = append(out, v)
-		}
-	}
-	return out
-}

@@ -35,7 +35,8 @@ func misunderstood(at, format string, args ...any) error {
 const most = 1 << 20
 
 // whatFits ends a line that says what a file is not.
-const whatFits = "want what `aws eks create-nodegroup --cli-input-json` takes"
+const whatFits = "want what `aws eks create-nodegroup`, `aws ec2 create-launch-template-version` or `aws ec2 create-subnet` takes with --cli-input-json, " +
+	"or a manifest of a NodePool with its EC2NodeClass or NodeClass"
 
 // Parse reads what is to be made. The error is a *Misunderstood.
 func Parse(data []byte) (Plan, error) {
@@ -46,7 +47,7 @@ func Parse(data []byte) (Plan, error) {
 	case len(data) > most:
 		return Plan{}, misunderstood("", "the file is larger than %d KiB: %s", most>>10, whatFits)
 	case data[0] != '{':
-		return Plan{}, misunderstood("", "it is none of what can be judged before it is made: %s", whatFits)
+		return parseManifests(data)
 	}
 	return parseJSON(data)
 }
@@ -58,11 +59,27 @@ func parseJSON(data []byte) (Plan, error) {
 		return Plan{}, err
 	}
 	has := func(key string) bool { _, ok := tree[key]; return ok }
+	kinds := 0
+	for _, one := range []bool{has("nodegroupName") || has("nodeRole"), has("LaunchTemplateData") || has("LaunchTemplateVersions"), has("CidrBlock"), has("apiVersion")} {
+		if one {
+			kinds++
+		}
+	}
 	switch {
+	case kinds > 1:
+		return Plan{}, misunderstood("", "it holds two kinds of things at once: put each into a file of its own; %s", whatFits)
+	case has("apiVersion"):
+		return parseManifests(data)
 	case has("nodegroup"):
 		return Plan{}, misunderstood("nodegroup", "it is what describe-nodegroup printed, and this nodegroup exists: %s", whatFits)
 	case has("nodegroupName") || has("nodeRole"):
 		return parseNodegroup(data, tree)
+	case has("LaunchTemplateData") || has("LaunchTemplateVersions"):
+		return parseTemplate(data, tree)
+	case has("Subnets"):
+		return Plan{}, misunderstood("Subnets", "it is what describe-subnets printed, and these subnets exist: name one by its id, with -subnet")
+	case has("CidrBlock") || has("VpcId"):
+		return parseSubnet(data, tree)
 	}
 	return Plan{}, misunderstood("", "it is none of what can be judged before it is made: %s", whatFits)
 }

@@ -51,12 +51,14 @@ type refusing struct {
 	*Draft
 	list    []Refusal
 	unknown []diagnose.Unknown
+	// advice is what is said and keeps nothing from being made.
+	advice []diagnose.Cause
 }
 
-func (d *Draft) refusals() ([]Refusal, []diagnose.Unknown) {
+func (d *Draft) refusals() *refusing {
 	r := &refusing{Draft: d}
-	r.nodegroup()
-	return r.list, r.unknown
+	d.Plan.maker().refuse(r)
+	return r
 }
 
 // about says what the last refusal tells all of.
@@ -71,13 +73,16 @@ func (r *refusing) blind(id checks.ID, field string, f snapshot.Failure) {
 	r.unknown = append(r.unknown, diagnose.Unknown{Check: refused + id, Covers: []string{field}, Blocked: []snapshot.Failure{f}})
 }
 
-func (r *refusing) nodegroup() {
+func (p *NodegroupPlan) refuse(r *refusing) {
+	n := r.fleets[0]
 	r.named()
 	r.scaling()
-	r.role()
-	r.placed()
+	r.role("nodeRole", n)
+	r.placed("subnets", p.Subnets)
 	r.launchTemplate()
-	r.instanceTypes()
+	r.instanceTypes("instanceTypes", n)
+	r.architecture()
+	r.offered("instanceTypes", n)
 	r.image()
 	r.settings()
 }
@@ -118,30 +123,30 @@ func (r *refusing) scaling() {
 // roleARN is an IAM role's.
 var roleARN = regexp.MustCompile(`^arn:aws[a-z-]*:iam::[0-9]{12}:role/.+$`)
 
-func (r *refusing) role() {
-	p := r.Plan.Nodegroup
-	if !roleARN.MatchString(p.NodeRole) {
-		r.refuse("role", "nodeRole", createNodegroup, "Give the role's ARN: arn:aws:iam::111122223333:role/NAME.", "nodeRole is no role's ARN", "nodeRole is %q, and EKS takes the ARN of an IAM role.", p.NodeRole)
+// role judges the role that a service would pass to the nodes.
+func (r *refusing) role(field string, n *nodes) {
+	if !roleARN.MatchString(n.role) {
+		r.refuse("role", field, createNodegroup, "Give the role's ARN: arn:aws:iam::111122223333:role/NAME.", field+" is no role's ARN", "%s is %q, and EKS takes the ARN of an IAM role.", field, n.role)
 		return
 	}
-	if account := strings.Split(p.NodeRole, ":")[4]; r.S.Account != "" && account != r.S.Account {
-		r.refuse("role", "nodeRole", createNodegroup, "Give a role of the cluster's own account.", "nodeRole is another account's",
-			"%s is of account %s, and the cluster of %s: EKS cannot pass it.", p.NodeRole, account, r.S.Account)
+	if account := strings.Split(n.role, ":")[4]; r.S.Account != "" && account != r.S.Account {
+		r.refuse("role", field, createNodegroup, "Give a role of the cluster's own account.", field+" is another account's",
+			"%s is of account %s, and the cluster of %s: EKS cannot pass it.", n.role, account, r.S.Account)
 		return
 	}
-	if f, lacks := r.S.Lacks(snapshot.Roles, p.NodeRole); lacks && f.Code == facts.NoSuchEntity {
-		r.refuse("role", "nodeRole", rolePage, "Make the role, with its trust and its policies, or name one that is there.", "The role does not exist", "IAM has no role %s (iam:GetRole: NoSuchEntity).", p.NodeRole)
-		r.about(p.NodeRole, r.nodes.profile)
+	if f, lacks := r.S.Lacks(snapshot.Roles, n.role); lacks && f.Code == facts.NoSuchEntity {
+		r.refuse("role", field, rolePage, "Make the role, with its trust and its policies, or name one that is there.", "The role does not exist", "IAM has no role %s (iam:GetRole: NoSuchEntity).", n.role)
+		r.about(n.role, n.profile)
 	}
 }
 
-// placed judges the subnets: they must be there, and of the cluster's VPC (EKS
-// user guide, "Subnet requirements for nodes": "The subnets must be in the VPC
-// that your cluster uses").
-func (r *refusing) placed() {
-	p, s := r.Plan.Nodegroup, r.S
+// placed judges subnets: they must be there, and of the cluster's VPC (EKS user
+// guide, "Subnet requirements for nodes": "The subnets must be in the VPC that your
+// cluster uses").
+func (r *refusing) placed(field string, subnets []string) {
+	s := r.S
 	var gone, foreign []string
-	for _, id := range distinct(p.Subnets) {
+	for _, id := range distinct(subnets) {
 		i := slices.IndexFunc(s.Subnets, func(x snapshot.Subnet) bool { return x.ID == id })
 		switch {
 		case i >= 0 && s.Cluster.VPC != "" && s.Subnets[i].VPC != s.Cluster.VPC:
@@ -151,11 +156,11 @@ func (r *refusing) placed() {
 		}
 	}
 	if len(gone) > 0 {
-		r.refuse("subnet", "subnets", subnetsPage, "Name subnets of "+s.Cluster.VPC+".", "A subnet is not in the cluster's VPC",
+		r.refuse("subnet", field, subnetsPage, "Name subnets of "+s.Cluster.VPC+".", "A subnet is not in the cluster's VPC",
 			"EC2 lists no %s among the subnets of %s, the VPC of %s: it does not exist, or is of another VPC.", strings.Join(gone, ", "), s.Cluster.VPC, s.Cluster.Name)
 	}
 	if len(foreign) > 0 {
-		r.refuse("subnet", "subnets", subnetsPage, "Name subnets of "+s.Cluster.VPC+".", "A subnet is of another VPC",
+		r.refuse("subnet", field, subnetsPage, "Name subnets of "+s.Cluster.VPC+".", "A subnet is of another VPC",
 			"Nodes stand in the cluster's VPC, %s, and not so: %s.", s.Cluster.VPC, strings.Join(foreign, ", "))
 	}
 }

@@ -53,6 +53,13 @@ type NodeClass struct {
 	// Subnets, Groups and Images select what nodes are made of.
 	Subnets, Groups, Images []SelectorTerm
 	Role, Profile           string
+	// Family is of what kind its images are, where no alias says so: AL2023,
+	// Bottlerocket, Custom. UserData is its own part.
+	Family   string
+	UserData string
+	Metadata Metadata
+	// PublicIP is what it says of a public address: "true", "false" or empty.
+	PublicIP string
 	// Selected are the subnets that it found, as far as it says so.
 	Selected   []ZonedSubnet
 	Conditions map[string]ObservedCondition
@@ -63,8 +70,8 @@ type ZonedSubnet struct{ ID, Zone string }
 
 // SelectorTerm is one way to be selected by a class: all that it names must hold.
 type SelectorTerm struct {
-	ID, Name, Alias string
-	Tags            map[string]string
+	ID, Name, Alias, SSMParameter string
+	Tags                          map[string]string
 }
 
 // ObservedCondition is a condition of an object, and of which generation of it.

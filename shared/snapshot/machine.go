@@ -71,4 +71,10 @@ type LaunchTemplate struct {
 	// PublicIP is what it says of a public address: "true", "false" or empty.
 	PublicIP string
 	KMSKeys  []string
+	// Subnet is the one that its primary interface names, Spot that it asks for Spot.
+	Subnet string
+	Spot   bool
+	// GroupsTwice tells that it names security groups for the instance beside
+	// interfaces, which EC2 refuses.
+	GroupsTwice bool
 }

@@ -70,6 +70,9 @@ func launchInSubnet(w *state.State, g *state.Group, subnet, cause string, warm b
 	a.Details = aws.String(details(w, subnet))
 	record(w, g, a)
 	spec, err := groupSpec(w, g, subnet)
+	if err == nil && spec.Image == "" {
+		err = wire.Errorf("ValidationError", "You must use a valid fully-formed launch template. The request must contain the parameter ImageId")
+	}
 	var in *ec2types.Instance
 	if err == nil {
 		in, err = Launch(w, spec)

@@ -3,6 +3,7 @@
 package lifecycle
 
 import (
+	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,12 +66,18 @@ func Launch(w *state.State, spec InstanceSpec) (*ec2types.Instance, error) {
 	if err := refusedForImage(w, spec.Image, info); err != nil {
 		return nil, err
 	}
+	if err := refusedUserData(spec.UserData); err != nil {
+		return nil, err
+	}
 	if len(spec.Groups) == 0 {
 		spec.Groups = w.DefaultGroup(aws.ToString(subnet.VpcId))
 	}
 	for _, id := range spec.Groups {
 		if w.SecurityGroups.Get(id) == nil {
 			return nil, wire.Errorf("InvalidGroup.NotFound", "The security group '%s' does not exist", id)
+		}
+		if of := aws.ToString(w.SecurityGroups.Get(id).VpcId); of != aws.ToString(subnet.VpcId) {
+			return nil, wire.Errorf("InvalidParameter", "Security group %s and subnet %s belong to different networks.", id, spec.Subnet)
 		}
 	}
 	eni, err := w.CreateInterface(state.InterfaceSpec{Subnet: spec.Subnet, Groups: spec.Groups, Kind: spec.kind})
@@ -148,7 +155,17 @@ func Launch(w *state.State, spec InstanceSpec) (*ec2types.Instance, error) {
 	return in, nil
 }
 
-// GivePublicIP gives an instance and its interface a public address.
+// mostUserData is EC2's limit, in bytes before base64 (EC2 user guide, "Run commands
+// when you launch an EC2 instance with user data input").
+const mostUserData = 16 << 10
+
+func refusedUserData(encoded string) error {
+	if base64.StdEncoding.DecodedLen(len(encoded)) > mostUserData+2 { // the padding
+		return wire.Errorf("InvalidParameterValue", "User data is limited to %d bytes", mostUserData)
+	}
+	return nil
+}
+
 // refusedForImage says what EC2 says of an image that is for another architecture
 // than the type's. An image that the world does not know is for any.
 func refusedForImage(w *state.State, id string, t *ec2types.InstanceTypeInfo) error {
@@ -160,6 +177,7 @@ func refusedForImage(w *state.State, id string, t *ec2types.InstanceTypeInfo) er
 		t.ProcessorInfo.SupportedArchitectures[0], i.Architecture)
 }
 
+// GivePublicIP gives an instance and its interface a public address.
 func GivePublicIP(w *state.State, in *ec2types.Instance, eni *ec2types.NetworkInterface) {
 	ip := w.NextPublicIP()
 	name := w.PublicName(ip)

@@ -44,10 +44,12 @@ func BootFaultOf(w *state.State, in *ec2types.Instance) BootFault {
 		return BootNoMetadata
 	case misnamed(w, in):
 		return BootMisnamed
-	case untold(w, in):
+	case untold(w, in), misled(w, in):
 		return BootNotTold
 	case tooNew(w, in):
 		return BootTooNew
+	case withoutCredentials(w, in):
+		return BootNoTrust
 	}
 	arn := nodeRole(w, in)
 	role := w.Roles.Get(ids.NameInARN(arn))
@@ -57,24 +59,28 @@ func BootFaultOf(w *state.State, in *ec2types.Instance) BootFault {
 	if doc := iam.Plain(role.AssumeRolePolicyDocument); doc != "" && !strings.Contains(doc, "ec2.amazonaws.com") {
 		return BootNoTrust
 	}
-	if !mayJoin(w, role) {
+	if !mayJoin(w, role, joinActions(in)) {
 		return BootNoActions
 	}
-	if unmapped(w, w.ClusterOf(aws.ToString(in.InstanceId)), arn) {
+	if unmapped(w, w.ClusterOf(aws.ToString(in.InstanceId)), arn) || unknownRole(w, in, arn) {
 		return BootNotMapped
 	}
 	return ""
 }
 
 // joinActions are what nodes do before their pods run (EKS user guide, "Amazon
-// EKS node IAM role").
-func joinActions() []string {
+// EKS node IAM role"); those of Auto Mode only pull images ("Create an IAM role for
+// EKS Auto Mode nodes").
+func joinActions(in *ec2types.Instance) []string {
+	if state.IsAutoMode(in) {
+		return []string{"ecr:GetAuthorizationToken", "ecr:BatchGetImage"}
+	}
 	return []string{"ec2:DescribeInstances", "ecr:GetAuthorizationToken", "ecr:BatchGetImage"}
 }
 
 // mayJoin asks a role's policies, and its boundary, for what joining takes. One
 // whose policies the world does not know may all.
-func mayJoin(w *state.State, role *worldfile.RoleFile) bool {
+func mayJoin(w *state.State, role *worldfile.RoleFile, actions []string) bool {
 	var documents []string
 	for _, p := range role.RolePolicyList {
 		documents = append(documents, iam.Plain(p.PolicyDocument))
@@ -90,7 +96,7 @@ func mayJoin(w *state.State, role *worldfile.RoleFile) bool {
 	if b := role.PermissionsBoundary; b != nil {
 		boundary, _ = iam.Document(w, b.PermissionsBoundaryArn)
 	}
-	for _, action := range joinActions() {
+	for _, action := range actions {
 		if !slices.ContainsFunc(documents, func(d string) bool { return allows(d, action) }) || boundary != "" && !allows(boundary, action) {
 			return false
 		}
@@ -150,7 +156,7 @@ func untold(w *state.State, in *ec2types.Instance) bool {
 // Kubernetes than the cluster. EKS chooses its images by the version.
 func tooNew(w *state.State, in *ec2types.Instance) bool {
 	c, i := w.Clusters.Get(w.ClusterOf(aws.ToString(in.InstanceId))), w.Images.Get(aws.ToString(in.ImageId))
-	if ng := w.NodegroupOf(aws.ToString(in.InstanceId)); c == nil || i == nil || ng == nil || ng.AmiType != ekstypes.AMITypesCustom {
+	if ng := w.NodegroupOf(aws.ToString(in.InstanceId)); c == nil || i == nil || ng != nil && ng.AmiType != ekstypes.AMITypesCustom {
 		return false
 	}
 	minor := func(text string) int {

@@ -180,12 +180,15 @@ func launchTemplate(v types.LaunchTemplateVersion) snapshot.LaunchTemplate {
 		if aws.ToInt32(n.DeviceIndex) != 0 || aws.ToInt32(n.NetworkCardIndex) != 0 {
 			continue
 		}
+		out.Subnet = aws.ToString(n.SubnetId)
 		out.KeepsInterface = n.DeleteOnTermination != nil && !*n.DeleteOnTermination
 		if n.AssociatePublicIpAddress != nil {
 			out.PublicIP = strconv.FormatBool(*n.AssociatePublicIpAddress)
 		}
 	}
 	out.Groups = source.Distinct(out.Groups)
+	out.GroupsTwice = len(d.SecurityGroupIds) > 0 && len(d.NetworkInterfaces) > 0
+	out.Spot = d.InstanceMarketOptions != nil && d.InstanceMarketOptions.MarketType == types.MarketTypeSpot
 	for _, b := range d.BlockDeviceMappings {
 		if b.Ebs != nil {
 			out.KMSKeys = append(out.KMSKeys, aws.ToString(b.Ebs.KmsKeyId))

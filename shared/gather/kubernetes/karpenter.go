@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"strconv"
 
 	"rollcall/shared/gather/source"
 	"rollcall/shared/kube"
@@ -128,10 +129,17 @@ func nodeClass(c kube.NodeClass) snapshot.NodeClass {
 	for _, n := range c.Status.Subnets {
 		selected = append(selected, snapshot.ZonedSubnet{ID: n.ID, Zone: n.Zone})
 	}
+	public := ""
+	if p := c.Spec.AssociatePublicIPAddress; p != nil {
+		public = strconv.FormatBool(*p)
+	}
+	m := c.Spec.MetadataOptions
 	return snapshot.NodeClass{
 		Name: c.Metadata.Name, Generation: c.Metadata.Generation, Deleting: !c.Metadata.DeletionTimestamp.IsZero(),
 		Subnets: source.Each(c.Spec.SubnetSelectorTerms, selectorTerm), Groups: source.Each(c.Spec.SecurityGroupSelectorTerms, selectorTerm),
 		Images: source.Each(c.Spec.AMISelectorTerms, selectorTerm), Role: c.Spec.Role, Profile: c.Spec.InstanceProfile,
+		Family: c.Spec.AMIFamily, UserData: c.Spec.UserData, PublicIP: public,
+		Metadata:   snapshot.Metadata{Endpoint: m.HTTPEndpoint, HopLimit: m.HTTPPutResponseHopLimit, Tokens: m.HTTPTokens},
 		Selected:   selected,
 		Conditions: observed(c.Status.Conditions),
 	}
@@ -144,7 +152,7 @@ func classRef(r kube.NodeClassRef) snapshot.ClassRef {
 }
 
 func selectorTerm(t kube.SelectorTerm) snapshot.SelectorTerm {
-	return snapshot.SelectorTerm{ID: t.ID, Name: t.Name, Alias: t.Alias, Tags: t.Tags}
+	return snapshot.SelectorTerm{ID: t.ID, Name: t.Name, Alias: t.Alias, SSMParameter: t.SSMParameter, Tags: t.Tags}
 }
 
 func amounts(list map[string]kube.Quantity) snapshot.Amounts {

@@ -30,7 +30,13 @@ func Judge(ctx context.Context, r Reader, p preflight.Plan, where Where) (prefli
 	d := preflight.Draft{Plan: p}
 	q := gather.Query{
 		Account: where.Account, Region: where.Region, Time: where.Time, Cluster: where.Cluster,
-		Nodegroups: []string{p.Name}, Sources: d.First(),
+		Sources: d.First(),
+	}
+	// A name that is taken is looked up; what is launched from is asked of all.
+	if p.Kind == preflight.Nodegroup {
+		q.Nodegroups = []string{p.Name}
+	} else {
+		q.AllNodegroups = true
 	}
 	s, err := r.Read(ctx, q)
 	if err != nil {
@@ -38,8 +44,11 @@ func Judge(ctx context.Context, r Reader, p preflight.Plan, where Where) (prefli
 	}
 	d.S = s
 	d.Announce()
+	q.Types = d.Named()
 	r.More(ctx, s, q, d.Second()...)
+	d.Settle()
 	q.Types = d.Types()
+	r.More(ctx, s, q, d.Third()...)
 	d.Place()
 	q.Scope, q.Instances, q.Groups = s.Scope, s.Instances, s.Groups
 	r.More(ctx, s, q, d.Then()...)
