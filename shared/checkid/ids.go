@@ -127,6 +127,7 @@ const (
 	IPRunway             ID = "ip/runway"
 	IPLeakedInterfaces   ID = "ip/leaked-interfaces"
 	IPLeakCause          ID = "ip/leak-cause"
+	IPBranchInterfaces   ID = "ip/branch-interfaces"
 
 	SpotReclaimedBeforeJoin ID = "spot/reclaimed-before-join"
 	SpotBurstExceedsSubnet  ID = "spot/burst-exceeds-subnet"

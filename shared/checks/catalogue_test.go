@@ -49,6 +49,7 @@ func TestWhoWatches(t *testing.T) {
 			"iam/cni-role-policies", "instance/max-pods", "instance/status-check", "instance/scheduled-event", "instance/ami", "instance/version-skew", "instance/console-error",
 			"instance/common-factor",
 			"cluster/health", "addon/degraded", "node/not-registered", "node/not-ready", "node/cni-not-ready", "node/uninitialized", "node/csr-pending", "node/not-initialized",
+			"ip/branch-interfaces",
 			"spot/burst-exceeds-subnet", "zone/impaired", "karpenter/nodeclass-not-ready", "karpenter/nodepool-limit",
 		}},
 	} {
@@ -57,7 +58,7 @@ func TestWhoWatches(t *testing.T) {
 		}
 	}
 	for _, c := range All() {
-		if swept := c.ID.Family() == checkid.Launch || c.ID.Family() == checkid.Karpenter || c.ID == checkid.RouteCrossZoneNAT || c.ID == checkid.NodeNotInitialized; swept != c.IsWatchedBy(check.Sweep) {
+		if swept := c.ID.Family() == checkid.Launch || c.ID.Family() == checkid.Karpenter || c.ID == checkid.RouteCrossZoneNAT || c.ID == checkid.NodeNotInitialized || c.ID == checkid.IPBranchInterfaces; swept != c.IsWatchedBy(check.Sweep) {
 			t.Errorf("%s: in the sweep is %v", c.ID, !swept)
 		}
 	}

@@ -117,6 +117,7 @@ func All() []check.Check {
 		ip.Runway(),
 		ip.LeakedInterfaces(),
 		ip.LeakCause(),
+		ip.BranchInterfaces(),
 		spot.ReclaimedBeforeJoin(),
 		spot.BurstExceedsSubnet(),
 		spot.PoolFailing(),
@@ -317,6 +318,8 @@ func Of(id checkid.ID) (check.Check, bool) {
 		return ip.LeakedInterfaces(), true
 	case checkid.IPLeakCause:
 		return ip.LeakCause(), true
+	case checkid.IPBranchInterfaces:
+		return ip.BranchInterfaces(), true
 	case checkid.SpotReclaimedBeforeJoin:
 		return spot.ReclaimedBeforeJoin(), true
 	case checkid.SpotBurstExceedsSubnet:

@@ -91,7 +91,7 @@ kubernetes:
   eks-workshop:
     joined: [i-0d0000000000000a1, i-0d0000000000000b2]
     daemonSets:
-      - {metadata: {name: aws-node, namespace: kube-system}, spec: {template: {spec: {containers: [{name: aws-eks-nodeagent, image: agent}, {name: aws-node, image: "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:v1.20.4", env: [{name: WARM_ENI_TARGET, value: "1"}, {name: AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG, value: "true"}, {name: MY_NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}]}]}}}, status: {desiredNumberScheduled: 3, numberReady: 2}}
+      - {metadata: {name: aws-node, namespace: kube-system}, spec: {template: {spec: {containers: [{name: aws-eks-nodeagent, image: agent}, {name: aws-node, image: "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:v1.20.4", env: [{name: WARM_ENI_TARGET, value: "1"}, {name: AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG, value: "true"}, {name: ENABLE_POD_ENI, value: "true"}, {name: MY_NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}]}]}}}, status: {desiredNumberScheduled: 3, numberReady: 2}}
       - {metadata: {name: kube-proxy, namespace: kube-system}}
     serviceAccounts:
       - {metadata: {name: aws-node, namespace: kube-system, annotations: {"eks.amazonaws.com/role-arn": "arn:aws:iam::111122223333:role/irsa"}}}
@@ -223,7 +223,7 @@ func TestLookAtEverything(t *testing.T) {
 	gathertest.Same(t, "pod identities", s.PodIdentities, []snapshot.PodIdentity{{Namespace: "kube-system", ServiceAccount: "aws-node", Role: "arn:aws:iam::111122223333:role/net/cni"}, {Namespace: "kube-system", ServiceAccount: "ebs-csi-controller-sa"}})
 	gathertest.Same(t, "add-ons", names(s.Addons, func(a snapshot.Addon) string { return a.Name + " " + a.Status }), []string{"coredns ACTIVE", "kube-proxy ACTIVE", "vpc-cni ACTIVE"})
 
-	gathertest.Same(t, "CNI", s.CNI, &snapshot.CNI{Env: map[string]string{"WARM_ENI_TARGET": "1", "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "true", "MY_NODE_NAME": ""}, Image: "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:v1.20.4", Desired: 3, Ready: 2, Role: "arn:aws:iam::111122223333:role/irsa"})
+	gathertest.Same(t, "CNI", s.CNI, &snapshot.CNI{Env: map[string]string{"WARM_ENI_TARGET": "1", "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG": "true", "ENABLE_POD_ENI": "true", "MY_NODE_NAME": ""}, Image: "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:v1.20.4", Desired: 3, Ready: 2, Role: "arn:aws:iam::111122223333:role/irsa"})
 	gathertest.Same(t, "aws-auth", s.AWSAuth, &snapshot.AWSAuth{MapRoles: "- rolearn: x\n"})
 	gathertest.Same(t, "pods", s.Pods, []snapshot.Pod{{Namespace: "kube-system", Name: "aws-node-2", Node: "n2", Phase: "Running", Containers: []snapshot.Container{
 		{Name: "aws-vpc-cni-init", Init: true, State: "terminated", Reason: "Completed"},

@@ -21,7 +21,8 @@ type Node struct {
 		Conditions []Condition `json:"conditions"`
 		Addresses  []Address   `json:"addresses"`
 		Capacity   struct {
-			Pods string `json:"pods"`
+			Pods     string `json:"pods"`
+			Branches string `json:"vpc.amazonaws.com/pod-eni"` // branch interfaces
 		} `json:"capacity"`
 		NodeInfo struct {
 			KubeletVersion string `json:"kubeletVersion"`

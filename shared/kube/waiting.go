@@ -16,7 +16,9 @@ type WaitingPod struct {
 		Name              string    `json:"name"`
 		Namespace         string    `json:"namespace"`
 		CreationTimestamp time.Time `json:"creationTimestamp"`
-		OwnerReferences   []struct {
+		// Annotations has what a pod is told of its own branch interface.
+		Annotations     map[string]string `json:"annotations"`
+		OwnerReferences []struct {
 			Kind       string `json:"kind"`
 			Name       string `json:"name"`
 			Controller bool   `json:"controller"`

@@ -24,8 +24,10 @@ type Node struct {
 	// Cordoned tells that it takes no new pods.
 	Cordoned bool
 	// Zone is its Availability Zone; empty where it does not say.
-	Zone       string
-	MaxPods    int // its capacity of pods; 0 when it does not say
+	Zone    string
+	MaxPods int // its capacity of pods; 0 when it does not say
+	// Branches is its capacity of branch interfaces; 0 when it has no trunk.
+	Branches   int
 	InternalIP netip.Addr
 }
 

@@ -95,7 +95,14 @@ type Snapshot struct {
 	PersistentVolumes []PersistentVolume
 	Claims            []Claim
 	WaitingPods       []WaitingPod
-	Zones             []Zone
+	// BranchWaits are pods that a node took and that wait for a branch interface: they
+	// come with WaitingPods.
+	BranchWaits []BranchWait
+	// Trunks are the trunk interfaces of the cluster's nodes, and StrayBranches the
+	// branch interfaces whose trunk is gone.
+	Trunks        []Trunk
+	StrayBranches []StrayBranch
+	Zones         []Zone
 
 	// NodePools and NodeClaims are those of Karpenter and EKS Auto Mode, the classes
 	// those that a NodePool can name.

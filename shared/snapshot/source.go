@@ -54,7 +54,7 @@ const (
 	VolumesOf         Source = "volumes"
 	PersistentVolumes Source = "persistent volumes"
 	ClaimsOf          Source = "persistent volume claims"
-	WaitingPods       Source = "waiting pods" // those that no node has taken
+	WaitingPods       Source = "waiting pods" // those that no node has taken, and BranchWaits
 	ZonesOf           Source = "availability zones"
 
 	// Usage is Uses: every interface of the cluster's VPC is counted, none kept.
@@ -65,6 +65,7 @@ const (
 	CreatorsOf   Source = "creators of network interfaces"
 	CIDRsKept    Source = "subnet cidr reservations" // Reservations
 	ENIConfigsOf Source = "eniconfigs"               // ENIConfigs, of custom networking
+	TrunksOf     Source = "trunk interfaces"         // Trunks and StrayBranches
 	// Of Karpenter and EKS Auto Mode.
 	NodePoolsOf       Source = "nodepools"
 	NodeClaimsOf      Source = "nodeclaims"
@@ -86,7 +87,7 @@ func All() []Source {
 		Statuses, UserDataOf, Consoles, Images, LaunchTemplates, Profiles, Roles,
 		Access, PodIdentities, Addons, AWSNode, Pods, AWSAuthMap, CSRs, NodeEventsOf,
 		Updates,
-		Usage, Unattached, CreatorsOf, CIDRsKept, ENIConfigsOf,
+		Usage, Unattached, CreatorsOf, CIDRsKept, ENIConfigsOf, TrunksOf,
 		VolumesOf, PersistentVolumes, ClaimsOf, WaitingPods, ZonesOf,
 		NodePoolsOf, NodeClaimsOf, EC2NodeClassesOf, AutoNodeClassesOf,
 	}

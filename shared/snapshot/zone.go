@@ -139,6 +139,11 @@ func (p WaitingPod) Since() time.Time {
 	return p.Scheduled.Since
 }
 
+// AsksFor tells that a container of the pod asks for some of a resource.
+func (p WaitingPod) AsksFor(resource string) bool {
+	return slices.ContainsFunc(p.Requests, func(c Amounts) bool { return c[resource] != "" && c[resource] != "0" })
+}
+
 // NodeTerm is what a node's labels must be, all of it.
 type NodeTerm struct {
 	Labels []Requirement

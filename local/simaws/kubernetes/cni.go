@@ -30,10 +30,13 @@ func StartCNI(w *state.State, k *kubestate.Cluster, in *ec2types.Instance) bool 
 	}
 	tagPrimary(w, k, in)
 	// What the world lists on a node beside the first interface stays as it is.
-	if len(w.InterfacesOf(aws.ToString(in.InstanceId))) > 1 {
+	if len(ofCNI(w.InterfacesOf(aws.ToString(in.InstanceId)))) > 1 {
 		wants = wants[:1]
 	}
 	got, short := takeSlots(w, k, in, wants)
+	if k.CNISettings().PodENI {
+		startTrunk(w, k, in)
+	}
 	up := got > 0 || w.File.CNI.ReadyWithoutAddresses
 	if up && short {
 		refillLater(w, k, aws.ToString(in.InstanceId))
@@ -48,7 +51,11 @@ func cniWants(w *state.State, k *kubestate.Cluster, in *ec2types.Instance) []int
 	if info == nil || info.NetworkInfo == nil || len(w.InterfacesOf(aws.ToString(in.InstanceId))) == 0 {
 		return nil
 	}
-	return k.CNISettings().Wants(int(aws.ToInt32(info.NetworkInfo.MaximumNetworkInterfaces)), int(aws.ToInt32(info.NetworkInfo.Ipv4AddressesPerInterface)))
+	settings, most := k.CNISettings(), int(aws.ToInt32(info.NetworkInfo.MaximumNetworkInterfaces))
+	if settings.PodENI {
+		most-- // one is kept for the trunk (amazon-vpc-cni-k8s pkg/ipamd, hasRoomForEni)
+	}
+	return settings.Wants(most, int(aws.ToInt32(info.NetworkInfo.Ipv4AddressesPerInterface)))
 }
 
 // refillLater has the CNI ask again for what it could not get.
@@ -70,7 +77,7 @@ func refillLater(w *state.State, k *kubestate.Cluster, id string) {
 // there. It says how many slots the node has, and whether it wants more.
 func takeSlots(w *state.State, k *kubestate.Cluster, in *ec2types.Instance, wants []int) (got int, short bool) {
 	prefixes := k.CNISettings().Prefixes
-	enis := heldBy(w, aws.ToString(in.InstanceId))
+	enis := ofCNI(heldBy(w, aws.ToString(in.InstanceId)))
 	for i, want := range wants {
 		if i == len(enis) {
 			eni := addInterface(w, k, in, i)

@@ -15,6 +15,7 @@ type CNISettings struct {
 	warmPrefixes   int // WARM_PREFIX_TARGET
 	Prefixes       bool
 	Cluster        string // CLUSTER_NAME, empty where it is not set
+	PodENI         bool   // ENABLE_POD_ENI
 }
 
 // CNISettings reads what the cluster's aws-node runs with. What it does not
@@ -47,6 +48,10 @@ func (k *Cluster) CNISettings() CNISettings {
 func (s *CNISettings) set(name, value string) {
 	if name == "ENABLE_PREFIX_DELEGATION" {
 		s.Prefixes = value == "true"
+		return
+	}
+	if name == "ENABLE_POD_ENI" {
+		s.PodENI = value == "true"
 		return
 	}
 	if name == "CLUSTER_NAME" {

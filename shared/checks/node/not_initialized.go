@@ -33,7 +33,7 @@ func NotInitialized() check.Check {
 		CoversToo:  check.NodePools,
 		Needs:      []snapshot.Source{snapshot.Clusters},
 		Uses:       []snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.Nodes},
-		After:      []checkid.ID{checkid.NodeUninitialized},
+		After:      []checkid.ID{checkid.NodeUninitialized, checkid.IPBranchInterfaces},
 		Predictive: true,
 		Cause:      "The node of a NodeClaim registered and is Ready, and for minutes Karpenter waits for it: a startup taint that nobody takes away keeps pods off it, or a resource that was asked for (a GPU, a pod network interface) is not there, because its device plugin or its driver does not run. Karpenter neither replaces nor consolidates such a node.",
 		Fix:        "Look at who is to take the taint away, or at the DaemonSet of the device plugin: whether it runs on this node, and what its log says.",

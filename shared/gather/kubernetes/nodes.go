@@ -59,6 +59,9 @@ func node(n kube.Node) snapshot.Node {
 	if pods, err := strconv.Atoi(n.Status.Capacity.Pods); err == nil {
 		out.MaxPods = pods
 	}
+	if branches, err := strconv.Atoi(n.Status.Capacity.Branches); err == nil {
+		out.Branches = branches
+	}
 	for _, a := range n.Status.Addresses {
 		ip, err := netip.ParseAddr(a.Address)
 		// A dual-stack node has one of each family; the first is its own.

@@ -3,11 +3,13 @@ package kubernetes
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"rollcall/shared/spec"
 
 	"rollcall/shared/gather/source"
 	"rollcall/shared/kube"
+	"rollcall/shared/network/branch"
 	"rollcall/shared/snapshot"
 )
 
@@ -20,7 +22,14 @@ func podsWaiting() source.Source {
 		},
 		Read: withClient(func(ctx context.Context, v *source.View, client *kube.Client) (source.Store, error) {
 			list, err := client.WaitingPods(ctx)
-			return source.Keep(waitingPods(list), err, snapshot.WaitingPod.Key, func(s *snapshot.Snapshot) *[]snapshot.WaitingPod { return &s.WaitingPods })
+			keep, err := source.Keep(waitingPods(list), err, snapshot.WaitingPod.Key, func(s *snapshot.Snapshot) *[]snapshot.WaitingPod { return &s.WaitingPods })
+			if err != nil {
+				return nil, err
+			}
+			return func(s *snapshot.Snapshot) {
+				keep(s)
+				s.BranchWaits = branchWaits(list)
+			}, nil
 		}),
 	}
 }
@@ -28,6 +37,23 @@ func podsWaiting() source.Source {
 func waitingPods(list []kube.WaitingPod) []snapshot.WaitingPod {
 	list = slices.DeleteFunc(slices.Clone(list), func(p kube.WaitingPod) bool { return p.Spec.NodeName != "" })
 	return source.Each(list, waitingPod)
+}
+
+// branchWaits are the pods that a node took and that no container of runs, for they
+// ask for a branch interface and have none: the controller writes into an annotation
+// which one it gave them (amazon-vpc-resource-controller-k8s
+// pkg/provider/branch/provider.go, CreateAndAnnotateResources).
+func branchWaits(list []kube.WaitingPod) []snapshot.BranchWait {
+	var waits []snapshot.BranchWait
+	for _, p := range list {
+		w := waitingPod(p)
+		if p.Spec.NodeName == "" || !w.AsksFor(branch.Resource) || p.Metadata.Annotations[branch.Resource] != "" {
+			continue
+		}
+		waits = append(waits, snapshot.BranchWait{Pod: w.Key(), Node: p.Spec.NodeName, Since: w.Since()})
+	}
+	slices.SortFunc(waits, func(a, b snapshot.BranchWait) int { return strings.Compare(a.Pod, b.Pod) })
+	return waits
 }
 
 func waitingPod(p kube.WaitingPod) snapshot.WaitingPod {

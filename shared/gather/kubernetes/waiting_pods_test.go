@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -39,6 +40,27 @@ func TestWaitingPod(t *testing.T) {
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("waiting pods (-want +got):\n%s", diff)
+	}
+}
+
+// TestBranchWaits: a pod that a node took waits for a branch interface if it asks for
+// one and no annotation says which it got.
+func TestBranchWaits(t *testing.T) {
+	const pod = `{"metadata":{"name":"db-%s","namespace":"shop","creationTimestamp":"2026-11-20T14:00:00Z","annotations":{%s}},"spec":{"nodeName":"%s","containers":[{},{"resources":{"requests":{%s}}}]},
+"status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"True","lastTransitionTime":"2026-11-20T14:00:01Z"}]}}`
+	const asks = `"vpc.amazonaws.com/pod-eni":"1"`
+	var list []kube.WaitingPod
+	for _, p := range []struct{ name, annotations, node, requests string }{
+		{"z", "", "ip-10-0-0-1", asks}, {"a", `"kubernetes.io/psp":"eks.privileged"`, "ip-10-0-0-2", asks},
+		{"has", `"vpc.amazonaws.com/pod-eni":"[{}]"`, "ip-10-0-0-1", asks}, {"none", "", "ip-10-0-0-1", `"cpu":"1"`}, {"zero", "", "ip-10-0-0-1", `"vpc.amazonaws.com/pod-eni":"0"`},
+		{"unscheduled", "", "", asks},
+	} {
+		list = append(list, podOf(t, fmt.Sprintf(pod, p.name, p.annotations, p.node, p.requests)))
+	}
+	at := time.Date(2026, 11, 20, 14, 0, 1, 0, time.UTC)
+	want := []snapshot.BranchWait{{Pod: "shop/db-a", Node: "ip-10-0-0-2", Since: at}, {Pod: "shop/db-z", Node: "ip-10-0-0-1", Since: at}}
+	if diff := cmp.Diff(want, branchWaits(list)); diff != "" {
+		t.Errorf("pods that wait for a branch interface (-want +got):\n%s", diff)
 	}
 }
 

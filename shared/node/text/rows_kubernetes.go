@@ -12,7 +12,7 @@ func kubernetesRows() []row {
 			"timed out waiting"}, {"kubelet-serving", "system:node", "kubelet"}}, source: kubeletDoc},
 
 		// Addresses for pods.
-		{check: ipBranchInterfaces, all: [][]string{{"vpc.amazonaws.com/pod-eni", "branch eni", "branch interface", "branch network interface",
+		{check: checkid.IPBranchInterfaces, all: [][]string{{"vpc.amazonaws.com/pod-eni", "branch eni", "branch interface", "branch network interface",
 			"trunk interface", "trunk eni", "pod-eni"}, {"insufficient", "failed", "limit", "exceed", "unable", "not available", "no capacity", "error",
 			"no free"}}, none: []string{"resourcenotregistered", "but not registered"},
 			source: "github.com/aws/amazon-vpc-resource-controller-k8s: pkg/aws/ec2/api, pkg/provider/branch"},

@@ -67,7 +67,7 @@ func words(check checkid.ID) wording {
 			"Compare the user data with the cluster's name, endpoint, certificate authority and service range, and with what the image takes."}
 	case checkid.InstanceVersionSkew:
 		return wording{"the kubelet's version is outside what the control plane takes", "Use an image of the cluster's version, or one not more than its skew older."}
-	case ipBranchInterfaces:
+	case checkid.IPBranchInterfaces:
 		return wording{"security groups for pods: no branch interface is free",
 			"Look at the trunk's limit of the instance type, at branch interfaces that were left behind, and at the subnet."}
 	case checkid.IPFragmented:

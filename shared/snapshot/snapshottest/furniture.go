@@ -186,7 +186,9 @@ func unfurnish(s *snapshot.Snapshot, source snapshot.Source) {
 	case snapshot.ClaimsOf:
 		s.Claims = nil
 	case snapshot.WaitingPods:
-		s.WaitingPods = nil
+		s.WaitingPods, s.BranchWaits = nil, nil
+	case snapshot.TrunksOf:
+		s.Trunks, s.StrayBranches = nil, nil
 	case snapshot.ZonesOf:
 		s.Zones = nil
 	}
