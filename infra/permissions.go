@@ -141,8 +141,12 @@ func filled(text string) (string, error) {
 	}
 }
 
-// writable resolves what stands in Grant.Resources: never "*".
+// writable resolves what stands in Grant.Resources: "*" for actions that take no
+// resource alone, which the table of the service authorization reference tells.
 func (r resources) writable(name spec.Resource) (string, error) {
+	if name == spec.NoResource {
+		return string(name), nil
+	}
 	if strings.HasPrefix(string(name), "arn:") {
 		return filled(string(name))
 	}

@@ -100,6 +100,8 @@ func open(o options, so *stage.Options, notes io.Writer) error {
 			return misuse{fmt.Errorf("it is no world: %w", err)}
 		}
 		so.World, so.At = path, file.Time.Add(settled)
+		// A world's STS decodes what its own requests were answered with; a capture has none.
+		so.Settings[string(config.DecodeDenied)] = "on"
 		if !o.at.IsZero() {
 			so.At = o.at
 		}

@@ -125,7 +125,7 @@ func clusterFor(p preflight.Plan, asked string, there []string) (string, error) 
 
 // openAccount is the world or the capture as an account to be read.
 func openAccount(o options, notes io.Writer) (reading.Account, error) {
-	so := stage.Options{}
+	so := stage.Options{Settings: map[string]string{}}
 	if err := open(o, &so, notes); err != nil {
 		return reading.Account{}, err
 	}

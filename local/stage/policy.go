@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	enicleanup "rollcall/functions/eni-cleanup/spec"
+	joincheck "rollcall/functions/join-check/spec"
+	launchwatch "rollcall/functions/launch-watch/spec"
 	remediate "rollcall/functions/remediate/spec"
 	"rollcall/local/platform/template"
 	"rollcall/shared/spec"
@@ -28,8 +30,10 @@ func (s *Stage) Policy(function string) []template.Statement {
 	return s.Template.Policy(function)
 }
 
-// byChoice are the functions whose writes hang on settings.
-func byChoice() []spec.Spec { return []spec.Spec{enicleanup.Spec(), remediate.Spec()} }
+// byChoice are the functions whose grants hang on settings.
+func byChoice() []spec.Spec {
+	return []spec.Spec{enicleanup.Spec(), remediate.Spec(), launchwatch.Spec(), joincheck.Spec()}
+}
 
 // synthesise makes the policies that hang on settings, as infra does.
 func (s *Stage) synthesise() error {

@@ -39,6 +39,7 @@ const (
 	Routes          spec.Variable = "ROLLCALL_ROUTES"
 	RemindAfter     spec.Variable = "ROLLCALL_REMIND_AFTER"
 	SlackActions    spec.Variable = "ROLLCALL_SLACK_ACTIONS"
+	DecodeDenied    spec.Variable = "ROLLCALL_DECODE_DENIED"
 	SigningARN      spec.Variable = "ROLLCALL_SLACK_SIGNING_SECRET_ARN"
 	Remedies        spec.Variable = "ROLLCALL_REMEDIES"
 	RemedyVPCs      spec.Variable = "ROLLCALL_REMEDY_VPCS"
@@ -99,6 +100,7 @@ func Settings() []Setting {
 		{Approvers, "approvers", "none", "Who may approve and refuse remedies: ids of Slack users (U…, W…) and user groups (S…), separated by commas."},
 		{WhoResponds, "responders", "workspace", `Who may acknowledge, mute and ask for a check in Slack: "workspace" (everybody of the app's own workspace or organization), "channel" (whoever is in the channel, people of other companies in Slack Connect too), or ids of users (U…, W…) and user groups (S…) of the own workspace, separated by commas (50 at most). Approvers always may.`},
 		{ApprovalTime, "approvalTime", "1h", "How long a remedy's plan may be approved after it was made (5m to 24h)."},
+		{DecodeDenied, "decodeDenied", "off", `"on" lets launch-watch and join-check decode the message of a launch that was denied (sts:DecodeAuthorizationMessage, which takes no resource): the statement that denied it and the tag that is missing are then told. What else the message holds is not kept.`},
 		{LogLevel, "logLevel", "info", "debug, info, warn or error."},
 	}
 }
@@ -132,6 +134,8 @@ type Config struct {
 	RemindAfter time.Duration
 	// SlackActions tells that messages have buttons.
 	SlackActions bool
+	// DecodeDenied tells that encoded authorization messages are decoded.
+	DecodeDenied bool
 	SigningARN   string
 	// Remedied are the policies by cluster and remedy; what is not in it is off.
 	Remedied   map[string]map[optin.Remedy]optin.Policy
@@ -250,6 +254,8 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 		c.RemindAfter, err = parseReminder(text)
 	case SlackActions:
 		c.SlackActions, err = parseSwitch(text)
+	case DecodeDenied:
+		c.DecodeDenied, err = parseSwitch(text)
 	case SigningARN:
 		c.SigningARN, err = required(text)
 	case Remedies:

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/access/denial"
 	"rollcall/shared/checkid"
 	"rollcall/shared/event"
 	"rollcall/shared/node/activity"
@@ -36,6 +37,12 @@ func RefusedCall(t event.Trigger, tags map[string]string) snapshot.RefusedLaunch
 	for i, class := range classes {
 		if out.Class == "" || before(class, out.Class, offers) {
 			out.Class, out.Text = class, activity.Clean(textOf(r.Errors[i]))
+			out.Encoded, out.Undecoded = "", ""
+			if message, whole := denial.Encoded(r.Errors[i].Message); whole {
+				out.Encoded = message
+			} else if message != "" {
+				out.Undecoded = denial.Cut
+			}
 		}
 	}
 	out.Offers = offers[out.Class]
@@ -108,6 +115,30 @@ func (r *Runs) Take(cluster string, call snapshot.RefusedLaunch) {
 	}
 	r.list[i].RefusedLaunch, r.list[i].changed = next, true
 	r.list[i].began = r.list[i].began || change == refusal.Began
+}
+
+// mostDecoded is how many messages a batch decodes.
+const mostDecoded = 2
+
+// Decode has the message of each run that begins decoded: those of its later calls
+// say the same.
+func (r *Runs) Decode(decode func(message string) snapshot.DecodedMessage) {
+	tried := 0
+	for i := range r.list {
+		x := &r.list[i]
+		if !x.began || x.Encoded == "" {
+			continue
+		}
+		if tried++; tried > mostDecoded {
+			x.Undecoded = denial.Others
+			continue
+		}
+		m := decode(x.Encoded)
+		x.Encoded, x.Denial = "", m.Denial
+		if m.Failure != nil {
+			x.Undecoded = denial.Undecodable(*m.Failure)
+		}
+	}
 }
 
 // Started takes in which instances were started: one that runs shows that its

@@ -37,11 +37,14 @@ type Reader struct {
 	ec2         *ec2.Client
 	autoscaling *autoscaling.Client
 	eks         *eks.Client
+	sts         *sts.Client
 	presigner   kube.Presigner
 	// sources makes them for one look; sweep is what its sweep has counted.
 	sources  func(sweep *vpc.Counts) []source.Source
 	sweep    *vpc.Counts
 	patience time.Duration
+	// decoder is nil where messages are not to be decoded.
+	decoder *decoder
 	// endpoint is another way to a cluster, on the local stage alone.
 	endpoint func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool)
 }
@@ -59,9 +62,10 @@ const rounds = 2
 // New makes a reader.
 func New(cfg aws.Config) *Reader {
 	e, a, k, i := ec2api.NewEC2(cfg), autoscaling.NewFromConfig(cfg), eks.NewFromConfig(cfg), iam.NewFromConfig(cfg)
+	t := sts.NewFromConfig(cfg)
 	return &Reader{
-		ec2: e, autoscaling: a, eks: k,
-		presigner: sts.NewPresignClient(sts.NewFromConfig(cfg)),
+		ec2: e, autoscaling: a, eks: k, sts: t,
+		presigner: sts.NewPresignClient(t),
 		sources:   func(sweep *vpc.Counts) []source.Source { return sources(e, a, k, i, sweep) },
 		patience:  patience,
 	}
@@ -166,6 +170,7 @@ func (r *Reader) More(ctx context.Context, s *snapshot.Snapshot, q Query, names 
 	for _, wave := range source.Waves(left) {
 		r.readAll(ctx, v, wave)
 	}
+	r.decodeActivities(ctx, s)
 	for i := range s.NATGateways {
 		s.NATGateways[i].Zone = vpc.ZoneOf(s.Subnets, s.NATGateways[i].Subnet)
 	}

@@ -21,6 +21,11 @@ type RefusedLaunch struct {
 	By    string `json:"by,omitempty"`
 	Asked int    `json:"asked,omitempty"`
 	Spot  bool   `json:"spot,omitempty"`
+	// Encoded is the encoded authorization message of that answer, which nobody keeps:
+	// Denial is what it says, Undecoded why it was not decoded.
+	Encoded   string  `json:"-"`
+	Denial    *Denial `json:"denial,omitempty"`
+	Undecoded string  `json:"undecoded,omitempty"`
 	// Offers is how many types and subnets were told so, Other what the rest were.
 	Offers  int      `json:"offers,omitempty"`
 	Other   []string `json:"other,omitempty"` // EC2's codes

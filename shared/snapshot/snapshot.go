@@ -129,6 +129,8 @@ type Snapshot struct {
 	// Week is the launches of the last seven days, as many as are read, oldest
 	// first: a roll call has them beside a short History.
 	Week []Past
+	// Denials are the encoded messages of the scaling activities, decoded.
+	Denials []DecodedMessage
 	// Refused are launches without an Auto Scaling group that were refused: of our
 	// own table.
 	Refused []RefusedLaunch

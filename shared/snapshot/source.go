@@ -74,6 +74,9 @@ const (
 	// LaunchHistory is History and Samples: Rollcall's own table, which gather
 	// does not read and All does not name.
 	LaunchHistory Source = "launch history"
+	// DenialsOf is Denials: encoded messages, which gather decodes where it may, and
+	// All does not name.
+	DenialsOf Source = "authorization messages"
 	// RefusedLaunches is Refused: of the same table.
 	RefusedLaunches Source = "refused launches"
 )

@@ -122,6 +122,10 @@ type Variable string
 // to; infra knows what it is.
 type Resource string
 
+// NoResource is what a grant names whose actions take no resource: a test holds them
+// against the service authorization reference.
+const NoResource Resource = "*"
+
 // The stack's resources.
 const (
 	Table       Resource = "table"

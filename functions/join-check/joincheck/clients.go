@@ -82,7 +82,7 @@ type handler struct {
 
 // Build makes the handler of join-check from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
-	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints)
+	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints).Decoding(e.Config.DecodeDenied)
 	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL}
 	h := handler{

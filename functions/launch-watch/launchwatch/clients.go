@@ -32,6 +32,8 @@ type Reader interface {
 	UserData(ctx context.Context, instances []snapshot.Instance) ([]snapshot.UserData, *snapshot.Failure)
 	// TemplateTags gives the tags that launch templates put on instances.
 	TemplateTags(ctx context.Context, refs []snapshot.TemplateRef) (map[snapshot.TemplateRef]map[string]string, *snapshot.Failure)
+	// Decode decodes the message of a call that was denied.
+	Decode(ctx context.Context, message string) snapshot.DecodedMessage
 }
 
 var (
@@ -56,7 +58,7 @@ type handler struct {
 
 // Build makes the handler of launch-watch from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
-	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints)
+	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints).Decoding(e.Config.DecodeDenied)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL}
 	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
 	h := handler{

@@ -83,6 +83,7 @@ func (h handler) runs(ctx context.Context, cluster string, c clusterCase) (*dete
 	for _, call := range c.calls {
 		runs.Take(cluster, call)
 	}
+	runs.Decode(func(message string) snapshot.DecodedMessage { return h.reader.Decode(ctx, message) })
 	runs.Started(c.instances)
 	if !runs.Began(h.Now()) {
 		return runs, nil

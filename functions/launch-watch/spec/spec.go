@@ -24,7 +24,7 @@ const Name = "launch-watch"
 func Environment() []spec.Variable {
 	return []spec.Variable{
 		config.Clusters, config.JoinTime, config.GiveUp, config.TableName,
-		config.ResultQueueURL, config.JoinQueueURL, config.LogLevel,
+		config.ResultQueueURL, config.JoinQueueURL, config.DecodeDenied, config.LogLevel,
 	}
 }
 
@@ -78,5 +78,6 @@ func Spec() spec.Spec {
 				Resources: []spec.Resource{spec.JoinQueue},
 			},
 		},
+		Chosen: gather.DecodeDenied,
 	}
 }

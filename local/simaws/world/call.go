@@ -15,7 +15,7 @@ import (
 // Services are the world's APIs by the name that IAM gives the service. Every
 // exported method of each is an operation: Op(*OpInput) (*OpOutput, error).
 func (w *World) Services() map[string]any {
-	return map[string]any{"ec2": w.EC2(), "autoscaling": w.AutoScaling(), "eks": w.EKS(), "iam": w.IAM()}
+	return map[string]any{"ec2": w.EC2(), "autoscaling": w.AutoScaling(), "eks": w.EKS(), "iam": w.IAM(), "sts": w.STS()}
 }
 
 // Call makes an API call by name, such as "ec2:CreateRoute", with its input as

@@ -18,6 +18,7 @@ import (
 	"rollcall/local/simaws/kubestate"
 	"rollcall/local/simaws/reach"
 	"rollcall/local/simaws/state"
+	"rollcall/local/simaws/sts"
 	"rollcall/local/simaws/trail"
 	"rollcall/local/simaws/worldfile"
 )
@@ -50,6 +51,9 @@ func (w *World) EKS() eks.API { return eks.New(w.State) }
 // IAM is the world's IAM API.
 func (w *World) IAM() iam.API { return iam.New(w.State) }
 
+// STS is the world's STS API.
+func (w *World) STS() sts.API { return sts.New(w.State) }
+
 // CloudTrail is the world's CloudTrail API.
 func (w *World) CloudTrail() trail.API { return trail.New(w.State) }
 
@@ -60,19 +64,21 @@ type (
 	autoScalingAPI = autoscaling.API
 	eksAPI         = eks.API
 	iamAPI         = iam.API
+	stsAPI         = sts.API
 )
 
-// API is what EC2, Auto Scaling, EKS and IAM answer, as one value that has each
+// API is what EC2, Auto Scaling, EKS, IAM and STS answer, as one value that has each
 // operation as a method of its name: no two share one.
 type API struct {
 	ec2API
 	autoScalingAPI
 	eksAPI
 	iamAPI
+	stsAPI
 }
 
 // API is the world's API.
-func (w *World) API() API { return API{w.EC2(), w.AutoScaling(), w.EKS(), w.IAM()} }
+func (w *World) API() API { return API{w.EC2(), w.AutoScaling(), w.EKS(), w.IAM(), w.STS()} }
 
 // Now is the stage time.
 func (w *World) Now() time.Time {

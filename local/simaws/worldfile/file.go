@@ -30,6 +30,7 @@ type File struct {
 	IAM         IAMFile
 	// Organizations is what the account's organisation says of it.
 	Organizations OrganizationsFile
+	STS           STSFile
 	// Kubernetes holds, by cluster, what the cluster's API has.
 	Kubernetes map[string]KubernetesFile
 	Nodes      NodeRules

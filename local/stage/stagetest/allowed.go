@@ -16,6 +16,7 @@ import (
 	awsiam "github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go/middleware"
 
 	"rollcall/local/platform/template"
@@ -152,6 +153,8 @@ func (b *Bench) resource(input any) (string, map[string][]string) {
 	case *sqs.SendMessageInput:
 		url := aws.ToString(in.QueueUrl)
 		return arn("sqs", url[strings.LastIndex(url, "/")+1:]), nil
+	case *sts.DecodeAuthorizationMessageInput:
+		return "*", map[string][]string{"aws:RequestedRegion": {b.Template.Region}}
 	case *eventbridge.PutEventsInput:
 		for _, e := range in.Entries {
 			return arn("events", "event-bus/"+aws.ToString(e.EventBusName)), nil

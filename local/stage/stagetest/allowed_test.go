@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	enicleanup "rollcall/functions/eni-cleanup/spec"
 	joincheck "rollcall/functions/join-check/spec"
@@ -64,6 +65,7 @@ func TestPolicies(t *testing.T) {
 		{"sqs:SendMessage", send("rollcall-launches"), nil},
 		{"ec2:DescribeInstances", &ec2.DescribeInstancesInput{}, []string{"launch-watch", "join-check", "nodegroup-watch", "subnet-watch", "zone-watch", "eni-cleanup"}},
 		// Nobody has opted in: the template has no such permission.
+		{"sts:DecodeAuthorizationMessage", &sts.DecodeAuthorizationMessageInput{}, nil},
 		{"ec2:DeleteNetworkInterface", &ec2.DeleteNetworkInterfaceInput{NetworkInterfaceId: aws.String("eni-1")}, nil},
 		{"ec2:CreateRoute", &ec2.CreateRouteInput{}, nil},
 		{"eks:DescribeCluster", cluster, []string{"launch-watch", "join-check", "nodegroup-watch", "spot-report", "subnet-watch", "zone-watch", "eni-cleanup"}},

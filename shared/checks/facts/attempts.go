@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"rollcall/shared/access/denial"
 	"rollcall/shared/checkid"
 	"rollcall/shared/node/activity"
 	"rollcall/shared/node/refusal"
@@ -23,6 +24,9 @@ type Attempt struct {
 	Unsure   bool   // the status is not known
 	// Refused is the run of refused calls that it stands for; nil for others.
 	Refused *snapshot.RefusedLaunch
+	// Denied is which policy refused it, as far as its message tells; nil for a launch
+	// that failed for another reason.
+	Denied *Denied
 }
 
 // Attempts are the launches of the last hour that still count: those of the
@@ -54,7 +58,9 @@ func newAttempts(s *View) *Attempts {
 		a.Units = append(a.Units, g.Name)
 	}
 	a.successes()
-	a.activities()
+	messages := map[int]encoded{}
+	a.activities(messages)
+	a.denied(messages)
 	a.refused()
 	a.instances()
 	slices.Sort(a.Units)
@@ -62,9 +68,9 @@ func newAttempts(s *View) *Attempts {
 	return a
 }
 
-// activities takes the failed scaling activities. A burst says the same text
-// a thousand times: each is read once.
-func (a *Attempts) activities() {
+// activities takes the failed scaling activities, and the encoded messages of those
+// that have one. A burst says the same text a thousand times: each is read once.
+func (a *Attempts) activities(messages map[int]encoded) {
 	read := map[string]activity.Verdict{}
 	for _, act := range a.S.Activities {
 		if _, ours := a.Groups[act.Group]; !ours || !activity.Launching(act.About, act.Message) {
@@ -92,9 +98,13 @@ func (a *Attempts) activities() {
 			Group: act.Group, Verdict: v, At: at, Subnet: cmp.Or(act.Subnet, v.Named.Subnet), Zone: act.Zone, Instance: act.Instance,
 			Told: cmp.Or(act.Status, "no status"), Unsure: status == activity.Unknown || at.IsZero() || act.About == "" && text == "",
 		}
-		if a.counts(t) {
-			a.List = append(a.List, t)
+		if !a.counts(t) {
+			continue
 		}
+		if m, whole := denial.Encoded(text); m != "" {
+			messages[len(a.List)] = encoded{m, whole}
+		}
+		a.List = append(a.List, t)
 	}
 }
 
@@ -114,7 +124,18 @@ func (a *Attempts) refused() {
 		}
 		v := activity.Classify(r.Text)
 		v.Class = r.Class
-		a.List = append(a.List, Attempt{Group: r.Launcher, Verdict: v, At: r.First, Told: "refused", Refused: &r})
+		t := Attempt{Group: r.Launcher, Verdict: v, At: r.First, Told: "refused", Refused: &r}
+		if v.Denial != nil || r.Denial != nil || r.Undecoded != "" {
+			t.Denied = &Denied{Undecoded: r.Undecoded}
+			if v.Denial != nil {
+				t.Denied.Denial = *v.Denial
+			}
+			if r.Denial != nil {
+				t.Denied.Denial = denial.Merge(t.Denied.Denial, *r.Denial)
+			}
+			t.judgeDenial()
+		}
+		a.List = append(a.List, t)
 	}
 }
 

@@ -140,7 +140,7 @@ func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Fin
 		Resources: f.resources(),
 		Title:     phrase.Title("%s cannot launch: %s", phrase.Subject(names, "group"), spec.headline),
 		Why:       fmt.Sprintf("No instance of %s could be started%s: %s.", phrase.Some(names, 3), where(f.subnets()), meaning(first)),
-		Evidence:  f.evidence(),
+		Evidence:  slices.Concat(f.evidence(), f.deniedEvidence()),
 		Since:     f.since(),
 		Fix:       spec.repair(a, f),
 	}
@@ -150,7 +150,7 @@ func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Fin
 	if spec.says != nil {
 		finding.Title = phrase.Title("%s cannot launch: %s", phrase.Subject(names, "group"), cmp.Or(spec.says(f), spec.headline))
 	}
-	finding.Fix.Text = cmp.Or(finding.Fix.Text, next(first))
+	finding.Fix.Text = cmp.Or(finding.Fix.Text, f.missingTags(), next(first))
 	finding.Fix.Command = cmp.Or(finding.Fix.Command, showActivities(a, f))
 	finding.Fix.Console = cmp.Or(finding.Fix.Console, groupLink(a, f))
 	return finding

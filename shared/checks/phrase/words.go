@@ -125,3 +125,11 @@ func ClockTime(t time.Time) string {
 	}
 	return t.UTC().Format(time.TimeOnly + " UTC")
 }
+
+// Article is a noun with its indefinite article.
+func Article(noun string) string {
+	if noun != "" && strings.ContainsRune("aeiou", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
+}

@@ -11,7 +11,6 @@ import "rollcall/shared/checkid"
 func table() []row {
 	const (
 		launchDoc = "https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html"
-		iamDoc    = "in the form of the IAM user guide, Troubleshoot access denied error messages"
 		amiDoc    = "https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-ami.html"
 	)
 	return []row{
@@ -81,6 +80,10 @@ func table() []row {
 			sample: "Your Capacity Block reservation cr-0b75117488af6ca9a is not active yet. Launching EC2 instance failed.", source: launchDoc},
 		{class: checkid.LaunchCapacityReservation, codes: []string{"InvalidCapacityReservationId.*", "InvalidCapacityReservationIdNotFoundException", "InvalidCapacityReservationIdMalformedException", "InvalidLaunchTargets"}, texts: []string{"the capacity reservation…does not exist"}, meaning: "the capacity reservation that the launch template names does not exist here",
 			sample: "InvalidCapacityReservationId.NotFound: The capacity reservation 'cr-0a1b2c3d4e5f60718' does not exist.", source: "EC2 API reference, Error codes"},
+		{class: checkid.LaunchCapacityReservation, exact: true, texts: []string{"the market type (purchasing) option is not valid"}, meaning: "the market type and the capacity reservation do not go together: a capacity block takes the market type capacity-block, and nothing else does",
+			sample: "InvalidParameterValue: The market type (purchasing) option is not valid. Choose a different market type and try again", source: "https://github.com/terraform-aws-modules/terraform-aws-ec2-instance/issues/404"},
+		{class: checkid.LaunchPlacement, exact: true, texts: []string{"limit of instances in this spread placement group"}, meaning: "the spread placement group is full: it takes seven instances in each zone",
+			sample: "InsufficientInstanceCapacity: You've reached the limit of instances in this spread placement group. A spread placement group can have up to seven instances per Availability Zone.", source: "https://github.com/aws/karpenter-provider-aws/blob/main/pkg/errors/errors.go"},
 		{class: checkid.LaunchPlacement, exact: true, codes: []string{"InvalidPlacementGroup.InUse"}, texts: []string{"the placement group…is in use in another availability zone", "placement group is spread across availability zones"},
 			meaning: "the cluster placement group is in use in another zone: all of its instances are in one",
 			sample:  "The placement group 'null' is in use in another availability zone: null. Launching EC2 instance failed.", source: "https://github.com/hashicorp/terraform/issues/8064"},
@@ -112,6 +115,8 @@ func table() []row {
 
 		{class: checkid.LaunchTemplate, codes: []string{"InvalidNetworkInterface.*", "InvalidNetworkInterfaceID.*", "InvalidNetworkInterfaceId.*", "InvalidInterface.*", "AttachmentLimitExceeded", "PrivateIpAddressLimitExceeded", "InvalidIPAddress.InUse", "VPCIdNotSpecified", "VPCResourceNotSpecified", "DefaultVpcDoesNotExist"}, meaning: "the network interfaces of the launch template are not as this instance type and subnet take them",
 			sample: "AttachmentLimitExceeded: Interface count 4 exceeds the limit for t3.medium", source: "EC2 API reference, Error codes"},
+		{class: checkid.LaunchTemplate, texts: []string{"for the device index exceeds the maximum number of network interfaces"}, meaning: "the launch template has more network interfaces on a card than this instance type",
+			sample: "The specified number '2' for the device index exceeds the maximum number of network interfaces supported by the network card at network card index 2.", source: "https://github.com/eksctl-io/eksctl/issues/7520"},
 		{class: checkid.LaunchTemplate, codes: []string{"InvalidTagKey.*", "TagLimitExceeded", "UnsupportedHibernationConfiguration", "InvalidCpuCredits.*", "InstanceCreditSpecification.NotSupported", "InvalidInstanceAttributeValue", "MaxTemplateLimitExceeded", "MaxTemplateVersionLimitExceeded"}, meaning: "an option of the launch template is not as EC2 takes it",
 			sample: "InvalidTagKey.Malformed: The specified tag key is not valid. Tag keys cannot be empty or null, and cannot start with aws:.", source: "EC2 API reference, Error codes"},
 
@@ -119,16 +124,8 @@ func table() []row {
 			sample: "Request limit exceeded. Account 111122223333 has been throttled on ec2:RunInstances because it exceeded its request rate limit.", source: "https://github.com/CloudSnorkel/cdk-github-runners/issues/946"},
 		{class: checkid.LaunchSuspended, texts: []string{"suspensionreason", "user suspended at", "administrative suspension", "administratively suspended"},
 			sample: "suspensionReason: 'User suspended at 2016-01-12T22:59:46Z'", source: "code search: a deployment tool's test of suspended processes"},
-		// The code says only that it is refused; the sentence, which policy does
-		// (IAM user guide, Troubleshoot access denied error messages).
-		{class: checkid.LaunchPolicyDenied, exact: true, texts: []string{"explicit deny in a service control policy", "because no service control policy allows"}, meaning: "a service control policy forbids it",
-			sample: "UnauthorizedOperation: You are not authorized to perform this operation. User: arn:aws:sts::123456789:assumed-role/karpeter-controller-role/1731429849551905269 is not authorized to perform: ec2:RunInstances on resource: arn:aws:ec2:us-east-2:123456789:instance/* with an explicit deny in a service control policy.", source: "https://github.com/aws/karpenter-provider-aws/issues/7370"},
-		{class: checkid.LaunchPolicyDenied, exact: true, texts: []string{"explicit deny in a resource control policy", "because no resource control policy allows"}, meaning: "a resource control policy forbids it",
-			sample: "User: arn:aws:sts::111122223333:assumed-role/nodes/i-1 is not authorized to perform: ec2:RunInstances on resource: arn:aws:ec2:us-west-2:111122223333:instance/* with an explicit deny in a resource control policy", source: iamDoc},
-		{class: checkid.LaunchPolicyDenied, exact: true, texts: []string{"explicit deny in a permissions boundary", "because no permissions boundary allows"}, meaning: "the permissions boundary forbids it",
-			sample: "User: arn:aws:sts::111122223333:assumed-role/Karpenter/1 is not authorized to perform: ec2:RunInstances on resource: arn:aws:ec2:us-west-2:111122223333:instance/* because no permissions boundary allows the ec2:RunInstances action", source: iamDoc},
-		{class: checkid.LaunchPolicyDenied, exact: true, texts: []string{"explicit deny in a session policy", "because no session policy allows"}, meaning: "the session policy forbids it",
-			sample: "User: arn:aws:sts::111122223333:assumed-role/Deployer/build is not authorized to perform: ec2:RunInstances on resource: arn:aws:ec2:us-west-2:111122223333:instance/* with an explicit deny in a session policy", source: iamDoc},
+		// The sentence behind it says which policy refuses (package denial): it counts
+		// before this row where it is one above the launcher's own.
 		{class: checkid.LaunchUnauthorized, codes: []string{"UnauthorizedOperation"}, texts: []string{"you are not authorized to perform this operation", "not authorized to use launch template", "is not authorized to perform: ec2:", "is not authorized to perform: iam:passrole"},
 			sample: "UnauthorizedOperation: You are not authorized to perform this operation. Encoded authorization failure message: g4oZPBqZ4Bni8dE5dGjxYTnOZ", source: "https://github.com/aws/karpenter-provider-aws/issues/7370"},
 

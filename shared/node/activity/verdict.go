@@ -7,9 +7,12 @@
 package activity
 
 import (
-	"rollcall/shared/checkid"
 	"strings"
 	"unicode/utf8"
+
+	"rollcall/shared/access/denial"
+	"rollcall/shared/checkid"
+	"rollcall/shared/snapshot"
 )
 
 // Verdict is what a text or a code says.
@@ -25,6 +28,9 @@ type Verdict struct {
 	Named Named
 	// Text is the text itself, bounded, without encoded blobs.
 	Text string
+	// Denial is which policy refused, as far as the text tells; nil for one that tells
+	// of no permission.
+	Denial *snapshot.Denial
 	// NeverRan tells that an instance that ended for this did not get as far
 	// as a node could have.
 	NeverRan bool
@@ -37,6 +43,12 @@ func Classify(text string) Verdict {
 	if m, by, ok := match(text, table()); ok {
 		v.Class, v.Meaning, v.By = m.class, m.meaning, by
 	}
+	if d, ok := denial.Of(text); ok {
+		v.Denial = &d
+		if denial.Above(d) {
+			v.Class, v.Meaning, v.By = checkid.LaunchPolicyDenied, Forbids(d), d.Kind
+		}
+	}
 	v.Named = named(text)
 	w := words(v.Class)
 	if v.Meaning == "" {
@@ -44,6 +56,17 @@ func Classify(text string) Verdict {
 	}
 	v.Next = w.next
 	return v
+}
+
+// Forbids says that a policy refuses, with its kind where AWS tells it.
+func Forbids(d snapshot.Denial) string {
+	switch {
+	case d.Kind == "":
+		return "a policy denies it explicitly"
+	case strings.HasSuffix(d.Kind, "boundary"), strings.HasPrefix(d.Kind, "session"):
+		return "the " + d.Kind + " forbids it"
+	}
+	return "a " + d.Kind + " forbids it"
 }
 
 // Bounds of what is looked at and of what is shown. The longest status message
