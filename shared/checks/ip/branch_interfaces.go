@@ -113,10 +113,12 @@ type branchScope struct {
 	nodes map[string]snapshot.Node // by name
 	trunk map[string]*snapshot.Trunk
 	kinds map[string]string // instance types, by instance
+	// carried is how many branch interfaces an instance type carries, of those asked for.
+	carried map[string]int
 }
 
 func newBranchScope(s *facts.View) *branchScope {
-	b := &branchScope{s: s, nodes: map[string]snapshot.Node{}, trunk: map[string]*snapshot.Trunk{}, kinds: map[string]string{}}
+	b := &branchScope{s: s, nodes: map[string]snapshot.Node{}, trunk: map[string]*snapshot.Trunk{}, kinds: map[string]string{}, carried: map[string]int{}}
 	for _, i := range s.Instances {
 		b.kinds[i.ID] = i.Type
 	}
@@ -279,8 +281,16 @@ func (b *branchScope) unserved() []finding.Finding {
 
 // limit is how many branch interfaces a node carries: its capacity, else its type's.
 func (b *branchScope) limit(n snapshot.Node) int {
-	most, _ := branch.Limit(b.kinds[n.Instance])
-	return cmp.Or(n.Branches, most)
+	if n.Branches > 0 {
+		return n.Branches
+	}
+	kind := b.kinds[n.Instance]
+	most, asked := b.carried[kind]
+	if !asked {
+		most, _ = branch.Limit(kind)
+		b.carried[kind] = most
+	}
+	return most
 }
 
 func (b *branchScope) empty(subnet string) bool {

@@ -111,13 +111,10 @@ func (b *branchScope) trunkEvidence() []finding.Evidence {
 		}
 		return b.limit(n)
 	}
-	hosts := b.hosts()
+	hosts := slices.DeleteFunc(b.hosts(), func(n snapshot.Node) bool { return b.trunk[n.Instance] == nil && n.Branches == 0 })
 	slices.SortStableFunc(hosts, func(x, y snapshot.Node) int { return cmp.Compare(left(x), left(y)) })
 	for _, n := range hosts {
 		trunk, limit := b.trunk[n.Instance], b.limit(n)
-		if trunk == nil && n.Branches == 0 {
-			continue
-		}
 		if shown++; shown > most {
 			continue
 		}
