@@ -77,3 +77,26 @@ func difference(list, without []check.Check) (rest []check.Check) {
 	}
 	return rest
 }
+
+// What each detector judges is written beside the list of all, so that its program
+// has no other check: the two agree.
+func TestWatchedIsWhatTheChecksSay(t *testing.T) {
+	lists := map[check.Detector][]check.Check{
+		check.JoinCheck: watchedByJoinCheck(), check.Sweep: watchedBySweep(), check.NodegroupWatch: watchedByNodegroupWatch(),
+		check.SubnetWatch: watchedBySubnetWatch(), check.ZoneWatch: watchedByZoneWatch(), check.SpotReport: watchedBySpotReport(),
+	}
+	for name, d := range check.Detectors() {
+		var want, got []checkid.ID
+		for _, c := range All() {
+			if c.IsWatchedBy(d) {
+				want = append(want, c.ID)
+			}
+		}
+		for _, c := range lists[d] {
+			got = append(got, c.ID)
+		}
+		if diff := cmp.Diff(want, got); diff != "" || len(got) == 0 {
+			t.Errorf("%s: run make generate (-want +got):\n%s", name, diff)
+		}
+	}
+}

@@ -2,6 +2,7 @@
 package check
 
 import (
+	"iter"
 	"slices"
 
 	"rollcall/shared/checkid"
@@ -82,6 +83,14 @@ const (
 	ZoneWatch      Detector = "zone-watch"
 	SpotReport     Detector = "spot-report"
 )
+
+// Detectors are all of them, by the names of their constants.
+func Detectors() iter.Seq2[string, Detector] {
+	return func(yield func(string, Detector) bool) {
+		_ = yield("JoinCheck", JoinCheck) && yield("Sweep", Sweep) && yield("NodegroupWatch", NodegroupWatch) &&
+			yield("SubnetWatch", SubnetWatch) && yield("ZoneWatch", ZoneWatch) && yield("SpotReport", SpotReport)
+	}
+}
 
 // IsWatchedBy tells that a detector judges the check.
 func (c Check) IsWatchedBy(d Detector) bool {

@@ -1,5 +1,5 @@
-// Generate writes what follows from the checks: their catalogue,
-// shared/checks/README.md, and how many there are, where README.md says it. Run
+// Generate writes what follows from the checks: what each detector judges
+// (shared/checks/watched.go), their catalogue, shared/checks/README.md, and how many there are, where README.md says it. Run
 // it from the root of the repository, after ./shared/checks/generate/list.
 package main
 
@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
+	"rollcall/shared/checks/generate/tree"
 	"rollcall/shared/gather"
 )
 
@@ -25,6 +27,9 @@ func main() {
 
 func generate() error {
 	list := checks.All()
+	if err := watched(list); err != nil {
+		return err
+	}
 	if err := os.WriteFile(catalogue, []byte(checks.Markdown(list, gather.Permissions)), 0o644); err != nil {
 		return err
 	}
@@ -40,4 +45,23 @@ func generate() error {
 		return nil
 	}
 	return os.WriteFile(readme, []byte(after), 0o644)
+}
+
+// watched writes what each detector judges.
+func watched(list []check.Check) error {
+	sources, err := tree.Read(".")
+	if err != nil {
+		return err
+	}
+	var detectors []tree.Detector
+	for name, d := range check.Detectors() {
+		of := tree.Detector{Const: name}
+		for _, c := range list {
+			if c.IsWatchedBy(d) {
+				of.IDs = append(of.IDs, string(c.ID))
+			}
+		}
+		detectors = append(detectors, of)
+	}
+	return tree.WriteWatched(".", sources, detectors)
 }
