@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -11,6 +12,7 @@ import (
 	"rollcall/local/platform/router"
 	"rollcall/local/platform/template"
 	"rollcall/shared/config"
+	"rollcall/shared/event"
 	"rollcall/shared/report"
 )
 
@@ -42,6 +44,47 @@ func (r *run) playEvent(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// playRefused gives the functions what a world told its bus of calls for instances
+// that were refused: no API has it afterwards, as it is what launch-watch keeps. All
+// else that happened to a world can still be seen, and is the sweep's.
+func (r *run) playRefused(ctx context.Context) error {
+	if r.capture != nil {
+		return nil
+	}
+	for _, m := range r.stage.Template.Mappings {
+		for _, f := range r.stage.Template.Functions {
+			if f.Name != m.FunctionName && f.ARN != m.FunctionName {
+				continue
+			}
+			if f, ok := r.detector(f.ARN); ok {
+				if err := r.pumpRefused(ctx, f, m.QueueARN); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (r *run) pumpRefused(ctx context.Context, f template.Function, queue string) error {
+	batch, err := r.drain(ctx, queue)
+	if err != nil {
+		return err
+	}
+	batch = slices.DeleteFunc(batch, func(m events.SQSMessage) bool {
+		t, err := event.Parse([]byte(m.Body))
+		return err != nil || t.Kind != event.LaunchRefused
+	})
+	if len(batch) == 0 {
+		return nil
+	}
+	raw, err := json.Marshal(events.SQSEvent{Records: batch})
+	if err != nil {
+		return fmt.Errorf("write the batch: %w", err)
+	}
+	return r.invoke(ctx, f, raw)
 }
 
 // pump gives what waits in a queue to the detector that reads it.

@@ -128,6 +128,9 @@ func (r *run) play(ctx context.Context) error {
 	if err := r.playEvent(ctx); err != nil {
 		return err
 	}
+	if err := r.playRefused(ctx); err != nil {
+		return err
+	}
 	for _, f := range r.swept() {
 		sweep, err := json.Marshal(map[string]any{
 			"version": "0", "id": "a1b2c3d4-0000-4000-8000-000000000000", "detail-type": "Scheduled Event", "source": "aws.events",

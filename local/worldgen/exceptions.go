@@ -6,6 +6,7 @@ import "strings"
 // Karpenter's own documents.
 const (
 	noScalingActivity = "a NodePool has no Auto Scaling group: what is refused stands in CreateFleet's answer and in the NodeClaim (karpenter-provider-aws, pkg/providers/instance)"
+	noSuchFleet       = "the stage's EC2 has no such refusal of a fleet (local/simaws/ec2, CreateFleet)"
 	noNodegroup       = "a NodePool is no nodegroup of EKS"
 	setsTag           = "Karpenter sets the cluster's tag itself (karpenter-provider-aws, pkg/providers/instance: tags of the fleet)"
 	afterCluster      = "the NodePool is an object of the cluster that it would be older than"
@@ -22,7 +23,11 @@ func exceptions(f Fault) map[Fleet]string {
 	both := func(why string) map[Fleet]string { return map[Fleet]string{Karpenter: why, AutoMode: why} }
 	auto := func(why string) map[Fleet]string { return map[Fleet]string{AutoMode: why} }
 	switch {
-	case strings.HasPrefix(f.Name, "launch refused: "), f.Name == "launches suspended":
+	case strings.HasPrefix(f.Name, refusedLaunch) && fleetFaults()[f.Check] != nil:
+		return auto(noScalingActivity)
+	case strings.HasPrefix(f.Name, refusedLaunch):
+		return map[Fleet]string{Karpenter: noSuchFleet, AutoMode: noScalingActivity}
+	case f.Name == "launches suspended":
 		return both(noScalingActivity)
 	case strings.Contains(f.Name, "nodegroup"), strings.HasPrefix(f.Name, "EKS "):
 		return both(noNodegroup)

@@ -25,6 +25,9 @@ func refused(message string) func(*World) {
 	}
 }
 
+// refusedLaunch is how the names of faults begin that keep launches from instances.
+const refusedLaunch = "launch refused: "
+
 func launchFaults() []Fault {
 	var list []Fault
 	for _, f := range []struct {
@@ -45,7 +48,19 @@ func launchFaults() []Fault {
 		{checkid.LaunchAccountValidation, "Your request for accessing resources in this region is being validated, and you will not be able to launch additional resources in this region until the validation is complete. Launching EC2 instance failed."},
 		{checkid.LaunchUnclassified, "The moon is in the wrong house. Launching EC2 instance failed."},
 	} {
-		list = append(list, Fault{Name: "launch refused: " + string(f.check), Check: f.check, reach: noLaunch, applies: grouped, breaks: refused(f.message)})
+		activity, fleet := refused(f.message), fleetFaults()[f.check]
+		list = append(list, Fault{
+			Name: refusedLaunch + string(f.check), Check: f.check, reach: noLaunch,
+			applies: func(w *World) bool { return grouped(w) || w.Shape.Fleet == Karpenter },
+			breaks: func(w *World) {
+				if w.Shape.Fleet != Karpenter {
+					activity(w)
+					return
+				}
+				w.wantsFleet()
+				fleet(w)
+			},
+		})
 	}
 	return append(list, Fault{Name: "launches suspended", Check: checkid.LaunchSuspended, reach: noLaunch, applies: grouped, breaks: func(w *World) {
 		g := w.scalingGroup()

@@ -13,6 +13,7 @@ import (
 	"rollcall/local/testfull"
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/snapshot"
 )
 
 // By default the tests are short: all in all as many worlds as there are shapes of a
@@ -226,5 +227,33 @@ func (f Fault) named(t *testing.T, got seen) {
 	}
 	for _, u := range got.diagnosis.Unknown {
 		t.Logf("cannot judge %s: %v", u.Check, u.Blocked)
+	}
+}
+
+// TestKarpenterLaunches holds that Karpenter gets a node for a pod that waits in healthy
+// worlds of every shape, and that nobody is accused meanwhile: neither its dry runs nor
+// its fleets are a fault.
+func TestKarpenterLaunches(t *testing.T) {
+	for _, seed := range played(testfull.Of(40, 8), 0, func(w *World) bool {
+		return w.Shape.Fleet == Karpenter && w.Shape.Egress != SharedVPC // whose owner's routes the world does not know
+	}) {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			t.Parallel()
+			w := New(seed)
+			w.wantsFleet()
+			defer report(t, w)
+			got := look(t, w, w.Young)
+			for _, c := range got.diagnosis.Causes {
+				if c.Confidence != checks.Advice {
+					t.Errorf("accuses %s", line(c))
+				}
+			}
+			joined := slices.ContainsFunc(got.snapshot.NodeClaims, func(c snapshot.NodeClaim) bool {
+				return !slices.ContainsFunc(w.Young, func(id string) bool { return claimName(id) == c.Name }) && c.Conditions["Registered"].Status == "True"
+			})
+			if !joined {
+				t.Errorf("no new node: %+v", got.snapshot.NodeClaims)
+			}
+		})
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/snapshot"
 )
@@ -40,7 +41,8 @@ type seen struct {
 // the instances in question.
 func look(t *testing.T, w *World, scope []string) seen {
 	t.Helper()
-	made, err := world.New(w.File, world.Options{Seed: 1})
+	var told []json.RawMessage
+	made, err := world.New(w.File, world.Options{Seed: 1, Events: func(e json.RawMessage) { told = append(told, e) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,6 +106,9 @@ func look(t *testing.T, w *World, scope []string) seen {
 	s.Samples = level(s, w.Subnets)
 	s.Read[snapshot.LaunchHistory] = true
 	delete(s.Failures, snapshot.LaunchHistory)
+	s.Refused = refusedCalls(t, told, instances)
+	s.Read[snapshot.RefusedLaunches] = true
+	delete(s.Failures, snapshot.RefusedLaunches)
 	// What its subnets have, they had all day.
 	for _, n := range s.Subnets {
 		for ago := 24 * time.Hour; ago >= 0; ago -= 5 * time.Minute {
@@ -111,6 +116,23 @@ func look(t *testing.T, w *World, scope []string) seen {
 		}
 	}
 	return seen{s, diagnose.Rank(list, checks.Eval(list, s), s)}
+}
+
+// refusedCalls are what launch-watch keeps of what a world told its bus.
+func refusedCalls(t *testing.T, told []json.RawMessage, instances []snapshot.Instance) []snapshot.RefusedLaunch {
+	t.Helper()
+	runs := detect.NewRuns(nil)
+	for _, e := range told {
+		trigger, err := event.Parse(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if trigger.Kind == event.LaunchRefused {
+			runs.Take(cluster, detect.RefusedCall(trigger, trigger.Refusal.Tags))
+		}
+	}
+	runs.Started(instances)
+	return runs.Launches()
 }
 
 // level is a day in which some subnets had what they have now, as subnet-watch

@@ -10,7 +10,6 @@ package karpenter
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -60,15 +59,10 @@ type Controller struct {
 
 // Load starts the controllers that a file has.
 func Load(w *state.State, f *worldfile.File) error {
-	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(f.Kubernetes)) {
 		file := f.Kubernetes[name].Karpenter
 		k := w.Kubernetes[name]
 		if file == nil || k == nil {
-			continue
-		}
-		if len(k.Objects["nodeclaims"]) > 0 {
-			errs = append(errs, fmt.Errorf("kubernetes.%s.karpenter: its NodeClaims are its own, the file has some", name))
 			continue
 		}
 		c := &Controller{
@@ -80,10 +74,26 @@ func Load(w *state.State, f *worldfile.File) error {
 				k.Objects[plural] = []map[string]any{}
 			}
 		}
+		for _, o := range k.Objects["nodeclaims"] {
+			c.claims = append(c.claims, adopted(o))
+		}
 		k.Watch = func() { c.heldWake(c.settleTime()) }
 		c.heldWake(c.settleTime())
 	}
-	return errors.Join(errs...)
+	return nil
+}
+
+// adopted is a NodeClaim that was there at the start, with an instance.
+func adopted(o map[string]any) *claim {
+	spec := specOf[struct{ NodeClassRef classRef }](o)
+	x := &claim{object: o, name: text(o, "metadata", "name"), pool: text(o, "metadata", "labels", labelPool), class: spec.NodeClassRef.Name, labels: map[string]string{}, tagged: true}
+	labels, _ := kubestate.At(o, "metadata", "labels").(map[string]any)
+	for key, value := range labels {
+		x.labels[key] = fmt.Sprint(value)
+	}
+	provider := text(o, "status", "providerID")
+	x.instance = provider[strings.LastIndex(provider, "/")+1:]
+	return x
 }
 
 func (c *Controller) settleTime() time.Time { return c.w.Now.Add(settleTime) }
