@@ -12,6 +12,7 @@ import (
 
 	"rollcall/local/simaws/worldfile"
 	"rollcall/local/stage"
+	"rollcall/shared/config"
 )
 
 // The Karpenter story's names.
@@ -25,6 +26,11 @@ const (
 	newNAT     = "nat-0aa40000000000001"
 	discovery  = "karpenter.sh/discovery"
 )
+
+// karpenterSettings let Rollcall decode what EC2 says of a denied launch.
+func karpenterSettings() map[string]string {
+	return map[string]string{string(config.DecodeDenied): "on"}
+}
 
 // costCenter is what the organisation wants from one day on: no instance without a
 // tag that says who pays for it.
@@ -78,7 +84,7 @@ func (st *karpenterStory) forbidden(ctx context.Context, n *narrator) error {
 		return err
 	}
 	n.say("kubectl apply -f frontend.yaml: the pod shop/frontend-0 waits for a node of NodePool %s", webPool)
-	m, err := st.told(ctx, n, "NodePool "+webPool+" cannot launch", "a service control policy forbids it", "ec2:RunInstances")
+	m, err := st.told(ctx, n, "NodePool "+webPool+" cannot launch", "a service control policy forbids it", "RequireCostCenter", "cost-center")
 	if err != nil {
 		return err
 	}

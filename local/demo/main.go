@@ -86,7 +86,7 @@ func plays() []play {
 		}},
 		{name: "ips", world: "ips", rate: 200, act: ips},
 		{name: "zone", world: "zone", rate: 200, act: zone, settings: zoneSettings},
-		{name: "karpenter", world: "karpenter", rate: 200, act: karpenter, rights: true},
+		{name: "karpenter", world: "karpenter", rate: 200, act: karpenter, settings: karpenterSettings, rights: true},
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"rollcall/local/fakeslack"
 	"rollcall/local/simaws/worldfile"
 	"rollcall/shared/checkid"
+	"rollcall/shared/config"
 	"rollcall/shared/incident"
 )
 
@@ -30,7 +31,7 @@ const costCenter = `{"Version":"2012-10-17","Statement":[{"Sid":"RequireCostCent
 func withKarpenter(t *testing.T, change ...func(*worldfile.File)) *running {
 	t.Helper()
 	return start(t, "karpenter", func(o *Options) {
-		o.Rights = "../../deploy/clusterrole.yaml"
+		o.Rights, o.Settings = "../../deploy/clusterrole.yaml", map[string]string{string(config.DecodeDenied): "on"}
 		o.Change = func(f *worldfile.File) {
 			for _, c := range change {
 				c(f)
@@ -94,10 +95,10 @@ func TestKarpenterStory(t *testing.T) {
 			goldenMessage(t, name+".golden.json", sent(t, m))
 			goldenMessage(t, name+".txt", []byte(aloud(t, m)))
 		}
-		r.pass(30 * time.Second)
+		r.pass(30*time.Second + 500*time.Millisecond) // the same second, whichever the world has come to
 		r.forbid()
 		r.waits("frontend", "web")
-		policy := r.told("NodePool web cannot launch", "a service control policy forbids it", "Also looked up")
+		policy := r.told("NodePool web cannot launch", "a service control policy forbids it", "Also looked up", "RequireCostCenter", "cost-center")
 		keep(karpenterMessages[0], policy)
 		r.patchClass("default", map[string]any{"tags": map[string]any{"cost-center": "4711"}})
 		r.over(policy)

@@ -4,14 +4,11 @@
 package authorization
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
 
 	"rollcall/local/platform/template"
-	"rollcall/local/platform/wire"
 	"rollcall/local/simaws/iam"
 	"rollcall/local/simaws/state"
 )
@@ -27,8 +24,6 @@ type Resource struct {
 type layer struct {
 	name       string
 	statements []template.Statement
-	// limits tells that the layer grants nothing by itself, but bounds what others do.
-	limits bool
 }
 
 // Check is EC2's refusal of an action on resources, nil where all of it is
@@ -58,8 +53,8 @@ func Check(w *state.State, caller, action string, resources []Resource) error {
 		if err != nil {
 			return fmt.Errorf("judge %s on %s: %w", action, r.ARN, err)
 		}
-		if why != "" {
-			return denied(caller, action, r.ARN, why, keys)
+		if why.text != "" {
+			return denied(w, request{caller, action, r.ARN, keys}, why)
 		}
 	}
 	return nil
@@ -73,9 +68,7 @@ func roleOf(caller string) (string, bool) {
 
 // layersOf are those that a role's session is judged by.
 func layersOf(w *state.State, name string) ([]layer, error) {
-	var control layer
-	control.name, control.limits = "service control policy", true
-	control.statements = []template.Statement{everything("FullAWSAccess")}
+	control := layer{"service control policy", []template.Statement{everything("FullAWSAccess")}}
 	for _, p := range w.ControlPolicies {
 		list, err := template.ReadPolicy(p.Name, p.Document)
 		if err != nil {
@@ -94,7 +87,7 @@ func layersOf(w *state.State, name string) ([]layer, error) {
 			if err != nil {
 				return nil, err
 			}
-			layers = append(layers, layer{"permissions boundary", list, true})
+			layers = append(layers, layer{"permissions boundary", list})
 		}
 	}
 	own := layer{name: "identity-based policy"}
@@ -124,23 +117,50 @@ func everything(source string) template.Statement {
 	return template.Statement{Source: source, Effect: "Allow", Actions: []string{"*"}, Resources: []string{"*"}}
 }
 
-// refusal is why an action is not allowed, in IAM's words (IAM user guide,
-// "Troubleshoot access denied error messages"); empty where it is.
-func refusal(layers []layer, action, resource string, keys map[string][]string) (string, error) {
+// request is what somebody asks IAM for.
+type request struct {
+	caller, action, resource string
+	keys                     map[string][]string
+}
+
+// reason is why a request is not allowed, in IAM's words, and the statements that
+// deny it, if any do.
+type reason struct {
+	text       string
+	statements []template.Statement
+}
+
+// refusal is why an action is not allowed (IAM user guide, "Troubleshoot access denied
+// error messages"); without a text it is.
+func refusal(layers []layer, action, resource string, keys map[string][]string) (reason, error) {
 	for _, l := range layers {
-		denies := slices.DeleteFunc(slices.Clone(l.statements), func(s template.Statement) bool { return s.Effect != "Deny" })
-		ok, err := template.Allows(append(denies, everything("")), action, resource, keys)
-		if err != nil || !ok {
-			return "with an explicit deny in " + article(l) + l.name, err
+		var found []template.Statement
+		for _, s := range l.statements {
+			if s.Effect != "Deny" {
+				continue
+			}
+			ok, err := template.Allows([]template.Statement{s, everything("")}, action, resource, keys)
+			if err != nil {
+				return reason{}, err
+			}
+			if !ok {
+				found = append(found, s)
+			}
+		}
+		if len(found) > 0 {
+			return reason{"with an explicit deny in " + article(l) + l.name, found}, nil
 		}
 	}
 	for _, l := range slices.Backward(layers) {
 		ok, err := template.Allows(l.statements, action, resource, keys)
-		if err != nil || !ok {
-			return "because no " + l.name + " allows the " + action + " action", err
+		if err != nil {
+			return reason{}, err
+		}
+		if !ok {
+			return reason{text: "because no " + l.name + " allows the " + action + " action"}, nil
 		}
 	}
-	return "", nil
+	return reason{}, nil
 }
 
 func article(l layer) string {
@@ -148,19 +168,4 @@ func article(l layer) string {
 		return "an "
 	}
 	return "a "
-}
-
-// denied is the error as EC2 has it (aws/karpenter-provider-aws#7370,
-// kubernetes-sigs/karpenter#2813). The encoded message is for
-// sts:DecodeAuthorizationMessage, and another one for each request.
-func denied(caller, action, resource, why string, keys map[string][]string) error {
-	var encoded strings.Builder
-	for i := range 8 {
-		sum := sha256.Sum256(fmt.Append(nil, i, caller, action, resource, why, keys))
-		encoded.WriteString(base64.RawURLEncoding.EncodeToString(sum[:]))
-	}
-	e := wire.Errorf("UnauthorizedOperation", "You are not authorized to perform this operation. User: %s is not authorized to perform: %s on resource: %s %s. Encoded authorization failure message: %s",
-		caller, action, resource, why, encoded.String())
-	e.Status = 403
-	return e
 }
