@@ -111,14 +111,19 @@ func (st *karpenterStory) untagged(ctx context.Context, n *narrator) error {
 		return err
 	}
 	n.say("2. kubectl apply -f nightly.yaml: the pod etl/nightly-0 waits for a node of NodePool %s", batchPool)
-	if _, err := st.told(ctx, n, "EC2NodeClass "+batchClass+" finds no subnet"); err != nil {
-		return err
-	}
-	m, err := st.told(ctx, n, "EC2NodeClass "+batchClass+" finds no subnet", "etl/nightly-0")
+	title := "EC2NodeClass " + batchClass + " finds no subnet"
+	m, err := st.told(ctx, n, title)
 	if err != nil {
 		return err
 	}
-	n.say("the same message, edited: it names the pod that has waited for five minutes")
+	if err := n.wait(ctx, "waiting until the message names the pod", func() (bool, error) {
+		var said bool
+		m, said = messageWith(st.stage, title, "etl/nightly-0")
+		return said, nil
+	}); err != nil {
+		return err
+	}
+	n.say("the same message, edited: the pod etl/nightly-0 waits for minutes, and fits no other NodePool")
 	if wanted := discovery + "=" + cluster + "-batch"; !strings.Contains(thread(m), wanted) {
 		return fmt.Errorf("the thread does not say what the class selects by, %q:\n%s", wanted, thread(m))
 	}

@@ -139,7 +139,7 @@ func (f launchFault) missingTags() string {
 	}
 	where := "in the launch template's tag specifications, for instances and volumes"
 	if f.refused() != nil {
-		where = "in spec.tags of the class (EC2NodeClass, or NodeClass with a policy of the cluster's role that lets it tag so)"
+		where = "in spec.tags of the NodePool's class (on EKS Auto Mode the cluster's role must be allowed to set it)"
 	}
 	return fmt.Sprintf("Give what is launched the %s %s, which the statement asks for: %s. Else change the statement.", phrase.Plural(len(tags), "tag", "tags"), phrase.And(tags), where)
 }

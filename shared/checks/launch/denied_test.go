@@ -145,7 +145,7 @@ func TestRefusedCallWasDenied(t *testing.T) {
 		return s
 	}
 	denied := fails(run(func(r *snapshot.RefusedLaunch) { r.Denial = teamless(func(*snapshot.Denial) {}) }))
-	if r, is := denied["launch/policy-denied"]; !is || len(denied) != 1 || r.Title != "NodePool gpu cannot launch: statement AskTeamId denies it" || !strings.Contains(r.Fix.Text, "spec.tags of the class") {
+	if r, is := denied["launch/policy-denied"]; !is || len(denied) != 1 || r.Title != "NodePool gpu cannot launch: statement AskTeamId denies it" || !strings.Contains(r.Fix.Text, "spec.tags of the NodePool's class") {
 		t.Errorf("found %+v", denied)
 	}
 	undecoded := fails(run(func(r *snapshot.RefusedLaunch) { r.Undecoded = "no" }))
