@@ -416,3 +416,169 @@ func TestInstanceEnded(t *testing.T) {
 		t.Errorf("%+v", next)
 	}
 }
+
+// poolSpec and classSpec are what the file's NodePool web and class default want.
+func poolSpec(f *worldfile.File) map[string]any {
+	return f.Kubernetes[cluster].NodePools[0]["spec"].(map[string]any)
+}
+
+func classSpec(f *worldfile.File) map[string]any {
+	return f.Kubernetes[cluster].EC2NodeClasses[0]["spec"].(map[string]any)
+}
+
+// What a class does not find is said by its conditions, in Karpenter's words.
+func TestClassConditions(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(spec map[string]any)
+		kind   string
+		want   string
+		ready  string
+	}{
+		"no security group": {func(s map[string]any) { s["securityGroupSelectorTerms"] = []any{map[string]any{"id": "sg-0dead"}} }, "SecurityGroupsReady",
+			"False SecurityGroupsNotFound: SecurityGroupSelector did not match any SecurityGroups", "False UnhealthyDependents: SecurityGroupsReady=False, ValidationSucceeded=False"},
+		"no image": {func(s map[string]any) { s["amiSelectorTerms"] = []any{map[string]any{"alias": "bottlerocket@latest"}} }, "AMIsReady",
+			"False AMINotFound: AMISelector did not match any AMIs", "False UnhealthyDependents: AMIsReady=False, ValidationSucceeded=False"},
+		"an image by its id": {func(s map[string]any) { s["amiSelectorTerms"] = []any{map[string]any{"id": "ami-0a1e2d3c4b5a69788"}} }, "AMIsReady", "True AMIsReady", "True Ready"},
+		"a group by its name": {func(s map[string]any) {
+			s["securityGroupSelectorTerms"] = []any{map[string]any{"name": "eks-cluster-sg-eks-workshop-1234567890"}}
+		}, "SecurityGroupsReady", "True SecurityGroupsReady", "True Ready"},
+		"a role that is not": {func(s map[string]any) { s["role"] = "nobody" }, "InstanceProfileReady", "Unknown AwaitingReconciliation: object is awaiting reconciliation", "Unknown ReconcilingDependents: InstanceProfileReady=Unknown, ValidationSucceeded=Unknown"},
+		"a profile in its place": {func(s map[string]any) {
+			delete(s, "role")
+			s["instanceProfile"] = "eks-2ac4941f-d51b-87e0-30e3-fe83f3d78e7f"
+		}, "InstanceProfileReady", "True InstanceProfileReady",
+			"False UnhealthyDependents: ValidationSucceeded=False"}, // the controller may pass one role alone
+	} {
+		s := start(t, func(f *worldfile.File) { test.change(classSpec(f)) })
+		class := s.one("ec2nodeclasses", "default")
+		if got := class.says(test.kind); got != test.want {
+			t.Errorf("%s: %s", name, got)
+		}
+		if got := class.says("Ready"); got != test.ready {
+			t.Errorf("%s: Ready %s", name, got)
+		}
+	}
+}
+
+// A NodePool whose class is not there says so; a pod gets nothing of it.
+func TestNoSuchClass(t *testing.T) {
+	s := start(t, func(f *worldfile.File) {
+		inner := poolSpec(f)["template"].(map[string]any)["spec"].(map[string]any)
+		inner["nodeClassRef"] = map[string]any{"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "gone"}
+	})
+	s.pods("web")
+	s.pass(time.Minute)
+	if got := s.one("nodepools", "web").says("NodeClassReady"); got != "False NodeClassNotFound: NodeClass not found on cluster" {
+		t.Errorf("it says %s", got)
+	}
+	if n := len(s.list("nodeclaims")); n != 0 {
+		t.Errorf("%d NodeClaims", n)
+	}
+}
+
+// Of two NodePools that a pod fits, the heavier one is asked; one whose taint it does not
+// tolerate is not; a NodePool with a fixed number of nodes is for nobody's pods.
+func TestWhichPool(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(web, batch map[string]any)
+		want   string
+	}{
+		"the heavier":   {func(web, batch map[string]any) {}, "web"},
+		"the other way": {func(web, batch map[string]any) { web["weight"] = 1; batch["weight"] = 50 }, "batch"},
+		"by name":       {func(web, batch map[string]any) { delete(web, "weight") }, "batch"},
+		"a taint": {func(web, batch map[string]any) {
+			web["template"].(map[string]any)["spec"].(map[string]any)["taints"] = []any{map[string]any{"key": "gpu", "value": "yes", "effect": "NoSchedule"}}
+		}, "batch"},
+		"a fixed number": {func(web, batch map[string]any) { web["replicas"] = 2 }, "batch"},
+		"arm, of no image": {func(web, batch map[string]any) {
+			web["template"].(map[string]any)["spec"].(map[string]any)["requirements"] = []any{map[string]any{"key": "kubernetes.io/arch", "operator": "In", "values": []any{"arm64"}}}
+		}, "batch"},
+		"sizes that are": {func(web, batch map[string]any) {
+			web["template"].(map[string]any)["spec"].(map[string]any)["requirements"] = []any{
+				map[string]any{"key": "karpenter.k8s.aws/instance-cpu", "operator": "Gt", "values": []any{"3"}}, map[string]any{"key": "karpenter.k8s.aws/instance-memory", "operator": "Lt", "values": []any{"20000"}},
+				map[string]any{"key": "karpenter.k8s.aws/instance-category", "operator": "In", "values": []any{"m"}}, map[string]any{"key": "karpenter.k8s.aws/instance-generation", "operator": "In", "values": []any{"5"}},
+			}
+		}, "web"},
+		"sizes that are not": {func(web, batch map[string]any) {
+			web["template"].(map[string]any)["spec"].(map[string]any)["requirements"] = []any{map[string]any{"key": "karpenter.k8s.aws/instance-generation", "operator": "Gt", "values": []any{"8"}}}
+		}, "batch"},
+	} {
+		s := start(t, func(f *worldfile.File) {
+			pools := f.Kubernetes[cluster].NodePools
+			web, batch := pools[0]["spec"].(map[string]any), pools[1]["spec"].(map[string]any)
+			inner := batch["template"].(map[string]any)
+			inner["metadata"] = map[string]any{"labels": map[string]any{"team": "web"}}
+			inner["spec"].(map[string]any)["nodeClassRef"] = map[string]any{"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}
+			test.change(web, batch)
+		})
+		s.pods("web")
+		s.pass(2 * time.Minute)
+		c := s.one("nodeclaims", "")
+		if got, _, _ := strings.Cut(c.Metadata.Name, "-"); got != test.want || c.says("Ready") != "True Ready" || len(s.list("nodeclaims")) != 1 {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+}
+
+// Limits are of CPU, memory and nodes, and count what is there.
+func TestLimits(t *testing.T) {
+	for limit, fits := range map[string]bool{
+		"cpu=4": true, "cpu=3": false, "memory=16Gi": true, "memory=15Gi": false, "memory=16384Mi": true, "memory=1Ti": true, "nodes=2": true, "nodes=1": false, "cpu=x": true,
+	} {
+		name, most, _ := strings.Cut(limit, "=")
+		s := start(t, func(f *worldfile.File) { poolSpec(f)["limits"] = map[string]any{name: most} })
+		s.pods("web")
+		s.pass(2 * time.Minute)
+		if err := s.Apply(cluster, worldfile.SetFile{Namespace: "shop", Name: "other", NodeSelector: map[string]string{"team": "web", "topology.kubernetes.io/zone": "us-west-2b"}}); err != nil {
+			t.Fatal(err)
+		}
+		s.pass(30 * time.Second)
+		if n := len(s.list("nodeclaims")); (n == 2) != fits {
+			t.Errorf("%s: %d NodeClaims", limit, n)
+		}
+	}
+}
+
+// The calls are the controller's: its role's session, vouched for by the cluster's OIDC
+// provider, with Karpenter's user agent, and tags as Karpenter sets them.
+func TestWhoCalls(t *testing.T) {
+	s := start(t, atOnce)
+	s.pods("web")
+	s.pass(2 * time.Minute)
+	for _, name := range []string{"CreateFleet", "CreateLaunchTemplate", "CreateTags", "RunInstances"} {
+		out, err := s.CloudTrail().LookupEvents(&cloudtrail.LookupEventsInput{LookupAttributes: []cloudtrail.LookupAttribute{{AttributeKey: "EventName", AttributeValue: name}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(out.Events) == 0 {
+			t.Errorf("no %s", name)
+		}
+		for _, e := range out.Events {
+			var r struct {
+				UserAgent    string
+				UserIdentity struct {
+					ARN            string
+					InvokedBy      string
+					SessionContext struct {
+						WebIDFederationData struct{ FederatedProvider string } `json:"webIdFederationData"`
+					}
+				}
+			}
+			if err := json.Unmarshal([]byte(e.CloudTrailEvent), &r); err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(r.UserIdentity.ARN, "/ci-deploy") {
+				continue // of before the start
+			}
+			if !strings.HasPrefix(r.UserIdentity.ARN, "arn:aws:sts::111122223333:assumed-role/KarpenterControllerRole-eks-workshop/17") {
+				t.Errorf("%s by %s", name, r.UserIdentity.ARN)
+			}
+			if r.UserIdentity.InvokedBy != "" {
+				continue // the fleet's own
+			}
+			if p := r.UserIdentity.SessionContext.WebIDFederationData.FederatedProvider; !strings.HasPrefix(p, "arn:aws:iam::111122223333:oidc-provider/oidc.eks.us-west-2.amazonaws.com/id/") || !strings.Contains(r.UserAgent, "karpenter.sh-1.14.1 ") {
+				t.Errorf("%s by %s with %s", name, p, r.UserAgent)
+			}
+		}
+	}
+}
