@@ -92,7 +92,8 @@ func (st *karpenterStory) forbidden(ctx context.Context, n *narrator) error {
 	if err != nil {
 		return err
 	}
-	n.say("meanwhile Karpenter says: NodeClaim %s, Launched=%s; EC2NodeClass %s, Ready=%s; %d Kubernetes events about the NodeClaim", claim.Metadata.Name, claim.says("Launched"), webClass, class.says("Ready"), st.warnings(claim.Metadata.Name))
+	n.say("meanwhile Karpenter says: NodeClaim %s, Launched=%s; EC2NodeClass %s, Ready=%s; %d Kubernetes events about the NodeClaim",
+		claim.Metadata.Name, claim.says("Launched"), webClass, class.says("Ready"), st.warnings(claim.Metadata.Name))
 	if err := n.picture(ctx, "karpenter-policy", "", 1200, 620); err != nil {
 		return err
 	}

@@ -161,7 +161,8 @@ func TestKarpenterKeepsItsPeace(t *testing.T) {
 			}
 			counts[e.Detail.EventName+" "+e.Detail.ErrorCode]++
 		}
-		for _, want := range []string{"CreateFleet ", "CreateFleet Client.DryRunOperation", "RunInstances Client.DryRunOperation", "RunInstances Server.InsufficientInstanceCapacity"} {
+		for _, want := range []string{"CreateFleet ", "CreateFleet Client.DryRunOperation", "RunInstances Client.DryRunOperation",
+			"RunInstances Server.InsufficientInstanceCapacity"} {
 			if counts[want] == 0 {
 				t.Errorf("no event %q: %v", want, counts)
 			}
@@ -196,7 +197,8 @@ func TestRefusalsByKarpenter(t *testing.T) {
 		},
 		"the dry runs are refused": {
 			change: func(f *worldfile.File) {
-				f.Organizations.ServiceControlPolicies = []worldfile.ControlPolicy{{Name: "x", Document: `{"Statement":[{"Effect":"Deny","Action":"ec2:CreateFleet","Resource":"*"}]}`}}
+				f.Organizations.ServiceControlPolicies = []worldfile.ControlPolicy{{Name: "x",
+					Document: `{"Statement":[{"Effect":"Deny","Action":"ec2:CreateFleet","Resource":"*"}]}`}}
 			}, act: func(r *running) {}, check: checkid.KarpenterNodeclassNotReady, says: []string{"2 NodePools get no nodes: EC2NodeClass default may not create fleets", "etl/frontend-0"},
 		},
 	} {

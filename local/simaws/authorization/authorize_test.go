@@ -39,7 +39,8 @@ func account(own, boundary string, control ...string) *state.State {
 	}
 	if boundary != "" {
 		role.PermissionsBoundary = &iamtypes.AttachedPermissionsBoundary{PermissionsBoundaryArn: aws.String(edge)}
-		w.Policies.Put(edge, &iamtypes.ManagedPolicyDetail{Arn: aws.String(edge), PolicyVersionList: []iamtypes.PolicyVersion{{IsDefaultVersion: true, Document: aws.String(boundary)}}})
+		w.Policies.Put(edge, &iamtypes.ManagedPolicyDetail{Arn: aws.String(edge), PolicyVersionList: []iamtypes.PolicyVersion{{IsDefaultVersion: true,
+			Document: aws.String(boundary)}}})
 	}
 	w.Roles.Put("launcher", role)
 	w.Instances.Put("i-1", &ec2types.Instance{InstanceId: aws.String("i-1"), Tags: []ec2types.Tag{{Key: aws.String("team"), Value: aws.String("web")}}})
@@ -74,12 +75,15 @@ func TestLayers(t *testing.T) {
 		own, boundary, control string
 		want                   string
 	}{
-		"all of it":                       {allows, allows, "", ""},
-		"nothing of its own":              {`{"Statement":[{"Effect":"Allow","Action":"ec2:Describe*","Resource":"*"}]}`, "", "", "because no identity-based policy allows the ec2:TerminateInstances action"},
-		"its own denies":                  {`{"Statement":[{"Effect":"Allow","Action":"*","Resource":"*"},{"Effect":"Deny","Action":"ec2:*","Resource":"*"}]}`, "", "", "with an explicit deny in an identity-based policy"},
-		"the boundary is silent":          {allows, `{"Statement":[{"Effect":"Allow","Action":"ec2:Describe*","Resource":"*"}]}`, "", "because no permissions boundary allows the ec2:TerminateInstances action"},
-		"the boundary denies":             {allows, deny, "", "with an explicit deny in a permissions boundary"},
-		"the boundary grants nothing":     {`{"Statement":[{"Effect":"Allow","Action":"s3:*","Resource":"*"}]}`, allows, "", "because no identity-based policy allows the ec2:TerminateInstances action"},
+		"all of it": {allows, allows, "", ""},
+		"nothing of its own": {`{"Statement":[{"Effect":"Allow","Action":"ec2:Describe*","Resource":"*"}]}`, "", "",
+			"because no identity-based policy allows the ec2:TerminateInstances action"},
+		"its own denies": {`{"Statement":[{"Effect":"Allow","Action":"*","Resource":"*"},{"Effect":"Deny","Action":"ec2:*","Resource":"*"}]}`, "", "", "with an explicit deny in an identity-based policy"},
+		"the boundary is silent": {allows, `{"Statement":[{"Effect":"Allow","Action":"ec2:Describe*","Resource":"*"}]}`, "",
+			"because no permissions boundary allows the ec2:TerminateInstances action"},
+		"the boundary denies": {allows, deny, "", "with an explicit deny in a permissions boundary"},
+		"the boundary grants nothing": {`{"Statement":[{"Effect":"Allow","Action":"s3:*","Resource":"*"}]}`, allows, "",
+			"because no identity-based policy allows the ec2:TerminateInstances action"},
 		"the organisation denies":         {allows, "", deny, "with an explicit deny in a service control policy"},
 		"the organisation, and its own":   {deny, "", deny, "with an explicit deny in a service control policy"},
 		"the organisation denies another": {allows, "", `{"Statement":[{"Effect":"Deny","Action":"s3:*","Resource":"*"}]}`, ""},
@@ -147,7 +151,8 @@ func TestLaunchNeedsEach(t *testing.T) {
 		{ResourceType: "instance", Tags: []ec2types.Tag{{Key: aws.String("team"), Value: aws.String("web")}}},
 		{ResourceType: "fleet", Tags: []ec2types.Tag{{Key: aws.String("team"), Value: aws.String("web")}}},
 	}
-	l := Launch{Type: "m5.large", Subnet: "subnet-1", Image: "ami-1", Groups: []string{"sg-1"}, Spot: true, Tags: tags, Template: "lt-1", ProfileARN: "arn:aws:iam::111122223333:instance-profile/nodes", TokensRequired: true}
+	l := Launch{Type: "m5.large", Subnet: "subnet-1", Image: "ami-1", Groups: []string{"sg-1"}, Spot: true, Tags: tags, Template: "lt-1",
+		ProfileARN: "arn:aws:iam::111122223333:instance-profile/nodes", TokensRequired: true}
 	run := func(w *state.State) error { return Run(w, session, l) }
 	fleet := func(w *state.State) error { return Fleet(w, session, l) }
 	if err := run(account(allows, "")); err != nil {
@@ -163,8 +168,10 @@ func TestLaunchNeedsEach(t *testing.T) {
 		resource string
 		keys     map[string][]string
 	}{
-		{run, "ec2:RunInstances", of + "instance/*", map[string][]string{"ec2:InstanceType": {"m5.large"}, "ec2:MetadataHttpTokens": {"required"}, "ec2:InstanceMarketType": {"spot"}, "aws:RequestTag/team": {"web"}, "aws:TagKeys": {"team"}, "aws:PrincipalArn": {"arn:aws:iam::111122223333:role/launcher"}, "aws:RequestedRegion": {"us-west-2"}, "aws:PrincipalAccount": {"111122223333"}, "ec2:Region": {"us-west-2"}}},
-		{run, "ec2:RunInstances", of + "volume/*", nil}, {run, "ec2:RunInstances", of + "network-interface/*", nil}, {run, "ec2:RunInstances", of + "spot-instances-request/*", nil},
+		{run, "ec2:RunInstances", of + "instance/*", map[string][]string{"ec2:InstanceType": {"m5.large"}, "ec2:MetadataHttpTokens": {"required"},
+			"ec2:InstanceMarketType": {"spot"}, "aws:RequestTag/team": {"web"}, "aws:TagKeys": {"team"}, "aws:PrincipalArn": {"arn:aws:iam::111122223333:role/launcher"}, "aws:RequestedRegion": {"us-west-2"}, "aws:PrincipalAccount": {"111122223333"}, "ec2:Region": {"us-west-2"}}},
+		{run, "ec2:RunInstances", of + "volume/*", nil}, {run, "ec2:RunInstances", of + "network-interface/*", nil}, {run, "ec2:RunInstances",
+			of + "spot-instances-request/*", nil},
 		{run, "ec2:RunInstances", of + "launch-template/lt-1", map[string][]string{"aws:ResourceTag/team": {"web"}}},
 		{run, "ec2:RunInstances", of + "subnet/subnet-1", map[string][]string{"aws:ResourceTag/team": {"web"}}},
 		{run, "ec2:RunInstances", of + "security-group/sg-1", map[string][]string{"aws:ResourceTag/team": {"web"}}},
@@ -185,7 +192,8 @@ func TestLaunchNeedsEach(t *testing.T) {
 			keys = append(keys, map[string][]string{key: values})
 		}
 		for _, k := range keys {
-			text, err := json.Marshal(map[string]any{"Statement": []any{map[string]any{"Sid": "It", "Effect": "Deny", "Action": test.action, "Resource": test.resource, "Condition": map[string]any{"StringEquals": k}}}})
+			text, err := json.Marshal(map[string]any{"Statement": []any{map[string]any{"Sid": "It", "Effect": "Deny", "Action": test.action,
+				"Resource": test.resource, "Condition": map[string]any{"StringEquals": k}}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -234,8 +242,10 @@ func TestEncodedMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := m.MatchedStatements.Items
-	if m.Allowed || !m.ExplicitDeny || len(s) != 1 || s[0].StatementID != "Tags" || s[0].Effect != "DENY" || m.Context.Action != "ec2:RunInstances" || m.Context.Principal.ARN != session ||
-		!strings.HasSuffix(m.Context.Principal.ID, ":one") || !strings.HasPrefix(m.Context.Principal.ID, "AROA") || m.Context.Resource != "arn:aws:ec2:us-west-2:111122223333:instance/*" {
+	if m.Allowed || !m.ExplicitDeny || len(s) != 1 || s[0].StatementID != "Tags" || s[0].Effect != "DENY" || m.Context.Action != "ec2:RunInstances" ||
+		m.Context.Principal.ARN != session ||
+		!strings.HasSuffix(m.Context.Principal.ID, ":one") || !strings.HasPrefix(m.Context.Principal.ID, "AROA") ||
+		m.Context.Resource != "arn:aws:ec2:us-west-2:111122223333:instance/*" {
 		t.Errorf("%+v", m)
 	}
 	if diff := cmp.Diff([]conditionKey{{"aws:RequestTag/cost-center", items[value]{[]value{{"true"}}}}}, s[0].Conditions.Items); diff != "" {
@@ -247,7 +257,8 @@ func TestEncodedMessages(t *testing.T) {
 		t.Errorf("the request: %+v", m.Context.Conditions)
 	}
 	w = account(`{"Statement":[{"Effect":"Allow","Action":"s3:*","Resource":"*"}]}`, "")
-	if err := Run(w, session, l); err == nil || !strings.Contains(w.File.STS.AuthorizationMessages[0].Decoded, `"explicitDeny":false`) || !strings.Contains(w.File.STS.AuthorizationMessages[0].Decoded, `"matchedStatements":{"items":[]}`) {
+	if err := Run(w, session, l); err == nil || !strings.Contains(w.File.STS.AuthorizationMessages[0].Decoded, `"explicitDeny":false`) ||
+		!strings.Contains(w.File.STS.AuthorizationMessages[0].Decoded, `"matchedStatements":{"items":[]}`) {
 		t.Errorf("not granted: %v", w.File.STS.AuthorizationMessages)
 	}
 }

@@ -32,7 +32,8 @@ func denied(w *state.State, r request, why reason) error {
 		}
 		w.File.STS.AuthorizationMessages = append(w.File.STS.AuthorizationMessages, worldfile.AuthorizationMessage{Encoded: encoded.String(), Decoded: text})
 	}
-	e := wire.Errorf("UnauthorizedOperation", "You are not authorized to perform this operation. User: %s is not authorized to perform: %s on resource: %s %s. Encoded authorization failure message: %s",
+	e := wire.Errorf("UnauthorizedOperation", "You are not authorized to perform this operation. User: %s is not authorized to perform: %s on resource: %s %s. "+
+		"Encoded authorization failure message: %s",
 		r.caller, r.action, r.resource, why.text, encoded.String())
 	e.Status = 403
 	return e

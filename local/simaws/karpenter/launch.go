@@ -202,7 +202,8 @@ func (c *Controller) heldTemplate(x *class, pool, kind string) *ec2types.Request
 			DeviceIndex: aws.Int32(0), Groups: x.groups, AssociatePublicIpAddress: x.spec.AssociatePublicIPAddress,
 		}},
 		BlockDeviceMappings: []ec2types.LaunchTemplateBlockDeviceMappingRequest{{
-			DeviceName: aws.String("/dev/xvda"), Ebs: &ec2types.LaunchTemplateEbsBlockDeviceRequest{Encrypted: aws.Bool(true), VolumeSize: aws.Int32(20), VolumeType: ec2types.VolumeTypeGp3},
+			DeviceName: aws.String("/dev/xvda"), Ebs: &ec2types.LaunchTemplateEbsBlockDeviceRequest{Encrypted: aws.Bool(true), VolumeSize: aws.Int32(20),
+				VolumeType: ec2types.VolumeTypeGp3},
 		}},
 		TagSpecifications: requestTags(c.tags(x, pool), ec2types.ResourceTypeNetworkInterface, ec2types.ResourceTypeSpotInstancesRequest),
 	}

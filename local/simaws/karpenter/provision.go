@@ -162,7 +162,8 @@ func (c *Controller) heldCreate(pool map[string]any, pods []map[string]any) {
 	spec, name := specOf[poolSpec](pool), text(pool, "metadata", "name")
 	labels, wants := poolLabels(name, spec), wantsOf(pods[0], spec)
 	types := typesOf(c.heldOfferings(c.classes[spec.Template.Spec.NodeClassRef.Name], labels, wants))
-	x := &claim{name: name + "-" + suffix(c.w.IDs.Hex(10)), pool: name, class: spec.Template.Spec.NodeClassRef.Name, labels: labels, wants: wants, startup: spec.Template.Spec.StartupTaints}
+	x := &claim{name: name + "-" + suffix(c.w.IDs.Hex(10)), pool: name, class: spec.Template.Spec.NodeClassRef.Name, labels: labels, wants: wants,
+		startup: spec.Template.Spec.StartupTaints}
 	for _, p := range pods {
 		x.pods = append(x.pods, text(p, "metadata", "uid"))
 	}
@@ -172,7 +173,8 @@ func (c *Controller) heldCreate(pool map[string]any, pods []map[string]any) {
 		"metadata": map[string]any{
 			"name": x.name, "generateName": name + "-", "uid": c.w.IDs.UUID(), "generation": int64(1), "creationTimestamp": kubestate.Time(c.w.Now),
 			"labels": plainOf(labels), "finalizers": []any{"karpenter.sh/termination"}, "annotations": map[string]any{},
-			"ownerReferences": []any{map[string]any{"apiVersion": "karpenter.sh/v1", "kind": kindPool, "name": name, "uid": text(pool, "metadata", "uid"), "blockOwnerDeletion": true}},
+			"ownerReferences": []any{map[string]any{"apiVersion": "karpenter.sh/v1", "kind": kindPool, "name": name, "uid": text(pool, "metadata", "uid"),
+				"blockOwnerDeletion": true}},
 		},
 		"spec": map[string]any{
 			"nodeClassRef": plainOf(spec.Template.Spec.NodeClassRef), "requirements": plainOf(shown), "expireAfter": "720h",

@@ -20,7 +20,8 @@ func TestRequirements(t *testing.T) {
 		{"zone", "Exists", nil, true}, {"none", "Exists", nil, false}, {"zone", "DoesNotExist", nil, false}, {"none", "DoesNotExist", nil, true},
 		{"cpu", "Gt", []string{"3"}, true}, {"cpu", "Gt", []string{"4"}, false}, {"cpu", "Gte", []string{"4"}, true}, {"cpu", "Gte", []string{"5"}, false},
 		{"cpu", "Lt", []string{"5"}, true}, {"cpu", "Lt", []string{"4"}, false}, {"cpu", "Lte", []string{"4"}, true}, {"cpu", "Lte", []string{"3"}, false},
-		{"cpu", "Gt", nil, false}, {"cpu", "Gt", []string{"1", "2"}, false}, {"word", "Gt", []string{"1"}, false}, {"cpu", "Gt", []string{"x"}, false}, {"cpu", "Lt", []string{"x"}, false},
+		{"cpu", "Gt", nil, false}, {"cpu", "Gt", []string{"1", "2"}, false}, {"word", "Gt", []string{"1"}, false}, {"cpu", "Gt", []string{"x"},
+			false}, {"cpu", "Lt", []string{"x"}, false},
 		{"zone", "Near", []string{"a"}, false},
 	} {
 		if got := (requirement{test.key, test.operator, test.values}).admits(has); got != test.want {
@@ -93,7 +94,8 @@ func TestFleetFailures(t *testing.T) {
 	}
 	for _, code := range []string{"InsufficientInstanceCapacity", "MaxSpotInstanceCountExceeded", "VcpuLimitExceeded", "UnfulfillableCapacity", "Unsupported",
 		"InsufficientFreeAddressesInSubnet", "MaxFleetCountExceeded", "ReservationCapacityExceeded", "AuthFailure.ServiceLinkedRoleCreationNotPermitted"} {
-		if f := fleetFailure(errs(code, "InsufficientInstanceCapacity")); f.kind != short || !strings.HasPrefix(f.text, "creating instance, insufficient capacity, with fleet error(s), "+code+": no") {
+		if f := fleetFailure(errs(code, "InsufficientInstanceCapacity")); f.kind != short || !strings.HasPrefix(f.text,
+			"creating instance, insufficient capacity, with fleet error(s), "+code+": no") {
 			t.Errorf("%s: %+v", code, f)
 		}
 	}

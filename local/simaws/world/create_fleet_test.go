@@ -80,7 +80,8 @@ func fleetOf(n int32, capacity ec2types.DefaultTargetCapacityType, overrides ...
 	}
 	for _, kind := range []ec2types.ResourceType{ec2types.ResourceTypeInstance, ec2types.ResourceTypeVolume, ec2types.ResourceTypeFleet} {
 		tags := ec2types.TagSpecification{ResourceType: kind}
-		for _, tag := range []string{"karpenter.sh/nodepool=default", "karpenter.k8s.aws/ec2nodeclass=default", "eks:eks-cluster-name=eks-workshop", "kubernetes.io/cluster/eks-workshop=owned", "cost-center=4711"} {
+		for _, tag := range []string{"karpenter.sh/nodepool=default", "karpenter.k8s.aws/ec2nodeclass=default", "eks:eks-cluster-name=eks-workshop",
+			"kubernetes.io/cluster/eks-workshop=owned", "cost-center=4711"} {
 			key, value, _ := strings.Cut(tag, "=")
 			tags.Tags = append(tags.Tags, ec2types.Tag{Key: aws.String(key), Value: aws.String(value)})
 		}
@@ -129,7 +130,8 @@ func ofInstances() []string {
 
 func withoutCapacity(kind string) func(*worldfile.File) {
 	return func(f *worldfile.File) {
-		f.Spot.Pools = append(f.Spot.Pools, worldfile.PoolFile{Type: kind, Zone: "us-west-2a", Capacity: aws.Int(0)}, worldfile.PoolFile{Type: kind, Zone: "us-west-2a", OnDemand: true, Capacity: aws.Int(0)})
+		f.Spot.Pools = append(f.Spot.Pools, worldfile.PoolFile{Type: kind, Zone: "us-west-2a", Capacity: aws.Int(0)}, worldfile.PoolFile{Type: kind,
+			Zone: "us-west-2a", OnDemand: true, Capacity: aws.Int(0)})
 	}
 }
 
@@ -253,7 +255,8 @@ func TestFleetRefusals(t *testing.T) {
 			"User: " + fleetCaller + " is not authorized to perform: ec2:RunInstances on resource: arn:aws:ec2:us-west-2:111122223333:instance/* with an explicit deny in a service control policy. Encoded authorization failure message: "},
 		"a policy of the organisation, on a tag": {underPolicy(tagged), untagged, false, "UnauthorizedOperation", "with an explicit deny in a service control policy"},
 		"the tag that it wants":                  {underPolicy(tagged), usual, false, "", ""},
-		"a policy of the organisation, on the fleet": {underPolicy(`{"Statement":{"Effect":"Deny","Action":"ec2:CreateFleet","Resource":"*"}}`), usual, true, "UnauthorizedOperation",
+		"a policy of the organisation, on the fleet": {underPolicy(`{"Statement":{"Effect":"Deny","Action":"ec2:CreateFleet","Resource":"*"}}`), usual,
+			true, "UnauthorizedOperation",
 			"ec2:CreateFleet on resource: arn:aws:ec2:us-west-2:111122223333:fleet/* with an explicit deny in a service control policy"},
 		"the role's own policy denies": {own(`{"Statement":[{"Effect":"Allow","Action":"*","Resource":"*"},{"Effect":"Deny","Action":"ec2:RunInstances","Resource":"arn:aws:ec2:*:*:subnet/*"}]}`), usual, false, "UnauthorizedOperation",
 			"ec2:RunInstances on resource: arn:aws:ec2:us-west-2:111122223333:subnet/" + fleetSubnetA + " with an explicit deny in an identity-based policy"},
@@ -264,17 +267,22 @@ func TestFleetRefusals(t *testing.T) {
 		"the role of the nodes may not be passed": {own(`{"Statement":[{"Effect":"Allow","Action":"ec2:*","Resource":"*"}]}`), usual, false, "UnauthorizedOperation",
 			"iam:PassRole on resource: arn:aws:iam::111122223333:role/eksctl-eks-workshop-NodeInstanceRole because no identity-based policy allows the iam:PassRole action"},
 		"the boundary is silent": {both(own(mayAll), func(f *worldfile.File) {
-			f.IAM.Policies = append(f.IAM.Policies, iamtypes.ManagedPolicyDetail{Arn: aws.String("arn:aws:iam::111122223333:policy/edge"), PolicyName: aws.String("edge"), PolicyVersionList: []iamtypes.PolicyVersion{{IsDefaultVersion: true, VersionId: aws.String("v1"),
-				Document: aws.String(`{"Statement":[{"Effect":"Allow","Action":"ec2:Describe*","Resource":"*"}]}`)}}})
+			f.IAM.Policies = append(f.IAM.Policies, iamtypes.ManagedPolicyDetail{Arn: aws.String("arn:aws:iam::111122223333:policy/edge"),
+				PolicyName: aws.String("edge"), PolicyVersionList: []iamtypes.PolicyVersion{{IsDefaultVersion: true, VersionId: aws.String("v1"),
+					Document: aws.String(`{"Statement":[{"Effect":"Allow","Action":"ec2:Describe*","Resource":"*"}]}`)}}})
 			f.IAM.Roles[len(f.IAM.Roles)-1].PermissionsBoundary = &iamtypes.AttachedPermissionsBoundary{PermissionsBoundaryArn: aws.String("arn:aws:iam::111122223333:policy/edge")}
 		}), usual, true, "UnauthorizedOperation", "because no permissions boundary allows the ec2:CreateFleet action"},
-		"no capacity":      {withoutCapacity("m5.large"), usual, false, "InsufficientInstanceCapacity", "We currently do not have sufficient m5.large capacity in the Availability Zone you requested (us-west-2a)."},
-		"no Spot capacity": {withoutCapacity("m5.large"), fleetOf(1, "spot", "m5.large "+fleetSubnetA), false, "InsufficientInstanceCapacity", "There is no Spot capacity available that matches your request."},
-		"the Spot quota":   {func(f *worldfile.File) { f.Spot.VCPULimit = 1 }, fleetOf(1, "spot", "m5.large "+fleetSubnetA), false, "MaxSpotInstanceCountExceeded", "Max spot instance count exceeded"},
+		"no capacity": {withoutCapacity("m5.large"), usual, false, "InsufficientInstanceCapacity",
+			"We currently do not have sufficient m5.large capacity in the Availability Zone you requested (us-west-2a)."},
+		"no Spot capacity": {withoutCapacity("m5.large"), fleetOf(1, "spot", "m5.large "+fleetSubnetA), false, "InsufficientInstanceCapacity",
+			"There is no Spot capacity available that matches your request."},
+		"the Spot quota": {func(f *worldfile.File) { f.Spot.VCPULimit = 1 }, fleetOf(1, "spot", "m5.large "+fleetSubnetA), false,
+			"MaxSpotInstanceCountExceeded", "Max spot instance count exceeded"},
 		"another architecture": {func(*worldfile.File) {}, noImage, false, "InvalidParameterValue",
 			"The architecture 'arm64' of the specified instance type does not match the architecture 'x86_64' of the specified AMI."},
-		"no such template": {func(*worldfile.File) {}, noTemplate, true, "InvalidLaunchTemplateName.NotFoundException", "The specified launch template, with template name karpenter.k8s.aws/1, does not exist."},
-		"nothing":          {func(*worldfile.File) {}, usual, false, "", ""},
+		"no such template": {func(*worldfile.File) {}, noTemplate, true, "InvalidLaunchTemplateName.NotFoundException",
+			"The specified launch template, with template name karpenter.k8s.aws/1, does not exist."},
+		"nothing": {func(*worldfile.File) {}, usual, false, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, _ := fleetWorld(t, test.change)
@@ -319,7 +327,8 @@ func TestFleetIsPartlyServed(t *testing.T) {
 	for _, e := range out.Errors {
 		got = append(got, *e.ErrorCode+" "+*e.LaunchTemplateAndOverrides.Overrides.AvailabilityZone)
 	}
-	if diff := cmp.Diff([]string{"2 m5.large us-west-2a on-demand", "3 m5.large us-west-2b on-demand", "InsufficientInstanceCapacity us-west-2a", "InsufficientInstanceCapacity us-west-2b"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"2 m5.large us-west-2a on-demand", "3 m5.large us-west-2b on-demand", "InsufficientInstanceCapacity us-west-2a",
+		"InsufficientInstanceCapacity us-west-2b"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	in := w.Instances.Get(out.Instances[0].InstanceIds[0])
@@ -328,7 +337,8 @@ func TestFleetIsPartlyServed(t *testing.T) {
 		tags = append(tags, *tag.Key)
 	}
 	slices.Sort(tags)
-	if diff := cmp.Diff([]string{"aws:ec2:fleet-id", "aws:ec2launchtemplate:id", "aws:ec2launchtemplate:version", "cost-center", "eks:eks-cluster-name", "karpenter.k8s.aws/ec2nodeclass", "karpenter.sh/nodepool", "kubernetes.io/cluster/eks-workshop"}, tags); diff != "" {
+	if diff := cmp.Diff([]string{"aws:ec2:fleet-id", "aws:ec2launchtemplate:id", "aws:ec2launchtemplate:version", "cost-center", "eks:eks-cluster-name",
+		"karpenter.k8s.aws/ec2nodeclass", "karpenter.sh/nodepool", "kubernetes.io/cluster/eks-workshop"}, tags); diff != "" {
 		t.Errorf("tags (-want +got):\n%s", diff)
 	}
 }
