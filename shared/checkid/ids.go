@@ -20,6 +20,7 @@ const (
 	Spot      Family = "spot"
 	Zone      Family = "zone"
 	Karpenter Family = "karpenter"
+	CNI       Family = "cni"
 )
 
 // The ids. Each is spelled where its check is, in shared/checks, and nowhere else.
@@ -143,4 +144,7 @@ const (
 
 	KarpenterNodeclassNotReady ID = "karpenter/nodeclass-not-ready"
 	KarpenterNodepoolLimit     ID = "karpenter/nodepool-limit"
+
+	CNIIPv6    ID = "cni/ipv6"
+	CNIVersion ID = "cni/version"
 )

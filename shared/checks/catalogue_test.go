@@ -50,7 +50,7 @@ func TestWhoWatches(t *testing.T) {
 			"instance/common-factor",
 			"cluster/health", "addon/degraded", "node/not-registered", "node/not-ready", "node/cni-not-ready", "node/uninitialized", "node/csr-pending", "node/not-initialized",
 			"ip/branch-interfaces",
-			"spot/burst-exceeds-subnet", "zone/impaired", "karpenter/nodeclass-not-ready", "karpenter/nodepool-limit",
+			"spot/burst-exceeds-subnet", "zone/impaired", "karpenter/nodeclass-not-ready", "karpenter/nodepool-limit", "cni/ipv6", "cni/version",
 		}},
 	} {
 		if diff := cmp.Diff(ids(tt.got), tt.want); diff != "" {

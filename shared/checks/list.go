@@ -7,6 +7,7 @@ import (
 	"rollcall/shared/checks/addon"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/cluster"
+	"rollcall/shared/checks/cni"
 	"rollcall/shared/checks/dns"
 	"rollcall/shared/checks/endpoint"
 	"rollcall/shared/checks/iam"
@@ -130,6 +131,8 @@ func All() []check.Check {
 		zone.Impaired(),
 		karpenter.NodeClassNotReady(),
 		karpenter.NodePoolLimit(),
+		cni.IPv6(),
+		cni.Version(),
 	}
 }
 
@@ -344,6 +347,10 @@ func Of(id checkid.ID) (check.Check, bool) {
 		return karpenter.NodeClassNotReady(), true
 	case checkid.KarpenterNodepoolLimit:
 		return karpenter.NodePoolLimit(), true
+	case checkid.CNIIPv6:
+		return cni.IPv6(), true
+	case checkid.CNIVersion:
+		return cni.Version(), true
 	}
 	return check.Check{}, false
 }

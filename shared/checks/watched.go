@@ -6,6 +6,7 @@ import (
 	"rollcall/shared/checks/addon"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/cluster"
+	"rollcall/shared/checks/cni"
 	"rollcall/shared/checks/dns"
 	"rollcall/shared/checks/endpoint"
 	"rollcall/shared/checks/iam"
@@ -114,6 +115,8 @@ func watchedByJoinCheck() []check.Check {
 		zone.Impaired(),
 		karpenter.NodeClassNotReady(),
 		karpenter.NodePoolLimit(),
+		cni.IPv6(),
+		cni.Version(),
 	}
 }
 

@@ -140,7 +140,7 @@ func TestTwoFaults(t *testing.T) {
 			Symptoms: []checks.ID{"node/not-registered"},
 		}},
 		{"no way out, in an IPv6 cluster without a way out over IPv6 either", list{noWayOut, func(s *snapshot.Snapshot) {
-			s.Cluster.IPv6 = true
+			s.Cluster.IPv6, s.CNI.Env["ENABLE_IPv6"], s.CNI.Env["ENABLE_PREFIX_DELEGATION"] = true, "true", "true"
 			w.Subnet(s, w.Private).IPv6 = []netip.Prefix{netip.MustParsePrefix("2600:1f14:0:ab00::/64")}
 		}}, said{
 			Causes: []string{none},

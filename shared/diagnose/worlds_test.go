@@ -88,13 +88,13 @@ func faults() []struct {
 		}},
 		{"IPv6 cluster without a way out over IPv6", "route/ipv6-no-egress", func() *snapshot.Snapshot {
 			s := w.PrivateWithNAT()
-			s.Cluster.IPv6 = true
+			s.Cluster.IPv6, s.CNI.Env["ENABLE_IPv6"], s.CNI.Env["ENABLE_PREFIX_DELEGATION"] = true, "true", "true"
 			w.Subnet(s, w.Private).IPv6 = []netip.Prefix{netip.MustParsePrefix("2600:1f14:0:ab00::/64")}
 			return s
 		}},
 		{"IPv6 cluster, a subnet without an IPv6 range", "route/ipv6-no-egress", func() *snapshot.Snapshot {
 			s := w.PrivateWithNAT()
-			s.Cluster.IPv6 = true
+			s.Cluster.IPv6, s.CNI.Env["ENABLE_IPv6"], s.CNI.Env["ENABLE_PREFIX_DELEGATION"] = true, "true", "true"
 			return s
 		}},
 		{"default route into a peering connection", "route/no-egress", routes(w.PrivateRTB, w.Local(), w.To("0.0.0.0/0", snapshot.ToPeering, "pcx-0a"))},

@@ -27,7 +27,7 @@ func Degraded() check.Check {
 		Confidence: finding.Certain,
 		WatchedBy:  []check.Detector{check.JoinCheck, check.NodegroupWatch},
 		Needs:      []snapshot.Source{snapshot.Addons},
-		After:      []checkid.ID{checkid.AnyJoinCause, checkid.IPSubnetExhausted, checkid.IAMCNIRolePolicies, checkid.NodeCNINotReady, checkid.InstanceConsoleError, checkid.ClusterHealth},
+		After:      []checkid.ID{checkid.AnyJoinCause, checkid.IPSubnetExhausted, checkid.IAMCNIRolePolicies, checkid.CNIVersion, checkid.CNIIPv6, checkid.NodeCNINotReady, checkid.InstanceConsoleError, checkid.ClusterHealth},
 		Cause:      "EKS reports the add-on vpc-cni, kube-proxy, coredns, a CSI driver or the Pod Identity agent as degraded, failed or with issues. Without the first two a node does not become Ready. An add-on that lacks pods in a cluster without nodes is a symptom of that.",
 		Fix:        "It depends on the issue's code, which the finding names.",
 		Links: []string{

@@ -3,11 +3,11 @@ package iam
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"rollcall/shared/access/policy"
 	"rollcall/shared/checks/facts"
+	"rollcall/shared/node/vpccni"
 	"rollcall/shared/snapshot"
 )
 
@@ -65,7 +65,7 @@ func whoIsCNI(s *facts.View) (cniIdentity, *snapshot.Failure) {
 // policy"). The vital ones it needs before it is ready: it looks at the
 // instance's interfaces and gives the first one addresses. The others come
 // with more pods, or when a node goes.
-func cniNeeds(s *facts.View) []need {
+func cniNeeds(s *facts.View, types typesKnown) []need {
 	eni := fmt.Sprintf("arn:%s:ec2:%s:%s:network-interface/*", s.Partition, s.Region, s.Account)
 	list := []need{{"ec2:DescribeNetworkInterfaces", policy.Unscoped, true}}
 	if s.CNI != nil && searchesGroups(*s.CNI) {
@@ -82,7 +82,11 @@ func cniNeeds(s *facts.View) []need {
 			list = append(list, need{"ec2:" + action, eni, false})
 		}
 	}
-	return append(list, need{"ec2:CreateTags", eni, false}, need{"ec2:DescribeInstanceTypes", policy.Unscoped, false})
+	list = append(list, need{"ec2:CreateTags", eni, false})
+	if len(types.unknown)+len(types.untold) > 0 {
+		list = append(list, need{describeTypes, policy.Unscoped, len(types.unknown) > 0})
+	}
+	return list
 }
 
 // searchesGroups tells that a version of the plugin does not start without
@@ -90,8 +94,8 @@ func cniNeeds(s *facts.View) []need {
 // subnet discovery is off or custom networking on (amazon-vpc-cni-k8s pull
 // request 3709, terraform-aws-eks-pod-identity issue 60; taken back in 1.22.2).
 func searchesGroups(c snapshot.CNI) bool {
-	version, ok := cniVersion(c.Image)
-	return ok && (version == [3]int{1, 22, 0} || version == [3]int{1, 22, 1}) && discovers(c)
+	version, ok := vpccni.OfImage(c.Image)
+	return ok && (version == vpccni.Version{1, 22, 0} || version == vpccni.Version{1, 22, 1}) && discovers(c)
 }
 
 // readsSubnets tells that a version of the plugin does not start without
@@ -99,36 +103,14 @@ func searchesGroups(c snapshot.CNI) bool {
 // 1.22.1 on (awsdocs/amazon-eks-user-guide#1248, eksctl#8835, karpenter-provider-aws#9608:
 // "checking to exclude configured subnet"). AmazonEKS_CNI_Policy of IPv4 has it.
 func readsSubnets(c snapshot.CNI) bool {
-	version, ok := cniVersion(c.Image)
-	return ok && slices.Compare(version[:], []int{1, 22, 1}) >= 0 && discovers(c)
+	version, ok := vpccni.OfImage(c.Image)
+	return ok && !version.Before(vpccni.Version{1, 22, 1}) && discovers(c)
 }
 
 // discovers tells that subnet discovery is on, as it is where nothing is said.
 func discovers(c snapshot.CNI) bool {
 	return !strings.EqualFold(c.Env["ENABLE_SUBNET_DISCOVERY"], "false") &&
 		!strings.EqualFold(c.Env["AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG"], "true")
-}
-
-// cniVersion reads "…/amazon-k8s-cni:v1.22.1-eksbuild.2".
-func cniVersion(image string) (version [3]int, ok bool) {
-	image, _, _ = strings.Cut(image, "@")
-	i := strings.LastIndex(image, ":v")
-	if i < 0 {
-		return version, false
-	}
-	tag, _, _ := strings.Cut(image[i+2:], "-")
-	parts := strings.Split(tag, ".")
-	if len(parts) != len(version) {
-		return version, false
-	}
-	for k, part := range parts {
-		n, err := strconv.Atoi(part)
-		if err != nil {
-			return version, false
-		}
-		version[k] = n
-	}
-	return version, true
 }
 
 // auto tells that EKS Auto Mode made an instance: neither a node group nor an

@@ -25,7 +25,7 @@ func CNIRolePolicies() check.Check {
 		Uses:  []snapshot.Source{snapshot.Pods},
 		After: []checkid.ID{checkid.IAMRolePolicies},
 		Cause: "The role that aws-node really uses (that of its Pod Identity association, else of its service account, else of the node) does not allow what the plugin calls before it is ready, or was deleted. " +
-			"The node then stays NotReady: its network plugin is not initialised. In an IPv6 cluster the actions are others, and newer versions of the plugin need more of them.",
+			"The node then stays NotReady: its network plugin is not initialised. In an IPv6 cluster the actions are others, newer versions of the plugin need more of them, and one that does not know the node's instance type must ask EC2 about it (ec2:DescribeInstanceTypes).",
 		Fix: "Attach AmazonEKS_CNI_Policy to that role, or bring one's own policy up to the version of the plugin.",
 		Links: []string{
 			"https://docs.aws.amazon.com/eks/latest/userguide/cni-iam-role.html",
@@ -91,11 +91,18 @@ func cni(c facts.RoleGroup, s *facts.View, who cniIdentity) []finding.Finding {
 	case why != nil:
 		return c.Blocked(*why)
 	}
-	g := granted(s, role, cniNeeds(s))
+	types := knownTypes(s, c.Suspects)
+	needs := cniNeeds(s, types)
+	g := granted(s, role, needs)
 	vital := g.vital()
 	switch {
 	case len(vital) > 0:
 		f := cniLacks(c, s, who, role, g, vital)
+		if lacksTypes(vital) {
+			f.Why += types.why()
+			f.Evidence = append(f.Evidence, types.evidence()...)
+			f.Fix.Text += " A version of the plugin that knows the type need not ask."
+		}
 		if who.doubt != nil {
 			f.Confidence = finding.Likely
 			f.Evidence = append(f.Evidence, finding.Evidence{What: "Pod Identity associations", Value: "could not be read: one for aws-node would change which role it uses"})
@@ -105,6 +112,8 @@ func cni(c facts.RoleGroup, s *facts.View, who cniIdentity) []finding.Finding {
 		return c.Blocked(g.undecided(c.Role)...)
 	case who.doubt != nil:
 		return c.Blocked(*who.doubt)
+	case types.unread != nil && lacksTypes(g.missing):
+		return c.Blocked(*types.unread)
 	case len(surelyMissing(g)) > 0:
 		f := cniLacks(c, s, who, role, g, surelyMissing(g))
 		f.Confidence = finding.Possible
@@ -112,7 +121,7 @@ func cni(c facts.RoleGroup, s *facts.View, who cniIdentity) []finding.Finding {
 			c.Role, who.how, phrase.And(actionNames(surelyMissing(g))), because(surelyMissing(g)))
 		return c.Judged(f)
 	}
-	return []finding.Finding{c.Pass("aws-node", fmt.Sprintf("uses %s (%s), which may %s", c.Role, who.how, strings.Join(vitalActions(cniNeeds(s)), ", ")))}
+	return []finding.Finding{c.Pass("aws-node", fmt.Sprintf("uses %s (%s), which may %s", c.Role, who.how, strings.Join(vitalActions(needs), ", ")))}
 }
 
 // surelyMissing are the missing needs, unless a policy is not understood.

@@ -44,6 +44,10 @@ func cniRolePoliciesCases() []checktest.Case {
 	const all = `["ec2:AssignPrivateIpAddresses","ec2:AttachNetworkInterface","ec2:CreateNetworkInterface","ec2:Describe*","ec2:ModifyNetworkInterfaceAttribute","ec2:CreateTags"]`
 	const old = `["ec2:AssignPrivateIpAddresses","ec2:*NetworkInterface*","ec2:DescribeInstances","ec2:DescribeTags","ec2:DescribeInstanceTypes","ec2:DescribeSubnets","ec2:CreateTags"]`
 	const six = `["ec2:AssignIpv6Addresses","ec2:DescribeInstances","ec2:DescribeTags","ec2:DescribeNetworkInterfaces","ec2:DescribeInstanceTypes","ec2:CreateTags"]`
+	const noTypes = `["ec2:AssignPrivateIpAddresses","ec2:*NetworkInterface*","ec2:DescribeInstances","ec2:DescribeTags","ec2:DescribeSubnets","ec2:DescribeSecurityGroups","ec2:CreateTags"]`
+	ofType := func(name string) func(*snapshot.Snapshot) {
+		return func(s *snapshot.Snapshot) { snapshottest.Instance(s, snapshottest.Node).Type = name }
+	}
 	fail := func(role, title string) []string { return []string{"fail " + role + " [i-0node] [i-0node] " + title} }
 	const nothing, groups = "aws-node may not ec2:DescribeNetworkInterfaces and 1 more", "aws-node may not ec2:DescribeSecurityGroups"
 	ipv6 := func(s *snapshot.Snapshot) { s.Cluster.IPv6 = true }
@@ -79,6 +83,16 @@ func cniRolePoliciesCases() []checktest.Case {
 		{"only what it needs to start", outsider(ownRole(`["ec2:AssignPrivateIpAddresses","ec2:Describe*"]`)), []string{
 			"fail (possible) " + cniRole + " [i-0node] [i-0node] aws-node may not ec2:AttachNetworkInterface and 3 more",
 		}},
+		{"a type that its version does not know, and may not ask about", outsider(ownRole(noTypes), cniImage("v1.20.4-eksbuild.1"), ofType("c9g.large")), fail(cniRole, "aws-node may not ec2:DescribeInstanceTypes")},
+		{"a type that its version does not know, and may ask about", outsider(ownRole(all), cniImage("v1.20.4-eksbuild.1"), ofType("c9g.large")), []string{"pass " + cniRole + " [i-0node]"}},
+		{"a type that its version knows", outsider(ownRole(noTypes), cniImage("v1.23.0-eksbuild.1"), ofType("c9g.large")), []string{"pass " + cniRole + " [i-0node]"}},
+		{"a type that some version came to know", outsider(ownRole(noTypes), cniImage("v1.21.0-eksbuild.1"), ofType("c8a.large")), []string{
+			"unknown " + cniRole + " [i-0node] aws-node: not read: whether v1.21.0 knows c8a.large without asking EC2 is not in the data, which goes up to v1.23.2 of 2026-09-29",
+		}},
+		{"a version that is not understood", outsider(ownRole(noTypes), cniImage("latest")), []string{
+			"unknown " + cniRole + " [i-0node] aws-node: broken: the version in the image \"602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:latest\" is not understood: whether it knows m5.large without asking EC2 cannot be told",
+		}},
+		{"a version that is not understood, and may ask", outsider(ownRole(all), cniImage("latest")), []string{"pass " + cniRole + " [i-0node]"}},
 		{"its own role was deleted", outsider(ownRole(all), iamDeleted(snapshot.Roles, cniRole)), fail(cniRole, "aws-node's role cni was deleted")},
 		{"its own role was deleted, as far as can be told", outsider(ownRole(all), iamDeleted(snapshot.Roles, cniRole), checktest.Unread(snapshot.PodIdentities)), []string{
 			"fail (likely) " + cniRole + " [i-0node] [i-0node] aws-node's role cni was deleted",
@@ -110,17 +124,20 @@ func TestCNIRolePoliciesWords(t *testing.T) {
 	}
 }
 
-func TestCNIVersion(t *testing.T) {
-	for image, want := range map[string][3]int{
-		"602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:v1.20.4-eksbuild.1": {1, 20, 4},
-		"localhost:5000/cni:v1.22.1@sha256:0123":                                         {1, 22, 1},
-		"cni:latest":                                                                     {},
-		"cni:v1.x.2":                                                                     {},
-		"cni:v1.2":                                                                       {},
-		"":                                                                               {},
-	} {
-		if got, ok := cniVersion(image); ok && got != want || !ok && want != [3]int{} {
-			t.Errorf("cniVersion(%q) = %v, %t, want %v", image, got, ok, want)
-		}
+// TestCNITypesWords holds that the date and the source of the data are told.
+func TestCNITypesWords(t *testing.T) {
+	got := checktest.Failed(t, CNIRolePolicies(), outsider(ownRole(`["ec2:AssignPrivateIpAddresses","ec2:*NetworkInterface*","ec2:CreateTags"]`), cniImage("v1.20.4-eksbuild.1"), func(s *snapshot.Snapshot) {
+		snapshottest.Instance(s, snapshottest.Node).Type = "c9g.large"
+	}))
+	if !strings.HasSuffix(got.Why, " v1.20.4 of the plugin does not know c9g.large without asking EC2.") || got.Confidence != "" && got.Confidence != "certain" {
+		t.Errorf("%s: %s", got.Confidence, got.Why)
+	}
+	var told []string
+	for _, e := range got.Evidence {
+		told = append(told, e.What+": "+e.Value)
+	}
+	want := "Not in the table of v1.20.4: c9g.large\nTables of instance types: pkg/vpc/vpc_ip_resource_limit.go of github.com/aws/amazon-vpc-cni-k8s, up to v1.23.2 of 2026-09-29"
+	if all := strings.Join(told, "\n"); !strings.Contains(all, want) {
+		t.Errorf("evidence\n%s\nwant in it\n%s", all, want)
 	}
 }

@@ -50,19 +50,24 @@ func policies(c facts.RoleGroup, s *facts.View) []finding.Finding {
 	case why != nil:
 		return c.Blocked(*why)
 	}
-	needs := needs(c, s)
+	needs, types := needs(c, s), knownTypes(s, c.Suspects)
 	who, unknown := whoIsCNI(s)
 	own := unknown == nil && (who.none || who.role != "") || isAuto(c, s)
 	if !own && unknown == nil {
-		needs = append(needs, cniNeeds(s)...)
+		needs = append(needs, cniNeeds(s, types)...)
 	}
 	g := granted(s, role, needs)
 	vital := g.vital()
 	if len(vital) > 0 {
-		return c.Judged(lacking(c, s, role, g, vital, own))
+		f := lacking(c, s, role, g, vital, own)
+		if lacksTypes(vital) {
+			f.Why += types.why()
+			f.Evidence = append(f.Evidence, types.evidence()...)
+		}
+		return c.Judged(f)
 	}
 	undecided := g.undecided(c.Role)
-	if !own && unknown != nil && len(granted(s, role, cniNeeds(s)).missing) > 0 {
+	if !own && unknown != nil && len(granted(s, role, cniNeeds(s, types)).missing) > 0 {
 		undecided = append(undecided, *unknown)
 	}
 	if len(undecided) > 0 {
@@ -117,7 +122,7 @@ func howToGrant(s *facts.View, role string, missing []refusal) (text, command st
 
 func isCNIs(s *facts.View) func(string) bool {
 	return func(action string) bool {
-		return slices.ContainsFunc(cniNeeds(s), func(n need) bool { return n.action == action })
+		return action == describeTypes || slices.ContainsFunc(cniNeeds(s, typesKnown{}), func(n need) bool { return n.action == action })
 	}
 }
 

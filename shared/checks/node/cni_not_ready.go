@@ -21,7 +21,7 @@ func CNINotReady() check.Check {
 		Title:      "The network plugin does not come up on the node",
 		Confidence: finding.Certain,
 		Needs:      []snapshot.Source{snapshot.Nodes, snapshot.AWSNode, snapshot.Pods},
-		After:      []checkid.ID{checkid.AnyJoinCause, checkid.SpotBurstExceedsSubnet, checkid.IPLeakedInterfaces, checkid.IPSubnetExhausted, checkid.IPFragmented, checkid.IAMCNIRolePolicies, checkid.IAMRolePolicies, checkid.IAMSTSEndpoint},
+		After:      []checkid.ID{checkid.AnyJoinCause, checkid.SpotBurstExceedsSubnet, checkid.IPLeakedInterfaces, checkid.IPSubnetExhausted, checkid.IPFragmented, checkid.IAMCNIRolePolicies, checkid.IAMRolePolicies, checkid.IAMSTSEndpoint, checkid.CNIVersion, checkid.CNIIPv6},
 		Cause:      "The node registered, its network is not ready, and the pod aws-node on it fails: its image cannot be pulled, or it ends with an error. A node without a network plugin takes no pods.",
 		Fix:        "Read why the pod waits or ended, and its log: the image pull needs ECR and S3, the plugin needs EC2's API, its IAM actions and free addresses.",
 		Links: []string{

@@ -1,0 +1,129 @@
+package cni
+
+import (
+	"strings"
+	"testing"
+
+	"rollcall/shared/checks/checktest"
+	"rollcall/shared/node/vpccni"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/snapshot/snapshottest"
+)
+
+// plugged is a cluster of a version, with a version of the plugin on its nodes, whose
+// node is registered and not Ready.
+func plugged(kubernetes, tag string, changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
+	all := append([]func(*snapshot.Snapshot){checktest.NotReadyNode("cni plugin not initialized"), with(kubernetes, tag)}, changes...)
+	return checktest.Change(checktest.Missed(), all...)
+}
+
+func with(kubernetes, tag string) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		s.Cluster.Version = kubernetes
+		s.CNI.Image = "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:" + tag
+		for i := range s.Nodes {
+			s.Nodes[i].Kubelet = "v" + kubernetes + ".1-eks-113cf36"
+		}
+		for i := range s.Images {
+			s.Images[i].Name = "amazon-eks-node-" + kubernetes + "-v20251007" // Amazon Linux 2
+		}
+	}
+}
+
+func al2023(s *snapshot.Snapshot) {
+	s.Images[0].Name = "amazon-eks-node-al2023-x86_64-standard-1.34-v20261112"
+}
+
+// beside adds a Ready node of the same kind.
+func beside(s *snapshot.Snapshot) {
+	snapshottest.Launch(s, "i-0well", snapshottest.Private, 0)
+	snapshottest.Join(s, "i-0well")
+	s.Instances[len(s.Instances)-1].AMI = s.Images[0].ID
+	s.Nodes[len(s.Nodes)-1].Kubelet = s.Nodes[0].Kubelet
+}
+
+func windows(s *snapshot.Snapshot) { snapshottest.Instance(s, snapshottest.Node).Windows = true }
+
+func TestVersion(t *testing.T) {
+	const old, pass = "fail kube-system/aws-node [i-0node] [i-0node] network plugin ", "pass prod [i-0node]"
+	checktest.RunCases(t, Version(), []checktest.Case{
+		{"Ready", checktest.Change(snapshottest.PrivateWithNAT(), with("1.34", "v1.11.4-eksbuild.1")), []string{pass}},
+		{"a version that goes with it", plugged("1.34", "v1.20.4-eksbuild.1"), []string{pass}},
+		{"before 1.12 beside 1.26 (eksctl6692)", plugged("1.26", "v1.11.5-eksbuild.1"), []string{old + "v1.11.5 does not go with Kubernetes 1.26"}},
+		{"before 1.12 beside 1.25", plugged("1.25", "v1.11.5-eksbuild.1"), []string{pass}},
+		{"before 1.12 on an older kubelet", plugged("1.26", "v1.11.5-eksbuild.1", func(s *snapshot.Snapshot) { s.Nodes[0].Kubelet = "v1.25.16-eks-8ccc7ba" }), []string{pass}},
+		{"before 1.12, before the node is there", checktest.Change(checktest.Missed(), with("1.27", "v1.10.1")), []string{old + "v1.10.1 does not go with Kubernetes 1.27"}},
+		{"1.16.1 beside 1.23", plugged("1.23", "v1.16.1"), []string{old + "v1.16.1 does not go with Kubernetes 1.23"}},
+		{"1.16.2 beside 1.23", plugged("1.23", "v1.16.2"), []string{pass}},
+		{"too old for Amazon Linux 2023", plugged("1.30", "v1.15.5", al2023), []string{"fail (likely) kube-system/aws-node [i-0node] [i-0node] network plugin v1.15.5 is too old for Amazon Linux 2023"}},
+		{"new enough for Amazon Linux 2023", plugged("1.30", "v1.16.2", al2023), []string{pass}},
+		{"others are Ready with it", plugged("1.26", "v1.11.5", beside), []string{"fail (possible) kube-system/aws-node [i-0node] [i-0node] network plugin v1.11.5 does not go with Kubernetes 1.26", "pass prod [i-0well]"}},
+		{"another plugin", plugged("1.34", "v1.11.4", func(s *snapshot.Snapshot) { s.CNI = nil }), []string{pass}},
+		{"Windows", plugged("1.34", "v1.11.4", windows), []string{pass}},
+		{"a version that is not understood", plugged("1.34", "latest"), []string{
+			`unknown prod [i-0node] aws-node: broken: the version in the image "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:latest" of aws-node is not understood`,
+		}},
+		{"a cluster's version that is not understood", plugged("2", "v1.11.4"), []string{pass}},
+		{"unread", plugged("1.34", "v1.11.4", checktest.Unread(snapshot.AWSNode)), []string{"unknown prod [] aws-node: denied"}},
+	})
+}
+
+// TestWords holds that the source and the date of the data are told, and how to get
+// another version.
+func TestWords(t *testing.T) {
+	got := checktest.Failed(t, Version(), plugged("1.26", "v1.11.5"))
+	var told []string
+	for _, e := range got.Evidence {
+		told = append(told, e.What+": "+e.Value)
+	}
+	if want := "Read " + vpccni.Read + ": https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions-extended.html"; !strings.Contains(strings.Join(told, "\n"), want) {
+		t.Errorf("evidence %q, want %s", told, want)
+	}
+	if want := "aws eks describe-addon-versions --region us-west-2 --addon-name vpc-cni --kubernetes-version 1.26 --query 'addons[].addonVersions[].addonVersion' --output text"; got.Fix.Command != want {
+		t.Errorf("command %s", got.Fix.Command)
+	}
+	if got := checktest.Failed(t, Version(), plugged("1.26", "v1.11.5", func(s *snapshot.Snapshot) { s.Addons = nil })); got.Fix.Command != "" {
+		t.Errorf("not an add-on, and told %s", got.Fix.Command)
+	}
+}
+
+func six(env ...string) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		s.Cluster.IPv6 = true
+		s.CNI.Env = map[string]string{}
+		for _, e := range env {
+			name, value, _ := strings.Cut(e, "=")
+			s.CNI.Env[name] = value
+		}
+	}
+}
+
+func xen(s *snapshot.Snapshot) {
+	snapshottest.Instance(s, snapshottest.Node).Type = "m4.large"
+	s.InstanceTypes = []snapshot.InstanceType{{Name: "m4.large", Hypervisor: "xen", Architectures: []string{"x86_64"}}}
+}
+
+func TestIPv6(t *testing.T) {
+	const pass, unset, fail = "pass prod [i-0node]", "aws-node is not set up for IPv6", "fail kube-system/aws-node [i-0node] [i-0node] "
+	good := six("ENABLE_IPv6=true", "ENABLE_PREFIX_DELEGATION=true", "ENABLE_IPv4=false")
+	checktest.RunCases(t, IPv6(), []checktest.Case{
+		{"Ready", checktest.Change(snapshottest.PrivateWithNAT(), six("ENABLE_IPv4=true")), []string{pass}},
+		{"IPv4, whatever is set", plugged("1.34", "latest"), []string{pass}},
+		{"set up", plugged("1.34", "v1.20.4", good), []string{pass}},
+		{"settings that were not told", plugged("1.34", "v1.20.4", six()), []string{pass}},
+		{"not switched on", plugged("1.34", "v1.20.4", six("ENABLE_PREFIX_DELEGATION=true")), []string{fail + unset}},
+		{"without prefixes", plugged("1.34", "v1.20.4", six("ENABLE_IPv6=true", "ENABLE_PREFIX_DELEGATION=false")), []string{fail + unset}},
+		{"both families", plugged("1.34", "v1.20.4", six("ENABLE_IPv6=true", "ENABLE_PREFIX_DELEGATION=true", "ENABLE_IPv4=true")), []string{fail + unset}},
+		{"custom networking", plugged("1.34", "v1.20.4", six("ENABLE_IPv6=true", "ENABLE_PREFIX_DELEGATION=true", "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG=true")), []string{fail + unset}},
+		{"an old version", plugged("1.22", "v1.10.0", good), []string{fail + "v1.10.0 cannot give IPv6 addresses"}},
+		{"the first version", plugged("1.22", "v1.10.1", good), []string{pass}},
+		{"an instance before Nitro", plugged("1.34", "v1.20.4", good, xen), []string{fail + "m4.large is not of the Nitro system"}},
+		{"bare metal", plugged("1.34", "v1.20.4", good, xen, func(s *snapshot.Snapshot) { s.InstanceTypes[0].BareMetal = true }), []string{pass}},
+		{"types unread", plugged("1.34", "v1.20.4", good, checktest.Unread(snapshot.InstanceTypes)), []string{"unknown prod [i-0node] instance types: denied"}},
+		{"a version that is not understood", plugged("1.34", "latest", good), []string{
+			`unknown prod [i-0node] aws-node: broken: the version in the image "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni:latest" of aws-node is not understood`,
+		}},
+		{"another plugin", plugged("1.34", "v1.20.4", six("ENABLE_IPv4=true"), func(s *snapshot.Snapshot) { s.CNI = nil }), []string{pass}},
+		{"unread", plugged("1.34", "v1.20.4", good, checktest.Unread(snapshot.AWSNode)), []string{"unknown prod [] aws-node: denied"}},
+	})
+}
