@@ -69,6 +69,11 @@ func ClassKey(r snapshot.ClassRef) string { return facts.ClassKey(r) }
 func PoolKey(name string) string          { return facts.PoolKey(name) }
 func ClaimKey(name string) string         { return facts.ClaimKey(name) }
 
+// PoolSubnets are the subnets into which the NodePools launch, PoolTypes the instance
+// types that they name or run (facts.PoolSubnets).
+func PoolSubnets(s *snapshot.Snapshot) []string { return facts.AllPoolSubnets(s) }
+func PoolTypes(s *snapshot.Snapshot) []string   { return facts.AllPoolTypes(s) }
+
 // ClaimEvidence is what Karpenter says of instances that it launched
 // (facts.ClaimEvidence).
 func ClaimEvidence(s *snapshot.Snapshot, instances []string) []Evidence {

@@ -80,6 +80,7 @@ type NodeClassRef struct {
 type NodePool struct {
 	Metadata ObjectMeta `json:"metadata"`
 	Spec     struct {
+		Weight   int                 `json:"weight"`
 		Limits   map[string]Quantity `json:"limits"`
 		Template struct {
 			Metadata struct {

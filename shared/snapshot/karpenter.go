@@ -13,7 +13,9 @@ type NodePool struct {
 	Generation int64
 	// Deleting tells that somebody deletes it.
 	Deleting bool
-	Class    ClassRef
+	// Weight is which pool is tried first: the heaviest.
+	Weight int
+	Class  ClassRef
 	// Limits are what its nodes may have together, Used what they have, those
 	// that are being launched among them: amounts as Kubernetes writes them
 	// ("100", "400Gi"), by resource. "nodes" counts nodes.
@@ -38,9 +40,11 @@ type NodeClaim struct {
 	Deleting   bool
 	Pool       string // its NodePool; empty for one that somebody made by hand
 	Class      ClassRef
-	// Instance is empty until one is launched, Node until it registers.
+	// Instance is empty until one is launched, Node until it registers; Type is the
+	// instance's.
 	Instance   string
 	Node       string
+	Type       string
 	Conditions map[string]ObservedCondition
 }
 

@@ -21,15 +21,18 @@ func (h handler) read(ctx context.Context, reader Reader, cluster, account strin
 	groups, failed := reader.GroupsOf(ctx, cluster)
 	q := h.Query(cluster, account)
 	q.Groups, q.AllNodegroups, q.Failed = groups, true, detect.Failures(failed)
-	q.Sources = []snapshot.Source{snapshot.Nodegroups, snapshot.LaunchTemplates}
+	// What may launch, and into which subnets, before what these have.
+	q.Sources = []snapshot.Source{snapshot.Nodegroups, snapshot.LaunchTemplates, snapshot.Subnets,
+		snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf}
 	q.Scope.Launchable = detect.Launchable(groups)
 	s, err := h.Read(ctx, q)
 	if err != nil {
 		return nil, err
 	}
+	s.Scope.Launchable = detect.Distinct(s.Scope.Launchable, checks.PoolSubnets(s))
 	// No instance was asked for: that is no proof that they could be read.
 	delete(s.Read, snapshot.Instances)
-	q.Account, q.Types = s.Account, types(s)
+	q.Account, q.Types, q.WrittenTypes = s.Account, types(s), checks.PoolTypes(s)
 	sources := slices.DeleteFunc(gather.AddressSources(checks.OfAddresses()), func(x snapshot.Source) bool { return x == snapshot.Instances })
 	reader.More(ctx, s, q, sources...)
 	s.Taken = h.Now()

@@ -35,6 +35,56 @@ func PoolSubnets(s *View, p snapshot.NodePool) (list []snapshot.ZonedSubnet, kno
 	return list, true
 }
 
+// AllPoolSubnets are the subnets of all NodePools that launch nodes.
+func AllPoolSubnets(s *snapshot.Snapshot) []string {
+	v := NewView(s)
+	var ids []string
+	for _, p := range s.NodePools {
+		if p.Deleting {
+			continue
+		}
+		list, _ := PoolSubnets(v, p)
+		for _, n := range list {
+			ids = append(ids, n.ID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// typeLabel is the requirement by which a NodePool names its instance types.
+const typeLabel = "node.kubernetes.io/instance-type"
+
+// PoolTypes are the instance types that a NodePool names, else those that its nodes
+// are of: of a hundred that would fit nobody knows which comes next.
+func PoolTypes(s *snapshot.Snapshot, p snapshot.NodePool) []string {
+	var names []string
+	for _, r := range p.Requirements {
+		if r.Key == typeLabel && r.Operator == "In" {
+			names = append(names, r.Values...)
+		}
+	}
+	if len(names) == 0 {
+		for _, c := range s.NodeClaims {
+			if c.Pool == p.Name && c.Type != "" {
+				names = append(names, c.Type)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// AllPoolTypes are those of all NodePools.
+func AllPoolTypes(s *snapshot.Snapshot) []string {
+	var names []string
+	for _, p := range s.NodePools {
+		names = append(names, PoolTypes(s, p)...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // PoolAllowsZone tells that the requirements of a NodePool leave a zone open.
 func PoolAllowsZone(p snapshot.NodePool, zone string) bool {
 	return scheduling.PoolAllows(p, snapshot.Requirement{Key: scheduling.ZoneLabel, Operator: "In", Values: []string{zone}})

@@ -39,7 +39,7 @@ func fitSum(f address.Fit) string {
 		return fmt.Sprintf("no more nodes for certain; %d free", f.Subnet.Free)
 	}
 	n := f.Nodes().Least
-	who := fmt.Sprintf("%d %s may launch %d more %s %s", len(groups), phrase.Plural(len(groups), "group", "groups"), n, phrase.Plural(n, "node", "nodes"), here)
+	who := fmt.Sprintf("%s may launch %d more %s %s", launcherNoun(groups), n, phrase.Plural(n, "node", "nodes"), here)
 	if len(groups) == 0 {
 		who = "nodes that start now"
 	}
@@ -54,6 +54,9 @@ func fitEvidence(s *facts.View, f address.Fit, pods podNetwork) []finding.Eviden
 			list = append(list, finding.Evidence{What: "If no other zone has capacity", Value: fmt.Sprintf("%d more %s, %d addresses at start", n.Most, phrase.Plural(n.Most, "node", "nodes"), start.Most)})
 		}
 		list = append(list, finding.Evidence{What: "When pods fill the nodes", Value: fmt.Sprintf("%s addresses", between(full))})
+	}
+	if len(f.Unbounded) > 0 {
+		list = append(list, finding.Evidence{What: "Without a limit", Value: "NodePool " + phrase.Some(f.Unbounded, 3) + ": how much it may launch here is not known"})
 	}
 	if f.Blocks() > 0 && f.Counted {
 		list = append(list, finding.Evidence{What: "Blocks of " + f.Subnet.ID, Value: fmt.Sprintf("%d /28 blocks needed at start, %d free", f.Blocks(), f.Use.Blocks)})

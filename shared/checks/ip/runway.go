@@ -35,7 +35,7 @@ func Runway() check.Check {
 		Predictive: true,
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.LaunchHistory, snapshot.Subnets},
 		// What one more node takes: without it, when no address is left.
-		Uses:  []snapshot.Source{snapshot.InstanceTypes, snapshot.AWSNode, snapshot.Groups},
+		Uses:  []snapshot.Source{snapshot.InstanceTypes, snapshot.AWSNode, snapshot.Groups, snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf},
 		After: []checkid.ID{checkid.IPSubnetExhausted, checkid.IPLeakedInterfaces},
 		Cause: "Rollcall looks at what a subnet has left every five minutes. A fall counts that is even (one deployment or spike is none), goes on, is deeper than what went back on other days at the same time, and has lasted long enough for the time that is foretold: one of minutes foretells minutes, one of days a day. Launches that are wanted and not made yet are taken off first. " +
 			"It is likely where the fall is one of hours or days and the earliest and latest time both lie within the horizon (24 hours unless set), else possible.",
@@ -175,7 +175,7 @@ type pendingLaunches struct {
 }
 
 // pending shares the launches that groups want among their subnets, as Auto
-// Scaling does.
+// Scaling does, and the nodes that NodePools have asked for among theirs.
 func pending(c *routes.Scope, subnet string, n oneMore) pendingLaunches {
 	var p pendingLaunches
 	if !c.S.Has(snapshot.Groups) {
@@ -188,6 +188,12 @@ func pending(c *routes.Scope, subnet string, n oneMore) pendingLaunches {
 		}
 		p.launches += int(math.Ceil(float64(missing) / float64(len(g.Subnets))))
 		p.groups = append(p.groups, g.Name)
+	}
+	for _, pool := range addressPools(c.S) {
+		if pool.Wanted > 0 && slices.Contains(pool.Subnets, subnet) {
+			p.launches += int(math.Ceil(float64(pool.Wanted) / float64(len(pool.Subnets))))
+			p.groups = append(p.groups, "NodePool "+pool.Name)
+		}
 	}
 	p.addresses = p.launches * (n.takes + 1)
 	return p

@@ -24,13 +24,15 @@ func ScaleOutWillNotFit() check.Check {
 		Confidence: finding.Likely,
 		WatchedBy:  []check.Detector{check.SubnetWatch},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.Groups, snapshot.InstanceTypes, snapshot.AWSNode},
-		Uses:       []snapshot.Source{snapshot.LaunchTemplates, snapshot.Usage, snapshot.ENIConfigsOf, snapshot.Unattached, snapshot.CreatorsOf},
+		Uses: []snapshot.Source{snapshot.LaunchTemplates, snapshot.Usage, snapshot.ENIConfigsOf, snapshot.Unattached, snapshot.CreatorsOf,
+			snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf},
+		CoversToo:  check.NodePools,
 		After:      []checkid.ID{checkid.IPSubnetExhausted, checkid.IPFragmented, checkid.IPLeakedInterfaces},
 		AtLaunch:   true,
 		Predictive: true,
 		// Leaks only say what explains it: where all would fit without them.
 		Cause: "What the groups that share a subnet may still launch, each to its maximum, takes more addresses as it starts than the subnet has free: by type, interfaces and addresses, with the settings of aws-node, in the nodes' subnets and the pods'. Of a group with several zones its even share is counted, of several types the smallest, of nodes that start now what they have still to take. " +
-			"Nothing has failed yet, and many maxima are set high and never reached: it is advice as long as the need is far off. It is likely once what groups want now does not fit, or there is room for less than two nodes of a group that has some. Karpenter's node pools, Auto Mode and other clusters' groups are not counted.",
+			"Nothing has failed yet, and many maxima are set high and never reached: it is advice as long as the need is far off. It is likely once what groups want now does not fit, or there is room for less than two nodes of a group that has some. A NodePool counts as far as its limits on nodes and CPUs go, as if its nodes were of the largest type that it names or runs: in its subnet if it has one, else in all of them together. A NodePool without a limit and other clusters' groups are not counted.",
 		Fix: "Give the groups larger subnets or more of them (a secondary CIDR), lower their maximum to what fits, or let nodes take fewer addresses (WARM_IP_TARGET and MINIMUM_IP_TARGET, smaller types).",
 		Links: []string{
 			"https://docs.aws.amazon.com/eks/latest/best-practices/ip-opt.html",
@@ -44,9 +46,10 @@ func runScaleOutWillNotFit(s *facts.View) []finding.Finding {
 	pods := podNetworkOf(s)
 	c := routes.Of(s)
 	scope := watched(c)
-	var list []finding.Finding
+	own := addressPools(s)
+	list := judgePools(s, own, pods)
 	told := map[string]bool{}
-	for _, fit := range address.Fitting(s.Snapshot, pods.Settings) {
+	for _, fit := range address.Fitting(s.Snapshot, pods.Settings, own) {
 		// Pods' subnets come in with the nodes that are in scope.
 		ofPods := slices.ContainsFunc(fit.Terms, func(t address.Term) bool { return t.Pods })
 		if !slices.Contains(scope, fit.Subnet.ID) && !ofPods {
@@ -56,9 +59,14 @@ func runScaleOutWillNotFit(s *facts.View) []finding.Finding {
 		list = append(list, judgeFit(s, fit, pods))
 	}
 	rest := slices.DeleteFunc(scope, func(id string) bool { return told[id] })
-	if len(rest) > 0 || len(list) == 0 {
+	if blocked, unread := facts.KarpenterUnread(s, snapshot.NodePoolsOf, snapshot.NodeClaimsOf); unread {
+		list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: blocked})
+	} else if len(rest) > 0 || len(list) == 0 {
+		rest = append(rest, s.Cluster.Name)
+	}
+	if len(rest) > 0 {
 		list = append(list, finding.Finding{
-			Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: append(rest, s.Cluster.Name),
+			Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: rest,
 			Evidence: []finding.Evidence{{What: s.Cluster.Name, Value: "no group may launch there"}},
 		})
 	}

@@ -28,7 +28,8 @@ func SubnetExhausted() check.Check {
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets},
 		// What one more node takes matters only where little is free; instances
 		// only where some are looked at; leaks only say what explains it.
-		Uses: []snapshot.Source{snapshot.InstanceTypes, snapshot.Instances, snapshot.AWSNode, snapshot.ENIConfigsOf, snapshot.Unattached, snapshot.CreatorsOf},
+		Uses: []snapshot.Source{snapshot.InstanceTypes, snapshot.Instances, snapshot.AWSNode, snapshot.ENIConfigsOf, snapshot.Unattached, snapshot.CreatorsOf,
+			snapshot.NodePoolsOf, snapshot.NodeClaimsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf},
 		// A failed launch that names the subnet is the cause; the arithmetic is
 		// here.
 		Adds:     []checkid.ID{checkid.LaunchSubnetFull},
@@ -117,13 +118,30 @@ func freeIn(c *routes.Scope, n taker, pods podNetwork, t snapshot.InstanceType) 
 	return f
 }
 
-// mayGrow tells that a group can still launch a node into one of some subnets:
+// mayGrow tells that a group, or a NodePool that is in use, can still launch a node
+// into one of some subnets:
 // then too little is a fault before somebody suffers of it. Where all groups are
 // as large as they may be, it is how somebody has planned it.
 func mayGrow(c *routes.Scope, subnets []string) bool {
-	return slices.ContainsFunc(c.S.Groups, func(g snapshot.Group) bool {
-		return g.Max > len(g.Instances) && !zones.Stopped(g) &&
-			slices.ContainsFunc(subnets, func(id string) bool { return slices.Contains(g.Subnets, id) })
+	of := func(list []string) bool {
+		return slices.ContainsFunc(subnets, func(id string) bool { return slices.Contains(list, id) })
+	}
+	return slices.ContainsFunc(c.S.Groups, func(g snapshot.Group) bool { return g.Max > len(g.Instances) && !zones.Stopped(g) && of(g.Subnets) }) ||
+		slices.ContainsFunc(addressPools(c.S), func(p address.Pool) bool {
+			return !p.Idle && (p.Nodes == nil || *p.Nodes > 0) && (p.CPUs == nil || *p.CPUs >= 1) && of(p.Subnets) && !roomInZone(c, p, subnets)
+		})
+}
+
+// roomInZone tells that a NodePool has another subnet with plenty in the zone of each:
+// of a zone's subnets Karpenter takes the one with the most free addresses
+// (aws/karpenter-provider-aws pkg/providers/subnet/subnet.go, ZonalSubnetsForLaunch).
+func roomInZone(c *routes.Scope, p address.Pool, subnets []string) bool {
+	return !slices.ContainsFunc(subnets, func(id string) bool {
+		here, _ := c.Net.Subnet(id)
+		return slices.Contains(p.Subnets, id) && !slices.ContainsFunc(roomy(c, p.Subnets), func(other string) bool {
+			n, _ := c.Net.Subnet(other)
+			return n.Zone == here.Zone
+		})
 	})
 }
 

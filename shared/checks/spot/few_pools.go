@@ -16,11 +16,13 @@ import (
 func FewPools() check.Check {
 	return check.Check{
 		ID:         "spot/few-pools",
-		Title:      "A Spot nodegroup has too few pools to ride out a shortage",
+		Title:      "What launches Spot has too few pools to ride out a shortage",
 		Confidence: finding.Advice,
 		WatchedBy:  []check.Detector{check.SpotReport},
 		Needs:      []snapshot.Source{snapshot.Nodegroups, snapshot.Subnets},
-		Cause:      fmt.Sprintf("A pool is an instance type in a zone. A nodegroup with fewer than %d of them loses its capacity when EC2 takes back or refuses one.", spot.FewPools),
+		Uses:       []snapshot.Source{snapshot.NodePoolsOf, snapshot.EC2NodeClassesOf, snapshot.AutoNodeClassesOf},
+		CoversToo:  check.NodePools,
+		Cause:      fmt.Sprintf("A pool is an instance type in a zone. A nodegroup with fewer than %d of them loses its capacity when EC2 takes back or refuses one. So does a NodePool that launches Spot instances only, where its requirements name so few types, or families with sizes or CPUs; one that leaves more open has plenty.", spot.FewPools),
 		Fix:        "Add instance types of the same size, of other generations and families, and subnets in more zones. AWS advises ten types or more.",
 		Links: []string{
 			"https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-best-practices.html",
@@ -64,8 +66,13 @@ func runFewPools(s *facts.View) []finding.Finding {
 	for _, name := range missing {
 		list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: name, Covers: []string{name}, Blocked: []snapshot.Failure{s.Missing[snapshot.Nodegroups][name]}})
 	}
-	if len(well) > 0 || len(list) == 0 {
-		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: append(well, s.Cluster.Name)})
+	pools, good := fewInPools(s)
+	list, well = append(list, pools...), append(well, good...)
+	if unread := len(pools) == 1 && pools[0].Resource == s.Cluster.Name; !unread && (len(well) > 0 || len(list) == 0) {
+		well = append(well, s.Cluster.Name)
+	}
+	if len(well) > 0 {
+		list = append(list, finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: well})
 	}
 	return list
 }

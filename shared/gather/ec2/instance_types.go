@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"rollcall/shared/gather/ec2api"
 	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
@@ -25,7 +26,14 @@ func instanceTypes(api InstanceTypes) source.Source {
 		Name:  snapshot.InstanceTypes,
 		Calls: []source.Call{{Action: "ec2:DescribeInstanceTypes"}},
 		Read: source.List(func(ctx context.Context, v *source.View) ([]snapshot.InstanceType, error) {
-			return readInstanceTypes(ctx, api, source.Distinct(append(typesOf(v.Snapshot.Instances, v.Snapshot.Groups), v.Types...)))
+			names := source.Distinct(append(typesOf(v.Snapshot.Instances, v.Snapshot.Groups), v.Types...))
+			list, err := readInstanceTypes(ctx, api, names, byName)
+			if err != nil {
+				return nil, err
+			}
+			written := slices.DeleteFunc(source.Distinct(v.WrittenTypes), func(name string) bool { return slices.Contains(names, name) })
+			more, err := readInstanceTypes(ctx, api, written, byFilter)
+			return append(list, more...), err
 		}, func(x snapshot.InstanceType) string { return x.Name }, func(s *snapshot.Snapshot) *[]snapshot.InstanceType { return &s.InstanceTypes }),
 	}
 }
@@ -33,14 +41,24 @@ func instanceTypes(api InstanceTypes) source.Source {
 // maxTypes is DescribeInstanceTypes' limit of names.
 const maxTypes = 100
 
-func readInstanceTypes(ctx context.Context, api InstanceTypes, names []string) ([]snapshot.InstanceType, error) {
+// byName asks for types of which EC2 refuses the whole call where one is none;
+// byFilter leaves those out (a page without a size has a hundred types).
+func byName(names []string) *ec2.DescribeInstanceTypesInput {
+	input := &ec2.DescribeInstanceTypesInput{}
+	for _, name := range names {
+		input.InstanceTypes = append(input.InstanceTypes, types.InstanceType(name))
+	}
+	return input
+}
+
+func byFilter(names []string) *ec2.DescribeInstanceTypesInput {
+	return &ec2.DescribeInstanceTypesInput{Filters: ec2api.AnyOf("instance-type", names)}
+}
+
+func readInstanceTypes(ctx context.Context, api InstanceTypes, names []string, by func([]string) *ec2.DescribeInstanceTypesInput) ([]snapshot.InstanceType, error) {
 	var all []snapshot.InstanceType
 	for chunk := range slices.Chunk(names, maxTypes) {
-		input := &ec2.DescribeInstanceTypesInput{}
-		for _, name := range chunk {
-			input.InstanceTypes = append(input.InstanceTypes, types.InstanceType(name))
-		}
-		out, err := api.DescribeInstanceTypes(ctx, input)
+		out, err := api.DescribeInstanceTypes(ctx, by(chunk))
 		if err != nil {
 			return nil, fmt.Errorf("describe instance types: %w", err)
 		}

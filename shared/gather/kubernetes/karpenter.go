@@ -104,7 +104,7 @@ func granted(err error, what string) error {
 func nodePool(p kube.NodePool) snapshot.NodePool {
 	template := p.Spec.Template
 	return snapshot.NodePool{
-		Name: p.Metadata.Name, Generation: p.Metadata.Generation, Deleting: !p.Metadata.DeletionTimestamp.IsZero(),
+		Name: p.Metadata.Name, Generation: p.Metadata.Generation, Deleting: !p.Metadata.DeletionTimestamp.IsZero(), Weight: p.Spec.Weight,
 		Class: classRef(template.Spec.NodeClassRef), Limits: amounts(p.Spec.Limits), Used: amounts(p.Status.Resources),
 		Labels: template.Metadata.Labels, Requirements: source.Each(template.Spec.Requirements, requirement),
 		Taints:     source.Each(template.Spec.Taints, func(t kube.Taint) snapshot.Taint { return snapshot.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect} }),
@@ -116,11 +116,15 @@ func nodePool(p kube.NodePool) snapshot.NodePool {
 // pkg/apis/v1/labels.go).
 const nodePoolLabel = "karpenter.sh/nodepool"
 
+// instanceTypeLabel comes with the launch (pkg/controllers/nodeclaim/lifecycle/launch.go,
+// PopulateNodeClaimDetails).
+const instanceTypeLabel = "node.kubernetes.io/instance-type"
+
 func nodeClaim(c kube.NodeClaim) snapshot.NodeClaim {
 	return snapshot.NodeClaim{
 		Name: c.Metadata.Name, Generation: c.Metadata.Generation, Deleting: !c.Metadata.DeletionTimestamp.IsZero(),
 		Pool: c.Metadata.Labels[nodePoolLabel], Class: classRef(c.Spec.NodeClassRef),
-		Instance: instanceOf(c.Status.ProviderID), Node: c.Status.NodeName, Conditions: observed(c.Status.Conditions),
+		Instance: instanceOf(c.Status.ProviderID), Node: c.Status.NodeName, Type: c.Metadata.Labels[instanceTypeLabel], Conditions: observed(c.Status.Conditions),
 	}
 }
 

@@ -29,6 +29,9 @@ type Query struct {
 	// Types are instance types to describe beside those of the instances and
 	// groups: those of launches that are history.
 	Types []string
+	// WrittenTypes are such as somebody wrote, into a NodePool for instance: some may
+	// be none.
+	WrittenTypes []string
 	// Updated are the nodegroups whose updates are read, where they are asked
 	// for; nil means all that are read.
 	Updated  []string

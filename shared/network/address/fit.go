@@ -8,8 +8,8 @@ type Span struct{ Least, Most int }
 // Fit is what the groups that share a subnet may still launch, each to its
 // maximum, against what the subnet has.
 //
-// Karpenter's node pools and Auto Mode are not in it: what they may launch has
-// no maximum by subnet. Nor are other clusters' groups, nor weights of a mixed
+// A NodePool is in it as far as its limits go, and for sure in its only subnet; one
+// without a limit is not. Nor are other clusters' groups, nor weights of a mixed
 // instances policy (EKS nodegroups have none).
 type Fit struct {
 	Subnet snapshot.Subnet
@@ -21,13 +21,16 @@ type Fit struct {
 	// still to take here.
 	Starting int
 	Owed     int
+	// Unbounded are the NodePools without a limit that may launch here: how much they
+	// need pods decide.
+	Unbounded []string
 	// Gaps are what could not be told of it: it may need more.
 	Gaps []Gap
 }
 
-// Term is one group's part.
+// Term is one group's part, or a NodePool's.
 type Term struct {
-	Group string
+	Group string // of a NodePool its snapshot.PoolKey
 	// Nodes is how many more nodes of the group take addresses here: its even
 	// share at least (Auto Scaling balances zones), all of them at most, when no
 	// other zone has capacity.

@@ -12,16 +12,15 @@ import (
 // the plugin does within about a minute of its own start.
 const starting = 5 * time.Minute
 
-// Fitting are the subnets that the snapshot's groups may launch into, and those
-// that their pods take addresses of, by id.
-func Fitting(s *snapshot.Snapshot, with Settings) []Fit {
-	f := fitting{s: s, with: with, types: map[string]snapshot.InstanceType{}, pods: map[string]int{}, fits: map[string]*Fit{}, places: map[string]Places{}}
-	for _, t := range s.InstanceTypes {
-		f.types[t.Name] = t
-	}
-	f.kubelets()
+// Fitting are the subnets that the snapshot's groups and the pools may launch into,
+// and those that their pods take addresses of, by id.
+func Fitting(s *snapshot.Snapshot, with Settings, pools []Pool) []Fit {
+	f := newFitting(s, with)
 	for _, g := range s.Groups {
 		f.group(g)
+	}
+	for _, p := range pools {
+		f.pool(p)
 	}
 	ids := make([]string, 0, len(f.fits))
 	for id := range f.fits {
@@ -44,6 +43,15 @@ type fitting struct {
 	pods   map[string]int
 	fits   map[string]*Fit
 	places map[string]Places
+}
+
+func newFitting(s *snapshot.Snapshot, with Settings) *fitting {
+	f := &fitting{s: s, with: with, types: map[string]snapshot.InstanceType{}, pods: map[string]int{}, fits: map[string]*Fit{}, places: map[string]Places{}}
+	for _, t := range s.InstanceTypes {
+		f.types[t.Name] = t
+	}
+	f.kubelets()
+	return f
 }
 
 func (f *fitting) kubelets() {

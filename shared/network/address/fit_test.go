@@ -48,7 +48,7 @@ func asg(name string, size, most int, types []string, subnets ...string) snapsho
 
 func fitOf(t *testing.T, s *snapshot.Snapshot, env map[string]string, id string) Fit {
 	t.Helper()
-	for _, f := range Fitting(s, SettingsOf(&snapshot.CNI{Env: env})) {
+	for _, f := range Fitting(s, SettingsOf(&snapshot.CNI{Env: env}), nil) {
 		if f.Subnet.ID == id {
 			return f
 		}
@@ -284,7 +284,7 @@ func TestFittingPassesOverWhatIsNoIPv4Subnet(t *testing.T) {
 	g.Subnets = append(g.Subnets, "subnet-0gone")
 	s := town(g)
 	s.Subnets[0].CIDR = netip.Prefix{}
-	if got := Fitting(s, Defaults()); len(got) != 0 {
+	if got := Fitting(s, Defaults(), nil); len(got) != 0 {
 		t.Errorf("Fitting = %v, want none", got)
 	}
 }

@@ -25,11 +25,16 @@ func (f *fitting) sizes(g snapshot.Group) ([]snapshot.InstanceType, []Gap) {
 		}
 		list = append(list, t)
 	}
+	f.sortSizes(list)
+	return list, gaps
+}
+
+// sortSizes sorts types by what they take.
+func (f *fitting) sortSizes(list []snapshot.InstanceType) {
 	slices.SortFunc(list, func(a, b snapshot.InstanceType) int {
 		x, y := f.with.AtStart(a), f.with.AtStart(b)
 		return cmp.Or(cmp.Compare(x.Total()+x.Elsewhere, y.Total()+y.Elsewhere), cmp.Compare(a.Name, b.Name))
 	})
-	return list, gaps
 }
 
 // names are the types that a group launches: its overrides, else its
