@@ -24,6 +24,8 @@ type Attempt struct {
 	Unsure   bool   // the status is not known
 	// Refused is the run of refused calls that it stands for; nil for others.
 	Refused *snapshot.RefusedLaunch
+	// Claims are the NodeClaims that say so themselves.
+	Claims []string
 	// Denied is which policy refused it, as far as its message tells; nil for a launch
 	// that failed for another reason.
 	Denied *Denied
@@ -62,6 +64,7 @@ func newAttempts(s *View) *Attempts {
 	a.activities(messages)
 	a.denied(messages)
 	a.refused()
+	a.refusedClaims()
 	a.instances()
 	slices.Sort(a.Units)
 	a.Units = slices.Compact(a.Units)

@@ -27,6 +27,11 @@ type launchSpec struct {
 	headline string
 	// says is a more exact end, where the texts give one; nil for none.
 	says func(launchFault) string
+	// looks is what AWS says of the thing that the launches hang on: an end of the
+	// title that is more exact still, and the evidence; nil for none. uses are the
+	// sources that it looks at.
+	looks func(*facts.Attempts, launchFault) (headline string, evidence []finding.Evidence)
+	uses  []snapshot.Source
 	// resource is what a fix would change; empty for the group itself.
 	resource func(*facts.Attempts, facts.Attempt) string
 	// repair is the command and the link; the text is the class's unless it
@@ -54,6 +59,7 @@ func launchCheck(spec launchSpec) check.Check {
 		// Instances are looked at where they were read: those that died while
 		// they started tell the same as the group's activities.
 		Needs:    []snapshot.Source{snapshot.Groups, snapshot.Activities},
+		Uses:     append([]snapshot.Source{snapshot.NodePoolsOf, snapshot.NodeClaimsOf}, spec.uses...),
 		AtLaunch: true,
 		Explains: []checkid.ID{checkid.AnyFailedLaunch},
 		// Nobody can launch with a class that is not ready.
@@ -150,6 +156,12 @@ func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Fin
 	if spec.says != nil {
 		finding.Title = phrase.Title("%s cannot launch: %s", phrase.Subject(names, "group"), cmp.Or(spec.says(f), spec.headline))
 	}
+	if spec.looks != nil {
+		headline, evidence := spec.looks(a, f)
+		if finding.Evidence = append(finding.Evidence, evidence...); headline != "" {
+			finding.Title = phrase.Title("%s cannot launch: %s", phrase.Subject(names, "group"), headline)
+		}
+	}
 	finding.Fix.Text = cmp.Or(finding.Fix.Text, f.missingTags(), next(first))
 	finding.Fix.Command = cmp.Or(finding.Fix.Command, showActivities(a, f))
 	finding.Fix.Console = cmp.Or(finding.Fix.Console, groupLink(a, f))
@@ -237,6 +249,9 @@ func (f launchFault) evidence() []finding.Evidence {
 	for _, t := range byTime {
 		if t.Refused != nil {
 			list = append(list, refusedCalls(*t.Refused)...)
+			if len(t.Claims) > 0 {
+				list = append(list, finding.Evidence{What: "NodeClaims that say so", Value: phrase.Some(t.Claims, 3)})
+			}
 		}
 	}
 	var said []string
