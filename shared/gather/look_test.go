@@ -69,6 +69,16 @@ ec2:
     - {InstanceId: i-0d0000000000000c3, IamInstanceProfile: {Arn: "arn:aws:iam::111122223333:instance-profile/eks-2ac4941f-d51b-87e0-30e3-fe83f3d78e7f"}}
   UserData: {i-0d0000000000000c3: IyEvYmluL2Jhc2gK}
   ConsoleOutput: {i-0d0000000000000c3: "nodeadm: failed", i-0d0000000000000a1: "of a Ready node"}
+  LaunchTemplates:
+    - {LaunchTemplateId: lt-0res, LaunchTemplateName: res, DefaultVersionNumber: 1, LatestVersionNumber: 1}
+  LaunchTemplateVersions:
+    - {LaunchTemplateId: lt-0res, LaunchTemplateName: res, VersionNumber: 1, DefaultVersion: true, LaunchTemplateData: {ImageId: ami-0a1e2d3c4b5a69788, CapacityReservationSpecification: {CapacityReservationTarget: {CapacityReservationId: cr-0a}}}}
+  CapacityReservations:
+    - {CapacityReservationId: cr-0a, State: active, ReservationType: capacity-block, InstanceType: p5.48xlarge, AvailabilityZone: us-west-2a, TotalInstanceCount: 4, AvailableInstanceCount: 1, StartDate: 2026-11-20T11:30:00Z, EndDate: 2026-11-21T11:30:00Z}
+    - {CapacityReservationId: cr-0b, State: active}
+autoscaling:
+  AutoScalingGroups:
+    - {AutoScalingGroupName: eks-new_nodegroup_2-e2ca4e02-248f-cb7e-45a7-6fa9b0230007, LaunchTemplate: {LaunchTemplateId: lt-0res, Version: "1"}}
 eks:
   podIdentityAssociations:
     - {clusterName: eks-workshop, associationId: a-01, serviceAccount: aws-node, roleArn: "arn:aws:iam::111122223333:role/net/cni"}
@@ -213,6 +223,8 @@ func TestLookAtEverything(t *testing.T) {
 	if len(s.LaunchTemplates) == 0 || s.LaunchTemplates[0].Image != "ami-0a1e2d3c4b5a69788" {
 		t.Errorf("launch templates %+v, want those of the groups", s.LaunchTemplates)
 	}
+	gathertest.Same(t, "capacity reservations", s.CapacityReservations, []snapshot.CapacityReservation{{ID: "cr-0a", State: "active", Type: "p5.48xlarge", Zone: "us-west-2a", Total: 4, Free: 1, Block: true,
+		Start: time.Date(2026, 11, 20, 11, 30, 0, 0, time.UTC), End: time.Date(2026, 11, 21, 11, 30, 0, 0, time.UTC)}})
 
 	gathertest.Same(t, "nodegroups", names(s.Nodegroups, func(n snapshot.Nodegroup) string { return n.Name }), []string{"default", "new_nodegroup_2"})
 	gathertest.Same(t, "profiles", names(s.Profiles, func(p snapshot.Profile) string { return p.Name + " " + strings.Join(p.Roles, ",") }), []string{"eks-2ac4941f-d51b-87e0-30e3-fe83f3d78e7f arn:aws:iam::111122223333:role/eksctl-eks-workshop-NodeInstanceRole"})

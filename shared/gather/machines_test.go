@@ -234,6 +234,9 @@ func TestTemplatesThatAreGone(t *testing.T) {
 					MetadataOptions:       &types.LaunchTemplateInstanceMetadataOptions{HttpEndpoint: "enabled", HttpPutResponseHopLimit: aws.Int32(1), HttpTokens: "required"},
 					InstanceMarketOptions: &types.LaunchTemplateInstanceMarketOptions{MarketType: types.MarketTypeSpot},
 					IamInstanceProfile:    &types.LaunchTemplateIamInstanceProfileSpecification{Name: aws.String("nodes")},
+					CapacityReservationSpecification: &types.LaunchTemplateCapacityReservationSpecificationResponse{
+						CapacityReservationTarget: &types.CapacityReservationTargetResponse{CapacityReservationId: aws.String("cr-0a")},
+					},
 				},
 			}}}, nil
 		}))
@@ -247,7 +250,7 @@ func TestTemplatesThatAreGone(t *testing.T) {
 	store(v.Snapshot)
 	gathertest.Same(t, "templates", v.Snapshot.LaunchTemplates, []snapshot.LaunchTemplate{{
 		ID: "lt-1", Name: "workers", Version: "4", Default: true, Latest: true, Groups: []string{"sg-1", "sg-2", "sg-3"}, EFAs: []snapshot.EFA{{Groups: []string{"sg-1", "sg-3"}}}, UserData: []byte("hi"),
-		Metadata: snapshot.Metadata{Endpoint: "enabled", HopLimit: 1, Tokens: "required"}, Profile: "nodes", KeepsInterface: true, PublicIP: "false", KMSKeys: []string{"key"}, Subnet: "subnet-1", Spot: true, GroupsTwice: true,
+		Metadata: snapshot.Metadata{Endpoint: "enabled", HopLimit: 1, Tokens: "required"}, Profile: "nodes", KeepsInterface: true, PublicIP: "false", KMSKeys: []string{"key"}, Subnet: "subnet-1", Spot: true, GroupsTwice: true, Reservation: "cr-0a",
 	}})
 	if diff := cmp.Diff([]string{"lt-1 version 9", "lt-gone", "lt-gone version 1"}, slices.Sorted(maps.Keys(v.Snapshot.Missing[snapshot.LaunchTemplates]))); diff != "" {
 		t.Errorf("missing (-want +got):\n%s", diff)

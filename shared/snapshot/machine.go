@@ -77,4 +77,6 @@ type LaunchTemplate struct {
 	// GroupsTwice tells that it names security groups for the instance beside
 	// interfaces, which EC2 refuses.
 	GroupsTwice bool
+	// Reservation is the capacity reservation that it names; empty for none.
+	Reservation string
 }

@@ -59,6 +59,8 @@ type Snapshot struct {
 	Images          []Image
 	LaunchTemplates []LaunchTemplate
 
+	CapacityReservations []CapacityReservation
+
 	Profiles []Profile
 	Roles    []Role
 

@@ -36,16 +36,18 @@ const (
 	LaunchTemplates   Source = "launch templates"
 	// TypeOfferingsOf is TypeOfferings: which types a zone has at all.
 	TypeOfferingsOf Source = "instance type offerings"
-	Profiles        Source = "instance profiles"
-	Roles           Source = "iam roles"
-	Access          Source = "access entries"
-	PodIdentities   Source = "pod identity associations"
-	Addons          Source = "add-ons"
-	AWSNode         Source = "aws-node" // CNI
-	Pods            Source = "pods"
-	AWSAuthMap      Source = "aws-auth"
-	CSRs            Source = "certificate signing requests"
-	NodeEventsOf    Source = "node events"
+	// CapacityReservations are those that launch templates name.
+	CapacityReservations Source = "capacity reservations"
+	Profiles             Source = "instance profiles"
+	Roles                Source = "iam roles"
+	Access               Source = "access entries"
+	PodIdentities        Source = "pod identity associations"
+	Addons               Source = "add-ons"
+	AWSNode              Source = "aws-node" // CNI
+	Pods                 Source = "pods"
+	AWSAuthMap           Source = "aws-auth"
+	CSRs                 Source = "certificate signing requests"
+	NodeEventsOf         Source = "node events"
 
 	Updates Source = "nodegroup updates" // Nodegroup.Updates
 
@@ -87,7 +89,7 @@ func All() []Source {
 		Clusters, Instances, InstanceTypes, TypeOfferingsOf, Subnets, VPCs, RouteTables, NATGateways, InternetGateways, Endpoints,
 		Groups, Activities, Nodegroups, Nodes,
 		SecurityGroups, NetworkACLs, VPCDNS, DHCP, EgressOnly, PrefixListEntries, Peerings, TransitGateways, Interfaces,
-		Statuses, UserDataOf, Consoles, Images, LaunchTemplates, Profiles, Roles,
+		Statuses, UserDataOf, Consoles, Images, LaunchTemplates, CapacityReservations, Profiles, Roles,
 		Access, PodIdentities, Addons, AWSNode, Pods, AWSAuthMap, CSRs, NodeEventsOf,
 		Updates,
 		Usage, Unattached, CreatorsOf, CIDRsKept, ENIConfigsOf, TrunksOf,

@@ -186,18 +186,19 @@ type ec2State struct {
 	Attached           map[string][]string
 	// Attaching are the interfaces that ipamd has made for an instance and not
 	// attached yet.
-	Attaching        map[string][]string
-	Instances        *table.Table[ec2types.Instance]
-	Reservations     map[string]ec2types.Reservation
-	ReservationOf    map[string]string
-	UserData         map[string]string
-	Console          map[string]string
-	InstanceTypes    *table.Table[ec2types.InstanceTypeInfo]
-	Images           *table.Table[ec2types.Image]
-	Templates        *table.Table[ec2types.LaunchTemplate]
-	TemplateVersions *table.Table[ec2types.LaunchTemplateVersion]
-	Addresses        *table.Table[ec2types.Address]
-	publicIPs        int
+	Attaching            map[string][]string
+	Instances            *table.Table[ec2types.Instance]
+	Reservations         map[string]ec2types.Reservation
+	ReservationOf        map[string]string
+	UserData             map[string]string
+	Console              map[string]string
+	InstanceTypes        *table.Table[ec2types.InstanceTypeInfo]
+	Images               *table.Table[ec2types.Image]
+	CapacityReservations *table.Table[ec2types.CapacityReservation]
+	Templates            *table.Table[ec2types.LaunchTemplate]
+	TemplateVersions     *table.Table[ec2types.LaunchTemplateVersion]
+	Addresses            *table.Table[ec2types.Address]
+	publicIPs            int
 	// PoolLaunches counts the launches in the pools that EC2 reclaims by age.
 	PoolLaunches       map[*worldfile.PoolFile]int
 	PrefixLists        *table.Table[ec2types.PrefixList]
@@ -253,7 +254,7 @@ func newEC2State() ec2State {
 		PoolLaunches: map[*worldfile.PoolFile]int{}, Attached: map[string][]string{}, Attaching: map[string][]string{}, Instances: table.New[ec2types.Instance](),
 		Reservations: map[string]ec2types.Reservation{}, ReservationOf: map[string]string{},
 		UserData: map[string]string{}, Console: map[string]string{},
-		InstanceTypes: table.New[ec2types.InstanceTypeInfo](), Images: table.New[ec2types.Image](),
+		InstanceTypes: table.New[ec2types.InstanceTypeInfo](), Images: table.New[ec2types.Image](), CapacityReservations: table.New[ec2types.CapacityReservation](),
 		Templates: table.New[ec2types.LaunchTemplate](), TemplateVersions: table.New[ec2types.LaunchTemplateVersion](),
 		Addresses: table.New[ec2types.Address](), PrefixLists: table.New[ec2types.PrefixList](),
 		ManagedPrefixLists: table.New[ec2types.ManagedPrefixList](), PrefixListEntries: map[string][]ec2types.PrefixListEntry{},

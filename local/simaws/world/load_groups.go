@@ -42,7 +42,10 @@ func loadTemplates(w *state.State, f *worldfile.File) error {
 		t := &f.EC2.LaunchTemplates[i]
 		w.Templates.Put(aws.ToString(t.LaunchTemplateId), t)
 	}
-	return fill(w.Images, f.EC2.Images, "ec2.Images", func(v *ec2types.Image) *string { return v.ImageId })
+	return errors.Join(
+		fill(w.Images, f.EC2.Images, "ec2.Images", func(v *ec2types.Image) *string { return v.ImageId }),
+		fill(w.CapacityReservations, f.EC2.CapacityReservations, "ec2.CapacityReservations", func(v *ec2types.CapacityReservation) *string { return v.CapacityReservationId }),
+	)
 }
 
 func loadClusters(w *state.State, f *worldfile.File) error {

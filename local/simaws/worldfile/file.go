@@ -68,6 +68,7 @@ type EC2File struct {
 	Reservations               []ec2types.Reservation
 	InstanceTypes              []ec2types.InstanceTypeInfo
 	Images                     []ec2types.Image
+	CapacityReservations       []ec2types.CapacityReservation
 	LaunchTemplates            []ec2types.LaunchTemplate
 	LaunchTemplateVersions     []ec2types.LaunchTemplateVersion
 	Addresses                  []ec2types.Address

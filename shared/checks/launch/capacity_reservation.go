@@ -4,6 +4,7 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/facts"
 	"rollcall/shared/checks/finding"
+	"rollcall/shared/snapshot"
 )
 
 func CapacityReservation() check.Check {
@@ -17,6 +18,8 @@ func CapacityReservation() check.Check {
 			"https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html",
 		},
 		headline: "its capacity reservation does not take it",
+		looks:    reservationLook,
+		uses:     []snapshot.Source{snapshot.LaunchTemplates, snapshot.CapacityReservations, snapshot.Subnets},
 		repair: func(a *facts.Attempts, _ launchFault) finding.Fix {
 			return finding.Fix{Command: AWSCommand(a, "ec2", "describe-capacity-reservations", "--query",
 				"CapacityReservations[].[CapacityReservationId,State,InstanceType,AvailabilityZone,AvailableInstanceCount,TotalInstanceCount,StartDate,EndDate]", "--output", "table")}

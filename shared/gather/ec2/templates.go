@@ -189,6 +189,9 @@ func launchTemplate(v types.LaunchTemplateVersion) snapshot.LaunchTemplate {
 	out.Groups = source.Distinct(out.Groups)
 	out.GroupsTwice = len(d.SecurityGroupIds) > 0 && len(d.NetworkInterfaces) > 0
 	out.Spot = d.InstanceMarketOptions != nil && d.InstanceMarketOptions.MarketType == types.MarketTypeSpot
+	if c := d.CapacityReservationSpecification; c != nil && c.CapacityReservationTarget != nil {
+		out.Reservation = aws.ToString(c.CapacityReservationTarget.CapacityReservationId)
+	}
 	for _, b := range d.BlockDeviceMappings {
 		if b.Ebs != nil {
 			out.KMSKeys = append(out.KMSKeys, aws.ToString(b.Ebs.KmsKeyId))

@@ -137,6 +137,8 @@ func unfurnish(s *snapshot.Snapshot, source snapshot.Source) {
 		s.Images = nil
 	case snapshot.LaunchTemplates:
 		s.LaunchTemplates = nil
+	case snapshot.CapacityReservations:
+		s.CapacityReservations = nil
 	case snapshot.Profiles:
 		s.Profiles = nil
 	case snapshot.Roles:
