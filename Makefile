@@ -13,7 +13,7 @@ LAMBDA    := -tags lambda.norpc -ldflags '-s -w'
 CDK       := infra/node_modules/.bin/cdk
 TEMPLATE  := infra/Rollcall.template.json
 # Everything but infra, whose compiler bill is CDK's.
-PACKAGES  := ./shared/... ./functions/... ./local/... ./events/...
+PACKAGES  := . ./cmd/... ./shared/... ./functions/... ./local/... ./events/...
 
 # Concurrent code that does not need the EC2 client, which takes minutes to
 # compile for the race detector.

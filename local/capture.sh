@@ -1,7 +1,7 @@
 #!/bin/sh
 # Takes a capture: what the AWS CLI and kubectl print of EKS clusters and of all
 # that their nodes need to join, as files in a folder. It only reads. The folder
-# is what `go run ./local/diagnose DIR` looks at (docs/diagnose.md).
+# is what `rollcall diagnose DIR` looks at (docs/diagnose.md).
 #
 # It needs the AWS CLI (v2 or v1), and kubectl for what Kubernetes says.
 set -u
@@ -321,4 +321,4 @@ if [ -n "$mask" ]; then
   (cd "$here" && go run ./local/capture/mask "$folder") || { say "capture: it could not be masked; the files are as they were taken"; exit 1; }
 fi
 say "$(ls "$out" | wc -l | tr -d ' ') files in $out, $(grep -c . "$work/refused") calls refused"
-say "diagnose them: go run ./local/diagnose $out"
+say "diagnose them: go run ./cmd/rollcall diagnose $out"

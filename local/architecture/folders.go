@@ -40,6 +40,9 @@ func folders(module string, list []Package) []Folder {
 	found, holds := map[string]*Folder{}, map[string][]room{}
 	arrows := map[string]map[string]bool{}
 	for _, p := range list {
+		if p.ImportPath == module {
+			continue // the root's files, which programs carry: it imports nothing
+		}
 		name := strings.TrimPrefix(p.ImportPath, module+"/")
 		at := folderOf(name)
 		if p.Name == "main" && strings.HasPrefix(at, "shared/") {

@@ -46,7 +46,9 @@ func generated(list []Folder) string {
 	return b.String()
 }
 
-func local(name string) bool { return strings.HasPrefix(name, "local/") }
+// local tells what is never deployed. The command is: it runs the functions over a
+// simulated account.
+func local(name string) bool { return strings.HasPrefix(name, "local/") || name == "cmd" }
 
 // picture draws folders as a Mermaid flow chart, top to bottom.
 func picture(b *strings.Builder, list []Folder) {

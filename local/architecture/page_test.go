@@ -74,7 +74,7 @@ func TestNoCircles(t *testing.T) {
 	}
 }
 
-// TestArrowsPointToWhatIsDeployed holds that nothing outside local imports it.
+// TestArrowsPointToWhatIsDeployed holds that nothing that is deployed imports what is local.
 func TestArrowsPointToWhatIsDeployed(t *testing.T) {
 	for _, f := range listed(t) {
 		for _, to := range f.Imports {

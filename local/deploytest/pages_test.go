@@ -125,11 +125,9 @@ func rules() []rule {
 		{prefix: "kubectl ", stops: noCluster},
 		// It is played against the stage by make test-cli.
 		{prefix: "local/capture.sh ", gate: "make test-cli"},
-		{prefix: "go run ./local/diagnose -preflight", says: "diagnose: -preflight nodegroup.json: there is no such file"},
-		{prefix: "go run ./local/diagnose -launch-template", says: "diagnose: capture: there is no such folder or file"},
-		{prefix: "go run ./local/diagnose -subnet", says: "diagnose: capture: there is no such folder or file"},
-		{prefix: "go run ./local/diagnose capture", says: "diagnose: capture: there is no such folder or file"},
-		{prefix: "go run ./local/diagnose -message", says: "launch/vcpu-limit"},
+		{prefix: "go run ./cmd/rollcall preflight --file", says: "rollcall: --file nodegroup.json: there is no such file"},
+		{prefix: "go run ./cmd/rollcall diagnose capture", says: "rollcall: capture: there is no such folder or file"},
+		{prefix: "go run ./cmd/rollcall explain", says: "launch/vcpu-limit"},
 		{prefix: "make", says: "make deploy"},
 	}
 }

@@ -1,8 +1,10 @@
-package main
+package diagnose
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,13 +13,26 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/spf13/cobra"
 )
+
+// command runs a command line.
+func command(args []string, out, errs io.Writer) int {
+	return commandOn(strings.NewReader(""), args, out, errs)
+}
+
+func commandOn(in io.Reader, args []string, out, errs io.Writer) int {
+	root := &cobra.Command{Use: "rollcall", Long: "rollcall"}
+	root.AddCommand(Commands()...)
+	root.SetIn(in)
+	return Run(context.Background(), root, args, out, errs)
+}
 
 // ask runs the command as a person would, with -json.
 func ask(t *testing.T, subject string) (Result, int, string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	status := command([]string{"-json", subject}, &out, &errs)
+	status := command([]string{"diagnose", "--json", subject}, &out, &errs)
 	var r Result
 	if status == badStatus {
 		if out.Len() > 0 {
@@ -212,7 +227,7 @@ func TestBadInput(t *testing.T) {
 		"a broken time":    {folder(t, with("time.txt", "noon")), []string{"time.txt", `"noon" is not a time`}},
 		"broken errors":    {folder(t, with("errors.json", `{"ec2-describe-vpcs": {}}`)), []string{"errors.json", "ec2-describe-vpcs"}},
 		"no event":         {folder(t, with("event.json", `{"detail": {}}`)), []string{"event.json", "not an EventBridge event"}},
-		"an unknown flag":  {"-wolrd", []string{"flag provided but not defined: -wolrd", "-help"}},
+		"an unknown flag":  {"--wolrd", []string{"unknown flag: --wolrd", "--help"}},
 		"a world's fault":  {filepath.Join(folder(t, with("w.yaml", "ec2: {Subnts: []}\n")), "w.yaml"), []string{"ec2.Subnts: unknown field"}},
 		"JSON is no world": {filepath.Join(folder(t), "ec2-describe-vpcs.json"), []string{"it is no world"}},
 	}
@@ -251,7 +266,7 @@ func TestWorlds(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	var out, errs bytes.Buffer
-	command([]string{folder(t, noNode(), noWayOut())}, &out, &errs)
+	command([]string{"diagnose", folder(t, noNode(), noWayOut())}, &out, &errs)
 	for _, want := range []string{
 		"FAULT eks-workshop / new_nodegroup_2 · ", "route/no-egress (certain)", "aws ec2 create-route --region us-west-2", "Explains  node/not-registered",
 	} {
@@ -267,25 +282,27 @@ func TestHelpAndMessages(t *testing.T) {
 		status int
 		says   string
 	}{
-		"help":                {[]string{"--help"}, 0, "Exit status"},
-		"nothing":             {nil, 64, ""},
-		"two":                 {[]string{"a", "b"}, 64, ""},
-		"an empty message":    {[]string{"-message", " "}, 64, ""},
-		"the CNI's call":      {[]string{"-message", "Failed to call ec2:DescribeNetworkInterfaces for [eni-0b1c2d]: UnauthorizedOperation: You are not authorized to perform this operation."}, 0, "iam/cni-role-policies"},
-		"a launch refused":    {[]string{"-message", "You are not authorized to perform this operation. Encoded authorization failure message: abc. Launching EC2 instance failed."}, 0, "launch/unauthorized"},
-		"several lines":       {[]string{"-message", "[   14.1] systemd[1]: Started kubelet.service\n[   20.1] kubelet[1800]: E1120 15:00:01.123456    1800 kubelet_node_status.go:96] \"Unable to register node with API server\" err=\"Unauthorized\"\n"}, 0, "iam/access-missing"},
-		"kubelet's word":      {[]string{"-message", "kubelet: Unauthorized"}, 0, "iam/access-missing"},
-		"a health issue":      {[]string{"-message", "Nodegroup ng-eks-A failed to stabilize: [{Code: AccessDenied,Message: The aws-auth ConfigMap in your cluster is invalid }]"}, 0, "nodegroup/health\n  EKS or the nodes are not let in"},
-		"a code alone":        {[]string{"-message", "Ec2LaunchTemplateVersionMismatch"}, 0, "nodegroup/health\n  the group launches another version"},
-		"of an update":        {[]string{"-message", "error waiting for EKS Node Group (prod:workers) version update: unexpected state 'Failed', wanted target 'Successful'. last error: i-0123: IpNotAvailable: no address"}, 0, "nodegroup/update-failed\n  a subnet has no free address"},
-		"somebody else's":     {[]string{"-message", "An error occurred (AccessDenied) when calling the PutObject operation: Access Denied"}, 2, "launch/unclassified"},
-		"unknown message":     {[]string{"-message", "The moon is in the wrong house."}, 2, "launch/unclassified"},
-		"what it was read as": {[]string{"-message", "kubelet: Unauthorized"}, 0, "\n  Read as a message of the kubelet"},
-		"a symptom's places":  {[]string{"-message", `Post "https://ec2.eu-west-1.amazonaws.com/": dial tcp 54.1.2.3:443: i/o timeout`}, 0, "instance/console-error\n  a service of AWS that nodes need: an answer did not come"},
-		"in their order":      {[]string{"-message", `Post "https://ec2.eu-west-1.amazonaws.com/": dial tcp 54.1.2.3:443: i/o timeout`}, 0, "\n  It is how a fault shows. Look for what is behind it, in this order: endpoint/missing, route/no-egress, "},
-		"what failed":         {[]string{"-message", `Post "https://ec2.eu-west-1.amazonaws.com/": dial tcp 54.1.2.3:443: i/o timeout`}, 0, ": the EC2 API did not answer in time."},
-		"a secret":            {[]string{"-message", "nothing known: password=hunter2 here"}, 2, "\n  nothing known: password=… here"},
-		"a symptom as JSON":   {[]string{"-json", "-message", "NodeNotReady"}, 0, "\"symptom\": true,\n  \"look\": [\n    \"node/cni-not-ready\""},
+		"help":                {[]string{"diagnose", "--help"}, 0, "Exit status"},
+		"no command":          {nil, 0, "Available Commands"},
+		"another command":     {[]string{"diagnos"}, 64, ""},
+		"nothing":             {[]string{"diagnose"}, 64, ""},
+		"two":                 {[]string{"diagnose", "a", "b"}, 64, ""},
+		"an empty message":    {[]string{"explain", " "}, 64, ""},
+		"the CNI's call":      {[]string{"explain", "Failed to call ec2:DescribeNetworkInterfaces for [eni-0b1c2d]: UnauthorizedOperation: You are not authorized to perform this operation."}, 0, "iam/cni-role-policies"},
+		"a launch refused":    {[]string{"explain", "You are not authorized to perform this operation. Encoded authorization failure message: abc. Launching EC2 instance failed."}, 0, "launch/unauthorized"},
+		"several lines":       {[]string{"explain", "[   14.1] systemd[1]: Started kubelet.service\n[   20.1] kubelet[1800]: E1120 15:00:01.123456    1800 kubelet_node_status.go:96] \"Unable to register node with API server\" err=\"Unauthorized\"\n"}, 0, "iam/access-missing"},
+		"kubelet's word":      {[]string{"explain", "kubelet: Unauthorized"}, 0, "iam/access-missing"},
+		"a health issue":      {[]string{"explain", "Nodegroup ng-eks-A failed to stabilize: [{Code: AccessDenied,Message: The aws-auth ConfigMap in your cluster is invalid }]"}, 0, "nodegroup/health\n  EKS or the nodes are not let in"},
+		"a code alone":        {[]string{"explain", "Ec2LaunchTemplateVersionMismatch"}, 0, "nodegroup/health\n  the group launches another version"},
+		"of an update":        {[]string{"explain", "error waiting for EKS Node Group (prod:workers) version update: unexpected state 'Failed', wanted target 'Successful'. last error: i-0123: IpNotAvailable: no address"}, 0, "nodegroup/update-failed\n  a subnet has no free address"},
+		"somebody else's":     {[]string{"explain", "An error occurred (AccessDenied) when calling the PutObject operation: Access Denied"}, 2, "launch/unclassified"},
+		"unknown message":     {[]string{"explain", "The moon is in the wrong house."}, 2, "launch/unclassified"},
+		"what it was read as": {[]string{"explain", "kubelet: Unauthorized"}, 0, "\n  Read as a message of the kubelet"},
+		"a symptom's places":  {[]string{"explain", `Post "https://ec2.eu-west-1.amazonaws.com/": dial tcp 54.1.2.3:443: i/o timeout`}, 0, "instance/console-error\n  a service of AWS that nodes need: an answer did not come"},
+		"in their order":      {[]string{"explain", `Post "https://ec2.eu-west-1.amazonaws.com/": dial tcp 54.1.2.3:443: i/o timeout`}, 0, "\n  It is how a fault shows. Look for what is behind it, in this order: endpoint/missing, route/no-egress, "},
+		"what failed":         {[]string{"explain", `Post "https://ec2.eu-west-1.amazonaws.com/": dial tcp 54.1.2.3:443: i/o timeout`}, 0, ": the EC2 API did not answer in time."},
+		"a secret":            {[]string{"explain", "nothing known: password=hunter2 here"}, 2, "\n  nothing known: password=… here"},
+		"a symptom as JSON":   {[]string{"explain", "--json", "NodeNotReady"}, 0, "\"symptom\": true,\n  \"look\": [\n    \"node/cni-not-ready\""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out, errs bytes.Buffer

@@ -1,4 +1,4 @@
-package main
+package diagnose
 
 import (
 	"encoding/json"
@@ -35,11 +35,11 @@ func folder(t *testing.T, changes ...change) string {
 // here is this package's folder, wherever the command has gone.
 func here(t *testing.T) string {
 	t.Helper()
-	dir, err := root()
+	dir, err := filepath.Abs(".")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(dir, "local", "diagnose")
+	return dir
 }
 
 func without(names ...string) change {

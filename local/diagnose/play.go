@@ -1,4 +1,4 @@
-package main
+package diagnose
 
 import (
 	"context"
@@ -8,10 +8,10 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
+	"rollcall"
 	"rollcall/local/capture"
 	"rollcall/local/platform/template"
 	"rollcall/local/programs"
@@ -63,13 +63,9 @@ func look(ctx context.Context, o options, notes io.Writer) (Result, error) {
 	if err := open(o, &so, notes); err != nil {
 		return Result{}, err
 	}
-	dir, err := root()
-	if err != nil {
-		return Result{}, err
-	}
-	so.Programs = programs.All()
-	so.Template = filepath.Join(dir, "infra", "Rollcall.template.json")
-	so.Rights = filepath.Join(dir, "deploy", "clusterrole.yaml")
+	so.Programs, so.Files = programs.All(), rollcall.Files()
+	so.Template, so.Rights = "infra/Rollcall.template.json", "deploy/clusterrole.yaml"
+	var err error
 	r := run{notes: notes, capture: so.Capture}
 	if so.Capture != nil {
 		r.event = so.Capture.Event
@@ -106,7 +102,7 @@ func open(o options, so *stage.Options, notes io.Writer) error {
 			so.At = o.at
 		}
 		if so.At.Before(file.Time) {
-			return misuse{fmt.Errorf("-at %s: the world starts at %s", so.At.Format(time.RFC3339), file.Time.Format(time.RFC3339))}
+			return misuse{fmt.Errorf("--at %s: the world starts at %s", so.At.Format(time.RFC3339), file.Time.Format(time.RFC3339))}
 		}
 		return nil
 	}

@@ -1,4 +1,4 @@
-package main
+package diagnose
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ import (
 	"rollcall/shared/report"
 )
 
-// ahead judges what the file of -preflight plans, in the account of the world or
+// ahead judges what is planned, in the account of the world or
 // the capture.
 func ahead(ctx context.Context, o options, notes io.Writer) (Result, error) {
 	p, err := planOf(o)
@@ -47,9 +47,6 @@ func ahead(ctx context.Context, o options, notes io.Writer) (Result, error) {
 	return foreseen(cluster, v), nil
 }
 
-// plans tells that something is to be judged before it is made.
-func (o options) plans() bool { return o.preflight != "" || o.template != "" || o.subnets != "" }
-
 // planOf is what is to be judged: one of a file, a launch template and a subnet. The
 // subnets of a launch template say where its nodes would stand.
 func planOf(o options) (preflight.Plan, error) {
@@ -58,20 +55,20 @@ func planOf(o options) (preflight.Plan, error) {
 	var err error
 	switch {
 	case o.preflight != "" && o.template != "":
-		return p, misuse{errors.New("-preflight and -launch-template: one thing is judged at a time")}
+		return p, misuse{errors.New("--file and --launch-template: one thing is judged at a time")}
 	case o.preflight != "":
 		if p, err = readPlan(o.preflight); err != nil {
 			return p, err
 		}
 	case o.template != "":
 		if p, err = preflight.ParseTemplateRef(o.template); err != nil {
-			return p, misuse{fmt.Errorf("-launch-template %w", err)}
+			return p, misuse{fmt.Errorf("--launch-template %w", err)}
 		}
 	case len(subnets) > 1:
-		return p, misuse{errors.New("-subnet: one subnet is judged at a time; several say where the nodes of -launch-template would stand")}
+		return p, misuse{errors.New("--subnet: one subnet is judged at a time; several say where the nodes of --launch-template would stand")}
 	default:
 		if p, err = preflight.ParseSubnet(o.subnets); err != nil {
-			return p, misuse{fmt.Errorf("-subnet %w", err)}
+			return p, misuse{fmt.Errorf("--subnet %w", err)}
 		}
 		return p, nil
 	}
@@ -79,11 +76,11 @@ func planOf(o options) (preflight.Plan, error) {
 		return p, nil
 	}
 	if p.Kind != preflight.LaunchTemplate {
-		return p, misuse{fmt.Errorf("-subnet: a %s names its subnets itself", p.Kind)}
+		return p, misuse{fmt.Errorf("--subnet: a %s names its subnets itself", p.Kind)}
 	}
 	for _, id := range subnets {
 		if _, err := preflight.ParseSubnet(id); err != nil {
-			return p, misuse{fmt.Errorf("-subnet %w", err)}
+			return p, misuse{fmt.Errorf("--subnet %w", err)}
 		}
 	}
 	p.In = subnets
@@ -93,7 +90,7 @@ func planOf(o options) (preflight.Plan, error) {
 func readPlan(path string) (preflight.Plan, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return preflight.Plan{}, misuse{fmt.Errorf("-preflight %s: there is no such file, or it cannot be read", path)}
+		return preflight.Plan{}, misuse{fmt.Errorf("--file %s: there is no such file, or it cannot be read", path)}
 	}
 	p, err := preflight.Parse(data)
 	if err != nil {
@@ -106,7 +103,7 @@ func readPlan(path string) (preflight.Plan, error) {
 // -cluster names, or the only one.
 func clusterFor(p preflight.Plan, asked string, there []string) (string, error) {
 	if p.Cluster != "" && asked != "" && p.Cluster != asked {
-		return "", misuse{fmt.Errorf("-cluster %s: the file is for %s", asked, p.Cluster)}
+		return "", misuse{fmt.Errorf("--cluster %s: the file is for %s", asked, p.Cluster)}
 	}
 	for _, name := range []string{p.Cluster, asked} {
 		if name == "" {
@@ -118,7 +115,7 @@ func clusterFor(p preflight.Plan, asked string, there []string) (string, error) 
 		return name, nil
 	}
 	if len(there) != 1 {
-		return "", misuse{fmt.Errorf("for which cluster? -cluster names one of %s", strings.Join(there, ", "))}
+		return "", misuse{fmt.Errorf("for which cluster? --cluster names one of %s", strings.Join(there, ", "))}
 	}
 	return there[0], nil
 }

@@ -1,4 +1,4 @@
-package main
+package diagnose
 
 import (
 	"bytes"
@@ -50,17 +50,17 @@ func TestPreflight(t *testing.T) {
 			"WOULD BE REFUSED eks-workshop · The launch template names no image", ""},
 		{"a planned subnet", `{"VpcId": "vpc-0a1b2c3d4e5f60718", "CidrBlock": "10.43.0.0/20", "AvailabilityZone": "us-west-2a"}`, nil, causesStatus,
 			"WOULD BE REFUSED eks-workshop · The range is not in the VPC's", ""},
-		{"a NodePool that names its subnets, and others", storyPool(natSubnet), []string{"-subnet", natSubnet}, badStatus, "", "-subnet: a NodePool names its subnets itself\n"},
+		{"a NodePool that names its subnets, and others", storyPool(natSubnet), []string{"--subnet", natSubnet}, badStatus, "", "--subnet: a NodePool names its subnets itself\n"},
 		{"YAML that is none", "apiVersion: karpenter.sh/v1\nkind: [NodePool\n", nil, badStatus, "", "it is not YAML: line 1: did not find expected ',' or ']'\n"},
-		{"two things", storyNodegroup(natSubnet, ""), []string{"-launch-template", "lt-0abc"}, badStatus, "", "-preflight and -launch-template: one thing is judged at a time\n"},
+		{"two things", storyNodegroup(natSubnet, ""), []string{"--launch-template", "lt-0abc"}, badStatus, "", "--file and --launch-template: one thing is judged at a time\n"},
 		{"a field that nobody has", storyNodegroup(natSubnet, `, "instanceType": "m5.large"`), nil, badStatus, "", "plan.json: instanceType: create-nodegroup has no such field\n"},
 		{"another cluster", strings.Replace(storyNodegroup(natSubnet, ""), "eks-workshop", "staging", 1), nil, badStatus, "", "there is no cluster staging here, only eks-workshop\n"},
-		{"another cluster than the one asked for", storyNodegroup(natSubnet, ""), []string{"-cluster", "staging"}, badStatus, "", "-cluster staging: the file is for eks-workshop\n"},
-		{"no file", "", []string{"-preflight", "/nowhere.json"}, badStatus, "", "-preflight /nowhere.json: there is no such file, or it cannot be read\n"},
+		{"another cluster than the one asked for", storyNodegroup(natSubnet, ""), []string{"--cluster", "staging"}, badStatus, "", "--cluster staging: the file is for eks-workshop\n"},
+		{"no file", "", []string{"--file", "/nowhere.json"}, badStatus, "", "--file /nowhere.json: there is no such file, or it cannot be read\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var out, errs bytes.Buffer
-			args := append([]string{"-preflight", plannedIn(t, tt.plan), storyWorld}, tt.args...)
+			args := append([]string{"preflight", "--file", plannedIn(t, tt.plan), storyWorld}, tt.args...)
 			status := command(args, &out, &errs)
 			if status != tt.status || !strings.Contains(out.String(), tt.out) || !strings.HasSuffix(errs.String(), tt.err) || strings.Count(errs.String(), "\n") > 1 {
 				t.Errorf("status %d, out %q, errors %q; want %d, …%q…, …%q", status, out.String(), errs.String(), tt.status, tt.out, tt.err)
@@ -98,18 +98,18 @@ func TestPreflightWithoutFile(t *testing.T) {
 		status   int
 		out, err string
 	}{
-		{"a subnet", []string{"-subnet", natSubnet}, healthyStatus, "subnet " + natSubnet + ": its nodes would join.\n", ""},
-		{"a subnet without a way out", []string{"-subnet", walledOff}, causesStatus, "WOULD FAIL eks-workshop / default, new_nodegroup_2 · " + walledOff + " has no way out", ""},
-		{"a subnet that is not there", []string{"-subnet", "subnet-0dead"}, causesStatus, "WOULD BE REFUSED eks-workshop · A subnet is not in the cluster's VPC", ""},
-		{"a launch template that is not there", []string{"-launch-template", "lt-0dead000000000000:3"}, causesStatus, "WOULD BE REFUSED eks-workshop · The launch template does not exist", ""},
-		{"an unknown version", []string{"-launch-template", "lt-0dead:newest"}, badStatus, "", `"newest" is no version of a launch template: write its number, $Latest or $Default` + "\n"},
-		{"no launch template", []string{"-launch-template", "workers"}, badStatus, "", "want the id of a launch template and its version, lt-0abc:7\n"},
-		{"two subnets", []string{"-subnet", natSubnet + "," + walledOff}, badStatus, "", "-subnet: one subnet is judged at a time; several say where the nodes of -launch-template would stand\n"},
-		{"no subnet", []string{"-subnet", "private-a"}, badStatus, "", "want a subnet's id, subnet-0abc\n"},
+		{"a subnet", []string{"--subnet", natSubnet}, healthyStatus, "subnet " + natSubnet + ": its nodes would join.\n", ""},
+		{"a subnet without a way out", []string{"--subnet", walledOff}, causesStatus, "WOULD FAIL eks-workshop / default, new_nodegroup_2 · " + walledOff + " has no way out", ""},
+		{"a subnet that is not there", []string{"--subnet", "subnet-0dead"}, causesStatus, "WOULD BE REFUSED eks-workshop · A subnet is not in the cluster's VPC", ""},
+		{"a launch template that is not there", []string{"--launch-template", "lt-0dead000000000000:3"}, causesStatus, "WOULD BE REFUSED eks-workshop · The launch template does not exist", ""},
+		{"an unknown version", []string{"--launch-template", "lt-0dead:newest"}, badStatus, "", `"newest" is no version of a launch template: write its number, $Latest or $Default` + "\n"},
+		{"no launch template", []string{"--launch-template", "workers"}, badStatus, "", "want the id of a launch template and its version, lt-0abc:7\n"},
+		{"two subnets", []string{"--subnet", natSubnet + "," + walledOff}, badStatus, "", "--subnet: one subnet is judged at a time; several say where the nodes of --launch-template would stand\n"},
+		{"no subnet", []string{"--subnet", "private-a"}, badStatus, "", "want a subnet's id, subnet-0abc\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var out, errs bytes.Buffer
-			status := command(append(tt.args, storyWorld), &out, &errs)
+			status := command(append([]string{"preflight"}, append(tt.args, storyWorld)...), &out, &errs)
 			if status != tt.status || !strings.Contains(out.String(), tt.out) || !strings.HasSuffix(errs.String(), tt.err) || strings.Count(errs.String(), "\n") > 1 {
 				t.Errorf("status %d, out %q, errors %q; want %d, …%q…, …%q", status, out.String(), errs.String(), tt.status, tt.out, tt.err)
 			}
@@ -120,7 +120,7 @@ func TestPreflightWithoutFile(t *testing.T) {
 // TestPreflightJSON holds that the result has the form of every diagnosis.
 func TestPreflightJSON(t *testing.T) {
 	var out, errs bytes.Buffer
-	if status := command([]string{"-json", "-preflight", plannedIn(t, storyNodegroup(walledOff, "")), storyWorld}, &out, &errs); status != causesStatus {
+	if status := command([]string{"preflight", "--json", "--file", plannedIn(t, storyNodegroup(walledOff, "")), storyWorld}, &out, &errs); status != causesStatus {
 		t.Fatalf("status %d: %s", status, errs.String())
 	}
 	var r Result

@@ -1,6 +1,6 @@
 //go:build cli
 
-package main
+package diagnose
 
 import (
 	"bytes"
@@ -85,7 +85,7 @@ func told(t *testing.T, subject string) Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command([]string{"-json", path}, &out, &errs)
+	command([]string{"diagnose", "--json", path}, &out, &errs)
 	var r Result
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatalf("%v\n%s\n%s", err, out.String(), errs.String())

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"io"
+	"io/fs"
 	"log/slog"
 	"time"
 
@@ -22,6 +23,8 @@ type Options struct {
 	Capture *capture.Capture
 	// Template is the path of the synthesised template.
 	Template string
+	// Files, if any, are where Template and Rights are, in place of this machine's.
+	Files fs.FS
 	// Binaries is the folder that holds <function>/bootstrap for each function
 	// of the template, built for this machine. Without it no function runs:
 	// a test then calls handlers itself.

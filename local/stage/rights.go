@@ -1,9 +1,11 @@
 package stage
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/aws/aws-sdk-go-v2/service/eks"
@@ -28,15 +30,15 @@ type manifestObject struct {
 	Subjects []struct{ Kind, Name string }
 }
 
-// rightsOf reads a manifest that gives one Kubernetes group its rights, as
+// rights reads a manifest that gives one Kubernetes group its rights, as
 // kubectl apply would. All roles of such a manifest are that group's.
-func rightsOf(path string) (group string, rules []kubeapi.Rule, err error) {
-	file, err := os.Open(path)
+func (o Options) rights() (group string, rules []kubeapi.Rule, err error) {
+	path := o.Rights
+	manifest, err := o.read(path)
 	if err != nil {
 		return "", nil, fmt.Errorf("read the Kubernetes rights: %w", err)
 	}
-	defer file.Close()
-	for objects := yaml.NewDecoder(file); ; {
+	for objects := yaml.NewDecoder(bytes.NewReader(manifest)); ; {
 		var o manifestObject
 		if err := objects.Decode(&o); errors.Is(err, io.EOF) {
 			break
@@ -111,4 +113,12 @@ func admitTo(w world.API, cluster, role, group string) error {
 		}
 	}
 	return nil
+}
+
+// read reads one of the repository's files.
+func (o Options) read(path string) ([]byte, error) {
+	if o.Files != nil {
+		return fs.ReadFile(o.Files, path)
+	}
+	return os.ReadFile(path)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestRightsOfTheManifest(t *testing.T) {
-	group, rules, err := rightsOf("../../deploy/clusterrole.yaml")
+	group, rules, err := Options{Rights: "../../deploy/clusterrole.yaml"}.rights()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,12 +54,12 @@ func TestRightsThatAreNotOneGroups(t *testing.T) {
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := rightsOf(path); err == nil {
+			if _, _, err := (Options{Rights: path}).rights(); err == nil {
 				t.Error("it is taken for a group's rights")
 			}
 		})
 	}
-	if _, _, err := rightsOf("nowhere.yaml"); err == nil {
+	if _, _, err := (Options{Rights: "nowhere.yaml"}).rights(); err == nil {
 		t.Error("a file that is not there gives rights")
 	}
 }

@@ -157,7 +157,7 @@ func (s *Stage) startClock(start time.Time) error {
 
 // startServers starts what the functions call.
 func (s *Stage) startServers(ctx context.Context, set set) error {
-	source, err := os.ReadFile(s.options.Template)
+	source, err := s.options.read(s.options.Template)
 	if err != nil {
 		return fmt.Errorf("read the template: %w", err)
 	}
@@ -216,7 +216,7 @@ func (s *Stage) startCloud(set set) error {
 	group, groups := "", map[string][]kubeapi.Rule{}
 	if s.options.Rights != "" {
 		var rules []kubeapi.Rule
-		if group, rules, err = rightsOf(s.options.Rights); err != nil {
+		if group, rules, err = s.options.rights(); err != nil {
 			return err
 		}
 		groups[group] = rules

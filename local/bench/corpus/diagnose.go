@@ -32,17 +32,17 @@ type incident struct {
 	Nodegroups, Instances []string
 }
 
-// build makes the command diagnose; go run would build it once for each world.
+// build makes the command rollcall; go run would build it once for each world.
 func build(ctx context.Context, errs io.Writer) (string, error) {
-	binary, err := filepath.Abs(filepath.Join("build", "local", "diagnose"))
+	binary, err := filepath.Abs(filepath.Join("build", "local", "rollcall"))
 	if err != nil {
 		return "", fmt.Errorf("find the build folder: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", binary, "./local/diagnose")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/rollcall")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath -buildvcs=false")
 	cmd.Stderr = errs
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("build ./local/diagnose: %w", err)
+		return "", fmt.Errorf("build ./cmd/rollcall: %w", err)
 	}
 	return binary, nil
 }
@@ -77,7 +77,7 @@ func diagnose(ctx context.Context, binary string, worlds []subject, parallel int
 
 func diagnoseOne(ctx context.Context, binary, path string) (found, error) {
 	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(ctx, binary, "-json", path)
+	cmd := exec.CommandContext(ctx, binary, "diagnose", "--json", path)
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
 	var exit *exec.ExitError

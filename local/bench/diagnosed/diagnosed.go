@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 )
 
-// Diagnosis is what go run ./local/diagnose -json prints, as far as pages show it.
+// Diagnosis is what rollcall diagnose --json prints, as far as pages show it.
 type Diagnosis struct {
 	Incidents []Incident
 }
@@ -21,7 +21,7 @@ type Diagnosis struct {
 // Incident is one cause. The first is what a person should fix first.
 type Incident struct{ Cause, Confidence, Title string }
 
-// Command is the command diagnose, built.
+// Command is the command rollcall, built.
 type Command struct{ binary string }
 
 // Build builds the command once for all worlds, from the repository's root; remove
@@ -33,11 +33,11 @@ func Build(ctx context.Context) (c Command, remove func(), err error) {
 	}
 	remove = func() { _ = os.RemoveAll(dir) }
 	c.binary = filepath.Join(dir, "diagnose")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", c.binary, "./local/diagnose")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", c.binary, "./cmd/rollcall")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath -buildvcs=false")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		remove()
-		return c, nil, fmt.Errorf("build diagnose: %w\n%s", err, text)
+		return c, nil, fmt.Errorf("build rollcall: %w\n%s", err, text)
 	}
 	return c, remove, nil
 }
@@ -50,7 +50,7 @@ const badInput = 64
 func (c Command) Ask(ctx context.Context, world string) (Diagnosis, error) {
 	var d Diagnosis
 	var errs bytes.Buffer
-	cmd := exec.CommandContext(ctx, c.binary, "-json", world)
+	cmd := exec.CommandContext(ctx, c.binary, "diagnose", "--json", world)
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
 	var status *exec.ExitError

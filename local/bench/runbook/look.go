@@ -25,7 +25,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// settled is when a world is looked at: as go run ./local/diagnose does.
+// settled is when a world is looked at: as rollcall diagnose does.
 const settled = 12 * time.Minute
 
 // joinTime is how long an instance may take before its console is read.

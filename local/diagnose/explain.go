@@ -1,11 +1,12 @@
-package main
+package diagnose
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"rollcall/shared/checkid"
 	"rollcall/shared/node/activity"
@@ -42,28 +43,59 @@ func point(pasted string) (p pointer, known bool) {
 	return p, false
 }
 
-// message prints what a text points to.
-func message(pasted string, asJSON bool, out, errs io.Writer) int {
-	if strings.TrimSpace(pasted) == "" {
-		fmt.Fprintln(errs, "diagnose:", misuse{errors.New(`-message: the text is empty; -help tells more`)})
-		return badStatus
+func explainCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "explain TEXT|-",
+		Short: "Tell what a message of AWS, Kubernetes or Karpenter means",
+		Long: `Tells to which check a text points, and what to look at next: a message of AWS,
+a line of a log, a condition or an event of Kubernetes, as it was pasted. With
+- or without arguments it is read from standard input.
+
+Exit status: 0 known; 2 nothing is known of it; 64 bad input.`,
+		Example: `  rollcall explain "Could not launch Spot Instances. …"
+  kubectl describe node ip-10-0-1-2.ec2.internal | rollcall explain`,
 	}
-	p, known := point(pasted)
-	if asJSON {
-		e := json.NewEncoder(out)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		if err := e.Encode(p); err != nil {
-			fmt.Fprintln(errs, "diagnose:", err)
-			return unsureStatus
+	c.Flags().BoolVar(&asJSON, "json", false, "print the result as one JSON object")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		pasted := strings.Join(args, " ")
+		if len(args) == 0 || pasted == "-" {
+			text, err := readText(c.InOrStdin())
+			if err != nil {
+				return err
+			}
+			pasted = text
 		}
-	} else {
-		p.print(out)
+		if strings.TrimSpace(pasted) == "" {
+			return misuse{errors.New("the text is empty; rollcall explain --help tells more")}
+		}
+		p, known := point(pasted)
+		if asJSON {
+			if err := writeJSON(c.OutOrStdout(), p); err != nil {
+				return fmt.Errorf("print the result: %w", err)
+			}
+		} else {
+			p.print(c.OutOrStdout())
+		}
+		if !known {
+			return exited{unsureStatus}
+		}
+		return nil
 	}
-	if !known {
-		return unsureStatus
+	return c
+}
+
+// readText reads what was pasted or piped, up to what a text of a person may have.
+func readText(in io.Reader) (string, error) {
+	const most = 1 << 20
+	text, err := io.ReadAll(io.LimitReader(in, most+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("read standard input: %w", err)
+	case len(text) > most:
+		return "", misuse{fmt.Errorf("the text is longer than %d KiB: give the lines that tell of the failure", most>>10)}
 	}
-	return healthyStatus
+	return string(text), nil
 }
 
 // print writes the id in the first line, for who reads no more.

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rollcall/local/diagnose"
+)
+
+// The program works where there is nothing but itself: in a folder that is no clone,
+// without Go, Node and an environment.
+func TestAlone(t *testing.T) {
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "rollcall")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	capture := filepath.Join(dir, "capture")
+	if err := os.CopyFS(capture, os.DirFS("../../local/diagnose/testdata/healthy")); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		args   []string
+		in     string
+		status int
+		out    string
+	}{
+		"a healthy capture":   {[]string{"diagnose", "capture"}, "", 0, "every instance that should be a node is one"},
+		"a plan":              {[]string{"preflight", "--subnet", "subnet-0dead", "capture"}, "", 1, "WOULD BE REFUSED"},
+		"a text piped":        {[]string{"explain"}, "kubelet: Unauthorized\n", 0, "iam/access-missing"},
+		"a text nobody knows": {[]string{"explain", "The moon is in the wrong house."}, "", 2, "launch/unclassified"},
+		"help":                {[]string{"--help"}, "", 0, "Available Commands"},
+		"completions":         {[]string{"completion", "bash"}, "", 0, "rollcall"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command(binary, tt.args...)
+			cmd.Dir, cmd.Env, cmd.Stdin = dir, []string{}, strings.NewReader(tt.in)
+			out, _ := cmd.CombinedOutput() // what it ended with is in its state
+			if got := cmd.ProcessState.ExitCode(); got != tt.status || !strings.Contains(string(out), tt.out) {
+				t.Errorf("status %d, want %d; prints %q, want %q in it", got, tt.status, out, tt.out)
+			}
+		})
+	}
+}
+
+// Bad input is one line that says what to do, and status 64.
+func TestBadInput(t *testing.T) {
+	for name, tt := range map[string]struct {
+		args []string
+		says string
+	}{
+		"no such command":     {[]string{"diagnos"}, "rollcall: unknown command \"diagnos\" for \"rollcall\"\n\nDid you mean this?\n\tdiagnose\n\n"},
+		"no such flag":        {[]string{"diagnose", "--jsn"}, "rollcall: unknown flag: --jsn; rollcall diagnose --help tells more\n"},
+		"no capture":          {[]string{"diagnose"}, "rollcall: which world or capture? rollcall diagnose --help tells more\n"},
+		"two captures":        {[]string{"diagnose", "a", "b"}, "rollcall: one world or capture at a time: \"b\" is one too many\n"},
+		"nothing planned":     {[]string{"preflight", "a"}, "rollcall: what is planned? --file, --launch-template or --subnet names it\n"},
+		"an empty text":       {[]string{"explain", " "}, "rollcall: the text is empty; rollcall explain --help tells more\n"},
+		"a time that is none": {[]string{"diagnose", "--at", "noon", "a"}, "rollcall: --at noon: it is not a time such as 2026-11-20T15:10:00Z\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out, errs bytes.Buffer
+			if got := diagnose.Run(t.Context(), root(), tt.args, &out, &errs); got != 64 || errs.String() != tt.says || out.Len() > 0 {
+				t.Errorf("status %d, prints %q, %q, want %q", got, out.String(), errs.String(), tt.says)
+			}
+		})
+	}
+}

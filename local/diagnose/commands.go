@@ -1,0 +1,206 @@
+// Package diagnose tells why instances of a world or a capture did not become
+// nodes: the functions' own handlers look at it once, and what they found is
+// printed for a person or as JSON. It is the commands diagnose, preflight and
+// explain of cmd/rollcall.
+package diagnose
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rollcall/local/capture"
+)
+
+// The exit exitStatuses. 64 is EX_USAGE of sysexits.h.
+const (
+	healthyStatus = 0
+	causesStatus  = 1
+	unsureStatus  = 2
+	badStatus     = 64
+)
+
+type options struct {
+	subject string // a world's file or a capture's folder
+	at      time.Time
+	json    bool
+	verbose bool
+	// preflight is the file of what is planned, cluster where it is to be.
+	preflight, cluster string
+	// template is a version of a launch template that is there, subnets where its
+	// nodes would stand, or what is judged alone.
+	template, subnets string
+}
+
+// misuse is an error of the person who typed the command or wrote the input.
+type misuse struct{ error }
+
+// exited is how a command ended that has printed all that it had to say.
+type exited struct{ status int }
+
+func (o exited) Error() string { return fmt.Sprintf("exit status %d", o.status) }
+
+// Run runs a command line below a root command and returns its exit status. What
+// went wrong is one line on errs.
+func Run(ctx context.Context, root *cobra.Command, args []string, out, errs io.Writer) int {
+	root.SetArgs(args)
+	root.SetOut(out)
+	root.SetErr(errs)
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return misuse{fmt.Errorf("%w; %s --help tells more", err, c.CommandPath())}
+	})
+	err := root.ExecuteContext(ctx)
+	var o exited
+	switch {
+	case err == nil:
+		return healthyStatus
+	case errors.As(err, &o):
+		return o.status
+	}
+	fmt.Fprintf(errs, "%s: %s\n", root.Name(), err)
+	return failed(err)
+}
+
+// failed is the status of a run that came to nothing: what the input is to
+// blame for is told apart from what this machine is.
+func failed(err error) int {
+	var m misuse
+	var c *capture.Error
+	if errors.As(err, &m) || errors.As(err, &c) || strings.HasPrefix(err.Error(), "unknown command") {
+		return badStatus
+	}
+	return unsureStatus
+}
+
+const exitStatuses = `Exit status: 0 healthy; 1 causes found; 2 could not tell, as something that was
+needed is missing or was refused; 64 bad input.`
+
+// Commands are diagnose, preflight and explain.
+func Commands() []*cobra.Command {
+	return []*cobra.Command{diagnoseCommand(), preflightCommand(), explainCommand()}
+}
+
+func diagnoseCommand() *cobra.Command {
+	var o options
+	c := &cobra.Command{
+		Use:   "diagnose CAPTURE_DIR|WORLD.yaml",
+		Short: "Tell why instances did not become nodes of their cluster",
+		Long: `Tells why instances did not become nodes of their cluster.
+
+A capture is a folder of what the AWS CLI and kubectl printed; local/capture.sh
+takes one with read-only rights (docs/diagnose.md). What looks at it are the
+functions that run in Lambda.
+
+` + exitStatuses,
+		Example: `  rollcall diagnose capture
+  rollcall diagnose --json capture
+  rollcall diagnose --at 2026-11-20T15:10:00Z local/worlds/samples.yaml`,
+		Args: subject(&o),
+	}
+	at := c.Flags().String("at", "", "stage time to look at a world, e.g. 2026-11-20T15:10:00Z (default: 12 minutes after it starts)")
+	commonFlags(c, &o)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if *at != "" {
+			var err error
+			if o.at, err = time.Parse(time.RFC3339, *at); err != nil {
+				return misuse{fmt.Errorf("--at %s: it is not a time such as 2026-11-20T15:10:00Z", *at)}
+			}
+		}
+		r, err := look(c.Context(), o, c.ErrOrStderr())
+		return write(c.OutOrStdout(), r, o, err)
+	}
+	return c
+}
+
+func preflightCommand() *cobra.Command {
+	var o options
+	c := &cobra.Command{
+		Use:   "preflight CAPTURE_DIR|WORLD.yaml",
+		Short: "Tell what would fail, before it is made",
+		Long: `Tells what of a plan would fail, before it is made: a nodegroup as aws eks
+create-nodegroup --cli-input-json takes it, a launch template or its version,
+NodePools with their classes, a subnet.
+
+` + exitStatuses,
+		Example: `  rollcall preflight --file nodegroup.json capture
+  rollcall preflight --launch-template lt-0abc:7 --subnet subnet-0abc,subnet-0def capture
+  rollcall preflight --subnet subnet-0abc --cluster prod capture`,
+		Args: subject(&o),
+	}
+	c.Flags().StringVarP(&o.preflight, "file", "f", "", "a file of what is planned, JSON or YAML")
+	c.Flags().StringVar(&o.preflight, "cli-input-json", "", "the same, by the AWS CLI's name")
+	c.Flags().StringVar(&o.template, "launch-template", "", "a version of a launch template, lt-0abc:7, to judge before nodes are launched from it")
+	c.Flags().StringVar(&o.subnets, "subnet", "", "a subnet to judge before nodes stand in it; with a launch template, those in which its nodes would stand")
+	c.Flags().StringVar(&o.cluster, "cluster", "", "the cluster that a plan is for which names none")
+	commonFlags(c, &o)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if o.preflight == "" && o.template == "" && o.subnets == "" {
+			return misuse{errors.New("what is planned? --file, --launch-template or --subnet names it")}
+		}
+		o.preflight = strings.TrimPrefix(o.preflight, "file://") // as the AWS CLI writes it
+		r, err := ahead(c.Context(), o, c.ErrOrStderr())
+		return write(c.OutOrStdout(), r, o, err)
+	}
+	return c
+}
+
+// commonFlags are those of what looks at a world or a capture.
+func commonFlags(c *cobra.Command, o *options) {
+	c.Flags().BoolVar(&o.json, "json", false, "print the result as one JSON object")
+	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print the functions' logs on standard error")
+}
+
+// subject takes the one argument of what looks at a world or a capture.
+func subject(o *options) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			return misuse{fmt.Errorf("which world or capture? %s --help tells more", c.CommandPath())}
+		case len(args) > 1:
+			return misuse{fmt.Errorf("one world or capture at a time: %q is one too many", args[1])}
+		}
+		o.subject = args[0]
+		return nil
+	}
+}
+
+// write prints a result, and says how the command ended.
+func write(out io.Writer, r Result, o options, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case o.json:
+		err = writeJSON(out, r)
+	default:
+		_, err = io.WriteString(out, r.words(cmp.Or(r.plan, o.subject)))
+	}
+	if err != nil {
+		return fmt.Errorf("print the result: %w", err)
+	}
+	return exited{r.status()}
+}
+
+func writeJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// absolute is a path that does not depend on the current folder.
+func absolute(path string) (string, error) {
+	out, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("path %s: %w", path, err)
+	}
+	return out, nil
+}
