@@ -108,6 +108,7 @@ func TestIPv6(t *testing.T) {
 	good := six("ENABLE_IPv6=true", "ENABLE_PREFIX_DELEGATION=true", "ENABLE_IPv4=false")
 	checktest.RunCases(t, IPv6(), []checktest.Case{
 		{"Ready", checktest.Change(snapshottest.PrivateWithNAT(), six("ENABLE_IPv4=true")), []string{pass}},
+		{"nobody is to join", checktest.Change(checktest.Missed(), six("ENABLE_IPv4=true"), func(s *snapshot.Snapshot) { s.Scope.Instances, s.Launches = nil, nil }), nil},
 		{"IPv4, whatever is set", plugged("1.34", "latest"), []string{pass}},
 		{"set up", plugged("1.34", "v1.20.4", good), []string{pass}},
 		{"settings that were not told", plugged("1.34", "v1.20.4", six()), []string{pass}},

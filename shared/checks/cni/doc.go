@@ -28,9 +28,9 @@ type plugin struct {
 	well, passing []*snapshot.Instance // passing run no plugin of Amazon's as a pod
 }
 
-// pluginOf is the plugin of the cluster. Found is nil where it is to be judged; else it
-// is what is to be said: that there is none, or that its version is not understood.
-func pluginOf(s *facts.View) (p plugin, found []finding.Finding) {
+// pluginOf is the plugin of the cluster. Where it is not to be judged, found is what is
+// to be said: nobody is to run it, or its version is not understood.
+func pluginOf(s *facts.View) (p plugin, found []finding.Finding, judge bool) {
 	suspects, well := s.Suspects()
 	p.well = well
 	for _, i := range suspects {
@@ -41,16 +41,16 @@ func pluginOf(s *facts.View) (p plugin, found []finding.Finding) {
 		p.suspects = append(p.suspects, i)
 	}
 	if len(p.suspects) == 0 {
-		return p, p.pass(s, nil)
+		return p, p.pass(s, nil), false
 	}
 	version, ok := vpccni.OfImage(s.CNI.Image)
 	if p.version = version; ok {
-		return p, nil
+		return p, nil, true
 	}
 	return p, append(p.pass(s, nil), finding.Finding{
 		Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: facts.IDs(p.suspects),
 		Blocked: []snapshot.Failure{{Source: snapshot.AWSNode, Reason: snapshot.Broken, Message: fmt.Sprintf("the version in the image %q of aws-node is not understood", s.CNI.Image)}},
-	})
+	}), false
 }
 
 // pass is the finding on the instances that are well, run another plugin, or have

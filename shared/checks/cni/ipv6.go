@@ -33,11 +33,11 @@ func IPv6() check.Check {
 }
 
 func runIPv6(s *facts.View) []finding.Finding {
-	p, said := pluginOf(s)
+	p, said, judge := pluginOf(s)
 	switch {
 	case !s.Cluster.IPv6: // whatever the version is
 		return p.pass(s, p.suspects)
-	case said != nil:
+	case !judge:
 		return said
 	}
 	if p.version.Before(vpccni.IPv6()) {

@@ -31,8 +31,8 @@ func Version() check.Check {
 }
 
 func runVersion(s *facts.View) []finding.Finding {
-	p, said := pluginOf(s)
-	if said != nil {
+	p, said, judge := pluginOf(s)
+	if !judge {
 		return said
 	}
 	st := s.Boot()
