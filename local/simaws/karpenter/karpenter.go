@@ -166,8 +166,10 @@ func (c *Controller) api() ec2.API { return ec2.For(c.w, c.session()) }
 
 // record has CloudTrail keep a call of the controller.
 func (c *Controller) record(operation string, in, out any, err error) {
+	var provider string
+	c.locked(func() { provider = c.heldProvider() })
 	call := trail.Call{
-		Operation: operation, CallerARN: c.session(), Input: in, Err: err, SourceIP: "52.10.20.30", Federated: c.provider(),
+		Operation: operation, CallerARN: c.session(), Input: in, Err: err, SourceIP: "52.10.20.30", Federated: provider,
 		// kubernetes-sigs/karpenter#2813 has it of Karpenter 1.5.0.
 		UserAgent: "aws-sdk-go-v2/1.36.3 ua/2.1 os/linux lang/go#1.24.2 md/GOOS#linux md/GOARCH#arm64 api/ec2#1.215.0 karpenter.sh-" + c.f.Version + " m/h",
 	}
@@ -177,8 +179,8 @@ func (c *Controller) record(operation string, in, out any, err error) {
 	trail.Record(c.w, call)
 }
 
-// provider is the ARN of the cluster's OIDC provider.
-func (c *Controller) provider() string {
+// heldProvider is the ARN of the cluster's OIDC provider.
+func (c *Controller) heldProvider() string {
 	issuer := "oidc.eks." + c.w.Region + ".amazonaws.com/id/" + strings.ToUpper(ids.SHA256(c.k.Name)[:32])
 	if cluster := c.w.Clusters.Get(c.k.Name); cluster != nil && cluster.Identity != nil && cluster.Identity.Oidc != nil && cluster.Identity.Oidc.Issuer != nil {
 		issuer = strings.TrimPrefix(aws.ToString(cluster.Identity.Oidc.Issuer), "https://")

@@ -46,7 +46,8 @@ type claim struct {
 // reconcileClaims brings the NodeClaims on, and tells when it is to look again.
 func (c *Controller) reconcileClaims() (again time.Time) {
 	c.launchClaims()
-	var tag, end []*claim
+	var end []*claim
+	tag := map[*claim]string{} // the names of nodes whose instances have no tags of it
 	c.locked(func() {
 		for _, x := range slices.Clone(c.claims) {
 			if x.ending {
@@ -54,8 +55,8 @@ func (c *Controller) reconcileClaims() (again time.Time) {
 			}
 			c.heldRegister(x)
 			c.heldInitialize(x)
-			if !x.tagged && text(x.object, "status", "nodeName") != "" {
-				tag = append(tag, x)
+			if node := text(x.object, "status", "nodeName"); !x.tagged && node != "" {
+				tag[x] = node
 			}
 			again = earliest(again, c.heldLiveness(x))
 		}
@@ -65,9 +66,11 @@ func (c *Controller) reconcileClaims() (again time.Time) {
 			}
 		}
 	})
-	for _, x := range tag {
-		c.tag(x.instance, text(x.object, "status", "nodeName"), x.name)
-		c.locked(func() { c.heldTagged(x) })
+	for _, x := range slices.Clone(c.claims) {
+		if node, ok := tag[x]; ok {
+			c.tag(x.instance, node, x.name)
+			c.locked(func() { c.heldTagged(x) })
+		}
 	}
 	for _, x := range end {
 		again = earliest(again, c.finalize(x))

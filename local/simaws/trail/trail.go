@@ -1,5 +1,5 @@
 // Package trail is the account's CloudTrail: it records API calls, tells the
-// bus of those about nodegroups, and answers LookupEvents from what it records.
+// bus of those about nodegroups and for instances, and answers LookupEvents from what it records.
 package trail
 
 import (
