@@ -204,6 +204,9 @@ for c in $clusters; do
       sed -n 's#^.*/\(i-[0-9a-f]*\) True$#\1#p' >>"$work/ready"
     kubectl --kubeconfig "$kubeconfig" --request-timeout 30s get serviceaccount aws-node --namespace kube-system \
       -o jsonpath='{.metadata.annotations.eks\.amazonaws\.com/role-arn}' 2>/dev/null | sed '/^$/d; s/$/\n/' >>"$work/roles"
+    kubectl --kubeconfig "$kubeconfig" --request-timeout 30s get nodepools.karpenter.sh \
+      -o jsonpath='{.items[*].spec.template.spec.requirements[?(@.key=="node.kubernetes.io/instance-type")].values[*]}' 2>/dev/null |
+      tr ' ' '\n' | grep . | head -n 100 >>"$work/types"
   fi
 done
 
@@ -231,6 +234,7 @@ for what in internet-gateways egress-only-internet-gateways dhcp-options managed
 done
 take ec2-describe-volumes ec2 describe-volumes $managed
 take ec2-describe-instance-status ec2 describe-instance-status $managed --include-all-instances
+take ec2-describe-capacity-reservations ec2 describe-capacity-reservations
 for v in $(sort -u "$work/vpcs"); do
   for a in enableDnsSupport enableDnsHostnames; do
     take "ec2-describe-vpc-attribute.$v.$a" ec2 describe-vpc-attribute --vpc-id "$v" --attribute "$a"

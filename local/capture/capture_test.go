@@ -120,6 +120,7 @@ func TestAnswers(t *testing.T) {
 		"iam-get-policy-version.P.json":                          `{"PolicyVersion": {"VersionId": "v7", "Document": {"Statement": []}}}`,
 		"ec2-describe-instance-types.json":                       `{"InstanceTypes": [{"InstanceType": "m5.large"}]}`,
 		"ec2-describe-launch-template-versions.json":             `{"LaunchTemplateVersions": [{"LaunchTemplateId": "lt-1", "VersionNumber": 2}, {"LaunchTemplateId": "lt-1", "VersionNumber": 10, "DefaultVersion": true}]}`,
+		"ec2-describe-capacity-reservations.json":                `{"CapacityReservations": [{"CapacityReservationId": "cr-1", "State": "active"}, {"CapacityReservationId": "cr-2", "State": "expired"}]}`,
 		"kubectl-get-configmap-aws-auth.prod.json":               `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "aws-auth", "namespace": "kube-system"}}`,
 		"eks-list-clusters.json":                                 `{"clusters": ["prod"], "nextToken": null}`,
 		"errors.json":                                            `{"iam-get-role.gone": {"code": "NoSuchEntity"}, "ec2-describe-subnets.json": {"code": "UnauthorizedOperation"}, "kubectl-get-nodes.prod": {"code": "NotFound", "message": "m"}, "eks-describe-access-entry.prod.p.q": {"code": "ResourceNotFoundException"}}`,
@@ -153,7 +154,8 @@ func TestAnswers(t *testing.T) {
 	role, rerr := a.GetRole(&iam.GetRoleInput{RoleName: aws.String("team.node")})
 	policy, perr := a.GetPolicy(&iam.GetPolicyInput{PolicyArn: aws.String("arn:aws:iam::aws:policy/P")})
 	version, verr := a.DescribeLaunchTemplateVersions(&ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: aws.String("lt-1"), Versions: []string{"$Latest"}})
-	for _, err := range []error{gerr, ierr, cerr, derr, werr, aerr, rerr, perr, verr} {
+	reserved, cperr := a.DescribeCapacityReservations(&ec2.DescribeCapacityReservationsInput{Filters: filter("capacity-reservation-id", "cr-2", "cr-3")})
+	for _, err := range []error{gerr, ierr, cerr, derr, werr, aerr, rerr, perr, verr, cperr} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +183,7 @@ func TestAnswers(t *testing.T) {
 		"warm": aws.ToString(warm.Instances[0].InstanceId), "groups": len(groups.AutoScalingGroups), "document": aws.ToString(role.Role.AssumeRolePolicyDocument)[:4], "policy": aws.ToString(policy.Policy.DefaultVersionId),
 		"latest": aws.ToInt64(version.LaunchTemplateVersions[0].VersionNumber), "plain dots": refuse(dots), "gone": refuse(gone), "none": refuse(none), "other principal": refuse(other), "path": refuse(path),
 		"denied": refuse(denied), "type": refuse(metal), "id": refuse(nosuch), "template": refuse(lt), "nodes": notFound.Code, "pods": notRead.Reason, "auth": len(auth), "auth error": autherr,
-		"account": c.Account, "clusters": c.Clusters,
+		"account": c.Account, "clusters": c.Clusters, "reserved": len(reserved.CapacityReservations), "state": reserved.CapacityReservations[0].State,
 	}
 	want := map[string]any{
 		"all": "i-1 i-2", "by VPC": "i-2", "by tag": "i-1", "by state": "i-1", "by nonsense": "InvalidParameterValue",
@@ -189,7 +191,7 @@ func TestAnswers(t *testing.T) {
 		"warm": "i-9", "groups": 1, "document": "%7B%", "policy": "v7", "latest": int64(10),
 		"plain dots": "", "gone": "NoSuchEntity", "none": NotCaptured, "other principal": NotCaptured, "path": "ResourceNotFoundException",
 		"denied": "UnauthorizedOperation", "type": NotCaptured, "id": "InvalidInstanceID.NotFound", "template": NotCaptured, "nodes": 404, "pods": NotCaptured, "auth": 1, "auth error": error(nil),
-		"account": "111122223333", "clusters": []string{"prod"},
+		"account": "111122223333", "clusters": []string{"prod"}, "reserved": 1, "state": ec2types.CapacityReservationStateExpired,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -104,6 +104,18 @@ func (a API) DescribeInstanceTypeOfferings(in *ec2.DescribeInstanceTypeOfferings
 	return &ec2.DescribeInstanceTypeOfferingsOutput{InstanceTypeOfferings: list}, err
 }
 
+// DescribeCapacityReservations answers with those of the region.
+func (a API) DescribeCapacityReservations(in *ec2.DescribeCapacityReservationsInput) (*ec2.DescribeCapacityReservationsOutput, error) {
+	all, err := read[ec2.DescribeCapacityReservationsOutput](a.c, "ec2-describe-capacity-reservations")
+	if err != nil {
+		return nil, err
+	}
+	list, err := choice[ec2types.CapacityReservation]{
+		list: all.CapacityReservations, ids: in.CapacityReservationIds, id: "CapacityReservationId", missing: "InvalidCapacityReservationId.NotFound", filters: in.Filters,
+	}.run()
+	return &ec2.DescribeCapacityReservationsOutput{CapacityReservations: list}, err
+}
+
 // DescribeInstanceAttribute answers with the one attribute that was asked for.
 func (a API) DescribeInstanceAttribute(in *ec2.DescribeInstanceAttributeInput) (*ec2.DescribeInstanceAttributeOutput, error) {
 	all, err := read[ec2.DescribeInstanceAttributeOutput](a.c, "ec2-describe-instance-attribute", aws.ToString(in.InstanceId), string(in.Attribute))
