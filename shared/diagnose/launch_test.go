@@ -139,7 +139,7 @@ func TestEveryFailedLaunchIsNamedAlone(t *testing.T) {
 		"launch/security-group":        "InvalidGroup.NotFound",
 		"launch/profile":               "Invalid IAM Instance Profile name",
 		"launch/unauthorized":          "UnauthorizedOperation",
-		"launch/policy-denied":         "UnauthorizedOperation: You are not authorized to perform this operation with an explicit deny in a service control policy.",
+		"launch/policy-denied":         "UnauthorizedOperation: You are not authorized to perform this operation. User: arn:aws:sts::111122223333:assumed-role/AWSServiceRoleForAutoScaling/AutoScaling is not authorized to perform: ec2:RunInstances on resource: arn:aws:ec2:us-west-2:111122223333:instance/* with an explicit deny in a service control policy.",
 		"launch/unsupported-type":      "The requested configuration is currently not supported.",
 		"launch/volume-limit":          "Client.VolumeLimitExceeded: Volume limit exceeded",
 		"launch/throttled":             "RequestLimitExceeded",

@@ -74,7 +74,8 @@ func TestSources(t *testing.T) {
 		t.Errorf("no check (-want +got):\n%s", diff)
 	}
 	withRunway := []snapshot.Source{
-		"auto scaling groups", "aws-node", "cluster", "creators of network interfaces", "instance types", "subnets", "unattached network interfaces", "use of addresses",
+		"auto scaling groups", "aws-node", "cluster", "creators of network interfaces", "ec2nodeclasses", "instance types", "nodeclaims", "nodeclasses", "nodepools",
+		"subnets", "unattached network interfaces", "use of addresses",
 	}
 	if diff := cmp.Diff(withRunway, r.Sources("ip/runway")); diff != "" {
 		t.Errorf("ip/runway (-want +got):\n%s", diff)
