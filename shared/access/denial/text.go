@@ -18,6 +18,9 @@ import (
 var sentence = regexp.MustCompile(`(?i)\buser:? (\S+) is not authorized to perform:? ([a-z0-9-]{1,64}:[a-z0-9*]{1,128})(?: on (?:the )?resource:? (\S+))?` +
 	`(?:,? (with an explicit deny)(?: in (?:an?|the) ([a-z -]{1,40}?(?:policy|policies|boundary))(?::? (arn:\S+))?)?|,? because no ([a-z -]{1,40}?(?:policy|policies|boundary)) allows\b)?`)
 
+// part is what is left of the sentence where somebody took out who asked and for what.
+var part = regexp.MustCompile(`(?i)\bnot authorized to perform\b.{0,200}? with an explicit deny in (?:an?|the) ([a-z -]{1,40}?(?:policy|policies|boundary))\b`)
+
 // Of reads the sentence; false where a text has none. Texts may be wrapped and
 // quoted.
 func Of(text string) (snapshot.Denial, bool) {
@@ -29,6 +32,9 @@ func Of(text string) (snapshot.Denial, bool) {
 	text = strings.Join(strings.Fields(strings.NewReplacer(`\n`, " ", `\t`, " ", `\"`, " ", `"`, " ", "│", " ", "'", " ", "`", " ").Replace(text)), " ")
 	m := sentence.FindStringSubmatch(text)
 	if m == nil {
+		if p := part.FindStringSubmatch(text); p != nil {
+			return snapshot.Denial{Explicit: true, Kind: kind(p[1])}, true
+		}
 		return snapshot.Denial{}, false
 	}
 	d := snapshot.Denial{Who: who(m[1]), Action: m[2], Resource: shown(strings.TrimRight(m[3], ".,;")), Explicit: m[4] != "", Kind: kind(m[5] + m[7]), Policy: shown(strings.TrimRight(m[6], ".,;"))}
