@@ -32,9 +32,9 @@ func BranchInterfaces() check.Check {
 		Breaks:     check.Pods,
 		Proof:      check.ByPassing,
 		CoversToo:  check.NodePools,
-		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.WaitingPods},
+		Needs:      []snapshot.Source{snapshot.Clusters},
 		// Each tells one of the reasons; without it another one is told, or none.
-		Uses:       []snapshot.Source{snapshot.Nodes, snapshot.AWSNode, snapshot.NodeEventsOf, snapshot.TrunksOf, snapshot.Subnets, snapshot.NodeClaimsOf},
+		Uses:       []snapshot.Source{snapshot.WaitingPods, snapshot.Nodes, snapshot.AWSNode, snapshot.NodeEventsOf, snapshot.TrunksOf, snapshot.Subnets, snapshot.NodeClaimsOf},
 		After:      []checkid.ID{checkid.IPSubnetExhausted, checkid.IPFragmented, checkid.IPLeakedInterfaces},
 		Predictive: true,
 		Cause: "Pods that a SecurityGroupPolicy selects wait for minutes for a branch interface. Either no node has a trunk interface (aws-node does not ask for one, the cluster's role may not make it, no instance type of the cluster carries one, or all interfaces of the nodes were in use before), or the trunks carry as many as their types can, or the subnet of the trunk has no address left. " +
@@ -76,6 +76,7 @@ const (
 
 // runBranchInterfaces holds the rule:
 //
+//	the pods were not read, and pods have branch interfaces      Unknown
 //	no pod waits for one for minutes                            Pass
 //	the scheduler says that nodes lack them, none has any:      Fail: why no trunk is there
 //	some have: all are taken                                    Fail
@@ -85,6 +86,13 @@ const (
 //	where other resources lack too                              possible
 func runBranchInterfaces(s *facts.View) []finding.Finding {
 	b := newBranchScope(s)
+	if !s.Has(snapshot.WaitingPods) {
+		var v finding.Verdicts
+		if b.used() {
+			v.Unknown(s.Cluster.Name, []string{s.Cluster.Name}, s.Why(snapshot.WaitingPods))
+		}
+		return v.Findings()
+	}
 	pass := finding.Finding{Outcome: finding.Pass, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Evidence: b.trunkEvidence()}
 	for _, n := range s.Subnets {
 		pass.Covers = append(pass.Covers, n.ID)
@@ -132,6 +140,12 @@ func newBranchScope(s *facts.View) *branchScope {
 		}
 	}
 	return b
+}
+
+// used tells that something here says that pods have branch interfaces.
+func (b *branchScope) used() bool {
+	return b.s.CNI != nil && strings.EqualFold(b.s.CNI.Env["ENABLE_POD_ENI"], "true") || len(b.s.Trunks) > 0 || len(b.s.BranchWaits) > 0 ||
+		slices.ContainsFunc(b.s.Nodes, func(n snapshot.Node) bool { return n.Branches > 0 })
 }
 
 // unscheduled are the pods for which the scheduler finds no node, for want of branch

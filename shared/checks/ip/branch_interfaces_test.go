@@ -132,7 +132,8 @@ func TestBranchInterfaces(t *testing.T) {
 			"pass prod [prod " + strings.Join(without(covers, snapshottest.Private), " ") + "]",
 			"fail " + snapshottest.Private + " [" + snapshottest.Private + "] [] " + snapshottest.Private + " has no address for branch interfaces",
 		}},
-		{Name: "the pods were not read", World: branches(9, checktest.Unread(snapshot.WaitingPods)), Want: []string{"unknown prod [] waiting pods: denied"}},
+		{Name: "the pods were not read, and nothing says that they have branch interfaces", World: branches(0, trunkless, env("false"), checktest.Unread(snapshot.WaitingPods)), Want: nil},
+		{Name: "the pods were not read", World: branches(9, checktest.Unread(snapshot.WaitingPods)), Want: []string{"unknown prod [prod] waiting pods: denied"}},
 	})
 }
 
