@@ -216,7 +216,7 @@ invoke: build-local ## run one function by hand: FN=join-check EVENT=events/in/â
 	@go run ./local/invoke -fn "$(FN)" -event "$(EVENT)" $(if $(WORLD),-world "$(WORLD)") $(if $(AT),-at "$(AT)")
 
 lint: ## gofmt, go vet, staticcheck
-	@test -z "$$(gofmt -l shared functions local events infra)" || { echo "not gofmt-clean:"; gofmt -l shared functions local events infra; exit 1; }
+	@test -z "$$(gofmt -l *.go cmd shared functions local events infra)" || { echo "not gofmt-clean:"; gofmt -l *.go cmd shared functions local events infra; exit 1; }
 	go vet $(PACKAGES) ./infra/...
 	go vet -tags cli ./local/clitest ./local/diagnose && go vet -tags referee ./local/referee
 	go vet -tags commands ./local/deploytest && go vet -tags slacktypes ./local/fakeslack/types && go vet -tags kube ./local/kubetest

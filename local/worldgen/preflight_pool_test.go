@@ -21,9 +21,9 @@ import (
 
 // nodePoolPlan is a NodePool in the making, with its class.
 type nodePoolPlan struct {
-	spec, class map[string]any // of the two manifests
-	auto        bool
-	ref         string
+	class map[string]any // of its manifest
+	auto  bool
+	ref   string
 	// held tells that the cluster has the class, and not the file.
 	held         bool
 	requirements []want

@@ -25,9 +25,7 @@ func (p *SubnetPlan) refuse(r *refusing) {
 				"Nodes stand in the cluster's VPC, %s, and the subnet would be of %s.", s.Cluster.VPC, p.made.VpcId)
 			return
 		}
-		for _, f := range p.refusedRange(s) {
-			r.list = append(r.list, f)
-		}
+		r.list = append(r.list, p.refusedRange(s)...)
 		p.refusedZone(r)
 	}
 	for i, n := range r.fleets {
