@@ -7,15 +7,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/local/testfull"
 )
 
 // A few months of each kind, held to bounds that leave room for how few they are:
 // the page has the figures.
 func TestBounds(t *testing.T) {
-	n := 4
-	if testing.Short() {
-		n = 2
-	}
+	n := testfull.Of(4, 2)
 	r, err := all(context.Background(), n, 7, &bytes.Buffer{})
 	if err != nil {
 		t.Fatal(err)
