@@ -30,7 +30,7 @@ demo: build-local ## play the five stories on the local stage (STORY=route, spot
 
 # A quarter of the tests' work is the garbage of small heaps. What is big to compile
 # is compiled before, with the compiler's own ways.
-GARBAGE := GOGC=400
+GARBAGE := GOGC=1000
 
 test: ## run all tests; what they play many of in a smaller number (five minutes on two cores from a warm build cache)
 	@go build $(PACKAGES)

@@ -2,6 +2,8 @@ package diagnose
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,8 +25,22 @@ type change func(t *testing.T, dir string)
 func folder(t *testing.T, changes ...change) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "capture")
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join(here(t), "testdata", "healthy"))); err != nil {
+	healthy := filepath.Join(here(t), "testdata", "healthy")
+	files, err := os.ReadDir(healthy)
+	if err != nil {
 		t.Fatal(err)
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// Linked, not copied, where that can be: what is changed is written as a new file.
+	for _, f := range files {
+		if err := os.Link(filepath.Join(healthy, f.Name()), filepath.Join(dir, f.Name())); err != nil {
+			if err := os.CopyFS(dir, os.DirFS(healthy)); err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
 	}
 	for _, c := range changes {
 		c(t, dir)
@@ -54,6 +70,9 @@ func without(names ...string) change {
 
 func with(name, text string) change {
 	return func(t *testing.T, dir string) {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
