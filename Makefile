@@ -32,7 +32,7 @@ demo: build-local ## play the five stories on the local stage (STORY=route, spot
 # is compiled before, with the compiler's own ways.
 GARBAGE := GOGC=1000
 
-test: ## run all tests; what they play many of in a smaller number (five minutes on two cores from a warm build cache)
+test: ## run all tests; what they play many of in a smaller number (four minutes on two cores from a warm build cache)
 	@go build $(PACKAGES)
 	@$(ZSH)
 	CDK_VALIDATION=false $(GARBAGE) go test -p 4 -timeout 20m $(LONGEST) $(PACKAGES)

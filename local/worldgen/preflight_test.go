@@ -25,7 +25,7 @@ import (
 
 // planned is how many of each kind are planned in as many worlds. By default that is
 // about two for each way in which a plan or a world is broken here.
-var planned = flag.Int("planned", testfull.Of(1000, 40), "how many nodegroups, launch templates, NodePools and subnets each to plan, judge and make")
+var planned = flag.Int("planned", testfull.Of(1000, 60), "how many nodegroups, launch templates, NodePools and subnets each to plan, judge and make")
 
 // plan is a nodegroup in the making.
 type plan struct {
