@@ -77,6 +77,7 @@ const (
 // runBranchInterfaces holds the rule:
 //
 //	the pods were not read, and pods have branch interfaces      Unknown
+//	a pod waits, the nodes were not read, and nothing else tells  Unknown
 //	no pod waits for one for minutes                            Pass
 //	the scheduler says that nodes lack them, none has any:      Fail: why no trunk is there
 //	some have: all are taken                                    Fail
@@ -98,7 +99,11 @@ func runBranchInterfaces(s *facts.View) []finding.Finding {
 		pass.Covers = append(pass.Covers, n.ID)
 	}
 	var list []finding.Finding
-	if pods, doubt := b.unscheduled(); len(pods) > 0 {
+	switch pods, doubt := b.unscheduled(); {
+	case len(pods) > 0 && !s.Has(snapshot.Nodes) && b.whyNoNode() == trunkMissing:
+		// Whether a node has one, nobody could look.
+		list = append(list, finding.Finding{Outcome: finding.Unknown, Resource: s.Cluster.Name, Covers: []string{s.Cluster.Name}, Blocked: []snapshot.Failure{s.Why(snapshot.Nodes)}})
+	case len(pods) > 0:
 		f := b.noNodeHas(pods)
 		if doubt {
 			f.Confidence = finding.Possible

@@ -107,6 +107,7 @@ func TestBranchInterfaces(t *testing.T) {
 			Want: fail("kube-system/aws-node", "aws-node asks for no trunk interface, and shop/db-0 needs one")},
 		{Name: "True is true", World: branches(0, trunkless, env("True"), waiting), Want: fail("prod", "No node has a trunk interface, and shop/db-0 needs one")},
 		{Name: "aws-node was not read", World: branches(0, trunkless, waiting, checktest.Unread(snapshot.AWSNode)), Want: fail("prod", "No node has a trunk interface, and shop/db-0 needs one")},
+		{Name: "the nodes were not read", World: branches(0, trunkless, env("true"), waiting, checktest.Unread(snapshot.Nodes)), Want: []string{"pass prod [subnet-0private subnet-0public]", "unknown prod [prod] nodes: denied"}},
 		{Name: "the cluster's role may not", World: branches(0, trunkless, refused, waiting), Want: fail("arn:aws:iam::111122223333:role/eks/cluster", "No trunk interface can be made, and shop/db-0 needs one")},
 		{Name: "it could not once, and can now", World: branches(9, refused, waiting), Want: fail("prod", taken)},
 		{Name: "no type carries one", World: branches(0, trunkless, ofType("t3.medium"), waiting), Want: fail("prod", "No instance type here carries branch interfaces")},
