@@ -162,7 +162,7 @@ func TestCreatorsThatHaveInterfaces(t *testing.T) {
 			Account: account, Idle: []snapshot.Interface{networkInterface(idle)},
 			Read: map[snapshot.Source]bool{snapshot.Unattached: true, snapshot.Subnets: true, snapshot.CIDRsKept: true, snapshot.Usage: true},
 		}}
-		if _, err := usage(counted).ReadFrom(t.Context(), v); err != nil {
+		if _, err := usage(nil, counted).ReadFrom(t.Context(), v); err != nil {
 			t.Fatal(err)
 		}
 		keep, err := creators(&told{pages: []any{test.page}}, counted).ReadFrom(t.Context(), v)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+
 	"rollcall/shared/gather/ec2api"
 	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
@@ -11,7 +13,7 @@ import (
 
 // usage is how the subnets of the cluster's VPC are used: every interface of it
 // is counted.
-func usage(counted *tally) source.Source {
+func usage(api ec2.DescribeSubnetsAPIClient, counted *tally) source.Source {
 	return source.Source{
 		Name:  snapshot.Usage,
 		Needs: []snapshot.Source{snapshot.Subnets, snapshot.CIDRsKept},
@@ -29,8 +31,13 @@ func usage(counted *tally) source.Source {
 			if err != nil {
 				return nil, err
 			}
+			free, err := freeAgain(ctx, api, v.Snapshot.Subnets)
+			if err != nil {
+				return nil, err
+			}
 			return func(s *snapshot.Snapshot) {
 				s.Uses, s.Tenants = slices.Clone(c.uses), slices.Clone(c.tenants)
+				free(s)
 			}, nil
 		},
 	}
@@ -38,10 +45,10 @@ func usage(counted *tally) source.Source {
 
 // unattached are the interfaces that nothing is attached to: out of the pages
 // that were counted, or by a filter where nobody counts.
-func unattached(counted *tally) source.Source {
+func unattached(api ec2.DescribeSubnetsAPIClient, counted *tally) source.Source {
 	return source.Source{
 		Name:  snapshot.Unattached,
-		After: []snapshot.Source{snapshot.Usage},
+		After: []snapshot.Source{snapshot.Usage, snapshot.Subnets},
 		Calls: []source.Call{{Action: "ec2:DescribeNetworkInterfaces"}},
 		Read: func(ctx context.Context, v *source.View) (source.Store, error) {
 			if c, err, tried := counted.got(); tried {
@@ -56,7 +63,14 @@ func unattached(counted *tally) source.Source {
 				return nil, err
 			}
 			idle = source.Unique(idle, func(i snapshot.Interface) string { return i.ID })
-			return func(s *snapshot.Snapshot) { s.Idle = idle }, nil
+			free, err := freeAgain(ctx, api, v.Snapshot.Subnets)
+			if err != nil {
+				return nil, err
+			}
+			return func(s *snapshot.Snapshot) {
+				s.Idle = idle
+				free(s)
+			}, nil
 		},
 	}
 }
