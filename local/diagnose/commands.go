@@ -33,6 +33,7 @@ type options struct {
 	at      time.Time
 	json    bool
 	verbose bool
+	html    string // the file of the page; empty for none
 	// preflight is the file of what is planned, cluster where it is to be.
 	preflight, cluster string
 	// template is a version of a launch template that is there, subnets where its
@@ -103,10 +104,12 @@ functions that run in Lambda.
 ` + exitStatuses,
 		Example: `  rollcall diagnose capture
   rollcall diagnose --json capture
+  rollcall diagnose --html result.html capture
   rollcall diagnose --at 2026-11-20T15:10:00Z local/worlds/samples.yaml`,
 		Args: subject(&o),
 	}
 	at := c.Flags().String("at", "", "stage time to look at a world, e.g. 2026-11-20T15:10:00Z (default: 12 minutes after it starts)")
+	c.Flags().StringVar(&o.html, "html", "", "also write the result into a file, as one HTML page that needs nothing else")
 	commonFlags(c, &o)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if *at != "" {
@@ -116,6 +119,9 @@ functions that run in Lambda.
 			}
 		}
 		r, err := look(c.Context(), o, c.ErrOrStderr())
+		if err == nil && o.html != "" {
+			err = writePage(c.Context(), r, o, c.Root().Version, c.ErrOrStderr())
+		}
 		return write(c.OutOrStdout(), r, o, err)
 	}
 	return c
