@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"rollcall/local/diagnose"
 )
 
@@ -45,6 +47,21 @@ func TestAlone(t *testing.T) {
 			}
 		})
 	}
+	t.Run("an assistant", func(t *testing.T) {
+		cmd := exec.Command(binary, "mcp")
+		cmd.Dir, cmd.Env = dir, []string{}
+		s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "v1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "diagnose", Arguments: map[string]any{"path": "capture"}})
+		if err != nil || r.IsError || !strings.Contains(r.Content[0].(*mcp.TextContent).Text, "every instance that should be a node is one") {
+			t.Errorf("the answer is %+v, %v", r, err)
+		}
+		if err := s.Close(); err != nil || cmd.ProcessState.ExitCode() != 0 {
+			t.Errorf("it ended with %v, %s", err, cmd.ProcessState)
+		}
+	})
 }
 
 // Bad input is one line that says what to do, and status 64.

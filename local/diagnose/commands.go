@@ -34,8 +34,9 @@ type options struct {
 	json    bool
 	verbose bool
 	html    string // the file of the page; empty for none
-	// preflight is the file of what is planned, cluster where it is to be.
-	preflight, cluster string
+	// preflight is the file of what is planned, plan its text where there is no file,
+	// cluster where it is to be.
+	preflight, plan, cluster string
 	// template is a version of a launch template that is there, subnets where its
 	// nodes would stand, or what is judged alone.
 	template, subnets string
@@ -85,9 +86,9 @@ func failed(err error) int {
 const exitStatuses = `Exit status: 0 healthy; 1 causes found; 2 could not tell, as something that was
 needed is missing or was refused; 64 bad input.`
 
-// Commands are diagnose, preflight and explain.
+// Commands are diagnose, preflight, explain and mcp.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{diagnoseCommand(), preflightCommand(), explainCommand()}
+	return []*cobra.Command{diagnoseCommand(), preflightCommand(), explainCommand(), mcpCommand()}
 }
 
 func diagnoseCommand() *cobra.Command {

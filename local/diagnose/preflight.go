@@ -54,8 +54,12 @@ func planOf(o options) (preflight.Plan, error) {
 	var p preflight.Plan
 	var err error
 	switch {
-	case o.preflight != "" && o.template != "":
+	case (o.preflight != "" || o.plan != "") && o.template != "":
 		return p, misuse{errors.New("--file and --launch-template: one thing is judged at a time")}
+	case o.plan != "":
+		if p, err = preflight.Parse([]byte(o.plan)); err != nil {
+			return p, misuse{fmt.Errorf("the plan: %w", err)}
+		}
 	case o.preflight != "":
 		if p, err = readPlan(o.preflight); err != nil {
 			return p, err
