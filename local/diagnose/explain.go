@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -35,12 +36,16 @@ type pointer struct {
 // point reads a text.
 func point(pasted string) (p pointer, known bool) {
 	t := text.Tell(pasted)
-	p = pointer{Check: t.Check, Meaning: t.Meaning, Next: t.Next, Kind: t.Kind, Failed: t.Failed, Symptom: t.Symptom, Look: t.Look}
+	p = pointerOf(t)
 	if t.Check != "" {
 		return p, true
 	}
 	p.Check, p.Text = checkid.LaunchUnclassified, activity.Clean(console.Redact(pasted))
 	return p, false
+}
+
+func pointerOf(t text.Told) pointer {
+	return pointer{Check: t.Check, Meaning: t.Meaning, Next: t.Next, Kind: t.Kind, Failed: t.Failed, Symptom: t.Symptom, Look: t.Look}
 }
 
 func explainCommand() *cobra.Command {
@@ -50,21 +55,27 @@ func explainCommand() *cobra.Command {
 		Short: "Tell what a message of AWS, Kubernetes or Karpenter means",
 		Long: `Tells to which check a text points, and what to look at next: a message of AWS,
 a line of a log, a condition or an event of Kubernetes, as it was pasted. With
-- or without arguments it is read from standard input.
+- or without arguments it is read from standard input. A text of more than 64 KiB is
+read as a log: the lines that tell of something, causes first, each check once.
 
 Exit status: 0 known; 2 nothing is known of it; 64 bad input.`,
 		Example: `  rollcall explain "Could not launch Spot Instances. …"
-  kubectl describe node ip-10-0-1-2.ec2.internal | rollcall explain`,
+  kubectl describe node ip-10-0-1-2.ec2.internal | rollcall explain
+  journalctl -u kubelet | rollcall explain`,
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as one JSON object")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		pasted := strings.Join(args, " ")
 		if len(args) == 0 || pasted == "-" {
-			text, err := readText(c.InOrStdin())
-			if err != nil {
-				return err
+			piped := bufio.NewReaderSize(c.InOrStdin(), text.MaxPasted+1)
+			begin, err := piped.Peek(text.MaxPasted + 1)
+			switch {
+			case err == nil:
+				return explainLog(piped, c.OutOrStdout(), asJSON)
+			case !errors.Is(err, io.EOF):
+				return fmt.Errorf("read standard input: %w", err)
 			}
-			pasted = text
+			pasted = string(begin)
 		}
 		if strings.TrimSpace(pasted) == "" {
 			return misuse{errors.New("the text is empty; rollcall explain --help tells more")}
@@ -83,19 +94,6 @@ Exit status: 0 known; 2 nothing is known of it; 64 bad input.`,
 		return nil
 	}
 	return c
-}
-
-// readText reads what was pasted or piped, up to what a text of a person may have.
-func readText(in io.Reader) (string, error) {
-	const most = 1 << 20
-	text, err := io.ReadAll(io.LimitReader(in, most+1))
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("read standard input: %w", err)
-	case len(text) > most:
-		return "", misuse{fmt.Errorf("the text is longer than %d KiB: give the lines that tell of the failure", most>>10)}
-	}
-	return string(text), nil
 }
 
 // print writes the id in the first line, for who reads no more.
