@@ -15,6 +15,8 @@ type Chart struct {
 	At  time.Time `json:"at"`
 	// Turn is where the incident was in its life when it was drawn.
 	Turn string `json:"turn,omitempty"`
+	// Returned is how many addresses it shows as given back by a cleanup.
+	Returned int `json:"returned,omitempty"`
 	// PNG is there until Slack has it, Next is Slack's id of it until the
 	// message shows it, File the one that the message shows.
 	PNG  []byte `json:"png,omitempty"`

@@ -80,6 +80,8 @@ type Chart struct {
 	PNG []byte `json:"png"`
 	// Alt says in words what it shows.
 	Alt string `json:"alt"`
+	// Returned is how many addresses it shows as given back by a cleanup.
+	Returned int `json:"returned,omitempty"`
 }
 
 // Fact is one line for the thread.

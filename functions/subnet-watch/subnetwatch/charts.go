@@ -47,10 +47,12 @@ func (h handler) charts(ctx context.Context, s *snapshot.Snapshot, d diagnose.Di
 	var list []report.Chart
 	for _, id := range ids {
 		samples := of(s, id)
+		returned := 0
 		shown := chart.FreeOf{Subnet: id, From: from(samples, s.Time), To: s.Time, Runway: address.Forecast(samples, 0, s.Time)}
 		for _, r := range s.Returned {
 			if r.Subnet == id {
 				shown.Cleaned = append(shown.Cleaned, chart.Freed{At: r.Last, Addresses: r.Addresses})
+				returned += r.Addresses
 			}
 		}
 		png, err := chart.Free(samples, shown, chart.FreeForSlack())
@@ -59,7 +61,7 @@ func (h handler) charts(ctx context.Context, s *snapshot.Snapshot, d diagnose.Di
 			h.Count("ChartFailures", 1)
 			continue
 		}
-		list = append(list, report.Chart{Of: id, PNG: png, Alt: chart.FreeAlt(samples, shown)})
+		list = append(list, report.Chart{Of: id, PNG: png, Alt: chart.FreeAlt(samples, shown), Returned: returned})
 	}
 	return list
 }

@@ -10,7 +10,8 @@ import (
 const redrawn = time.Hour
 
 // updateChart takes the chart of an incident's subnet where its message needs one: it
-// has none, the incident has moved on since, or an hour has passed.
+// has none, the incident has moved on since, an hour has passed, or a cleanup that
+// ended the incident had not yet told what it gave back when the last one was drawn.
 func (rec *reconciler) updateChart(u *incident.Update) {
 	turn := u.Phase()
 	if turn == "" && u.Chart.Due() && u.Touched {
@@ -28,10 +29,11 @@ func (rec *reconciler) updateChart(u *incident.Update) {
 			have = *u.Chart
 		}
 		old := u.State != incident.Closed && rec.Observation.At.Sub(have.At) >= redrawn
-		if rec.Observation.At.Before(have.At) || have.Turn == turn && len(have.PNG) == 0 && !old {
+		told := u.State == incident.Closed && c.Returned > have.Returned && rec.Observation.At.Sub(u.Resolved) < redrawn
+		if rec.Observation.At.Before(have.At) || have.Turn == turn && len(have.PNG) == 0 && !old && !told {
 			return
 		}
-		u.Chart = &incident.Chart{Alt: c.Alt, At: rec.Observation.At, Turn: turn, PNG: c.PNG, File: have.File, Missing: have.Missing}
+		u.Chart = &incident.Chart{Alt: c.Alt, At: rec.Observation.At, Turn: turn, Returned: c.Returned, PNG: c.PNG, File: have.File, Missing: have.Missing}
 		u.Touched = true
 		return
 	}

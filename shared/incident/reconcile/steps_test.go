@@ -217,6 +217,12 @@ func TestWhenAPictureIsDrawn(t *testing.T) {
 			u.Chart, u.Touched = &incident.Chart{Alt: "alt", At: at(500), Turn: turn, PNG: png, File: file, Missing: missing}, true
 		}
 	}
+	// A cleanup that ended it told what it gave back only after the picture was drawn.
+	back := report.Observation{Charts: []report.Chart{{Of: "subnet-1", Alt: "alt", PNG: png, Returned: 90}}}
+	redrawn := func(u *incident.Update) {
+		drawn("1 proved", "F", "")(u)
+		u.Chart.Returned = 90
+	}
 	touched := func(u *incident.Update) { u.Touched = true }
 	proved := func(u *incident.Update) { u.Resolution, u.Cleared = incident.Proved, at(490) }
 	for name, test := range map[string]struct {
@@ -224,23 +230,27 @@ func TestWhenAPictureIsDrawn(t *testing.T) {
 		obs    report.Observation
 		change func(*incident.Update)
 	}{
-		"the first":                  {open(ip), obs, drawn("1 open short", "", "")},
-		"of no address":              {open(), obs, nil},
-		"none for this subnet":       {open(ip), report.Observation{Charts: obs.Charts[:2]}, nil},
-		"none":                       {open(ip), report.Observation{}, nil},
-		"it is shown":                {open(ip, have(incident.Chart{Turn: "1 open short", At: at(441), File: "F"})), obs, nil},
-		"it is an hour old":          {open(ip, have(incident.Chart{Turn: "1 open short", At: at(440), File: "F", Missing: "m"})), obs, drawn("1 open short", "F", "m")},
-		"it waits":                   {open(ip, have(incident.Chart{Turn: "1 open short", At: at(441), PNG: []byte("o"), File: "F"})), obs, drawn("1 open short", "F", "")},
-		"the incident has moved on":  {open(ip, have(incident.Chart{Turn: "1 open", At: at(499), File: "F"})), obs, drawn("1 open short", "F", "")},
-		"a newer one is there":       {open(ip, have(incident.Chart{Turn: "1 open", At: at(501)})), obs, nil},
-		"it is over":                 {open(ip, closed(490), proved), obs, drawn("1 proved", "", "")},
-		"it is over for long":        {open(ip, closed(490), proved, have(incident.Chart{Turn: "1 proved", At: at(400)})), obs, nil},
-		"it is over since the look":  {open(ip, closed(490), proved, func(u *incident.Update) { u.Cleared = at(501) }), obs, nil},
-		"open since the look":        {open(ip, func(u *incident.Update) { u.Cleared = at(501) }), obs, drawn("1 open short", "", "")},
-		"nobody looks at it":         {open(ip, closed(490), have(incident.Chart{Alt: "a", At: at(1), File: "F", Next: "N", PNG: png, Turn: "t"}), touched), obs, have(incident.Chart{Alt: "a", At: at(1), File: "F"})},
-		"nobody does, and it stays":  {open(ip, closed(490), have(incident.Chart{Alt: "a", Next: "N"})), obs, nil},
-		"nobody does, and it is up":  {open(ip, closed(490), have(incident.Chart{Alt: "a", File: "F", Turn: "t"}), touched), obs, nil},
-		"the one that waits is kept": {open(ip, have(incident.Chart{Turn: "1 open short", At: at(501), PNG: png, Alt: "a"}), touched), obs, nil},
+		"the first":                    {open(ip), obs, drawn("1 open short", "", "")},
+		"of no address":                {open(), obs, nil},
+		"none for this subnet":         {open(ip), report.Observation{Charts: obs.Charts[:2]}, nil},
+		"none":                         {open(ip), report.Observation{}, nil},
+		"it is shown":                  {open(ip, have(incident.Chart{Turn: "1 open short", At: at(441), File: "F"})), obs, nil},
+		"it is an hour old":            {open(ip, have(incident.Chart{Turn: "1 open short", At: at(440), File: "F", Missing: "m"})), obs, drawn("1 open short", "F", "m")},
+		"it waits":                     {open(ip, have(incident.Chart{Turn: "1 open short", At: at(441), PNG: []byte("o"), File: "F"})), obs, drawn("1 open short", "F", "")},
+		"the incident has moved on":    {open(ip, have(incident.Chart{Turn: "1 open", At: at(499), File: "F"})), obs, drawn("1 open short", "F", "")},
+		"a newer one is there":         {open(ip, have(incident.Chart{Turn: "1 open", At: at(501)})), obs, nil},
+		"it is over":                   {open(ip, closed(490), proved), obs, drawn("1 proved", "", "")},
+		"it is over for long":          {open(ip, closed(490), proved, have(incident.Chart{Turn: "1 proved", At: at(400)})), obs, nil},
+		"it is over, and more is told": {open(ip, closed(490), proved, have(incident.Chart{Turn: "1 proved", At: at(491), File: "F"})), back, redrawn},
+		"all of it is shown":           {open(ip, closed(490), proved, have(incident.Chart{Turn: "1 proved", At: at(491), File: "F", Returned: 90})), back, nil},
+		"more is told of a later one":  {open(ip, closed(440), proved, have(incident.Chart{Turn: "1 proved", At: at(441), File: "F"})), back, nil},
+		"more is told of an open one":  {open(ip, have(incident.Chart{Turn: "1 open short", At: at(491), File: "F"})), back, nil},
+		"it is over since the look":    {open(ip, closed(490), proved, func(u *incident.Update) { u.Cleared = at(501) }), obs, nil},
+		"open since the look":          {open(ip, func(u *incident.Update) { u.Cleared = at(501) }), obs, drawn("1 open short", "", "")},
+		"nobody looks at it":           {open(ip, closed(490), have(incident.Chart{Alt: "a", At: at(1), File: "F", Next: "N", PNG: png, Turn: "t"}), touched), obs, have(incident.Chart{Alt: "a", At: at(1), File: "F"})},
+		"nobody does, and it stays":    {open(ip, closed(490), have(incident.Chart{Alt: "a", Next: "N"})), obs, nil},
+		"nobody does, and it is up":    {open(ip, closed(490), have(incident.Chart{Alt: "a", File: "F", Turn: "t"}), touched), obs, nil},
+		"the one that waits is kept":   {open(ip, have(incident.Chart{Turn: "1 open short", At: at(501), PNG: png, Alt: "a"}), touched), obs, nil},
 	} {
 		becomes(t, name, test.u, looking(test.obs).updateChart, test.change)
 	}
