@@ -35,6 +35,9 @@ type Config struct {
 	// Events takes each event that PutEvents accepts. Nil serves no
 	// EventBridge.
 	Events EventSink
+	// Deployment answers what Lambda and EventBridge tell of a stack, found by the
+	// form of its methods as World's are. Nil serves nothing of it.
+	Deployment Deployment
 	// DynamoDB answers DynamoDB. Nil serves none.
 	DynamoDB http.Handler
 	// Meter, if any, counts what the calls of DynamoDB take.

@@ -3,10 +3,13 @@ package simaws
 import (
 	"context"
 	"encoding/base64"
+	"net/http"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
 	"rollcall/local/platform/wire"
 )
@@ -20,10 +23,39 @@ type World interface {
 	ListAssociatedAccessPolicies(*eks.ListAssociatedAccessPoliciesInput) (*eks.ListAssociatedAccessPoliciesOutput, error)
 }
 
+// Deployment is a stack, of whose functions' roles IAM tells as of the world's.
+type Deployment interface {
+	Role(name string) (role iamtypes.Role, there, known bool)
+}
+
+// getRole is IAM's answer about a role of the deployment or of the world.
+func (c *Cloud) getRole(world func(*iam.GetRoleInput) (*iam.GetRoleOutput, error)) func(context.Context, *wire.Call, *iam.GetRoleInput) (*iam.GetRoleOutput, error) {
+	return func(_ context.Context, _ *wire.Call, in *iam.GetRoleInput) (*iam.GetRoleOutput, error) {
+		name := aws.ToString(in.RoleName)
+		role, there, known := c.cfg.Deployment.Role(name)
+		switch {
+		case !known:
+			return world(in)
+		case !there: // IAM API reference, GetRole
+			return nil, &wire.Error{Code: "NoSuchEntity", Status: http.StatusNotFound, Message: "The role with name " + name + " cannot be found."}
+		}
+		return &iam.GetRoleOutput{Role: &role}, nil
+	}
+}
+
 // register gives every operation its handler.
 func (c *Cloud) register() {
-	for _, service := range []string{"ec2", "autoscaling", "iam"} {
+	for _, service := range []string{"ec2", "autoscaling"} {
 		c.ops[service] = wire.HandleMethods(c.wire, service, c.cfg.World)
+	}
+	world, roles := c.cfg.World.(interface {
+		GetRole(*iam.GetRoleInput) (*iam.GetRoleOutput, error)
+	})
+	if c.cfg.Deployment != nil && roles {
+		c.ops["iam"] = append(wire.HandleMethods(c.wire, "iam", c.cfg.World, "GetRole"), "GetRole")
+		wire.Handle(c.wire, "iam", "GetRole", c.getRole(world.GetRole))
+	} else {
+		c.ops["iam"] = wire.HandleMethods(c.wire, "iam", c.cfg.World)
 	}
 	c.ops["eks"] = append(wire.HandleMethods(c.wire, "eks", c.cfg.World, "DescribeCluster"), "DescribeCluster")
 	wire.Handle(c.wire, "eks", "DescribeCluster", c.describeCluster)
@@ -37,6 +69,10 @@ func (c *Cloud) register() {
 	if c.cfg.Events != nil {
 		c.ops["eventbridge"] = []string{"PutEvents"}
 		wire.Handle(c.wire, "eventbridge", "PutEvents", c.putEvents)
+	}
+	if c.cfg.Deployment != nil {
+		c.ops["lambda"] = wire.HandleMethods(c.wire, "lambda", c.cfg.Deployment)
+		c.ops["eventbridge"] = append(c.ops["eventbridge"], wire.HandleMethods(c.wire, "eventbridge", c.cfg.Deployment)...)
 	}
 	if c.cfg.History != nil {
 		c.ops["cloudtrail"] = []string{"LookupEvents"}

@@ -3,6 +3,7 @@ package stage
 import (
 	"encoding/json"
 	"maps"
+	"strings"
 
 	"rollcall/local/platform/template"
 	"rollcall/local/simaws"
@@ -52,6 +53,15 @@ func (s *Stage) environment(f template.Function) map[string]string {
 		env[string(config.StageEndpoints)] = doors
 	}
 	maps.Copy(env, s.options.Settings)
+	return env
+}
+
+// settings are a function's environment as Lambda describes it: what Lambda itself
+// sets when it starts one is not among it (Lambda developer guide, "Defined runtime
+// environment variables").
+func (s *Stage) settings(f template.Function) map[string]string {
+	env := s.environment(f)
+	maps.DeleteFunc(env, func(name, _ string) bool { return strings.HasPrefix(name, "AWS_") })
 	return env
 }
 

@@ -24,6 +24,7 @@ import (
 	"rollcall/local/platform/router"
 	"rollcall/local/platform/template"
 	"rollcall/local/simaws"
+	"rollcall/local/simaws/deployment"
 	"rollcall/local/simaws/kubeapi"
 	"rollcall/local/simaws/world"
 	"rollcall/local/simclock"
@@ -43,6 +44,8 @@ type Stage struct {
 	Runtime  *lambdaruntime.Runtime
 	// Buckets are EC2's request buckets; nil where the stage has none.
 	Buckets *simaws.Buckets
+	// Deployment is what Lambda and EventBridge tell of the stack.
+	Deployment *deployment.API
 
 	options Options
 	// network is the stage's own, where it has no ports; else nil.
@@ -222,11 +225,15 @@ func (s *Stage) startCloud(set set) error {
 		groups[group] = rules
 	}
 	s.Buckets = s.buckets()
+	s.Deployment = deployment.New(s.Template, s.settings, func(f template.Function) string {
+		return simaws.RoleIdentity(s.Template.AccountID, f.Name).RoleARN
+	})
 	s.Cloud, err = simaws.Start(s.ctx, simaws.Config{
 		Account: set.account, Region: set.region,
 		World: set.api, History: set.history, Queues: s.Queues, Identities: identities, Secrets: secrets,
-		Events:   func(_ context.Context, bus string, event json.RawMessage) error { return s.putOn(bus, event) },
-		DynamoDB: s.Table, Meter: s.options.Meter, Clusters: set.clusters, Objects: set.objects, Endpoints: set.described, Groups: groups,
+		Deployment: s.Deployment,
+		Events:     func(_ context.Context, bus string, event json.RawMessage) error { return s.putOn(bus, event) },
+		DynamoDB:   s.Table, Meter: s.options.Meter, Clusters: set.clusters, Objects: set.objects, Endpoints: set.described, Groups: groups,
 		Faults: simaws.NewFaultRules(slices.Concat(callFaults(set.faults, set.start), s.options.CallFaults), s.Clock.Now),
 		Admit:  s.admitCall,
 		Now:    s.Clock.Now, Wall: time.Now, Log: s.log, Observe: s.recorder(), Network: s.network,

@@ -29,7 +29,7 @@ func TestCharts(t *testing.T) {
 		t.Fatal(err)
 	}
 	charts := b.observations[0].Charts
-	if len(charts) != 2 || charts[1].Of != "subnet-a" || !strings.Contains(charts[1].Alt, "+31") {
+	if len(charts) != 2 || charts[1].Of != "subnet-a" || !strings.Contains(charts[1].Alt, "+31") || charts[1].Returned != 31 || charts[0].Returned != 0 {
 		t.Fatalf("charts: %+v, want subnet-b's and that of subnet-a, with what came back", charts)
 	}
 	for _, c := range charts {

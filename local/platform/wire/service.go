@@ -61,6 +61,11 @@ func services() []service {
 			denied:    Error{Code: "AccessDeniedException", Status: 403},
 			throttled: Error{Code: "ThrottlingException", Message: rate, Status: 429},
 			broken:    Error{Code: "ServerException", Message: "Internal server error", Status: 500}},
+		// Lambda API reference, "Common errors" and the errors of GetFunctionConfiguration.
+		{name: "lambda", signing: "lambda", protocol: restJSON, contentType: "application/json",
+			denied:    Error{Code: "AccessDeniedException", Status: 403},
+			throttled: Error{Code: "TooManyRequestsException", Message: rate, Status: 429},
+			broken:    Error{Code: "ServiceException", Message: "The AWS Lambda service encountered an internal error.", Status: 500}},
 		{name: "sqs", signing: "sqs", protocol: awsJSON, target: "AmazonSQS.", contentType: json10,
 			denied:    Error{Code: "AccessDeniedException", Status: 403},
 			throttled: Error{Code: "ThrottlingException", Message: rate, Status: 400},

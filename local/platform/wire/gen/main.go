@@ -76,19 +76,24 @@ func generate(list string, dirOf func(service string) (string, error)) ([]byte, 
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
-	dir, err := dirOf("eks")
-	if err != nil {
-		return nil, err
-	}
-	schemas, err := os.ReadFile(filepath.Join(dir, "schemas", "schemas.go"))
-	if err != nil {
-		return nil, fmt.Errorf("read schemas of eks: %w", err)
-	}
-	if err := writeRest(&buf, "eks", string(schemas)); err != nil {
-		return nil, fmt.Errorf("eks: %w", err)
+	for _, name := range restServices() {
+		dir, err := dirOf(name)
+		if err != nil {
+			return nil, err
+		}
+		schemas, err := os.ReadFile(filepath.Join(dir, "schemas", "schemas.go"))
+		if err != nil {
+			return nil, fmt.Errorf("read schemas of %s: %w", name, err)
+		}
+		if err := writeRest(&buf, name, string(schemas)); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	return buf.Bytes(), nil
 }
+
+// restServices are those whose operations have paths.
+func restServices() []string { return []string{"eks", "lambda"} }
 
 func goList(args ...string) (string, error) {
 	cmd := exec.Command("go", append([]string{"list"}, args...)...)

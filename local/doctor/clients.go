@@ -1,0 +1,26 @@
+package doctor
+
+import (
+	"net/http"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"rollcall/shared/store"
+)
+
+// NewClients makes the clients of somebody's credentials. Slack is reached by via.
+func NewClients(cfg aws.Config, via *http.Client) Clients {
+	return Clients{
+		Functions: lambda.NewFromConfig(cfg), Rules: eventbridge.NewFromConfig(cfg), Roles: iam.NewFromConfig(cfg), Queues: sqs.NewFromConfig(cfg),
+		Secrets: secretsmanager.NewFromConfig(cfg), Clusters: eks.NewFromConfig(cfg),
+		Records: func(table string) Records { return store.New(dynamodb.NewFromConfig(cfg), table) },
+		Slack:   func(api, token string) (Slack, error) { return NewSlack(api, token, via), nil },
+	}
+}

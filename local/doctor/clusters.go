@@ -1,0 +1,118 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"rollcall/infra/clusterrole"
+	"rollcall/shared/config"
+)
+
+// clusters looks at the watched clusters, and whether each lets in the roles of the
+// functions that read it.
+func (c Clients) clusters(ctx context.Context, d Deployment, there []functionOf) []Finding {
+	var readers []functionOf
+	for _, f := range there {
+		if len(f.spec.Kube) > 0 {
+			readers = append(readers, f)
+		}
+	}
+	if len(readers) == 0 {
+		return nil
+	}
+	cfg, err := settingsOf(readers[0], config.Clusters)
+	if err != nil {
+		return []Finding{redeploy(Finding{Part: "settings", Name: Prefix + "-" + readers[0].spec.Name, Says: err.Error(), Do: "Correct the setting (docs/settings.md), and deploy."})}
+	}
+	names := cfg.Clusters
+	if names == nil {
+		if names, err = c.all(ctx); err != nil {
+			return []Finding{unseen("cluster", d.Region, "eks:ListClusters", err)}
+		}
+	}
+	if len(names) == 0 {
+		return []Finding{{Part: "cluster", Name: d.Region, State: Wrong, Says: "there is no cluster to watch in this account and region", Do: "Deploy it where the clusters are, or wait: each new one is watched by itself."}}
+	}
+	var list []Finding
+	for _, name := range names {
+		list = append(list, c.cluster(ctx, d, name, readers)...)
+	}
+	return list
+}
+
+func (c Clients) all(ctx context.Context) ([]string, error) {
+	var names []string
+	in := &eks.ListClustersInput{}
+	for {
+		out, err := c.Clusters.ListClusters(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, out.Clusters...)
+		if in.NextToken = out.NextToken; in.NextToken == nil {
+			return names, nil
+		}
+	}
+}
+
+// cluster looks at one cluster.
+func (c Clients) cluster(ctx context.Context, d Deployment, name string, readers []functionOf) []Finding {
+	out, err := c.Clusters.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(name)})
+	switch {
+	case coded(err, "ResourceNotFoundException"):
+		return []Finding{{Part: "cluster", Name: name, State: Wrong, Says: "is not there, and the setting clusters names it", Do: "Take it out of the setting clusters, and deploy.", Command: "make deploy"}}
+	case err != nil:
+		return []Finding{unseen("cluster", name, "eks:DescribeCluster", err)}
+	}
+	if a := out.Cluster.AccessConfig; a != nil && a.AuthenticationMode == types.AuthenticationModeConfigMap {
+		return []Finding{{
+			Part: "cluster", Name: name, State: Unknown, Says: "takes no access entries (authentication mode CONFIG_MAP): whether its aws-auth names the roles only Kubernetes knows",
+			Do: "Compare it with the stack's output AwsAuthRoles.", Command: "kubectl -n kube-system get configmap aws-auth -o yaml",
+		}}
+	}
+	var list []Finding
+	for _, f := range readers {
+		if x := c.entry(ctx, d, name, f); x.State != Well {
+			list = append(list, x)
+		}
+	}
+	if len(list) == 0 {
+		return []Finding{{Part: "cluster", Name: name, State: Well, Says: fmt.Sprintf("lets %d roles in", len(readers))}}
+	}
+	return list
+}
+
+// entry looks at the access entry of a function's role in a cluster.
+func (c Clients) entry(ctx context.Context, d Deployment, cluster string, f functionOf) Finding {
+	role := f.role[strings.LastIndex(f.role, "/")+1:]
+	out, err := c.Clusters.DescribeAccessEntry(ctx, &eks.DescribeAccessEntryInput{ClusterName: aws.String(cluster), PrincipalArn: aws.String(f.role)})
+	finding := Finding{Part: "access entry", Name: cluster + " " + Prefix + "-" + f.spec.Name, State: Wrong}
+	where := fmt.Sprintf(" --region '%s' --cluster-name '%s' --principal-arn '%s' --kubernetes-groups %s", d.Region, cluster, f.role, clusterrole.Group)
+	switch {
+	case coded(err, "ResourceNotFoundException"):
+		finding.Says = "there is none for the role " + role + ": nodes, pods and volumes of " + cluster + " cannot be read"
+		finding.Do, finding.Command = "Make it, and apply deploy/clusterrole.yaml in the cluster where that was not done.", "aws eks create-access-entry"+where
+		return finding
+	case err != nil:
+		return unseen("access entry", finding.Name, "eks:DescribeAccessEntry", err)
+	}
+	if slices.Contains(out.AccessEntry.KubernetesGroups, clusterrole.Group) {
+		return Finding{Part: "access entry", Name: finding.Name, State: Well, Says: "is there"}
+	}
+	policies, err := c.Clusters.ListAssociatedAccessPolicies(ctx, &eks.ListAssociatedAccessPoliciesInput{ClusterName: aws.String(cluster), PrincipalArn: aws.String(f.role)})
+	if err != nil {
+		return unseen("access entry", finding.Name, "eks:ListAssociatedAccessPolicies", err)
+	}
+	if len(policies.AssociatedAccessPolicies) > 0 {
+		return Finding{Part: "access entry", Name: finding.Name, State: Well, Says: "is there, with access policies"}
+	}
+	finding.Says = "it gives the role " + role + " neither the group " + clusterrole.Group + " nor an access policy: it may read nothing"
+	finding.Do, finding.Command = "Put it into the group, and apply deploy/clusterrole.yaml in the cluster where that was not done.", "aws eks update-access-entry"+where
+	return finding
+}

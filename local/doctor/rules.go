@@ -1,0 +1,158 @@
+package doctor
+
+import (
+	"context"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
+
+	"rollcall/shared/config"
+	"rollcall/shared/spec"
+)
+
+// rules looks at the rules and schedules that wake the functions. CloudFormation makes
+// their names of the stack's and the logical id, which begins as infra writes it.
+func (c Clients) rules(ctx context.Context, d Deployment, there []functionOf) []Finding {
+	bus := ""
+	for _, f := range there {
+		if name := f.setting(config.BusName); name != "" {
+			bus = name
+		}
+	}
+	var list []Finding
+	for _, f := range there {
+		if len(f.spec.Rules)+len(f.spec.Schedules) == 0 {
+			continue
+		}
+		names := map[string][]string{} // by bus
+		for _, on := range busesOf(f.spec, bus) {
+			found, err := c.rulesOf(ctx, f, on)
+			if err != nil {
+				list = append(list, unseen("rule", Prefix+"-"+f.spec.Name, "events:ListRuleNamesByTarget", err))
+				continue
+			}
+			names[on] = found
+			for _, w := range wakers(f.spec) {
+				if w.on(bus) == on {
+					list = append(list, c.rule(ctx, f, w, on, found))
+				}
+			}
+		}
+	}
+	return list
+}
+
+// waker is a rule or a schedule of a function.
+type waker struct {
+	id  string // how its logical id begins
+	why string
+	own bool // on the stack's bus
+}
+
+func (w waker) on(bus string) string {
+	if w.own {
+		return bus
+	}
+	return ""
+}
+
+func wakers(s spec.Spec) []waker {
+	var list []waker
+	for _, r := range s.Rules {
+		list = append(list, waker{id: camel(s.Name) + camel(r.Name) + "Rule", why: r.Why, own: r.Bus == spec.Bus})
+	}
+	for _, x := range s.Schedules {
+		list = append(list, waker{id: camel(s.Name) + camel(x.Name) + "Schedule", why: x.Why})
+	}
+	return list
+}
+
+// busesOf are the buses on which a function has rules; "" is the account's default.
+func busesOf(s spec.Spec, bus string) []string {
+	var list []string
+	seen := map[string]bool{}
+	for _, w := range wakers(s) {
+		if on := w.on(bus); !seen[on] {
+			seen[on] = true
+			list = append(list, on)
+		}
+	}
+	return list
+}
+
+// rulesOf are the names of the rules of a bus that wake a function, itself or through
+// its queue.
+func (c Clients) rulesOf(ctx context.Context, f functionOf, bus string) ([]string, error) {
+	targets := []string{f.arn}
+	if q := f.spec.Queue; q != nil {
+		// arn:aws:lambda:us-west-2:111122223333:function:rollcall-report
+		part := strings.SplitN(f.arn, ":", 6)
+		name := Prefix + "-" + string(q.Resource)
+		if q.FIFO {
+			name += ".fifo"
+		}
+		if len(part) == 6 {
+			targets = append(targets, strings.Join([]string{"arn", part[1], "sqs", part[3], part[4], name}, ":"))
+		}
+	}
+	var names []string
+	for _, arn := range targets {
+		in := &eventbridge.ListRuleNamesByTargetInput{TargetArn: aws.String(arn)}
+		if bus != "" {
+			in.EventBusName = aws.String(bus)
+		}
+		for {
+			out, err := c.Rules.ListRuleNamesByTarget(ctx, in)
+			if err != nil {
+				return nil, err
+			}
+			names = append(names, out.RuleNames...)
+			if in.NextToken = out.NextToken; in.NextToken == nil {
+				break
+			}
+		}
+	}
+	return names, nil
+}
+
+// rule looks at one of them.
+func (c Clients) rule(ctx context.Context, f functionOf, w waker, bus string, names []string) Finding {
+	name := ""
+	for _, n := range names {
+		if strings.Contains(n, w.id) {
+			name = n
+		}
+	}
+	if name == "" {
+		return redeploy(Finding{Part: "rule", Name: w.id, Says: "is not there, or does not lead to " + Prefix + "-" + f.spec.Name + ". " + w.why})
+	}
+	in := &eventbridge.DescribeRuleInput{Name: aws.String(name)}
+	more := ""
+	if bus != "" {
+		in.EventBusName = aws.String(bus)
+		more = " --event-bus-name '" + bus + "'"
+	}
+	out, err := c.Rules.DescribeRule(ctx, in)
+	if err != nil {
+		return unseen("rule", name, "events:DescribeRule", err)
+	}
+	if out.State == types.RuleStateDisabled {
+		return Finding{
+			Part: "rule", Name: name, State: Wrong, Says: "is disabled. " + w.why, Do: "Enable it.", Command: "aws events enable-rule --name '" + name + "'" + more,
+		}
+	}
+	return Finding{Part: "rule", Name: name, State: Well, Says: "is enabled"}
+}
+
+// camel is a name as the logical ids of the stack have it.
+func camel(name string) string {
+	var b strings.Builder
+	for word := range strings.SplitSeq(name, "-") {
+		if word != "" {
+			b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,192 @@
+// Package deployment is a deployed template as Lambda and EventBridge describe it to
+// who asks: functions with their settings, the queues that wake them, and rules. What
+// somebody changes by hand (a rule that is disabled, a function that is deleted) is
+// described from then on; it changes nothing of what the stage delivers.
+package deployment
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	eventtypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
+
+	"rollcall/local/platform/template"
+	"rollcall/local/platform/wire"
+)
+
+// API answers for a deployment.
+type API struct {
+	template    *template.Template
+	environment func(template.Function) map[string]string
+	role        func(template.Function) string
+
+	mu sync.Mutex
+	// deleted and disabled are ARNs of functions, roles and rules, and logical ids of event
+	// source mappings.
+	deleted, disabled map[string]bool
+	failed            map[string]string // why a function's last update failed, by its ARN
+}
+
+// New describes a template. The environment of a function is asked for each time:
+// settings change. Role is the ARN of the role in which it runs.
+func New(t *template.Template, environment func(template.Function) map[string]string, role func(template.Function) string) *API {
+	return &API{template: t, environment: environment, role: role, deleted: map[string]bool{}, disabled: map[string]bool{}, failed: map[string]string{}}
+}
+
+// Delete deletes a function, a role, a rule (by ARN) or an event source mapping (by logical id).
+func (a *API) Delete(id string) { a.set(a.deleted, id) }
+
+// Disable disables a rule (by ARN) or an event source mapping (by logical id).
+func (a *API) Disable(id string) { a.set(a.disabled, id) }
+
+func (a *API) set(m map[string]bool, id string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	m[id] = true
+}
+
+// FailUpdate lets the last update of a function have failed.
+func (a *API) FailUpdate(arn, why string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.failed[arn] = why
+}
+
+// GetFunctionConfiguration describes a function: Lambda API reference,
+// GetFunctionConfiguration; the error's words are those that the AWS CLI prints in
+// public threads.
+func (a *API) GetFunctionConfiguration(in *lambda.GetFunctionConfigurationInput) (*lambda.GetFunctionConfigurationOutput, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	name := aws.ToString(in.FunctionName)
+	f, ok := a.template.Function(name)
+	if !ok || a.deleted[f.ARN] {
+		return nil, notFound("Function not found: " + a.arn(name))
+	}
+	out := &lambda.GetFunctionConfigurationOutput{
+		FunctionName: aws.String(f.Name), FunctionArn: aws.String(f.ARN), Role: aws.String(a.role(f)), Handler: aws.String(f.Handler), Runtime: lambdatypes.Runtime(f.Runtime),
+		MemorySize: aws.Int32(int32(f.Memory)), Timeout: aws.Int32(int32(f.Timeout.Seconds())), Environment: &lambdatypes.EnvironmentResponse{Variables: a.environment(f)},
+		State: lambdatypes.StateActive, LastUpdateStatus: lambdatypes.LastUpdateStatusSuccessful, Version: aws.String("$LATEST"),
+	}
+	if why, failed := a.failed[f.ARN]; failed {
+		out.LastUpdateStatus, out.LastUpdateStatusReason = lambdatypes.LastUpdateStatusFailed, aws.String(why)
+	}
+	return out, nil
+}
+
+// Role is the role of a function by its name; known is false for a name that is none of
+// theirs, and there for one that was deleted.
+func (a *API) Role(name string) (role iamtypes.Role, there, known bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, f := range a.template.Functions {
+		if arn := a.role(f); strings.HasSuffix(arn, "/"+name) {
+			return iamtypes.Role{RoleName: aws.String(name), Arn: aws.String(arn), Path: aws.String("/")}, !a.deleted[arn], true
+		}
+	}
+	return iamtypes.Role{}, false, false
+}
+
+func (a *API) arn(function string) string {
+	return fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", a.template.Region, a.template.AccountID, function)
+}
+
+// notFound is Lambda's and EventBridge's error for what is not there; of the two only
+// Lambda's has the status 404 (their API references, "Errors").
+func notFound(message string) *wire.Error {
+	return &wire.Error{Code: "ResourceNotFoundException", Status: http.StatusNotFound, Message: message}
+}
+
+// ListEventSourceMappings lists what wakes a function: Lambda API reference.
+func (a *API) ListEventSourceMappings(in *lambda.ListEventSourceMappingsInput) (*lambda.ListEventSourceMappingsOutput, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	f, ok := a.template.Function(aws.ToString(in.FunctionName))
+	if in.FunctionName != nil && (!ok || a.deleted[f.ARN]) {
+		return nil, notFound("Function not found: " + a.arn(aws.ToString(in.FunctionName)))
+	}
+	out := &lambda.ListEventSourceMappingsOutput{EventSourceMappings: []lambdatypes.EventSourceMappingConfiguration{}}
+	for _, m := range a.template.Mappings {
+		if in.FunctionName != nil && m.FunctionName != f.Name || a.deleted[m.LogicalID] {
+			continue
+		}
+		state := "Enabled"
+		if a.disabled[m.LogicalID] || !m.Enabled {
+			state = "Disabled"
+		}
+		out.EventSourceMappings = append(out.EventSourceMappings, lambdatypes.EventSourceMappingConfiguration{
+			UUID: aws.String(m.LogicalID), EventSourceArn: aws.String(m.QueueARN), FunctionArn: aws.String(a.arn(m.FunctionName)), State: aws.String(state), BatchSize: aws.Int32(int32(m.BatchSize)),
+		})
+	}
+	return out, nil
+}
+
+// ListRuleNamesByTarget lists the rules of a bus that have a target: EventBridge API
+// reference. A target that nobody has has none.
+func (a *API) ListRuleNamesByTarget(in *eventbridge.ListRuleNamesByTargetInput) (*eventbridge.ListRuleNamesByTargetOutput, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	out := &eventbridge.ListRuleNamesByTargetOutput{RuleNames: []string{}}
+	for _, r := range a.template.Rules {
+		if a.deleted[r.ARN] || busOf(r) != busNamed(in.EventBusName) {
+			continue
+		}
+		if slices.ContainsFunc(r.Targets, func(t template.Target) bool { return t.ARN == aws.ToString(in.TargetArn) }) {
+			out.RuleNames = append(out.RuleNames, r.Name)
+		}
+	}
+	return out, nil
+}
+
+// DescribeRule describes a rule: EventBridge API reference.
+func (a *API) DescribeRule(in *eventbridge.DescribeRuleInput) (*eventbridge.DescribeRuleOutput, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	name, bus := aws.ToString(in.Name), busNamed(in.EventBusName)
+	for _, r := range a.template.Rules {
+		if r.Name != name || busOf(r) != bus || a.deleted[r.ARN] {
+			continue
+		}
+		out := &eventbridge.DescribeRuleOutput{Name: aws.String(r.Name), Arn: aws.String(r.ARN), EventBusName: aws.String(bus), State: eventtypes.RuleStateEnabled}
+		if !r.Enabled || a.disabled[r.ARN] {
+			out.State = eventtypes.RuleStateDisabled
+		}
+		if r.Schedule != "" {
+			out.ScheduleExpression = aws.String(r.Schedule)
+		}
+		if len(r.Pattern) > 0 {
+			out.EventPattern = aws.String(string(r.Pattern))
+		}
+		return out, nil
+	}
+	err := notFound(fmt.Sprintf("Rule %s does not exist on EventBus %s.", name, bus))
+	err.Status = http.StatusBadRequest
+	return nil, err
+}
+
+func busOf(r template.Rule) string {
+	if r.Bus == "" {
+		return "default"
+	}
+	return r.Bus
+}
+
+// busNamed is a bus by its name or its ARN.
+func busNamed(name *string) string {
+	text := aws.ToString(name)
+	if i := strings.LastIndex(text, "/"); i >= 0 {
+		text = text[i+1:]
+	}
+	if text == "" {
+		return "default"
+	}
+	return text
+}
