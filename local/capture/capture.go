@@ -31,6 +31,7 @@ type Capture struct {
 	files   map[string]any // by name: a pointer to an SDK output, or a tree
 	refused map[string]refusal
 	partial map[string]bool
+	leftOut map[string]string // why a file is not there, by its name
 }
 
 // maxFile bounds one file: the largest real ones are lists of pods.
@@ -47,7 +48,7 @@ func Open(dir string, now time.Time) (*Capture, error) {
 	case err != nil:
 		return nil, &Error{dir, fmt.Sprintf("it cannot be read as a folder: %v", err)}
 	}
-	c := &Capture{Dir: dir, files: map[string]any{}, refused: map[string]refusal{}, partial: map[string]bool{}}
+	c := &Capture{Dir: dir, files: map[string]any{}, refused: map[string]refusal{}, partial: map[string]bool{}, leftOut: map[string]string{}}
 	var times moments
 	known := 0
 	for _, e := range entries {
@@ -85,7 +86,7 @@ func (c *Capture) load(e fs.DirEntry, times *moments) (bool, error) {
 	operation, _ := splitName(name)
 	typ, isCall := operations()[operation]
 	isJSON := strings.HasSuffix(e.Name(), ".json")
-	special := e.Name() == "event.json" || e.Name() == "errors.json" || e.Name() == "time.txt"
+	special := e.Name() == "event.json" || e.Name() == "errors.json" || e.Name() == leftOutFile || e.Name() == "time.txt"
 	if !special && !(isJSON && isCall) {
 		if !strings.HasPrefix(e.Name(), ".") {
 			c.warn("%s: not a file that a capture has; it is left out", e.Name())
@@ -106,6 +107,9 @@ func (c *Capture) load(e fs.DirEntry, times *moments) (bool, error) {
 	if tree == nil {
 		c.warn("%s: the file is empty: the call that should have filled it is taken as not made", e.Name())
 		return true, nil
+	}
+	if e.Name() == leftOutFile {
+		return false, c.takeLeftOut(path, tree)
 	}
 	if _, ok := tree.(map[string]any); !ok {
 		return false, &Error{path, "want a JSON object, got " + kindOf(tree)}

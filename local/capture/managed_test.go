@@ -1,11 +1,6 @@
 package capture
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -66,81 +61,5 @@ func TestWhatIsNotThereMayBeHidden(t *testing.T) {
 				t.Errorf("one that is there, one that is not, all interfaces, those of the control plane (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-// aCLI stands for the AWS CLI: it writes down how it was called, and knows
-// --include-managed-resources or does not.
-const aCLI = `#!/bin/sh
-case "$*" in
-  *--include-managed-resources*) [ -n "$KNOWS" ] || { echo "Unknown options: --include-managed-resources" >&2; exit 252; } ;;
-  *get-managed-resource-visibility*) [ -n "$KNOWS" ] || { echo "Invalid choice" >&2; exit 252; } ;;
-esac
-case "$*" in *--generate-cli-skeleton*) exit 0 ;; esac
-echo "$*" >>"$CALLED"
-case "$*" in
-  *"--output text"*VpcId* | *"--output text"*vpcId*) echo vpc-1 ;;
-  *"--output text"*launchtemplate*) echo lt-1 ;;
-  *"--output text"*) ;;
-  *"--query LaunchTemplateVersions"*) echo "[]" ;;
-  *) echo "{}" ;;
-esac
-`
-
-// script runs capture.sh with that CLI, and gives how it was called and what the
-// script said.
-func script(t *testing.T, knows string) (calls []string, said string) {
-	t.Helper()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "aws"), []byte(aCLI), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	called := filepath.Join(dir, "called")
-	c := exec.Command("sh", "../capture.sh", "--region", "us-west-2", "--cluster", "prod", "--out", filepath.Join(dir, "out"))
-	c.Env = []string{"PATH=" + dir + ":/usr/bin:/bin", "CALLED=" + called, "KNOWS=" + knows, "HOME=" + dir}
-	out, err := c.CombinedOutput()
-	if err != nil {
-		t.Fatalf("capture.sh: %v\n%s", err, out)
-	}
-	text, err := os.ReadFile(called)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Split(strings.TrimSpace(string(text)), "\n"), string(out)
-}
-
-// TestTheScriptAsksForManagedResources: every call that can, where the CLI can,
-// and the script says where it cannot.
-func TestTheScriptAsksForManagedResources(t *testing.T) {
-	able := []string{
-		"describe-instances", "describe-instance-status", "describe-network-interfaces", "describe-volumes", "describe-volume-status",
-		"describe-launch-templates", "describe-launch-template-versions",
-	}
-	const missing = "this CLI does not have --include-managed-resources"
-	for _, knows := range []string{"yes", ""} {
-		calls, said := script(t, knows)
-		if strings.Contains(said, missing) != (knows == "") {
-			t.Errorf("a CLI that knows the parameter (%q): it says\n%s", knows, said)
-		}
-		seen := map[string]bool{}
-		for _, call := range calls {
-			words := strings.Fields(call)
-			i := slices.IndexFunc(words, func(w string) bool { return slices.Contains(able, w) })
-			if i < 0 {
-				continue
-			}
-			seen[words[i]] = true
-			if slices.Contains(words, "--include-managed-resources") != (knows != "") {
-				t.Errorf("a CLI that knows the parameter (%q) was called as aws %s", knows, call)
-			}
-		}
-		for _, name := range []string{"describe-instances", "describe-instance-status", "describe-network-interfaces", "describe-volumes", "describe-launch-template-versions"} {
-			if !seen[name] {
-				t.Errorf("no call of %s among %d calls: nothing was tested", name, len(calls))
-			}
-		}
-		if asked := slices.ContainsFunc(calls, func(c string) bool { return strings.Contains(c, "get-managed-resource-visibility") }); asked != (knows != "") {
-			t.Errorf("the account's setting was asked for: %v", asked)
-		}
 	}
 }

@@ -2,24 +2,12 @@ package capture
 
 import (
 	"strings"
+
+	"rollcall/local/capture/filename"
 )
 
 // fileName is the name of a file, without .json, of an operation and its keys.
-// A dot parts operation and keys, so a dot inside a key is written %2E; a
-// slash, which no file name can hold, is written "__".
-func fileName(operation string, keys ...string) string {
-	var b strings.Builder
-	b.WriteString(operation)
-	for _, k := range keys {
-		b.WriteByte('.')
-		b.WriteString(escape(k))
-	}
-	return b.String()
-}
-
-func escape(key string) string {
-	return strings.NewReplacer("/", "__", ".", "%2E").Replace(key)
-}
+func fileName(operation string, keys ...string) string { return filename.Of(operation, keys...) }
 
 // plainName is the name with the dots of its keys left as they are, as a
 // person may have written it by hand. It is looked for second.

@@ -75,6 +75,9 @@ func operations() map[string]reflect.Type {
 		// AWS Health's events are not served yet: no function asks for them.
 		"health-describe-events": nil,
 
+		// CloudTrail's records of calls for instances are not served yet.
+		"cloudtrail-lookup-events": nil,
+
 		"kubectl-get-nodes":                   nil,
 		"kubectl-get-pods":                    nil,
 		"kubectl-get-pv":                      nil,
@@ -89,5 +92,6 @@ func operations() map[string]reflect.Type {
 		"kubectl-get-nodeclaims":              nil,
 		"kubectl-get-ec2nodeclasses":          nil,
 		"kubectl-get-nodeclasses":             nil,
+		"kubectl-get-cninodes":                nil,
 	}
 }

@@ -57,7 +57,31 @@ func (c *Capture) absent(name string) error {
 	if c.partial[name] {
 		return wire.Errorf(NotCaptured, "%s.json holds only the first page of the answer", name)
 	}
+	if why := c.leftOut[name]; why != "" {
+		return wire.Errorf(NotCaptured, "the capture has no %s.json: %s", name, why)
+	}
 	return wire.Errorf(NotCaptured, "the capture has no %s.json", name)
+}
+
+// leftOutFile lists what whoever took the capture did not ask for.
+const leftOutFile = "left-out.json"
+
+// takeLeftOut reads what was left out, so that it is told where it is missed.
+func (c *Capture) takeLeftOut(path string, tree any) error {
+	list, ok := tree.([]any)
+	if !ok {
+		return &Error{path, "want a list, got " + kindOf(tree)}
+	}
+	for _, item := range list {
+		m, _ := item.(map[string]any)
+		file, _ := m["file"].(string)
+		why, _ := m["why"].(string)
+		if file == "" || why == "" {
+			return &Error{path, `want entries {"file": "…", "why": "…"}`}
+		}
+		c.leftOut[tidyName(file)] = why
+	}
+	return nil
 }
 
 // aws is the refusal as the service gave it. The code decides what a client

@@ -123,8 +123,7 @@ func rules() []rule {
 		{prefix: "make ", target: true},
 		{prefix: "aws ", stops: noCLI},
 		{prefix: "kubectl ", stops: noCluster},
-		// It is played against the stage by make test-cli.
-		{prefix: "local/capture.sh ", gate: "make test-cli"},
+		{prefix: "go run ./cmd/rollcall capture", says: "rollcall: there are no credentials that work"},
 		{prefix: "go run ./cmd/rollcall preflight --file", says: "rollcall: --file nodegroup.json: there is no such file"},
 		{prefix: "go run ./cmd/rollcall diagnose capture", says: "rollcall: capture: there is no such folder or file"},
 		{prefix: "go run ./cmd/rollcall explain", says: "launch/vcpu-limit"},

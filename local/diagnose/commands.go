@@ -88,7 +88,7 @@ needed is missing or was refused; 64 bad input.`
 
 // Commands are diagnose, preflight, explain and mcp.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{diagnoseCommand(), preflightCommand(), explainCommand(), mcpCommand()}
+	return []*cobra.Command{diagnoseCommand(), captureCommand(), preflightCommand(), explainCommand(), mcpCommand()}
 }
 
 func diagnoseCommand() *cobra.Command {
@@ -98,7 +98,7 @@ func diagnoseCommand() *cobra.Command {
 		Short: "Tell why instances did not become nodes of their cluster",
 		Long: `Tells why instances did not become nodes of their cluster.
 
-A capture is a folder of what the AWS CLI and kubectl printed; local/capture.sh
+A capture is a folder of what the AWS CLI and kubectl print; rollcall capture
 takes one with read-only rights (docs/diagnose.md). What looks at it are the
 functions that run in Lambda.
 

@@ -48,11 +48,11 @@ func NewVia(via http.RoundTripper, endpoint string, ca []byte, token string) (*C
 	if err != nil || base.Scheme != "https" || base.Host == "" {
 		return nil, fmt.Errorf("cluster endpoint %q is not an https address", endpoint)
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(ca) {
-		return nil, errors.New("the cluster's certificate authority holds no certificate")
-	}
 	if via == nil {
+		pool := x509.NewCertPool()
+		if !pool.AppendCertsFromPEM(ca) {
+			return nil, errors.New("the cluster's certificate authority holds no certificate")
+		}
 		via = &http.Transport{
 			DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
 			TLSClientConfig:       &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},

@@ -1,10 +1,12 @@
-package main
+package mask
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"regexp"
 	"slices"
@@ -21,11 +23,20 @@ var account = regexp.MustCompile(`\b[0-9]{12}\b`)
 // YAML, TOML and environment variables.
 var secret = regexp.MustCompile(`(?im)^(.*?(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential)[\w-]*["']?\s*[:=]\s*).+$`)
 
+// secretName is a variable whose value must not leave the account, and applied is where
+// kubectl keeps all of an object once more, as text.
+var secretName = regexp.MustCompile(`(?i)password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential`)
+
+const applied = "kubectl.kubernetes.io/last-applied-configuration"
+
 // keyID is an access key id, and pem a private key.
 var (
 	keyID = regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`)
 	pem   = regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)
 )
+
+// email is an address of a person: in the names of sessions, for instance.
+var email = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`)
 
 // known are the account ids of AWS's own images and registries, which are
 // public and say what an image is.
@@ -46,9 +57,7 @@ func mask(files map[string]string) (map[string]string, error) {
 		}
 		trees[name] = v
 		w.learn("", v)
-		for _, id := range account.FindAllString(files[name], -1) {
-			w.account(id)
-		}
+		w.accounts(files[name])
 	}
 	replace := w.replacer()
 	out := map[string]string{}
@@ -60,14 +69,19 @@ func mask(files map[string]string) (map[string]string, error) {
 		if err := e.Encode(rewrite("", v, replace)); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		out[replace(name)] = b.String()
+		// The operation is no name, whatever a name is like.
+		operation, keys, _ := strings.Cut(name, ".")
+		out[operation+"."+replace(keys)] = b.String()
 	}
 	return out, nil
 }
 
-func (w words) account(id string) {
-	if _, ok := w[id]; !ok && !known(id) {
-		w[id] = fmt.Sprintf("%012d", 100000000001+len(w))
+// accounts learns the account ids in a text.
+func (w words) accounts(text string) {
+	for _, id := range account.FindAllString(text, -1) {
+		if _, ok := w[id]; !ok && !known(id) {
+			w[id] = fmt.Sprintf("%012d", 100000000001+len(w))
+		}
 	}
 }
 
@@ -84,20 +98,35 @@ func named(field string) string {
 // kept are names that AWS chose, or that stand in other words too: replacing
 // them would change what they say.
 func kept(name string) bool {
-	return len(name) < 3 || name == "default" || strings.HasPrefix(name, "AmazonEKS") || strings.HasPrefix(name, "AWS") || strings.HasPrefix(name, "aws-")
+	return len(name) < 3 || slices.Contains(apiWords(), strings.ToLower(name)) ||
+		strings.HasPrefix(name, "AmazonEKS") || strings.HasPrefix(name, "AWS") || strings.HasPrefix(name, "aws-")
+}
+
+// apiWords are what APIs answer too: states, kinds, namespaces. A resource of such a name
+// gives nothing away.
+func apiWords() []string {
+	return []string{
+		"default", "all", "true", "false", "none", "null", "enabled", "disabled", "active", "available", "attached", "pending", "running", "stopped", "terminated", "failed",
+		"ready", "unknown", "ingress", "egress", "allow", "deny", "local", "instance", "instances", "interface", "gateway", "node", "nodes", "pod", "pods", "cluster",
+		"nodegroup", "subnet", "vpc", "public", "private", "standard", "system", "spot", "on-demand", "linux", "windows", "bottlerocket", "kube-system", "kube-proxy", "coredns", "vpc-cni",
+		"karpenter", "ec2", "eks", "iam", "sts", "ssm", "ecr", "s3", "nat", "api", "com", "amazonaws", "kubernetes", "role", "user", "policy", "service", "arn", "aws",
+	}
 }
 
 // learn finds the names in a tree.
 func (w words) learn(field string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
+		if arn, ok := v["Arn"].(string); ok && v["UserId"] != nil && strings.Contains(arn, ":user/") {
+			w.name("user", arn[strings.LastIndex(arn, "/")+1:])
+		}
 		if v["Key"] == "Name" || v["Key"] == "alpha.eksctl.io/cluster-name" {
 			if text, ok := v["Value"].(string); ok {
 				w.name("name", text)
 			}
 		}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			w.learn(key, v[key])
+			w.learn(inside(field, key), v[key])
 		}
 	case []any:
 		for _, item := range v {
@@ -106,6 +135,9 @@ func (w words) learn(field string, v any) {
 	case string:
 		if kind := named(field); kind != "" {
 			w.name(kind, v)
+		}
+		if plain, _, ok := script(v); ok && field == userData {
+			w.accounts(plain)
 		}
 	}
 }
@@ -160,17 +192,41 @@ func letter(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
+// userData is the field whose text is a script in base64, alone or in an object of its
+// own.
+const userData = "UserData"
+
+func inside(field, key string) string {
+	if field == userData {
+		return userData
+	}
+	return key
+}
+
+// freeKeys tells the fields whose keys somebody chose; those of others are the API's own.
+func freeKeys(field string) bool {
+	switch field {
+	case "tags", "labels", "annotations", "nodeSelector", "matchLabels", "data", "":
+		return true
+	}
+	return false
+}
+
 // rewrite masks all text in a tree, also that inside user data.
 func rewrite(field string, v any, replace func(string) string) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
+		name, _ := v["name"].(string)
 		for key, item := range v {
-			inner := key
-			if field == "UserData" {
-				inner = "UserData"
+			if key == applied || key == "value" && secretName.MatchString(name) {
+				item = "MASKED"
 			}
-			out[replace(key)] = rewrite(inner, item, replace)
+			masked := key
+			if strings.Contains(key, "/") || freeKeys(field) {
+				masked = replace(key)
+			}
+			out[masked] = rewrite(inside(field, key), item, replace)
 		}
 		return out
 	case []any:
@@ -180,25 +236,53 @@ func rewrite(field string, v any, replace func(string) string) any {
 		}
 		return out
 	case string:
-		if field == "UserData" {
-			if plain, err := base64.StdEncoding.DecodeString(v); err == nil {
-				return base64.StdEncoding.EncodeToString([]byte(replace(scrub(string(plain)))))
-			}
+		if plain, pack, ok := script(v); ok && field == userData {
+			return pack(replace(scrub(plain)))
 		}
-		if field == "Output" || field == "UserData" {
+		if field == "Output" || field == userData || strings.Contains(v, "\n") {
 			v = scrub(v)
 		}
-		if field == "value" && strings.Contains(v, "\n") {
-			v = scrub(v)
-		}
-		return replace(keyID.ReplaceAllString(v, "AKIAMASKED"))
+		return replace(email.ReplaceAllString(keyID.ReplaceAllString(v, "AKIAMASKED"), "person@example.com"))
 	}
 	return v
+}
+
+// maxScript bounds what a packed script may be unpacked: EC2 takes 16 KiB packed.
+const maxScript = 16 << 20
+
+// script is the text of user data, which is in base64 and may be packed by gzip, and what
+// makes user data of a text again.
+func script(text string) (plain string, pack func(string) string, ok bool) {
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return "", nil, false
+	}
+	if !bytes.HasPrefix(raw, []byte{0x1f, 0x8b}) {
+		return string(raw), func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }, true
+	}
+	z, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		return "", nil, false
+	}
+	unpacked, err := io.ReadAll(io.LimitReader(z, maxScript))
+	if err != nil {
+		// What cannot be read cannot be masked.
+		return "", func(string) string { return "" }, true
+	}
+	return string(unpacked), func(text string) string {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		// Writing to a bytes.Buffer does not fail.
+		_, _ = io.WriteString(w, text)
+		_ = w.Close()
+		return base64.StdEncoding.EncodeToString(b.Bytes())
+	}, true
 }
 
 // scrub takes secrets out of a script or a console's text.
 func scrub(text string) string {
 	text = pem.ReplaceAllString(text, "MASKED PRIVATE KEY")
 	text = keyID.ReplaceAllString(text, "AKIAMASKED")
+	text = email.ReplaceAllString(text, "person@example.com")
 	return secret.ReplaceAllString(text, "${1}MASKED")
 }

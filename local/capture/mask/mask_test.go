@@ -1,9 +1,16 @@
-package main
+package mask
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/base64"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestMask(t *testing.T) {
@@ -42,5 +49,99 @@ func TestMask(t *testing.T) {
 	again := strings.Count(all, "cluster/cluster-")
 	if again != 2 {
 		t.Errorf("the cluster's name is replaced %d times where it follows cluster/, want 2:\n%s", again, all)
+	}
+}
+
+// TestMaskSecrets: what is not a setting of a script is masked too.
+func TestMaskSecrets(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := io.WriteString(z, "#!/bin/sh\nAPI_TOKEN=hunter2\naws s3 cp s3://bucket-999988887777/x .\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := mask(map[string]string{
+		"ec2-describe-launch-template-versions.json": `{"LaunchTemplateVersions": [{"LaunchTemplateData": {"UserData": "` + base64.StdEncoding.EncodeToString(packed.Bytes()) + `"}}]}`,
+		"kubectl-get-pods.prod.json": `{"items": [{"metadata": {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": "hunter3"}},
+			"spec": {"containers": [{"env": [{"name": "DB_PASSWORD", "value": "hunter4"}, {"name": "MODE", "value": "fast"}]}]}}]}`,
+		"sts-get-caller-identity.json":              `{"UserId": "AIDA", "Account": "111122223333", "Arn": "arn:aws:iam::111122223333:user/alicia"}`,
+		"cloudtrail-lookup-events.CreateFleet.json": `{"Events": [{"Username": "bob.b@corp.example.com", "CloudTrailEvent": "{\"userName\": \"alicia\"}"}]}`,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := ""
+	for _, text := range got {
+		all += text
+	}
+	data := got["ec2-describe-launch-template-versions.json"]
+	_, data, _ = strings.Cut(data, `"UserData": "`)
+	data, _, _ = strings.Cut(data, `"`)
+	plain, _, ok := script(data)
+	if !ok || !strings.HasPrefix(plain, "#!/bin/sh\nAPI_TOKEN=MASKED\n") {
+		t.Errorf("packed user data: %q, %t", plain, ok)
+	}
+	for _, gone := range []string{"hunter2", "999988887777", "hunter3", "hunter4", "alicia", "bob.b", "111122223333"} {
+		if strings.Contains(all+plain, gone) {
+			t.Errorf("%q is still there:\n%s\n%s", gone, all, plain)
+		}
+	}
+	if !strings.Contains(all, "fast") {
+		t.Errorf("a setting that is no secret is gone:\n%s", all)
+	}
+}
+
+// TestFolder: the files of a masked capture are in another folder, and all of them are.
+func TestFolder(t *testing.T) {
+	from, to := t.TempDir(), filepath.Join(t.TempDir(), "masked")
+	for name, text := range map[string]string{"eks-describe-cluster.prod-blue.json": `{"cluster": {"clusterName": "prod-blue"}}`, "time.txt": "2026-11-20T15:10:00Z\n"} {
+		if err := os.WriteFile(filepath.Join(from, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Folder(from, to); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	entries, err := os.ReadDir(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(to, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[e.Name()] = strings.Join(strings.Fields(string(data)), "")
+	}
+	want := map[string]string{"eks-describe-cluster.cluster-1.json": `{"cluster":{"clusterName":"cluster-1"}}`, "time.txt": "2026-11-20T15:10:00Z"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+// TestMaskKeepsTheAPI: a name that is also a word of the API stays where the API says it.
+func TestMaskKeepsTheAPI(t *testing.T) {
+	got, err := mask(map[string]string{
+		"ec2-describe-security-groups.json": `{"SecurityGroups": [{"GroupName": "vpc-endpoints"}, {"GroupName": "running"}, {"GroupName": "State"}]}`,
+		"ec2-describe-vpc-endpoints.json":   `{"VpcEndpoints": [{"State": "running", "Groups": [{"GroupName": "vpc-endpoints"}]}]}`,
+		"eks-describe-cluster.prod.json":    `{"cluster": {"clusterName": "prod", "tags": {"prod": "x", "kubernetes.io/cluster/prod": "owned"}}}`,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := map[string]string{}
+	for name, text := range got {
+		plain[name] = strings.Join(strings.Fields(text), "")
+	}
+	want := map[string]string{
+		"ec2-describe-security-groups.json":   `{"SecurityGroups":[{"GroupName":"sg-1"},{"GroupName":"running"},{"GroupName":"sg-2"}]}`,
+		"ec2-describe-vpc-endpoints.json":     `{"VpcEndpoints":[{"Groups":[{"GroupName":"sg-1"}],"State":"running"}]}`,
+		"eks-describe-cluster.cluster-3.json": `{"cluster":{"clusterName":"cluster-3","tags":{"cluster-3":"x","kubernetes.io/cluster/cluster-3":"owned"}}}`,
+	}
+	if diff := cmp.Diff(want, plain); diff != "" {
+		t.Errorf("masked (-want +got):\n%s", diff)
 	}
 }

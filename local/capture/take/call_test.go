@@ -1,0 +1,214 @@
+package take
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/kube"
+)
+
+// service answers without a network.
+type service func(form url.Values) (status int, body string)
+
+// Do answers a request.
+func (s service) Do(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, err
+	}
+	status, answer := s(form)
+	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer)), Request: r}, nil
+}
+
+func fakeConfig(s service) aws.Config {
+	return aws.Config{
+		Region: "us-west-2", HTTPClient: s, Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", ""),
+		Retryer: func() aws.Retryer { return aws.NopRetryer{} },
+	}
+}
+
+func faked(t *testing.T, s service) *taker {
+	t.Helper()
+	k, err := newTaker(Account{Config: fakeConfig(s)}, Options{}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func subnets(next string, ids ...string) string {
+	b := "<DescribeSubnetsResponse><subnetSet>"
+	for _, id := range ids {
+		b += "<item><subnetId>" + id + "</subnetId><newer>x</newer></item>"
+	}
+	return b + "</subnetSet><nextToken>" + next + "</nextToken></DescribeSubnetsResponse>"
+}
+
+// TestPages: all pages are one answer, with what the SDK does not know; one that leads to
+// itself is no whole list.
+func TestPages(t *testing.T) {
+	answers := map[string]string{"": subnets("b", "subnet-1", "subnet-2"), "b": subnets("c"), "c": subnets("", "subnet-3")}
+	k := faked(t, func(form url.Values) (int, string) { return 200, answers[form.Get("NextToken")] })
+	got, err := asks(k, "ec2", k.ec2.DescribeSubnets, &ec2.DescribeSubnetsInput{MaxResults: pageSize()})(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := func(id string) any { return map[string]any{"SubnetId": id, "Newer": "x"} }
+	if diff := cmp.Diff(map[string]any{"Subnets": []any{one("subnet-1"), one("subnet-2"), one("subnet-3")}}, got); diff != "" {
+		t.Errorf("the answer (-want +got):\n%s", diff)
+	}
+	if k.state.Calls != 3 {
+		t.Errorf("%d calls were counted, want 3", k.state.Calls)
+	}
+	answers["b"] = subnets("b")
+	if _, err := asks(k, "ec2", k.ec2.DescribeSubnets, &ec2.DescribeSubnetsInput{})(t.Context()); !errors.Is(err, errHalf) {
+		t.Errorf("a page that leads to itself: %v, want %v", err, errHalf)
+	}
+}
+
+// TestRefusalOf: what errors.json has of an error.
+func TestRefusalOf(t *testing.T) {
+	k := faked(t, func(url.Values) (int, string) {
+		return 403, `<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>You are not authorized. Encoded authorization failure message: AbCd</Message></Error></Errors></Response>`
+	})
+	_, denied := asks(k, "ec2", k.ec2.DescribeSubnets, &ec2.DescribeSubnetsInput{})(t.Context())
+	for _, test := range []struct {
+		err  error
+		want Refusal
+	}{
+		{denied, Refusal{"UnauthorizedOperation", "You are not authorized."}},
+		{&kube.StatusError{Code: 403, Reason: "Forbidden", Message: "nodes is forbidden"}, Refusal{"Forbidden", "nodes is forbidden"}},
+		{&kube.StatusError{Code: 404, Message: "Not Found"}, Refusal{"NotFound", "Not Found"}},
+		{&kube.StatusError{Code: 401, Message: "Unauthorized"}, Refusal{"Unauthorized", "Unauthorized"}},
+		{&kube.StatusError{Code: 503, Message: "Service Unavailable"}, Refusal{"503", "Service Unavailable"}},
+		{errHalf, Refusal{"NoAnswer", "a page leads to itself"}},
+	} {
+		if got := refusalOf(test.err); got != test.want {
+			t.Errorf("%v is %+v, want %+v", test.err, got, test.want)
+		}
+	}
+}
+
+// TestWithinTheBuckets: no more calls of one of EC2's APIs than half its bucket at once,
+// and half of what comes back after; another API has a bucket of its own, and the calls
+// of one other service share one.
+func TestWithinTheBuckets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimits()
+		began := time.Now()
+		times := func(n int, service, operation string) time.Duration {
+			for range n {
+				leave, err := l.enter(t.Context(), service, operation)
+				if err != nil {
+					t.Fatal(err)
+				}
+				leave()
+			}
+			return time.Since(began)
+		}
+		got := []time.Duration{times(50, "ec2", "A"), times(50, "ec2", "B"), times(100, "ec2", "A"), times(20, "iam", "A"), times(10, "iam", "B"), times(3, "cloudtrail", "")}
+		want := []time.Duration{0, 0, 10 * time.Second, 10 * time.Second, 11 * time.Second, 12 * time.Second}
+		if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b time.Duration) bool { return (a - b).Abs() < time.Millisecond })); diff != "" {
+			t.Errorf("when calls were made (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// pod is one object as the API's lists have it.
+func pod(name string) string {
+	return `{"metadata": {"name": "` + name + `", "managedFields": [{"manager": "kubelet"}]}}`
+}
+
+// lists is a cluster's API that has a list of pages.
+type lists struct {
+	pages map[string]string
+	fails map[string]error
+}
+
+// Raw answers with a page.
+func (l lists) Raw(_ context.Context, path string, query url.Values) (json.RawMessage, error) {
+	if query.Get("limit") == "" {
+		return nil, errors.New("the list is asked for as a whole")
+	}
+	at := query.Get("continue")
+	err := l.fails[at]
+	delete(l.fails, at)
+	return json.RawMessage(l.pages[at]), err
+}
+
+// Close does nothing.
+func (lists) Close() {}
+
+// TestObjects: pages in one list as kubectl prints it; it is begun again, once, when its
+// pages ran out.
+func TestObjects(t *testing.T) {
+	k := faked(t, nil)
+	page := func(next string, items ...string) string {
+		return `{"kind": "PodList", "apiVersion": "v1", "metadata": {"resourceVersion": "7", "continue": "` + next + `"}, "items": [` + strings.Join(items, ", ") + `]}`
+	}
+	gone := func() error { return &kube.StatusError{Code: 410, Reason: "Expired"} }
+	api := lists{pages: map[string]string{"": page("b", pod("one")), "b": page("", pod("two"))}, fails: map[string]error{"b": gone()}}
+	got, err := k.objects(t.Context(), api, "/api/v1/pods")
+	if err != nil {
+		t.Fatal(err)
+	}
+	item := func(name string) any {
+		return map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": name}}
+	}
+	want := map[string]any{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{"resourceVersion": ""}, "items": []any{item("one"), item("two")}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the list (-want +got):\n%s", diff)
+	}
+	api = lists{pages: api.pages, fails: map[string]error{"": gone()}}
+	api.pages["b"] = page("b")
+	if _, err := k.objects(t.Context(), api, "/api/v1/pods"); !errors.Is(err, errHalf) {
+		t.Errorf("a page that leads to itself: %v, want %v", err, errHalf)
+	}
+}
+
+// TestContextOfAnotherCluster: its nodes would be taken for those of this one.
+func TestContextOfAnotherCluster(t *testing.T) {
+	c := Cluster{Name: "prod", Endpoint: "https://AAAA.gr7.us-west-2.eks.amazonaws.com"}
+	for server, refused := range map[string]bool{
+		"https://aaaa.gr7.us-west-2.eks.amazonaws.com": false,
+		"https://BBBB.gr7.us-west-2.eks.amazonaws.com": true,
+		"https://localhost:8443":                       false, // a tunnel
+	} {
+		view := `{"clusters": [{"cluster": {"server": "` + server + `"}}]}`
+		err := sameCluster([]byte(view), "ctx", c)
+		want := "--context ctx leads to another cluster than prod: its server is " + server
+		if refused && (err == nil || err.Error() != want) || !refused && err != nil {
+			t.Errorf("%s: %v, want %q: %t", server, err, want, refused)
+		}
+	}
+}
+
+// TestPlace: without its certificate a cluster cannot be asked.
+func TestPlace(t *testing.T) {
+	tree := map[string]any{"cluster": map[string]any{"endpoint": "https://x", "certificateAuthority": map[string]any{"data": base64.StdEncoding.EncodeToString([]byte("PEM"))}}}
+	got, ok := place("prod", tree)
+	if diff := cmp.Diff(Cluster{"prod", "https://x", []byte("PEM")}, got); diff != "" || !ok {
+		t.Errorf("%t (-want +got):\n%s", ok, diff)
+	}
+	if _, ok := place("prod", nil); ok {
+		t.Error("a cluster that could not be described has a place")
+	}
+}

@@ -1,0 +1,139 @@
+package diagnose
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/local/capture/mask"
+	"rollcall/local/capture/take"
+	"rollcall/local/simaws/worldfile"
+	"rollcall/local/stage"
+	"rollcall/local/testfull"
+)
+
+// takenWorlds are the worlds of which captures are taken: all of the corpus, or a few that
+// show something of everything that is taken.
+func takenWorlds(t *testing.T) []string {
+	t.Helper()
+	worlds := filepath.Join(here(t), "..", "worlds")
+	all := []string{"healthy-nat", "samples", "nodegroup-update-failed", "karpenter"}
+	if testfull.Asked() {
+		corpus, err := filepath.Glob(filepath.Join(worlds, "corpus", "*.yaml"))
+		if err != nil || len(corpus) == 0 {
+			t.Fatalf("no corpus: %v", err)
+		}
+		for _, file := range corpus {
+			if filepath.Base(file) == "unseen.yaml" {
+				continue // a list, no world
+			}
+			all = append(all, filepath.Join("corpus", strings.TrimSuffix(filepath.Base(file), ".yaml")))
+		}
+	}
+	for i, name := range all {
+		all[i] = filepath.Join(worlds, name+".yaml")
+	}
+	return all
+}
+
+// TestTaken: what is taken of a world is diagnosed as the world is, and so is what is
+// left of it when it is masked.
+func TestTaken(t *testing.T) {
+	for _, file := range takenWorlds(t) {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "capture")
+			takeOf(t, file, dir)
+			want, got := toldOf(t, file), toldOf(t, dir)
+			if diff := cmp.Diff(causes(want), causes(got)); diff != "" {
+				t.Errorf("incidents (-world +capture):\n%s", diff)
+			}
+			masked := dir + "-masked"
+			if err := mask.Folder(dir, masked); err != nil {
+				t.Fatal(err)
+			}
+			same := toldOf(t, masked)
+			if diff := cmp.Diff(shapes(got), shapes(same)); diff != "" {
+				t.Errorf("incidents (-capture +masked):\n%s", diff)
+			}
+			if diff := cmp.Diff(got.status(), same.status()); diff != "" {
+				t.Errorf("exit status (-capture +masked):\n%s", diff)
+			}
+		})
+	}
+}
+
+// takeOf takes a capture of a world at the time at which it is diagnosed.
+func takeOf(t *testing.T, file, dir string) take.Summary {
+	t.Helper()
+	w, err := worldfile.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := w.Time.Add(settled)
+	s, err := stage.Start(context.Background(), stage.Options{
+		World: file, At: at, Template: filepath.Join(here(t), "..", "..", "infra", "Rollcall.template.json"), Quiet: true, Still: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	cfg := s.AsAdmin()
+	byToken := take.ByToken(cfg, s.HTTPClient().Transport)
+	account := take.Account{Config: cfg, Kubernetes: func(ctx context.Context, c take.Cluster) (take.Kubernetes, error) {
+		// Where it really is, of a world that says how its cluster is described.
+		if endpoint, ca, ok := s.Cloud.Kubernetes(c.Name); ok {
+			c.Endpoint, c.CA = endpoint, ca
+		}
+		return byToken(ctx, c)
+	}}
+	summary, err := take.Take(t.Context(), account, take.Options{Dir: dir, Instances: defaultInstances, Now: at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return summary
+}
+
+// toldOf is what the command says of a world or a capture.
+func toldOf(t *testing.T, subject string) Result {
+	t.Helper()
+	var out, errs bytes.Buffer
+	path, err := filepath.Abs(subject)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command([]string{"diagnose", "--json", path}, &out, &errs)
+	var r Result
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatalf("%v\n%s\n%s", err, out.String(), errs.String())
+	}
+	return r
+}
+
+func causes(r Result) [][]string {
+	var list [][]string
+	for _, i := range r.Incidents {
+		list = append(list, append([]string{i.Cause, i.Confidence, i.Cluster}, i.Resources...))
+	}
+	return list
+}
+
+// shape is what masking leaves of an incident: names are others.
+type shape struct {
+	Cause, Confidence string
+	Resources         int
+	Instances         []string
+}
+
+func shapes(r Result) []shape {
+	var list []shape
+	for _, i := range r.Incidents {
+		list = append(list, shape{i.Cause, i.Confidence, len(i.Resources), i.Instances})
+	}
+	return list
+}
