@@ -3,6 +3,7 @@ package take
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
@@ -10,8 +11,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 )
 
-// attempts let a throttled call wait out half a minute of an empty request bucket.
-const attempts = 10
+// attempts and maxBackoff let a throttled call wait out half a minute of an empty request
+// bucket.
+const (
+	attempts   = 10
+	maxBackoff = 5 * time.Second
+)
 
 // LoadConfig reads region, credentials and endpoints as the AWS CLI does: environment,
 // profiles, SSO, roles. "" is the default. The error is an *InputError.
@@ -20,7 +25,7 @@ func LoadConfig(ctx context.Context, region, profile string) (aws.Config, error)
 		config.WithAppID("rollcall"),
 		config.WithRetryer(func() aws.Retryer {
 			return retry.NewStandard(func(o *retry.StandardOptions) {
-				o.MaxAttempts = attempts
+				o.MaxAttempts, o.MaxBackoff = attempts, maxBackoff
 				// By itself the SDK stops after a hundred throttled retries of all calls together.
 				o.RateLimiter = ratelimit.None
 			})
