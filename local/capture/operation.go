@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"rollcall/local/simaws/cloudwatchlogs"
 )
 
 // operations are the files that a capture may hold, by the first part of their
@@ -71,6 +73,11 @@ func operations() map[string]reflect.Type {
 		"iam-list-role-policies":          reflect.TypeFor[iam.ListRolePoliciesOutput](),
 		"iam-get-role-policy":             reflect.TypeFor[iam.GetRolePolicyOutput](),
 		"iam-get-policy-version":          reflect.TypeFor[iam.GetPolicyVersionOutput](),
+
+		"logs-describe-delivery-sources":      reflect.TypeFor[cloudwatchlogs.DescribeDeliverySourcesOutput](),
+		"logs-describe-deliveries":            reflect.TypeFor[cloudwatchlogs.DescribeDeliveriesOutput](),
+		"logs-describe-delivery-destinations": reflect.TypeFor[cloudwatchlogs.DescribeDeliveryDestinationsOutput](),
+		"logs-filter-log-events":              reflect.TypeFor[cloudwatchlogs.FilterLogEventsOutput](),
 
 		// AWS Health's events are not served yet: no function asks for them.
 		"health-describe-events": nil,

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"rollcall"
@@ -98,6 +100,7 @@ func open(o options, so *stage.Options, notes io.Writer) error {
 		so.World, so.At = path, file.Time.Add(settled)
 		// A world's STS decodes what its own requests were answered with; a capture has none.
 		so.Settings[string(config.DecodeDenied)] = "on"
+		readLogs(so, slices.Sorted(maps.Keys(file.Logs.LogGroups)))
 		if !o.at.IsZero() {
 			so.At = o.at
 		}
@@ -109,6 +112,7 @@ func open(o options, so *stage.Options, notes io.Writer) error {
 	if so.Capture, err = capture.Open(path, time.Now()); err != nil {
 		return err
 	}
+	readLogs(so, so.Capture.LogGroups())
 	for _, w := range so.Capture.Warnings {
 		fmt.Fprintln(notes, "note:", w)
 	}
@@ -116,6 +120,13 @@ func open(o options, so *stage.Options, notes io.Writer) error {
 		so.Capture.Time = o.at
 	}
 	return nil
+}
+
+// readLogs lets the functions read the log groups that the subject has.
+func readLogs(so *stage.Options, groups []string) {
+	if len(groups) > 0 {
+		so.Settings[string(config.AutoModeLogs)] = strings.Join(groups[:min(len(groups), config.MostLogGroups)], ",")
+	}
 }
 
 // play gives the functions the event, if there is one, and then the sweep that

@@ -78,6 +78,9 @@ func (c *Cloud) register() {
 		c.ops["cloudtrail"] = []string{"LookupEvents"}
 		wire.HandlePlain(c.wire, "cloudtrail", "LookupEvents", c.lookupEvents)
 	}
+	if l, has := c.cfg.World.(Logs); has {
+		c.registerLogs(l)
+	}
 	if c.cfg.DynamoDB != nil {
 		db := c.cfg.DynamoDB
 		if c.cfg.Meter != nil {

@@ -12,12 +12,12 @@ import (
 	"rollcall/local/simaws"
 )
 
-// judged tells whether IAM is asked about a call: all of EC2 and CloudTrail, and
+// judged tells whether IAM is asked about a call: all of EC2, CloudTrail and CloudWatch Logs, and
 // what changes something in Auto Scaling, EKS and DynamoDB. What those three tell is held
 // against the grants by the functions' own tests.
 func judged(service, operation string) bool {
 	switch service {
-	case "ec2", "cloudtrail":
+	case "ec2", "cloudtrail", "cloudwatchlogs":
 		return true
 	case "autoscaling", "eks", "dynamodb":
 		return !reads(operation)
@@ -81,7 +81,7 @@ func mayCall(policy []template.Statement, action string, in any, t things) (bool
 }
 
 func reads(operation string) bool {
-	for _, verb := range []string{"Describe", "Get", "Search", "List", "Lookup", "Query", "Scan", "BatchGet"} {
+	for _, verb := range []string{"Describe", "Get", "Search", "List", "Lookup", "Query", "Scan", "BatchGet", "Filter"} {
 		if strings.HasPrefix(operation, verb) {
 			return true
 		}

@@ -18,7 +18,7 @@ const (
 // with the clients that it may use; those that are not named use none.
 func TestWhoTalks(t *testing.T) {
 	want := map[string][]string{
-		"shared/gather":             {"autoscaling", "cloudtrail", "ec2", "eks", "iam", "net/http", "sts"},
+		"shared/gather":             {"autoscaling", "cloudtrail", "cloudwatchlogs", "ec2", "eks", "iam", "net/http", "sts"},
 		"shared/gather/autoscaling": {"autoscaling"},
 		"shared/gather/ec2":         {"ec2"},
 		"shared/gather/ec2api":      {"ec2"},
@@ -28,6 +28,8 @@ func TestWhoTalks(t *testing.T) {
 		"shared/gather/kubernetes":  {"net/http"},        // tells a refusal by its code
 		"shared/gather/source":      {"net", "net/http"}, // tells by their types how calls failed
 		"shared/kube":               {"net", "net/http", "sts"},
+		"shared/cloudtrail":         {"awsjson"},
+		"shared/cloudwatchlogs":     {"awsjson"},
 		"shared/slack":              {"slack"}, // the types of blocks
 		"shared/slack/slackapi":     {"net", "net/http", "secretsmanager", "slack"},
 		"shared/slack/slacktext":    {"slack"}, // the types of blocks
@@ -39,7 +41,7 @@ func TestWhoTalks(t *testing.T) {
 		// The functions make the clients of state, bus and slack, and hand
 		// them over.
 		"functions/launch-watch/launchwatch":       {"dynamodb", "sqs"},
-		"functions/join-check/joincheck":           {"dynamodb", "sqs"},
+		"functions/join-check/joincheck":           {"cloudwatchlogs", "dynamodb", "sqs"},
 		"functions/nodegroup-watch/nodegroupwatch": {"dynamodb", "eventbridge", "sqs"},
 		"functions/spot-report/spotreport":         {"dynamodb", "sqs"},
 		"functions/subnet-watch/subnetwatch":       {"dynamodb", "sqs"},
@@ -96,8 +98,10 @@ func client(path string) (string, bool) {
 	switch {
 	case path == "net", path == "net/http":
 		return path, true
-	case path == module+"/shared/cloudtrail": // a client of our own
-		return "cloudtrail", true
+	case path == module+"/shared/awsjson": // what clients of our own are made of
+		return "awsjson", true
+	case path == module+"/shared/cloudtrail", path == module+"/shared/cloudwatchlogs":
+		return strings.TrimPrefix(path, module+"/shared/"), true
 	case path == slackSDK:
 		return "slack", true
 	case strings.HasPrefix(path, awsService):

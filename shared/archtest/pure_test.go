@@ -32,6 +32,7 @@ func decides(t *testing.T) []string {
 		"network/leak",
 		"network/path",
 		"node/activity",
+		"node/autolog",
 		"node/console",
 		"node/exact",
 		"node/factor",

@@ -1,40 +1,27 @@
 // Package cloudtrail makes the one call of AWS CloudTrail that Rollcall needs.
-// It is a small part of what the SDK's client does, put together from the
-// SDK's own parts, so that the call is retried, signed, counted and logged as
-// all others are.
 package cloudtrail
 
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	"github.com/aws/smithy-go"
-	"github.com/aws/smithy-go/middleware"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"rollcall/shared/awsjson"
 )
 
-const (
-	serviceID = "CloudTrail"
-	signing   = "cloudtrail"
-	operation = "LookupEvents"
-	// target is the X-Amz-Target of the operation (API version 2013-11-01).
-	target      = "com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101." + operation
-	contentType = "application/x-amz-json-1.1"
-)
+// service is CloudTrail (API version 2013-11-01). 50 records of at most 256 KB, its
+// limit of an event, would be 12 MB.
+func service() awsjson.Service {
+	return awsjson.Service{ID: "CloudTrail", Name: "cloudtrail", Target: "com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101.", MostBytes: 16 << 20}
+}
 
 // Client calls CloudTrail.
-type Client struct{ cfg aws.Config }
+type Client struct{ calls *awsjson.Client }
 
 // New makes a client of what all AWS clients are made of.
-func New(cfg aws.Config) *Client { return &Client{cfg: cfg} }
+func New(cfg aws.Config) *Client { return &Client{calls: awsjson.New(cfg, service())} }
 
 // Attribute is one attribute that events are looked up by.
 type Attribute struct {
@@ -82,73 +69,15 @@ type Resource struct {
 // days. CloudTrail takes two calls a second for an account and region. It fails
 // with *smithy.OperationError.
 func (c *Client) LookupEvents(ctx context.Context, in *Input) (*Output, error) {
-	region := in.Region
-	if region == "" {
-		region = c.cfg.Region
+	var page Output
+	if err := c.calls.Call(ctx, "LookupEvents", in.Region, in, &page); err != nil {
+		return nil, err
 	}
-	ctx = middleware.ClearStackValues(ctx)
-	ctx = awsmiddleware.SetServiceID(ctx, serviceID)
-	ctx = awsmiddleware.SetOperationName(ctx, operation)
-	ctx = awsmiddleware.SetRegion(ctx, region)
-	stack := middleware.NewStack(operation, smithyhttp.NewStackRequest)
-	if err := c.assemble(stack, region); err != nil {
-		return nil, fmt.Errorf("prepare %s: %w", operation, err)
-	}
-	handler := middleware.DecorateHandler(smithyhttp.NewClientHandlerWithOptions(c.cfg.HTTPClient), stack)
-	out, _, err := handler.Handle(ctx, in)
-	if err != nil {
-		return nil, &smithy.OperationError{ServiceID: serviceID, OperationName: operation, Err: err}
-	}
-	return out.(*Output), nil
+	return &page, nil
 }
 
-// assemble puts the steps of a call in their order.
-func (c *Client) assemble(stack *middleware.Stack, region string) error {
-	retryer := func() aws.Retryer { return retry.NewStandard() }
-	if c.cfg.Retryer != nil {
-		retryer = c.cfg.Retryer
-	}
-	steps := []func(*middleware.Stack) error{
-		func(s *middleware.Stack) error {
-			return s.Serialize.Add(serializer{endpoint: c.endpoint(region)}, middleware.After)
-		},
-		awsmiddleware.AddRequestUserAgentMiddleware,
-		func(s *middleware.Stack) error {
-			return s.Finalize.Add(signer{credentials: c.cfg.Credentials, region: region}, middleware.After)
-		},
-		func(s *middleware.Stack) error {
-			return retry.AddRetryMiddlewares(s, retry.AddRetryMiddlewaresOptions{Retryer: retryer()})
-		},
-		func(s *middleware.Stack) error { return s.Deserialize.Add(deserializer{}, middleware.After) },
-		awsmiddleware.AddRequestIDRetrieverMiddleware,
-		awshttp.AddResponseErrorMiddleware,
-	}
-	if c.cfg.AppID != "" {
-		steps = append(steps, awsmiddleware.AddSDKAgentKey(awsmiddleware.ApplicationIdentifier, c.cfg.AppID))
-	}
-	for _, add := range append(steps, c.cfg.APIOptions...) {
-		if err := add(stack); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// endpoint is where CloudTrail is: the one that the environment names, else
-// the region's own.
-func (c *Client) endpoint(region string) string {
-	if c.cfg.BaseEndpoint != nil && *c.cfg.BaseEndpoint != "" {
-		return strings.TrimRight(*c.cfg.BaseEndpoint, "/") + "/"
-	}
-	suffix := "amazonaws.com"
-	if strings.HasPrefix(region, "cn-") {
-		suffix = "amazonaws.com.cn"
-	}
-	return "https://" + signing + "." + region + "." + suffix + "/"
-}
-
-// body is the request as it goes over the wire.
-func (in *Input) body() ([]byte, error) {
+// MarshalJSON writes the request as it goes over the wire.
+func (in *Input) MarshalJSON() ([]byte, error) {
 	wire := struct {
 		Attributes []Attribute `json:"LookupAttributes,omitempty"`
 		Start      int64       `json:"StartTime,omitempty"`

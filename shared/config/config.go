@@ -40,6 +40,7 @@ const (
 	RemindAfter     spec.Variable = "ROLLCALL_REMIND_AFTER"
 	SlackActions    spec.Variable = "ROLLCALL_SLACK_ACTIONS"
 	DecodeDenied    spec.Variable = "ROLLCALL_DECODE_DENIED"
+	AutoModeLogs    spec.Variable = "ROLLCALL_AUTO_MODE_LOGS"
 	SigningARN      spec.Variable = "ROLLCALL_SLACK_SIGNING_SECRET_ARN"
 	Remedies        spec.Variable = "ROLLCALL_REMEDIES"
 	RemedyVPCs      spec.Variable = "ROLLCALL_REMEDY_VPCS"
@@ -101,6 +102,7 @@ func Settings() []Setting {
 		{WhoResponds, "responders", "workspace", `Who may acknowledge, mute and ask for a check in Slack: "workspace" (everybody of the app's own workspace or organization), "channel" (whoever is in the channel, people of other companies in Slack Connect too), or ids of users (U…, W…) and user groups (S…) of the own workspace, separated by commas (50 at most). Approvers always may.`},
 		{ApprovalTime, "approvalTime", "1h", "How long a remedy's plan may be approved after it was made (5m to 24h)."},
 		{DecodeDenied, "decodeDenied", "off", `"on" lets launch-watch and join-check decode the message of a launch that was denied (sts:DecodeAuthorizationMessage, which takes no resource): the statement that denied it and the tag that is missing are then told. What else the message holds is not kept.`},
+		{AutoModeLogs, "autoModeLogs", "off", `Log groups in which join-check may look for what EKS Auto Mode logs of nodes that do not come (logs:FilterLogEvents), separated by commas; a "*" at the end stands for any end: "/aws/vendedlogs/eks/*". "off" asks for no log.`},
 		{LogLevel, "logLevel", "info", "debug, info, warn or error."},
 	}
 }
@@ -136,6 +138,9 @@ type Config struct {
 	SlackActions bool
 	// DecodeDenied tells that encoded authorization messages are decoded.
 	DecodeDenied bool
+	// AutoModeLogs are the log groups that may be read: names, or how they begin and
+	// a star. None is off.
+	AutoModeLogs LogGroups
 	SigningARN   string
 	// Remedied are the policies by cluster and remedy; what is not in it is off.
 	Remedied   map[string]map[optin.Remedy]optin.Policy
@@ -256,6 +261,8 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 		c.SlackActions, err = parseSwitch(text)
 	case DecodeDenied:
 		c.DecodeDenied, err = parseSwitch(text)
+	case AutoModeLogs:
+		c.AutoModeLogs, err = parseLogGroups(text)
 	case SigningARN:
 		c.SigningARN, err = required(text)
 	case Remedies:

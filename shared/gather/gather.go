@@ -45,6 +45,8 @@ type Reader struct {
 	patience time.Duration
 	// decoder is nil where messages are not to be decoded.
 	decoder *decoder
+	// logs is nil where no log is to be read.
+	logs *autoModeLogs
 	// endpoint is another way to a cluster, on the local stage alone.
 	endpoint func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool)
 }
@@ -171,6 +173,7 @@ func (r *Reader) More(ctx context.Context, s *snapshot.Snapshot, q Query, names 
 		r.readAll(ctx, v, wave)
 	}
 	r.decodeActivities(ctx, s)
+	r.readLogs(ctx, s)
 	for i := range s.NATGateways {
 		s.NATGateways[i].Zone = vpc.ZoneOf(s.Subnets, s.NATGateways[i].Subnet)
 	}

@@ -59,6 +59,9 @@ func LauncherOf(tags map[string]string) string {
 	return tags[nodegroupTag]
 }
 
+// OfAutoMode tells that EKS Auto Mode made the instance (AmazonEKSComputePolicy).
+func (i Instance) OfAutoMode() bool { return i.Tags[autoPoolTag] != "" }
+
 // Ended tells that the instance has stopped or is about to.
 func (i Instance) Ended() bool {
 	switch i.State {

@@ -133,6 +133,8 @@ type Snapshot struct {
 	Week []Past
 	// Denials are the encoded messages of the scaling activities, decoded.
 	Denials []DecodedMessage
+	// AutoModeLogs is nil where they were not asked for.
+	AutoModeLogs *AutoModeLogs
 	// Refused are launches without an Auto Scaling group that were refused: of our
 	// own table.
 	Refused []RefusedLaunch

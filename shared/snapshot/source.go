@@ -79,6 +79,9 @@ const (
 	// DenialsOf is Denials: encoded messages, which gather decodes where it may, and
 	// All does not name.
 	DenialsOf Source = "authorization messages"
+	// AutoModeLogsOf is AutoModeLogs, which gather reads where a setting names log
+	// groups, and All does not name.
+	AutoModeLogsOf Source = "logs of EKS Auto Mode"
 	// RefusedLaunches is Refused: of the same table.
 	RefusedLaunches Source = "refused launches"
 )

@@ -14,7 +14,7 @@ import (
 // TestAllNamesEverySource holds the list beside the names.
 func TestAllNamesEverySource(t *testing.T) {
 	want := declared(t)
-	got := append(All(), LaunchHistory, RefusedLaunches, DenialsOf)
+	got := append(All(), LaunchHistory, RefusedLaunches, DenialsOf, AutoModeLogsOf)
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("sources (-constants +All):\n%s", diff)

@@ -9,10 +9,12 @@ import (
 
 	"rollcall/functions/join-check/spec"
 	"rollcall/shared/bus"
+	"rollcall/shared/cloudwatchlogs"
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
+	"rollcall/shared/node/text"
 	"rollcall/shared/outbox"
 	"rollcall/shared/store"
 
@@ -82,7 +84,8 @@ type handler struct {
 
 // Build makes the handler of join-check from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
-	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints).Decoding(e.Config.DecodeDenied)
+	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints).Decoding(e.Config.DecodeDenied).
+		ReadingLogs(cloudwatchlogs.New(e.AWS), e.Config.AutoModeLogs, text.CauseOfKarpenter)
 	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL}
 	h := handler{

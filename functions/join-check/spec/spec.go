@@ -24,7 +24,7 @@ const Name = "join-check"
 func Environment() []spec.Variable {
 	return []spec.Variable{
 		config.Clusters, config.JoinTime, config.GiveUp, config.TableName,
-		config.ResultQueueURL, config.JoinQueueURL, config.DecodeDenied, config.LogLevel,
+		config.ResultQueueURL, config.JoinQueueURL, config.DecodeDenied, config.AutoModeLogs, config.LogLevel,
 	}
 }
 
@@ -79,7 +79,7 @@ func Spec() spec.Spec {
 				Resources: []spec.Resource{spec.JoinQueue},
 			},
 		},
-		Chosen: gather.DecodeDenied,
+		Chosen: spec.Choices(gather.DecodeDenied, gather.AutoModeLogs),
 		Kube:   gather.KubeRules(gather.JoinSources(checks.OfLaunches())...),
 	}
 }

@@ -42,8 +42,11 @@ type Call struct {
 // Action is the operation as IAM policies write it, e.g.
 // "ec2:DescribeRouteTables".
 func (c Call) Action() string {
-	if c.Service == "eventbridge" {
+	switch c.Service {
+	case "eventbridge":
 		return "events:" + c.Operation
+	case "cloudwatchlogs":
+		return "logs:" + c.Operation
 	}
 	return c.Service + ":" + c.Operation
 }

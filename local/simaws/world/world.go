@@ -16,6 +16,7 @@ import (
 	"rollcall/local/simaws/iam"
 	"rollcall/local/simaws/kubernetes"
 	"rollcall/local/simaws/kubestate"
+	"rollcall/local/simaws/logs"
 	"rollcall/local/simaws/reach"
 	"rollcall/local/simaws/state"
 	"rollcall/local/simaws/sts"
@@ -65,9 +66,10 @@ type (
 	eksAPI         = eks.API
 	iamAPI         = iam.API
 	stsAPI         = sts.API
+	logsAPI        = logs.API
 )
 
-// API is what EC2, Auto Scaling, EKS, IAM and STS answer, as one value that has each
+// API is what EC2, Auto Scaling, EKS, IAM, STS and CloudWatch Logs answer, as one value that has each
 // operation as a method of its name: no two share one.
 type API struct {
 	ec2API
@@ -75,10 +77,13 @@ type API struct {
 	eksAPI
 	iamAPI
 	stsAPI
+	logsAPI
 }
 
 // API is the world's API.
-func (w *World) API() API { return API{w.EC2(), w.AutoScaling(), w.EKS(), w.IAM(), w.STS()} }
+func (w *World) API() API {
+	return API{w.EC2(), w.AutoScaling(), w.EKS(), w.IAM(), w.STS(), logs.New(w.State)}
+}
 
 // Now is the stage time.
 func (w *World) Now() time.Time {

@@ -31,6 +31,7 @@ type File struct {
 	// Organizations is what the account's organisation says of it.
 	Organizations OrganizationsFile
 	STS           STSFile
+	Logs          LogsFile
 	// Kubernetes holds, by cluster, what the cluster's API has.
 	Kubernetes map[string]KubernetesFile
 	Nodes      NodeRules

@@ -21,6 +21,7 @@ import (
 
 	"rollcall/local/platform/template"
 	"rollcall/local/simaws"
+	"rollcall/shared/cloudwatchlogs"
 )
 
 // call is one call of the handler, with what it asked for.
@@ -40,8 +41,8 @@ func (b *Bench) record(stack *middleware.Stack) error {
 			keys := b.about(in.Parameters)
 			out, meta, err := next.HandleInitialize(ctx, in)
 			service := strings.ToLower(strings.ReplaceAll(awsmiddleware.GetServiceID(ctx), " ", ""))
-			if service == "eventbridge" {
-				service = "events" // IAM's name for it
+			if named := map[string]string{"eventbridge": "events", "cloudwatchlogs": "logs"}[service]; named != "" {
+				service = named // IAM's name for it
 			}
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -153,7 +154,9 @@ func (b *Bench) resource(input any) (string, map[string][]string) {
 	case *sqs.SendMessageInput:
 		url := aws.ToString(in.QueueUrl)
 		return arn("sqs", url[strings.LastIndex(url, "/")+1:]), nil
-	case *sts.DecodeAuthorizationMessageInput:
+	case cloudwatchlogs.Filter:
+		return arn("logs", "log-group:"+in.Group+":*"), nil
+	case *sts.DecodeAuthorizationMessageInput, cloudwatchlogs.List:
 		return "*", map[string][]string{"aws:RequestedRegion": {b.Template.Region}}
 	case *eventbridge.PutEventsInput:
 		for _, e := range in.Entries {

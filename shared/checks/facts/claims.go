@@ -35,6 +35,7 @@ func ClaimEvidence(s *snapshot.Snapshot, instances []string) []finding.Evidence 
 		of[s.Instances[i].ID] = &s.Instances[i]
 	}
 	var list []finding.Evidence
+	var names []string // of instances and NodeClaims that are told
 	told := 0
 	for _, id := range instances {
 		if told == mostClaims {
@@ -42,9 +43,12 @@ func ClaimEvidence(s *snapshot.Snapshot, instances []string) []finding.Evidence 
 		}
 		before := len(list)
 		l := launches[id]
+		names = append(names, id)
 		if c, is := claims[id]; is {
+			names = append(names, c.Name)
 			list = append(list, finding.Evidence{What: "NodeClaim " + c.Name, Value: claimSays(c)})
 		} else if l.Claim != nil {
+			names = append(names, l.Claim.Name)
 			list = append(list, finding.Evidence{What: "NodeClaim " + l.Claim.Name, Value: claimSays(*l.Claim) + "; so it was at " + phrase.ClockTime(l.ClaimSeen) + ", and is gone since"})
 		}
 		if span, timedOut := TimedOut(of[id], l.Started); timedOut {
@@ -55,7 +59,7 @@ func ClaimEvidence(s *snapshot.Snapshot, instances []string) []finding.Evidence 
 			told++
 		}
 	}
-	return list
+	return append(list, LogEvidence(s, names...)...)
 }
 
 // claimSays is how far a NodeClaim came, and why no further.

@@ -17,7 +17,7 @@ const AutoPoolTag = "eks:kubernetes-node-pool-name"
 // OfAutoMode tells that EKS Auto Mode made an instance: its image, user data and
 // metadata options are EKS's, and nobody else may change them (EKS user guide, "Learn
 // about Amazon EKS Auto Mode Managed instances").
-func OfAutoMode(i *snapshot.Instance) bool { return i.Tags[AutoPoolTag] != "" }
+func OfAutoMode(i *snapshot.Instance) bool { return i.OfAutoMode() }
 
 // What is unread of Karpenter is told only where something names a NodePool:
 // the API refuses a list before it looks whether there is such a kind, so that

@@ -24,7 +24,7 @@ func (a *Attempts) refusedClaims() {
 	for _, p := range a.S.NodePools {
 		a.Units = append(a.Units, PoolKey(p.Name))
 	}
-	byUnit, claims := map[string]snapshot.RefusedLaunch{}, map[string][]string{}
+	byUnit, claims, teller := map[string]snapshot.RefusedLaunch{}, map[string][]string{}, map[string]string{}
 	var order []string
 	for _, c := range a.S.NodeClaims {
 		l, unit := c.Conditions["Launched"], PoolKey(c.Pool)
@@ -32,6 +32,13 @@ func (a *Attempts) refusedClaims() {
 			continue
 		}
 		class, told := claimClass(l.Reason, l.Message)
+		said, who := claimText(l.Message), "its NodeClaim"
+		if told && class == checkid.LaunchUnclassified {
+			// "Instance launch failed": what EC2 said may stand in the log.
+			if cause, line, is := a.logged(c.Name); is {
+				class, said, who = cause, line, "the log of EKS Auto Mode"
+			}
+		}
 		age := a.S.Time.Sub(l.Since)
 		if !told || age < claimPatience || refusal.Passes(class) && age < refusal.Patience || a.told(unit) || a.startedSince(unit, l.Since) {
 			continue
@@ -40,8 +47,8 @@ func (a *Attempts) refusedClaims() {
 		r, known := byUnit[key]
 		switch {
 		case !known:
-			order = append(order, key)
-			r = snapshot.RefusedLaunch{Launcher: unit, Class: class, Call: "CreateFleet", Text: claimText(l.Message), First: l.Since, Last: a.S.Time}
+			order, teller[key] = append(order, key), who
+			r = snapshot.RefusedLaunch{Launcher: unit, Class: class, Call: "CreateFleet", Text: said, First: l.Since, Last: a.S.Time}
 		case l.Since.Before(r.First):
 			r.First = l.Since
 		}
@@ -52,7 +59,7 @@ func (a *Attempts) refusedClaims() {
 		r := byUnit[key]
 		v := activity.Classify(r.Text)
 		v.Class = r.Class
-		t := Attempt{Group: r.Launcher, Verdict: v, At: r.First, Told: "refused, as its NodeClaim says", Refused: &r, Claims: claims[key]}
+		t := Attempt{Group: r.Launcher, Verdict: v, At: r.First, Told: "refused, as " + teller[key] + " says", Refused: &r, Claims: claims[key]}
 		if v.Denial != nil {
 			t.Denied = &Denied{Denial: *v.Denial}
 			t.judgeDenial()

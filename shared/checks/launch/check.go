@@ -146,7 +146,7 @@ func cannotLaunch(a *facts.Attempts, spec launchSpec, f launchFault) finding.Fin
 		Resources: f.resources(),
 		Title:     phrase.Title("%s cannot launch: %s", phrase.Subject(names, "group"), spec.headline),
 		Why:       fmt.Sprintf("No instance of %s could be started%s: %s.", phrase.Some(names, 3), where(f.subnets()), meaning(first)),
-		Evidence:  slices.Concat(f.evidence(), f.deniedEvidence()),
+		Evidence:  slices.Concat(f.evidence(), f.deniedEvidence(), facts.LogEvidence(a.S.Snapshot, f.claims()...)),
 		Since:     f.since(),
 		Fix:       spec.repair(a, f),
 	}
@@ -189,6 +189,14 @@ func (f launchFault) subnets() []string {
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
+}
+
+// claims are the NodeClaims that say so themselves.
+func (f launchFault) claims() (names []string) {
+	for _, t := range f.list {
+		names = append(names, t.Claims...)
+	}
+	return names
 }
 
 // names are what people call the groups: their nodegroups.

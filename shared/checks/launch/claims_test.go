@@ -10,6 +10,8 @@ import (
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/checktest"
 	"rollcall/shared/checks/finding"
+	"rollcall/shared/node/autolog"
+	"rollcall/shared/node/text"
 	"rollcall/shared/snapshot"
 	"rollcall/shared/snapshot/snapshottest"
 )
@@ -76,6 +78,73 @@ func TestNodeClaimsThatAreRefused(t *testing.T) {
 		}
 		if got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// TestLogTellsWhatTheNodeClaimDoesNot: of a NodeClaim that says only that its launch
+// failed, the log of EKS Auto Mode may say why. Of one that says why it adds the words.
+func TestLogTellsWhatTheNodeClaimDoesNot(t *testing.T) {
+	const (
+		min    = time.Minute
+		vague  = "Instance launch failed"
+		denies = "Reconciler error: creating fleet, operation error EC2: CreateFleet, api error UnauthorizedOperation: You are not authorized to perform this operation. User: arn:aws:sts::111122223333:assumed-role/cluster/1 is not authorized to perform: ec2:RunInstances with an explicit deny in a service control policy"
+		short  = "Reconciler error: creating instance, insufficient capacity, with fleet error(s), InsufficientInstanceCapacity: We currently do not have sufficient g5.xlarge capacity"
+	)
+	logs := func(records ...snapshot.LogRecord) func(*snapshot.Snapshot) {
+		return func(s *snapshot.Snapshot) {
+			for i := range records {
+				records[i].At = s.Time.Add(time.Duration(i-10) * time.Second)
+			}
+			s.AutoModeLogs = &snapshot.AutoModeLogs{Names: []string{"web-x7k2p"}, Deliveries: []snapshot.LogDelivery{{Type: autolog.Compute, Group: "g"}}, Records: records}
+		}
+	}
+	says := func(level, line string) snapshot.LogRecord {
+		return snapshot.LogRecord{Type: autolog.Compute, Level: level, Text: line, Cause: text.CauseOfKarpenter(line), Names: []string{"web-x7k2p"}}
+	}
+	others := says("ERROR", denies)
+	others.Names = []string{"web-other"}
+	ipam := says("ERROR", denies)
+	ipam.Type = autolog.IPAM
+	for name, tt := range map[string]struct {
+		world *snapshot.Snapshot
+		want  checkid.ID
+	}{
+		"it says why":                           {refusedClaim("LaunchFailed", vague, 2*min, logs(says("ERROR", denies))), checkid.LaunchPolicyDenied},
+		"nobody reads it":                       {refusedClaim("LaunchFailed", vague, 2*min), ""},
+		"nobody reads it, after five minutes":   {refusedClaim("LaunchFailed", vague, 5*min), checkid.LaunchUnclassified},
+		"the newest line counts":                {refusedClaim("LaunchFailed", vague, 6*min, logs(says("ERROR", denies), says("ERROR", short))), checkid.LaunchInsufficientCapacity},
+		"a shortage may pass":                   {refusedClaim("LaunchFailed", vague, 2*min, logs(says("ERROR", short))), ""},
+		"a warning is none":                     {refusedClaim("LaunchFailed", vague, 5*min, logs(says("WARN", denies))), checkid.LaunchUnclassified},
+		"of another NodeClaim":                  {refusedClaim("LaunchFailed", vague, 5*min, logs(others)), checkid.LaunchUnclassified},
+		"not the component that launches":       {refusedClaim("LaunchFailed", vague, 5*min, logs(ipam)), checkid.LaunchUnclassified},
+		"a line that tells nothing":             {refusedClaim("LaunchFailed", vague, 5*min, logs(says("ERROR", "Reconciler error: no"))), checkid.LaunchUnclassified},
+		"how it shows is no cause":              {refusedClaim("LaunchFailed", vague, 5*min, logs(says("ERROR", "NodeClaim failed: registration timeout"))), checkid.LaunchUnclassified},
+		"the NodeClaim itself says why":         {refusedClaim("AMINotFound", "no", 2*min, logs(says("ERROR", denies))), checkid.LaunchAMI},
+		"a NodeClaim that nobody looked at yet": {refusedClaim("AwaitingReconciliation", "object is awaiting reconciliation", 10*min, logs(says("ERROR", denies))), ""},
+		"it is launched":                        {refusedClaim("LaunchFailed", vague, 2*min, logs(says("ERROR", denies)), func(s *snapshot.Snapshot) { s.NodeClaims[0].Instance = "i-0new" }), ""},
+	} {
+		var got checkid.ID
+		for _, c := range []check.Check{PolicyDenied(), Unauthorized(), AMI(), InsufficientCapacity(), Unclassified()} {
+			for _, r := range check.Eval([]check.Check{c}, tt.world) {
+				if r.Outcome == finding.Fail {
+					got += r.Check
+				}
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+	r := fails(refusedClaim("LaunchFailed", vague, 2*min, logs(says("ERROR", denies))))["launch/policy-denied"]
+	said := "UnauthorizedOperation: You are not authorized to perform this operation. User: arn:aws:sts::111122223333:assumed-role/cluster/1 is not authorized to perform: ec2:RunInstances with an explicit deny in a service control policy"
+	for what, want := range map[string]string{
+		"CreateFleet for NodePool web":   snapshottest.PrivateWithNAT().Time.Add(-2*min).UTC().Format("15:04:05 UTC") + " refused, as the log of EKS Auto Mode says: " + said,
+		"By":                             "an explicit deny in a service control policy",
+		"Log of EKS Auto Mode (compute)": snapshottest.PrivateWithNAT().Time.Add(-10*time.Second).UTC().Format("15:04:05 UTC") + " ERROR: " + denies,
+	} {
+		if diff := cmp.Diff([]string{want}, evidenceOf(r, what)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
 		}
 	}
 }

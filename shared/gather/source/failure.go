@@ -80,9 +80,13 @@ func (s Source) Failure(err error) *snapshot.Failure {
 }
 
 // action is an operation as IAM names it. For the services that are read here
-// IAM's prefix is the service's id in lower case, without spaces.
+// IAM's prefix is the service's id in lower case, without spaces; but for one.
 func action(op *smithy.OperationError) string {
-	return strings.ToLower(strings.ReplaceAll(op.Service(), " ", "")) + ":" + op.Operation()
+	prefix := strings.ToLower(strings.ReplaceAll(op.Service(), " ", ""))
+	if prefix == "cloudwatchlogs" {
+		prefix = "logs"
+	}
+	return prefix + ":" + op.Operation()
 }
 
 // NotCaptured is the code of the answer to a call that nobody made when a capture was

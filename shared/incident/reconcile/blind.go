@@ -82,6 +82,9 @@ func blindCause(f snapshot.Failure, blinded []string) diagnose.Cause {
 	if ofKarpenter(f.Source) {
 		c.Why = "Why Karpenter or EKS Auto Mode launches no node, or does not call one initialized, cannot be told without it. Everything else is judged as before."
 	}
+	if f.Source == snapshot.AutoModeLogsOf {
+		c.Why = "What EKS Auto Mode itself says of nodes that do not come is not told without it. Everything is judged as before."
+	}
 	if f.Call == deletes {
 		c.Title = fmt.Sprintf("cannot delete leaked interfaces: %s %s", sight(f), happened(f.Reason))
 		c.Why = "Network interfaces of dead nodes keep their addresses as long as EC2 does not delete them. What Rollcall says of nodes does not hang on it."

@@ -204,3 +204,15 @@ func TestEveryCodeOfALaunchHasARow(t *testing.T) {
 		t.Errorf("%d codes: the list is not whole", count)
 	}
 }
+
+func TestCauseOfKarpenter(t *testing.T) {
+	for line, want := range map[string]checkid.ID{
+		"creating fleet, operation error EC2: CreateFleet, api error UnauthorizedOperation: no, with an explicit deny in a service control policy": checkid.LaunchPolicyDenied,
+		"NodeClaim gpu-a: Node not registered with cluster": "", // how it shows
+		"found provisionable pods":                          "",
+	} {
+		if got := CauseOfKarpenter(line); got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}

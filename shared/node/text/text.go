@@ -51,6 +51,15 @@ func (t Told) weight() int {
 // Tell tells what a text means.
 func Tell(text string) Told { return tell(text, whole{}) }
 
+// CauseOfKarpenter is the check that looks for what a line of Karpenter's log tells;
+// empty where it tells no cause, or only how something shows.
+func CauseOfKarpenter(line string) checkid.ID {
+	if told := Tell("karpenter: " + line); !told.Symptom {
+		return told.Check
+	}
+	return ""
+}
+
 // vocabulary is what is known; evaluations take parts of it away.
 type vocabulary interface {
 	// knows tells that a phrase counts in a row with this source.

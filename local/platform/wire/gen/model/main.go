@@ -142,7 +142,7 @@ type shape struct {
 // load reads the newest version of a service's model. EventBridge's is called
 // after its prefix in IAM.
 func load(data fs.FS, service string) (model, error) {
-	folder := map[string]string{"eventbridge": "events"}[service]
+	folder := map[string]string{"eventbridge": "events", "cloudwatchlogs": "logs"}[service]
 	if folder == "" {
 		folder = service
 	}

@@ -1,4 +1,4 @@
-package cloudtrail
+package awsjson
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ var (
 )
 
 // serializer writes the request.
-type serializer struct{ endpoint string }
+type serializer struct{ endpoint, target string }
 
 func (serializer) ID() string { return "OperationSerializer" }
 
@@ -33,11 +33,10 @@ func (s serializer) HandleSerialize(ctx context.Context, in middleware.Serialize
 	var out middleware.SerializeOutput
 	var meta middleware.Metadata
 	req, ok := in.Request.(*smithyhttp.Request)
-	input, known := in.Parameters.(*Input)
-	if !ok || !known {
+	if !ok {
 		return out, meta, &smithy.SerializationError{Err: errTransport}
 	}
-	body, err := input.body()
+	body, err := json.Marshal(in.Parameters)
 	if err != nil {
 		return out, meta, &smithy.SerializationError{Err: err}
 	}
@@ -46,7 +45,7 @@ func (s serializer) HandleSerialize(ctx context.Context, in middleware.Serialize
 	}
 	req.Method = "POST"
 	req.Header.Set("Content-Type", contentType)
-	req.Header.Set("X-Amz-Target", target)
+	req.Header.Set("X-Amz-Target", s.target)
 	if req, err = req.SetStream(bytes.NewReader(body)); err != nil {
 		return out, meta, &smithy.SerializationError{Err: err}
 	}
@@ -56,8 +55,8 @@ func (s serializer) HandleSerialize(ctx context.Context, in middleware.Serialize
 
 // signer signs each attempt anew.
 type signer struct {
-	credentials aws.CredentialsProvider
-	region      string
+	credentials  aws.CredentialsProvider
+	name, region string
 }
 
 func (signer) ID() string { return "Signing" }
@@ -83,22 +82,21 @@ func (s signer) HandleFinalize(ctx context.Context, in middleware.FinalizeInput,
 	if err := req.RewindStream(); err != nil {
 		return out, meta, err
 	}
-	if err := v4.NewSigner().SignHTTP(ctx, credentials, req.Request, hex.EncodeToString(hash.Sum(nil)), signing, s.region, time.Now()); err != nil {
+	if err := v4.NewSigner().SignHTTP(ctx, credentials, req.Request, hex.EncodeToString(hash.Sum(nil)), s.name, s.region, time.Now()); err != nil {
 		return out, meta, fmt.Errorf("sign the request: %w", err)
 	}
 	return next.HandleFinalize(ctx, in)
 }
 
-// deserializer reads the answer.
-type deserializer struct{}
+// deserializer reads the answer into out.
+type deserializer struct {
+	out  any
+	most int64
+}
 
 func (deserializer) ID() string { return "OperationDeserializer" }
 
-// maxAnswer bounds what is read of an answer: 50 records of at most 256 KB
-// (CloudTrail's limit of an event) would be 12 MB.
-const maxAnswer = 16 << 20
-
-func (deserializer) HandleDeserialize(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (middleware.DeserializeOutput, middleware.Metadata, error) {
+func (d deserializer) HandleDeserialize(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (middleware.DeserializeOutput, middleware.Metadata, error) {
 	out, meta, err := next.HandleDeserialize(ctx, in)
 	if err != nil {
 		return out, meta, err
@@ -107,18 +105,17 @@ func (deserializer) HandleDeserialize(ctx context.Context, in middleware.Deseria
 	if !ok {
 		return out, meta, &smithy.DeserializationError{Err: errTransport}
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, d.most))
 	if err = errors.Join(err, resp.Body.Close()); err != nil {
 		return out, meta, &smithy.DeserializationError{Err: err}
 	}
 	if resp.StatusCode < 200 || resp.StatusCode >= 300 {
 		return out, meta, refusal(resp.Header.Get("X-Amzn-ErrorType"), resp.StatusCode, body)
 	}
-	var page Output
-	if err := json.Unmarshal(body, &page); err != nil {
+	if err := json.Unmarshal(body, d.out); err != nil {
 		return out, meta, &smithy.DeserializationError{Err: err}
 	}
-	out.Result = &page
+	out.Result = d.out
 	return out, meta, nil
 }
 

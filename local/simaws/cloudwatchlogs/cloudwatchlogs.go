@@ -1,0 +1,110 @@
+// Package cloudwatchlogs is the wire form of the calls of CloudWatch Logs that tell
+// where logs are delivered to and what a log group holds (JSON 1.1, target
+// Logs_20140328), as plain data: the service's own Go package is not among the
+// dependencies.
+package cloudwatchlogs
+
+import "encoding/json"
+
+// ListInput asks for a page of a list: of sources, deliveries or destinations.
+type ListInput struct {
+	Limit     *int32 // 1 to 50
+	NextToken *string
+}
+
+// DeliverySource is what describe-delivery-sources prints of one.
+type DeliverySource struct {
+	Name         string   `json:"name"`
+	Arn          string   `json:"arn,omitempty"`
+	ResourceArns []string `json:"resourceArns"`
+	Service      string   `json:"service,omitempty"`
+	LogType      string   `json:"logType"`
+}
+
+// Delivery is what describe-deliveries prints of one.
+type Delivery struct {
+	Id                      string `json:"id,omitempty"`
+	Arn                     string `json:"arn,omitempty"`
+	DeliverySourceName      string `json:"deliverySourceName"`
+	DeliveryDestinationArn  string `json:"deliveryDestinationArn"`
+	DeliveryDestinationType string `json:"deliveryDestinationType,omitempty"`
+}
+
+// DeliveryDestination is what describe-delivery-destinations prints of one.
+type DeliveryDestination struct {
+	Name                             string                           `json:"name,omitempty"`
+	Arn                              string                           `json:"arn"`
+	DeliveryDestinationType          string                           `json:"deliveryDestinationType,omitempty"`
+	OutputFormat                     string                           `json:"outputFormat,omitempty"`
+	DeliveryDestinationConfiguration DeliveryDestinationConfiguration `json:"deliveryDestinationConfiguration"`
+}
+
+// DeliveryDestinationConfiguration names a log group, a bucket or a stream.
+type DeliveryDestinationConfiguration struct {
+	DestinationResourceArn string `json:"destinationResourceArn"`
+}
+
+// DescribeDeliverySourcesOutput is a page of sources.
+type DescribeDeliverySourcesOutput struct {
+	DeliverySources []DeliverySource `json:"deliverySources"`
+	NextToken       *string          `json:"nextToken,omitempty"`
+}
+
+// DescribeDeliveriesOutput is a page of deliveries.
+type DescribeDeliveriesOutput struct {
+	Deliveries []Delivery `json:"deliveries"`
+	NextToken  *string    `json:"nextToken,omitempty"`
+}
+
+// DescribeDeliveryDestinationsOutput is a page of destinations.
+type DescribeDeliveryDestinationsOutput struct {
+	DeliveryDestinations []DeliveryDestination `json:"deliveryDestinations"`
+	NextToken            *string               `json:"nextToken,omitempty"`
+}
+
+// FilterLogEventsInput asks for events of a log group. Times are milliseconds since
+// 1970.
+type FilterLogEventsInput struct {
+	LogGroupName       *string
+	LogGroupIdentifier *string
+	StartTime, EndTime *int64
+	FilterPattern      *string
+	Limit              *int32
+	NextToken          *string
+}
+
+// FilterLogEventsOutput is a page of events, the oldest first.
+type FilterLogEventsOutput struct {
+	Events    []LogEvent `json:"events"`
+	NextToken *string    `json:"nextToken,omitempty"`
+}
+
+// LogEvent is an event. Timestamp is in milliseconds since 1970.
+type LogEvent struct {
+	LogStreamName string `json:"logStreamName,omitempty"`
+	Timestamp     int64  `json:"timestamp"`
+	Message       string `json:"message"`
+	EventId       string `json:"eventId,omitempty"`
+}
+
+// The outputs write themselves, as package wire has it of plain data.
+
+func (o DescribeDeliverySourcesOutput) MarshalJSON() ([]byte, error) {
+	type plain DescribeDeliverySourcesOutput
+	return json.Marshal(plain(o))
+}
+
+func (o DescribeDeliveriesOutput) MarshalJSON() ([]byte, error) {
+	type plain DescribeDeliveriesOutput
+	return json.Marshal(plain(o))
+}
+
+func (o DescribeDeliveryDestinationsOutput) MarshalJSON() ([]byte, error) {
+	type plain DescribeDeliveryDestinationsOutput
+	return json.Marshal(plain(o))
+}
+
+func (o FilterLogEventsOutput) MarshalJSON() ([]byte, error) {
+	type plain FilterLogEventsOutput
+	return json.Marshal(plain(o))
+}
