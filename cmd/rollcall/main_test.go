@@ -80,7 +80,7 @@ func TestBadInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out, errs bytes.Buffer
-			if got := diagnose.Run(t.Context(), root(), tt.args, &out, &errs); got != 64 || errs.String() != tt.says || out.Len() > 0 {
+			if got := diagnose.Run(t.Context(), root("rollcall"), tt.args, &out, &errs); got != 64 || errs.String() != tt.says || out.Len() > 0 {
 				t.Errorf("status %d, prints %q, %q, want %q", got, out.String(), errs.String(), tt.says)
 			}
 		})

@@ -27,6 +27,7 @@ type captureOptions struct {
 	take.Options
 	region, profile, context string
 	json                     bool
+	program                  string // as it is called
 }
 
 func captureCommand() *cobra.Command {
@@ -76,6 +77,7 @@ Exit status: 0 taken; 2 not all of it; 64 bad input, or nothing could be asked.`
 			return misuse{errors.New("--cluster: a name is empty")}
 		}
 		o.Now = time.Now()
+		o.program = c.Root().DisplayName()
 		return runCapture(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr())
 	}
 	return c
@@ -167,7 +169,7 @@ func captureWords(o captureOptions, s take.Summary, took time.Duration) string {
 		left = append(left, l.File+": "+l.Why)
 	}
 	writeSome(&b, "left out (left-out.json)", left)
-	fmt.Fprintf(&b, "diagnose them: rollcall diagnose %s\n", o.Dir)
+	fmt.Fprintf(&b, "diagnose them: %s diagnose %s\n", o.program, o.Dir)
 	return b.String()
 }
 

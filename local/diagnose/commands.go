@@ -68,7 +68,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, out, errs io.W
 	case errors.As(err, &o):
 		return o.status
 	}
-	fmt.Fprintf(errs, "%s: %s\n", root.Name(), err)
+	fmt.Fprintf(errs, "%s: %s\n", root.DisplayName(), err)
 	return failed(err)
 }
 

@@ -24,6 +24,7 @@ type Metrics struct {
 	// namespace is the stack's, for counts: two stacks in an account do not ring
 	// each other's alarms.
 	namespace string
+	version   string // "" is left out
 	out       io.Writer
 
 	mu     sync.Mutex
@@ -150,6 +151,9 @@ func (m *Metrics) Flush(now time.Time) {
 func (m *Metrics) write(now time.Time, namespace string, of []Dimension, values map[string]metric) {
 	for names := range slices.Chunk(slices.Sorted(maps.Keys(values)), lineMetrics) {
 		line := emfLine{"function": m.function}
+		if m.version != "" {
+			line["version"] = m.version // a property, to be searched for: a dimension would be another metric
+		}
 		dimensions := []string{} // an empty set is written, and is one
 		for _, d := range of {
 			line[d.Name] = d.Value

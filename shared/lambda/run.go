@@ -21,6 +21,7 @@ import (
 	"rollcall/shared/awsconf"
 	"rollcall/shared/config"
 	"rollcall/shared/spec"
+	"rollcall/shared/version"
 )
 
 // Env is what a function is given.
@@ -79,7 +80,7 @@ const margin = 2 * time.Second
 // Start runs a function in Lambda; it does not return. The variables are those
 // that the function's Spec names.
 func Start(name string, variables []spec.Variable, build Build) {
-	f := New(name, variables, build, os.Getenv, os.Stdout)
+	f := New(name, variables, build, os.Getenv, os.Stdout).Of(version.Current())
 	// Built before the first event, while Lambda gives the start its full
 	// processor. What is wrong is said now, and again with each event until
 	// it is put right.
@@ -100,6 +101,13 @@ type Function struct {
 	handler   Handler
 	now       func() time.Time
 	way       *Way // nil in a process of its own
+}
+
+// Of has the log's lines and the metrics say of which release a function is.
+func (f *Function) Of(release string) *Function {
+	f.log = f.log.With("version", release)
+	f.metrics.version = release
+	return f
 }
 
 // By makes a function go by a way that it is given.

@@ -83,6 +83,28 @@ func TestInvoke(t *testing.T) {
 	}
 }
 
+// TestVersion: each line of the log and of the metrics says of which release it is.
+func TestVersion(t *testing.T) {
+	f, lines := function(t, good, func(_ context.Context, e Env) (Handler, error) {
+		return func(context.Context, json.RawMessage) (any, error) {
+			e.Metrics.Count(Failures, 1)
+			return nil, nil
+		}, nil
+	})
+	if _, err := f.Of("1.2.3").Invoke(context.Background(), nil); err != nil {
+		t.Fatal(err)
+	}
+	all := lines()
+	for _, l := range all {
+		if l["version"] != "1.2.3" {
+			t.Errorf("a line without the version: %v", l)
+		}
+	}
+	if len(all) < 2 {
+		t.Errorf("%d lines, want the summary and the metrics", len(all))
+	}
+}
+
 func TestMissingSettingIsSaidUntilItIsThere(t *testing.T) {
 	env := map[string]string{}
 	f, _ := function(t, env, func(context.Context, Env) (Handler, error) {
