@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,6 +42,17 @@ func takenWorlds(t *testing.T) []string {
 	return all
 }
 
+// notInCaptures are worlds of which a capture tells less, and why.
+func notInCaptures(world string) string {
+	switch world {
+	case "launch-policy-denied-encoded":
+		return "who was denied what is decoded by a call for each message (sts:DecodeAuthorizationMessage)"
+	case "launch-spot-limit-karpenter", "launch-unauthorized-karpenter", "launch-security-group-karpenter", "launch-policy-denied-karpenter", "launch-insufficient-capacity-karpenter":
+		return "refused calls are taken (cloudtrail-lookup-events), and not read yet"
+	}
+	return ""
+}
+
 // TestTaken: what is taken of a world is diagnosed as the world is, and so is what is
 // left of it when it is masked.
 func TestTaken(t *testing.T) {
@@ -50,7 +62,11 @@ func TestTaken(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "capture")
 			takeOf(t, file, dir)
 			want, got := toldOf(t, file), toldOf(t, dir)
-			if diff := cmp.Diff(causes(want), causes(got)); diff != "" {
+			if why := notInCaptures(strings.TrimSuffix(filepath.Base(file), ".yaml")); why != "" {
+				if cmp.Equal(causes(want), causes(got)) {
+					t.Errorf("it is diagnosed as the world is, although %s", why)
+				}
+			} else if diff := cmp.Diff(causes(want), causes(got)); diff != "" {
 				t.Errorf("incidents (-world +capture):\n%s", diff)
 			}
 			masked := dir + "-masked"
@@ -120,6 +136,8 @@ func causes(r Result) [][]string {
 	for _, i := range r.Incidents {
 		list = append(list, append([]string{i.Cause, i.Confidence, i.Cluster}, i.Resources...))
 	}
+	// The same cause of two clusters is told in no order.
+	slices.SortStableFunc(list, slices.Compare[[]string])
 	return list
 }
 

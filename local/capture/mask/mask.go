@@ -239,7 +239,10 @@ func rewrite(field string, v any, replace func(string) string) any {
 		if plain, pack, ok := script(v); ok && field == userData {
 			return pack(replace(scrub(plain)))
 		}
-		if field == "Output" || field == userData || strings.Contains(v, "\n") {
+		switch {
+		case field == "Output":
+			v = scrubConsole(v)
+		case field == userData, strings.Contains(v, "\n"):
 			v = scrub(v)
 		}
 		return replace(email.ReplaceAllString(keyID.ReplaceAllString(v, "AKIAMASKED"), "person@example.com"))
@@ -285,4 +288,20 @@ func scrub(text string) string {
 	text = keyID.ReplaceAllString(text, "AKIAMASKED")
 	text = email.ReplaceAllString(text, "person@example.com")
 	return secret.ReplaceAllString(text, "${1}MASKED")
+}
+
+// prose is the rest of a line that goes on in words: what a console says of a token that
+// it could not get is no secret, and is why nodes fail.
+var prose = regexp.MustCompile(`^[A-Za-z]+:?\s+\S`)
+
+// scrubConsole takes secrets out of what a console printed.
+func scrubConsole(text string) string {
+	text = pem.ReplaceAllString(text, "MASKED PRIVATE KEY")
+	return secret.ReplaceAllStringFunc(text, func(line string) string {
+		m := secret.FindStringSubmatch(line)
+		if prose.MatchString(line[len(m[1]):]) {
+			return line
+		}
+		return m[1] + "MASKED"
+	})
 }

@@ -145,3 +145,16 @@ func TestMaskKeepsTheAPI(t *testing.T) {
 		t.Errorf("masked (-want +got):\n%s", diff)
 	}
 }
+
+// TestMaskConsole: why a node could not get a token is no secret.
+func TestMaskConsole(t *testing.T) {
+	const why = "aws-iam-authenticator[2210]: could not get token: RegionDisabledException: STS is not activated"
+	got, err := mask(map[string]string{"ec2-get-console-output.i-1.json": `{"Output": "` + why + `\npassword: hunter2\nTOKEN=hunter3 x\n"}`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := got["ec2-get-console-output.i-1.json"]
+	if !strings.Contains(text, why) || strings.Contains(text, "hunter") {
+		t.Errorf("masked: %s", text)
+	}
+}

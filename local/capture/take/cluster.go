@@ -32,6 +32,9 @@ type region struct {
 	cluster
 	lists             []string // managed prefix lists
 	instances, groups map[string]any
+	// nodes are instances by their tags.
+	nodes                 map[string]any
+	peerings, attachments map[string]any
 }
 
 func (c *cluster) add(o cluster) {
@@ -43,13 +46,11 @@ func (c *cluster) add(o cluster) {
 	c.ready = append(c.ready, o.ready...)
 }
 
-func gathered(each []cluster) region {
-	var all region
+func (r *region) addAll(each []cluster) {
 	for _, c := range each {
-		all.add(c)
+		r.add(c)
 	}
-	all.vpcs = sorted(all.vpcs)
-	return all
+	r.vpcs = sorted(r.vpcs)
 }
 
 // identify says whose the credentials are. Without them, or a way to AWS, nothing else

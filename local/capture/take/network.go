@@ -21,9 +21,8 @@ import (
 // on the larger request bucket.
 func pageSize() *int32 { return aws.Int32(1000) }
 
-// account takes what is the same for all clusters of the account and region, and gives
-// its Auto Scaling groups.
-func (t *taker) account(ctx context.Context) (groups map[string]any) {
+// account takes what is the same for all clusters of the account and region.
+func (t *taker) account(ctx context.Context) (found region) {
 	take := func(name string, ask func(context.Context) (map[string]any, error)) func() {
 		return func() { t.take(ctx, name, ask) }
 	}
@@ -36,30 +35,42 @@ func (t *taker) account(ctx context.Context) (groups map[string]any) {
 		take("ec2-describe-egress-only-internet-gateways", asks(t, "ec2", t.ec2.DescribeEgressOnlyInternetGateways, &ec2.DescribeEgressOnlyInternetGatewaysInput{})),
 		take("ec2-describe-dhcp-options", asks(t, "ec2", t.ec2.DescribeDhcpOptions, &ec2.DescribeDhcpOptionsInput{MaxResults: pageSize()})),
 		take("ec2-describe-managed-prefix-lists", asks(t, "ec2", t.ec2.DescribeManagedPrefixLists, &ec2.DescribeManagedPrefixListsInput{})),
-		take("ec2-describe-vpc-peering-connections", asks(t, "ec2", t.ec2.DescribeVpcPeeringConnections, &ec2.DescribeVpcPeeringConnectionsInput{MaxResults: pageSize()})),
-		take("ec2-describe-transit-gateway-attachments", asks(t, "ec2", t.ec2.DescribeTransitGatewayAttachments, &ec2.DescribeTransitGatewayAttachmentsInput{MaxResults: pageSize()})),
+		func() {
+			found.peerings = t.take(ctx, "ec2-describe-vpc-peering-connections", asks(t, "ec2", t.ec2.DescribeVpcPeeringConnections, &ec2.DescribeVpcPeeringConnectionsInput{MaxResults: pageSize()}))
+		},
 		take("ec2-describe-availability-zones", asks(t, "ec2", t.ec2.DescribeAvailabilityZones, &ec2.DescribeAvailabilityZonesInput{})),
 		take("ec2-describe-volumes", asks(t, "ec2", t.ec2.DescribeVolumes, &ec2.DescribeVolumesInput{MaxResults: pageSize()})),
 		take("ec2-describe-instance-status", asks(t, "ec2", t.ec2.DescribeInstanceStatus,
 			&ec2.DescribeInstanceStatusInput{IncludeAllInstances: aws.Bool(true), MaxResults: pageSize()})),
 		take("ec2-describe-capacity-reservations", asks(t, "ec2", t.ec2.DescribeCapacityReservations, &ec2.DescribeCapacityReservationsInput{})),
 		func() {
-			groups = t.take(ctx, "autoscaling-describe-auto-scaling-groups", asks(t, "autoscaling", t.autoscaling.DescribeAutoScalingGroups,
+			found.groups = t.take(ctx, "autoscaling-describe-auto-scaling-groups", asks(t, "autoscaling", t.autoscaling.DescribeAutoScalingGroups,
 				&autoscaling.DescribeAutoScalingGroupsInput{MaxRecords: aws.Int32(100)}))
 		},
-		func() { t.transitRoutes(ctx) },
+		func() { found.attachments = t.transitRoutes(ctx) },
 	)
-	return groups
+	return found
 }
 
-func (t *taker) transitRoutes(ctx context.Context) {
-	tables := t.take(ctx, "ec2-describe-transit-gateway-route-tables",
-		asks(t, "ec2", t.ec2.DescribeTransitGatewayRouteTables, &ec2.DescribeTransitGatewayRouteTablesInput{MaxResults: pageSize()}))
-	list(t, picksOf(tables, "TransitGatewayRouteTables[].TransitGatewayRouteTableId"), func(_ int, id string) {
+// transitRoutes takes what transit gateways have, and gives their attachments.
+func (t *taker) transitRoutes(ctx context.Context) (attachments map[string]any) {
+	var tables map[string]any
+	t.parallel(
+		func() {
+			attachments = t.take(ctx, "ec2-describe-transit-gateway-attachments", asks(t, "ec2", t.ec2.DescribeTransitGatewayAttachments, &ec2.DescribeTransitGatewayAttachmentsInput{MaxResults: pageSize()}))
+		},
+		func() {
+			tables = t.take(ctx, "ec2-describe-transit-gateway-route-tables",
+				asks(t, "ec2", t.ec2.DescribeTransitGatewayRouteTables, &ec2.DescribeTransitGatewayRouteTablesInput{MaxResults: pageSize()}))
+		},
+	)
+	ids := slices.Concat(picksOf(tables, "TransitGatewayRouteTables[].TransitGatewayRouteTableId"), picksOf(attachments, "TransitGatewayAttachments[].Association.TransitGatewayRouteTableId"))
+	list(t, sorted(ids), func(_ int, id string) {
 		t.take(ctx, filename.Of("ec2-search-transit-gateway-routes", id), asks(t, "ec2", t.ec2.SearchTransitGatewayRoutes, &ec2.SearchTransitGatewayRoutesInput{
 			TransitGatewayRouteTableId: aws.String(id), Filters: ec2api.AnyOf("state", []string{"active", "blackhole"}),
 		}))
 	})
+	return attachments
 }
 
 // Refused calls for instances count for an hour (the contract of captures).
@@ -120,15 +131,13 @@ func (t *taker) lookup(ctx context.Context, file, name string) (map[string]any, 
 	}
 }
 
-// network takes what is in the clusters' VPCs; where no VPC is known, of all of them.
+// network takes what is in the VPCs of the clusters and their nodes, and in those that
+// packets pass on their way; where no VPC is known, in all of them.
 func (t *taker) network(ctx context.Context, found *region) {
+	found.vpcs = t.scope(found)
 	var in []types.Filter
 	if len(found.vpcs) > 0 {
 		in = ec2api.AnyOf("vpc-id", found.vpcs)
-	}
-	if len(found.vpcs) > ec2api.MaxFilterValues {
-		t.note("the clusters have more than %d VPCs: what is in all VPCs of the region is taken", ec2api.MaxFilterValues)
-		in = nil
 	}
 	lists := make([][]string, 2)
 	t.parallel(
@@ -156,9 +165,7 @@ func (t *taker) network(ctx context.Context, found *region) {
 		func() {
 			t.take(ctx, "ec2-describe-network-interfaces", asks(t, "ec2", t.ec2.DescribeNetworkInterfaces, &ec2.DescribeNetworkInterfacesInput{Filters: in, MaxResults: pageSize()}))
 		},
-		func() {
-			found.instances = t.take(ctx, "ec2-describe-instances", asks(t, "ec2", t.ec2.DescribeInstances, &ec2.DescribeInstancesInput{Filters: in, MaxResults: pageSize()}))
-		},
+		func() { found.instances = t.allInstances(ctx, in, found.nodes) },
 		func() { t.attributes(ctx, found.vpcs) },
 	)
 	found.lists = sorted(slices.Concat(lists...))

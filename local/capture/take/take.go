@@ -135,14 +135,16 @@ func (t *taker) all(parent context.Context) error {
 	t.take(ctx, "sts-get-caller-identity", nil)
 	clusters := t.clusters(ctx)
 	each := make([]cluster, len(clusters))
-	var groups map[string]any
+	var found region
+	var nodes map[string]any
 	t.parallel(
-		func() { groups = t.account(ctx) },
+		func() { found = t.account(ctx) },
+		func() { nodes = t.nodes(ctx, clusters) },
 		func() { t.trail(ctx) },
 		func() { list(t, clusters, func(i int, name string) { each[i] = t.cluster(ctx, name) }) },
 	)
-	found := gathered(each)
-	found.groups = groups
+	found.nodes = nodes
+	found.addAll(each)
 	t.network(ctx, &found)
 	t.instances(ctx, &found)
 	t.roles(ctx, &found)
