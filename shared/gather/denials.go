@@ -50,7 +50,8 @@ func DecodeDenied(getenv func(string) string) ([]spec.Grant, error) {
 }
 
 const (
-	// mostDecoded is how many messages one look decodes: the newest of each group.
+	// mostDecoded is how many messages one look decodes: the newest of each group
+	// before the others. What was decoded before takes no call.
 	mostDecoded = 3
 	// keptDecoded is how many a reader remembers: a sweep sees the same activities
 	// every five minutes for an hour.
@@ -121,25 +122,55 @@ func undecodable(err error) bool {
 	return errors.As(err, &api) && api.ErrorCode() == "InvalidAuthorizationMessageException"
 }
 
-// decodeActivities decodes the newest message of each group whose launches were denied
-// in the last hour.
+// decodeActivities decodes the messages of launches that were denied in the last hour:
+// each call's own, for two calls of one group may be denied by two policies.
 func (r *Reader) decodeActivities(ctx context.Context, s *snapshot.Snapshot) {
 	if r.decoder == nil || !s.Read[snapshot.Activities] || s.Read[snapshot.DenialsOf] {
 		return
 	}
 	s.Read[snapshot.DenialsOf] = true
+	calls := 0
+	for _, message := range encodedMessages(s) {
+		known := r.decoder.knows(message)
+		if !known && calls == mostDecoded {
+			continue
+		}
+		if !known {
+			calls++
+		}
+		s.Denials = append(s.Denials, r.Decode(ctx, message))
+	}
+}
+
+// encodedMessages are those of launches of the last hour, each once: the newest of each
+// group, and then the others, the newest first.
+func encodedMessages(s *snapshot.Snapshot) []string {
 	list := slices.SortedStableFunc(slices.Values(s.Activities), func(a, b snapshot.Activity) int { return b.Started.Compare(a.Started) })
-	told := map[string]bool{}
+	seen, told := map[string]bool{}, map[string]bool{}
+	var first, others []string
 	for _, a := range list {
-		if told[a.Group] || s.Time.Sub(cmp.Or(a.Started, a.Ended)) > decodes || !activity.Launching(a.About, a.Message) {
+		if s.Time.Sub(cmp.Or(a.Started, a.Ended)) > decodes || !activity.Launching(a.About, a.Message) {
 			continue
 		}
 		message, whole := denial.Encoded(activity.Reason(a.About, a.Message))
-		if !whole {
+		if !whole || seen[message] {
 			continue
 		}
-		if told[a.Group] = true; len(s.Denials) < mostDecoded {
-			s.Denials = append(s.Denials, r.Decode(ctx, message))
+		seen[message] = true
+		if told[a.Group] {
+			others = append(others, message)
+			continue
 		}
+		told[a.Group] = true
+		first = append(first, message)
 	}
+	return append(first, others...)
+}
+
+// knows tells that a message was decoded before, or never will be.
+func (d *decoder) knows(message string) bool {
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	_, known := d.done[message]
+	return known
 }

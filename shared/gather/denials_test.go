@@ -121,6 +121,38 @@ func TestDecodeActivities(t *testing.T) {
 	}
 }
 
+// TestEachMessageIsDecoded: those of one group may be of two policies. What one look
+// leaves the next ones decode.
+func TestEachMessageIsDecoded(t *testing.T) {
+	now := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
+	look := func() *snapshot.Snapshot {
+		s := &snapshot.Snapshot{Time: now, Read: map[snapshot.Source]bool{snapshot.Activities: true}}
+		for n, message := range []string{"a1", "a2", "b1", "a2", "a3", "b2"} {
+			s.Activities = append(s.Activities, snapshot.Activity{Group: message[:1], Status: "Failed", About: "Launching a new EC2 instance.", Started: now.Add(-time.Duration(n) * time.Minute),
+				Message: "You are not authorized to perform this operation. Encoded authorization failure message: " + message + ". Launching EC2 instance failed."})
+		}
+		return s
+	}
+	m := &messages{known: map[string]string{"a1": simple, "a2": simple, "a3": simple, "b1": simple, "b2": simple}}
+	r := decoding(m)
+	for i, want := range [][]string{{"a1", "b1", "a2"}, {"a1", "b1", "a2", "a3", "b2"}, {"a1", "b1", "a2", "a3", "b2"}} {
+		s := look()
+		r.decodeActivities(t.Context(), s)
+		var got []string
+		for _, d := range s.Denials {
+			if d.Denial != nil {
+				got = append(got, d.Encoded)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("look %d (-want +got):\n%s", i+1, diff)
+		}
+	}
+	if diff := cmp.Diff([]string{"a1", "b1", "a2", "a3", "b2"}, m.asked); diff != "" {
+		t.Errorf("STS was asked (-want +got):\n%s", diff)
+	}
+}
+
 func TestDecodeDenied(t *testing.T) {
 	env := func(value string) func(string) string {
 		return func(name string) string {

@@ -15,37 +15,70 @@ type Denied struct {
 	Undecoded string
 }
 
-// denied adds to the attempts what their messages say: the newest of a group stands
-// for the others of it, which were denied for the same a moment earlier.
+// denied adds to the attempts what their messages say, each its own. One that nobody
+// decoded is taken for what AWS's sentence says of it; where a launch of the same group
+// was told the same sentence, and that one's message is decoded, it is the same fault.
 func (a *Attempts) denied(messages map[int]encoded) {
 	byMessage := map[string]snapshot.DecodedMessage{}
 	for _, m := range a.S.Denials {
 		byMessage[m.Encoded] = m
 	}
-	decoded := map[string]snapshot.Denial{}
-	for i, m := range messages {
-		if known := byMessage[m.text]; known.Denial != nil && m.text != "" {
-			decoded[a.List[i].Group] = *known.Denial
-		}
-	}
+	told := map[sentence]activity.Verdict{} // of those that are decoded; of no class where they differ
+	var open []int
 	for i := range a.List {
 		t := &a.List[i]
+		m, has := messages[i]
+		if !has && t.Verdict.Denial == nil {
+			continue
+		}
 		d := Denied{}
 		if t.Verdict.Denial != nil {
 			d.Denial = *t.Verdict.Denial
 		}
-		m, has := messages[i]
-		switch told, is := decoded[t.Group]; {
-		case has && is:
-			d.Denial = denial.Merge(d.Denial, told)
+		known := byMessage[m.text].Denial
+		switch {
+		case known != nil && m.text != "":
+			d.Denial = denial.Merge(d.Denial, *known)
 		case has:
 			d.Undecoded = a.undecoded(m, byMessage[m.text])
-		case t.Verdict.Denial == nil:
-			continue
+			open = append(open, i)
 		}
+		says := sentenceOf(*t)
 		t.Denied = &d
 		t.judgeDenial()
+		if known == nil || m.text == "" {
+			continue
+		}
+		if v, other := told[says]; other && v.Class != t.Verdict.Class {
+			told[says] = activity.Verdict{}
+		} else if !other {
+			told[says] = t.Verdict
+		}
 	}
+	for _, i := range open {
+		t := &a.List[i]
+		v := told[sentenceOf(*t)]
+		if v.Class == "" {
+			continue
+		}
+		// Which statement denied it nobody knows: of those that are decoded it is told.
+		t.Denied = nil
+		t.Verdict.Class, t.Verdict.Meaning, t.Verdict.Next = v.Class, v.Meaning, v.Next
+	}
+}
+
+// sentence is what AWS says of a denial without its encoded message, and to which group.
+type sentence struct {
+	group, action, kind, policy string
+	explicit                    bool
+}
+
+func sentenceOf(t Attempt) sentence {
+	s := sentence{group: t.Group}
+	if d := t.Verdict.Denial; d != nil {
+		s.action, s.kind, s.policy, s.explicit = d.Action, d.Kind, d.Policy, d.Explicit
+	}
+	return s
 }
 
 // judgeDenial names the policy where the message tells that one above the launcher's

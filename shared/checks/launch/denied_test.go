@@ -107,6 +107,54 @@ func TestDecodedMessageNamesThePolicy(t *testing.T) {
 	}
 }
 
+// TestEachDenialIsItsOwn: two launches of one group that two policies denied are told by
+// each one's own statement.
+func TestEachDenialIsItsOwn(t *testing.T) {
+	other := func(d *snapshot.Denial) { d.Statements = []snapshot.DeniedStatement{{ID: "NoGPUs"}} }
+	first, second := snapshot.DecodedMessage{Encoded: "new", Denial: teamless(func(*snapshot.Denial) {})}, snapshot.DecodedMessage{Encoded: "old", Denial: teamless(other)}
+	r := fails(encodedWorld([]string{blind + "new", blind + "old"}, first, second))["launch/policy-denied"]
+	for what, want := range map[string][]string{
+		"Statement AskTeamId": {"aws:RequestTag/team-id names true, the request has none; ec2:InstanceType names t3a.micro, the request has m5.large"},
+		"Statement NoGPUs":    {"denies it without a condition"},
+	} {
+		if diff := cmp.Diff(want, evidenceOf(r, what)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	if want := "workers cannot launch: who launches lacks a permission, or a policy forbids it"; strings.Contains(r.Title, "statement") {
+		t.Errorf("the title is %q, want one that names no statement for both: %q", r.Title, want)
+	}
+	// One that its role may not, and one that a policy above it denies, are two causes.
+	mine := func(d *snapshot.Denial) { d.Explicit, d.Statements = false, nil }
+	found := fails(encodedWorld([]string{blind + "new", blind + "old"}, first, snapshot.DecodedMessage{Encoded: "old", Denial: teamless(mine)}))
+	for check, statements := range map[string]int{"launch/policy-denied": 1, "launch/unauthorized": 0} {
+		if r, is := found[check]; !is || len(evidenceOf(r, "Statement AskTeamId")) != statements {
+			t.Errorf("%s: found %v, %+v", check, is, r.Evidence)
+		}
+	}
+	// What nobody decoded goes with what was, unless its own sentence says otherwise.
+	sentence := func(kind, message string) string {
+		return strings.ReplaceAll(denied("with an explicit deny in "+kind), "Launching EC2", "Encoded authorization failure message: "+message+". Launching EC2")
+	}
+	const scp, own = "a service control policy", "an identity-based policy"
+	for name, tt := range map[string]struct {
+		texts []string
+		want  map[string]string
+	}{
+		"the same sentence":  {[]string{sentence(scp, "new"), sentence(scp, "old")}, map[string]string{"launch/policy-denied": "workers cannot launch: statement AskTeamId denies it"}},
+		"another sentence":   {[]string{sentence(scp, "new"), sentence(own, "old")}, map[string]string{"launch/policy-denied": "workers cannot launch: statement AskTeamId denies it", "launch/unauthorized": "workers cannot launch: an identity-based policy denies it"}},
+		"no sentence at all": {[]string{blind + "new", blind + "old", blind + "older"}, map[string]string{"launch/policy-denied": "workers cannot launch: statement AskTeamId denies it"}},
+	} {
+		titles := map[string]string{}
+		for check, r := range fails(encodedWorld(tt.texts, first)) {
+			titles[check] = r.Title
+		}
+		if diff := cmp.Diff(tt.want, titles); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 // TestUndecodedMessageSaysWhy: what was not decoded is said, with the permission.
 func TestUndecodedMessageSaysWhy(t *testing.T) {
 	failed := func(f snapshot.Failure) snapshot.DecodedMessage {
