@@ -1,6 +1,8 @@
 package worldgen
 
 import (
+	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,8 +21,10 @@ const fleetTime = 8 * time.Minute
 const controller = "karpenter"
 
 // fleetFaults are what keeps Karpenter's CreateFleet from an instance, by what is to be
-// said of it. Each is on the account: what EC2 answers is the world's own doing. A
-// NodePool has Spot instances here, where its dry runs ask for others.
+// said of it. Each is on the account or in the class: what EC2 answers is the world's own
+// doing. A NodePool has Spot instances here, where its dry runs ask for others. Of an
+// image that is not there and user data that are too long the class itself says that it
+// is not ready, and nothing is asked for (ofClass).
 func fleetFaults() map[checkid.ID]func(*World) {
 	deny := func(document string) func(*World) {
 		return func(w *World) {
@@ -47,7 +51,72 @@ func fleetFaults() map[checkid.ID]func(*World) {
 			})
 			w.class()["securityGroupSelectorTerms"] = []any{map[string]any{"id": group}}
 		},
+		checkid.LaunchVCPULimit: func(w *World) {
+			w.File.EC2.VCPULimit = 1
+			w.poolWants("karpenter.sh/capacity-type", "on-demand")
+		},
+		checkid.LaunchSubnetFull: func(w *World) {
+			w.class()["subnetSelectorTerms"] = []any{map[string]any{"id": w.makeFullSubnet()}}
+		},
+		checkid.LaunchUnsupportedType: func(w *World) {
+			w.File.EC2.NotOffered = map[string][]string{}
+			for _, zone := range w.zones() {
+				w.File.EC2.NotOffered[zone] = []string{string(instanceType)}
+			}
+		},
+		checkid.LaunchProfile: func(w *World) {
+			delete(w.class(), "role")
+			w.class()["instanceProfile"] = "f-deleted"
+		},
+		checkid.LaunchAMI: func(w *World) {
+			w.class()["amiSelectorTerms"] = []any{map[string]any{"id": "ami-0f00000000000dead"}}
+		},
+		checkid.LaunchTemplate: func(w *World) { w.class()["userData"] = strings.Repeat("# much to do\n", 1300) },
 	}
+}
+
+// ofClass are the fleet faults of which the class says that it is not ready.
+func ofClass(check checkid.ID) []checkid.ID {
+	if check == checkid.LaunchAMI || check == checkid.LaunchTemplate {
+		return []checkid.ID{checkid.KarpenterNodeclassNotReady}
+	}
+	return nil
+}
+
+// poolWants sets a requirement of the NodePool.
+func (w *World) poolWants(key, value string) {
+	template := w.File.Kubernetes[cluster].NodePools[0]["spec"].(map[string]any)["template"].(map[string]any)
+	for _, r := range template["spec"].(map[string]any)["requirements"].([]any) {
+		if r := r.(map[string]any); r["key"] == key {
+			r["values"] = []any{value}
+		}
+	}
+}
+
+// makeFullSubnet makes a subnet of sixteen addresses beside the others, whose eleven that
+// are not EC2's own are taken by a load balancer.
+func (w *World) makeFullSubnet() string {
+	base := w.range4.Addr().As4()
+	base[2] = 240 // the last /20 of the range, which no shape has
+	block := netip.PrefixFrom(netip.AddrFrom4(base), 28).String()
+	s := *w.subnet(w.Subnets[0])
+	s.SubnetId, s.CidrBlock, s.SubnetArn, s.Ipv6CidrBlockAssociationSet, s.AssignIpv6AddressOnCreation = aws.String(w.id("subnet")), &block, nil, nil, nil
+	w.File.EC2.Subnets = append(w.File.EC2.Subnets, s)
+	if len(w.Tables) > 0 {
+		t := w.table(w.Tables[0])
+		t.Associations = append(t.Associations, ec2types.RouteTableAssociation{
+			RouteTableAssociationId: aws.String(w.id("rtbassoc")), RouteTableId: t.RouteTableId, SubnetId: s.SubnetId,
+			AssociationState: &ec2types.RouteTableAssociationState{State: ec2types.RouteTableAssociationStateCodeAssociated},
+		})
+	}
+	for n := 4; n < 15; n++ {
+		w.File.EC2.NetworkInterfaces = append(w.File.EC2.NetworkInterfaces, ec2types.NetworkInterface{
+			NetworkInterfaceId: aws.String(w.id("eni")), SubnetId: s.SubnetId, VpcId: s.VpcId, AvailabilityZone: s.AvailabilityZone, PrivateIpAddress: aws.String(address(block, n)),
+			Status: ec2types.NetworkInterfaceStatusInUse, Description: aws.String("ELB app/web/50dc6c495c0c9188"), RequesterId: aws.String("amazon-elb"), RequesterManaged: aws.Bool(true),
+			InterfaceType: ec2types.NetworkInterfaceTypeInterface, Groups: []ec2types.GroupIdentifier{{GroupId: aws.String(w.nodeGroup)}},
+		})
+	}
+	return *s.SubnetId
 }
 
 // class is what the NodePool's class wants.

@@ -50,7 +50,7 @@ func launchFaults() []Fault {
 	} {
 		activity, fleet := refused(f.message), fleetFaults()[f.check]
 		list = append(list, Fault{
-			Name: refusedLaunch + string(f.check), Check: f.check, reach: noLaunch,
+			Name: refusedLaunch + string(f.check), Check: f.check, Or: ofClass(f.check), reach: noLaunch,
 			applies: func(w *World) bool { return grouped(w) || w.Shape.Fleet == Karpenter },
 			breaks: func(w *World) {
 				if w.Shape.Fleet != Karpenter {

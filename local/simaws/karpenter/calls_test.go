@@ -1,6 +1,7 @@
 package karpenter_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/local/simaws/cloudtrail"
@@ -90,6 +92,43 @@ func TestShortageIsAnEvent(t *testing.T) {
 	}
 	if got := s.one("nodeclaims", "").says("Ready"); got != "True Ready" {
 		t.Errorf("with capacity: %s", got)
+	}
+}
+
+// A class's own user data is part of its template's, which may not be too long: the class
+// says so. On demand there is a quota of its own.
+func TestUserDataOfTheClass(t *testing.T) {
+	own := func(text string) func(*worldfile.File) {
+		return func(f *worldfile.File) {
+			for cluster := range f.Kubernetes {
+				for _, o := range f.Kubernetes[cluster].EC2NodeClasses {
+					o["spec"].(map[string]any)["userData"] = text
+				}
+			}
+		}
+	}
+	for text, want := range map[string]string{
+		strings.Repeat("# much to do\n", 1300): "False UserDataSizeLimitExceeded: User data is limited to 16384 bytes",
+		"echo hello":                           "True ValidationSucceeded",
+	} {
+		s := start(t, atOnce, own(text))
+		if got := s.one("ec2nodeclasses", "default").says("ValidationSucceeded"); got != want {
+			t.Errorf("%.10s: it says %s, want %s", text, got, want)
+		}
+	}
+	s := start(t, atOnce, own("echo hello"))
+	out, err := s.EC2().DescribeLaunchTemplateVersions(&ec2.DescribeLaunchTemplateVersionsInput{Versions: []string{"$Latest"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, v := range out.LaunchTemplateVersions {
+		text, err := base64.StdEncoding.DecodeString(aws.ToString(v.LaunchTemplateData.UserData))
+		first, rest, two := strings.Cut(string(text), "--//\nContent-Type: text/x-shellscript\n\necho hello\n\n--//\n")
+		found = found || err == nil && two && strings.HasPrefix(first, "MIME-Version: 1.0\n") && strings.Contains(rest, "kind: NodeConfig")
+	}
+	if !found {
+		t.Error("no template has both parts")
 	}
 }
 

@@ -1,6 +1,7 @@
 package karpenter
 
 import (
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -192,8 +193,8 @@ func (c *Controller) heldTemplate(x *class, pool, kind string) *ec2types.Request
 	labels := []string{labelPool + "=" + pool, labelClass + "=" + x.name}
 	return &ec2types.RequestLaunchTemplateData{
 		ImageId: aws.String(x.images[arch]),
-		UserData: aws.String(eks.NodeConfig(c.w.Clusters.Get(c.k.Name),
-			`--node-labels="`+strings.Join(labels, ",")+`"`, `--register-with-taints="`+unregistered+`:NoExecute"`)),
+		UserData: aws.String(withOwn(x.spec.UserData, eks.NodeConfig(c.w.Clusters.Get(c.k.Name),
+			`--node-labels="`+strings.Join(labels, ",")+`"`, `--register-with-taints="`+unregistered+`:NoExecute"`))),
 		IamInstanceProfile: &ec2types.LaunchTemplateIamInstanceProfileSpecificationRequest{Name: aws.String(x.profile)},
 		MetadataOptions: &ec2types.LaunchTemplateInstanceMetadataOptionsRequest{
 			HttpEndpoint: ec2types.LaunchTemplateInstanceMetadataEndpointStateEnabled, HttpTokens: ec2types.LaunchTemplateHttpTokensStateRequired, HttpPutResponseHopLimit: aws.Int32(1),
@@ -207,6 +208,17 @@ func (c *Controller) heldTemplate(x *class, pool, kind string) *ec2types.Request
 		}},
 		TagSpecifications: requestTags(c.tags(x, pool), ec2types.ResourceTypeNetworkInterface, ec2types.ResourceTypeSpotInstancesRequest),
 	}
+}
+
+// withOwn puts a class's own user data before Karpenter's, as a part of the same MIME
+// text (KP docs, "NodeClasses", spec.userData of AL2023).
+func withOwn(own, encoded string) string {
+	text, err := base64.StdEncoding.DecodeString(encoded)
+	head, parts, whole := strings.Cut(string(text), "\n--//\n")
+	if own == "" || err != nil || !whole {
+		return encoded
+	}
+	return base64.StdEncoding.EncodeToString([]byte(head + "\n--//\nContent-Type: text/x-shellscript\n\n" + own + "\n\n--//\n" + parts))
 }
 
 func requestTags(tags map[string]string, kinds ...ec2types.ResourceType) []ec2types.LaunchTemplateTagSpecificationRequest {

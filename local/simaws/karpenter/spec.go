@@ -51,6 +51,7 @@ type selector struct {
 // classSpec is what an EC2NodeClass wants.
 type classSpec struct {
 	Role, InstanceProfile      string
+	UserData                   string
 	SubnetSelectorTerms        []selector
 	SecurityGroupSelectorTerms []selector
 	AMISelectorTerms           []selector

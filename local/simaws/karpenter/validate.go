@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -79,6 +80,10 @@ func (c *Controller) dryRuns(x *class, types []string) (verdict, bool) {
 		return verdict{}, false
 	}
 	template, err := c.ensureTemplate(x, "", types[0])
+	var e *wire.Error
+	if errors.As(err, &e) && e.Code == "InvalidUserData.Malformed" && strings.Contains(e.Message, "limited to") {
+		return verdict{reason: "UserDataSizeLimitExceeded", message: "User data is limited to 16384 bytes"}, true // KP v1.14.1
+	}
 	if err != nil {
 		return verdictOf("CreateLaunchTemplateAuthCheckFailed", "ec2:CreateLaunchTemplate", err)
 	}

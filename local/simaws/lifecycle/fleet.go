@@ -62,7 +62,7 @@ func PoolRefusal(w *state.State, o FleetOffer, spot bool) error {
 			"Our system will be working on provisioning additional capacity.", o.Type, zone)
 		e.Status = serverError
 		return e
-	case spot && limit > 0 && spotVCPUs(w)+vcpus(w, o.Type) > limit:
+	case spot && limit > 0 && runningVCPUs(w, true)+vcpus(w, o.Type) > limit:
 		return wire.Errorf("MaxSpotInstanceCountExceeded", "Max spot instance count exceeded")
 	}
 	return nil

@@ -63,6 +63,10 @@ func Launch(w *state.State, spec InstanceSpec) (*ec2types.Instance, error) {
 	if err := refusedByZone(w, aws.ToString(subnet.AvailabilityZone), spec.InstanceType); err != nil {
 		return nil, err
 	}
+	if limit := w.File.EC2.VCPULimit; limit > 0 && !spec.Spot && runningVCPUs(w, false)+vcpus(w, spec.InstanceType) > limit {
+		return nil, wire.Errorf("VcpuLimitExceeded", "You have requested more vCPU capacity than your current vCPU limit of %d allows for the instance bucket that the specified instance type belongs to. "+
+			"Please visit http://aws.amazon.com/contact-us/ec2-request to request an adjustment to this limit.", limit)
+	}
 	if err := refusedForImage(w, spec.Image, info); err != nil {
 		return nil, err
 	}

@@ -138,7 +138,7 @@ func spotType(w *state.State, offers []offer, most string) (string, error) {
 	slices.SortStableFunc(list, func(a, b offer) int { return cmp.Compare(b.room, a.room) })
 	list = list[:(len(list)+1)/2]
 	best := slices.MinFunc(list, func(a, b offer) int { return cmp.Compare(a.price, b.price) })
-	if limit := w.File.Spot.VCPULimit; limit > 0 && spotVCPUs(w)+vcpus(w, best.kind) > limit {
+	if limit := w.File.Spot.VCPULimit; limit > 0 && runningVCPUs(w, true)+vcpus(w, best.kind) > limit {
 		return "", wire.Errorf("MaxSpotInstanceCountExceeded", "Max spot instance count exceeded.")
 	}
 	return best.kind, nil
@@ -163,11 +163,11 @@ func vcpus(w *state.State, kind string) int {
 	return 1
 }
 
-// spotVCPUs are the vCPUs of the Spot instances that live.
-func spotVCPUs(w *state.State) int {
+// runningVCPUs are the vCPUs of the instances that live: of Spot, or of those on demand.
+func runningVCPUs(w *state.State, spot bool) int {
 	n := 0
 	for _, in := range w.Instances.All() {
-		if in.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot && !state.Ended(in) {
+		if spot == (in.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot) && !state.Ended(in) {
 			n += vcpus(w, string(in.InstanceType))
 		}
 	}

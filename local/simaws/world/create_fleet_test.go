@@ -278,6 +278,7 @@ func TestFleetRefusals(t *testing.T) {
 			"There is no Spot capacity available that matches your request."},
 		"the Spot quota": {func(f *worldfile.File) { f.Spot.VCPULimit = 1 }, fleetOf(1, "spot", "m5.large "+fleetSubnetA), false,
 			"MaxSpotInstanceCountExceeded", "Max spot instance count exceeded"},
+		"the quota on demand": {func(f *worldfile.File) { f.EC2.VCPULimit = 1 }, usual, false, "VcpuLimitExceeded", "You have requested more vCPU capacity than your current vCPU limit of 1 allows"},
 		"another architecture": {func(*worldfile.File) {}, noImage, false, "InvalidParameterValue",
 			"The architecture 'arm64' of the specified instance type does not match the architecture 'x86_64' of the specified AMI."},
 		"no such template": {func(*worldfile.File) {}, noTemplate, true, "InvalidLaunchTemplateName.NotFoundException",

@@ -79,6 +79,9 @@ type EC2File struct {
 	PrefixListEntries map[string][]ec2types.PrefixListEntry
 	DhcpOptions       []ec2types.DhcpOptions
 	Volumes           []ec2types.Volume
+	// VCPULimit is the account's quota of vCPUs of running on-demand instances; none
+	// where 0.
+	VCPULimit int
 	// Zones are zones beside those of the subnets.
 	Zones []string
 	// NotOffered are the types that a zone does not have, by zone.
