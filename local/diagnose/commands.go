@@ -119,7 +119,7 @@ functions that run in Lambda.
 				return misuse{fmt.Errorf("--at %s: it is not a time such as 2026-11-20T15:10:00Z", *at)}
 			}
 		}
-		r, err := look(c.Context(), o, c.ErrOrStderr())
+		r, err := examine(c.Context(), o, c.ErrOrStderr())
 		if err == nil && o.html != "" {
 			err = writePage(c.Context(), r, o, c.Root().Version, c.ErrOrStderr())
 		}

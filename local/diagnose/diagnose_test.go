@@ -5,11 +5,17 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"rollcall/local/stage"
+	"rollcall/local/testfull"
+	"rollcall/shared/config"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -41,6 +47,11 @@ func ask(t *testing.T, subject string) (Result, int, string) {
 		return r, status, errs.String()
 	}
 	valid(t, out.Bytes())
+	// In make test-full each capture of the tests is looked at by the functions on the
+	// stage, too: TestAsOnTheStage shows it of some.
+	if testfull.Asked() {
+		asOnTheStage(t, subject, out.String())
+	}
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatalf("%v\n%s", err, errs.String())
 	}
@@ -50,6 +61,27 @@ func ask(t *testing.T, subject string) (Result, int, string) {
 		return i.Cause == "route/cross-zone-nat" && slices.Contains(i.Resources, "rtb-0b200000000000abc")
 	})
 	return r, status, errs.String()
+}
+
+// asOnTheStage holds what was printed of a capture against what the functions find on
+// the stage, with its table and its queues.
+func asOnTheStage(t *testing.T, capture, printed string) {
+	t.Helper()
+	so := stage.Options{Quiet: true, Rate: standstill, Settings: map[string]string{string(config.GiveUp): time.Duration(math.MaxInt64).String()}}
+	if err := open(options{subject: capture}, &so, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	r, err := staged(t.Context(), so, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want bytes.Buffer
+	if err := writeJSON(&want, r); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want.String(), printed); diff != "" {
+		t.Errorf("otherwise than on the stage (-stage +here):\n%s", diff)
+	}
 }
 
 // valid holds what was printed against the schema.

@@ -111,7 +111,7 @@ func (a *assistant) server(version string) *mcp.Server {
 			if err != nil {
 				return Result{}, err
 			}
-			return look(ctx, options{subject: subject}, io.Discard)
+			return examine(ctx, options{subject: subject}, io.Discard)
 		}, func(in diagnoseInput, r Result) string { return r.words(in.Path) })
 	add(s, "preflight", "Tell what would fail, before it is made", "Judges what is planned in the account of a capture: what AWS would refuse, and what would keep its nodes from joining.",
 		func(ctx context.Context, in preflightInput) (Result, error) {

@@ -51,8 +51,10 @@ type run struct {
 	broken []Unknown
 }
 
-// look runs the functions over the subject.
-func look(ctx context.Context, o options, notes io.Writer) (Result, error) {
+// examine looks at the subject. A capture is looked at without a stage, unless it has
+// an event to play: what that wakes beside the sweeps is for the template's rules and
+// queues to say.
+func examine(ctx context.Context, o options, notes io.Writer) (Result, error) {
 	so := stage.Options{
 		Quiet: true, Rate: standstill,
 		// An instance may have failed days ago; the stage takes any time.
@@ -65,6 +67,14 @@ func look(ctx context.Context, o options, notes io.Writer) (Result, error) {
 	if err := open(o, &so, notes); err != nil {
 		return Result{}, err
 	}
+	if so.Capture != nil && so.Capture.Event == nil {
+		return offline(ctx, so.Capture, so.Out)
+	}
+	return staged(ctx, so, notes)
+}
+
+// staged runs the functions on the stage.
+func staged(ctx context.Context, so stage.Options, notes io.Writer) (Result, error) {
 	so.Programs, so.Files = programs.All(), rollcall.Files()
 	so.Template, so.Rights = "infra/Rollcall.template.json", "deploy/clusterrole.yaml"
 	var err error
@@ -185,7 +195,7 @@ func (r *run) detector(arn string) (template.Function, bool) {
 	for _, f := range r.stage.Template.Functions {
 		if f.ARN == arn {
 			has := func(v spec.Variable) bool { _, ok := f.Environment[string(v)]; return ok }
-			return f, has(config.ResultQueueURL) && has(config.Clusters) && !has(config.RemedyQueueURL) && !has(config.ChangeQueueURL)
+			return f, has(config.ResultQueueURL) && has(config.Clusters) && !has(config.RemedyQueueURL) && !has(config.ChangeQueueURL) && !has(config.CleanupCap)
 		}
 	}
 	return template.Function{}, false

@@ -14,30 +14,37 @@ import (
 // is too short a history to learn another from.
 const joinTime = 5 * time.Minute
 
-// waits tells whether a cluster may have an instance that should be a node by
-// now. Where its nodes could not be read this decides whether they were needed.
-// What cannot be read may be anything.
-func (r *run) waits(cluster string) bool {
-	out, err := r.describeInstances()
-	if err != nil {
-		return true
-	}
-	for _, reservation := range out.Reservations {
-		for _, in := range reservation.Instances {
-			tags := map[string]string{}
-			for _, t := range in.Tags {
-				tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
-			}
-			if of, ok := gather.ClusterOf(tags); ok && of != cluster {
-				continue
-			}
-			ended := in.State != nil && in.State.Name != ec2types.InstanceStateNameRunning && in.State.Name != ec2types.InstanceStateNamePending
-			if !ended && r.stage.Clock.Now().Sub(aws.ToTime(in.LaunchTime)) >= joinTime {
-				return true
+// waits tells whether a cluster may have an instance at some time that should be a
+// node by then. Where its nodes could not be read this decides whether they were
+// needed. What cannot be read may be anything.
+func waits(instances func() (*ec2.DescribeInstancesOutput, error), now time.Time) func(cluster string) bool {
+	return func(cluster string) bool {
+		out, err := instances()
+		if err != nil {
+			return true
+		}
+		for _, reservation := range out.Reservations {
+			for _, in := range reservation.Instances {
+				tags := map[string]string{}
+				for _, t := range in.Tags {
+					tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
+				}
+				if of, ok := gather.ClusterOf(tags); ok && of != cluster {
+					continue
+				}
+				ended := in.State != nil && in.State.Name != ec2types.InstanceStateNameRunning && in.State.Name != ec2types.InstanceStateNamePending
+				if !ended && now.Sub(aws.ToTime(in.LaunchTime)) >= joinTime {
+					return true
+				}
 			}
 		}
+		return false
 	}
-	return false
+}
+
+// waits is that of the subject. The stage's time stands still.
+func (r *run) waits(cluster string) bool {
+	return waits(r.describeInstances, r.stage.Clock.Now())(cluster)
 }
 
 func (r *run) describeInstances() (*ec2.DescribeInstancesOutput, error) {

@@ -67,25 +67,46 @@ func OfCapture(c *capture.Capture) Account {
 	}
 }
 
-// Serve serves the account until the returned function is called, and returns
-// who reads it as an administrator: what a capture's taker could not read the
-// capture refuses.
-func (a Account) Serve(ctx context.Context) (*gather.Reader, func(), error) {
+// Open is an account that is served.
+type Open struct {
+	// AWS makes clients of who reads it as an administrator: what a capture's taker
+	// could not read the capture refuses.
+	AWS aws.Config
+	// Endpoints are the ways to the clusters' Kubernetes APIs.
+	Endpoints func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool)
+	Close     func()
+}
+
+// Open serves the account until Close is called.
+func (a Account) Open(ctx context.Context) (Open, error) {
 	admin, network := simaws.AdminIdentity(a.ID, "reader"), loopback.New()
 	c := a.config
 	c.Account, c.Region, c.Identities, c.Endpoints = a.ID, a.Region, []simaws.Identity{admin}, true
 	c.Network, c.Now, c.Wall = network, a.Now, time.Now
 	served, err := simaws.Start(ctx, c)
 	if err != nil {
-		return nil, nil, fmt.Errorf("serve the account: %w", err)
+		return Open{}, fmt.Errorf("serve the account: %w", err)
 	}
-	reader := gather.New(aws.Config{
-		Region: a.Region, BaseEndpoint: aws.String(served.Endpoint()), HTTPClient: &http.Client{Transport: network},
-		Credentials: credentials.NewStaticCredentialsProvider(admin.AccessKeyID, admin.SecretAccessKey, ""),
-		Retryer:     func() aws.Retryer { return retry.AddWithMaxAttempts(retry.NewStandard(), 2) },
-	}).WithEndpoints(func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool) {
-		endpoint, ca, ok = served.Kubernetes(cluster)
-		return endpoint, ca, network, ok
-	})
-	return reader, func() { served.Close() }, nil
+	return Open{
+		AWS: aws.Config{
+			Region: a.Region, BaseEndpoint: aws.String(served.Endpoint()), HTTPClient: &http.Client{Transport: network},
+			Credentials: credentials.NewStaticCredentialsProvider(admin.AccessKeyID, admin.SecretAccessKey, ""),
+			Retryer:     func() aws.Retryer { return retry.AddWithMaxAttempts(retry.NewStandard(), 2) },
+		},
+		Endpoints: func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool) {
+			endpoint, ca, ok = served.Kubernetes(cluster)
+			return endpoint, ca, network, ok
+		},
+		Close: served.Close,
+	}, nil
+}
+
+// Serve serves the account until the returned function is called, and returns
+// who reads it.
+func (a Account) Serve(ctx context.Context) (*gather.Reader, func(), error) {
+	o, err := a.Open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return gather.New(o.AWS).WithEndpoints(o.Endpoints), o.Close, nil
 }

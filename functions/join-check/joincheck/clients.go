@@ -10,6 +10,7 @@ import (
 	"rollcall/functions/join-check/spec"
 	"rollcall/shared/bus"
 	"rollcall/shared/cloudwatchlogs"
+	"rollcall/shared/config"
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
@@ -82,22 +83,49 @@ type handler struct {
 	giveUp   time.Duration
 }
 
+// Parts are what the handler is made of. Build makes them of AWS; who looks at a
+// cluster with nothing deployed has a memory of its own (local/diagnose/look).
+type Parts struct {
+	Detector detect.Detector
+	Config   config.Config
+	Table    interface {
+		Launches
+		Memory
+		detect.RefusedTable
+	}
+	Reader interface {
+		Reader
+		Searcher
+	}
+	Remind detect.Reminder
+}
+
+// New makes the handler of its parts.
+func New(p Parts) lambda.Handler {
+	h := handler{
+		Detector: p.Detector,
+		launches: p.Table,
+		memory:   p.Table,
+		refused:  p.Table,
+		reader:   p.Reader,
+		search:   p.Reader,
+		remind:   p.Remind,
+		joinTime: p.Config.JoinTime,
+		giveUp:   p.Config.GiveUp,
+	}
+	return h.handle
+}
+
 // Build makes the handler of join-check from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints).Decoding(e.Config.DecodeDenied).
 		ReadingLogs(cloudwatchlogs.New(e.AWS), e.Config.AutoModeLogs, text.CauseOfKarpenter)
-	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL}
-	h := handler{
+	return New(Parts{
 		Detector: detect.New(spec.Name, e, reader, queues),
-		launches: table,
-		memory:   table,
-		refused:  table,
-		reader:   reader,
-		search:   reader,
-		remind:   queues,
-		joinTime: e.Config.JoinTime,
-		giveUp:   e.Config.GiveUp,
-	}
-	return h.handle, nil
+		Config:   e.Config,
+		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		Reader:   reader,
+		Remind:   queues,
+	}), nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"rollcall/functions/launch-watch/spec"
 	"rollcall/shared/bus"
+	"rollcall/shared/config"
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
 	"rollcall/shared/lambda"
@@ -56,18 +57,41 @@ type handler struct {
 	joinTime time.Duration
 }
 
+// Parts are what the handler is made of. Build makes them of AWS; who looks at a
+// cluster with nothing deployed has a memory of its own (local/diagnose/look).
+type Parts struct {
+	Detector detect.Detector
+	Config   config.Config
+	Table    interface {
+		Launches
+		detect.RefusedTable
+	}
+	Reader Reader
+	Remind detect.Reminder
+}
+
+// New makes the handler of its parts.
+func New(p Parts) lambda.Handler {
+	h := handler{
+		Detector: p.Detector,
+		launches: p.Table,
+		refused:  p.Table,
+		reader:   p.Reader,
+		remind:   p.Remind,
+		joinTime: p.Config.JoinTime,
+	}
+	return h.handle
+}
+
 // Build makes the handler of launch-watch from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints).Decoding(e.Config.DecodeDenied)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL}
-	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
-	h := handler{
+	return New(Parts{
 		Detector: detect.New(spec.Name, e, reader, queues),
-		launches: table,
-		refused:  table,
-		reader:   reader,
-		remind:   queues,
-		joinTime: e.Config.JoinTime,
-	}
-	return h.handle, nil
+		Config:   e.Config,
+		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		Reader:   reader,
+		Remind:   queues,
+	}), nil
 }

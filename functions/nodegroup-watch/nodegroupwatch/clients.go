@@ -10,6 +10,7 @@ import (
 
 	"rollcall/functions/nodegroup-watch/spec"
 	"rollcall/shared/bus"
+	"rollcall/shared/config"
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
@@ -64,18 +65,43 @@ type handler struct {
 	joinTime time.Duration
 }
 
+// Parts are what the handler is made of. Build makes them of AWS; who looks at a
+// cluster with nothing deployed has a memory of its own (local/diagnose/look).
+type Parts struct {
+	Detector detect.Detector
+	Config   config.Config
+	Table    Memory
+	Reader   Reader
+	Remind   Reminder
+	Tell     Teller
+}
+
+// New makes the handler of its parts.
+func New(p Parts) lambda.Handler { return p.handler().handle }
+
+func (p Parts) handler() handler {
+	return handler{
+		Detector: p.Detector,
+		memory:   p.Table,
+		reader:   p.Reader,
+		remind:   p.Remind,
+		tell:     p.Tell,
+		joinTime: p.Config.JoinTime,
+	}
+}
+
 // Build makes the handler of nodegroup-watch from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) { return newHandler(e).handle, nil }
 
 func newHandler(e lambda.Env) handler {
 	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Nodegroups: e.Config.NodegroupQueueURL}
-	return handler{
+	return Parts{
 		Detector: detect.New(spec.Name, e, reader, queues),
-		memory:   store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
-		reader:   reader,
-		remind:   queues,
-		tell:     bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName),
-		joinTime: e.Config.JoinTime,
-	}
+		Config:   e.Config,
+		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		Reader:   reader,
+		Remind:   queues,
+		Tell:     bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName),
+	}.handler()
 }

@@ -9,6 +9,7 @@ import (
 
 	"rollcall/functions/spot-report/spec"
 	"rollcall/shared/bus"
+	"rollcall/shared/config"
 	"rollcall/shared/detect"
 	"rollcall/shared/gather"
 	"rollcall/shared/lambda"
@@ -54,16 +55,37 @@ type handler struct {
 	reportHour int
 }
 
+// Parts are what the handler is made of. Build makes them of AWS; who looks at a
+// cluster with nothing deployed has a memory of its own (local/diagnose/look).
+type Parts struct {
+	Detector detect.Detector
+	Config   config.Config
+	Table    History
+	Reader   Reader
+	Send     Sender
+}
+
+// New makes the handler of its parts.
+func New(p Parts) lambda.Handler {
+	h := handler{
+		Detector:   p.Detector,
+		history:    p.Table,
+		reader:     p.Reader,
+		send:       p.Send,
+		reportHour: p.Config.ReportHour,
+	}
+	return h.handle
+}
+
 // Build makes the handler of spot-report from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL}
-	h := handler{
-		Detector:   detect.New(spec.Name, e, reader, queues),
-		history:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
-		reader:     reader,
-		send:       queues,
-		reportHour: e.Config.ReportHour,
-	}
-	return h.handle, nil
+	return New(Parts{
+		Detector: detect.New(spec.Name, e, reader, queues),
+		Config:   e.Config,
+		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		Reader:   reader,
+		Send:     queues,
+	}), nil
 }

@@ -16,6 +16,7 @@ import (
 	"rollcall/functions/subnet-watch/spec"
 	"rollcall/shared/bus"
 	"rollcall/shared/checks"
+	"rollcall/shared/config"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/event"
@@ -63,19 +64,41 @@ type handler struct {
 	bySubnet bool
 }
 
+// Parts are what the handler is made of. Build makes them of AWS; who looks at a
+// cluster with nothing deployed has a memory of its own (local/diagnose/look).
+type Parts struct {
+	Detector detect.Detector
+	Config   config.Config
+	Table    History
+	// Reader gives a reader for one invocation.
+	Reader func() Reader
+	Gauge  func(name, unit string, value float64, of ...lambda.Dimension)
+}
+
+// New makes the handler of its parts.
+func New(p Parts) lambda.Handler {
+	h := handler{
+		Detector: p.Detector,
+		history:  p.Table,
+		reader:   p.Reader,
+		cleanup:  cleanup(p.Config),
+		horizon:  p.Config.RunwayHorizon,
+		gauge:    p.Gauge,
+		bySubnet: p.Config.SubnetMetrics,
+	}
+	return h.handle
+}
+
 // Build makes the handler of subnet-watch from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints)
-	h := handler{
+	return New(Parts{
 		Detector: detect.New(spec.Name, e, reader, bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL}),
-		history:  store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
-		reader:   func() Reader { return reader.Counting() },
-		cleanup:  cleanup(e.Config),
-		horizon:  e.Config.RunwayHorizon,
-		gauge:    e.Metrics.Gauge,
-		bySubnet: e.Config.SubnetMetrics,
-	}
-	return h.handle, nil
+		Config:   e.Config,
+		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		Reader:   func() Reader { return reader.Counting() },
+		Gauge:    e.Metrics.Gauge,
+	}), nil
 }
 
 // handle takes the schedule, which comes every five minutes, or the wish

@@ -51,16 +51,30 @@ type handler struct {
 	gauge   func(name, unit string, value float64, of ...lambda.Dimension)
 }
 
+// Parts are what the handler is made of. Build makes them of AWS; who looks at a
+// cluster with nothing deployed has a memory of its own (local/diagnose/look).
+type Parts struct {
+	Detector detect.Detector
+	Table    History
+	Reader   Finder
+	Gauge    func(name, unit string, value float64, of ...lambda.Dimension)
+}
+
+// New makes the handler of its parts.
+func New(p Parts) lambda.Handler {
+	h := handler{Detector: p.Detector, finder: p.Reader, history: p.Table, gauge: p.Gauge}
+	return h.handle
+}
+
 // Build makes the handler of zone-watch from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints)
-	h := handler{
+	return New(Parts{
 		Detector: detect.New(spec.Name, e, reader, bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL}),
-		finder:   reader,
-		history:  store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
-		gauge:    e.Metrics.Gauge,
-	}
-	return h.handle, nil
+		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		Reader:   reader,
+		Gauge:    e.Metrics.Gauge,
+	}), nil
 }
 
 // handle takes the schedule, which comes every five minutes, the word that a nodegroup

@@ -1,0 +1,187 @@
+package look
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/google/go-cmp/cmp"
+)
+
+// script answers requests in the order in which they come.
+type script struct {
+	asked   []string
+	answers []func(*http.Request) (*http.Response, error)
+}
+
+func (s *script) RoundTrip(req *http.Request) (*http.Response, error) {
+	body := ""
+	if req.Body != nil {
+		raw, err := io.ReadAll(req.Body)
+		if err != nil {
+			return nil, err
+		}
+		body = string(raw)
+	}
+	s.asked = append(s.asked, req.Method+" "+req.URL.Path+" "+body)
+	return s.answers[min(len(s.asked), len(s.answers))-1](req)
+}
+
+func says(status int, body string) func(*http.Request) (*http.Response, error) {
+	return func(req *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: req}, nil
+	}
+}
+
+func get(ctx context.Context, t *testing.T, by http.RoundTripper, method, path, target, body string) (int, string, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(ctx, method, "https://ec2.invalid"+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Amz-Target", target)
+	req.Header.Set("X-Amz-Date", time.Now().String()) // no part of what is asked
+	resp, err := by.RoundTrip(req)
+	if err != nil {
+		return 0, "", err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if resp.Request != req {
+		t.Error("the answer is of another request")
+	}
+	return resp.StatusCode, string(raw), err
+}
+
+// Each question is asked once, however many want to know.
+func TestEachQuestionIsAskedOnce(t *testing.T) {
+	s := &script{answers: []func(*http.Request) (*http.Response, error){says(200, "one"), says(200, "two"), says(200, "three"), says(200, "four")}}
+	by := way{&Once{}, s}
+	for _, q := range [][3]string{{"/a", "", "x"}, {"/a", "", "x"}, {"/a", "", "y"}, {"/b", "", "x"}, {"/a", "t", "x"}, {"/a", "", "y"}} {
+		if _, _, err := get(t.Context(), t, by, http.MethodPost, q[0], q[1], q[2]); err != nil {
+			t.Error(err)
+		}
+	}
+	if diff := cmp.Diff([]string{"POST /a x", "POST /a y", "POST /b x", "POST /a x"}, s.asked); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+	if _, body, _ := get(t.Context(), t, by, http.MethodPost, "/a", "", "y"); body != "two" {
+		t.Errorf("answered %q, want what this was answered with", body)
+	}
+}
+
+// A refusal stays one; what may be otherwise the next time is asked again.
+func TestWhatMayChangeIsAskedAgain(t *testing.T) {
+	for status, want := range map[int]int{200: 1, 403: 1, 404: 1, 400: 2, 429: 2, 500: 2, 503: 2} {
+		s := &script{answers: []func(*http.Request) (*http.Response, error){says(status, "x")}}
+		by := way{&Once{}, s}
+		for range 2 {
+			if got, _, err := get(t.Context(), t, by, http.MethodGet, "/a", "", ""); err != nil || got != status {
+				t.Errorf("answered %d, %v, want %d", got, err, status)
+			}
+		}
+		if len(s.asked) != want {
+			t.Errorf("%d was asked for %d times, want %d", status, len(s.asked), want)
+		}
+	}
+}
+
+// Who waits for another's question gets its answer, also one that is not kept; that
+// the other gave up is none.
+func TestWhoWaitsGetsTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := func(next func(*http.Request) (*http.Response, error)) func(*http.Request) (*http.Response, error) {
+			return func(req *http.Request) (*http.Response, error) {
+				select {
+				case <-time.After(time.Second):
+					return next(req)
+				case <-req.Context().Done():
+					return nil, req.Context().Err()
+				}
+			}
+		}
+		s := &script{answers: []func(*http.Request) (*http.Response, error){slow(says(503, "later")), slow(says(200, "never")), slow(says(200, "now"))}}
+		by := way{&Once{}, s}
+		var bodies [2]string
+		both := func(first context.Context) (errs [2]error) {
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				_, bodies[0], errs[0] = get(first, t, by, http.MethodGet, "/a", "", "")
+			}()
+			synctest.Wait()
+			_, bodies[1], errs[1] = get(t.Context(), t, by, http.MethodGet, "/a", "", "")
+			<-done
+			return errs
+		}
+		if errs := both(t.Context()); errs != [2]error{} || bodies != [2]string{"later", "later"} || len(s.asked) != 1 {
+			t.Errorf("answered %q, %v after %d questions, want one answer for both", bodies, errs, len(s.asked))
+		}
+		impatient, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if errs := both(impatient); !errors.Is(errs[0], context.DeadlineExceeded) || errs[1] != nil || bodies[1] != "now" || len(s.asked) != 3 {
+			t.Errorf("answered %q, %v after %d questions, want an answer for who waited", bodies, errs, len(s.asked))
+		}
+		// Nor does who waits wait for longer than it would by itself.
+		waiting := make(chan struct{})
+		go func() {
+			defer close(waiting)
+			_, _, _ = get(t.Context(), t, by, http.MethodGet, "/b", "", "")
+		}()
+		synctest.Wait()
+		brief, end := context.WithTimeout(t.Context(), time.Millisecond)
+		defer end()
+		if _, _, err := get(brief, t, by, http.MethodGet, "/b", "", ""); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v, want that its own time was over", err)
+		}
+		<-waiting
+	})
+}
+
+// Clients of AWS and ways to clusters are both asked once; a cluster without another
+// way is left to the reader.
+func TestClientsAndClustersAskOnce(t *testing.T) {
+	s := &script{answers: []func(*http.Request) (*http.Response, error){says(200, "x")}}
+	o := &Once{}
+	cfg := o.client(aws.Config{HTTPClient: &http.Client{Transport: s}})
+	endpoints := o.endpoints(func(cluster string) (string, []byte, http.RoundTripper, bool) {
+		if cluster == "own" {
+			return "https://own.invalid", nil, nil, true
+		}
+		return "https://prod.invalid", []byte("ca"), s, cluster == "prod"
+	})
+	endpoint, ca, via, ok := endpoints("prod")
+	if endpoint != "https://prod.invalid" || string(ca) != "ca" || !ok {
+		t.Errorf("way %s %s %v, want that which there is", endpoint, ca, ok)
+	}
+	for range 2 {
+		if _, _, err := get(t.Context(), t, via, http.MethodGet, "/nodes", "", ""); err != nil {
+			t.Error(err)
+		}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://ec2.invalid/subnets", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := cfg.HTTPClient.Do(req); err != nil {
+			t.Error(err)
+		}
+	}
+	if diff := cmp.Diff([]string{"GET /nodes ", "GET /subnets "}, s.asked); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+	if _, _, via, ok := endpoints("own"); via != nil || !ok {
+		t.Errorf("way %v %v, want none in place of a connection", via, ok)
+	}
+	if _, _, _, ok := endpoints("other"); ok {
+		t.Error("a cluster without another way has one")
+	}
+	if o.endpoints(nil) != nil {
+		t.Error("where there are no other ways there is one")
+	}
+}

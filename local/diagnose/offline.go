@@ -1,0 +1,53 @@
+package diagnose
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+
+	"rollcall/local/capture"
+	"rollcall/local/diagnose/look"
+	"rollcall/local/reading"
+)
+
+// offline looks at a capture in this process: the AWS clients ask what it holds.
+// Log takes the functions' logs, nil drops them.
+func offline(ctx context.Context, c *capture.Capture, log io.Writer) (Result, error) {
+	account := reading.OfCapture(c)
+	served, err := account.Open(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	defer served.Close()
+	seen, err := look.At(ctx, look.Account{
+		ID: account.ID, Region: account.Region, AWS: served.AWS, Endpoints: served.Endpoints, Logs: c.LogGroups(),
+		Now: func() time.Time { return c.Time }, Log: logTo(log),
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	instances := func() (*ec2.DescribeInstancesOutput, error) {
+		return c.API().DescribeInstances(&ec2.DescribeInstancesInput{})
+	}
+	return merge(seen.Observations, broken(seen.Failed), waits(instances, c.Time)), nil
+}
+
+// broken are functions that failed, as the result tells them.
+func broken(failed []look.Failed) []Unknown {
+	var list []Unknown
+	for _, f := range failed {
+		list = append(list, Unknown{Check: "", Resource: f.Function, Reason: "the function failed: " + f.Err.Error()})
+	}
+	return list
+}
+
+// logTo writes the functions' logs as they are in Lambda; nil drops them.
+func logTo(w io.Writer) *slog.Logger {
+	if w == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(slog.NewJSONHandler(w, nil))
+}
