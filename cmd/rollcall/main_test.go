@@ -70,13 +70,18 @@ func TestBadInput(t *testing.T) {
 		args []string
 		says string
 	}{
-		"no such command":     {[]string{"diagnos"}, "rollcall: unknown command \"diagnos\" for \"rollcall\"\n\nDid you mean this?\n\tdiagnose\n\n"},
-		"no such flag":        {[]string{"diagnose", "--jsn"}, "rollcall: unknown flag: --jsn; rollcall diagnose --help tells more\n"},
-		"no capture":          {[]string{"diagnose"}, "rollcall: which world or capture? rollcall diagnose --help tells more\n"},
-		"two captures":        {[]string{"diagnose", "a", "b"}, "rollcall: one world or capture at a time: \"b\" is one too many\n"},
-		"nothing planned":     {[]string{"preflight", "a"}, "rollcall: what is planned? --file, --launch-template or --subnet names it\n"},
-		"an empty text":       {[]string{"explain", " "}, "rollcall: the text is empty; rollcall explain --help tells more\n"},
-		"a time that is none": {[]string{"diagnose", "--at", "noon", "a"}, "rollcall: --at noon: it is not a time such as 2026-11-20T15:10:00Z\n"},
+		"no such command":         {[]string{"diagnos"}, "rollcall: unknown command \"diagnos\" for \"rollcall\"\n\nDid you mean this?\n\tdiagnose\n\n"},
+		"no such flag":            {[]string{"diagnose", "--jsn"}, "rollcall: unknown flag: --jsn; rollcall diagnose --help tells more\n"},
+		"no capture":              {[]string{"diagnose"}, "rollcall: what is to be looked at? --cluster names a cluster, or the folder of a capture; rollcall diagnose --help tells more\n"},
+		"a capture and a cluster": {[]string{"diagnose", "--cluster", "prod", "a"}, "rollcall: a: a capture or a world is looked at without --cluster and what goes with it\n"},
+		"no cluster":              {[]string{"diagnose", "--region", "us-west-2"}, "rollcall: which cluster? --cluster names one or several, --all-clusters takes all of the region\n"},
+		"a name that is none":     {[]string{"diagnose", "--cluster", "prod,"}, "rollcall: --cluster: a name is empty\n"},
+		"all and one":             {[]string{"diagnose", "--all-clusters", "--cluster", "prod"}, "rollcall: --all-clusters and --cluster: one of them\n"},
+		"no instance":             {[]string{"diagnose", "--instance", "ip-10-0-0-1"}, "rollcall: --instance ip-10-0-0-1: an instance's id begins with i-\n"},
+		"two captures":            {[]string{"diagnose", "a", "b"}, "rollcall: one world or capture at a time: \"b\" is one too many\n"},
+		"nothing planned":         {[]string{"preflight", "a"}, "rollcall: what is planned? --file, --launch-template or --subnet names it\n"},
+		"an empty text":           {[]string{"explain", " "}, "rollcall: the text is empty; rollcall explain --help tells more\n"},
+		"a time that is none":     {[]string{"diagnose", "--at", "noon", "a"}, "rollcall: --at noon: it is not a time such as 2026-11-20T15:10:00Z\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out, errs bytes.Buffer

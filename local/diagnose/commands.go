@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rollcall/local/capture"
+	"rollcall/local/diagnose/caller"
 )
 
 // The exit exitStatuses. 64 is EX_USAGE of sysexits.h.
@@ -40,6 +41,8 @@ type options struct {
 	// template is a version of a launch template that is there, subnets where its
 	// nodes would stand, or what is judged alone.
 	template, subnets string
+	// live is an account that is there, in place of a subject.
+	live liveOptions
 }
 
 // misuse is an error of the person who typed the command or wrote the input.
@@ -77,7 +80,8 @@ func Run(ctx context.Context, root *cobra.Command, args []string, out, errs io.W
 func failed(err error) int {
 	var m misuse
 	var c *capture.Error
-	if errors.As(err, &m) || errors.As(err, &c) || strings.HasPrefix(err.Error(), "unknown command") {
+	var who caller.Mistake
+	if errors.As(err, &m) || errors.As(err, &c) || errors.As(err, &who) || strings.HasPrefix(err.Error(), "unknown command") {
 		return badStatus
 	}
 	return unsureStatus
@@ -89,43 +93,6 @@ needed is missing or was refused; 64 bad input.`
 // Commands are diagnose, preflight, explain and mcp.
 func Commands() []*cobra.Command {
 	return []*cobra.Command{diagnoseCommand(), captureCommand(), preflightCommand(), explainCommand(), mcpCommand()}
-}
-
-func diagnoseCommand() *cobra.Command {
-	var o options
-	c := &cobra.Command{
-		Use:   "diagnose CAPTURE_DIR|WORLD.yaml",
-		Short: "Tell why instances did not become nodes of their cluster",
-		Long: `Tells why instances did not become nodes of their cluster.
-
-A capture is a folder of what the AWS CLI and kubectl print; rollcall capture
-takes one with read-only rights (docs/diagnose.md). What looks at it are the
-functions that run in Lambda.
-
-` + exitStatuses,
-		Example: `  rollcall diagnose capture
-  rollcall diagnose --json capture
-  rollcall diagnose --html result.html capture
-  rollcall diagnose --at 2026-11-20T15:10:00Z local/worlds/samples.yaml`,
-		Args: subject(&o),
-	}
-	at := c.Flags().String("at", "", "stage time to look at a world, e.g. 2026-11-20T15:10:00Z (default: 12 minutes after it starts)")
-	c.Flags().StringVar(&o.html, "html", "", "also write the result into a file, as one HTML page that needs nothing else")
-	commonFlags(c, &o)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		if *at != "" {
-			var err error
-			if o.at, err = time.Parse(time.RFC3339, *at); err != nil {
-				return misuse{fmt.Errorf("--at %s: it is not a time such as 2026-11-20T15:10:00Z", *at)}
-			}
-		}
-		r, err := examine(c.Context(), o, c.ErrOrStderr())
-		if err == nil && o.html != "" {
-			err = writePage(c.Context(), r, o, c.Root().Version, c.ErrOrStderr())
-		}
-		return write(c.OutOrStdout(), r, o, err)
-	}
-	return c
 }
 
 func preflightCommand() *cobra.Command {
@@ -171,7 +138,11 @@ func subject(o *options) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return misuse{fmt.Errorf("which world or capture? %s --help tells more", c.CommandPath())}
+			what := "which world or capture?"
+			if c.Name() == "diagnose" {
+				what = "what is to be looked at? --cluster names a cluster, or the folder of a capture;"
+			}
+			return misuse{fmt.Errorf("%s %s --help tells more", what, c.CommandPath())}
 		case len(args) > 1:
 			return misuse{fmt.Errorf("one world or capture at a time: %q is one too many", args[1])}
 		}

@@ -8,6 +8,8 @@ type Result struct {
 	Incidents []Incident `json:"incidents"`
 	// Unknown is what was needed and could not be looked at.
 	Unknown []Unknown `json:"unknown"`
+	// Notes are what a look at an account that is there cannot know, whatever it finds.
+	Notes []string `json:"notes,omitempty"`
 
 	// there tells that what was judged exists, and nodes are still to come.
 	there bool

@@ -38,6 +38,12 @@ func (r Result) words(subject string) string {
 			fmt.Fprintf(&b, "  %s\n", strings.TrimSpace(u.Check+"  "+u.Resource+": "+u.Reason))
 		}
 	}
+	if len(r.Notes) > 0 {
+		b.WriteString("\nNot known here\n")
+		for _, n := range r.Notes {
+			fmt.Fprintf(&b, "  %s\n", n)
+		}
+	}
 	return b.String()
 }
 

@@ -29,14 +29,12 @@ const (
 )
 
 // Load reads region, credentials and endpoints as every AWS SDK does, and
-// reports each finished call to calls.
-func Load(ctx context.Context, log *slog.Logger, calls *Calls) (aws.Config, error) {
+// reports each finished call to calls. What is asked for beside that goes first.
+func Load(ctx context.Context, log *slog.Logger, calls *Calls, asked ...func(*config.LoadOptions) error) (aws.Config, error) {
 	client := awshttp.NewBuildableClient().
 		WithDialerOptions(func(d *net.Dialer) { d.Timeout = connectTimeout }).
 		WithTransportOptions(func(t *http.Transport) { t.ResponseHeaderTimeout = responseTimeout })
-	cfg, err := config.LoadDefaultConfig(ctx,
-		config.WithHTTPClient(client),
-	)
+	cfg, err := config.LoadDefaultConfig(ctx, append([]func(*config.LoadOptions) error{config.WithHTTPClient(client)}, asked...)...)
 	if err != nil {
 		return aws.Config{}, fmt.Errorf("load the AWS configuration: %w", err)
 	}

@@ -2,8 +2,10 @@ package gather
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -67,18 +69,13 @@ func globalRegion(region string) string {
 var ErrManyRecords = errors.New("there are more records than are read")
 
 // Records are the write calls that a lookup gives, the newest first. What was
-// read before something failed is given too. The failure is of the source "",
-// as no check hangs on it.
+// read before something failed is given too.
 func (t *TrailReader) Records(ctx context.Context, l trail.Lookup) ([]trail.Record, *snapshot.Failure) {
 	records, err := t.records(ctx, l)
 	if err == nil {
 		return records, nil
 	}
-	f := source.Source{Calls: []source.Call{{Action: "cloudtrail:LookupEvents"}}}.Failure(err)
-	if errors.Is(err, ErrManyRecords) {
-		f.Reason, f.Message = snapshot.NotRead, fmt.Sprintf("more than %d records of %s%s: the older were not read", trailPage*trailPages, l.Resource, l.Call)
-	}
-	return records, f
+	return records, trailFailure(err, l.Resource+l.Call)
 }
 
 func (t *TrailReader) records(ctx context.Context, l trail.Lookup) ([]trail.Record, error) {
@@ -90,37 +87,77 @@ func (t *TrailReader) records(ctx context.Context, l trail.Lookup) ([]trail.Reco
 		in.Region = t.global
 	}
 	var list []trail.Record
+	err := t.each(ctx, in, func(e cloudtrail.Event) error {
+		if e.ReadOnly == "true" {
+			return nil
+		}
+		r, err := trail.Decode([]byte(e.Record))
+		if err != nil {
+			return fmt.Errorf("record %s: %w", e.ID, err)
+		}
+		for _, named := range e.Resources {
+			r.Asked = append(r.Asked, trail.Text{Field: trail.Listed, Value: named.Name})
+		}
+		list = append(list, r)
+		return nil
+	})
+	return list, err
+}
+
+// each gives the events of the pages of a lookup, the newest first.
+func (t *TrailReader) each(ctx context.Context, in *cloudtrail.Input, do func(cloudtrail.Event) error) error {
 	for range trailPages {
 		if t.asked {
 			if err := t.sleep(ctx, pace); err != nil {
-				return list, err
+				return err
 			}
 		}
 		t.asked = true
 		page, err := t.trails.LookupEvents(ctx, in)
 		if err != nil {
-			return list, err
+			return err
 		}
 		for _, e := range page.Events {
-			if e.ReadOnly == "true" {
-				continue
+			if err := do(e); err != nil {
+				return err
 			}
-			r, err := trail.Decode([]byte(e.Record))
-			if err != nil {
-				return list, fmt.Errorf("record %s: %w", e.ID, err)
-			}
-			for _, named := range e.Resources {
-				r.Asked = append(r.Asked, trail.Text{Field: trail.Listed, Value: named.Name})
-			}
-			list = append(list, r)
 		}
 		if page.Next == "" {
-			return list, nil
+			return nil
 		}
 		if page.Next == in.Next {
-			return list, source.ErrHalf // the same page for ever
+			return source.ErrHalf // the same page for ever
 		}
 		in.Next = page.Next
 	}
-	return list, ErrManyRecords
+	return ErrManyRecords
+}
+
+// LaunchCalls are the records of one call for instances (CreateFleet, RunInstances)
+// since a time, oldest first, as CloudTrail has them: what the bus would have brought.
+// What was read before something failed is given too.
+func (t *TrailReader) LaunchCalls(ctx context.Context, call string, since, now time.Time) ([]json.RawMessage, *snapshot.Failure) {
+	in := &cloudtrail.Input{Attribute: cloudtrail.Attribute{Key: "EventName", Value: call}, Start: since, End: now, Most: trailPage}
+	var list []json.RawMessage
+	err := t.each(ctx, in, func(e cloudtrail.Event) error {
+		if json.Valid([]byte(e.Record)) {
+			list = append(list, json.RawMessage(e.Record))
+		}
+		return nil
+	})
+	slices.Reverse(list)
+	if err != nil {
+		return list, trailFailure(err, call)
+	}
+	return list, nil
+}
+
+// trailFailure is why a lookup could not be made in full. It is of the source "", as
+// no check hangs on it.
+func trailFailure(err error, of string) *snapshot.Failure {
+	f := source.Source{Calls: []source.Call{{Action: "cloudtrail:LookupEvents"}}}.Failure(err)
+	if errors.Is(err, ErrManyRecords) {
+		f.Reason, f.Message = snapshot.NotRead, fmt.Sprintf("more than %d records of %s: the older were not read", trailPage*trailPages, of)
+	}
+	return f
 }

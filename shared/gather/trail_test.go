@@ -89,6 +89,28 @@ func TestTrailAsks(t *testing.T) {
 	}
 }
 
+// Calls for instances come oldest first, as the bus would have brought them; what is
+// no JSON is left out.
+func TestLaunchCalls(t *testing.T) {
+	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	trails := &pagesOfTrail{pages: 2}
+	r := &TrailReader{trails: trails, sleep: func(context.Context, time.Duration) error { return nil }}
+	records, failed := r.LaunchCalls(t.Context(), "CreateFleet", noon, noon.Add(time.Hour))
+	if failed != nil || len(records) != 2 || !strings.Contains(string(records[0]), `"e2"`) || !strings.Contains(string(records[1]), `"e1"`) {
+		t.Errorf("%s, %v, want both, the older first", records, failed)
+	}
+	want := cloudtrail.Input{Attribute: cloudtrail.Attribute{Key: "EventName", Value: "CreateFleet"}, Start: noon, End: noon.Add(time.Hour), Most: 50}
+	if diff := cmp.Diff(want, trails.asked[0]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	r.trails = &pagesOfTrail{pages: 9}
+	r.asked = false
+	records, failed = r.LaunchCalls(t.Context(), "CreateFleet", noon, noon.Add(time.Hour))
+	if len(records) != 4 || failed == nil || failed.Message != "more than 200 records of CreateFleet: the older were not read" {
+		t.Errorf("%d records, %+v, want those of four pages, and that there are more", len(records), failed)
+	}
+}
+
 // What is granted is what is called, and no more.
 func TestTrailPermission(t *testing.T) {
 	if diff := cmp.Diff(spec.Read{Actions: []string{"cloudtrail:LookupEvents"}, Resources: []string{"*"}}, ReadTrail()); diff != "" {

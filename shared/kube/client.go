@@ -49,16 +49,8 @@ func NewVia(via http.RoundTripper, endpoint string, ca []byte, token string) (*C
 		return nil, fmt.Errorf("cluster endpoint %q is not an https address", endpoint)
 	}
 	if via == nil {
-		pool := x509.NewCertPool()
-		if !pool.AppendCertsFromPEM(ca) {
-			return nil, errors.New("the cluster's certificate authority holds no certificate")
-		}
-		via = &http.Transport{
-			DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
-			TLSClientConfig:       &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
-			TLSHandshakeTimeout:   dialTimeout,
-			ResponseHeaderTimeout: headTimeout,
-			ForceAttemptHTTP2:     true,
+		if via, err = Transport(ca); err != nil {
+			return nil, err
 		}
 	}
 	return &Client{
@@ -69,6 +61,22 @@ func NewVia(via http.RoundTripper, endpoint string, ca []byte, token string) (*C
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			Transport:     via,
 		},
+	}, nil
+}
+
+// Transport connects to a cluster, which must present a certificate of the authority
+// ca (PEM).
+func Transport(ca []byte) (*http.Transport, error) {
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(ca) {
+		return nil, errors.New("the cluster's certificate authority holds no certificate")
+	}
+	return &http.Transport{
+		DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		TLSClientConfig:       &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:   dialTimeout,
+		ResponseHeaderTimeout: headTimeout,
+		ForceAttemptHTTP2:     true,
 	}, nil
 }
 

@@ -31,6 +31,9 @@ import (
 // is taken in place of a connection.
 type Endpoints = func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool)
 
+// Record is a record of CloudTrail, JSON.
+type Record = json.RawMessage
+
 // Account is what is looked at.
 type Account struct {
 	ID, Region string
@@ -44,8 +47,8 @@ type Account struct {
 	// Once, if any, is of several looks at one time, which ask nothing twice; nil: of this
 	// look alone.
 	Once *Once
-	// Refused are CloudTrail's records of calls for instances, as Refused reads them.
-	Refused []json.RawMessage
+	// Refused are CloudTrail's records of calls for instances, oldest first.
+	Refused []Record
 	// Logs are the log groups in which EKS Auto Mode's logs may be looked for; a star at
 	// the end stands for any end.
 	Logs []string
@@ -89,7 +92,7 @@ func At(ctx context.Context, a Account) (Seen, error) {
 	if a.Once == nil {
 		a.Once = &Once{}
 	}
-	a.AWS = a.Once.client(a.AWS)
+	a.AWS = a.Once.Client(a.AWS)
 	p := parts{account: a, config: c, memory: newMemory(), reader: gather.New(a.AWS).WithEndpoints(a.Once.endpoints(a.Endpoints)).Decoding(a.Decode)}
 	p.reader.ReadingLogs(cloudwatchlogs.New(a.AWS), a.Logs, text.CauseOfKarpenter)
 	sweep, err := p.sweep()

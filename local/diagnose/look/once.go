@@ -27,8 +27,8 @@ type answer struct {
 	err      error
 }
 
-// client is a configuration whose clients ask once.
-func (o *Once) client(cfg aws.Config) aws.Config {
+// Client is a configuration whose clients ask once.
+func (o *Once) Client(cfg aws.Config) aws.Config {
 	cfg = cfg.Copy()
 	var next aws.HTTPClient = http.DefaultClient
 	if cfg.HTTPClient != nil {

@@ -149,7 +149,7 @@ func TestWhoWaitsGetsTheAnswer(t *testing.T) {
 func TestClientsAndClustersAskOnce(t *testing.T) {
 	s := &script{answers: []func(*http.Request) (*http.Response, error){says(200, "x")}}
 	o := &Once{}
-	cfg := o.client(aws.Config{HTTPClient: &http.Client{Transport: s}})
+	cfg := o.Client(aws.Config{HTTPClient: &http.Client{Transport: s}})
 	endpoints := o.endpoints(func(cluster string) (string, []byte, http.RoundTripper, bool) {
 		if cluster == "own" {
 			return "https://own.invalid", nil, nil, true

@@ -1,0 +1,247 @@
+package caller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/awsconf"
+	"rollcall/shared/gather"
+	"rollcall/shared/snapshot"
+)
+
+// home is a person's folder with a file of profiles, and nothing else of this machine.
+func home(t *testing.T, profiles string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{
+		"AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_STS",
+		"AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CA_BUNDLE", "KUBECONFIG",
+	} {
+		t.Setenv(name, "") // put back at the end
+		if err := os.Unsetenv(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("HOME", dir)
+	t.Setenv("AWS_MAX_ATTEMPTS", "1") // of the SDK's own calls for credentials
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	t.Setenv("AWS_CONFIG_FILE", filepath.Join(dir, "config"))
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(dir, "none"))
+	put(t, filepath.Join(dir, "config"), profiles)
+	return dir
+}
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func load(t *testing.T, o Options) (Caller, error) {
+	t.Helper()
+	return Load(t.Context(), o, slog.New(slog.DiscardHandler), &awsconf.Calls{})
+}
+
+const keys = "aws_access_key_id = AKIDEXAMPLE\naws_secret_access_key = SECRET\n"
+
+// identities answer as AWS STS does: who the caller is, by the access key that signed, and
+// the keys of a role.
+func identities(t *testing.T, refusal string) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		w.Header().Set("Content-Type", "text/xml")
+		switch {
+		case refusal != "" && !strings.Contains(string(body), "Action="+strings.SplitN(refusal, " ", 2)[0]):
+		case refusal != "":
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprintf(w, `<ErrorResponse><Error><Code>%s</Code><Message>no</Message></Error></ErrorResponse>`, strings.SplitN(refusal, " ", 2)[1])
+			return
+		}
+		if strings.Contains(string(body), "Action=AssumeRole") {
+			fmt.Fprint(w, `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials><AccessKeyId>AKIDROLE</AccessKeyId><SecretAccessKey>S</SecretAccessKey>`+
+				`<SessionToken>T</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`)
+			return
+		}
+		arn := "arn:aws:iam::111122223333:user/oncall"
+		if strings.Contains(r.Header.Get("Authorization"), "AKIDROLE") {
+			arn = "arn:aws:sts::444455556666:assumed-role/reader/oncall"
+		}
+		fmt.Fprintf(w, `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult><Arn>%s</Arn><Account>%s</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`, arn, strings.Split(arn, ":")[4])
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Profiles, roles, regions and endpoints are as the AWS CLI has them, and the command
+// line goes first.
+func TestWhoCalls(t *testing.T) {
+	at := identities(t, "").URL
+	home(t, "[default]\nregion = us-west-2\nendpoint_url = "+at+"\n"+keys+
+		"[profile role]\nregion = eu-west-1\nendpoint_url = "+at+"\nrole_arn = arn:aws:iam::444455556666:role/reader\nsource_profile = default\n"+
+		"[profile bare]\n"+keys)
+	for name, tt := range map[string]struct {
+		o                    Options
+		env                  map[string]string
+		account, region, url string
+	}{
+		"the default profile":               {Options{}, nil, "111122223333", "us-west-2", at},
+		"a region of the command line":      {Options{Region: "us-east-1"}, nil, "111122223333", "us-east-1", at},
+		"a role":                            {Options{Profile: "role"}, map[string]string{"AWS_ENDPOINT_URL_STS": at}, "444455556666", "eu-west-1", at},
+		"a profile of the environment":      {Options{}, map[string]string{"AWS_PROFILE": "role", "AWS_ENDPOINT_URL_STS": at}, "444455556666", "eu-west-1", at},
+		"the command line goes first":       {Options{Profile: "default"}, map[string]string{"AWS_PROFILE": "role"}, "111122223333", "us-west-2", at},
+		"an endpoint of the command line":   {Options{Profile: "bare", Region: "us-west-2", Endpoint: at}, nil, "111122223333", "us-west-2", at},
+		"an endpoint of the environment":    {Options{Profile: "bare"}, map[string]string{"AWS_ENDPOINT_URL": at, "AWS_REGION": "ap-south-1"}, "111122223333", "ap-south-1", at},
+		"the command line before that, too": {Options{Profile: "bare", Endpoint: at}, map[string]string{"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_REGION": "ap-south-1"}, "111122223333", "ap-south-1", at},
+		"keys of the environment, no files": {Options{}, map[string]string{"AWS_CONFIG_FILE": "/dev/null", "AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "S", "AWS_ENDPOINT_URL": at, "AWS_REGION": "us-west-2"}, "111122223333", "us-west-2", at},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for k, v := range tt.env {
+				t.Setenv(k, v)
+			}
+			c, err := load(t, tt.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]string{tt.account, tt.region, tt.url}, []string{c.Account, c.AWS.Region, *c.AWS.BaseEndpoint}); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What is wrong with the credentials is one line that says what to do. The caller can
+// mend it (a Mistake), or AWS cannot be reached.
+func TestWhatIsWrongWithTheCaller(t *testing.T) {
+	well, denied := identities(t, "").URL, identities(t, "AssumeRole AccessDenied").URL
+	for name, tt := range map[string]struct {
+		profiles string
+		o        Options
+		says     string
+		mistake  bool
+	}{
+		"no profile of that name": {"[default]\n" + keys, Options{Profile: "ops"}, "there is no profile ops in ", true},
+		"no region":               {"[default]\n" + keys, Options{}, "which region? --region, AWS_REGION or the profile names it", true},
+		"no credentials":          {"[default]\nregion = us-west-2\n", Options{}, "there are no AWS credentials: --profile, AWS_PROFILE, aws configure or aws sso login give some", true},
+		"SSO never begun": {"[profile sso]\nregion = us-west-2\nsso_session = corp\nsso_account_id = 111122223333\nsso_role_name = reader\n[sso-session corp]\nsso_region = us-west-2\nsso_start_url = https://corp.awsapps.com/start\n",
+			Options{Profile: "sso"}, "the SSO session of profile sso has expired, or was never begun: aws sso login --profile sso", true},
+		"a role that is denied": {"[default]\nregion = us-west-2\n" + keys + "[profile role]\nregion = us-west-2\nrole_arn = arn:aws:iam::444455556666:role/reader\nsource_profile = default\n",
+			Options{Profile: "role"}, "profile role gives no credentials: STS:AssumeRole: AccessDenied (no)", true},
+		"expired":         {"[default]\nregion = us-west-2\nendpoint_url = " + identities(t, "GetCallerIdentity ExpiredToken").URL + "\n" + keys, Options{}, "the credentials of profile default have expired: log in again", true},
+		"an unknown key":  {"[default]\nregion = us-west-2\nendpoint_url = " + identities(t, "GetCallerIdentity InvalidClientTokenId").URL + "\n" + keys, Options{}, "AWS does not know the credentials of profile default (InvalidClientTokenId), or not in region us-west-2", true},
+		"a wrong secret":  {"[default]\nregion = us-west-2\nendpoint_url = " + identities(t, "GetCallerIdentity SignatureDoesNotMatch").URL + "\n" + keys, Options{}, "the secret key of profile default is not that of its access key (SignatureDoesNotMatch), or this machine's clock is wrong", true},
+		"something else":  {"[default]\nregion = us-west-2\nendpoint_url = " + identities(t, "GetCallerIdentity Weather").URL + "\n" + keys, Options{}, "ask AWS whose the credentials are: Weather: ", false},
+		"nobody listens":  {"[default]\nregion = us-west-2\n" + keys, Options{Endpoint: "http://127.0.0.1:1"}, "AWS cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused", false},
+		"no such region":  {"[default]\nregion = us-wst-2\n" + keys, Options{Endpoint: "http://sts.us-wst-2.invalid"}, "sts.us-wst-2.invalid does not resolve: is us-wst-2 a region, or the endpoint right, and is there a network?", true},
+		"half a file":     {"[default\n", Options{}, "", true},
+		"no kubeconfig":   {"[default]\nregion = us-west-2\nendpoint_url = " + well + "\n" + keys, Options{Kubeconfig: "/nonexistent"}, "the kubeconfig: stat /nonexistent: no such file or directory", true},
+		"no such context": {"[default]\nregion = us-west-2\nendpoint_url = " + well + "\n" + keys, Options{Context: "prod"}, `the kubeconfig: context "prod" does not exist`, true},
+		"a role beyond a network": {"[default]\nregion = us-west-2\n" + keys + "[profile role]\nregion = us-west-2\nrole_arn = arn:aws:iam::444455556666:role/reader\nsource_profile = default\n",
+			Options{Profile: "role"}, "AWS cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home(t, tt.profiles)
+			switch name {
+			case "a role that is denied":
+				t.Setenv("AWS_ENDPOINT_URL_STS", denied)
+			case "a role beyond a network":
+				t.Setenv("AWS_ENDPOINT_URL_STS", "http://127.0.0.1:1")
+			}
+			_, err := load(t, tt.o)
+			var m Mistake
+			if err == nil || !strings.HasPrefix(err.Error(), tt.says) || errors.As(err, &m) != tt.mistake || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %v (mistake %v), want %q (%v) on one line", err, errors.As(err, &m), tt.says, tt.mistake)
+			}
+		})
+	}
+}
+
+// Whoever gives up is told nothing else.
+func TestGivenUp(t *testing.T) {
+	home(t, "[default]\nregion = us-west-2\nendpoint_url = "+identities(t, "").URL+"\n"+keys)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Load(ctx, Options{}, slog.New(slog.DiscardHandler), &awsconf.Calls{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that it was given up", err)
+	}
+}
+
+// region is EKS with some clusters.
+type region struct {
+	names  []string
+	failed *snapshot.Failure
+}
+
+func (r region) Clusters(context.Context) ([]string, *snapshot.Failure) { return r.names, r.failed }
+
+func (r region) Read(_ context.Context, q gather.Query) (*snapshot.Snapshot, error) {
+	for _, name := range r.names {
+		if name == q.Cluster {
+			return &snapshot.Snapshot{Cluster: snapshot.Cluster{Name: name, Endpoint: "https://" + name + ".invalid"}}, nil
+		}
+	}
+	return nil, fmt.Errorf("cluster %s: %w", q.Cluster, gather.ErrNoCluster)
+}
+
+// A cluster that is not there is told with those that are, near ones first.
+func TestWhichClusters(t *testing.T) {
+	c := Caller{Account: "111122223333"}
+	c.AWS.Region = "us-west-2"
+	denied := &snapshot.Failure{Call: "eks:ListClusters", Reason: snapshot.Denied, Code: "AccessDeniedException", Message: "no"}
+	many := region{names: strings.Split("a1 b2 c3 d4 e5 f6 g7 h8 i9 j10 k11 l12", " ")}
+	for name, tt := range map[string]struct {
+		in      region
+		names   []string
+		all     bool
+		found   string
+		says    string
+		mistake bool
+	}{
+		"one":                  {region{names: []string{"prod", "dev"}}, []string{"dev"}, false, "dev", "", false},
+		"two, in their order":  {region{names: []string{"prod", "dev"}}, []string{"dev", "prod"}, false, "dev prod", "", false},
+		"all":                  {region{names: []string{"prod", "dev"}}, nil, true, "prod dev", "", false},
+		"a slip":               {region{names: []string{"prod", "dev", "prod-eu"}}, []string{"prdo"}, false, "", "there is no cluster prdo in us-west-2 of account 111122223333; is it prod?", true},
+		"a part":               {region{names: []string{"team-prod-eu", "dev"}}, []string{"prod"}, false, "", "there is no cluster prod in us-west-2 of account 111122223333; is it team-prod-eu?", true},
+		"nothing near":         {region{names: []string{"staging", "dev"}}, []string{"prod"}, false, "", "there is no cluster prod in us-west-2 of account 111122223333, only staging, dev", true},
+		"nothing near of many": {many, []string{"production"}, false, "", "there is no cluster production in us-west-2 of account 111122223333, only a1, b2, c3, d4, e5, f6, g7, h8, i9, j10 and 2 more", true},
+		"none there":           {region{}, []string{"prod"}, false, "", "there is no cluster prod in us-west-2 of account 111122223333, nor any other: --region names another region", true},
+		"none to list":         {region{}, nil, true, "", "there is no cluster in us-west-2 of account 111122223333", true},
+		"may not list":         {region{failed: denied}, nil, true, "", "the clusters cannot be listed: eks:ListClusters denied (AccessDeniedException: no)", false},
+		"may not list near":    {region{failed: denied}, []string{"prod"}, false, "", "there is no cluster prod in us-west-2 of account 111122223333", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			list, err := c.Clusters(t.Context(), tt.in, tt.names, tt.all)
+			var got []string
+			for _, k := range list {
+				got = append(got, k.Name)
+			}
+			var m Mistake
+			switch {
+			case tt.says == "":
+				if err != nil || strings.Join(got, " ") != tt.found {
+					t.Errorf("found %q, %v, want %q", got, err, tt.found)
+				}
+			case err == nil || err.Error() != tt.says || errors.As(err, &m) != tt.mistake:
+				t.Errorf("error %v (mistake %v), want %q (%v)", err, errors.As(err, &m), tt.says, tt.mistake)
+			}
+		})
+	}
+}

@@ -1,0 +1,100 @@
+package caller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"rollcall/shared/gather"
+	"rollcall/shared/snapshot"
+)
+
+// Reader reads clusters.
+type Reader interface {
+	Clusters(ctx context.Context) ([]string, *snapshot.Failure)
+	Read(ctx context.Context, q gather.Query) (*snapshot.Snapshot, error)
+}
+
+var _ Reader = (*gather.Reader)(nil)
+
+// parallel bounds the clusters that are described at once: EKS publishes no rate for
+// DescribeCluster, and all callers of an account and region share it.
+const parallel = 5
+
+// Clusters finds those that are named, or all of the region. One that is not there is
+// a mistake that names what is; one that may not be described is found all the same.
+func (c Caller) Clusters(ctx context.Context, r Reader, names []string, all bool) ([]snapshot.Cluster, error) {
+	if all {
+		var failed *snapshot.Failure
+		if names, failed = r.Clusters(ctx); failed != nil {
+			return nil, fmt.Errorf("the clusters cannot be listed: %s %s (%s)", failed.Call, failed.Reason, strings.TrimSuffix(failed.Code+": "+failed.Message, ": "))
+		}
+		if len(names) == 0 {
+			return nil, mistake("there is no cluster in %s", c.place())
+		}
+	}
+	found := make([]snapshot.Cluster, len(names))
+	var g errgroup.Group
+	g.SetLimit(parallel)
+	for i, name := range names {
+		g.Go(func() error {
+			s, err := r.Read(ctx, gather.Query{Region: c.AWS.Region, Account: c.Account, Cluster: name, Time: time.Time{}})
+			switch {
+			case errors.Is(err, gather.ErrNoCluster):
+				return c.noCluster(ctx, r, name)
+			case err != nil:
+				return err
+			}
+			found[i] = s.Cluster
+			return nil
+		})
+	}
+	return found, g.Wait()
+}
+
+// noCluster says that a cluster is not there, and which ones are.
+func (c Caller) noCluster(ctx context.Context, r Reader, name string) error {
+	there, failed := r.Clusters(ctx)
+	if failed != nil {
+		return mistake("there is no cluster %s in %s", name, c.place())
+	}
+	if len(there) == 0 {
+		return mistake("there is no cluster %s in %s, nor any other: --region names another region", name, c.place())
+	}
+	if near := near(name, there); len(near) > 0 {
+		return mistake("there is no cluster %s in %s; is it %s?", name, c.place(), strings.Join(near, " or "))
+	}
+	const most = 10
+	more := ""
+	if len(there) > most {
+		there, more = there[:most], fmt.Sprintf(" and %d more", len(there)-most)
+	}
+	return mistake("there is no cluster %s in %s, only %s%s", name, c.place(), strings.Join(there, ", "), more)
+}
+
+// place is where clusters are looked for.
+func (c Caller) place() string { return c.AWS.Region + " of account " + c.Account }
+
+// near are the names that somebody may have meant: as cobra finds commands, and those
+// that hold what was typed.
+func near(name string, there []string) []string {
+	names := &cobra.Command{SuggestionsMinimumDistance: 2}
+	for _, other := range there {
+		names.AddCommand(&cobra.Command{Use: other, Run: func(*cobra.Command, []string) {}})
+	}
+	list := names.SuggestionsFor(name)
+	for _, other := range there {
+		if len(name) > 2 && strings.Contains(other, name) && !slices.Contains(list, other) {
+			list = append(list, other)
+		}
+	}
+	slices.Sort(list)
+	const most = 5
+	return list[:min(len(list), most)]
+}

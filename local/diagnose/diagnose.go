@@ -1,0 +1,90 @@
+package diagnose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func diagnoseCommand() *cobra.Command {
+	var o options
+	c := &cobra.Command{
+		Use:   "diagnose (--cluster NAME | --all-clusters | CAPTURE_DIR | WORLD.yaml)",
+		Short: "Tell why instances did not become nodes of their cluster",
+		Long: `Tells why instances did not become nodes of their cluster: what the functions
+that run in Lambda find, with nothing deployed.
+
+--cluster looks at a cluster as it is now, with your own rights, and only reads.
+Profile, region, endpoint and SSO are as the AWS CLI has them. Kubernetes is
+reached as EKS tells, or by a context of your kubeconfig. What is refused is
+named with the permission that it takes.
+
+A capture is a folder of what the AWS CLI and kubectl print; rollcall capture
+takes one with read-only rights (docs/diagnose.md).
+
+` + exitStatuses,
+		Example: `  rollcall diagnose --cluster prod
+  rollcall diagnose --cluster prod,dev --region eu-central-1 --profile ops
+  rollcall diagnose --cluster prod --context prod --watch
+  rollcall diagnose --instance i-0123456789abcdef0
+  rollcall diagnose capture
+  rollcall diagnose --json capture
+  rollcall diagnose --html result.html capture
+  rollcall diagnose --at 2026-11-20T15:10:00Z local/worlds/samples.yaml`,
+	}
+	f := c.Flags()
+	at := f.String("at", "", "stage time to look at a world or a stage, e.g. 2026-11-20T15:10:00Z (default: 12 minutes after a world starts)")
+	f.StringVar(&o.html, "html", "", "also write the result into a file, as one HTML page that needs nothing else")
+	f.StringSliceVar(&o.live.clusters, "cluster", nil, "look at these clusters, separated by commas")
+	f.BoolVar(&o.live.all, "all-clusters", false, "look at all clusters of the region")
+	f.StringVar(&o.live.instance, "instance", "", "tell only what is about this instance; its tags name the cluster if --cluster does not")
+	f.StringVar(&o.live.nodegroup, "nodegroup", "", "tell only what is about this nodegroup, NodePool or Auto Scaling group")
+	f.BoolVarP(&o.live.watch, "watch", "w", false, "look again and again until all have joined, and print what changes")
+	f.StringVar(&o.live.caller.Region, "region", "", "the clusters' region, in place of the profile's")
+	f.StringVar(&o.live.caller.Profile, "profile", "", "the AWS profile, in place of AWS_PROFILE's")
+	f.StringVar(&o.live.caller.Endpoint, "endpoint-url", "", "where AWS is, in place of AWS_ENDPOINT_URL and the profile's endpoint_url")
+	f.StringVar(&o.live.caller.Context, "context", "", "reach Kubernetes by this context of the kubeconfig")
+	f.StringVar(&o.live.caller.Kubeconfig, "kubeconfig", "", "the kubeconfig, in place of KUBECONFIG and ~/.kube/config; its current context counts without --context")
+	commonFlags(c, &o)
+	c.Args = func(c *cobra.Command, args []string) error {
+		if o.live.wanted() {
+			return o.live.check(args)
+		}
+		return subject(&o)(c, args)
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if *at != "" {
+			var err error
+			if o.at, err = time.Parse(time.RFC3339, *at); err != nil {
+				return misuse{fmt.Errorf("--at %s: it is not a time such as 2026-11-20T15:10:00Z", *at)}
+			}
+		}
+		if o.live.wanted() {
+			return o.diagnoseLive(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
+		}
+		r, err := examine(c.Context(), o, c.ErrOrStderr())
+		if err == nil && o.html != "" {
+			err = writePage(c.Context(), r, o, c.Root().Version, c.ErrOrStderr())
+		}
+		return write(c.OutOrStdout(), r, o, err)
+	}
+	return c
+}
+
+// diagnoseLive looks at clusters that are there.
+func (o options) diagnoseLive(ctx context.Context, out, notes io.Writer) error {
+	if o.html != "" {
+		return misuse{errors.New("--html: a page is made of a capture, or of a world")}
+	}
+	a, err := o.live.open(ctx, o, notes)
+	if err != nil {
+		return err
+	}
+	r, err := a.look(ctx)
+	o.subject = a.name()
+	return write(out, r, o, err)
+}
