@@ -90,9 +90,9 @@ func failed(err error) int {
 const exitStatuses = `Exit status: 0 healthy; 1 causes found; 2 could not tell, as something that was
 needed is missing or was refused; 64 bad input.`
 
-// Commands are diagnose, preflight, explain and mcp.
+// Commands are all that the command does.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{diagnoseCommand(), captureCommand(), preflightCommand(), explainCommand(), mcpCommand()}
+	return []*cobra.Command{diagnoseCommand(), captureCommand(), preflightCommand(), explainCommand(), incidentsCommand(), showCommand(), doctorCommand(), mcpCommand()}
 }
 
 func preflightCommand() *cobra.Command {

@@ -54,6 +54,16 @@ func ID(k report.Key) string {
 // ErrNone is that there is no incident of a name.
 var ErrNone = errors.New("there is no such incident")
 
+// SeveralError is that a part of a name is one of several.
+type SeveralError struct {
+	Part string
+	IDs  []string
+}
+
+func (e *SeveralError) Error() string {
+	return fmt.Sprintf("%q is part of %d incidents: %s", e.Part, len(e.IDs), strings.Join(e.IDs, ", "))
+}
+
 // List lists the incidents that are said: those that hurt longest first, those that
 // are over last. Where some were written by a newer release, the others come with an
 // error that has *store.NewerFormat in it.
@@ -116,7 +126,7 @@ func Find(ctx context.Context, r Records, name string) (incident.Incident, error
 		ids = append(ids, ID(inc.Key))
 	}
 	slices.Sort(ids)
-	return incident.Incident{}, fmt.Errorf("%q is part of %d incidents: %s", name, len(ids), strings.Join(ids, ", "))
+	return incident.Incident{}, &SeveralError{Part: name, IDs: ids}
 }
 
 // read reads the incidents of clusters.
