@@ -101,6 +101,9 @@ build-local:
 	  go build $(LAMBDA) -o build/local/$$f/bootstrap ./functions/$$f || exit 1; \
 	done
 
+release: ## build a release into build/release: the command for six platforms, the functions, sums, SBOMs, licences, changelog: [REPOSITORY=owner/name] [AGAIN=1 builds it twice] [PLATFORMS=linux/amd64]
+	go run ./local/dist $(if $(REPOSITORY),-repository '$(REPOSITORY)') $(if $(AGAIN),-again) $(if $(PLATFORMS),-platforms '$(PLATFORMS)')
+
 architecture: ## draw the folders and their imports into ARCHITECTURE.md anew
 	go run ./local/architecture
 
