@@ -79,6 +79,18 @@ func poolChanges() []struct {
 		{"few CPUs", always, func(w *World, p *nodePoolPlan) {
 			p.require(prefixOf(w)+"instance-cpu", "Lt", func(t ec2types.InstanceTypeInfo) bool { return *t.VCpuInfo.DefaultVCpus < 8 }, "8")
 		}},
+		{"much memory", always, func(w *World, p *nodePoolPlan) {
+			p.require(prefixOf(w)+"instance-memory", "Gt", func(t ec2types.InstanceTypeInfo) bool { return *t.MemoryInfo.SizeInMiB > 30000 }, "30000")
+		}},
+		{"more memory than any has", always, func(w *World, p *nodePoolPlan) {
+			p.require(prefixOf(w)+"instance-memory", "Gt", func(t ec2types.InstanceTypeInfo) bool { return *t.MemoryInfo.SizeInMiB > 90_000_000 }, "90000000")
+		}},
+		{"a GPU, which no type has", always, func(w *World, p *nodePoolPlan) {
+			p.require(prefixOf(w)+"instance-gpu-count", "Exists", func(t ec2types.InstanceTypeInfo) bool { return t.GpuInfo != nil })
+		}},
+		{"no GPU", always, func(w *World, p *nodePoolPlan) {
+			p.require(prefixOf(w)+"instance-gpu-name", "DoesNotExist", func(t ec2types.InstanceTypeInfo) bool { return t.GpuInfo == nil })
+		}},
 		{"Arm", always, func(_ *World, p *nodePoolPlan) { p.require("kubernetes.io/arch", "In", isArm, "arm64") }},
 		{"no Arm", always, func(_ *World, p *nodePoolPlan) {
 			p.require("kubernetes.io/arch", "NotIn", func(t ec2types.InstanceTypeInfo) bool { return !isArm(t) }, "arm64")

@@ -131,9 +131,36 @@ func (d *Draft) candidates(n *nodes, zones map[string]bool) []string {
 	return list
 }
 
+// labelsOfType are the labels that EC2's description of a type gives; empty where a type
+// has none (aws/karpenter-provider-aws pkg/providers/instancetype/types.go,
+// computeRequirements; EKS user guide, "Create a Node Pool for EKS Auto Mode", which has
+// the same under its own prefix). The bandwidth of the network is in a table of
+// Karpenter's alone.
+func labelsOfType(t snapshot.InstanceType) map[string]string {
+	kebab := func(text string) string { return strings.ToLower(strings.ReplaceAll(text, " ", "-")) }
+	number := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return strconv.Itoa(n)
+	}
+	labels := map[string]string{
+		"instance-cpu": strconv.Itoa(t.CPUs), "instance-hypervisor": t.Hypervisor, "instance-memory": number(t.MemoryMiB), "instance-cpu-manufacturer": kebab(t.CPUMaker),
+		"instance-ebs-bandwidth": number(t.EBSMbps), "instance-local-nvme": number(t.LocalNVMeGB), "instance-encryption-in-transit-supported": strconv.FormatBool(t.EncryptsInTransit),
+	}
+	for kind, d := range map[string]snapshot.Device{"gpu": t.GPU, "accelerator": t.Accelerator} {
+		labels["instance-"+kind+"-name"], labels["instance-"+kind+"-manufacturer"], labels["instance-"+kind+"-count"] = kebab(d.Name), kebab(d.Maker), number(d.Count)
+	}
+	labels["instance-gpu-memory"] = number(t.GPU.MemoryMiB)
+	if t.MemoryMiB == 0 {
+		delete(labels, "instance-memory") // EC2 tells it of each: nobody read it
+	}
+	return labels
+}
+
 // fits tells that a NodePool and the images of its class take a described type.
 func (n *nodes) fits(t snapshot.InstanceType) bool {
-	if !takes(*n.pool, map[string]string{"instance-cpu": strconv.Itoa(t.CPUs), "instance-hypervisor": t.Hypervisor}) {
+	if !takes(*n.pool, labelsOfType(t)) {
 		return false
 	}
 	return slices.ContainsFunc(t.Architectures, func(a string) bool {

@@ -73,6 +73,22 @@ type InstanceType struct {
 	CPUs             int      // vCPUs by default
 	Hypervisor       string   // nitro, xen; empty for bare metal
 	BareMetal        bool
+	// What NodePools choose types by, as EC2 tells it: memory, the processor's maker,
+	// disks of its own in GB, the bandwidth to EBS in Mbit/s.
+	MemoryMiB         int
+	CPUMaker          string
+	LocalNVMeGB       int // 0 for none
+	EBSMbps           int // 0 where EC2 does not optimise it by default
+	EncryptsInTransit bool
+	// GPU and Accelerator are of types that have one kind of them.
+	GPU, Accelerator Device
+}
+
+// Device is a kind of GPU or accelerator, and how many of it a type has.
+type Device struct {
+	Name, Maker string
+	Count       int // 0 for none
+	MemoryMiB   int // of each
 }
 
 // TypeOffering is a type and the zones that offer it to anybody. A type that is

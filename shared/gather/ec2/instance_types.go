@@ -113,5 +113,35 @@ func instanceType(t types.InstanceTypeInfo) snapshot.InstanceType {
 	if v := t.VCpuInfo; v != nil {
 		out.CPUs = int(aws.ToInt32(v.DefaultVCpus))
 	}
+	choices(t, &out)
 	return out
+}
+
+// choices reads what NodePools choose types by, from where Karpenter reads it
+// (aws/karpenter-provider-aws pkg/providers/instancetype/types.go, computeRequirements).
+func choices(t types.InstanceTypeInfo, out *snapshot.InstanceType) {
+	if t.MemoryInfo != nil {
+		out.MemoryMiB = int(aws.ToInt64(t.MemoryInfo.SizeInMiB))
+	}
+	if t.ProcessorInfo != nil {
+		out.CPUMaker = aws.ToString(t.ProcessorInfo.Manufacturer)
+	}
+	if n := t.NetworkInfo; n != nil {
+		out.EncryptsInTransit = aws.ToBool(n.EncryptionInTransitSupported)
+	}
+	if d := t.InstanceStorageInfo; d != nil && d.NvmeSupport != types.EphemeralNvmeSupportUnsupported {
+		out.LocalNVMeGB = int(aws.ToInt64(d.TotalSizeInGB))
+	}
+	if e := t.EbsInfo; e != nil && e.EbsOptimizedInfo != nil && e.EbsOptimizedSupport == types.EbsOptimizedSupportDefault {
+		out.EBSMbps = int(aws.ToInt32(e.EbsOptimizedInfo.MaximumBandwidthInMbps))
+	}
+	if g := t.GpuInfo; g != nil && len(g.Gpus) == 1 {
+		out.GPU = snapshot.Device{Name: aws.ToString(g.Gpus[0].Name), Maker: aws.ToString(g.Gpus[0].Manufacturer), Count: int(aws.ToInt32(g.Gpus[0].Count))}
+		if m := g.Gpus[0].MemoryInfo; m != nil {
+			out.GPU.MemoryMiB = int(aws.ToInt32(m.SizeInMiB))
+		}
+	}
+	if a := t.InferenceAcceleratorInfo; a != nil && len(a.Accelerators) == 1 {
+		out.Accelerator = snapshot.Device{Name: aws.ToString(a.Accelerators[0].Name), Maker: aws.ToString(a.Accelerators[0].Manufacturer), Count: int(aws.ToInt32(a.Accelerators[0].Count))}
+	}
 }
