@@ -33,6 +33,7 @@ type options struct {
 	subject string // a world's file or a capture's folder
 	at      time.Time
 	json    bool
+	all     bool // print what a page has no room for
 	verbose bool
 	html    string // the file of the page; empty for none
 	// preflight is the file of what is planned, plan its text where there is no file,
@@ -130,6 +131,7 @@ NodePools with their classes, a subnet.
 // commonFlags are those of what looks at a world or a capture.
 func commonFlags(c *cobra.Command, o *options) {
 	c.Flags().BoolVar(&o.json, "json", false, "print the result as one JSON object")
+	c.Flags().BoolVar(&o.all, "all", false, "print all that was found, however long; without it one page")
 	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print the functions' logs on standard error")
 }
 
@@ -159,7 +161,7 @@ func write(out io.Writer, r Result, o options, err error) error {
 	case o.json:
 		err = writeJSON(out, r)
 	default:
-		_, err = io.WriteString(out, r.words(cmp.Or(r.plan, o.subject)))
+		_, err = io.WriteString(out, r.words(cmp.Or(r.plan, o.subject), style{all: o.all, color: colored(out)}))
 	}
 	if err != nil {
 		return fmt.Errorf("print the result: %w", err)

@@ -7,6 +7,8 @@ import (
 	"io"
 	"time"
 
+	"rollcall/shared/report"
+
 	"github.com/spf13/cobra"
 )
 
@@ -80,11 +82,29 @@ func (o options) diagnoseLive(ctx context.Context, out, notes io.Writer) error {
 	if o.html != "" {
 		return misuse{errors.New("--html: a page is made of a capture, or of a world")}
 	}
-	a, err := o.live.open(ctx, o, notes)
+	a := o.account(notes)
+	end := waiting(notes, "looking", a.asked)
+	defer func() { end() }()
+	err := a.open(ctx)
 	if err != nil {
 		return err
 	}
-	r, err := a.look(ctx)
 	o.subject = a.name()
-	return write(out, r, o, err)
+	look := func(ctx context.Context) (Result, []report.Launch, error) {
+		r, launches, err := a.look(ctx)
+		end()
+		end = func() {}
+		return r, launches, err
+	}
+	if !o.live.watch {
+		r, _, err := look(ctx)
+		return write(out, r, o, err)
+	}
+	status, err := watching{
+		look: look, subject: o.subject, now: a.now, json: o.json, style: style{all: o.all, color: colored(out)}, out: out, notes: notes,
+	}.run(ctx)
+	if err != nil {
+		return err
+	}
+	return exited{status}
 }

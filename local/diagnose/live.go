@@ -61,13 +61,14 @@ type account struct {
 	now      func() time.Time
 	clusters []snapshot.Cluster
 	doors    map[string]caller.Door
-	// once is what was asked already; nil before another look.
-	once *look.Once
+	// once is what was asked already in this look.
+	once   *look.Once
+	looked bool
 }
 
-// open finds out who calls, and which clusters there are.
-func (l liveOptions) open(ctx context.Context, o options, notes io.Writer) (*account, error) {
-	a := &account{liveOptions: l, log: logTo(nil), now: time.Now, once: &look.Once{}}
+// account is the account that the command line names.
+func (o options) account(notes io.Writer) *account {
+	a := &account{liveOptions: o.live, log: logTo(nil), now: time.Now, once: &look.Once{}}
 	if o.verbose {
 		a.log = logTo(notes)
 	}
@@ -75,20 +76,28 @@ func (l liveOptions) open(ctx context.Context, o options, notes io.Writer) (*acc
 		began := time.Now()
 		a.now = func() time.Time { return o.at.Add(time.Since(began)) }
 	}
+	return a
+}
+
+// open finds out who calls, and which clusters there are.
+func (a *account) open(ctx context.Context) error {
 	var err error
-	if a.Caller, err = caller.Load(ctx, l.caller, a.log, &awsconf.Calls{}); err != nil {
-		return nil, err
+	if a.Caller, err = caller.Load(ctx, a.caller, a.log, &awsconf.Calls{}); err != nil {
+		return err
 	}
 	names, err := a.names(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if a.clusters, err = a.Clusters(ctx, a.reader(), names, l.all); err != nil {
-		return nil, err
+	if a.clusters, err = a.Clusters(ctx, a.reader(), names, a.all); err != nil {
+		return err
 	}
 	a.doors, err = a.Doors(ctx, a.clusters)
-	return a, err
+	return err
 }
+
+// asked is how many calls were made so far.
+func (a *account) asked() int { return a.once.Asked() }
 
 // reader reads what is asked before the look.
 func (a *account) reader() *gather.Reader { return gather.New(a.once.Client(a.AWS)) }
@@ -148,12 +157,12 @@ const (
 	refusedTime = 5 * time.Second
 )
 
-// look looks at all clusters once.
-func (a *account) look(ctx context.Context) (Result, error) {
-	if a.once == nil {
+// look looks at all clusters once, and tells how their launches stand, too.
+func (a *account) look(ctx context.Context) (Result, []report.Launch, error) {
+	if a.looked {
 		a.once = &look.Once{}
 	}
-	defer func() { a.once = nil }()
+	a.looked = true
 	refused, unread := a.refused(ctx)
 	seen := make([]look.Seen, len(a.clusters))
 	var g errgroup.Group
@@ -168,7 +177,7 @@ func (a *account) look(ctx context.Context) (Result, error) {
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return Result{}, err
+		return Result{}, nil, err
 	}
 	var all []report.Observation
 	var failed []Unknown
@@ -178,7 +187,21 @@ func (a *account) look(ctx context.Context) (Result, error) {
 	}
 	r := merge(all, failed, func(cluster string) bool { return a.waits(ctx, cluster) })
 	r.Notes = a.notKnown(unread)
-	return r.only(a.instance, a.nodegroup, all), a.known(ctx, all)
+	return r.only(a.instance, a.nodegroup, all), a.launches(all), a.known(ctx, all)
+}
+
+// launches are those that are asked for, as they stand in the end.
+func (a *account) launches(seen []report.Observation) []report.Launch {
+	var list []report.Launch
+	for _, c := range a.clusters {
+		for _, l := range standing(seen, c.Name) {
+			of := a.nodegroup == "" || l.Nodegroup == a.nodegroup || l.Group == a.nodegroup
+			if of && (a.instance == "" || l.Instance == a.instance) {
+				list = append(list, l)
+			}
+		}
+	}
+	return list
 }
 
 // endpoints are the doors as the reader takes them.

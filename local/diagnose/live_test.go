@@ -114,6 +114,7 @@ func TestLive(t *testing.T) {
 		"no such context":                 {"--cluster eks-workshop --context there", map[string]string{"KUBECONFIG": context}, 64, "rollcall: the kubeconfig: context \"there\" does not exist\n"},
 		"nobody listens":                  {"--cluster eks-workshop --endpoint-url http://127.0.0.1:1", nil, 2, "rollcall: AWS cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused\n"},
 		"no credentials":                  {"--cluster eks-workshop --region us-west-2", map[string]string{"AWS_PROFILE": "", "AWS_CONFIG_FILE": "/dev/null"}, 64, "rollcall: there are no AWS credentials: "},
+		"watched until all have joined":   {"--cluster eks-workshop --nodegroup default --watch", nil, 0, "  eks-workshop: all have joined\n"},
 		"a page":                          {"--cluster eks-workshop --html x.html", nil, 64, "rollcall: --html: a page is made of a capture, or of a world\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -189,8 +190,8 @@ func TestLiveAsTheFunctions(t *testing.T) {
 // of clusters as AWS has them: what is there instead the stage knows.
 func lookedAt(t *testing.T, s *stage.Stage, o options) Result {
 	t.Helper()
-	a, err := o.live.open(t.Context(), o, io.Discard)
-	if err != nil {
+	a := o.account(io.Discard)
+	if err := a.open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range a.clusters {
@@ -202,7 +203,7 @@ func lookedAt(t *testing.T, s *stage.Stage, o options) Result {
 			a.doors[c.Name] = caller.Door{Endpoint: endpoint, CA: ca, Via: via}
 		}
 	}
-	r, err := a.look(t.Context())
+	r, _, err := a.look(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -112,7 +112,7 @@ func (a *assistant) server(version string) *mcp.Server {
 				return Result{}, err
 			}
 			return examine(ctx, options{subject: subject}, io.Discard)
-		}, func(in diagnoseInput, r Result) string { return r.words(in.Path) })
+		}, func(in diagnoseInput, r Result) string { return r.words(in.Path, style{}) })
 	add(s, "preflight", "Tell what would fail, before it is made", "Judges what is planned in the account of a capture: what AWS would refuse, and what would keep its nodes from joining.",
 		func(ctx context.Context, in preflightInput) (Result, error) {
 			subject, err := a.inside(in.Path)
@@ -124,7 +124,7 @@ func (a *assistant) server(version string) *mcp.Server {
 				return Result{}, errors.New("what is planned? plan, launchTemplate or subnet names it")
 			}
 			return ahead(ctx, o, io.Discard)
-		}, func(in preflightInput, r Result) string { return r.words(r.plan) })
+		}, func(in preflightInput, r Result) string { return r.words(r.plan, style{}) })
 	add(s, "explain", "Tell what a message means", "Tells to which check a text points, and what to look at next. known is false where nothing is known of it.",
 		func(_ context.Context, in explainInput) (explained, error) {
 			if strings.TrimSpace(in.Text) == "" {

@@ -2,15 +2,40 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 
 	"rollcall/shared/checks"
 	"rollcall/shared/preflight"
 )
 
+// What one page holds of a result; --all prints the rest too. The figures are of a
+// terminal of some fifty lines: of a thousand findings a person reads the first few.
+const (
+	// mostTold is how many incidents are told with all that was seen.
+	mostTold = 5
+	// mostNamed is how many more are named, a line each.
+	mostNamed = 15
+	// mostSeen is how many pieces of evidence an incident has.
+	mostSeen = 10
+	// mostUnknown is how many lines tell what could not be looked at.
+	mostUnknown = 15
+	// shown is how many ids a line names.
+	shown = 8
+)
+
+// style is how a result is printed for a person.
+type style struct {
+	// all prints what a page has no room for.
+	all bool
+	// color is of a terminal.
+	color bool
+}
+
 // words is the result for a person, an incident as a message in the channel
 // would tell it.
-func (r Result) words(subject string) string {
+func (r Result) words(subject string, s style) string {
 	var b strings.Builder
 	switch status := r.status(); {
 	case r.plan != "" && status == healthyStatus:
@@ -18,33 +43,110 @@ func (r Result) words(subject string) string {
 		if r.there {
 			made = ""
 		}
-		fmt.Fprintf(&b, "%s: %sits nodes would join.\n", subject, made)
+		fmt.Fprintf(&b, "%s: %s.\n", subject, s.paint(green, made+"its nodes would join"))
 	case r.plan != "" && status == unsureStatus:
 		fmt.Fprintf(&b, "%s: nothing is found that would fail, but something that is needed could not be looked at.\n", subject)
 	case status == healthyStatus:
-		fmt.Fprintf(&b, "%s: every instance that should be a node is one, or has time left.\n", subject)
+		fmt.Fprintf(&b, "%s: %s.\n", subject, s.paint(green, "every instance that should be a node is one, or has time left"))
 	case status == unsureStatus:
-		fmt.Fprintf(&b, "%s: the cause cannot be told: something that is needed could not be looked at.\n", subject)
+		fmt.Fprintf(&b, "%s: %s.\n", subject, s.paint(yellow, "the cause cannot be told: something that is needed could not be looked at"))
 	}
-	for _, i := range r.Incidents {
+	told := r.Incidents
+	if !s.all {
+		told = told[:min(len(told), mostTold)]
+	}
+	for _, i := range told {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		i.words(&b, r.mark(i))
+		i.words(&b, r.mark(i), s)
 	}
-	if len(r.Unknown) > 0 {
-		b.WriteString("\nCould not look\n")
-		for _, u := range r.Unknown {
-			fmt.Fprintf(&b, "  %s\n", strings.TrimSpace(u.Check+"  "+u.Resource+": "+u.Reason))
-		}
-	}
+	r.rest(&b, r.Incidents[len(told):], s)
+	r.blind(&b, s)
 	if len(r.Notes) > 0 {
 		b.WriteString("\nNot known here\n")
 		for _, n := range r.Notes {
-			fmt.Fprintf(&b, "  %s\n", n)
+			fmt.Fprintf(&b, "  %s\n", plain(n))
 		}
 	}
 	return b.String()
+}
+
+// rest names the incidents that a page has no room for: those of one cause in one
+// cluster in one line.
+func (r Result) rest(b *strings.Builder, list []Incident, s style) {
+	if len(list) == 0 {
+		return
+	}
+	type kind struct{ mark, cluster, cause string }
+	var kinds []kind
+	of := map[kind][]Incident{}
+	for _, i := range list {
+		k := kind{r.mark(i), i.Cluster, i.Cause}
+		if of[k] == nil {
+			kinds = append(kinds, k)
+		}
+		of[k] = append(of[k], i)
+	}
+	fmt.Fprintf(b, "\nAnd %d more; --all tells each\n", len(list))
+	for n, k := range kinds {
+		if n == mostNamed {
+			fmt.Fprintf(b, "  … %d more causes\n", len(kinds)-mostNamed)
+			return
+		}
+		if same := of[k]; len(same) == 1 {
+			fmt.Fprintf(b, "  %s %s · %s (%s)\n", s.paint(tint(k.mark), k.mark), k.cluster, plain(same[0].Title), k.cause)
+			continue
+		}
+		var about []string
+		for _, i := range of[k] {
+			about = append(about, i.resource)
+		}
+		fmt.Fprintf(b, "  %s %s · %d of %s: %s\n", s.paint(tint(k.mark), k.mark), k.cluster, len(about), k.cause, plain(some(about)))
+	}
+}
+
+// blind tells what could not be looked at: what is the same of many things in one line.
+func (r Result) blind(b *strings.Builder, s style) {
+	if len(r.Unknown) == 0 {
+		return
+	}
+	b.WriteString("\nCould not look\n")
+	if s.all {
+		for _, u := range r.Unknown {
+			fmt.Fprintf(b, "  %s\n", plain(strings.TrimSpace(u.Check+"  "+u.Resource+": "+u.Reason)))
+		}
+		return
+	}
+	type kind struct{ check, reason string }
+	var kinds []kind
+	of := map[kind][]Unknown{}
+	for _, u := range r.Unknown {
+		k := kind{u.Check, u.Reason}
+		if u.Resource != "" {
+			k.reason = strings.ReplaceAll(u.Reason, u.Resource, "it")
+		}
+		if of[k] == nil {
+			kinds = append(kinds, k)
+		}
+		of[k] = append(of[k], u)
+	}
+	for n, k := range kinds {
+		if n == mostUnknown {
+			fmt.Fprintf(b, "  … %d more; --all tells each\n", len(kinds)-mostUnknown)
+			return
+		}
+		same := of[k]
+		if len(same) == 1 {
+			fmt.Fprintf(b, "  %s\n", plain(strings.TrimSpace(k.check+"  "+same[0].Resource+": "+same[0].Reason)))
+			continue
+		}
+		var about []string
+		for _, u := range same {
+			about = append(about, u.Resource)
+		}
+		fmt.Fprintf(b, "  %s\n", plain(strings.TrimSpace(fmt.Sprintf("%s  %d: %s: %s", k.check, len(same), some(about), k.reason))))
+	}
 }
 
 // mark is what an incident is: of what is only planned, whether it would be refused
@@ -61,20 +163,28 @@ func (r Result) mark(i Incident) string {
 	return "WOULD FAIL"
 }
 
-func (i Incident) words(b *strings.Builder, mark string) {
+func (i Incident) words(b *strings.Builder, mark string, s style) {
+	list := some
+	if s.all {
+		list = func(ids []string) string { return strings.Join(ids, ", ") }
+	}
 	where := i.Cluster
 	if len(i.Nodegroups) > 0 {
-		where += " / " + strings.Join(i.Nodegroups, ", ")
+		where += " / " + list(i.Nodegroups)
 	}
-	fmt.Fprintf(b, "%s %s · %s\n", mark, where, i.Title)
+	fmt.Fprintf(b, "%s %s · %s\n", s.paint(tint(mark), mark), plain(where), plain(i.Title))
 	line(b, "Cause", i.Cause+" ("+i.Confidence+")")
 	line(b, "Why", i.why)
-	line(b, "Where", strings.Join(i.Resources, ", "))
-	line(b, "Nodes", some(i.Instances))
+	line(b, "Where", list(i.Resources))
+	line(b, "Nodes", list(i.Instances))
 	for k, e := range i.Evidence {
 		name := ""
 		if k == 0 {
 			name = "Seen"
+		}
+		if k == mostSeen && len(i.Evidence) > mostSeen+1 && !s.all {
+			line(b, "", fmt.Sprintf("… %d more; --all tells each", len(i.Evidence)-mostSeen))
+			break
 		}
 		line(b, name, e.What+": "+e.Value)
 	}
@@ -109,16 +219,53 @@ func line(b *strings.Builder, name, value string) {
 		if k > 0 {
 			name = ""
 		}
-		fmt.Fprintf(b, "  %-9s %s\n", name, text)
+		fmt.Fprintf(b, "  %-9s %s\n", name, plain(text))
 	}
 }
-
-// shown is how many instances a line names.
-const shown = 8
 
 func some(ids []string) string {
 	if len(ids) <= shown {
 		return strings.Join(ids, ", ")
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(ids[:shown], ", "), len(ids)-shown)
+}
+
+// Colors of a terminal (ECMA-48, SGR).
+const (
+	red    = "1;31"
+	green  = "32"
+	yellow = "33"
+	blue   = "36"
+)
+
+// tint is the color of a mark.
+func tint(mark string) string {
+	switch mark {
+	case "ADVICE":
+		return blue
+	case "SYMPTOM", "MIGHT FAIL":
+		return yellow
+	}
+	return red
+}
+
+func (s style) paint(color, text string) string {
+	if !s.color {
+		return text
+	}
+	return "\033[" + color + "m" + text + "\033[0m"
+}
+
+// plain is a text of the account without what would move a terminal's cursor or
+// change its colors: anybody who may name a thing could write them.
+func plain(text string) string {
+	if !slices.ContainsFunc([]rune(text), unicode.IsControl) {
+		return text
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '�'
+		}
+		return r
+	}, text)
 }

@@ -17,6 +17,14 @@ import (
 type Once struct {
 	mu      sync.Mutex
 	answers map[string]*answer
+	asked   int
+}
+
+// Asked is how many questions went out so far.
+func (o *Once) Asked() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.asked
 }
 
 // answer is what a question was answered with; done is closed when it is there.
@@ -103,6 +111,7 @@ func (o *Once) ask(key string) (a *answer, asked bool) {
 	}
 	a = &answer{done: make(chan struct{})}
 	o.answers[key] = a
+	o.asked++
 	return a, false
 }
 
