@@ -2,6 +2,8 @@ package caller
 
 import (
 	"context"
+	"crypto/sha1"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -143,6 +145,8 @@ func TestWhatIsWrongWithTheCaller(t *testing.T) {
 		"no credentials":          {"[default]\nregion = us-west-2\n", Options{}, "there are no AWS credentials: --profile, AWS_PROFILE, aws configure or aws sso login give some", true},
 		"SSO never begun": {"[profile sso]\nregion = us-west-2\nsso_session = corp\nsso_account_id = 111122223333\nsso_role_name = reader\n[sso-session corp]\nsso_region = us-west-2\nsso_start_url = https://corp.awsapps.com/start\n",
 			Options{Profile: "sso"}, "the SSO session of profile sso has expired, or was never begun: aws sso login --profile sso", true},
+		"an expired SSO session": {"[profile old]\nregion = us-west-2\nsso_session = old\nsso_account_id = 111122223333\nsso_role_name = reader\n[sso-session old]\nsso_region = us-west-2\nsso_start_url = https://corp.awsapps.com/start\n",
+			Options{Profile: "old"}, "the SSO session of profile old has expired, or was never begun: aws sso login --profile old", true},
 		"a role that is denied": {"[default]\nregion = us-west-2\n" + keys + "[profile role]\nregion = us-west-2\nrole_arn = arn:aws:iam::444455556666:role/reader\nsource_profile = default\n",
 			Options{Profile: "role"}, "profile role gives no credentials: STS:AssumeRole: AccessDenied (no)", true},
 		"expired":         {"[default]\nregion = us-west-2\nendpoint_url = " + identities(t, "GetCallerIdentity ExpiredToken").URL + "\n" + keys, Options{}, "the credentials of profile default have expired: log in again", true},
@@ -158,8 +162,11 @@ func TestWhatIsWrongWithTheCaller(t *testing.T) {
 			Options{Profile: "role"}, "AWS cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			home(t, tt.profiles)
+			dir := home(t, tt.profiles)
 			switch name {
+			case "an expired SSO session":
+				sum := sha1.Sum([]byte("old")) // as the AWS CLI names the file
+				put(t, filepath.Join(dir, ".aws", "sso", "cache", hex.EncodeToString(sum[:])+".json"), `{"accessToken": "x", "expiresAt": "2020-01-01T00:00:00Z"}`)
 			case "a role that is denied":
 				t.Setenv("AWS_ENDPOINT_URL_STS", denied)
 			case "a role beyond a network":

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/credentials/ssocreds"
 	"github.com/aws/smithy-go"
 )
 
@@ -43,25 +41,23 @@ func noCredentials(err error) error {
 
 // ofCredentials is why there are none: by types and codes, for the texts change.
 func ofCredentials(ctx context.Context, err error, cfg aws.Config, profile string) error {
-	var (
-		sso *ssocreds.InvalidTokenError
-		api smithy.APIError
-		op  *smithy.OperationError
-	)
+	var api smithy.APIError
+	var op *smithy.OperationError
+	answered := errors.As(err, &api) && errors.As(err, &op)
+	told := unreachable(err, cfg.Region)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	// Who never logged in has no file of a token.
-	case errors.As(err, &sso), errors.Is(err, fs.ErrNotExist) && ofSSO(cfg):
-		return mistake("the SSO session of profile %s has expired, or was never begun: aws sso login --profile %s", profile, profile)
+	case told != nil && !answered:
+		return told
 	// OIDC CreateToken, and SSO GetRoleCredentials (API references, "Errors").
-	case errors.As(err, &api) && ofSSO(cfg):
+	case answered && ofSSO(cfg):
 		return mistake("the SSO session of profile %s gives no credentials (%s): aws sso login --profile %s", profile, api.ErrorCode(), profile)
-	case errors.As(err, &api) && errors.As(err, &op):
+	case answered:
 		return mistake("profile %s gives no credentials: %s:%s: %s (%s)", profile, op.Service(), op.Operation(), api.ErrorCode(), api.ErrorMessage())
-	}
-	if err := unreachable(err, cfg.Region); err != nil {
-		return err
+	// A token that has run out, and none at all, have no type of their own.
+	case ofSSO(cfg):
+		return mistake("the SSO session of profile %s has expired, or was never begun: aws sso login --profile %s", profile, profile)
 	}
 	return noCredentials(err)
 }

@@ -33,6 +33,7 @@ type answer struct {
 	response *http.Response // its body was read
 	body     []byte
 	err      error
+	kept     bool
 }
 
 // Client is a configuration whose clients ask once.
@@ -42,7 +43,7 @@ func (o *Once) Client(cfg aws.Config) aws.Config {
 	if cfg.HTTPClient != nil {
 		next = cfg.HTTPClient
 	}
-	cfg.HTTPClient = asker{way{o, doer{next}}}
+	cfg.HTTPClient = asker{way{o, doer{next}, false}}
 	return cfg
 }
 
@@ -55,7 +56,8 @@ func (o *Once) endpoints(of Endpoints) Endpoints {
 	return func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool) {
 		endpoint, ca, via, ok = of(cluster)
 		if ok && via != nil {
-			via = way{o, via}
+			// Nobody tries again: who is not there for one is not there for the next.
+			via = way{o, via, true}
 		}
 		return endpoint, ca, via, ok
 	}
@@ -73,6 +75,8 @@ func (d doer) RoundTrip(req *http.Request) (*http.Response, error) { return d.Do
 type way struct {
 	once *Once
 	next http.RoundTripper
+	// final tells that a connection that fails is an answer, too.
+	final bool
 }
 
 // RoundTrip gives the answer to a request like this one, if there is one.
@@ -84,7 +88,7 @@ func (w way) RoundTrip(req *http.Request) (*http.Response, error) {
 	for {
 		a, asked := w.once.ask(key)
 		if !asked {
-			w.once.have(key, a, w.next, req)
+			w.once.have(key, a, w, req)
 			return a.to(req)
 		}
 		select {
@@ -92,8 +96,7 @@ func (w way) RoundTrip(req *http.Request) (*http.Response, error) {
 		case <-req.Context().Done():
 			return nil, req.Context().Err()
 		}
-		// What cut the one who asked off (its own deadline) is no answer for the others.
-		if a.err == nil {
+		if a.err == nil || a.kept {
 			return a.to(req)
 		}
 	}
@@ -116,15 +119,21 @@ func (o *Once) ask(key string) (a *answer, asked bool) {
 }
 
 // have asks, and keeps what will be answered again in the same way. Who waits gets
-// any other answer too; who asks later asks anew.
-func (o *Once) have(key string, a *answer, next http.RoundTripper, req *http.Request) {
+// any other answer too, but not that the one who asked had no more time; who asks
+// later asks anew.
+func (o *Once) have(key string, a *answer, w way, req *http.Request) {
 	defer close(a.done)
-	a.response, a.err = next.RoundTrip(req)
+	a.response, a.err = w.next.RoundTrip(req)
 	if a.err == nil {
 		a.body, a.err = io.ReadAll(a.response.Body)
 		a.response.Body.Close()
 	}
-	if a.err != nil || !stays(a.response.StatusCode) {
+	if a.err != nil {
+		a.kept = w.final && req.Context().Err() == nil
+	} else {
+		a.kept = stays(a.response.StatusCode)
+	}
+	if !a.kept {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		delete(o.answers, key)

@@ -62,7 +62,7 @@ func get(ctx context.Context, t *testing.T, by http.RoundTripper, method, path, 
 // Each question is asked once, however many want to know.
 func TestEachQuestionIsAskedOnce(t *testing.T) {
 	s := &script{answers: []func(*http.Request) (*http.Response, error){says(200, "one"), says(200, "two"), says(200, "three"), says(200, "four")}}
-	by := way{&Once{}, s}
+	by := way{&Once{}, s, false}
 	for _, q := range [][3]string{{"/a", "", "x"}, {"/a", "", "x"}, {"/a", "", "y"}, {"/b", "", "x"}, {"/a", "t", "x"}, {"/a", "", "y"}} {
 		if _, _, err := get(t.Context(), t, by, http.MethodPost, q[0], q[1], q[2]); err != nil {
 			t.Error(err)
@@ -80,7 +80,7 @@ func TestEachQuestionIsAskedOnce(t *testing.T) {
 func TestWhatMayChangeIsAskedAgain(t *testing.T) {
 	for status, want := range map[int]int{200: 1, 403: 1, 404: 1, 400: 2, 429: 2, 500: 2, 503: 2} {
 		s := &script{answers: []func(*http.Request) (*http.Response, error){says(status, "x")}}
-		by := way{&Once{}, s}
+		by := way{&Once{}, s, false}
 		for range 2 {
 			if got, _, err := get(t.Context(), t, by, http.MethodGet, "/a", "", ""); err != nil || got != status {
 				t.Errorf("answered %d, %v, want %d", got, err, status)
@@ -107,7 +107,7 @@ func TestWhoWaitsGetsTheAnswer(t *testing.T) {
 			}
 		}
 		s := &script{answers: []func(*http.Request) (*http.Response, error){slow(says(503, "later")), slow(says(200, "never")), slow(says(200, "now"))}}
-		by := way{&Once{}, s}
+		by := way{&Once{}, s, false}
 		var bodies [2]string
 		both := func(first context.Context) (errs [2]error) {
 			done := make(chan struct{})
@@ -183,5 +183,43 @@ func TestClientsAndClustersAskOnce(t *testing.T) {
 	}
 	if o.endpoints(nil) != nil {
 		t.Error("where there are no other ways there is one")
+	}
+}
+
+// A Kubernetes API that nobody answers is not dialled again by each function; AWS's
+// clients try again by themselves, and an own deadline says nothing of the API.
+func TestWhoIsNotThereIsNotAskedAgain(t *testing.T) {
+	refused := errors.New("connection refused")
+	for name, tt := range map[string]struct {
+		final bool
+		err   error
+		asked int
+	}{
+		"a cluster":              {true, refused, 1},
+		"AWS":                    {false, refused, 2},
+		"a cluster, out of time": {true, nil, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &script{answers: []func(*http.Request) (*http.Response, error){func(req *http.Request) (*http.Response, error) {
+				if tt.err != nil {
+					return nil, tt.err
+				}
+				return nil, req.Context().Err()
+			}}}
+			by := way{&Once{}, s, tt.final}
+			ctx, cancel := context.WithCancel(t.Context())
+			if tt.err == nil {
+				cancel()
+			}
+			defer cancel()
+			for range 2 {
+				if _, _, err := get(ctx, t, by, http.MethodGet, "/nodes", "", ""); err == nil {
+					t.Error("somebody answered")
+				}
+			}
+			if len(s.asked) != tt.asked {
+				t.Errorf("asked %d times, want %d", len(s.asked), tt.asked)
+			}
+		})
 	}
 }
