@@ -123,6 +123,7 @@ func rules() []rule {
 		{prefix: "make ", target: true},
 		{prefix: "aws ", stops: noCLI},
 		{prefix: "kubectl ", stops: noCluster},
+		{prefix: "go run ./cmd/rollcall diagnose --cluster", says: "rollcall: there are no AWS credentials"},
 		{prefix: "go run ./cmd/rollcall capture", says: "rollcall: there are no credentials that work"},
 		{prefix: "go run ./cmd/rollcall preflight --file", says: "rollcall: --file nodegroup.json: there is no such file"},
 		{prefix: "go run ./cmd/rollcall diagnose capture", says: "rollcall: capture: there is no such folder or file"},

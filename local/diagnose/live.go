@@ -147,7 +147,7 @@ func (a *account) name() string {
 
 const (
 	// together bounds the clusters that are looked at at once: each takes about sixty
-	// calls, and EC2 refills twenty a second of each operation (shared/facts of its API
+	// calls, and EC2 refills twenty a second of each operation (EC2 API
 	// reference, "Request throttling").
 	together = 4
 	// refusedFor is how long a refused launch counts, as a failed scaling activity does.
