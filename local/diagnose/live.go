@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -163,7 +164,11 @@ func (a *account) look(ctx context.Context) (Result, []report.Launch, error) {
 		a.once = &look.Once{}
 	}
 	a.looked = true
-	refused, unread := a.refused(ctx)
+	var unread []snapshot.Failure
+	refused := sync.OnceValue(func() (all []look.Record) {
+		all, unread = a.refused(ctx)
+		return all
+	})
 	seen := make([]look.Seen, len(a.clusters))
 	var g errgroup.Group
 	g.SetLimit(together)
@@ -171,7 +176,7 @@ func (a *account) look(ctx context.Context) (Result, []report.Launch, error) {
 		g.Go(func() (err error) {
 			seen[i], err = look.At(ctx, look.Account{
 				ID: a.Account, Region: a.AWS.Region, AWS: a.AWS, Endpoints: a.endpoints, Clusters: []string{c.Name},
-				Refused: refused, Decode: true, Logs: []string{"*"}, Now: a.now, Log: a.log, Once: a.once,
+				Refused: func(context.Context) []look.Record { return refused() }, Decode: true, Logs: []string{"*"}, Now: a.now, Log: a.log, Once: a.once,
 			})
 			return err
 		})

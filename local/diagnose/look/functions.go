@@ -33,6 +33,8 @@ type parts struct {
 	config  config.Config
 	memory  *memory
 	reader  *gather.Reader
+	// heard is closed when launch-watch has taken down what was refused.
+	heard <-chan struct{}
 }
 
 // function makes a function, which tells what it finds to an ear of its own.
@@ -49,7 +51,7 @@ func launchWatch() function {
 
 func joinCheck() function {
 	return function{joincheckspec.Name, func(p parts, d detect.Detector, to *ear) lambda.Handler {
-		return joincheck.New(joincheck.Parts{Detector: d, Config: p.config, Table: p.memory, Reader: p.reader, Remind: to})
+		return joincheck.New(joincheck.Parts{Detector: d, Config: p.config, Table: patient{p.memory, p.heard}, Reader: p.reader, Remind: to})
 	}}
 }
 

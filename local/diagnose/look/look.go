@@ -47,8 +47,9 @@ type Account struct {
 	// Once, if any, is of several looks at one time, which ask nothing twice; nil: of this
 	// look alone.
 	Once *Once
-	// Refused are CloudTrail's records of calls for instances, oldest first.
-	Refused []Record
+	// Refused gives CloudTrail's records of calls for instances, oldest first. It is
+	// called beside all that needs none of them; nil: nobody looks.
+	Refused func(context.Context) []Record
 	// Logs are the log groups in which EKS Auto Mode's logs may be looked for; a star at
 	// the end stands for any end.
 	Logs []string
@@ -99,17 +100,17 @@ func At(ctx context.Context, a Account) (Seen, error) {
 	if err != nil {
 		return Seen{}, err
 	}
-	refused, err := p.batch()
-	if err != nil {
-		return Seen{}, err
-	}
 	// In the order of the template, which is that in which report hears of them.
 	runs := make([]run, 6)
-	if refused != nil {
-		runs[0] = p.run(ctx, launchWatch(), refused)
-	}
+	heard := make(chan struct{})
+	go func() {
+		defer close(heard)
+		runs[0] = p.launches(ctx)
+	}()
+	p.heard = heard
 	// The others look up what the roll call took down.
 	runs[1] = p.run(ctx, joinCheck(), sweep)
+	<-heard
 	var g errgroup.Group
 	g.Go(func() error { runs[2] = p.run(ctx, nodegroupWatch(), sweep); return nil })
 	g.Go(func() error {
@@ -127,6 +128,21 @@ func At(ctx context.Context, a Account) (Seen, error) {
 		}
 	}
 	return s, ctx.Err()
+}
+
+// launches has launch-watch look at the calls for instances that were refused.
+func (p parts) launches(ctx context.Context) (r run) {
+	if p.account.Refused == nil {
+		return r
+	}
+	batch, err := p.batch(p.account.Refused(ctx))
+	switch {
+	case err != nil:
+		return run{name: launchWatch().name, err: err}
+	case batch == nil:
+		return r
+	}
+	return p.run(ctx, launchWatch(), batch)
 }
 
 // sweep is the event of a schedule.

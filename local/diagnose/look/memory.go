@@ -169,6 +169,22 @@ func (m *memory) SaveRefusedLaunch(_ context.Context, r store.RefusedRecord) err
 	return nil
 }
 
+// patient is the memory of who needs to know what launch-watch took down beside it.
+type patient struct {
+	*memory
+	heard <-chan struct{}
+}
+
+// RefusedLaunches waits for it.
+func (p patient) RefusedLaunches(ctx context.Context, cluster string) ([]store.RefusedRecord, error) {
+	select {
+	case <-p.heard:
+		return p.memory.RefusedLaunches(ctx, cluster)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 // Nodegroups are those of a cluster.
 func (m *memory) Nodegroups(_ context.Context, cluster string) (map[string]nodegroup.Record, error) {
 	m.mu.Lock()

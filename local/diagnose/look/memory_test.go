@@ -1,7 +1,10 @@
 package look
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -136,4 +139,25 @@ func TestTheRestIsRemembered(t *testing.T) {
 	if times, err := m.JoinTimes(ctx, "prod"); times["workers"].Version != 1 || err != nil {
 		t.Errorf("join times %+v, %v", times, err)
 	}
+}
+
+// Who needs to know what was refused waits until it is known, or until its time is over.
+func TestRefusedLaunchesAreWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		heard := make(chan struct{})
+		p := patient{newMemory(), heard}
+		brief, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := p.RefusedLaunches(brief, "prod"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v, want that the time is over", err)
+		}
+		go func() {
+			time.Sleep(time.Second)
+			_ = p.SaveRefusedLaunch(t.Context(), store.RefusedRecord{Cluster: "prod"})
+			close(heard)
+		}()
+		if list, err := p.RefusedLaunches(t.Context(), "prod"); len(list) != 1 || err != nil {
+			t.Errorf("%+v, %v, want what was taken down meanwhile", list, err)
+		}
+	})
 }

@@ -9,14 +9,14 @@ import (
 
 // batch is the refused calls for instances among CloudTrail's records as the queue of
 // launch-watch brings them, oldest first; nil where there is none.
-func (p parts) batch() (json.RawMessage, error) {
+func (p parts) batch(records []Record) (json.RawMessage, error) {
 	type message struct {
 		ID     string `json:"messageId"`
 		Source string `json:"eventSource"`
 		Body   string `json:"body"`
 	}
 	var list []message
-	for _, record := range p.account.Refused {
+	for _, record := range records {
 		raw, err := p.event("AWS API Call via CloudTrail", "aws.ec2", record)
 		if err != nil {
 			return nil, err
