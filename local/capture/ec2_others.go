@@ -3,6 +3,8 @@ package capture
 import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"rollcall/local/platform/wire"
 )
 
 // DescribeDhcpOptions answers with those that the capture holds.
@@ -60,6 +62,9 @@ func (a API) DescribeAvailabilityZones(in *ec2.DescribeAvailabilityZonesInput) (
 
 // DescribeImages answers with those that the capture holds.
 func (a API) DescribeImages(in *ec2.DescribeImagesInput) (*ec2.DescribeImagesOutput, error) {
+	if len(in.Owners) > 0 {
+		return nil, wire.Errorf(NotCaptured, "a capture holds the images that something names, and not all of an owner")
+	}
 	all, err := read[ec2.DescribeImagesOutput](a.c, "ec2-describe-images")
 	if err != nil {
 		return nil, err

@@ -99,6 +99,27 @@ func poolChanges() []struct {
 			p.class["metadataOptions"] = map[string]any{"httpEndpoint": "disabled"}
 		}},
 		{"an image by its id", aliases, func(w *World, p *nodePoolPlan) { p.image(w) }},
+		{"an image by its tags", aliases, func(w *World, p *nodePoolPlan) {
+			p.image(w)
+			w.tagImage("golden", "yes")
+			p.class["amiSelectorTerms"] = []any{map[string]any{"tags": map[string]any{"golden": "*"}}}
+		}},
+		{"an image by its name", aliases, func(w *World, p *nodePoolPlan) {
+			p.image(w)
+			i := w.tagImage("golden", "yes")
+			*i.Name += "-golden"
+			p.class["amiSelectorTerms"] = []any{map[string]any{"name": "*-golden"}}
+		}},
+		{"an image by tags that none has", aliases, func(w *World, p *nodePoolPlan) {
+			p.image(w)
+			p.class["amiSelectorTerms"], p.noImage = []any{map[string]any{"tags": map[string]any{"golden": "yes"}}}, true
+		}},
+		{"an image by its tags, of an owner whom the class does not name", aliases, func(w *World, p *nodePoolPlan) {
+			p.image(w)
+			i := w.tagImage("golden", "yes")
+			i.OwnerId, i.ImageOwnerAlias = aws.String("999988887777"), nil
+			p.class["amiSelectorTerms"], p.noImage = []any{map[string]any{"tags": map[string]any{"golden": "yes"}}}, true
+		}},
 		{"an image by its id for another architecture", aliases, func(w *World, p *nodePoolPlan) {
 			p.image(w)
 			p.require("kubernetes.io/arch", "In", isArm, "arm64")
@@ -129,6 +150,13 @@ func poolChanges() []struct {
 			}
 		}},
 	}
+}
+
+// tagImage gives the world's own image a tag.
+func (w *World) tagImage(key, value string) *ec2types.Image {
+	i := find(w.File.EC2.Images, func(i *ec2types.Image) bool { return *i.ImageId == w.image })
+	i.Tags = append(i.Tags, tag(key, value))
+	return i
 }
 
 // prefixOf begins the labels of types: Karpenter's, or Auto Mode's.

@@ -24,6 +24,8 @@ type nodePoolPlan struct {
 	class map[string]any // of its manifest
 	auto  bool
 	ref   string
+	// noImage tells that the class selects no image.
+	noImage bool
 	// held tells that the cluster has the class, and not the file.
 	held         bool
 	requirements []want
@@ -178,6 +180,8 @@ func (p *nodePoolPlan) launches(w *World, made *world.World, r *rand.Rand) ([]la
 		return nil, "two roles"
 	case p.class["role"] == "nobody":
 		return nil, "no role"
+	case p.noImage:
+		return nil, "no image"
 	}
 	alias, byAlias := "", false
 	if !p.auto {

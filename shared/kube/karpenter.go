@@ -152,6 +152,7 @@ type SelectorTerm struct {
 	Tags  map[string]string `json:"tags"`
 	// SSMParameter is of an image alone.
 	SSMParameter string `json:"ssmParameter"`
+	Owner        string `json:"owner"`
 }
 
 // NodePools lists the NodePools; none where the cluster does not know the kind.

@@ -83,7 +83,28 @@ func (d *Draft) Settle() { d.Plan.maker().settle(d) }
 
 // Third are the sources to read then, of the types that may be launched.
 func (d *Draft) Third() []snapshot.Source {
-	return []snapshot.Source{snapshot.InstanceTypes, snapshot.TypeOfferingsOf}
+	list := []snapshot.Source{snapshot.InstanceTypes, snapshot.TypeOfferingsOf}
+	if len(d.ImageTerms()) > 0 {
+		list = append(list, snapshot.Images)
+	}
+	return list
+}
+
+// ImageTerms are the terms by which the classes select images; none where all of them
+// name ids, which are read with the rest.
+func (d *Draft) ImageTerms() []snapshot.SelectorTerm {
+	var all []snapshot.SelectorTerm
+	searched := false
+	for _, n := range d.fleets {
+		if n.class != nil && !n.auto {
+			all = append(all, n.class.Images...)
+			searched = searched || searches(n.class)
+		}
+	}
+	if !searched {
+		return nil
+	}
+	return all
 }
 
 // Named are the types to look up before Settle; none means that all may be

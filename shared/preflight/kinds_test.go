@@ -45,6 +45,24 @@ func pool(changes ...string) string {
 	return text
 }
 
+// byName changes a class to select its images by name.
+var byName = []string{"amiSelectorTerms: [{alias: al2023@latest}]", "amiFamily: AL2023\n  amiSelectorTerms: [{name: mine-*}]"}
+
+func mine(id, architecture string) snapshot.Image {
+	return snapshot.Image{ID: id, Name: "mine-1.34-" + architecture, Architecture: architecture, State: "available", Owner: "111122223333"}
+}
+
+// selecting is an account in which a term selects images.
+func selecting(term snapshot.SelectorTerm, images ...snapshot.Image) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		found := snapshot.SelectedImages{Term: term}
+		for _, i := range images {
+			found.Images = append(found.Images, i.ID)
+		}
+		s.Images, s.SelectedImages, s.Read[snapshot.Images] = images, []snapshot.SelectedImages{found}, true
+	}
+}
+
 func nodeGroupID() string { return world().Cluster.SecurityGroup }
 
 func TestJudgePools(t *testing.T) {
@@ -87,6 +105,12 @@ func TestJudgePools(t *testing.T) {
 		{"an id of a family", nil, pool("amiSelectorTerms: [{alias: al2023@latest}]", "amiFamily: AL2023\n  amiSelectorTerms: [{id: "+w.AMI+"}]"), []string{}},
 		{"an image of one's own that is told nothing", nil, pool("amiSelectorTerms: [{alias: al2023@latest}]", "amiFamily: Custom\n  amiSelectorTerms: [{id: "+w.AMI+"}]"), []string{"instance/user-data ec2nodeclass/default"}},
 		{"images by name", nil, pool("amiSelectorTerms: [{alias: al2023@latest}]", "amiFamily: AL2023\n  amiSelectorTerms: [{name: mine-*}]"), []string{"? refused/ami-selector ", "? instance/ami ", "? instance/version-skew "}},
+		{"images by name that are there", selecting(snapshot.SelectorTerm{Name: "mine-*"}, mine("ami-0a", "x86_64"), mine("ami-0b", "arm64")), pool(byName...), []string{"? instance/version-skew "}},
+		{"images by name of which there is none", selecting(snapshot.SelectorTerm{Name: "mine-*"}), pool(byName...), []string{"refused/ami-selector amiSelectorTerms"}},
+		{"images by name that are gone", selecting(snapshot.SelectorTerm{Name: "mine-*"}, snapshot.Image{ID: "ami-0a", Architecture: "x86_64", State: "disabled"}), pool(byName...), []string{"refused/ami-selector amiSelectorTerms"}},
+		{"images of another owner than were looked up", selecting(snapshot.SelectorTerm{Name: "mine-*", Owner: "222233334444"}, mine("ami-0a", "x86_64")), pool(byName...), []string{"? refused/ami-selector ", "? instance/ami ", "? instance/version-skew "}},
+		{"images by tags, for an architecture that the NodePool does not allow", selecting(snapshot.SelectorTerm{Tags: map[string]string{"team": "web"}}, mine("ami-0b", "arm64")),
+			pool("amiSelectorTerms: [{alias: al2023@latest}]", "amiFamily: AL2023\n  amiSelectorTerms: [{tags: {team: web}}]", "requirements:", "requirements:\n      - {key: kubernetes.io/arch, operator: In, values: [amd64]}\n     "), []string{"refused/requirements requirements"}},
 		{"Amazon Linux 2 where there is none", func(s *snapshot.Snapshot) { s.Cluster.Version = "1.33" }, pool("al2023@latest", "al2@latest"), []string{"refused/ami-selector amiSelectorTerms"}},
 		{"metadata that is off", nil, pool("role:", "metadataOptions: {httpEndpoint: disabled}\n  role:"), []string{"instance/imds ec2nodeclass/default"}},
 		{"a class of Auto Mode in a cluster without it", nil, pool("karpenter.k8s.aws, kind: EC2NodeClass", "eks.amazonaws.com, kind: NodeClass", "karpenter.k8s.aws/v1\nkind: EC2NodeClass", "eks.amazonaws.com/v1\nkind: NodeClass",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -76,7 +77,10 @@ func (p *PoolsPlan) settle(d *Draft) {
 				images = append(images, t.ID)
 			}
 		}
-		if len(images) > 1 {
+		switch {
+		case searches(class):
+			images = images[:1] // which those are is read next
+		case len(images) > 1:
 			images = images[1:]
 		}
 		for _, image := range images {
@@ -189,6 +193,51 @@ func aliased(class *snapshot.NodeClass) bool {
 	return slices.ContainsFunc(class.Images, func(t snapshot.SelectorTerm) bool { return t.Alias != "" })
 }
 
+// searches tells that a class selects images by name or tags.
+func searches(class *snapshot.NodeClass) bool { return slices.ContainsFunc(class.Images, byNameOrTags) }
+
+func byNameOrTags(t snapshot.SelectorTerm) bool {
+	return t.ID == "" && t.Alias == "" && (t.Name != "" || len(t.Tags) > 0)
+}
+
+// selectedImages are the images of a class that selects by name or tags: the newest of each
+// architecture (aws/karpenter-provider-aws pkg/providers/amifamily/types.go, AMIs.Sort). It
+// is false where nobody looked.
+func (d *Draft) selectedImages(class *snapshot.NodeClass) (list []*snapshot.Image, known bool) {
+	if !searches(class) || !d.S.Has(snapshot.Images) {
+		return nil, false
+	}
+	var ids []string
+	for _, t := range class.Images {
+		if t.ID != "" {
+			ids = append(ids, t.ID)
+		}
+		if !byNameOrTags(t) {
+			continue
+		}
+		i := slices.IndexFunc(d.S.SelectedImages, func(s snapshot.SelectedImages) bool {
+			return s.Term.Name == t.Name && s.Term.Owner == t.Owner && maps.Equal(s.Term.Tags, t.Tags)
+		})
+		if i < 0 {
+			return nil, false
+		}
+		ids = append(ids, d.S.SelectedImages[i].Images...)
+	}
+	var found []snapshot.Image
+	for _, i := range d.S.Images {
+		if slices.Contains(ids, i.ID) && i.State == "available" {
+			found = append(found, i)
+		}
+	}
+	slices.SortFunc(found, func(a, b snapshot.Image) int { return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID)) })
+	for i := range found {
+		if !slices.ContainsFunc(list, func(have *snapshot.Image) bool { return have.Architecture == found[i].Architecture }) {
+			list = append(list, &found[i])
+		}
+	}
+	return list, true
+}
+
 // poolImages are the images that would be chosen for the nodes of a class.
 func (d *Draft) poolImages(n *nodes) []*snapshot.Image {
 	version := d.S.Cluster.Version
@@ -202,7 +251,8 @@ func (d *Draft) poolImages(n *nodes) []*snapshot.Image {
 		return list
 	}
 	if !aliased(n.class) {
-		return nil
+		list, _ := d.selectedImages(n.class)
+		return list
 	}
 	kinds := map[string][]string{
 		"al2023": {"AL2023_x86_64_STANDARD", "AL2023_ARM_64_STANDARD"}, "al2": {"AL2_x86_64", "AL2_ARM_64"}, "bottlerocket": {"BOTTLEROCKET_x86_64", "BOTTLEROCKET_ARM_64"},

@@ -298,7 +298,7 @@ func (n nodeClass) observed() snapshot.NodeClass {
 func terms(list []selector) []snapshot.SelectorTerm {
 	var out []snapshot.SelectorTerm
 	for _, t := range list {
-		out = append(out, snapshot.SelectorTerm{ID: t.ID, Name: t.Name, Alias: t.Alias, SSMParameter: t.SSMParameter, Tags: t.Tags})
+		out = append(out, snapshot.SelectorTerm{ID: t.ID, Name: t.Name, Alias: t.Alias, SSMParameter: t.SSMParameter, Owner: t.Owner, Tags: t.Tags})
 	}
 	return out
 }

@@ -115,11 +115,21 @@ func (r *refusing) classImages(bad func(checks.ID, string, string, string, strin
 			"1.%d is the last version for which EKS has images of Amazon Linux 2 (AMINotFound).", lastAL2)
 	}
 	for _, t := range c.Images {
-		if t.ID == "" && t.Alias == "" && (t.Name != "" || t.SSMParameter != "" || len(t.Tags) > 0) {
+		if t.ID == "" && t.Alias == "" && t.SSMParameter != "" {
 			r.blind("ami-selector", "amiSelectorTerms", snapshot.Failure{Source: snapshot.Images, Reason: snapshot.NotRead,
-				Message: "the class " + c.Name + " selects images by name, tags or a parameter: which those are is not looked up; name their ids"})
+				Message: "the class " + c.Name + " selects images by a parameter: which those are is not looked up; name their ids"})
 			return
 		}
+	}
+	if !searches(c) {
+		return
+	}
+	switch list, known := r.selectedImages(c); {
+	case !known:
+		r.blind("ami-selector", "amiSelectorTerms", r.S.Why(snapshot.Images))
+	case len(list) == 0:
+		bad("ami-selector", "amiSelectorTerms", "Correct the terms, or the owner: without one only images of this account and of Amazon are selected.", "The class selects no image",
+			"no available image fits amiSelectorTerms: %s (AMINotFound).", termsText(c.Images))
 	}
 }
 

@@ -75,7 +75,15 @@ type ZonedSubnet struct{ ID, Zone string }
 // SelectorTerm is one way to be selected by a class: all that it names must hold.
 type SelectorTerm struct {
 	ID, Name, Alias, SSMParameter string
-	Tags                          map[string]string
+	// Owner is of images: an account, self or amazon; empty for the last two.
+	Owner string
+	Tags  map[string]string
+}
+
+// SelectedImages are the images that a term selects: their ids.
+type SelectedImages struct {
+	Term   SelectorTerm
+	Images []string
 }
 
 // ObservedCondition is a condition of an object, and of which generation of it.

@@ -43,20 +43,22 @@ type Snapshot struct {
 	Nodegroups       []Nodegroup
 	Nodes            []Node
 
-	SecurityGroups  []SecurityGroup
-	NetworkACLs     []NetworkACL
-	VPCAttributes   []VPCAttributes
-	DHCPOptions     []DHCPOptions
-	EgressOnly      []EgressOnlyGateway
-	PrefixLists     []PrefixList
-	Peerings        []Peering
-	Attachments     []Attachment
-	TransitRoutes   []TransitRoute
-	Interfaces      []Interface
-	Statuses        []InstanceStatus
-	UserData        []UserData
-	Consoles        []Console
-	Images          []Image
+	SecurityGroups []SecurityGroup
+	NetworkACLs    []NetworkACL
+	VPCAttributes  []VPCAttributes
+	DHCPOptions    []DHCPOptions
+	EgressOnly     []EgressOnlyGateway
+	PrefixLists    []PrefixList
+	Peerings       []Peering
+	Attachments    []Attachment
+	TransitRoutes  []TransitRoute
+	Interfaces     []Interface
+	Statuses       []InstanceStatus
+	UserData       []UserData
+	Consoles       []Console
+	Images         []Image
+	// SelectedImages are what a query's terms select, in their order.
+	SelectedImages  []SelectedImages
 	LaunchTemplates []LaunchTemplate
 
 	CapacityReservations []CapacityReservation

@@ -1,6 +1,8 @@
 package ec2
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -47,8 +49,17 @@ func (s API) DescribeInstanceTypes(in *ec2.DescribeInstanceTypesInput) (*ec2.Des
 // DescribeImages lists images.
 func (s API) DescribeImages(in *ec2.DescribeImagesInput) (*ec2.DescribeImagesOutput, error) {
 	defer s.w.Enter()()
+	chosen := s.w.Images
+	if len(in.Owners) > 0 {
+		chosen = table.New[ec2types.Image]()
+		for _, i := range s.w.Images.All() {
+			if s.owned(i, in.Owners) {
+				chosen.Put(*i.ImageId, i)
+			}
+		}
+	}
 	list, next, err := table.Selection[ec2types.Image]{
-		Table: s.w.Images, ID: func(v *ec2types.Image) *string { return v.ImageId }, IDs: in.ImageIds,
+		Table: chosen, ID: func(v *ec2types.Image) *string { return v.ImageId }, IDs: in.ImageIds,
 		Missing: func(ids []string) *wire.Error {
 			return wire.Errorf("InvalidAMIID.NotFound", "The image id '%v' does not exist", ids)
 		},
@@ -67,6 +78,15 @@ func (s API) DescribeImages(in *ec2.DescribeImagesInput) (*ec2.DescribeImagesOut
 		return nil, err
 	}
 	return &ec2.DescribeImagesOutput{Images: deepcopy.Each(list), NextToken: next}, nil
+}
+
+// owned tells that an image is one of some owners: accounts, "self", or an alias such as
+// "amazon" (EC2 API, DescribeImages, Owner.N).
+func (s API) owned(i *ec2types.Image, owners []string) bool {
+	owner := cmp.Or(aws.ToString(i.OwnerId), s.w.Account)
+	return slices.ContainsFunc(owners, func(o string) bool {
+		return o == owner || o == "self" && owner == s.w.Account || o != "" && o == aws.ToString(i.ImageOwnerAlias)
+	})
 }
 
 // DescribeLaunchTemplateVersions lists versions of one template, or the

@@ -2,6 +2,7 @@ package ec2
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +45,9 @@ func readImages(ctx context.Context, api Images, v *source.View) (source.Store, 
 	for _, t := range v.Snapshot.LaunchTemplates {
 		ids = append(ids, t.Image)
 	}
+	for _, t := range v.ImageTerms {
+		ids = append(ids, t.ID)
+	}
 	// A launch template may name a parameter in place of an image.
 	ids = slices.DeleteFunc(source.Distinct(ids), func(id string) bool { return !strings.HasPrefix(id, "ami-") })
 	var list []snapshot.Image
@@ -59,8 +63,47 @@ func readImages(ctx context.Context, api Images, v *source.View) (source.Store, 
 		}
 		list = append(list, more...)
 	}
-	list = source.Unique(list, func(i snapshot.Image) string { return i.ID })
-	return func(s *snapshot.Snapshot) { s.Images = list }, nil
+	selected, more, err := selectImages(ctx, api, v.ImageTerms)
+	if err != nil {
+		return nil, err
+	}
+	list = source.Unique(append(list, more...), func(i snapshot.Image) string { return i.ID })
+	return func(s *snapshot.Snapshot) { s.Images, s.SelectedImages = list, selected }, nil
+}
+
+// selectImages asks for the images of terms by name or tags, with the filters and the
+// owners that Karpenter asks with (aws/karpenter-provider-aws pkg/providers/amifamily/ami.go,
+// getFiltersAndOwners).
+func selectImages(ctx context.Context, api Images, terms []snapshot.SelectorTerm) (selected []snapshot.SelectedImages, list []snapshot.Image, err error) {
+	for _, t := range terms {
+		if t.ID != "" || t.Name == "" && len(t.Tags) == 0 {
+			continue
+		}
+		in := &ec2.DescribeImagesInput{Owners: []string{"self", "amazon"}, IncludeDeprecated: aws.Bool(true)}
+		if t.Owner != "" {
+			in.Owners = []string{t.Owner}
+		}
+		if t.Name != "" {
+			in.Filters = ec2api.AnyOf("name", []string{t.Name})
+		}
+		for _, key := range slices.Sorted(maps.Keys(t.Tags)) {
+			name, value := "tag:"+key, t.Tags[key]
+			if value == "*" {
+				name, value = "tag-key", key
+			}
+			in.Filters = append(in.Filters, ec2api.AnyOf(name, []string{value})...)
+		}
+		p := ec2.NewDescribeImagesPaginator(api, in)
+		found, err := ec2api.Pages(ctx, "images", p.HasMorePages, p.NextPage, func(out *ec2.DescribeImagesOutput) []snapshot.Image {
+			return source.Each(out.Images, image)
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		list = append(list, found...)
+		selected = append(selected, snapshot.SelectedImages{Term: t, Images: source.Each(found, func(i snapshot.Image) string { return i.ID })})
+	}
+	return selected, list, nil
 }
 
 func image(i types.Image) snapshot.Image {

@@ -156,7 +156,7 @@ func classRef(r kube.NodeClassRef) snapshot.ClassRef {
 }
 
 func selectorTerm(t kube.SelectorTerm) snapshot.SelectorTerm {
-	return snapshot.SelectorTerm{ID: t.ID, Name: t.Name, Alias: t.Alias, SSMParameter: t.SSMParameter, Tags: t.Tags}
+	return snapshot.SelectorTerm{ID: t.ID, Name: t.Name, Alias: t.Alias, SSMParameter: t.SSMParameter, Owner: t.Owner, Tags: t.Tags}
 }
 
 func amounts(list map[string]kube.Quantity) snapshot.Amounts {

@@ -32,6 +32,9 @@ type Query struct {
 	// WrittenTypes are such as somebody wrote, into a NodePool for instance: some may
 	// be none.
 	WrittenTypes []string
+	// ImageTerms select images beside those of the instances and launch templates, as
+	// the terms of an EC2NodeClass do.
+	ImageTerms []snapshot.SelectorTerm
 	// Updated are the nodegroups whose updates are read, where they are asked
 	// for; nil means all that are read.
 	Updated  []string

@@ -47,7 +47,7 @@ func Judge(ctx context.Context, r Reader, p preflight.Plan, where Where) (prefli
 	q.Types = d.Named()
 	r.More(ctx, s, q, d.Second()...)
 	d.Settle()
-	q.Types = d.Types()
+	q.Types, q.ImageTerms = d.Types(), d.ImageTerms()
 	r.More(ctx, s, q, d.Third()...)
 	d.Place()
 	q.Scope, q.Instances, q.Groups = s.Scope, s.Instances, s.Groups
