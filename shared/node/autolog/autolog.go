@@ -160,7 +160,7 @@ func fields(message string, depth int) (level, text string) {
 			level = inner
 		}
 		for _, name := range []string{"error", "err"} {
-			if said[name] != "" && !strings.Contains(words, said[name]) {
+			if !strings.Contains(words, said[name]) {
 				words += ": " + said[name]
 			}
 		}

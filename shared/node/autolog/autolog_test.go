@@ -36,6 +36,23 @@ func TestWanted(t *testing.T) {
 		burst = append(burst, claim(fmt.Sprintf("gpu-%d", i), 5*time.Minute))
 	}
 	far := claim(strings.Repeat("a", 253), 5*time.Minute)
+	timeless, odd := claim("gpu-t", 0), claim("gpu-o", time.Hour)
+	timeless.Conditions["Launched"] = snapshot.ObservedCondition{Condition: snapshot.Condition{Status: "Unknown"}}
+	odd.Instance = "?"
+	sized := func(lengths ...int) (list []snapshot.NodeClaim) {
+		for i, n := range lengths {
+			list = append(list, claim(fmt.Sprint(i)+strings.Repeat("a", n-1), 5*time.Minute))
+		}
+		return list
+	}
+	// fitted is the search for the first of them.
+	fitted := func(n int, lengths ...int) Search {
+		w := Search{From: now.Add(-7 * time.Minute), To: now, Cut: n < len(lengths)}
+		for _, c := range sized(lengths...)[:n] {
+			w.Names, w.Pattern = append(w.Names, c.Name), strings.TrimPrefix(w.Pattern+` ?"`+c.Name+`"`, " ")
+		}
+		return w
+	}
 	long := func(n int) snapshot.NodeClaim {
 		c := far
 		c.Name = fmt.Sprint(n) + far.Name[1:]
@@ -58,12 +75,26 @@ func TestWanted(t *testing.T) {
 		}, Search{Names: []string{"i-1", "gpu-b"}, Pattern: `?"i-1" ?"gpu-b"`, From: now.Add(-22 * time.Minute), To: now}},
 		"a NodeClaim that is gone": {snapshot.Snapshot{
 			Instances: []snapshot.Instance{managed("i-1", 3*time.Hour)}, Scope: snapshot.Scope{Instances: []string{"i-1"}},
-			Launches: []snapshot.ExpectedJoin{{Instance: "i-1", Claim: &launched}},
+			Launches: []snapshot.ExpectedJoin{{Instance: "i-1", Claim: &launched}, {Instance: "i-2"}},
 		}, Search{Names: []string{"i-1", "gpu-b"}, Pattern: `?"i-1" ?"gpu-b"`, From: now.Add(-2 * time.Hour), To: now}},
 		"a burst": {snapshot.Snapshot{NodeClaims: burst}, Search{
 			Names:   []string{"gpu-0", "gpu-1", "gpu-2", "gpu-3", "gpu-4", "gpu-5", "gpu-6", "gpu-7"},
 			Pattern: `?"gpu-0" ?"gpu-1" ?"gpu-2" ?"gpu-3" ?"gpu-4" ?"gpu-5" ?"gpu-6" ?"gpu-7"`, From: now.Add(-7 * time.Minute), To: now, Cut: true,
 		}},
+		"another NodeClaim is remembered": {snapshot.Snapshot{
+			NodeClaims: []snapshot.NodeClaim{launched}, Instances: []snapshot.Instance{managed("i-1", time.Minute)}, Scope: snapshot.Scope{Instances: []string{"i-1"}},
+			Launches: []snapshot.ExpectedJoin{{Instance: "i-1", Claim: &done}},
+		}, Search{Names: []string{"i-1", "gpu-b"}, Pattern: `?"i-1" ?"gpu-b"`, From: now.Add(-3 * time.Minute), To: now}},
+		"one name twice": {snapshot.Snapshot{NodeClaims: []snapshot.NodeClaim{claim("gpu-a", 5*time.Minute), claim("gpu-a", 4*time.Minute)}},
+			Search{Names: []string{"gpu-a"}, Pattern: `?"gpu-a"`, From: now.Add(-7 * time.Minute), To: now}},
+		"the older first": {snapshot.Snapshot{NodeClaims: []snapshot.NodeClaim{claim("gpu-a", 5*time.Minute), claim("gpu-c", 2*time.Minute)}},
+			Search{Names: []string{"gpu-a", "gpu-c"}, Pattern: `?"gpu-a" ?"gpu-c"`, From: now.Add(-7 * time.Minute), To: now}},
+		"a condition without a time": {snapshot.Snapshot{NodeClaims: []snapshot.NodeClaim{timeless}}, Search{Names: []string{"gpu-t"}, Pattern: `?"gpu-t"`, From: now.Add(-2 * time.Minute), To: now}},
+		"an instance without an id of EC2's": {snapshot.Snapshot{
+			NodeClaims: []snapshot.NodeClaim{odd}, Instances: []snapshot.Instance{managed("?", time.Minute)}, Scope: snapshot.Scope{Instances: []string{"?"}},
+		}, Search{Names: []string{"gpu-o"}, Pattern: `?"gpu-o"`, From: now.Add(-3 * time.Minute), To: now}},
+		"names that just fit": {snapshot.Snapshot{NodeClaims: sized(252, 252, 252, 253)}, fitted(4, 252, 252, 252, 253)},
+		"names that do not":   {snapshot.Snapshot{NodeClaims: sized(252, 252, 253, 253)}, fitted(3, 252, 252, 253, 253)},
 		"long names": {snapshot.Snapshot{NodeClaims: []snapshot.NodeClaim{long(1), long(2), long(3), long(4)}}, Search{
 			Names: []string{long(1).Name, long(2).Name, long(3).Name}, Pattern: `?"` + long(1).Name + `" ?"` + long(2).Name + `" ?"` + long(3).Name + `"`, From: now.Add(-7 * time.Minute), To: now, Cut: true,
 		}},
@@ -94,7 +125,11 @@ func TestRead(t *testing.T) {
 		`{"resource_arn":"arn","message":"{\"level\":\"error\",\"message\":\"Reconciler error\",\"NodeClaim\":\"gpu-a\",\"error\":\"throttled\"}"}`: record("ERROR", "Reconciler error: throttled", "gpu-a"),
 		"2026-11-20T15:07:02Z ERROR controller gpu-a failed":                                                                                        record("ERROR", "controller gpu-a failed", "gpu-a"),
 		`{"level":"error","message":"Reconciler error gpu-a"}`:                                                                                      record("ERROR", "Reconciler error gpu-a", "gpu-a"),
-		"[WARNING]: gpu-a is late":                  record("WARN", "gpu-a is late", "gpu-a"),
+		"[WARNING]: gpu-a is late":                               record("WARN", "gpu-a is late", "gpu-a"),
+		`{"level":"dpanic","message":"gpu-a is gone"}`:           record("ERROR", "gpu-a is gone", "gpu-a"),
+		`{"level":"PANIC","message":"gpu-a is gone","error":""}`: record("ERROR", "gpu-a is gone", "gpu-a"),
+		`{"message":"{\"message\":\"{\\\"level\\\":\\\"ERROR\\\",\\\"message\\\":\\\"gpu-a\\\"}\",\"level\":\"WARN\"}"}`: record("WARN", `{"level":"ERROR","message":"gpu-a"}`, "gpu-a"),
+		"a b c ERROR gpu-a":                         record("ERROR", "gpu-a", "gpu-a"),
 		`{"level":"FATAL","error":"gpu-a is gone"}`: record("ERROR", "gpu-a is gone", "gpu-a"),
 		`{"level":"error","message":"gpu-a: You are not authorized to perform this operation. Encoded authorization failure message: g4oZPBqZ4Bni8dE5"}`: record("ERROR", "gpu-a: You are not authorized to perform this operation. (encoded message left out)", "gpu-a"),
 	} {
