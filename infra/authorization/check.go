@@ -89,6 +89,16 @@ func (c *checker) add(f Fault, about string) {
 	c.problems = append(c.problems, Problem{Where: c.statement.Where, Fault: f, About: about})
 }
 
+// inPolicy is the ARN of a resource as policies name it. The reference leaves out the ":*"
+// that those of CloudWatch Logs have for a log group (botocore, logs/2014-03-28, LogGroup,
+// arn).
+func inPolicy(resource, arn string) string {
+	if resource == "logs:log-group" {
+		return arn + ":*"
+	}
+	return arn
+}
+
 // action looks at one action on the statement's resources.
 func (c *checker) action(name string, used map[string]bool) {
 	a := c.reference.actions[name]
@@ -110,7 +120,7 @@ func (c *checker) action(name string, used map[string]bool) {
 	var keys [][]string
 	found := map[string]bool{}
 	for _, on := range a.on {
-		known := placesOf(c.reference.resources[service+":"+on.name])
+		known := placesOf(inPolicy(service+":"+on.name, c.reference.resources[service+":"+on.name]))
 		for _, arn := range c.statement.Resources {
 			if overlap(tokensOf(arn), known) { // "*" is on all of them
 				used[arn], found[on.name] = true, true
