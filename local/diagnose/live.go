@@ -191,7 +191,7 @@ func (a *account) look(ctx context.Context) (Result, []report.Launch, error) {
 		failed = append(failed, broken(s.Failed)...)
 	}
 	r := merge(all, failed, func(cluster string) bool { return a.waits(ctx, cluster) })
-	r.Notes = a.notKnown(unread)
+	r.Notes = a.notKnown(unread, all)
 	return r.only(a.instance, a.nodegroup, all), a.launches(all), a.known(ctx, all)
 }
 
@@ -260,11 +260,23 @@ func (a *account) waits(ctx context.Context, cluster string) bool {
 	})
 }
 
-// notKnown is what a look cannot know, said once.
-func (a *account) notKnown(unread []snapshot.Failure) []string {
+// notKnown is what a look cannot know, said once, and how it might.
+func (a *account) notKnown(unread []snapshot.Failure, seen []report.Observation) []string {
 	notes := []string{"how launches of the last weeks went, and how long nodes usually take to join: a deployed Rollcall remembers that; here a node has 5 minutes"}
 	for _, f := range unread {
 		notes = append(notes, "refused launches of Karpenter and EKS Auto Mode, but for what their NodeClaims say: "+reason(f))
+	}
+	var strange []string
+	for _, o := range seen {
+		// The authenticator knows the caller by an access entry or aws-auth (EKS user guide,
+		// "Grant IAM users and roles access to Kubernetes APIs").
+		unknown := slices.ContainsFunc(o.Blind, func(f snapshot.Failure) bool { return f.Source == snapshot.Nodes && f.Code == "Unauthorized" })
+		if unknown && !slices.Contains(strange, o.Cluster) {
+			strange = append(strange, o.Cluster)
+		}
+	}
+	if len(strange) > 0 && !a.ByContext() {
+		notes = append(notes, fmt.Sprintf("what Kubernetes has of %s: it does not know %s; --context takes the login of your kubeconfig", some(strange), a.ARN))
 	}
 	return notes
 }

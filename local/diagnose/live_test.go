@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -208,6 +212,47 @@ func lookedAt(t *testing.T, s *stage.Stage, o options) Result {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// A cluster that cannot be reached, or that does not know the caller, is told as that;
+// what AWS alone tells is told all the same.
+func TestLiveWithoutKubernetes(t *testing.T) {
+	s, at := served(t, filepath.Join(here(t), "..", "worlds", "route-blackhole.yaml"))
+	logIn(t, s)
+	stranger := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprint(w, `{"kind": "Status", "status": "Failure", "message": "Unauthorized", "reason": "Unauthorized", "code": 401}`)
+	}))
+	defer stranger.Close()
+	stranger.Config.ErrorLog = log.New(io.Discard, "", 0)
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: stranger.Certificate().Raw})
+	for name, tt := range map[string]struct{ endpoint, unknown, note string }{
+		"nobody answers":  {"https://127.0.0.1:1", "kubernetes: list nodes: unreachable (no connection)", ""},
+		"nobody knows us": {stranger.URL, "kubernetes: list nodes: denied (Unauthorized: Unauthorized)", "what Kubernetes has of eks-workshop: it does not know arn:aws:iam::111122223333:user/"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			via, err := kube.Transport(ca)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := options{at: at, live: liveOptions{clusters: []string{cluster}}}
+			a := o.account(io.Discard)
+			if err := a.open(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			a.doors[cluster] = caller.Door{Endpoint: tt.endpoint, CA: ca, Via: via}
+			r, _, err := a.look(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.status() != causesStatus || !strings.HasPrefix(first(r), "route/blackhole") || !slices.ContainsFunc(r.Unknown, func(u Unknown) bool { return u.Check == "node/not-registered" && u.Reason == tt.unknown }) {
+				t.Errorf("status %d, first %s, unknown %+v, want %q", r.status(), first(r), r.Unknown, tt.unknown)
+			}
+			if got := strings.Join(r.Notes[1:], "\n"); !strings.HasPrefix(got, tt.note) || tt.note == "" && got != "" {
+				t.Errorf("notes %q, want %q", got, tt.note)
+			}
+		})
+	}
 }
 
 func result(t *testing.T, printed []byte) Result {

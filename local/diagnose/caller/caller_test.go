@@ -13,8 +13,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/awsconf"
@@ -133,6 +137,12 @@ func TestWhoCalls(t *testing.T) {
 // What is wrong with the credentials is one line that says what to do. The caller can
 // mend it (a Mistake), or AWS cannot be reached.
 func TestWhatIsWrongWithTheCaller(t *testing.T) {
+	shut := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Amzn-ErrorType", "UnauthorizedException")
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprint(w, `{"message": "Session token not found or invalid"}`)
+	}))
+	defer shut.Close()
 	well, denied := identities(t, "").URL, identities(t, "AssumeRole AccessDenied").URL
 	for name, tt := range map[string]struct {
 		profiles string
@@ -142,7 +152,7 @@ func TestWhatIsWrongWithTheCaller(t *testing.T) {
 	}{
 		"no profile of that name": {"[default]\n" + keys, Options{Profile: "ops"}, "there is no profile ops in ", true},
 		"no region":               {"[default]\n" + keys, Options{}, "which region? --region, AWS_REGION or the profile names it", true},
-		"no credentials":          {"[default]\nregion = us-west-2\n", Options{}, "there are no AWS credentials: --profile, AWS_PROFILE, aws configure or aws sso login give some", true},
+		"no credentials":          {"[default]\nregion = us-west-2\n", Options{}, "there are no AWS credentials: --profile, AWS_PROFILE, aws configure or aws sso login give some (", true},
 		"SSO never begun": {"[profile sso]\nregion = us-west-2\nsso_session = corp\nsso_account_id = 111122223333\nsso_role_name = reader\n[sso-session corp]\nsso_region = us-west-2\nsso_start_url = https://corp.awsapps.com/start\n",
 			Options{Profile: "sso"}, "the SSO session of profile sso has expired, or was never begun: aws sso login --profile sso", true},
 		"an expired SSO session": {"[profile old]\nregion = us-west-2\nsso_session = old\nsso_account_id = 111122223333\nsso_role_name = reader\n[sso-session old]\nsso_region = us-west-2\nsso_start_url = https://corp.awsapps.com/start\n",
@@ -160,13 +170,19 @@ func TestWhatIsWrongWithTheCaller(t *testing.T) {
 		"no such context": {"[default]\nregion = us-west-2\nendpoint_url = " + well + "\n" + keys, Options{Context: "prod"}, `the kubeconfig: context "prod" does not exist`, true},
 		"a role beyond a network": {"[default]\nregion = us-west-2\n" + keys + "[profile role]\nregion = us-west-2\nrole_arn = arn:aws:iam::444455556666:role/reader\nsource_profile = default\n",
 			Options{Profile: "role"}, "AWS cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused", false},
+		"SSO of before sessions": {"[profile legacy]\nregion = us-west-2\nsso_region = us-west-2\nsso_start_url = https://corp.awsapps.com/start\nsso_account_id = 111122223333\nsso_role_name = reader\n",
+			Options{Profile: "legacy"}, "the SSO session of profile legacy has expired, or was never begun: aws sso login --profile legacy", true},
+		"SSO that gives no keys": {"[profile shut]\nregion = us-west-2\nsso_session = old\nsso_account_id = 111122223333\nsso_role_name = reader\n[sso-session old]\nsso_region = us-west-2\nsso_start_url = https://corp.awsapps.com/start\n",
+			Options{Profile: "shut"}, "the SSO session of profile shut gives no credentials (UnauthorizedException): aws sso login --profile shut", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := home(t, tt.profiles)
 			switch name {
-			case "an expired SSO session":
+			case "an expired SSO session", "SSO that gives no keys":
+				until := map[bool]string{true: "2020-01-01T00:00:00Z", false: "2099-01-01T00:00:00Z"}[name == "an expired SSO session"]
 				sum := sha1.Sum([]byte("old")) // as the AWS CLI names the file
-				put(t, filepath.Join(dir, ".aws", "sso", "cache", hex.EncodeToString(sum[:])+".json"), `{"accessToken": "x", "expiresAt": "2020-01-01T00:00:00Z"}`)
+				put(t, filepath.Join(dir, ".aws", "sso", "cache", hex.EncodeToString(sum[:])+".json"), `{"accessToken": "x", "expiresAt": "`+until+`"}`)
+				t.Setenv("AWS_ENDPOINT_URL_SSO", shut.URL)
 			case "a role that is denied":
 				t.Setenv("AWS_ENDPOINT_URL_STS", denied)
 			case "a role beyond a network":
@@ -189,6 +205,72 @@ func TestGivenUp(t *testing.T) {
 	if _, err := Load(ctx, Options{}, slog.New(slog.DiscardHandler), &awsconf.Calls{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that it was given up", err)
 	}
+}
+
+// Each code of STS that the caller can do something about is told in its words, with the
+// profile that counts; what has no type of its own by its innermost error.
+func TestWhatSTSSays(t *testing.T) {
+	home(t, "")
+	api := func(code string) error {
+		return fmt.Errorf("operation: %w", &smithy.GenericAPIError{Code: code, Message: "no"})
+	}
+	for _, tt := range []struct {
+		err     error
+		env     string
+		says    string
+		mistake bool
+	}{
+		{api("ExpiredToken"), "AWS_PROFILE", "the credentials of profile ops have expired: log in again", true},
+		{api("ExpiredTokenException"), "AWS_DEFAULT_PROFILE", "the credentials of profile ops have expired: log in again", true},
+		{api("InvalidClientTokenId"), "", "AWS does not know the credentials of profile default (InvalidClientTokenId), or not in region us-west-2", true},
+		{api("UnrecognizedClientException"), "", "AWS does not know the credentials of profile default (UnrecognizedClientException), or not in region us-west-2", true},
+		{api("AuthFailure"), "", "AWS does not know the credentials of profile default (AuthFailure), or not in region us-west-2", true},
+		{api("IncompleteSignature"), "", "the secret key of profile default is not that of its access key (IncompleteSignature), or this machine's clock is wrong", true},
+		{fmt.Errorf("send: %w", fmt.Errorf("again: %w", errors.New("x509: unknown authority"))), "", "AWS cannot be reached: x509: unknown authority", false},
+	} {
+		t.Run(tt.says, func(t *testing.T) {
+			if tt.env != "" {
+				t.Setenv(tt.env, "ops")
+			}
+			err := ofIdentity(t.Context(), tt.err, "us-west-2", profileOf(Options{}))
+			var m Mistake
+			if err == nil || err.Error() != tt.says || errors.As(err, &m) != tt.mistake {
+				t.Errorf("error %v, want %q", err, tt.says)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := ofIdentity(ctx, api("ExpiredToken"), "us-west-2", "ops"); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that it was given up", err)
+	}
+}
+
+// No more clusters are described at once than EKS likes.
+func TestClustersAreDescribedSomeAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := crowded{most: new(atomic.Int32), now: new(atomic.Int32)}
+		if _, err := (Caller{}).Clusters(t.Context(), c, strings.Split("a b c d e f g h i j k l", " "), false); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.most.Load(); got != parallel {
+			t.Errorf("%d at once, want %d", got, parallel)
+		}
+	})
+}
+
+// crowded is EKS that takes a second for each cluster.
+type crowded struct{ most, now *atomic.Int32 }
+
+func (c crowded) Clusters(context.Context) ([]string, *snapshot.Failure) { return nil, nil }
+
+func (c crowded) Read(context.Context, gather.Query) (*snapshot.Snapshot, error) {
+	n := c.now.Add(1)
+	defer c.now.Add(-1)
+	for old := c.most.Load(); n > old && !c.most.CompareAndSwap(old, n); old = c.most.Load() {
+	}
+	time.Sleep(time.Second)
+	return &snapshot.Snapshot{}, nil
 }
 
 // region is EKS with some clusters.
@@ -229,6 +311,12 @@ func TestWhichClusters(t *testing.T) {
 		"a part":               {region{names: []string{"team-prod-eu", "dev"}}, []string{"prod"}, false, "", "there is no cluster prod in us-west-2 of account 111122223333; is it team-prod-eu?", true},
 		"nothing near":         {region{names: []string{"staging", "dev"}}, []string{"prod"}, false, "", "there is no cluster prod in us-west-2 of account 111122223333, only staging, dev", true},
 		"nothing near of many": {many, []string{"production"}, false, "", "there is no cluster production in us-west-2 of account 111122223333, only a1, b2, c3, d4, e5, f6, g7, h8, i9, j10 and 2 more", true},
+		"as many as are named": {region{names: many.names[:10]}, []string{"production"}, false, "", "there is no cluster production in us-west-2 of account 111122223333, only a1, b2, c3, d4, e5, f6, g7, h8, i9, j10", true},
+		"three slips":          {region{names: []string{"axyz"}}, []string{"abcd"}, false, "", "there is no cluster abcd in us-west-2 of account 111122223333, only axyz", true},
+		"a slip and a part":    {region{names: []string{"prod1"}}, []string{"prod"}, false, "", "there is no cluster prod in us-west-2 of account 111122223333; is it prod1?", true},
+		"a part of three":      {region{names: []string{"team-dev-long"}}, []string{"dev"}, false, "", "there is no cluster dev in us-west-2 of account 111122223333; is it team-dev-long?", true},
+		"a part too short":     {region{names: []string{"team-dev-long"}}, []string{"de"}, false, "", "there is no cluster de in us-west-2 of account 111122223333, only team-dev-long", true},
+		"two near":             {region{names: []string{"team-prod-b", "team-prod-a"}}, []string{"prod"}, false, "", "there is no cluster prod in us-west-2 of account 111122223333; is it team-prod-a or team-prod-b?", true},
 		"none there":           {region{}, []string{"prod"}, false, "", "there is no cluster prod in us-west-2 of account 111122223333, nor any other: --region names another region", true},
 		"none to list":         {region{}, nil, true, "", "there is no cluster in us-west-2 of account 111122223333", true},
 		"may not list":         {region{failed: denied}, nil, true, "", "the clusters cannot be listed: eks:ListClusters denied (AccessDeniedException: no)", false},

@@ -2,7 +2,6 @@ package caller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,11 +44,8 @@ func (c Caller) Clusters(ctx context.Context, r Reader, names []string, all bool
 	for i, name := range names {
 		g.Go(func() error {
 			s, err := r.Read(ctx, gather.Query{Region: c.AWS.Region, Account: c.Account, Cluster: name, Time: time.Time{}})
-			switch {
-			case errors.Is(err, gather.ErrNoCluster):
+			if err != nil { // gather.ErrNoCluster: it gives no other
 				return c.noCluster(ctx, r, name)
-			case err != nil:
-				return err
 			}
 			found[i] = s.Cluster
 			return nil

@@ -48,7 +48,7 @@ func ofCredentials(ctx context.Context, err error, cfg aws.Config, profile strin
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case told != nil && !answered:
+	case told != nil:
 		return told
 	// OIDC CreateToken, and SSO GetRoleCredentials (API references, "Errors").
 	case answered && ofSSO(cfg):

@@ -51,6 +51,9 @@ type Door struct {
 	Via      http.RoundTripper
 }
 
+// ByContext tells that Kubernetes is reached by a context of a kubeconfig.
+func (c Caller) ByContext() bool { return c.kube.config != nil }
+
 // Doors are the ways to clusters, by their names. A cluster that could not be described
 // has none but its kubeconfig's.
 func (c Caller) Doors(ctx context.Context, clusters []snapshot.Cluster) (map[string]Door, error) {

@@ -38,7 +38,6 @@ type answer struct {
 
 // Client is a configuration whose clients ask once.
 func (o *Once) Client(cfg aws.Config) aws.Config {
-	cfg = cfg.Copy()
 	var next aws.HTTPClient = http.DefaultClient
 	if cfg.HTTPClient != nil {
 		next = cfg.HTTPClient
@@ -55,7 +54,7 @@ func (o *Once) endpoints(of Endpoints) Endpoints {
 	}
 	return func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool) {
 		endpoint, ca, via, ok = of(cluster)
-		if ok && via != nil {
+		if via != nil {
 			// Nobody tries again: who is not there for one is not there for the next.
 			via = way{o, via, true}
 		}
@@ -140,11 +139,11 @@ func (o *Once) have(key string, a *answer, w way, req *http.Request) {
 	}
 }
 
-// stays tells answers that the same question gets again: success, and who is refused
+// stays tells answers that the same question gets again: what reads answer with, and who is refused
 // or asks for what is not there. EC2, EKS and IAM refuse with 403, and are throttled
 // with 400, 429 and 503 (their API references, "Common errors").
 func stays(status int) bool {
-	return status/100 == 2 || status == http.StatusForbidden || status == http.StatusNotFound
+	return status == http.StatusOK || status == http.StatusForbidden || status == http.StatusNotFound
 }
 
 // to is the answer as one of its own.

@@ -68,6 +68,13 @@ func TestEachQuestionIsAskedOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	if got := by.once.Asked(); got != 4 {
+		t.Errorf("%d questions, want 4", got)
+	}
+	if _, _, err := get(t.Context(), t, by, http.MethodGet, "/a", "", "y"); err != nil || len(s.asked) != 5 {
+		t.Errorf("%v, asked %q: another method is another question", err, s.asked)
+	}
+	s.asked = s.asked[:4]
 	if diff := cmp.Diff([]string{"POST /a x", "POST /a y", "POST /b x", "POST /a x"}, s.asked); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
@@ -181,6 +188,33 @@ func TestClientsAndClustersAskOnce(t *testing.T) {
 	if _, _, _, ok := endpoints("other"); ok {
 		t.Error("a cluster without another way has one")
 	}
+	// AWS's clients try again by themselves: what cut one attempt off is not kept.
+	cut := errors.New("cut")
+	tries := &script{answers: []func(*http.Request) (*http.Response, error){func(*http.Request) (*http.Response, error) { return nil, cut }}}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://ec2.invalid/cut", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := o.Client(aws.Config{HTTPClient: &http.Client{Transport: tries}}).HTTPClient.Do(req); !errors.Is(err, cut) {
+			t.Errorf("error %v, want that it was cut", err)
+		}
+	}
+	if len(tries.asked) != 2 {
+		t.Errorf("asked %d times, want each attempt", len(tries.asked))
+	}
+	unreached := o.endpoints(func(string) (string, []byte, http.RoundTripper, bool) {
+		return "https://gone.invalid", nil, tries, true
+	})
+	_, _, via, _ = unreached("gone")
+	for range 2 {
+		if _, _, err := get(t.Context(), t, via, http.MethodGet, "/gone", "", ""); !errors.Is(err, cut) {
+			t.Errorf("error %v, want that it was cut", err)
+		}
+	}
+	if len(tries.asked) != 3 {
+		t.Errorf("asked %d times, want a cluster once", len(tries.asked)-2)
+	}
 	if o.endpoints(nil) != nil {
 		t.Error("where there are no other ways there is one")
 	}
@@ -221,5 +255,68 @@ func TestWhoIsNotThereIsNotAskedAgain(t *testing.T) {
 				t.Errorf("asked %d times, want %d", len(s.asked), tt.asked)
 			}
 		})
+	}
+}
+
+// closing is a body that tells whether it was closed.
+type closing struct {
+	io.Reader
+	closed bool
+}
+
+func (c *closing) Close() error { c.closed = true; return nil }
+
+// broken is a body that cannot be read.
+type broken struct{ error }
+
+func (b broken) Read([]byte) (int, error) { return 0, b.error }
+
+// Bodies are read and closed; a request that has none keeps none, and one that cannot
+// be read is not sent.
+func TestBodies(t *testing.T) {
+	out := &closing{Reader: strings.NewReader("x")}
+	var none bool
+	s := &script{answers: []func(*http.Request) (*http.Response, error){func(req *http.Request) (*http.Response, error) {
+		none = req.Body == http.NoBody
+		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: out}, nil
+	}}}
+	by := way{&Once{}, s, false}
+	in := &closing{Reader: strings.NewReader("question")}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://ec2.invalid/", in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := by.RoundTrip(req); err != nil || !in.closed || !out.closed || s.asked[0] != "POST / question" {
+		t.Errorf("%v, closed %v and %v, sent %q", err, in.closed, out.closed, s.asked)
+	}
+	if req, err = http.NewRequestWithContext(t.Context(), http.MethodGet, "https://ec2.invalid/", http.NoBody); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := by.RoundTrip(req); err != nil || !none {
+		t.Errorf("%v, a request without a body has one", err)
+	}
+	failed := errors.New("disk")
+	if req, err = http.NewRequestWithContext(t.Context(), http.MethodPost, "https://ec2.invalid/x", broken{failed}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := by.RoundTrip(req); !errors.Is(err, failed) || len(s.asked) != 2 {
+		t.Errorf("error %v after %d questions, want that it was not sent", err, len(s.asked))
+	}
+}
+
+// idle is a way whose connections can be closed.
+type idle struct {
+	http.RoundTripper
+	closed int
+}
+
+func (i *idle) CloseIdleConnections() { i.closed++ }
+
+func TestConnectionsAreClosed(t *testing.T) {
+	i := &idle{}
+	(&http.Client{Transport: way{&Once{}, i, true}}).CloseIdleConnections()
+	(&http.Client{Transport: way{&Once{}, &script{}, true}}).CloseIdleConnections()
+	if i.closed != 1 {
+		t.Errorf("closed %d times, want once", i.closed)
 	}
 }
