@@ -59,6 +59,7 @@ test-infra: ## run the tests of the CDK app alone
 test-cli: build-local ## run the AWS CLI and kubectl against the stage (both must be installed)
 	go test -tags cli -count=1 -timeout 60m ./local/clitest
 	go test -tags cli -count=1 -timeout 60m -run TestAsTheCLI ./local/capture/take
+	go test -tags cli -count=1 -timeout 60m -run TestByTheCLIsFiles ./local/diagnose
 
 test-commands: infra/node_modules ## run every command of README.md and docs/deploy.md, without credentials (needs the AWS CLI and kubectl)
 	go test -tags commands -count=1 -timeout 60m -run Command ./local/deploytest
