@@ -16,18 +16,28 @@ import (
 	"github.com/spf13/cobra"
 
 	"rollcall/local/capture/take"
+	"rollcall/local/diagnose/caller"
+	"rollcall/shared/awsconf"
+	"rollcall/shared/snapshot"
 )
 
 // defaultInstances is how many consoles are read: more than a person looks at, and few
 // enough for EC2's bucket.
 const defaultInstances = 50
 
+// kubeconfigFlags are those of who asks Kubernetes.
+func kubeconfigFlags(c *cobra.Command, o *caller.Options) {
+	f := c.Flags()
+	f.StringVar(&o.Context, "context", "", "reach Kubernetes by this context of the kubeconfig")
+	f.StringVar(&o.Kubeconfig, "kubeconfig", "", "the kubeconfig, in place of KUBECONFIG and ~/.kube/config; its current context counts without --context")
+}
+
 // captureOptions are what a person asks for.
 type captureOptions struct {
 	take.Options
-	region, profile, context string
-	json                     bool
-	program                  string // as it is called
+	caller  caller.Options
+	json    bool
+	program string // as it is called
 }
 
 func captureCommand() *cobra.Command {
@@ -40,13 +50,13 @@ nodes need to join, as files in a folder, each as the AWS CLI and kubectl print
 it. It only reads. rollcall diagnose looks at it, on any machine.
 
 Credentials, profiles, SSO, roles and endpoints are the AWS CLI's. Kubernetes is
-asked with a token of EKS, or with a context of your kubeconfig (--context, which
-needs kubectl). What is refused is written to errors.json and the rest still
-taken; what was not asked for is in left-out.json.
+asked with a token of EKS, or with a context of your kubeconfig (--context). What
+is refused is written to errors.json and the rest still taken; what was not asked
+for is in left-out.json.
 
 User data and consoles can hold secrets: the folder is for your eyes only.
 
-Exit status: 0 taken; 2 not all of it; 64 bad input, or nothing could be asked.`,
+Exit status: 0 taken; 2 AWS could not be asked, or not to the end; 64 bad input.`,
 		Example: `  rollcall capture --cluster prod --region us-west-2 --out capture
   rollcall capture --cluster prod,dev --profile staging --mask
   rollcall capture --cluster prod --out capture --resume`,
@@ -60,17 +70,16 @@ Exit status: 0 taken; 2 not all of it; 64 bad input, or nothing could be asked.`
 	f := c.Flags()
 	f.StringSliceVar(&o.Clusters, "cluster", nil, "a cluster, or several with commas; may be given again (default: all of the region)")
 	f.StringVarP(&o.Dir, "out", "o", "", "the folder to write (default: rollcall-capture-<time>)")
-	f.StringVar(&o.region, "region", "", "the clusters' region (default: the AWS CLI's)")
-	f.StringVar(&o.profile, "profile", "", "a profile of the AWS CLI")
-	f.StringVar(&o.context, "context", "", "a context of your kubeconfig, to ask Kubernetes with; for one cluster")
+	callerFlags(c, &o.caller)
+	kubeconfigFlags(c, &o.caller)
 	f.IntVar(&o.Instances, "instances", defaultInstances, "console and user data of at most so many instances that are no Ready nodes")
 	f.BoolVar(&o.Mask, "mask", false, "replace account ids, names and what looks like a secret, the same ones by the same words")
 	f.BoolVar(&o.Resume, "resume", false, "go on with what an earlier run has left in the folder")
 	f.BoolVar(&o.json, "json", false, "print what was taken as one JSON object")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		switch {
-		case o.context != "" && len(o.Clusters) != 1:
-			return misuse{errors.New("--context goes with one --cluster")}
+		case o.caller.Context+o.caller.Kubeconfig != "" && len(o.Clusters) != 1:
+			return misuse{errors.New("--context and --kubeconfig go with one --cluster")}
 		case o.Instances < 0:
 			return misuse{fmt.Errorf("--instances %d: want 0 or more", o.Instances)}
 		case slices.Contains(o.Clusters, ""):
@@ -86,18 +95,15 @@ Exit status: 0 taken; 2 not all of it; 64 bad input, or nothing could be asked.`
 // runCapture takes a capture and tells of it.
 func runCapture(ctx context.Context, o captureOptions, out, errs io.Writer) error {
 	o.Dir = cmp.Or(o.Dir, "rollcall-capture-"+o.Now.UTC().Format("20060102T150405Z"))
-	cfg, err := take.LoadConfig(ctx, o.region, o.profile)
-	var s take.Summary
-	if err == nil {
-		account := take.Account{Config: cfg, Kubernetes: take.ByToken(cfg, nil)}
-		if o.context != "" {
-			account.Kubernetes = take.ByContext(o.context)
-		}
-		p := newProgress(errs)
-		o.Progress = p.show
-		s, err = take.Take(ctx, account, o.Options)
-		p.end()
+	who, err := caller.Load(ctx, o.caller, logTo(nil), &awsconf.Calls{})
+	if err != nil {
+		return err
 	}
+	p := newProgress(errs)
+	o.Progress = p.show
+	who.AWS.Retryer = take.Retryer
+	s, err := take.Take(ctx, take.Account{Config: who.AWS, Kubernetes: take.ByToken(who.AWS, doorsOf(who))}, o.Options)
+	p.end()
 	for _, n := range s.Notes {
 		fmt.Fprintln(errs, "note:", n)
 	}
@@ -116,6 +122,23 @@ func runCapture(ctx context.Context, o captureOptions, out, errs io.Writer) erro
 		return fmt.Errorf("print the result: %w", err)
 	}
 	return nil
+}
+
+// doorsOf are the caller's ways to clusters. What is wrong with a kubeconfig ends the
+// taking: somebody asked for it.
+func doorsOf(who caller.Caller) func(context.Context, take.Cluster) (take.Door, error) {
+	return func(ctx context.Context, c take.Cluster) (take.Door, error) {
+		doors, err := who.Doors(ctx, []snapshot.Cluster{{Name: c.Name, Endpoint: c.Endpoint, CA: c.CA}})
+		var mistake caller.Mistake
+		if errors.As(err, &mistake) {
+			return take.Door{}, &take.InputError{Problem: err.Error()}
+		}
+		d, ok := doors[c.Name]
+		if err == nil && !ok {
+			err = errors.New("EKS gives no certificate of its API")
+		}
+		return take.Door{Endpoint: d.Endpoint, CA: d.CA, Via: d.Via}, err
+	}
 }
 
 // CaptureResult is what rollcall capture --json prints.

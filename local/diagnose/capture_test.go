@@ -71,20 +71,26 @@ func TestCaptureBadInput(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(full, "mine"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	other := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(other, []byte(`{"apiVersion": "v1", "kind": "Config", "current-context": "x", "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+		"clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}], "users": [{"name": "u", "user": {"token": "t"}}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, test := range map[string]struct {
 		args []string
 		env  string // emptied
 		says string
 	}{
-		"no such cluster":      {[]string{"--cluster", "prod"}, "", "there is no cluster prod in us-west-2; there are: eks-workshop"},
-		"no such profile":      {[]string{"--profile", "nobody"}, "", "there is no profile nobody in the AWS CLI's files"},
-		"no credentials":       {nil, "AWS_ACCESS_KEY_ID", "there are no credentials that work"},
-		"no region":            {nil, "AWS_REGION", "which region? --region, AWS_REGION or the profile names it"},
-		"a full folder":        {[]string{"--out", full}, "", full + " is not empty: --resume goes on"},
-		"a word":               {[]string{"prod"}, "", `what is "prod"? --cluster names a cluster, --out a folder`},
-		"a context for two":    {[]string{"--context", "x", "--cluster", "a,b"}, "", "--context goes with one --cluster"},
-		"fewer than none":      {[]string{"--instances", "-1"}, "", "--instances -1: want 0 or more"},
-		"a cluster of no name": {[]string{"--cluster", "a,"}, "", "--cluster: a name is empty"},
+		"no such cluster":                 {[]string{"--cluster", "prod"}, "", "there is no cluster prod in us-west-2; there are: eks-workshop"},
+		"no such profile":                 {[]string{"--profile", "nobody"}, "", "there is no profile nobody in "},
+		"no credentials":                  {nil, "AWS_ACCESS_KEY_ID", "there are no AWS credentials"},
+		"no region":                       {nil, "AWS_REGION", "which region? --region, AWS_REGION or the profile names it"},
+		"a full folder":                   {[]string{"--out", full}, "", full + " is not empty: --resume goes on"},
+		"a word":                          {[]string{"prod"}, "", `what is "prod"? --cluster names a cluster, --out a folder`},
+		"a context for two":               {[]string{"--context", "x", "--cluster", "a,b"}, "", "--context and --kubeconfig go with one --cluster"},
+		"a kubeconfig of another cluster": {[]string{"--kubeconfig", other, "--cluster", "eks-workshop"}, "", "context x is of another cluster: it goes to https://127.0.0.1:1"},
+		"fewer than none":                 {[]string{"--instances", "-1"}, "", "--instances -1: want 0 or more"},
+		"a cluster of no name":            {[]string{"--cluster", "a,"}, "", "--cluster: a name is empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.env != "" {

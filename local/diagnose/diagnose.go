@@ -46,11 +46,8 @@ takes one with read-only rights (docs/diagnose.md).
 	f.StringVar(&o.live.instance, "instance", "", "tell only what is about this instance; its tags name the cluster if --cluster does not")
 	f.StringVar(&o.live.nodegroup, "nodegroup", "", "tell only what is about this nodegroup, NodePool or Auto Scaling group")
 	f.BoolVarP(&o.live.watch, "watch", "w", false, "look again and again until all have joined, and print what changes")
-	f.StringVar(&o.live.caller.Region, "region", "", "the clusters' region, in place of the profile's")
-	f.StringVar(&o.live.caller.Profile, "profile", "", "the AWS profile, in place of AWS_PROFILE's")
-	f.StringVar(&o.live.caller.Endpoint, "endpoint-url", "", "where AWS is, in place of AWS_ENDPOINT_URL and the profile's endpoint_url")
-	f.StringVar(&o.live.caller.Context, "context", "", "reach Kubernetes by this context of the kubeconfig")
-	f.StringVar(&o.live.caller.Kubeconfig, "kubeconfig", "", "the kubeconfig, in place of KUBECONFIG and ~/.kube/config; its current context counts without --context")
+	callerFlags(c, &o.live.caller)
+	kubeconfigFlags(c, &o.live.caller)
 	commonFlags(c, &o)
 	c.Args = func(c *cobra.Command, args []string) error {
 		if o.live.wanted() {

@@ -100,14 +100,13 @@ func takeOf(t *testing.T, file, dir string) take.Summary {
 	}
 	defer s.Close()
 	cfg := s.AsAdmin()
-	byToken := take.ByToken(cfg, s.HTTPClient().Transport)
-	account := take.Account{Config: cfg, Kubernetes: func(ctx context.Context, c take.Cluster) (take.Kubernetes, error) {
+	account := take.Account{Config: cfg, Kubernetes: take.ByToken(cfg, func(_ context.Context, c take.Cluster) (take.Door, error) {
 		// Where it really is, of a world that says how its cluster is described.
 		if endpoint, ca, ok := s.Cloud.Kubernetes(c.Name); ok {
 			c.Endpoint, c.CA = endpoint, ca
 		}
-		return byToken(ctx, c)
-	}}
+		return take.Door{Endpoint: c.Endpoint, CA: c.CA, Via: s.HTTPClient().Transport}, nil
+	})}
 	summary, err := take.Take(t.Context(), account, take.Options{Dir: dir, Instances: defaultInstances, Now: at})
 	if err != nil {
 		t.Fatal(err)

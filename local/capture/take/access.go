@@ -2,48 +2,62 @@ package take
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"errors"
-	"net"
 	"net/http"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"rollcall/shared/kube"
 )
 
-// Limits of a cluster's API: one that is private and out of reach drops packets.
+// attempts and maxBackoff let a throttled call wait out half a minute of an empty request
+// bucket.
 const (
-	dialTimeout = 5 * time.Second
-	headTimeout = 30 * time.Second
+	attempts   = 10
+	maxBackoff = 5 * time.Second
 )
 
-// ByToken opens clusters with tokens of their own for whoever cfg is (aws eks get-token).
-// Requests go by via, where that is not nil, in place of a connection.
-func ByToken(cfg aws.Config, via http.RoundTripper) func(context.Context, Cluster) (Kubernetes, error) {
+// Retryer makes a call again until it is answered: nothing is missed for somebody else's
+// calls. By itself the SDK stops after a hundred throttled ones of all calls together.
+func Retryer() aws.Retryer {
+	return retry.NewStandard(func(o *retry.StandardOptions) {
+		o.MaxAttempts, o.MaxBackoff, o.RateLimiter = attempts, maxBackoff, ratelimit.None
+	})
+}
+
+// Door is the way to a cluster's API.
+type Door struct {
+	Endpoint string
+	CA       []byte // PEM
+	Via      http.RoundTripper
+}
+
+// Straight is the way that EKS tells.
+func Straight(_ context.Context, c Cluster) (Door, error) {
+	via, err := kube.Transport(c.CA)
+	if err != nil {
+		return Door{}, err
+	}
+	via.Proxy = http.ProxyFromEnvironment
+	return Door{c.Endpoint, c.CA, via}, nil
+}
+
+// ByToken opens clusters by a door, with tokens of their own for whoever cfg is (aws eks
+// get-token).
+func ByToken(cfg aws.Config, door func(context.Context, Cluster) (Door, error)) func(context.Context, Cluster) (Kubernetes, error) {
 	presigner := sts.NewPresignClient(sts.NewFromConfig(cfg))
 	return func(ctx context.Context, c Cluster) (Kubernetes, error) {
+		d, err := door(ctx, c)
+		if err != nil {
+			return nil, err
+		}
 		token, err := kube.Token(ctx, presigner, c.Name)
 		if err != nil {
 			return nil, err
 		}
-		if via != nil {
-			return kube.NewVia(via, c.Endpoint, c.CA, token)
-		}
-		pool := x509.NewCertPool()
-		if !pool.AppendCertsFromPEM(c.CA) {
-			return nil, errors.New("EKS gives no certificate of its API")
-		}
-		return kube.NewVia(&http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
-			DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
-			TLSClientConfig:       &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
-			TLSHandshakeTimeout:   dialTimeout,
-			ResponseHeaderTimeout: headTimeout,
-			ForceAttemptHTTP2:     true,
-		}, c.Endpoint, c.CA, token)
+		return kube.NewVia(d.Via, d.Endpoint, d.CA, token)
 	}
 }

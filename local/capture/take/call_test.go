@@ -184,23 +184,6 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// TestContextOfAnotherCluster: its nodes would be taken for those of this one.
-func TestContextOfAnotherCluster(t *testing.T) {
-	c := Cluster{Name: "prod", Endpoint: "https://AAAA.gr7.us-west-2.eks.amazonaws.com"}
-	for server, refused := range map[string]bool{
-		"https://aaaa.gr7.us-west-2.eks.amazonaws.com": false,
-		"https://BBBB.gr7.us-west-2.eks.amazonaws.com": true,
-		"https://localhost:8443":                       false, // a tunnel
-	} {
-		view := `{"clusters": [{"cluster": {"server": "` + server + `"}}]}`
-		err := sameCluster([]byte(view), "ctx", c)
-		want := "--context ctx leads to another cluster than prod: its server is " + server
-		if refused && (err == nil || err.Error() != want) || !refused && err != nil {
-			t.Errorf("%s: %v, want %q: %t", server, err, want, refused)
-		}
-	}
-}
-
 // TestPlace: without its certificate a cluster cannot be asked.
 func TestPlace(t *testing.T) {
 	tree := map[string]any{"cluster": map[string]any{"endpoint": "https://x", "certificateAuthority": map[string]any{"data": base64.StdEncoding.EncodeToString([]byte("PEM"))}}}

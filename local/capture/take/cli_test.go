@@ -41,7 +41,7 @@ func TestAsTheCLI(t *testing.T) {
 	defer s.Close()
 	dir := filepath.Join(t.TempDir(), "capture")
 	cfg := s.AsAdmin()
-	if _, err := take.Take(t.Context(), take.Account{Config: cfg, Kubernetes: take.ByToken(cfg, nil)}, take.Options{Dir: dir, Instances: 50, Now: at}); err != nil {
+	if _, err := take.Take(t.Context(), take.Account{Config: cfg, Kubernetes: take.ByToken(cfg, take.Straight)}, take.Options{Dir: dir, Instances: 50, Now: at}); err != nil {
 		t.Fatal(err)
 	}
 	c := newCLI(t, s.AdminEnv())

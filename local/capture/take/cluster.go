@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"net"
 	"slices"
 	"strings"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
-	"github.com/aws/smithy-go"
 
 	"rollcall/local/capture/filename"
 )
@@ -53,41 +51,15 @@ func (r *region) addAll(each []cluster) {
 	r.vpcs = sorted(r.vpcs)
 }
 
-// identify says whose the credentials are. Without them, or a way to AWS, nothing else
-// is asked.
+// identify says whose the credentials are. Where AWS does not answer that, which takes no
+// permission, nothing else is asked.
 func (t *taker) identify(ctx context.Context) error {
-	cfg := t.asked.Config
-	if cfg.Region == "" {
-		return wrongInput("which region? --region, AWS_REGION or the profile names it")
-	}
-	if cfg.Credentials == nil {
-		return wrongInput("there are no credentials: --profile, the environment or aws sso login gives some")
-	}
-	if _, err := cfg.Credentials.Retrieve(ctx); err != nil && ctx.Err() == nil {
-		return wrongInput("there are no credentials that work (--profile, the environment or aws sso login gives some): %s", oneLine(err))
-	}
 	const file = "sts-get-caller-identity"
 	t.ahead(ctx, file, asks(t, "sts", t.sts.GetCallerIdentity, &sts.GetCallerIdentityInput{}))
 	if err := t.early[file].err; err != nil {
-		return unreachable(cfg.Region, err)
+		return wrongInput("AWS does not say whose the credentials are: %s", oneLine(err))
 	}
 	return nil
-}
-
-// unreachable is why AWS could not be asked at all.
-func unreachable(region string, err error) error {
-	var name *net.DNSError
-	var network *net.OpError
-	var api smithy.APIError
-	switch {
-	case errors.As(err, &name):
-		return wrongInput("%s cannot be found: is %s a region, and is there a network?", name.Name, region)
-	case errors.As(err, &network):
-		return wrongInput("AWS cannot be reached in %s: %v", region, network)
-	case errors.As(err, &api):
-		return wrongInput("AWS does not take the credentials: %s: %s", api.ErrorCode(), api.ErrorMessage())
-	}
-	return wrongInput("AWS cannot be asked in %s: %s", region, oneLine(err))
 }
 
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
