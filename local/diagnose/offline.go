@@ -23,7 +23,7 @@ func offline(ctx context.Context, c *capture.Capture, log io.Writer) (Result, er
 	}
 	defer served.Close()
 	seen, err := look.At(ctx, look.Account{
-		ID: account.ID, Region: account.Region, AWS: served.AWS, Endpoints: served.Endpoints, Logs: c.LogGroups(),
+		ID: account.ID, Region: account.Region, AWS: served.AWS, Endpoints: served.Endpoints, Logs: c.LogGroups(), Refused: func(context.Context) []look.Record { return c.LaunchCalls() },
 		Now: func() time.Time { return c.Time }, Log: logTo(log),
 	})
 	if err != nil {

@@ -47,8 +47,6 @@ func notInCaptures(world string) string {
 	switch world {
 	case "launch-policy-denied-encoded":
 		return "who was denied what is decoded by a call for each message (sts:DecodeAuthorizationMessage)"
-	case "launch-spot-limit-karpenter", "launch-unauthorized-karpenter", "launch-security-group-karpenter", "launch-policy-denied-karpenter", "launch-insufficient-capacity-karpenter":
-		return "refused calls are taken (cloudtrail-lookup-events), and not read yet"
 	}
 	return ""
 }
