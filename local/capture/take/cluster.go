@@ -23,6 +23,8 @@ type cluster struct {
 	groups    []string
 	types     []string
 	ready     []string // instances of Ready nodes
+	// auto is the cluster's ARN, where EKS Auto Mode runs its nodes.
+	auto []string
 }
 
 // region is what all clusters of a region lead to.
@@ -42,6 +44,7 @@ func (c *cluster) add(o cluster) {
 	c.groups = append(c.groups, o.groups...)
 	c.types = append(c.types, o.types...)
 	c.ready = append(c.ready, o.ready...)
+	c.auto = append(c.auto, o.auto...)
 }
 
 func (r *region) addAll(each []cluster) {
@@ -123,6 +126,9 @@ func picksOf(tree map[string]any, path string) []string {
 func (t *taker) cluster(ctx context.Context, name string) cluster {
 	described := t.take(ctx, filename.Of("eks-describe-cluster", name), t.describes(name))
 	found := cluster{vpcs: picksOf(described, "cluster.resourcesVpcConfig.vpcId")}
+	if on := nodesOf(described, "cluster.computeConfig.enabled"); len(on) == 1 && on[0] == true {
+		found.auto = picks(described, "cluster.arn")
+	}
 	parts := make([]cluster, 4)
 	t.parallel(
 		func() { parts[0] = t.nodegroups(ctx, name) },

@@ -145,7 +145,10 @@ func (t *taker) all(parent context.Context) error {
 	)
 	found.nodes = nodes
 	found.addAll(each)
-	t.network(ctx, &found)
+	t.parallel(
+		func() { t.network(ctx, &found) },
+		func() { t.autoModeLogs(ctx, found.auto) },
+	)
 	t.instances(ctx, &found)
 	t.roles(ctx, &found)
 	switch {
