@@ -163,14 +163,18 @@ bootstrap: ## prepare the account and region for CDK, once: [AWS_PROFILE=…] [A
 	@place=$$($(CHECK_ACCOUNT) -for bootstrap -no-channel) && $(MAKE) -s infra/node_modules && \
 	  cd infra && echo "cdk bootstrap $$place" && node_modules/.bin/cdk bootstrap "$$place"
 
-deploy: ## deploy: CHANNEL=C0123456789 [CLUSTERS=prod,dev] [SET="key=value …"]
+# The functions of a release, unpacked, in place of a build of this machine.
+PREBUILT :=
+deploy diff: export ROLLCALL_PREBUILT = $(if $(PREBUILT),$(abspath $(PREBUILT)))
+
+deploy: ## deploy: CHANNEL=C0123456789 [CLUSTERS=prod,dev] [SET="key=value …"] [PREBUILT=folder of a release's functions]
 	@$(CHECK_SETTINGS) $(CONTEXT)
-	@found=$$($(CHECK_ACCOUNT) -for deploy $(CONTEXT)) && $(MAKE) -s build infra/node_modules && \
+	@found=$$($(CHECK_ACCOUNT) -for deploy $(CONTEXT)) && $(MAKE) -s $(if $(PREBUILT),,build) infra/node_modules && \
 	  echo "cdk deploy --all" && $(CDK) deploy --all $(CONTEXT) $$found
 
 diff: ## show what a deployment of these settings would change: as for deploy
 	@$(CHECK_SETTINGS) $(CONTEXT)
-	@found=$$($(CHECK_ACCOUNT) -for diff $(CONTEXT)) && $(MAKE) -s build infra/node_modules && \
+	@found=$$($(CHECK_ACCOUNT) -for diff $(CONTEXT)) && $(MAKE) -s $(if $(PREBUILT),,build) infra/node_modules && \
 	  $(CDK) diff --all $(CONTEXT) $$found
 
 destroy: ## remove the stack (the table and the secret stay)

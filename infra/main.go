@@ -13,9 +13,6 @@ import (
 	"rollcall/infra/specs"
 )
 
-// packages is where `make build` puts what Lambda runs: <name>/bootstrap.
-const packages = "build/arm64"
-
 func main() {
 	stderr := os.Stderr
 	if err := synth(); err != nil {
@@ -27,7 +24,7 @@ func main() {
 func synth() error {
 	defer quit()
 	app := awscdk.NewApp(&awscdk.AppProps{AnalyticsReporting: jsii.Bool(false)})
-	if err := NewStack(app, specs.All(), packages); err != nil {
+	if err := NewStack(app, specs.All(), packages(os.Getenv)); err != nil {
 		return err
 	}
 	_, err := assemble(app)

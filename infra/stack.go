@@ -99,7 +99,7 @@ func built(list []spec.Spec, packages string) error {
 	for _, spec := range list {
 		file := filepath.Join(packages, spec.Name, "bootstrap")
 		if _, err := os.Stat(file); err != nil {
-			missing = append(missing, fmt.Errorf("%s is missing: run `make build`", file))
+			missing = append(missing, fmt.Errorf("%s is missing: run `make build`, or name the unpacked functions of a release (PREBUILT=…)", file))
 		}
 	}
 	return errors.Join(missing...)
