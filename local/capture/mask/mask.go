@@ -66,14 +66,47 @@ func mask(files map[string]string) (map[string]string, error) {
 		e := json.NewEncoder(&b)
 		e.SetEscapeHTML(false)
 		e.SetIndent("", " ")
-		if err := e.Encode(rewrite("", v, replace)); err != nil {
+		if err := e.Encode(rewrite("", renamed(v, replace), replace)); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		// The operation is no name, whatever a name is like.
-		operation, keys, _ := strings.Cut(name, ".")
-		out[operation+"."+replace(keys)] = b.String()
+		out[fileName(name, replace)] = b.String()
 	}
 	return out, nil
+}
+
+// fileName masks the keys of a file's name. The operation is no name, whatever a name is
+// like.
+func fileName(name string, replace func(string) string) string {
+	operation, keys, ok := strings.Cut(name, ".")
+	if !ok {
+		return name
+	}
+	return operation + "." + replace(keys)
+}
+
+// renamed masks the names of files in errors.json, whose keys they are, and in
+// left-out.json.
+func renamed(v any, replace func(string) string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, item := range v {
+			if m, ok := item.(map[string]any); ok && m["code"] != nil && m["message"] != nil {
+				key = fileName(key, replace)
+			}
+			out[key] = item
+		}
+		return out
+	case []any:
+		for _, item := range v {
+			if m, ok := item.(map[string]any); ok {
+				if file, ok := m["file"].(string); ok {
+					m["file"] = fileName(file, replace)
+				}
+			}
+		}
+	}
+	return v
 }
 
 // accounts learns the account ids in a text.
@@ -206,7 +239,7 @@ func inside(field, key string) string {
 // freeKeys tells the fields whose keys somebody chose; those of others are the API's own.
 func freeKeys(field string) bool {
 	switch field {
-	case "tags", "labels", "annotations", "nodeSelector", "matchLabels", "data", "":
+	case "tags", "labels", "annotations", "nodeSelector", "matchLabels", "data":
 		return true
 	}
 	return false
@@ -236,6 +269,9 @@ func rewrite(field string, v any, replace func(string) string) any {
 		}
 		return out
 	case string:
+		if field == "file" {
+			return v // of left-out.json: it is masked as a file's name
+		}
 		if plain, pack, ok := script(v); ok && field == userData {
 			return pack(replace(scrub(plain)))
 		}

@@ -158,3 +158,31 @@ func TestMaskConsole(t *testing.T) {
 		t.Errorf("masked: %s", text)
 	}
 }
+
+// TestMaskLists: files that are named in others are named as they are.
+func TestMaskLists(t *testing.T) {
+	got, err := mask(map[string]string{
+		"eks-list-nodegroups.addon.json":        `{"nodegroups": ["describe"]}`,
+		"eks-list-clusters.json":                `{"clusters": ["addon"]}`,
+		"eks-describe-addon.addon.vpc-cni.json": `{"addon": {"clusterName": "addon"}}`,
+		"errors.json":                           `{"eks-describe-nodegroup.addon.describe": {"code": "AccessDeniedException", "message": "no describe"}}`,
+		"left-out.json":                         `[{"file": "eks-describe-update.addon.describe", "why": "3 of describe"}]`,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := map[string]string{}
+	for name, text := range got {
+		plain[name] = strings.Join(strings.Fields(text), "")
+	}
+	want := map[string]string{
+		"eks-list-nodegroups.cluster-1.json":        `{"nodegroups":["nodegroup-2"]}`,
+		"eks-list-clusters.json":                    `{"clusters":["cluster-1"]}`,
+		"eks-describe-addon.cluster-1.vpc-cni.json": `{"addon":{"clusterName":"cluster-1"}}`,
+		"errors.json":   `{"eks-describe-nodegroup.cluster-1.nodegroup-2":{"code":"AccessDeniedException","message":"nonodegroup-2"}}`,
+		"left-out.json": `[{"file":"eks-describe-update.cluster-1.nodegroup-2","why":"3ofnodegroup-2"}]`,
+	}
+	if diff := cmp.Diff(want, plain); diff != "" {
+		t.Errorf("masked (-want +got):\n%s", diff)
+	}
+}
