@@ -201,7 +201,7 @@ func tableOf(ctx context.Context, who caller.Options) (*store.Store, error) {
 	var none *lambdatypes.ResourceNotFoundException
 	switch {
 	case errors.As(err, &none):
-		return nil, misuse{fmt.Errorf("Rollcall is not deployed in %s of account %s: --region and --profile choose another; rollcall diagnose --cluster needs no deployment", by.AWS.Region, by.Account)}
+		return nil, misuse{fmt.Errorf("there is no deployment of Rollcall in %s of account %s: --region and --profile choose another; rollcall diagnose --cluster needs no deployment", by.AWS.Region, by.Account)}
 	case err != nil:
 		return nil, fmt.Errorf("find the deployment's table: %w", err)
 	}

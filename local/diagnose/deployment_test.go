@@ -82,7 +82,7 @@ func TestDeploymentCommands(t *testing.T) {
 	for _, f := range s.Template.Functions {
 		s.Deployment.Delete(f.ARN)
 	}
-	if status, out, errs = run("incidents"); status != badStatus || out != "" || !strings.Contains(errs, "Rollcall is not deployed in us-west-2 of account 111122223333: --region and --profile choose another") {
+	if status, out, errs = run("incidents"); status != badStatus || out != "" || !strings.Contains(errs, "there is no deployment of Rollcall in us-west-2 of account 111122223333: --region and --profile choose another") {
 		t.Errorf("incidents without a deployment: status %d, %q, %q", status, out, errs)
 	}
 	if status, out, _ = run("doctor"); status != causesStatus || !strings.Contains(out, "Rollcall is not deployed in this account and region") {
