@@ -63,7 +63,7 @@ takes one with read-only rights (docs/diagnose.md).
 			}
 		}
 		if o.live.wanted() {
-			return o.diagnoseLive(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
+			return o.diagnoseLive(c.Context(), c.Root().Version, c.OutOrStdout(), c.ErrOrStderr())
 		}
 		r, err := examine(c.Context(), o, c.ErrOrStderr())
 		if err == nil && o.html != "" {
@@ -75,9 +75,9 @@ takes one with read-only rights (docs/diagnose.md).
 }
 
 // diagnoseLive looks at clusters that are there.
-func (o options) diagnoseLive(ctx context.Context, out, notes io.Writer) error {
-	if o.html != "" {
-		return misuse{errors.New("--html: a page is made of a capture, or of a world")}
+func (o options) diagnoseLive(ctx context.Context, version string, out, notes io.Writer) error {
+	if o.html != "" && o.live.watch {
+		return misuse{errors.New("--html and --watch: a page is of one look")}
 	}
 	a := o.account(notes)
 	end := waiting(notes, "looking", a.asked)
@@ -95,6 +95,9 @@ func (o options) diagnoseLive(ctx context.Context, out, notes io.Writer) error {
 	}
 	if !o.live.watch {
 		r, _, err := look(ctx)
+		if err == nil && o.html != "" {
+			err = a.writePage(ctx, r, o.html, version, notes)
+		}
 		return write(out, r, o, err)
 	}
 	status, err := watching{

@@ -8,16 +8,25 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"rollcall/local/diagnose/page"
-	"rollcall/local/reading"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks"
 	"rollcall/shared/gather"
 	"rollcall/shared/snapshot"
 )
 
-// writePage writes a result as a page into a file, which is replaced.
+// drawnAccount is the account whose networks a page draws.
+type drawnAccount struct {
+	subject, id, region string
+	clusters            []string
+	now                 func() time.Time
+	reader              *gather.Reader
+}
+
+// writePage writes a result of a capture or a world as a page into a file, which is
+// replaced.
 func writePage(ctx context.Context, r Result, o options, version string, notes io.Writer) error {
 	a, err := openAccount(o, io.Discard)
 	if err != nil {
@@ -28,10 +37,23 @@ func writePage(ctx context.Context, r Result, o options, version string, notes i
 		return err
 	}
 	defer closing()
-	p := r.page(filepath.Base(o.subject))
-	p.Version, p.Taken = version, a.Now()
-	for _, cluster := range r.clusters(a.Clusters) {
-		list, err := networkOf(ctx, reader, a, cluster, r)
+	return drawnAccount{subject: filepath.Base(o.subject), id: a.ID, region: a.Region, clusters: a.Clusters, now: a.Now, reader: reader}.write(ctx, r, o.html, version, notes)
+}
+
+// writePage writes a result of clusters that are there.
+func (a *account) writePage(ctx context.Context, r Result, file, version string, notes io.Writer) error {
+	d := drawnAccount{subject: a.name(), id: a.Account, region: a.AWS.Region, now: a.now, reader: gather.New(a.AWS).WithEndpoints(a.endpoints)}
+	for _, c := range a.clusters {
+		d.clusters = append(d.clusters, c.Name)
+	}
+	return d.write(ctx, r, file, version, notes)
+}
+
+func (a drawnAccount) write(ctx context.Context, r Result, file, version string, notes io.Writer) error {
+	p := r.page(a.subject)
+	p.Version, p.Taken = version, a.now()
+	for _, cluster := range r.clusters(a.clusters) {
+		list, err := a.networkOf(ctx, cluster, r)
 		if err != nil {
 			// The page says all else; why it has no drawing stands beside it.
 			fmt.Fprintf(notes, "note: %s: the network is not drawn: %s\n", cluster, err)
@@ -40,16 +62,16 @@ func writePage(ctx context.Context, r Result, o options, version string, notes i
 		p.Diagrams = append(p.Diagrams, list...)
 	}
 	page.Accuse(p.Diagrams, p.Incidents)
-	f, err := os.Create(o.html)
+	f, err := os.Create(file)
 	if err != nil {
-		return misuse{fmt.Errorf("--html %s: %w", o.html, err)}
+		return misuse{fmt.Errorf("--html %s: %w", file, err)}
 	}
 	if err := page.Write(f, p); err != nil {
 		f.Close()
 		return err
 	}
 	if err := f.Close(); err != nil {
-		return fmt.Errorf("write %s: %w", o.html, err)
+		return fmt.Errorf("write %s: %w", file, err)
 	}
 	return nil
 }
@@ -70,10 +92,10 @@ func (r Result) clusters(all []string) []string {
 
 // networkOf draws the networks of a cluster: of the subnets in which its groups
 // launch, of those that incidents name, and of the incidents' instances.
-func networkOf(ctx context.Context, reader *gather.Reader, a reading.Account, cluster string, r Result) ([]page.Diagram, error) {
-	q := gather.Query{Account: a.ID, Region: a.Region, Time: a.Now(), Cluster: cluster, AllNodegroups: true, Sources: networkSources()}
+func (a drawnAccount) networkOf(ctx context.Context, cluster string, r Result) ([]page.Diagram, error) {
+	q := gather.Query{Account: a.id, Region: a.region, Time: a.now(), Cluster: cluster, AllNodegroups: true, Sources: networkSources()}
 	var failed *snapshot.Failure
-	if q.Groups, failed = reader.GroupsOf(ctx, cluster); failed != nil {
+	if q.Groups, failed = a.reader.GroupsOf(ctx, cluster); failed != nil {
 		q.Failed = append(q.Failed, *failed)
 	}
 	for _, g := range q.Groups {
@@ -95,11 +117,11 @@ func networkOf(ctx context.Context, reader *gather.Reader, a reading.Account, cl
 	slices.Sort(q.Scope.Instances)
 	q.Scope.Instances = slices.Compact(q.Scope.Instances)
 	if len(q.Scope.Instances) > 0 {
-		if q.Instances, failed = reader.Find(ctx, q.Scope.Instances, nil); failed != nil {
+		if q.Instances, failed = a.reader.Find(ctx, q.Scope.Instances, nil); failed != nil {
 			q.Failed = append(q.Failed, *failed)
 		}
 	}
-	s, err := reader.Read(ctx, q)
+	s, err := a.reader.Read(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("read the network of %s: %w", cluster, err)
 	}

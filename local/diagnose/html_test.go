@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The page of a world shows what was printed, and draws the way that ends.
@@ -35,6 +36,24 @@ func TestPage(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The page of a cluster that is there draws its network as that of a capture does.
+func TestPageOfACluster(t *testing.T) {
+	s, at := served(t, "../worlds/corpus/route-no-egress.yaml")
+	logIn(t, s)
+	file := filepath.Join(t.TempDir(), "page.html")
+	var out, errs bytes.Buffer
+	status := command([]string{"diagnose", "--cluster", "eks-workshop", "--at", at.Format(time.RFC3339), "--html", file}, &out, &errs)
+	text, err := os.ReadFile(file)
+	if status != causesStatus || err != nil {
+		t.Fatalf("status %d; %v; %s", status, err, errs.String())
+	}
+	for _, word := range []string{"<h1>eks-workshop: 1 cause found</h1>", ">✗ EC2, ECR, S3, STS</text>"} {
+		if !strings.Contains(string(text), word) {
+			t.Errorf("the page has no %q", word)
+		}
 	}
 }
 

@@ -122,7 +122,7 @@ func TestLive(t *testing.T) {
 		"nobody listens":                  {"--cluster eks-workshop --endpoint-url http://127.0.0.1:1", nil, 2, "rollcall: AWS cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused\n"},
 		"no credentials":                  {"--cluster eks-workshop --region us-west-2", map[string]string{"AWS_PROFILE": "", "AWS_CONFIG_FILE": "/dev/null"}, 64, "rollcall: there are no AWS credentials: "},
 		"watched until all have joined":   {"--cluster eks-workshop --nodegroup default --watch", nil, 0, "  eks-workshop: all have joined\n"},
-		"a page":                          {"--cluster eks-workshop --html x.html", nil, 64, "rollcall: --html: a page is made of a capture, or of a world\n"},
+		"a page of many looks":            {"--cluster eks-workshop --html x.html --watch", nil, 64, "rollcall: --html and --watch: a page is of one look\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for k, v := range tt.env {
