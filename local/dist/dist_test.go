@@ -18,7 +18,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"go.yaml.in/yaml/v3"
+
+	"rollcall/local/testfull"
 )
 
 var at = time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC)
@@ -266,7 +269,11 @@ func TestParse(t *testing.T) {
 
 // TestPortable: what the command holds of the system's own calls is there on each system.
 // Packages that hold the EC2 client are left to make release: it takes minutes to compile.
+// So do the others for the first time, which is why make test leaves them to make test-full.
 func TestPortable(t *testing.T) {
+	if !testfull.Asked() {
+		t.Skip("played by make test-full")
+	}
 	const form = `{{if not .Standard}}{{.ImportPath}} {{.Imports}}{{.IgnoredGoFiles}}|{{.Deps}}{{end}}`
 	out, err := exec.Command("go", "list", "-deps", "-f", form, "rollcall/cmd/rollcall").Output()
 	if err != nil {
