@@ -230,7 +230,7 @@ invoke: build-local ## run one function by hand: FN=join-check EVENT=events/in/â
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l *.go cmd shared functions local events infra)" || { echo "not gofmt-clean:"; gofmt -l *.go cmd shared functions local events infra; exit 1; }
 	go vet $(PACKAGES) ./infra/...
-	go vet -tags cli ./local/clitest ./local/capture/take && go vet -tags referee ./local/referee
+	go vet -tags cli ./local/clitest ./local/capture/take ./local/diagnose && go vet -tags referee ./local/referee
 	go vet -tags commands ./local/deploytest && go vet -tags slacktypes ./local/fakeslack/types && go vet -tags kube ./local/kubetest
 	go vet -tags chromium ./local/fakeslack/press
 	go vet -tags upgrade ./local/stage

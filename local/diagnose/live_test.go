@@ -139,6 +139,16 @@ func TestLive(t *testing.T) {
 			}
 		})
 	}
+	t.Run("as JSON", func(t *testing.T) {
+		var out, errs bytes.Buffer
+		if status := command([]string{"diagnose", "--json", "--at", at.Format(time.RFC3339), "--cluster", cluster}, &out, &errs); status != 1 || errs.Len() > 0 {
+			t.Errorf("status %d, %s", status, errs.String())
+		}
+		valid(t, out.Bytes())
+		if r := result(t, out.Bytes()); len(r.Notes) != 1 || first(r) != "route/blackhole certain" {
+			t.Errorf("notes %q, first %q", r.Notes, first(r))
+		}
+	})
 	t.Run("a context of another cluster", func(t *testing.T) {
 		other := filepath.Join(t.TempDir(), "kubeconfig")
 		ca = []byte("of another")
