@@ -33,6 +33,9 @@ func TestOnly(t *testing.T) {
 			c := r
 			c.Incidents, c.Unknown = append([]Incident{}, r.Incidents...), append([]Unknown{}, r.Unknown...)
 			got := c.only(tt.instance, tt.nodegroup, seen)
+			if want := got.status() == healthyStatus; got.Healthy != want {
+				t.Errorf("healthy %v, want %v", got.Healthy, want)
+			}
 			causes, unknown := "", ""
 			for _, i := range got.Incidents {
 				causes += i.Cause

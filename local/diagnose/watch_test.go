@@ -34,7 +34,7 @@ func stands(id string, s outcome.LaunchStatus) report.Launch {
 }
 
 // watched plays looks in a time that passes at once, and gives what was printed.
-func watched(t *testing.T, asJSON bool, looks []nextLook, stop int) (out, notes string, status int, err error, looked int, took time.Duration) {
+func watched(t *testing.T, asJSON bool, looks []nextLook, stop int) (out, notes string, status, looked int, took time.Duration, err error) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -54,7 +54,7 @@ func watched(t *testing.T, asJSON bool, looks []nextLook, stop int) (out, notes 
 		status, err = w.run(ctx)
 		out, notes, took = o.String(), n.String(), time.Since(began)
 	})
-	return out, notes, status, err, looked, took
+	return out, notes, status, looked, took, err
 }
 
 func faulty() Result {
@@ -67,7 +67,7 @@ func faulty() Result {
 // What changes is printed, until every instance has joined and nothing is wrong.
 func TestWatch(t *testing.T) {
 	well := Result{Healthy: true}
-	out, notes, status, err, looked, took := watched(t, false, []nextLook{
+	out, notes, status, looked, took, err := watched(t, false, []nextLook{
 		{r: faulty(), launches: []report.Launch{stands("i-1", outcome.Missed), stands("i-2", outcome.Waiting)}},
 		{r: faulty(), launches: []report.Launch{stands("i-1", outcome.Missed), stands("i-2", outcome.Waiting)}},
 		{err: errors.New("no network")},
@@ -97,7 +97,7 @@ func TestWatch(t *testing.T) {
 
 // As JSON each look that brought something is a line.
 func TestWatchAsJSON(t *testing.T) {
-	out, _, status, err, _, _ := watched(t, true, []nextLook{
+	out, _, status, _, _, err := watched(t, true, []nextLook{
 		{r: faulty(), launches: []report.Launch{stands("i-1", outcome.Missed)}}, {r: faulty(), launches: []report.Launch{stands("i-1", outcome.Missed)}}, {r: Result{Healthy: true}},
 	}, 0)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
@@ -121,13 +121,31 @@ func TestWatchEnds(t *testing.T) {
 		"before anything was seen": {[]nextLook{{r: faulty()}}, 1, 2, context.Canceled, 1},
 		"the first look fails":     {[]nextLook{{err: failed}}, 0, 2, failed, 1},
 		"all is well":              {[]nextLook{{r: Result{Healthy: true}}}, 0, 0, nil, 1},
+		"a fault of no instance":   {[]nextLook{{r: faulty()}}, 2, 1, nil, 2},
+		"somebody missed it":       {[]nextLook{{r: Result{}, launches: []report.Launch{stands("i-1", outcome.Missed)}}}, 2, 0, nil, 2},
 		"somebody is given up":     {[]nextLook{{r: Result{}, launches: []report.Launch{stands("i-1", outcome.GivenUp)}}}, 2, 0, nil, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, status, err, looked, _ := watched(t, false, tt.looks, tt.stop)
+			_, _, status, looked, _, err := watched(t, false, tt.looks, tt.stop)
 			if status != tt.status || !errors.Is(err, tt.err) || looked != tt.looked {
 				t.Errorf("status %d, %v after %d looks, want %d, %v after %d", status, err, looked, tt.status, tt.err, tt.looked)
 			}
 		})
+	}
+}
+
+// full is a disk without room.
+type full struct{ error }
+
+func (f full) Write([]byte) (int, error) { return 0, f.error }
+
+// What cannot be printed ends it.
+func TestWatchThatCannotPrint(t *testing.T) {
+	full := full{errors.New("no space left")}
+	for _, asJSON := range []bool{false, true} {
+		w := watching{json: asJSON, out: full, notes: full, now: time.Now, look: func(context.Context) (Result, []report.Launch, error) { return faulty(), nil, nil }}
+		if status, err := w.run(t.Context()); !errors.Is(err, full.error) || status != causesStatus {
+			t.Errorf("JSON %v: status %d, %v, want that it could not be printed", asJSON, status, err)
+		}
 	}
 }

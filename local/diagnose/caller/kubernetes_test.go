@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/client-go/rest"
+
 	"rollcall/shared/snapshot"
 )
 
@@ -38,6 +40,8 @@ func kubeconfigOf(server string, ca []byte, user string) string {
 func TestContexts(t *testing.T) {
 	s, ca, came := apiServer(t)
 	otherCA := []byte("of another cluster")
+	caFile := filepath.Join(t.TempDir(), "ca.pem")
+	put(t, caFile, string(ca))
 	const token = "{token: mine}"
 	for name, tt := range map[string]struct {
 		config  string
@@ -52,6 +56,11 @@ func TestContexts(t *testing.T) {
 		"a cluster that may not be described": {kubeconfigOf(s.URL, ca, token), "", snapshot.Cluster{Name: "prod"}, ""},
 		"of another cluster": {kubeconfigOf(s.URL, ca, token), "", snapshot.Cluster{Name: "prod", Endpoint: "https://ABC.gr7.us-west-2.eks.amazonaws.com", CA: otherCA},
 			"context here is of another cluster: it goes to " + s.URL + ", and prod is at https://ABC.gr7.us-west-2.eks.amazonaws.com"},
+		"of another cluster, by name": {kubeconfigOf(s.URL, ca, token), "there", snapshot.Cluster{Name: "prod", Endpoint: "https://ABC.gr7.us-west-2.eks.amazonaws.com", CA: otherCA}, "context there is of another cluster: "},
+		"another port":                {kubeconfigOf(s.URL, ca, token), "", snapshot.Cluster{Name: "prod", Endpoint: "https://127.0.0.1"}, "context here is of another cluster: "},
+		"no authority on either side": {strings.Replace(kubeconfigOf(s.URL, nil, token), "certificate-authority-data: ", "insecure-skip-tls-verify: true", 1), "", snapshot.Cluster{Name: "prod", Endpoint: "https://ABC.gr7.us-west-2.eks.amazonaws.com"}, "context here is of another cluster: "},
+		"an authority in a file":      {strings.Replace(kubeconfigOf(s.URL, nil, token), "certificate-authority-data: ", "certificate-authority: "+caFile, 1), "", snapshot.Cluster{Name: "prod", Endpoint: s.URL}, ""},
+		"that of the cluster itself":  {strings.Replace(kubeconfigOf(s.URL, nil, token), "certificate-authority-data: ", "insecure-skip-tls-verify: true", 1), "", snapshot.Cluster{Name: "prod", Endpoint: s.URL, CA: ca}, ""},
 		"a command that is not there": {kubeconfigOf(s.URL, ca, "{exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: /nonexistent/aws}}"), "", snapshot.Cluster{Name: "prod", Endpoint: s.URL, CA: ca},
 			"context here: getting credentials: exec: "},
 	} {
@@ -85,6 +94,9 @@ func TestContexts(t *testing.T) {
 				t.Fatal(err)
 			}
 			resp.Body.Close()
+			if got := req.Header.Get("Authorization"); got != "Bearer of AWS" {
+				t.Errorf("the request itself has %q now", got)
+			}
 			if got := strings.Join(*came, ", "); got != "/version Bearer mine, /nodes Bearer mine" {
 				t.Errorf("sent %q, want both with the kubeconfig's token", got)
 			}
@@ -96,9 +108,12 @@ func TestContexts(t *testing.T) {
 // says why.
 func TestWaysThatEKSTells(t *testing.T) {
 	s, ca, _ := apiServer(t)
-	doors, err := Caller{}.Doors(t.Context(), []snapshot.Cluster{{Name: "prod", Endpoint: s.URL, CA: ca}, {Name: "new"}, {Name: "odd", Endpoint: s.URL, CA: []byte("no certificate")}})
-	if err != nil || len(doors) != 1 {
+	doors, err := Caller{}.Doors(t.Context(), []snapshot.Cluster{{Name: "new"}, {Name: "odd", Endpoint: s.URL, CA: []byte("no certificate")}, {Name: "prod", Endpoint: s.URL, CA: ca}})
+	if err != nil || len(doors) != 1 || (Caller{}).ByContext() {
 		t.Fatalf("doors %+v, %v, want that of prod alone", doors, err)
+	}
+	if via, ok := doors["prod"].Via.(*http.Transport); !ok || via.Proxy == nil {
+		t.Error("the way is not by the environment's proxy")
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, doors["prod"].Endpoint, nil)
 	if err != nil {
@@ -123,7 +138,35 @@ func TestOneContextIsOfOneCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Caller{kube: k}.Doors(t.Context(), []snapshot.Cluster{{Name: "prod"}, {Name: "dev"}})
-	if err == nil || err.Error() != "a context of a kubeconfig is of one cluster, and 2 are asked for" {
+	if !(Caller{kube: k}).ByContext() || err == nil || err.Error() != "a context of a kubeconfig is of one cluster, and 2 are asked for" {
 		t.Errorf("error %v", err)
+	}
+}
+
+// Two addresses are one host's whatever their capitals and whether or not the port of
+// https stands in them.
+func TestSameHost(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		same bool
+	}{
+		{"https://ABC.eks.amazonaws.com", "https://abc.eks.amazonaws.com:443/", true},
+		{"https://abc.eks.amazonaws.com", "https://abc.eks.amazonaws.com:8443", false},
+		{"https://abc.eks.amazonaws.com", "https://abd.eks.amazonaws.com", false},
+		{"https://127.0.0.1:7001", "https://127.0.0.1:7002", false},
+		{"://x", "://y", false},
+	} {
+		if got := sameHost(tt.a, tt.b); got != tt.same {
+			t.Errorf("%s and %s: %v, want %v", tt.a, tt.b, got, tt.same)
+		}
+	}
+}
+
+// An authority that cannot be read is the kubeconfig's fault.
+func TestAuthorityThatIsNotThere(t *testing.T) {
+	k := kubeconfig{"here", &rest.Config{Host: "https://x.invalid", TLSClientConfig: rest.TLSClientConfig{CAFile: "/nonexistent/ca.pem"}}}
+	_, err := k.door(t.Context(), snapshot.Cluster{Name: "prod"})
+	if want := "context here: its certificate authority: open /nonexistent/ca.pem: no such file or directory"; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %q", err, want)
 	}
 }
