@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"math"
 	"net/http"
 	"os"
 	"strings"
@@ -144,5 +145,26 @@ func TestGivenUp(t *testing.T) {
 	cancel()
 	if _, err := At(ctx, a); err == nil {
 		t.Error("a look that was given up says something")
+	}
+}
+
+// The settings are those of a new deployment; no launch is given up.
+func TestSettings(t *testing.T) {
+	c, err := settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []any{c.JoinTime, c.GiveUp, c.ReportHour, len(c.Cleanups), c.CleanupGrace, len(c.CleanupUntagged), c.RunwayHorizon, c.SubnetMetrics}
+	want := []any{5 * time.Minute, time.Duration(math.MaxInt64), 8, 0, 30 * time.Minute, 0, 24 * time.Hour, false}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Without clusters that are asked for all are looked at.
+func TestWatches(t *testing.T) {
+	all, some := Account{}, Account{Clusters: []string{"prod"}}
+	if !all.watches("dev") || !some.watches("prod") || some.watches("dev") {
+		t.Errorf("all watch dev %v, some prod %v and dev %v", all.watches("dev"), some.watches("prod"), some.watches("dev"))
 	}
 }
