@@ -99,17 +99,29 @@ func Commands() []*cobra.Command {
 func preflightCommand() *cobra.Command {
 	var o options
 	c := &cobra.Command{
-		Use:   "preflight CAPTURE_DIR|WORLD.yaml",
+		Use:   "preflight [CAPTURE_DIR|WORLD.yaml]",
 		Short: "Tell what would fail, before it is made",
 		Long: `Tells what of a plan would fail, before it is made: a nodegroup as aws eks
 create-nodegroup --cli-input-json takes it, a launch template or its version,
-NodePools with their classes, a subnet.
+NodePools with their classes, a subnet. It is judged in your account as it is now,
+with your own rights, or in that of a capture or a world. Nothing is made.
 
 ` + exitStatuses,
-		Example: `  rollcall preflight --file nodegroup.json capture
+		Example: `  rollcall preflight --file nodegroup.json --region us-west-2
+  rollcall preflight --file nodegroup.json capture
   rollcall preflight --launch-template lt-0abc:7 --subnet subnet-0abc,subnet-0def capture
   rollcall preflight --subnet subnet-0abc --cluster prod capture`,
-		Args: subject(&o),
+	}
+	callerFlags(c, &o.live.caller)
+	kubeconfigFlags(c, &o.live.caller)
+	c.Args = func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			return nil
+		case o.live.caller != (caller.Options{}):
+			return misuse{fmt.Errorf("%s: a capture or a world is looked at without --region and what goes with it", args[0])}
+		}
+		return subject(&o)(c, args)
 	}
 	c.Flags().StringVarP(&o.preflight, "file", "f", "", "a file of what is planned, JSON or YAML")
 	c.Flags().StringVar(&o.preflight, "cli-input-json", "", "the same, by the AWS CLI's name")
@@ -122,7 +134,11 @@ NodePools with their classes, a subnet.
 			return misuse{errors.New("what is planned? --file, --launch-template or --subnet names it")}
 		}
 		o.preflight = strings.TrimPrefix(o.preflight, "file://") // as the AWS CLI writes it
-		r, err := ahead(c.Context(), o, c.ErrOrStderr())
+		judge := ahead
+		if o.subject == "" {
+			judge = aheadLive
+		}
+		r, err := judge(c.Context(), o, c.ErrOrStderr())
 		return write(c.OutOrStdout(), r, o, err)
 	}
 	return c

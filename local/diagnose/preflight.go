@@ -15,6 +15,7 @@ import (
 	"rollcall/local/simaws/worldfile"
 	"rollcall/local/stage"
 	"rollcall/shared/checks"
+	"rollcall/shared/gather"
 	"rollcall/shared/preflight"
 	"rollcall/shared/preflight/live"
 	"rollcall/shared/report"
@@ -41,6 +42,39 @@ func ahead(ctx context.Context, o options, notes io.Writer) (Result, error) {
 	}
 	defer closing()
 	v, err := live.Judge(ctx, reader, p, live.Where{Account: a.ID, Region: a.Region, Cluster: cluster, Time: a.Now()})
+	if err != nil {
+		return Result{}, err
+	}
+	return foreseen(cluster, v), nil
+}
+
+// aheadLive judges what is planned, in the caller's account as it is.
+func aheadLive(ctx context.Context, o options, notes io.Writer) (Result, error) {
+	p, err := planOf(o)
+	if err != nil {
+		return Result{}, err
+	}
+	if name := cmp.Or(p.Cluster, o.cluster); name != "" {
+		o.live.clusters = []string{name}
+	} else {
+		o.live.all = true
+	}
+	a := o.account(notes)
+	end := waiting(notes, "looking", a.asked)
+	defer end()
+	if err := a.open(ctx); err != nil {
+		return Result{}, err
+	}
+	var names []string
+	for _, c := range a.clusters {
+		names = append(names, c.Name)
+	}
+	cluster, err := clusterFor(p, o.cluster, names)
+	if err != nil {
+		return Result{}, err
+	}
+	reader := gather.New(a.once.Client(a.AWS)).WithEndpoints(a.endpoints)
+	v, err := live.Judge(ctx, reader, p, live.Where{Account: a.Account, Region: a.AWS.Region, Cluster: cluster, Time: a.now()})
 	if err != nil {
 		return Result{}, err
 	}

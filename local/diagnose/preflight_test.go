@@ -140,3 +140,29 @@ func TestPreflightJSON(t *testing.T) {
 		t.Errorf("healthy %t, incidents (-want +got):\n%s", r.Healthy, diff)
 	}
 }
+
+// What is planned is judged in the account as it is, as in a capture of it.
+func TestPreflightLive(t *testing.T) {
+	s, _ := served(t, storyWorld)
+	logIn(t, s)
+	for name, tt := range map[string]struct {
+		plan     string
+		args     []string
+		status   int
+		out, err string
+	}{
+		"what joins":                      {storyNodegroup(natSubnet, ""), nil, healthyStatus, "nodegroup batch: it would be made, and its nodes would join.\n", ""},
+		"what has no way out":             {storyNodegroup(walledOff, ""), []string{"--cluster", "eks-workshop"}, causesStatus, "WOULD FAIL eks-workshop / batch · " + walledOff, ""},
+		"the only cluster":                {storyPool(natSubnet), nil, healthyStatus, "NodePool batch: it would be made, and its nodes would join.\n", ""},
+		"another cluster than the file's": {storyNodegroup(natSubnet, ""), []string{"--cluster", "staging"}, badStatus, "", "--cluster staging: the file is for eks-workshop\n"},
+		"a cluster that is not there":     {storyPool(natSubnet), []string{"--cluster", "staging"}, badStatus, "", "there is no cluster staging in us-west-2 of account 111122223333, only eks-workshop\n"},
+		"a capture and a region":          {storyPool(natSubnet), []string{"capture", "--region", "us-west-2"}, badStatus, "", "capture: a capture or a world is looked at without --region and what goes with it\n"},
+		"no such profile":                 {storyPool(natSubnet), []string{"--profile", "ops"}, badStatus, "", ""},
+	} {
+		var out, errs bytes.Buffer
+		status := command(append([]string{"preflight", "--file", plannedIn(t, tt.plan)}, tt.args...), &out, &errs)
+		if status != tt.status || !strings.Contains(out.String(), tt.out) || !strings.HasSuffix(errs.String(), tt.err) || strings.Count(errs.String(), "\n") > 1 {
+			t.Errorf("%s: status %d, out %q, errors %q; want %d, …%q…, …%q", name, status, out.String(), errs.String(), tt.status, tt.out, tt.err)
+		}
+	}
+}
