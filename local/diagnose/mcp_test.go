@@ -7,8 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"rollcall/shared/checkid"
+	"rollcall/shared/diagnose"
+	record "rollcall/shared/incident"
+	"rollcall/shared/report"
+	"rollcall/shared/store"
 )
 
 // assisted is a client of the official SDK that speaks with an assistant's server over
@@ -69,14 +76,14 @@ func TestToolsChangeNothing(t *testing.T) {
 	var names []string
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
-		if a := tool.Annotations; a == nil || !a.ReadOnlyHint || a.OpenWorldHint == nil || *a.OpenWorldHint {
+		if a := tool.Annotations; a == nil || !a.ReadOnlyHint {
 			t.Errorf("%s: %+v", tool.Name, a)
 		}
 		if tool.InputSchema == nil || tool.OutputSchema == nil || tool.Description == "" {
 			t.Errorf("%s has no schema, or says nothing of itself", tool.Name)
 		}
 	}
-	if diff := cmp.Diff([]string{"diagnose", "explain", "preflight"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"diagnose", "explain", "incidents", "preflight", "show"}, names); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -108,6 +115,39 @@ func TestAssistantIsToldTheSame(t *testing.T) {
 	}
 }
 
+// With the credentials of whoever started the server an assistant looks at clusters as
+// they are, and at what a deployment knows.
+func TestAssistantLooksAtWhatIsThere(t *testing.T) {
+	stage, _ := served(t, "../worlds/route.yaml")
+	logIn(t, stage)
+	records := store.New(dynamodb.NewFromConfig(stage.AsAdmin()), stage.Template.Tables[0].Name)
+	if _, err := records.SaveIncident(t.Context(), record.Incident{
+		Key: report.Key{Cluster: "eks-workshop", Check: checkid.RouteNoEgress, Resource: "rtb-1"}, State: record.Open, Cause: diagnose.Cause{Title: "no route"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s := assisted(t, t.TempDir())
+	var r, p Result
+	asked(t, s, "diagnose", map[string]any{"clusters": []string{"eks-workshop"}, "region": "us-west-2"}, &r)
+	if len(r.Notes) == 0 {
+		t.Errorf("diagnose does not say what a live look cannot know: %+v", r)
+	}
+	asked(t, s, "preflight", map[string]any{"plan": storyNodegroup(walledOff, "")}, &p)
+	if p.Incidents[0].Cause != "route/no-egress" {
+		t.Errorf("preflight told %+v", p)
+	}
+	var list incidentsOutput
+	asked(t, s, "incidents", map[string]any{"clusters": []string{"eks-workshop"}}, &list)
+	var shown showOutput
+	asked(t, s, "show", map[string]any{"incident": "eks-workshop:route/no-egress:rtb-1"}, &shown)
+	if len(list.Incidents) != 1 || list.Incidents[0].ID != "eks-workshop:route/no-egress:rtb-1" || shown.State != "open" || !strings.Contains(shown.Text, "OPEN eks-workshop · no route") {
+		t.Errorf("incidents %+v, show %+v", list, shown)
+	}
+	if text, failed := asked(t, s, "diagnose", map[string]any{"clusters": []string{"staging"}}, &r); !failed || !strings.Contains(text, "there is no cluster staging in us-west-2") {
+		t.Errorf("a cluster that is not there: %s", text)
+	}
+}
+
 // What cannot be done is said in words that an assistant can act on.
 func TestAssistantIsRefused(t *testing.T) {
 	dir := t.TempDir()
@@ -124,14 +164,16 @@ func TestAssistantIsRefused(t *testing.T) {
 		args map[string]any
 		says string
 	}{
-		"a folder above":       {"diagnose", map[string]any{"path": "../"}, "there is no such folder or file below the folder that is served"},
-		"another folder":       {"diagnose", map[string]any{"path": filepath.Dir(secret)}, "there is no such folder or file below the folder that is served"},
-		"a link out":           {"diagnose", map[string]any{"path": "link.json"}, "there is no such folder or file below the folder that is served"},
-		"no capture":           {"diagnose", map[string]any{"path": ""}, "capture"},
-		"no plan":              {"preflight", map[string]any{"path": ""}, "what is planned? plan, launchTemplate or subnet names it"},
-		"a plan that is none":  {"preflight", map[string]any{"path": "", "plan": "[nothing"}, "the plan: "},
-		"two plans":            {"preflight", map[string]any{"path": "", "plan": "{}", "launchTemplate": "lt-0abc"}, "one thing is judged at a time"},
-		"a text without words": {"explain", map[string]any{"text": " \n"}, "the text is empty"},
+		"a folder above":        {"diagnose", map[string]any{"path": "../"}, "there is no such folder or file below the folder that is served"},
+		"another folder":        {"diagnose", map[string]any{"path": filepath.Dir(secret)}, "there is no such folder or file below the folder that is served"},
+		"a link out":            {"diagnose", map[string]any{"path": "link.json"}, "there is no such folder or file below the folder that is served"},
+		"no capture":            {"diagnose", map[string]any{"path": "."}, "capture"},
+		"nothing to look at":    {"diagnose", map[string]any{}, "what is to be looked at? path names a capture, clusters names clusters as they are"},
+		"two things to look at": {"diagnose", map[string]any{"path": ".", "clusters": []string{"prod"}}, "path and clusters: one of them"},
+		"no plan":               {"preflight", map[string]any{"path": "."}, "what is planned? plan, launchTemplate or subnet names it"},
+		"a plan that is none":   {"preflight", map[string]any{"path": ".", "plan": "[nothing"}, "the plan: "},
+		"two plans":             {"preflight", map[string]any{"path": ".", "plan": "{}", "launchTemplate": "lt-0abc"}, "one thing is judged at a time"},
+		"a text without words":  {"explain", map[string]any{"text": " \n"}, "the text is empty"},
 	} {
 		if text, failed := asked(t, s, tt.tool, tt.args, new(any)); !failed || !strings.Contains(text, tt.says) {
 			t.Errorf("%s: %q, want …%s…", name, text, tt.says)
