@@ -47,6 +47,7 @@ func TestAlone(t *testing.T) {
 			}
 		})
 	}
+	t.Run("kubectl's plugin", func(t *testing.T) { foundByKubectl(t, binary) })
 	t.Run("an assistant", func(t *testing.T) {
 		cmd := exec.Command(binary, "mcp")
 		cmd.Dir, cmd.Env = dir, []string{}
