@@ -3,6 +3,7 @@ package kubeapi
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -18,6 +19,8 @@ type object struct {
 		}
 	}
 	tree map[string]any
+	// named tells that raw says its kind and version.
+	named bool
 }
 
 func (o object) name() string      { return o.meta.Metadata.Name }
@@ -26,26 +29,44 @@ func (o object) namespace() string { return o.meta.Metadata.Namespace }
 // key orders objects as etcd does.
 func (o object) key() string { return o.namespace() + "/" + o.name() }
 
-// newObject reads an object and fills in its kind and version where they are
-// left out, as they are in the items of a list.
+// newObject reads an object; in its tree kind and version stand also where they are
+// left out.
 func newObject(k Kind, raw json.RawMessage) (object, error) {
-	var o object
+	o := object{raw: raw}
 	if err := json.Unmarshal(raw, &o.meta); err != nil {
 		return o, fmt.Errorf("read a %s: %w", k.Kind, err)
 	}
 	if err := json.Unmarshal(raw, &o.tree); err != nil {
 		return o, fmt.Errorf("read a %s: %w", k.Kind, err)
 	}
-	if o.tree["kind"] == nil || o.tree["apiVersion"] == nil {
+	o.named = o.tree["kind"] != nil && o.tree["apiVersion"] != nil
+	if !o.named {
 		o.tree["kind"], o.tree["apiVersion"] = k.Kind, k.groupVersion()
-		full, err := json.Marshal(o.tree)
-		if err != nil {
-			return o, fmt.Errorf("write a %s: %w", k.Kind, err)
-		}
-		raw = full
 	}
-	o.raw = raw
 	return o, nil
+}
+
+// alone is the object as it is answered by itself: with kind and version.
+func (o object) alone() (json.RawMessage, error) {
+	if o.named {
+		return o.raw, nil
+	}
+	return json.Marshal(o.tree)
+}
+
+// item is the object in a list: an API server writes kind and version into the items of
+// custom resources alone (held against one in local/kubetest).
+func (o object) item(k Kind) (json.RawMessage, error) {
+	switch {
+	case k.Custom:
+		return o.alone()
+	case !o.named:
+		return o.raw, nil
+	}
+	tree := maps.Clone(o.tree)
+	delete(tree, "kind")
+	delete(tree, "apiVersion")
+	return json.Marshal(tree)
 }
 
 // field returns the text at a path of names, empty if there is none. Booleans

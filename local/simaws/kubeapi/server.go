@@ -202,7 +202,11 @@ func (s *Server) one(req request, objects []object, version string, asTable bool
 	if asTable {
 		return s.write(req.kind, objects[:1], map[string]any{"resourceVersion": version}, true)
 	}
-	return objects[0].raw, nil
+	body, err := objects[0].alone()
+	if err != nil {
+		return nil, internalError(err)
+	}
+	return body, nil
 }
 
 func (s *Server) write(k Kind, objects []object, meta map[string]any, asTable bool) ([]byte, *Status) {
@@ -226,7 +230,11 @@ func (s *Server) write(k Kind, objects []object, meta map[string]any, asTable bo
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.Write(o.raw)
+		item, err := o.item(k)
+		if err != nil {
+			return nil, internalError(err)
+		}
+		b.Write(item)
 	}
 	b.WriteString("]}")
 	return b.Bytes(), nil
