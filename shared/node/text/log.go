@@ -49,7 +49,10 @@ type Line struct {
 
 // ReadLog reads a log line by line, in memory that does not grow with it. Lines that
 // differ in numbers and ids alone are told once. The error is the reader's.
-func ReadLog(r io.Reader) (Log, error) {
+func ReadLog(r io.Reader) (Log, error) { return readLog(r, mostForms) }
+
+// readLog tells so many forms of lines at most.
+func readLog(r io.Reader, most int) (Log, error) {
 	in := bufio.NewReaderSize(r, longestLine)
 	seed := maphash.MakeSeed()
 	forms := map[uint64]int{} // 0 is a form that tells nothing, else the place in told, from 1
@@ -61,7 +64,7 @@ func ReadLog(r io.Reader) (Log, error) {
 			if cut {
 				l.Cut++
 			}
-			l.take(line, forms, seed)
+			l.take(line, forms, most, seed)
 		} else if err == nil {
 			l.Lines++ // an empty one
 		}
@@ -94,14 +97,14 @@ func nextLine(in *bufio.Reader) (line []byte, cut bool, err error) {
 }
 
 // take tells a line, unless one of its form was told.
-func (l *Log) take(line []byte, forms map[uint64]int, seed maphash.Seed) {
+func (l *Log) take(line []byte, forms map[uint64]int, most int, seed maphash.Seed) {
 	if !utf8.Valid(line) && noise(line) {
 		return
 	}
 	f := form(line, seed)
 	place, seen := forms[f]
 	if !seen {
-		if len(forms) == mostForms {
+		if len(forms) == most {
 			l.Unread++
 			return
 		}
