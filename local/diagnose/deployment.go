@@ -14,10 +14,10 @@ import (
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/spf13/cobra"
 
+	"rollcall/infra/specs"
 	"rollcall/local/diagnose/caller"
 	"rollcall/local/doctor"
 	"rollcall/local/incidents"
-	"rollcall/local/programs"
 	"rollcall/shared/awsconf"
 	"rollcall/shared/config"
 	"rollcall/shared/store"
@@ -69,7 +69,7 @@ bad input.`,
 			return err
 		}
 		list := doctor.Examine(c.Context(), doctor.NewClients(by.AWS, &http.Client{Timeout: slackTime}), doctor.Deployment{
-			Account: by.Account, Region: by.AWS.Region, Specs: programs.Specs(), TestMessage: test,
+			Account: by.Account, Region: by.AWS.Region, Specs: specs.All(), TestMessage: test,
 		})
 		printed := doctor.Print
 		if asJSON {
@@ -133,6 +133,9 @@ Exit status: 0 none is open; 1 some are; 2 they could not be read; 64 bad input.
 			if r.Ended.IsZero() {
 				return exited{causesStatus}
 			}
+		}
+		if newer != nil { // one of those may be open
+			return exited{unsureStatus}
 		}
 		return nil
 	}

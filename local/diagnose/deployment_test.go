@@ -79,6 +79,14 @@ func TestDeploymentCommands(t *testing.T) {
 		t.Errorf("show of none: status %d, %q, %q", status, out, errs)
 	}
 
+	// What a newer release wrote may be an open incident.
+	if _, err := records.SaveIncident(t.Context(), record.Incident{Key: report.Key{Cluster: "newer", Check: checkid.RouteNoEgress, Resource: "rtb-1"}, State: record.Open, Format: report.Format + 1}); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, errs = run("incidents", "--cluster", "newer"); status != unsureStatus || !strings.HasPrefix(errs, "note: some are of a newer release than this command's, and are left out: ") {
+		t.Errorf("incidents of a newer release: status %d, %q", status, errs)
+	}
+
 	for _, f := range s.Template.Functions {
 		s.Deployment.Delete(f.ARN)
 	}

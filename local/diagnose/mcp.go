@@ -112,6 +112,7 @@ type incidentsInput struct {
 
 type incidentsOutput struct {
 	Incidents []incidents.Row `json:"incidents"`
+	Unread    string          `json:"unread,omitempty" jsonschema:"what could not be read: there may be more incidents"`
 }
 
 type showInput struct {
@@ -188,10 +189,17 @@ func (a *assistant) server(version string) *mcp.Server {
 			if rows == nil {
 				return incidentsOutput{}, fmt.Errorf("read the incidents: %w", err)
 			}
-			return incidentsOutput{rows}, nil
+			out := incidentsOutput{Incidents: rows}
+			if err != nil {
+				out.Unread = err.Error()
+			}
+			return out, nil
 		}, func(_ incidentsInput, o incidentsOutput) string {
 			var b strings.Builder
 			_ = incidents.Print(&b, o.Incidents, time.Now()) // a Builder takes all
+			if o.Unread != "" {
+				b.WriteString("Some could not be read: " + o.Unread + "\n")
+			}
 			return b.String()
 		})
 	add(s, "show", "Show all that a deployment knows of an incident", "Why, since when, what was seen, what was changed before, what was done.",

@@ -14,9 +14,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/infra/specs"
 	"rollcall/local/fakeslack"
 	"rollcall/local/platform/template"
-	"rollcall/local/programs"
 	"rollcall/local/simaws"
 	"rollcall/local/stage"
 	"rollcall/shared/config"
@@ -70,7 +70,7 @@ func (p *patient) examined(test bool) []Finding {
 	}
 	p.t.Cleanup(func() { slack.Close() })
 	c.Slack = func(_, token string) (Slack, error) { return NewSlack(slack.APIURL(), token, &http.Client{}), nil }
-	return Examine(p.t.Context(), c, Deployment{Account: p.Template.AccountID, Region: p.Template.Region, Specs: programs.Specs(), TestMessage: test})
+	return Examine(p.t.Context(), c, Deployment{Account: p.Template.AccountID, Region: p.Template.Region, Specs: specs.All(), TestMessage: test})
 }
 
 func (p *patient) function(name string) template.Function {
@@ -155,6 +155,8 @@ func TestEachThingThatCanBeWrong(t *testing.T) {
 			want: []string{"RemediateIncidentsRule"}, do: " --event-bus-name 'rollcall'"},
 		"a schedule is gone": {harm: func(p *patient) { p.Deployment.Delete(p.rule("SubnetWatchSweepSchedule").ARN) },
 			want: []string{"rule SubnetWatchSweepSchedule is not there, or does not lead to rollcall-subnet-watch. "}, do: "make deploy"},
+		"the bus is gone": {harm: func(p *patient) { p.Deployment.Delete(p.Template.Buses[0].ARN) },
+			want: []string{"event bus rollcall is not there: "}, do: "make deploy"},
 		"dead letters": {harm: func(p *patient) { p.must(nil, p.Queues.SendText(p.queue("rollcall-joins-dead"), "{}", nil)) },
 			want: []string{"dead letters rollcall-joins-dead holds 1"}, do: "make redrive MOVE=1"},
 		"events that failed": {harm: func(p *patient) { p.must(nil, p.Queues.SendText(p.queue("rollcall-failed"), "{}", nil)) },

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -26,14 +27,19 @@ func (c Clients) rules(ctx context.Context, d Deployment, there []functionOf) []
 		if len(f.spec.Rules)+len(f.spec.Schedules) == 0 {
 			continue
 		}
-		names := map[string][]string{} // by bus
 		for _, on := range busesOf(f.spec, bus) {
 			found, err := c.rulesOf(ctx, f, on)
+			if coded(err, "ResourceNotFoundException") { // of the bus: a target without rules has none
+				gone := redeploy(Finding{Part: "event bus", Name: on, Says: "is not there: nobody hears of incidents, and no approved remedy is run"})
+				if !slices.Contains(list, gone) {
+					list = append(list, gone)
+				}
+				continue
+			}
 			if err != nil {
 				list = append(list, unseen("rule", Prefix+"-"+f.spec.Name, "events:ListRuleNamesByTarget", err))
 				continue
 			}
-			names[on] = found
 			for _, w := range wakers(f.spec) {
 				if w.on(bus) == on {
 					list = append(list, c.rule(ctx, f, w, on, found))

@@ -41,7 +41,7 @@ func New(t *template.Template, environment func(template.Function) map[string]st
 	return &API{template: t, environment: environment, role: role, deleted: map[string]bool{}, disabled: map[string]bool{}, failed: map[string]string{}}
 }
 
-// Delete deletes a function, a role, a rule (by ARN) or an event source mapping (by logical id).
+// Delete deletes a function, a role, a rule, an event bus (by ARN) or an event source mapping (by logical id).
 func (a *API) Delete(id string) { a.set(a.deleted, id) }
 
 // Disable disables a rule (by ARN) or an event source mapping (by logical id).
@@ -134,9 +134,15 @@ func (a *API) ListEventSourceMappings(in *lambda.ListEventSourceMappingsInput) (
 func (a *API) ListRuleNamesByTarget(in *eventbridge.ListRuleNamesByTargetInput) (*eventbridge.ListRuleNamesByTargetOutput, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	bus := busNamed(in.EventBusName)
+	if !a.hasBus(bus) {
+		err := notFound("Event bus " + bus + " does not exist.")
+		err.Status = http.StatusBadRequest
+		return nil, err
+	}
 	out := &eventbridge.ListRuleNamesByTargetOutput{RuleNames: []string{}}
 	for _, r := range a.template.Rules {
-		if a.deleted[r.ARN] || busOf(r) != busNamed(in.EventBusName) {
+		if a.deleted[r.ARN] || busOf(r) != bus {
 			continue
 		}
 		if slices.ContainsFunc(r.Targets, func(t template.Target) bool { return t.ARN == aws.ToString(in.TargetArn) }) {
@@ -170,6 +176,10 @@ func (a *API) DescribeRule(in *eventbridge.DescribeRuleInput) (*eventbridge.Desc
 	err := notFound(fmt.Sprintf("Rule %s does not exist on EventBus %s.", name, bus))
 	err.Status = http.StatusBadRequest
 	return nil, err
+}
+
+func (a *API) hasBus(name string) bool {
+	return name == "default" || slices.ContainsFunc(a.template.Buses, func(b template.EventBus) bool { return b.Name == name && !a.deleted[b.ARN] })
 }
 
 func busOf(r template.Rule) string {
