@@ -25,8 +25,8 @@ import (
 	"rollcall/shared/store"
 )
 
-// patient is a deployment on the stage, with a Slack of its own.
-type patient struct {
+// deployed is a deployment on the stage, with a Slack of its own.
+type deployed struct {
 	*stage.Stage
 	t        *testing.T
 	settings map[string]string
@@ -36,8 +36,8 @@ type patient struct {
 
 const channel = stage.Channel
 
-// admit starts a deployment in which nothing is wrong.
-func admit(t *testing.T, p *patient) *patient {
+// deploy starts a deployment in which nothing is wrong.
+func deploy(t *testing.T, p *deployed) *deployed {
 	t.Helper()
 	var err error
 	p.Stage, err = stage.Start(t.Context(), stage.Options{
@@ -59,7 +59,7 @@ func admit(t *testing.T, p *patient) *patient {
 }
 
 // examined is what is found in it.
-func (p *patient) examined(test bool) []Finding {
+func (p *deployed) examined(test bool) []Finding {
 	p.t.Helper()
 	cfg := p.AsAdmin()
 	cfg.Retryer = func() aws.Retryer { return retry.AddWithMaxAttempts(retry.NewStandard(), 1) }
@@ -73,7 +73,7 @@ func (p *patient) examined(test bool) []Finding {
 	return Examine(p.t.Context(), c, Deployment{Account: p.Template.AccountID, Region: p.Template.Region, Specs: specs.All(), TestMessage: test})
 }
 
-func (p *patient) function(name string) template.Function {
+func (p *deployed) function(name string) template.Function {
 	p.t.Helper()
 	f, ok := p.Template.Function(Prefix + "-" + name)
 	if !ok {
@@ -82,7 +82,7 @@ func (p *patient) function(name string) template.Function {
 	return f
 }
 
-func (p *patient) rule(begin string) template.Rule {
+func (p *deployed) rule(begin string) template.Rule {
 	p.t.Helper()
 	i := slices.IndexFunc(p.Template.Rules, func(r template.Rule) bool { return strings.HasPrefix(r.LogicalID, begin) })
 	if i < 0 {
@@ -91,7 +91,7 @@ func (p *patient) rule(begin string) template.Rule {
 	return p.Template.Rules[i]
 }
 
-func (p *patient) must(_ any, err error) {
+func (p *deployed) must(_ any, err error) {
 	p.t.Helper()
 	if err != nil {
 		p.t.Fatal(err)
@@ -111,7 +111,7 @@ func of(list []Finding, s State) []string {
 
 // In a deployment in which nothing is wrong nothing is found, and all is looked at.
 func TestWell(t *testing.T) {
-	p := admit(t, &patient{})
+	p := deploy(t, &deployed{})
 	list := p.examined(false)
 	if healthy, whole := Healthy(list); !healthy || !whole {
 		t.Errorf("found\n%s\nnot seen\n%s", strings.Join(of(list, Wrong), "\n"), strings.Join(of(list, Unknown), "\n"))
@@ -130,76 +130,76 @@ func TestWell(t *testing.T) {
 
 // Whatever is wrong is found by its name, with what to do, and nothing else is found.
 func TestEachThingThatCanBeWrong(t *testing.T) {
-	entry := func(p *patient, f string) *string { return aws.String(roleOf(p, f)) }
+	entry := func(p *deployed, f string) *string { return aws.String(roleOf(p, f)) }
 	for name, tt := range map[string]struct {
-		patient patient
-		harm    func(*patient)
+		deployed deployed
+		damage   func(*deployed)
 		// want is what is said of each thing that is wrong, do what is to be done about
 		// the first.
 		want []string
 		do   string
 	}{
-		"a function is gone": {harm: func(p *patient) { p.Deployment.Delete(p.function("zone-watch").ARN) },
+		"a function is gone": {damage: func(p *deployed) { p.Deployment.Delete(p.function("zone-watch").ARN) },
 			want: []string{"function rollcall-zone-watch is not there: "}, do: "make deploy"},
-		"an update failed": {harm: func(p *patient) { p.Deployment.FailUpdate(p.function("join-check").ARN, "InvalidRuntime") },
+		"an update failed": {damage: func(p *deployed) { p.Deployment.FailUpdate(p.function("join-check").ARN, "InvalidRuntime") },
 			want: []string{"function rollcall-join-check its last update failed: InvalidRuntime"}, do: "make deploy"},
-		"a role is gone": {harm: func(p *patient) { p.Deployment.Delete(roleOf(p, "subnet-watch")) },
+		"a role is gone": {damage: func(p *deployed) { p.Deployment.Delete(roleOf(p, "subnet-watch")) },
 			want: []string{"role "}, do: "make deploy"},
-		"a queue wakes nobody": {harm: func(p *patient) { p.Deployment.Disable(p.mapping("report")) },
+		"a queue wakes nobody": {damage: func(p *deployed) { p.Deployment.Disable(p.mapping("report")) },
 			want: []string{"queue rollcall-results.fifo does not wake rollcall-report: its event source mapping is disabled"}, do: "aws lambda update-event-source-mapping --uuid '"},
-		"a mapping is gone": {harm: func(p *patient) { p.Deployment.Delete(p.mapping("remediate")) },
+		"a mapping is gone": {damage: func(p *deployed) { p.Deployment.Delete(p.mapping("remediate")) },
 			want: []string{"queue rollcall-remediate no queue wakes it"}, do: "make deploy"},
-		"a rule is disabled": {harm: func(p *patient) { p.Deployment.Disable(p.rule("JoinCheckLaunchesRule").ARN) },
+		"a rule is disabled": {damage: func(p *deployed) { p.Deployment.Disable(p.rule("JoinCheckLaunchesRule").ARN) },
 			want: []string{"JoinCheckLaunchesRule"}, do: "aws events enable-rule --name '"},
-		"a rule of the own bus is disabled": {harm: func(p *patient) { p.Deployment.Disable(p.rule("RemediateIncidentsRule").ARN) },
+		"a rule of the own bus is disabled": {damage: func(p *deployed) { p.Deployment.Disable(p.rule("RemediateIncidentsRule").ARN) },
 			want: []string{"RemediateIncidentsRule"}, do: " --event-bus-name 'rollcall'"},
-		"a schedule is gone": {harm: func(p *patient) { p.Deployment.Delete(p.rule("SubnetWatchSweepSchedule").ARN) },
+		"a schedule is gone": {damage: func(p *deployed) { p.Deployment.Delete(p.rule("SubnetWatchSweepSchedule").ARN) },
 			want: []string{"rule SubnetWatchSweepSchedule is not there, or does not lead to rollcall-subnet-watch. "}, do: "make deploy"},
-		"the bus is gone": {harm: func(p *patient) { p.Deployment.Delete(p.Template.Buses[0].ARN) },
+		"the bus is gone": {damage: func(p *deployed) { p.Deployment.Delete(p.Template.Buses[0].ARN) },
 			want: []string{"event bus rollcall is not there: "}, do: "make deploy"},
-		"dead letters": {harm: func(p *patient) { p.must(nil, p.Queues.SendText(p.queue("rollcall-joins-dead"), "{}", nil)) },
+		"dead letters": {damage: func(p *deployed) { p.must(nil, p.Queues.SendText(p.queue("rollcall-joins-dead"), "{}", nil)) },
 			want: []string{"dead letters rollcall-joins-dead holds 1"}, do: "make redrive MOVE=1"},
-		"events that failed": {harm: func(p *patient) { p.must(nil, p.Queues.SendText(p.queue("rollcall-failed"), "{}", nil)) },
+		"events that failed": {damage: func(p *deployed) { p.must(nil, p.Queues.SendText(p.queue("rollcall-failed"), "{}", nil)) },
 			want: []string{"dead letters rollcall-failed holds 1"}, do: "aws sqs purge-queue --queue-url "},
-		"no token": {harm: func(p *patient) { p.secret(config.SlackSecretARN, "") },
+		"no token": {damage: func(p *deployed) { p.secret(config.SlackSecretARN, "") },
 			want: []string{"the secret is empty: put the bot token"}, do: "put-secret-value --secret-id '"},
-		"another kind of token": {harm: func(p *patient) { p.secret(config.SlackSecretARN, "xoxp-1234567890") },
+		"another kind of token": {damage: func(p *deployed) { p.secret(config.SlackSecretARN, "xoxp-1234567890") },
 			want: []string{"the secret holds another kind of Slack token"}, do: "put-secret-value --secret-id '"},
-		"a token that Slack does not know": {patient: patient{slack: fakeslack.Config{Token: "xoxb-another-one"}},
+		"a token that Slack does not know": {deployed: deployed{slack: fakeslack.Config{Token: "xoxb-another-one"}},
 			want: []string{"Slack does not take it: invalid_auth"}, do: "put-secret-value --secret-id '"},
-		"a scope is missing": {patient: patient{slack: fakeslack.Config{Scopes: []string{"chat:write", "channels:history"}}},
+		"a scope is missing": {deployed: deployed{slack: fakeslack.Config{Scopes: []string{"chat:write", "channels:history"}}},
 			want: []string{"Slack scope files:write the token does not have it; it is for pictures of reports"}, do: "put-secret-value --secret-id '"},
 		"groups approve, and nobody can tell who is in them": {
-			patient: patient{settings: map[string]string{string(config.Approvers): "S0ONCALL01"}, slack: fakeslack.Config{Scopes: []string{"chat:write", "channels:history", "files:write"}}},
-			want:    []string{"Slack scope usergroups:read the token does not have it; it is for to tell who is in the groups that may approve"}, do: "api.slack.com/apps"},
-		"the app is not in the channel": {patient: patient{slack: fakeslack.Config{Channels: []fakeslack.Channel{{ID: channel, Name: "eks-oncall", BotAbsent: true}}}},
+			deployed: deployed{settings: map[string]string{string(config.Approvers): "S0ONCALL01"}, slack: fakeslack.Config{Scopes: []string{"chat:write", "channels:history", "files:write"}}},
+			want:     []string{"Slack scope usergroups:read the token does not have it; it is for to tell who is in the groups that may approve"}, do: "api.slack.com/apps"},
+		"the app is not in the channel": {deployed: deployed{slack: fakeslack.Config{Channels: []fakeslack.Channel{{ID: channel, Name: "eks-oncall", BotAbsent: true}}}},
 			want: []string{"Slack channel " + channel + " the app is not in it"}, do: "/invite @Rollcall"},
-		"another channel": {patient: patient{slack: fakeslack.Config{Channels: []fakeslack.Channel{{ID: "C0OTHER0001", Name: "other"}}}},
+		"another channel": {deployed: deployed{slack: fakeslack.Config{Channels: []fakeslack.Channel{{ID: "C0OTHER0001", Name: "other"}}}},
 			want: []string{"Slack channel " + channel + " there is no such channel"}, do: "/invite @Rollcall"},
-		"no signing secret": {harm: func(p *patient) { p.secret(config.SigningARN, "") },
+		"no signing secret": {damage: func(p *deployed) { p.secret(config.SigningARN, "") },
 			want: []string{"is not there: each press of a button is refused"}, do: "put-secret-value --secret-id '"},
-		"a role is not let in": {harm: func(p *patient) {
+		"a role is not let in": {damage: func(p *deployed) {
 			p.must(eks.NewFromConfig(p.AsAdmin()).DeleteAccessEntry(p.t.Context(), &eks.DeleteAccessEntryInput{ClusterName: aws.String("eks-workshop"), PrincipalArn: entry(p, "zone-watch")}))
 		}, want: []string{"access entry eks-workshop rollcall-zone-watch there is none for the role "}, do: "aws eks create-access-entry --region 'us-west-2' --cluster-name 'eks-workshop' --principal-arn 'arn:aws:iam::"},
-		"a role may read nothing": {harm: func(p *patient) {
+		"a role may read nothing": {damage: func(p *deployed) {
 			in := &eks.DeleteAccessEntryInput{ClusterName: aws.String("eks-workshop"), PrincipalArn: entry(p, "join-check")}
 			p.must(eks.NewFromConfig(p.AsAdmin()).DeleteAccessEntry(p.t.Context(), in))
 			p.must(eks.NewFromConfig(p.AsAdmin()).CreateAccessEntry(p.t.Context(), &eks.CreateAccessEntryInput{ClusterName: in.ClusterName, PrincipalArn: in.PrincipalArn}))
 		}, want: []string{"access entry eks-workshop rollcall-join-check it gives the role "}, do: "aws eks update-access-entry --region 'us-west-2'"},
-		"a cluster that is not there": {patient: patient{settings: map[string]string{string(config.Clusters): "eks-workshop,staging"}},
+		"a cluster that is not there": {deployed: deployed{settings: map[string]string{string(config.Clusters): "eks-workshop,staging"}},
 			want: []string{"cluster staging is not there, and the setting clusters names it"}, do: "make deploy"},
-		"a setting that is none": {patient: patient{settings: map[string]string{string(config.Clusters): "no cluster?"}},
+		"a setting that is none": {deployed: deployed{settings: map[string]string{string(config.Clusters): "no cluster?"}},
 			want: []string{"settings "}, do: "docs/settings.md"},
-		"Slack refuses what is told": {harm: func(p *patient) {
+		"Slack refuses what is told": {damage: func(p *deployed) {
 			s := store.New(dynamodb.NewFromConfig(p.AsAdmin()), p.Template.Tables[0].Name)
 			p.must(nil, s.SaveClusterRecord(p.t.Context(), outbox.ClusterRecord{Cluster: "eks-workshop", Refusals: []outbox.Refusal{{Target: outbox.ToChannel(channel), Code: "is_archived", Since: time.Unix(1e9, 0), Times: 7}}}))
 		}, want: []string{"delivery eks-workshop slack/" + channel + " has refused what is told of eks-workshop since 2001-09-09 01:46 UTC: is_archived (7 times)"}, do: "tried again by itself"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := admit(t, &tt.patient)
-			if tt.harm != nil {
-				tt.harm(p)
+			p := deploy(t, &tt.deployed)
+			if tt.damage != nil {
+				tt.damage(p)
 			}
 			list := p.examined(false)
 			wrong := of(list, Wrong)
@@ -221,11 +221,11 @@ func TestEachThingThatCanBeWrong(t *testing.T) {
 }
 
 // roleOf is the role with which a function reads clusters.
-func roleOf(p *patient, name string) string {
+func roleOf(p *deployed, name string) string {
 	return simaws.RoleIdentity(p.Template.AccountID, p.function(name).Name).RoleARN
 }
 
-func (p *patient) mapping(function string) string {
+func (p *deployed) mapping(function string) string {
 	for _, m := range p.Template.Mappings {
 		if m.FunctionName == Prefix+"-"+function {
 			return m.LogicalID
@@ -235,7 +235,7 @@ func (p *patient) mapping(function string) string {
 	return ""
 }
 
-func (p *patient) queue(name string) string {
+func (p *deployed) queue(name string) string {
 	for _, q := range p.Template.Queues {
 		if q.Name == name {
 			return q.ARN
@@ -254,7 +254,7 @@ func TestRefusedIsUnknown(t *testing.T) {
 	} {
 		t.Run(action, func(t *testing.T) {
 			t.Parallel()
-			p := admit(t, &patient{refused: []simaws.FaultRule{{Call: action, Deny: true}}})
+			p := deploy(t, &deployed{refused: []simaws.FaultRule{{Call: action, Deny: true}}})
 			list := p.examined(false)
 			healthy, whole := Healthy(list)
 			if !healthy || whole {
@@ -269,7 +269,7 @@ func TestRefusedIsUnknown(t *testing.T) {
 
 // Where nothing is deployed that is all that is said.
 func TestNotDeployed(t *testing.T) {
-	p := admit(t, &patient{})
+	p := deploy(t, &deployed{})
 	for _, f := range p.Template.Functions {
 		p.Deployment.Delete(f.ARN)
 	}
@@ -282,7 +282,7 @@ func TestNotDeployed(t *testing.T) {
 // A test message goes into each channel once, and only where it is asked for.
 func TestMessage(t *testing.T) {
 	const other = "C0OTHER0001"
-	p := admit(t, &patient{
+	p := deploy(t, &deployed{
 		settings: map[string]string{string(config.Routes): "eks-workshop=" + other},
 		slack:    fakeslack.Config{Channels: []fakeslack.Channel{{ID: channel, Name: "eks-oncall"}, {ID: other, Name: "other", Archived: true}}},
 	})
@@ -300,7 +300,7 @@ func TestMessage(t *testing.T) {
 }
 
 // secret changes the secret that a setting names.
-func (p *patient) secret(v spec.Variable, value string) {
+func (p *deployed) secret(v spec.Variable, value string) {
 	p.t.Helper()
 	secret, ok := p.SecretFor(v)
 	if !ok {

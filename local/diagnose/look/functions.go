@@ -37,38 +37,38 @@ type parts struct {
 	heard <-chan struct{}
 }
 
-// function makes a function, which tells what it finds to an ear of its own.
+// function makes a function, which tells what it finds to a collector of its own.
 type function struct {
 	name string
-	make func(p parts, d detect.Detector, to *ear) lambda.Handler
+	make func(p parts, d detect.Detector, to *collector) lambda.Handler
 }
 
 func launchWatch() function {
-	return function{launchwatchspec.Name, func(p parts, d detect.Detector, to *ear) lambda.Handler {
+	return function{launchwatchspec.Name, func(p parts, d detect.Detector, to *collector) lambda.Handler {
 		return launchwatch.New(launchwatch.Parts{Detector: d, Config: p.config, Table: p.memory, Reader: p.reader, Remind: to})
 	}}
 }
 
 func joinCheck() function {
-	return function{joincheckspec.Name, func(p parts, d detect.Detector, to *ear) lambda.Handler {
-		return joincheck.New(joincheck.Parts{Detector: d, Config: p.config, Table: patient{p.memory, p.heard}, Reader: p.reader, Remind: to})
+	return function{joincheckspec.Name, func(p parts, d detect.Detector, to *collector) lambda.Handler {
+		return joincheck.New(joincheck.Parts{Detector: d, Config: p.config, Table: waitingTable{p.memory, p.heard}, Reader: p.reader, Remind: to})
 	}}
 }
 
 func nodegroupWatch() function {
-	return function{nodegroupwatchspec.Name, func(p parts, d detect.Detector, to *ear) lambda.Handler {
+	return function{nodegroupwatchspec.Name, func(p parts, d detect.Detector, to *collector) lambda.Handler {
 		return nodegroupwatch.New(nodegroupwatch.Parts{Detector: d, Config: p.config, Table: p.memory, Reader: p.reader, Remind: to, Tell: to})
 	}}
 }
 
 func spotReport() function {
-	return function{spotreportspec.Name, func(p parts, d detect.Detector, to *ear) lambda.Handler {
+	return function{spotreportspec.Name, func(p parts, d detect.Detector, to *collector) lambda.Handler {
 		return spotreport.New(spotreport.Parts{Detector: d, Config: p.config, Table: p.memory, Reader: p.reader, Send: to})
 	}}
 }
 
 func subnetWatch() function {
-	return function{subnetwatchspec.Name, func(p parts, d detect.Detector, to *ear) lambda.Handler {
+	return function{subnetwatchspec.Name, func(p parts, d detect.Detector, to *collector) lambda.Handler {
 		return subnetwatch.New(subnetwatch.Parts{
 			Detector: d, Config: p.config, Table: p.memory, Reader: func() subnetwatch.Reader { return p.reader.Counting() }, Gauge: unmeasured,
 		})
@@ -76,7 +76,7 @@ func subnetWatch() function {
 }
 
 func zoneWatch() function {
-	return function{zonewatchspec.Name, func(p parts, d detect.Detector, _ *ear) lambda.Handler {
+	return function{zonewatchspec.Name, func(p parts, d detect.Detector, _ *collector) lambda.Handler {
 		return zonewatch.New(zonewatch.Parts{Detector: d, Table: p.memory, Reader: p.reader, Gauge: unmeasured})
 	}}
 }
@@ -93,7 +93,7 @@ type run struct {
 // run runs a function. That it failed, or panicked, is part of what is seen: what it
 // would have looked at is not known.
 func (p parts) run(ctx context.Context, f function, event json.RawMessage) (r run) {
-	to := &ear{}
+	to := &collector{}
 	r.name = f.name
 	defer func() {
 		r.heard = to.heard
@@ -110,25 +110,25 @@ func (p parts) run(ctx context.Context, f function, event json.RawMessage) (r ru
 	return r
 }
 
-// ear hears what one function tells. Nobody is reminded, and nobody else told.
-type ear struct{ heard []report.Observation }
+// collector keeps what one function tells. Nobody is reminded, and nobody else told.
+type collector struct{ heard []report.Observation }
 
 // SendResult keeps what was found.
-func (e *ear) SendResult(_ context.Context, o report.Observation) error {
+func (e *collector) SendResult(_ context.Context, o report.Observation) error {
 	e.heard = append(e.heard, o)
 	return nil
 }
 
 // SendSummary drops a summary: it counts what was, and finds nothing.
-func (e *ear) SendSummary(context.Context, report.Summary) error { return nil }
+func (e *collector) SendSummary(context.Context, report.Summary) error { return nil }
 
 // LookAgain drops a reminder.
-func (e *ear) LookAgain(context.Context, []string, time.Time, time.Duration) error { return nil }
+func (e *collector) LookAgain(context.Context, []string, time.Time, time.Duration) error { return nil }
 
 // LookAtNodegroup drops a reminder.
-func (e *ear) LookAtNodegroup(context.Context, string, string, time.Time, time.Duration) error {
+func (e *collector) LookAtNodegroup(context.Context, string, string, time.Time, time.Duration) error {
 	return nil
 }
 
 // TellNodegroups drops what has changed since an empty memory.
-func (e *ear) TellNodegroups(context.Context, []nodegroup.Event) error { return nil }
+func (e *collector) TellNodegroups(context.Context, []nodegroup.Event) error { return nil }

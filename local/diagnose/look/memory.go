@@ -169,14 +169,14 @@ func (m *memory) SaveRefusedLaunch(_ context.Context, r store.RefusedRecord) err
 	return nil
 }
 
-// patient is the memory of who needs to know what launch-watch took down beside it.
-type patient struct {
+// waitingTable is the memory of who needs to know what launch-watch took down beside it.
+type waitingTable struct {
 	*memory
 	heard <-chan struct{}
 }
 
 // RefusedLaunches waits for it.
-func (p patient) RefusedLaunches(ctx context.Context, cluster string) ([]store.RefusedRecord, error) {
+func (p waitingTable) RefusedLaunches(ctx context.Context, cluster string) ([]store.RefusedRecord, error) {
 	select {
 	case <-p.heard:
 		return p.memory.RefusedLaunches(ctx, cluster)

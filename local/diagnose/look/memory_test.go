@@ -145,7 +145,7 @@ func TestTheRestIsRemembered(t *testing.T) {
 func TestRefusedLaunchesAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		heard := make(chan struct{})
-		p := patient{newMemory(), heard}
+		p := waitingTable{newMemory(), heard}
 		brief, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := p.RefusedLaunches(brief, "prod"); !errors.Is(err, context.DeadlineExceeded) {
