@@ -50,7 +50,9 @@ func (h handler) charts(ctx context.Context, s *snapshot.Snapshot, d diagnose.Di
 		returned := 0
 		shown := chart.FreeOf{Subnet: id, From: from(samples, s.Time), To: s.Time, Runway: address.Forecast(samples, 0, s.Time)}
 		for _, r := range s.Returned {
-			if r.Subnet == id {
+			// A cleanup may end between the look and this reading of it: the next
+			// picture shows it, so this one must not say that it does.
+			if r.Subnet == id && !r.Last.After(s.Time) {
 				shown.Cleaned = append(shown.Cleaned, chart.Freed{At: r.Last, Addresses: r.Addresses})
 				returned += r.Addresses
 			}

@@ -39,6 +39,21 @@ func TestCharts(t *testing.T) {
 	}
 }
 
+// What a cleanup gave back after the look began is not in the picture: who goes by
+// what it says would never draw the one that has it.
+func TestChartOfACleanupAfterTheLook(t *testing.T) {
+	b := newBench()
+	b.samples = []snapshot.Sample{{Subnet: "subnet-a", At: morning.Add(-5 * time.Minute), Free: 0, Total: 251}}
+	b.returned = []snapshot.Returned{{Subnet: "subnet-a", Interfaces: 9, Addresses: 90, Nodes: 9, Last: morning.Add(time.Second)}}
+	if err := b.run(); err != nil {
+		t.Fatal(err)
+	}
+	charts := b.observations[0].Charts
+	if len(charts) != 2 || charts[1].Of != "subnet-a" || charts[1].Returned != 0 || strings.Contains(charts[1].Alt, "+90") {
+		t.Fatalf("charts: %+v, want subnet-a's without what came back after it", charts)
+	}
+}
+
 // The hours of each watched subnet are rolled up.
 func TestHoursAreRolledUp(t *testing.T) {
 	b := newBench()
