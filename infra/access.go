@@ -23,33 +23,30 @@ func accessPolicy(name string) string {
 	return "arn:" + *awscdk.Aws_PARTITION() + ":eks::aws:cluster-access-policy/" + name
 }
 
-// admit makes an EKS access entry in each named cluster, for each function
-// that needs Kubernetes rights. In a cluster of authentication mode CONFIG_MAP
+// admit makes an EKS access entry for the reader in each named cluster. In a cluster of authentication mode CONFIG_MAP
 // it makes none: EKS would refuse it ("The cluster's authentication mode must
 // be set to one of [API, API_AND_CONFIG_MAP] to perform this operation."), and
 // CloudFormation would roll the whole stack back.
-func admit(chosen settings.Settings, functions []function) {
-	for _, f := range readers(functions) {
-		for _, cluster := range entryClusters(chosen) {
-			properties := map[string]any{
-				"ClusterName":  cluster,
-				"PrincipalArn": f.role.RoleArn(),
-				"Type":         "STANDARD",
-				"Tags":         []any{map[string]any{"Key": tagKey, "Value": tagValue}},
-			}
-			if chosen.Access == settings.AccessPolicy {
-				properties["AccessPolicies"] = []any{
-					map[string]any{"PolicyArn": assistantPolicy(), "AccessScope": map[string]any{"Type": "cluster"}},
-					map[string]any{"PolicyArn": viewPolicy(), "AccessScope": map[string]any{"Type": "namespace", "Namespaces": []any{"kube-system"}}},
-				}
-			} else {
-				properties["KubernetesGroups"] = []any{clusterrole.Group}
-			}
-			awscdk.NewCfnResource(f.scope, jsii.String("Access-"+cluster), &awscdk.CfnResourceProps{
-				Type:       jsii.String("AWS::EKS::AccessEntry"),
-				Properties: &properties,
-			})
+func admit(chosen settings.Settings, who reader) {
+	for _, cluster := range entryClusters(chosen) {
+		properties := map[string]any{
+			"ClusterName":  cluster,
+			"PrincipalArn": who.role.RoleArn(),
+			"Type":         "STANDARD",
+			"Tags":         []any{map[string]any{"Key": tagKey, "Value": tagValue}},
 		}
+		if chosen.Access == settings.AccessPolicy {
+			properties["AccessPolicies"] = []any{
+				map[string]any{"PolicyArn": assistantPolicy(), "AccessScope": map[string]any{"Type": "cluster"}},
+				map[string]any{"PolicyArn": viewPolicy(), "AccessScope": map[string]any{"Type": "namespace", "Namespaces": []any{"kube-system"}}},
+			}
+		} else {
+			properties["KubernetesGroups"] = []any{clusterrole.Group}
+		}
+		awscdk.NewCfnResource(who.scope, jsii.String("Access-"+cluster), &awscdk.CfnResourceProps{
+			Type:       jsii.String("AWS::EKS::AccessEntry"),
+			Properties: &properties,
+		})
 	}
 }
 

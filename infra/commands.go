@@ -23,33 +23,29 @@ func applyRole(clusters ...string) string {
 		` --name "$cluster" --kubeconfig "$config" && kubectl --kubeconfig "$config" apply -f deploy/clusterrole.yaml; rm -f "$config"; done`
 }
 
-// admitByRole is a command that gives roles the ClusterRole's rights in one
+// admitByRole is a command that gives the reader the ClusterRole's rights in one
 // more cluster.
-func admitByRole(roles []string) string {
-	return "for role in " + strings.Join(roles, " ") + "; do aws eks create-access-entry --region " + *awscdk.Aws_REGION() +
-		" --cluster-name " + placeholder + ` --principal-arn "$role" --kubernetes-groups ` + clusterrole.Group + "; done; " + applyRole(placeholder)
+func admitByRole(role string) string {
+	return "aws eks create-access-entry --region " + *awscdk.Aws_REGION() +
+		" --cluster-name " + placeholder + " --principal-arn " + role + " --kubernetes-groups " + clusterrole.Group + "; " + applyRole(placeholder)
 }
 
-// admitByPolicy is a command that gives roles EKS's access policies in one
+// admitByPolicy is a command that gives the reader EKS's access policies in one
 // more cluster.
-func admitByPolicy(roles []string) string {
-	where := " --region " + *awscdk.Aws_REGION() + " --cluster-name " + placeholder + ` --principal-arn "$role"`
+func admitByPolicy(role string) string {
+	where := " --region " + *awscdk.Aws_REGION() + " --cluster-name " + placeholder + " --principal-arn " + role
 	associate := " && aws eks associate-access-policy" + where + " --policy-arn "
-	return "for role in " + strings.Join(roles, " ") + "; do aws eks create-access-entry" + where +
+	return "aws eks create-access-entry" + where +
 		associate + assistantPolicy() + " --access-scope type=cluster" +
-		associate + viewPolicy() + " --access-scope type=namespace,namespaces=kube-system; done"
+		associate + viewPolicy() + " --access-scope type=namespace,namespaces=kube-system"
 }
 
 // authRoles are the lines that a cluster in authentication mode CONFIG_MAP
 // wants in place of access entries: under mapRoles of the ConfigMap aws-auth
 // in kube-system, as the EKS user guide has them ("Grant IAM users access to
 // Kubernetes with a ConfigMap").
-func authRoles(roles []string) string {
-	var b strings.Builder
-	for _, role := range roles {
-		b.WriteString("- rolearn: " + role + "\n  username: " + clusterrole.Group + "\n  groups:\n  - " + clusterrole.Group + "\n")
-	}
-	return b.String()
+func authRoles(role string) string {
+	return "- rolearn: " + role + "\n  username: " + clusterrole.Group + "\n  groups:\n  - " + clusterrole.Group + "\n"
 }
 
 // fillIn is a command that asks for a secret and puts it in.

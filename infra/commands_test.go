@@ -127,16 +127,10 @@ func withoutFiles(calls []string) []string {
 // wanted are the calls that a command must come to.
 func wanted(t *testing.T, name, command string) []string {
 	t.Helper()
-	var roles []string
-	for _, id := range []string{"JoinCheck", "NodegroupWatch", "Remediate", "SpotReport", "SubnetWatch", "ZoneWatch"} {
-		role := regexp.MustCompile(`arn:aws:iam::123456789012:role/` + id + `Role[0-9A-F]*`).FindString(command)
-		if strings.HasPrefix(name, "Kubernetes") && role == "" {
-			t.Errorf("%s does not name the role of %s", name, id)
-		}
-		roles = append(roles, role)
+	role := regexp.MustCompile(`arn:aws:iam::123456789012:role/ReaderRole[0-9A-F]*`).FindString(command)
+	if strings.HasPrefix(name, "Kubernetes") && role == "" {
+		t.Errorf("%s does not name the reader", name)
 	}
-	// In the order of the command.
-	slices.SortFunc(roles, func(a, b string) int { return strings.Index(command, a) - strings.Index(command, b) })
 	var calls []string
 	apply := func(clusters ...string) {
 		for _, c := range clusters {
@@ -153,19 +147,15 @@ func wanted(t *testing.T, name, command string) []string {
 		// What was typed arrives as it was, without the end of the line.
 		return []string{"aws [secretsmanager] [put-secret-value] [--region] [us-west-2] [--secret-id] [" + secret + "] [--secret-string] [file:///dev/stdin] <xoxb-1 $x `y` \\n*>"}
 	case "KubernetesAccessCommand":
-		for _, role := range roles {
-			calls = append(calls, entry("create-access-entry", role)+" [--kubernetes-groups] [rollcall]")
-		}
+		calls = append(calls, entry("create-access-entry", role)+" [--kubernetes-groups] [rollcall]")
 		apply("CLUSTER")
 	case "ClusterRoleCommand":
 		apply("dev", "old", "prod")
 	case "KubernetesPolicyCommand":
-		for _, role := range roles {
-			policy := "[--policy-arn] [arn:aws:eks::aws:cluster-access-policy/"
-			calls = append(calls, entry("create-access-entry", role),
-				entry("associate-access-policy", role)+" "+policy+"AmazonAIOpsAssistantPolicy] [--access-scope] [type=cluster]",
-				entry("associate-access-policy", role)+" "+policy+"AmazonEKSViewPolicy] [--access-scope] [type=namespace,namespaces=kube-system]")
-		}
+		policy := "[--policy-arn] [arn:aws:eks::aws:cluster-access-policy/"
+		calls = append(calls, entry("create-access-entry", role),
+			entry("associate-access-policy", role)+" "+policy+"AmazonAIOpsAssistantPolicy] [--access-scope] [type=cluster]",
+			entry("associate-access-policy", role)+" "+policy+"AmazonEKSViewPolicy] [--access-scope] [type=namespace,namespaces=kube-system]")
 	default:
 		t.Errorf("%s: nobody says what this command must do", name)
 	}
@@ -173,25 +163,20 @@ func wanted(t *testing.T, name, command string) []string {
 }
 
 // What a cluster of mode CONFIG_MAP is told to add is what its authenticator
-// reads: a mapping for each role that reads in clusters, into the group that
-// the ClusterRole is bound to.
+// reads: a mapping for the role that reads in clusters, into the group that the
+// ClusterRole is bound to.
 func TestAuthRoles(t *testing.T) {
 	got, err := awsauth.Roles(deployed(theTemplate(t), "AwsAuthRoles"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got) != 6 {
+	if len(got) != 1 {
 		t.Errorf("%d mappings: %+v", len(got), got)
 	}
-	seen := map[string]bool{}
 	for _, m := range got {
-		seen[m.ARN] = true
 		if !slices.Equal(m.Groups, []string{"rollcall"}) || m.Fault != "" || m.Stray != "" || m.Username == "" {
 			t.Errorf("mapping %+v", m)
 		}
-	}
-	if len(seen) != len(got) {
-		t.Errorf("roles are mapped twice: %v", got)
 	}
 }
 

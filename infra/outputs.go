@@ -12,7 +12,7 @@ import (
 )
 
 // output says what an operator needs after a deployment.
-func output(stack awscdk.Stack, chosen settings.Settings, r resources, a alarms, functions []function) {
+func output(stack awscdk.Stack, chosen settings.Settings, r resources, a alarms, functions []function, who reader) {
 	say := func(id, about string, value *string) {
 		awscdk.NewCfnOutput(stack, jsii.String(id), &awscdk.CfnOutputProps{Description: jsii.String(about), Value: value})
 	}
@@ -36,21 +36,18 @@ func output(stack awscdk.Stack, chosen settings.Settings, r resources, a alarms,
 			say("SlackInteractivityUrl", f.spec.URL.Why+" Put it in at the app's page, Interactivity & Shortcuts, Request URL", f.url)
 		}
 	}
-	var roles []string
-	for _, f := range readers(functions) {
-		roles = append(roles, *f.role.RoleArn())
-		say(camel(f.spec.Name)+"RoleArn", "Role that lists the nodes of each watched cluster", f.role.RoleArn())
-	}
-	say("KubernetesAccessCommand", "Lets the roles read in a cluster in which the stack has not made their access entries: the cluster's name for "+placeholder+
-		", in the folder of the repository. The ClusterRole names every object that is read", jsii.String(admitByRole(roles)))
+	role := *who.role.RoleArn()
+	say("ReaderRoleArn", "The one role that reads in the watched clusters", who.role.RoleArn())
+	say("KubernetesAccessCommand", "Lets the reader in where the stack has not made its access entry: the cluster's name for "+placeholder+
+		", in the folder of the repository. The ClusterRole names every object that is read", jsii.String(admitByRole(role)))
 	if list := roleClusters(chosen); len(list) > 0 {
 		say("ClusterRoleCommand", "To be run once, in the folder of the repository: gives the group "+clusterrole.Group+" its rights in the named clusters", jsii.String(applyRole(list...)))
 	}
 	if chosen.Access == settings.AccessPolicy {
-		say("KubernetesPolicyCommand", "The same without a ClusterRole, and wider: AmazonAIOpsAssistantPolicy, "+settings.AIOpsGives, jsii.String(admitByPolicy(roles)))
+		say("KubernetesPolicyCommand", "The same without a ClusterRole, and wider: AmazonAIOpsAssistantPolicy, "+settings.AIOpsGives, jsii.String(admitByPolicy(role)))
 	}
 	say("AwsAuthRoles", "For clusters in authentication mode CONFIG_MAP, which take no access entries: add these lines under mapRoles (kubectl -n kube-system edit configmap aws-auth), and apply deploy/clusterrole.yaml"+
-		about(chosen.ConfigMapClusters), jsii.String(authRoles(roles)))
+		about(chosen.ConfigMapClusters), jsii.String(authRoles(role)))
 }
 
 // about names the clusters that an output is known to be for.

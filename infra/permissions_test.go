@@ -45,8 +45,8 @@ func TestNoOtherPolicies(t *testing.T) {
 			t.Errorf("%s is not in a function's role", got[0].id)
 		}
 	}
-	if got, want := len(tpl.all("AWS::IAM::Role")), len(specs.All()); got != want {
-		t.Errorf("got %d roles, want one for each of %d functions", got, want)
+	if got, want := len(tpl.all("AWS::IAM::Role")), len(specs.All())+1; got != want {
+		t.Errorf("got %d roles, want one for each of %d functions, and the reader", got, want-1)
 	}
 }
 
@@ -120,6 +120,9 @@ func arnIn(t *testing.T, tpl template, name spec.Resource) string {
 			t.Fatalf("%s is no secret", id)
 		}
 		return "${" + id + "}"
+	}
+	if name == spec.ReaderRole {
+		return "arn:${AWS::Partition}:iam::${AWS::AccountId}:role/rollcall-reader-${AWS::Region}"
 	}
 	kinds := map[spec.Resource]string{spec.Table: "AWS::DynamoDB::Table", spec.Bus: "AWS::Events::EventBus"}
 	if kind, ok := kinds[name]; ok {
@@ -221,8 +224,61 @@ func TestTableReads(t *testing.T) {
 	}
 }
 
+// The reader is assumed by the functions that read in clusters, by nobody else, and
+// may do nothing in AWS.
+func TestReader(t *testing.T) {
+	tpl := theTemplate(t)
+	reader := readerRole(t, tpl)
+	var want, got []string
+	for _, of := range specs.All() {
+		if len(of.Kube) > 0 {
+			want = append(want, to(lambdaOf(t, tpl, of).Properties["Role"]))
+		}
+	}
+	for _, s := range several(get(reader.Properties, "AssumeRolePolicyDocument", "Statement")) {
+		if action, effect := get(s, "Action"), get(s, "Effect"); action != "sts:AssumeRole" || effect != "Allow" {
+			t.Errorf("%v %v", effect, action)
+		}
+		principal, _ := get(s, "Principal").(map[string]any)
+		for kind, list := range principal {
+			for _, p := range several(list) {
+				got = append(got, kind+" "+to(p))
+			}
+		}
+	}
+	for i := range want {
+		want[i] = "AWS " + want[i]
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("who may assume it (-want +got):\n%s", diff)
+	}
+	for _, policies := range []string{"Policies", "ManagedPolicyArns"} {
+		if p, ok := reader.Properties[policies]; ok {
+			t.Errorf("%s: %v", policies, p)
+		}
+	}
+}
+
+// readerRole is the one role that is not a function's.
+func readerRole(t *testing.T, tpl template) resource {
+	t.Helper()
+	for _, role := range tpl.all("AWS::IAM::Role") {
+		if flat(role.Properties["RoleName"]) == "rollcall-reader-${AWS::Region}" {
+			return role
+		}
+	}
+	t.Fatal("there is no reader")
+	return resource{}
+}
+
 func TestOnlyLambdaAssumesTheRoles(t *testing.T) {
+	reader := readerRole(t, theTemplate(t))
 	for _, role := range theTemplate(t).all("AWS::IAM::Role") {
+		if role.id == reader.id {
+			continue
+		}
 		for _, s := range several(get(role.Properties, "AssumeRolePolicyDocument", "Statement")) {
 			principal, _ := get(s, "Principal").(map[string]any)
 			if diff := cmp.Diff(map[string]any{"Service": "lambda.amazonaws.com"}, maps.Clone(principal)); diff != "" {

@@ -19,6 +19,8 @@ import (
 
 // resources are what the functions share, by the names that specs use.
 type resources struct {
+	// reader is the ARN of the role that reads in the clusters.
+	reader  string
 	table   awsdynamodb.Table
 	bus     awsevents.EventBus
 	secrets map[spec.Resource]secret
@@ -32,6 +34,7 @@ type resources struct {
 
 func newResources(stack awscdk.Stack, chosen settings.Settings, list []spec.Spec) (resources, error) {
 	r := resources{
+		reader:  readerARN(chosen),
 		table:   newTable(stack),
 		bus:     newBus(stack, chosen),
 		secrets: newSecrets(stack, chosen, list),
@@ -84,6 +87,8 @@ func (r resources) arn(name spec.Resource) (string, error) {
 		return *r.table.TableArn() + "/index/" + store.OpenIndex, nil
 	case spec.EndedIndex:
 		return *r.table.TableArn() + "/index/" + store.EndedIndex, nil
+	case spec.ReaderRole:
+		return r.reader, nil
 	case spec.Bus:
 		return *r.bus.EventBusArn(), nil
 	}
@@ -116,6 +121,8 @@ func (r resources) environment(wanted []spec.Variable, chosen settings.Settings)
 
 func (r resources) value(v spec.Variable, chosen settings.Settings) (*string, error) {
 	switch v {
+	case config.ReaderRole:
+		return jsii.String(r.reader), nil
 	case config.TableName:
 		return r.table.TableName(), nil
 	case config.BusName:

@@ -56,10 +56,11 @@ func NewStack(app awscdk.App, list []spec.Spec, packages string) error {
 		rules = append(rules, f.rules...)
 	}
 	letRulesSend(r.failed, "UndeliveredEvents", rules)
-	admit(chosen, functions)
+	who := newReader(stack, chosen, functions)
+	admit(chosen, who)
 	alarms := newAlarms(stack, chosen)
 	alarms.watch(r, functions)
-	output(stack, chosen, r, alarms, functions)
+	output(stack, chosen, r, alarms, functions, who)
 	return limits.CheckResources(count(stack))
 }
 

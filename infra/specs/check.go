@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/shared/config"
 	"rollcall/shared/spec"
 )
 
@@ -75,6 +76,10 @@ func check(s spec.Spec) []error {
 	}
 	if s.Timeout < time.Second || s.Timeout > maxTimeout {
 		bad("timeout %s is outside 1s to %s", s.Timeout, maxTimeout)
+	}
+	if reads, may := len(s.Kube) > 0, slices.ContainsFunc(s.Grants, func(g spec.Grant) bool { return slices.Contains(g.Resources, spec.ReaderRole) }); reads != may ||
+		reads != slices.Contains(s.Environment, config.ReaderRole) {
+		bad("who reads in clusters, and nobody else, may assume the reader and is told its name")
 	}
 	wakers := map[string]bool{}
 	for _, r := range s.Rules {

@@ -63,7 +63,7 @@ func (c *Cloud) authenticate(cluster, token string) (kubeapi.User, error) {
 		c.cfg.Log.Info("Kubernetes token refused", "cluster", cluster, "error", err)
 		return kubeapi.User{}, err
 	}
-	id := c.keys[key]
+	id, _ := c.keys.of(key)
 	user := kubeapi.User{Name: id.ARN, Principal: id.Principal}
 	if id.Admin {
 		user.Rules = []kubeapi.Rule{everything()}

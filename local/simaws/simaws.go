@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+
 	"rollcall/local/platform/loopback"
 	"rollcall/local/platform/wire"
 	"rollcall/local/simaws/kubeapi"
@@ -30,6 +32,8 @@ type Config struct {
 	History History
 	// Identities may sign requests; nobody else may.
 	Identities []Identity
+	// MayAssume tells whether somebody may assume a role. Nil lets nobody.
+	MayAssume func(caller Identity, in *sts.AssumeRoleInput) (bool, error)
 	// Secrets are the values in Secrets Manager by name.
 	Secrets map[string]string
 	// Events takes each event that PutEvents accepts. Nil serves no
@@ -77,7 +81,7 @@ type Cloud struct {
 	secrets  sync.RWMutex // over cfg.Secrets
 	cfg      Config
 	wire     *wire.Server
-	keys     directory
+	keys     *directory
 	endpoint string
 	clusters map[string]*cluster
 	ops      map[string][]string
@@ -96,14 +100,14 @@ func Start(ctx context.Context, cfg Config) (*Cloud, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	c := &Cloud{cfg: cfg, keys: newDirectory(cfg.Identities), clusters: map[string]*cluster{}, ops: map[string][]string{}}
+	c := &Cloud{cfg: cfg, keys: newDirectory(cfg.Identities, cfg.Wall), clusters: map[string]*cluster{}, ops: map[string][]string{}}
 	latency := cfg.MinLatency
 	if latency == 0 && cfg.Network == nil {
 		latency = defaultLatency
 	}
 	var err error
 	c.wire, err = wire.New(wire.Config{
-		Principals: c.keys.principal, Secret: c.keys.secret, Faults: cfg.Faults, Admit: cfg.Admit, MinLatency: latency, Now: cfg.Wall, Log: cfg.Log, Observe: cfg.Observe,
+		Principals: c.keys.principal, Secret: c.keys.secret, Session: c.keys.session, Faults: cfg.Faults, Admit: cfg.Admit, MinLatency: latency, Now: cfg.Wall, Log: cfg.Log, Observe: cfg.Observe,
 	})
 	if err != nil {
 		return nil, err

@@ -59,7 +59,8 @@ func (c *Cloud) register() {
 	}
 	c.ops["eks"] = append(wire.HandleMethods(c.wire, "eks", c.cfg.World, "DescribeCluster"), "DescribeCluster")
 	wire.Handle(c.wire, "eks", "DescribeCluster", c.describeCluster)
-	c.ops["sts"] = append(wire.HandleMethods(c.wire, "sts", c.cfg.World), "GetCallerIdentity")
+	c.ops["sts"] = append(wire.HandleMethods(c.wire, "sts", c.cfg.World), "GetCallerIdentity", "AssumeRole")
+	wire.Handle(c.wire, "sts", "AssumeRole", c.assumeRole)
 	wire.Handle(c.wire, "sts", "GetCallerIdentity", c.getCallerIdentity)
 	c.ops["secretsmanager"] = []string{"GetSecretValue"}
 	wire.Handle(c.wire, "secretsmanager", "GetSecretValue", c.getSecretValue)

@@ -44,7 +44,11 @@ func (s *Stage) admitCall(ctx context.Context, call *wire.Call, in any) error {
 	if i < 0 {
 		return nil // the person at the keyboard, who may do everything
 	}
-	ok, err := mayCall(s.Policy(s.Template.Functions[i].Name), call.Action(), in, s.things())
+	policy, assumed := s.assumedPolicy(call.Principal)
+	if !assumed {
+		policy = s.Policy(s.Template.Functions[i].Name)
+	}
+	ok, err := mayCall(policy, call.Action(), in, s.things())
 	if err != nil {
 		return fmt.Errorf("the policy of %s: %w", call.Principal.Name, err)
 	}

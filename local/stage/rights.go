@@ -12,7 +12,6 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"go.yaml.in/yaml/v3"
 
-	"rollcall/local/simaws"
 	"rollcall/local/simaws/kubeapi"
 	"rollcall/local/simaws/world"
 )
@@ -66,7 +65,7 @@ func (o Options) rights() (group string, rules []kubeapi.Rule, err error) {
 }
 
 // readers are the access policies that the deployment's documented command
-// (and its switch kubernetesAccess=policy) gives join-check in each cluster.
+// (and its switch kubernetesAccess=policy) gives the reader in each cluster.
 func readers() []eks.AssociateAccessPolicyInput {
 	policy := func(name string, scope ekstypes.AccessScope) eks.AssociateAccessPolicyInput {
 		arn := "arn:aws:eks::aws:cluster-access-policy/" + name
@@ -83,15 +82,14 @@ func readers() []eks.AssociateAccessPolicyInput {
 // group. A cluster in authentication mode CONFIG_MAP takes no access entries:
 // what the stack's AwsAuthRoles says is in the world's aws-auth, or it is not.
 func (s *Stage) admit(w world.API, group string) error {
-	for _, f := range s.Template.Functions {
-		role := simaws.RoleIdentity(s.Template.AccountID, f.Name).RoleARN
+	for _, role := range s.readers() {
 		for _, cluster := range s.World.Clusters() {
 			if out, err := w.DescribeCluster(&eks.DescribeClusterInput{Name: &cluster}); err == nil && out.Cluster.AccessConfig != nil &&
 				out.Cluster.AccessConfig.AuthenticationMode == ekstypes.AuthenticationModeConfigMap {
 				continue
 			}
 			if err := admitTo(w, cluster, role, group); err != nil {
-				return fmt.Errorf("admit %s to cluster %s: %w", f.Name, cluster, err)
+				return fmt.Errorf("admit %s to cluster %s: %w", role, cluster, err)
 			}
 		}
 	}

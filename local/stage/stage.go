@@ -230,7 +230,8 @@ func (s *Stage) startCloud(set set) error {
 	})
 	s.Cloud, err = simaws.Start(s.ctx, simaws.Config{
 		Account: set.account, Region: set.region,
-		World: set.api, History: set.history, Queues: s.Queues, Identities: identities, Secrets: secrets,
+		MayAssume: s.mayAssume,
+		World:     set.api, History: set.history, Queues: s.Queues, Identities: identities, Secrets: secrets,
 		Deployment: s.Deployment,
 		Events:     func(_ context.Context, bus string, event json.RawMessage) error { return s.putOn(bus, event) },
 		DynamoDB:   s.Table, Meter: s.options.Meter, Clusters: set.clusters, Objects: set.objects, Endpoints: set.described, Groups: groups,

@@ -36,7 +36,7 @@ func TestWhoTalks(t *testing.T) {
 		"shared/store":              {"dynamodb"},
 		"shared/bus":                {"eventbridge", "sqs"},
 		"shared/lambda":             {"net/http"}, // the way to Slack, for the stage to take its place
-		"shared/awsconf":            {"net", "net/http"},
+		"shared/awsconf":            {"net", "net/http", "sts"},
 		"shared/remedy/awscall":     {"autoscaling", "ec2", "eks"}, // what changes things in AWS
 		// The functions make the clients of state, bus and slack, and hand
 		// them over.

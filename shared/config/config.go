@@ -50,6 +50,7 @@ const (
 	Approvers       spec.Variable = "ROLLCALL_APPROVERS"
 	ApprovalTime    spec.Variable = "ROLLCALL_APPROVAL_TIME"
 	LogLevel        spec.Variable = "ROLLCALL_LOG_LEVEL"
+	ReaderRole      spec.Variable = "ROLLCALL_READER_ROLE"
 	TableName       spec.Variable = "ROLLCALL_TABLE"
 	BusName         spec.Variable = "ROLLCALL_BUS"
 	JoinQueueURL    spec.Variable = "ROLLCALL_JOIN_QUEUE_URL"
@@ -146,12 +147,14 @@ type Config struct {
 	Remedied   map[string]map[optin.Remedy]optin.Policy
 	RemedyVPCs []string
 	// RemedyRoles are ARNs.
-	RemedyRoles    []string
-	RemedyLimit    int
-	Approvers      []string
-	Responders     Responders
-	ApprovalTime   time.Duration
-	LogLevel       slog.Level
+	RemedyRoles  []string
+	RemedyLimit  int
+	Approvers    []string
+	Responders   Responders
+	ApprovalTime time.Duration
+	LogLevel     slog.Level
+	// ReaderRole is the ARN of the role that the clusters know; "" is the function's own.
+	ReaderRole     string
 	TableName      string
 	BusName        string
 	JoinQueueURL   string
@@ -281,6 +284,8 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 		c.ApprovalTime, err = parseDuration(text, 5*time.Minute, 24*time.Hour)
 	case LogLevel:
 		err = c.LogLevel.UnmarshalText([]byte(text))
+	case ReaderRole:
+		c.ReaderRole = text
 	case TableName:
 		c.TableName, err = required(text)
 	case BusName:

@@ -38,7 +38,8 @@ type Reader struct {
 	autoscaling *autoscaling.Client
 	eks         *eks.Client
 	sts         *sts.Client
-	presigner   kube.Presigner
+	// presigners make the tokens for Kubernetes; the first that a cluster knows counts.
+	presigners []kube.Presigner
 	// sources makes them for one look; sweep is what its sweep has counted.
 	sources  func(sweep *vpc.Counts) []source.Source
 	sweep    *vpc.Counts
@@ -67,9 +68,9 @@ func New(cfg aws.Config) *Reader {
 	t := sts.NewFromConfig(cfg)
 	return &Reader{
 		ec2: e, autoscaling: a, eks: k, sts: t,
-		presigner: sts.NewPresignClient(t),
-		sources:   func(sweep *vpc.Counts) []source.Source { return sources(e, a, k, i, sweep) },
-		patience:  patience,
+		presigners: []kube.Presigner{sts.NewPresignClient(t)},
+		sources:    func(sweep *vpc.Counts) []source.Source { return sources(e, a, k, i, sweep) },
+		patience:   patience,
 	}
 }
 
@@ -191,11 +192,15 @@ func failsWithNodes(s *snapshot.Snapshot, o source.Source) bool {
 	return true
 }
 
+// callAssumeRole is what fails where a cluster knows the role alone that the reader
+// could not assume.
+const callAssumeRole = "sts:AssumeRole"
+
 // ofAll tells a failure that is not of one list but of the whole API: nobody
 // answers, or nobody knows us. Asking for the rest would only take time, and
 // tell of one fault six times.
 func ofAll(f snapshot.Failure) bool {
-	return f.Reason == snapshot.Unreachable || f.Reason == snapshot.TimedOut || f.Reason == snapshot.NotRead || f.Code == "Unauthorized"
+	return f.Reason == snapshot.Unreachable || f.Reason == snapshot.TimedOut || f.Reason == snapshot.NotRead || f.Code == "Unauthorized" || f.Call == callAssumeRole
 }
 
 func (r *Reader) patienceFor(s source.Source) time.Duration {

@@ -2,7 +2,12 @@ package gather
 
 import (
 	"context"
+	"errors"
 	"net/http"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go"
 
 	"rollcall/shared/gather/source"
 	"rollcall/shared/kube"
@@ -31,12 +36,48 @@ func (r *Reader) connect(ctx context.Context, c snapshot.Cluster, clusterRead bo
 	if endpoint == "" {
 		return session{err: source.ErrNoEndpoint}
 	}
-	token, err := kube.Token(ctx, r.presigner, c.Name)
+	var tokens []string
+	var lacking error
+	for _, p := range r.presigners {
+		token, err := kube.Token(ctx, p, c.Name)
+		if err != nil {
+			lacking = errors.Join(lacking, asked(err))
+			continue
+		}
+		tokens = append(tokens, token)
+	}
+	if len(tokens) == 0 {
+		return session{err: lacking}
+	}
+	client, err := kube.NewVia(via, endpoint, ca, tokens...)
 	if err != nil {
 		return session{err: err}
 	}
-	client, err := kube.NewVia(via, endpoint, ca, token)
-	return session{client: client, err: err}
+	return session{client: client.Lacking(lacking)}
+}
+
+// asked is the call within a call that failed: a token is only signed, and what failed
+// is the one for the credentials to sign it by.
+func asked(err error) error {
+	var signing, call *smithy.OperationError
+	if errors.As(err, &signing) && errors.As(signing.Err, &call) {
+		return call
+	}
+	return err
+}
+
+// InClustersAs makes the Kubernetes APIs know the reader as the role that cfg is of.
+// Where a cluster does not know that role, or it cannot be assumed, the reader goes as
+// itself: a cluster that has let in the functions of an earlier release is not lost
+// before somebody lets in the role.
+// Nil is nobody else.
+func (r *Reader) InClustersAs(cfg *aws.Config) *Reader {
+	if cfg == nil {
+		return r
+	}
+	as := *r
+	as.presigners = append([]kube.Presigner{sts.NewPresignClient(sts.NewFromConfig(*cfg))}, r.presigners...)
+	return &as
 }
 
 func (s session) close() {

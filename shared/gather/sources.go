@@ -49,6 +49,17 @@ func KubeRules(names ...snapshot.Source) []spec.KubeRule {
 	return source.KubeRules(source.With(catalogue(), names...)...)
 }
 
+// ReadInClusters is the permission of Reader.InClustersAs. What the role may do is said
+// by its own trust policy and by the clusters that let it in: to AWS it is nobody.
+func ReadInClusters() spec.Grant {
+	return spec.Grant{
+		Sid:       "ReadInClusters",
+		Why:       "Clusters let one role in, the reader, whatever the number of functions that read in them.",
+		Actions:   []string{"sts:AssumeRole"},
+		Resources: []spec.Resource{spec.ReaderRole},
+	}
+}
+
 // Permissions names the AWS calls that read a source.
 func Permissions(name snapshot.Source) []string {
 	for _, s := range catalogue() {

@@ -14,14 +14,20 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 )
 
 // Client talks to one cluster.
 type Client struct {
-	http  *http.Client
-	base  *url.URL
-	token string
+	http *http.Client
+	base *url.URL
+	// tokens are tried in their order: one that the cluster does not know gives way
+	// to the next, for good.
+	tokens []string
+	taken  atomic.Int32
+	// lacking is why a token that would come before these could not be made.
+	lacking error
 }
 
 // Limits: a cluster whose endpoint is private and out of reach drops packets,
@@ -36,14 +42,15 @@ const (
 )
 
 // New makes a client for the cluster at endpoint, which must present a
-// certificate of the authority ca (PEM).
-func New(endpoint string, ca []byte, token string) (*Client, error) {
-	return NewVia(nil, endpoint, ca, token)
+// certificate of the authority ca (PEM). Of several tokens the first counts that the
+// cluster knows.
+func New(endpoint string, ca []byte, tokens ...string) (*Client, error) {
+	return NewVia(nil, endpoint, ca, tokens...)
 }
 
 // NewVia makes a client whose requests go by via, where that is not nil, in place of
 // a connection.
-func NewVia(via http.RoundTripper, endpoint string, ca []byte, token string) (*Client, error) {
+func NewVia(via http.RoundTripper, endpoint string, ca []byte, tokens ...string) (*Client, error) {
 	base, err := url.Parse(endpoint)
 	if err != nil || base.Scheme != "https" || base.Host == "" {
 		return nil, fmt.Errorf("cluster endpoint %q is not an https address", endpoint)
@@ -54,8 +61,8 @@ func NewVia(via http.RoundTripper, endpoint string, ca []byte, token string) (*C
 		}
 	}
 	return &Client{
-		base:  base,
-		token: token,
+		base:   base,
+		tokens: tokens,
 		http: &http.Client{
 			// A redirect would carry the token elsewhere.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -80,6 +87,13 @@ func Transport(ca []byte) (*http.Transport, error) {
 	}, nil
 }
 
+// Lacking notes why a token that would come before the others could not be made. Where
+// the cluster knows none of the others the error holds it.
+func (c *Client) Lacking(err error) *Client {
+	c.lacking = err
+	return c
+}
+
 // Close drops the client's connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
@@ -96,6 +110,25 @@ func (e *StatusError) Error() string {
 
 // get decodes the object at path into out.
 func (c *Client) get(ctx context.Context, path string, query url.Values, out any) error {
+	for {
+		n := c.taken.Load()
+		err := c.getAs(ctx, int(n), path, query, out)
+		var s *StatusError
+		switch {
+		case !errors.As(err, &s) || s.Code != http.StatusUnauthorized:
+			return err
+		case int(n)+1 < len(c.tokens):
+			c.taken.CompareAndSwap(n, n+1)
+		case c.lacking != nil:
+			return errors.Join(c.lacking, err)
+		default:
+			return err
+		}
+	}
+}
+
+// getAs is get with one of the tokens.
+func (c *Client) getAs(ctx context.Context, token int, path string, query url.Values, out any) error {
 	u := c.base.JoinPath(path)
 	u.RawQuery = query.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
@@ -103,7 +136,9 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, out any
 		return fmt.Errorf("get %s: %w", path, err)
 	}
 	req.Header.Set("Accept", "application/json")
-	req.Header.Set("Authorization", "Bearer "+c.token)
+	if token < len(c.tokens) {
+		req.Header.Set("Authorization", "Bearer "+c.tokens[token])
+	}
 	req.Header.Set("User-Agent", "rollcall")
 	resp, err := c.http.Do(req)
 	if err != nil {

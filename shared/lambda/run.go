@@ -4,6 +4,7 @@
 package lambda
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,11 +27,14 @@ import (
 
 // Env is what a function is given.
 type Env struct {
-	Config  config.Config
-	AWS     aws.Config
-	Log     *slog.Logger
-	Metrics *Metrics
-	Now     func() time.Time
+	Config config.Config
+	AWS    aws.Config
+	// AWSAsReader is AWS as the role that reads in clusters; nil where the deployment
+	// has none.
+	AWSAsReader *aws.Config
+	Log         *slog.Logger
+	Metrics     *Metrics
+	Now         func() time.Time
 	// Sleep waits in the time that Now tells, or until the context ends.
 	Sleep func(context.Context, time.Duration) error
 	// HTTP is the way of requests to others than AWS and Kubernetes; nil is net/http's
@@ -39,6 +43,16 @@ type Env struct {
 	// Endpoints are other ways to the Kubernetes APIs of clusters than those that EKS
 	// tells, on the local stage alone; via is taken in place of a connection.
 	Endpoints Endpoints
+}
+
+// WithReader adds the role that reads in clusters, where the settings name one; the
+// function's name is its session's.
+func (e Env) WithReader(function string) Env {
+	if e.Config.ReaderRole != "" {
+		as := awsconf.Assume(e.AWS, e.Config.ReaderRole, function, e.Now)
+		e.AWSAsReader = &as
+	}
+	return e
 }
 
 // Endpoints finds the way to the Kubernetes API of a cluster, if there is one of its own.
@@ -147,6 +161,7 @@ func (f *Function) prepare(ctx context.Context) error {
 	} else if e.AWS, err = awsconf.Load(ctx, f.log, &f.calls); err != nil {
 		return err
 	}
+	e = e.WithReader(cmp.Or(f.getenv("AWS_LAMBDA_FUNCTION_NAME"), f.name))
 	handler, err := f.build(ctx, e)
 	if err != nil {
 		return fmt.Errorf("prepare %s: %w", f.name, err)

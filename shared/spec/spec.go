@@ -140,6 +140,8 @@ const (
 	// NodegroupQueue holds the nodegroups to look at.
 	NodegroupQueue Resource = "nodegroups"
 	SlackSecret    Resource = "slack-secret"
+	// ReaderRole is the one role that reads in the clusters.
+	ReaderRole Resource = "reader-role"
 	// SigningSecret holds the secret by which Slack signs its requests.
 	SigningSecret Resource = "signing-secret"
 	// RemedyQueue holds the incidents that a remedy may be for.

@@ -118,7 +118,7 @@ func New(p Parts) lambda.Handler {
 
 // Build makes the handler of join-check from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
-	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints).Decoding(e.Config.DecodeDenied).
+	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader).Decoding(e.Config.DecodeDenied).
 		ReadingLogs(cloudwatchlogs.New(e.AWS), e.Config.AutoModeLogs, text.CauseOfKarpenter)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL}
 	return New(Parts{

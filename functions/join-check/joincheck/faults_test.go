@@ -38,8 +38,7 @@ func TestWithoutKubernetes(t *testing.T) {
 			}
 			b, id, news := launched(t, o)
 			if !test.entry {
-				role := simaws.RoleIdentity(b.Template.AccountID, b.Function.Name).RoleARN
-				b.Call("eks:DeleteAccessEntry", `{"clusterName":"`+stagetest.Cluster+`","principalArn":"`+role+`"}`)
+				b.Call("eks:DeleteAccessEntry", `{"clusterName":"`+stagetest.Cluster+`","principalArn":"`+b.Env().Config.ReaderRole+`"}`)
 			}
 			b.Advance(6 * time.Minute)
 			b.Send(news...)
@@ -81,6 +80,49 @@ func TestSweepWithoutKubernetes(t *testing.T) {
 	}
 	if _, recorded := b.Launch("i-0d0000000000000a1"); recorded {
 		t.Error("a node of old was recorded as a launch")
+	}
+}
+
+// A cluster that let in the functions' own roles, as releases before the reader asked
+// for, is read until somebody lets in the reader; and what keeps a function from being
+// the reader is named where nothing else lets it in.
+func TestReaderIsNotLetIn(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		// reader and own have access entries.
+		reader, own bool
+		faults      []simaws.FaultRule
+		blind       string
+	}{
+		{"the reader", true, false, nil, ""},
+		{"its own role alone", false, true, nil, ""},
+		{"nobody", false, false, nil, "kubernetes: list nodes denied Unauthorized"},
+		{"the reader, and it cannot be assumed", true, false, []simaws.FaultRule{{Call: "sts:AssumeRole", Deny: true}}, "sts:AssumeRole denied AccessDenied"},
+		{"both, and the reader cannot be assumed", true, true, []simaws.FaultRule{{Call: "sts:AssumeRole", Deny: true}}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o := healthy
+			o.Faults = test.faults
+			b, _, news := launched(t, o)
+			reader, own := b.Env().Config.ReaderRole, simaws.RoleIdentity(b.Template.AccountID, b.Function.Name).RoleARN
+			if !test.reader {
+				b.Call("eks:DeleteAccessEntry", `{"clusterName":"`+stagetest.Cluster+`","principalArn":"`+reader+`"}`)
+			}
+			if test.own {
+				b.Call("eks:CreateAccessEntry", `{"clusterName":"`+stagetest.Cluster+`","principalArn":"`+own+`"}`)
+				b.Call("eks:AssociateAccessPolicy", `{"clusterName":"`+stagetest.Cluster+`","principalArn":"`+own+
+					`","policyArn":"arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy","accessScope":{"type":"cluster"}}`)
+			}
+			b.Advance(6 * time.Minute)
+			b.Send(news...)
+			var blind []string
+			for _, f := range b.Observation().Blind {
+				blind = append(blind, string(f.Call)+" "+string(f.Reason)+" "+f.Code)
+			}
+			if got := strings.Join(blind, ", "); got != test.blind {
+				t.Errorf("blind %q, want %q", got, test.blind)
+			}
+		})
 	}
 }
 

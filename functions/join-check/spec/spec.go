@@ -24,7 +24,7 @@ const Name = "join-check"
 func Environment() []spec.Variable {
 	return []spec.Variable{
 		config.Clusters, config.JoinTime, config.GiveUp, config.TableName,
-		config.ResultQueueURL, config.JoinQueueURL, config.DecodeDenied, config.AutoModeLogs, config.LogLevel,
+		config.ResultQueueURL, config.JoinQueueURL, config.DecodeDenied, config.AutoModeLogs, config.ReaderRole, config.LogLevel,
 	}
 }
 
@@ -62,6 +62,7 @@ func Spec() spec.Spec {
 			store.ReadHistory(),
 		),
 		Grants: []spec.Grant{
+			gather.ReadInClusters(),
 			store.RecordLaunches(),
 			store.RecordJoinTimes(),
 			store.RecordRefusedLaunches(),

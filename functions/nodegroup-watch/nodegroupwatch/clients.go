@@ -94,7 +94,7 @@ func (p Parts) handler() handler {
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) { return newHandler(e).handle, nil }
 
 func newHandler(e lambda.Env) handler {
-	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints)
+	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Nodegroups: e.Config.NodegroupQueueURL}
 	return Parts{
 		Detector: detect.New(spec.Name, e, reader, queues),

@@ -24,7 +24,7 @@ const Name = "nodegroup-watch"
 func Environment() []spec.Variable {
 	return []spec.Variable{
 		config.Clusters, config.JoinTime, config.TableName, config.BusName,
-		config.ResultQueueURL, config.NodegroupQueueURL, config.LogLevel,
+		config.ResultQueueURL, config.NodegroupQueueURL, config.ReaderRole, config.LogLevel,
 	}
 }
 
@@ -67,6 +67,7 @@ func Spec() spec.Spec {
 			store.ReadNodegroups(),
 		),
 		Grants: []spec.Grant{
+			gather.ReadInClusters(),
 			store.RecordNodegroups(),
 			{
 				Sid:       "SendResults",

@@ -110,7 +110,7 @@ func newHandler(e lambda.Env) handler {
 			approval: c.ApprovalTime, joinTime: c.JoinTime, grace: c.CleanupGrace,
 		},
 		memory: store.New(dynamodb.NewFromConfig(e.AWS), c.TableName).At(e.Now),
-		reader: gather.New(e.AWS).WithEndpoints(e.Endpoints),
+		reader: gather.New(e.AWS).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader),
 		do:     remedy.Executor{Calls: awscall.New(e.AWS)},
 		send:   bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: c.ResultQueueURL, Remedies: c.RemedyQueueURL},
 		bus:    bus.New(eventbridge.NewFromConfig(e.AWS), c.BusName),

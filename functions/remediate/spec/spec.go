@@ -26,7 +26,7 @@ const Name = "remediate"
 func Environment() []spec.Variable {
 	return append(chosen(),
 		config.Clusters, config.RemedyLimit, config.ApprovalTime, config.JoinTime, config.CleanupGrace,
-		config.TableName, config.BusName, config.ResultQueueURL, config.RemedyQueueURL, config.LogLevel)
+		config.TableName, config.BusName, config.ResultQueueURL, config.RemedyQueueURL, config.ReaderRole, config.LogLevel)
 }
 
 // chosen are the settings on which depends what the function may change.
@@ -77,6 +77,7 @@ func Spec() spec.Spec {
 			store.ReadRuns(),
 		),
 		Grants: append(store.RecordRuns(),
+			gather.ReadInClusters(),
 			spec.Grant{
 				Sid:       "SendResults",
 				Why:       "Plans and what came of them go to report, the only function that talks to people.",

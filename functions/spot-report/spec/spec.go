@@ -22,7 +22,7 @@ const Name = "spot-report"
 // reflection, which would make the linker keep every method of every SDK
 // client (44 MB instead of 12).
 func Environment() []spec.Variable {
-	return []spec.Variable{config.Clusters, config.ReportHour, config.TableName, config.ResultQueueURL, config.LogLevel}
+	return []spec.Variable{config.Clusters, config.ReportHour, config.TableName, config.ResultQueueURL, config.ReaderRole, config.LogLevel}
 }
 
 // Spec is what infra deploys.
@@ -48,6 +48,7 @@ func Spec() spec.Spec {
 			store.ReadHistory(),
 		),
 		Grants: []spec.Grant{
+			gather.ReadInClusters(),
 			store.RecordSamples(),
 			{
 				Sid:       "SendResults",

@@ -79,7 +79,7 @@ func New(p Parts) lambda.Handler {
 
 // Build makes the handler of spot-report from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
-	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints)
+	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL}
 	return New(Parts{
 		Detector: detect.New(spec.Name, e, reader, queues),

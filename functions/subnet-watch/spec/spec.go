@@ -23,7 +23,7 @@ const Name = "subnet-watch"
 // client (44 MB instead of 12).
 func Environment() []spec.Variable {
 	return []spec.Variable{
-		config.Clusters, config.TableName, config.ResultQueueURL, config.LogLevel,
+		config.Clusters, config.TableName, config.ResultQueueURL, config.ReaderRole, config.LogLevel,
 		// What it says of eni-cleanup, and of the time that is left.
 		config.Cleanup, config.CleanupGrace, config.CleanupUntagged, config.SubnetMetrics, config.RunwayHorizon,
 	}
@@ -53,6 +53,7 @@ func Spec() spec.Spec {
 			store.ReadSamples(), // and the incidents, by the same right
 		),
 		Grants: []spec.Grant{
+			gather.ReadInClusters(),
 			store.RecordSamples(),
 			{
 				Sid:       "SendResults",

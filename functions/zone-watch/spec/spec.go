@@ -22,7 +22,7 @@ const Name = "zone-watch"
 // reflection, which would make the linker keep every method of every SDK
 // client (44 MB instead of 12).
 func Environment() []spec.Variable {
-	return []spec.Variable{config.Clusters, config.TableName, config.ResultQueueURL, config.LogLevel}
+	return []spec.Variable{config.Clusters, config.TableName, config.ResultQueueURL, config.ReaderRole, config.LogLevel}
 }
 
 // every is how often all clusters are looked at. Whoever is on call must know
@@ -61,6 +61,7 @@ func Spec() spec.Spec {
 			store.ReadHistory(),
 		),
 		Grants: []spec.Grant{
+			gather.ReadInClusters(),
 			{
 				Sid:       "SendResults",
 				Why:       "What was found goes to report, the only function that talks to people.",

@@ -194,6 +194,7 @@ func TestModelAndSDK(t *testing.T) {
 		"ec2 SDK ReservedCapacityOptionsRequest.AllocationStrategy",
 		"ec2 SDK ReservedCapacityOptionsRequest.CapacityReservationTarget",
 		"ec2 SDK ReservedCapacityOptionsRequest.ReservedCapacityFallbackOptions",
+		"sts SDK AssumeRoleRequest.MinimumSessionTokenSize",
 	}
 	if diff := cmp.Diff(newer, slices.Compact(got)); diff != "" {
 		t.Errorf("members that one alone has (-known +found):\n%s", diff)

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,7 +130,7 @@ func (s *Server) understand(r *http.Request, call *Call) (request, error) {
 	req.svc, call.Service = svc, svc.name
 	call.Operation, req.labels = s.operation(req)
 	principal, ok := s.cfg.Principals(sc.accessKeyID)
-	if !ok {
+	if !ok || s.cfg.Session != nil && !s.cfg.Session(sc.accessKeyID, cmp.Or(r.Header.Get("X-Amz-Security-Token"), r.URL.Query().Get("X-Amz-Security-Token"))) {
 		return req, unknownKey(svc)
 	}
 	if s.cfg.Secret != nil {

@@ -19,6 +19,9 @@ type Config struct {
 	// Secret tells the secret key of an access key id. A request that another
 	// secret signed is refused. Nil believes every signature.
 	Secret func(accessKeyID string) (secret string, ok bool)
+	// Session tells whether a session token belongs to an access key id: temporary
+	// credentials have one, others none. Nil takes any.
+	Session func(accessKeyID, token string) bool
 	// Faults is asked before each handler. Nil is no faults.
 	Faults Faults
 	// Admit is asked before each handler once the input is read, so that it can

@@ -70,8 +70,8 @@ const (
 // a bearer token: it is a presigned GetCallerIdentity request whose signature
 // covers the cluster's name. It returns the ARN of the signer, or a
 // *TokenError. secretFor tells the secret key and the owner of an access key
-// id; now is wall time, as the signer's clock is.
-func VerifyClusterToken(token, cluster string, now time.Time, secretFor func(accessKeyID string) (secret, arn string, ok bool)) (arn string, err error) {
+// id with its session token; now is wall time, as the signer's clock is.
+func VerifyClusterToken(token, cluster string, now time.Time, secretFor func(accessKeyID, sessionToken string) (secret, arn string, ok bool)) (arn string, err error) {
 	u, err := parseToken(token)
 	if err != nil {
 		return "", err
@@ -86,7 +86,7 @@ func VerifyClusterToken(token, cluster string, now time.Time, secretFor func(acc
 	if p.signedAt.After(now.Add(clockSkew)) {
 		return "", refused(TokenNotYetValid, "signed %s ahead", p.signedAt.Sub(now).Round(time.Second))
 	}
-	secret, arn, ok := secretFor(p.scope.accessKeyID)
+	secret, arn, ok := secretFor(p.scope.accessKeyID, p.query.Get("X-Amz-Security-Token"))
 	if !ok {
 		return "", refused(TokenUnknownKey, "access key id %q", p.scope.accessKeyID)
 	}

@@ -18,7 +18,7 @@ import (
 
 const testARN = "arn:aws:sts::123456789012:assumed-role/join-check/join-check"
 
-func secretForTest(key string) (string, string, bool) {
+func secretForTest(key, _ string) (string, string, bool) {
 	return "stage-secret", testARN, key == "AKIDTEST"
 }
 

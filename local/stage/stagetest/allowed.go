@@ -176,6 +176,8 @@ func (b *Bench) resource(input any) (string, map[string][]string) {
 func (b *Bench) read(input any, arn func(service, rest string) string) (string, bool) {
 	iam := func(rest string) string { return "arn:aws:iam::" + b.Template.AccountID + ":" + rest }
 	switch in := input.(type) {
+	case *sts.AssumeRoleInput:
+		return aws.ToString(in.RoleArn), true
 	case *secretsmanager.GetSecretValueInput:
 		for _, secret := range b.Template.Secrets {
 			if aws.ToString(in.SecretId) == simaws.SecretARN(b.Template.Region, b.Template.AccountID, secret.Name) {

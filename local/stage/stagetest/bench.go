@@ -134,7 +134,7 @@ func Start(t testing.TB, function spec.Spec, build lambda.Build, o Options) *Ben
 	b.env = lambda.Env{
 		Config: c, AWS: b.client(), Metrics: b.metrics, Now: b.Now, Sleep: b.sleep, HTTP: way, Endpoints: s.Endpoints(way),
 		Log: slog.New(slog.NewTextHandler(locked{b}, nil)),
-	}
+	}.WithReader(b.Function.Name)
 	b.restart()
 	b.Store = store.New(dynamodb.NewFromConfig(s.AsAdmin()), c.TableName)
 	t.Cleanup(b.checkCalls)

@@ -230,7 +230,7 @@ func again(t testing.TB, raw json.RawMessage, failed []string) json.RawMessage {
 // reading are the first words of the operations that change nothing, of AWS and,
 // in their second part, of Slack.
 var (
-	reading      = []string{"Get", "BatchGet", "Describe", "List", "Search", "Query", "Scan", "Lookup", "Simulate"}
+	reading      = []string{"Get", "BatchGet", "Describe", "List", "Search", "Query", "Scan", "Lookup", "Simulate", "AssumeRole"}
 	slackReading = []string{"auth.", "conversations.", "usergroups.", "users."}
 )
 
