@@ -59,7 +59,7 @@ test-infra: ## run the tests of the CDK app alone
 test-cli: build-local ## run the AWS CLI and kubectl against the stage (both must be installed)
 	go test -tags cli -count=1 -timeout 60m ./local/clitest
 	go test -tags cli -count=1 -timeout 60m -run TestAsTheCLI ./local/capture/take
-	go test -tags cli -count=1 -timeout 60m -run TestByTheCLIsFiles ./local/diagnose
+	go test -tags cli -count=1 -timeout 60m -run TestByTheCLIsFiles ./local/command
 
 test-commands: infra/node_modules ## run every command of README.md and docs/deploy.md, without credentials (needs the AWS CLI and kubectl)
 	go test -tags commands -count=1 -timeout 60m -run Command ./local/deploytest
@@ -230,7 +230,7 @@ invoke: build-local ## run one function by hand: FN=join-check EVENT=events/in/â
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l *.go cmd shared functions local events infra)" || { echo "not gofmt-clean:"; gofmt -l *.go cmd shared functions local events infra; exit 1; }
 	go vet $(PACKAGES) ./infra/...
-	go vet -tags cli ./local/clitest ./local/capture/take ./local/diagnose && go vet -tags referee ./local/referee
+	go vet -tags cli ./local/clitest ./local/capture/take ./local/command && go vet -tags referee ./local/referee
 	go vet -tags commands ./local/deploytest && go vet -tags slacktypes ./local/fakeslack/types && go vet -tags kube ./local/kubetest
 	go vet -tags chromium ./local/fakeslack/press
 	go vet -tags upgrade ./local/stage

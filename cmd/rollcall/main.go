@@ -11,13 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rollcall/local/diagnose"
+	"rollcall/local/command"
 	"rollcall/shared/version"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	status := diagnose.Run(ctx, root(os.Args[0]), os.Args[1:], os.Stdout, os.Stderr)
+	status := command.Run(ctx, root(os.Args[0]), os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)
 }
@@ -30,7 +30,7 @@ func root(called string) *cobra.Command {
 		Long:    "rollcall tells why EC2 instances did not become nodes of their EKS cluster,\nand what to do about it.",
 		Version: version.Current(),
 	}
-	c.AddCommand(diagnose.Commands()...)
+	c.AddCommand(command.Commands()...)
 	if isPlugin(called) {
 		asPlugin(c)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"rollcall/local/diagnose"
+	"rollcall/local/command"
 )
 
 // The program works where there is nothing but itself: in a folder that is no clone,
@@ -86,7 +86,7 @@ func TestBadInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out, errs bytes.Buffer
-			if got := diagnose.Run(t.Context(), root("rollcall"), tt.args, &out, &errs); got != 64 || errs.String() != tt.says || out.Len() > 0 {
+			if got := command.Run(t.Context(), root("rollcall"), tt.args, &out, &errs); got != 64 || errs.String() != tt.says || out.Len() > 0 {
 				t.Errorf("status %d, prints %q, %q, want %q", got, out.String(), errs.String(), tt.says)
 			}
 		})

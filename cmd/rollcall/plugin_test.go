@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"rollcall/local/diagnose"
+	"rollcall/local/command"
 )
 
 // TestPlugin: called as kubectl's plugin it speaks of itself so, in help, examples and
@@ -20,7 +20,7 @@ func TestPlugin(t *testing.T) {
 	} {
 		for _, args := range [][]string{{"--help"}, {"capture", "--help"}, {"explain", "--help"}, {"diagnose"}} {
 			var out bytes.Buffer
-			diagnose.Run(t.Context(), root(called), args, &out, &out)
+			command.Run(t.Context(), root(called), args, &out, &out)
 			typed := strings.Count(out.String(), "kubectl rollcall")
 			plain := strings.Count(out.String(), "rollcall "+args[0]) - strings.Count(out.String(), "kubectl rollcall "+args[0])
 			if plugin && (typed == 0 || plain > 0) || !plugin && typed > 0 {

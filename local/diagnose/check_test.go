@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"rollcall/local/exit"
 )
 
 // said is what must come out of a capture.
@@ -40,7 +42,7 @@ func tell(t *testing.T, want said, changes ...change) {
 	if !strings.Contains(reasons, want.unknown) || want.status == 0 && reasons != "" {
 		t.Errorf("unknown %q, want %q in it", reasons, want.unknown)
 	}
-	if r.Healthy != (status == healthyStatus) {
+	if r.Healthy != (status == exit.Healthy) {
 		t.Errorf("healthy %v with status %d", r.Healthy, status)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"rollcall/local/exit"
 	"rollcall/local/platform/router"
 	"rollcall/local/platform/template"
 	"rollcall/shared/config"
@@ -29,7 +30,7 @@ func (r *run) playEvent(ctx context.Context) error {
 		return nil
 	}
 	if _, err := r.stage.Router.Put(r.event, "default"); err != nil {
-		return misuse{fmt.Errorf("event.json: %w", err)}
+		return exit.Misuse("event.json: %w", err)
 	}
 	matched := false
 	for _, t := range r.stage.Trace() {

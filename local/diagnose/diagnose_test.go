@@ -2,8 +2,8 @@ package diagnose
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"math"
 	"os"
@@ -13,73 +13,70 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/local/capture"
+	"rollcall/local/exit"
+	"rollcall/local/result"
 	"rollcall/local/stage"
 	"rollcall/local/testfull"
 	"rollcall/shared/config"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/spf13/cobra"
 )
 
-// command runs a command line.
-func command(args []string, out, errs io.Writer) int {
-	return commandOn(strings.NewReader(""), args, out, errs)
-}
-
-func commandOn(in io.Reader, args []string, out, errs io.Writer) int {
-	root := &cobra.Command{Use: "rollcall", Long: "rollcall"}
-	root.AddCommand(Commands()...)
-	root.SetIn(in)
-	return Run(context.Background(), root, args, out, errs)
-}
-
-// ask runs the command as a person would, with -json.
-func ask(t *testing.T, subject string) (Result, int, string) {
+// ask looks at a subject as the command does: the result, the status with which the
+// command would end, and what is wrong.
+func ask(t *testing.T, subject string) (result.Result, int, string) {
 	t.Helper()
-	var out, errs bytes.Buffer
-	status := command([]string{"diagnose", "--json", subject}, &out, &errs)
-	var r Result
-	if status == badStatus {
-		if out.Len() > 0 {
-			t.Errorf("printed %q for bad input", out.String())
-		}
-		return r, status, errs.String()
+	var notes bytes.Buffer
+	r, err := Examine(t.Context(), Subject{Path: subject}, &notes)
+	var misuse *exit.MisuseError
+	var bad *capture.Error
+	switch {
+	case errors.As(err, &misuse), errors.As(err, &bad):
+		return result.Result{}, exit.BadInput, notes.String() + err.Error()
+	case err != nil:
+		t.Fatal(err)
 	}
-	valid(t, out.Bytes())
+	printed := printed(t, r)
+	valid(t, []byte(printed))
 	// In make test-full each capture of the tests is looked at by the functions on the
 	// stage, too: TestAsOnTheStage shows it of some.
 	if testfull.Asked() {
-		asOnTheStage(t, subject, out.String())
+		asOnTheStage(t, subject, printed)
 	}
-	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
-		t.Fatalf("%v\n%s", err, errs.String())
-	}
+	status := r.Status()
 	// Of the healthy capture too it is said that three zones leave by one NAT
 	// gateway.
-	r.Incidents = slices.DeleteFunc(r.Incidents, func(i Incident) bool {
+	r.Incidents = slices.DeleteFunc(r.Incidents, func(i result.Incident) bool {
 		return i.Cause == "route/cross-zone-nat" && slices.Contains(i.Resources, "rtb-0b200000000000abc")
 	})
-	return r, status, errs.String()
+	return r, status, notes.String()
+}
+
+// printed is a result as JSON.
+func printed(t *testing.T, r result.Result) string {
+	t.Helper()
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // asOnTheStage holds what was printed of a capture against what the functions find on
 // the stage, with its table and its queues.
-func asOnTheStage(t *testing.T, capture, printed string) {
+func asOnTheStage(t *testing.T, capture, told string) {
 	t.Helper()
 	so := stage.Options{Quiet: true, Rate: standstill, Settings: map[string]string{string(config.GiveUp): time.Duration(math.MaxInt64).String()}}
-	if err := open(options{subject: capture}, &so, io.Discard); err != nil {
+	if err := open(Subject{Path: capture}, &so, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	r, err := staged(t.Context(), so, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want bytes.Buffer
-	if err := writeJSON(&want, r); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want.String(), printed); diff != "" {
+	if diff := cmp.Diff(printed(t, r), told); diff != "" {
 		t.Errorf("otherwise than on the stage (-stage +here):\n%s", diff)
 	}
 }
@@ -87,7 +84,7 @@ func asOnTheStage(t *testing.T, capture, printed string) {
 // valid holds what was printed against the schema.
 func valid(t *testing.T, printed []byte) {
 	t.Helper()
-	schema, err := jsonschema.NewCompiler().Compile(filepath.Join(here(t), "result.schema.json"))
+	schema, err := jsonschema.NewCompiler().Compile(filepath.Join(here(t), "..", "result", "result.schema.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +98,7 @@ func valid(t *testing.T, printed []byte) {
 }
 
 // first is the first incident as cause and confidence, or "".
-func first(r Result) string {
+func first(r result.Result) string {
 	if len(r.Incidents) == 0 {
 		return ""
 	}
@@ -169,7 +166,7 @@ func TestCaptures(t *testing.T) {
 			if status != tt.status || first(r) != tt.first {
 				t.Errorf("status %d, first %q, want %d, %q\n%+v\n%s", status, first(r), tt.status, tt.first, r, errs)
 			}
-			if r.Healthy != (status == healthyStatus) {
+			if r.Healthy != (status == exit.Healthy) {
 				t.Errorf("healthy %v with status %d", r.Healthy, status)
 			}
 			if !strings.Contains(errs, tt.says) {
@@ -207,16 +204,16 @@ func TestIncident(t *testing.T) {
 		t.Fatalf("%d incidents, want 1: %+v", len(r.Incidents), r.Incidents)
 	}
 	got := r.Incidents[0]
-	if got.Fix.Command == "" || len(got.Evidence) == 0 || got.Title == "" {
+	if got.Fix.Command == "" || len(got.Evidence) == 0 || got.Title == "" || got.Why == "" || got.Console == "" {
 		t.Errorf("incident %+v lacks words", got)
 	}
-	got.Title, got.Evidence, got.Fix = "", nil, Fix{}
-	want := Incident{
+	got.Title, got.Why, got.Console, got.Evidence, got.Fix = "", "", "", nil, result.Fix{}
+	want := result.Incident{
 		Cause: "route/no-egress", Confidence: "certain", Cluster: "eks-workshop",
 		Resources: []string{table, subnet}, Nodegroups: []string{"new_nodegroup_2"}, Instances: []string{young},
-		Contributing: []string{}, Symptoms: []string{"node/not-registered"}, Hidden: []Hidden{},
+		Contributing: []string{}, Symptoms: []string{"node/not-registered"}, Hidden: []result.Hidden{}, Resource: table, By: "join-check",
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Incident{})); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -233,7 +230,7 @@ func TestTwoClusters(t *testing.T) {
 	}
 	with("eks-describe-cluster.dev.json", strings.ReplaceAll(string(data), "eks-workshop", "dev"))(t, dir)
 	r, status, errs := ask(t, dir)
-	if status != causesStatus || first(r) != "route/no-egress certain" || r.Incidents[0].Cluster != "eks-workshop" {
+	if status != exit.Causes || first(r) != "route/no-egress certain" || r.Incidents[0].Cluster != "eks-workshop" {
 		t.Errorf("status %d, %+v\n%s", status, r, errs)
 	}
 	for _, u := range r.Unknown {
@@ -259,15 +256,14 @@ func TestBadInput(t *testing.T) {
 		"a broken time":    {folder(t, with("time.txt", "noon")), []string{"time.txt", `"noon" is not a time`}},
 		"broken errors":    {folder(t, with("errors.json", `{"ec2-describe-vpcs": {}}`)), []string{"errors.json", "ec2-describe-vpcs"}},
 		"no event":         {folder(t, with("event.json", `{"detail": {}}`)), []string{"event.json", "not an EventBridge event"}},
-		"an unknown flag":  {"--wolrd", []string{"unknown flag: --wolrd", "--help"}},
 		"a world's fault":  {filepath.Join(folder(t, with("w.yaml", "ec2: {Subnts: []}\n")), "w.yaml"), []string{"ec2.Subnts: unknown field"}},
 		"JSON is no world": {filepath.Join(folder(t), "ec2-describe-vpcs.json"), []string{"it is no world"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, status, errs := ask(t, tt.subject)
-			if status != badStatus {
-				t.Errorf("status %d, want %d\n%s", status, badStatus, errs)
+			if status != exit.BadInput {
+				t.Errorf("status %d, want %d\n%s", status, exit.BadInput, errs)
 			}
 			for _, s := range tt.says {
 				if !strings.Contains(errs, s) {
@@ -289,57 +285,8 @@ func TestWorlds(t *testing.T) {
 			if first(r) != want {
 				t.Errorf("first %q, want %q\n%s", first(r), want, errs)
 			}
-			if name == "denied-route-tables" && status != unsureStatus {
-				t.Errorf("status %d, want %d", status, unsureStatus)
-			}
-		})
-	}
-}
-
-func TestWords(t *testing.T) {
-	var out, errs bytes.Buffer
-	command([]string{"diagnose", folder(t, noNode(), noWayOut())}, &out, &errs)
-	for _, want := range []string{
-		"FAULT eks-workshop / new_nodegroup_2 · ", "route/no-egress (certain)", "aws ec2 create-route --region us-west-2", "Explains  node/not-registered",
-	} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("prints\n%s\nwant %q in it\n%s", out.String(), want, errs.String())
-		}
-	}
-}
-
-func TestHelpAndMessages(t *testing.T) {
-	for name, tt := range map[string]struct {
-		args   []string
-		status int
-		says   string
-	}{
-		"help":                {[]string{"diagnose", "--help"}, 0, "Exit status"},
-		"no command":          {nil, 0, "Available Commands"},
-		"another command":     {[]string{"diagnos"}, 64, ""},
-		"nothing":             {[]string{"diagnose"}, 64, ""},
-		"two":                 {[]string{"diagnose", "a", "b"}, 64, ""},
-		"an empty message":    {[]string{"explain", " "}, 64, ""},
-		"the CNI's call":      {[]string{"explain", "Failed to call ec2:DescribeNetworkInterfaces for [eni-0b1c2d]: UnauthorizedOperation: You are not authorized to perform this operation."}, 0, "iam/cni-role-policies"},
-		"a launch refused":    {[]string{"explain", "You are not authorized to perform this operation. Encoded authorization failure message: abc. Launching EC2 instance failed."}, 0, "launch/unauthorized"},
-		"several lines":       {[]string{"explain", "[   14.1] systemd[1]: Started kubelet.service\n[   20.1] kubelet[1800]: E1120 15:00:01.123456    1800 kubelet_node_status.go:96] \"Unable to register node with API server\" err=\"Unauthorized\"\n"}, 0, "iam/access-missing"},
-		"kubelet's word":      {[]string{"explain", "kubelet: Unauthorized"}, 0, "iam/access-missing"},
-		"a health issue":      {[]string{"explain", "Nodegroup ng-eks-A failed to stabilize: [{Code: AccessDenied,Message: The aws-auth ConfigMap in your cluster is invalid }]"}, 0, "nodegroup/health\n  EKS or the nodes are not let in"},
-		"a code alone":        {[]string{"explain", "Ec2LaunchTemplateVersionMismatch"}, 0, "nodegroup/health\n  the group launches another version"},
-		"of an update":        {[]string{"explain", "error waiting for EKS Node Group (prod:workers) version update: unexpected state 'Failed', wanted target 'Successful'. last error: i-0123: IpNotAvailable: no address"}, 0, "nodegroup/update-failed\n  a subnet has no free address"},
-		"somebody else's":     {[]string{"explain", "An error occurred (AccessDenied) when calling the PutObject operation: Access Denied"}, 2, "launch/unclassified"},
-		"unknown message":     {[]string{"explain", "The moon is in the wrong house."}, 2, "launch/unclassified"},
-		"what it was read as": {[]string{"explain", "kubelet: Unauthorized"}, 0, "\n  Read as a message of the kubelet"},
-		"a symptom's places":  {[]string{"explain", `Post "https://ec2.eu-west-1.amazonaws.com/": dial tcp 54.1.2.3:443: i/o timeout`}, 0, "instance/console-error\n  a service of AWS that nodes need: an answer did not come"},
-		"in their order":      {[]string{"explain", `Post "https://ec2.eu-west-1.amazonaws.com/": dial tcp 54.1.2.3:443: i/o timeout`}, 0, "\n  It is how a fault shows. Look for what is behind it, in this order: endpoint/missing, route/no-egress, "},
-		"what failed":         {[]string{"explain", `Post "https://ec2.eu-west-1.amazonaws.com/": dial tcp 54.1.2.3:443: i/o timeout`}, 0, ": the EC2 API did not answer in time."},
-		"a secret":            {[]string{"explain", "nothing known: password=hunter2 here"}, 2, "\n  nothing known: password=… here"},
-		"a symptom as JSON":   {[]string{"explain", "--json", "NodeNotReady"}, 0, "\"symptom\": true,\n  \"look\": [\n    \"node/cni-not-ready\""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var out, errs bytes.Buffer
-			if status := command(tt.args, &out, &errs); status != tt.status || !strings.Contains(out.String(), tt.says) {
-				t.Errorf("status %d, want %d; prints %q, %q", status, tt.status, out.String(), errs.String())
+			if name == "denied-route-tables" && status != exit.Unsure {
+				t.Errorf("status %d, want %d", status, exit.Unsure)
 			}
 		})
 	}

@@ -1,3 +1,6 @@
+// Package diagnose looks once at an account that is there, at a capture or at a world,
+// as the functions do: each has its own engine run over it, and what they observed is
+// one result. It prints nothing; the command does.
 package diagnose
 
 import (
@@ -11,15 +14,16 @@ import (
 	"rollcall/local/capture"
 	"rollcall/local/diagnose/look"
 	"rollcall/local/reading"
+	"rollcall/local/result"
 )
 
 // offline looks at a capture in this process: the AWS clients ask what it holds.
 // Log takes the functions' logs, nil drops them.
-func offline(ctx context.Context, c *capture.Capture, log io.Writer) (Result, error) {
+func offline(ctx context.Context, c *capture.Capture, log io.Writer) (result.Result, error) {
 	account := reading.OfCapture(c)
 	served, err := account.Open(ctx)
 	if err != nil {
-		return Result{}, err
+		return result.Result{}, err
 	}
 	defer served.Close()
 	seen, err := look.At(ctx, look.Account{
@@ -27,19 +31,19 @@ func offline(ctx context.Context, c *capture.Capture, log io.Writer) (Result, er
 		Now: func() time.Time { return c.Time }, Log: logTo(log),
 	})
 	if err != nil {
-		return Result{}, err
+		return result.Result{}, err
 	}
 	instances := func() (*ec2.DescribeInstancesOutput, error) {
 		return c.API().DescribeInstances(&ec2.DescribeInstancesInput{})
 	}
-	return merge(seen.Observations, broken(seen.Failed), waits(instances, c.Time)), nil
+	return result.Merge(seen.Observations, broken(seen.Failed), waits(instances, c.Time)), nil
 }
 
 // broken are functions that failed, as the result tells them.
-func broken(failed []look.Failed) []Unknown {
-	var list []Unknown
+func broken(failed []look.Failed) []result.Unknown {
+	var list []result.Unknown
 	for _, f := range failed {
-		list = append(list, Unknown{Check: "", Resource: f.Function, Reason: "the function failed: " + f.Err.Error()})
+		list = append(list, result.Unknown{Check: "", Resource: f.Function, Reason: "the function failed: " + f.Err.Error()})
 	}
 	return list
 }

@@ -1,8 +1,7 @@
 package diagnose
 
 import (
-	"bytes"
-	"encoding/json"
+	"io"
 	"os/exec"
 	"strings"
 	"testing"
@@ -23,20 +22,20 @@ func TestAsOnTheStage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := folder(t, changes...)
-			var out, errs bytes.Buffer
-			command([]string{"diagnose", "--json", dir}, &out, &errs)
-			asOnTheStage(t, dir, out.String())
+			r, err := Examine(t.Context(), Subject{Path: dir}, io.Discard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			asOnTheStage(t, dir, printed(t, r))
 		})
 	}
 }
 
 // A function that fails is told, and what it cannot do is left out.
 func TestFunctionsThatFailAreTold(t *testing.T) {
-	var out, errs bytes.Buffer
-	command([]string{"diagnose", "--json", folder(t, only(instances, "time.txt"))}, &out, &errs)
-	var r Result
-	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
-		t.Fatalf("%v\n%s", err, errs.String())
+	r, err := Examine(t.Context(), Subject{Path: folder(t, only(instances, "time.txt"))}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
 	}
 	var failed []string
 	for _, u := range r.Unknown {

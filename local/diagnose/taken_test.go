@@ -1,9 +1,8 @@
 package diagnose
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"rollcall/local/capture/mask"
 	"rollcall/local/capture/take"
+	"rollcall/local/result"
 	"rollcall/local/simaws/worldfile"
 	"rollcall/local/stage"
 	"rollcall/local/testfull"
@@ -79,7 +79,7 @@ func TestTaken(t *testing.T) {
 			if diff := cmp.Diff(shapes(got), shapes(same)); diff != "" {
 				t.Errorf("incidents (-capture +masked):\n%s", diff)
 			}
-			if diff := cmp.Diff(got.status(), same.status()); diff != "" {
+			if diff := cmp.Diff(got.Status(), same.Status()); diff != "" {
 				t.Errorf("exit status (-capture +masked):\n%s", diff)
 			}
 		})
@@ -93,7 +93,7 @@ func takeOf(t *testing.T, file, dir string) take.Summary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := w.Time.Add(settled)
+	at := w.Time.Add(Settled)
 	s, err := stage.Start(context.Background(), stage.Options{
 		World: file, At: at, Template: filepath.Join(here(t), "..", "..", "infra", "Rollcall.template.json"), Quiet: true, Still: true,
 	})
@@ -102,14 +102,14 @@ func takeOf(t *testing.T, file, dir string) take.Summary {
 	}
 	defer s.Close()
 	cfg := s.AsAdmin()
-	account := take.Account{Config: cfg, Kubernetes: take.ByToken(cfg, func(_ context.Context, c take.Cluster) (take.Door, error) {
+	account := take.Account{Config: cfg, Kubernetes: take.ByToken(cfg, func(_ context.Context, c take.Cluster) (take.APIServer, error) {
 		// Where it really is, of a world that says how its cluster is described.
 		if endpoint, ca, ok := s.Cloud.Kubernetes(c.Name); ok {
 			c.Endpoint, c.CA = endpoint, ca
 		}
-		return take.Door{Endpoint: c.Endpoint, CA: c.CA, Via: s.HTTPClient().Transport}, nil
+		return take.APIServer{Endpoint: c.Endpoint, CA: c.CA, Transport: s.HTTPClient().Transport}, nil
 	})}
-	summary, err := take.Take(t.Context(), account, take.Options{Dir: dir, Instances: defaultInstances, Now: at})
+	summary, err := take.Take(t.Context(), account, take.Options{Dir: dir, Instances: 50, Now: at})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,22 +117,16 @@ func takeOf(t *testing.T, file, dir string) take.Summary {
 }
 
 // toldOf is what the command says of a world or a capture.
-func toldOf(t *testing.T, subject string) Result {
+func toldOf(t *testing.T, subject string) result.Result {
 	t.Helper()
-	var out, errs bytes.Buffer
-	path, err := filepath.Abs(subject)
+	r, err := Examine(t.Context(), Subject{Path: subject}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
-	}
-	command([]string{"diagnose", "--json", path}, &out, &errs)
-	var r Result
-	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
-		t.Fatalf("%v\n%s\n%s", err, out.String(), errs.String())
 	}
 	return r
 }
 
-func causes(r Result) [][]string {
+func causes(r result.Result) [][]string {
 	var list [][]string
 	for _, i := range r.Incidents {
 		list = append(list, append([]string{i.Cause, i.Confidence, i.Cluster}, i.Resources...))
@@ -149,7 +143,7 @@ type shape struct {
 	Instances         []string
 }
 
-func shapes(r Result) []shape {
+func shapes(r result.Result) []shape {
 	var list []shape
 	for _, i := range r.Incidents {
 		list = append(list, shape{i.Cause, i.Confidence, len(i.Resources), i.Instances})

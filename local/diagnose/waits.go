@@ -7,12 +7,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"rollcall/local/result"
 	"rollcall/shared/gather"
 )
-
-// joinTime is the time in which an instance of a capture must have joined: it
-// is too short a history to learn another from.
-const joinTime = 5 * time.Minute
 
 // waits tells whether a cluster may have an instance at some time that should be a
 // node by then. Where its nodes could not be read this decides whether they were
@@ -33,7 +30,7 @@ func waits(instances func() (*ec2.DescribeInstancesOutput, error), now time.Time
 					continue
 				}
 				ended := in.State != nil && in.State.Name != ec2types.InstanceStateNameRunning && in.State.Name != ec2types.InstanceStateNamePending
-				if !ended && now.Sub(aws.ToTime(in.LaunchTime)) >= joinTime {
+				if !ended && now.Sub(aws.ToTime(in.LaunchTime)) >= result.JoinTime {
 					return true
 				}
 			}

@@ -42,9 +42,9 @@ func (s *Stage) inside(f template.Function, p lambda.Program) lambdaruntime.Prog
 
 // Endpoints are those of the stage's clusters, for who reaches them by a way.
 func (s *Stage) Endpoints(way http.RoundTripper) lambda.Endpoints {
-	doors := s.doorsOf(s.clusters)
+	overrides := s.overridesOf(s.clusters)
 	return func(cluster string) (string, []byte, http.RoundTripper, bool) {
-		endpoint, ca, ok := doors.Of(cluster)
+		endpoint, ca, ok := overrides.Of(cluster)
 		return endpoint, ca, way, ok
 	}
 }

@@ -26,7 +26,7 @@ type set struct {
 	// described tells that clusters are described with the endpoint and the
 	// authority that the set gives them, which are not the stage's: what nodes
 	// were started with can be held against them. The functions reach the
-	// Kubernetes APIs through doors.
+	// Kubernetes APIs, but through overrides.
 	described bool
 }
 

@@ -49,8 +49,8 @@ func (s *Stage) environment(f template.Function) map[string]string {
 			env[string(v)] = simaws.SecretARN(s.Template.Region, s.Template.AccountID, secret.Name)
 		}
 	}
-	if doors := s.Doors(); doors != "" {
-		env[string(config.StageEndpoints)] = doors
+	if overrides := s.EndpointOverrides(); overrides != "" {
+		env[string(config.StageEndpoints)] = overrides
 	}
 	maps.Copy(env, s.options.Settings)
 	return env
@@ -65,28 +65,28 @@ func (s *Stage) settings(f template.Function) map[string]string {
 	return env
 }
 
-// Doors tells the functions where the Kubernetes APIs of a capture's clusters
+// EndpointOverrides tells the functions where the Kubernetes APIs of a capture's clusters
 // are, which EKS describes as they were, and those of a world that says how its
 // clusters are described.
-func (s *Stage) Doors() string {
-	if len(s.behindDoors) == 0 {
+func (s *Stage) EndpointOverrides() string {
+	if len(s.overridden) == 0 {
 		return ""
 	}
-	doors := s.doorsOf(s.behindDoors)
-	text, err := json.Marshal(doors)
+	overrides := s.overridesOf(s.overridden)
+	text, err := json.Marshal(overrides)
 	if err != nil { // strings and bytes
-		s.log.Error("write the doors", "error", err)
+		s.log.Error("write the overrides", "error", err)
 	}
 	return string(text)
 }
 
-// doorsOf are the ways to the Kubernetes APIs of some clusters.
-func (s *Stage) doorsOf(clusters []string) config.EndpointOverrides {
-	doors := config.EndpointOverrides{}
+// overridesOf are the ways to the Kubernetes APIs of some clusters.
+func (s *Stage) overridesOf(clusters []string) config.EndpointOverrides {
+	overrides := config.EndpointOverrides{}
 	for _, name := range clusters {
 		if endpoint, ca, ok := s.Cloud.Kubernetes(name); ok {
-			doors[name] = config.EndpointOverride{Endpoint: endpoint, CA: ca}
+			overrides[name] = config.EndpointOverride{Endpoint: endpoint, CA: ca}
 		}
 	}
-	return doors
+	return overrides
 }

@@ -55,9 +55,9 @@ type Stage struct {
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
 	closers []func()
-	// behindDoors are the clusters that are not described with the stage's own
+	// overridden are the clusters that are not described with the stage's own
 	// endpoint.
-	behindDoors []string
+	overridden []string
 	// clusters are those with a Kubernetes API.
 	clusters []string
 	// urls are the addresses of functions that have one, by their names.
@@ -118,7 +118,7 @@ func Start(ctx context.Context, o Options) (_ *Stage, err error) {
 	}
 	s.clusters = set.clusters
 	if set.described {
-		s.behindDoors = set.clusters
+		s.overridden = set.clusters
 	}
 	if err := s.synthesise(); err != nil {
 		return nil, err

@@ -28,29 +28,29 @@ func Retryer() aws.Retryer {
 	})
 }
 
-// Door is the way to a cluster's API.
-type Door struct {
-	Endpoint string
-	CA       []byte // PEM
-	Via      http.RoundTripper
+// APIServer is how a cluster's Kubernetes API is reached.
+type APIServer struct {
+	Endpoint  string
+	CA        []byte // PEM
+	Transport http.RoundTripper
 }
 
 // Straight is the way that EKS tells.
-func Straight(_ context.Context, c Cluster) (Door, error) {
+func Straight(_ context.Context, c Cluster) (APIServer, error) {
 	via, err := kube.Transport(c.CA)
 	if err != nil {
-		return Door{}, err
+		return APIServer{}, err
 	}
 	via.Proxy = http.ProxyFromEnvironment
-	return Door{c.Endpoint, c.CA, via}, nil
+	return APIServer{c.Endpoint, c.CA, via}, nil
 }
 
-// ByToken opens clusters by a door, with tokens of their own for whoever cfg is (aws eks
+// ByToken opens clusters by their API servers, with tokens of their own for whoever cfg is (aws eks
 // get-token).
-func ByToken(cfg aws.Config, door func(context.Context, Cluster) (Door, error)) func(context.Context, Cluster) (Kubernetes, error) {
+func ByToken(cfg aws.Config, server func(context.Context, Cluster) (APIServer, error)) func(context.Context, Cluster) (Kubernetes, error) {
 	presigner := sts.NewPresignClient(sts.NewFromConfig(cfg))
 	return func(ctx context.Context, c Cluster) (Kubernetes, error) {
-		d, err := door(ctx, c)
+		d, err := server(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -58,6 +58,6 @@ func ByToken(cfg aws.Config, door func(context.Context, Cluster) (Door, error)) 
 		if err != nil {
 			return nil, err
 		}
-		return kube.NewVia(d.Via, d.Endpoint, d.CA, token)
+		return kube.NewVia(d.Transport, d.Endpoint, d.CA, token)
 	}
 }

@@ -1,0 +1,120 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"rollcall/local/callertest"
+	"rollcall/local/diagnose"
+	"rollcall/local/exit"
+	"rollcall/shared/checkid"
+	"rollcall/shared/checks"
+	"rollcall/shared/config"
+	ranked "rollcall/shared/diagnose"
+	record "rollcall/shared/incident"
+	"rollcall/shared/report"
+	"rollcall/shared/store"
+)
+
+// The commands that are about a deployment find it by the caller's profile, and say
+// with their status how it stands.
+func TestDeploymentCommands(t *testing.T) {
+	s, _ := callertest.Serve(t, "../worlds/healthy-nat.yaml", diagnose.Settled)
+	callertest.LogIn(t, s)
+	run := func(args ...string) (status int, out, errs string) {
+		var o, e bytes.Buffer
+		status = command(args, &o, &e)
+		return status, o.String(), e.String()
+	}
+	status, out, errs := run("doctor")
+	if status != exit.Healthy || errs != "" || !strings.Contains(out, "✓ rule: 29 are well\n") || !strings.Contains(out, "✓ cluster eks-workshop lets 6 roles in\n") {
+		t.Errorf("doctor: status %d, %s%s", status, out, errs)
+	}
+	secret, ok := s.SecretFor(config.SlackSecretARN)
+	if !ok {
+		t.Fatal("there is no secret")
+	}
+	s.Cloud.SetSecret(secret.Name, "")
+	status, out, _ = run("doctor")
+	if status != exit.Causes || !strings.HasPrefix(out, "✗ Slack token ") || !strings.Contains(out, "\n    printf 'Slack bot token: ' && read -rs T") {
+		t.Errorf("doctor without a token: status %d, %s", status, out)
+	}
+	var found struct{ Healthy, Whole bool }
+	if _, out, _ = run("doctor", "--json"); json.Unmarshal([]byte(out), &found) != nil || found.Healthy || !found.Whole {
+		t.Errorf("doctor --json: %s", out)
+	}
+
+	if status, out, errs = run("incidents"); status != exit.Healthy || out != "No incident is open.\n" {
+		t.Errorf("no incidents: status %d, %s%s", status, out, errs)
+	}
+	records := store.New(dynamodb.NewFromConfig(s.AsAdmin()), s.Template.Tables[0].Name)
+	began := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
+	for _, inc := range []record.Incident{
+		{Key: report.Key{Cluster: "eks-workshop", Check: checkid.RouteNoEgress, Resource: "rtb-1"}, State: record.Open, Began: began, Cause: ranked.Cause{Title: "no route", Confidence: checks.Certain}},
+		{Key: report.Key{Cluster: "eks-workshop", Check: checkid.RouteNoEgress, Resource: "rtb-2"}, State: record.Closed, Began: began, Resolved: time.Now(), Cause: ranked.Cause{Title: "no route either"}},
+	} {
+		if _, err := records.SaveIncident(t.Context(), inc); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		args   []string
+		status int
+		says   string
+	}{
+		{[]string{"incidents", "--cluster", "eks-workshop"}, exit.Causes, "no route  eks-workshop:route/no-egress:rtb-1\n"},
+		{[]string{"incidents", "--cluster", "eks-workshop", "--all", "--json"}, exit.Causes, `"id": "eks-workshop:route/no-egress:rtb-2"`},
+		{[]string{"incidents", "--cluster", "other"}, exit.Healthy, "No incident is open.\n"},
+		{[]string{"show", "eks-workshop:route/no-egress:rtb-1"}, exit.Causes, "OPEN eks-workshop · no route\n"},
+		{[]string{"show", "eks-workshop:route/no-egress:rtb-2"}, exit.Healthy, "CLOSED eks-workshop · no route either\n"},
+		{[]string{"show", "--json", "eks-workshop:route/no-egress:rtb-1"}, exit.Causes, `"state": "open"`},
+	} {
+		if status, out, errs = run(tt.args...); status != tt.status || !strings.Contains(out, tt.says) || errs != "" {
+			t.Errorf("%q: status %d, %q, errors %q; want %d, %q", tt.args, status, out, errs, tt.status, tt.says)
+		}
+	}
+	if status, out, errs = run("show", "eks-workshop:route/no-egress:rtb-3"); status != exit.BadInput || out != "" || !strings.HasSuffix(errs, "there is no such incident; rollcall incidents --all lists them\n") {
+		t.Errorf("show of none: status %d, %q, %q", status, out, errs)
+	}
+
+	// What a newer release wrote may be an open incident.
+	if _, err := records.SaveIncident(t.Context(), record.Incident{Key: report.Key{Cluster: "newer", Check: checkid.RouteNoEgress, Resource: "rtb-1"}, State: record.Open, Format: report.Format + 1}); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, errs = run("incidents", "--cluster", "newer"); status != exit.Unsure || !strings.HasPrefix(errs, "note: some are of a newer release than this command's, and are left out: ") {
+		t.Errorf("incidents of a newer release: status %d, %q", status, errs)
+	}
+
+	for _, f := range s.Template.Functions {
+		s.Deployment.Delete(f.ARN)
+	}
+	if status, out, errs = run("incidents"); status != exit.BadInput || out != "" || !strings.Contains(errs, "there is no deployment of Rollcall in us-west-2 of account 111122223333: --region and --profile choose another") {
+		t.Errorf("incidents without a deployment: status %d, %q, %q", status, out, errs)
+	}
+	if status, out, _ = run("doctor"); status != exit.Causes || !strings.Contains(out, "Rollcall is not deployed in this account and region") {
+		t.Errorf("doctor without a deployment: status %d, %q", status, out)
+	}
+}
+
+// What was mistyped is one line, before anybody is asked anything.
+func TestDeploymentCommandsMistyped(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"doctor", "prod"}, "rollcall: rollcall doctor takes no arguments: \"prod\" is one too many\n"},
+		{[]string{"incidents", "prod"}, "rollcall: rollcall incidents takes no arguments: \"prod\" is one too many\n"},
+		{[]string{"show"}, "rollcall: which incident? rollcall incidents lists them; rollcall show --help tells more\n"},
+		{[]string{"show", "a", "b"}, "rollcall: which incident? rollcall incidents lists them; rollcall show --help tells more\n"},
+	} {
+		var out, errs bytes.Buffer
+		if status := command(tt.args, &out, &errs); status != exit.BadInput || errs.String() != tt.says || out.Len() > 0 {
+			t.Errorf("%q: status %d, %q", tt.args, status, errs.String())
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package preflight
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rollcall/local/diagnose"
+	"rollcall/local/exit"
+	"rollcall/local/result"
+)
+
+// plannedIn writes a plan for the cluster of the route story, and returns its path.
+func plannedIn(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "plan.json")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const (
+	storyWorld = "../worlds/route.yaml"
+	walledOff  = "subnet-0c30000000000000d"
+	natSubnet  = "subnet-0b20000000000000a"
+)
+
+func storyNodegroup(subnet, more string) string {
+	return `{"clusterName": "eks-workshop", "nodegroupName": "batch", "subnets": ["` + subnet + `"],
+		"nodeRole": "arn:aws:iam::111122223333:role/eksctl-eks-workshop-NodeInstanceRole"` + more + `}`
+}
+
+// judged judges in the story's world, and holds what is told or what is wrong.
+func judged(t *testing.T, asked Asked, status int, out, wrong string) {
+	t.Helper()
+	r, err := In(t.Context(), asked, diagnose.Subject{Path: storyWorld}, io.Discard)
+	var misuse *exit.MisuseError
+	switch {
+	case status == exit.BadInput:
+		if !errors.As(err, &misuse) || !strings.HasSuffix(err.Error()+"\n", wrong) {
+			t.Errorf("error %v, want …%s", err, wrong)
+		}
+	case err != nil:
+		t.Error(err)
+	case r.Status() != status || !strings.Contains(r.Words(r.Plan, result.Style{}), out):
+		t.Errorf("status %d, want %d; %s, want …%s…", r.Status(), status, r.Words(r.Plan, result.Style{}), out)
+	}
+}
+
+func storyPool(subnet string) string {
+	return `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: batch}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: batch}
+      requirements: [{key: karpenter.k8s.aws/instance-category, operator: In, values: [m, c]}]
+---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: batch}
+spec:
+  role: eksctl-eks-workshop-NodeInstanceRole
+  amiSelectorTerms: [{alias: al2023@latest}]
+  subnetSelectorTerms: [{id: ` + subnet + `}]
+  securityGroupSelectorTerms: [{id: sg-0e50000000000000f}]
+`
+}
+
+func TestPreflight(t *testing.T) {
+	for _, tt := range []struct {
+		name, plan string
+		asked      Asked
+		status     int
+		out, err   string
+	}{
+		{"what joins", storyNodegroup(natSubnet, ""), Asked{}, exit.Healthy, "nodegroup batch: it would be made, and its nodes would join.\n", ""},
+		{"what has no way out", storyNodegroup(walledOff, ""), Asked{}, exit.Causes, "WOULD FAIL eks-workshop / batch · " + walledOff + " has no way out", ""},
+		{"what EKS refuses", storyNodegroup(natSubnet, `, "instanceTypes": ["m6g.large"], "amiType": "AL2023_x86_64_STANDARD"`), Asked{}, exit.Causes,
+			"WOULD BE REFUSED eks-workshop · The AMI type is for another architecture", ""},
+		{"a NodePool that joins", storyPool(natSubnet), Asked{}, exit.Healthy, "NodePool batch: it would be made, and its nodes would join.\n", ""},
+		{"a NodePool with a subnet that has no way out", storyPool(walledOff), Asked{}, exit.Causes, "WOULD FAIL eks-workshop / batch · " + walledOff + " has no way out", ""},
+		{"a NodePool without its class", strings.Split(storyPool(natSubnet), "---")[0], Asked{}, exit.Causes, "WOULD BE REFUSED eks-workshop · The class of the NodePool is not there", ""},
+		{"a launch template as a file", `{"LaunchTemplateName": "mine", "LaunchTemplateData": {"InstanceType": "m5.large"}}`, Asked{}, exit.Causes,
+			"WOULD BE REFUSED eks-workshop · The launch template names no image", ""},
+		{"a planned subnet", `{"VpcId": "vpc-0a1b2c3d4e5f60718", "CidrBlock": "10.43.0.0/20", "AvailabilityZone": "us-west-2a"}`, Asked{}, exit.Causes,
+			"WOULD BE REFUSED eks-workshop · The range is not in the VPC's", ""},
+		{"a NodePool that names its subnets, and others", storyPool(natSubnet), Asked{Subnets: natSubnet}, exit.BadInput, "", "--subnet: a NodePool names its subnets itself\n"},
+		{"YAML that is none", "apiVersion: karpenter.sh/v1\nkind: [NodePool\n", Asked{}, exit.BadInput, "", "it is not YAML: line 1: did not find expected ',' or ']'\n"},
+		{"two things", storyNodegroup(natSubnet, ""), Asked{Template: "lt-0abc"}, exit.BadInput, "", "--file and --launch-template: one thing is judged at a time\n"},
+		{"a field that nobody has", storyNodegroup(natSubnet, `, "instanceType": "m5.large"`), Asked{}, exit.BadInput, "", "plan.json: instanceType: create-nodegroup has no such field\n"},
+		{"another cluster", strings.Replace(storyNodegroup(natSubnet, ""), "eks-workshop", "staging", 1), Asked{}, exit.BadInput, "", "there is no cluster staging here, only eks-workshop\n"},
+		{"another cluster than the one asked for", storyNodegroup(natSubnet, ""), Asked{Cluster: "staging"}, exit.BadInput, "", "--cluster staging: the file is for eks-workshop\n"},
+		{"no file", "", Asked{File: "/nowhere.json"}, exit.BadInput, "", "--file /nowhere.json: there is no such file, or it cannot be read\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.asked.File == "" {
+				tt.asked.File = plannedIn(t, tt.plan)
+			}
+			judged(t, tt.asked, tt.status, tt.out, tt.err)
+		})
+	}
+}
+
+// TestPreflightWithoutFile holds that what is there is judged by its id.
+func TestPreflightWithoutFile(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		asked    Asked
+		status   int
+		out, err string
+	}{
+		{"a subnet", Asked{Subnets: natSubnet}, exit.Healthy, "subnet " + natSubnet + ": its nodes would join.\n", ""},
+		{"a subnet without a way out", Asked{Subnets: walledOff}, exit.Causes, "WOULD FAIL eks-workshop / default, new_nodegroup_2 · " + walledOff + " has no way out", ""},
+		{"a subnet that is not there", Asked{Subnets: "subnet-0dead"}, exit.Causes, "WOULD BE REFUSED eks-workshop · A subnet is not in the cluster's VPC", ""},
+		{"a launch template that is not there", Asked{Template: "lt-0dead000000000000:3"}, exit.Causes, "WOULD BE REFUSED eks-workshop · The launch template does not exist", ""},
+		{"an unknown version", Asked{Template: "lt-0dead:newest"}, exit.BadInput, "", `"newest" is no version of a launch template: write its number, $Latest or $Default` + "\n"},
+		{"no launch template", Asked{Template: "workers"}, exit.BadInput, "", "want the id of a launch template and its version, lt-0abc:7\n"},
+		{"two subnets", Asked{Subnets: natSubnet + "," + walledOff}, exit.BadInput, "", "--subnet: one subnet is judged at a time; several say where the nodes of --launch-template would stand\n"},
+		{"no subnet", Asked{Subnets: "private-a"}, exit.BadInput, "", "want a subnet's id, subnet-0abc\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			judged(t, tt.asked, tt.status, tt.out, tt.err)
+		})
+	}
+}
