@@ -63,23 +63,27 @@ func (c Caller) noCluster(ctx context.Context, r Reader, name string) error {
 	if len(there) == 0 {
 		return mistake("there is no cluster %s in %s, nor any other: --region names another region", name, c.place())
 	}
-	if near := near(name, there); len(near) > 0 {
+	if near := Near(name, there); len(near) > 0 {
 		return mistake("there is no cluster %s in %s; is it %s?", name, c.place(), strings.Join(near, " or "))
 	}
+	return mistake("there is no cluster %s in %s, only %s", name, c.place(), Some(there))
+}
+
+// Some names the first ones, and counts the rest.
+func Some(names []string) string {
 	const most = 10
-	more := ""
-	if len(there) > most {
-		there, more = there[:most], fmt.Sprintf(" and %d more", len(there)-most)
+	if len(names) <= most {
+		return strings.Join(names, ", ")
 	}
-	return mistake("there is no cluster %s in %s, only %s%s", name, c.place(), strings.Join(there, ", "), more)
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // place is where clusters are looked for.
 func (c Caller) place() string { return c.AWS.Region + " of account " + c.Account }
 
-// near are the names that somebody may have meant: as cobra finds commands, and those
+// Near are the names that somebody may have meant: as cobra finds commands, and those
 // that hold what was typed.
-func near(name string, there []string) []string {
+func Near(name string, there []string) []string {
 	names := &cobra.Command{SuggestionsMinimumDistance: 2}
 	for _, other := range there {
 		names.AddCommand(&cobra.Command{Use: other, Run: func(*cobra.Command, []string) {}})

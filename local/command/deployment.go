@@ -60,7 +60,7 @@ bad input.`,
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as one JSON object")
 	c.Flags().BoolVar(&test, "test-message", false, "also post a test message into each channel")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		by, err := caller.Load(c.Context(), who, slog.New(slog.DiscardHandler), &awsconf.Calls{})
+		by, err := callerOf(c.Context(), who)
 		if err != nil {
 			return err
 		}
@@ -93,7 +93,8 @@ func incidentsCommand() *cobra.Command {
 		Use:   "incidents",
 		Short: "List the incidents that a deployment knows",
 		Long: `Lists the incidents that a deployment of Rollcall knows, those that hurt longest
-first. It reads the deployment's table.
+first. It reads the deployment's table. A cluster that the deployment neither watches
+nor has any record of is bad input.
 
 Exit status: 0 none is open; 1 some are; 2 they could not be read; 64 bad input.`,
 		Example: `  rollcall incidents
@@ -105,8 +106,19 @@ Exit status: 0 none is open; 1 some are; 2 they could not be read; 64 bad input.
 	c.Flags().BoolVar(&all, "all", false, "list those too that are over (they are kept for 30 days)")
 	c.Flags().StringSliceVar(&clusters, "cluster", nil, "of these clusters alone, separated by commas")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		records, err := tableOf(c.Context(), who)
+		by, err := callerOf(c.Context(), who)
 		if err != nil {
+			return err
+		}
+		records, err := incidents.Table(c.Context(), by)
+		if err != nil {
+			return err
+		}
+		var stranger *incidents.StrangerError
+		switch err := incidents.Known(c.Context(), records, clusters, incidents.Watched(by)); {
+		case errors.As(err, &stranger):
+			return &exit.MisuseError{Err: err}
+		case err != nil:
 			return err
 		}
 		rows, err := incidents.List(c.Context(), records, incidents.Query{Clusters: clusters, Closed: all})
@@ -161,7 +173,11 @@ Exit status: 0 it is over; 1 it is open; 2 it could not be read; 64 bad input.`,
 	callerFlags(c, &who)
 	c.Flags().BoolVar(&asJSON, "json", false, "print its record as a JSON object")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		records, err := tableOf(c.Context(), who)
+		by, err := callerOf(c.Context(), who)
+		if err != nil {
+			return err
+		}
+		records, err := incidents.Table(c.Context(), by)
 		if err != nil {
 			return err
 		}
@@ -189,11 +205,7 @@ Exit status: 0 it is over; 1 it is open; 2 it could not be read; 64 bad input.`,
 	return c
 }
 
-// tableOf is the table of the deployment in the caller's account and region.
-func tableOf(ctx context.Context, who caller.Options) (*store.Store, error) {
-	by, err := caller.Load(ctx, who, slog.New(slog.DiscardHandler), &awsconf.Calls{})
-	if err != nil {
-		return nil, err
-	}
-	return incidents.Table(ctx, by)
+// callerOf is who typed the command.
+func callerOf(ctx context.Context, who caller.Options) (caller.Caller, error) {
+	return caller.Load(ctx, who, slog.New(slog.DiscardHandler), &awsconf.Calls{})
 }

@@ -49,8 +49,10 @@ func TestDeploymentCommands(t *testing.T) {
 		t.Errorf("doctor --json: %s", out)
 	}
 
-	if status, out, errs = run("incidents"); status != exit.Healthy || out != "No incident is open.\n" {
-		t.Errorf("no incidents: status %d, %s%s", status, out, errs)
+	for _, more := range [][]string{nil, {"--cluster", "eks-workshop"}} {
+		if status, out, errs = run(append([]string{"incidents"}, more...)...); status != exit.Healthy || out != "No incident is open.\n" {
+			t.Errorf("no incidents %q: status %d, %s%s", more, status, out, errs)
+		}
 	}
 	records := store.New(dynamodb.NewFromConfig(s.AsAdmin()), s.Template.Tables[0].Name)
 	began := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
@@ -69,7 +71,6 @@ func TestDeploymentCommands(t *testing.T) {
 	}{
 		{[]string{"incidents", "--cluster", "eks-workshop"}, exit.Causes, "no route  eks-workshop:route/no-egress:rtb-1\n"},
 		{[]string{"incidents", "--cluster", "eks-workshop", "--all", "--json"}, exit.Causes, `"id": "eks-workshop:route/no-egress:rtb-2"`},
-		{[]string{"incidents", "--cluster", "other"}, exit.Healthy, "No incident is open.\n"},
 		{[]string{"show", "eks-workshop:route/no-egress:rtb-1"}, exit.Causes, "OPEN eks-workshop · no route\n"},
 		{[]string{"show", "eks-workshop:route/no-egress:rtb-2"}, exit.Healthy, "CLOSED eks-workshop · no route either\n"},
 		{[]string{"show", "--json", "eks-workshop:route/no-egress:rtb-1"}, exit.Causes, `"state": "open"`},
@@ -80,6 +81,11 @@ func TestDeploymentCommands(t *testing.T) {
 	}
 	if status, out, errs = run("show", "eks-workshop:route/no-egress:rtb-3"); status != exit.BadInput || out != "" || !strings.HasSuffix(errs, "there is no such incident; rollcall incidents --all lists them\n") {
 		t.Errorf("show of none: status %d, %q, %q", status, out, errs)
+	}
+
+	// That nothing is open in a cluster that nobody watches says nothing.
+	if status, out, errs = run("incidents", "--cluster", "eks-workshop,eks-workshp"); status != exit.BadInput || out != "" || errs != "rollcall: the deployment knows no cluster eks-workshp; is it eks-workshop?\n" {
+		t.Errorf("incidents of a stranger: status %d, %q, %q", status, out, errs)
 	}
 
 	// What a newer release wrote may be an open incident.

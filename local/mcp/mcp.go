@@ -25,7 +25,6 @@ import (
 	"rollcall/local/preflight"
 	"rollcall/local/result"
 	"rollcall/shared/awsconf"
-	"rollcall/shared/store"
 )
 
 // asData stands before what was written in an account: an assistant must not take
@@ -93,13 +92,9 @@ func (w whereInput) caller() caller.Options {
 	return caller.Options{Region: w.Region, Profile: w.Profile}
 }
 
-// table is that of the deployment there.
-func (w whereInput) table(ctx context.Context) (*store.Store, error) {
-	by, err := caller.Load(ctx, w.caller(), slog.New(slog.DiscardHandler), &awsconf.Calls{})
-	if err != nil {
-		return nil, err
-	}
-	return incidents.Table(ctx, by)
+// load is who started the server, there.
+func (w whereInput) load(ctx context.Context) (caller.Caller, error) {
+	return caller.Load(ctx, w.caller(), slog.New(slog.DiscardHandler), &awsconf.Calls{})
 }
 
 type incidentsInput struct {
@@ -179,8 +174,15 @@ func (a *assistant) server(version string) *sdk.Server {
 		}, func(in preflightInput, r result.Result) string { return r.Words(r.Plan, result.Style{}) })
 	add(s, "incidents", "List what a deployment knows", "Lists the incidents that a deployed Rollcall knows in the caller's account, those that hurt longest first. Without a deployment there is diagnose.",
 		func(ctx context.Context, in incidentsInput) (incidentsOutput, error) {
-			records, err := in.table(ctx)
+			by, err := in.load(ctx)
 			if err != nil {
+				return incidentsOutput{}, err
+			}
+			records, err := incidents.Table(ctx, by)
+			if err != nil {
+				return incidentsOutput{}, err
+			}
+			if err := incidents.Known(ctx, records, in.Clusters, incidents.Watched(by)); err != nil {
 				return incidentsOutput{}, err
 			}
 			rows, err := incidents.List(ctx, records, incidents.Query{Clusters: in.Clusters, Closed: in.All})
@@ -202,7 +204,11 @@ func (a *assistant) server(version string) *sdk.Server {
 		})
 	add(s, "show", "Show all that a deployment knows of an incident", "Why, since when, what was seen, what was changed before, what was done.",
 		func(ctx context.Context, in showInput) (showOutput, error) {
-			records, err := in.table(ctx)
+			by, err := in.load(ctx)
+			if err != nil {
+				return showOutput{}, err
+			}
+			records, err := incidents.Table(ctx, by)
 			if err != nil {
 				return showOutput{}, err
 			}
