@@ -45,8 +45,8 @@ func doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Tell whether a deployment is whole, and how to mend it",
 		Long: `Tells whether a deployment of Rollcall is whole: its functions, roles, rules, queues
-and table; the Slack token, its scopes and the channels; whether each watched
-cluster lets it in; and what was given up. What is wrong is named with the command
+table and alarms; the Slack token, its scopes and the channels; whether each watched
+cluster lets it in and grants what it reads; and what was given up. What is wrong is named with the command
 that mends it. It only reads.
 
 Exit status: 0 whole; 1 something is wrong; 2 something could not be looked at; 64
@@ -65,7 +65,7 @@ bad input.`,
 			return err
 		}
 		list := doctor.Examine(c.Context(), doctor.NewClients(by.AWS, &http.Client{Timeout: slackTime}), doctor.Deployment{
-			Account: by.Account, Region: by.AWS.Region, Specs: specs.All(), TestMessage: test,
+			Account: by.Account, Region: by.AWS.Region, Specs: specs.All(), TestMessage: test, Now: time.Now(),
 		})
 		printed := doctor.Print
 		if asJSON {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -11,7 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 
+	"rollcall/shared/kube"
 	"rollcall/shared/store"
 )
 
@@ -20,6 +23,19 @@ func NewClients(cfg aws.Config, via *http.Client) Clients {
 	return Clients{
 		Functions: lambda.NewFromConfig(cfg), Rules: eventbridge.NewFromConfig(cfg), Roles: iam.NewFromConfig(cfg), Queues: sqs.NewFromConfig(cfg),
 		Secrets: secretsmanager.NewFromConfig(cfg), Clusters: eks.NewFromConfig(cfg),
+		Alarms: newCloudWatch(cfg),
+		Kubernetes: func(ctx context.Context, c Cluster) (Kubernetes, error) {
+			token, err := kube.Token(ctx, sts.NewPresignClient(sts.NewFromConfig(cfg)), c.Name)
+			if err != nil {
+				return nil, err
+			}
+			via, err := kube.Transport(c.CA)
+			if err != nil {
+				return nil, err
+			}
+			via.Proxy = http.ProxyFromEnvironment
+			return kube.NewVia(via, c.Endpoint, c.CA, token)
+		},
 		Records: func(table string) Records { return store.New(dynamodb.NewFromConfig(cfg), table) },
 		Slack:   func(api, token string) (Slack, error) { return NewSlack(api, token, via), nil },
 	}

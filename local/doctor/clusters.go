@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
@@ -77,19 +78,37 @@ func (c Clients) cluster(ctx context.Context, d Deployment, name string, readers
 		}}
 	}
 	var list []Finding
+	var byGroup []functionOf
 	for _, f := range readers {
-		if x := c.entry(ctx, d, name, f); x.State != Well {
+		x, inGroup := c.entry(ctx, d, name, f)
+		if x.State != Well {
 			list = append(list, x)
+		}
+		if inGroup {
+			byGroup = append(byGroup, f)
 		}
 	}
 	if len(list) == 0 {
-		return []Finding{{Part: "cluster", Name: name, State: Well, Says: fmt.Sprintf("lets %d roles in", len(readers))}}
+		list = []Finding{{Part: "cluster", Name: name, State: Well, Says: fmt.Sprintf("lets %d roles in", len(readers))}}
+	}
+	if len(byGroup) > 0 {
+		list = append(list, c.rights(ctx, clusterOf(out.Cluster), byGroup))
 	}
 	return list
 }
 
-// entry looks at the access entry of a function's role in a cluster.
-func (c Clients) entry(ctx context.Context, d Deployment, cluster string, f functionOf) Finding {
+// clusterOf is a cluster as its API is reached. A broken authority is the reader's to tell.
+func clusterOf(c *types.Cluster) Cluster {
+	out := Cluster{Name: aws.ToString(c.Name), Endpoint: aws.ToString(c.Endpoint)}
+	if c.CertificateAuthority != nil {
+		out.CA, _ = base64.StdEncoding.DecodeString(aws.ToString(c.CertificateAuthority.Data))
+	}
+	return out
+}
+
+// entry looks at the access entry of a function's role in a cluster, and whether it is
+// by the group that it is let in.
+func (c Clients) entry(ctx context.Context, d Deployment, cluster string, f functionOf) (found Finding, inGroup bool) {
 	role := f.role[strings.LastIndex(f.role, "/")+1:]
 	out, err := c.Clusters.DescribeAccessEntry(ctx, &eks.DescribeAccessEntryInput{ClusterName: aws.String(cluster), PrincipalArn: aws.String(f.role)})
 	finding := Finding{Part: "access entry", Name: cluster + " " + Prefix + "-" + f.spec.Name, State: Wrong}
@@ -98,21 +117,21 @@ func (c Clients) entry(ctx context.Context, d Deployment, cluster string, f func
 	case coded(err, "ResourceNotFoundException"):
 		finding.Says = "there is none for the role " + role + ": nodes, pods and volumes of " + cluster + " cannot be read"
 		finding.Do, finding.Command = "Make it, and apply deploy/clusterrole.yaml in the cluster where that was not done.", "aws eks create-access-entry"+where
-		return finding
+		return finding, false
 	case err != nil:
-		return unseen("access entry", finding.Name, "eks:DescribeAccessEntry", err)
+		return unseen("access entry", finding.Name, "eks:DescribeAccessEntry", err), false
 	}
 	if slices.Contains(out.AccessEntry.KubernetesGroups, clusterrole.Group) {
-		return Finding{Part: "access entry", Name: finding.Name, State: Well, Says: "is there"}
+		return Finding{Part: "access entry", Name: finding.Name, State: Well, Says: "is there"}, true
 	}
 	policies, err := c.Clusters.ListAssociatedAccessPolicies(ctx, &eks.ListAssociatedAccessPoliciesInput{ClusterName: aws.String(cluster), PrincipalArn: aws.String(f.role)})
 	if err != nil {
-		return unseen("access entry", finding.Name, "eks:ListAssociatedAccessPolicies", err)
+		return unseen("access entry", finding.Name, "eks:ListAssociatedAccessPolicies", err), false
 	}
 	if len(policies.AssociatedAccessPolicies) > 0 {
-		return Finding{Part: "access entry", Name: finding.Name, State: Well, Says: "is there, with access policies"}
+		return Finding{Part: "access entry", Name: finding.Name, State: Well, Says: "is there, with access policies"}, false
 	}
 	finding.Says = "it gives the role " + role + " neither the group " + clusterrole.Group + " nor an access policy: it may read nothing"
 	finding.Do, finding.Command = "Put it into the group, and apply deploy/clusterrole.yaml in the cluster where that was not done.", "aws eks update-access-entry"+where
-	return finding
+	return finding, false
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
@@ -96,6 +97,9 @@ type Clients struct {
 	Queues    deadletters.Client
 	Secrets   slackapi.SecretReader
 	Clusters  Clusters
+	Alarms    Alarms
+	// Kubernetes opens a cluster's API, with the caller's own rights.
+	Kubernetes func(ctx context.Context, c Cluster) (Kubernetes, error)
 	// Records opens the table, Slack the workspace of a token at the address of
 	// Slack's API.
 	Records func(table string) Records
@@ -108,6 +112,13 @@ type Deployment struct {
 	Specs           []spec.Spec
 	// TestMessage tells that a message is posted into each channel.
 	TestMessage bool
+	Now         time.Time
+}
+
+// Cluster is a cluster as EKS describes it.
+type Cluster struct {
+	Name, Endpoint string
+	CA             []byte // PEM
 }
 
 // functionOf is a function that is there.
@@ -128,7 +139,9 @@ func Examine(ctx context.Context, c Clients, d Deployment) []Finding {
 	if len(there) == 0 {
 		return list // nothing else can be known
 	}
-	list = append(list, c.rules(ctx, d, there)...)
+	rules, stack := c.rules(ctx, d, there)
+	list = append(list, rules...)
+	list = append(list, c.alarms(ctx, d, stack, there)...)
 	list = append(list, c.queues(ctx)...)
 	cfg := map[string]functionOf{}
 	for _, f := range there {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,14 +13,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/infra/specs"
 	"rollcall/local/fakeslack"
 	"rollcall/local/platform/template"
 	"rollcall/local/simaws"
+	"rollcall/local/simaws/cloudwatch"
 	"rollcall/local/stage"
 	"rollcall/shared/config"
+	"rollcall/shared/kube"
 	"rollcall/shared/outbox"
 	"rollcall/shared/spec"
 	"rollcall/shared/store"
@@ -32,6 +36,7 @@ type deployed struct {
 	settings map[string]string
 	slack    fakeslack.Config
 	refused  []simaws.FaultRule
+	later    time.Duration // after it was deployed
 }
 
 const channel = stage.Channel
@@ -69,8 +74,15 @@ func (p *deployed) examined(test bool) []Finding {
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(func() { slack.Close() })
+	c.Kubernetes = func(ctx context.Context, of Cluster) (Kubernetes, error) {
+		token, err := kube.Token(ctx, sts.NewPresignClient(sts.NewFromConfig(cfg)), of.Name)
+		if err != nil {
+			return nil, err
+		}
+		return kube.NewVia(p.HTTPClient().Transport, of.Endpoint, of.CA, token)
+	}
 	c.Slack = func(_, token string) (Slack, error) { return NewSlack(slack.APIURL(), token, &http.Client{}), nil }
-	return Examine(p.t.Context(), c, Deployment{Account: p.Template.AccountID, Region: p.Template.Region, Specs: specs.All(), TestMessage: test})
+	return Examine(p.t.Context(), c, Deployment{Account: p.Template.AccountID, Region: p.Template.Region, Specs: specs.All(), TestMessage: test, Now: p.Clock.Now().Add(p.later)})
 }
 
 func (p *deployed) function(name string) template.Function {
@@ -122,6 +134,7 @@ func TestWell(t *testing.T) {
 	}
 	want := map[string]int{
 		"function": 11, "queue": 6, "rule": 29, "dead letters": 1, "table": 1, "Slack token": 1, "Slack scope": 1, "Slack channel": 1, "Slack signing secret": 1, "cluster": 1,
+		"alarm": 8, "ClusterRole": 1,
 	}
 	if diff := cmp.Diff(want, count); diff != "" {
 		t.Error(diff)
@@ -190,6 +203,26 @@ func TestEachThingThatCanBeWrong(t *testing.T) {
 			want: []string{"cluster staging is not there, and the setting clusters names it"}, do: "make deploy"},
 		"a setting that is none": {deployed: deployed{settings: map[string]string{string(config.Clusters): "no cluster?"}},
 			want: []string{"settings "}, do: "docs/settings.md"},
+		"an alarm rings": {damage: func(p *deployed) { p.ring("QueuesLateAlarm", cloudwatch.Alarm) },
+			want: []string{"alarm Rollcall-QueuesLateAlarm rings since 2026-11-20 14:00 UTC: Threshold Crossed"}, do: "Find the queue (SQS, ApproximateAgeOfOldestMessage by queue), then why its function does not read it"},
+		"the alarm for silence rings": {deployed: deployed{later: time.Hour}, damage: func(p *deployed) { p.ring("SilentAlarm", cloudwatch.InsufficientData) },
+			want: []string{"alarm Rollcall-SilentAlarm rings since 2026-11-20 14:00 UTC: Threshold Crossed"}, do: "See whether its schedule is enabled"},
+		"an alarm's actions are disabled": {damage: func(p *deployed) { p.Deployment.Disable(p.alarm("DeadLettersAlarm").ARN) },
+			want: []string{"alarm Rollcall-DeadLettersAlarm its actions are disabled: nobody is told when it rings"}, do: "aws cloudwatch enable-alarm-actions --alarm-names 'Rollcall-DeadLettersAlarm'"},
+		"an alarm has no actions": {damage: func(p *deployed) { p.Deployment.Mute(p.alarm("FunctionsFailAlarm").Name) },
+			want: []string{"alarm Rollcall-FunctionsFailAlarm has no actions: nobody is told when it rings"}, do: "make deploy"},
+		"an alarm is gone": {damage: func(p *deployed) { p.Deployment.Delete(p.alarm("ReportUndeliveredAlarm").ARN) },
+			want: []string{"alarm ReportUndeliveredAlarm is not there: nobody is told when it should ring"}, do: "make deploy"},
+		"nothing is granted": {damage: func(p *deployed) { p.must(nil, p.RBAC.Replace(nil)) },
+			want: []string{"ClusterRole eks-workshop nothing is granted to the group rollcall: nodes, pods and volumes cannot be read"}, do: "kubectl apply -f deploy/clusterrole.yaml"},
+		"the ClusterRole is older": {damage: func(p *deployed) {
+			p.older("  - apiGroups: [karpenter.sh]\n    resources: [nodepools]\n    verbs: [list]\n")
+		},
+			want: []string{"ClusterRole eks-workshop is of another release: the group rollcall may not list nodepools.karpenter.sh"}, do: "Apply the deploy/clusterrole.yaml of this release in the cluster. kubectl apply -f deploy/clusterrole.yaml"},
+		"a binding is of another group": {damage: func(p *deployed) {
+			p.older("    kind: Group\n    name: rollcall\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\n")
+		},
+			want: []string{"may not list certificatesigningrequests.certificates.k8s.io, list ec2nodeclasses.karpenter.k8s.aws, "}, do: "kubectl apply -f deploy/clusterrole.yaml"},
 		"Slack refuses what is told": {damage: func(p *deployed) {
 			s := store.New(dynamodb.NewFromConfig(p.AsAdmin()), p.Template.Tables[0].Name)
 			p.must(nil, s.SaveClusterRecord(p.t.Context(), outbox.ClusterRecord{Cluster: "eks-workshop", Refusals: []outbox.Refusal{{Target: outbox.ToChannel(channel), Code: "is_archived", Since: time.Unix(1e9, 0), Times: 7}}}))
@@ -250,7 +283,7 @@ func (p *deployed) queue(name string) string {
 func TestRefusedIsUnknown(t *testing.T) {
 	for _, action := range []string{
 		"lambda:GetFunctionConfiguration", "lambda:ListEventSourceMappings", "events:ListRuleNamesByTarget", "events:DescribeRule", "iam:GetRole", "sqs:ListQueues",
-		"secretsmanager:GetSecretValue", "eks:DescribeCluster", "eks:DescribeAccessEntry", "eks:ListClusters",
+		"cloudwatch:DescribeAlarms", "secretsmanager:GetSecretValue", "eks:DescribeCluster", "eks:DescribeAccessEntry", "eks:ListClusters",
 	} {
 		t.Run(action, func(t *testing.T) {
 			t.Parallel()

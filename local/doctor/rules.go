@@ -14,15 +14,16 @@ import (
 )
 
 // rules looks at the rules and schedules that wake the functions. CloudFormation makes
-// their names of the stack's and the logical id, which begins as infra writes it.
-func (c Clients) rules(ctx context.Context, d Deployment, there []functionOf) []Finding {
+// their names of the stack's and the logical id, which begins as infra writes it; the
+// stack's name is what stands before it.
+func (c Clients) rules(ctx context.Context, d Deployment, there []functionOf) (list []Finding, stack string) {
 	bus := ""
 	for _, f := range there {
 		if name := f.setting(config.BusName); name != "" {
 			bus = name
 		}
 	}
-	var list []Finding
+	stack = defaultStack
 	for _, f := range there {
 		if len(f.spec.Rules)+len(f.spec.Schedules) == 0 {
 			continue
@@ -43,12 +44,20 @@ func (c Clients) rules(ctx context.Context, d Deployment, there []functionOf) []
 			for _, w := range wakers(f.spec) {
 				if w.on(bus) == on {
 					list = append(list, c.rule(ctx, f, w, on, found))
+					for _, name := range found {
+						if begin, _, ok := strings.Cut(name, "-"+w.id); ok {
+							stack = begin
+						}
+					}
 				}
 			}
 		}
 	}
-	return list
+	return list, stack
 }
+
+// defaultStack is the stack's name where no setting changes it (infra/settings).
+const defaultStack = "Rollcall"
 
 // waker is a rule or a schedule of a function.
 type waker struct {

@@ -12,6 +12,7 @@ import (
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
 	"rollcall/local/platform/wire"
+	"rollcall/local/simaws/cloudwatch"
 )
 
 // World is the simulated account. These are the operations that this package
@@ -23,9 +24,11 @@ type World interface {
 	ListAssociatedAccessPolicies(*eks.ListAssociatedAccessPoliciesInput) (*eks.ListAssociatedAccessPoliciesOutput, error)
 }
 
-// Deployment is a stack, of whose functions' roles IAM tells as of the world's.
+// Deployment is a stack, of whose functions' roles IAM tells as of the world's, and of
+// whose alarms CloudWatch tells.
 type Deployment interface {
 	Role(name string) (role iamtypes.Role, there, known bool)
+	DescribeAlarms(*cloudwatch.DescribeAlarmsInput) (*cloudwatch.DescribeAlarmsOutput, error)
 }
 
 // getRole is IAM's answer about a role of the deployment or of the world.
@@ -72,6 +75,10 @@ func (c *Cloud) register() {
 		wire.Handle(c.wire, "eventbridge", "PutEvents", c.putEvents)
 	}
 	if c.cfg.Deployment != nil {
+		c.ops["cloudwatch"] = []string{"DescribeAlarms"}
+		wire.HandlePlain(c.wire, "cloudwatch", "DescribeAlarms", func(_ context.Context, _ *wire.Call, in *cloudwatch.DescribeAlarmsInput) (*cloudwatch.DescribeAlarmsOutput, error) {
+			return c.cfg.Deployment.DescribeAlarms(in)
+		})
 		c.ops["lambda"] = wire.HandleMethods(c.wire, "lambda", c.cfg.Deployment)
 		c.ops["eventbridge"] = append(c.ops["eventbridge"], wire.HandleMethods(c.wire, "eventbridge", c.cfg.Deployment)...)
 	}

@@ -26,6 +26,7 @@ import (
 	"rollcall/local/simaws"
 	"rollcall/local/simaws/deployment"
 	"rollcall/local/simaws/kubeapi"
+	"rollcall/local/simaws/rbac"
 	"rollcall/local/simaws/world"
 	"rollcall/local/simclock"
 )
@@ -46,6 +47,8 @@ type Stage struct {
 	Buckets *simaws.Buckets
 	// Deployment is what Lambda and EventBridge tell of the stack.
 	Deployment *deployment.API
+	// RBAC are the roles and bindings of all clusters.
+	RBAC *rbac.Objects
 
 	options Options
 	// network is the stage's own, where it has no ports; else nil.
@@ -204,6 +207,16 @@ func queueConfig(q template.Queue) queue.Config {
 	}
 }
 
+// withRBAC lists roles and bindings beside a set's objects.
+func (s *Stage) withRBAC(objects func(cluster, plural string) ([]json.RawMessage, string, error)) func(cluster, plural string) ([]json.RawMessage, string, error) {
+	return func(cluster, plural string) ([]json.RawMessage, string, error) {
+		if items, ok := s.RBAC.List(plural); ok {
+			return items, "1", nil
+		}
+		return objects(cluster, plural)
+	}
+}
+
 func (s *Stage) startCloud(set set) error {
 	var err error
 	identities := []simaws.Identity{simaws.AdminIdentity(set.account, Admin)}
@@ -217,24 +230,32 @@ func (s *Stage) startCloud(set set) error {
 		secrets[secret.Name] = s.secretValue(secret)
 	}
 	group, groups := "", map[string][]kubeapi.Rule{}
+	s.RBAC = &rbac.Objects{}
 	if s.options.Rights != "" {
 		var rules []kubeapi.Rule
 		if group, rules, err = s.options.rights(); err != nil {
 			return err
 		}
 		groups[group] = rules
+		manifest, err := s.options.read(s.options.Rights)
+		if err != nil {
+			return fmt.Errorf("read the Kubernetes rights: %w", err)
+		}
+		if s.RBAC, err = rbac.Read(manifest); err != nil {
+			return err
+		}
 	}
 	s.Buckets = s.buckets()
 	s.Deployment = deployment.New(s.Template, s.settings, func(f template.Function) string {
 		return simaws.RoleIdentity(s.Template.AccountID, f.Name).RoleARN
-	})
+	}, s.Clock.Now())
 	s.Cloud, err = simaws.Start(s.ctx, simaws.Config{
 		Account: set.account, Region: set.region,
 		MayAssume: s.mayAssume,
 		World:     set.api, History: set.history, Queues: s.Queues, Identities: identities, Secrets: secrets,
 		Deployment: s.Deployment,
 		Events:     func(_ context.Context, bus string, event json.RawMessage) error { return s.putOn(bus, event) },
-		DynamoDB:   s.Table, Meter: s.options.Meter, Clusters: set.clusters, Objects: set.objects, Endpoints: set.described, Groups: groups,
+		DynamoDB:   s.Table, Meter: s.options.Meter, Clusters: set.clusters, Objects: s.withRBAC(set.objects), Endpoints: set.described, Groups: groups,
 		Faults: simaws.NewFaultRules(slices.Concat(callFaults(set.faults, set.start), s.options.CallFaults), s.Clock.Now),
 		Admit:  s.admitCall,
 		Now:    s.Clock.Now, Wall: time.Now, Log: s.log, Observe: s.recorder(), Network: s.network,

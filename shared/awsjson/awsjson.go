@@ -1,10 +1,11 @@
-// Package awsjson makes calls of services that speak AWS's JSON 1.1 protocol, for
+// Package awsjson makes calls of services that speak AWS's JSON protocols, for
 // those of which Rollcall needs a call or few: a small part of what the SDK's
 // clients do, put together from the SDK's own parts, so that the calls are retried,
 // signed, counted and logged as all others are.
 package awsjson
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -19,8 +20,6 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 )
 
-const contentType = "application/x-amz-json-1.1"
-
 // Service is what is known of a service: the values are of its model in botocore.
 type Service struct {
 	// ID is the SDK's service id: "CloudWatch Logs".
@@ -29,6 +28,8 @@ type Service struct {
 	Name string
 	// Target is the X-Amz-Target without the operation.
 	Target string
+	// Version is of the JSON protocol; empty is 1.1.
+	Version string
 	// MostBytes bounds what is read of an answer.
 	MostBytes int64
 }
@@ -71,7 +72,7 @@ func (c *Client) assemble(stack *middleware.Stack, operation, region string, out
 	}
 	steps := []func(*middleware.Stack) error{
 		func(s *middleware.Stack) error {
-			return s.Serialize.Add(serializer{endpoint: c.endpoint(region), target: c.service.Target + operation}, middleware.After)
+			return s.Serialize.Add(serializer{endpoint: c.endpoint(region), target: c.service.Target + operation, contentType: "application/x-amz-json-" + cmp.Or(c.service.Version, "1.1")}, middleware.After)
 		},
 		awsmiddleware.AddRequestUserAgentMiddleware,
 		func(s *middleware.Stack) error {

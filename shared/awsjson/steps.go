@@ -25,7 +25,7 @@ var (
 )
 
 // serializer writes the request.
-type serializer struct{ endpoint, target string }
+type serializer struct{ endpoint, target, contentType string }
 
 func (serializer) ID() string { return "OperationSerializer" }
 
@@ -44,7 +44,7 @@ func (s serializer) HandleSerialize(ctx context.Context, in middleware.Serialize
 		return out, meta, &smithy.SerializationError{Err: err}
 	}
 	req.Method = "POST"
-	req.Header.Set("Content-Type", contentType)
+	req.Header.Set("Content-Type", s.contentType)
 	req.Header.Set("X-Amz-Target", s.target)
 	if req, err = req.SetStream(bytes.NewReader(body)); err != nil {
 		return out, meta, &smithy.SerializationError{Err: err}

@@ -23,6 +23,7 @@ type Template struct {
 	InvokeConfigs []EventInvokeConfig
 	Permissions   []Permission
 	URLs          []URL
+	Alarms        []Alarm
 	// Ignored lists the resources that the stage does not run.
 	Ignored []Ignored
 	// Outputs are the stack's outputs by logical name.
@@ -33,6 +34,19 @@ type Template struct {
 type Ignored struct {
 	LogicalID string
 	Type      string
+}
+
+// Alarm is an AWS::CloudWatch::Alarm, as far as who it tells: the stage never rings
+// one.
+type Alarm struct {
+	LogicalID   string
+	Name        string
+	ARN         string
+	Description string
+	// Enabled tells whether its actions are.
+	Enabled bool
+	// Actions are done in ALARM, SilentActions in INSUFFICIENT_DATA: ARNs.
+	Actions, SilentActions []string
 }
 
 // Function is an AWS::Lambda::Function.

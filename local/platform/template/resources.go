@@ -41,6 +41,8 @@ func (t *Template) add(r *resolver, id string, properties map[string]any) ([]att
 		return t.addRole(id, n, properties)
 	case "AWS::IAM::Policy", "AWS::IAM::ManagedPolicy":
 		return attached(id, n, properties)
+	case "AWS::CloudWatch::Alarm":
+		return nil, t.addAlarm(id, n, properties)
 	default:
 		t.Ignored = append(t.Ignored, Ignored{LogicalID: id, Type: res.Type})
 	}
@@ -86,6 +88,30 @@ func (t *Template) addFunction(id string, n named, res resource, properties map[
 		f.Environment[name] = s
 	}
 	t.Functions = append(t.Functions, f)
+	return nil
+}
+
+func (t *Template) addAlarm(id string, n named, properties map[string]any) error {
+	var p struct {
+		AlarmName, AlarmDescription              string
+		ActionsEnabled                           *flag
+		AlarmActions, InsufficientDataActions    []string
+		ComparisonOperator, DatapointsToAlarm    inert
+		Dimensions, EvaluationPeriods, Metrics   inert
+		MetricName, Namespace, OKActions, Period inert
+		Statistic, Tags, Threshold, Unit         inert
+		TreatMissingData, ExtendedStatistic      inert
+		EvaluateLowSampleCountPercentile         inert
+		EvaluationCriteria, EvaluationInterval   inert
+		ThresholdMetricId                        inert
+	}
+	if err := decode(id, properties, &p); err != nil {
+		return err
+	}
+	t.Alarms = append(t.Alarms, Alarm{
+		LogicalID: id, Name: n.name, ARN: n.arn, Description: p.AlarmDescription, Enabled: p.ActionsEnabled == nil || bool(*p.ActionsEnabled),
+		Actions: p.AlarmActions, SilentActions: p.InsufficientDataActions,
+	})
 	return nil
 }
 

@@ -6,7 +6,7 @@
 // What runs locally is to be what would be deployed, so nothing is guessed:
 // an intrinsic function, a property or a reference that is not understood is
 // an error that names the logical id and the path. Resource types that the
-// stage does not run (alarms, dashboards, log groups) are resolved like all
+// stage does not run (dashboards, log groups) are resolved like all
 // others, so that a broken reference in them is found, and listed in Ignored.
 package template
 

@@ -116,7 +116,7 @@ func TestTableAndRest(t *testing.T) {
 	if d := cmp.Diff([]template.Table{wantTable}, got.Tables); d != "" {
 		t.Errorf("tables (-want +got):\n%s", d)
 	}
-	if d := cmp.Diff([]template.Ignored{{LogicalID: "Alarm", Type: "AWS::CloudWatch::Alarm"}, {LogicalID: "Logs", Type: "AWS::Logs::LogGroup"}}, got.Ignored); d != "" {
+	if d := cmp.Diff([]template.Ignored{{LogicalID: "Logs", Type: "AWS::Logs::LogGroup"}}, got.Ignored); d != "" {
 		t.Errorf("ignored (-want +got):\n%s", d)
 	}
 	if d := cmp.Diff(map[string]string{"TableName": "Prod-State", "SweepRule": "Prod-Every5"}, got.Outputs); d != "" {

@@ -1,6 +1,9 @@
 package wire
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // protocol is one of the wire protocols.
 type protocol int
@@ -16,13 +19,15 @@ const (
 // service is what the protocol layer knows of an AWS service.
 type service struct {
 	// name is the SDK's package name, signing the name in the credential
-	// scope, which is also the prefix of its IAM actions.
+	// scope, which is mostly the prefix of its IAM actions, too.
 	name, signing string
-	protocol      protocol
-	version       string // API version of query services
-	namespace     string // XML namespace of query services
-	target        string // prefix of X-Amz-Target
-	contentType   string
+	// prefix is that of its IAM actions, where it is another.
+	prefix      string
+	protocol    protocol
+	version     string // API version of query services
+	namespace   string // XML namespace of query services
+	target      string // prefix of X-Amz-Target
+	contentType string
 	// What the service answers when it denies, throttles and breaks.
 	denied, throttled, broken Error
 }
@@ -86,6 +91,11 @@ func services() []service {
 			denied:    Error{Code: "AccessDeniedException", Status: 400},
 			throttled: Error{Code: "ThrottlingException", Message: rate, Status: 400},
 			broken:    Error{Code: "ServiceUnavailableException", Message: "The service cannot complete the request.", Status: 500}},
+		// botocore's model (cloudwatch/2010-08-01): JSON 1.0 is one of its three protocols.
+		{name: "cloudwatch", signing: "monitoring", prefix: "cloudwatch", protocol: awsJSON, target: "GraniteServiceVersion20100801.", contentType: json10,
+			denied:    Error{Code: "AccessDeniedException", Status: 400},
+			throttled: Error{Code: "ThrottlingException", Message: rate, Status: 400},
+			broken:    Error{Code: "InternalServiceFault", Message: "Request processing has failed due to some unknown error, exception, or failure.", Status: 500}},
 		{name: "dynamodb", signing: "dynamodb", protocol: passOnly, target: "DynamoDB_20120810.", contentType: json10,
 			denied:    Error{Code: "AccessDeniedException", Status: 400},
 			throttled: Error{Code: "ThrottlingException", Message: rate, Status: 400},
@@ -99,7 +109,9 @@ func (s service) isJSON() bool {
 }
 
 // action is the operation as IAM writes it.
-func (s service) action(operation string) string { return s.signing + ":" + operation }
+func (s service) action(operation string) string {
+	return cmp.Or(s.prefix, s.signing) + ":" + operation
+}
 
 // deniedError is the answer to a caller without the permission, in AWS's
 // words. EC2 puts a sentence of its own in front.

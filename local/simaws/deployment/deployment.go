@@ -1,4 +1,4 @@
-// Package deployment is a deployed template as Lambda and EventBridge describe it to
+// Package deployment is a deployed template as Lambda, EventBridge and CloudWatch describe it to
 // who asks: functions with their settings, the queues that wake them, and rules. What
 // somebody changes by hand (a rule that is disabled, a function that is deleted) is
 // described from then on; it changes nothing of what the stage delivers.
@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
@@ -33,18 +34,21 @@ type API struct {
 	// source mappings.
 	deleted, disabled map[string]bool
 	failed            map[string]string // why a function's last update failed, by its ARN
+	mute              map[string]bool   // alarms without actions, by name
+	rings             map[string]alarmState
+	made              time.Time // when it was deployed
 }
 
 // New describes a template. The environment of a function is asked for each time:
-// settings change. Role is the ARN of the role in which it runs.
-func New(t *template.Template, environment func(template.Function) map[string]string, role func(template.Function) string) *API {
-	return &API{template: t, environment: environment, role: role, deleted: map[string]bool{}, disabled: map[string]bool{}, failed: map[string]string{}}
+// settings change. Role is the ARN of the role in which it runs, made when it was deployed.
+func New(t *template.Template, environment func(template.Function) map[string]string, role func(template.Function) string, made time.Time) *API {
+	return &API{template: t, environment: environment, role: role, deleted: map[string]bool{}, disabled: map[string]bool{}, failed: map[string]string{}, mute: map[string]bool{}, rings: map[string]alarmState{}, made: made}
 }
 
-// Delete deletes a function, a role, a rule, an event bus (by ARN) or an event source mapping (by logical id).
+// Delete deletes a function, a role, a rule, an event bus, an alarm (by ARN) or an event source mapping (by logical id).
 func (a *API) Delete(id string) { a.set(a.deleted, id) }
 
-// Disable disables a rule (by ARN) or an event source mapping (by logical id).
+// Disable disables a rule, the actions of an alarm (by ARN) or an event source mapping (by logical id).
 func (a *API) Disable(id string) { a.set(a.disabled, id) }
 
 func (a *API) set(m map[string]bool, id string) {

@@ -19,7 +19,7 @@ func (k Kind) groupVersion() string {
 	return k.Group + "/" + k.Version
 }
 
-// kinds lists what is served: what a capture of a cluster holds.
+// kinds lists what is served: what a capture of a cluster holds, and who may do what.
 func kinds() []Kind {
 	return []Kind{
 		{Plural: "configmaps", Singular: "configmap", Kind: "ConfigMap", Version: "v1", Namespaced: true, Short: []string{"cm"}},
@@ -32,6 +32,10 @@ func kinds() []Kind {
 		{Plural: "daemonsets", Singular: "daemonset", Kind: "DaemonSet", Group: "apps", Version: "v1", Namespaced: true, Short: []string{"ds"}},
 		{Plural: "certificatesigningrequests", Singular: "certificatesigningrequest", Kind: "CertificateSigningRequest",
 			Group: "certificates.k8s.io", Version: "v1", Short: []string{"csr"}},
+		{Plural: "clusterroles", Singular: "clusterrole", Kind: "ClusterRole", Group: "rbac.authorization.k8s.io", Version: "v1"},
+		{Plural: "clusterrolebindings", Singular: "clusterrolebinding", Kind: "ClusterRoleBinding", Group: "rbac.authorization.k8s.io", Version: "v1"},
+		{Plural: "roles", Singular: "role", Kind: "Role", Group: "rbac.authorization.k8s.io", Version: "v1", Namespaced: true},
+		{Plural: "rolebindings", Singular: "rolebinding", Kind: "RoleBinding", Group: "rbac.authorization.k8s.io", Version: "v1", Namespaced: true},
 		{Plural: "eniconfigs", Singular: "eniconfig", Kind: "ENIConfig", Group: "crd.k8s.amazonaws.com", Version: "v1alpha1", Custom: true},
 		{Plural: "nodepools", Singular: "nodepool", Kind: "NodePool", Group: "karpenter.sh", Version: "v1", Custom: true},
 		{Plural: "nodeclaims", Singular: "nodeclaim", Kind: "NodeClaim", Group: "karpenter.sh", Version: "v1", Custom: true},
