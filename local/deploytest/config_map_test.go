@@ -8,15 +8,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
-	"rollcall/local/simaws"
 	"rollcall/local/simaws/worldfile"
 	"rollcall/local/stage"
+	"rollcall/shared/awsconf"
+	"rollcall/shared/config"
 	"rollcall/shared/kube"
 )
 
@@ -68,20 +70,6 @@ func outputs(t *testing.T) map[string]struct{ Value any } {
 	return template.Outputs
 }
 
-// roleOf is the function whose role a construct is: SubnetWatchRole… is
-// rollcall-subnet-watch's. On the stage a function's role has its name.
-func roleOf(id string) string {
-	name, _, _ := strings.Cut(id, "Role")
-	var b strings.Builder
-	for i, r := range name {
-		if i > 0 && r >= 'A' && r <= 'Z' {
-			b.WriteByte('-')
-		}
-		b.WriteRune(r)
-	}
-	return "rollcall-" + strings.ToLower(b.String())
-}
-
 // lines is the output AwsAuthRoles as the account shows it after a deployment.
 func lines(t *testing.T, account string) string {
 	t.Helper()
@@ -101,21 +89,23 @@ func lines(t *testing.T, account string) string {
 		case string:
 			b.WriteString(p)
 		case map[string]any:
-			id := p["Fn::GetAtt"].([]any)[0].(string)
-			b.WriteString(simaws.RoleIdentity(account, roleOf(id)).RoleARN)
+			if id := p["Fn::GetAtt"].([]any)[0].(string); !strings.HasPrefix(id, "ReaderRole") {
+				t.Fatalf("AwsAuthRoles names %s", id)
+			}
+			b.WriteString("arn:aws:iam::" + account + ":role/rollcall-reader-us-west-2")
 		}
 	}
 	return b.String()
 }
 
-// nodes lists the cluster's nodes as a function does.
+// nodes lists the cluster's nodes as a function does: as the reader.
 func nodes(t *testing.T, s *stage.Stage, function string) (int, error) {
 	t.Helper()
 	for _, f := range s.Template.Functions {
 		if f.Name != function && !strings.HasSuffix(f.Name, "-"+function) {
 			continue
 		}
-		token, err := kube.Token(t.Context(), sts.NewPresignClient(sts.NewFromConfig(s.AsFunction(f))), cluster)
+		token, err := kube.Token(t.Context(), sts.NewPresignClient(sts.NewFromConfig(awsconf.Assume(s.AsFunction(f), f.Environment[string(config.ReaderRole)], f.Name, time.Now))), cluster)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,21 +15,17 @@ import (
 	"rollcall/shared/config"
 )
 
-// clusters looks at the watched clusters, and whether each lets in the roles of the
-// functions that read it.
+// clusters looks at the watched clusters, and whether each lets in the role that reads
+// in it.
 func (c Clients) clusters(ctx context.Context, d Deployment, there []functionOf) []Finding {
-	var readers []functionOf
-	for _, f := range there {
-		if len(f.spec.Kube) > 0 {
-			readers = append(readers, f)
-		}
-	}
+	readers := readersOf(there)
 	if len(readers) == 0 {
 		return nil
 	}
-	cfg, err := settingsOf(readers[0], config.Clusters)
+	first := readers[0].functions[0]
+	cfg, err := settingsOf(first, config.Clusters)
 	if err != nil {
-		return []Finding{redeploy(Finding{Part: "settings", Name: Prefix + "-" + readers[0].spec.Name, Says: err.Error(), Do: "Correct the setting (docs/settings.md), and deploy."})}
+		return []Finding{redeploy(Finding{Part: "settings", Name: Prefix + "-" + first.spec.Name, Says: err.Error(), Do: "Correct the setting (docs/settings.md), and deploy."})}
 	}
 	names := cfg.Clusters
 	if names == nil {
@@ -41,6 +37,9 @@ func (c Clients) clusters(ctx context.Context, d Deployment, there []functionOf)
 		return []Finding{{Part: "cluster", Name: d.Region, State: Wrong, Says: "there is no cluster to watch in this account and region", Do: "Deploy it where the clusters are, or wait: each new one is watched by itself."}}
 	}
 	var list []Finding
+	for _, r := range readers {
+		list = append(list, c.assumed(ctx, r)...)
+	}
 	for _, name := range names {
 		list = append(list, c.cluster(ctx, d, name, readers)...)
 	}
@@ -63,7 +62,7 @@ func (c Clients) all(ctx context.Context) ([]string, error) {
 }
 
 // cluster looks at one cluster.
-func (c Clients) cluster(ctx context.Context, d Deployment, name string, readers []functionOf) []Finding {
+func (c Clients) cluster(ctx context.Context, d Deployment, name string, readers []reader) []Finding {
 	out, err := c.Clusters.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: aws.String(name)})
 	switch {
 	case coded(err, "ResourceNotFoundException"):
@@ -73,24 +72,28 @@ func (c Clients) cluster(ctx context.Context, d Deployment, name string, readers
 	}
 	if a := out.Cluster.AccessConfig; a != nil && a.AuthenticationMode == types.AuthenticationModeConfigMap {
 		return []Finding{{
-			Part: "cluster", Name: name, State: Unknown, Says: "takes no access entries (authentication mode CONFIG_MAP): whether its aws-auth names the roles only Kubernetes knows",
+			Part: "cluster", Name: name, State: Unknown, Says: "takes no access entries (authentication mode CONFIG_MAP): whether its aws-auth names the role only Kubernetes knows",
 			Do: "Compare it with the stack's output AwsAuthRoles.", Command: "kubectl -n kube-system get configmap aws-auth -o yaml",
 		}}
 	}
-	var list []Finding
+	var list, more []Finding
 	var byGroup []functionOf
-	for _, f := range readers {
-		x, inGroup := c.entry(ctx, d, name, f)
+	for _, r := range readers {
+		x, inGroup := c.entry(ctx, d, name, r)
+		says, others := c.earlier(ctx, d, name, r, x.State == Well)
+		more = append(more, others...)
 		if x.State != Well {
+			x.Says += says
 			list = append(list, x)
 		}
 		if inGroup {
-			byGroup = append(byGroup, f)
+			byGroup = append(byGroup, r.functions...)
 		}
 	}
 	if len(list) == 0 {
-		list = []Finding{{Part: "cluster", Name: name, State: Well, Says: fmt.Sprintf("lets %d roles in", len(readers))}}
+		list = []Finding{{Part: "cluster", Name: name, State: Well, Says: "lets in who reads in it"}}
 	}
+	list = append(list, more...)
 	if len(byGroup) > 0 {
 		list = append(list, c.rights(ctx, clusterOf(out.Cluster), byGroup))
 	}
@@ -106,12 +109,12 @@ func clusterOf(c *types.Cluster) Cluster {
 	return out
 }
 
-// entry looks at the access entry of a function's role in a cluster, and whether it is
-// by the group that it is let in.
-func (c Clients) entry(ctx context.Context, d Deployment, cluster string, f functionOf) (found Finding, inGroup bool) {
+// entry looks at the access entry of a role in a cluster, and whether it is by the
+// group that it is let in.
+func (c Clients) entry(ctx context.Context, d Deployment, cluster string, f reader) (found Finding, inGroup bool) {
 	role := f.role[strings.LastIndex(f.role, "/")+1:]
 	out, err := c.Clusters.DescribeAccessEntry(ctx, &eks.DescribeAccessEntryInput{ClusterName: aws.String(cluster), PrincipalArn: aws.String(f.role)})
-	finding := Finding{Part: "access entry", Name: cluster + " " + Prefix + "-" + f.spec.Name, State: Wrong}
+	finding := Finding{Part: "access entry", Name: cluster + " " + f.name, State: Wrong}
 	where := fmt.Sprintf(" --region '%s' --cluster-name '%s' --principal-arn '%s' --kubernetes-groups %s", d.Region, cluster, f.role, clusterrole.Group)
 	switch {
 	case coded(err, "ResourceNotFoundException"):

@@ -134,7 +134,7 @@ func TestWell(t *testing.T) {
 	}
 	want := map[string]int{
 		"function": 11, "queue": 6, "rule": 29, "dead letters": 1, "table": 1, "Slack token": 1, "Slack scope": 1, "Slack channel": 1, "Slack signing secret": 1, "cluster": 1,
-		"alarm": 8, "ClusterRole": 1,
+		"alarm": 8, "ClusterRole": 1, "role": 1,
 	}
 	if diff := cmp.Diff(want, count); diff != "" {
 		t.Error(diff)
@@ -143,7 +143,6 @@ func TestWell(t *testing.T) {
 
 // Whatever is wrong is found by its name, with what to do, and nothing else is found.
 func TestEachThingThatCanBeWrong(t *testing.T) {
-	entry := func(p *deployed, f string) *string { return aws.String(roleOf(p, f)) }
 	for name, tt := range map[string]struct {
 		deployed deployed
 		damage   func(*deployed)
@@ -191,14 +190,24 @@ func TestEachThingThatCanBeWrong(t *testing.T) {
 			want: []string{"Slack channel " + channel + " there is no such channel"}, do: "/invite @Rollcall"},
 		"no signing secret": {damage: func(p *deployed) { p.secret(config.SigningARN, "") },
 			want: []string{"is not there: each press of a button is refused"}, do: "put-secret-value --secret-id '"},
-		"a role is not let in": {damage: func(p *deployed) {
-			p.must(eks.NewFromConfig(p.AsAdmin()).DeleteAccessEntry(p.t.Context(), &eks.DeleteAccessEntryInput{ClusterName: aws.String("eks-workshop"), PrincipalArn: entry(p, "zone-watch")}))
-		}, want: []string{"access entry eks-workshop rollcall-zone-watch there is none for the role "}, do: "aws eks create-access-entry --region 'us-west-2' --cluster-name 'eks-workshop' --principal-arn 'arn:aws:iam::"},
+		"the reader is gone": {damage: func(p *deployed) { p.Deployment.Delete(*p.reader()) },
+			want: []string{"role rollcall-reader-us-west-2 is not there: no cluster that lets it in can be read"}, do: "make deploy"},
+		"the reader does not let a function in": {damage: func(p *deployed) { p.Deployment.Disable(roleOf(p, "zone-watch")) },
+			want: []string{"role rollcall-reader-us-west-2 does not let rollcall-zone-watch assume it"}, do: "make deploy"},
+		"the reader is not let in": {damage: func(p *deployed) {
+			p.must(eks.NewFromConfig(p.AsAdmin()).DeleteAccessEntry(p.t.Context(), &eks.DeleteAccessEntryInput{ClusterName: aws.String("eks-workshop"), PrincipalArn: p.reader()}))
+		}, want: []string{"access entry eks-workshop rollcall-reader-us-west-2 there is none for the role rollcall-reader-us-west-2: nodes, pods and volumes of eks-workshop cannot be read"}, do: "aws eks create-access-entry --region 'us-west-2' --cluster-name 'eks-workshop' --principal-arn 'arn:aws:iam::"},
+		"after an upgrade": {damage: func(p *deployed) {
+			p.must(eks.NewFromConfig(p.AsAdmin()).DeleteAccessEntry(p.t.Context(), &eks.DeleteAccessEntryInput{ClusterName: aws.String("eks-workshop"), PrincipalArn: p.reader()}))
+			for _, name := range []string{"join-check", "zone-watch"} {
+				p.must(eks.NewFromConfig(p.AsAdmin()).CreateAccessEntry(p.t.Context(), &eks.CreateAccessEntryInput{ClusterName: aws.String("eks-workshop"), PrincipalArn: aws.String(roleOf(p, name)), KubernetesGroups: []string{"rollcall"}}))
+			}
+		}, want: []string{"; until it is let in, 2 of 6 functions read by entries of their own, from an earlier release"}, do: "aws eks create-access-entry --region 'us-west-2' --cluster-name 'eks-workshop' --principal-arn 'arn:aws:iam::"},
 		"a role may read nothing": {damage: func(p *deployed) {
-			in := &eks.DeleteAccessEntryInput{ClusterName: aws.String("eks-workshop"), PrincipalArn: entry(p, "join-check")}
+			in := &eks.DeleteAccessEntryInput{ClusterName: aws.String("eks-workshop"), PrincipalArn: p.reader()}
 			p.must(eks.NewFromConfig(p.AsAdmin()).DeleteAccessEntry(p.t.Context(), in))
 			p.must(eks.NewFromConfig(p.AsAdmin()).CreateAccessEntry(p.t.Context(), &eks.CreateAccessEntryInput{ClusterName: in.ClusterName, PrincipalArn: in.PrincipalArn}))
-		}, want: []string{"access entry eks-workshop rollcall-join-check it gives the role "}, do: "aws eks update-access-entry --region 'us-west-2'"},
+		}, want: []string{"access entry eks-workshop rollcall-reader-us-west-2 it gives the role "}, do: "aws eks update-access-entry --region 'us-west-2'"},
 		"a cluster that is not there": {deployed: deployed{settings: map[string]string{string(config.Clusters): "eks-workshop,staging"}},
 			want: []string{"cluster staging is not there, and the setting clusters names it"}, do: "make deploy"},
 		"a setting that is none": {deployed: deployed{settings: map[string]string{string(config.Clusters): "no cluster?"}},
@@ -250,6 +259,28 @@ func TestEachThingThatCanBeWrong(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// reader is the role that the clusters let in.
+func (p *deployed) reader() *string {
+	return aws.String(p.function("join-check").Environment[string(config.ReaderRole)])
+}
+
+// Entries of an earlier release are named, with what takes them away, once the reader is
+// let in.
+func TestEntriesOfAnEarlierRelease(t *testing.T) {
+	p := deploy(t, &deployed{})
+	role := roleOf(p, "join-check")
+	p.must(eks.NewFromConfig(p.AsAdmin()).CreateAccessEntry(t.Context(), &eks.CreateAccessEntryInput{ClusterName: aws.String("eks-workshop"), PrincipalArn: aws.String(role)}))
+	list := p.examined(false)
+	if healthy, whole := Healthy(list); !healthy || !whole {
+		t.Errorf("found %q, not seen %q", of(list, Wrong), of(list, Unknown))
+	}
+	want := []string{"access entry eks-workshop 1 functions have entries of their own, from an earlier release, that are no longer needed: " +
+		"aws eks delete-access-entry --region 'us-west-2' --cluster-name 'eks-workshop' --principal-arn '" + role + "'"}
+	if diff := cmp.Diff(want, of(list, Off)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

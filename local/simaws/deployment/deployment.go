@@ -5,8 +5,10 @@
 package deployment
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -48,7 +50,7 @@ func New(t *template.Template, environment func(template.Function) map[string]st
 // Delete deletes a function, a role, a rule, an event bus, an alarm (by ARN) or an event source mapping (by logical id).
 func (a *API) Delete(id string) { a.set(a.deleted, id) }
 
-// Disable disables a rule, the actions of an alarm (by ARN) or an event source mapping (by logical id).
+// Disable disables a rule, the trust in a function's role, the actions of an alarm (by ARN) or an event source mapping (by logical id).
 func (a *API) Disable(id string) { a.set(a.disabled, id) }
 
 func (a *API) set(m map[string]bool, id string) {
@@ -96,7 +98,35 @@ func (a *API) Role(name string) (role iamtypes.Role, there, known bool) {
 			return iamtypes.Role{RoleName: aws.String(name), Arn: aws.String(arn), Path: aws.String("/")}, !a.deleted[arn], true
 		}
 	}
+	for _, r := range a.template.Roles {
+		if r.Name == name {
+			return iamtypes.Role{RoleName: aws.String(name), Arn: aws.String(r.ARN), Path: aws.String("/"), AssumeRolePolicyDocument: aws.String(a.trust(r))}, !a.deleted[r.ARN], true
+		}
+	}
 	return iamtypes.Role{}, false, false
+}
+
+// trust is a role's trust policy as IAM gives it, encoded for a URL (IAM API reference,
+// GetRole). Whom it names are the functions' roles, but for those of whom somebody took
+// the trust away.
+func (a *API) trust(r template.Role) string {
+	var names []string
+	for _, s := range r.Trust {
+		for _, p := range s.Principals {
+			for _, f := range a.template.Functions {
+				if role := a.role(f); p == "AWS:"+f.RoleARN && !a.disabled[role] {
+					names = append(names, role)
+				}
+			}
+		}
+	}
+	document, err := json.Marshal(map[string]any{"Version": "2012-10-17", "Statement": []any{
+		map[string]any{"Effect": "Allow", "Principal": map[string]any{"AWS": names}, "Action": "sts:AssumeRole"},
+	}})
+	if err != nil {
+		panic(err) // text alone
+	}
+	return url.QueryEscape(string(document))
 }
 
 func (a *API) arn(function string) string {

@@ -1,0 +1,149 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+
+	"rollcall/shared/config"
+)
+
+// reader is a role that clusters let in, and the functions that read as it.
+type reader struct {
+	name, role string
+	functions  []functionOf
+}
+
+// readersOf is the one role that reads in clusters; or, of a release that had none, each
+// function's own.
+func readersOf(there []functionOf) []reader {
+	var list []reader
+	for _, f := range there {
+		if len(f.spec.Kube) == 0 {
+			continue
+		}
+		r := reader{name: Prefix + "-" + f.spec.Name, role: f.role}
+		if role := f.setting(config.ReaderRole); role != "" {
+			r.name, r.role = role[strings.LastIndex(role, "/")+1:], role
+		}
+		i := slices.IndexFunc(list, func(o reader) bool { return o.role == r.role })
+		if i < 0 {
+			i, list = len(list), append(list, r)
+		}
+		list[i].functions = append(list[i].functions, f)
+	}
+	return list
+}
+
+// assumed looks whether a role that functions assume is there, and lets them.
+func (c Clients) assumed(ctx context.Context, r reader) []Finding {
+	if r.role == r.functions[0].role {
+		return nil // looked at with its function
+	}
+	out, err := c.Roles.GetRole(ctx, &iam.GetRoleInput{RoleName: aws.String(r.name)})
+	switch {
+	case coded(err, "NoSuchEntity", "NoSuchEntityException"):
+		return []Finding{redeploy(Finding{Part: "role", Name: r.name, Says: "is not there: no cluster that lets it in can be read"})}
+	case err != nil:
+		return []Finding{unseen("role", r.name, "iam:GetRole", err)}
+	}
+	trusted, err := trustedBy(aws.ToString(out.Role.AssumeRolePolicyDocument))
+	if err != nil {
+		return []Finding{{Part: "role", Name: r.name, State: Unknown, Says: "its trust policy could not be read: " + err.Error()}}
+	}
+	var refused []string
+	for _, f := range r.functions {
+		if !slices.Contains(trusted, f.role) {
+			refused = append(refused, Prefix+"-"+f.spec.Name)
+		}
+	}
+	if len(refused) > 0 {
+		return []Finding{redeploy(Finding{Part: "role", Name: r.name, Says: "does not let " + strings.Join(refused, ", ") + " assume it"})}
+	}
+	return []Finding{{Part: "role", Name: r.name, State: Well, Says: "is assumed by the functions that read in clusters"}}
+}
+
+// trustedBy are the roles that a trust policy names. IAM gives the document encoded for
+// a URL (IAM API reference, GetRole).
+func trustedBy(document string) ([]string, error) {
+	text, err := url.QueryUnescape(document)
+	if err != nil {
+		return nil, fmt.Errorf("decode: %w", err)
+	}
+	var policy struct {
+		Statement []struct {
+			Effect    string
+			Principal struct{ AWS json.RawMessage }
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &policy); err != nil {
+		return nil, fmt.Errorf("decode: %w", err)
+	}
+	var list []string
+	for _, s := range policy.Statement {
+		var one string
+		var several []string
+		if json.Unmarshal(s.Principal.AWS, &one) == nil {
+			several = []string{one}
+		} else if err := json.Unmarshal(s.Principal.AWS, &several); err != nil {
+			return nil, fmt.Errorf("decode the principals: %w", err)
+		}
+		if s.Effect == "Allow" {
+			list = append(list, several...)
+		}
+	}
+	return list, nil
+}
+
+// own are the access entries that functions have of their own, from a release that had
+// no reader.
+func (c Clients) own(ctx context.Context, cluster string, functions []functionOf) ([]string, error) {
+	var list []string
+	in := &eks.ListAccessEntriesInput{ClusterName: aws.String(cluster)}
+	for {
+		out, err := c.Clusters.ListAccessEntries(ctx, in)
+		if err != nil {
+			return nil, fmt.Errorf("list the access entries of %s: %w", cluster, err)
+		}
+		for _, f := range functions {
+			if slices.Contains(out.AccessEntries, f.role) {
+				list = append(list, f.role)
+			}
+		}
+		if in.NextToken = out.NextToken; in.NextToken == nil {
+			return list, nil
+		}
+	}
+}
+
+// earlier says what is to be done with the entries that the functions have of their own
+// in a cluster: nothing before the reader is let in, then they may go.
+func (c Clients) earlier(ctx context.Context, d Deployment, cluster string, r reader, letIn bool) (says string, more []Finding) {
+	if r.role == r.functions[0].role {
+		return "", nil
+	}
+	roles, err := c.own(ctx, cluster, r.functions)
+	switch {
+	case err != nil:
+		return "", []Finding{unseen("access entry", cluster, "eks:ListAccessEntries", err)}
+	case len(roles) == 0:
+		return "", nil
+	case !letIn:
+		return fmt.Sprintf("; until it is let in, %d of %d functions read by entries of their own, from an earlier release", len(roles), len(r.functions)), nil
+	}
+	delete := make([]string, len(roles))
+	for i, role := range roles {
+		delete[i] = fmt.Sprintf("aws eks delete-access-entry --region '%s' --cluster-name '%s' --principal-arn '%s'", d.Region, cluster, role)
+	}
+	return "", []Finding{{
+		Part: "access entry", Name: cluster, State: Off,
+		Says: fmt.Sprintf("%d functions have entries of their own, from an earlier release, that are no longer needed: %s", len(roles), strings.Join(delete, " && ")),
+	}}
+}
