@@ -113,6 +113,9 @@ func (d *directory) secret(accessKeyID string) (string, bool) {
 // user guide, "Use temporary credentials with AWS resources").
 func (d *directory) session(accessKeyID, token string) bool {
 	id, ok := d.of(accessKeyID)
+	if ok && id.SessionToken == "" {
+		return true // Lambda gives functions a token, which nobody here made
+	}
 	return ok && id.SessionToken == token && (id.Expires.IsZero() || d.now().Before(id.Expires))
 }
 
