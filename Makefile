@@ -25,8 +25,10 @@ RACE := ./local/platform/pattern ./local/simclock ./local/fakeslack ./local/sima
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: build-local ## play the five stories on the local stage (STORY=route, spot, ips, zone or karpenter plays one; KEEP=1 leaves it up)
-	@go run ./local/demo $(if $(STORY),-story $(STORY)) $(if $(KEEP),-keep) $(DEMO)
+demo: ## play the five stories on the local stage (STORY=route, spot, ips, zone or karpenter plays one; KEEP=1 leaves it up)
+	@echo "building rollcall (a first build compiles the AWS SDK: a minute or two)"
+	@go build $(LAMBDA) -o build/rollcall ./cmd/rollcall
+	@build/rollcall demo --logs out/demo.log $(STORY) $(if $(KEEP),--keep) $(DEMO)
 
 # A quarter of the tests' work is the garbage of small heaps. What is big to compile
 # is compiled before, with the compiler's own ways.
@@ -84,7 +86,7 @@ test-upgrade: ## upgrade from each earlier release and roll back to it, with the
 
 release-samples: build-local ## keep what this release writes, for those after it: RELEASE=2 (once, before a release)
 	@test -n "$(RELEASE)" || { echo "make release-samples RELEASE=2"; exit 2; }
-	go run ./local/demo -samples local/release/testdata/$(RELEASE)
+	go run ./cmd/rollcall demo --functions build/local --samples local/release/testdata/$(RELEASE)
 	git rev-parse HEAD > local/release/testdata/$(RELEASE)/commit
 
 test-kube: ## hold the Kubernetes reader, its rights and the stage against a real API server (builds one the first time: five minutes)

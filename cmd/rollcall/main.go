@@ -12,10 +12,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"rollcall/local/command"
+	"rollcall/local/programs"
+	"rollcall/shared/lambda"
 	"rollcall/shared/version"
 )
 
 func main() {
+	if p, ok := programs.Called(os.Args[0]); ok { // on the stage of rollcall demo
+		lambda.Start(p.Name, p.Variables, p.Build)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	status := command.Run(ctx, root(os.Args[0]), os.Args[1:], os.Stdout, os.Stderr)
 	stop()

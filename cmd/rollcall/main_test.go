@@ -25,12 +25,22 @@ func TestAlone(t *testing.T) {
 	if err := os.CopyFS(capture, os.DirFS("../../local/diagnose/testdata/healthy")); err != nil {
 		t.Fatal(err)
 	}
+	told := filepath.Join(dir, "told") // with the event that woke somebody
+	if err := os.CopyFS(told, os.DirFS(capture)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(told, "event.json"), []byte(running), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, tt := range map[string]struct {
 		args   []string
 		in     string
 		status int
 		out    string
 	}{
+		"a capture's event":   {[]string{"diagnose", "--verbose", "told"}, "", 0, `"function":"launch-watch"`},
+		"a story":             {[]string{"demo", "zone", "--rate", "400"}, "", 0, "\nAll of it was seen, in "},
+		"no such story":       {[]string{"demo", "zoen"}, "", 64, "rollcall: there is no story zoen; rollcall demo --help lists them\n"},
 		"a healthy capture":   {[]string{"diagnose", "capture"}, "", 0, "every instance that should be a node is one"},
 		"a plan":              {[]string{"preflight", "--subnet", "subnet-0dead", "capture"}, "", 1, "WOULD BE REFUSED"},
 		"a text piped":        {[]string{"explain"}, "kubelet: Unauthorized\n", 0, "iam/access-missing"},
@@ -39,6 +49,7 @@ func TestAlone(t *testing.T) {
 		"completions":         {[]string{"completion", "bash"}, "", 0, "rollcall"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			cmd := exec.Command(binary, tt.args...)
 			cmd.Dir, cmd.Env, cmd.Stdin = dir, []string{}, strings.NewReader(tt.in)
 			out, _ := cmd.CombinedOutput() // what it ended with is in its state
@@ -63,6 +74,34 @@ func TestAlone(t *testing.T) {
 			t.Errorf("it ended with %v, %s", err, cmd.ProcessState)
 		}
 	})
+}
+
+// running is the event of an instance of the healthy capture.
+const running = `{"version": "0", "id": "7bf73129-1428-4cd3-a780-95db273d1602", "detail-type": "EC2 Instance State-change Notification",
+  "source": "aws.ec2", "account": "111122223333", "time": "2026-11-20T15:09:05Z", "region": "us-west-2",
+  "resources": ["arn:aws:ec2:us-west-2:111122223333:instance/i-052c0a5ba86c62d2c"], "detail": {"instance-id": "i-052c0a5ba86c62d2c", "state": "running"}}`
+
+// BenchmarkStart is how long the program takes to start and end, of which a person
+// waits 50 ms at most: all that its packages do before main is in it.
+func BenchmarkStart(b *testing.B) {
+	binary := filepath.Join(b.TempDir(), "rollcall")
+	if out, err := exec.Command("go", "build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", binary, ".").CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	info, err := os.Stat(binary)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, arg := range []string{"--version", "--help"} {
+		b.Run(arg, func(b *testing.B) {
+			for b.Loop() {
+				if out, err := exec.Command(binary, arg).CombinedOutput(); err != nil {
+					b.Fatalf("%v\n%s", err, out)
+				}
+			}
+			b.ReportMetric(float64(info.Size())/1e6, "MB")
+		})
+	}
 }
 
 // Bad input is one line that says what to do, and status 64.

@@ -1,10 +1,11 @@
-package main
+package demo
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,7 +19,7 @@ const schemaFolder = "events/schema"
 // documented holds that every event that a story put on Rollcall's own bus is
 // as its schema says: other people's rules read them.
 func documented(n *narrator) error {
-	schemas, err := events.ReadSchemas(schemaFolder)
+	schemas, err := events.ReadSchemas(filepath.Join(n.root, schemaFolder))
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,9 @@
-package main
+package demo
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -49,7 +48,7 @@ func (st *ipsStory) explained(ctx context.Context, n *narrator) error {
 
 // beside plays the story's own script on a copy of the world.
 func (st *ipsStory) beside(ctx context.Context, n *narrator) error {
-	w, err := copied("local/worlds/ips.yaml")
+	w, err := copied(worldFile(n.root, "ips"))
 	if err != nil {
 		return err
 	}
@@ -58,7 +57,7 @@ func (st *ipsStory) beside(ctx context.Context, n *narrator) error {
 		return err
 	}
 	wrong := 0
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(n.out, 0, 0, 2, ' ', 0)
 	fmt.Fprint(table, "\n    the script, on a copy of this world\tdeleted\twrongly\n")
 	for _, t := range list {
 		bad := 0

@@ -1,8 +1,9 @@
-package main
+package demo
 
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -11,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/term"
 
 	"rollcall/local/stage"
 )
@@ -27,6 +30,9 @@ type narrator struct {
 	rest func()
 	// pictures is where pictures of the page go; none if it is empty.
 	pictures string
+	// out takes what is told; root is where the repository's files are.
+	out  io.Writer
+	root string
 	// keep ends the watching of what the functions write, and keeps samples of it;
 	// nil where that was not asked for.
 	keep func() error
@@ -43,7 +49,7 @@ type step struct {
 func (n *narrator) say(format string, args ...any) {
 	s := step{play: n.play, stage: n.stage.Clock.Now(), wall: time.Since(n.began), text: fmt.Sprintf(format, args...)}
 	n.steps = append(n.steps, s)
-	fmt.Printf("  ✓ %s\n", s.text)
+	fmt.Fprintf(n.out, "  ✓ %s\n", s.text)
 }
 
 // patience is how long a step may take, in wall time: many times what it
@@ -52,11 +58,11 @@ const patience = 4 * time.Minute
 
 // wait waits until something is seen. Meanwhile a line tells what is awaited.
 func (n *narrator) wait(ctx context.Context, what string, seen func() (bool, error)) error {
-	if terminal() {
-		fmt.Printf("  … %s", what)
-		defer fmt.Print("\r\x1b[K") // the step's own line takes its place
+	if n.terminal() {
+		fmt.Fprintf(n.out, "  … %s", what)
+		defer fmt.Fprint(n.out, "\r\x1b[K") // the step's own line takes its place
 	} else {
-		fmt.Printf("  … %s\n", what)
+		fmt.Fprintf(n.out, "  … %s\n", what)
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -88,20 +94,20 @@ func (n *narrator) pass(ctx context.Context, d time.Duration) error {
 }
 
 // terminal tells whether a person watches, or a log.
-func terminal() bool {
-	info, err := os.Stdout.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+func (n *narrator) terminal() bool {
+	f, ok := n.out.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // timeline prints the story as it went: stage time, and the wall time that it
 // took here.
 func (n *narrator) timeline() {
-	fmt.Print("\nTimeline (stage time, wall time)\n")
+	fmt.Fprint(n.out, "\nTimeline (stage time, wall time)\n")
 	for i, s := range n.steps {
 		if i > 0 && s.play != n.steps[i-1].play {
-			fmt.Printf("  %s, on a stage of its own\n", s.play)
+			fmt.Fprintf(n.out, "  %s, on a stage of its own\n", s.play)
 		}
-		fmt.Printf("  %s  %5.1f s  %s\n", s.stage.Format("15:04:05"), s.wall.Seconds(), s.text)
+		fmt.Fprintf(n.out, "  %s  %5.1f s  %s\n", s.stage.Format("15:04:05"), s.wall.Seconds(), s.text)
 	}
 }
 

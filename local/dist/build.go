@@ -59,7 +59,7 @@ func buildAll(o options, work string) ([]program, error) {
 		if platform.os == "windows" {
 			p.binaries = []string{"rollcall.exe"}
 		}
-		if err := p.build(p.binaries[0], "./cmd/rollcall"); err != nil {
+		if err := p.build(p.binaries[0], "./cmd/rollcall", "-tags", "lambda.norpc"); err != nil {
 			return nil, err
 		}
 		all = append(all, p)

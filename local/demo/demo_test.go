@@ -1,8 +1,10 @@
-package main
+package demo
 
 import (
-	"os"
+	"io/fs"
 	"testing"
+
+	"rollcall"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -20,11 +22,11 @@ func TestChosenStories(t *testing.T) {
 	}
 }
 
-// Each story's world is there.
+// Each story's world is there, among the files that the program carries.
 func TestStoriesHaveWorlds(t *testing.T) {
 	for _, p := range plays() {
 		for _, q := range append([]play{p}, p.then...) {
-			if _, err := os.Stat("../worlds/" + q.world + ".yaml"); err != nil {
+			if _, err := fs.Stat(rollcall.Files(), "local/worlds/"+q.world+".yaml"); err != nil {
 				t.Errorf("%s: %v", q.name, err)
 			}
 			if q.act == nil || q.rate <= 0 {
