@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"rollcall/local/release"
+	"rollcall/local/fakeslack"
 	"rollcall/local/stage"
 )
 
@@ -158,6 +159,7 @@ func (o Options) perform(ctx context.Context, p play, keep bool) error {
 		err = o.interlude(ctx, next, n)
 	}
 	n.timeline()
+	fmt.Fprintf(o.Out, "\nIn the channel: %s.\n", inWords(n.tally.Add(fakeslack.TallyOf(shown(s)))))
 	if err == nil {
 		fmt.Fprintf(o.Out, "\nAll of it was seen, in %.1f s. The page: %s\n", time.Since(began).Seconds(), s.Slack.URL())
 	}
@@ -181,6 +183,7 @@ func (o Options) interlude(ctx context.Context, p play, n *narrator) error {
 	if err := errors.Join(documented(n), n.keepSamples()); err != nil {
 		return fmt.Errorf("%s: %w", p.name, err)
 	}
+	n.tally = n.tally.Add(fakeslack.TallyOf(shown(s)))
 	return nil
 }
 
@@ -189,6 +192,11 @@ func (o Options) world(name string) string { return worldFile(o.root, name) }
 
 func worldFile(root, name string) string {
 	return filepath.Join(root, "local", "worlds", name+".yaml")
+}
+
+// inWords tells what the channel was given.
+func inWords(t fakeslack.Tally) string {
+	return fmt.Sprintf("%d new lines, %d replies, %d edits, of which %d show nothing new", t.Lines, t.Replies, t.Edits, t.Unseen)
 }
 
 // raise starts a story's stage, which the narrator tells of from now on.

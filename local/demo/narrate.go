@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/term"
 
+	"rollcall/local/fakeslack"
 	"rollcall/local/stage"
 )
 
@@ -28,6 +29,8 @@ type narrator struct {
 	// rest lets the stage's time run: telling a story is work too, and only while
 	// it waits does the time fly.
 	rest func()
+	// tally is what the channels of the stages before this one were given.
+	tally fakeslack.Tally
 	// pictures is where pictures of the page go; none if it is empty.
 	pictures string
 	// out takes what is told; root is where the repository's files are.
