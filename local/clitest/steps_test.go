@@ -107,7 +107,7 @@ var workshop = []step{
 	},
 	{
 		say:   "What Rollcall says in Slack meanwhile:",
-		slack: "no way out",
+		slack: "no route to the internet",
 	},
 	{
 		say:  "## The fix\n\nThe route is added.",

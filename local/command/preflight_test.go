@@ -46,8 +46,8 @@ func TestPreflight(t *testing.T) {
 		out, err string
 	}{
 		{"a file", []string{"--file", plannedIn(t, storyNodegroup(natSubnet, ""))}, exit.Healthy, "nodegroup batch: it would be made, and its nodes would join.\n", ""},
-		{"a file, as the AWS CLI names it", []string{"--cli-input-json", "file://" + plannedIn(t, storyNodegroup(walledOff, ""))}, exit.Causes, "WOULD FAIL eks-workshop / batch · " + walledOff + " has no way out", ""},
-		{"a subnet", []string{"--subnet", walledOff}, exit.Causes, "WOULD FAIL eks-workshop / default, new_nodegroup_2 · " + walledOff + " has no way out", ""},
+		{"a file, as the AWS CLI names it", []string{"--cli-input-json", "file://" + plannedIn(t, storyNodegroup(walledOff, ""))}, exit.Causes, "WOULD FAIL eks-workshop / batch · " + walledOff + " has no route to the internet", ""},
+		{"a subnet", []string{"--subnet", walledOff}, exit.Causes, "WOULD FAIL eks-workshop / default, new_nodegroup_2 · " + walledOff + " has no route to the internet", ""},
 		{"a launch template", []string{"--launch-template", "lt-0dead000000000000:3"}, exit.Causes, "WOULD BE REFUSED eks-workshop · The launch template does not exist", ""},
 		{"another cluster", []string{"--file", plannedIn(t, storyNodegroup(natSubnet, "")), "--cluster", "staging"}, exit.BadInput, "", "--cluster staging: the file is for eks-workshop\n"},
 	} {
@@ -117,7 +117,7 @@ func TestPreflightLive(t *testing.T) {
 		out, err string
 	}{
 		"what joins":                      {storyNodegroup(natSubnet, ""), nil, exit.Healthy, "nodegroup batch: it would be made, and its nodes would join.\n", ""},
-		"what has no way out":             {storyNodegroup(walledOff, ""), []string{"--cluster", "eks-workshop"}, exit.Causes, "WOULD FAIL eks-workshop / batch · " + walledOff, ""},
+		"what has no route to the internet":             {storyNodegroup(walledOff, ""), []string{"--cluster", "eks-workshop"}, exit.Causes, "WOULD FAIL eks-workshop / batch · " + walledOff, ""},
 		"the only cluster":                {storyPool(natSubnet), nil, exit.Healthy, "NodePool batch: it would be made, and its nodes would join.\n", ""},
 		"another cluster than the file's": {storyNodegroup(natSubnet, ""), []string{"--cluster", "staging"}, exit.BadInput, "", "--cluster staging: the file is for eks-workshop\n"},
 		"a cluster that is not there":     {storyPool(natSubnet), []string{"--cluster", "staging"}, exit.BadInput, "", "there is no cluster staging in us-west-2 of account 111122223333, only eks-workshop\n"},

@@ -61,7 +61,7 @@ func watched(t *testing.T, asJSON bool, looks []nextLook, stop int) (out, notes 
 
 func faulty() result.Result {
 	return result.Result{
-		Incidents: []result.Incident{{Cause: "route/no-egress", Confidence: "certain", Cluster: "prod", Nodegroups: []string{"workers"}, Title: "rtb-1 has no way out", Resource: "rtb-1"}},
+		Incidents: []result.Incident{{Cause: "route/no-egress", Confidence: "certain", Cluster: "prod", Nodegroups: []string{"workers"}, Title: "rtb-1 has no route to the internet", Resource: "rtb-1"}},
 		Unknown:   []result.Unknown{{Check: "dns/dhcp-options", Resource: "prod", Reason: "denied"}},
 	}
 }
@@ -79,7 +79,7 @@ func TestWatch(t *testing.T) {
 	}, 0)
 	_, changes, _ := strings.Cut(out, "Could not look\n  dns/dhcp-options  prod: denied\n\n")
 	want := `15:05:30  + FAULT prod · no entry (iam/access-missing)
-15:05:30  - FAULT prod / workers · rtb-1 has no way out (route/no-egress)
+15:05:30  - FAULT prod / workers · rtb-1 has no route to the internet (route/no-egress)
 15:05:30  - could not look: dns/dhcp-options  prod: denied
 15:05:30    i-1 (workers) ended: Client.UserInitiatedShutdown
 15:05:30    i-2 (workers) has not joined in its time
@@ -89,7 +89,7 @@ func TestWatch(t *testing.T) {
 15:05:50    i-3 (workers) joined, 58s after its launch
 15:05:50  prod: all have joined
 `
-	if diff := cmp.Diff(want, changes); diff != "" || !strings.HasPrefix(out, "FAULT prod / workers · rtb-1 has no way out\n") {
+	if diff := cmp.Diff(want, changes); diff != "" || !strings.HasPrefix(out, "FAULT prod / workers · rtb-1 has no route to the internet\n") {
 		t.Errorf("printed %q (-want +got):\n%s", out, diff)
 	}
 	if notes != "note: 15:05:20: this look failed: no network\n" || status != 0 || err != nil || looked != 6 || took != 5*again {

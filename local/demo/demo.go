@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/local/release"
 	"rollcall/local/fakeslack"
+	"rollcall/local/release"
 	"rollcall/local/stage"
 )
 
@@ -30,7 +30,7 @@ const About = `  route      a nodegroup in a new subnet whose route table has on
   zone       a replaced nodegroup over three zones with two nodes, and a volume in
              the third
   karpenter  NodePools whose launches a policy of the organisation refuses, whose
-             class finds no subnet, and whose nodes have no way out`
+             class finds no subnet, and whose nodes have no route to the internet`
 
 // Options say what is played, and how.
 type Options struct {

@@ -144,7 +144,7 @@ func (st *karpenterStory) untagged(ctx context.Context, n *narrator) error {
 	return st.over(ctx, n, m, "", "")
 }
 
-// cutOff is the third: the subnet that was found has no way out. The NodeClaim
+// cutOff is the third: the subnet that was found has no route to the internet. The NodeClaim
 // launches, and no node comes of it.
 func (st *karpenterStory) cutOff(ctx context.Context, n *narrator) error {
 	m, err := st.told(ctx, n, newTable, newSubnet)

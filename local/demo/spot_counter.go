@@ -37,7 +37,7 @@ func reclaimed(ctx context.Context, s *stage.Stage, n *narrator) error {
 	})
 }
 
-// unrouted plays the world in which one zone has no way out: Rollcall names
+// unrouted plays the world in which one zone has no route to the internet: Rollcall names
 // its route table, and neither Spot nor a lack of addresses.
 func unrouted(ctx context.Context, s *stage.Stage, n *narrator) error {
 	const badTable, badSubnet = "rtb-0cd20000000000003", "subnet-0e5000000000020cc"
@@ -65,7 +65,7 @@ func unrouted(ctx context.Context, s *stage.Stage, n *narrator) error {
 	n.say("another cause: %d of %d are Ready, those of two zones. Slack: %s", ready, launches(), firstLine(st.says(names)))
 	out := launches() - ready
 	return st.report(ctx, n, "", proof{
-		says: []string{fmt.Sprintf("%d of %d launches did not join, all of them in us-west-2c", out, launches()), badSubnet, `no way out \(route/no-egress\)`},
+		says: []string{fmt.Sprintf("%d of %d launches did not join, all of them in us-west-2c", out, launches()), badSubnet, `no route to the internet \(route/no-egress\)`},
 		ruledOut: []string{
 			fmt.Sprintf("Spot took them back: EC2 took back none of the %d", out),
 			`The subnet was too small for the burst: the largest asked [\d,]+ of [\d,]+ addresses`,

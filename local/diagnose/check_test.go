@@ -72,7 +72,7 @@ func endpointFor(service, state, dns, sg string) string {
 const s3Endpoint = `{"VpcEndpointId": "vpce-0s3", "VpcEndpointType": "Gateway", "VpcId": "` + vpc + `", "ServiceName": "com.amazonaws.us-west-2.s3", "State": "available",
 	"PolicyDocument": "{\"Version\":\"2008-10-17\",\"Statement\":[{\"Effect\":\"Allow\",\"Principal\":\"*\",\"Action\":\"*\",\"Resource\":\"*\"}]}", "RouteTableIds": ["` + table + `"], "SubnetIds": [], "Groups": [], "PrivateDnsEnabled": false, "NetworkInterfaceIds": [], "OwnerId": "111122223333"}`
 
-// isolated is a private cluster: no way out, and endpoints for everything but
+// isolated is a private cluster: no route to the internet, and endpoints for everything but
 // what is left out.
 func isolated(without ...string) change {
 	return func(t *testing.T, dir string) {

@@ -127,7 +127,7 @@ func TestCaptures(t *testing.T) {
 		says, unknown string
 	}{
 		"healthy":           {nil, 0, "", "", ""},
-		"no way out":        {noEgress, 1, "route/no-egress certain", "", ""},
+		"no route to the internet":        {noEgress, 1, "route/no-egress certain", "", ""},
 		"a symptom alone":   {[]change{noNode()}, 1, "node/not-registered symptom", "", ""},
 		"a file is missing": {append(noEgress, without("ec2-describe-route-tables.json")), 2, "node/not-registered symptom", "", "the capture has no ec2-describe-route-tables.json"},
 		"a file is empty":   {append(noEgress, with("ec2-describe-route-tables.json", "")), 2, "node/not-registered symptom", "the file is empty", "not read"},
@@ -257,7 +257,7 @@ func TestBadInput(t *testing.T) {
 		"broken errors":    {folder(t, with("errors.json", `{"ec2-describe-vpcs": {}}`)), []string{"errors.json", "ec2-describe-vpcs"}},
 		"no event":         {folder(t, with("event.json", `{"detail": {}}`)), []string{"event.json", "not an EventBridge event"}},
 		"a world's fault":  {filepath.Join(folder(t, with("w.yaml", "ec2: {Subnts: []}\n")), "w.yaml"), []string{"ec2.Subnts: unknown field"}},
-		"JSON is no world": {filepath.Join(folder(t), "ec2-describe-vpcs.json"), []string{"it is no world"}},
+		"JSON is no world": {filepath.Join(folder(t), "ec2-describe-vpcs.json"), []string{"not a capture or world file"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -21,11 +21,11 @@ func OpenAccount(o Subject, notes io.Writer) (reading.Account, error) {
 	}
 	file, err := worldfile.Load(so.World)
 	if err != nil {
-		return reading.Account{}, exit.Misuse("it is no world: %w", err)
+		return reading.Account{}, exit.Misuse("not a capture or world file: %w", err)
 	}
 	w, err := world.New(file, world.Options{Seed: 1})
 	if err != nil {
-		return reading.Account{}, exit.Misuse("it is no world: %w", err)
+		return reading.Account{}, exit.Misuse("not a capture or world file: %w", err)
 	}
 	w.Advance(so.At)
 	return reading.OfWorld(w, file), nil

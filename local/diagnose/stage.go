@@ -117,7 +117,7 @@ func open(o Subject, so *stage.Options, notes io.Writer) error {
 	if !info.IsDir() {
 		file, err := worldfile.Load(path)
 		if err != nil {
-			return exit.Misuse("it is no world: %w", err)
+			return exit.Misuse("not a capture or world file: %w", err)
 		}
 		so.World, so.At = path, file.Time.Add(Settled)
 		// A world's STS decodes what its own requests were answered with; a capture has none.

@@ -80,11 +80,11 @@ func TestPreflight(t *testing.T) {
 		out, err   string
 	}{
 		{"what joins", storyNodegroup(natSubnet, ""), Asked{}, exit.Healthy, "nodegroup batch: it would be made, and its nodes would join.\n", ""},
-		{"what has no way out", storyNodegroup(walledOff, ""), Asked{}, exit.Causes, "WOULD FAIL eks-workshop / batch · " + walledOff + " has no way out", ""},
+		{"what has no route to the internet", storyNodegroup(walledOff, ""), Asked{}, exit.Causes, "WOULD FAIL eks-workshop / batch · " + walledOff + " has no route to the internet", ""},
 		{"what EKS refuses", storyNodegroup(natSubnet, `, "instanceTypes": ["m6g.large"], "amiType": "AL2023_x86_64_STANDARD"`), Asked{}, exit.Causes,
 			"WOULD BE REFUSED eks-workshop · The AMI type is for another architecture", ""},
 		{"a NodePool that joins", storyPool(natSubnet), Asked{}, exit.Healthy, "NodePool batch: it would be made, and its nodes would join.\n", ""},
-		{"a NodePool with a subnet that has no way out", storyPool(walledOff), Asked{}, exit.Causes, "WOULD FAIL eks-workshop / batch · " + walledOff + " has no way out", ""},
+		{"a NodePool with a subnet that has no route to the internet", storyPool(walledOff), Asked{}, exit.Causes, "WOULD FAIL eks-workshop / batch · " + walledOff + " has no route to the internet", ""},
 		{"a NodePool without its class", strings.Split(storyPool(natSubnet), "---")[0], Asked{}, exit.Causes, "WOULD BE REFUSED eks-workshop · The class of the NodePool is not there", ""},
 		{"a launch template as a file", `{"LaunchTemplateName": "mine", "LaunchTemplateData": {"InstanceType": "m5.large"}}`, Asked{}, exit.Causes,
 			"WOULD BE REFUSED eks-workshop · The launch template names no image", ""},
@@ -116,7 +116,7 @@ func TestPreflightWithoutFile(t *testing.T) {
 		out, err string
 	}{
 		{"a subnet", Asked{Subnets: natSubnet}, exit.Healthy, "subnet " + natSubnet + ": its nodes would join.\n", ""},
-		{"a subnet without a way out", Asked{Subnets: walledOff}, exit.Causes, "WOULD FAIL eks-workshop / default, new_nodegroup_2 · " + walledOff + " has no way out", ""},
+		{"a subnet without a route to the internet", Asked{Subnets: walledOff}, exit.Causes, "WOULD FAIL eks-workshop / default, new_nodegroup_2 · " + walledOff + " has no route to the internet", ""},
 		{"a subnet that is not there", Asked{Subnets: "subnet-0dead"}, exit.Causes, "WOULD BE REFUSED eks-workshop · A subnet is not in the cluster's VPC", ""},
 		{"a launch template that is not there", Asked{Template: "lt-0dead000000000000:3"}, exit.Causes, "WOULD BE REFUSED eks-workshop · The launch template does not exist", ""},
 		{"an unknown version", Asked{Template: "lt-0dead:newest"}, exit.BadInput, "", `"newest" is no version of a launch template: write its number, $Latest or $Default` + "\n"},

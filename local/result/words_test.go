@@ -10,7 +10,7 @@ import (
 // many causes of one kind, and as many things that could not be looked at.
 func crowd() Result {
 	r := Result{}
-	big := Incident{Cause: "route/no-egress", Confidence: "certain", Cluster: "prod", Title: "rtb-1 has no way out", Fix: Fix{Text: "add a route"}}
+	big := Incident{Cause: "route/no-egress", Confidence: "certain", Cluster: "prod", Title: "rtb-1 has no route to the internet", Fix: Fix{Text: "add a route"}}
 	for n := range 3000 {
 		id := fmt.Sprintf("i-%04d", n)
 		big.Instances, big.Resources, big.Nodegroups = append(big.Instances, id), append(big.Resources, "subnet-"+id), append(big.Nodegroups, "group-"+id)

@@ -113,7 +113,7 @@ func TestKarpenterStory(t *testing.T) {
 		}
 		r.over(subnets)
 
-		route := r.told("subnet-0c30000000000000d has no way out", "rtb-0cd20000000000002", "Also looked up", "Changed")
+		route := r.told("subnet-0c30000000000000d has no route to the internet", "rtb-0cd20000000000002", "Also looked up", "Changed")
 		keep(karpenterMessages[2], route)
 		if _, err := cloud.CreateRoute(t.Context(), &ec2.CreateRouteInput{
 			RouteTableId: aws.String("rtb-0cd20000000000002"), DestinationCidrBlock: aws.String("0.0.0.0/0"), NatGatewayId: aws.String("nat-0aa40000000000001"),

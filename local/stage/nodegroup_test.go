@@ -33,7 +33,7 @@ type story struct {
 }
 
 func stories() []story {
-	const subnet = "subnet-0c30000000000000d has no way out"
+	const subnet = "subnet-0c30000000000000d has no route to the internet"
 	return []story{
 		{
 			world: "nodegroup-degraded",

@@ -100,7 +100,7 @@ func (s outageScript) observed(start time.Time, l look) report.Observation {
 		o.Launches = append(o.Launches, launch)
 		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
 			Check: "route/no-egress", Confidence: checks.Certain, Resource: b.table, Covers: []string{b.subnet}, Nodegroups: []string{"workers"},
-			Title: b.subnet + " has no way out", Why: b.table + " has only 10.42.0.0/16 → local.", Instances: []string{launch.Instance},
+			Title: b.subnet + " has no route to the internet", Why: b.table + " has only 10.42.0.0/16 → local.", Instances: []string{launch.Instance},
 		})
 	}
 	return o

@@ -38,7 +38,7 @@ func routeFaults() []Fault {
 	return []Fault{
 		{Name: "no default route", Check: checkid.RouteNoEgress, reach: keepsTable, applies: both(fourOnly, of(Public, NATPerZone, OneNAT, RegionalNAT, NATInstance, Transit)),
 			breaks: func(w *World) { dropDefault(w.table(w.Tables[0])) }},
-		{Name: "no way out at all", Check: checkid.RouteNoEgress, Or: []checkid.ID{checkid.RouteIPv6NoEgress}, reach: keepsTable, applies: both(inIPv6, of(Public, NATPerZone, OneNAT)),
+		{Name: "no route to the internet at all", Check: checkid.RouteNoEgress, Or: []checkid.ID{checkid.RouteIPv6NoEgress}, reach: keepsTable, applies: both(inIPv6, of(Public, NATPerZone, OneNAT)),
 			breaks: func(w *World) {
 				t := w.table(w.Tables[0])
 				dropDefault(t)
@@ -46,7 +46,7 @@ func routeFaults() []Fault {
 			}},
 		{Name: "the subnets lost their table", Check: checkid.RouteNoEgress, reach: keepsTable, applies: both(fourOnly, of(Public, NATPerZone, OneNAT), func(w *World) bool { return !w.Shape.MainTable }),
 			breaks: func(w *World) {
-				// What is left is the main table, which has no way out.
+				// What is left is the main table, which has no route to the internet.
 				w.table(w.Tables[0]).Associations = nil
 			}},
 		{Name: "NAT gateway deleted long ago", Check: checkid.RouteBlackhole, reach: keepsTable, applies: both(fourOnly, ownNAT()), breaks: func(w *World) {
@@ -85,14 +85,14 @@ func routeFaults() []Fault {
 			n.ConnectivityType = ec2types.ConnectivityTypePrivate
 			n.NatGatewayAddresses = nil
 		}},
-		{Name: "NAT gateway's subnet without a way out", Check: checkid.RouteNATNoInternet, applies: both(fourOnly, of(NATPerZone, OneNAT, Mixed, Transit)), breaks: func(w *World) {
+		{Name: "NAT gateway's subnet without a route to the internet", Check: checkid.RouteNATNoInternet, applies: both(fourOnly, of(NATPerZone, OneNAT, Mixed, Transit)), breaks: func(w *World) {
 			for i := range w.File.EC2.RouteTables {
 				if r := defaultRoute(&w.File.EC2.RouteTables[i]); r != nil && r.GatewayId != nil {
 					dropDefault(&w.File.EC2.RouteTables[i])
 				}
 			}
 		}},
-		{Name: "the regional NAT gateway's table without a way out", Check: checkid.RouteNATNoInternet, applies: of(RegionalNAT), breaks: func(w *World) {
+		{Name: "the regional NAT gateway's table without a route to the internet", Check: checkid.RouteNATNoInternet, applies: of(RegionalNAT), breaks: func(w *World) {
 			dropDefault(w.table(*w.nat(w.nats[0]).RouteTableId))
 		}},
 		{Name: "no public addresses", Check: checkid.RouteIGWNoPublicIP, applies: both(fourOnly, of(Public)), breaks: func(w *World) {
@@ -118,7 +118,7 @@ func routeFaults() []Fault {
 		}},
 		{Name: "the public endpoint admits others only", Check: checkid.RouteAPIPublicCIDR, applies: both(of(Public, NATPerZone, OneNAT, Mixed, RegionalNAT, Transit, NATInstance), func(w *World) bool { return w.Shape.Access == PublicAPI }),
 			breaks: func(w *World) { w.eks().ResourcesVpcConfig.PublicAccessCidrs = []string{"198.51.100.0/24"} }},
-		{Name: "no IPv6 way out", Check: checkid.RouteIPv6NoEgress, reach: keepsTable, applies: both(inIPv6, of(Public, NATPerZone, OneNAT, Mixed)), breaks: func(w *World) {
+		{Name: "no IPv6 route out", Check: checkid.RouteIPv6NoEgress, reach: keepsTable, applies: both(inIPv6, of(Public, NATPerZone, OneNAT, Mixed)), breaks: func(w *World) {
 			t := w.table(w.Tables[0])
 			t.Routes = without(t.Routes, func(r ec2types.Route) bool { return aws.ToString(r.DestinationIpv6CidrBlock) == "::/0" })
 		}},

@@ -30,7 +30,7 @@ func story() []incident.Event {
 	route := diagnose.Cause{
 		Check: "route/no-egress", Confidence: checks.Certain, Resource: "rtb-0cd2e3f4a5b6c7d8e",
 		Covers: []string{"subnet-0ab1c2d3e4f5a6b7c"}, Nodegroups: []string{"new_nodegroup_2"}, Instances: []string{"i-0ef3c1b2a4d5968f1"},
-		Title: "subnet-0ab1c2d3e4f5a6b7c has no way out",
+		Title: "subnet-0ab1c2d3e4f5a6b7c has no route to the internet",
 		Why:   "rtb-0cd2e3f4a5b6c7d8e (us-west-2a) has only 10.42.0.0/16 → local.",
 		Evidence: []checks.Evidence{
 			{What: "rtb-0cd2e3f4a5b6c7d8e", Value: "10.42.0.0/16 → local"},

@@ -35,7 +35,7 @@ func TestNodegroupIssuesHaveOneName(t *testing.T) {
 		want   []string
 		signs  []checks.ID // of the first
 	}{
-		{"instances without a way out", list{unjoined, noWayOut, degraded("DEGRADED", "NodeCreationFailure", w.Node)}, []string{"route/no-egress"}, append(slices.Clone(health), "node/not-registered")},
+		{"instances without a route to the internet", list{unjoined, noWayOut, degraded("DEGRADED", "NodeCreationFailure", w.Node)}, []string{"route/no-egress"}, append(slices.Clone(health), "node/not-registered")},
 		{"nothing else explains the instances", list{unjoined, degraded("CREATE_FAILED", "NodeCreationFailure", w.Node)}, []string{"nodegroup/health", "node/not-registered"}, []checks.ID{"nodegroup/status"}},
 		{"the launch itself fails", list{unjoined, refused(spot), degraded("DEGRADED", "NodeCreationFailure", "DUMMY_7f1c")}, []string{"launch/spot-limit", "node/not-registered"}, health},
 		{"Auto Scaling cannot launch", list{unjoined, refused(spot), degraded("DEGRADED", "AsgInstanceLaunchFailures", "eks-workers")}, []string{"launch/spot-limit", "node/not-registered"}, health},

@@ -89,20 +89,20 @@ func TestTwoFaults(t *testing.T) {
 		faults list
 		want   said
 	}{
-		{"full subnet and no way out, not registered", list{full, noWayOut}, said{
+		{"full subnet and no route to the internet, not registered", list{full, noWayOut}, said{
 			Causes:   []string{none, "ip/subnet-exhausted " + w.Private},
 			Symptoms: []checks.ID{"node/not-registered"},
 		}},
-		{"full subnet and no way out, registered", list{full, noWayOut, unready}, said{
+		{"full subnet and no route to the internet, registered", list{full, noWayOut, unready}, said{
 			Causes:   []string{none, "ip/subnet-exhausted " + w.Private},
 			Symptoms: []checks.ID{"node/not-ready"},
 		}},
-		{"tight subnet and no way out", list{tight, noWayOut}, said{
+		{"tight subnet and no route to the internet", list{tight, noWayOut}, said{
 			// Advice: it keeps nobody from joining.
 			Causes:   []string{none, "ip/subnet-exhausted " + w.Private},
 			Symptoms: []checks.ID{"node/not-registered"},
 		}},
-		{"tight subnet and no way out, registered", list{tight, noWayOut, unready}, said{
+		{"tight subnet and no route to the internet, registered", list{tight, noWayOut, unready}, said{
 			Causes:       []string{none},
 			Contributing: []checks.ID{"ip/subnet-exhausted"},
 			Symptoms:     []checks.ID{"node/not-ready"},
@@ -115,11 +115,11 @@ func TestTwoFaults(t *testing.T) {
 			Causes:   []string{"ip/subnet-exhausted " + w.Private},
 			Symptoms: []checks.ID{"node/not-ready"},
 		}},
-		{"reclaimed in a subnet without a way out", list{noWayOut, reclaimed}, said{
+		{"reclaimed in a subnet without a route to the internet", list{noWayOut, reclaimed}, said{
 			// What EC2 takes back accuses nobody, and hides nothing of the subnet.
 			Causes: []string{none, "spot/reclaimed-before-join " + w.Nodegroup},
 		}},
-		{"one reclaimed, one waiting in a subnet without a way out", list{noWayOut, reclaimed, another}, said{
+		{"one reclaimed, one waiting in a subnet without a route to the internet", list{noWayOut, reclaimed, another}, said{
 			Causes:   []string{none, "spot/reclaimed-before-join " + w.Nodegroup},
 			Symptoms: []checks.ID{"node/not-registered"},
 		}},
@@ -131,15 +131,15 @@ func TestTwoFaults(t *testing.T) {
 			Causes:   []string{"route/blackhole " + w.PrivateRTB},
 			Symptoms: []checks.ID{"node/not-registered"},
 		}},
-		{"no way out in a VPC with one endpoint", list{noWayOut, endpointFor("ec2")}, said{
+		{"no route to the internet in a VPC with one endpoint", list{noWayOut, endpointFor("ec2")}, said{
 			Causes:   []string{"endpoint/missing " + w.VPC},
 			Symptoms: []checks.ID{"node/not-registered"},
 		}},
-		{"failed NAT gateway whose subnet has no way out either", list{natFailed, natStuck}, said{
+		{"failed NAT gateway whose subnet has no route to the internet either", list{natFailed, natStuck}, said{
 			Causes:   []string{"route/nat-unusable " + w.NAT},
 			Symptoms: []checks.ID{"node/not-registered"},
 		}},
-		{"no way out, in an IPv6 cluster without a way out over IPv6 either", list{noWayOut, func(s *snapshot.Snapshot) {
+		{"no route to the internet, in an IPv6 cluster without a route to the internet over IPv6 either", list{noWayOut, func(s *snapshot.Snapshot) {
 			s.Cluster.IPv6, s.CNI.Env["ENABLE_IPv6"], s.CNI.Env["ENABLE_PREFIX_DELEGATION"] = true, "true", "true"
 			w.Subnet(s, w.Private).IPv6 = []netip.Prefix{netip.MustParsePrefix("2600:1f14:0:ab00::/64")}
 		}}, said{
@@ -149,7 +149,7 @@ func TestTwoFaults(t *testing.T) {
 			Contributing: []checks.ID{"iam/role-policies"},
 			Symptoms:     []checks.ID{"node/not-registered"},
 		}},
-		{"no way out, and the public endpoint admits others only", list{noWayOut, func(s *snapshot.Snapshot) {
+		{"no route to the internet, and the public endpoint admits others only", list{noWayOut, func(s *snapshot.Snapshot) {
 			s.Cluster.PublicAccessCIDRs = []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}
 		}}, said{Causes: []string{none}, Symptoms: []checks.ID{"node/not-registered"}}},
 		{"default route into a peering connection, in a VPC with one endpoint", list{func(s *snapshot.Snapshot) {

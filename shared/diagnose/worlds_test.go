@@ -41,7 +41,7 @@ func faults() []struct {
 		world func() *snapshot.Snapshot
 	}{
 		{"only the local row", "route/no-egress", routes(w.PrivateRTB, w.Local())},
-		{"main table without a way out", "route/no-egress", func() *snapshot.Snapshot {
+		{"main table without a route to the internet", "route/no-egress", func() *snapshot.Snapshot {
 			s := w.MainTable()
 			w.Table(s, w.MainRTB).Routes = []snapshot.Route{w.Local()}
 			return s
@@ -86,7 +86,7 @@ func faults() []struct {
 			s.VPCs = append(s.VPCs, snapshot.VPC{ID: "vpc-0cluster", CIDRs: []netip.Prefix{netip.MustParsePrefix("10.99.0.0/16")}})
 			return s
 		}},
-		{"IPv6 cluster without a way out over IPv6", "route/ipv6-no-egress", func() *snapshot.Snapshot {
+		{"IPv6 cluster without a route to the internet over IPv6", "route/ipv6-no-egress", func() *snapshot.Snapshot {
 			s := w.PrivateWithNAT()
 			s.Cluster.IPv6, s.CNI.Env["ENABLE_IPv6"], s.CNI.Env["ENABLE_PREFIX_DELEGATION"] = true, "true", "true"
 			w.Subnet(s, w.Private).IPv6 = []netip.Prefix{netip.MustParsePrefix("2600:1f14:0:ab00::/64")}
@@ -234,7 +234,7 @@ func TestBlindIsNeverHealthy(t *testing.T) {
 	}
 }
 
-// burst is n instances launched at once into a subnet without a way out.
+// burst is n instances launched at once into a subnet without a route to the internet.
 func burst(n int) *snapshot.Snapshot {
 	s := w.PrivateWithNAT()
 	w.Unjoin(s, w.Node)

@@ -45,6 +45,9 @@ type Note struct {
 	// Instances are those that the note is about, at most MaxNamed of the Count.
 	Instances []string `json:"instances,omitempty"`
 	Count     int      `json:"count,omitempty"`
+	// Within is how long those that missed roll call had when they were looked at: of
+	// several, the least. Records of earlier releases lack it.
+	Within time.Duration `json:"within,omitempty"`
 	// Evidence is what showed it: the route that is there now.
 	Evidence []checks.Evidence `json:"evidence,omitempty"`
 	// Facts are what a person would look up next.

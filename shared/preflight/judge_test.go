@@ -91,7 +91,7 @@ func TestJudge(t *testing.T) {
 		{"all is well", nil, nodegroup(), []string{}},
 		{"with a template", nil, nodegroup(given), []string{}},
 		{"with the template's name and its default version", nil, nodegroup(`"launchTemplate": {"name": "workers"}`), []string{}},
-		{"no way out", func(s *snapshot.Snapshot) { w.Table(s, w.PrivateRTB).Routes = []snapshot.Route{w.Local()} }, nodegroup(), []string{"route/no-egress " + w.PrivateRTB}},
+		{"no route to the internet", func(s *snapshot.Snapshot) { w.Table(s, w.PrivateRTB).Routes = []snapshot.Route{w.Local()} }, nodegroup(), []string{"route/no-egress " + w.PrivateRTB}},
 		{"a public subnet that gives no addresses", func(s *snapshot.Snapshot) { w.Subnet(s, w.Public).AssignPublicIP = false },
 			nodegroup(`"subnets": ["` + w.Public + `"]`), []string{"route/igw-no-public-ip " + w.Public}},
 		{"a public subnet that gives them", func(s *snapshot.Snapshot) { w.Subnet(s, w.Public).AssignPublicIP = true }, nodegroup(`"subnets": ["` + w.Public + `"]`), []string{}},

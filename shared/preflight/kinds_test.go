@@ -79,7 +79,7 @@ func TestJudgePools(t *testing.T) {
 		want   []string
 	}{
 		{"all is well", nil, pool(), []string{}},
-		{"no way out", func(s *snapshot.Snapshot) { w.Table(s, w.PrivateRTB).Routes = []snapshot.Route{w.Local()} }, pool(), []string{"route/no-egress " + w.PrivateRTB}},
+		{"no route to the internet", func(s *snapshot.Snapshot) { w.Table(s, w.PrivateRTB).Routes = []snapshot.Route{w.Local()} }, pool(), []string{"route/no-egress " + w.PrivateRTB}},
 		{"a class of the cluster", inCluster, strings.Split(pool(), "---")[0], []string{}},
 		{"a class that is nowhere", nil, strings.Split(pool(), "---")[0], []string{"refused/node-class nodeClassRef"}},
 		{"classes may not be read", func(s *snapshot.Snapshot) {
@@ -289,7 +289,7 @@ func TestJudgeSubnets(t *testing.T) {
 		{"one that is there", nil, id(w.Private), []string{}},
 		{"one with a nodegroup's next node", []func(*snapshot.Snapshot){workers}, id(w.Private), []string{}},
 		{"a nodegroup whose role is not let in", []func(*snapshot.Snapshot){workers, func(s *snapshot.Snapshot) { s.AccessEntries, s.Principals = nil, nil }}, id(w.Private), []string{"iam/access-missing " + w.NodeRole}},
-		{"one without a way out", []func(*snapshot.Snapshot){func(s *snapshot.Snapshot) { w.Table(s, w.PrivateRTB).Routes = []snapshot.Route{w.Local()} }}, id(w.Private), []string{"route/no-egress " + w.PrivateRTB}},
+		{"one without a route to the internet", []func(*snapshot.Snapshot){func(s *snapshot.Snapshot) { w.Table(s, w.PrivateRTB).Routes = []snapshot.Route{w.Local()} }}, id(w.Private), []string{"route/no-egress " + w.PrivateRTB}},
 		{"one that is not there", nil, id("subnet-0gone"), []string{"refused/subnet subnet"}},
 		{"planned, by the main table", nil, mustParse(t, planned("10.42.64.0/24", "")), []string{"route/no-egress " + w.MainRTB}},
 		{"planned, with a main table that leads out", []func(*snapshot.Snapshot){out}, mustParse(t, planned("10.42.64.0/24", `, "AvailabilityZone": "us-west-2a"`)), []string{}},

@@ -170,7 +170,7 @@ func (p *page) effects(i incident.Incident) {
 		lines = append(lines, p.line().plain("… and "+slacktext.Number(left)+" more"))
 	}
 	if len(lines) > 0 {
-		p.add(p.heading("What came of it"), bullets(lines...))
+		p.add(p.heading("Impact"), bullets(lines...))
 	}
 }
 

@@ -107,11 +107,11 @@ func (l *line) answer(a incident.Answer) *line {
 func doneWords(a incident.Answer) (string, bool) {
 	switch a.Reason {
 	case incident.AnswerApproved:
-		return "approved. Rollcall looks once more whether everything is as it was, and only then acts. The thread says what came of it.", true
+		return "approved. Rechecking before applying; the result will be in the thread.", true
 	case incident.AnswerRefused:
 		return "refused, Rollcall will not do this. The fix is yours to do; the thread has the commands.", true
 	case incident.AnswerAcknowledged:
-		return "It is yours. Nobody is reminded of it any more.", true
+		return "Acknowledged; reminders stopped.", true
 	case incident.AnswerTakenOver:
 		return "It is yours now.", true
 	case incident.AnswerMuted:

@@ -44,8 +44,8 @@ func Attached(i incident.Incident, n incident.Note) (slackapi.File, bool) {
 	}
 	if of, known := offerOf(i, n); known && n.Reason == incident.IsProposed {
 		section("Steps", of.Plan.Steps())
-		section("The same by hand", of.Plan.Commands())
-		section("To take it back", of.Plan.Undo())
+		section("Or run", of.Plan.Commands())
+		section("Undo", of.Plan.Undo())
 	}
 	text := slacktext.Clean(b.String())
 	if len(text) > maxAttached {

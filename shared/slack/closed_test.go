@@ -23,7 +23,7 @@ func TestClosedWithoutACure(t *testing.T) {
 			Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}, Number: 1, State: incident.Closed, Resolution: test.ending,
 			Began: at, Opened: at, Seen: at, Resolved: at.Add(time.Hour),
 		}
-		inc.Cause.Title = "subnet-1 has no way out"
+		inc.Cause.Title = "subnet-1 has no route to the internet"
 		if got := Render(inc, Options{Now: inc.Resolved}).Text; !strings.Contains(got, test.line) {
 			t.Errorf("the message is %q, want %q in it", got, test.line)
 		}

@@ -3,6 +3,7 @@ package slack
 import (
 	"slices"
 	"strings"
+	"time"
 
 	slackgo "github.com/slack-go/slack"
 
@@ -67,10 +68,9 @@ func noteLine(i incident.Incident, n incident.Note) string {
 		return slacktext.Sentence("This belongs here too" + colon(continued(slacktext.Clip(slacktext.OneLine(n.Says), 160))))
 	case incident.HasMissed:
 		if n.Count == 0 || len(n.Instances) == 0 {
-			return "Missed roll call: due and not a Ready node."
+			return "Missed roll call: not Ready " + inTime(n.Within) + "."
 		}
-		return slacktext.Count(n.Count, "instance") + " missed roll call: " +
-			pick(n.Count == 1, "it is due and not a Ready node: ", "they are due and not Ready nodes: ") + missing(n) + "."
+		return slacktext.Count(n.Count, "instance") + " not Ready " + inTime(n.Within) + ": " + missing(n) + "."
 	case incident.CauseGone:
 		return gone(i, n) + " Waiting for a node to prove it."
 	case incident.IsProved:
@@ -109,6 +109,14 @@ func gone(i incident.Incident, n incident.Note) string {
 		return slacktext.Sentence(capital(well) + colon(cameBack(i)))
 	}
 	return slacktext.Sentence("The cause is gone" + colon(change(n.Evidence)))
+}
+
+// inTime is how long a launch had, where that is known.
+func inTime(d time.Duration) string {
+	if d < time.Minute {
+		return "in time"
+	}
+	return "within " + slacktext.Span(d.Truncate(time.Minute))
 }
 
 // missing names who missed roll call.

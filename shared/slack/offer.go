@@ -94,12 +94,12 @@ func (p *page) plan(of incident.Offer, parts ...slackgo.RichTextElement) []slack
 		steps = append(steps, p.line().prose(end))
 	}
 	if !of.Expires.IsZero() {
-		steps = append(steps, p.line().plain("It may be approved until ").until(of.Made, of.Expires).plain("."))
+		steps = append(steps, p.line().plain("Approval expires ").until(of.Made, of.Expires).plain("."))
 	}
 	if len(steps) > 0 {
 		parts = append(parts, bullets(steps...))
 	}
-	return append(parts, p.commands("The same by hand", of.Plan.Commands())...)
+	return append(parts, p.commands("Or run", of.Plan.Commands())...)
 }
 
 // commands are shown whole or not at all: half a command must not be pasted.

@@ -38,7 +38,7 @@ func actLine(i incident.Incident, n incident.Note) (saying, bool) {
 	}
 	switch n.Reason {
 	case incident.IsProposed:
-		return say("Rollcall can " + slacktext.Sentence(what) + " What exactly, and how to take it back:"), true
+		return say("Rollcall can " + slacktext.Sentence(what) + " Steps and undo:"), true
 	case incident.IsApproved:
 		if allowedItself(of) {
 			return say("The policy of " + slacktext.Clip(string(of.Plan.Remedy), 60) + " is auto: Rollcall will " + what + " now."), true
@@ -183,7 +183,7 @@ func (p *page) undo(of incident.Offer) {
 		p.add(p.line().prose(end).section())
 		return
 	}
-	p.add(p.commands("To take it back", of.Plan.Undo())...)
+	p.add(p.commands("Undo", of.Plan.Undo())...)
 }
 
 // run is what AWS was asked to do, for whoever looks it up in CloudTrail.

@@ -172,7 +172,7 @@ func replace(i incident.Incident) string {
 func (p *page) closed(i incident.Incident, o Options) {
 	l := p.label("Was").prose(slacktext.Sentence(capital(was(i))))
 	if t := tallyOf(i); t.all > 0 {
-		l.plain(" It kept " + slacktext.Count(t.all, "instance") + " waiting")
+		l.plain(" " + slacktext.Count(t.all, "instance") + " affected")
 		if parts := t.parts(); parts != nil {
 			l.plain(": " + strings.Join(parts, ", "))
 		}

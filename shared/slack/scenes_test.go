@@ -51,7 +51,7 @@ func noEgress() diagnose.Cause {
 	return diagnose.Cause{
 		Check: "route/no-egress", Confidence: checks.Certain,
 		Resource: "rtb-0cd2e3f4a5b6c7d8e", Covers: []string{"subnet-0ab1c2d3e4f5a6b7c"},
-		Title: "subnet-0ab1c2d3e4f5a6b7c has no way out",
+		Title: "subnet-0ab1c2d3e4f5a6b7c has no route to the internet",
 		Why:   "rtb-0cd2e3f4a5b6c7d8e (us-west-2a) has only 10.42.0.0/16 → local. Nodes must reach the cluster API, EC2, ECR, S3 and STS; this VPC has no endpoints for them.",
 		Evidence: []checks.Evidence{
 			{What: "Routes of rtb-0cd2e3f4a5b6c7d8e", Value: "10.42.0.0/16 → local"},
@@ -137,7 +137,7 @@ func note(i incident.Incident, why incident.Reason, at time.Time) incident.Note 
 		n.Count, n.Instances, n.Evidence, n.Facts = i.Affected, names(i.Launches), i.Cause.Evidence, facts()
 		n.Blind = i.Blind
 	case incident.HasMissed:
-		n.Count, n.Instances = i.Affected, names(i.Launches)
+		n.Count, n.Instances, n.Within = i.Affected, names(i.Launches), 5*time.Minute
 	case incident.CauseGone, incident.IsUnproved:
 		n.Evidence = clearedBy()
 	case incident.IsProved:
@@ -233,7 +233,7 @@ func scenes() []scene {
 		}
 	})
 	hostile := with(incidentOf(noEgress(), launches(1, report.Missed)), func(i *incident.Incident) {
-		i.Cause.Title = "subnet-0ab1 <!channel> *bold* `x` has no way out & more"
+		i.Cause.Title = "subnet-0ab1 <!channel> *bold* `x` has no route to the internet & more"
 		i.Cause.Why = "It said: <@U012AB3CD> <!here> @channel <https://evil.example|AWS console> ```x``` \u202egnihsihp\u202c &lt;b&gt; line one\nline two."
 		i.Cause.Evidence = []checks.Evidence{{What: "```\n<!channel>", Value: "``` <@U012AB3CD>\n\x1b[31mred\x00"}}
 		i.Cause.Fix.Text = "see <https://evil.example|here>."

@@ -22,7 +22,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 		if _, err := b.Store.SaveIncident(t.Context(), incident.Incident{
 			Key: key, Format: report.Format, Account: b.Template.AccountID, Region: b.Template.Region, Partition: "aws",
 			State: incident.Open, Number: 1, Began: b.Now(), Opened: b.Now(), Changed: b.Now(), Seen: b.Now(), Covers: []string{stagetest.Subnet},
-			Cause: diagnose.Cause{Check: key.Check, Confidence: checks.Certain, Resource: key.Resource, Covers: []string{stagetest.Subnet}, Title: "no way out"},
+			Cause: diagnose.Cause{Check: key.Check, Confidence: checks.Certain, Resource: key.Resource, Covers: []string{stagetest.Subnet}, Title: "no route to the internet"},
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// claimed is a world with an instance of Karpenter in a subnet without a way out,
+// claimed is a world with an instance of Karpenter in a subnet without a route to the internet,
 // and its NodeClaim.
 const claimed = `
 timeline: []

@@ -73,7 +73,7 @@ func (f *fake) handler(policy optin.Policy) handler {
 	}
 }
 
-// noWayOut is an incident of a table of one subnet that has no way out.
+// noWayOut is an incident of a table of one subnet that has no route to the internet.
 func noWayOut() incident.Incident {
 	inc := incident.Incident{
 		Key:   report.Key{Cluster: snapshottest.ClusterName, Check: "route/no-egress", Resource: table},

@@ -220,7 +220,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 func TestKilledAtItsOwnWakingUp(t *testing.T) {
 	two := notifytest.Failing(notifytest.Launch(notifytest.Instance1, 0, report.Waiting))
 	other := two.Diagnosis.Causes[0]
-	other.Resource, other.Covers, other.Title = "rtb-0ee5", []string{"subnet-0other"}, "subnet-0other has no way out"
+	other.Resource, other.Covers, other.Title = "rtb-0ee5", []string{"subnet-0other"}, "subnet-0other has no route to the internet"
 	two.Diagnosis.Causes = append(two.Diagnosis.Causes, other)
 	stagetest.KilledAtEachWrite(t, []string{"PutEvents", "PutItem", "SendMessage", "chat.postMessage"}, func(t *testing.T, k *stagetest.Kill) (end any) {
 		// The minute is the deadline of the invocation's context, whose time is the bubble's.

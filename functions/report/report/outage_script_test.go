@@ -102,7 +102,7 @@ func (s outageScript) observe(from time.Time, at time.Duration, cluster string, 
 		if f.failing(at) {
 			o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
 				Check: "route/no-egress", Confidence: checks.Certain, Resource: f.table, Covers: []string{f.subnet}, Nodegroups: []string{"workers"},
-				Title: f.subnet + " has no way out", Why: f.table + " has only 10.42.0.0/16 → local.", Evidence: evidence, Instances: []string{l.Instance},
+				Title: f.subnet + " has no route to the internet", Why: f.table + " has only 10.42.0.0/16 → local.", Evidence: evidence, Instances: []string{l.Instance},
 			})
 			o.Launches = append(o.Launches, l)
 			continue

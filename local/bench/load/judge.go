@@ -60,7 +60,7 @@ type launched struct {
 	warned bool
 }
 
-// end is how the launch must have ended. The broken nodegroup's have no way out
+// end is how the launch must have ended. The broken nodegroup's have no route to the internet
 // and end by a scale-in after their time to join; a scale-in may also be faster
 // than Spot.
 func (l launched) end() []snapshot.End {

@@ -47,7 +47,7 @@ func brokenRoute() incident.Incident {
 	return incident.Incident{
 		Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-0cd2"}, Region: "us-west-2", Partition: "aws",
 		State: incident.Open, Number: 1, Began: at, Opened: at, Changed: at,
-		Cause:  diagnose.Cause{Check: "route/no-egress", Confidence: checks.Certain, Resource: "rtb-0cd2", Title: "subnet-0ab1 has no way out", Why: "rtb-0cd2 has no default route."},
+		Cause:  diagnose.Cause{Check: "route/no-egress", Confidence: checks.Certain, Resource: "rtb-0cd2", Title: "subnet-0ab1 has no route to the internet", Why: "rtb-0cd2 has no default route."},
 		Offers: []incident.Offer{{Plan: p, Hash: p.Hash(), Policy: optin.Approve, State: incident.Offered, Made: at, Expires: at.Add(time.Hour)}},
 	}
 }
@@ -132,7 +132,7 @@ func TestApprove(t *testing.T) {
 	for name, narrow := range map[string]bool{"wide": false, "narrow": true} {
 		t.Run(name, func(t *testing.T) {
 			s, b := open(t, http.StatusOK), browser(t, narrow)
-			shown, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no way out", Button: "Approve this fix", Until: "Rollcall heard approve."})
+			shown, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Approve this fix", Until: "Rollcall heard approve."})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,10 +161,10 @@ func TestApprove(t *testing.T) {
 // TestNotSure: who says no in the dialog has pressed nothing.
 func TestNotSure(t *testing.T) {
 	s, b := open(t, http.StatusOK), browser(t, false)
-	if _, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no way out", Button: "Approve this fix", Cancel: true}); err != nil {
+	if _, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Approve this fix", Cancel: true}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no way out", Button: "Refuse", As: "U0DEV00001", Until: "Rollcall heard refuse."}); err != nil {
+	if _, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Refuse", As: "U0DEV00001", Until: "Rollcall heard refuse."}); err != nil {
 		t.Fatal(err)
 	}
 	if p, who := <-s.pressed, <-s.by; p.Action != report.RefusePlan || who != "U0DEV00001" || len(s.pressed) != 0 {
@@ -176,13 +176,13 @@ func TestNotSure(t *testing.T) {
 // the presser alone.
 func TestMenu(t *testing.T) {
 	s, b := open(t, http.StatusOK), browser(t, false)
-	if _, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no way out", Button: "Mute for", Option: "4 hours", As: "U0DEV00001", Until: "Rollcall heard mute."}); err != nil {
+	if _, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Mute for", Option: "4 hours", As: "U0DEV00001", Until: "Rollcall heard mute."}); err != nil {
 		t.Fatal(err)
 	}
 	if p := <-s.pressed; p.Action != report.MuteFor || p.For != 4*time.Hour || p.Key != s.incident.Key {
 		t.Errorf("pressed %+v", p)
 	}
-	shown, err := b.Press(patience(t), Press{Page: s.stand.URL(), As: "U0ONCALL01", Message: "has no way out", Button: "Approve this fix", Cancel: true})
+	shown, err := b.Press(patience(t), Press{Page: s.stand.URL(), As: "U0ONCALL01", Message: "has no route to the internet", Button: "Approve this fix", Cancel: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestMenu(t *testing.T) {
 // TestWarningSign: an app that does not take the press is marked.
 func TestWarningSign(t *testing.T) {
 	s, b := open(t, http.StatusInternalServerError), browser(t, false)
-	shown, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no way out", Button: "Check again", Until: "never"})
+	shown, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Check again", Until: "never"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestWarningSign(t *testing.T) {
 // TestNoSuchButton says what there is.
 func TestNoSuchButton(t *testing.T) {
 	s, b := open(t, http.StatusOK), browser(t, false)
-	_, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no way out", Button: "Launch"})
+	_, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Launch"})
 	if err == nil || !strings.Contains(err.Error(), "Check again") {
 		t.Errorf("got %v", err)
 	}

@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		s.SetBanner("Golden messages")
 		err = postKept(ctx, s, clock, kept)
 	} else {
-		s.SetBanner("Story: route · a nodegroup in a subnet with no way out")
+		s.SetBanner("Story: route · a nodegroup in a subnet with no route to the internet")
 		err = post(ctx, s, clock)
 	}
 	if err != nil {
@@ -84,7 +84,7 @@ func (c *stageClock) pass(d time.Duration) { c.at = c.at.Add(d) }
 func post(ctx context.Context, s *fakeslack.Server, clock *stageClock) error {
 	api := slack.New("xoxb-stage", slack.OptionAPIURL(s.APIURL()))
 	clock.pass(-26 * time.Minute)
-	old, err := send(ctx, api, example{text: "prod / ingest: nodes cannot join", blocks: brokenBlocks("prod / ingest · 3 instances cannot join: subnet-0c11 has no way out", "rtb-0c12")})
+	old, err := send(ctx, api, example{text: "prod / ingest: nodes cannot join", blocks: brokenBlocks("prod / ingest · 3 instances cannot join: subnet-0c11 has no route to the internet", "rtb-0c12")})
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func post(ctx context.Context, s *fakeslack.Server, clock *stageClock) error {
 		return err
 	}
 	clock.pass(12 * time.Minute)
-	ts, err := send(ctx, api, example{text: "prod / workers: nodes cannot join", blocks: brokenBlocks("prod / workers · 12 instances cannot join: subnet-0ab1 has no way out", "rtb-0cd2")})
+	ts, err := send(ctx, api, example{text: "prod / workers: nodes cannot join", blocks: brokenBlocks("prod / workers · 12 instances cannot join: subnet-0ab1 has no route to the internet", "rtb-0cd2")})
 	if err != nil {
 		return err
 	}

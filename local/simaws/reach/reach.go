@@ -26,7 +26,7 @@ const (
 	Blackhole Fault = "blackhole"
 	// NATUnusable: the NAT gateway is not an available public one.
 	NATUnusable Fault = "nat-unusable"
-	// NATNoInternet: the NAT gateway's own subnet has no way out.
+	// NATNoInternet: the NAT gateway's own subnet has no route to the internet.
 	NATNoInternet Fault = "nat-no-internet"
 	// NoPublicIP: an internet gateway, and no public address.
 	NoPublicIP Fault = "no-public-ip"

@@ -69,9 +69,9 @@ func TestDoubt(t *testing.T) {
 		{"hub, its launch joined", route.NoEgress(), hub(), []string{"pass rtb-0private [subnet-0private]"}},
 		{"hub, its launch may yet join", route.NoEgress(), checktest.Change(hub(), young(snapshottest.Node)), []string{unknown + "a proxy or shared endpoints may be behind tgw-0a"}},
 		{"hub, at launch: nodes are not read", route.NoEgress(), checktest.Change(hub(), checktest.Late, checktest.Unread(snapshot.Nodes)), []string{unknown + "a proxy or shared endpoints may be behind tgw-0a"}},
-		{"hub, its launch is overdue", route.NoEgress(), checktest.Change(hub(), checktest.Late), []string{"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out"}},
+		{"hub, its launch is overdue", route.NoEgress(), checktest.Change(hub(), checktest.Late), []string{"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet"}},
 		{"hub, a later launch joined", route.NoEgress(), checktest.Change(hub(), replaced), []string{"pass rtb-0private [subnet-0private]"}},
-		{"hub, broken since its node joined", route.NoEgress(), checktest.Change(hub(), brokenSince), []string{"fail (likely) rtb-0private [subnet-0private] [i-0next] subnet-0private has no way out"}},
+		{"hub, broken since its node joined", route.NoEgress(), checktest.Change(hub(), brokenSince), []string{"fail (likely) rtb-0private [subnet-0private] [i-0next] subnet-0private has no route to the internet"}},
 		{"hosted zone of one's own, joined", PrivateDNSOff(), ownZone(), []string{"pass rtb-0private [subnet-0private]"}},
 		{"hosted zone of one's own, may yet join", PrivateDNSOff(), checktest.Change(ownZone(), young(snapshottest.Node)), []string{unknown + "a hosted zone of your own may lead to vpce-0ec2, vpce-0ecr.api and 2 more"}},
 		{"hosted zone of one's own, overdue", PrivateDNSOff(), checktest.Change(ownZone(), checktest.Late), []string{
@@ -80,10 +80,10 @@ func TestDoubt(t *testing.T) {
 		{"shared VPC: its owner's endpoints cannot be seen", route.NoEgress(), checktest.Change(checktest.Isolated(), abroad, young(snapshottest.Node)), []string{
 			unknown + "vpc-0a is another account's, whose endpoints cannot be seen from this one",
 		}},
-		{"shared VPC, overdue", route.NoEgress(), checktest.Change(checktest.Isolated(), abroad), []string{"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out"}},
+		{"shared VPC, overdue", route.NoEgress(), checktest.Change(checktest.Isolated(), abroad), []string{"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet"}},
 		{"our own account's subnets", route.NoEgress(), checktest.Change(checktest.Isolated(), young(snapshottest.Node), func(s *snapshot.Snapshot) {
 			s.Subnets[0].ARN = "arn:aws:ec2:us-west-2:" + s.Account + ":subnet/" + s.Subnets[0].ID
-		}), []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out"}},
+		}), []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

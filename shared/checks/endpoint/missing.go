@@ -46,7 +46,7 @@ func (g gap) missing() string {
 		}
 	}
 	if len(made) == 0 {
-		return phrase.Title("private access of the cluster API is off, and there is no way out")
+		return phrase.Title("private access to the cluster API is off, with no internet route")
 	}
 	return phrase.Title("%s has no endpoint for %s", g.vpc, phrase.And(path.Names(made)))
 }

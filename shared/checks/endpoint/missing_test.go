@@ -65,7 +65,7 @@ func endpointMissingCases() []checktest.Case {
 		}},
 		{"the cluster's private access is off", checktest.Change(lacking(), func(s *snapshot.Snapshot) {
 			s.Cluster.EndpointPublic, s.Cluster.EndpointPrivate = true, false
-		}), []string{"fail vpc-0a [subnet-0private] [i-0node] private access of the cluster API is off, and there is no way out"}},
+		}), []string{"fail vpc-0a [subnet-0private] [i-0node] private access to the cluster API is off, with no internet route"}},
 		{"the rest goes by a NAT gateway that is gone: not this check", checktest.Change(checktest.DeletedNAT(), onlyS3), []string{"pass rtb-0private [subnet-0private]"}},
 		{"through a transit gateway", checktest.Change(lacking("vpce-0sts"), checktest.Routes(snapshottest.PrivateRTB, snapshottest.To("0.0.0.0/0", snapshot.ToTransitGateway, "tgw-0a"))), []string{
 			"unknown tgw-0a [subnet-0private] route tables: not read: tgw-0a: what is behind the transit gateway is not read",

@@ -59,7 +59,7 @@ type Finding struct {
 	// Pods cannot start for it ("namespace/name"), by the scheduler's own word.
 	// At most mostPods are named.
 	Pods []string `json:"pods,omitempty"`
-	// Title ends the first line of the message: "subnet-0ab1 has no way out".
+	// Title ends the first line of the message: "subnet-0ab1 has no route to the internet".
 	Title string `json:"title,omitempty"`
 	// Why is one or two sentences with the facts.
 	Why      string     `json:"why,omitempty"`

@@ -15,7 +15,7 @@ import (
 func Egress() check.Check {
 	return check.WithPathSources(check.Check{
 		ID:         "nacl/egress",
-		Title:      "A network ACL denies 443 on the way out",
+		Title:      "A network ACL denies outbound 443",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},
 		Needs: []snapshot.Source{

@@ -80,7 +80,7 @@ func apiPublicCIDRCases() []checktest.Case {
 		{"EKS does not say whom it admits", checktest.Change(nat(), admitting()), []string{
 			"unknown rtb-0private [subnet-0private] cluster: not read: rtb-0private: EKS does not say whom the public endpoint admits",
 		}},
-		{"no way out is route/no-egress", checktest.Change(checktest.Isolated(), office), pass},
+		{"no route to the internet is route/no-egress", checktest.Change(checktest.Isolated(), office), pass},
 		{"IPv6 cluster, admitted over IPv6", checktest.Change(nat(), sixCluster, admitting("198.51.100.0/24", "2600:1f14:0:ab00::/56")), pass},
 		{"IPv6 cluster, admitted in part", checktest.Change(nat(), sixCluster, admitting("198.51.100.0/24", "2600:1f14:0:ab00:1::/80")), []string{
 			"unknown rtb-0private [subnet-0private] instances: not read: rtb-0private: a part of the subnet's IPv6 addresses is admitted",

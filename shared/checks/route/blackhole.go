@@ -58,7 +58,7 @@ func blackholeFinding(c *routes.Scope, f wayFault) finding.Finding {
 	lost := phrase.And(path.Names(f.lost()))
 	said.Why = fmt.Sprintf("%s sends %s to %s, %s. Nodes in %s cannot reach %s.", l.Table.ID, path.Destination(p.Row), p.At, what, phrase.Some(subnets, 3), lost)
 	if f.id != l.Table.ID {
-		said.Why = fmt.Sprintf("The way out of %s leads by %s to %s, %s. Nodes in %s cannot reach %s.",
+		said.Why = fmt.Sprintf("The default route of %s leads by %s to %s, %s. Nodes in %s cannot reach %s.",
 			phrase.Some(f.tables(), 3), p.Row.Target.ID, p.At, what, phrase.Some(subnets, 3), lost)
 		said.Fix = finding.Fix{Text: fmt.Sprintf("Lead the row of %s to a target that exists.", f.id), Console: link.AnyRouteTable(c.S, f.id)}
 	}

@@ -23,7 +23,7 @@ func CrossZoneNAT() check.Check {
 		WatchedBy:  []check.Detector{check.JoinCheck, check.Sweep},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.NATGateways},
 		AtLaunch:   true,
-		Cause:      "The subnet's way out is a NAT gateway in another availability zone. It works, costs the transfer between zones, and fails with the other zone.",
+		Cause:      "The subnet's default route is to a NAT gateway in another availability zone. It works, costs the transfer between zones, and fails with the other zone.",
 		Fix:        "Give each zone a NAT gateway and each zone's subnets a route table that leads to it, or use a regional NAT gateway.",
 		Links:      []string{"https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-basics.html"},
 		Run: func(s *facts.View) []finding.Finding {

@@ -26,7 +26,7 @@ func IGWDetached() check.Check {
 			snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.InternetGateways,
 		},
 		AtLaunch: true,
-		Cause:    "The way out of the nodes, or of the NAT gateway that they use, leads to an internet gateway that exists and is attached to no VPC, or to another one.",
+		Cause:    "The route of the nodes to the internet, or of the NAT gateway that they use, leads to an internet gateway that exists and is attached to no VPC, or to another one.",
 		Fix:      "Attach the gateway to the VPC again, or lead the route to the gateway that is attached.",
 		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/working-with-igw.html"},
 		Run: func(s *facts.View) []finding.Finding {

@@ -19,7 +19,7 @@ import (
 func IGWNoPublicIP() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
 		ID:         "route/igw-no-public-ip",
-		Title:      "The way out is an internet gateway, and nodes have no public address",
+		Title:      "The route is an internet gateway, and nodes have no public address",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.Instances},
@@ -95,7 +95,7 @@ func publicAddress(c *routes.Scope, l routes.Table, subnet snapshot.Subnet) (fin
 		return unsettled(c, subnet, "no instance runs there, and what the launch template assigns is not read"), true
 	}
 	if c.S.Cluster.IPv6 && slices.ContainsFunc(l.Table.Routes, routes.SixOut) {
-		return unsettled(c, subnet, "the nodes may take the way out over IPv6"), true
+		return unsettled(c, subnet, "the nodes may reach the internet over IPv6"), true
 	}
 	if l.Proven() {
 		f := l.Works()

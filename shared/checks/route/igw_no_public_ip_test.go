@@ -68,7 +68,7 @@ func igwNoPublicIPCases() []checktest.Case {
 			s.Cluster.IPv6 = true
 			t := snapshottest.Table(s, snapshottest.PublicRTB)
 			t.Routes = append(t.Routes, snapshottest.To("::/0", snapshot.ToInternetGateway, snapshottest.IGW))
-		}), []string{"unknown subnet-0public [subnet-0public] instances: not read: subnet-0public: the nodes may take the way out over IPv6"}},
+		}), []string{"unknown subnet-0public [subnet-0public] instances: not read: subnet-0public: the nodes may reach the internet over IPv6"}},
 		{"no instance to look at, and the subnet assigns", checktest.Change(noPublicIP(), nobody, assigns), []string{"pass subnet-0public [subnet-0public]"}},
 		{"endpoints carry all that is needed", snapshottest.EndpointsOnly(), []string{"pass rtb-0private [subnet-0private]"}},
 		{"instances unread", checktest.Change(noPublicIP(), checktest.Unread(snapshot.Instances)), []string{"unknown prod [] instances: denied"}},

@@ -21,7 +21,7 @@ import (
 func IPv6NoEgress() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
 		ID:         "route/ipv6-no-egress",
-		Title:      "An IPv6 cluster's subnet has no IPv6 range, or no way out over IPv6",
+		Title:      "The subnet of an IPv6 cluster has no IPv6 range or no IPv6 route",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},
 		// Egress-only gateways are asked for where a row leads to one.
@@ -46,7 +46,7 @@ func IPv6NoEgress() check.Check {
 }
 
 // ipv6 judges a lot: first each subnet's range, then the way out of those that
-// have one. A VPC that reaches all it needs by endpoints needs no way out.
+// have one. A VPC that reaches all it needs by endpoints needs none.
 func ipv6(c *routes.Scope, l routes.Table) []finding.Finding {
 	if !c.S.Cluster.IPv6 || l.Witness != "" {
 		return []finding.Finding{l.Pass()}
@@ -70,7 +70,7 @@ func ipv6(c *routes.Scope, l routes.Table) []finding.Finding {
 		return append(list, with.Pass())
 	case w.Good():
 		f := with.Pass()
-		f.Evidence = []finding.Evidence{{What: "Way out over IPv6", Value: w.String()}}
+		f.Evidence = []finding.Evidence{{What: "IPv6 route to the internet", Value: w.String()}}
 		return append(list, f)
 	case w.Verdict == path.LeavesView:
 		return append(list, routes.Beyond(with, w))

@@ -14,7 +14,7 @@ func TestIpv6NoEgress(t *testing.T) { checktest.RunCases(t, IPv6NoEgress(), ipv6
 
 func ipv6NoEgressCases() []checktest.Case {
 	pass := []string{"pass rtb-0private [subnet-0private]"}
-	fail := []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out over IPv6"}
+	fail := []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no IPv6 route to the internet"}
 	six := func(changes ...func(*snapshot.Snapshot)) *snapshot.Snapshot {
 		return checktest.Change(snapshottest.PrivateWithNAT(), append([]func(*snapshot.Snapshot){checktest.Late, sixCluster}, changes...)...)
 	}
@@ -39,7 +39,7 @@ func ipv6NoEgressCases() []checktest.Case {
 		{"egress-only gateways unread: the row is active", six(checktest.Unread(snapshot.EgressOnly)), pass},
 		{"no ::/0, and its nodes are Ready", checktest.Change(six(wayless), func(s *snapshot.Snapshot) { snapshottest.Join(s, snapshottest.Node) }), pass},
 		{"no ::/0, and the API is private", six(wayless, func(s *snapshot.Snapshot) { s.Cluster.EndpointPrivate = true }), []string{
-			"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out over IPv6",
+			"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no IPv6 route to the internet",
 		}},
 		{"private by design", checktest.Change(snapshottest.EndpointsOnly(), checktest.Late, sixCluster, func(s *snapshot.Snapshot) {
 			table := snapshottest.Table(s, snapshottest.PrivateRTB)

@@ -13,7 +13,7 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// noIPv6Way is the finding on a lot without a way out over IPv6. Where the API
+// noIPv6Way is the finding on a lot without a route to the internet over IPv6. Where the API
 // is reached privately, the rest goes over IPv4 unless it is told otherwise,
 // and nodes may well join: then it is likely only.
 func noIPv6Way(c *routes.Scope, l routes.Table, w path.Way) finding.Finding {
@@ -23,7 +23,7 @@ func noIPv6Way(c *routes.Scope, l routes.Table, w path.Way) finding.Finding {
 		Covers:    l.IDs(),
 		Instances: c.Stranded(l.IDs()),
 		Resources: w.Resources(),
-		Title:     phrase.Title("%s %s no way out over IPv6", phrase.Subject(l.IDs(), "subnet"), phrase.Verb(l.IDs(), "has", "have")),
+		Title:     phrase.Title("%s %s no IPv6 route to the internet", phrase.Subject(l.IDs(), "subnet"), phrase.Verb(l.IDs(), "has", "have")),
 		Why: fmt.Sprintf("%s is an IPv6 cluster, and %s leads no IPv6 out: %s. It has %s.",
 			c.S.Cluster.Name, l.Table.ID, w.Reason, routes.Rows(l.Table.Routes)),
 		Evidence: append(l.Evidence(), finding.Evidence{What: "Way out over IPv6", Value: w.String()}),

@@ -27,7 +27,7 @@ func NATInstanceSourceCheck() check.Check {
 		// no NAT instance.
 		Needs:    []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints, snapshot.Instances},
 		AtLaunch: true,
-		Cause:    "The way out leads to an instance's network interface whose source/destination check is on, so that EC2 drops every packet that is not its own; or the instance is stopped, or the interface is attached to none.",
+		Cause:    "The default route leads to an instance's network interface whose source/destination check is on, so that EC2 drops every packet that is not its own; or the instance is stopped, or the interface is attached to none.",
 		Fix:      "Switch the source/destination check off, start the instance, or lead the route to a NAT gateway.",
 		Links:    []string{"https://docs.aws.amazon.com/vpc/latest/userguide/work-with-nat-instances.html"},
 		Run: func(s *facts.View) []finding.Finding {
@@ -51,7 +51,7 @@ func natInstanceFinding(c *routes.Scope, f wayFault) finding.Finding {
 		Instances: c.Stranded(subnets),
 		Resources: f.way.Resources(),
 		Title:     phrase.Title("%s forwards nothing", f.id),
-		Why: fmt.Sprintf("The way out of %s leads to %s, but %s. Nodes in %s cannot reach %s.",
+		Why: fmt.Sprintf("The default route of %s leads to %s, but %s. Nodes in %s cannot reach %s.",
 			phrase.Some(f.tables(), 3), f.id, f.way.Reason, phrase.Some(subnets, 3), phrase.And(path.Names(f.lost()))),
 		Evidence: append(f.evidence(), forwarderSeen(c, f.id)...),
 		Fix:      fixForwarder(c, f),

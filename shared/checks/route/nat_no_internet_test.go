@@ -30,7 +30,7 @@ func natNoInternetCases() []checktest.Case {
 			s.NATGateways = append(s.NATGateways, other)
 		}), fail},
 		{"its subnet's internet gateway is gone", stuckNAT(checktest.Gone(snapshottest.To("0.0.0.0/0", snapshot.ToInternetGateway, snapshottest.IGW))), fail},
-		{"it fell back to a main table without a way out", checktest.Change(stuckNAT(snapshottest.Local()), func(s *snapshot.Snapshot) { snapshottest.Table(s, snapshottest.PublicRTB).Subnets = nil }), fail},
+		{"it fell back to a main table without a route to the internet", checktest.Change(stuckNAT(snapshottest.Local()), func(s *snapshot.Snapshot) { snapshottest.Table(s, snapshottest.PublicRTB).Subnets = nil }), fail},
 		{"regional, with its own table", checktest.Change(snapshottest.PrivateWithNAT(), func(s *snapshot.Snapshot) {
 			s.NATGateways[0].Subnet, s.NATGateways[0].Zone, s.NATGateways[0].RouteTable = "", "", snapshottest.PublicRTB
 		}), []string{"pass rtb-0private [subnet-0private]"}},

@@ -20,7 +20,7 @@ func NoEgress() check.Check {
 	return usingTemplates(check.WithPathSources(check.Check{
 		ID:         "route/no-egress",
 		Remedy:     AddNATRoute,
-		Title:      "The subnet has no way out",
+		Title:      "The subnet has no route to the internet",
 		Confidence: finding.Certain,
 		Explains:   []checkid.ID{checkid.AnyJoinCause},
 		Needs:      []snapshot.Source{snapshot.Clusters, snapshot.Subnets, snapshot.RouteTables, snapshot.Endpoints},
@@ -42,7 +42,7 @@ func NoEgress() check.Check {
 	}))
 }
 
-// noEgressExcuse is the finding on a lot without a way out that is not accused.
+// noEgressExcuse is the finding on a lot without a route to the internet that is not accused.
 func noEgressExcuse(c *routes.Scope, l routes.Table) (finding.Finding, bool) {
 	if some := c.Endpointed(l.Table.VPC); len(some) > 0 && routes.Rowless(l.Internet) {
 		// Private by design: endpoint/* names what is missing.
@@ -64,7 +64,7 @@ func noEgressFinding(c *routes.Scope, fault wayFault) finding.Finding {
 		Covers:    subnets,
 		Instances: c.Stranded(subnets),
 		Resources: append([]string{l.Table.ID}, subnets...),
-		Title:     phrase.Title("%s %s no way out", phrase.Subject(subnets, "subnet"), phrase.Verb(subnets, "has", "have")),
+		Title:     phrase.Title("%s %s no route to the internet", phrase.Subject(subnets, "subnet"), phrase.Verb(subnets, "has", "have")),
 		Evidence:  fault.evidence(),
 	}
 	if slices.ContainsFunc(fault.lots, func(l routes.Table) bool { return c.Doubt(l) != "" }) {
@@ -142,7 +142,7 @@ func fixNoEgress(c *routes.Scope, l routes.Table) finding.Fix {
 				commands = append(commands, command.AWS(c.S, "ec2 associate-route-table", "--route-table-id", other.ID, "--subnet-id", id))
 			}
 			return finding.Fix{
-				Text:    fmt.Sprintf("%s: has a way out, and %s uses it; %s has no association of its own", other.ID, other.Subnets[0], phrase.Subject(l.IDs(), "subnet")),
+				Text:    fmt.Sprintf("%s: has a route to the internet, and %s uses it; %s has no association of its own", other.ID, other.Subnets[0], phrase.Subject(l.IDs(), "subnet")),
 				Command: command.Several(commands),
 				Console: link.RouteTable(c.S, other.ID),
 			}

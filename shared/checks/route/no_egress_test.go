@@ -15,7 +15,7 @@ import (
 )
 
 // unassociated is a subnet that lost its association and fell back to a main
-// table without a way out; its sibling still has the good one.
+// table without a route to the internet; its sibling still has the good one.
 func unassociated() *snapshot.Snapshot {
 	s := snapshottest.PrivateWithNAT()
 	snapshottest.Unjoin(s, snapshottest.Node)
@@ -32,27 +32,27 @@ func noEgressCases() []checktest.Case {
 		{"NAT gateway", snapshottest.PrivateWithNAT(), []string{"pass rtb-0private [subnet-0private]"}},
 		{"endpoints only", snapshottest.EndpointsOnly(), []string{"pass rtb-0private [subnet-0private]"}},
 		{"only the local row", checktest.Isolated(), []string{
-			"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out",
+			"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet",
 		}},
 		{"fell back to the main table", unassociated(), []string{
-			"fail rtb-0main [subnet-0private] [i-0node] subnet-0private has no way out",
+			"fail rtb-0main [subnet-0private] [i-0node] subnet-0private has no route to the internet",
 		}},
 		{"two subnets of one table are one finding", checktest.Change(checktest.Isolated(), func(s *snapshot.Snapshot) {
 			snapshottest.Table(s, snapshottest.PrivateRTB).Subnets = []string{snapshottest.Private, snapshottest.Public}
 			snapshottest.Table(s, snapshottest.PublicRTB).Subnets = nil
 			snapshottest.Launch(s, "i-0other", snapshottest.Public, time.Minute)
 		}), []string{
-			"fail rtb-0private [subnet-0private subnet-0public] [i-0node i-0other] 2 subnets have no way out",
+			"fail rtb-0private [subnet-0private subnet-0public] [i-0node i-0other] 2 subnets have no route to the internet",
 		}},
 		{"a Ready node is not counted among those that cannot join", checktest.Change(checktest.Isolated(), func(s *snapshot.Snapshot) {
 			snapshottest.Launch(s, "i-0ready", snapshottest.Private, time.Hour)
 			snapshottest.Join(s, "i-0ready")
-		}), []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out"}},
+		}), []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet"}},
 		{"a VPC with one endpoint is private by design: endpoint/missing", checktest.Change(checktest.Isolated(), func(s *snapshot.Snapshot) {
 			s.Endpoints = snapshottest.EndpointsOnly().Endpoints[:1]
 		}), []string{"pass rtb-0private [subnet-0private]"}},
 		{"only a row to other private networks: a proxy may be there", checktest.Change(checktest.Isolated(), checktest.Routes(snapshottest.PrivateRTB, snapshottest.Local(), tgw)), []string{
-			"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out",
+			"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet",
 		}},
 		{"default route through a transit gateway", checktest.Change(checktest.Isolated(), checktest.Routes(snapshottest.PrivateRTB, snapshottest.Local(), snapshottest.To("0.0.0.0/0", snapshot.ToTransitGateway, "tgw-0a"))), []string{
 			"unknown tgw-0a [subnet-0private] route tables: not read: tgw-0a: what is behind the transit gateway is not read",
@@ -65,54 +65,54 @@ func noEgressCases() []checktest.Case {
 			"pass rtb-0private [subnet-0private]",
 		}},
 		{"IPv6 cluster with an IPv6 way out only", checktest.Change(checktest.Isolated(), func(s *snapshot.Snapshot) { s.Cluster.IPv6 = true }, checktest.Routes(snapshottest.PrivateRTB, snapshottest.Local(), snapshottest.To("::/0", snapshot.ToEgressOnly, "eigw-0a"))), []string{
-			"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out",
+			"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet",
 		}},
-		{"no way out, and the cluster's private endpoint in another VPC: the first is enough", checktest.Change(checktest.Isolated(), func(s *snapshot.Snapshot) {
+		{"no route to the internet, and the cluster's private endpoint in another VPC: the first is enough", checktest.Change(checktest.Isolated(), func(s *snapshot.Snapshot) {
 			s.Cluster.VPC, s.Cluster.EndpointPrivate, s.Cluster.EndpointPublic = "vpc-0other", true, false
-		}), []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out"}},
+		}), []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet"}},
 		{"the cluster's private endpoint in another VPC is route/api-private-unreachable", checktest.Change(snapshottest.PrivateWithNAT(), checktest.Late, func(s *snapshot.Snapshot) {
 			s.Cluster.VPC, s.Cluster.EndpointPrivate, s.Cluster.EndpointPublic = "vpc-0other", true, false
 		}), []string{"pass rtb-0private [subnet-0private]"}},
 		{"default route into a peering connection", checktest.Change(checktest.Isolated(), checktest.Routes(snapshottest.PrivateRTB, snapshottest.Local(), snapshottest.To("0.0.0.0/0", snapshot.ToPeering, "pcx-0a"))), []string{
-			"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out",
+			"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet",
 		}},
 		{"default route into a peering connection, and one endpoint", checktest.Change(checktest.Isolated(), checktest.Routes(snapshottest.PrivateRTB, snapshottest.Local(), snapshottest.To("0.0.0.0/0", snapshot.ToPeering, "pcx-0a")), func(s *snapshot.Snapshot) {
 			s.Endpoints = snapshottest.EndpointsOnly().Endpoints[:1]
-		}), []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out"}},
+		}), []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet"}},
 		{"a transit gateway's table without a row for the internet", hubbed(func(h *hubWorld) { h.rows = h.rows[:1] }), []string{
-			"fail (likely) tgw-rtb-0spoke [subnet-0private] [i-0node] subnet-0private has no way out",
+			"fail (likely) tgw-rtb-0spoke [subnet-0private] [i-0node] subnet-0private has no route to the internet",
 		}},
 		{"the hub's table does not lead back", hubbed(func(h *hubWorld) { h.public.Routes = h.public.Routes[:2] }), []string{
-			"fail (likely) rtb-0hubpublic [subnet-0private] [i-0node] subnet-0private has no way out",
+			"fail (likely) rtb-0hubpublic [subnet-0private] [i-0node] subnet-0private has no route to the internet",
 		}},
 		{"a transit gateway that leads out", hubbed(func(*hubWorld) {}), []string{"pass rtb-0private [subnet-0private]"}},
 		{"a prefix list of one's own holds the default route", checktest.Change(checktest.Isolated(), func(s *snapshot.Snapshot) {
 			s.PrefixLists = append(s.PrefixLists, snapshot.PrefixList{ID: "pl-0mine", CIDRs: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}})
 		}, checktest.Routes(snapshottest.PrivateRTB, snapshottest.Local(), listed("pl-0mine"))), []string{"pass rtb-0private [subnet-0private]"}},
-		{"a prefix list of private ranges is no way out", checktest.Change(checktest.Isolated(), func(s *snapshot.Snapshot) {
+		{"a prefix list of private ranges is no route to the internet", checktest.Change(checktest.Isolated(), func(s *snapshot.Snapshot) {
 			s.PrefixLists = append(s.PrefixLists, snapshot.PrefixList{ID: "pl-0mine", CIDRs: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}})
 		}, checktest.Routes(snapshottest.PrivateRTB, snapshottest.Local(), listed("pl-0mine"))), []string{
-			"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out",
+			"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet",
 		}},
 		{"the user data names a proxy", checktest.Change(checktest.Isolated(), func(s *snapshot.Snapshot) {
 			s.UserData[0].Data = []byte("#!/bin/bash\nexport HTTPS_PROXY=http://10.42.1.5:3128\n")
 		}), []string{
-			"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out",
+			"fail (likely) rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet",
 		}},
 		{"only the local row, and its nodes are Ready: a proxy in the VPC", checktest.Change(snapshottest.PrivateWithNAT(), checktest.Routes(snapshottest.PrivateRTB, snapshottest.Local())), []string{
 			"pass rtb-0private [subnet-0private]",
 		}},
 		{"only the local row, and its nodes are Ready by the private API", checktest.Change(snapshottest.PrivateWithNAT(), checktest.Routes(snapshottest.PrivateRTB, snapshottest.Local()), func(s *snapshot.Snapshot) {
 			s.Cluster.EndpointPrivate = true
-		}), []string{"fail (likely) rtb-0private [subnet-0private] [] subnet-0private has no way out"}},
+		}), []string{"fail (likely) rtb-0private [subnet-0private] [] subnet-0private has no route to the internet"}},
 		{"an instance that ended meanwhile is named too", checktest.Change(checktest.Isolated(), func(s *snapshot.Snapshot) {
 			i := snapshottest.Instance(s, snapshottest.Node)
 			i.State, i.Subnet, i.StateReason.Code = "terminated", "", "Client.UserInitiatedShutdown"
-		}), []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out"}},
+		}), []string{"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet"}},
 		{"an instance that EC2 took back is not", checktest.Change(checktest.Isolated(), func(s *snapshot.Snapshot) {
 			i := snapshottest.Instance(s, snapshottest.Node)
 			i.State, i.StateReason.Code = "terminated", "Server.SpotInstanceTermination"
-		}), []string{"fail rtb-0private [subnet-0private] [] subnet-0private has no way out"}},
+		}), []string{"fail rtb-0private [subnet-0private] [] subnet-0private has no route to the internet"}},
 		{"no table is known for the subnet", checktest.Change(unassociated(), func(s *snapshot.Snapshot) { s.RouteTables = s.RouteTables[1:] }), []string{
 			"unknown subnet-0private [subnet-0private] route tables: not read: no route table is associated with subnet-0private, and the main table of vpc-0a is not among those that EC2 lists",
 		}},
@@ -123,10 +123,10 @@ func noEgressCases() []checktest.Case {
 		}},
 		{"instances unread: the scope's subnets are judged all the same", checktest.Change(checktest.Isolated(), checktest.Unread(snapshot.Instances)), []string{
 			"unknown prod [i-0node] instances: denied",
-			"fail rtb-0private [subnet-0private] [] subnet-0private has no way out",
+			"fail rtb-0private [subnet-0private] [] subnet-0private has no route to the internet",
 		}},
 		{"NAT gateways unread", checktest.Change(checktest.Isolated(), checktest.Unread(snapshot.NATGateways)), []string{
-			"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no way out",
+			"fail rtb-0private [subnet-0private] [i-0node] subnet-0private has no route to the internet",
 		}},
 		{"route tables unread", checktest.Change(checktest.Isolated(), checktest.Unread(snapshot.RouteTables)), []string{"unknown prod [] route tables: denied"}},
 	}
@@ -180,7 +180,7 @@ func TestNoEgressFix(t *testing.T) {
 			Console: link + "rtb-0private",
 		}},
 		{"a subnet that fell back is associated, and the main table left alone", unassociated(), finding.Fix{
-			Text:    "rtb-0private: has a way out, and subnet-0sibling uses it; subnet-0private has no association of its own",
+			Text:    "rtb-0private: has a route to the internet, and subnet-0sibling uses it; subnet-0private has no association of its own",
 			Command: "aws ec2 associate-route-table --region us-west-2 --route-table-id rtb-0private --subnet-id subnet-0private",
 			Console: link + "rtb-0private",
 		}},

@@ -59,7 +59,7 @@ func Route(instances ...string) func(*report.Observation) {
 	return func(o *report.Observation) {
 		o.Diagnosis.Causes = append(o.Diagnosis.Causes, diagnose.Cause{
 			Check: checkid.RouteNoEgress, Confidence: checks.Certain, Resource: Table, Covers: []string{Subnet},
-			Title: Subnet + " has no way out", Why: Table + " has only 10.42.0.0/16 → local.", Nodegroups: []string{"workers"}, Instances: instances,
+			Title: Subnet + " has no route to the internet", Why: Table + " has only 10.42.0.0/16 → local.", Nodegroups: []string{"workers"}, Instances: instances,
 		})
 	}
 }

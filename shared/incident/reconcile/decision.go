@@ -88,7 +88,7 @@ func (rec *reconciler) addNote(u *incident.Update, r incident.Reason) {
 		}
 		n.Evidence, n.Facts, n.Blind = u.Cause.Evidence, u.Facts, u.Blind
 	case incident.HasMissed:
-		n.Count, n.Instances = len(u.Missed), incident.First(u.Missed, incident.MaxNamed)
+		n.Count, n.Instances, n.Within = len(u.Missed), incident.First(u.Missed, incident.MaxNamed), rec.had(u.Missed)
 		n.Facts, n.Blind = incident.BoundedFacts(rec.Observation.Facts), rec.Observation.Blind
 	case incident.FailedAgain:
 		n.Evidence = u.Cause.Evidence

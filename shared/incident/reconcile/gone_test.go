@@ -21,7 +21,7 @@ import (
 // looked at once.
 func seen(at time.Time, id string) report.Observation {
 	obs := report.Observation{Format: report.Format, ID: id, By: "join-check", At: at, Account: "111122223333", Region: "us-west-2", Partition: "aws", Cluster: "prod"}
-	obs.Diagnosis.Causes = []diagnose.Cause{{Check: "route/no-egress", Resource: "rtb-1", Covers: []string{"subnet-1"}, Confidence: checks.Certain, Title: "subnet-1 has no way out"}}
+	obs.Diagnosis.Causes = []diagnose.Cause{{Check: "route/no-egress", Resource: "rtb-1", Covers: []string{"subnet-1"}, Confidence: checks.Certain, Title: "subnet-1 has no route to the internet"}}
 	obs.Blind = []snapshot.Failure{{Source: snapshot.Images, Reason: snapshot.Throttled, Call: "ec2:DescribeImages"}}
 	return obs
 }

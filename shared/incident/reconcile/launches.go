@@ -37,3 +37,15 @@ func unsentMissed(u *incident.Update, now time.Time) *incident.Note {
 	}
 	return nil
 }
+
+// had is how long launches had to become Ready when they were looked at: of several, the
+// least; 0 where that is not known.
+func (rec *reconciler) had(instances []string) (least time.Duration) {
+	for _, id := range instances {
+		l := rec.Observation.LaunchOf(id)
+		if d := rec.Observation.At.Sub(l.Started); !l.Started.IsZero() && (least == 0 || d < least) {
+			least = d
+		}
+	}
+	return max(least, 0)
+}

@@ -133,7 +133,7 @@ func TestLeavesFrom(t *testing.T) {
 		{"NAT instance", change(w.PrivateWithNAT(), instance), w.Private, own, []string{"203.0.113.20"}},
 		{"the hub's NAT gateway", spoke(), w.Private, own, []string{"203.0.113.30"}},
 		{"a way that leaves view", change(w.PrivateWithNAT(), rows(w.To("0.0.0.0/0", snapshot.ToVPNGateway, "vgw-0a"))), w.Private, own, nil},
-		{"no way out", change(w.PrivateWithNAT(), rows()), w.Private, own, nil},
+		{"no route to the internet", change(w.PrivateWithNAT(), rows()), w.Private, own, nil},
 	}
 	for _, tt := range tests {
 		addresses, _ := New(tt.world).LeavesFrom(tt.subnet, tt.own)

@@ -93,7 +93,7 @@ func (n *Network) public(nat snapshot.NATGateway, next Way) Way {
 	case NoRoute:
 		next.Reason = fmt.Sprintf("the table of its own subnet (%s) has no way to an internet gateway", next.At)
 	case Blackhole:
-		next.Reason = fmt.Sprintf("the way out of its own subnet is a blackhole (%s)", next.At)
+		next.Reason = fmt.Sprintf("the default route of its own subnet is a blackhole (%s)", next.At)
 	default:
 		next.Reason = fmt.Sprintf("its own subnet's route leads to %s and not to an internet gateway", next.Row.Target.ID)
 	}

@@ -28,9 +28,9 @@ func TestLeavesFromSaysTheWay(t *testing.T) {
 		subnet string
 		want   Verdict
 	}{
-		"a NAT gateway":       {w.PrivateWithNAT(), w.Private, Reaches},
-		"an internet gateway": {w.PublicOnly(), w.Public, NeedsPublicIP},
-		"no way out":          {change(w.PrivateWithNAT(), rows()), w.Private, NoRoute},
+		"a NAT gateway":            {w.PrivateWithNAT(), w.Private, Reaches},
+		"an internet gateway":      {w.PublicOnly(), w.Public, NeedsPublicIP},
+		"no route to the internet": {change(w.PrivateWithNAT(), rows()), w.Private, NoRoute},
 	} {
 		if _, way := New(test.world).LeavesFrom(test.subnet, netip.MustParseAddr("203.0.113.99")); way.Verdict != test.want {
 			t.Errorf("%s: %s, want %s", name, way.Verdict, test.want)

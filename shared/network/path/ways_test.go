@@ -75,10 +75,10 @@ func TestWaysThroughNAT(t *testing.T) {
 			told{LeavesView, "nat-0a", "rtb-0private", "nat gateways", "", toHop + "nat-0a: the NAT gateways were not read"}},
 		{"of another account", func(s *snapshot.Snapshot) { s.NATGateways = nil },
 			told{LeavesView, "nat-0a", "rtb-0private", "", "", toHop + "nat-0a: this account cannot see it"}},
-		{"its subnet has no way out", public(), told{NATNoInternet, "nat-0a", "rtb-0public", "",
+		{"its subnet has no route to the internet", public(), told{NATNoInternet, "nat-0a", "rtb-0public", "",
 			"", toHop + "nat-0a (available, us-west-2a) → subnet-0public → rtb-0public: the table of its own subnet (rtb-0public) has no way to an internet gateway"}},
 		{"its subnet's way out is gone", public(gone), told{NATNoInternet, "nat-0a", "rtb-0public", "",
-			"", toHop + "nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → igw-0old: the way out of its own subnet is a blackhole (igw-0old)"}},
+			"", toHop + "nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → igw-0old: the default route of its own subnet is a blackhole (igw-0old)"}},
 		{"its subnet's way out leads back", public(w.To("0.0.0.0/0", snapshot.ToNATGateway, w.NAT)),
 			told{NATNoInternet, "nat-0a", "rtb-0public", "", "",
 				toHop + "nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → nat-0a (available, us-west-2a): its own subnet's route leads back to it"}},
@@ -96,7 +96,7 @@ func TestWaysThroughNAT(t *testing.T) {
 		{"its subnet's way out leaves view", public(w.To("0.0.0.0/0", snapshot.ToLocalGateway, "lgw-0a")),
 			told{LeavesView, "lgw-0a", "rtb-0public", "", "",
 				toHop + "nat-0a (available, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0 → lgw-0a (local gateway): what is behind the local gateway is not read"}},
-		{"its subnet has the main table, which has no way out", func(s *snapshot.Snapshot) { w.Table(s, w.PublicRTB).Subnets = nil },
+		{"its subnet has the main table, which has no route to the internet", func(s *snapshot.Snapshot) { w.Table(s, w.PublicRTB).Subnets = nil },
 			told{NATNoInternet, "nat-0a", "rtb-0main", "", "",
 				toHop + "nat-0a (available, us-west-2a) → subnet-0public → rtb-0main (main table): the table of its own subnet (rtb-0main) has no way to an internet gateway"}},
 		{"its own row is a blackhole", func(s *snapshot.Snapshot) {
@@ -113,7 +113,7 @@ func TestWaysThroughNAT(t *testing.T) {
 			"",
 			toHop + "nat-0a (available, private, us-west-2a) → subnet-0public → rtb-0public 0.0.0.0/0" +
 				" → igw-0a: it is a private NAT gateway, and nothing behind it leads to the internet"}},
-		{"private, without a way out", both(isPrivate, public()), told{NATUnusable, "nat-0a", "rtb-0public", "",
+		{"private, without a route to the internet", both(isPrivate, public()), told{NATUnusable, "nat-0a", "rtb-0public", "",
 			"",
 			toHop + "nat-0a (available, private, us-west-2a) → subnet-0public → rtb-0public: it is a private NAT gateway, and nothing behind it leads to the internet"}},
 		{"private, to one that works", both(isPrivate, public(w.To("0.0.0.0/0", snapshot.ToNATGateway, "nat-0b")), func(s *snapshot.Snapshot) {

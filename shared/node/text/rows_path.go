@@ -19,7 +19,7 @@ func pathRows() []row {
 			meaning: "the NAT gateway is gone, and routes may still lead to it", next: "Lead the route to a NAT gateway that works."},
 		{check: checkid.RouteBlackhole, all: [][]string{{"blackhole"}}, not: []program{karpenter}, source: apiDoc},
 		{check: checkid.RouteNoEgress, codes: []string{"AddressLimitExceeded", "NatGatewayLimitExceeded"}, look: []checkid.ID{checkid.RouteNATUnusable}, source: apiDoc,
-			meaning: "a quota keeps a NAT gateway from being made, and private subnets have no way out without it",
+			meaning: "a quota keeps a NAT gateway from being made, and private subnets have no route to the internet without it",
 			next:    "Free addresses or gateways, or ask for a higher quota; then make the gateway and the route."},
 		{check: checkid.RouteNATUnusable, all: [][]string{{"nat gateway"}, {"state: failed", "failed state", "in state failed", "unexpected state failed",
 			"state failed", "is deleted", "deleting"}}, source: apiDoc},

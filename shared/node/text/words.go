@@ -23,7 +23,7 @@ func words(check checkid.ID) wording {
 	case checkid.DNSSupportOff:
 		return wording{"the VPC does not resolve names", "Switch DNS support on in the VPC."}
 	case checkid.EndpointMissing:
-		return wording{"a service that nodes need has no VPC endpoint, and there is no other way to it", "Make the endpoint, or give the subnet a way out."}
+		return wording{"a service that nodes need has no VPC endpoint, and there is no other way to it", "Make the endpoint, or give the subnet a route to the internet."}
 	case checkid.EndpointPolicyDenies:
 		return wording{"the policy of a VPC endpoint denies the call", "Let the endpoint's policy allow what the line names."}
 	case checkid.EndpointSecurityGroup:
@@ -107,7 +107,7 @@ func words(check checkid.ID) wording {
 	case checkid.RouteNATUnusable:
 		return wording{"the NAT gateway does not work", "Read its failure message (aws ec2 describe-nat-gateways), and make another one."}
 	case checkid.RouteNoEgress:
-		return wording{"there is no way out of the subnet", "Give the subnet a route to a NAT gateway, or endpoints for what nodes need."}
+		return wording{"there is no route from the subnet to the internet", "Give the subnet a route to a NAT gateway, or endpoints for what nodes need."}
 	case checkid.SGClusterIngress:
 		return wording{"the cluster's security group does not admit the node", "Admit 443 from the nodes' security group in the cluster's."}
 	case checkid.SGKubeletIngress:

@@ -40,7 +40,7 @@ func Failing(launches ...report.Launch) report.Observation {
 	obs := Observation()
 	cause := diagnose.Cause{
 		Check: checkid.RouteNoEgress, Confidence: checks.Certain, Resource: RouteTable, Covers: []string{Subnet}, Nodegroups: []string{"new_nodegroup_2"},
-		Title: Subnet + " has no way out", Why: RouteTable + " has only 10.42.0.0/16 → local.",
+		Title: Subnet + " has no route to the internet", Why: RouteTable + " has only 10.42.0.0/16 → local.",
 		Evidence: []checks.Evidence{{What: RouteTable, Value: "10.42.0.0/16 → local"}},
 	}
 	for _, l := range launches {

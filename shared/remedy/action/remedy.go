@@ -13,7 +13,7 @@ import (
 // calls of AWS by which it is done. What is nil or empty does not apply to it.
 type Remedy[P, C any] struct {
 	Name optin.Remedy
-	// Cures says what it is for: "Subnets whose route table has no way out."
+	// Cures says what it is for: "Subnets whose route table has no route to the internet."
 	Cures string
 	// AfterCause: it is for what failed while a cause was there that is gone now.
 	// All others are for a cause that is there.

@@ -78,11 +78,11 @@ func (l look) mayTake(t snapshot.RouteTable) *action.Refusal {
 	case t.Main:
 		// Every subnet without an association of its own uses it, those too that
 		// are made tomorrow.
-		return action.Refuse(MainTable, "%s is the VPC's main table: every subnet without an association of its own would get a way out.", t.ID)
+		return action.Refuse(MainTable, "%s is the VPC's main table: every subnet without an association of its own would get a route to the internet.", t.ID)
 	case len(t.Subnets) == 0:
 		return action.Refuse(action.NothingToDo, "No subnet is associated with %s.", t.ID)
 	case isolated(t.Name, t.Tags):
-		return action.Refuse(Isolated, "%s is named or tagged as having no way out on purpose.", t.ID)
+		return action.Refuse(Isolated, "%s is named or tagged as having no route to the internet on purpose.", t.ID)
 	}
 	for key := range t.Tags {
 		if other, ok := strings.CutPrefix(key, "kubernetes.io/cluster/"); ok && other != l.Subject.Cluster {
@@ -126,13 +126,13 @@ func (l look) subnetsOf(t snapshot.RouteTable) (zones []string, _ *action.Refusa
 		_, elb := s.Tags["kubernetes.io/role/elb"]
 		switch {
 		case s.AssignPublicIP || elb:
-			return nil, action.Refuse(PublicSubnet, "%s uses %s and is a public subnet: its way out is an internet gateway.", id, t.ID)
+			return nil, action.Refuse(PublicSubnet, "%s uses %s and is a public subnet: its default route is an internet gateway.", id, t.ID)
 		case isolated(s.Name, s.Tags):
-			return nil, action.Refuse(Isolated, "%s uses %s and is named or tagged as having no way out on purpose.", id, t.ID)
+			return nil, action.Refuse(Isolated, "%s uses %s and is named or tagged as having no route to the internet on purpose.", id, t.ID)
 		case accountIn(s.ARN) != "" && accountIn(s.ARN) != l.Snapshot.Account:
 			return nil, action.Refuse(action.SharedVPC, "%s is another account's.", id)
 		case !slices.Contains(l.Subject.Covers, id) && !l.launches(id):
-			return nil, action.Refuse(ServesOthers, "%s uses %s too, and %s launches no nodes there: it would get a way out as well.", id, t.ID, l.Subject.Cluster)
+			return nil, action.Refuse(ServesOthers, "%s uses %s too, and %s launches no nodes there: it would get a route to the internet as well.", id, t.ID, l.Subject.Cluster)
 		}
 		served = served || slices.Contains(l.Subject.Covers, id)
 		if !slices.Contains(zones, s.Zone) {
@@ -171,7 +171,7 @@ func (l look) nat(vpc string, zones []string) (nat *snapshot.NATGateway) {
 	return nat
 }
 
-// isolated tells a thing that its makers call without a way out: the AWS CDK's
+// isolated tells a thing that its makers call without a route to the internet: the AWS CDK's
 // tag, and the names that CDK ("Isolated") and Terraform's VPC module ("intra")
 // give.
 func isolated(name string, tags map[string]string) bool {

@@ -67,7 +67,7 @@ func TestWrongTargets(t *testing.T) {
 		{"a NAT gateway that failed", nat(func(n *snapshot.NATGateway) { n.State = "failed" }), NoNAT},
 		{"a NAT gateway of another VPC", nat(func(n *snapshot.NATGateway) { n.VPC = "vpc-0b" }), NoNAT},
 		{"a NAT gateway without an internet gateway", func(s *snapshot.Snapshot, _ *action.Subject) { s.InternetGateways[0].Attached = nil }, NoNAT},
-		{"a NAT gateway whose own table has no way out", func(s *snapshot.Snapshot, _ *action.Subject) {
+		{"a NAT gateway whose own table has no route to the internet", func(s *snapshot.Snapshot, _ *action.Subject) {
 			snapshottest.Table(s, snapshottest.PublicRTB).Routes = []snapshot.Route{snapshottest.Local()}
 		}, NoNAT},
 
@@ -89,7 +89,7 @@ func TestWrongTargets(t *testing.T) {
 		{w.Title, "Add 0.0.0.0/0 → nat-0a to rtb-0new"},
 		{w.Commands[0], "aws ec2 create-route --region us-west-2 --route-table-id rtb-0new --destination-cidr-block 0.0.0.0/0 --nat-gateway-id nat-0a"},
 		{w.Undo[0], "aws ec2 delete-route --region us-west-2 --route-table-id rtb-0new --destination-cidr-block 0.0.0.0/0"},
-		{w.Cost, "NAT gateway: each GB through it is charged (about $0.045). nat-0a is in another zone (us-west-2a, not us-west-2b): each GB costs about $0.01 more each way, and there is no way out while us-west-2a is down."},
+		{w.Cost, "NAT gateway: each GB through it is charged (about $0.045). nat-0a is in another zone (us-west-2a, not us-west-2b): each GB costs about $0.01 more each way, and there is no route to the internet while us-west-2a is down."},
 	} {
 		if text.got != text.want {
 			t.Errorf("got  %s\nwant %s", text.got, text.want)

@@ -12,7 +12,7 @@ import (
 func Remedy() action.Remedy[Plan, Calls] {
 	return action.Remedy[Plan, Calls]{
 		Name:  optin.AddNATRoute,
-		Cures: "Subnets of nodes whose route table has no way out.",
+		Cures: "Subnets of nodes whose route table has no route to the internet.",
 		Sources: []snapshot.Source{
 			snapshot.Clusters, snapshot.VPCs, snapshot.Subnets, snapshot.RouteTables, snapshot.NATGateways,
 			snapshot.InternetGateways, snapshot.Endpoints, snapshot.Groups,

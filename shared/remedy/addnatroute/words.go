@@ -53,9 +53,9 @@ func routeCost(r Plan) string {
 	switch {
 	case r.NATZone == "":
 	case len(others) > 0 && slices.Contains(r.Zones, r.NATZone):
-		cost += fmt.Sprintf(" %s is in %s: from %s each GB costs about $0.01 more each way, and they have no way out while %s is down.", r.NAT, r.NATZone, action.And(others), r.NATZone)
+		cost += fmt.Sprintf(" %s is in %s: from %s each GB costs about $0.01 more each way, and they have no route to the internet while %s is down.", r.NAT, r.NATZone, action.And(others), r.NATZone)
 	case len(others) > 0:
-		cost += fmt.Sprintf(" %s is in another zone (%s, not %s): each GB costs about $0.01 more each way, and there is no way out while %s is down.", r.NAT, r.NATZone, action.And(others), r.NATZone)
+		cost += fmt.Sprintf(" %s is in another zone (%s, not %s): each GB costs about $0.01 more each way, and there is no route to the internet while %s is down.", r.NAT, r.NATZone, action.And(others), r.NATZone)
 	default:
 		cost += " Same zone: nothing more for crossing zones."
 	}

@@ -21,11 +21,11 @@ func TestWords(t *testing.T) {
 		{"two subnets, the gateway in one of their zones",
 			Plan{NATZone: "us-west-2a", Zones: []string{"us-west-2a", "us-west-2b"}, Subnets: []string{"subnet-0a", "subnet-0b"}},
 			"subnet-0a and subnet-0b (us-west-2a and us-west-2b) in vpc-0a use.",
-			each + " nat-0a is in us-west-2a: from us-west-2b each GB costs about $0.01 more each way, and they have no way out while us-west-2a is down."},
+			each + " nat-0a is in us-west-2a: from us-west-2b each GB costs about $0.01 more each way, and they have no route to the internet while us-west-2a is down."},
 		{"the gateway in another zone, a stack's table",
 			Plan{NATZone: "us-west-2a", Zones: []string{"us-west-2b"}, Subnets: []string{"subnet-0b"}, ManagedBy: "CloudFormation stack vpc"},
 			"subnet-0b (us-west-2b) in vpc-0a uses.",
-			each + " nat-0a is in another zone (us-west-2a, not us-west-2b): each GB costs about $0.01 more each way, and there is no way out while us-west-2a is down." +
+			each + " nat-0a is in another zone (us-west-2a, not us-west-2b): each GB costs about $0.01 more each way, and there is no route to the internet while us-west-2a is down." +
 				" rtb-0a was made by CloudFormation stack vpc, which may take the route out again: add it there too."},
 		{"a regional gateway", Plan{Zones: []string{"us-west-2b"}, Subnets: []string{"subnet-0b"}}, "subnet-0b (us-west-2b) in vpc-0a uses.", each},
 	} {

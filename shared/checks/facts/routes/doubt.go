@@ -66,7 +66,7 @@ func (c *Scope) Doubt(l Table) string {
 		return "the user data names a proxy (" + from + ")"
 	}
 	if c.S.Cluster.IPv6 && slices.ContainsFunc(l.Table.Routes, SixOut) {
-		return "the nodes may take the way out over IPv6"
+		return "the nodes may reach the internet over IPv6"
 	}
 	return ""
 }
@@ -100,7 +100,7 @@ func (c *Scope) Excused(l Table, doubt string) (finding.Finding, bool) {
 		return finding.Finding{}, false
 	case witness != "":
 		f := l.Pass()
-		f.Evidence = []finding.Evidence{{What: witness, Value: "is a Ready node, with no way out that can be seen: " + doubt}}
+		f.Evidence = []finding.Evidence{{What: witness, Value: "is a Ready node, with no route to the internet that can be seen: " + doubt}}
 		return f, true
 	}
 	return Beyond(l, path.Way{
