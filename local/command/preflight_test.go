@@ -116,13 +116,13 @@ func TestPreflightLive(t *testing.T) {
 		status   int
 		out, err string
 	}{
-		"what joins":                      {storyNodegroup(natSubnet, ""), nil, exit.Healthy, "nodegroup batch: it would be made, and its nodes would join.\n", ""},
-		"what has no route to the internet":             {storyNodegroup(walledOff, ""), []string{"--cluster", "eks-workshop"}, exit.Causes, "WOULD FAIL eks-workshop / batch · " + walledOff, ""},
-		"the only cluster":                {storyPool(natSubnet), nil, exit.Healthy, "NodePool batch: it would be made, and its nodes would join.\n", ""},
-		"another cluster than the file's": {storyNodegroup(natSubnet, ""), []string{"--cluster", "staging"}, exit.BadInput, "", "--cluster staging: the file is for eks-workshop\n"},
-		"a cluster that is not there":     {storyPool(natSubnet), []string{"--cluster", "staging"}, exit.BadInput, "", "there is no cluster staging in us-west-2 of account 111122223333, only eks-workshop\n"},
-		"a capture and a region":          {storyPool(natSubnet), []string{"capture", "--region", "us-west-2"}, exit.BadInput, "", "capture: a capture or a world is looked at without --region and what goes with it\n"},
-		"no such profile":                 {storyPool(natSubnet), []string{"--profile", "ops"}, exit.BadInput, "", ""},
+		"what joins":                        {storyNodegroup(natSubnet, ""), nil, exit.Healthy, "nodegroup batch: it would be made, and its nodes would join.\n", ""},
+		"what has no route to the internet": {storyNodegroup(walledOff, ""), []string{"--cluster", "eks-workshop"}, exit.Causes, "WOULD FAIL eks-workshop / batch · " + walledOff, ""},
+		"the only cluster":                  {storyPool(natSubnet), nil, exit.Healthy, "NodePool batch: it would be made, and its nodes would join.\n", ""},
+		"another cluster than the file's":   {storyNodegroup(natSubnet, ""), []string{"--cluster", "staging"}, exit.BadInput, "", "--cluster staging: the file is for eks-workshop\n"},
+		"a cluster that is not there":       {storyPool(natSubnet), []string{"--cluster", "staging"}, exit.BadInput, "", "there is no cluster staging in us-west-2 of account 111122223333, only eks-workshop\n"},
+		"a capture and a region":            {storyPool(natSubnet), []string{"capture", "--region", "us-west-2"}, exit.BadInput, "", "capture: a capture or a world is looked at without --region and what goes with it\n"},
+		"no such profile":                   {storyPool(natSubnet), []string{"--profile", "ops"}, exit.BadInput, "", ""},
 	} {
 		var out, errs bytes.Buffer
 		status := command(append([]string{"preflight", "--file", plannedIn(t, tt.plan)}, tt.args...), &out, &errs)

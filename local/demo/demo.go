@@ -160,6 +160,9 @@ func (o Options) perform(ctx context.Context, p play, keep bool) error {
 	}
 	n.timeline()
 	fmt.Fprintf(o.Out, "\nIn the channel: %s.\n", inWords(n.tally.Add(fakeslack.TallyOf(shown(s)))))
+	if t := n.tally.Add(fakeslack.TallyOf(shown(s))); err == nil && t.Unseen > 0 {
+		err = fmt.Errorf("%d edits show nothing new", t.Unseen)
+	}
 	if err == nil {
 		fmt.Fprintf(o.Out, "\nAll of it was seen, in %.1f s. The page: %s\n", time.Since(began).Seconds(), s.Slack.URL())
 	}

@@ -126,12 +126,12 @@ func TestCaptures(t *testing.T) {
 		// says must stand on the error output, unknown in a reason.
 		says, unknown string
 	}{
-		"healthy":           {nil, 0, "", "", ""},
-		"no route to the internet":        {noEgress, 1, "route/no-egress certain", "", ""},
-		"a symptom alone":   {[]change{noNode()}, 1, "node/not-registered symptom", "", ""},
-		"a file is missing": {append(noEgress, without("ec2-describe-route-tables.json")), 2, "node/not-registered symptom", "", "the capture has no ec2-describe-route-tables.json"},
-		"a file is empty":   {append(noEgress, with("ec2-describe-route-tables.json", "")), 2, "node/not-registered symptom", "the file is empty", "not read"},
-		"half a list":       {append(noEgress, edited("ec2-describe-route-tables", func(v any) { v.(map[string]any)["NextToken"] = "abc" })), 2, "node/not-registered symptom", "first page", "not read"},
+		"healthy":                  {nil, 0, "", "", ""},
+		"no route to the internet": {noEgress, 1, "route/no-egress certain", "", ""},
+		"a symptom alone":          {[]change{noNode()}, 1, "node/not-registered symptom", "", ""},
+		"a file is missing":        {append(noEgress, without("ec2-describe-route-tables.json")), 2, "node/not-registered symptom", "", "the capture has no ec2-describe-route-tables.json"},
+		"a file is empty":          {append(noEgress, with("ec2-describe-route-tables.json", "")), 2, "node/not-registered symptom", "the file is empty", "not read"},
+		"half a list":              {append(noEgress, edited("ec2-describe-route-tables", func(v any) { v.(map[string]any)["NextToken"] = "abc" })), 2, "node/not-registered symptom", "first page", "not read"},
 		"a call was refused": {append(noEgress, without("ec2-describe-subnets.json"), with("errors.json", `{"ec2-describe-subnets": {"code": "UnauthorizedOperation", "message": "You are not authorized to perform this operation."}}`)),
 			2, "node/not-registered symptom", "", "ec2:DescribeSubnets: denied (UnauthorizedOperation"},
 		"nothing missing that is needed": {[]change{without("ec2-describe-route-tables.json", "ec2-describe-vpc-endpoints.json")}, 0, "", "", ""},

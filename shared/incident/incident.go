@@ -79,8 +79,10 @@ type Incident struct {
 	Facts     []report.Fact      `json:"facts,omitempty"`
 	Blind     []snapshot.Failure `json:"blind,omitempty"`
 	// Ack, Mute and Offers are what people and remedies did about it.
-	Ack    *Ack    `json:"ack,omitempty"`
-	Mute   *Mute   `json:"mute,omitempty"`
+	Ack  *Ack  `json:"ack,omitempty"`
+	Mute *Mute `json:"mute,omitempty"`
+	// Mutes counts how often it was muted.
+	Mutes  int     `json:"mutes,omitempty"`
 	Offers []Offer `json:"offers,omitempty"`
 	// RecentChanges is what was changed before it began; nil until it was looked at.
 	RecentChanges *report.RecentChanges `json:"trail,omitempty"`

@@ -30,8 +30,7 @@ func (c *Cluster) showChart(ctx context.Context, o *outgoing) (changed bool) {
 			return true
 		}
 	}
-	shown := s
-	shown.File, shown.Next, shown.Refusals, shown.Missing = s.Next, "", 0, ""
+	shown := s.Shown()
 	inc := o.inc
 	inc.Chart = &shown
 	m := slack.Render(inc, c.shows())
@@ -56,6 +55,26 @@ func (c *Cluster) showChart(ctx context.Context, o *outgoing) (changed bool) {
 		c.notTaken(ctx, o, new(time.Time), err)
 	}
 	return true
+}
+
+// withChart has the edit that is due show the newest chart too, if Slack takes its
+// file now: words and picture are of one look, and one edit. It gives the chart as it
+// is then, or nil.
+func (c *Cluster) withChart(ctx context.Context, o *outgoing) *incident.Chart {
+	if !o.inc.Chart.Due() || c.filesDown || o.inc.Delivery.TS == "" || c.budgetSpent() {
+		return nil
+	}
+	s := *o.inc.Chart
+	o.inc.Chart = &s
+	if s.Next == "" && !c.uploadChart(ctx, o, &s) {
+		return nil
+	}
+	shown := s.Shown()
+	inc := o.inc
+	inc.Chart = &shown
+	m := slack.Render(inc, c.shows())
+	o.message = &m
+	return &shown
 }
 
 // pictureless rings the alarm for a picture that is let go: the words are said.
@@ -106,6 +125,6 @@ func mergeChart(latest, ours *incident.Chart) *incident.Chart {
 		return ours
 	}
 	merged := *latest
-	merged.File = ours.File
+	merged.File, merged.FileAlt, merged.FileOf = ours.File, ours.FileAlt, ours.FileOf
 	return &merged
 }

@@ -38,8 +38,8 @@ func charted(obs report.Observation, png string) report.Observation {
 	return obs
 }
 
-// The picture comes after the words, stays through edits, and is drawn anew
-// when the incident moves on, or after an hour.
+// The first picture comes after the words. It stands beside the numbers of its own look
+// alone, and is drawn anew when the incident moves on, or after an hour.
 func TestPictures(t *testing.T) {
 	b := newBench(t)
 	for _, s := range []struct {
@@ -50,13 +50,14 @@ func TestPictures(t *testing.T) {
 	}{
 		{0, leaking("first"), "post, reply opened, upload, update", "F000000001"},
 		{5, leaking("five minutes later"), "", "F000000001"},
-		{10, func() report.Observation { o := leaking(""); o.Diagnosis.Causes[0].Why = "13 are."; return o }(), "update", "F000000001"},
-		{59, leaking("too early"), "update", "F000000001"},
+		{10, func() report.Observation { o := leaking(""); o.Diagnosis.Causes[0].Why = "13 are."; return o }(), "update", ""},
+		{15, leaking("too early"), "update", "F000000001"},
+		{59, leaking("too early"), "", "F000000001"},
 		{60, leaking("an hour later"), "upload, update", "F000000002"},
-		{70, givenBack(""), "update, reply proved", "F000000002"},
+		{70, givenBack(""), "update, reply proved", ""},
 		{75, givenBack("its end"), "upload, update", "F000000003"},
 		{80, givenBack("said already"), "", "F000000003"},
-		{90, leaking("it is back"), "update, reply reopened, upload, update", "F000000004"},
+		{90, leaking("it is back"), "upload, update, reply reopened", "F000000004"},
 	} {
 		before := len(b.channel.Calls)
 		b.must(s.minute, s.obs)

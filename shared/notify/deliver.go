@@ -195,7 +195,17 @@ func (c *Cluster) say(ctx context.Context, o *outgoing) (changed bool) {
 	}
 	defer o.cancelSend()
 	if o.message != nil {
+		words := o.message
+		shown := c.withChart(ctx, o)
 		err := c.sayMessage(ctx, o)
+		var e *slackapi.Error
+		switch {
+		case shown != nil && err == nil:
+			*o.inc.Chart = *shown
+		case shown != nil && errors.As(err, &e) && e.Code == "invalid_blocks": // Slack has not taken it in yet
+			o.message = words
+			err = c.sayMessage(ctx, o)
+		}
 		if o.markError != nil {
 			return false
 		}

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -146,7 +147,7 @@ func (p *page) effects(i incident.Incident) {
 	var list []incident.Effect
 	for _, e := range i.Effects {
 		// What was foreseen has come: worth a line only with when it was said.
-		foreseen := (e.Check == checkid.IPRunway || e.Check == checkid.IPScaleOutWillNotFit) && e.Title == "" && worse(i)
+		foreseen := (e.Check == checkid.IPRunway || e.Check == checkid.IPScaleOutWillNotFit) && e.Title == "" && (worse(i) || i.Key.Check == checkid.IPSubnetExhausted)
 		if e.Here() && e.Check != checkid.IPLeakCause && !foreseen && effectWords(e) != "" {
 			list = append(list, e)
 		}
@@ -191,11 +192,12 @@ func pickInt(yes bool, a, b int) int {
 }
 
 // sketch shows the subnet's chart.
-func (p *page) sketch(s *incident.Chart) {
-	if s == nil || s.File == "" {
+func (p *page) sketch(i incident.Incident) {
+	s := i.Chart
+	if s == nil || s.File == "" || s.FileOf != "" && s.FileOf != i.Moment() {
 		return
 	}
-	alt := slacktext.Clip(slacktext.OneLine(s.Alt), slackapi.MaxAlt)
+	alt := slacktext.Clip(slacktext.OneLine(cmp.Or(s.FileAlt, s.Alt)), slackapi.MaxAlt)
 	if alt == "" {
 		alt = "Free addresses of the subnet over time"
 	}

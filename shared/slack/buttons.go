@@ -1,9 +1,6 @@
 package slack
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"strconv"
 
 	slackgo "github.com/slack-go/slack"
@@ -91,15 +88,11 @@ func muteMenu() slackgo.BlockElement {
 	return slackgo.NewOptionsSelectBlockElement(slackgo.OptTypeStatic, label("Mute for"), string(report.MuteFor), options...)
 }
 
-// handleID is another one each time the buttons change: a client keeps what
-// was chosen in a menu as long as the block has the same id.
+// handleID is another one each time the menu was used: a client keeps what was chosen
+// in a menu as long as the block has the same id. It changes with nothing else, or
+// messages would be edited for an id that nobody sees.
 func handleID(i incident.Incident) string {
-	text, err := json.Marshal([]any{i.Number, i.State, i.Ack, i.Mute, i.Changed.Unix()})
-	if err != nil {
-		return "incident" // a time past the year 9999: the menu keeps its choice
-	}
-	sum := sha256.Sum256(text)
-	return "incident-" + hex.EncodeToString(sum[:8])
+	return "incident-" + strconv.Itoa(i.Number) + "-" + strconv.Itoa(i.Mutes)
 }
 
 // takeOver is the button by which somebody else takes an incident on. It asks

@@ -37,7 +37,7 @@ func (p *page) changed(t *report.RecentChanges, resource string) {
 	l := p.label("Changed").clock(shown.At).plain(" ")
 	l.change(shown)
 	if left := len(made) - 1 + max(t.More, 0); left > 0 {
-		l.plain("; " + slacktext.Number(left) + " more in the thread")
+		l.plain("; more in the thread") // how many grows as CloudTrail tells them
 	}
 	p.add(l.plain(".").section())
 }

@@ -51,7 +51,7 @@ func (p *page) open(i incident.Incident, o Options) {
 	if i.Cause.Why != "" {
 		p.add(p.label(whyLabel(i)).prose(slacktext.Sentence(slacktext.Clip(i.Cause.Why, maxWhy))).section())
 	}
-	p.sketch(i.Chart)
+	p.sketch(i)
 	p.since(i)
 	p.changed(i.RecentChanges, i.Key.Resource)
 	p.handled(i, o)
@@ -135,7 +135,7 @@ func (p *page) cleared(i incident.Incident, o Options) {
 	if change(i.ClearedBy) == "" {
 		p.evidence("Found now", i.ClearedBy)
 	}
-	p.sketch(i.Chart)
+	p.sketch(i)
 	p.changed(i.RecentChanges, i.Key.Resource)
 	p.handled(i, o)
 	byHand := p.offers(i, o)
@@ -183,14 +183,14 @@ func (p *page) closed(i incident.Incident, o Options) {
 	p.offers(i, Options{})
 	byItself := addressesAre(i) != "" && i.Resolution == incident.Proved && i.Proof == nil
 	if byItself {
-		p.sketch(i.Chart)
+		p.sketch(i)
 	}
 	if i.Key.Check == incident.CannotLook || byItself {
 		p.add(p.label("When").plain("from ").clock(i.Began).plain(" to ").clock(i.Cleared).plain(".").section())
 		return
 	}
 	if i.Resolution != incident.Superseded && i.Resolution != incident.Withdrawn {
-		p.sketch(i.Chart)
+		p.sketch(i)
 	}
 	l = p.label("When").plain("began ").clock(i.Began)
 	if !i.Cleared.IsZero() {

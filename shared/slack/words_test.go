@@ -8,6 +8,9 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/incident"
+	"rollcall/shared/report"
+	"rollcall/shared/slack/slackapi"
 )
 
 func TestChange(t *testing.T) {
@@ -96,6 +99,37 @@ func TestDigest(t *testing.T) {
 	other.Affected = 3
 	if a, b := Render(i, Options{}).Digest(), Render(other, Options{}).Digest(); a == b {
 		t.Errorf("one digest %q for two messages", a)
+	}
+}
+
+// TestDigestOfButtons: the id of a block is nothing that anybody sees; what a button
+// does is, and a message with another plan is edited, whatever it reads like.
+func TestDigestOfButtons(t *testing.T) {
+	row := func(id, value string) slackapi.Message {
+		return slackapi.Message{Text: "t", Blocks: []slackgo.Block{slackgo.NewActionBlock(id, button(report.ApprovePlan, "Approve", value))}}
+	}
+	a := row("1", "plan a")
+	if got := row("2", "plan a").Digest(); got != a.Digest() {
+		t.Errorf("the id of a block changes the digest: %q and %q", got, a.Digest())
+	}
+	if got := row("1", "plan b").Digest(); got == a.Digest() {
+		t.Errorf("another plan behind the button leaves the digest %q", got)
+	}
+	if id := a.Blocks[0].(*slackgo.ActionBlock).BlockID; id != "1" {
+		t.Errorf("the digest changed the block's id to %q", id)
+	}
+}
+
+// TestMenuIsAnotherAfterItWasUsed: a client keeps a choice as long as the block's id
+// stays, and nothing else than a use changes it.
+func TestMenuIsAnotherAfterItWasUsed(t *testing.T) {
+	i := incidentOf(noEgress(), launches(2, "missed"))
+	used := i
+	used.Mutes = 1
+	later := i
+	later.Changed, later.State = i.Changed.Add(time.Hour), incident.Cleared
+	if handleID(used) == handleID(i) || handleID(later) != handleID(i) {
+		t.Errorf("ids %q, used %q, later %q", handleID(i), handleID(used), handleID(later))
 	}
 }
 

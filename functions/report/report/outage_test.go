@@ -70,6 +70,11 @@ func TestOutage(t *testing.T) {
 		script := newScript(clusters, *outageFaults)
 		as := onSlack(t, script, well)
 		page = append(page, as.row(clusters))
+		tally := fakeslack.TallyOf(as.channel)
+		t.Logf("%d clusters, Slack is there: %+v", clusters, tally)
+		if tally.Unseen > 0 {
+			t.Errorf("%d clusters: %d edits show nothing new", clusters, tally.Unseen)
+		}
 		want, order, _ := as.read()
 		if len(want) != *outageFaults {
 			t.Errorf("%d messages while Slack is well, want %d", len(want), *outageFaults)
@@ -77,6 +82,12 @@ func TestOutage(t *testing.T) {
 		for _, how := range []away{noDoor, errors5xx, waits} {
 			o := onSlack(t, script, how)
 			page = append(page, o.row(clusters))
+			// An edit whose answer was lost is made again.
+			tally := fakeslack.TallyOf(o.channel)
+			t.Logf("%d clusters, %s: %+v", clusters, how, tally)
+			if tally.Unseen > 0 && how != errors5xx {
+				t.Errorf("%d clusters, %s: %d edits show nothing new", clusters, how, tally.Unseen)
+			}
 			got, gotOrder, twice := o.read()
 			if twice > 0 || o.lost > 0 {
 				t.Errorf("%d clusters, %s: %d said twice, %d lost", clusters, how, twice, o.lost)

@@ -214,7 +214,7 @@ func TestWhenAPictureIsDrawn(t *testing.T) {
 	have := func(c incident.Chart) func(*incident.Update) { return func(u *incident.Update) { u.Chart = &c } }
 	drawn := func(turn, file, missing string) func(*incident.Update) {
 		return func(u *incident.Update) {
-			u.Chart, u.Touched = &incident.Chart{Alt: "alt", At: at(500), Turn: turn, PNG: png, File: file, Missing: missing}, true
+			u.Chart, u.Touched = &incident.Chart{Alt: "alt", Of: u.Moment(), At: at(500), Turn: turn, PNG: png, File: file, Missing: missing}, true
 		}
 	}
 	// A cleanup that ended it told what it gave back only after the picture was drawn.
@@ -222,6 +222,10 @@ func TestWhenAPictureIsDrawn(t *testing.T) {
 	redrawn := func(u *incident.Update) {
 		drawn("1 proved", "F", "")(u)
 		u.Chart.Returned = 90
+	}
+	following := func(u *incident.Update) {
+		drawn("1 open short", "F", "")(u)
+		u.Chart.FileAlt, u.Chart.FileOf = "old", "others"
 	}
 	touched := func(u *incident.Update) { u.Touched = true }
 	proved := func(u *incident.Update) { u.Resolution, u.Cleared = incident.Proved, at(490) }
@@ -236,6 +240,8 @@ func TestWhenAPictureIsDrawn(t *testing.T) {
 		"none":                         {open(ip), report.Observation{}, nil},
 		"it is shown":                  {open(ip, have(incident.Chart{Turn: "1 open short", At: at(441), File: "F"})), obs, nil},
 		"it is an hour old":            {open(ip, have(incident.Chart{Turn: "1 open short", At: at(440), File: "F", Missing: "m"})), obs, drawn("1 open short", "F", "m")},
+		"beside other numbers":         {open(ip, have(incident.Chart{Turn: "1 open short", Of: "others", At: at(490), File: "F", FileAlt: "old", FileOf: "others"})), obs, following},
+		"beside them for a moment":     {open(ip, have(incident.Chart{Turn: "1 open short", Of: "others", At: at(491), File: "F"})), obs, nil},
 		"it waits":                     {open(ip, have(incident.Chart{Turn: "1 open short", At: at(441), PNG: []byte("o"), File: "F"})), obs, drawn("1 open short", "F", "")},
 		"the incident has moved on":    {open(ip, have(incident.Chart{Turn: "1 open", At: at(499), File: "F"})), obs, drawn("1 open short", "F", "")},
 		"a newer one is there":         {open(ip, have(incident.Chart{Turn: "1 open", At: at(501)})), obs, nil},
@@ -247,7 +253,7 @@ func TestWhenAPictureIsDrawn(t *testing.T) {
 		"more is told of an open one":  {open(ip, have(incident.Chart{Turn: "1 open short", At: at(491), File: "F"})), back, nil},
 		"it is over since the look":    {open(ip, closed(490), proved, func(u *incident.Update) { u.Cleared = at(501) }), obs, nil},
 		"open since the look":          {open(ip, func(u *incident.Update) { u.Cleared = at(501) }), obs, drawn("1 open short", "", "")},
-		"nobody looks at it":           {open(ip, closed(490), have(incident.Chart{Alt: "a", At: at(1), File: "F", Next: "N", PNG: png, Turn: "t"}), touched), obs, have(incident.Chart{Alt: "a", At: at(1), File: "F"})},
+		"nobody looks at it":           {open(ip, closed(490), have(incident.Chart{Alt: "a", At: at(1), File: "F", Next: "N", PNG: png, Turn: "t"}), touched), obs, have(incident.Chart{Alt: "a", At: at(1), File: "F", FileAlt: ""})},
 		"nobody does, and it stays":    {open(ip, closed(490), have(incident.Chart{Alt: "a", Next: "N"})), obs, nil},
 		"nobody does, and it is up":    {open(ip, closed(490), have(incident.Chart{Alt: "a", File: "F", Turn: "t"}), touched), obs, nil},
 		"the one that waits is kept":   {open(ip, have(incident.Chart{Turn: "1 open short", At: at(501), PNG: png, Alt: "a"}), touched), obs, nil},

@@ -78,7 +78,7 @@ func (rec *reconciler) applyPasses(u *incident.Update) {
 		for _, cover := range p.Covers {
 			found(cover, incident.Passing)
 		}
-		if u.State != incident.Closed && len(p.Evidence) > 0 && slices.ContainsFunc(p.Covers, func(c string) bool { return slices.Contains(u.Covers, c) }) && !rec.Observation.At.Before(u.Seen) {
+		if takesEvidence(u) && len(p.Evidence) > 0 && slices.ContainsFunc(p.Covers, func(c string) bool { return slices.Contains(u.Covers, c) }) && !rec.Observation.At.Before(u.Seen) {
 			u.ClearedBy = p.Evidence
 		}
 		// Whoever first saw that the leak is gone may not know what came back.
@@ -120,6 +120,19 @@ func (rec *reconciler) applyPasses(u *incident.Update) {
 	if u.IsBlind() && rec.couldRead(u) {
 		found(u.Key.Resource, incident.Passing)
 	}
+}
+
+// takesEvidence tells that what passed now is worth more than what is known of how the
+// cause went away: what showed it first is what did, and another instance's numbers of
+// later looks are not. What a cleanup gave back is counted on.
+func takesEvidence(u *incident.Update) bool {
+	switch u.State {
+	case incident.Closed:
+		return false
+	case incident.Cleared:
+		return len(u.ClearedBy) == 0 || u.Key.Check == checkid.IPLeakedInterfaces
+	}
+	return true
 }
 
 // releaseGivenUp lets go of a launch that was given up and is not kept by name: how

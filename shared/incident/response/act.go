@@ -115,6 +115,7 @@ func act(inc *incident.Incident, p report.Press, who Who, now time.Time) (incide
 		// From the press on, so that a press that is delivered late or twice
 		// does not last longer.
 		inc.Mute = &incident.Mute{By: p.User, At: p.At, Until: p.At.Add(p.For)}
+		inc.Mutes++
 		return incident.IsMuted, incident.Answer{Reason: incident.AnswerMuted, Until: inc.Mute.Until}
 	case report.Unmute:
 		if !inc.Muted(now) {

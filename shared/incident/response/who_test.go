@@ -106,7 +106,10 @@ func TestWhatAPressChanges(t *testing.T) {
 			func(i *incident.Incident) { i.Ack = yours; i.AddNote(incident.IsTakenOver, later).Ack = yours }},
 		"taken over from oneself": {mine, incidenttest.Press(report.TakeOver, 5), incident.PressRefused, incident.Answer{Reason: incident.AlreadyYours, When: incidenttest.At(3)}, func(i *incident.Incident) { i.Delivery.Dirty = false }},
 		"muted": {incidenttest.Broken(t), fourHours, incident.IsMuted, incident.Answer{Reason: incident.AnswerMuted, Until: noon.Add(4 * time.Hour)},
-			func(i *incident.Incident) { i.Mute = &incident.Mute{By: by, At: noon, Until: noon.Add(4 * time.Hour)} }},
+			func(i *incident.Incident) {
+				i.Mute = &incident.Mute{By: by, At: noon, Until: noon.Add(4 * time.Hour)}
+				i.Mutes = 1
+			}},
 		"unmuted": {muted, incidenttest.Press(report.Unmute, 5), incident.IsUnmuted, incident.Answer{Reason: incident.AnswerUnmuted}, func(i *incident.Incident) { i.Mute = nil }},
 		"asked for": {incidenttest.Broken(t), incidenttest.Press(report.CheckAgain, 5), incident.IsAsked, incident.Answer{Reason: incident.AnswerChecking},
 			func(i *incident.Incident) { i.Asked = later; i.AddEvent(incident.IsAsked, later) }},

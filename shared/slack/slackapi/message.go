@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	slackgo "github.com/slack-go/slack"
@@ -60,10 +61,18 @@ func (t Tag) matches(m slackgo.SlackMetadata) bool {
 	return m.EventType == EventType && key == t.Key && note == t.Note
 }
 
-// Digest is a hash of what a reader would see: two messages with the same
-// digest need no edit.
+// Digest is a hash of what a reader sees and of what each button does: two messages
+// with the same digest need no edit. The ids of blocks are neither.
 func (m Message) Digest() string {
-	blocks, err := json.Marshal(m.Blocks)
+	shown := slices.Clone(m.Blocks)
+	for i, b := range shown {
+		if row, is := b.(*slackgo.ActionBlock); is {
+			unnamed := *row
+			unnamed.BlockID = ""
+			shown[i] = &unnamed
+		}
+	}
+	blocks, err := json.Marshal(shown)
 	if err != nil {
 		// Our blocks hold strings and numbers only; a digest that never
 		// matches costs one edit too many, not a lost one.
