@@ -75,6 +75,7 @@ type outageResult struct {
 	searches int
 	// refused are the calls that the outage answered, limited those over Slack's limits.
 	refused, limited int
+	tally            fakeslack.Tally
 	twice, lost      int
 	sameOrder        bool
 	drained          time.Duration // from the end of the outage
@@ -89,6 +90,7 @@ type outageResult struct {
 // was there again.
 func (r *running) measure(res *outageResult, back time.Time) {
 	res.channel = r.said()
+	res.tally = fakeslack.TallyOf(r.messages())
 	for _, stories := range res.channel {
 		known := map[string]bool{}
 		for i, subject := range subjects(stories) {

@@ -74,6 +74,7 @@ func TestSlackAwayForAnHour(t *testing.T) {
 		t.Errorf("%d messages while Slack is well, want %d", well.messages, *outageCauses)
 	}
 	for i := range results {
+		t.Logf("%s: %+v", results[i].how, results[i].tally)
 		results[i].compare(t, well)
 	}
 	if !large {
@@ -115,6 +116,9 @@ func (res *outageResult) compare(t *testing.T, well outageResult) {
 	}
 	for name, n := range res.invoked.failed {
 		t.Errorf("%s: %s failed %d times", res.how, name, n)
+	}
+	if res.tally.Unseen > 0 && res.how == well.how {
+		t.Errorf("%s: %d edits show nothing new", res.how, res.tally.Unseen)
 	}
 	if res.twice > 0 || res.lost > 0 || !res.sameOrder {
 		t.Errorf("%s: %d said twice, %d lost, the same order %t", res.how, res.twice, res.lost, res.sameOrder)
