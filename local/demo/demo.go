@@ -159,8 +159,8 @@ func (o Options) perform(ctx context.Context, p play, keep bool) error {
 		err = o.interlude(ctx, next, n)
 	}
 	n.timeline()
-	fmt.Fprintf(o.Out, "\nIn the channel: %s.\n", inWords(n.tally.Add(fakeslack.TallyOf(shown(s)))))
-	if t := n.tally.Add(fakeslack.TallyOf(shown(s))); err == nil && t.Unseen > 0 {
+	fmt.Fprintf(o.Out, "\nIn the channel: %s.\n", inWords(n.tally.Add(fakeslack.TallyOf(s.Slack.Messages(stage.Channel)))))
+	if t := n.tally.Add(fakeslack.TallyOf(s.Slack.Messages(stage.Channel))); err == nil && t.Unseen > 0 {
 		err = fmt.Errorf("%d edits show nothing new", t.Unseen)
 	}
 	if err == nil {
@@ -186,7 +186,7 @@ func (o Options) interlude(ctx context.Context, p play, n *narrator) error {
 	if err := errors.Join(documented(n), n.keepSamples()); err != nil {
 		return fmt.Errorf("%s: %w", p.name, err)
 	}
-	n.tally = n.tally.Add(fakeslack.TallyOf(shown(s)))
+	n.tally = n.tally.Add(fakeslack.TallyOf(s.Slack.Messages(stage.Channel)))
 	return nil
 }
 

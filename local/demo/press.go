@@ -126,5 +126,5 @@ func messageWith(s *stage.Stage, parts ...string) (fakeslack.Message, bool) {
 
 // shown are the channel's messages that everybody sees.
 func shown(s *stage.Stage) []fakeslack.Message {
-	return slices.DeleteFunc(s.Slack.Messages(stage.Channel), func(m fakeslack.Message) bool { return m.Visible != "" })
+	return slices.DeleteFunc(s.Slack.Messages(stage.Channel), func(m fakeslack.Message) bool { return m.Visible != "" || m.ThreadTS != "" })
 }

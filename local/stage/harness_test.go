@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -193,7 +194,9 @@ func (r *running) pass(d time.Duration) {
 }
 
 // messages are the channel's messages.
-func (r *running) messages() []fakeslack.Message { return r.Slack.Messages(Channel) }
+func (r *running) messages() []fakeslack.Message {
+	return slices.DeleteFunc(r.Slack.Messages(Channel), func(m fakeslack.Message) bool { return m.ThreadTS != "" })
+}
 
 // says tells whether there is one message, with all of the texts in it.
 func (r *running) says(texts ...string) func() bool {

@@ -90,7 +90,7 @@ type outageResult struct {
 // was there again.
 func (r *running) measure(res *outageResult, back time.Time) {
 	res.channel = r.said()
-	res.tally = fakeslack.TallyOf(r.messages())
+	res.tally = fakeslack.TallyOf(r.Slack.Messages(Channel))
 	for _, stories := range res.channel {
 		known := map[string]bool{}
 		for i, subject := range subjects(stories) {

@@ -60,6 +60,8 @@ type Note struct {
 	Offer *Offer `json:"offer,omitempty"`
 	// RecentChanges is what was changed before the incident began.
 	RecentChanges *report.RecentChanges `json:"trail,omitempty"`
+	// Line tells that it is shown in the channel too: a person must know of it now.
+	Line bool `json:"line,omitempty"`
 	// Mention are whom the note calls: ids of users and user groups, or "here".
 	// It is shown in the channel too.
 	Mention []string `json:"mention,omitempty"`

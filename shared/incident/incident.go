@@ -92,6 +92,8 @@ type Incident struct {
 	// Called is when people were last called for it (mentioned), and Calls how often.
 	Called time.Time `json:"called,omitzero"`
 	Calls  int       `json:"calls,omitempty"`
+	// Lined is when a reply was last shown in the channel, for everybody.
+	Lined time.Time `json:"lined,omitzero"`
 	// Asked is when a check of it was last asked for.
 	Asked time.Time `json:"asked,omitzero"`
 	// Acts are presses of which the audit record is still to be written, or the

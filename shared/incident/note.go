@@ -22,7 +22,10 @@ func (inc *Incident) AddNote(r Reason, at time.Time) *Note {
 			times = max(times, n.Times+1)
 		}
 	}
-	n := Note{ID: string(r), Times: times, At: at, Reason: r, Then: inc.ForNote()}
+	n := Note{ID: string(r), Times: times, At: at, Reason: r, Then: inc.ForNote(), Line: inc.wantsLine(r, at)}
+	if n.Line {
+		inc.Lined = at
+	}
 	if times > 1 {
 		n.ID = fmt.Sprintf("%s-%d", r, times)
 	}
@@ -40,7 +43,7 @@ func (inc *Incident) AddNote(r Reason, at time.Time) *Note {
 // command stands that undoes it.
 func (r Reason) DroppedByMute() bool {
 	switch r {
-	case Opened, Reopened, FailedAgain, CauseGone, HasMissed, HasJoined, HasChanges, IsProposed, IsDeferred, IsCalled, IsReminded:
+	case Opened, Reopened, FailedAgain, CauseGone, HasMissed, IsWorse, HasJoined, HasChanges, IsProposed, IsDeferred, IsCalled, IsReminded:
 		return true
 	}
 	return false

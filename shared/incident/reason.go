@@ -19,6 +19,7 @@ const (
 
 	CauseGone    Reason = "cleared"
 	HasMissed    Reason = "missed" // the predicted came true: an instance missed roll call
+	IsWorse      Reason = "worse"  // it is critical now, and was not
 	MoreAffected Reason = "more-affected"
 	BetterKnown  Reason = "better-known" // the cause's words or evidence changed
 
@@ -108,7 +109,7 @@ func (r Reason) Event() EventKind {
 		return EventReopened
 	case IsProved, IsUnproved, IsSuperseded, IsWithdrawn, IsGivenUpOn:
 		return EventResolved
-	case CauseGone, FailedAgain, HasMissed, MoreAffected, BetterKnown, IsVerified, IsUnhelpful, IsDue:
+	case CauseGone, FailedAgain, HasMissed, IsWorse, MoreAffected, BetterKnown, IsVerified, IsUnhelpful, IsDue:
 		return EventChanged
 	case IsApproved:
 		return EventApproved

@@ -9,6 +9,8 @@ import (
 type Update struct {
 	Incident
 	Reasons []Reason
+	// Was is how urgent it was before the observation; empty unless it was open.
+	Was Severity
 	// Missed are the launches that missed roll call now.
 	Missed   []string
 	Touched  bool

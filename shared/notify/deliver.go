@@ -303,7 +303,7 @@ func (c *Cluster) sayNote(ctx context.Context, o *outgoing, n incident.Note) (ts
 			return ts, err
 		}
 	}
-	if len(n.Mention) > 0 {
+	if shownInChannel(o.inc, n) {
 		ts, err = c.Slack.Broadcast(ctx, said.Channel, said.TS, m)
 	} else {
 		ts, err = c.Slack.Reply(ctx, said.Channel, said.TS, m)
@@ -312,6 +312,18 @@ func (c *Cluster) sayNote(ctx context.Context, o *outgoing, n incident.Note) (ts
 		c.Count("SlackNotes", 1)
 	}
 	return ts, err
+}
+
+// shownInChannel tells that a reply is a new line of the channel too. What was posted
+// after it says how things stand, and so does a later line: late, one is enough, and of
+// what is over none. Slack shows it as a pointer to the thread, without buttons
+// (docs.slack.dev/reference/events/message/thread_broadcast).
+func shownInChannel(inc incident.Incident, n incident.Note) bool {
+	if len(n.Mention) > 0 {
+		return true
+	}
+	later := func(x incident.Note) bool { return x.TS == "" && x.At.After(n.At) && (x.Line || len(x.Mention) > 0) }
+	return n.Line && inc.State != incident.Closed && !slackapi.Stamp(inc.Delivery.TS).After(n.At) && !slices.ContainsFunc(inc.Delivery.Notes, later)
 }
 
 // search looks for what an earlier invocation may have sent.

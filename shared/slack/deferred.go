@@ -36,8 +36,8 @@ func deferredLine(of incident.Offer, what string) saying {
 	return say("Not done yet, the limit of an hour is reached. Next try " + from + ": " + slacktext.Sentence(what))
 }
 
-// why is for what it waits, below that line.
-func (p *page) why(of incident.Offer) {
+// waits is for what it waits, below that line.
+func (p *page) waits(of incident.Offer) {
 	if says := slacktext.Clip(slacktext.OneLine(of.Says), 600); says != "" {
 		p.add(p.line().prose(slacktext.Sentence(capital(says))).plain(" Then everything is looked at anew, and the plan is made from that.").section())
 	}

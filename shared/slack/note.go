@@ -23,11 +23,18 @@ func RenderNote(i incident.Incident, n incident.Note) slackapi.Message {
 	if !acted {
 		top = say(noteLine(i, n))
 	}
+	says := top
+	if n.Line {
+		top = lineTop(i, n, says)
+	}
 	return slackapi.Message{
 		Text: calling(n.Mention) + slacktext.Notification(top.String()),
 		Blocks: slacktext.Fit(func(room int) []slackgo.Block {
 			p := newPage(place{i.Partition, i.Region}, n.At, room)
 			p.add(p.line().mention(n.Mention).saying(top).section())
+			if n.Line {
+				p.inChannel(i, n, says)
+			}
 			if acted {
 				p.act(i, n)
 			}
@@ -64,6 +71,8 @@ func noteLine(i incident.Incident, n incident.Note) string {
 		return "It is back, the " + slacktext.Ordinal(max(i.Number, 2)) + " time. What Rollcall looked at:"
 	case incident.FailedAgain:
 		return "The cause is back, before a node could prove that it was gone."
+	case incident.IsWorse:
+		return "This was a warning until now."
 	case incident.HasJoined:
 		return slacktext.Sentence("This belongs here too" + colon(continued(slacktext.Clip(slacktext.OneLine(n.Says), 160))))
 	case incident.HasMissed:

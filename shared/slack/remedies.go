@@ -168,7 +168,7 @@ func (p *page) act(i incident.Incident, n incident.Note) {
 	case incident.RemedyDone, incident.RemedyFailed:
 		p.run(of)
 	case incident.IsDeferred:
-		p.why(of)
+		p.waits(of)
 	case incident.IsUnhelpful:
 		p.undo(of)
 	}

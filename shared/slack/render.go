@@ -48,9 +48,7 @@ func Render(i incident.Incident, o Options) slackapi.Message {
 
 // open is the body while the cause is there.
 func (p *page) open(i incident.Incident, o Options) {
-	if i.Cause.Why != "" {
-		p.add(p.label(whyLabel(i)).prose(slacktext.Sentence(slacktext.Clip(i.Cause.Why, maxWhy))).section())
-	}
+	p.why(i)
 	p.sketch(i)
 	p.since(i)
 	p.changed(i.RecentChanges, i.Key.Resource)
@@ -65,6 +63,13 @@ func (p *page) open(i incident.Incident, o Options) {
 	}
 	if p.offers(i, o) {
 		p.do(i.Cause.Fix)
+	}
+}
+
+// why is the reason, and how sure it is.
+func (p *page) why(i incident.Incident) {
+	if i.Cause.Why != "" {
+		p.add(p.label(whyLabel(i)).prose(slacktext.Sentence(slacktext.Clip(i.Cause.Why, maxWhy))).section())
 	}
 }
 

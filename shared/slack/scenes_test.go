@@ -146,6 +146,17 @@ func note(i incident.Incident, why incident.Reason, at time.Time) incident.Note 
 	return n
 }
 
+// shownToAll is a note that the channel shows too.
+func shownToAll(n incident.Note) incident.Note {
+	n.Line = true
+	return n
+}
+
+func about(n incident.Note, of incident.Offer) incident.Note {
+	n.Offer = &of
+	return n
+}
+
 func notRegistered() diagnose.Cause {
 	return diagnose.Cause{
 		Check: "node/not-registered", Confidence: checks.Symptom, Resource: launch(0, "").Instance,
@@ -300,6 +311,12 @@ func scenes() []scene {
 		{"withdrawn", withdrawn, []incident.Note{note(withdrawn, incident.IsWithdrawn, withdrawn.Resolved)}},
 		{"given-up", with(incidentOf(notRegistered(), launches(1, report.GivenUp)), ended(incident.GivenUpOn)), []incident.Note{note(missed, incident.IsGivenUpOn, began.Add(2*time.Hour))}},
 		{"reopened", again, []incident.Note{note(again, incident.Reopened, began)}},
+		{"line-reopened", again, []incident.Note{shownToAll(note(again, incident.Reopened, began))}},
+		{"line-failed-again", missed, []incident.Note{shownToAll(note(missed, incident.FailedAgain, began.Add(13*time.Minute)))}},
+		{"line-worse", missed, []incident.Note{shownToAll(note(missed, incident.IsWorse, began.Add(13*time.Minute)))}},
+		{"line-missed", missed, []incident.Note{shownToAll(note(missed, incident.HasMissed, began.Add(5*time.Minute)))}},
+		{"line-decision", with(missed, offers(offer(incident.Offered))), []incident.Note{shownToAll(about(note(missed, incident.IsProposed, began.Add(30*time.Minute)), offer(incident.Offered)))}},
+		{"line-unhelpful", with(missed, offers(offer(incident.Unhelpful))), []incident.Note{shownToAll(about(note(missed, incident.IsUnhelpful, began.Add(30*time.Minute)), offer(incident.Unhelpful)))}},
 		{"symptom", incidentOf(notRegistered(), launches(1, report.Missed)), nil},
 		{"symptom-blind", symptomBlind, []incident.Note{note(symptomBlind, incident.Opened, symptomBlind.Opened)}},
 		{"cannot-look", sight, []incident.Note{note(sight, incident.Opened, sight.Opened)}},

@@ -70,7 +70,7 @@ func TestOutage(t *testing.T) {
 		script := newScript(clusters, *outageFaults)
 		as := onSlack(t, script, well)
 		page = append(page, as.row(clusters))
-		tally := fakeslack.TallyOf(as.channel)
+		tally := as.tally
 		t.Logf("%d clusters, Slack is there: %+v", clusters, tally)
 		if tally.Unseen > 0 {
 			t.Errorf("%d clusters: %d edits show nothing new", clusters, tally.Unseen)
@@ -83,7 +83,7 @@ func TestOutage(t *testing.T) {
 			o := onSlack(t, script, how)
 			page = append(page, o.row(clusters))
 			// An edit whose answer was lost is made again.
-			tally := fakeslack.TallyOf(o.channel)
+			tally := o.tally
 			t.Logf("%d clusters, %s: %+v", clusters, how, tally)
 			if tally.Unseen > 0 && how != errors5xx {
 				t.Errorf("%d clusters, %s: %d edits show nothing new", clusters, how, tally.Unseen)

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -124,7 +125,9 @@ func httpAnswer(status int, header http.Header, body string) *http.Response {
 // outage is a run of the script.
 type outage struct {
 	how     away
+	// channel are the messages, without the replies that it shows too.
 	channel []fakeslack.Message
+	tally   fakeslack.Tally
 	calls   map[string]int
 	counts  map[string]int
 	writes  int
@@ -280,7 +283,9 @@ func play(t *testing.T, script outageScript, how away, stand *fakeslack.Server) 
 		time.Sleep(time.Second)
 	}
 	group.Wait()
-	out.channel, out.calls, out.writes = stand.Messages("C0123456789"), wire.calls, table.Writes
+	out.tally = fakeslack.TallyOf(stand.Messages("C0123456789"))
+	out.channel = slices.DeleteFunc(stand.Messages("C0123456789"), func(m fakeslack.Message) bool { return m.ThreadTS != "" })
+	out.calls, out.writes = wire.calls, table.Writes
 	out.lost = len(dead) + table.Due()
 	return out
 }

@@ -26,14 +26,14 @@ func TestAddressChain(t *testing.T) {
 		{"the ips story", []incidenttest.Step{
 			leaked,
 			{Name: "foreseen", Minute: 5, Obs: incidenttest.Observe(incidenttest.LeaksSome(), incidenttest.RunsOut()), Want: reasons{incidenttest.TheLeak: incident.BetterKnown}},
-			{Name: "empty", Minute: 30, Obs: incidenttest.Observe(incidenttest.Leaks(incidenttest.Hides(checkid.IPSubnetExhausted, checkid.IPRunway))), Want: reasons{incidenttest.TheLeak: incident.BetterKnown}},
+			{Name: "empty", Minute: 30, Obs: incidenttest.Observe(incidenttest.Leaks(incidenttest.Hides(checkid.IPSubnetExhausted, checkid.IPRunway))), Want: reasons{incidenttest.TheLeak: incident.IsWorse}},
 			{Name: "a launch is refused", Minute: 31, Obs: incidenttest.Observe(incidenttest.RefusesLaunches()), Want: reasons{incidenttest.TheLeak: incident.BetterKnown}},
 			{Name: "a node starves", Minute: 34, Obs: incidenttest.Observe(incidenttest.PluginDown("i-1"), incidenttest.Launched("i-1", 30, report.Missed)), Want: reasons{incidenttest.TheLeak: incident.MoreAffected}},
 			{Name: "another", Minute: 35, Obs: incidenttest.Observe(incidenttest.NotReady("i-2"), incidenttest.Launched("i-2", 31, report.Missed)), Want: reasons{incidenttest.TheLeak: incident.MoreAffected}},
 			{Name: "cleaned up", Minute: 40, Obs: incidenttest.Observe(incidenttest.AddressesBack, incidenttest.Passed(checkid.IPSubnetExhausted, incidenttest.Subnet), incidenttest.Passed(checkid.IPRunway, incidenttest.Subnet)), Want: reasons{incidenttest.TheLeak: incident.CauseGone}, State: states{incidenttest.TheLeak: incident.Cleared}},
 			{Name: "they join", Minute: 42, Obs: incidenttest.Observe(incidenttest.Launched("i-1", 30, report.Joined), incidenttest.ReadyAt(41), incidenttest.Launched("i-2", 31, report.Joined), incidenttest.ReadyAt(42)), Want: reasons{incidenttest.TheLeak: incident.IsProved}, State: states{incidenttest.TheLeak: incident.Closed}},
 			{Name: "well", Minute: 45, Obs: incidenttest.Observe(incidenttest.Passed(checkid.IPSubnetExhausted, incidenttest.Subnet))},
-		}, "opened joined-ip-runway joined-launch-subnet-full joined-node-cni-not-ready joined-node-not-ready cleared proved", "Opened Changed Resolved"},
+		}, "opened joined-ip-runway worse joined-launch-subnet-full joined-node-cni-not-ready joined-node-not-ready cleared proved", "Opened Changed Resolved"},
 		{"nobody was affected: it closes by itself", []incidenttest.Step{
 			leaked,
 			{Name: "cleaned up", Minute: 14, Obs: incidenttest.Observe(incidenttest.AddressesBack), Want: reasons{incidenttest.TheLeak: incident.IsProved}, State: states{incidenttest.TheLeak: incident.Closed}},

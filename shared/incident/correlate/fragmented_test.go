@@ -54,7 +54,7 @@ func TestNoFreeBlockExplainsThePlugin(t *testing.T) {
 	}{
 		"the blocks first": {[]incidenttest.Step{
 			{Obs: incidenttest.Observe(noBlock()), Want: reasons{theBlocks: incident.Opened}},
-			{Minute: 5, Obs: down("i-1"), Want: reasons{theBlocks: incident.MoreAffected}},
+			{Minute: 5, Obs: down("i-1"), Want: reasons{theBlocks: incident.IsWorse}},
 		}, []report.Key{theBlocks}},
 		"the plugin first": {[]incidenttest.Step{
 			{Obs: down("i-1"), Want: reasons{incidenttest.ThePlugin: incident.Opened}},
@@ -66,7 +66,7 @@ func TestNoFreeBlockExplainsThePlugin(t *testing.T) {
 		}, []report.Key{theBlocks}},
 		"the subnet of the pods first": {[]incidenttest.Step{
 			{Obs: incidenttest.Observe(noBlock(ofPods)), Want: reasons{thePodBlocks: incident.Opened}},
-			{Minute: 5, Obs: down("i-1"), Want: reasons{thePodBlocks: incident.MoreAffected}},
+			{Minute: 5, Obs: down("i-1"), Want: reasons{thePodBlocks: incident.IsWorse}},
 		}, []report.Key{thePodBlocks}},
 		"the subnet of the pods later": {[]incidenttest.Step{
 			{Obs: down("i-1"), Want: reasons{incidenttest.ThePlugin: incident.Opened}},
@@ -74,7 +74,7 @@ func TestNoFreeBlockExplainsThePlugin(t *testing.T) {
 		}, []report.Key{thePodBlocks}},
 		"blocks are free again, and the node joins": {[]incidenttest.Step{
 			{Obs: incidenttest.Observe(noBlock()), Want: reasons{theBlocks: incident.Opened}},
-			{Minute: 5, Obs: down("i-1"), Want: reasons{theBlocks: incident.MoreAffected}},
+			{Minute: 5, Obs: down("i-1"), Want: reasons{theBlocks: incident.IsWorse}},
 			{Minute: 10, Obs: incidenttest.Observe(incidenttest.Passed(checkid.IPFragmented, incidenttest.Subnet)), Want: reasons{theBlocks: incident.CauseGone}},
 			{Minute: 11, Obs: down("i-1"), Want: reasons{theBlocks: incident.NothingNew}},
 			{Minute: 12, Obs: incidenttest.Observe(incidenttest.Launched("i-1", 0, report.Joined), incidenttest.ReadyAt(12)), Want: reasons{theBlocks: incident.IsProved}},
@@ -85,11 +85,11 @@ func TestNoFreeBlockExplainsThePlugin(t *testing.T) {
 		}, []report.Key{theBlocks, incidenttest.ThePlugin}},
 		"one node of two is of another subnet": {[]incidenttest.Step{
 			{Obs: incidenttest.Observe(noBlock()), Want: reasons{theBlocks: incident.Opened}},
-			{Minute: 5, Obs: incidenttest.Observe(incidenttest.PluginDown("i-1", "i-2"), incidenttest.Launched("i-1", 0, report.Missed), incidenttest.Launched("i-2", 0, report.Missed), incidenttest.InSubnet("subnet-0ther")), Want: reasons{theBlocks: incident.MoreAffected, incidenttest.ThePlugin: incident.Opened}},
+			{Minute: 5, Obs: incidenttest.Observe(incidenttest.PluginDown("i-1", "i-2"), incidenttest.Launched("i-1", 0, report.Missed), incidenttest.Launched("i-2", 0, report.Missed), incidenttest.InSubnet("subnet-0ther")), Want: reasons{theBlocks: incident.IsWorse, incidenttest.ThePlugin: incident.Opened}},
 		}, []report.Key{theBlocks, incidenttest.ThePlugin}},
 		"two reasons for one node are none for another": {[]incidenttest.Step{
 			{Obs: incidenttest.Observe(noBlock(), incidenttest.Leaks()), Want: reasons{theBlocks: incident.Opened, incidenttest.TheLeak: incident.Opened}},
-			{Minute: 5, Obs: incidenttest.Observe(incidenttest.PluginDown("i-1", "i-2"), incidenttest.Launched("i-1", 0, report.Missed), incidenttest.Launched("i-2", 0, report.Missed), incidenttest.InSubnet("subnet-0ther")), Want: reasons{theBlocks: incident.MoreAffected, incidenttest.TheLeak: incident.MoreAffected, incidenttest.ThePlugin: incident.Opened}},
+			{Minute: 5, Obs: incidenttest.Observe(incidenttest.PluginDown("i-1", "i-2"), incidenttest.Launched("i-1", 0, report.Missed), incidenttest.Launched("i-2", 0, report.Missed), incidenttest.InSubnet("subnet-0ther")), Want: reasons{theBlocks: incident.IsWorse, incidenttest.TheLeak: incident.IsWorse, incidenttest.ThePlugin: incident.Opened}},
 		}, []report.Key{theBlocks, incidenttest.TheLeak, incidenttest.ThePlugin}},
 		"the plugin may make interfaces elsewhere": {[]incidenttest.Step{
 			{Obs: incidenttest.Observe(noBlock(doubtful)), Want: reasons{theBlocks: incident.Opened}},

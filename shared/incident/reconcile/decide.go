@@ -38,6 +38,7 @@ func Decide(previous []incident.Incident, obs report.Observation, now time.Time,
 	// Last, because an incident can be superseded by any other.
 	rec.AttachExplained()
 	rec.each(rec.Supersede)
+	rec.each(rec.worsen)
 	rec.each(rec.updateChart)
 	return rec.decisions()
 }
@@ -46,7 +47,11 @@ func Decide(previous []incident.Incident, obs report.Observation, now time.Time,
 func (rec *reconciler) begin(previous []incident.Incident) {
 	for _, inc := range previous {
 		if inc.Key.Cluster == rec.Observation.Cluster {
-			rec.Updates = append(rec.Updates, &incident.Update{Incident: inc.Clone(), Repeated: slices.Contains(inc.Applied, rec.Observation.ID)})
+			u := &incident.Update{Incident: inc.Clone(), Repeated: slices.Contains(inc.Applied, rec.Observation.ID)}
+			if inc.State == incident.Open {
+				u.Was = inc.Severity()
+			}
+			rec.Updates = append(rec.Updates, u)
 		}
 	}
 	rec.each(rec.updateLaunches)
@@ -78,6 +83,13 @@ func (rec *reconciler) advance(u *incident.Update) {
 	rec.verifyRemedies(u)
 	rec.transition(u)
 	rec.verifyRemedies(u)
+}
+
+// worsen tells of an incident that has become critical.
+func (rec *reconciler) worsen(u *incident.Update) {
+	if u.GotWorse(rec.Now) {
+		u.Because(incident.IsWorse)
+	}
 }
 
 // closeWithCluster ends an incident whose cluster does not exist any more.

@@ -258,7 +258,7 @@ func TestDecideFacts(t *testing.T) {
 	incidents := incidenttest.Play(t, []incidenttest.Step{
 		{Name: "launch", Minute: 1, Obs: incidenttest.Observe(incidenttest.Route("i-1"), incidenttest.Launched("i-1", 0, report.Waiting)), Want: map[report.Key]incident.Reason{incidenttest.TheRoute: incident.Opened}},
 		{Name: "one joins all the same", Minute: 5, Obs: incidenttest.Observe(incidenttest.Route("i-1"), incidenttest.Launched("i-1", 0, report.Joined), incidenttest.ReadyAt(4)), Want: map[report.Key]incident.Reason{incidenttest.TheRoute: incident.NothingNew}},
-		{Name: "another", Minute: 6, Obs: incidenttest.Observe(incidenttest.Route("i-2"), incidenttest.Launched("i-2", 6, report.Waiting)), Want: map[report.Key]incident.Reason{incidenttest.TheRoute: incident.MoreAffected}},
+		{Name: "another", Minute: 6, Obs: incidenttest.Observe(incidenttest.Route("i-2"), incidenttest.Launched("i-2", 6, report.Waiting)), Want: map[report.Key]incident.Reason{incidenttest.TheRoute: incident.IsWorse}},
 		{Name: "passed", Minute: 14, Obs: incidenttest.Observe(incidenttest.Passed("route/no-egress", incidenttest.Subnet)), Want: map[report.Key]incident.Reason{incidenttest.TheRoute: incident.CauseGone}},
 		{Name: "proved", Minute: 15, Obs: incidenttest.Observe(incidenttest.Launched("i-3", 13, report.Joined)), Want: map[report.Key]incident.Reason{incidenttest.TheRoute: incident.IsProved}},
 	})

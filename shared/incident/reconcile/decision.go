@@ -9,7 +9,7 @@ import (
 func precedence() []incident.Reason {
 	return []incident.Reason{
 		incident.Opened, incident.Reopened, incident.IsProved, incident.IsUnproved, incident.IsSuperseded, incident.IsWithdrawn, incident.IsGivenUpOn,
-		incident.FailedAgain, incident.CauseGone, incident.IsUnhelpful, incident.IsVerified, incident.HasMissed, incident.MoreAffected, incident.BetterKnown, incident.NotYet,
+		incident.FailedAgain, incident.CauseGone, incident.IsUnhelpful, incident.IsVerified, incident.HasMissed, incident.IsWorse, incident.MoreAffected, incident.BetterKnown, incident.NotYet,
 	}
 }
 
@@ -39,6 +39,9 @@ func (rec *reconciler) decisionOn(u *incident.Update) (decision incident.Decisio
 		u.Changed = rec.Now
 	}
 	for _, r := range u.Reasons {
+		if r == incident.IsWorse && slices.Contains(u.Reasons, incident.HasMissed) && !u.HasNote(incident.HasMissed) {
+			continue // that note says how
+		}
 		if n := unsentMissed(u, rec.Now); r == incident.HasMissed && n != nil {
 			n.Count += len(u.Missed)
 			continue
@@ -88,6 +91,9 @@ func (rec *reconciler) addNote(u *incident.Update, r incident.Reason) {
 		}
 		n.Evidence, n.Facts, n.Blind = u.Cause.Evidence, u.Facts, u.Blind
 	case incident.HasMissed:
+		if slices.Contains(u.Reasons, incident.IsWorse) { // it says how
+			n.Line, u.Lined = true, rec.Now
+		}
 		n.Count, n.Instances, n.Within = len(u.Missed), incident.First(u.Missed, incident.MaxNamed), rec.had(u.Missed)
 		n.Facts, n.Blind = incident.BoundedFacts(rec.Observation.Facts), rec.Observation.Blind
 	case incident.FailedAgain:

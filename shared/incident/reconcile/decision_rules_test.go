@@ -37,14 +37,16 @@ func TestWhatANoteTells(t *testing.T) {
 		return u
 	}
 	opened := incident.Note{Count: 500, Instances: ids[:100], Evidence: cause, Facts: facts, Blind: blind}
+	reopened := opened
+	reopened.Line = true
 	over := incident.Note{Evidence: gone, Launch: &node}
 	for reason, want := range map[incident.Reason]incident.Note{
-		incident.Opened: opened, incident.Reopened: opened,
+		incident.Opened: opened, incident.Reopened: reopened,
 		incident.HasMissed:   {Count: 101, Instances: ids[:100], Facts: now, Blind: nowBlind},
-		incident.FailedAgain: {Evidence: cause},
+		incident.FailedAgain: {Evidence: cause, Line: true},
 		incident.CauseGone:   over, incident.IsProved: over, incident.IsUnproved: over,
 		incident.IsVerified:  {Evidence: gone, Offer: &helped},
-		incident.IsUnhelpful: {Evidence: cause, Offer: &did},
+		incident.IsUnhelpful: {Evidence: cause, Offer: &did, Line: true},
 		incident.IsWithdrawn: {},
 	} {
 		u := full()

@@ -30,7 +30,7 @@ func callPeople(inc *incident.Incident, now time.Time, policy incident.Policy) i
 		return incident.NothingNew
 	case now.Sub(inc.Called) < calm: // never called is long ago
 		return incident.NothingNew
-	case slices.ContainsFunc(inc.Delivery.Notes, func(n incident.Note) bool { return isCall(n) && n.TS == "" }):
+	case slices.ContainsFunc(inc.Delivery.Notes, func(n incident.Note) bool { return (isCall(n) || len(n.Mention) > 0) && n.TS == "" }):
 		return incident.NothingNew // Slack has not taken the last one yet
 	}
 	_, mentions := incident.Route(*inc, policy)
@@ -42,10 +42,25 @@ func callPeople(inc *incident.Incident, now time.Time, policy incident.Policy) i
 		reason = incident.IsReminded
 	}
 	inc.Called, inc.Calls = now, inc.Calls+1
+	if n := lineOf(inc, now); n != nil {
+		n.Mention = mentions // one line for both
+		return reason
+	}
 	if n := inc.AddNote(reason, now); n != nil {
 		n.Mention = mentions
 	}
 	return reason
+}
+
+// lineOf is what everybody in the channel is told now anyway; nil for nothing.
+func lineOf(inc *incident.Incident, now time.Time) *incident.Note {
+	inc.Delivery.Notes = slices.Clone(inc.Delivery.Notes)
+	for i := range slices.Backward(inc.Delivery.Notes) {
+		if n := &inc.Delivery.Notes[i]; n.Line && n.TS == "" && n.Sending.IsZero() && n.At.Equal(now) {
+			return n
+		}
+	}
+	return nil
 }
 
 // needsPeople tells that people are to be called.
@@ -59,9 +74,15 @@ func withdrawCalls(inc *incident.Incident, now time.Time) incident.Reason {
 	if needsPeople(inc, now) {
 		return incident.NothingNew
 	}
-	before := len(inc.Delivery.Notes)
+	before, calmed := len(inc.Delivery.Notes), false
+	inc.Delivery.Notes = slices.Clone(inc.Delivery.Notes)
+	for i := range inc.Delivery.Notes {
+		if n := &inc.Delivery.Notes[i]; !isCall(*n) && len(n.Mention) > 0 && n.TS == "" && n.Sending.IsZero() {
+			n.Mention, calmed = nil, true
+		}
+	}
 	inc.Delivery.Notes = slices.DeleteFunc(inc.Delivery.Notes, func(n incident.Note) bool { return isCall(n) && n.TS == "" && n.Sending.IsZero() })
-	if len(inc.Delivery.Notes) == before {
+	if len(inc.Delivery.Notes) == before && !calmed {
 		return incident.NothingNew
 	}
 	return incident.IsCalmed

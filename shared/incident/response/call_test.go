@@ -142,3 +142,30 @@ func TestMuted(t *testing.T) {
 		t.Errorf("after the mute: %+v, %q", d.Incident.Mute, d.Reason)
 	}
 }
+
+// Who is called of what everybody is told anyway is called there: one new line, not two.
+// Nobody is called of it once somebody has taken it on.
+func TestACallIsPartOfTheLine(t *testing.T) {
+	inc, now := incidenttest.Broken(t), incidenttest.At(40)
+	inc.Delivery.Notes = []incident.Note{{ID: "worse", Reason: incident.IsWorse, Line: true, At: now}}
+	d := response.Tick(inc, now, calling(t))
+	want := []incident.Note{{ID: "worse", Reason: incident.IsWorse, Line: true, At: now, Mention: []string{"S0ONCALL01", "here"}}}
+	if diff := cmp.Diff(want, d.Incident.Delivery.Notes); diff != "" || d.Reason != incident.IsCalled || d.Incident.Calls != 1 {
+		t.Errorf("%s, %d calls; notes (-want +got):\n%s", d.Reason, d.Incident.Calls, diff)
+	}
+	if again := response.Tick(d.Incident, now.Add(time.Hour), calling(t)); again.Reason != incident.NothingNew {
+		t.Errorf("before Slack took it: %s, want nothing new", again.Reason)
+	}
+	taken := d.Incident
+	taken.Ack = &incident.Ack{At: now}
+	calm := response.Tick(taken, now.Add(time.Minute), calling(t))
+	want[0].Mention = nil
+	if diff := cmp.Diff(want, calm.Incident.Delivery.Notes); diff != "" || calm.Reason != incident.IsCalmed {
+		t.Errorf("%s; notes (-want +got):\n%s", calm.Reason, diff)
+	}
+	// What was said before is not said again.
+	inc.Delivery.Notes[0].At = now.Add(-time.Minute)
+	if later := response.Tick(inc, now, calling(t)).Incident.Delivery.Notes; len(later) != 2 || later[1].Reason != incident.IsCalled {
+		t.Errorf("notes %+v, want a call of its own", later)
+	}
+}

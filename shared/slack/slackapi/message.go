@@ -8,7 +8,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	slackgo "github.com/slack-go/slack"
 
@@ -52,6 +54,17 @@ func (t Tag) Metadata() slackgo.SlackMetadata {
 		EventType:    EventType,
 		EventPayload: map[string]any{payloadKey: t.Key, payloadNote: t.Note},
 	}
+}
+
+// Stamp is when Slack took a message: its timestamp is its time, in seconds
+// (docs.slack.dev/messaging/retrieving-messages); zero for what is none.
+func Stamp(ts string) time.Time {
+	seconds, _, _ := strings.Cut(ts, ".")
+	n, err := strconv.ParseInt(seconds, 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.Unix(n, 0)
 }
 
 // matches tells whether a message's metadata is this tag.
