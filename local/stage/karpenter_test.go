@@ -98,7 +98,7 @@ func TestKarpenterStory(t *testing.T) {
 		r.pass(30*time.Second + 500*time.Millisecond) // the same second, whichever the world has come to
 		r.forbid()
 		r.waits("frontend", "web")
-		policy := r.told("NodePool web cannot launch", "a service control policy forbids it", "Also looked up", "RequireCostCenter", "cost-center")
+		policy := r.told("NodePool web cannot launch", "a service control policy forbids it", "Also checked", "RequireCostCenter", "cost-center")
 		keep(karpenterMessages[0], policy)
 		r.patchClass("default", map[string]any{"tags": map[string]any{"cost-center": "4711"}})
 		r.over(policy)
@@ -113,7 +113,7 @@ func TestKarpenterStory(t *testing.T) {
 		}
 		r.over(subnets)
 
-		route := r.told("subnet-0c30000000000000d has no route to the internet", "rtb-0cd20000000000002", "Also looked up", "Changed")
+		route := r.told("subnet-0c30000000000000d has no route to the internet", "rtb-0cd20000000000002", "Also checked", "Changed")
 		keep(karpenterMessages[2], route)
 		if _, err := cloud.CreateRoute(t.Context(), &ec2.CreateRouteInput{
 			RouteTableId: aws.String("rtb-0cd20000000000002"), DestinationCidrBlock: aws.String("0.0.0.0/0"), NatGatewayId: aws.String("nat-0aa40000000000001"),

@@ -196,7 +196,7 @@ func pressThatExpiredAsADeadLetter(t *testing.T) {
 	before := r.routes()
 	r.givenUp(got, report.PressKind, func() { r.press(Lead) })
 	r.answers("redriven", Lead, incident.PlanExpired, r.redrive)
-	if told := r.toldAlone(Lead); len(told) != 1 || !strings.Contains(told[0], "could be approved until") {
+	if told := r.toldAlone(Lead); len(told) != 1 || !strings.Contains(told[0], "expired") {
 		t.Errorf("told %q", told)
 	}
 	r.untouched("expired", before)

@@ -234,7 +234,7 @@ func TestClusterIsForgotten(t *testing.T) {
 	}
 	b.now = notifytest.Start.Add(14 * day * time.Minute)
 	b.must(14*day, b.wake("eks-workshop"))
-	if inc := b.incident(); inc.State != incident.Closed || inc.Resolution != incident.Unseen || !strings.Contains(b.channel.Posts()[0].Text, "nothing was heard of it") {
+	if inc := b.incident(); inc.State != incident.Closed || inc.Resolution != incident.Unseen || !strings.Contains(b.channel.Posts()[0].Text, "not checked since") {
 		t.Errorf("%s, %s, %q", inc.State, inc.Resolution, b.channel.Posts()[0].Text)
 	}
 	tick(16 * day)

@@ -171,7 +171,7 @@ func (p *page) effects(i incident.Incident) {
 		lines = append(lines, p.line().plain("… and "+slacktext.Number(left)+" more"))
 	}
 	if len(lines) > 0 {
-		p.add(p.heading("Impact"), bullets(lines...))
+		p.add(p.heading("Also failing"), bullets(lines...))
 	}
 }
 

@@ -192,17 +192,17 @@ func TestFirstLinesOfAddresses(t *testing.T) {
 	}
 }
 
-// The picture stands under the reason, and not where the incident is closed for
+// The picture stands below what is to be done, and not where the incident is closed for
 // another one.
-func TestPictureStandsUnderTheReason(t *testing.T) {
+func TestPictureStandsBelowTheAction(t *testing.T) {
 	for _, s := range addressScenes() {
 		text := read([]slackapi.Message{Render(s.incident, s.options())})
-		_, after, shown := strings.Cut(text, "(picture F0STAGE0001)\n")
+		before, _, shown := strings.Cut(text, "(picture F0STAGE0001)\n")
 		if want := s.incident.Chart != nil && s.incident.Resolution != incident.Superseded; shown != want {
 			t.Errorf("%s: shown %v, want %v", s.name, shown, want)
 		}
-		if s.incident.State == incident.Open && shown && !strings.HasPrefix(after, "Since") {
-			t.Errorf("%s: after the picture comes %.40q", s.name, after)
+		if s.incident.State == incident.Open && shown && !strings.Contains(before, "\nDo\u2003") {
+			t.Errorf("%s: before the picture comes %q", s.name, before)
 		}
 	}
 }

@@ -38,67 +38,67 @@ func (l *line) answer(a incident.Answer) *line {
 		}
 		l.plain(done)
 		if a.Reason == incident.AnswerMuted {
-			l.dated(a.Until).plain(". Nobody is called for it until then. Its message is kept up to date, and its end is said.")
+			l.dated(a.Until).plain(". Nobody is called until then. The message stays up to date, and the end is announced.")
 		}
 		if a.Reason == incident.AnswerTakenOver && a.By != (report.User{}) {
-			l.plain(" ").person(a.By).plain(" had it; the thread says that you took it over.")
+			l.plain(" ").person(a.By).plain(" had it before; the thread says so.")
 		}
 		return l
 	}
 	switch a.Reason {
 	case incident.NotAllowed:
-		return l.plain("You are not among those who may approve or refuse a remedy here. Ask one of them; who they are stands in the setting approvers. The thread has the commands to do it by hand.")
+		return l.plain("You may not approve or refuse fixes here. Ask one of the approvers (setting approvers), or run the commands in the message.")
 	case incident.NotResponder:
-		return l.plain("You are not among those who may acknowledge, mute or ask for a check here. Who they are stands in the setting responders.")
+		return l.plain("You may not acknowledge, mute or recheck here. Ask one of the responders (setting responders).")
 	case incident.OtherWorkspace:
-		return l.plain("These buttons are for the people of the workspace that Rollcall is in, and Slack does not say that you are one of them. Ask somebody who is.")
+		return l.plain("Only people of Rollcall’s own Slack workspace may press these buttons, and Slack does not say that you are one. Ask somebody who is.")
 	case incident.WorkspaceNotRead:
-		return l.plain("Where you are from could not be looked up in Slack, and without that nobody may press. Press again in a minute.")
+		return l.plain("Slack did not say which workspace you belong to. Try again in a minute.")
 	case incident.NobodyAllowed:
-		return l.plain("Nobody may approve a remedy yet: the setting approvers names no one. Set it to the ids of users (U…) or user groups (S…) and deploy. The thread has the commands to do it by hand.")
+		return l.plain("Nobody may approve fixes yet: the setting approvers is empty. Set it to the ids of users (U…) or user groups (S…) and deploy. Or run the commands in the message.")
 	case incident.GroupNotRead:
-		return l.plain("Whether you may approve could not be looked up, and without that nobody may. Press again in a minute. If it stays so, give the Slack app the scope usergroups:read, or name users instead of groups in the setting approvers.")
+		return l.plain("Slack did not say who is in the approvers’ user group. Try again in a minute. If it stays so, give the Slack app the scope usergroups:read, or list users instead of groups in the setting approvers.")
 	case incident.NoSuchPlan:
-		return l.plain("This incident never had the plan of that button. Press the button of the message as it stands now.")
+		return l.plain("This incident never had that plan. Use the buttons in the message as it is now.")
 	case incident.PlanChanged:
-		return l.plain("The plan is not the one that you saw: things have changed since. Read what the message offers now, and approve that.")
+		return l.plain("The plan has changed since you saw it. Read the one in the message now, and approve that.")
 	case incident.PlanExpired:
 		return l.plain("The plan could be approved until ").known(a.Until).plain(". Press “Check again”: if the cause is still there, it is offered anew.")
 	case incident.NotNow:
-		return l.plain("This is not to be approved now: the limit of an hour is reached, or a look failed. From ").known(a.Until).plain(" on the message has a new button.")
+		return l.plain("Not now: the hourly limit is reached, or the recheck failed. A new button comes at ").known(a.Until).plain(".")
 	case incident.AlreadyDecided:
 		return l.decided(a)
 	case incident.IncidentClosed:
-		return l.plain("This was closed ").at(a.When).plain(". If it comes back, there will be new buttons.")
+		return l.plain("This was closed ").at(a.When).plain(". If it comes back, the message gets new buttons.")
 	case incident.CauseIsGone:
-		return l.plain("The cause is gone already, so there is nothing to fix. This closes when a node proves it.")
+		return l.plain("The cause is gone already; there is nothing to fix. This closes when a new instance is Ready.")
 	case incident.IncidentNotFound:
-		return l.plain("Rollcall has no record of this incident, or no longer. The cluster may have left the list of those that are watched; the message stays as it was.")
+		return l.plain("Rollcall has no record of this incident any more. The cluster may no longer be watched; this message is no longer updated.")
 	case incident.EarlierOpening:
-		return l.plain("That button was of an earlier time. This was opened again ").at(a.When).plain(": press the button of the message as it stands now.")
+		return l.plain("That button is from before this reopened ").at(a.When).plain(". Use the buttons in the message as it is now.")
 	case incident.AlreadyTaken:
-		return l.by(a, "Somebody", " acknowledged this").plain(". Nobody is reminded any more. If you take it on in their place, press “Take over”.")
+		return l.by(a, "Somebody", " acknowledged this").plain("; reminders stopped. To take it on yourself, press “Take over”.")
 	case incident.AlreadyYours:
-		return l.plain("It is yours already, since ").known(a.When).plain(".")
+		return l.plain("You have it already, since ").known(a.When).plain(".")
 	case incident.NotMuted:
-		return l.plain("It is not muted: the time is over, or somebody was faster.")
+		return l.plain("It is not muted any more.")
 	case incident.AskedJustNow:
-		return l.plain("A check was asked for just now, and its result is on the way. You may ask again from ").known(a.Until).plain(" on.")
+		return l.plain("A recheck is already running. You can ask again at ").known(a.Until).plain(".")
 	case incident.OlderRelease:
-		return l.plain("That press was taken just before Rollcall was updated, and the new version cannot tell that it came from Slack. Press again.")
+		return l.plain("Rollcall was being updated. Press again.")
 	case incident.NotPassedOn, incident.Incomplete:
-		return l.plain("That press did not come whole from Slack. Press the button of the message again.")
+		return l.plain("Slack did not send the whole press. Press again.")
 	case incident.TooLate:
-		return l.plain("That press was on its way since ").known(a.When).plain(", which is too long to act on it. Look at the message as it stands now, and press again.")
+		return l.plain("That press is from ").known(a.When).plain(", too old to act on. Read the message as it is now, and press again.")
 	case incident.FromFuture:
-		return l.plain("That press is dated ").known(a.When).plain(", which is still to come: the clocks of Rollcall’s functions differ. Press again.")
+		return l.plain("That press is dated ").known(a.When).plain(", in the future: clocks differ. Press again.")
 	case incident.NoSuchTime:
-		return l.plain("It can be muted for 1, 4 or 24 hours, and for no other time.")
+		return l.plain("It can be muted for 1, 4 or 24 hours only.")
 	case incident.UnknownAction:
-		return l.plain("Rollcall does not know this button: the message may be older than this version. What can be done is in the newest message.")
+		return l.plain("This version of Rollcall does not have that button. Use the newest message.")
 	}
 	if slacktext.OneLine(string(a.Reason)) == "" {
-		return l.plain("Why is not known; Rollcall's log has it.")
+		return l.plain("The reason is in Rollcall’s log.")
 	}
 	return l.plain("Reason: ").code(slacktext.Clip(string(a.Reason), 80)).plain(".")
 }
@@ -109,17 +109,17 @@ func doneWords(a incident.Answer) (string, bool) {
 	case incident.AnswerApproved:
 		return "approved. Rechecking before applying; the result will be in the thread.", true
 	case incident.AnswerRefused:
-		return "refused, Rollcall will not do this. The fix is yours to do; the thread has the commands.", true
+		return "refused; Rollcall will not do this. The commands are in the message.", true
 	case incident.AnswerAcknowledged:
 		return "Acknowledged; reminders stopped.", true
 	case incident.AnswerTakenOver:
-		return "It is yours now.", true
+		return "You have it now.", true
 	case incident.AnswerMuted:
 		return "Muted until ", true
 	case incident.AnswerUnmuted:
-		return "No longer muted.", true
+		return "Unmuted.", true
 	case incident.AnswerChecking:
-		return "Rollcall looks again now. What it finds will stand in the message.", true
+		return "Rechecking; the message will show the result.", true
 	}
 	return "", false
 }
@@ -128,9 +128,9 @@ func doneWords(a incident.Answer) (string, bool) {
 func (l *line) decided(a incident.Answer) *line {
 	switch a.State {
 	case incident.RefusedByUs:
-		return l.by(a, "Somebody", " refused this plan").plain(". Who wants it all the same finds the commands in the thread.")
+		return l.by(a, "Somebody", " refused this plan").plain(". To do it anyway, run the commands in the message.")
 	case incident.Approved, incident.Acted, incident.Helped, incident.Unhelpful:
-		return l.by(a, "The policy auto", " approved this plan").plain(". It is done once only; the thread says what came of it.")
+		return l.by(a, "The policy auto", " approved this plan").plain(". It is applied once; the result will be in the thread.")
 	}
 	return l.by(a, "Somebody", " decided on this plan").plain(". The message says how.")
 }

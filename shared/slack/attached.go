@@ -38,7 +38,7 @@ func Attached(i incident.Incident, n incident.Note) (slackapi.File, bool) {
 	for _, f := range n.Facts {
 		facts = append(facts, checks.Evidence{What: f.What, Value: f.Value})
 	}
-	section("Also looked up", wholly(facts))
+	section("Also checked", wholly(facts))
 	if t := trailOf(i, n); t != nil && n.Reason == incident.HasChanges {
 		section("Changes, newest first", history(t))
 	}
@@ -49,11 +49,11 @@ func Attached(i incident.Incident, n incident.Note) (slackapi.File, bool) {
 	}
 	text := slacktext.Clean(b.String())
 	if len(text) > maxAttached {
-		text = strings.ToValidUTF8(text[:maxAttached], "") + "\n… cut here: the text is longer than " + slacktext.Number(maxAttached/1024) + " KB.\n"
+		text = strings.ToValidUTF8(text[:maxAttached], "") + "\n… cut here, longer than " + slacktext.Number(maxAttached/1024) + " KB.\n"
 	}
 	return slackapi.File{
 		Name:  "rollcall-" + fileWord(i.Key.Cluster) + "-" + fileWord(n.ID) + ".txt",
-		Title: slacktext.Clip("All of it: "+slacktext.OneLine(i.Key.Cluster)+", "+slacktext.OneLine(string(i.Key.Check)), 200),
+		Title: slacktext.Clip("In full: "+slacktext.OneLine(i.Key.Cluster)+", "+slacktext.OneLine(string(i.Key.Check)), 200),
 		Data:  []byte(text),
 	}, true
 }
@@ -121,7 +121,7 @@ func history(t *report.RecentChanges) []string {
 		lines = append(lines, strings.Join(row, "  "))
 	}
 	if t.More > 0 {
-		lines = append(lines, "and "+slacktext.Count(t.More, "more change")+" that Rollcall did not keep")
+		lines = append(lines, "and "+slacktext.Count(t.More, "more change")+" not kept")
 	}
 	return lines
 }

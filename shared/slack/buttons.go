@@ -100,7 +100,7 @@ func handleID(i incident.Incident) string {
 func takeOver(a incident.Ack, value string) *slackgo.ButtonBlockElement {
 	b := button(report.TakeOver, "Take over", value)
 	b.Confirm = &slackgo.ConfirmationBlockObject{
-		Title: label("Take this over?"), Text: label(slacktext.Clip(nameOf(a.By), 80) + " has it now, and will read in the thread that you took it over."),
+		Title: label("Take this over?"), Text: label(slacktext.Clip(nameOf(a.By), 80) + " has it now. The thread will say that you took over."),
 		Confirm: label("Take over"), Deny: label("Cancel"),
 	}
 	return b

@@ -17,7 +17,7 @@ func TestClosedWithoutACure(t *testing.T) {
 		line, note string
 	}{
 		{incident.ClusterDeleted, "closed, cluster prod was deleted", "EKS has no cluster prod any more"},
-		{incident.Unseen, "closed, nothing was heard of it since 20 November: whether it still fails is not known", "nothing was heard of it since 20 November"},
+		{incident.Unseen, "closed, not checked since 20 November, may still fail", "nothing was heard of it since 20 November"},
 	} {
 		inc := incident.Incident{
 			Key: report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}, Number: 1, State: incident.Closed, Resolution: test.ending,

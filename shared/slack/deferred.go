@@ -14,13 +14,13 @@ func (p *page) deferred(l *line, of incident.Offer) {
 	case of.Hash == "":
 		l.code(slacktext.Clip(slacktext.OneLine(string(of.Plan.Remedy)), 60)).plain(":")
 	default:
-		l.plain("Not done yet: ").prose(slacktext.Sentence(planTitle(of)))
+		l.plain("Waiting: ").prose(slacktext.Sentence(planTitle(of)))
 	}
 	if says := slacktext.Clip(slacktext.OneLine(of.Says), 300); says != "" {
 		l.plain(" ").prose(slacktext.Sentence(capital(says)))
 	}
 	if of.Policy == optin.Approve && of.Reason != string(action.CouldNotLook) {
-		l.plain(" It can be approved from ").until(of.Made, of.After).plain(" on: there will be a new button.")
+		l.plain(" It can be approved from ").until(of.Made, of.After).plain(", with a new button.")
 		return
 	}
 	l.plain(" Next try at ").until(of.Made, of.After).plain(".")
@@ -31,14 +31,14 @@ func (p *page) deferred(l *line, of incident.Offer) {
 func deferredLine(of incident.Offer, what string) saying {
 	from := of.After.UTC().Format("15:04 UTC")
 	if of.Hash == "" {
-		return say("What is left to do waits for the limit of an hour. Next try " + from + ": " + slacktext.Clip(string(of.Plan.Remedy), 60) + ".")
+		return say("the rest waits for the hourly limit. Next try " + from + ": " + slacktext.Clip(string(of.Plan.Remedy), 60) + ".")
 	}
-	return say("Not done yet, the limit of an hour is reached. Next try " + from + ": " + slacktext.Sentence(what))
+	return say("the hourly limit is reached. Next try " + from + ": " + slacktext.Sentence(what))
 }
 
 // waits is for what it waits, below that line.
 func (p *page) waits(of incident.Offer) {
 	if says := slacktext.Clip(slacktext.OneLine(of.Says), 600); says != "" {
-		p.add(p.line().prose(slacktext.Sentence(capital(says))).plain(" Then everything is looked at anew, and the plan is made from that.").section())
+		p.add(p.line().prose(slacktext.Sentence(capital(says))).plain(" Everything is rechecked then, and planned anew.").section())
 	}
 }

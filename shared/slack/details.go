@@ -83,7 +83,7 @@ func (p *page) roll(list []report.Launch, total int) {
 	if text == "" {
 		return
 	}
-	heading := p.label("Instances").plain(strings.Join(append(common, "with the time of launch"), ", "))
+	heading := p.label("Instances").plain(strings.Join(append(common, "by launch time"), ", "))
 	p.add(heading.section(), pre(text))
 }
 
@@ -123,7 +123,7 @@ func (p *page) facts(list []report.Fact) {
 		lines = append(lines, p.line().plain("… and "+slacktext.Count(left, "more fact")+" left out here"))
 	}
 	if len(lines) > 0 {
-		p.add(p.heading("Also looked up"), bullets(lines...))
+		p.add(p.heading("Also checked"), bullets(lines...))
 	}
 }
 
@@ -140,7 +140,7 @@ func (p *page) blind(list []snapshot.Failure) {
 		lines = append(lines, p.line().plain("… and "+slacktext.Count(left, "more source")))
 	}
 	p.add(
-		p.label("Not seen").plain("What depends on this was not judged. It may be the cause.").section(),
+		p.label("Not checked").plain("Checks that need this did not run. It may be the cause.").section(),
 		bullets(lines...),
 	)
 }
@@ -150,7 +150,7 @@ func (p *page) failure(f snapshot.Failure) *line {
 	call := slacktext.Clip(slacktext.OneLine(f.Call), 120)
 	switch {
 	case f.Reason == snapshot.Denied && call != "":
-		return l.plain("permission ").code(call).plain(" is missing. Allow it to Rollcall.")
+		return l.plain("permission ").code(call).plain(" is missing: grant it to Rollcall.")
 	case f.Reason == snapshot.Denied:
 		l.plain("a permission is missing")
 	case f.Reason == snapshot.Throttled:

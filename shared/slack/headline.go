@@ -87,12 +87,12 @@ func verdict(i incident.Incident) (colour, what string) {
 	switch i.State {
 	case incident.Cleared:
 		if well := addressesAre(i); well != "" {
-			return yellow, well + ", waiting for a node to prove it" + colon(cameBack(i))
+			return yellow, well + ", waiting for a new node to join" + colon(cameBack(i))
 		}
 		if i.Replacing() {
-			return yellow, "cause is gone, instances are still to be replaced" + colon(change(i.ClearedBy))
+			return yellow, "cause is gone, instances still to be replaced" + colon(change(i.ClearedBy))
 		}
-		return yellow, "cause is gone, waiting for a node to prove it" + colon(change(i.ClearedBy))
+		return yellow, "cause is gone, waiting for a new node to join" + colon(change(i.ClearedBy))
 	case incident.Closed:
 		return closed(i)
 	}

@@ -163,7 +163,7 @@ func TestSayWhatIsLeftOut(t *testing.T) {
 	i := incidentOf(noEgress(), launches(200, report.Missed))
 	i.Cause.Fix.Command = long
 	got := read([]slackapi.Message{Render(i, Options{})})
-	if strings.Contains(got, "aws ec2 create-route") || !strings.Contains(got, "The command is too long for this message.") {
+	if strings.Contains(got, "aws ec2 create-route") || !strings.Contains(got, "The command is too long to show here.") {
 		t.Errorf("a long command was cut and not left out:\n%s", got)
 	}
 	got = read([]slackapi.Message{RenderNote(i, note(i, incident.Opened, began))})

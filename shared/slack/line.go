@@ -16,7 +16,7 @@ func lineTop(i incident.Incident, n incident.Note, says saying) saying {
 	if n.Reason == incident.IsProposed {
 		return append(say(colour+" "+where(i)+" · needs a decision: "), says...)
 	}
-	return append(say(colour+" "+where(i)+" · "), says...)
+	return append(say(colour+" "+where(i)+" · "+continued(replyLabel(n.Reason))+": "), says...)
 }
 
 // restates tells of a line that says what the message says, and why it is said again.
@@ -39,7 +39,7 @@ func (p *page) inChannel(i incident.Incident, n incident.Note, says saying) {
 		return
 	}
 	if text := strings.TrimSuffix(says.String(), ":"); text != "" {
-		p.add(p.line().prose(text).section())
+		p.add(p.label(replyLabel(n.Reason)).prose(text).section())
 	}
 	p.why(i)
 	p.do(i.Cause.Fix)

@@ -23,38 +23,46 @@ func RenderNote(i incident.Incident, n incident.Note) slackapi.Message {
 	if !acted {
 		top = say(noteLine(i, n))
 	}
-	says := top
+	says, label := top, replyLabel(n.Reason)
+	text := label + colon(top.String())
 	if n.Line {
-		top = lineTop(i, n, says)
+		top, label = lineTop(i, n, says), ""
+		text = top.String()
+	} else if label == "" {
+		text = top.String()
 	}
 	return slackapi.Message{
-		Text: calling(n.Mention) + slacktext.Notification(top.String()),
+		Text: calling(n.Mention) + slacktext.Notification(text),
 		Blocks: slacktext.Fit(func(room int) []slackgo.Block {
 			p := newPage(place{i.Partition, i.Region}, n.At, room)
-			p.add(p.line().mention(n.Mention).saying(top).section())
+			l := p.line().mention(n.Mention)
+			if label != "" {
+				l.styled(label, &slackgo.RichTextSectionTextStyle{Bold: true}).plain("\u2003")
+			}
+			p.add(l.saying(top).section())
 			if n.Line {
 				p.inChannel(i, n, says)
 			}
 			if acted {
 				p.act(i, n)
 			}
-			switch n.Reason {
-			case incident.CauseGone, incident.IsProved, incident.IsUnproved:
-				if change(n.Evidence) == "" {
-					p.evidence("Found now", n.Evidence)
-				}
-			default:
-				p.evidence("Evidence", n.Evidence)
+			if i.Key.Check != incident.CannotLook {
+				p.blind(n.Blind)
+			}
+			if n.Reason == incident.Opened || n.Reason == incident.Reopened {
+				p.also(i)
 			}
 			if n.Reason != incident.HasMissed {
 				p.named(i, n)
 			}
 			p.facts(n.Facts)
-			if n.Reason == incident.Opened || n.Reason == incident.Reopened {
-				p.also(i)
-			}
-			if i.Key.Check != incident.CannotLook {
-				p.blind(n.Blind)
+			switch n.Reason {
+			case incident.CauseGone, incident.IsProved, incident.IsUnproved:
+				if change(n.Evidence) == "" {
+					p.evidence("Evidence", n.Evidence)
+				}
+			default:
+				p.evidence("Evidence", n.Evidence)
 			}
 			return p.blocks
 		}),
@@ -66,25 +74,25 @@ func RenderNote(i incident.Incident, n incident.Note) slackapi.Message {
 func noteLine(i incident.Incident, n incident.Note) string {
 	switch n.Reason {
 	case incident.Opened:
-		return "What Rollcall looked at:"
+		return "what was checked when this opened."
 	case incident.Reopened:
-		return "It is back, the " + slacktext.Ordinal(max(i.Number, 2)) + " time. What Rollcall looked at:"
+		return "for the " + slacktext.Ordinal(max(i.Number, 2)) + " time."
 	case incident.FailedAgain:
-		return "The cause is back, before a node could prove that it was gone."
+		return "the cause had gone, and returned before a new node joined."
 	case incident.IsWorse:
-		return "This was a warning until now."
+		return "critical now; it was a warning."
 	case incident.HasJoined:
-		return slacktext.Sentence("This belongs here too" + colon(continued(slacktext.Clip(slacktext.OneLine(n.Says), 160))))
+		return slacktext.Sentence(slacktext.Clip(slacktext.OneLine(n.Says), 160))
 	case incident.HasMissed:
 		if n.Count == 0 || len(n.Instances) == 0 {
-			return "Missed roll call: not Ready " + inTime(n.Within) + "."
+			return "not Ready " + inTime(n.Within) + "."
 		}
 		return slacktext.Count(n.Count, "instance") + " not Ready " + inTime(n.Within) + ": " + missing(n) + "."
 	case incident.CauseGone:
-		return gone(i, n) + " Waiting for a node to prove it."
+		return gone(i, n) + " Waiting for a new node to join."
 	case incident.IsProved:
 		if i.Key.Check == incident.CannotLook {
-			return slacktext.Clip(slacktext.OneLine(i.Key.Resource), 80) + " works again. What it hides is judged again from now on."
+			return slacktext.Clip(slacktext.OneLine(i.Key.Resource), 80) + " works again. The checks that need it run again."
 		}
 		line := gone(i, n)
 		if n.Launch != nil {
@@ -92,22 +100,22 @@ func noteLine(i incident.Incident, n incident.Note) string {
 		}
 		return line + " Resolved after " + slacktext.Span(outage(i)) + "."
 	case incident.IsUnproved:
-		return gone(i, n) + " No instance was launched since that could prove it, so this closes without a proof. It opens again if the cause comes back."
+		return gone(i, n) + " No instance was launched since that could confirm it. Reopens if the cause comes back."
 	case incident.IsSuperseded:
 		if i.By == nil || !ofSubnet(i) && i.By.Check != checkid.IPLeakedInterfaces {
-			return slacktext.Sentence("Closed: " + theirs(i))
+			return slacktext.Sentence(theirs(i))
 		}
-		return slacktext.Sentence("Closed: " + gaveWay(i))
+		return slacktext.Sentence(gaveWay(i))
 	case incident.IsWithdrawn:
 		switch i.Resolution {
 		case incident.ClusterDeleted:
-			return "Closed: EKS has no cluster " + slacktext.Clip(slacktext.OneLine(i.Key.Cluster), 60) + " any more."
+			return "EKS has no cluster " + slacktext.Clip(slacktext.OneLine(i.Key.Cluster), 60) + " any more."
 		case incident.Unseen:
-			return "Closed: nothing was heard of it since " + heard(i) + ". Is the cluster still watched (setting clusters), and do the sweeps work? If it still fails it opens again with the next look."
+			return "nothing was heard of it since " + heard(i) + ". Is the cluster still watched (setting clusters), and do the sweeps run? Reopens if it still fails."
 		}
-		return slacktext.Sentence("Closed: " + missingNow(i))
+		return slacktext.Sentence(missingNow(i))
 	case incident.IsGivenUpOn:
-		return "Still not a node, and no longer looked at (setting giveUp). Terminate what is not needed; a new launch is looked at anew."
+		return "still not Ready, and no longer checked (setting giveUp). Terminate what is not needed; a new launch is checked as usual."
 	}
 	return "Update: " + headline(i)
 }
@@ -117,7 +125,60 @@ func gone(i incident.Incident, n incident.Note) string {
 	if well := addressesAre(i); well != "" && cameBack(i) != "" {
 		return slacktext.Sentence(capital(well) + colon(cameBack(i)))
 	}
-	return slacktext.Sentence("The cause is gone" + colon(change(n.Evidence)))
+	says := change(n.Evidence)
+	if says == "" {
+		says = pick(n.Reason == incident.CauseGone, "the check passes now", "the cause is gone")
+	}
+	says = slacktext.Sentence(says)
+	if n.Offer != nil && n.Offer.Run != nil {
+		says += " Fixed by Rollcall: " + slacktext.Sentence(planTitle(*n.Offer))
+	}
+	return says
+}
+
+// replyLabel is what a reply is about, in a word or two; empty for one of a newer release.
+func replyLabel(r incident.Reason) string {
+	switch r {
+	case incident.Opened:
+		return "Evidence"
+	case incident.Reopened, incident.FailedAgain:
+		return "Back"
+	case incident.IsWorse:
+		return "Worse"
+	case incident.HasJoined:
+		return "Also failing"
+	case incident.HasMissed:
+		return "Missed roll call"
+	case incident.CauseGone:
+		return "Cause gone"
+	case incident.IsProved:
+		return "Resolved"
+	case incident.IsUnproved, incident.IsSuperseded, incident.IsWithdrawn, incident.IsGivenUpOn:
+		return "Closed"
+	case incident.IsProposed:
+		return "Fix offered"
+	case incident.IsApproved:
+		return "Approved"
+	case incident.IsRefused:
+		return "Refused"
+	case incident.RemedyDone:
+		return "Done"
+	case incident.RemedyFailed:
+		return "Not done"
+	case incident.IsVerified:
+		return "Fixed"
+	case incident.IsUnhelpful:
+		return "Not fixed"
+	case incident.IsDeferred:
+		return "Waiting"
+	case incident.HasChanges:
+		return "Changes"
+	case incident.IsCalled, incident.IsReminded:
+		return "Needs an owner"
+	case incident.IsTakenOver:
+		return "New owner"
+	}
+	return ""
 }
 
 // inTime is how long a launch had, where that is known.
@@ -174,7 +235,7 @@ func (p *page) also(i incident.Incident) {
 			parts = append(parts, p.label(label).plain(slacktext.Few(list, 8, 60)+".").section())
 		}
 	}
-	add("Explained by this", slacktext.Distinct(append(names(i.Cause.Symptoms), names(hidden)...)...))
+	add("Caused by this", slacktext.Distinct(append(names(i.Cause.Symptoms), names(hidden)...)...))
 	add("Makes it worse", slacktext.Distinct(names(i.Cause.Contributing)...))
 	p.add(parts...)
 }

@@ -22,22 +22,34 @@ func planTitle(of incident.Offer) string {
 }
 
 // offers say what remedies would do or did, oldest first, and tells whether
-// the plain fix is still for a person to do.
-func (p *page) offers(i incident.Incident, o Options) (byHand bool) {
+// the plain fix is still for a person to do. Below is what belongs under the buttons.
+func (p *page) offers(i incident.Incident, o Options) (byHand bool, below []slackgo.RichTextElement) {
 	byHand = true
+	var told []*line
 	for n, of := range latest(i) {
 		switch {
 		case o.live(of) && (i.State == incident.Open || remedy.Of(of.Plan.Remedy).AfterCause):
-			p.offered(i, of, n)
+			below = append(below, p.offered(i, of, n)...)
 			byHand = false
 		case of.State == incident.Offered:
 			// Nobody can approve it here: the fix says what to do.
 		default:
-			p.outcome(of)
+			if l := p.outcome(of); len(l.items) > 0 {
+				told = append(told, l)
+			}
 			byHand = byHand && !inHand(of)
 		}
 	}
-	return byHand
+	switch len(told) {
+	case 0:
+	case 1:
+		l := p.label("Fix")
+		l.items = append(l.items, told[0].items...)
+		p.add(l.section())
+	default:
+		p.add(p.heading("Fix"), bullets(told...))
+	}
+	return byHand, below
 }
 
 // latest is the newest offer of each remedy since the incident was opened.
@@ -62,19 +74,37 @@ func inHand(of incident.Offer) bool {
 	return of.State == incident.Approved || of.State == incident.Acted && of.Run != nil && of.Run.Result == action.Done
 }
 
-// offered is a plan that waits for a person.
-func (p *page) offered(i incident.Incident, of incident.Offer, n int) {
-	p.add(p.plan(of, p.label("Fix").plain("Rollcall can ").prose(slacktext.Sentence(planTitle(of))).section())...)
+// offered is a plan that waits for a person: what it does, what it costs, until when, and
+// its buttons. Its steps and the undo are in the thread; the commands are below.
+func (p *page) offered(i incident.Incident, of incident.Offer, n int) (below []slackgo.RichTextElement) {
+	l := p.label("Fix").plain("Rollcall can ").prose(slacktext.Sentence(planTitle(of)))
+	if cost := slacktext.Clip(slacktext.OneLine(of.Plan.Cost()), 200); cost != "" {
+		l.plain(" Cost and risk: ").prose(slacktext.Sentence(continued(cost)))
+	}
+	if says := slacktext.Clip(slacktext.OneLine(of.Says), 300); says != "" {
+		l.plain(" ").prose(slacktext.Sentence(says))
+	}
+	if end := final(of); end != "" {
+		l.plain(" ").prose(end)
+	}
+	if !of.Expires.IsZero() {
+		l.plain(" Approval expires ").until(of.Made, of.Expires).plain(".")
+	}
+	p.add(l.section())
 	p.decide(i, of, n)
+	if i.Mute != nil { // the thread was not told
+		if steps := p.steps(of); len(steps) > 0 {
+			below = append(below, bullets(steps...))
+		}
+	}
+	return append(below, p.commands("Or run", of.Plan.Commands())...)
 }
 
 // mostSteps is how many steps of a plan are listed.
 const mostSteps = 8
 
-// plan is what is done step by step, what it costs, until when it may be
-// approved, and the same by hand.
-func (p *page) plan(of incident.Offer, parts ...slackgo.RichTextElement) []slackgo.RichTextElement {
-	var steps []*line
+// steps is what is done step by step.
+func (p *page) steps(of incident.Offer) (steps []*line) {
 	all := of.Plan.Steps()
 	for _, s := range all[:min(len(all), mostSteps)] {
 		if s = slacktext.Clip(slacktext.OneLine(s), max(p.room/6, 80)); s != "" {
@@ -84,6 +114,12 @@ func (p *page) plan(of incident.Offer, parts ...slackgo.RichTextElement) []slack
 	if left := len(all) - mostSteps; left > 0 {
 		steps = append(steps, p.line().plain("… and "+slacktext.Count(left, "more step")))
 	}
+	return steps
+}
+
+// plan is for the thread: the steps, what they cost, until when they may be approved.
+func (p *page) plan(of incident.Offer) []slackgo.RichTextElement {
+	steps := p.steps(of)
 	if cost := slacktext.Clip(slacktext.OneLine(of.Plan.Cost()), 200); cost != "" {
 		steps = append(steps, p.line().plain("Cost and risk: ").prose(slacktext.Sentence(continued(cost))))
 	}
@@ -96,10 +132,10 @@ func (p *page) plan(of incident.Offer, parts ...slackgo.RichTextElement) []slack
 	if !of.Expires.IsZero() {
 		steps = append(steps, p.line().plain("Approval expires ").until(of.Made, of.Expires).plain("."))
 	}
-	if len(steps) > 0 {
-		parts = append(parts, bullets(steps...))
+	if len(steps) == 0 {
+		return nil
 	}
-	return append(parts, p.commands("Or run", of.Plan.Commands())...)
+	return []slackgo.RichTextElement{bullets(steps...)}
 }
 
 // commands are shown whole or not at all: half a command must not be pasted.
@@ -148,21 +184,21 @@ func isCommand(s string) bool {
 	return strings.HasPrefix(s, "aws ") || strings.HasPrefix(s, "kubectl ")
 }
 
-// outcome is what became of an offer.
-func (p *page) outcome(of incident.Offer) {
-	l := p.label("Fix")
+// outcome is what became of an offer; empty for one that says nothing.
+func (p *page) outcome(of incident.Offer) *line {
+	l := p.line()
 	what := planTitle(of)
 	switch of.State {
 	case incident.Approved:
 		if allowedItself(of) {
-			l.plain("Being done now, as the policy auto says: ").prose(slacktext.Sentence(what))
+			l.plain("Being done now (policy auto): ").prose(slacktext.Sentence(what))
 			break
 		}
 		l.plain("Approved by ").person(of.By).plain(" ").at(of.Decided).plain(", being done: ").prose(slacktext.Sentence(what))
 	case incident.RefusedByUs:
 		l.plain("Refused by ").person(of.By).plain(" ").at(of.Decided).plain(": ").prose(slacktext.Sentence(what))
 	case incident.Expired:
-		l.plain("Nobody approved in time to ").prose(slacktext.Sentence(what))
+		l.plain("Approval expired: ").prose(slacktext.Sentence(what))
 	case incident.Outdated:
 		l.plain("No longer offered: ").prose(slacktext.Sentence(what))
 		if says := slacktext.Clip(slacktext.OneLine(of.Says), 300); says != "" {
@@ -172,17 +208,15 @@ func (p *page) outcome(of incident.Offer) {
 		p.deferred(l, of)
 	case incident.Acted, incident.Helped, incident.Unhelpful:
 		p.done(l, of)
-	default:
-		return
 	}
-	p.add(l.section())
+	return l
 }
 
 // done is a plan that was carried out, or tried.
 func (p *page) done(l *line, of incident.Offer) {
 	what := planTitle(of)
 	if of.Run == nil {
-		l.plain("Rollcall went to ").prose(what).plain("; what came of it is not known.")
+		l.plain("Rollcall tried to ").prose(what).plain("; the result is not known.")
 		return
 	}
 	d := *of.Run
@@ -196,18 +230,18 @@ func (p *page) done(l *line, of incident.Offer) {
 	case action.Refused:
 		l.plain("Not done, nothing was changed: ").prose(slacktext.Sentence(what)).says(d)
 	case action.Failed:
-		l.plain("It failed, nothing was changed: ").prose(slacktext.Sentence(what)).says(d)
+		l.plain("Failed, nothing was changed: ").prose(slacktext.Sentence(what)).says(d)
 	default:
-		l.plain("No answer says whether this was done: ").prose(slacktext.Sentence(what)).plain(" Look before doing it again.").says(d)
+		l.plain("No answer says whether this was done: ").prose(slacktext.Sentence(what)).plain(" Check before doing it again.").says(d)
 	}
 	switch of.State {
 	case incident.Helped:
-		l.plain(" The check that found it passed ").at(of.Verified).plain(".")
+		l.plain(" Its check passed ").at(of.Verified).plain(".")
 	case incident.Unhelpful:
-		l.plain(" The check that found it still failed ").at(of.Verified).plain(".")
+		l.plain(" Its check still failed ").at(of.Verified).plain(".")
 	case incident.Acted:
 		if d.Result == action.Done || d.Result == action.Partly {
-			l.plain(" The check that found it is run again.")
+			l.plain(" Rechecking.")
 		}
 	}
 }
@@ -215,7 +249,7 @@ func (p *page) done(l *line, of incident.Offer) {
 // approval says who allowed it.
 func (l *line) approval(of incident.Offer) *line {
 	if allowedItself(of) {
-		return l.plain(" by Rollcall itself (policy auto)")
+		return l.plain(" by Rollcall (policy auto)")
 	}
 	return l.plain(", approved by ").person(of.By)
 }

@@ -71,11 +71,11 @@ func (p *page) trail(t *report.RecentChanges) {
 	if t == nil {
 		return
 	}
-	l := p.label("Looked")
+	l := p.label("Searched")
 	if t.From.IsZero() {
-		l.plain("for changes to what this is about, until ")
+		l.plain("changes to these resources until ")
 	} else {
-		l.plain("for changes to what this is about, from ").clock(t.From).plain(" to ")
+		l.plain("changes to these resources from ").clock(t.From).plain(" to ")
 	}
 	l.clock(t.To)
 	if good := slacktext.Clip(slacktext.OneLine(t.LastGood), 40); good != "" {
@@ -101,15 +101,15 @@ func (p *page) trail(t *report.RecentChanges) {
 	case blind != "":
 		// It was not looked at: that nothing is listed says nothing.
 	case t.Open:
-		parts = append(parts, p.line().plain("CloudTrail lists none so far.").section())
+		parts = append(parts, p.line().plain("None so far.").section())
 	default:
-		parts = append(parts, p.line().plain("CloudTrail lists none. The cause may be older, or no write call of this account.").section())
+		parts = append(parts, p.line().plain("None. The cause may be older, or no API call of this account.").section())
 	}
 	if blind != "" {
-		parts = append(parts, p.line().plain("Not seen: ").code(blind).plain(". There may be changes that are not listed.").section())
+		parts = append(parts, p.line().plain("Not read: ").code(blind).plain(". There may be more changes.").section())
 	}
 	if t.Open {
-		parts = append(parts, p.line().plain("CloudTrail can be late by some minutes. It is asked again.").section())
+		parts = append(parts, p.line().plain("CloudTrail can lag by some minutes; it is searched again.").section())
 	}
 	p.add(parts...)
 }

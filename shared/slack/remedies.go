@@ -19,14 +19,14 @@ func actLine(i incident.Incident, n incident.Note) (saying, bool) {
 	what := planTitle(of)
 	switch n.Reason {
 	case incident.IsCalled:
-		return say("This needs somebody: " + continued(title(i)) + "."), true
+		return say(slacktext.Sentence(continued(title(i)))), true
 	case incident.IsReminded:
-		return say("Still open after " + slacktext.Span(max(n.At.Sub(i.Began), 0)) + ", and nobody has acknowledged it: " + continued(title(i)) + "."), true
+		return say("open for " + slacktext.Span(max(n.At.Sub(i.Began), 0)) + ", not acknowledged: " + slacktext.Sentence(continued(title(i)))), true
 	case incident.IsTakenOver:
 		if n.Ack == nil || n.Ack.From == nil {
 			return nil, false
 		}
-		return say("Taken over by ").by(n.Ack.By).and(" from ").by(*n.Ack.From).and("."), true
+		return say("").by(n.Ack.By).and(" took it over from ").by(*n.Ack.From).and("."), true
 	case incident.HasChanges:
 		return say(changesLine(trailOf(i, n))), true
 	case incident.IsProposed, incident.IsApproved, incident.IsRefused, incident.RemedyDone, incident.RemedyFailed, incident.IsVerified, incident.IsUnhelpful, incident.IsDeferred:
@@ -41,17 +41,17 @@ func actLine(i incident.Incident, n incident.Note) (saying, bool) {
 		return say("Rollcall can " + slacktext.Sentence(what) + " Steps and undo:"), true
 	case incident.IsApproved:
 		if allowedItself(of) {
-			return say("The policy of " + slacktext.Clip(string(of.Plan.Remedy), 60) + " is auto: Rollcall will " + what + " now."), true
+			return say("by the policy auto of " + slacktext.Clip(string(of.Plan.Remedy), 60) + ": " + slacktext.Sentence(what)), true
 		}
-		return say("Approved by ").by(of.By).and(". Rollcall looks once more, and then will " + slacktext.Sentence(what)), true
+		return say("by ").by(of.By).and(". Rechecking before applying: " + slacktext.Sentence(what)), true
 	case incident.IsRefused:
-		return say("Refused by ").by(of.By).and(": Rollcall does not " + slacktext.Sentence(what)), true
+		return say("by ").by(of.By).and(". Rollcall will not " + slacktext.Sentence(what)), true
 	case incident.IsDeferred:
 		return deferredLine(of, what), true
 	case incident.IsVerified:
-		return say("It helped. The check that found the cause passes now, after Rollcall did this: " + slacktext.Sentence(what)), true
+		return say("the check that found the cause passes since Rollcall did this: " + slacktext.Sentence(what)), true
 	case incident.IsUnhelpful:
-		return say("It did not help: the check that found the cause still fails after this was done: " + slacktext.Sentence(what)), true
+		return say("the check that found the cause still fails after this was done: " + slacktext.Sentence(what)), true
 	}
 	return remedyLine(of, what), true
 }
@@ -88,26 +88,26 @@ func allowedItself(of incident.Offer) bool {
 	return of.Policy == optin.Auto && of.By == (report.User{})
 }
 
-// remedyLine is what came of a plan.
+// remedyLine is what came of a plan, and who allowed it.
 func remedyLine(of incident.Offer, what string) saying {
-	by := say(" (policy auto)")
-	if !allowedItself(of) {
-		by = say(" (approved by ").by(of.By).and(")")
-	}
-	var s saying
+	head := ""
 	switch of.Run.Result {
 	case action.Done:
-		s = say("Done" + took(of.Run))
+		head = took(of.Run)
 	case action.Partly:
-		s = say("Done in part")
+		head = "in part, "
 	case action.Refused:
-		s = say("Not done, nothing was changed")
+		head = "nothing was changed, "
 	case action.Failed:
-		s = say("It failed, nothing was changed")
+		head = "it failed, nothing was changed, "
 	default:
-		s = say("No answer says whether this was done")
+		head = "no answer says whether it was done, "
 	}
-	return append(append(s, by...), say(": "+slacktext.Sentence(what))...)
+	s := say(head + "policy auto")
+	if !allowedItself(of) {
+		s = say(head + "approved by ").by(of.By)
+	}
+	return s.and(": " + slacktext.Sentence(what))
 }
 
 // took is how long it took, if that is known.
@@ -115,12 +115,12 @@ func took(d *remedy.Run) string {
 	if d.Began.IsZero() || d.Ended.Before(d.Began) {
 		return ""
 	}
-	return " in " + slacktext.Span(max(d.Ended.Sub(d.Began), time.Second))
+	return "in " + slacktext.Span(max(d.Ended.Sub(d.Began), time.Second)) + ", "
 }
 
 func changesLine(t *report.RecentChanges) string {
 	if t == nil {
-		return "What was changed before it began is not known."
+		return "what changed before it began is not known."
 	}
 	made := 0
 	for _, c := range t.Changes {
@@ -131,15 +131,15 @@ func changesLine(t *report.RecentChanges) string {
 	all := len(t.Changes) + max(t.More, 0)
 	switch {
 	case all > len(t.Changes):
-		return "What was changed before it began: " + slacktext.Count(all, "write call") + "."
+		return slacktext.Count(all, "write call") + " before it began."
 	case made < all:
-		return "What was changed before it began: " + slacktext.Count(made, "change") + ", and " + slacktext.Count(all-made, "call") + " refused."
+		return slacktext.Count(made, "change") + " before it began, and " + slacktext.Count(all-made, "call") + " refused."
 	case made > 0:
-		return "What was changed before it began: " + slacktext.Count(made, "change") + "."
+		return slacktext.Count(made, "change") + " before it began."
 	case slacktext.OneLine(t.Blind) != "":
-		return "What was changed before it began could not be looked at."
+		return "what changed before it began could not be read."
 	}
-	return "Nothing was found that was changed before it began."
+	return "none found before it began."
 }
 
 func trailOf(i incident.Incident, n incident.Note) *report.RecentChanges {
@@ -211,6 +211,6 @@ func (p *page) run(of incident.Offer) {
 	}
 	row("Plan", strings.TrimSpace(slacktext.Clip(slacktext.OneLine(string(d.Plan.Remedy)), 60)+" "+head(slacktext.OneLine(d.Hash), 12)))
 	if len(lines) > 0 {
-		p.add(p.heading("For the record"), bullets(lines...))
+		p.add(p.heading("Audit"), bullets(lines...))
 	}
 }

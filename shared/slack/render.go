@@ -11,6 +11,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"rollcall/shared/checks"
+	"rollcall/shared/checks/check"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/shell"
@@ -38,7 +39,6 @@ func Render(i incident.Incident, o Options) slackapi.Message {
 			default:
 				p.open(i, o)
 			}
-			p.handle(i, o)
 			p.footer(i)
 			return p.blocks
 		}),
@@ -46,13 +46,22 @@ func Render(i incident.Incident, o Options) slackapi.Message {
 	}
 }
 
-// open is the body while the cause is there.
+// open is the body while the cause is there. What a phone shows first is what hurts, why,
+// and the one thing to do, with its buttons; all else is below.
 func (p *page) open(i incident.Incident, o Options) {
-	p.why(i)
-	p.sketch(i)
-	p.since(i)
-	p.changed(i.RecentChanges, i.Key.Resource)
+	why, more := parted(slacktext.Sentence(slacktext.Clip(i.Cause.Why, maxWhy)), firstWhy)
+	p.hurts(i)
+	p.reason(whyLabel(i), why)
+	byHand, below := p.offers(i, o)
+	if byHand {
+		p.do(i.Cause.Fix)
+	}
+	p.handle(i, o)
 	p.handled(i, o)
+	p.add(below...)
+	p.reason("More", more)
+	p.changed(i.RecentChanges, i.Key.Resource)
+	p.sketch(i)
 	p.effects(i)
 	switch {
 	case i.Key.Check == incident.CannotLook:
@@ -61,15 +70,40 @@ func (p *page) open(i incident.Incident, o Options) {
 		// Where the cause is certain, what was not seen is for the thread.
 		p.blind(i.Blind)
 	}
-	if p.offers(i, o) {
-		p.do(i.Cause.Fix)
+}
+
+// firstWhy is how long the reason may be above the buttons: six lines of a phone.
+const firstWhy = 300
+
+// parted is a text in two, at the end of a sentence: the first is as long as it may be,
+// or one sentence.
+func parted(s string, most int) (first, rest string) {
+	if slacktext.Length(s) <= most {
+		return s, ""
 	}
+	at := -1
+	for from := 0; ; {
+		end := strings.Index(s[from:], ". ")
+		if end < 0 || at >= 0 && slacktext.Length(s[:from+end+1]) > most {
+			break
+		}
+		at = from + end + 1
+		from = at + 1
+	}
+	if at < 0 {
+		return s, ""
+	}
+	return s[:at], s[at+1:]
 }
 
 // why is the reason, and how sure it is.
 func (p *page) why(i incident.Incident) {
-	if i.Cause.Why != "" {
-		p.add(p.label(whyLabel(i)).prose(slacktext.Sentence(slacktext.Clip(i.Cause.Why, maxWhy))).section())
+	p.reason(whyLabel(i), slacktext.Sentence(slacktext.Clip(i.Cause.Why, maxWhy)))
+}
+
+func (p *page) reason(label, text string) {
+	if text != "" {
+		p.add(p.label(label).prose(text).section())
 	}
 }
 
@@ -77,21 +111,39 @@ func (p *page) why(i incident.Incident) {
 func whyLabel(i incident.Incident) string {
 	switch {
 	case i.Key.Check == incident.CannotLook:
-		return "So"
+		return "Impact"
 	case stated(i):
 		return "Why"
 	case i.Cause.Confidence == checks.Likely:
-		return "Likely because"
+		return "Likely cause"
 	case i.Cause.Confidence == checks.Possible:
-		return "Possibly because"
+		return "Possible cause"
 	case i.Cause.Confidence == checks.Symptom:
-		return "Seen"
+		return "Observed"
 	}
 	return "Why"
 }
 
-func (p *page) since(i incident.Incident) {
+// hurts is what is lost, and since when: pods that wait, instances that are no nodes.
+func (p *page) hurts(i incident.Incident) {
+	t := tallyOf(i)
+	var what []string
+	if n := len(i.Cause.Pods); n > 0 {
+		what = append(what, slacktext.Count(n, "pod")+" pending")
+	}
+	switch {
+	case t.out() == 0:
+	case checks.Meaning(i.Key.Check).Breaks == check.Launching && t.joined == 0:
+		what = append(what, slacktext.Count(t.out(), "failed launch"))
+	case t.joined > 0:
+		what = append(what, slacktext.Number(t.out())+" of "+slacktext.Count(t.all, "new instance")+" not Ready")
+	default:
+		what = append(what, slacktext.Count(t.out(), "new instance")+pick(t.early(), " not Ready yet", " not Ready"))
+	}
 	l := p.label("Since").clock(i.Began)
+	if len(what) > 0 {
+		l = p.label("Impact").plain(strings.Join(what, ", ") + ", since ").clock(i.Began)
+	}
 	if f, ok := first(i.Launches); ok {
 		l.plain(pick(len(i.Launches) == 1 && i.Affected <= 1, ", ", ", first ")).prose(f.Instance)
 		if f.Zone != "" {
@@ -99,7 +151,7 @@ func (p *page) since(i incident.Incident) {
 		}
 	}
 	l.plain(".")
-	if parts := tallyOf(i).parts(); parts != nil {
+	if parts := t.parts(); parts != nil {
 		l.plain(" So far " + strings.Join(parts, ", ") + ".")
 	}
 	p.add(l.section())
@@ -118,17 +170,17 @@ func (p *page) do(fix checks.Fix) {
 	case command == "":
 		l.prose(slacktext.Sentence(text))
 	case text == "":
-		l.plain("run this:")
+		l.plain("Run:")
 	case strings.HasSuffix(text, "."):
 		l.prose(text)
 	default: // why it is this command: "nat-0aa4: available, same zone"
-		l.plain("run this (").prose(text).plain("):")
+		l.plain("Run (").prose(text).plain("):")
 	}
 	switch {
 	case command == "":
 		p.add(l.section())
 	case slacktext.Length(command) > p.room:
-		p.add(l.plain(" The command is too long for this message.").section())
+		p.add(l.plain(" The command is too long to show here.").section())
 	default:
 		p.add(l.section(), pre(command))
 	}
@@ -137,17 +189,21 @@ func (p *page) do(fix checks.Fix) {
 // cleared is the body while a proof is awaited.
 func (p *page) cleared(i incident.Incident, o Options) {
 	p.add(p.label("Was").prose(slacktext.Sentence(capital(title(i)))).plain(" From ").clock(i.Began).plain(" to ").clock(i.Cleared).plain(".").section())
-	if change(i.ClearedBy) == "" {
-		p.evidence("Found now", i.ClearedBy)
-	}
-	p.sketch(i)
-	p.changed(i.RecentChanges, i.Key.Resource)
-	p.handled(i, o)
-	byHand := p.offers(i, o)
+	byHand, below := p.offers(i, o)
+	defer func() {
+		p.handle(i, o)
+		p.handled(i, o)
+		p.add(below...)
+		p.changed(i.RecentChanges, i.Key.Resource)
+		p.sketch(i)
+		if change(i.ClearedBy) == "" {
+			p.evidence("Found when it cleared", i.ClearedBy)
+		}
+	}()
 	t := tallyOf(i)
-	l := p.label("Next").plain("This closes when an instance in the same place becomes a Ready node.")
+	l := p.label("Next").plain("Closes when a new instance there becomes Ready.")
 	if i.Replacing() {
-		l = p.label("Next").plain("This closes when the instances that missed the roll call are replaced, a day after the cause was gone at the latest, and one in the same place is a Ready node.")
+		l = p.label("Next").plain("Closes when the instances that missed roll call are replaced (after a day at the latest) and a new one there is Ready.")
 	}
 	out := t.missed + t.givenUp
 	command := replace(i)
@@ -155,8 +211,7 @@ func (p *page) cleared(i incident.Incident, o Options) {
 		p.add(l.section())
 		return
 	}
-	l.plain(" " + slacktext.Count(out, "instance") + " launched before the change " + pick(out == 1, "is still not a Ready node", "are still not Ready nodes") +
-		". " + pick(out == 1, "If it stays out, replace it:", "If they stay out, replace them one by one:"))
+	l.plain(" " + slacktext.Count(out, "instance") + " launched before the change " + pick(out == 1, "is still not Ready. Replace it if it stays so:", "are still not Ready. Replace them one by one if they stay so:"))
 	p.add(l.section(), pre(command))
 }
 
@@ -184,8 +239,8 @@ func (p *page) closed(i incident.Incident, o Options) {
 		l.plain(".")
 	}
 	p.add(l.section())
-	p.changed(i.RecentChanges, i.Key.Resource)
 	p.offers(i, Options{})
+	p.changed(i.RecentChanges, i.Key.Resource)
 	byItself := addressesAre(i) != "" && i.Resolution == incident.Proved && i.Proof == nil
 	if byItself {
 		p.sketch(i)

@@ -42,9 +42,9 @@ func closed(i incident.Incident) (colour, what string) {
 		return green, what
 	case incident.Unproved:
 		if well := addressesAre(i); well != "" {
-			return white, well + ", no launch came to prove it" + colon(cameBack(i))
+			return white, well + ", no launch since to confirm it" + colon(cameBack(i))
 		}
-		return white, "cause is gone, no launch came to prove it" + colon(change(i.ClearedBy))
+		return white, "cause is gone, no launch since to confirm it" + colon(change(i.ClearedBy))
 	case incident.Superseded:
 		return white, "closed, " + gaveWay(i)
 	case incident.Withdrawn:
@@ -52,10 +52,10 @@ func closed(i incident.Incident) (colour, what string) {
 	case incident.ClusterDeleted:
 		return white, "closed, cluster " + slacktext.Clip(slacktext.OneLine(i.Key.Cluster), 60) + " was deleted"
 	case incident.Unseen:
-		return white, "closed, nothing was heard of it since " + heard(i) + ": whether it still fails is not known" + colon(continued(title(i)))
+		return white, "closed, not checked since " + heard(i) + ", may still fail" + colon(continued(title(i)))
 	case incident.GivenUpOn:
 		// Not green and not white: nothing got better, only the looking stopped.
-		return red, slacktext.Count(i.Affected, "instance") + " never joined, no longer looked at" + colon(continued(title(i)))
+		return red, slacktext.Count(i.Affected, "instance") + " never joined, no longer checked" + colon(continued(title(i)))
 	}
 	return white, "closed" + colon(continued(title(i)))
 }
@@ -73,7 +73,7 @@ func clearedWithoutNode(i incident.Incident) string {
 		name = "the cluster"
 	default:
 		if how == "" {
-			return "no longer so" + after + colon(continued(title(i)))
+			return "no longer failing" + after + colon(continued(title(i)))
 		}
 		return "well again" + after + colon(how)
 	}

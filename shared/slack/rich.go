@@ -87,7 +87,7 @@ func (l *line) words(s string, bold bool) *line {
 			l.styled(part, &slackgo.RichTextSectionTextStyle{Code: true, Bold: bold})
 			continue
 		}
-		l.withIDs(part, bold)
+		l.withClocks(part, bold)
 	}
 	return l
 }

@@ -61,7 +61,7 @@ func zoneWell(i incident.Incident) string {
 		how = raised
 	}
 	if what == "well again" && how == "" {
-		what, how = "no longer so", continued(title(i))
+		what, how = "no longer failing", continued(title(i))
 	}
 	what += " after " + slacktext.Span(outage(i)) + colon(how)
 	if by := fixer(i); by != "" {

@@ -112,7 +112,7 @@ func TestZoneHeadlines(t *testing.T) {
 		"zone-resolved":      "✅ prod / workers · a node is in us-west-2c again after 12 min: desired 2 → 3 (approved by @oncall)",
 		"zone-by-hand":       "✅ prod / workers · a node is in us-west-2c again after 12 min",
 		"zone-on-its-way":    "✅ prod / workers · a node is on its way to us-west-2c after 12 min",
-		"zone-volume-gone":   "✅ prod / workers · no longer so after 12 min: no node in us-west-2c for vol-0c50000000000c0de (redash/redis)",
+		"zone-volume-gone":   "✅ prod / workers · no longer failing after 12 min: no node in us-west-2c for vol-0c50000000000c0de (redash/redis)",
 		"zone-impaired":      "🟠 prod · us-west-2c (usw2-az3) is in trouble: not your settings",
 		"zone-impaired-well": "✅ prod · us-west-2c is well again after 12 min",
 	}

@@ -75,7 +75,7 @@ func TestAGuestDoesNothing(t *testing.T) {
 		if len(acts) != 2 || acts[1].Answer.Reason != incident.OtherWorkspace || inc.Ack != nil || inc.Mute == nil || inc.Offers[0].State != incident.Offered || b.bus.Kinds() != before {
 			t.Errorf("%s: audited %+v, incident %+v %+v %s", action, acts, inc.Ack, inc.Mute, inc.Offers[0].State)
 		}
-		if last := b.channel.Answers[len(b.channel.Answers)-1]; !strings.Contains(last, "people of the workspace") {
+		if last := b.channel.Answers[len(b.channel.Answers)-1]; !strings.Contains(last, "Slack workspace") {
 			t.Errorf("%s: told %q", action, last)
 		}
 	}

@@ -90,6 +90,7 @@ func gap(p *zones.Zones, r *zones.NodeSource, list []zones.VolumePlacement) find
 		f.Resources = f.Resources[1:]
 	}
 	if first.Pod != nil {
+		f.Since = first.Pod.Since()
 		f.Why += fmt.Sprintf(" Pod %s waits for it since %s.", first.Pod.Key(), phrase.ClockTime(first.Pod.Since()))
 	}
 	f.Why, f.Pods = f.Why+p.Unsaid(first)+zones.Others(first, len(list)-1), zones.PodsOf(list)

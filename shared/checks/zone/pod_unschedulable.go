@@ -136,6 +136,7 @@ func stuckFinding(p *zones.Zones, zone string, list []stuck) finding.Finding {
 	h := first.homes[slices.IndexFunc(first.homes, func(l zones.VolumePlacement) bool { return l.Home.Zones[0] == zone })]
 	f := finding.Finding{
 		Outcome: finding.Fail, Resource: zone, Covers: []string{zone}, Resources: []string{zone},
+		Since: first.pod.Since(),
 		Title: phrase.Title("%s waits for a node in %s", first.pod.Key(), zone),
 		Why:   fmt.Sprintf("Pod %s waits since %s: %s lives in %s. %s.", first.pod.Key(), phrase.ClockTime(first.pod.Since()), h.Home.Words(), h.Home.Zone(), there(p, h, first)),
 		Fix: finding.Fix{

@@ -39,6 +39,9 @@ func (rec *reconciler) decisionOn(u *incident.Update) (decision incident.Decisio
 		u.Changed = rec.Now
 	}
 	for _, r := range u.Reasons {
+		if r == incident.IsVerified && endsCause(u) {
+			continue // the note on that says by what
+		}
 		if r == incident.IsWorse && slices.Contains(u.Reasons, incident.HasMissed) && !u.HasNote(incident.HasMissed) {
 			continue // that note says how
 		}
@@ -56,6 +59,13 @@ func (rec *reconciler) decisionOn(u *incident.Update) (decision incident.Decisio
 	rec.addEvents(u, top)
 	u.Delivery.Dirty = u.Number > 0
 	return incident.Decision{Incident: u.Incident, Reason: top, Changed: true}, true
+}
+
+// endsCause tells that the thread is told now that the cause is gone, or that it is over.
+func endsCause(u *incident.Update) bool {
+	return slices.ContainsFunc(u.Reasons, func(r incident.Reason) bool {
+		return (r == incident.CauseGone || r == incident.IsProved || r == incident.IsUnproved) && !hovers(u, r)
+	})
 }
 
 // addEvents tells of the top reason; an incident that opened and ended with one
@@ -100,6 +110,9 @@ func (rec *reconciler) addNote(u *incident.Update, r incident.Reason) {
 		n.Evidence = u.Cause.Evidence
 	case incident.CauseGone, incident.IsProved, incident.IsUnproved:
 		n.Evidence, n.Launch = u.ClearedBy, u.Proof
+		if slices.Contains(u.Reasons, incident.IsVerified) {
+			n.Offer = u.LastOffer(incident.Helped)
+		}
 	case incident.IsVerified:
 		n.Evidence, n.Offer = u.ClearedBy, u.LastOffer(incident.Helped)
 	case incident.IsUnhelpful:

@@ -134,8 +134,13 @@ func TestTheEndNamesWhatHelped(t *testing.T) {
 	if inc.State != incident.Closed || inc.Resolution != incident.Proved || !ok || by.By != incidenttest.Oncall || by.Plan.Route.NAT != "nat-0aa4" || !by.Verified.Equal(incidenttest.At(9)) {
 		t.Errorf("%q, %q, fixed by %+v", inc.State, inc.Resolution, by)
 	}
-	if got := incidenttest.NotesOf(inc); got != "opened proposed approved remedy-done verified cleared proved" {
+	if got := incidenttest.NotesOf(inc); got != "opened proposed approved remedy-done cleared proved" {
 		t.Errorf("the thread has %q", got)
+	}
+	for _, n := range inc.Delivery.Notes {
+		if helped := n.Offer != nil && n.Offer.State == incident.Helped; helped != (n.Reason == incident.CauseGone) {
+			t.Errorf("%s names what helped: %t", n.Reason, helped)
+		}
 	}
 	if _, ok := incidenttest.Look(incidenttest.Look(incidenttest.Proposed(t), 9, incidenttest.Passed("route/no-egress", incidenttest.Subnet)), 12, incidenttest.Launched("i-2", 10, report.Joined)).FixedBy(); ok {
 		t.Error("nobody did anything, and a remedy is thanked")
