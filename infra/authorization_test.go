@@ -164,6 +164,7 @@ func arnOf(t *testing.T, tpl template, value any) string {
 		id, _, _ := strings.Cut(name, ".")
 		const of = "us-west-2:111122223333:"
 		known, ok := map[string]string{
+			"AWS::S3::Bucket": "arn:aws:s3:::" + strings.ToLower(id),
 			"AWS::SQS::Queue": "arn:aws:sqs:" + of + id, "AWS::SNS::Topic": "arn:aws:sns:" + of + id,
 			"AWS::Logs::LogGroup": "arn:aws:logs:" + of + "log-group:" + id + ":*", "AWS::DynamoDB::Table": "arn:aws:dynamodb:" + of + "table/" + id,
 			"AWS::Events::EventBus": "arn:aws:events:" + of + "event-bus/" + id, "AWS::Lambda::Function": "arn:aws:lambda:" + of + "function:" + id,

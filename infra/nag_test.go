@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
 
 	"rollcall/infra/specs"
+	"rollcall/shared/config"
 	"rollcall/shared/spec"
 )
 
@@ -35,8 +37,18 @@ func exceptions(inVPC bool) []meant {
 		path: "/Rollcall/Failed/Resource", rule: "AwsSolutions-SQS3",
 		reason: "It is a dead-letter queue: of the rules and of asynchronous invocations, which cdk-nag does not look at. It has an alarm.",
 	})
+	list = append(list, meant{
+		path: "/Rollcall/Evidence/Resource", rule: "AwsSolutions-S1",
+		reason: "Access logs need a second bucket, and tell less than CloudTrail's data events, which an account records or does not. Only detectors write, by a grant that replaces nothing.",
+	})
 	for _, spec := range specs.All() {
 		scope := "/Rollcall/" + camel(spec.Name)
+		if slices.Contains(spec.Environment, config.EvidenceBucket) {
+			list = append(list, meant{
+				path: scope + "/Role/Resource", rule: "AwsSolutions-IAM5", appliesTo: []string{"Resource::<Evidence4CC26D68.Arn>/*"},
+				reason: "It makes objects in one bucket, whose names are those of moments and causes, and replaces none (s3:if-none-match).",
+			})
+		}
 		if wide := wideReads(spec); len(wide) > 0 {
 			list = append(list, meant{
 				path: scope + "/Role/Resource", rule: "AwsSolutions-IAM5", appliesTo: wide,

@@ -79,7 +79,15 @@ func TestPermissionsAreThoseOfTheSpecs(t *testing.T) {
 				t.Errorf("reads (-spec +template):\n%s", diff)
 			}
 			want := map[string]allowed{}
-			for _, g := range of.Grants {
+			grants := of.Grants
+			if of.Chosen != nil { // by the settings' defaults
+				chosen, err := of.Chosen(func(string) string { return "" })
+				if err != nil {
+					t.Fatal(err)
+				}
+				grants = slices.Concat(grants, chosen)
+			}
+			for _, g := range grants {
 				a := allowed{Sid: g.Sid, Actions: g.Actions}
 				if len(g.Conditions) > 0 {
 					a.Conditions = anything(g.Conditions)
@@ -124,6 +132,9 @@ func arnIn(t *testing.T, tpl template, name spec.Resource) string {
 	if name == spec.ReaderRole {
 		return "arn:${AWS::Partition}:iam::${AWS::AccountId}:role/rollcall-reader-${AWS::Region}"
 	}
+	if buckets := tpl.all("AWS::S3::Bucket"); name == spec.EvidenceObjects && len(buckets) == 1 {
+		return "${" + buckets[0].id + ".Arn}/*"
+	}
 	kinds := map[spec.Resource]string{spec.Table: "AWS::DynamoDB::Table", spec.Bus: "AWS::Events::EventBus"}
 	if kind, ok := kinds[name]; ok {
 		found := tpl.all(kind)
@@ -156,6 +167,9 @@ func TestNoWildcardWrites(t *testing.T) {
 					continue
 				}
 				for _, r := range s.Resources {
+					if action == "s3:PutObject" && r == arnIn(t, tpl, spec.EvidenceObjects) {
+						continue // of one bucket, whose objects have no names yet: none is replaced (TestEvidence)
+					}
 					if strings.Contains(r, "*") && action != "sts:DecodeAuthorizationMessage" { // it takes no resource
 						t.Errorf("%s, %s: %s on %s", of.Name, s.Sid, action, r)
 					}

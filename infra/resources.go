@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
@@ -30,6 +31,8 @@ type resources struct {
 	// each would have an alarm of its own to be paid for. A letter says whose it is:
 	// those of rules name the rule and its target, the others the function.
 	failed awssqs.Queue
+	// evidence is nil where none is kept.
+	evidence awss3.Bucket
 }
 
 func newResources(stack awscdk.Stack, chosen settings.Settings, list []spec.Spec) (resources, error) {
@@ -40,6 +43,10 @@ func newResources(stack awscdk.Stack, chosen settings.Settings, list []spec.Spec
 		secrets: newSecrets(stack, chosen, list),
 		queues:  map[spec.Resource]queue{},
 		failed:  newDeadLetters(stack, "Failed", chosen.Prefix()+"-failed", false),
+	}
+	var err error
+	if r.evidence, err = newEvidence(stack, chosen); err != nil {
+		return resources{}, err
 	}
 	for _, spec := range list {
 		if spec.Queue == nil {
@@ -91,6 +98,10 @@ func (r resources) arn(name spec.Resource) (string, error) {
 		return r.reader, nil
 	case spec.Bus:
 		return *r.bus.EventBusArn(), nil
+	case spec.EvidenceObjects:
+		if r.evidence != nil {
+			return *r.evidence.ArnForObjects(jsii.String("*")), nil
+		}
 	}
 	if s, ok := r.secrets[name]; ok {
 		return s.arn, nil
@@ -145,6 +156,11 @@ func (r resources) value(v spec.Variable, chosen settings.Settings) (*string, er
 		return r.url(spec.ChangeQueue, v)
 	case config.RemedyQueueURL:
 		return r.url(spec.RemedyQueue, v)
+	case config.EvidenceBucket:
+		if r.evidence == nil {
+			return jsii.String(""), nil
+		}
+		return r.evidence.BucketName(), nil
 	}
 	text, ok := chosen.Environment[v]
 	if !ok {

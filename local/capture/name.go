@@ -3,7 +3,7 @@ package capture
 import (
 	"strings"
 
-	"rollcall/local/capture/filename"
+	"rollcall/shared/capture/filename"
 )
 
 // fileName is the name of a file, without .json, of an operation and its keys.

@@ -47,9 +47,7 @@ type Row struct {
 }
 
 // ID is an incident's name at the command line.
-func ID(k report.Key) string {
-	return k.Cluster + ":" + string(k.Check) + ":" + k.Resource
-}
+func ID(k report.Key) string { return k.Name() }
 
 // ErrNone is that there is no incident of a name.
 var ErrNone = errors.New("there is no such incident")

@@ -44,6 +44,8 @@ type Config struct {
 	Deployment Deployment
 	// DynamoDB answers DynamoDB. Nil serves none.
 	DynamoDB http.Handler
+	// S3 answers S3. Nil serves none.
+	S3 http.Handler
 	// Meter, if any, counts what the calls of DynamoDB take.
 	Meter *Meter
 	// Clusters get a Kubernetes API each. Objects lists what is in one.

@@ -89,6 +89,9 @@ func (c *Cloud) register() {
 	if l, has := c.cfg.World.(Logs); has {
 		c.registerLogs(l)
 	}
+	if c.cfg.S3 != nil {
+		c.wire.Pass("s3", c.cfg.S3)
+	}
 	if c.cfg.DynamoDB != nil {
 		db := c.cfg.DynamoDB
 		if c.cfg.Meter != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,7 @@ func judged(service, operation string) bool {
 	switch service {
 	case "ec2", "cloudtrail", "cloudwatchlogs":
 		return true
-	case "autoscaling", "eks", "dynamodb":
+	case "autoscaling", "eks", "dynamodb", "s3":
 		return !reads(operation)
 	}
 	return false
@@ -47,6 +48,9 @@ func (s *Stage) admitCall(ctx context.Context, call *wire.Call, in any) error {
 	policy, assumed := s.assumedPolicy(call.Principal)
 	if !assumed {
 		policy = s.Policy(s.Template.Functions[i].Name)
+	}
+	if o, is := in.(wire.Object); is {
+		policy = slices.Concat(policy, s.things().bucketPolicy(o.Bucket))
 	}
 	ok, err := mayCall(policy, call.Action(), in, s.things())
 	if err != nil {

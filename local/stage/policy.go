@@ -8,7 +8,11 @@ import (
 	enicleanup "rollcall/functions/eni-cleanup/spec"
 	joincheck "rollcall/functions/join-check/spec"
 	launchwatch "rollcall/functions/launch-watch/spec"
+	nodegroupwatch "rollcall/functions/nodegroup-watch/spec"
 	remediate "rollcall/functions/remediate/spec"
+	spotreport "rollcall/functions/spot-report/spec"
+	subnetwatch "rollcall/functions/subnet-watch/spec"
+	zonewatch "rollcall/functions/zone-watch/spec"
 	"rollcall/local/platform/template"
 	"rollcall/shared/spec"
 )
@@ -32,7 +36,10 @@ func (s *Stage) Policy(function string) []template.Statement {
 
 // byChoice are the functions whose grants hang on settings.
 func byChoice() []spec.Spec {
-	return []spec.Spec{enicleanup.Spec(), remediate.Spec(), launchwatch.Spec(), joincheck.Spec()}
+	return []spec.Spec{
+		enicleanup.Spec(), remediate.Spec(), launchwatch.Spec(), joincheck.Spec(),
+		nodegroupwatch.Spec(), spotreport.Spec(), subnetwatch.Spec(), zonewatch.Spec(),
+	}
 }
 
 // synthesise makes the policies that hang on settings, as infra does.
@@ -89,6 +96,12 @@ func (s *Stage) statement(g spec.Grant, source string) template.Statement {
 	fill := strings.NewReplacer("${Partition}", "aws", "${Region}", s.Template.Region, "${Account}", s.Template.AccountID).Replace
 	out := template.Statement{SID: g.Sid, Effect: "Allow", Actions: g.Actions, Conditions: map[string]map[string][]string{}, Source: source}
 	for _, r := range g.Resources {
+		if r == spec.EvidenceObjects {
+			for _, b := range s.Template.S3Buckets {
+				out.Resources = append(out.Resources, b.ARN+"/*")
+			}
+			continue
+		}
 		out.Resources = append(out.Resources, fill(string(r)))
 	}
 	for operator, keys := range g.Conditions {

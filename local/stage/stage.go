@@ -27,6 +27,7 @@ import (
 	"rollcall/local/simaws/deployment"
 	"rollcall/local/simaws/kubeapi"
 	"rollcall/local/simaws/rbac"
+	"rollcall/local/simaws/s3"
 	"rollcall/local/simaws/world"
 	"rollcall/local/simclock"
 )
@@ -49,6 +50,8 @@ type Stage struct {
 	Deployment *deployment.API
 	// RBAC are the roles and bindings of all clusters.
 	RBAC *rbac.Objects
+	// S3 has the buckets of the template.
+	S3 *s3.Server
 
 	options Options
 	// network is the stage's own, where it has no ports; else nil.
@@ -246,6 +249,7 @@ func (s *Stage) startCloud(set set) error {
 		}
 	}
 	s.Buckets = s.buckets()
+	s.S3 = s3.New(s.Template.S3Buckets, s.now)
 	s.Deployment = deployment.New(s.Template, s.settings, func(f template.Function) string {
 		return simaws.RoleIdentity(s.Template.AccountID, f.Name).RoleARN
 	}, s.Clock.Now())
@@ -255,6 +259,7 @@ func (s *Stage) startCloud(set set) error {
 		World:     set.api, History: set.history, Queues: s.Queues, Identities: identities, Secrets: secrets,
 		Deployment: s.Deployment,
 		Events:     func(_ context.Context, bus string, event json.RawMessage) error { return s.putOn(bus, event) },
+		S3:         s.S3,
 		DynamoDB:   s.Table, Meter: s.options.Meter, Clusters: set.clusters, Objects: s.withRBAC(set.objects), Endpoints: set.described, Groups: groups,
 		Faults: simaws.NewFaultRules(slices.Concat(callFaults(set.faults, set.start), s.options.CallFaults), s.Clock.Now),
 		Admit:  s.admitCall,

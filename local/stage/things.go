@@ -16,6 +16,7 @@ import (
 type things struct {
 	account, region string
 	tables          []template.Table
+	buckets         []template.S3Bucket
 	api             describer
 }
 
@@ -31,7 +32,7 @@ type describer interface {
 }
 
 func (s *Stage) things() things {
-	t := things{account: s.Template.AccountID, region: s.Template.Region, tables: s.Template.Tables}
+	t := things{account: s.Template.AccountID, region: s.Template.Region, tables: s.Template.Tables, buckets: s.Template.S3Buckets}
 	if s.World != nil {
 		t.api = s.World.API()
 	}
@@ -85,6 +86,8 @@ func (t things) resource(in any) (arn string, keys map[string][]string, ok bool)
 		return t.newEntry(in)
 	case wire.Passed:
 		return t.records(in)
+	case wire.Object:
+		return t.object(in)
 	}
 	return "", nil, false
 }

@@ -28,6 +28,11 @@ func TestWhoTalks(t *testing.T) {
 		"shared/gather/kubernetes":  {"net/http"},        // tells a refusal by its code
 		"shared/gather/source":      {"net", "net/http"}, // tells by their types how calls failed
 		"shared/kube":               {"net", "net/http", "sts"},
+		"shared/awsjson":            {"awscall"},
+		"shared/s3":                 {"awscall"},
+		"shared/capture":            {"net", "net/http"}, // tells by their types how calls failed
+		"shared/evidence":           {"s3"},
+		"shared/detect":             {"s3"}, // makes the client for the keeper of evidence
 		"shared/cloudtrail":         {"awsjson"},
 		"shared/cloudwatchlogs":     {"awsjson"},
 		"shared/slack":              {"slack"}, // the types of blocks
@@ -98,9 +103,9 @@ func client(path string) (string, bool) {
 	switch {
 	case path == "net", path == "net/http":
 		return path, true
-	case path == module+"/shared/awsjson": // what clients of our own are made of
-		return "awsjson", true
-	case path == module+"/shared/cloudtrail", path == module+"/shared/cloudwatchlogs":
+	case path == module+"/shared/awscall", path == module+"/shared/awsjson": // what clients of our own are made of
+		return strings.TrimPrefix(path, module+"/shared/"), true
+	case path == module+"/shared/cloudtrail", path == module+"/shared/cloudwatchlogs", path == module+"/shared/s3":
 		return strings.TrimPrefix(path, module+"/shared/"), true
 	case path == slackSDK:
 		return "slack", true

@@ -1,23 +1,19 @@
-// Package awsjson makes calls of services that speak AWS's JSON protocols, for
-// those of which Rollcall needs a call or few: a small part of what the SDK's
-// clients do, put together from the SDK's own parts, so that the calls are retried,
-// signed, counted and logged as all others are.
+// Package awsjson makes calls of services that speak AWS's JSON protocols.
 package awsjson
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"fmt"
+	"encoding/json"
+	"io"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/smithy-go"
-	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"rollcall/shared/awscall"
 )
 
 // Service is what is known of a service: the values are of its model in botocore.
@@ -49,53 +45,36 @@ func (c *Client) Call(ctx context.Context, operation, region string, in, out any
 	if region == "" {
 		region = c.cfg.Region
 	}
-	ctx = middleware.ClearStackValues(ctx)
-	ctx = awsmiddleware.SetServiceID(ctx, c.service.ID)
-	ctx = awsmiddleware.SetOperationName(ctx, operation)
-	ctx = awsmiddleware.SetRegion(ctx, region)
-	stack := middleware.NewStack(operation, smithyhttp.NewStackRequest)
-	if err := c.assemble(stack, operation, region, out); err != nil {
-		return fmt.Errorf("prepare %s: %w", operation, err)
-	}
-	handler := middleware.DecorateHandler(smithyhttp.NewClientHandlerWithOptions(c.cfg.HTTPClient), stack)
-	if _, _, err := handler.Handle(ctx, in); err != nil {
-		return &smithy.OperationError{ServiceID: c.service.ID, OperationName: operation, Err: err}
-	}
-	return nil
-}
-
-// assemble puts the steps of a call in their order.
-func (c *Client) assemble(stack *middleware.Stack, operation, region string, out any) error {
-	retryer := func() aws.Retryer { return retry.NewStandard() }
-	if c.cfg.Retryer != nil {
-		retryer = c.cfg.Retryer
-	}
-	steps := []func(*middleware.Stack) error{
-		func(s *middleware.Stack) error {
-			return s.Serialize.Add(serializer{endpoint: c.endpoint(region), target: c.service.Target + operation, contentType: "application/x-amz-json-" + cmp.Or(c.service.Version, "1.1")}, middleware.After)
+	return awscall.Make(ctx, c.cfg, awscall.Call{
+		ID: c.service.ID, Name: c.service.Name, Operation: operation, Region: region,
+		Write: func(req *smithyhttp.Request, in any) (*smithyhttp.Request, error) {
+			body, err := json.Marshal(in)
+			if err != nil {
+				return nil, err
+			}
+			if req.URL, err = req.URL.Parse(c.endpoint(region)); err != nil {
+				return nil, err
+			}
+			req.Method = "POST"
+			req.Header.Set("Content-Type", "application/x-amz-json-"+cmp.Or(c.service.Version, "1.1"))
+			req.Header.Set("X-Amz-Target", c.service.Target+operation)
+			return req.SetStream(bytes.NewReader(body))
 		},
-		awsmiddleware.AddRequestUserAgentMiddleware,
-		func(s *middleware.Stack) error {
-			return s.Finalize.Add(signer{credentials: c.cfg.Credentials, name: c.service.Name, region: region}, middleware.After)
+		Read: func(resp *smithyhttp.Response) (any, error) {
+			body, err := io.ReadAll(io.LimitReader(resp.Body, c.service.MostBytes))
+			if err != nil {
+				return nil, err
+			}
+			return out, json.Unmarshal(body, out)
 		},
-		func(s *middleware.Stack) error {
-			return retry.AddRetryMiddlewares(s, retry.AddRetryMiddlewaresOptions{Retryer: retryer()})
+		Refused: func(resp *smithyhttp.Response) error {
+			body, err := io.ReadAll(io.LimitReader(resp.Body, c.service.MostBytes))
+			if err != nil {
+				return &smithy.DeserializationError{Err: err}
+			}
+			return refusal(resp.Header.Get("X-Amzn-ErrorType"), resp.StatusCode, body)
 		},
-		func(s *middleware.Stack) error {
-			return s.Deserialize.Add(deserializer{out: out, most: c.service.MostBytes}, middleware.After)
-		},
-		awsmiddleware.AddRequestIDRetrieverMiddleware,
-		awshttp.AddResponseErrorMiddleware,
-	}
-	if c.cfg.AppID != "" {
-		steps = append(steps, awsmiddleware.AddSDKAgentKey(awsmiddleware.ApplicationIdentifier, c.cfg.AppID))
-	}
-	for _, add := range append(steps, c.cfg.APIOptions...) {
-		if err := add(stack); err != nil {
-			return err
-		}
-	}
-	return nil
+	}, in)
 }
 
 // endpoint is where the service is: the one that the environment names, else
@@ -109,4 +88,36 @@ func (c *Client) endpoint(region string) string {
 		suffix = "amazonaws.com.cn"
 	}
 	return "https://" + c.service.Name + "." + region + "." + suffix + "/"
+}
+
+// refusal is an error as JSON services write it: the code in a header or in
+// "__type", with a namespace before it and an address after it.
+func refusal(header string, status int, body []byte) error {
+	var said struct {
+		Type    string `json:"__type"`
+		Message string `json:"message"`
+		Other   string `json:"Message"`
+	}
+	if json.Unmarshal(body, &said) != nil {
+		said.Type = ""
+	}
+	code := header
+	if code == "" {
+		code = said.Type
+	}
+	code, _, _ = strings.Cut(code, ":")
+	if i := strings.LastIndex(code, "#"); i >= 0 {
+		code = code[i+1:]
+	}
+	if code == "" {
+		code = "UnknownError"
+	}
+	e := &smithy.GenericAPIError{Code: code, Message: said.Message, Fault: smithy.FaultClient}
+	if e.Message == "" {
+		e.Message = said.Other
+	}
+	if status >= 500 {
+		e.Fault = smithy.FaultServer
+	}
+	return e
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"rollcall/shared/awscall"
 )
 
 // TestEndpoint: what calls say and how they fail is held by the packages of the services.
@@ -16,7 +18,7 @@ func TestEndpoint(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	if err := New(aws.Config{HTTPClient: http.DefaultClient}, trail).Call(t.Context(), "LookupEvents", "x", nil, nil); !errors.Is(err, errNoCredentials) {
+	if err := New(aws.Config{HTTPClient: http.DefaultClient}, trail).Call(t.Context(), "LookupEvents", "x", nil, nil); !errors.Is(err, awscall.ErrNoCredentials) {
 		t.Errorf("without credentials: %v", err)
 	}
 }

@@ -60,6 +60,9 @@ const (
 	NodegroupQueueURL spec.Variable = "ROLLCALL_NODEGROUP_QUEUE_URL"
 	ChangeQueueURL    spec.Variable = "ROLLCALL_CHANGE_QUEUE_URL"
 	RemedyQueueURL    spec.Variable = "ROLLCALL_REMEDY_QUEUE_URL"
+
+	Evidence       spec.Variable = "ROLLCALL_EVIDENCE"
+	EvidenceBucket spec.Variable = "ROLLCALL_EVIDENCE_BUCKET"
 )
 
 // Setting documents one variable that an operator may set. The README's table
@@ -104,6 +107,7 @@ func Settings() []Setting {
 		{ApprovalTime, "approvalTime", "1h", "How long a remedy's plan may be approved after it was made (5m to 24h)."},
 		{DecodeDenied, "decodeDenied", "off", `"on" lets launch-watch and join-check decode the message of a launch that was denied (sts:DecodeAuthorizationMessage, which takes no resource): the statement that denied it and the tag that is missing are then told. What else the message holds is not kept.`},
 		{AutoModeLogs, "autoModeLogs", "off", `Log groups in which join-check may look for what EKS Auto Mode logs of nodes that do not come (logs:FilterLogEvents), separated by commas; a "*" at the end stands for any end: "/aws/vendedlogs/eks/*". "off" asks for no log.`},
+		{Evidence, "evidence", "30", `For how many days what the detectors read of a failed launch or an incident is kept, as a capture in a bucket of the stack, for "rollcall replay" (1 to 365); "off" keeps none, and makes no bucket.`},
 		{LogLevel, "logLevel", "info", "debug, info, warn or error."},
 	}
 }
@@ -164,6 +168,10 @@ type Config struct {
 	NodegroupQueueURL string
 	ChangeQueueURL    string
 	RemedyQueueURL    string
+
+	// EvidenceDays is 0 where no evidence is kept, and EvidenceBucket empty.
+	EvidenceDays   int
+	EvidenceBucket string
 
 	Region string
 	// Clock is the stage's clock; the zero Clock is the wall clock.
@@ -282,6 +290,10 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 		c.Responders, err = parseResponders(text)
 	case ApprovalTime:
 		c.ApprovalTime, err = parseDuration(text, 5*time.Minute, 24*time.Hour)
+	case Evidence:
+		c.EvidenceDays, err = parseDays(text)
+	case EvidenceBucket:
+		c.EvidenceBucket = text
 	case LogLevel:
 		err = c.LogLevel.UnmarshalText([]byte(text))
 	case ReaderRole:

@@ -87,6 +87,17 @@ func parseReminder(text string) (time.Duration, error) {
 	return parseDuration(text, 5*time.Minute, 24*time.Hour)
 }
 
+// mostDays is the longest that evidence is kept.
+const mostDays = 365
+
+// parseDays reads for how many days evidence is kept; 0 is none.
+func parseDays(text string) (int, error) {
+	if text == "off" {
+		return 0, nil
+	}
+	return parseNumber(text, 1, mostDays)
+}
+
 var errClock = errors.New(`want "<RFC 3339 time>,<wall clock nanoseconds>,<rate>" or "@<file>"`)
 
 // parseHour reads an hour of the day.

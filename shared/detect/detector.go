@@ -12,6 +12,7 @@ import (
 
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/evidence"
 	"rollcall/shared/gather"
 	"rollcall/shared/lambda"
 	"rollcall/shared/report"
@@ -44,6 +45,8 @@ type Detector struct {
 	Now      func() time.Time
 	Log      *slog.Logger
 	Count    func(name string, n int)
+	// Evidence keeps what was read of what was found; nil keeps none.
+	Evidence *evidence.Keeper
 }
 
 // New makes a function's detector of what its invocations share.
@@ -52,6 +55,12 @@ func New(by string, e lambda.Env, r Reader, results Sender) Detector {
 		By: by, Region: e.Config.Region, Clusters: e.Config.Clusters, Watches: e.Config.Watches,
 		Reader: r, Results: results, Now: e.Now, Log: e.Log, Count: e.Metrics.Count,
 	}
+}
+
+// Keeping has what is found kept with what was read of it.
+func (d Detector) Keeping(k *evidence.Keeper) Detector {
+	d.Evidence = k
+	return d
 }
 
 // Query begins the query of a look that is taken now.
@@ -132,7 +141,14 @@ func (d Detector) Tell(ctx context.Context, o report.Observation) error {
 	for _, f := range o.Blind {
 		d.Log.WarnContext(ctx, "could not look", "cluster", o.Cluster, "source", f.Source, "call", f.Call, "reason", f.Reason, "code", f.Code)
 	}
-	return d.Results.SendResult(ctx, o)
+	about := aboutEvidence(o)
+	o.Evidence = d.Evidence.Key(about)
+	if err := d.Results.SendResult(ctx, o); err != nil {
+		return err
+	}
+	// After the message: nobody waits for it.
+	d.Evidence.Keep(about)
+	return nil
 }
 
 // Failures are those of several readings that failed.

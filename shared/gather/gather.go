@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -50,6 +51,13 @@ type Reader struct {
 	logs *autoModeLogs
 	// endpoint is another way to a cluster, on the local stage alone.
 	endpoint func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool)
+	// answers, if any, is told of the answers of clusters' APIs.
+	answers Answers
+}
+
+// Answers takes what clusters' Kubernetes APIs answered, or how a request failed.
+type Answers interface {
+	Kubernetes(cluster, path string, query url.Values, body []byte, err error)
 }
 
 // patience is how long one source may take. A throttled call rides out about
@@ -88,6 +96,13 @@ func (r *Reader) Counting() *Reader {
 // (config.StageEndpoints). Where via is not nil it is taken in place of a connection.
 func (r *Reader) WithEndpoints(door func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool)) *Reader {
 	r.endpoint = door
+	return r
+}
+
+// Telling has each answer of clusters' Kubernetes APIs told. What AWS answers is the
+// configuration's to tell.
+func (r *Reader) Telling(to Answers) *Reader {
+	r.answers = to
 	return r
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
@@ -52,6 +53,11 @@ func (r *Reader) connect(ctx context.Context, c snapshot.Cluster, clusterRead bo
 	client, err := kube.NewVia(via, endpoint, ca, tokens...)
 	if err != nil {
 		return session{err: err}
+	}
+	if r.answers != nil {
+		client.Telling(func(path string, query url.Values, body []byte, err error) {
+			r.answers.Kubernetes(c.Name, path, query, body, err)
+		})
 	}
 	return session{client: client.Lacking(lacking)}
 }

@@ -89,6 +89,9 @@ type Incident struct {
 	// Tags are those of the affected nodegroups, by nodegroup: settings choose
 	// channels by them.
 	Tags map[string]map[string]string `json:"tags,omitempty"`
+	// Evidence is where what was read of it is kept; nil where nothing is, and in records
+	// of earlier releases.
+	Evidence *Evidence `json:"evidence,omitempty"`
 	// Called is when people were last called for it (mentioned), and Calls how often.
 	Called time.Time `json:"called,omitzero"`
 	Calls  int       `json:"calls,omitempty"`
@@ -108,6 +111,13 @@ type Incident struct {
 	// that the bus has not taken yet, in order.
 	Events        int     `json:"events,omitempty"`
 	PendingEvents []Event `json:"untold,omitempty"`
+}
+
+// Evidence are the keys under which what was read is kept as a capture: when the
+// incident opened, and when its cause was last seen. They may have expired.
+type Evidence struct {
+	Opened string `json:"opened"`
+	Newest string `json:"newest"`
 }
 
 // State is where an incident is in its life.

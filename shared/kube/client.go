@@ -28,6 +28,18 @@ type Client struct {
 	taken  atomic.Int32
 	// lacking is why a token that would come before these could not be made.
 	lacking error
+	// answered, if any, is told of each answer, or of how a request failed.
+	answered Answered
+}
+
+// Answered takes an answer of the API, whose body is not written to afterwards, or how a
+// request failed.
+type Answered = func(path string, query url.Values, body []byte, err error)
+
+// Telling has each answer told.
+func (c *Client) Telling(to Answered) *Client {
+	c.answered = to
+	return c
 }
 
 // Limits: a cluster whose endpoint is private and out of reach drops packets,
@@ -110,9 +122,26 @@ func (e *StatusError) Error() string {
 
 // get decodes the object at path into out.
 func (c *Client) get(ctx context.Context, path string, query url.Values, out any) error {
+	if c.answered == nil {
+		return c.try(ctx, path, query, func(body io.Reader) error { return json.NewDecoder(body).Decode(out) })
+	}
+	var all []byte
+	err := c.try(ctx, path, query, func(body io.Reader) (err error) {
+		if all, err = io.ReadAll(body); err != nil {
+			return err
+		}
+		return json.Unmarshal(all, out)
+	})
+	c.answered(path, query, all, err)
+	return err
+}
+
+// try gives the body of the object at path to decode, by the first token that the cluster
+// knows.
+func (c *Client) try(ctx context.Context, path string, query url.Values, decode func(io.Reader) error) error {
 	for {
 		n := c.taken.Load()
-		err := c.getAs(ctx, int(n), path, query, out)
+		err := c.read(ctx, int(n), path, query, decode)
 		var s *StatusError
 		switch {
 		case !errors.As(err, &s) || s.Code != http.StatusUnauthorized:
@@ -127,8 +156,8 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, out any
 	}
 }
 
-// getAs is get with one of the tokens.
-func (c *Client) getAs(ctx context.Context, token int, path string, query url.Values, out any) error {
+// read is try with one of the tokens.
+func (c *Client) read(ctx context.Context, token int, path string, query url.Values, decode func(io.Reader) error) error {
 	u := c.base.JoinPath(path)
 	u.RawQuery = query.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
@@ -149,7 +178,7 @@ func (c *Client) getAs(ctx context.Context, token int, path string, query url.Va
 	if resp.StatusCode != http.StatusOK {
 		return status(resp, body)
 	}
-	if err := json.NewDecoder(body).Decode(out); err != nil {
+	if err := decode(body); err != nil {
 		return fmt.Errorf("get %s: decode: %w", path, err)
 	}
 	return nil

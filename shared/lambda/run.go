@@ -34,7 +34,9 @@ type Env struct {
 	AWSAsReader *aws.Config
 	Log         *slog.Logger
 	Metrics     *Metrics
-	Now         func() time.Time
+	// Release is that of which the function was built; "" where nobody says.
+	Release string
+	Now     func() time.Time
 	// Sleep waits in the time that Now tells, or until the context ends.
 	Sleep func(context.Context, time.Duration) error
 	// HTTP is the way of requests to others than AWS and Kubernetes; nil is net/http's
@@ -43,6 +45,15 @@ type Env struct {
 	// Endpoints are other ways to the Kubernetes APIs of clusters than those that EKS
 	// tells, on the local stage alone; via is taken in place of a connection.
 	Endpoints Endpoints
+	// Register has somebody told of each invocation.
+	Register func(Around)
+}
+
+// Around is told when an invocation begins, and when its own work is done: what it does
+// then keeps nobody waiting but the next invocation, and is no failure of this one.
+type Around interface {
+	Begin(event json.RawMessage)
+	Flush(ctx context.Context)
 }
 
 // WithReader adds the role that reads in clusters, where the settings name one; the
@@ -113,6 +124,7 @@ type Function struct {
 	metrics   *Metrics
 	calls     awsconf.Calls
 	handler   Handler
+	around    []Around
 	now       func() time.Time
 	way       *Way // nil in a process of its own
 }
@@ -154,7 +166,7 @@ func (f *Function) prepare(ctx context.Context) error {
 	}
 	f.level.Set(c.LogLevel)
 	f.now = c.Clock.Now
-	e := Env{Config: c, Log: f.log, Metrics: f.metrics, Now: f.now, Sleep: c.Clock.Sleep}
+	e := Env{Config: c, Log: f.log, Metrics: f.metrics, Release: f.metrics.version, Now: f.now, Sleep: c.Clock.Sleep}
 	e.Endpoints = EndpointsOf(c.Endpoints)
 	if f.way != nil {
 		e.AWS, e.HTTP, e.Endpoints = awsconf.From(f.way.AWS, f.log, &f.calls), f.way.HTTP, f.way.Endpoints
@@ -162,6 +174,8 @@ func (f *Function) prepare(ctx context.Context) error {
 		return err
 	}
 	e = e.WithReader(cmp.Or(f.getenv("AWS_LAMBDA_FUNCTION_NAME"), f.name))
+	f.around = nil
+	e.Register = func(a Around) { f.around = append(f.around, a) }
 	handler, err := f.build(ctx, e)
 	if err != nil {
 		return fmt.Errorf("prepare %s: %w", f.name, err)
@@ -195,7 +209,14 @@ func (f *Function) Invoke(ctx context.Context, raw json.RawMessage) (answer any,
 	if err := f.prepare(ctx); err != nil {
 		return nil, err
 	}
-	return f.handler(ctx, raw)
+	for _, a := range f.around {
+		a.Begin(raw)
+	}
+	answer, err = f.handler(ctx, raw)
+	for _, a := range f.around {
+		a.Flush(ctx)
+	}
+	return answer, err
 }
 
 // finish writes the summary line and the metrics of an invocation.

@@ -14,3 +14,6 @@ type Key struct {
 	Check    checks.ID `json:"check"`
 	Resource string    `json:"resource"`
 }
+
+// Name is an incident's name at the command line.
+func (k Key) Name() string { return k.Cluster + ":" + string(k.Check) + ":" + k.Resource }

@@ -53,6 +53,9 @@ type Observation struct {
 	// that it has none (DescribeCluster, ResourceNotFoundException): neither a list
 	// that lacks it nor a refusal says so.
 	ClusterGone bool `json:"clusterGone,omitempty"`
+	// Evidence is the key under which what was read is kept, if it is; it may not be
+	// there yet, or could not be written.
+	Evidence string `json:"evidence,omitempty"`
 }
 
 // Format is the version of Observation that this code writes and reads.

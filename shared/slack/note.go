@@ -51,6 +51,7 @@ func RenderNote(i incident.Incident, n incident.Note) slackapi.Message {
 			}
 			if n.Reason == incident.Opened || n.Reason == incident.Reopened {
 				p.also(i)
+				p.replay(i)
 			}
 			if n.Reason != incident.HasMissed {
 				p.named(i, n)

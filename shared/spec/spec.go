@@ -148,6 +148,8 @@ const (
 	RemedyQueue Resource = "remedies"
 	// ChangeQueue holds the incidents whose history is to be looked up.
 	ChangeQueue Resource = "changes"
+	// EvidenceObjects are the objects in the bucket that evidence is kept in.
+	EvidenceObjects Resource = "evidence-objects"
 )
 
 // Read is a group of read-only actions on the same resources.

@@ -118,11 +118,12 @@ func New(p Parts) lambda.Handler {
 
 // Build makes the handler of join-check from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
-	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader).Decoding(e.Config.DecodeDenied).
+	keep := detect.KeepEvidence(e)
+	reader := detect.NewReader(e, keep).Decoding(e.Config.DecodeDenied).
 		ReadingLogs(cloudwatchlogs.New(e.AWS), e.Config.AutoModeLogs, text.CauseOfKarpenter)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL}
 	return New(Parts{
-		Detector: detect.New(spec.Name, e, reader, queues),
+		Detector: detect.New(spec.Name, e, reader, queues).Keeping(keep),
 		Config:   e.Config,
 		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
 		Reader:   reader,

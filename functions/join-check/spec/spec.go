@@ -8,6 +8,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
+	"rollcall/shared/evidence"
 	"rollcall/shared/spec"
 	"rollcall/shared/store"
 
@@ -24,7 +25,7 @@ const Name = "join-check"
 func Environment() []spec.Variable {
 	return []spec.Variable{
 		config.Clusters, config.JoinTime, config.GiveUp, config.TableName,
-		config.ResultQueueURL, config.JoinQueueURL, config.DecodeDenied, config.AutoModeLogs, config.ReaderRole, config.LogLevel,
+		config.ResultQueueURL, config.JoinQueueURL, config.DecodeDenied, config.AutoModeLogs, config.ReaderRole, config.Evidence, config.EvidenceBucket, config.LogLevel,
 	}
 }
 
@@ -80,7 +81,7 @@ func Spec() spec.Spec {
 				Resources: []spec.Resource{spec.JoinQueue},
 			},
 		},
-		Chosen: spec.Choices(gather.DecodeDenied, gather.AutoModeLogs),
+		Chosen: spec.Choices(gather.DecodeDenied, gather.AutoModeLogs, evidence.Grants),
 		Kube:   gather.KubeRules(gather.JoinSources(checks.OfLaunches())...),
 	}
 }

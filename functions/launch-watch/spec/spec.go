@@ -8,6 +8,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
+	"rollcall/shared/evidence"
 	"rollcall/shared/spec"
 	"rollcall/shared/store"
 
@@ -24,7 +25,7 @@ const Name = "launch-watch"
 func Environment() []spec.Variable {
 	return []spec.Variable{
 		config.Clusters, config.JoinTime, config.GiveUp, config.TableName,
-		config.ResultQueueURL, config.JoinQueueURL, config.DecodeDenied, config.LogLevel,
+		config.ResultQueueURL, config.JoinQueueURL, config.DecodeDenied, config.Evidence, config.EvidenceBucket, config.LogLevel,
 	}
 }
 
@@ -78,6 +79,6 @@ func Spec() spec.Spec {
 				Resources: []spec.Resource{spec.JoinQueue},
 			},
 		},
-		Chosen: gather.DecodeDenied,
+		Chosen: spec.Choices(gather.DecodeDenied, evidence.Grants),
 	}
 }

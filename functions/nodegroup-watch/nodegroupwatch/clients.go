@@ -94,10 +94,11 @@ func (p Parts) handler() handler {
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) { return newHandler(e).handle, nil }
 
 func newHandler(e lambda.Env) handler {
-	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader)
+	keep := detect.KeepEvidence(e)
+	reader := detect.NewReader(e, keep)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Nodegroups: e.Config.NodegroupQueueURL}
 	return Parts{
-		Detector: detect.New(spec.Name, e, reader, queues),
+		Detector: detect.New(spec.Name, e, reader, queues).Keeping(keep),
 		Config:   e.Config,
 		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
 		Reader:   reader,

@@ -8,6 +8,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
+	"rollcall/shared/evidence"
 	"rollcall/shared/spec"
 	"rollcall/shared/store"
 
@@ -24,7 +25,7 @@ const Name = "nodegroup-watch"
 func Environment() []spec.Variable {
 	return []spec.Variable{
 		config.Clusters, config.JoinTime, config.TableName, config.BusName,
-		config.ResultQueueURL, config.NodegroupQueueURL, config.ReaderRole, config.LogLevel,
+		config.ResultQueueURL, config.NodegroupQueueURL, config.ReaderRole, config.Evidence, config.EvidenceBucket, config.LogLevel,
 	}
 }
 
@@ -88,6 +89,7 @@ func Spec() spec.Spec {
 				Resources: []spec.Resource{spec.Bus},
 			},
 		},
-		Kube: gather.KubeRules(gather.JoinSources(judged())...),
+		Chosen: evidence.Grants,
+		Kube:   gather.KubeRules(gather.JoinSources(judged())...),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
+	"rollcall/shared/evidence"
 	"rollcall/shared/spec"
 	"rollcall/shared/store"
 
@@ -22,7 +23,7 @@ const Name = "spot-report"
 // reflection, which would make the linker keep every method of every SDK
 // client (44 MB instead of 12).
 func Environment() []spec.Variable {
-	return []spec.Variable{config.Clusters, config.ReportHour, config.TableName, config.ResultQueueURL, config.ReaderRole, config.LogLevel}
+	return []spec.Variable{config.Clusters, config.ReportHour, config.TableName, config.ResultQueueURL, config.ReaderRole, config.Evidence, config.EvidenceBucket, config.LogLevel}
 }
 
 // Spec is what infra deploys.
@@ -57,6 +58,7 @@ func Spec() spec.Spec {
 				Resources: []spec.Resource{spec.ResultQueue},
 			},
 		},
-		Kube: gather.KubeRules(sources...),
+		Chosen: evidence.Grants,
+		Kube:   gather.KubeRules(sources...),
 	}
 }

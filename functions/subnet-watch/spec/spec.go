@@ -8,6 +8,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/config"
 	"rollcall/shared/event"
+	"rollcall/shared/evidence"
 	"rollcall/shared/spec"
 	"rollcall/shared/store"
 
@@ -23,7 +24,7 @@ const Name = "subnet-watch"
 // client (44 MB instead of 12).
 func Environment() []spec.Variable {
 	return []spec.Variable{
-		config.Clusters, config.TableName, config.ResultQueueURL, config.ReaderRole, config.LogLevel,
+		config.Clusters, config.TableName, config.ResultQueueURL, config.ReaderRole, config.Evidence, config.EvidenceBucket, config.LogLevel,
 		// What it says of eni-cleanup, and of the time that is left.
 		config.Cleanup, config.CleanupGrace, config.CleanupUntagged, config.SubnetMetrics, config.RunwayHorizon,
 	}
@@ -62,6 +63,7 @@ func Spec() spec.Spec {
 				Resources: []spec.Resource{spec.ResultQueue},
 			},
 		},
-		Kube: gather.KubeRules(sources...),
+		Chosen: evidence.Grants,
+		Kube:   gather.KubeRules(sources...),
 	}
 }

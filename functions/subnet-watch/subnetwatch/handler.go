@@ -91,9 +91,10 @@ func New(p Parts) lambda.Handler {
 
 // Build makes the handler of subnet-watch from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
-	reader := gather.New(e.AWS).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader)
+	keep := detect.KeepEvidence(e)
+	reader := detect.NewReader(e, keep)
 	return New(Parts{
-		Detector: detect.New(spec.Name, e, reader, bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL}),
+		Detector: detect.New(spec.Name, e, reader, bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL}).Keeping(keep),
 		Config:   e.Config,
 		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
 		Reader:   func() Reader { return reader.Counting() },

@@ -2,15 +2,14 @@ package mask
 
 import (
 	"bytes"
-	"compress/gzip"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"rollcall/shared/capture/redact"
 )
 
 // words are the replacements, by what they replace.
@@ -18,22 +17,6 @@ type words map[string]string
 
 // account is an account id on its own, or as a part of an ARN or an address.
 var account = regexp.MustCompile(`\b[0-9]{12}\b`)
-
-// secret is a setting whose value must not leave the account: in scripts,
-// YAML, TOML and environment variables.
-var secret = regexp.MustCompile(`(?im)^(.*?(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential)[\w-]*["']?\s*[:=]\s*).+$`)
-
-// secretName is a variable whose value must not leave the account, and applied is where
-// kubectl keeps all of an object once more, as text.
-var secretName = regexp.MustCompile(`(?i)password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential`)
-
-const applied = "kubectl.kubernetes.io/last-applied-configuration"
-
-// keyID is an access key id, and pem a private key.
-var (
-	keyID = regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`)
-	pem   = regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)
-)
 
 // email is an address of a person: in the names of sessions, for instance.
 var email = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`)
@@ -169,7 +152,7 @@ func (w words) learn(field string, v any) {
 		if kind := named(field); kind != "" {
 			w.name(kind, v)
 		}
-		if plain, _, ok := script(v); ok && field == userData {
+		if plain, _, ok := redact.Script(v); ok && field == userData {
 			w.accounts(plain)
 		}
 	}
@@ -252,8 +235,8 @@ func rewrite(field string, v any, replace func(string) string) any {
 		out := map[string]any{}
 		name, _ := v["name"].(string)
 		for key, item := range v {
-			if key == applied || key == "value" && secretName.MatchString(name) {
-				item = "MASKED"
+			if key == redact.Applied || key == "value" && redact.SecretName(name) {
+				item = redact.Masked
 			}
 			masked := key
 			if strings.Contains(key, "/") || freeKeys(field) {
@@ -272,72 +255,21 @@ func rewrite(field string, v any, replace func(string) string) any {
 		if field == "file" {
 			return v // of left-out.json: it is masked as a file's name
 		}
-		if plain, pack, ok := script(v); ok && field == userData {
+		if plain, pack, ok := redact.Script(v); ok && field == userData {
 			return pack(replace(scrub(plain)))
 		}
 		switch {
 		case field == "Output":
-			v = scrubConsole(v)
+			v = redact.Console(v)
 		case field == userData, strings.Contains(v, "\n"):
 			v = scrub(v)
 		}
-		return replace(email.ReplaceAllString(keyID.ReplaceAllString(v, "AKIAMASKED"), "person@example.com"))
+		return replace(email.ReplaceAllString(redact.Keys(v), "person@example.com"))
 	}
 	return v
 }
 
-// maxScript bounds what a packed script may be unpacked: EC2 takes 16 KiB packed.
-const maxScript = 16 << 20
-
-// script is the text of user data, which is in base64 and may be packed by gzip, and what
-// makes user data of a text again.
-func script(text string) (plain string, pack func(string) string, ok bool) {
-	raw, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return "", nil, false
-	}
-	if !bytes.HasPrefix(raw, []byte{0x1f, 0x8b}) {
-		return string(raw), func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }, true
-	}
-	z, err := gzip.NewReader(bytes.NewReader(raw))
-	if err != nil {
-		return "", nil, false
-	}
-	unpacked, err := io.ReadAll(io.LimitReader(z, maxScript))
-	if err != nil {
-		// What cannot be read cannot be masked.
-		return "", func(string) string { return "" }, true
-	}
-	return string(unpacked), func(text string) string {
-		var b bytes.Buffer
-		w := gzip.NewWriter(&b)
-		// Writing to a bytes.Buffer does not fail.
-		_, _ = io.WriteString(w, text)
-		_ = w.Close()
-		return base64.StdEncoding.EncodeToString(b.Bytes())
-	}, true
-}
-
-// scrub takes secrets out of a script or a console's text.
+// scrub takes secrets and people out of a script.
 func scrub(text string) string {
-	text = pem.ReplaceAllString(text, "MASKED PRIVATE KEY")
-	text = keyID.ReplaceAllString(text, "AKIAMASKED")
-	text = email.ReplaceAllString(text, "person@example.com")
-	return secret.ReplaceAllString(text, "${1}MASKED")
-}
-
-// prose is the rest of a line that goes on in words: what a console says of a token that
-// it could not get is no secret, and is why nodes fail.
-var prose = regexp.MustCompile(`^[A-Za-z]+:?\s+\S`)
-
-// scrubConsole takes secrets out of what a console printed.
-func scrubConsole(text string) string {
-	text = pem.ReplaceAllString(text, "MASKED PRIVATE KEY")
-	return secret.ReplaceAllStringFunc(text, func(line string) string {
-		m := secret.FindStringSubmatch(line)
-		if prose.MatchString(line[len(m[1]):]) {
-			return line
-		}
-		return m[1] + "MASKED"
-	})
+	return redact.Text(email.ReplaceAllString(text, "person@example.com"))
 }

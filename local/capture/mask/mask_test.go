@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/capture/redact"
 )
 
 func TestMask(t *testing.T) {
@@ -79,7 +81,7 @@ func TestMaskSecrets(t *testing.T) {
 	data := got["ec2-describe-launch-template-versions.json"]
 	_, data, _ = strings.Cut(data, `"UserData": "`)
 	data, _, _ = strings.Cut(data, `"`)
-	plain, _, ok := script(data)
+	plain, _, ok := redact.Script(data)
 	if !ok || !strings.HasPrefix(plain, "#!/bin/sh\nAPI_TOKEN=MASKED\n") {
 		t.Errorf("packed user data: %q, %t", plain, ok)
 	}

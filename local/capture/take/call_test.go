@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/google/go-cmp/cmp"
 
+	"rollcall/shared/capture"
 	"rollcall/shared/kube"
 )
 
@@ -94,14 +95,14 @@ func TestRefusalOf(t *testing.T) {
 		err  error
 		want Refusal
 	}{
-		{denied, Refusal{"UnauthorizedOperation", "You are not authorized."}},
-		{&kube.StatusError{Code: 403, Reason: "Forbidden", Message: "nodes is forbidden"}, Refusal{"Forbidden", "nodes is forbidden"}},
-		{&kube.StatusError{Code: 404, Message: "Not Found"}, Refusal{"NotFound", "Not Found"}},
-		{&kube.StatusError{Code: 401, Message: "Unauthorized"}, Refusal{"Unauthorized", "Unauthorized"}},
-		{&kube.StatusError{Code: 503, Message: "Service Unavailable"}, Refusal{"503", "Service Unavailable"}},
-		{errHalf, Refusal{"NoAnswer", "a page leads to itself"}},
+		{denied, Refusal{Code: "UnauthorizedOperation", Message: "You are not authorized."}},
+		{&kube.StatusError{Code: 403, Reason: "Forbidden", Message: "nodes is forbidden"}, Refusal{Code: "Forbidden", Message: "nodes is forbidden"}},
+		{&kube.StatusError{Code: 404, Message: "Not Found"}, Refusal{Code: "NotFound", Message: "Not Found"}},
+		{&kube.StatusError{Code: 401, Message: "Unauthorized"}, Refusal{Code: "Unauthorized", Message: "Unauthorized"}},
+		{&kube.StatusError{Code: 503, Message: "Service Unavailable"}, Refusal{Code: "503", Message: "Service Unavailable"}},
+		{errHalf, Refusal{Code: "NoAnswer", Message: "a page leads to itself"}},
 	} {
-		if got := refusalOf(test.err); got != test.want {
+		if got := capture.RefusalOf(test.err); got != test.want {
 			t.Errorf("%v is %+v, want %+v", test.err, got, test.want)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
-	"rollcall/local/capture/filename"
+	"rollcall/shared/capture/filename"
 )
 
 // cluster is what a cluster leads to.

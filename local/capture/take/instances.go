@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/smithy-go"
 
-	"rollcall/local/capture/filename"
+	"rollcall/shared/capture/filename"
 	"rollcall/shared/gather/ec2api"
 )
 

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rollcall/local/capture/filename"
+	"rollcall/shared/capture/filename"
 	"rollcall/shared/kube"
 )
 

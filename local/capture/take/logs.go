@@ -9,9 +9,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
-	"rollcall/local/capture/filename"
 	"rollcall/local/platform/wire"
 	"rollcall/shared/awsjson"
+	"rollcall/shared/capture/filename"
 	"rollcall/shared/node/autolog"
 )
 

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
-	"rollcall/local/capture/filename"
 	"rollcall/local/platform/wire"
+	"rollcall/shared/capture/filename"
 	"rollcall/shared/cloudtrail"
 	"rollcall/shared/gather/ec2api"
 )

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 
-	"rollcall/local/capture/filename"
+	"rollcall/shared/capture/filename"
 )
 
 // mostRoles is how many roles are taken with their policies: of nodes, of nodegroups and

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"rollcall/local/capture/mask"
+	"rollcall/shared/capture"
 )
 
 // Options say what is taken, and whereto.
@@ -59,18 +60,11 @@ type Summary struct {
 	Notes []string
 }
 
-// Refusal is an answer that a service refused, by its own code.
-type Refusal struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-}
-
-// LeftOut is what was not asked for, or not kept.
-type LeftOut struct {
-	// File is the name of the file that is not there or lacks it, without .json.
-	File string `json:"file"`
-	Why  string `json:"why"`
-}
+// Refusal is an answer that a service refused, and LeftOut what was not asked for.
+type (
+	Refusal = capture.Refusal
+	LeftOut = capture.LeftOut
+)
 
 // InputError is what whoever asked has to mend.
 type InputError struct{ Problem string }

@@ -5,9 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -18,12 +15,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
-	"github.com/aws/smithy-go"
 
 	"rollcall/local/platform/wire"
+	"rollcall/shared/capture"
 	"rollcall/shared/cloudtrail"
 	"rollcall/shared/gather/ec2api"
-	"rollcall/shared/kube"
 )
 
 // taker is one taking.
@@ -168,7 +164,7 @@ func (t *taker) take(ctx context.Context, name string, ask func(context.Context)
 		t.leave(name, "%v", err)
 		return nil
 	case err != nil:
-		r := refusalOf(err)
+		r := capture.RefusalOf(err)
 		t.count(func() { t.refused[name] = r; t.state.Refused++ })
 		return nil
 	}
@@ -204,41 +200,6 @@ func (t *taker) failed() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.fatal
-}
-
-// noAnswer is the code of a call that no service answered.
-const noAnswer = "NoAnswer"
-
-// refusalOf is how a call was refused. EC2 adds to a denial what only its owner can
-// decode (DecodeAuthorizationMessage).
-func refusalOf(err error) Refusal {
-	var status *kube.StatusError
-	var api smithy.APIError
-	var network *net.OpError
-	switch {
-	case errors.As(err, &status):
-		return Refusal{Code: cmp.Or(status.Reason, reason(status.Code)), Message: status.Message}
-	case errors.As(err, &api):
-		message, _, _ := strings.Cut(api.ErrorMessage(), " Encoded authorization failure message:")
-		return Refusal{Code: api.ErrorCode(), Message: message}
-	case errors.As(err, &network):
-		return Refusal{Code: noAnswer, Message: network.Error()}
-	}
-	return Refusal{Code: noAnswer, Message: err.Error()}
-}
-
-// reason is what Kubernetes calls a status where the answer does not say it: a group that
-// the cluster has not is answered with a page of text.
-func reason(status int) string {
-	switch status {
-	case http.StatusNotFound:
-		return "NotFound"
-	case http.StatusForbidden:
-		return "Forbidden"
-	case http.StatusUnauthorized:
-		return "Unauthorized"
-	}
-	return strconv.Itoa(status)
 }
 
 // trails is CloudTrail, whose answer goes to keep as it came.

@@ -19,6 +19,7 @@ type Template struct {
 	Schedules     []Schedule
 	Tables        []Table
 	Secrets       []Secret
+	S3Buckets     []S3Bucket
 	Roles         []Role
 	InvokeConfigs []EventInvokeConfig
 	Permissions   []Permission
@@ -200,6 +201,20 @@ type Secret struct {
 	LogicalID string
 	Name      string
 	ARN       string
+}
+
+// S3Bucket is an AWS::S3::Bucket, with the statements of its AWS::S3::BucketPolicy.
+type S3Bucket struct {
+	LogicalID string
+	Name      string
+	ARN       string
+	// ExpireDays is after how many days its objects are deleted; 0 is never.
+	ExpireDays int
+	// Encryption is the algorithm of its default encryption.
+	Encryption string
+	// Private tells that all public access is blocked.
+	Private    bool
+	Statements []Statement
 }
 
 // Role is an AWS::IAM::Role with the statements of all its policies.

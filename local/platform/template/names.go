@@ -206,8 +206,10 @@ func (r *resolver) values(id string, res resource, name string) (named, error) {
 		n.arn = r.arn("kms", "key/"+name)
 		n.attributes = map[string]string{"Arn": n.arn, "KeyId": name}
 	case "AWS::S3::Bucket":
-		n.arn = "arn:aws:s3:::" + name
-		n.strict = false
+		// S3's names have no capitals.
+		n.name = strings.ToLower(name)
+		n.arn, n.ref = "arn:aws:s3:::"+n.name, n.name
+		n.attributes = map[string]string{"Arn": n.arn, "DomainName": n.name + ".s3.amazonaws.com"}
 	case "AWS::CloudWatch::Alarm":
 		n.arn = r.arn("cloudwatch", "alarm:"+name)
 	default:

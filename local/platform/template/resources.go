@@ -37,6 +37,10 @@ func (t *Template) add(r *resolver, id string, properties map[string]any) ([]att
 		return nil, t.addTable(id, n, properties)
 	case "AWS::SecretsManager::Secret":
 		t.Secrets = append(t.Secrets, Secret{LogicalID: id, Name: n.name, ARN: n.arn})
+	case "AWS::S3::Bucket":
+		return nil, t.addS3Bucket(id, n, properties)
+	case "AWS::S3::BucketPolicy":
+		return nil, t.addS3BucketPolicy(id, properties)
 	case "AWS::IAM::Role":
 		return t.addRole(id, n, properties)
 	case "AWS::IAM::Policy", "AWS::IAM::ManagedPolicy":

@@ -62,14 +62,21 @@ func errorAnswer(svc service, call *Call, e *Error) answer {
 	}
 	var x xmlEncoder
 	x.buf.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
-	if svc.protocol == ec2Query {
+	switch svc.protocol {
+	case objects:
+		x.buf.WriteString("<Error>")
+		x.text("Code", e.Code)
+		x.text("Message", e.Message)
+		x.text("RequestId", call.RequestID)
+		x.close("Error")
+	case ec2Query:
 		x.buf.WriteString("<Response><Errors><Error>")
 		x.text("Code", e.Code)
 		x.text("Message", e.Message)
 		x.buf.WriteString("</Error></Errors>")
 		x.text("RequestID", call.RequestID)
 		x.close("Response")
-	} else {
+	default:
 		fault := "Sender"
 		if status >= 500 {
 			fault = "Receiver"

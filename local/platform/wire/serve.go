@@ -40,6 +40,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var a answer
 	var said exchange
 	switch {
+	case err == nil && req.svc.protocol == objects:
+		if err = s.admit(r.Context(), call, objectOf(r)); err == nil {
+			a = s.pass(req, call)
+		}
 	case err == nil && req.svc.protocol == passOnly:
 		if err = s.passedFits(req, call); err == nil {
 			err = s.admit(r.Context(), call, Passed(req.body))
@@ -155,6 +159,8 @@ func unknownKey(svc service) *Error {
 		return &Error{Code: "AuthFailure", Message: "AWS was not able to validate the provided access credentials", Status: 401}
 	case svc.protocol == restJSON:
 		return &Error{Code: "UnrecognizedClientException", Message: text, Status: 403}
+	case svc.protocol == objects:
+		return &Error{Code: "InvalidAccessKeyId", Message: "The AWS Access Key Id you provided does not exist in our records.", Status: 403}
 	case svc.isJSON(): // DynamoDB Developer Guide, "Error handling": 400
 		return &Error{Code: "UnrecognizedClientException", Message: text, Status: 400}
 	}
@@ -185,6 +191,8 @@ func (s *Server) operation(req request) (string, map[string]string) {
 	case restJSON:
 		op, labels, _ := findRoute(s.names[req.svc.name].routes, req.http.Method, req.http.URL.EscapedPath())
 		return op, labels
+	case objects:
+		return objectOf(req.http).operation(), nil
 	}
 	op := req.http.Header.Get("X-Amz-Target")
 	// CloudTrail's target has a longer form too, which the AWS CLI sends.
@@ -195,7 +203,7 @@ func (s *Server) operation(req request) (string, map[string]string) {
 // refuse asks the faults, and knows the operations that nobody serves.
 func (s *Server) refuse(ctx context.Context, req request, call *Call) error {
 	_, handled := s.handlers[call.Service+"."+call.Operation]
-	if req.svc.protocol == passOnly {
+	if req.svc.protocol == passOnly || req.svc.protocol == objects {
 		_, handled = s.passed[call.Service]
 	}
 	if !handled {
@@ -265,6 +273,9 @@ func (s *Server) pass(req request, call *Call) answer {
 	s.passed[req.svc.name].ServeHTTP(&a, r)
 	if a.status >= 400 {
 		call.Code = errorCode(a.body)
+		if req.svc.protocol == objects {
+			call.Code = objectError(a.body)
+		}
 	}
 	return a
 }

@@ -31,7 +31,7 @@ func TestRawRequests(t *testing.T) {
 		{"unknown key at EC2", "POST", "/", auth("AKIDELSE", "ec2"), form, "", "Action=DescribeRouteTables&Version=2016-11-15", 401, "<Code>AuthFailure</Code>"},
 		{"unknown key at STS", "POST", "/", auth("AKIDELSE", "sts"), form, "", "Action=GetCallerIdentity", 403, "<Code>InvalidClientTokenId</Code>"},
 		{"unknown key at EKS", "GET", "/clusters/x", auth("AKIDELSE", "eks"), "", "", "", 403, "The security token included in the request is invalid."},
-		{"unknown service", "POST", "/", auth("AKIDTEST", "s3"), form, "", "", 403, `the simulated AWS has no service &#34;s3&#34;`},
+		{"unknown service", "POST", "/", auth("AKIDTEST", "polly"), form, "", "", 403, `the simulated AWS has no service &#34;polly&#34;`},
 		{"unknown parameter", "POST", "/", auth("AKIDTEST", "ec2"), form, "", "Action=DescribeRouteTables&Filter.1.Nmae=x", 400, "<Code>UnknownParameter</Code><Message>The parameter Filter.1.Nmae is not recognized</Message>"},
 		{"unknown action", "POST", "/", auth("AKIDTEST", "ec2"), form, "", "Action=DescribeTheWeather", 400, "<Code>InvalidAction</Code><Message>The action DescribeTheWeather is not valid for this web service</Message>"},
 		{"no action", "POST", "/", auth("AKIDTEST", "ec2"), form, "", "", 400, "<Code>InvalidAction</Code>"},

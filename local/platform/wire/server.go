@@ -27,7 +27,7 @@ type Config struct {
 	// Admit is asked before each handler once the input is read, so that it can
 	// decide by what is asked for: request limits and permissions. It answers as
 	// Faults do. Nil lets all through.
-	// What is handed to another server (Pass) comes as Passed.
+	// What is handed to another server (Pass) comes as Passed, and S3's as Object.
 	Admit func(ctx context.Context, call *Call, in any) error
 	// AnyIDs takes ids that EC2 would call malformed, "i-1": for tests of what is
 	// not about ids. The stage never does.
@@ -172,7 +172,7 @@ func operationTypes(t reflect.Type, service, op string) (in, out reflect.Type, o
 
 func (s *Server) register(service, operation string, in, out reflect.Type, h handler) {
 	svc, ok := s.byName[service]
-	if !ok || svc.protocol == passOnly {
+	if !ok || svc.protocol == passOnly || svc.protocol == objects {
 		panic(fmt.Sprintf("wire: no service %q to register %s for", service, operation))
 	}
 	if in.Name() != operation+"Input" || out.Name() != operation+"Output" ||
@@ -202,7 +202,7 @@ type Passed []byte
 // Pass hands every request of a JSON service, once its signature's scope and
 // the faults were looked at, to another HTTP handler.
 func (s *Server) Pass(service string, h http.Handler) {
-	if s.byName[service].protocol != passOnly {
+	if p := s.byName[service].protocol; p != passOnly && p != objects {
 		panic(fmt.Sprintf("wire: service %q is not one to pass on", service))
 	}
 	s.passed[service] = h

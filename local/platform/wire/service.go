@@ -14,6 +14,7 @@ const (
 	awsJSON                  // X-Amz-Target, JSON in and out
 	restJSON                 // method and path, JSON in and out
 	passOnly                 // JSON service that is only passed on
+	objects                  // S3: method and path, bodies as they are, passed on
 )
 
 // service is what the protocol layer knows of an AWS service.
@@ -96,6 +97,11 @@ func services() []service {
 			denied:    Error{Code: "AccessDeniedException", Status: 400},
 			throttled: Error{Code: "ThrottlingException", Message: rate, Status: 400},
 			broken:    Error{Code: "InternalServiceFault", Message: "Request processing has failed due to some unknown error, exception, or failure.", Status: 500}},
+		// S3 API reference, "Error responses", and its tables of error codes.
+		{name: "s3", signing: "s3", protocol: objects, contentType: "application/xml",
+			denied:    Error{Code: "AccessDenied", Status: 403},
+			throttled: Error{Code: "SlowDown", Message: "Please reduce your request rate.", Status: 503},
+			broken:    Error{Code: "InternalError", Message: "We encountered an internal error. Please try again.", Status: 500}},
 		{name: "dynamodb", signing: "dynamodb", protocol: passOnly, target: "DynamoDB_20120810.", contentType: json10,
 			denied:    Error{Code: "AccessDeniedException", Status: 400},
 			throttled: Error{Code: "ThrottlingException", Message: rate, Status: 400},

@@ -32,7 +32,7 @@ func signed(r *http.Request, body []byte, sc scope, secret string) bool {
 		fields.WriteString(name + ":" + headerValue(r, name) + "\n")
 	}
 	canonical := strings.Join([]string{
-		r.Method, canonicalPath(r.URL), canonicalQuery(query), fields.String(), strings.Join(headers, ";"), payload,
+		r.Method, canonicalPath(r.URL, sc.signing), canonicalQuery(query), fields.String(), strings.Join(headers, ";"), payload,
 	}, "\n")
 	return hmac.Equal([]byte(given), []byte(sign(sc, date, canonical, secret)))
 }
@@ -69,8 +69,11 @@ func headerValue(r *http.Request, name string) string {
 
 // canonicalPath is the path as it was sent, encoded once more, as all services
 // but S3 want it.
-func canonicalPath(u *url.URL) string {
+func canonicalPath(u *url.URL, signing string) string {
 	path := u.EscapedPath()
+	if signing == "s3" {
+		return path
+	}
 	if path == "" {
 		return "/"
 	}

@@ -22,6 +22,7 @@ import (
 	"rollcall/local/platform/template"
 	"rollcall/local/simaws"
 	"rollcall/shared/cloudwatchlogs"
+	"rollcall/shared/s3"
 )
 
 // call is one call of the handler, with what it asked for.
@@ -154,6 +155,9 @@ func (b *Bench) resource(input any) (string, map[string][]string) {
 	case *sqs.SendMessageInput:
 		url := aws.ToString(in.QueueUrl)
 		return arn("sqs", url[strings.LastIndex(url, "/")+1:]), nil
+	case *s3.PutObjectInput:
+		// Both headers are always sent; that they are the stage itself holds (stage/objects.go).
+		return "arn:aws:s3:::" + in.Bucket + "/" + in.Key, map[string][]string{"s3:if-none-match": {"*"}, "s3:x-amz-server-side-encryption": {"AES256"}}
 	case cloudwatchlogs.Filter:
 		return arn("logs", "log-group:"+in.Group+":*"), nil
 	case *sts.DecodeAuthorizationMessageInput, cloudwatchlogs.List:

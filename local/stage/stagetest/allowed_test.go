@@ -22,6 +22,7 @@ import (
 	subnetwatch "rollcall/functions/subnet-watch/spec"
 	zonewatch "rollcall/functions/zone-watch/spec"
 	"rollcall/shared/lambda"
+	"rollcall/shared/s3"
 	"rollcall/shared/spec"
 )
 
@@ -59,6 +60,8 @@ func TestPolicies(t *testing.T) {
 		{"dynamodb:PutItem", put("other#1"), nil},
 		{"dynamodb:DeleteItem", put("launch#i-1"), nil},
 		{"sqs:SendMessage", send("rollcall-results.fifo"), []string{"launch-watch", "join-check", "nodegroup-watch", "spot-report", "subnet-watch", "zone-watch", "eni-cleanup", "change-check", "slack-actions", "report"}},
+		{"s3:PutObject", &s3.PutObjectInput{Bucket: benches[report.Name].Template.S3Buckets[0].Name, Key: "111122223333/x.tar.gz"}, []string{"launch-watch", "join-check", "nodegroup-watch", "spot-report", "subnet-watch", "zone-watch"}},
+		{"s3:PutObject", &s3.PutObjectInput{Bucket: "another", Key: "111122223333/x.tar.gz"}, nil},
 		{"sqs:SendMessage", send("rollcall-changes"), []string{"change-check"}},
 		{"sqs:SendMessage", send("rollcall-joins"), []string{"launch-watch", "join-check"}},
 		{"sqs:SendMessage", send("rollcall-nodegroups"), []string{"nodegroup-watch"}},

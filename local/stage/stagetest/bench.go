@@ -74,6 +74,7 @@ type Bench struct {
 	handler lambda.Handler
 	env     lambda.Env
 	kill    *Kill
+	around  []lambda.Around
 	metrics *lambda.Metrics
 	numbers *bytes.Buffer
 
@@ -133,7 +134,8 @@ func Start(t testing.TB, function spec.Spec, build lambda.Build, o Options) *Ben
 	way := s.HTTPClient().Transport
 	b.env = lambda.Env{
 		Config: c, AWS: b.client(), Metrics: b.metrics, Now: b.Now, Sleep: b.sleep, HTTP: way, Endpoints: s.Endpoints(way),
-		Log: slog.New(slog.NewTextHandler(locked{b}, nil)),
+		Log:      slog.New(slog.NewTextHandler(locked{b}, nil)),
+		Register: func(a lambda.Around) { b.around = append(b.around, a) },
 	}.WithReader(b.Function.Name)
 	b.restart()
 	b.Store = store.New(dynamodb.NewFromConfig(s.AsAdmin()), c.TableName)
@@ -159,6 +161,7 @@ func (b *Bench) client() aws.Config {
 func (b *Bench) restart() {
 	b.t.Helper()
 	var err error
+	b.around = nil
 	if b.handler, err = b.build(b.t.Context(), b.env); err != nil {
 		b.t.Fatal(err)
 	}
@@ -201,7 +204,14 @@ func (b *Bench) Call(op, input string) {
 func (b *Bench) Handle(raw json.RawMessage) (any, error) {
 	ctx, cancel := context.WithTimeout(b.t.Context(), b.Function.Timeout)
 	defer cancel()
-	return b.handler(ctx, raw)
+	for _, a := range b.around {
+		a.Begin(raw)
+	}
+	answer, err := b.handler(ctx, raw)
+	for _, a := range b.around {
+		a.Flush(ctx)
+	}
+	return answer, err
 }
 
 // locked writes the handler's log.

@@ -93,6 +93,7 @@ func (rec *reconciler) reopen(u *incident.Update, cause diagnose.Cause) {
 	// A mute is of the cause, and holds until its time; who took on the last
 	// opening did not take on this one. Since the last call it is calm.
 	u.Ack, u.Offers, u.RecentChanges, u.Calls = nil, nil, nil, 0
+	u.Evidence = nil // of the last time
 	u.Began = rec.Observation.At
 	rec.applyFailure(u, cause)
 	rec.announce(u, incident.Reopened)
@@ -177,6 +178,13 @@ func (rec *reconciler) applyFailure(u *incident.Update, cause diagnose.Cause) (a
 	cause.Covers, cause.Instances = u.Covers, nil // Launches has them
 	u.Cause = cause
 	u.AddTags(rec.Observation.Tags, rec.Policy.TagKeys)
+	if key := rec.Observation.Evidence; key != "" {
+		kept := incident.Evidence{Opened: key, Newest: key}
+		if u.Evidence != nil {
+			kept.Opened = u.Evidence.Opened
+		}
+		u.Evidence = &kept
+	}
 	if len(rec.Observation.Facts) > 0 {
 		u.Facts = incident.BoundedFacts(rec.Observation.Facts)
 	}
