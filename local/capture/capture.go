@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"rollcall/shared/evidence"
 )
 
 // Capture is a folder that was read.
@@ -25,6 +27,11 @@ type Capture struct {
 	Clusters []string
 	// Event is the EventBridge event to play, nil if there is none.
 	Event json.RawMessage
+	// Scope is what was asked for, where that is not all that there is: a function kept
+	// what it read. Nil: all was asked for.
+	Scope evidence.Scope
+	// Kept tells of what it is evidence that a function kept; nil for another capture.
+	Kept *evidence.About
 	// Warnings say what was not understood and left out.
 	Warnings []string
 
@@ -86,7 +93,7 @@ func (c *Capture) load(e fs.DirEntry, times *moments) (bool, error) {
 	operation, _ := splitName(name)
 	typ, isCall := operations()[operation]
 	isJSON := strings.HasSuffix(e.Name(), ".json")
-	special := e.Name() == "event.json" || e.Name() == "errors.json" || e.Name() == leftOutFile || e.Name() == "time.txt"
+	special := e.Name() == evidence.AboutFile || e.Name() == "event.json" || e.Name() == "errors.json" || e.Name() == leftOutFile || e.Name() == evidence.AskedFile || e.Name() == "time.txt"
 	if !special && !(isJSON && isCall) {
 		if !strings.HasPrefix(e.Name(), ".") {
 			c.warn("%s: not a file that a capture has; it is left out", e.Name())
@@ -99,6 +106,12 @@ func (c *Capture) load(e fs.DirEntry, times *moments) (bool, error) {
 	}
 	if e.Name() == "time.txt" {
 		return false, c.takeTime(path, data)
+	}
+	switch e.Name() {
+	case evidence.AskedFile:
+		return false, about(path, data, &c.Scope)
+	case evidence.AboutFile:
+		return false, about(path, data, &c.Kept)
 	}
 	tree, err := treeOf(data)
 	if err != nil {
@@ -123,6 +136,14 @@ func (c *Capture) load(e fs.DirEntry, times *moments) (bool, error) {
 	}
 	times.add(tree)
 	return true, c.take(path, name, typ, tree)
+}
+
+// about reads a file that tells what the others are of.
+func about(path string, data []byte, to any) error {
+	if err := json.Unmarshal(plainText(data), to); err != nil {
+		return &Error{path, err.Error()}
+	}
+	return nil
 }
 
 // take keeps what a call answered.

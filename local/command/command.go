@@ -88,7 +88,9 @@ needed is missing or was refused; 64 bad input.`
 
 // Commands are all that the command does.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{diagnoseCommand(), captureCommand(), preflightCommand(), explainCommand(), incidentsCommand(), showCommand(), doctorCommand(), mcpCommand(), demoCommand()}
+	return []*cobra.Command{
+		diagnoseCommand(), captureCommand(), preflightCommand(), explainCommand(), incidentsCommand(), showCommand(), replayCommand(), doctorCommand(), mcpCommand(), demoCommand(),
+	}
 }
 
 // commonFlags are those of what looks at a world or a capture.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
+	joincheck "rollcall/functions/join-check/spec"
+	launchwatch "rollcall/functions/launch-watch/spec"
 	"rollcall/local/capture"
 	"rollcall/local/diagnose/look"
 	"rollcall/local/reading"
@@ -27,7 +29,7 @@ func offline(ctx context.Context, c *capture.Capture, log io.Writer) (result.Res
 	}
 	defer served.Close()
 	seen, err := look.At(ctx, look.Account{
-		ID: account.ID, Region: account.Region, AWS: served.AWS, Endpoints: served.Endpoints, Logs: c.LogGroups(), Refused: func(context.Context) []look.Record { return c.LaunchCalls() },
+		ID: account.ID, Region: account.Region, AWS: served.AWS, Endpoints: served.Endpoints, Functions: lookers(c), Logs: c.LogGroups(), Refused: func(context.Context) []look.Record { return c.LaunchCalls() },
 		Now: func() time.Time { return c.Time }, Log: logTo(log),
 	})
 	if err != nil {
@@ -37,6 +39,19 @@ func offline(ctx context.Context, c *capture.Capture, log io.Writer) (result.Res
 		return c.API().DescribeInstances(&ec2.DescribeInstancesInput{})
 	}
 	return result.Merge(seen.Observations, broken(seen.Failed), waits(instances, c.Time)), nil
+}
+
+// lookers are the functions that look at a capture: all, or that which kept what it had
+// read: what others would ask for was not asked. A launch that launch-watch has seen is
+// found by join-check's sweep here, where no event wakes anybody.
+func lookers(c *capture.Capture) []string {
+	switch {
+	case c.Kept == nil:
+		return nil
+	case c.Kept.By == launchwatch.Name:
+		return []string{launchwatch.Name, joincheck.Name}
+	}
+	return []string{c.Kept.By}
 }
 
 // broken are functions that failed, as the result tells them.

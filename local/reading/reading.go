@@ -23,6 +23,7 @@ import (
 	"rollcall/local/simaws/kubestate"
 	"rollcall/local/simaws/world"
 	"rollcall/local/simaws/worldfile"
+	"rollcall/shared/evidence"
 	"rollcall/shared/gather"
 )
 
@@ -34,6 +35,8 @@ type Account struct {
 	Now      func() time.Time
 
 	config simaws.Config
+	// scope is what a capture was asked for; nil: all.
+	scope evidence.Scope
 }
 
 // OfWorld is a world as an account. Its time is the world's.
@@ -56,6 +59,7 @@ func OfCapture(c *capture.Capture) Account {
 	answers := c.API()
 	return Account{
 		ID: c.Account, Region: c.Region, Clusters: c.Clusters, Now: func() time.Time { return c.Time },
+		scope: c.Scope,
 		config: simaws.Config{
 			World: answers, Objects: c.Objects,
 			// A cluster that was not described has no endpoint to go to.
@@ -87,7 +91,7 @@ func (a Account) Open(ctx context.Context) (Open, error) {
 	if err != nil {
 		return Open{}, fmt.Errorf("serve the account: %w", err)
 	}
-	return Open{
+	return a.scoped(Open{
 		AWS: aws.Config{
 			Region: a.Region, BaseEndpoint: aws.String(served.Endpoint()), HTTPClient: &http.Client{Transport: network},
 			Credentials: credentials.NewStaticCredentialsProvider(admin.AccessKeyID, admin.SecretAccessKey, ""),
@@ -98,7 +102,7 @@ func (a Account) Open(ctx context.Context) (Open, error) {
 			return endpoint, ca, network, ok
 		},
 		Close: served.Close,
-	}, nil
+	}), nil
 }
 
 // Serve serves the account until the returned function is called, and returns

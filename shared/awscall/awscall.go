@@ -44,7 +44,11 @@ func Make(ctx context.Context, cfg aws.Config, c Call, in any) error {
 	if err := assemble(stack, cfg, c); err != nil {
 		return fmt.Errorf("prepare %s: %w", c.Operation, err)
 	}
-	handler := middleware.DecorateHandler(smithyhttp.NewClientHandlerWithOptions(cfg.HTTPClient), stack)
+	client := cfg.HTTPClient
+	if client == nil { // the SDK's own, as its clients take it
+		client = awshttp.NewBuildableClient()
+	}
+	handler := middleware.DecorateHandler(smithyhttp.NewClientHandlerWithOptions(client), stack)
 	if _, _, err := handler.Handle(ctx, in); err != nil {
 		return &smithy.OperationError{ServiceID: c.ID, OperationName: c.Operation, Err: err}
 	}

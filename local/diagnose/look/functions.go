@@ -94,7 +94,9 @@ type run struct {
 // would have looked at is not known.
 func (p parts) run(ctx context.Context, f function, event json.RawMessage) (r run) {
 	to := &collector{}
-	r.name = f.name
+	if r.name = f.name; !p.account.runs(f.name) {
+		return r
+	}
 	defer func() {
 		r.heard = to.heard
 		if x := recover(); x != nil {

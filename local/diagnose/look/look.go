@@ -44,6 +44,8 @@ type Account struct {
 	Endpoints Endpoints
 	// Clusters are those that are looked at; nil: all that EKS lists.
 	Clusters []string
+	// Functions are those that look; nil: all.
+	Functions []string
 	// Once, if any, is of several looks at one time, which ask nothing twice; nil: of this
 	// look alone.
 	Once *Once
@@ -159,6 +161,11 @@ func (p parts) event(kind, source string, detail json.RawMessage) (json.RawMessa
 		return nil, fmt.Errorf("write the event: %w", err)
 	}
 	return raw, nil
+}
+
+// runs tells that a function looks.
+func (a Account) runs(function string) bool {
+	return a.Functions == nil || slices.Contains(a.Functions, function)
 }
 
 // watches tells the clusters that are looked at.
