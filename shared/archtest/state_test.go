@@ -84,19 +84,20 @@ func fixed(value ast.Expr) bool {
 		return false
 	}
 	pkg, ok := s.X.(*ast.Ident)
-	return ok && slices.Contains([]string{"errors.New", "regexp.MustCompile"}, pkg.Name+"."+s.Sel.Name)
+	return ok && slices.Contains([]string{"errors.New", "regexp.MustCompile", "lazyregexp.New"}, pkg.Name+"."+s.Sel.Name)
 }
 
 func TestStateFindsIt(t *testing.T) {
 	file := source(t, `package x
 
-import ("errors"; "regexp")
+import ("errors"; "regexp"; "rollcall/shared/lazyregexp")
 
 var ErrX, cache = errors.New("x"), map[string]int{}
 
 var (
 	_       error = ErrX
 	pattern       = regexp.MustCompile("x")
+	later         = lazyregexp.New("x")
 	count   int
 )
 

@@ -10,16 +10,17 @@ import (
 	"strings"
 
 	"rollcall/shared/capture/redact"
+	"rollcall/shared/lazyregexp"
 )
 
 // words are the replacements, by what they replace.
 type words map[string]string
 
 // account is an account id on its own, or as a part of an ARN or an address.
-var account = regexp.MustCompile(`\b[0-9]{12}\b`)
+var account = lazyregexp.New(`\b[0-9]{12}\b`)
 
 // email is an address of a person: in the names of sessions, for instance.
-var email = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`)
+var email = lazyregexp.New(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}`)
 
 // known are the account ids of AWS's own images and registries, which are
 // public and say what an image is.

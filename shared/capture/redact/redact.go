@@ -7,16 +7,17 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"io"
-	"regexp"
 	"strings"
+
+	"rollcall/shared/lazyregexp"
 )
 
 // secret is a setting whose value must not leave the account: in scripts,
 // YAML, TOML and environment variables.
-var secret = regexp.MustCompile(`(?im)^(.*?(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential)[\w-]*["']?\s*[:=]\s*).+$`)
+var secret = lazyregexp.New(`(?im)^(.*?(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential)[\w-]*["']?\s*[:=]\s*).+$`)
 
 // secretName is a variable whose value must not leave the account.
-var secretName = regexp.MustCompile(`(?i)password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential`)
+var secretName = lazyregexp.New(`(?i)password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential`)
 
 // Applied is the annotation in which kubectl keeps all of an object once more, as text.
 const Applied = "kubectl.kubernetes.io/last-applied-configuration"
@@ -26,8 +27,8 @@ const Masked = "MASKED"
 
 // keyID is an access key id, and pem a private key.
 var (
-	keyID = regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`)
-	pem   = regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)
+	keyID = lazyregexp.New(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`)
+	pem   = lazyregexp.New(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)
 )
 
 // SecretName tells that the value of a variable of this name is a secret.
@@ -44,7 +45,7 @@ func Text(text string) string {
 
 // prose is the rest of a line that goes on in words: what a console says of a token that
 // it could not get is no secret, and is why nodes fail.
-var prose = regexp.MustCompile(`^[A-Za-z]+:?\s+\S`)
+var prose = lazyregexp.New(`^[A-Za-z]+:?\s+\S`)
 
 // Console takes secrets out of what a console printed.
 func Console(text string) string {

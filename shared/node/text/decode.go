@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"rollcall/shared/lazyregexp"
 )
 
 // Bounds of what is looked at. A ticket may hold a whole log; what says most
@@ -217,7 +218,7 @@ func clean(text string) string {
 	}, text)
 }
 
-var ansi = regexp.MustCompile(`\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07)`)
+var ansi = lazyregexp.New(`\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07)`)
 
 // unescape undoes escapes of strings in strings, three deep at the most.
 func unescape(text string) string {
@@ -248,16 +249,16 @@ func plain(line string) string {
 // klog's header, RFC 3339, RFC 3164 (syslog, journald's short form), the
 // kernel's seconds, and levels.
 var (
-	klogLine    = regexp.MustCompile(`^(?:[A-Za-z][\w.-]*: +)?[IWEF]\d{4} \d\d:\d\d:\d\d(?:\.\d+)? +\d+ ([\w./-]+\.go):\d+\] ?`)
-	klogTail    = regexp.MustCompile(`^([a-z_]+\.go):\d+\] ?`)
-	stampLine   = regexp.MustCompile(`^\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)? ?(?:Z|[+-]\d\d:?\d\d|UTC)?\]?[ -]*`)
-	syslogLine  = regexp.MustCompile(`^(?:[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d) +(?:(\S+) +)?`)
-	kernelLine  = regexp.MustCompile(`^\[ *\d+\.\d+\] *`)
-	tagged      = regexp.MustCompile(`^([A-Za-z][\w.@/-]{1,40})\[\d+\]: *`)
-	eventLine   = regexp.MustCompile(`^(?:Warning|Normal) +[A-Z][A-Za-z]+ `)
-	errorLine   = regexp.MustCompile(`^(?:\[?(?:ERROR|Error|error|FATAL|WARN|WARNING|INFO|DEBUG|FAILED|DEPEND)\]?:? )|^(?:\[[✖ℹ!✔▶]\] )|^(?:- |\d+\. |[•] )`)
-	logfmtLine  = regexp.MustCompile(`^time=\S+ level=\w+ `)
-	unitCommand = regexp.MustCompile(`^(?:systemd(?:\[1\])?): `)
+	klogLine    = lazyregexp.New(`^(?:[A-Za-z][\w.-]*: +)?[IWEF]\d{4} \d\d:\d\d:\d\d(?:\.\d+)? +\d+ ([\w./-]+\.go):\d+\] ?`)
+	klogTail    = lazyregexp.New(`^([a-z_]+\.go):\d+\] ?`)
+	stampLine   = lazyregexp.New(`^\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)? ?(?:Z|[+-]\d\d:?\d\d|UTC)?\]?[ -]*`)
+	syslogLine  = lazyregexp.New(`^(?:[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d) +(?:(\S+) +)?`)
+	kernelLine  = lazyregexp.New(`^\[ *\d+\.\d+\] *`)
+	tagged      = lazyregexp.New(`^([A-Za-z][\w.@/-]{1,40})\[\d+\]: *`)
+	eventLine   = lazyregexp.New(`^(?:Warning|Normal) +[A-Z][A-Za-z]+ `)
+	errorLine   = lazyregexp.New(`^(?:\[?(?:ERROR|Error|error|FATAL|WARN|WARNING|INFO|DEBUG|FAILED|DEPEND)\]?:? )|^(?:\[[✖ℹ!✔▶]\] )|^(?:- |\d+\. |[•] )`)
+	logfmtLine  = lazyregexp.New(`^time=\S+ level=\w+ `)
+	unitCommand = lazyregexp.New(`^(?:systemd(?:\[1\])?): `)
 )
 
 // prefix takes a log's prefix from a line. starts tells that the line is a
@@ -266,7 +267,7 @@ func prefix(line string) (program, rest string, starts bool) {
 	rest, starts = strings.CutPrefix(line, own)
 	for range 4 {
 		before := rest
-		for _, form := range []*regexp.Regexp{stampLine, syslogLine, kernelLine} {
+		for _, form := range []*lazyregexp.Regexp{stampLine, syslogLine, kernelLine} {
 			if m := form.FindString(rest); m != "" {
 				rest, starts = rest[len(m):], true
 			}
@@ -274,7 +275,7 @@ func prefix(line string) (program, rest string, starts bool) {
 		if m := tagged.FindStringSubmatch(rest); m != nil {
 			program, rest, starts = m[1], rest[len(m[0]):], true
 		}
-		for _, form := range []*regexp.Regexp{klogLine, klogTail} {
+		for _, form := range []*lazyregexp.Regexp{klogLine, klogTail} {
 			if m := form.FindStringSubmatch(rest); m != nil {
 				if program == "" {
 					program = m[1]
@@ -286,7 +287,7 @@ func prefix(line string) (program, rest string, starts bool) {
 			break
 		}
 	}
-	for _, form := range []*regexp.Regexp{eventLine, errorLine, logfmtLine, unitCommand} {
+	for _, form := range []*lazyregexp.Regexp{eventLine, errorLine, logfmtLine, unitCommand} {
 		starts = starts || form.MatchString(rest)
 	}
 	return program, strings.TrimSpace(rest), starts

@@ -1,9 +1,10 @@
 package text
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"rollcall/shared/lazyregexp"
 )
 
 // facts are what a message says, apart from its wording.
@@ -104,7 +105,7 @@ const (
 // the first of EKS's two default ranges.
 type address struct {
 	host host
-	form *regexp.Regexp
+	form *lazyregexp.Regexp
 }
 
 func addresses() []address {
@@ -116,44 +117,44 @@ func addresses() []address {
 }
 
 var (
-	apiHost         = regexp.MustCompile(`[0-9a-zx<*.-]+>?\.(?:\w+\.)?[a-z0-9<>-]+\.eks\.amazonaws\.com|\.eks\.[a-z0-9-]+\.api\.aws|/apis?/[a-z]|:(?:443|6443)/(?:api|healthz|version|openapi)|kubernetes\.default|/leases/|to api server|with api server|contact api server`)
-	serviceHost     = regexp.MustCompile(`\b(?:172\.20\.0\.1|10\.100\.0\.1|10\.96\.0\.1|\[?fd[0-9a-f:]+::1\]?):443`)
-	eksHost         = regexp.MustCompile(`(?:^|[^.\w-])(?:fips\.)?eks\.[a-z<][a-z0-9<>-]+\.(?:amazonaws|api\.aws)|operation error eks:|eks: describecluster`)
-	eksAuthHost     = regexp.MustCompile(`eks-auth\.|operation error eks auth:`)
-	ec2Host         = regexp.MustCompile(`(?:^|[^.\w-])ec2\.[a-z<][a-z0-9<>-]+\.(?:amazonaws|api\.aws)|operation error ec2:|\bec2/[a-z]|ec2 describe`)
-	stsHost         = regexp.MustCompile(`(?:^|[^\w-])sts\.(?:[a-z<][a-z0-9<>-]+\.)?(?:amazonaws|api\.aws)|operation error sts:|assumerolewithwebidentity|webidentityerr`)
-	ecrHost         = regexp.MustCompile(`\.ecr\.|\bdkr-ecr|ecr-fips|operation error ecr:|\becr:[a-z]|public\.ecr\.aws|ecr: getauth`)
-	s3Host          = regexp.MustCompile(`(?:^|[^\w])s3[.-][a-z0-9.-]*amazonaws|starport-layer-bucket|operation error s3:|\.s3\.`)
-	ssmHost         = regexp.MustCompile(`(?:^|[^\w-])ssm\.[a-z0-9-]+\.amazonaws|operation error ssm:|ec2messages|ssmmessages`)
-	iamHost         = regexp.MustCompile(`(?:^|[^\w-])iam\.amazonaws|operation error iam:`)
-	imdsHost        = regexp.MustCompile(`169\.254\.169\.254|fd00:ec2::254|ec2 ?imds|ec2metadata|imds://|ec2rolerequest|https?://\S*/latest/(?:meta-data|api/token|dynamic|user-data)`)
-	podIdentityHost = regexp.MustCompile(`169\.254\.170\.23|fd00:ec2::23`)
-	ntpHost         = regexp.MustCompile(`169\.254\.169\.123|chrony|\bntp\b`)
-	nameServerHost  = regexp.MustCompile(`(?:\d|\]):53\b`)
-	kubeletHost     = regexp.MustCompile(`:10250\b`)
-	runtimeHost     = regexp.MustCompile(`containerd\.sock|dockershim\.sock|crio\.sock`)
-	ipamdHost       = regexp.MustCompile(`:50051\b|:61679\b`)
-	otherHost       = regexp.MustCompile(`docker\.io|quay\.io|gcr\.io|registry\.k8s\.io|ghcr\.io|mcr\.microsoft|nvcr\.io|github\.com/|pkg\.dev`)
+	apiHost         = lazyregexp.New(`[0-9a-zx<*.-]+>?\.(?:\w+\.)?[a-z0-9<>-]+\.eks\.amazonaws\.com|\.eks\.[a-z0-9-]+\.api\.aws|/apis?/[a-z]|:(?:443|6443)/(?:api|healthz|version|openapi)|kubernetes\.default|/leases/|to api server|with api server|contact api server`)
+	serviceHost     = lazyregexp.New(`\b(?:172\.20\.0\.1|10\.100\.0\.1|10\.96\.0\.1|\[?fd[0-9a-f:]+::1\]?):443`)
+	eksHost         = lazyregexp.New(`(?:^|[^.\w-])(?:fips\.)?eks\.[a-z<][a-z0-9<>-]+\.(?:amazonaws|api\.aws)|operation error eks:|eks: describecluster`)
+	eksAuthHost     = lazyregexp.New(`eks-auth\.|operation error eks auth:`)
+	ec2Host         = lazyregexp.New(`(?:^|[^.\w-])ec2\.[a-z<][a-z0-9<>-]+\.(?:amazonaws|api\.aws)|operation error ec2:|\bec2/[a-z]|ec2 describe`)
+	stsHost         = lazyregexp.New(`(?:^|[^\w-])sts\.(?:[a-z<][a-z0-9<>-]+\.)?(?:amazonaws|api\.aws)|operation error sts:|assumerolewithwebidentity|webidentityerr`)
+	ecrHost         = lazyregexp.New(`\.ecr\.|\bdkr-ecr|ecr-fips|operation error ecr:|\becr:[a-z]|public\.ecr\.aws|ecr: getauth`)
+	s3Host          = lazyregexp.New(`(?:^|[^\w])s3[.-][a-z0-9.-]*amazonaws|starport-layer-bucket|operation error s3:|\.s3\.`)
+	ssmHost         = lazyregexp.New(`(?:^|[^\w-])ssm\.[a-z0-9-]+\.amazonaws|operation error ssm:|ec2messages|ssmmessages`)
+	iamHost         = lazyregexp.New(`(?:^|[^\w-])iam\.amazonaws|operation error iam:`)
+	imdsHost        = lazyregexp.New(`169\.254\.169\.254|fd00:ec2::254|ec2 ?imds|ec2metadata|imds://|ec2rolerequest|https?://\S*/latest/(?:meta-data|api/token|dynamic|user-data)`)
+	podIdentityHost = lazyregexp.New(`169\.254\.170\.23|fd00:ec2::23`)
+	ntpHost         = lazyregexp.New(`169\.254\.169\.123|chrony|\bntp\b`)
+	nameServerHost  = lazyregexp.New(`(?:\d|\]):53\b`)
+	kubeletHost     = lazyregexp.New(`:10250\b`)
+	runtimeHost     = lazyregexp.New(`containerd\.sock|dockershim\.sock|crio\.sock`)
+	ipamdHost       = lazyregexp.New(`:50051\b|:61679\b`)
+	otherHost       = lazyregexp.New(`docker\.io|quay\.io|gcr\.io|registry\.k8s\.io|ghcr\.io|mcr\.microsoft|nvcr\.io|github\.com/|pkg\.dev`)
 )
 
 // The forms in which SDKs and services name a call and its error: AWS SDKs for
 // Go v2, Java and Python, the CLI, IAM's messages, CloudTrail, XML of EC2 and
 // S3, and the JSON of what wraps them.
 var (
-	goError     = regexp.MustCompile(`operation error ([A-Za-z0-9 ]{2,40}): ?([A-Za-z0-9]{3,60})`)
-	goCode      = regexp.MustCompile(`api error ([A-Za-z][A-Za-z0-9._-]{2,70})`)
-	pythonError = regexp.MustCompile(`An error occurred \(([A-Za-z0-9._]{3,70})\)(?: when calling the ([A-Za-z0-9]{3,60}) operation)?`)
-	namedCode   = regexp.MustCompile(`(?:[Ee]rror ?[Cc]ode|HandlerErrorCode|\b[Cc]ode|<Code>|aws-error-code)\s*[:=>]?\s*([A-Z][A-Za-z0-9]+(?:\.[A-Za-z0-9]+)*)`)
-	slashed     = regexp.MustCompile(`\b[a-z][a-z0-9-]{1,30}/([A-Z][a-z]+[A-Z][A-Za-z]{2,60})\b`)
-	action      = regexp.MustCompile(`\b(ec2|eks|ecr|iam|sts|autoscaling|ssm|kms|eks-auth|s3|pricing|sqs|elasticloadbalancing):([A-Z][A-Za-z]{3,60})\b`)
-	eventName   = regexp.MustCompile(`(?i)\b(?:eventName|calling|call|operation|operation:|action:?|aws-operation-name[=:])\s*:? ?(?:the )?([A-Z][a-z]+(?:[A-Z][A-Za-z0-9]+)+)`)
-	codeForm    = regexp.MustCompile(`\b[A-Z][A-Za-z0-9]+(?:\.[A-Z][A-Za-z0-9]+)*\b`)
-	nodeRole    = regexp.MustCompile(`assumed-role/[\w+=,.@-]+/i-[0-9a-fx*]{4,}|:node:|/i-[0-9a-f]{8,17}\b`)
+	goError     = lazyregexp.New(`operation error ([A-Za-z0-9 ]{2,40}): ?([A-Za-z0-9]{3,60})`)
+	goCode      = lazyregexp.New(`api error ([A-Za-z][A-Za-z0-9._-]{2,70})`)
+	pythonError = lazyregexp.New(`An error occurred \(([A-Za-z0-9._]{3,70})\)(?: when calling the ([A-Za-z0-9]{3,60}) operation)?`)
+	namedCode   = lazyregexp.New(`(?:[Ee]rror ?[Cc]ode|HandlerErrorCode|\b[Cc]ode|<Code>|aws-error-code)\s*[:=>]?\s*([A-Z][A-Za-z0-9]+(?:\.[A-Za-z0-9]+)*)`)
+	slashed     = lazyregexp.New(`\b[a-z][a-z0-9-]{1,30}/([A-Z][a-z]+[A-Z][A-Za-z]{2,60})\b`)
+	action      = lazyregexp.New(`\b(ec2|eks|ecr|iam|sts|autoscaling|ssm|kms|eks-auth|s3|pricing|sqs|elasticloadbalancing):([A-Z][A-Za-z]{3,60})\b`)
+	eventName   = lazyregexp.New(`(?i)\b(?:eventName|calling|call|operation|operation:|action:?|aws-operation-name[=:])\s*:? ?(?:the )?([A-Z][a-z]+(?:[A-Z][A-Za-z0-9]+)+)`)
+	codeForm    = lazyregexp.New(`\b[A-Z][A-Za-z0-9]+(?:\.[A-Z][A-Za-z0-9]+)*\b`)
+	nodeRole    = lazyregexp.New(`assumed-role/[\w+=,.@-]+/i-[0-9a-fx*]{4,}|:node:|/i-[0-9a-f]{8,17}\b`)
 )
 
 // calm is what is said of a node that lacks nothing: conditions and events of
 // the kubelet.
-var calm = regexp.MustCompile(`node(?:has)?no(?:disk|memory|pid)pressure|nodehassufficient\w+|kubelethas(?:sufficient|no)\w+|has no disk pressure|has sufficient \w+|` +
+var calm = lazyregexp.New(`node(?:has)?no(?:disk|memory|pid)pressure|nodehassufficient\w+|kubelethas(?:sufficient|no)\w+|has no disk pressure|has sufficient \w+|` +
 	`\b(?:disk|memory|pid)pressure:? +false|\bnetworkunavailable:? +false|type: \w+pressure,? status: false[^;]*?(?:message: [^,]*)?`)
 
 func factsOf(m message) facts {

@@ -2,11 +2,11 @@ package text
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
 	"rollcall/shared/checkid"
+	"rollcall/shared/lazyregexp"
 	"rollcall/shared/node/activity"
 	"rollcall/shared/node/console"
 	"rollcall/shared/nodegroup"
@@ -175,10 +175,10 @@ func (f facts) kind() string {
 }
 
 var (
-	conditionForm = regexp.MustCompile(`\b(?:type|status|reason|condition)s?: |status condition transitioned|lasttransitiontime|\b(?:false|unknown|true) \w{3}, \d\d `)
-	taintForm     = regexp.MustCompile(`\btaints?\b|:no(?:schedule|execute)`)
-	launchForm    = regexp.MustCompile(`launching (?:a new )?ec2 instance|status reason:|could not launch (?:spot|on-demand)|inservice state|statusmessage|placing spot`)
-	stateForm     = regexp.MustCompile(`\b(?:Client|Server)\.(?:Insufficient|Instance|Internal|Invalid|Scheduled|Spot|User|Volume)`)
+	conditionForm = lazyregexp.New(`\b(?:type|status|reason|condition)s?: |status condition transitioned|lasttransitiontime|\b(?:false|unknown|true) \w{3}, \d\d `)
+	taintForm     = lazyregexp.New(`\btaints?\b|:no(?:schedule|execute)`)
+	launchForm    = lazyregexp.New(`launching (?:a new )?ec2 instance|status reason:|could not launch (?:spot|on-demand)|inservice state|statusmessage|placing spot`)
+	stateForm     = lazyregexp.New(`\b(?:Client|Server)\.(?:Insufficient|Instance|Internal|Invalid|Scheduled|Spot|User|Volume)`)
 )
 
 // failed says what failed, in words of this package.
