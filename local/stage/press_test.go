@@ -118,8 +118,8 @@ func twoApproveAtOnce(t *testing.T) {
 	r.nothingLost()
 }
 
-// TestAnApprovalThatComesTooLate: the plan could be approved for ten minutes. The
-// missed roll call, five minutes after the launch, is the last look that renews it.
+// TestAnApprovalThatComesTooLate: the plan could be approved for ten minutes, and is
+// offered again when somebody asks for it. The missed roll call, five minutes after the launch, is the last look that renews it.
 func TestAnApprovalThatComesTooLate(t *testing.T) { virtual(t, anApprovalThatComesTooLate) }
 
 func anApprovalThatComesTooLate(t *testing.T) {
@@ -129,6 +129,19 @@ func anApprovalThatComesTooLate(t *testing.T) {
 	r.until("the end of its time", func() bool { return r.offer().State == incident.Expired && r.button() == "" })
 	r.answers("expired", OnCall, incident.PlanExpired, func() { r.sign(OnCall, good, ts) })
 	r.untouched("expired", before)
+
+	// A fresh plan is to be had by whoever may ask for a check, and needs a yes of its own.
+	if err := r.Slack.Press(t.Context(), fakeslack.Press{Channel: Channel, TS: ts, ActionID: string(report.OfferAgain), User: Dev}); err != nil {
+		t.Fatal(err)
+	}
+	r.until("the fresh offer", func() bool { return r.offer().State == incident.Offered && r.button() != "" })
+	if told := r.toldAlone(Dev); len(told) != 1 || !strings.Contains(told[0], "a fresh plan") {
+		t.Errorf("told %q", told)
+	}
+	r.untouched("offered again", before)
+	r.answers("who may not approve", Dev, incident.NotAllowed, func() { r.press(Dev) })
+	r.answers("approved", OnCall, incident.AnswerApproved, func() { r.press(OnCall) })
+	r.until("what was done", r.replied("Done"))
 	r.nothingLost()
 }
 

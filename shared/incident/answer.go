@@ -37,6 +37,7 @@ const (
 	AnswerMuted        AnswerReason = "muted"
 	AnswerUnmuted      AnswerReason = "unmuted"
 	AnswerChecking     AnswerReason = "checking"
+	AnswerOffering     AnswerReason = "offering" // a fresh plan is made
 )
 
 // Why nothing was done.
@@ -47,6 +48,7 @@ const (
 	WorkspaceNotRead AnswerReason = "workspace-not-read" // where they are from could not be looked up
 	NobodyAllowed    AnswerReason = "nobody-allowed"     // the setting approvers is empty
 	GroupNotRead     AnswerReason = "group-not-read"     // whether they may could not be looked up
+	NothingRanOut    AnswerReason = "nothing-ran-out"    // there is no offer to be made again
 	NoSuchPlan       AnswerReason = "no-such-plan"       // this incident never had that plan
 	PlanChanged      AnswerReason = "plan-changed"       // there is another now, or none any more
 	PlanExpired      AnswerReason = "expired"            //
@@ -72,7 +74,7 @@ const (
 // Done tells that the press did what it was to do.
 func (a Answer) Done() bool {
 	switch a.Reason {
-	case AnswerApproved, AnswerRefused, AnswerAcknowledged, AnswerTakenOver, AnswerMuted, AnswerUnmuted, AnswerChecking:
+	case AnswerApproved, AnswerRefused, AnswerAcknowledged, AnswerTakenOver, AnswerMuted, AnswerUnmuted, AnswerChecking, AnswerOffering:
 		return true
 	}
 	return false

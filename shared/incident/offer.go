@@ -98,6 +98,20 @@ func (o Offer) Over() bool {
 	return true
 }
 
+// RanOut are the newest offers of each remedy, of those that ran out and on which nobody
+// decided: a fresh plan may take their place.
+func (inc *Incident) RanOut(now time.Time) (list []Offer) {
+	for i, o := range inc.Offers {
+		ran := o.State == Expired || o.State == Offered && !o.Expires.IsZero() && !now.Before(o.Expires)
+		later := slices.ContainsFunc(inc.Offers[i+1:], func(x Offer) bool { return x.Plan.Remedy == o.Plan.Remedy })
+		wanted := inc.State == Open && !IsReplacement(o) || inc.State == Cleared && IsReplacement(o)
+		if ran && !later && wanted && !o.Made.Before(inc.Opened) {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
 // IsReplacement tells of the one remedy that is for the time after a cause.
 func IsReplacement(o Offer) bool { return remedy.Of(o.Plan.Remedy).AfterCause }
 

@@ -36,6 +36,7 @@ const (
 	MuteFor     Action = "mute"
 	Unmute      Action = "unmute"
 	CheckAgain  Action = "check"
+	OfferAgain  Action = "offer" // a fresh plan, after an offer ran out
 	ApprovePlan Action = "approve"
 	RefusePlan  Action = "refuse"
 )

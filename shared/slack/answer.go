@@ -58,12 +58,14 @@ func (l *line) answer(a incident.Answer) *line {
 		return l.plain("Nobody may approve fixes yet: the setting approvers is empty. Set it to the ids of users (U…) or user groups (S…) and deploy. Or run the commands in the message.")
 	case incident.GroupNotRead:
 		return l.plain("Slack did not say who is in the approvers’ user group. Try again in a minute. If it stays so, give the Slack app the scope usergroups:read, or list users instead of groups in the setting approvers.")
+	case incident.NothingRanOut:
+		return l.plain("No offer has expired here. Use the buttons in the message as it is now.")
 	case incident.NoSuchPlan:
 		return l.plain("This incident never had that plan. Use the buttons in the message as it is now.")
 	case incident.PlanChanged:
 		return l.plain("The plan has changed since you saw it. Read the one in the message now, and approve that.")
 	case incident.PlanExpired:
-		return l.plain("The plan could be approved until ").known(a.Until).plain(". Press “Check again”: if the cause is still there, it is offered anew.")
+		return l.plain("The approval expired ").known(a.Until).plain(". Press “Offer again” in the message for a fresh one.")
 	case incident.NotNow:
 		return l.plain("Not now: the hourly limit is reached, or the recheck failed. A new button comes at ").known(a.Until).plain(".")
 	case incident.AlreadyDecided:
@@ -118,6 +120,8 @@ func doneWords(a incident.Answer) (string, bool) {
 		return "Muted until ", true
 	case incident.AnswerUnmuted:
 		return "Unmuted.", true
+	case incident.AnswerOffering:
+		return "Making a fresh plan; the message will show it.", true
 	case incident.AnswerChecking:
 		return "Rechecking; the message will show the result.", true
 	}

@@ -74,6 +74,9 @@ func (p *page) handle(i incident.Incident, o Options) {
 	} else {
 		elements = append(elements, muteMenu())
 	}
+	if len(i.RanOut(o.Now)) > 0 {
+		elements = append([]slackgo.BlockElement{button(report.OfferAgain, "Offer again", value)}, elements...)
+	}
 	// The menu's choice is read with the value of a button beside it, so one is
 	// always there.
 	elements = append(elements, button(report.CheckAgain, "Check again", value))

@@ -31,7 +31,7 @@ func (p *page) offers(i incident.Incident, o Options) (byHand bool, below []slac
 		case o.live(of) && (i.State == incident.Open || remedy.Of(of.Plan.Remedy).AfterCause):
 			below = append(below, p.offered(i, of, n)...)
 			byHand = false
-		case of.State == incident.Offered:
+		case of.State == incident.Offered && !o.ranOut(of):
 			// Nobody can approve it here: the fix says what to do.
 		default:
 			if l := p.outcome(of); len(l.items) > 0 {
@@ -197,7 +197,7 @@ func (p *page) outcome(of incident.Offer) *line {
 		l.plain("Approved by ").person(of.By).plain(" ").at(of.Decided).plain(", being done: ").prose(slacktext.Sentence(what))
 	case incident.RefusedByUs:
 		l.plain("Refused by ").person(of.By).plain(" ").at(of.Decided).plain(": ").prose(slacktext.Sentence(what))
-	case incident.Expired:
+	case incident.Expired, incident.Offered:
 		l.plain("Approval expired: ").prose(slacktext.Sentence(what))
 	case incident.Outdated:
 		l.plain("No longer offered: ").prose(slacktext.Sentence(what))

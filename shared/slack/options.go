@@ -19,6 +19,11 @@ func (o Options) live(of incident.Offer) bool {
 	return o.Actions && of.State == incident.Offered && (of.Expires.IsZero() || o.Now.Before(of.Expires))
 }
 
+// ranOut tells that an offer may be approved no more for its age alone.
+func (o Options) ranOut(of incident.Offer) bool {
+	return o.Actions && of.State == incident.Offered && !of.Expires.IsZero() && !o.Now.IsZero() && !o.Now.Before(of.Expires)
+}
+
 // muted tells that nobody is called now.
 func (o Options) muted(i incident.Incident) bool {
 	return i.Mute != nil && (o.Now.IsZero() || o.Now.Before(i.Mute.Until))

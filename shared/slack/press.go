@@ -125,7 +125,7 @@ func ReadPress(e Element, blocks []byte) (Pressed, error) {
 		if err == nil && p.Plan == "" {
 			err = fmt.Errorf("read a button's value: %w: it names no plan", ErrValue)
 		}
-	case report.Acknowledge, report.TakeOver, report.Unmute, report.CheckAgain:
+	case report.Acknowledge, report.TakeOver, report.Unmute, report.CheckAgain, report.OfferAgain:
 		p.Value, err = ParseValue(e.Value)
 		p.Plan = ""
 	default:

@@ -127,8 +127,8 @@ func TestButtonsWhereTheyBelong(t *testing.T) {
 	}{
 		{"off", open, Options{Now: began}, ""},
 		{"open", open, Options{Actions: true, Now: began}, "approve refuse acknowledge mute check"},
-		{"expired", open, Options{Actions: true, Now: began.Add(2e12 * 3)}, "acknowledge mute check"},
-		{"at the moment it expires", open, Options{Actions: true, Now: offer(incident.Offered).Expires}, "acknowledge mute check"},
+		{"expired", open, Options{Actions: true, Now: began.Add(2e12 * 3)}, "offer acknowledge mute check"},
+		{"at the moment it expires", open, Options{Actions: true, Now: offer(incident.Offered).Expires}, "offer acknowledge mute check"},
 		{"approved", with(open, offers(offer(incident.Approved))), Options{Actions: true, Now: began}, "acknowledge mute check"},
 		{"acknowledged", with(open, offers(), func(i *incident.Incident) { i.Ack = &incident.Ack{By: oncall(), At: began} }), Options{Actions: true, Now: began}, "take-over mute check"},
 		{"muted", with(open, offers(), func(i *incident.Incident) { i.Mute = &incident.Mute{By: oncall(), At: began, Until: began.Add(1)} }), Options{Actions: true, Now: began}, "acknowledge unmute check"},

@@ -164,7 +164,7 @@ func (h handler) offer(ctx context.Context, inc incident.Incident, p remedy.Plan
 func (h handler) propose(ctx context.Context, inc incident.Incident, p remedy.Plan, policy optin.Policy, says string) error {
 	h.count("Proposals", 1)
 	return h.send.SendProposal(ctx, report.Proposal{
-		ID: proposalID(inc, p.Remedy, p.Hash()), At: h.now(), Key: inc.Key,
+		ID: h.proposalID(inc, p.Remedy, p.Hash()), At: h.now(), Key: inc.Key,
 		Remedy: p.Remedy, Policy: policy, Plan: p, Hash: p.Hash(), Lasts: h.approval, Says: says,
 	})
 }
@@ -185,18 +185,19 @@ func (h handler) takeBack(ctx context.Context, inc incident.Incident, r remedy.R
 	}
 	h.count("Refusals", 1)
 	return h.send.SendProposal(ctx, report.Proposal{
-		ID: proposalID(inc, r.Name, "none/"+string(no.Reason)), At: h.now(), Key: inc.Key,
+		ID: h.proposalID(inc, r.Name, "none/"+string(no.Reason)), At: h.now(), Key: inc.Key,
 		Remedy: r.Name, Policy: h.policy(inc.Key.Cluster, r.Name), Reason: string(no.Reason), Says: no.Says,
 	})
 }
 
-// proposalID is the same for the same proposal of the same state of things.
-func proposalID(inc incident.Incident, r optin.Remedy, what string) string {
-	n := 0
+// proposalID is the same for the same proposal of the same state of things. An offer that
+// ran out is another state, however many there were before.
+func (h handler) proposalID(inc incident.Incident, r optin.Remedy, what string) string {
+	n, last := 0, int64(0)
 	for _, o := range inc.Offers {
-		if o.Plan.Remedy == r && o.State != incident.Offered && o.State != incident.Approved && o.State != incident.Deferred {
-			n++
+		if live := o.State == incident.Offered && !h.expired(o) || o.State == incident.Approved || o.State == incident.Deferred; o.Plan.Remedy == r && !live {
+			n, last = n+1, o.Made.Unix()
 		}
 	}
-	return fmt.Sprintf("%s/%s/%s/%s/%s/%s/%d", inc.Key.Cluster, inc.Key.Check, inc.Key.Resource, inc.Opened.UTC().Format(time.RFC3339Nano), r, what, n)
+	return fmt.Sprintf("%s/%s/%s/%s/%s/%s/%d-%d", inc.Key.Cluster, inc.Key.Check, inc.Key.Resource, inc.Opened.UTC().Format(time.RFC3339Nano), r, what, n, last)
 }

@@ -68,7 +68,7 @@ func (h handler) wait(ctx context.Context, inc incident.Incident, p report.Propo
 		return nil
 	}
 	h.count("Deferred", 1)
-	p.ID = proposalID(inc, p.Remedy, fmt.Sprintf("wait/%s/%s/%s", p.Reason, p.After.UTC().Format(time.RFC3339Nano), p.Hash))
+	p.ID = h.proposalID(inc, p.Remedy, fmt.Sprintf("wait/%s/%s/%s", p.Reason, p.After.UTC().Format(time.RFC3339Nano), p.Hash))
 	p.At, p.Key = h.now(), inc.Key
 	return h.send.SendProposal(ctx, p)
 }

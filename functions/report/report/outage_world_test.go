@@ -124,7 +124,7 @@ func httpAnswer(status int, header http.Header, body string) *http.Response {
 
 // outage is a run of the script.
 type outage struct {
-	how     away
+	how away
 	// channel are the messages, without the replies that it shows too.
 	channel []fakeslack.Message
 	tally   fakeslack.Tally

@@ -129,11 +129,32 @@ func act(inc *incident.Incident, p report.Press, who Who, now time.Time) (incide
 		}
 		inc.Asked = now
 		inc.AddEvent(incident.IsAsked, now)
+		planAnew(inc, now)
 		return incident.IsAsked, incident.Answer{Reason: incident.AnswerChecking}
+	case report.OfferAgain:
+		if next := inc.Asked.Add(askedAgain); now.Before(next) {
+			return incident.PressRefused, incident.Answer{Reason: incident.AskedJustNow, Until: next}
+		}
+		if !planAnew(inc, now) {
+			return incident.PressRefused, incident.Answer{Reason: incident.NothingRanOut}
+		}
+		inc.Asked = now
+		return incident.IsDue, incident.Answer{Reason: incident.AnswerOffering}
 	case report.ApprovePlan, report.RefusePlan:
 		return decideOffer(inc, p, now)
 	}
 	return incident.PressRefused, incident.Answer{Reason: incident.UnknownAction}
+}
+
+// planAnew has remediate look again at what ran out: it makes a fresh plan, which is
+// offered for its own time, or says why there is none. Nothing of the old approval's
+// time is carried over, and what a person refused stays refused.
+func planAnew(inc *incident.Incident, now time.Time) bool {
+	if len(inc.RanOut(now)) == 0 {
+		return false
+	}
+	inc.AddEvent(incident.IsDue, now)
+	return true
 }
 
 // takeOver gives an incident to whoever pressed. Who had it stays on the record,

@@ -145,3 +145,63 @@ func TestHowLargeAPlanMayBe(t *testing.T) {
 		t.Errorf("of one byte more: %q", d.Reason)
 	}
 }
+
+// An offer that ran out can be had again: a fresh look is asked for, and nothing of the
+// old yes or its time is kept. What never was, stands, was refused or was of an earlier
+// opening is not made again.
+func TestOfferAgain(t *testing.T) {
+	after := 70 // minutes; the offer of minute 2 lasts an hour
+	ran := func(change func(*incident.Incident)) incident.Incident {
+		inc := response.Tick(incidenttest.Proposed(t), incidenttest.At(after), incidenttest.Policy).Incident
+		if change != nil {
+			change(&inc)
+		}
+		return inc
+	}
+	for name, test := range map[string]struct {
+		inc  incident.Incident
+		who  response.Who
+		want incident.AnswerReason
+	}{
+		"it ran out":                  {ran(nil), incidenttest.May, incident.AnswerOffering},
+		"it ran out, and none ticked": {incidenttest.Proposed(t), incidenttest.May, incident.AnswerOffering},
+		"by no responder":             {ran(nil), response.Who{}, incident.NotResponder},
+		"asked a moment ago":          {ran(func(i *incident.Incident) { i.Asked = incidenttest.At(after) }), incidenttest.May, incident.AskedJustNow},
+		"there never was one":         {incidenttest.Broken(t), incidenttest.May, incident.NothingRanOut},
+		"a person refused it":         {ran(func(i *incident.Incident) { i.Offers[0].State = incident.RefusedByUs }), incidenttest.May, incident.NothingRanOut},
+		"it was done":                 {ran(func(i *incident.Incident) { i.Offers[0].State = incident.Helped }), incidenttest.May, incident.NothingRanOut},
+		"the cause is gone":           {ran(func(i *incident.Incident) { i.State = incident.Cleared }), incidenttest.May, incident.NothingRanOut},
+		"of an earlier opening":       {ran(func(i *incident.Incident) { i.Offers[0].Made = i.Opened.Add(-1) }), incidenttest.May, incident.NothingRanOut},
+		"another took its place":      {ran(func(i *incident.Incident) { o := i.Offers[0]; o.State = incident.Outdated; i.Offers = append(i.Offers, o) }), incidenttest.May, incident.NothingRanOut},
+	} {
+		test.inc.PendingEvents = nil
+		d, a := response.Act(test.inc, incidenttest.Press(report.OfferAgain, after), test.who, incidenttest.At(after))
+		if a.Reason != test.want {
+			t.Errorf("%s: %s, want %s", name, a.Reason, test.want)
+		}
+		woken := len(d.Incident.PendingEvents) == 1 && d.Incident.PendingEvents[0].Reason == incident.IsDue
+		if woken != (test.want == incident.AnswerOffering) {
+			t.Errorf("%s: told %+v", name, d.Incident.PendingEvents)
+		}
+		for i, o := range d.Incident.Offers {
+			if o.State != test.inc.Offers[i].State || !o.Expires.Equal(test.inc.Offers[i].Expires) {
+				t.Errorf("%s: the press itself makes the offer %s until %s", name, o.State, o.Expires)
+			}
+		}
+	}
+	// Check again does the same beside its own.
+	inc := ran(nil)
+	inc.PendingEvents = nil
+	d, _ := response.Act(inc, incidenttest.Press(report.CheckAgain, after), incidenttest.May, incidenttest.At(after))
+	if len(d.Incident.PendingEvents) != 2 || d.Incident.PendingEvents[0].Reason != incident.IsAsked || d.Incident.PendingEvents[1].Reason != incident.IsDue {
+		t.Errorf("a check tells %+v, want that it is wanted, and that a plan is due", d.Incident.PendingEvents)
+	}
+	// The fresh plan has its own time, and the old button its own answer.
+	again := response.Propose(ran(nil), incidenttest.Proposal("again", after, incidenttest.RoutePlan("nat-0aa4"), optin.Approve), incidenttest.At(after))
+	if o := again.Incident.LastOffer(incident.Offered); again.Reason != incident.IsProposed || o == nil || !o.Expires.After(incidenttest.At(after)) {
+		t.Errorf("%s, offers %+v", again.Reason, again.Incident.Offers)
+	}
+	if _, a := response.Act(again.Incident, incidenttest.Press(report.ApprovePlan, after-5), incidenttest.May, incidenttest.At(after+1)); a.Reason != incident.PlanExpired {
+		t.Errorf("the button of the offer that ran out: %s, want %s", a.Reason, incident.PlanExpired)
+	}
+}
