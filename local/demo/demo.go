@@ -85,7 +85,7 @@ func plays() []play {
 			{name: "spot, reclaimed", world: "spot-reclaimed", rate: 200, act: reclaimed},
 			{name: "spot, no route", world: "spot-route", rate: 200, act: unrouted},
 		}},
-		{name: "ips", world: "ips", rate: 200, act: ips},
+		{name: "ips", world: "ips", rate: 200, act: ips, settings: ipsSettings},
 		{name: "zone", world: "zone", rate: 200, act: zone, settings: zoneSettings},
 		{name: "karpenter", world: "karpenter", rate: 200, act: karpenter, settings: karpenterSettings, rights: true},
 	}

@@ -3,13 +3,17 @@ package demo
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"rollcall/local/fakeslack"
 	"rollcall/local/stage"
 	"rollcall/shared/config"
 )
@@ -45,7 +49,7 @@ type ipsStory struct {
 func ips(ctx context.Context, s *stage.Stage, n *narrator) error {
 	cfg := s.AsAdmin()
 	st := &ipsStory{stage: s, ec2: ec2.NewFromConfig(cfg), eks: eks.NewFromConfig(cfg)}
-	for _, name := range []string{"subnet-watch", "eni-cleanup"} {
+	for _, name := range []string{"subnet-watch", "eni-cleanup", "remediate", "slack-actions"} {
 		if _, ok := s.Function(name); !ok {
 			return fmt.Errorf("the template has no function %s", name)
 		}
@@ -67,11 +71,66 @@ func ips(ctx context.Context, s *stage.Stage, n *narrator) error {
 	if err := st.beside(ctx, n); err != nil {
 		return err
 	}
-	n.say("deployed again: cleanup=%s=delete", cluster)
-	if err := s.Deploy(map[string]string{string(config.Cleanup): cluster + "=" + string(config.Delete)}); err != nil {
+	if err := st.approved(ctx, n); err != nil {
 		return err
 	}
 	return st.cured(ctx, n)
+}
+
+// ipsSettings let a person approve that what is left behind is deleted; by itself
+// eni-cleanup only reports.
+func ipsSettings() map[string]string {
+	return map[string]string{
+		string(config.SlackActions): "on", string(config.Approvers): onCall,
+		string(config.Remedies): cluster + "/delete-leaked-interfaces=approve",
+	}
+}
+
+// approved waits until exactly the interfaces that are left behind are offered to be
+// deleted, sees that nothing is deleted before, that not everybody may say yes, and has
+// the one say it who may.
+func (st *ipsStory) approved(ctx context.Context, n *narrator) error {
+	left := st.left()
+	var offer fakeslack.Message
+	if err := n.wait(ctx, "waiting for the offer to delete them", func() (bool, error) {
+		for _, m := range shown(st.stage) {
+			if offers(m) && exactly(everything(m), left) {
+				offer = m
+				return true, nil
+			}
+		}
+		return false, nil
+	}); err != nil {
+		return fmt.Errorf("%w; the channel says:\n%s", err, st.channel())
+	}
+	if len(st.left()) != leaked() {
+		return fmt.Errorf("%d interfaces are left before anybody approved, want all %d", len(st.left()), leaked())
+	}
+	n.say("offered for approval, though eni-cleanup only reports: exactly the %d interfaces", len(left))
+	if err := n.picture(ctx, "ips-offer", "", 1200, 880); err != nil {
+		return err
+	}
+	if err := refusedTo(ctx, n, st.stage, offer, dev); err != nil {
+		return err
+	}
+	if err := approve(ctx, st.stage, offer); err != nil {
+		return err
+	}
+	n.say("%s approves", onCall)
+	return nil
+}
+
+// exactly tells that a text names these interfaces and no others.
+func exactly(text string, list []types.NetworkInterface) bool {
+	named := regexp.MustCompile(`eni-[0-9a-f]{17}`).FindAllString(text, -1)
+	slices.Sort(named)
+	named = slices.Compact(named)
+	var want []string
+	for _, eni := range list {
+		want = append(want, aws.ToString(eni.NetworkInterfaceId))
+	}
+	slices.Sort(want)
+	return slices.Equal(named, want)
 }
 
 // setting looks at the world before anything happens.

@@ -15,6 +15,8 @@ type Delivery struct {
 	TS string `json:"ts,omitempty"`
 	// Digest is of the message as it was last sent.
 	Digest string `json:"digest,omitempty"`
+	// Looked is the last look that the message tells of.
+	Looked time.Time `json:"looked,omitzero"`
 	// Dirty is set when the record changed since: the message may have to be
 	// edited. Better words in a new version of Rollcall alone edit nothing.
 	Dirty bool `json:"behind,omitempty"`
@@ -26,6 +28,22 @@ type Delivery struct {
 	Unshared string `json:"unshared,omitempty"`
 	// Notes are the thread's replies, in order.
 	Notes []Note `json:"notes,omitempty"`
+}
+
+// stampLasts is how long a message may tell of an older look than the last: an edit for
+// that alone is made once an hour, and when somebody asked for a look.
+const stampLasts = time.Hour
+
+// StampDue tells that the message is to say anew when it was last looked at.
+func (inc Incident) StampDue() bool {
+	look, told := inc.LastLook(), inc.Delivery.Looked
+	switch {
+	case inc.State == Closed || look.IsZero():
+		return false
+	case look.After(inc.Asked) && inc.Asked.After(told):
+		return true
+	}
+	return !told.IsZero() && look.Sub(told) >= stampLasts
 }
 
 // Note is one reply in the thread. Until it is sent it keeps the facts of its

@@ -72,6 +72,15 @@ func (inc *Incident) AllEnded() bool {
 	return len(inc.Covers) > 0
 }
 
+// LastLook is when it was last looked at, as far as the look could tell of it.
+func (inc Incident) LastLook() time.Time {
+	last := inc.Seen
+	for _, v := range inc.Verdicts {
+		last = Later(last, v.At)
+	}
+	return last
+}
+
 // HasGivenUp tells that a symptom's instance is no longer looked at: it holds no
 // incident open, as nothing more will be heard of it.
 func (inc *Incident) HasGivenUp(cover string) bool {

@@ -40,7 +40,7 @@ func (c *Cluster) showChart(ctx context.Context, o *outgoing) (changed bool) {
 	case err == nil:
 		c.Count("SlackUpdates", 1)
 		*o.inc.Chart = shown
-		said.Digest = m.Digest()
+		said.Digest, said.Looked = m.Digest(), inc.LastLook()
 	case lost(err, said.Channel, c.channelOf(o.inc)):
 		said.TS, said.Digest, said.Dirty = "", "", true
 	case errors.As(err, &e) && e.Code == "invalid_blocks" && s.Refusals+1 < mostRefusals:

@@ -47,7 +47,7 @@ func (c *Cluster) dueOf(inc incident.Incident, now time.Time) outgoing {
 	}
 	if said.Dirty {
 		m := slack.Render(inc, c.shows())
-		if m.Digest() == said.Digest {
+		if m.Digest() == said.Digest && !inc.StampDue() {
 			said.Dirty = false
 		} else {
 			o.message = &m
@@ -290,7 +290,7 @@ func (c *Cluster) shown(o *outgoing, metric string, err error) error {
 	}
 	c.Count(metric, 1)
 	said := &o.inc.Delivery
-	said.Digest, said.Dirty, said.Sending = o.message.Digest(), false, time.Time{}
+	said.Digest, said.Looked, said.Dirty, said.Sending = o.message.Digest(), o.inc.LastLook(), false, time.Time{}
 	return nil
 }
 

@@ -7,6 +7,7 @@ package slack
 
 import (
 	"strings"
+	"time"
 
 	slackgo "github.com/slack-go/slack"
 
@@ -24,7 +25,18 @@ const maxWhy = 800
 
 // Render is the incident's message as it should stand in the channel now. It
 // is a pure function: the same incident and options give the same message.
+//
+// When it was last checked is stamped on it, and makes it no other message: it is not
+// edited for that alone.
 func Render(i incident.Incident, o Options) slackapi.Message {
+	m := render(i, o, i.LastLook())
+	if !i.LastLook().IsZero() {
+		m.Sum = render(i, o, time.Time{}).Digest()
+	}
+	return m
+}
+
+func render(i incident.Incident, o Options, checked time.Time) slackapi.Message {
 	top := headline(i)
 	return slackapi.Message{
 		Text: slacktext.Notification(top),
@@ -39,7 +51,7 @@ func Render(i incident.Incident, o Options) slackapi.Message {
 			default:
 				p.open(i, o)
 			}
-			p.footer(i)
+			p.footer(i, checked)
 			return p.blocks
 		}),
 		Tag: slackapi.Tag{Key: slackapi.KeyOf(i.Key)},
@@ -265,7 +277,7 @@ func (p *page) closed(i incident.Incident, o Options) {
 }
 
 // footer is how urgent it is, the check's name, and the way to the console.
-func (p *page) footer(i incident.Incident) {
+func (p *page) footer(i incident.Incident, checked time.Time) {
 	address := web(i.Cause.Fix.Console)
 	if address == "" {
 		address = p.place.console(i.Key.Resource)
@@ -274,6 +286,9 @@ func (p *page) footer(i incident.Incident) {
 	l := p.line().styled(urgency(i), muted)
 	if check := slacktext.Clip(slacktext.OneLine(string(i.Key.Check)), 60); check != "" {
 		l.plain(" · ").styled(check, muted)
+	}
+	if !checked.IsZero() && i.State != incident.Closed {
+		l.styled(" · checked ", muted).clock(checked)
 	}
 	if address != "" {
 		// A link and not a button: Slack sends a press of a link button too, and

@@ -172,7 +172,11 @@ func TestOfferAgain(t *testing.T) {
 		"it was done":                 {ran(func(i *incident.Incident) { i.Offers[0].State = incident.Helped }), incidenttest.May, incident.NothingRanOut},
 		"the cause is gone":           {ran(func(i *incident.Incident) { i.State = incident.Cleared }), incidenttest.May, incident.NothingRanOut},
 		"of an earlier opening":       {ran(func(i *incident.Incident) { i.Offers[0].Made = i.Opened.Add(-1) }), incidenttest.May, incident.NothingRanOut},
-		"another took its place":      {ran(func(i *incident.Incident) { o := i.Offers[0]; o.State = incident.Outdated; i.Offers = append(i.Offers, o) }), incidenttest.May, incident.NothingRanOut},
+		"another took its place": {ran(func(i *incident.Incident) {
+			o := i.Offers[0]
+			o.State = incident.Outdated
+			i.Offers = append(i.Offers, o)
+		}), incidenttest.May, incident.NothingRanOut},
 	} {
 		test.inc.PendingEvents = nil
 		d, a := response.Act(test.inc, incidenttest.Press(report.OfferAgain, after), test.who, incidenttest.At(after))

@@ -23,6 +23,9 @@ type Message struct {
 	// blocks. It is escaped for Slack.
 	Text   string
 	Blocks []slackgo.Block
+	// Sum is the digest of all but the stamp of when it was last checked; empty where there
+	// is no such stamp.
+	Sum string
 	// Tag marks the message in Slack, so that Find can tell it again.
 	Tag Tag
 }
@@ -77,6 +80,9 @@ func (t Tag) matches(m slackgo.SlackMetadata) bool {
 // Digest is a hash of what a reader sees and of what each button does: two messages
 // with the same digest need no edit. The ids of blocks are neither.
 func (m Message) Digest() string {
+	if m.Sum != "" {
+		return m.Sum
+	}
 	shown := slices.Clone(m.Blocks)
 	for i, b := range shown {
 		if row, is := b.(*slackgo.ActionBlock); is {
