@@ -123,6 +123,10 @@ func aligned(cells []string, left bool) []string {
 	return out
 }
 
+// widestInterval is from when on an interval says nothing: "1 of 5 joined, 2 % to 100 %"
+// is a riddle beside the 1 of 5.
+const widestInterval = 0.5
+
 // judged is a pool with what the test made of it, for the thread.
 func judged(p spot.Pool) string {
 	words := []string{slacktext.Clip(slacktext.OneLine(cmp.Or(p.Type, "type unknown")), 24), slacktext.Clip(slacktext.OneLine(cmp.Or(p.Zone, "zone unknown")), 24)}
@@ -131,7 +135,7 @@ func judged(p spot.Pool) string {
 	}
 	lines := []string{strings.Join(words, " ")}
 	numbers := fmt.Sprintf("%s of %s joined", slacktext.Number(p.Joined), slacktext.Number(p.Requested))
-	if p.High > p.Low && (p.Low > 0 || p.High < 1) {
+	if p.High > p.Low && p.High-p.Low <= widestInterval {
 		numbers += fmt.Sprintf(", 95 %% interval %s to %s", percent(p.Low), percent(p.High))
 	}
 	lines = append(lines, "  "+numbers)

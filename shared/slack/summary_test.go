@@ -245,3 +245,16 @@ func TestReadingAPicture(t *testing.T) {
 		t.Error("a line is a picture")
 	}
 }
+
+// TestAnIntervalThatSaysNothingIsNotSaid: of few launches any share is possible.
+func TestAnIntervalThatSaysNothingIsNotSaid(t *testing.T) {
+	for _, test := range []struct {
+		low, high float64
+		said      bool
+	}{{0.02, 1, false}, {0.2, 0.71, false}, {0.25, 0.75, true}, {0.04, 0.35, true}, {0, 0.04, true}, {0.3, 0.3, false}} {
+		got := judged(spot.Pool{Type: "m5.large", Zone: "us-west-2a", Spot: true, Funnel: spot.Funnel{Requested: 5, Joined: 1}, Low: test.low, High: test.high})
+		if strings.Contains(got, "interval") != test.said || !strings.Contains(got, "1 of 5 joined") {
+			t.Errorf("%g to %g: %q, want the interval %t", test.low, test.high, got, test.said)
+		}
+	}
+}

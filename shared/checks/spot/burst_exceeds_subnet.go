@@ -136,7 +136,8 @@ func (b *burstLook) judge(burst spot.Burst, of sufferers) finding.Finding {
 			burst.Short(), subnet.CIDR, burst.Zone, lasted(burst), phrase.Some(burst.Nodegroups, 4)),
 		Evidence: append(evidence, finding.Evidence{What: "Settings of aws-node", Value: settings}),
 		Fix: finding.Fix{
-			Text:    burst.Larger() + " Or let nodes take fewer addresses at start: WARM_IP_TARGET and MINIMUM_IP_TARGET of aws-node, or prefix delegation.",
+			Text:    b.howToFit(burst),
+			Command: b.fewer(burst),
 			Console: link.VPC(b.s, "SubnetDetails:subnetId="+burst.Subnet),
 		},
 	}
@@ -144,6 +145,14 @@ func (b *burstLook) judge(burst spot.Burst, of sufferers) finding.Finding {
 		f.Behind = []checkid.ID{} // without the leak it would have been short of addresses too
 	}
 	return f
+}
+
+// howToFit is a larger subnet, or fewer addresses for each node.
+func (b *burstLook) howToFit(burst spot.Burst) string {
+	if b.fewer(burst) == "" {
+		return burst.Larger() + " Or let nodes take fewer addresses at start: WARM_IP_TARGET and MINIMUM_IP_TARGET of aws-node, or prefix delegation."
+	}
+	return burst.Larger() + fmt.Sprintf(" Or have each node take fewer addresses at start: with this setting of aws-node the same launches fit into %d.", burst.Had)
 }
 
 // least is what the smallest of a burst's nodes takes.
