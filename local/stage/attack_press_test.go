@@ -157,7 +157,7 @@ func aGuestOfTheChannelDoesNothing(t *testing.T) {
 		r.until(string(action)+": the answer", func() bool { return len(r.toldAlone(Guest)) == n+1 })
 	}
 	for _, text := range r.toldAlone(Guest) {
-		if !strings.HasPrefix(text, "Nothing was done. These buttons are for the people of the workspace") {
+		if !strings.HasPrefix(text, "Nothing was done. Only people of Rollcall’s own Slack workspace") {
 			t.Errorf("the guest is told %q", text)
 		}
 	}
@@ -168,7 +168,7 @@ func aGuestOfTheChannelDoesNothing(t *testing.T) {
 	on(OnCall, report.Acknowledge)
 	r.until("it is acknowledged", func() bool { return r.incident().Ack != nil && r.shows(report.TakeOver) })
 	on(Dev, report.TakeOver)
-	r.until("that is said", r.replied("Taken over by"))
+	r.until("that is said", r.replied("New owner: "))
 	if a := r.incident().Ack; a.By.ID != Dev || a.From == nil || a.From.ID != OnCall {
 		t.Errorf("it is %+v", a)
 	}

@@ -44,7 +44,7 @@ func theLimitIsWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.until("the first three", func() bool { return len(r.runs()) == 1 && r.runs()[0].Result == action.Done })
-	r.until("that the rest waits is said", r.replied("What is left to do waits for the limit of an hour. Next try "))
+	r.until("that the rest waits is said", r.replied("Waiting: the rest waits for the hourly limit. Next try "))
 	r.until("a node has joined", func() bool { return len(r.incident().Joins) > 0 || r.incident().Proof != nil })
 	r.pass(12 * time.Minute)
 	if i := r.incident(); i.State != incident.Cleared || !i.Replacing() {

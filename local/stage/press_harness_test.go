@@ -305,11 +305,12 @@ func (r *running) replied(text string) func() bool {
 	return func() bool { return len(r.replies(text)) > 0 }
 }
 
-// replies are the thread's replies for everybody that begin so.
+// replies are the thread's replies for everybody that begin so; what the channel shows
+// too begins with whose it is.
 func (r *running) replies(text string) (list []fakeslack.Message) {
 	for _, m := range r.messages() {
 		for _, reply := range m.Replies {
-			if reply.Visible == "" && strings.HasPrefix(reply.Text, text) {
+			if reply.Visible == "" && (strings.HasPrefix(reply.Text, text) || strings.Contains(reply.Text, " · "+text)) {
 				list = append(list, reply)
 			}
 		}

@@ -170,7 +170,7 @@ func TestTheWorldChangedBeforeTheApproval(t *testing.T) {
 			}
 			before := r.routes()
 			r.answers(name, OnCall, incident.AnswerApproved, func() { r.press(OnCall) })
-			r.until("that it is not done is said", r.replied("Not done, nothing was changed"))
+			r.until("that it is not done is said", r.replied("not done: nothing was changed"))
 			d := r.offer().Run
 			for _, o := range r.incident().Offers {
 				if o.Run != nil {

@@ -94,6 +94,7 @@ func propose(inc *incident.Incident, p report.Proposal, now time.Time) incident.
 	}
 	again := followsWait(inc, p.Remedy)
 	known := offerOf(inc, p.Hash) != nil && (live == nil || live.State != incident.Deferred)
+	wanted := live != nil && live.State == incident.Offered && now.Before(live.Expires)
 	switch {
 	case live == nil:
 	case live.State == incident.Deferred:
@@ -112,7 +113,15 @@ func propose(inc *incident.Incident, p report.Proposal, now time.Time) incident.
 		approveByPolicy(inc, p, o, now)
 		return incident.IsApproved
 	}
-	if !known {
+	switch {
+	case known:
+	case wanted: // a decision was wanted already: that it is on another plan now is a reply
+		lined := inc.Lined
+		if n := inc.AddNote(incident.IsProposed, now); n != nil {
+			n.Offer, n.Line = &o, false
+		}
+		inc.Lined = lined
+	default:
 		noteOffer(inc, incident.IsProposed, o, now)
 	}
 	return incident.IsProposed

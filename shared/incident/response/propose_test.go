@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"rollcall/shared/checkid"
 	"rollcall/shared/incident"
 	"rollcall/shared/incident/incidenttest"
@@ -162,5 +164,32 @@ func TestOffersAreBounded(t *testing.T) {
 	}
 	if last := inc.Offers[len(inc.Offers)-1]; len(inc.Offers) != incident.MaxOffers || last.State != incident.Offered || last.Expires.Sub(last.Made) != response.LongestApproval {
 		t.Errorf("%d offers, the last %+v", len(inc.Offers), last)
+	}
+}
+
+// A decision that is wanted in an old message is a new line; that it is on another plan
+// now is a reply, and a fresh plan after one ran out is asked for by somebody who looks.
+func TestADecisionIsWantedOnce(t *testing.T) {
+	inc := incidenttest.Broken(t)
+	lines := func(inc incident.Incident) (list []bool) {
+		for _, n := range inc.Delivery.Notes {
+			if n.Reason == incident.IsProposed {
+				list = append(list, n.Line)
+			}
+		}
+		return list
+	}
+	propose := func(id, nat string, minute int) {
+		inc = response.Propose(inc, incidenttest.Proposal(id, minute, incidenttest.RoutePlan(nat), optin.Approve), incidenttest.At(minute)).Incident
+	}
+	propose("p1", "nat-0aa4", 20)
+	lined := inc.Lined
+	propose("p2", "nat-0bb4", 40)
+	if diff := cmp.Diff([]bool{true, false}, lines(inc)); diff != "" || !inc.Lined.Equal(lined) {
+		t.Errorf("lines (-want +got):\n%s last line %s, want %s", diff, inc.Lined, lined)
+	}
+	propose("p3", "nat-0cc4", 200) // the one before ran out
+	if diff := cmp.Diff([]bool{true, false, true}, lines(inc)); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
 	}
 }
