@@ -238,12 +238,18 @@ type pack struct {
 	at   time.Time
 	room int
 	out  bytes.Buffer
+	// packer is used for one file after the other: each of its own takes 800 KB.
+	packer *gzip.Writer
 }
 
 // member is a file as it stands in the archive.
 func (p *pack) member(name string, data []byte) []byte {
 	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
+	if p.packer == nil {
+		p.packer = gzip.NewWriter(&b)
+	}
+	z := p.packer
+	z.Reset(&b)
 	t := tar.NewWriter(z)
 	// Writing to a bytes.Buffer does not fail. Flush fills the last block, and does not
 	// write the archive's end, as Close would.

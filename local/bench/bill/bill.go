@@ -119,7 +119,7 @@ func Count(source []byte) (Template, error) {
 		switch r.Type {
 		case "AWS::CloudWatch::Alarm":
 			t.AlarmMetrics += metrics(r)
-		case "AWS::CloudWatch::CompositeAlarm", "AWS::CloudWatch::Dashboard", "AWS::KMS::ReplicaKey", "AWS::EC2::VPCEndpoint", "AWS::S3::Bucket":
+		case "AWS::CloudWatch::CompositeAlarm", "AWS::CloudWatch::Dashboard", "AWS::KMS::ReplicaKey", "AWS::EC2::VPCEndpoint":
 			return Template{}, fmt.Errorf("%s: what a resource of type %s costs is not known here", id, r.Type)
 		case "AWS::SecretsManager::Secret":
 			t.Secrets++

@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"rollcall/local/bench/grown"
 	"rollcall/local/simaws"
 	"rollcall/local/stage"
 )
@@ -75,8 +76,8 @@ type measured struct {
 func measure(ctx context.Context, binary string, n, rounds int) (m measured, err error) {
 	m.broken = max(1, n/10)
 	s, err := stage.Start(ctx, stage.Options{
-		World: "local/worlds/route-blackhole.yaml", Change: grow(n-m.broken, m.broken), Template: "infra/Rollcall.template.json", Quiet: true,
-		At: start.Add(settled), CallFaults: []simaws.FaultRule{{Call: "*", Latency: latency}},
+		World: grown.World, Change: grown.Grow(n-m.broken, m.broken), Template: "infra/Rollcall.template.json", Quiet: true,
+		At: grown.Start().Add(settled), CallFaults: []simaws.FaultRule{{Call: "*", Latency: latency}},
 	})
 	if err != nil {
 		return m, fmt.Errorf("start the stage: %w", err)

@@ -1,4 +1,5 @@
-package main
+// Package grown makes clusters of any size for what measures looks at them.
+package grown
 
 import (
 	"fmt"
@@ -11,7 +12,9 @@ import (
 	"rollcall/local/simaws/worldfile"
 )
 
-// The world: the story of a blackhole, with more nodes.
+// World is the story of a blackhole, to be grown.
+const World = "local/worlds/route-blackhole.yaml"
+
 const (
 	cluster = "eks-workshop"
 	vpc     = "vpc-0a1b2c3d4e5f60718"
@@ -20,11 +23,12 @@ const (
 	perSubnet = 400
 )
 
-var start = time.Date(2026, 11, 20, 14, 58, 0, 0, time.UTC)
+// Start is when the world begins.
+func Start() time.Time { return time.Date(2026, 11, 20, 14, 58, 0, 0, time.UTC) }
 
-// grow adds nodes that have joined to the group that is well, and lets the other group
+// Grow adds nodes that have joined to the group that is well, and lets the other group
 // launch so many that cannot.
-func grow(joined, broken int) func(*worldfile.File) {
+func Grow(joined, broken int) func(*worldfile.File) {
 	return func(f *worldfile.File) {
 		k := f.Kubernetes[cluster]
 		group := &f.AutoScaling.AutoScalingGroups[0]
