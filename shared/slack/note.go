@@ -51,7 +51,6 @@ func RenderNote(i incident.Incident, n incident.Note) slackapi.Message {
 			}
 			if n.Reason == incident.Opened || n.Reason == incident.Reopened {
 				p.also(i)
-				p.replay(i)
 			}
 			if n.Reason != incident.HasMissed {
 				p.named(i, n)
@@ -64,6 +63,9 @@ func RenderNote(i incident.Incident, n incident.Note) slackapi.Message {
 				}
 			default:
 				p.evidence("Evidence", n.Evidence)
+			}
+			if n.Reason == incident.Opened || n.Reason == incident.Reopened {
+				p.replay(i)
 			}
 			return p.blocks
 		}),

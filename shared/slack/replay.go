@@ -10,5 +10,5 @@ func (p *page) replay(i incident.Incident) {
 	if i.Evidence == nil {
 		return
 	}
-	p.add(p.line().plain("What was read is kept. This diagnoses it again, also when it is gone: ").code(shell.Command("rollcall", "replay", i.Key.Name())).section())
+	p.add(p.label("Diagnose again").code(shell.Command("rollcall", "replay", i.Key.Name())).plain(" with what was read then, also when it is all gone.").section())
 }
