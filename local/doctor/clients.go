@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"rollcall/shared/kube"
+	"rollcall/shared/s3"
 	"rollcall/shared/store"
 )
 
@@ -23,7 +24,7 @@ func NewClients(cfg aws.Config, via *http.Client) Clients {
 	return Clients{
 		Functions: lambda.NewFromConfig(cfg), Rules: eventbridge.NewFromConfig(cfg), Roles: iam.NewFromConfig(cfg), Queues: sqs.NewFromConfig(cfg),
 		Secrets: secretsmanager.NewFromConfig(cfg), Clusters: eks.NewFromConfig(cfg),
-		Alarms: newCloudWatch(cfg),
+		Alarms: newCloudWatch(cfg), Objects: s3.New(cfg),
 		Kubernetes: func(ctx context.Context, c Cluster) (Kubernetes, error) {
 			token, err := kube.Token(ctx, sts.NewPresignClient(sts.NewFromConfig(cfg)), c.Name)
 			if err != nil {

@@ -99,6 +99,7 @@ type Clients struct {
 	Secrets   slackapi.SecretReader
 	Clusters  Clusters
 	Alarms    Alarms
+	Objects   Objects
 	// Kubernetes opens a cluster's API, with the caller's own rights.
 	Kubernetes func(ctx context.Context, c Cluster) (Kubernetes, error)
 	// Records opens the table, Slack the workspace of a token at the address of
@@ -149,6 +150,7 @@ func Examine(ctx context.Context, c Clients, d Deployment) []Finding {
 		cfg[f.spec.Name] = f
 	}
 	list = append(list, c.table(ctx, there)...)
+	list = append(list, c.evidence(ctx, there)...)
 	if report, ok := cfg["report"]; ok {
 		list = append(list, c.slack(ctx, d, report)...)
 	}

@@ -134,7 +134,7 @@ func TestWell(t *testing.T) {
 	}
 	want := map[string]int{
 		"function": 11, "queue": 6, "rule": 29, "dead letters": 1, "table": 1, "Slack token": 1, "Slack scope": 1, "Slack channel": 1, "Slack signing secret": 1, "cluster": 1,
-		"alarm": 8, "ClusterRole": 1, "role": 1,
+		"alarm": 8, "ClusterRole": 1, "role": 1, "evidence": 1,
 	}
 	if diff := cmp.Diff(want, count); diff != "" {
 		t.Error(diff)
@@ -169,6 +169,8 @@ func TestEachThingThatCanBeWrong(t *testing.T) {
 			want: []string{"rule SubnetWatchSweepSchedule is not there, or does not lead to rollcall-subnet-watch. "}, do: "make deploy"},
 		"the bus is gone": {damage: func(p *deployed) { p.Deployment.Delete(p.Template.Buses[0].ARN) },
 			want: []string{"event bus rollcall is not there: "}, do: "make deploy"},
+		"the bucket of the evidence is gone": {damage: func(p *deployed) { p.S3.Remove(p.Template.S3Buckets[0].Name) },
+			want: []string{"evidence rollcall-evidence4cc26d68 the bucket is not there: nothing can be replayed"}, do: "make deploy"},
 		"dead letters": {damage: func(p *deployed) { p.must(nil, p.Queues.SendText(p.queue("rollcall-joins-dead"), "{}", nil)) },
 			want: []string{"dead letters rollcall-joins-dead holds 1"}, do: "make redrive MOVE=1"},
 		"events that failed": {damage: func(p *deployed) { p.must(nil, p.Queues.SendText(p.queue("rollcall-failed"), "{}", nil)) },

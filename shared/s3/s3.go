@@ -78,6 +78,31 @@ var (
 	ErrTooLarge = errors.New("the object is too large")
 )
 
+// FindBucket tells if there is a bucket: the error is ErrNone, or *smithy.OperationError.
+// It takes the permission to list it (s3:ListBucket), and lists nothing.
+func (c *Client) FindBucket(ctx context.Context, bucket string) error {
+	err := awscall.Make(ctx, c.cfg, awscall.Call{
+		ID: "S3", Name: "s3", Operation: "ListObjectsV2", Region: c.cfg.Region, PlainPath: true,
+		Write: func(req *smithyhttp.Request, _ any) (*smithyhttp.Request, error) {
+			var err error
+			req.Method = "GET"
+			// An error to HEAD has no body, and so no code.
+			req.URL, err = url.Parse(c.address(bucket, "") + "?list-type=2&max-keys=0")
+			return req, err
+		},
+		Read: func(resp *smithyhttp.Response) (any, error) {
+			_, err := io.Copy(io.Discard, io.LimitReader(resp.Body, mostAnswer))
+			return nil, err
+		},
+		Refused: refusal,
+	}, nil)
+	var api smithy.APIError
+	if errors.As(err, &api) && api.ErrorCode() == "NoSuchBucket" {
+		return ErrNone
+	}
+	return err
+}
+
 // Get reads an object of at most so many bytes. The error is ErrNone, ErrTooLarge, or
 // *smithy.OperationError. Who may not list the bucket is told AccessDenied where there is
 // none (S3 API reference, GetObject, "Permissions").
