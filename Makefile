@@ -197,9 +197,9 @@ threads: ## write docs/threads.md anew: what people met in public threads, and w
 load: build-local ## 10,000 launches an hour on the stage for ten minutes, their outcomes and their cost; writes docs/load.md (four minutes)
 	go run ./local/bench/load -page docs/load.md $(LOAD)
 
-live-times: ## measure rollcall diagnose --cluster for 20, 200 and 2,000 nodes, 40 ms a call
-	go build -o build/rollcall ./cmd/rollcall
-	go run ./local/bench/live
+live-times: ## measure rollcall diagnose --cluster and capture for 20, 200 and 2,000 nodes, 40 ms a call; writes the table in docs/diagnose.md [SCRIPT=another taker of captures]
+	go build $(LAMBDA) -o build/rollcall ./cmd/rollcall
+	go run ./local/bench/live -page docs/diagnose.md $(if $(SCRIPT),-script '$(SCRIPT)')
 
 lambda-times: build-local ## each function with the CPU share of its memory and 40 ms a call, cold and warm; writes docs/lambda.md (five minutes)
 	go run ./local/bench/lambdatimes -page docs/lambda.md

@@ -1,9 +1,11 @@
-// Command live measures how long rollcall diagnose --cluster takes, and how many calls
-// it makes, for clusters of several sizes: the built command, with 40 ms on every call
-// of AWS and Kubernetes, as from a desk in the region.
+// Command live measures how long rollcall diagnose --cluster and rollcall capture take,
+// and how many calls they make, for clusters of several sizes: the built command, with
+// 40 ms on every call of AWS and Kubernetes, as from a desk in the region. Beside it
+// another taker of captures can be measured.
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -22,14 +25,21 @@ import (
 	"rollcall/local/stage"
 )
 
-const usage = `Measures rollcall diagnose --cluster with 40 ms a call, by the size of the cluster.
+const usage = `Measures rollcall diagnose --cluster and rollcall capture with 40 ms a call, by the
+size of the cluster.
 
   go build -o build/rollcall ./cmd/rollcall
-  go run ./local/bench/live [-binary build/rollcall] [-sizes 20,200,2000] [-rounds 3]
+  go run ./local/bench/live [-binary build/rollcall] [-sizes 20,200,2000] [-rounds 3] [-page docs/diagnose.md]
+
+-script names a script that takes captures with the AWS CLI and kubectl, as those of
+earlier releases did (git show dc030b3d^:local/capture.sh).
 
 Exit status: 0 measured, 1 it could not be, or the cause was not named first, 2 wrong use.
 
 `
+
+// clusterName is the world's cluster.
+const clusterName = "eks-workshop"
 
 // latency is what a call takes on its way, there and back (as in lambdatimes).
 const latency = 40 * time.Millisecond
@@ -45,6 +55,8 @@ func main() {
 	binary := flag.String("binary", "build/rollcall", "the command")
 	sizes := flag.String("sizes", "20,200,2000", "nodes of the clusters")
 	rounds := flag.Int("rounds", 3, "of each size; the median is printed")
+	script := flag.String("script", "", "a script that takes captures, to be measured once for each size")
+	at := flag.String("page", "", "a page whose table is written anew, between two lines that say so")
 	flag.Parse()
 	var list []int
 	if err := json.Unmarshal([]byte("["+*sizes+"]"), &list); err != nil || flag.NArg() > 0 || *rounds < 1 {
@@ -53,28 +65,48 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	fmt.Println("| nodes | of which not joined | seconds | calls of AWS | of Kubernetes | printed lines |")
-	fmt.Println("|---|---|---|---|---|---|")
-	for _, n := range list {
-		m, err := measure(ctx, *binary, n, *rounds)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "live:", err)
-			stop()
-			os.Exit(1)
-		}
-		fmt.Printf("| %d | %d | %.1f | %d | %d | %d |\n", n, m.broken, m.took.Seconds(), m.aws, m.kubernetes, m.lines)
+	if err := run(ctx, *binary, *script, *at, list, *rounds); err != nil {
+		fmt.Fprintln(os.Stderr, "live:", err)
+		stop()
+		os.Exit(1)
 	}
+}
+
+func run(ctx context.Context, binary, script, at string, sizes []int, rounds int) error {
+	var rows []measured
+	for _, n := range sizes {
+		m, err := measure(ctx, binary, script, n, rounds)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, m)
+		fmt.Fprintf(os.Stderr, "%+v\n", m)
+	}
+	text := table(rows)
+	if at == "" {
+		fmt.Print(text)
+		return nil
+	}
+	return replace(at, text)
 }
 
 // measured is what one size came to.
 type measured struct {
-	broken, aws, kubernetes, lines int
-	took                           time.Duration
+	nodes, broken int
+	// diagnose is a look, capture the taking of a capture, script that by the script; it
+	// is zero where that was not measured.
+	diagnose, capture, script took
+}
+
+// took is what one way took.
+type took struct {
+	time            time.Duration
+	aws, kubernetes int // calls
 }
 
 // measure looks at a cluster of n nodes, a tenth of which cannot join.
-func measure(ctx context.Context, binary string, n, rounds int) (m measured, err error) {
-	m.broken = max(1, n/10)
+func measure(ctx context.Context, binary, script string, n, rounds int) (m measured, err error) {
+	m.nodes, m.broken = n, max(1, n/10)
 	s, err := stage.Start(ctx, stage.Options{
 		World: grown.World, Change: grown.Grow(n-m.broken, m.broken), Template: "infra/Rollcall.template.json", Quiet: true,
 		At: grown.Start().Add(settled), CallFaults: []simaws.FaultRule{{Call: "*", Latency: latency}},
@@ -83,47 +115,78 @@ func measure(ctx context.Context, binary string, n, rounds int) (m measured, err
 		return m, fmt.Errorf("start the stage: %w", err)
 	}
 	defer s.Close()
-	var times []time.Duration
-	for range rounds {
-		before := len(s.Cloud.Calls())
-		took, out, err := diagnose(ctx, binary, s)
-		if err != nil {
+	if m.diagnose, err = median(rounds, func() (took, error) {
+		t, out, err := timed(ctx, s, binary, "diagnose", "--cluster", clusterName, "--at", s.Clock.Now().UTC().Format(time.RFC3339))
+		if err == nil && !strings.HasPrefix(out, "FAULT eks-workshop / new_nodegroup_2 · rtb-0cd20000000000002") {
+			err = fmt.Errorf("the cause is not named first:\n%s", out)
+		}
+		return t, err
+	}); err != nil {
+		return m, err
+	}
+	dir, err := os.MkdirTemp("", "rollcall-live-")
+	if err != nil {
+		return m, fmt.Errorf("make a folder for captures: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	takes := 0
+	take := func(program string, args ...string) (took, error) {
+		takes++
+		t, _, err := timed(ctx, s, program, append(args, "--cluster", clusterName, "--instances", consoles, "--out", filepath.Join(dir, fmt.Sprint(takes)))...)
+		return t, err
+	}
+	if m.capture, err = median(rounds, func() (took, error) { return take(binary, "capture") }); err != nil {
+		return m, err
+	}
+	if script != "" {
+		if m.script, err = take("sh", script); err != nil {
 			return m, err
 		}
-		times = append(times, took)
-		m.aws, m.kubernetes, m.lines = 0, 0, strings.Count(out, "\n")
-		for _, c := range s.Cloud.Calls()[before:] {
-			if c.Service == "kubernetes" {
-				m.kubernetes++
-			} else {
-				m.aws++
-			}
-		}
-		if !strings.HasPrefix(out, "FAULT eks-workshop / new_nodegroup_2 · rtb-0cd20000000000002") {
-			return m, fmt.Errorf("the cause is not named first:\n%s", out)
-		}
-		// EC2's buckets are full again by then (100 at most, 20 a second).
-		time.Sleep(5 * time.Second)
 	}
-	slices.Sort(times)
-	m.took = times[len(times)/2]
 	return m, nil
 }
 
-// diagnose runs the command as a person does.
-func diagnose(ctx context.Context, binary string, s *stage.Stage) (time.Duration, string, error) {
-	c := exec.CommandContext(ctx, binary, "diagnose", "--cluster", "eks-workshop", "--at", s.Clock.Now().UTC().Format(time.RFC3339))
-	c.Env = []string{"HOME=/nonexistent", "AWS_EC2_METADATA_DISABLED=true"}
+// consoles are how many instances' consoles and user data are taken: as many as the
+// script takes if nobody says otherwise.
+const consoles = "10"
+
+// median does something several times.
+func median(rounds int, do func() (took, error)) (took, error) {
+	var all []took
+	for range rounds {
+		t, err := do()
+		if err != nil {
+			return t, err
+		}
+		all = append(all, t)
+		// EC2's buckets are full again by then (100 at most, 20 a second).
+		time.Sleep(5 * time.Second)
+	}
+	slices.SortFunc(all, func(a, b took) int { return cmp.Compare(a.time, b.time) })
+	return all[len(all)/2], nil
+}
+
+// timed runs a program as a person does who may all, and counts its calls.
+func timed(ctx context.Context, s *stage.Stage, program string, args ...string) (took, string, error) {
+	c := exec.CommandContext(ctx, program, args...)
+	c.Env = []string{"HOME=/nonexistent", "PATH=" + os.Getenv("PATH"), "AWS_EC2_METADATA_DISABLED=true"}
 	for k, v := range s.AdminEnv() {
 		c.Env = append(c.Env, k+"="+v)
 	}
 	c.Stderr = os.Stderr
-	began := time.Now()
+	before, began := len(s.Cloud.Calls()), time.Now()
 	out, err := c.Output()
-	took := time.Since(began)
+	t := took{time: time.Since(began)}
 	var exit *exec.ExitError
 	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1) {
-		return 0, "", fmt.Errorf("run %s: %w\n%s", binary, err, out)
+		return t, "", fmt.Errorf("run %s: %w\n%s", program, err, out)
 	}
-	return took, string(out), nil
+	for _, c := range s.Cloud.Calls()[before:] {
+		if c.Service == "kubernetes" {
+			t.kubernetes++
+		} else {
+			t.aws++
+		}
+	}
+	return t, string(out), nil
 }
