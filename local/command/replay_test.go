@@ -59,9 +59,9 @@ func TestReplay(t *testing.T) {
 		status       int
 		says, errors string
 	}{
-		{[]string{id("rtb-kept")}, exit.Causes, "has no way out", of},
-		{[]string{"--newest", id("rtb-kept")}, exit.Causes, "has no way out", "note: what is wanted is not there any more: this is of another time (" + kept},
-		{[]string{"testdata/route-no-egress.tar.gz"}, exit.Causes, "has no way out", of},
+		{[]string{id("rtb-kept")}, exit.Causes, "has no route to the internet", of},
+		{[]string{"--newest", id("rtb-kept")}, exit.Causes, "has no route to the internet", "note: what is wanted is not there any more: this is of another time (" + kept},
+		{[]string{"testdata/route-no-egress.tar.gz"}, exit.Causes, "has no route to the internet", of},
 		{[]string{id("rtb-gone")}, exit.Unsure, "", "is not there any more, or could not be written then (of 2026-11-20 15:00 UTC)"},
 		{[]string{id("rtb-earlier")}, exit.Unsure, "", "nothing was kept of this incident"},
 		{[]string{id("rtb-hostile")}, exit.BadInput, "", "it is no kept evidence: it is no .tar.gz"},
@@ -83,7 +83,7 @@ func TestReplay(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &r); err != nil || status != exit.Causes || first(r) != "route/no-egress certain" {
 		t.Errorf("status %d, %v, %s%s", status, err, out, errs)
 	}
-	if text, err := os.ReadFile(page); err != nil || !bytes.Contains(text, []byte("has no way out")) {
+	if text, err := os.ReadFile(page); err != nil || !bytes.Contains(text, []byte("has no route to the internet")) {
 		t.Errorf("the page: %v", err)
 	}
 	// What is left in the folder is a capture like others.

@@ -55,7 +55,7 @@ func (p *played) call(t *testing.T, op, input string) {
 	}
 }
 
-// incident is the one that has no way out, as report keeps it.
+// incident is the one that has no route to the internet, as report keeps it.
 func (p *played) incident(t *testing.T) incident.Incident {
 	t.Helper()
 	inc, err := incidents.Find(t.Context(), store.New(dynamodb.NewFromConfig(p.AsAdmin()), p.Template.Tables[0].Name), "route/no-egress")
