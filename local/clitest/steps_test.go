@@ -120,7 +120,7 @@ var workshop = []step{
 		want: []string{`"Id": "<table>"`, `"local",\n +"active"`, `"0.0.0.0/0",\n +"<nat>",\n +"active"`},
 	},
 	{
-		say:   "Another way out for the same destination is refused.",
+		say:   "A second route for the same destination is refused.",
 		run:   "aws ec2 create-route --route-table-id <table> --destination-cidr-block 0.0.0.0/0 --gateway-id igw-0d40000000000000e",
 		want:  []string{`An error occurred \(RouteAlreadyExists\) when calling the CreateRoute operation: The route identified by 0\.0\.0\.0/0 already exists\.$`},
 		fails: true,
