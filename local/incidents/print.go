@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rollcall/shared/incident"
+	"rollcall/shared/shell"
 )
 
 // minute is how a time is written: in UTC, as everything that Rollcall says.
@@ -80,6 +81,9 @@ func Show(w io.Writer, inc incident.Incident, now time.Time) error {
 			name = "Seen"
 		}
 		line(name, e.What+": "+e.Value)
+	}
+	if inc.Evidence != nil {
+		line("Replay", shell.Command("rollcall", "replay", ID(inc.Key))+" (from what was read then)")
 	}
 	line("Do", inc.Cause.Fix.Text)
 	line("", inc.Cause.Fix.Command)

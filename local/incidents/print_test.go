@@ -42,6 +42,7 @@ func TestShow(t *testing.T) {
 	inc.Cause.Nodegroups, inc.Cause.Why = []string{"workers"}, "It has no route."
 	inc.Cause.Evidence = []checks.Evidence{{What: "Routes", Value: "local"}, {What: "Subnet", Value: "a\nb"}}
 	inc.Cause.Fix = checks.Fix{Text: "Add one.", Command: "aws ec2 create-route"}
+	inc.Evidence = &incident.Evidence{Opened: "a", Newest: "b"}
 	inc.Launches = []report.Launch{{Instance: "i-1", Status: report.Missed}}
 	inc.RecentChanges = &report.RecentChanges{Changes: []report.Change{{At: at(10), Actor: "ann", Call: "DeleteRoute", Resource: "rtb-2"}}}
 	inc.Offers = []incident.Offer{{State: incident.Offered, Made: at(21)}}
@@ -64,6 +65,7 @@ func TestShow(t *testing.T) {
   Seen      Routes: local
             Subnet: a
             b
+  Replay    rollcall replay prod:route/no-egress:rtb-2 (from what was read then)
   Do        Add one.
             aws ec2 create-route
   Changed   2026-11-20 15:10 UTC ann called DeleteRoute on rtb-2
