@@ -1,5 +1,5 @@
-// Package s3 makes the few calls of Amazon S3 that Rollcall needs: the SDK's client would
-// make each function megabytes larger.
+// Package s3 makes the few calls of Amazon S3 that Rollcall needs. The SDK's client would
+// make each function a megabyte larger; the recording with this one takes 0.2.
 package s3
 
 import (
