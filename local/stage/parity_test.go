@@ -60,6 +60,11 @@ func calledIsGranted(t *testing.T) {
 			// It asks itself to go on only where its time ends: see TestTurns of functions/report.
 			may = slices.DeleteFunc(may, func(a string) bool { return a == "sqs:SendMessage" })
 		}
+		if Folder(f) != "join-check" && !called[f.Name]["s3:PutObject"] {
+			// Those that find nothing here keep evidence of nothing; that each detector keeps
+			// it of what it finds is held by TestSameVerdict and TestAtLaunch of local/replay.
+			may = slices.DeleteFunc(may, func(a string) bool { return a == "s3:PutObject" })
+		}
 		if diff := cmp.Diff(may, slices.Sorted(maps.Keys(called[f.Name]))); diff != "" {
 			t.Errorf("%s: calls (-granted +called):\n%s", f.Name, diff)
 		}
