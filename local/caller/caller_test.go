@@ -166,7 +166,7 @@ func TestWhatIsWrongWithTheCaller(t *testing.T) {
 		"nobody listens":  {"[default]\nregion = us-west-2\n" + keys, Options{Endpoint: "http://127.0.0.1:1"}, "AWS cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused", false},
 		"no such region":  {"[default]\nregion = us-wst-2\n" + keys, Options{Endpoint: "http://sts.us-wst-2.invalid"}, "sts.us-wst-2.invalid does not resolve: is us-wst-2 a region, or the endpoint right, and is there a network?", true},
 		"half a file":     {"[default\n", Options{}, "", true},
-		"no kubeconfig":   {"[default]\nregion = us-west-2\nendpoint_url = " + well + "\n" + keys, Options{Kubeconfig: "/nonexistent"}, "the kubeconfig: stat /nonexistent: no such file or directory", true},
+		"no kubeconfig":   {"[default]\nregion = us-west-2\nendpoint_url = " + well + "\n" + keys, Options{Kubeconfig: "/nonexistent/kubeconfig"}, "the kubeconfig: stat /nonexistent/kubeconfig: no such file or directory", true},
 		"no such context": {"[default]\nregion = us-west-2\nendpoint_url = " + well + "\n" + keys, Options{Context: "prod"}, `the kubeconfig: context "prod" does not exist`, true},
 		"a role beyond a network": {"[default]\nregion = us-west-2\n" + keys + "[profile role]\nregion = us-west-2\nrole_arn = arn:aws:iam::444455556666:role/reader\nsource_profile = default\n",
 			Options{Profile: "role"}, "AWS cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused", false},

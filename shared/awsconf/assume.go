@@ -29,31 +29,40 @@ func Assume(cfg aws.Config, role, session string, now func() time.Time) aws.Conf
 	client := sts.NewFromConfig(cfg, func(o *sts.Options) { o.RetryMaxAttempts = 2 })
 	provider := stscreds.NewAssumeRoleProvider(client, role, func(o *stscreds.AssumeRoleOptions) { o.RoleSessionName = session })
 	assumed := cfg.Copy()
-	assumed.Credentials = aws.NewCredentialsCache(&patient{from: provider, now: now}, func(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = assumedAhead })
+	assumed.Credentials = &roleSession{from: provider, now: now}
 	return assumed
 }
 
-// patient asks for credentials, and after a refusal not again for a while.
-type patient struct {
-	from  aws.CredentialsProvider
-	now   func() time.Time
+// roleSession keeps a role's credentials until shortly before their end, and after a refusal
+// does not ask again for a while. The SDK's own cache asks beside the call that wants
+// them, and goes on when that is over: in a function, into the next invocation.
+type roleSession struct {
+	from aws.CredentialsProvider
+	now  func() time.Time
+
 	mu    sync.Mutex
+	have  aws.Credentials
 	err   error
-	until time.Time
+	until time.Time // the next question
 }
 
 // Retrieve gives the role's credentials; the error is STS's.
-func (p *patient) Retrieve(ctx context.Context) (aws.Credentials, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.err != nil && p.now().Before(p.until) {
-		return aws.Credentials{}, p.err
+func (s *roleSession) Retrieve(ctx context.Context) (aws.Credentials, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// Credentials end by the clock of AWS, which is this machine's; on the local stage a
+	// refusal is old by another.
+	if s.err != nil && s.now().Before(s.until) {
+		return aws.Credentials{}, s.err
+	}
+	if s.err == nil && s.have.HasKeys() && time.Until(s.have.Expires) > assumedAhead {
+		return s.have, nil
 	}
 	asked, cancel := context.WithTimeout(ctx, assumeTime)
 	defer cancel()
-	c, err := p.from.Retrieve(asked)
+	c, err := s.from.Retrieve(asked)
 	if ctx.Err() == nil { // else who asked has gone, and STS has said nothing
-		p.err, p.until = err, p.now().Add(refusedFor)
+		s.have, s.err, s.until = c, err, s.now().Add(refusedFor)
 	}
 	return c, err
 }
