@@ -10,8 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// pages are those whose commands a reader types to deploy Rollcall.
-func pages() []string { return []string{"../../README.md", "../../docs/deploy.md"} }
+// pages are those whose commands a reader types to try, deploy and work on Rollcall.
+func pages() []string {
+	var list []string
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", "docs/deploy.md", "docs/stories.md", "docs/functions.md", "docs/cleanup.md", "docs/events.md", "docs/stage.md"} {
+		list = append(list, "../../"+name)
+	}
+	return list
+}
 
 // commandsOf are the commands of a page: each line of a block without a
 // language, a comment behind it left out, and what stands in the text between
@@ -128,6 +134,8 @@ func rules() []rule {
 		{prefix: "go run ./cmd/rollcall preflight --file", says: "rollcall: --file nodegroup.json: there is no such file"},
 		{prefix: "go run ./cmd/rollcall diagnose capture", says: "rollcall: capture: there is no such folder or file"},
 		{prefix: "go run ./cmd/rollcall explain", says: "launch/vcpu-limit"},
+		{prefix: "go run ./shared/checks/new FAMILY/NAME", says: "FAMILY/NAME"},
+		{prefix: "go test ./shared/checks/route", says: "ok"},
 		{prefix: "make", says: "make deploy"},
 	}
 }
