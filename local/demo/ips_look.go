@@ -24,10 +24,10 @@ func (st *ipsStory) explained(ctx context.Context, n *narrator) error {
 		return fmt.Errorf("%w; the channel says:\n%s", err, st.channel())
 	}
 	n.say("Slack: %s", firstLine(text))
-	if err := n.picture(ctx, "ips-incident", "", 1200, 880); err != nil {
+	if err := n.picture(ctx, "ips-incident", "&message="+shown(st.stage)[0].TS, 1200, 900); err != nil {
 		return err
 	}
-	if err := n.picture(ctx, "ips-narrow", "", 390, 1280); err != nil {
+	if err := n.picture(ctx, "ips-narrow", "&message="+shown(st.stage)[0].TS, 390, 1280); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(owners, func(id string) bool { return strings.Contains(st.thread(), id) }) {
@@ -109,7 +109,7 @@ func (st *ipsStory) cured(ctx context.Context, n *narrator) error {
 	if err := n.picture(ctx, "ips-thread", "&thread="+shown(st.stage)[0].TS, 640, 1320); err != nil {
 		return err
 	}
-	return n.picture(ctx, "ips-resolved", "", 1200, 760)
+	return n.picture(ctx, "ips-resolved", "&message="+shown(st.stage)[0].TS, 1200, 760)
 }
 
 // left are the interfaces that batch's nodes left behind.

@@ -2,6 +2,7 @@ package fakeslack
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"fmt"
 	"html/template"
@@ -62,8 +63,8 @@ func (s *Server) drawMessage(c *channel, m *Message, thread bool) (string, error
 }
 
 // servePage draws the page: ?channel= chooses the channel, ?thread= opens a
-// thread, ?history= the versions of a message, ?as= says who looks, ?static=1
-// leaves out live updates.
+// thread, ?history= the versions of a message, ?message= shows one message alone in
+// its channel, ?as= says who looks, ?static=1 leaves out live updates.
 func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	v, ok := s.pageView(r.URL.Query(), s.viewer(r))
@@ -89,17 +90,17 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 
 // pageView gathers a page. The lock is held.
 func (s *Server) pageView(q url.Values, who User) (pageView, bool) {
-	ts := q.Get("thread") + q.Get("history")
+	ts, alone := q.Get("thread")+q.Get("history"), q.Get("message")
 	c := s.store.channels[0]
 	if id := q.Get("channel"); id != "" {
 		c = s.store.byName(id)
-	} else if ts != "" {
-		i := slices.IndexFunc(s.store.channels, func(c *channel) bool { return c.findAny(ts) != nil })
+	} else if one := cmp.Or(ts, alone); one != "" {
+		i := slices.IndexFunc(s.store.channels, func(c *channel) bool { return c.findAny(one) != nil })
 		if i >= 0 {
 			c = s.store.channels[i]
 		}
 	}
-	if c == nil {
+	if c == nil || alone != "" && c.findAny(alone) == nil {
 		return pageView{}, false
 	}
 	v := pageView{
@@ -108,7 +109,7 @@ func (s *Server) pageView(q url.Values, who User) (pageView, bool) {
 		Static: q.Get("static") != "", Channels: s.cfg.Channels, Channel: c.Channel,
 	}
 	for _, m := range c.messages {
-		if (m.ThreadTS == "" || m.Broadcast) && m.shownTo(who.ID) {
+		if (m.ThreadTS == "" || m.Broadcast) && m.shownTo(who.ID) && (alone == "" || m.TS == alone) {
 			v.Messages = append(v.Messages, s.view(c, m, false))
 		}
 	}

@@ -60,14 +60,17 @@ func TestPageParts(t *testing.T) {
 	if _, err := api.PostEphemeral(alerts, oncall, say("psst")); err != nil {
 		t.Fatal(err)
 	}
+	another := post(t, api, say("another line"))
 	tests := map[string]struct {
 		path       string
 		has, lacks []string
 	}{
-		"channel": {"/", []string{"<b>changed</b>", "(edited)", "<b>2 replies</b>", "Only visible to you", `<aside id="pane" hidden>`}, []string{"evidence", "data-static"}},
-		"thread":  {"/?thread=" + ts, []string{"evidence", "more", `data-list="thread:` + alerts + ":" + ts}, nil},
-		"history": {"/?history=" + ts, []string{"<b>bold</b>", "<b>changed</b>"}, nil},
-		"static":  {"/?static=1", []string{"data-static"}, nil},
+		"one message":     {"/?message=" + ts, []string{"<b>changed</b>", "<b>2 replies</b>"}, []string{"another line", "psst"}},
+		"another message": {"/?message=" + another, []string{"another line"}, []string{"<b>changed</b>"}},
+		"channel":         {"/", []string{"<b>changed</b>", "(edited)", "<b>2 replies</b>", "Only visible to you", `<aside id="pane" hidden>`}, []string{"evidence", "data-static"}},
+		"thread":          {"/?thread=" + ts, []string{"evidence", "more", `data-list="thread:` + alerts + ":" + ts}, nil},
+		"history":         {"/?history=" + ts, []string{"<b>bold</b>", "<b>changed</b>"}, nil},
+		"static":          {"/?static=1", []string{"data-static"}, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -84,7 +87,7 @@ func TestPageParts(t *testing.T) {
 			}
 		})
 	}
-	for _, path := range []string{"/?channel=C404", "/?thread=1.1", "/archives/x/y", "/emoji/none.svg", "/web/none", "/nothing"} {
+	for _, path := range []string{"/?channel=C404", "/?thread=1.1", "/?message=1.1", "/archives/x/y", "/emoji/none.svg", "/web/none", "/nothing"} {
 		if status, _ := get(t, s.URL()+path); status != http.StatusNotFound {
 			t.Errorf("%s: got status %d, want 404", path, status)
 		}
