@@ -126,6 +126,13 @@ func (s *Stage) DeployRelease(binaries, templatePath string) error {
 	s.mu.Lock()
 	s.release = other
 	s.mu.Unlock()
+	// Its stack makes its access entries, or an operator does; those of the release before
+	// it stay until somebody deletes them.
+	if s.admits != nil {
+		if err := s.admits(other); err != nil {
+			return err
+		}
+	}
 	for _, f := range other.Functions {
 		if _, ok := s.Template.Function(f.Name); !ok {
 			continue

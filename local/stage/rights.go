@@ -12,6 +12,8 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"go.yaml.in/yaml/v3"
 
+	"rollcall/local/platform/template"
+	"rollcall/local/platform/wire"
 	"rollcall/local/simaws/kubeapi"
 	"rollcall/local/simaws/world"
 )
@@ -81,14 +83,19 @@ func readers() []eks.AssociateAccessPolicyInput {
 // KubernetesAccessCommand. It is with the access policies where there is no
 // group. A cluster in authentication mode CONFIG_MAP takes no access entries:
 // what the stack's AwsAuthRoles says is in the world's aws-auth, or it is not.
-func (s *Stage) admit(w world.API, group string) error {
-	for _, role := range s.readers() {
+func (s *Stage) admit(t *template.Template, w world.API, group string) error {
+	for _, role := range admittedRoles(t) {
 		for _, cluster := range s.World.Clusters() {
 			if out, err := w.DescribeCluster(&eks.DescribeClusterInput{Name: &cluster}); err == nil && out.Cluster.AccessConfig != nil &&
 				out.Cluster.AccessConfig.AuthenticationMode == ekstypes.AuthenticationModeConfigMap {
 				continue
 			}
-			if err := admitTo(w, cluster, role, group); err != nil {
+			var conflict *wire.Error
+			err := admitTo(w, cluster, role, group)
+			if errors.As(err, &conflict) && conflict.Code == "ResourceInUseException" {
+				continue // let in by an earlier deployment
+			}
+			if err != nil {
 				return fmt.Errorf("admit %s to cluster %s: %w", role, cluster, err)
 			}
 		}

@@ -12,19 +12,19 @@ import (
 	"rollcall/local/simaws"
 )
 
-// readers are the roles that are let into the clusters: the one that the functions
-// assume, or, of a release that had none, each function's own.
-func (s *Stage) readers() []string {
-	for _, r := range s.Template.Roles {
-		if slices.ContainsFunc(r.Trust, func(t template.Statement) bool {
-			return slices.ContainsFunc(t.Principals, func(p string) bool { return s.functionOf(p) != "" })
-		}) {
-			return []string{r.ARN}
+// admittedRoles are those that a release wants to be let into the clusters: the one that
+// its functions assume, or, where it has none, each function's own.
+func admittedRoles(t *template.Template) []string {
+	for _, r := range t.Roles {
+		for _, f := range t.Functions {
+			if slices.ContainsFunc(r.Trust, func(st template.Statement) bool { return slices.Contains(st.Principals, "AWS:"+f.RoleARN) }) {
+				return []string{r.ARN}
+			}
 		}
 	}
 	var list []string
-	for _, f := range s.Template.Functions {
-		list = append(list, simaws.RoleIdentity(s.Template.AccountID, f.Name).RoleARN)
+	for _, f := range t.Functions {
+		list = append(list, simaws.RoleIdentity(t.AccountID, f.Name).RoleARN)
 	}
 	return list
 }

@@ -74,8 +74,10 @@ type Stage struct {
 	policies map[string][]template.Statement
 	// release is that whose programs run, if another than the template's.
 	release *template.Template
-	events  []Put
-	trace   []router.Entry
+	// admits lets the roles of a release into the clusters; nil where nobody can be.
+	admits func(*template.Template) error
+	events []Put
+	trace  []router.Entry
 }
 
 // Put is an event that was put on a bus.
@@ -277,7 +279,8 @@ func (s *Stage) startCloud(set set) error {
 				}
 			}
 		}
-		return s.admit(w, group)
+		s.admits = func(t *template.Template) error { return s.admit(t, w, group) }
+		return s.admits(s.Template)
 	}
 	return nil
 }
