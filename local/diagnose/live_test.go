@@ -25,14 +25,14 @@ import (
 
 // TestLiveAsTheFunctions: over the worlds of the corpus, each behind real ports, the
 // command says the same as the functions: the first cause, and all causes. In make test
-// each thirtieth world is played, of most families of checks one: that the two ways go
+// each sixtieth world is played, of most families of checks one: that the two ways go
 // through the same engine shows in any of them.
 func TestLiveAsTheFunctions(t *testing.T) {
 	worlds, err := filepath.Glob(filepath.Join("..", "worlds", "corpus", "*.yaml"))
 	if err != nil || len(worlds) < 300 {
 		t.Fatalf("%d worlds, %v", len(worlds), err)
 	}
-	step := testfull.Of(1, 30)
+	step := testfull.Of(1, 60)
 	for i := 0; i < len(worlds); i += step {
 		name := strings.TrimSuffix(filepath.Base(worlds[i]), ".yaml")
 		t.Run(name, func(t *testing.T) {
