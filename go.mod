@@ -109,3 +109,7 @@ require (
 )
 
 replace quamina.net/go/quamina => github.com/timbray/quamina v1.5.1
+
+// What npm installs is nobody's package. While it installs, the CDK command line's
+// templates are there, whose names (%name%.template.go) end every look at ./... .
+ignore node_modules
