@@ -44,8 +44,8 @@ LONGEST := ./infra/... ./local/stage
 
 ZSH := command -v zsh >/dev/null || echo "zsh IS NOT INSTALLED: the commands that the stack prints are tried in bash alone"
 
-# Packages of tests that use local/testfull.
-FULL = $(sort $(shell grep -rl --include=*_test.go '"rollcall/local/testfull"' shared functions local | xargs -n 1 dirname | sed 's,^,./,'))
+# Packages of tests that use local/testfull, or kill a function at each write.
+FULL = $(sort $(shell grep -rlE --include=*_test.go '"rollcall/local/testfull"|stagetest\.KilledAtEachWrite' cmd shared functions local | xargs -n 1 dirname | sed 's,^,./,'))
 
 test-full: ## run the tests that play many histories, months, worlds and kills at their full number
 	@go build $(PACKAGES)

@@ -77,6 +77,23 @@ type moments struct {
 	// others are the rest, of which some may be planned.
 	happened time.Time
 	others   []time.Time
+	// kinds are the names that were met: a capture has few of them, thousands of times.
+	kinds map[string]fieldKind
+}
+
+// fieldKind is what a field's name tells of the time in it.
+type fieldKind struct{ time, planned, happened bool }
+
+func (m *moments) kind(name string) fieldKind {
+	k, known := m.kinds[name]
+	if !known {
+		if m.kinds == nil {
+			m.kinds = map[string]fieldKind{}
+		}
+		k = fieldKind{time: timeName.MatchString(name), planned: plannedName.MatchString(name), happened: happenedName.MatchString(name)}
+		m.kinds[name] = k
+	}
+	return k
 }
 
 var (
@@ -103,7 +120,7 @@ func (m *moments) add(v any) {
 				m.take(key, item)
 			default:
 				// What is planned is planned as a whole.
-				if !plannedName.MatchString(key) {
+				if !m.kind(key).planned {
 					m.add(item)
 				}
 			}
@@ -112,14 +129,15 @@ func (m *moments) add(v any) {
 }
 
 func (m *moments) take(key string, item any) {
-	if !timeName.MatchString(key) || plannedName.MatchString(key) {
+	k := m.kind(key)
+	if !k.time || k.planned {
 		return
 	}
 	t, err := timeOf(item)
 	if err != nil || t.Unix() < minEpoch {
 		return
 	}
-	if !happenedName.MatchString(key) {
+	if !k.happened {
 		m.others = append(m.others, t)
 		return
 	}

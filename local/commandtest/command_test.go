@@ -49,7 +49,10 @@ func TestCommandsOfFindings(t *testing.T) {
 	spared := spoken(t)
 	seen := tally{checks: map[string]bool{}, tried: map[string]int{}, hostile: map[string]bool{}}
 	worlds := corpus(t)
-	for _, name := range slices.Sorted(maps.Keys(worlds)) {
+	for n, name := range slices.Sorted(maps.Keys(worlds)) {
+		if n%testfull.Of(1, 2) != 0 { // a check has several worlds
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			seen.worlds++
 			for _, s := range snapshots(t, worlds[name]) {
@@ -58,7 +61,8 @@ func TestCommandsOfFindings(t *testing.T) {
 		})
 	}
 	t.Logf("%d worlds, commands of %d checks, %d commands; poisoned text by text %d, all at once %d", len(worlds), len(seen.checks), seen.commands, seen.poisoned, seen.whole)
-	if seen.worlds == len(worlds) && (len(seen.checks) < 55 || seen.poisoned < testfull.Of(300, 90) || seen.whole < 100) {
+	whole := seen.worlds >= len(worlds)/testfull.Of(1, 2)
+	if whole && (len(seen.checks) < testfull.Of(55, 50) || seen.poisoned < testfull.Of(300, 90) || seen.whole < 100) {
 		t.Error("that is fewer than there are: the test holds little")
 	}
 	t.Logf("%d poisoned commands are given to the shells", len(seen.hostile))

@@ -14,6 +14,7 @@ import (
 
 	"rollcall/local/fakeslack"
 	"rollcall/local/simaws/worldfile"
+	"rollcall/local/testfull"
 	"rollcall/shared/checkid"
 	"rollcall/shared/config"
 	"rollcall/shared/incident"
@@ -179,11 +180,14 @@ func TestRefusalsByKarpenter(t *testing.T) {
 		act    func(r *running)
 		check  checkid.ID
 		says   []string
+		// often are refusals that another of these is like.
+		often bool
 	}{
 		"the fleet itself is forbidden": {
 			act: func(r *running) {
 				r.World.AttachControlPolicies(worldfile.ControlPolicy{Name: "x", Document: `{"Statement":[{"Effect":"Deny","Action":"ec2:CreateFleet","Resource":"*"}]}`})
 			}, check: checkid.LaunchPolicyDenied, says: []string{"NodePool web cannot launch", "a service control policy forbids it", "ec2:CreateFleet"},
+			often: true,
 		},
 		"the role of the nodes may not be passed": {
 			change: func(f *worldfile.File) {}, act: func(r *running) {
@@ -194,6 +198,7 @@ func TestRefusalsByKarpenter(t *testing.T) {
 			change: func(f *worldfile.File) {
 				f.Spot.Pools = append(f.Spot.Pools, worldfile.PoolFile{OnDemand: true, Capacity: aws.Int(0)})
 			}, act: func(r *running) {}, check: checkid.LaunchInsufficientCapacity, says: []string{"NodePool web cannot launch", "EC2 has no capacity", "us-west-2a"},
+			often: true, // TestBurst's too
 		},
 		"the dry runs are refused": {
 			change: func(f *worldfile.File) {
@@ -202,6 +207,9 @@ func TestRefusalsByKarpenter(t *testing.T) {
 			}, act: func(r *running) {}, check: checkid.KarpenterNodeclassNotReady, says: []string{"2 NodePools get no nodes: EC2NodeClass default may not create fleets", "etl/frontend-0"},
 		},
 	} {
+		if test.often && !testfull.Asked() {
+			continue
+		}
 		t.Run(name, inTime(func(t *testing.T) {
 			r := withKarpenter(t, func(f *worldfile.File) {
 				f.Kubernetes["eks-workshop"].NodePools[1]["spec"] = f.Kubernetes["eks-workshop"].NodePools[0]["spec"]

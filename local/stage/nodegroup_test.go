@@ -77,7 +77,10 @@ func stories() []story {
 
 // TestNodegroupStories plays each world to its end.
 func TestNodegroupStories(t *testing.T) {
-	for _, s := range stories() {
+	for n, s := range stories() {
+		if n%testfull.Of(1, 2) != 0 { // every second has each kind of end
+			continue
+		}
 		t.Run(s.world, inTime(func(t *testing.T) {
 			s.play(t)
 		}))

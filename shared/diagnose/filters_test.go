@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"rollcall/local/testfull"
 	"rollcall/shared/checks"
 	"rollcall/shared/snapshot"
 	w "rollcall/shared/snapshot/snapshottest"
@@ -139,8 +140,11 @@ func TestOneFilterFaultOneName(t *testing.T) {
 // A broken world in which something else cannot be read is never accused of
 // more, and never looks healthy.
 func TestFilterFaultsWhenBlind(t *testing.T) {
-	for _, tt := range filterFaults() {
-		for _, source := range w.Sources() {
+	for i, tt := range filterFaults() {
+		for j, source := range w.Sources() {
+			if (i+j)%testfull.Of(1, 3) != 0 { // each fault and each source, in turn
+				continue
+			}
 			s := tt.world()
 			w.Unjoin(s, w.Node)
 			w.Without(s, source)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/local/testfull"
 	"rollcall/shared/checks"
 	"rollcall/shared/snapshot"
 	w "rollcall/shared/snapshot/snapshottest"
@@ -222,8 +223,11 @@ func TestNoFalseAlarmWhenBlind(t *testing.T) {
 
 // A broken world in which something else cannot be read never looks healthy.
 func TestBlindIsNeverHealthy(t *testing.T) {
-	for _, tt := range faults() {
-		for _, source := range w.Sources() {
+	for i, tt := range faults() {
+		for j, source := range w.Sources() {
+			if (i+j)%testfull.Of(1, 3) != 0 { // each fault and each source, in turn
+				continue
+			}
 			s := tt.world()
 			w.Unjoin(s, w.Node)
 			w.Without(s, source)

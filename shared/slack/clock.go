@@ -2,6 +2,7 @@ package slack
 
 import (
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -12,6 +13,10 @@ var clocks = regexp.MustCompile(`(?:(\d{4}-\d{2}-\d{2}) )?\b(\d{2}:\d{2})(?::\d{
 // withClocks appends text with its times as all others of the message are shown: in the
 // reader's own zone. Two clocks in one message are a riddle at three in the morning.
 func (l *line) withClocks(s string, bold bool) {
+	if !strings.Contains(s, " UTC") { // most text has no time
+		l.withIDs(s, bold)
+		return
+	}
 	from := 0
 	for _, m := range clocks.FindAllStringSubmatchIndex(s, -1) {
 		day := ""

@@ -7,10 +7,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 //go:embed model.txt
 var modelText string
+
+// readModels reads the embedded table once, as readNames does.
+var readModels = sync.OnceValues(func() (models, error) { return parseModels(modelText) })
 
 // models is AWS's own description of requests, by SDK package name.
 type models map[string]*serviceModel

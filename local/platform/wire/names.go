@@ -4,10 +4,15 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+	"sync"
 )
 
 //go:embed names.txt
 var namesText string
+
+// readNames reads the embedded table once: a test process starts dozens of servers, and
+// nothing writes to the table.
+var readNames = sync.OnceValues(func() (names, error) { return parseNames(namesText) })
 
 // names is the generated table of wire names, by SDK package name.
 type names map[string]*serviceNames

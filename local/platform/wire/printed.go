@@ -23,7 +23,7 @@ type Printer struct{ names names }
 
 // NewPrinter reads the table of names.
 func NewPrinter() (*Printer, error) {
-	table, err := parseNames(namesText)
+	table, err := readNames()
 	if err != nil {
 		return nil, err
 	}

@@ -75,11 +75,11 @@ type handler struct {
 
 // New makes a server without any operation.
 func New(cfg Config) (*Server, error) {
-	table, err := parseNames(namesText)
+	table, err := readNames()
 	if err != nil {
 		return nil, err
 	}
-	requests, err := parseModels(modelText)
+	requests, err := readModels()
 	if err != nil {
 		return nil, err
 	}
