@@ -24,10 +24,10 @@ func (st *ipsStory) explained(ctx context.Context, n *narrator) error {
 		return fmt.Errorf("%w; the channel says:\n%s", err, st.channel())
 	}
 	n.say("Slack: %s", firstLine(text))
-	if err := n.picture(ctx, "ips-incident", "&message="+shown(st.stage)[0].TS, 1200, 900); err != nil {
+	if err := n.picture(ctx, "ips-incident", "&message="+shown(st.stage)[0].TS, 1200, 1010); err != nil {
 		return err
 	}
-	if err := n.picture(ctx, "ips-narrow", "&message="+shown(st.stage)[0].TS, 390, 1280); err != nil {
+	if err := n.picture(ctx, "ips-narrow", "&message="+shown(st.stage)[0].TS, 390, 1440); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(owners, func(id string) bool { return strings.Contains(st.thread(), id) }) {

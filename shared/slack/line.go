@@ -28,16 +28,9 @@ func restates(n incident.Note) bool {
 	return false
 }
 
-// inChannel is what a reader of the channel needs beside the first line: why, and the one
-// action. Slack shows no buttons there (docs.slack.dev/reference/events/message/thread_broadcast).
+// inChannel is what a reader of the channel needs beside the first line that restates the
+// message: why, and the one action. Slack shows no buttons there (docs.slack.dev/reference/events/message/thread_broadcast).
 func (p *page) inChannel(i incident.Incident, n incident.Note, says saying) {
-	if n.Reason == incident.IsProposed {
-		p.add(p.line().plain("Approve or refuse it in the message at the top of this thread.").section())
-		return
-	}
-	if !restates(n) {
-		return
-	}
 	if text := strings.TrimSuffix(says.String(), ":"); text != "" {
 		p.add(p.label(replyLabel(n.Reason)).prose(text).section())
 	}

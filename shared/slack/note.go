@@ -40,11 +40,14 @@ func RenderNote(i incident.Incident, n incident.Note) slackapi.Message {
 				l.styled(label, &slackgo.RichTextSectionTextStyle{Bold: true}).plain("\u2003")
 			}
 			p.add(l.saying(top).section())
-			if n.Line {
+			if n.Line && restates(n) {
 				p.inChannel(i, n, says)
 			}
 			if acted {
 				p.act(i, n)
+			}
+			if n.Line && n.Reason == incident.IsProposed {
+				p.add(p.line().plain("Approve or refuse it in the message at the top of this thread.").section())
 			}
 			if i.Key.Check != incident.CannotLook {
 				p.blind(n.Blind)

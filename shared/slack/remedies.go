@@ -38,7 +38,7 @@ func actLine(i incident.Incident, n incident.Note) (saying, bool) {
 	}
 	switch n.Reason {
 	case incident.IsProposed:
-		return say("Rollcall can " + slacktext.Sentence(what) + pick(final(of) == "", " Steps and undo:", " Steps:")), true
+		return say("Rollcall can " + slacktext.Sentence(what)), true
 	case incident.IsApproved:
 		if allowedItself(of) {
 			return say("by the policy auto of " + slacktext.Clip(string(of.Plan.Remedy), 60) + ": " + slacktext.Sentence(what)), true

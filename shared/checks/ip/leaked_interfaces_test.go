@@ -156,7 +156,7 @@ func TestLeakedInterfacesSayWhatBecomesOfThem(t *testing.T) {
 			t.Errorf("%s = %q, want %q", what, got, want)
 		}
 	}
-	if want := "7 interfaces of 1 dead node hold 70 addresses of subnet-0private (10.42.192.0/24, us-west-2a), the oldest made 2026-11-20 12:00 UTC. 3 are free, and one more m5.large takes 10: with theirs there are 73."; r.Why != want {
+	if want := "7 interfaces of 1 dead node hold 70 addresses of subnet-0private (10.42.192.0/24, us-west-2a), the oldest made 2026-11-20 12:00 UTC. 3 are free, and one more m5.large takes 10; deleting them makes it 73."; r.Why != want {
 		t.Errorf("why = %q, want %q", r.Why, want)
 	}
 	if !strings.Contains(r.Fix.Text, "cleanup=prod=delete") || !strings.Contains(r.Fix.Text, "cleanupUntagged=vpc-0a") {

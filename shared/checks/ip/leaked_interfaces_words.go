@@ -65,9 +65,9 @@ func explain(l facts.Leaks, f *finding.Finding, n snapshot.Subnet, here *facts.S
 		f.Why += fmt.Sprintf(" aws-node itself deletes none of them: %s=true.", name)
 	}
 	if n.Free == 0 {
-		f.Why += fmt.Sprintf(" 0 are free: nothing can be launched there, and new pods of its nodes get no address. With theirs there are %d, and %s takes %d.", held, one, w.Count)
+		f.Why += fmt.Sprintf(" 0 are free: nothing can be launched there, and new pods of its nodes get no address. Deleting them frees %d; %s takes %d.", held, one, w.Count)
 	} else {
-		f.Why += fmt.Sprintf(" %d %s free, and %s takes %d: with theirs there are %d.", n.Free, phrase.Plural(n.Free, "is", "are"), one, w.Count, n.Free+held)
+		f.Why += fmt.Sprintf(" %d %s free, and %s takes %d; deleting them makes it %d.", n.Free, phrase.Plural(n.Free, "is", "are"), one, w.Count, n.Free+held)
 	}
 	f.Evidence = append([]finding.Evidence{{What: "Addresses of " + n.ID, Value: fmt.Sprintf("%d free; %s takes %d at start; %d free once dead nodes' interfaces are deleted", n.Free, one, w.Count, n.Free+held)}}, f.Evidence...)
 }
