@@ -17,6 +17,7 @@ import (
 	"rollcall/local/diagnose/look"
 	"rollcall/local/exit"
 	"rollcall/local/result"
+	"rollcall/shared/askonce"
 	"rollcall/shared/awsconf"
 	"rollcall/shared/gather"
 	"rollcall/shared/report"
@@ -45,13 +46,13 @@ type Account struct {
 	clusters []snapshot.Cluster
 	servers  map[string]caller.APIServer
 	// once is what was asked already in this look.
-	once   *look.Once
+	once   *askonce.Once
 	looked bool
 }
 
 // NewAccount is an account that nobody has asked yet.
 func NewAccount(of Live) *Account {
-	a := &Account{of: of, log: logTo(of.Log), now: time.Now, once: &look.Once{}}
+	a := &Account{of: of, log: logTo(of.Log), now: time.Now, once: &askonce.Once{}}
 	if !of.At.IsZero() {
 		began := time.Now()
 		a.now = func() time.Time { return of.At.Add(time.Since(began)) }
@@ -152,7 +153,7 @@ const (
 // Look looks at all clusters once, and tells how their launches stand, too.
 func (a *Account) Look(ctx context.Context) (result.Result, []report.Launch, error) {
 	if a.looked {
-		a.once = &look.Once{}
+		a.once = &askonce.Once{}
 	}
 	a.looked = true
 	var unread []snapshot.Failure

@@ -18,6 +18,7 @@ const (
 // with the clients that it may use; those that are not named use none.
 func TestWhoTalks(t *testing.T) {
 	want := map[string][]string{
+		"shared/askonce":            {"net/http"}, // a way to others, that asks them once
 		"shared/gather":             {"autoscaling", "cloudtrail", "cloudwatchlogs", "ec2", "eks", "iam", "net/http", "sts"},
 		"shared/gather/autoscaling": {"autoscaling"},
 		"shared/gather/ec2":         {"ec2"},

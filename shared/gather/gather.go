@@ -53,6 +53,10 @@ type Reader struct {
 	endpoint func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool)
 	// answers, if any, is told of the answers of clusters' APIs.
 	answers Answers
+	// share, if any, is put before each way to a cluster's API.
+	share func(next http.RoundTripper) http.RoundTripper
+	// contact, if any, is what is known of the one cluster that is read.
+	contact *Contact
 }
 
 // Answers takes what clusters' Kubernetes APIs answered, or how a request failed.
@@ -239,8 +243,15 @@ func (r *Reader) readAll(ctx context.Context, v source.View, list []source.Sourc
 	_ = g.Wait()
 	for i, s := range list {
 		if errs[i] != nil {
-			v.Snapshot.Failures[s.Name] = *s.Failure(errs[i])
+			f := *s.Failure(errs[i])
+			v.Snapshot.Failures[s.Name] = f
+			if s.Name == snapshot.Nodes && v.Connect == nil {
+				r.contact.failed(f)
+			}
 			continue
+		}
+		if s.Name == snapshot.Nodes {
+			r.contact.answered()
 		}
 		stores[i](v.Snapshot)
 		v.Snapshot.Read[s.Name] = true

@@ -37,6 +37,9 @@ func (r *Reader) connect(ctx context.Context, c snapshot.Cluster, clusterRead bo
 	if endpoint == "" {
 		return session{err: source.ErrNoEndpoint}
 	}
+	if err := r.contact.unanswered(endpoint); err != nil {
+		return session{err: err}
+	}
 	var tokens []string
 	var lacking error
 	for _, p := range r.presigners {
@@ -49,6 +52,16 @@ func (r *Reader) connect(ctx context.Context, c snapshot.Cluster, clusterRead bo
 	}
 	if len(tokens) == 0 {
 		return session{err: lacking}
+	}
+	if r.share != nil {
+		if via == nil {
+			transport, err := kube.Transport(ca)
+			if err != nil {
+				return session{err: err}
+			}
+			via = transport
+		}
+		via = r.share(via)
 	}
 	client, err := kube.NewVia(via, endpoint, ca, tokens...)
 	if err != nil {
@@ -90,4 +103,11 @@ func (s session) close() {
 	if s.client != nil {
 		s.client.Close()
 	}
+}
+
+// Sharing has the Kubernetes APIs asked by a way that others share (package askonce).
+func (r *Reader) Sharing(by func(next http.RoundTripper) http.RoundTripper) *Reader {
+	as := *r
+	as.share = by
+	return &as
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"golang.org/x/sync/errgroup"
 
+	"rollcall/shared/askonce"
 	"rollcall/shared/cloudwatchlogs"
 	"rollcall/shared/config"
 	"rollcall/shared/gather"
@@ -48,7 +49,7 @@ type Account struct {
 	Functions []string
 	// Once, if any, is of several looks at one time, which ask nothing twice; nil: of this
 	// look alone.
-	Once *Once
+	Once *askonce.Once
 	// Refused gives CloudTrail's records of calls for instances, oldest first. It is
 	// called beside all that needs none of them; nil: nobody looks.
 	Refused func(context.Context) []Record
@@ -93,10 +94,10 @@ func At(ctx context.Context, a Account) (Seen, error) {
 		return Seen{}, err
 	}
 	if a.Once == nil {
-		a.Once = &Once{}
+		a.Once = &askonce.Once{}
 	}
 	a.AWS = a.Once.Client(a.AWS)
-	p := parts{account: a, config: c, memory: newMemory(), reader: gather.New(a.AWS).WithEndpoints(a.Once.endpoints(a.Endpoints)).Decoding(a.Decode)}
+	p := parts{account: a, config: c, memory: newMemory(), reader: gather.New(a.AWS).WithEndpoints(a.Endpoints).Sharing(a.Once.Cluster).Decoding(a.Decode)}
 	p.reader.ReadingLogs(cloudwatchlogs.New(a.AWS), a.Logs, text.CauseOfKarpenter)
 	sweep, err := p.sweep()
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"rollcall/local/reading"
 	"rollcall/local/simaws/world"
 	"rollcall/local/simaws/worldfile"
+	"rollcall/shared/askonce"
 )
 
 // blackhole is an account with one instance that cannot join.
@@ -57,7 +58,7 @@ func told(s Seen) []string {
 // of them asked another does not ask again.
 func TestAt(t *testing.T) {
 	a := blackhole(t)
-	a.Once = &Once{}
+	a.Once = &askonce.Once{}
 	s, err := At(t.Context(), a)
 	if err != nil || len(s.Failed) > 0 {
 		t.Fatal(err, s.Failed)

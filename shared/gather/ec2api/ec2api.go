@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"rollcall/shared/gather/source"
 )
@@ -39,6 +40,14 @@ func Pages[P, T any](ctx context.Context, what string, more func() bool, next fu
 		all = append(all, items(page)...)
 	}
 	return all, nil
+}
+
+// Fresh is next where the answer must be of now, whatever was read a moment ago (package
+// askonce).
+func Fresh[P any](next func(context.Context, ...func(*ec2.Options)) (P, error)) func(context.Context, ...func(*ec2.Options)) (P, error) {
+	return func(ctx context.Context, options ...func(*ec2.Options)) (P, error) {
+		return next(ctx, append(options, ec2.WithAPIOptions(smithyhttp.SetHeaderValue("Cache-Control", "no-cache")))...)
+	}
 }
 
 // TurnPage sets the token of the next page. A page may be empty and not the

@@ -89,3 +89,12 @@ func Gone(err error) bool {
 	return code == "ResourceNotFoundException" || code == "NoSuchEntity" ||
 		strings.HasSuffix(code, ".NotFound") || strings.HasSuffix(code, ".NotFoundException") || strings.HasSuffix(code, ".VersionNotFound")
 }
+
+// SilentError stands for asking a Kubernetes API that did not answer a moment ago: it is
+// told as its silence was.
+type SilentError struct {
+	Reason        snapshot.Reason
+	Code, Message string
+}
+
+func (e SilentError) Error() string { return "the cluster's API does not answer: " + e.Message }

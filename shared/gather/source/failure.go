@@ -36,6 +36,7 @@ func (s Source) Failure(err error) *snapshot.Failure {
 		named  unreadError
 		right  NotGrantedError
 		lost   ForgottenError
+		silent SilentError
 	)
 	if errors.As(err, &asked) {
 		f.Call = asked.Call
@@ -44,6 +45,8 @@ func (s Source) Failure(err error) *snapshot.Failure {
 		f.Call = action(op)
 	}
 	switch {
+	case errors.As(err, &silent):
+		f.Reason, f.Code, f.Message = silent.Reason, silent.Code, silent.Message
 	case errors.Is(err, ErrClusterUnread), errors.Is(err, ErrNoVPC), errors.Is(err, ErrNoEndpoint), errors.As(err, &right), errors.As(err, &named):
 		// Nobody was asked: what kept us from asking has a failure of its own.
 		f.Reason, f.Message, f.Code = snapshot.NotRead, err.Error(), cmp.Or(named.code, right.Code)

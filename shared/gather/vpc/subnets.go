@@ -51,7 +51,7 @@ func freeAgain(ctx context.Context, api ec2.DescribeSubnetsAPIClient, list []sna
 	free := map[string]int{}
 	for chunk := range slices.Chunk(short, ec2api.MaxFilterValues) {
 		p := ec2.NewDescribeSubnetsPaginator(api, &ec2.DescribeSubnetsInput{Filters: ec2api.AnyOf("subnet-id", chunk)})
-		now, err := ec2api.Pages(ctx, "subnets", p.HasMorePages, p.NextPage, func(out *ec2.DescribeSubnetsOutput) []snapshot.Subnet {
+		now, err := ec2api.Pages(ctx, "subnets", p.HasMorePages, ec2api.Fresh(p.NextPage), func(out *ec2.DescribeSubnetsOutput) []snapshot.Subnet {
 			return source.Each(out.Subnets, subnet)
 		})
 		if err != nil {

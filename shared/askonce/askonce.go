@@ -1,26 +1,43 @@
-package look
+// Package askonce gives the same answer to all who read the same of AWS or of a
+// cluster at one moment: several detectors look at one cluster in a sweep, and what
+// two of them need is read once.
+//
+// It is for reads alone. What must be as it is right now is asked with the request
+// header Cache-Control: no-cache (RFC 9111, section 5.2.1.4), which goes past it.
+package askonce
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
 // Once asks each question once: of several functions that want the same answer
 // within one look the first has it asked, and all get it. It is thrown away with the
-// look, for what it knows ages.
+// look, for what it knows ages. The zero Once is ready.
 type Once struct {
+	// Most is how many bytes of answers are kept; 0 is no bound. What has no room is
+	// given to those who wait for it, and asked again by who comes later.
+	Most int
+	// For is how long an answer is given again; 0 is as long as the Once.
+	For time.Duration
+	// Now is needed where For is set.
+	Now func() time.Time
+
 	mu      sync.Mutex
 	answers map[string]*answer
 	asked   int
+	held    int
 }
 
-// Asked is how many questions went out so far.
+// Asked is how many questions went out so far, but for those that must be fresh.
 func (o *Once) Asked() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -34,7 +51,15 @@ type answer struct {
 	body     []byte
 	err      error
 	kept     bool
+	// until is the end of its time; zero has none.
+	until time.Time
 }
+
+// maxBody guards the memory of a function against a broken answer: that of package
+// kube, whose pages are the largest.
+const maxBody = 64 << 20
+
+var errTooLong = errors.New("the answer is too long to be one")
 
 // Client is a configuration whose clients ask once.
 func (o *Once) Client(cfg aws.Config) aws.Config {
@@ -46,21 +71,9 @@ func (o *Once) Client(cfg aws.Config) aws.Config {
 	return cfg
 }
 
-// endpoints are ways to clusters that are asked once. Where there is no other way than
-// EKS's own the reader goes it alone.
-func (o *Once) endpoints(of Endpoints) Endpoints {
-	if of == nil {
-		return nil
-	}
-	return func(cluster string) (endpoint string, ca []byte, via http.RoundTripper, ok bool) {
-		endpoint, ca, via, ok = of(cluster)
-		if via != nil {
-			// Nobody tries again: who is not there for one is not there for the next.
-			via = way{o, via, true}
-		}
-		return endpoint, ca, via, ok
-	}
-}
+// Cluster is a way to a cluster's Kubernetes API by which each question is asked once.
+// Nobody there tries again: who is not there for one is not there for the next.
+func (o *Once) Cluster(next http.RoundTripper) http.RoundTripper { return way{o, next, true} }
 
 // asker is a way as the SDK's clients take it, and doer the other way round.
 type (
@@ -80,6 +93,9 @@ type way struct {
 
 // RoundTrip gives the answer to a request like this one, if there is one.
 func (w way) RoundTrip(req *http.Request) (*http.Response, error) {
+	if strings.Contains(req.Header.Get("Cache-Control"), "no-cache") {
+		return w.next.RoundTrip(req)
+	}
 	key, err := question(req)
 	if err != nil {
 		return nil, err
@@ -105,8 +121,11 @@ func (w way) RoundTrip(req *http.Request) (*http.Response, error) {
 func (o *Once) ask(key string) (a *answer, asked bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if a, asked = o.answers[key]; asked {
+	if a, asked = o.answers[key]; asked && (a.until.IsZero() || o.Now().Before(a.until)) {
 		return a, true
+	}
+	if asked { // it has become old
+		o.held -= len(a.body)
 	}
 	if o.answers == nil {
 		o.answers = map[string]*answer{}
@@ -124,18 +143,26 @@ func (o *Once) have(key string, a *answer, w way, req *http.Request) {
 	defer close(a.done)
 	a.response, a.err = w.next.RoundTrip(req)
 	if a.err == nil {
-		a.body, a.err = io.ReadAll(a.response.Body)
+		a.body, a.err = io.ReadAll(io.LimitReader(a.response.Body, maxBody+1))
 		a.response.Body.Close()
 	}
-	if a.err != nil {
+	switch {
+	case a.err != nil:
 		a.kept = w.final && req.Context().Err() == nil
-	} else {
+	case len(a.body) > maxBody:
+		a.body, a.err = nil, errTooLong
+	default:
 		a.kept = stays(a.response.StatusCode)
 	}
-	if !a.kept {
-		o.mu.Lock()
-		defer o.mu.Unlock()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if a.kept = a.kept && (o.Most == 0 || o.held+len(a.body) <= o.Most); !a.kept {
 		delete(o.answers, key)
+		return
+	}
+	o.held += len(a.body)
+	if o.For > 0 {
+		a.until = o.Now().Add(o.For)
 	}
 }
 

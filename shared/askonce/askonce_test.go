@@ -1,4 +1,4 @@
-package look
+package askonce
 
 import (
 	"context"
@@ -151,73 +151,91 @@ func TestWhoWaitsGetsTheAnswer(t *testing.T) {
 	})
 }
 
-// Clients of AWS and ways to clusters are both asked once; a cluster without another
-// way is left to the reader.
+// AWS's clients try again by themselves: what cut one attempt off is not kept.
 func TestClientsAndClustersAskOnce(t *testing.T) {
 	s := &script{answers: []func(*http.Request) (*http.Response, error){says(200, "x")}}
 	o := &Once{}
-	cfg := o.Client(aws.Config{HTTPClient: &http.Client{Transport: s}})
-	endpoints := o.endpoints(func(cluster string) (string, []byte, http.RoundTripper, bool) {
-		if cluster == "own" {
-			return "https://own.invalid", nil, nil, true
-		}
-		return "https://prod.invalid", []byte("ca"), s, cluster == "prod"
-	})
-	endpoint, ca, via, ok := endpoints("prod")
-	if endpoint != "https://prod.invalid" || string(ca) != "ca" || !ok {
-		t.Errorf("way %s %s %v, want that which there is", endpoint, ca, ok)
-	}
-	for range 2 {
-		if _, _, err := get(t.Context(), t, via, http.MethodGet, "/nodes", "", ""); err != nil {
-			t.Error(err)
-		}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://ec2.invalid/subnets", nil)
+	ask := func(by aws.HTTPClient, path string) error {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://ec2.invalid"+path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := cfg.HTTPClient.Do(req); err != nil {
+		_, err = by.Do(req)
+		return err
+	}
+	for range 2 {
+		if _, _, err := get(t.Context(), t, o.Cluster(s), http.MethodGet, "/nodes", "", ""); err != nil {
+			t.Error(err)
+		}
+		if err := ask(o.Client(aws.Config{HTTPClient: &http.Client{Transport: s}}).HTTPClient, "/subnets"); err != nil {
 			t.Error(err)
 		}
 	}
 	if diff := cmp.Diff([]string{"GET /nodes ", "GET /subnets "}, s.asked); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
-	if _, _, via, ok := endpoints("own"); via != nil || !ok {
-		t.Errorf("way %v %v, want none in place of a connection", via, ok)
-	}
-	if _, _, _, ok := endpoints("other"); ok {
-		t.Error("a cluster without another way has one")
-	}
-	// AWS's clients try again by themselves: what cut one attempt off is not kept.
 	cut := errors.New("cut")
 	tries := &script{answers: []func(*http.Request) (*http.Response, error){func(*http.Request) (*http.Response, error) { return nil, cut }}}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://ec2.invalid/cut", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for range 2 {
-		if _, err := o.Client(aws.Config{HTTPClient: &http.Client{Transport: tries}}).HTTPClient.Do(req); !errors.Is(err, cut) {
+		if err := ask(o.Client(aws.Config{HTTPClient: &http.Client{Transport: tries}}).HTTPClient, "/cut"); !errors.Is(err, cut) {
 			t.Errorf("error %v, want that it was cut", err)
 		}
 	}
 	if len(tries.asked) != 2 {
 		t.Errorf("asked %d times, want each attempt", len(tries.asked))
 	}
-	unreached := o.endpoints(func(string) (string, []byte, http.RoundTripper, bool) {
-		return "https://gone.invalid", nil, tries, true
-	})
-	_, _, via, _ = unreached("gone")
-	for range 2 {
-		if _, _, err := get(t.Context(), t, via, http.MethodGet, "/gone", "", ""); !errors.Is(err, cut) {
-			t.Errorf("error %v, want that it was cut", err)
+}
+
+// What must be as it is now is asked, whatever is known, and is told to nobody else.
+func TestFreshGoesPast(t *testing.T) {
+	s := &script{answers: []func(*http.Request) (*http.Response, error){says(200, "one"), says(200, "two"), says(200, "three")}}
+	by := way{&Once{}, s, false}
+	var got []string
+	for _, fresh := range []bool{false, true, false, true} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://ec2.invalid/a", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fresh {
+			req.Header.Set("Cache-Control", "no-cache")
+		}
+		resp, err := by.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, string(body))
+	}
+	if diff := cmp.Diff([]string{"one", "two", "one", "three"}, got); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+}
+
+// An answer is given again for a while, and what has no room is not kept.
+func TestWhatIsKeptIsBounded(t *testing.T) {
+	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	s := &script{answers: []func(*http.Request) (*http.Response, error){says(200, "12345678")}}
+	by := way{&Once{Most: 20, For: time.Minute, Now: func() time.Time { return now }}, s, false}
+	ask := func(path string, asked int) {
+		t.Helper()
+		if _, body, err := get(t.Context(), t, by, http.MethodGet, path, "", ""); err != nil || body != "12345678" || len(s.asked) != asked {
+			t.Errorf("%s: answered %q, %v after %d questions, want %d", path, body, err, len(s.asked), asked)
 		}
 	}
-	if len(tries.asked) != 3 {
-		t.Errorf("asked %d times, want a cluster once", len(tries.asked)-2)
-	}
-	if o.endpoints(nil) != nil {
-		t.Error("where there are no other ways there is one")
-	}
+	ask("/a", 1)
+	ask("/b", 2)
+	ask("/c", 3) // would be the 24th byte
+	ask("/a", 3)
+	ask("/c", 4)
+	now = now.Add(time.Minute)
+	ask("/a", 5) // is old, and makes room for itself alone
+	ask("/a", 5)
+	ask("/c", 6)
+	ask("/b", 7)
+	ask("/c", 8)
 }
 
 // A Kubernetes API that nobody answers is not dialled again by each function; AWS's
