@@ -110,6 +110,12 @@ release: ## build a release into build/release: the command for six platforms, t
 architecture: ## draw the folders and their imports into ARCHITECTURE.md anew
 	go run ./local/architecture
 
+site: docs/site/node_modules ## build the documentation's site into build/site (Node alone) [REPOSITORY=owner/name for links to the code] [SITE_BASE=/path/]
+	cd docs/site && REPOSITORY='$(REPOSITORY)' SITE_BASE='$(or $(SITE_BASE),/)' node_modules/.bin/vitepress build
+
+check-site: ## look whether each link of the built site leads somewhere, and nothing is loaded from elsewhere (after make site)
+	go run ./local/site/check build/site
+
 generate: ## write every generated file anew
 	go run ./shared/checks/generate/list
 	go run ./shared/checks/generate
@@ -117,6 +123,7 @@ generate: ## write every generated file anew
 	go run ./local/eventindex/generate
 	go run ./infra/manifests
 	go run ./infra/settings/generate
+	go run ./local/site/generate
 
 # With every function that there is: the stage and the tests see all of them.
 synth: ## synthesise the CloudFormation template (no AWS account needed)
@@ -280,6 +287,10 @@ texts: ## how texts of public threads are placed: by kind and file, each source 
 
 fuzz: ## fuzz every decoder for TIME (default 10s) each
 	@sh local/fuzz.sh $(or $(TIME),10s)
+
+docs/site/node_modules: docs/site/package-lock.json
+	cd docs/site && npm ci --no-audit --no-fund --silent
+	@touch docs/site/node_modules
 
 infra/node_modules: infra/package-lock.json
 	cd infra && npm ci --no-audit --no-fund --silent

@@ -13,7 +13,7 @@ import (
 // pages are those whose commands a reader types to try, deploy and work on Rollcall.
 func pages() []string {
 	var list []string
-	for _, name := range []string{"README.md", "CONTRIBUTING.md", "docs/deploy.md", "docs/stories.md", "docs/functions.md", "docs/cleanup.md", "docs/events.md", "docs/stage.md"} {
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", "docs/deploy.md", "docs/stories.md", "docs/functions.md", "docs/cleanup.md", "docs/events.md", "docs/stage.md", "docs/install.md", "docs/operate.md"} {
 		list = append(list, "../../"+name)
 	}
 	return list

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -67,12 +68,7 @@ type Subject struct {
 // an event to play: what that wakes beside the sweeps is for the template's rules and
 // queues to say.
 func Examine(ctx context.Context, o Subject, notes io.Writer) (result.Result, error) {
-	so := stage.Options{
-		Quiet: true, Rate: standstill,
-		// An instance may have failed days ago; the stage takes any time.
-		Settings: map[string]string{string(config.GiveUp): time.Duration(math.MaxInt64).String()},
-		Log:      slog.New(slog.NewTextHandler(notes, &slog.HandlerOptions{Level: slog.LevelWarn})),
-	}
+	so := settings(notes)
 	if o.Verbose {
 		so.Out = notes
 	}
@@ -87,6 +83,35 @@ func Examine(ctx context.Context, o Subject, notes io.Writer) (result.Result, er
 
 // staged runs the functions on the stage.
 func staged(ctx context.Context, so stage.Options, notes io.Writer) (result.Result, error) {
+	var found result.Result
+	err := played(ctx, so, notes, func(r *run) { found = result.Merge(r.seen, r.broken, r.waits) })
+	return found, err
+}
+
+// Observe is what the detectors report of a world, in the order in which they do.
+func Observe(ctx context.Context, world string, notes io.Writer) ([]report.Observation, error) {
+	so := settings(notes)
+	if err := open(Subject{Path: world}, &so, notes); err != nil {
+		return nil, err
+	}
+	if so.Capture != nil {
+		return nil, exit.Misuse("%s: want a world", world)
+	}
+	var (
+		seen   []report.Observation
+		broken error
+	)
+	err := played(ctx, so, notes, func(r *run) {
+		seen = r.seen
+		for _, b := range r.broken {
+			broken = errors.Join(broken, fmt.Errorf("%s: %s", b.Resource, b.Reason))
+		}
+	})
+	return seen, errors.Join(err, broken)
+}
+
+// played runs the functions on a stage, and has what came of it looked at while it stands.
+func played(ctx context.Context, so stage.Options, notes io.Writer, look func(*run)) error {
 	so.Programs, so.Files = programs.All(), rollcall.Files()
 	so.Template, so.Rights = "infra/Rollcall.template.json", "deploy/clusterrole.yaml"
 	var err error
@@ -95,13 +120,24 @@ func staged(ctx context.Context, so stage.Options, notes io.Writer) (result.Resu
 		r.event = so.Capture.Event
 	}
 	if r.stage, err = stage.Start(ctx, so); err != nil {
-		return result.Result{}, fmt.Errorf("start the stage: %w", err)
+		return fmt.Errorf("start the stage: %w", err)
 	}
 	defer r.stage.Close()
 	if err := r.play(ctx); err != nil {
-		return result.Result{}, err
+		return err
 	}
-	return result.Merge(r.seen, r.broken, r.waits), nil
+	look(&r)
+	return nil
+}
+
+// settings are the stage's, on which nothing happens by itself.
+func settings(notes io.Writer) stage.Options {
+	return stage.Options{
+		Quiet: true, Rate: standstill,
+		// An instance may have failed days ago; the stage takes any time.
+		Settings: map[string]string{string(config.GiveUp): time.Duration(math.MaxInt64).String()},
+		Log:      slog.New(slog.NewTextHandler(notes, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	}
 }
 
 // open reads the subject into the stage's options.

@@ -146,11 +146,11 @@ func strs[T ~string](list []T) []string {
 	return out
 }
 
-// links are checks, each linked to the catalogue.
+// links are checks, each linked to its page.
 func links(list []string) string {
 	out := make([]string, 0, len(list))
 	for _, id := range list {
-		out = append(out, fmt.Sprintf("[%s](../shared/checks/README.md#%s)", id, strings.ReplaceAll(id, "/", "")))
+		out = append(out, fmt.Sprintf("[%s](checks/%s.md)", id, id))
 	}
 	if len(out) == 0 {
 		return "—"

@@ -8,7 +8,7 @@ import (
 	"rollcall/shared/checks"
 )
 
-const said = "the [catalogue of checks](shared/checks/README.md): 97 of them, each\n| pure evaluation of 10,000 instances, 97 checks | about 1.2 s |\n"
+const said = "the [catalogue of checks](docs/checks/README.md): 97 of them, each\n| pure evaluation of 10,000 instances, 97 checks | about 1.2 s |\n"
 
 func TestCounted(t *testing.T) {
 	got, err := counted(said, 1234)

@@ -1,6 +1,7 @@
 // Generate writes what follows from the checks: what each detector judges
-// (shared/checks/watched.go), their catalogue, shared/checks/README.md, and how many there are, where README.md says it. Run
-// it from the root of the repository, after ./shared/checks/generate/list.
+// (shared/checks/watched.go), and how many there are, where README.md says it. Run
+// it from the root of the repository, after ./shared/checks/generate/list. Their pages
+// are written by ./local/site/generate.
 package main
 
 import (
@@ -10,13 +11,9 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/checks/check"
 	"rollcall/shared/checks/generate/tree"
-	"rollcall/shared/gather"
 )
 
-const (
-	catalogue = "shared/checks/README.md"
-	readme    = "README.md"
-)
+const readme = "README.md"
 
 func main() {
 	if err := generate(); err != nil {
@@ -28,9 +25,6 @@ func main() {
 func generate() error {
 	list := checks.All()
 	if err := watched(list); err != nil {
-		return err
-	}
-	if err := os.WriteFile(catalogue, []byte(checks.Markdown(list, gather.Permissions)), 0o644); err != nil {
 		return err
 	}
 	before, err := os.ReadFile(readme)

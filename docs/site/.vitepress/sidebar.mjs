@@ -1,0 +1,98 @@
+// The menu. A test (local/site) holds that each page of docs/ is in it.
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const docs = fileURLToPath(new URL("../../", import.meta.url));
+
+/** The checks, a group for each family, in alphabetical order. */
+function checks() {
+  const families = readdirSync(docs + "checks", { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return families.map(({ name: family }) => ({
+    text: family,
+    collapsed: true,
+    items: readdirSync(`${docs}checks/${family}`).map((file) => {
+      const name = file.replace(/\.md$/, "");
+      return { text: `${family}/${name}`, link: `/checks/${family}/${name}` };
+    }),
+  }));
+}
+
+/** A page by the first heading of its file, or by a shorter name. */
+function page(link, text) {
+  const heading = () => /^# (.+)$/m.exec(readFileSync(`${docs}${link}.md`, "utf8"))[1];
+  return { text: text ?? heading(), link };
+}
+
+export const sidebar = [
+  {
+    text: "Start",
+    items: [
+      page("/start"),
+      page("/install"),
+      page("/channel", "Slack"),
+      page("/message"),
+      page("/stories"),
+      page("/faq"),
+    ],
+  },
+  {
+    text: "Operate",
+    items: [
+      page("/operate"),
+      page("/troubleshoot"),
+      page("/texts"),
+      page("/alarms"),
+      page("/deploy", "Rights, buttons, private clusters"),
+      page("/routes"),
+      page("/security"),
+      page("/bill", "Cost"),
+      page("/release"),
+    ],
+  },
+  {
+    text: "Use",
+    items: [
+      page("/diagnose"),
+      page("/functions"),
+      page("/changes"),
+      page("/remedies"),
+      page("/cleanup"),
+      page("/events", "Your own rules"),
+    ],
+  },
+  {
+    text: "Checks",
+    collapsed: true,
+    items: [{ text: "All checks", link: "/checks/" }, ...checks()],
+  },
+  {
+    text: "Reference",
+    items: [
+      page("/settings"),
+      page("/command"),
+      page("/metrics"),
+      page("/schemas"),
+      page("/permissions"),
+    ],
+  },
+  {
+    text: "Evidence",
+    collapsed: true,
+    items: [
+      page("/figures"),
+      page("/runbook", "Beside AWS's runbook"),
+      page("/threads", "What people met"),
+      page("/factor", "What failed launches share"),
+      page("/spot", "Spot pools"),
+      page("/runway", "Runway of a subnet"),
+      page("/interfaces", "Whose interfaces are deleted"),
+      page("/leaks", "10,000 leaked interfaces"),
+      page("/load", "10,000 launches an hour"),
+      page("/slack", "Slack away for an hour"),
+      page("/lambda", "On Lambda's CPU"),
+      page("/evidence", "What keeping evidence costs"),
+      page("/stage"),
+      page("/workshop", "A transcript"),
+    ],
+  },
+];
