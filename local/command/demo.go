@@ -48,7 +48,7 @@ Exit status: 0 all was seen that must be; 1 something was not; 2 it could not be
 		},
 	}
 	f := c.Flags()
-	f.BoolVar(&o.Keep, "keep", false, "leave the last story's stage up afterwards, until Ctrl-C: its Slack page, and its AWS for the AWS CLI")
+	f.BoolVar(&o.Keep, "keep", false, "stop where the last story's fix is approved, for you to press the button; then leave its stage up until Ctrl-C: its Slack page, and its AWS for the AWS CLI")
 	f.Float64Var(&o.Rate, "rate", 0, "how many times faster than the clock the stage runs while all wait (default: the story's own)")
 	f.StringVar(&logs, "logs", "", "a file for the functions' logs (default: one that is kept where something was not seen)")
 	f.StringVar(&o.Functions, "functions", "", "a folder of the functions' own binaries, in place of this program's")

@@ -36,7 +36,8 @@ const About = `  route      a nodegroup in a new subnet whose route table has on
 type Options struct {
 	// Story is a story's name, or all.
 	Story string
-	// Keep leaves the last story's stage up until the context ends.
+	// Keep leaves the last story's stage up until the context ends. Somebody looks: the
+	// fixes of that story are left to them to approve.
 	Keep bool
 	// Rate is how many times faster than the wall clock the stage runs while all wait;
 	// 0 takes the story's own.
@@ -143,7 +144,7 @@ func Play(ctx context.Context, o Options) error {
 // story's own stage stays up until all is told, and on if it is to be kept.
 func (o Options) perform(ctx context.Context, p play, keep bool) error {
 	began := time.Now()
-	n := &narrator{began: began, pictures: o.Pictures, out: o.Out, root: o.root}
+	n := &narrator{began: began, pictures: o.Pictures, out: o.Out, root: o.root, person: keep}
 	s, err := o.raise(ctx, p, n)
 	if err != nil {
 		return err
@@ -159,6 +160,10 @@ func (o Options) perform(ctx context.Context, p play, keep bool) error {
 		err = o.interlude(ctx, next, n)
 	}
 	n.timeline()
+	if errors.Is(err, errRefused) && keep {
+		fmt.Fprintf(o.Out, "\nYou refused it: the story ends here.\n")
+		return o.stay(ctx, s, n)
+	}
 	fmt.Fprintf(o.Out, "\nIn the channel: %s.\n", inWords(n.tally.Add(fakeslack.TallyOf(s.Slack.Messages(stage.Channel)))))
 	if t := n.tally.Add(fakeslack.TallyOf(s.Slack.Messages(stage.Channel))); err == nil && t.Unseen > 0 {
 		err = fmt.Errorf("%d edits show nothing new", t.Unseen)
@@ -166,12 +171,20 @@ func (o Options) perform(ctx context.Context, p play, keep bool) error {
 	if err == nil {
 		fmt.Fprintf(o.Out, "\nAll of it was seen, in %.1f s. The page: %s\n", time.Since(began).Seconds(), s.Slack.URL())
 	}
-	n.rest()
 	if keep {
-		fmt.Fprintf(o.Out, "\nThe stage stays up: %s\nUse the AWS CLI against it:\n\n%s\nCtrl-C ends it.\n", s.Slack.URL(), exports(s))
-		<-ctx.Done()
+		return errors.Join(err, o.stay(ctx, s, n))
 	}
+	n.rest()
 	return err
+}
+
+// stay leaves a stage up for the person who looks: its time goes as the clock does.
+func (o Options) stay(ctx context.Context, s *stage.Stage, n *narrator) error {
+	s.Clock.SetPace(1, 1)
+	n.rest()
+	fmt.Fprintf(o.Out, "\nThe stage stays up: %s\nIts time goes as the clock does. Use the AWS CLI against it:\n\n%s\nCtrl-C ends it.\n", s.Slack.URL(), exports(s))
+	<-ctx.Done()
+	return nil
 }
 
 func (o Options) interlude(ctx context.Context, p play, n *narrator) error {
@@ -228,7 +241,7 @@ func (o Options) raise(ctx context.Context, p play, n *narrator) (*stage.Stage, 
 	if o.Samples != "" {
 		n.keep = keepSamples(ctx, recorder, s, o.Samples)
 	}
-	n.stage, n.play, n.rest = s, p.name, s.Clock.Work()
+	n.stage, n.play, n.rest, n.rate = s, p.name, s.Clock.Work(), rate
 	fmt.Fprintf(o.Out, "%s on the local stage, up to %g times as fast as the clock\n\n  Slack page   %s\n  AWS endpoint %s\n\n",
 		strings.ToUpper(p.name[:1])+p.name[1:], rate, s.Slack.URL(), s.Cloud.Endpoint())
 	return s, nil

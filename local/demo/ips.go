@@ -113,11 +113,7 @@ func (st *ipsStory) approved(ctx context.Context, n *narrator) error {
 	if err := refusedTo(ctx, n, st.stage, offer, dev); err != nil {
 		return err
 	}
-	if err := approve(ctx, st.stage, offer); err != nil {
-		return err
-	}
-	n.say("%s approves", onCall)
-	return nil
+	return n.approved(ctx, offer)
 }
 
 // exactly tells that a text names these interfaces and no others.

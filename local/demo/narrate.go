@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -29,6 +30,10 @@ type narrator struct {
 	// rest lets the stage's time run: telling a story is work too, and only while
 	// it waits does the time fly.
 	rest func()
+	// rate is how many times faster than the wall clock the stage runs while all wait.
+	rate float64
+	// person tells that somebody looks, and approves what a story would approve itself.
+	person bool
 	// tally is what the channels of the stages before this one were given.
 	tally fakeslack.Tally
 	// pictures is where pictures of the page go; none if it is empty.
@@ -61,14 +66,22 @@ const patience = 4 * time.Minute
 
 // wait waits until something is seen. Meanwhile a line tells what is awaited.
 func (n *narrator) wait(ctx context.Context, what string, seen func() (bool, error)) error {
+	return n.waitFor(ctx, patience, what, seen)
+}
+
+// waitFor waits for some wall time at most; 0 is until the context ends.
+func (n *narrator) waitFor(ctx context.Context, most time.Duration, what string, seen func() (bool, error)) error {
 	if n.terminal() {
 		fmt.Fprintf(n.out, "  … %s", what)
 		defer fmt.Fprint(n.out, "\r\x1b[K") // the step's own line takes its place
 	} else {
 		fmt.Fprintf(n.out, "  … %s\n", what)
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
+	if most > 0 {
+		within, cancel := context.WithTimeout(ctx, most)
+		defer cancel()
+		ctx = within
+	}
 	for {
 		rest := n.stage.Clock.Work()
 		n.rest()
@@ -83,7 +96,10 @@ func (n *narrator) wait(ctx context.Context, what string, seen func() (bool, err
 		n.rest()
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s: not seen within %s: %w", what, patience, ctx.Err())
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return ctx.Err()
+			}
+			return fmt.Errorf("%s: not seen within %s: %w", what, most, ctx.Err())
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

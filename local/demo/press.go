@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,9 +43,53 @@ func offers(m fakeslack.Message) bool {
 	return strings.Contains(strings.ReplaceAll(string(m.Blocks), " ", ""), `"action_id":"`+string(report.ApprovePlan)+`"`)
 }
 
-// approve presses it as a person would who may.
-func approve(ctx context.Context, s *stage.Stage, m fakeslack.Message) error {
-	return s.Slack.Press(ctx, fakeslack.Press{Channel: stage.Channel, TS: m.TS, ActionID: string(report.ApprovePlan), User: onCall})
+// errRefused ends a story whose fix the person who looks has refused.
+var errRefused = errors.New("the fix was refused: the story ends here")
+
+// approved waits until the fix that a message offers is approved: by the story, as a
+// person would who may, or by the person who looks, for whom the stage's time goes as the
+// clock does meanwhile.
+func (n *narrator) approved(ctx context.Context, m fakeslack.Message) error {
+	s := n.stage
+	if !n.person {
+		if err := s.Slack.Press(ctx, fakeslack.Press{Channel: stage.Channel, TS: m.TS, ActionID: string(report.ApprovePlan), User: onCall}); err != nil {
+			return err
+		}
+		n.say("%s presses Approve on the page", onCall)
+		return nil
+	}
+	before := n.decisions(m.TS)
+	s.Clock.SetPace(1, 1)
+	defer s.Clock.SetPace(n.rate, slow)
+	fmt.Fprintf(n.out, "\n  Your turn: open %s and press \"Approve this fix\" in the message. You are oncall, who may; dev may not.\n"+
+		"  The stage's time goes as the clock does until then; Ctrl-C ends it.\n\n", s.Slack.URL())
+	var after decisions
+	if err := n.waitFor(ctx, 0, "waiting for you", func() (bool, error) {
+		after = n.decisions(m.TS)
+		return after != before, nil
+	}); err != nil {
+		return err
+	}
+	if after.refused > before.refused {
+		return errRefused
+	}
+	n.say("you approved it")
+	return nil
+}
+
+// decisions are how often the thread of a message says that a fix was approved by a
+// person, and refused by one.
+type decisions struct{ approved, refused int }
+
+func (n *narrator) decisions(ts string) (d decisions) {
+	for _, m := range shown(n.stage) {
+		if m.TS == ts {
+			text := thread(m)
+			d.approved += strings.Count(text, "Rechecking before applying")
+			d.refused += strings.Count(text, "Rollcall will not ")
+		}
+	}
+	return d
 }
 
 // refusedTo presses it as somebody who may not: he is told so, and nobody else.

@@ -36,10 +36,9 @@ func (st *story) approved(ctx context.Context, n *narrator) error {
 	if has, err := st.routed(ctx); err != nil || has {
 		return fmt.Errorf("%s has a default route before anybody approved it (%w)", st.table, err)
 	}
-	if err := approve(ctx, st.stage, only(st.stage)); err != nil {
+	if err := n.approved(ctx, only(st.stage)); err != nil {
 		return err
 	}
-	n.say("%s presses Approve on the page", onCall)
 	if err := n.wait(ctx, "waiting for the route", func() (bool, error) { return st.routed(ctx) }); err != nil {
 		return err
 	}

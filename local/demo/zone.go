@@ -76,10 +76,9 @@ func zone(ctx context.Context, s *stage.Stage, n *narrator) error {
 	if err != nil {
 		return err
 	}
-	if err := approve(ctx, s, m); err != nil {
+	if err := n.approved(ctx, m); err != nil {
 		return err
 	}
-	n.say("%s presses Approve on the page", onCall)
 	return st.covered(ctx, n)
 }
 

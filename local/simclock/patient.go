@@ -18,9 +18,11 @@ type patient struct {
 	stage   time.Time // the anchor, moved whenever the pace changes
 	wall    time.Time
 	working int
-	timers  []*patientTimer // those that have not fired, in no order
-	file    *os.File
-	err     error // the first of the file
+	// next is the pace from when nobody works: those that work read the line of theirs.
+	next   *[2]float64
+	timers []*patientTimer // those that have not fired, in no order
+	file   *os.File
+	err    error // the first of the file
 }
 
 type patientTimer struct {
@@ -93,10 +95,26 @@ func (p *patient) work(n int) {
 	p.stage, p.wall = p.stage.Add(time.Duration(float64(wall.Sub(p.wall))*slope)), wall
 	if p.working > 0 {
 		p.tell()
+	} else if p.next != nil {
+		p.rate, p.slow, p.next = p.next[0], p.next[1], nil
 	}
 	for _, t := range p.timers {
 		t.wake.Reset(p.until(t.at))
 	}
+}
+
+// SetPace has a patient clock run rate times as fast as the wall while nobody works, and
+// slow times while anybody does: from now on, or from when the last one has ended. Other
+// clocks take no notice, and Rate stays what it was.
+func (c *Clock) SetPace(rate, slow float64) {
+	if c.patient == nil {
+		return
+	}
+	p := c.patient
+	p.mu.Lock()
+	p.next = &[2]float64{rate, min(slow, rate)}
+	p.mu.Unlock()
+	c.Work()() // whose end applies it, if nobody else works
 }
 
 // pace is how many times as fast as the wall it runs now.

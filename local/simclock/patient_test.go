@@ -66,6 +66,32 @@ func TestPatientClockIsFastAgainWhenTheLastHasEnded(t *testing.T) {
 	}
 }
 
+// TestSetPace: a new pace begins when nobody works, and goes on from the same time.
+func TestSetPace(t *testing.T) {
+	c := patient(t, 600, 10)
+	done := c.Work()
+	c.SetPace(1, 1)
+	if got := pace(c); got != 10*time.Second {
+		t.Errorf("while one works that reads its pace: %v a second, want 10 s", got)
+	}
+	before := c.Now()
+	done()
+	if got := pace(c); got != time.Second {
+		t.Errorf("afterwards: %v a second, want 1 s", got)
+	}
+	if after := c.Now(); after.Before(before) || after.Sub(before) > 10*time.Second {
+		t.Errorf("the time went from %v to %v", before, after)
+	}
+	c.SetPace(600, 700)
+	if got := pace(c); got != 10*time.Minute {
+		t.Errorf("while nobody works: %v a second at once, want 10 min", got)
+	}
+	defer c.Work()()
+	if got := pace(c); got != 10*time.Minute {
+		t.Errorf("work makes it faster: %v a second, want 10 min", got)
+	}
+}
+
 func TestPatientClockIsNeverFasterForWork(t *testing.T) {
 	c := patient(t, 5, 10)
 	defer c.Work()()
