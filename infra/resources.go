@@ -134,6 +134,10 @@ func (r resources) value(v spec.Variable, chosen settings.Settings) (*string, er
 	switch v {
 	case config.ReaderRole:
 		return jsii.String(r.reader), nil
+	case config.HubAccount:
+		return awscdk.Aws_ACCOUNT_ID(), nil
+	case config.RolePrefix:
+		return jsii.String(chosen.Prefix()), nil
 	case config.TableName:
 		return r.table.TableName(), nil
 	case config.BusName:

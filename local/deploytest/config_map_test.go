@@ -105,7 +105,7 @@ func nodes(t *testing.T, s *stage.Stage, function string) (int, error) {
 		if f.Name != function && !strings.HasSuffix(f.Name, "-"+function) {
 			continue
 		}
-		token, err := kube.Token(t.Context(), sts.NewPresignClient(sts.NewFromConfig(awsconf.Assume(s.AsFunction(f), f.Environment[string(config.ReaderRole)], f.Name, time.Now))), cluster)
+		token, err := kube.Token(t.Context(), sts.NewPresignClient(sts.NewFromConfig(awsconf.Assume(s.AsFunction(f), awsconf.Role{ARN: f.Environment[string(config.ReaderRole)], Session: f.Name}, time.Now))), cluster)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,12 +23,33 @@ const (
 	assumeTime = 5 * time.Second
 )
 
-// Assume is a configuration as a role, which cfg's credentials assume. The session is
-// named in CloudTrail. Nothing is asked before the first use.
-func Assume(cfg aws.Config, role, session string, now func() time.Time) aws.Config {
+// Role is a role to be assumed.
+type Role struct {
+	ARN string
+	// Session is named in CloudTrail.
+	Session string
+	// ExternalID is "" for a role of the own account.
+	ExternalID string
+	// Region is where the role is used; "" is that of who assumes it.
+	Region string
+}
+
+// Assume is a configuration as a role, which cfg's credentials assume, at STS in cfg's
+// region: what a regional endpoint of STS gives is taken in every region that the role's
+// account has enabled (IAM user guide, "Manage AWS STS in an AWS Region"). Nothing is asked
+// before the first use.
+func Assume(cfg aws.Config, role Role, now func() time.Time) aws.Config {
 	client := sts.NewFromConfig(cfg, func(o *sts.Options) { o.RetryMaxAttempts = 2 })
-	provider := stscreds.NewAssumeRoleProvider(client, role, func(o *stscreds.AssumeRoleOptions) { o.RoleSessionName = session })
+	provider := stscreds.NewAssumeRoleProvider(client, role.ARN, func(o *stscreds.AssumeRoleOptions) {
+		o.RoleSessionName = role.Session
+		if role.ExternalID != "" {
+			o.ExternalID = aws.String(role.ExternalID)
+		}
+	})
 	assumed := cfg.Copy()
+	if role.Region != "" {
+		assumed.Region = role.Region
+	}
 	assumed.Credentials = &roleSession{from: provider, now: now}
 	return assumed
 }

@@ -29,7 +29,7 @@ func TestAssume(t *testing.T) {
 			}
 			return 200, fmt.Sprintf(assumedXML, n, time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
 		}).client(&asked)
-		reader := Assume(cfg, "arn:aws:iam::111122223333:role/reader", "rollcall-join-check", time.Now)
+		reader := Assume(cfg, Role{ARN: "arn:aws:iam::111122223333:role/reader", Session: "rollcall-join-check"}, time.Now)
 		if asked.Load() != 0 {
 			t.Errorf("%d calls before the first use", asked.Load())
 		}

@@ -15,7 +15,7 @@ import (
 // LookForChanges asks change-check to look again for what was changed before
 // an incident that was opened then.
 func (q Queues) LookForChanges(ctx context.Context, key report.Key, opened time.Time, round int, now time.Time, delay time.Duration) error {
-	body, err := event.LookForChanges(key.Cluster, string(key.Check), key.Resource, opened, round, now)
+	body, err := event.LookForChanges(q.Spoke, key.Cluster, string(key.Check), key.Resource, opened, round, now)
 	if err != nil {
 		return fmt.Errorf("encode the reminder of %s %s: %w", key.Check, key.Resource, err)
 	}

@@ -31,7 +31,7 @@ func (b *Bus) TellNodegroups(ctx context.Context, events []nodegroup.Event) erro
 
 // LookAtNodegroup asks nodegroup-watch to look at a nodegroup after the delay.
 func (q Queues) LookAtNodegroup(ctx context.Context, cluster, name string, now time.Time, delay time.Duration) error {
-	body, err := event.LookAtNodegroup(cluster, name, now)
+	body, err := event.LookAtNodegroup(q.Spoke, cluster, name, now)
 	if err != nil {
 		return fmt.Errorf("encode the reminder of nodegroup %s: %w", name, err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"rollcall/shared/event"
 	"rollcall/shared/report"
+	"rollcall/shared/spoke"
 )
 
 // Queue is what sending to a queue takes.
@@ -39,6 +40,8 @@ type Queues struct {
 	Changes string
 	// Remedies is the URL of the queue of incidents that remedies may be for.
 	Remedies string
+	// Spoke is whose things the messages are about, and which they name.
+	Spoke spoke.ID
 }
 
 // MaxBody is SQS's limit of a message (1 MiB since August 2025).
@@ -49,6 +52,7 @@ const MaxBody = 1 << 20
 // too large for a message goes in parts: of an error, some may have been taken,
 // and to send them all again does no harm.
 func (q Queues) SendResult(ctx context.Context, o report.Observation) error {
+	o = o.For(q.Spoke)
 	parts, err := o.Split(MaxBody)
 	if err != nil {
 		return err
@@ -61,8 +65,8 @@ func (q Queues) SendResult(ctx context.Context, o report.Observation) error {
 		_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
 			QueueUrl:               aws.String(q.Results),
 			MessageBody:            aws.String(string(body)),
-			MessageGroupId:         aws.String(groupID(o.Cluster)),
-			MessageDeduplicationId: aws.String(digest(part.ID)),
+			MessageGroupId:         aws.String(groupID(q.Spoke.In(o.Cluster))),
+			MessageDeduplicationId: aws.String(digest(q.Spoke.In(part.ID))),
 		})
 		if err != nil {
 			return fmt.Errorf("send the observation of %s to report: %w", o.Cluster, err)
@@ -102,7 +106,7 @@ const maxDelay = 15 * time.Minute
 // LookAgain asks join-check to call the roll of instances after the delay.
 func (q Queues) LookAgain(ctx context.Context, instances []string, now time.Time, delay time.Duration) error {
 	for some := range slices.Chunk(instances, maxReminded) {
-		body, err := event.LookAgain(some, now)
+		body, err := event.LookAgain(q.Spoke, some, now)
 		if err != nil {
 			return fmt.Errorf("encode the roll call of %d instances: %w", len(some), err)
 		}
@@ -129,10 +133,14 @@ func seconds(delay time.Duration) int32 {
 const maxReminded = 1000
 
 // groupID is a cluster as a message group: SQS allows 128 characters, a
-// cluster's name has at most 100.
+// cluster's name has at most 100, an account and a region before it 28 or more.
 func groupID(cluster string) string {
-	if cluster == "" {
+	const most = 128
+	switch {
+	case cluster == "":
 		return "no-cluster"
+	case len(cluster) > most:
+		return digest(cluster)
 	}
 	return cluster
 }

@@ -16,7 +16,7 @@ import (
 // what comes later report knows by its id. A day's cleanup keeps its id while
 // it grows: what was added is not a repeat.
 func (q Queues) SendSummary(ctx context.Context, s report.Summary) error {
-	s, err := s.Fit(report.MaxSummary)
+	s, err := s.For(q.Spoke).Fit(report.MaxSummary)
 	if err != nil {
 		return err
 	}
@@ -31,8 +31,8 @@ func (q Queues) SendSummary(ctx context.Context, s report.Summary) error {
 	_, err = q.Client.SendMessage(ctx, &sqs.SendMessageInput{
 		QueueUrl:               aws.String(q.Results),
 		MessageBody:            aws.String(string(body)),
-		MessageGroupId:         aws.String(groupID(s.Cluster)),
-		MessageDeduplicationId: aws.String(digest(same)),
+		MessageGroupId:         aws.String(groupID(q.Spoke.In(s.Cluster))),
+		MessageDeduplicationId: aws.String(digest(q.Spoke.In(same))),
 	})
 	if err != nil {
 		return fmt.Errorf("send the summary %s to report: %w", s.ID, err)

@@ -39,7 +39,7 @@ func parseCleanup(text string) (map[string]CleanupMode, error) {
 		switch {
 		case !ok:
 			return nil, fmt.Errorf("%q is neither %q nor of the form cluster=mode", pair, Report)
-		case !clusterName.MatchString(cluster):
+		case !isCluster(cluster):
 			return nil, fmt.Errorf("%q is not a cluster name", cluster)
 		case m != Report && m != DryRun && m != Delete:
 			return nil, fmt.Errorf("%q is not a mode: report, dry-run or delete", mode)

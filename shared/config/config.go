@@ -13,6 +13,7 @@ import (
 
 	"rollcall/shared/routing"
 	"rollcall/shared/spec"
+	"rollcall/shared/spoke"
 
 	"rollcall/shared/remedy/optin"
 )
@@ -51,6 +52,10 @@ const (
 	ApprovalTime    spec.Variable = "ROLLCALL_APPROVAL_TIME"
 	LogLevel        spec.Variable = "ROLLCALL_LOG_LEVEL"
 	ReaderRole      spec.Variable = "ROLLCALL_READER_ROLE"
+	Spokes          spec.Variable = "ROLLCALL_SPOKES"
+	ExternalID      spec.Variable = "ROLLCALL_EXTERNAL_ID"
+	HubAccount      spec.Variable = "ROLLCALL_ACCOUNT"
+	RolePrefix      spec.Variable = "ROLLCALL_ROLE_PREFIX"
 	TableName       spec.Variable = "ROLLCALL_TABLE"
 	BusName         spec.Variable = "ROLLCALL_BUS"
 	JoinQueueURL    spec.Variable = "ROLLCALL_JOIN_QUEUE_URL"
@@ -78,7 +83,9 @@ type Setting struct {
 // Settings are what an operator can set, in the order of the README.
 func Settings() []Setting {
 	return []Setting{
-		{Clusters, "clusters", "all", `Clusters to watch: "all" in this region, or names separated by commas.`},
+		{Clusters, "clusters", "all", `Clusters to watch: "all" in this region, or names separated by commas. A spoke's cluster is named with its account and region (222233334444/eu-west-1/prod), here and in the settings below; where none of a spoke's is named, all of it are watched.`},
+		{Spokes, "spokes", "none", `Accounts and regions to watch beside the stack's own, separated by commas, with the names that people know them by: "222233334444/eu-west-1=payments,333344445555/us-west-2". The stack's own may be among them, to have a name.`},
+		{ExternalID, "externalId", "none", "External id by which the roles of spokes know this hub (8 characters or more; it is no secret). Required with spokes, and the same in each of them."},
 		{Channel, "slackChannel", "", "Id of the Slack channel, like C0123456789. Required."},
 		{SlackSecretARN, "slackSecretArn", "", "ARN of the Secrets Manager secret whose value is the Slack bot token (xoxb-…). Without it the stack makes an empty secret to fill in."},
 		{SlackAPI, "slackApiUrl", "https://slack.com/api/", "Where Slack's Web API is; GovSlack has another address."},
@@ -174,6 +181,15 @@ type Config struct {
 	EvidenceBucket string
 
 	Region string
+	// Hub is the stack's own account and region. Without an account (where no stack says
+	// it) everything is the hub's own.
+	Hub spoke.ID
+	// Spoke is whom this configuration is of: see In.
+	Spoke      spoke.ID
+	Spokes     []Spoke
+	ExternalID string
+	// RolePrefix begins the names of the roles of spokes.
+	RolePrefix string
 	// Clock is the stage's clock; the zero Clock is the wall clock.
 	Clock Clock
 	// Endpoints are the stage's ways to the clusters; nil outside the stage.
@@ -218,6 +234,12 @@ func Load(getenv func(string) string, wanted []spec.Variable) (Config, error) {
 			wrong = append(wrong, &SettingError{Variable: RemedyRoles, Err: err})
 		}
 	}
+	if c.Hub.Account != "" {
+		c.Hub.Region = c.Region
+	}
+	if len(wrong) == 0 && slices.Contains(wanted, ExternalID) && len(c.Others()) > 0 && c.ExternalID == "" {
+		wrong = append(wrong, &SettingError{Variable: ExternalID, Err: errNoExternalID})
+	}
 	if len(wrong) > 0 {
 		return Config{}, fmt.Errorf("settings: %w", errors.Join(wrong...))
 	}
@@ -225,6 +247,10 @@ func Load(getenv func(string) string, wanted []spec.Variable) (Config, error) {
 }
 
 var errMissing = errors.New("is not set")
+
+// errNoExternalID: without one, whoever may assume roles in the hub's account could be
+// made to act for another customer of it (IAM user guide, "The confused deputy problem").
+var errNoExternalID = errors.New("is wanted where there are spokes")
 
 func (c *Config) set(v spec.Variable, text string) (err error) {
 	switch v {
@@ -298,6 +324,14 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 		err = c.LogLevel.UnmarshalText([]byte(text))
 	case ReaderRole:
 		c.ReaderRole = text
+	case Spokes:
+		c.Spokes, err = parseSpokes(text)
+	case ExternalID:
+		c.ExternalID, err = parseExternalID(text)
+	case HubAccount:
+		c.Hub.Account, err = parseAccount(text)
+	case RolePrefix:
+		c.RolePrefix = text
 	case TableName:
 		c.TableName, err = required(text)
 	case BusName:

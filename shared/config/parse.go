@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"rollcall/shared/spoke"
 )
 
 func required(text string) (string, error) {
@@ -21,6 +23,12 @@ func required(text string) (string, error) {
 // clusterName is EKS's own rule for a cluster's name (CreateCluster).
 var clusterName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$`)
 
+// isCluster tells a cluster's name, with its account and region where it is a spoke's.
+func isCluster(text string) bool {
+	c, err := spoke.ParseCluster(text)
+	return err == nil && clusterName.MatchString(c.Name)
+}
+
 func parseClusters(text string) ([]string, error) {
 	if text == "" {
 		return nil, errMissing
@@ -31,7 +39,7 @@ func parseClusters(text string) ([]string, error) {
 	var names []string
 	for name := range strings.SplitSeq(text, ",") {
 		name = strings.TrimSpace(name)
-		if !clusterName.MatchString(name) {
+		if !isCluster(name) {
 			return nil, fmt.Errorf("%q is not a cluster name", name)
 		}
 		names = append(names, name)

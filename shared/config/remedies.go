@@ -29,12 +29,12 @@ func parseRemedies(text string) (map[string]map[optin.Remedy]optin.Policy, error
 	all, named := map[string]optin.Policy{}, map[string]map[optin.Remedy]optin.Policy{}
 	for pair := range strings.SplitSeq(text, ",") {
 		what, policy, ok := strings.Cut(strings.TrimSpace(pair), "=")
-		cluster, remedy, one := strings.Cut(what, "/")
+		cluster, remedy, one := cutRemedy(what)
 		r, p := optin.Remedy(remedy), optin.Policy(policy)
 		switch {
 		case !ok:
 			return nil, fmt.Errorf("%q is neither %q nor of the form cluster/remedy=policy", pair, optin.Off)
-		case !clusterName.MatchString(cluster):
+		case !isCluster(cluster):
 			return nil, fmt.Errorf("%q is not a cluster name", cluster)
 		case one && !slices.Contains(optin.Remedies(), r):
 			return nil, fmt.Errorf("%q is not a remedy: %v", remedy, optin.Remedies())
@@ -71,6 +71,17 @@ func parseRemedies(text string) (map[string]map[optin.Remedy]optin.Policy, error
 		}
 	}
 	return policies, nil
+}
+
+// cutRemedy splits "prod/add-nat-route", and "222233334444/eu-west-1/prod/add-nat-route"
+// of a spoke's cluster.
+func cutRemedy(what string) (cluster, remedy string, one bool) {
+	part := strings.Split(what, "/")
+	if len(part) == 2 || len(part) == 4 {
+		i := strings.LastIndex(what, "/")
+		return what[:i], what[i+1:], true
+	}
+	return what, "", false
 }
 
 // nodeRole is the form of a role's ARN. There is no wildcard in it: IAM would take

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strconv"
 	"time"
+
+	"rollcall/shared/spoke"
 )
 
 const lookForChanges = "Rollcall Look For Changes"
@@ -17,6 +19,7 @@ const OpenedPattern = `{
 }`
 
 type changesDetail struct {
+	spoke.ID
 	Cluster  string    `json:"cluster"`
 	Check    string    `json:"check"`
 	Resource string    `json:"resource"`
@@ -26,8 +29,8 @@ type changesDetail struct {
 
 // LookForChanges is the message by which Rollcall reminds itself to look again
 // for what was changed before an incident: CloudTrail is late.
-func LookForChanges(cluster, check, resource string, opened time.Time, round int, now time.Time) ([]byte, error) {
-	detail, err := json.Marshal(changesDetail{cluster, check, resource, opened.UTC(), round})
+func LookForChanges(of spoke.ID, cluster, check, resource string, opened time.Time, round int, now time.Time) ([]byte, error) {
+	detail, err := json.Marshal(changesDetail{of, cluster, check, resource, opened.UTC(), round})
 	if err != nil {
 		return nil, err
 	}

@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/spoke"
 )
 
 func TestLookForChanges(t *testing.T) {
 	opened := time.Date(2026, 11, 20, 14, 59, 4, 120e6, time.UTC)
 	now := opened.Add(5 * time.Minute)
-	body, err := LookForChanges("prod", "route/no-egress", "rtb-1", opened, 2, now)
+	body, err := LookForChanges(spoke.ID{}, "prod", "route/no-egress", "rtb-1", opened, 2, now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/spoke"
 )
 
 // eksEvent is an event of EKS with the detail.
@@ -96,7 +98,7 @@ func TestNodegroupResource(t *testing.T) {
 
 func TestLookAtNodegroupIsRead(t *testing.T) {
 	now := at("2026-11-20T15:00:00Z")
-	body, err := LookAtNodegroup("prod", "workers", now)
+	body, err := LookAtNodegroup(spoke.ID{}, "prod", "workers", now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +107,7 @@ func TestLookAtNodegroupIsRead(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("Parse(LookAtNodegroup) error %v (-want +got):\n%s", err, diff)
 	}
-	body, err = LookAtNodegroup("", "workers", time.Time{}.Add(time.Hour))
+	body, err = LookAtNodegroup(spoke.ID{}, "", "workers", time.Time{}.Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rollcall/shared/spoke"
 )
 
 const samples = "../../events/in"
@@ -221,7 +223,7 @@ func TestClock(t *testing.T) {
 func TestLookAgainIsRead(t *testing.T) {
 	now := at("2026-11-20T15:00:00Z")
 	ids := []string{"i-0ef3c1b2a4d5968f1", "i-0ef3c1b2a4d5968f2"}
-	body, err := LookAgain(ids, now)
+	body, err := LookAgain(spoke.ID{}, ids, now)
 	if err != nil {
 		t.Fatal(err)
 	}

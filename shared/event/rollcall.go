@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"rollcall/shared/spoke"
 )
 
 // source is how our own messages are told from AWS's.
@@ -17,12 +19,13 @@ const (
 )
 
 type lookDetail struct {
+	spoke.ID
 	Instances []string `json:"instances"`
 }
 
-// LookAgain is the message by which Rollcall reminds itself of instances.
-func LookAgain(instances []string, now time.Time) ([]byte, error) {
-	detail, err := json.Marshal(lookDetail{instances})
+// LookAgain is the message by which Rollcall reminds itself of instances of a spoke.
+func LookAgain(of spoke.ID, instances []string, now time.Time) ([]byte, error) {
+	detail, err := json.Marshal(lookDetail{of, instances})
 	if err != nil {
 		return nil, err
 	}
@@ -30,6 +33,11 @@ func LookAgain(instances []string, now time.Time) ([]byte, error) {
 }
 
 func own(t *Trigger, raw json.RawMessage) error {
+	// The envelope is the hub's; whose the event is it says itself.
+	var of spoke.ID
+	if json.Unmarshal(raw, &of) == nil && of.Account != "" {
+		t.Account, t.Region = of.Account, of.Region
+	}
 	switch t.Type {
 	case lookAgain:
 	case lookAtNodegroup:

@@ -4,19 +4,22 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
+
+	"rollcall/shared/spoke"
 )
 
 const lookAtNodegroup = "Rollcall Look At Nodegroup"
 
 type nodegroupDetail struct {
+	spoke.ID
 	Cluster   string `json:"cluster"`
 	Nodegroup string `json:"nodegroup"`
 }
 
 // LookAtNodegroup is the message by which Rollcall reminds itself of a
 // nodegroup that is on its way to another status.
-func LookAtNodegroup(cluster, nodegroup string, now time.Time) ([]byte, error) {
-	detail, err := json.Marshal(nodegroupDetail{cluster, nodegroup})
+func LookAtNodegroup(of spoke.ID, cluster, nodegroup string, now time.Time) ([]byte, error) {
+	detail, err := json.Marshal(nodegroupDetail{of, cluster, nodegroup})
 	if err != nil {
 		return nil, err
 	}

@@ -24,17 +24,6 @@ func vpcsOf(s *snapshot.Snapshot, q Query) []string {
 	return ids
 }
 
-// Partition is the ARN partition of a region.
-func Partition(region string) string {
-	switch {
-	case strings.HasPrefix(region, "cn-"):
-		return "aws-cn"
-	case strings.HasPrefix(region, "us-gov-"):
-		return "aws-us-gov"
-	}
-	return "aws"
-}
-
 // ClusterOf tells which cluster an instance belongs to by its tags, strongest
 // first: EKS's own, EKS's system tag on nodes, then the tags that Kubernetes
 // and the autoscalers use, which other distributions use too.

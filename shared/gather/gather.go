@@ -31,6 +31,7 @@ import (
 	"rollcall/shared/gather/vpc"
 	"rollcall/shared/kube"
 	"rollcall/shared/snapshot"
+	"rollcall/shared/spoke"
 )
 
 // Reader reads AWS and Kubernetes.
@@ -132,7 +133,7 @@ func (r *Reader) Clusters(ctx context.Context) ([]string, *snapshot.Failure) {
 // wrong is in the snapshot's Failures.
 func (r *Reader) Read(ctx context.Context, q Query) (*snapshot.Snapshot, error) {
 	s := &snapshot.Snapshot{
-		Time: q.Time, Account: q.Account, Region: q.Region, Partition: Partition(q.Region),
+		Time: q.Time, Account: q.Account, Region: q.Region, Partition: spoke.Partition(q.Region),
 		Scope: q.Scope, Instances: q.Instances, Groups: q.Groups, Launches: q.Launches,
 		Read: map[snapshot.Source]bool{snapshot.Instances: true, snapshot.Groups: true}, Failures: map[snapshot.Source]snapshot.Failure{},
 	}

@@ -15,6 +15,7 @@ import (
 
 	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
+	"rollcall/shared/spoke"
 	"rollcall/shared/trail"
 )
 
@@ -56,7 +57,7 @@ func NewTrail(cfg aws.Config, sleep func(context.Context, time.Duration) error) 
 // globalRegion is where the calls to global services, IAM's among them, are
 // recorded.
 func globalRegion(region string) string {
-	switch Partition(region) {
+	switch spoke.Partition(region) {
 	case "aws-cn":
 		return "cn-north-1"
 	case "aws-us-gov":

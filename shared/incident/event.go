@@ -88,7 +88,7 @@ func (inc *Incident) AddEvent(reason Reason, at time.Time) {
 
 func (inc *Incident) makeEvent(kind EventKind, reason Reason, at time.Time) Event {
 	e := Event{
-		ID:     fmt.Sprintf("%s/%s/%s/%s/%d", inc.Key.Cluster, inc.Key.Check, inc.Key.Resource, inc.Opened.UTC().Format("20060102T150405.000Z"), inc.Events),
+		ID:     fmt.Sprintf("%s/%s/%s/%s/%d", inc.Key.Of(), inc.Key.Check, inc.Key.Resource, inc.Opened.UTC().Format("20060102T150405.000Z"), inc.Events),
 		Format: EventFormat,
 		Kind:   kind,
 		Reason: reason,

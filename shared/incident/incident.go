@@ -28,6 +28,9 @@ type Incident struct {
 	Account   string `json:"account"`
 	Region    string `json:"region"`
 	Partition string `json:"partition"`
+	// Whose is the name that people know the account and region by; empty where Rollcall
+	// watches one alone.
+	Whose string `json:"whose,omitempty"`
 
 	State State `json:"state"`
 	// Number is 1 for the first time, 2 when it came back, and so on.

@@ -10,7 +10,7 @@ import (
 // Route is who is to hear of an incident as it is now. Where its message is
 // posted already, it stays: Said.Channel.
 func Route(inc Incident, policy Policy) (channel string, mentions []string) {
-	return routing.Of(routing.Subject{Cluster: inc.Key.Cluster, Severity: string(inc.Severity()), Tags: inc.Tags}, policy.Routes, policy.Channel)
+	return routing.Of(routing.Subject{Spoke: inc.Key.Spoke, Cluster: inc.Key.Cluster, Severity: string(inc.Severity()), Tags: inc.Tags}, policy.Routes, policy.Channel)
 }
 
 // maxTagged is how many nodegroups' tags an incident keeps: a cause of the whole

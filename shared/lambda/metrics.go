@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"rollcall/shared/spoke"
 )
 
 // Metrics collects the numbers of one invocation. All stand in the log, where
@@ -31,6 +33,17 @@ type Metrics struct {
 	values map[string]metric
 	// gauges are what is told of things other than the function, by the things.
 	gauges []gauge
+
+	// whole collects for all spokes, and these are one spoke's: its numbers are told by
+	// its account and region. Nil for those of the hub's own, which have had none before
+	// there were spokes, and would cost anew.
+	whole *Metrics
+	spoke []Dimension
+}
+
+// In is the metrics of a spoke's things.
+func (m *Metrics) In(id spoke.ID) *Metrics {
+	return &Metrics{whole: m, spoke: []Dimension{{"Account", id.Account}, {"Region", id.Region}}}
 }
 
 // Dimension is one name and value by which CloudWatch keeps numbers apart.
@@ -82,6 +95,10 @@ func NewMetrics(function, deployed string, out io.Writer) *Metrics {
 
 // Count adds n.
 func (m *Metrics) Count(name string, n int) {
+	if m.whole != nil {
+		m.whole.Count(name, n)
+		return
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.values[name] = metric{m.values[name].value + float64(n), "Count"}
@@ -93,6 +110,10 @@ func (m *Metrics) Count(name string, n int) {
 func (m *Metrics) Gauge(name, unit string, value float64, of ...Dimension) {
 	if math.IsNaN(value) || math.IsInf(value, 0) || len(of) == 0 {
 		return // CloudWatch takes neither
+	}
+	if m.whole != nil {
+		m.whole.Gauge(name, unit, value, slices.Concat(m.spoke, of)...)
+		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

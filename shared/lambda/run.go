@@ -22,6 +22,7 @@ import (
 	"rollcall/shared/awsconf"
 	"rollcall/shared/config"
 	"rollcall/shared/spec"
+	"rollcall/shared/spoke"
 	"rollcall/shared/version"
 )
 
@@ -47,6 +48,10 @@ type Env struct {
 	Endpoints Endpoints
 	// Register has somebody told of each invocation.
 	Register func(Around)
+	// Function is its deployed name, which its sessions bear.
+	Function string
+	// spokeReader is AWS as the spoke's role reader; nil in the hub's own.
+	spokeReader *aws.Config
 }
 
 // Around is told when an invocation begins, and when its own work is done: what it does
@@ -60,7 +65,7 @@ type Around interface {
 // function's name is its session's.
 func (e Env) WithReader(function string) Env {
 	if e.Config.ReaderRole != "" {
-		as := awsconf.Assume(e.AWS, e.Config.ReaderRole, function, e.Now)
+		as := awsconf.Assume(e.AWS, awsconf.Role{ARN: e.Config.ReaderRole, Session: function}, e.Now)
 		e.AWSAsReader = &as
 	}
 	return e
@@ -123,10 +128,11 @@ type Function struct {
 	level     *slog.LevelVar
 	metrics   *Metrics
 	calls     awsconf.Calls
-	handler   Handler
-	around    []Around
-	now       func() time.Time
-	way       *Way // nil in a process of its own
+	// env is what the handlers of all spokes are made of; nil until it is there.
+	env      *Env
+	handlers map[spoke.ID]*spokeHandler
+	now      func() time.Time
+	way      *Way // nil in a process of its own
 }
 
 // Of has the log's lines and the metrics say of which release a function is.
@@ -153,11 +159,11 @@ func New(name string, variables []spec.Variable, build Build, getenv func(string
 	}
 }
 
-// prepare makes the handler once. It is tried again with each invocation
+// prepare makes the hub's own handler once. It is tried again with each invocation
 // while it fails, so that a secret that is filled in later needs no new
 // deployment.
 func (f *Function) prepare(ctx context.Context) error {
-	if f.handler != nil {
+	if f.handlers != nil {
 		return nil
 	}
 	c, err := config.Load(f.getenv, f.variables)
@@ -173,14 +179,13 @@ func (f *Function) prepare(ctx context.Context) error {
 	} else if e.AWS, err = awsconf.Load(ctx, f.log, &f.calls); err != nil {
 		return err
 	}
-	e = e.WithReader(cmp.Or(f.getenv("AWS_LAMBDA_FUNCTION_NAME"), f.name))
-	f.around = nil
-	e.Register = func(a Around) { f.around = append(f.around, a) }
-	handler, err := f.build(ctx, e)
-	if err != nil {
-		return fmt.Errorf("prepare %s: %w", f.name, err)
+	e.Function = cmp.Or(f.getenv("AWS_LAMBDA_FUNCTION_NAME"), f.name)
+	e = e.WithReader(e.Function)
+	f.env, f.handlers = &e, map[spoke.ID]*spokeHandler{}
+	if _, err := f.of(ctx, spoke.ID{}); err != nil {
+		f.handlers = nil
+		return err
 	}
-	f.handler = handler
 	return nil
 }
 
@@ -209,14 +214,10 @@ func (f *Function) Invoke(ctx context.Context, raw json.RawMessage) (answer any,
 	if err := f.prepare(ctx); err != nil {
 		return nil, err
 	}
-	for _, a := range f.around {
-		a.Begin(raw)
+	if f.env.Config.Hub.Account == "" { // nobody says who is who: all is the hub's
+		return f.handlers[spoke.ID{}].invoke(ctx, raw)
 	}
-	answer, err = f.handler(ctx, raw)
-	for _, a := range f.around {
-		a.Flush(ctx)
-	}
-	return answer, err
+	return f.handleParts(ctx, raw)
 }
 
 // finish writes the summary line and the metrics of an invocation.

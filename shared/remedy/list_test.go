@@ -114,7 +114,7 @@ func TestThePartDecides(t *testing.T) {
 		t.Errorf("VPC %q: a route could be added in a VPC that nobody named", p.VPC())
 	}
 	calls := &routes{}
-	if got := (Executor{calls}).Do(t.Context(), p, "token"); got.Status != action.Done || calls.table != "rtb-0a" {
+	if got := (Executor{Calls: calls}).Do(t.Context(), p, "token"); got.Status != action.Done || calls.table != "rtb-0a" {
 		t.Errorf("%+v, asked for %q", got, calls.table)
 	}
 }

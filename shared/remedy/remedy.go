@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"rollcall/shared/spec"
+	"rollcall/shared/spoke"
 
 	"rollcall/shared/remedy/action"
 	"rollcall/shared/remedy/optin"
@@ -86,11 +87,22 @@ func listed[P, C any](r action.Remedy[P, C], part func(*Plan) **P, calls func(Ca
 }
 
 // Executor does what plans say, each step with one call.
-type Executor struct{ Calls Calls }
+type Executor struct {
+	Calls Calls
+	// Of is the account and region in which the calls are made. A plan of another does
+	// nothing: what it names there may be anybody's. The zero Of is not known.
+	Of spoke.ID
+}
 
 // Do does a plan. What is done elsewhere is not done here. By the token EKS knows
 // a call that it has had already.
 func (e Executor) Do(ctx context.Context, p Plan, token string) action.Result {
+	if is := (spoke.ID{Account: p.Account, Region: p.Region}); !e.Of.Hub() && is != e.Of {
+		return action.Result{
+			Status: action.Failed, Reason: string(action.OtherAccount),
+			Says: fmt.Sprintf("Nothing was changed: the plan is of %s, and this is %s.", is, e.Of),
+		}
+	}
 	return planned(p).do(ctx, e.Calls, p, token)
 }
 

@@ -21,7 +21,7 @@ func Decode(body []byte) (Observation, error) {
 	if err := json.Unmarshal(body, &head); err != nil {
 		return Observation{}, fmt.Errorf("decode an observation: %w", err)
 	}
-	if head.Format > Format {
+	if head.Format > Format+1 {
 		return Observation{}, fmt.Errorf("decode an observation: %w (format %d, known %d)", ErrNewerFormat, head.Format, Format)
 	}
 	var obs Observation

@@ -35,7 +35,7 @@ func TestDecode(t *testing.T) {
 		is         func(error) bool
 	}{
 		{"not JSON", `{"format":1,`, func(err error) bool { return errors.As(err, &syntax) }},
-		{"newer", `{"format":2,"launches":"of another shape"}`, func(err error) bool { return errors.Is(err, report.ErrNewerFormat) }},
+		{"newer", `{"format":3,"launches":"of another shape"}`, func(err error) bool { return errors.Is(err, report.ErrNewerFormat) }},
 		{"no format", `{"id":"x","cluster":"c","at":"2026-11-20T14:59:00Z"}`, func(err error) bool { return errors.Is(err, report.ErrIncomplete) }},
 		{"no cluster", `{"format":1,"id":"x","at":"2026-11-20T14:59:00Z"}`, func(err error) bool { return errors.Is(err, report.ErrIncomplete) }},
 		{"another event", `{"version":"0","source":"aws.ec2"}`, func(err error) bool { return errors.Is(err, report.ErrIncomplete) }},

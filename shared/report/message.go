@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"rollcall/shared/spoke"
 )
 
 // Message is what a message on the results queue holds: one of these.
@@ -37,6 +39,27 @@ func (m Message) Cluster() string {
 	return m.Observation.Cluster
 }
 
+// In makes a message one of a spoke: all that it names is that spoke's, whatever its
+// keys say. Whose is the name that people know the spoke by.
+func (m Message) In(id spoke.ID, whose string) Message {
+	switch {
+	case m.Observation != nil:
+		m.Observation.Spoke, m.Observation.Whose = id, whose
+	case m.Summary != nil:
+		// Two spokes may have clusters of one name, and each its daily summary.
+		m.Summary.Format, m.Summary.ID, m.Summary.Whose = SummaryFormat, id.In(m.Summary.ID), whose
+	case m.Press != nil:
+		m.Press.Key.Spoke = id
+	case m.Proposal != nil:
+		m.Proposal.Key.Spoke = id
+	case m.RemedyResult != nil:
+		m.RemedyResult.Key.Spoke = id
+	case m.Changes != nil:
+		m.Changes.Key.Spoke = id
+	}
+	return m
+}
+
 // DecodeMessage reads a message from the results queue.
 func DecodeMessage(body []byte) (Message, error) {
 	var head struct {
@@ -59,16 +82,16 @@ func DecodeMessage(body []byte) (Message, error) {
 	}
 	switch kind {
 	case PressKind:
-		p, err := decodeTold[Press](body, head.Format, PressFormat, kind)
+		p, err := decodeTold[Press](body, head.Format, PressFormat+1, kind)
 		return Message{Press: &p, Digest: digestOf(body)}, errors.Join(err, complete(kind, p.ID, p.Key, p.At))
 	case ProposalKind:
-		p, err := decodeTold[Proposal](body, head.Format, ProposalFormat, kind)
+		p, err := decodeTold[Proposal](body, head.Format, ProposalFormat+1, kind)
 		return Message{Proposal: &p}, errors.Join(err, complete(kind, p.ID, p.Key, p.At))
 	case RemedyResultKind:
-		d, err := decodeTold[RemedyResult](body, head.Format, RemedyResultFormat, kind)
+		d, err := decodeTold[RemedyResult](body, head.Format, RemedyResultFormat+1, kind)
 		return Message{RemedyResult: &d}, errors.Join(err, complete(kind, d.ID, d.Key, d.At))
 	case ChangesKind:
-		c, err := decodeTold[Changes](body, head.Format, ChangesFormat, kind)
+		c, err := decodeTold[Changes](body, head.Format, ChangesFormat+1, kind)
 		return Message{Changes: &c}, errors.Join(err, complete(kind, c.ID, c.Key, c.At))
 	}
 	return decodeSummary(body, head.Format)
@@ -96,14 +119,14 @@ func complete(kind, id string, key Key, at time.Time) error {
 }
 
 func decodeSummary(body []byte, format int) (Message, error) {
-	if format > SummaryFormat {
+	if format > SummaryFormat+1 {
 		return Message{}, fmt.Errorf("decode a summary: %w (format %d, known %d)", ErrNewerFormat, format, SummaryFormat)
 	}
 	var s Summary
 	if err := json.Unmarshal(body, &s); err != nil {
 		return Message{}, fmt.Errorf("decode a summary: %w", err)
 	}
-	if s.Format != SummaryFormat || !s.known() || strings.TrimSpace(s.ID) == "" || s.Cluster == "" || s.At.IsZero() {
+	if s.Format != SummaryFormat && s.Format != SummaryFormat+1 || !s.known() || strings.TrimSpace(s.ID) == "" || s.Cluster == "" || s.At.IsZero() {
 		return Message{}, fmt.Errorf("decode a summary: %w", ErrNoSummary)
 	}
 	return Message{Summary: &s}, nil

@@ -7,9 +7,11 @@ package report
 import (
 	"time"
 
+	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
+	"rollcall/shared/spoke"
 )
 
 // Observation is what a detector saw of one cluster at one time: the body of
@@ -26,6 +28,10 @@ type Observation struct {
 	// Partition is "aws", "aws-cn" or "aws-us-gov".
 	Partition string `json:"partition"`
 	Cluster   string `json:"cluster"`
+	// Spoke is whose the cluster is, as the hub sees it, and Whose the name that people
+	// know that by. Report knows them; on the queue the account and region say it.
+	Spoke spoke.ID `json:"-"`
+	Whose string   `json:"-"`
 
 	// Diagnosis is what the checks said.
 	Diagnosis diagnose.Diagnosis `json:"diagnosis"`
@@ -61,6 +67,25 @@ type Observation struct {
 // Format is the version of Observation that this code writes and reads.
 const Format = 1
 
+// formatOf is the format of a message of a spoke, where the hub's own have another: a
+// release that knows no spokes would take it for one about the hub's own cluster of that
+// name, and refuses what is of a newer format.
+func formatOf(of spoke.ID, hubs int) int {
+	if of.Hub() {
+		return hubs
+	}
+	return hubs + 1
+}
+
+// For is an observation of a spoke's cluster, as it is sent.
+func (obs Observation) For(of spoke.ID) Observation {
+	obs.Format = formatOf(of, Format)
+	if !of.Hub() {
+		obs.Account, obs.Region, obs.Partition = of.Account, of.Region, of.Partition()
+	}
+	return obs
+}
+
 // Launch is how one launch stands.
 type Launch = outcome.Launch
 
@@ -91,6 +116,14 @@ type Chart struct {
 type Fact struct {
 	What  string `json:"what"`
 	Value string `json:"value"`
+}
+
+// Of is the observed cluster.
+func (obs Observation) Of() spoke.Cluster { return spoke.Cluster{ID: obs.Spoke, Name: obs.Cluster} }
+
+// Key is the key of the incident of a check of the observed cluster.
+func (obs Observation) Key(check checks.ID, resource string) Key {
+	return Key{Spoke: obs.Spoke, Cluster: obs.Cluster, Check: check, Resource: resource}
 }
 
 // LaunchOf is what the observation says of an instance, even if it is no more

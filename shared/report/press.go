@@ -71,6 +71,9 @@ type Press struct {
 	Thread  string `json:"thread,omitempty"`
 }
 
+// FormatOf is the format of a proposal, a result or changes of an incident.
+func FormatOf(k Key, hubs int) int { return formatOf(k.Spoke, hubs) }
+
 // User is a person in Slack.
 type User struct {
 	ID   string `json:"id"`

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+
+	"rollcall/shared/spoke"
 )
 
 // A press reaches report through the results queue, to which every detector may
@@ -27,18 +29,19 @@ type PressRecord struct {
 
 // PressMessage is a press as it travels through the results queue.
 type PressMessage struct {
-	ID, Cluster string
-	Body        []byte
+	ID   string
+	Of   spoke.Cluster
+	Body []byte
 }
 
 // EncodePress writes a press as it travels.
 func EncodePress(p Press) (PressMessage, error) {
-	p.Format, p.Kind = PressFormat, PressKind
+	p.Format, p.Kind = formatOf(p.Key.Spoke, PressFormat), PressKind
 	body, err := json.Marshal(p)
 	if err != nil {
 		return PressMessage{}, fmt.Errorf("encode the press of %s: %w", p.Key.Cluster, err)
 	}
-	return PressMessage{ID: p.ID, Cluster: p.Key.Cluster, Body: body}, nil
+	return PressMessage{ID: p.ID, Of: p.Key.Of(), Body: body}, nil
 }
 
 // Digest is the SHA-256 of the message, in hex: of the bytes as they are, so that

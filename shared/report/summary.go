@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/shared/node/spot"
+	"rollcall/shared/spoke"
 )
 
 // Summary is a report over a time, for people: the other kind of message on
@@ -28,6 +29,8 @@ type Summary struct {
 	Region    string    `json:"region"`
 	Partition string    `json:"partition"`
 	Cluster   string    `json:"cluster"`
+	// Whose is the name that people know the account by, where there are several.
+	Whose string `json:"whose,omitempty"`
 
 	// Spot is what the history says.
 	Spot spot.Report `json:"spot"`
@@ -39,6 +42,15 @@ type Summary struct {
 	Cleanup *Cleanup `json:"cleanup,omitempty"`
 	// Chart is a PNG; empty where there is nothing to show.
 	Chart []byte `json:"chart,omitempty"`
+}
+
+// For is a summary of a spoke's cluster, as it is sent.
+func (s Summary) For(of spoke.ID) Summary {
+	s.Format = formatOf(of, SummaryFormat)
+	if !of.Hub() {
+		s.Account, s.Region, s.Partition = of.Account, of.Region, of.Partition()
+	}
+	return s
 }
 
 // Failed is how many Spot launches came to no node for a reason that somebody

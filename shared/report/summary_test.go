@@ -39,12 +39,12 @@ func TestDecodeMessage(t *testing.T) {
 		t.Errorf("an observation: %+v, %v", got, err)
 	}
 	for body, is := range map[string]error{
-		`{"format":102,"kind":"spot","spot":"of another shape"}`:                                     report.ErrNewerFormat,
+		`{"format":103,"kind":"spot","spot":"of another shape"}`:                                     report.ErrNewerFormat,
 		`{"format":101,"kind":"other","id":"x","cluster":"c","at":"2026-11-20T14:59:00Z"}`:           report.ErrNoSummary,
 		`{"format":1,"kind":"spot","id":"x","cluster":"c","at":"2026-11-20T14:59:00Z"}`:              report.ErrNoSummary,
 		`{"format":101,"kind":"spot","cluster":"c","at":"2026-11-20T14:59:00Z"}`:                     report.ErrNoSummary,
 		`{"format":101,"kind":null,"id":"x","cluster":"c","at":"2026-11-20T14:59:00Z"}`:              report.ErrNoSummary,
-		`{"format":2,"id":"x","cluster":"c","at":"2026-11-20T14:59:00Z"}`:                            report.ErrNewerFormat,
+		`{"format":3,"id":"x","cluster":"c","at":"2026-11-20T14:59:00Z"}`:                            report.ErrNewerFormat,
 		`{"version":"0","source":"aws.ec2"}`:                                                         report.ErrIncomplete,
 		`{"format":101,"id":"a summary without its kind","cluster":"c","at":"2026-11-20T14:59:00Z"}`: report.ErrNewerFormat,
 	} {

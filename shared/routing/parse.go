@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"rollcall/shared/spoke"
 )
 
 // MaxText is how long the text of routes may be: all variables of a Lambda
@@ -80,6 +82,12 @@ func parse(text string) (Route, error) {
 // subject reads which incidents a route is for.
 func subject(text string) (Route, error) {
 	var r Route
+	// A spoke's cluster is named with its account and region.
+	if part := strings.SplitN(text, "/", 3); len(part) == 3 {
+		if id, err := spoke.Parse(part[0] + "/" + part[1]); err == nil {
+			r.Spoke, text = id, part[2]
+		}
+	}
 	for i, part := range strings.Split(text, "/") {
 		key, value, tag := strings.Cut(part, ":")
 		switch {

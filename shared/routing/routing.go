@@ -2,12 +2,18 @@
 // message goes to, and the people that are called.
 package routing
 
-import "slices"
+import (
+	"slices"
+
+	"rollcall/shared/spoke"
+)
 
 // Route sends what fits it to a channel, to people, or both.
 type Route struct {
-	// Cluster is empty where every cluster fits.
+	// Cluster is empty where every cluster fits: of the Spoke, or, where that is zero, of
+	// every one. A cluster's name with a zero Spoke is the hub's own.
 	Cluster string
+	Spoke   spoke.ID
 	// Severity is empty where every severity fits.
 	Severity string
 	// Tags are those that one of the affected nodegroups must all have.
@@ -26,6 +32,7 @@ const Here = "here"
 
 // Subject is what routes are chosen by.
 type Subject struct {
+	Spoke             spoke.ID
 	Cluster, Severity string
 	// Tags are those of the affected nodegroups, by nodegroup.
 	Tags map[string]map[string]string
@@ -53,7 +60,7 @@ func Of(s Subject, routes []Route, usual string) (channel string, mentions []str
 }
 
 func (r Route) fits(s Subject) bool {
-	if r.Cluster != "" && r.Cluster != s.Cluster || r.Severity != "" && r.Severity != s.Severity {
+	if r.names() && r.Spoke != s.Spoke || r.Cluster != "" && r.Cluster != s.Cluster || r.Severity != "" && r.Severity != s.Severity {
 		return false
 	}
 	if len(r.Tags) == 0 {
@@ -69,6 +76,12 @@ func (r Route) fits(s Subject) bool {
 	}
 	return false
 }
+
+// names tells that a route is not for the clusters of every spoke.
+func (r Route) names() bool { return r.Cluster != "" || !r.Spoke.Hub() }
+
+// For tells whether a route may be for what is of a spoke.
+func (r Route) For(id spoke.ID) bool { return !r.names() || r.Spoke == id }
 
 // TagKeys are the keys of the tags that routes ask for: the others need not be
 // remembered.

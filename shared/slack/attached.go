@@ -24,7 +24,7 @@ func Attached(i incident.Incident, n incident.Note) (slackapi.File, bool) {
 		return slackapi.File{}, false
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s / %s / %s\n", headline(i), slacktext.OneLine(i.Key.Cluster), slacktext.OneLine(string(i.Key.Check)), slacktext.OneLine(i.Key.Resource))
+	fmt.Fprintf(&b, "%s\n%s / %s / %s\n", headline(i), slacktext.OneLine(i.Key.Of().String()), slacktext.OneLine(string(i.Key.Check)), slacktext.OneLine(i.Key.Resource))
 	fmt.Fprintf(&b, "%s, %s\n", n.Reason, stamp(n.At))
 	section := func(title string, lines []string) {
 		if len(lines) > 0 {

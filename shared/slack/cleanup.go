@@ -66,7 +66,7 @@ func sums(c report.Cleanup) (addresses, interfaces, nodes int) {
 
 // cleanupLine is the first line: where, how many came back, of whom.
 func cleanupLine(s report.Summary, c report.Cleanup) string {
-	where := slacktext.Clip(slacktext.OneLine(s.Cluster), 60) + " · "
+	where := slacktext.Place(slacktext.Clip(slacktext.OneLine(s.Cluster), 60), s.Whose) + " · "
 	vpc := slacktext.Clip(slacktext.OneLine(c.VPC), 40)
 	if stop := c.Stopped; stop != nil {
 		what := fmt.Sprintf("%s of %s of %s look left behind", slacktext.Number(stop.Candidates), slacktext.Count(stop.Interfaces, "interface"), vpc)

@@ -60,6 +60,7 @@ func where(i incident.Incident) string {
 	if i.Key.Cluster == report.AllClusters {
 		place = "all clusters"
 	}
+	place = slacktext.Place(place, i.Whose)
 	if groups := affected(slacktext.Distinct(names...)); groups != "" {
 		place += " / " + groups
 	}

@@ -12,6 +12,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/report"
 	"rollcall/shared/slack/slacktext"
+	"rollcall/shared/spoke"
 )
 
 // Value is what a button of an incident's message carries: which incident, in
@@ -40,6 +41,8 @@ type wireValue struct {
 	Resource string `json:"r"`
 	Number   int    `json:"n,omitempty"`
 	Plan     string `json:"p,omitempty"`
+	// Spoke is whose the incident is; the hub's own buttons have none.
+	Spoke string `json:"s,omitempty"`
 }
 
 // Text is the value as a button carries it. It is false for one that does not
@@ -48,7 +51,7 @@ func (v Value) Text() (string, bool) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if enc.Encode(wireValue{valueFormat, v.Key.Cluster, string(v.Key.Check), v.Key.Resource, v.Number, v.Plan}) != nil {
+	if enc.Encode(wireValue{valueFormat, v.Key.Cluster, string(v.Key.Check), v.Key.Resource, v.Number, v.Plan, v.Key.Spoke.String()}) != nil {
 		return "", false
 	}
 	text := string(bytes.TrimSpace(b.Bytes()))
@@ -80,6 +83,12 @@ func ParseValue(text string) (Value, error) {
 	v := Value{Number: w.Number, Plan: w.Plan}
 	v.Key.Cluster, v.Key.Resource = w.Cluster, w.Resource
 	v.Key.Check = checks.ID(w.Check)
+	if w.Spoke != "" {
+		var err error
+		if v.Key.Spoke, err = spoke.Parse(w.Spoke); err != nil {
+			return Value{}, fmt.Errorf("read a button's value: %w: %w", ErrValue, err)
+		}
+	}
 	switch {
 	case w.Format != valueFormat:
 		return Value{}, fmt.Errorf("read a button's value: %w: format %d, known %d", ErrValue, w.Format, valueFormat)

@@ -12,6 +12,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/report"
 	"rollcall/shared/slack/slacktext"
+	"rollcall/shared/spoke"
 )
 
 func aValue() Value {
@@ -169,4 +170,28 @@ func FuzzReadPress(f *testing.F) {
 			t.Errorf("%+v", p)
 		}
 	})
+}
+
+// TestButtonsOfSpokes: a button says whose incident it is of; the hub's own are as they
+// were, and a release that knows no spokes refuses the others.
+func TestButtonsOfSpokes(t *testing.T) {
+	key := report.Key{Cluster: "prod", Check: "route/no-egress", Resource: "rtb-1"}
+	other := key
+	other.Spoke = spoke.ID{Account: "222233334444", Region: "eu-west-1"}
+	own, ok := Value{Key: key, Number: 1}.Text()
+	if !ok || own != `{"v":1,"c":"prod","k":"route/no-egress","r":"rtb-1","n":1}` {
+		t.Errorf("the hub's own button is %s", own)
+	}
+	text, ok := Value{Key: other, Number: 1}.Text()
+	if !ok || text == own {
+		t.Errorf("the spoke's button is %s", text)
+	}
+	if v, err := ParseValue(text); err != nil || v.Key != other {
+		t.Errorf("%s is read as %+v, %v", text, v, err)
+	}
+	for _, s := range []string{"2222/eu-west-1", "222233334444", "222233334444/eu-west-1/x"} {
+		if v, err := ParseValue(`{"v":1,"c":"prod","k":"route/no-egress","r":"rtb-1","s":"` + s + `"}`); !errors.Is(err, ErrValue) {
+			t.Errorf("%s: %+v, %v", s, v, err)
+		}
+	}
 }

@@ -70,7 +70,7 @@ func RenderSummary(s report.Summary, picture outbox.Picture) slackapi.Message {
 // them have in common.
 func summaryLine(s report.Summary) string {
 	f, failed := s.Spot.Spot, s.Failed()
-	where := slacktext.Clip(slacktext.OneLine(s.Cluster), 60) + " · Spot in the last " + long(s.Spot.To.Sub(s.Spot.From)) + ": "
+	where := slacktext.Place(slacktext.Clip(slacktext.OneLine(s.Cluster), 60), s.Whose) + " · Spot in the last " + long(s.Spot.To.Sub(s.Spot.From)) + ": "
 	if s.Quiet() {
 		return quietColour(f) + " " + where + quiet(f) + slowest(s.Slowest)
 	}

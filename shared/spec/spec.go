@@ -38,6 +38,8 @@ type Spec struct {
 	// Environment are the settings and addresses that it reads (package config).
 	Environment []Variable
 
+	// Assumes are the roles of spokes that it assumes.
+	Assumes []SpokeRole
 	// Reads are derived from the interfaces through which it reads: see Actions.
 	Reads []Read
 	// Grants are its writes, each with a reason.
@@ -48,6 +50,16 @@ type Spec struct {
 	// Kube are the Kubernetes rights that it needs in each watched cluster.
 	Kube []KubeRule
 }
+
+// SpokeRole is a role that a spoke has for the hub.
+type SpokeRole string
+
+// The roles of a spoke; those that change something are there only where opted in.
+const (
+	SpokeReader     SpokeRole = "reader"     // Describe, List, Get; the one that reads in the spoke's clusters
+	SpokeCleaner    SpokeRole = "cleaner"    // deletes interfaces that nodes left behind
+	SpokeRemediator SpokeRole = "remediator" // does what was approved
+)
 
 // MiB is an amount of memory in mebibytes.
 type MiB int

@@ -22,9 +22,12 @@ const actPrefix = "act#"
 // RecordAct writes the audit record of a press, once: a record that is there
 // already stays as it is, and is no error. It tells whether this call wrote it.
 func (s *Store) RecordAct(ctx context.Context, a incident.ActRecord) (created bool, _ error) {
+	if a.Key.Spoke != s.spoke {
+		return false, fmt.Errorf("write the press of %s: %w", a.Key.Name(), ErrForeign)
+	}
 	a.Format, a.Audited = incident.RecordFormat, true
 	err := s.put(ctx, item{
-		pk: actPrefix + a.Key.Cluster, sk: actSort(a.At, a.ID),
+		pk: s.key(actPrefix, a.Key.Cluster), sk: actSort(a.At, a.ID),
 		kind: "audit record", format: a.Format, version: 1, body: a, expires: a.At.Add(keepAudits),
 	}, 0)
 	var taken *Conflict
@@ -39,7 +42,7 @@ func (s *Store) ActRecorded(ctx context.Context, p report.Press) (bool, error) {
 	out, err := s.query(ctx, &dynamodb.QueryInput{
 		KeyConditionExpression:    aws.String("#pk = :pk AND #sk = :sk"),
 		ExpressionAttributeNames:  map[string]string{"#pk": attrPK, "#sk": attrSK},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(actPrefix + p.Key.Cluster), ":sk": text(actSort(p.At, p.ID))},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(s.key(actPrefix, p.Key.Cluster)), ":sk": text(actSort(p.At, p.ID))},
 		ConsistentRead:            aws.Bool(true),
 	})
 	if err != nil {
@@ -53,7 +56,7 @@ func actSort(at time.Time, id string) string { return at.UTC().Format(sortable) 
 // Acts reads the audit records of presses in a cluster since a time, oldest
 // first.
 func (s *Store) Acts(ctx context.Context, cluster string, from time.Time) ([]incident.ActRecord, error) {
-	return since[incident.ActRecord](ctx, s, actPrefix+cluster, from, incident.RecordFormat, "the presses of "+cluster)
+	return since[incident.ActRecord](ctx, s, s.key(actPrefix, cluster), from, incident.RecordFormat, "the presses of "+cluster)
 }
 
 // RecordActs lets a function write the audit records of presses and nothing

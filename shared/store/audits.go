@@ -26,14 +26,14 @@ func auditKey(a leak.Audit) string { return a.At.UTC().Format(sortable) + "#" + 
 func (s *Store) RecordAudit(ctx context.Context, a leak.Audit) (_ leak.Audit, created bool, _ error) {
 	a.Format = leak.AuditFormat
 	err := s.put(ctx, item{
-		pk: auditPrefix + a.Cluster, sk: auditKey(a),
+		pk: s.key(auditPrefix, a.Cluster), sk: auditKey(a),
 		kind: "audit record", format: a.Format, version: 1, body: a, expires: a.At.Add(keepAudits),
 	}, 0)
 	var taken *Conflict
 	if !errors.As(err, &taken) {
 		return a, err == nil, err
 	}
-	list, err := oneByOne[leak.Audit](ctx, s, auditPrefix+a.Cluster, "#sk = :from", auditKey(a), leak.AuditFormat, "the audit records of "+a.Cluster)
+	list, err := oneByOne[leak.Audit](ctx, s, s.key(auditPrefix, a.Cluster), "#sk = :from", auditKey(a), leak.AuditFormat, "the audit records of "+a.Cluster)
 	if err != nil {
 		return leak.Audit{}, false, err
 	}
@@ -46,7 +46,7 @@ func (s *Store) RecordAudit(ctx context.Context, a leak.Audit) (_ leak.Audit, cr
 
 // Audits reads the audit records of a cluster since a time, oldest first.
 func (s *Store) Audits(ctx context.Context, cluster string, from time.Time) ([]leak.Audit, error) {
-	return since[leak.Audit](ctx, s, auditPrefix+cluster, from, leak.AuditFormat, "the audit records of "+cluster)
+	return since[leak.Audit](ctx, s, s.key(auditPrefix, cluster), from, leak.AuditFormat, "the audit records of "+cluster)
 }
 
 // Returned is what was given back to the subnets of a cluster since a time.

@@ -55,7 +55,7 @@ type summaryDigest struct {
 
 // CleanupsTold reads what the cluster's summaries said, as digests by day.
 func (s *Store) CleanupsTold(ctx context.Context, cluster string) (map[string]string, error) {
-	list, err := partition[summaryDigest](ctx, s, cleanupPrefix+cluster, cleanupFormat, "what was said of the cleanup of "+cluster)
+	list, err := partition[summaryDigest](ctx, s, s.key(cleanupPrefix, cluster), cleanupFormat, "what was said of the cleanup of "+cluster)
 	days := map[string]string{}
 	for _, t := range list {
 		days[t.Day] = t.Digest
@@ -66,7 +66,7 @@ func (s *Store) CleanupsTold(ctx context.Context, cluster string) (map[string]st
 // SaveCleanupTold writes what the summary of a day said.
 func (s *Store) SaveCleanupTold(ctx context.Context, cluster, day, digest string) error {
 	if err := s.put(ctx, item{
-		pk: cleanupPrefix + cluster, sk: day,
+		pk: s.key(cleanupPrefix, cluster), sk: day,
 		kind: "summary of the cleanup", format: cleanupFormat, version: 1, body: summaryDigest{day, digest}, expires: s.now().Add(keepCleanups),
 	}, anyVersion); err != nil {
 		return fmt.Errorf("remember what was said of %s: %w", cluster, err)

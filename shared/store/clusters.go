@@ -20,7 +20,7 @@ const keepCluster = 90 * 24 * time.Hour
 // ClusterRecord reads what is remembered of a cluster; the zero record with its
 // name where there is nothing.
 func (s *Store) ClusterRecord(ctx context.Context, cluster string) (outbox.ClusterRecord, error) {
-	list, err := oneByOne[outbox.ClusterRecord](ctx, s, clusterPrefix, "#sk = :from", cluster, outbox.ClusterFormat, "what is remembered of "+cluster)
+	list, err := oneByOne[outbox.ClusterRecord](ctx, s, s.key(clusterPrefix, ""), "#sk = :from", cluster, outbox.ClusterFormat, "what is remembered of "+cluster)
 	if err != nil || len(list) == 0 {
 		return outbox.ClusterRecord{Cluster: cluster}, err
 	}
@@ -31,7 +31,7 @@ func (s *Store) ClusterRecord(ctx context.Context, cluster string) (outbox.Clust
 // written by a newer version of Rollcall, it gives the others and an error with
 // *NewerFormat in it.
 func (s *Store) ClusterRecords(ctx context.Context) ([]outbox.ClusterRecord, error) {
-	return partition[outbox.ClusterRecord](ctx, s, clusterPrefix, outbox.ClusterFormat, "what is remembered of clusters")
+	return partition[outbox.ClusterRecord](ctx, s, s.key(clusterPrefix, ""), outbox.ClusterFormat, "what is remembered of clusters")
 }
 
 // SaveClusterRecord writes a record over the version that was read, and fails with
@@ -41,7 +41,7 @@ func (s *Store) SaveClusterRecord(ctx context.Context, r outbox.ClusterRecord) e
 	over := r.Version
 	r.Version, r.Format = r.Version+1, outbox.ClusterFormat
 	it := item{
-		pk: clusterPrefix, sk: r.Cluster, kind: "cluster", format: r.Format, version: r.Version, body: r,
+		pk: s.key(clusterPrefix, ""), sk: r.Cluster, kind: "cluster", format: r.Format, version: r.Version, body: r,
 		expires: s.now().Add(keepCluster),
 	}
 	if !r.Open && len(r.Refusals) == 0 {

@@ -45,6 +45,10 @@ func (e *NewerFormat) Error() string {
 	return fmt.Sprintf("record %s has format %d, this version of Rollcall knows up to %d: deploy the newer version again", e.Record, e.Written, e.Known)
 }
 
+// ErrForeign: a record is of another spoke than the store. Nothing of one account may be
+// kept as another's.
+var ErrForeign = errors.New("it is of another account or region")
+
 // OlderLeftOut is a history of more launches than are read: what is beside it
 // is all that began since a time.
 type OlderLeftOut struct {

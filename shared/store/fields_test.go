@@ -55,7 +55,11 @@ func droppedByRollback() map[string]string {
 	lostPlan := "a plan's hash counts it: the older release refuses an approval of the newer one's offer, and offers again"
 	tag := "the launch's end stands in the record beside it; one that is still open is judged by Karpenter's tag again, or not at all, as before"
 	claim := "what a NodeClaim said is not told any more once Karpenter has deleted it; the cause is found without it"
+	ofSpoke := "an older release has no spokes: it finds no record of one, whose key has the account"
 	return map[string]string{
+		"act $.key.spoke.account":             ofSpoke,
+		"act $.key.spoke.region":              ofSpoke,
+		"summary $.summary.whose":             "what is said again of the summary names no account, as before",
 		"launch $.machine.plugin":             "the launch counts for no version of the VPC CNI when launches are compared",
 		"launch $.claim.name":                 claim,
 		"launch $.claim.pool":                 claim,

@@ -105,7 +105,7 @@ func (r *recall) day(ctx context.Context, d time.Time) error {
 		KeyConditionExpression:   aws.String("#day = :day AND #began >= :since"),
 		ExpressionAttributeNames: map[string]string{"#day": attrDay, "#began": attrBegan},
 		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":day": text(dayOf(r.cluster, d)), ":since": text(r.since.UTC().Format(sortable)),
+			":day": text(dayOf(r.store.spoke.In(r.cluster), d)), ":since": text(r.since.UTC().Format(sortable)),
 		},
 		ScanIndexForward: aws.Bool(false),
 	}

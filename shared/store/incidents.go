@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"rollcall/shared/incident"
@@ -22,7 +23,7 @@ const keepOpen = 180 * 24 * time.Hour
 // were written by a newer version of Rollcall, it gives the others and an
 // error with *NewerFormat in it.
 func (s *Store) Incidents(ctx context.Context, cluster string) ([]incident.Incident, error) {
-	return partition[incident.Incident](ctx, s, incidentPrefix+cluster, report.Format, "the incidents of "+cluster)
+	return partition[incident.Incident](ctx, s, s.key(incidentPrefix, cluster), report.Format, "the incidents of "+cluster)
 }
 
 // SaveIncident writes an incident over the version that was read, and gives it
@@ -30,12 +31,15 @@ func (s *Store) Incidents(ctx context.Context, cluster string) ([]incident.Incid
 // newest any more. Of one that is too large for an item of the table details
 // are left out; what it gives is what it wrote.
 func (s *Store) SaveIncident(ctx context.Context, inc incident.Incident) (incident.Incident, error) {
+	if inc.Key.Spoke != s.spoke {
+		return incident.Incident{}, fmt.Errorf("write the incident %s: %w", inc.Key.Name(), ErrForeign)
+	}
 	over := inc.Version
 	inc.Version++
 	inc.Format = max(inc.Format, report.Format) // an older release must know that it is not its own any more
 	inc = inc.Fit(maxBody)
 	it := item{
-		pk: incidentPrefix + inc.Key.Cluster, sk: string(inc.Key.Check) + "#" + inc.Key.Resource,
+		pk: s.key(incidentPrefix, inc.Key.Cluster), sk: string(inc.Key.Check) + "#" + inc.Key.Resource,
 		kind: "incident", format: inc.Format, version: inc.Version, body: inc,
 	}
 	it.expires = s.now().Add(keepOpen)

@@ -26,7 +26,7 @@ const keepJoinTimes = 31 * 24 * time.Hour
 // were written by a newer version of Rollcall, it gives the others and an error
 // with *NewerFormat in it.
 func (s *Store) JoinTimes(ctx context.Context, cluster string) (map[string]JoinTimes, error) {
-	list, err := partition[JoinTimes](ctx, s, joinTimePrefix+cluster, joinTimesFormat, "the join times of "+cluster)
+	list, err := partition[JoinTimes](ctx, s, s.key(joinTimePrefix, cluster), joinTimesFormat, "the join times of "+cluster)
 	return by(list, func(t JoinTimes) string { return t.Nodegroup }), err
 }
 
@@ -36,7 +36,7 @@ func (s *Store) SaveJoinTimes(ctx context.Context, cluster string, t JoinTimes) 
 	over := t.Version
 	t.Version++
 	return s.put(ctx, item{
-		pk: joinTimePrefix + cluster, sk: t.Nodegroup,
+		pk: s.key(joinTimePrefix, cluster), sk: t.Nodegroup,
 		kind: "join times", format: joinTimesFormat, version: t.Version, body: t,
 		expires: s.now().Add(keepJoinTimes),
 	}, over)

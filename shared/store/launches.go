@@ -27,7 +27,7 @@ func (s *Store) GetLaunches(ctx context.Context, instances []string) (map[string
 	for chunk := range slices.Chunk(instances, batchSize) {
 		keys := make([]map[string]types.AttributeValue, 0, len(chunk))
 		for _, id := range chunk {
-			keys = append(keys, map[string]types.AttributeValue{attrPK: text(launchPrefix + id), attrSK: text(launchSort)})
+			keys = append(keys, map[string]types.AttributeValue{attrPK: text(s.key(launchPrefix, id)), attrSK: text(launchSort)})
 		}
 		items, err := s.batchGet(ctx, keys)
 		if err != nil {
@@ -91,7 +91,7 @@ func (s *Store) openLaunches(ctx context.Context, cluster string) ([]LaunchRecor
 		IndexName:                 aws.String(OpenIndex),
 		KeyConditionExpression:    aws.String("#open = :cluster"),
 		ExpressionAttributeNames:  map[string]string{"#open": attrOpen},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":cluster": text(cluster)},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":cluster": text(s.spoke.In(cluster))},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the open launches of %s: %w", cluster, err)
@@ -145,19 +145,19 @@ func (s *Store) putLaunch(ctx context.Context, l LaunchRecord) error {
 	over := l.Version
 	l.Version++
 	it := item{
-		pk: launchPrefix + l.ID(), sk: launchSort,
+		pk: s.key(launchPrefix, l.ID()), sk: launchSort,
 		kind: "launch", format: LaunchFormat, version: l.Version, body: l,
 		expires: l.Started.Add(keepLaunches),
 	}
 	if !l.Status.Final() {
-		it.open, it.started = l.Cluster, l.Started
+		it.open, it.started = s.spoke.In(l.Cluster), l.Started
 	}
 	if l.End != snapshot.Open {
 		past, err := encodePast(l.Past())
 		if err != nil {
 			return fmt.Errorf("encode the launch of %s: %w", l.ID(), err)
 		}
-		it.day, it.began, it.past = dayOf(l.Cluster, l.Started), l.Started, past
+		it.day, it.began, it.past = dayOf(s.spoke.In(l.Cluster), l.Started), l.Started, past
 	}
 	return s.put(ctx, it, over)
 }

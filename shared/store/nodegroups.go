@@ -20,7 +20,7 @@ const keepDeleted = 30 * 24 * time.Hour
 // some were written by a newer version of Rollcall, it gives the others and an
 // error with *NewerFormat in it.
 func (s *Store) Nodegroups(ctx context.Context, cluster string) (map[string]nodegroup.Record, error) {
-	list, err := partition[nodegroup.Record](ctx, s, nodegroupPrefix+cluster, nodegroup.Format, "the nodegroups of "+cluster)
+	list, err := partition[nodegroup.Record](ctx, s, s.key(nodegroupPrefix, cluster), nodegroup.Format, "the nodegroups of "+cluster)
 	return by(list, func(r nodegroup.Record) string { return r.Nodegroup }), err
 }
 
@@ -31,7 +31,7 @@ func (s *Store) SaveNodegroup(ctx context.Context, r nodegroup.Record) (nodegrou
 	over := r.Version
 	r.Version++
 	it := item{
-		pk: nodegroupPrefix + r.Cluster, sk: r.Nodegroup,
+		pk: s.key(nodegroupPrefix, r.Cluster), sk: r.Nodegroup,
 		kind: "nodegroup", format: r.Format, version: r.Version, body: r,
 	}
 	if r.Status == nodegroup.Deleted {

@@ -30,7 +30,7 @@ type RefusedRecord struct {
 
 // RefusedLaunches reads those of a cluster.
 func (s *Store) RefusedLaunches(ctx context.Context, cluster string) ([]RefusedRecord, error) {
-	return partition[RefusedRecord](ctx, s, refusedPrefix+cluster, RefusedFormat, "the refused launches of "+cluster)
+	return partition[RefusedRecord](ctx, s, s.key(refusedPrefix, cluster), RefusedFormat, "the refused launches of "+cluster)
 }
 
 // SaveRefusedLaunch writes a record over the version that was read, 0 for none, and
@@ -39,7 +39,7 @@ func (s *Store) SaveRefusedLaunch(ctx context.Context, r RefusedRecord) error {
 	over := r.Version
 	r.Version++
 	return s.put(ctx, item{
-		pk: refusedPrefix + r.Cluster, sk: strings.Join([]string{r.Launcher, string(r.Class)}, "#"),
+		pk: s.key(refusedPrefix, r.Cluster), sk: strings.Join([]string{r.Launcher, string(r.Class)}, "#"),
 		kind: "refused launch", format: RefusedFormat, version: r.Version, body: r, expires: r.Last.Add(keepRefused),
 	}, over)
 }

@@ -52,11 +52,14 @@ func (s *Store) ClaimRun(ctx context.Context, d remedy.Run) (_ remedy.Run, claim
 // SaveDeed writes a run over the version that was read, and gives it with its
 // new version. It fails with *Conflict if that is not the newest any more.
 func (s *Store) SaveRun(ctx context.Context, d remedy.Run) (remedy.Run, error) {
+	if !s.spoke.Hub() && (d.Plan.Account != s.spoke.Account || d.Plan.Region != s.spoke.Region) {
+		return remedy.Run{}, fmt.Errorf("write the run %s of %s in %s: %w", d.ID, d.Plan.Account, d.Plan.Region, ErrForeign)
+	}
 	over := d.Version
 	d.Version++
 	d.Format = max(d.Format, remedy.Format)
 	err := s.put(ctx, item{
-		pk: runPrefix + d.Plan.Cluster, sk: d.ID, kind: "deed", format: d.Format, version: d.Version, body: d,
+		pk: s.key(runPrefix, d.Plan.Cluster), sk: d.ID, kind: "deed", format: d.Format, version: d.Version, body: d,
 		expires: d.Began.Add(keepAudits),
 	}, over)
 	if err != nil {
@@ -67,7 +70,7 @@ func (s *Store) SaveRun(ctx context.Context, d remedy.Run) (remedy.Run, error) {
 
 // Runs reads all runs in a cluster, by their ids.
 func (s *Store) Runs(ctx context.Context, cluster string) ([]remedy.Run, error) {
-	return partition[remedy.Run](ctx, s, runPrefix+cluster, remedy.Format, "the runs in "+cluster)
+	return partition[remedy.Run](ctx, s, s.key(runPrefix, cluster), remedy.Format, "the runs in "+cluster)
 }
 
 // late is how often a remedy acted lately.
@@ -114,7 +117,7 @@ func (s *Store) RoomForRuns(ctx context.Context, cluster string, r optin.Remedy,
 
 // late reads how often a remedy acted within the hour.
 func (s *Store) late(ctx context.Context, cluster string, r optin.Remedy, now time.Time) (late, error) {
-	list, err := partition[late](ctx, s, runLimitPrefix+cluster, lateFormat, "how often remedies acted in "+cluster)
+	list, err := partition[late](ctx, s, s.key(runLimitPrefix, cluster), lateFormat, "how often remedies acted in "+cluster)
 	if err != nil {
 		return late{}, err
 	}
@@ -153,7 +156,7 @@ func (s *Store) CountRun(ctx context.Context, d remedy.Run, most int) (room time
 		l.Version++
 		l.Runs = append(l.Runs, recentRun{ID: d.ID, At: d.Began, Things: things})
 		err = s.put(ctx, item{
-			pk: runLimitPrefix + d.Plan.Cluster, sk: string(d.Plan.Remedy), kind: "count of runs", format: lateFormat, version: l.Version, body: l,
+			pk: s.key(runLimitPrefix, d.Plan.Cluster), sk: string(d.Plan.Remedy), kind: "count of runs", format: lateFormat, version: l.Version, body: l,
 		}, over)
 		var taken *Conflict
 		if !errors.As(err, &taken) {

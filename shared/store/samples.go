@@ -44,7 +44,7 @@ func (s *Store) RecordSamples(ctx context.Context, samples []snapshot.Sample) er
 	written := ""
 	for _, x := range samples {
 		it := item{
-			pk: samplePrefix + x.Subnet, sk: x.At.UTC().Format(minutely),
+			pk: s.key(samplePrefix, x.Subnet), sk: x.At.UTC().Format(minutely),
 			kind: "sample", format: sampleFormat, version: 1, body: sample{x.At.UTC(), x.Free, x.Total},
 			expires: x.At.Add(keepSamples),
 		}
@@ -96,7 +96,7 @@ func (s *Store) Samples(ctx context.Context, subnet string, since time.Time) ([]
 // raw reads the samples of a subnet since a time, and before another if that is
 // not zero.
 func (s *Store) raw(ctx context.Context, subnet string, since, before time.Time) ([]snapshot.Sample, error) {
-	items, err := s.query(ctx, sorted(samplePrefix+subnet, minutely, since, before))
+	items, err := s.query(ctx, sorted(s.key(samplePrefix, subnet), minutely, since, before))
 	if err != nil {
 		return nil, fmt.Errorf("read the samples of %s: %w", subnet, err)
 	}

@@ -68,7 +68,7 @@ func (s *Store) CatchUp(ctx context.Context, subnet string) (int, error) {
 
 // lastHour is the last hour of a subnet that was rolled up; zero if none was.
 func (s *Store) lastHour(ctx context.Context, subnet string) (time.Time, error) {
-	in := sorted(samplePrefix+subnet+hoursSuffix, hourly, time.Time{}, time.Time{})
+	in := sorted(s.key(samplePrefix, subnet+hoursSuffix), hourly, time.Time{}, time.Time{})
 	in.TableName, in.ScanIndexForward, in.Limit = &s.table, aws.Bool(false), aws.Int32(1)
 	out, err := s.client.Query(ctx, in)
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *Store) rollUp(ctx context.Context, subnet string, from, until time.Time
 	var wrong []error
 	for _, h := range list {
 		wrong = append(wrong, s.put(ctx, item{
-			pk: samplePrefix + subnet + hoursSuffix, sk: h.Hour.Format(hourly),
+			pk: s.key(samplePrefix, subnet+hoursSuffix), sk: h.Hour.Format(hourly),
 			kind: "hour of samples", format: hourFormat, version: 1, body: h, expires: h.Hour.Add(keepHours),
 		}, anyVersion))
 	}
@@ -124,7 +124,7 @@ func hoursOf(samples []snapshot.Sample) []sampleHour {
 
 // hours reads what a subnet had in the hours from that of a time until another.
 func (s *Store) hours(ctx context.Context, subnet string, since, until time.Time) ([]sampleHour, error) {
-	items, err := s.query(ctx, sorted(samplePrefix+subnet+hoursSuffix, hourly, since, until))
+	items, err := s.query(ctx, sorted(s.key(samplePrefix, subnet+hoursSuffix), hourly, since, until))
 	if err != nil {
 		return nil, fmt.Errorf("read the hours of %s: %w", subnet, err)
 	}

@@ -24,7 +24,7 @@ const keepSightings = 30 * 24 * time.Hour
 // were written by a newer version of Rollcall, it gives the others and an
 // error with *NewerFormat in it.
 func (s *Store) Sightings(ctx context.Context, vpc string) (map[string]leak.Sighting, error) {
-	list, err := partition[leak.Sighting](ctx, s, sightingPrefix+vpc, sightingFormat, "the sightings of "+vpc)
+	list, err := partition[leak.Sighting](ctx, s, s.key(sightingPrefix, vpc), sightingFormat, "the sightings of "+vpc)
 	return by(list, func(x leak.Sighting) string { return x.Interface }), err
 }
 
@@ -47,7 +47,7 @@ func (s *Store) saveSighting(ctx context.Context, vpc string, x leak.Sighting, e
 	over := x.Version
 	x.Version++
 	err := s.put(ctx, item{
-		pk: sightingPrefix + vpc, sk: x.Interface,
+		pk: s.key(sightingPrefix, vpc), sk: x.Interface,
 		kind: "sighting", format: sightingFormat, version: x.Version, body: x, expires: expires,
 	}, over)
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"rollcall/shared/spoke"
 )
 
 // Client is what the store needs of DynamoDB.
@@ -28,6 +30,8 @@ type Store struct {
 	now    func() time.Time
 	wait   func(context.Context, time.Duration) error
 	most   int // launches of a history
+	// spoke is whose records it reads and writes, and no other's.
+	spoke spoke.ID
 }
 
 // New makes a store that lives in the wall clock's time.
@@ -42,6 +46,17 @@ func (s *Store) At(now func() time.Time) *Store {
 	other.now = now
 	return &other
 }
+
+// In is the same store for the records of a spoke. Each store is of one: what it is
+// asked for by name is that spoke's, and those of another are out of its reach.
+func (s *Store) In(id spoke.ID) *Store {
+	other := *s
+	other.spoke = id
+	return &other
+}
+
+// key is the partition key of a record of the store's spoke.
+func (s *Store) key(prefix, of string) string { return prefix + s.spoke.In(of) }
 
 // item is a record as it lies in the table: the attributes that keys,
 // conditions and indexes need, and the record itself as JSON.

@@ -28,7 +28,7 @@ func RecordSummaries() spec.Grant {
 // id. If some were written by a newer version of Rollcall, it gives the others
 // and an error with *NewerFormat in it.
 func (s *Store) Postings(ctx context.Context, cluster string) ([]outbox.Posting, error) {
-	return partition[outbox.Posting](ctx, s, summaryPrefix+cluster, report.SummaryFormat, "the summaries of "+cluster)
+	return partition[outbox.Posting](ctx, s, s.key(summaryPrefix, cluster), report.SummaryFormat, "the summaries of "+cluster)
 }
 
 // SavePosting writes a posting over the version that was read, and gives it
@@ -39,7 +39,7 @@ func (s *Store) SavePosting(ctx context.Context, p outbox.Posting) (outbox.Posti
 	p.Version++
 	p.Summary.Format = max(p.Summary.Format, report.SummaryFormat)
 	it := item{
-		pk: summaryPrefix + p.Summary.Cluster, sk: p.Summary.ID,
+		pk: s.key(summaryPrefix, p.Summary.Cluster), sk: p.Summary.ID,
 		kind: "summary", format: p.Summary.Format, version: p.Version, body: p,
 		expires: p.Summary.At.Add(keepSummaries),
 	}

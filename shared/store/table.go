@@ -8,6 +8,14 @@
 // format is newer than the code's is left alone. What has expired counts as
 // absent, whether DynamoDB has deleted it or not.
 //
+// What is of a spoke other than the hub's own has its account and region before its
+// name, so that two clusters of one name share nothing: incident#222233334444/eu-west-1/prod,
+// launch#222233334444/eu-west-1/i-0ab, and so on, also in the indexes; the partition
+// cluster# is one for each spoke. What is the hub's own has none, as in the releases
+// before there were spokes: a table never changes its account, so that old records are
+// the hub's, and an older release still finds them. Presses, refusals and paces are
+// of no spoke's cluster, or name account and region anyway.
+//
 //	kind      pk                   sk                  read by
 //	launch    launch#<instance>    launch              GetLaunches: batch get by instance id, or by the id of
 //	          launch#<activity>                        the scaling activity of a refused launch without one

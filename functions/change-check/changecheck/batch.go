@@ -34,7 +34,7 @@ func (h handler) wakes(messages []event.Message) (b batch) {
 			h.Ignore(m, m.Why)
 			continue
 		}
-		b.add(wake{key: keyOf(m.Trigger), opened: m.Opened, round: m.Round, messages: []string{m.Receipt}})
+		b.add(wake{key: h.keyOf(m.Trigger), opened: m.Opened, round: m.Round, messages: []string{m.Receipt}})
 	}
 	return b
 }
@@ -50,6 +50,6 @@ func (b *batch) add(w wake) {
 	b.wakes = append(b.wakes, w)
 }
 
-func keyOf(t event.Trigger) report.Key {
-	return report.Key{Cluster: t.Cluster, Check: checks.ID(t.Check), Resource: t.Resource}
+func (h handler) keyOf(t event.Trigger) report.Key {
+	return report.Key{Spoke: h.spoke, Cluster: t.Cluster, Check: checks.ID(t.Check), Resource: t.Resource}
 }

@@ -22,6 +22,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
 	"rollcall/shared/report"
+	"rollcall/shared/spoke"
 	"rollcall/shared/store"
 
 	"rollcall/shared/snapshot"
@@ -59,16 +60,19 @@ type handler struct {
 	send   Sender
 	// own are the functions of this deployment that change things.
 	own []trail.Function
+	// spoke is whose incidents it looks at.
+	spoke spoke.ID
 }
 
 // Build makes the handler of change-check from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	h := handler{
 		Detector: detect.New(spec.Name, e, nil, nil), // it takes no snapshot, and tells changes alone
-		memory:   store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
-		reader:   func() Reader { return gather.NewTrail(e.AWS, e.Sleep) },
-		send:     bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Changes: e.Config.ChangeQueueURL},
+		memory:   store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke),
+		reader:   func() Reader { return gather.NewTrail(e.Watched(), e.Sleep) },
+		send:     bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Changes: e.Config.ChangeQueueURL, Spoke: e.Config.Spoke},
 		own:      own(lambdacontext.FunctionName),
+		spoke:    e.Config.Spoke,
 	}
 	return h.handle, nil
 }

@@ -20,6 +20,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
+	"rollcall/shared/spoke"
 	"rollcall/shared/trail"
 )
 
@@ -89,7 +90,7 @@ func (q *queues) SendChanges(_ context.Context, c report.Changes) error {
 }
 
 func (q *queues) LookForChanges(_ context.Context, key report.Key, opened time.Time, round int, now time.Time, delay time.Duration) error {
-	body, err := event.LookForChanges(key.Cluster, string(key.Check), key.Resource, opened, round, now)
+	body, err := event.LookForChanges(spoke.ID{}, key.Cluster, string(key.Check), key.Resource, opened, round, now)
 	q.reminders, q.delays = append(q.reminders, string(body)), append(q.delays, delay)
 	return err
 }
@@ -210,7 +211,7 @@ func TestLongAgo(t *testing.T) {
 
 func TestStaleWakes(t *testing.T) {
 	reminder := func(opened time.Time) string {
-		body, err := event.LookForChanges("prod", "route/no-egress", table, opened, 1, opened)
+		body, err := event.LookForChanges(spoke.ID{}, "prod", "route/no-egress", table, opened, 1, opened)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ const Name = "change-check"
 // reflection, which would make the linker keep every method of every SDK
 // client (44 MB instead of 12).
 func Environment() []spec.Variable {
-	return []spec.Variable{config.Clusters, config.TableName, config.ResultQueueURL, config.ChangeQueueURL, config.LogLevel}
+	return append(config.SpokeVariables(), config.Clusters, config.TableName, config.ResultQueueURL, config.ChangeQueueURL, config.LogLevel)
 }
 
 // Spec is what infra deploys.

@@ -13,6 +13,7 @@ import (
 	"rollcall/shared/remedy/deleteleakedinterfaces"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
+	"rollcall/shared/spoke"
 )
 
 // approvedFor is an incident of which the deletes of interfaces were approved an
@@ -76,6 +77,9 @@ func TestApprovals(t *testing.T) {
 			plan(func(p *remedy.Plan) { p.Cleanup.Interfaces = []string{"eni-1", "eni-9"} })(f, i)
 			f.errs["tell deletes"] = errBroken
 		}, nil},
+		{"of another account", nil, func(h *handler) { h.of = spoke.ID{Account: "2", Region: "r"} }},
+		{"of another region", nil, func(h *handler) { h.of = spoke.ID{Account: "1", Region: "q"} }},
+		{"of this account and region", nil, func(h *handler) { h.of = spoke.ID{Account: "1", Region: "r"} }},
 		{"there is no incident", func(_ *fake, i *incident.Incident) { i.Key.Resource = "s-9" }, nil},
 		{"there is one of another check", func(_ *fake, i *incident.Incident) { i.Key.Check = "ip/exhausted" }, nil},
 		{"it is the second incident", func(f *fake, _ *incident.Incident) {

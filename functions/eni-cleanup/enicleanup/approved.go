@@ -46,6 +46,8 @@ func (h handler) approved(ctx context.Context, t event.Trigger) error {
 		return h.decline(ctx, inc, d, "policy-off", "The remedy is switched off by now.")
 	case offer.Policy == optin.Approve && !offer.Expires.IsZero() && h.Now().After(offer.Expires):
 		return h.decline(ctx, inc, d, "approval-expired", fmt.Sprintf("The approval was good until %s.", offer.Expires.UTC().Format("15:04:05 UTC")))
+	case !h.of.Hub() && (offer.Plan.Account != h.of.Account || offer.Plan.Region != h.of.Region):
+		return h.decline(ctx, inc, d, string(leak.OtherAccount), fmt.Sprintf("The plan is of account %s in %s, and this is %s.", offer.Plan.Account, offer.Plan.Region, h.of))
 	case offer.Hash != offer.Plan.Hash() || offer.Plan.Cluster != inc.Key.Cluster || offer.Plan.Resource != inc.Key.Resource:
 		return h.decline(ctx, inc, d, "plan-changed", "The plan is not the one that was approved.")
 	}

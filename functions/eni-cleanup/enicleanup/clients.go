@@ -20,6 +20,8 @@ import (
 	"rollcall/shared/remedy/deleteleakedinterfaces"
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
+	roles "rollcall/shared/spec"
+	"rollcall/shared/spoke"
 	"rollcall/shared/store"
 
 	"rollcall/shared/snapshot"
@@ -86,6 +88,8 @@ type settings struct {
 	untagged []string
 	// remedied is what the remedy delete-leaked-interfaces may do in a cluster.
 	remedied func(cluster string) optin.Policy
+	// of is the account and region in which it deletes; zero where it is not known.
+	of spoke.ID
 }
 
 type handler struct {
@@ -103,16 +107,16 @@ type handler struct {
 
 // Build makes the handler of eni-cleanup from what its invocations share.
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
-	return assemble(e, gather.New(e.AWS)).handle, nil
+	return assemble(e, gather.New(e.Watched())).handle, nil
 }
 
 func assemble(e lambda.Env, r Reader) handler {
-	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now)
-	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL}
+	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke)
+	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Spoke: e.Config.Spoke}
 	return handler{
 		Detector: detect.New(spec.Name, e, r, queues),
 		settings: chosen(e.Config), reader: r, memory: table, notes: table, desk: table,
-		delete: awscall.NewInterfaces(e.AWS),
+		delete: awscall.NewInterfaces(e.As(roles.SpokeCleaner)),
 		bus:    bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName),
 		send:   queues,
 		sleep:  e.Sleep,
@@ -123,6 +127,7 @@ func chosen(c config.Config) settings {
 	return settings{
 		modes: func(cluster string) leak.Mode { return leak.Mode(c.CleanupOf(cluster)) },
 		grace: c.CleanupGrace, limit: c.CleanupCap, share: c.CleanupShare, untagged: c.CleanupUntagged,
+		of:       c.Where(),
 		remedied: func(cluster string) optin.Policy { return c.RemedyOf(cluster, optin.DeleteLeakedInterfaces) },
 	}
 }

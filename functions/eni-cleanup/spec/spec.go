@@ -22,9 +22,9 @@ const Name = "eni-cleanup"
 // reflection, which would make the linker keep every method of every SDK
 // client.
 func Environment() []spec.Variable {
-	return append(chosen(),
+	return slices.Concat(chosen(), config.SpokeVariables(), []spec.Variable{
 		config.Clusters, config.CleanupGrace, config.CleanupCap, config.CleanupShare,
-		config.TableName, config.BusName, config.ResultQueueURL, config.LogLevel)
+		config.TableName, config.BusName, config.ResultQueueURL, config.LogLevel})
 }
 
 // chosen are the settings on which depends what the function may delete.

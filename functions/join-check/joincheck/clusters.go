@@ -8,10 +8,10 @@ import (
 
 	"rollcall/functions/join-check/spec"
 	"rollcall/shared/event"
-	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
+	"rollcall/shared/spoke"
 )
 
 // toSweep are the clusters of a sweep: those that the settings name; else all that
@@ -77,7 +77,7 @@ func (h handler) tellGone(ctx context.Context, cluster string, r roll) error {
 func (h handler) about(cluster, account string, now time.Time) report.Observation {
 	return report.Observation{
 		Format: report.Format, ID: spec.Name + "/" + cluster + "/" + now.UTC().Format(time.RFC3339Nano), By: spec.Name, At: now,
-		Account: account, Region: h.Region, Partition: gather.Partition(h.Region), Cluster: cluster, Sweep: true,
+		Account: account, Region: h.Region, Partition: spoke.Partition(h.Region), Cluster: cluster, Sweep: true,
 	}
 }
 

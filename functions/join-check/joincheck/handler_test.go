@@ -19,6 +19,7 @@ import (
 	"rollcall/shared/incident"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/report"
+	"rollcall/shared/spoke"
 	"rollcall/shared/store"
 )
 
@@ -114,7 +115,7 @@ func TestWaiting(t *testing.T) {
 	}
 	b.Observations()
 	b.Advance(2 * time.Minute)
-	reminder, err := event.LookAgain([]string{id}, b.Now())
+	reminder, err := event.LookAgain(spoke.ID{}, []string{id}, b.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"rollcall/shared/event"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
+	"rollcall/shared/spoke"
 )
 
 // The fates of launches. A healthy node is Ready 55 seconds after its launch.
@@ -220,7 +221,7 @@ func (s *story) deliver() {
 			}
 		}
 		if slices.Sort(ids); len(ids) > 0 {
-			reminder, err := event.LookAgain(ids, s.Now())
+			reminder, err := event.LookAgain(spoke.ID{}, ids, s.Now())
 			if err != nil {
 				s.t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"rollcall/shared/event"
 	"rollcall/shared/node/outcome"
 	"rollcall/shared/snapshot"
+	"rollcall/shared/spoke"
 	"rollcall/shared/store"
 )
 
@@ -31,7 +32,7 @@ func TestWritesOfALaunch(t *testing.T) {
 				ids = append(ids, id)
 			}
 		}
-		reminder, err := event.LookAgain(ids, b.Now())
+		reminder, err := event.LookAgain(spoke.ID{}, ids, b.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

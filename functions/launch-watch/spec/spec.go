@@ -23,10 +23,10 @@ const Name = "launch-watch"
 // reflection, which would make the linker keep every method of every SDK
 // client (44 MB instead of 12).
 func Environment() []spec.Variable {
-	return []spec.Variable{
+	return append(config.SpokeVariables(),
 		config.Clusters, config.JoinTime, config.GiveUp, config.TableName,
 		config.ResultQueueURL, config.JoinQueueURL, config.DecodeDenied, config.Evidence, config.EvidenceBucket, config.LogLevel,
-	}
+	)
 }
 
 // Spec is what infra deploys.

@@ -96,11 +96,11 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) { return new
 func newHandler(e lambda.Env) handler {
 	keep := detect.KeepEvidence(e)
 	reader := detect.NewReader(e, keep)
-	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Nodegroups: e.Config.NodegroupQueueURL}
+	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Nodegroups: e.Config.NodegroupQueueURL, Spoke: e.Config.Spoke}
 	return Parts{
 		Detector: detect.New(spec.Name, e, reader, queues).Keeping(keep),
 		Config:   e.Config,
-		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now),
+		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke),
 		Reader:   reader,
 		Remind:   queues,
 		Tell:     bus.New(eventbridge.NewFromConfig(e.AWS), e.Config.BusName),

@@ -23,10 +23,10 @@ const Name = "nodegroup-watch"
 // reflection, which would make the linker keep every method of every SDK
 // client (44 MB instead of 12).
 func Environment() []spec.Variable {
-	return []spec.Variable{
+	return append(config.SpokeVariables(),
 		config.Clusters, config.JoinTime, config.TableName, config.BusName,
 		config.ResultQueueURL, config.NodegroupQueueURL, config.ReaderRole, config.Evidence, config.EvidenceBucket, config.LogLevel,
-	}
+	)
 }
 
 // Sources are what it reads where a nodegroup is unwell: what explains its

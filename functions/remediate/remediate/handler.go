@@ -25,6 +25,7 @@ import (
 	"rollcall/shared/remedy/optin"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
+	"rollcall/shared/spec"
 	"rollcall/shared/store"
 )
 
@@ -109,10 +110,10 @@ func newHandler(e lambda.Env) handler {
 			region: c.Region, watches: c.Watches, policy: c.RemedyOf, vpcs: c.RemedyVPCs, roles: c.RemedyRoles, limit: c.RemedyLimit,
 			approval: c.ApprovalTime, joinTime: c.JoinTime, grace: c.CleanupGrace,
 		},
-		memory: store.New(dynamodb.NewFromConfig(e.AWS), c.TableName).At(e.Now),
-		reader: gather.New(e.AWS).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader),
-		do:     remedy.Executor{Calls: awscall.New(e.AWS)},
-		send:   bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: c.ResultQueueURL, Remedies: c.RemedyQueueURL},
+		memory: store.New(dynamodb.NewFromConfig(e.AWS), c.TableName).At(e.Now).In(c.Spoke),
+		reader: gather.New(e.Watched()).WithEndpoints(e.Endpoints).InClustersAs(e.AWSAsReader),
+		do:     remedy.Executor{Calls: awscall.New(e.As(spec.SpokeRemediator)), Of: c.Where()},
+		send:   bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: c.ResultQueueURL, Remedies: c.RemedyQueueURL, Spoke: c.Spoke},
 		bus:    bus.New(eventbridge.NewFromConfig(e.AWS), c.BusName),
 		now:    e.Now, log: e.Log, count: e.Metrics.Count,
 	}

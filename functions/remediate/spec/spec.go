@@ -24,9 +24,9 @@ const Name = "remediate"
 // reflection, which would make the linker keep every method of every SDK
 // client.
 func Environment() []spec.Variable {
-	return append(chosen(),
+	return slices.Concat(chosen(), config.SpokeVariables(), []spec.Variable{
 		config.Clusters, config.RemedyLimit, config.ApprovalTime, config.JoinTime, config.CleanupGrace,
-		config.TableName, config.BusName, config.ResultQueueURL, config.RemedyQueueURL, config.ReaderRole, config.LogLevel)
+		config.TableName, config.BusName, config.ResultQueueURL, config.RemedyQueueURL, config.ReaderRole, config.LogLevel})
 }
 
 // chosen are the settings on which depends what the function may change.

@@ -37,6 +37,7 @@ func (h handler) byCluster(ctx context.Context, messages []event.Message) (clust
 			}
 			continue
 		}
+		result = result.In(h.spoke, h.whose)
 		i := slices.IndexFunc(clusters, func(c clusterBatch) bool { return c.name == result.Cluster() })
 		if i < 0 {
 			clusters = append(clusters, clusterBatch{name: result.Cluster()})

@@ -33,9 +33,9 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 
 func newHandler(e lambda.Env) handler {
 	wall := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName)
-	table := wall.At(e.Now)
+	table := wall.At(e.Now).In(e.Config.Spoke)
 	client := slackapi.NewSession(secretsmanager.NewFromConfig(e.AWS), e.Config.SlackSecretARN, e.Config.SlackAPI, &http.Client{Transport: e.HTTP})
-	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Aside: e.Config.ResultDeadURL}
+	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Aside: e.Config.ResultDeadURL, Spoke: e.Config.Spoke}
 	return handler{
 		Notifier: notify.Notifier{
 			Incidents: table, Postings: table, Clusters: table, Acts: table,
@@ -51,6 +51,8 @@ func newHandler(e lambda.Env) handler {
 		passed: wall, // signatures are dated by the wall clock, and the records of presses are kept by it
 		audit:  table,
 		people: client,
+		spoke:  e.Config.Spoke,
+		whose:  e.Config.Whose(),
 		aside:  queues, approvers: e.Config.Approvers, responders: e.Config.Responders,
 	}
 }

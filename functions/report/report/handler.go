@@ -15,6 +15,7 @@ import (
 	"rollcall/shared/incident/response"
 	"rollcall/shared/notify"
 	"rollcall/shared/report"
+	"rollcall/shared/spoke"
 )
 
 // People knows who is in a user group and in which workspace the app is.
@@ -30,6 +31,9 @@ type handler struct {
 	audit  Audited
 	people People
 	aside  Aside
+	// spoke is whose messages it takes, whose the name by which people know that.
+	spoke spoke.ID
+	whose string
 	// approvers are Slack's ids of users and user groups.
 	approvers []string
 	// responders are who may acknowledge, mute and ask for a check.

@@ -17,11 +17,11 @@ const Name = "report"
 // reflection, which would make the linker keep every method of every SDK
 // client (44 MB instead of 12).
 func Environment() []spec.Variable {
-	return []spec.Variable{
+	return append(config.SpokeVariables(),
 		config.Channel, config.SlackSecretARN, config.SlackAPI, config.ProofTime, config.ReopenTime,
 		config.Routes, config.RemindAfter, config.SlackActions, config.Approvers, config.WhoResponds,
 		config.TableName, config.BusName, config.ResultQueueURL, config.ResultDeadURL, config.LogLevel,
-	}
+	)
 }
 
 // Spec is what infra deploys.

@@ -98,7 +98,7 @@ func (b *bench) SendPress(_ context.Context, m report.PressMessage) error {
 	if err != nil || got.Press == nil {
 		b.t.Fatalf("%s is no press: %v", m.Body, err)
 	}
-	if b.digests[m.ID] != got.Digest || got.Cluster() != m.Cluster || got.Press.ID != m.ID {
+	if b.digests[m.ID] != got.Digest || got.Cluster() != m.Of.Name || got.Press.ID != m.ID {
 		b.t.Errorf("%s is sent, and %s is written down", got.Digest, b.digests[m.ID])
 	}
 	if b.sendErr == nil {

@@ -23,11 +23,11 @@ const Name = "subnet-watch"
 // reflection, which would make the linker keep every method of every SDK
 // client (44 MB instead of 12).
 func Environment() []spec.Variable {
-	return []spec.Variable{
+	return append(config.SpokeVariables(),
 		config.Clusters, config.TableName, config.ResultQueueURL, config.ReaderRole, config.Evidence, config.EvidenceBucket, config.LogLevel,
 		// What it says of eni-cleanup, and of the time that is left.
 		config.Cleanup, config.CleanupGrace, config.CleanupUntagged, config.SubnetMetrics, config.RunwayHorizon,
-	}
+	)
 }
 
 // Spec is what infra deploys.

@@ -16,6 +16,7 @@ import (
 	"rollcall/shared/incident/reconcile"
 	"rollcall/shared/report"
 	"rollcall/shared/snapshot"
+	"rollcall/shared/spoke"
 )
 
 const (
@@ -276,3 +277,6 @@ func Encoded(t testing.TB, v any) []byte {
 	}
 	return body
 }
+
+// Spoke is another account and region than the hub's own, which is where the scenes are.
+var Spoke = spoke.ID{Account: "222233334444", Region: "eu-west-1"}

@@ -15,7 +15,7 @@ func (rec *reconciler) applyCause(cause diagnose.Cause) {
 	if len(cause.Covers) == 0 {
 		cause.Covers = []string{cause.Resource}
 	}
-	key := report.Key{Cluster: rec.Observation.Cluster, Check: cause.Check, Resource: cause.Resource}
+	key := rec.Observation.Key(cause.Check, cause.Resource)
 	u := rec.find(key)
 	if u != nil && u.Repeated {
 		return
@@ -202,6 +202,7 @@ func (rec *reconciler) locate(u *incident.Update) {
 	u.Account = cmp.Or(rec.Observation.Account, u.Account)
 	u.Region = cmp.Or(rec.Observation.Region, u.Region)
 	u.Partition = cmp.Or(rec.Observation.Partition, u.Partition)
+	u.Whose = rec.Observation.Whose
 }
 
 // differ tells whether the words or the evidence of a cause differ.

@@ -46,7 +46,7 @@ func Decide(previous []incident.Incident, obs report.Observation, now time.Time,
 // begin takes in the cluster's incidents, and how their launches stand now.
 func (rec *reconciler) begin(previous []incident.Incident) {
 	for _, inc := range previous {
-		if inc.Key.Cluster == rec.Observation.Cluster {
+		if inc.Key.Of() == rec.Observation.Of() {
 			u := &incident.Update{Incident: inc.Clone(), Repeated: slices.Contains(inc.Applied, rec.Observation.ID)}
 			if inc.State == incident.Open {
 				u.Was = inc.Severity()
@@ -70,7 +70,7 @@ func (rec *reconciler) each(step func(*incident.Update)) {
 // is taken in.
 func (rec *reconciler) relate(causes []diagnose.Cause) {
 	for _, cause := range causes {
-		key := report.Key{Cluster: rec.Observation.Cluster, Check: cause.Check, Resource: cause.Resource}
+		key := rec.Observation.Key(cause.Check, cause.Resource)
 		if u := rec.find(key); u != nil && !u.Repeated && u.State != incident.Closed {
 			rec.RecordRelations(u, cause)
 		}

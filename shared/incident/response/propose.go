@@ -50,8 +50,14 @@ func proposalIsSound(p report.Proposal) bool {
 		return p.Remedy != ""
 	}
 	return p.Hash == p.Plan.Hash() && isSmall(p) && p.Plan.Format == remedy.Format && p.Plan.Remedy == p.Remedy &&
-		p.Plan.Cluster == p.Key.Cluster && p.Plan.Check == p.Key.Check && p.Plan.Resource == p.Key.Resource &&
+		isOf(p.Plan, p.Key) && p.Plan.Cluster == p.Key.Cluster && p.Plan.Check == p.Key.Check && p.Plan.Resource == p.Key.Resource &&
 		(p.Policy == optin.Approve || p.Policy == optin.Auto)
+}
+
+// isOf tells that a plan is of the account and region of an incident, where that is a
+// spoke's.
+func isOf(p remedy.Plan, k report.Key) bool {
+	return k.Spoke.Hub() || p.Account == k.Spoke.Account && p.Region == k.Spoke.Region
 }
 
 // maxPlan is how large a plan may be: an incident keeps six of them, some twice

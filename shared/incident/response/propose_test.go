@@ -23,6 +23,16 @@ func TestWrongProposalsChangeNothing(t *testing.T) {
 	rehash := func(change func(*remedy.Plan)) report.Proposal {
 		return with(func(p *report.Proposal) { change(&p.Plan); p.Hash = p.Plan.Hash() })
 	}
+	ofSpoke := func(change func(*remedy.Plan)) report.Proposal {
+		return with(func(p *report.Proposal) {
+			p.Key.Spoke, p.Plan.Account, p.Plan.Region = incidenttest.Spoke, incidenttest.Spoke.Account, incidenttest.Spoke.Region
+			change(&p.Plan)
+			p.Hash = p.Plan.Hash()
+		})
+	}
+	if d := response.Propose(incidenttest.Broken(t), ofSpoke(func(*remedy.Plan) {}), incidenttest.At(4)); d.Reason != incident.IsProposed {
+		t.Errorf("a plan of the incident's own account and region: %q", d.Reason)
+	}
 	in := func(change func(*incident.Incident)) incident.Incident {
 		inc := incidenttest.Broken(t)
 		change(&inc)
@@ -39,6 +49,8 @@ func TestWrongProposalsChangeNothing(t *testing.T) {
 		"of another cluster":        {incidenttest.Broken(t), rehash(func(p *remedy.Plan) { p.Cluster = "dev" }), incident.IsMalformed},
 		"of another check":          {incidenttest.Broken(t), rehash(func(p *remedy.Plan) { p.Check = "route/blackhole" }), incident.IsMalformed},
 		"of another resource":       {incidenttest.Broken(t), rehash(func(p *remedy.Plan) { p.Resource = "rtb-0eee" }), incident.IsMalformed},
+		"of another account":        {incidenttest.Broken(t), ofSpoke(func(p *remedy.Plan) { p.Account = "123456789012" }), incident.IsMalformed},
+		"of another region":         {incidenttest.Broken(t), ofSpoke(func(p *remedy.Plan) { p.Region = "us-west-2" }), incident.IsMalformed},
 		"of a newer form":           {incidenttest.Broken(t), rehash(func(p *remedy.Plan) { p.Format++ }), incident.IsMalformed},
 		"policy off":                {incidenttest.Broken(t), with(func(p *report.Proposal) { p.Policy = optin.Off }), incident.IsMalformed},
 		"no remedy":                 {incidenttest.Broken(t), report.Proposal{ID: "p1", At: incidenttest.At(2), Key: incidenttest.TheRoute}, incident.IsMalformed},

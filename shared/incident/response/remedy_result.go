@@ -54,7 +54,7 @@ func ApplyRemedyResult(inc incident.Incident, d report.RemedyResult, now time.Ti
 // names.
 func runIsSound(d report.RemedyResult) bool {
 	p := d.Run.Plan
-	return d.Run.ID != "" && d.Run.Hash == p.Hash() && p.Cluster == d.Key.Cluster && p.Check == d.Key.Check && p.Resource == d.Key.Resource
+	return d.Run.ID != "" && d.Run.Hash == p.Hash() && isOf(p, d.Key) && p.Cluster == d.Key.Cluster && p.Check == d.Key.Check && p.Resource == d.Key.Resource
 }
 
 // offerOfRun is the offer that a run is of, made if need be.

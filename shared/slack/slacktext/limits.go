@@ -145,3 +145,11 @@ func escape(s string) string {
 // Notification is the message's text: one line, short enough that escaping it
 // stays within the limit.
 func Notification(s string) string { return escape(Clip(OneLine(s), MaxText/len("&amp;"))) }
+
+// Place is a cluster, and whose it is where that is said: "prod (payments)".
+func Place(cluster, whose string) string {
+	if whose = Clip(OneLine(whose), 40); whose == "" {
+		return cluster
+	}
+	return cluster + " (" + whose + ")"
+}

@@ -1,0 +1,174 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"rollcall/shared/routing"
+	"rollcall/shared/spec"
+	"rollcall/shared/spoke"
+)
+
+// Spoke is an account and a region that are watched from the hub, with the name that
+// people know them by; without one it is the account's number.
+type Spoke struct {
+	spoke.ID
+	Name string
+}
+
+// SpokeVariables are what every function reads of whom it watches.
+func SpokeVariables() []spec.Variable {
+	return []spec.Variable{HubAccount, Spokes, ExternalID, RolePrefix}
+}
+
+// spokeName is a name as people give accounts: IAM's form of an account alias
+// (CreateAccountAlias), and capitals.
+var spokeName = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
+
+// mostSpokes keeps their names within the 4 KB of a function's environment, packed.
+const mostSpokes = 200
+
+// parseSpokes reads "none", or accounts and regions with their names, if they have one:
+// "222233334444/eu-west-1=payments,333344445555/us-west-2".
+func parseSpokes(text string) ([]Spoke, error) {
+	if text == "none" {
+		return nil, nil
+	}
+	var list []Spoke
+	for part := range strings.SplitSeq(text, ",") {
+		what, name, named := strings.Cut(strings.TrimSpace(part), "=")
+		id, err := spoke.Parse(what)
+		switch {
+		case err != nil:
+			return nil, err
+		case named && !spokeName.MatchString(name):
+			return nil, fmt.Errorf("%q is not a name of 1 to 63 letters, digits and hyphens", name)
+		case slices.ContainsFunc(list, func(s Spoke) bool { return s.ID == id }):
+			return nil, fmt.Errorf("%s is named twice", id)
+		}
+		list = append(list, Spoke{id, name})
+	}
+	if len(list) > mostSpokes {
+		return nil, fmt.Errorf("names %d accounts and regions, at most %d can be named", len(list), mostSpokes)
+	}
+	slices.SortFunc(list, func(a, b Spoke) int { return strings.Compare(a.String(), b.String()) })
+	return list, nil
+}
+
+// externalID is STS's form (AssumeRole, ExternalId), at least eight characters long.
+var externalID = regexp.MustCompile(`^[A-Za-z0-9_+=,.@:/-]{8,}$`)
+
+func parseExternalID(text string) (string, error) {
+	if text == "none" {
+		return "", nil
+	}
+	if !externalID.MatchString(text) || len(text) > 1224 {
+		return "", errors.New("it is not 8 to 1224 letters, digits and characters of _+=,.@:/-")
+	}
+	return text, nil
+}
+
+var errAccount = errors.New("it is not an account of twelve digits")
+
+func parseAccount(text string) (string, error) {
+	if text == "" || regexp.MustCompile(`^[0-9]{12}$`).MatchString(text) {
+		return text, nil
+	}
+	return "", errAccount
+}
+
+// Others are the spokes beside the hub's own account and region.
+func (c Config) Others() []Spoke {
+	return slices.DeleteFunc(slices.Clone(c.Spokes), func(s Spoke) bool { return s.ID == c.Hub })
+}
+
+// Watched tells whether a spoke is one of those that the operator chose; the hub's own
+// always is.
+func (c Config) Watched(id spoke.ID) bool {
+	return id.Hub() || slices.ContainsFunc(c.Others(), func(s Spoke) bool { return s.ID == id })
+}
+
+// In is the configuration of what watches a spoke: its region, and what the operator
+// chose for its clusters. What the settings say of a cluster by its name alone is of the
+// hub's own cluster of that name, and of no other.
+func (c Config) In(id spoke.ID) Config {
+	c.Spoke = id
+	if !id.Hub() {
+		c.Region = id.Region
+	}
+	c.Clusters = c.clustersOf(id)
+	c.Cleanups, c.Remedied = namedOf(id, c.Cleanups), namedOf(id, c.Remedied)
+	c.Routes = slices.DeleteFunc(slices.Clone(c.Routes), func(r routing.Route) bool { return !r.For(id) })
+	return c
+}
+
+// clustersOf are the names that the settings give of a spoke's clusters; nil, which is
+// all, where they give none of it.
+func (c Config) clustersOf(id spoke.ID) []string {
+	var names []string
+	for _, text := range c.Clusters {
+		if of, err := spoke.ParseCluster(text); err == nil && of.ID == id {
+			names = append(names, of.Name)
+		}
+	}
+	return names
+}
+
+// namedOf is what is said of a spoke's clusters, by their names alone.
+func namedOf[V any](id spoke.ID, all map[string]V) map[string]V {
+	own := map[string]V{}
+	for text, v := range all {
+		if of, err := spoke.ParseCluster(text); err == nil && of.ID == id {
+			own[of.Name] = v
+		}
+	}
+	return own
+}
+
+// Where is the account and region of this configuration's spoke, the hub's own too; the
+// zero ID where no stack says which that is.
+func (c Config) Where() spoke.ID {
+	if c.Spoke.Hub() {
+		return c.Hub
+	}
+	return c.Spoke
+}
+
+// Whose is the name by which people know the spoke of this configuration: its own, else
+// the account's number; with the region where several regions are watched. It is empty
+// where there is nothing to tell apart: one account and region, without a name.
+func (c Config) Whose() string {
+	id := c.Where()
+	name, several := "", len(c.Others()) > 0
+	regions := map[string]bool{c.Hub.Region: true}
+	for _, s := range c.Spokes {
+		regions[s.Region] = true
+		if s.ID == id {
+			name = s.Name
+		}
+	}
+	if !several {
+		return name
+	}
+	if name == "" {
+		name = id.Account
+	}
+	if len(regions) > 1 {
+		name += ", " + id.Region
+	}
+	return name
+}
+
+// SpokeRole is the ARN of one of the roles that a spoke has for the hub.
+func (c Config) SpokeRole(role spec.SpokeRole) string {
+	return SpokeRoleARN(c.RolePrefix, role, c.Spoke)
+}
+
+// SpokeRoleARN is the ARN of a role of a spoke: IAM's names are the account's, so the
+// region is in it.
+func SpokeRoleARN(prefix string, role spec.SpokeRole, of spoke.ID) string {
+	return fmt.Sprintf("arn:%s:iam::%s:role/%s-%s-%s", of.Partition(), of.Account, prefix, role, of.Region)
+}

@@ -1,0 +1,35 @@
+package remedy
+
+import (
+	"testing"
+
+	"rollcall/shared/remedy/action"
+	"rollcall/shared/remedy/addnatroute"
+	"rollcall/shared/remedy/optin"
+	"rollcall/shared/spoke"
+)
+
+// TestAPlanIsDoneInItsOwnAccountAlone: with the credentials of one account and region no
+// plan of another is begun. Calls is nil: any call would panic.
+func TestAPlanIsDoneInItsOwnAccountAlone(t *testing.T) {
+	own := spoke.ID{Account: "222233334444", Region: "eu-west-1"}
+	for name, of := range map[string]spoke.ID{
+		"another account": {Account: "111122223333", Region: "eu-west-1"},
+		"another region":  {Account: "222233334444", Region: "us-west-2"},
+		"nobody's":        {},
+	} {
+		for _, r := range All() {
+			p := Plan{Format: Format, Remedy: r.Name, Account: of.Account, Region: of.Region, Cluster: "prod", Route: &addnatroute.Plan{}}
+			got := Executor{Of: own}.Do(t.Context(), p, "token")
+			if got.Status != action.Failed || got.Reason != string(action.OtherAccount) || len(got.Changed) > 0 {
+				t.Errorf("%s of %s: %+v", r.Name, name, got)
+			}
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a plan of the own account and region was not begun")
+		}
+	}()
+	Executor{Of: own}.Do(t.Context(), Plan{Format: Format, Remedy: optin.AddNATRoute, Account: own.Account, Region: own.Region, Route: &addnatroute.Plan{}}, "token")
+}
