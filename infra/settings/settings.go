@@ -14,6 +14,7 @@ import (
 
 	"rollcall/shared/config"
 	"rollcall/shared/spec"
+	"rollcall/shared/spoke"
 )
 
 // Access is how functions get their Kubernetes rights.
@@ -71,7 +72,7 @@ func Parse(context map[string]any) (Settings, error) {
 	wrong = append(wrong, refused...)
 	var err error
 	s.Environment = environment
-	s.AccessClusters = functions.Clusters
+	s.AccessClusters = functions.In(spoke.ID{}).Clusters
 	if names := given[AccessClusters]; names != "" {
 		if s.AccessClusters, err = clusters(names); err != nil {
 			bad(AccessClusters, "%w", err)

@@ -196,7 +196,16 @@ func question(req *http.Request) (string, error) {
 		req.Body.Close()
 		req.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	return strings.Join([]string{req.Method, req.URL.String(), req.Header.Get("X-Amz-Target"), string(body)}, "\n"), nil
+	return strings.Join([]string{signer(req), req.Method, req.URL.String(), req.Header.Get("X-Amz-Target"), string(body)}, "\n"), nil
+}
+
+// signer is the access key by which a request to AWS is signed: accounts have the same
+// endpoints, and what one is answered is not another's (IAM user guide, "Elements of an AWS
+// API request signature", Authorization). Another way to a cluster is another URL.
+func signer(req *http.Request) string {
+	_, rest, _ := strings.Cut(req.Header.Get("Authorization"), "Credential=")
+	key, _, _ := strings.Cut(rest, "/")
+	return key
 }
 
 // CloseIdleConnections closes those of the way.

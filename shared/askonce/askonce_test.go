@@ -338,3 +338,30 @@ func TestConnectionsAreClosed(t *testing.T) {
 		t.Errorf("closed %d times, want once", i.closed)
 	}
 }
+
+// Two accounts have the same endpoint: what one was answered is not given to the other.
+func TestAccountsAreApart(t *testing.T) {
+	s := &script{answers: []func(*http.Request) (*http.Response, error){says(200, "of the first"), says(200, "of the second")}}
+	by := way{&Once{}, s, false}
+	ask := func(key string) string {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://ec2.us-west-2.amazonaws.com/", strings.NewReader("Action=DescribeSubnets"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+key+"/20261120/us-west-2/ec2/aws4_request, SignedHeaders=host, Signature="+time.Now().String())
+		resp, err := by.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(body)
+	}
+	got := []string{ask("ASIA1"), ask("ASIA2"), ask("ASIA1"), ask("ASIA2")}
+	if diff := cmp.Diff([]string{"of the first", "of the second", "of the first", "of the second"}, got); diff != "" || len(s.asked) != 2 {
+		t.Errorf("asked %d times (-want +got):\n%s", len(s.asked), diff)
+	}
+}

@@ -84,8 +84,6 @@ type Setting struct {
 func Settings() []Setting {
 	return []Setting{
 		{Clusters, "clusters", "all", `Clusters to watch: "all" in this region, or names separated by commas. A spoke's cluster is named with its account and region (222233334444/eu-west-1/prod), here and in the settings below; where none of a spoke's is named, all of it are watched.`},
-		{Spokes, "spokes", "none", `Accounts and regions to watch beside the stack's own, separated by commas, with the names that people know them by: "222233334444/eu-west-1=payments,333344445555/us-west-2". The stack's own may be among them, to have a name.`},
-		{ExternalID, "externalId", "none", "External id by which the roles of spokes know this hub (8 characters or more; it is no secret). Required with spokes, and the same in each of them."},
 		{Channel, "slackChannel", "", "Id of the Slack channel, like C0123456789. Required."},
 		{SlackSecretARN, "slackSecretArn", "", "ARN of the Secrets Manager secret whose value is the Slack bot token (xoxb-…). Without it the stack makes an empty secret to fill in."},
 		{SlackAPI, "slackApiUrl", "https://slack.com/api/", "Where Slack's Web API is; GovSlack has another address."},
@@ -115,6 +113,8 @@ func Settings() []Setting {
 		{DecodeDenied, "decodeDenied", "off", `"on" lets launch-watch and join-check decode the message of a launch that was denied (sts:DecodeAuthorizationMessage, which takes no resource): the statement that denied it and the tag that is missing are then told. What else the message holds is not kept.`},
 		{AutoModeLogs, "autoModeLogs", "off", `Log groups in which join-check may look for what EKS Auto Mode logs of nodes that do not come (logs:FilterLogEvents), separated by commas; a "*" at the end stands for any end: "/aws/vendedlogs/eks/*". "off" asks for no log.`},
 		{Evidence, "evidence", "30", `For how many days what the detectors read of a failed launch or an incident is kept, as a capture in a bucket of the stack, for "rollcall replay" (1 to 365); "off" keeps none, and makes no bucket.`},
+		{Spokes, "spokes", "none", `Accounts and regions to watch beside the stack's own, separated by commas, with the names that people know them by: "222233334444/eu-west-1=payments,333344445555/us-west-2". The stack's own may be among them, to have a name.`},
+		{ExternalID, "externalId", "none", "External id by which the roles of spokes know this hub (8 characters or more; it is no secret). Required with spokes, and the same in each of them."},
 		{LogLevel, "logLevel", "info", "debug, info, warn or error."},
 	}
 }
@@ -329,7 +329,7 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 	case ExternalID:
 		c.ExternalID, err = parseExternalID(text)
 	case HubAccount:
-		c.Hub.Account, err = parseAccount(text)
+		c.Hub.Account = text
 	case RolePrefix:
 		c.RolePrefix = text
 	case TableName:

@@ -71,15 +71,6 @@ func parseExternalID(text string) (string, error) {
 	return text, nil
 }
 
-var errAccount = errors.New("it is not an account of twelve digits")
-
-func parseAccount(text string) (string, error) {
-	if text == "" || regexp.MustCompile(`^[0-9]{12}$`).MatchString(text) {
-		return text, nil
-	}
-	return "", errAccount
-}
-
 // Others are the spokes beside the hub's own account and region.
 func (c Config) Others() []Spoke {
 	return slices.DeleteFunc(slices.Clone(c.Spokes), func(s Spoke) bool { return s.ID == c.Hub })
@@ -98,6 +89,8 @@ func (c Config) In(id spoke.ID) Config {
 	c.Spoke = id
 	if !id.Hub() {
 		c.Region = id.Region
+		// What a spoke's role reader is not granted is not asked for.
+		c.AutoModeLogs, c.DecodeDenied = nil, false
 	}
 	c.Clusters = c.clustersOf(id)
 	c.Cleanups, c.Remedied = namedOf(id, c.Cleanups), namedOf(id, c.Remedied)

@@ -6,12 +6,22 @@ import (
 	"fmt"
 )
 
+// AssumeRole is the call by which the hub becomes a spoke's role: without it nothing of the
+// spoke can be read.
+const AssumeRole = "sts:AssumeRole"
+
 // Each does something for every watched cluster: for the named ones, or for all
 // of the region where names is nil. One cluster's trouble does not keep the
 // others from being looked at. SweptClusters counts those that had none.
 func (d Detector) Each(ctx context.Context, names []string, do func(ctx context.Context, cluster string) error) error {
 	if names == nil {
 		list, failed := d.Reader.Clusters(ctx)
+		if failed != nil && failed.Call == AssumeRole {
+			// join-check says so, once; there is nothing to do again at once.
+			d.Log.WarnContext(ctx, "the spoke's role cannot be assumed, nothing of it is looked at", "code", failed.Code, "error", failed.Message)
+			d.Count("BlindSweeps", 1)
+			return nil
+		}
 		if failed != nil {
 			return fmt.Errorf("list the clusters: %s %s: %s", failed.Call, failed.Reason, failed.Message)
 		}

@@ -81,6 +81,8 @@ type handler struct {
 	remind   detect.Reminder
 	joinTime time.Duration
 	giveUp   time.Duration
+	// hub tells that it looks at the hub's own account and region.
+	hub bool
 }
 
 // Parts are what the handler is made of. Build makes them of AWS; who looks at a
@@ -112,6 +114,7 @@ func New(p Parts) lambda.Handler {
 		remind:   p.Remind,
 		joinTime: p.Config.JoinTime,
 		giveUp:   p.Config.GiveUp,
+		hub:      p.Config.Spoke.Hub(),
 	}
 	return h.handle
 }

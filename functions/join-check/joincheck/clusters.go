@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/functions/join-check/spec"
+	"rollcall/shared/detect"
 	"rollcall/shared/event"
 	"rollcall/shared/incident"
 	"rollcall/shared/report"
@@ -19,12 +20,18 @@ import (
 // one was deleted is asked of EKS by its name. Where the list cannot be read that
 // is said, and what is known to be in trouble is swept all the same.
 func (h handler) toSweep(ctx context.Context, t event.Trigger) ([]string, error) {
-	if h.Clusters != nil {
+	if h.Clusters != nil && h.hub {
 		return h.Clusters, nil
 	}
 	listed, failed := h.Reader.Clusters(ctx)
 	if err := h.tellList(ctx, t, failed); err != nil {
 		return nil, err
+	}
+	switch {
+	case failed != nil && failed.Call == detect.AssumeRole:
+		return []string{}, nil // of such a spoke nothing can be read: that is said once, not for each cluster
+	case h.Clusters != nil:
+		return h.Clusters, nil
 	}
 	names := append([]string{}, listed...) // never nil, which would be all of the region
 	records, err := h.launches.ClusterRecords(ctx)

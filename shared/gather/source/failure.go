@@ -41,7 +41,9 @@ func (s Source) Failure(err error) *snapshot.Failure {
 	if errors.As(err, &asked) {
 		f.Call = asked.Call
 	}
-	if errors.As(err, &op) {
+	// Of a call that was never sent, for want of credentials, what failed is the call
+	// that asks for those.
+	for inner := err; errors.As(inner, &op); inner = op.Err {
 		f.Call = action(op)
 	}
 	switch {
@@ -96,11 +98,12 @@ func action(op *smithy.OperationError) string {
 // taken (package local/capture). AWS and Kubernetes have no such code.
 const NotCaptured = "NotCaptured"
 
-// Codes: EC2 "Common client error codes"; Auto Scaling and EKS "Common errors".
+// Codes: EC2 "Common client error codes"; Auto Scaling and EKS "Common errors"; STS,
+// AssumeRole, "Errors".
 func reasonOf(code string, fault smithy.ErrorFault) snapshot.Reason {
 	switch code {
 	case "UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "AuthFailure",
-		"UnrecognizedClientException", "InvalidClientTokenId", "ExpiredToken", "ExpiredTokenException", "OptInRequired":
+		"UnrecognizedClientException", "InvalidClientTokenId", "ExpiredToken", "ExpiredTokenException", "OptInRequired", "RegionDisabledException":
 		return snapshot.Denied
 	case "RequestLimitExceeded", "Throttling", "ThrottlingException", "ThrottledException", "TooManyRequestsException",
 		"RequestThrottled", "RequestThrottledException", "EC2ThrottledException", "SlowDown", "BandwidthLimitExceeded":

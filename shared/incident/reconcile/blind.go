@@ -70,6 +70,27 @@ func blindedChecks(f snapshot.Failure, obs report.Observation) []string {
 // deletes is the one call among those that fail that reads nothing.
 const deletes = "ec2:DeleteNetworkInterface"
 
+// assumes is the call by which the hub becomes a spoke's role.
+const assumes = "sts:AssumeRole"
+
+// disabled tells the codes by which services refuse the credentials of an account that has
+// not enabled their region (EC2 API reference, "Common client errors": AuthFailure,
+// OptInRequired; EKS and others, "Common errors": UnrecognizedClientException,
+// OptInRequired).
+func disabled(code string) bool {
+	return code == "AuthFailure" || code == "OptInRequired" || code == "UnrecognizedClientException"
+}
+
+// remedyForSpoke is what to do where a spoke's role cannot be assumed. STS says AccessDenied
+// whether the role is gone, trusts another hub, or wants another external id or
+// organization (API reference, AssumeRole, "Errors"): it does not tell which.
+func remedyForSpoke(code string) string {
+	if code == "RegionDisabledException" {
+		return "STS is deactivated for the hub's region in that account: activate it there (IAM, Account settings, Endpoints)."
+	}
+	return "Deploy the spoke again in that account and region, for this hub and with this hub's externalId (`make deploy-spoke`): its role is gone, trusts another hub, wants another external id, or the account has left the organization. If it is to be watched no more, take it out of the setting spokes and deploy the hub again."
+}
+
 func blindCause(f snapshot.Failure, blinded []string) diagnose.Cause {
 	c := diagnose.Cause{
 		Check:      incident.CannotLook,
@@ -84,6 +105,10 @@ func blindCause(f snapshot.Failure, blinded []string) diagnose.Cause {
 	}
 	if f.Source == snapshot.AutoModeLogsOf {
 		c.Why = "What EKS Auto Mode itself says of nodes that do not come is not told without it. Everything is judged as before."
+	}
+	if f.Call == assumes {
+		c.Title = "cannot look at this account and region: Rollcall's role there does not let it in"
+		c.Why = "Nothing of this account in this region is read, and nothing there is called well, as long as its role reader does not let Rollcall's hub in. No other account is touched by it."
 	}
 	if f.Call == deletes {
 		c.Title = fmt.Sprintf("cannot delete leaked interfaces: %s %s", sight(f), happened(f.Reason))
@@ -127,8 +152,14 @@ func happened(r snapshot.Reason) string {
 }
 
 func remedyFor(f snapshot.Failure) string {
+	if f.Call == assumes {
+		return remedyForSpoke(f.Code)
+	}
 	switch f.Reason {
 	case snapshot.Denied:
+		if disabled(f.Code) {
+			return fmt.Sprintf("Allow %s to Rollcall's role: AWS does not know its credentials. In a spoke whose region the account has not enabled, enable it (account:EnableRegion), or take the spoke out of the setting spokes and deploy the hub again.", sight(f))
+		}
 		if ofKarpenter(f.Source) {
 			return "Give Rollcall's group the rights in the cluster: the stack's output ClusterRoleCommand, or `kubectl apply -f deploy/clusterrole.yaml`. No access policy of EKS that gives no Secrets has them: with kubernetesAccess=policy this takes kubernetesAccess=group."
 		}

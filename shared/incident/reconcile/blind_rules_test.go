@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -145,5 +146,25 @@ func TestOrderOfCauses(t *testing.T) {
 	}
 	if diff := cmp.Diff([]checks.ID{checkid.IPLeakedInterfaces, "route/a", "iam/a", checkid.IPRunway, checkid.NodeCNINotReady, "node/a"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What is said where a spoke's role cannot be assumed: whose it is stands in the headline,
+// and what to do is said for each way in which STS refuses.
+func TestWordsOfASpokeThatDoesNotLetIn(t *testing.T) {
+	for code, want := range map[string]string{
+		"AccessDenied":            "Deploy the spoke again in that account and region, for this hub and with this hub's externalId (`make deploy-spoke`)",
+		"RegionDisabledException": "STS is deactivated for the hub's region in that account: activate it there",
+	} {
+		c := blindCause(snapshot.Failure{Call: "sts:AssumeRole", Source: snapshot.Clusters, Reason: snapshot.Denied, Code: code, Message: "not authorized"}, nil)
+		if !strings.HasPrefix(c.Fix.Text, want) || c.Title != "cannot look at this account and region: Rollcall's role there does not let it in" || !strings.Contains(c.Why, "nothing there is called well") {
+			t.Errorf("%s: %q, %q, %q", code, c.Title, c.Why, c.Fix.Text)
+		}
+	}
+	for _, code := range []string{"AuthFailure", "UnrecognizedClientException", "OptInRequired"} {
+		c := blindCause(snapshot.Failure{Call: "eks:ListClusters", Source: snapshot.Clusters, Reason: snapshot.Denied, Code: code}, nil)
+		if !strings.Contains(c.Fix.Text, "whose region the account has not enabled") {
+			t.Errorf("%s: %q", code, c.Fix.Text)
+		}
 	}
 }
