@@ -48,10 +48,12 @@ type alarms struct {
 	stack  awscdk.Stack
 	prefix string
 	topic  string
+	// made are those that there are.
+	made *[]awscloudwatch.CfnAlarm
 }
 
 func newAlarms(stack awscdk.Stack, chosen settings.Settings) alarms {
-	a := alarms{stack: stack, prefix: chosen.Prefix(), topic: chosen.AlarmTopicARN}
+	a := alarms{stack: stack, prefix: chosen.Prefix(), topic: chosen.AlarmTopicARN, made: &[]awscloudwatch.CfnAlarm{}}
 	if a.topic == "" {
 		a.topic = newTopic(stack, chosen)
 	}
@@ -290,7 +292,7 @@ func (a alarms) add(it alarm) {
 		}
 		props.Metrics = queries
 	}
-	awscloudwatch.NewCfnAlarm(a.stack, jsii.String(it.id+"Alarm"), props)
+	*a.made = append(*a.made, awscloudwatch.NewCfnAlarm(a.stack, jsii.String(it.id+"Alarm"), props))
 }
 
 // span writes 15m0s as 15m and 24h0m0s as 24h.

@@ -60,6 +60,9 @@ func NewStack(app awscdk.App, list []spec.Spec, packages string) error {
 	admit(chosen, who)
 	alarms := newAlarms(stack, chosen)
 	alarms.watch(r, functions)
+	if chosen.Dashboard {
+		newDashboard(stack, chosen, r, functions, alarms)
+	}
 	output(stack, chosen, r, alarms, functions, who)
 	return limits.CheckResources(count(stack))
 }

@@ -19,6 +19,7 @@ const (
 	AlarmTopicARN     = "alarmTopicArn"
 	AlarmEmail        = "alarmEmail"
 	LogRetentionDays  = "logRetentionDays"
+	Dashboard         = "dashboard"
 
 	VPCSubnetIDs        = "vpcSubnetIds"
 	VPCSecurityGroupIDs = "vpcSecurityGroupIds"
@@ -45,6 +46,7 @@ func Keys() []Key {
 		Key{AlarmTopicARN, "", "ARN of an SNS topic for alarms, whose policy lets cloudwatch.amazonaws.com publish. Without it the stack makes one without a KMS key: SNS encrypts its disks, and no more. If yours has a KMS key, it must be a customer key whose policy allows cloudwatch.amazonaws.com kms:GenerateDataKey* and kms:Decrypt: with the key aws/sns no alarm arrives."},
 		Key{AlarmEmail, "", "Address that gets the alarms of the stack's own topic (it is asked to confirm)."},
 		Key{LogRetentionDays, "30", "How long logs are kept, one of the numbers of days that CloudWatch Logs accepts."},
+		Key{Dashboard, "on", `"off" leaves out the CloudWatch dashboard (launches, joins, addresses left, incidents, Rollcall's own health). An account's first three dashboards are free, each further one costs $3.00 a month; opening it searches the log groups ($0.005 for a GB).`},
 		Key{StackName, "Rollcall", "Name of the stack; in lower case it begins the name of every function and queue, and is the name of the bus."},
 	)
 }

@@ -47,6 +47,8 @@ type Settings struct {
 	AlarmTopicARN     string
 	AlarmEmail        string
 	LogRetentionDays  int
+	// Dashboard tells that there is one.
+	Dashboard bool
 }
 
 // Prefix begins the names of the stack's resources.
@@ -119,6 +121,9 @@ func Parse(context map[string]any) (Settings, error) {
 	s.LogRetentionDays, err = strconv.Atoi(given[LogRetentionDays])
 	if err != nil || !slices.Contains(retentions, s.LogRetentionDays) {
 		bad(LogRetentionDays, "%q is none of %v", given[LogRetentionDays], retentions)
+	}
+	if s.Dashboard = given[Dashboard] == "on"; !s.Dashboard && given[Dashboard] != "off" {
+		bad(Dashboard, "%q is neither on nor off", given[Dashboard])
 	}
 	if len(wrong) > 0 {
 		return Settings{}, errors.Join(wrong...)

@@ -33,7 +33,7 @@ func TestDefaults(t *testing.T) {
 			config.LogLevel: "info", config.Evidence: "30", config.Spokes: "none", config.ExternalID: "none",
 		},
 		Access:           AccessPolicy,
-		LogRetentionDays: 30,
+		LogRetentionDays: 30, Dashboard: true,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)

@@ -57,6 +57,7 @@ func routeStory(t *testing.T) {
 	r.until("the missed roll call", r.says("1 instance cannot join"))
 	r.repair()
 	r.until("the proof", r.says("joined again after", table+" has 0.0.0.0/0 → "+nat))
+	r.dashboardReads(4)
 	i := r.incidents()
 	if len(i) != 1 || i[0].State != incident.Closed || i[0].Resolution != incident.Proved || i[0].Proof == nil {
 		t.Fatalf("incidents %+v; want one, closed and proved", i)

@@ -82,6 +82,7 @@ func (c *Cluster) recordIncidents(ctx context.Context, decide Decide) (due []out
 	}
 	now := c.Now()
 	incidents, changed, strays := decide(incidents, now)
+	defer func() { c.logOpen(ctx, incidents, len(changed) > 0) }()
 	for _, inc := range incidents {
 		c.open = c.open || inc.State != incident.Closed
 		c.noteOwedFiles(inc)
@@ -96,4 +97,21 @@ func (c *Cluster) recordIncidents(ctx context.Context, decide Decide) (due []out
 		}
 	}
 	return due, strays, nil
+}
+
+// logOpen tells how many incidents a cluster has, where it has some or has just lost its
+// last: the dashboard shows them (infra, dashboard).
+func (c *Cluster) logOpen(ctx context.Context, incidents []incident.Incident, changed bool) {
+	open, critical := 0, 0
+	for _, inc := range incidents {
+		if inc.State == incident.Closed {
+			continue
+		}
+		if open++; inc.Severity() == incident.Critical {
+			critical++
+		}
+	}
+	if open > 0 || changed {
+		c.Log.InfoContext(ctx, "incidents open", "cluster", c.name, "open", open, "critical", critical)
+	}
 }

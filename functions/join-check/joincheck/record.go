@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -38,6 +39,9 @@ func (h handler) record(ctx context.Context, s *snapshot.Snapshot, d diagnose.Di
 				if err := h.save(ctx, e.recorded, l); err != nil {
 					return fmt.Errorf("record the launch of %s: %w", l.Instance, err)
 				}
+				if v.Status.Final() && !e.launch.Status.Final() {
+					h.logEnd(ctx, s.Cluster.Name, l)
+				}
 			}
 			// The sweep looks again at those that missed it, and leaves those
 			// that wait to the message that they have.
@@ -50,6 +54,16 @@ func (h handler) record(ctx context.Context, s *snapshot.Snapshot, d diagnose.Di
 	failed := g.Wait()
 	_, err := reminders.Send(ctx, h.remind, s.Time)
 	return errors.Join(failed, err)
+}
+
+// logEnd tells how a launch ended, once; where a run was killed in between, twice. The
+// dashboard counts these lines by their instance (infra, dashboard).
+func (h handler) logEnd(ctx context.Context, cluster string, l store.LaunchRecord) {
+	attrs := []any{"cluster", cluster, "nodegroup", l.Nodegroup, "instance", l.Instance, "status", l.Status}
+	if f := l.Known(); l.Status == outcome.Joined && f.Ready.After(f.Started) && !f.Started.IsZero() {
+		attrs = append(attrs, "seconds", int(f.Ready.Sub(f.Started).Round(time.Second)/time.Second))
+	}
+	h.Log.InfoContext(ctx, "launch ended", attrs...)
 }
 
 // save writes a launch. Where others write it each time the next look will

@@ -119,7 +119,10 @@ func Count(source []byte) (Template, error) {
 		switch r.Type {
 		case "AWS::CloudWatch::Alarm":
 			t.AlarmMetrics += metrics(r)
-		case "AWS::CloudWatch::CompositeAlarm", "AWS::CloudWatch::Dashboard", "AWS::KMS::ReplicaKey", "AWS::EC2::VPCEndpoint":
+		case "AWS::CloudWatch::Dashboard":
+			// "First 3 dashboards (up to 50 metrics) per month" are free (CloudWatch
+			// pricing): the page tells what a further one costs.
+		case "AWS::CloudWatch::CompositeAlarm", "AWS::KMS::ReplicaKey", "AWS::EC2::VPCEndpoint":
 			return Template{}, fmt.Errorf("%s: what a resource of type %s costs is not known here", id, r.Type)
 		case "AWS::SecretsManager::Secret":
 			t.Secrets++

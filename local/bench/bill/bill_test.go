@@ -118,8 +118,8 @@ func TestOf(t *testing.T) {
 }
 
 func TestCountRefusesWhatItDoesNotKnow(t *testing.T) {
-	_, err := Count([]byte(`{"Resources":{"D":{"Type":"AWS::CloudWatch::Dashboard"}}}`))
-	if err == nil || !strings.Contains(err.Error(), "D: what a resource of type AWS::CloudWatch::Dashboard costs is not known here") {
+	_, err := Count([]byte(`{"Resources":{"D":{"Type":"AWS::CloudWatch::CompositeAlarm"}}}`))
+	if err == nil || !strings.Contains(err.Error(), "D: what a resource of type AWS::CloudWatch::CompositeAlarm costs is not known here") {
 		t.Errorf("got %v", err)
 	}
 }
