@@ -204,6 +204,9 @@ threads: ## write docs/threads.md anew: what people met in public threads, and w
 load: build-local ## 10,000 launches an hour on the stage for ten minutes, their outcomes and their cost; writes docs/load.md (four minutes)
 	go run ./local/bench/load -page docs/load.md $(LOAD)
 
+tick: ## count the calls of a tick for a cluster; writes its section of docs/load.md
+	go run ./local/bench/tick
+
 live-times: ## measure rollcall diagnose --cluster and capture for 20, 200 and 2,000 nodes, 40 ms a call; writes the table in docs/diagnose.md [SCRIPT=another taker of captures]
 	go build $(LAMBDA) -o build/rollcall ./cmd/rollcall
 	go run ./local/bench/live -page docs/diagnose.md $(if $(SCRIPT),-script '$(SCRIPT)')

@@ -23,8 +23,8 @@ import (
 const (
 	// alarmPeriod is the span that one figure of an alarm covers.
 	alarmPeriod = 5 * time.Minute
-	// slowQueue is how long a message may wait, beyond its delay, before
-	// somebody should know: longer than a burst takes to be worked off.
+	// slowQueue is how long a message may wait before somebody should know: longer
+	// than a burst takes to be worked off.
 	slowQueue = 10 * time.Minute
 	// missedTicks is how many runs of a schedule may be missing.
 	missedTicks = 3
@@ -139,15 +139,15 @@ type figure struct {
 func (a alarms) watch(r resources, functions []function) {
 	a.add(alarm{
 		id: "FunctionsFail",
-		description: "Functions of " + a.prefix + " failed in two of three periods of five minutes. Meanwhile: what they were to do waits or is tried again; what is tried too often is put aside, for which there is another alarm. " +
-			"Do: find which, and why: CloudWatch, Lambda, Errors by function, then its log group /aws/lambda/" + a.prefix + "-… (lines with level ERROR, \"Task timed out\", \"Runtime exited\").",
+		description: "Functions of " + a.prefix + " failed in two of three periods of five minutes, or clusters' turns came too late to be taken. Meanwhile: what they were to do waits or is tried again; what is tried too often is put aside, for which there is another alarm. " +
+			"Do: find which, and why: CloudWatch, Lambda, Errors by function, then its log group /aws/lambda/" + a.prefix + "-… (lines with level ERROR, \"Task timed out\", \"Runtime exited\"; \"a turn is dropped\" in that of sweep: see its Throttles).",
 		figures:   []figure{{namespace: lambda.StackNamespace(a.prefix), metric: lambda.Failures, statistic: "Sum"}},
 		threshold: 1, datapoints: 2, periods: 3,
 	})
 	a.deadLetters(r.failed, functions)
 	a.late(functions)
 	for _, f := range functions {
-		if f.spec.Queue != nil && f.spec.Queue.Resource == spec.JoinQueue {
+		if f.spec.Queue != nil && f.spec.Queue.Resource == spec.SweepQueue {
 			a.silent(f)
 		}
 		for _, own := range f.spec.Alarms {
@@ -165,7 +165,7 @@ func (a alarms) watch(r resources, functions []function) {
 func (a alarms) deadLetters(failed awssqs.Queue, functions []function) {
 	queues := []awssqs.Queue{failed}
 	for _, f := range functions {
-		if f.queue != nil {
+		if f.queue != nil && f.queue.dead != failed {
 			queues = append(queues, f.queue.dead)
 		}
 	}
@@ -183,7 +183,7 @@ func (a alarms) deadLetters(failed awssqs.Queue, functions []function) {
 		}
 		a.add(alarm{
 			id: id,
-			description: fmt.Sprintf("Something was put aside: messages in a queue %[1]s-…-dead (tried too often, or unreadable), or events in %[1]s-failed (they did not reach a function, or it failed on them). Meanwhile: it is not done; it is kept for 14 days. "+
+			description: fmt.Sprintf("Something was put aside: messages in a queue %[1]s-…-dead (tried too often, or unreadable), or events and clusters' turns in %[1]s-failed (they did not reach a function, or it failed on them). Meanwhile: it is not done; it is kept for 14 days. "+
 				"Do: make redrive shows which; read the log of the function, and the messages (those in %[1]s-failed name the rule or the function, and the error); mend the cause, then make redrive MOVE=1 puts messages back; what matters in %[1]s-failed is sent again by hand, and the rest purged.", a.prefix),
 			figures: figures, expression: "SUM([" + strings.Join(parts, ",") + "])",
 			threshold: 1, datapoints: 1, periods: fillPeriods,
@@ -192,11 +192,11 @@ func (a alarms) deadLetters(failed awssqs.Queue, functions []function) {
 }
 
 // onTime are the queues that somebody waits for: between a launch and what is
-// said of it. In the others a message that is not read is put aside after its
-// attempts, which rings too, later.
-func onTime(q spec.Resource) bool {
-	return q == spec.LaunchQueue || q == spec.JoinQueue || q == spec.ResultQueue
-}
+// said of it. A roll that join-check does not call in time the cluster's turn
+// calls within five minutes, and turns that come too late are counted. In the
+// others a message that is not read is put aside after its attempts, which rings
+// too, later.
+func onTime(q spec.Resource) bool { return q == spec.LaunchQueue || q == spec.ResultQueue }
 
 // late rings when a message has waited for longer than it may.
 func (a alarms) late(functions []function) {
@@ -206,28 +206,27 @@ func (a alarms) late(functions []function) {
 		if f.queue == nil || !onTime(f.queue.spec.Resource) {
 			continue
 		}
-		most := maxAge(*f.queue)
 		figures = append(figures, queueFigure(f.queue.main, "ApproximateAgeOfOldestMessage"))
-		parts = append(parts, fmt.Sprintf("FILL(m%d,0)/%.0f", len(figures), most.Seconds()))
-		names = append(names, fmt.Sprintf("%s (%s)", f.queue.spec.Resource, span(most)))
+		parts = append(parts, fmt.Sprintf("FILL(m%d,0)/%.0f", len(figures), slowQueue.Seconds()))
+		names = append(names, string(f.queue.spec.Resource))
 	}
 	a.add(alarm{
 		id: "QueuesLate",
-		description: fmt.Sprintf("Messages wait for longer than they should in one of the queues %s. Meanwhile: launches are looked at, or said, late; nothing is lost for a day. "+
-			"Do: find the queue (SQS, ApproximateAgeOfOldestMessage by queue), then why its function does not read it: its log, and Lambda, Throttles by function (the account's concurrency may be used up: ask for a higher quota).", strings.Join(names, ", ")),
+		description: fmt.Sprintf("Messages wait for longer than they should (%s) in one of the queues %s. Meanwhile: launches are looked at, or said, late; nothing is lost for a day. "+
+			"Do: find the queue (SQS, ApproximateAgeOfOldestMessage by queue), then why its function does not read it: its log, and Lambda, Throttles by function (the account's concurrency may be used up: ask for a higher quota).", span(slowQueue), strings.Join(names, ", ")),
 		figures: figures, expression: "MAX([" + strings.Join(parts, ",") + "])",
 		threshold: 1, datapoints: 1, periods: fillPeriods,
 	})
 }
 
-// silent rings when the function has not run any more. It is for join-check,
-// whose sweep of every five minutes finds what events did not bring. Other
+// silent rings when the function has not run any more. It is for sweep, which gives
+// each cluster its turn every five minutes and finds what events did not bring. Other
 // schedules that do not reach their functions leave letters (deadLetters), and
 // what their functions send waits in queues (late).
 func (a alarms) silent(f function) {
 	a.add(alarm{
 		id: "Silent",
-		description: fmt.Sprintf("%[1]s-%[2]s has not run for %[3]s, and its sweep is due every five minutes. Meanwhile: %[4]s "+
+		description: fmt.Sprintf("%[1]s-%[2]s has not run for %[3]s, and its tick is due every five minutes. Meanwhile: %[4]s "+
 			"Do: see whether its schedule is enabled (EventBridge, rules), then Lambda, Invocations and Throttles of %[1]s-%[2]s, and its log.", a.prefix, f.spec.Name, span(missedTicks*alarmPeriod), f.spec.FailureImpact),
 		figures:   []figure{{"AWS/Lambda", "Invocations", "Sum", "FunctionName", f.lambda.FunctionName()}},
 		threshold: 0, datapoints: missedTicks, periods: missedTicks, whenSilent: true,
@@ -236,15 +235,6 @@ func (a alarms) silent(f function) {
 
 func queueFigure(q awssqs.Queue, metric string) figure {
 	return figure{"AWS/SQS", metric, "Maximum", "QueueName", q.QueueName()}
-}
-
-// maxAge is how old a message may get. A queue with a delay is also written
-// to with delays of up to SQS's longest, and the wait counts as age.
-func maxAge(q queue) time.Duration {
-	if q.delay > 0 {
-		return maxDelay + slowQueue
-	}
-	return slowQueue
 }
 
 func (f figure) dimensions() []any {

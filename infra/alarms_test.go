@@ -186,7 +186,7 @@ func TestAlarmsRingForFaultsAlone(t *testing.T) {
 		queues[flat(q.Properties["QueueName"])] = q
 	}
 	for _, spec := range specs.All() {
-		if spec.Name == "join-check" {
+		if spec.Name == "sweep" {
 			sweeper = lambdaOf(t, tpl, spec)
 		}
 	}
@@ -229,7 +229,6 @@ func TestAlarmsRingForFaultsAlone(t *testing.T) {
 		"a dead letter in order":                {with(queue(visible, "rollcall-results-dead.fifo"), 5, 1, 1), expected{"DeadLettersAlarm": {5}}},
 		"an event that failed":                  {with(queue(visible, "rollcall-failed"), 5, 1, 1), expected{"DeadLettersAlarm": {5}}},
 		"a slow queue":                          {with(queue(age, "rollcall-launches"), 5, 599, 600), expected{"QueuesLateAlarm": {6}}},
-		"a queue with a delay":                  {with(queue(age, "rollcall-joins"), 5, 900, 1499, 1500), expected{"QueuesLateAlarm": {7}}},
 		"results wait":                          {with(queue(age, "rollcall-results.fifo"), 5, 700), expected{"QueuesLateAlarm": {5}}},
 		"the sweeps stop":                       {stopped, expected{"SilentAlarm": {14}}},
 		"a remedy fails":                        {with("Rollcall/rollcall RemediesFailed", 5, 1), expected{"ReportRemediesFailedAlarm": {5}}},
@@ -317,7 +316,7 @@ func TestAlarms(t *testing.T) {
 		metric := "ApproximateAgeOfOldestMessage"
 		if _, ok := dead[q.id]; ok {
 			metric = "ApproximateNumberOfMessagesVisible"
-		} else if !slices.ContainsFunc([]string{"rollcall-launches", "rollcall-joins", "rollcall-results.fifo"}, func(name string) bool { return q.Properties["QueueName"] == name }) {
+		} else if !slices.ContainsFunc([]string{"rollcall-launches", "rollcall-results.fifo"}, func(name string) bool { return q.Properties["QueueName"] == name }) {
 			continue // what waits there is put aside in the end
 		}
 		if !watched["AWS/SQS "+metric+" QueueName=${"+q.id+".QueueName}"] {

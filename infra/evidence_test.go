@@ -45,7 +45,7 @@ func TestEvidence(t *testing.T) {
 		}
 	}
 	slices.Sort(writers)
-	if diff := cmp.Diff([]string{"join-check", "launch-watch", "nodegroup-watch", "spot-report", "subnet-watch", "zone-watch"}, writers); diff != "" {
+	if diff := cmp.Diff([]string{"join-check", "launch-watch", "nodegroup-watch", "spot-report", "subnet-watch", "sweep", "zone-watch"}, writers); diff != "" {
 		t.Errorf("who may write (-want +got):\n%s", diff)
 	}
 }

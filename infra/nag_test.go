@@ -34,10 +34,6 @@ func exceptions(inVPC bool) []meant {
 		reason: "Slack has no interface for making a signing secret anew: an operator does it on the app's page and puts the new one in; slack-actions reads it again when a signature does not fit.",
 	}}
 	list = append(list, meant{
-		path: "/Rollcall/Failed/Resource", rule: "AwsSolutions-SQS3",
-		reason: "It is a dead-letter queue: of the rules and of asynchronous invocations, which cdk-nag does not look at. It has an alarm.",
-	})
-	list = append(list, meant{
 		path: "/Rollcall/Evidence/Resource", rule: "AwsSolutions-S1",
 		reason: "Access logs need a second bucket, and tell less than CloudTrail's data events, which an account records or does not. Only detectors write, by a grant that replaces nothing.",
 	})

@@ -226,6 +226,7 @@ func TestTableReads(t *testing.T) {
 		"join-check":      {table, table + "/index/ended", table + "/index/open"},
 		"nodegroup-watch": {table},
 		"spot-report":     {table, table + "/index/ended", table + "/index/open"},
+		"sweep":           {table, table + "/index/ended", table + "/index/open"}, // all that its looks remember
 		"subnet-watch":    {table},                                                // the samples of subnets
 		"eni-cleanup":     {table},                                                // the sightings, and what was deleted
 		"remediate":       {table},                                                // the incidents, the runs, the sightings

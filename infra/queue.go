@@ -23,7 +23,9 @@ type queue struct {
 	dead  awssqs.Queue
 }
 
-func newQueue(scope constructs.Construct, prefix string, spec spec.Queue, timeout, delay time.Duration) queue {
+// newQueue makes a queue; failed takes what is tried too often of one that has no
+// dead-letter queue of its own.
+func newQueue(scope constructs.Construct, prefix string, spec spec.Queue, timeout, delay time.Duration, failed awssqs.Queue) queue {
 	id := camel(string(spec.Resource))
 	name := prefix + "-" + string(spec.Resource)
 	props := queueProps(name, spec.FIFO)
@@ -32,7 +34,10 @@ func newQueue(scope constructs.Construct, prefix string, spec spec.Queue, timeou
 	if delay > 0 {
 		props.DeliveryDelay = seconds(delay)
 	}
-	dead := newDeadLetters(scope, id+"Dead", name+"-dead", spec.FIFO)
+	dead := failed
+	if !spec.NotRedriven {
+		dead = newDeadLetters(scope, id+"Dead", name+"-dead", spec.FIFO)
+	}
 	props.DeadLetterQueue = &awssqs.DeadLetterQueue{Queue: dead, MaxReceiveCount: jsii.Number(spec.Attempts)}
 	return queue{spec: spec, delay: delay, dead: dead, main: awssqs.NewQueue(scope, jsii.String(id), props)}
 }

@@ -26,8 +26,8 @@ type resources struct {
 	bus     awsevents.EventBus
 	secrets map[spec.Resource]secret
 	queues  map[spec.Resource]queue
-	// failed keeps the events that did not reach a function or its queue, and those
-	// of asynchronous invocations that failed: one queue for all functions, because
+	// failed keeps the events that did not reach a function or its queue, those of
+	// asynchronous invocations that failed, and messages that nobody would put back: one queue for all functions, because
 	// each would have an alarm of its own to be paid for. A letter says whose it is:
 	// those of rules name the rule and its target, the others the function.
 	failed awssqs.Queue
@@ -56,7 +56,7 @@ func newResources(stack awscdk.Stack, chosen settings.Settings, list []spec.Spec
 		if err != nil {
 			return resources{}, fmt.Errorf("queue %s: %w", spec.Queue.Resource, err)
 		}
-		r.queues[spec.Queue.Resource] = newQueue(stack, chosen.Prefix(), *spec.Queue, spec.Timeout, delay)
+		r.queues[spec.Queue.Resource] = newQueue(stack, chosen.Prefix(), *spec.Queue, spec.Timeout, delay, r.failed)
 	}
 	return r, nil
 }
@@ -160,6 +160,8 @@ func (r resources) value(v spec.Variable, chosen settings.Settings) (*string, er
 		return r.url(spec.ChangeQueue, v)
 	case config.RemedyQueueURL:
 		return r.url(spec.RemedyQueue, v)
+	case config.SweepQueueURL:
+		return r.url(spec.SweepQueue, v)
 	case config.EvidenceBucket:
 		if r.evidence == nil {
 			return jsii.String(""), nil

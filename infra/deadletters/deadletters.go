@@ -35,8 +35,8 @@ type Letters struct {
 	Queue, ARN string
 	// Messages is how many, about: SQS counts them in the end only.
 	Messages int
-	// Source is the queue that they came from. It is empty for events that reached
-	// no queue: SQS moves only what another queue gave up.
+	// Source is the queue that they came from. It is empty for events that failed: SQS
+	// moves only what another queue gave up.
 	Source, SourceARN string
 }
 
@@ -89,7 +89,9 @@ func look(ctx context.Context, client Client, url string) (Letters, error) {
 	if l.Messages, err = strconv.Atoi(attributes[string(types.QueueAttributeNameApproximateNumberOfMessages)]); err != nil {
 		return l, fmt.Errorf("its number of messages: %w", err)
 	}
-	if l.Messages == 0 {
+	// Among failed events there may be messages of a queue; SQS would move those alone, and
+	// what they asked for is out of date.
+	if l.Messages == 0 || strings.HasSuffix(strings.TrimSuffix(l.Queue, fifoEnd), failedEnd) {
 		return l, nil
 	}
 	sources, err := client.ListDeadLetterSourceQueues(ctx, &sqs.ListDeadLetterSourceQueuesInput{QueueUrl: aws.String(url)})

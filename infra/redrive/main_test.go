@@ -55,7 +55,7 @@ func deployment(t *testing.T) (*direct, *simclock.Clock) {
 	for _, cfg := range []queue.Config{
 		{Name: "rollcall-results-dead.fifo", FIFO: true}, {Name: "rollcall-results.fifo", FIFO: true, DeadLetterARN: account + "rollcall-results-dead.fifo", MaxReceive: 5},
 		{Name: "rollcall-joins-dead"}, {Name: "rollcall-joins", DeadLetterARN: account + "rollcall-joins-dead", MaxReceive: 1},
-		{Name: "rollcall-report-failed"},
+		{Name: "rollcall-report-failed"}, {Name: "rollcall-sweeps", DeadLetterARN: account + "rollcall-report-failed", MaxReceive: 2},
 		{Name: "rollcallish-joins-dead"}, {Name: "rollcallish-joins", DeadLetterARN: account + "rollcallish-joins-dead", MaxReceive: 1},
 	} {
 		cfg.ARN, cfg.URL = account+cfg.Name, "http://127.0.0.1/111122223333/"+cfg.Name

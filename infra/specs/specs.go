@@ -16,6 +16,7 @@ import (
 	slackactions "rollcall/functions/slack-actions/spec"
 	spotreport "rollcall/functions/spot-report/spec"
 	subnetwatch "rollcall/functions/subnet-watch/spec"
+	sweep "rollcall/functions/sweep/spec"
 	zonewatch "rollcall/functions/zone-watch/spec"
 )
 
@@ -31,6 +32,7 @@ func All() []spec.Spec {
 	return []spec.Spec{
 		launchwatch.Spec(),
 		joincheck.Spec(),
+		sweep.Spec(),
 		nodegroupwatch.Spec(),
 		subnetwatch.Spec(),
 		zonewatch.Spec(),

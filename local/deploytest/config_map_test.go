@@ -129,7 +129,7 @@ func nodes(t *testing.T, s *stage.Stage, function string) (int, error) {
 // ClusterRole, let the functions read; without the lines nobody is known.
 func TestWhatAConfigMapClusterIsToldToAdd(t *testing.T) {
 	s := started(t, ekstypes.AuthenticationModeConfigMap, func(account string) string { return lines(t, account) })
-	for _, function := range []string{"join-check", "nodegroup-watch", "subnet-watch", "zone-watch", "remediate", "spot-report"} {
+	for _, function := range []string{"join-check", "nodegroup-watch", "subnet-watch", "zone-watch", "sweep", "remediate", "spot-report"} {
 		if n, err := nodes(t, s, function); err != nil || n == 0 {
 			t.Errorf("%s: %d nodes, %v", function, n, err)
 		}

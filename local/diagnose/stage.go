@@ -13,17 +13,20 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"rollcall"
 	"rollcall/local/capture"
 	"rollcall/local/exit"
+	"rollcall/local/payload"
 	"rollcall/local/platform/template"
 	"rollcall/local/programs"
 	"rollcall/local/result"
 	"rollcall/local/simaws/worldfile"
 	"rollcall/local/stage"
 	"rollcall/shared/config"
+	"rollcall/shared/event"
 	"rollcall/shared/report"
 	"rollcall/shared/spec"
 )
@@ -53,6 +56,26 @@ type run struct {
 	seen []report.Observation
 	// broken are functions that failed.
 	broken []result.Unknown
+
+	mu sync.Mutex
+	// due are the turns of clusters that sweep sent.
+	due []string
+}
+
+// sent takes what the functions sent to queues.
+func (r *run) sent(_, body string) {
+	if t, err := event.Parse([]byte(body)); err == nil && t.Kind == event.ClusterSweep {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.due = append(r.due, body)
+	}
+}
+
+// turns are those that were sent.
+func (r *run) turns() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.due
 }
 
 // Subject is a world or a capture that is looked at.
@@ -116,6 +139,7 @@ func played(ctx context.Context, so stage.Options, notes io.Writer, look func(*r
 	so.Template, so.Rights = "infra/Rollcall.template.json", "deploy/clusterrole.yaml"
 	var err error
 	r := run{notes: notes, capture: so.Capture}
+	so.Sent = r.sent
 	if so.Capture != nil {
 		r.event = so.Capture.Event
 	}
@@ -207,6 +231,19 @@ func (r *run) play(ctx context.Context) error {
 		}
 		if err := r.invoke(ctx, f, sweep); err != nil {
 			return err
+		}
+		if f.Environment[string(config.SweepQueueURL)] == "" {
+			continue
+		}
+		// Their turns are spread over a tick, and time stands still here.
+		for _, turn := range r.turns() {
+			batch, _, err := payload.Wrap([]byte(turn), f, r.stage.Template, r.stage.Clock.Now())
+			if err != nil {
+				return fmt.Errorf("write a turn: %w", err)
+			}
+			if err := r.invoke(ctx, f, batch); err != nil {
+				return err
+			}
 		}
 	}
 	return r.collect(ctx)

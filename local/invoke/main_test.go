@@ -149,7 +149,7 @@ func TestRunMisuse(t *testing.T) {
 		o    options
 		want string
 	}{
-		"no such function": {here(t, "rapport", "testdata/observation.json"), `no function "rapport" in the template; it has change-check, eni-cleanup, join-check, launch-watch, nodegroup-watch, remediate, report, slack-actions, spot-report, subnet-watch, zone-watch`},
+		"no such function": {here(t, "rapport", "testdata/observation.json"), `no function "rapport" in the template; it has change-check, eni-cleanup, join-check, launch-watch, nodegroup-watch, remediate, report, slack-actions, spot-report, subnet-watch, sweep, zone-watch`},
 		"no such event":    {here(t, "report", "none.json"), "read the event: open none.json"},
 		"no such world":    {noWorld, "read the world: stat none.yaml"},
 	}

@@ -22,6 +22,8 @@ import (
 	"rollcall/functions/spot-report/spotreport"
 	subnetwatchspec "rollcall/functions/subnet-watch/spec"
 	"rollcall/functions/subnet-watch/subnetwatch"
+	sweepspec "rollcall/functions/sweep/spec"
+	"rollcall/functions/sweep/sweep"
 	zonewatchspec "rollcall/functions/zone-watch/spec"
 	"rollcall/functions/zone-watch/zonewatch"
 	"rollcall/shared/lambda"
@@ -40,6 +42,7 @@ func All() []lambda.Program {
 		{Name: slackactionsspec.Name, Variables: slackactionsspec.Environment(), Build: slackactions.Build},
 		{Name: spotreportspec.Name, Variables: spotreportspec.Environment(), Build: spotreport.Build},
 		{Name: subnetwatchspec.Name, Variables: subnetwatchspec.Environment(), Build: subnetwatch.Build},
+		{Name: sweepspec.Name, Variables: sweepspec.Environment(), Build: sweep.Build},
 		{Name: zonewatchspec.Name, Variables: zonewatchspec.Environment(), Build: zonewatch.Build},
 	}
 }

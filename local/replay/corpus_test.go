@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,6 +16,8 @@ import (
 	"rollcall"
 	"rollcall/local/capture"
 	"rollcall/local/diagnose/look"
+	"rollcall/local/payload"
+	"rollcall/local/platform/template"
 	"rollcall/local/programs"
 	"rollcall/local/reading"
 	"rollcall/local/simaws"
@@ -22,8 +25,9 @@ import (
 	"rollcall/local/stage"
 	"rollcall/local/testfull"
 	"rollcall/shared/checks"
-	"rollcall/shared/config"
+	"rollcall/shared/event"
 	"rollcall/shared/report"
+	"rollcall/shared/spoke"
 )
 
 // worldStage is a world on the stage with all functions, in this process, at a time when
@@ -72,18 +76,14 @@ func sweepsOf(t *testing.T, s *played, one string) []report.Observation {
 	t.Helper()
 	var seen []report.Observation
 	for _, f := range s.Template.Functions {
-		if _, keeps := f.Environment[string(config.EvidenceBucket)]; !keeps || strings.HasSuffix(f.Name, "launch-watch") || !strings.HasSuffix(f.Name, one) {
+		name := stage.Folder(f)
+		if name != "spot-report" && name != cmp.Or(one, "sweep") || one != "" && name != one {
 			continue
 		}
-		event, err := json.Marshal(map[string]any{
-			"version": "0", "id": "a1b2c3d4-0000-4000-8000-000000000000", "detail-type": "Scheduled Event", "source": "aws.events",
-			"account": s.Template.AccountID, "region": s.Template.Region, "time": s.Clock.Now().UTC().Format(time.RFC3339), "resources": []string{}, "detail": map[string]any{},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r, err := s.Runtime.Invoke(t.Context(), f.Name, event); err != nil || r.FunctionError != "" {
-			t.Fatalf("%s: %v %s %s", f.Name, err, r.FunctionError, r.Payload)
+		for _, raw := range wakes(t, s, f) {
+			if r, err := s.Runtime.Invoke(t.Context(), f.Name, raw); err != nil || r.FunctionError != "" {
+				t.Fatalf("%s: %v %s %s", f.Name, err, r.FunctionError, r.Payload)
+			}
 		}
 	}
 	s.mu.Lock()
@@ -94,6 +94,34 @@ func sweepsOf(t *testing.T, s *played, one string) []report.Observation {
 		}
 	}
 	return seen
+}
+
+// wakes are the events by which a detector looks at all clusters: its schedule's, or the
+// turn of each cluster, which comes to sweep by its queue.
+func wakes(t *testing.T, s *played, f template.Function) (list [][]byte) {
+	t.Helper()
+	now := s.Clock.Now().UTC()
+	if stage.Folder(f) == "spot-report" {
+		raw, err := json.Marshal(map[string]any{
+			"version": "0", "id": "a1b2c3d4-0000-4000-8000-000000000000", "detail-type": "Scheduled Event", "source": "aws.events",
+			"account": s.Template.AccountID, "region": s.Template.Region, "time": now.Format(time.RFC3339), "resources": []string{}, "detail": map[string]any{},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return [][]byte{raw}
+	}
+	for _, cluster := range s.World.Clusters() {
+		raw, err := event.SweepCluster(spoke.ID{}, cluster, s.Template.AccountID, s.Template.Region, now)
+		if err == nil && stage.Folder(f) == "sweep" {
+			raw, _, err = payload.Wrap(raw, f, s.Template, now)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, raw)
+	}
+	return list
 }
 
 // kept is the evidence under a key, unpacked as a capture.

@@ -17,12 +17,14 @@ import (
 	nodegroupwatch "rollcall/functions/nodegroup-watch/spec"
 	spotreport "rollcall/functions/spot-report/spec"
 	subnetwatch "rollcall/functions/subnet-watch/spec"
+	sweep "rollcall/functions/sweep/spec"
 	zonewatch "rollcall/functions/zone-watch/spec"
 	"rollcall/local/platform/template"
 	"rollcall/shared/event"
 	"rollcall/shared/spec"
 
 	"rollcall/shared/network/leak"
+	"rollcall/shared/spoke"
 )
 
 // TestCalledIsGranted holds that least privilege is true in both directions:
@@ -39,7 +41,8 @@ func calledIsGranted(t *testing.T) {
 	called := map[string]map[string]bool{}
 	cluster := map[string][]string{}
 	for _, c := range r.Cloud.Calls() {
-		if c.Code != "" {
+		// Two functions look at the same in the same hour, and keep one object of it.
+		if kept := c.Action() == "s3:PutObject" && c.Code == "PreconditionFailed"; c.Code != "" && !kept {
 			t.Errorf("%s called %s: %s; the calls of this test are all to succeed", c.Caller, c.Action(), c.Code)
 		}
 		if c.Service == "kubernetes" {
@@ -49,7 +52,11 @@ func calledIsGranted(t *testing.T) {
 		if called[c.Caller] == nil {
 			called[c.Caller] = map[string]bool{}
 		}
-		called[c.Caller][c.Action()] = true
+		action := c.Action()
+		if action == "sqs:SendMessageBatch" {
+			action = "sqs:SendMessage" // the permission of both
+		}
+		called[c.Caller][action] = true
 	}
 	for _, f := range r.Template.Functions {
 		if Folder(f) == "remediate" {
@@ -69,7 +76,7 @@ func calledIsGranted(t *testing.T) {
 			t.Errorf("%s: calls (-granted +called):\n%s", f.Name, diff)
 		}
 		var want []string
-		for _, spec := range []spec.Spec{joincheck.Spec(), nodegroupwatch.Spec(), spotreport.Spec(), subnetwatch.Spec(), zonewatch.Spec()} {
+		for _, spec := range []spec.Spec{joincheck.Spec(), nodegroupwatch.Spec(), spotreport.Spec(), subnetwatch.Spec(), sweep.Spec(), zonewatch.Spec()} {
 			if Folder(f) != spec.Name {
 				continue
 			}
@@ -118,10 +125,10 @@ func (r *running) playAll() {
 	r.until("the launch", func() bool { return len(r.launches()) > 0 })
 	// The queue is read by nobody here, so what one function sends is handed to
 	// the next by hand.
-	r.invoke("nodegroup-watch", r.sweep())
+	r.invoke("nodegroup-watch", r.direct())
 	r.invoke("launch-watch", r.batch("", r.launches()...))
 	r.invoke("report", r.results()...)
-	r.invoke("join-check", r.batch("", r.launches()...), r.sweep())
+	r.invoke("join-check", r.batch("", r.launches()...), r.direct())
 	r.invoke("report", r.results()...)
 	// launch-watch misses the second launch: join-check records it.
 	r.call("eks:UpdateNodegroupConfig", `{"clusterName":"eks-workshop","nodegroupName":"new_nodegroup_2","scalingConfig":{"minSize":0,"maxSize":2,"desiredSize":2}}`)
@@ -129,8 +136,9 @@ func (r *running) playAll() {
 	r.until("the second launch", func() bool { return len(r.launches()) > before })
 	r.invoke("join-check", r.batch("", r.launches()[before:]...))
 	r.invoke("spot-report", r.sweep())
-	r.invoke("subnet-watch", r.sweep())
-	r.invoke("zone-watch", r.sweep())
+	r.invoke("subnet-watch", r.direct())
+	r.invoke("zone-watch", r.direct())
+	r.invoke("sweep", r.sweep(), r.turn())
 	// What one run has seen another one deletes.
 	r.invoke("eni-cleanup", r.sweep())
 	r.pass(leak.Apart + time.Minute)
@@ -215,6 +223,18 @@ func (r *running) batch(group string, bodies ...string) string {
 	}
 	return string(raw)
 }
+
+// direct is a cluster's turn as a detector's own function would get it, and turn as
+// sweep does.
+func (r *running) direct() string {
+	raw, err := event.SweepCluster(spoke.ID{}, "eks-workshop", r.Template.AccountID, r.Template.Region, r.Clock.Now())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func (r *running) turn() string { return r.batch("", r.direct()) }
 
 func (r *running) sweep() string {
 	return fmt.Sprintf(`{"version":"0","id":"sweep","detail-type":"Scheduled Event","source":"aws.events","account":%q,"time":%q,"region":%q,"resources":[],"detail":{}}`,

@@ -14,7 +14,7 @@ func TestFunctionsAreSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const most = 24 << 20 // 44 MB where the linker keeps what is not called
+	const most = 26 << 20 // sweep holds what four others do; 44 MB where the linker keeps what is not called
 	folders, err := os.ReadDir(dir)
 	if err != nil || len(folders) == 0 {
 		t.Fatalf("%d functions were built: %v", len(folders), err)

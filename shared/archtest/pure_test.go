@@ -17,6 +17,7 @@ func decides(t *testing.T) []string {
 	t.Helper()
 	list := []string{
 		"access/policy",
+		"backoff",
 		"chart",
 		"checkid",
 		"checks",

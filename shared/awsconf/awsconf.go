@@ -45,6 +45,7 @@ func Load(ctx context.Context, log *slog.Logger, calls *Calls, asked ...func(*co
 func From(cfg aws.Config, log *slog.Logger, calls *Calls) aws.Config {
 	cfg = cfg.Copy()
 	cfg.AppID = "rollcall"
+	cfg.Logger = sdkLog{log}
 	cfg.Retryer = func() aws.Retryer {
 		return retry.NewStandard(func(o *retry.StandardOptions) {
 			o.MaxAttempts = attempts

@@ -52,6 +52,13 @@ func (c Clock) line() Clock {
 	return Clock{stage: time.Unix(0, int64(at(0))), wall: time.Unix(0, int64(at(8))), rate: math.Float64frombits(at(16))}
 }
 
+// Slower tells a stage's time that runs slower than the wall's, where a wait of a second
+// may be one of minutes.
+func (c Clock) Slower() bool {
+	c = c.line()
+	return c.rate > 0 && c.rate < 1
+}
+
 // Sleep waits for so long, or until the context ends, whose error it gives then.
 func (c Clock) Sleep(ctx context.Context, d time.Duration) error {
 	if c = c.line(); c.rate > 0 {

@@ -65,6 +65,7 @@ const (
 	NodegroupQueueURL spec.Variable = "ROLLCALL_NODEGROUP_QUEUE_URL"
 	ChangeQueueURL    spec.Variable = "ROLLCALL_CHANGE_QUEUE_URL"
 	RemedyQueueURL    spec.Variable = "ROLLCALL_REMEDY_QUEUE_URL"
+	SweepQueueURL     spec.Variable = "ROLLCALL_SWEEP_QUEUE_URL"
 
 	Evidence       spec.Variable = "ROLLCALL_EVIDENCE"
 	EvidenceBucket spec.Variable = "ROLLCALL_EVIDENCE_BUCKET"
@@ -175,6 +176,7 @@ type Config struct {
 	NodegroupQueueURL string
 	ChangeQueueURL    string
 	RemedyQueueURL    string
+	SweepQueueURL     string
 
 	// EvidenceDays is 0 where no evidence is kept, and EvidenceBucket empty.
 	EvidenceDays   int
@@ -348,6 +350,8 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 		c.ChangeQueueURL, err = parseURL(text)
 	case RemedyQueueURL:
 		c.RemedyQueueURL, err = parseURL(text)
+	case SweepQueueURL:
+		c.SweepQueueURL, err = parseURL(text)
 	default:
 		err = errors.New("is not a setting of Rollcall")
 	}

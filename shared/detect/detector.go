@@ -18,6 +18,7 @@ import (
 	"rollcall/shared/report"
 
 	"rollcall/shared/snapshot"
+	"rollcall/shared/spoke"
 )
 
 // Reader reads AWS and Kubernetes.
@@ -37,6 +38,8 @@ type Detector struct {
 	// By is the function's name.
 	By     string
 	Region string
+	// Spoke is whose clusters it looks at.
+	Spoke spoke.ID
 	// Clusters are those that the settings name; nil: all of the region.
 	Clusters []string
 	Watches  func(cluster string) bool
@@ -52,7 +55,7 @@ type Detector struct {
 // New makes a function's detector of what its invocations share.
 func New(by string, e lambda.Env, r Reader, results Sender) Detector {
 	return Detector{
-		By: by, Region: e.Config.Region, Clusters: e.Config.Clusters, Watches: e.Config.Watches,
+		By: by, Region: e.Config.Region, Spoke: e.Config.Spoke, Clusters: e.Config.Clusters, Watches: e.Config.Watches,
 		Reader: r, Results: results, Now: e.Now, Log: e.Log, Count: e.Metrics.Count,
 	}
 }

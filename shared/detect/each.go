@@ -17,7 +17,7 @@ func (d Detector) Each(ctx context.Context, names []string, do func(ctx context.
 	if names == nil {
 		list, failed := d.Reader.Clusters(ctx)
 		if failed != nil && failed.Call == AssumeRole {
-			// join-check says so, once; there is nothing to do again at once.
+			// sweep says so, once; there is nothing to do again at once.
 			d.Log.WarnContext(ctx, "the spoke's role cannot be assumed, nothing of it is looked at", "code", failed.Code, "error", failed.Message)
 			d.Count("BlindSweeps", 1)
 			return nil

@@ -54,6 +54,8 @@ const (
 	Reminder Kind = "reminder"
 	// Sweep: time to look at everything.
 	Sweep Kind = "sweep"
+	// ClusterSweep: time to look at all of one cluster.
+	ClusterSweep Kind = "cluster sweep"
 	// Foreign: a known form, but nothing that we act on.
 	Foreign Kind = "foreign"
 )

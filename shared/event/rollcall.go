@@ -42,6 +42,8 @@ func own(t *Trigger, raw json.RawMessage) error {
 	case lookAgain:
 	case lookAtNodegroup:
 		return ownNodegroup(t, raw)
+	case clusterSweep:
+		return ownSweep(t, raw)
 	case lookForChanges:
 		return ownChanges(t, raw)
 	case asked:

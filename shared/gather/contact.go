@@ -3,6 +3,7 @@ package gather
 import (
 	"sync"
 
+	"rollcall/shared/backoff"
 	"rollcall/shared/gather/source"
 	"rollcall/shared/snapshot"
 )
@@ -15,32 +16,13 @@ type Contact struct {
 	mu       sync.Mutex
 	endpoint string
 	// silent is how it did not answer; nil: it has, or nobody knows.
-	silent  *Silence
-	outcome Outcome
+	silent  *backoff.Silence
+	outcome backoff.Outcome
 }
-
-// Silence is how a Kubernetes API did not answer.
-type Silence struct {
-	Endpoint string          `json:"endpoint"`
-	Reason   snapshot.Reason `json:"reason"`
-	Code     string          `json:"code,omitzero"`
-	Message  string          `json:"message"`
-}
-
-// Outcome is what a look found of a Kubernetes API.
-type Outcome string
-
-// The outcomes.
-const (
-	// NotAsked: nobody needed it, or it was known not to answer.
-	NotAsked Outcome = ""
-	Answered Outcome = "answered"
-	Silent   Outcome = "silent"
-)
 
 // NewContact begins with what an earlier sweep found, as long as the cluster has that
 // endpoint; nil: nothing is known.
-func NewContact(known *Silence) *Contact { return &Contact{silent: known} }
+func NewContact(known *backoff.Silence) *Contact { return &Contact{silent: known} }
 
 // Contacting has a reader tell, and heed, what is known of the cluster's API.
 func (r *Reader) Contacting(c *Contact) *Reader {
@@ -50,13 +32,13 @@ func (r *Reader) Contacting(c *Contact) *Reader {
 }
 
 // Outcome is what was found, and how the API did not answer if it was silent.
-func (c *Contact) Outcome() (Outcome, Silence) {
+func (c *Contact) Outcome() (backoff.Outcome, backoff.Silence) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.outcome == Silent {
-		return Silent, *c.silent
+	if c.outcome == backoff.Silent {
+		return backoff.Silent, *c.silent
 	}
-	return c.outcome, Silence{}
+	return c.outcome, backoff.Silence{}
 }
 
 // unanswered is the error in place of a connection that would bring none.
@@ -81,7 +63,7 @@ func (c *Contact) failed(f snapshot.Failure) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.silent, c.outcome = &Silence{c.endpoint, f.Reason, f.Code, f.Message}, Silent
+	c.silent, c.outcome = &backoff.Silence{Endpoint: c.endpoint, Reason: f.Reason, Code: f.Code, Message: f.Message}, backoff.Silent
 }
 
 func (c *Contact) answered() {
@@ -90,5 +72,5 @@ func (c *Contact) answered() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.silent, c.outcome = nil, Answered
+	c.silent, c.outcome = nil, backoff.Answered
 }

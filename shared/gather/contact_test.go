@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/askonce"
+	"rollcall/shared/backoff"
 	"rollcall/shared/snapshot"
 )
 
@@ -49,10 +50,10 @@ func TestSilentAPIIsAskedOnce(t *testing.T) {
 	first := read(sweep)
 	asked := c.asked
 	outcome, silence := sweep.Outcome()
-	if outcome != Silent || asked == 0 {
+	if outcome != backoff.Silent || asked == 0 {
 		t.Fatalf("%s after %d requests, want silent", outcome, asked)
 	}
-	if diff := cmp.Diff(Silence{Endpoint: endpoint, Reason: snapshot.Unreachable, Message: "the connection was cut before the answer"}, silence); diff != "" {
+	if diff := cmp.Diff(backoff.Silence{Endpoint: endpoint, Reason: snapshot.Unreachable, Message: "the connection was cut before the answer"}, silence); diff != "" {
 		t.Errorf("silence (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(first.Failures, read(sweep).Failures); diff != "" || c.asked != asked {
@@ -62,16 +63,16 @@ func TestSilentAPIIsAskedOnce(t *testing.T) {
 	if diff := cmp.Diff(first.Failures, read(later).Failures); diff != "" || c.asked != asked {
 		t.Errorf("the next sweep asked %d times; failures (-first +next):\n%s", c.asked-asked, diff)
 	}
-	if outcome, _ := later.Outcome(); outcome != NotAsked {
+	if outcome, _ := later.Outcome(); outcome != backoff.NotAsked {
 		t.Errorf("%s, want not asked", outcome)
 	}
 	c.err, c.body = nil, `{"items": []}`
-	for name, known := range map[string]*Silence{"nothing is known": nil, "another endpoint": {Endpoint: "https://other.invalid", Reason: snapshot.Unreachable}} {
+	for name, known := range map[string]*backoff.Silence{"nothing is known": nil, "another endpoint": {Endpoint: "https://other.invalid", Reason: snapshot.Unreachable}} {
 		again := NewContact(known)
 		if s := read(again); !s.Has(snapshot.Nodes) {
 			t.Errorf("%s: %v", name, s.Failures)
 		}
-		if outcome, _ := again.Outcome(); outcome != Answered {
+		if outcome, _ := again.Outcome(); outcome != backoff.Answered {
 			t.Errorf("%s: %q, want answered", name, outcome)
 		}
 	}
@@ -84,7 +85,7 @@ func TestOnlySilenceIsSilence(t *testing.T) {
 	} {
 		c := NewContact(nil)
 		c.failed(f)
-		if outcome, _ := c.Outcome(); outcome != NotAsked {
+		if outcome, _ := c.Outcome(); outcome != backoff.NotAsked {
 			t.Errorf("%s: %s", name, outcome)
 		}
 	}

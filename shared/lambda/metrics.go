@@ -72,6 +72,8 @@ func Fault(count string) (metric string, ok bool) {
 		return count, true
 	case "PressesRefused": // report's, of what slack-actions let through
 		return "RefusedRequests", true
+	case "LateSweeps": // clusters that nobody has looked at in time
+		return Failures, true
 	}
 	return "", false
 }

@@ -61,6 +61,17 @@ func (e Env) Watched() aws.Config {
 	return e.AWS
 }
 
+// Reading is the same with another way to read the spoke by (package askonce, or limits).
+func (e Env) Reading(by func(aws.Config) aws.Config) Env {
+	if e.spokeReader == nil {
+		e.AWS = by(e.AWS)
+		return e
+	}
+	reader := by(*e.spokeReader)
+	e.spokeReader = &reader
+	return e
+}
+
 // As is AWS in one of the spoke's roles; in the hub's own account and region the function
 // itself.
 func (e Env) As(role spec.SpokeRole) aws.Config {

@@ -125,6 +125,9 @@ type Queue struct {
 	Attempts int
 	// Retention is how long an unread message is kept (1 minute to 14 days).
 	Retention time.Duration
+	// NotRedriven has what was tried too often put aside where failed events are, as there
+	// is no use in putting it back: a queue of its own would have an alarm to be paid for.
+	NotRedriven bool
 }
 
 // Variable is the name of an environment variable.
@@ -160,6 +163,8 @@ const (
 	RemedyQueue Resource = "remedies"
 	// ChangeQueue holds the incidents whose history is to be looked up.
 	ChangeQueue Resource = "changes"
+	// SweepQueue holds the clusters whose turn it is.
+	SweepQueue Resource = "sweeps"
 	// EvidenceObjects are the objects in the bucket that evidence is kept in.
 	EvidenceObjects Resource = "evidence-objects"
 )

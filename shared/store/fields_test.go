@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"rollcall/shared/backoff"
 	"rollcall/shared/incident"
 	"rollcall/shared/interaction"
 	"rollcall/shared/network/leak"
@@ -44,6 +45,7 @@ func records() map[string]struct {
 		"cluster":      {outbox.ClusterFormat, outbox.ClusterRecord{}},
 		"sample":       {sampleFormat, sample{}},
 		"sample#hours": {hourFormat, sampleHour{}},
+		"backoff":      {backoff.Format, backoff.Record{}},
 		"refusal":      {interaction.RecordFormat, interaction.Record{}},
 	}
 }

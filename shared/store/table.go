@@ -46,6 +46,8 @@
 //	          #<region>
 //	cluster   cluster#             <cluster>           ClusterRecord: query by pk and sk, once for each cluster
 //	                                                   and batch; ClusterRecords: query by pk, every five minutes
+//	backoff   backoff#<cluster>    kubernetes          Backoff: query by pk, once for each sweep of the cluster. Kept for
+//	                                                   a day after the last write
 //	press     press#<request>      press               PassedPress: query by pk, once for each press that arrives.
 //	                                                   Written by slack-actions alone, kept for 19 days
 //	refusal   refusal#             <minute>#<reason>   Refusals: query by pk, from a time on. Never written

@@ -81,8 +81,6 @@ type handler struct {
 	remind   detect.Reminder
 	joinTime time.Duration
 	giveUp   time.Duration
-	// hub tells that it looks at the hub's own account and region.
-	hub bool
 }
 
 // Parts are what the handler is made of. Build makes them of AWS; who looks at a
@@ -114,7 +112,6 @@ func New(p Parts) lambda.Handler {
 		remind:   p.Remind,
 		joinTime: p.Config.JoinTime,
 		giveUp:   p.Config.GiveUp,
-		hub:      p.Config.Spoke.Hub(),
 	}
 	return h.handle
 }
@@ -125,11 +122,11 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	reader := detect.NewReader(e, keep).Decoding(e.Config.DecodeDenied).
 		ReadingLogs(cloudwatchlogs.New(e.Watched()), e.Config.AutoModeLogs, text.CauseOfKarpenter)
 	queues := bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL, Spoke: e.Config.Spoke}
-	return New(Parts{
+	return detect.Unscheduled(e, New(Parts{
 		Detector: detect.New(spec.Name, e, reader, queues).Keeping(keep),
 		Config:   e.Config,
 		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke),
 		Reader:   reader,
 		Remind:   queues,
-	}), nil
+	})), nil
 }

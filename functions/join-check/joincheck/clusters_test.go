@@ -18,7 +18,6 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/diagnose"
 	"rollcall/shared/report"
-	"rollcall/shared/snapshot"
 )
 
 // opened has an incident of a cluster in the table, as report leaves it.
@@ -26,9 +25,6 @@ func opened(t *testing.T, b *stagetest.Bench, cluster string) {
 	t.Helper()
 	obs := report.Observation{Format: report.Format, ID: "x", By: "join-check", At: b.Now(), Cluster: cluster}
 	obs.Diagnosis.Causes = []diagnose.Cause{{Check: "addon/degraded", Resource: "vpc-cni", Covers: []string{"vpc-cni"}, Confidence: checks.Certain, Title: "x"}}
-	if cluster == report.AllClusters {
-		obs.Diagnosis.Causes, obs.Blind = nil, []snapshot.Failure{{Source: snapshot.Clusters, Reason: snapshot.Denied, Call: "eks:ListClusters"}}
-	}
 	for _, d := range reconcile.Decide(nil, obs, b.Now(), incident.Policy{}) {
 		if _, err := b.Store.SaveIncident(t.Context(), d.Incident); err != nil {
 			t.Fatal(err)
@@ -48,8 +44,8 @@ func of(b *stagetest.Bench, cluster string) []report.Observation {
 
 const deleted = "deleted-cluster"
 
-// A cluster with open incidents that is not listed is asked for by its name: only
-// EKS's answer that it has none closes them.
+// A cluster with open incidents is asked for by its name, whether it is listed or not:
+// only EKS's answer that it has none closes them.
 func TestDeletedCluster(t *testing.T) {
 	for name, test := range map[string]struct {
 		faults  []simaws.FaultRule
@@ -59,12 +55,10 @@ func TestDeletedCluster(t *testing.T) {
 	}{
 		"deleted":                            {nil, deleted, "", true},
 		"deleted, and named by the settings": {nil, deleted, deleted, true},
-		"deleted, and the list is refused":   {[]simaws.FaultRule{{Call: "eks:ListClusters", Deny: true}}, deleted, "", true},
 		"it may not be described":            {[]simaws.FaultRule{{Call: "eks:DescribeCluster", Deny: true}}, deleted, "", false},
 		"EKS throttles":                      {[]simaws.FaultRule{{Call: "eks:DescribeCluster", Throttle: 1}}, deleted, "", false},
 		"EKS fails":                          {[]simaws.FaultRule{{Call: "eks:DescribeCluster", Fail: 1}}, deleted, "", false},
 		"it is there":                        {nil, stagetest.Cluster, "", false},
-		"it is there, and not listed":        {[]simaws.FaultRule{{Call: "eks:ListClusters", Deny: true}}, stagetest.Cluster, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := stagetest.Options{World: healthy.World, Over: healthy.Over, Faults: test.faults}
@@ -73,7 +67,7 @@ func TestDeletedCluster(t *testing.T) {
 			}
 			b := bench(t, o)
 			opened(t, b, test.cluster)
-			if _, err := b.Handle(b.Sweep()); err != nil {
+			if _, err := b.Handle(b.SweepOf(test.cluster)); err != nil {
 				t.Fatal(err)
 			}
 			told := of(b, test.cluster)
@@ -88,7 +82,7 @@ func TestDeletedCluster(t *testing.T) {
 // that other tools' tags name.
 func TestForeignClusterIsNotDeleted(t *testing.T) {
 	b := bench(t, stagetest.Options{World: healthy.World, Over: healthy.Over, Settings: map[string]string{"ROLLCALL_CLUSTERS": deleted}})
-	if _, err := b.Handle(b.Sweep()); err != nil {
+	if _, err := b.Handle(b.SweepOf(deleted)); err != nil {
 		t.Fatal(err)
 	}
 	if told := of(b, deleted); len(told) > 0 {
@@ -118,49 +112,5 @@ func TestClusterWhileItIsDeleted(t *testing.T) {
 			t.Errorf("gone: %t, want %t", last.ClusterGone, want)
 		}
 		b.Advance(5 * time.Minute)
-	}
-}
-
-// That the clusters cannot be listed is told as what it is, and taken back once.
-func TestListOfClustersRefused(t *testing.T) {
-	b := bench(t, stagetest.Options{World: healthy.World, Over: healthy.Over, Faults: []simaws.FaultRule{{Call: "eks:ListClusters", Deny: true}}})
-	if _, err := b.Handle(b.Sweep()); err != nil {
-		t.Fatal(err)
-	}
-	told := of(b, report.AllClusters)
-	if len(told) != 1 || len(told[0].Blind) != 1 {
-		t.Fatalf("told %+v, want what is refused", told)
-	}
-	if f := told[0].Blind[0]; f.Call != "eks:ListClusters" || f.Reason != snapshot.Denied || f.Source != snapshot.Clusters {
-		t.Errorf("refused is %+v", f)
-	}
-	list := reconcile.Decide(nil, told[0], b.Now(), incident.Policy{})
-	if len(list) != 1 || list[0].Incident.Key != (report.Key{Cluster: report.AllClusters, Check: incident.CannotLook, Resource: "eks:ListClusters"}) || list[0].Reason != incident.Opened {
-		t.Fatalf("report makes of it %+v", list)
-	}
-
-	b = bench(t, healthy)
-	if _, err := b.Handle(b.Sweep()); err != nil {
-		t.Fatal(err)
-	}
-	if told := of(b, report.AllClusters); len(told) > 0 {
-		t.Errorf("nothing was refused, and %+v is told", told)
-	}
-	opened(t, b, report.AllClusters)
-	b.Advance(5 * time.Minute)
-	if _, err := b.Handle(b.Sweep()); err != nil {
-		t.Fatal(err)
-	}
-	told = of(b, report.AllClusters)
-	if len(told) != 1 {
-		t.Fatalf("told %+v, want that the list works again", told)
-	}
-	open, err := b.Store.Incidents(t.Context(), report.AllClusters)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list = reconcile.Decide(open, told[0], b.Now(), incident.Policy{})
-	if len(list) != 1 || list[0].Reason != incident.IsProved {
-		t.Errorf("report makes of it %+v, want it over", list)
 	}
 }

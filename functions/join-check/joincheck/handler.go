@@ -14,8 +14,8 @@ import (
 	"rollcall/shared/node/outcome"
 )
 
-// handle takes a batch of launches whose time has come, a sweep, or the
-// wish that a cluster be looked at now.
+// handle takes a batch of launches whose time has come, a cluster's turn to be swept,
+// or the wish that it be looked at now.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	if messages, ok := event.Batch(raw); ok {
 		return h.batch(ctx, messages)
@@ -26,16 +26,10 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	}
 	sweep := func(ctx context.Context, cluster string) error { return h.sweep(ctx, cluster, t.Account) }
 	switch t.Kind {
-	case event.Sweep:
-		names, err := h.toSweep(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		return nil, h.Each(ctx, names, sweep)
-	case event.CheckWanted:
+	case event.ClusterSweep, event.CheckWanted:
 		return nil, h.One(ctx, t.Cluster, sweep)
 	}
-	return nil, fmt.Errorf("join-check is woken by its queue, its schedule and by wishes, not by %s", t.Type)
+	return nil, fmt.Errorf("join-check is woken by its queue, by sweeps and by wishes, not by %s", t.Type)
 }
 
 // batch calls the roll of the launches in the messages.

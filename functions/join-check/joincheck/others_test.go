@@ -96,8 +96,8 @@ func TestNotItsEvent(t *testing.T) {
 	for raw, want := range map[string]string{
 		"{":                                      "the envelope",
 		"null":                                   "the envelope",
-		sample(t, "ec2-state-running.json"):      "is woken by its queue, its schedule and by wishes",
-		sample(t, "ec2-state-terminated.json"):   "is woken by its queue, its schedule and by wishes",
+		sample(t, "ec2-state-running.json"):      "is woken by its queue, by sweeps and by wishes",
+		sample(t, "ec2-state-terminated.json"):   "is woken by its queue, by sweeps and by wishes",
 		`{"Records":[{"eventSource":"aws:s3"}]}`: "the envelope",
 	} {
 		if _, err := b.Handle([]byte(raw)); err == nil || !strings.Contains(err.Error(), want) {

@@ -117,33 +117,23 @@ func TestSweepBlind(t *testing.T) {
 	}
 }
 
-func TestSweepWithoutTheList(t *testing.T) {
-	b := bench(t, stagetest.Options{Faults: []simaws.FaultRule{{Call: "eks:ListClusters", Deny: true}}})
-	if _, err := b.Handle(b.Sweep()); err != nil {
-		t.Errorf("%v: it is said in Slack, and tried again by the next sweep", err)
-	}
-	if b.Counts()["BlindSweeps"] != 1 || !strings.Contains(b.Logs(), "eks:ListClusters") {
-		t.Errorf("counts %v, log %s: want the permission's name", b.Counts(), b.Logs())
-	}
-}
-
-// TestSweepGoesOn: one cluster's trouble does not keep the others from being
-// looked at, and is told.
-func TestSweepGoesOn(t *testing.T) {
-	b := bench(t, stagetest.Options{Settings: map[string]string{"ROLLCALL_CLUSTERS": "broken,eks-workshop"}})
+// TestSweepThatFails: what keeps a cluster from being looked at is told.
+func TestSweepThatFails(t *testing.T) {
+	b := bench(t, stagetest.Options{})
 	newer := incident.Incident{Format: report.Format + 1, Key: report.Key{Cluster: "broken", Check: "route/no-egress", Resource: "rtb-1"}, State: incident.Open}
 	if _, err := b.Store.SaveIncident(t.Context(), newer); err != nil {
 		t.Fatal(err)
 	}
-	_, err := b.Handle(b.Sweep())
-	if err == nil || !strings.Contains(err.Error(), "sweep cluster broken") || strings.Contains(err.Error(), "eks-workshop") {
-		t.Errorf("error %v, want the cluster that could not be swept, and no other", err)
+	if _, err := b.Handle(b.SweepOf("broken")); err == nil || !strings.Contains(err.Error(), "read the incidents") {
+		t.Errorf("error %v, want what could not be read", err)
 	}
-	if o := b.Observation(); o.Cluster != stagetest.Cluster {
-		t.Errorf("observation of %q, want %q", o.Cluster, stagetest.Cluster)
-	}
-	if got := b.Counts()["SweptClusters"]; got != 1 {
-		t.Errorf("%d clusters were swept, want 1", got)
+}
+
+// TestScheduleOfAnEarlierRelease: its rule may fire while a deployment replaces it.
+func TestScheduleOfAnEarlierRelease(t *testing.T) {
+	b := bench(t, stagetest.Options{})
+	if out, err := b.Handle(b.Schedule()); out != nil || err != nil || len(b.Calls()) > 0 || !strings.Contains(b.Logs(), "the schedule of an earlier release") {
+		t.Errorf("%v, %v, log %s; want that it is dropped", out, err, b.Logs())
 	}
 }
 

@@ -40,9 +40,6 @@ func Spec() spec.Spec {
 			{Name: "running", Why: "Instances without an Auto Scaling group start", Pattern: event.RunningPattern},
 			{Bus: spec.Bus, Direct: true, Name: "wanted", Why: "Somebody, or a remedy, wants a cause to be looked at now", Pattern: event.JoinCheckWanted},
 		},
-		Schedules: []spec.Schedule{
-			{Name: "sweep", Why: "Events are best effort: the sweep finds the launches whose events were lost, and gives report its pulse", Every: 5 * time.Minute},
-		},
 		Queue: &spec.Queue{
 			Resource:  spec.JoinQueue,
 			DelayFrom: config.JoinTime,
@@ -58,7 +55,6 @@ func Spec() spec.Spec {
 		Environment: Environment(),
 		Reads: slices.Concat(
 			gather.Reads(gather.JoinSources(checks.OfLaunches())...),
-			[]spec.Read{gather.ListClusters()}, // the sweep's
 			store.Reads(),
 			store.ReadHistory(),
 		),

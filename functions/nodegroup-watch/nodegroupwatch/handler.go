@@ -15,8 +15,8 @@ import (
 	"rollcall/shared/snapshot"
 )
 
-// handle takes a batch of events and reminders, a sweep (EKS sends no event when
-// a nodegroup degrades), or the wish that a cluster be looked at now.
+// handle takes a batch of events and reminders, a cluster's turn to be swept (EKS sends
+// no event when a nodegroup degrades), or the wish that it be looked at now.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	if messages, ok := event.Batch(raw); ok {
 		return h.batch(ctx, messages)
@@ -29,12 +29,10 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 		return h.visit(ctx, cluster, visit{account: t.Account, sweep: true})
 	}
 	switch t.Kind {
-	case event.Sweep:
-		return nil, h.Each(ctx, h.Clusters, sweep)
-	case event.CheckWanted:
+	case event.ClusterSweep, event.CheckWanted:
 		return nil, h.One(ctx, t.Cluster, sweep)
 	}
-	return nil, fmt.Errorf("nodegroup-watch is woken by its queue, its schedule and by wishes, not by %s", t.Type)
+	return nil, fmt.Errorf("nodegroup-watch is woken by its queue, by sweeps and by wishes, not by %s", t.Type)
 }
 
 // batch looks at what the messages are about, each cluster once. The messages

@@ -141,7 +141,7 @@ func TestSweepOfWell(t *testing.T) {
 	b.Advance(5 * time.Minute)
 	sweep(t, b)
 	want := map[string]int{
-		"dynamodb:Query": 2, "eks:ListClusters": 1, "eks:DescribeCluster": 1, "eks:ListNodegroups": 1, "eks:DescribeNodegroup": 2,
+		"dynamodb:Query": 2, "eks:DescribeCluster": 1, "eks:ListNodegroups": 1, "eks:DescribeNodegroup": 2,
 		"eks:ListAddons": 1, "eks:DescribeAddon": 3, "sqs:SendMessage": 1,
 	}
 	if diff := cmp.Diff(want, b.Calls()); diff != "" {

@@ -48,9 +48,6 @@ func Spec() spec.Spec {
 			{Name: "stacks", Why: "CloudFormation makes, changes or deletes a nodegroup", Pattern: event.NodegroupResourcePattern},
 			{Bus: spec.Bus, Direct: true, Name: "wanted", Why: "Somebody, or a remedy, wants a cause to be looked at now", Pattern: event.NodegroupCheckWanted},
 		},
-		Schedules: []spec.Schedule{
-			{Name: "sweep", Why: "EKS sends no event when a nodegroup degrades: only a look tells", Every: 5 * time.Minute},
-		},
 		Queue: &spec.Queue{
 			Resource: spec.NodegroupQueue,
 			// Calls are rare; ten and no window hand over the first at once.
@@ -64,7 +61,7 @@ func Spec() spec.Spec {
 		Environment: Environment(),
 		Reads: slices.Concat(
 			sources(),
-			[]spec.Read{gather.ListClusters(), gather.ListNodegroups()}, // the sweep's
+			[]spec.Read{gather.ListNodegroups()}, // of all that a look at the whole cluster is at
 			store.ReadNodegroups(),
 		),
 		Grants: []spec.Grant{

@@ -40,9 +40,6 @@ func Spec() spec.Spec {
 		Rules: []spec.Rule{
 			{Bus: spec.Bus, Direct: true, Name: "wanted", Why: "Somebody, or a remedy, wants a cause to be looked at now", Pattern: event.AddressCheckWanted},
 		},
-		Schedules: []spec.Schedule{
-			{Name: "sweep", Why: "AWS sends no event when a subnet runs out of addresses: only a look tells", Every: 5 * time.Minute},
-		},
 		// An interface is counted and forgotten: 100,000 of them take no more than
 		// one page. What is idle is kept, with a week of samples.
 		Memory:      512,
@@ -50,7 +47,7 @@ func Spec() spec.Spec {
 		Environment: Environment(),
 		Reads: slices.Concat(
 			gather.Reads(sources...),
-			[]spec.Read{gather.ListClusters(), gather.ListNodegroups()},
+			[]spec.Read{gather.ListNodegroups()},
 			store.ReadSamples(), // and the incidents, by the same right
 		),
 		Grants: []spec.Grant{

@@ -93,17 +93,16 @@ func New(p Parts) lambda.Handler {
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	keep := detect.KeepEvidence(e)
 	reader := detect.NewReader(e, keep)
-	return New(Parts{
+	return detect.Unscheduled(e, New(Parts{
 		Detector: detect.New(spec.Name, e, reader, bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Spoke: e.Config.Spoke}).Keeping(keep),
 		Config:   e.Config,
 		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke),
 		Reader:   func() Reader { return reader.Counting() },
 		Gauge:    e.Metrics.Gauge,
-	}), nil
+	})), nil
 }
 
-// handle takes the schedule, which comes every five minutes, or the wish
-// that a cluster be looked at now.
+// handle takes a cluster's turn to be swept, or the wish that it be looked at now.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	t, err := event.Parse(raw)
 	if err != nil {
@@ -113,12 +112,10 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	h.Reader = reader // of this invocation
 	watch := func(ctx context.Context, cluster string) error { return h.watch(ctx, reader, cluster, t.Account) }
 	switch t.Kind {
-	case event.Sweep:
-		return nil, h.Each(ctx, h.Clusters, watch)
-	case event.CheckWanted:
+	case event.ClusterSweep, event.CheckWanted:
 		return nil, h.One(ctx, t.Cluster, watch)
 	}
-	return nil, fmt.Errorf("subnet-watch is woken by its schedule and by wishes, not by %s", t.Type)
+	return nil, fmt.Errorf("subnet-watch is woken by sweeps and by wishes, not by %s", t.Type)
 }
 
 // watch looks at the subnets of one cluster, tells report what it finds, and

@@ -19,6 +19,7 @@ import (
 	"rollcall/shared/config"
 	"rollcall/shared/detect"
 	"rollcall/shared/diagnose"
+	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/incident"
 	"rollcall/shared/lambda"
@@ -26,6 +27,7 @@ import (
 	"rollcall/shared/store"
 
 	"rollcall/shared/snapshot"
+	"rollcall/shared/spoke"
 )
 
 // memory is samples in memory.
@@ -138,7 +140,7 @@ func newBench() *bench {
 	b := &bench{memory: &memory{}, account: &account{names: []string{"prod"}}, queue: &queue{}, gauges: map[string]float64{}, counts: map[string]int{}}
 	b.handler = handler{
 		Detector: detect.Detector{
-			By: spec.Name, Region: "us-west-2", Reader: b.account, Results: b.queue,
+			By: spec.Name, Region: "us-west-2", Reader: b.account, Results: b.queue, Watches: func(string) bool { return true },
 			Now: func() time.Time { return morning }, Log: slog.New(slog.DiscardHandler),
 			Count: func(name string, n int) { b.counts[name] += n },
 		},
@@ -156,8 +158,14 @@ func newBench() *bench {
 	return b
 }
 
-func (b *bench) run() error {
-	_, err := b.handle(context.Background(), json.RawMessage(`{"id":"x","detail-type":"Scheduled Event","source":"aws.events","account":"111122223333","time":"2026-11-21T08:02:00Z","region":"us-west-2","detail":{}}`))
+func (b *bench) run() error { return b.turn("prod") }
+
+// turn gives a cluster its turn.
+func (b *bench) turn(cluster string) error {
+	raw, err := event.SweepCluster(spoke.ID{}, cluster, "111122223333", "us-west-2", morning)
+	if err == nil {
+		_, err = b.handle(context.Background(), raw)
+	}
 	return err
 }
 
@@ -225,21 +233,17 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// One reader for a sweep, so that a VPC is described once; one cluster's
-// trouble does not keep the others from being looked at.
-func TestSweep(t *testing.T) {
+// A turn has a reader of its own, in which a VPC is described once; a cluster that EKS
+// does not have is none of anybody's.
+func TestTurns(t *testing.T) {
 	b := newBench()
-	b.names = []string{"dev", "gone", "prod"}
-	if err := b.run(); err != nil || b.readers != 1 || len(b.observations) != 2 || b.counts["ForeignClusters"] != 1 || b.counts["SweptClusters"] != 3 {
-		t.Errorf("%v; %d readers, %d observations, counts %v", err, b.readers, len(b.observations), b.counts)
+	for i, cluster := range []string{"dev", "gone", "prod"} {
+		if err := b.turn(cluster); err != nil || b.readers != i+1 {
+			t.Errorf("%s: %v; %d readers", cluster, err, b.readers)
+		}
 	}
-	if err := b.run(); err != nil || b.readers != 2 {
-		t.Errorf("%v; the next sweep has a reader of its own: %d", err, b.readers)
-	}
-	b = newBench()
-	b.failed = &snapshot.Failure{Source: snapshot.Clusters, Call: "eks:ListClusters", Reason: snapshot.Denied}
-	if err := b.run(); err == nil || !strings.Contains(err.Error(), "eks:ListClusters") {
-		t.Errorf("the clusters cannot be listed: %v", err)
+	if len(b.observations) != 2 || b.counts["ForeignClusters"] != 1 {
+		t.Errorf("%d observations, counts %v", len(b.observations), b.counts)
 	}
 }
 

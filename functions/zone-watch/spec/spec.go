@@ -26,17 +26,6 @@ func Environment() []spec.Variable {
 	return append(config.SpokeVariables(), config.Clusters, config.TableName, config.ResultQueueURL, config.ReaderRole, config.Evidence, config.EvidenceBucket, config.LogLevel)
 }
 
-// every is how often all clusters are looked at. Whoever is on call must know
-// within minutes that a pod cannot start. An event that a nodegroup has changed
-// comes just before its pods begin to wait, and a reclaimed Spot node, a
-// scale-in by an autoscaler or a drained node sends none that names the pods, so
-// that a second look after such an event alone would miss most. Two minutes
-// after which a waiting pod counts (five beside an autoscaler) and this make at
-// most ten. A look at a cluster of two nodegroups takes 17 reads of AWS and
-// Kubernetes (measured), so 204 an hour: one each 18 s, far below what the APIs
-// allow (EC2's describe calls refill with 20 a second).
-const every = 5 * time.Minute
-
 // Spec is what infra deploys.
 func Spec() spec.Spec {
 	sources := gather.ZoneSources(checks.OfZones())
@@ -48,9 +37,6 @@ func Spec() spec.Spec {
 			{Bus: spec.Bus, Name: "changes", Why: "A nodegroup has changed: its new nodes may be in other zones than those they replace", Pattern: event.StatusChangePattern},
 			{Bus: spec.Bus, Name: "wanted", Why: "Somebody, or a remedy, wants a cause to be looked at now", Pattern: event.ZoneCheckWanted},
 		},
-		Schedules: []spec.Schedule{
-			{Name: "sweep", Why: "A pod that waits, a volume that is detached, and a node that goes send no event that says so: only a look tells", Every: every},
-		},
 		// Volumes of other clusters are dropped page by page; what is kept of
 		// 20,000 claims and volumes is about 20 MB.
 		Memory:      256,
@@ -58,7 +44,7 @@ func Spec() spec.Spec {
 		Environment: Environment(),
 		Reads: slices.Concat(
 			gather.Reads(sources...),
-			[]spec.Read{gather.ListClusters(), gather.ListNodegroups()},
+			[]spec.Read{gather.ListNodegroups()},
 			store.ReadHistory(),
 		),
 		Grants: []spec.Grant{

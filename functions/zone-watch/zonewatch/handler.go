@@ -70,16 +70,16 @@ func New(p Parts) lambda.Handler {
 func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	keep := detect.KeepEvidence(e)
 	reader := detect.NewReader(e, keep)
-	return New(Parts{
+	return detect.Unscheduled(e, New(Parts{
 		Detector: detect.New(spec.Name, e, reader, bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Spoke: e.Config.Spoke}).Keeping(keep),
 		Table:    store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke),
 		Reader:   reader,
 		Gauge:    e.Metrics.Gauge,
-	}), nil
+	})), nil
 }
 
-// handle takes the schedule, which comes every five minutes, the word that a nodegroup
-// has changed, or the wish that a cluster be looked at now.
+// handle takes a cluster's turn to be swept, the word that a nodegroup has changed, or
+// the wish that the cluster be looked at now.
 func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	t, err := event.Parse(raw)
 	if err != nil {
@@ -87,12 +87,10 @@ func (h handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	}
 	watch := func(ctx context.Context, cluster string) error { return h.watch(ctx, cluster, t.Account) }
 	switch t.Kind {
-	case event.Sweep:
-		return nil, h.Each(ctx, h.Clusters, watch)
-	case event.StatusChanged, event.CheckWanted:
+	case event.ClusterSweep, event.StatusChanged, event.CheckWanted:
 		return nil, h.One(ctx, t.Cluster, watch)
 	}
-	return nil, fmt.Errorf("zone-watch is woken by its schedule, by changes of nodegroups and by wishes, not by %s", t.Type)
+	return nil, fmt.Errorf("zone-watch is woken by sweeps, by changes of nodegroups and by wishes, not by %s", t.Type)
 }
 
 // watch looks at the zones of one cluster, and tells report what it finds. What

@@ -93,15 +93,6 @@ func TestALookIsCheap(t *testing.T) {
 	}
 }
 
-// TestTheNextLookIsMinutesAway: pods that begin to wait after a look are told by
-// the next. The word that the nodegroup has changed comes before they have
-// waited for long enough.
-func TestTheNextLookIsMinutesAway(t *testing.T) {
-	if e := spec.Spec().Schedules[0].Every; e > 5*time.Minute {
-		t.Errorf("the next look is %s away: a pod that waits is to be told within minutes", e)
-	}
-}
-
 // TestWithoutRightsInTheCluster: the tags alone still tell.
 func TestWithoutRightsInTheCluster(t *testing.T) {
 	b := stagetest.Start(t, spec.Spec(), Build, stagetest.Options{

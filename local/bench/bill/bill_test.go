@@ -70,12 +70,11 @@ func TestMeasurementIsWhole(t *testing.T) {
 	_, usages := inputs(t)
 	for _, u := range usages {
 		perHour := func(name string) float64 { return float64(u.Invocations["rollcall-"+name]) / u.Hours }
-		for _, name := range []string{"join-check", "nodegroup-watch", "subnet-watch", "zone-watch"} {
-			if n := perHour(name); n < 10 || n > 16 {
-				t.Errorf("%d nodes: %s ran %.1f times an hour, want 12", u.Nodes, name, n)
-			}
+		// A tick, and the turn of the one cluster.
+		if n := perHour("sweep"); n < 20 || n > 32 {
+			t.Errorf("%d nodes: sweep ran %.1f times an hour, want 24", u.Nodes, n)
 		}
-		if perHour("eni-cleanup") < 3 || perHour("report") < 10 || u.Calls["rollcall-join-check"] == 0 || u.LogBytes == 0 || u.FIFO == 0 {
+		if perHour("eni-cleanup") < 3 || perHour("report") < 10 || u.Calls["rollcall-sweep"] == 0 || u.LogBytes == 0 || u.FIFO == 0 {
 			t.Errorf("%d nodes: the measurement is not whole: %+v", u.Nodes, u)
 		}
 		if slices.ContainsFunc(u.Series, func(s string) bool { return !strings.Contains(s, "cluster=") || strings.Contains(s, "subnet=") }) {

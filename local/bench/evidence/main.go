@@ -24,6 +24,8 @@ import (
 	"rollcall/local/replay"
 	"rollcall/local/stage"
 	"rollcall/shared/config"
+	"rollcall/shared/event"
+	"rollcall/shared/spoke"
 )
 
 // settled is when the broken nodes are past their join time.
@@ -124,10 +126,7 @@ func first(ctx context.Context, n int, evidence string) (found look, err error) 
 	}
 	defer s.Close()
 	f, _ := s.Function("join-check")
-	sweep, err := json.Marshal(map[string]any{
-		"version": "0", "id": "a1b2c3d4-0000-4000-8000-000000000000", "detail-type": "Scheduled Event", "source": "aws.events", "account": s.Template.AccountID,
-		"region": s.Template.Region, "time": s.Clock.Now().UTC().Format(time.RFC3339), "resources": []string{}, "detail": map[string]any{},
-	})
+	sweep, err := event.SweepCluster(spoke.ID{}, s.World.Clusters()[0], s.Template.AccountID, s.Template.Region, s.Clock.Now())
 	if err != nil {
 		return look{}, err
 	}

@@ -22,7 +22,9 @@ import (
 	"rollcall/local/stage"
 
 	"rollcall/shared/config"
+	"rollcall/shared/event"
 	"rollcall/shared/report"
+	"rollcall/shared/spoke"
 )
 
 // measured is what a function took at a size of memory.
@@ -115,8 +117,16 @@ func (b *bench) round(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, name := range []string{"join-check", "nodegroup-watch", "subnet-watch", "zone-watch", "eni-cleanup", "spot-report"} {
+	// A cluster's turn is all four watchers'; what else wakes them is like it.
+	for _, name := range []string{"join-check", "nodegroup-watch", "subnet-watch", "zone-watch", "sweep"} {
 		for range 2 { // cold, then warm
+			if err := b.turn(ctx, name); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range []string{"eni-cleanup", "spot-report"} {
+		for range 2 {
 			if err := b.file(name, sweep)(ctx); err != nil {
 				return err
 			}
@@ -131,6 +141,19 @@ func (b *bench) round(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// turn gives a function the turn of the world's cluster: sweep by its queue, the watchers
+// directly.
+func (b *bench) turn(ctx context.Context, name string) error {
+	raw, err := event.SweepCluster(spoke.ID{}, b.World.Clusters()[0], b.Template.AccountID, b.Template.Region, b.Clock.Now())
+	if err != nil {
+		return fmt.Errorf("write the turn: %w", err)
+	}
+	if name == "sweep" {
+		return b.invoke(ctx, name, raw)
+	}
+	return b.hand(ctx, name, raw)
 }
 
 // setMemory notes the memory that a function runs with.
@@ -153,11 +176,20 @@ func (b *bench) invoke(ctx context.Context, name string, raw []byte) error {
 	if !ok {
 		return fmt.Errorf("no function %s in the template", name)
 	}
-	event, _, err := payload.Wrap(raw, f, b.Template, b.Clock.Now())
+	wrapped, _, err := payload.Wrap(raw, f, b.Template, b.Clock.Now())
 	if err != nil {
 		return fmt.Errorf("invoke %s: %w", name, err)
 	}
-	result, err := b.Runtime.Invoke(ctx, f.Name, event)
+	return b.hand(ctx, name, wrapped)
+}
+
+// hand gives a function an event as it is.
+func (b *bench) hand(ctx context.Context, name string, raw []byte) error {
+	f, ok := b.Function(name)
+	if !ok {
+		return fmt.Errorf("no function %s in the template", name)
+	}
+	result, err := b.Runtime.Invoke(ctx, f.Name, raw)
 	if err != nil {
 		return fmt.Errorf("invoke %s: %w", name, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"rollcall/local/bench/load/section"
 	"rollcall/local/simaws"
 
 	"rollcall/local/stage"
@@ -104,7 +105,9 @@ func run(ctx context.Context, o options) error {
 	text := p.text()
 	fmt.Print("\n", text)
 	if o.page != "" {
-		if err := os.WriteFile(o.page, []byte(text), 0o644); err != nil {
+		// The section that make tick writes stays; a page that is not there has none.
+		old, _ := os.ReadFile(o.page)
+		if err := os.WriteFile(o.page, []byte(text+section.Of(string(old))), 0o644); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package look
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -90,9 +91,9 @@ type run struct {
 	err   error
 }
 
-// run runs a function. That it failed, or panicked, is part of what is seen: what it
-// would have looked at is not known.
-func (p parts) run(ctx context.Context, f function, event json.RawMessage) (r run) {
+// run gives a function events. That it failed, or panicked, is part of what is seen: what
+// it would have looked at is not known. What one event leads to keeps it from no other.
+func (p parts) run(ctx context.Context, f function, events ...json.RawMessage) (r run) {
 	to := &collector{}
 	if r.name = f.name; !p.account.runs(f.name) {
 		return r
@@ -104,12 +105,20 @@ func (p parts) run(ctx context.Context, f function, event json.RawMessage) (r ru
 			r.err = fmt.Errorf("it panicked: %v", x)
 		}
 	}()
-	d := detect.Detector{
-		By: f.name, Region: p.account.Region, Clusters: p.account.Clusters, Watches: p.account.watches, Reader: p.reader, Results: to,
-		Now: p.account.Now, Log: p.account.Log.With("function", f.name), Count: func(string, int) {},
+	handle := f.make(p, p.detector(f.name, to), to)
+	for _, event := range events {
+		_, err := handle(ctx, event)
+		r.err = errors.Join(r.err, err)
 	}
-	_, r.err = f.make(p, d, to)(ctx, event)
 	return r
+}
+
+// detector is what every function is made of.
+func (p parts) detector(name string, to *collector) detect.Detector {
+	return detect.Detector{
+		By: name, Region: p.account.Region, Clusters: p.account.Clusters, Watches: p.account.watches, Reader: p.reader, Results: to,
+		Now: p.account.Now, Log: p.account.Log.With("function", name), Count: func(string, int) {},
+	}
 }
 
 // collector keeps what one function tells. Nobody is reminded, and nobody else told.

@@ -19,13 +19,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"golang.org/x/sync/errgroup"
 
+	sweepspec "rollcall/functions/sweep/spec"
 	"rollcall/shared/askonce"
 	"rollcall/shared/cloudwatchlogs"
 	"rollcall/shared/config"
+	"rollcall/shared/event"
 	"rollcall/shared/gather"
 	"rollcall/shared/node/text"
 	"rollcall/shared/report"
 	"rollcall/shared/spec"
+	"rollcall/shared/spoke"
 )
 
 // Endpoints finds another way to the Kubernetes API of a cluster, if there is one; via
@@ -99,12 +102,16 @@ func At(ctx context.Context, a Account) (Seen, error) {
 	a.AWS = a.Once.Client(a.AWS)
 	p := parts{account: a, config: c, memory: newMemory(), reader: gather.New(a.AWS).WithEndpoints(a.Endpoints).Sharing(a.Once.Cluster).Decoding(a.Decode)}
 	p.reader.ReadingLogs(cloudwatchlogs.New(a.AWS), a.Logs, text.CauseOfKarpenter)
-	sweep, err := p.sweep()
+	schedule, err := p.event("Scheduled Event", "aws.events", json.RawMessage("{}"))
+	if err != nil {
+		return Seen{}, err
+	}
+	turns, list, err := p.turns(ctx)
 	if err != nil {
 		return Seen{}, err
 	}
 	// In the order of the template, which is that in which report hears of them.
-	runs := make([]run, 6)
+	runs := make([]run, 7)
 	heard := make(chan struct{})
 	go func() {
 		defer close(heard)
@@ -112,16 +119,16 @@ func At(ctx context.Context, a Account) (Seen, error) {
 	}()
 	p.heard = heard
 	// The others look up what the roll call took down.
-	runs[1] = p.run(ctx, joinCheck(), sweep)
+	runs[1], runs[2] = list, p.run(ctx, joinCheck(), turns...)
 	<-heard
 	var g errgroup.Group
-	g.Go(func() error { runs[2] = p.run(ctx, nodegroupWatch(), sweep); return nil })
+	g.Go(func() error { runs[3] = p.run(ctx, nodegroupWatch(), turns...); return nil })
 	g.Go(func() error {
-		runs[3] = p.run(ctx, spotReport(), sweep)
-		runs[4] = p.run(ctx, subnetWatch(), sweep) // what subnets have stands in the samples of both
+		runs[4] = p.run(ctx, spotReport(), schedule)
+		runs[5] = p.run(ctx, subnetWatch(), turns...) // what subnets have stands in the samples of both
 		return nil
 	})
-	g.Go(func() error { runs[5] = p.run(ctx, zoneWatch(), sweep); return nil })
+	g.Go(func() error { runs[6] = p.run(ctx, zoneWatch(), turns...); return nil })
 	_ = g.Wait()
 	var s Seen
 	for _, r := range runs {
@@ -148,9 +155,21 @@ func (p parts) launches(ctx context.Context) (r run) {
 	return p.run(ctx, launchWatch(), batch)
 }
 
-// sweep is the event of a schedule.
-func (p parts) sweep() (json.RawMessage, error) {
-	return p.event("Scheduled Event", "aws.events", json.RawMessage("{}"))
+// turns are those of the clusters, as sweep sends them, with what it tells of their list.
+func (p parts) turns(ctx context.Context) (turns []json.RawMessage, list run, err error) {
+	to := &collector{}
+	names, err := p.detector(sweepspec.Name, to).Watched(ctx, p.account.ID, p.memory)
+	if err != nil {
+		return nil, run{}, err
+	}
+	for _, name := range names {
+		turn, err := event.SweepCluster(spoke.ID{}, name, p.account.ID, p.account.Region, p.account.Now())
+		if err != nil {
+			return nil, run{}, fmt.Errorf("write the turn of %s: %w", name, err)
+		}
+		turns = append(turns, turn)
+	}
+	return turns, run{name: sweepspec.Name, heard: to.heard}, nil
 }
 
 func (p parts) event(kind, source string, detail json.RawMessage) (json.RawMessage, error) {

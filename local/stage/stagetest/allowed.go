@@ -108,6 +108,9 @@ func (b *Bench) allowed(action string, input any, about map[string][]string) (bo
 	if about != nil {
 		keys = about
 	}
+	if action == "sqs:SendMessageBatch" {
+		action = "sqs:SendMessage" // the permission of both (service authorization reference, SQS)
+	}
 	return template.Allows(b.Policy(b.Function.Name), action, resource, keys)
 }
 
@@ -153,6 +156,9 @@ func (b *Bench) resource(input any) (string, map[string][]string) {
 			return arn("dynamodb", "table/"+table), nil
 		}
 	case *sqs.SendMessageInput:
+		url := aws.ToString(in.QueueUrl)
+		return arn("sqs", url[strings.LastIndex(url, "/")+1:]), nil
+	case *sqs.SendMessageBatchInput:
 		url := aws.ToString(in.QueueUrl)
 		return arn("sqs", url[strings.LastIndex(url, "/")+1:]), nil
 	case *s3.PutObjectInput:

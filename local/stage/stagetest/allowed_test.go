@@ -45,12 +45,12 @@ func TestPolicies(t *testing.T) {
 		input  any
 		may    []string
 	}{
-		{"dynamodb:PutItem", put("launch#i-1"), []string{"launch-watch", "join-check"}},
+		{"dynamodb:PutItem", put("launch#i-1"), []string{"launch-watch", "join-check", "sweep"}},
 		{"dynamodb:PutItem", put("incident#prod"), []string{"report"}},
-		{"dynamodb:PutItem", put("jointime#prod"), []string{"join-check"}},
-		{"dynamodb:PutItem", put("nodegroup#prod"), []string{"nodegroup-watch"}},
+		{"dynamodb:PutItem", put("jointime#prod"), []string{"join-check", "sweep"}},
+		{"dynamodb:PutItem", put("nodegroup#prod"), []string{"nodegroup-watch", "sweep"}},
 		{"dynamodb:PutItem", put("summary#prod"), []string{"report"}},
-		{"dynamodb:PutItem", put("sample#subnet-1"), []string{"launch-watch", "join-check", "spot-report", "subnet-watch"}},
+		{"dynamodb:PutItem", put("sample#subnet-1"), []string{"launch-watch", "join-check", "spot-report", "subnet-watch", "sweep"}},
 		{"dynamodb:PutItem", put("sighting#vpc-1"), []string{"eni-cleanup"}},
 		{"dynamodb:PutItem", put("audit#prod"), []string{"eni-cleanup"}},
 		{"dynamodb:PutItem", put("pace#111122223333#us-west-2"), []string{"eni-cleanup"}},
@@ -59,20 +59,22 @@ func TestPolicies(t *testing.T) {
 		{"dynamodb:PutItem", put("refusal#slack-actions"), []string{"slack-actions"}},
 		{"dynamodb:PutItem", put("other#1"), nil},
 		{"dynamodb:DeleteItem", put("launch#i-1"), nil},
-		{"sqs:SendMessage", send("rollcall-results.fifo"), []string{"launch-watch", "join-check", "nodegroup-watch", "spot-report", "subnet-watch", "zone-watch", "eni-cleanup", "change-check", "slack-actions", "report"}},
-		{"s3:PutObject", &s3.PutObjectInput{Bucket: benches[report.Name].Template.S3Buckets[0].Name, Key: "111122223333/x.tar.gz"}, []string{"launch-watch", "join-check", "nodegroup-watch", "spot-report", "subnet-watch", "zone-watch"}},
+		{"sqs:SendMessage", send("rollcall-results.fifo"), []string{"launch-watch", "join-check", "nodegroup-watch", "spot-report", "subnet-watch", "zone-watch", "eni-cleanup", "change-check", "slack-actions", "report", "sweep"}},
+		{"s3:PutObject", &s3.PutObjectInput{Bucket: benches[report.Name].Template.S3Buckets[0].Name, Key: "111122223333/x.tar.gz"}, []string{"launch-watch", "join-check", "nodegroup-watch", "spot-report", "subnet-watch", "zone-watch", "sweep"}},
 		{"s3:PutObject", &s3.PutObjectInput{Bucket: "another", Key: "111122223333/x.tar.gz"}, nil},
 		{"sqs:SendMessage", send("rollcall-changes"), []string{"change-check"}},
-		{"sqs:SendMessage", send("rollcall-joins"), []string{"launch-watch", "join-check"}},
-		{"sqs:SendMessage", send("rollcall-nodegroups"), []string{"nodegroup-watch"}},
+		{"sqs:SendMessage", send("rollcall-joins"), []string{"launch-watch", "join-check", "sweep"}},
+		{"sqs:SendMessage", send("rollcall-nodegroups"), []string{"nodegroup-watch", "sweep"}},
+		{"sqs:SendMessage", send("rollcall-sweeps"), []string{"sweep"}},
 		{"sqs:SendMessage", send("rollcall-launches"), nil},
-		{"ec2:DescribeInstances", &ec2.DescribeInstancesInput{}, []string{"launch-watch", "join-check", "nodegroup-watch", "subnet-watch", "zone-watch", "eni-cleanup"}},
+		{"dynamodb:PutItem", put("backoff#prod"), []string{"sweep"}},
+		{"ec2:DescribeInstances", &ec2.DescribeInstancesInput{}, []string{"launch-watch", "join-check", "nodegroup-watch", "subnet-watch", "zone-watch", "eni-cleanup", "sweep"}},
 		// Nobody has opted in: the template has no such permission.
 		{"sts:DecodeAuthorizationMessage", &sts.DecodeAuthorizationMessageInput{}, nil},
 		{"ec2:DeleteNetworkInterface", &ec2.DeleteNetworkInterfaceInput{NetworkInterfaceId: aws.String("eni-1")}, nil},
 		{"ec2:CreateRoute", &ec2.CreateRouteInput{}, nil},
-		{"eks:DescribeCluster", cluster, []string{"launch-watch", "join-check", "nodegroup-watch", "spot-report", "subnet-watch", "zone-watch", "eni-cleanup"}},
-		{"eks:ListClusters", &eks.ListClustersInput{}, []string{"join-check", "nodegroup-watch", "spot-report", "subnet-watch", "zone-watch", "eni-cleanup"}},
+		{"eks:DescribeCluster", cluster, []string{"launch-watch", "join-check", "nodegroup-watch", "spot-report", "subnet-watch", "zone-watch", "eni-cleanup", "sweep"}},
+		{"eks:ListClusters", &eks.ListClustersInput{}, []string{"sweep", "spot-report", "eni-cleanup"}},
 	} {
 		for name, b := range benches {
 			want := false

@@ -74,11 +74,15 @@ type Bench struct {
 	handler lambda.Handler
 	env     lambda.Env
 	kill    *Kill
-	around  []lambda.Around
-	metrics *lambda.Metrics
-	numbers *bytes.Buffer
+	// scheduled tells that a schedule wakes the function.
+	scheduled bool
+	around    []lambda.Around
+	metrics   *lambda.Metrics
+	numbers   *bytes.Buffer
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	// turns are the messages by which sweep gives clusters their turn.
+	turns   []string
 	calls   []call
 	counted int // of the cloud's calls
 	logs    bytes.Buffer
@@ -96,7 +100,9 @@ func Start(t testing.TB, function spec.Spec, build lambda.Build, o Options) *Ben
 	if o.ClusterRole {
 		rights = filepath.Join(root, "deploy/clusterrole.yaml")
 	}
+	b := &Bench{t: t, build: build, kill: o.Kill, scheduled: len(function.Schedules) > 0, numbers: &bytes.Buffer{}}
 	s, err := stage.Start(t.Context(), stage.Options{
+		Sent:   b.sent,
 		Rights: rights, World: world(t, root, o), Template: filepath.Join(root, "infra/Rollcall.template.json"),
 		Quiet: true, CallFaults: o.Faults, Settings: o.Settings, Still: true,
 	})
@@ -104,7 +110,7 @@ func Start(t testing.TB, function spec.Spec, build lambda.Build, o Options) *Ben
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	b := &Bench{Stage: s, t: t, build: build, kill: o.Kill, numbers: &bytes.Buffer{}}
+	b.Stage = s
 	if b.kill != nil {
 		b.kill.t, b.kill.b = t, b
 	}

@@ -16,6 +16,7 @@ import (
 	"rollcall/shared/checks"
 	"rollcall/shared/event"
 	"rollcall/shared/report"
+	"rollcall/shared/spoke"
 	"rollcall/shared/store"
 )
 
@@ -240,10 +241,48 @@ func Total(counts map[string]int) (int, string) {
 	return n, strings.Join(parts, ", ")
 }
 
-// Sweep is the event of the schedule.
+// Sweep is the event of the function's schedule; for one without the cluster's turn to
+// be swept.
 func (b *Bench) Sweep() json.RawMessage {
+	if b.scheduled {
+		return b.Schedule()
+	}
+	return b.SweepOf(Cluster)
+}
+
+// SweepOf is a cluster's turn to be swept.
+func (b *Bench) SweepOf(cluster string) json.RawMessage {
+	b.t.Helper()
+	raw, err := event.SweepCluster(spoke.ID{}, cluster, b.Template.AccountID, b.Template.Region, b.Now())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return raw
+}
+
+// Schedule is the event of a function's schedule.
+func (b *Bench) Schedule() json.RawMessage {
 	return json.RawMessage(fmt.Sprintf(`{"version":"0","id":"sweep","detail-type":"Scheduled Event","source":"aws.events","account":%q,"time":%q,"region":%q,"resources":[],"detail":{}}`,
 		b.Template.AccountID, b.Now().UTC().Format(time.RFC3339), b.Template.Region))
+}
+
+// sent takes what the function sent to queues.
+func (b *Bench) sent(_, body string) {
+	if t, err := event.Parse([]byte(body)); err == nil && t.Kind == event.ClusterSweep {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.turns = append(b.turns, body)
+	}
+}
+
+// Turns takes the messages of clusters' turns that were sent since the last time, due or
+// not.
+func (b *Bench) Turns() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	turns := b.turns
+	b.turns = nil
+	return turns
 }
 
 // Causes are the checks that explain an observation, with their resources.

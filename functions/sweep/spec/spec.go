@@ -1,0 +1,120 @@
+// Package spec describes sweep: what wakes it and what it may do.
+package spec
+
+import (
+	"slices"
+	"time"
+
+	"rollcall/shared/checks"
+	"rollcall/shared/config"
+	"rollcall/shared/evidence"
+	"rollcall/shared/snapshot"
+	"rollcall/shared/spec"
+	"rollcall/shared/store"
+
+	"rollcall/shared/gather"
+)
+
+// Name is the function's name.
+const Name = "sweep"
+
+// Every is a tick: how often each cluster has its turn. Whoever is on call must know
+// within minutes that a pod cannot start or a launch's event was lost; EKS, EC2 and
+// Kubernetes send no event for most of what is looked for.
+const Every = 5 * time.Minute
+
+// Concurrency is how many clusters are looked at at once. Each invocation takes its
+// share of the accounts' request buckets (awsconf.Limits). A new account may have ten
+// invocations at once in all (Lambda, "Quotas": "New AWS accounts have reduced
+// concurrency"), and launches and what is said of them come first.
+const Concurrency = 4
+
+// Environment is what the function reads of its environment. The function
+// itself uses only what is declared above and this: Spec derives permissions from interfaces by
+// reflection, which would make the linker keep every method of every SDK
+// client (44 MB instead of 12).
+func Environment() []spec.Variable {
+	return append(config.SpokeVariables(),
+		config.Clusters, config.JoinTime, config.GiveUp, config.TableName, config.BusName,
+		config.ResultQueueURL, config.JoinQueueURL, config.NodegroupQueueURL, config.SweepQueueURL,
+		config.DecodeDenied, config.AutoModeLogs, config.ReaderRole, config.Evidence, config.EvidenceBucket, config.LogLevel,
+		config.Cleanup, config.CleanupGrace, config.CleanupUntagged, config.SubnetMetrics, config.RunwayHorizon,
+	)
+}
+
+// sources are what the detectors read that have their turn with the cluster.
+func sources() []snapshot.Source {
+	list := slices.Concat(gather.JoinSources(slices.Concat(checks.OfLaunches(), checks.OfHealth())), gather.AddressSources(checks.OfAddresses()), gather.ZoneSources(checks.OfZones()))
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// Spec is what infra deploys.
+func Spec() spec.Spec {
+	return spec.Spec{
+		Name:          Name,
+		About:         "Gives each cluster its turn every five minutes: calls its roll, and looks at its nodegroups, its subnets and its zones, reading once what they have in common.",
+		FailureImpact: "What no event tells is not seen: launches whose events were lost, nodegroups that degrade, subnets that fill up, volumes that no node can reach; open incidents are not closed.",
+		Schedules: []spec.Schedule{
+			{Name: "tick", Why: "Events are best effort, and for most of what goes wrong there is none: only a look tells", Every: Every},
+		},
+		Queue: &spec.Queue{
+			Resource: spec.SweepQueue,
+			// A cluster's turn has an invocation and a deadline of its own.
+			Batch:       1,
+			Concurrency: Concurrency,
+			// One that failed comes back after its successor and is dropped. What cannot be
+			// read is put aside, for a person to see; the next tick has sent another.
+			Attempts:    2,
+			Retention:   time.Hour,
+			NotRedriven: true,
+		},
+		// They look one after the other; subnet-watch takes 34 MB to count 100,000
+		// interfaces (docs/leaks.md), and what they share is bounded.
+		Memory: 256,
+		// A minute for each of the four; a tick ends before the next begins.
+		Timeout:     4 * time.Minute,
+		Environment: Environment(),
+		Reads: slices.Concat(
+			gather.Reads(sources()...),
+			[]spec.Read{gather.ListClusters(), gather.ListNodegroups()},
+			store.Reads(),
+			store.ReadHistory(),
+		),
+		Grants: []spec.Grant{
+			gather.ReadInClusters(),
+			store.RecordLaunches(),
+			store.RecordJoinTimes(),
+			store.RecordRefusedLaunches(),
+			store.RecordSamples(),
+			store.RecordNodegroups(),
+			store.RecordBackoffs(),
+			{
+				Sid:       "SendTurns",
+				Why:       "A tick is a message for each cluster, spread over the tick.",
+				Actions:   []string{"sqs:SendMessage"},
+				Resources: []spec.Resource{spec.SweepQueue},
+			},
+			{
+				Sid:       "SendResults",
+				Why:       "What was found goes to report, the only function that talks to people.",
+				Actions:   []string{"sqs:SendMessage"},
+				Resources: []spec.Resource{spec.ResultQueue},
+			},
+			{
+				Sid:       "LookAgain",
+				Why:       "An instance that may still join, and a nodegroup that is on its way to another status, are looked at again.",
+				Actions:   []string{"sqs:SendMessage"},
+				Resources: []spec.Resource{spec.JoinQueue, spec.NodegroupQueue},
+			},
+			{
+				Sid:       "TellTheBus",
+				Why:       "Every change of a nodegroup is an event that anyone's rule can act on.",
+				Actions:   []string{"events:PutEvents"},
+				Resources: []spec.Resource{spec.Bus},
+			},
+		},
+		Chosen: spec.Choices(gather.DecodeDenied, gather.AutoModeLogs, evidence.Grants),
+		Kube:   gather.KubeRules(sources()...),
+	}
+}
