@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/shared/event"
+	"rollcall/shared/spoke"
 )
 
 // picky takes batches, but refuses clusters for as many times as it is told.
@@ -96,4 +97,29 @@ func TestSweepDelays(t *testing.T) {
 	if diff := cmp.Diff(map[string]int32{"past": 0, "far": 900}, q.took); diff != "" {
 		t.Errorf("delays (-want +got):\n%s", diff)
 	}
+}
+
+// A spoke's turns are whose they say they are, in messages that come from the hub.
+func TestSweepsOfASpoke(t *testing.T) {
+	hub, theirs := spoke.ID{Account: "111122223333", Region: "eu-west-1"}, spoke.ID{Account: "222233334444", Region: "us-west-2"}
+	for _, of := range []spoke.ID{{}, theirs} {
+		sent := &sentBodies{}
+		if err := (Sweeps{Client: sent, Queue: "url", Spoke: of}).SendSweeps(t.Context(), []Sweep{{Cluster: "prod", Account: hub.Account, Region: hub.Region, Due: time.Unix(0, 0)}}, time.Unix(0, 0)); err != nil {
+			t.Fatal(err)
+		}
+		whose, err := event.WhoseIs([]byte(sent.bodies[0]), hub)
+		if err != nil || whose.Spoke != of || whose.All {
+			t.Errorf("of %q: %+v, %v", of, whose, err)
+		}
+	}
+}
+
+// sentBodies keeps what is sent.
+type sentBodies struct{ bodies []string }
+
+func (s *sentBodies) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+	for _, e := range in.Entries {
+		s.bodies = append(s.bodies, aws.ToString(e.MessageBody))
+	}
+	return &sqs.SendMessageBatchOutput{}, nil
 }
