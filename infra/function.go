@@ -32,8 +32,9 @@ type function struct {
 	queue  *queue
 	// rules are the ARNs of what wakes it.
 	rules []*string
-	// bus is the stack's, for rules on it.
-	bus awsevents.EventBus
+	// bus is the stack's, for rules on it, and spokes that of what spokes forward.
+	bus    awsevents.EventBus
+	spokes awsevents.CfnEventBus
 }
 
 // newFunction is the one place where functions are made. It adds nothing that
@@ -41,7 +42,7 @@ type function struct {
 func newFunction(stack awscdk.Stack, spec spec.Spec, r resources, packages string, chosen settings.Settings) (function, error) {
 	scope := constructs.NewConstruct(stack, jsii.String(camel(spec.Name)))
 	name := chosen.Prefix() + "-" + spec.Name
-	f := function{spec: spec, scope: scope, bus: r.bus, failed: r.failed}
+	f := function{spec: spec, scope: scope, bus: r.bus, spokes: r.spokes, failed: r.failed}
 	if spec.Queue != nil {
 		own := r.queues[spec.Queue.Resource]
 		f.queue = &own

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
+	"rollcall/infra/settings"
 	"rollcall/infra/specs"
 )
 
@@ -24,10 +25,16 @@ func main() {
 func synth() error {
 	defer quit()
 	app := awscdk.NewApp(&awscdk.AppProps{AnalyticsReporting: jsii.Bool(false)})
-	if err := NewStack(app, specs.All(), packages(os.Getenv)); err != nil {
+	var err error
+	if which, ok := app.Node().TryGetContext(jsii.String(settings.SpokeTemplate)).(string); ok && which != "" {
+		err = NewSpokeStack(app, specs.All())
+	} else {
+		err = NewStack(app, specs.All(), packages(os.Getenv))
+	}
+	if err != nil {
 		return err
 	}
-	_, err := assemble(app)
+	_, err = assemble(app)
 	return err
 }
 

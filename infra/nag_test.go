@@ -12,6 +12,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
 
+	"rollcall/infra/settings"
 	"rollcall/infra/specs"
 	"rollcall/shared/config"
 	"rollcall/shared/spec"
@@ -86,6 +87,37 @@ func TestNag(t *testing.T) {
 	t.Run("standard", func(t *testing.T) {
 		nag(t, map[string]any{"slackChannel": channel}, exceptions(false))
 	})
+	t.Run("a spoke", func(t *testing.T) {
+		var wide []string
+		for _, s := range specs.All() {
+			if slices.Contains(s.Assumes, spec.SpokeReader) {
+				wide = append(wide, wideReads(s)...)
+			}
+		}
+		slices.Sort(wide)
+		list := []meant{{
+			path: "/RollcallSpoke/Reader/Role/Resource", rule: "AwsSolutions-IAM5", appliesTo: slices.Compact(wide),
+			reason: "Reads only (TestSpokeReaderReads): EC2 and Auto Scaling have no resources for Describe calls, and which clusters, nodegroups and groups there are is what is to be found out.",
+		}, {
+			path: "/RollcallSpoke/Forward/Failed/Resource", rule: "AwsSolutions-SQS3", reason: "It is a dead-letter queue: of the rules, which cdk-nag does not look at.",
+		}}
+		for _, role := range []spec.SpokeRole{spec.SpokeCleaner, spec.SpokeRemediator} {
+			var wide []string
+			for _, s := range spokeStatements(roleIn(t, made(t, oneSpoke), role)) {
+				for _, of := range flats(s["Resource"]) {
+					if strings.Contains(of, "*") && s["Condition"] != nil {
+						wide = append(wide, "Resource::"+strings.NewReplacer("${", "<", "}", ">").Replace(of))
+					}
+				}
+			}
+			slices.Sort(wide)
+			list = append(list, meant{
+				path: "/RollcallSpoke/" + camel(string(role)) + "/Role/Resource", rule: "AwsSolutions-IAM5", appliesTo: slices.Compact(wide),
+				reason: "Narrowed by its conditions to what has opted in, as the hub's own function is (TestSpokeChangesAsTheHub).",
+			})
+		}
+		nag(t, spokeWithRemedies(), list)
+	})
 	t.Run("in a VPC", func(t *testing.T) {
 		nag(t, withVPC(), exceptions(true))
 	})
@@ -99,7 +131,11 @@ func nag(t *testing.T, given map[string]any, exceptions []meant) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stack := app.Node().FindChild(jsii.String("Rollcall")).(awscdk.Stack)
+	name := "Rollcall"
+	if given[settings.SpokeTemplate] != nil {
+		name = SpokeStackName
+	}
+	stack := app.Node().FindChild(jsii.String(name)).(awscdk.Stack)
 	for _, m := range exceptions {
 		suppression := cdknag.NagPackSuppression{Id: jsii.String(m.rule), Reason: jsii.String(m.reason)}
 		if len(m.appliesTo) > 0 {
@@ -117,7 +153,7 @@ func nag(t *testing.T, given map[string]any, exceptions []meant) {
 	}), nil)
 	app.Synth(nil)
 
-	data, err := os.ReadFile(filepath.Join(dir, "out", "AwsSolutions--Rollcall-NagReport.json"))
+	data, err := os.ReadFile(filepath.Join(dir, "out", "AwsSolutions--"+name+"-NagReport.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

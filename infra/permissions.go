@@ -58,7 +58,11 @@ func permissions(function spec.Spec, r resources, chosen settings.Settings, logG
 	if err != nil {
 		return nil, err
 	}
-	return append(append(list, reads...), grants...), nil
+	assumes, err := assumeStatements(function, chosen)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(list, reads, grants, assumes), nil
 }
 
 // grantsOf are a function's writes, those among them that depend on what the

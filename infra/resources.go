@@ -21,9 +21,11 @@ import (
 // resources are what the functions share, by the names that specs use.
 type resources struct {
 	// reader is the ARN of the role that reads in the clusters.
-	reader  string
-	table   awsdynamodb.Table
-	bus     awsevents.EventBus
+	reader string
+	table  awsdynamodb.Table
+	bus    awsevents.EventBus
+	// spokes is the bus of what spokes forward; nil where there are none.
+	spokes  awsevents.CfnEventBus
 	secrets map[spec.Resource]secret
 	queues  map[spec.Resource]queue
 	// failed keeps the events that did not reach a function or its queue, those of
@@ -40,6 +42,7 @@ func newResources(stack awscdk.Stack, chosen settings.Settings, list []spec.Spec
 		reader:  readerARN(chosen),
 		table:   newTable(stack),
 		bus:     newBus(stack, chosen),
+		spokes:  newSpokesBus(stack, chosen, list),
 		secrets: newSecrets(stack, chosen, list),
 		queues:  map[spec.Resource]queue{},
 		failed:  newDeadLetters(stack, "Failed", chosen.Prefix()+"-failed", false),

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
@@ -25,14 +26,17 @@ const (
 // function. It gives their ARNs.
 func (f function) addRules() []*string {
 	var toQueue, all []*string
-	for _, r := range f.spec.Rules {
+	for _, r := range f.onBuses() {
 		target, queued := f.lambda.FunctionArn(), f.queue != nil && !r.Direct
 		if queued {
 			target = f.queue.main.QueueArn()
 		}
 		var on *string // the default bus
-		if r.Bus == spec.Bus {
+		switch r.Bus {
+		case spec.Bus:
 			on = f.bus.EventBusName()
+		case spec.SpokesBus:
+			on = f.spokes.Ref()
 		}
 		rule := awsevents.NewCfnRule(f.scope, jsii.String(camel(r.Name)+"Rule"), &awsevents.CfnRuleProps{
 			Description:  jsii.String(r.Why),
@@ -62,6 +66,19 @@ func (f function) addRules() []*string {
 		letRulesSend(f.queue.main, "Rules", toQueue)
 	}
 	return all
+}
+
+// onBuses are the function's rules, those on what AWS tells also on the bus of what spokes
+// forward, if there is one.
+func (f function) onBuses() []spec.Rule {
+	rules := slices.Clone(f.spec.Rules)
+	for _, r := range f.spec.Rules {
+		if f.spokes != nil && ofAWS(r) {
+			r.Name, r.Bus = r.Name+"-of-spokes", spec.SpokesBus
+			rules = append(rules, r)
+		}
+	}
+	return rules
 }
 
 func (f function) target(arn *string, age time.Duration) []any {

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
+	keys "rollcall/infra/settings"
 	"rollcall/infra/specs"
 )
 
@@ -102,6 +103,9 @@ func newApp(dir string, given map[string]any) (awscdk.App, error) {
 		Context:            &settings.Context,
 		Outdir:             jsii.String(filepath.Join(dir, "out")),
 	})
+	if given[keys.SpokeTemplate] != nil {
+		return app, NewSpokeStack(app, specs.All())
+	}
 	return app, NewStack(app, specs.All(), filepath.Join(dir, "packages"))
 }
 

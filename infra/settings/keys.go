@@ -21,6 +21,9 @@ const (
 	LogRetentionDays  = "logRetentionDays"
 	Dashboard         = "dashboard"
 
+	SpokeTemplate = "spoke"
+	Organization  = "organization"
+
 	VPCSubnetIDs        = "vpcSubnetIds"
 	VPCSecurityGroupIDs = "vpcSecurityGroupIds"
 )
@@ -47,6 +50,8 @@ func Keys() []Key {
 		Key{AlarmEmail, "", "Address that gets the alarms of the stack's own topic (it is asked to confirm)."},
 		Key{LogRetentionDays, "30", "How long logs are kept, one of the numbers of days that CloudWatch Logs accepts."},
 		Key{Dashboard, "on", `"off" leaves out the CloudWatch dashboard (launches, joins, addresses left, incidents, Rollcall's own health). An account's first three dashboards are free, each further one costs $3.00 a month; opening it searches the log groups ($0.005 for a GB).`},
+		Key{SpokeTemplate, "", `Which spoke's template "make spoke-template" writes: "any" (looks and forwards, and changes nothing: one file for all accounts), or an account and a region (222233334444/eu-west-1), with what its clusters have opted in to.`},
+		Key{Organization, "", "Id of the organization (o-…) of the hub: a spoke's roles then trust the hub only while it is in it. For a spoke outside the organization leave it out."},
 		Key{StackName, "Rollcall", "Name of the stack; in lower case it begins the name of every function and queue, and is the name of the bus."},
 	)
 }

@@ -49,7 +49,18 @@ type Settings struct {
 	LogRetentionDays  int
 	// Dashboard tells that there is one.
 	Dashboard bool
+	// Spokes are the accounts and regions that are watched beside the stack's own; the
+	// stack's own may be among them.
+	Spokes []config.Spoke
+	// Spoke is whose template is to be written: "any", or an account and a region; "" for
+	// the hub's own.
+	Spoke string
+	// Organization narrows whom a spoke trusts; "" is none.
+	Organization string
 }
+
+// AnySpoke stands for every spoke in which nothing is changed: one template for all.
+const AnySpoke = "any"
 
 // Prefix begins the names of the stack's resources.
 func (s Settings) Prefix() string { return strings.ToLower(s.StackName) }
@@ -65,6 +76,8 @@ func Parse(context map[string]any) (Settings, error) {
 		Access:            Access(given[KubernetesAccess]),
 		AlarmTopicARN:     given[AlarmTopicARN],
 		AlarmEmail:        given[AlarmEmail],
+		Spoke:             given[SpokeTemplate],
+		Organization:      given[Organization],
 	}
 	bad := func(key, format string, values ...any) {
 		wrong = append(wrong, Problem{Key: key, Err: fmt.Errorf(format, values...)})
@@ -74,6 +87,15 @@ func Parse(context map[string]any) (Settings, error) {
 	wrong = append(wrong, refused...)
 	var err error
 	s.Environment = environment
+	s.Spokes = functions.Spokes
+	if s.Spoke != "" && s.Spoke != AnySpoke {
+		if _, err := spoke.Parse(s.Spoke); err != nil {
+			bad(SpokeTemplate, "%w, or any", err)
+		}
+	}
+	if s.Organization != "" && !organizationID.MatchString(s.Organization) {
+		bad(Organization, "%q is not the id of an organization (o-a1b2c3d4e5)", s.Organization)
+	}
 	s.AccessClusters = functions.In(spoke.ID{}).Clusters
 	if names := given[AccessClusters]; names != "" {
 		if s.AccessClusters, err = clusters(names); err != nil {
@@ -93,6 +115,9 @@ func Parse(context map[string]any) (Settings, error) {
 
 	if !stackName.MatchString(s.StackName) {
 		bad(StackName, "%q is not a letter followed by up to 29 letters, digits or hyphens", s.StackName)
+	}
+	if (len(s.Spokes) > 0 || s.Spoke != "") && len(s.StackName) > mostOfHub {
+		bad(StackName, "%q is longer than %d characters: with spokes, CloudFormation must not shorten the names of the functions' roles, by which spokes know them", s.StackName, mostOfHub)
 	}
 	if s.SlackSecretARN != "" && !secretARN.MatchString(s.SlackSecretARN) {
 		bad(contextOf(config.SlackSecretARN), "%q is not the whole ARN of a secret (it ends in a hyphen and six characters)", s.SlackSecretARN)
@@ -131,6 +156,10 @@ func Parse(context map[string]any) (Settings, error) {
 	return s, nil
 }
 
+// mostOfHub leaves room for "-NodegroupWatchRole239A19D6-" and the twelve characters that
+// CloudFormation adds, of the 64 of a role's name.
+const mostOfHub = 20
+
 var (
 	// stackName is stricter than CloudFormation (128 characters), so that
 	// "<stack>-launch-watch-…" stays within the 64 of a function and a role.
@@ -139,7 +168,9 @@ var (
 	// the ARN without them matches nothing.
 	secretARN = regexp.MustCompile(`^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:.+-[A-Za-z0-9]{6}$`)
 	keyARN    = regexp.MustCompile(`^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[A-Za-z0-9-]+$`)
-	topicARN  = regexp.MustCompile(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}$`)
+	// organizationID is the form of Organizations (API reference, Organization, Id).
+	organizationID = regexp.MustCompile(`^o-[a-z0-9]{10,32}$`)
+	topicARN       = regexp.MustCompile(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}$`)
 	// retentions is CloudWatch Logs' own list (PutRetentionPolicy).
 	retentions = []int{1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653}
 )

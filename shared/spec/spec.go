@@ -147,6 +147,7 @@ const (
 	TableIndex  Resource = "table-index" // the table's index over launches without an outcome
 	EndedIndex  Resource = "ended-index" // the table's index over launches with one
 	Bus         Resource = "bus"
+	SpokesBus   Resource = "spokes-bus" // of what spokes forward
 	LaunchQueue Resource = "launches"
 	JoinQueue   Resource = "joins"
 	ResultQueue Resource = "results"

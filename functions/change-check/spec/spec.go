@@ -48,6 +48,7 @@ func Spec() spec.Spec {
 		// Five incidents with 16 lookups each, 1.1 s apart, and then some.
 		Timeout:     3 * time.Minute,
 		Environment: Environment(),
+		Assumes:     []spec.SpokeRole{spec.SpokeReader},
 		Reads:       slices.Concat([]spec.Read{gather.ReadTrail()}, store.ReadHistory()),
 		Grants: []spec.Grant{
 			{

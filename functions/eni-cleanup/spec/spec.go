@@ -62,6 +62,7 @@ func Spec() spec.Spec {
 		// the next one. It stops deleting well before that begins (package main).
 		Timeout:     15 * time.Minute,
 		Environment: Environment(),
+		Assumes:     []spec.SpokeRole{spec.SpokeReader, spec.SpokeCleaner},
 		Reads: slices.Concat(
 			reads(),
 			[]spec.Read{gather.ListClusters()},

@@ -53,6 +53,7 @@ func Spec() spec.Spec {
 		Memory:      256,
 		Timeout:     60 * time.Second,
 		Environment: Environment(),
+		Assumes:     []spec.SpokeRole{spec.SpokeReader},
 		Reads: slices.Concat(
 			gather.Reads(gather.JoinSources(checks.OfLaunches())...),
 			store.Reads(),

@@ -60,6 +60,7 @@ func Spec() spec.Spec {
 		Memory:      256,
 		Timeout:     60 * time.Second,
 		Environment: Environment(),
+		Assumes:     []spec.SpokeRole{spec.SpokeReader},
 		Reads: slices.Concat(gather.Reads(gather.LaunchSources(checks.AtLaunch())...), store.ReadLaunches(), store.ReadJoinTimes(), store.ReadRefusedLaunches(),
 			[]spec.Read{gather.ReadTemplates()}),
 		Grants: []spec.Grant{

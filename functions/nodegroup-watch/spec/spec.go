@@ -59,6 +59,7 @@ func Spec() spec.Spec {
 		Memory:      256,
 		Timeout:     60 * time.Second,
 		Environment: Environment(),
+		Assumes:     []spec.SpokeRole{spec.SpokeReader},
 		Reads: slices.Concat(
 			sources(),
 			[]spec.Read{gather.ListNodegroups()}, // of all that a look at the whole cluster is at

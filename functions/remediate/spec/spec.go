@@ -71,6 +71,7 @@ func Spec() spec.Spec {
 		Memory:      256,
 		Timeout:     90 * time.Second,
 		Environment: Environment(),
+		Assumes:     []spec.SpokeRole{spec.SpokeReader, spec.SpokeRemediator},
 		Reads: slices.Concat(
 			gather.Reads(sources()...),
 			[]spec.Read{gather.ListNodegroups()}, // which groups are managed ones, and what they are doing

@@ -43,6 +43,7 @@ func Spec() spec.Spec {
 		Memory:      1024,
 		Timeout:     5 * time.Minute,
 		Environment: Environment(),
+		Assumes:     []spec.SpokeRole{spec.SpokeReader},
 		Reads: slices.Concat(
 			gather.Reads(sources...),
 			[]spec.Read{gather.ListClusters(), gather.ListNodegroups()},

@@ -42,6 +42,7 @@ func Spec() spec.Spec {
 		Memory:      256,
 		Timeout:     2 * time.Minute,
 		Environment: Environment(),
+		Assumes:     []spec.SpokeRole{spec.SpokeReader},
 		Reads: slices.Concat(
 			gather.Reads(sources...),
 			[]spec.Read{gather.ListNodegroups()},
