@@ -38,7 +38,7 @@ func (c *Cloud) startCluster(name string) error {
 		},
 		Faults: c.cfg.Faults, Record: c.wire.Record, Now: c.cfg.Now, Wall: c.cfg.Wall,
 	})
-	at, err := c.serve(name+".kubernetes.invalid", api, func(s *http.Server) error {
+	at, err := c.serve(c.cfg.Host+name+".kubernetes.invalid", api, func(s *http.Server) error {
 		s.TLSConfig, err = authority.ServerTLS()
 		return err
 	})

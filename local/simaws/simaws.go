@@ -34,6 +34,14 @@ type Config struct {
 	Identities []Identity
 	// MayAssume tells whether somebody may assume a role. Nil lets nobody.
 	MayAssume func(caller Identity, in *sts.AssumeRoleInput) (bool, error)
+	// Route tells who answers what is signed by a key for a region, if not this account's
+	// part of AWS: another's, where there are several. Nil is nobody.
+	Route func(accessKeyID, region string) *Cloud
+	// Assumed is told of each session that was made of another account's role. Nil is nobody.
+	Assumed func(Identity)
+	// Host begins the names by which this account's part of AWS is found on a network of its
+	// own, where there are several.
+	Host string
 	// Secrets are the values in Secrets Manager by name.
 	Secrets map[string]string
 	// Events takes each event that PutEvents accepts. Nil serves no
@@ -121,7 +129,7 @@ func Start(ctx context.Context, cfg Config) (*Cloud, error) {
 		}
 	}
 	c.register()
-	at, err := c.serve("127.0.0.1:2", c.wire, nil) // of loopback: STS is believed there
+	at, err := c.serve(cfg.Host+"127.0.0.1:2", c.front(), nil) // of loopback: STS is believed there
 	if err != nil {
 		c.Close()
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -54,9 +55,16 @@ func (c *Cloud) assumeRole(_ context.Context, call *wire.Call, in *sts.AssumeRol
 		return nil, &wire.Error{Code: "AccessDenied", Status: http.StatusForbidden,
 			Message: fmt.Sprintf("User: %s is not authorized to perform: sts:AssumeRole on resource: %s", caller.ARN, aws.ToString(in.RoleArn))}
 	}
-	who := assumed(c.cfg.Account, aws.ToString(in.RoleArn), aws.ToString(in.RoleSessionName), c.cfg.Wall(), life)
+	owner := c.cfg.Account
+	if part := strings.Split(aws.ToString(in.RoleArn), ":"); len(part) == 6 {
+		owner = part[4]
+	}
+	who := assumed(owner, aws.ToString(in.RoleArn), aws.ToString(in.RoleSessionName), c.cfg.Wall(), life)
 	who.Admin = caller.Admin
 	c.keys.add(who)
+	if c.cfg.Assumed != nil {
+		c.cfg.Assumed(who)
+	}
 	return &sts.AssumeRoleOutput{
 		AssumedRoleUser: &ststypes.AssumedRoleUser{Arn: aws.String(who.ARN), AssumedRoleId: aws.String(who.userID())},
 		Credentials: &ststypes.Credentials{

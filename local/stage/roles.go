@@ -56,6 +56,9 @@ func (s *Stage) functionOf(principal string) string {
 // shows.
 func (s *Stage) mayAssume(caller simaws.Identity, in *sts.AssumeRoleInput) (bool, error) {
 	arn := aws.ToString(in.RoleArn)
+	if known, ok, err := s.maySpoke(caller, in); known {
+		return ok, err
+	}
 	i := slices.IndexFunc(s.Template.Roles, func(r template.Role) bool { return r.ARN == arn })
 	if i < 0 {
 		return false, nil

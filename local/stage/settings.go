@@ -83,6 +83,13 @@ func (s *Stage) EndpointOverrides() string {
 // overridesOf are the ways to the Kubernetes APIs of some clusters.
 func (s *Stage) overridesOf(clusters []string) config.EndpointOverrides {
 	overrides := config.EndpointOverrides{}
+	for id, x := range s.spokes {
+		for _, name := range x.world.Clusters() {
+			if endpoint, ca, ok := x.cloud.Kubernetes(name); ok {
+				overrides[id.In(name)] = config.EndpointOverride{Endpoint: endpoint, CA: ca}
+			}
+		}
+	}
 	for _, name := range clusters {
 		if endpoint, ca, ok := s.Cloud.Kubernetes(name); ok {
 			overrides[name] = config.EndpointOverride{Endpoint: endpoint, CA: ca}

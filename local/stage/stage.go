@@ -30,6 +30,7 @@ import (
 	"rollcall/local/simaws/s3"
 	"rollcall/local/simaws/world"
 	"rollcall/local/simclock"
+	"rollcall/shared/spoke"
 )
 
 // Stage is a running stage.
@@ -66,6 +67,8 @@ type Stage struct {
 	overridden []string
 	// clusters are those with a Kubernetes API.
 	clusters []string
+	// spokes are the other accounts and regions.
+	spokes map[spoke.ID]*spokeStage
 	// urls are the addresses of functions that have one, by their names.
 	urls map[string]string
 
@@ -255,7 +258,10 @@ func (s *Stage) startCloud(set set) error {
 	s.Deployment = deployment.New(s.Template, s.settings, func(f template.Function) string {
 		return simaws.RoleIdentity(s.Template.AccountID, f.Name).RoleARN
 	}, s.Clock.Now())
-	s.Cloud, err = simaws.Start(s.ctx, simaws.Config{
+	if err := s.startSpokes(); err != nil {
+		return err
+	}
+	config := simaws.Config{
 		Account: set.account, Region: set.region,
 		MayAssume: s.mayAssume,
 		World:     set.api, History: set.history, Queues: s.Queues, Identities: identities, Secrets: secrets,
@@ -266,8 +272,11 @@ func (s *Stage) startCloud(set set) error {
 		Faults: simaws.NewFaultRules(slices.Concat(callFaults(set.faults, set.start), s.options.CallFaults), s.Clock.Now),
 		Admit:  s.admitCall,
 		Now:    s.Clock.Now, Wall: time.Now, Log: s.log, Observe: s.recorder(), Network: s.network,
-	})
-	if err != nil {
+	}
+	if len(s.spokes) > 0 {
+		config.Route, config.Assumed = s.spokeOf, s.sessionIn
+	}
+	if s.Cloud, err = simaws.Start(s.ctx, config); err != nil {
 		return fmt.Errorf("start the simulated AWS: %w", err)
 	}
 	s.onClose(s.Cloud.Close)
@@ -308,17 +317,19 @@ func (s *Stage) Close() {
 }
 
 // drive brings the world to the clock's time, again and again.
-func (s *Stage) drive() {
+func (s *Stage) drive() { s.driveWorld(s.World) }
+
+func (s *Stage) driveWorld(w *world.World) {
 	for s.ctx.Err() == nil {
 		done := s.Clock.Work()
-		s.World.Advance(s.Clock.Now())
+		w.Advance(s.Clock.Now())
 		done()
 		wait := 10 * time.Millisecond
 		if s.network != nil {
 			// Of stage time as a rule, and there may be hours of it.
 			wait = 250 * time.Millisecond
 		}
-		if next, ok := s.World.Next(); ok {
+		if next, ok := w.Next(); ok {
 			// Calls make new things due, so it never sleeps for long.
 			wait = min(wait, max(s.Clock.Wall(s.Clock.Until(next)), 0))
 		}

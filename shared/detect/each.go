@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"rollcall/shared/gather/source"
 )
 
-// AssumeRole is the call by which the hub becomes a spoke's role: without it nothing of the
-// spoke can be read.
-const AssumeRole = "sts:AssumeRole"
+// AssumeRole is the call by which the hub becomes a spoke's role.
+const AssumeRole = source.AssumeRole
 
 // Each does something for every watched cluster: for the named ones, or for all
 // of the region where names is nil. One cluster's trouble does not keep the

@@ -123,7 +123,9 @@ func (r *Reader) Clusters(ctx context.Context) ([]string, *snapshot.Failure) {
 	names, err := gathereks.Names(ctx, r.eks)
 	if err != nil {
 		f := known(snapshot.Clusters).Failure(err)
-		f.Call = ListClusters().Actions[0]
+		if f.Call != source.AssumeRole {
+			f.Call = ListClusters().Actions[0]
+		}
 		return nil, f
 	}
 	return names, nil

@@ -124,7 +124,9 @@ func (t *Template) checkTarget(id, path string, x Target, refuse func(id, path, 
 			refuse(id, path+".SqsParameters.MessageGroupId", "must be set for FIFO queues, and only for them")
 		}
 	case "events":
-		if !t.hasBus(busName(x.ARN)) {
+		// Another account's or region's is not this template's to hold.
+		here := strings.HasPrefix(x.ARN, "arn:aws:events:"+t.Region+":"+t.AccountID+":")
+		if here && !t.hasBus(busName(x.ARN)) {
 			refuse(id, path+".Arn", "bus %q is not in the template", x.ARN)
 		}
 	default:

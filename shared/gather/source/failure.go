@@ -16,6 +16,10 @@ import (
 	"rollcall/shared/snapshot"
 )
 
+// AssumeRole is the call by which the hub becomes a spoke's role: without it nothing of the
+// spoke can be read.
+const AssumeRole = "sts:AssumeRole"
+
 // Failure says why a source, or one item of it, could not be read: by the
 // service's code and never by its text. Where a source takes several calls, the
 // error knows which one it was; else it is the first.

@@ -1,0 +1,263 @@
+package stage
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"rollcall/local/platform/pattern"
+	"rollcall/local/platform/template"
+	"rollcall/local/platform/wire"
+	"rollcall/local/simaws"
+	"rollcall/local/simaws/kubeapi"
+	"rollcall/local/simaws/world"
+	"rollcall/local/simaws/worldfile"
+	"rollcall/shared/spoke"
+)
+
+// Spoke is another account or region that the stage's stack watches.
+type Spoke struct {
+	spoke.ID
+	// World is the path of its world file, which is made that account's and region's.
+	World string
+	// Parameters are those of its template; those that are missing are right for the hub.
+	Parameters map[string]string
+}
+
+// SpokeExternalID is the external id that the stage's hub and spokes have.
+const SpokeExternalID = "rollcall-stage-1"
+
+// spokeStage is a spoke that is there.
+type spokeStage struct {
+	id       spoke.ID
+	world    *world.World
+	cloud    *simaws.Cloud
+	template *template.Template
+	forwards []forward
+}
+
+// forward is a rule of the spoke.
+type forward struct {
+	pattern *pattern.Pattern
+	bus     string
+}
+
+// startSpokes starts the spokes' accounts. Their stack is that of the spoke's template.
+func (s *Stage) startSpokes() error {
+	s.spokes = map[spoke.ID]*spokeStage{}
+	for _, o := range s.options.Spokes {
+		x, err := s.startSpoke(o)
+		if err != nil {
+			return fmt.Errorf("spoke %s: %w", o.ID, err)
+		}
+		s.spokes[o.ID] = x
+	}
+	return nil
+}
+
+func (s *Stage) startSpoke(o Spoke) (*spokeStage, error) {
+	x := &spokeStage{id: o.ID}
+	if err := s.DeploySpoke(x, o.Parameters); err != nil {
+		return nil, err
+	}
+	source, err := os.ReadFile(o.World)
+	if err != nil {
+		return nil, err
+	}
+	file, err := worldfile.Parse(o.World, source)
+	if err != nil {
+		return nil, err
+	}
+	source = []byte(strings.NewReplacer(file.Account, o.Account, file.Region, o.Region).Replace(string(source)))
+	if file, err = worldfile.Parse(o.World, source); err != nil {
+		return nil, err
+	}
+	if x.world, err = world.New(file, world.Options{Seed: 1, Events: func(e json.RawMessage) { s.forward(x, e) }, Log: s.log}); err != nil {
+		return nil, err
+	}
+	group, rules, err := s.options.rights()
+	if err != nil {
+		return nil, err
+	}
+	x.cloud, err = simaws.Start(s.ctx, simaws.Config{
+		Account: o.Account, Region: o.Region, World: x.world.API(), History: x.world.CloudTrail(),
+		Host:     strings.ReplaceAll(o.String(), "/", "-") + ".",
+		Clusters: x.world.Clusters(), Objects: objects(x.world), Groups: map[string][]kubeapi.Rule{group: rules},
+		Admit: func(_ context.Context, call *wire.Call, in any) error { return s.admitSpoke(x, call, in) },
+		Now:   s.Clock.Now, Wall: time.Now, Log: s.log, Network: s.network,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.onClose(x.cloud.Close)
+	for _, name := range x.world.Clusters() {
+		if endpoint, ca, ok := x.cloud.Kubernetes(name); ok {
+			x.world.Serve(name, endpoint, ca)
+		}
+		if err := admitTo(x.world.API(), name, roleOf(x.template, "reader"), group); err != nil {
+			return nil, err
+		}
+	}
+	x.world.Advance(s.Clock.Now())
+	s.background(func() { s.driveWorld(x.world) })
+	return x, nil
+}
+
+// DeploySpoke deploys the spoke's template with other parameters. A template without roles
+// is a stack that was deleted.
+func (s *Stage) DeploySpoke(x *spokeStage, parameters map[string]string) error {
+	source, err := s.options.read(s.options.SpokeTemplate)
+	if err != nil {
+		return err
+	}
+	values := map[string]string{"HubAccount": s.Template.AccountID, "HubRegion": s.Template.Region, "ExternalId": SpokeExternalID}
+	maps.Copy(values, parameters)
+	t, err := template.Parse(source, template.Options{AccountID: x.id.Account, Region: x.id.Region, Parameters: values})
+	if err != nil {
+		return err
+	}
+	var list []forward
+	for _, r := range t.Rules {
+		p, err := pattern.Compile(r.Pattern)
+		if err != nil {
+			return err
+		}
+		list = append(list, forward{p, r.Targets[0].ARN})
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x.template, x.forwards = t, list
+	return nil
+}
+
+func roleOf(t *template.Template, role string) string {
+	for _, r := range t.Roles {
+		if strings.Contains(r.Name, "-"+role+"-") {
+			return r.ARN
+		}
+	}
+	return ""
+}
+
+// forward does what the spoke's rules do with an event, and the policy of the hub's bus: it
+// takes what the accounts send that the setting spokes names. On the hub's bus are copies
+// of the rules on its default bus (infra, TestHubsBusForSpokes).
+func (s *Stage) forward(x *spokeStage, event json.RawMessage) {
+	s.mu.Lock()
+	forwards := slices.Clone(x.forwards)
+	s.mu.Unlock()
+	want := "arn:aws:events:" + s.Template.Region + ":" + s.Template.AccountID + ":event-bus/rollcall-spokes"
+	if !strings.Contains(s.options.Settings["ROLLCALL_SPOKES"], x.id.Account) {
+		return
+	}
+	for _, f := range forwards {
+		if fits, err := f.pattern.Matches(event); err != nil || !fits || f.bus != want {
+			continue
+		}
+		s.put(event)
+		return // a rule of the hub is woken by an event once, however many of the spoke's fit
+	}
+}
+
+// maySpoke tells whether a function may assume a role of a spoke: the role's trust policy
+// lets it. That its own policy does is infra's to hold (TestHubAssumesSpokesRoles).
+func (s *Stage) maySpoke(caller simaws.Identity, in *sts.AssumeRoleInput) (known, ok bool, err error) {
+	arn := aws.ToString(in.RoleArn)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range s.spokes {
+		for _, r := range x.template.Roles {
+			if r.ARN != arn {
+				continue
+			}
+			ok, err := template.Allows(trusted(r.Trust, arn, s.Template.AccountID), "sts:AssumeRole", arn, map[string][]string{
+				"sts:ExternalId": {aws.ToString(in.ExternalId)}, "aws:PrincipalArn": {s.deployedRole(caller.Name)},
+			})
+			return true, ok, err
+		}
+	}
+	return false, false, nil
+}
+
+// trusted are the statements of a trust policy that name an account.
+func trusted(trust []template.Statement, arn, account string) []template.Statement {
+	var named []template.Statement
+	for _, t := range trust {
+		if slices.Contains(t.Principals, "AWS:arn:aws:iam::"+account+":root") {
+			t.Resources = []string{arn}
+			named = append(named, t)
+		}
+	}
+	return named
+}
+
+// deployedRole is a function's role as CloudFormation would name it.
+func (s *Stage) deployedRole(function string) string {
+	for _, f := range s.Template.Functions {
+		for _, r := range s.Template.Roles {
+			if f.Name == function && r.ARN == f.RoleARN {
+				return "arn:aws:iam::" + s.Template.AccountID + ":role/Rollcall-" + r.LogicalID + "-1A2B3C4D5E6F"
+			}
+		}
+	}
+	return "arn:aws:iam::" + s.Template.AccountID + ":role/" + function
+}
+
+// admitSpoke decides whether a spoke's account takes a call of the hub's: by the policy of
+// the role that it was assumed as.
+func (s *Stage) admitSpoke(x *spokeStage, call *wire.Call, in any) error {
+	if !judged(call.Service, call.Operation) || !strings.Contains(call.Principal.ARN, ":assumed-role/") {
+		return nil
+	}
+	s.mu.Lock()
+	roles := x.template.Roles
+	s.mu.Unlock()
+	for _, r := range roles {
+		if strings.Contains(call.Principal.ARN, ":assumed-role/"+r.Name+"/") {
+			ok, err := mayCall(r.Statements, call.Action(), in, things{account: x.id.Account, region: x.id.Region, api: x.world.API()})
+			if err != nil {
+				return err
+			}
+			if ok {
+				return nil
+			}
+		}
+	}
+	s.log.Warn("IAM does not allow a call", "spoke", x.id, "principal", call.Principal.ARN, "action", call.Action())
+	return wire.Denied
+}
+
+// spokeOf is whose part of AWS answers what a key signs for a region; nil for the hub's.
+func (s *Stage) spokeOf(accessKeyID, region string) *simaws.Cloud {
+	for id, x := range s.spokes {
+		if id.Region == region && x.cloud.Knows(accessKeyID) {
+			return x.cloud
+		}
+	}
+	return nil
+}
+
+// sessionIn makes a session known to the parts of AWS of its account.
+func (s *Stage) sessionIn(who simaws.Identity) {
+	for id, x := range s.spokes {
+		if id.Account == who.Account {
+			x.cloud.Admit(who)
+		}
+	}
+}
+
+// SpokeWorld is the world of a spoke.
+func (s *Stage) SpokeWorld(id spoke.ID) *world.World { return s.spokes[id].world }
+
+// Redeploy deploys a spoke's stack with other parameters.
+func (s *Stage) Redeploy(id spoke.ID, parameters map[string]string) error {
+	return s.DeploySpoke(s.spokes[id], parameters)
+}
