@@ -116,6 +116,9 @@ site: docs/site/node_modules ## build the documentation's site into build/site (
 check-site: ## look whether each link of the built site leads somewhere, and nothing is loaded from elsewhere (after make site)
 	go run ./local/site/check build/site
 
+test-site: site check-site ## build the site and visit all of it with a real browser: pages, links, search, accessibility (needs Chromium; two minutes)
+	go test -tags chromium -count=1 -timeout 20m ./local/browser ./local/site/browse
+
 generate: ## write every generated file anew
 	go run ./shared/checks/generate/list
 	go run ./shared/checks/generate
@@ -260,7 +263,7 @@ lint: ## gofmt, go vet, staticcheck
 	go vet $(PACKAGES) ./infra/...
 	go vet -tags cli ./local/clitest ./local/capture/take ./local/command && go vet -tags referee ./local/referee
 	go vet -tags commands ./local/deploytest && go vet -tags slacktypes ./local/fakeslack/types && go vet -tags kube ./local/kubetest
-	go vet -tags chromium ./local/fakeslack/press
+	go vet -tags chromium ./local/browser ./local/fakeslack/press ./local/site/browse
 	go vet -tags upgrade ./local/stage
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $(PACKAGES) ./infra/...
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -59,7 +60,11 @@ func Pages(root string, p page.Checks, exampleOf func(i int) (string, error)) (m
 		}
 		texts = append(texts, list...)
 	}
-	pages["texts.md"] = p.Texts(texts)
+	codes, err := os.ReadFile(filepath.Join(root, "shared/node/text/testdata/codes.txt"))
+	if err != nil {
+		return nil, fmt.Errorf("read the codes: %w", err)
+	}
+	pages["texts.md"] = p.Texts(texts, slices.Concat(page.ReadCodes(string(codes)), page.IssueCodes()))
 	template, err := os.ReadFile(filepath.Join(root, "infra/Rollcall.template.json"))
 	if err != nil {
 		return nil, fmt.Errorf("read the template: %w", err)

@@ -5,13 +5,13 @@ package press
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 
 	"github.com/chromedp/chromedp"
+
+	"rollcall/local/browser"
 )
 
 // Press is what a person does on the page.
@@ -41,6 +41,16 @@ type Shown struct {
 	Hint    string `json:"hint"`
 }
 
+// Browser presses on the stand-in's page.
+type Browser struct{ *browser.Tab }
+
+// Start starts a browser that ends with ctx or Close. Narrow is a phone's
+// width, else it is a desk's.
+func Start(ctx context.Context, narrow bool) (*Browser, error) {
+	tab, err := browser.Start(ctx, narrow)
+	return &Browser{tab}, err
+}
+
 //go:embed page.js
 var script string
 
@@ -65,18 +75,18 @@ func (b *Browser) Press(ctx context.Context, p Press) (Shown, error) {
 			query.Set(name, value)
 		}
 	}
-	err := do(ctx, b, chromedp.Navigate(p.Page+"/?"+query.Encode()), chromedp.Evaluate[chromedp.Void](script))
+	err := browser.Do(ctx, b.Tab, chromedp.Navigate(p.Page+"/?"+query.Encode()), chromedp.Evaluate[chromedp.Void](script))
 	if err != nil {
 		return shown, fmt.Errorf("open the page of %s: %w", p.Page, err)
 	}
-	seen, err := call[sought](ctx, b, "pressForTest.find", p.Message, p.Button, p.Option)
+	seen, err := browser.Call[sought](ctx, b.Tab, "pressForTest.find", p.Message, p.Button, p.Option)
 	switch {
 	case err != nil:
 		return shown, fmt.Errorf("look for %q: %w", p.Button, err)
 	case !seen.Found:
 		return shown, fmt.Errorf("no message with %q has %q; there are %q", p.Message, p.Button, seen.Has)
 	case !seen.Chosen:
-		if err := do(ctx, b, chromedp.Click(mark)); err != nil {
+		if err := browser.Do(ctx, b.Tab, chromedp.Click(mark)); err != nil {
 			return shown, fmt.Errorf("click %q: %w", p.Button, err)
 		}
 	}
@@ -86,38 +96,17 @@ func (b *Browser) Press(ctx context.Context, p Press) (Shown, error) {
 		if p.Cancel {
 			answer = "#confirm button[value=no]"
 		}
-		if err := do(ctx, b, chromedp.WaitVisible("#confirm")); err != nil {
+		if err := browser.Do(ctx, b.Tab, chromedp.WaitVisible("#confirm")); err != nil {
 			return shown, fmt.Errorf("wait for the dialog of %q: %w", p.Button, err)
 		}
-		asked, err = run(ctx, b, chromedp.Text("#confirm"))
-		if err = errors.Join(err, do(ctx, b, chromedp.Click(answer))); err != nil {
+		asked, err = browser.Run(ctx, b.Tab, chromedp.Text("#confirm"))
+		if err = errors.Join(err, browser.Do(ctx, b.Tab, chromedp.Click(answer))); err != nil {
 			return shown, fmt.Errorf("answer the dialog of %q: %w", p.Button, err)
 		}
 	}
-	if shown, err = call[Shown](ctx, b, "pressForTest.after", p.Until, p.Cancel); err != nil {
+	if shown, err = browser.Call[Shown](ctx, b.Tab, "pressForTest.after", p.Until, p.Cancel); err != nil {
 		return shown, fmt.Errorf("wait for %q after %q was pressed: %w", p.Until, p.Button, err)
 	}
 	shown.Asked = asked
 	return shown, nil
-}
-
-// Picture writes what the tab shows now to a file, as PNG.
-func (b *Browser) Picture(ctx context.Context, file string) error {
-	png, err := run(ctx, b, chromedp.CaptureScreenshot())
-	if err != nil {
-		return fmt.Errorf("take a picture: %w", err)
-	}
-	if err := os.WriteFile(file, png, 0o644); err != nil {
-		return fmt.Errorf("write the picture: %w", err)
-	}
-	return nil
-}
-
-// call calls a function of the script and waits for what it promises.
-func call[T any](ctx context.Context, b *Browser, name string, arguments ...any) (v T, err error) {
-	list, err := json.Marshal(arguments)
-	if err != nil {
-		return v, fmt.Errorf("write the arguments of %s: %w", name, err)
-	}
-	return run(ctx, b, chromedp.Evaluate[T](name+"(..."+string(list)+")", chromedp.EvalAwaitPromise))
 }

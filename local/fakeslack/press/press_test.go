@@ -5,7 +5,6 @@ package press
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -109,7 +108,7 @@ func open(t *testing.T, status int) *scene {
 	return s
 }
 
-func browser(t *testing.T, narrow bool) *Browser {
+func newBrowser(t *testing.T, narrow bool) *Browser {
 	t.Helper()
 	b, err := Start(t.Context(), narrow)
 	if err != nil {
@@ -131,7 +130,7 @@ func patience(t *testing.T) context.Context {
 func TestApprove(t *testing.T) {
 	for name, narrow := range map[string]bool{"wide": false, "narrow": true} {
 		t.Run(name, func(t *testing.T) {
-			s, b := open(t, http.StatusOK), browser(t, narrow)
+			s, b := open(t, http.StatusOK), newBrowser(t, narrow)
 			shown, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Approve this fix", Until: "Rollcall heard approve."})
 			if err != nil {
 				t.Fatal(err)
@@ -160,7 +159,7 @@ func TestApprove(t *testing.T) {
 
 // TestNotSure: who says no in the dialog has pressed nothing.
 func TestNotSure(t *testing.T) {
-	s, b := open(t, http.StatusOK), browser(t, false)
+	s, b := open(t, http.StatusOK), newBrowser(t, false)
 	if _, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Approve this fix", Cancel: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +174,7 @@ func TestNotSure(t *testing.T) {
 // TestMenu: an option is chosen for as long as it says, and its answer is for
 // the presser alone.
 func TestMenu(t *testing.T) {
-	s, b := open(t, http.StatusOK), browser(t, false)
+	s, b := open(t, http.StatusOK), newBrowser(t, false)
 	if _, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Mute for", Option: "4 hours", As: "U0DEV00001", Until: "Rollcall heard mute."}); err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +192,7 @@ func TestMenu(t *testing.T) {
 
 // TestWarningSign: an app that does not take the press is marked.
 func TestWarningSign(t *testing.T) {
-	s, b := open(t, http.StatusInternalServerError), browser(t, false)
+	s, b := open(t, http.StatusInternalServerError), newBrowser(t, false)
 	shown, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Check again", Until: "never"})
 	if err != nil {
 		t.Fatal(err)
@@ -210,16 +209,9 @@ func TestWarningSign(t *testing.T) {
 
 // TestNoSuchButton says what there is.
 func TestNoSuchButton(t *testing.T) {
-	s, b := open(t, http.StatusOK), browser(t, false)
+	s, b := open(t, http.StatusOK), newBrowser(t, false)
 	_, err := b.Press(patience(t), Press{Page: s.stand.URL(), Message: "has no route to the internet", Button: "Launch"})
 	if err == nil || !strings.Contains(err.Error(), "Check again") {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestFindSaysWhatToInstall(t *testing.T) {
-	_, err := find(func(string) (string, error) { return "", errors.New("none") })
-	if !errors.Is(err, ErrNoBrowser) || !strings.Contains(err.Error(), "apt-get install chromium") {
 		t.Errorf("got %v", err)
 	}
 }

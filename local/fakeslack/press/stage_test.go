@@ -80,7 +80,7 @@ func routed(t *testing.T, s *stage.Stage) bool {
 // whether they are sure, and the route is there.
 func TestApproveOnTheStage(t *testing.T) {
 	s := brokenStage(t)
-	b := browser(t, false)
+	b := newBrowser(t, false)
 	shown, err := b.Press(patience(t), Press{Page: s.Slack.URL(), As: stage.Dev, Message: broken, Button: "Approve this fix", Until: "You may not approve"})
 	if err != nil {
 		t.Fatal(err)

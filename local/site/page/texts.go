@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
 	"rollcall/local/site/message"
 	"rollcall/shared/checkid"
 	"rollcall/shared/checks/check"
@@ -31,24 +33,71 @@ func ReadPasted(raw []byte) ([]Pasted, error) {
 
 const (
 	// mostTexts are shown of a check: enough to tell its forms.
-	mostTexts = 4
+	mostTexts = 8
 	// longestText is one that a reader still compares with his own.
 	longestText = 330
 )
 
+// Code is a code with which a call of AWS ends, or in which EKS reports on something.
+type Code struct{ Name, Text string }
+
+// ReadCodes reads a list of calls and codes, one of each a line.
+func ReadCodes(raw string) (list []Code) {
+	for _, line := range strings.Split(raw, "\n") {
+		if call, code, ok := strings.Cut(line, " "); ok && !strings.HasPrefix(line, "#") {
+			list = append(list, Code{code, fmt.Sprintf("An error occurred (%s) when calling the %s operation: it failed", code, call)})
+		}
+	}
+	return list
+}
+
+// IssueCodes are EKS's, of nodegroups, add-ons, clusters and updates.
+func IssueCodes() (list []Code) {
+	add := func(code string) {
+		list = append(list, Code{code, fmt.Sprintf(`{"health": {"issues": [{"code": %q, "message": "some words"}]}}`, code)})
+	}
+	for _, c := range ekstypes.NodegroupIssueCode("").Values() {
+		add(string(c))
+	}
+	for _, c := range ekstypes.AddonIssueCode("").Values() {
+		add(string(c))
+	}
+	for _, c := range ekstypes.ClusterIssueCode("").Values() {
+		add(string(c))
+	}
+	for _, c := range ekstypes.ErrorCode("").Values() {
+		add(string(c))
+	}
+	return list
+}
+
+// codesOf are the codes that package text takes for a check, by name.
+func codesOf(c check.Check, codes []Code) (list []string) {
+	for _, code := range codes {
+		if text.Tell(code.Text).Check == c.ID {
+			list = append(list, code.Name)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
 // Texts is the page of what AWS, Kubernetes and the node's programs say, by the check
 // that looks for it; only what package text tells so is on it.
-func (p Checks) Texts(pasted []Pasted) string {
+func (p Checks) Texts(pasted []Pasted, codes []Code) string {
 	var b strings.Builder
 	b.WriteString(generated + "# What a message means\n\n")
 	b.WriteString("What EC2, Auto Scaling, EKS, Karpenter, the kubelet, containerd and Kubernetes say when a node does not come, as people pasted it, and the check that finds out why. ")
 	b.WriteString("Yours has other ids: `rollcall explain \"…\"` reads any such text, whole logs too ([how](diagnose.md)). What Rollcall itself says is [on another page](troubleshoot.md).\n")
 	for _, c := range p.List {
-		list := textsOf(c, pasted)
-		if len(list) == 0 {
+		list, names := textsOf(c, pasted), codesOf(c, codes)
+		if len(list)+len(names) == 0 {
 			continue
 		}
 		fmt.Fprintf(&b, "\n## %s\n\n[`%s`](checks/%s)\n", message.Escape(c.Title), c.ID, Path(c.ID))
+		if len(names) > 0 {
+			fmt.Fprintf(&b, "\nCodes: %s\n", code(names))
+		}
 		for _, t := range list {
 			fmt.Fprintf(&b, "\n```text\n%s\n```\n", t)
 		}
