@@ -10,7 +10,6 @@ import (
 
 	"rollcall/local/site/message"
 	"rollcall/shared/checkid"
-	"rollcall/shared/checks/check"
 	"rollcall/shared/node/text"
 )
 
@@ -71,15 +70,18 @@ func IssueCodes() (list []Code) {
 	return list
 }
 
-// codesOf are the codes that package text takes for a check, by name.
-func codesOf(c check.Check, codes []Code) (list []string) {
+// codesByCheck are the names of the codes that package text takes for each check.
+func codesByCheck(codes []Code) map[checkid.ID][]string {
+	by := map[checkid.ID][]string{}
 	for _, code := range codes {
-		if text.Tell(code.Text).Check == c.ID {
-			list = append(list, code.Name)
-		}
+		id := text.Tell(code.Text).Check
+		by[id] = append(by[id], code.Name)
 	}
-	slices.Sort(list)
-	return slices.Compact(list)
+	for id, names := range by {
+		slices.Sort(names)
+		by[id] = slices.Compact(names)
+	}
+	return by
 }
 
 // Texts is the page of what AWS, Kubernetes and the node's programs say, by the check
@@ -89,8 +91,9 @@ func (p Checks) Texts(pasted []Pasted, codes []Code) string {
 	b.WriteString(generated + "# What a message means\n\n")
 	b.WriteString("What EC2, Auto Scaling, EKS, Karpenter, the kubelet, containerd and Kubernetes say when a node does not come, as people pasted it, and the check that finds out why. ")
 	b.WriteString("Yours has other ids: `rollcall explain \"…\"` reads any such text, whole logs too ([how](diagnose.md)). What Rollcall itself says is [on another page](troubleshoot.md).\n")
+	told, codesOf := textsByCheck(pasted), codesByCheck(codes)
 	for _, c := range p.List {
-		list, names := textsOf(c, pasted), codesOf(c, codes)
+		list, names := told[c.ID], codesOf[c.ID]
 		if len(list)+len(names) == 0 {
 			continue
 		}
@@ -105,19 +108,21 @@ func (p Checks) Texts(pasted []Pasted, codes []Code) string {
 	return b.String()
 }
 
-// textsOf are texts of a check that differ in how they begin.
-func textsOf(c check.Check, pasted []Pasted) (list []string) {
-	var begins []string
+// textsByCheck are texts that package text takes for a check that is right; of a check they
+// differ in how they begin.
+func textsByCheck(pasted []Pasted) map[checkid.ID][]string {
+	by := map[checkid.ID][]string{}
 	for _, s := range pasted {
-		words := strings.Join(strings.Fields(s.Text), " ")
-		if len(list) == mostTexts || len(words) > longestText || !slices.Contains(s.Want, c.ID) || text.Tell(s.Text).Check != c.ID {
+		words := strings.TrimSpace(strings.ReplaceAll(strings.Join(strings.Fields(s.Text), " "), "```", ""))
+		if len(words) > longestText {
 			continue
 		}
+		id := text.Tell(s.Text).Check
 		begin := words[:min(len(words), 40)]
-		if slices.Contains(begins, begin) {
+		if len(by[id]) == mostTexts || !slices.Contains(s.Want, id) || slices.ContainsFunc(by[id], func(t string) bool { return strings.HasPrefix(t, begin) }) {
 			continue
 		}
-		list, begins = append(list, strings.TrimSpace(strings.ReplaceAll(words, "```", ""))), append(begins, begin)
+		by[id] = append(by[id], words)
 	}
-	return list
+	return by
 }
