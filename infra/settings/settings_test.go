@@ -22,6 +22,7 @@ func TestDefaults(t *testing.T) {
 			config.Clusters:   "all",
 			config.Channel:    "C0123456789",
 			config.SlackAPI:   "https://slack.com/api/",
+			config.DocsURL:    "none",
 			config.JoinTime:   "5m",
 			config.GiveUp:     "2h",
 			config.ProofTime:  "1h",

@@ -25,6 +25,7 @@ const (
 	Channel         spec.Variable = "ROLLCALL_SLACK_CHANNEL"
 	SlackSecretARN  spec.Variable = "ROLLCALL_SLACK_SECRET_ARN"
 	SlackAPI        spec.Variable = "ROLLCALL_SLACK_API_URL"
+	DocsURL         spec.Variable = "ROLLCALL_DOCS_URL"
 	JoinTime        spec.Variable = "ROLLCALL_JOIN_TIME"
 	GiveUp          spec.Variable = "ROLLCALL_GIVE_UP"
 	ProofTime       spec.Variable = "ROLLCALL_PROOF_TIME"
@@ -88,6 +89,7 @@ func Settings() []Setting {
 		{Channel, "slackChannel", "", "Id of the Slack channel, like C0123456789. Required."},
 		{SlackSecretARN, "slackSecretArn", "", "ARN of the Secrets Manager secret whose value is the Slack bot token (xoxb-…). Without it the stack makes an empty secret to fill in."},
 		{SlackAPI, "slackApiUrl", "https://slack.com/api/", "Where Slack's Web API is; GovSlack has another address."},
+		{DocsURL, "docsUrl", "none", `Where you serve the site that "make site" builds, like https://docs.example.com/rollcall/: the check in a message is then a link to its page. "none" has no link.`},
 		{JoinTime, "joinTime", "5m", "How long after its launch an instance should be a Ready node (1m to 15m), until 20 launches of its nodegroup have joined: from then on their own times decide (95 of 100, and a margin)."},
 		{GiveUp, "giveUp", "2h", "How long an instance that has not joined is rechecked (10m to 24h)."},
 		{ProofTime, "proofTime", "1h", "How long an incident whose cause is gone stays open for a new node to confirm it (10m to 24h)."},
@@ -127,11 +129,13 @@ type Config struct {
 	Channel        string
 	SlackSecretARN string
 	SlackAPI       string
-	JoinTime       time.Duration
-	GiveUp         time.Duration
-	ProofTime      time.Duration
-	ReopenTime     time.Duration
-	ReportHour     int // of the day, UTC
+	// DocsURL is the address of the documentation's site; empty for none.
+	DocsURL    string
+	JoinTime   time.Duration
+	GiveUp     time.Duration
+	ProofTime  time.Duration
+	ReopenTime time.Duration
+	ReportHour int // of the day, UTC
 	// Cleanups are the modes of those clusters that do more than report.
 	Cleanups     map[string]CleanupMode
 	CleanupGrace time.Duration
@@ -264,6 +268,8 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 		c.SlackSecretARN, err = required(text)
 	case SlackAPI:
 		c.SlackAPI, err = parseURL(text)
+	case DocsURL:
+		c.DocsURL, err = parseDocsURL(text)
 	case JoinTime:
 		c.JoinTime, err = parseDuration(text, time.Minute, 15*time.Minute)
 	case GiveUp:

@@ -90,6 +90,9 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		{ReportHour, "8h", []string{`"8h" is not an hour`}},
 		{LogLevel, "loud", []string{"ROLLCALL_LOG_LEVEL"}},
 		{SlackAPI, "slack.com", []string{"is not an http(s) address"}},
+		{DocsURL, "http://docs.example.com", []string{"neither \"none\" nor an https address"}},
+		{DocsURL, "https://docs.example.com/?a=b", []string{"neither \"none\" nor an https address"}},
+		{DocsURL, "https://me:secret@docs.example.com/", []string{"neither \"none\" nor an https address"}},
 		{TableName, "", []string{"ROLLCALL_TABLE", "is not set", "deploy again"}},
 		{JoinQueueURL, "", []string{"ROLLCALL_JOIN_QUEUE_URL", "is not set"}},
 		{"ROLLCALL_NONSENSE", "1", []string{"is not a setting of Rollcall"}},
@@ -171,4 +174,13 @@ func FuzzLoad(f *testing.F) {
 			t.Fatalf("out of bounds without an error: %+v", c)
 		}
 	})
+}
+
+func TestDocsURL(t *testing.T) {
+	for text, want := range map[string]string{"": "", "none": "", "https://docs.example.com/rollcall/": "https://docs.example.com/rollcall", "https://docs.example.com": "https://docs.example.com"} {
+		got, err := Load(env(map[string]string{"ROLLCALL_DOCS_URL": text}), []spec.Variable{DocsURL})
+		if err != nil || got.DocsURL != want {
+			t.Errorf("%q: %q, %v, want %q", text, got.DocsURL, err, want)
+		}
+	}
 }

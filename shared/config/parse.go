@@ -73,6 +73,19 @@ func parseURL(text string) (string, error) {
 	return text, nil
 }
 
+// parseDocsURL reads where the documentation's site is: an address below which the pages
+// are, without what stands behind a page.
+func parseDocsURL(text string) (string, error) {
+	if text == "none" {
+		return "", nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "", fmt.Errorf("%q is neither %q nor an https address without a query", text, "none")
+	}
+	return strings.TrimSuffix(text, "/"), nil
+}
+
 func parseDuration(text string, least, most time.Duration) (time.Duration, error) {
 	if text == "" {
 		return 0, errMissing

@@ -109,13 +109,17 @@ type Notifier struct {
 	Policy incident.Policy
 	// Actions tells that Slack's buttons are answered, so that messages have them.
 	Actions bool
-	Now     func() time.Time
-	Log     *slog.Logger
-	Count   func(name string, n int)
+	// Docs is where the documentation's site is; empty for nowhere.
+	Docs  string
+	Now   func() time.Time
+	Log   *slog.Logger
+	Count func(name string, n int)
 }
 
 // shows is what messages depend on beside their incidents.
-func (n Notifier) shows() slack.Options { return slack.Options{Actions: n.Actions, Now: n.Now()} }
+func (n Notifier) shows() slack.Options {
+	return slack.Options{Actions: n.Actions, Now: n.Now(), Docs: n.Docs}
+}
 
 // Invocation is what one invocation of the function learns of those whom it delivers to.
 type Invocation struct {

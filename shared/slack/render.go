@@ -51,7 +51,7 @@ func render(i incident.Incident, o Options, checked time.Time) slackapi.Message 
 			default:
 				p.open(i, o)
 			}
-			p.footer(i, checked)
+			p.footer(i, o, checked)
 			return p.blocks
 		}),
 		Tag: slackapi.Tag{Key: slackapi.KeyOf(i.Key)},
@@ -277,7 +277,7 @@ func (p *page) closed(i incident.Incident, o Options) {
 }
 
 // footer is how urgent it is, the check's name, and the way to the console.
-func (p *page) footer(i incident.Incident, checked time.Time) {
+func (p *page) footer(i incident.Incident, o Options, checked time.Time) {
 	address := web(i.Cause.Fix.Console)
 	if address == "" {
 		address = p.place.console(i.Key.Resource)
@@ -285,7 +285,11 @@ func (p *page) footer(i incident.Incident, checked time.Time) {
 	muted := &slackgo.RichTextSectionTextStyle{Italic: true}
 	l := p.line().styled(urgency(i), muted)
 	if check := slacktext.Clip(slacktext.OneLine(string(i.Key.Check)), 60); check != "" {
-		l.plain(" · ").styled(check, muted)
+		if page := o.pageOf(i.Key.Check); page != "" {
+			l.plain(" · ").link(page, check, muted)
+		} else {
+			l.plain(" · ").styled(check, muted)
+		}
 	}
 	if !checked.IsZero() && i.State != incident.Closed {
 		l.styled(" · checked ", muted).clock(checked)

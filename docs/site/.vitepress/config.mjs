@@ -56,6 +56,6 @@ export default defineConfig({
     },
     // What stands on a link is its name.
     notFound: { linkText: "To the first page", linkLabel: "To the first page" },
-    socialLinks: REPOSITORY ? [{ icon: "github", link: `https://github.com/${REPOSITORY}` }] : [],
+    ...(REPOSITORY && { socialLinks: [{ icon: "github", link: `https://github.com/${REPOSITORY}` }] }),
   },
 });

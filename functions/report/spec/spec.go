@@ -18,7 +18,7 @@ const Name = "report"
 // client (44 MB instead of 12).
 func Environment() []spec.Variable {
 	return append(config.SpokeVariables(),
-		config.Channel, config.SlackSecretARN, config.SlackAPI, config.ProofTime, config.ReopenTime,
+		config.Channel, config.SlackSecretARN, config.SlackAPI, config.DocsURL, config.ProofTime, config.ReopenTime,
 		config.Routes, config.RemindAfter, config.SlackActions, config.Approvers, config.WhoResponds,
 		config.TableName, config.BusName, config.ResultQueueURL, config.ResultDeadURL, config.LogLevel,
 	)
