@@ -18,20 +18,24 @@ import (
 // there are anyway, fewer than the 50 up to which an account's first three dashboards are
 // free (CloudWatch pricing, "Free tier").
 func newDashboard(stack awscdk.Stack, chosen settings.Settings, r resources, functions []function, a alarms) {
-	logs := func(name string) []*string {
-		return []*string{jsii.String("/aws/lambda/" + chosen.Prefix() + "-" + name)}
+	// The watchers' sweeps are sweep's, which logs as they do.
+	logs := func(names ...string) (list []*string) {
+		for _, name := range names {
+			list = append(list, jsii.String("/aws/lambda/"+chosen.Prefix()+"-"+name))
+		}
+		return list
 	}
 	awscloudwatch.NewDashboard(stack, jsii.String("Dashboard"), &awscloudwatch.DashboardProps{
 		DashboardName:   jsii.String(chosen.StackName),
 		DefaultInterval: awscdk.Duration_Hours(jsii.Number(24)),
 		Widgets: &[]*[]awscloudwatch.IWidget{
 			{
-				query("Launches that ended, each hour", logs("join-check"), awscloudwatch.LogQueryVisualizationType_STACKEDAREA, 12, endedByHour),
-				query("Launches by nodegroup: joined, and how fast (seconds to Ready)", logs("join-check"), awscloudwatch.LogQueryVisualizationType_TABLE, 12, endedByNodegroup),
+				query("Launches that ended, each hour", logs("join-check", "sweep"), awscloudwatch.LogQueryVisualizationType_STACKEDAREA, 12, endedByHour),
+				query("Launches by nodegroup: joined, and how fast (seconds to Ready)", logs("join-check", "sweep"), awscloudwatch.LogQueryVisualizationType_TABLE, 12, endedByNodegroup),
 			},
 			{
 				query("Incidents open", logs("report"), awscloudwatch.LogQueryVisualizationType_TABLE, 8, incidentsOpen),
-				query("The subnets with the fewest free addresses", logs("subnet-watch"), awscloudwatch.LogQueryVisualizationType_TABLE, 8, addressesLeft),
+				query("The subnets with the fewest free addresses", logs("subnet-watch", "sweep"), awscloudwatch.LogQueryVisualizationType_TABLE, 8, addressesLeft),
 				// Clusters of spokes have their account and region beside their name.
 				graph("Free addresses of each cluster's worst subnet", 8, search("cluster"), search("Account,Region,cluster")),
 			},

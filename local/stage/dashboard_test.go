@@ -18,7 +18,7 @@ func (r *running) dashboardReads(most int) {
 	}
 	argument, groups := regexp.MustCompile(`\(([a-z]\w*)\s*[,)]`), regexp.MustCompile(` by ([a-z, ]+?)( \||$)`)
 	for _, text := range queries {
-		m := regexp.MustCompile(`^SOURCE '/aws/lambda/rollcall-([a-z-]+)' \| filter msg = "([^"]+)" \| `).FindStringSubmatch(text)
+		m := regexp.MustCompile(`^((?:SOURCE '/aws/lambda/rollcall-[a-z-]+' \| )+)filter msg = "([^"]+)" \| `).FindStringSubmatch(text)
 		if m == nil {
 			r.t.Errorf("a query that is not understood: %s", text)
 			continue
@@ -30,8 +30,8 @@ func (r *running) dashboardReads(most int) {
 		if by := groups.FindStringSubmatch(text); by != nil {
 			fields = append(fields, strings.Split(by[1], ", ")...)
 		}
-		if len(fields) == 0 || !r.hasLogged(m[1], m[2], fields) {
-			r.t.Errorf("%s logged no line %q with %q", m[1], m[2], fields)
+		if len(fields) == 0 || !r.hasLogged(regexp.MustCompile(`rollcall-([a-z-]+)`).FindAllStringSubmatch(m[1], -1), m[2], fields) {
+			r.t.Errorf("%s no function logged a line %q with %q", m[1], m[2], fields)
 		}
 	}
 }
@@ -90,12 +90,14 @@ func (r *running) dashboardQueries() (list []string) {
 	return list
 }
 
-// hasLogged tells that a function logged such a line.
-func (r *running) hasLogged(function, msg string, fields []string) bool {
+// hasLogged tells that one of the functions logged such a line.
+func (r *running) hasLogged(functions [][]string, msg string, fields []string) bool {
 	for line := range strings.Lines(r.out.String()) {
-		_, line, _ = strings.Cut(line, "{") // before it stand the time and the function
+		// Before it stand the time and whose log group it is in.
+		head, line, _ := strings.Cut(line, "{")
+		in := func(f []string) bool { return strings.HasSuffix(head, " rollcall-"+f[1]+" ") }
 		var values map[string]any
-		if json.Unmarshal([]byte("{"+line), &values) != nil || values["function"] != function || values["msg"] != msg {
+		if json.Unmarshal([]byte("{"+line), &values) != nil || values["msg"] != msg || !slices.ContainsFunc(functions, in) {
 			continue
 		}
 		if !slices.ContainsFunc(fields, func(f string) bool { return values[f] == nil }) {
