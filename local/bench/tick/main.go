@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -37,7 +38,7 @@ func main() {
 }
 
 func run(ctx context.Context, page string) error {
-	c, err := count(ctx)
+	c, err := count(ctx, ".")
 	if err != nil {
 		return err
 	}
@@ -63,9 +64,9 @@ func watchers() []string {
 const settled = 12 * time.Minute
 
 // count looks twice each way, as a first look takes down what a later one finds, and
-// counts the second.
-func count(ctx context.Context) (counted, error) {
-	alone, err := second(ctx, func(s *stage.Stage) error {
+// counts the second. root is the repository's folder.
+func count(ctx context.Context, root string) (counted, error) {
+	alone, err := second(ctx, root, func(s *stage.Stage) error {
 		for _, name := range watchers() {
 			if err := turn(ctx, s, name); err != nil {
 				return err
@@ -78,7 +79,7 @@ func count(ctx context.Context) (counted, error) {
 	}
 	// Each listed the clusters for itself, once for all of them.
 	alone["eks:ListClusters"] += len(watchers())
-	together, err := second(ctx, func(s *stage.Stage) error {
+	together, err := second(ctx, root, func(s *stage.Stage) error {
 		if err := tick(ctx, s); err != nil {
 			return err
 		}
@@ -88,9 +89,9 @@ func count(ctx context.Context) (counted, error) {
 }
 
 // second does something twice on a stage, and counts the calls of the second time.
-func second(ctx context.Context, do func(*stage.Stage) error) (map[string]int, error) {
+func second(ctx context.Context, root string, do func(*stage.Stage) error) (map[string]int, error) {
 	s, err := stage.Start(ctx, stage.Options{
-		World: "local/worlds/healthy-nat.yaml", Files: rollcall.Files(), At: start().Add(settled), Quiet: true, Rate: 1e-3,
+		World: filepath.Join(root, "local/worlds/healthy-nat.yaml"), Files: rollcall.Files(), At: start().Add(settled), Quiet: true, Rate: 1e-3,
 		Programs: programs.All(), Template: "infra/Rollcall.template.json", Rights: "deploy/clusterrole.yaml",
 	})
 	if err != nil {

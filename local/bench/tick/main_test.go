@@ -13,7 +13,7 @@ func TestPageIsFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := count(t.Context())
+	c, err := count(t.Context(), "../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
