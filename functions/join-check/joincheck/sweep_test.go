@@ -129,14 +129,6 @@ func TestSweepThatFails(t *testing.T) {
 	}
 }
 
-// TestScheduleOfAnEarlierRelease: its rule may fire while a deployment replaces it.
-func TestScheduleOfAnEarlierRelease(t *testing.T) {
-	b := bench(t, stagetest.Options{})
-	if out, err := b.Handle(b.Schedule()); out != nil || err != nil || len(b.Calls()) > 0 || !strings.Contains(b.Logs(), "the schedule of an earlier release") {
-		t.Errorf("%v, %v, log %s; want that it is dropped", out, err, b.Logs())
-	}
-}
-
 // TestCallsDoNotGrowWithNodes: a large healthy cluster costs what a small one
 // does.
 func TestCallsDoNotGrowWithNodes(t *testing.T) {
