@@ -75,6 +75,7 @@ func Spec() spec.Spec {
 		// A minute for each of the four; a tick ends before the next begins.
 		Timeout:     4 * time.Minute,
 		Environment: Environment(),
+		Assumes:     []spec.SpokeRole{spec.SpokeReader},
 		Reads: slices.Concat(
 			gather.Reads(sources()...),
 			[]spec.Read{gather.ListClusters(), gather.ListNodegroups()},
