@@ -107,7 +107,7 @@ func TestSpokeTrust(t *testing.T) {
 		role spec.SpokeRole
 		org  bool
 		most int
-	}{{anySpoke, spec.SpokeReader, false, 9}, {oneSpoke, spec.SpokeReader, true, 9}, {oneSpoke, spec.SpokeCleaner, true, 1}, {oneSpoke, spec.SpokeRemediator, true, 1}} {
+	}{{anySpoke, spec.SpokeReader, false, 10}, {oneSpoke, spec.SpokeReader, true, 10}, {oneSpoke, spec.SpokeCleaner, true, 1}, {oneSpoke, spec.SpokeRemediator, true, 1}} {
 		role := roleIn(t, made(t, x.of), x.role)
 		trust := several(get(role.Properties, "AssumeRolePolicyDocument", "Statement"))
 		if len(trust) != 1 || get(trust[0], "Action") != "sts:AssumeRole" || flat(get(trust[0], "Principal", "AWS")) != "arn:${AWS::Partition}:iam::${HubAccount}:root" {
