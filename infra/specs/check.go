@@ -71,6 +71,11 @@ func check(s spec.Spec) []error {
 	if s.About == "" || s.FailureImpact == "" {
 		bad("About and FailureImpact must be said")
 	}
+	if slices.Contains(s.Environment, config.Spokes) && len(s.Assumes) == 0 && slices.ContainsFunc(s.Reads, func(r spec.Read) bool {
+		return slices.ContainsFunc(r.Actions, func(a string) bool { return strings.HasPrefix(a, "ec2:") || strings.HasPrefix(a, "eks:") })
+	}) {
+		bad("it reads accounts and watches spokes, and assumes no role there (Assumes)")
+	}
 	if s.Memory < minMemory || s.Memory > maxMemory {
 		bad("memory %d MiB is outside %d to %d", s.Memory, minMemory, maxMemory)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/shared/config"
 	"rollcall/shared/spec"
 )
 
@@ -52,6 +53,7 @@ func TestCheck(t *testing.T) {
 		want  string
 	}{
 		{"name", func(s *spec.Spec) { s.Name = "Some_Function" }, "is not made of lower-case words"},
+		{"spokes without a role", func(s *spec.Spec) { s.Environment = []spec.Variable{config.Spokes} }, "assumes no role there"},
 		{"words", func(s *spec.Spec) { s.FailureImpact = "" }, "must be said"},
 		{"memory", func(s *spec.Spec) { s.Memory = 64 }, "memory 64 MiB is outside"},
 		{"timeout", func(s *spec.Spec) { s.Timeout = 16 * time.Minute }, "timeout 16m0s is outside"},

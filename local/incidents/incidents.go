@@ -76,7 +76,7 @@ func List(ctx context.Context, r Records, q Query) ([]Row, error) {
 			continue
 		}
 		rows = append(rows, Row{
-			ID: ID(inc.Key), State: string(inc.State), Cluster: inc.Key.Cluster, Nodegroups: slices.Clone(inc.Cause.Nodegroups), Check: string(inc.Key.Check),
+			ID: ID(inc.Key), State: string(inc.State), Cluster: inc.Key.Of().String(), Nodegroups: slices.Clone(inc.Cause.Nodegroups), Check: string(inc.Key.Check),
 			Confidence: string(inc.Cause.Confidence), Title: inc.Cause.Title, Began: inc.Began, Ended: inc.Resolved, Affected: inc.Affected,
 		})
 	}

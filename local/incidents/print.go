@@ -47,6 +47,9 @@ func Show(w io.Writer, inc incident.Incident, now time.Time) error {
 		}
 	}
 	where := inc.Key.Cluster
+	if inc.Whose != "" {
+		where += " (" + inc.Whose + ")"
+	}
 	if len(inc.Cause.Nodegroups) > 0 {
 		where += " / " + strings.Join(inc.Cause.Nodegroups, ", ")
 	}

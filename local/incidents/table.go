@@ -14,12 +14,15 @@ import (
 	"rollcall/local/doctor"
 	"rollcall/local/exit"
 	"rollcall/shared/config"
+	"rollcall/shared/incident"
+	"rollcall/shared/outbox"
+	"rollcall/shared/spoke"
 	"rollcall/shared/store"
 )
 
-// Table is the table of the deployment in the caller's account and region: its
-// function report says which one that is.
-func Table(ctx context.Context, by caller.Caller) (*store.Store, error) {
+// Table is the table of the deployment in the caller's account and region, with what it
+// has of every spoke: its function report says which table and which spokes.
+func Table(ctx context.Context, by caller.Caller) (Records, error) {
 	out, err := lambda.NewFromConfig(by.AWS).GetFunctionConfiguration(ctx, &lambda.GetFunctionConfigurationInput{FunctionName: aws.String(doctor.Prefix + "-report")})
 	var none *lambdatypes.ResourceNotFoundException
 	switch {
@@ -35,5 +38,40 @@ func Table(ctx context.Context, by caller.Caller) (*store.Store, error) {
 	if table == "" {
 		return nil, fmt.Errorf("find the deployment's table: %s-report has no setting %s; rollcall doctor tells more", doctor.Prefix, config.TableName)
 	}
-	return store.New(dynamodb.NewFromConfig(by.AWS), table), nil
+	settings, err := config.Load(func(name string) string { return out.Environment.Variables[name] }, config.SpokeVariables())
+	if err != nil {
+		return nil, fmt.Errorf("find the deployment's spokes: %w", err)
+	}
+	return Everywhere(store.New(dynamodb.NewFromConfig(by.AWS), table), settings.Others()), nil
+}
+
+// Everywhere is what a table has of the hub's own account and region and of spokes. A
+// spoke's cluster is named with its account and region: 222233334444/eu-west-1/prod.
+func Everywhere(table *store.Store, spokes []config.Spoke) Records { return everywhere{table, spokes} }
+
+type everywhere struct {
+	table  *store.Store
+	spokes []config.Spoke
+}
+
+func (e everywhere) ClusterRecords(ctx context.Context) ([]outbox.ClusterRecord, error) {
+	all, err := e.table.ClusterRecords(ctx)
+	wrong := []error{err}
+	for _, s := range e.spokes {
+		list, err := e.table.In(s.ID).ClusterRecords(ctx)
+		for _, r := range list {
+			r.Cluster = s.In(r.Cluster)
+			all = append(all, r)
+		}
+		wrong = append(wrong, err)
+	}
+	return all, errors.Join(wrong...)
+}
+
+func (e everywhere) Incidents(ctx context.Context, cluster string) ([]incident.Incident, error) {
+	of, err := spoke.ParseCluster(cluster)
+	if err != nil {
+		return nil, exit.Misuse("%s", err)
+	}
+	return e.table.In(of.ID).Incidents(ctx, of.Name)
 }

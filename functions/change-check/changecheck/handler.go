@@ -71,7 +71,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 		memory:   store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke),
 		reader:   func() Reader { return gather.NewTrail(e.Watched(), e.Sleep) },
 		send:     bus.Queues{Client: sqs.NewFromConfig(e.AWS), Results: e.Config.ResultQueueURL, Changes: e.Config.ChangeQueueURL, Spoke: e.Config.Spoke},
-		own:      own(lambdacontext.FunctionName),
+		own:      own(lambdacontext.FunctionName, e.Config.Spoke),
 		spoke:    e.Config.Spoke,
 	}
 	return h.handle, nil
@@ -79,10 +79,13 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 
 // own are the functions of the same deployment that change things. Lambda names
 // a function's sessions after it, and its role has its name too (infra).
-func own(name string) []trail.Function {
+func own(name string, of spoke.ID) []trail.Function {
 	prefix, ok := strings.CutSuffix(name, spec.Name)
 	if !ok {
 		return nil
+	}
+	if !of.Hub() { // there they are the spoke's roles
+		return []trail.Function{{Session: prefix + "remediate", Role: "remediator"}, {Session: prefix + "eni-cleanup", Role: "cleaner"}}
 	}
 	return []trail.Function{{Session: prefix + "remediate", Role: "remediate"}, {Session: prefix + "eni-cleanup", Role: "enicleanup"}}
 }

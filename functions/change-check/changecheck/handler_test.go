@@ -114,7 +114,7 @@ func newBench(t *testing.T) *bench {
 			Watches: func(c string) bool { return c != "other" }, Now: now, Log: slog.New(slog.DiscardHandler),
 			Count: func(name string, n int) { b.counts[name] += n },
 		},
-		memory: b.memory, reader: func() Reader { return b.cloud }, send: b.queues, own: own("rollcall-change-check"),
+		memory: b.memory, reader: func() Reader { return b.cloud }, send: b.queues, own: own("rollcall-change-check", spoke.ID{}),
 	}
 	b.incidents = []incident.Incident{route("prod")}
 	b.past = []snapshot.Past{{ID: "i-good", Subnet: subnet, Nodegroup: "workers", End: snapshot.Joined, Started: opened.Add(-time.Hour), Ready: opened.Add(-59 * time.Minute)}}
@@ -319,7 +319,12 @@ func TestOthers(t *testing.T) {
 	if _, err := b.handle(t.Context(), raw); err == nil {
 		t.Error("without the table the message must come back")
 	}
-	if diff := cmp.Diff([]trail.Function{{Session: "rollcall-remediate", Role: "remediate"}, {Session: "rollcall-eni-cleanup", Role: "enicleanup"}}, own("rollcall-change-check")); diff != "" || own("x") != nil {
+	if diff := cmp.Diff([]trail.Function{{Session: "rollcall-remediate", Role: "remediate"}, {Session: "rollcall-eni-cleanup", Role: "enicleanup"}}, own("rollcall-change-check", spoke.ID{})); diff != "" || own("x", spoke.ID{}) != nil {
 		t.Error(diff)
+	}
+	// In a spoke they are the sessions of its roles.
+	theirs := own("rollcall-change-check", spoke.ID{Account: "222233334444", Region: "eu-west-1"})
+	if diff := cmp.Diff([]trail.Function{{Session: "rollcall-remediate", Role: "remediator"}, {Session: "rollcall-eni-cleanup", Role: "cleaner"}}, theirs); diff != "" {
+		t.Errorf("in a spoke (-want +got):\n%s", diff)
 	}
 }

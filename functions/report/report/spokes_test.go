@@ -208,3 +208,27 @@ func TestAPressOfEarlierReleases(t *testing.T) {
 		t.Errorf("the offer is %s", inc.Offers[0].State)
 	}
 }
+
+// TestSummariesOfNamesakes: the daily report of each is said once, with whose it is.
+func TestSummariesOfNamesakes(t *testing.T) {
+	b := newBench(t)
+	invoke := framed(b)
+	var bodies []string
+	for range 2 { // delivered twice, each is said once
+		for _, id := range []spoke.ID{{}, payments, europe} {
+			bodies = append(bodies, b.body(notifytest.Daily(3).For(id)))
+		}
+	}
+	if failed := invoke(bodies...); len(failed) > 0 {
+		t.Fatalf("given back: %q", failed)
+	}
+	var got []string
+	for _, m := range b.channel.Posts() {
+		where, _, _ := strings.Cut(m.Text, " · ")
+		got = append(got, where)
+	}
+	want := []string{"🟠 eks-workshop (111122223333, us-west-2)", "🟠 eks-workshop (payments, eu-west-1)", "🟠 eks-workshop (payments, us-west-2)"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
