@@ -5,6 +5,7 @@ import (
 	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -88,6 +89,12 @@ func (d *directory) add(id Identity) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ids[id.AccessKeyID] = id
+}
+
+func (d *directory) revoke() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	maps.DeleteFunc(d.ids, func(_ string, id Identity) bool { return id.SessionToken != "" })
 }
 
 // of is who an access key id belongs to.

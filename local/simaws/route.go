@@ -28,6 +28,9 @@ func (c *Cloud) front() http.Handler {
 // Admit makes a session known that another account's part of AWS made.
 func (c *Cloud) Admit(who Identity) { c.keys.add(who) }
 
+// Revoke ends all sessions, as deleting a role does with those of it.
+func (c *Cloud) Revoke() { c.keys.revoke() }
+
 // Knows tells whether an access key is known here.
 func (c *Cloud) Knows(accessKeyID string) bool {
 	_, ok := c.keys.of(accessKeyID)

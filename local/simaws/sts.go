@@ -61,7 +61,9 @@ func (c *Cloud) assumeRole(_ context.Context, call *wire.Call, in *sts.AssumeRol
 	}
 	who := assumed(owner, aws.ToString(in.RoleArn), aws.ToString(in.RoleSessionName), c.cfg.Wall(), life)
 	who.Admin = caller.Admin
-	c.keys.add(who)
+	if owner == c.cfg.Account {
+		c.keys.add(who)
+	}
 	if c.cfg.Assumed != nil {
 		c.cfg.Assumed(who)
 	}

@@ -257,6 +257,16 @@ func (s *Stage) sessionIn(who simaws.Identity) {
 // SpokeWorld is the world of a spoke.
 func (s *Stage) SpokeWorld(id spoke.ID) *world.World { return s.spokes[id].world }
 
+// LoseSpoke has a spoke's roles trust another hub, and their sessions end, as somebody does
+// who deletes its stack.
+func (s *Stage) LoseSpoke(id spoke.ID) error {
+	if err := s.Redeploy(id, map[string]string{"HubAccount": "999999999999"}); err != nil {
+		return err
+	}
+	s.spokes[id].cloud.Revoke()
+	return nil
+}
+
 // Redeploy deploys a spoke's stack with other parameters.
 func (s *Stage) Redeploy(id spoke.ID, parameters map[string]string) error {
 	return s.DeploySpoke(s.spokes[id], parameters)

@@ -2,12 +2,14 @@ package awsconf
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go/middleware"
 )
 
 const (
@@ -50,8 +52,44 @@ func Assume(cfg aws.Config, role Role, now func() time.Time) aws.Config {
 	if role.Region != "" {
 		assumed.Region = role.Region
 	}
-	assumed.Credentials = &roleSession{from: provider, now: now}
+	session := &roleSession{from: provider, now: now}
+	assumed.Credentials = session
+	assumed.APIOptions = append(slices.Clone(cfg.APIOptions), session.again)
 	return assumed
+}
+
+// again makes a call once more, with new credentials, that was refused because those that
+// it had are no longer known: the role was deleted, or made anew, while its session lasted.
+// Without it that would be told of each service by another code, for up to an hour, before
+// STS says that there is no such role.
+func (s *roleSession) again(stack *middleware.Stack) error {
+	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("RollcallSession",
+		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+			out, meta, err := next.HandleInitialize(ctx, in)
+			if unknownSession(Code(err)) && s.forget() {
+				return next.HandleInitialize(ctx, in)
+			}
+			return out, meta, err
+		}), middleware.After)
+}
+
+// unknownSession tells the codes by which services refuse credentials that they do not know,
+// or no more (EC2 API reference, "Common client errors": AuthFailure; other services, "Common
+// errors": UnrecognizedClientException, InvalidClientTokenId, ExpiredToken, ExpiredTokenException).
+func unknownSession(code string) bool {
+	return slices.Contains([]string{"AuthFailure", "UnrecognizedClientException", "InvalidClientTokenId", "ExpiredToken", "ExpiredTokenException"}, code)
+}
+
+// forget drops the credentials, unless they were made a moment ago: who does not know those
+// does not know the account here, and will not know the next.
+func (s *roleSession) forget() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.have.HasKeys() || s.now().Sub(s.made) < refusedFor {
+		return false
+	}
+	s.have = aws.Credentials{}
+	return true
 }
 
 // roleSession keeps a role's credentials until shortly before their end, and after a refusal
@@ -65,6 +103,7 @@ type roleSession struct {
 	have  aws.Credentials
 	err   error
 	until time.Time // the next question
+	made  time.Time // the credentials
 }
 
 // Retrieve gives the role's credentials; the error is STS's.
@@ -83,7 +122,7 @@ func (s *roleSession) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	defer cancel()
 	c, err := s.from.Retrieve(asked)
 	if ctx.Err() == nil { // else who asked has gone, and STS has said nothing
-		s.have, s.err, s.until = c, err, s.now().Add(refusedFor)
+		s.have, s.err, s.until, s.made = c, err, s.now().Add(refusedFor), s.now()
 	}
 	return c, err
 }

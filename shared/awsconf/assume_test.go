@@ -2,11 +2,17 @@ package awsconf
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/google/go-cmp/cmp"
 )
 
 const assumedXML = `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials>
@@ -61,5 +67,58 @@ func TestAssume(t *testing.T) {
 		if own, err := cfg.Credentials.Retrieve(t.Context()); err != nil || own.AccessKeyID != "AKID" {
 			t.Errorf("the function's own credentials are %s, %v", own.AccessKeyID, err)
 		}
+	})
+}
+
+const identityXML = `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult><Account>222233334444</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`
+
+const unknownXML = `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type><Code>InvalidClientTokenId</Code><Message>x</Message></Error></ErrorResponse>`
+
+// TestDeletedRole: a session whose role was deleted, and one whose role was made anew, is
+// known at the first call that it is refused for: STS is asked again, once, and what it says
+// is what is told.
+func TestDeletedRole(t *testing.T) {
+	environment(t)
+	synctest.Test(t, func(t *testing.T) {
+		var asked []string
+		made, known, there := 0, "ASIA1", true
+		cfg := load(t, "http://service.test", slog.New(slog.DiscardHandler), &Calls{})
+		cfg.HTTPClient = &http.Client{Transport: transport(func(req *http.Request) *http.Response {
+			body, err := io.ReadAll(req.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			status, answer := 200, identityXML
+			switch assumes := strings.Contains(string(body), "AssumeRole"); {
+			case assumes && there:
+				made++
+				answer = fmt.Sprintf(assumedXML, made, time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
+			case assumes:
+				status, answer = 403, deniedXML
+			case !strings.Contains(req.Header.Get("Authorization"), known+"/"):
+				status, answer = 403, unknownXML
+			}
+			asked = append(asked, fmt.Sprintf("%t%d", strings.Contains(string(body), "AssumeRole"), status))
+			return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"text/xml"}}, Body: io.NopCloser(strings.NewReader(answer))}
+		})}
+		client := sts.NewFromConfig(Assume(cfg, Role{ARN: "arn:aws:iam::222233334444:role/reader", Session: "x"}, time.Now))
+		step := func(name, code string, want ...string) {
+			t.Helper()
+			asked = nil
+			_, err := client.GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+			if diff := cmp.Diff(want, asked); Code(err) != code || diff != "" {
+				t.Errorf("%s: %v, want %q; asked (-want +got):\n%s", name, err, code, diff)
+			}
+		}
+		step("at first", "", "true200", "false200")
+		step("while it is there", "", "false200")
+		known = "nobody"
+		step("not known a moment after it was made", "InvalidClientTokenId", "false403")
+		time.Sleep(5 * time.Minute)
+		known = "ASIA2"
+		step("made anew", "", "false403", "true200", "false200")
+		time.Sleep(5 * time.Minute)
+		known, there = "nobody", false
+		step("deleted", "AccessDenied", "false403", "true403")
 	})
 }
