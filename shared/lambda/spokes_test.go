@@ -184,17 +184,17 @@ func TestASpokesCredentials(t *testing.T) {
 func TestMetricsOfASpoke(t *testing.T) {
 	var out bytes.Buffer
 	m := NewMetrics("subnet-watch", "rollcall-subnet-watch", &out)
-	cluster := Dimension{"Cluster", "prod"}
+	cluster := Dimension{"cluster", "prod"}
 	m.Gauge("FreeAddresses", "Count", 1, cluster)
 	m.In(payments).Gauge("FreeAddresses", "Count", 2, cluster)
 	m.In(europe).Gauge("FreeAddresses", "Count", 3, cluster)
 	m.In(europe).Count("Failures", 1)
 	m.Flush(time.Unix(0, 0))
 	for _, want := range []string{
-		`"Cluster":"prod","FreeAddresses":1,"_aws":{"CloudWatchMetrics":[{"Dimensions":[["Cluster"]]`,
-		`"Account":"222233334444","Cluster":"prod","FreeAddresses":2,"Region":"us-west-2"`,
-		`"Account":"222233334444","Cluster":"prod","FreeAddresses":3,"Region":"eu-west-1"`,
-		`"Dimensions":[["Account","Region","Cluster"]]`,
+		`"Dimensions":[["cluster"]]`, `"FreeAddresses":1`,
+		`"FreeAddresses":2,"Region":"us-west-2"`,
+		`"FreeAddresses":3,"Region":"eu-west-1"`, `"Account":"222233334444"`,
+		`"Dimensions":[["Account","Region","cluster"]]`,
 		`"Failures":1`,
 	} {
 		if !strings.Contains(out.String(), want) {
