@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -30,6 +31,8 @@ type function struct {
 	// failed is the stack's.
 	failed awssqs.Queue
 	queue  *queue
+	// concurrency is the most invocations at once that read the queue.
+	concurrency int
 	// rules are the ARNs of what wakes it.
 	rules []*string
 	// bus is the stack's, for rules on it, and spokes that of what spokes forward.
@@ -46,6 +49,10 @@ func newFunction(stack awscdk.Stack, spec spec.Spec, r resources, packages strin
 	if spec.Queue != nil {
 		own := r.queues[spec.Queue.Resource]
 		f.queue = &own
+		var err error
+		if f.concurrency, err = concurrencyOf(*spec.Queue, chosen); err != nil {
+			return function{}, err
+		}
 	}
 	logs := awslogs.NewLogGroup(scope, jsii.String("Logs"), &awslogs.LogGroupProps{
 		LogGroupName:  jsii.String("/aws/lambda/" + name),
@@ -140,7 +147,7 @@ func (f function) connect() []*string {
 			EventSourceArn:          f.queue.main.QueueArn(),
 			BatchSize:               jsii.Number(source.Batch),
 			MaxBatchingWindow:       window(source.Window),
-			MaxConcurrency:          jsii.Number(source.Concurrency),
+			MaxConcurrency:          jsii.Number(f.concurrency),
 			ReportBatchItemFailures: jsii.Bool(true),
 		})
 	}
@@ -154,6 +161,19 @@ func (f function) connect() []*string {
 		},
 	})
 	return f.addRules()
+}
+
+// concurrencyOf is how many invocations read a queue at once. The setting has been held
+// against its bounds.
+func concurrencyOf(q spec.Queue, chosen settings.Settings) (int, error) {
+	if q.ConcurrencyFrom == "" {
+		return q.Concurrency, nil
+	}
+	n, err := strconv.Atoi(chosen.Environment[q.ConcurrencyFrom])
+	if err != nil {
+		return 0, fmt.Errorf("concurrency from %s: %w", q.ConcurrencyFrom, err)
+	}
+	return n, nil
 }
 
 func window(d time.Duration) awscdk.Duration {

@@ -3,6 +3,7 @@ package main
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -130,6 +131,32 @@ func TestJoinTimeDelaysTheQueue(t *testing.T) {
 		if got := get(lambdaOf(t, tpl, spec).Properties, "Environment", "Variables", "ROLLCALL_JOIN_TIME"); got != "7m30s" {
 			t.Errorf("%s: join time: got %v, want 7m30s", spec.Name, got)
 		}
+	}
+}
+
+// The setting decides how many clusters are looked at at once, and sweep takes its shares
+// by it.
+func TestSweepConcurrency(t *testing.T) {
+	tpl, err := synthesise(map[string]any{"slackChannel": channel, "sweepConcurrency": "20"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range specs.All() {
+		if spec.Queue == nil || spec.Queue.ConcurrencyFrom == "" {
+			continue
+		}
+		f := lambdaOf(t, tpl, spec)
+		for _, m := range tpl.all("AWS::Lambda::EventSourceMapping") {
+			if got := get(m.Properties, "ScalingConfig", "MaximumConcurrency"); to(m.Properties["FunctionName"]) == f.id && got != 20.0 {
+				t.Errorf("%s: %v at once, want 20", spec.Name, got)
+			}
+		}
+		if got := get(f.Properties, "Environment", "Variables", "ROLLCALL_SWEEP_CONCURRENCY"); got != "20" {
+			t.Errorf("%s: it takes shares of %v, want 20", spec.Name, got)
+		}
+	}
+	if _, err := synthesise(map[string]any{"slackChannel": channel, "sweepConcurrency": "1"}); err == nil || !strings.Contains(err.Error(), "sweepConcurrency") {
+		t.Errorf("error %v, want that one at once is refused", err)
 	}
 }
 

@@ -21,47 +21,48 @@ import (
 // The environment variables. infra sets the addresses; an operator sets the
 // others as CDK context (README, "Deploy").
 const (
-	Clusters        spec.Variable = "ROLLCALL_CLUSTERS"
-	Channel         spec.Variable = "ROLLCALL_SLACK_CHANNEL"
-	SlackSecretARN  spec.Variable = "ROLLCALL_SLACK_SECRET_ARN"
-	SlackAPI        spec.Variable = "ROLLCALL_SLACK_API_URL"
-	DocsURL         spec.Variable = "ROLLCALL_DOCS_URL"
-	JoinTime        spec.Variable = "ROLLCALL_JOIN_TIME"
-	GiveUp          spec.Variable = "ROLLCALL_GIVE_UP"
-	ProofTime       spec.Variable = "ROLLCALL_PROOF_TIME"
-	ReopenTime      spec.Variable = "ROLLCALL_REOPEN_TIME"
-	ReportHour      spec.Variable = "ROLLCALL_REPORT_HOUR"
-	Cleanup         spec.Variable = "ROLLCALL_CLEANUP"
-	CleanupGrace    spec.Variable = "ROLLCALL_CLEANUP_GRACE"
-	CleanupCap      spec.Variable = "ROLLCALL_CLEANUP_CAP"
-	CleanupShare    spec.Variable = "ROLLCALL_CLEANUP_SHARE"
-	CleanupUntagged spec.Variable = "ROLLCALL_CLEANUP_UNTAGGED"
-	RunwayHorizon   spec.Variable = "ROLLCALL_RUNWAY_HORIZON"
-	SubnetMetrics   spec.Variable = "ROLLCALL_SUBNET_METRICS"
-	Routes          spec.Variable = "ROLLCALL_ROUTES"
-	RemindAfter     spec.Variable = "ROLLCALL_REMIND_AFTER"
-	SlackActions    spec.Variable = "ROLLCALL_SLACK_ACTIONS"
-	DecodeDenied    spec.Variable = "ROLLCALL_DECODE_DENIED"
-	AutoModeLogs    spec.Variable = "ROLLCALL_AUTO_MODE_LOGS"
-	SigningARN      spec.Variable = "ROLLCALL_SLACK_SIGNING_SECRET_ARN"
-	Remedies        spec.Variable = "ROLLCALL_REMEDIES"
-	RemedyVPCs      spec.Variable = "ROLLCALL_REMEDY_VPCS"
-	RemedyRoles     spec.Variable = "ROLLCALL_REMEDY_ROLES"
-	RemedyLimit     spec.Variable = "ROLLCALL_REMEDY_LIMIT"
-	WhoResponds     spec.Variable = "ROLLCALL_RESPONDERS"
-	Approvers       spec.Variable = "ROLLCALL_APPROVERS"
-	ApprovalTime    spec.Variable = "ROLLCALL_APPROVAL_TIME"
-	LogLevel        spec.Variable = "ROLLCALL_LOG_LEVEL"
-	ReaderRole      spec.Variable = "ROLLCALL_READER_ROLE"
-	Spokes          spec.Variable = "ROLLCALL_SPOKES"
-	ExternalID      spec.Variable = "ROLLCALL_EXTERNAL_ID"
-	HubAccount      spec.Variable = "ROLLCALL_ACCOUNT"
-	RolePrefix      spec.Variable = "ROLLCALL_ROLE_PREFIX"
-	TableName       spec.Variable = "ROLLCALL_TABLE"
-	BusName         spec.Variable = "ROLLCALL_BUS"
-	JoinQueueURL    spec.Variable = "ROLLCALL_JOIN_QUEUE_URL"
-	ResultQueueURL  spec.Variable = "ROLLCALL_RESULT_QUEUE_URL"
-	ResultDeadURL   spec.Variable = "ROLLCALL_RESULT_DEAD_URL"
+	Clusters         spec.Variable = "ROLLCALL_CLUSTERS"
+	Channel          spec.Variable = "ROLLCALL_SLACK_CHANNEL"
+	SlackSecretARN   spec.Variable = "ROLLCALL_SLACK_SECRET_ARN"
+	SlackAPI         spec.Variable = "ROLLCALL_SLACK_API_URL"
+	DocsURL          spec.Variable = "ROLLCALL_DOCS_URL"
+	JoinTime         spec.Variable = "ROLLCALL_JOIN_TIME"
+	GiveUp           spec.Variable = "ROLLCALL_GIVE_UP"
+	ProofTime        spec.Variable = "ROLLCALL_PROOF_TIME"
+	ReopenTime       spec.Variable = "ROLLCALL_REOPEN_TIME"
+	ReportHour       spec.Variable = "ROLLCALL_REPORT_HOUR"
+	Cleanup          spec.Variable = "ROLLCALL_CLEANUP"
+	CleanupGrace     spec.Variable = "ROLLCALL_CLEANUP_GRACE"
+	CleanupCap       spec.Variable = "ROLLCALL_CLEANUP_CAP"
+	CleanupShare     spec.Variable = "ROLLCALL_CLEANUP_SHARE"
+	CleanupUntagged  spec.Variable = "ROLLCALL_CLEANUP_UNTAGGED"
+	RunwayHorizon    spec.Variable = "ROLLCALL_RUNWAY_HORIZON"
+	SubnetMetrics    spec.Variable = "ROLLCALL_SUBNET_METRICS"
+	Routes           spec.Variable = "ROLLCALL_ROUTES"
+	RemindAfter      spec.Variable = "ROLLCALL_REMIND_AFTER"
+	SlackActions     spec.Variable = "ROLLCALL_SLACK_ACTIONS"
+	DecodeDenied     spec.Variable = "ROLLCALL_DECODE_DENIED"
+	AutoModeLogs     spec.Variable = "ROLLCALL_AUTO_MODE_LOGS"
+	SigningARN       spec.Variable = "ROLLCALL_SLACK_SIGNING_SECRET_ARN"
+	Remedies         spec.Variable = "ROLLCALL_REMEDIES"
+	RemedyVPCs       spec.Variable = "ROLLCALL_REMEDY_VPCS"
+	RemedyRoles      spec.Variable = "ROLLCALL_REMEDY_ROLES"
+	RemedyLimit      spec.Variable = "ROLLCALL_REMEDY_LIMIT"
+	SweepConcurrency spec.Variable = "ROLLCALL_SWEEP_CONCURRENCY"
+	WhoResponds      spec.Variable = "ROLLCALL_RESPONDERS"
+	Approvers        spec.Variable = "ROLLCALL_APPROVERS"
+	ApprovalTime     spec.Variable = "ROLLCALL_APPROVAL_TIME"
+	LogLevel         spec.Variable = "ROLLCALL_LOG_LEVEL"
+	ReaderRole       spec.Variable = "ROLLCALL_READER_ROLE"
+	Spokes           spec.Variable = "ROLLCALL_SPOKES"
+	ExternalID       spec.Variable = "ROLLCALL_EXTERNAL_ID"
+	HubAccount       spec.Variable = "ROLLCALL_ACCOUNT"
+	RolePrefix       spec.Variable = "ROLLCALL_ROLE_PREFIX"
+	TableName        spec.Variable = "ROLLCALL_TABLE"
+	BusName          spec.Variable = "ROLLCALL_BUS"
+	JoinQueueURL     spec.Variable = "ROLLCALL_JOIN_QUEUE_URL"
+	ResultQueueURL   spec.Variable = "ROLLCALL_RESULT_QUEUE_URL"
+	ResultDeadURL    spec.Variable = "ROLLCALL_RESULT_DEAD_URL"
 
 	NodegroupQueueURL spec.Variable = "ROLLCALL_NODEGROUP_QUEUE_URL"
 	ChangeQueueURL    spec.Variable = "ROLLCALL_CHANGE_QUEUE_URL"
@@ -118,6 +119,7 @@ func Settings() []Setting {
 		{Evidence, "evidence", "30", `For how many days what the detectors read of a failed launch or an incident is kept, as a capture in a bucket of the stack, for "rollcall replay" (1 to 365); "off" keeps none, and makes no bucket.`},
 		{Spokes, "spokes", "none", `Accounts and regions to watch beside the stack's own, separated by commas, with the names that people know them by: "222233334444/eu-west-1=payments,333344445555/us-west-2". The stack's own may be among them, to have a name.`},
 		{ExternalID, "externalId", "none", "External id by which the roles of spokes know this hub (8 characters or more; it is no secret). Required with spokes, and the same in each of them."},
+		{SweepConcurrency, "sweepConcurrency", "4", "How many clusters sweep looks at at once (2 to 50). A turn takes a few seconds, and each cluster has one in five minutes: four are enough for 200 clusters, and leave room in an account that may have ten invocations. Where turns come too late (the metric Failures, \"a turn is dropped\" in sweep's log) it wants more."},
 		{LogLevel, "logLevel", "info", "debug, info, warn or error."},
 	}
 }
@@ -163,12 +165,14 @@ type Config struct {
 	Remedied   map[string]map[optin.Remedy]optin.Policy
 	RemedyVPCs []string
 	// RemedyRoles are ARNs.
-	RemedyRoles  []string
-	RemedyLimit  int
-	Approvers    []string
-	Responders   Responders
-	ApprovalTime time.Duration
-	LogLevel     slog.Level
+	RemedyRoles []string
+	RemedyLimit int
+	// SweepConcurrency is how many clusters are swept at once.
+	SweepConcurrency int
+	Approvers        []string
+	Responders       Responders
+	ApprovalTime     time.Duration
+	LogLevel         slog.Level
 	// ReaderRole is the ARN of the role that the clusters know; "" is the function's own.
 	ReaderRole     string
 	TableName      string
@@ -316,6 +320,8 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 		c.RemedyVPCs, err = parseVPCs(text)
 	case RemedyRoles:
 		c.RemedyRoles, err = parseRoles(text)
+	case SweepConcurrency:
+		c.SweepConcurrency, err = parseNumber(text, 2, 50)
 	case RemedyLimit:
 		c.RemedyLimit, err = parseNumber(text, 1, 20)
 	case Approvers:

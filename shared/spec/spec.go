@@ -121,6 +121,8 @@ type Queue struct {
 	Window time.Duration
 	// Concurrency is the most invocations at once (2 to 1000; Lambda's minimum is 2).
 	Concurrency int
+	// ConcurrencyFrom, if set, names the setting (a number) that takes its place.
+	ConcurrencyFrom Variable
 	// Attempts is how often a message is tried before it goes to the dead-letter queue.
 	Attempts int
 	// Retention is how long an unread message is kept (1 minute to 14 days).

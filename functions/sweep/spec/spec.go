@@ -23,7 +23,7 @@ const Name = "sweep"
 // Kubernetes send no event for most of what is looked for.
 const Every = 5 * time.Minute
 
-// Concurrency is how many clusters are looked at at once. Each invocation takes its
+// Concurrency is how many clusters are looked at at once where the settings say no other. Each invocation takes its
 // share of the accounts' request buckets (awsconf.Limits). A new account may have ten
 // invocations at once in all (Lambda, "Quotas": "New AWS accounts have reduced
 // concurrency"), and launches and what is said of them come first.
@@ -38,7 +38,7 @@ func Environment() []spec.Variable {
 		config.Clusters, config.JoinTime, config.GiveUp, config.TableName, config.BusName,
 		config.ResultQueueURL, config.JoinQueueURL, config.NodegroupQueueURL, config.SweepQueueURL,
 		config.DecodeDenied, config.AutoModeLogs, config.ReaderRole, config.Evidence, config.EvidenceBucket, config.LogLevel,
-		config.Cleanup, config.CleanupGrace, config.CleanupUntagged, config.SubnetMetrics, config.RunwayHorizon,
+		config.Cleanup, config.CleanupGrace, config.CleanupUntagged, config.SubnetMetrics, config.RunwayHorizon, config.SweepConcurrency,
 	)
 }
 
@@ -62,7 +62,7 @@ func Spec() spec.Spec {
 			Resource: spec.SweepQueue,
 			// A cluster's turn has an invocation and a deadline of its own.
 			Batch:       1,
-			Concurrency: Concurrency,
+			Concurrency: Concurrency, ConcurrencyFrom: config.SweepConcurrency,
 			// One that failed comes back after its successor and is dropped. What cannot be
 			// read is put aside, for a person to see; the next tick has sent another.
 			Attempts:    2,

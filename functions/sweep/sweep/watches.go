@@ -44,7 +44,7 @@ func Build(_ context.Context, e lambda.Env) (lambda.Handler, error) {
 	client := sqs.NewFromConfig(e.AWS)
 	queues := bus.Queues{Client: client, Results: e.Config.ResultQueueURL, Joins: e.Config.JoinQueueURL, Nodegroups: e.Config.NodegroupQueueURL, Spoke: e.Config.Spoke}
 	table := store.New(dynamodb.NewFromConfig(e.AWS), e.Config.TableName).At(e.Now).In(e.Config.Spoke)
-	limits := &awsconf.Limits{Shares: spec.Concurrency, Now: e.Now, Sleep: e.Sleep}
+	limits := &awsconf.Limits{Shares: e.Config.SweepConcurrency, Now: e.Now, Sleep: e.Sleep}
 	if e.Config.Clock.Slower() {
 		limits.Now, limits.Sleep = config.Clock{}.Now, config.Clock{}.Sleep
 	}

@@ -156,8 +156,8 @@ func (c counted) text() string {
 	b.WriteString(`
 Every five minutes the function sweep sends a message for each cluster to its queue, spread over four of the five minutes in the order of their names. One invocation
 serves one cluster: the roll, its nodegroups, its subnets and its zones, one after the other, each with its share of four minutes. What two of them need is read once;
-how much is free in a subnet that is short is always asked anew, and remedies and deletions have reads of their own, in functions of their own. Four clusters are looked at at once
-(an account that may have ten invocations has room for the rest), and each takes a quarter of the account's request buckets ([EC2's](https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-throttling.html)
+how much is free in a subnet that is short is always asked anew, and remedies and deletions have reads of their own, in functions of their own. Four clusters are looked at at once (` + "`sweepConcurrency`" + `;
+an account that may have ten invocations has room for the rest), and each takes its share of the account's request buckets ([EC2's](https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-throttling.html)
 are one for each API). A hundred clusters at 40 ms a call, twenty of whose APIs drop all packets, have each their turn in every tick, with nobody throttled (` + "`make test-full`" + `, TestEachClusterHasItsTurn).
 An API that does not answer is asked in the next tick, then after 2, 4, … ticks, at most after an hour. A turn that is a tick late is dropped and counted (` + "`LateSweeps`" + `): it counts as a failure of a function, which has an alarm.
 
