@@ -57,9 +57,9 @@ const widgetHeight = 6
 // their fields, are written by the functions (TestDashboardReadsWhatIsLogged in local/stage).
 const (
 	endedByHour      = `filter msg = "launch ended" | stats sum(strcontains(status, "joined")) as joined, sum(strcontains(status, "gone")) as ended_before, sum(strcontains(status, "given up")) as given_up by bin(1h)`
-	endedByNodegroup = `filter msg = "launch ended" | stats count_distinct(instance) as launches, sum(strcontains(status, "joined")) as joined, pct(seconds, 50) as p50, pct(seconds, 95) as p95 by cluster, nodegroup | sort launches desc | limit 20`
-	incidentsOpen    = `filter msg = "incidents open" | stats latest(open) as now_open, latest(critical) as now_critical by cluster | sort now_critical desc, now_open desc | limit 20`
-	addressesLeft    = `filter msg = "addresses left" | stats latest(free) as free_now, min(free) as fewest, latest(zone) as in_zone by cluster, subnet | sort free_now asc | limit 20`
+	endedByNodegroup = `filter msg = "launch ended" | stats count_distinct(instance) as launches, sum(strcontains(status, "joined")) as joined, pct(seconds, 50) as p50, pct(seconds, 95) as p95 by account, region, cluster, nodegroup | sort launches desc | limit 20`
+	incidentsOpen    = `filter msg = "incidents open" | stats latest(open) as now_open, latest(critical) as now_critical by account, region, cluster | sort now_critical desc, now_open desc | limit 20`
+	addressesLeft    = `filter msg = "addresses left" | stats latest(free) as free_now, min(free) as fewest, latest(zone) as in_zone by account, region, cluster, subnet | sort free_now asc | limit 20`
 )
 
 func query(title string, groups []*string, view awscloudwatch.LogQueryVisualizationType, width int, text string) awscloudwatch.IWidget {
