@@ -54,7 +54,7 @@ func Spec() spec.Spec {
 	return spec.Spec{
 		Name:          Name,
 		About:         "Gives each cluster its turn every five minutes: calls its roll, and looks at its nodegroups, its subnets and its zones, reading once what they have in common.",
-		FailureImpact: "What no event tells is not seen: launches whose events were lost, nodegroups that degrade, subnets that fill up, volumes that no node can reach; open incidents are not closed.",
+		FailureImpact: "What no event tells is not seen: lost launches, nodegroups that degrade, subnets that fill up, volumes that no node can reach; open incidents are not closed.",
 		Schedules: []spec.Schedule{
 			{Name: "tick", Why: "Events are best effort, and for most of what goes wrong there is none: only a look tells", Every: Every},
 		},

@@ -17,7 +17,7 @@ func (h handler) look(ctx context.Context, list []watch, cluster string, turn js
 	var panicked any
 	for i, w := range list {
 		ctx, cancel := share(ctx, len(list)-i)
-		err, p := guarded(ctx, w, turn)
+		p, err := guarded(ctx, w, turn)
 		cancel()
 		if p != nil && panicked == nil {
 			panicked = fmt.Sprintf("%s: %v", w.by, p)
@@ -37,14 +37,14 @@ func (h handler) look(ctx context.Context, list []watch, cluster string, turn js
 }
 
 // guarded gives a detector the cluster's turn.
-func guarded(ctx context.Context, w watch, turn json.RawMessage) (err error, panicked any) {
+func guarded(ctx context.Context, w watch, turn json.RawMessage) (panicked any, err error) {
 	defer func() {
 		if panicked = recover(); panicked != nil {
 			err = fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
 		}
 	}()
 	_, err = w.run(ctx, turn)
-	return err, nil
+	return nil, err
 }
 
 // share is an equal part of the time that is left, for one of those who still have to
