@@ -144,10 +144,13 @@ spoke-template: infra/node_modules ## write the template of a spoke, without ass
 	@$(CHECK_SETTINGS) -no-channel $(CONTEXT)
 	@mkdir -p build
 	$(CDK) synth --quiet -o build/spoke -c slackChannel=C0123456789 $(CONTEXT) -c spoke=$(if $(SPOKE),$(SPOKE),any)
-	@go run ./infra/normalise -in build/spoke/RollcallSpoke.template.json -out $(SPOKE_TEMPLATE) && echo $(SPOKE_TEMPLATE)
+	@go run ./infra/normalise -indent 1 -in build/spoke/RollcallSpoke.template.json -out $(SPOKE_TEMPLATE) && echo $(SPOKE_TEMPLATE)
 
-deploy-spoke: spoke-template ## deploy a spoke into the account and region of the caller: HUB=111122223333/us-west-2 EXTERNAL_ID=… [SPOKE=…] [SET="…"]
+deploy-spoke: ## deploy a spoke into the account and region of the caller: HUB=111122223333/us-west-2 EXTERNAL_ID=… [SPOKE=…] [SET="…"]
 	@test -n "$(HUB)" -a -n "$(EXTERNAL_ID)" || { echo "make deploy-spoke HUB=111122223333/us-west-2 EXTERNAL_ID=…"; exit 2; }
+	@$(CHECK_SETTINGS) -no-channel $(CONTEXT)
+	@$(CHECK_ACCOUNT) -for deploy-spoke -no-channel $(CONTEXT)
+	@$(MAKE) -s spoke-template
 	aws cloudformation deploy --stack-name rollcall-spoke --template-file $(SPOKE_TEMPLATE) --capabilities CAPABILITY_NAMED_IAM \
 	  --parameter-overrides HubAccount=$(firstword $(subst /, ,$(HUB))) HubRegion=$(lastword $(subst /, ,$(HUB))) 'ExternalId=$(EXTERNAL_ID)'
 

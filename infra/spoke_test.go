@@ -61,6 +61,11 @@ func TestSpokeTemplateIsFresh(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("run `make spoke-template` (-committed +synthesised):\n%s", diff)
 	}
+	// "51,200 bytes" is the most of a template's body in a request: what is larger must be
+	// in a bucket (CloudFormation quotas).
+	if len(committed) > 51_200 {
+		t.Errorf("it has %d bytes: it can be deployed from a bucket alone", len(committed))
+	}
 	for _, word := range []string{"cdk-bootstrap", "BootstrapVersion", "S3Bucket", "AssetParameters"} {
 		if strings.Contains(string(committed), word) {
 			t.Errorf("it has %q: it must be deployed from the file alone", word)

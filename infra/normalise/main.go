@@ -15,25 +15,27 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"strings"
 )
 
 func main() {
 	in := flag.String("in", "cdk.out/Rollcall.template.json", "the synthesised template")
 	out := flag.String("out", "", "write the normalised template here")
+	indent := flag.Int("indent", 2, "by how many spaces it is indented: CloudFormation takes 51,200 bytes of a template that is in no bucket")
 	check := flag.String("check", "", "compare with this file instead of writing; exit status 1 when they differ")
 	flag.Parse()
-	if err := run(*in, *out, *check); err != nil {
+	if err := run(*in, *out, *check, *indent); err != nil {
 		fmt.Fprintln(os.Stderr, "normalise:", err)
 		os.Exit(1)
 	}
 }
 
-func run(in, out, check string) error {
+func run(in, out, check string, indent int) error {
 	synthesised, err := os.ReadFile(in)
 	if err != nil {
 		return fmt.Errorf("read the synthesised template (run `make synth`): %w", err)
 	}
-	normal, err := normalise(synthesised)
+	normal, err := normalise(synthesised, indent)
 	if err != nil {
 		return fmt.Errorf("%s: %w", in, err)
 	}
@@ -61,7 +63,7 @@ var asset = regexp.MustCompile(`^[0-9a-f]{64}\.zip$`)
 const someAsset = "asset.zip"
 
 // normalise sorts keys, indents, and takes the hashes out.
-func normalise(template []byte) ([]byte, error) {
+func normalise(template []byte, indent int) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(template))
 	dec.UseNumber() // 300 stays 300
 	var tree any
@@ -71,7 +73,7 @@ func normalise(template []byte) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false) // "->" and "&&" stay readable
-	enc.SetIndent("", "  ")
+	enc.SetIndent("", strings.Repeat(" ", indent))
 	if err := enc.Encode(walk(tree)); err != nil {
 		return nil, fmt.Errorf("encode: %w", err)
 	}

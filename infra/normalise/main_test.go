@@ -20,14 +20,14 @@ func TestNormalise(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := normalise([]byte(test.in))
+			got, err := normalise([]byte(test.in), 2)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(test.want, string(got)); diff != "" {
 				t.Errorf("normalise (-want +got):\n%s", diff)
 			}
-			again, err := normalise(got)
+			again, err := normalise(got, 2)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -39,7 +39,7 @@ func TestNormalise(t *testing.T) {
 }
 
 func TestNormaliseRefuses(t *testing.T) {
-	if _, err := normalise([]byte("Resources:\n")); err == nil {
+	if _, err := normalise([]byte("Resources:\n"), 2); err == nil {
 		t.Error("YAML was taken for JSON")
 	}
 }
@@ -54,21 +54,21 @@ func TestRun(t *testing.T) {
 		}
 	}
 	write(in, `{"a":1,"key":"`+hash+`.zip"}`)
-	if err := run(in, out, ""); err != nil {
+	if err := run(in, out, "", 2); err != nil {
 		t.Fatal(err)
 	}
-	if err := run(in, "", out); err != nil {
+	if err := run(in, "", out, 2); err != nil {
 		t.Errorf("what was just written differs: %v", err)
 	}
 	write(in, `{"a":1,"key":"`+strings.Repeat("f", 64)+`.zip"}`)
-	if err := run(in, "", out); err != nil {
+	if err := run(in, "", out, 2); err != nil {
 		t.Errorf("a rebuilt package changes the template: %v", err)
 	}
 	write(in, `{"a":2,"key":"`+hash+`.zip"}`)
-	if err := run(in, "", out); err == nil || !strings.Contains(err.Error(), "from line 2 on") {
+	if err := run(in, "", out, 2); err == nil || !strings.Contains(err.Error(), "from line 2 on") {
 		t.Errorf("got %v, want the first line that differs", err)
 	}
-	if err := run(filepath.Join(dir, "none.json"), "", out); err == nil || !strings.Contains(err.Error(), "make synth") {
+	if err := run(filepath.Join(dir, "none.json"), "", out, 2); err == nil || !strings.Contains(err.Error(), "make synth") {
 		t.Errorf("got %v, want the command that makes the file", err)
 	}
 }

@@ -105,6 +105,10 @@ func filled(command string) string {
 		if !strings.Contains(command, "CHANNEL=") {
 			command += " CHANNEL=C0123456789"
 		}
+		if strings.HasPrefix(command, "make deploy-spoke") {
+			command = strings.NewReplacer(" … ", " HUB=111122223333/us-west-2 EXTERNAL_ID=rollcall-7f3a ", "remedies=… remedyVpcs=… cleanup=…",
+				"remedies=222233334444/eu-west-1/prod/add-nat-route=approve remedyVpcs=vpc-0123456789abcdef0 cleanup=222233334444/eu-west-1/prod=dry-run").Replace(command)
+		}
 		command = strings.NewReplacer("vpcSubnetIds=subnet-…,subnet-…", "vpcSubnetIds=subnet-0123456789abcdef0,subnet-0123456789abcdef1",
 			"vpcSecurityGroupIds=sg-…", "vpcSecurityGroupIds=sg-0123456789abcdef0", " … ", " ").Replace(command)
 	}
@@ -172,7 +176,7 @@ func TestCommandsOfWrongMakeLines(t *testing.T) {
 		`make deploy CHANNEL=C0123456789 SET="joinTime=4h"`:                                `joinTime: 4h0m0s is outside 1m0s to 15m0s.`,
 		`make deploy CHANNEL=C0123456789 SET=slackActions`:                                 `SET: "slackActions" has no value (make … SET="slackActions=…")`,
 		`make deploy CHANNEL=C0123456789 CLUSTERS="a, b"`:                                  noCredentials, // meant and taken as a,b
-		`make deploy CHANNEL=C0123456789 CLUSTERS="a b"`:                                   `CLUSTERS: "a b" is not a cluster name. Clusters to watch: "all" in this region, or names separated by commas. (make … CLUSTERS=prod,dev)`,
+		`make deploy CHANNEL=C0123456789 CLUSTERS="a b"`:                                   `CLUSTERS: "a b" is not a cluster name. Clusters to watch: "all" in this region, or names separated by commas. A spoke's cluster is named with its account and region (222233334444/eu-west-1/prod), here and in the settings below; where none of a spoke's is named, all of it are watched. (make … CLUSTERS=prod,dev)`,
 		`make deploy CHANNEL=C0123456789 SET="cleanup=a=delete, b=dry-run remedyLimit=99"`: `remedyLimit: "99" is not a number from 1 to 20.`,
 		`make deploy CHANNEL=C0123456789 CLUSTER=prod`:                                     "CLUSTER: is not a variable of this Makefile; did you mean CLUSTERS?",
 		`make synth SET=jointime=4m`:                                                       "did you mean joinTime?",

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -249,7 +250,8 @@ func (r *run) play(ctx context.Context) error {
 	return r.collect(ctx)
 }
 
-// swept are the detectors that the template wakes on a schedule, each once.
+// swept are the detectors that the template wakes on a schedule, each once; first those
+// that give clusters their turns, in which most is found.
 func (r *run) swept() []template.Function {
 	var arns []string
 	for _, rule := range r.stage.Template.Rules {
@@ -271,6 +273,15 @@ func (r *run) swept() []template.Function {
 			list = append(list, f)
 		}
 	}
+	slices.SortStableFunc(list, func(a, b template.Function) int {
+		later := func(f template.Function) int {
+			if f.Environment[string(config.SweepQueueURL)] == "" {
+				return 1
+			}
+			return 0
+		}
+		return cmp.Compare(later(a), later(b))
+	})
 	return list
 }
 

@@ -29,7 +29,7 @@ func Merge(seen []report.Observation, broken []Unknown, waits func(cluster strin
 	r.hide()
 	r.hideUnready(func(cluster string) map[string]report.Launch { return Standing(seen, cluster) })
 	slices.SortStableFunc(r.Incidents, func(a, b Incident) int {
-		return cmp.Or(cmp.Compare(rank(a.Confidence), rank(b.Confidence)), cmp.Compare(len(b.Instances), len(a.Instances)))
+		return cmp.Or(cmp.Compare(rank(a.Confidence), rank(b.Confidence)), cmp.Compare(len(b.Instances), len(a.Instances)), cmp.Compare(a.Cluster, b.Cluster))
 	})
 	r.Unknown = append(unknowns(seen, waits), broken...)
 	r.Healthy = r.Status() == exit.Healthy

@@ -12,6 +12,7 @@ import (
 	remediate "rollcall/functions/remediate/spec"
 	spotreport "rollcall/functions/spot-report/spec"
 	subnetwatch "rollcall/functions/subnet-watch/spec"
+	sweep "rollcall/functions/sweep/spec"
 	zonewatch "rollcall/functions/zone-watch/spec"
 	"rollcall/local/platform/template"
 	"rollcall/shared/spec"
@@ -38,7 +39,7 @@ func (s *Stage) Policy(function string) []template.Statement {
 func byChoice() []spec.Spec {
 	return []spec.Spec{
 		enicleanup.Spec(), remediate.Spec(), launchwatch.Spec(), joincheck.Spec(),
-		nodegroupwatch.Spec(), spotreport.Spec(), subnetwatch.Spec(), zonewatch.Spec(),
+		nodegroupwatch.Spec(), spotreport.Spec(), subnetwatch.Spec(), sweep.Spec(), zonewatch.Spec(),
 	}
 }
 
