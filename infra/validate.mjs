@@ -8,6 +8,7 @@ import { RegoEngine, TemplateFile } from "@aws/cloudformation-validate";
 
 const explained = {
   I1022: "Fn::Join with an empty delimiter is how CDK writes a text with references in it",
+  I9040: "the dashboard alone: cfn-lint knows no tags of it",
   I9001: "says which properties replace a resource when they change; queues and functions have names so that an operator finds them",
 };
 

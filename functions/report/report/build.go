@@ -46,7 +46,7 @@ func newHandler(e lambda.Env) handler {
 				Routes: e.Config.Routes, TagKeys: routing.TagKeys(e.Config.Routes), Channel: e.Config.Channel,
 			},
 			Actions: e.Config.SlackActions, Docs: e.Config.DocsURL,
-			Now:     e.Now, Log: e.Log, Count: e.Metrics.Count,
+			Now: e.Now, Log: e.Log, Count: e.Metrics.Count,
 		},
 		passed: wall, // signatures are dated by the wall clock, and the records of presses are kept by it
 		audit:  table,
