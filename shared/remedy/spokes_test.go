@@ -26,6 +26,11 @@ func TestAPlanIsDoneInItsOwnAccountAlone(t *testing.T) {
 			}
 		}
 	}
+	// Where a function does not know where it runs, as in releases before there were spokes,
+	// there is no other account.
+	if got := (Executor{}).Do(t.Context(), Plan{Format: Format, Remedy: "none", Account: own.Account, Region: own.Region}, "token"); got.Reason != string(action.NoSuchRemedy) {
+		t.Errorf("without an account of its own: %+v", got)
+	}
 	defer func() {
 		if recover() == nil {
 			t.Error("a plan of the own account and region was not begun")

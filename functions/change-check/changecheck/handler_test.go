@@ -319,7 +319,8 @@ func TestOthers(t *testing.T) {
 	if _, err := b.handle(t.Context(), raw); err == nil {
 		t.Error("without the table the message must come back")
 	}
-	if diff := cmp.Diff([]trail.Function{{Session: "rollcall-remediate", Role: "remediate"}, {Session: "rollcall-eni-cleanup", Role: "enicleanup"}}, own("rollcall-change-check", spoke.ID{})); diff != "" || own("x", spoke.ID{}) != nil {
+	hubs := []trail.Function{{Session: "rollcall-remediate", Role: "remediate"}, {Session: "rollcall-eni-cleanup", Role: "enicleanup"}}
+	if diff := cmp.Diff(hubs, own("rollcall-change-check", spoke.ID{})); diff != "" || own("x", spoke.ID{}) != nil {
 		t.Error(diff)
 	}
 	// In a spoke they are the sessions of its roles.

@@ -143,7 +143,8 @@ func (h handler) take(ctx context.Context, c *call) error {
 	if err := h.forward(ctx, c, press); err != nil {
 		return errors.Join(fmt.Errorf("pass the press on: %w", err), h.release(ctx, c))
 	}
-	h.log.InfoContext(ctx, "pressed", "audit", true, "action", press.Action, "user", press.User.ID, "spoke", press.Key.Spoke.String(), "cluster", press.Key.Cluster, "check", press.Key.Check, "resource", press.Key.Resource, "press", press.ID)
+	h.log.InfoContext(ctx, "pressed", "audit", true, "action", press.Action, "user", press.User.ID,
+		"spoke", press.Key.Spoke.String(), "cluster", press.Key.Cluster, "check", press.Key.Check, "resource", press.Key.Resource, "press", press.ID)
 	h.count("Presses", 1)
 	return nil
 }

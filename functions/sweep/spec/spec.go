@@ -23,9 +23,9 @@ const Name = "sweep"
 // Kubernetes send no event for most of what is looked for.
 const Every = 5 * time.Minute
 
-// Concurrency is how many clusters are looked at at once where the settings say no other. Each invocation takes its
-// share of the accounts' request buckets (awsconf.Limits). A new account may have ten
-// invocations at once in all (Lambda, "Quotas": "New AWS accounts have reduced
+// Concurrency is how many clusters are looked at at once where the settings say no other.
+// Each invocation takes its share of the accounts' request buckets (awsconf.Limits). A new
+// account may have ten invocations at once in all (Lambda, "Quotas": "New AWS accounts have reduced
 // concurrency"), and launches and what is said of them come first.
 const Concurrency = 4
 
@@ -44,7 +44,8 @@ func Environment() []spec.Variable {
 
 // sources are what the detectors read that have their turn with the cluster.
 func sources() []snapshot.Source {
-	list := slices.Concat(gather.JoinSources(slices.Concat(checks.OfLaunches(), checks.OfHealth())), gather.AddressSources(checks.OfAddresses()), gather.ZoneSources(checks.OfZones()))
+	joins := gather.JoinSources(slices.Concat(checks.OfLaunches(), checks.OfHealth()))
+	list := slices.Concat(joins, gather.AddressSources(checks.OfAddresses()), gather.ZoneSources(checks.OfZones()))
 	slices.Sort(list)
 	return slices.Compact(list)
 }

@@ -35,6 +35,12 @@ func TestWrongRuns(t *testing.T) {
 		"of another plan":     with(func(d *report.RemedyResult) { d.Run.Hash = incidenttest.RoutePlan("nat-evil").Hash() }),
 		"of another incident": with(func(d *report.RemedyResult) { d.Key = incidenttest.OtherRoute }),
 		"without an id":       with(func(d *report.RemedyResult) { d.Run.ID = "" }),
+		// The plan of the same check and resource in another account: its incident is another.
+		"of another account": with(func(d *report.RemedyResult) {
+			d.Key.Spoke = incidenttest.Spoke
+			d.Run.Plan.Account, d.Run.Plan.Region = "123456789012", incidenttest.Spoke.Region
+			d.Run.Hash = d.Run.Plan.Hash()
+		}),
 	} {
 		if got := response.ApplyRemedyResult(incidenttest.Proposed(t), d, incidenttest.At(7)); got.Reason != incident.IsMalformed || got.Changed {
 			t.Errorf("%s: %q, changed %v", name, got.Reason, got.Changed)
