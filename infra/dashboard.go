@@ -56,7 +56,8 @@ func newDashboard(stack awscdk.Stack, chosen settings.Settings, r resources, fun
 // widgetHeight is in the dashboard's rows.
 const widgetHeight = 6
 
-// The queries, in the language of CloudWatch Logs Insights. The lines that they read, and
+// The queries, in the language of CloudWatch Logs Insights (CloudWatch Logs user guide,
+// "stats": latest is the value with the latest timestamp; strcontains is 1 or 0). The lines that they read, and
 // their fields, are written by the functions (TestDashboardReadsWhatIsLogged in local/stage).
 const (
 	endedByHour      = `filter msg = "launch ended" | stats sum(strcontains(status, "joined")) as joined, sum(strcontains(status, "gone")) as ended_before, sum(strcontains(status, "given up")) as given_up by bin(1h)`
