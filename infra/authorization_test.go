@@ -169,6 +169,7 @@ func arnOf(t *testing.T, tpl template, value any) string {
 			"AWS::Logs::LogGroup": "arn:aws:logs:" + of + "log-group:" + id + ":*", "AWS::DynamoDB::Table": "arn:aws:dynamodb:" + of + "table/" + id,
 			"AWS::Events::EventBus": "arn:aws:events:" + of + "event-bus/" + id, "AWS::Lambda::Function": "arn:aws:lambda:" + of + "function:" + id,
 			"AWS::SecretsManager::Secret": "arn:aws:secretsmanager:" + of + "secret:" + id, "AWS::KMS::Key": "arn:aws:kms:" + of + "key/" + id,
+			"AWS::IAM::Role": "arn:aws:iam::111122223333:role/" + id,
 		}[tpl.Resources[id].Type]
 		if !ok {
 			t.Fatalf("how the ARN of %s (%s) looks is not known here", name, tpl.Resources[id].Type)

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
@@ -22,8 +23,12 @@ import (
 type resources struct {
 	// reader is the ARN of the role that reads in the clusters.
 	reader string
-	table  awsdynamodb.Table
-	bus    awsevents.EventBus
+	// joinCheck is that function's role, nil until it is made; asJoinCheck are the functions
+	// that clusters may know as it.
+	joinCheck   awsiam.IRole
+	asJoinCheck []string
+	table       awsdynamodb.Table
+	bus         awsevents.EventBus
 	// spokes is the bus of what spokes forward; nil where there are none.
 	spokes  awsevents.CfnEventBus
 	secrets map[spec.Resource]secret
@@ -39,13 +44,14 @@ type resources struct {
 
 func newResources(stack awscdk.Stack, chosen settings.Settings, list []spec.Spec) (resources, error) {
 	r := resources{
-		reader:  readerARN(chosen),
-		table:   newTable(stack),
-		bus:     newBus(stack, chosen),
-		spokes:  newSpokesBus(stack, chosen, list),
-		secrets: newSecrets(stack, chosen, list),
-		queues:  map[spec.Resource]queue{},
-		failed:  newDeadLetters(stack, "Failed", chosen.Prefix()+"-failed", false),
+		reader:      readerARN(chosen),
+		asJoinCheck: asJoinCheck(list),
+		table:       newTable(stack),
+		bus:         newBus(stack, chosen),
+		spokes:      newSpokesBus(stack, chosen, list),
+		secrets:     newSecrets(stack, chosen, list),
+		queues:      map[spec.Resource]queue{},
+		failed:      newDeadLetters(stack, "Failed", chosen.Prefix()+"-failed", false),
 	}
 	var err error
 	if r.evidence, err = newEvidence(stack, chosen); err != nil {
@@ -99,6 +105,10 @@ func (r resources) arn(name spec.Resource) (string, error) {
 		return *r.table.TableArn() + "/index/" + store.EndedIndex, nil
 	case spec.ReaderRole:
 		return r.reader, nil
+	case spec.JoinCheckRole:
+		if r.joinCheck != nil {
+			return *r.joinCheck.RoleArn(), nil
+		}
 	case spec.Bus:
 		return *r.bus.EventBusArn(), nil
 	case spec.EvidenceObjects:
@@ -137,6 +147,9 @@ func (r resources) value(v spec.Variable, chosen settings.Settings) (*string, er
 	switch v {
 	case config.ReaderRole:
 		return jsii.String(r.reader), nil
+	case config.EarlierRole:
+		arn, err := r.arn(spec.JoinCheckRole)
+		return jsii.String(arn), err
 	case config.HubAccount:
 		return awscdk.Aws_ACCOUNT_ID(), nil
 	case config.RolePrefix:

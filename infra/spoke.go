@@ -86,7 +86,7 @@ func (h hub) trust(role spec.SpokeRole, list []spec.Spec) awsiam.IPrincipal {
 	var names []string
 	for _, s := range list {
 		if slices.Contains(s.Assumes, role) {
-			names = append(names, "arn:"+*awscdk.Aws_PARTITION()+":iam::"+*h.account+":role/"+h.chosen.StackName+"-"+camel(s.Name)+"Role*")
+			names = append(names, functionRoles(*h.account, h.chosen.StackName, s.Name))
 		}
 	}
 	equals := map[string]any{"sts:ExternalId": h.externalID}

@@ -14,6 +14,8 @@ import (
 	"rollcall/infra/settings"
 	"rollcall/infra/specs"
 	"rollcall/shared/spec"
+
+	joincheck "rollcall/functions/join-check/spec"
 )
 
 // The tag of every resource that takes one, to find the stack's costs by.
@@ -51,6 +53,9 @@ func NewStack(app awscdk.App, list []spec.Spec, packages string) error {
 		f, err := newFunction(stack, spec, r, packages, chosen)
 		if err != nil {
 			return fmt.Errorf("function %s: %w", spec.Name, err)
+		}
+		if spec.Name == joincheck.Name {
+			r.joinCheck = f.role
 		}
 		functions = append(functions, f)
 		rules = append(rules, f.rules...)

@@ -112,11 +112,9 @@ func (c Clients) own(ctx context.Context, cluster string, functions []functionOf
 		if err != nil {
 			return nil, fmt.Errorf("list the access entries of %s: %w", cluster, err)
 		}
-		for _, f := range functions {
-			if slices.Contains(out.AccessEntries, f.role) {
-				list = append(list, f.role)
-			}
-		}
+		list = append(list, slices.DeleteFunc(out.AccessEntries, func(role string) bool {
+			return !slices.ContainsFunc(functions, func(f functionOf) bool { return f.role == role })
+		})...)
 		if in.NextToken = out.NextToken; in.NextToken == nil {
 			return list, nil
 		}
@@ -136,7 +134,13 @@ func (c Clients) earlier(ctx context.Context, d Deployment, cluster string, r re
 	case len(roles) == 0:
 		return "", nil
 	case !letIn:
-		return fmt.Sprintf("; until it is let in, %d of %d functions read by entries of their own, from an earlier release", len(roles), len(r.functions)), nil
+		reads := 0
+		for _, f := range r.functions {
+			if slices.Contains(roles, f.role) || slices.Contains(roles, f.setting(config.EarlierRole)) {
+				reads++
+			}
+		}
+		return fmt.Sprintf("; until it is let in, %d of %d functions read by entries of an earlier release", reads, len(r.functions)), nil
 	}
 	delete := make([]string, len(roles))
 	for i, role := range roles {

@@ -10,6 +10,7 @@ import (
 	"rollcall/local/platform/template"
 	"rollcall/local/platform/wire"
 	"rollcall/local/simaws"
+	"rollcall/shared/config"
 )
 
 // admittedRoles are those that a release wants to be let into the clusters: the one that
@@ -49,13 +50,36 @@ func (s *Stage) functionOf(principal string) string {
 	return ""
 }
 
+// On the stage a function's role bears the function's name.
+
+// nameRoles has the functions told roles as they are known on the stage.
+func nameRoles(t *template.Template) {
+	for _, f := range t.Functions {
+		for _, of := range t.Functions {
+			if role, told := f.Environment[string(config.EarlierRole)]; told && role == of.RoleARN {
+				f.Environment[string(config.EarlierRole)] = simaws.RoleIdentity(t.AccountID, of.Name).RoleARN
+			}
+		}
+	}
+}
+
+// RoleInTemplate is the ARN in the template of a role that is known on the stage.
+func (s *Stage) RoleInTemplate(known string) string {
+	for _, f := range s.Template.Functions {
+		if simaws.RoleIdentity(s.Template.AccountID, f.Name).RoleARN == known {
+			return f.RoleARN
+		}
+	}
+	return known
+}
+
 // mayAssume tells whether somebody may assume a role of the template: the role's trust
 // policy names him, and his own policies let him. Within an account IAM would take the
 // first alone where it names the role itself (IAM user guide, "Policy evaluation for
 // requests within a single account"); here both are wanted, so that a missing grant
 // shows.
 func (s *Stage) mayAssume(caller simaws.Identity, in *sts.AssumeRoleInput) (bool, error) {
-	arn := aws.ToString(in.RoleArn)
+	arn := s.RoleInTemplate(aws.ToString(in.RoleArn))
 	if known, ok, err := s.maySpoke(caller, in); known {
 		return ok, err
 	}
@@ -63,15 +87,16 @@ func (s *Stage) mayAssume(caller simaws.Identity, in *sts.AssumeRoleInput) (bool
 	if i < 0 {
 		return false, nil
 	}
-	var named []template.Statement
+	// By the account, and by their names, or one by one.
+	named := trusted(s.Template.Roles[i].Trust, arn, s.Template.AccountID)
 	for _, t := range s.Template.Roles[i].Trust {
 		if slices.ContainsFunc(t.Principals, func(p string) bool { return s.functionOf(p) == caller.Name && caller.Name != "" }) {
 			t.Resources = []string{arn} // a trust policy's resource is the role
 			named = append(named, t)
 		}
 	}
-	trusted, err := template.Allows(named, "sts:AssumeRole", arn, nil)
-	if err != nil || !trusted {
+	let, err := template.Allows(named, "sts:AssumeRole", arn, map[string][]string{"aws:PrincipalArn": {s.deployedRole(caller.Name)}})
+	if err != nil || !let {
 		return false, err
 	}
 	return template.Allows(s.Policy(caller.Name), "sts:AssumeRole", arn, nil)

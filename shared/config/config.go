@@ -54,6 +54,7 @@ const (
 	ApprovalTime     spec.Variable = "ROLLCALL_APPROVAL_TIME"
 	LogLevel         spec.Variable = "ROLLCALL_LOG_LEVEL"
 	ReaderRole       spec.Variable = "ROLLCALL_READER_ROLE"
+	EarlierRole      spec.Variable = "ROLLCALL_EARLIER_READER_ROLE"
 	Spokes           spec.Variable = "ROLLCALL_SPOKES"
 	ExternalID       spec.Variable = "ROLLCALL_EXTERNAL_ID"
 	HubAccount       spec.Variable = "ROLLCALL_ACCOUNT"
@@ -174,7 +175,10 @@ type Config struct {
 	ApprovalTime     time.Duration
 	LogLevel         slog.Level
 	// ReaderRole is the ARN of the role that the clusters know; "" is the function's own.
-	ReaderRole     string
+	ReaderRole string
+	// EarlierRole is the ARN of a role that clusters may know in its place, of a time when
+	// each function was let in for itself; "" where the function's own is that.
+	EarlierRole    string
 	TableName      string
 	BusName        string
 	JoinQueueURL   string
@@ -338,6 +342,8 @@ func (c *Config) set(v spec.Variable, text string) (err error) {
 		err = c.LogLevel.UnmarshalText([]byte(text))
 	case ReaderRole:
 		c.ReaderRole = text
+	case EarlierRole:
+		c.EarlierRole = text
 	case Spokes:
 		c.Spokes, err = parseSpokes(text)
 	case ExternalID:

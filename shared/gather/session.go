@@ -89,7 +89,7 @@ func asked(err error) error {
 // Where a cluster does not know that role, or it cannot be assumed, the reader goes as
 // itself: a cluster that has let in the functions of an earlier release is not lost
 // before somebody lets in the role.
-// Nil is nobody else.
+// The role that is given last is tried first. Nil is nobody else.
 func (r *Reader) InClustersAs(cfg *aws.Config) *Reader {
 	if cfg == nil {
 		return r

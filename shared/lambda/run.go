@@ -33,8 +33,11 @@ type Env struct {
 	// AWSAsReader is AWS as the role that reads in clusters; nil where the deployment
 	// has none.
 	AWSAsReader *aws.Config
-	Log         *slog.Logger
-	Metrics     *Metrics
+	// AWSAsEarlier is AWS as a role that clusters may know in the reader's place; nil where
+	// the settings name none.
+	AWSAsEarlier *aws.Config
+	Log          *slog.Logger
+	Metrics      *Metrics
 	// Release is that of which the function was built; "" where nobody says.
 	Release string
 	Now     func() time.Time
@@ -61,13 +64,17 @@ type Around interface {
 	Flush(ctx context.Context)
 }
 
-// WithReader adds the role that reads in clusters, where the settings name one; the
+// WithReader adds the roles that clusters know, where the settings name them; the
 // function's name is its session's.
 func (e Env) WithReader(function string) Env {
-	if e.Config.ReaderRole != "" {
-		as := awsconf.Assume(e.AWS, awsconf.Role{ARN: e.Config.ReaderRole, Session: function}, e.Now)
-		e.AWSAsReader = &as
+	as := func(role string) *aws.Config {
+		if role == "" {
+			return nil
+		}
+		assumed := awsconf.Assume(e.AWS, awsconf.Role{ARN: role, Session: function}, e.Now)
+		return &assumed
 	}
+	e.AWSAsReader, e.AWSAsEarlier = as(e.Config.ReaderRole), as(e.Config.EarlierRole)
 	return e
 }
 

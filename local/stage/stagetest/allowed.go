@@ -187,7 +187,7 @@ func (b *Bench) read(input any, arn func(service, rest string) string) (string, 
 	iam := func(rest string) string { return "arn:aws:iam::" + b.Template.AccountID + ":" + rest }
 	switch in := input.(type) {
 	case *sts.AssumeRoleInput:
-		return aws.ToString(in.RoleArn), true
+		return b.RoleInTemplate(aws.ToString(in.RoleArn)), true
 	case *secretsmanager.GetSecretValueInput:
 		for _, secret := range b.Template.Secrets {
 			if aws.ToString(in.SecretId) == simaws.SecretARN(b.Template.Region, b.Template.AccountID, secret.Name) {
