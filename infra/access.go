@@ -13,11 +13,11 @@ import (
 // assistantPolicy is the narrowest of EKS's access policies that can list
 // nodes: it reads, and has no secrets, but every pod's log and every ConfigMap
 // (settings.AIOpsGives). AmazonEKSViewPolicy has no nodes.
-func assistantPolicy() string { return accessPolicy("AmazonAIOpsAssistantPolicy") }
+func assistantPolicy() string { return accessPolicy(settings.AssistantPolicy) }
 
 // viewPolicy reads service accounts, which tell whose role aws-node uses; it is
 // given for the namespace kube-system alone. It has no secrets either.
-func viewPolicy() string { return accessPolicy("AmazonEKSViewPolicy") }
+func viewPolicy() string { return accessPolicy(settings.ViewPolicy) }
 
 func accessPolicy(name string) string {
 	return "arn:" + *awscdk.Aws_PARTITION() + ":eks::aws:cluster-access-policy/" + name

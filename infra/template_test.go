@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -210,4 +211,17 @@ func flats(value any) []string {
 		list = append(list, flat(v))
 	}
 	return list
+}
+
+// TestNoPartitionIsNamed: what is deployed in China or GovCloud is the same template.
+func TestNoPartitionIsNamed(t *testing.T) {
+	for _, file := range []string{"Rollcall.template.json", "RollcallSpoke.template.json"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := regexp.MustCompile(`arn:aws[a-z-]*:[^"]*|[a-z0-9.-]+\.amazonaws\.com/[^"]*|"(us|eu|ap)-[a-z]+-[0-9]"`).FindAllString(string(text), -1); len(found) > 0 {
+			t.Errorf("%s names %q", file, found)
+		}
+	}
 }

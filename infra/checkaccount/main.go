@@ -73,8 +73,19 @@ func run(ctx context.Context, target string, line settings.Line, getenv func(str
 	case "bootstrap":
 		fmt.Fprintf(out, "aws://%s/%s\n", who.account, cfg.Region)
 	case "deploy", "diff":
+		if err := apart(cfg.Region, chosen); err != nil {
+			return err
+		}
+		for _, line := range lacking(cfg.Region, chosen) {
+			fmt.Fprintln(say, line)
+		}
 		patient, cancel := context.WithTimeout(ctx, clustersTime)
 		defer cancel()
+		unasked, err := missingPolicies(patient, eks.NewFromConfig(cfg), cfg.Region, chosen)
+		fmt.Fprint(say, unasked)
+		if err != nil {
+			return err
+		}
 		found := sorted(modes(patient, eks.NewFromConfig(cfg), entries(chosen)))
 		fmt.Fprint(say, found.words(cfg.Region))
 		if err := found.missingError(cfg.Region); err != nil {

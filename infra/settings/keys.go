@@ -28,6 +28,13 @@ const (
 	VPCSecurityGroupIDs = "vpcSecurityGroupIds"
 )
 
+// AssistantPolicy and ViewPolicy are the EKS access policies that the stack gives the
+// reader where the setting kubernetesAccess is "policy".
+const (
+	AssistantPolicy = "AmazonAIOpsAssistantPolicy"
+	ViewPolicy      = "AmazonEKSViewPolicy"
+)
+
 // AIOpsGives is what AmazonAIOpsAssistantPolicy lets a principal read: the
 // list in the CloudWatch user guide, "Integration with Amazon EKS", of
 // 9 August 2025.
