@@ -3,7 +3,6 @@ package awsconf
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -52,7 +51,7 @@ func Assume(cfg aws.Config, role Role, now func() time.Time) aws.Config {
 	if role.Region != "" {
 		assumed.Region = role.Region
 	}
-	session := &roleSession{from: provider, now: now}
+	session := &roleSession{from: provider, now: now, turn: make(chan struct{}, 1)}
 	assumed.Credentials = session
 	assumed.APIOptions = append(slices.Clone(cfg.APIOptions), session.again)
 	return assumed
@@ -83,8 +82,8 @@ func unknownSession(code string) bool {
 // forget drops the credentials, unless they were made a moment ago: who does not know those
 // does not know the account here, and will not know the next.
 func (s *roleSession) forget() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
 	if !s.have.HasKeys() || s.now().Sub(s.made) < refusedFor {
 		return false
 	}
@@ -99,7 +98,9 @@ type roleSession struct {
 	from aws.CredentialsProvider
 	now  func() time.Time
 
-	mu    sync.Mutex
+	// turn is held by who reads or writes what follows, also while STS is asked: the others
+	// wait for its answer, but no longer than they have time.
+	turn  chan struct{}
 	have  aws.Credentials
 	err   error
 	until time.Time // the next question
@@ -108,8 +109,12 @@ type roleSession struct {
 
 // Retrieve gives the role's credentials; the error is STS's.
 func (s *roleSession) Retrieve(ctx context.Context) (aws.Credentials, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return aws.Credentials{}, ctx.Err()
+	}
 	// Credentials end by the clock of AWS, which is this machine's; on the local stage a
 	// refusal is old by another.
 	if s.err != nil && s.now().Before(s.until) {

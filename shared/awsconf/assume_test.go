@@ -1,6 +1,8 @@
 package awsconf
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -120,5 +122,35 @@ func TestDeletedRole(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		known, there = "nobody", false
 		step("deleted", "AccessDenied", "false403", "true403")
+	})
+}
+
+// TestWaitingForASession: who waits for an answer that STS owes to another waits no longer
+// than it has time.
+func TestWaitingForASession(t *testing.T) {
+	environment(t)
+	synctest.Test(t, func(t *testing.T) {
+		cfg := load(t, "http://service.test", slog.New(slog.DiscardHandler), &Calls{})
+		cfg.HTTPClient = &http.Client{Transport: transport(func(req *http.Request) *http.Response {
+			time.Sleep(4 * time.Second)
+			answer := fmt.Sprintf(assumedXML, 1, time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
+			return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/xml"}}, Body: io.NopCloser(strings.NewReader(answer))}
+		})}
+		as := Assume(cfg, Role{ARN: "arn:aws:iam::222233334444:role/reader", Session: "x"}, time.Now).Credentials
+		first := make(chan error)
+		go func() {
+			_, err := as.Retrieve(t.Context())
+			first <- err
+		}()
+		synctest.Wait()
+		began := time.Now()
+		hurried, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := as.Retrieve(hurried); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+			t.Errorf("%v after %s", err, time.Since(began))
+		}
+		if err := <-first; err != nil {
+			t.Error(err)
+		}
 	})
 }

@@ -224,3 +224,11 @@ func TestOrder(t *testing.T) {
 		t.Errorf("%d waves: %v", len(waves), at)
 	}
 }
+
+// TestWholeKubernetesAPI: what fails for all of an API is told of the call by which the
+// nodes are listed.
+func TestWholeKubernetesAPI(t *testing.T) {
+	if got := known(snapshot.Nodes).Call(); got != snapshot.WholeKubernetesAPI {
+		t.Errorf("the nodes are listed by %q", got)
+	}
+}

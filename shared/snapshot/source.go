@@ -118,6 +118,10 @@ const (
 	OverBudget Reason = "over budget"
 )
 
+// WholeKubernetesAPI is the call that fails for all of a cluster's API: nobody answers, or
+// nobody knows who asks. The nodes are listed first.
+const WholeKubernetesAPI = "kubernetes: list nodes"
+
 // Failure is a source that could not be read, in words that an operator can
 // act on.
 type Failure struct {

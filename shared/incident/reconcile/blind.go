@@ -99,6 +99,16 @@ func blindCause(f snapshot.Failure, blinded []string) diagnose.Cause {
 		Covers:     []string{sight(f)},
 	}
 	c.Title = fmt.Sprintf("cannot look at the %s: %s %s", f.Source, sight(f), happened(f.Reason))
+	if f.Call == snapshot.WholeKubernetesAPI {
+		switch {
+		case f.Code == "Unauthorized":
+			c.Title = "cannot look into the cluster: its Kubernetes API does not know Rollcall"
+		case f.Reason == snapshot.Unreachable || f.Reason == snapshot.TimedOut:
+			c.Title = "cannot look into the cluster: its Kubernetes API " + happened(f.Reason)
+		default:
+			c.Title = fmt.Sprintf("cannot look at the %s: %s %s", snapshot.Nodes, sight(f), happened(f.Reason))
+		}
+	}
 	c.Why = "Whether instances can join cannot be told as long as this is not read. What depends on it is not judged, and nothing is called well."
 	if ofKarpenter(f.Source) {
 		c.Why = "Why Karpenter or EKS Auto Mode launches no node, or does not call one initialized, cannot be told without it. Everything else is judged as before."
@@ -157,6 +167,9 @@ func remedyFor(f snapshot.Failure) string {
 	}
 	switch f.Reason {
 	case snapshot.Denied:
+		if f.Call == snapshot.WholeKubernetesAPI && f.Code == "Unauthorized" {
+			return "Let Rollcall's reader into the cluster: run the stack's output KubernetesAccessCommand (KubernetesPolicyCommand where kubernetesAccess=policy). `rollcall doctor` says which clusters let it in."
+		}
 		if disabled(f.Code) {
 			return fmt.Sprintf("Allow %s to Rollcall's role: AWS does not know its credentials. In a spoke whose region the account has not enabled, enable it (account:EnableRegion), or take the spoke out of the setting spokes and deploy the hub again.", sight(f))
 		}

@@ -168,3 +168,25 @@ func TestWordsOfASpokeThatDoesNotLetIn(t *testing.T) {
 		}
 	}
 }
+
+// TestWordsOfAWholeAPI: what fails for all of a cluster's API is one cause, and says so.
+func TestWordsOfAWholeAPI(t *testing.T) {
+	fail := func(source snapshot.Source, reason snapshot.Reason, code string) snapshot.Failure {
+		return snapshot.Failure{Call: snapshot.WholeKubernetesAPI, Source: source, Reason: reason, Code: code}
+	}
+	for _, test := range []struct {
+		reason            snapshot.Reason
+		code, title, text string
+	}{
+		{snapshot.Unreachable, "", "cannot look into the cluster: its Kubernetes API cannot be reached", "network path"},
+		{snapshot.TimedOut, "", "cannot look into the cluster: its Kubernetes API gives no answer in time", "network path"},
+		{snapshot.Denied, "Unauthorized", "cannot look into the cluster: its Kubernetes API does not know Rollcall", "KubernetesAccessCommand"},
+		{snapshot.Denied, "Forbidden", "cannot look at the nodes: kubernetes: list nodes is denied", "Allow kubernetes: list nodes"},
+	} {
+		obs := report.Observation{Blind: []snapshot.Failure{fail(snapshot.Pods, test.reason, test.code), fail(snapshot.AWSNode, test.reason, test.code), fail(snapshot.Nodes, test.reason, test.code)}}
+		got := blindCauses(obs)
+		if len(got) != 1 || got[0].Resource != snapshot.WholeKubernetesAPI || got[0].Title != test.title || !strings.Contains(got[0].Fix.Text, test.text) {
+			t.Errorf("%s %s: %+v", test.reason, test.code, got)
+		}
+	}
+}
