@@ -229,6 +229,9 @@ load: build-local ## 10,000 launches an hour on the stage for ten minutes, their
 tick: ## count the calls of a tick for a cluster; writes its section of docs/load.md
 	go run ./local/bench/tick
 
+organisation: ## play a thousand clusters in fifty accounts, and what 1, 10, 100 and 1,000 cost; writes docs/scale.md (half an hour of processor)
+	go test -count=1 -v -timeout 150m -run 'TestPage$$' ./local/bench/organisation -args -organisation.page '$(CURDIR)/docs/scale.md'
+
 live-times: ## measure rollcall diagnose --cluster and capture for 20, 200 and 2,000 nodes, 40 ms a call; writes the table in docs/diagnose.md [SCRIPT=another taker of captures]
 	go build $(LAMBDA) -o build/rollcall ./cmd/rollcall
 	go run ./local/bench/live -page docs/diagnose.md $(if $(SCRIPT),-script '$(SCRIPT)')

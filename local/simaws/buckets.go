@@ -12,8 +12,9 @@ import (
 )
 
 // Buckets are EC2's request token buckets: one for each API of the account in
-// the region, whoever calls (EC2 API reference, "Request throttling"), and
-// CloudTrail's two lookups a second. They are safe for concurrent use.
+// the region, whoever calls (EC2 API reference, "Request throttling"), CloudTrail's two
+// lookups a second, and the 600 requests a second that STS takes. They are safe for
+// concurrent use.
 type Buckets struct {
 	now    func() time.Time
 	rivals []Rival
@@ -58,7 +59,7 @@ func NewBuckets(now func() time.Time, rivals ...Rival) *Buckets {
 	return &Buckets{now: now, rivals: rivals, state: map[string]*bucket{}}
 }
 
-// Admit takes a token for a call of EC2 or CloudTrail, or refuses it as they do.
+// Admit takes a token for a call of EC2, CloudTrail or STS, or refuses it as they do.
 func (b *Buckets) Admit(_ context.Context, call *wire.Call, in any) error {
 	var name string
 	var limit Limit
@@ -69,6 +70,10 @@ func (b *Buckets) Admit(_ context.Context, call *wire.Call, in any) error {
 		// CloudTrail API reference, LookupEvents: two a second for an account in a
 		// region.
 		name, limit = call.Operation, Limit{2, 2}
+	case "sts":
+		// For the credentials of an account in a region, all calls together (IAM user guide,
+		// "IAM and AWS STS quotas"). AssumeRole counts for the account that calls.
+		name, limit = call.Service, Limit{600, 600}
 	default:
 		return nil
 	}

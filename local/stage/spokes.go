@@ -30,6 +30,10 @@ type Spoke struct {
 	World string
 	// Parameters are those of its template; those that are missing are right for the hub.
 	Parameters map[string]string
+	// Change, if any, changes its world before it begins.
+	Change func(*worldfile.File)
+	// Faults are those of the calls that its account answers.
+	Faults []simaws.FaultRule
 }
 
 // SpokeExternalID is the external id that the stage's hub and spokes have.
@@ -40,6 +44,7 @@ type spokeStage struct {
 	id       spoke.ID
 	world    *world.World
 	cloud    *simaws.Cloud
+	buckets  *simaws.Buckets
 	template *template.Template
 	forwards []forward
 }
@@ -64,7 +69,7 @@ func (s *Stage) startSpokes() error {
 }
 
 func (s *Stage) startSpoke(o Spoke) (*spokeStage, error) {
-	x := &spokeStage{id: o.ID}
+	x := &spokeStage{id: o.ID, buckets: s.buckets()}
 	if err := s.DeploySpoke(x, o.Parameters); err != nil {
 		return nil, err
 	}
@@ -80,6 +85,9 @@ func (s *Stage) startSpoke(o Spoke) (*spokeStage, error) {
 	if file, err = worldfile.Parse(o.World, source); err != nil {
 		return nil, err
 	}
+	if o.Change != nil {
+		o.Change(file)
+	}
 	if x.world, err = world.New(file, world.Options{Seed: 1, Events: func(e json.RawMessage) { s.forward(x, e) }, Log: s.log}); err != nil {
 		return nil, err
 	}
@@ -91,8 +99,9 @@ func (s *Stage) startSpoke(o Spoke) (*spokeStage, error) {
 		Account: o.Account, Region: o.Region, World: x.world.API(), History: x.world.CloudTrail(),
 		Host:     strings.ReplaceAll(o.String(), "/", "-") + ".",
 		Clusters: x.world.Clusters(), Objects: objects(x.world), Groups: map[string][]kubeapi.Rule{group: rules},
-		Admit: func(_ context.Context, call *wire.Call, in any) error { return s.admitSpoke(x, call, in) },
-		Now:   s.Clock.Now, Wall: time.Now, Log: s.log, Network: s.network,
+		Admit:  func(ctx context.Context, call *wire.Call, in any) error { return s.admitSpoke(ctx, x, call, in) },
+		Faults: simaws.NewFaultRules(o.Faults, s.Clock.Now),
+		Now:    s.Clock.Now, Wall: time.Now, Log: s.log, Network: s.network,
 	})
 	if err != nil {
 		return nil, err
@@ -211,9 +220,14 @@ func (s *Stage) deployedRole(function string) string {
 	return "arn:aws:iam::" + s.Template.AccountID + ":role/" + function
 }
 
-// admitSpoke decides whether a spoke's account takes a call of the hub's: by the policy of
-// the role that it was assumed as.
-func (s *Stage) admitSpoke(x *spokeStage, call *wire.Call, in any) error {
+// admitSpoke decides whether a spoke's account takes a call of the hub's: by its request
+// buckets, which are the account's own, and the policy of the role that it was assumed as.
+func (s *Stage) admitSpoke(ctx context.Context, x *spokeStage, call *wire.Call, in any) error {
+	if x.buckets != nil {
+		if err := x.buckets.Admit(ctx, call, in); err != nil {
+			return err
+		}
+	}
 	if !judged(call.Service, call.Operation) || !strings.Contains(call.Principal.ARN, ":assumed-role/") {
 		return nil
 	}
@@ -256,6 +270,12 @@ func (s *Stage) sessionIn(who simaws.Identity) {
 
 // SpokeWorld is the world of a spoke.
 func (s *Stage) SpokeWorld(id spoke.ID) *world.World { return s.spokes[id].world }
+
+// SpokeBuckets are the request buckets of a spoke's account in its region.
+func (s *Stage) SpokeBuckets(id spoke.ID) *simaws.Buckets { return s.spokes[id].buckets }
+
+// SpokeCalls are the calls that a spoke's account has answered.
+func (s *Stage) SpokeCalls(id spoke.ID) []wire.Call { return s.spokes[id].cloud.Calls() }
 
 // LoseSpoke has a spoke's roles trust another hub, and their sessions end, as somebody does
 // who deletes its stack.

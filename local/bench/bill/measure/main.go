@@ -8,11 +8,8 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
-	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -23,7 +20,6 @@ import (
 
 	"rollcall/local/bench/bill"
 	"rollcall/local/platform/lambdaruntime"
-	"rollcall/local/platform/router"
 	"rollcall/local/simaws"
 
 	"rollcall/local/stage"
@@ -174,42 +170,10 @@ func measure(ctx context.Context, o options, nodes int) (bill.Usage, error) {
 		return bill.Usage{}, err
 	}
 	u := bill.Usage{Nodes: nodes, Subnets: watched, Hours: s.Clock.Now().Sub(began).Hours(), Invocations: invoked.take(), Calls: map[string]int{}}
-	text := out.take()
-	u.LogBytes, u.Series = len(text), series(text)
-	for op, used := range meter.Used() {
-		units := used.Units - before[op].Units
-		switch op {
-		case "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem":
-			u.Writes += units
-		default:
-			u.Reads += units
-		}
-	}
-	for _, c := range s.Cloud.Calls()[calls:] {
-		u.Calls[c.Caller]++
-		switch {
-		case c.Service == "sqs" && strings.HasPrefix(c.Operation, "SendMessage"):
-			// Nearly all goes to report, whose queue is the dearer one.
-			u.FIFO++
-		case c.Service == "eventbridge":
-			u.Events++
-		}
-	}
-	for name := range u.Calls {
-		if u.Invocations[name] == 0 {
-			delete(u.Calls, name) // an administrator's
-		}
-	}
-	for _, e := range s.Trace()[trace:] {
-		switch {
-		case e.Kind == router.Delivered && strings.Contains(e.Target, ":sqs:"):
-			u.Standard++
-		case e.Kind == router.BatchInvoked && strings.Contains(e.Target, "report"):
-			u.FIFO += 2 // received, deleted
-		case e.Kind == router.BatchInvoked:
-			u.Standard += 2
-		}
-	}
+	u.Logged(out.take())
+	u.Stored(before, meter.Used())
+	u.Called(s.Cloud.Calls()[calls:])
+	u.Routed(s.Trace()[trace:])
 	fmt.Fprintf(os.Stderr, "%d nodes: %v\n", nodes, u)
 	return u, nil
 }
@@ -223,36 +187,4 @@ func wait(ctx context.Context, s *stage.Stage, d time.Duration) error {
 		}
 	}
 	return nil
-}
-
-// series are the metrics that a log tells of.
-func series(text string) []string {
-	var all []string
-	for dec := range strings.Lines(text) {
-		var line map[string]any
-		start := strings.IndexByte(dec, '{')
-		if start < 0 || json.NewDecoder(io.LimitReader(strings.NewReader(dec[start:]), 1<<20)).Decode(&line) != nil {
-			continue
-		}
-		emf, _ := line["_aws"].(map[string]any)
-		directives, _ := emf["CloudWatchMetrics"].([]any)
-		for _, d := range directives {
-			directive, _ := d.(map[string]any)
-			sets, _ := directive["Dimensions"].([]any)
-			metrics, _ := directive["Metrics"].([]any)
-			for _, set := range sets {
-				names, _ := set.([]any)
-				of := ""
-				for _, name := range names {
-					of += fmt.Sprintf(" %v=%v", name, line[fmt.Sprint(name)])
-				}
-				for _, m := range metrics {
-					metric, _ := m.(map[string]any)
-					all = append(all, fmt.Sprintf("%v %v%s", directive["Namespace"], metric["Name"], of))
-				}
-			}
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }
