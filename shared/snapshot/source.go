@@ -118,8 +118,8 @@ const (
 	OverBudget Reason = "over budget"
 )
 
-// WholeKubernetesAPI is the call that fails for all of a cluster's API: nobody answers, or
-// nobody knows who asks. The nodes are listed first.
+// WholeKubernetesAPI is the call that is told where all of a cluster's API refuses us, as
+// it does not know who asks. The nodes are listed first.
 const WholeKubernetesAPI = "kubernetes: list nodes"
 
 // Failure is a source that could not be read, in words that an operator can

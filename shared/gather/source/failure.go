@@ -85,35 +85,11 @@ func (s Source) Failure(err error) *snapshot.Failure {
 	default:
 		f.Message = "the answer could not be read"
 	}
-	if s.OfKubernetes() && !errors.As(err, &op) && ofWholeAPI(err) {
+	if status != nil && status.Code == http.StatusUnauthorized && op == nil {
+		// Nobody knows us: each list has that fault, whichever met it.
 		f.Call = snapshot.WholeKubernetesAPI
 	}
 	return f
-}
-
-// ofWholeAPI tells an error that each list of a cluster's API would have: nobody answers, or
-// nobody knows us. It is one fault, whichever list met it. A list that takes too long says
-// nothing of the others.
-func ofWholeAPI(err error) bool {
-	var (
-		silent SilentError
-		status *kube.StatusError
-		dns    *net.DNSError
-		conn   *net.OpError
-		sent   *url.Error
-		nerr   net.Error
-	)
-	switch {
-	case errors.As(err, &silent):
-		return true
-	case errors.As(err, &status):
-		return status.Code == http.StatusUnauthorized
-	case errors.As(err, &conn) && conn.Op == "dial":
-		return true
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &nerr) && nerr.Timeout():
-		return false
-	}
-	return errors.As(err, &dns) || errors.As(err, &conn) || errors.As(err, &sent)
 }
 
 // action is an operation as IAM names it. For the services that are read here

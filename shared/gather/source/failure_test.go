@@ -1,12 +1,8 @@
 package source
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
-	"os"
 	"testing"
 
 	"github.com/aws/smithy-go"
@@ -35,40 +31,23 @@ func TestACallWithoutCredentials(t *testing.T) {
 	}
 }
 
-// TestOneFaultOfAWholeAPI: that nobody answers, or knows us, is one fault, whichever list met
-// it; that one list is refused or takes too long is that list's own.
-func TestOneFaultOfAWholeAPI(t *testing.T) {
+// TestUnknownToAWholeAPI: that a cluster does not know us is one fault, whichever list met it;
+// that one list is refused is that list's own, and so is a role that could not be assumed.
+func TestUnknownToAWholeAPI(t *testing.T) {
 	pods := Source{Name: snapshot.Pods, Kube: []spec.KubeRule{{Resources: []string{"pods"}, Verbs: []string{"list"}}}}
-	own := pods.Call()
-	through := func(err error) error {
-		return fmt.Errorf("list pods: %w", &url.Error{Op: "Get", URL: "https://x", Err: err})
-	}
+	unknown := &kube.StatusError{Code: 401, Reason: "Unauthorized"}
+	refused := &smithy.OperationError{ServiceID: "STS", OperationName: "AssumeRole", Err: &smithy.GenericAPIError{Code: "AccessDenied"}}
 	for name, test := range map[string]struct {
-		err   error
-		whole bool
+		err  error
+		call string
 	}{
-		"it did not answer a moment ago":   {SilentError{Reason: snapshot.TimedOut}, true},
-		"nobody knows us":                  {&kube.StatusError{Code: 401, Reason: "Unauthorized"}, true},
-		"no connection":                    {through(&net.OpError{Op: "dial", Err: errors.New("connection refused")}), true},
-		"no connection in time":            {through(&net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}), true},
-		"no such name":                     {through(&net.DNSError{Name: "x"}), true},
-		"cut before the answer":            {through(errors.New("EOF")), true},
-		"this list is forbidden":           {&kube.StatusError{Code: 403, Reason: "Forbidden"}, false},
-		"this list is throttled":           {&kube.StatusError{Code: 429}, false},
-		"this list takes too long":         {through(context.DeadlineExceeded), false},
-		"the answer stops":                 {through(&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}), false},
-		"the cluster was not described":    {ErrClusterUnread, false},
-		"an answer that is not understood": {errors.New("invalid character"), false},
+		"nobody knows us":           {fmt.Errorf("list pods: %w", unknown), snapshot.WholeKubernetesAPI},
+		"this list is forbidden":    {&kube.StatusError{Code: 403, Reason: "Forbidden"}, pods.Call()},
+		"this list is throttled":    {&kube.StatusError{Code: 429}, pods.Call()},
+		"nobody could become known": {errors.Join(refused, unknown), AssumeRole},
 	} {
-		want := own
-		if test.whole {
-			want = snapshot.WholeKubernetesAPI
+		if got := pods.Failure(test.err); got.Call != test.call || got.Source != snapshot.Pods {
+			t.Errorf("%s: %+v, want the call %s", name, got, test.call)
 		}
-		if got := pods.Failure(test.err); got.Call != want || got.Source != snapshot.Pods {
-			t.Errorf("%s: %+v, want the call %s", name, got, want)
-		}
-	}
-	if got := (Source{Name: snapshot.Clusters}).Failure(through(errors.New("EOF"))); got.Call == snapshot.WholeKubernetesAPI {
-		t.Error("a call of AWS is told as one of Kubernetes")
 	}
 }

@@ -100,13 +100,9 @@ func blindCause(f snapshot.Failure, blinded []string) diagnose.Cause {
 	}
 	c.Title = fmt.Sprintf("cannot look at the %s: %s %s", f.Source, sight(f), happened(f.Reason))
 	if f.Call == snapshot.WholeKubernetesAPI {
-		switch {
-		case f.Code == "Unauthorized":
+		c.Title = fmt.Sprintf("cannot look at the %s: %s %s", snapshot.Nodes, sight(f), happened(f.Reason))
+		if f.Code == "Unauthorized" {
 			c.Title = "cannot look into the cluster: its Kubernetes API does not know Rollcall"
-		case f.Reason == snapshot.Unreachable || f.Reason == snapshot.TimedOut:
-			c.Title = "cannot look into the cluster: its Kubernetes API " + happened(f.Reason)
-		default:
-			c.Title = fmt.Sprintf("cannot look at the %s: %s %s", snapshot.Nodes, sight(f), happened(f.Reason))
 		}
 	}
 	c.Why = "Whether instances can join cannot be told as long as this is not read. What depends on it is not judged, and nothing is called well."
