@@ -44,6 +44,12 @@ func (h handler) cases(ctx context.Context, wakes []wake) ([]incidentCase, error
 			h.Count("StaleWakes", 1)
 			continue
 		}
+		if known[cluster][i].IsBlind() {
+			// What Rollcall cannot read is nothing that CloudTrail could be asked for, and the
+			// launches of ninety days would be read for it.
+			h.Log.InfoContext(ctx, "no change is looked for of what cannot be read", "cluster", cluster, "resource", w.key.Resource)
+			continue
+		}
 		c := incidentCase{wake: w, inc: known[cluster][i]}
 		var launches []snapshot.Past
 		for _, since := range []time.Duration{trail.Usual, trail.Kept} {

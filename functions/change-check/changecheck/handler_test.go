@@ -290,6 +290,17 @@ func TestTogether(t *testing.T) {
 	}
 }
 
+// Of what Rollcall cannot read no change is looked for: not in CloudTrail, nor in the launches
+// of ninety days.
+func TestBlindIncident(t *testing.T) {
+	b := newBench(t)
+	b.incidents[0].Key.Check = incident.CannotLook
+	body := strings.Replace(told("Opened", "prod"), "route/no-egress", string(incident.CannotLook), 1)
+	if failed := b.run(body); len(failed)+len(b.sent)+len(b.asked)+len(b.since)+len(b.reminders) > 0 || b.counts["StaleWakes"] > 0 {
+		t.Errorf("failed %v, told %d, asked %d, read %d, again %d, counted %v", failed, len(b.sent), len(b.asked), len(b.since), len(b.reminders), b.counts)
+	}
+}
+
 // What has joined before is looked for as far back as CloudTrail goes.
 func TestHistory(t *testing.T) {
 	b := newBench(t)
